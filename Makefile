@@ -1,0 +1,173 @@
+# make [V=1] [BUILD=dir] [SAN=address,undefined|thread] [WERROR=1]
+# Programs, tests and benchmarks of blkcast. The caller's CFLAGS, CPPFLAGS and LDFLAGS are kept.
+#
+#   make              build everything, install nothing
+#   make demo         the main job on real I/O, packages included
+#   make test         all tests; ends with "N passed, N failed, N skipped"
+#   make bench        every measured figure, each against its peer of the same run
+#   make check-asan   the tests under AddressSanitizer and UBSan; check-tsan likewise
+#   make install      DESTDIR= PREFIX=/usr/local
+#   make deb          a Debian package under build/
+#   make style        clang-format and the style checks
+
+VERSION := 0.1.0
+BUILD   ?= build
+PREFIX  ?= /usr/local
+CC      ?= cc
+CLANG   ?= clang
+BPFTOOL ?= $(or $(shell command -v bpftool 2>/dev/null),/usr/sbin/bpftool)
+CFLAGS  ?= -O2 -g
+
+PKGS := libbpf libelf libzstd msgpack libxxhash libcurl libmicrohttpd jansson yaml-0.1 sqlite3 \
+	ncursesw libcap libseccomp
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2
+MISSING_HINT := scripts/deps.sh build installs them
+
+# Targets that do not compile by themselves: packages are looked at by the make they start.
+NOBUILD := clean demo test bench deps style help
+ifneq ($(filter-out $(NOBUILD),$(or $(MAKECMDGOALS),all)),)
+missing := $(strip $(foreach p,$(PKGS),$(shell pkg-config --exists $(p) || echo $(p))))
+$(if $(missing),$(error missing libraries: $(missing); $(MISSING_HINT)))
+endif
+
+override CPPFLAGS += -I. -I$(BUILD)/gen -D_GNU_SOURCE -DBLKCAST_VERSION='"$(VERSION)"' \
+	-MMD -MP $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+override CFLAGS   += -std=gnu11 $(WARN) $(if $(WERROR),-Werror) -ffp-contract=off -pthread \
+	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+override LDFLAGS  += -pthread -Wl,--as-needed $(if $(SAN),-fsanitize=$(SAN))
+LDLIBS += $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lm
+
+ifeq ($(V),1)
+Q   :=
+msg :=
+else
+Q   := @
+msg  = @printf '  %-6s %s\n' $(1) $(2);
+MAKEFLAGS += --no-print-directory
+endif
+
+objs = $(patsubst %.c,$(BUILD)/%.o,$(1))
+
+lib_src      := $(sort $(wildcard formats/*.c formats/foreign/*.c workload/*.c))
+agent_src    := $(sort $(filter-out agent/main.c,$(wildcard agent/*.c)))
+analyzer_src := $(sort $(filter-out analyzer/main.c,$(wildcard analyzer/*.c analyzer/*/*.c)))
+slow_src     := $(sort $(wildcard tests/slow/*.c)) tests/tap.c
+bpf_src      := $(sort $(wildcard bpf/*.bpf.c))
+unit_src     := $(sort $(wildcard tests/unit/test_*.c))
+bench_src    := $(sort $(wildcard tests/bench/bench_*.c))
+tool_src     := $(sort $(wildcard tests/system/*.c))
+
+lib      := $(BUILD)/libblkcast.a
+agentlib := $(BUILD)/libagent.a
+anlib    := $(BUILD)/libanalyzer.a
+slowlib  := $(BUILD)/libslow.a
+skels    := $(patsubst bpf/%.bpf.c,$(BUILD)/gen/bpf/%.skel.h,$(bpf_src))
+programs := $(if $(wildcard agent/main.c),$(BUILD)/blkcast-agent) \
+	    $(if $(wildcard analyzer/main.c),$(BUILD)/blkcast)
+unit     := $(patsubst %.c,$(BUILD)/%,$(unit_src))
+benches  := $(patsubst %.c,$(BUILD)/%,$(bench_src))
+tools    := $(patsubst %.c,$(BUILD)/%,$(tool_src))
+
+.PHONY: all programs tests benches deps test test-only bench bench-only demo check-asan check-tsan \
+	install uninstall deb style help clean
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: programs
+
+programs: $(programs)
+
+tests: $(programs) $(unit) $(tools)
+
+benches: $(programs) $(benches)
+
+$(lib): $(call objs,$(lib_src))
+$(agentlib): $(call objs,$(agent_src))
+$(anlib): $(call objs,$(analyzer_src))
+$(slowlib): $(call objs,$(slow_src))
+
+$(BUILD)/%.a:
+	$(call msg,AR,$@)
+	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/%.o: %.c
+	$(call msg,CC,$<)
+	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+
+# The kernel side: CO-RE objects for the byte order of the target, embedded by a skeleton header.
+BPF_TARGET := $(if $(findstring s390x,$(shell $(CC) -dumpmachine)),bpfeb,bpfel)
+$(BUILD)/gen/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
+	$(call msg,BPF,$<)
+	$(Q)mkdir -p $(@D) && $(CLANG) -O2 -g -target $(BPF_TARGET) -mcpu=v3 -Wall -Wextra \
+		-Wno-unused-parameter $(if $(WERROR),-Werror) -I. -isystem /usr/include/$(shell $(CC) -dumpmachine) \
+		-c -o $@ $<
+
+$(BUILD)/gen/bpf/%.skel.h: $(BUILD)/gen/bpf/%.bpf.o
+	$(call msg,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+
+$(call objs,$(agent_src)) $(BUILD)/agent/main.o: | $(skels)
+
+$(BUILD)/blkcast-agent: $(BUILD)/agent/main.o $(agentlib) $(lib)
+$(BUILD)/blkcast: $(BUILD)/analyzer/main.o $(anlib) $(lib)
+$(programs):
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(unit) $(benches) $(tools): $(BUILD)/%: $(BUILD)/%.o $(slowlib) $(agentlib) $(anlib) $(lib)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+deps:
+	$(Q)scripts/deps.sh build test
+
+test: deps
+	$(Q)+$(MAKE) test-only
+
+test-only: tests
+	$(Q)BUILD=$(BUILD) scripts/run-tests.sh $(TESTS)
+
+bench:
+	$(Q)scripts/deps.sh build test bench
+	$(Q)+$(MAKE) bench-only
+
+bench-only: benches
+	$(Q)BUILD=$(BUILD) scripts/bench.sh $(BENCHES)
+
+demo:
+	$(Q)scripts/deps.sh build demo
+	$(Q)+$(MAKE) programs
+	$(Q)BUILD=$(BUILD) scripts/demo.sh
+
+check-asan:
+	$(Q)+$(MAKE) BUILD=$(BUILD)/asan SAN=address,undefined test-only
+check-tsan:
+	$(Q)+$(MAKE) BUILD=$(BUILD)/tsan SAN=thread test-only
+
+install: programs
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/sbin \
+		$(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man8
+	install -m 755 $(BUILD)/blkcast $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 $(BUILD)/blkcast-agent $(DESTDIR)$(PREFIX)/sbin/
+	install -m 644 docs/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 docs/*.8 $(DESTDIR)$(PREFIX)/share/man/man8/
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/blkcast $(DESTDIR)$(PREFIX)/sbin/blkcast-agent
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(wildcard docs/*.1)))
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man8/,$(notdir $(wildcard docs/*.8)))
+
+deb: programs
+	$(Q)BUILD=$(BUILD) VERSION=$(VERSION) scripts/mkdeb.sh
+
+style:
+	$(Q)scripts/check-borders.sh && scripts/check-style.sh
+
+help:
+	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
+
+clean:
+	$(Q)rm -rf $(BUILD)
+
+-include $(patsubst %.o,%.d,$(call objs,$(lib_src) $(agent_src) agent/main.c $(analyzer_src) \
+	analyzer/main.c $(slow_src))) $(addsuffix .d,$(unit) $(benches) $(tools))

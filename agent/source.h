@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * source: where requests come from. One more tracer is one more file with one of these tables.
+ */
+#ifndef AGENT_SOURCE_H
+#define AGENT_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/err.h"
+#include "formats/ledger.h"
+#include "formats/request.h"
+
+struct source;
+
+struct source_config {
+	const uint32_t *devices; /* kernel numbers of the disks to trace; borrowed during open */
+	size_t nr_devices;	 /* 0: every disk */
+	const uint64_t *cgroups; /* ids of block cgroups, their subtree not included; borrowed */
+	size_t nr_cgroups;	 /* 0: every cgroup */
+	uint8_t layer;		 /* enum request_layer */
+	const char *btf_path;	 /* BTF of the kernel where it has none of its own; NULL: its own */
+	size_t ring_bytes;	 /* per CPU; 0: the default */
+};
+
+/* What a source hands over while it is polled. */
+struct source_sink {
+	/* A finished request, in no particular order. Never fails: what it cannot take it counts. */
+	void (*request)(void *ctx, const struct request *r);
+	/* A thread's name: the first time it is seen, and when it changed. */
+	void (*task)(void *ctx, uint32_t tid, uint32_t pid, const char *comm, bool kernel_thread);
+	/* nr requests lost for this cause since the last poll; device 0 where unknown. */
+	void (*lost)(void *ctx, enum loss_cause cause, uint64_t nr, uint32_t device);
+	void *ctx;
+};
+
+struct source_ops {
+	const char *name; /* as --source takes it */
+	uint8_t id;	  /* enum request_source */
+	/*
+	 * Whether this machine offers it: 0, or -errno with the reason in err. Changes nothing.
+	 * what (may be NULL) receives one line for --doctor.
+	 */
+	int (*probe)(char *what, size_t what_bytes, struct err *err);
+	/* 0 or -errno; on failure *out is untouched and nothing is left behind in the kernel. */
+	int (*open)(struct source **out, const struct source_config *config, struct err *err);
+	/*
+	 * Hands over what is there and returns how many requests, or -errno (the source is then
+	 * dead). Does not block; a caller waits on fd() or a timer first.
+	 */
+	int64_t (*poll)(struct source *s, const struct source_sink *sink);
+	/* A descriptor that turns readable past the watermark, or -1: poll by timer alone. */
+	int (*fd)(const struct source *s);
+	/* Time spent in the kernel side so far, seconds, estimated; NaN unknown. */
+	double (*kernel_cpu_s)(const struct source *s);
+	/* Stops capture, hands over the rest, frees. sink may be NULL. */
+	void (*close)(struct source *s, const struct source_sink *sink);
+};
+
+extern const struct source_ops source_bpf;
+
+/* In the order that --source auto tries them; NULL at the end. */
+extern const struct source_ops *const source_table[];
+
+#endif

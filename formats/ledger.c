@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ledger.h"
+
+const char *loss_cause_name(unsigned int cause)
+{
+	static const char *const names[NR_LOSS_CAUSES] = {
+		"ring_full",  "kernel",	     "unpaired",   "decode",	 "reorder",    "shed",
+		"spool_full", "spool_error", "quarantine", "agent_died", "not_watched"
+	};
+
+	return cause < NR_LOSS_CAUSES ? names[cause] : NULL;
+}
+
+void ledger_init(struct ledger *l)
+{
+	*l = (struct ledger){ 0 };
+}
+
+void ledger_release(struct ledger *l)
+{
+	free(l->losses);
+	ledger_init(l);
+}
+
+void ledger_clear(struct ledger *l)
+{
+	l->nr = 0;
+	memset(l->total, 0, sizeof(l->total));
+}
+
+/* The last entry of the same cause, device and kind whose interval this one touches. */
+static struct loss *ledger_touching(struct ledger *l, const struct loss *loss)
+{
+	for (size_t i = l->nr; i-- > 0;) {
+		struct loss *at = &l->losses[i];
+
+		if (at->cause == loss->cause && at->device == loss->device &&
+		    at->count_known == loss->count_known &&
+		    at->begin_real_ns <= loss->end_real_ns &&
+		    loss->begin_real_ns <= at->end_real_ns)
+			return at;
+	}
+	return NULL;
+}
+
+static void loss_join(struct loss *dst, const struct loss *src)
+{
+	dst->count += src->count;
+	if (src->begin_real_ns < dst->begin_real_ns)
+		dst->begin_real_ns = src->begin_real_ns;
+	if (src->end_real_ns > dst->end_real_ns)
+		dst->end_real_ns = src->end_real_ns;
+}
+
+int ledger_add(struct ledger *l, const struct loss *loss)
+{
+	struct loss *at;
+
+	if (loss->cause >= NR_LOSS_CAUSES)
+		return -EINVAL;
+	if (!loss->count && loss->count_known)
+		return 0;
+	l->total[loss->cause] += loss->count;
+	at = ledger_touching(l, loss);
+	if (at) {
+		loss_join(at, loss);
+		return 0;
+	}
+	if (l->nr == l->cap) {
+		size_t cap = l->cap ? 2 * l->cap : 8;
+		struct loss *losses = realloc(l->losses, cap * sizeof(*losses));
+
+		if (!losses)
+			return -ENOMEM;
+		l->losses = losses;
+		l->cap = cap;
+	}
+	l->losses[l->nr++] = *loss;
+	return 0;
+}
+
+int ledger_merge(struct ledger *dst, const struct ledger *src)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < src->nr && !ret; i++)
+		ret = ledger_add(dst, &src->losses[i]);
+	return ret;
+}
+
+uint64_t ledger_sum(const struct ledger *l)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < NR_LOSS_CAUSES; i++)
+		sum += l->total[i];
+	return sum;
+}

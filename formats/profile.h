@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile: the characterization of one device over one period, blkcast.profile/1.
+ *
+ * workload/ fills it, the agent publishes it, segments carry it, the analyzer stores, compares and
+ * draws it. formats/profile.md is the normative description of the JSON form; the keys are a
+ * contract. In the struct an unknown number is NaN and an unknown list is empty; in JSON null.
+ */
+#ifndef FORMATS_PROFILE_H
+#define FORMATS_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/buf.h"
+#include "formats/err.h"
+#include "formats/histogram.h"
+#include "formats/request.h"
+
+#define PROFILE_SCHEMA	   "blkcast.profile/1"
+#define PROFILE_NAME_BYTES 64
+#define PROFILE_WHY_BYTES  256
+
+/* Stages of a response time: total = queue + device for every request. */
+enum stage {
+	STAGE_QUEUE,  /* arrival to dispatch */
+	STAGE_DEVICE, /* dispatch to completion: what biolatency shows */
+	STAGE_TOTAL,  /* arrival to completion: what iostat's await shows */
+};
+#define NR_STAGES 3
+const char *stage_name(unsigned int stage); /* NULL outside the enum */
+
+/* Size classes of the joint size and latency table: upper ends, inclusive; the last is open. */
+#define NR_SIZE_CLASSES 8
+/* 4, 8, 16, 32, 64, 128, 256 KiB */
+extern const uint32_t size_class_end_bytes[NR_SIZE_CLASSES - 1];
+unsigned int size_class_of(uint32_t bytes);
+
+struct size_count {
+	uint32_t bytes;
+	uint64_t count;
+};
+
+struct idc_point {
+	double window_s;
+	double idc; /* NaN with too few windows to tell */
+};
+
+struct cache_point {
+	uint64_t cache_bytes;
+	double miss_ratio;
+};
+
+enum distribution_kind {
+	DISTRIBUTION_UNKNOWN,
+	DISTRIBUTION_UNIFORM,
+	DISTRIBUTION_GAUSSIAN,
+	DISTRIBUTION_ZIPF,
+};
+
+/* Accesses over equal regions of the address range touched. */
+struct access_distribution {
+	enum distribution_kind kind; /* chosen by AIC */
+	uint32_t nr_regions;
+	uint64_t region_bytes;
+	uint64_t first_byte; /* where region 0 begins on the device */
+	double mean_ratio;   /* gaussian: centre and deviation as shares of the range */
+	double deviation_ratio;
+	double exponent;     /* zipf: theta by maximum likelihood over ranked regions */
+	double ks_distance;  /* chosen distribution against the data, 0..1 */
+	double top_10_ratio; /* share of accesses on the busiest 10 % of the regions */
+	double top_20_ratio;
+	double aic_uniform, aic_gaussian, aic_zipf;
+};
+
+struct response_times {
+	struct histogram stage[NR_STAGES];
+	struct histogram size_class[NR_SIZE_CLASSES]; /* total stage */
+};
+
+struct direction_profile { /* reads, or writes */
+	double size_mean_bytes;
+	struct size_count *sizes; /* owned, by bytes ascending; exact */
+	size_t nr_sizes;
+	uint64_t other_sizes; /* requests of sizes beyond the bound on distinct sizes */
+	double sequential_ratio, stream_ratio;
+	struct response_times response;
+};
+
+struct profile {
+	char host[PROFILE_NAME_BYTES];
+	char device[PROFILE_NAME_BYTES];      /* "7:0"; "" after a sum over devices */
+	char device_name[PROFILE_NAME_BYTES]; /* "loop0" */
+	uint8_t source, layer;
+	double begin_s, end_s; /* CLOCK_REALTIME; end > begin */
+
+	uint64_t requests[NR_OPERATIONS];
+	uint64_t bytes[NR_OPERATIONS];
+	uint64_t lost; /* requests known to be missing from the period */
+	uint64_t errors, requeues;
+	uint64_t kernel_thread_requests;
+	uint64_t own_requests; /* the agent's own, counted above too unless left out */
+
+	struct {
+		double clients_mean, in_flight_mean, think_time_mean_s;
+		double sample_interval_s; /* 1/phi */
+	} closed;
+	struct {
+		double rate_per_s, interarrival_mean_s, interarrival_scv, lag1_autocorrelation;
+		struct idc_point *idc; /* owned */
+		size_t nr_idc;
+	} open;
+
+	struct direction_profile read, write;
+	double all_sequential_ratio, all_stream_ratio;
+	uint32_t window_requests; /* subset size of Algorithm 1 */
+
+	struct {
+		double footprint_bytes; /* NaN unknown */
+		double file_count_mean, file_size_mean_bytes, file_set_size_mean_bytes;
+		struct access_distribution distribution;
+		struct cache_point *miss_ratio; /* owned, by cache_bytes ascending */
+		size_t nr_miss_ratio;
+		uint32_t block_bytes; /* of footprint and curve: 4096 */
+	} locality;
+
+	struct {
+		double coverage_ratio; /* share of the period that was being watched */
+		double lost_ratio;
+		char grade; /* 'A'..'E' */
+		char why[PROFILE_WHY_BYTES];
+	} quality;
+
+	char *source_detail; /* owned JSON object text, or NULL: what only one source knows */
+};
+
+/* Everything unknown: NaN, empty, 0. */
+void profile_init(struct profile *p);
+void profile_release(struct profile *p);
+/* Deep copy into an initialized or zeroed dst; 0 or -ENOMEM (dst then released). */
+int profile_copy(struct profile *dst, const struct profile *src);
+
+/* Sets quality from coverage, losses, request counts and what the source cannot know. */
+void profile_grade(struct profile *p);
+
+enum profile_json_style {
+	PROFILE_JSON_LINE,   /* one line, for streams and segments */
+	PROFILE_JSON_PRETTY, /* indented, for people and files */
+};
+/* Appends the JSON object to out. 0, or -ENOMEM. */
+int profile_to_json(const struct profile *p, enum profile_json_style style, struct buf *out);
+/*
+ * Reads one JSON object of PROFILE_SCHEMA into an initialized p. -EINVAL with the path of the
+ * field that is missing or wrong ("response_time.read.total.count: expected ..."), -ENOMEM.
+ * On failure p is released. Percentiles and means are recomputed from the histograms.
+ */
+int profile_from_json(const char *text, size_t len, struct profile *p, struct err *err);
+
+#endif

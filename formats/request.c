@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stddef.h>
+
+#include "formats/request.h"
+
+static const char *name_of(const char *const *names, unsigned int nr, unsigned int i)
+{
+	return i < nr ? names[i] : NULL;
+}
+
+const char *operation_name(unsigned int operation)
+{
+	static const char *const names[NR_OPERATIONS] = { "read", "write", "discard", "flush",
+							  "other" };
+
+	return name_of(names, NR_OPERATIONS, operation);
+}
+
+const char *source_name(unsigned int source)
+{
+	static const char *const names[NR_SOURCES] = { "unknown", "bpf",       "blktrace",
+						       "tracefs", "diskstats", "import" };
+
+	return name_of(names, NR_SOURCES, source);
+}
+
+const char *layer_name(unsigned int layer)
+{
+	static const char *const names[NR_LAYERS] = { "device", "queue" };
+
+	return name_of(names, NR_LAYERS, layer);
+}
+
+const char *request_check(const struct request *r)
+{
+	if (r->operation >= NR_OPERATIONS)
+		return "operation";
+	if (r->source >= NR_SOURCES)
+		return "source";
+	if (r->layer >= NR_LAYERS)
+		return "layer";
+	if (r->flags & ~REQUEST_FLAGS_ALL)
+		return "flags";
+	if (r->reserved)
+		return "reserved";
+	if (r->dispatch_ns < r->arrival_ns)
+		return "dispatch_ns";
+	if (r->completion_ns < r->dispatch_ns)
+		return "completion_ns";
+	return NULL;
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# scripts/deps.sh [build] [test] [bench] [demo]
+# Installs the Debian packages of the named groups that are missing, and says which. With nothing
+# missing it does nothing, and needs neither root nor a network.
+set -euo pipefail
+
+build="gcc make pkg-config clang bpftool libbpf-dev libelf-dev zlib1g-dev libzstd-dev libmsgpack-dev
+libxxhash-dev libcurl4-openssl-dev libmicrohttpd-dev libjansson-dev libyaml-dev libsqlite3-dev
+libncurses-dev libcap-dev libseccomp-dev"
+demo="fio util-linux gnuplot-nox jq"
+test="$demo perl procps curl python3 chromium prometheus prometheus-node-exporter man-db tmux"
+bench="libbpf-tools bpftool"
+
+packages=""
+for group in "${@:-build}"; do
+	case "$group" in
+	build | demo | test | bench) packages="$packages ${!group}" ;;
+	*)
+		echo "deps.sh: unknown group '$group': expected build, test, bench or demo" >&2
+		exit 2
+		;;
+	esac
+done
+
+missing=""
+for p in $packages; do
+	dpkg-query -W -f '${db:Status-Status}\n' "$p" 2>/dev/null | grep -qx installed ||
+		missing="$missing $p"
+done
+missing=$(echo $missing | tr ' ' '\n' | sort -u | tr '\n' ' ')
+[ -n "${missing// /}" ] || exit 0
+
+echo "installing: $missing" >&2
+sudo=""
+[ "$(id -u)" = 0 ] || sudo="sudo"
+export DEBIAN_FRONTEND=noninteractive
+# Services that come with test tools (a metrics server, an exporter) must not be started.
+policy=/usr/sbin/policy-rc.d
+made=""
+if [ ! -e $policy ]; then
+	printf '#!/bin/sh\nexit 101\n' | $sudo tee $policy >/dev/null
+	$sudo chmod 755 $policy
+	made=1
+fi
+status=0
+{
+	$sudo apt-get update -qq
+	# shellcheck disable=SC2086
+	$sudo apt-get install -y -qq --no-install-recommends $missing
+} >&2 || status=$?
+[ -z "$made" ] || $sudo rm -f $policy
+exit $status

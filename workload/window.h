@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * window: every estimator of one device over one period, fed one request at a time.
+ *
+ * A window holds the requests that completed in its period, fed in order of arrival. Memory is
+ * bounded whatever the load; two windows of adjacent periods, of two CPUs or of two hosts merge.
+ * The same code runs live in the agent and offline in the analyzer, and gives the same answer.
+ *
+ * Not thread-safe: one window, one thread. No I/O, no clock, no logging.
+ */
+#ifndef WORKLOAD_WINDOW_H
+#define WORKLOAD_WINDOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "formats/profile.h"
+#include "formats/request.h"
+
+struct window_config {
+	uint32_t subset_requests;    /* subset size of Algorithm 1; 0: the default, 4096 */
+	uint64_t client_interval_ns; /* 1/phi; 0: the default, 1 s */
+	uint32_t mrc_samples;	     /* SHARDS bound; 0: the default, 8192 */
+	uint64_t seed;		     /* of the spatial hashes; the same for all that are to merge */
+	bool leave_out_own;	     /* do not count REQUEST_OWN */
+	bool cheap; /* counts, sizes and response times only: no locality, no pattern */
+};
+
+struct window;
+
+/* 0, -ENOMEM, -EINVAL. begin_ns: CLOCK_MONOTONIC start of the period. */
+int window_new(struct window **out, const struct window_config *config, uint64_t begin_ns);
+void window_free(struct window *w);
+/* Makes it ready for the next period, keeping the memory. Estimators that look back over the
+ * whole stream (cumulative footprint, reuse distances) stay; window_reset() forgets those too. */
+void window_clear(struct window *w, uint64_t begin_ns);
+void window_reset(struct window *w, uint64_t begin_ns);
+
+/*
+ * Feeds one request that request_check() accepts. 0, or -ENOMEM: the request is then counted in
+ * its operation but may be missing from other estimators, and the profile says so in quality.why.
+ * O(1) amortized.
+ */
+int window_add(struct window *w, const struct request *r);
+/* Feeds many; the fast path. Returns as window_add(). */
+int window_add_many(struct window *w, const struct request *r, size_t nr);
+
+/* One sample of the file set, taken every 1/phi: files, their total size. */
+void window_add_fileset(struct window *w, uint64_t nr_files, uint64_t total_bytes);
+
+/* dst covers both periods afterwards. -EINVAL where the configs differ, -ENOMEM. */
+int window_merge(struct window *dst, const struct window *src);
+
+/* Requests counted so far. */
+uint64_t window_count(const struct window *w);
+
+/*
+ * Closes the period at end_ns (> begin_ns) and writes all estimates into p (initialized by the
+ * caller, who also fills host, device, source, begin_s, end_s, lost and coverage before or after).
+ * The window can go on being fed afterwards. -ENOMEM, -EINVAL.
+ */
+int window_profile(const struct window *w, uint64_t end_ns, struct profile *p);
+
+#endif
