@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands of blkcast, in the order in which help lists them: one line each. */
+#ifndef ANALYZER_COMMANDS_H
+#define ANALYZER_COMMANDS_H
+
+#include "analyzer/cli.h"
+
+/* clang-format off */
+#define COMMANDS(X) \
+	X(ls)
+/* clang-format on */
+
+#define COMMAND_DECLARE(name) extern const struct command command_##name;
+COMMANDS(COMMAND_DECLARE)
+
+#endif

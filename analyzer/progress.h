@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * progress: one line on standard error with share and time left, where standard error is a
+ * terminal and the work takes longer than a second. Results never share the stream.
+ */
+#ifndef ANALYZER_PROGRESS_H
+#define ANALYZER_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct progress {
+	const char *label; /* borrowed: "characterize" */
+	uint64_t total;	   /* units of work; 0: unknown */
+	uint64_t begin_ns, shown_ns;
+	bool on, drawn;
+};
+
+void progress_begin(struct progress *p, const char *label, uint64_t total, bool quiet);
+/* Cheap enough to call per batch: draws at most ten times a second. */
+void progress_update(struct progress *p, uint64_t done);
+/* Removes the line. */
+void progress_end(struct progress *p);
+
+#endif

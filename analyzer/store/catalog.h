@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * catalog: an index of the segments of a store, in SQLite. A cache: every row comes from a file,
+ * and a catalog that is missing, damaged or of another version is made anew from the files.
+ *
+ *   PRAGMA application_id = 0x626c6b63 ("blkc"), user_version = CATALOG_VERSION
+ *
+ *   segment(host, boot_id, epoch, sequence,           -- the primary key, as in the file's name
+ *           hash BLOB(16),                            -- XXH3-128 of the file
+ *           file_bytes, requests, captured, source, layer,
+ *           begin_mono, begin_boot, begin_real, end_mono, end_boot, end_real,  -- ns
+ *           first_real, last_real)                    -- ns; first arrival, last completion
+ *   device(host, boot_id, epoch, sequence, device, name, size_bytes,
+ *          requests_0 .. requests_4, bytes_0 .. bytes_4)   -- by enum operation
+ *   loss(host, boot_id, epoch, sequence, cause, count, count_known, device, begin_real, end_real)
+ *   damaged(path PRIMARY KEY, mtime_ns, file_bytes, why)   -- files that are no good segments
+ *
+ * Write-ahead journal, synchronous NORMAL: a power cut may lose the last rows, never the order of
+ * them; the next sync reads them from the files again. One thread at a time.
+ */
+#ifndef ANALYZER_CATALOG_H
+#define ANALYZER_CATALOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyzer/store/segment_facts.h"
+#include "formats/err.h"
+
+#define CATALOG_VERSION 1
+
+struct catalog;
+
+/* path NULL: in memory. -EBADMSG where it is damaged, foreign or of another version: the caller
+ * deletes it and tries again; -EACCES, -EROFS, -EIO, -ENOMEM. */
+int catalog_open(struct catalog **out, const char *path, struct err *err);
+void catalog_close(struct catalog *c);
+
+/* Many changes at the cost of one. */
+int catalog_begin(struct catalog *c, struct err *err);
+int catalog_commit(struct catalog *c, struct err *err);
+
+/* Adds a segment, or replaces what was known of it. */
+int catalog_put(struct catalog *c, const struct segment_facts *f, struct err *err);
+int catalog_remove(struct catalog *c, const struct segment_name *n, struct err *err);
+/* The hash under which a segment is known; 0, -ENOENT, -EIO. */
+int catalog_hash(struct catalog *c, const struct segment_name *n, struct segment_hash *out,
+		 struct err *err);
+
+int catalog_put_damaged(struct catalog *c, const char *path, uint64_t mtime_ns, uint64_t file_bytes,
+			const char *why, struct err *err);
+/* Whether this very file (by time and length) is known to be damaged. */
+bool catalog_is_damaged(struct catalog *c, const char *path, uint64_t mtime_ns,
+			uint64_t file_bytes);
+int catalog_forget_damaged(struct catalog *c, const char *path, struct err *err);
+
+/*
+ * Each visits rows in the order said and stops early where the callback returns nonzero, which is
+ * then returned. 0, -EIO, -ENOMEM. The callback must not call into the catalog.
+ */
+/* By host, boot id, epoch, sequence. devices and ledger of the facts are empty. */
+int catalog_each_segment(struct catalog *c, int (*visit)(void *ctx, const struct segment_facts *f),
+			 void *ctx, struct err *err);
+/* All of one segment or, with n NULL, of all segments, in the order above. */
+int catalog_each_device(struct catalog *c,
+			int (*visit)(void *ctx, const struct segment_name *n,
+				     const struct device_facts *d),
+			void *ctx, struct err *err);
+int catalog_each_loss(struct catalog *c,
+		      int (*visit)(void *ctx, const struct segment_name *n, const struct loss *l),
+		      void *ctx, struct err *err);
+int catalog_each_damaged(struct catalog *c,
+			 int (*visit)(void *ctx, const char *path, const char *why), void *ctx,
+			 struct err *err);
+/* By host and boot id; the highest sequence of each epoch of host (NULL: of all). */
+int catalog_each_stream(struct catalog *c, const char *host,
+			int (*visit)(void *ctx, const struct segment_name *highest, uint64_t count),
+			void *ctx, struct err *err);
+
+#endif

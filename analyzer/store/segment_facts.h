@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * segment_facts: what a catalog keeps of a segment, found by decoding all of it once.
+ */
+#ifndef ANALYZER_SEGMENT_FACTS_H
+#define ANALYZER_SEGMENT_FACTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyzer/store/segment_name.h"
+#include "formats/err.h"
+#include "formats/ledger.h"
+#include "formats/request.h"
+#include "formats/segment.h"
+
+struct device_facts {
+	uint32_t device;
+	char name[SEGMENT_NAME_BYTES];
+	uint64_t size_bytes;
+	uint64_t requests[NR_OPERATIONS];
+	uint64_t bytes[NR_OPERATIONS];
+};
+
+struct segment_facts {
+	struct segment_name name;
+	struct segment_hash hash;
+	uint64_t file_bytes;
+	uint64_t nr_requests, nr_captured;
+	uint8_t source, layer;
+	struct clock_anchor begin, end; /* the interval that was watched */
+	/* first arrival and last completion, real time by the begin anchor; 0 without requests */
+	uint64_t first_real_ns, last_real_ns;
+	struct device_facts *devices; /* owned; those of the table, in its order */
+	size_t nr_devices;
+	struct ledger ledger; /* owned */
+};
+
+void segment_facts_init(struct segment_facts *f);
+void segment_facts_release(struct segment_facts *f);
+
+/*
+ * Checks and decodes the segment of exactly len bytes at data. 0; or -EBADMSG, -EPROTONOSUPPORT,
+ * -EFBIG, -EINVAL (a name that no store takes), -ENOMEM with the reason; f is then released.
+ */
+int segment_facts_read(struct segment_facts *f, const void *data, size_t len, struct err *err);
+
+/* Real time of a monotonic instant of the segment that begins at anchor; saturates at 0. */
+static inline uint64_t real_from_anchor(const struct clock_anchor *anchor, uint64_t monotonic_ns)
+{
+	int64_t since = (int64_t)(monotonic_ns - anchor->monotonic_ns);
+
+	if (since < 0 && (uint64_t)-since > anchor->realtime_ns)
+		return 0;
+	return anchor->realtime_ns + (uint64_t)since;
+}
+
+#endif

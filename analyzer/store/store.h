@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store: a folder of trace segments and an index of them.
+ *
+ *   DIR/segments/...    the truth: see segment_name.h
+ *   DIR/catalog.sqlite  a cache of what they hold: see catalog.h; may be deleted at any time
+ *
+ * Opening brings the catalog in step with the files, so that what agents wrote with
+ * `--sink file:DIR` is seen. Where the folder cannot be written, the catalog is kept in memory
+ * and nothing is changed on disk.
+ */
+#ifndef ANALYZER_STORE_H
+#define ANALYZER_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyzer/store/catalog.h"
+#include "analyzer/store/segment_name.h"
+#include "formats/buf.h"
+#include "formats/err.h"
+
+struct store;
+
+/* What the last sync found. */
+struct store_sync {
+	uint64_t nr_segments; /* good ones in the store */
+	uint64_t nr_added, nr_removed;
+	uint64_t nr_damaged; /* files that are no good segments: listed by the catalog */
+};
+
+/*
+ * Opens the store in dir; with create, makes what is missing. -ENOENT where there is none,
+ * -ENOTDIR, -EACCES, -ENOMEM, -EIO. Cost: one directory walk, and reading every new file once.
+ */
+int store_open(struct store **out, const char *dir, bool create, struct err *err);
+void store_close(struct store *s);
+
+const char *store_dir(const struct store *s);
+int store_dir_fd(const struct store *s);
+struct catalog *store_catalog(struct store *s);
+const struct store_sync *store_sync_result(const struct store *s);
+/* Brings the catalog in step with the files again. */
+int store_sync(struct store *s, struct err *err);
+
+/* Reads a whole file of at most SEGMENT_MAX_BYTES below the store into b (cleared first).
+ * -ENOENT, -EFBIG, -EIO, -ENOMEM. */
+int store_read(const struct store *s, const char *path, struct buf *b, struct err *err);
+
+#endif
