@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/profile.h"
+
+const uint32_t size_class_end_bytes[NR_SIZE_CLASSES - 1] = { 4 << 10,  8 << 10,	 16 << 10,
+							     32 << 10, 64 << 10, 128 << 10,
+							     256 << 10 };
+
+unsigned int size_class_of(uint32_t bytes)
+{
+	unsigned int class = 0;
+
+	while (class < NR_SIZE_CLASSES - 1 && bytes > size_class_end_bytes[class])
+		class ++;
+	return class;
+}
+
+const char *stage_name(unsigned int stage)
+{
+	static const char *const names[NR_STAGES] = { "queue", "device", "total" };
+
+	return stage < NR_STAGES ? names[stage] : NULL;
+}
+
+static void direction_init(struct direction_profile *d)
+{
+	d->size_mean_bytes = NAN;
+	d->sequential_ratio = NAN;
+	d->stream_ratio = NAN;
+}
+
+static void distribution_init(struct access_distribution *d)
+{
+	d->mean_ratio = d->deviation_ratio = NAN;
+	d->exponent = NAN;
+	d->ks_distance = NAN;
+	d->top_10_ratio = d->top_20_ratio = NAN;
+	d->aic_uniform = d->aic_gaussian = d->aic_zipf = NAN;
+}
+
+void profile_init(struct profile *p)
+{
+	*p = (struct profile){ 0 };
+	p->begin_s = p->end_s = NAN;
+	p->closed.clients_mean = p->closed.in_flight_mean = NAN;
+	p->closed.think_time_mean_s = p->closed.sample_interval_s = NAN;
+	p->open.rate_per_s = p->open.interarrival_mean_s = NAN;
+	p->open.interarrival_scv = p->open.lag1_autocorrelation = NAN;
+	direction_init(&p->read);
+	direction_init(&p->write);
+	p->all_sequential_ratio = p->all_stream_ratio = NAN;
+	p->locality.footprint_bytes = NAN;
+	p->locality.file_count_mean = NAN;
+	p->locality.file_size_mean_bytes = p->locality.file_set_size_mean_bytes = NAN;
+	distribution_init(&p->locality.distribution);
+	p->quality.coverage_ratio = p->quality.lost_ratio = NAN;
+}
+
+static void direction_release(struct direction_profile *d)
+{
+	free(d->sizes);
+	for (int i = 0; i < NR_STAGES; i++)
+		histogram_release(&d->response.stage[i]);
+	for (int i = 0; i < NR_SIZE_CLASSES; i++)
+		histogram_release(&d->response.size_class[i]);
+}
+
+void profile_release(struct profile *p)
+{
+	direction_release(&p->read);
+	direction_release(&p->write);
+	free(p->open.idc);
+	free(p->locality.miss_ratio);
+	free(p->source_detail);
+	profile_init(p);
+}
+
+static void *copy_array(const void *from, size_t nr, size_t size, bool *failed)
+{
+	void *to = nr ? calloc(nr, size) : NULL;
+
+	if (to)
+		memcpy(to, from, nr * size);
+	else if (nr)
+		*failed = true;
+	return to;
+}
+
+static void copy_histogram(struct histogram *h, bool *failed)
+{
+	h->counts = copy_array(h->counts, h->counts ? HISTOGRAM_NR_BUCKETS : 0, sizeof(*h->counts),
+			       failed);
+}
+
+/* d is a shallow copy: what it points to becomes its own. */
+static void copy_direction(struct direction_profile *d, bool *failed)
+{
+	d->sizes = copy_array(d->sizes, d->nr_sizes, sizeof(*d->sizes), failed);
+	for (int i = 0; i < NR_STAGES; i++)
+		copy_histogram(&d->response.stage[i], failed);
+	for (int i = 0; i < NR_SIZE_CLASSES; i++)
+		copy_histogram(&d->response.size_class[i], failed);
+}
+
+int profile_copy(struct profile *dst, const struct profile *src)
+{
+	bool failed = false;
+
+	if (dst == src)
+		return 0;
+	profile_release(dst);
+	*dst = *src;
+	copy_direction(&dst->read, &failed);
+	copy_direction(&dst->write, &failed);
+	dst->open.idc =
+		copy_array(src->open.idc, src->open.nr_idc, sizeof(*src->open.idc), &failed);
+	dst->locality.miss_ratio = copy_array(src->locality.miss_ratio, src->locality.nr_miss_ratio,
+					      sizeof(*src->locality.miss_ratio), &failed);
+	dst->source_detail =
+		copy_array(src->source_detail,
+			   src->source_detail ? strlen(src->source_detail) + 1 : 0, 1, &failed);
+	if (!failed)
+		return 0;
+	profile_release(dst);
+	return -ENOMEM;
+}
+
+/* One rule of the grade: it holds the grade down to limit for a reason. */
+struct verdict {
+	char grade;
+	char why[PROFILE_WHY_BYTES];
+};
+
+static void __attribute__((format(printf, 3, 4)))
+hold_down(struct verdict *v, char grade, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (grade <= v->grade)
+		return;
+	v->grade = grade;
+	va_start(ap, fmt);
+	vsnprintf(v->why, sizeof(v->why), fmt, ap);
+	va_end(ap);
+}
+
+/* The grade of a value by four limits, where less is worse: A at limit[0] and above, ... */
+static char grade_below(double value, const double limit[4])
+{
+	char grade = 'A';
+
+	while (grade < 'E' && !(value >= limit[grade - 'A']))
+		grade++;
+	return grade;
+}
+
+static void grade_source(const struct profile *p, struct verdict *v)
+{
+	uint64_t data = p->requests[OPERATION_READ] + p->requests[OPERATION_WRITE];
+	uint64_t timed =
+		p->read.response.stage[STAGE_TOTAL].nr + p->write.response.stage[STAGE_TOTAL].nr;
+
+	if (p->source == SOURCE_DISKSTATS)
+		hold_down(v, 'D',
+			  "The source has counters only: nothing is known of single requests.");
+	else if (timed < data - data / 10)
+		hold_down(v, 'C', "The source gives no response time for %.0f %% of the requests.",
+			  100 * (1 - (double)timed / (double)data));
+}
+
+void profile_grade(struct profile *p)
+{
+	/* Shares of the period watched and of requests seen; data requests; seconds. */
+	static const double coverage[4] = { 0.999, 0.99, 0.9, 0.5 };
+	static const double seen[4] = { 0.9999, 0.99, 0.95, 0.8 };
+	static const double requests[4] = { 10000, 1000, 100, 1 };
+	static const double seconds[4] = { 10, 1, 0.1, 0 };
+	struct verdict v = { .grade = 'A' };
+	double data = (double)p->requests[OPERATION_READ] + (double)p->requests[OPERATION_WRITE];
+	double duration_s = p->end_s - p->begin_s, all = (double)p->lost;
+
+	for (int i = 0; i < NR_OPERATIONS; i++)
+		all += (double)p->requests[i];
+	p->quality.lost_ratio = all > 0 ? (double)p->lost / all : 0;
+
+	snprintf(v.why, sizeof(v.why),
+		 "%.0f reads and writes over %.4g s, %.5g %% of the period watched, %.3g %% lost.",
+		 data, duration_s, 100 * p->quality.coverage_ratio, 100 * p->quality.lost_ratio);
+	if (isnan(p->quality.coverage_ratio))
+		hold_down(&v, 'C', "It is not known which share of the period was watched.");
+	else
+		hold_down(&v, grade_below(p->quality.coverage_ratio, coverage),
+			  "Only %.4g %% of the period was watched.",
+			  100 * p->quality.coverage_ratio);
+	hold_down(&v, grade_below(1 - p->quality.lost_ratio, seen),
+		  "%.3g %% of the requests were lost.", 100 * p->quality.lost_ratio);
+	grade_source(p, &v);
+	if (data > 0)
+		hold_down(&v, grade_below(data, requests), "Only %.0f reads and writes were seen.",
+			  data);
+	else
+		hold_down(&v, 'E', "No read and no write was seen.");
+	hold_down(&v, grade_below(duration_s, seconds), "The period is only %.3g s long.",
+		  duration_s);
+	p->quality.grade = v.grade;
+	memcpy(p->quality.why, v.why, sizeof(v.why));
+}
