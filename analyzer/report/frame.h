@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * frame: what the pictures have in common: the period, the axes, the legend.
+ */
+#ifndef ANALYZER_REPORT_FRAME_H
+#define ANALYZER_REPORT_FRAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyzer/report/scale.h"
+#include "analyzer/report/svg.h"
+#include "analyzer/report/timegrid.h"
+
+/* The period that every picture over time shows, on CLOCK_REALTIME. */
+struct view {
+	uint64_t begin_ns, end_ns; /* whole columns; begin < end */
+	uint64_t step_ns;	   /* width of the columns drawn */
+	bool utc;
+	const char *id; /* of the picture in its page; unique */
+};
+
+/* At most this many columns of time are drawn, and written as CSV ... */
+#define FRAME_COLUMNS 600
+/* ... summed from at most this many as they are collected. */
+#define FRAME_FINE_COLUMNS 3000
+
+/* Where the plot lies in a picture of the usual size. */
+struct frame {
+	double width, height;		 /* of the picture */
+	double left, top, right, bottom; /* of the plot in it */
+};
+extern const struct frame frame_wide; /* the page's width: over time */
+extern const struct frame frame_half; /* two of them side by side */
+
+/* The time axis of a view over a frame, and a linear axis from 0 to at least `to`. */
+struct scale frame_time(const struct frame *f, const struct view *v);
+struct scale frame_linear(const struct frame *f, double to, enum unit unit);
+
+/*
+ * Grid lines, tick labels and what the axes measure. The name of the y axis stands above it; that of
+ * a time axis is made here.
+ */
+void frame_axes(struct buf *out, const struct frame *f, const struct scale *x,
+		const struct scale *y, const char *x_name, const char *y_name);
+
+/* One entry of a legend: a box, a line or a dot of that class, and its name. */
+struct legend_entry {
+	enum { LEGEND_BOX, LEGEND_LINE, LEGEND_DOT, LEGEND_SQUARE } shape;
+	const char *class, *name;
+};
+/* In one row above the plot, ending at its right edge. */
+void frame_legend(struct buf *out, const struct frame *f, const struct legend_entry *entries,
+		  size_t nr);
+
+/* The svg tag of a picture over time, with what the hover read-out needs to know of its x axis. */
+void frame_begin(struct buf *out, const struct frame *f, const struct view *v, const char *class,
+		 const char *title, const char *description, const struct scale *x);
+
+/*
+ * A grid in the columns of the view. wide is initialized here; release it. 0, -ENODATA for an empty
+ * grid, -ENOMEM.
+ */
+int frame_columns(const struct timegrid *grid, const struct view *v, struct timegrid *wide);
+
+/* The period and columns that suit a grid that counted every request of the report. */
+void frame_view(const struct timegrid *grid, struct view *v);
+
+/* Seconds since the epoch with three decimals or more where columns are narrow, as in every CSV. */
+void frame_csv_time(struct buf *out, uint64_t real_ns);
+
+#endif

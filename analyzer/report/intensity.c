@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "analyzer/report/intensity.h"
+
+#define MIB 1048576.0
+
+static const struct frame stack_frame = { .width = SVG_WIDTH,
+					  .height = 290,
+					  .left = 64,
+					  .top = 48,
+					  .right = 748,
+					  .bottom = 246 };
+
+void intensity_init(struct intensity *i)
+{
+	timegrid_init(&i->grid, INTENSITY_ROWS, FRAME_FINE_COLUMNS);
+}
+
+void intensity_release(struct intensity *i)
+{
+	timegrid_release(&i->grid);
+}
+
+int intensity_add(struct intensity *i, uint64_t arrival_ns, uint32_t bytes, bool write)
+{
+	uint64_t *column = timegrid_at(&i->grid, arrival_ns);
+	unsigned int class = size_class_of(bytes);
+
+	if (!column)
+		return -ENOMEM;
+	column[intensity_row(INTENSITY_REQUESTS, class, write)]++;
+	column[intensity_row(INTENSITY_BYTES, class, write)] += bytes;
+	return 0;
+}
+
+const char *size_class_label(unsigned int class)
+{
+	static const char *const names[NR_SIZE_CLASSES] = { "≤ 4 KiB", "8",   "16",  "32",
+							    "64",      "128", "256", "> 256 KiB" };
+
+	return class < NR_SIZE_CLASSES ? names[class] : "";
+}
+
+/* Rate of a column: requests, or MiB, per second; all classes up to and with `class`. */
+static double stacked(const struct timegrid *g, size_t column, enum intensity_measure measure,
+		      unsigned int class)
+{
+	const uint64_t *cells = timegrid_column(g, column);
+	double sum = 0, per_s = 1e9 / (double)g->step_ns;
+
+	for (unsigned int c = 0; c <= class; c++)
+		sum += (double)cells[intensity_row(measure, c, false)] +
+		       (double)cells[intensity_row(measure, c, true)];
+	return sum * per_s / (measure == INTENSITY_BYTES ? MIB : 1);
+}
+
+static double writes(const struct timegrid *g, size_t column, enum intensity_measure measure)
+{
+	const uint64_t *cells = timegrid_column(g, column);
+	double sum = 0, per_s = 1e9 / (double)g->step_ns;
+
+	for (unsigned int c = 0; c < NR_SIZE_CLASSES; c++)
+		sum += (double)cells[intensity_row(measure, c, true)];
+	return sum * per_s / (measure == INTENSITY_BYTES ? MIB : 1);
+}
+
+struct stack {
+	const struct timegrid *grid;
+	enum intensity_measure measure;
+	struct scale x, y;
+};
+
+static double column_px(const struct stack *s, size_t column)
+{
+	return scale_px(&s->x, (double)(timegrid_begin_ns(s->grid) + column * s->grid->step_ns));
+}
+
+/* A staircase at `height` of every column: M, then two points per change of height. */
+static void staircase(struct buf *out, const struct stack *s, int class, bool first)
+{
+	double last = NAN;
+
+	for (size_t c = 0; c < s->grid->nr; c++) {
+		double v = class < 0 ? writes(s->grid, c, s->measure)
+				     : stacked(s->grid, c, s->measure, (unsigned int)class);
+		double y = scale_px(&s->y, v);
+
+		if (y == last)
+			continue;
+		if (isnan(last))
+			(first ? svg_move_to : svg_line_to)(out, column_px(s, c), y);
+		else {
+			svg_line_to(out, column_px(s, c), last);
+			svg_line_to(out, column_px(s, c), y);
+		}
+		last = y;
+	}
+	svg_line_to(out, column_px(s, s->grid->nr), last);
+}
+
+/* Every class as an area from the axis up, the highest stack first: later ones cover its foot. */
+static void areas(struct buf *out, const struct stack *s)
+{
+	for (int class = NR_SIZE_CLASSES - 1; class >= 0; class --) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "area s%d", class);
+		svg_path(out, name);
+		svg_move_to(out, column_px(s, 0), s->y.px_from);
+		staircase(out, s, class, false);
+		svg_line_to(out, column_px(s, s->grid->nr), s->y.px_from);
+		buf_put_u8(out, 'z');
+		svg_path_end(out);
+	}
+	svg_path(out, "line write thin");
+	staircase(out, s, -1, true);
+	svg_path_end(out);
+}
+
+static void marks(struct buf *out, const struct stack *s, const struct load_peaks *peaks,
+		  const struct frame *f)
+{
+	const struct load_peak *p =
+		&peaks->of[s->measure == INTENSITY_BYTES ? LOAD_BYTES : LOAD_REQUESTS];
+	double unit = s->measure == INTENSITY_BYTES ? MIB : 1, x, y;
+	struct label value, window, clock;
+	char text[200];
+
+	y = scale_px(&s->y, p->p95 / unit);
+	svg_line(out, "rule", f->left, y, f->right, y);
+	snprintf(text, sizeof(text), "P95 %s", label_count(&value, p->p95 / unit));
+	svg_text(out, "note end halo", f->right - 4, y - 4, text);
+
+	x = scale_px(&s->x, (double)p->max_at_ns);
+	y = scale_px(&s->y, p->max / unit);
+	svg_circle(out, "peak", x, y, 4);
+	snprintf(text, sizeof(text), "peak %s in %s at %s", label_count(&value, p->max / unit),
+		 label_duration(&window, peaks->window_s),
+		 label_clock(&clock, p->max_at_ns, peaks->window_s < 1 ? 3 : 0, s->x.utc));
+	if (x > (f->left + f->right) / 2)
+		svg_text(out, "note end halo", x - 8, y + 4, text);
+	else
+		svg_text(out, "note start halo", x + 8, y + 4, text);
+}
+
+static void class_legend(struct buf *out, const struct frame *f)
+{
+	struct legend_entry entries[NR_SIZE_CLASSES + 1];
+	struct frame upper = *f;
+
+	for (unsigned int c = 0; c < NR_SIZE_CLASSES; c++) {
+		static const char *const classes[] = { "s0", "s1", "s2", "s3",
+						       "s4", "s5", "s6", "s7" };
+
+		entries[c] = (struct legend_entry){ LEGEND_BOX, classes[c], size_class_label(c) };
+	}
+	entries[NR_SIZE_CLASSES] =
+		(struct legend_entry){ LEGEND_LINE, "line write thin", "writes, all sizes" };
+	upper.top -= 16;
+	frame_legend(out, &upper, entries, NR_SIZE_CLASSES + 1);
+}
+
+static void describe(const struct load_peaks *p, enum intensity_measure measure, char *text,
+		     size_t len)
+{
+	bool bytes = measure == INTENSITY_BYTES;
+	const struct load_peak *peak = &p->of[bytes ? LOAD_BYTES : LOAD_REQUESTS];
+	double unit = bytes ? MIB : 1;
+	struct label mean, p95, max, window;
+
+	snprintf(
+		text, len,
+		"Stacked by size class over time. %s per second: mean %s, 95th percentile %s, peak "
+		"%s, over windows of %s.",
+		bytes ? "MiB" : "Requests", label_count(&mean, peak->mean / unit),
+		label_count(&p95, peak->p95 / unit), label_count(&max, peak->max / unit),
+		label_duration(&window, p->window_s));
+}
+
+int intensity_draw(const struct intensity *i, enum intensity_measure measure,
+		   const struct load_peaks *peaks, const struct view *v, struct buf *out)
+{
+	const struct frame *f = &stack_frame;
+	bool bytes = measure == INTENSITY_BYTES;
+	struct stack s = { .measure = measure, .x = frame_time(f, v) };
+	struct timegrid g;
+	double most;
+	char text[320];
+	int err = frame_columns(&i->grid, v, &g);
+
+	if (err)
+		return err;
+	s.grid = &g;
+	most = peaks->of[bytes ? LOAD_BYTES : LOAD_REQUESTS].max / (bytes ? MIB : 1);
+	for (size_t c = 0; c < g.nr; c++)
+		most = fmax(most, stacked(&g, c, measure, NR_SIZE_CLASSES - 1));
+	s.y = frame_linear(f, most, UNIT_COUNT);
+	describe(peaks, measure, text, sizeof(text));
+	frame_begin(out, f, v, "figure wide", bytes ? "Throughput" : "Requests per second", text,
+		    &s.x);
+	frame_axes(out, f, &s.x, &s.y, NULL, bytes ? "MiB/s" : "requests/s");
+	areas(out, &s);
+	class_legend(out, f);
+	marks(out, &s, peaks, f);
+	svg_end(out);
+	timegrid_release(&g);
+	return out->error;
+}
+
+int intensity_csv(const struct intensity *i, enum intensity_measure measure, const struct view *v,
+		  struct buf *out)
+{
+	static const char *const unit[] = { "requests", "bytes" };
+	struct timegrid g;
+	int err = frame_columns(&i->grid, v, &g);
+
+	if (err)
+		return err;
+	buf_printf(out, "begin_s");
+	for (int write = 0; write < 2; write++)
+		for (unsigned int c = 0; c < NR_SIZE_CLASSES; c++) {
+			buf_printf(out, ",%s_", write ? "write" : "read");
+			if (c < NR_SIZE_CLASSES - 1)
+				buf_printf(out, "to_%ukib_%s", size_class_end_bytes[c] / 1024,
+					   unit[measure]);
+			else
+				buf_printf(out, "larger_%s", unit[measure]);
+		}
+	for (size_t col = 0; col < g.nr; col++) {
+		buf_put_u8(out, '\n');
+		frame_csv_time(out, timegrid_begin_ns(&g) + col * g.step_ns);
+		for (int write = 0; write < 2; write++)
+			for (unsigned int c = 0; c < NR_SIZE_CLASSES; c++)
+				buf_printf(out, ",%llu",
+					   (unsigned long long)timegrid_column(
+						   &g, col)[intensity_row(measure, c, write)]);
+	}
+	buf_put_u8(out, '\n');
+	timegrid_release(&g);
+	return out->error;
+}

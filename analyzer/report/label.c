@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyzer/report/label.h"
+
+#define NS_PER_S 1000000000ull
+#define NARROW	 "\u202f" /* narrow no-break space: between groups of thousands, before units */
+
+struct scale_unit {
+	double from; /* the unit is used from this value up */
+	double size;
+	const char *name;
+};
+
+/* Three significant digits without trailing zeros: 1.5, 12.3, 123. */
+static void digits3(char *out, size_t len, double v)
+{
+	int decimals = fabs(v) < 9.995 ? 2 : fabs(v) < 99.95 ? 1 : 0;
+	char *end;
+
+	snprintf(out, len, "%.*f", decimals, v);
+	if (!decimals)
+		return;
+	end = out + strlen(out) - 1;
+	while (*end == '0')
+		*end-- = '\0';
+	if (*end == '.')
+		*end = '\0';
+}
+
+static const char *with_unit(struct label *l, const struct scale_unit *units, size_t nr, double v)
+{
+	char digits[48];
+	size_t i = 0;
+
+	while (i + 1 < nr && fabs(v) >= units[i + 1].from)
+		i++;
+	digits3(digits, sizeof(digits), v / units[i].size);
+	snprintf(l->text, sizeof(l->text), "%s" NARROW "%s", digits, units[i].name);
+	return l->text;
+}
+
+static bool unknown(struct label *l, double v)
+{
+	if (isfinite(v))
+		return false;
+	snprintf(l->text, sizeof(l->text), "–");
+	return true;
+}
+
+const char *label_duration(struct label *l, double v)
+{
+	/* A unit takes over where three digits of the one before would round up into it. */
+	static const struct scale_unit units[] = {
+		{ 0, 1e-9, "ns" },     { 9.995e-7, 1e-6, "µs" }, { 9.995e-4, 1e-3, "ms" },
+		{ 0.9995, 1, "s" },    { 119.5, 60, "min" },	 { 7170, 3600, "h" },
+		{ 172080, 86400, "d" }
+	};
+
+	if (unknown(l, v))
+		return l->text;
+	if (v == 0) {
+		snprintf(l->text, sizeof(l->text), "0" NARROW "s");
+		return l->text;
+	}
+	return with_unit(l, units, sizeof(units) / sizeof(units[0]), v);
+}
+
+const char *label_bytes(struct label *l, double v)
+{
+	static const struct scale_unit units[] = { { 0, 1, "B" },
+						   { 1023.5, 1024, "KiB" },
+						   { 1023.5 * 1024, 1048576, "MiB" },
+						   { 1023.5 * 1048576, 1073741824, "GiB" },
+						   { 1023.5 * 1073741824, 1099511627776, "TiB" } };
+
+	if (unknown(l, v))
+		return l->text;
+	return with_unit(l, units, sizeof(units) / sizeof(units[0]), v);
+}
+
+const char *label_count(struct label *l, double v)
+{
+	char digits[48];
+	size_t len, at = 0;
+
+	if (unknown(l, v))
+		return l->text;
+	if (fabs(v) < 999.5) {
+		digits3(l->text, sizeof(l->text), v);
+		return l->text;
+	}
+	snprintf(digits, sizeof(digits), "%.0f", fmin(fmax(v, -1e30), 1e30));
+	len = strlen(digits);
+	for (size_t i = 0; i < len && at + 5 < sizeof(l->text); i++) {
+		if (i && (len - i) % 3 == 0 && digits[i - 1] != '-') {
+			memcpy(l->text + at, NARROW, sizeof(NARROW) - 1);
+			at += sizeof(NARROW) - 1;
+		}
+		l->text[at++] = digits[i];
+	}
+	l->text[at] = '\0';
+	return l->text;
+}
+
+const char *label_percent(struct label *l, double ratio)
+{
+	char digits[48];
+
+	if (unknown(l, ratio))
+		return l->text;
+	digits3(digits, sizeof(digits), ratio * 100);
+	snprintf(l->text, sizeof(l->text), "%s" NARROW "%%", digits);
+	return l->text;
+}
+
+const char *label_quantity(struct label *l, enum unit unit, double value)
+{
+	switch (unit) {
+	case UNIT_SECONDS:
+		return label_duration(l, value);
+	case UNIT_BYTES:
+		return label_bytes(l, value);
+	case UNIT_RATIO:
+		return label_percent(l, value);
+	case UNIT_COUNT:
+		break;
+	}
+	return label_count(l, value);
+}
+
+static void broken_down(uint64_t real_ns, bool utc, struct tm *tm)
+{
+	time_t t = (time_t)(real_ns / NS_PER_S);
+
+	memset(tm, 0, sizeof(*tm));
+	if (utc)
+		gmtime_r(&t, tm);
+	else
+		localtime_r(&t, tm);
+}
+
+/* ".123", or nothing. */
+static void fraction(char *out, size_t len, uint64_t real_ns, int digits)
+{
+	uint64_t ns = real_ns % NS_PER_S;
+
+	out[0] = '\0';
+	if (digits == 3)
+		snprintf(out, len, ".%03u", (unsigned int)(ns / 1000000));
+	else if (digits == 6)
+		snprintf(out, len, ".%06u", (unsigned int)(ns / 1000));
+}
+
+const char *label_date(struct label *l, uint64_t real_ns, bool utc)
+{
+	struct tm tm;
+
+	broken_down(real_ns, utc, &tm);
+	strftime(l->text, sizeof(l->text), "%m-%d", &tm);
+	return l->text;
+}
+
+const char *label_clock(struct label *l, uint64_t real_ns, int digits, bool utc)
+{
+	char clock[16], sub[8];
+	struct tm tm;
+
+	broken_down(real_ns, utc, &tm);
+	strftime(clock, sizeof(clock), digits < 0 ? "%H:%M" : "%H:%M:%S", &tm);
+	fraction(sub, sizeof(sub), real_ns, digits);
+	snprintf(l->text, sizeof(l->text), "%s%s", clock, sub);
+	return l->text;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/report/load.h"
+
+#define MS 1000000ull
+
+void load_init(struct load *l)
+{
+	timegrid_init(&l->grid, NR_LOAD_ROWS, LOAD_WINDOWS);
+}
+
+void load_release(struct load *l)
+{
+	timegrid_release(&l->grid);
+}
+
+int load_add(struct load *l, uint64_t arrival_ns, uint32_t bytes)
+{
+	uint64_t *column = timegrid_at(&l->grid, arrival_ns);
+
+	if (!column)
+		return -ENOMEM;
+	column[LOAD_REQUESTS]++;
+	column[LOAD_BYTES] += bytes;
+	return 0;
+}
+
+uint64_t load_window_ns(uint64_t span_ns)
+{
+	if (span_ns < 600 * MS)
+		return 1 * MS;
+	if (span_ns < 6000 * MS)
+		return 10 * MS;
+	return span_ns < 60000 * MS ? 100 * MS : 1000 * MS;
+}
+
+static int rising(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double nearest_rank(const uint64_t *sorted, size_t nr, double p)
+{
+	size_t rank = (size_t)ceil(p * (double)nr);
+
+	return (double)sorted[rank ? rank - 1 : 0];
+}
+
+static void peak_of(const struct timegrid *g, size_t row, uint64_t *scratch, struct load_peak *out)
+{
+	double per_s = 1e9 / (double)g->step_ns, sum = 0;
+	size_t top = 0;
+
+	for (size_t c = 0; c < g->nr; c++) {
+		scratch[c] = timegrid_column(g, c)[row];
+		sum += (double)scratch[c];
+		if (scratch[c] > scratch[top])
+			top = c;
+	}
+	out->max = (double)scratch[top] * per_s;
+	out->max_at_ns = timegrid_begin_ns(g) + top * g->step_ns;
+	out->mean = sum / (double)g->nr * per_s;
+	qsort(scratch, g->nr, sizeof(*scratch), rising);
+	out->p95 = nearest_rank(scratch, g->nr, 0.95) * per_s;
+	out->p99 = nearest_rank(scratch, g->nr, 0.99) * per_s;
+}
+
+int load_peaks(const struct load *l, uint64_t window_ns, struct load_peaks *out)
+{
+	uint64_t step = window_ns % l->grid.step_ns ? l->grid.step_ns : window_ns;
+	struct timegrid g;
+	uint64_t *scratch;
+	int err;
+
+	if (!l->grid.nr)
+		return -ENODATA;
+	err = timegrid_widen(&l->grid, step, &g);
+	if (err)
+		return err;
+	scratch = reallocarray(NULL, g.nr, sizeof(*scratch));
+	if (!scratch) {
+		timegrid_release(&g);
+		return -ENOMEM;
+	}
+	out->window_s = (double)g.step_ns * 1e-9;
+	out->nr_windows = g.nr;
+	for (size_t row = 0; row < NR_LOAD_ROWS; row++)
+		peak_of(&g, row, scratch, &out->of[row]);
+	free(scratch);
+	timegrid_release(&g);
+	return 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * load: requests and bytes per window, for the peaks that a size is chosen by.
+ *
+ * The window is 1 s, 100 ms for traces under a minute, 10 ms under 6 s and 1 ms under 0.6 s; it
+ * is wider only where the trace is longer than 36 h (LOAD_WINDOWS windows). Whatever it is, it is
+ * written beside every peak.
+ */
+#ifndef ANALYZER_REPORT_LOAD_H
+#define ANALYZER_REPORT_LOAD_H
+
+#include "analyzer/report/timegrid.h"
+
+#define LOAD_WINDOWS 131072
+
+enum load_row {
+	LOAD_REQUESTS,
+	LOAD_BYTES,
+};
+#define NR_LOAD_ROWS 2
+
+struct load {
+	struct timegrid grid; /* NR_LOAD_ROWS */
+};
+
+void load_init(struct load *l);
+void load_release(struct load *l);
+/* 0 or -ENOMEM. */
+int load_add(struct load *l, uint64_t arrival_ns, uint32_t bytes);
+
+/* Rates per second over all windows from the first to the last request, idle ones included. */
+struct load_peak {
+	double mean, p95, p99, max;
+	uint64_t max_at_ns; /* where the first window of the maximum begins */
+};
+struct load_peaks {
+	double window_s;
+	size_t nr_windows;
+	struct load_peak of[NR_LOAD_ROWS];
+};
+/* The window that suits a span of time. */
+uint64_t load_window_ns(uint64_t span_ns);
+/* Peaks over windows of window_ns (or of the grid's own columns, where wider). 0, -ENODATA,
+ * -ENOMEM. Quantiles by nearest rank. */
+int load_peaks(const struct load *l, uint64_t window_ns, struct load_peaks *out);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * svg: the few shapes the pictures are made of, written straight into a buffer.
+ *
+ * Colours and fonts are never written here: every shape has a class, and page.css gives the class
+ * its look in light, dark and print. Coordinates are user units of a picture SVG_WIDTH wide, written
+ * with one decimal. Failures are kept in the buffer (formats/buf.h) and looked at once, at the end.
+ */
+#ifndef ANALYZER_REPORT_SVG_H
+#define ANALYZER_REPORT_SVG_H
+
+#include <stddef.h>
+
+#include "formats/buf.h"
+
+#define SVG_WIDTH 760
+
+/* Text for element content or a double-quoted attribute. */
+void svg_escape(struct buf *out, const char *text);
+/* A number with at most one decimal: "12", "12.5". */
+void svg_number(struct buf *out, double v);
+
+/*
+ * Opens a picture. id is unique in the page; title and description are read out by screen readers.
+ * attributes (may be NULL) go into the svg tag as they are: " data-x0=\"60\"".
+ */
+struct svg_head {
+	const char *id, *class, *title, *description, *attributes;
+	double width, height;
+};
+void svg_begin(struct buf *out, const struct svg_head *head);
+void svg_end(struct buf *out);
+
+void svg_group(struct buf *out, const char *class);
+void svg_group_end(struct buf *out);
+void svg_line(struct buf *out, const char *class, double x1, double y1, double x2, double y2);
+/* A rectangle; where tip is not NULL the pointer shows it. Nothing where it has no area. */
+void svg_rect(struct buf *out, const char *class, double x, double y, double width, double height,
+	      const char *tip);
+void svg_circle(struct buf *out, const char *class, double x, double y, double radius);
+/* class says the anchor: "start", "mid" or "end" beside others. */
+void svg_text(struct buf *out, const char *class, double x, double y, const char *text);
+
+/* A path: open it, move and draw, close it. */
+void svg_path(struct buf *out, const char *class);
+void svg_move_to(struct buf *out, double x, double y);
+void svg_line_to(struct buf *out, double x, double y);
+void svg_path_end(struct buf *out);
+
+#endif
