@@ -86,17 +86,15 @@ static void y_axis(struct buf *out, const struct frame *f, const struct scale *y
 	}
 }
 
-static void time_name(const struct scale *x, const struct frame *f, char *name, size_t len)
+static void time_name(const struct scale *x, char *name, size_t len)
 {
-	struct label date, clock;
+	struct label clock;
 	uint64_t from = (uint64_t)x->from;
 
-	label_date(&date, from, x->utc);
 	if (scale_time_is_relative(x, X_LABELS))
 		snprintf(name, len, "time since %s", label_clock(&clock, from, 3, x->utc));
 	else
 		snprintf(name, len, "time%s", x->utc ? " (UTC)" : "");
-	(void)f;
 }
 
 void frame_axes(struct buf *out, const struct frame *f, const struct scale *x,
@@ -105,11 +103,12 @@ void frame_axes(struct buf *out, const struct frame *f, const struct scale *x,
 	char name[80];
 
 	svg_group(out, "axes");
-	x_axis(out, f, x);
+	if (x)
+		x_axis(out, f, x);
 	y_axis(out, f, y);
 	svg_line(out, "axis", f->left, f->bottom, f->right, f->bottom);
 	if (!x_name) {
-		time_name(x, f, name, sizeof(name));
+		time_name(x, name, sizeof(name));
 		x_name = name;
 	}
 	svg_text(out, "name mid", (f->left + f->right) / 2, f->bottom + 36, x_name);

@@ -39,7 +39,7 @@ struct scale frame_linear(const struct frame *f, double to, enum unit unit);
 
 /*
  * Grid lines, tick labels and what the axes measure. The name of the y axis stands above it; that of
- * a time axis is made here.
+ * a time axis is made here (x_name NULL). x may be NULL: no ticks below.
  */
 void frame_axes(struct buf *out, const struct frame *f, const struct scale *x,
 		const struct scale *y, const char *x_name, const char *y_name);

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analyzer/report/regions.h"
+
+static int falling(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (y > x) - (y < x);
+}
+
+/* Sorted, largest first, and scaled to a sum of one. -ENODATA where there is nothing. */
+static int rank(double *weights, size_t nr)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		sum += weights[i];
+	if (!(sum > 0) || !isfinite(sum))
+		return -ENODATA;
+	for (size_t i = 0; i < nr; i++)
+		weights[i] /= sum;
+	qsort(weights, nr, sizeof(*weights), falling);
+	return 0;
+}
+
+int regions_law(const struct access_distribution *d, size_t nr, double *weights)
+{
+	for (size_t i = 0; i < nr; i++) {
+		double place = ((double)i + 0.5) / (double)nr, z;
+
+		switch (d->kind) {
+		case DISTRIBUTION_UNIFORM:
+			weights[i] = 1;
+			break;
+		case DISTRIBUTION_ZIPF:
+			weights[i] = pow((double)i + 1, -d->exponent);
+			break;
+		case DISTRIBUTION_GAUSSIAN:
+			z = (place - d->mean_ratio) / d->deviation_ratio;
+			weights[i] = exp(-z * z / 2);
+			break;
+		case DISTRIBUTION_UNKNOWN:
+			return -ENODATA;
+		}
+	}
+	return rank(weights, nr);
+}
+
+static int ranked_counts(const uint64_t *counts, size_t nr, double *weights)
+{
+	for (size_t i = 0; i < nr; i++)
+		weights[i] = (double)counts[i];
+	return nr ? rank(weights, nr) : -ENODATA;
+}
+
+static const char *law_name(const struct access_distribution *d, char *text, size_t len)
+{
+	switch (d->kind) {
+	case DISTRIBUTION_UNIFORM:
+		snprintf(text, len, "uniform");
+		break;
+	case DISTRIBUTION_ZIPF:
+		snprintf(text, len, "zipf, θ = %.2f", d->exponent);
+		break;
+	case DISTRIBUTION_GAUSSIAN:
+		snprintf(text, len, "gaussian, σ = %.2f", d->deviation_ratio);
+		break;
+	case DISTRIBUTION_UNKNOWN:
+		snprintf(text, len, "none");
+		break;
+	}
+	return text;
+}
+
+static void curve(struct buf *out, const char *class, const double *weights, size_t nr,
+		  const struct scale *x, const struct scale *y)
+{
+	double sum = 0, last = -1;
+
+	svg_path(out, class);
+	svg_move_to(out, scale_px(x, 0), scale_px(y, 0));
+	for (size_t i = 0; i < nr; i++) {
+		double px = scale_px(x, ((double)i + 1) / (double)nr);
+
+		sum += weights[i];
+		/* Thousands of regions fall on the same half unit. */
+		if (px - last < 0.5 && i + 1 < nr)
+			continue;
+		svg_line_to(out, px, scale_px(y, sum));
+		last = px;
+	}
+	svg_path_end(out);
+}
+
+int regions_draw(const uint64_t *counts, size_t nr, const struct access_distribution *d,
+		 const struct view *v, struct buf *out)
+{
+	const struct frame *f = &frame_half;
+	struct scale y = frame_linear(f, 1, UNIT_RATIO), x = y;
+	double *weights = reallocarray(NULL, nr ? nr : 1, sizeof(*weights));
+	struct legend_entry legend[2] = { { LEGEND_LINE, "line curve", "measured" } };
+	size_t nr_legend = 1;
+	char name[64], text[256];
+	int err;
+
+	if (!weights)
+		return -ENOMEM;
+	err = ranked_counts(counts, nr, weights);
+	if (err)
+		goto out;
+	x.px_from = f->left;
+	x.px_to = f->right;
+	snprintf(text, sizeof(text),
+		 "Share of accesses that the busiest regions take, busiest first, over %zu equal "
+		 "regions; best law: %s, Kolmogorov-Smirnov distance %.3f.",
+		 nr, law_name(d, name, sizeof(name)), d->ks_distance);
+	frame_begin(out, f, v, "figure half", "Access distribution", text, NULL);
+	frame_axes(out, f, &x, &y, "busiest regions, share of the range", "accesses");
+	svg_line(out, "rule", scale_px(&x, 0), scale_px(&y, 0), scale_px(&x, 1), scale_px(&y, 1));
+	curve(out, "line curve", weights, nr, &x, &y);
+	if (!regions_law(d, nr, weights)) {
+		curve(out, "line law", weights, nr, &x, &y);
+		legend[nr_legend++] = (struct legend_entry){ LEGEND_LINE, "line law", name };
+	}
+	frame_legend(out, f, legend, nr_legend);
+	svg_end(out);
+	err = out->error;
+out:
+	free(weights);
+	return err;
+}
+
+/* Cumulative shares at every percent of the range. */
+int regions_csv(const uint64_t *counts, size_t nr, const struct access_distribution *d,
+		struct buf *out)
+{
+	double *weights = reallocarray(NULL, nr ? nr : 1, 2 * sizeof(*weights));
+	double *law = weights + (nr ? nr : 1), sum = 0, law_sum = 0;
+	size_t at = 0;
+	int err = weights ? ranked_counts(counts, nr, weights) : -ENOMEM;
+	bool fitted;
+
+	if (err)
+		goto out;
+	fitted = !regions_law(d, nr, law);
+	buf_printf(out, "busiest_regions_ratio,accesses_ratio,law_ratio\n");
+	for (int percent = 1; percent <= 100; percent++) {
+		for (; at < nr && at * 100 < (size_t)percent * nr; at++) {
+			sum += weights[at];
+			law_sum += fitted ? law[at] : 0;
+		}
+		buf_printf(out, "%.2f,%.6f,", percent / 100.0, fmin(sum, 1));
+		if (fitted)
+			buf_printf(out, "%.6f", fmin(law_sum, 1));
+		buf_put_u8(out, '\n');
+	}
+	err = out->error;
+out:
+	free(weights);
+	return err;
+}

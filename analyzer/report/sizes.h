@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sizes: how large requests are: the share of requests and of bytes by power of two of the size,
+ * reads above and writes below the same axis. Drawn from the exact size counts of a profile.
+ */
+#ifndef ANALYZER_REPORT_SIZES_H
+#define ANALYZER_REPORT_SIZES_H
+
+#include "analyzer/report/frame.h"
+#include "formats/profile.h"
+
+/* Bins by upper end: 512 B, 1 KiB, ... 1 MiB, and larger. */
+#define SIZES_BINS 13
+
+struct sizes {
+	double requests[2][SIZES_BINS]; /* counts: reads, writes */
+	double bytes[2][SIZES_BINS];
+};
+
+unsigned int sizes_bin(uint32_t bytes);
+/* Sizes beyond the profile's bound on distinct sizes are not in it. */
+void sizes_of(const struct profile *p, struct sizes *out);
+
+/* Two pictures: id "-requests" and "-bytes". 0, -ENODATA. */
+int sizes_draw(const struct profile *p, const struct view *v, struct buf *out);
+int sizes_csv(const struct profile *p, struct buf *out);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+
+#include "analyzer/report/load.h"
+#include "tests/tap.h"
+
+#define MS 1000000ull
+#define S  1000000000ull
+
+static void peaks_of_a_known_load(void)
+{
+	struct load l;
+	struct load_peaks p;
+
+	load_init(&l);
+	ok_int(load_peaks(&l, S, &p), -ENODATA);
+	/* 100 s: second i has i + 1 requests of 4 KiB. */
+	for (uint64_t s = 0; s < 100; s++)
+		for (uint64_t i = 0; i <= s; i++)
+			ok_int(load_add(&l, (500 + s) * S + i * 5 * MS, 4096), 0);
+	ok_int(load_peaks(&l, S, &p), 0);
+	ok_near(p.window_s, 1, 0);
+	ok_eq(p.nr_windows, 100);
+	ok_near(p.of[LOAD_REQUESTS].mean, 50.5, 1e-9);
+	ok_near(p.of[LOAD_REQUESTS].p95, 95, 0);
+	ok_near(p.of[LOAD_REQUESTS].p99, 99, 0);
+	ok_near(p.of[LOAD_REQUESTS].max, 100, 0);
+	ok_eq(p.of[LOAD_REQUESTS].max_at_ns, 599 * S);
+	ok_near(p.of[LOAD_BYTES].max, 409600, 0);
+	load_release(&l);
+}
+
+static void idle_windows_count(void)
+{
+	struct load l;
+	struct load_peaks p;
+
+	load_init(&l);
+	load_add(&l, 0, 512);
+	load_add(&l, 99 * S, 512);
+	ok_int(load_peaks(&l, S, &p), 0);
+	ok_eq(p.nr_windows, 100);
+	ok_near(p.of[LOAD_REQUESTS].p95, 0, 0);
+	ok_near(p.of[LOAD_REQUESTS].mean, 0.02, 1e-12);
+	load_release(&l);
+}
+
+static void a_day_keeps_its_seconds(void)
+{
+	struct load l;
+	struct load_peaks p;
+
+	load_init(&l);
+	for (uint64_t s = 0; s < 86400; s++)
+		load_add(&l, s * S, 512);
+	load_add(&l, 43200 * S + 7, 512);
+	ok_int(load_peaks(&l, load_window_ns(86400 * S), &p), 0);
+	ok_near(p.window_s, 1, 0);
+	ok_near(p.of[LOAD_REQUESTS].max, 2, 0);
+	ok_eq(p.of[LOAD_REQUESTS].max_at_ns, 43200 * S);
+	load_release(&l);
+}
+
+static void windows_suit_the_span(void)
+{
+	ok_eq(load_window_ns(100 * MS), MS);
+	ok_eq(load_window_ns(5 * S), 10 * MS);
+	ok_eq(load_window_ns(59 * S), 100 * MS);
+	ok_eq(load_window_ns(60 * S), S);
+	ok_eq(load_window_ns(604800 * S), S);
+}
+
+static const struct tap_test tests[] = {
+	{ "mean, P95, P99 and maximum of a known load", peaks_of_a_known_load },
+	{ "idle windows count", idle_windows_count },
+	{ "a day keeps windows of a second", a_day_keeps_its_seconds },
+	{ "short traces have short windows", windows_suit_the_span },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}
