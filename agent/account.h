@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * account: what the agent has seen and what of it is durable, kept so that its own death is exact.
+ *
+ * A small file, preallocated and mapped shared: the kernel keeps it when the agent is killed. The
+ * next run under the same boot finds in it, per device,
+ *
+ *	seen       requests the source delivered, and those it knew it had lost
+ *	accounted  requests and losses that are in durable segments
+ *	completed  the kernel's own count of completed requests when watching began
+ *	unreported losses that no durable segment carries yet
+ *
+ * and declares seen - accounted as LOSS_AGENT_DIED, and what the kernel counted beyond seen as
+ * LOSS_NOT_WATCHED. Both begin the new run's ledger, and the kernel's count now is its new base:
+ * the differences telescope over any number of deaths, so that the sum of all segments and their
+ * ledgers is exact but for the requests completing at the last instant of taking over (cutover.h).
+ *
+ * Every change is made in a copy and published by one atomic store: a death between any two
+ * instructions leaves either the old state or the new one. A segment is prepared before it is
+ * written and committed after: a death in between is decided by whether the segment is there.
+ *
+ * Thread-safe. account_seen() takes no lock and is for the capture thread alone.
+ */
+#ifndef AGENT_ACCOUNT_H
+#define AGENT_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/err.h"
+#include "formats/ledger.h"
+
+#define ACCOUNT_MAX_DEVICES 64 /* further ones are counted together, as device 0 */
+
+struct account;
+
+struct account_config {
+	const char *path;
+	const char *boot_id;
+	/* Whether every request of a device is asked for: then the kernel's counters compare. */
+	bool watches_all;
+	/* Whether this segment of an earlier run is durable. May be NULL: none is. */
+	bool (*is_durable)(void *ctx, uint64_t epoch, uint64_t sequence);
+	void *ctx;
+};
+
+/* Requests of one device. */
+struct account_count {
+	uint32_t device;
+	uint64_t nr;	       /* all */
+	uint64_t nr_countable; /* those that the kernel's disk statistics count too */
+};
+
+/* What the kernel has counted as completed on a device when watching began. */
+struct account_base {
+	uint32_t device;
+	uint64_t completed;
+};
+
+/* -errno with one line in err: the file cannot be made, mapped, or is in use. An unreadable one is
+ * begun anew. Changes nothing on disk that a second call would not find again. */
+int account_open(struct account **out, const struct account_config *config, struct err *err);
+void account_close(struct account *a);
+
+/* An epoch later than the last run's, not before realtime_ns. */
+uint64_t account_next_epoch(const struct account *a, uint64_t realtime_ns);
+/* What the last run was to drop when it died, its loss being noted: to be removed. False: none. */
+bool account_dropping(const struct account *a, uint64_t *epoch, uint64_t *sequence);
+
+/*
+ * Takes over from the run before: its missing requests become unreported losses of this one.
+ */
+void account_begin(struct account *a, uint64_t epoch, uint64_t realtime_ns,
+		   const struct account_base *bases, size_t nr);
+
+/* The totals of this run so far, once per poll. */
+void account_seen(struct account *a, uint64_t realtime_ns, const struct account_count *counts,
+		  size_t nr);
+
+/* Appends the losses that no segment carries to out; segment sequence is to carry them. -ENOMEM:
+ * what did not fit stays unreported. */
+int account_take(struct account *a, uint64_t sequence, struct ledger *out);
+
+/* Segment sequence, which accounts for these requests and losses, is about to be made durable. */
+void account_prepare(struct account *a, uint64_t sequence, const struct account_count *counts,
+		     size_t nr);
+/* It is. */
+void account_commit(struct account *a, uint64_t sequence);
+/* It never will be: what it held, including the losses it carried itself, is lost. */
+void account_give_up(struct account *a, uint64_t sequence, const struct account_count *counts,
+		     size_t nr, const struct ledger *lost);
+/* The segment is acknowledged by a receiver; it may be one not yet committed. */
+void account_acknowledged(struct account *a, uint64_t epoch, uint64_t sequence);
+
+/* A durable segment is to be dropped: notes the loss and the intent in one step ... */
+void account_drop_begin(struct account *a, uint64_t epoch, uint64_t sequence,
+			const struct ledger *lost);
+/* ... and it is gone. */
+void account_drop_end(struct account *a);
+
+/* Losses noted here in this run, by cause (those of the source are not). */
+void account_losses(struct account *a, uint64_t total[NR_LOSS_CAUSES]);
+
+#endif

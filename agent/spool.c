@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/spool.h"
+#include "formats/segment.h"
+
+#define SPOOL_NAME_BYTES 48
+/* Damaged segments kept for a look; older ones beyond it are removed at open. */
+#define MAX_BAD_FILES 16
+
+struct entry {
+	struct spool_name name;
+	uint64_t bytes;
+};
+
+struct spool {
+	struct spool_config config;
+	int dir_fd, lock_fd;
+
+	pthread_mutex_t lock;  /* guards what follows; never held over I/O */
+	struct entry *entries; /* a ring by name, oldest at first */
+	size_t first, nr, cap;
+	uint64_t bytes;
+	bool peeked; /* the entry at first is being read or sent */
+};
+
+static void name_print(const struct spool_name *name, const char *end, char out[SPOOL_NAME_BYTES])
+{
+	snprintf(out, SPOOL_NAME_BYTES, "%020" PRIu64 "-%010" PRIu64 "%s", name->epoch,
+		 name->sequence, end);
+}
+
+/* Whether text is exactly the name of a segment with this end. */
+static bool name_parse(const char *text, const char *end, struct spool_name *out)
+{
+	char again[SPOOL_NAME_BYTES];
+
+	if (sscanf(text, "%20" SCNu64 "-%10" SCNu64, &out->epoch, &out->sequence) != 2)
+		return false;
+	name_print(out, end, again);
+	return !strcmp(text, again);
+}
+
+static int name_order(const struct spool_name *a, const struct spool_name *b)
+{
+	if (a->epoch != b->epoch)
+		return a->epoch < b->epoch ? -1 : 1;
+	return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
+}
+
+static int entry_order(const void *a, const void *b)
+{
+	return name_order(&((const struct entry *)a)->name, &((const struct entry *)b)->name);
+}
+
+static struct entry *entry_at(struct spool *s, size_t i)
+{
+	return &s->entries[(s->first + i) % s->cap];
+}
+
+/* Room for one more entry. */
+static int entries_grow(struct spool *s)
+{
+	size_t cap = s->cap ? 2 * s->cap : 64;
+	struct entry *entries;
+
+	if (s->nr < s->cap)
+		return 0;
+	entries = calloc(cap, sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->nr; i++)
+		entries[i] = *entry_at(s, i);
+	free(s->entries);
+	s->entries = entries;
+	s->first = 0;
+	s->cap = cap;
+	return 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text), tail = strlen(end);
+
+	return len >= tail && !strcmp(text + len - tail, end);
+}
+
+/* One file found at open. */
+static int take_up(struct spool *s, const char *file, unsigned int *nr_bad)
+{
+	struct spool_name name;
+	struct stat st;
+	int ret;
+
+	if (ends_with(file, DURABLE_TEMPORARY)) {
+		unlinkat(s->dir_fd, file, 0);
+		log_say(s->config.log, LEVEL_INFO, "spool_leftover_cleared", "file=%s", file);
+		return 0;
+	}
+	if (ends_with(file, ".bad") && ++*nr_bad > MAX_BAD_FILES)
+		unlinkat(s->dir_fd, file, 0);
+	if (!name_parse(file, ".seg", &name) ||
+	    fstatat(s->dir_fd, file, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+		return 0;
+	ret = entries_grow(s);
+	if (ret)
+		return ret;
+	s->entries[s->nr++] = (struct entry){ name, (uint64_t)st.st_size };
+	s->bytes += (uint64_t)st.st_size;
+	return 0;
+}
+
+static int take_up_all(struct spool *s, struct err *err)
+{
+	int fd = openat(s->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	unsigned int nr_bad = 0;
+	struct dirent *file;
+	int ret = 0;
+
+	if (!dir) {
+		ret = err_set(err, errno, "%s: cannot list the spool: %s", s->config.dir,
+			      strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return ret;
+	}
+	while (!ret && (file = readdir(dir)))
+		ret = take_up(s, file->d_name, &nr_bad);
+	closedir(dir);
+	if (ret)
+		return err_set(err, -ret, "%s: no memory for the spool's index", s->config.dir);
+	if (s->nr)
+		qsort(s->entries, s->nr, sizeof(*s->entries), entry_order);
+	return 0;
+}
+
+/* One agent per spool: the lock goes with the process, however it ends. */
+static int take_lock(struct spool *s, struct err *err)
+{
+	s->lock_fd = openat(s->dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (s->lock_fd < 0)
+		return err_set(err, errno, "%s: cannot write to the spool: %s", s->config.dir,
+			       strerror(errno));
+	if (flock(s->lock_fd, LOCK_EX | LOCK_NB))
+		return err_set(err, EBUSY, "%s: another agent uses this spool", s->config.dir);
+	return 0;
+}
+
+int spool_open(struct spool **out, const struct spool_config *config, struct err *err)
+{
+	struct spool *s = calloc(1, sizeof(*s));
+	int ret;
+
+	if (!s)
+		return err_set(err, ENOMEM, "no memory for the spool");
+	s->config = *config;
+	s->lock_fd = -1;
+	if (!s->config.max_bytes)
+		s->config.max_bytes = SPOOL_MAX_BYTES;
+	if (!s->config.max_files)
+		s->config.max_files = SPOOL_MAX_FILES;
+	pthread_mutex_init(&s->lock, NULL);
+	ret = s->dir_fd = durable_mkdir(config->dir, err);
+	if (ret >= 0)
+		ret = take_lock(s, err);
+	if (!ret)
+		ret = take_up_all(s, err);
+	if (ret < 0) {
+		spool_close(s);
+		return ret;
+	}
+	*out = s;
+	return 0;
+}
+
+void spool_close(struct spool *s)
+{
+	if (!s)
+		return;
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
+	if (s->dir_fd >= 0)
+		close(s->dir_fd);
+	pthread_mutex_destroy(&s->lock);
+	free(s->entries);
+	free(s);
+}
+
+/* Reads a whole file into out; -EFBIG over the limit of a segment. */
+static int read_file(int dir_fd, const char *file, struct buf *out)
+{
+	int fd = openat(dir_fd, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+	ssize_t nr = 1;
+	int ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	buf_clear(out);
+	if (fstat(fd, &st))
+		ret = -errno;
+	else if (st.st_size > SEGMENT_MAX_BYTES)
+		ret = -EFBIG;
+	else
+		ret = buf_reserve(out, (size_t)st.st_size);
+	while (!ret && nr > 0 && out->len < (size_t)st.st_size) {
+		nr = read(fd, out->data + out->len, (size_t)st.st_size - out->len);
+		if (nr < 0)
+			ret = -errno;
+		else
+			out->len += (size_t)nr;
+	}
+	close(fd);
+	return ret;
+}
+
+/* Tells the owner, whose account is to hold the loss before the file goes. */
+static void report_lost(struct spool *s, enum loss_cause cause, const struct spool_name *name)
+{
+	char file[SPOOL_NAME_BYTES];
+	struct buf data;
+	bool readable;
+
+	if (!s->config.lost)
+		return;
+	buf_init(&data);
+	name_print(name, ".seg", file);
+	readable = !read_file(s->dir_fd, file, &data);
+	s->config.lost(s->config.ctx, cause, name, readable ? data.data : NULL, data.len);
+	buf_release(&data);
+}
+
+static void report_gone(struct spool *s, const struct spool_name *name)
+{
+	if (s->config.gone)
+		s->config.gone(s->config.ctx, name);
+}
+
+/* Takes the oldest entry that is not being sent out of the index. */
+static bool pop_oldest(struct spool *s, struct entry *out)
+{
+	bool any;
+
+	pthread_mutex_lock(&s->lock);
+	any = s->nr > (s->peeked ? 1 : 0);
+	if (any && s->peeked) { /* the second takes the place of the first, which stays */
+		*out = *entry_at(s, 1);
+		*entry_at(s, 1) = *entry_at(s, 0);
+	} else if (any) {
+		*out = *entry_at(s, 0);
+	}
+	if (any) {
+		s->first = (s->first + 1) % s->cap;
+		s->nr--;
+		s->bytes -= out->bytes;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return any;
+}
+
+static bool has_room(struct spool *s, size_t len)
+{
+	bool room;
+
+	pthread_mutex_lock(&s->lock);
+	room = s->nr < s->config.max_files && s->bytes + len <= s->config.max_bytes;
+	pthread_mutex_unlock(&s->lock);
+	return room;
+}
+
+static bool drop_oldest(struct spool *s, enum loss_cause cause)
+{
+	char file[SPOOL_NAME_BYTES];
+	struct entry entry;
+
+	if (!pop_oldest(s, &entry))
+		return false;
+	name_print(&entry.name, ".seg", file);
+	report_lost(s, cause, &entry.name);
+	unlinkat(s->dir_fd, file, 0);
+	report_gone(s, &entry.name);
+	log_say(s->config.log, LEVEL_WARN, "spool_full", "dropped=%s bytes=%" PRIu64, file,
+		entry.bytes);
+	return true;
+}
+
+int spool_make_room(struct spool *s, size_t len)
+{
+	if (len > s->config.max_bytes)
+		return -EFBIG;
+	while (!has_room(s, len))
+		if (!drop_oldest(s, LOSS_SPOOL_FULL))
+			return -EFBIG;
+	return 0;
+}
+
+/* Puts the entry in its place by name; nearly always the last. */
+static void insert(struct spool *s, const struct entry *entry)
+{
+	size_t at = s->nr++;
+
+	for (; at > (s->peeked ? 1 : 0); at--) {
+		if (name_order(&entry_at(s, at - 1)->name, &entry->name) <= 0)
+			break;
+		*entry_at(s, at) = *entry_at(s, at - 1);
+	}
+	*entry_at(s, at) = *entry;
+	s->bytes += entry->bytes;
+}
+
+int spool_append(struct spool *s, const struct spool_name *name, const void *data, size_t len)
+{
+	struct entry entry = { *name, len };
+	char file[SPOOL_NAME_BYTES];
+	int ret = spool_make_room(s, len);
+
+	if (ret)
+		return ret;
+	pthread_mutex_lock(&s->lock);
+	ret = entries_grow(s);
+	pthread_mutex_unlock(&s->lock);
+	if (ret)
+		return ret;
+	name_print(name, ".seg", file);
+	ret = durable_write(s->dir_fd, file, data, len, s->config.calls);
+	/* The disk can be full before the spool's own bound is: the oldest makes room there too. */
+	while ((ret == -ENOSPC || ret == -EDQUOT) && drop_oldest(s, LOSS_SPOOL_FULL))
+		ret = durable_write(s->dir_fd, file, data, len, s->config.calls);
+	if (ret)
+		return ret;
+	pthread_mutex_lock(&s->lock);
+	insert(s, &entry);
+	pthread_mutex_unlock(&s->lock);
+	return 0;
+}
+
+bool spool_holds(struct spool *s, const struct spool_name *name)
+{
+	bool holds = false;
+
+	pthread_mutex_lock(&s->lock);
+	for (size_t i = s->nr; i-- > 0 && !holds;)
+		holds = !name_order(&entry_at(s, i)->name, name);
+	pthread_mutex_unlock(&s->lock);
+	return holds;
+}
+
+int spool_peek(struct spool *s, struct spool_name *name, struct buf *out)
+{
+	char file[SPOOL_NAME_BYTES];
+	bool any;
+
+	pthread_mutex_lock(&s->lock);
+	any = s->nr > 0;
+	if (any) {
+		*name = entry_at(s, 0)->name;
+		s->peeked = true;
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (!any)
+		return -ENOENT;
+	name_print(name, ".seg", file);
+	return read_file(s->dir_fd, file, out);
+}
+
+void spool_unpeek(struct spool *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->peeked = false;
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Takes the peeked entry out of the index. */
+static bool pop_peeked(struct spool *s, struct spool_name *name)
+{
+	bool any;
+
+	pthread_mutex_lock(&s->lock);
+	any = s->peeked && s->nr;
+	if (any) {
+		*name = entry_at(s, 0)->name;
+		s->bytes -= entry_at(s, 0)->bytes;
+		s->first = (s->first + 1) % s->cap;
+		s->nr--;
+	}
+	s->peeked = false;
+	pthread_mutex_unlock(&s->lock);
+	return any;
+}
+
+void spool_ack(struct spool *s)
+{
+	char file[SPOOL_NAME_BYTES];
+	struct spool_name name;
+
+	if (!pop_peeked(s, &name))
+		return;
+	if (s->config.acknowledged)
+		s->config.acknowledged(s->config.ctx, &name);
+	name_print(&name, ".seg", file);
+	unlinkat(s->dir_fd, file, 0);
+}
+
+void spool_quarantine(struct spool *s, const char *why)
+{
+	char file[SPOOL_NAME_BYTES], bad[SPOOL_NAME_BYTES];
+	struct spool_name name;
+
+	if (!pop_peeked(s, &name))
+		return;
+	name_print(&name, ".seg", file);
+	name_print(&name, ".bad", bad);
+	report_lost(s, LOSS_QUARANTINE, &name);
+	if (renameat(s->dir_fd, file, s->dir_fd, bad))
+		unlinkat(s->dir_fd, file, 0);
+	report_gone(s, &name);
+	log_say(s->config.log, LEVEL_WARN, "segment_quarantined", "file=%s why=\"%s\"", bad, why);
+}
+
+void spool_forget(struct spool *s, const struct spool_name *name)
+{
+	char file[SPOOL_NAME_BYTES];
+
+	name_print(name, ".seg", file);
+	pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < s->nr; i++) {
+		if (name_order(&entry_at(s, i)->name, name))
+			continue;
+		s->bytes -= entry_at(s, i)->bytes;
+		for (; i + 1 < s->nr; i++)
+			*entry_at(s, i) = *entry_at(s, i + 1);
+		s->nr--;
+	}
+	pthread_mutex_unlock(&s->lock);
+	unlinkat(s->dir_fd, file, 0);
+}
+
+uint64_t spool_bytes(struct spool *s)
+{
+	uint64_t bytes;
+
+	pthread_mutex_lock(&s->lock);
+	bytes = s->bytes;
+	pthread_mutex_unlock(&s->lock);
+	return bytes;
+}
+
+size_t spool_files(struct spool *s)
+{
+	size_t nr;
+
+	pthread_mutex_lock(&s->lock);
+	nr = s->nr;
+	pthread_mutex_unlock(&s->lock);
+	return nr;
+}

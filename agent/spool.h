@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spool: a bounded queue of segments on disk, oldest first, that outlives the agent.
+ *
+ * One file per segment, <epoch>-<sequence>.seg, each made durable before spool_append() returns.
+ * When there is no room the oldest goes, and the owner is told before it does, so that the loss is
+ * in its account by then. A file that cannot be read as a segment is set aside as *.bad and never
+ * stops anything; leftovers of interrupted writes are cleared at open.
+ *
+ * Thread-safe between one thread that appends and one that peeks, acknowledges and quarantines.
+ * Memory: 24 bytes per segment.
+ */
+#ifndef AGENT_SPOOL_H
+#define AGENT_SPOOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/durable.h"
+#include "agent/log.h"
+#include "formats/buf.h"
+#include "formats/err.h"
+#include "formats/ledger.h"
+
+#define SPOOL_MAX_BYTES (1ull << 30)
+#define SPOOL_MAX_FILES 65536u
+
+struct spool;
+
+struct spool_name {
+	uint64_t epoch, sequence;
+};
+
+struct spool_config {
+	const char *dir;
+	uint64_t max_bytes;		   /* 0: SPOOL_MAX_BYTES */
+	uint32_t max_files;		   /* 0: SPOOL_MAX_FILES */
+	const struct durable_calls *calls; /* NULL: libc's */
+	struct log *log;		   /* may be NULL; borrowed */
+	/*
+	 * A segment is about to be given up. data is its file, or NULL where it cannot be read.
+	 * Called without any lock, before the file goes. May be NULL.
+	 */
+	void (*lost)(void *ctx, enum loss_cause cause, const struct spool_name *name,
+		     const void *data, size_t len);
+	/* The file of this name, reported lost, is gone or set aside. May be NULL. */
+	void (*gone)(void *ctx, const struct spool_name *name);
+	/* The segment is safe elsewhere; its file goes next. May be NULL. */
+	void (*acknowledged)(void *ctx, const struct spool_name *name);
+	void *ctx;
+};
+
+/*
+ * Opens the folder, made where missing, and takes up what is in it. -errno with one line in err:
+ * only where the folder itself cannot be used, or another agent uses it (-EBUSY).
+ */
+int spool_open(struct spool **out, const struct spool_config *config, struct err *err);
+/* Leaves the segments on disk. */
+void spool_close(struct spool *s);
+
+/* Drops the oldest until len more bytes fit. -EFBIG: they never will. */
+int spool_make_room(struct spool *s, size_t len);
+/* Durable when it returns 0; -errno and nothing kept otherwise. */
+int spool_append(struct spool *s, const struct spool_name *name, const void *data, size_t len);
+bool spool_holds(struct spool *s, const struct spool_name *name);
+
+/*
+ * The oldest segment; it is not dropped for room until spool_unpeek(), spool_ack() or
+ * spool_quarantine(). out is overwritten with its bytes. -ENOENT: none; -errno: unreadable.
+ */
+int spool_peek(struct spool *s, struct spool_name *name, struct buf *out);
+void spool_unpeek(struct spool *s);
+/* The peeked segment is safe elsewhere: it is removed. */
+void spool_ack(struct spool *s);
+/* The peeked segment is damaged or refused for good: renamed to *.bad and reported as lost. */
+void spool_quarantine(struct spool *s, const char *why);
+/* Removes it without a word, where it is there: its loss was told by an earlier run. */
+void spool_forget(struct spool *s, const struct spool_name *name);
+
+uint64_t spool_bytes(struct spool *s);
+size_t spool_files(struct spool *s);
+
+#endif
