@@ -74,6 +74,7 @@ struct account {
 	char boot_id[SEGMENT_NAME_BYTES];
 	bool watches_all;
 	pthread_mutex_t lock;
+	pthread_mutex_t drop_lock;	/* from drop_begin to drop_end: one intent at a time */
 	uint64_t total[NR_LOSS_CAUSES]; /* of this run, under the lock */
 };
 
@@ -266,6 +267,7 @@ int account_open(struct account **out, const struct account_config *config, stru
 	if (!a)
 		return err_set(err, ENOMEM, "no memory for the agent's account");
 	pthread_mutex_init(&a->lock, NULL);
+	pthread_mutex_init(&a->drop_lock, NULL);
 	a->watches_all = config->watches_all;
 	memccpy(a->boot_id, config->boot_id, 0, sizeof(a->boot_id) - 1);
 	ret = map_file(a, config->path, err);
@@ -288,6 +290,7 @@ void account_close(struct account *a)
 		munmap(a->file, sizeof(*a->file));
 	if (a->fd >= 0)
 		close(a->fd);
+	pthread_mutex_destroy(&a->drop_lock);
 	pthread_mutex_destroy(&a->lock);
 	free(a);
 }
@@ -565,6 +568,7 @@ void account_drop_begin(struct account *a, uint64_t epoch, uint64_t sequence,
 {
 	struct stream_half *s;
 
+	pthread_mutex_lock(&a->drop_lock);
 	pthread_mutex_lock(&a->lock);
 	s = stream_edit(a);
 	s->is_dropping = 1;
@@ -581,6 +585,7 @@ void account_drop_end(struct account *a)
 	stream_edit(a)->is_dropping = 0;
 	stream_publish(a);
 	pthread_mutex_unlock(&a->lock);
+	pthread_mutex_unlock(&a->drop_lock);
 }
 
 void account_losses(struct account *a, uint64_t total[NR_LOSS_CAUSES])

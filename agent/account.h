@@ -93,10 +93,11 @@ void account_give_up(struct account *a, uint64_t sequence, const struct account_
 /* The segment is acknowledged by a receiver; it may be one not yet committed. */
 void account_acknowledged(struct account *a, uint64_t epoch, uint64_t sequence);
 
-/* A durable segment is to be dropped: notes the loss and the intent in one step ... */
+/* A durable segment is to be dropped: notes the loss and the intent in one step, and keeps other
+ * threads from theirs until ... */
 void account_drop_begin(struct account *a, uint64_t epoch, uint64_t sequence,
 			const struct ledger *lost);
-/* ... and it is gone. */
+/* ... it is gone. By the same thread. */
 void account_drop_end(struct account *a);
 
 /* Losses noted here in this run, by cause (those of the source are not). */

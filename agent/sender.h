@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sender: the thread between capture and the sinks. It alone waits for disks.
+ *
+ * Capture pushes finished segments and profiles and never blocks: where the queue is full, a
+ * segment is given up and its requests go into the account as LOSS_SPOOL_FULL; a profile line is
+ * dropped and counted.
+ */
+#ifndef AGENT_SENDER_H
+#define AGENT_SENDER_H
+
+#include "agent/account.h"
+#include "agent/log.h"
+#include "agent/sink.h"
+#include "formats/buf.h"
+#include "formats/err.h"
+#include "formats/ledger.h"
+
+#define SENDER_MAX_SINKS    8
+#define SENDER_MAX_MESSAGES 256
+#define SENDER_MAX_BYTES    (8u << 20)
+
+/* A finished segment on its way. All of it is owned; see outgoing_free(). */
+struct outgoing {
+	uint64_t sequence;
+	struct buf data;
+	struct account_count *counts; /* requests and losses of the source in it, per device */
+	size_t nr_counts;
+	struct ledger lost_if_dropped; /* the same as losses, with cause and interval */
+};
+
+void outgoing_free(struct outgoing *o);
+
+struct sender;
+
+struct sender_config {
+	const char *host, *boot_id;
+	const char *const *urls;
+	size_t nr_urls; /* at most SENDER_MAX_SINKS */
+	const char *spool_dir;
+	uint64_t spool_bytes;
+	bool watches_all; /* see account.h */
+	bool has_trace;	  /* false: sinks get profiles only */
+	struct log *log;
+};
+
+/* Opens the sinks and the account, starts nothing yet. -errno with one line in err. */
+int sender_new(struct sender **out, const struct sender_config *config, struct err *err);
+/* The account; NULL where no sink takes segments. Lives as long as the sender. */
+struct account *sender_account(struct sender *s);
+/* Whether some sink takes profiles as lines. */
+bool sender_wants_profiles(const struct sender *s);
+
+/* Starts the thread, once the account has begun its epoch. */
+int sender_start(struct sender *s, uint64_t epoch, struct err *err);
+/* Takes over o, whatever happens. */
+void sender_push_segment(struct sender *s, struct outgoing *o);
+/* Takes over the text of line. */
+void sender_push_profile(struct sender *s, struct buf *line);
+/* True once a sink that nothing can help has failed (standard output closed). */
+bool sender_failed(struct sender *s);
+
+/* Passes on what is queued, gives the sinks until wait_s from now, and frees. NULL is legal. */
+void sender_free(struct sender *s, double wait_s);
+
+#endif

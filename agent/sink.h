@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sink: where segments and profiles go. One more destination is one more file with one of these
+ * tables. All calls come from the sender thread, but for attach() and close().
+ */
+#ifndef AGENT_SINK_H
+#define AGENT_SINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/account.h"
+#include "agent/log.h"
+#include "formats/buf.h"
+#include "formats/err.h"
+
+struct sink;
+
+struct sink_config {
+	const char *url; /* as given to --sink */
+	const char *host, *boot_id;
+	const char *spool_dir;
+	uint64_t spool_bytes;
+	struct log *log;
+};
+
+/* One finished segment; everything is borrowed for the call. */
+struct sink_segment {
+	const char *host, *boot_id;
+	uint64_t epoch, sequence;
+	const void *data;
+	size_t len;
+};
+
+struct sink_ops {
+	const char *scheme; /* "file", "http", ...: what comes before the colon */
+	/* 0 or -errno with one line in err; nothing half-made is left behind. */
+	int (*open)(struct sink **out, const struct sink_config *config, struct err *err);
+	/* Takes one segment: durable where it returns 0, not there otherwise. NULL: wants none. */
+	int (*segment)(struct sink *s, const struct sink_segment *segment);
+	/* Takes one profile as a line of JSON without its newline. NULL: wants none. */
+	int (*profile)(struct sink *s, const char *json, size_t len);
+	/* Whether it holds this segment of this boot. NULL where segment is NULL. */
+	bool (*is_durable)(struct sink *s, uint64_t epoch, uint64_t sequence);
+	/* Appends the path at which the agent's account for this sink is kept. */
+	int (*account_path)(struct sink *s, struct buf *out);
+	/* The account that is told of everything dropped; starts what runs beside. May be NULL. */
+	int (*attach)(struct sink *s, struct account *account, struct err *err);
+	/* Passes on what it can until the time (CLOCK_MONOTONIC), and frees. NULL is legal. */
+	void (*close)(struct sink *s, uint64_t deadline_ns);
+};
+
+/* The table of the URL's scheme; NULL with one line in err where there is none. */
+const struct sink_ops *sink_find(const char *url, struct err *err);
+
+extern const struct sink_ops sink_file, sink_http, sink_https, sink_stdout;
+
+#endif

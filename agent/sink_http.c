@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Segments to an analyzer: the sender puts them into the spool and is done; a thread of its own
+ * takes them out, oldest first, and uploads one at a time. The network can hang for as long as it
+ * likes without holding up the spool.
+ */
+#include <curl/curl.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent/sink.h"
+#include "agent/spool.h"
+#include "agent/tally.h"
+#include "agent/upload.h"
+
+#define BACKOFF_FIRST_S	  0.25
+#define BACKOFF_MAX_S	  30.0
+#define RETRY_AFTER_MAX_S 600.0
+#define DENIED_WAIT_S	  60.0
+
+struct sink {
+	struct spool *spool;
+	struct upload *upload;
+	struct account *account; /* borrowed; NULL before attach */
+	struct log *log;
+	char *dir;
+
+	pthread_t thread;
+	bool has_thread;
+	pthread_mutex_t lock; /* guards the next two */
+	pthread_cond_t wake;
+	bool stopping;	      /* end when the spool is empty ... */
+	uint64_t deadline_ns; /* ... or at this time */
+	atomic_bool abort;
+
+	unsigned int failures; /* in a row; the thread's own, like seed */
+	unsigned int seed;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void on_lost(void *ctx, enum loss_cause cause, const struct spool_name *name,
+		    const void *data, size_t len)
+{
+	struct sink *s = ctx;
+	struct ledger lost;
+
+	if (!s->account)
+		return;
+	ledger_init(&lost);
+	if (tally_segment(data, len, cause, &lost))
+		log_say(s->log, LEVEL_ERROR, "loss_not_counted", "cause=%s why=\"no memory\"",
+			loss_cause_name(cause));
+	account_drop_begin(s->account, name->epoch, name->sequence, &lost);
+	ledger_release(&lost);
+}
+
+static void on_gone(void *ctx, const struct spool_name *name)
+{
+	struct sink *s = ctx;
+
+	(void)name;
+	if (s->account)
+		account_drop_end(s->account);
+}
+
+static void on_acknowledged(void *ctx, const struct spool_name *name)
+{
+	struct sink *s = ctx;
+
+	if (s->account)
+		account_acknowledged(s->account, name->epoch, name->sequence);
+}
+
+/* Sleeps until woken or for that long; true when it is time to end. */
+static bool wait_or_stop(struct sink *s, double wait_s, bool wake_for_work)
+{
+	uint64_t until_ns = now_ns() + (uint64_t)(wait_s * 1e9);
+	bool stop;
+
+	pthread_mutex_lock(&s->lock);
+	while (now_ns() < until_ns && !(s->stopping && now_ns() >= s->deadline_ns)) {
+		uint64_t at_ns =
+			s->stopping && s->deadline_ns < until_ns ? s->deadline_ns : until_ns;
+		struct timespec at = { (time_t)(at_ns / 1000000000u), (long)(at_ns % 1000000000u) };
+
+		if (wake_for_work && (s->stopping || spool_files(s->spool)))
+			break;
+		pthread_cond_timedwait(&s->wake, &s->lock, &at);
+	}
+	stop = s->stopping && now_ns() >= s->deadline_ns;
+	pthread_mutex_unlock(&s->lock);
+	return stop;
+}
+
+static bool is_stopping(struct sink *s)
+{
+	bool stopping;
+
+	pthread_mutex_lock(&s->lock);
+	stopping = s->stopping;
+	pthread_mutex_unlock(&s->lock);
+	return stopping;
+}
+
+/* Half of the wait is random, so that a thousand agents do not come back at once. */
+static double with_jitter(struct sink *s, double wait_s)
+{
+	return wait_s * (0.5 + 0.5 * rand_r(&s->seed) / (double)RAND_MAX);
+}
+
+static double backoff_s(struct sink *s)
+{
+	double wait_s = BACKOFF_FIRST_S * (double)(1u << (s->failures < 10 ? s->failures : 10));
+
+	if (wait_s > BACKOFF_MAX_S)
+		wait_s = BACKOFF_MAX_S;
+	s->failures++;
+	return with_jitter(s, wait_s);
+}
+
+/* How long to wait before the next one, having done with this one what the answer asks for. */
+static double settle(struct sink *s, const struct upload_answer *answer)
+{
+	double wait_s;
+
+	if (answer->verdict == UPLOAD_DONE) {
+		if (s->failures)
+			log_say(s->log, LEVEL_INFO, "upload_resumed", "after_failures=%u",
+				s->failures);
+		s->failures = 0;
+		spool_ack(s->spool);
+		return 0;
+	}
+	if (answer->verdict == UPLOAD_REFUSED || answer->verdict == UPLOAD_DAMAGED) {
+		spool_quarantine(s->spool, answer->why);
+		return 0;
+	}
+	spool_unpeek(s->spool);
+	wait_s = backoff_s(s);
+	if (answer->verdict == UPLOAD_DENIED)
+		wait_s = with_jitter(s, DENIED_WAIT_S);
+	if (answer->verdict == UPLOAD_LATER && answer->retry_after_s > 0) {
+		wait_s = answer->retry_after_s < RETRY_AFTER_MAX_S ? answer->retry_after_s
+								   : RETRY_AFTER_MAX_S;
+		wait_s += with_jitter(s, wait_s < 10 ? wait_s / 10 : 1);
+	}
+	log_say(s->log, LEVEL_WARN, "upload_failed", "why=\"%s\" retry_in_s=%.1f waiting=%zu",
+		answer->why, wait_s, spool_files(s->spool));
+	return wait_s;
+}
+
+static void *upload_loop(void *ctx)
+{
+	struct sink *s = ctx;
+	struct spool_name name;
+	double wait_s = 0;
+	struct buf data;
+
+	buf_init(&data);
+	while (!wait_or_stop(s, wait_s, false)) {
+		struct upload_answer answer;
+		int ret = spool_peek(s->spool, &name, &data);
+
+		wait_s = 0;
+		if (ret == -ENOENT && !spool_files(s->spool)) {
+			if (is_stopping(s))
+				break;
+			wait_or_stop(s, 3600, true);
+		} else if (ret == -ENOMEM) {
+			spool_unpeek(s->spool);
+			wait_s = backoff_s(s);
+		} else if (ret) {
+			spool_quarantine(s->spool, strerror(-ret));
+		} else {
+			upload_segment(s->upload, data.data, data.len, &answer);
+			wait_s = settle(s, &answer);
+		}
+	}
+	buf_release(&data);
+	return NULL;
+}
+
+static void http_close(struct sink *s, uint64_t deadline_ns)
+{
+	if (!s)
+		return;
+	if (s->has_thread) {
+		pthread_mutex_lock(&s->lock);
+		s->stopping = true;
+		s->deadline_ns = deadline_ns;
+		pthread_cond_broadcast(&s->wake);
+		pthread_mutex_unlock(&s->lock);
+		/* A transfer under way is cut at the deadline; until then the thread works on. */
+		while (pthread_tryjoin_np(s->thread, NULL)) {
+			if (now_ns() >= deadline_ns)
+				atomic_store(&s->abort, true);
+			nanosleep(&(struct timespec){ 0, 10000000 }, NULL);
+		}
+		if (spool_files(s->spool))
+			log_say(s->log, LEVEL_WARN, "spool_kept", "segments=%zu bytes=%" PRIu64,
+				spool_files(s->spool), spool_bytes(s->spool));
+	}
+	upload_free(s->upload);
+	spool_close(s->spool);
+	pthread_cond_destroy(&s->wake);
+	pthread_mutex_destroy(&s->lock);
+	free(s->dir);
+	free(s);
+}
+
+static void init_waiting(struct sink *s)
+{
+	pthread_condattr_t attributes;
+
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->wake, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+static int http_open(struct sink **out, const struct sink_config *config, struct err *err)
+{
+	struct spool_config spool = { .dir = config->spool_dir, .max_bytes = config->spool_bytes };
+	struct sink *s = calloc(1, sizeof(*s));
+	int ret;
+
+	if (!s)
+		return err_set(err, ENOMEM, "no memory for the HTTP sink");
+	init_waiting(s);
+	s->log = spool.log = config->log;
+	s->seed = (unsigned int)now_ns();
+	s->dir = strdup(config->spool_dir);
+	ret = s->dir ? upload_new(&s->upload, config->url, &s->abort, err) : -ENOMEM;
+	spool.ctx = s;
+	spool.lost = on_lost;
+	spool.gone = on_gone;
+	spool.acknowledged = on_acknowledged;
+	if (!ret)
+		ret = spool_open(&s->spool, &spool, err);
+	if (ret) {
+		http_close(s, 0);
+		return ret;
+	}
+	*out = s;
+	return 0;
+}
+
+static int http_attach(struct sink *s, struct account *account, struct err *err)
+{
+	struct spool_name dropping;
+	int ret;
+
+	s->account = account;
+	if (account && account_dropping(account, &dropping.epoch, &dropping.sequence))
+		spool_forget(s->spool, &dropping);
+	ret = pthread_create(&s->thread, NULL, upload_loop, s);
+	if (ret)
+		return err_set(err, ret, "cannot start the upload thread: %s", strerror(ret));
+	s->has_thread = true;
+	return 0;
+}
+
+static int http_segment(struct sink *s, const struct sink_segment *segment)
+{
+	struct spool_name name = { segment->epoch, segment->sequence };
+	int ret = spool_append(s->spool, &name, segment->data, segment->len);
+
+	pthread_mutex_lock(&s->lock);
+	pthread_cond_broadcast(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+	return ret;
+}
+
+static bool http_is_durable(struct sink *s, uint64_t epoch, uint64_t sequence)
+{
+	return spool_holds(s->spool, &(struct spool_name){ epoch, sequence });
+}
+
+static int http_account_path(struct sink *s, struct buf *out)
+{
+	return buf_printf(out, "%s/ledger", s->dir);
+}
+
+const struct sink_ops sink_http = {
+	.scheme = "http",
+	.open = http_open,
+	.segment = http_segment,
+	.is_durable = http_is_durable,
+	.account_path = http_account_path,
+	.attach = http_attach,
+	.close = http_close,
+};
+
+const struct sink_ops sink_https = {
+	.scheme = "https",
+	.open = http_open,
+	.segment = http_segment,
+	.is_durable = http_is_durable,
+	.account_path = http_account_path,
+	.attach = http_attach,
+	.close = http_close,
+};
