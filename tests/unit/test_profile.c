@@ -37,7 +37,7 @@ static struct profile example(void)
 	profile_init(&p);
 	snprintf(p.host, sizeof(p.host), "%s", "web1");
 	snprintf(p.device, sizeof(p.device), "%s", "7:0");
-	strcpy(p.device_name, "loop0");
+	snprintf(p.device_name, sizeof(p.device_name), "%s", "loop0");
 	p.source = SOURCE_BPF;
 	p.begin_s = 1700000000.125;
 	p.end_s = 1700000060.25;

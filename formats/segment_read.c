@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "formats/column.h"
+#include "formats/plane.h"
+#include "formats/segment_header.h"
+#include "formats/streams.h"
+#include "formats/varint.h"
+
+#define CHUNK 256u /* requests decoded at a time, so that they stay in the first cache */
+
+struct bytes_plane {
+	const uint8_t *at;
+	uint8_t *owned;
+};
+
+struct segment_reader {
+	ZSTD_DCtx *zstd;
+	struct segment_header header;
+	struct segment_layout layout;
+	size_t nr, at;
+	size_t coded_bytes[NR_SEGMENT_COLUMNS];
+
+	struct request *kinds;	 /* owned; all but times, place and issuer */
+	struct request *issuers; /* owned; tid, pid and cgroup_id */
+	struct bytes_plane kind[2], issuer[2], stream, low; /* low and high bytes of indexes */
+	size_t nr_near, nr_place, low_at;
+	struct column_reader bytes, near, place, arrival, queue, device, depth;
+	struct streams streams[NR_STREAM_CONTEXTS];
+};
+
+/* One field of the kind or issuer table after the other, in the order of segment.md. */
+static int get_field(struct cursor *c, uint64_t max, uint64_t *out)
+{
+	return varint_get(c, out) || *out > max ? -EBADMSG : 0;
+}
+
+static int get_kind(struct cursor *c, struct request *r)
+{
+	uint64_t device, operation, flags, error, requeues, source, layer;
+
+	if (get_field(c, UINT32_MAX, &device) || get_field(c, UINT8_MAX, &operation) ||
+	    get_field(c, REQUEST_FLAGS_ALL, &flags) || get_field(c, UINT16_MAX, &error) ||
+	    get_field(c, UINT16_MAX, &requeues) || get_field(c, UINT8_MAX, &source) ||
+	    get_field(c, UINT8_MAX, &layer))
+		return -EBADMSG;
+	r->device = (uint32_t)device;
+	r->operation = (uint8_t)operation;
+	r->flags = (uint32_t)flags;
+	r->error = (uint16_t)error;
+	r->requeues = (uint16_t)requeues;
+	r->source = (uint8_t)source;
+	r->layer = (uint8_t)layer;
+	return request_check(r) ? -EBADMSG : 0;
+}
+
+static int get_issuer(struct cursor *c, struct request *r)
+{
+	uint64_t tid, pid;
+
+	if (get_field(c, UINT32_MAX, &tid) || get_field(c, UINT32_MAX, &pid) ||
+	    get_field(c, UINT64_MAX, &r->cgroup_id))
+		return -EBADMSG;
+	r->tid = (uint32_t)tid;
+	r->pid = (uint32_t)pid;
+	return 0;
+}
+
+/* A table of nr entries and the planes of indexes into it. */
+static int get_table(struct segment_reader *s, struct cursor *c,
+		     int (*get)(struct cursor *c, struct request *r), struct request **table,
+		     struct bytes_plane plane[2], size_t *coded)
+{
+	uint64_t nr;
+	int ret;
+
+	if (!s->nr)
+		return 0;
+	if (varint_get(c, &nr) || !nr || nr > SEGMENT_MAX_REQUESTS || nr > cursor_left(c))
+		return -EBADMSG;
+	*table = calloc(nr, sizeof(**table));
+	if (!*table)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < nr; i++)
+		if (get(c, &(*table)[i]))
+			return -EBADMSG;
+	for (int i = 0; i < (nr > 256 ? 2 : 1); i++) {
+		ret = plane_get(c, s->zstd, s->nr, &plane[i].at, &plane[i].owned);
+		if (ret)
+			return ret;
+		*coded += s->nr;
+	}
+	for (size_t i = 0; i < s->nr; i++)
+		if (plane[0].at[i] + (plane[1].at ? (unsigned int)plane[1].at[i] << 8 : 0u) >= nr)
+			return -EBADMSG;
+	return 0;
+}
+
+static int get_streams(struct segment_reader *s, struct cursor *c)
+{
+	int ret = plane_get(c, s->zstd, s->nr, &s->stream.at, &s->stream.owned);
+
+	for (size_t i = 0; i < s->nr && !ret; i++) {
+		s->nr_near += s->stream.at[i] >= NR_STREAMS && s->stream.at[i] < 2 * NR_STREAMS;
+		s->nr_place += s->stream.at[i] == 2 * NR_STREAMS;
+		if (s->stream.at[i] > 2 * NR_STREAMS)
+			ret = -EBADMSG;
+	}
+	s->coded_bytes[COLUMN_STREAM] = s->nr;
+	return ret;
+}
+
+static int get_low(struct segment_reader *s, struct cursor *c)
+{
+	size_t nr = s->nr_near + s->nr_place;
+	int ret = plane_get(c, s->zstd, nr, &s->low.at, &s->low.owned);
+
+	for (size_t i = 0; i < nr && !ret; i++)
+		if (s->low.at[i] > 7)
+			ret = -EBADMSG;
+	s->coded_bytes[COLUMN_LOW] = nr;
+	return ret;
+}
+
+static int get_numbers(struct segment_reader *s, struct cursor *c, enum segment_column column,
+		       struct column_reader *r, size_t nr)
+{
+	int ret = column_reader_init(r, c, s->zstd, nr);
+
+	s->coded_bytes[column] = r->coded_bytes;
+	return ret;
+}
+
+static int get_column(struct segment_reader *s, struct cursor *c, enum segment_column column)
+{
+	switch (column) {
+	case COLUMN_KIND:
+		return get_table(s, c, get_kind, &s->kinds, s->kind, &s->coded_bytes[column]);
+	case COLUMN_ISSUER:
+		return get_table(s, c, get_issuer, &s->issuers, s->issuer, &s->coded_bytes[column]);
+	case COLUMN_BYTES:
+		return get_numbers(s, c, column, &s->bytes, s->nr);
+	case COLUMN_STREAM:
+		return get_streams(s, c);
+	case COLUMN_LOW:
+		return get_low(s, c);
+	case COLUMN_NEAR:
+		return get_numbers(s, c, column, &s->near, s->nr_near);
+	case COLUMN_PLACE:
+		return get_numbers(s, c, column, &s->place, s->nr_place);
+	case COLUMN_ARRIVAL:
+		return get_numbers(s, c, column, &s->arrival, s->nr);
+	case COLUMN_QUEUE:
+		return get_numbers(s, c, column, &s->queue, s->nr);
+	case COLUMN_DEVICE:
+		return get_numbers(s, c, column, &s->device, s->nr);
+	case COLUMN_DEPTH:
+		return get_numbers(s, c, column, &s->depth, s->nr);
+	}
+	return -EBADMSG;
+}
+
+static int get_columns(struct segment_reader *s, struct cursor *c, struct err *err)
+{
+	for (unsigned int i = 0; i < NR_SEGMENT_COLUMNS; i++) {
+		uint64_t nr = s->layout.column_bytes[i];
+		const char *name = segment_column_name(i);
+		size_t begin = c->at;
+		const uint8_t *data;
+		struct cursor column;
+		int ret;
+
+		if (nr > cursor_left(c) || cursor_borrow(c, &data, (size_t)nr))
+			return err_set(
+				err, EBADMSG,
+				"segment: column %s at offset %zu: %zu of %llu bytes are there",
+				name, begin, cursor_left(c), (unsigned long long)nr);
+		column = cursor_make(data, (size_t)nr);
+		ret = get_column(s, &column, i);
+		if (ret == -ENOMEM)
+			return err_set(err, ENOMEM, "segment: column %s: out of memory", name);
+		if (ret || cursor_left(&column))
+			return err_set(err, EBADMSG,
+				       "segment: column %s at offset %zu: does not decode to %zu "
+				       "requests",
+				       name, begin, s->nr);
+	}
+	if (cursor_left(c))
+		return err_set(err, EBADMSG, "segment: %zu bytes after the last column",
+			       cursor_left(c));
+	return 0;
+}
+
+/* Everything of the prefix but the magic, whose absence has the first word. */
+static int check_prefix(struct cursor *c, struct err *err)
+{
+	const uint8_t *magic;
+	uint32_t version, length;
+	uint64_t checksum, got;
+
+	if (cursor_borrow(c, &magic, SEGMENT_MAGIC_BYTES) ||
+	    memcmp(magic, SEGMENT_MAGIC, SEGMENT_MAGIC_BYTES))
+		return err_set(err, EBADMSG, "segment: offset 0: expected the magic of a segment");
+	if (cursor_get_le32(c, &version) || cursor_get_le32(c, &length) ||
+	    cursor_get_le64(c, &checksum))
+		return err_set(err, EBADMSG, "segment: cut off in its prefix at byte %zu", c->len);
+	if (version != SEGMENT_VERSION)
+		return err_set(err, EPROTONOSUPPORT,
+			       "segment: offset 8: version %u, this program reads version %u",
+			       version, SEGMENT_VERSION);
+	if (length > SEGMENT_MAX_BYTES)
+		return err_set(err, EFBIG, "segment: offset 12: length %u, expected up to %u",
+			       length, SEGMENT_MAX_BYTES);
+	if (length != c->len)
+		return err_set(err, EBADMSG,
+			       "segment: offset 12: length %u, but %zu bytes are there", length,
+			       c->len);
+	got = XXH3_64bits(c->data + c->at, cursor_left(c));
+	if (got != checksum)
+		return err_set(err, EBADMSG,
+			       "segment: offset 16: checksum %016llx, but the content has %016llx",
+			       (unsigned long long)checksum, (unsigned long long)got);
+	return 0;
+}
+
+static int reader_open(struct segment_reader *s, struct cursor *c, struct err *err)
+{
+	const uint8_t *header;
+	uint32_t header_bytes;
+	int ret = check_prefix(c, err);
+
+	if (ret)
+		return ret;
+	if (cursor_get_le32(c, &header_bytes) || header_bytes > cursor_left(c))
+		return err_set(err, EBADMSG, "segment: offset 24: header longer than the segment");
+	if (header_bytes > SEGMENT_MAX_HEADER_BYTES)
+		return err_set(err, EFBIG,
+			       "segment: offset 24: header of %u bytes, expected up to %u",
+			       header_bytes, SEGMENT_MAX_HEADER_BYTES);
+	cursor_borrow(c, &header, header_bytes);
+	ret = segment_header_unpack(header, header_bytes, s->zstd, &s->header, &s->layout, err);
+	if (ret)
+		return ret;
+	s->nr = (size_t)s->layout.nr_requests;
+	return get_columns(s, c, err);
+}
+
+int segment_reader_new(struct segment_reader **out, const void *data, size_t len, struct err *err)
+{
+	struct segment_reader *s = calloc(1, sizeof(*s));
+	struct cursor c = cursor_make(data, len);
+	int ret;
+
+	if (s)
+		s->zstd = ZSTD_createDCtx();
+	if (!s || !s->zstd)
+		ret = err_set(err, ENOMEM, "segment: out of memory");
+	else
+		ret = reader_open(s, &c, err);
+	if (ret)
+		segment_reader_free(s);
+	else
+		*out = s;
+	return ret;
+}
+
+void segment_reader_free(struct segment_reader *s)
+{
+	if (!s)
+		return;
+	ZSTD_freeDCtx(s->zstd);
+	segment_header_release(&s->header);
+	free(s->kinds);
+	free(s->issuers);
+	for (int i = 0; i < 2; i++) {
+		free(s->kind[i].owned);
+		free(s->issuer[i].owned);
+	}
+	free(s->stream.owned);
+	free(s->low.owned);
+	column_reader_release(&s->bytes);
+	column_reader_release(&s->near);
+	column_reader_release(&s->place);
+	column_reader_release(&s->arrival);
+	column_reader_release(&s->queue);
+	column_reader_release(&s->device);
+	column_reader_release(&s->depth);
+	free(s);
+}
+
+const struct segment_header *segment_reader_header(const struct segment_reader *s)
+{
+	return &s->header;
+}
+
+size_t segment_reader_count(const struct segment_reader *s)
+{
+	return s->nr;
+}
+
+size_t segment_reader_columns(const struct segment_reader *s, struct segment_column_size *out,
+			      size_t max)
+{
+	for (unsigned int i = 0; i < NR_SEGMENT_COLUMNS && i < max; i++)
+		out[i] = (struct segment_column_size){ segment_column_name(i), s->coded_bytes[i],
+						       (size_t)s->layout.column_bytes[i] };
+	return NR_SEGMENT_COLUMNS;
+}
+
+static void next_tables(const struct segment_reader *s, struct request *out, size_t nr)
+{
+	const uint8_t *low = s->kind[0].at + s->at, *high = s->kind[1].at;
+
+	for (size_t i = 0; i < nr; i++)
+		out[i] = s->kinds[low[i] + (high ? high[s->at + i] << 8 : 0)];
+	low = s->issuer[0].at + s->at;
+	high = s->issuer[1].at;
+	for (size_t i = 0; i < nr; i++) {
+		const struct request *issuer =
+			&s->issuers[low[i] + (high ? high[s->at + i] << 8 : 0)];
+
+		out[i].tid = issuer->tid;
+		out[i].pid = issuer->pid;
+		out[i].cgroup_id = issuer->cgroup_id;
+	}
+}
+
+/* Sizes must be known: a stream's end is a sector and a size. */
+static void next_sectors(struct segment_reader *s, struct request *out, size_t nr)
+{
+	const uint8_t *stream = s->stream.at + s->at, *low = s->low.at + s->low_at;
+	uint64_t near[CHUNK], place[CHUNK];
+	size_t nr_near = 0, nr_place = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		nr_near += stream[i] >= NR_STREAMS && stream[i] < 2 * NR_STREAMS;
+		nr_place += stream[i] == 2 * NR_STREAMS;
+	}
+	column_reader_next(&s->near, near, nr_near);
+	column_reader_next(&s->place, place, nr_place);
+	s->low_at += nr_near + nr_place;
+	nr_near = nr_place = 0;
+	for (size_t i = 0; i < nr; i++) {
+		struct request *r = &out[i];
+		struct streams *at = &s->streams[streams_context(r->device, r->operation)];
+		unsigned int rank = STREAM_NONE;
+
+		if (stream[i] == 2 * NR_STREAMS) {
+			r->sector = place[nr_place++] << 3 | *low++;
+		} else {
+			rank = stream[i] % NR_STREAMS;
+			r->sector = streams_end(at, rank);
+			if (stream[i] >= NR_STREAMS)
+				r->sector += (near[nr_near++] << 3) + *low++;
+		}
+		streams_advance(at, rank, r->sector + request_sectors(r));
+	}
+}
+
+/* Times and sizes; -EBADMSG where a number does not fit its field. */
+static int next_numbers(struct segment_reader *s, struct request *out, size_t nr)
+{
+	uint64_t a[CHUNK], b[CHUNK], c[CHUNK], wide = 0;
+	bool wrapped = false;
+
+	column_reader_next(&s->bytes, a, nr);
+	column_reader_next(&s->depth, b, nr);
+	for (size_t i = 0; i < nr; i++) {
+		out[i].bytes = (uint32_t)a[i];
+		out[i].queue_depth = (uint32_t)b[i];
+		wide |= a[i] | b[i];
+	}
+	column_reader_next(&s->arrival, a, nr);
+	column_reader_next(&s->queue, b, nr);
+	column_reader_next(&s->device, c, nr);
+	for (size_t i = 0; i < nr; i++) {
+		out[i].arrival_ns = a[i];
+		out[i].dispatch_ns = a[i] + b[i];
+		out[i].completion_ns = a[i] + b[i] + c[i];
+		wrapped |= out[i].dispatch_ns < a[i] || out[i].completion_ns < out[i].dispatch_ns;
+	}
+	return wrapped || wide >> 32 ? -EBADMSG : 0;
+}
+
+int64_t segment_reader_next(struct segment_reader *s, struct request *out, size_t max)
+{
+	size_t done = 0;
+
+	while (done < max && s->at < s->nr) {
+		size_t nr = s->nr - s->at < max - done ? s->nr - s->at : max - done;
+
+		nr = nr < CHUNK ? nr : CHUNK;
+		next_tables(s, out + done, nr);
+		if (next_numbers(s, out + done, nr))
+			return -EBADMSG;
+		next_sectors(s, out + done, nr);
+		s->at += nr;
+		done += nr;
+	}
+	return (int64_t)done;
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "formats/segment.h"
+#include "tests/slow/traffic.h"
+#include "tests/tap.h"
+
+static struct segment_header plain_header(void)
+{
+	struct segment_header h = { .host = "web1", .source = SOURCE_BPF, .sequence = 7 };
+
+	h.begin = (struct clock_anchor){ 1, 2, 3 };
+	h.end = (struct clock_anchor){ 4, 5, 6 };
+	return h;
+}
+
+/* One segment of nr requests, appended. */
+static void encode(const struct request *r, size_t nr, const struct segment_header *h,
+		   struct buf *out)
+{
+	struct segment_writer *w = NULL;
+
+	ok_int(segment_writer_new(&w), 0);
+	for (size_t i = 0; i < nr; i++)
+		if (segment_writer_add(w, &r[i]))
+			ok_int((int64_t)i, -1);
+	ok_eq(segment_writer_count(w), nr);
+	ok_int(segment_writer_finish(w, h, out), 0);
+	ok_eq(segment_writer_count(w), 0);
+	segment_writer_free(w);
+}
+
+static void same_requests(struct segment_reader *s, const struct request *want, size_t nr,
+			  size_t step)
+{
+	struct request *got = calloc(step, sizeof(*got));
+	size_t at = 0, wrong = 0;
+	int64_t n;
+
+	ok_eq(segment_reader_count(s), nr);
+	while ((n = segment_reader_next(s, got, step)) > 0)
+		for (int64_t i = 0; i < n; i++, at++)
+			wrong += at >= nr || memcmp(&got[i], &want[at], sizeof(*got));
+	ok_int(n, 0);
+	ok_eq(at, nr);
+	ok_eq(wrong, 0);
+	free(got);
+}
+
+static void round_trip(const struct request *r, size_t nr, size_t step)
+{
+	struct segment_header h = plain_header();
+	struct segment_reader *s = NULL;
+	struct buf out = { 0 };
+	struct err err = { 0 };
+
+	encode(r, nr, &h, &out);
+	ok_int(segment_length(out.data, out.len), (int64_t)out.len);
+	if (ok_int(segment_reader_new(&s, out.data, out.len, &err), 0))
+		same_requests(s, r, nr, step);
+	else
+		tap_note("%s", err.line);
+	if (nr)
+		tap_note("%zu requests, %.2f bytes each", nr, (double)out.len / (double)nr);
+	segment_reader_free(s);
+	buf_release(&out);
+}
+
+static void traffic_survives(void)
+{
+	static const size_t sizes[] = { 0, 1, 2, 7, 255, 256, 257, 5000, SEGMENT_MAX_REQUESTS };
+	struct request *r = calloc(SEGMENT_MAX_REQUESTS, sizeof(*r));
+	struct traffic t = { 1 };
+
+	for (size_t i = 0; i < TAP_NR(sizes); i++) {
+		traffic_random_4k(&t, r, sizes[i], 1 << 29);
+		round_trip(r, sizes[i], 100);
+		traffic_sequential(&t, r, sizes[i], 8);
+		round_trip(r, sizes[i], 1000);
+	}
+	free(r);
+}
+
+static void anything_survives(void)
+{
+	static const size_t sizes[] = { 1, 2, 100, 300, 20000 };
+	struct request *r = calloc(20000, sizeof(*r));
+	struct traffic t = { 2 };
+
+	for (size_t i = 0; i < TAP_NR(sizes); i++) {
+		traffic_anything(&t, r, sizes[i]);
+		round_trip(r, sizes[i], 777);
+	}
+	free(r);
+}
+
+static void edges_survive(void)
+{
+	struct request r[600] = { { .bytes = 0 } };
+
+	r[1].arrival_ns = r[1].dispatch_ns = r[1].completion_ns = UINT64_MAX;
+	r[2].completion_ns = UINT64_MAX;
+	r[3].dispatch_ns = r[3].completion_ns = UINT64_MAX;
+	r[4].sector = UINT64_MAX;
+	r[4].bytes = UINT32_MAX;
+	r[5].sector = 6;
+	r[6].cgroup_id = UINT64_MAX;
+	r[6].tid = r[6].pid = r[6].device = r[6].queue_depth = UINT32_MAX;
+	r[7].error = r[7].requeues = UINT16_MAX;
+	r[7].flags = REQUEST_FLAGS_ALL;
+	r[8].arrival_ns = 0;
+	r[8].dispatch_ns = r[8].completion_ns = (uint64_t)1 << 63;
+	for (uint32_t i = 10; i < 600; i++)
+		r[i].tid = i; /* more than 256 issuers */
+	round_trip(r, 10, 3);
+	round_trip(r, 600, 64);
+}
+
+static void header_survives(void)
+{
+	static const struct segment_device devices[] = { { 7 << 20, 1 << 30, "loop0" },
+							 { UINT32_MAX, UINT64_MAX, "" } };
+	static const struct segment_process processes[] = { { 1, "init" }, { 77, "a[b] \xe9+c" } };
+	static const struct segment_cgroup cgroups[] = { { 1, "/" },
+							 { UINT64_MAX, "/system.slice" } };
+	static const char *const profiles[] = { "{\"schema\":\"blkcast.profile/1\"}", "" };
+	struct segment_header h = plain_header();
+	const struct segment_header *got;
+	struct segment_reader *s = NULL;
+	struct ledger ledger = { 0 };
+	struct buf out = { 0 };
+
+	ledger_add(&ledger, &(struct loss){ LOSS_RING_FULL, true, 12, 100, 200, 5 });
+	ledger_add(&ledger, &(struct loss){ LOSS_NOT_WATCHED, false, 0, 1, 2, 0 });
+	h.epoch = UINT64_MAX;
+	h.nr_captured = 1234567;
+	snprintf(h.boot_id, sizeof(h.boot_id), "b0075e75-0000-4000-8000-000000000000");
+	snprintf(h.agent_version, sizeof(h.agent_version), "0.1.0");
+	h.layer = LAYER_QUEUE;
+	h.devices = devices, h.nr_devices = 2;
+	h.processes = processes, h.nr_processes = 2;
+	h.cgroups = cgroups, h.nr_cgroups = 2;
+	h.profiles = profiles, h.nr_profiles = 2;
+	h.ledger = &ledger;
+	encode(NULL, 0, &h, &out);
+	ok_int(segment_reader_new(&s, out.data, out.len, NULL), 0);
+	got = segment_reader_header(s);
+	ok_str(got->host, "web1");
+	ok_str(got->boot_id, h.boot_id);
+	ok_str(got->agent_version, "0.1.0");
+	ok_eq(got->epoch, UINT64_MAX);
+	ok_eq(got->sequence, 7);
+	ok_eq(got->source, SOURCE_BPF);
+	ok_eq(got->layer, LAYER_QUEUE);
+	ok(!memcmp(&got->begin, &h.begin, sizeof(h.begin)));
+	ok(!memcmp(&got->end, &h.end, sizeof(h.end)));
+	ok_eq(got->nr_captured, 1234567);
+	ok(got->nr_devices == 2 && !memcmp(got->devices, devices, sizeof(devices)));
+	ok(got->nr_processes == 2 && !memcmp(got->processes, processes, sizeof(processes)));
+	ok(got->nr_cgroups == 2 && !memcmp(got->cgroups, cgroups, sizeof(cgroups)));
+	ok_eq(got->nr_profiles, 2);
+	ok_str(got->profiles[0], profiles[0]);
+	ok_str(got->profiles[1], "");
+	ok_eq(got->ledger->nr, 2);
+	ok_eq(got->ledger->total[LOSS_RING_FULL], 12);
+	ok_eq(got->ledger->losses[0].device, 5);
+	ok(!got->ledger->losses[1].count_known);
+	segment_reader_free(s);
+	ledger_release(&ledger);
+	buf_release(&out);
+}
+
+static void writer_refuses(void)
+{
+	struct segment_writer *w = NULL;
+	struct segment_header h = plain_header();
+	struct request r = { .operation = NR_OPERATIONS };
+	struct buf out = { 0 };
+
+	segment_writer_new(&w);
+	ok_int(segment_writer_add(w, &r), -EINVAL);
+	r.operation = 0;
+	for (unsigned int i = 0; i < SEGMENT_MAX_REQUESTS; i++)
+		segment_writer_add(w, &r);
+	ok_int(segment_writer_add(w, &r), -ENOSPC);
+	h.nr_devices = 1000000;
+	ok_int(segment_writer_finish(w, &h, &out), -E2BIG);
+	ok_eq(out.len, 0);
+	ok_eq(segment_writer_count(w), SEGMENT_MAX_REQUESTS); /* they stay */
+	segment_writer_clear(w);
+	ok_eq(segment_writer_count(w), 0);
+	segment_writer_free(w);
+	segment_writer_free(NULL);
+	segment_reader_free(NULL);
+}
+
+/* The code and line that a reader gives for data; 0 where it reads to the end. */
+static int verdict(const void *data, size_t len, struct err *err)
+{
+	struct segment_reader *s = NULL;
+	struct request r[64];
+	int64_t n;
+	int ret;
+
+	memset(err, 0, sizeof(*err));
+	ret = segment_reader_new(&s, data, len, err);
+	if (ret)
+		return ret;
+	while ((n = segment_reader_next(s, r, 64)) > 0)
+		;
+	segment_reader_free(s);
+	return (int)n;
+}
+
+static struct buf small_segment(void)
+{
+	struct request r[300];
+	struct traffic t = { 5 };
+	struct segment_header h = plain_header();
+	struct buf out = { 0 };
+
+	traffic_random_4k(&t, r, 300, 1 << 29);
+	encode(r, 300, &h, &out);
+	return out;
+}
+
+static void damage_is_refused(void)
+{
+	struct buf good = small_segment();
+	struct err err;
+
+	ok_int(verdict(good.data, good.len, &err), 0);
+	for (size_t len = 0; len < good.len; len++)
+		if (verdict(good.data, len, &err) != -EBADMSG || !err.line[0])
+			ok_int((int64_t)len, -1);
+	for (size_t bit = 0; bit < 8 * good.len; bit++) {
+		good.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		if (!verdict(good.data, good.len, &err) || !err.line[0])
+			ok_int((int64_t)bit, -1);
+		good.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+	}
+	buf_put_u8(&good, 0);
+	ok_int(verdict(good.data, good.len, &err), -EBADMSG);
+	tap_note("%s", err.line);
+	ok_int(verdict("\x7f"
+		       "ELF and so on, but longer",
+		       28, &err),
+	       -EBADMSG);
+	tap_note("%s", err.line);
+	buf_release(&good);
+}
+
+static void later_versions_are_refused(void)
+{
+	struct buf good = small_segment();
+	struct err err;
+
+	good.data[8] = 2;
+	ok_int(verdict(good.data, good.len, &err), -EPROTONOSUPPORT);
+	ok_str(err.line, "segment: offset 8: version 2, this program reads version 1");
+	good.data[8] = 1;
+	good.data[15] = 0x7f;
+	ok_int(verdict(good.data, good.len, &err), -EFBIG);
+	buf_release(&good);
+}
+
+/* Puts the right checksum over what is there, as somebody who means harm would. */
+static void sign(struct buf *b)
+{
+	uint64_t sum = XXH3_64bits(b->data + 24, b->len - 24);
+
+	for (int i = 0; i < 8; i++)
+		b->data[16 + i] = (uint8_t)(sum >> 8 * i);
+}
+
+static void signed_damage_is_survived(void)
+{
+	struct buf good = small_segment();
+	struct traffic t = { 9 };
+	struct err err;
+	int refused = 0;
+
+	for (size_t at = 24; at < good.len; at++)
+		for (int k = 0; k < 3; k++) {
+			uint8_t before = good.data[at];
+
+			good.data[at] = (uint8_t)traffic_random(&t);
+			sign(&good);
+			refused += verdict(good.data, good.len, &err) != 0;
+			good.data[at] = before;
+		}
+	ok(refused > 100);
+	buf_release(&good);
+}
+
+static void named_keys(void)
+{
+	struct buf good = small_segment();
+	struct err err;
+	uint8_t *at = memmem(good.data, good.len, "sequence", 8);
+
+	ok(at);
+	memcpy(at, "sequel_s", 8);
+	sign(&good);
+	ok_int(verdict(good.data, good.len, &err), -EPROTONOSUPPORT);
+	ok_str(err.line, "segment header: key 'sequel_s' is not known here");
+	buf_release(&good);
+}
+
+static void lengths(void)
+{
+	struct buf good = small_segment();
+
+	ok_int(segment_length(good.data, 23), -EAGAIN);
+	ok_int(segment_length(good.data, 0), -EAGAIN);
+	ok_int(segment_length(good.data, 24), (int64_t)good.len);
+	ok_int(segment_length("GET / HTTP/1.1", 14), -EBADMSG);
+	good.data[0] ^= 1;
+	ok_int(segment_length(good.data, good.len), -EBADMSG);
+	buf_release(&good);
+}
+
+static void hashes(void)
+{
+	struct segment_hash h = segment_hash_of("", 0);
+	char text[SEGMENT_HASH_TEXT];
+
+	/* The published test vector of XXH3_128bits with no input. */
+	segment_hash_text(&h, text);
+	ok_str(text, "99aa06d3014798d86001c324468d497f");
+}
+
+static const struct tap_test tests[] = {
+	{ "random and sequential traffic comes back bit by bit", traffic_survives },
+	{ "any legal requests come back bit by bit", anything_survives },
+	{ "the edges of every field come back", edges_survive },
+	{ "the header comes back whole", header_survives },
+	{ "the writer refuses what it cannot hold and keeps the rest", writer_refuses },
+	{ "a cut or a flipped bit anywhere is refused with a line", damage_is_refused },
+	{ "a later version and an absurd length are refused by name", later_versions_are_refused },
+	{ "damage under a right checksum harms nothing", signed_damage_is_survived },
+	{ "an unknown key is refused by name", named_keys },
+	{ "the length is told from the prefix alone", lengths },
+	{ "the content hash is XXH3 as published", hashes },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}
