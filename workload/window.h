@@ -12,6 +12,7 @@
 #define WORKLOAD_WINDOW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "formats/profile.h"
@@ -53,6 +54,15 @@ int window_merge(struct window *dst, const struct window *src);
 
 /* Requests counted so far. */
 uint64_t window_count(const struct window *w);
+
+/* Bytes allocated, the struct included: 12 KiB when new, 2 MiB at full load. */
+size_t window_memory(const struct window *w);
+
+/*
+ * Distinct bytes (whole 4 KiB blocks) touched since the last window_reset(); the profile has those
+ * of the period. NaN where the config is cheap or memory ran out. O(16 Ki).
+ */
+double window_footprint_bytes(const struct window *w);
 
 /*
  * Closes the period at end_ns (> begin_ns) and writes all estimates into p (initialized by the

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "workload/closed.h"
+
+#define OVERFLOW_BITS  (1u << 15)
+#define OVERFLOW_BYTES (OVERFLOW_BITS / 8)
+/* Share of completions that may be unknown before the integral is. */
+#define UNTIMED_MAX_RATIO 0.01
+
+struct closed_client {
+	uint64_t first_arrival_ns; /* of this period */
+	uint64_t last_completion_ns;
+	uint64_t second_gap_ns; /* the think time before the period's second request ... */
+	uint32_t tid;
+	uint32_t interval; /* last seen in */
+	uint32_t period;   /* last seen in */
+	bool alone;	   /* nothing else outstanding since the last request's arrival */
+	bool carried;	   /* the period's first request was held against the period before */
+	bool has_second;   /* ... where that was a sample */
+	bool is_single;	   /* one request in this period so far */
+};
+
+void closed_init(struct closed *c, uint64_t begin_ns, uint64_t interval_ns)
+{
+	memset(c, 0, sizeof(*c));
+	c->begin_ns = begin_ns;
+	c->interval_ns = interval_ns;
+	c->interval_begin_ns = begin_ns;
+	c->interval = 1;
+	c->period = 1;
+}
+
+void closed_release(struct closed *c)
+{
+	free(c->overflow);
+	free(c->clients);
+	u64map_release(&c->index);
+	closed_init(c, c->begin_ns, c->interval_ns);
+}
+
+static void next_interval(struct closed *c)
+{
+	c->interval++;
+	c->seen = 0;
+	if (c->overflowed)
+		memset(c->overflow, 0, OVERFLOW_BYTES);
+	c->overflowed = false;
+}
+
+void closed_clear(struct closed *c, uint64_t begin_ns)
+{
+	next_interval(c);
+	c->period++;
+	c->begin_ns = begin_ns;
+	c->interval_begin_ns = begin_ns;
+	c->client_area = 0;
+	c->flight_ns = 0;
+	c->nr = 0;
+	c->nr_timed = 0;
+	c->nr_kernel = 0;
+	c->nr_unknown = 0;
+	c->think_ns = 0;
+	c->nr_think = 0;
+}
+
+/* Linear counting (Whang et al. 1990): -m ln(share of clear bits). */
+static double overflow_clients(const struct closed *c)
+{
+	unsigned int nr_set = 0;
+
+	if (!c->overflowed)
+		return 0;
+	for (size_t i = 0; i < OVERFLOW_BYTES / sizeof(*c->overflow); i++)
+		nr_set += (unsigned int)__builtin_popcountll(c->overflow[i]);
+	if (nr_set == OVERFLOW_BITS)
+		nr_set--;
+	return -(double)OVERFLOW_BITS * log1p(-(double)nr_set / OVERFLOW_BITS);
+}
+
+/* Clients times ns of the interval being filled, as far as the period reaches. */
+static double open_area(const struct closed *c, uint64_t end_ns)
+{
+	uint64_t length_ns = end_ns > c->interval_begin_ns ? end_ns - c->interval_begin_ns : 0;
+
+	if (length_ns > c->interval_ns)
+		length_ns = c->interval_ns;
+	return ((double)c->seen + overflow_clients(c)) * (double)length_ns;
+}
+
+static void move_to(struct closed *c, uint64_t arrival_ns)
+{
+	c->client_area += open_area(c, c->interval_begin_ns + c->interval_ns);
+	c->interval_begin_ns +=
+		(arrival_ns - c->interval_begin_ns) / c->interval_ns * c->interval_ns;
+	next_interval(c);
+}
+
+static int grow_clients(struct closed *c)
+{
+	size_t cap = c->cap_clients ? 2 * c->cap_clients : 16;
+	struct closed_client *clients = realloc(c->clients, cap * sizeof(*clients));
+
+	if (!clients)
+		return -ENOMEM;
+	c->clients = clients;
+	c->cap_clients = cap;
+	return 0;
+}
+
+/* Forgets who was not seen in this interval. At most once per interval. */
+static int sweep(struct closed *c)
+{
+	size_t kept = 0, nr = c->index.nr;
+	int err = 0;
+
+	c->swept = c->interval;
+	u64map_clear(&c->index);
+	for (size_t i = 0; i < nr; i++) {
+		if (c->clients[i].interval != c->interval)
+			continue;
+		c->clients[kept] = c->clients[i];
+		err |= u64map_put(&c->index, c->clients[kept].tid, (uint32_t)kept);
+		kept++;
+	}
+	return err;
+}
+
+static int count_overflow(struct closed *c, uint32_t tid)
+{
+	uint32_t bit = (uint32_t)(tid * 0x9e3779b97f4a7c15ull >> 49);
+
+	if (!c->overflow)
+		c->overflow = calloc(1, OVERFLOW_BYTES);
+	if (!c->overflow)
+		return -ENOMEM;
+	c->overflowed = true;
+	c->overflow[bit / 64] |= 1ull << bit % 64;
+	return 0;
+}
+
+/* A new client, or NULL: no memory, or the table is full (*err tells). */
+static struct closed_client *new_client(struct closed *c, uint32_t tid, int *err)
+{
+	struct closed_client *client;
+
+	*err = 0;
+	if (c->index.nr == CLOSED_MAX_CLIENTS && c->swept != c->interval)
+		*err = sweep(c);
+	if (!*err && c->index.nr == CLOSED_MAX_CLIENTS) {
+		*err = count_overflow(c, tid);
+		return NULL;
+	}
+	if (!*err && c->index.nr == c->cap_clients)
+		*err = grow_clients(c);
+	if (!*err)
+		*err = u64map_put(&c->index, tid, (uint32_t)c->index.nr);
+	if (*err)
+		return NULL;
+	client = &c->clients[c->index.nr - 1];
+	*client = (struct closed_client){ .tid = tid };
+	return client;
+}
+
+/* The request follows another of its thread: a think time, or an overlap. */
+static void follow(struct closed *c, struct closed_client *client, uint64_t arrival_ns)
+{
+	uint64_t gap;
+
+	if (arrival_ns < client->last_completion_ns) {
+		client->alone = false;
+		return;
+	}
+	if (client->alone) {
+		gap = arrival_ns - client->last_completion_ns;
+		c->think_ns += gap;
+		c->nr_think++;
+		if (client->is_single && client->period == c->period) {
+			client->has_second = true;
+			client->second_gap_ns = gap;
+		}
+	}
+	client->alone = true;
+}
+
+static void submit(struct closed *c, struct closed_client *client, const struct request *r)
+{
+	bool is_new = !client->period, is_first = client->period != c->period;
+
+	if (is_new)
+		client->alone = true;
+	else
+		follow(c, client, r->arrival_ns);
+	client->is_single = is_first;
+	if (is_first) {
+		client->period = c->period;
+		client->first_arrival_ns = r->arrival_ns;
+		client->carried = !is_new;
+		client->has_second = false;
+	}
+	if (r->completion_ns > client->last_completion_ns)
+		client->last_completion_ns = r->completion_ns;
+	if (r->flags & REQUEST_NO_COMPLETION)
+		client->alone = false;
+	if (client->interval != c->interval) {
+		client->interval = c->interval;
+		c->seen++;
+	}
+}
+
+static int add_client(struct closed *c, const struct request *r)
+{
+	uint32_t at = u64map_find(&c->index, r->tid);
+	struct closed_client *client;
+	int err;
+
+	if (r->arrival_ns >= c->interval_begin_ns + c->interval_ns)
+		move_to(c, r->arrival_ns);
+	if (at != U64MAP_NONE) {
+		submit(c, &c->clients[at], r);
+		return 0;
+	}
+	client = new_client(c, r->tid, &err);
+	if (client)
+		submit(c, client, r);
+	return err;
+}
+
+int closed_add_many(struct closed *c, const struct request *r, size_t nr)
+{
+	int err = 0;
+
+	c->nr += nr;
+	for (size_t i = 0; i < nr; i++) {
+		if (!(r[i].flags & REQUEST_NO_COMPLETION)) {
+			c->flight_ns += r[i].completion_ns - r[i].arrival_ns;
+			c->nr_timed++;
+		}
+		if (r[i].flags & REQUEST_KERNEL_THREAD)
+			c->nr_kernel++;
+		else if (r[i].flags & REQUEST_NO_ISSUER)
+			c->nr_unknown++;
+		else
+			err |= add_client(c, &r[i]);
+	}
+	return err ? -ENOMEM : 0;
+}
+
+/*
+ * One thread of the later period b joins a. Its first request was taken in b as having nothing
+ * before it; now it has.
+ */
+static int join_client(struct closed *a, const struct closed *b, const struct closed_client *later)
+{
+	uint32_t at = u64map_find(&a->index, later->tid);
+	struct closed_client *client;
+	bool alone = later->alone;
+	int err;
+
+	if (at == U64MAP_NONE) {
+		client = new_client(a, later->tid, &err);
+		if (!client)
+			return err;
+		*client = *later;
+	} else {
+		client = &a->clients[at];
+		if (!later->carried) {
+			follow(a, client, later->first_arrival_ns);
+			if (!client->alone && later->has_second) {
+				a->think_ns -= later->second_gap_ns;
+				a->nr_think--;
+			}
+			if (later->is_single)
+				alone = client->alone;
+		}
+		client->alone = alone;
+		client->is_single = false;
+		if (later->last_completion_ns > client->last_completion_ns)
+			client->last_completion_ns = later->last_completion_ns;
+	}
+	client->period = a->period;
+	client->interval = later->interval == b->interval ? a->interval : 0;
+	return 0;
+}
+
+static void add_sums(struct closed *dst, const struct closed *src)
+{
+	dst->client_area += src->client_area;
+	dst->flight_ns += src->flight_ns;
+	dst->nr += src->nr;
+	dst->nr_timed += src->nr_timed;
+	dst->nr_kernel += src->nr_kernel;
+	dst->nr_unknown += src->nr_unknown;
+	dst->think_ns += src->think_ns;
+	dst->nr_think += src->nr_think;
+}
+
+static int copy_overflow(struct closed *dst, const struct closed *src)
+{
+	if (!src->overflowed)
+		return 0;
+	if (!dst->overflow)
+		dst->overflow = calloc(1, OVERFLOW_BYTES);
+	if (!dst->overflow)
+		return -ENOMEM;
+	for (size_t i = 0; i < OVERFLOW_BYTES / sizeof(*dst->overflow); i++)
+		dst->overflow[i] |= src->overflow[i];
+	dst->overflowed = true;
+	return 0;
+}
+
+/* b begins no earlier than a; the interval being filled becomes b's. */
+static int append(struct closed *a, const struct closed *b)
+{
+	bool same_begin = a->begin_ns == b->begin_ns;
+	int err = 0;
+
+	add_sums(a, b);
+	if (same_begin && a->interval_begin_ns == b->interval_begin_ns) {
+		a->seen += b->seen;
+		return copy_overflow(a, b);
+	}
+	if (same_begin && a->interval_begin_ns > b->interval_begin_ns) {
+		a->client_area += open_area(b, b->interval_begin_ns + b->interval_ns);
+		return 0;
+	}
+	a->client_area += open_area(a, same_begin ? UINT64_MAX : b->begin_ns);
+	next_interval(a);
+	a->interval_begin_ns = b->interval_begin_ns;
+	err |= copy_overflow(a, b);
+	for (size_t i = 0; !same_begin && i < b->index.nr; i++)
+		if (b->clients[i].period == b->period)
+			err |= join_client(a, b, &b->clients[i]);
+	a->seen = b->seen;
+	return err ? -ENOMEM : 0;
+}
+
+static int copy(struct closed *dst, const struct closed *src)
+{
+	int err = 0;
+
+	*dst = *src;
+	dst->overflow = NULL;
+	dst->overflowed = false;
+	dst->clients = NULL;
+	dst->cap_clients = 0;
+	u64map_init(&dst->index);
+	err |= copy_overflow(dst, src);
+	while (!err && dst->index.nr < src->index.nr) {
+		const struct closed_client *client = &src->clients[dst->index.nr];
+
+		if (dst->index.nr == dst->cap_clients)
+			err = grow_clients(dst);
+		if (!err)
+			err = u64map_put(&dst->index, client->tid, (uint32_t)dst->index.nr);
+		if (!err)
+			dst->clients[dst->index.nr - 1] = *client;
+	}
+	if (err)
+		closed_release(dst);
+	return err;
+}
+
+int closed_merge(struct closed *dst, const struct closed *src)
+{
+	struct closed first;
+	int err;
+
+	if (dst->begin_ns <= src->begin_ns)
+		return append(dst, src);
+	err = copy(&first, src);
+	if (err)
+		return err;
+	err = append(&first, dst);
+	closed_release(dst);
+	*dst = first;
+	return err;
+}
+
+double closed_clients_mean(const struct closed *c, uint64_t end_ns)
+{
+	if (end_ns <= c->begin_ns ||
+	    (c->nr && c->nr_unknown + c->nr_kernel == c->nr && c->nr_unknown))
+		return NAN;
+	return (c->client_area + open_area(c, end_ns)) / (double)(end_ns - c->begin_ns);
+}
+
+double closed_in_flight_mean(const struct closed *c, uint64_t end_ns)
+{
+	if (end_ns <= c->begin_ns ||
+	    (double)(c->nr - c->nr_timed) > UNTIMED_MAX_RATIO * (double)c->nr)
+		return NAN;
+	return (double)c->flight_ns / (double)(end_ns - c->begin_ns);
+}
+
+double closed_think_time_mean_s(const struct closed *c)
+{
+	return c->nr_think ? (double)c->think_ns / (double)c->nr_think / 1e9 : NAN;
+}
+
+size_t closed_memory(const struct closed *c)
+{
+	return c->cap_clients * sizeof(*c->clients) + u64map_memory(&c->index) +
+	       (c->overflow ? OVERFLOW_BYTES : 0);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "workload/fileset.h"
+
+void fileset_clear(struct fileset *f)
+{
+	memset(f, 0, sizeof(*f));
+}
+
+void fileset_add(struct fileset *f, uint64_t nr_files, uint64_t total_bytes)
+{
+	moments_add(&f->count, (double)nr_files);
+	moments_add(&f->total_bytes, (double)total_bytes);
+	if (nr_files)
+		moments_add(&f->size_bytes, (double)total_bytes / (double)nr_files);
+}
+
+void fileset_merge(struct fileset *dst, const struct fileset *src)
+{
+	moments_merge(&dst->count, &src->count);
+	moments_merge(&dst->size_bytes, &src->size_bytes);
+	moments_merge(&dst->total_bytes, &src->total_bytes);
+}
+
+double fileset_count_mean(const struct fileset *f)
+{
+	return moments_mean(&f->count);
+}
+
+double fileset_size_mean_bytes(const struct fileset *f)
+{
+	return moments_mean(&f->size_bytes);
+}
+
+double fileset_total_mean_bytes(const struct fileset *f)
+{
+	return moments_mean(&f->total_bytes);
+}

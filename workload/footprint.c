@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "workload/footprint.h"
+
+#define FIRST_BITS 6
+
+void footprint_release(struct footprint *f)
+{
+	free(f->set);
+	free(f->sketch);
+	memset(f, 0, sizeof(*f));
+}
+
+void footprint_clear(struct footprint *f)
+{
+	if (f->nr)
+		memset(f->set, 0, sizeof(*f->set) << f->bits);
+	if (f->is_sketch)
+		hll_clear(f->sketch);
+	f->nr = 0;
+	f->has_zero = false;
+	f->is_sketch = false;
+}
+
+static uint64_t *slot_of(uint64_t *set, unsigned int bits, uint64_t hash)
+{
+	size_t mask = ((size_t)1 << bits) - 1;
+	size_t i = (size_t)hash & mask;
+
+	while (set[i] && set[i] != hash)
+		i = (i + 1) & mask;
+	return &set[i];
+}
+
+static int grow(struct footprint *f)
+{
+	unsigned int bits = f->set ? f->bits + 1 : FIRST_BITS;
+	uint64_t *set = calloc((size_t)1 << bits, sizeof(*set));
+
+	if (!set)
+		return -ENOMEM;
+	for (size_t i = 0; f->set && i < (size_t)1 << f->bits; i++)
+		if (f->set[i])
+			*slot_of(set, bits, f->set[i]) = f->set[i];
+	free(f->set);
+	f->set = set;
+	f->bits = bits;
+	return 0;
+}
+
+/* Moves on to the sketch. The set's memory stays for the next period. */
+static int to_sketch(struct footprint *f)
+{
+	const uint64_t zero = 0;
+
+	if (!f->sketch)
+		f->sketch = calloc(1, sizeof(*f->sketch));
+	if (!f->sketch)
+		return -ENOMEM;
+	if (f->nr) {
+		for (size_t i = 0; i < (size_t)1 << f->bits; i++)
+			if (f->set[i])
+				hll_add_many(f->sketch, &f->set[i], 1);
+		memset(f->set, 0, sizeof(*f->set) << f->bits);
+	}
+	if (f->has_zero)
+		hll_add_many(f->sketch, &zero, 1);
+	f->nr = 0;
+	f->has_zero = false;
+	f->is_sketch = true;
+	return 0;
+}
+
+/* Room for one more, in a set at most half full or in the sketch. */
+static int make_room(struct footprint *f)
+{
+	if (f->nr == FOOTPRINT_EXACT_BLOCKS)
+		return to_sketch(f);
+	if (!f->set || 2 * (f->nr + 1) > (size_t)1 << f->bits)
+		return grow(f);
+	return 0;
+}
+
+int footprint_add_many(struct footprint *f, const uint64_t *hashes, size_t nr)
+{
+	size_t i = 0;
+
+	for (; i < nr && !f->is_sketch; i++) {
+		uint64_t *slot;
+		int err;
+
+		if (!hashes[i]) {
+			f->has_zero = true;
+			continue;
+		}
+		slot = f->set ? slot_of(f->set, f->bits, hashes[i]) : NULL;
+		if (slot && *slot)
+			continue;
+		err = make_room(f);
+		if (err)
+			return err;
+		if (f->is_sketch)
+			break;
+		*slot_of(f->set, f->bits, hashes[i]) = hashes[i];
+		f->nr++;
+	}
+	if (i < nr)
+		hll_add_many(f->sketch, hashes + i, nr - i);
+	return 0;
+}
+
+int footprint_merge(struct footprint *dst, const struct footprint *src)
+{
+	int err = 0;
+
+	if (src->is_sketch) {
+		if (!dst->is_sketch)
+			err = to_sketch(dst);
+		if (!err)
+			hll_merge(dst->sketch, src->sketch);
+		return err;
+	}
+	for (size_t i = 0; src->nr && i < (size_t)1 << src->bits && !err; i++)
+		if (src->set[i])
+			err = footprint_add_many(dst, &src->set[i], 1);
+	if (src->has_zero && !err) {
+		const uint64_t zero = 0;
+
+		err = footprint_add_many(dst, &zero, 1);
+	}
+	return err;
+}
+
+double footprint_blocks(const struct footprint *f)
+{
+	return f->is_sketch ? hll_count(f->sketch) : (double)(f->nr + f->has_zero);
+}
+
+size_t footprint_memory(const struct footprint *f)
+{
+	return (f->set ? sizeof(*f->set) << f->bits : 0) + (f->sketch ? sizeof(*f->sketch) : 0);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "workload/hotspot.h"
+
+#define FIRST_SHIFT 3 /* 4 KiB */
+
+void hotspot_release(struct hotspot *h)
+{
+	free(h->counts);
+	memset(h, 0, sizeof(*h));
+}
+
+void hotspot_clear(struct hotspot *h)
+{
+	uint64_t(*counts)[2] = h->counts;
+
+	if (counts && h->nr)
+		memset(counts, 0, HOTSPOT_REGIONS * sizeof(*counts));
+	*h = (struct hotspot){ .counts = counts };
+}
+
+/* Joins regions in pairs: numbers 2i and 2i + 1 become i. */
+static void double_regions(struct hotspot *h)
+{
+	uint64_t first = h->first >> 1;
+
+	for (uint64_t i = 0; i < HOTSPOT_REGIONS; i++) {
+		uint64_t a = h->counts[i][0], b = h->counts[i][1];
+		uint64_t to = ((h->first + i) >> 1) - first;
+
+		h->counts[i][0] = 0;
+		h->counts[i][1] = 0;
+		h->counts[to][0] += a;
+		h->counts[to][1] += b;
+	}
+	h->first = first;
+	h->shift++;
+}
+
+static void slide(struct hotspot *h, uint64_t first)
+{
+	uint64_t by;
+
+	if (first < h->first) {
+		by = h->first - first;
+		if (by < HOTSPOT_REGIONS)
+			memmove(h->counts + by, h->counts,
+				(HOTSPOT_REGIONS - by) * sizeof(*h->counts));
+		memset(h->counts, 0,
+		       (by < HOTSPOT_REGIONS ? by : HOTSPOT_REGIONS) * sizeof(*h->counts));
+	} else {
+		by = first - h->first;
+		if (by < HOTSPOT_REGIONS)
+			memmove(h->counts, h->counts + by,
+				(HOTSPOT_REGIONS - by) * sizeof(*h->counts));
+		else
+			by = HOTSPOT_REGIONS;
+		memset(h->counts + HOTSPOT_REGIONS - by, 0, by * sizeof(*h->counts));
+	}
+	h->first = first;
+}
+
+/* Makes [min_sector, max_sector] fit, with room left over shared between both sides. */
+static void cover(struct hotspot *h, uint64_t min_sector, uint64_t max_sector)
+{
+	uint64_t low, high, spare;
+
+	while ((max_sector >> h->shift) - (min_sector >> h->shift) >= HOTSPOT_REGIONS)
+		double_regions(h);
+	low = min_sector >> h->shift;
+	high = max_sector >> h->shift;
+	if (low >= h->first && high - h->first < HOTSPOT_REGIONS)
+		return;
+	spare = (HOTSPOT_REGIONS - 1 - (high - low)) / 2;
+	slide(h, low > spare ? low - spare : 0);
+}
+
+static int start(struct hotspot *h, uint64_t sector, unsigned int shift)
+{
+	if (!h->counts)
+		h->counts = calloc(HOTSPOT_REGIONS, sizeof(*h->counts));
+	if (!h->counts)
+		return -ENOMEM;
+	h->shift = shift;
+	h->min_sector = sector;
+	h->max_sector = sector;
+	h->first = sector >> shift;
+	return 0;
+}
+
+static void extend(struct hotspot *h, uint64_t min_sector, uint64_t max_sector)
+{
+	if (min_sector < h->min_sector)
+		h->min_sector = min_sector;
+	if (max_sector > h->max_sector)
+		h->max_sector = max_sector;
+	cover(h, h->min_sector, h->max_sector);
+}
+
+int hotspot_add_many(struct hotspot *h, const struct request *r, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t sector = r[i].sector;
+
+		if (!request_is_data(&r[i]))
+			continue;
+		if (!h->nr && start(h, sector, FIRST_SHIFT))
+			return -ENOMEM;
+		if (sector < h->min_sector || sector > h->max_sector)
+			extend(h, sector, sector);
+		h->sector_bits |= sector;
+		h->counts[(sector >> h->shift) - h->first][h->nr++ & 1]++;
+	}
+	return 0;
+}
+
+int hotspot_merge(struct hotspot *dst, const struct hotspot *src)
+{
+	unsigned int swap = dst->nr & 1;
+
+	if (!src->nr)
+		return 0;
+	if (!dst->nr && start(dst, src->min_sector, src->shift))
+		return -ENOMEM;
+	while (dst->shift < src->shift)
+		double_regions(dst);
+	extend(dst, src->min_sector, src->max_sector);
+	for (uint64_t i = 0; i < HOTSPOT_REGIONS; i++) {
+		uint64_t to;
+
+		if (!src->counts[i][0] && !src->counts[i][1])
+			continue;
+		to = ((src->first + i) << src->shift >> dst->shift) - dst->first;
+		dst->counts[to][swap] += src->counts[i][0];
+		dst->counts[to][!swap] += src->counts[i][1];
+	}
+	dst->sector_bits |= src->sector_bits;
+	dst->nr += src->nr;
+	return 0;
+}
+
+size_t hotspot_memory(const struct hotspot *h)
+{
+	return h->counts ? HOTSPOT_REGIONS * sizeof(*h->counts) : 0;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "workload/hotspot_fit.h"
+#include "workload/zipf_fit.h"
+
+#define ACCESSES_PER_REGION 8.0
+#define COARSEST_REGIONS    64
+/* Deviations by which the hotter half must exceed one half before a Zipf fit is tried. */
+#define SKEW_MIN_DEVIATIONS 4.0
+
+struct region {
+	uint64_t half[2];
+	uint32_t number;
+};
+
+struct fit {
+	size_t nr;	    /* regions */
+	unsigned int shift; /* log2 of their sectors */
+	uint64_t first;	    /* number of the first, sector >> shift */
+	uint64_t begin, grain;
+	double range; /* sectors from begin to the end of the last access's grain */
+	double nr_accesses;
+	struct region *regions; /* by address, later sorted */
+	double *counts, *width; /* by address; width: the part of the range, sums to 1 */
+	double *ranked;		/* counts by rank, each half ranked by the other */
+	double *mass;		/* scratch */
+};
+
+static void fit_release(struct fit *f)
+{
+	free(f->regions);
+	free(f->counts);
+}
+
+static size_t regions_at(const struct hotspot *h, unsigned int shift)
+{
+	return (size_t)((h->max_sector >> shift) - (h->min_sector >> shift)) + 1;
+}
+
+static int fit_init(struct fit *f, const struct hotspot *h)
+{
+	memset(f, 0, sizeof(*f));
+	f->shift = h->shift;
+	while ((double)h->nr < ACCESSES_PER_REGION * (double)regions_at(h, f->shift) &&
+	       regions_at(h, f->shift + 1) >= COARSEST_REGIONS)
+		f->shift++;
+	f->nr = regions_at(h, f->shift);
+	f->first = h->min_sector >> f->shift;
+	f->begin = h->min_sector;
+	/* Alignment past the region's is of no use; no address at all is one grain. */
+	f->grain = h->sector_bits & -h->sector_bits;
+	if (!f->grain || f->grain > 1ull << f->shift)
+		f->grain = 1ull << f->shift;
+	f->range = (double)(h->max_sector - h->min_sector) + (double)f->grain;
+	f->nr_accesses = (double)h->nr;
+	f->regions = calloc(f->nr, sizeof(*f->regions));
+	f->counts = calloc(f->nr * 4, sizeof(*f->counts));
+	if (!f->regions || !f->counts) {
+		fit_release(f);
+		return -ENOMEM;
+	}
+	f->width = f->counts + f->nr;
+	f->ranked = f->width + f->nr;
+	f->mass = f->ranked + f->nr;
+	return 0;
+}
+
+/* Where region r begins, as a share of the range, cut to the range. */
+static double edge(const struct fit *f, size_t r)
+{
+	double sectors = (double)((f->first + r) << f->shift) - (double)f->begin;
+
+	return fmin(fmax(sectors / f->range, 0), 1);
+}
+
+static void fill(struct fit *f, const struct hotspot *h)
+{
+	unsigned int joined = f->shift - h->shift;
+
+	for (uint64_t i = 0; i < HOTSPOT_REGIONS; i++) {
+		struct region *r;
+
+		if (!h->counts[i][0] && !h->counts[i][1])
+			continue;
+		r = &f->regions[((h->first + i) >> joined) - f->first];
+		r->half[0] += h->counts[i][0];
+		r->half[1] += h->counts[i][1];
+	}
+	for (size_t r = 0; r < f->nr; r++) {
+		f->regions[r].number = (uint32_t)r;
+		f->counts[r] = (double)(f->regions[r].half[0] + f->regions[r].half[1]);
+		f->width[r] = edge(f, r + 1) - edge(f, r);
+	}
+}
+
+static int compare_half(const struct region *a, const struct region *b, int half)
+{
+	if (a->half[half] != b->half[half])
+		return a->half[half] < b->half[half] ? 1 : -1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+static int by_first_half(const void *a, const void *b)
+{
+	return compare_half(a, b, 0);
+}
+
+static int by_second_half(const void *a, const void *b)
+{
+	return compare_half(a, b, 1);
+}
+
+/* Leaves regions sorted. */
+static void rank(struct fit *f)
+{
+	qsort(f->regions, f->nr, sizeof(*f->regions), by_first_half);
+	for (size_t r = 0; r < f->nr; r++)
+		f->ranked[r] = (double)f->regions[r].half[1];
+	qsort(f->regions, f->nr, sizeof(*f->regions), by_second_half);
+	for (size_t r = 0; r < f->nr; r++)
+		f->ranked[r] += (double)f->regions[r].half[0];
+}
+
+/* Accesses on the hottest share of the regions, the last of them in part. */
+static double top_ratio(const struct fit *f, double share)
+{
+	double left = share * (double)f->nr, sum = 0;
+
+	for (size_t r = 0; r < f->nr && left > 0; r++, left--)
+		sum += f->ranked[r] * fmin(left, 1);
+	return sum / f->nr_accesses;
+}
+
+static double log_likelihood(const double *counts, const double *mass, size_t nr)
+{
+	double sum = 0;
+
+	for (size_t r = 0; r < nr; r++)
+		if (counts[r] > 0)
+			sum += counts[r] * log(fmax(mass[r], 1e-300));
+	return sum;
+}
+
+/* Largest difference of the two cumulative shares. */
+static double ks_distance(const double *counts, double nr_accesses, const double *mass, size_t nr)
+{
+	double worst = 0, seen = 0, expected = 0;
+
+	for (size_t r = 0; r < nr; r++) {
+		seen += counts[r] / nr_accesses;
+		expected += mass[r];
+		worst = fmax(worst, fabs(seen - expected));
+	}
+	return fmin(worst, 1);
+}
+
+static double normal_below(double x)
+{
+	return 0.5 * erfc(-x * M_SQRT1_2);
+}
+
+/* Returns the AIC; fills mass and the parameters. */
+static double fit_gaussian(struct fit *f, struct access_distribution *d)
+{
+	double mean = 0, variance = 0, inside;
+
+	for (size_t r = 0; r < f->nr; r++)
+		mean += f->counts[r] * (edge(f, r) + edge(f, r + 1)) / 2;
+	mean /= f->nr_accesses;
+	for (size_t r = 0; r < f->nr; r++) {
+		double away = (edge(f, r) + edge(f, r + 1)) / 2 - mean;
+
+		variance += f->counts[r] * away * away;
+	}
+	variance /= f->nr_accesses;
+	d->mean_ratio = mean;
+	d->deviation_ratio = sqrt(variance);
+	if (!(variance > 0))
+		return INFINITY;
+	inside = normal_below((1 - mean) / d->deviation_ratio) -
+		 normal_below(-mean / d->deviation_ratio);
+	for (size_t r = 0; r < f->nr; r++)
+		f->mass[r] = (normal_below((edge(f, r + 1) - mean) / d->deviation_ratio) -
+			      normal_below((edge(f, r) - mean) / d->deviation_ratio)) /
+			     inside;
+	return 2 * 2 - 2 * log_likelihood(f->counts, f->mass, f->nr);
+}
+
+/* Fills exponent and AIC; those of the uniform where nothing stands out. 0 or -ENOMEM. */
+static int fit_zipf(struct fit *f, struct access_distribution *d)
+{
+	double deviation = 0.5 / sqrt(f->nr_accesses);
+	struct zipf_fit zipf;
+	int err;
+
+	d->exponent = 0;
+	d->aic_zipf = d->aic_uniform + 2;
+	if (top_ratio(f, 0.5) < 0.5 + SKEW_MIN_DEVIATIONS * deviation)
+		return 0;
+	err = zipf_fit(f->ranked, f->nr, (1ull << f->shift) / f->grain, f->mass, &zipf);
+	if (err)
+		return err;
+	d->exponent = zipf.exponent;
+	d->aic_zipf = 2 - 2 * zipf.log_likelihood;
+	return 0;
+}
+
+/* Takes the distribution whose masses stand in f->mass where it is the best so far. */
+static void choose(struct fit *f, struct access_distribution *d, enum distribution_kind kind,
+		   double aic, double *best_aic)
+{
+	const double *counts = kind == DISTRIBUTION_ZIPF ? f->ranked : f->counts;
+
+	if (!(aic < *best_aic) || !(aic < d->aic_uniform - HOTSPOT_AIC_MARGIN))
+		return;
+	*best_aic = aic;
+	d->kind = kind;
+	d->ks_distance = ks_distance(counts, f->nr_accesses, f->mass, f->nr);
+}
+
+static void unknown(struct access_distribution *d)
+{
+	*d = (struct access_distribution){ .kind = DISTRIBUTION_UNKNOWN,
+					   .mean_ratio = NAN,
+					   .deviation_ratio = NAN,
+					   .exponent = NAN,
+					   .ks_distance = NAN,
+					   .top_10_ratio = NAN,
+					   .top_20_ratio = NAN,
+					   .aic_uniform = NAN,
+					   .aic_gaussian = NAN,
+					   .aic_zipf = NAN };
+}
+
+int hotspot_fit(const struct hotspot *h, struct access_distribution *out)
+{
+	struct access_distribution d;
+	struct fit f;
+	double best_aic;
+	int err;
+
+	unknown(&d);
+	if (h->nr < HOTSPOT_MIN_ACCESSES || regions_at(h, h->shift) < HOTSPOT_MIN_REGIONS) {
+		*out = d;
+		return 0;
+	}
+	err = fit_init(&f, h);
+	if (err)
+		return err;
+	fill(&f, h);
+	rank(&f);
+	d.nr_regions = (uint32_t)f.nr;
+	d.region_bytes = (1ull << f.shift) * SECTOR_BYTES;
+	d.first_byte = (f.first << f.shift) * SECTOR_BYTES;
+	d.top_10_ratio = top_ratio(&f, 0.1);
+	d.top_20_ratio = top_ratio(&f, 0.2);
+	d.kind = DISTRIBUTION_UNIFORM;
+	d.aic_uniform = -2 * log_likelihood(f.counts, f.width, f.nr);
+	d.ks_distance = ks_distance(f.counts, f.nr_accesses, f.width, f.nr);
+	best_aic = d.aic_uniform;
+	d.aic_gaussian = fit_gaussian(&f, &d);
+	choose(&f, &d, DISTRIBUTION_GAUSSIAN, d.aic_gaussian, &best_aic);
+	err = fit_zipf(&f, &d);
+	if (!err) {
+		choose(&f, &d, DISTRIBUTION_ZIPF, d.aic_zipf, &best_aic);
+		*out = d;
+	}
+	fit_release(&f);
+	return err;
+}

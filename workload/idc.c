@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "workload/idc.h"
+
+#define FINEST_NS 10000000ull
+
+/* Each a multiple of the finest, so that one bin of it belongs to one bin of the others. */
+const uint64_t idc_window_ns[IDC_NR_SCALES] = { FINEST_NS, 100000000ull, 1000000000ull,
+						10000000000ull };
+
+static uint64_t middle_begin(const struct idc_scale *s)
+{
+	return s->origin + IDC_OPEN_BINS;
+}
+
+void idc_init(struct idc *d, uint64_t begin_ns)
+{
+	memset(d, 0, sizeof(*d));
+	d->begin_ns = begin_ns;
+	d->bin_begin_ns = begin_ns / FINEST_NS * FINEST_NS;
+	for (size_t i = 0; i < IDC_NR_SCALES; i++) {
+		struct idc_scale *s = &d->scale[i];
+		uint64_t bin = begin_ns / idc_window_ns[i];
+
+		s->origin = bin > IDC_OPEN_BINS / 2 ? bin - IDC_OPEN_BINS / 2 : 0;
+		s->tail_begin = middle_begin(s);
+	}
+}
+
+/* Closes tail bins until the ring begins at that bin. At most one turn of the ring has counts. */
+static void advance(struct idc_scale *s, uint64_t tail_begin)
+{
+	uint64_t turn = s->tail_begin + IDC_OPEN_BINS;
+	uint64_t stop = tail_begin < turn ? tail_begin : turn;
+
+	for (uint64_t bin = s->tail_begin; bin < stop; bin++) {
+		uint32_t *count = &s->tail[bin % IDC_OPEN_BINS];
+
+		s->sum += *count;
+		s->sum_squares += (double)*count * (double)*count;
+		*count = 0;
+	}
+	if (tail_begin > s->tail_begin)
+		s->tail_begin = tail_begin;
+}
+
+static void scale_add(struct idc_scale *s, uint64_t bin, uint32_t count)
+{
+	if (bin < s->origin)
+		bin = s->origin;
+	if (bin < middle_begin(s)) {
+		s->head[bin - s->origin] += count;
+		return;
+	}
+	if (bin < s->tail_begin)
+		bin = s->tail_begin;
+	if (bin >= s->tail_begin + IDC_OPEN_BINS)
+		advance(s, bin - IDC_OPEN_BINS + 1);
+	s->tail[bin % IDC_OPEN_BINS] += count;
+}
+
+static void flush(struct idc *d)
+{
+	if (d->bin_count)
+		for (size_t i = 0; i < IDC_NR_SCALES; i++)
+			scale_add(&d->scale[i], d->bin_begin_ns / idc_window_ns[i], d->bin_count);
+	d->bin_count = 0;
+}
+
+void idc_add_many(struct idc *d, const struct request *r, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		/* Below the bin's begin the difference wraps, and is as large. */
+		if (r[i].arrival_ns - d->bin_begin_ns >= FINEST_NS) {
+			flush(d);
+			d->bin_begin_ns = r[i].arrival_ns / FINEST_NS * FINEST_NS;
+		}
+		d->bin_count++;
+	}
+}
+
+/*
+ * Closed bins of a and b that are the same bins: (x + y)^2 = x^2 + y^2 + 2xy, and the mean of xy is
+ * that of independent counts.
+ */
+static double cross_term(const struct idc_scale *a, const struct idc_scale *b)
+{
+	uint64_t begin = middle_begin(a) > middle_begin(b) ? middle_begin(a) : middle_begin(b);
+	uint64_t end = a->tail_begin < b->tail_begin ? a->tail_begin : b->tail_begin;
+	double nr_a = (double)(a->tail_begin - middle_begin(a));
+	double nr_b = (double)(b->tail_begin - middle_begin(b));
+
+	if (begin >= end)
+		return 0;
+	return 2 * (double)(end - begin) * ((double)a->sum / nr_a) * ((double)b->sum / nr_b);
+}
+
+/* b begins no earlier than a. */
+static void scale_append(struct idc_scale *a, const struct idc_scale *b)
+{
+	for (size_t i = 0; i < IDC_OPEN_BINS; i++)
+		if (b->head[i])
+			scale_add(a, b->origin + i, b->head[i]);
+	if (b->tail_begin > middle_begin(b)) {
+		advance(a, b->tail_begin);
+		a->sum_squares += b->sum_squares + cross_term(a, b);
+		a->sum += b->sum;
+	}
+	for (uint64_t bin = b->tail_begin; bin < b->tail_begin + IDC_OPEN_BINS; bin++)
+		if (b->tail[bin % IDC_OPEN_BINS])
+			scale_add(a, bin, b->tail[bin % IDC_OPEN_BINS]);
+}
+
+void idc_merge(struct idc *dst, const struct idc *src)
+{
+	struct idc first = *dst, second = *src;
+
+	if (second.begin_ns < first.begin_ns) {
+		first = *src;
+		second = *dst;
+	}
+	flush(&first);
+	flush(&second);
+	for (size_t i = 0; i < IDC_NR_SCALES; i++)
+		scale_append(&first.scale[i], &second.scale[i]);
+	*dst = first;
+}
+
+struct bin_range {
+	uint64_t begin, end;
+};
+
+static void sum_bins(const struct idc_scale *s, struct bin_range in, double *sum, double *squares)
+{
+	*sum = (double)s->sum;
+	*squares = s->sum_squares;
+	for (size_t i = 0; i < IDC_OPEN_BINS; i++) {
+		uint64_t head = s->origin + i, tail = s->tail_begin + i;
+		double x = s->head[i], y = s->tail[tail % IDC_OPEN_BINS];
+
+		if (head >= in.begin && head < in.end) {
+			*sum += x;
+			*squares += x * x;
+		}
+		if (tail >= in.begin && tail < in.end) {
+			*sum += y;
+			*squares += y * y;
+		}
+	}
+}
+
+double idc_at(const struct idc *d, unsigned int scale, uint64_t end_ns)
+{
+	uint64_t window_ns = idc_window_ns[scale];
+	struct idc flushed = *d;
+	struct bin_range in;
+	double sum, squares, nr, mean;
+
+	in.begin = d->begin_ns / window_ns + (d->begin_ns % window_ns != 0);
+	in.end = end_ns / window_ns;
+	if (in.end < in.begin + IDC_MIN_BINS)
+		return NAN;
+	flush(&flushed);
+	/* Closed bins are known as a whole only: a period that ends inside them cannot be told. */
+	if (in.end < flushed.scale[scale].tail_begin && flushed.scale[scale].sum)
+		return NAN;
+	sum_bins(&flushed.scale[scale], in, &sum, &squares);
+	nr = (double)(in.end - in.begin);
+	mean = sum / nr;
+	if (sum <= 0)
+		return NAN;
+	return fmax((squares - sum * mean) / (nr - 1), 0) / mean;
+}

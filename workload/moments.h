@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * moments: mean and variance of a stream in one pass, mergeable.
+ *
+ * Welford's update; the merge is that of Chan, Golub and LeVeque (1979). Neither subtracts large
+ * sums, so the relative error stays near that of double however far the mean is from 0.
+ */
+#ifndef WORKLOAD_MOMENTS_H
+#define WORKLOAD_MOMENTS_H
+
+#include <stdint.h>
+
+struct moments {
+	uint64_t nr;
+	double mean; /* 0 while empty */
+	double m2;   /* sum of squared deviations from the mean */
+};
+
+/* A zeroed struct is empty. */
+void moments_add(struct moments *m, double x);
+/* nr times the same value. */
+void moments_add_many(struct moments *m, double x, uint64_t nr);
+void moments_merge(struct moments *dst, const struct moments *src);
+/* NaN while empty. */
+double moments_mean(const struct moments *m);
+/* Unbiased (n - 1); NaN below two values. */
+double moments_variance(const struct moments *m);
+
+#endif

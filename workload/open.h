@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * open: intensity as an open system sees it: arrival rate and the times between arrivals.
+ *
+ * Sums are exact integers (128 bits for squares and products), so the order in which adjacent
+ * periods are merged never changes a digit. An arrival before the latest one counts as
+ * simultaneous with it: its gap is 0 and the latest stays, so that the gaps still sum to the span.
+ *
+ * Merge: periods that follow each other join at the border (its gap, and the two products that the
+ * gap takes part in) as if they had been one stream. Streams that ran side by side (overlap of
+ * more than half of the shorter one) keep rate and mean; SCV and autocorrelation of their
+ * superposition do not follow from the parts and become unknown.
+ * Cost O(1); memory sizeof(struct open).
+ */
+#ifndef WORKLOAD_OPEN_H
+#define WORKLOAD_OPEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/request.h"
+
+struct open {
+	uint64_t nr;		    /* arrivals */
+	uint64_t first_ns, last_ns; /* earliest and latest arrival */
+	uint64_t nr_gaps;
+	uint64_t sum_ns; /* of the gaps */
+	uint64_t first_gap_ns, last_gap_ns;
+	unsigned __int128 sum_squares;	/* of gap^2; at most span^2 */
+	unsigned __int128 sum_products; /* of gap_i * gap_(i+1) */
+	bool superposed;		/* merged from streams side by side */
+};
+
+/* A zeroed struct is empty. */
+void open_clear(struct open *o);
+void open_add_many(struct open *o, const struct request *r, size_t nr);
+void open_merge(struct open *dst, const struct open *src);
+
+/* eq. 5.6: arrivals per second over a period of that length; NaN where it is not above 0. */
+double open_rate_per_s(const struct open *o, double period_s);
+/* NaN below one gap. */
+double open_interarrival_mean_s(const struct open *o);
+/* Variance over squared mean, population form: 1 for a Poisson stream. NaN below two gaps. */
+double open_interarrival_scv(const struct open *o);
+/* In -1..1; NaN below three gaps, or where all gaps are equal. */
+double open_lag1_autocorrelation(const struct open *o);
+
+#endif

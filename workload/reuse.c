@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "workload/reuse.h"
+#include "workload/reuse_stack.h"
+
+#define PER_OCTAVE_BITS 3
+#define PER_OCTAVE	(1u << PER_OCTAVE_BITS)
+#define HASHES		18446744073709551616.0 /* 2^64 */
+
+static void all_sampled(struct reuse *r)
+{
+	r->limit = UINT64_MAX;
+	r->weight = 1;
+	r->is_sampled = false;
+}
+
+void reuse_init(struct reuse *r, uint32_t max_samples)
+{
+	memset(r, 0, sizeof(*r));
+	r->max_samples = max_samples;
+	all_sampled(r);
+}
+
+void reuse_release(struct reuse *r)
+{
+	reuse_stack_free(r->stack);
+	reuse_init(r, r->max_samples);
+}
+
+void reuse_clear(struct reuse *r)
+{
+	r->nr_references = 0;
+	r->nr_sampled = 0;
+	r->cold = 0;
+	memset(r->hits, 0, sizeof(r->hits));
+	r->is_sampled = r->limit != UINT64_MAX;
+}
+
+void reuse_reset(struct reuse *r)
+{
+	reuse_clear(r);
+	all_sampled(r);
+	if (r->stack)
+		reuse_stack_clear(r->stack);
+}
+
+uint64_t reuse_edge_blocks(unsigned int i)
+{
+	unsigned int octave = i / PER_OCTAVE, step = i % PER_OCTAVE;
+
+	/* Octave k >= 1 has the sizes 2^(k+2) (9..16)/8. */
+	return octave ? (uint64_t)(PER_OCTAVE + 1 + step) << (octave - 1) : i + 1;
+}
+
+/* The smallest i with blocks <= reuse_edge_blocks(i); blocks >= 1. */
+static unsigned int edge_of(double blocks)
+{
+	uint64_t x;
+	unsigned int log2;
+
+	if (blocks >= (double)(1ull << 51)) /* in bytes, larger ones would not fit 64 bits */
+		return REUSE_NR_EDGES - 1;
+	x = (uint64_t)ceil(blocks) - 1;
+	if (x < PER_OCTAVE)
+		return (unsigned int)x;
+	log2 = 63 - (unsigned int)__builtin_clzll(x);
+	return (log2 - PER_OCTAVE_BITS + 1) * PER_OCTAVE +
+	       (unsigned int)(x >> (log2 - PER_OCTAVE_BITS) & (PER_OCTAVE - 1));
+}
+
+/* A block is not held: a first reference as far as the sample tells. */
+static int push(struct reuse *r, uint64_t hash)
+{
+	if (reuse_stack_nr(r->stack) < r->max_samples)
+		return reuse_stack_push(r->stack, hash);
+	if (hash < reuse_stack_largest(r->stack)) {
+		uint64_t dropped = reuse_stack_largest(r->stack);
+		int err;
+
+		reuse_stack_drop_largest(r->stack);
+		err = reuse_stack_push(r->stack, hash);
+		hash = dropped;
+		if (err)
+			return err;
+	}
+	r->limit = hash - 1; /* hash > 0: max_samples others are smaller */
+	r->weight = HASHES / ((double)r->limit + 1);
+	r->is_sampled = true;
+	return 0;
+}
+
+static int sample(struct reuse *r, uint64_t hash)
+{
+	uint32_t distance = reuse_stack_touch(r->stack, hash);
+
+	r->nr_sampled++;
+	if (distance == UINT32_MAX) {
+		r->cold += r->weight;
+		return push(r, hash);
+	}
+	/* The block itself takes one place beside the others, which are a sample. */
+	r->hits[edge_of((double)distance * r->weight + 1)] += r->weight;
+	return 0;
+}
+
+int reuse_add_many(struct reuse *r, const uint64_t *hashes, size_t nr)
+{
+	r->nr_references += nr;
+	if (!r->stack)
+		r->stack = reuse_stack_new(r->max_samples);
+	if (!r->stack)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		int err;
+
+		if (__builtin_expect(hashes[i] > r->limit, 1))
+			continue;
+		err = sample(r, hashes[i]);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+void reuse_merge(struct reuse *dst, const struct reuse *src)
+{
+	dst->nr_references += src->nr_references;
+	dst->nr_sampled += src->nr_sampled;
+	dst->cold += src->cold;
+	for (size_t i = 0; i < REUSE_NR_EDGES; i++)
+		dst->hits[i] += src->hits[i];
+	dst->is_sampled |= src->is_sampled;
+}
+
+/* Drops points whose value equals both neighbours'. Returns how many are left. */
+static size_t thin(struct cache_point *p, size_t nr)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (kept && i + 1 < nr && p[kept - 1].miss_ratio == p[i].miss_ratio &&
+		    p[i + 1].miss_ratio == p[i].miss_ratio)
+			continue;
+		p[kept++] = p[i];
+	}
+	return kept;
+}
+
+int reuse_curve(const struct reuse *r, uint32_t block_bytes, struct cache_point **out, size_t *nr)
+{
+	double misses = r->cold, total;
+	struct cache_point *points;
+	size_t nr_edges = 0;
+
+	for (size_t i = 0; i < REUSE_NR_EDGES; i++) {
+		misses += r->hits[i];
+		if (r->hits[i] > 0)
+			nr_edges = i + 1;
+	}
+	total = misses;
+	*out = NULL;
+	*nr = 0;
+	if (!r->nr_sampled || (r->is_sampled && r->nr_sampled < REUSE_MIN_REFERENCES))
+		return 0;
+	if (!nr_edges) /* all cold: one point says so */
+		nr_edges = 1;
+	points = malloc(nr_edges * sizeof(*points));
+	if (!points)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < nr_edges; i++) {
+		misses -= r->hits[i];
+		points[i].cache_bytes = reuse_edge_blocks(i) * block_bytes;
+		/* The last point is the cold misses, without the rounding of the subtractions. */
+		points[i].miss_ratio = (i + 1 < nr_edges ? misses : r->cold) / total;
+	}
+	*nr = thin(points, nr_edges);
+	*out = points;
+	return 0;
+}
+
+size_t reuse_memory(const struct reuse *r)
+{
+	return r->stack ? reuse_stack_memory(r->stack) : 0;
+}

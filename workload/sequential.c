@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "workload/sequential.h"
+
+#define NONE UINT16_MAX
+
+/*
+ * A request of the subset. The first with a given end also keeps the queue of the requests that
+ * are open at that end, oldest first, and how many with that end are in no stream yet.
+ */
+struct sequential_end {
+	uint64_t end;
+	uint16_t head, tail; /* the queue; NONE: empty */
+	uint16_t next;	     /* in the queue this request stands in */
+	uint16_t waiting;
+};
+
+void sequential_init(struct sequential *s, uint32_t subset_requests)
+{
+	memset(s, 0, sizeof(*s));
+	s->subset_requests = subset_requests;
+	/* Four slots per request at most: ends are sparse and most look-ups meet a free slot. */
+	s->bits = 34 - (subset_requests > 1 ? __builtin_clz(subset_requests - 1) : 32);
+}
+
+void sequential_release(struct sequential *s)
+{
+	free(s->table);
+	free(s->ends);
+	sequential_init(s, s->subset_requests ? s->subset_requests : 1);
+}
+
+static size_t table_bytes(const struct sequential *s)
+{
+	return sizeof(*s->table) << s->bits;
+}
+
+static void forget_subset(struct sequential *s)
+{
+	if (s->nr)
+		memset(s->table, 0, table_bytes(s));
+	s->nr = 0;
+	s->counted = 0;
+	s->streaming = 0;
+}
+
+void sequential_clear(struct sequential *s)
+{
+	forget_subset(s);
+	s->nr_closed = 0;
+	s->sum_ratios = 0;
+	s->all_requests = 0;
+	s->all_counted = 0;
+	s->all_streaming = 0;
+}
+
+static int allocate(struct sequential *s)
+{
+	uint16_t *table = calloc(1, table_bytes(s));
+	struct sequential_end *ends = malloc(s->subset_requests * sizeof(*ends));
+
+	if (!table || !ends) {
+		free(table);
+		free(ends);
+		return -ENOMEM;
+	}
+	s->table = table;
+	s->ends = ends;
+	return 0;
+}
+
+/* The slot of the first request with that end, or the free slot where it would go. */
+static inline uint16_t *slot_of(const struct sequential *s, uint64_t end)
+{
+	size_t mask = ((size_t)1 << s->bits) - 1;
+	size_t i = (size_t)(end * 0x9e3779b97f4a7c15ull >> (64 - s->bits));
+
+	while (s->table[i] && s->ends[s->table[i] - 1].end != end)
+		i = (i + 1) & mask;
+	return &s->table[i];
+}
+
+/* Whether the request continues one that is open; counts what thereby is in a stream. */
+static inline bool close_oldest(struct sequential *s, uint64_t start, bool *in_stream)
+{
+	uint16_t first = *slot_of(s, start);
+	struct sequential_end *e;
+
+	*in_stream = first != 0;
+	if (!first)
+		return false;
+	e = &s->ends[first - 1];
+	s->streaming += e->waiting + 1u;
+	e->waiting = 0;
+	if (e->head == NONE)
+		return false;
+	e->head = s->ends[e->head].next;
+	return true;
+}
+
+/* Files the request under its end, in the queue there if it is open. */
+static inline void file_end(struct sequential *s, uint64_t end, bool is_open, bool in_stream)
+{
+	uint16_t me = (uint16_t)s->nr, *slot = slot_of(s, end);
+	struct sequential_end *mine = &s->ends[me], *e;
+
+	mine->end = end;
+	mine->next = NONE;
+	if (!*slot) {
+		*slot = (uint16_t)(me + 1);
+		mine->head = is_open ? me : NONE;
+		mine->tail = me;
+		mine->waiting = !in_stream;
+		return;
+	}
+	e = &s->ends[*slot - 1];
+	e->waiting = (uint16_t)(e->waiting + !in_stream);
+	if (!is_open)
+		return;
+	if (e->head == NONE)
+		e->head = me;
+	else
+		s->ends[e->tail].next = me;
+	e->tail = me;
+}
+
+static void close_subset(struct sequential *s)
+{
+	s->sum_ratios += (double)s->counted / (double)s->nr;
+	s->nr_closed++;
+	s->all_requests += s->nr;
+	s->all_counted += s->counted;
+	s->all_streaming += s->streaming;
+	forget_subset(s);
+}
+
+int sequential_add(struct sequential *s, uint64_t start, uint64_t end)
+{
+	bool closed, in_stream;
+
+	if (!s->table && allocate(s))
+		return -ENOMEM;
+	closed = close_oldest(s, start, &in_stream);
+	file_end(s, end, !closed, in_stream);
+	s->counted += closed ? 2 : 0;
+	if (++s->nr == s->subset_requests)
+		close_subset(s);
+	return 0;
+}
+
+void sequential_merge(struct sequential *dst, const struct sequential *src)
+{
+	if (dst->nr)
+		close_subset(dst);
+	dst->sum_ratios += src->sum_ratios;
+	dst->nr_closed += src->nr_closed;
+	if (src->nr) {
+		dst->sum_ratios += (double)src->counted / (double)src->nr;
+		dst->nr_closed++;
+	}
+	dst->all_requests += src->all_requests + src->nr;
+	dst->all_counted += src->all_counted + src->counted;
+	dst->all_streaming += src->all_streaming + src->streaming;
+}
+
+double sequential_ratio(const struct sequential *s)
+{
+	double sum = s->sum_ratios;
+	uint64_t nr = s->nr_closed;
+
+	if (s->nr) {
+		sum += (double)s->counted / (double)s->nr;
+		nr++;
+	}
+	return nr ? sum / (double)nr : NAN;
+}
+
+double sequential_stream_ratio(const struct sequential *s)
+{
+	uint64_t nr = s->all_requests + s->nr;
+
+	return nr ? (double)(s->all_streaming + s->streaming) / (double)nr : NAN;
+}
+
+uint64_t sequential_counted(const struct sequential *s)
+{
+	return s->all_counted + s->counted;
+}
+
+uint64_t sequential_streaming(const struct sequential *s)
+{
+	return s->all_streaming + s->streaming;
+}
+
+size_t sequential_memory(const struct sequential *s)
+{
+	return s->table ? table_bytes(s) + s->subset_requests * sizeof(*s->ends) : 0;
+}

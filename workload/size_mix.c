@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "workload/size_mix.h"
+
+#define NR_DIRECT (SIZE_MIX_DIRECT_SECTORS + 1)
+
+static void counts_release(struct size_counts *c)
+{
+	free(c->direct);
+	free(c->other);
+	u64map_release(&c->others);
+	memset(c, 0, sizeof(*c));
+}
+
+static void counts_clear(struct size_counts *c)
+{
+	if (c->direct)
+		memset(c->direct, 0, NR_DIRECT * sizeof(*c->direct));
+	u64map_clear(&c->others);
+	c->beyond = 0;
+}
+
+void size_mix_release(struct size_mix *m)
+{
+	for (size_t i = 0; i < 2; i++)
+		counts_release(&m->direction[i]);
+	memset(m, 0, sizeof(*m));
+}
+
+void size_mix_clear(struct size_mix *m)
+{
+	for (size_t i = 0; i < 2; i++)
+		counts_clear(&m->direction[i]);
+	memset(m->requests, 0, sizeof(m->requests));
+	memset(m->bytes, 0, sizeof(m->bytes));
+}
+
+static int new_other(struct size_counts *c, uint32_t bytes)
+{
+	if (c->others.nr == c->cap_other) {
+		size_t cap = c->cap_other ? 2 * c->cap_other : 16;
+		struct size_count *other = realloc(c->other, cap * sizeof(*other));
+
+		if (!other)
+			return -ENOMEM;
+		c->other = other;
+		c->cap_other = cap;
+	}
+	c->other[c->others.nr] = (struct size_count){ .bytes = bytes };
+	return u64map_put(&c->others, bytes, (uint32_t)c->others.nr);
+}
+
+static int add_other(struct size_counts *c, uint32_t bytes, uint64_t count)
+{
+	uint32_t at = u64map_find(&c->others, bytes);
+
+	if (at == U64MAP_NONE) {
+		int err = c->others.nr < SIZE_MIX_MAX_OTHERS ? new_other(c, bytes) : 1;
+
+		if (err) {
+			c->beyond += count;
+			return err < 0 ? err : 0;
+		}
+		at = (uint32_t)c->others.nr - 1;
+	}
+	c->other[at].count += count;
+	return 0;
+}
+
+static int add_size(struct size_counts *c, uint32_t bytes, uint64_t count)
+{
+	uint32_t sectors = bytes / SECTOR_BYTES;
+
+	if (bytes % SECTOR_BYTES || sectors > SIZE_MIX_DIRECT_SECTORS)
+		return add_other(c, bytes, count);
+	if (!c->direct)
+		c->direct = calloc(NR_DIRECT, sizeof(*c->direct));
+	if (!c->direct) {
+		c->beyond += count;
+		return -ENOMEM;
+	}
+	c->direct[sectors] += count;
+	return 0;
+}
+
+int size_mix_add_many(struct size_mix *m, const struct request *r, size_t nr)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		unsigned int operation = r[i].operation;
+
+		m->requests[operation]++;
+		m->bytes[operation] += r[i].bytes;
+		if (operation <= OPERATION_WRITE)
+			err |= add_size(&m->direction[operation], r[i].bytes, 1);
+	}
+	return err ? -ENOMEM : 0;
+}
+
+static int counts_merge(struct size_counts *dst, const struct size_counts *src)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; src->direct && i < NR_DIRECT; i++)
+		if (src->direct[i])
+			err |= add_size(dst, i * SECTOR_BYTES, src->direct[i]);
+	for (size_t i = 0; i < src->others.nr; i++)
+		err |= add_other(dst, src->other[i].bytes, src->other[i].count);
+	dst->beyond += src->beyond;
+	return err ? -ENOMEM : 0;
+}
+
+int size_mix_merge(struct size_mix *dst, const struct size_mix *src)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < NR_OPERATIONS; i++) {
+		dst->requests[i] += src->requests[i];
+		dst->bytes[i] += src->bytes[i];
+	}
+	for (size_t i = 0; i < 2; i++)
+		err |= counts_merge(&dst->direction[i], &src->direction[i]);
+	return err ? -ENOMEM : 0;
+}
+
+double size_mix_mean_bytes(const struct size_mix *m, enum operation operation)
+{
+	if (!m->requests[operation])
+		return NAN;
+	return (double)m->bytes[operation] / (double)m->requests[operation];
+}
+
+double size_mix_read_ratio(const struct size_mix *m)
+{
+	uint64_t reads = m->requests[OPERATION_READ], writes = m->requests[OPERATION_WRITE];
+
+	return reads + writes ? (double)reads / (double)(reads + writes) : NAN;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct size_count *x = a, *y = b;
+
+	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+int size_mix_sizes(const struct size_mix *m, enum operation operation, struct size_count **out,
+		   size_t *nr)
+{
+	const struct size_counts *c = &m->direction[operation];
+	struct size_count *sizes;
+	size_t n = c->others.nr, at = 0;
+
+	for (size_t i = 0; c->direct && i < NR_DIRECT; i++)
+		n += c->direct[i] != 0;
+	if (!n) {
+		*out = NULL;
+		*nr = 0;
+		return 0;
+	}
+	sizes = malloc(n * sizeof(*sizes));
+	if (!sizes)
+		return -ENOMEM;
+	for (uint32_t i = 0; c->direct && i < NR_DIRECT; i++)
+		if (c->direct[i])
+			sizes[at++] = (struct size_count){ i * SECTOR_BYTES, c->direct[i] };
+	if (c->others.nr)
+		memcpy(sizes + at, c->other, c->others.nr * sizeof(*sizes));
+	qsort(sizes, n, sizeof(*sizes), by_bytes);
+	*out = sizes;
+	*nr = n;
+	return 0;
+}
+
+static size_t counts_memory(const struct size_counts *c)
+{
+	return (c->direct ? NR_DIRECT * sizeof(*c->direct) : 0) + u64map_memory(&c->others) +
+	       c->cap_other * sizeof(*c->other);
+}
+
+size_t size_mix_memory(const struct size_mix *m)
+{
+	return counts_memory(&m->direction[0]) + counts_memory(&m->direction[1]);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * size_mix: reads and writes, and the exact count of every distinct request size.
+ *
+ * Mean size per direction over non-empty sets (eq. 5.7, 5.8) and the mix (eq. 5.9). Sizes of up to
+ * 1 MiB in whole sectors have a counter each; others share a map of SIZE_MIX_MAX_OTHERS distinct
+ * sizes per direction, and what comes after that is counted in `beyond`, still exact in the mean.
+ * Which sizes are beyond depends on the order of arrival only past that bound.
+ * Cost O(1); memory 16 KiB per direction seen, 120 KiB where the map is full. Merge adds.
+ */
+#ifndef WORKLOAD_SIZE_MIX_H
+#define WORKLOAD_SIZE_MIX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/profile.h"
+#include "formats/request.h"
+#include "workload/u64map.h"
+
+#define SIZE_MIX_DIRECT_SECTORS 2048 /* 1 MiB */
+#define SIZE_MIX_MAX_OTHERS	2047
+
+struct size_counts {	  /* of one direction */
+	uint64_t *direct; /* [SIZE_MIX_DIRECT_SECTORS + 1], by sectors; NULL while empty */
+	struct u64map others;
+	struct size_count *other; /* [others.nr], in order of appearance */
+	size_t cap_other;
+	uint64_t beyond; /* requests of sizes past the bound */
+};
+
+struct size_mix {
+	uint64_t requests[NR_OPERATIONS], bytes[NR_OPERATIONS]; /* of every operation */
+	struct size_counts direction[2];			/* read, write */
+};
+
+/* A zeroed struct is empty. */
+void size_mix_release(struct size_mix *m);
+/* Empties it, keeping the memory. */
+void size_mix_clear(struct size_mix *m);
+/* 0, or -ENOMEM: the counts by operation are right, sizes may be counted in `beyond`. */
+int size_mix_add_many(struct size_mix *m, const struct request *r, size_t nr);
+int size_mix_merge(struct size_mix *dst, const struct size_mix *src);
+/* Mean bytes of an operation; NaN where there was none. */
+double size_mix_mean_bytes(const struct size_mix *m, enum operation operation);
+/* Reads over reads and writes; NaN where there was neither. */
+double size_mix_read_ratio(const struct size_mix *m);
+/* The distinct sizes ascending, in an array that the caller frees (NULL for none). 0, -ENOMEM. */
+int size_mix_sizes(const struct size_mix *m, enum operation operation, struct size_count **out,
+		   size_t *nr);
+size_t size_mix_memory(const struct size_mix *m);
+
+#endif

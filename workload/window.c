@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "workload/block_hash.h"
+#include "workload/window_parts.h"
+
+/* Requests handed to one estimator after another: 9 KiB, so that they stay in the L1 cache. */
+#define BATCH 128
+/* Block hashes gathered before footprint and reuse distances see them. */
+#define HASHES 512
+
+static int take_defaults(struct window_config *c)
+{
+	if (!c->subset_requests)
+		c->subset_requests = SEQUENTIAL_SUBSET_REQUESTS;
+	if (!c->client_interval_ns)
+		c->client_interval_ns = CLOSED_INTERVAL_NS;
+	if (!c->mrc_samples)
+		c->mrc_samples = REUSE_SAMPLES;
+	if (c->subset_requests > SEQUENTIAL_SUBSET_MAX || c->mrc_samples < REUSE_MIN_SAMPLES ||
+	    c->mrc_samples > REUSE_MAX_SAMPLES)
+		return -EINVAL;
+	return 0;
+}
+
+int window_new(struct window **out, const struct window_config *config, uint64_t begin_ns)
+{
+	struct window *w = calloc(1, sizeof(*w));
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	w->config = *config;
+	err = take_defaults(&w->config);
+	if (err) {
+		free(w);
+		return err;
+	}
+	w->begin_ns = begin_ns;
+	closed_init(&w->closed, begin_ns, w->config.client_interval_ns);
+	idc_init(&w->idc, begin_ns);
+	for (size_t i = 0; i < NR_LISTS; i++)
+		sequential_init(&w->lists[i], w->config.subset_requests);
+	reuse_init(&w->reuse, w->config.mrc_samples);
+	*out = w;
+	return 0;
+}
+
+void window_free(struct window *w)
+{
+	if (!w)
+		return;
+	closed_release(&w->closed);
+	size_mix_release(&w->sizes);
+	latency_release(&w->latency);
+	for (size_t i = 0; i < NR_LISTS; i++)
+		sequential_release(&w->lists[i]);
+	footprint_release(&w->footprint);
+	footprint_release(&w->cumulative);
+	hotspot_release(&w->hotspot);
+	reuse_release(&w->reuse);
+	free(w);
+}
+
+static void clear_period(struct window *w, uint64_t begin_ns)
+{
+	w->begin_ns = begin_ns;
+	w->own_requests = 0;
+	w->incomplete = false;
+	open_clear(&w->open);
+	idc_init(&w->idc, begin_ns);
+	size_mix_clear(&w->sizes);
+	latency_clear(&w->latency);
+	for (size_t i = 0; i < NR_LISTS; i++)
+		sequential_clear(&w->lists[i]);
+	footprint_clear(&w->footprint);
+	hotspot_clear(&w->hotspot);
+	fileset_clear(&w->fileset);
+}
+
+void window_clear(struct window *w, uint64_t begin_ns)
+{
+	if (footprint_merge(&w->cumulative, &w->footprint))
+		w->cumulative_incomplete = true;
+	clear_period(w, begin_ns);
+	closed_clear(&w->closed, begin_ns);
+	reuse_clear(&w->reuse);
+}
+
+void window_reset(struct window *w, uint64_t begin_ns)
+{
+	clear_period(w, begin_ns);
+	closed_release(&w->closed);
+	closed_init(&w->closed, begin_ns, w->config.client_interval_ns);
+	footprint_clear(&w->cumulative);
+	w->cumulative_incomplete = false;
+	reuse_reset(&w->reuse);
+}
+
+static int add_pattern(struct window *w, const struct request *r, size_t nr)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t end;
+
+		if (!request_is_data(&r[i]))
+			continue;
+		end = r[i].sector + request_sectors(&r[i]);
+		err |= sequential_add(&w->lists[r[i].operation], r[i].sector, end);
+		err |= sequential_add(&w->lists[LIST_ALL], r[i].sector, end);
+	}
+	return err;
+}
+
+static int add_hashes(struct window *w, const uint64_t *hashes, size_t nr)
+{
+	return footprint_add_many(&w->footprint, hashes, nr) |
+	       reuse_add_many(&w->reuse, hashes, nr);
+}
+
+static int add_blocks(struct window *w, const struct request *r, size_t nr)
+{
+	uint64_t hashes[HASHES], first, last;
+	size_t at = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!request_is_data(&r[i]) || !block_range(&r[i], &first, &last))
+			continue;
+		if (!w->salted || r[i].device != w->salt_device) {
+			w->salted = true;
+			w->salt_device = r[i].device;
+			w->salt = block_hash_salt(w->config.seed, r[i].device);
+		}
+		while (first <= last) {
+			uint64_t room = HASHES - at, left = last - first + 1;
+			uint64_t take = left < room ? left : room;
+
+			for (uint64_t k = 0; k < take; k++)
+				hashes[at + k] = block_hash(w->salt, first + k);
+			first += take;
+			at += take;
+			if (at == HASHES) {
+				err |= add_hashes(w, hashes, at);
+				at = 0;
+			}
+		}
+	}
+	return at ? err | add_hashes(w, hashes, at) : err;
+}
+
+static int add_batch(struct window *w, const struct request *r, size_t nr)
+{
+	int err = 0;
+
+	err |= size_mix_add_many(&w->sizes, r, nr);
+	open_add_many(&w->open, r, nr);
+	idc_add_many(&w->idc, r, nr);
+	err |= closed_add_many(&w->closed, r, nr);
+	err |= latency_add_many(&w->latency, r, nr);
+	if (w->config.cheap)
+		return err;
+	err |= add_pattern(w, r, nr);
+	err |= hotspot_add_many(&w->hotspot, r, nr);
+	err |= add_blocks(w, r, nr);
+	return err;
+}
+
+/* The requests up to the next own one that is to be left out, or nr. */
+static size_t run_length(struct window *w, const struct request *r, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (!(r[i].flags & REQUEST_OWN))
+			continue;
+		if (w->config.leave_out_own)
+			return i;
+		w->own_requests++;
+	}
+	return nr;
+}
+
+int window_add_many(struct window *w, const struct request *r, size_t nr)
+{
+	bool failed = false;
+	size_t i = 0;
+
+	while (i < nr) {
+		size_t batch = nr - i < BATCH ? nr - i : BATCH;
+		size_t run = run_length(w, r + i, batch);
+
+		if (run && add_batch(w, r + i, run))
+			failed = true;
+		i += run;
+		if (run < batch) {
+			w->own_requests++;
+			i++;
+		}
+	}
+	w->incomplete |= failed;
+	return failed ? -ENOMEM : 0;
+}
+
+int window_add(struct window *w, const struct request *r)
+{
+	return window_add_many(w, r, 1);
+}
+
+void window_add_fileset(struct window *w, uint64_t nr_files, uint64_t total_bytes)
+{
+	fileset_add(&w->fileset, nr_files, total_bytes);
+}
+
+static bool same_config(const struct window_config *a, const struct window_config *b)
+{
+	return a->subset_requests == b->subset_requests &&
+	       a->client_interval_ns == b->client_interval_ns && a->mrc_samples == b->mrc_samples &&
+	       a->seed == b->seed && a->leave_out_own == b->leave_out_own && a->cheap == b->cheap;
+}
+
+int window_merge(struct window *dst, const struct window *src)
+{
+	int err = 0;
+
+	if (!same_config(&dst->config, &src->config))
+		return -EINVAL;
+	err |= size_mix_merge(&dst->sizes, &src->sizes);
+	open_merge(&dst->open, &src->open);
+	idc_merge(&dst->idc, &src->idc);
+	err |= closed_merge(&dst->closed, &src->closed);
+	err |= latency_merge(&dst->latency, &src->latency);
+	for (size_t i = 0; i < NR_LISTS; i++)
+		sequential_merge(&dst->lists[i], &src->lists[i]);
+	err |= footprint_merge(&dst->footprint, &src->footprint);
+	err |= footprint_merge(&dst->cumulative, &src->cumulative);
+	err |= hotspot_merge(&dst->hotspot, &src->hotspot);
+	reuse_merge(&dst->reuse, &src->reuse);
+	fileset_merge(&dst->fileset, &src->fileset);
+	dst->own_requests += src->own_requests;
+	dst->cumulative_incomplete |= src->cumulative_incomplete;
+	dst->incomplete |= src->incomplete || err;
+	if (src->begin_ns < dst->begin_ns)
+		dst->begin_ns = src->begin_ns;
+	return err ? -ENOMEM : 0;
+}
+
+uint64_t window_count(const struct window *w)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < NR_OPERATIONS; i++)
+		nr += w->sizes.requests[i];
+	return nr;
+}
+
+size_t window_memory(const struct window *w)
+{
+	size_t bytes = sizeof(*w) + closed_memory(&w->closed) + size_mix_memory(&w->sizes) +
+		       latency_memory(&w->latency) + footprint_memory(&w->footprint) +
+		       footprint_memory(&w->cumulative) + hotspot_memory(&w->hotspot) +
+		       reuse_memory(&w->reuse);
+
+	for (size_t i = 0; i < NR_LISTS; i++)
+		bytes += sequential_memory(&w->lists[i]);
+	return bytes;
+}

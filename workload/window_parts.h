@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * window_parts: what a window is made of. For window.c and window_profile.c alone.
+ */
+#ifndef WORKLOAD_WINDOW_PARTS_H
+#define WORKLOAD_WINDOW_PARTS_H
+
+#include "workload/closed.h"
+#include "workload/fileset.h"
+#include "workload/footprint.h"
+#include "workload/hotspot.h"
+#include "workload/idc.h"
+#include "workload/latency.h"
+#include "workload/open.h"
+#include "workload/reuse.h"
+#include "workload/sequential.h"
+#include "workload/size_mix.h"
+#include "workload/window.h"
+
+/* The lists of requests whose pattern is looked at: reads, writes (as enum operation), all. */
+#define LIST_ALL 2
+#define NR_LISTS 3
+
+struct window {
+	struct window_config config; /* defaults filled in */
+	uint64_t begin_ns;
+	uint64_t own_requests;
+	bool incomplete;	    /* memory ran out: some estimator missed something */
+	bool cumulative_incomplete; /* likewise, since the last reset */
+
+	struct closed closed;
+	struct open open;
+	struct idc idc;
+	struct size_mix sizes;
+	struct latency latency;
+	struct sequential lists[NR_LISTS];
+	struct footprint footprint;  /* of the period */
+	struct footprint cumulative; /* of the periods before it */
+	struct hotspot hotspot;
+	struct reuse reuse;
+	struct fileset fileset;
+
+	bool salted; /* the hash's salt is that of salt_device */
+	uint32_t salt_device;
+	uint64_t salt;
+};
+
+#endif

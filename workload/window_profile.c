@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "workload/block_hash.h"
+#include "workload/hotspot_fit.h"
+#include "workload/window_parts.h"
+
+static const char why_incomplete[] = "Memory ran out: some estimates miss some requests.";
+
+static void profile_counts(const struct window *w, struct profile *p)
+{
+	memcpy(p->requests, w->sizes.requests, sizeof(p->requests));
+	memcpy(p->bytes, w->sizes.bytes, sizeof(p->bytes));
+	p->errors = w->latency.errors;
+	p->requeues = w->latency.requeues;
+	p->kernel_thread_requests = w->closed.nr_kernel;
+	p->own_requests = w->own_requests;
+}
+
+static int profile_intensity(const struct window *w, uint64_t end_ns, struct profile *p)
+{
+	struct idc_point *points = malloc(IDC_NR_SCALES * sizeof(*points));
+
+	if (!points)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < IDC_NR_SCALES; i++) {
+		points[i].window_s = (double)idc_window_ns[i] / 1e9;
+		points[i].idc = idc_at(&w->idc, i, end_ns);
+	}
+	free(p->open.idc);
+	p->open.idc = points;
+	p->open.nr_idc = IDC_NR_SCALES;
+	p->open.rate_per_s = open_rate_per_s(&w->open, (double)(end_ns - w->begin_ns) / 1e9);
+	p->open.interarrival_mean_s = open_interarrival_mean_s(&w->open);
+	p->open.interarrival_scv = open_interarrival_scv(&w->open);
+	p->open.lag1_autocorrelation = open_lag1_autocorrelation(&w->open);
+	p->closed.clients_mean = closed_clients_mean(&w->closed, end_ns);
+	p->closed.in_flight_mean = closed_in_flight_mean(&w->closed, end_ns);
+	p->closed.think_time_mean_s = closed_think_time_mean_s(&w->closed);
+	p->closed.sample_interval_s = (double)w->config.client_interval_ns / 1e9;
+	return 0;
+}
+
+static int profile_direction(const struct window *w, enum operation operation,
+			     struct direction_profile *d)
+{
+	struct size_count *sizes;
+	size_t nr_sizes;
+	int err = size_mix_sizes(&w->sizes, operation, &sizes, &nr_sizes);
+
+	if (err)
+		return err;
+	free(d->sizes);
+	d->sizes = sizes;
+	d->nr_sizes = nr_sizes;
+	d->size_mean_bytes = size_mix_mean_bytes(&w->sizes, operation);
+	d->other_sizes = w->sizes.direction[operation].beyond;
+	d->sequential_ratio = sequential_ratio(&w->lists[operation]);
+	d->stream_ratio = sequential_stream_ratio(&w->lists[operation]);
+	for (size_t i = 0; i < NR_STAGES; i++)
+		histogram_clear(&d->response.stage[i]);
+	for (size_t i = 0; i < NR_SIZE_CLASSES; i++)
+		histogram_clear(&d->response.size_class[i]);
+	return latency_responses(&w->latency, operation, &d->response);
+}
+
+static int profile_locality(const struct window *w, struct profile *p)
+{
+	uint64_t data = w->sizes.requests[OPERATION_READ] + w->sizes.requests[OPERATION_WRITE];
+	struct cache_point *curve;
+	size_t nr;
+	int err = hotspot_fit(&w->hotspot, &p->locality.distribution);
+
+	if (!err)
+		err = reuse_curve(&w->reuse, BLOCK_BYTES, &curve, &nr);
+	if (err)
+		return err;
+	free(p->locality.miss_ratio);
+	p->locality.miss_ratio = curve;
+	p->locality.nr_miss_ratio = nr;
+	p->locality.block_bytes = BLOCK_BYTES;
+	p->locality.footprint_bytes = NAN;
+	if (data && !w->config.cheap)
+		p->locality.footprint_bytes = round(footprint_blocks(&w->footprint)) * BLOCK_BYTES;
+	p->locality.file_count_mean = fileset_count_mean(&w->fileset);
+	p->locality.file_size_mean_bytes = fileset_size_mean_bytes(&w->fileset);
+	p->locality.file_set_size_mean_bytes = fileset_total_mean_bytes(&w->fileset);
+	return 0;
+}
+
+int window_profile(const struct window *w, uint64_t end_ns, struct profile *p)
+{
+	int err;
+
+	if (end_ns <= w->begin_ns)
+		return -EINVAL;
+	profile_counts(w, p);
+	err = profile_intensity(w, end_ns, p);
+	if (!err)
+		err = profile_direction(w, OPERATION_READ, &p->read);
+	if (!err)
+		err = profile_direction(w, OPERATION_WRITE, &p->write);
+	if (!err)
+		err = profile_locality(w, p);
+	if (err)
+		return err;
+	p->all_sequential_ratio = sequential_ratio(&w->lists[LIST_ALL]);
+	p->all_stream_ratio = sequential_stream_ratio(&w->lists[LIST_ALL]);
+	p->window_requests = w->config.subset_requests;
+	if (w->incomplete)
+		memcpy(p->quality.why, why_incomplete, sizeof(why_incomplete));
+	return 0;
+}
+
+double window_footprint_bytes(const struct window *w)
+{
+	struct footprint all = { 0 };
+	double blocks = NAN;
+
+	if (!w->config.cheap && !w->cumulative_incomplete &&
+	    !footprint_merge(&all, &w->cumulative) && !footprint_merge(&all, &w->footprint))
+		blocks = footprint_blocks(&all);
+	footprint_release(&all);
+	return blocks * BLOCK_BYTES;
+}
