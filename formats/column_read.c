@@ -16,10 +16,11 @@ static unsigned int classes_fill(struct column_reader *r, unsigned int m, uint64
 
 	for (unsigned int class = 0; class < (is_signed ? 128 : 256); class ++) {
 		unsigned int e = class >> m ? (class >> m) - 1 : 0;
-		uint64_t least = (uint64_t)(class - (e << m)) << e;
+		uint64_t least;
 
 		if (e + m > 63)
 			break;
+		least = (uint64_t)(class - (e << m)) << e;
 		if (!is_signed)
 			least += base;
 		for (unsigned int sign = 0; sign <= is_signed; sign++) {

@@ -20,6 +20,13 @@ static json_t *whole(uint64_t value)
 	return json_integer(value < INT64_MAX ? (json_int_t)value : INT64_MAX);
 }
 
+static json_t *whole_of(double value)
+{
+	if (isnan(value) || value < 0)
+		return json_null();
+	return whole(value < 0x1p63 ? (uint64_t)value : INT64_MAX);
+}
+
 /* Names come from outside and may not be UTF-8, which is all that JSON knows. */
 static json_t *text(const char *s)
 {
@@ -253,8 +260,7 @@ static json_t *value_of(const struct profile *p, const struct profile_field *f)
 	case KIND_NUMBER:
 		return number(*(const double *)at);
 	case KIND_WHOLE:
-		return isfinite(*(const double *)at) ? whole((uint64_t) * (const double *)at)
-						     : json_null();
+		return whole_of(*(const double *)at);
 	case KIND_COUNT:
 		return whole(*(const uint64_t *)at);
 	case KIND_COUNT32:

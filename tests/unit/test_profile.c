@@ -95,7 +95,8 @@ static const json_t *at(const json_t *root, const char *path)
 	char key[64];
 
 	for (; *path && root; path += strcspn(path, "."), path += *path == '.') {
-		snprintf(key, sizeof(key), "%.*s", (int)strcspn(path, "."), path);
+		memcpy(key, path, strcspn(path, "."));
+		key[strcspn(path, ".")] = 0;
 		root = json_object_get(root, key);
 	}
 	return root;
@@ -309,12 +310,204 @@ static void grades(void)
 	graded(&p, 'D');
 }
 
+static int read_back(const struct profile *p, struct profile *q, enum profile_json_style style)
+{
+	struct buf out = { 0 };
+	struct err err = { 0 };
+	int ret;
+
+	profile_to_json(p, style, &out);
+	ret = profile_from_json((const char *)out.data, out.len, q, &err);
+	if (ret)
+		tap_note("%s", err.line);
+	buf_release(&out);
+	return ret;
+}
+
+static void round_trip(void)
+{
+	struct profile p = example(), q = { .source = 0 };
+	json_t *want, *got;
+
+	/* Numbers whose shortest form has 17 digits, and a sum past 64 bits. */
+	p.open.rate_per_s = 0.1 + 0.2;
+	p.open.interarrival_mean_s = 1e-9 / 3;
+	p.closed.think_time_mean_s = -5e-324;
+	p.read.response.stage[STAGE_QUEUE].sum_high = 5;
+	want = json_of(&p);
+	ok_int(read_back(&p, &q, PROFILE_JSON_LINE), 0);
+	got = json_of(&q);
+	ok(json_equal(want, got));
+	json_decref(got);
+	ok(q.open.rate_per_s == p.open.rate_per_s);
+	ok(q.open.interarrival_mean_s == p.open.interarrival_mean_s);
+	ok(isnan(q.open.idc[1].idc) && isnan(q.locality.file_count_mean));
+	for (int i = 0; i < NR_STAGES; i++) {
+		const struct histogram *a = &p.read.response.stage[i],
+				       *b = &q.read.response.stage[i];
+
+		ok(a->nr == b->nr && a->min_ns == b->min_ns && a->max_ns == b->max_ns);
+		ok(a->sum_ns == b->sum_ns && a->sum_high == b->sum_high);
+		ok(!memcmp(a->counts, b->counts, HISTOGRAM_NR_BUCKETS * sizeof(*a->counts)));
+	}
+	ok_str(q.source_detail, "{\"merges\":12}");
+	ok_int(read_back(&p, &q, PROFILE_JSON_PRETTY), 0);
+	got = json_of(&q);
+	ok(json_equal(want, got));
+	json_decref(got);
+	json_decref(want);
+	profile_release(&p);
+	profile_release(&q);
+}
+
+static void empty_round_trip(void)
+{
+	struct profile p, q;
+
+	profile_init(&p);
+	profile_init(&q);
+	ok_int(read_back(&p, &q, PROFILE_JSON_LINE), 0);
+	ok(isnan(q.begin_s) && isnan(q.read.size_mean_bytes) && !q.open.idc);
+	p.source = SOURCE_DISKSTATS;
+	p.requests[OPERATION_WRITE] = 9;
+	ok_int(read_back(&p, &q, PROFILE_JSON_LINE), 0);
+	ok_eq(q.requests[OPERATION_WRITE], 9);
+	ok_eq(q.write.response.stage[STAGE_TOTAL].nr, 0);
+}
+
+/* The error when the value at path is replaced by JSON text, or taken away where that is NULL. */
+static void refuses(const char *path, const char *with, const char *want)
+{
+	struct profile p = example(), q = { .source = 0 };
+	json_t *root = json_of(&p), *parent = root;
+	const char *key = path, *dot;
+	struct err err = { 0 };
+	char *text;
+
+	for (; (dot = strchr(key, '.')); key = dot + 1)
+		parent = json_object_getn(parent, key, (size_t)(dot - key));
+	if (with)
+		json_object_set_new(parent, key, json_loads(with, JSON_DECODE_ANY, NULL));
+	else
+		json_object_del(parent, key);
+	text = json_dumps(root, 0);
+	ok_int(profile_from_json(text, strlen(text), &q, &err), -EINVAL);
+	ok_str(err.line, want);
+	ok(!q.host[0] && !q.open.idc);
+	free(text);
+	json_decref(root);
+	profile_release(&p);
+}
+
+static void errors_name_the_path(void)
+{
+	refuses("schema", "\"blkcast.profile/9\"",
+		"schema: expected \"blkcast.profile/1\", got \"blkcast.profile/9\"");
+	refuses("host", NULL, "host: expected it, but it is missing");
+	refuses("requests.read", "-1",
+		"requests.read: expected a whole number of 0 or more, and not too large");
+	refuses("requests.read", "1.5",
+		"requests.read: expected a whole number of 0 or more, and not too large");
+	refuses("end_s", "5", "end_s: expected a time after begin_s");
+	refuses("quality.lost_ratio", "1.5", "quality.lost_ratio: expected a number of 0 to 1");
+	refuses("source", "\"magic\"", "source: expected one of the names that the format knows");
+	refuses("intensity.open.idc", "[[1, 2], [3]]",
+		"intensity.open.idc[1]: expected an array of two values");
+	refuses("response_time.read.total.count", "4",
+		"response_time.read.total.count: expected the sum of the histogram");
+	refuses("response_time.read.total.max_s", "4",
+		"response_time.read.total.max_s: expected a duration in the last bucket of the "
+		"histogram");
+	refuses("response_time.write.queue.histogram", "[[0, 1], [0, 1]]",
+		"response_time.write.queue.histogram[1]: expected buckets of the grid in ascending "
+		"order");
+	refuses("response_time.write.queue.histogram", "[[449, 1]]",
+		"response_time.write.queue.histogram[0]: expected buckets of the grid in ascending "
+		"order");
+	refuses("locality.distribution.kind", "\"cauchy\"",
+		"locality.distribution.kind: expected one of the names that the format knows");
+	refuses("request_size.read.histogram", "[[8, 1], [4, 1]]",
+		"request_size.read.histogram[1]: expected sizes in ascending order");
+}
+
+static void not_json(void)
+{
+	struct profile q = { .source = 0 };
+	struct err err = { 0 };
+
+	ok_int(profile_from_json("{\"a\": 1,}", 9, &q, &err), -EINVAL);
+	ok(!strncmp(err.line, "profile: line 1, column 9", 25));
+	ok_int(profile_from_json("{\"a\": 1, \"a\": 2}", 16, &q, &err), -EINVAL);
+	ok_int(profile_from_json("[]", 2, &q, &err), -EINVAL);
+	ok_int(profile_from_json("", 0, &q, NULL), -EINVAL);
+}
+
+/* What another tool may leave out: the additional keys. */
+static void additional_keys_are_optional(void)
+{
+	static const char *const keys[] = {
+		"errors",	"requeues", "bytes", "own_requests", "kernel_thread_requests",
+		"source_detail"
+	};
+	struct profile p = example(), q = { .source = 0 };
+	json_t *root = json_of(&p), *total;
+	struct err err = { 0 };
+	char *text;
+
+	for (size_t i = 0; i < TAP_NR(keys); i++)
+		json_object_del(root, keys[i]);
+	total = (json_t *)at(root, "response_time.read.total");
+	json_object_del(total, "sum_s");
+	json_object_del(total, "min_s");
+	json_object_set_new(root, "some_day", json_true());
+	text = json_dumps(root, 0);
+	if (!ok_int(profile_from_json(text, strlen(text), &q, &err), 0))
+		tap_note("%s", err.line);
+	ok_eq(q.errors, 0);
+	ok_near(histogram_mean_s(&q.read.response.stage[STAGE_TOTAL]),
+		histogram_mean_s(&p.read.response.stage[STAGE_TOTAL]), 1e-12);
+	ok_near((double)q.read.response.stage[STAGE_TOTAL].min_ns, 90000, 90000 * 0.022);
+	free(text);
+	json_decref(root);
+	profile_release(&p);
+	profile_release(&q);
+}
+
+static void german(void)
+{
+	char dir[] = "/tmp/blkcast-locale.XXXXXX", command[256];
+
+	if (!mkdtemp(dir))
+		tap_skip(NULL, "no folder for a locale");
+	snprintf(command, sizeof(command), "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 2>/dev/null",
+		 dir);
+	setenv("LOCPATH", dir, 1);
+	if (system(command) || !setlocale(LC_ALL, "de_DE.UTF-8")) {
+		snprintf(command, sizeof(command), "rm -rf %s", dir);
+		if (system(command))
+			tap_note("%s stays", dir);
+		tap_skip(NULL, "no German locale can be made");
+	}
+	ok_str(localeconv()->decimal_point, ",");
+	round_trip();
+	setlocale(LC_ALL, "C");
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	ok_int(system(command), 0);
+}
+
 static const struct tap_test tests[] = {
 	{ "every key of the contract is there, whatever is known", contract_keys },
 	{ "values are SI and derived ones agree", values },
 	{ "what the source cannot know is null and what did not happen is zero", unknown_is_null },
 	{ "a copy owns all it holds", copy_is_deep },
 	{ "a name that is not UTF-8 is still written", names_need_not_be_utf8 },
+	{ "a profile read back is the same to the last bit", round_trip },
+	{ "a profile of nothing and one of counters come back", empty_round_trip },
+	{ "an error names the path of the field", errors_name_the_path },
+	{ "what is no JSON is refused with its place", not_json },
+	{ "additional keys may be missing and unknown ones are ignored",
+	  additional_keys_are_optional },
+	{ "a locale with a decimal comma changes nothing", german },
 	{ "size classes end where they say", classes },
 	{ "the grade is the worst of what is known", grades },
 };
