@@ -119,7 +119,7 @@ void when_span(double seconds, char out[WHEN_BYTES])
 	}
 	if (fabs(seconds) < 120) {
 		const double steps[] = { 1, 1e3, 1e6, 1e9 };
-		const char *const names[] = { "s", "ms", "us", "ns" };
+		const char *const names[] = { "s", "ms", "µs", "ns" };
 		unsigned int i = 0;
 
 		while (i < 3 && fabs(seconds) * steps[i] < 0.9995)

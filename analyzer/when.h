@@ -17,7 +17,7 @@ int when_parse(const char *text, uint64_t *real_ns);
 /* "2026-01-31T14:05:00.250+01:00", or "...Z" with utc; digits: of the second's fraction, 0 to 9. */
 void when_format(uint64_t real_ns, bool utc, unsigned int digits, char out[WHEN_BYTES]);
 
-/* A length of time in three digits: "250 us", "1.20 s", "3 min", "2 h 10 min", "4 d 3 h". */
+/* A length of time in three digits: "250 µs", "1.20 s", "3 min", "2 h 10 min", "4 d 3 h". */
 void when_span(double seconds, char out[WHEN_BYTES]);
 
 #endif

@@ -1,28 +1,294 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/grid.h"
+#include "analyzer/store/inventory.h"
+#include "analyzer/when.h"
+
+#define GAPS_SHOWN 3 /* per host in the text; JSON has all */
+
+struct listing {
+	const struct cli *cli;
+	struct cli_list hosts;
+	bool all; /* devices without requests too */
+};
+
+static bool host_wanted(const struct listing *l, const char *host)
+{
+	for (size_t i = 0; i < l->hosts.nr; i++)
+		if (strcmp(l->hosts.items[i], host) == 0)
+			return true;
+	return l->hosts.nr == 0;
+}
+
+static double to_s(uint64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+static json_t *device_json(const struct inventory_device *d)
+{
+	char number[24];
+	json_t *requests = json_object();
+	json_t *bytes = json_object();
+
+	snprintf(number, sizeof(number), "%" PRIu32 ":%" PRIu32, device_major(d->device),
+		 device_minor(d->device));
+	for (unsigned int op = 0; op < NR_OPERATIONS; op++)
+		json_object_set_new(requests, operation_name(op),
+				    json_integer((json_int_t)d->requests[op]));
+	for (unsigned int op = 0; op <= OPERATION_WRITE; op++)
+		json_object_set_new(bytes, operation_name(op),
+				    json_integer((json_int_t)d->bytes[op]));
+	return json_pack("{s:s, s:s, s:o, s:o, s:o}", "device", number, "device_name", d->name,
+			 "size_bytes",
+			 d->size_bytes ? json_integer((json_int_t)d->size_bytes) : json_null(),
+			 "requests", requests, "bytes", bytes);
+}
+
+static json_t *losses_json(const struct ledger *ledger)
+{
+	json_t *by_cause = json_object();
+
+	for (unsigned int cause = 0; cause < NR_LOSS_CAUSES; cause++)
+		if (ledger->total[cause])
+			json_object_set_new(by_cause, loss_cause_name(cause),
+					    json_integer((json_int_t)ledger->total[cause]));
+	return by_cause;
+}
+
+static json_t *gaps_json(const struct inventory_host *h)
+{
+	json_t *gaps = json_array();
+
+	for (size_t i = 1; i < h->nr_covered; i++)
+		json_array_append_new(gaps, json_pack("{s:f, s:f}", "begin_s",
+						      to_s(h->covered[i - 1].end_real_ns), "end_s",
+						      to_s(h->covered[i].begin_real_ns)));
+	return gaps;
+}
+
+static json_t *coverage_json(const struct inventory_host *h)
+{
+	uint64_t span = inventory_span_ns(h);
+
+	return span ? json_real((double)inventory_covered_ns(h) / (double)span) : json_null();
+}
+
+static json_t *host_json(const struct inventory_host *h)
+{
+	const struct inventory_span *spans = h->covered;
+	json_t *devices = json_array();
+	bool any = h->nr_covered > 0;
+
+	for (size_t i = 0; i < h->nr_devices; i++)
+		json_array_append_new(devices, device_json(&h->devices[i]));
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:I, s:o, s:o,"
+			 " s:o}",
+			 "host", h->host, "boots", (json_int_t)h->nr_boots, "traces",
+			 (json_int_t)h->nr_traces, "segments", (json_int_t)h->nr_segments,
+			 "file_bytes", (json_int_t)h->file_bytes, "begin_s",
+			 any ? json_real(to_s(spans[0].begin_real_ns)) : json_null(), "end_s",
+			 any ? json_real(to_s(spans[h->nr_covered - 1].end_real_ns)) : json_null(),
+			 "requests", (json_int_t)h->nr_requests, "captured",
+			 (json_int_t)h->nr_captured, "lost", (json_int_t)ledger_sum(&h->ledger),
+			 "lost_by_cause", losses_json(&h->ledger), "missing_segments",
+			 (json_int_t)h->nr_missing, "coverage_ratio", coverage_json(h), "gaps",
+			 gaps_json(h), "devices", devices);
+}
+
+static int add_damaged_json(void *ctx, const char *path, const char *why)
+{
+	json_t *entry = json_pack("{s:s, s:s}", "path", path, "why", why);
+
+	return json_array_append_new(ctx, entry ? entry : json_null()) < 0 ? -ENOMEM : 0;
+}
+
+static int print_json(const struct listing *l, const struct inventory *v, struct store *store,
+		      struct err *err)
+{
+	json_t *hosts = json_array(), *damaged = json_array(), *top;
+	int status = catalog_each_damaged(store_catalog(store), add_damaged_json, damaged, err);
+
+	for (size_t i = 0; i < v->nr_hosts; i++)
+		if (host_wanted(l, v->hosts[i].host))
+			json_array_append_new(hosts, host_json(&v->hosts[i]));
+	top = json_pack("{s:s, s:s, s:o, s:o}", "schema", "blkcast.store/1", "store",
+			store_dir(store), "hosts", hosts, "damaged", damaged);
+	if (!top)
+		return err_set(err, ENOMEM, "out of memory");
+	if (status == 0 && json_dumpf(top, stdout, JSON_INDENT(2)) == 0)
+		putchar('\n');
+	json_decref(top);
+	return status;
+}
+
+static void humane_bytes(uint64_t bytes, char out[24])
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
+	double value = (double)bytes;
+	unsigned int unit = 0;
+
+	while (value >= 999.5 && unit < 5) {
+		value /= 1024;
+		unit++;
+	}
+	snprintf(out, 24, unit == 0 || value >= 99.95 ? "%.0f %s" : "%.3g %s", value, units[unit]);
+}
+
+static void print_gaps(const struct listing *l, const struct inventory_host *h)
+{
+	char begin[WHEN_BYTES], span[WHEN_BYTES];
+
+	for (size_t i = 1; i < h->nr_covered && i <= GAPS_SHOWN; i++) {
+		const struct inventory_span *gap = &h->covered[i - 1];
+		uint64_t end = h->covered[i].begin_real_ns;
+
+		when_format(gap->end_real_ns, l->cli->utc, 0, begin);
+		when_span(to_s(end - gap->end_real_ns), span);
+		printf("  not watched for %s from %s\n", span, begin);
+	}
+	if (h->nr_covered > GAPS_SHOWN + 1)
+		printf("  and %zu gaps more; --json has all\n", h->nr_covered - 1 - GAPS_SHOWN);
+}
+
+static void print_losses(const struct inventory_host *h)
+{
+	for (unsigned int cause = 0; cause < NR_LOSS_CAUSES; cause++)
+		if (h->ledger.total[cause])
+			printf("  lost: %" PRIu64 " (%s)\n", h->ledger.total[cause],
+			       loss_cause_name(cause));
+	if (h->nr_missing)
+		printf("  segments missing: %" PRIu64 "\n", h->nr_missing);
+}
+
+static size_t print_devices(const struct listing *l, const struct inventory_host *h)
+{
+	char size[24], read[24], written[24];
+	size_t hidden = 0;
+	struct grid g;
+
+	grid_init(&g, "  device||>size|>reads|>writes|>other|>read|>written");
+	for (size_t i = 0; i < h->nr_devices; i++) {
+		const struct inventory_device *d = &h->devices[i];
+		uint64_t nr = inventory_device_requests(d);
+
+		if (nr == 0 && !l->all) {
+			hidden++;
+			continue;
+		}
+		humane_bytes(d->size_bytes, size);
+		humane_bytes(d->bytes[OPERATION_READ], read);
+		humane_bytes(d->bytes[OPERATION_WRITE], written);
+		grid_cell(&g, "  %s", *d->name ? d->name : "-");
+		grid_cell(&g, "%" PRIu32 ":%" PRIu32, device_major(d->device),
+			  device_minor(d->device));
+		grid_cell(&g, "%s", d->size_bytes ? size : "-");
+		grid_cell(&g, "%" PRIu64, d->requests[OPERATION_READ]);
+		grid_cell(&g, "%" PRIu64, d->requests[OPERATION_WRITE]);
+		grid_cell(&g, "%" PRIu64,
+			  nr - d->requests[OPERATION_READ] - d->requests[OPERATION_WRITE]);
+		grid_cell(&g, "%s", read);
+		grid_cell(&g, "%s", written);
+	}
+	if (hidden < h->nr_devices)
+		grid_print(&g, stdout);
+	grid_release(&g);
+	return hidden;
+}
+
+static size_t print_host(const struct listing *l, const struct inventory_host *h)
+{
+	char begin[WHEN_BYTES] = "-", end[WHEN_BYTES] = "-", span[WHEN_BYTES], bytes[24];
+	uint64_t covered = inventory_covered_ns(h), whole = inventory_span_ns(h);
+
+	if (h->nr_covered) {
+		when_format(h->covered[0].begin_real_ns, l->cli->utc, 0, begin);
+		when_format(h->covered[h->nr_covered - 1].end_real_ns, l->cli->utc, 0, end);
+	}
+	when_span(to_s(whole), span);
+	humane_bytes(h->file_bytes, bytes);
+	printf("%s  %s to %s (%s), %.1f %% watched\n", h->host, begin, end, span,
+	       whole ? 100 * (double)covered / (double)whole : 0);
+	printf("  %" PRIu64 " requests in %" PRIu64 " segments (%s), %" PRIu64 " boot%s, %" PRIu64
+	       " trace%s\n",
+	       h->nr_requests, h->nr_segments, bytes, h->nr_boots, h->nr_boots == 1 ? "" : "s",
+	       h->nr_traces, h->nr_traces == 1 ? "" : "s");
+	print_losses(h);
+	print_gaps(l, h);
+	return print_devices(l, h);
+}
+
+static int print_damaged(void *ctx, const char *path, const char *why)
+{
+	(void)ctx;
+	printf("damaged: %s: %s\n", path, why);
+	return 0;
+}
+
+static int print_text(const struct listing *l, const struct inventory *v, struct store *store,
+		      struct err *err)
+{
+	size_t hidden = 0;
+
+	for (size_t i = 0; i < v->nr_hosts; i++)
+		if (host_wanted(l, v->hosts[i].host))
+			hidden += print_host(l, &v->hosts[i]);
+	if (hidden)
+		cli_note(l->cli, "%zu idle device%s hidden; --all shows %s", hidden,
+			 hidden == 1 ? "" : "s", hidden == 1 ? "it" : "them");
+	if (v->nr_hosts == 0)
+		cli_note(l->cli, "%s: no segments", store_dir(store));
+	return catalog_each_damaged(store_catalog(store), print_damaged, NULL, err);
+}
 
 static int run(struct cli *cli)
 {
+	struct listing l = { .cli = cli };
 	const char *dir = NULL;
 	const struct cli_option options[] = {
 		CLI_STRING("store", 's', "DIR", &dir, "the store to list"),
+		CLI_LIST("host", 0, "HOST,...", &l.hosts, "only these hosts"),
+		CLI_FLAG("all", 'a', &l.all, "devices without requests too"),
 		CLI_END,
 	};
+	struct store *store = NULL;
+	struct inventory v;
+	struct err err = { 0 };
+	int status;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
-	if (!dir)
+	if (!dir && cli->argc == 1)
+		dir = cli->argv[0];
+	else if (!dir || cli->argc)
 		return cli_usage(cli, "--store: expected the folder of a store");
-	return CLI_DONE;
+	inventory_init(&v);
+	status = store_open(&store, dir, false, &err);
+	if (status == 0)
+		status = inventory_collect(&v, store, &err);
+	if (status == 0)
+		status = cli->json ? print_json(&l, &v, store, &err)
+				   : print_text(&l, &v, store, &err);
+	inventory_release(&v);
+	store_close(store);
+	if (status == 0)
+		return CLI_DONE;
+	err.code = -status;
+	return cli_fail(cli, &err);
 }
 
 const struct command command_ls = {
 	.name = "ls",
 	.summary = "hosts, devices, time ranges, request counts, losses",
-	.usage = "--store DIR",
-	.example = "blkcast ls --store /var/lib/blkcast",
+	.usage = "--store DIR [--host HOST,...]",
+	.example = "blkcast ls --store traces",
 	.run = run,
 };

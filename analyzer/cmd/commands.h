@@ -7,7 +7,9 @@
 
 /* clang-format off */
 #define COMMANDS(X) \
-	X(ls)
+	X(serve) \
+	X(ls) \
+	X(dump)
 /* clang-format on */
 
 #define COMMAND_DECLARE(name) extern const struct command command_##name;

@@ -62,7 +62,7 @@ int catalog_forget_damaged(struct catalog *c, const char *path, struct err *err)
 /* By host, boot id, epoch, sequence. devices and ledger of the facts are empty. */
 int catalog_each_segment(struct catalog *c, int (*visit)(void *ctx, const struct segment_facts *f),
 			 void *ctx, struct err *err);
-/* All of one segment or, with n NULL, of all segments, in the order above. */
+/* Of all segments, in the order above. */
 int catalog_each_device(struct catalog *c,
 			int (*visit)(void *ctx, const struct segment_name *n,
 				     const struct device_facts *d),

@@ -52,7 +52,8 @@ struct scan_filter {
 
 /* What else to hand over while scanning; all may be NULL. */
 struct scan_hooks {
-	/* Each profile stored in a scanned segment whose period touches the filter's; JSON text. */
+	/* Each profile stored in a segment that touches the filter's times, whatever its device;
+	 * JSON text. */
 	void (*profile)(void *ctx, uint32_t trace, const char *json);
 	void *ctx;
 };

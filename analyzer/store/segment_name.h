@@ -30,6 +30,9 @@ struct segment_name {
 
 /* Whether text may be a host or a boot id. */
 bool segment_word_ok(const char *text);
+/* Makes a device's or command's name from outside fit to be shown and put into JSON: any byte but
+ * letters, digits and . _ - : ! / + @ becomes '_'. */
+void segment_word_clean(char *text);
 /* 0, or -EINVAL with the field that is wrong. */
 int segment_name_check(const struct segment_name *n, struct err *err);
 /* Takes host, boot_id, epoch and sequence as text, digits only; 0 or -EINVAL. */

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/characterize/replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/characterize/series.h"
+
+#define NONE UINT32_MAX
+
+/* What a stream of the scan goes to. */
+struct route {
+	uint32_t series;
+	uint64_t offset_ns; /* real time = monotonic + this, from the stream's first segment on */
+};
+
+struct run {
+	struct scan *scan;
+	const struct replay_config *config;
+	struct series **series; /* owned */
+	uint32_t nr_series;
+	struct route *routes; /* owned, by stream */
+	uint32_t nr_routes;
+	struct scan_request *batch; /* owned, SCAN_BATCH */
+	struct request *moved;	    /* owned, SCAN_BATCH: times as real time */
+};
+
+static struct series *series_new(struct run *run, const struct scan_stream *st, uint64_t begin_ns,
+				 int *status)
+{
+	struct series **all = realloc(run->series, (run->nr_series + 1) * sizeof(struct series *));
+	struct series *s = all ? calloc(1, sizeof(*s)) : NULL;
+
+	if (all)
+		run->series = all;
+	if (!s) {
+		*status = -ENOMEM;
+		return NULL;
+	}
+	*status = series_init(s, run->scan, st, &run->config->window, begin_ns,
+			      run->config->window_ns);
+	if (*status < 0) {
+		free(s);
+		return NULL;
+	}
+	run->series[run->nr_series++] = s;
+	return s;
+}
+
+/* The instant at which the stream begins to be watched, by its constant offset. */
+static uint64_t stream_begin(const struct run *run, const struct scan_stream *st, uint64_t offset)
+{
+	const struct scan_trace *t = scan_trace(run->scan, st->trace);
+
+	return t->nr_covered ? t->covered[0].begin_ns + offset : 0;
+}
+
+static int add_route(struct run *run, uint32_t stream, uint64_t first_real_ns)
+{
+	const struct scan_stream *st = scan_stream(run->scan, stream);
+	struct route *route = &run->routes[stream];
+	uint64_t begin_ns;
+	int status = 0;
+
+	route->offset_ns = (uint64_t)st->real_offset_ns;
+	for (route->series = 0; route->series < run->nr_series; route->series++)
+		if (series_is(run->series[route->series], st))
+			return 0;
+	begin_ns = stream_begin(run, st, route->offset_ns);
+	if (begin_ns == 0 || begin_ns > first_real_ns)
+		begin_ns = first_real_ns;
+	return series_new(run, st, begin_ns, &status) ? 0 : status;
+}
+
+/* Streams that the scan has met since the last batch. */
+static int add_routes(struct run *run, uint64_t first_real_ns)
+{
+	uint32_t nr = scan_nr_streams(run->scan);
+	struct route *routes;
+
+	if (nr == run->nr_routes)
+		return 0;
+	routes = realloc(run->routes, nr * sizeof(*routes));
+	if (!routes)
+		return -ENOMEM;
+	run->routes = routes;
+	for (; run->nr_routes < nr; run->nr_routes++) {
+		int status = add_route(run, run->nr_routes, first_real_ns);
+
+		if (status < 0)
+			return status;
+	}
+	return 0;
+}
+
+static int emit(struct run *run, struct series *s, bool at_end)
+{
+	struct profile p;
+	bool nothing;
+	int status;
+
+	profile_init(&p);
+	status = series_close(s, run->config->window_ns, at_end, &p, &nothing);
+	if (status == 0 && !nothing)
+		status = run->config->profile(run->config->ctx, &p);
+	profile_release(&p);
+	return status;
+}
+
+/* Feeds a run of requests of one stream and hands over what periods are over by it. */
+static int feed(struct run *run, const struct scan_request *r, size_t nr)
+{
+	const struct route *route = &run->routes[r->stream];
+	struct series *s = run->series[route->series];
+	int status;
+
+	for (size_t i = 0; i < nr; i++) {
+		run->moved[i] = r[i].r;
+		run->moved[i].arrival_ns += route->offset_ns;
+		run->moved[i].dispatch_ns += route->offset_ns;
+		run->moved[i].completion_ns += route->offset_ns;
+	}
+	status = series_add(s, run->moved, nr);
+	while (status == 0 && series_due(s))
+		status = emit(run, s, false);
+	return status;
+}
+
+static int feed_batch(struct run *run, size_t nr)
+{
+	const struct scan_request *batch = run->batch;
+	int status = add_routes(run, batch[0].arrival_real_ns);
+	size_t from = 0;
+
+	if (status == 0 && run->config->batch)
+		status = run->config->batch(run->config->ctx, run->scan, batch, nr);
+	while (status == 0 && from < nr) {
+		size_t to = from + 1;
+
+		while (to < nr && batch[to].stream == batch[from].stream)
+			to++;
+		status = feed(run, batch + from, to - from);
+		from = to;
+	}
+	return status;
+}
+
+static int compare_series(const void *a, const void *b)
+{
+	const struct scan_stream *x = (*(struct series *const *)a)->last;
+	const struct scan_stream *y = (*(struct series *const *)b)->last;
+	int order = strcmp(x->host, y->host);
+
+	if (!order)
+		order = strcmp(x->device_name, y->device_name);
+	return order ? order : (x->device > y->device) - (x->device < y->device);
+}
+
+static int finish(struct run *run)
+{
+	int status = add_routes(run, 0);
+
+	if (run->nr_series > 1)
+		qsort(run->series, run->nr_series, sizeof(struct series *), compare_series);
+	for (uint32_t i = 0; i < run->nr_series && status == 0; i++) {
+		struct series *s = run->series[i];
+
+		if (s->nr == 0 && !run->config->idle)
+			continue;
+		/* Requests that completed in later periods come with each period closed. */
+		do
+			status = emit(run, s, s->nr_pending == 0);
+		while (status == 0 && run->config->window_ns && s->nr_pending);
+		if (status == 0 && run->config->window_ns && window_count(s->window))
+			status = emit(run, s, true);
+	}
+	return status;
+}
+
+int replay(struct scan *scan, const struct replay_config *config, struct err *err)
+{
+	struct run run = { .scan = scan, .config = config };
+	int64_t nr;
+	int status = 0;
+
+	run.batch = calloc(SCAN_BATCH, sizeof(*run.batch));
+	run.moved = calloc(SCAN_BATCH, sizeof(*run.moved));
+	if (!run.batch || !run.moved) {
+		status = err_set(err, ENOMEM, "out of memory");
+		goto out;
+	}
+	while (status == 0 && (nr = scan_next(scan, run.batch, SCAN_BATCH)) != 0) {
+		if (nr < 0) {
+			status = err_set(err, (int)-nr, "%s", scan_error(scan)->line);
+			goto out;
+		}
+		status = feed_batch(&run, (size_t)nr);
+		if (config->progress)
+			config->progress(config->ctx, scan_done_requests(scan),
+					 scan_total_requests(scan));
+	}
+	if (status == 0)
+		status = finish(&run);
+	if (status == -ENOMEM)
+		err_set(err, ENOMEM, "out of memory");
+out:
+	for (uint32_t i = 0; i < run.nr_series; i++) {
+		series_release(run.series[i]);
+		free(run.series[i]);
+	}
+	free(run.series);
+	free(run.routes);
+	free(run.batch);
+	free(run.moved);
+	return status;
+}

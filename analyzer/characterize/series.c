@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/characterize/series.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A request may come this much later than others that arrived after it: the agent's reorder bound
+ * and more. A period is closed no earlier. */
+#define LATE_NS 1000000000ull
+
+static uint64_t period_begin(uint64_t at_ns, uint64_t window_ns)
+{
+	return window_ns ? at_ns - at_ns % window_ns : at_ns;
+}
+
+int series_init(struct series *s, const struct scan *scan, const struct scan_stream *stream,
+		const struct window_config *config, uint64_t begin_ns, uint64_t window_ns)
+{
+	*s = (struct series){ .scan = scan, .last = stream };
+	s->begin_ns = period_begin(begin_ns, window_ns);
+	s->end_ns = window_ns ? s->begin_ns + window_ns : UINT64_MAX;
+	if (s->begin_ns < begin_ns)
+		s->begin_ns = begin_ns;
+	s->first_ns = UINT64_MAX;
+	return window_new(&s->window, config, s->begin_ns);
+}
+
+void series_release(struct series *s)
+{
+	window_free(s->window);
+	free(s->pending);
+	*s = (struct series){ 0 };
+}
+
+bool series_is(const struct series *s, const struct scan_stream *stream)
+{
+	const struct scan_stream *l = s->last;
+
+	return strcmp(l->host, stream->host) == 0 && l->device == stream->device &&
+	       strcmp(l->device_name, stream->device_name) == 0;
+}
+
+static int keep(struct series *s, const struct request *r)
+{
+	struct request *pending;
+	size_t cap;
+
+	if (s->nr_pending == s->cap_pending) {
+		cap = s->cap_pending ? 2 * s->cap_pending : 1024;
+		pending = realloc(s->pending, cap * sizeof(*pending));
+		if (!pending)
+			return -ENOMEM;
+		s->pending = pending;
+		s->cap_pending = cap;
+	}
+	s->pending[s->nr_pending++] = *r;
+	return 0;
+}
+
+static void note_times(struct series *s, const struct request *r, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (r[i].arrival_ns < s->first_ns)
+			s->first_ns = r[i].arrival_ns;
+		if (r[i].completion_ns > s->last_ns)
+			s->last_ns = r[i].completion_ns;
+	}
+}
+
+/* Feeds those of the period and keeps the others, in runs. */
+static int feed(struct series *s, const struct request *r, size_t nr)
+{
+	size_t run = 0, i;
+	int status = 0;
+
+	for (i = 0; i < nr && status == 0; i++) {
+		if (r[i].completion_ns < s->end_ns)
+			continue;
+		if (i > run)
+			status = window_add_many(s->window, r + run, i - run);
+		note_times(s, r + run, i - run);
+		run = i + 1;
+		if (status == 0)
+			status = keep(s, &r[i]);
+	}
+	if (status == 0 && run < nr) {
+		status = window_add_many(s->window, r + run, nr - run);
+		note_times(s, r + run, nr - run);
+	}
+	return status;
+}
+
+int series_add(struct series *s, const struct request *r, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (r[i].arrival_ns > s->latest_ns)
+			s->latest_ns = r[i].arrival_ns;
+	s->nr += nr;
+	return feed(s, r, nr);
+}
+
+bool series_due(const struct series *s)
+{
+	return s->end_ns != UINT64_MAX && s->latest_ns >= s->end_ns &&
+	       s->latest_ns - s->end_ns >= LATE_NS;
+}
+
+/* Nanoseconds of [begin, end) that the host's traces watched, counting overlaps of traces once;
+ * *last: the end of the last such interval that is not after end. */
+static uint64_t watched_ns(const struct series *s, uint64_t begin, uint64_t end, uint64_t *last)
+{
+	uint64_t at = begin, sum = 0;
+	bool more = true;
+
+	*last = begin;
+	/* Each round takes the interval that reaches furthest among those begun by `at`. */
+	while (more && at < end) {
+		uint64_t next = UINT64_MAX, reach = at;
+
+		for (uint32_t t = 0; t < scan_nr_traces(s->scan); t++) {
+			const struct scan_trace *trace = scan_trace(s->scan, t);
+
+			if (strcmp(trace->host, s->last->host) != 0)
+				continue;
+			for (size_t i = 0; i < trace->nr_covered; i++) {
+				const struct scan_interval *c = &trace->covered[i];
+
+				if (c->begin_real_ns <= at && c->end_real_ns > reach)
+					reach = c->end_real_ns;
+				else if (c->begin_real_ns > at && c->begin_real_ns < next)
+					next = c->begin_real_ns;
+			}
+		}
+		if (reach > at) {
+			reach = reach < end ? reach : end;
+			sum += reach - at;
+			*last = reach;
+			at = reach;
+		} else {
+			more = next < end;
+			at = next;
+		}
+	}
+	return sum;
+}
+
+/* Requests known to be missing from [begin, end): of the device, or of nobody knows which. Losses
+ * that reach beyond are shared out by time. */
+static uint64_t lost_in(const struct series *s, uint64_t begin, uint64_t end)
+{
+	double sum = 0;
+
+	for (uint32_t t = 0; t < scan_nr_traces(s->scan); t++) {
+		const struct scan_trace *trace = scan_trace(s->scan, t);
+
+		if (strcmp(trace->host, s->last->host) != 0)
+			continue;
+		for (size_t i = 0; i < trace->ledger->nr; i++) {
+			const struct loss *l = &trace->ledger->losses[i];
+			uint64_t from = l->begin_real_ns > begin ? l->begin_real_ns : begin;
+			uint64_t to = l->end_real_ns < end ? l->end_real_ns : end;
+			uint64_t length = l->end_real_ns - l->begin_real_ns;
+
+			if ((l->device && l->device != s->last->device) || from > to)
+				continue;
+			if (length == 0)
+				sum += from < end ? (double)l->count : 0;
+			else
+				sum += (double)l->count * (double)(to - from) / (double)length;
+		}
+	}
+	return (uint64_t)(sum + 0.5);
+}
+
+static void describe(const struct series *s, struct profile *p)
+{
+	const struct scan_stream *st = s->last;
+
+	snprintf(p->host, sizeof(p->host), "%s", st->host);
+	snprintf(p->device, sizeof(p->device), "%" PRIu32 ":%" PRIu32, device_major(st->device),
+		 device_minor(st->device));
+	snprintf(p->device_name, sizeof(p->device_name), "%s", st->device_name);
+	p->source = st->source;
+	p->layer = st->layer;
+}
+
+/* Where the period ends: at the end of what was watched, or of the last request. */
+static uint64_t period_end(const struct series *s, uint64_t watched_until)
+{
+	uint64_t end = s->end_ns;
+
+	if (end == UINT64_MAX)
+		end = watched_until > s->last_ns ? watched_until : s->last_ns;
+	else if (watched_until < end && watched_until > s->begin_ns)
+		end = watched_until > s->last_ns ? watched_until : s->last_ns + 1;
+	if (end > s->end_ns)
+		end = s->end_ns;
+	return end > s->begin_ns ? end : s->begin_ns + 1;
+}
+
+static int next_period(struct series *s, uint64_t window_ns)
+{
+	struct request *again = s->pending;
+	size_t nr = s->nr_pending;
+	int status;
+
+	s->begin_ns = s->end_ns;
+	s->end_ns = s->begin_ns + window_ns;
+	s->first_ns = UINT64_MAX;
+	s->last_ns = 0;
+	window_clear(s->window, s->begin_ns);
+	s->pending = NULL;
+	s->nr_pending = s->cap_pending = 0;
+	status = feed(s, again, nr);
+	free(again);
+	return status;
+}
+
+int series_close(struct series *s, uint64_t window_ns, bool at_end, struct profile *p,
+		 bool *nothing)
+{
+	uint64_t watched_until, watched, end;
+	int status = 0;
+
+	watched = watched_ns(s, s->begin_ns, s->end_ns, &watched_until);
+	end = at_end ? period_end(s, watched_until) : s->end_ns;
+	*nothing = watched == 0 && window_count(s->window) == 0;
+	if (!*nothing) {
+		describe(s, p);
+		status = window_profile(s->window, end, p);
+		p->begin_s = (double)s->begin_ns / 1e9;
+		p->end_s = (double)end / 1e9;
+		p->lost = lost_in(s, s->begin_ns, end);
+		p->quality.coverage_ratio =
+			watched ? (double)watched / (double)(end - s->begin_ns) : 1;
+		if (p->quality.coverage_ratio > 1)
+			p->quality.coverage_ratio = 1;
+		profile_grade(p);
+	}
+	if (status == 0 && window_ns)
+		status = next_period(s, window_ns);
+	return status;
+}

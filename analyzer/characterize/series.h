@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* series: one device of one host, and the period of it that is being filled. For replay.c. */
+#ifndef ANALYZER_SERIES_H
+#define ANALYZER_SERIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyzer/store/scan.h"
+#include "formats/profile.h"
+#include "workload/window.h"
+
+struct series {
+	const struct scan *scan;	/* borrowed, for losses and coverage */
+	const struct scan_stream *last; /* a stream of it: names, source */
+	struct window *window;
+	uint64_t begin_ns, end_ns;  /* period, real time; end UINT64_MAX: open */
+	uint64_t first_ns, last_ns; /* first arrival, last completion of the period */
+	uint64_t latest_ns;	    /* latest arrival seen: how far the stream has come */
+	uint64_t nr;		    /* requests fed since the beginning */
+	struct request *pending;    /* owned: completed after the period, in order of arrival */
+	size_t nr_pending, cap_pending;
+};
+
+/* Begins with the period that holds begin_ns; window_ns 0: without end. 0 or -ENOMEM, -EINVAL. */
+int series_init(struct series *s, const struct scan *scan, const struct scan_stream *stream,
+		const struct window_config *config, uint64_t begin_ns, uint64_t window_ns);
+void series_release(struct series *s);
+/* Whether a stream of a scan is of this device. */
+bool series_is(const struct series *s, const struct scan_stream *stream);
+
+/* Feeds requests whose times are real time already. 0 or -ENOMEM. */
+int series_add(struct series *s, const struct request *r, size_t nr);
+/* Whether the period is over: nothing of it can come any more. */
+bool series_due(const struct series *s);
+/* Writes the period's profile; then moves to the next one. at_end: the scan is at its end.
+ * *nothing: it was not watched and had no request; p is then not to be used. */
+int series_close(struct series *s, uint64_t window_ns, bool at_end, struct profile *p,
+		 bool *nothing);
+
+#endif

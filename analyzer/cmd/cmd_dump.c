@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analyzer/cli.h"
+#include "analyzer/cmd/commands.h"
+#include "analyzer/grid.h"
+#include "analyzer/selection.h"
+#include "analyzer/store/scan_piece.h"
+#include "analyzer/when.h"
+
+#define NR_COLUMNS 64
+
+enum dump_format { DUMP_TEXT, DUMP_CSV, DUMP_JSONL, NR_DUMP_FORMATS };
+static const char *const format_names[NR_DUMP_FORMATS] = { "text", "csv", "jsonl" };
+
+static const struct {
+	uint32_t flag;
+	char letter;
+	const char *name;
+} flags[] = {
+	{ REQUEST_SYNC, 'S', "sync" },
+	{ REQUEST_META, 'M', "meta" },
+	{ REQUEST_READAHEAD, 'A', "readahead" },
+	{ REQUEST_FUA, 'F', "fua" },
+	{ REQUEST_PREFLUSH, 'P', "preflush" },
+	{ REQUEST_PASSTHROUGH, 'T', "passthrough" },
+	{ REQUEST_KERNEL_THREAD, 'K', "kernel_thread" },
+	{ REQUEST_OWN, 'O', "own" },
+	{ REQUEST_ZONE_APPEND, 'Z', "zone_append" },
+};
+#define NR_FLAG_NAMES (sizeof(flags) / sizeof(*flags))
+
+/* A duration in seconds with all of its nanoseconds, or what stands for unknown. */
+static const char *seconds(char out[32], bool known, uint64_t ns, const char *unknown)
+{
+	if (!known)
+		return unknown;
+	snprintf(out, 32, "%" PRIu64 ".%09" PRIu64, ns / 1000000000u, ns % 1000000000u);
+	return out;
+}
+
+static bool queue_known(const struct request *r)
+{
+	return !(r->flags & (REQUEST_NO_ARRIVAL | REQUEST_NO_DISPATCH));
+}
+
+static bool device_known(const struct request *r)
+{
+	return !(r->flags & (REQUEST_NO_COMPLETION | REQUEST_NO_DISPATCH));
+}
+
+static bool total_known(const struct request *r)
+{
+	return !(r->flags & (REQUEST_NO_COMPLETION | REQUEST_NO_ARRIVAL));
+}
+
+static void print_text(const struct scan_request *q, const struct scan_stream *st, bool utc)
+{
+	const struct request *r = &q->r;
+	char when[WHEN_BYTES], queue[WHEN_BYTES] = "-", device[WHEN_BYTES] = "-";
+	char letters[NR_FLAG_NAMES + 1];
+	size_t nr = 0;
+
+	when_format(q->arrival_real_ns, utc, 9, when);
+	if (queue_known(r))
+		when_span((double)(r->dispatch_ns - r->arrival_ns) / 1e9, queue);
+	if (device_known(r))
+		when_span((double)(r->completion_ns - r->dispatch_ns) / 1e9, device);
+	for (size_t i = 0; i < NR_FLAG_NAMES; i++)
+		if (r->flags & flags[i].flag)
+			letters[nr++] = flags[i].letter;
+	letters[nr] = '\0';
+	printf("%s  %s %-8s  %-7s %12" PRIu64 " %8" PRIu32 "  %9s %9s  %7" PRIu32 " %4" PRIu32
+	       "  %s%s\n",
+	       when, st->host, st->device_name, operation_name(r->operation), r->sector, r->bytes,
+	       queue, device, r->pid, r->queue_depth, nr ? letters : "-", r->error ? " error" : "");
+}
+
+static void print_csv(const struct scan_request *q, const struct scan_stream *st)
+{
+	const struct request *r = &q->r;
+	char queue[32], device[32], arrival[32];
+
+	printf("%s,%s,%" PRIu32 ":%" PRIu32 ",%s,%s,%s,%" PRIu64 ",%" PRIu32 ",%s,%s,%" PRIu32
+	       ",%" PRIu32 ",%" PRIu64 ",%" PRIu32 ",%u,%u,0x%" PRIx32 "\n",
+	       seconds(arrival, true, q->arrival_real_ns, ""), st->host, device_major(r->device),
+	       device_minor(r->device), st->device_name, source_name(r->source),
+	       operation_name(r->operation), r->sector, r->bytes,
+	       seconds(queue, queue_known(r), r->dispatch_ns - r->arrival_ns, ""),
+	       seconds(device, device_known(r), r->completion_ns - r->dispatch_ns, ""), r->tid,
+	       r->pid, r->cgroup_id, r->queue_depth, r->requeues, r->error, r->flags);
+}
+
+static void print_jsonl(const struct scan_request *q, const struct scan_stream *st)
+{
+	const struct request *r = &q->r;
+	char queue[32], device[32], total[32], arrival[32];
+	const char *comma = "";
+
+	printf("{\"arrival_s\":%s,\"host\":\"%s\",\"device\":\"%" PRIu32 ":%" PRIu32
+	       "\",\"device_name\":\"%s\",\"source\":\"%s\",\"layer\":\"%s\",\"operation\":\"%s\","
+	       "\"sector\":%" PRIu64 ",\"bytes\":%" PRIu32 ",\"queue_s\":%s,\"device_s\":%s,"
+	       "\"total_s\":%s,",
+	       seconds(arrival, true, q->arrival_real_ns, ""), st->host, device_major(r->device),
+	       device_minor(r->device), st->device_name, source_name(r->source),
+	       layer_name(r->layer), operation_name(r->operation), r->sector, r->bytes,
+	       seconds(queue, queue_known(r), r->dispatch_ns - r->arrival_ns, "null"),
+	       seconds(device, device_known(r), r->completion_ns - r->dispatch_ns, "null"),
+	       seconds(total, total_known(r), r->completion_ns - r->arrival_ns, "null"));
+	if (r->flags & REQUEST_NO_ISSUER)
+		printf("\"tid\":null,\"pid\":null,");
+	else
+		printf("\"tid\":%" PRIu32 ",\"pid\":%" PRIu32 ",", r->tid, r->pid);
+	if (r->flags & REQUEST_NO_CGROUP)
+		printf("\"cgroup_id\":null,");
+	else
+		printf("\"cgroup_id\":%" PRIu64 ",", r->cgroup_id);
+	printf("\"queue_depth\":%" PRIu32 ",\"requeues\":%u,\"error\":%u,\"flags\":[",
+	       r->queue_depth, r->requeues, r->error);
+	for (size_t i = 0; i < NR_FLAG_NAMES; i++) {
+		if (!(r->flags & flags[i].flag))
+			continue;
+		printf("%s\"%s\"", comma, flags[i].name);
+		comma = ",";
+	}
+	printf("]}\n");
+}
+
+static void print_head(enum dump_format format)
+{
+	if (format == DUMP_TEXT)
+		printf("arrival, host, device, operation, sector, bytes, queue, device, pid, "
+		       "depth, flags\n");
+	else if (format == DUMP_CSV)
+		printf("arrival_s,host,device,device_name,source,operation,sector,bytes,queue_s,"
+		       "device_s,tid,pid,cgroup_id,queue_depth,requeues,error,flags\n");
+}
+
+static int dump_requests(struct cli *cli, struct scan *scan, enum dump_format format,
+			 uint64_t limit)
+{
+	struct scan_request *batch = calloc(SCAN_BATCH, sizeof(*batch));
+	uint64_t left = limit ? limit : UINT64_MAX;
+	int64_t nr = 0;
+
+	if (!batch)
+		return cli_fail(cli, &(struct err){ .code = ENOMEM, .line = "out of memory" });
+	print_head(format);
+	while (left && !ferror(stdout) &&
+	       (nr = scan_next(scan, batch, left < SCAN_BATCH ? left : SCAN_BATCH)) > 0) {
+		for (int64_t i = 0; i < nr; i++) {
+			const struct scan_stream *st = scan_stream(scan, batch[i].stream);
+
+			if (format == DUMP_TEXT)
+				print_text(&batch[i], st, cli->utc);
+			else if (format == DUMP_CSV)
+				print_csv(&batch[i], st);
+			else
+				print_jsonl(&batch[i], st);
+		}
+		left -= (uint64_t)nr;
+	}
+	free(batch);
+	return nr < 0 ? cli_fail(cli, scan_error(scan)) : CLI_DONE;
+}
+
+struct column_sum {
+	const char *name;
+	uint64_t coded_bytes, compressed_bytes;
+};
+
+/* Adds what the columns of one segment take; their names are the reader's static strings. */
+static size_t add_columns(struct column_sum *sums, size_t nr, struct segment_reader *reader)
+{
+	struct segment_column_size sizes[NR_COLUMNS];
+	size_t nr_sizes = segment_reader_columns(reader, sizes, NR_COLUMNS);
+
+	for (size_t i = 0; i < nr_sizes && i < NR_COLUMNS; i++) {
+		size_t at = 0;
+
+		while (at < nr && strcmp(sums[at].name, sizes[i].name) != 0)
+			at++;
+		if (at == NR_COLUMNS)
+			continue;
+		if (at == nr)
+			sums[nr++] = (struct column_sum){ .name = sizes[i].name };
+		sums[at].coded_bytes += sizes[i].coded_bytes;
+		sums[at].compressed_bytes += sizes[i].compressed_bytes;
+	}
+	return nr;
+}
+
+static int print_columns(const struct cli *cli, const struct column_sum *sums, size_t nr,
+			 uint64_t nr_requests)
+{
+	double per = nr_requests ? 1.0 / (double)nr_requests : 0;
+	struct column_sum total = { .name = "total" };
+	struct grid g;
+	int status;
+
+	if (cli->json) {
+		printf("{\"requests\":%" PRIu64 ",\"columns\":[", nr_requests);
+		for (size_t i = 0; i < nr; i++)
+			printf("%s{\"column\":\"%s\",\"coded_bytes\":%" PRIu64
+			       ",\"compressed_bytes\":%" PRIu64 "}",
+			       i ? "," : "", sums[i].name, sums[i].coded_bytes,
+			       sums[i].compressed_bytes);
+		printf("]}\n");
+		return CLI_DONE;
+	}
+	grid_init(&g, "column|>coded bytes|>compressed bytes|>bytes per request");
+	for (size_t i = 0; i <= nr; i++) {
+		const struct column_sum *c = i < nr ? &sums[i] : &total;
+
+		grid_cell(&g, "%s", c->name);
+		grid_cell(&g, "%" PRIu64, c->coded_bytes);
+		grid_cell(&g, "%" PRIu64, c->compressed_bytes);
+		grid_cell(&g, "%.3f", (double)c->compressed_bytes * per);
+		total.coded_bytes += c->coded_bytes;
+		total.compressed_bytes += c->compressed_bytes;
+	}
+	status = grid_print(&g, stdout);
+	grid_release(&g);
+	return cli_status_of(status);
+}
+
+/* Column sizes belong to segments, not to requests: files are read as they are. */
+static int dump_columns(struct cli *cli)
+{
+	struct column_sum sums[NR_COLUMNS];
+	struct scan_pieces pieces = { 0 };
+	struct scan_filter all = { 0 };
+	uint64_t nr_requests = 0;
+	struct err err = { 0 };
+	struct buf data;
+	size_t nr = 0;
+	int status = scan_pieces_of_files(&pieces, (const char *const *)cli->argv,
+					  (size_t)cli->argc, &all, &err);
+
+	buf_init(&data);
+	for (size_t i = 0; i < pieces.nr && status == 0; i++) {
+		struct segment_reader *reader = NULL;
+		const struct scan_piece *p = &pieces.items[i];
+
+		status = scan_read_file(p->file, p->file_offset, p->file_bytes, &data, &err);
+		if (status == 0)
+			status = segment_reader_new(&reader, data.data, data.len, &err);
+		if (status < 0)
+			break;
+		nr = add_columns(sums, nr, reader);
+		nr_requests += p->nr_requests;
+		segment_reader_free(reader);
+	}
+	buf_release(&data);
+	scan_pieces_release(&pieces);
+	if (status < 0) {
+		err.code = -status;
+		return cli_fail(cli, &err);
+	}
+	return print_columns(cli, sums, nr, nr_requests);
+}
+
+static int run(struct cli *cli)
+{
+	struct selection sel = { 0 };
+	const char *format_name = NULL;
+	uint64_t limit = 0;
+	bool columns = false;
+	const struct cli_option options[] = {
+		SELECTION_OPTIONS(&sel),
+		CLI_STRING("format", 'f', "FORMAT", &format_name, "text (default), csv or jsonl"),
+		CLI_U64("limit", 'n', "N", &limit, "only the first N requests"),
+		CLI_FLAG("columns", 0, &columns, "sizes of the compressed columns of the files"),
+		CLI_END,
+	};
+	unsigned int format = 0;
+	struct scan *scan = NULL;
+	struct err err = { 0 };
+	int status;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (!format_name)
+		format_name = format_names[cli->json ? DUMP_JSONL : DUMP_TEXT];
+	while (format < NR_DUMP_FORMATS && strcmp(format_names[format], format_name) != 0)
+		format++;
+	if (format == NR_DUMP_FORMATS)
+		return cli_usage(cli, "--format: expected text, csv or jsonl, got '%s'",
+				 format_name);
+	if (columns && (sel.dir || cli->argc == 0))
+		return cli_usage(cli, "--columns: expected segment files");
+	if (columns)
+		return dump_columns(cli);
+	status = selection_open(&sel, cli, &scan, NULL, &err);
+	if (status < 0) {
+		err.code = -status;
+		status = cli_fail(cli, &err);
+	} else {
+		status = dump_requests(cli, scan, (enum dump_format)format, limit);
+	}
+	scan_close(scan);
+	selection_release(&sel);
+	return status;
+}
+
+const struct command command_dump = {
+	.name = "dump",
+	.summary = "the requests of a trace as text, CSV or JSON lines",
+	.usage = "[SELECTION] (--store DIR | FILE...)\n--columns FILE...",
+	.example = "blkcast dump --store traces --device loop0 --format csv --limit 10",
+	.details = "Flags in text: S sync, M metadata, A read-ahead, F forced unit access, P "
+		   "pre-flush,\nT passthrough, K kernel thread, O the agent's own, Z zone append. "
+		   "In CSV they are the\nnumber of formats/request.h; a field that is not known is "
+		   "empty.",
+	.run = run,
+};

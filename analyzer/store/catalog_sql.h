@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* catalog_sql: the SQL text of catalog.c, which alone includes it. catalog.h explains the tables. */
+#ifndef ANALYZER_CATALOG_SQL_H
+#define ANALYZER_CATALOG_SQL_H
+
+/* Statements, prepared at the first use. */
+enum statement {
+	PUT_SEGMENT,
+	PUT_DEVICE,
+	PUT_LOSS,
+	DROP_SEGMENT,
+	DROP_DEVICES,
+	DROP_LOSSES,
+	GET_HASH,
+	PUT_DAMAGED,
+	GET_DAMAGED,
+	DROP_DAMAGED,
+	EACH_SEGMENT,
+	EACH_DEVICE,
+	EACH_LOSS,
+	EACH_DAMAGED,
+	EACH_STREAM,
+	NR_STATEMENTS,
+};
+
+#define WHERE_NAME " WHERE host = ?1 AND boot_id = ?2 AND epoch = ?3 AND sequence = ?4"
+#define BY_NAME	   " ORDER BY host, boot_id, epoch, sequence"
+
+static const char *const statements[NR_STATEMENTS] = {
+	[PUT_SEGMENT] = "INSERT OR REPLACE INTO segment VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+			" ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+	[PUT_DEVICE] = "INSERT INTO device VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+		       " ?12, ?13, ?14, ?15, ?16, ?17)",
+	[PUT_LOSS] = "INSERT INTO loss VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+	[DROP_SEGMENT] = "DELETE FROM segment" WHERE_NAME,
+	[DROP_DEVICES] = "DELETE FROM device" WHERE_NAME,
+	[DROP_LOSSES] = "DELETE FROM loss" WHERE_NAME,
+	[GET_HASH] = "SELECT hash FROM segment" WHERE_NAME,
+	[PUT_DAMAGED] = "INSERT OR REPLACE INTO damaged VALUES (?1, ?2, ?3, ?4)",
+	[GET_DAMAGED] = "SELECT 1 FROM damaged WHERE path = ?1 AND mtime_ns = ?2 AND"
+			" file_bytes = ?3",
+	[DROP_DAMAGED] = "DELETE FROM damaged WHERE path = ?1",
+	[EACH_SEGMENT] = "SELECT * FROM segment" BY_NAME,
+	[EACH_DEVICE] = "SELECT * FROM device" BY_NAME ", rowid",
+	[EACH_LOSS] = "SELECT * FROM loss" BY_NAME ", rowid",
+	[EACH_DAMAGED] = "SELECT path, why FROM damaged ORDER BY path",
+	[EACH_STREAM] = "SELECT host, boot_id, epoch, max(sequence), count(*) FROM segment WHERE"
+			" ?1 IS NULL OR host = ?1 GROUP BY host, boot_id, epoch"
+			" ORDER BY host, boot_id, epoch",
+};
+
+static const char schema[] =
+	"CREATE TABLE segment(host TEXT NOT NULL, boot_id TEXT NOT NULL, epoch INTEGER NOT NULL,"
+	" sequence INTEGER NOT NULL, hash BLOB NOT NULL, file_bytes INTEGER NOT NULL,"
+	" requests INTEGER NOT NULL, captured INTEGER NOT NULL, source INTEGER NOT NULL,"
+	" layer INTEGER NOT NULL, begin_mono INTEGER NOT NULL, begin_boot INTEGER NOT NULL,"
+	" begin_real INTEGER NOT NULL, end_mono INTEGER NOT NULL, end_boot INTEGER NOT NULL,"
+	" end_real INTEGER NOT NULL, first_real INTEGER NOT NULL, last_real INTEGER NOT NULL,"
+	" PRIMARY KEY(host, boot_id, epoch, sequence)) WITHOUT ROWID;"
+	"CREATE TABLE device(host TEXT NOT NULL, boot_id TEXT NOT NULL, epoch INTEGER NOT NULL,"
+	" sequence INTEGER NOT NULL, device INTEGER NOT NULL, name TEXT NOT NULL,"
+	" size_bytes INTEGER NOT NULL, requests_0 INTEGER NOT NULL, requests_1 INTEGER NOT NULL,"
+	" requests_2 INTEGER NOT NULL, requests_3 INTEGER NOT NULL, requests_4 INTEGER NOT NULL,"
+	" bytes_0 INTEGER NOT NULL, bytes_1 INTEGER NOT NULL, bytes_2 INTEGER NOT NULL,"
+	" bytes_3 INTEGER NOT NULL, bytes_4 INTEGER NOT NULL);"
+	"CREATE INDEX device_name ON device(host, boot_id, epoch, sequence);"
+	"CREATE TABLE loss(host TEXT NOT NULL, boot_id TEXT NOT NULL, epoch INTEGER NOT NULL,"
+	" sequence INTEGER NOT NULL, cause INTEGER NOT NULL, count INTEGER NOT NULL,"
+	" count_known INTEGER NOT NULL, device INTEGER NOT NULL, begin_real INTEGER NOT NULL,"
+	" end_real INTEGER NOT NULL);"
+	"CREATE INDEX loss_name ON loss(host, boot_id, epoch, sequence);"
+	"CREATE TABLE damaged(path TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL,"
+	" file_bytes INTEGER NOT NULL, why TEXT NOT NULL) WITHOUT ROWID;";
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ingest: takes one segment into a store so that an acknowledgement is a promise.
+ *
+ * The order is: validate all of it; write a temporary file; fsync it; rename it; fsync its folder,
+ * and the parents of every folder newly made; add it to the catalog; only then return success.
+ * Segments are named by (host, boot id, epoch, sequence): the same one again is stored once and
+ * answered the same; another one under the same name is refused.
+ *
+ * Many threads may call ingest_put() at once: they share the disk's flushes, and take turns at the
+ * catalog and at one and the same name.
+ */
+#ifndef ANALYZER_INGEST_H
+#define ANALYZER_INGEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyzer/store/store.h"
+#include "formats/err.h"
+
+struct ingest;
+
+struct ingest_result {
+	struct segment_name name;
+	struct segment_hash hash;
+	bool stored; /* false: it was there already */
+};
+
+struct ingest_counts {
+	uint64_t nr_stored, nr_repeated, stored_bytes;
+	uint64_t nr_damaged;   /* no good segment, or another than the request named */
+	uint64_t nr_conflicts; /* the name is taken by another content */
+	uint64_t nr_disk_errors;
+	uint64_t nr_catalog_errors; /* durable, but not in the catalog until the next sync */
+};
+
+int ingest_new(struct ingest **out, struct store *store);
+void ingest_free(struct ingest *g);
+
+/*
+ * Takes len bytes at data. expected (may be NULL) is the name that the sender gave. Returns 0 once
+ * the segment is durable, with *result filled; else nothing is stored and err says why:
+ * -EBADMSG, -EPROTONOSUPPORT, -EFBIG, -EINVAL: it is damaged, foreign, or not the one expected
+ * -EEXIST: the name is taken by a segment with another hash
+ * -ENOSPC, -EDQUOT, -EIO, -EROFS, ...: the disk did not take it; trying again later may help
+ * -ENOMEM
+ */
+int ingest_put(struct ingest *g, const struct segment_name *expected, const void *data, size_t len,
+	       struct ingest_result *result, struct err *err);
+
+struct ingest_counts ingest_counted(struct ingest *g);
+
+/* Visits the streams of a host, as catalog_each_stream(); safe beside ingest_put(). */
+int ingest_each_stream(struct ingest *g, const char *host,
+		       int (*visit)(void *ctx, const struct segment_name *highest, uint64_t count),
+		       void *ctx, struct err *err);
+
+#endif

@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/store/scan.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/store/scan_match.h"
+#include "analyzer/store/scan_piece.h"
+
+/* Segments of consecutive sequence follow each other; their anchors are read at slightly
+ * different instants, and that is no gap in what was watched. */
+#define TOUCH_NS 10000000ull
+
+struct trace {
+	struct scan_trace facts;
+	struct ledger ledger;
+	struct scan_interval *covered; /* owned; facts.covered */
+	size_t cap_covered;
+
+	size_t next, end; /* its pieces not yet read */
+	struct buf data;  /* the segment being read */
+	struct segment_reader *reader;
+	struct clock_anchor anchor; /* of that segment */
+	struct scan_match match;
+
+	struct request *batch; /* owned: SCAN_BATCH decoded, to be taken from */
+	size_t nr_batch, at;
+
+	struct stream_of *devices; /* owned: the streams of this trace */
+	size_t nr_devices, hint;
+	uint32_t index;
+	uint64_t key; /* real arrival of the request at hand, or a bound below the first */
+	bool opened;
+};
+
+struct stream_of {
+	uint32_t device, stream;
+	bool taken; /* by the filter */
+};
+
+struct scan {
+	struct scan_filter filter;
+	struct scan_hooks hooks;
+	struct store *store; /* borrowed; NULL: files */
+	struct scan_pieces pieces;
+	struct trace **traces; /* owned */
+	uint32_t nr_traces;
+	struct trace **heap; /* those not at their end, least key first */
+	uint32_t nr_heap;
+	struct named_stream **streams; /* owned */
+	uint32_t nr_streams, cap_streams;
+	uint64_t total, done;
+	struct err error;
+};
+
+struct named_stream {
+	struct scan_stream facts;
+	char name[SEGMENT_NAME_BYTES];
+};
+
+/* By time; traces of equal time in their own order, so that a scan is the same each time. */
+static bool before(const struct trace *a, const struct trace *b)
+{
+	return a->key < b->key || (a->key == b->key && a->index < b->index);
+}
+
+static void heap_down(struct scan *s, uint32_t at)
+{
+	struct trace *t = s->heap[at];
+
+	for (;;) {
+		uint32_t child = 2 * at + 1;
+
+		if (child >= s->nr_heap)
+			break;
+		if (child + 1 < s->nr_heap && before(s->heap[child + 1], s->heap[child]))
+			child++;
+		if (!before(s->heap[child], t))
+			break;
+		s->heap[at] = s->heap[child];
+		at = child;
+	}
+	s->heap[at] = t;
+}
+
+static void heap_drop_first(struct scan *s)
+{
+	s->heap[0] = s->heap[--s->nr_heap];
+	if (s->nr_heap)
+		heap_down(s, 0);
+}
+
+/* The trace that comes after the first; NULL where there is one alone. */
+static const struct trace *heap_second(const struct scan *s)
+{
+	if (s->nr_heap < 2)
+		return NULL;
+	if (s->nr_heap == 2 || before(s->heap[1], s->heap[2]))
+		return s->heap[1];
+	return s->heap[2];
+}
+
+static struct named_stream *stream_new(struct scan *s, const struct trace *t, uint32_t device)
+{
+	struct named_stream **streams;
+	struct named_stream *stream;
+	uint32_t cap;
+
+	if (s->nr_streams == s->cap_streams) {
+		cap = s->cap_streams ? s->cap_streams * 2 : 16;
+		streams = realloc(s->streams, cap * sizeof(*streams));
+		if (!streams)
+			return NULL;
+		s->streams = streams;
+		s->cap_streams = cap;
+	}
+	stream = calloc(1, sizeof(*stream));
+	if (!stream)
+		return NULL;
+	stream->facts = (struct scan_stream){
+		.host = t->facts.host,
+		.boot_id = t->facts.boot_id,
+		.epoch = t->facts.epoch,
+		.trace = t->index,
+		.device = device,
+		.device_name = stream->name,
+	};
+	s->streams[s->nr_streams++] = stream;
+	return stream;
+}
+
+/* The device's place in the trace, made where it is new; NULL without memory. A device that the
+ * filter leaves out has no stream. */
+static struct stream_of *device_of(struct scan *s, struct trace *t, uint32_t device,
+				   const struct segment_device *known)
+{
+	struct stream_of *devices;
+	bool taken;
+
+	if (t->hint < t->nr_devices && t->devices[t->hint].device == device)
+		return &t->devices[t->hint];
+	for (size_t i = 0; i < t->nr_devices; i++) {
+		if (t->devices[i].device != device)
+			continue;
+		t->hint = i;
+		return &t->devices[i];
+	}
+	taken = scan_match_device(&s->filter, device, known ? known->name : "");
+	devices = realloc(t->devices, (t->nr_devices + 1) * sizeof(*devices));
+	if (!devices)
+		return NULL;
+	t->devices = devices;
+	if (taken && !stream_new(s, t, device))
+		return NULL;
+	t->hint = t->nr_devices++;
+	devices[t->hint] = (struct stream_of){ device, taken ? s->nr_streams - 1 : 0, taken };
+	return &devices[t->hint];
+}
+
+/* Names, sizes and clocks of the segment's devices. */
+static int name_devices(struct scan *s, struct trace *t, const struct segment_header *h)
+{
+	for (size_t i = 0; i < h->nr_devices; i++) {
+		struct stream_of *d = device_of(s, t, h->devices[i].device, &h->devices[i]);
+		struct named_stream *stream;
+
+		if (!d)
+			return -ENOMEM;
+		if (!d->taken)
+			continue;
+		stream = s->streams[d->stream];
+		snprintf(stream->name, sizeof(stream->name), "%s", h->devices[i].name);
+		segment_word_clean(stream->name);
+		stream->facts.device_bytes = h->devices[i].size_bytes;
+		stream->facts.source = h->source;
+		stream->facts.layer = h->layer;
+	}
+	for (size_t i = 0; i < t->nr_devices; i++)
+		if (t->devices[i].taken)
+			s->streams[t->devices[i].stream]->facts.real_offset_ns =
+				(int64_t)(h->begin.realtime_ns - h->begin.monotonic_ns);
+	return 0;
+}
+
+/* Cuts [begin, end) of both clocks to the filter's times; false where nothing is left. */
+static bool cut(const struct scan_filter *f, struct scan_interval *i)
+{
+	uint64_t less;
+
+	if (i->begin_real_ns < f->begin_real_ns) {
+		less = f->begin_real_ns - i->begin_real_ns;
+		i->begin_real_ns += less;
+		i->begin_ns += less;
+	}
+	if (f->end_real_ns && i->end_real_ns > f->end_real_ns) {
+		less = i->end_real_ns - f->end_real_ns;
+		i->end_real_ns -= less;
+		i->end_ns -= less < i->end_ns ? less : i->end_ns;
+	}
+	return i->begin_real_ns < i->end_real_ns && i->begin_ns < i->end_ns;
+}
+
+static int cover(struct scan *s, struct trace *t, const struct scan_piece *p)
+{
+	struct scan_interval i = { p->begin.realtime_ns, p->end.realtime_ns, p->begin.monotonic_ns,
+				   p->end.monotonic_ns };
+	struct scan_interval *last =
+		t->facts.nr_covered ? &t->covered[t->facts.nr_covered - 1] : NULL;
+	struct scan_interval *more;
+
+	if (!cut(&s->filter, &i))
+		return 0;
+	if (last && p->nr_missing == 0 && i.begin_ns >= last->begin_ns &&
+	    i.begin_ns <= last->end_ns + TOUCH_NS) {
+		if (i.end_ns > last->end_ns) {
+			last->end_ns = i.end_ns;
+			last->end_real_ns = i.end_real_ns;
+		}
+		return 0;
+	}
+	if (t->facts.nr_covered == t->cap_covered) {
+		t->cap_covered = t->cap_covered ? 2 * t->cap_covered : 4;
+		more = realloc(t->covered, t->cap_covered * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		t->covered = more;
+		t->facts.covered = more;
+	}
+	t->covered[t->facts.nr_covered++] = i;
+	return 0;
+}
+
+static int take_header(struct scan *s, struct trace *t, const struct scan_piece *p,
+		       const struct segment_header *h)
+{
+	int status = name_devices(s, t, h);
+
+	if (status == 0)
+		status = scan_match_segment(&t->match, h);
+	if (status == 0 && h->ledger)
+		status = ledger_merge(&t->ledger, h->ledger);
+	if (status == 0)
+		status = cover(s, t, p);
+	if (status < 0)
+		return status;
+	t->anchor = h->begin;
+	t->facts.nr_segments++;
+	t->facts.nr_requests += segment_reader_count(t->reader);
+	t->facts.nr_captured += h->nr_captured;
+	t->facts.nr_missing += p->nr_missing;
+	for (size_t i = 0; i < h->nr_profiles && s->hooks.profile; i++)
+		s->hooks.profile(s->hooks.ctx, t->index, h->profiles[i]);
+	return 0;
+}
+
+static int open_piece(struct scan *s, struct trace *t)
+{
+	const struct scan_piece *p = &s->pieces.items[t->next++];
+	char path[SEGMENT_PATH_MAX];
+	int status;
+
+	segment_reader_free(t->reader);
+	t->reader = NULL;
+	if (!t->batch)
+		t->batch = calloc(SCAN_BATCH, sizeof(*t->batch));
+	if (!t->batch)
+		return err_set(&s->error, ENOMEM, "out of memory");
+	segment_name_path(&p->name, path);
+	if (p->file)
+		status =
+			scan_read_file(p->file, p->file_offset, p->file_bytes, &t->data, &s->error);
+	else
+		status = store_read(s->store, path, &t->data, &s->error);
+	if (status < 0)
+		return status;
+	status = segment_reader_new(&t->reader, t->data.data, t->data.len, &s->error);
+	if (status < 0) {
+		err_prefix(&s->error, "%s", p->file ? p->file : path);
+		return status;
+	}
+	status = take_header(s, t, p, segment_reader_header(t->reader));
+	return status < 0 ? err_set(&s->error, -status, "%s: %s", path, strerror(-status)) : 0;
+}
+
+/* Makes batch[at] a request, reading on as needed. 1, 0 at the trace's end, or -errno. */
+static int fill(struct scan *s, struct trace *t)
+{
+	while (t->at == t->nr_batch) {
+		int64_t nr = 0;
+		int status;
+
+		if (t->reader)
+			nr = segment_reader_next(t->reader, t->batch, SCAN_BATCH);
+		if (nr < 0)
+			return err_set(&s->error, (int)-nr,
+				       "%s/%s/%" PRIu64 "/%" PRIu64
+				       ": its columns cannot be decoded",
+				       t->facts.host, t->facts.boot_id, t->facts.epoch,
+				       s->pieces.items[t->next - 1].name.sequence);
+		t->nr_batch = (size_t)nr;
+		t->at = 0;
+		s->done += (uint64_t)nr;
+		if (nr > 0)
+			break;
+		if (t->next == t->end)
+			return 0;
+		status = open_piece(s, t);
+		if (status < 0)
+			return status;
+	}
+	t->key = real_from_anchor(&t->anchor, t->batch[t->at].arrival_ns);
+	return 1;
+}
+
+/*
+ * Takes requests of the first trace while no other has an earlier one, as far as its batch goes.
+ * Returns how many were put into out, or -ENOMEM.
+ */
+static int64_t take(struct scan *s, struct trace *t, struct scan_request *out, size_t max)
+{
+	const struct trace *second = heap_second(s);
+	size_t nr = 0;
+
+	while (nr < max && t->at < t->nr_batch) {
+		const struct request *r = &t->batch[t->at];
+		struct stream_of *d;
+
+		t->key = real_from_anchor(&t->anchor, r->arrival_ns);
+		if (second && !before(t, second))
+			break;
+		d = device_of(s, t, r->device, NULL);
+		if (!d)
+			return -ENOMEM;
+		if (d->taken && scan_match_request(&t->match, r)) {
+			out[nr].r = *r;
+			out[nr].arrival_real_ns = t->key;
+			out[nr++].stream = d->stream;
+		}
+		t->at++;
+	}
+	return (int64_t)nr;
+}
+
+/* Keeps what the trace says of itself; its buffers are no longer needed. */
+static void trace_finish(struct trace *t)
+{
+	segment_reader_free(t->reader);
+	t->reader = NULL;
+	buf_release(&t->data);
+	free(t->batch);
+	t->batch = NULL;
+	t->at = t->nr_batch = 0;
+}
+
+int64_t scan_next(struct scan *s, struct scan_request *out, size_t max)
+{
+	size_t nr = 0;
+
+	while (nr < max && s->nr_heap) {
+		struct trace *t = s->heap[0];
+		int64_t got;
+		int more = fill(s, t);
+
+		if (more < 0)
+			return more;
+		if (more == 0) {
+			trace_finish(t);
+			heap_drop_first(s);
+			continue;
+		}
+		if (!t->opened) {
+			/* Its key was a bound; with the true one another may come first. */
+			t->opened = true;
+			heap_down(s, 0);
+			continue;
+		}
+		got = take(s, t, out + nr, max - nr);
+		if (got < 0)
+			return err_set(&s->error, ENOMEM, "out of memory");
+		nr += (size_t)got;
+		heap_down(s, 0);
+	}
+	return (int64_t)nr;
+}
+
+static bool same_trace(const struct segment_name *a, const struct segment_name *b)
+{
+	return a->epoch == b->epoch && strcmp(a->boot_id, b->boot_id) == 0 &&
+	       strcmp(a->host, b->host) == 0;
+}
+
+static struct trace *trace_new(struct scan *s, size_t first)
+{
+	const struct scan_piece *p = &s->pieces.items[first];
+	struct trace *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->index = s->nr_traces;
+	t->next = t->end = first;
+	t->key = p->first_known ? p->first_real_ns : 0;
+	t->facts.host = p->name.host;
+	t->facts.boot_id = p->name.boot_id;
+	t->facts.epoch = p->name.epoch;
+	t->facts.ledger = &t->ledger;
+	buf_init(&t->data);
+	ledger_init(&t->ledger);
+	scan_match_init(&t->match, &s->filter);
+	return t;
+}
+
+static int make_traces(struct scan *s)
+{
+	struct trace *t = NULL;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < s->pieces.nr; i++)
+		nr += i == 0 || !same_trace(&s->pieces.items[i - 1].name, &s->pieces.items[i].name);
+	if (nr == 0)
+		return 0;
+	s->traces = calloc(nr, sizeof(struct trace *));
+	s->heap = calloc(nr, sizeof(struct trace *));
+	if (!s->traces || !s->heap)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->pieces.nr; i++) {
+		const struct scan_piece *p = &s->pieces.items[i];
+
+		if (!t || !same_trace(&s->pieces.items[t->next].name, &p->name)) {
+			t = trace_new(s, i);
+			if (!t)
+				return -ENOMEM;
+			s->traces[s->nr_traces++] = t;
+		}
+		t->end = i + 1;
+		/* Segments without requests have no first; the bound is that of the others. */
+		if (p->first_known && p->nr_requests && (t->key == 0 || p->first_real_ns < t->key))
+			t->key = p->first_real_ns;
+		s->total += p->nr_requests;
+	}
+	memcpy(s->heap, s->traces, nr * sizeof(struct trace *));
+	s->nr_heap = s->nr_traces;
+	for (uint32_t i = s->nr_heap / 2; i-- > 0;)
+		heap_down(s, i);
+	return 0;
+}
+
+static int scan_new(struct scan **out, const struct scan_filter *filter,
+		    const struct scan_hooks *hooks)
+{
+	struct scan *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	if (filter)
+		s->filter = *filter;
+	if (hooks)
+		s->hooks = *hooks;
+	*out = s;
+	return 0;
+}
+
+int scan_open_store(struct scan **out, struct store *store, const struct scan_filter *filter,
+		    const struct scan_hooks *hooks, struct err *err)
+{
+	struct scan *s;
+	int status = scan_new(&s, filter, hooks);
+
+	if (status < 0)
+		return status;
+	s->store = store;
+	status = scan_pieces_of_store(&s->pieces, store, &s->filter, err);
+	if (status == 0)
+		status = make_traces(s);
+	if (status < 0)
+		scan_close(s);
+	else
+		*out = s;
+	return status;
+}
+
+int scan_open_files(struct scan **out, const char *const *paths, size_t nr,
+		    const struct scan_filter *filter, const struct scan_hooks *hooks,
+		    struct err *err)
+{
+	struct scan *s;
+	int status = scan_new(&s, filter, hooks);
+
+	if (status < 0)
+		return status;
+	status = scan_pieces_of_files(&s->pieces, paths, nr, &s->filter, err);
+	if (status == 0)
+		status = make_traces(s);
+	if (status < 0)
+		scan_close(s);
+	else
+		*out = s;
+	return status;
+}
+
+static void trace_free(struct trace *t)
+{
+	if (!t)
+		return;
+	trace_finish(t);
+	ledger_release(&t->ledger);
+	scan_match_release(&t->match);
+	free(t->covered);
+	free(t->devices);
+	free(t);
+}
+
+void scan_close(struct scan *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; i < s->nr_traces; i++)
+		trace_free(s->traces[i]);
+	for (uint32_t i = 0; i < s->nr_streams; i++)
+		free(s->streams[i]);
+	free(s->traces);
+	free(s->heap);
+	free(s->streams);
+	scan_pieces_release(&s->pieces);
+	free(s);
+}
+
+const struct err *scan_error(const struct scan *s)
+{
+	return &s->error;
+}
+
+uint32_t scan_nr_streams(const struct scan *s)
+{
+	return s->nr_streams;
+}
+
+const struct scan_stream *scan_stream(const struct scan *s, uint32_t stream)
+{
+	return &s->streams[stream]->facts;
+}
+
+uint32_t scan_nr_traces(const struct scan *s)
+{
+	return s->nr_traces;
+}
+
+const struct scan_trace *scan_trace(const struct scan *s, uint32_t trace)
+{
+	return &s->traces[trace]->facts;
+}
+
+uint64_t scan_total_requests(const struct scan *s)
+{
+	return s->total;
+}
+
+uint64_t scan_done_requests(const struct scan *s)
+{
+	return s->done;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scan_match: a scan's filter, made ready for the ids of one segment. */
+#ifndef ANALYZER_SCAN_MATCH_H
+#define ANALYZER_SCAN_MATCH_H
+
+#include "analyzer/store/scan.h"
+#include "formats/segment.h"
+
+struct scan_match {
+	const struct scan_filter *filter; /* borrowed */
+	uint64_t *cgroups;		  /* owned: ids taken, ascending */
+	size_t nr_cgroups;
+	uint64_t *processes; /* owned: pids taken, ascending */
+	size_t nr_processes;
+	/* the filter's times in the segment's CLOCK_MONOTONIC; end exclusive */
+	uint64_t begin_ns, end_ns;
+	bool all; /* takes every request of a device that it takes */
+};
+
+void scan_match_init(struct scan_match *m, const struct scan_filter *filter);
+void scan_match_release(struct scan_match *m);
+/* Makes it ready for the requests of the segment with this header. 0 or -ENOMEM. */
+int scan_match_segment(struct scan_match *m, const struct segment_header *h);
+
+/* Whether the filter takes a device of this number and name. */
+bool scan_match_device(const struct scan_filter *f, uint32_t device, const char *name);
+/* Whether it takes the request, its device apart. O(log ids). */
+bool scan_match_request(const struct scan_match *m, const struct request *r);
+
+#endif

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/store/scan_piece.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HEAD_BYTES 64 /* enough for segment_length() */
+
+void scan_pieces_release(struct scan_pieces *p)
+{
+	free(p->items);
+	*p = (struct scan_pieces){ 0 };
+}
+
+static struct scan_piece *pieces_add(struct scan_pieces *p)
+{
+	struct scan_piece *items;
+	size_t cap;
+
+	if (p->nr == p->cap) {
+		cap = p->cap ? p->cap * 2 : 64;
+		items = realloc(p->items, cap * sizeof(*items));
+		if (!items)
+			return NULL;
+		p->items = items;
+		p->cap = cap;
+	}
+	memset(&p->items[p->nr], 0, sizeof(*p->items));
+	return &p->items[p->nr++];
+}
+
+static bool host_taken(const struct scan_filter *f, const char *host)
+{
+	for (size_t i = 0; i < f->nr_hosts; i++)
+		if (strcmp(f->hosts[i], host) == 0)
+			return true;
+	return f->nr_hosts == 0;
+}
+
+/* Its requests or the interval it watched touch the filter's times. */
+static bool time_taken(const struct scan_filter *f, const struct scan_piece *p)
+{
+	uint64_t begin = p->begin.realtime_ns, end = p->end.realtime_ns;
+
+	if (p->nr_requests && p->first_real_ns < begin)
+		begin = p->first_real_ns;
+	if (p->nr_requests && p->last_real_ns > end)
+		end = p->last_real_ns;
+	return end >= f->begin_real_ns && (f->end_real_ns == 0 || begin < f->end_real_ns);
+}
+
+static bool same_trace(const struct segment_name *a, const struct segment_name *b)
+{
+	return a->epoch == b->epoch && strcmp(a->boot_id, b->boot_id) == 0 &&
+	       strcmp(a->host, b->host) == 0;
+}
+
+/* Notes what is missing between neighbours, then keeps what the filter may take. */
+static void pieces_filter(struct scan_pieces *p, const struct scan_filter *filter)
+{
+	size_t kept = 0;
+
+	for (size_t i = p->nr; i-- > 1;) {
+		struct scan_piece *at = &p->items[i];
+
+		if (same_trace(&at[-1].name, &at->name))
+			at->nr_missing = at->name.sequence - at[-1].name.sequence - 1;
+	}
+	for (size_t i = 0; i < p->nr; i++)
+		if (host_taken(filter, p->items[i].name.host) && time_taken(filter, &p->items[i]))
+			p->items[kept++] = p->items[i];
+	p->nr = kept;
+}
+
+static int collect_row(void *ctx, const struct segment_facts *f)
+{
+	struct scan_piece *piece = pieces_add(ctx);
+
+	if (!piece)
+		return -ENOMEM;
+	*piece = (struct scan_piece){
+		.name = f->name,
+		.hash = f->hash,
+		.file_bytes = f->file_bytes,
+		.nr_requests = f->nr_requests,
+		.nr_captured = f->nr_captured,
+		.begin = f->begin,
+		.end = f->end,
+		.first_real_ns = f->first_real_ns,
+		.last_real_ns = f->last_real_ns,
+		.first_known = true,
+	};
+	return 0;
+}
+
+int scan_pieces_of_store(struct scan_pieces *p, struct store *store,
+			 const struct scan_filter *filter, struct err *err)
+{
+	int status = catalog_each_segment(store_catalog(store), collect_row, p, err);
+
+	if (status == 0)
+		pieces_filter(p, filter);
+	return status;
+}
+
+static int read_exactly(int fd, uint64_t offset, uint64_t nr, struct buf *b)
+{
+	int status = buf_reserve(b, nr);
+
+	while (status == 0 && nr) {
+		ssize_t got = pread(fd, b->data + b->len, nr, (off_t)offset);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			return -EBADMSG;
+		b->len += (size_t)got;
+		offset += (uint64_t)got;
+		nr -= (uint64_t)got;
+	}
+	return status;
+}
+
+int scan_read_file(const char *path, uint64_t offset, uint64_t nr, struct buf *b, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int status;
+
+	buf_clear(b);
+	if (fd < 0)
+		return err_set(err, errno, "%s: %s", path, strerror(errno));
+	status = read_exactly(fd, offset, nr, b);
+	close(fd);
+	if (status == -EBADMSG)
+		return err_set(err, EBADMSG, "%s: offset %llu: expected %llu more bytes", path,
+			       (unsigned long long)offset, (unsigned long long)nr);
+	if (status < 0)
+		return err_set(err, -status, "%s: %s", path, strerror(-status));
+	return 0;
+}
+
+static int take_segment(struct scan_pieces *p, const char *path, uint64_t offset,
+			const struct buf *data, struct err *err)
+{
+	struct segment_reader *reader = NULL;
+	const struct segment_header *h;
+	struct scan_piece *piece;
+	int status = segment_reader_new(&reader, data->data, data->len, err);
+
+	if (status < 0) {
+		err_prefix(err, "%s: segment at %llu", path, (unsigned long long)offset);
+		return status;
+	}
+	h = segment_reader_header(reader);
+	piece = pieces_add(p);
+	status = piece ? segment_name_of(&piece->name, h, err) : -ENOMEM;
+	if (status == 0) {
+		piece->hash = segment_hash_of(data->data, data->len);
+		piece->file = path;
+		piece->file_offset = offset;
+		piece->file_bytes = data->len;
+		piece->nr_requests = segment_reader_count(reader);
+		piece->nr_captured = h->nr_captured;
+		piece->begin = h->begin;
+		piece->end = h->end;
+		piece->first_real_ns = h->begin.realtime_ns;
+		piece->last_real_ns = h->end.realtime_ns;
+	} else {
+		err_prefix(err, "%s: segment at %llu", path, (unsigned long long)offset);
+	}
+	segment_reader_free(reader);
+	return status;
+}
+
+static int take_file(struct scan_pieces *p, const char *path, struct buf *data, struct err *err)
+{
+	uint64_t offset = 0;
+	struct stat st;
+	int status = 0;
+
+	if (stat(path, &st) < 0)
+		return err_set(err, errno, "%s: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, EINVAL, "%s: expected a segment file", path);
+	if (st.st_size == 0)
+		return err_set(err, EBADMSG, "%s: expected a segment, the file is empty", path);
+	while (status == 0 && offset < (uint64_t)st.st_size) {
+		uint64_t left = (uint64_t)st.st_size - offset;
+		int64_t len;
+
+		status = scan_read_file(path, offset, left < HEAD_BYTES ? left : HEAD_BYTES, data,
+					err);
+		if (status < 0)
+			return status;
+		len = segment_length(data->data, data->len);
+		if (len <= 0 || (uint64_t)len > SEGMENT_MAX_BYTES)
+			return err_set(err, EBADMSG,
+				       "%s: offset %llu: expected the head of a blkcast segment",
+				       path, (unsigned long long)offset);
+		status = scan_read_file(path, offset, (uint64_t)len, data, err);
+		if (status == 0)
+			status = take_segment(p, path, offset, data, err);
+		offset += (uint64_t)len;
+	}
+	return status;
+}
+
+static int compare_piece(const void *a, const void *b)
+{
+	return segment_name_compare(&((const struct scan_piece *)a)->name,
+				    &((const struct scan_piece *)b)->name);
+}
+
+/* The same segment given twice is one; two contents under one name cannot be told apart. */
+static int drop_repeats(struct scan_pieces *p, struct err *err)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->nr; i++) {
+		struct scan_piece *last = kept ? &p->items[kept - 1] : NULL;
+		struct scan_piece *at = &p->items[i];
+
+		if (!last || segment_name_compare(&last->name, &at->name) != 0) {
+			p->items[kept++] = *at;
+			continue;
+		}
+		if (memcmp(last->hash.bytes, at->hash.bytes, sizeof(at->hash.bytes)) != 0)
+			return err_set(err, EINVAL,
+				       "%s and %s: both name %s/%s/%llu/%llu and differ",
+				       last->file, at->file, at->name.host, at->name.boot_id,
+				       (unsigned long long)at->name.epoch,
+				       (unsigned long long)at->name.sequence);
+	}
+	p->nr = kept;
+	return 0;
+}
+
+int scan_pieces_of_files(struct scan_pieces *p, const char *const *paths, size_t nr,
+			 const struct scan_filter *filter, struct err *err)
+{
+	struct buf data;
+	int status = 0;
+
+	buf_init(&data);
+	for (size_t i = 0; i < nr && status == 0; i++)
+		status = take_file(p, paths[i], &data, err);
+	buf_release(&data);
+	if (status == 0 && p->nr > 1)
+		qsort(p->items, p->nr, sizeof(*p->items), compare_piece);
+	if (status == 0)
+		status = drop_repeats(p, err);
+	if (status == 0)
+		pieces_filter(p, filter);
+	return status;
+}

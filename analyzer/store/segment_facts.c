@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/store/segment_facts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH 1024
+
+void segment_facts_init(struct segment_facts *f)
+{
+	memset(f, 0, sizeof(*f));
+	ledger_init(&f->ledger);
+}
+
+void segment_facts_release(struct segment_facts *f)
+{
+	free(f->devices);
+	ledger_release(&f->ledger);
+	segment_facts_init(f);
+}
+
+static int take_devices(struct segment_facts *f, const struct segment_header *h)
+{
+	if (h->nr_devices == 0)
+		return 0;
+	f->devices = calloc(h->nr_devices, sizeof(*f->devices));
+	if (!f->devices)
+		return -ENOMEM;
+	f->nr_devices = h->nr_devices;
+	for (size_t i = 0; i < h->nr_devices; i++) {
+		f->devices[i].device = h->devices[i].device;
+		f->devices[i].size_bytes = h->devices[i].size_bytes;
+		snprintf(f->devices[i].name, sizeof(f->devices[i].name), "%s", h->devices[i].name);
+		segment_word_clean(f->devices[i].name);
+	}
+	return 0;
+}
+
+/* A device that the table leaves out gets an entry without a name. *hint: where to look first. */
+static struct device_facts *device_of(struct segment_facts *f, uint32_t device, size_t *hint)
+{
+	struct device_facts *more;
+
+	if (*hint < f->nr_devices && f->devices[*hint].device == device)
+		return &f->devices[*hint];
+	for (size_t i = 0; i < f->nr_devices; i++) {
+		if (f->devices[i].device != device)
+			continue;
+		*hint = i;
+		return &f->devices[i];
+	}
+	more = realloc(f->devices, (f->nr_devices + 1) * sizeof(*more));
+	if (!more)
+		return NULL;
+	f->devices = more;
+	*hint = f->nr_devices++;
+	more[*hint] = (struct device_facts){ .device = device };
+	return &more[*hint];
+}
+
+static int count_requests(struct segment_facts *f, struct segment_reader *reader, struct err *err)
+{
+	struct request batch[BATCH];
+	uint64_t first_ns = UINT64_MAX, last_ns = 0;
+	size_t hint = 0;
+	int64_t nr;
+
+	while ((nr = segment_reader_next(reader, batch, BATCH)) > 0) {
+		for (int64_t i = 0; i < nr; i++) {
+			const struct request *r = &batch[i];
+			struct device_facts *d = device_of(f, r->device, &hint);
+
+			if (!d)
+				return -ENOMEM;
+			d->requests[r->operation]++;
+			d->bytes[r->operation] += r->bytes;
+			if (r->arrival_ns < first_ns)
+				first_ns = r->arrival_ns;
+			if (r->completion_ns > last_ns)
+				last_ns = r->completion_ns;
+		}
+		f->nr_requests += (uint64_t)nr;
+	}
+	if (nr < 0)
+		return err_set(err, (int)-nr, "request %llu: its columns cannot be decoded",
+			       (unsigned long long)f->nr_requests);
+	if (f->nr_requests) {
+		f->first_real_ns = real_from_anchor(&f->begin, first_ns);
+		f->last_real_ns = real_from_anchor(&f->begin, last_ns);
+	}
+	return 0;
+}
+
+static int take_header(struct segment_facts *f, const struct segment_header *h, struct err *err)
+{
+	int status = segment_name_of(&f->name, h, err);
+
+	if (status < 0)
+		return status;
+	f->nr_captured = h->nr_captured;
+	f->source = h->source;
+	f->layer = h->layer;
+	f->begin = h->begin;
+	f->end = h->end;
+	status = take_devices(f, h);
+	if (status == 0 && h->ledger)
+		status = ledger_merge(&f->ledger, h->ledger);
+	return status;
+}
+
+int segment_facts_read(struct segment_facts *f, const void *data, size_t len, struct err *err)
+{
+	struct segment_reader *reader = NULL;
+	int64_t whole = segment_length(data, len);
+	int status;
+
+	segment_facts_init(f);
+	if (whole >= 0 && (uint64_t)whole != len)
+		return err_set(err, EBADMSG,
+			       "length: expected %lld bytes as its head says, got %zu",
+			       (long long)whole, len);
+	status = segment_reader_new(&reader, data, len, err);
+	if (status < 0)
+		return status;
+	status = take_header(f, segment_reader_header(reader), err);
+	if (status == 0)
+		status = count_requests(f, reader, err);
+	segment_reader_free(reader);
+	if (status < 0) {
+		segment_facts_release(f);
+		return status;
+	}
+	f->hash = segment_hash_of(data, len);
+	f->file_bytes = len;
+	return 0;
+}

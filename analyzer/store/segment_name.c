@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/store/segment_name.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+			      "0123456789._-"
+			      ":!/+@";
+#define MORE_LETTERS 5 /* at the end: harmless on a screen, but not in the name of a folder */
+
+void segment_word_clean(char *text)
+{
+	for (; *text; text++)
+		if (!strchr(letters, *text))
+			*text = '_';
+}
+
+bool segment_word_ok(const char *text)
+{
+	size_t len = 0;
+
+	while (text[len] && memchr(letters, text[len], sizeof(letters) - 1 - MORE_LETTERS))
+		len++;
+
+	return len > 0 && len < SEGMENT_NAME_BYTES && text[len] == '\0' && text[0] != '.';
+}
+
+static int check_word(const char *field, const char *text, struct err *err)
+{
+	if (segment_word_ok(text))
+		return 0;
+	return err_set(err, EINVAL,
+		       "%s: expected 1 to %d of A-Z a-z 0-9 . _ - and no leading dot, got '%.80s'",
+		       field, SEGMENT_NAME_BYTES - 1, text);
+}
+
+int segment_name_check(const struct segment_name *n, struct err *err)
+{
+	int status = check_word("host", n->host, err);
+
+	if (status == 0)
+		status = check_word("boot_id", n->boot_id, err);
+	if (status < 0)
+		return status;
+	if (n->epoch > SEGMENT_EPOCH_MAX)
+		return err_set(err, EINVAL, "epoch: expected below 2^63, got %" PRIu64, n->epoch);
+	if (n->sequence > SEGMENT_SEQUENCE_MAX)
+		return err_set(err, EINVAL, "sequence: expected ten digits at most, got %" PRIu64,
+			       n->sequence);
+	return 0;
+}
+
+/* Digits only, at most 20 of them, no overflow. */
+static int parse_number(const char *field, const char *text, uint64_t *out, struct err *err)
+{
+	size_t len = strspn(text, "0123456789");
+	uint64_t value = 0;
+
+	if (len == 0 || len > 20 || text[len])
+		return err_set(err, EINVAL, "%s: expected a decimal number, got '%.80s'", field,
+			       text);
+	for (size_t i = 0; i < len; i++)
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, (uint64_t)(text[i] - '0'), &value))
+			return err_set(err, EINVAL, "%s: expected below 2^64, got %s", field, text);
+	*out = value;
+	return 0;
+}
+
+int segment_name_parse(struct segment_name *n, const char *host, const char *boot_id,
+		       const char *epoch, const char *sequence, struct err *err)
+{
+	struct segment_name got = { .epoch = 0 };
+	int status = check_word("host", host, err);
+
+	if (status == 0)
+		status = check_word("boot_id", boot_id, err);
+	if (status == 0)
+		status = parse_number("epoch", epoch, &got.epoch, err);
+	if (status == 0)
+		status = parse_number("sequence", sequence, &got.sequence, err);
+	if (status < 0)
+		return status;
+	snprintf(got.host, sizeof(got.host), "%s", host);
+	snprintf(got.boot_id, sizeof(got.boot_id), "%s", boot_id);
+	status = segment_name_check(&got, err);
+	if (status == 0)
+		*n = got;
+	return status;
+}
+
+int segment_name_of(struct segment_name *n, const struct segment_header *h, struct err *err)
+{
+	struct segment_name got = { .epoch = h->epoch, .sequence = h->sequence };
+	int status;
+
+	snprintf(got.host, sizeof(got.host), "%s", h->host);
+	snprintf(got.boot_id, sizeof(got.boot_id), "%s", h->boot_id);
+	status = segment_name_check(&got, err);
+	if (status == 0)
+		*n = got;
+	return status;
+}
+
+void segment_name_folder(const struct segment_name *n, char out[SEGMENT_PATH_MAX])
+{
+	snprintf(out, SEGMENT_PATH_MAX, "segments/%s/%s/%020" PRIu64, n->host, n->boot_id,
+		 n->epoch);
+}
+
+void segment_name_path(const struct segment_name *n, char out[SEGMENT_PATH_MAX])
+{
+	snprintf(out, SEGMENT_PATH_MAX, "segments/%s/%s/%020" PRIu64 "/%010" PRIu64 ".seg", n->host,
+		 n->boot_id, n->epoch, n->sequence);
+}
+
+int segment_name_compare(const struct segment_name *a, const struct segment_name *b)
+{
+	int order = strcmp(a->host, b->host);
+
+	if (!order)
+		order = strcmp(a->boot_id, b->boot_id);
+	if (!order)
+		order = (a->epoch > b->epoch) - (a->epoch < b->epoch);
+	if (!order)
+		order = (a->sequence > b->sequence) - (a->sequence < b->sequence);
+	return order;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/store/server_stats.h"
+
+#include <inttypes.h>
+
+static const struct {
+	int status;
+	const char *reason;
+} refusals[SERVER_NR_REFUSALS] = {
+	{ 400, "bad_request" }, { 404, "not_found" }, { 405, "method" },      { 409, "conflict" },
+	{ 413, "too_large" },	{ 422, "damaged" },   { 503, "unavailable" }, { 0, "other" },
+};
+
+void server_stats_refused(struct server_stats *s, int http_status)
+{
+	int i = 0;
+
+	while (i < SERVER_NR_REFUSALS - 1 && refusals[i].status != http_status)
+		i++;
+	__atomic_add_fetch(&s->refused[i], 1, __ATOMIC_RELAXED);
+}
+
+void server_stats_acknowledged(struct server_stats *s, uint64_t duration_ns)
+{
+	__atomic_add_fetch(&s->acknowledge_ns, duration_ns, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&s->nr_acknowledged, 1, __ATOMIC_RELAXED);
+}
+
+static void head(struct buf *out, const char *name, const char *type, const char *unit,
+		 const char *help)
+{
+	buf_printf(out, "# TYPE %s %s\n", name, type);
+	if (unit)
+		buf_printf(out, "# UNIT %s %s\n", name, unit);
+	buf_printf(out, "# HELP %s %s\n", name, help);
+}
+
+void server_stats_print(const struct server_stats *s, const struct ingest_counts *counts,
+			const struct server_gauges *gauges, struct buf *out)
+{
+	uint64_t nr = __atomic_load_n(&s->nr_acknowledged, __ATOMIC_RELAXED);
+	uint64_t ns = __atomic_load_n(&s->acknowledge_ns, __ATOMIC_RELAXED);
+
+	head(out, "blkcast_serve_segments", "counter", NULL, "Segments acknowledged.");
+	buf_printf(out, "blkcast_serve_segments_total{result=\"stored\"} %" PRIu64 "\n",
+		   counts->nr_stored);
+	buf_printf(out, "blkcast_serve_segments_total{result=\"repeated\"} %" PRIu64 "\n",
+		   counts->nr_repeated);
+	head(out, "blkcast_serve_stored_bytes", "counter", "bytes", "Bytes of segments stored.");
+	buf_printf(out, "blkcast_serve_stored_bytes_total %" PRIu64 "\n", counts->stored_bytes);
+	head(out, "blkcast_serve_refused", "counter", NULL, "Requests refused, by reason.");
+	for (int i = 0; i < SERVER_NR_REFUSALS; i++)
+		buf_printf(out, "blkcast_serve_refused_total{reason=\"%s\"} %" PRIu64 "\n",
+			   refusals[i].reason, __atomic_load_n(&s->refused[i], __ATOMIC_RELAXED));
+	head(out, "blkcast_serve_disk_errors", "counter", NULL,
+	     "Segments that the disk did not take.");
+	buf_printf(out, "blkcast_serve_disk_errors_total %" PRIu64 "\n", counts->nr_disk_errors);
+	head(out, "blkcast_serve_catalog_errors", "counter", NULL,
+	     "Durable segments that the catalog did not take; the next start adds them.");
+	buf_printf(out, "blkcast_serve_catalog_errors_total %" PRIu64 "\n",
+		   counts->nr_catalog_errors);
+	head(out, "blkcast_serve_acknowledge_seconds", "summary", "seconds",
+	     "From a segment's last byte to its acknowledgement.");
+	buf_printf(out, "blkcast_serve_acknowledge_seconds_count %" PRIu64 "\n", nr);
+	buf_printf(out, "blkcast_serve_acknowledge_seconds_sum %.9f\n", (double)ns / 1e9);
+	head(out, "blkcast_serve_body_bytes", "gauge", "bytes", "Memory of bodies under way.");
+	buf_printf(out, "blkcast_serve_body_bytes %" PRIu64 "\n", gauges->body_bytes);
+	head(out, "blkcast_serve_requests_active", "gauge", NULL, "Requests under way.");
+	buf_printf(out, "blkcast_serve_requests_active %" PRIu64 "\n", gauges->nr_active);
+	head(out, "blkcast_build", "info", NULL, "The version that runs.");
+	buf_printf(out, "blkcast_build_info{version=\"%s\"} 1\n# EOF\n", BLKCAST_VERSION);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* server_stats: what the server counts. Every function may be called from any thread. */
+#ifndef ANALYZER_SERVER_STATS_H
+#define ANALYZER_SERVER_STATS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyzer/store/ingest.h"
+#include "formats/buf.h"
+
+/* Refusals by HTTP status: 400 404 405 409 413 422 503, and any other. */
+#define SERVER_NR_REFUSALS 8
+
+struct server_stats { /* zeroed: nothing happened */
+	uint64_t refused[SERVER_NR_REFUSALS];
+	uint64_t nr_acknowledged, acknowledge_ns;
+};
+
+struct server_gauges {
+	uint64_t body_bytes, nr_active;
+};
+
+void server_stats_refused(struct server_stats *s, int http_status);
+/* A segment was acknowledged duration_ns after its last byte came. */
+void server_stats_acknowledged(struct server_stats *s, uint64_t duration_ns);
+/* The page of /metrics in OpenMetrics text, with its end mark; out->error tells failure. */
+void server_stats_print(const struct server_stats *s, const struct ingest_counts *counts,
+			const struct server_gauges *gauges, struct buf *out);
+
+#endif

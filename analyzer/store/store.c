@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/store/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CATALOG_NAME "catalog.sqlite"
+
+struct store {
+	char *dir;
+	int fd;
+	bool writer; /* opened to be written: may remove what a killed writer left */
+	struct catalog *catalog;
+	struct store_sync sync;
+};
+
+/* One segment as the catalog or the folder names it. */
+struct entry {
+	struct segment_name name;
+	bool found; /* of the catalog: its file is there */
+};
+
+struct entries {
+	struct entry *items;
+	size_t nr, cap;
+	int error;
+};
+
+static int entries_add(struct entries *e, const struct segment_name *n)
+{
+	struct entry *items;
+	size_t cap;
+
+	if (e->nr == e->cap) {
+		cap = e->cap ? e->cap * 2 : 256;
+		items = realloc(e->items, cap * sizeof(*items));
+		if (!items)
+			return -ENOMEM;
+		e->items = items;
+		e->cap = cap;
+	}
+	e->items[e->nr++] = (struct entry){ .name = *n };
+	return 0;
+}
+
+static int compare_entry(const void *name, const void *entry)
+{
+	return segment_name_compare(name, &((const struct entry *)entry)->name);
+}
+
+static int collect_known(void *ctx, const struct segment_facts *f)
+{
+	return entries_add(ctx, &f->name);
+}
+
+int store_read(const struct store *s, const char *path, struct buf *b, struct err *err)
+{
+	int fd = openat(s->fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int status = 0;
+	struct stat st;
+
+	buf_clear(b);
+	if (fd < 0)
+		return err_set(err, errno, "%s/%s: %s", s->dir, path, strerror(errno));
+	if (fstat(fd, &st) < 0)
+		status = -errno;
+	else if (!S_ISREG(st.st_mode) || st.st_size > (off_t)SEGMENT_MAX_BYTES)
+		status = -EFBIG;
+	else
+		status = buf_reserve(b, (size_t)st.st_size + 1);
+	while (status == 0 && b->len < (size_t)st.st_size) {
+		ssize_t nr = read(fd, b->data + b->len, (size_t)st.st_size - b->len);
+
+		if (nr < 0 && errno == EINTR)
+			continue;
+		if (nr <= 0) {
+			status = nr < 0 ? -errno : 0;
+			break;
+		}
+		b->len += (size_t)nr;
+	}
+	close(fd);
+	if (status == -EFBIG)
+		return err_set(err, EFBIG, "%s/%s: expected a file of at most %u bytes", s->dir,
+			       path, SEGMENT_MAX_BYTES);
+	if (status < 0)
+		return err_set(err, -status, "%s/%s: %s", s->dir, path, strerror(-status));
+	return 0;
+}
+
+static uint64_t mtime_ns(const struct stat *st)
+{
+	return (uint64_t)st->st_mtim.tv_sec * 1000000000ull + (uint64_t)st->st_mtim.tv_nsec;
+}
+
+/* Reads a new file into the catalog, as a segment or as damaged. Only the catalog's own failure
+ * and lack of memory are errors. */
+static int sync_file(struct store *s, const struct segment_name *expected, const char *path,
+		     struct buf *data, struct err *err)
+{
+	struct segment_facts facts;
+	struct err why = { 0 };
+	struct stat st = { 0 };
+	int status;
+
+	if (fstatat(s->fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT
+			       ? 0
+			       : err_set(err, errno, "%s/%s: %s", s->dir, path, strerror(errno));
+	if (catalog_is_damaged(s->catalog, path, mtime_ns(&st), (uint64_t)st.st_size))
+		return 0;
+	segment_facts_init(&facts);
+	status = store_read(s, path, data, &why);
+	if (status == 0)
+		status = segment_facts_read(&facts, data->data, data->len, &why);
+	if (status == 0 && segment_name_compare(&facts.name, expected) != 0)
+		status = err_set(&why, EBADMSG, "its header names another segment: %s/%s/%llu/%llu",
+				 facts.name.host, facts.name.boot_id,
+				 (unsigned long long)facts.name.epoch,
+				 (unsigned long long)facts.name.sequence);
+	if (status == 0) {
+		status = catalog_put(s->catalog, &facts, err);
+		if (status == 0)
+			status = catalog_forget_damaged(s->catalog, path, err);
+		s->sync.nr_added++;
+	} else if (status != -ENOMEM) {
+		status = catalog_put_damaged(s->catalog, path, mtime_ns(&st), (uint64_t)st.st_size,
+					     why.line, err);
+	}
+	segment_facts_release(&facts);
+	return status;
+}
+
+/* Opens a folder below fd to list it; NULL where it is none. Symbolic links are not followed. */
+static DIR *open_folder(int fd, const char *path)
+{
+	int folder = openat(fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	DIR *d = folder < 0 ? NULL : fdopendir(folder);
+
+	if (!d && folder >= 0)
+		close(folder);
+	return d;
+}
+
+/* ".seg" files of ten digits. */
+static bool parse_file(const char *file, uint64_t *sequence)
+{
+	if (strspn(file, "0123456789") != 10 || strcmp(file + 10, ".seg") != 0)
+		return false;
+	*sequence = strtoull(file, NULL, 10);
+	return true;
+}
+
+/* The walk: host, boot id, epoch, file. path grows by one part per level. */
+struct walk {
+	struct store *s;
+	struct entries *known;
+	struct entries *fresh;
+	const char *folder; /* of the epoch it is in */
+};
+
+/* A temporary file of ingest.c whose process is gone: nobody was promised anything about it. */
+static void remove_stale(const struct walk *w, const char *file)
+{
+	char path[SEGMENT_PATH_MAX + 64];
+	long pid;
+	int end = 0;
+
+	if (sscanf(file, ".%*10[0-9].%ld.%*20[0-9].tmp%n", &pid, &end) != 1 || end == 0 ||
+	    file[end] || pid <= 0 || pid > INT_MAX || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
+		return;
+	if (snprintf(path, sizeof(path), "%s/%s", w->folder, file) < (int)sizeof(path))
+		unlinkat(w->s->fd, path, 0);
+}
+
+static int walk_file(struct walk *w, struct segment_name *n, const char *file)
+{
+	struct entry *e = NULL;
+
+	if (file[0] == '.' && w->s->writer)
+		remove_stale(w, file);
+	if (!parse_file(file, &n->sequence))
+		return 0;
+	if (w->known->nr)
+		e = bsearch(n, w->known->items, w->known->nr, sizeof(*e), compare_entry);
+	if (!e)
+		return entries_add(w->fresh, n);
+	e->found = true;
+	return 0;
+}
+
+static int walk_folder(struct walk *w, struct segment_name *n, const char *path, int level)
+{
+	DIR *d = open_folder(w->s->fd, path);
+	struct dirent *e;
+	int status = 0;
+
+	if (!d)
+		return 0;
+	w->folder = path;
+	while (status == 0 && (e = readdir(d))) {
+		char below[SEGMENT_PATH_MAX];
+
+		if (level == 3) {
+			status = walk_file(w, n, e->d_name);
+			continue;
+		}
+		if (!segment_word_ok(e->d_name) ||
+		    snprintf(below, sizeof(below), "%s/%s", path, e->d_name) >= (int)sizeof(below))
+			continue;
+		if (level == 0)
+			snprintf(n->host, sizeof(n->host), "%s", e->d_name);
+		else if (level == 1)
+			snprintf(n->boot_id, sizeof(n->boot_id), "%s", e->d_name);
+		else if (strspn(e->d_name, "0123456789") == 20 && strlen(e->d_name) == 20)
+			n->epoch = strtoull(e->d_name, NULL, 10);
+		else
+			continue;
+		status = walk_folder(w, n, below, level + 1);
+	}
+	closedir(d);
+	return status;
+}
+
+static int sync_files(struct store *s, struct entries *known, struct entries *fresh,
+		      struct err *err)
+{
+	struct buf data;
+	int status = 0;
+
+	buf_init(&data);
+	for (size_t i = 0; i < fresh->nr && status == 0; i++) {
+		char path[SEGMENT_PATH_MAX];
+
+		segment_name_path(&fresh->items[i].name, path);
+		status = sync_file(s, &fresh->items[i].name, path, &data, err);
+	}
+	for (size_t i = 0; i < known->nr && status == 0; i++) {
+		if (known->items[i].found)
+			continue;
+		status = catalog_remove(s->catalog, &known->items[i].name, err);
+		s->sync.nr_removed++;
+	}
+	buf_release(&data);
+	return status;
+}
+
+/* Damaged files that are gone, or were replaced by a good one, are forgotten. */
+struct damaged_paths {
+	struct store *s;
+	char **gone;
+	size_t nr;
+};
+
+static int look_damaged(void *ctx, const char *path, const char *why)
+{
+	struct damaged_paths *d = ctx;
+	struct stat st;
+	char **gone;
+
+	(void)why;
+	d->s->sync.nr_damaged++;
+	if (fstatat(d->s->fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
+		return 0;
+	gone = realloc(d->gone, (d->nr + 1) * sizeof(*gone));
+	if (!gone)
+		return -ENOMEM;
+	d->gone = gone;
+	gone[d->nr] = strdup(path);
+	return gone[d->nr++] ? 0 : -ENOMEM;
+}
+
+static int sync_damaged(struct store *s, struct err *err)
+{
+	struct damaged_paths d = { .s = s };
+	int status = catalog_each_damaged(s->catalog, look_damaged, &d, err);
+
+	for (size_t i = 0; i < d.nr; i++) {
+		if (status == 0 && d.gone[i])
+			status = catalog_forget_damaged(s->catalog, d.gone[i], err);
+		s->sync.nr_damaged--;
+		free(d.gone[i]);
+	}
+	free(d.gone);
+	return status;
+}
+
+int store_sync(struct store *s, struct err *err)
+{
+	struct entries known = { 0 }, fresh = { 0 };
+	struct walk w = { s, &known, &fresh, NULL };
+	struct segment_name n = { .epoch = 0 };
+	int status;
+
+	s->sync = (struct store_sync){ 0 };
+	status = catalog_each_segment(s->catalog, collect_known, &known, err);
+	if (status == 0)
+		status = walk_folder(&w, &n, "segments", 0);
+	if (status == 0)
+		status = catalog_begin(s->catalog, err);
+	if (status == 0) {
+		status = sync_files(s, &known, &fresh, err);
+		if (status == 0)
+			status = sync_damaged(s, err);
+		/* What was read is worth keeping even where a later file failed. */
+		if (catalog_commit(s->catalog, status ? NULL : err) < 0 && status == 0)
+			status = -EIO;
+	}
+	s->sync.nr_segments = known.nr + s->sync.nr_added - s->sync.nr_removed;
+	free(known.items);
+	free(fresh.items);
+	return status;
+}
+
+/* On disk where it can be; a damaged one is made anew; in memory where the folder is read-only. */
+static int open_catalog(struct store *s, struct err *err)
+{
+	char path[4096];
+	int status;
+
+	if (faccessat(s->fd, ".", W_OK, AT_EACCESS) < 0)
+		return catalog_open(&s->catalog, NULL, err);
+	if (snprintf(path, sizeof(path), "%s/" CATALOG_NAME, s->dir) >= (int)sizeof(path))
+		return err_set(err, ENAMETOOLONG, "%s: too long a path", s->dir);
+	status = catalog_open(&s->catalog, path, err);
+	if (status == -EBADMSG) {
+		unlinkat(s->fd, CATALOG_NAME, 0);
+		unlinkat(s->fd, CATALOG_NAME "-wal", 0);
+		unlinkat(s->fd, CATALOG_NAME "-shm", 0);
+		status = catalog_open(&s->catalog, path, err);
+	}
+	if (status == -EROFS || status == -EACCES)
+		status = catalog_open(&s->catalog, NULL, err);
+	return status;
+}
+
+int store_open(struct store **out, const char *dir, bool create, struct err *err)
+{
+	struct store *s;
+	int status;
+
+	if (create && mkdir(dir, 0777) < 0 && errno != EEXIST)
+		return err_set(err, errno, "%s: %s", dir, strerror(errno));
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->writer = create;
+	s->dir = strdup(dir);
+	s->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (!s->dir || s->fd < 0) {
+		status = s->dir ? err_set(err, errno, "%s: %s", dir, strerror(errno)) : -ENOMEM;
+		goto out;
+	}
+	if (create && mkdirat(s->fd, "segments", 0777) < 0 && errno != EEXIST) {
+		status = err_set(err, errno, "%s/segments: %s", dir, strerror(errno));
+		goto out;
+	}
+	if (faccessat(s->fd, "segments", F_OK, 0) < 0) {
+		status = err_set(err, ENOENT, "%s: expected a store: it has no folder `segments`",
+				 dir);
+		goto out;
+	}
+	status = open_catalog(s, err);
+	if (status == 0)
+		status = store_sync(s, err);
+out:
+	if (status < 0) {
+		store_close(s);
+		return status;
+	}
+	*out = s;
+	return 0;
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	catalog_close(s->catalog);
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s->dir);
+	free(s);
+}
+
+const char *store_dir(const struct store *s)
+{
+	return s->dir;
+}
+
+int store_dir_fd(const struct store *s)
+{
+	return s->fd;
+}
+
+struct catalog *store_catalog(struct store *s)
+{
+	return s->catalog;
+}
+
+const struct store_sync *store_sync_result(const struct store *s)
+{
+	return &s->sync;
+}

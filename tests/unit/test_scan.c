@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/store/scan.h"
+#include "tests/slow/sample.h"
+#include "tests/tap.h"
+
+/* Three hosts whose clocks began at different times, segments of a second each. */
+#define NR_HOSTS    3
+#define NR_SEGMENTS 4
+#define NR	    700
+#define NR_ALL	    (NR_HOSTS * NR_SEGMENTS * NR)
+
+struct row {
+	struct request r;
+	uint64_t real_ns;
+	int host;
+};
+
+struct world {
+	const char *dir;
+	struct row *rows; /* in order of real time, as a literal sort gives them */
+	struct store *store;
+};
+
+static const char *const hosts[NR_HOSTS] = { "alpha", "beta", "gamma" };
+static const uint64_t boots[NR_HOSTS] = { 0, 1500000000, 700000000 };
+
+static int by_time(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->real_ns != y->real_ns)
+		return x->real_ns < y->real_ns ? -1 : 1;
+	return x->host - y->host;
+}
+
+static struct sample sample_of(int host, uint64_t sequence)
+{
+	/* Each host's own clock shows something else at the same time. */
+	uint64_t mono = (uint64_t)(host + 1) * 1000000000000 + sequence * 1000000000;
+
+	return (struct sample){
+		.host = hosts[host],
+		.boot_id = "boot",
+		.epoch = (uint64_t)host + 1,
+		.sequence = sequence,
+		.real_offset_ns =
+			SAMPLE_REAL_NS + boots[host] - (uint64_t)(host + 1) * 1000000000000,
+		.begin_ns = mono,
+		.end_ns = mono + 1000000000,
+	};
+}
+
+static void world_make(struct world *w)
+{
+	struct request r[NR];
+	struct err err = { 0 };
+	size_t nr = 0;
+
+	w->dir = sample_folder();
+	w->rows = calloc(NR_ALL, sizeof(*w->rows));
+	for (int h = 0; h < NR_HOSTS; h++) {
+		for (uint64_t q = 0; q < NR_SEGMENTS; q++) {
+			struct sample s = sample_of(h, q);
+
+			sample_requests((uint64_t)h * 100 + q, s.begin_ns, s.end_ns, r, NR);
+			sample_store(w->dir, &s, r, NR);
+			for (size_t i = 0; i < NR; i++)
+				w->rows[nr++] =
+					(struct row){ r[i], r[i].arrival_ns + s.real_offset_ns, h };
+		}
+	}
+	qsort(w->rows, nr, sizeof(*w->rows), by_time);
+	w->store = NULL;
+	if (!ok_int(store_open(&w->store, w->dir, true, &err), 0))
+		tap_note("%s", err.line);
+}
+
+static void world_end(struct world *w)
+{
+	store_close(w->store);
+	free(w->rows);
+	sample_remove(w->dir);
+}
+
+/* The rows that take() accepts, in order, are what the scan gives, in steps of any size. */
+static void expect(struct world *w, struct scan *scan, size_t step,
+		   bool (*take)(const struct row *row))
+{
+	struct scan_request *out = calloc(step, sizeof(*out));
+	size_t at = 0, nr_got = 0, wrong = 0, nr_want = 0;
+	int64_t nr;
+
+	for (size_t i = 0; i < NR_ALL; i++)
+		nr_want += take(&w->rows[i]);
+	while ((nr = scan_next(scan, out, step)) > 0) {
+		for (int64_t i = 0; i < nr; i++, nr_got++) {
+			const struct scan_stream *st = scan_stream(scan, out[i].stream);
+
+			while (at < NR_ALL && !take(&w->rows[at]))
+				at++;
+			wrong += at == NR_ALL ||
+				 memcmp(&out[i].r, &w->rows[at].r, sizeof(out[i].r)) != 0 ||
+				 out[i].arrival_real_ns != w->rows[at].real_ns ||
+				 strcmp(st->host, hosts[w->rows[at].host]) != 0 ||
+				 st->device != out[i].r.device;
+			at++;
+		}
+	}
+	ok_int(nr, 0);
+	ok_eq(wrong, 0);
+	ok_eq(nr_got, nr_want);
+	free(out);
+}
+
+static void scan_store(struct world *w, const struct scan_filter *filter, size_t step,
+		       bool (*take)(const struct row *row))
+{
+	struct scan *scan = NULL;
+
+	ok_int(scan_open_store(&scan, w->store, filter, NULL, NULL), 0);
+	expect(w, scan, step, take);
+	scan_close(scan);
+}
+
+static bool take_all(const struct row *row)
+{
+	(void)row;
+	return true;
+}
+
+static void in_order(void)
+{
+	static const size_t steps[] = { 1, 7, 64, SCAN_BATCH };
+	struct world w;
+
+	world_make(&w);
+	for (size_t i = 0; i < TAP_NR(steps); i++)
+		scan_store(&w, NULL, steps[i], take_all);
+	world_end(&w);
+}
+
+static bool take_beta(const struct row *row)
+{
+	return row->host == 1;
+}
+static bool take_sdb(const struct row *row)
+{
+	return row->r.device == device_make(8, 16);
+}
+static bool take_web(const struct row *row)
+{
+	return row->r.cgroup_id == 7;
+}
+static bool take_cat(const struct row *row)
+{
+	return row->r.pid == 200;
+}
+static bool take_writes(const struct row *row)
+{
+	return row->r.operation == OPERATION_WRITE;
+}
+static bool take_others_requests(const struct row *row)
+{
+	return !(row->r.flags & REQUEST_OWN);
+}
+#define BEGIN (SAMPLE_REAL_NS + 1800000000)
+#define END   (SAMPLE_REAL_NS + 3300000000)
+static bool take_times(const struct row *row)
+{
+	uint64_t done = row->real_ns + (row->r.completion_ns - row->r.arrival_ns);
+
+	return done >= BEGIN && done < END;
+}
+static bool take_several(const struct row *row)
+{
+	return take_times(row) && take_sdb(row) && take_writes(row);
+}
+static bool take_none(const struct row *row)
+{
+	(void)row;
+	return false;
+}
+
+static void filters(void)
+{
+	const char *beta[] = { "beta" }, *sdb[] = { "sdb" }, *number[] = { "/dev/x", "8:16" };
+	const char *web[] = { "/web/" }, *seven[] = { "7" }, *root[] = { "/" }, *part[] = { "/we" };
+	const char *cat[] = { "cat" }, *pid[] = { "200" }, *nobody[] = { "nobody" };
+	struct world w;
+
+	world_make(&w);
+#define FILTER(...) (&(struct scan_filter){ __VA_ARGS__ })
+	scan_store(&w, FILTER(.hosts = beta, .nr_hosts = 1), 100, take_beta);
+	scan_store(&w, FILTER(.devices = sdb, .nr_devices = 1), 100, take_sdb);
+	scan_store(&w, FILTER(.devices = number, .nr_devices = 2), 100, take_sdb);
+	scan_store(&w, FILTER(.cgroups = web, .nr_cgroups = 1), 100, take_web);
+	scan_store(&w, FILTER(.cgroups = seven, .nr_cgroups = 1), 100, take_web);
+	scan_store(&w, FILTER(.cgroups = root, .nr_cgroups = 1), 100, take_all);
+	scan_store(&w, FILTER(.cgroups = part, .nr_cgroups = 1), 100, take_none);
+	scan_store(&w, FILTER(.processes = cat, .nr_processes = 1), 100, take_cat);
+	scan_store(&w, FILTER(.processes = pid, .nr_processes = 1), 100, take_cat);
+	scan_store(&w, FILTER(.processes = nobody, .nr_processes = 1), 100, take_none);
+	scan_store(&w, FILTER(.operations = 1u << OPERATION_WRITE), 100, take_writes);
+	scan_store(&w, FILTER(.leave_out_own = true), 100, take_others_requests);
+	scan_store(&w, FILTER(.begin_real_ns = BEGIN, .end_real_ns = END), 100, take_times);
+	scan_store(&w,
+		   FILTER(.begin_real_ns = BEGIN, .end_real_ns = END, .devices = sdb,
+			  .nr_devices = 1, .operations = 1u << OPERATION_WRITE),
+		   100, take_several);
+	world_end(&w);
+}
+
+static void files(void)
+{
+	char paths[NR_HOSTS * NR_SEGMENTS + 1][512];
+	const char *list[NR_HOSTS * NR_SEGMENTS + 1];
+	struct scan *scan = NULL;
+	struct world w;
+	size_t nr = 0;
+
+	world_make(&w);
+	for (int q = NR_SEGMENTS - 1; q >= 0; q--) {
+		for (int h = 0; h < NR_HOSTS; h++, nr++)
+			snprintf(paths[nr], sizeof(paths[nr]),
+				 "%s/segments/%s/boot/%020d/%010d.seg", w.dir, hosts[h], h + 1, q);
+	}
+	memcpy(paths[nr], paths[0], sizeof(paths[0])); /* given twice, counted once */
+	for (size_t i = 0; i <= nr; i++)
+		list[i] = paths[i];
+	ok_int(scan_open_files(&scan, list, nr + 1, NULL, NULL, NULL), 0);
+	expect(&w, scan, 99, take_all);
+	ok_eq(scan_total_requests(scan), NR_ALL);
+	ok_eq(scan_done_requests(scan), NR_ALL);
+	scan_close(scan);
+	world_end(&w);
+}
+
+static void one_file(void)
+{
+	char path[512];
+	const char *list[] = { path };
+	struct buf b = { 0 };
+	struct request r[NR];
+	struct scan *scan = NULL;
+	struct err err = { 0 };
+	struct world w;
+
+	world_make(&w);
+	for (int h = 0; h < NR_HOSTS; h++) {
+		for (uint64_t q = 0; q < NR_SEGMENTS; q++) {
+			struct sample s = sample_of(h, q);
+
+			sample_requests((uint64_t)h * 100 + q, s.begin_ns, s.end_ns, r, NR);
+			sample_segment(&s, r, NR, &b);
+		}
+	}
+	snprintf(path, sizeof(path), "%s/all.seg", w.dir);
+	sample_write(path, b.data, b.len);
+	ok_int(scan_open_files(&scan, list, 1, NULL, NULL, NULL), 0);
+	expect(&w, scan, 1000, take_all);
+	scan_close(scan);
+
+	sample_write(path, b.data, b.len - 1);
+	ok_int(scan_open_files(&scan, list, 1, NULL, NULL, &err), -EBADMSG);
+	ok(strncmp(err.line, path, strlen(path)) == 0);
+	tap_note("%s", err.line);
+	buf_release(&b);
+	world_end(&w);
+}
+
+static void what_was_watched(void)
+{
+	struct scan_filter filter = { .begin_real_ns = SAMPLE_REAL_NS + 500000000,
+				      .end_real_ns = SAMPLE_REAL_NS + 3500000000 };
+	struct scan_request out[64];
+	struct scan *scan = NULL;
+	struct ledger lost = { 0 };
+	struct sample s = sample_of(0, 7);
+	struct world w;
+
+	world_make(&w);
+	ledger_add(&lost, &(struct loss){ .cause = LOSS_RING_FULL,
+					  .count_known = true,
+					  .count = 9,
+					  .begin_real_ns = SAMPLE_REAL_NS + 7000000000,
+					  .end_real_ns = SAMPLE_REAL_NS + 7500000000 });
+	s.ledger = &lost;
+	sample_store(w.dir, &s, NULL, 0);
+	ok_int(store_sync(w.store, NULL), 0);
+
+	ok_int(scan_open_store(&scan, w.store, NULL, NULL, NULL), 0);
+	while (scan_next(scan, out, TAP_NR(out)) > 0)
+		;
+	ok_eq(scan_nr_traces(scan), NR_HOSTS);
+	ok_str(scan_trace(scan, 0)->host, "alpha");
+	ok_eq(scan_trace(scan, 0)->nr_segments, NR_SEGMENTS + 1);
+	ok_eq(scan_trace(scan, 0)->nr_missing, 3);
+	ok_eq(scan_trace(scan, 0)->nr_requests, NR_SEGMENTS * NR);
+	ok_eq(ledger_sum(scan_trace(scan, 0)->ledger), 9);
+	if (ok_eq(scan_trace(scan, 0)->nr_covered, 2)) {
+		const struct scan_interval *c = scan_trace(scan, 0)->covered;
+
+		ok_eq(c[0].begin_real_ns, SAMPLE_REAL_NS);
+		ok_eq(c[0].end_real_ns, SAMPLE_REAL_NS + 4000000000);
+		ok_eq(c[1].begin_real_ns, SAMPLE_REAL_NS + 7000000000);
+	}
+	scan_close(scan);
+
+	ok_int(scan_open_store(&scan, w.store, &filter, NULL, NULL), 0);
+	while (scan_next(scan, out, TAP_NR(out)) > 0)
+		;
+	if (ok_eq(scan_trace(scan, 0)->nr_covered, 1)) {
+		ok_eq(scan_trace(scan, 0)->covered[0].begin_real_ns, filter.begin_real_ns);
+		ok_eq(scan_trace(scan, 0)->covered[0].end_real_ns, filter.end_real_ns);
+	}
+	ok_eq(scan_trace(scan, 1)->covered[0].begin_real_ns, SAMPLE_REAL_NS + boots[1]);
+	scan_close(scan);
+	ledger_release(&lost);
+	world_end(&w);
+}
+
+static const struct tap_test tests[] = {
+	{ "requests of hosts with clocks of their own come in order of real time", in_order },
+	{ "each selection gives what a literal filter gives", filters },
+	{ "files in any order give the same as the store", files },
+	{ "a file of many segments is read whole, a cut one refused by name", one_file },
+	{ "coverage, gaps and losses are told per trace", what_was_watched },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}
