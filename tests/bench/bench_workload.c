@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests per second through every estimator and through the whole window, on random 4 KiB and on
+ * sequential 64 KiB, on one core. Peers of the same run: reading the same records and summing their
+ * fields (the floor that memory bandwidth sets), and the literal two loops of Algorithm 1.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "tests/slow/slow_sequential.h"
+#include "tests/slow/slow_stream.h"
+#include "workload/block_hash.h"
+#include "workload/closed.h"
+#include "workload/footprint.h"
+#include "workload/hotspot.h"
+#include "workload/idc.h"
+#include "workload/latency.h"
+#include "workload/open.h"
+#include "workload/reuse.h"
+#include "workload/sequential.h"
+#include "workload/size_mix.h"
+#include "workload/window.h"
+
+#define NR	    (1u << 18) /* 18 MiB of records: more than the L2 cache, as a stream is */
+#define REPEATS	    7
+#define BATCH	    128
+#define WINDOW_GOAL "8e6"
+
+static double now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* 100 k requests/s by 64 threads, 70 % reads. */
+static void make(struct request *r, bool sequential)
+{
+	struct slow_rng g = { 1 };
+	uint64_t now = 1000000000, stream[64] = { 0 };
+
+	for (size_t i = 0; i < NR; i++) {
+		uint32_t tid = (uint32_t)slow_below(&g, 64);
+
+		now += (uint64_t)slow_exponential(&g, 10000);
+		r[i] = slow_request(now, slow_below(&g, 1u << 28) * 8);
+		r[i].dispatch_ns = now + (uint64_t)slow_exponential(&g, 5000);
+		r[i].completion_ns = r[i].dispatch_ns + (uint64_t)slow_exponential(&g, 100000);
+		r[i].tid = 1000 + tid;
+		r[i].operation = slow_below(&g, 10) < 7 ? OPERATION_READ : OPERATION_WRITE;
+		if (sequential) {
+			r[i].bytes = 65536;
+			r[i].operation = tid % 10 < 7 ? OPERATION_READ : OPERATION_WRITE;
+			r[i].sector = ((uint64_t)tid << 25) + stream[tid];
+			stream[tid] += 128;
+		}
+	}
+}
+
+static volatile uint64_t sink;
+
+static void run_floor(const struct request *r, size_t nr)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		sum += r[i].arrival_ns + r[i].dispatch_ns + r[i].completion_ns + r[i].sector +
+		       r[i].bytes + r[i].tid + r[i].operation;
+	sink = sum;
+}
+
+static void run_closed(const struct request *r, size_t nr)
+{
+	struct closed c;
+
+	closed_init(&c, r->arrival_ns, CLOSED_INTERVAL_NS);
+	closed_add_many(&c, r, nr);
+	closed_release(&c);
+}
+
+static void run_open(const struct request *r, size_t nr)
+{
+	struct open o = { 0 };
+
+	open_add_many(&o, r, nr);
+	sink = o.nr;
+}
+
+static void run_idc(const struct request *r, size_t nr)
+{
+	struct idc d;
+
+	idc_init(&d, r->arrival_ns);
+	idc_add_many(&d, r, nr);
+	sink = d.bin_count;
+}
+
+static void run_size_mix(const struct request *r, size_t nr)
+{
+	struct size_mix m = { 0 };
+
+	size_mix_add_many(&m, r, nr);
+	size_mix_release(&m);
+}
+
+static void run_latency(const struct request *r, size_t nr)
+{
+	struct latency l = { 0 };
+
+	latency_add_many(&l, r, nr);
+	latency_release(&l);
+}
+
+/* Two of the three lists see each request. */
+static void run_sequential(const struct request *r, size_t nr)
+{
+	struct sequential lists[3];
+
+	for (size_t i = 0; i < 3; i++)
+		sequential_init(&lists[i], SEQUENTIAL_SUBSET_REQUESTS);
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t end = r[i].sector + request_sectors(&r[i]);
+
+		sequential_add(&lists[r[i].operation], r[i].sector, end);
+		sequential_add(&lists[2], r[i].sector, end);
+	}
+	for (size_t i = 0; i < 3; i++)
+		sequential_release(&lists[i]);
+}
+
+static void run_hotspot(const struct request *r, size_t nr)
+{
+	struct hotspot h = { 0 };
+
+	hotspot_add_many(&h, r, nr);
+	hotspot_release(&h);
+}
+
+static size_t hash_blocks(const struct request *r, size_t nr, uint64_t *hashes)
+{
+	size_t at = 0;
+	uint64_t first, last;
+
+	for (size_t i = 0; i < nr; i++)
+		if (block_range(&r[i], &first, &last))
+			for (; first <= last; first++)
+				hashes[at++] = block_hash(1, first);
+	return at;
+}
+
+static void run_footprint(const struct request *r, size_t nr)
+{
+	struct footprint f = { 0 };
+	uint64_t hashes[BATCH * 17];
+
+	for (size_t i = 0; i < nr; i += BATCH)
+		footprint_add_many(&f, hashes, hash_blocks(r + i, BATCH, hashes));
+	footprint_release(&f);
+}
+
+static void run_reuse(const struct request *r, size_t nr)
+{
+	struct reuse u;
+	uint64_t hashes[BATCH * 17];
+
+	reuse_init(&u, REUSE_SAMPLES);
+	for (size_t i = 0; i < nr; i += BATCH)
+		reuse_add_many(&u, hashes, hash_blocks(r + i, BATCH, hashes));
+	reuse_release(&u);
+}
+
+static void run_window(const struct request *r, size_t nr)
+{
+	const struct window_config config = { 0 };
+	struct window *w;
+
+	if (window_new(&w, &config, r->arrival_ns))
+		abort();
+	window_add_many(w, r, nr);
+	sink = window_memory(w);
+	window_free(w);
+}
+
+/* As the agent runs it: a profile and a new period each second. */
+static void run_window_1s(const struct request *r, size_t nr)
+{
+	const struct window_config config = { 0 };
+	uint64_t begin_ns = r->arrival_ns;
+	struct window *w;
+	struct profile p;
+	size_t from = 0;
+
+	if (window_new(&w, &config, begin_ns))
+		abort();
+	profile_init(&p);
+	for (size_t i = 0; i < nr; i++) {
+		if (r[i].arrival_ns < begin_ns + 1000000000)
+			continue;
+		window_add_many(w, r + from, i - from);
+		from = i;
+		begin_ns += 1000000000;
+		if (window_profile(w, begin_ns, &p))
+			abort();
+		window_clear(w, begin_ns);
+	}
+	window_add_many(w, r + from, nr - from);
+	sink = window_memory(w);
+	profile_release(&p);
+	window_free(w);
+}
+
+/* The literal loops on the first 64 Ki requests, one list only. */
+static void run_two_loops(const struct request *r, size_t nr)
+{
+	static struct slow_range list[SEQUENTIAL_SUBSET_REQUESTS];
+	uint64_t counted = 0;
+
+	for (size_t i = 0; i < nr; i += SEQUENTIAL_SUBSET_REQUESTS) {
+		for (size_t k = 0; k < SEQUENTIAL_SUBSET_REQUESTS; k++) {
+			list[k].start = r[i + k].sector;
+			list[k].end = r[i + k].sector + request_sectors(&r[i + k]);
+		}
+		counted += slow_sequential_count(list, SEQUENTIAL_SUBSET_REQUESTS);
+	}
+	sink = counted;
+}
+
+struct figure {
+	const char *name;
+	void (*run)(const struct request *r, size_t nr);
+	size_t nr;
+	const char *goal;
+};
+
+/* The best of the repeats: what the code costs where nothing else runs. */
+static double best_s(const struct figure *f, const struct request *r)
+{
+	double best = 1e9;
+
+	for (int i = 0; i < REPEATS; i++) {
+		double begin = now_s(), took;
+
+		f->run(r, f->nr);
+		took = now_s() - begin;
+		best = took < best ? took : best;
+	}
+	return best;
+}
+
+static void measure(const struct request *r, const char *load)
+{
+	static const struct figure figures[] = {
+		{ "floor: read and sum", run_floor, NR, "" },
+		{ "open", run_open, NR, "" },
+		{ "idc", run_idc, NR, "" },
+		{ "closed", run_closed, NR, "" },
+		{ "size_mix", run_size_mix, NR, "" },
+		{ "latency", run_latency, NR, "" },
+		{ "sequential, two lists", run_sequential, NR, "" },
+		{ "sequential, literal loops, one list", run_two_loops, 1 << 14, "" },
+		{ "hotspot", run_hotspot, NR, "" },
+		{ "footprint", run_footprint, NR, "" },
+		{ "reuse", run_reuse, NR, "" },
+		{ "window", run_window, NR, WINDOW_GOAL },
+		{ "window, with a profile each second", run_window_1s, NR, WINDOW_GOAL },
+	};
+	double floor_ns = 0;
+
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+		double ns = best_s(&figures[i], r) / (double)figures[i].nr * 1e9;
+
+		if (!i)
+			floor_ns = ns;
+		printf("figure\tworkload %s, %s\t%.4g\trequests/s\t%s\t%.1f ns each, the floor %.1f ns\n",
+		       figures[i].name, load, 1e9 / ns, figures[i].goal, ns, floor_ns);
+	}
+	run_window(r, NR);
+	printf("figure\tworkload window memory, %s\t%" PRIu64 "\tbytes\t3145728\twindow_memory()\n",
+	       load, sink);
+}
+
+int main(void)
+{
+	struct request *r = malloc(NR * sizeof(*r));
+
+	if (!r)
+		return 1;
+	make(r, false);
+	measure(r, "random 4 KiB");
+	make(r, true);
+	measure(r, "sequential 64 KiB");
+	free(r);
+	return 0;
+}
