@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/slow/slow_stream.h"
+#include "tests/tap.h"
+#include "workload/align.h"
+
+#define SECOND	 1000000000ull
+#define BEGIN_S	 1700000000ull
+#define STREAMS	 5
+#define SECONDS	 400
+#define NR_LOADS 20000
+
+struct load {
+	uint32_t stream;
+	uint64_t real_ns, requests, bytes;
+};
+
+static const char *const hosts[STREAMS] = { "a", "a", "b", "c", "c" };
+static const char *const devices[STREAMS] = { "7:0", "7:1", "7:0", "8:0", "8:16" };
+
+static struct align *align_of(size_t max_cells)
+{
+	struct align *a = NULL;
+	uint32_t id;
+
+	if (align_new(&a, max_cells))
+		abort();
+	for (size_t i = 0; i < STREAMS; i++) {
+		ok_int(align_stream(a, hosts[i], devices[i], &id), 0);
+		ok_eq(id, i);
+	}
+	return a;
+}
+
+static void make(struct load *loads, uint64_t seed)
+{
+	struct slow_rng g = { seed };
+
+	for (size_t i = 0; i < NR_LOADS; i++) {
+		loads[i].stream = (uint32_t)slow_below(&g, STREAMS);
+		loads[i].real_ns = BEGIN_S * SECOND + slow_below(&g, SECONDS * SECOND);
+		loads[i].requests = 1 + slow_below(&g, 3);
+		loads[i].bytes = loads[i].requests * 4096;
+	}
+}
+
+static void feed(struct align *a, const struct load *loads, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (align_add(a, loads[i].stream, loads[i].real_ns, loads[i].requests,
+			      loads[i].bytes))
+			ok(!"align_add");
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Against a plain table of streams by seconds. */
+static void against_a_table(void)
+{
+	static struct load loads[NR_LOADS];
+	static double table[STREAMS][SECONDS], sums[SECONDS];
+	struct align *a = align_of(0);
+	struct align_sum got;
+	double own = 0, total = 0;
+	size_t at = 0;
+
+	make(loads, 1);
+	feed(a, loads, NR_LOADS);
+	for (size_t i = 0; i < NR_LOADS; i++)
+		table[loads[i].stream][loads[i].real_ns / SECOND - BEGIN_S] +=
+			(double)loads[i].bytes;
+	for (size_t s = 0; s < STREAMS; s++) {
+		double peak = 0;
+
+		for (size_t k = 0; k < SECONDS; k++) {
+			peak = fmax(peak, table[s][k]);
+			sums[k] += table[s][k];
+		}
+		own += peak;
+	}
+	for (size_t k = 0; k < SECONDS; k++) {
+		total += sums[k];
+		at = sums[k] > sums[at] ? k : at;
+	}
+	ok_int(align_sum(a, ALIGN_BYTES, &got), 0);
+	ok_eq(got.nr_intervals, SECONDS);
+	ok_near(got.interval_s, 1, 0);
+	ok_near(got.max_per_s, sums[at], 0);
+	ok_near(got.max_begin_s, (double)(BEGIN_S + at), 0);
+	ok_near(got.mean_per_s, total / SECONDS, 1e-6);
+	ok_near(got.own_peaks_per_s, own, 0);
+	ok(got.own_peaks_per_s >= got.max_per_s);
+	if (ok_eq(got.nr_makers, STREAMS)) {
+		double sum = 0;
+
+		for (size_t i = 0; i < got.nr_makers; i++) {
+			ok_near(got.makers[i].per_s, table[got.makers[i].stream][at], 0);
+			ok(!i || got.makers[i - 1].per_s >= got.makers[i].per_s);
+			sum += got.makers[i].share;
+		}
+		ok_near(sum, 1, 1e-12);
+	}
+	qsort(sums, SECONDS, sizeof(sums[0]), by_value);
+	ok_near(got.p95_per_s, sums[SECONDS * 95 / 100 - 1], 0);
+	ok_near(got.p99_per_s, sums[SECONDS * 99 / 100 - 1], 0);
+	align_free(a);
+}
+
+static void same_sums(const struct align *a, const struct align *b)
+{
+	for (unsigned int q = 0; q < NR_ALIGN_QUANTITIES; q++) {
+		struct align_sum x, y;
+
+		ok_int(align_sum(a, q, &x), 0);
+		ok_int(align_sum(b, q, &y), 0);
+		ok_near(x.interval_s, y.interval_s, 0);
+		ok_near(x.max_per_s, y.max_per_s, 0);
+		ok_near(x.max_begin_s, y.max_begin_s, 0);
+		ok_near(x.p95_per_s, y.p95_per_s, 0);
+		ok_near(x.p99_per_s, y.p99_per_s, 0);
+		ok_near(x.own_peaks_per_s, y.own_peaks_per_s, 0);
+		ok_near(x.mean_per_s, y.mean_per_s, 1e-6);
+		ok_eq(x.nr_makers, y.nr_makers);
+		ok_eq(x.makers[0].stream, y.makers[0].stream);
+	}
+}
+
+static void merge_is_whole(void)
+{
+	static struct load loads[NR_LOADS];
+	struct align *whole = align_of(0), *a = align_of(0), *b = align_of(0);
+
+	make(loads, 2);
+	feed(whole, loads, NR_LOADS);
+	feed(a, loads, NR_LOADS / 3);
+	feed(b, loads + NR_LOADS / 3, NR_LOADS - NR_LOADS / 3);
+	ok_int(align_merge(a, b), 0);
+	same_sums(a, whole);
+	align_free(whole);
+	align_free(a);
+	align_free(b);
+}
+
+/* 5 streams over 400 s need 2000 cells: 1024 make the interval longer, and nothing is lost. */
+static void memory_is_bounded(void)
+{
+	static struct load loads[NR_LOADS];
+	struct align *small = align_of(1024), *large = align_of(0), *joined = align_of(1024);
+	struct align_sum x, y;
+
+	make(loads, 3);
+	feed(small, loads, NR_LOADS);
+	feed(large, loads, NR_LOADS);
+	ok(align_interval_s(small) >= 2);
+	ok_int(align_sum(small, ALIGN_REQUESTS, &x), 0);
+	ok_int(align_sum(large, ALIGN_REQUESTS, &y), 0);
+	ok_ratio(x.mean_per_s * (double)x.nr_intervals * x.interval_s,
+		 y.mean_per_s * (double)y.nr_intervals, 1e-12);
+	ok_int(align_merge(joined, large), 0);
+	ok_int(align_merge(large, small), 0);
+	ok(align_interval_s(large) >= 2);
+	ok_int(align_sum(joined, ALIGN_REQUESTS, &y), 0);
+	ok_ratio(x.mean_per_s * (double)x.nr_intervals * x.interval_s,
+		 y.mean_per_s * (double)y.nr_intervals * y.interval_s, 1e-12);
+	align_free(small);
+	align_free(large);
+	align_free(joined);
+}
+
+static void far_apart(void)
+{
+	struct align *a = align_of(2048);
+	struct align_sum got;
+
+	ok_int(align_add(a, 0, 0, 1, 1), 0);
+	ok_int(align_add(a, 1, BEGIN_S * SECOND, 2, 1), 0);
+	ok_int(align_add(a, 2, UINT64_MAX, 4, 1), 0);
+	ok_int(align_sum(a, ALIGN_REQUESTS, &got), 0);
+	ok(got.nr_intervals <= 2048);
+	ok_ratio(got.mean_per_s * (double)got.nr_intervals * got.interval_s, 7, 1e-12);
+	ok_eq(got.makers[0].stream, 2);
+	align_free(a);
+}
+
+static void nothing_is_unknown(void)
+{
+	struct align *a = align_of(0);
+	struct align_sum got;
+
+	ok_int(align_sum(a, ALIGN_REQUESTS, &got), 0);
+	ok(isnan(got.mean_per_s) && isnan(got.max_per_s) && isnan(got.p99_per_s));
+	ok_eq(got.nr_intervals, 0);
+	ok_int(align_add(a, STREAMS, 0, 1, 1), -EINVAL);
+	ok_str(align_host(a, 3), "c");
+	ok_str(align_device(a, 4), "8:16");
+	ok(!align_host(a, STREAMS));
+	align_free(a);
+}
+
+static const struct tap_test tests[] = {
+	{ "the aligned sum is that of a plain table of streams by seconds", against_a_table },
+	{ "two aligned collections merged are the whole", merge_is_whole },
+	{ "a bound on memory makes the interval longer and loses nothing", memory_is_bounded },
+	{ "streams that are centuries apart stay within the bound", far_apart },
+	{ "without any load the sums are unknown", nothing_is_unknown },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}
