@@ -82,19 +82,23 @@ void idc_add_many(struct idc *d, const struct request *r, size_t nr)
 }
 
 /*
- * Closed bins of a and b that are the same bins: (x + y)^2 = x^2 + y^2 + 2xy, and the mean of xy is
- * that of independent counts.
+ * Bins closed in b in which a has counts too: (x + y)^2 = x^2 + y^2 + 2xy, and the mean of xy is
+ * that of independent counts. Called before a closes bins for b's sake, which hold nothing of a.
  */
 static double cross_term(const struct idc_scale *a, const struct idc_scale *b)
 {
 	uint64_t begin = middle_begin(a) > middle_begin(b) ? middle_begin(a) : middle_begin(b);
 	uint64_t end = a->tail_begin < b->tail_begin ? a->tail_begin : b->tail_begin;
-	double nr_a = (double)(a->tail_begin - middle_begin(a));
-	double nr_b = (double)(b->tail_begin - middle_begin(b));
+	double mean_b = (double)b->sum / (double)(b->tail_begin - middle_begin(b));
+	double in_a = 0;
 
-	if (begin >= end)
-		return 0;
-	return 2 * (double)(end - begin) * ((double)a->sum / nr_a) * ((double)b->sum / nr_b);
+	if (begin < end)
+		in_a = (double)a->sum / (double)(a->tail_begin - middle_begin(a)) *
+		       (double)(end - begin);
+	for (uint64_t bin = a->tail_begin; bin < a->tail_begin + IDC_OPEN_BINS; bin++)
+		if (bin >= middle_begin(b) && bin < b->tail_begin)
+			in_a += a->tail[bin % IDC_OPEN_BINS];
+	return 2 * in_a * mean_b;
 }
 
 /* b begins no earlier than a. */
@@ -104,8 +108,10 @@ static void scale_append(struct idc_scale *a, const struct idc_scale *b)
 		if (b->head[i])
 			scale_add(a, b->origin + i, b->head[i]);
 	if (b->tail_begin > middle_begin(b)) {
+		double cross = cross_term(a, b);
+
 		advance(a, b->tail_begin);
-		a->sum_squares += b->sum_squares + cross_term(a, b);
+		a->sum_squares += b->sum_squares + cross;
 		a->sum += b->sum;
 	}
 	for (uint64_t bin = b->tail_begin; bin < b->tail_begin + IDC_OPEN_BINS; bin++)

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+
+#include "tests/slow/slow_arrivals.h"
+#include "tests/slow/slow_stream.h"
+#include "tests/tap.h"
+#include "workload/idc.h"
+
+#define SECOND	 1000000000ull
+#define BEGIN_NS (12 * SECOND + 3456789) /* on no multiple of any window */
+
+struct stream {
+	struct request *r;
+	uint64_t *arrival_ns;
+	size_t nr;
+	uint64_t end_ns;
+};
+
+static void release(struct stream *s)
+{
+	free(s->r);
+	free(s->arrival_ns);
+}
+
+static void append(struct stream *s, uint64_t arrival_ns)
+{
+	s->r[s->nr] = slow_request(arrival_ns, 0);
+	s->arrival_ns[s->nr++] = arrival_ns;
+}
+
+static struct stream stream_with_room(size_t nr)
+{
+	struct stream s = { .r = malloc(nr * sizeof(*s.r)),
+			    .arrival_ns = malloc(nr * sizeof(*s.arrival_ns)) };
+
+	if (!s.r || !s.arrival_ns)
+		abort();
+	return s;
+}
+
+static struct stream poisson(uint64_t seconds, double rate_per_s, uint64_t seed)
+{
+	struct stream s = stream_with_room((size_t)((double)seconds * rate_per_s * 1.2) + 100);
+	struct slow_rng g = { seed };
+	uint64_t now = BEGIN_NS;
+
+	s.end_ns = BEGIN_NS + seconds * SECOND;
+	while ((now += (uint64_t)slow_exponential(&g, 1e9 / rate_per_s)) < s.end_ns)
+		append(&s, now);
+	return s;
+}
+
+/* A two-state process: quiet and busy phases of 200 ms on average, rates 100 and 2000 per second. */
+static struct stream bursty(uint64_t seconds, uint64_t seed)
+{
+	struct stream s = stream_with_room(seconds * 3000);
+	struct slow_rng g = { seed };
+	uint64_t now = BEGIN_NS, phase_end = now;
+	double rate = 100;
+
+	s.end_ns = BEGIN_NS + seconds * SECOND;
+	while (now < s.end_ns && s.nr < seconds * 3000) {
+		now += (uint64_t)slow_exponential(&g, 1e9 / rate);
+		if (now >= phase_end) {
+			now = phase_end;
+			phase_end += (uint64_t)slow_exponential(&g, 2e8);
+			rate = rate < 1000 ? 2000 : 100;
+		} else if (now < s.end_ns) {
+			append(&s, now);
+		}
+	}
+	return s;
+}
+
+static void same_as_slow(const struct idc *d, const struct stream *s)
+{
+	for (unsigned int i = 0; i < IDC_NR_SCALES; i++) {
+		double want = slow_idc(s->arrival_ns, s->nr, idc_window_ns[i], BEGIN_NS, s->end_ns,
+				       IDC_MIN_BINS);
+
+		if (isnan(want))
+			ok(isnan(idc_at(d, i, s->end_ns)));
+		else
+			ok_ratio(idc_at(d, i, s->end_ns), want, 1e-9);
+	}
+}
+
+static void poisson_is_one(void)
+{
+	struct stream s = poisson(4000, 400, 1);
+	static struct idc d;
+
+	idc_init(&d, BEGIN_NS);
+	idc_add_many(&d, s.r, s.nr);
+	for (unsigned int i = 0; i < IDC_NR_SCALES; i++) {
+		double bins = 4000e9 / (double)idc_window_ns[i];
+
+		/* Four standard errors of a variance, sqrt(2 / bins) each. */
+		ok_near(idc_at(&d, i, s.end_ns), 1, 4 * sqrt(2 / bins));
+	}
+	same_as_slow(&d, &s);
+	release(&s);
+}
+
+static void bursty_grows(void)
+{
+	struct stream s = bursty(1000, 2);
+	static struct idc d;
+	double last = 1.5;
+
+	idc_init(&d, BEGIN_NS);
+	idc_add_many(&d, s.r, s.nr);
+	for (unsigned int i = 0; i < 3; i++) {
+		ok(idc_at(&d, i, s.end_ns) > last);
+		last = 2 * idc_at(&d, i, s.end_ns);
+	}
+	same_as_slow(&d, &s);
+	release(&s);
+}
+
+static void clock_is_zero(void)
+{
+	struct stream s = stream_with_room(40000);
+	static struct idc d;
+
+	s.end_ns = BEGIN_NS + 40 * SECOND;
+	for (uint64_t i = 0; i < 40000; i++)
+		append(&s, BEGIN_NS + i * 1000000);
+	idc_init(&d, BEGIN_NS);
+	idc_add_many(&d, s.r, s.nr);
+	ok_near(idc_at(&d, 0, s.end_ns), 0, 1e-12);
+	ok(isnan(idc_at(&d, 3, s.end_ns)));
+	release(&s);
+}
+
+static void merge_is_whole(void)
+{
+	static const size_t shares[] = { 1, 3, 50, 97 };
+	struct stream s = bursty(400, 3);
+
+	for (size_t i = 0; i < TAP_NR(shares); i++) {
+		size_t cut = s.nr * shares[i] / 100;
+		static struct idc a, b, c;
+
+		idc_init(&a, BEGIN_NS);
+		idc_init(&b, s.arrival_ns[cut - 1] + 1);
+		idc_add_many(&a, s.r, cut);
+		idc_add_many(&b, s.r + cut, s.nr - cut);
+		c = b;
+		idc_merge(&c, &a);
+		idc_merge(&a, &b);
+		same_as_slow(&a, &s);
+		same_as_slow(&c, &s);
+	}
+	release(&s);
+}
+
+static void many_periods_merge(void)
+{
+	struct stream s = bursty(400, 4);
+	static struct idc all, one;
+	uint64_t begin_ns = BEGIN_NS;
+	size_t from = 0;
+
+	idc_init(&all, BEGIN_NS);
+	for (; begin_ns < s.end_ns; begin_ns += SECOND) {
+		size_t to = from;
+
+		while (to < s.nr && s.arrival_ns[to] < begin_ns + SECOND)
+			to++;
+		idc_init(&one, begin_ns);
+		idc_add_many(&one, s.r + from, to - from);
+		idc_merge(&all, &one);
+		from = to;
+	}
+	same_as_slow(&all, &s);
+	release(&s);
+}
+
+/* Requests that complete in a period may have arrived before it, out of order with the last one. */
+static void border_disorder(void)
+{
+	struct stream s = bursty(400, 5);
+	uint64_t border = BEGIN_NS + 200 * SECOND + 1234567;
+	static struct idc a, b;
+
+	idc_init(&a, BEGIN_NS);
+	idc_init(&b, border);
+	for (size_t i = 0; i < s.nr; i++) {
+		/* One in three of the last 500 ms before the border completes after it. */
+		bool late = s.arrival_ns[i] >= border ||
+			    (s.arrival_ns[i] + SECOND / 2 >= border && i % 3 == 0);
+
+		idc_add_many(late ? &b : &a, &s.r[i], 1);
+	}
+	idc_merge(&a, &b);
+	same_as_slow(&a, &s);
+	release(&s);
+}
+
+static void side_by_side(void)
+{
+	struct stream s = poisson(400, 2000, 6);
+	static struct idc a, b;
+
+	idc_init(&a, BEGIN_NS);
+	idc_init(&b, BEGIN_NS);
+	for (size_t i = 0; i < s.nr; i++)
+		idc_add_many(slow_random(&(struct slow_rng){ i }) % 3 ? &a : &b, &s.r[i], 1);
+	idc_merge(&a, &b);
+	/* The halves of a Poisson stream are independent, which the merge takes them to be. */
+	for (unsigned int i = 0; i < IDC_NR_SCALES; i++)
+		ok_near(idc_at(&a, i, s.end_ns), 1,
+			4 * sqrt(2 / (400e9 / (double)idc_window_ns[i])));
+	release(&s);
+}
+
+static void long_silence(void)
+{
+	static struct idc d;
+	struct request r = slow_request(BEGIN_NS, 0);
+
+	idc_init(&d, BEGIN_NS);
+	idc_add_many(&d, &r, 1);
+	r.arrival_ns += 1ull << 62;
+	idc_add_many(&d, &r, 1);
+	r.arrival_ns = 0;
+	idc_add_many(&d, &r, 1);
+	ok(idc_at(&d, 0, BEGIN_NS + (1ull << 62) + SECOND) >= 0);
+	idc_init(&d, BEGIN_NS);
+	ok(isnan(idc_at(&d, 0, BEGIN_NS + 100 * SECOND)));
+}
+
+static const struct tap_test tests[] = {
+	{ "idc of a poisson stream is one at every window", poisson_is_one },
+	{ "idc of a bursty stream grows with the window", bursty_grows },
+	{ "idc of a clock is zero, and unknown with too few windows", clock_is_zero },
+	{ "two adjacent periods merged are the whole", merge_is_whole },
+	{ "four hundred periods of a second merged are the whole", many_periods_merge },
+	{ "arrivals from before the border still make the whole", border_disorder },
+	{ "independent streams side by side merge to their sum", side_by_side },
+	{ "a silence of a century and a time before the period are borne", long_silence },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}
