@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * plane: one byte per value, stored as whichever is shortest of one repeated byte, the bytes as
- * they are, and a zstd frame. The number of bytes is known to both sides.
+ * they are, and a zstd frame. Values below 16 are packed first, two, four or eight to a byte: a
+ * Huffman code over whole groups comes closer to the entropy than one of at least a bit a value,
+ * and has fewer bytes to go through. The number of values is known to both sides.
  */
 #ifndef FORMATS_PLANE_H
 #define FORMATS_PLANE_H
@@ -12,11 +14,14 @@
 
 #include "formats/buf.h"
 
+/* The byte that a plane begins with: a method in the low two bits ... */
 enum plane_method {
 	PLANE_REPEATED, /* one byte follows */
-	PLANE_STORED,	/* nr bytes follow */
+	PLANE_STORED,	/* the bytes follow */
 	PLANE_ZSTD,	/* a varint length and one zstd frame of that length follow */
 };
+/* ... and in the next two how values share a byte: 0 not, 1, 2, 3 as 1, 2, 4 bits each. */
+#define PLANE_PACKED_SHIFT 2
 
 /* A compressor with the settings for planes; NULL where memory is short. Free: ZSTD_freeCCtx(). */
 ZSTD_CCtx *plane_compressor(void);

@@ -71,6 +71,11 @@ static int get_issuer(struct cursor *c, struct request *r)
 	return 0;
 }
 
+static unsigned int index_at(const struct bytes_plane plane[2], size_t i)
+{
+	return plane[0].at[i] + (plane[1].at ? (unsigned int)plane[1].at[i] << 8 : 0u);
+}
+
 /* A table of nr entries and the planes of indexes into it. */
 static int get_table(struct segment_reader *s, struct cursor *c,
 		     int (*get)(struct cursor *c, struct request *r), struct request **table,
@@ -96,21 +101,33 @@ static int get_table(struct segment_reader *s, struct cursor *c,
 		*coded += s->nr;
 	}
 	for (size_t i = 0; i < s->nr; i++)
-		if (plane[0].at[i] + (plane[1].at ? (unsigned int)plane[1].at[i] << 8 : 0u) >= nr)
+		if (index_at(plane, i) >= nr)
 			return -EBADMSG;
 	return 0;
+}
+
+/* How many of nr requests have a number in near and in place. */
+static void count_streams(const uint8_t *stream, size_t nr, size_t *nr_near, size_t *nr_place)
+{
+	size_t near = 0, place = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		near += stream[i] >= NR_STREAMS && stream[i] < 2 * NR_STREAMS;
+		place += stream[i] == 2 * NR_STREAMS;
+	}
+	*nr_near = near;
+	*nr_place = place;
 }
 
 static int get_streams(struct segment_reader *s, struct cursor *c)
 {
 	int ret = plane_get(c, s->zstd, s->nr, &s->stream.at, &s->stream.owned);
 
-	for (size_t i = 0; i < s->nr && !ret; i++) {
-		s->nr_near += s->stream.at[i] >= NR_STREAMS && s->stream.at[i] < 2 * NR_STREAMS;
-		s->nr_place += s->stream.at[i] == 2 * NR_STREAMS;
+	for (size_t i = 0; i < s->nr && !ret; i++)
 		if (s->stream.at[i] > 2 * NR_STREAMS)
 			ret = -EBADMSG;
-	}
+	if (!ret)
+		count_streams(s->stream.at, s->nr, &s->nr_near, &s->nr_place);
 	s->coded_bytes[COLUMN_STREAM] = s->nr;
 	return ret;
 }
@@ -312,35 +329,20 @@ size_t segment_reader_columns(const struct segment_reader *s, struct segment_col
 	return NR_SEGMENT_COLUMNS;
 }
 
-static void next_tables(const struct segment_reader *s, struct request *out, size_t nr)
+static void next_kinds(const struct segment_reader *s, struct request *out, size_t nr)
 {
-	const uint8_t *low = s->kind[0].at + s->at, *high = s->kind[1].at;
-
 	for (size_t i = 0; i < nr; i++)
-		out[i] = s->kinds[low[i] + (high ? high[s->at + i] << 8 : 0)];
-	low = s->issuer[0].at + s->at;
-	high = s->issuer[1].at;
-	for (size_t i = 0; i < nr; i++) {
-		const struct request *issuer =
-			&s->issuers[low[i] + (high ? high[s->at + i] << 8 : 0)];
-
-		out[i].tid = issuer->tid;
-		out[i].pid = issuer->pid;
-		out[i].cgroup_id = issuer->cgroup_id;
-	}
+		out[i] = s->kinds[index_at(s->kind, s->at + i)];
 }
 
-/* Sizes must be known: a stream's end is a sector and a size. */
-static void next_sectors(struct segment_reader *s, struct request *out, size_t nr)
+/* Kinds and sizes must be known: a stream is of a device and an operation and ends by a size. */
+static void next_streams(struct segment_reader *s, struct request *out, size_t nr)
 {
 	const uint8_t *stream = s->stream.at + s->at, *low = s->low.at + s->low_at;
 	uint64_t near[CHUNK], place[CHUNK];
-	size_t nr_near = 0, nr_place = 0;
+	size_t nr_near, nr_place;
 
-	for (size_t i = 0; i < nr; i++) {
-		nr_near += stream[i] >= NR_STREAMS && stream[i] < 2 * NR_STREAMS;
-		nr_place += stream[i] == 2 * NR_STREAMS;
-	}
+	count_streams(stream, nr, &nr_near, &nr_place);
 	column_reader_next(&s->near, near, nr_near);
 	column_reader_next(&s->place, place, nr_place);
 	s->low_at += nr_near + nr_place;
@@ -349,6 +351,7 @@ static void next_sectors(struct segment_reader *s, struct request *out, size_t n
 		struct request *r = &out[i];
 		struct streams *at = &s->streams[streams_context(r->device, r->operation)];
 		unsigned int rank = STREAM_NONE;
+		uint32_t issuer;
 
 		if (stream[i] == 2 * NR_STREAMS) {
 			r->sector = place[nr_place++] << 3 | *low++;
@@ -358,7 +361,11 @@ static void next_sectors(struct segment_reader *s, struct request *out, size_t n
 			if (stream[i] >= NR_STREAMS)
 				r->sector += (near[nr_near++] << 3) + *low++;
 		}
-		streams_advance(at, rank, r->sector + request_sectors(r));
+		issuer = streams_swap_issuer(at, rank, index_at(s->issuer, s->at + i));
+		streams_advance(at, rank, r->sector + request_sectors(r), issuer);
+		r->tid = s->issuers[issuer].tid;
+		r->pid = s->issuers[issuer].pid;
+		r->cgroup_id = s->issuers[issuer].cgroup_id;
 	}
 }
 
@@ -395,10 +402,10 @@ int64_t segment_reader_next(struct segment_reader *s, struct request *out, size_
 		size_t nr = s->nr - s->at < max - done ? s->nr - s->at : max - done;
 
 		nr = nr < CHUNK ? nr : CHUNK;
-		next_tables(s, out + done, nr);
+		next_kinds(s, out + done, nr);
 		if (next_numbers(s, out + done, nr))
 			return -EBADMSG;
-		next_sectors(s, out + done, nr);
+		next_streams(s, out + done, nr);
 		s->at += nr;
 		done += nr;
 	}

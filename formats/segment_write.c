@@ -147,8 +147,8 @@ static unsigned int nearest(const struct streams *s, uint64_t sector, int64_t *d
  * A request goes on where a stream ended, or begins near an end, or anywhere. Near pays where the
  * distance, its sign and the rank of the stream take fewer bits than the place.
  */
-#define NEAR_BITS 8
-static void add_sector(struct segment_writer *w, const struct request *r)
+#define NEAR_BITS 12
+static void add_sector(struct segment_writer *w, const struct request *r, uint32_t issuer)
 {
 	struct streams *s = &w->streams[streams_context(r->device, r->operation)];
 	int64_t distance;
@@ -168,7 +168,8 @@ static void add_sector(struct segment_writer *w, const struct request *r)
 		w->place[w->nr_place++] = r->sector >> 3;
 	}
 	w->stream[w->nr] = (uint8_t)code;
-	streams_advance(s, rank, r->sector + request_sectors(r));
+	w->issuer[w->nr] = (uint16_t)streams_swap_issuer(s, rank, issuer);
+	streams_advance(s, rank, r->sector + request_sectors(r), issuer);
 }
 
 int segment_writer_add(struct segment_writer *w, const struct request *r)
@@ -186,13 +187,12 @@ int segment_writer_add(struct segment_writer *w, const struct request *r)
 	if (kind < 0 || issuer < 0)
 		return -ENOMEM;
 	w->kind[w->nr] = (uint16_t)kind;
-	w->issuer[w->nr] = (uint16_t)issuer;
 	w->bytes[w->nr] = r->bytes;
 	w->arrival[w->nr] = r->arrival_ns;
 	w->queue[w->nr] = r->dispatch_ns - r->arrival_ns;
 	w->device[w->nr] = r->completion_ns - r->dispatch_ns;
 	w->depth[w->nr] = r->queue_depth;
-	add_sector(w, r);
+	add_sector(w, r, (uint32_t)issuer);
 	w->nr++;
 	return 0;
 }

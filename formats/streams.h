@@ -17,7 +17,8 @@
 #define NR_STREAM_CONTEXTS (64u * NR_OPERATIONS)
 
 struct streams {
-	uint64_t end[NR_STREAMS]; /* sectors; the rank r is at (head + r) % NR_STREAMS */
+	uint64_t end[NR_STREAMS];    /* sectors; the rank r is at (head + r) % NR_STREAMS */
+	uint32_t issuer[NR_STREAMS]; /* index of who issued the last request there */
 	uint32_t head;
 };
 
@@ -32,14 +33,33 @@ static inline uint64_t streams_end(const struct streams *s, unsigned int rank)
 	return s->end[(s->head + rank) % NR_STREAMS];
 }
 
+/*
+ * A stream is expected to go on in the hands that it was in: that issuer and the first of the table
+ * change places, so that the expected one is 0. The swap undoes itself.
+ */
+static inline uint32_t streams_swap_issuer(const struct streams *s, unsigned int rank,
+					   uint32_t issuer)
+{
+	uint32_t last = rank == STREAM_NONE ? 0 : s->issuer[(s->head + rank) % NR_STREAMS];
+
+	return issuer == last ? 0 : issuer ? issuer : last;
+}
+
 /* A request of rank (or of none) ended at end, which is the most recent now. */
-static inline void streams_advance(struct streams *s, unsigned int rank, uint64_t end)
+static inline void streams_advance(struct streams *s, unsigned int rank, uint64_t end,
+				   uint32_t issuer)
 {
 	if (rank == STREAM_NONE)
 		s->head = (s->head - 1) % NR_STREAMS; /* over the oldest */
-	for (; rank != STREAM_NONE && rank; rank--)
-		s->end[(s->head + rank) % NR_STREAMS] = s->end[(s->head + rank - 1) % NR_STREAMS];
+	for (; rank != STREAM_NONE && rank; rank--) {
+		uint32_t to = (s->head + rank) % NR_STREAMS;
+		uint32_t from = (s->head + rank - 1) % NR_STREAMS;
+
+		s->end[to] = s->end[from];
+		s->issuer[to] = s->issuer[from];
+	}
 	s->end[s->head] = end;
+	s->issuer[s->head] = issuer;
 }
 
 #endif
