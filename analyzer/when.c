@@ -121,13 +121,18 @@ void when_span(double seconds, char out[WHEN_BYTES])
 		const double steps[] = { 1, 1e3, 1e6, 1e9 };
 		const char *const names[] = { "s", "ms", "µs", "ns" };
 		unsigned int i = 0;
+		double value;
 
 		while (i < 3 && fabs(seconds) * steps[i] < 0.9995)
 			i++;
 		if (seconds == 0)
 			i = 0;
-		snprintf(out, WHEN_BYTES, fabs(seconds) * steps[i] >= 1000 ? "%.0f %s" : "%#.3g %s",
-			 seconds * steps[i], names[i]);
+		value = seconds * steps[i];
+		snprintf(out, WHEN_BYTES, "%.*f %s",
+			 value == 0 || fabs(value) >= 99.95 ? 0
+			 : fabs(value) >= 9.995		    ? 1
+							    : 2,
+			 value, names[i]);
 		return;
 	}
 	whole = seconds < 1e15 ? (uint64_t)seconds : (uint64_t)1e15;

@@ -75,10 +75,12 @@ static void print_text(const struct scan_request *q, const struct scan_stream *s
 		if (r->flags & flags[i].flag)
 			letters[nr++] = flags[i].letter;
 	letters[nr] = '\0';
-	printf("%s  %s %-8s  %-7s %12" PRIu64 " %8" PRIu32 "  %9s %9s  %7" PRIu32 " %4" PRIu32
-	       "  %s%s\n",
-	       when, st->host, st->device_name, operation_name(r->operation), r->sector, r->bytes,
-	       queue, device, r->pid, r->queue_depth, nr ? letters : "-", r->error ? " error" : "");
+	printf("%-35s  %-10s  %-8s  %-9s  %12" PRIu64 "  %8" PRIu32 "  ", when, st->host,
+	       st->device_name, operation_name(r->operation), r->sector, r->bytes);
+	/* Counted in bytes, as printf pads: "µs" has one more than it shows. */
+	printf("%*s  %*s  %7" PRIu32 "  %5" PRIu32 "  %s%s\n", 8 + (strstr(queue, "µ") != NULL),
+	       queue, 8 + (strstr(device, "µ") != NULL), device, r->pid, r->queue_depth,
+	       nr ? letters : "-", r->error ? " error" : "");
 }
 
 static void print_csv(const struct scan_request *q, const struct scan_stream *st)
@@ -134,8 +136,9 @@ static void print_jsonl(const struct scan_request *q, const struct scan_stream *
 static void print_head(enum dump_format format)
 {
 	if (format == DUMP_TEXT)
-		printf("arrival, host, device, operation, sector, bytes, queue, device, pid, "
-		       "depth, flags\n");
+		printf("%-35s  %-10s  %-8s  %-9s  %12s  %8s  %8s  %8s  %7s  %5s  flags\n",
+		       "arrival", "host", "device", "operation", "sector", "bytes", "queue",
+		       "device", "pid", "depth");
 	else if (format == DUMP_CSV)
 		printf("arrival_s,host,device,device_name,source,operation,sector,bytes,queue_s,"
 		       "device_s,tid,pid,cgroup_id,queue_depth,requeues,error,flags\n");

@@ -9,6 +9,7 @@
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/grid.h"
+#include "analyzer/humane.h"
 #include "analyzer/store/inventory.h"
 #include "analyzer/when.h"
 
@@ -130,19 +131,6 @@ static int print_json(const struct listing *l, const struct inventory *v, struct
 	return status;
 }
 
-static void humane_bytes(uint64_t bytes, char out[24])
-{
-	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
-	double value = (double)bytes;
-	unsigned int unit = 0;
-
-	while (value >= 999.5 && unit < 5) {
-		value /= 1024;
-		unit++;
-	}
-	snprintf(out, 24, unit == 0 || value >= 99.95 ? "%.0f %s" : "%.3g %s", value, units[unit]);
-}
-
 static void print_gaps(const struct listing *l, const struct inventory_host *h)
 {
 	char begin[WHEN_BYTES], span[WHEN_BYTES];
@@ -171,7 +159,7 @@ static void print_losses(const struct inventory_host *h)
 
 static size_t print_devices(const struct listing *l, const struct inventory_host *h)
 {
-	char size[24], read[24], written[24];
+	char size[HUMANE_BYTES], read[HUMANE_BYTES], written[HUMANE_BYTES];
 	size_t hidden = 0;
 	struct grid g;
 
@@ -184,9 +172,9 @@ static size_t print_devices(const struct listing *l, const struct inventory_host
 			hidden++;
 			continue;
 		}
-		humane_bytes(d->size_bytes, size);
-		humane_bytes(d->bytes[OPERATION_READ], read);
-		humane_bytes(d->bytes[OPERATION_WRITE], written);
+		humane_bytes((double)d->size_bytes, size);
+		humane_bytes((double)d->bytes[OPERATION_READ], read);
+		humane_bytes((double)d->bytes[OPERATION_WRITE], written);
 		grid_cell(&g, "  %s", *d->name ? d->name : "-");
 		grid_cell(&g, "%" PRIu32 ":%" PRIu32, device_major(d->device),
 			  device_minor(d->device));
@@ -206,7 +194,7 @@ static size_t print_devices(const struct listing *l, const struct inventory_host
 
 static size_t print_host(const struct listing *l, const struct inventory_host *h)
 {
-	char begin[WHEN_BYTES] = "-", end[WHEN_BYTES] = "-", span[WHEN_BYTES], bytes[24];
+	char begin[WHEN_BYTES] = "-", end[WHEN_BYTES] = "-", span[WHEN_BYTES], bytes[HUMANE_BYTES];
 	uint64_t covered = inventory_covered_ns(h), whole = inventory_span_ns(h);
 
 	if (h->nr_covered) {
@@ -214,7 +202,7 @@ static size_t print_host(const struct listing *l, const struct inventory_host *h
 		when_format(h->covered[h->nr_covered - 1].end_real_ns, l->cli->utc, 0, end);
 	}
 	when_span(to_s(whole), span);
-	humane_bytes(h->file_bytes, bytes);
+	humane_bytes((double)h->file_bytes, bytes);
 	printf("%s  %s to %s (%s), %.1f %% watched\n", h->host, begin, end, span,
 	       whole ? 100 * (double)covered / (double)whole : 0);
 	printf("  %" PRIu64 " requests in %" PRIu64 " segments (%s), %" PRIu64 " boot%s, %" PRIu64

@@ -9,7 +9,8 @@
 #define COMMANDS(X) \
 	X(serve) \
 	X(ls) \
-	X(dump)
+	X(dump) \
+	X(characterize)
 /* clang-format on */
 
 #define COMMAND_DECLARE(name) extern const struct command command_##name;

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/characterize/profile_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/grid.h"
+#include "analyzer/humane.h"
+#include "analyzer/when.h"
+
+#define SIZES_SHOWN 5
+#define CACHE_SHOWN 6
+/* A request is followed by more of its kind where at least half of them are (eq. 5.13). */
+#define SEQUENTIAL_RATIO 0.5
+
+static uint64_t when_ns(double seconds)
+{
+	return seconds > 0 ? (uint64_t)(seconds * 1e9 + 0.5) : 0;
+}
+
+static double rate(uint64_t nr, const struct profile *p)
+{
+	return (double)nr / (p->end_s - p->begin_s);
+}
+
+static void print_head(const struct profile *p, bool utc, FILE *out)
+{
+	char begin[WHEN_BYTES], end[WHEN_BYTES], span[WHEN_BYTES];
+
+	when_format(when_ns(p->begin_s), utc, 0, begin);
+	when_format(when_ns(p->end_s), utc, 0, end);
+	when_span(p->end_s - p->begin_s, span);
+	fprintf(out, "%s %s (%s), source %s, layer %s\n", p->host,
+		*p->device_name ? p->device_name : "-", *p->device ? p->device : "several",
+		source_name(p->source), layer_name(p->layer));
+	fprintf(out, "%s to %s (%s)\n", begin, end, span);
+	fprintf(out, "grade %c%s%s\n\n", p->quality.grade ? p->quality.grade : '-',
+		*p->quality.why ? ": " : "", p->quality.why);
+}
+
+static void print_requests(const struct profile *p, FILE *out)
+{
+	uint64_t reads = p->requests[OPERATION_READ], writes = p->requests[OPERATION_WRITE];
+	double data = (double)(reads + writes);
+	char read[HUMANE_BYTES], write[HUMANE_BYTES];
+
+	fprintf(out, "  requests      read %" PRIu64 " (%s), write %" PRIu64 " (%s)", reads,
+		humane_percent(data > 0 ? (double)reads / data : NAN, read), writes,
+		humane_percent(data > 0 ? (double)writes / data : NAN, write));
+	for (unsigned int op = OPERATION_DISCARD; op < NR_OPERATIONS; op++)
+		if (p->requests[op])
+			fprintf(out, ", %s %" PRIu64, operation_name(op), p->requests[op]);
+	fprintf(out,
+		"\n                lost %" PRIu64 ", errors %" PRIu64 ", requeues %" PRIu64
+		", by kernel threads %" PRIu64 ", the agent's own %" PRIu64 "\n",
+		p->lost, p->errors, p->requeues, p->kernel_thread_requests, p->own_requests);
+	fprintf(out, "  throughput    read %s/s, write %s/s\n",
+		humane_bytes(rate(p->bytes[OPERATION_READ], p), read),
+		humane_bytes(rate(p->bytes[OPERATION_WRITE], p), write));
+}
+
+static void print_intensity(const struct profile *p, FILE *out)
+{
+	char a[HUMANE_BYTES], b[HUMANE_BYTES], c[HUMANE_BYTES], span[WHEN_BYTES];
+	const char *comma = "";
+
+	when_span(p->open.interarrival_mean_s, span);
+	fprintf(out, "  arrivals      %s per second, %s apart on average (SCV %s, lag-1 %s)\n",
+		humane_number(p->open.rate_per_s, a), span,
+		humane_number(p->open.interarrival_scv, b),
+		humane_number(p->open.lag1_autocorrelation, c));
+	fprintf(out, "  burstiness    index of dispersion ");
+	for (size_t i = 0; i < p->open.nr_idc; i++) {
+		when_span(p->open.idc[i].window_s, span);
+		fprintf(out, "%s%s at %s", comma, humane_number(p->open.idc[i].idc, a), span);
+		comma = ", ";
+	}
+	fprintf(out, "%s\n", p->open.nr_idc ? "" : "-");
+	when_span(p->closed.think_time_mean_s, span);
+	fprintf(out, "  concurrency   %s in flight on average, %s clients",
+		humane_number(p->closed.in_flight_mean, a),
+		humane_number(p->closed.clients_mean, b));
+	fprintf(out, ", think time %s\n", span);
+}
+
+static void print_sizes(const char *name, const struct direction_profile *d, uint64_t nr, FILE *out)
+{
+	bool shown[256] = { false };
+	char mean[HUMANE_BYTES], size[HUMANE_BYTES], share[HUMANE_BYTES];
+	size_t nr_sizes = d->nr_sizes < 256 ? d->nr_sizes : 256;
+
+	fprintf(out, "  %s  %s on average", name, humane_bytes(d->size_mean_bytes, mean));
+	for (int k = 0; k < SIZES_SHOWN; k++) {
+		size_t best = nr_sizes;
+
+		for (size_t i = 0; i < nr_sizes; i++)
+			if (!shown[i] &&
+			    (best == nr_sizes || d->sizes[i].count > d->sizes[best].count))
+				best = i;
+		if (best == nr_sizes)
+			break;
+		shown[best] = true;
+		fprintf(out, "%s %s %s", k ? "," : ":", humane_bytes(d->sizes[best].bytes, size),
+			humane_percent((double)d->sizes[best].count / (double)nr, share));
+	}
+	fputc('\n', out);
+}
+
+static void print_pattern(const char *name, double sequential, double stream, FILE *out)
+{
+	char a[HUMANE_BYTES], b[HUMANE_BYTES];
+
+	if (isnan(sequential))
+		return;
+	fprintf(out, "  %s %s: %s interleaved-sequential, %s in streams\n", name,
+		sequential >= SEQUENTIAL_RATIO ? "sequential" : "random",
+		humane_percent(sequential, a), humane_percent(stream, b));
+}
+
+static void print_distribution(const struct access_distribution *d, FILE *out)
+{
+	char a[HUMANE_BYTES], b[HUMANE_BYTES], c[HUMANE_BYTES];
+
+	if (d->kind == DISTRIBUTION_UNKNOWN)
+		return;
+	fprintf(out, "  accesses      ");
+	if (d->kind == DISTRIBUTION_UNIFORM)
+		fprintf(out, "uniform");
+	else if (d->kind == DISTRIBUTION_GAUSSIAN)
+		fprintf(out, "gaussian, centre at %s, deviation %s of the range",
+			humane_percent(d->mean_ratio, a), humane_percent(d->deviation_ratio, b));
+	else
+		fprintf(out, "zipf, exponent %s", humane_number(d->exponent, a));
+	fprintf(out, " (KS distance %s); busiest 10 %% of the regions take %s, 20 %% %s\n",
+		humane_number(d->ks_distance, a), humane_percent(d->top_10_ratio, b),
+		humane_percent(d->top_20_ratio, c));
+}
+
+static void print_locality(const struct profile *p, FILE *out)
+{
+	char a[HUMANE_BYTES], b[HUMANE_BYTES], c[HUMANE_BYTES];
+	size_t nr = p->locality.nr_miss_ratio;
+	size_t shown = nr < CACHE_SHOWN ? nr : CACHE_SHOWN;
+
+	fprintf(out, "  footprint     %s touched\n", humane_bytes(p->locality.footprint_bytes, a));
+	if (!isnan(p->locality.file_count_mean))
+		fprintf(out, "  file set      %s files of %s, %s in all\n",
+			humane_number(p->locality.file_count_mean, a),
+			humane_bytes(p->locality.file_size_mean_bytes, b),
+			humane_bytes(p->locality.file_set_size_mean_bytes, c));
+	print_distribution(&p->locality.distribution, out);
+	for (size_t k = 0; k < shown; k++) {
+		size_t i = shown > 1 ? k * (nr - 1) / (shown - 1) : 0;
+		const struct cache_point *m = &p->locality.miss_ratio[i];
+
+		fprintf(out, "%s %s %s", k ? "," : "  cache misses ",
+			humane_bytes((double)m->cache_bytes, a), humane_percent(m->miss_ratio, b));
+	}
+	if (shown)
+		fputc('\n', out);
+}
+
+static void response_row(struct grid *g, const char *name, const struct histogram *h)
+{
+	static const double quantiles[] = { 0.5, 0.9, 0.95, 0.99, 0.999, 0.9999 };
+	char span[WHEN_BYTES];
+
+	grid_cell(g, "  %s", name);
+	grid_cell(g, "%" PRIu64, h->nr);
+	when_span(histogram_mean_s(h), span);
+	grid_cell(g, "%s", span);
+	for (size_t i = 0; i < sizeof(quantiles) / sizeof(*quantiles); i++) {
+		when_span(histogram_quantile_s(h, quantiles[i]), span);
+		grid_cell(g, "%s", span);
+	}
+	when_span(h->nr ? (double)h->max_ns / 1e9 : NAN, span);
+	grid_cell(g, "%s", span);
+}
+
+static int print_responses(const struct profile *p, FILE *out)
+{
+	static const enum stage order[] = { STAGE_TOTAL, STAGE_QUEUE, STAGE_DEVICE };
+	const struct direction_profile *directions[] = { &p->read, &p->write };
+	struct grid g;
+	int status;
+
+	grid_init(&g, "  response time|>count|>mean|>p50|>p90|>p95|>p99|>p99.9|>p99.99|>max");
+	for (int d = 0; d < 2; d++) {
+		for (int k = 0; k < NR_STAGES; k++) {
+			const struct histogram *h = &directions[d]->response.stage[order[k]];
+			char name[32];
+
+			if (h->nr == 0)
+				continue;
+			snprintf(name, sizeof(name), "%s %s", d ? "write" : "read",
+				 stage_name(order[k]));
+			response_row(&g, name, h);
+		}
+	}
+	fputc('\n', out);
+	status = g.nr_cells > g.nr_columns ? grid_print(&g, out) : 0;
+	grid_release(&g);
+	return status;
+}
+
+int profile_text_print(const struct profile *p, bool utc, FILE *out)
+{
+	print_head(p, utc, out);
+	print_requests(p, out);
+	print_intensity(p, out);
+	if (p->requests[OPERATION_READ])
+		print_sizes("read size   ", &p->read, p->requests[OPERATION_READ], out);
+	if (p->requests[OPERATION_WRITE])
+		print_sizes("write size  ", &p->write, p->requests[OPERATION_WRITE], out);
+	print_pattern("read pattern ", p->read.sequential_ratio, p->read.stream_ratio, out);
+	print_pattern("write pattern", p->write.sequential_ratio, p->write.stream_ratio, out);
+	print_pattern("all          ", p->all_sequential_ratio, p->all_stream_ratio, out);
+	print_locality(p, out);
+	return print_responses(p, out);
+}
+
+void profile_text_line_head(FILE *out)
+{
+	fprintf(out, "%-25s %-10s %-8s %9s %9s %10s %10s %9s %9s %8s %6s\n", "begin", "host",
+		"device", "reads/s", "writes/s", "read/s", "written/s", "read p95", "write p95",
+		"in flight", "grade");
+}
+
+static const char *p95(const struct direction_profile *d, char out[WHEN_BYTES])
+{
+	when_span(histogram_quantile_s(&d->response.stage[STAGE_TOTAL], 0.95), out);
+	return out;
+}
+
+void profile_text_line(const struct profile *p, bool utc, FILE *out)
+{
+	char begin[WHEN_BYTES], a[HUMANE_BYTES], b[HUMANE_BYTES], c[HUMANE_BYTES], d[HUMANE_BYTES];
+	char read[WHEN_BYTES], write[WHEN_BYTES], flight[HUMANE_BYTES];
+
+	when_format(when_ns(p->begin_s), utc, 0, begin);
+	fprintf(out, "%-25s %-10s %-8s %9s %9s %10s %10s %9s %9s %8s %6c\n", begin, p->host,
+		p->device_name, humane_number(rate(p->requests[OPERATION_READ], p), a),
+		humane_number(rate(p->requests[OPERATION_WRITE], p), b),
+		humane_bytes(rate(p->bytes[OPERATION_READ], p), c),
+		humane_bytes(rate(p->bytes[OPERATION_WRITE], p), d), p95(&p->read, read),
+		p95(&p->write, write), humane_number(p->closed.in_flight_mean, flight),
+		p->quality.grade ? p->quality.grade : '-');
+}
