@@ -336,14 +336,22 @@ static void declare_died(struct account *a, struct stream_half *s, const struct 
 			 uint64_t now_real_ns)
 {
 	struct loss loss = gap_of(old, now_real_ns);
+	uint64_t left = 0;
 
 	loss.cause = LOSS_AGENT_DIED;
 	loss.end_real_ns = loss.begin_real_ns;
+	for (uint32_t i = 0; i < old->nr_devices; i++)
+		left += old->devices[i].nr;
+	for (uint32_t i = 0; i < s->accounted.nr; i++)
+		left -= s->accounted.count[i] < left ? s->accounted.count[i] : left;
+	/* The sum holds even where devices beyond the bound were put together differently. */
 	for (uint32_t i = 0; i < old->nr_devices; i++) {
 		uint64_t accounted = counts_get(&s->accounted, old->devices[i].device);
 
 		loss.device = old->devices[i].device;
 		loss.count = old->devices[i].nr > accounted ? old->devices[i].nr - accounted : 0;
+		loss.count = loss.count < left ? loss.count : left;
+		left -= loss.count;
 		keep_loss(a, s, &loss);
 	}
 }

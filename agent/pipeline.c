@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "agent/pipeline_state.h"
+
+/* After a window's end: what completed in it has reached the rings by then. */
+#define SETTLE_NS  1000000u
+#define IDLE_POLLS 25 /* empty ones, before polling slows down */
+/* Windows closed one after another before a stall is taken as one (a stopped machine). */
+#define MAX_CATCH_UP 5
+
+static void tell_devices(struct pipeline *p)
+{
+	struct segment_device *facts;
+
+	if (!p->stream)
+		return;
+	facts = calloc(p->nr_devices ? p->nr_devices : 1, sizeof(*facts));
+	for (size_t i = 0; facts && i < p->nr_devices; i++)
+		facts[i] = p->devices[i].facts;
+	if (!facts || stream_set_devices(p->stream, facts, p->nr_devices))
+		log_say(p->config.log, LEVEL_WARN, "device_not_named", "why=\"no memory\"");
+	free(facts);
+}
+
+static void describe(struct pipeline *p, struct traced *t, uint32_t device)
+{
+	struct pipeline_device facts = { .is_hidden = false };
+
+	t->facts.device = device;
+	if (!p->config.describe || p->config.describe(device, &facts))
+		snprintf(facts.name, sizeof(facts.name), "%u:%u", device_major(device),
+			 device_minor(device));
+	memcpy(t->facts.name, facts.name, sizeof(t->facts.name));
+	t->facts.size_bytes = facts.size_bytes;
+	t->is_hidden = facts.is_hidden;
+	for (size_t i = 0; i < p->config.source_config.nr_devices; i++)
+		t->is_named |= p->config.source_config.devices[i] == device;
+	t->is_hidden &= !t->is_named;
+}
+
+static struct traced *device_add(struct pipeline *p, uint32_t device)
+{
+	struct window_config config = { .leave_out_own = p->config.leave_out_own };
+	size_t nr = p->nr_devices + 1;
+	struct traced *devices = realloc(p->devices, nr * sizeof(*devices));
+	struct account_count *seen;
+
+	if (devices)
+		p->devices = devices;
+	seen = realloc(p->seen, (nr + 1) * sizeof(*seen));
+	if (seen)
+		p->seen = seen;
+	if (!devices || !seen)
+		return NULL;
+	devices[nr - 1] = (struct traced){ .seen.device = device };
+	if (window_new(&devices[nr - 1].window, &config, p->window_begin_ns))
+		return NULL;
+	describe(p, &devices[nr - 1], device);
+	p->last_device = p->nr_devices++;
+	tell_devices(p);
+	log_say(p->config.log, LEVEL_INFO, "device_traced", "name=%s device=%u:%u",
+		devices[nr - 1].facts.name, device_major(device), device_minor(device));
+	return &devices[nr - 1];
+}
+
+/* The device, added where it is new; NULL without memory. */
+static struct traced *device_of(struct pipeline *p, uint32_t device)
+{
+	if (p->last_device < p->nr_devices && p->devices[p->last_device].facts.device == device)
+		return &p->devices[p->last_device];
+	for (size_t i = 0; i < p->nr_devices; i++)
+		if (p->devices[i].facts.device == device) {
+			p->last_device = i;
+			return &p->devices[i];
+		}
+	return device_add(p, device);
+}
+
+static void note_loss(struct pipeline *p, enum loss_cause cause, uint64_t nr, uint32_t device)
+{
+	struct loss loss = { .cause = (uint8_t)cause,
+			     .count_known = true,
+			     .count = nr,
+			     .begin_real_ns = p->last_poll_real_ns,
+			     .end_real_ns = clock_ns(CLOCK_REALTIME),
+			     .device = device };
+
+	if (loss.begin_real_ns > loss.end_real_ns)
+		loss.begin_real_ns = loss.end_real_ns;
+	p->lost[cause] += nr;
+	if (p->stream)
+		stream_lost(p->stream, &loss);
+	log_say(p->config.log, LEVEL_WARN, "requests_lost", "where=%s count=%llu",
+		loss_cause_name(cause), (unsigned long long)nr);
+}
+
+static void on_lost(void *ctx, enum loss_cause cause, uint64_t nr, uint32_t device)
+{
+	struct pipeline *p = ctx;
+	struct traced *t;
+
+	if (!nr)
+		return;
+	/* With one device traced there is no question whose they were. */
+	if (!device && p->config.source_config.nr_devices == 1)
+		device = p->config.source_config.devices[0];
+	t = device ? device_of(p, device) : NULL;
+	if (t) {
+		t->lost_in_window += nr;
+		t->seen.nr += nr;
+		t->seen.nr_countable += nr;
+	} else {
+		p->unplaced += nr;
+		p->unplaced_in_window += nr;
+		device = 0;
+	}
+	note_loss(p, cause, nr, device);
+}
+
+static void take(struct pipeline *p, const struct request *r)
+{
+	struct traced *t = device_of(p, r->device);
+
+	if (t) {
+		t->seen.nr++;
+		t->seen.nr_countable += !(r->flags & REQUEST_PASSTHROUGH);
+	}
+	if (!t) {
+		on_lost(p, LOSS_REORDER, 1, 0);
+	} else if (reorder_add(p->reorder, r)) {
+		t->lost_in_window++;
+		note_loss(p, LOSS_REORDER, 1, r->device);
+	}
+}
+
+static void hold_early(struct pipeline *p, const struct request *r)
+{
+	struct early *e = &p->early;
+
+	if (e->nr == e->cap) {
+		size_t cap = e->cap ? 2 * e->cap : 1024;
+		struct request *more = realloc(e->r, cap * sizeof(*more));
+
+		if (!more) {
+			on_lost(p, LOSS_REORDER, 1, r->device);
+			return;
+		}
+		e->r = more;
+		e->cap = cap;
+	}
+	e->r[e->nr++] = *r;
+}
+
+static void on_request(void *ctx, const struct request *r)
+{
+	struct pipeline *p = ctx;
+
+	p->nr_polled++;
+	if (p->early.is_active) {
+		hold_early(p, r);
+	} else if (r->pid == p->own_pid && !(r->flags & REQUEST_NO_ISSUER)) {
+		struct request own = *r;
+
+		own.flags |= REQUEST_OWN;
+		take(p, &own);
+	} else {
+		take(p, r);
+	}
+}
+
+static void on_task(void *ctx, uint32_t tid, uint32_t pid, const char *comm, bool kernel_thread)
+{
+	struct pipeline *p = ctx;
+
+	(void)kernel_thread;
+	if (p->stream)
+		stream_task(p->stream, tid, pid, comm);
+}
+
+/* In order of arrival, a batch at a time: to the windows by runs of one device, to the stream. */
+static void on_release(void *ctx, struct request *r, size_t nr)
+{
+	struct pipeline *p = ctx;
+
+	for (size_t i = 0, run; i < nr; i += run) {
+		struct traced *t = device_of(p, r[i].device);
+
+		for (run = 1; i + run < nr && r[i + run].device == r[i].device; run++)
+			;
+		if (t && window_add_many(t->window, r + i, run))
+			log_say(p->config.log, LEVEL_WARN, "window_incomplete",
+				"device=%s why=\"no memory\"", t->facts.name);
+	}
+	if (p->stream)
+		stream_add(p->stream, r, nr);
+}
+
+/* Closes all windows that were over when the poll began. */
+static void close_due_windows(struct pipeline *p, uint64_t poll_begin_ns)
+{
+	uint64_t width_ns = p->config.window_ns;
+
+	for (int i = 0; poll_begin_ns >= p->window_begin_ns + width_ns + SETTLE_NS; i++) {
+		uint64_t behind_ns = poll_begin_ns - p->window_begin_ns - SETTLE_NS;
+
+		/* Stopped for longer: one window takes what is left, and says how long it was. */
+		pipeline_close_windows(p, p->window_begin_ns +
+						  (i < MAX_CATCH_UP
+							   ? width_ns
+							   : behind_ns - behind_ns % width_ns));
+	}
+}
+
+static void tell_account(struct pipeline *p)
+{
+	if (!p->stream)
+		return;
+	for (size_t i = 0; i < p->nr_devices; i++)
+		p->seen[i] = p->devices[i].seen;
+	p->seen[p->nr_devices] = (struct account_count){ 0, p->unplaced, p->unplaced };
+	account_seen(sender_account(p->config.sender), p->last_poll_real_ns, p->seen,
+		     p->nr_devices + 1);
+}
+
+/* One poll: 0, or -errno where the source died. */
+static int poll_once(struct pipeline *p)
+{
+	int64_t ret;
+
+	p->nr_polled = 0;
+	ret = p->config.source->poll(p->source, &p->sink);
+	if (ret < 0)
+		return (int)ret;
+	p->last_poll_real_ns = clock_ns(CLOCK_REALTIME);
+	if (p->stream)
+		stream_captured(p->stream, p->nr_polled);
+	tell_account(p);
+	return 0;
+}
+
+/* Sleeps until the source or pipeline_stop() wakes it, or it is time to look. */
+static void wait_for_work(struct pipeline *p, unsigned int empty_polls)
+{
+	struct pollfd fds[2] = { { .fd = p->wake_fd, .events = POLLIN },
+				 { .fd = p->config.source->fd(p->source), .events = POLLIN } };
+	uint64_t due_ns = p->window_begin_ns + p->config.window_ns + SETTLE_NS;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : 0;
+	uint64_t most_ns =
+		(empty_polls < IDLE_POLLS ? PIPELINE_POLL_MS : PIPELINE_IDLE_POLL_MS) * 1000000ull;
+	struct timespec wait = { 0 };
+
+	wait.tv_nsec = (long)(wait_ns < most_ns ? wait_ns : most_ns);
+	if (wait.tv_nsec)
+		ppoll(fds, fds[1].fd < 0 ? 1 : 2, &wait, NULL);
+}
+
+static void finish(struct pipeline *p)
+{
+	uint64_t end_ns;
+
+	p->nr_polled = 0;
+	p->config.source->close(p->source, &p->sink);
+	p->source = NULL;
+	if (p->stream)
+		stream_captured(p->stream, p->nr_polled);
+	p->last_poll_real_ns = clock_ns(CLOCK_REALTIME);
+	tell_account(p);
+	end_ns = clock_ns(CLOCK_MONOTONIC);
+	close_due_windows(p, end_ns);
+	reorder_flush(p->reorder, UINT64_MAX);
+	if (end_ns > p->window_begin_ns)
+		pipeline_close_windows(p, end_ns);
+	if (p->stream)
+		stream_close_segment(p->stream);
+}
+
+static void *capture_loop(void *ctx)
+{
+	struct pipeline *p = ctx;
+	unsigned int empty_polls = 0;
+
+	pthread_setname_np(pthread_self(), "capture");
+	while (!atomic_load(&p->stop)) {
+		uint64_t begin_ns;
+		int ret;
+
+		wait_for_work(p, empty_polls);
+		begin_ns = clock_ns(CLOCK_MONOTONIC);
+		ret = poll_once(p);
+		if (ret) {
+			err_set(&p->error, -ret, "the %s source failed: %s", p->config.source->name,
+				strerror(-ret));
+			atomic_store(&p->failed, true);
+			break;
+		}
+		empty_polls = p->nr_polled ? 0 : empty_polls + 1;
+		close_due_windows(p, begin_ns);
+		if (p->stream)
+			stream_tick(p->stream, begin_ns);
+	}
+	finish(p);
+	return NULL;
+}
+
+static int open_source(struct pipeline *p, struct err *err)
+{
+	p->sink = (struct source_sink){
+		.request = on_request, .task = on_task, .lost = on_lost, .ctx = p
+	};
+	p->last_poll_real_ns = clock_ns(CLOCK_REALTIME);
+	return p->config.source->open(&p->source, &p->config.source_config, err);
+}
+
+/* The disks whose requests this run accounts for: the named ones, or all. */
+static int take_cutover(struct pipeline *p, struct cutover *cut)
+{
+	const struct source_config *source = &p->config.source_config;
+	const uint32_t *devices = source->nr_devices ? source->devices : p->config.watched;
+	size_t nr = source->nr_devices ? source->nr_devices : p->config.nr_watched;
+
+	if (nr > ACCOUNT_MAX_DEVICES)
+		nr = ACCOUNT_MAX_DEVICES;
+	return cutover_take(cut, devices, p->config.read_completed ? nr : 0,
+			    p->config.read_completed);
+}
+
+/*
+ * Splits what was delivered so far at the cutover, and lets the account take over from the run
+ * before. Requests that the kernel had counted by then are in its base, not in this run.
+ */
+static int begin_account(struct pipeline *p, struct account *account, uint64_t epoch,
+			 struct err *err)
+{
+	struct account_base bases[ACCOUNT_MAX_DEVICES];
+	struct cutover cut = { 0 };
+	uint64_t uncertain;
+	int64_t ret;
+
+	p->early.is_active = true;
+	ret = take_cutover(p, &cut);
+	if (ret)
+		return err_set(err, ENOMEM, "no memory to begin");
+	ret = p->config.source->poll(p->source, &p->sink);
+	p->early.is_active = false;
+	if (ret < 0) {
+		cutover_release(&cut);
+		return err_set(err, (int)-ret, "the %s source failed: %s", p->config.source->name,
+			       strerror((int)-ret));
+	}
+	cutover_choose(&cut, p->early.r, p->early.nr);
+	uncertain = cutover_bases(&cut, bases);
+	if (uncertain)
+		log_say(p->config.log, LEVEL_INFO, "cutover", "uncertain_requests=%llu",
+			(unsigned long long)uncertain);
+	account_begin(account, epoch, clock_ns(CLOCK_REALTIME), bases, cut.nr);
+	p->nr_polled = 0;
+	for (size_t i = 0; i < p->early.nr; i++)
+		if (cutover_counts(&cut, &p->early.r[i]))
+			on_request(p, &p->early.r[i]);
+	cutover_release(&cut);
+	return 0;
+}
+
+static int begin_stream(struct pipeline *p, struct err *err)
+{
+	struct account *account = sender_account(p->config.sender);
+	struct stream_config config = { .host = p->config.host,
+					.boot_id = p->config.boot_id,
+					.source = p->config.source->id,
+					.layer = p->config.source_config.layer,
+					.interval_ns = p->config.segment_interval_ns,
+					.heartbeat_ns = p->config.heartbeat_ns,
+					.sender = p->config.sender,
+					.log = p->config.log };
+	int ret;
+
+	if (!account || !p->config.has_trace)
+		return sender_start(p->config.sender, 0, err);
+	config.epoch = account_next_epoch(account, clock_ns(CLOCK_REALTIME));
+	ret = stream_new(&p->stream, &config);
+	if (ret)
+		return err_set(err, -ret, "no memory for the stream");
+	ret = begin_account(p, account, config.epoch, err);
+	free(p->early.r);
+	p->early = (struct early){ 0 };
+	if (ret)
+		return ret;
+	stream_captured(p->stream, p->nr_polled);
+	return sender_start(p->config.sender, config.epoch, err);
+}
+
+static void release(struct pipeline *p)
+{
+	if (p->source)
+		p->config.source->close(p->source, NULL);
+	for (size_t i = 0; i < p->nr_devices; i++)
+		window_free(p->devices[i].window);
+	stream_free(p->stream);
+	reorder_free(p->reorder);
+	if (p->wake_fd >= 0)
+		close(p->wake_fd);
+	free(p->early.r);
+	free(p->devices);
+	free(p->seen);
+	free(p);
+}
+
+static int start(struct pipeline *p, struct err *err)
+{
+	struct reorder_sink out = { on_release, p };
+	size_t held = p->config.max_held ? p->config.max_held : REORDER_MAX_HELD;
+	int ret;
+
+	p->seen = calloc(1, sizeof(*p->seen));
+	p->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (p->wake_fd < 0 || !p->seen || reorder_new(&p->reorder, held, &out))
+		return err_set(err, ENOMEM, "no memory for the pipeline");
+	ret = open_source(p, err);
+	if (ret)
+		return ret;
+	p->window_begin_ns = clock_ns(CLOCK_MONOTONIC);
+	reorder_set_period_end(p->reorder, p->window_begin_ns + p->config.window_ns);
+	for (size_t i = 0; i < p->config.source_config.nr_devices; i++)
+		if (!device_of(p, p->config.source_config.devices[i]))
+			return err_set(err, ENOMEM, "no memory for the devices");
+	ret = begin_stream(p, err);
+	if (ret)
+		return ret;
+	pipeline_set_totals(p);
+	ret = pthread_create(&p->thread, NULL, capture_loop, p);
+	if (ret)
+		return err_set(err, ret, "cannot start the capture thread: %s", strerror(ret));
+	p->has_thread = true;
+	return 0;
+}
+
+int pipeline_start(struct pipeline **out, const struct pipeline_config *config, struct err *err)
+{
+	struct pipeline *p = calloc(1, sizeof(*p));
+	int ret;
+
+	if (!p)
+		return err_set(err, ENOMEM, "no memory for the pipeline");
+	p->config = *config;
+	p->own_pid = (uint32_t)getpid();
+	p->wake_fd = -1;
+	ret = start(p, err);
+	if (ret) {
+		release(p);
+		return ret;
+	}
+	*out = p;
+	return 0;
+}
+
+bool pipeline_failed(struct pipeline *p, struct err *err)
+{
+	bool failed = atomic_load(&p->failed);
+
+	if (failed && err)
+		*err = p->error;
+	return failed;
+}
+
+void pipeline_stop(struct pipeline *p)
+{
+	uint64_t one = 1;
+
+	if (!p)
+		return;
+	atomic_store(&p->stop, true);
+	/* Cannot fail but by a full counter, which wakes just as well. */
+	if (write(p->wake_fd, &one, sizeof(one)) < 0)
+		errno = 0;
+	pthread_join(p->thread, NULL);
+	release(p);
+}
+
+size_t pipeline_pids(struct pipeline *p, uint32_t *out, size_t max)
+{
+	return p->stream ? stream_pids(p->stream, out, max) : 0;
+}
+
+double pipeline_cpu_s(struct pipeline *p)
+{
+	return (double)atomic_load(&p->cpu_ns) / 1e9;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pipeline: the life of a request in the agent.
+ *
+ *	source -> reorder -> window of its device -> profile -> board, sinks, stream
+ *	                  -> segment writer ----------------------------------> stream -> sender
+ *
+ * One thread captures: it polls the source when its descriptor turns readable or after
+ * PIPELINE_POLL_MS, and never waits for disk or network. A window holds the requests that
+ * completed in it, given in order of arrival. Whatever cannot be kept is counted with its cause.
+ */
+#ifndef AGENT_PIPELINE_H
+#define AGENT_PIPELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/board.h"
+#include "agent/cutover.h"
+#include "agent/log.h"
+#include "agent/sender.h"
+#include "agent/source.h"
+#include "formats/err.h"
+#include "formats/segment.h"
+
+#define PIPELINE_POLL_MS      20
+#define PIPELINE_IDLE_POLL_MS 100
+
+struct pipeline;
+struct fileset_scan;
+
+/* What the pipeline asks about a device: its name, size, and whether screens show it unasked. */
+struct pipeline_device {
+	char name[SEGMENT_NAME_BYTES];
+	uint64_t size_bytes;
+	bool is_hidden;
+};
+
+struct pipeline_config {
+	const struct source_ops *source;
+	struct source_config source_config; /* its devices: those named; none: all */
+	const uint32_t *watched; /* all disks at the start, named or not, for the account; borrowed
+				  * until pipeline_start() returns */
+	size_t nr_watched;
+	uint64_t window_ns, segment_interval_ns, heartbeat_ns;
+	bool has_trace, leave_out_own;
+	const char *host, *boot_id; /* borrowed for the pipeline's life, as what follows */
+	struct sender *sender;
+	struct board *board;
+	struct fileset_scan *filesets; /* NULL: no file sets are sampled */
+	struct log *log;
+	/* Fills out; where it fails, the device is named by its numbers. */
+	int (*describe)(uint32_t device, struct pipeline_device *out);
+	cutover_read read_completed; /* NULL: the account has no bases */
+	size_t max_held;	     /* of reorder; 0: REORDER_MAX_HELD */
+};
+
+/* Opens the source and starts. -errno with one line in err: nothing is left running then. */
+int pipeline_start(struct pipeline **out, const struct pipeline_config *config, struct err *err);
+/* Whether the source died; err then says why. */
+bool pipeline_failed(struct pipeline *p, struct err *err);
+/* Stops capture, passes on everything held, frees. NULL is legal. */
+void pipeline_stop(struct pipeline *p);
+
+/* Processes that did I/O lately; thread-safe. */
+size_t pipeline_pids(struct pipeline *p, uint32_t *out, size_t max);
+/* CPU time of the capture thread so far, for the benchmark. */
+double pipeline_cpu_s(struct pipeline *p);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pipeline_state: what the files of the pipeline share; nobody else includes it.
+ */
+#ifndef AGENT_PIPELINE_STATE_H
+#define AGENT_PIPELINE_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "agent/pipeline.h"
+#include "agent/reorder.h"
+#include "agent/stream.h"
+#include "workload/window.h"
+
+struct traced {
+	struct segment_device facts;
+	bool is_hidden, is_named;
+	struct window *window;
+	uint64_t lost_in_window;
+	struct account_count seen;
+};
+
+/* Requests held while the cutover is taken. */
+struct early {
+	struct request *r;
+	size_t nr, cap;
+	bool is_active;
+};
+
+struct pipeline {
+	struct pipeline_config config;
+	struct source *source;
+	struct source_sink sink;
+	struct reorder *reorder;
+	struct stream *stream; /* NULL without trace */
+	struct early early;
+
+	struct traced *devices;
+	size_t nr_devices, last_device;
+	struct account_count *seen; /* as account_seen() takes it; room for nr_devices + 1 */
+	uint64_t unplaced, unplaced_in_window; /* lost, of unknown device */
+
+	uint32_t own_pid;
+	uint64_t window_begin_ns, last_poll_real_ns;
+	uint64_t nr_polled; /* requests of the running poll */
+	uint64_t lost[NR_LOSS_CAUSES];
+
+	pthread_t thread;
+	bool has_thread;
+	int wake_fd;
+	atomic_bool stop, failed;
+	_Atomic uint64_t cpu_ns;
+	struct err error; /* set before failed */
+};
+
+static inline uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Closes every device's window at end_ns, publishes the profiles, begins the next. */
+void pipeline_close_windows(struct pipeline *p, uint64_t end_ns);
+/* Posts the agent's own cost and losses. */
+void pipeline_set_totals(struct pipeline *p);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "agent/fileset_scan.h"
+#include "agent/pipeline_state.h"
+
+/* What the window itself cannot know. */
+static void fill_profile(struct pipeline *p, const struct traced *t, uint64_t end_ns,
+			 struct profile *profile)
+{
+	/* Real time now less what has passed since: a clock stepped in the window is followed. */
+	uint64_t real_ns = clock_ns(CLOCK_REALTIME) - (clock_ns(CLOCK_MONOTONIC) - end_ns);
+
+	memccpy(profile->host, p->config.host, 0, sizeof(profile->host) - 1);
+	snprintf(profile->device, sizeof(profile->device), "%u:%u", device_major(t->facts.device),
+		 device_minor(t->facts.device));
+	memccpy(profile->device_name, t->facts.name, 0, sizeof(profile->device_name) - 1);
+	profile->source = p->config.source->id;
+	profile->layer = p->config.source_config.layer;
+	profile->end_s = (double)real_ns / 1e9;
+	profile->begin_s = profile->end_s - (double)(end_ns - p->window_begin_ns) / 1e9;
+	profile->lost = t->lost_in_window;
+	profile->quality.coverage_ratio = 1;
+	profile_grade(profile);
+}
+
+static void publish(struct pipeline *p, struct traced *t, const struct profile *profile,
+		    bool is_idle)
+{
+	struct buf json, copy;
+
+	if (is_idle)
+		board_post_idle(p->config.board, t->facts.device, profile->end_s);
+	else if (board_post(p->config.board, t->facts.device, t->facts.size_bytes, t->is_hidden,
+			    profile))
+		log_say(p->config.log, LEVEL_WARN, "metrics_incomplete", "why=\"no memory\"");
+	buf_init(&json);
+	buf_init(&copy);
+	if (sender_wants_profiles(p->config.sender) || (p->stream && !is_idle))
+		profile_to_json(profile, PROFILE_JSON_LINE, &json);
+	if (p->stream && !is_idle && !json.error && json.len) {
+		buf_put(&copy, json.data, json.len);
+		if (!buf_put_u8(&copy, 0))
+			stream_profile(p->stream, &copy);
+	}
+	if (sender_wants_profiles(p->config.sender) && !json.error)
+		sender_push_profile(p->config.sender, &json);
+	buf_release(&json);
+	buf_release(&copy);
+}
+
+static void close_window(struct pipeline *p, struct traced *t, uint64_t end_ns)
+{
+	bool is_idle = !window_count(t->window) && !t->lost_in_window;
+	struct fileset_sample files;
+	struct profile profile;
+
+	if (!is_idle && p->config.filesets &&
+	    fileset_scan_latest(p->config.filesets, t->facts.device, &files))
+		window_add_fileset(t->window, files.nr_files, files.total_bytes);
+	profile_init(&profile);
+	if (is_idle && !(t->is_named && sender_wants_profiles(p->config.sender)))
+		board_post_idle(p->config.board, t->facts.device,
+				(double)clock_ns(CLOCK_REALTIME) / 1e9);
+	else if (window_profile(t->window, end_ns, &profile))
+		log_say(p->config.log, LEVEL_WARN, "profile_failed", "device=%s", t->facts.name);
+	else {
+		fill_profile(p, t, end_ns, &profile);
+		publish(p, t, &profile, is_idle);
+	}
+	profile_release(&profile);
+	t->lost_in_window = 0;
+	window_clear(t->window, end_ns);
+}
+
+void pipeline_set_totals(struct pipeline *p)
+{
+	struct board_totals totals = { .source = p->config.source->name,
+				       .layer = layer_name(p->config.source_config.layer),
+				       .kernel_cpu_s = NAN };
+	uint64_t later[NR_LOSS_CAUSES] = { 0 };
+	struct rusage use;
+
+	if (p->stream)
+		account_losses(sender_account(p->config.sender), later);
+	for (int i = 0; i < NR_LOSS_CAUSES; i++)
+		totals.lost[i] = p->lost[i] + later[i];
+	getrusage(RUSAGE_SELF, &use);
+	totals.agent_cpu_s = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+			     (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
+	if (p->source && p->config.source->kernel_cpu_s)
+		totals.kernel_cpu_s = p->config.source->kernel_cpu_s(p->source);
+	board_set_totals(p->config.board, &totals);
+	atomic_store(&p->cpu_ns, clock_ns(CLOCK_THREAD_CPUTIME_ID));
+}
+
+/* Losses of unknown device are shared out by the requests of the window. */
+static void place_losses(struct pipeline *p)
+{
+	uint64_t left = p->unplaced_in_window, requests = 0;
+
+	for (size_t i = 0; i < p->nr_devices; i++)
+		requests += window_count(p->devices[i].window);
+	for (size_t i = 0; i < p->nr_devices && requests && left; i++) {
+		uint64_t count = window_count(p->devices[i].window);
+		uint64_t share = (uint64_t)ceil((double)p->unplaced_in_window * (double)count /
+						(double)requests);
+
+		share = share < left ? share : left;
+		p->devices[i].lost_in_window += share;
+		left -= share;
+	}
+	p->unplaced_in_window = left;
+}
+
+void pipeline_close_windows(struct pipeline *p, uint64_t end_ns)
+{
+	reorder_flush(p->reorder, end_ns);
+	place_losses(p);
+	for (size_t i = 0; i < p->nr_devices; i++)
+		close_window(p, &p->devices[i], end_ns);
+	p->window_begin_ns = end_ns;
+	reorder_set_period_end(p->reorder, end_ns + p->config.window_ns);
+	pipeline_set_totals(p);
+}
