@@ -157,22 +157,25 @@ size_t cgroup_table_collect(struct cgroup_table *t, const struct segment_cgroup 
 	return nr;
 }
 
-int cgroup_id_of(const char *path, uint64_t *id, struct err *err)
+int cgroup_find(const char *path, uint64_t *id, uint32_t *level, struct err *err)
 {
-	char full[PATH_MAX];
+	bool is_below = strncmp(path, CGROUP_ROOT, strlen(CGROUP_ROOT)) != 0;
+	char full[2 * PATH_MAX], real[PATH_MAX];
 	struct statfs fs;
 	struct stat st;
 
-	if (snprintf(full, sizeof(full), "%s%s%s",
-		     strncmp(path, CGROUP_ROOT, strlen(CGROUP_ROOT)) ? CGROUP_ROOT : "",
-		     *path == '/' ? "" : "/", path) >= (int)sizeof(full))
+	if (snprintf(full, sizeof(full), "%s%s%s", is_below ? CGROUP_ROOT : "",
+		     is_below && *path != '/' ? "/" : "", path) >= (int)sizeof(full))
 		return err_set(err, ENAMETOOLONG, "cgroup: %.80s...: too long", path);
-	if (stat(full, &st))
+	if (!realpath(full, real) || stat(real, &st))
 		return err_set(err, errno, "cgroup: %s: %s: expected a folder below %s", path,
 			       strerror(errno), CGROUP_ROOT);
-	if (statfs(full, &fs) || fs.f_type != CGROUP2_SUPER_MAGIC)
-		return err_set(err, EINVAL, "cgroup: %s: expected one of the unified hierarchy",
-			       path);
+	if (statfs(real, &fs) || fs.f_type != CGROUP2_SUPER_MAGIC || !S_ISDIR(st.st_mode))
+		return err_set(err, EINVAL,
+			       "cgroup: %s: expected a folder of the unified hierarchy", path);
 	*id = st.st_ino;
+	*level = 0;
+	for (const char *at = real + strlen(CGROUP_ROOT); *at; at++)
+		*level += *at == '/';
 	return 0;
 }

@@ -30,7 +30,8 @@ void cgroup_table_use(struct cgroup_table *t, uint64_t id);
  */
 size_t cgroup_table_collect(struct cgroup_table *t, const struct segment_cgroup **out);
 
-/* The id of a cgroup's folder, absolute or below the root. -errno with one line in err. */
-int cgroup_id_of(const char *path, uint64_t *id, struct err *err);
+/* The id of a cgroup's folder, absolute or below the root, and its depth below the root (0).
+ * -errno with one line in err. */
+int cgroup_find(const char *path, uint64_t *id, uint32_t *level, struct err *err);
 
 #endif

@@ -34,7 +34,7 @@ struct fileset_scan;
 struct fileset_config {
 	const char *const *dirs; /* borrowed for the scan's life */
 	size_t nr_dirs;		 /* 0: automatic */
-	/* Processes to look at in automatic mode; called by the scan's thread. */
+	/* Processes to look at in automatic mode; called by the scan's thread. NULL: none. */
 	size_t (*pids)(void *ctx, uint32_t *out, size_t max);
 	void *ctx;
 };
@@ -42,10 +42,10 @@ struct fileset_config {
 /* Starts the thread. -errno with one line in err: a folder that cannot be read. */
 int fileset_scan_start(struct fileset_scan **out, const struct fileset_config *config,
 		       struct err *err);
+/* Ends the thread; samples can still be asked for. */
 void fileset_scan_stop(struct fileset_scan *s);
-/* Sets what supplies the processes; before the first device is asked for. */
-void fileset_scan_set_pids(struct fileset_scan *s, size_t (*pids)(void *, uint32_t *, size_t),
-			   void *ctx);
+/* Both: NULL is legal. */
+void fileset_scan_free(struct fileset_scan *s);
 /*
  * The latest sample for a device, which is looked at from the first call on. False: none yet, or
  * nothing was found.

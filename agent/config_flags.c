@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/config_keys.h"
+
+/* Flags that are no keys of the file; above the keys. */
+enum {
+	FLAG_CONFIG = NR_CONFIG_KEYS,
+	FLAG_TOP,
+	FLAG_NO_TRACE,
+	FLAG_DOCTOR,
+	FLAG_VERSION,
+	FLAG_HELP
+};
+
+/* getopt_long gives back val; an offset keeps it clear of '?' and ':'. */
+#define VAL(key) ((key) + 256)
+
+static const struct option options[] = {
+	{ "config", required_argument, NULL, VAL(FLAG_CONFIG) },
+	{ "device", required_argument, NULL, VAL(KEY_DEVICE) },
+	{ "source", required_argument, NULL, VAL(KEY_SOURCE) },
+	{ "sink", required_argument, NULL, VAL(KEY_SINK) },
+	{ "window", required_argument, NULL, VAL(KEY_WINDOW) },
+	{ "listen", required_argument, NULL, VAL(KEY_LISTEN) },
+	{ "spool", required_argument, NULL, VAL(KEY_SPOOL) },
+	{ "spool-bytes", required_argument, NULL, VAL(KEY_SPOOL_BYTES) },
+	{ "layer", required_argument, NULL, VAL(KEY_LAYER) },
+	{ "cgroup", required_argument, NULL, VAL(KEY_CGROUP) },
+	{ "fileset", required_argument, NULL, VAL(KEY_FILESET) },
+	{ "duration", required_argument, NULL, VAL(KEY_DURATION) },
+	{ "top", no_argument, NULL, VAL(FLAG_TOP) },
+	{ "no-trace", no_argument, NULL, VAL(FLAG_NO_TRACE) },
+	{ "doctor", no_argument, NULL, VAL(FLAG_DOCTOR) },
+	{ "host", required_argument, NULL, VAL(KEY_HOST) },
+	{ "leave-out-own", no_argument, NULL, VAL(KEY_LEAVE_OUT_OWN) },
+	{ "segment-interval", required_argument, NULL, VAL(KEY_SEGMENT_INTERVAL) },
+	{ "btf", required_argument, NULL, VAL(KEY_BTF) },
+	{ "verbose", no_argument, NULL, VAL(KEY_VERBOSE) },
+	{ "version", no_argument, NULL, VAL(FLAG_VERSION) },
+	{ "help", no_argument, NULL, VAL(FLAG_HELP) },
+	{ NULL, 0, NULL, 0 },
+};
+#define NR_OPTIONS (sizeof(options) / sizeof(options[0]) - 1)
+
+void config_print_help(FILE *out)
+{
+	fputs("blkcast-agent: traces the block I/O of this machine and characterizes it live\n"
+	      "\n"
+	      "  blkcast-agent --device sda --top            watch one disk\n"
+	      "  blkcast-agent --top 5 3                     three rows, five seconds each\n"
+	      "  blkcast-agent --device sda --sink file:/srv/traces\n"
+	      "                                              record; blkcast ls --store /srv/traces\n"
+	      "  blkcast-agent --sink http://collector:9741 --listen 127.0.0.1:9740\n"
+	      "                                              stream to an analyzer, serve /metrics\n"
+	      "\n"
+	      "What is traced\n"
+	      "  --device NAME        a disk, as sda or 8:0; again for more (default: every disk)\n"
+	      "  --cgroup PATH        only I/O of this cgroup; again for more\n"
+	      "  --layer LAYER        device (requests, the default) or queue (bios)\n"
+	      "  --source SOURCE      auto (default), bpf, blktrace, tracefs or diskstats\n"
+	      "  --btf FILE           types of a kernel that carries none of its own\n"
+	      "  --fileset DIR        files the workload works on; again for more (default: the\n"
+	      "                       files that processes doing I/O hold open)\n"
+	      "  --leave-out-own      do not count the agent's own requests\n"
+	      "  --window TIME        period of one profile (default: 1s)\n"
+	      "  --duration TIME      end after this time (default: at SIGINT or SIGTERM)\n"
+	      "\n"
+	      "Where it goes (default: --top on a terminal, else --sink stdout:)\n"
+	      "  --sink file:DIR      a store on disk\n"
+	      "  --sink http://HOST:PORT\n"
+	      "                       an analyzer, `blkcast serve`, through the spool\n"
+	      "  --sink stdout:       one profile a line, as JSON\n"
+	      "  --no-trace           profiles only, no requests\n"
+	      "  --spool DIR          what an analyzer has not taken yet\n"
+	      "                       (default: " CONFIG_SPOOL ")\n"
+	      "  --spool-bytes SIZE   its bound; the oldest goes when full (default: 1GiB)\n"
+	      "  --segment-interval TIME\n"
+	      "                       longest wait before requests are sent (default: 5s)\n"
+	      "  --host NAME          name of this machine in the trace (default: its host name)\n"
+	      "  --listen ADDR:PORT   serve /metrics; without ADDR on loopback only\n"
+	      "  --top [INTERVAL [COUNT]]\n"
+	      "                       show devices live; rows when not on a terminal\n"
+	      "\n"
+	      "  --config FILE        these options as YAML, `window: 1s`, `device: [sda, sdb]`\n"
+	      "  --doctor             say what this machine offers, and why a source is chosen\n"
+	      "  --verbose            log more\n"
+	      "  --version, --help\n"
+	      "\n"
+	      "Exit status: 0 done, 1 the work failed, 2 bad usage or bad input.\n",
+	      out);
+}
+
+/* getopt's own complaints name the program; ours are one line with what was expected. */
+static int complain(char *const *argv, int got, struct err *err)
+{
+	const char *words[NR_OPTIONS + 1] = { NULL };
+	const char *text = argv[optind - 1];
+	char name[64];
+	const char *nearest;
+
+	if (got == ':')
+		return err_set(err, EINVAL, "%s: expected a value behind it", text);
+	if (strncmp(text, "--", 2))
+		return err_set(err, EINVAL, "%s: unknown option: --help lists them", text);
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text + 2, "="), text + 2);
+	for (size_t i = 0; i < NR_OPTIONS; i++) {
+		words[i] = options[i].name;
+		if (!strcmp(name, words[i]))
+			return err_set(err, EINVAL, "--%s: expected no value behind it", name);
+	}
+	nearest = config_nearest(name, words);
+	if (!nearest)
+		return err_set(err, EINVAL, "--%s: unknown option: --help lists them", name);
+	return err_set(err, EINVAL, "--%s: unknown option: did you mean --%s?", name, nearest);
+}
+
+static int apply(struct config *c, int key, bool given[NR_CONFIG_KEYS], struct err *err)
+{
+	struct config_list *list;
+
+	switch (key) {
+	case FLAG_CONFIG: /* read before all others */
+		return 0;
+	case FLAG_TOP:
+		c->top = true;
+		return 0;
+	case FLAG_NO_TRACE:
+		c->has_trace = false;
+		return 0;
+	case FLAG_DOCTOR:
+		c->doctor = true;
+		return 0;
+	case FLAG_VERSION:
+		c->version = true;
+		return 0;
+	case FLAG_HELP:
+		c->help = true;
+		return 0;
+	default:
+		break;
+	}
+	list = config_list_of(c, (enum config_key)key);
+	if (list && !given[key])
+		config_list_clear(list);
+	given[key] = true;
+	return config_set(c, (enum config_key)key, optarg, err);
+}
+
+/* One walk over the flags: for the file's name, or for all else. */
+static int walk(struct config *c, int argc, char *const *argv, bool for_file, const char **file,
+		struct err *err)
+{
+	bool given[NR_CONFIG_KEYS] = { false };
+	int got, ret = 0;
+
+	optind = 0; /* GNU: begin anew */
+	opterr = 0;
+	while (!ret && (got = getopt_long(argc, argv, "+:h", options, NULL)) != -1) {
+		if (got == 'h')
+			c->help = true;
+		else if (got < VAL(0))
+			ret = complain(argv, got, err);
+		else if (for_file && got == VAL(FLAG_CONFIG))
+			*file = optarg;
+		else if (!for_file)
+			ret = apply(c, got - VAL(0), given, err);
+		/* --top takes its two numbers from what follows it. */
+		while (!ret && got == VAL(FLAG_TOP) && optind < argc && argv[optind][0] != '-' &&
+		       !c->top_count) {
+			uint64_t *to = c->top_interval_ns ? &c->top_count : &c->top_interval_ns;
+			char *end;
+
+			if (to == &c->top_interval_ns)
+				ret = config_time(argv[optind], to);
+			else
+				*to = strtoull(argv[optind], &end, 10);
+			if (ret || (to == &c->top_count && (*end || !*to)))
+				ret = err_set(err, EINVAL,
+					      "--top: expected [INTERVAL [COUNT]], got '%s'",
+					      argv[optind]);
+			optind++;
+		}
+		if (for_file)
+			c->top_interval_ns = c->top_count = 0;
+	}
+	if (!ret && optind < argc)
+		ret = err_set(err, EINVAL, "%s: expected an option: --help lists them",
+			      argv[optind]);
+	return ret;
+}
+
+static int check_together(const struct config *c, struct err *err)
+{
+	bool has_stdout = false;
+
+	for (size_t i = 0; i < c->sinks.nr; i++)
+		has_stdout |= !strncmp(c->sinks.items[i], "stdout:", 7);
+	if (has_stdout && c->top)
+		return err_set(err, EINVAL,
+			       "--top and --sink stdout: both write to standard output: "
+			       "expected one of them");
+	if (!c->has_trace && c->sinks.nr && !has_stdout)
+		return err_set(
+			err, EINVAL,
+			"--no-trace: expected --sink stdout:, --top or --listen: a store and "
+			"an analyzer take traces");
+	return 0;
+}
+
+int config_parse(struct config *c, int argc, char *const *argv, struct err *err)
+{
+	const char *file = NULL;
+	int ret = config_init(c);
+
+	if (ret)
+		return err_set(err, ENOMEM, "no memory");
+	ret = walk(c, argc, argv, true, &file, err);
+	if (!ret && file && !c->help && !c->version)
+		ret = config_read_file(c, file, err);
+	if (!ret)
+		ret = walk(c, argc, argv, false, &file, err);
+	if (!ret && !c->help && !c->version && !c->doctor)
+		ret = check_together(c, err);
+	return ret;
+}

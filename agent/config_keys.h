@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * config_keys: what the file's and the command line's parsers share; nobody else includes it.
+ */
+#ifndef AGENT_CONFIG_KEYS_H
+#define AGENT_CONFIG_KEYS_H
+
+#include "agent/config.h"
+
+enum config_key {
+	KEY_DEVICE,
+	KEY_SINK,
+	KEY_CGROUP,
+	KEY_FILESET,
+	KEY_SOURCE,
+	KEY_LAYER,
+	KEY_WINDOW,
+	KEY_LISTEN,
+	KEY_SPOOL,
+	KEY_SPOOL_BYTES,
+	KEY_BTF,
+	KEY_HOST,
+	KEY_DURATION,
+	KEY_SEGMENT_INTERVAL,
+	KEY_TRACE,
+	KEY_LEAVE_OUT_OWN,
+	KEY_VERBOSE,
+};
+#define NR_CONFIG_KEYS 17
+
+/* Sets or appends one value; NULL is legal for those that are true or false. -EINVAL, -ENOMEM. */
+int config_set(struct config *c, enum config_key key, const char *value, struct err *err);
+/* The list that the key appends to, or NULL. */
+struct config_list *config_list_of(struct config *c, enum config_key key);
+void config_list_clear(struct config_list *list);
+
+/* The key's name in the file; NULL outside the enum. */
+const char *config_key_name(unsigned int key);
+
+/* The word of the list (NULL ends it) most like text, or NULL where none is near. */
+const char *config_nearest(const char *text, const char *const *words);
+
+#endif
