@@ -6,6 +6,7 @@
 #   make test         all tests; ends with "N passed, N failed, N skipped"
 #   make bench        every measured figure, each against its peer of the same run
 #   make check-asan   the tests under AddressSanitizer and UBSan; check-tsan likewise
+#   make fuzz         every fuzz target for FUZZ_SECONDS=60 each (needs clang and libclang-rt-14-dev)
 #   make install      DESTDIR= PREFIX=/usr/local
 #   make deb          a Debian package under build/
 #   make style        clang-format and the style checks
@@ -24,7 +25,7 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -W
 MISSING_HINT := scripts/deps.sh build installs them
 
 # Targets that do not compile by themselves: packages are looked at by the make they start.
-NOBUILD := clean demo test bench deps style help
+NOBUILD := clean demo test bench fuzz deps style help
 ifneq ($(filter-out $(NOBUILD),$(or $(MAKECMDGOALS),all)),)
 missing := $(strip $(foreach p,$(PKGS),$(shell pkg-config --exists $(p) || echo $(p))))
 $(if $(missing),$(error missing libraries: $(missing); $(MISSING_HINT)))
@@ -55,6 +56,7 @@ slow_src     := $(sort $(wildcard tests/slow/*.c)) tests/tap.c
 bpf_src      := $(sort $(wildcard bpf/*.bpf.c))
 unit_src     := $(sort $(wildcard tests/unit/test_*.c))
 bench_src    := $(sort $(wildcard tests/bench/bench_*.c))
+fuzz_src     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 tool_src     := $(sort $(wildcard tests/system/*.c))
 
 lib      := $(BUILD)/libblkcast.a
@@ -66,9 +68,11 @@ programs := $(if $(wildcard agent/main.c),$(BUILD)/blkcast-agent) \
 	    $(if $(wildcard analyzer/main.c),$(BUILD)/blkcast)
 unit     := $(patsubst %.c,$(BUILD)/%,$(unit_src))
 benches  := $(patsubst %.c,$(BUILD)/%,$(bench_src))
+fuzzers  := $(patsubst %.c,$(BUILD)/%,$(fuzz_src))
 tools    := $(patsubst %.c,$(BUILD)/%,$(tool_src))
 
 .PHONY: all programs tests benches deps test test-only bench bench-only demo check-asan check-tsan \
+	fuzz fuzz-only \
 	install uninstall deb style help clean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -144,6 +148,24 @@ check-asan:
 check-tsan:
 	$(Q)+$(MAKE) BUILD=$(BUILD)/tsan SAN=thread test-only
 
+# libFuzzer targets: found inputs stay in build/fuzz/corpus, those committed are read beside them.
+FUZZ_SECONDS ?= 60
+fuzz:
+	$(Q)+$(MAKE) BUILD=$(BUILD)/fuzz CC=$(CLANG) SAN=fuzzer-no-link,address,undefined fuzz-only
+
+$(fuzzers): $(BUILD)/%: $(BUILD)/%.o $(lib)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
+
+fuzz-only: $(fuzzers)
+	$(Q)set -e; for f in $(patsubst fuzz_%,%,$(notdir $(fuzzers))); do \
+		mkdir -p $(BUILD)/corpus/$$f tests/fuzz/corpus/$$f; \
+		echo "  FUZZ   $$f, $(FUZZ_SECONDS) s"; \
+		$(BUILD)/tests/fuzz/fuzz_$$f -max_total_time=$(FUZZ_SECONDS) -timeout=1 \
+			-malloc_limit_mb=64 -max_len=65536 -verbosity=0 \
+			-artifact_prefix=$(BUILD)/ $(BUILD)/corpus/$$f tests/fuzz/corpus/$$f; \
+	done
+
 install: programs
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/sbin \
 		$(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man8
@@ -170,4 +192,4 @@ clean:
 	$(Q)rm -rf $(BUILD)
 
 -include $(patsubst %.o,%.d,$(call objs,$(lib_src) $(agent_src) agent/main.c $(analyzer_src) \
-	analyzer/main.c $(slow_src))) $(addsuffix .d,$(unit) $(benches) $(tools))
+	analyzer/main.c $(slow_src))) $(addsuffix .d,$(unit) $(benches) $(tools) $(fuzzers))

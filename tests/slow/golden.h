@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * golden: the fixed content of tests/golden/segment-v1.bin, in whole-number arithmetic alone.
+ *
+ * It never changes: a file once written must be read for ever. What a later version adds goes into a
+ * file of its own.
+ */
+#ifndef TESTS_SLOW_GOLDEN_H
+#define TESTS_SLOW_GOLDEN_H
+
+#include <stddef.h>
+
+#include "formats/segment.h"
+
+#define NR_GOLDEN_SEGMENTS 4
+#define GOLDEN_MAX	   1200
+
+/* The requests of a segment into out (GOLDEN_MAX of them); returns how many. */
+size_t golden_requests(unsigned int segment, struct request *out);
+/* Its header, but for the ledger; static memory. */
+struct segment_header golden_header(unsigned int segment);
+/* Its losses, added to an empty ledger. */
+void golden_losses(unsigned int segment, struct ledger *out);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every input that a fuzzer once found worth keeping, through the same code, at every test run. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/tap.h"
+
+#define LLVMFuzzerTestOneInput fuzz_segment
+#include "tests/fuzz/fuzz_segment.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_profile
+#include "tests/fuzz/fuzz_profile.c"
+
+#define MAX_FUZZ_INPUT (1u << 20)
+
+static void replay(const char *dir, int (*fuzz)(const uint8_t *data, size_t size))
+{
+	uint8_t *data = malloc(MAX_FUZZ_INPUT);
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	char path[512];
+
+	if (!d)
+		tap_skip(NULL, "the corpus is not here: run from the top of the tree");
+	while ((e = readdir(d))) {
+		FILE *f;
+
+		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+		f = e->d_name[0] == '.' ? NULL : fopen(path, "rb");
+		if (f) {
+			size_t nr = fread(data, 1, MAX_FUZZ_INPUT, f);
+
+			if (nr)
+				ok_int(fuzz(data, nr), 0);
+			fclose(f);
+		}
+	}
+	closedir(d);
+	free(data);
+}
+
+static void segments(void)
+{
+	replay("tests/fuzz/corpus/segment", fuzz_segment);
+}
+
+static void profiles(void)
+{
+	replay("tests/fuzz/corpus/profile", fuzz_profile);
+}
+
+static const struct tap_test tests[] = {
+	{ "the segment corpus does no harm", segments },
+	{ "the profile corpus does no harm", profiles },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}

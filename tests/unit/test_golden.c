@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The golden segments of every version: written once, readable for ever, on any machine. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/segment.h"
+#include "tests/slow/golden.h"
+#include "tests/tap.h"
+
+#define MAX_FILE (1u << 20)
+
+/* The whole file, to be freed; skips where it is not there. */
+static uint8_t *load(const char *path, size_t *len)
+{
+	uint8_t *data = malloc(MAX_FILE);
+	FILE *f = fopen(path, "rb");
+
+	if (!f)
+		tap_skip(NULL, "the golden files are not here: run from the top of the tree");
+	*len = fread(data, 1, MAX_FILE, f);
+	fclose(f);
+	return data;
+}
+
+static void same_header(const struct segment_header *got, unsigned int segment)
+{
+	struct segment_header want = golden_header(segment);
+	struct ledger ledger = { 0 };
+
+	golden_losses(segment, &ledger);
+	ok_str(got->host, want.host);
+	ok_str(got->boot_id, want.boot_id);
+	ok_str(got->agent_version, want.agent_version);
+	ok(got->epoch == want.epoch && got->sequence == want.sequence);
+	ok(got->source == want.source && got->layer == want.layer);
+	ok(!memcmp(&got->begin, &want.begin, sizeof(want.begin)));
+	ok(!memcmp(&got->end, &want.end, sizeof(want.end)));
+	ok_eq(got->nr_captured, want.nr_captured);
+	if (ok_eq(got->nr_devices, want.nr_devices) && want.nr_devices)
+		ok(!memcmp(got->devices, want.devices, want.nr_devices * sizeof(*want.devices)));
+	if (ok_eq(got->nr_processes, want.nr_processes))
+		for (size_t i = 0; i < want.nr_processes; i++)
+			ok_str(got->processes[i].comm, want.processes[i].comm);
+	if (ok_eq(got->nr_cgroups, want.nr_cgroups))
+		for (size_t i = 0; i < want.nr_cgroups; i++)
+			ok_str(got->cgroups[i].path, want.cgroups[i].path);
+	if (ok_eq(got->nr_profiles, want.nr_profiles))
+		for (size_t i = 0; i < want.nr_profiles; i++)
+			ok_str(got->profiles[i], want.profiles[i]);
+	ok_eq(got->ledger->nr, ledger.nr);
+	for (unsigned int i = 0; i < NR_LOSS_CAUSES; i++)
+		ok_eq(got->ledger->total[i], ledger.total[i]);
+	ledger_release(&ledger);
+}
+
+static void same_requests(struct segment_reader *s, unsigned int segment)
+{
+	static struct request got[GOLDEN_MAX], want[GOLDEN_MAX];
+	size_t nr = golden_requests(segment, want);
+
+	ok_eq(segment_reader_count(s), nr);
+	ok_int(segment_reader_next(s, got, GOLDEN_MAX), (int64_t)nr);
+	ok(!memcmp(got, want, nr * sizeof(*want)));
+	ok_int(segment_reader_next(s, got, GOLDEN_MAX), 0);
+}
+
+static void version_1(void)
+{
+	size_t len, at = 0;
+	uint8_t *data = load("tests/golden/segment-v1.bin", &len);
+	struct err err = { 0 };
+
+	for (unsigned int i = 0; i < NR_GOLDEN_SEGMENTS; i++) {
+		int64_t length = segment_length(data + at, len - at);
+		struct segment_reader *s = NULL;
+
+		if (!ok(length > 0 && at + (size_t)length <= len))
+			break;
+		if (!ok_int(segment_reader_new(&s, data + at, (size_t)length, &err), 0)) {
+			tap_note("%s", err.line);
+			break;
+		}
+		same_header(segment_reader_header(s), i);
+		same_requests(s, i);
+		segment_reader_free(s);
+		at += (size_t)length;
+	}
+	ok_eq(at, len);
+	free(data);
+}
+
+/* What is written today reads as the golden file does: same content, whatever zstd's release. */
+static void written_again(void)
+{
+	static struct request r[GOLDEN_MAX];
+	struct segment_writer *w = NULL;
+
+	ok_int(segment_writer_new(&w), 0);
+	for (unsigned int i = 0; i < NR_GOLDEN_SEGMENTS; i++) {
+		struct segment_header h = golden_header(i);
+		size_t nr = golden_requests(i, r);
+		struct segment_reader *s = NULL;
+		struct ledger ledger = { 0 };
+		struct buf out = { 0 };
+
+		golden_losses(i, &ledger);
+		h.ledger = &ledger;
+		for (size_t k = 0; k < nr; k++)
+			segment_writer_add(w, &r[k]);
+		ok_int(segment_writer_finish(w, &h, &out), 0);
+		ok_int(segment_reader_new(&s, out.data, out.len, NULL), 0);
+		same_header(segment_reader_header(s), i);
+		same_requests(s, i);
+		segment_reader_free(s);
+		buf_release(&out);
+		ledger_release(&ledger);
+	}
+	segment_writer_free(w);
+}
+
+static const struct tap_test tests[] = {
+	{ "segments of version 1 are read as they were written", version_1 },
+	{ "one writer used again and again writes the same content", written_again },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}
