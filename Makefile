@@ -98,6 +98,9 @@ $(BUILD)/%.o: %.c
 	$(call msg,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
+# Style and script of the report page, taken in by the assembler: make cannot see them otherwise.
+$(BUILD)/analyzer/report/page_assets.o: analyzer/report/page.css analyzer/report/page.js
+
 # The kernel side: CO-RE objects for the byte order of the target, embedded by a skeleton header.
 BPF_TARGET := $(if $(findstring s390x,$(shell $(CC) -dumpmachine)),bpfeb,bpfel)
 $(BUILD)/gen/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)

@@ -10,7 +10,8 @@
 	X(serve) \
 	X(ls) \
 	X(dump) \
-	X(characterize)
+	X(characterize) \
+	X(report)
 /* clang-format on */
 
 #define COMMAND_DECLARE(name) extern const struct command command_##name;

@@ -18,6 +18,20 @@ static const struct frame map_frame = { .width = SVG_WIDTH,
 					.right = 748,
 					.bottom = 286 };
 
+/* Reads above writes, where both are shaded. */
+static const struct frame upper_frame = { .width = SVG_WIDTH,
+					  .height = 440,
+					  .left = 76,
+					  .top = 30,
+					  .right = 748,
+					  .bottom = 190 };
+static const struct frame lower_frame = { .width = SVG_WIDTH,
+					  .height = 440,
+					  .left = 76,
+					  .top = 238,
+					  .right = 748,
+					  .bottom = 398 };
+
 void access_map_init(struct access_map *m)
 {
 	*m = (struct access_map){ .row_shift = FIRST_SHIFT };
@@ -182,14 +196,13 @@ static int level_of(uint64_t count, uint64_t most)
 	return (int)fmin(LEVELS - 1, floor(LEVELS * log((double)count) / log((double)most)));
 }
 
-/* Every cell is halved: reads shade its lower half, writes its upper, so that neither hides. */
 static void density(struct buf *out, const struct picture *p, bool write, uint64_t most)
 {
 	const struct timegrid *g = p->grid;
 	size_t base = write ? ACCESS_ROWS : 0;
 
 	for (int level = 0; level < LEVELS; level++) {
-		buf_printf(out, "<path class=\"cell half %s d%d\" d=\"", write ? "write" : "read",
+		buf_printf(out, "<path class=\"cell %s d%d\" d=\"", write ? "write" : "read",
 			   level);
 		for (unsigned int row = p->low; row <= p->high; row++)
 			for (size_t c = 0, run; c < g->nr; c += run ? run : 1) {
@@ -198,14 +211,14 @@ static void density(struct buf *out, const struct picture *p, bool write, uint64
 						     most) != level)
 						break;
 				if (run)
-					buf_printf(out, "M%zu %u.%sh%zu", c, p->high - row,
-						   write ? "25" : "75", run);
+					buf_printf(out, "M%zu %u.5h%zu", c, p->high - row, run);
 			}
 		buf_printf(out, "\"/>\n");
 	}
 }
 
-static void shaded(struct buf *out, const struct picture *p)
+/* One direction in a plot of its own: shades of two colours on top of each other say nothing. */
+static void shaded(struct buf *out, const struct picture *p, bool write)
 {
 	const struct timegrid *g = p->grid;
 	double from = scale_px(&p->x, (double)timegrid_begin_ns(g));
@@ -217,10 +230,9 @@ static void shaded(struct buf *out, const struct picture *p)
 	buf_printf(out,
 		   "<svg x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%.0f\" "
 		   "viewBox=\"0 0 %zu %u\" preserveAspectRatio=\"none\">\n",
-		   from, map_frame.top, to - from, map_frame.bottom - map_frame.top, g->nr,
+		   from, p->y.px_to, to - from, p->y.px_from - p->y.px_to, g->nr,
 		   p->high - p->low + 1);
-	density(out, p, false, most);
-	density(out, p, true, most);
+	density(out, p, write, most);
 	buf_printf(out, "</svg>\n");
 }
 
@@ -245,7 +257,7 @@ static void describe(const struct picture *p, char *text, size_t len)
 
 	snprintf(text, len,
 		 "Offset on the device against time, from %s to %s: %s in regions of %s; reads and "
-		 "writes in two colours.",
+		 "writes apart.",
 		 label_bytes(&low, p->y.from), label_bytes(&high, p->y.to),
 		 p->map->crowded ? "shaded by the number of requests" : "one mark per request",
 		 label_bytes(&region, exp2(p->map->row_shift)));
@@ -260,16 +272,36 @@ static int columns(const struct access_map *m, const struct view *v, struct time
 	return frame_columns(&m->grid, &coarse, g);
 }
 
+static void draw_crowded(struct buf *out, struct picture *p)
+{
+	for (int write = 0; write < 2; write++) {
+		const struct frame *f = write ? &lower_frame : &upper_frame;
+
+		p->y.px_from = f->bottom;
+		p->y.px_to = f->top;
+		frame_axes(out, f, &p->x, &p->y, write ? NULL : "",
+			   write ? "writes, offset on the device" : "reads, offset on the device");
+		shaded(out, p, write);
+	}
+}
+
+static int draw_points(struct buf *out, struct picture *p)
+{
+	const struct legend_entry legend[] = { { LEGEND_LINE, "mark read", "read" },
+					       { LEGEND_TALL, "mark write", "write" } };
+	int err;
+
+	frame_axes(out, &map_frame, &p->x, &p->y, NULL, "offset on the device");
+	frame_legend(out, &map_frame, legend, 2);
+	err = marks(out, p, false);
+	return err ? err : marks(out, p, true);
+}
+
 int access_map_draw(const struct access_map *m, const struct view *v, struct buf *out)
 {
-	const struct legend_entry marks_legend[] = { { LEGEND_LINE, "mark read", "read" },
-						     { LEGEND_SQUARE, "tall write", "write" } };
-	const struct legend_entry cells_legend[] = {
-		{ LEGEND_BOX, "box read", "reads, lower half" },
-		{ LEGEND_BOX, "box write", "writes, upper half of a cell" }
-	};
+	const struct frame *whole = m->crowded ? &lower_frame : &map_frame;
 	struct timegrid g;
-	struct picture p = { .map = m, .grid = &g, .x = frame_time(&map_frame, v) };
+	struct picture p = { .map = m, .grid = &g, .x = frame_time(whole, v) };
 	char text[320];
 	int err = columns(m, v, &g);
 
@@ -277,15 +309,11 @@ int access_map_draw(const struct access_map *m, const struct view *v, struct buf
 		return err;
 	find_rows(&p);
 	describe(&p, text, sizeof(text));
-	frame_begin(out, &map_frame, v, "figure wide", "Access map", text, &p.x);
-	frame_axes(out, &map_frame, &p.x, &p.y, NULL, "offset on the device");
-	frame_legend(out, &map_frame, m->crowded ? cells_legend : marks_legend, 2);
+	frame_begin(out, whole, v, "figure wide", "Access map", text, &p.x);
 	if (m->crowded)
-		shaded(out, &p);
+		draw_crowded(out, &p);
 	else
-		err = marks(out, &p, false);
-	if (!m->crowded && !err)
-		err = marks(out, &p, true);
+		err = draw_points(out, &p);
 	svg_end(out);
 	timegrid_release(&g);
 	return err ? err : out->error;

@@ -70,7 +70,7 @@ static void areas(struct buf *out, const struct layers *l, const struct scale *x
 		  const struct scale *y)
 {
 	for (size_t i = l->nr; i-- > 0;) {
-		char class[16];
+		char class[32];
 		double at = x->px_from, step = (x->px_to - x->px_from) / (double)l->columns;
 
 		snprintf(class, sizeof(class), "area c%zu", i);

@@ -130,6 +130,8 @@ void frame_legend(struct buf *out, const struct frame *f, const struct legend_en
 
 		if (e->shape == LEGEND_LINE)
 			svg_line(out, e->class, x, y, x + 17, y);
+		else if (e->shape == LEGEND_TALL)
+			svg_line(out, e->class, x + 10, y - 6, x + 10, y + 6);
 		else if (e->shape == LEGEND_DOT)
 			svg_circle(out, e->class, x + 10, y, 4);
 		else

@@ -21,7 +21,7 @@ struct view {
 };
 
 /* At most this many columns of time are drawn, and written as CSV ... */
-#define FRAME_COLUMNS 600
+#define FRAME_COLUMNS 640
 /* ... summed from at most this many as they are collected. */
 #define FRAME_FINE_COLUMNS 3000
 
@@ -44,9 +44,9 @@ struct scale frame_linear(const struct frame *f, double to, enum unit unit);
 void frame_axes(struct buf *out, const struct frame *f, const struct scale *x,
 		const struct scale *y, const char *x_name, const char *y_name);
 
-/* One entry of a legend: a box, a line or a dot of that class, and its name. */
+/* One entry of a legend: a mark of that class, and its name. */
 struct legend_entry {
-	enum { LEGEND_BOX, LEGEND_LINE, LEGEND_DOT, LEGEND_SQUARE } shape;
+	enum { LEGEND_BOX, LEGEND_LINE, LEGEND_TALL, LEGEND_DOT } shape;
 	const char *class, *name;
 };
 /* In one row above the plot, ending at its right edge. */

@@ -65,7 +65,7 @@ static size_t linear_ticks(const struct scale *s, size_t about, struct tick *tic
 	size_t nr = 0;
 
 	for (double k = first; k * step <= s->to + step * 1e-6; k++)
-		nr = add(ticks, nr, k * step, false);
+		nr = add(ticks, nr, k * step + 0.0, false); /* never -0 */
 	return nr;
 }
 

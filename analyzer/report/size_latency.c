@@ -92,7 +92,7 @@ int size_latency_draw(const struct profile *p, const struct view *v, struct buf 
 {
 	const struct legend_entry legend[] = {
 		{ LEGEND_DOT, "dot read", "read median" },
-		{ LEGEND_SQUARE, "dot write", "write median" },
+		{ LEGEND_BOX, "dot write", "write median" },
 		{ LEGEND_LINE, "cap", "wide bar: 95 %, narrow: 99 %" },
 	};
 	const struct frame *f = &class_frame;

@@ -44,15 +44,15 @@ static const char *bin_label(struct label *l, unsigned int bin)
 }
 
 struct mirror {
-	const double (*counts)[SIZES_BINS];
-	double total, most; /* most: highest share of a bar */
+	double (*counts)[SIZES_BINS]; /* borrowed */
+	double total, most;	      /* most: highest share of a bar */
 	unsigned int low, high;
 	const char *of; /* "requests", "bytes" */
 };
 
 /* The bins in use in either measure, so that the two pictures share an axis. */
-static struct mirror mirror_of(const double (*counts)[SIZES_BINS],
-			       const double (*range)[SIZES_BINS], const char *of)
+static struct mirror mirror_of(double (*counts)[SIZES_BINS], double (*range)[SIZES_BINS],
+			       const char *of)
 {
 	struct mirror m = { .counts = counts, .low = SIZES_BINS, .of = of };
 
@@ -119,20 +119,17 @@ static void one(struct buf *out, const struct mirror *m, const struct view *v)
 	const struct frame *f = &frame_half;
 	double middle = (f->top + f->bottom) / 2, half = middle - f->top;
 	struct scale y = { .kind = SCALE_LINEAR, .unit = UNIT_RATIO, .to = fmax(m->most, 0.01) };
-	struct view sub = *v;
-	char id[64], title[64], text[200], name[64];
+	char title[64], text[200], name[64];
 
 	scale_round_up(&y);
 	y.px_from = 0; /* scale_px() then measures heights */
 	y.px_to = half;
-	snprintf(id, sizeof(id), "%s-%s", v->id, m->of);
-	sub.id = id;
 	snprintf(title, sizeof(title), "Request sizes, share of %s", m->of);
 	snprintf(text, sizeof(text),
 		 "Bars by power of two of the request size, read upwards for reads and downwards "
 		 "for writes; the largest bar is %.1f %% of all %s.",
 		 m->most * 100, m->of);
-	frame_begin(out, f, &sub, "figure half", title, text, NULL);
+	frame_begin(out, f, v, "figure half", title, text, NULL);
 	svg_group(out, "axes");
 	y.px_from = middle;
 	y.px_to = middle - half;
@@ -147,20 +144,18 @@ static void one(struct buf *out, const struct mirror *m, const struct view *v)
 	svg_end(out);
 }
 
-int sizes_draw(const struct profile *p, const struct view *v, struct buf *out)
+int sizes_draw(const struct profile *p, enum sizes_share share, const struct view *v,
+	       struct buf *out)
 {
 	struct sizes s;
-	struct mirror by_requests, by_bytes;
+	struct mirror m;
 
 	sizes_of(p, &s);
-	by_requests = mirror_of((const double(*)[SIZES_BINS])s.requests,
-				(const double(*)[SIZES_BINS])s.requests, "requests");
-	by_bytes = mirror_of((const double(*)[SIZES_BINS])s.bytes,
-			     (const double(*)[SIZES_BINS])s.requests, "bytes");
-	if (by_requests.total <= 0)
+	m = mirror_of(share == SIZES_BYTES ? s.bytes : s.requests, s.requests,
+		      share == SIZES_BYTES ? "bytes" : "requests");
+	if (m.total <= 0)
 		return -ENODATA;
-	one(out, &by_requests, v);
-	one(out, &by_bytes, v);
+	one(out, &m, v);
 	return out->error;
 }
 

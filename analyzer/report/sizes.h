@@ -21,8 +21,13 @@ unsigned int sizes_bin(uint32_t bytes);
 /* Sizes beyond the profile's bound on distinct sizes are not in it. */
 void sizes_of(const struct profile *p, struct sizes *out);
 
-/* Two pictures: id "-requests" and "-bytes". 0, -ENODATA. */
-int sizes_draw(const struct profile *p, const struct view *v, struct buf *out);
+enum sizes_share {
+	SIZES_REQUESTS,
+	SIZES_BYTES,
+};
+/* 0, -ENODATA. */
+int sizes_draw(const struct profile *p, enum sizes_share share, const struct view *v,
+	       struct buf *out);
 int sizes_csv(const struct profile *p, struct buf *out);
 
 #endif

@@ -60,6 +60,8 @@ static void curve(struct buf *out, const struct histogram *h, bool write, enum s
 		if ((1 - share) * (double)h->nr < 1)
 			break;
 		t = histogram_quantile_any_s(h, share);
+		if (t < x->from)
+			continue;
 		(started ? svg_line_to : svg_move_to)(out, scale_px(x, t), scale_px(y, share));
 		started = true;
 	}

@@ -95,7 +95,7 @@ static void many_points_become_shades(void)
 	ok_int(access_map_draw(&m, &v, &svg), 0);
 	buf_put_u8(&svg, 0);
 	ok(strstr((char *)svg.data, "class=\"mark read\"") == NULL);
-	ok(strstr((char *)svg.data, "class=\"cell half write d5\"") != NULL);
+	ok(strstr((char *)svg.data, "class=\"cell write d5\"") != NULL);
 	/* A page must stay under 3 MB: half a megabyte per map at most. */
 	ok(svg.len < 512 * 1024);
 	access_map_release(&m);

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyzer/characterize/replay.h"
+#include "analyzer/cli.h"
+#include "analyzer/cmd/commands.h"
+#include "analyzer/progress.h"
+#include "analyzer/report/page.h"
+#include "analyzer/report/shell_word.h"
+#include "analyzer/selection.h"
+#include "analyzer/when.h"
+
+struct options {
+	const char *output, *figure;
+	bool csv;
+};
+
+/* What the replay hands over as it runs. */
+struct gather {
+	struct collect *collect;
+	struct err *err;
+	size_t *routes; /* owned: from the scan's streams to the collection's devices */
+	uint32_t nr_routes;
+	struct request *moved; /* owned, SCAN_BATCH: times as real time */
+	struct profile *profiles;
+	size_t nr_profiles;
+	struct progress progress;
+};
+
+static int add_routes(struct gather *g, const struct scan *scan)
+{
+	uint32_t nr = scan_nr_streams(scan);
+	size_t *routes;
+	int err = 0;
+
+	if (nr == g->nr_routes)
+		return 0;
+	routes = reallocarray(g->routes, nr, sizeof(*routes));
+	if (!routes)
+		return -ENOMEM;
+	g->routes = routes;
+	for (; g->nr_routes < nr && !err; g->nr_routes++) {
+		const struct scan_stream *st = scan_stream(scan, g->nr_routes);
+		struct collect_name name = { .host = st->host, .name = st->device_name };
+		char number[32];
+
+		snprintf(number, sizeof(number), "%" PRIu32 ":%" PRIu32, device_major(st->device),
+			 device_minor(st->device));
+		name.device = number;
+		err = collect_device(g->collect, &name, &g->routes[g->nr_routes], g->err);
+	}
+	return err;
+}
+
+static int on_batch(void *ctx, struct scan *scan, const struct scan_request *r, size_t nr)
+{
+	struct gather *g = ctx;
+	int err = add_routes(g, scan);
+	size_t from = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t ahead_ns = r[i].arrival_real_ns - r[i].r.arrival_ns;
+
+		g->moved[i] = r[i].r;
+		g->moved[i].arrival_ns += ahead_ns;
+		g->moved[i].dispatch_ns += ahead_ns;
+		g->moved[i].completion_ns += ahead_ns;
+	}
+	while (!err && from < nr) {
+		size_t to = from + 1;
+
+		while (to < nr && r[to].stream == r[from].stream)
+			to++;
+		err = collect_add(g->collect, g->routes[r[from].stream], g->moved + from,
+				  to - from);
+		from = to;
+	}
+	return err;
+}
+
+static int on_profile(void *ctx, struct profile *p)
+{
+	struct gather *g = ctx;
+	struct profile *profiles = reallocarray(g->profiles, g->nr_profiles + 1, sizeof(*profiles));
+
+	if (!profiles)
+		return -ENOMEM;
+	g->profiles = profiles;
+	profiles[g->nr_profiles++] = *p;
+	profile_init(p);
+	return 0;
+}
+
+static void on_progress(void *ctx, uint64_t done, uint64_t total)
+{
+	struct gather *g = ctx;
+
+	g->progress.total = total;
+	progress_update(&g->progress, done);
+}
+
+static void release_gather(struct gather *g)
+{
+	for (size_t i = 0; i < g->nr_profiles; i++)
+		profile_release(&g->profiles[i]);
+	free(g->profiles);
+	free(g->routes);
+	free(g->moved);
+	collect_free(g->collect);
+}
+
+/* Closes what was gathered; losses are those of all traces read. */
+static int make_report(struct report **out, struct gather *g, const struct scan *scan, bool utc,
+		       struct err *err)
+{
+	struct report_facts facts = { .profiles = g->profiles, .nr_profiles = g->nr_profiles };
+	struct collect *collect = g->collect;
+	struct ledger ledger;
+	int status = 0;
+
+	ledger_init(&ledger);
+	for (uint32_t i = 0; i < scan_nr_traces(scan) && !status; i++) {
+		const struct scan_trace *t = scan_trace(scan, i);
+
+		facts.nr_missing += t->nr_missing;
+		status = t->ledger ? ledger_merge(&ledger, t->ledger) : 0;
+	}
+	facts.ledger = &ledger;
+	if (!status) {
+		g->collect = NULL; /* taken over, on failure too */
+		status = report_new(out, collect, &facts, utc, err);
+	}
+	ledger_release(&ledger);
+	return status;
+}
+
+static int read_report(struct report **out, struct scan *scan, const struct cli *cli,
+		       struct err *err)
+{
+	struct gather g = { .err = err };
+	struct replay_config config = {
+		.profile = on_profile, .batch = on_batch, .progress = on_progress, .ctx = &g
+	};
+	int status = collect_new(&g.collect);
+
+	g.moved = calloc(SCAN_BATCH, sizeof(*g.moved));
+	if (!g.moved)
+		status = -ENOMEM;
+	progress_begin(&g.progress, "report", 0, cli->quiet);
+	if (!status)
+		status = replay(scan, &config, err);
+	progress_end(&g.progress);
+	if (!status)
+		status = make_report(out, &g, scan, cli->utc, err);
+	release_gather(&g);
+	return status;
+}
+
+static void list_words(struct buf *out, const char *option, const struct cli_list *list)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		shell_word(out, option);
+		shell_word(out, list->items[i]);
+	}
+}
+
+static void time_words(struct buf *out, const char *option, uint64_t real_ns)
+{
+	char when[WHEN_BYTES];
+
+	if (!real_ns)
+		return;
+	when_format(real_ns, true, 9, when);
+	shell_word(out, option);
+	shell_word(out, when);
+}
+
+/* The options that choose the data again, as words of a shell; with: hosts and devices too. */
+static void selection_words(struct buf *out, const struct selection *sel, const struct cli *cli,
+			    bool with)
+{
+	if (with) {
+		list_words(out, "--host", &sel->hosts);
+		list_words(out, "--device", &sel->devices);
+	}
+	list_words(out, "--cgroup", &sel->cgroups);
+	list_words(out, "--process", &sel->processes);
+	list_words(out, "--operation", &sel->operations);
+	time_words(out, "--begin", sel->begin_real_ns);
+	time_words(out, "--end", sel->end_real_ns);
+	if (sel->leave_out_own)
+		shell_word(out, "--leave-out-own");
+	if (sel->dir) {
+		shell_word(out, "--store");
+		shell_word(out, sel->dir);
+	}
+	for (int i = 0; i < cli->argc; i++)
+		shell_word(out, cli->argv[i]);
+	buf_put_u8(out, 0);
+}
+
+static int write_out(const char *path, const struct buf *b, struct err *err)
+{
+	FILE *f = path ? fopen(path, "w") : stdout;
+	bool bad;
+
+	if (!f)
+		return err_set(err, errno, "%s: cannot be written: %s", path, strerror(errno));
+	bad = fwrite(b->data, 1, b->len, f) != b->len;
+	bad = (path ? fclose(f) : fflush(f)) != 0 || bad;
+	return bad ? err_set(err, EIO, "%s: cannot be written in full",
+			     path ? path : "standard output")
+		   : 0;
+}
+
+static int print_json(const struct report *r, const char *output, size_t bytes, struct err *err)
+{
+	char hash[COLLECT_HASH_BYTES];
+	json_t *names = json_array(), *root;
+	int status = 0;
+
+	collect_hash(r->collect, hash);
+	for (size_t i = 0; i < nr_figures; i++)
+		json_array_append_new(names, json_string(figures[i].name));
+	root = json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o}", "schema", "blkcast.report/1",
+			 "output", output, "size_bytes", (json_int_t)bytes, "requests",
+			 (json_int_t)r->collect->nr_requests, "devices",
+			 (json_int_t)r->collect->nr_devices, "data_xxh3", hash, "figures", names);
+	if (!root || json_dumpf(root, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
+		status = err_set(err, EIO, "the JSON result cannot be written");
+	json_decref(root);
+	return status;
+}
+
+/* The page, or one picture or its data. */
+static int render(const struct report *r, const struct options *o, const struct figure *f,
+		  struct buf *out, struct err *err)
+{
+	size_t device = r->busiest[0];
+	struct view v = r->view;
+	int status;
+
+	v.id = f ? f->name : "";
+	if (!f)
+		status = page_write(r, out);
+	else
+		status = o->csv ? f->csv(r, device, &v, out) : page_picture(r, f, device, out);
+	if (status == -ENODATA)
+		return err_set(err, ENODATA, "%s: nothing to show: %s", f->name,
+			       f->absent && f->absent[0] ? f->absent
+							 : "the selection does not have it");
+	return status ? err_set(err, -status, "%s", strerror(-status)) : 0;
+}
+
+static int report(struct cli *cli, struct selection *sel, const struct options *o,
+		  const struct figure *f)
+{
+	struct buf source, selection, out;
+	struct scan *scan = NULL;
+	struct report *r = NULL;
+	struct err err = { 0 };
+	int status;
+
+	buf_init(&source);
+	buf_init(&selection);
+	buf_init(&out);
+	selection_words(&source, sel, cli, false);
+	selection_words(&selection, sel, cli, true);
+	status = source.error ? source.error : selection.error;
+	if (!status)
+		status = selection_open(sel, cli, &scan, NULL, &err);
+	if (!status)
+		status = read_report(&r, scan, cli, &err);
+	if (!status) {
+		r->source = (const char *)source.data;
+		r->selection = (const char *)selection.data;
+		status = render(r, o, f, &out, &err);
+	}
+	if (!status)
+		status = write_out(o->output, &out, &err);
+	if (!status && cli->json)
+		status = print_json(r, o->output, out.len, &err);
+	if (!status && f && f->per_device && r->collect->nr_devices > 1)
+		cli_note(cli, "of %s, the busiest of %zu devices; --device chooses another",
+			 r->collect->devices[r->busiest[0]]->label, r->collect->nr_devices);
+	report_free(r);
+	scan_close(scan);
+	buf_release(&source);
+	buf_release(&selection);
+	buf_release(&out);
+	if (!status)
+		return CLI_DONE;
+	if (!err.line[0])
+		err_set(&err, -status, "%s", strerror(-status));
+	return cli_fail(cli, &err);
+}
+
+static int run(struct cli *cli)
+{
+	struct selection sel = { 0 };
+	struct options o = { 0 };
+	const struct figure *f = NULL;
+	const struct cli_option options[] = {
+		SELECTION_OPTIONS(&sel),
+		CLI_STRING("output", 'o', "FILE", &o.output, "the page to write"),
+		CLI_STRING("figure", 0, "NAME", &o.figure, "one picture alone, as SVG"),
+		CLI_FLAG("csv", 0, &o.csv, "with --figure: its data as CSV"),
+		CLI_END,
+	};
+	struct buf names;
+	int status;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (o.figure) {
+		f = figure_find(o.figure);
+		buf_init(&names);
+		figure_names(&names);
+		buf_put_u8(&names, 0);
+		if (!f)
+			cli_usage(cli, "--figure: expected one of %s; got '%s'",
+				  names.error ? "the figures" : (const char *)names.data, o.figure);
+		buf_release(&names);
+		if (!f)
+			return CLI_BAD_INPUT;
+	}
+	if (o.csv && !f)
+		return cli_usage(cli, "--csv: expected --figure NAME with it");
+	if (!o.output && !f && isatty(STDOUT_FILENO))
+		return cli_usage(cli, "expected -o FILE: a page is not for a terminal");
+	if (cli->json && !o.output)
+		return cli_usage(cli, "--json: expected -o FILE for the page beside it");
+	status = report(cli, &sel, &o, f);
+	selection_release(&sel);
+	return status;
+}
+
+const struct command command_report = {
+	.name = "report",
+	.summary = "a self-contained HTML page with pictures",
+	.usage = "[SELECTION] (--store DIR | FILE...) -o report.html\n"
+		 "[SELECTION] (--store DIR | FILE...) --figure NAME [--csv] [-o FILE]",
+	.example = "blkcast report --store traces --device loop0 -o report.html",
+	.details =
+		"The page needs nothing but itself: it opens without a network, in light and dark, "
+		"and prints.\nUnder every picture stands the command that writes its data.\n\n"
+		"Figures: heatmap requests throughput devices in-flight tail size-latency sizes\n"
+		"sizes-bytes sequential access miss-ratio regions",
+	.run = run,
+};

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/report/figures.h"
+#include "analyzer/report/miss_ratio.h"
+#include "analyzer/report/regions.h"
+#include "analyzer/report/size_latency.h"
+#include "analyzer/report/sizes.h"
+#include "analyzer/report/tail.h"
+
+/* Pictures of the whole have no use for the device, tables from a profile none for the period. */
+#define UNUSED __attribute__((unused))
+#define DRAW(name)                                                                                \
+	static int name##_svg(const struct report *r, UNUSED size_t device, const struct view *v, \
+			      struct buf *out)
+#define CSV(name)                                                             \
+	static int name##_table(const struct report *r, UNUSED size_t device, \
+				UNUSED const struct view *v, struct buf *out)
+
+DRAW(heat)
+{
+	return heatmap_draw(&r->collect->heatmap, v, out);
+}
+CSV(heat)
+{
+	return heatmap_csv(&r->collect->heatmap, v, out);
+}
+
+DRAW(requests)
+{
+	return intensity_draw(&r->collect->intensity, INTENSITY_REQUESTS, &r->peaks, v, out);
+}
+CSV(requests)
+{
+	return intensity_csv(&r->collect->intensity, INTENSITY_REQUESTS, v, out);
+}
+
+DRAW(throughput)
+{
+	return intensity_draw(&r->collect->intensity, INTENSITY_BYTES, &r->peaks, v, out);
+}
+CSV(throughput)
+{
+	return intensity_csv(&r->collect->intensity, INTENSITY_BYTES, v, out);
+}
+
+static struct devices all_devices(const struct report *r)
+{
+	return (struct devices){ .each = r->loads,
+				 .nr = r->collect->nr_devices,
+				 .sum = &r->collect->sum,
+				 .window_ns = r->window_ns };
+}
+DRAW(devices)
+{
+	struct devices d = all_devices(r);
+
+	return devices_draw(&d, v, out);
+}
+CSV(devices)
+{
+	struct devices d = all_devices(r);
+
+	return devices_csv(&d, out);
+}
+
+DRAW(sizes)
+{
+	return sizes_draw(&r->all, SIZES_REQUESTS, v, out);
+}
+DRAW(size_bytes)
+{
+	return sizes_draw(&r->all, SIZES_BYTES, v, out);
+}
+CSV(sizes)
+{
+	return sizes_csv(&r->all, out);
+}
+
+DRAW(tail)
+{
+	return tail_draw(&r->all, v, out);
+}
+CSV(tail)
+{
+	return tail_csv(&r->all, out);
+}
+
+DRAW(size_latency)
+{
+	return size_latency_draw(&r->all, v, out);
+}
+CSV(size_latency)
+{
+	return size_latency_csv(&r->all, out);
+}
+
+DRAW(sequence)
+{
+	return sequence_draw(&r->collect->sequence, v, out);
+}
+CSV(sequence)
+{
+	return sequence_csv(&r->collect->sequence, v, out);
+}
+
+DRAW(inflight)
+{
+	return inflight_draw(&r->collect->inflight, v, out);
+}
+CSV(inflight)
+{
+	return inflight_csv(&r->collect->inflight, v, out);
+}
+
+DRAW(access)
+{
+	return access_map_draw(&r->collect->devices[device]->map, v, out);
+}
+CSV(access)
+{
+	return access_map_csv(&r->collect->devices[device]->map, v, out);
+}
+
+DRAW(misses)
+{
+	return miss_ratio_draw(&r->each[device], v, out);
+}
+CSV(misses)
+{
+	return miss_ratio_csv(&r->each[device], out);
+}
+
+/* The regions that the law was fitted to: from the first to the last that was touched. */
+static size_t region_counts(const struct hotspot *h, uint64_t counts[HOTSPOT_REGIONS])
+{
+	uint64_t first = h->min_sector >> h->shift, last = h->max_sector >> h->shift;
+	size_t nr = 0;
+
+	if (!h->counts || !h->nr)
+		return 0;
+	for (uint64_t region = first; region <= last && nr < HOTSPOT_REGIONS; region++) {
+		size_t at = (size_t)(region - h->first);
+
+		counts[nr++] = h->counts[at][0] + h->counts[at][1];
+	}
+	return nr;
+}
+DRAW(regions)
+{
+	uint64_t counts[HOTSPOT_REGIONS];
+	size_t nr = region_counts(&r->collect->devices[device]->hotspot, counts);
+
+	return regions_draw(counts, nr, &r->each[device].locality.distribution, v, out);
+}
+CSV(regions)
+{
+	uint64_t counts[HOTSPOT_REGIONS];
+	size_t nr = region_counts(&r->collect->devices[device]->hotspot, counts);
+
+	return regions_csv(counts, nr, &r->each[device].locality.distribution, out);
+}
+
+#define BOTH(name) .draw = name##_svg, .csv = name##_table
+#define NO_TIMES   "The trace has no response times."
+
+const struct figure figures[] = {
+	{ "heatmap", "Response time over time",
+	  "Each column is a slice of time, each row a band of response times; the darker a cell, the "
+	  "more requests. The thin line is the median.",
+	  NO_TIMES, .crops = true, BOTH(heat) },
+	{ "requests", "Requests per second",
+	  "Arrivals by size class. The rule is the 95th percentile of all windows, the ring the "
+	  "highest one.",
+	  "", BOTH(requests) },
+	{ "throughput", "Throughput", "Bytes that the arriving requests ask for, by size class.",
+	  "", BOTH(throughput) },
+	{ "devices", "All devices on one clock",
+	  "What all devices ask for together, second by second. Adding up peaks that happen at "
+	  "different times would overstate it.",
+	  NULL, .table = true, BOTH(devices) },
+	{ "in-flight", "Requests in flight",
+	  "The exact time average of requests under way, from arrival to completion.", NO_TIMES,
+	  BOTH(inflight) },
+	{ "tail", "Distribution of response times",
+	  "How many requests are done within a time, with the slow end stretched. Queue is the wait "
+	  "before the device, device the time inside it, total both.",
+	  NO_TIMES, .table = true, BOTH(tail) },
+	{ "size-latency", "Response time by request size",
+	  "Whether large requests are slow, or small ones.", NO_TIMES, .table = true,
+	  BOTH(size_latency) },
+	{ "sizes", "Request sizes",
+	  "What share of the requests each size has, by power of two; reads up, writes down.", "",
+	  .half = true, BOTH(sizes) },
+	{ "sizes-bytes", "Bytes by request size",
+	  "What share of the bytes the same sizes move: few large requests can be most of it.", "",
+	  .half = true, .draw = size_bytes_svg, .csv = sizes_table },
+	{ "sequential", "Sequential requests",
+	  "Share of requests that go on where another one ended, streams disentangled; sequential from "
+	  "the rule at 50 % up.",
+	  "", BOTH(sequence) },
+	{ "access", "Access map", "Where on the device requests began, over time.", "",
+	  .per_device = true, BOTH(access) },
+	{ "miss-ratio", "Miss ratio by cache size",
+	  "What a cache would still let through to the device.",
+	  "The trace has too few references for a miss-ratio curve.", .per_device = true,
+	  .half = true, BOTH(misses) },
+	{ "regions", "Access distribution",
+	  "How much of the load the busiest part of the address range takes. On the diagonal all parts "
+	  "are equal.",
+	  "", .per_device = true, .half = true, BOTH(regions) },
+};
+const size_t nr_figures = sizeof(figures) / sizeof(figures[0]);
+
+const struct figure *figure_find(const char *name)
+{
+	for (size_t i = 0; i < nr_figures; i++)
+		if (!strcmp(figures[i].name, name))
+			return &figures[i];
+	return NULL;
+}
+
+void figure_names(struct buf *out)
+{
+	for (size_t i = 0; i < nr_figures; i++)
+		buf_printf(out, "%s%s", i ? ", " : "", figures[i].name);
+}

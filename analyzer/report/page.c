@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/report/csv_table.h"
+#include "analyzer/report/page.h"
+#include "analyzer/report/shell_word.h"
+#include "analyzer/report/summary.h"
+#include "analyzer/when.h"
+
+struct page {
+	const struct report *r;
+	struct buf *out;
+	struct buf scratch; /* one picture, one table, one sentence at a time */
+};
+
+static void text(struct page *pg, const char *words)
+{
+	svg_escape(pg->out, words);
+}
+
+/* A paragraph of the words that a summary function writes. */
+static void paragraph(struct page *pg, const char *class,
+		      void (*words)(const struct profile *, struct buf *))
+{
+	buf_clear(&pg->scratch);
+	words(&pg->r->all, &pg->scratch);
+	buf_put_u8(&pg->scratch, 0);
+	buf_printf(pg->out, "<p class=\"%s\">", class);
+	if (!pg->scratch.error)
+		text(pg, (const char *)pg->scratch.data);
+	buf_printf(pg->out, "</p>\n");
+}
+
+static void subject(const struct report *r, char *words, size_t len)
+{
+	const struct collect *c = r->collect;
+	size_t hosts = 0;
+
+	for (size_t i = 0; i < c->nr_devices; i++) {
+		size_t j = 0;
+
+		while (strcmp(c->devices[j]->host, c->devices[i]->host))
+			j++;
+		hosts += j == i;
+	}
+	if (c->nr_devices == 1)
+		snprintf(words, len, "%s on %s",
+			 c->devices[0]->name[0] ? c->devices[0]->name : c->devices[0]->device,
+			 c->devices[0]->host[0] ? c->devices[0]->host : "an unnamed host");
+	else
+		snprintf(words, len, "%zu devices on %zu host%s", c->nr_devices, hosts,
+			 hosts == 1 ? "" : "s");
+}
+
+static void period(struct page *pg)
+{
+	const struct report *r = pg->r;
+	double span_s = (double)(r->end_ns - r->begin_ns) * 1e-9;
+	unsigned int digits = span_s < 60 ? 3 : 0;
+	char begin[WHEN_BYTES], end[WHEN_BYTES];
+	struct label span;
+
+	when_format(r->begin_ns, r->view.utc, digits, begin);
+	when_format(r->end_ns, r->view.utc, digits, end);
+	buf_printf(pg->out,
+		   "<p class=\"period\"><time datetime=\"%s\">%s</time> to <time "
+		   "datetime=\"%s\">%s</time> (%s)</p>\n",
+		   begin, begin, end, end, label_duration(&span, span_s));
+}
+
+static void head(struct page *pg)
+{
+	char words[256];
+
+	subject(pg->r, words, sizeof(words));
+	buf_printf(pg->out,
+		   "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		   "<meta name=\"generator\" content=\"blkcast " BLKCAST_VERSION "\">\n"
+		   "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
+	text(pg, words);
+	buf_printf(pg->out,
+		   " – blkcast report</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n%s"
+		   "</style>\n</head>\n<body>\n<div class=\"page\">\n<header>\n"
+		   "<div class=\"bar-top\"><h1>",
+		   page_css);
+	text(pg, words);
+	buf_printf(pg->out, "</h1><button id=\"theme\" hidden>Theme: auto</button></div>\n");
+	period(pg);
+}
+
+static void fact(struct page *pg, const char *name, const char *value, const char *more)
+{
+	buf_printf(pg->out, "<div><dt>%s</dt><dd>", name);
+	text(pg, value);
+	buf_printf(pg->out, "<small>");
+	text(pg, more);
+	buf_printf(pg->out, "</small></dd></div>\n");
+}
+
+static void time_facts(struct page *pg, const struct direction_profile *d, const char *name)
+{
+	const struct histogram *h = &d->response.stage[STAGE_TOTAL];
+	struct label p50, p95, p99;
+	char more[160];
+
+	if (!h->nr)
+		return;
+	snprintf(more, sizeof(more), "median %s, P99 %s",
+		 label_duration(&p50, histogram_quantile_any_s(h, 0.5)),
+		 label_duration(&p99, histogram_quantile_s(h, 0.99)));
+	fact(pg, name, label_duration(&p95, histogram_quantile_any_s(h, 0.95)), more);
+}
+
+static void load_facts(struct page *pg)
+{
+	const struct load_peaks *p = &pg->r->peaks;
+	const struct load_peak *requests = &p->of[LOAD_REQUESTS], *bytes = &p->of[LOAD_BYTES];
+	struct label a, b, c, w;
+	char value[128], more[200];
+
+	snprintf(more, sizeof(more), "P95 %s, peak %s in %s", label_count(&a, requests->p95),
+		 label_count(&b, requests->max), label_duration(&w, p->window_s));
+	fact(pg, "Requests/s", label_count(&c, requests->mean), more);
+	snprintf(value, sizeof(value), "%s/s", label_bytes(&c, bytes->mean));
+	snprintf(more, sizeof(more), "P95 %s/s, peak %s/s", label_bytes(&a, bytes->p95),
+		 label_bytes(&b, bytes->max));
+	fact(pg, "Throughput", value, more);
+}
+
+static void facts(struct page *pg)
+{
+	const struct profile *p = &pg->r->all;
+	double reads = (double)p->requests[OPERATION_READ];
+	double writes = (double)p->requests[OPERATION_WRITE];
+	char grade[2] = { p->quality.grade >= 'A' ? p->quality.grade : '-', 0 }, more[128];
+	struct label a, b, c;
+
+	buf_printf(pg->out, "<dl class=\"facts\">\n");
+	snprintf(more, sizeof(more), "%s reads, %s writes", label_count(&a, reads),
+		 label_count(&b, writes));
+	fact(pg, "Requests", label_count(&c, (double)pg->r->collect->nr_requests), more);
+	load_facts(pg);
+	time_facts(pg, &p->read, "Reads, 95 % within");
+	time_facts(pg, &p->write, "Writes, 95 % within");
+	if (p->lost)
+		snprintf(more, sizeof(more), "%s requests lost", label_count(&a, (double)p->lost));
+	else
+		snprintf(more, sizeof(more), "nothing known to be lost");
+	fact(pg, "Quality", grade, more);
+	buf_printf(pg->out, "</dl>\n");
+}
+
+static void anchor(char *id, size_t len, const struct figure *f, size_t rank)
+{
+	if (f->per_device)
+		snprintf(id, len, "%s-%zu", f->name, rank + 1);
+	else
+		snprintf(id, len, "%s", f->name);
+}
+
+/* The command that writes the data of a figure. */
+static void command(struct page *pg, const struct figure *f, size_t device)
+{
+	const struct collect_device *d = pg->r->collect->devices[device];
+	struct buf words;
+
+	buf_init(&words);
+	buf_printf(&words, "blkcast report --figure %s --csv ", f->name);
+	if (f->per_device && pg->r->collect->nr_devices > 1) {
+		buf_printf(&words, "%s --host", pg->r->source);
+		shell_word(&words, d->host);
+		buf_printf(&words, " --device");
+		shell_word(&words, d->name[0] ? d->name : d->device);
+	} else {
+		buf_printf(&words, "%s", pg->r->selection);
+	}
+	if (!buf_put_u8(&words, 0)) {
+		buf_printf(pg->out, "<pre class=\"command\">");
+		text(pg, (const char *)words.data);
+		buf_printf(pg->out, "</pre>\n");
+	}
+	buf_release(&words);
+}
+
+static void crop_labels(struct page *pg)
+{
+	buf_printf(pg->out, "<p class=\"crops\">Leave out the slowest");
+	for (int i = 0; i < HEATMAP_CROPS; i++)
+		buf_printf(pg->out, " <label for=\"pick-%d\">%g\u202f%%</label>", i,
+			   heatmap_crop_ratio[i] * 100);
+	buf_printf(pg->out, "</p>\n");
+}
+
+/* Radio buttons before everything they rule: style alone does the rest. */
+static void crop_buttons(struct page *pg)
+{
+	for (int i = 0; i < HEATMAP_CROPS; i++)
+		buf_printf(pg->out,
+			   "<input class=\"pick\" type=\"radio\" name=\"crop\" id=\"pick-%d\"%s>\n",
+			   i, i == 1 ? " checked" : "");
+}
+
+static void data(struct page *pg, const struct figure *f, size_t device, const char *id)
+{
+	buf_clear(&pg->scratch);
+	if (f->csv(pg->r, device, &pg->r->view, &pg->scratch))
+		return;
+	if (f->table)
+		csv_table(pg->out, &pg->scratch, pg->r->view.utc);
+	buf_printf(pg->out, "<details><summary>Data and command</summary>\n");
+	command(pg, f, device);
+	buf_printf(pg->out, "<p>");
+	csv_link(pg->out, &pg->scratch, id);
+	buf_printf(pg->out, "</p>\n</details>\n");
+}
+
+static int section(struct page *pg, const struct figure *f, size_t device, size_t rank)
+{
+	struct view v = pg->r->view;
+	char id[64], picture[80];
+	int err;
+
+	anchor(id, sizeof(id), f, rank);
+	snprintf(picture, sizeof(picture), "svg-%s", id);
+	v.id = picture;
+	buf_clear(&pg->scratch);
+	err = f->draw(pg->r, device, &v, &pg->scratch);
+	if (err && err != -ENODATA)
+		return err;
+	if (err && !f->absent)
+		return 0;
+	buf_printf(pg->out, "<section id=\"%s\">\n<h2>%s</h2>\n<p class=\"about\">%s</p>\n", id,
+		   f->title, err ? f->absent : f->about);
+	if (!err) {
+		if (f->crops)
+			crop_buttons(pg);
+		if (f->crops)
+			crop_labels(pg);
+		buf_printf(pg->out, "<div class=\"scroll\">\n");
+		buf_put(pg->out, pg->scratch.data, pg->scratch.len);
+		buf_printf(pg->out, "</div>\n<p class=\"readout\" aria-live=\"polite\"></p>\n");
+		data(pg, f, device, id);
+	}
+	buf_printf(pg->out, "</section>\n");
+	return 0;
+}
+
+static void contents(struct page *pg)
+{
+	buf_printf(pg->out, "<nav aria-label=\"Pictures\">");
+	for (size_t i = 0; i < nr_figures; i++) {
+		char id[64];
+
+		if (!figures[i].absent && pg->r->collect->nr_devices < 2)
+			continue;
+		anchor(id, sizeof(id), &figures[i], 0);
+		buf_printf(pg->out, "<a href=\"#%s\">%s</a> ", id, figures[i].title);
+	}
+	buf_printf(pg->out, "</nav>\n");
+}
+
+/* The figures of the whole, or of a device; halves that follow one another share a row. */
+static int run(struct page *pg, bool per_device, size_t device, size_t rank)
+{
+	bool pair = false;
+	int err = 0;
+
+	for (size_t i = 0; i < nr_figures && !err; i++) {
+		if (figures[i].per_device != per_device)
+			continue;
+		if (figures[i].half != pair)
+			buf_printf(pg->out, pair ? "</div>\n" : "<div class=\"pair\">\n");
+		pair = figures[i].half;
+		err = section(pg, &figures[i], device, rank);
+	}
+	if (pair)
+		buf_printf(pg->out, "</div>\n");
+	return err;
+}
+
+static int sections(struct page *pg)
+{
+	size_t nr = pg->r->collect->nr_devices;
+	int err = run(pg, false, 0, 0);
+
+	for (size_t rank = 0; rank < nr && rank < PAGE_DEVICES && !err; rank++) {
+		const struct collect_device *d = pg->r->collect->devices[pg->r->busiest[rank]];
+		struct label n;
+
+		buf_printf(pg->out, "<h2 class=\"device\">");
+		text(pg, d->label);
+		buf_printf(pg->out, " <span class=\"soft\">%s requests</span></h2>\n",
+			   label_count(&n, (double)d->nr_requests));
+		err = run(pg, true, pg->r->busiest[rank], rank);
+	}
+	if (nr > PAGE_DEVICES)
+		buf_printf(pg->out,
+			   "<p class=\"soft\">%zu more devices have no access map here; "
+			   "<code>--figure access --device NAME</code> draws theirs.</p>\n",
+			   nr - PAGE_DEVICES);
+	return err;
+}
+
+static void losses(struct page *pg)
+{
+	const struct ledger *l = &pg->r->ledger;
+
+	if (!report_lost(pg->r) && !pg->r->nr_missing)
+		return;
+	buf_printf(pg->out, "<p>Lost:");
+	for (unsigned int i = 0; i < NR_LOSS_CAUSES; i++)
+		if (l->total[i])
+			buf_printf(pg->out, " %s %llu;", loss_cause_name(i),
+				   (unsigned long long)l->total[i]);
+	if (pg->r->nr_missing)
+		buf_printf(pg->out, " %llu segments missing in sequence;",
+			   (unsigned long long)pg->r->nr_missing);
+	buf_printf(pg->out, " as the agents counted.</p>\n");
+}
+
+static void foot(struct page *pg)
+{
+	char hash[COLLECT_HASH_BYTES];
+	struct label window, column;
+
+	collect_hash(pg->r->collect, hash);
+	buf_printf(pg->out, "<footer>\n");
+	losses(pg);
+	buf_printf(pg->out,
+		   "<p>Peaks are of windows of %s; pictures over time have columns of %s.</p>\n",
+		   label_duration(&window, pg->r->peaks.window_s),
+		   label_duration(&column, (double)pg->r->view.step_ns * 1e-9));
+	buf_printf(pg->out, "<p>Made by <code>blkcast report ");
+	text(pg, pg->r->selection);
+	buf_printf(pg->out,
+		   "</code>, blkcast " BLKCAST_VERSION
+		   ". Data: XXH3 <code>%s</code> of %llu requests."
+		   "</p>\n</footer>\n",
+		   hash, (unsigned long long)pg->r->collect->nr_requests);
+}
+
+int page_write(const struct report *r, struct buf *out)
+{
+	struct page pg = { .r = r, .out = out };
+	int err;
+
+	buf_init(&pg.scratch);
+	head(&pg);
+	paragraph(&pg, "lead", summary_workload);
+	paragraph(&pg, "lead", summary_reason);
+	paragraph(&pg, "soft", summary_quality);
+	facts(&pg);
+	contents(&pg);
+	buf_printf(out, "</header>\n<main>\n");
+	err = sections(&pg);
+	buf_printf(out, "</main>\n");
+	foot(&pg);
+	buf_printf(out, "</div>\n<script>\n%s</script>\n</body>\n</html>\n", page_js);
+	buf_release(&pg.scratch);
+	return err ? err : out->error;
+}
+
+int page_picture(const struct report *r, const struct figure *f, size_t device, struct buf *out)
+{
+	struct view v = r->view;
+	struct buf svg;
+	char *end;
+	int err;
+
+	v.id = f->name;
+	buf_init(&svg);
+	err = f->draw(r, device, &v, &svg);
+	if (!err)
+		err = buf_put_u8(&svg, 0);
+	if (!err) {
+		/* The style goes behind the description, where SVG wants it. */
+		end = strstr((char *)svg.data, "</desc>\n") + strlen("</desc>\n");
+		buf_put(out, svg.data, (size_t)(end - (char *)svg.data));
+		buf_printf(out, "<style>\n%s</style>\n%s", page_css, end);
+		err = out->error;
+	}
+	buf_release(&svg);
+	return err;
+}

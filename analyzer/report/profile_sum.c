@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/report/profile_sum.h"
+
+/* Unknown plus something is that something: a device without the value does not hide the others. */
+static double plus(double a, double b)
+{
+	return isnan(a) ? b : isnan(b) ? a : a + b;
+}
+
+/* The mean of a (of weight wa) and b (of weight wb). */
+static double blend(double a, double wa, double b, double wb)
+{
+	if (isnan(a) || !(wa > 0))
+		return b;
+	if (isnan(b) || !(wb > 0))
+		return a;
+	return (a * wa + b * wb) / (wa + wb);
+}
+
+/* Both lists are sorted by size, and so is their union. */
+static int add_sizes(struct direction_profile *dst, const struct direction_profile *src)
+{
+	struct size_count *sizes;
+	size_t nr = 0, i = 0, j = 0;
+
+	if (!src->nr_sizes)
+		return 0;
+	sizes = reallocarray(NULL, dst->nr_sizes + src->nr_sizes, sizeof(*sizes));
+	if (!sizes)
+		return -ENOMEM;
+	while (i < dst->nr_sizes || j < src->nr_sizes) {
+		const struct size_count *a = i < dst->nr_sizes ? &dst->sizes[i] : NULL;
+		const struct size_count *b = j < src->nr_sizes ? &src->sizes[j] : NULL;
+
+		if (a && (!b || a->bytes <= b->bytes)) {
+			sizes[nr] = *a;
+			i++;
+			if (b && b->bytes == a->bytes)
+				sizes[nr].count += src->sizes[j++].count;
+		} else {
+			sizes[nr] = src->sizes[j++];
+		}
+		nr++;
+	}
+	free(dst->sizes);
+	dst->sizes = sizes;
+	dst->nr_sizes = nr;
+	return 0;
+}
+
+/* weights: requests of the direction so far, and in src. */
+static int add_direction(struct direction_profile *dst, const struct direction_profile *src,
+			 double dst_weight, double src_weight)
+{
+	int err = add_sizes(dst, src);
+
+	dst->size_mean_bytes =
+		blend(dst->size_mean_bytes, dst_weight, src->size_mean_bytes, src_weight);
+	dst->sequential_ratio =
+		blend(dst->sequential_ratio, dst_weight, src->sequential_ratio, src_weight);
+	dst->stream_ratio = blend(dst->stream_ratio, dst_weight, src->stream_ratio, src_weight);
+	dst->other_sizes += src->other_sizes;
+	for (int s = 0; s < NR_STAGES && !err; s++)
+		err = histogram_merge(&dst->response.stage[s], &src->response.stage[s]);
+	for (int c = 0; c < NR_SIZE_CLASSES && !err; c++)
+		err = histogram_merge(&dst->response.size_class[c], &src->response.size_class[c]);
+	return err;
+}
+
+static int add(struct profile *sum, const struct profile *p)
+{
+	const double *before = (double[]){ (double)sum->requests[OPERATION_READ],
+					   (double)sum->requests[OPERATION_WRITE] };
+	int err =
+		add_direction(&sum->read, &p->read, before[0], (double)p->requests[OPERATION_READ]);
+
+	if (!err)
+		err = add_direction(&sum->write, &p->write, before[1],
+				    (double)p->requests[OPERATION_WRITE]);
+	if (err)
+		return err;
+	for (int op = 0; op < NR_OPERATIONS; op++) {
+		sum->requests[op] += p->requests[op];
+		sum->bytes[op] += p->bytes[op];
+	}
+	sum->lost += p->lost;
+	sum->errors += p->errors;
+	sum->requeues += p->requeues;
+	sum->kernel_thread_requests += p->kernel_thread_requests;
+	sum->own_requests += p->own_requests;
+	sum->closed.in_flight_mean = plus(sum->closed.in_flight_mean, p->closed.in_flight_mean);
+	sum->open.rate_per_s = plus(sum->open.rate_per_s, p->open.rate_per_s);
+	sum->begin_s = fmin(sum->begin_s, p->begin_s);
+	sum->end_s = fmax(sum->end_s, p->end_s);
+	/* The part watched least decides. */
+	sum->quality.coverage_ratio = fmin(sum->quality.coverage_ratio, p->quality.coverage_ratio);
+	return 0;
+}
+
+int profile_sum(struct profile *sum, const struct profile *each, size_t nr)
+{
+	snprintf(sum->host, sizeof(sum->host), "%s", each[0].host);
+	snprintf(sum->device_name, sizeof(sum->device_name), "%zu devices", nr);
+	sum->source = each[0].source;
+	sum->layer = each[0].layer;
+	sum->begin_s = each[0].begin_s;
+	sum->end_s = each[0].end_s;
+	for (size_t i = 0; i < nr; i++) {
+		int err = add(sum, &each[i]);
+
+		if (err) {
+			profile_release(sum);
+			return err;
+		}
+		if (strcmp(sum->host, each[i].host))
+			sum->host[0] = '\0';
+	}
+	return 0;
+}

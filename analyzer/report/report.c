@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/report/profile_sum.h"
+#include "analyzer/report/report.h"
+
+void report_free(struct report *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; r->each && i < r->collect->nr_devices; i++)
+		profile_release(&r->each[i]);
+	profile_release(&r->all);
+	ledger_release(&r->ledger);
+	collect_free(r->collect);
+	free(r->each);
+	free(r->busiest);
+	free(r->loads);
+	free(r);
+}
+
+uint64_t report_lost(const struct report *r)
+{
+	return ledger_sum(&r->ledger);
+}
+
+/* Moves the profile of every device to its place. */
+static int take_profiles(struct report *r, const struct report_facts *facts)
+{
+	struct collect *c = r->collect;
+
+	r->each = calloc(c->nr_devices, sizeof(*r->each));
+	if (!r->each)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->nr_devices; i++)
+		profile_init(&r->each[i]);
+	for (size_t i = 0; i < c->nr_devices; i++) {
+		const struct collect_device *d = c->devices[i];
+		struct profile *found = NULL;
+
+		for (size_t j = 0; j < facts->nr_profiles && !found; j++) {
+			struct profile *p = &facts->profiles[j];
+
+			if (!strcmp(p->host, d->host) && !strcmp(p->device_name, d->name) &&
+			    !strcmp(p->device, d->device))
+				found = p;
+		}
+		if (!found)
+			return -EINVAL;
+		r->each[i] = *found;
+		profile_init(found);
+	}
+	return 0;
+}
+
+static int sum_profiles(struct report *r)
+{
+	int err;
+
+	if (r->collect->nr_devices == 1)
+		return profile_copy(&r->all, &r->each[0]);
+	err = profile_sum(&r->all, r->each, r->collect->nr_devices);
+	if (err)
+		return err;
+	/* A loss that no device is known for stands in the profile of each. */
+	if (r->all.lost > report_lost(r))
+		r->all.lost = report_lost(r);
+	profile_grade(&r->all);
+	return 0;
+}
+
+/* Insertion sort: a few dozen devices at most; equal ones keep their order. */
+static int rank_devices(struct report *r)
+{
+	struct collect *c = r->collect;
+
+	r->busiest = calloc(c->nr_devices, sizeof(*r->busiest));
+	r->loads = calloc(c->nr_devices, sizeof(*r->loads));
+	if (!r->busiest || !r->loads)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->nr_devices; i++) {
+		size_t at = i;
+
+		while (at &&
+		       c->devices[r->busiest[at - 1]]->nr_requests < c->devices[i]->nr_requests) {
+			r->busiest[at] = r->busiest[at - 1];
+			at--;
+		}
+		r->busiest[at] = i;
+	}
+	for (size_t i = 0; i < c->nr_devices; i++)
+		r->loads[i] = (struct device_load){ .name = c->devices[r->busiest[i]]->label,
+						    .load = &c->devices[r->busiest[i]]->load };
+	return 0;
+}
+
+static int close_report(struct report *r, const struct report_facts *facts)
+{
+	struct collect *c = r->collect;
+	int err = facts->ledger ? ledger_merge(&r->ledger, facts->ledger) : 0;
+
+	r->nr_missing = facts->nr_missing;
+	frame_view(&c->intensity.grid, &r->view);
+	if (!err)
+		err = take_profiles(r, facts);
+	if (!err)
+		err = sum_profiles(r);
+	if (!err)
+		err = rank_devices(r);
+	if (err)
+		return err;
+	r->begin_ns = (uint64_t)(r->all.begin_s * 1e9);
+	r->end_ns = (uint64_t)(r->all.end_s * 1e9);
+	r->window_ns = load_window_ns(r->end_ns - r->begin_ns);
+	return load_peaks(&c->sum, r->window_ns, &r->peaks);
+}
+
+int report_new(struct report **out, struct collect *c, const struct report_facts *facts, bool utc,
+	       struct err *err)
+{
+	struct report *r;
+	int failed;
+
+	if (!c->intensity.grid.nr) {
+		collect_free(c);
+		return err_set(err, ENODATA,
+			       "no read and no write in the selection: nothing to draw");
+	}
+	r = calloc(1, sizeof(*r));
+	if (!r) {
+		collect_free(c);
+		return err_set(err, ENOMEM, "no memory for the report");
+	}
+	r->collect = c;
+	r->view.utc = utc;
+	profile_init(&r->all);
+	ledger_init(&r->ledger);
+	failed = close_report(r, facts);
+	if (failed) {
+		report_free(r);
+		return err_set(err, -failed, "the report cannot be put together: %s",
+			       strerror(-failed));
+	}
+	*out = r;
+	return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sequence: the interleaved-sequential ratio over time, reads and writes apart.
+ *
+ * Algorithm 1 (workload/sequential.h) runs over the whole trace of a device and direction; a pair
+ * counts in the column of time in which its second request arrived. At the border of two columns
+ * a column can so get a request of its neighbour, which is why its ratio is held at 1.
+ */
+#ifndef ANALYZER_REPORT_SEQUENCE_H
+#define ANALYZER_REPORT_SEQUENCE_H
+
+#include "analyzer/report/frame.h"
+#include "formats/request.h"
+#include "workload/sequential.h"
+
+/* Rows of the grid: reads, reads counted, writes, writes counted. */
+struct sequence {
+	struct timegrid grid;
+};
+/* One device's. */
+struct sequence_device {
+	struct sequential direction[2];
+};
+
+void sequence_init(struct sequence *s);
+void sequence_release(struct sequence *s);
+void sequence_device_init(struct sequence_device *d);
+void sequence_device_release(struct sequence_device *d);
+/* A read or write of that device, in order of arrival. 0 or -ENOMEM. */
+int sequence_add(struct sequence *s, struct sequence_device *d, uint64_t arrival_ns,
+		 const struct request *r);
+
+/* 0, -ENODATA, -ENOMEM. */
+int sequence_draw(const struct sequence *s, const struct view *v, struct buf *out);
+int sequence_csv(const struct sequence *s, const struct view *v, struct buf *out);
+
+#endif
