@@ -150,18 +150,38 @@ static size_t thin(struct cache_point *p, size_t nr)
 	return kept;
 }
 
+/*
+ * The weights of the sampled references should sum to all references; where hot blocks fell into the
+ * sample or out of it, they do not. Hot blocks have the smallest distances: what is missing is added
+ * there, what is too much taken from there on (SHARDS-adj). Returns one past the last edge with hits.
+ */
+static size_t adjusted_hits(const struct reuse *r, double *hits)
+{
+	double missing = (double)r->nr_references - r->cold;
+	size_t nr = 0;
+
+	memcpy(hits, r->hits, sizeof(r->hits));
+	for (size_t i = 0; i < REUSE_NR_EDGES; i++)
+		missing -= hits[i];
+	if (missing > 0)
+		hits[0] += missing;
+	for (size_t i = 0; i < REUSE_NR_EDGES; i++) {
+		double taken = missing < 0 ? fmin(-missing, hits[i]) : 0;
+
+		hits[i] -= taken;
+		missing += taken;
+		if (hits[i] > 0)
+			nr = i + 1;
+	}
+	return nr;
+}
+
 int reuse_curve(const struct reuse *r, uint32_t block_bytes, struct cache_point **out, size_t *nr)
 {
-	double misses = r->cold, total;
+	double hits[REUSE_NR_EDGES], misses = r->cold, total;
 	struct cache_point *points;
-	size_t nr_edges = 0;
+	size_t nr_edges = adjusted_hits(r, hits);
 
-	for (size_t i = 0; i < REUSE_NR_EDGES; i++) {
-		misses += r->hits[i];
-		if (r->hits[i] > 0)
-			nr_edges = i + 1;
-	}
-	total = misses;
 	*out = NULL;
 	*nr = 0;
 	if (!r->nr_sampled || (r->is_sampled && r->nr_sampled < REUSE_MIN_REFERENCES))
@@ -171,8 +191,11 @@ int reuse_curve(const struct reuse *r, uint32_t block_bytes, struct cache_point 
 	points = malloc(nr_edges * sizeof(*points));
 	if (!points)
 		return -ENOMEM;
+	for (size_t i = 0; i < nr_edges; i++)
+		misses += hits[i];
+	total = misses;
 	for (unsigned int i = 0; i < nr_edges; i++) {
-		misses -= r->hits[i];
+		misses -= hits[i];
 		points[i].cache_bytes = reuse_edge_blocks(i) * block_bytes;
 		/* The last point is the cold misses, without the rounding of the subtractions. */
 		points[i].miss_ratio = (i + 1 < nr_edges ? misses : r->cold) / total;

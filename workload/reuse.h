@@ -7,7 +7,8 @@
  * sampled blocks and scaled by 1 / R, R being the share of hashes sampled. When more than
  * max_samples blocks are held, the one with the largest hash goes and the limit drops below it.
  * Instead of rescaling the histogram by R_new / R_old, each reference adds the weight 1 / R of its
- * time: the same ratios, without the pass over the histogram.
+ * time: the same ratios, without the pass over the histogram. The weights are made to sum to all
+ * references at the smallest distances, where hot blocks are (SHARDS-adj).
  *
  * Until max_samples distinct blocks have been seen R is 1 and the curve is exact. First references
  * (cold misses) are misses at every cache size and belong to the denominator.
