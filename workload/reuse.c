@@ -198,6 +198,7 @@ int reuse_curve(const struct reuse *r, uint32_t block_bytes, struct cache_point 
 		misses -= hits[i];
 		points[i].cache_bytes = reuse_edge_blocks(i) * block_bytes;
 		/* The last point is the cold misses, without the rounding of the subtractions. */
+		misses = fmax(misses, r->cold);
 		points[i].miss_ratio = (i + 1 < nr_edges ? misses : r->cold) / total;
 	}
 	*nr = thin(points, nr_edges);
