@@ -15,14 +15,19 @@
 
 struct source;
 
+struct source_cgroup {
+	uint64_t id;	/* kernfs id: the inode number of its directory */
+	uint32_t level; /* depth below the root of its tree; root 0 */
+};
+
 struct source_config {
 	const uint32_t *devices; /* kernel numbers of the disks to trace; borrowed during open */
 	size_t nr_devices;	 /* 0: every disk */
-	const uint64_t *cgroups; /* ids of block cgroups, their subtree not included; borrowed */
-	size_t nr_cgroups;	 /* 0: every cgroup */
-	uint8_t layer;		 /* enum request_layer */
-	const char *btf_path;	 /* BTF of the kernel where it has none of its own; NULL: its own */
-	size_t ring_bytes;	 /* per CPU; 0: the default */
+	const struct source_cgroup *cgroups; /* each with all below it; borrowed during open */
+	size_t nr_cgroups;		     /* 0: every cgroup */
+	uint8_t layer;			     /* enum request_layer */
+	const char *btf_path; /* BTF of the kernel where it has none of its own; NULL: its own */
+	size_t ring_bytes;    /* per CPU; 0: the default */
 };
 
 /* What a source hands over while it is polled. */
@@ -63,5 +68,12 @@ extern const struct source_ops source_bpf;
 
 /* In the order that --source auto tries them; NULL at the end. */
 extern const struct source_ops *const source_table[];
+
+/*
+ * The source of this name, or for "auto" the first of the table that this machine offers.
+ * -EINVAL for a name that is not in the table, else what the source's probe said: for "auto" one
+ * line with the reason of each. *out is untouched on failure.
+ */
+int source_choose(const struct source_ops **out, const char *name, struct err *err);
 
 #endif

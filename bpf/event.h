@@ -6,7 +6,7 @@
 #ifndef BPF_EVENT_H
 #define BPF_EVENT_H
 
-#ifndef __BPF__
+#ifndef __bpf__
 #include <linux/types.h>
 #endif
 
@@ -19,15 +19,11 @@ enum event_kind {
 
 enum event_flag {
 	EVENT_KERNEL_THREAD = 1 << 0,
-	EVENT_NO_SUBMISSION = 1 << 1, /* the submission was not seen: no issuer, arrival as the
-				       * kernel noted it, or none */
-	EVENT_NO_DISPATCH = 1 << 2,
-	EVENT_NO_CGROUP = 1 << 3,
-	EVENT_PASSTHROUGH = 1 << 4,
-	EVENT_BIO = 1 << 5, /* layer queue */
+	EVENT_NO_SUBMISSION = 1 << 1, /* not seen: no issuer, arrival as the kernel noted it */
+	EVENT_BIO = 1 << 2,	      /* layer queue */
 };
 
-/* One finished request: 80 bytes. Times are CLOCK_MONOTONIC ns. */
+/* One finished request, 72 bytes. Times are CLOCK_MONOTONIC ns; 0: unknown. */
 struct event_request {
 	__u8 kind;  /* EVENT_REQUEST */
 	__u8 flags; /* enum event_flag */
@@ -39,11 +35,10 @@ struct event_request {
 	__u64 sector;
 	__u64 cgroup_id;
 	__u32 bytes;
-	__u32 device; /* major << 20 | first minor of the disk */
 	__u32 tid;
 	__u32 pid;
-	__s32 error; /* as the tracepoint gave it: < 0 errno, > 0 blk_status_t, 0 none */
-	__u32 reserved;
+	__s32 error;  /* as the kernel gave it: < 0 errno, > 0 blk_status_t, 0 none */
+	__u32 device; /* major << 20 | first minor of the disk */
 };
 
 struct event_task {
@@ -53,6 +48,46 @@ struct event_task {
 	__u32 tid;
 	__u32 pid;
 	char comm[EVENT_COMM_BYTES];
+};
+
+/*
+ * What is remembered of a request under way (inflight.bpf.h). In the programs' .bss, which the agent
+ * maps: the entries with a key are what is in flight now.
+ */
+struct inflight {
+	__u64 key;	   /* its address, less a constant; 0: free */
+	__u64 arrival_ns;  /* 0: as the kernel notes it in the request */
+	__u64 dispatch_ns; /* 0: not seen */
+	__u64 pid_tgid;	   /* of the submitter, process << 32 | thread; 0: not known */
+	__u64 sector;	   /* parts: of the first that ended; bio: where it began */
+	__u32 bytes;	   /* parts: sum of those that ended; bio: whole */
+	__u16 requeues;
+	__u8 has_parts;	 /* sector and bytes count */
+	__u8 flags;	 /* enum event_flag */
+	__u64 cgroup_id; /* bio */
+	__u32 device;	 /* bio */
+	__u32 cmd_flags; /* bio */
+} __attribute__((aligned(64)));
+#define INFLIGHT_BITS 14
+#define INFLIGHT_NR   (1u << INFLIGHT_BITS)
+
+/* Counters of one CPU, in the programs' .bss: a cache line. */
+struct cpu_counters {
+	__u64 records; /* submitted; may miss one where an interrupt cut in: for wake-ups and costs */
+	__u64 lost;    /* no room in the ring; exact */
+	__u64 wanted_ns; /* the last request whose dispatch only the issue program can tell */
+	__u64 reserved[5];
+};
+#define COUNTERS_MAX_CPUS  1024
+
+#define FILTER_MAX_DEVICES 32
+#define FILTER_MAX_CGROUPS 16
+
+/* A cgroup and all below it: its kernfs id and its depth in the tree (root: 0). */
+struct filter_cgroup {
+	__u64 id;
+	__u32 level;
+	__u32 reserved;
 };
 
 #endif

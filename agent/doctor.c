@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
+#include <linux/magic.h>
+#include <unistd.h>
+
+#include "agent/device.h"
+#include "agent/doctor.h"
+#include "agent/kernel_btf.h"
+#include "agent/source.h"
+
+static void say(FILE *out, const char *what, const char *verdict, const char *detail)
+{
+	fprintf(out, "%-22s %-6s %s\n", what, verdict, detail);
+}
+
+static void first_line(const char *path, char *text, size_t bytes)
+{
+	FILE *f = fopen(path, "re");
+
+	if (!f || !fgets(text, (int)bytes, f))
+		snprintf(text, bytes, "cannot be read");
+	text[strcspn(text, "\n")] = 0;
+	if (f)
+		fclose(f);
+}
+
+static void say_kernel(FILE *out)
+{
+	struct utsname u;
+	char line[512];
+
+	if (uname(&u))
+		return;
+	snprintf(line, sizeof(line), "%s %s", u.release, u.machine);
+	say(out, "kernel", "", line);
+}
+
+static void say_capabilities(FILE *out)
+{
+	static const struct {
+		cap_value_t cap;
+		const char *name, *why;
+	} wanted[] = {
+		{ CAP_BPF, "CAP_BPF", "to load programs" },
+		{ CAP_PERFMON, "CAP_PERFMON", "to read kernel memory in them" },
+		{ CAP_SYS_RESOURCE, "CAP_SYS_RESOURCE",
+		  "only below kernel 5.11, for locked memory" },
+		{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "only below kernel 5.8, and for blktrace" },
+	};
+	cap_t caps = cap_get_proc();
+
+	for (size_t i = 0; caps && i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		cap_flag_value_t set = CAP_CLEAR;
+
+		cap_get_flag(caps, wanted[i].cap, CAP_EFFECTIVE, &set);
+		say(out, wanted[i].name, set == CAP_SET ? "yes" : "no", wanted[i].why);
+	}
+	cap_free(caps);
+}
+
+static void say_btf(FILE *out)
+{
+	struct kernel_btf k;
+	struct err err = { 0 };
+	char line[256];
+
+	if (kernel_btf_read(&k, NULL, &err)) {
+		say(out, "kernel BTF", "no", err.line);
+		return;
+	}
+	snprintf(line, sizeof(line),
+		 "block_io_start %s, block_rq_merge %s, arguments (%s) and (%s)",
+		 k.has_io_start ? "there" : "not there", k.has_merge ? "there" : "not there",
+		 k.queue_before_request ? "q, rq" : "rq", k.queue_before_bio ? "q, bio" : "bio");
+	say(out, "kernel BTF", "yes", line);
+}
+
+static void say_mount(FILE *out, const char *what, const char *path, long magic)
+{
+	struct statfs fs;
+	bool there = !statfs(path, &fs) && (long)fs.f_type == magic;
+	bool readable = there && !access(path, R_OK | X_OK);
+	char line[128];
+
+	snprintf(line, sizeof(line), "%s%s", path,
+		 readable ? ""
+		 : there  ? " is not readable"
+			  : " is not mounted");
+	say(out, what, readable ? "yes" : "no", line);
+}
+
+static int say_device(void *ctx, const struct device_info *info)
+{
+	FILE *out = ctx;
+	char line[256];
+	int iostats;
+
+	if (device_is_hidden_by_default(info))
+		return 0;
+	iostats = device_queue_flag(info->device, "iostats");
+	snprintf(line, sizeof(line), "%u:%u, %.1f GiB%s%s", info->device >> 20,
+		 info->device & 0xfffff, (double)info->size_bytes / (1u << 30),
+		 info->rotational ? ", rotational" : "",
+		 iostats == 0 ? ", iostats are off: submitters are seen at insert and issue" : "");
+	say(out, info->name, "", line);
+	return 0;
+}
+
+static int say_sources(FILE *out)
+{
+	const char *chosen = NULL;
+
+	for (size_t i = 0; source_table[i]; i++) {
+		struct err err = { 0 };
+		char what[256] = "", name[64];
+		int ret = source_table[i]->probe(what, sizeof(what), &err);
+
+		snprintf(name, sizeof(name), "source %s", source_table[i]->name);
+		say(out, name, ret ? "no" : "yes", ret ? err.line : what);
+		if (!ret && !chosen)
+			chosen = source_table[i]->name;
+	}
+	if (chosen)
+		fprintf(out, "--source auto would choose %s: the first above that works\n", chosen);
+	else
+		fprintf(out, "no source works on this machine as this user\n");
+	return chosen ? 0 : 1;
+}
+
+int doctor_run(FILE *out)
+{
+	char line[128];
+
+	say_kernel(out);
+	first_line("/sys/kernel/security/lockdown", line, sizeof(line));
+	say(out, "lockdown", "", line);
+	first_line("/proc/sys/kernel/unprivileged_bpf_disabled", line, sizeof(line));
+	say(out, "unprivileged_bpf", "", line);
+	say_capabilities(out);
+	say_btf(out);
+	say_mount(out, "tracefs", "/sys/kernel/tracing", TRACEFS_MAGIC);
+	say_mount(out, "debugfs", "/sys/kernel/debug", DEBUGFS_MAGIC);
+	device_list(say_device, out);
+	return say_sources(out);
+}

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * source_bpf: requests from our own programs in the kernel (bpf/), through one ring per CPU.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "agent/device.h"
+#include "agent/kernel_btf.h"
+#include "agent/source.h"
+#include "bpf/event.h"
+#include "bpf/bio.skel.h"
+#include "bpf/block.skel.h"
+
+#define RING_BYTES_DEFAULT  (4u << 20)
+#define RING_BYTES_MIN	    (256u << 10)
+#define RINGS_BYTES_MAX	    (64u << 20) /* of all CPUs together, unless asked for more */
+#define NR_RINGS_MAX	    64
+#define SEEN_FORGET_NS	    10000000000ull /* names are asked for again this often */
+#define ISSUE_KEEP_NS	    10000000000ull /* how long issue stays without being wanted */
+#define CALIBRATE_RUNS	    20000
+#define ENTRIES_PER_REQUEST 2  /* start and complete */
+#define ENTRY_NS	    12 /* to enter and leave a program without kernel.bpf_stats */
+
+struct source {
+	struct block_bpf *block; /* layer device; one of the two is NULL */
+	struct bio_bpf *bio;	 /* layer queue */
+	struct ring_buffer *rings;
+	struct kernel_btf kernel;
+	struct cpu_counters *counters; /* in the mapped .bss */
+	__u64 *seen;
+	size_t seen_bytes;
+	__u64 *nr_evicted;
+	int nr_cpus;
+	uint64_t last_lost, last_evicted, last_wanted_ns, last_forgot_ns;
+	struct bpf_link *issue, *insert; /* NULL while not attached */
+	bool issue_always;
+	uint8_t layer;
+	uint32_t only_device;		/* 0: several */
+	double request_ns;		/* cost of one in the kernel, estimated; NaN unknown */
+	const struct source_sink *sink; /* while polled */
+	int64_t nr_polled;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* ---- records ---- */
+
+static uint32_t request_flags_of(const struct kernel_btf *k, const struct event_request *e)
+{
+	uint8_t op = k->operation_flags[e->cmd_flags & 0xff];
+	uint32_t flags = 0;
+
+	flags |= e->cmd_flags & k->sync ? REQUEST_SYNC : 0;
+	flags |= e->cmd_flags & k->meta ? REQUEST_META : 0;
+	flags |= e->cmd_flags & k->readahead ? REQUEST_READAHEAD : 0;
+	flags |= e->cmd_flags & k->fua ? REQUEST_FUA : 0;
+	flags |= e->cmd_flags & k->preflush ? REQUEST_PREFLUSH : 0;
+	flags |= op & KERNEL_PASSTHROUGH ? REQUEST_PASSTHROUGH : 0;
+	flags |= op & KERNEL_ZONE_APPEND ? REQUEST_ZONE_APPEND : 0;
+	flags |= e->flags & EVENT_KERNEL_THREAD ? REQUEST_KERNEL_THREAD : 0;
+	flags |= e->tid ? 0 : REQUEST_NO_ISSUER;
+	flags |= e->cgroup_id ? 0 : REQUEST_NO_CGROUP;
+	flags |= e->dispatch_ns ? 0 : REQUEST_NO_DISPATCH;
+	flags |= e->arrival_ns || e->dispatch_ns ? 0 : REQUEST_NO_ARRIVAL;
+	return flags;
+}
+
+static uint8_t operation_of(const struct kernel_btf *k, const struct event_request *e)
+{
+	uint8_t operation = k->operation[e->cmd_flags & 0xff];
+
+	/* An fsync with nothing left to write: a write without data, with a flush before it. */
+	if (operation == OPERATION_WRITE && !e->bytes && (e->cmd_flags & k->preflush))
+		return OPERATION_FLUSH;
+	return operation;
+}
+
+static void request_of_event(const struct source *s, const struct event_request *e,
+			     struct request *r)
+{
+	*r = (struct request){
+		.completion_ns = e->completion_ns,
+		.sector = e->bytes ? e->sector : 0,
+		.cgroup_id = e->cgroup_id,
+		.bytes = e->bytes,
+		.device = e->device,
+		.tid = e->tid,
+		.pid = e->pid,
+		.flags = request_flags_of(&s->kernel, e),
+		.error = kernel_block_errno(e->error),
+		.requeues = e->requeues,
+		.operation = operation_of(&s->kernel, e),
+		.source = SOURCE_BPF,
+		.layer = s->layer,
+	};
+	r->arrival_ns = e->arrival_ns ? e->arrival_ns : e->dispatch_ns;
+	if (!r->arrival_ns || r->arrival_ns > r->completion_ns) {
+		r->arrival_ns = r->completion_ns;
+		r->flags |= REQUEST_NO_ARRIVAL;
+	}
+	r->dispatch_ns = e->dispatch_ns;
+	if (r->dispatch_ns < r->arrival_ns || r->dispatch_ns > r->completion_ns) {
+		r->dispatch_ns = r->arrival_ns;
+		r->flags |= REQUEST_NO_DISPATCH;
+	}
+}
+
+static int on_record(void *ctx, void *data, size_t bytes)
+{
+	struct source *s = ctx;
+	const struct event_request *e = data;
+	const struct event_task *t = data;
+	struct request r;
+
+	if (bytes >= sizeof(*e) && e->kind == EVENT_REQUEST) {
+		request_of_event(s, e, &r);
+		s->nr_polled++;
+		if (s->sink)
+			s->sink->request(s->sink->ctx, &r);
+	} else if (bytes >= sizeof(*t) && t->kind == EVENT_TASK && s->sink) {
+		s->sink->task(s->sink->ctx, t->tid, t->pid, t->comm,
+			      t->flags & EVENT_KERNEL_THREAD);
+	}
+	return 0;
+}
+
+/* ---- opening ---- */
+
+/* libbpf's own words are for --doctor and logs, not for a person's terminal. */
+static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	return level == LIBBPF_WARN && getenv("BLKCAST_LIBBPF") ? vfprintf(stderr, fmt, ap) : 0;
+}
+
+static int filters_fill(const struct source_config *config, __u32 *nr_devices, __u32 *devices,
+			__u32 *nr_cgroups, struct filter_cgroup *cgroups, struct err *err)
+{
+	if (config->nr_devices > FILTER_MAX_DEVICES)
+		return err_set(err, E2BIG, "device: %zu named, expected %d at most (none: all)",
+			       config->nr_devices, FILTER_MAX_DEVICES);
+	if (config->nr_cgroups > FILTER_MAX_CGROUPS)
+		return err_set(err, E2BIG, "cgroup: %zu named, expected %d at most (none: all)",
+			       config->nr_cgroups, FILTER_MAX_CGROUPS);
+	*nr_devices = (__u32)config->nr_devices;
+	for (size_t i = 0; i < config->nr_devices; i++)
+		devices[i] = config->devices[i];
+	*nr_cgroups = (__u32)config->nr_cgroups;
+	for (size_t i = 0; i < config->nr_cgroups; i++)
+		cgroups[i] = (struct filter_cgroup){ .id = config->cgroups[i].id,
+						     .level = config->cgroups[i].level };
+	return 0;
+}
+
+static size_t ring_bytes_of(const struct source_config *config, uint32_t nr_rings)
+{
+	size_t want = config->ring_bytes ? config->ring_bytes : RING_BYTES_DEFAULT, bytes = 4096;
+
+	if (!config->ring_bytes && want > RINGS_BYTES_MAX / nr_rings)
+		want = RINGS_BYTES_MAX / nr_rings;
+	if (want < RING_BYTES_MIN)
+		want = RING_BYTES_MIN;
+	while (bytes < want)
+		bytes *= 2;
+	return bytes;
+}
+
+static int rings_open(struct source *s, int map_fd, uint32_t nr_rings, size_t bytes,
+		      struct err *err)
+{
+	for (uint32_t i = 0; i < nr_rings; i++) {
+		int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "blkcast_ring", 0, 0, (__u32)bytes,
+					NULL);
+		int ret = fd < 0 ? fd : bpf_map_update_elem(map_fd, &i, &fd, 0);
+
+		if (!ret && !s->rings) {
+			s->rings = ring_buffer__new(fd, on_record, s, NULL);
+			ret = s->rings ? 0 : -errno;
+		} else if (!ret) {
+			ret = ring_buffer__add(s->rings, fd, on_record, s);
+		}
+		if (fd >= 0)
+			close(fd); /* the outer map and the mapping keep it */
+		if (ret)
+			return err_set(err, -ret, "ring %u of %u, %zu KiB: %s", i, nr_rings,
+				       bytes >> 10, strerror(-ret));
+	}
+	return 0;
+}
+
+static int load_failed(int ret, struct err *err)
+{
+	if (ret == -EPERM || ret == -EACCES)
+		return err_set(err, -ret,
+			       "bpf: not permitted to load programs: run as root, or with CAP_BPF "
+			       "and CAP_PERFMON");
+	return err_set(err, -ret, "bpf: the kernel refused the programs: %s", strerror(-ret));
+}
+
+static int bio_open(struct source *s, const struct source_config *config, uint32_t nr_rings,
+		    uint32_t wake_bytes, struct err *err)
+{
+	int ret;
+
+	s->bio = bio_bpf__open();
+	if (!s->bio)
+		return load_failed(-errno, err);
+	s->bio->rodata->nr_rings = nr_rings;
+	s->bio->rodata->wake_bytes = wake_bytes;
+	bpf_map__set_max_entries(s->bio->maps.rings, nr_rings);
+	ret = filters_fill(config, &s->bio->rodata->nr_filter_devices,
+			   s->bio->rodata->filter_devices, &s->bio->rodata->nr_filter_cgroups,
+			   s->bio->rodata->filter_cgroups, err);
+	if (ret)
+		return ret;
+	s->bio->rodata->queue_before_bio = s->kernel.queue_before_bio;
+	ret = bio_bpf__load(s->bio);
+	if (ret)
+		return load_failed(ret, err);
+	s->counters = s->bio->bss->counters;
+	s->seen = s->bio->bss->seen;
+	s->seen_bytes = sizeof(s->bio->bss->seen);
+	s->nr_evicted = &s->bio->bss->nr_evicted;
+	return bpf_map__fd(s->bio->maps.rings);
+}
+
+static int block_open(struct source *s, const struct source_config *config, uint32_t nr_rings,
+		      uint32_t wake_bytes, struct err *err)
+{
+	int ret;
+
+	s->block = block_bpf__open();
+	if (!s->block)
+		return load_failed(-errno, err);
+	s->block->rodata->nr_rings = nr_rings;
+	s->block->rodata->wake_bytes = wake_bytes;
+	bpf_map__set_max_entries(s->block->maps.rings, nr_rings);
+	ret = filters_fill(config, &s->block->rodata->nr_filter_devices,
+			   s->block->rodata->filter_devices, &s->block->rodata->nr_filter_cgroups,
+			   s->block->rodata->filter_cgroups, err);
+	if (ret)
+		return ret;
+	s->block->rodata->queue_before_request = s->kernel.queue_before_request;
+	bpf_program__set_autoload(s->block->progs.block_io_start, s->kernel.has_io_start);
+	bpf_program__set_autoload(s->block->progs.block_rq_merge, s->kernel.has_merge);
+	ret = block_bpf__load(s->block);
+	if (ret)
+		return load_failed(ret, err);
+	s->counters = s->block->bss->counters;
+	s->seen = s->block->bss->seen;
+	s->seen_bytes = sizeof(s->block->bss->seen);
+	s->nr_evicted = &s->block->bss->nr_evicted;
+	return bpf_map__fd(s->block->maps.rings);
+}
+
+static int issue_attach(struct source *s)
+{
+	if (!s->insert)
+		s->insert = bpf_program__attach(s->block->progs.block_rq_insert);
+	if (!s->issue)
+		s->issue = bpf_program__attach(s->block->progs.block_rq_issue);
+	return s->insert && s->issue ? 0 : -errno;
+}
+
+static void issue_detach(struct source *s)
+{
+	bpf_link__destroy(s->issue);
+	bpf_link__destroy(s->insert);
+	s->issue = s->insert = NULL;
+}
+
+/* Submissions first, completions last: every request that is seen to begin is seen to end. */
+static int block_attach(struct source *s)
+{
+	struct {
+		struct bpf_program *program;
+		struct bpf_link **link;
+		bool wanted;
+	} order[] = {
+		{ s->block->progs.block_rq_requeue, &s->block->links.block_rq_requeue, true },
+		{ s->block->progs.block_rq_merge, &s->block->links.block_rq_merge,
+		  s->kernel.has_merge },
+		{ s->block->progs.block_io_start, &s->block->links.block_io_start,
+		  s->kernel.has_io_start },
+		{ s->block->progs.block_rq_complete, &s->block->links.block_rq_complete, true },
+	};
+
+	if (s->issue_always && issue_attach(s))
+		return -errno;
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		if (!order[i].wanted)
+			continue;
+		*order[i].link = bpf_program__attach(order[i].program);
+		if (!*order[i].link)
+			return -errno;
+	}
+	s->block->bss->attached_ns = now_ns();
+	return 0;
+}
+
+static int source_bpf_attach(struct source *s, struct err *err)
+{
+	int ret = s->block ? block_attach(s) : bio_bpf__attach(s->bio);
+
+	if (ret)
+		return err_set(err, -ret, "bpf: cannot attach to the block tracepoints: %s",
+			       strerror(-ret));
+	return 0;
+}
+
+/* What one request costs in the kernel, by running the programs' body on its own. */
+static double calibrate(const struct source *s)
+{
+	char packet[64] = { 0 };
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = packet, .data_size_in = sizeof(packet),
+		    .repeat = CALIBRATE_RUNS);
+	int fd = s->block ? bpf_program__fd(s->block->progs.calibrate) : -1;
+
+	if (fd < 0 || bpf_prog_test_run_opts(fd, &opts))
+		return NAN;
+	return (double)opts.duration + ENTRIES_PER_REQUEST * ENTRY_NS;
+}
+
+static void source_bpf_free(struct source *s)
+{
+	if (!s)
+		return;
+	issue_detach(s);
+	block_bpf__destroy(s->block);
+	bio_bpf__destroy(s->bio);
+	ring_buffer__free(s->rings);
+	free(s);
+}
+
+/* Whether a traced disk keeps no I/O statistics: then no submission is announced. */
+static bool iostats_off_somewhere(const struct source_config *config)
+{
+	for (size_t i = 0; i < config->nr_devices; i++)
+		if (device_queue_flag(config->devices[i], "iostats") == 0)
+			return true;
+	return false;
+}
+
+static int source_bpf_open(struct source **out, const struct source_config *config, struct err *err)
+{
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	uint32_t nr_rings = online < 1		    ? 1
+			    : online > NR_RINGS_MAX ? NR_RINGS_MAX
+						    : (uint32_t)online;
+	size_t bytes = ring_bytes_of(config, nr_rings);
+	struct source *s = calloc(1, sizeof(*s));
+	int ret;
+
+	if (!s)
+		return err_set(err, ENOMEM, "bpf: out of memory");
+	libbpf_set_print(quiet);
+	ret = kernel_btf_read(&s->kernel, config->btf_path, err);
+	if (ret)
+		goto fail;
+	s->layer = config->layer;
+	s->only_device = config->nr_devices == 1 ? config->devices[0] : 0;
+	s->nr_cpus = libbpf_num_possible_cpus();
+	s->nr_cpus = s->nr_cpus > COUNTERS_MAX_CPUS ? COUNTERS_MAX_CPUS : s->nr_cpus;
+	s->issue_always = !s->kernel.has_io_start || iostats_off_somewhere(config);
+	if (config->layer == LAYER_QUEUE)
+		ret = bio_open(s, config, nr_rings, (uint32_t)bytes / 4, err);
+	else
+		ret = block_open(s, config, nr_rings, (uint32_t)bytes / 4, err);
+	if (ret >= 0)
+		ret = rings_open(s, ret, nr_rings, bytes, err);
+	if (ret)
+		goto fail;
+	s->request_ns = calibrate(s);
+	s->last_forgot_ns = now_ns();
+	ret = source_bpf_attach(s, err);
+	if (ret)
+		goto fail;
+	*out = s;
+	return 0;
+fail:
+	source_bpf_free(s);
+	return ret;
+}
+
+static int source_bpf_probe(char *what, size_t what_bytes, struct err *err)
+{
+	const struct source_config config = { .layer = LAYER_DEVICE, .ring_bytes = RING_BYTES_MIN };
+	struct source *s;
+	int ret = source_bpf_open(&s, &config, err);
+
+	if (ret)
+		return ret;
+	if (what)
+		snprintf(what, what_bytes,
+			 "every request, all fields; %s, about %.0f ns of kernel time a request",
+			 s->kernel.has_io_start ? "submitters by block_io_start"
+						: "submitters by block_rq_insert and issue",
+			 s->request_ns);
+	source_bpf_free(s);
+	return 0;
+}
+
+/* ---- running ---- */
+
+static void losses_tell(struct source *s)
+{
+	uint64_t lost = 0, evicted = __atomic_load_n(s->nr_evicted, __ATOMIC_RELAXED);
+
+	for (int i = 0; i < s->nr_cpus; i++)
+		lost += __atomic_load_n(&s->counters[i].lost, __ATOMIC_RELAXED);
+	if (lost != s->last_lost && s->sink)
+		s->sink->lost(s->sink->ctx, LOSS_RING_FULL, lost - s->last_lost, s->only_device);
+	/* A bio that lost its line is lost; a request is still recorded, without its issuer. */
+	if (evicted != s->last_evicted && s->sink && s->layer == LAYER_QUEUE)
+		s->sink->lost(s->sink->ctx, LOSS_UNPAIRED, evicted - s->last_evicted,
+			      s->only_device);
+	s->last_lost = lost;
+	s->last_evicted = evicted;
+}
+
+/* Attaches the issue program while there are requests that it alone can explain. */
+static void issue_follow(struct source *s, uint64_t now)
+{
+	uint64_t wanted_ns = 0;
+
+	if (!s->block || s->issue_always)
+		return;
+	for (int i = 0; i < s->nr_cpus; i++) {
+		uint64_t ns = __atomic_load_n(&s->counters[i].wanted_ns, __ATOMIC_RELAXED);
+
+		wanted_ns = ns > wanted_ns ? ns : wanted_ns;
+	}
+	if (wanted_ns != s->last_wanted_ns && !s->issue && issue_attach(s))
+		issue_detach(s);
+	else if (s->issue && now > wanted_ns + ISSUE_KEEP_NS)
+		issue_detach(s);
+	s->last_wanted_ns = wanted_ns;
+}
+
+static int64_t source_bpf_poll(struct source *s, const struct source_sink *sink)
+{
+	uint64_t now = now_ns();
+	int ret;
+
+	s->sink = sink;
+	s->nr_polled = 0;
+	ret = ring_buffer__consume(s->rings);
+	losses_tell(s);
+	issue_follow(s, now);
+	if (now - s->last_forgot_ns > SEEN_FORGET_NS) {
+		memset(s->seen, 0, s->seen_bytes);
+		s->last_forgot_ns = now;
+	}
+	s->sink = NULL;
+	return ret < 0 ? ret : s->nr_polled;
+}
+
+static int source_bpf_fd(const struct source *s)
+{
+	return ring_buffer__epoll_fd(s->rings);
+}
+
+static double source_bpf_kernel_cpu_s(const struct source *s)
+{
+	uint64_t records = 0;
+
+	for (int i = 0; i < s->nr_cpus; i++)
+		records += __atomic_load_n(&s->counters[i].records, __ATOMIC_RELAXED);
+	return (double)records * s->request_ns * 1e-9;
+}
+
+static void source_bpf_close(struct source *s, const struct source_sink *sink)
+{
+	if (!s)
+		return;
+	issue_detach(s);
+	if (s->block)
+		block_bpf__detach(s->block);
+	else
+		bio_bpf__detach(s->bio);
+	source_bpf_poll(s, sink);
+	source_bpf_free(s);
+}
+
+const struct source_ops source_bpf = {
+	.name = "bpf",
+	.id = SOURCE_BPF,
+	.probe = source_bpf_probe,
+	.open = source_bpf_open,
+	.poll = source_bpf_poll,
+	.fd = source_bpf_fd,
+	.kernel_cpu_s = source_bpf_kernel_cpu_s,
+	.close = source_bpf_close,
+};

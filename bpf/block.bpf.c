@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * block.bpf.c: the life of a request, --layer device.
+ *
+ *	start     the request is made from a bio, its submitter is running      (arrival)
+ *	insert    it enters a scheduler or a software queue: for requests that start does not announce
+ *	issue     it is handed to the driver                                    (dispatch)
+ *	requeue   the driver hands it back
+ *	merge     another request absorbs it
+ *	complete  the driver reports a part of it, or all, as ended             (completion)
+ *
+ * One record leaves for each request, at its last completion. Reading the clock and entering a
+ * program are what costs, so the kernel's own notes are used where they are exact:
+ *
+ *	arrival   is the request's start time, unless it was made under a plug that had cached the
+ *		  time before: then the clock is read.
+ *	dispatch  is the request's issue time, where the kernel noted one after the arrival. Where it
+ *		  did not (requests held back in a plug, queues without statistics or without
+ *		  iostats) only the issue program can tell; complete says so in wanted_ns, and
+ *		  the agent attaches issue for as long as that goes on.
+ *
+ * A dispatch that nobody noted is marked unknown, never guessed.
+ */
+#include "bpf/compat.bpf.h"
+#include "bpf/emit.bpf.h"
+#include "bpf/filter.bpf.h"
+#include "bpf/inflight.bpf.h"
+#include "bpf/submitter.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* When the programs were attached: what started before has no line in the table. */
+__u64 attached_ns;
+
+SEC("tp_btf/block_io_start")
+int block_io_start(u64 *ctx)
+{
+	struct request *rq = (struct request *)ctx[0];
+	struct inflight *at;
+
+	if (nr_filter_devices && !device_wanted(disk_device(request_disk(rq))))
+		return 0;
+	at = inflight_begin(inflight_key(rq));
+	at->arrival_ns = time_is_cached() ? bpf_ktime_get_ns() : 0;
+	submitter_note(at);
+	return 0;
+}
+
+/*
+ * A request that start did not announce: iostats off, or passthrough. A worker runs queues for
+ * others: where one is running, the submitter is not known.
+ */
+static __always_inline struct inflight *announce_late(struct request *rq)
+{
+	struct inflight *at;
+
+	if (nr_filter_devices && !device_wanted(disk_device(request_disk(rq))))
+		return NULL;
+	at = inflight_begin(inflight_key(rq));
+	at->arrival_ns = rq->start_time_ns && !time_is_cached() ? 0 : bpf_ktime_get_ns();
+	at->pid_tgid = 0;
+	if (!is_kernel_thread())
+		submitter_note(at);
+	return at;
+}
+
+SEC("tp_btf/block_rq_insert")
+int block_rq_insert(u64 *ctx)
+{
+	struct request *rq = request_arg(ctx);
+
+	if (!inflight_find(inflight_key(rq)))
+		announce_late(rq);
+	return 0;
+}
+
+SEC("tp_btf/block_rq_issue")
+int block_rq_issue(u64 *ctx)
+{
+	struct request *rq = request_arg(ctx);
+	struct inflight *at = inflight_find(inflight_key(rq));
+
+	if (!at)
+		at = announce_late(rq);
+	if (at && !at->dispatch_ns)
+		at->dispatch_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/block_rq_requeue")
+int block_rq_requeue(u64 *ctx)
+{
+	struct inflight *at = inflight_find(inflight_key(request_arg(ctx)));
+
+	if (at && at->requeues != 0xffff)
+		at->requeues++;
+	return 0;
+}
+
+SEC("tp_btf/block_rq_merge")
+int block_rq_merge(u64 *ctx)
+{
+	struct inflight *at = inflight_find(inflight_key(request_arg(ctx)));
+
+	if (at)
+		at->key = 0;
+	return 0;
+}
+
+/* A part ended and more is to come: keep what the completion is about to consume. */
+static __always_inline int part_ended(struct request *rq, u32 nr_bytes)
+{
+	struct inflight *at = inflight_find(inflight_key(rq));
+
+	if (!at)
+		return 0;
+	if (!at->has_parts) {
+		at->has_parts = 1;
+		at->sector = rq->__sector;
+	}
+	at->bytes += nr_bytes;
+	return 0;
+}
+
+/* Fills in what was noted on the way; the line is free again afterwards. */
+static __always_inline void event_from_line(struct event_request *event, struct inflight *at,
+					    const struct request *rq)
+{
+	u64 arrival_ns = at->arrival_ns, dispatch_ns = at->dispatch_ns, noted_ns;
+
+	event->flags |= at->flags;
+	event->requeues = at->requeues;
+	event->tid = (u32)at->pid_tgid;
+	event->pid = at->pid_tgid >> 32;
+	if (at->has_parts) {
+		event->bytes += at->bytes;
+		event->sector = at->sector;
+	}
+	at->key = 0;
+	if (!arrival_ns)
+		arrival_ns = rq->start_time_ns;
+	noted_ns = rq->io_start_time_ns;
+	if (!dispatch_ns && noted_ns >= arrival_ns)
+		dispatch_ns = noted_ns;
+	event->arrival_ns = arrival_ns;
+	event->dispatch_ns = dispatch_ns;
+}
+
+static __always_inline void event_without_line(struct event_request *event,
+					       const struct request *rq)
+{
+	event->flags |= EVENT_NO_SUBMISSION;
+	event->requeues = 0;
+	event->tid = 0;
+	event->pid = 0;
+	event->arrival_ns = rq->start_time_ns;
+	event->dispatch_ns = 0;
+}
+
+/* Whether only the issue program could have told more of this request. */
+static __always_inline bool issue_wanted(const struct event_request *event, bool plugged)
+{
+	if (is_empty_flush(event->cmd_flags, event->bytes))
+		return false; /* never dispatched itself */
+	if (event->flags & EVENT_NO_SUBMISSION)
+		return !event->arrival_ns || event->arrival_ns > attached_ns;
+	return plugged || !event->dispatch_ns;
+}
+
+SEC("tp_btf/block_rq_complete")
+int block_rq_complete(u64 *ctx)
+{
+	struct request *rq = (struct request *)ctx[0];
+	u32 nr_bytes = (u32)ctx[2], cmd_flags = rq->cmd_flags, cpu;
+	u32 device = disk_device(request_disk(rq));
+	struct event_request *event;
+	struct cgroup *cgroup;
+	struct inflight *at;
+	bool plugged;
+	void *ring;
+
+	if (!device_wanted(device))
+		return 0;
+	if (request_in_flush_sequence(rq)) {
+		/* The flush that the kernel makes belongs to the requests which asked for it. */
+		if ((cmd_flags & REQ_OP_MASK) == REQ_OP_FLUSH)
+			return 0;
+		return part_ended(rq, nr_bytes);
+	}
+	if (nr_bytes < rq->__data_len)
+		return part_ended(rq, nr_bytes);
+
+	at = inflight_find(inflight_key(rq));
+	cgroup = rq->bio ? bio_cgroup(rq->bio) : NULL;
+	cpu = bpf_get_smp_processor_id();
+	ring = ring_of(cpu);
+	event = cgroup_wanted(cgroup) ? request_reserve(ring, cpu) : NULL;
+	if (!event) {
+		if (at)
+			at->key = 0;
+		return 0;
+	}
+	event->kind = EVENT_REQUEST;
+	event->flags = 0;
+	event->cmd_flags = cmd_flags;
+	event->device = device;
+	event->error = (s32)ctx[1];
+	event->bytes = nr_bytes;
+	event->sector = rq->__sector;
+	event->cgroup_id = cgroup ? cgroup->kn->id : 0;
+	event->completion_ns = bpf_ktime_get_ns();
+	plugged = at && at->arrival_ns;
+	if (at)
+		event_from_line(event, at, rq);
+	else
+		event_without_line(event, rq);
+	if (issue_wanted(event, plugged))
+		counters_of(cpu)->wanted_ns = event->completion_ns;
+	request_submit(event, ring, cpu);
+	return 0;
+}
+
+/* Costs what a request costs, less the entries of the programs; run by the agent at its start. */
+SEC("socket")
+int calibrate(void *ctx)
+{
+	struct inflight *at = inflight_begin(1);
+	u32 cpu = bpf_get_smp_processor_id();
+	struct event_request *event;
+	void *ring = ring_of(cpu);
+
+	if (!ring)
+		return 0;
+	event = bpf_ringbuf_reserve(ring, sizeof(*event), 0);
+	if (event) {
+		event->completion_ns = bpf_ktime_get_ns();
+		event->arrival_ns = at->arrival_ns;
+		bpf_ringbuf_discard(event, BPF_RB_NO_WAKEUP);
+	}
+	at->key = 0;
+	return 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * emit.bpf.h: records into the rings.
+ *
+ * One ring per CPU, so that CPUs never wait for each other; CPUs that come online later share
+ * the rings there are. No record wakes the reader: it polls, and is woken once a ring is a
+ * quarter full, which is looked at every 64 records.
+ */
+#ifndef BPF_EMIT_BPF_H
+#define BPF_EMIT_BPF_H
+
+#include "bpf/event.h"
+#include "bpf/kernel.h"
+
+#include <bpf/bpf_helpers.h>
+
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20); /* the loader sets the size */
+};
+
+/* The loader makes the rings and sets the number of entries. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__array(values, struct ring);
+} rings SEC(".maps");
+
+const volatile __u32 nr_rings = 1;
+const volatile __u32 wake_bytes = 1 << 18;
+
+/* Written here, read by the agent through the mapping of .bss: one cache line per CPU. */
+struct cpu_counters counters[COUNTERS_MAX_CPUS] __attribute__((aligned(64)));
+
+static __always_inline struct cpu_counters *counters_of(u32 cpu)
+{
+	return &counters[cpu % COUNTERS_MAX_CPUS];
+}
+
+static __always_inline void *ring_of(u32 cpu)
+{
+	u32 i = cpu < nr_rings ? cpu : cpu % nr_rings;
+
+	return bpf_map_lookup_elem(&rings, &i);
+}
+
+/* Room for a record in the CPU's ring, or NULL: then it is counted as lost. */
+static __always_inline struct event_request *request_reserve(void *ring, u32 cpu)
+{
+	struct event_request *event = NULL;
+
+	if (ring)
+		event = bpf_ringbuf_reserve(ring, sizeof(*event), 0);
+	if (!event)
+		__sync_fetch_and_add(&counters_of(cpu)->lost, 1);
+	return event;
+}
+
+static __always_inline void request_submit(struct event_request *event, void *ring, u32 cpu)
+{
+	u64 flags = BPF_RB_NO_WAKEUP;
+
+	if (!(++counters_of(cpu)->records % 64) &&
+	    bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= wake_bytes)
+		flags = BPF_RB_FORCE_WAKEUP;
+	bpf_ringbuf_submit(event, flags);
+}
+
+#endif
