@@ -220,3 +220,16 @@ int device_completed(uint32_t device, uint64_t *out)
 	*out = v[0] + v[4] + v[11];
 	return 0;
 }
+
+int64_t device_in_flight(uint32_t device)
+{
+	char path[PATH_MAX], text[64];
+	unsigned long long reads, writes;
+
+	path_make(path, SYSFS_DEV "/%u:%u/inflight", device_major(device), device_minor(device));
+	if (line_read(path, text, sizeof(text)) || sscanf(text, "%llu %llu", &reads, &writes) != 2)
+		return -ENODEV;
+	if (device_queue_flag(device, "iostats") == 0)
+		return -ENODATA;
+	return (int64_t)(reads + writes);
+}

@@ -46,4 +46,7 @@ int device_queue_flag(uint32_t device, const char *name);
  */
 int device_completed(uint32_t device, uint64_t *out);
 
+/* Requests of the disk that the kernel counts as under way; -ENODEV, -ENODATA with iostats off. */
+int64_t device_in_flight(uint32_t device);
+
 #endif

@@ -26,6 +26,7 @@
 #define NR_RINGS_MAX	    64
 #define SEEN_FORGET_NS	    10000000000ull /* names are asked for again this often */
 #define ISSUE_KEEP_NS	    10000000000ull /* how long issue stays without being wanted */
+#define SETTLE_NS	    1000000000ull  /* between looks for ends that were not seen */
 #define CALIBRATE_RUNS	    20000
 #define ENTRIES_PER_REQUEST 2  /* start and complete */
 #define ENTRY_NS	    12 /* to enter and leave a program without kernel.bpf_stats */
@@ -39,9 +40,11 @@ struct source {
 	__u64 *seen;
 	size_t seen_bytes;
 	__u64 *nr_evicted;
+	struct inflight *inflights;
 	int nr_cpus;
 	uint64_t last_lost, last_evicted, last_wanted_ns, last_forgot_ns;
-	struct bpf_link *issue, *insert; /* NULL while not attached */
+	uint64_t last_settled_ns;
+	struct bpf_link *issue, *insert, *again; /* NULL while not attached */
 	bool issue_always;
 	uint8_t layer;
 	uint32_t only_device;		/* 0: several */
@@ -108,6 +111,13 @@ static void request_of_event(const struct source *s, const struct event_request 
 		.source = SOURCE_BPF,
 		.layer = s->layer,
 	};
+	if (e->flags & EVENT_NO_COMPLETION) {
+		/* Only that it was, not when it ended: it counts from now. */
+		r->completion_ns = now_ns();
+		r->flags |= REQUEST_NO_COMPLETION | REQUEST_NO_DISPATCH;
+		r->arrival_ns = r->dispatch_ns = r->completion_ns;
+		return;
+	}
 	r->arrival_ns = e->arrival_ns ? e->arrival_ns : e->dispatch_ns;
 	if (!r->arrival_ns || r->arrival_ns > r->completion_ns) {
 		r->arrival_ns = r->completion_ns;
@@ -235,6 +245,7 @@ static int bio_open(struct source *s, const struct source_config *config, uint32
 	s->seen = s->bio->bss->seen;
 	s->seen_bytes = sizeof(s->bio->bss->seen);
 	s->nr_evicted = &s->bio->bss->nr_evicted;
+	s->inflights = s->bio->bss->inflights;
 	return bpf_map__fd(s->bio->maps.rings);
 }
 
@@ -260,10 +271,12 @@ static int block_open(struct source *s, const struct source_config *config, uint
 	ret = block_bpf__load(s->block);
 	if (ret)
 		return load_failed(ret, err);
+	s->block->bss->read_clock_at_start = s->issue_always;
 	s->counters = s->block->bss->counters;
 	s->seen = s->block->bss->seen;
 	s->seen_bytes = sizeof(s->block->bss->seen);
 	s->nr_evicted = &s->block->bss->nr_evicted;
+	s->inflights = s->block->bss->inflights;
 	return bpf_map__fd(s->block->maps.rings);
 }
 
@@ -328,7 +341,7 @@ static double calibrate(const struct source *s)
 	char packet[64] = { 0 };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = packet, .data_size_in = sizeof(packet),
 		    .repeat = CALIBRATE_RUNS);
-	int fd = s->block ? bpf_program__fd(s->block->progs.calibrate) : -1;
+	int fd = bpf_program__fd(s->block ? s->block->progs.calibrate : s->bio->progs.calibrate);
 
 	if (fd < 0 || bpf_prog_test_run_opts(fd, &opts))
 		return NAN;
@@ -340,6 +353,7 @@ static void source_bpf_free(struct source *s)
 	if (!s)
 		return;
 	issue_detach(s);
+	bpf_link__destroy(s->again);
 	block_bpf__destroy(s->block);
 	bio_bpf__destroy(s->bio);
 	ring_buffer__free(s->rings);
@@ -416,20 +430,88 @@ static int source_bpf_probe(char *what, size_t what_bytes, struct err *err)
 
 /* ---- running ---- */
 
+static void tell(const struct source *s, enum loss_cause cause, uint64_t nr, uint32_t device)
+{
+	if (nr && s->sink)
+		s->sink->lost(s->sink->ctx, cause, nr, device);
+}
+
 static void losses_tell(struct source *s)
 {
-	uint64_t lost = 0, evicted = __atomic_load_n(s->nr_evicted, __ATOMIC_RELAXED);
+	uint64_t evicted = __atomic_load_n(s->nr_evicted, __ATOMIC_RELAXED);
+	uint64_t lost = 0;
 
 	for (int i = 0; i < s->nr_cpus; i++)
 		lost += __atomic_load_n(&s->counters[i].lost, __ATOMIC_RELAXED);
-	if (lost != s->last_lost && s->sink)
-		s->sink->lost(s->sink->ctx, LOSS_RING_FULL, lost - s->last_lost, s->only_device);
+	tell(s, LOSS_RING_FULL, lost - s->last_lost, s->only_device);
 	/* A bio that lost its line is lost; a request is still recorded, without its issuer. */
-	if (evicted != s->last_evicted && s->sink && s->layer == LAYER_QUEUE)
-		s->sink->lost(s->sink->ctx, LOSS_UNPAIRED, evicted - s->last_evicted,
-			      s->only_device);
+	if (s->layer == LAYER_QUEUE)
+		tell(s, LOSS_UNPAIRED, evicted - s->last_evicted, s->only_device);
 	s->last_lost = lost;
 	s->last_evicted = evicted;
+}
+
+/* Hands over a request whose end was not seen, from its line. */
+static void unseen_tell(struct source *s, const struct inflight *at)
+{
+	const struct event_request e = {
+		.kind = EVENT_REQUEST,
+		.flags = at->flags | EVENT_NO_COMPLETION,
+		.requeues = at->requeues,
+		.cmd_flags = at->cmd_flags,
+		.arrival_ns = at->arrival_ns,
+		.sector = at->sector,
+		.cgroup_id = at->flags & EVENT_BIO ? at->cgroup_id : 0,
+		.bytes = at->bytes,
+		.tid = (__u32)at->pid_tgid,
+		.pid = (__u32)(at->pid_tgid >> 32),
+		.device = at->device,
+	};
+
+	on_record(s, (void *)&e, sizeof(e));
+}
+
+/*
+ * Finds requests whose end was not seen on a disk that has nothing under way any more: their lines
+ * are still taken. Done when the rings are quiet, so that they are known without waiting for their
+ * addresses to be used again.
+ */
+static void unseen_settle(struct source *s)
+{
+	uint32_t idle = 0, busy = 0;
+
+	for (uint32_t i = 0; i < INFLIGHT_NR; i++) {
+		struct inflight at;
+		__u64 key = __atomic_load_n(&s->inflights[i].key, __ATOMIC_ACQUIRE);
+
+		if (!key)
+			continue;
+		at = s->inflights[i];
+		if (at.device == busy)
+			continue;
+		if (at.device != idle && device_in_flight(at.device) != 0) {
+			busy = at.device;
+			continue;
+		}
+		idle = at.device;
+		if (__atomic_compare_exchange_n(&s->inflights[i].key, &key, 0, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			unseen_tell(s, &at);
+	}
+}
+
+/* Completions that the kernel passed over because one was being recorded on the same CPU. */
+static void again_follow(struct source *s)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 bytes = sizeof(info);
+	int fd;
+
+	if (!s->block || s->again)
+		return;
+	fd = bpf_program__fd(s->block->progs.block_rq_complete);
+	if (!bpf_obj_get_info_by_fd(fd, &info, &bytes) && info.recursion_misses)
+		s->again = bpf_program__attach(s->block->progs.block_rq_complete_again);
 }
 
 /* Attaches the issue program while there are requests that it alone can explain. */
@@ -461,6 +543,11 @@ static int64_t source_bpf_poll(struct source *s, const struct source_sink *sink)
 	ret = ring_buffer__consume(s->rings);
 	losses_tell(s);
 	issue_follow(s, now);
+	again_follow(s);
+	if (!s->nr_polled && now - s->last_settled_ns > SETTLE_NS) {
+		unseen_settle(s);
+		s->last_settled_ns = now;
+	}
 	if (now - s->last_forgot_ns > SEEN_FORGET_NS) {
 		memset(s->seen, 0, s->seen_bytes);
 		s->last_forgot_ns = now;
@@ -492,7 +579,9 @@ static void source_bpf_close(struct source *s, const struct source_sink *sink)
 		block_bpf__detach(s->block);
 	else
 		bio_bpf__detach(s->bio);
+	s->last_settled_ns = 0;
 	source_bpf_poll(s, sink);
+	source_bpf_poll(s, sink); /* with nothing more to come, settles what was not seen to end */
 	source_bpf_free(s);
 }
 

@@ -3,12 +3,18 @@
  * bio.bpf.c: the life of a bio, --layer queue.
  *
  *	queue     a bio is submitted to a block device, its submitter is running  (arrival)
- *	complete  it has ended, all its splits and clones included                (completion)
+ *	complete  it has ended: block_bio_complete where the driver works on bios, as dm and md do;
+ *		  where it works on requests the kernel traces only block_rq_complete, which ends
+ *		  the bios of the request, or a part of them                      (completion)
+ *
+ * A bio too long for the device is split: its parts are bios of their own, whose private pointer is
+ * the bio they come from, and it has ended when as many bytes have ended as it was queued with.
  *
  * This layer sees what device-mapper, md and other drivers without requests do, and bios before
  * they are merged or split. There is no dispatch: each device below sends bios of its own.
  * All that is to be known of a bio stands in its line: completion has consumed the bio itself.
  */
+#include "bpf/calibrate.bpf.h"
 #include "bpf/compat.bpf.h"
 #include "bpf/emit.bpf.h"
 #include "bpf/filter.bpf.h"
@@ -23,11 +29,16 @@ int block_bio_queue(u64 *ctx)
 	struct bio *bio = bio_arg(ctx);
 	u32 device = disk_device(bio_disk(bio));
 	struct cgroup *cgroup = bio_cgroup(bio);
+	u64 key = inflight_key(bio);
 	struct inflight *at;
 
 	if (!device_wanted(device) || !cgroup_wanted(cgroup))
 		return 0;
-	at = inflight_begin(inflight_key(bio));
+	at = inflight_place(key);
+	if (at->key == key)
+		unseen_emit(at, 0);
+	inflight_begin(at, key);
+	at->flags = EVENT_BIO;
 	at->arrival_ns = bpf_ktime_get_ns();
 	at->sector = bio->bi_iter.bi_sector;
 	at->bytes = bio->bi_iter.bi_size;
@@ -38,37 +49,86 @@ int block_bio_queue(u64 *ctx)
 	return 0;
 }
 
+static __noinline int bio_ended(struct inflight *at, s32 error)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct event_request *event;
+	void *ring = ring_of(cpu);
+
+	event = request_reserve(ring, cpu);
+	if (event) {
+		event_of_line(event, at);
+		event->dispatch_ns = 0;
+		event->completion_ns = bpf_ktime_get_ns();
+		event->cgroup_id = at->cgroup_id;
+		event->error = error;
+		request_submit(event, ring, cpu);
+	}
+	at->key = 0;
+	return 0;
+}
+
 SEC("tp_btf/block_bio_complete")
 int block_bio_complete(u64 *ctx)
 {
 	struct bio *bio = (struct bio *)ctx[1]; /* (q, bio) in every version */
 	struct inflight *at = inflight_find(inflight_key(bio));
-	struct event_request *event;
-	u32 cpu;
-	void *ring;
+
+	if (at)
+		bio_ended(at, bio->bi_status);
+	return 0;
+}
+
+/*
+ * nr bytes end of the bio that has this key. 0, or 1 where no such bio is under way. A global
+ * function of plain numbers: verified once, not for each turn of the loop below.
+ */
+__attribute__((noinline)) int bytes_ended(__u64 key, __u32 nr, __s32 error, __u32 held)
+{
+	struct inflight *at = inflight_find(key);
 
 	if (!at)
+		return 1;
+	/* Parts end on several CPUs at once: one of them sees the sum reach the whole. */
+	if (__sync_fetch_and_add(&at->ended_bytes, nr) + nr >= at->bytes && !held)
+		bio_ended(at, error);
+	return 0;
+}
+
+/* The key of the bio that this one was split from. */
+static __always_inline u64 parent_key(const struct bio *bio)
+{
+	u64 private = 0;
+
+	bpf_core_read(&private, sizeof(private), &bio->bi_private);
+	return inflight_key_of_number(private);
+}
+
+#define BIOS_PER_REQUEST_MAX 512
+
+SEC("tp_btf/block_rq_complete")
+int block_rq_complete(u64 *ctx)
+{
+	struct request *rq = (struct request *)ctx[0];
+	/* In a flush sequence the data may end before the bio does, which the last call tells. */
+	bool held = request_in_flush_sequence(rq);
+	s32 error = (s32)ctx[1];
+	u32 left = (u32)ctx[2];
+	struct bio *bio = rq->bio;
+
+	if (!device_wanted(disk_device(request_disk(rq))))
 		return 0;
-	cpu = bpf_get_smp_processor_id();
-	ring = ring_of(cpu);
-	event = request_reserve(ring, cpu);
-	if (event) {
-		event->kind = EVENT_REQUEST;
-		event->flags = EVENT_BIO | at->flags;
-		event->requeues = 0;
-		event->cmd_flags = at->cmd_flags;
-		event->arrival_ns = at->arrival_ns;
-		event->dispatch_ns = 0;
-		event->completion_ns = bpf_ktime_get_ns();
-		event->sector = at->sector;
-		event->cgroup_id = at->cgroup_id;
-		event->bytes = at->bytes;
-		event->device = at->device;
-		event->tid = (u32)at->pid_tgid;
-		event->pid = at->pid_tgid >> 32;
-		event->error = bio->bi_status;
-		request_submit(event, ring, cpu);
+	for (int i = 0; i < BIOS_PER_REQUEST_MAX && bio; i++) {
+		u32 size = bio->bi_iter.bi_size;
+
+		if (left < size)
+			size = left;
+		if (bytes_ended(inflight_key(bio), size, error, held))
+			bytes_ended(parent_key(bio), size, error, held);
+		left -= size;
+		if (!left)
+			break;
+		bio = bio->bi_next;
 	}
-	at->key = 0;
 	return 0;
 }

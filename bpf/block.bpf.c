@@ -21,6 +21,7 @@
  *
  * A dispatch that nobody noted is marked unknown, never guessed.
  */
+#include "bpf/calibrate.bpf.h"
 #include "bpf/compat.bpf.h"
 #include "bpf/emit.bpf.h"
 #include "bpf/filter.bpf.h"
@@ -32,16 +33,35 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* When the programs were attached: what started before has no line in the table. */
 __u64 attached_ns;
 
+static __always_inline struct inflight *request_begins(struct request *rq, u32 device)
+{
+	u64 key = inflight_key(rq);
+	struct inflight *at = inflight_place(key);
+
+	if (at->key == key)
+		unseen_emit(at, rq->start_time_ns); /* still that of the earlier life */
+	inflight_begin(at, key);
+	at->device = device;
+	at->sector = rq->__sector;
+	at->bytes = rq->__data_len;
+	at->cmd_flags = rq->cmd_flags; /* a flush sequence takes its flags away */
+	return at;
+}
+
+/* Set where requests turn out to keep no times of their own: iostats off. */
+__u32 read_clock_at_start;
+
 SEC("tp_btf/block_io_start")
 int block_io_start(u64 *ctx)
 {
 	struct request *rq = (struct request *)ctx[0];
+	u32 device = disk_device(request_disk(rq));
 	struct inflight *at;
 
-	if (nr_filter_devices && !device_wanted(disk_device(request_disk(rq))))
+	if (!device_wanted(device))
 		return 0;
-	at = inflight_begin(inflight_key(rq));
-	at->arrival_ns = time_is_cached() ? bpf_ktime_get_ns() : 0;
+	at = request_begins(rq, device);
+	at->arrival_ns = read_clock_at_start || time_is_cached() ? bpf_ktime_get_ns() : 0;
 	submitter_note(at);
 	return 0;
 }
@@ -52,12 +72,13 @@ int block_io_start(u64 *ctx)
  */
 static __always_inline struct inflight *announce_late(struct request *rq)
 {
+	u32 device = disk_device(request_disk(rq));
 	struct inflight *at;
 
-	if (nr_filter_devices && !device_wanted(disk_device(request_disk(rq))))
+	if (!device_wanted(device))
 		return NULL;
-	at = inflight_begin(inflight_key(rq));
-	at->arrival_ns = rq->start_time_ns && !time_is_cached() ? 0 : bpf_ktime_get_ns();
+	at = request_begins(rq, device);
+	at->arrival_ns = bpf_ktime_get_ns();
 	at->pid_tgid = 0;
 	if (!is_kernel_thread())
 		submitter_note(at);
@@ -118,27 +139,30 @@ static __always_inline int part_ended(struct request *rq, u32 nr_bytes)
 		at->has_parts = 1;
 		at->sector = rq->__sector;
 	}
-	at->bytes += nr_bytes;
+	at->ended_bytes += nr_bytes;
 	return 0;
 }
 
 /* Fills in what was noted on the way; the line is free again afterwards. */
-static __always_inline void event_from_line(struct event_request *event, struct inflight *at,
-					    const struct request *rq)
+static __always_inline void event_finish(struct event_request *event, struct inflight *at,
+					 const struct request *rq)
 {
 	u64 arrival_ns = at->arrival_ns, dispatch_ns = at->dispatch_ns, noted_ns;
 
-	event->flags |= at->flags;
+	event->flags = at->flags;
+	event->cmd_flags = at->cmd_flags;
 	event->requeues = at->requeues;
 	event->tid = (u32)at->pid_tgid;
 	event->pid = at->pid_tgid >> 32;
 	if (at->has_parts) {
-		event->bytes += at->bytes;
+		event->bytes += (u32)at->ended_bytes;
 		event->sector = at->sector;
 	}
 	at->key = 0;
-	if (!arrival_ns)
+	if (!arrival_ns && request_keeps_times(rq))
 		arrival_ns = rq->start_time_ns;
+	if (!arrival_ns)
+		read_clock_at_start = 1;
 	noted_ns = rq->io_start_time_ns;
 	if (!dispatch_ns && noted_ns >= arrival_ns)
 		dispatch_ns = noted_ns;
@@ -146,14 +170,14 @@ static __always_inline void event_from_line(struct event_request *event, struct 
 	event->dispatch_ns = dispatch_ns;
 }
 
-static __always_inline void event_without_line(struct event_request *event,
-					       const struct request *rq)
+static __always_inline void event_finish_unannounced(struct event_request *event,
+						     const struct request *rq)
 {
-	event->flags |= EVENT_NO_SUBMISSION;
+	event->flags = EVENT_NO_SUBMISSION;
 	event->requeues = 0;
 	event->tid = 0;
 	event->pid = 0;
-	event->arrival_ns = rq->start_time_ns;
+	event->arrival_ns = request_keeps_times(rq) ? rq->start_time_ns : 0;
 	event->dispatch_ns = 0;
 }
 
@@ -167,8 +191,7 @@ static __always_inline bool issue_wanted(const struct event_request *event, bool
 	return plugged || !event->dispatch_ns;
 }
 
-SEC("tp_btf/block_rq_complete")
-int block_rq_complete(u64 *ctx)
+static __always_inline int complete(u64 *ctx, bool again)
 {
 	struct request *rq = (struct request *)ctx[0];
 	u32 nr_bytes = (u32)ctx[2], cmd_flags = rq->cmd_flags, cpu;
@@ -181,6 +204,8 @@ int block_rq_complete(u64 *ctx)
 
 	if (!device_wanted(device))
 		return 0;
+	if (again && (nr_bytes < rq->__data_len || !inflight_find(inflight_key(rq))))
+		return 0; /* seen to end the first time */
 	if (request_in_flush_sequence(rq)) {
 		/* The flush that the kernel makes belongs to the requests which asked for it. */
 		if ((cmd_flags & REQ_OP_MASK) == REQ_OP_FLUSH)
@@ -201,7 +226,6 @@ int block_rq_complete(u64 *ctx)
 		return 0;
 	}
 	event->kind = EVENT_REQUEST;
-	event->flags = 0;
 	event->cmd_flags = cmd_flags;
 	event->device = device;
 	event->error = (s32)ctx[1];
@@ -211,32 +235,28 @@ int block_rq_complete(u64 *ctx)
 	event->completion_ns = bpf_ktime_get_ns();
 	plugged = at && at->arrival_ns;
 	if (at)
-		event_from_line(event, at, rq);
+		event_finish(event, at, rq);
 	else
-		event_without_line(event, rq);
+		event_finish_unannounced(event, rq);
 	if (issue_wanted(event, plugged))
 		counters_of(cpu)->wanted_ns = event->completion_ns;
 	request_submit(event, ring, cpu);
 	return 0;
 }
 
-/* Costs what a request costs, less the entries of the programs; run by the agent at its start. */
-SEC("socket")
-int calibrate(void *ctx)
+SEC("tp_btf/block_rq_complete")
+int block_rq_complete(u64 *ctx)
 {
-	struct inflight *at = inflight_begin(1);
-	u32 cpu = bpf_get_smp_processor_id();
-	struct event_request *event;
-	void *ring = ring_of(cpu);
+	return complete(ctx, false);
+}
 
-	if (!ring)
-		return 0;
-	event = bpf_ringbuf_reserve(ring, sizeof(*event), 0);
-	if (event) {
-		event->completion_ns = bpf_ktime_get_ns();
-		event->arrival_ns = at->arrival_ns;
-		bpf_ringbuf_discard(event, BPF_RB_NO_WAKEUP);
-	}
-	at->key = 0;
-	return 0;
+/*
+ * The kernel lets no program cut into itself: a completion in an interrupt that hits the CPU while
+ * it runs block_rq_complete is passed over, uncounted by anyone but the kernel. This second program
+ * sees those: what still has its line was passed over. Attached once that has happened.
+ */
+SEC("tp_btf/block_rq_complete")
+int block_rq_complete_again(u64 *ctx)
+{
+	return complete(ctx, true);
 }

@@ -77,6 +77,16 @@ static __always_inline bool request_in_flush_sequence(const struct request *rq)
 	return rq->rq_flags & bit;
 }
 
+/* Whether the kernel notes times in the request for its statistics; else they are of an earlier life. */
+static __always_inline bool request_keeps_times(const struct request *rq)
+{
+	u32 bit = 1u << 13; /* RQF_IO_STAT while it was a macro */
+
+	if (bpf_core_enum_value_exists(enum rqf_flags, __RQF_IO_STAT))
+		bit = 1u << bpf_core_enum_value(enum rqf_flags, __RQF_IO_STAT);
+	return rq->rq_flags & bit;
+}
+
 /* No data of its own, and a flush asked for: what fsync sends when all is written. */
 static __always_inline bool is_empty_flush(u32 cmd_flags, u32 bytes)
 {

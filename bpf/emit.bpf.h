@@ -67,4 +67,44 @@ static __always_inline void request_submit(struct event_request *event, void *ri
 	bpf_ringbuf_submit(event, flags);
 }
 
+/* Fills in what a line says of its request, bio or thread; times but the arrival are the caller's. */
+static __always_inline void event_of_line(struct event_request *event, const struct inflight *at)
+{
+	event->kind = EVENT_REQUEST;
+	event->flags = at->flags;
+	event->requeues = at->requeues;
+	event->cmd_flags = at->cmd_flags;
+	event->arrival_ns = at->arrival_ns;
+	event->sector = at->sector;
+	event->bytes = at->bytes;
+	event->device = at->device;
+	event->tid = (u32)at->pid_tgid;
+	event->pid = at->pid_tgid >> 32;
+}
+
+/*
+ * Records a request whose end was not seen: the kernel passes a program over when it would cut into
+ * itself. noted_ns: its arrival where the line leaves that to the kernel.
+ */
+static __noinline int unseen_emit(const struct inflight *at, u64 noted_ns)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct event_request *event;
+	void *ring = ring_of(cpu);
+
+	event = request_reserve(ring, cpu);
+	if (!event)
+		return 0;
+	event_of_line(event, at);
+	event->flags |= EVENT_NO_COMPLETION;
+	if (!event->arrival_ns)
+		event->arrival_ns = noted_ns;
+	event->dispatch_ns = 0;
+	event->completion_ns = 0;
+	event->cgroup_id = at->flags & EVENT_BIO ? at->cgroup_id : 0;
+	event->error = 0;
+	request_submit(event, ring, cpu);
+	return 0;
+}
+
 #endif

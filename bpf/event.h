@@ -6,9 +6,7 @@
 #ifndef BPF_EVENT_H
 #define BPF_EVENT_H
 
-#ifndef __bpf__
 #include <linux/types.h>
-#endif
 
 #define EVENT_COMM_BYTES 16
 
@@ -21,6 +19,7 @@ enum event_flag {
 	EVENT_KERNEL_THREAD = 1 << 0,
 	EVENT_NO_SUBMISSION = 1 << 1, /* not seen: no issuer, arrival as the kernel noted it */
 	EVENT_BIO = 1 << 2,	      /* layer queue */
+	EVENT_NO_COMPLETION = 1 << 3, /* its end was not seen; its length is as submitted */
 };
 
 /* One finished request, 72 bytes. Times are CLOCK_MONOTONIC ns; 0: unknown. */
@@ -55,18 +54,21 @@ struct event_task {
  * maps: the entries with a key are what is in flight now.
  */
 struct inflight {
-	__u64 key;	   /* its address, less a constant; 0: free */
-	__u64 arrival_ns;  /* 0: as the kernel notes it in the request */
-	__u64 dispatch_ns; /* 0: not seen */
-	__u64 pid_tgid;	   /* of the submitter, process << 32 | thread; 0: not known */
-	__u64 sector;	   /* parts: of the first that ended; bio: where it began */
-	__u32 bytes;	   /* parts: sum of those that ended; bio: whole */
+	__u64 key;	  /* its address, less a constant; 0: free */
+	__u64 arrival_ns; /* 0: as the kernel notes it in the request */
+	union {
+		__u64 dispatch_ns; /* request; 0: not seen */
+		__u64 cgroup_id;   /* bio */
+	};
+	__u64 pid_tgid; /* of the submitter, process << 32 | thread; 0: not known */
+	__u64 sector;
+	__u64 ended_bytes; /* sum of the parts that ended */
+	__u32 bytes;	   /* as submitted */
+	__u32 device;
+	__u32 cmd_flags; /* as submitted */
 	__u16 requeues;
-	__u8 has_parts;	 /* sector and bytes count */
-	__u8 flags;	 /* enum event_flag */
-	__u64 cgroup_id; /* bio */
-	__u32 device;	 /* bio */
-	__u32 cmd_flags; /* bio */
+	__u8 has_parts; /* sector is that of the first part that ended */
+	__u8 flags;	/* enum event_flag */
 } __attribute__((aligned(64)));
 #define INFLIGHT_BITS 14
 #define INFLIGHT_NR   (1u << INFLIGHT_BITS)

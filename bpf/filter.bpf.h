@@ -22,21 +22,33 @@ static __always_inline bool device_wanted(u32 device)
 	return false;
 }
 
-/* The id of the ancestor at this depth of the tree. */
+/*
+ * The id of the ancestor at this depth of the tree. Functions of their own: the compiler must not
+ * compute, ahead of the choice, an address that this kernel does not have.
+ */
+static __noinline u64 ancestor_id_new(const struct cgroup *cgroup, u32 level)
+{
+	struct cgroup *ancestor = NULL;
+
+	bpf_core_read(&ancestor, sizeof(ancestor), &cgroup->ancestors[level]);
+	return BPF_CORE_READ(ancestor, kn, id);
+}
+
+static __noinline u64 ancestor_id_old(const struct cgroup___ids *cgroup, u32 level)
+{
+	u64 id = 0;
+
+	bpf_core_read(&id, sizeof(id), &cgroup->ancestor_ids[level]);
+	return id;
+}
+
 static __always_inline u64 cgroup_ancestor_id(const struct cgroup *cgroup, u32 level)
 {
 	const struct cgroup___ids *old = (const void *)cgroup;
-	u64 id = 0;
 
-	if (bpf_core_field_exists(old->ancestor_ids)) {
-		bpf_core_read(&id, sizeof(id), &old->ancestor_ids[level]);
-	} else {
-		struct cgroup *ancestor = NULL;
-
-		bpf_core_read(&ancestor, sizeof(ancestor), &cgroup->ancestors[level]);
-		id = BPF_CORE_READ(ancestor, kn, id);
-	}
-	return id;
+	if (bpf_core_field_exists(old->ancestor_ids))
+		return ancestor_id_old(old, level);
+	return ancestor_id_new(cgroup, level);
 }
 
 /* Whether the cgroup is one of those asked for, or below one. */

@@ -18,6 +18,8 @@
 #include "bpf/event.h"
 #include "bpf/kernel.h"
 
+#include <bpf/bpf_helpers.h>
+
 struct inflight inflights[INFLIGHT_NR] __attribute__((aligned(64)));
 __u64 nr_evicted;
 
@@ -32,6 +34,14 @@ static __always_inline u64 inflight_key(const void *object)
 
 	asm volatile("%[key] -= %[base]" : [key] "+r"(key) : [base] "r"(&nr_evicted));
 	return key;
+}
+
+/* The same of an address that is only known as a number: the table's own comes from a pointer known both ways. */
+static __always_inline u64 inflight_key_of_number(u64 address)
+{
+	u64 task = (u64)bpf_get_current_task();
+
+	return address - (task - inflight_key(bpf_get_current_task_btf()));
 }
 
 /* The lower address bits of requests and bios are alike: multiply, and keep the top bits. */
@@ -52,30 +62,31 @@ static __always_inline struct inflight *inflight_find(u64 key)
 	return NULL;
 }
 
-/* The line for a request that begins; one left by an earlier life of the address is taken over. */
-static __always_inline struct inflight *inflight_begin(u64 key)
+/*
+ * The line for a request that begins. Where it still bears the request's own key, the end of an
+ * earlier life of the address was not seen: the caller records that one first.
+ */
+static __always_inline struct inflight *inflight_place(u64 key)
 {
 	u32 i = inflight_set(key);
-	struct inflight *at = &inflights[i];
+	struct inflight *at = &inflights[i], *other = &inflights[i ^ 1];
 
-	if (at->key && at->key != key) {
-		struct inflight *other = &inflights[i ^ 1];
+	if (!at->key || at->key == key)
+		return at;
+	if (!other->key || other->key == key)
+		return other;
+	__sync_fetch_and_add(&nr_evicted, 1);
+	return other->arrival_ns < at->arrival_ns ? other : at;
+}
 
-		if (!other->key || other->key == key) {
-			at = other;
-		} else {
-			__sync_fetch_and_add(&nr_evicted, 1);
-			if (other->arrival_ns < at->arrival_ns)
-				at = other;
-		}
-	}
+static __always_inline void inflight_begin(struct inflight *at, u64 key)
+{
 	at->dispatch_ns = 0;
-	at->bytes = 0;
+	at->ended_bytes = 0;
 	at->requeues = 0;
 	at->has_parts = 0;
 	at->flags = 0;
 	at->key = key;
-	return at;
 }
 
 #endif

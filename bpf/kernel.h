@@ -69,6 +69,8 @@ struct bio {
 	unsigned int bi_opf;
 	u8 bi_status;
 	struct bvec_iter bi_iter;
+	struct bio *bi_next;
+	void *bi_private;
 	struct blkcg_gq *bi_blkg; /* CONFIG_BLK_CGROUP */
 };
 
@@ -102,7 +104,8 @@ struct task_struct {
 #pragma clang attribute pop
 
 enum rqf_flags {
-	__RQF_FLUSH_SEQ = 1, /* an enum since 6.11, 5f89154e8e9e; a macro before */
+	__RQF_FLUSH_SEQ = 1, /* an enum since 6.11, 5f89154e8e9e; macros before */
+	__RQF_IO_STAT = 8,
 };
 
 enum req_flag_bits {

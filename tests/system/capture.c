@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -107,18 +108,24 @@ static void totals_print(const struct totals *t, double kernel_cpu_s)
 	       t->total_s * 1e6 * each, kernel_cpu_s * 1e9 * each);
 }
 
-/* A cgroup v2 directory's inode number is its id; its depth counts from the mount. */
+/* A cgroup directory's inode number is its id; its depth counts from the root of its mount. */
 static int cgroup_find(const char *path, struct source_cgroup *out)
 {
-	static const char root[] = "/sys/fs/cgroup";
-	struct stat st;
+	char at[PATH_MAX];
+	struct stat st, up;
 
-	if (strncmp(path, root, strlen(root)) || stat(path, &st))
+	if (strlen(path) + strlen("/..") >= sizeof(at) || stat(path, &st))
 		return -ENOENT;
 	*out = (struct source_cgroup){ .id = st.st_ino };
-	for (const char *at = path + strlen(root); *at; at++)
-		out->level += *at == '/' && at[1] && at[1] != '/';
-	return 0;
+	snprintf(at, sizeof(at), "%s", path);
+	for (;;) {
+		if (strlen(at) + strlen("/..") >= sizeof(at))
+			return -ENAMETOOLONG;
+		strncat(at, "/..", sizeof(at) - strlen(at) - 1);
+		if (stat(at, &up) || up.st_dev != st.st_dev)
+			return 0;
+		out->level++;
+	}
 }
 
 static int run(double seconds, const struct source_config *config, struct totals *totals)

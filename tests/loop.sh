@@ -1,0 +1,66 @@
+# loop.sh: loop devices on memory for shell tests; source it after tap.sh.
+#
+#	loop_new 64M		sets loop_dev (/dev/loopN) and loop_file; removed at exit
+#	capture_start ARGS...	starts build/tests/system/capture in the background
+#	capture_stop		ends it; its output is in $T/capture, $totals its last line
+#	total NAME		a number out of $totals
+#	fio_run ARGS...		fio with JSON into $T/fio.json
+#	fio_get EXPRESSION	a jq expression on it
+
+loops=""
+loop_room=/dev/shm
+[ -w $loop_room ] || loop_room=$T
+
+loop_new() {
+	loop_file=$(mktemp "$loop_room/blkcast-loop.XXXXXX")
+	truncate -s "$1" "$loop_file"
+	# Backed by pages that exist, so that no test measures their allocation.
+	dd if=/dev/zero of="$loop_file" bs=1M count=$(($(stat -c %s "$loop_file") >> 20)) \
+		conv=notrunc status=none
+	loop_dev=$(losetup --show -f "$loop_file") || return 1
+	loop_name=${loop_dev#/dev/}
+	loops="$loops $loop_dev:$loop_file"
+}
+
+loop_free() {
+	local l
+	for l in $loops; do
+		losetup -d "${l%%:*}" 2>/dev/null
+		rm -f "${l#*:}"
+	done
+	loops=""
+}
+at_exit loop_free
+
+need_loop() {
+	need loop "a loop device cannot be made" eval 'loop_new 1M && loop_free'
+}
+need_bpf() {
+	need bpf "BPF programs cannot be loaded" timeout 20 "$BUILD/tests/system/capture" 0
+}
+
+capture_start() {
+	"$BUILD/tests/system/capture" "$@" >"$T/capture" 2>"$T/capture.err" &
+	capture_pid=$!
+	for _ in $(seq 200); do
+		grep -q ready "$T/capture.err" && return
+		sleep 0.05
+	done
+	fail "the capture starts" "$(cat "$T/capture.err")"
+}
+
+capture_stop() {
+	sleep "${1:-0.2}"
+	kill -INT $capture_pid 2>/dev/null
+	wait $capture_pid
+	totals=$(tail -n 1 "$T/capture")
+}
+
+total() { printf '%s\n' "$totals" | tr ' ' '\n' | sed -n "s/^$1=//p"; }
+
+fio_run() {
+	fio --name=test --filename="$loop_dev" --direct=1 --ioengine=libaio --group_reporting \
+		--randseed=7 --output-format=json --output="$T/fio.json" "$@" >"$T/fio.out" 2>&1 ||
+		fail "fio runs" "$(tail -n 3 "$T/fio.out")"
+}
+fio_get() { sed -n '/^{/,$p' "$T/fio.json" | jq -r "$1"; }

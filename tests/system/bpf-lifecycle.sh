@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# The turns that a request's life can take: parts, requeues, merges, flushes, discards, errors.
+. tests/tap.sh
+. tests/loop.sh
+need_loop
+need_bpf
+
+# A read that reaches past the end of a shortened backing file ends in parts, and is requeued for
+# the rest; the loop driver does so with its asynchronous backend.
+loop_new 16M
+losetup -d "$loop_dev"
+loop_dev=$(losetup --show -f --direct-io=on "$loop_file" 2>/dev/null || losetup --show -f "$loop_file")
+loop_name=${loop_dev#/dev/}
+loops="$loop_dev:$loop_file"
+truncate -s $((8 * 1024 * 1024 + 4096)) "$loop_file"
+capture_start 60 "$loop_name"
+dd if="$loop_dev" of=/dev/null bs=64k skip=128 count=1 iflag=direct status=none
+capture_stop
+line=$(grep '^request read sector=16384 ' "$T/capture")
+like "$line" ' bytes=65536 ' "a read that ended in parts is one request of its whole length"
+is "$(grep -c '^request read sector=16[34]' "$T/capture")" 1 "and it is recorded once"
+requeues=$(printf '%s' "$line" | sed 's/.*requeues=\([0-9]*\).*/\1/')
+if [ "$(cat /sys/block/"$loop_name"/loop/dio)" = 1 ]; then
+	number "$requeues >= 1" "its requeue is counted ($requeues)"
+fi
+loop_free
+
+loop_new 64M
+echo mq-deadline >/sys/block/"$loop_name"/queue/scheduler
+echo 128 >/sys/block/"$loop_name"/queue/max_sectors_kb
+capture_start 60 "$loop_name"
+dd if=/dev/zero of="$loop_dev" bs=4k count=4096 conv=fsync status=none
+capture_stop
+is "$(total write_bytes)" $((4096 * 4096)) "merged writes carry all bytes of what they absorbed"
+number "$(total write) < 4096" "and there are fewer of them ($(total write))"
+is "$(grep '^request write' "$T/capture" | sed 's/.*sector=\([0-9]*\) bytes=\([0-9]*\) .*/\1 \2/' |
+	sort -n | awk '$1 != at { print "gap at", at } { at = $1 + $2 / 512 } END { print at }')" \
+	32768 "and they cover the range once, without gap or overlap"
+echo none >/sys/block/"$loop_name"/queue/scheduler
+
+capture_start 60 "$loop_name"
+fio_run --rw=write --bs=4k --ioengine=psync --fsync=1 --number_ios=200
+capture_stop
+is "$(total write)" 200 "with an fsync after each, every write is there once"
+number "$(total flush) >= 199 && $(total flush) <= 201" "and every fsync is a flush ($(total flush))"
+is "$(total no_issuer)" 0 "and the issuer of each flush is known"
+tid=$(sed -n 's/^task tid=\([0-9]*\) .*comm=fio.*/\1/p' "$T/capture" | tail -n 1)
+is "$(grep -c "^request flush .* tid=$tid " "$T/capture")" "$(total flush)" "it is fio's own thread"
+
+capture_start 60 "$loop_name"
+fio_run --rw=write --bs=4k --ioengine=psync --sync=dsync --number_ios=100
+capture_stop
+is "$(total write) $(total write_bytes)" "100 409600" "a durable write is one write, not two"
+fua=$(grep -cE '^request write .*flags=0x[0-9a-f]*[89a-f] ' "$T/capture")
+number "$fua == 100 || $(total flush) == 100" "and carries FUA, or is followed by a flush ($fua, $(total flush))"
+
+capture_start 60 "$loop_name"
+blkdiscard -o 2M -l 4M "$loop_dev"
+blkdiscard -z -o 8M -l 4M "$loop_dev"
+capture_stop
+is "$(total discard_bytes)" $((4 << 20)) "discards are counted apart, with their length"
+is "$(grep -c '^request other sector=16384 bytes=4194304 ' "$T/capture")" 1 "and so are write zeroes"
+is "$(grep -cE '^request (read|write) sector=4096 bytes=4194304 ' "$T/capture")" 0 \
+	"and a discard is neither a read nor a write"
+
+truncate -s 0 "$loop_file"
+chmod 0 "$loop_file"
+truncate -s 64M "$loop_file"
+capture_start 60 "$loop_name"
+# The device of a file that was taken away under it: what still ends, ends with an error or zeroes.
+dd if="$loop_dev" of=/dev/null bs=4k count=16 iflag=direct status=none 2>/dev/null
+capture_stop
+is "$(total read) $(total bad)" "16 0" "requests to a hole in the file are recorded"
+done_testing
