@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "workload/block_hash.h"
 #include "workload/closed.h"
 
 #define OVERFLOW_BITS  (1u << 15)
@@ -131,7 +132,8 @@ static int sweep(struct closed *c)
 
 static int count_overflow(struct closed *c, uint32_t tid)
 {
-	uint32_t bit = (uint32_t)(tid * 0x9e3779b97f4a7c15ull >> 49);
+	/* A plain multiplication would spread consecutive ids more evenly than chance does. */
+	uint32_t bit = (uint32_t)(block_hash_mix(tid) >> 49);
 
 	if (!c->overflow)
 		c->overflow = calloc(1, OVERFLOW_BYTES);
@@ -369,12 +371,13 @@ int closed_merge(struct closed *dst, const struct closed *src)
 	struct closed first;
 	int err;
 
-	if (dst->begin_ns <= src->begin_ns)
+	if (dst->begin_ns <= src->begin_ns && (dst->nr || dst->begin_ns < src->begin_ns))
 		return append(dst, src);
 	err = copy(&first, src);
 	if (err)
 		return err;
-	err = append(&first, dst);
+	if (dst->nr || dst->begin_ns != src->begin_ns)
+		err = append(&first, dst);
 	closed_release(dst);
 	*dst = first;
 	return err;

@@ -24,8 +24,9 @@
  * error below 1 % up to 60 000 more) and give no think time.
  *
  * Merge: adjacent periods join exactly where the border is a whole number of intervals from the
- * first begin and no request spans it, as far as clients go; in flight always; think time where the
- * requests split by arrival. Periods with the same begin add their clients: right for two hosts.
+ * first begin and the requests are split there by arrival, as far as clients go; in flight always;
+ * think time where they are split by arrival and no request from before the border outlasts two
+ * later ones of its thread. Periods with the same begin add their clients: right for two hosts.
  * Cost O(1) amortized.
  */
 #ifndef WORKLOAD_CLOSED_H

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/slow/slow_stream.h"
+#include "tests/tap.h"
+#include "workload/block_hash.h"
+#include "workload/footprint.h"
+
+static void add_blocks(struct footprint *f, uint64_t first, uint64_t nr)
+{
+	for (uint64_t i = 0; i < nr; i++) {
+		uint64_t hash = block_hash(1, first + i);
+
+		if (footprint_add_many(f, &hash, 1))
+			abort();
+	}
+}
+
+static void exact_up_to_the_bound(void)
+{
+	struct footprint f = { 0 };
+	struct slow_rng g = { 1 };
+	static bool seen[FOOTPRINT_EXACT_BLOCKS];
+	uint64_t distinct = 0;
+
+	ok_near(footprint_blocks(&f), 0, 0);
+	for (size_t i = 0; i < 60000; i++) {
+		uint64_t block = slow_below(&g, FOOTPRINT_EXACT_BLOCKS);
+
+		distinct += !seen[block];
+		seen[block] = true;
+		add_blocks(&f, block, 1);
+		if (i % 5000 == 0)
+			ok_near(footprint_blocks(&f), (double)distinct, 0);
+	}
+	add_blocks(&f, 0, FOOTPRINT_EXACT_BLOCKS);
+	ok_near(footprint_blocks(&f), FOOTPRINT_EXACT_BLOCKS, 0);
+	ok(footprint_memory(&f) <= 256 << 10);
+	footprint_clear(&f);
+	ok_near(footprint_blocks(&f), 0, 0);
+	add_blocks(&f, 5, 7);
+	ok_near(footprint_blocks(&f), 7, 0);
+	footprint_release(&f);
+}
+
+static void estimated_past_it(void)
+{
+	static const uint64_t nr[] = { 16385, 20000, 50000, 100000, 300000, 1000000, 5000000 };
+
+	for (size_t i = 0; i < TAP_NR(nr); i++) {
+		struct footprint f = { 0 };
+
+		add_blocks(&f, i << 32, nr[i]);
+		/* Four standard errors of 0.81 %. */
+		ok_ratio(footprint_blocks(&f), (double)nr[i], 0.033);
+		add_blocks(&f, i << 32, nr[i] / 2); /* nothing new */
+		ok_ratio(footprint_blocks(&f), (double)nr[i], 0.033);
+		footprint_release(&f);
+	}
+}
+
+static void zero_hash(void)
+{
+	const uint64_t hashes[] = { 0, 0, 1, 0 };
+	struct footprint f = { 0 };
+
+	ok_int(footprint_add_many(&f, hashes, 4), 0);
+	ok_near(footprint_blocks(&f), 2, 0);
+	add_blocks(&f, 0, 100000);
+	ok_ratio(footprint_blocks(&f), 100000, 0.033);
+	footprint_release(&f);
+}
+
+static void merge_is_union(void)
+{
+	static const uint64_t sizes[] = { 0, 10, 9000, 16384, 100000 };
+
+	for (size_t i = 0; i < TAP_NR(sizes); i++) {
+		for (size_t k = 0; k < TAP_NR(sizes); k++) {
+			struct footprint a = { 0 }, b = { 0 }, whole = { 0 };
+
+			add_blocks(&a, 0, sizes[i]);
+			add_blocks(&b, 5000, sizes[k]);
+			add_blocks(&whole, 0, sizes[i]);
+			add_blocks(&whole, 5000, sizes[k]);
+			ok_int(footprint_merge(&a, &b), 0);
+			ok_near(footprint_blocks(&a), footprint_blocks(&whole), 0);
+			footprint_release(&a);
+			footprint_release(&b);
+			footprint_release(&whole);
+		}
+	}
+}
+
+static void sketch_over_seeds(void)
+{
+	double sum_squares = 0;
+	const size_t seeds = 50, nr = 40000;
+
+	for (uint64_t seed = 1; seed <= seeds; seed++) {
+		static struct hll h;
+		double error;
+
+		hll_clear(&h);
+		for (uint64_t i = 0; i < nr; i++) {
+			uint64_t hash = block_hash(block_hash_mix(seed), i);
+
+			hll_add_many(&h, &hash, 1);
+		}
+		error = hll_count(&h) / (double)nr - 1;
+		sum_squares += error * error;
+	}
+	/* The standard error itself, from 50 values: within a factor of 1.4 of 0.81 %. */
+	ok(sqrt(sum_squares / (double)seeds) < 0.0081 * 1.4);
+}
+
+static const struct tap_test tests[] = {
+	{ "the footprint is exact up to its bound", exact_up_to_the_bound },
+	{ "past the bound it is within four standard errors", estimated_past_it },
+	{ "a hash of zero is a block like any other", zero_hash },
+	{ "two footprints merge to their union, exact or not", merge_is_union },
+	{ "the sketch's standard error is the one it states", sketch_over_seeds },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}
