@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fts.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "formats/profile.h"
+#include "formats/segment.h"
+#include "tests/slow/segment_files.h"
+
+static void add_header(struct segment_files *out, const struct segment_header *h)
+{
+	out->nr_captured += h->nr_captured;
+	out->nr_profiles += h->nr_profiles;
+	for (size_t i = 0; h->ledger && i < h->ledger->nr; i++) {
+		const struct loss *loss = &h->ledger->losses[i];
+
+		out->lost[loss->cause] += loss->count;
+		out->nr_unknown_gaps += !loss->count_known;
+	}
+	for (size_t i = 0; i < h->nr_profiles; i++) {
+		struct profile p;
+
+		profile_init(&p);
+		if (!profile_from_json(h->profiles[i], strlen(h->profiles[i]), &p, NULL))
+			for (int op = 0; op < NR_OPERATIONS; op++)
+				out->profile_requests += p.requests[op];
+		profile_release(&p);
+	}
+	if (h->nr_processes)
+		memcpy(out->comm, h->processes[0].comm, sizeof(out->comm));
+}
+
+static void add_segment(struct segment_files *out, const void *data, size_t len)
+{
+	struct segment_reader *reader;
+	struct request r[256];
+	uint64_t last_ns = 0;
+	int64_t nr;
+
+	if (segment_reader_new(&reader, data, len, NULL)) {
+		out->nr_bad++;
+		return;
+	}
+	out->nr_segments++;
+	add_header(out, segment_reader_header(reader));
+	while ((nr = segment_reader_next(reader, r, 256)) > 0) {
+		out->nr_requests += (uint64_t)nr;
+		for (int64_t i = 0; i < nr; i++) {
+			out->descents += r[i].arrival_ns < last_ns;
+			last_ns = r[i].arrival_ns;
+			out->last_pid = r[i].pid;
+		}
+	}
+	out->nr_bad += nr < 0;
+	segment_reader_free(reader);
+}
+
+static void add_file(struct segment_files *out, const char *path, size_t len)
+{
+	FILE *f = fopen(path, "re");
+	char *data = malloc(len ? len : 1);
+
+	if (f && data && fread(data, 1, len, f) == len)
+		add_segment(out, data, len);
+	else
+		out->nr_bad++;
+	free(data);
+	if (f)
+		fclose(f);
+}
+
+int segment_files_read(const char *dir, struct segment_files *out)
+{
+	char *paths[2] = { (char *)dir, NULL };
+	FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTSENT *entry;
+
+	*out = (struct segment_files){ 0 };
+	if (!walk)
+		return -errno;
+	while ((entry = fts_read(walk)))
+		if (entry->fts_info == FTS_F && entry->fts_namelen > 4 &&
+		    !strcmp(entry->fts_name + entry->fts_namelen - 4, ".seg"))
+			add_file(out, entry->fts_path, (size_t)entry->fts_statp->st_size);
+	fts_close(walk);
+	return 0;
+}
+
+uint64_t segment_files_sum(const struct segment_files *f)
+{
+	uint64_t sum = f->nr_requests;
+
+	for (int i = 0; i < NR_LOSS_CAUSES; i++)
+		sum += f->lost[i];
+	return sum;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/board.h"
+#include "agent/pipeline.h"
+#include "agent/sender.h"
+#include "agent/stream.h"
+#include "tests/slow/segment_files.h"
+#include "tests/slow/synthetic_source.h"
+#include "tests/tap.h"
+
+#define DEVICE device_make(7, 77)
+
+/* What a test runs: a pipeline into a store. */
+struct rig {
+	char dir[48], url[64];
+	uint32_t device;
+	struct board *board;
+	struct sender *sender;
+	struct pipeline *pipeline;
+};
+
+static void sleep_ms(long ms)
+{
+	nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL);
+}
+
+static void make_dir(struct rig *rig)
+{
+	*rig = (struct rig){ .dir = "/tmp/blkcast-pipeline.XXXXXX", .device = DEVICE };
+	ok(mkdtemp(rig->dir) != NULL);
+	snprintf(rig->url, sizeof(rig->url), "file:%s", rig->dir);
+}
+
+static void remove_dir(const struct rig *rig)
+{
+	char command[96];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", rig->dir);
+	ok(!system(command));
+}
+
+static int start(struct rig *rig, struct err *err)
+{
+	const char *urls[] = { rig->url };
+	struct sender_config sender = { .host = "here", .boot_id = "boot", .urls = urls };
+	struct pipeline_config config = { .source = &synthetic_source,
+					  .window_ns = 100000000u,
+					  .segment_interval_ns = 50000000u,
+					  .heartbeat_ns = 60000000000u,
+					  .has_trace = true,
+					  .host = "here",
+					  .boot_id = "boot",
+					  .read_completed = synthetic_completed };
+	int ret;
+
+	sender.nr_urls = 1;
+	sender.has_trace = sender.watches_all = true;
+	config.source_config.devices = &rig->device;
+	config.source_config.nr_devices = 1;
+	ret = board_new(&rig->board);
+	if (!ret)
+		ret = sender_new(&rig->sender, &sender, err);
+	config.sender = rig->sender;
+	config.board = rig->board;
+	return ret ? ret : pipeline_start(&rig->pipeline, &config, err);
+}
+
+static void stop(struct rig *rig)
+{
+	pipeline_stop(rig->pipeline);
+	sender_free(rig->sender, 1);
+	board_free(rig->board);
+	rig->pipeline = NULL;
+	rig->sender = NULL;
+	rig->board = NULL;
+}
+
+static void set_plan(uint64_t requests_per_s, uint32_t latency_ns)
+{
+	synthetic_plan.device = DEVICE;
+	synthetic_plan.nr_devices = 1;
+	synthetic_plan.requests_per_s = requests_per_s;
+	synthetic_plan.batch = 0;
+	synthetic_plan.latency_ns = latency_ns;
+	synthetic_plan.limit = 0;
+	synthetic_plan.lost_every = 0;
+	synthetic_plan.fail_after_polls = 0;
+	synthetic_plan.delivered = synthetic_plan.lost = 0;
+	synthetic_plan.begin_ns = stream_anchor().monotonic_ns;
+}
+
+static void every_request_reaches_segment_and_profile(void)
+{
+	struct segment_files files;
+	struct err err = { 0 };
+	struct rig rig;
+
+	make_dir(&rig);
+	set_plan(200000, 300000);
+	if (!ok(!start(&rig, &err))) {
+		tap_note("%s", err.line);
+		return;
+	}
+	sleep_ms(700);
+	stop(&rig);
+	ok_int(segment_files_read(rig.dir, &files), 0);
+	ok(files.nr_requests > 10000);
+	ok_eq(files.nr_bad, 0);
+	/* What the kernel counted before the cutover is not this run's. */
+	ok(files.nr_requests <= synthetic_plan.delivered);
+	ok_eq(files.nr_requests, files.profile_requests);
+	ok_eq(files.nr_captured, files.nr_requests);
+	ok_eq(segment_files_sum(&files), files.nr_requests);
+	ok_eq(files.nr_unknown_gaps, 0);
+	/* Each window is released in order; only its seams can step back. */
+	ok(files.descents < 40);
+	ok(files.nr_segments > 5);
+	remove_dir(&rig);
+}
+
+static void losses_of_the_source_are_carried(void)
+{
+	struct segment_files files;
+	struct err err = { 0 };
+	struct rig rig;
+
+	make_dir(&rig);
+	set_plan(50000, 100000);
+	synthetic_plan.lost_every = 100;
+	if (!ok(!start(&rig, &err)))
+		return;
+	sleep_ms(300);
+	stop(&rig);
+	ok_int(segment_files_read(rig.dir, &files), 0);
+	ok(files.lost[LOSS_RING_FULL] > 10);
+	ok_eq(files.lost[LOSS_RING_FULL], synthetic_plan.lost);
+	remove_dir(&rig);
+}
+
+static void board_adds_up(void)
+{
+	struct board_totals totals;
+	const struct board_device *d;
+	struct segment_files files;
+	struct err err = { 0 };
+	uint64_t requests = 0;
+	struct rig rig;
+	size_t nr;
+
+	make_dir(&rig);
+	set_plan(20000, 100000);
+	synthetic_plan.limit = 4000;
+	if (!ok(!start(&rig, &err)))
+		return;
+	sleep_ms(600);
+	d = board_lock(rig.board, &nr, &totals);
+	if (ok_eq(nr, 1)) {
+		requests = d->requests[OPERATION_READ] + d->requests[OPERATION_WRITE];
+		ok_eq(d->duration[OPERATION_READ][STAGE_TOTAL].nr, d->requests[OPERATION_READ]);
+		ok_eq(d->sizes[OPERATION_WRITE].nr, d->requests[OPERATION_WRITE]);
+		/* Little's law: the integral is the sum of the response times. */
+		ok_ratio(d->in_flight_s,
+			 (double)(d->duration[OPERATION_READ][STAGE_TOTAL].sum_ns +
+				  d->duration[OPERATION_WRITE][STAGE_TOTAL].sum_ns) /
+				 1e9,
+			 0.01);
+	}
+	board_unlock(rig.board);
+	ok_near(totals.kernel_cpu_s, 0.25, 0);
+	ok(totals.agent_cpu_s > 0);
+	stop(&rig);
+	ok_int(segment_files_read(rig.dir, &files), 0);
+	ok_eq(requests, files.nr_requests);
+	remove_dir(&rig);
+}
+
+static void dying_source_is_told(void)
+{
+	struct err err = { 0 };
+	struct rig rig;
+
+	make_dir(&rig);
+	set_plan(1000, 1000);
+	synthetic_plan.fail_after_polls = 5;
+	if (!ok(!start(&rig, &err)))
+		return;
+	for (int i = 0; i < 100 && !pipeline_failed(rig.pipeline, &err); i++)
+		sleep_ms(20);
+	ok(pipeline_failed(rig.pipeline, &err));
+	ok_str(err.line, "the synthetic source failed: Input/output error");
+	stop(&rig);
+	remove_dir(&rig);
+}
+
+#define NR_KILLS 50
+
+/* One run; the last one stays until the last request, and ends in order. */
+static void run_child(struct rig *rig, bool is_last)
+{
+	struct err err = { 0 };
+	uint64_t completed = 0;
+
+	if (start(rig, &err))
+		_exit(1);
+	while (!is_last)
+		pause();
+	while (completed < synthetic_plan.limit) {
+		sleep_ms(20);
+		synthetic_completed(DEVICE, &completed);
+	}
+	stop(rig);
+	_exit(0);
+}
+
+static void killed_agents_add_up(void)
+{
+	struct segment_files files;
+	struct rig rig;
+	int status = 0;
+
+	make_dir(&rig);
+	set_plan(20000, 2000000);
+	synthetic_plan.begin_ns += 150000000; /* after the first run is there */
+	synthetic_plan.limit = 20000 * 8;
+	for (int round = 0; round <= NR_KILLS; round++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			run_child(&rig, round == NR_KILLS);
+		if (round < NR_KILLS) {
+			sleep_ms(round ? 40 + round * 37 % 160 : 250);
+			kill(pid, SIGKILL);
+		}
+		waitpid(pid, &status, 0);
+		sleep_ms(5);
+	}
+	ok(WIFEXITED(status) && !WEXITSTATUS(status));
+	ok_int(segment_files_read(rig.dir, &files), 0);
+	tap_note("completed %llu, in segments %llu, died %llu, not watched %llu",
+		 (unsigned long long)synthetic_plan.limit, (unsigned long long)files.nr_requests,
+		 (unsigned long long)files.lost[LOSS_AGENT_DIED],
+		 (unsigned long long)files.lost[LOSS_NOT_WATCHED]);
+	ok(files.lost[LOSS_AGENT_DIED] > 0);
+	ok(files.lost[LOSS_NOT_WATCHED] > 0);
+	ok_eq(files.nr_unknown_gaps, 0);
+	/* Exact: with 50 us between completions some reading has none near it. */
+	ok_eq(segment_files_sum(&files), synthetic_plan.limit);
+	remove_dir(&rig);
+}
+
+static const struct tap_test tests[] = {
+	{ "every request reaches a segment and a profile",
+	  every_request_reaches_segment_and_profile },
+	{ "losses of the source are carried by segments", losses_of_the_source_are_carried },
+	{ "the board adds up to what is in the segments", board_adds_up },
+	{ "a source that dies is told", dying_source_is_told },
+	{ "fifty killed agents add up with their ledgers", killed_agents_add_up },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/spool.h"
+#include "tests/tap.h"
+
+struct told {
+	unsigned int lost, gone, acknowledged;
+	struct spool_name last;
+	enum loss_cause cause;
+	size_t len;
+	bool was_there; /* the file, while the loss was told */
+	char dir[64];
+};
+
+static void on_lost(void *ctx, enum loss_cause cause, const struct spool_name *name,
+		    const void *data, size_t len)
+{
+	struct told *told = ctx;
+
+	told->lost++;
+	told->cause = cause;
+	told->last = *name;
+	told->len = len;
+	told->was_there = data != NULL;
+}
+
+static void on_gone(void *ctx, const struct spool_name *name)
+{
+	(void)name;
+	((struct told *)ctx)->gone++;
+}
+
+static void on_acknowledged(void *ctx, const struct spool_name *name)
+{
+	(void)name;
+	((struct told *)ctx)->acknowledged++;
+}
+
+static struct spool *open_spool(struct told *told, uint64_t max_bytes,
+				const struct durable_calls *calls)
+{
+	struct spool_config config = { .dir = told->dir,
+				       .max_bytes = max_bytes,
+				       .calls = calls,
+				       .lost = on_lost,
+				       .gone = on_gone,
+				       .acknowledged = on_acknowledged,
+				       .ctx = told };
+	struct err err = { 0 };
+	struct spool *s = NULL;
+
+	if (spool_open(&s, &config, &err))
+		tap_note("%s", err.line);
+	return s;
+}
+
+static void make_dir(struct told *told)
+{
+	*told = (struct told){ .dir = "/tmp/blkcast-spool.XXXXXX" };
+	ok(mkdtemp(told->dir) != NULL);
+}
+
+static void remove_dir(const struct told *told)
+{
+	char command[96];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", told->dir);
+	ok(!system(command));
+}
+
+static unsigned int count_files(const char *dir, const char *end)
+{
+	struct dirent *entry;
+	unsigned int nr = 0;
+	DIR *d = opendir(dir);
+
+	while (d && (entry = readdir(d))) {
+		size_t len = strlen(entry->d_name);
+
+		nr += len > strlen(end) && !strcmp(entry->d_name + len - strlen(end), end);
+	}
+	if (d)
+		closedir(d);
+	return nr;
+}
+
+static int append(struct spool *s, uint64_t sequence, size_t len)
+{
+	char data[4096];
+
+	memset(data, (int)sequence, sizeof(data));
+	return spool_append(s, &(struct spool_name){ 5, sequence }, data, len);
+}
+
+static uint64_t peek_sequence(struct spool *s)
+{
+	struct spool_name name = { 0, 999 };
+	struct buf data;
+
+	buf_init(&data);
+	ok_int(spool_peek(s, &name, &data), 0);
+	ok(data.len > 0 && data.data[0] == (uint8_t)name.sequence);
+	buf_release(&data);
+	return name.sequence;
+}
+
+static void oldest_comes_first_across_a_restart(void)
+{
+	struct told told;
+	struct spool *s;
+
+	make_dir(&told);
+	s = open_spool(&told, 0, NULL);
+	for (uint64_t i = 0; i < 5; i++)
+		ok_int(append(s, i, 100), 0);
+	ok_eq(peek_sequence(s), 0);
+	spool_ack(s);
+	ok_eq(told.acknowledged, 1);
+	ok_eq(peek_sequence(s), 1);
+	spool_close(s);
+
+	s = open_spool(&told, 0, NULL);
+	ok_eq(spool_files(s), 4);
+	ok_eq(spool_bytes(s), 400);
+	for (uint64_t i = 1; i < 5; i++) {
+		ok_eq(peek_sequence(s), i);
+		spool_ack(s);
+	}
+	ok_eq(spool_files(s), 0);
+	ok_eq(count_files(told.dir, ".seg"), 0);
+	ok_eq(told.lost, 0);
+	spool_close(s);
+	remove_dir(&told);
+}
+
+static void full_spool_drops_the_oldest_and_tells(void)
+{
+	struct told told;
+	struct spool *s;
+
+	make_dir(&told);
+	s = open_spool(&told, 1000, NULL);
+	for (uint64_t i = 0; i < 10; i++)
+		ok_int(append(s, i, 100), 0);
+	ok_eq(told.lost, 0);
+	ok_int(append(s, 10, 150), 0);
+	ok_eq(told.lost, 2);
+	ok_eq(told.gone, 2);
+	ok_eq(told.last.sequence, 1);
+	ok_eq(told.len, 100);
+	ok(told.was_there);
+	ok_int(told.cause, LOSS_SPOOL_FULL);
+	ok_eq(spool_bytes(s), 950);
+	ok_int(append(s, 11, 2000), -EFBIG);
+	ok_eq(spool_bytes(s), 950);
+	/* One that is being sent stays. */
+	ok_eq(peek_sequence(s), 2);
+	ok_int(append(s, 12, 100), 0);
+	ok_eq(told.last.sequence, 3);
+	spool_ack(s);
+	ok_eq(peek_sequence(s), 4);
+	spool_close(s);
+	remove_dir(&told);
+}
+
+static void damaged_files_never_stop_it(void)
+{
+	struct told told;
+	struct spool *s;
+	char path[128];
+	int fd;
+
+	make_dir(&told);
+	s = open_spool(&told, 0, NULL);
+	append(s, 0, 100);
+	append(s, 1, 100);
+	spool_close(s);
+	snprintf(path, sizeof(path), "%s/00000000000000000005-0000000007.seg.tmp", told.dir);
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	close(fd);
+	snprintf(path, sizeof(path), "%s/what is this.seg", told.dir);
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	close(fd);
+
+	s = open_spool(&told, 0, NULL);
+	ok(s != NULL);
+	ok_eq(spool_files(s), 2);
+	ok_eq(count_files(told.dir, ".tmp"), 0);
+	ok_eq(peek_sequence(s), 0);
+	spool_quarantine(s, "test");
+	ok_eq(told.lost, 1);
+	ok_int(told.cause, LOSS_QUARANTINE);
+	ok_eq(count_files(told.dir, ".bad"), 1);
+	ok_eq(peek_sequence(s), 1);
+	spool_close(s);
+	s = open_spool(&told, 0, NULL);
+	ok_eq(spool_files(s), 1);
+	spool_close(s);
+	remove_dir(&told);
+}
+
+static void second_agent_is_refused(void)
+{
+	struct told told;
+	struct spool *s;
+	struct err err = { 0 };
+	struct spool *other = NULL;
+	struct spool_config config = { 0 };
+
+	make_dir(&told);
+	s = open_spool(&told, 0, NULL);
+	config.dir = told.dir;
+	ok_int(spool_open(&other, &config, &err), -EBUSY);
+	ok(strstr(err.line, "another agent") != NULL);
+	ok(!other);
+	spool_close(s);
+	remove_dir(&told);
+}
+
+/* Calls that fail; which ones, and how often they were made. */
+static unsigned int fsync_calls, fail_fsync_from, fail_fsync_to, write_calls;
+static int write_error;
+
+static int failing_fsync(int fd)
+{
+	fsync_calls++;
+	if (fsync_calls >= fail_fsync_from && fsync_calls <= fail_fsync_to) {
+		errno = EIO;
+		return -1;
+	}
+	return fsync(fd);
+}
+
+static ssize_t short_write(int fd, const void *data, size_t len)
+{
+	write_calls++;
+	if (write_error && write_calls > 1) {
+		errno = write_error;
+		return -1;
+	}
+	return write(fd, data, len > 7 ? 7 : len);
+}
+
+static const struct durable_calls failing = { short_write, failing_fsync };
+
+static void begin_faults(unsigned int from, unsigned int to, int error)
+{
+	fsync_calls = write_calls = 0;
+	fail_fsync_from = from;
+	fail_fsync_to = to;
+	write_error = error;
+}
+
+static void failed_fsync_is_written_anew_once(void)
+{
+	struct told told;
+	struct spool *s;
+
+	make_dir(&told);
+	s = open_spool(&told, 0, &failing);
+	begin_faults(1, 1, 0);
+	ok_int(append(s, 0, 100), 0);
+	/* The failed one, the new file's, the folder's: never twice on the same file. */
+	ok_eq(fsync_calls, 3);
+	ok_eq(write_calls, 2 * 15);
+	ok_eq(peek_sequence(s), 0);
+	spool_unpeek(s);
+	begin_faults(1, 2, 0);
+	ok_int(append(s, 1, 100), -EIO);
+	ok_eq(spool_files(s), 1);
+	ok_eq(count_files(told.dir, ".tmp"), 0);
+	ok_eq(count_files(told.dir, ".seg"), 1);
+	/* The folder's own sync failing: the name must not stay half-true. */
+	begin_faults(2, 2, 0);
+	ok_int(append(s, 2, 100), -EIO);
+	ok_eq(count_files(told.dir, ".seg"), 1);
+	spool_close(s);
+	remove_dir(&told);
+}
+
+static void full_disk_makes_room_by_the_oldest(void)
+{
+	struct told told;
+	struct spool *s;
+
+	make_dir(&told);
+	s = open_spool(&told, 0, &failing);
+	begin_faults(0, 0, 0);
+	append(s, 0, 100);
+	append(s, 1, 100);
+	begin_faults(0, 0, ENOSPC);
+	ok_int(append(s, 2, 100), -ENOSPC);
+	ok_eq(told.lost, 2);
+	ok_eq(spool_files(s), 0);
+	ok_eq(count_files(told.dir, ".tmp"), 0);
+	begin_faults(0, 0, 0);
+	ok_int(append(s, 3, 100), 0);
+	ok_eq(peek_sequence(s), 3);
+	spool_close(s);
+	remove_dir(&told);
+}
+
+/* A child appends until it is killed; what it was told is durable must be there. */
+static void killed_writer_leaves_what_it_was_told_is_durable(void)
+{
+	unsigned int missing = 0, unreadable = 0;
+
+	for (int round = 0; round < 10; round++) {
+		struct told told;
+		uint64_t durable = 0, got;
+		int pipe_fds[2];
+		struct spool *s;
+		pid_t pid;
+
+		make_dir(&told);
+		if (!ok(!pipe(pipe_fds)))
+			return;
+		pid = fork();
+		if (!pid) {
+			s = open_spool(&told, 0, NULL);
+			for (uint64_t i = 0;; i++) {
+				append(s, i, 4096);
+				if (write(pipe_fds[1], &i, sizeof(i)) < 0)
+					_exit(1);
+			}
+		}
+		close(pipe_fds[1]);
+		for (int i = 0; i < 3 + round; i++)
+			if (read(pipe_fds[0], &got, sizeof(got)) == sizeof(got))
+				durable = got + 1;
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		while (read(pipe_fds[0], &got, sizeof(got)) == sizeof(got))
+			durable = got + 1;
+		close(pipe_fds[0]);
+		s = open_spool(&told, 0, NULL);
+		for (uint64_t i = 0; i < durable; i++)
+			missing += !spool_holds(s, &(struct spool_name){ 5, i });
+		unreadable += count_files(told.dir, ".tmp");
+		spool_close(s);
+		remove_dir(&told);
+	}
+	ok_eq(missing, 0);
+	ok_eq(unreadable, 0);
+}
+
+static const struct tap_test tests[] = {
+	{ "the oldest comes first, across a restart too", oldest_comes_first_across_a_restart },
+	{ "a full spool drops the oldest and tells before it does",
+	  full_spool_drops_the_oldest_and_tells },
+	{ "leftovers and damaged files never stop it", damaged_files_never_stop_it },
+	{ "a second agent is refused", second_agent_is_refused },
+	{ "after a failed fsync the bytes go to a new file, once",
+	  failed_fsync_is_written_anew_once },
+	{ "a full disk makes room by the oldest", full_disk_makes_room_by_the_oldest },
+	{ "a killed writer leaves what it was told is durable",
+	  killed_writer_leaves_what_it_was_told_is_durable },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}
