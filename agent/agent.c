@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "agent/cgroup.h"
+#include "agent/device.h"
+#include "agent/fileset_scan.h"
+#include "agent/metrics.h"
+#include "agent/pipeline.h"
+#include "agent/sender.h"
+#include "agent/source.h"
+#include "agent/top.h"
+
+#define HEARTBEAT_NS 60000000000u
+#define LOOK_NS	     50000000u
+
+struct agent {
+	struct config *config;
+	struct log *log;
+	char boot_id[SEGMENT_NAME_BYTES];
+	uint32_t devices[CONFIG_MAX_LIST]; /* named */
+	struct source_cgroup cgroups[CONFIG_MAX_LIST];
+	uint32_t watched[ACCOUNT_MAX_DEVICES]; /* all disks, where none is named */
+	size_t nr_watched;
+
+	const struct source_ops *source;
+	struct board *board;
+	struct sender *sender;
+	struct fileset_scan *filesets;
+	struct pipeline *_Atomic pipeline;
+	struct metrics *metrics;
+
+	uint64_t end_ns; /* of the duration; UINT64_MAX: none */
+	bool (*is_stopped)(void);
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int read_boot_id(char out[SEGMENT_NAME_BYTES], struct err *err)
+{
+	static const char path[] = "/proc/sys/kernel/random/boot_id";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t nr = fd < 0 ? -1 : read(fd, out, SEGMENT_NAME_BYTES - 1);
+	int code = errno;
+
+	if (fd >= 0)
+		close(fd);
+	if (nr <= 0)
+		return err_set(err, nr ? code : EIO, "%s: cannot be read", path);
+	out[nr] = 0;
+	out[strcspn(out, "\n")] = 0;
+	return 0;
+}
+
+static int find_devices(struct agent *a, struct err *err)
+{
+	for (size_t i = 0; i < a->config->devices.nr; i++) {
+		struct device_info info;
+		int ret = device_find(a->config->devices.items[i], &info, err);
+
+		if (ret)
+			return ret;
+		if (info.partition)
+			return err_set(err, EINVAL,
+				       "device: %s: is a partition: expected the whole disk, %u:%u",
+				       info.name, device_major(info.disk), device_minor(info.disk));
+		a->devices[i] = info.disk;
+	}
+	for (size_t i = 0; i < a->config->cgroups.nr; i++) {
+		int ret = cgroup_find(a->config->cgroups.items[i], &a->cgroups[i].id,
+				      &a->cgroups[i].level, err);
+
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* Whole disks, for the account; those beyond its bound are not accounted for across a death. */
+static int note_disk(void *ctx, const struct device_info *info)
+{
+	struct agent *a = ctx;
+
+	if (!info->partition && info->size_bytes && a->nr_watched < ACCOUNT_MAX_DEVICES)
+		a->watched[a->nr_watched++] = info->device;
+	return 0;
+}
+
+static int describe(uint32_t device, struct pipeline_device *out)
+{
+	struct device_info info;
+	int ret = device_read(device, &info);
+
+	if (ret)
+		return ret;
+	memccpy(out->name, info.name, 0, sizeof(out->name) - 1);
+	out->size_bytes = info.size_bytes;
+	out->is_hidden = device_is_hidden_by_default(&info);
+	return 0;
+}
+
+/* Without a word on where to: a person sees the screen, a program reads lines. */
+static int choose_output(struct config *c, struct err *err)
+{
+	if (c->sinks.nr || c->top || c->listen)
+		return 0;
+	if (isatty(STDOUT_FILENO)) {
+		c->top = true;
+		return 0;
+	}
+	c->sinks.items[0] = strdup("stdout:");
+	if (!c->sinks.items[0])
+		return err_set(err, ENOMEM, "no memory");
+	c->sinks.nr = 1;
+	return 0;
+}
+
+static size_t scan_pids(void *ctx, uint32_t *out, size_t max)
+{
+	struct agent *a = ctx;
+	struct pipeline *p = atomic_load(&a->pipeline);
+
+	return p ? pipeline_pids(p, out, max) : 0;
+}
+
+static int open_sender(struct agent *a, struct err *err)
+{
+	struct sender_config config = { .host = a->config->host,
+					.boot_id = a->boot_id,
+					.urls = (const char *const *)a->config->sinks.items,
+					.nr_urls = a->config->sinks.nr,
+					.spool_dir = a->config->spool,
+					.spool_bytes = a->config->spool_bytes,
+					.has_trace = a->config->has_trace,
+					.log = a->log };
+
+	/* The kernel counts requests of the device, of everybody. */
+	config.watches_all = a->config->layer == LAYER_DEVICE && !a->config->cgroups.nr;
+	return sender_new(&a->sender, &config, err);
+}
+
+static int open_filesets(struct agent *a, struct err *err)
+{
+	struct fileset_config config = { .dirs = (const char *const *)a->config->filesets.items,
+					 .nr_dirs = a->config->filesets.nr,
+					 .pids = scan_pids,
+					 .ctx = a };
+
+	return fileset_scan_start(&a->filesets, &config, err);
+}
+
+static int start_pipeline(struct agent *a, struct err *err)
+{
+	const struct config *c = a->config;
+	struct pipeline_config config = { .source = a->source,
+					  .watched = a->watched,
+					  .nr_watched = a->nr_watched,
+					  .window_ns = c->window_ns,
+					  .segment_interval_ns = c->segment_interval_ns,
+					  .heartbeat_ns = HEARTBEAT_NS,
+					  .has_trace = c->has_trace,
+					  .leave_out_own = c->leave_out_own,
+					  .host = c->host,
+					  .boot_id = a->boot_id,
+					  .sender = a->sender,
+					  .board = a->board,
+					  .filesets = a->filesets,
+					  .log = a->log,
+					  .describe = describe,
+					  .read_completed = device_completed };
+	struct pipeline *p;
+	int ret;
+
+	config.source_config = (struct source_config){ .devices = a->devices,
+						       .nr_devices = c->devices.nr,
+						       .cgroups = a->cgroups,
+						       .nr_cgroups = c->cgroups.nr,
+						       .layer = c->layer,
+						       .btf_path = c->btf };
+	ret = pipeline_start(&p, &config, err);
+	if (!ret)
+		atomic_store(&a->pipeline, p);
+	return ret;
+}
+
+/* In the order in which the parts need each other; what can be refused comes first. */
+static int start(struct agent *a, struct err *err)
+{
+	int ret = read_boot_id(a->boot_id, err);
+
+	if (!ret)
+		ret = choose_output(a->config, err);
+	if (!ret)
+		ret = find_devices(a, err);
+	if (!ret)
+		ret = source_choose(&a->source, a->config->source, err);
+	if (!ret && board_new(&a->board))
+		ret = err_set(err, ENOMEM, "no memory");
+	if (!ret && a->config->listen)
+		ret = metrics_listen(&a->metrics, a->config->listen, a->board, err);
+	if (!ret)
+		ret = open_filesets(a, err);
+	if (!ret)
+		ret = open_sender(a, err);
+	if (!ret && !a->config->devices.nr)
+		device_list(note_disk, a);
+	if (!ret)
+		ret = start_pipeline(a, err);
+	return ret;
+}
+
+int agent_start(struct agent **out, struct config *config, struct log *log, struct err *err)
+{
+	struct agent *a = calloc(1, sizeof(*a));
+	int ret;
+
+	if (!a)
+		return err_set(err, ENOMEM, "no memory");
+	a->config = config;
+	a->log = log;
+	ret = start(a, err);
+	if (ret) {
+		agent_stop(a);
+		return ret;
+	}
+	a->end_ns = config->duration_ns ? now_ns() + config->duration_ns : UINT64_MAX;
+	*out = a;
+	return 0;
+}
+
+static bool is_over(void *ctx)
+{
+	struct agent *a = ctx;
+
+	return a->is_stopped() || now_ns() >= a->end_ns || pipeline_failed(a->pipeline, NULL) ||
+	       sender_failed(a->sender);
+}
+
+static int show_top(struct agent *a)
+{
+	struct top_config config = { .board = a->board,
+				     .interval_ns = a->config->top_interval_ns,
+				     .count = a->config->top_count,
+				     .title = a->config->host,
+				     .is_over = is_over,
+				     .ctx = a };
+
+	if (!config.interval_ns)
+		config.interval_ns = a->config->window_ns;
+	return top_run(&config);
+}
+
+int agent_watch(struct agent *a, bool (*is_stopped)(void), struct err *err)
+{
+	int ret = 0;
+
+	a->is_stopped = is_stopped;
+	if (a->config->top)
+		ret = show_top(a);
+	else
+		while (!is_over(a))
+			nanosleep(&(struct timespec){ 0, LOOK_NS }, NULL);
+	if (pipeline_failed(a->pipeline, err))
+		return -EIO;
+	if (ret || sender_failed(a->sender))
+		return err_set(err, ret ? -ret : EPIPE, "standard output: %s",
+			       strerror(ret ? -ret : EPIPE));
+	return 0;
+}
+
+void agent_stop(struct agent *a)
+{
+	if (!a)
+		return;
+	fileset_scan_stop(a->filesets);
+	pipeline_stop(a->pipeline);
+	sender_free(a->sender, AGENT_STOP_WAIT_S);
+	fileset_scan_free(a->filesets);
+	metrics_free(a->metrics);
+	board_free(a->board);
+	free(a);
+}

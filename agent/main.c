@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options, signals, start and stop, exit status. */
+#include <curl/curl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "agent/config.h"
+#include "agent/doctor.h"
+#include "agent/log.h"
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_BAD_INPUT = 2 };
+
+/* The one mutable global: set by a signal, looked at by the main thread. */
+static volatile sig_atomic_t is_stopped;
+
+static void on_signal(int number)
+{
+	(void)number;
+	is_stopped = 1;
+}
+
+static bool main_is_stopped(void)
+{
+	return is_stopped;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction stop = { .sa_handler = on_signal }, ignore = { .sa_handler = SIG_IGN };
+
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGTERM, &stop, NULL);
+	/* A reader that goes away is a failed write, not a death. */
+	sigaction(SIGPIPE, &ignore, NULL);
+}
+
+static int complain(const struct err *err, int status)
+{
+	fprintf(stderr, "blkcast-agent: %s\n", err->line);
+	return status;
+}
+
+static int run(struct config *config)
+{
+	struct agent *agent;
+	struct err err = { 0 };
+	struct log *log;
+	int ret;
+
+	if (log_new(&log, STDERR_FILENO, config->verbose ? LEVEL_DEBUG : LEVEL_WARN)) {
+		err_set(&err, ENOMEM, "no memory");
+		return complain(&err, EXIT_FAILED);
+	}
+	catch_signals();
+	curl_global_init(CURL_GLOBAL_DEFAULT);
+	ret = agent_start(&agent, config, log, &err);
+	if (ret) {
+		ret = complain(&err, EXIT_BAD_INPUT);
+	} else {
+		ret = agent_watch(agent, main_is_stopped, &err);
+		agent_stop(agent);
+		if (ret)
+			ret = complain(&err, EXIT_FAILED);
+	}
+	curl_global_cleanup();
+	log_free(log);
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	struct config config;
+	struct err err = { 0 };
+	int status = EXIT_DONE;
+
+	if (config_parse(&config, argc, argv, &err))
+		status = complain(&err, EXIT_BAD_INPUT);
+	else if (config.help)
+		config_print_help(stdout);
+	else if (config.version)
+		puts("blkcast-agent " BLKCAST_VERSION);
+	else if (config.doctor)
+		status = doctor_run(stdout);
+	else
+		status = run(&config);
+	config_release(&config);
+	if (fflush(stdout) && !status) {
+		err_set(&err, errno, "standard output: %s", strerror(errno));
+		status = complain(&err, EXIT_FAILED);
+	}
+	return status;
+}
