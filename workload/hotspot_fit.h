@@ -13,7 +13,7 @@
  *   likelihood of one of two layouts, whichever is likelier: items scattered over the range, as
  *   hashing generators do, every region holding as many; or in order of rank, the hot ones
  *   together. With one item per region both are the plain ranked Zipf likelihood. It is
- *   unimodal in theta and maximized by golden section on 0..ZIPF_MAX_EXPONENT.
+ *   unimodal in theta and maximized by Brent's method on 0..ZIPF_MAX_EXPONENT.
  * The kind is chosen by AIC; one with parameters must beat the uniform by HOTSPOT_AIC_MARGIN, so
  * that noise is not called a pattern (Burnham and Anderson 2002: above 10, essentially no support).
  *

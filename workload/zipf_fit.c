@@ -10,8 +10,11 @@
 
 /* Items placed one by one, per region; those behind are alike and spread evenly. */
 #define PLACED_PER_REGION 4
-/* 4 (golden ratio - 1)^17 = 1e-3: below the standard error of theta at 100 000 accesses. */
-#define GOLDEN_STEPS 17
+/* Below the standard error of theta at 100 000 accesses. */
+#define EXPONENT_TOLERANCE 1e-3
+#define FIRST_EXPONENT	   1.0
+#define MAX_STEPS	   40
+#define GOLDEN		   0.3819660112501051 /* 1 - 1 / golden ratio */
 /* Items whose sum is taken term by term before the integral takes over: error below 1e-4. */
 #define SUMMED_ITEMS 16
 
@@ -26,6 +29,12 @@ struct layout {
 	uint32_t *nr_in;  /* [nr_regions] items placed in a region */
 };
 
+/* An antiderivative of x^-theta. */
+static double antiderivative(double x, double theta)
+{
+	return fabs(theta - 1) < 1e-9 ? log(x) : pow(x, 1 - theta) / (1 - theta);
+}
+
 /* Sum of i^-theta for from < i <= to, by the midpoint integral past the first items. */
 static double zipf_sum(double from, double to, double theta)
 {
@@ -33,21 +42,27 @@ static double zipf_sum(double from, double to, double theta)
 
 	for (; a < to && a < SUMMED_ITEMS; a++)
 		sum += pow(a + 1, -theta);
-	if (a >= to)
-		return sum;
-	a += 0.5;
-	to += 0.5;
-	if (fabs(theta - 1) < 1e-9)
-		return sum + log(to / a);
-	return sum + (pow(to, 1 - theta) - pow(a, 1 - theta)) / (1 - theta);
+	if (a < to)
+		sum += antiderivative(to + 0.5, theta) - antiderivative(a + 0.5, theta);
+	return sum;
 }
 
 static void masses_in_order(const struct layout *l, double theta)
 {
-	double per_region = (double)l->items_per_region;
+	double per_region = (double)l->items_per_region, end = 0, before;
+	size_t r = 0;
 
-	for (size_t r = 0; r < l->nr_regions; r++)
-		l->mass[r] = zipf_sum((double)r * per_region, (double)(r + 1) * per_region, theta);
+	for (; r < l->nr_regions && end < SUMMED_ITEMS; r++, end += per_region)
+		l->mass[r] = zipf_sum(end, end + per_region, theta);
+	before = antiderivative(end + 0.5, theta);
+	for (; r < l->nr_regions; r++) {
+		double after;
+
+		end += per_region;
+		after = antiderivative(end + 0.5, theta);
+		l->mass[r] = after - before;
+		before = after;
+	}
 }
 
 static int by_mass_falling(const void *a, const void *b)
@@ -90,30 +105,72 @@ static double likelihood(const struct layout *l, double theta)
 	return log_likelihood;
 }
 
+/* The three best points so far, best first, and the interval that holds the maximum. */
+struct search {
+	double low, high;
+	double x[3], y[3];
+	double step, last_step;
+};
+
+/* The top of the parabola through the three points; NaN where there is none to be trusted. */
+static double parabola(const struct search *s)
+{
+	double a = (s->x[0] - s->x[1]) * (s->y[0] - s->y[2]);
+	double b = (s->x[0] - s->x[2]) * (s->y[0] - s->y[1]);
+	double step = ((s->x[0] - s->x[1]) * a - (s->x[0] - s->x[2]) * b) / (2 * (a - b));
+
+	if (!(fabs(step) < fabs(s->last_step) / 2) || s->x[0] - step <= s->low ||
+	    s->x[0] - step >= s->high)
+		return NAN;
+	return s->x[0] - step;
+}
+
+/* Where to look next: by a parabola, or else by golden section of the longer side. */
+static double next_point(struct search *s)
+{
+	double x = parabola(s), middle = (s->low + s->high) / 2;
+
+	s->last_step = s->step;
+	if (isnan(x)) {
+		s->last_step = (s->x[0] < middle ? s->high : s->low) - s->x[0];
+		x = s->x[0] + GOLDEN * s->last_step;
+	}
+	s->step = x - s->x[0];
+	if (fabs(s->step) < EXPONENT_TOLERANCE)
+		x = s->x[0] + (s->x[0] < middle ? EXPONENT_TOLERANCE : -EXPONENT_TOLERANCE);
+	return x;
+}
+
+static void take_point(struct search *s, double x, double y)
+{
+	int at = y >= s->y[0] ? 0 : y >= s->y[1] || s->x[1] == s->x[0] ? 1 : 2;
+
+	if (at == 0)
+		*(x < s->x[0] ? &s->high : &s->low) = s->x[0];
+	else
+		*(x < s->x[0] ? &s->low : &s->high) = x;
+	for (int i = 2; i > at; i--) {
+		s->x[i] = s->x[i - 1];
+		s->y[i] = s->y[i - 1];
+	}
+	s->x[at] = x;
+	s->y[at] = y;
+}
+
+/* Brent's method (Algorithms for Minimization without Derivatives, 1973, chapter 5). */
 static struct zipf_fit maximize(const struct layout *l)
 {
-	const double golden = 0.6180339887498949;
-	double low = 0, high = ZIPF_MAX_EXPONENT;
-	double a = high - golden * (high - low), b = low + golden * (high - low);
-	double at_a = likelihood(l, a), at_b = likelihood(l, b);
+	struct search s = { .low = 0, .high = ZIPF_MAX_EXPONENT };
 	struct zipf_fit best;
 
-	for (int i = 0; i < GOLDEN_STEPS; i++) {
-		if (at_a > at_b) {
-			high = b;
-			b = a;
-			at_b = at_a;
-			a = high - golden * (high - low);
-			at_a = likelihood(l, a);
-		} else {
-			low = a;
-			a = b;
-			at_a = at_b;
-			b = low + golden * (high - low);
-			at_b = likelihood(l, b);
-		}
+	s.x[0] = s.x[1] = s.x[2] = FIRST_EXPONENT;
+	s.y[0] = s.y[1] = s.y[2] = likelihood(l, FIRST_EXPONENT);
+	for (int i = 0; i < MAX_STEPS && s.high - s.low > 4 * EXPONENT_TOLERANCE; i++) {
+		double x = next_point(&s);
+
+		take_point(&s, x, likelihood(l, x));
 	}
-	best.exponent = (low + high) / 2;
+	best.exponent = s.x[0];
 	best.log_likelihood = likelihood(l, best.exponent);
 	return best;
 }

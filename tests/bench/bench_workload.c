@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Requests per second through every estimator and through the whole window, on random 4 KiB and on
- * sequential 64 KiB, on one core. Peers of the same run: reading the same records and summing their
+ * sequential 64 KiB, on one core; and through the window on its two worst loads: 4 KiB within the
+ * 32 MiB whose every reference the miss-ratio curve follows, and 1 MiB of 256 blocks each. Peers of the same run: reading the same records and summing their
  * fields (the floor that memory bandwidth sets), and the literal two loops of Algorithm 1.
  */
 #include <inttypes.h>
@@ -36,8 +37,14 @@ static double now_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+struct load {
+	const char *name;
+	uint64_t blocks; /* of the range, random; 0: 64 sequential streams */
+	uint32_t bytes;
+};
+
 /* 100 k requests/s by 64 threads, 70 % reads. */
-static void make(struct request *r, bool sequential)
+static void make(struct request *r, const struct load *load)
 {
 	struct slow_rng g = { 1 };
 	uint64_t now = 1000000000, stream[64] = { 0 };
@@ -46,16 +53,16 @@ static void make(struct request *r, bool sequential)
 		uint32_t tid = (uint32_t)slow_below(&g, 64);
 
 		now += (uint64_t)slow_exponential(&g, 10000);
-		r[i] = slow_request(now, slow_below(&g, 1u << 28) * 8);
+		r[i] = slow_request(now, slow_below(&g, load->blocks + 1) * 8);
 		r[i].dispatch_ns = now + (uint64_t)slow_exponential(&g, 5000);
 		r[i].completion_ns = r[i].dispatch_ns + (uint64_t)slow_exponential(&g, 100000);
 		r[i].tid = 1000 + tid;
 		r[i].operation = slow_below(&g, 10) < 7 ? OPERATION_READ : OPERATION_WRITE;
-		if (sequential) {
-			r[i].bytes = 65536;
+		r[i].bytes = load->bytes;
+		if (!load->blocks) {
 			r[i].operation = tid % 10 < 7 ? OPERATION_READ : OPERATION_WRITE;
 			r[i].sector = ((uint64_t)tid << 25) + stream[tid];
-			stream[tid] += 128;
+			stream[tid] += load->bytes / SECTOR_BYTES;
 		}
 	}
 }
@@ -250,6 +257,17 @@ static double best_s(const struct figure *f, const struct request *r)
 	return best;
 }
 
+static void print_figure(const struct figure *f, const char *load, double ns, double floor_ns)
+{
+	printf("figure\tworkload %s, %s\t%.4g\trequests/s\t%s\t%.1f ns each, the floor %.1f ns\n",
+	       f->name, load, 1e9 / ns, f->goal, ns, floor_ns);
+}
+
+static double measure_one(const struct figure *f, const struct request *r)
+{
+	return best_s(f, r) / (double)f->nr * 1e9;
+}
+
 static void measure(const struct request *r, const char *load)
 {
 	static const struct figure figures[] = {
@@ -270,28 +288,44 @@ static void measure(const struct request *r, const char *load)
 	double floor_ns = 0;
 
 	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
-		double ns = best_s(&figures[i], r) / (double)figures[i].nr * 1e9;
+		double ns = measure_one(&figures[i], r);
 
 		if (!i)
 			floor_ns = ns;
-		printf("figure\tworkload %s, %s\t%.4g\trequests/s\t%s\t%.1f ns each, the floor %.1f ns\n",
-		       figures[i].name, load, 1e9 / ns, figures[i].goal, ns, floor_ns);
+		print_figure(&figures[i], load, ns, floor_ns);
 	}
 	run_window(r, NR);
 	printf("figure\tworkload window memory, %s\t%" PRIu64 "\tbytes\t3145728\twindow_memory()\n",
 	       load, sink);
 }
 
+static void measure_worst(struct request *r)
+{
+	static const struct load worst[] = { { "random 4 KiB in 32 MiB", 8191, 4096 },
+					     { "sequential 1 MiB", 0, 1 << 20 } };
+	static const struct figure floor = { "floor", run_floor, NR, "" };
+	static const struct figure window = { "window", run_window, NR, "" };
+
+	for (size_t i = 0; i < sizeof(worst) / sizeof(worst[0]); i++) {
+		make(r, &worst[i]);
+		print_figure(&window, worst[i].name, measure_one(&window, r),
+			     measure_one(&floor, r));
+	}
+}
+
 int main(void)
 {
+	static const struct load random = { "random 4 KiB", 1u << 28, 4096 };
+	static const struct load sequential = { "sequential 64 KiB", 0, 65536 };
 	struct request *r = malloc(NR * sizeof(*r));
 
 	if (!r)
 		return 1;
-	make(r, false);
-	measure(r, "random 4 KiB");
-	make(r, true);
-	measure(r, "sequential 64 KiB");
+	make(r, &random);
+	measure(r, random.name);
+	make(r, &sequential);
+	measure(r, sequential.name);
+	measure_worst(r);
 	free(r);
 	return 0;
 }
