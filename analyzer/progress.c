@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/progress.h"
+#include "formats/units.h"
 
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "analyzer/when.h"
 
 #define QUIET_NS  1000000000ull /* work shorter than this needs no bar */
 #define REDRAW_NS 100000000ull
@@ -31,7 +30,7 @@ void progress_begin(struct progress *p, const char *label, uint64_t total, bool 
 
 void progress_update(struct progress *p, uint64_t done)
 {
-	char left[WHEN_BYTES] = "?";
+	char left[UNITS_BYTES] = "?";
 	char bar[BAR_CELLS + 1];
 	double share, spent_s;
 	uint64_t now;
@@ -54,7 +53,7 @@ void progress_update(struct progress *p, uint64_t done)
 		bar[i] = i < (int)(share * BAR_CELLS) ? '#' : '.';
 	bar[BAR_CELLS] = '\0';
 	if (share > 0)
-		when_span(spent_s * (1 - share) / share, left);
+		units_time(spent_s * (1 - share) / share, left);
 	fprintf(stderr, "\r\033[K%s: [%s] %3.0f %%, %s left", p->label, bar, share * 100, left);
 }
 

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,66 +81,4 @@ int when_parse(const char *text, uint64_t *real_ns)
 		return -EINVAL;
 	*real_ns = (uint64_t)seconds * NS_PER_S + fraction_ns;
 	return 0;
-}
-
-void when_format(uint64_t real_ns, bool utc, unsigned int digits, char out[WHEN_BYTES])
-{
-	time_t seconds = (time_t)(real_ns / NS_PER_S);
-	char stamp[24], fraction[12] = "", zone[8] = "Z";
-	struct tm tm;
-
-	if (!(utc ? gmtime_r(&seconds, &tm) : localtime_r(&seconds, &tm))) {
-		snprintf(out, WHEN_BYTES, "@%llu", (unsigned long long)(real_ns / NS_PER_S));
-		return;
-	}
-	strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S", &tm);
-	if (digits)
-		snprintf(fraction, sizeof(fraction), ".%09u", (unsigned int)(real_ns % NS_PER_S));
-	if (digits < 9)
-		fraction[digits ? digits + 1 : 0] = '\0';
-	if (!utc) {
-		long minutes = tm.tm_gmtoff / 60;
-
-		snprintf(zone, sizeof(zone), "%c%02u:%02u", minutes < 0 ? '-' : '+',
-			 (unsigned int)(labs(minutes) / 60 % 24),
-			 (unsigned int)(labs(minutes) % 60));
-	}
-	snprintf(out, WHEN_BYTES, "%s%s%s", stamp, fraction, zone);
-}
-
-void when_span(double seconds, char out[WHEN_BYTES])
-{
-	uint64_t whole;
-
-	if (isnan(seconds)) {
-		snprintf(out, WHEN_BYTES, "-");
-		return;
-	}
-	if (fabs(seconds) < 120) {
-		const double steps[] = { 1, 1e3, 1e6, 1e9 };
-		const char *const names[] = { "s", "ms", "µs", "ns" };
-		unsigned int i = 0;
-		double value;
-
-		while (i < 3 && fabs(seconds) * steps[i] < 0.9995)
-			i++;
-		if (seconds == 0)
-			i = 0;
-		value = seconds * steps[i];
-		snprintf(out, WHEN_BYTES, "%.*f %s",
-			 value == 0 || fabs(value) >= 99.95 ? 0
-			 : fabs(value) >= 9.995		    ? 1
-							    : 2,
-			 value, names[i]);
-		return;
-	}
-	whole = seconds < 1e15 ? (uint64_t)seconds : (uint64_t)1e15;
-	if (whole < 7200)
-		snprintf(out, WHEN_BYTES, "%llu min", (unsigned long long)(whole / 60));
-	else if (whole < 2 * 86400)
-		snprintf(out, WHEN_BYTES, "%llu h %llu min", (unsigned long long)(whole / 3600),
-			 (unsigned long long)(whole % 3600 / 60));
-	else
-		snprintf(out, WHEN_BYTES, "%llu d %llu h", (unsigned long long)(whole / 86400),
-			 (unsigned long long)(whole % 86400 / 3600));
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* when: instants of CLOCK_REALTIME as ISO 8601 text. */
+/* when: an instant as people type it; formats/units.h writes them. */
 #ifndef ANALYZER_WHEN_H
 #define ANALYZER_WHEN_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "formats/units.h"
 
 /*
  * "2026-01-31", "2026-01-31T14:05", "2026-01-31T14:05:00.25", a blank in place of the T, each with
@@ -13,11 +15,16 @@
  */
 int when_parse(const char *text, uint64_t *real_ns);
 
-#define WHEN_BYTES 48
-/* "2026-01-31T14:05:00.250+01:00", or "...Z" with utc; digits: of the second's fraction, 0 to 9. */
-void when_format(uint64_t real_ns, bool utc, unsigned int digits, char out[WHEN_BYTES]);
-
-/* A length of time in three digits: "250 µs", "1.20 s", "3 min", "2 h 10 min", "4 d 3 h". */
-void when_span(double seconds, char out[WHEN_BYTES]);
+#define WHEN_BYTES UNITS_BYTES
+/* units_instant() and units_time() under the names of this module. */
+static inline void when_format(uint64_t real_ns, bool utc, unsigned int digits,
+			       char out[WHEN_BYTES])
+{
+	units_instant(real_ns, utc, digits, out);
+}
+static inline void when_span(double seconds, char out[WHEN_BYTES])
+{
+	units_time(seconds, out);
+}
 
 #endif

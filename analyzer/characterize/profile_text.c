@@ -6,13 +6,21 @@
 #include <string.h>
 
 #include "analyzer/grid.h"
-#include "analyzer/humane.h"
-#include "analyzer/when.h"
+#include "formats/units.h"
 
 #define SIZES_SHOWN 5
 #define CACHE_SHOWN 6
 /* A request is followed by more of its kind where at least half of them are (eq. 5.13). */
 #define SEQUENTIAL_RATIO 0.5
+
+static const char *percent(double ratio, char out[UNITS_BYTES])
+{
+	if (isnan(ratio))
+		snprintf(out, UNITS_BYTES, "-");
+	else
+		snprintf(out, UNITS_BYTES, "%.1f %%", ratio * 100);
+	return out;
+}
 
 static uint64_t when_ns(double seconds)
 {
@@ -26,11 +34,11 @@ static double rate(uint64_t nr, const struct profile *p)
 
 static void print_head(const struct profile *p, bool utc, FILE *out)
 {
-	char begin[WHEN_BYTES], end[WHEN_BYTES], span[WHEN_BYTES];
+	char begin[UNITS_BYTES], end[UNITS_BYTES], span[UNITS_BYTES];
 
-	when_format(when_ns(p->begin_s), utc, 0, begin);
-	when_format(when_ns(p->end_s), utc, 0, end);
-	when_span(p->end_s - p->begin_s, span);
+	units_instant(when_ns(p->begin_s), utc, 0, begin);
+	units_instant(when_ns(p->end_s), utc, 0, end);
+	units_time(p->end_s - p->begin_s, span);
 	fprintf(out, "%s %s (%s), source %s, layer %s\n", p->host,
 		*p->device_name ? p->device_name : "-", *p->device ? p->device : "several",
 		source_name(p->source), layer_name(p->layer));
@@ -43,11 +51,11 @@ static void print_requests(const struct profile *p, FILE *out)
 {
 	uint64_t reads = p->requests[OPERATION_READ], writes = p->requests[OPERATION_WRITE];
 	double data = (double)(reads + writes);
-	char read[HUMANE_BYTES], write[HUMANE_BYTES];
+	char read[UNITS_BYTES], write[UNITS_BYTES];
 
 	fprintf(out, "  requests      read %" PRIu64 " (%s), write %" PRIu64 " (%s)", reads,
-		humane_percent(data > 0 ? (double)reads / data : NAN, read), writes,
-		humane_percent(data > 0 ? (double)writes / data : NAN, write));
+		percent(data > 0 ? (double)reads / data : NAN, read), writes,
+		percent(data > 0 ? (double)writes / data : NAN, write));
 	for (unsigned int op = OPERATION_DISCARD; op < NR_OPERATIONS; op++)
 		if (p->requests[op])
 			fprintf(out, ", %s %" PRIu64, operation_name(op), p->requests[op]);
@@ -56,41 +64,39 @@ static void print_requests(const struct profile *p, FILE *out)
 		", by kernel threads %" PRIu64 ", the agent's own %" PRIu64 "\n",
 		p->lost, p->errors, p->requeues, p->kernel_thread_requests, p->own_requests);
 	fprintf(out, "  throughput    read %s/s, write %s/s\n",
-		humane_bytes(rate(p->bytes[OPERATION_READ], p), read),
-		humane_bytes(rate(p->bytes[OPERATION_WRITE], p), write));
+		units_bytes(rate(p->bytes[OPERATION_READ], p), read),
+		units_bytes(rate(p->bytes[OPERATION_WRITE], p), write));
 }
 
 static void print_intensity(const struct profile *p, FILE *out)
 {
-	char a[HUMANE_BYTES], b[HUMANE_BYTES], c[HUMANE_BYTES], span[WHEN_BYTES];
+	char a[UNITS_BYTES], b[UNITS_BYTES], c[UNITS_BYTES], span[UNITS_BYTES];
 	const char *comma = "";
 
-	when_span(p->open.interarrival_mean_s, span);
+	units_time(p->open.interarrival_mean_s, span);
 	fprintf(out, "  arrivals      %s per second, %s apart on average (SCV %s, lag-1 %s)\n",
-		humane_number(p->open.rate_per_s, a), span,
-		humane_number(p->open.interarrival_scv, b),
-		humane_number(p->open.lag1_autocorrelation, c));
+		units_count(p->open.rate_per_s, a), span, units_count(p->open.interarrival_scv, b),
+		units_count(p->open.lag1_autocorrelation, c));
 	fprintf(out, "  burstiness    index of dispersion ");
 	for (size_t i = 0; i < p->open.nr_idc; i++) {
-		when_span(p->open.idc[i].window_s, span);
-		fprintf(out, "%s%s at %s", comma, humane_number(p->open.idc[i].idc, a), span);
+		units_time(p->open.idc[i].window_s, span);
+		fprintf(out, "%s%s at %s", comma, units_count(p->open.idc[i].idc, a), span);
 		comma = ", ";
 	}
 	fprintf(out, "%s\n", p->open.nr_idc ? "" : "-");
-	when_span(p->closed.think_time_mean_s, span);
+	units_time(p->closed.think_time_mean_s, span);
 	fprintf(out, "  concurrency   %s in flight on average, %s clients",
-		humane_number(p->closed.in_flight_mean, a),
-		humane_number(p->closed.clients_mean, b));
+		units_count(p->closed.in_flight_mean, a), units_count(p->closed.clients_mean, b));
 	fprintf(out, ", think time %s\n", span);
 }
 
 static void print_sizes(const char *name, const struct direction_profile *d, uint64_t nr, FILE *out)
 {
 	bool shown[256] = { false };
-	char mean[HUMANE_BYTES], size[HUMANE_BYTES], share[HUMANE_BYTES];
+	char mean[UNITS_BYTES], size[UNITS_BYTES], share[UNITS_BYTES];
 	size_t nr_sizes = d->nr_sizes < 256 ? d->nr_sizes : 256;
 
-	fprintf(out, "  %s  %s on average", name, humane_bytes(d->size_mean_bytes, mean));
+	fprintf(out, "  %s  %s on average", name, units_bytes(d->size_mean_bytes, mean));
 	for (int k = 0; k < SIZES_SHOWN; k++) {
 		size_t best = nr_sizes;
 
@@ -101,26 +107,26 @@ static void print_sizes(const char *name, const struct direction_profile *d, uin
 		if (best == nr_sizes)
 			break;
 		shown[best] = true;
-		fprintf(out, "%s %s %s", k ? "," : ":", humane_bytes(d->sizes[best].bytes, size),
-			humane_percent((double)d->sizes[best].count / (double)nr, share));
+		fprintf(out, "%s %s %s", k ? "," : ":", units_bytes(d->sizes[best].bytes, size),
+			percent((double)d->sizes[best].count / (double)nr, share));
 	}
 	fputc('\n', out);
 }
 
 static void print_pattern(const char *name, double sequential, double stream, FILE *out)
 {
-	char a[HUMANE_BYTES], b[HUMANE_BYTES];
+	char a[UNITS_BYTES], b[UNITS_BYTES];
 
 	if (isnan(sequential))
 		return;
 	fprintf(out, "  %s %s: %s interleaved-sequential, %s in streams\n", name,
-		sequential >= SEQUENTIAL_RATIO ? "sequential" : "random",
-		humane_percent(sequential, a), humane_percent(stream, b));
+		sequential >= SEQUENTIAL_RATIO ? "sequential" : "random", percent(sequential, a),
+		percent(stream, b));
 }
 
 static void print_distribution(const struct access_distribution *d, FILE *out)
 {
-	char a[HUMANE_BYTES], b[HUMANE_BYTES], c[HUMANE_BYTES];
+	char a[UNITS_BYTES], b[UNITS_BYTES], c[UNITS_BYTES];
 
 	if (d->kind == DISTRIBUTION_UNKNOWN)
 		return;
@@ -129,33 +135,33 @@ static void print_distribution(const struct access_distribution *d, FILE *out)
 		fprintf(out, "uniform");
 	else if (d->kind == DISTRIBUTION_GAUSSIAN)
 		fprintf(out, "gaussian, centre at %s, deviation %s of the range",
-			humane_percent(d->mean_ratio, a), humane_percent(d->deviation_ratio, b));
+			percent(d->mean_ratio, a), percent(d->deviation_ratio, b));
 	else
-		fprintf(out, "zipf, exponent %s", humane_number(d->exponent, a));
+		fprintf(out, "zipf, exponent %s", units_count(d->exponent, a));
 	fprintf(out, " (KS distance %s); busiest 10 %% of the regions take %s, 20 %% %s\n",
-		humane_number(d->ks_distance, a), humane_percent(d->top_10_ratio, b),
-		humane_percent(d->top_20_ratio, c));
+		units_count(d->ks_distance, a), percent(d->top_10_ratio, b),
+		percent(d->top_20_ratio, c));
 }
 
 static void print_locality(const struct profile *p, FILE *out)
 {
-	char a[HUMANE_BYTES], b[HUMANE_BYTES], c[HUMANE_BYTES];
+	char a[UNITS_BYTES], b[UNITS_BYTES], c[UNITS_BYTES];
 	size_t nr = p->locality.nr_miss_ratio;
 	size_t shown = nr < CACHE_SHOWN ? nr : CACHE_SHOWN;
 
-	fprintf(out, "  footprint     %s touched\n", humane_bytes(p->locality.footprint_bytes, a));
+	fprintf(out, "  footprint     %s touched\n", units_bytes(p->locality.footprint_bytes, a));
 	if (!isnan(p->locality.file_count_mean))
 		fprintf(out, "  file set      %s files of %s, %s in all\n",
-			humane_number(p->locality.file_count_mean, a),
-			humane_bytes(p->locality.file_size_mean_bytes, b),
-			humane_bytes(p->locality.file_set_size_mean_bytes, c));
+			units_count(p->locality.file_count_mean, a),
+			units_bytes(p->locality.file_size_mean_bytes, b),
+			units_bytes(p->locality.file_set_size_mean_bytes, c));
 	print_distribution(&p->locality.distribution, out);
 	for (size_t k = 0; k < shown; k++) {
 		size_t i = shown > 1 ? k * (nr - 1) / (shown - 1) : 0;
 		const struct cache_point *m = &p->locality.miss_ratio[i];
 
 		fprintf(out, "%s %s %s", k ? "," : "  cache misses ",
-			humane_bytes((double)m->cache_bytes, a), humane_percent(m->miss_ratio, b));
+			units_bytes((double)m->cache_bytes, a), percent(m->miss_ratio, b));
 	}
 	if (shown)
 		fputc('\n', out);
@@ -164,17 +170,17 @@ static void print_locality(const struct profile *p, FILE *out)
 static void response_row(struct grid *g, const char *name, const struct histogram *h)
 {
 	static const double quantiles[] = { 0.5, 0.9, 0.95, 0.99, 0.999, 0.9999 };
-	char span[WHEN_BYTES];
+	char span[UNITS_BYTES];
 
 	grid_cell(g, "  %s", name);
 	grid_cell(g, "%" PRIu64, h->nr);
-	when_span(histogram_mean_s(h), span);
+	units_time(histogram_mean_s(h), span);
 	grid_cell(g, "%s", span);
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(*quantiles); i++) {
-		when_span(histogram_quantile_s(h, quantiles[i]), span);
+		units_time(histogram_quantile_s(h, quantiles[i]), span);
 		grid_cell(g, "%s", span);
 	}
-	when_span(h->nr ? (double)h->max_ns / 1e9 : NAN, span);
+	units_time(h->nr ? (double)h->max_ns / 1e9 : NAN, span);
 	grid_cell(g, "%s", span);
 }
 
@@ -227,23 +233,23 @@ void profile_text_line_head(FILE *out)
 		"in flight", "grade");
 }
 
-static const char *p95(const struct direction_profile *d, char out[WHEN_BYTES])
+static const char *p95(const struct direction_profile *d, char out[UNITS_BYTES])
 {
-	when_span(histogram_quantile_s(&d->response.stage[STAGE_TOTAL], 0.95), out);
+	units_time(histogram_quantile_s(&d->response.stage[STAGE_TOTAL], 0.95), out);
 	return out;
 }
 
 void profile_text_line(const struct profile *p, bool utc, FILE *out)
 {
-	char begin[WHEN_BYTES], a[HUMANE_BYTES], b[HUMANE_BYTES], c[HUMANE_BYTES], d[HUMANE_BYTES];
-	char read[WHEN_BYTES], write[WHEN_BYTES], flight[HUMANE_BYTES];
+	char begin[UNITS_BYTES], a[UNITS_BYTES], b[UNITS_BYTES], c[UNITS_BYTES], d[UNITS_BYTES];
+	char read[UNITS_BYTES], write[UNITS_BYTES], flight[UNITS_BYTES];
 
-	when_format(when_ns(p->begin_s), utc, 0, begin);
+	units_instant(when_ns(p->begin_s), utc, 0, begin);
 	fprintf(out, "%-25s %-10s %-8s %9s %9s %10s %10s %9s %9s %8s %6c\n", begin, p->host,
-		p->device_name, humane_number(rate(p->requests[OPERATION_READ], p), a),
-		humane_number(rate(p->requests[OPERATION_WRITE], p), b),
-		humane_bytes(rate(p->bytes[OPERATION_READ], p), c),
-		humane_bytes(rate(p->bytes[OPERATION_WRITE], p), d), p95(&p->read, read),
-		p95(&p->write, write), humane_number(p->closed.in_flight_mean, flight),
+		p->device_name, units_count(rate(p->requests[OPERATION_READ], p), a),
+		units_count(rate(p->requests[OPERATION_WRITE], p), b),
+		units_bytes(rate(p->bytes[OPERATION_READ], p), c),
+		units_bytes(rate(p->bytes[OPERATION_WRITE], p), d), p95(&p->read, read),
+		p95(&p->write, write), units_count(p->closed.in_flight_mean, flight),
 		p->quality.grade ? p->quality.grade : '-');
 }

@@ -11,7 +11,7 @@
 #include "analyzer/grid.h"
 #include "analyzer/selection.h"
 #include "analyzer/store/scan_piece.h"
-#include "analyzer/when.h"
+#include "formats/units.h"
 
 #define NR_COLUMNS 64
 
@@ -62,15 +62,15 @@ static bool total_known(const struct request *r)
 static void print_text(const struct scan_request *q, const struct scan_stream *st, bool utc)
 {
 	const struct request *r = &q->r;
-	char when[WHEN_BYTES], queue[WHEN_BYTES] = "-", device[WHEN_BYTES] = "-";
+	char when[UNITS_BYTES], queue[UNITS_BYTES] = "-", device[UNITS_BYTES] = "-";
 	char letters[NR_FLAG_NAMES + 1];
 	size_t nr = 0;
 
-	when_format(q->arrival_real_ns, utc, 9, when);
+	units_instant(q->arrival_real_ns, utc, 9, when);
 	if (queue_known(r))
-		when_span((double)(r->dispatch_ns - r->arrival_ns) / 1e9, queue);
+		units_time((double)(r->dispatch_ns - r->arrival_ns) / 1e9, queue);
 	if (device_known(r))
-		when_span((double)(r->completion_ns - r->dispatch_ns) / 1e9, device);
+		units_time((double)(r->completion_ns - r->dispatch_ns) / 1e9, device);
 	for (size_t i = 0; i < NR_FLAG_NAMES; i++)
 		if (r->flags & flags[i].flag)
 			letters[nr++] = flags[i].letter;

@@ -9,9 +9,8 @@
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/grid.h"
-#include "analyzer/humane.h"
 #include "analyzer/store/inventory.h"
-#include "analyzer/when.h"
+#include "formats/units.h"
 
 #define GAPS_SHOWN 3 /* per host in the text; JSON has all */
 
@@ -133,14 +132,14 @@ static int print_json(const struct listing *l, const struct inventory *v, struct
 
 static void print_gaps(const struct listing *l, const struct inventory_host *h)
 {
-	char begin[WHEN_BYTES], span[WHEN_BYTES];
+	char begin[UNITS_BYTES], span[UNITS_BYTES];
 
 	for (size_t i = 1; i < h->nr_covered && i <= GAPS_SHOWN; i++) {
 		const struct inventory_span *gap = &h->covered[i - 1];
 		uint64_t end = h->covered[i].begin_real_ns;
 
-		when_format(gap->end_real_ns, l->cli->utc, 0, begin);
-		when_span(to_s(end - gap->end_real_ns), span);
+		units_instant(gap->end_real_ns, l->cli->utc, 0, begin);
+		units_time(to_s(end - gap->end_real_ns), span);
 		printf("  not watched for %s from %s\n", span, begin);
 	}
 	if (h->nr_covered > GAPS_SHOWN + 1)
@@ -159,7 +158,7 @@ static void print_losses(const struct inventory_host *h)
 
 static size_t print_devices(const struct listing *l, const struct inventory_host *h)
 {
-	char size[HUMANE_BYTES], read[HUMANE_BYTES], written[HUMANE_BYTES];
+	char size[UNITS_BYTES], read[UNITS_BYTES], written[UNITS_BYTES];
 	size_t hidden = 0;
 	struct grid g;
 
@@ -172,9 +171,9 @@ static size_t print_devices(const struct listing *l, const struct inventory_host
 			hidden++;
 			continue;
 		}
-		humane_bytes((double)d->size_bytes, size);
-		humane_bytes((double)d->bytes[OPERATION_READ], read);
-		humane_bytes((double)d->bytes[OPERATION_WRITE], written);
+		units_bytes((double)d->size_bytes, size);
+		units_bytes((double)d->bytes[OPERATION_READ], read);
+		units_bytes((double)d->bytes[OPERATION_WRITE], written);
 		grid_cell(&g, "  %s", *d->name ? d->name : "-");
 		grid_cell(&g, "%" PRIu32 ":%" PRIu32, device_major(d->device),
 			  device_minor(d->device));
@@ -194,15 +193,16 @@ static size_t print_devices(const struct listing *l, const struct inventory_host
 
 static size_t print_host(const struct listing *l, const struct inventory_host *h)
 {
-	char begin[WHEN_BYTES] = "-", end[WHEN_BYTES] = "-", span[WHEN_BYTES], bytes[HUMANE_BYTES];
+	char begin[UNITS_BYTES] = "-", end[UNITS_BYTES] = "-", span[UNITS_BYTES],
+	     bytes[UNITS_BYTES];
 	uint64_t covered = inventory_covered_ns(h), whole = inventory_span_ns(h);
 
 	if (h->nr_covered) {
-		when_format(h->covered[0].begin_real_ns, l->cli->utc, 0, begin);
-		when_format(h->covered[h->nr_covered - 1].end_real_ns, l->cli->utc, 0, end);
+		units_instant(h->covered[0].begin_real_ns, l->cli->utc, 0, begin);
+		units_instant(h->covered[h->nr_covered - 1].end_real_ns, l->cli->utc, 0, end);
 	}
-	when_span(to_s(whole), span);
-	humane_bytes((double)h->file_bytes, bytes);
+	units_time(to_s(whole), span);
+	units_bytes((double)h->file_bytes, bytes);
 	printf("%s  %s to %s (%s), %.1f %% watched\n", h->host, begin, end, span,
 	       whole ? 100 * (double)covered / (double)whole : 0);
 	printf("  %" PRIu64 " requests in %" PRIu64 " segments (%s), %" PRIu64 " boot%s, %" PRIu64
