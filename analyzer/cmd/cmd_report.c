@@ -243,10 +243,9 @@ static int render(const struct report *r, const struct options *o, const struct 
 		  struct buf *out, struct err *err)
 {
 	size_t device = r->busiest[0];
-	struct view v = r->view;
+	struct view v = report_view(r, f && f->per_device, device);
 	int status;
 
-	v.id = f ? f->name : "";
 	if (!f)
 		status = page_write(r, out);
 	else

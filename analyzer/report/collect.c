@@ -125,7 +125,7 @@ static int add_one(struct collect *c, struct collect_device *d, const struct req
 	if (r->flags & REQUEST_NO_COMPLETION)
 		return 0;
 	if (heatmap_add(&c->heatmap, t, r->completion_ns - t) ||
-	    inflight_add(&c->inflight, t, r->completion_ns))
+	    inflight_add(&c->inflight, t, r->dispatch_ns, r->completion_ns))
 		return -ENOMEM;
 	return 0;
 }

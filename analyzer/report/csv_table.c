@@ -37,10 +37,8 @@ static struct column column_of(const char *name, size_t len)
 	snprintf(c.name, sizeof(c.name), "%.*s", (int)len, name);
 	if (take_suffix(c.name, "_per_s"))
 		c.kind = bytes ? BYTES_RATE : NUMBER;
-	else if (take_suffix(c.name, "_at_s"))
-		c.kind = INSTANT;
 	else if (take_suffix(c.name, "_s"))
-		c.kind = DURATION;
+		c.kind = len > 5 && !strncmp(name + len - 5, "_at_s", 5) ? INSTANT : DURATION;
 	else if (take_suffix(c.name, "_bytes"))
 		c.kind = BYTES;
 	else if (take_suffix(c.name, "_ratio"))

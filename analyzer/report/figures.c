@@ -164,12 +164,13 @@ CSV(regions)
 }
 
 #define BOTH(name) .draw = name##_svg, .csv = name##_table
-#define NO_TIMES   "The trace has no response times."
+#define NO_DATA	   "It was neither read nor written."
+#define NO_TIMES   "The trace has no response times, and so no picture of them."
 
 const struct figure figures[] = {
 	{ "heatmap", "Response time over time",
-	  "Each column is a slice of time, each row a band of response times; the darker a cell, the "
-	  "more requests. The thin line is the median.",
+	  "Each column is a slice of time, each row a band of response times; the stronger the colour of "
+	  "a cell, the more requests fell into it. The thin line is the median.",
 	  NO_TIMES, .crops = true, BOTH(heat) },
 	{ "requests", "Requests per second",
 	  "Arrivals by size class. The rule is the 95th percentile of all windows, the ring the "
@@ -182,14 +183,15 @@ const struct figure figures[] = {
 	  "different times would overstate it.",
 	  NULL, .table = true, BOTH(devices) },
 	{ "in-flight", "Requests in flight",
-	  "The exact time average of requests under way, from arrival to completion.", NO_TIMES,
-	  BOTH(inflight) },
+	  "The exact time average of requests under way, from arrival to completion, and how many of "
+	  "them were inside the device.",
+	  NULL, BOTH(inflight) },
 	{ "tail", "Distribution of response times",
 	  "How many requests are done within a time, with the slow end stretched. Queue is the wait "
 	  "before the device, device the time inside it, total both.",
-	  NO_TIMES, .table = true, BOTH(tail) },
+	  NULL, .table = true, BOTH(tail) },
 	{ "size-latency", "Response time by request size",
-	  "Whether large requests are slow, or small ones.", NO_TIMES, .table = true,
+	  "Whether large requests are slow, or small ones.", NULL, .table = true,
 	  BOTH(size_latency) },
 	{ "sizes", "Request sizes",
 	  "What share of the requests each size has, by power of two; reads up, writes down.", "",
@@ -201,7 +203,7 @@ const struct figure figures[] = {
 	  "Share of requests that go on where another one ended, streams disentangled; sequential from "
 	  "the rule at 50 % up.",
 	  "", BOTH(sequence) },
-	{ "access", "Access map", "Where on the device requests began, over time.", "",
+	{ "access", "Access map", "Where on the device requests began, over time.", NO_DATA,
 	  .per_device = true, BOTH(access) },
 	{ "miss-ratio", "Miss ratio by cache size",
 	  "What a cache would still let through to the device.",
@@ -210,7 +212,7 @@ const struct figure figures[] = {
 	{ "regions", "Access distribution",
 	  "How much of the load the busiest part of the address range takes. On the diagonal all parts "
 	  "are equal.",
-	  "", .per_device = true, .half = true, BOTH(regions) },
+	  NO_DATA, .per_device = true, .half = true, BOTH(regions) },
 };
 const size_t nr_figures = sizeof(figures) / sizeof(figures[0]);
 

@@ -6,9 +6,13 @@
 
 #include "analyzer/report/frame.h"
 
-#define X_LABELS   7
-#define Y_LABELS   5
-#define CHAR_WIDTH 6.4 /* of the 12-unit labels, on average: there is no font to measure */
+/* A column should hold many requests, or a heat map is but a scatter of points. */
+#define PER_COLUMN     20
+#define FEWEST_COLUMNS 64
+
+#define X_LABELS       7
+#define Y_LABELS       5
+#define CHAR_WIDTH     6.9 /* of the 12-unit labels, on average: there is no font to measure */
 
 const struct frame frame_wide = { .width = SVG_WIDTH,
 				  .height = 270,
@@ -170,9 +174,13 @@ int frame_columns(const struct timegrid *grid, const struct view *v, struct time
 	return timegrid_widen(grid, v->step_ns % grid->step_ns ? grid->step_ns : v->step_ns, wide);
 }
 
-void frame_view(const struct timegrid *grid, struct view *v)
+void frame_view(const struct timegrid *grid, uint64_t nr_requests, struct view *v)
 {
-	v->step_ns = timegrid_step_for(grid, FRAME_COLUMNS);
+	size_t columns = FRAME_COLUMNS;
+
+	if (nr_requests / PER_COLUMN < columns)
+		columns = (size_t)(nr_requests / PER_COLUMN);
+	v->step_ns = timegrid_step_for(grid, columns > FEWEST_COLUMNS ? columns : FEWEST_COLUMNS);
 	v->begin_ns = timegrid_begin_ns(grid) / v->step_ns * v->step_ns;
 	v->end_ns = (timegrid_end_ns(grid) + v->step_ns - 1) / v->step_ns * v->step_ns;
 }

@@ -63,8 +63,8 @@ void frame_begin(struct buf *out, const struct frame *f, const struct view *v, c
  */
 int frame_columns(const struct timegrid *grid, const struct view *v, struct timegrid *wide);
 
-/* The period and columns that suit a grid that counted every request of the report. */
-void frame_view(const struct timegrid *grid, struct view *v);
+/* The period and columns that suit a grid that counted all of nr_requests. */
+void frame_view(const struct timegrid *grid, uint64_t nr_requests, struct view *v);
 
 /* Seconds since the epoch with three decimals or more where columns are narrow, as in every CSV. */
 void frame_csv_time(struct buf *out, uint64_t real_ns);

@@ -227,7 +227,7 @@ static void crop(struct buf *out, const struct heatmap *h, const struct timegrid
 	if (above) {
 		snprintf(text, sizeof(text), "%s slower than %s not shown", label_count(&n, above),
 			 label_duration(&t, y.to));
-		svg_text(out, "note end", f->right - 4, f->top + 14, text);
+		svg_text(out, "note end halo", f->right - 4, f->top + 14, text);
 	}
 	svg_group_end(out);
 }
@@ -244,8 +244,8 @@ static void describe(const struct heatmap *h, char *text, size_t len)
 		sum += h->grid.cells[i];
 	snprintf(text, len,
 		 "Heat map of %s reads and writes: time from left to right, response time from %s "
-		 "at the bottom to %s at the top on a logarithmic scale, darker where more "
-		 "requests fell.",
+		 "at the bottom to %s at the top on a logarithmic scale, stronger in colour "
+		 "where more requests fell.",
 		 label_count(&n, (double)sum),
 		 label_duration(&low, (double)heatmap_row_begin_ns(bottom) * 1e-9),
 		 label_duration(&high, (double)heatmap_row_begin_ns(top + 1) * 1e-9));

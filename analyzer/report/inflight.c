@@ -6,7 +6,11 @@
 
 #include "analyzer/report/inflight.h"
 
-enum { ARRIVALS, ARRIVAL_SUM, COMPLETIONS, COMPLETION_SUM, NR_ROWS };
+/* Rows: each instant of a request has a count and a sum of times. */
+enum instant { ARRIVAL, DISPATCH, COMPLETION, NR_INSTANTS };
+#define NR_ROWS	       (2 * NR_INSTANTS)
+#define COUNT(instant) (2 * (instant))
+#define SUM(instant)   (2 * (instant) + 1)
 
 void inflight_init(struct inflight *f)
 {
@@ -18,76 +22,105 @@ void inflight_release(struct inflight *f)
 	timegrid_release(&f->grid);
 }
 
-int inflight_add(struct inflight *f, uint64_t arrival_ns, uint64_t completion_ns)
+int inflight_add(struct inflight *f, uint64_t arrival_ns, uint64_t dispatch_ns,
+		 uint64_t completion_ns)
 {
-	uint64_t *column = timegrid_at(&f->grid, completion_ns);
+	const uint64_t times[NR_INSTANTS] = { arrival_ns, dispatch_ns, completion_ns };
 
-	if (!column)
+	/* The ends first: what lies between them is then there, and nothing fails half-way. */
+	if (!timegrid_at(&f->grid, completion_ns) || !timegrid_at(&f->grid, arrival_ns))
 		return -ENOMEM;
-	column[COMPLETIONS]++;
-	column[COMPLETION_SUM] += completion_ns;
-	column = timegrid_at(&f->grid, arrival_ns);
-	if (!column) {
-		column = timegrid_at(&f->grid, completion_ns); /* there already: cannot fail */
-		column[COMPLETIONS]--;
-		column[COMPLETION_SUM] -= completion_ns;
-		return -ENOMEM;
+	for (int i = 0; i < NR_INSTANTS; i++) {
+		uint64_t *column = timegrid_at(&f->grid, times[i]);
+
+		column[COUNT(i)]++;
+		column[SUM(i)] += times[i];
 	}
-	column[ARRIVALS]++;
-	column[ARRIVAL_SUM] += arrival_ns;
 	return 0;
 }
 
-void inflight_means(const struct timegrid *grid, double *means)
+void inflight_means(const struct timegrid *grid, enum inflight_part part, double *means)
 {
+	enum instant begin = part == INFLIGHT_DEVICE ? DISPATCH : ARRIVAL;
 	uint64_t under_way = 0, sums = 0, before = 0;
 
 	for (size_t c = 0; c < grid->nr; c++) {
 		const uint64_t *cells = timegrid_column(grid, c);
 		uint64_t end = timegrid_begin_ns(grid) + (c + 1) * grid->step_ns, integral;
 
-		under_way += cells[ARRIVALS] - cells[COMPLETIONS];
-		sums += cells[COMPLETION_SUM] - cells[ARRIVAL_SUM];
+		under_way += cells[COUNT(begin)] - cells[COUNT(COMPLETION)];
+		sums += cells[SUM(COMPLETION)] - cells[SUM(begin)];
 		integral = end * under_way + sums;
 		means[c] = (double)(integral - before) / (double)grid->step_ns;
 		before = integral;
 	}
 }
 
-static int columns(const struct inflight *f, const struct view *v, struct timegrid *g,
-		   double **means)
-{
-	int err = frame_columns(&f->grid, v, g);
+struct parts {
+	struct timegrid grid;
+	double *all, *device; /* owned: means by column */
+	size_t nr;	      /* columns within the period: later ones hold completions only */
+};
 
-	if (err)
-		return err;
-	*means = reallocarray(NULL, g->nr, sizeof(**means));
-	if (!*means) {
-		timegrid_release(g);
+static int parts_of(const struct timegrid *grid, struct parts *p)
+{
+	p->all = reallocarray(NULL, grid->nr ? grid->nr : 1, 2 * sizeof(*p->all));
+	if (!p->all)
 		return -ENOMEM;
-	}
-	inflight_means(g, *means);
+	p->device = p->all + grid->nr;
+	inflight_means(grid, INFLIGHT_ALL, p->all);
+	inflight_means(grid, INFLIGHT_DEVICE, p->device);
 	return 0;
 }
 
-/* The last columns may hold nothing but completions after the period. */
-static size_t within(const struct timegrid *g, const struct view *v)
+double inflight_device_while_waiting(const struct inflight *f)
 {
-	size_t nr = 0;
+	double waiting = 0, weighted = 0;
+	struct parts p;
 
-	while (nr < g->nr && timegrid_begin_ns(g) + nr * g->step_ns < v->end_ns)
-		nr++;
-	return nr;
+	if (parts_of(&f->grid, &p))
+		return NAN;
+	for (size_t c = 0; c < f->grid.nr; c++) {
+		waiting += p.all[c] - p.device[c];
+		weighted += (p.all[c] - p.device[c]) * p.device[c];
+	}
+	free(p.all);
+	return waiting > 0 ? weighted / waiting : NAN;
 }
 
-static void area(struct buf *out, const struct timegrid *g, size_t nr, const double *means,
+static int columns(const struct inflight *f, const struct view *v, struct parts *p)
+{
+	int err = frame_columns(&f->grid, v, &p->grid);
+
+	if (err)
+		return err;
+	err = parts_of(&p->grid, p);
+	if (err) {
+		timegrid_release(&p->grid);
+		return err;
+	}
+	p->nr = 0;
+	while (p->nr < p->grid.nr &&
+	       timegrid_begin_ns(&p->grid) + p->nr * p->grid.step_ns < v->end_ns)
+		p->nr++;
+	return 0;
+}
+
+static void parts_release(struct parts *p)
+{
+	free(p->all);
+	timegrid_release(&p->grid);
+}
+
+static void area(struct buf *out, const char *class, const struct parts *p, const double *means,
 		 const struct scale *x, const struct scale *y)
 {
+	const struct timegrid *g = &p->grid;
 	double at = scale_px(x, (double)timegrid_begin_ns(g));
 
-	svg_path(out, "area depth");
+	svg_path(out, class);
 	svg_move_to(out, at, y->px_from);
-	for (size_t c = 0; c < nr; c++) {
+	for (size_t c = 0; c < p->nr; c++) {
 		svg_line_to(out, at, scale_px(y, means[c]));
 		at = scale_px(x, (double)(timegrid_begin_ns(g) + (c + 1) * g->step_ns));
 		svg_line_to(out, at, scale_px(y, means[c]));
@@ -97,53 +130,62 @@ static void area(struct buf *out, const struct timegrid *g, size_t nr, const dou
 	svg_path_end(out);
 }
 
+/* Returns the highest mean. */
+static double describe(const struct parts *p, char *text, size_t len)
+{
+	double most = 0, all = 0, device = 0, nr = p->nr ? (double)p->nr : 1;
+	struct label mean, inside, max;
+
+	for (size_t c = 0; c < p->nr; c++) {
+		most = fmax(most, p->all[c]);
+		all += p->all[c];
+		device += p->device[c];
+	}
+	snprintf(
+		text, len,
+		"Mean number of requests under way over time: %s over the period, %s of them inside "
+		"the device; %s in the busiest column.",
+		label_count(&mean, all / nr), label_count(&inside, device / nr),
+		label_count(&max, most));
+	return most;
+}
+
 int inflight_draw(const struct inflight *f, const struct view *v, struct buf *out)
 {
-	struct timegrid g;
-	double *means, most = 0, sum = 0;
-	struct label mean, max;
-	char text[256];
+	const struct legend_entry legend[] = { { LEGEND_BOX, "waiting",
+						 "waiting before the device" },
+					       { LEGEND_BOX, "inside", "inside the device" } };
 	struct scale x = frame_time(&frame_wide, v), y;
-	int err = columns(f, v, &g, &means);
-	size_t nr;
+	struct parts p;
+	char text[256];
+	int err = columns(f, v, &p);
 
 	if (err)
 		return err;
-	nr = within(&g, v);
-	for (size_t c = 0; c < nr; c++) {
-		most = fmax(most, means[c]);
-		sum += means[c];
-	}
-	y = frame_linear(&frame_wide, most, UNIT_COUNT);
-	snprintf(text, sizeof(text),
-		 "Mean number of requests under way over time: %s over the period, %s in the "
-		 "busiest column.",
-		 label_count(&mean, nr ? sum / (double)nr : 0), label_count(&max, most));
+	y = frame_linear(&frame_wide, describe(&p, text, sizeof(text)), UNIT_COUNT);
 	frame_begin(out, &frame_wide, v, "figure wide", "Requests in flight", text, &x);
 	frame_axes(out, &frame_wide, &x, &y, NULL, "requests in flight");
-	area(out, &g, nr, means, &x, &y);
+	/* All of them, and over their foot those inside the device: what stays seen waits. */
+	area(out, "area waiting", &p, p.all, &x, &y);
+	area(out, "area inside", &p, p.device, &x, &y);
+	frame_legend(out, &frame_wide, legend, 2);
 	svg_end(out);
-	free(means);
-	timegrid_release(&g);
+	parts_release(&p);
 	return out->error;
 }
 
 int inflight_csv(const struct inflight *f, const struct view *v, struct buf *out)
 {
-	struct timegrid g;
-	double *means;
-	int err = columns(f, v, &g, &means);
-	size_t nr;
+	struct parts p;
+	int err = columns(f, v, &p);
 
 	if (err)
 		return err;
-	nr = within(&g, v);
-	buf_printf(out, "begin_s,in_flight_mean\n");
-	for (size_t c = 0; c < nr; c++) {
-		frame_csv_time(out, timegrid_begin_ns(&g) + c * g.step_ns);
-		buf_printf(out, ",%.6g\n", means[c]);
+	buf_printf(out, "begin_s,in_flight_mean,in_device_mean\n");
+	for (size_t c = 0; c < p.nr; c++) {
+		frame_csv_time(out, timegrid_begin_ns(&p.grid) + c * p.grid.step_ns);
+		buf_printf(out, ",%.6g,%.6g\n", p.all[c], p.device[c]);
 	}
-	free(means);
-	timegrid_release(&g);
+	parts_release(&p);
 	return out->error;
 }

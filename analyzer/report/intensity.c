@@ -115,7 +115,7 @@ static void areas(struct buf *out, const struct stack *s)
 		buf_put_u8(out, 'z');
 		svg_path_end(out);
 	}
-	svg_path(out, "line write thin");
+	svg_path(out, "line total thin");
 	staircase(out, s, -1, true);
 	svg_path_end(out);
 }
@@ -158,7 +158,7 @@ static void class_legend(struct buf *out, const struct frame *f)
 		entries[c] = (struct legend_entry){ LEGEND_BOX, classes[c], size_class_label(c) };
 	}
 	entries[NR_SIZE_CLASSES] =
-		(struct legend_entry){ LEGEND_LINE, "line write thin", "writes, all sizes" };
+		(struct legend_entry){ LEGEND_LINE, "line total thin", "writes, all sizes" };
 	upper.top -= 16;
 	frame_legend(out, &upper, entries, NR_SIZE_CLASSES + 1);
 }

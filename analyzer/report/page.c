@@ -13,7 +13,8 @@
 struct page {
 	const struct report *r;
 	struct buf *out;
-	struct buf scratch; /* one picture, one table, one sentence at a time */
+	struct buf scratch;  /* one picture, one table, one sentence at a time */
+	struct buf contents; /* a link per picture shown */
 };
 
 static void text(struct page *pg, const char *words)
@@ -21,17 +22,27 @@ static void text(struct page *pg, const char *words)
 	svg_escape(pg->out, words);
 }
 
-/* A paragraph of the words that a summary function writes. */
-static void paragraph(struct page *pg, const char *class,
-		      void (*words)(const struct profile *, struct buf *))
+/* What a summary function wrote into the scratch buffer, as a paragraph. */
+static void paragraph(struct page *pg, const char *class)
 {
-	buf_clear(&pg->scratch);
-	words(&pg->r->all, &pg->scratch);
-	buf_put_u8(&pg->scratch, 0);
 	buf_printf(pg->out, "<p class=\"%s\">", class);
-	if (!pg->scratch.error)
+	if (!buf_put_u8(&pg->scratch, 0))
 		text(pg, (const char *)pg->scratch.data);
 	buf_printf(pg->out, "</p>\n");
+	buf_clear(&pg->scratch);
+}
+
+static void summary(struct page *pg)
+{
+	const struct report *r = pg->r;
+
+	buf_clear(&pg->scratch);
+	summary_workload(&r->all, &pg->scratch);
+	paragraph(pg, "lead");
+	summary_reason(&r->all, inflight_device_while_waiting(&r->collect->inflight), &pg->scratch);
+	paragraph(pg, "lead");
+	summary_quality(&r->all, &pg->scratch);
+	paragraph(pg, "soft");
 }
 
 static void subject(const struct report *r, char *words, size_t len)
@@ -206,8 +217,10 @@ static void crop_buttons(struct page *pg)
 
 static void data(struct page *pg, const struct figure *f, size_t device, const char *id)
 {
+	struct view v = report_view(pg->r, f->per_device, device);
+
 	buf_clear(&pg->scratch);
-	if (f->csv(pg->r, device, &pg->r->view, &pg->scratch))
+	if (f->csv(pg->r, device, &v, &pg->scratch))
 		return;
 	if (f->table)
 		csv_table(pg->out, &pg->scratch, pg->r->view.utc);
@@ -220,7 +233,7 @@ static void data(struct page *pg, const struct figure *f, size_t device, const c
 
 static int section(struct page *pg, const struct figure *f, size_t device, size_t rank)
 {
-	struct view v = pg->r->view;
+	struct view v = report_view(pg->r, f->per_device, device);
 	char id[64], picture[80];
 	int err;
 
@@ -233,6 +246,8 @@ static int section(struct page *pg, const struct figure *f, size_t device, size_
 		return err;
 	if (err && !f->absent)
 		return 0;
+	if (!rank)
+		buf_printf(&pg->contents, "<a href=\"#%s\">%s</a> ", id, f->title);
 	buf_printf(pg->out, "<section id=\"%s\">\n<h2>%s</h2>\n<p class=\"about\">%s</p>\n", id,
 		   f->title, err ? f->absent : f->about);
 	if (!err) {
@@ -247,20 +262,6 @@ static int section(struct page *pg, const struct figure *f, size_t device, size_
 	}
 	buf_printf(pg->out, "</section>\n");
 	return 0;
-}
-
-static void contents(struct page *pg)
-{
-	buf_printf(pg->out, "<nav aria-label=\"Pictures\">");
-	for (size_t i = 0; i < nr_figures; i++) {
-		char id[64];
-
-		if (!figures[i].absent && pg->r->collect->nr_devices < 2)
-			continue;
-		anchor(id, sizeof(id), &figures[i], 0);
-		buf_printf(pg->out, "<a href=\"#%s\">%s</a> ", id, figures[i].title);
-	}
-	buf_printf(pg->out, "</nav>\n");
 }
 
 /* The figures of the whole, or of a device; halves that follow one another share a row. */
@@ -345,28 +346,38 @@ static void foot(struct page *pg)
 
 int page_write(const struct report *r, struct buf *out)
 {
-	struct page pg = { .r = r, .out = out };
+	struct page pg = { .r = r };
+	struct buf body;
 	int err;
 
 	buf_init(&pg.scratch);
-	head(&pg);
-	paragraph(&pg, "lead", summary_workload);
-	paragraph(&pg, "lead", summary_reason);
-	paragraph(&pg, "soft", summary_quality);
-	facts(&pg);
-	contents(&pg);
-	buf_printf(out, "</header>\n<main>\n");
+	buf_init(&pg.contents);
+	buf_init(&body);
+	/* The pictures first: the list of contents above them names those that there are. */
+	pg.out = &body;
 	err = sections(&pg);
+	pg.out = out;
+	head(&pg);
+	summary(&pg);
+	facts(&pg);
+	buf_printf(out, "<nav aria-label=\"Pictures\">");
+	buf_put(out, pg.contents.data, pg.contents.len);
+	buf_printf(out, "</nav>\n</header>\n<main>\n");
+	buf_put(out, body.data, body.len);
 	buf_printf(out, "</main>\n");
 	foot(&pg);
 	buf_printf(out, "</div>\n<script>\n%s</script>\n</body>\n</html>\n", page_js);
+	if (!err)
+		err = body.error ? body.error : pg.contents.error;
+	buf_release(&body);
+	buf_release(&pg.contents);
 	buf_release(&pg.scratch);
 	return err ? err : out->error;
 }
 
 int page_picture(const struct report *r, const struct figure *f, size_t device, struct buf *out)
 {
-	struct view v = r->view;
+	struct view v = report_view(r, f->per_device, device);
 	struct buf svg;
 	char *end;
 	int err;
@@ -380,7 +391,7 @@ int page_picture(const struct report *r, const struct figure *f, size_t device, 
 		/* The style goes behind the description, where SVG wants it. */
 		end = strstr((char *)svg.data, "</desc>\n") + strlen("</desc>\n");
 		buf_put(out, svg.data, (size_t)(end - (char *)svg.data));
-		buf_printf(out, "<style>\n%s</style>\n%s", page_css, end);
+		buf_printf(out, "<style><![CDATA[\n%s]]></style>\n%s", page_css, end);
 		err = out->error;
 	}
 	buf_release(&svg);

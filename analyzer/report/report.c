@@ -28,6 +28,16 @@ uint64_t report_lost(const struct report *r)
 	return ledger_sum(&r->ledger);
 }
 
+struct view report_view(const struct report *r, bool of_device, size_t device)
+{
+	const struct collect_device *d = r->collect->devices[device];
+	struct view v = r->view;
+
+	if (of_device && d->map.grid.nr)
+		frame_view(&d->map.grid, d->nr_requests, &v);
+	return v;
+}
+
 /* Moves the profile of every device to its place. */
 static int take_profiles(struct report *r, const struct report_facts *facts)
 {
@@ -104,7 +114,7 @@ static int close_report(struct report *r, const struct report_facts *facts)
 	int err = facts->ledger ? ledger_merge(&r->ledger, facts->ledger) : 0;
 
 	r->nr_missing = facts->nr_missing;
-	frame_view(&c->intensity.grid, &r->view);
+	frame_view(&c->intensity.grid, c->nr_requests, &r->view);
 	if (!err)
 		err = take_profiles(r, facts);
 	if (!err)

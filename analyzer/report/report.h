@@ -43,6 +43,10 @@ int report_new(struct report **out, struct collect *c, const struct report_facts
 	       struct err *err);
 void report_free(struct report *r);
 
+/* The period and columns of a picture: of all, or, where it is of one device, of that alone, so that
+ * it is the same whether others are in the report or not. */
+struct view report_view(const struct report *r, bool of_device, size_t device);
+
 /* Requests lost by all causes, counted. */
 uint64_t report_lost(const struct report *r);
 

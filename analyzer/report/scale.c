@@ -79,8 +79,8 @@ static size_t log_ticks(const struct scale *s, size_t about, struct tick *ticks)
 	int every = 1, within = !binary && (last - first) * 2 < (double)about;
 	size_t nr = 0;
 
-	while ((last - first) / every >= (double)about)
-		every *= 2;
+	while ((last - first) / every > (double)about)
+		every++;
 	if (within) /* Few decades: 2 and 5 get labels too. */
 		first--;
 	for (double k = first; k <= last; k++) {
@@ -89,6 +89,9 @@ static size_t log_ticks(const struct scale *s, size_t about, struct tick *ticks)
 		for (int i = 0; i < (within ? 3 : 1); i++) {
 			double v = pow(base, k) * factor[i];
 
+			/* Lines without labels help only where they are few. */
+			if (every > 2 && fmod(k, every) != 0)
+				continue;
 			if (v >= s->from * (1 - 1e-9) && v <= s->to * (1 + 1e-9))
 				nr = add(ticks, nr, v, fmod(k, every) != 0);
 		}
@@ -119,8 +122,8 @@ static double time_step(const struct scale *s, size_t about)
 	double span = s->to - s->from, rough = span / (double)about;
 	struct scale fine = *s;
 
-	for (size_t i = 0; i < sizeof(steps_s) / sizeof(steps_s[0]); i++)
-		if (steps_s[i] * NS_PER_S >= rough && (i || rough > NS_PER_S / 2))
+	for (size_t i = 0; i < sizeof(steps_s) / sizeof(steps_s[0]) && rough > NS_PER_S / 2; i++)
+		if (steps_s[i] * NS_PER_S >= rough)
 			return steps_s[i] * NS_PER_S;
 	fine.unit = UNIT_COUNT;
 	return round_step(&fine, about);

@@ -73,7 +73,7 @@ static void stem(struct buf *out, const struct histogram *h, bool write, double 
 	}
 }
 
-static void class_axis(struct buf *out, const struct frame *f, const struct profile *p)
+static void class_axis(struct buf *out, const struct frame *f)
 {
 	double wide = (f->right - f->left) / NR_SIZE_CLASSES;
 
@@ -83,8 +83,7 @@ static void class_axis(struct buf *out, const struct frame *f, const struct prof
 		char text[32];
 
 		snprintf(text, sizeof(text), "%s%s", size_class_label(c), unit);
-		svg_text(out, of(p, 0, c)->nr || of(p, 1, c)->nr ? "tick mid" : "tick mid faint", x,
-			 f->bottom + 17, text);
+		svg_text(out, "tick mid", x, f->bottom + 17, text);
 	}
 }
 
@@ -108,7 +107,7 @@ int size_latency_draw(const struct profile *p, const struct view *v, struct buf 
 		    "reads and of writes; the table below has the numbers.",
 		    NULL);
 	frame_axes(out, f, NULL, &y, "request size", "response time");
-	class_axis(out, f, p);
+	class_axis(out, f);
 	for (unsigned int c = 0; c < NR_SIZE_CLASSES; c++)
 		for (int write = 0; write < 2; write++)
 			stem(out, of(p, write, c), write,

@@ -6,8 +6,7 @@
 #include "analyzer/report/label.h"
 #include "analyzer/report/summary.h"
 
-#define MIB	       1048576.0
-#define IDLE_IN_FLIGHT 0.5
+#define MIB 1048576.0
 
 static double sum_s(const struct profile *p, enum stage stage)
 {
@@ -32,16 +31,15 @@ double summary_queue_ratio(const struct profile *p)
 	return queue / (queue + device);
 }
 
-enum verdict summary_verdict(const struct profile *p)
+enum verdict summary_verdict(const struct profile *p, double in_device)
 {
-	double waiting = summary_queue_ratio(p), inside;
+	double waiting = summary_queue_ratio(p);
 
 	if (isnan(waiting))
 		return VERDICT_UNKNOWN;
 	if (waiting < 0.5)
 		return VERDICT_DEVICE;
-	inside = sum_s(p, STAGE_DEVICE) / (p->end_s - p->begin_s);
-	return inside < IDLE_IN_FLIGHT ? VERDICT_LIMITED : VERDICT_QUEUED;
+	return in_device < SUMMARY_BUSY ? VERDICT_LIMITED : VERDICT_QUEUED;
 }
 
 static const char *mix_words(double reads)
@@ -150,38 +148,36 @@ void summary_workload(const struct profile *p, struct buf *out)
 	buf_printf(out, ".");
 }
 
-void summary_reason(const struct profile *p, struct buf *out)
+void summary_reason(const struct profile *p, double in_device, struct buf *out)
 {
-	struct label share, inside;
+	struct label waiting, inside;
 	double queue = summary_queue_ratio(p);
-	double in_device = sum_s(p, STAGE_DEVICE) / (p->end_s - p->begin_s);
 
-	switch (summary_verdict(p)) {
+	label_percent(&waiting, queue);
+	label_count(&inside, in_device);
+	switch (summary_verdict(p, in_device)) {
 	case VERDICT_DEVICE:
 		buf_printf(
 			out,
-			"The time is the device's: %s of it is spent inside the device, %s waiting "
-			"before it.",
-			label_percent(&inside, 1 - queue), label_percent(&share, queue));
+			"The time is the device's own: requests spend %s of it inside the device",
+			label_percent(&inside, 1 - queue));
+		buf_printf(out, " and %s waiting before it.", waiting.text);
 		break;
 	case VERDICT_QUEUED:
-		buf_printf(
-			out,
-			"Requests are slow because they queue: %s of their time is waiting, with %s "
-			"requests inside the device on average.",
-			label_percent(&share, queue), label_count(&inside, in_device));
+		buf_printf(out,
+			   "What slows requests is queueing: they spend %s of their time waiting",
+			   waiting.text);
+		buf_printf(out, " for a device that holds %s others meanwhile.", inside.text);
 		break;
 	case VERDICT_LIMITED:
-		buf_printf(
-			out,
-			"Requests are slow because something holds them back, not because of the "
-			"device: %s of their time is waiting, while the device holds %s requests on "
-			"average. Look for an I/O limit or throttle.",
-			label_percent(&share, queue), label_count(&inside, in_device));
+		buf_printf(out,
+			   "What slows requests is not the device: they spend %s of their time",
+			   waiting.text);
+		buf_printf(out, " waiting, while it holds only %s others on average.", inside.text);
+		buf_printf(out, " Look for an I/O limit or throttle.");
 		break;
 	case VERDICT_UNKNOWN:
-		buf_printf(out,
-			   "Waiting and the device's own time cannot be told apart in this trace.");
+		buf_printf(out, "Waiting and the device's own time cannot be told apart here.");
 		break;
 	}
 }

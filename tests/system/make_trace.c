@@ -29,7 +29,7 @@ struct maker {
 	FILE *out;
 	struct segment_writer *writer;
 	struct segment_device devices[MAX_DEVICES];
-	uint64_t sequence, begin_ns;
+	uint64_t sequence, begin_ns, end_ns; /* end: of the last completion */
 };
 
 static double uniform(struct maker *m)
@@ -132,7 +132,7 @@ static struct clock_anchor anchor(uint64_t ns)
 				      .realtime_ns = ns - BEGIN_NS + BEGIN_REAL_NS };
 }
 
-static int flush(struct maker *m, uint64_t end_ns)
+static int flush(struct maker *m)
 {
 	struct segment_header h = {
 		.host = "db1.example",
@@ -142,7 +142,7 @@ static int flush(struct maker *m, uint64_t end_ns)
 		.sequence = m->sequence++,
 		.source = SOURCE_BPF,
 		.begin = anchor(m->begin_ns),
-		.end = anchor(end_ns),
+		.end = anchor(m->end_ns),
 		.nr_captured = segment_writer_count(m->writer),
 		.devices = m->devices,
 		.nr_devices = m->nr_devices,
@@ -155,7 +155,7 @@ static int flush(struct maker *m, uint64_t end_ns)
 	if (!err && fwrite(b.data, 1, b.len, m->out) != b.len)
 		err = -EIO;
 	buf_release(&b);
-	m->begin_ns = end_ns;
+	m->begin_ns = m->end_ns;
 	return err;
 }
 
@@ -171,11 +171,12 @@ static int make_all(struct maker *m)
 		if (t >= m->seconds)
 			break;
 		r = make(m, t);
+		m->end_ns = r.completion_ns > m->end_ns ? r.completion_ns : m->end_ns;
 		err = segment_writer_add(m->writer, &r);
 		if (!err && segment_writer_count(m->writer) == SEGMENT_MAX_REQUESTS)
-			err = flush(m, r.arrival_ns);
+			err = flush(m);
 	}
-	return err ? err : flush(m, BEGIN_NS + (uint64_t)(m->seconds * NS));
+	return err ? err : flush(m);
 }
 
 int main(int argc, char **argv)

@@ -84,7 +84,7 @@ static void many_points_become_shades(void)
 	ok_int(access_map_draw(&m, &v, &svg), -ENODATA);
 	for (uint64_t i = 0; i < ACCESS_POINTS; i++)
 		access_map_add(&m, i * MS, i * 64 % 999983, i % 2);
-	frame_view(&m.grid, &v);
+	frame_view(&m.grid, UINT64_MAX, &v);
 	ok(!m.crowded);
 	ok_int(access_map_draw(&m, &v, &svg), 0);
 	buf_put_u8(&svg, 0);

@@ -110,7 +110,7 @@ static void csv_adds_up_to_the_requests(void)
 	buf_init(&csv);
 	for (uint64_t i = 0; i < 3000; i++)
 		heatmap_add(&h, 5 * S + i * 7 * MS, 20000 + i * i);
-	frame_view(&h.grid, &v);
+	frame_view(&h.grid, UINT64_MAX, &v);
 	ok_int(heatmap_csv(&h, &v, &csv), 0);
 	buf_put_u8(&csv, 0);
 	for (char *line = strchr((char *)csv.data, '\n'); line && line[1];
@@ -133,7 +133,7 @@ static void picture_has_its_parts(void)
 	ok_int(heatmap_draw(&h, &v, &svg), -ENODATA);
 	for (uint64_t i = 0; i < 3000; i++)
 		heatmap_add(&h, i * MS, 20000 + i * i);
-	frame_view(&h.grid, &v);
+	frame_view(&h.grid, UINT64_MAX, &v);
 	ok_int(heatmap_draw(&h, &v, &svg), 0);
 	buf_put_u8(&svg, 0);
 	ok_eq(count((char *)svg.data, "<svg "), 1 + HEATMAP_CROPS);

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# blkcast report: the page's words and data against the commands it names, and what bad usage says.
+. tests/tap.sh
+blkcast=$BUILD/blkcast
+make_trace=$BUILD/tests/system/make_trace
+
+$make_trace "$T/one.seg" 60 400 1
+$make_trace "$T/three.seg" 20 500 3
+$make_trace "$T/limited.seg" 20 40 1 throttled
+$make_trace "$T/untimed.seg" 20 40 1 untimed
+words() { sed -n 's/<p class="lead">\(.*\)<\/p>/\1/p' "$1"; }
+
+exits 0 "it writes a page" "$blkcast" report --utc "$T/one.seg" -o "$T/one.html"
+exits 0 "and again" "$blkcast" report --utc "$T/one.seg" -o "$T/again.html"
+holds "the same trace gives the same bytes" cmp -s "$T/one.html" "$T/again.html"
+like "$(words "$T/one.html" | head -n 1)" \
+	'^More reads than writes \(5[0-9].* reads\), [0-9.]+ requests and [0-9.]+ MiB per second on average: random reads, mostly of 4.{1,3}KiB; sequential writes of .* on average\. Of response times, half of the reads are done within .*, 95.{1,3}% within .*, 99.{1,3}% within .*; half of the writes .*\.$' \
+	"it opens on what the workload is"
+like "$(words "$T/one.html" | tail -n 1)" 'queueing: they spend [0-9.]+.{1,3}% of their time waiting' \
+	"and on where the time goes"
+"$blkcast" report "$T/limited.seg" -o "$T/limited.html"
+like "$(words "$T/limited.html" | tail -n 1)" 'not the device: .* I/O limit or throttle' \
+	"a throttled guest does not look like a slow device"
+"$blkcast" report "$T/untimed.seg" -o "$T/untimed.html"
+like "$(words "$T/untimed.html" | head -n 1)" 'does not tell how long requests took' \
+	"a trace without response times says so"
+
+# Every command in the page works, and writes what the page holds.
+# Percent signs back to bytes.
+decode() { sed 's/%/\\x/g' | xargs -0 printf '%b'; }
+for page in one three; do
+	"$blkcast" report --utc "$T/$page.seg" -o "$T/$page.html"
+	sed -n 's/.*<pre class="command">blkcast report \(.*\)<\/pre>/\1/p' "$T/$page.html" >"$T/commands"
+	sed -n 's/.*href="data:text\/csv;charset=utf-8,\([^"]*\)".*/\1/p' "$T/$page.html" >"$T/links"
+	differing=""
+	n=0
+	while read -r command; do
+		n=$((n + 1))
+		eval "\"$blkcast\" report --quiet $command" >"$T/csv" 2>"$T/err" || differing="$differing $n:exit"
+		sed -n "${n}p" "$T/links" | tr -d '\n' | decode >"$T/want"
+		cmp -s "$T/csv" "$T/want" || differing="$differing $n"
+	done <"$T/commands"
+	is "$differing" "" "the commands in the page of '$page' write the data that it holds"
+	number "$n == $(wc -l <"$T/links") && $n >= 12" "one command and one link for each picture ($n)"
+done
+
+# Sums: every picture counts each request once.
+column_sum() { awk -F, -v from="$1" 'NR > 1 { for (i = from; i <= NF; i++) s += $i } END { printf "%d", s }'; }
+figure() { "$blkcast" report "$T/one.seg" --figure "$1" --csv; }
+is "$(figure heatmap | column_sum 2)" "$(figure requests | column_sum 2)" \
+	"the heat map counts as many requests as arrived"
+is "$(figure access | column_sum 2)" "$(figure requests | column_sum 2)" "so does the access map"
+is "$(figure sizes | awk -F, 'NR > 1 { s += $2 + $3 } END { print s }')" \
+	"$(figure requests | column_sum 2)" "and the sizes"
+is "$(figure throughput | column_sum 2)" \
+	"$(figure sizes | awk -F, 'NR > 1 { s += $4 + $5 } END { printf "%d", s }')" \
+	"throughput and sizes move the same bytes"
+
+exits 0 "one picture alone" "$blkcast" report "$T/one.seg" --figure tail -o "$T/tail.svg"
+like "$(head -c 60 "$T/tail.svg")" '^<svg xmlns="http://www.w3.org/2000/svg"' "is an SVG file"
+holds "that is well-formed" python3 -c "import sys, xml.dom.minidom as m; m.parse('$T/tail.svg')"
+exits 0 "facts for machines" "$blkcast" report --json "$T/one.seg" -o "$T/j.html"
+like "$(tr -d ' \n' <"$T/out")" '"schema":"blkcast.report/1".*"data_xxh3":"[0-9a-f]{16}"' "have a hash of the data"
+
+exits 2 "an unknown picture is refused" "$blkcast" report "$T/one.seg" --figure pie
+like "$(cat "$T/err")" '^blkcast report: --figure: expected one of heatmap, .*; got .pie' "by name"
+exits 2 "data without a picture is refused" "$blkcast" report "$T/one.seg" --csv -o "$T/x"
+exits 2 "a missing file is refused" "$blkcast" report "$T/none.seg" -o "$T/x"
+exits 1 "a picture that the trace does not have fails" \
+	"$blkcast" report "$T/untimed.seg" --figure heatmap -o "$T/x"
+exits 2 "a page that has no place to go is refused" "$blkcast" report "$T/one.seg" -o "$T/no/such/folder"
+done_testing
