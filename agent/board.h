@@ -54,6 +54,7 @@ struct board_device {
 struct board_totals {
 	uint64_t lost[NR_LOSS_CAUSES];
 	double agent_cpu_s, kernel_cpu_s; /* NaN unknown */
+	double watched_s;		  /* length of all windows closed so far */
 	const char *source, *layer;
 };
 

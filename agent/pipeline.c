@@ -388,6 +388,7 @@ static int begin_stream(struct pipeline *p, struct err *err)
 	ret = stream_new(&p->stream, &config);
 	if (ret)
 		return err_set(err, -ret, "no memory for the stream");
+	tell_devices(p);
 	ret = begin_account(p, account, config.epoch, err);
 	free(p->early.r);
 	p->early = (struct early){ 0 };

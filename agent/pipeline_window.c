@@ -78,7 +78,8 @@ static void close_window(struct pipeline *p, struct traced *t, uint64_t end_ns)
 
 void pipeline_set_totals(struct pipeline *p)
 {
-	struct board_totals totals = { .source = p->config.source->name,
+	struct board_totals totals = { .watched_s = (double)p->watched_ns / 1e9,
+				       .source = p->config.source->name,
 				       .layer = layer_name(p->config.source_config.layer),
 				       .kernel_cpu_s = NAN };
 	uint64_t later[NR_LOSS_CAUSES] = { 0 };
@@ -122,6 +123,7 @@ void pipeline_close_windows(struct pipeline *p, uint64_t end_ns)
 	place_losses(p);
 	for (size_t i = 0; i < p->nr_devices; i++)
 		close_window(p, &p->devices[i], end_ns);
+	p->watched_ns += end_ns - p->window_begin_ns;
 	p->window_begin_ns = end_ns;
 	reorder_set_period_end(p->reorder, end_ns + p->config.window_ns);
 	pipeline_set_totals(p);

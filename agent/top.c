@@ -26,6 +26,7 @@ struct top_view {
 	struct top_row *rows;
 	size_t cap_rows;
 	uint64_t lost;
+	double watched_s;
 };
 
 int top_view_new(struct top_view **out)
@@ -161,17 +162,33 @@ static int step_device(struct top_view *v, const struct board_device *d, double 
 	return ret;
 }
 
-int top_view_step(struct top_view *v, struct board *b, double duration_s,
-		  const struct top_row **rows, size_t *nr, size_t *nr_hidden, uint64_t *lost)
+bool top_view_is_due(const struct top_view *v, struct board *b, double interval_s)
+{
+	struct board_totals totals;
+	size_t nr;
+
+	board_lock(b, &nr, &totals);
+	board_unlock(b);
+	/* Windows are cut from a clock in ns: an interval of n of them may lack a rounding. */
+	return totals.watched_s - v->watched_s >= interval_s * (1 - 1e-6);
+}
+
+int top_view_step(struct top_view *v, struct board *b, const struct top_row **rows, size_t *nr,
+		  size_t *nr_hidden, uint64_t *lost)
 {
 	struct board_totals totals;
 	const struct board_device *devices;
 	uint64_t lost_now = 0;
 	size_t nr_devices;
+	double duration_s;
 	int ret = 0;
 
 	*nr = *nr_hidden = 0;
 	devices = board_lock(b, &nr_devices, &totals);
+	duration_s = totals.watched_s - v->watched_s;
+	if (duration_s <= 0)
+		duration_s = 1; /* nothing can have been counted */
+	v->watched_s = totals.watched_s;
 	if (nr_devices > v->cap_rows) {
 		struct top_row *more = realloc(v->rows, nr_devices * sizeof(*more));
 
@@ -204,8 +221,8 @@ void top_print_time(double seconds, struct buf *out)
 	size_t i = 0;
 	double value;
 
-	if (isnan(seconds)) {
-		buf_printf(out, "%8s", "-");
+	if (isnan(seconds) || seconds == 0) {
+		buf_printf(out, "%8s", seconds == 0 ? "0" : "-");
 		return;
 	}
 	/* Rounded to three digits first: 999.6 us is 1.00 ms. */
@@ -273,18 +290,10 @@ void top_print_hidden(size_t nr_hidden, struct buf *out)
 			nr_hidden);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* False when it is time to end before the interval is over. */
-static bool wait_until(const struct top_config *config, uint64_t until_ns)
+static bool wait_for_interval(const struct top_config *config, const struct top_view *v)
 {
-	while (now_ns() < until_ns) {
+	while (!top_view_is_due(v, config->board, (double)config->interval_ns / 1e9)) {
 		if (config->is_over(config->ctx))
 			return false;
 		nanosleep(&(struct timespec){ 0, LOOK_NS }, NULL);
@@ -310,8 +319,7 @@ static int print_interval(const struct top_config *config, struct top_view *v, u
 	size_t nr, nr_hidden;
 	struct buf text;
 	uint64_t lost;
-	int ret = top_view_step(v, config->board, (double)config->interval_ns / 1e9, &rows, &nr,
-				&nr_hidden, &lost);
+	int ret = top_view_step(v, config->board, &rows, &nr, &nr_hidden, &lost);
 
 	if (ret)
 		return ret;
@@ -333,15 +341,13 @@ static int print_interval(const struct top_config *config, struct top_view *v, u
 
 int top_run_rows(const struct top_config *config, FILE *out)
 {
-	uint64_t next_ns = now_ns();
 	struct top_view *v;
 	int ret = top_view_new(&v);
 
 	if (ret)
 		return ret;
 	for (uint64_t i = 0; !ret && (!config->count || i < config->count); i++) {
-		next_ns += config->interval_ns;
-		if (!wait_until(config, next_ns))
+		if (!wait_for_interval(config, v))
 			break;
 		ret = print_interval(config, v, i, out);
 	}

@@ -30,13 +30,16 @@ struct top_view; /* the board at the last interval */
 int top_view_new(struct top_view **out);
 void top_view_free(struct top_view *v);
 
+/* Whether windows of at least that length together have been closed since the last step. */
+bool top_view_is_due(const struct top_view *v, struct board *b, double interval_s);
+
 /*
- * Rows of what changed since the last call, duration_s ago; devices come in the order they were
- * met. *rows is valid until the next call. *nr_hidden counts devices left out; *lost is the
- * requests lost since the last call. The first call gives what was since the start. -ENOMEM.
+ * Rows of what changed since the last call, over the windows closed since; devices come in the
+ * order they were met. *rows is valid until the next call. *nr_hidden counts devices left out;
+ * *lost is the requests lost since the last call. -ENOMEM.
  */
-int top_view_step(struct top_view *v, struct board *b, double duration_s,
-		  const struct top_row **rows, size_t *nr, size_t *nr_hidden, uint64_t *lost);
+int top_view_step(struct top_view *v, struct board *b, const struct top_row **rows, size_t *nr,
+		  size_t *nr_hidden, uint64_t *lost);
 
 /* Column titles, and one row, each with its newline. */
 void top_print_titles(struct buf *out);

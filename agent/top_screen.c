@@ -17,14 +17,6 @@ enum { PAIR_READ = 1, PAIR_WRITE, PAIR_LOST };
 #define COLUMN_WRITE 22
 #define COLUMN_BYTES 8
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void begin_colours(void)
 {
 	const char *off = getenv("NO_COLOR");
@@ -103,9 +95,10 @@ static void draw(const struct top_config *config, const struct top_row *rows, si
 }
 
 /* Waits for the next interval; false when it is time to end. */
-static bool wait_for_interval(const struct top_config *config, uint64_t until_ns, bool *is_resized)
+static bool wait_for_interval(const struct top_config *config, const struct top_view *v,
+			      bool *is_resized)
 {
-	while (now_ns() < until_ns) {
+	while (!top_view_is_due(v, config->board, (double)config->interval_ns / 1e9)) {
 		int key = getch(); /* waits LOOK_MS at most */
 
 		if (key == 'q' || key == 'Q' || config->is_over(config->ctx))
@@ -122,20 +115,18 @@ static int show(const struct top_config *config, struct top_view *v)
 {
 	const struct top_row *rows = NULL;
 	size_t nr = 0, nr_hidden = 0;
-	uint64_t lost = 0, next_ns = now_ns() + config->interval_ns;
+	uint64_t lost = 0;
 	int ret = 0;
 
 	for (;;) {
 		bool is_resized = false;
 
 		draw(config, rows, nr, nr_hidden, lost);
-		if (!wait_for_interval(config, next_ns, &is_resized))
+		if (!wait_for_interval(config, v, &is_resized))
 			return 0;
 		if (is_resized)
 			continue;
-		next_ns += config->interval_ns;
-		ret = top_view_step(v, config->board, (double)config->interval_ns / 1e9, &rows, &nr,
-				    &nr_hidden, &lost);
+		ret = top_view_step(v, config->board, &rows, &nr, &nr_hidden, &lost);
 		if (ret)
 			return ret;
 	}
