@@ -9,7 +9,8 @@
 #define RELEASE_BATCH 256
 #define RADIX_BITS    11
 #define RADIX_SIZE    (1u << RADIX_BITS)
-#define FEW_KEYS      48 /* below, insertion beats counting */
+#define FEW_KEYS      48   /* below, insertion beats counting */
+#define MAX_AHEAD     8192 /* completions still ahead; more than any queue of a device */
 
 /* What the sorts move instead of whole requests. */
 struct key {
@@ -55,7 +56,7 @@ int reorder_new(struct reorder **out, size_t max_held, const struct reorder_sink
 		return -ENOMEM;
 	o->sink = *sink;
 	o->max_held = max_held;
-	o->cap_ends = 2 * max_held;
+	o->cap_ends = max_held + MAX_AHEAD;
 	o->period_end_ns = UINT64_MAX;
 	o->slots = malloc(max_held * sizeof(*o->slots));
 	o->vacant = malloc(max_held * sizeof(*o->vacant));
