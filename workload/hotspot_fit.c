@@ -72,7 +72,8 @@ static int fit_init(struct fit *f, const struct hotspot *h)
 /* Where region r begins, as a share of the range, cut to the range. */
 static double edge(const struct fit *f, size_t r)
 {
-	double sectors = (double)((f->first + r) << f->shift) - (double)f->begin;
+	/* In double: the end of the last region may be 2^64. */
+	double sectors = ldexp((double)(f->first + r), (int)f->shift) - (double)f->begin;
 
 	return fmin(fmax(sectors / f->range, 0), 1);
 }
@@ -236,6 +237,12 @@ static void unknown(struct access_distribution *d)
 					   .aic_zipf = NAN };
 }
 
+/* Saturates: no device is that large, but a damaged trace may say so. */
+static uint64_t to_bytes(uint64_t sectors)
+{
+	return sectors > UINT64_MAX / SECTOR_BYTES ? UINT64_MAX : sectors * SECTOR_BYTES;
+}
+
 int hotspot_fit(const struct hotspot *h, struct access_distribution *out)
 {
 	struct access_distribution d;
@@ -254,8 +261,8 @@ int hotspot_fit(const struct hotspot *h, struct access_distribution *out)
 	fill(&f, h);
 	rank(&f);
 	d.nr_regions = (uint32_t)f.nr;
-	d.region_bytes = (1ull << f.shift) * SECTOR_BYTES;
-	d.first_byte = (f.first << f.shift) * SECTOR_BYTES;
+	d.region_bytes = to_bytes(1ull << f.shift);
+	d.first_byte = to_bytes(f.first << f.shift);
 	d.top_10_ratio = top_ratio(&f, 0.1);
 	d.top_20_ratio = top_ratio(&f, 0.2);
 	d.kind = DISTRIBUTION_UNIFORM;

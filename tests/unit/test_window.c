@@ -343,6 +343,42 @@ static void disorder_is_borne(void)
 	free(r);
 }
 
+/* Everything that request_check() lets pass, however absurd. */
+static void absurd_requests(void)
+{
+	struct slow_rng g = { 77 };
+	struct window *a = window_of(&defaults, NULL, 0, 0);
+	struct window *b = window_of(&defaults, NULL, 0, 1ull << 63);
+	uint64_t nr = 0;
+	struct profile p;
+
+	for (size_t i = 0; i < 20000; i++) {
+		struct request r = slow_request(0, slow_random(&g) >> slow_below(&g, 64));
+
+		r.arrival_ns = slow_random(&g) >> slow_below(&g, 64);
+		r.dispatch_ns = r.arrival_ns + (slow_random(&g) >> slow_below(&g, 64));
+		r.completion_ns = r.dispatch_ns + (slow_random(&g) >> slow_below(&g, 64));
+		r.bytes = (uint32_t)(slow_random(&g) >> (i % 1000 ? 45 : 32));
+		r.flags = (uint32_t)slow_below(&g, REQUEST_FLAGS_ALL + 1);
+		r.tid = (uint32_t)slow_random(&g);
+		r.operation = (uint8_t)slow_below(&g, NR_OPERATIONS);
+		if (request_check(&r))
+			continue;
+		nr++;
+		ok_int(window_add(i % 2 ? a : b, &r), 0);
+	}
+	ok_int(window_merge(b, a), 0);
+	ok_eq(window_count(b), nr);
+	p = profile_of(b, UINT64_MAX);
+	check_finite(&p);
+	profile_release(&p);
+	p = profile_of(b, 1);
+	check_finite(&p);
+	profile_release(&p);
+	window_free(a);
+	window_free(b);
+}
+
 static void memory_is_bounded(void)
 {
 	struct window *w = window_of(&defaults, NULL, 0, 0);
@@ -376,6 +412,7 @@ static const struct tap_test tests[] = {
 	{ "clearing keeps the cumulative footprint, resetting forgets it", clear_and_reset },
 	{ "requests fed one by one give what they give as a batch", one_by_one_is_many },
 	{ "arrivals out of order and before the period are borne", disorder_is_borne },
+	{ "absurd requests give numbers or unknown", absurd_requests },
 	{ "a window at full load stays within 3 MiB", memory_is_bounded },
 };
 
