@@ -201,6 +201,8 @@ void profile_grade(struct profile *p)
 	hold_down(&v, grade_below(1 - p->quality.lost_ratio, seen),
 		  "%.3g %% of the requests were lost.", 100 * p->quality.lost_ratio);
 	grade_source(p, &v);
+	if (p->quality.incomplete)
+		hold_down(&v, 'C', "Memory ran out: some estimates miss some requests.");
 	if (data > 0)
 		hold_down(&v, grade_below(data, requests), "Only %.0f reads and writes were seen.",
 			  data);

@@ -128,7 +128,8 @@ struct profile {
 	struct {
 		double coverage_ratio; /* share of the period that was being watched */
 		double lost_ratio;
-		char grade; /* 'A'..'E' */
+		bool incomplete; /* memory ran out: some estimates miss some requests */
+		char grade;	 /* 'A'..'E' */
 		char why[PROFILE_WHY_BYTES];
 	} quality;
 

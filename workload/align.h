@@ -3,9 +3,9 @@
  * align: several hosts and devices at once, on one clock: the load of their sum, second by second.
  *
  * Each stream (a host and a device) has a series of requests and bytes per interval of
- * CLOCK_REALTIME. Over all streams: mean, P95, P99 and maximum of the sum, when that maximum was and
- * who made it, beside the sum of each stream's own maximum: the difference is what is saved by not
- * adding high-water marks that never coincide.
+ * CLOCK_REALTIME. Over all streams: mean, P95, P99 and maximum of the sum, when that maximum was
+ * and who made it, beside the sum of each stream's own maximum: the difference is what is saved by
+ * not adding high-water marks that never coincide.
  *
  * The interval is 1 s. Memory is bounded: max_cells intervals over all streams (16 bytes each);
  * where one more would not fit, neighbouring intervals are joined everywhere and the interval is

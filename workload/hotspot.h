@@ -7,9 +7,9 @@
  * HOTSPOT_REGIONS of them. Since regions are aligned and only ever joined in pairs, the counts are
  * those of the final region size whatever the order, and merging is exact in any order.
  *
- * Each region has two counts, of the requests with even and with odd numbers. Ranking regions by the
- * counts that are then fitted finds skew in pure noise (order statistics); here each half ranks the
- * regions for the other half, so that uniform data give theta near 0 and honest top shares.
+ * Each region has two counts, of the requests with even and with odd numbers. Ranking regions by
+ * the counts that are then fitted finds skew in pure noise (order statistics); here each half ranks
+ * the regions for the other half, so that uniform data give theta near 0 and honest top shares.
  *
  * Memory 32 KiB with the first access. Cost O(1) amortized; fitting: see hotspot_fit.h.
  */

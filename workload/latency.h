@@ -3,11 +3,10 @@
  * latency: response times per direction, stage and size class, on the native-histogram grid.
  *
  * Each request is recorded in its queue and device stage and in the total of its size class; the
- * total over all sizes is the sum of the classes, made when asked for. A stage whose ends the source
- * does not know takes nothing. Means are exact, quantiles within one bucket (2.2 %).
- * Errors and requeues are counted for every operation.
- * Cost three histogram updates; memory 11 KiB per histogram that has values, 20 at most. Merge is
- * exact in any order.
+ * total over all sizes is the sum of the classes, made when asked for. A stage whose ends the
+ * source does not know takes nothing. Means are exact, quantiles within one bucket (2.2 %). Errors
+ * and requeues are counted for every operation. Cost three histogram updates; memory 11 KiB per
+ * histogram that has values, 20 at most. Merge is exact in any order.
  */
 #ifndef WORKLOAD_LATENCY_H
 #define WORKLOAD_LATENCY_H

@@ -151,9 +151,10 @@ static size_t thin(struct cache_point *p, size_t nr)
 }
 
 /*
- * The weights of the sampled references should sum to all references; where hot blocks fell into the
- * sample or out of it, they do not. Hot blocks have the smallest distances: what is missing is added
- * there, what is too much taken from there on (SHARDS-adj). Returns one past the last edge with hits.
+ * The weights of the sampled references should sum to all references; where hot blocks fell into
+ * the sample or out of it, they do not. Hot blocks have the smallest distances: what is missing is
+ * added there, what is too much taken from there on (SHARDS-adj). Returns one past the last edge
+ * with hits.
  */
 static size_t adjusted_hits(const struct reuse *r, double *hits)
 {

@@ -2,8 +2,8 @@
 /*
  * reuse: LRU miss-ratio curve in bounded memory, by fixed-size SHARDS.
  *
- * Waldspurger, Park, Garthwaite and Ahmad, "Efficient MRC Construction with SHARDS" (FAST 2015).
- * A block is sampled when its hash is at most a limit; exact LRU stack distances are kept over the
+ * Waldspurger, Park, Garthwaite and Ahmad, "Efficient MRC Construction with SHARDS" (FAST 2015). A
+ * block is sampled when its hash is at most a limit; exact LRU stack distances are kept over the
  * sampled blocks and scaled by 1 / R, R being the share of hashes sampled. When more than
  * max_samples blocks are held, the one with the largest hash goes and the limit drops below it.
  * Instead of rescaling the histogram by R_new / R_old, each reference adds the weight 1 / R of its
@@ -11,17 +11,17 @@
  * references at the smallest distances, where hot blocks are (SHARDS-adj).
  *
  * Until max_samples distinct blocks have been seen R is 1 and the curve is exact. First references
- * (cold misses) are misses at every cache size and belong to the denominator.
- * Mean absolute error against exact LRU: below 0.02 with 8 Ki samples (docs/measured.md).
+ * (cold misses) are misses at every cache size and belong to the denominator. Mean absolute error
+ * against exact LRU: below 0.02 with 8 Ki samples (docs/measured.md).
  *
  * Cost: a comparison per reference; a sampled one a table look-up, a distance over two levels of
- * counts (at most 16 + max_samples / 512 additions) and, when the set changes, a heap step.
- * Memory: 0.5 MiB at 8 Ki samples (reuse_memory()), allocated with the first reference.
+ * counts (at most 16 + max_samples / 512 additions) and, when the set changes, a heap step. Memory:
+ * 0.5 MiB at 8 Ki samples (reuse_memory()), allocated with the first reference.
  *
  * reuse_clear() forgets the counts and keeps the history, so that a period's references are held
  * against the whole stream. Merge adds the counts: the curve of the sum is the mean of both curves
- * weighted by references, as if each stream had a cache of that size to itself, each cold at its own
- * beginning. dst keeps its history.
+ * weighted by references, as if each stream had a cache of that size to itself, each cold at its
+ * own beginning. dst keeps its history.
  */
 #ifndef WORKLOAD_REUSE_H
 #define WORKLOAD_REUSE_H
@@ -68,8 +68,9 @@ void reuse_merge(struct reuse *dst, const struct reuse *src);
 uint64_t reuse_edge_blocks(unsigned int i);
 /*
  * The curve at cache sizes ascending, block_bytes per block, in an array that the caller frees;
- * points that lie on the line between their neighbours' equal values are left out, and it ends where
- * a larger cache gains nothing more. NULL and 0 where too few references were sampled. 0, -ENOMEM.
+ * points that lie on the line between their neighbours' equal values are left out, and it ends
+ * where a larger cache gains nothing more. NULL and 0 where too few references were sampled. 0,
+ * -ENOMEM.
  */
 int reuse_curve(const struct reuse *r, uint32_t block_bytes, struct cache_point **out, size_t *nr);
 size_t reuse_memory(const struct reuse *r);

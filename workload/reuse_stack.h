@@ -2,12 +2,12 @@
 /*
  * reuse_stack: exact LRU stack distances over a bounded set of blocks.
  *
- * Each block occupies a slot, slots being handed out in order of time; a bit per slot says whether a
- * block's last reference is there. The distance of a block is the number of bits set after its
- * slot: the rest of its word, the counts of the words left in its group, and the counts of the groups
- * behind. Moving a block clears one bit and sets another, O(1). When the slots run out they are
- * renumbered without gaps, which every slots / 2 references at most costs a pass over them.
- * A heap by hash gives the block to drop.
+ * Each block occupies a slot, slots being handed out in order of time; a bit per slot says whether
+ * a block's last reference is there. The distance of a block is the number of bits set after its
+ * slot: the rest of its word, the counts of the words left in its group, and the counts of the
+ * groups behind. Moving a block clears one bit and sets another, O(1). When the slots run out they
+ * are renumbered without gaps, which every slots / 2 references at most costs a pass over them. A
+ * heap by hash gives the block to drop.
  */
 #ifndef WORKLOAD_REUSE_STACK_H
 #define WORKLOAD_REUSE_STACK_H

@@ -3,23 +3,23 @@
  * sequential: the interleaved-sequential ratio (Algorithm 1 of docs/methods.md) in one pass.
  *
  * Request j continues request i when it begins at the sector where i ended. In subsets of a fixed
- * number of requests, in order of arrival, each request takes the first later one that continues
- * it and both are counted and removed; the result is the mean over the subsets of counted / size
- * (eq. 5.12), the last subset possibly shorter.
+ * number of requests, in order of arrival, each request takes the first later one that continues it
+ * and both are counted and removed; the result is the mean over the subsets of counted / size (eq.
+ * 5.12), the last subset possibly shorter.
  *
  * The definition reads as two nested loops, O(size^2). Here an arriving request looks up its first
- * sector among the open ends: the oldest request open there is closed by it and it is itself closed;
- * otherwise it opens its own end. The matching is the same one: for each sector, the i-th request
- * left open is taken by the next arrival that begins there, and whether a request is removed as a
- * continuation is settled before its own turn comes. tests/unit/test_sequential.c holds the counts
- * against the literal loops.
+ * sector among the open ends: the oldest request open there is closed by it and it is itself
+ * closed; otherwise it opens its own end. The matching is the same one: for each sector, the i-th
+ * request left open is taken by the next arrival that begins there, and whether a request is
+ * removed as a continuation is settled before its own turn comes. tests/unit/test_sequential.c
+ * holds the counts against the literal loops.
  *
  * Beside it, stream_ratio: the share of requests that continue any earlier request of the subset or
  * are continued by a later one, over all requests.
  *
- * Ends wrap at 2^64 sectors. A subset ends where a period ends: merge adds the subsets of both.
- * An arrival out of order by a little keeps its place in the list as fed.
- * Cost O(1) expected; memory 24 bytes per request of a subset (96 KiB at 4096), once it has one.
+ * Ends wrap at 2^64 sectors. A subset ends where a period ends: merge adds the subsets of both. An
+ * arrival out of order by a little keeps its place in the list as fed. Cost O(1) expected; memory
+ * 24 bytes per request of a subset (96 KiB at 4096), once it has one.
  */
 #ifndef WORKLOAD_SEQUENTIAL_H
 #define WORKLOAD_SEQUENTIAL_H

@@ -2,10 +2,11 @@
 /*
  * window: every estimator of one device over one period, fed one request at a time.
  *
- * A window holds the requests that completed in its period, fed in order of arrival. Each is credited
- * whole to it, whenever it arrived (closed.h says why); arrivals a little out of order are borne
- * (each estimator's header says how). Memory is bounded whatever the load; two windows of adjacent periods, of two CPUs or of two hosts merge.
- * The same code runs live in the agent and offline in the analyzer, and gives the same answer.
+ * A window holds the requests that completed in its period, fed in order of arrival. Each is
+ * credited whole to it, whenever it arrived (closed.h says why); arrivals a little out of order
+ * are borne (each estimator's header says how). Memory is bounded whatever the load; two windows
+ * of adjacent periods, of two CPUs or of two hosts merge. The same code runs live in the agent and
+ * offline in the analyzer, and gives the same answer.
  *
  * Not thread-safe: one window, one thread. No I/O, no clock, no logging.
  */

@@ -110,7 +110,8 @@ int window_profile(const struct window *w, uint64_t end_ns, struct profile *p)
 	p->all_sequential_ratio = sequential_ratio(&w->lists[LIST_ALL]);
 	p->all_stream_ratio = sequential_stream_ratio(&w->lists[LIST_ALL]);
 	p->window_requests = w->config.subset_requests;
-	if (w->incomplete)
+	p->quality.incomplete = w->incomplete;
+	if (w->incomplete) /* until profile_grade() weighs it with the rest */
 		memcpy(p->quality.why, why_incomplete, sizeof(why_incomplete));
 	return 0;
 }

@@ -14,7 +14,7 @@
 /* Average over whole intervals of the distinct threads that submit in them, no kernel threads. */
 double slow_clients_mean(const struct request *r, size_t nr, uint64_t begin_ns, uint64_t end_ns,
 			 uint64_t interval_ns);
-/* Integral of the number in flight over [begin, end), by sorting the ends and sweeping over them. */
+/* Integral of the number in flight over [begin, end), by sweeping over the sorted ends. */
 double slow_in_flight_mean(const struct request *r, size_t nr, uint64_t begin_ns, uint64_t end_ns);
 /*
  * Mean gap before a thread's request, where nothing of the thread was outstanding when it arrived

@@ -51,7 +51,7 @@ static struct stream poisson(uint64_t seconds, double rate_per_s, uint64_t seed)
 	return s;
 }
 
-/* A two-state process: quiet and busy phases of 200 ms on average, rates 100 and 2000 per second. */
+/* Quiet and busy phases of 200 ms on average, rates 100 and 2000 per second. */
 static struct stream bursty(uint64_t seconds, uint64_t seed)
 {
 	struct stream s = stream_with_room(seconds * 3000);

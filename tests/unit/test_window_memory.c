@@ -94,7 +94,11 @@ static struct outcome live(const struct request *r)
 		o.counted = window_count(a);
 		err = window_profile(a, 3000000000, &p);
 		note(&o, err);
-		o.said_so = err || p.quality.why[0];
+		o.said_so = err || (p.quality.incomplete && p.quality.why[0]);
+		p.end_s = 3;
+		profile_grade(&p);
+		if (o.said_so && !err)
+			ok(p.quality.grade >= 'C');
 		o.distribution = p.locality.distribution;
 		o.footprint_bytes = p.locality.footprint_bytes;
 		o.nr_sizes = p.read.nr_sizes;
