@@ -11,6 +11,7 @@
 	X(ls) \
 	X(dump) \
 	X(characterize) \
+	X(compare) \
 	X(report)
 /* clang-format on */
 

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/characterize/compare.h"
+
+#include <math.h>
+
+#define Z 1.959963984540054 /* of 95 %, two-sided */
+
+/* What a dimension is of; says how its standard error is found without windows. */
+enum kind { KIND_RATE, KIND_MEAN, KIND_QUANTILE, KIND_SHARE, KIND_SIZE, KIND_PLAIN };
+
+struct dimension {
+	const char *name;
+	enum compare_unit unit;
+	enum kind kind;
+	int better; /* -1: less is better; 0: neither */
+	double (*value)(const struct profile *p);
+	/* of responses and sizes */
+	int direction, stage;
+	double quantile;
+};
+
+static double seconds_of(const struct profile *p)
+{
+	return p->end_s - p->begin_s;
+}
+
+static double rate(const struct profile *p)
+{
+	return p->open.rate_per_s;
+}
+static double read_rate(const struct profile *p)
+{
+	return (double)p->requests[OPERATION_READ] / seconds_of(p);
+}
+static double write_rate(const struct profile *p)
+{
+	return (double)p->requests[OPERATION_WRITE] / seconds_of(p);
+}
+static double read_bytes(const struct profile *p)
+{
+	return (double)p->bytes[OPERATION_READ] / seconds_of(p);
+}
+static double write_bytes(const struct profile *p)
+{
+	return (double)p->bytes[OPERATION_WRITE] / seconds_of(p);
+}
+static double in_flight(const struct profile *p)
+{
+	return p->closed.in_flight_mean;
+}
+static double clients(const struct profile *p)
+{
+	return p->closed.clients_mean;
+}
+static double think_time(const struct profile *p)
+{
+	return p->closed.think_time_mean_s;
+}
+static double interarrival_scv(const struct profile *p)
+{
+	return p->open.interarrival_scv;
+}
+static double data_requests(const struct profile *p)
+{
+	return (double)(p->requests[OPERATION_READ] + p->requests[OPERATION_WRITE]);
+}
+static double mix(const struct profile *p)
+{
+	return (double)p->requests[OPERATION_READ] / data_requests(p);
+}
+static double read_size(const struct profile *p)
+{
+	return p->read.size_mean_bytes;
+}
+static double write_size(const struct profile *p)
+{
+	return p->write.size_mean_bytes;
+}
+static double read_sequential(const struct profile *p)
+{
+	return p->read.sequential_ratio;
+}
+static double write_sequential(const struct profile *p)
+{
+	return p->write.sequential_ratio;
+}
+static double all_sequential(const struct profile *p)
+{
+	return p->all_sequential_ratio;
+}
+static double footprint(const struct profile *p)
+{
+	return p->locality.footprint_bytes;
+}
+static double lost(const struct profile *p)
+{
+	double all = data_requests(p) + (double)p->lost;
+
+	return all > 0 ? (double)p->lost / all : NAN;
+}
+
+#define QUANTILES(name, direction, stage)                                                 \
+	{ name ".mean", UNIT_S, KIND_MEAN, -1, NULL, direction, stage, 0 },               \
+		{ name ".p50", UNIT_S, KIND_QUANTILE, -1, NULL, direction, stage, 0.5 },  \
+		{ name ".p95", UNIT_S, KIND_QUANTILE, -1, NULL, direction, stage, 0.95 }, \
+		{ name ".p99", UNIT_S, KIND_QUANTILE, -1, NULL, direction, stage, 0.99 }, \
+	{                                                                                 \
+		name ".p99.9", UNIT_S, KIND_QUANTILE, -1, NULL, direction, stage, 0.999   \
+	}
+#define PLAIN(name, unit, kind, value, direction)           \
+	{                                                   \
+		name, unit, kind, 0, value, direction, 0, 0 \
+	}
+
+static const struct dimension dimensions[] = {
+	PLAIN("arrivals.rate", UNIT_PER_S, KIND_RATE, rate, 0),
+	PLAIN("read.rate", UNIT_PER_S, KIND_RATE, read_rate, 0),
+	PLAIN("write.rate", UNIT_PER_S, KIND_RATE, write_rate, 0),
+	PLAIN("read.throughput", UNIT_BYTES_PER_S, KIND_RATE, read_bytes, 0),
+	PLAIN("write.throughput", UNIT_BYTES_PER_S, KIND_RATE, write_bytes, 0),
+	PLAIN("arrivals.scv", UNIT_COUNT, KIND_PLAIN, interarrival_scv, 0),
+	PLAIN("in_flight", UNIT_COUNT, KIND_PLAIN, in_flight, 0),
+	PLAIN("clients", UNIT_COUNT, KIND_PLAIN, clients, 0),
+	PLAIN("think_time", UNIT_S, KIND_PLAIN, think_time, 0),
+	PLAIN("read.share", UNIT_RATIO, KIND_SHARE, mix, 0),
+	PLAIN("read.size", UNIT_BYTES, KIND_SIZE, read_size, 0),
+	PLAIN("write.size", UNIT_BYTES, KIND_SIZE, write_size, 1),
+	PLAIN("read.sequential", UNIT_RATIO, KIND_SHARE, read_sequential, 0),
+	PLAIN("write.sequential", UNIT_RATIO, KIND_SHARE, write_sequential, 1),
+	PLAIN("all.sequential", UNIT_RATIO, KIND_SHARE, all_sequential, 0),
+	PLAIN("footprint", UNIT_BYTES, KIND_PLAIN, footprint, 0),
+	{ "lost", UNIT_RATIO, KIND_SHARE, -1, lost, 0, 0, 0 },
+	QUANTILES("read.response.total", 0, STAGE_TOTAL),
+	QUANTILES("read.response.queue", 0, STAGE_QUEUE),
+	QUANTILES("read.response.device", 0, STAGE_DEVICE),
+	QUANTILES("write.response.total", 1, STAGE_TOTAL),
+	QUANTILES("write.response.queue", 1, STAGE_QUEUE),
+	QUANTILES("write.response.device", 1, STAGE_DEVICE),
+};
+
+size_t compare_nr_dimensions(void)
+{
+	return sizeof(dimensions) / sizeof(*dimensions);
+}
+
+const char *verdict_name(enum verdict v)
+{
+	static const char *const names[NR_VERDICTS] = { "same", "better", "worse", "different",
+							"cannot tell" };
+
+	return v < NR_VERDICTS ? names[v] : "cannot tell";
+}
+
+static const struct direction_profile *direction_of(const struct profile *p, int direction)
+{
+	return direction ? &p->write : &p->read;
+}
+
+static double value_of(const struct dimension *d, const struct profile *p)
+{
+	const struct histogram *h;
+
+	if (d->value)
+		return d->value(p);
+	h = &direction_of(p, d->direction)->response.stage[d->stage];
+	return d->kind == KIND_MEAN ? histogram_mean_s(h) : histogram_quantile_s(h, d->quantile);
+}
+
+static double histogram_deviation_s(const struct histogram *h)
+{
+	double mean = histogram_mean_s(h), sum = 0;
+
+	for (int i = 0; h->counts && i < HISTOGRAM_NR_BUCKETS; i++) {
+		double middle;
+
+		if (h->counts[i] == 0)
+			continue;
+		middle = histogram_bucket_end_s(i + HISTOGRAM_BUCKET_MIN) /
+			 exp2(0.5 / HISTOGRAM_PER_OCTAVE);
+		sum += (double)h->counts[i] * (middle - mean) * (middle - mean);
+	}
+	return sqrt(sum / (double)h->nr);
+}
+
+/* Half the distance of the order statistics around the quantile, as so many standard errors. */
+static double quantile_error_s(const struct histogram *h, double p)
+{
+	double n = (double)h->nr;
+	double half = Z * sqrt(n * p * (1 - p)) / n;
+	double lo = p - half, hi = p + half;
+
+	if (lo <= 0 || hi >= 1)
+		return NAN;
+	return (histogram_quantile_any_s(h, hi) - histogram_quantile_any_s(h, lo)) / (2 * Z);
+}
+
+static double size_error_bytes(const struct direction_profile *d)
+{
+	double sum = 0, n = 0;
+
+	for (size_t i = 0; i < d->nr_sizes; i++) {
+		double off = d->sizes[i].bytes - d->size_mean_bytes;
+
+		n += (double)d->sizes[i].count;
+		sum += (double)d->sizes[i].count * off * off;
+	}
+	return d->other_sizes || n < 2 ? NAN : sqrt(sum / n / n);
+}
+
+/* Counts vary by more than Poisson's where arrivals come in bursts. */
+static double rate_error(const struct profile *p, double value)
+{
+	double idc = 1, n = data_requests(p);
+
+	for (size_t i = 0; i < p->open.nr_idc; i++)
+		if (!isnan(p->open.idc[i].idc))
+			idc = p->open.idc[i].idc;
+	return n > 0 ? value * sqrt(idc / n) : NAN;
+}
+
+static double share_error(const struct dimension *d, const struct profile *p, double value)
+{
+	double n = data_requests(p);
+
+	if (d->value == read_sequential)
+		n = (double)p->requests[OPERATION_READ];
+	else if (d->value == write_sequential)
+		n = (double)p->requests[OPERATION_WRITE];
+	return n > 0 ? sqrt(value * (1 - value) / n) : NAN;
+}
+
+static double lone_error(const struct dimension *d, const struct profile *p, double value,
+			 const char **method)
+{
+	const struct direction_profile *dir = direction_of(p, d->direction);
+	const struct histogram *h = &dir->response.stage[d->stage];
+
+	switch (d->kind) {
+	case KIND_RATE:
+		*method = "counts by index of dispersion";
+		return rate_error(p, value);
+	case KIND_MEAN:
+		*method = "normal, independent requests";
+		return h->nr ? histogram_deviation_s(h) / sqrt((double)h->nr) : NAN;
+	case KIND_QUANTILE:
+		*method = "order statistics, independent requests";
+		return h->nr ? quantile_error_s(h, d->quantile) : NAN;
+	case KIND_SHARE:
+		*method = "binomial, independent requests";
+		return share_error(d, p, value);
+	case KIND_SIZE:
+		*method = "normal, independent requests";
+		return size_error_bytes(dir);
+	default:
+		*method = "none";
+		return NAN;
+	}
+}
+
+struct estimate {
+	double value, error; /* NaN unknown */
+	double freedom;	     /* degrees of; INFINITY for the normal */
+	const char *method;
+};
+
+/* Mean over the windows that have a value, and its standard error. */
+static size_t batch_means(const struct dimension *d, const struct profile_group *g,
+			  struct estimate *e)
+{
+	double mean = 0, squares = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->nr_windows; i++) {
+		double x = value_of(d, &g->windows[i]);
+		double off = x - mean;
+
+		if (isnan(x))
+			continue;
+		mean += off / (double)++n;
+		squares += off * (x - mean);
+	}
+	*e = (struct estimate){ NAN, NAN, INFINITY, "none" };
+	if (n)
+		e->value = mean;
+	if (n >= COMPARE_MIN_WINDOWS) {
+		e->error = sqrt(squares / (double)(n - 1) / (double)n);
+		e->freedom = (double)(n - 1);
+		e->method = "batch means";
+	}
+	return n;
+}
+
+static struct estimate estimate_of(const struct dimension *d, const struct profile_group *g)
+{
+	struct estimate e;
+	const char *method = "none";
+	double lone;
+
+	batch_means(d, g, &e);
+	if (!g->has_whole)
+		return e;
+	/* What grows with the time looked at (footprint) has its spread relative to its size. */
+	e.error *= fabs(value_of(d, &g->whole) / e.value);
+	e.value = value_of(d, &g->whole);
+	lone = isnan(e.value) ? NAN : lone_error(d, &g->whole, e.value, &method);
+	/* Windows with one value each and the same (a constant size) have no spread at all. */
+	if (isnan(e.error) || lone > e.error) {
+		e.error = lone;
+		e.freedom = INFINITY;
+		e.method = method;
+	}
+	return e;
+}
+
+/* Student's t at 97.5 %: Cornish-Fisher expansion, Abramowitz and Stegun 26.7.5; below 1 % off
+ * from 4 degrees of freedom on. */
+static double student(double freedom)
+{
+	double z = Z, z3 = z * z * z, z5 = z3 * z * z;
+
+	if (isinf(freedom))
+		return z;
+	return z + (z3 + z) / (4 * freedom) + (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom);
+}
+
+/* Welch and Satterthwaite. */
+static double joint_freedom(const struct estimate *a, const struct estimate *b)
+{
+	double va = a->error * a->error, vb = b->error * b->error;
+	double below = va * va / a->freedom + vb * vb / b->freedom;
+
+	return below > 0 ? (va + vb) * (va + vb) / below : INFINITY;
+}
+
+static enum verdict judge(const struct dimension *d, const struct comparison *c, double margin)
+{
+	if (isnan(c->lo) || isnan(c->hi))
+		return VERDICT_CANNOT_TELL;
+	if (c->lo >= -margin && c->hi <= margin)
+		return VERDICT_SAME;
+	if (c->lo <= margin && c->hi >= -margin)
+		return VERDICT_CANNOT_TELL;
+	if (d->better == 0)
+		return VERDICT_DIFFERENT;
+	return (c->difference < 0) == (d->better < 0) ? VERDICT_BETTER : VERDICT_WORSE;
+}
+
+void compare_dimension(const struct profile_group *a, const struct profile_group *b, size_t i,
+		       double tolerance_ratio, struct comparison *out)
+{
+	const struct dimension *d = &dimensions[i];
+	struct estimate x = estimate_of(d, a), y = estimate_of(d, b);
+	double half = student(joint_freedom(&x, &y)) * hypot(x.error, y.error);
+
+	*out = (struct comparison){
+		.dimension = d->name,
+		.unit = d->unit,
+		.a = x.value,
+		.b = y.value,
+		.difference = y.value - x.value,
+		.method = isnan(x.error) || (x.error >= y.error && !isnan(y.error)) ? x.method
+										    : y.method,
+	};
+	out->lo = out->difference - half;
+	out->hi = out->difference + half;
+	out->verdict = judge(d, out, tolerance_ratio * fabs(x.value));
+}

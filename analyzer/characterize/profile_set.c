@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/characterize/profile_set.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/characterize/replay.h"
+
+#define NR_WINDOWS    32
+#define MIN_WINDOW_NS 100000000ull /* shorter ones hold too few requests to have percentiles */
+/* Windows cut by the beginning or the end are no fair batch. */
+#define FULL_RATIO 0.99
+
+void profile_set_init(struct profile_set *s)
+{
+	*s = (struct profile_set){ 0 };
+}
+
+void profile_set_release(struct profile_set *s)
+{
+	for (size_t i = 0; i < s->nr_groups; i++) {
+		struct profile_group *g = &s->groups[i];
+
+		profile_release(&g->whole);
+		for (size_t k = 0; k < g->nr_windows; k++)
+			profile_release(&g->windows[k]);
+		free(g->windows);
+	}
+	free(s->groups);
+	profile_set_init(s);
+}
+
+static struct profile_group *group_of(struct profile_set *s, const struct profile *p)
+{
+	struct profile_group *groups;
+
+	for (size_t i = 0; i < s->nr_groups; i++) {
+		const struct profile *w = &s->groups[i].whole;
+
+		if (strcmp(w->host, p->host) == 0 && strcmp(w->device, p->device) == 0 &&
+		    strcmp(w->device_name, p->device_name) == 0)
+			return &s->groups[i];
+	}
+	groups = realloc(s->groups, (s->nr_groups + 1) * sizeof(*groups));
+	if (!groups)
+		return NULL;
+	s->groups = groups;
+	memset(&groups[s->nr_groups], 0, sizeof(*groups));
+	profile_init(&groups[s->nr_groups].whole);
+	return &groups[s->nr_groups++];
+}
+
+static int add_window(struct profile_group *g, const struct profile *p)
+{
+	struct profile *windows = realloc(g->windows, (g->nr_windows + 1) * sizeof(*windows));
+	int status;
+
+	if (!windows)
+		return -ENOMEM;
+	g->windows = windows;
+	profile_init(&windows[g->nr_windows]);
+	status = profile_copy(&windows[g->nr_windows], p);
+	if (status == 0)
+		g->nr_windows++;
+	return status;
+}
+
+static int take_whole(void *ctx, struct profile *p)
+{
+	struct profile_group *g = group_of(ctx, p);
+
+	if (!g)
+		return -ENOMEM;
+	g->has_whole = true;
+	return profile_copy(&g->whole, p);
+}
+
+struct window_taker {
+	struct profile_set *set;
+	double window_s;
+};
+
+static int take_window(void *ctx, struct profile *p)
+{
+	struct window_taker *t = ctx;
+	struct profile_group *g;
+
+	if (p->end_s - p->begin_s < FULL_RATIO * t->window_s ||
+	    p->quality.coverage_ratio < FULL_RATIO)
+		return 0;
+	g = group_of(t->set, p);
+	return g ? add_window(g, p) : -ENOMEM;
+}
+
+static int replay_once(const char *path, const struct selection *chosen,
+		       struct replay_config *config, struct err *err)
+{
+	struct selection sel = *chosen;
+	struct scan *scan = NULL;
+	int status = selection_open_path(&sel, path, &scan, NULL, err);
+
+	if (status == 0)
+		status = replay(scan, config, err);
+	scan_close(scan);
+	selection_release(&sel);
+	return status;
+}
+
+static int load_trace(struct profile_set *s, const char *path, const struct selection *sel,
+		      struct err *err)
+{
+	struct replay_config config = { .profile = take_whole, .ctx = s };
+	struct window_taker taker = { .set = s };
+	double longest_s = 0;
+	int status = replay_once(path, sel, &config, err);
+
+	for (size_t i = 0; i < s->nr_groups; i++)
+		if (s->groups[i].whole.end_s - s->groups[i].whole.begin_s > longest_s)
+			longest_s = s->groups[i].whole.end_s - s->groups[i].whole.begin_s;
+	if (status < 0 || s->nr_groups == 0)
+		return status;
+	config.window_ns = (uint64_t)(longest_s * 1e9 / NR_WINDOWS);
+	if (config.window_ns < MIN_WINDOW_NS)
+		config.window_ns = MIN_WINDOW_NS;
+	taker.window_s = (double)config.window_ns / 1e9;
+	config.profile = take_window;
+	config.ctx = &taker;
+	/* The curve and the regions of short windows say nothing that is compared. */
+	config.window.cheap = false;
+	return replay_once(path, sel, &config, err);
+}
+
+static int take_json(struct profile_set *s, const json_t *object, const char *path, size_t index,
+		     struct err *err)
+{
+	struct profile_group *g;
+	struct profile p;
+	char *text = json_dumps(object, JSON_COMPACT);
+	int status;
+
+	if (!text)
+		return -ENOMEM;
+	profile_init(&p);
+	status = profile_from_json(text, strlen(text), &p, err);
+	free(text);
+	if (status < 0) {
+		err_prefix(err, "%s: profile %zu", path, index);
+		return status;
+	}
+	g = group_of(s, &p);
+	if (g && g->whole.host[0] == '\0')
+		status = profile_copy(&g->whole, &p);
+	if (g && status == 0)
+		status = add_window(g, &p);
+	profile_release(&p);
+	return g ? status : -ENOMEM;
+}
+
+/* A lone profile of a device is the whole; of several each is a window. */
+static void settle(struct profile_set *s)
+{
+	for (size_t i = 0; i < s->nr_groups; i++) {
+		struct profile_group *g = &s->groups[i];
+
+		if (g->nr_windows != 1)
+			continue;
+		g->has_whole = true;
+		profile_release(&g->windows[0]);
+		g->nr_windows = 0;
+	}
+}
+
+static int load_json(struct profile_set *s, const char *path, struct err *err)
+{
+	json_error_t where;
+	json_t *top = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+	int status = 0;
+
+	if (!top)
+		return err_set(err, EINVAL, "%s:%d:%d: %s", path, where.line, where.column,
+			       where.text);
+	if (json_is_array(top)) {
+		for (size_t i = 0; i < json_array_size(top) && status == 0; i++)
+			status = take_json(s, json_array_get(top, i), path, i, err);
+	} else {
+		status = take_json(s, top, path, 0, err);
+	}
+	json_decref(top);
+	settle(s);
+	return status;
+}
+
+static bool looks_like_json(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	int c = ' ';
+
+	while (f && c != EOF && isspace(c))
+		c = getc(f);
+	if (f)
+		fclose(f);
+	return c == '{' || c == '[';
+}
+
+int profile_set_load(struct profile_set *s, const char *path, const struct selection *sel,
+		     struct err *err)
+{
+	int status;
+
+	status = looks_like_json(path) ? load_json(s, path, err) : load_trace(s, path, sel, err);
+	if (status == 0 && s->nr_groups == 0)
+		status = err_set(err, EINVAL, "%s: expected a profile or a trace, it has none",
+				 path);
+	if (status == -ENOMEM)
+		err_set(err, ENOMEM, "out of memory");
+	return status;
+}

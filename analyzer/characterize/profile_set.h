@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_set: the profiles of a file, a store or a trace, by host and device.
+ *
+ * A JSON file holds one blkcast.profile/1 or an array of them; several of one host and device are
+ * its windows. A trace is replayed twice: whole, and in some thirty windows, whose spread tells how
+ * far its figures would differ had one looked a little earlier or later.
+ */
+#ifndef ANALYZER_PROFILE_SET_H
+#define ANALYZER_PROFILE_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analyzer/selection.h"
+#include "formats/err.h"
+#include "formats/profile.h"
+
+struct profile_group {
+	struct profile whole; /* without a whole: the first window */
+	bool has_whole;
+	struct profile *windows; /* owned; watched to their ends; may be none */
+	size_t nr_windows;
+};
+
+struct profile_set {
+	struct profile_group *groups; /* owned; in order of first appearance */
+	size_t nr_groups;
+};
+
+void profile_set_init(struct profile_set *s);
+void profile_set_release(struct profile_set *s);
+/* path: a JSON file, a segment file or a store's folder; sel (zeroed but for what the command line
+ * chose) selects in the latter two. 0; -ENOENT, -EINVAL, -EBADMSG, ... with one line in err. */
+int profile_set_load(struct profile_set *s, const char *path, const struct selection *sel,
+		     struct err *err);
+
+#endif

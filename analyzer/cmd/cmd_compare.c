@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/characterize/compare.h"
+#include "analyzer/cli.h"
+#include "analyzer/cmd/commands.h"
+#include "analyzer/grid.h"
+#include "analyzer/selection.h"
+#include "formats/units.h"
+
+struct job {
+	const struct cli *cli;
+	double tolerance_ratio;
+	size_t verdicts[NR_VERDICTS];
+	size_t nr_pairs;
+	json_t *pairs;
+};
+
+/* The group of b that stands against g: of the same host and device, or of the same device alone
+ * where hosts differ, or the only one. */
+static const struct profile_group *
+partner(const struct profile_set *a, const struct profile_group *g, const struct profile_set *b)
+{
+	const struct profile_group *found = NULL;
+
+	if (a->nr_groups == 1 && b->nr_groups == 1)
+		return &b->groups[0];
+	for (size_t i = 0; i < b->nr_groups; i++) {
+		const struct profile_group *other = &b->groups[i];
+
+		if (strcmp(other->whole.device_name, g->whole.device_name) != 0)
+			continue;
+		if (strcmp(other->whole.host, g->whole.host) == 0)
+			return other;
+		found = found ? NULL : other;
+	}
+	return found;
+}
+
+static void cell_value(struct grid *g, enum compare_unit unit, double value)
+{
+	char text[UNITS_BYTES];
+
+	if (isnan(value))
+		grid_cell(g, "-");
+	else if (unit == UNIT_S)
+		grid_cell(g, "%s", units_time(value, text));
+	else if (unit == UNIT_BYTES)
+		grid_cell(g, "%s", units_bytes(value, text));
+	else if (unit == UNIT_BYTES_PER_S)
+		grid_cell(g, "%s/s", units_bytes(value, text));
+	else if (unit == UNIT_RATIO)
+		grid_cell(g, "%.2f %%", value * 100);
+	else
+		grid_cell(g, "%s", units_count(value, text));
+}
+
+static void row(struct grid *g, const struct comparison *c)
+{
+	grid_cell(g, "  %s", c->dimension);
+	cell_value(g, c->unit, c->a);
+	cell_value(g, c->unit, c->b);
+	if (isnan(c->difference) || c->a == 0)
+		grid_cell(g, "-");
+	else
+		grid_cell(g, "%+.1f %%", 100 * c->difference / fabs(c->a));
+	if (isnan(c->lo) || c->a == 0)
+		grid_cell(g, "-");
+	else
+		grid_cell(g, "%+.1f .. %+.1f %%", 100 * c->lo / fabs(c->a),
+			  100 * c->hi / fabs(c->a));
+	grid_cell(g, "%s", verdict_name(c->verdict));
+}
+
+static json_t *number(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *row_json(const struct comparison *c)
+{
+	static const char *const units[] = {
+		"per_s", "bytes", "bytes_per_s", "s", "ratio", "count"
+	};
+
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:[o,o], s:s, s:s}", "dimension", c->dimension,
+			 "unit", units[c->unit], "a", number(c->a), "b", number(c->b), "difference",
+			 number(c->difference), "ci", number(c->lo), number(c->hi), "method",
+			 c->method, "verdict", verdict_name(c->verdict));
+}
+
+static int compare_pair(struct job *job, const struct profile_group *a,
+			const struct profile_group *b)
+{
+	json_t *rows = json_array();
+	struct comparison c;
+	struct grid g;
+	int status = 0;
+
+	grid_init(&g, "  dimension|>A|>B|>difference|>95 % interval|verdict");
+	for (size_t i = 0; i < compare_nr_dimensions(); i++) {
+		compare_dimension(a, b, i, job->tolerance_ratio, &c);
+		if (isnan(c.a) && isnan(c.b))
+			continue;
+		job->verdicts[c.verdict]++;
+		row(&g, &c);
+		json_array_append_new(rows, row_json(&c));
+	}
+	job->nr_pairs++;
+	if (job->cli->json) {
+		json_t *pair = json_pack("{s:s, s:s, s:s, s:s, s:O}", "host_a", a->whole.host,
+					 "device_a", a->whole.device_name, "host_b", b->whole.host,
+					 "device_b", b->whole.device_name, "dimensions", rows);
+
+		if (!pair || json_array_append_new(job->pairs, pair) < 0)
+			status = -ENOMEM;
+	} else {
+		printf("%sA: %s %s   B: %s %s\n", job->nr_pairs > 1 ? "\n" : "", a->whole.host,
+		       a->whole.device_name, b->whole.host, b->whole.device_name);
+		status = grid_print(&g, stdout);
+	}
+	json_decref(rows);
+	grid_release(&g);
+	return status;
+}
+
+static int print_end(struct job *job, char **paths)
+{
+	const size_t *v = job->verdicts;
+	json_t *top;
+
+	if (!job->cli->json) {
+		printf("\n%zu same, %zu better, %zu worse, %zu different, cannot tell %zu; "
+		       "tolerance %.3g %%\n",
+		       v[VERDICT_SAME], v[VERDICT_BETTER], v[VERDICT_WORSE], v[VERDICT_DIFFERENT],
+		       v[VERDICT_CANNOT_TELL], 100 * job->tolerance_ratio);
+		return 0;
+	}
+	top = json_pack("{s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:O}", "schema",
+			"blkcast.compare/1", "a", paths[0], "b", paths[1], "confidence",
+			COMPARE_CONFIDENCE, "tolerance_ratio", job->tolerance_ratio, "same",
+			(json_int_t)v[VERDICT_SAME], "better", (json_int_t)v[VERDICT_BETTER],
+			"worse", (json_int_t)v[VERDICT_WORSE], "different",
+			(json_int_t)v[VERDICT_DIFFERENT], "cannot_tell",
+			(json_int_t)v[VERDICT_CANNOT_TELL], "pairs", job->pairs);
+	if (!top)
+		return -ENOMEM;
+	json_dumpf(top, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(top);
+	return 0;
+}
+
+static int compare(struct cli *cli, const struct selection *sel, struct job *job, struct err *err)
+{
+	struct profile_set a, b;
+	int status;
+
+	profile_set_init(&a);
+	profile_set_init(&b);
+	status = profile_set_load(&a, cli->argv[0], sel, err);
+	if (status == 0)
+		status = profile_set_load(&b, cli->argv[1], sel, err);
+	for (size_t i = 0; i < a.nr_groups && status == 0; i++) {
+		const struct profile_group *other = partner(&a, &a.groups[i], &b);
+
+		if (other)
+			status = compare_pair(job, &a.groups[i], other);
+		else
+			cli_note(cli, "%s %s: only in A", a.groups[i].whole.host,
+				 a.groups[i].whole.device_name);
+	}
+	if (status == 0 && job->nr_pairs == 0)
+		status = err_set(err, EINVAL,
+				 "expected a device of the same name in A and B; --device and "
+				 "--host choose");
+	if (status == 0)
+		status = print_end(job, cli->argv);
+	profile_set_release(&a);
+	profile_set_release(&b);
+	return status;
+}
+
+static int run(struct cli *cli)
+{
+	struct job job = { .cli = cli, .tolerance_ratio = COMPARE_TOLERANCE };
+	struct selection sel = { 0 };
+	bool fail_on_worse = false;
+	const struct cli_option options[] = {
+		SELECTION_OPTIONS(&sel),
+		CLI_DOUBLE("tolerance", 0, "RATIO", &job.tolerance_ratio,
+			   "differences of this share do not matter, default 0.05"),
+		CLI_FLAG("fail-on-worse", 0, &fail_on_worse, "exit 1 where any verdict is worse"),
+		CLI_END,
+	};
+	struct err err = { 0 };
+	int status;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (sel.dir || cli->argc != 2)
+		return cli_usage(cli, "expected two operands: profiles (JSON), stores or "
+				      "segment files");
+	if (!(job.tolerance_ratio >= 0 && job.tolerance_ratio < 1))
+		return cli_usage(cli, "--tolerance: expected from 0 to below 1");
+	job.pairs = json_array();
+	status = compare(cli, &sel, &job, &err);
+	json_decref(job.pairs);
+	if (status < 0) {
+		if (!err.line[0])
+			err_set(&err, -status, "%s", strerror(-status));
+		err.code = -status;
+		return cli_fail(cli, &err);
+	}
+	return fail_on_worse && job.verdicts[VERDICT_WORSE] ? CLI_FAILED : CLI_DONE;
+}
+
+const struct command command_compare = {
+	.name = "compare",
+	.summary = "two profiles or traces, dimension by dimension, with verdicts",
+	.usage = "[SELECTION] A B",
+	.example = "blkcast compare before.json after.json --fail-on-worse",
+	.details =
+		"A and B are profiles (JSON, one or an array), stores or segment files. Intervals "
+		"are of 95 %:\nby batch means where there are at least eight windows, else by "
+		"approximations that take\nrequests as independent; --json names the method of "
+		"each. `same` means that the whole\ninterval lies within the tolerance, better and "
+		"worse that none of it does.",
+	.run = run,
+};
