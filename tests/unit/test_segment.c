@@ -311,6 +311,58 @@ static void named_keys(void)
 	buf_release(&good);
 }
 
+/* A segment of a header and nothing else, with all lengths and the checksum right. */
+static struct buf framed(const void *header, size_t len)
+{
+	struct buf b = { 0 };
+
+	buf_put(&b,
+		"\x89"
+		"blkseg\n",
+		8);
+	buf_put_le32(&b, 1);
+	buf_put_le32(&b, (uint32_t)(28 + len));
+	buf_put_le64(&b, 0);
+	buf_put_le32(&b, (uint32_t)len);
+	buf_put(&b, header, len);
+	sign(&b);
+	return b;
+}
+
+static void one_header(const void *header, size_t len, const char *want)
+{
+	struct buf b = framed(header, len);
+	struct err err;
+
+	ok_int(verdict(b.data, b.len, &err), -EBADMSG);
+	ok_str(err.line, want);
+	buf_release(&b);
+}
+
+static void hostile_headers(void)
+{
+	static const char no_map[] =
+		"segment header: header: expected one msgpack map that fills it";
+	uint8_t *many = malloc(3 << 20);
+
+	one_header("\x80", 1, "segment header: host: expected it, but it is missing");
+	one_header("\xc0", 1, "segment header: header: expected a map");
+	one_header("", 0, no_map);
+	one_header("\x80\x80", 2, no_map);			    /* more than one object */
+	one_header("\x81\xa4host\xdd\xff\xff\xff\xff", 11, no_map); /* four billion entries */
+	one_header("\x81\xa4host\xdb\xff\xff\xff\xff", 11, no_map); /* four billion bytes */
+	one_header("\xdf\xff\xff\xff\xff\xa4host", 10, no_map);
+	one_header("\x81\xa4host\x91\x91\x91\x91\x90", 11, no_map); /* too deep */
+	one_header("\x81\xa4host\xff", 7, no_map);		    /* a negative number */
+	one_header("\x81\xa4host\x07", 7,
+		   "segment header: host: expected a text that is not too long");
+	one_header("\x82\xa4host\xa1x\xa4host\xa1x", 15, "segment header: host: expected it once");
+	memset(many, 0xc0, 3 << 20); /* millions of nils, 24 bytes each once unpacked */
+	memcpy(many, "\x81\xa4host\xdd\x00\x2f\xff\xf5", 11);
+	one_header(many, 3 << 20, no_map);
+	free(many);
+}
+
 static void lengths(void)
 {
 	struct buf good = small_segment();
@@ -344,6 +396,7 @@ static const struct tap_test tests[] = {
 	{ "a later version and an absurd length are refused by name", later_versions_are_refused },
 	{ "damage under a right checksum harms nothing", signed_damage_is_survived },
 	{ "an unknown key is refused by name", named_keys },
+	{ "a header that promises more than it holds is refused at once", hostile_headers },
 	{ "the length is told from the prefix alone", lengths },
 	{ "the content hash is XXH3 as published", hashes },
 };
