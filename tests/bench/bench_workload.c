@@ -13,6 +13,7 @@
 
 #include "tests/slow/slow_sequential.h"
 #include "tests/slow/slow_stream.h"
+#include "workload/align.h"
 #include "workload/block_hash.h"
 #include "workload/closed.h"
 #include "workload/footprint.h"
@@ -181,6 +182,19 @@ static void run_reuse(const struct request *r, size_t nr)
 	reuse_release(&u);
 }
 
+/* One stream of many, as the analyzer feeds it. */
+static void run_align(const struct request *r, size_t nr)
+{
+	struct align *a;
+	uint32_t stream;
+
+	if (align_new(&a, 0) || align_stream(a, "host", "7:0", &stream))
+		abort();
+	for (size_t i = 0; i < nr; i++)
+		align_add(a, stream, r[i].arrival_ns, 1, r[i].bytes);
+	align_free(a);
+}
+
 static void run_window(const struct request *r, size_t nr)
 {
 	const struct window_config config = { 0 };
@@ -286,6 +300,7 @@ static void measure(const struct request *r, const char *load)
 		{ "hotspot", run_hotspot, NR, "" },
 		{ "footprint", run_footprint, NR, "" },
 		{ "reuse", run_reuse, NR, "" },
+		{ "align", run_align, NR, "" },
 		{ "window", run_window, NR, WINDOW_GOAL },
 		{ "window, with a profile each second", run_window_1s, NR, WINDOW_GOAL },
 	};

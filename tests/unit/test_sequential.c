@@ -7,7 +7,7 @@
 #include "tests/tap.h"
 #include "workload/sequential.h"
 
-#define MAX_SUBSET 4096
+#define MAX_SUBSET SEQUENTIAL_SUBSET_MAX
 
 /* Fills a list of one kind of load. */
 typedef void (*fill_fn)(struct slow_range *list, size_t nr, struct slow_rng *g);
@@ -149,6 +149,7 @@ static void large_subsets(void)
 	compare(257, 100000, 22);
 	compare(1024, 60000, 23);
 	compare(4096, 60000, 24);
+	compare(SEQUENTIAL_SUBSET_MAX, 3 * SEQUENTIAL_SUBSET_MAX, 25);
 }
 
 static void short_last_subset(void)
@@ -235,7 +236,7 @@ static void interleaved_streams(void)
 static const struct tap_test tests[] = {
 	{ "one pass counts what the two loops count, on ten million requests in small subsets",
 	  small_subsets },
-	{ "one pass counts what the two loops count in subsets up to the default", large_subsets },
+	{ "one pass counts what the two loops count in subsets up to the largest", large_subsets },
 	{ "a short last subset weighs as much as the others", short_last_subset },
 	{ "a lone run of three counts two of three, and is all stream", run_of_three },
 	{ "merged at the end of a subset, two halves are the whole", merge_of_whole_subsets },
