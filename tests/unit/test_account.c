@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/account.h"
+#include "formats/request.h"
+#include "tests/tap.h"
+
+#define DISK device_make(8, 0)
+
+struct rig {
+	char path[48];
+	bool is_durable;
+	struct account *a;
+};
+
+static bool answer_durable(void *ctx, uint64_t epoch, uint64_t sequence)
+{
+	struct rig *rig = ctx;
+
+	(void)epoch, (void)sequence;
+	return rig->is_durable;
+}
+
+static void new_path(struct rig *rig)
+{
+	int fd;
+
+	*rig = (struct rig){ .path = "/tmp/blkcast-account.XXXXXX" };
+	fd = mkstemp(rig->path);
+	ok(fd >= 0);
+	close(fd);
+}
+
+static bool open_as(struct rig *rig, const char *boot_id)
+{
+	struct account_config config = { .path = rig->path,
+					 .boot_id = boot_id,
+					 .watches_all = true,
+					 .is_durable = answer_durable,
+					 .ctx = rig };
+	struct err err = { 0 };
+
+	rig->a = NULL;
+	return ok(!account_open(&rig->a, &config, &err));
+}
+
+static void begin_run(struct rig *rig, uint64_t epoch, uint64_t completed)
+{
+	struct account_base base = { DISK, completed };
+
+	account_begin(rig->a, epoch, epoch * 1000, &base, 1);
+}
+
+static void see(struct rig *rig, uint64_t now, uint64_t nr)
+{
+	struct account_count count = { DISK, nr, nr };
+
+	account_seen(rig->a, now, &count, 1);
+}
+
+static void commit(struct rig *rig, uint64_t sequence, uint64_t nr)
+{
+	struct account_count count = { DISK, nr, nr };
+
+	account_prepare(rig->a, sequence, &count, 1);
+	account_commit(rig->a, sequence);
+}
+
+/* All losses that wait for a segment, summed by cause. */
+static struct ledger take(struct rig *rig, uint64_t sequence)
+{
+	struct ledger ledger;
+
+	ledger_init(&ledger);
+	ok_int(account_take(rig->a, sequence, &ledger), 0);
+	return ledger;
+}
+
+static void death_is_seen_less_accounted(void)
+{
+	struct ledger ledger;
+	struct rig rig;
+
+	new_path(&rig);
+	if (!open_as(&rig, "boot"))
+		return;
+	begin_run(&rig, 1, 5000);
+	ledger = take(&rig, 0);
+	ok_eq(ledger.nr, 0);
+	see(&rig, 1500, 700);
+	commit(&rig, 0, 600);
+	see(&rig, 1700, 1000);
+	account_close(rig.a); /* as the kernel does for one that is killed */
+
+	open_as(&rig, "boot");
+	begin_run(&rig, 2, 5000 + 1000 + 42);
+	ledger = take(&rig, 0);
+	ok_eq(ledger.total[LOSS_AGENT_DIED], 400);
+	ok_eq(ledger.total[LOSS_NOT_WATCHED], 42);
+	for (size_t i = 0; i < ledger.nr; i++) {
+		ok_eq(ledger.losses[i].device, DISK);
+		ok_eq(ledger.losses[i].begin_real_ns, 1700);
+		ok(ledger.losses[i].count_known);
+	}
+	ledger_release(&ledger);
+	account_close(rig.a);
+	unlink(rig.path);
+}
+
+static void losses_wait_until_a_segment_carries_them(void)
+{
+	struct ledger ledger;
+	struct rig rig;
+
+	new_path(&rig);
+	open_as(&rig, "boot");
+	begin_run(&rig, 1, 0);
+	see(&rig, 1, 100);
+	account_close(rig.a);
+	/* Two runs that die before their first segment is durable: 100 is told by the third. */
+	for (uint64_t epoch = 2; epoch < 4; epoch++) {
+		open_as(&rig, "boot");
+		begin_run(&rig, epoch, 100);
+		ledger = take(&rig, 0);
+		ok_eq(ledger.total[LOSS_AGENT_DIED], 100);
+		ledger_release(&ledger);
+		account_close(rig.a);
+	}
+	open_as(&rig, "boot");
+	begin_run(&rig, 4, 100);
+	ledger = take(&rig, 0);
+	ok_eq(ledger_sum(&ledger), 100);
+	ledger_release(&ledger);
+	commit(&rig, 0, 0);
+	account_close(rig.a);
+	open_as(&rig, "boot");
+	begin_run(&rig, 5, 100);
+	ledger = take(&rig, 0);
+	ok_eq(ledger.nr, 0);
+	account_close(rig.a);
+	unlink(rig.path);
+}
+
+static void check_prepared(bool is_durable, bool is_acknowledged, uint64_t died)
+{
+	struct account_count count = { DISK, 100, 100 };
+	struct ledger ledger;
+	struct rig rig;
+
+	new_path(&rig);
+	open_as(&rig, "boot");
+	begin_run(&rig, 1, 0);
+	see(&rig, 1, 100);
+	account_prepare(rig.a, 0, &count, 1);
+	if (is_acknowledged)
+		account_acknowledged(rig.a, 1, 0);
+	account_close(rig.a);
+	rig.is_durable = is_durable;
+	open_as(&rig, "boot");
+	begin_run(&rig, 2, 100);
+	ledger = take(&rig, 0);
+	ok_eq(ledger_sum(&ledger), died);
+	ledger_release(&ledger);
+	account_close(rig.a);
+	unlink(rig.path);
+}
+
+static void death_between_prepare_and_commit_is_settled_by_the_file(void)
+{
+	check_prepared(false, false, 100);
+	check_prepared(true, false, 0);
+	check_prepared(false, true, 0); /* sent and gone before it was committed */
+}
+
+static void given_up_segment_returns_what_it_carried(void)
+{
+	struct account_count count = { DISK, 30, 30 };
+	struct loss loss = { LOSS_SPOOL_FULL, true, 30, 5, 6, DISK };
+	struct ledger ledger, lost;
+	struct rig rig;
+
+	new_path(&rig);
+	open_as(&rig, "boot");
+	begin_run(&rig, 1, 0);
+	see(&rig, 1, 70);
+	account_close(rig.a);
+	open_as(&rig, "boot");
+	begin_run(&rig, 2, 70);
+	see(&rig, 2, 30);
+	ledger = take(&rig, 0);
+	ok_eq(ledger_sum(&ledger), 70);
+	ledger_release(&ledger);
+	ledger_init(&lost);
+	ledger_add(&lost, &loss);
+	account_give_up(rig.a, 0, &count, 1, &lost);
+	ledger_release(&lost);
+	ledger = take(&rig, 1);
+	ok_eq(ledger.total[LOSS_AGENT_DIED], 70);
+	ok_eq(ledger.total[LOSS_SPOOL_FULL], 30);
+	ledger_release(&ledger);
+	commit(&rig, 1, 0);
+	account_close(rig.a);
+	open_as(&rig, "boot");
+	begin_run(&rig, 3, 100);
+	ledger = take(&rig, 0);
+	ok_eq(ledger.nr, 0);
+	account_close(rig.a);
+	unlink(rig.path);
+}
+
+static void interrupted_drop_is_finished(void)
+{
+	struct loss loss = { LOSS_SPOOL_FULL, true, 9, 5, 6, DISK };
+	struct ledger ledger, lost;
+	uint64_t epoch = 0, sequence = 0;
+	struct rig rig;
+
+	new_path(&rig);
+	open_as(&rig, "boot");
+	begin_run(&rig, 1, 0);
+	ledger_init(&lost);
+	ledger_add(&lost, &loss);
+	ok(!account_dropping(rig.a, &epoch, &sequence));
+	account_drop_begin(rig.a, 1, 17, &lost);
+	account_close(rig.a);
+	open_as(&rig, "boot");
+	ok(account_dropping(rig.a, &epoch, &sequence));
+	ok_eq(sequence, 17);
+	begin_run(&rig, 2, 0);
+	ledger = take(&rig, 0);
+	ok_eq(ledger.total[LOSS_SPOOL_FULL], 9);
+	ledger_release(&ledger);
+	ledger_release(&lost);
+	account_close(rig.a);
+	unlink(rig.path);
+}
+
+static void another_boot_is_a_gap_of_unknown_content(void)
+{
+	struct ledger ledger;
+	struct rig rig;
+
+	new_path(&rig);
+	open_as(&rig, "boot");
+	begin_run(&rig, 1, 0);
+	see(&rig, 1200, 10);
+	account_close(rig.a);
+	open_as(&rig, "next");
+	begin_run(&rig, 2, 3);
+	ledger = take(&rig, 0);
+	ok_eq(ledger.total[LOSS_AGENT_DIED], 10);
+	ok_eq(ledger.nr, 2);
+	for (size_t i = 0; i < ledger.nr; i++)
+		if (ledger.losses[i].cause == LOSS_NOT_WATCHED) {
+			ok(!ledger.losses[i].count_known);
+			ok_eq(ledger.losses[i].begin_real_ns, 1200);
+			ok_eq(ledger.losses[i].end_real_ns, 2000);
+		}
+	ledger_release(&ledger);
+	account_close(rig.a);
+	unlink(rig.path);
+}
+
+static void seen_before_it_was_counted_is_made_up_for(void)
+{
+	struct ledger ledger;
+	struct rig rig;
+
+	new_path(&rig);
+	open_as(&rig, "boot");
+	begin_run(&rig, 1, 0);
+	see(&rig, 1, 100);
+	commit(&rig, 0, 100);
+	account_close(rig.a);
+	open_as(&rig, "boot");
+	begin_run(&rig, 2, 98); /* two seen were not counted yet at this instant */
+	see(&rig, 2, 10);
+	commit(&rig, 0, 10);
+	account_close(rig.a);
+	open_as(&rig, "boot");
+	begin_run(&rig, 3, 115);
+	ledger = take(&rig, 0);
+	ok_eq(ledger_sum(&ledger), 5);
+	ledger_release(&ledger);
+	account_close(rig.a);
+	unlink(rig.path);
+}
+
+static void garbage_is_begun_anew(void)
+{
+	char noise[4096];
+	struct rig rig;
+	int fd;
+
+	new_path(&rig);
+	memset(noise, 0xa5, sizeof(noise));
+	fd = open(rig.path, O_WRONLY);
+	ok(write(fd, noise, sizeof(noise)) == sizeof(noise));
+	close(fd);
+	if (open_as(&rig, "boot")) {
+		begin_run(&rig, 1, 0);
+		ok_eq(account_next_epoch(rig.a, 0), 2);
+		ok_eq(account_next_epoch(rig.a, 77), 77);
+	}
+	account_close(rig.a);
+	unlink(rig.path);
+}
+
+static const struct tap_test tests[] = {
+	{ "a death is what was seen less what is accounted for", death_is_seen_less_accounted },
+	{ "losses wait until a durable segment carries them",
+	  losses_wait_until_a_segment_carries_them },
+	{ "a death between prepare and commit is settled by the file",
+	  death_between_prepare_and_commit_is_settled_by_the_file },
+	{ "a segment given up returns the losses it carried",
+	  given_up_segment_returns_what_it_carried },
+	{ "an interrupted drop is finished by the next run", interrupted_drop_is_finished },
+	{ "another boot is a gap of unknown content", another_boot_is_a_gap_of_unknown_content },
+	{ "what was seen before it was counted is made up for",
+	  seen_before_it_was_counted_is_made_up_for },
+	{ "garbage in the file is begun anew", garbage_is_begun_anew },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}
