@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# The agent is killed fifty times while fio works on a loop device: what fio completed is what the
+# segments hold plus what their ledgers explain.
+. tests/tap.sh
+. tests/loop.sh
+need_loop
+need_bpf
+
+loop_new 256M
+dev=$loop_name
+field() { sed "s/.* $2=\([0-9]*\).*/\1/" <<<" $1"; }
+completed() { # reads, writes, discards, flushes by the kernel
+	awk '{ print $1 + $5 + $12 + $16 }' "/sys/block/$dev/stat"
+}
+
+agent=("$BUILD/blkcast-agent" --device "$dev" --sink "file:$T/store" --host here
+	--window 100ms --segment-interval 50ms)
+
+# The base: begun and ended while nothing runs.
+"${agent[@]}" --duration 300ms
+before=$(completed)
+
+fio --name=load --filename="$loop_dev" --rw=randrw --bs=4k --ioengine=libaio --iodepth=8 --direct=1 \
+	--time_based --runtime=40 --rate_iops=10000,10000 --thinktime=0 \
+	--output-format=json --output="$T/fio.json" >/dev/null 2>&1 &
+fio=$!
+sleep 1
+kills=0
+for i in $(seq 50); do
+	"${agent[@]}" >"$T/log" 2>&1 &
+	pid=$!
+	sleep "0.$((40 + i * 7 % 50))"
+	kill -9 $pid 2>/dev/null && kills=$((kills + 1))
+	wait $pid 2>/dev/null
+done
+is "$kills" 50 "the agent is killed fifty times"
+wait $fio
+# The last run takes over at rest, so that no completion is near its cutover.
+"${agent[@]}" --duration 500ms
+after=$(completed)
+sum=$("$BUILD/tests/system/segment_sum" "$T/store")
+note "$sum"
+note "completed on the device: $((after - before)), by fio: $(jq '.jobs[0] | .read.total_ios + .write.total_ios' "$T/fio.json")"
+is "$(field "$sum" bad)" 0 "no segment is damaged"
+is "$(field "$sum" gaps)" 0 "no gap is of unknown content"
+holds "some died with the agent" [ "$(field "$sum" agent_died)" -gt 0 ]
+holds "some completed while nobody watched" [ "$(field "$sum" not_watched)" -gt 0 ]
+is "$(field "$sum" sum)" "$((after - before))" "segments and ledgers give what the device completed"
+done_testing
