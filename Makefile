@@ -6,7 +6,7 @@
 #   make test         all tests; ends with "N passed, N failed, N skipped"
 #   make bench        every measured figure, each against its peer of the same run
 #   make check-asan   the tests under AddressSanitizer and UBSan; check-tsan likewise
-#   make fuzz         every fuzz target for FUZZ_SECONDS=60 each (needs clang and libclang-rt-14-dev)
+#   make fuzz         every fuzz target for FUZZ_SECONDS=60 each
 #   make install      DESTDIR= PREFIX=/usr/local
 #   make deb          a Debian package under build/
 #   make style        clang-format and the style checks
@@ -154,6 +154,7 @@ check-tsan:
 # libFuzzer targets: found inputs stay in build/fuzz/corpus, those committed are read beside them.
 FUZZ_SECONDS ?= 60
 fuzz:
+	$(Q)scripts/deps.sh build fuzz
 	$(Q)+$(MAKE) BUILD=$(BUILD)/fuzz CC=$(CLANG) SAN=fuzzer-no-link,address,undefined fuzz-only
 
 $(fuzzers): $(BUILD)/%: $(BUILD)/%.o $(lib)

@@ -2,7 +2,7 @@
 /*
  * segment: a self-contained piece of a trace stream; formats/segment.md is the normative text.
  *
- *   magic, version, length, checksum | msgpack map (the header) | coded columns, each zstd
+ *   magic, version, length, checksum | msgpack map (the header) | coded columns
  *
  * A segment holds up to SEGMENT_MAX_REQUESTS requests of one host and one stream, in the order in
  * which the agent released them (by arrival within its reorder bound), the tables that name their
@@ -104,7 +104,8 @@ int segment_reader_new(struct segment_reader **out, const void *data, size_t len
 void segment_reader_free(struct segment_reader *s);
 const struct segment_header *segment_reader_header(const struct segment_reader *s);
 size_t segment_reader_count(const struct segment_reader *s);
-/* Decodes up to max requests into out; returns how many, 0 at the end, or -EBADMSG. */
+/* Decodes up to max requests into out; returns how many, 0 at the end, or -EBADMSG where a number does
+ * not fit its field, which damage cannot cause: the checksum was right. */
 int64_t segment_reader_next(struct segment_reader *s, struct request *out, size_t max);
 /* Bytes each column takes in the file, for `dump --columns` and the benchmarks. */
 struct segment_column_size {

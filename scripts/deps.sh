@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/deps.sh [build] [test] [bench] [demo]
+# scripts/deps.sh [build] [test] [bench] [demo] [fuzz]
 # Installs the Debian packages of the named groups that are missing, and says which. With nothing
 # missing it does nothing, and needs neither root nor a network.
 set -euo pipefail
@@ -10,13 +10,14 @@ libncurses-dev libcap-dev libseccomp-dev"
 demo="fio util-linux gnuplot-nox jq"
 test="$demo zstd locales perl procps curl python3 chromium prometheus prometheus-node-exporter man-db tmux"
 bench="libbpf-tools bpftool"
+fuzz="clang libclang-rt-14-dev"
 
 packages=""
 for group in "${@:-build}"; do
 	case "$group" in
-	build | demo | test | bench) packages="$packages ${!group}" ;;
+	build | demo | test | bench | fuzz) packages="$packages ${!group}" ;;
 	*)
-		echo "deps.sh: unknown group '$group': expected build, test, bench or demo" >&2
+		echo "deps.sh: unknown group '$group': expected build, test, bench, demo or fuzz" >&2
 		exit 2
 		;;
 	esac

@@ -311,6 +311,27 @@ static void named_keys(void)
 	buf_release(&good);
 }
 
+static void counts_must_match(void)
+{
+	struct buf good = small_segment();
+	uint8_t *at = memmem(good.data, good.len, "requests\xcd\x01\x2c", 11);
+	struct err err;
+
+	if (!ok(at)) {
+		buf_release(&good);
+		return;
+	}
+	for (int off = -20; off <= 20; off++) {
+		at[10] = (uint8_t)(0x2c + off);
+		sign(&good);
+		ok_int(verdict(good.data, good.len, &err), off ? -EBADMSG : 0);
+		if (off)
+			ok(!strncmp(err.line, "segment: column ", 16));
+	}
+	tap_note("%s", err.line);
+	buf_release(&good);
+}
+
 /* A segment of a header and nothing else, with all lengths and the checksum right. */
 static struct buf framed(const void *header, size_t len)
 {
@@ -396,6 +417,7 @@ static const struct tap_test tests[] = {
 	{ "a later version and an absurd length are refused by name", later_versions_are_refused },
 	{ "damage under a right checksum harms nothing", signed_damage_is_survived },
 	{ "an unknown key is refused by name", named_keys },
+	{ "a number of requests that the columns do not hold is refused", counts_must_match },
 	{ "a header that promises more than it holds is refused at once", hostile_headers },
 	{ "the length is told from the prefix alone", lengths },
 	{ "the content hash is XXH3 as published", hashes },
