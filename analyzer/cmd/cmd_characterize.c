@@ -6,6 +6,7 @@
 
 #include "analyzer/characterize/profile_text.h"
 #include "analyzer/characterize/replay.h"
+#include "analyzer/characterize/together.h"
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/progress.h"
@@ -13,8 +14,10 @@
 
 struct output {
 	const struct cli *cli;
-	bool windows; /* one line per period */
-	uint64_t nr;  /* profiles printed */
+	bool windows;	/* one line per period */
+	bool sum_alone; /* --together: no profiles */
+	uint64_t nr;	/* profiles printed */
+	struct together *together;
 	struct progress progress;
 };
 
@@ -40,6 +43,10 @@ static int print_profile(void *ctx, struct profile *p)
 
 	if (o->nr == 0)
 		progress_end(&o->progress);
+	if (o->sum_alone) {
+		o->nr++;
+		return 0;
+	}
 	if (o->cli->json) {
 		status = print_json(o, p);
 	} else if (o->windows) {
@@ -63,26 +70,59 @@ static void show_progress(void *ctx, uint64_t done, uint64_t total)
 	progress_update(&o->progress, done);
 }
 
-static int characterize(struct cli *cli, struct selection *sel, struct replay_config *config)
+static int add_together(void *ctx, struct scan *scan, const struct scan_request *r, size_t nr)
 {
-	struct output o = { .cli = cli, .windows = config->window_ns != 0 };
+	struct output *o = ctx;
+
+	return together_add(o->together, scan, r, nr);
+}
+
+/* What comes after the profiles: the end of their array, or the sum over several devices. */
+static int print_rest(struct output *o)
+{
+	struct buf b;
+	int status = 0;
+
+	if (o->sum_alone && o->cli->json) {
+		buf_init(&b);
+		status = together_json(o->together, &b);
+		if (status == 0)
+			printf("%.*s\n", (int)b.len, (const char *)b.data);
+		buf_release(&b);
+	} else if (o->cli->json) {
+		fputs(o->nr ? "\n]\n" : "[]\n", stdout);
+	} else if (o->sum_alone || (together_nr(o->together) > 1 && !o->windows)) {
+		fputs(o->sum_alone ? "" : "\n", stdout);
+		status = together_print(o->together, o->cli->utc, stdout);
+	}
+	return status == 0 && ferror(stdout) ? -EIO : status;
+}
+
+static int characterize(struct cli *cli, struct selection *sel, struct replay_config *config,
+			bool sum_alone)
+{
+	struct output o = { .cli = cli, .windows = config->window_ns != 0, .sum_alone = sum_alone };
 	struct scan *scan = NULL;
 	struct err err = { 0 };
 	int status;
 
 	config->profile = print_profile;
+	config->batch = add_together;
 	config->progress = show_progress;
 	config->ctx = &o;
 	progress_begin(&o.progress, "characterize", 0, cli->quiet);
-	status = selection_open(sel, cli, &scan, NULL, &err);
+	status = together_new(&o.together);
+	if (status == 0)
+		status = selection_open(sel, cli, &scan, NULL, &err);
 	if (status == 0)
 		status = replay(scan, config, &err);
 	progress_end(&o.progress);
-	if (status == 0 && cli->json)
-		fputs(o.nr ? "\n]\n" : "[]\n", stdout);
+	if (status == 0)
+		status = print_rest(&o);
 	if (status == 0 && o.nr == 0)
 		cli_note(cli, "no request is in the selection");
 	scan_close(scan);
+	together_free(o.together);
 	if (status == 0)
 		return CLI_DONE;
 	if (!err.line[0])
@@ -97,6 +137,7 @@ static int run(struct cli *cli)
 	struct replay_config config = { 0 };
 	double window_s = 0, phi = 1;
 	uint64_t subset = 0, samples = 0;
+	bool sum_alone = false;
 	const struct cli_option options[] = {
 		SELECTION_OPTIONS(&sel),
 		CLI_DURATION("window", 'w', "TIME", &window_s,
@@ -106,6 +147,8 @@ static int run(struct cli *cli)
 			"requests per subset of the access pattern, default 4096"),
 		CLI_U64("samples", 0, "N", &samples, "of the miss-ratio curve, default 8192"),
 		CLI_FLAG("idle", 0, &config.idle, "devices without a request too"),
+		CLI_FLAG("together", 0, &sum_alone,
+			 "only the sum over all hosts and devices, second by second"),
 		CLI_END,
 	};
 	int status;
@@ -122,7 +165,10 @@ static int run(struct cli *cli)
 	config.window.client_interval_ns = (uint64_t)llround(1e9 / phi);
 	config.window.subset_requests = (uint32_t)subset;
 	config.window.mrc_samples = (uint32_t)samples;
-	status = characterize(cli, &sel, &config);
+	if (sum_alone && config.window_ns)
+		return cli_usage(cli, "--together: expected without --window");
+	config.window.cheap = sum_alone;
+	status = characterize(cli, &sel, &config, sum_alone);
 	selection_release(&sel);
 	return status;
 }
@@ -132,8 +178,12 @@ const struct command command_characterize = {
 	.summary = "the workload profile of a trace or a part of it",
 	.usage = "[SELECTION] (--store DIR | FILE...)",
 	.example = "blkcast characterize --store traces --device loop0 --window 1s",
-	.details = "One profile per host and device; with --json an array of blkcast.profile/1. A "
-		   "request belongs\nto the period in which it completed. Percentiles with fewer "
-		   "than ten requests beyond them\nare left blank.",
+	.details =
+		"One profile per host and device; with --json an array of blkcast.profile/1. A "
+		"request belongs\nto the period in which it completed. Percentiles with fewer "
+		"than ten requests beyond them\nare left blank. Of several devices the sum follows: "
+		"its P95, P99 and maximum per second,\nwho made the maximum, and what adding "
+		"up each one's own maximum would give;\nwith --together that alone, as JSON "
+		"blkcast.together/1.",
 	.run = run,
 };

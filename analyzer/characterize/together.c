@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/characterize/together.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "formats/units.h"
+#include "workload/align.h"
+
+#define MAKERS_SHOWN 4
+
+struct together {
+	struct align *align;
+	uint32_t *ids; /* owned, by stream of the scan */
+	uint32_t nr_ids;
+};
+
+int together_new(struct together **out)
+{
+	struct together *t = calloc(1, sizeof(*t));
+	int status = t ? align_new(&t->align, 0) : -ENOMEM;
+
+	if (status < 0) {
+		free(t);
+		return status;
+	}
+	*out = t;
+	return 0;
+}
+
+void together_free(struct together *t)
+{
+	if (!t)
+		return;
+	align_free(t->align);
+	free(t->ids);
+	free(t);
+}
+
+static int add_ids(struct together *t, const struct scan *scan)
+{
+	uint32_t nr = scan_nr_streams(scan);
+	uint32_t *ids = realloc(t->ids, nr * sizeof(*ids));
+	int status = 0;
+
+	if (!ids)
+		return -ENOMEM;
+	t->ids = ids;
+	for (; t->nr_ids < nr && status == 0; t->nr_ids++) {
+		const struct scan_stream *st = scan_stream(scan, t->nr_ids);
+		char number[32];
+		const char *name = st->device_name;
+
+		if (!*name) {
+			snprintf(number, sizeof(number), "%u:%u", device_major(st->device),
+				 device_minor(st->device));
+			name = number;
+		}
+		status = align_stream(t->align, st->host, name, &ids[t->nr_ids]);
+		if (status < 0)
+			break;
+	}
+	return status;
+}
+
+int together_add(struct together *t, struct scan *scan, const struct scan_request *r, size_t nr)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < nr && status == 0; i++) {
+		if (r[i].stream >= t->nr_ids)
+			status = add_ids(t, scan);
+		if (status == 0)
+			status = align_add(t->align, t->ids[r[i].stream], r[i].arrival_real_ns, 1,
+					   request_is_data(&r[i].r) ? r[i].r.bytes : 0);
+	}
+	return status;
+}
+
+uint32_t together_nr(const struct together *t)
+{
+	return align_nr_streams(t->align);
+}
+
+static void print_row(const char *name, const struct align_sum *s,
+		      const char *(*humane)(double, char *), FILE *out)
+{
+	const double values[] = { s->mean_per_s, s->p95_per_s, s->p99_per_s, s->max_per_s,
+				  s->own_peaks_per_s };
+	char text[UNITS_BYTES];
+
+	fprintf(out, "  %-12s", name);
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		fprintf(out, " %11s", humane(values[i], text));
+	fputc('\n', out);
+}
+
+static void print_makers(const struct together *t, const char *name, const struct align_sum *s,
+			 bool utc, FILE *out)
+{
+	char when[UNITS_BYTES];
+
+	if (!s->nr_makers)
+		return;
+	units_instant((uint64_t)(s->max_begin_s * 1e9), utc, 0, when);
+	fprintf(out, "  most %s at %s:", name, when);
+	for (size_t i = 0; i < s->nr_makers && i < MAKERS_SHOWN; i++)
+		fprintf(out, "%s %s %s %.1f %%", i ? "," : "",
+			align_host(t->align, s->makers[i].stream),
+			align_device(t->align, s->makers[i].stream), 100 * s->makers[i].share);
+	fprintf(out, "%s\n", s->nr_makers > MAKERS_SHOWN ? ", ..." : "");
+}
+
+int together_print(const struct together *t, bool utc, FILE *out)
+{
+	struct align_sum requests, bytes;
+	char interval[UNITS_BYTES];
+	int status = align_sum(t->align, ALIGN_REQUESTS, &requests);
+
+	if (status == 0)
+		status = align_sum(t->align, ALIGN_BYTES, &bytes);
+	if (status < 0)
+		return status;
+	units_time(requests.interval_s, interval);
+	fprintf(out, "All %u together, %zu intervals of %s\n\n", together_nr(t),
+		requests.nr_intervals, interval);
+	fprintf(out, "  %-12s %11s %11s %11s %11s %11s\n", "per second", "mean", "p95", "p99",
+		"max", "own maxima");
+	print_row("requests", &requests, units_count, out);
+	print_row("bytes", &bytes, units_bytes, out);
+	print_makers(t, "requests", &requests, utc, out);
+	print_makers(t, "bytes", &bytes, utc, out);
+	return 0;
+}
+
+/* NaN, where nothing was seen, is null. */
+static json_t *number(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *sum_json(const struct align_sum *s)
+{
+	json_t *makers = json_array();
+
+	for (size_t i = 0; i < s->nr_makers; i++)
+		json_array_append_new(makers, json_pack("{s:i, s:o, s:o}", "stream",
+							(int)s->makers[i].stream, "per_s",
+							number(s->makers[i].per_s), "share",
+							number(s->makers[i].share)));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "mean", number(s->mean_per_s),
+			 "p95", number(s->p95_per_s), "p99", number(s->p99_per_s), "max",
+			 number(s->max_per_s), "max_begin_s", number(s->max_begin_s),
+			 "own_peaks_sum", number(s->own_peaks_per_s), "makers", makers);
+}
+
+int together_json(const struct together *t, struct buf *out)
+{
+	struct align_sum requests, bytes;
+	json_t *streams, *all;
+	char *text;
+	int status = align_sum(t->align, ALIGN_REQUESTS, &requests);
+
+	if (status == 0)
+		status = align_sum(t->align, ALIGN_BYTES, &bytes);
+	if (status < 0)
+		return status;
+	streams = json_array();
+	for (uint32_t i = 0; i < together_nr(t); i++)
+		json_array_append_new(streams,
+				      json_pack("{s:s, s:s}", "host", align_host(t->align, i),
+						"device_name", align_device(t->align, i)));
+	all = json_pack("{s:s, s:f, s:I, s:o, s:o, s:o}", "schema", TOGETHER_SCHEMA, "interval_s",
+			requests.interval_s, "intervals", (json_int_t)requests.nr_intervals,
+			"streams", streams, "requests_per_s", sum_json(&requests), "bytes_per_s",
+			sum_json(&bytes));
+	text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
+	status = text ? buf_put(out, text, strlen(text)) : -ENOMEM;
+	free(text);
+	json_decref(all);
+	return status;
+}
