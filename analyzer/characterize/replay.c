@@ -7,7 +7,8 @@
 
 #include "analyzer/characterize/series.h"
 
-#define NONE UINT32_MAX
+/* Requests read at once: sorted by device they are long runs, and still fit the L2 cache. */
+#define REPLAY_BATCH 8192
 
 /* What a stream of the scan goes to. */
 struct route {
@@ -23,17 +24,21 @@ struct run {
 	struct route *routes; /* owned, by stream */
 	uint32_t nr_routes;
 	struct scan_request *batch; /* owned, SCAN_BATCH */
-	struct request *moved;	    /* owned, SCAN_BATCH: times as real time */
+	struct request *moved;	    /* owned, SCAN_BATCH: the batch by series */
+	uint32_t *ends;		    /* owned, by series: where it ends in moved */
 };
 
 static struct series *series_new(struct run *run, const struct scan_stream *st, uint64_t begin_ns,
 				 int *status)
 {
 	struct series **all = realloc(run->series, (run->nr_series + 1) * sizeof(struct series *));
-	struct series *s = all ? calloc(1, sizeof(*s)) : NULL;
+	uint32_t *ends = realloc(run->ends, (run->nr_series + 1) * sizeof(*ends));
+	struct series *s = all && ends ? calloc(1, sizeof(*s)) : NULL;
 
 	if (all)
 		run->series = all;
+	if (ends)
+		run->ends = ends;
 	if (!s) {
 		*status = -ENOMEM;
 		return NULL;
@@ -108,40 +113,59 @@ static int emit(struct run *run, struct series *s, bool at_end)
 	return status;
 }
 
-/* Feeds a run of requests of one stream and hands over what periods are over by it. */
-static int feed(struct run *run, const struct scan_request *r, size_t nr)
+/* Hands over what periods are over by what was fed. */
+static int emit_due(struct run *run, struct series *s)
 {
-	const struct route *route = &run->routes[r->stream];
-	struct series *s = run->series[route->series];
-	int status;
+	int status = 0;
 
-	for (size_t i = 0; i < nr; i++) {
-		run->moved[i] = r[i].r;
-		run->moved[i].arrival_ns += route->offset_ns;
-		run->moved[i].dispatch_ns += route->offset_ns;
-		run->moved[i].completion_ns += route->offset_ns;
-	}
-	status = series_add(s, run->moved, nr);
 	while (status == 0 && series_due(s))
 		status = emit(run, s, false);
 	return status;
 }
 
+/* Puts the batch into run->moved by series, each in the order it came, times as real time;
+ * run->ends[i] becomes the end of series i there. Long runs keep the estimators in the cache. */
+static void sort_batch(struct run *run, size_t nr)
+{
+	uint32_t at = 0;
+
+	memset(run->ends, 0, run->nr_series * sizeof(*run->ends));
+	for (size_t i = 0; i < nr; i++)
+		run->ends[run->routes[run->batch[i].stream].series]++;
+	for (uint32_t i = 0; i < run->nr_series; i++) {
+		uint32_t nr_here = run->ends[i];
+
+		run->ends[i] = at;
+		at += nr_here;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		const struct route *route = &run->routes[run->batch[i].stream];
+		struct request *to = &run->moved[run->ends[route->series]++];
+
+		*to = run->batch[i].r;
+		to->arrival_ns += route->offset_ns;
+		to->dispatch_ns += route->offset_ns;
+		to->completion_ns += route->offset_ns;
+	}
+}
+
 static int feed_batch(struct run *run, size_t nr)
 {
-	const struct scan_request *batch = run->batch;
-	int status = add_routes(run, batch[0].arrival_real_ns);
-	size_t from = 0;
+	int status = add_routes(run, run->batch[0].arrival_real_ns);
+	uint32_t from = 0;
 
 	if (status == 0 && run->config->batch)
-		status = run->config->batch(run->config->ctx, run->scan, batch, nr);
-	while (status == 0 && from < nr) {
-		size_t to = from + 1;
-
-		while (to < nr && batch[to].stream == batch[from].stream)
-			to++;
-		status = feed(run, batch + from, to - from);
-		from = to;
+		status = run->config->batch(run->config->ctx, run->scan, run->batch, nr);
+	if (status < 0)
+		return status;
+	sort_batch(run, nr);
+	for (uint32_t i = 0; i < run->nr_series && status == 0; i++) {
+		if (run->ends[i] == from)
+			continue;
+		status = series_add(run->series[i], run->moved + from, run->ends[i] - from);
+		if (status == 0)
+			status = emit_due(run, run->series[i]);
+		from = run->ends[i];
 	}
 	return status;
 }
@@ -184,13 +208,13 @@ int replay(struct scan *scan, const struct replay_config *config, struct err *er
 	int64_t nr;
 	int status = 0;
 
-	run.batch = calloc(SCAN_BATCH, sizeof(*run.batch));
-	run.moved = calloc(SCAN_BATCH, sizeof(*run.moved));
+	run.batch = calloc(REPLAY_BATCH, sizeof(*run.batch));
+	run.moved = calloc(REPLAY_BATCH, sizeof(*run.moved));
 	if (!run.batch || !run.moved) {
 		status = err_set(err, ENOMEM, "out of memory");
 		goto out;
 	}
-	while (status == 0 && (nr = scan_next(scan, run.batch, SCAN_BATCH)) != 0) {
+	while (status == 0 && (nr = scan_next(scan, run.batch, REPLAY_BATCH)) != 0) {
 		if (nr < 0) {
 			status = err_set(err, (int)-nr, "%s", scan_error(scan)->line);
 			goto out;
@@ -213,5 +237,6 @@ out:
 	free(run.routes);
 	free(run.batch);
 	free(run.moved);
+	free(run.ends);
 	return status;
 }

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+. tests/tap.sh
+b=$BUILD/blkcast
+"$BUILD/tests/system/sample_store" "$T/store"
+all=$T/all.json
+
+exits 0 "a store is characterized" "$b" characterize --store "$T/store" --json
+cp "$T/out" "$all"
+is "$(jq -c '[.[] | [.schema, .host, .device_name, .device, .requests.read, .duration_s,
+	.quality.coverage_ratio]]' "$all")" '[["blkcast.profile/1","db1","sda","8:0",1123,4,0.75],["blkcast.profile/1","db1","sdb","8:16",1179,4,0.75],["blkcast.profile/1","web1","sda","8:0",1501,4,1],["blkcast.profile/1","web1","sdb","8:16",1527,4,1]]' \
+	"one profile per host and device"
+is "$("$b" characterize --store "$T/store" --json --window 1s | jq '[.[].requests.read] | add')" \
+	"$(jq '[.[].requests.read] | add' "$all")" "the windows' requests add up to the whole"
+is "$("$b" characterize --store "$T/store" --json --window 1s | jq -c \
+	'[.[] | select(.host == "db1" and .device_name == "sda") | .begin_s]')" \
+	"[1767225600,1767225601,1767225603]" "a window that nobody watched is left out"
+is "$("$b" characterize --json "$T"/store/segments/*/*/*/*.seg)" "$(cat "$all")" \
+	"the segment files give what the store gives"
+is "$("$b" characterize --store "$T/store" --json --device sdb --cgroup /web --host web1 |
+	jq '.[0].requests | .read + .write')" \
+	"$("$b" dump --store "$T/store" --format csv --device sdb --cgroup /web --host web1 | sed 1d | wc -l)" \
+	"a selection counts what dump shows"
+is "$("$b" characterize --store "$T/store" --json --process nobody 2>/dev/null)" "[]" \
+	"nothing selected is an empty array"
+is "$("$b" characterize --store "$T/store" --host web1 --device sda | sed -n '1,2p')" \
+	"web1 sda (8:0), source bpf, layer device
+2026-01-01T00:00:00+00:00 to 2026-01-01T00:00:04+00:00 (4 s)" "the text says what and when"
+chmod a-w "$T/store"
+is "$("$b" characterize --store "$T/store" --json)" "$(cat "$all")" "again, with its catalog"
+rm -f "$T"/store/catalog.sqlite*
+exits 2 "--end before --begin is bad usage" "$b" characterize --store "$T/store" --begin @9 --end @8
+done_testing

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+. tests/tap.sh
+b=$BUILD/blkcast
+"$BUILD/tests/system/sample_store" "$T/store"
+"$b" characterize --store "$T/store" --host web1 --device sda --json >"$T/a.json"
+# The same profile, its reads four times slower: two octaves up the grid of 32 buckets each.
+jq '.[0].response_time.read.total |= (.histogram |= map(.[0] += 64) | .mean_s *= 4 | .min_s *= 4
+	| .max_s *= 4 | .sum_s *= 4 | .sum_rest_ns *= 4)' "$T/a.json" >"$T/slow.json"
+
+verdict() { jq -r --arg d "$1" '.pairs[0].dimensions[] | select(.dimension == $d) | .verdict' "$T/out"; }
+
+exits 0 "a profile against itself" "$b" compare "$T/a.json" "$T/a.json" --json --fail-on-worse
+is "$(jq -c '[.schema, .worse, .better, .different]' "$T/out")" '["blkcast.compare/1",0,0,0]' \
+	"a profile is no better or worse than itself"
+is "$(verdict read.response.total.p95)" same "p95 against itself is the same"
+is "$(jq '[.pairs[].dimensions[] | select(.difference != 0 and .difference != null)] | length' "$T/out")" 0 \
+	"and differs in nothing"
+
+exits 1 "slower reads fail with --fail-on-worse" "$b" compare "$T/a.json" "$T/slow.json" --json \
+	--fail-on-worse
+is "$(verdict read.response.total.p95)" worse "reads four times slower are worse"
+is "$(verdict write.response.total.p95)" same "writes are as they were"
+exits 0 "without --fail-on-worse it is a result" "$b" compare "$T/a.json" "$T/slow.json"
+like "$(cat "$T/out")" "read.response.total.p95 .* worse$" "the text says worse"
+exits 0 "the other way round" "$b" compare "$T/slow.json" "$T/a.json" --json --fail-on-worse
+is "$(verdict read.response.total.p95)" better "and the other way round they are better"
+
+exits 0 "a store against a store" "$b" compare "$T/store" "$T/store" --host web1 --json
+is "$(jq -c '[.pairs[].device_a]' "$T/out")" '["sda","sdb"]' "devices are paired by name"
+like "$(jq -r '[.pairs[].dimensions[].method] | unique | join(";")' "$T/out")" 'batch means' \
+	"a trace has windows to take batch means of"
+is "$(jq -c '[.worse, .better, .different]' "$T/out")" '[0,0,0]' "and is no different from itself"
+exits 2 "one operand is bad usage" "$b" compare "$T/a.json"
+echo '[{"schema":"blkcast.profile/1"}]' >"$T/bad.json"
+exits 2 "a profile that lacks its fields" "$b" compare "$T/bad.json" "$T/a.json"
+like "$(cat "$T/err")" "^blkcast compare: $T/bad.json: profile 0: " "is told by file and field"
+done_testing

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+. tests/tap.sh
+b=$BUILD/blkcast
+"$BUILD/tests/system/sample_store" "$T/store"
+mkdir -p "$T/store/segments/web1/b2/00000000000000000009"
+echo "no segment" >"$T/store/segments/web1/b2/00000000000000000009/0000000000.seg"
+
+# The size of a segment depends on the version of zstd.
+got=$("$b" ls --store "$T/store" 2>"$T/err" | sed 's/([0-9.]* KiB)/(... KiB)/')
+is "$got" "$(cat <<'END'
+db1  2026-01-01T00:00:00+00:00 to 2026-01-01T00:00:04+00:00 (4 s), 75.0 % watched
+  4500 requests in 3 segments (... KiB), 1 boot, 1 trace
+  segments missing: 1
+  not watched for 1 s from 2026-01-01T00:00:02+00:00
+  device         size  reads  writes  other      read   written
+  sda     8:0   1 TiB   1123    1068      0  4.39 MiB  4.17 MiB
+  sdb     8:16  2 TiB   1179    1130      0  4.61 MiB  4.41 MiB
+web1  2026-01-01T00:00:00+00:00 to 2026-01-01T00:00:04+00:00 (4 s), 100.0 % watched
+  6000 requests in 4 segments (... KiB), 1 boot, 1 trace
+  device         size  reads  writes  other      read   written
+  sda     8:0   1 TiB   1501    1440      0  5.86 MiB  5.62 MiB
+  sdb     8:16  2 TiB   1527    1532      0  5.96 MiB  5.98 MiB
+END
+)
+damaged: segments/web1/b2/00000000000000000009/0000000000.seg: $("$b" ls --store "$T/store" --json |
+	jq -r '.damaged[0].why')" "the listing of two hosts, a gap and a damaged file"
+is "$(cat "$T/err")" "" "nothing on standard error"
+is "$(jq -c '[.schema, [.hosts[] | [.host, .requests, .missing_segments, .coverage_ratio,
+	(.gaps | length), .lost]]]' <("$b" ls --store "$T/store" --json))" \
+	'["blkcast.store/1",[["db1",4500,1,0.75,1,0],["web1",6000,0,1,0,0]]]' "the same as JSON"
+is "$("$b" ls --store "$T/store" --host db1 | grep -c '^web1')" 0 "--host leaves the others out"
+done_testing
