@@ -21,9 +21,9 @@
 #include "formats/request.h"
 
 struct window_config {
-	uint32_t subset_requests;    /* subset size of Algorithm 1; 0: the default, 4096 */
+	uint32_t subset_requests;    /* of Algorithm 1, up to 32768; 0: the default, 4096 */
 	uint64_t client_interval_ns; /* 1/phi; 0: the default, 1 s */
-	uint32_t mrc_samples;	     /* SHARDS bound; 0: the default, 8192 */
+	uint32_t mrc_samples;	     /* SHARDS bound, 64 to 65536; 0: the default, 8192 */
 	uint64_t seed;		     /* of the spatial hashes; the same for all that are to merge */
 	bool leave_out_own;	     /* do not count REQUEST_OWN */
 	bool cheap; /* counts, sizes and response times only: no locality, no pattern */

@@ -11,6 +11,8 @@
 #include "analyzer/cmd/commands.h"
 #include "analyzer/progress.h"
 #include "analyzer/selection.h"
+#include "workload/reuse.h"
+#include "workload/sequential.h"
 
 struct output {
 	const struct cli *cli;
@@ -159,8 +161,10 @@ static int run(struct cli *cli)
 		return cli_usage(cli, "--phi: expected above 0, at most 1000");
 	if (window_s != 0 && !(window_s >= 1e-3 && window_s <= 1e9))
 		return cli_usage(cli, "--window: expected 1ms or more");
-	if (subset > UINT32_MAX || samples > UINT32_MAX)
-		return cli_usage(cli, "--subset, --samples: expected below 2^32");
+	if (subset > SEQUENTIAL_SUBSET_MAX)
+		return cli_usage(cli, "--subset: expected at most 32768");
+	if (samples && (samples < REUSE_MIN_SAMPLES || samples > REUSE_MAX_SAMPLES))
+		return cli_usage(cli, "--samples: expected 64 to 65536");
 	config.window_ns = (uint64_t)llround(window_s * 1e9);
 	config.window.client_interval_ns = (uint64_t)llround(1e9 / phi);
 	config.window.subset_requests = (uint32_t)subset;

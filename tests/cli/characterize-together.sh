@@ -44,4 +44,6 @@ else
 	pass "one device has no sum"
 fi
 exits 2 "a sum per window is refused" "$blkcast" characterize --together --window 1s "$T/one.seg"
+exits 2 "a subset past the bound is bad usage" "$blkcast" characterize --subset 40000 "$T/one.seg"
+exits 2 "so are too few samples" "$blkcast" characterize --samples 3 "$T/one.seg"
 done_testing
