@@ -195,6 +195,16 @@ static int start_pipeline(struct agent *a, struct err *err)
 	return ret;
 }
 
+static int listen_on(struct agent *a, struct err *err)
+{
+	int ret = metrics_listen(&a->metrics, a->config->listen, a->board, err);
+
+	if (!ret)
+		log_say(a->log, LEVEL_INFO, "listening", "address=%s port=%u", a->config->listen,
+			metrics_port(a->metrics));
+	return ret;
+}
+
 /* In the order in which the parts need each other; what can be refused comes first. */
 static int start(struct agent *a, struct err *err)
 {
@@ -209,7 +219,7 @@ static int start(struct agent *a, struct err *err)
 	if (!ret && board_new(&a->board))
 		ret = err_set(err, ENOMEM, "no memory");
 	if (!ret && a->config->listen)
-		ret = metrics_listen(&a->metrics, a->config->listen, a->board, err);
+		ret = listen_on(a, err);
 	if (!ret)
 		ret = open_filesets(a, err);
 	if (!ret)

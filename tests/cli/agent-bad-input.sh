@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Whatever is wrong with what the agent is given: one line that says so, exit status 2, and nothing
+# left behind.
+. tests/tap.sh
+agent=$BUILD/blkcast-agent
+
+# bad NAME REGEX ARGUMENTS...
+bad() {
+	local name=$1 want=$2
+	shift 2
+	exits 2 "$name: exit status" timeout 10 "$agent" "$@"
+	is "$(wc -l <"$T/err") $(wc -c <"$T/out")" "1 0" "$name: one line, on standard error"
+	like "$(cat "$T/err")" "^blkcast-agent: $want" "$name: says what is wrong"
+}
+
+bad "unknown option" '--devise: unknown option: did you mean --device\?$' --devise sda
+bad "unknown device" 'device: .*nosuchdisk' --device nosuchdisk
+bad "bad window" 'window: expected a time above 0' --window soon
+bad "unknown sink" "sink: unknown kind 'ftp://x': expected file:DIR" --sink ftp://x
+bad "bad sink" 'sink: http://: expected http' --sink http:// --spool "$T/spool"
+bad "sink that is a file" '.*/passwd/.*: Not a directory|.*/etc/passwd' --sink file:/etc/passwd/x
+bad "unreadable configuration" '.*/none.yaml: No such file' --config "$T/none.yaml"
+printf 'window: 1s\nlistn: 127.0.0.1:9740\n' >"$T/a.yaml"
+bad "unknown key" '.*/a.yaml:2: listn: unknown key: did you mean listen\?$' --config "$T/a.yaml"
+bad "bad address" 'listen: 127.0.0.1:none: expected ADDR:PORT' --listen 127.0.0.1:none
+bad "unknown cgroup" 'cgroup: /no/such: No such file' --cgroup /no/such
+bad "missing file set" "fileset: $T/none: No such file" --fileset "$T/none" --sink stdout:
+bad "spool that cannot be made" '/proc/nothing: cannot make the folder' \
+	--sink http://127.0.0.1:1 --spool /proc/nothing
+bad "traces to nowhere" '--no-trace: expected --sink stdout:' --no-trace --sink "file:$T/s"
+bad "stray word" 'sda: expected an option' sda
+is "$(ls "$T/s" "$T/spool" 2>/dev/null)" "" "nothing is left behind"
+
+exits 0 "help" "$agent" --help
+like "$(cat "$T/out")" '^  blkcast-agent --device sda --top ' "help begins with examples"
+for option in config device source sink window listen spool layer cgroup fileset duration top \
+	no-trace doctor spool-bytes host leave-out-own segment-interval version help; do
+	like "$(cat "$T/out")" "--$option" "help names --$option"
+done
+exits 0 "version" "$agent" --version
+like "$(cat "$T/out")" '^blkcast-agent [0-9]+\.[0-9]+\.[0-9]+$' "version is a version"
+
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	mkdir -m 777 "$T/open"
+	cp "$agent" "$T/open/agent"
+	chmod 755 "$T" "$T/open/agent"
+	exits 2 "without privileges: exit status" timeout 10 setpriv --reuid 65534 --regid 65534 \
+		--clear-groups "$T/open/agent" --sink "file:$T/open/store" --source bpf
+	is "$(wc -l <"$T/err")" 1 "without privileges: one line"
+	like "$(cat "$T/err")" 'CAP_|ermission|ermitted|privilege' "without privileges: says so"
+fi
+done_testing
