@@ -127,7 +127,8 @@ int timegrid_widen(const struct timegrid *src, uint64_t step_ns, struct timegrid
 	copy.cells = reallocarray(NULL, src->nr ? src->nr : 1, src->rows * sizeof(*copy.cells));
 	if (!copy.cells)
 		return -ENOMEM;
-	memcpy(copy.cells, src->cells, src->nr * src->rows * sizeof(*copy.cells));
+	if (src->nr)
+		memcpy(copy.cells, src->cells, src->nr * src->rows * sizeof(*copy.cells));
 	widen_in_place(&copy, step_ns);
 	*dst = copy;
 	return 0;

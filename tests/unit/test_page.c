@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What goes into a page from outside: names, numbers, words. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/report/csv_table.h"
+#include "analyzer/report/page.h"
+#include "analyzer/report/profile_sum.h"
+#include "analyzer/report/shell_word.h"
+#include "analyzer/report/summary.h"
+#include "tests/tap.h"
+#include "workload/window.h"
+
+#define MS 1000000ull
+
+static struct buf text; /* emptied by every test that uses it */
+
+static const char *as_text(void)
+{
+	buf_put_u8(&text, 0);
+	return (const char *)text.data;
+}
+
+static void words_of_a_shell_mean_what_they_say(void)
+{
+	buf_clear(&text);
+	shell_word(&text, "plain-1.seg");
+	shell_word(&text, "two words");
+	shell_word(&text, "it's $(rm -rf ~) `x`");
+	shell_word(&text, "");
+	ok_str(as_text(), "plain-1.seg 'two words' 'it'\\''s $(rm -rf ~) `x`' ''");
+}
+
+static void tables_are_humane(void)
+{
+	struct buf csv;
+
+	buf_init(&csv);
+	buf_printf(&csv, "device,p99_s,up_to_bytes,hit_ratio,bytes_peak_per_s,requests,peak_at_s\n"
+			 "<a&b>,0.0123,65536,0.5,1048576,12345,86399\nx,,,,,,\n");
+	buf_clear(&text);
+	csv_table(&text, &csv, true);
+	as_text();
+	ok(strstr((char *)text.data, "<th scope=\"col\">up to</th>") != NULL);
+	ok(strstr((char *)text.data,
+		  "<td>&lt;a&amp;b&gt;</td><td>12.3\u202fms</td><td>64\u202fKiB</td>"
+		  "<td>50\u202f%</td><td>1\u202fMiB/s</td><td>12\u202f345</td>"
+		  "<td>23:59:59</td>") != NULL);
+	ok(strstr((char *)text.data, "<td>x</td><td>–</td>") != NULL);
+	buf_clear(&text);
+	csv_link(&text, &csv, "name");
+	as_text();
+	ok(strstr((char *)text.data, "%3Ca%26b%3E,0.0123,65536") != NULL);
+	ok(strstr((char *)text.data, "%0Ax,,,,,,%0A\"") != NULL);
+	buf_release(&csv);
+}
+
+/* A report of two devices; names as given. */
+static struct report *make_report(const char *host, const char *const names[2])
+{
+	struct profile profiles[2];
+	struct report_facts facts = { .profiles = profiles, .nr_profiles = 2 };
+	struct window_config config = { 0 };
+	struct report *r = NULL;
+	struct collect *c;
+	struct err err;
+
+	collect_new(&c);
+	for (size_t d = 0; d < 2; d++) {
+		struct collect_name name = { .host = host, .device = "8:0", .name = names[d] };
+		struct window *w;
+		size_t index;
+
+		collect_device(c, &name, &index, &err);
+		window_new(&w, &config, 0);
+		for (uint64_t i = 0; i < 300 * (d + 1); i++) {
+			struct request q = { .arrival_ns = i * MS,
+					     .dispatch_ns = i * MS + 1000,
+					     .completion_ns = i * MS + 400000 * (d + 1),
+					     .sector = i * 17 % 1000 * 8,
+					     .bytes = i % 3 ? 4096 : 65536,
+					     .operation =
+						     i % 4 ? OPERATION_READ : OPERATION_WRITE };
+
+			collect_add(c, index, &q, 1);
+			window_add(w, &q);
+		}
+		profile_init(&profiles[d]);
+		window_profile(w, 600 * MS, &profiles[d]);
+		snprintf(profiles[d].host, sizeof(profiles[d].host), "%s", host);
+		snprintf(profiles[d].device, sizeof(profiles[d].device), "8:0");
+		snprintf(profiles[d].device_name, sizeof(profiles[d].device_name), "%s", names[d]);
+		profiles[d].begin_s = 0;
+		profiles[d].end_s = 0.6;
+		window_free(w);
+	}
+	ok_int(report_new(&r, c, &facts, true, &err), 0);
+	for (size_t d = 0; d < 2; d++)
+		profile_release(&profiles[d]);
+	return r;
+}
+
+static void names_cannot_break_the_page(void)
+{
+	static const char *const names[2] = { "<script>x()</script>", "'\"&" };
+	struct report *r = make_report("a</title><img src=x>", names);
+
+	if (!r)
+		return;
+	r->source = r->selection = "--store 'x<y'";
+	buf_clear(&text);
+	ok_int(page_write(r, &text), 0);
+	as_text();
+	ok(strstr((char *)text.data, "<script>x()") == NULL);
+	ok(strstr((char *)text.data, "<img src") == NULL);
+	ok(strstr((char *)text.data, "&lt;script&gt;x()&lt;/script&gt;") != NULL);
+	ok(strstr((char *)text.data, "--store 'x&lt;y'") != NULL);
+	report_free(r);
+}
+
+static void every_picture_draws_itself_and_its_data(void)
+{
+	static const char *const names[2] = { "sda", "sdb" };
+	struct report *r = make_report("h", names);
+
+	if (!r)
+		return;
+	r->source = r->selection = "x.seg";
+	for (size_t i = 0; i < nr_figures; i++) {
+		struct view v = report_view(r, figures[i].per_device, 0);
+
+		buf_clear(&text);
+		tap_note("%s", figures[i].name);
+		ok_int(page_picture(r, &figures[i], r->busiest[0], &text), 0);
+		as_text();
+		ok(strstr((char *)text.data, "nan") == NULL);
+		ok(strstr((char *)text.data, "inf ") == NULL);
+		buf_clear(&text);
+		ok_int(figures[i].csv(r, r->busiest[0], &v, &text), 0);
+		ok(text.len > 40);
+		ok(figure_find(figures[i].name) == &figures[i]);
+	}
+	ok(figure_find("pie") == NULL);
+	report_free(r);
+}
+
+static void sums_of_profiles_are_sums(void)
+{
+	static const char *const names[2] = { "sda", "sdb" };
+	struct report *r = make_report("h", names);
+	const struct profile *a, *b, *s;
+	uint64_t counted = 0;
+
+	if (!r)
+		return;
+	a = &r->each[0];
+	b = &r->each[1];
+	s = &r->all;
+	ok_eq(s->requests[OPERATION_READ],
+	      a->requests[OPERATION_READ] + b->requests[OPERATION_READ]);
+	ok_eq(s->bytes[OPERATION_WRITE], a->bytes[OPERATION_WRITE] + b->bytes[OPERATION_WRITE]);
+	ok_eq(s->read.response.stage[STAGE_TOTAL].nr,
+	      a->read.response.stage[STAGE_TOTAL].nr + b->read.response.stage[STAGE_TOTAL].nr);
+	ok_near(s->open.rate_per_s, a->open.rate_per_s + b->open.rate_per_s, 1e-9);
+	ok_eq(s->read.nr_sizes, 2);
+	for (size_t i = 0; i < s->read.nr_sizes; i++)
+		counted += s->read.sizes[i].count;
+	ok_eq(counted, s->requests[OPERATION_READ]);
+	ok(s->read.sizes[0].bytes < s->read.sizes[1].bytes);
+	ok_near(s->read.size_mean_bytes,
+		(double)s->bytes[OPERATION_READ] / (double)s->requests[OPERATION_READ], 1e-6);
+	report_free(r);
+}
+
+static void fill(struct profile *p, uint64_t queue_ns, uint64_t device_ns)
+{
+	profile_init(p);
+	p->begin_s = 0;
+	p->end_s = 1;
+	for (int i = 0; i < 100; i++) {
+		histogram_add(&p->read.response.stage[STAGE_QUEUE], queue_ns);
+		histogram_add(&p->read.response.stage[STAGE_DEVICE], device_ns);
+		histogram_add(&p->read.response.stage[STAGE_TOTAL], queue_ns + device_ns);
+	}
+}
+
+static void verdicts_tell_the_stages_apart(void)
+{
+	struct profile p;
+
+	fill(&p, 10000, 90000);
+	ok_near(summary_queue_ratio(&p), 0.1, 1e-9);
+	ok_int(summary_verdict(&p, 8), VERDICT_DEVICE);
+	profile_release(&p);
+	fill(&p, 90000, 10000);
+	ok_int(summary_verdict(&p, 1), VERDICT_QUEUED);
+	ok_int(summary_verdict(&p, 0.2), VERDICT_LIMITED);
+	profile_release(&p);
+	profile_init(&p);
+	ok_int(summary_verdict(&p, NAN), VERDICT_UNKNOWN);
+	profile_release(&p);
+}
+
+static void nothing_gives_no_report(void)
+{
+	struct report_facts facts = { 0 };
+	struct collect *c;
+	struct report *r;
+	struct err err;
+
+	collect_new(&c);
+	ok_int(report_new(&r, c, &facts, true, &err), -ENODATA);
+	ok_str(err.line, "no read and no write in the selection: nothing to draw");
+}
+
+static const struct tap_test tests[] = {
+	{ "words of a shell mean what they say", words_of_a_shell_mean_what_they_say },
+	{ "tables are humane, links keep every byte", tables_are_humane },
+	{ "names from a trace cannot break the page", names_cannot_break_the_page },
+	{ "every picture draws itself and its data", every_picture_draws_itself_and_its_data },
+	{ "the profile of several devices is their sum", sums_of_profiles_are_sums },
+	{ "waiting, limits and slow devices are told apart", verdicts_tell_the_stages_apart },
+	{ "an empty selection gives no report, and says so", nothing_gives_no_report },
+};
+
+int main(void)
+{
+	int status = tap_run(tests, TAP_NR(tests));
+
+	buf_release(&text);
+	return status;
+}
