@@ -16,6 +16,8 @@
 #include "analyzer/selection.h"
 #include "analyzer/when.h"
 
+#define NO_ROUTE SIZE_MAX
+
 struct options {
 	const char *output, *figure;
 	bool csv;
@@ -33,11 +35,12 @@ struct gather {
 	struct progress progress;
 };
 
+/* Streams that the scan has met since the last batch; which device they are is told by their first
+ * request, so that devices without one get no picture. */
 static int add_routes(struct gather *g, const struct scan *scan)
 {
 	uint32_t nr = scan_nr_streams(scan);
 	size_t *routes;
-	int err = 0;
 
 	if (nr == g->nr_routes)
 		return 0;
@@ -45,17 +48,22 @@ static int add_routes(struct gather *g, const struct scan *scan)
 	if (!routes)
 		return -ENOMEM;
 	g->routes = routes;
-	for (; g->nr_routes < nr && !err; g->nr_routes++) {
-		const struct scan_stream *st = scan_stream(scan, g->nr_routes);
-		struct collect_name name = { .host = st->host, .name = st->device_name };
-		char number[32];
+	while (g->nr_routes < nr)
+		g->routes[g->nr_routes++] = NO_ROUTE;
+	return 0;
+}
 
-		snprintf(number, sizeof(number), "%" PRIu32 ":%" PRIu32, device_major(st->device),
-			 device_minor(st->device));
-		name.device = number;
-		err = collect_device(g->collect, &name, &g->routes[g->nr_routes], g->err);
-	}
-	return err;
+static int route(struct gather *g, const struct scan *scan, uint32_t stream)
+{
+	const struct scan_stream *st = scan_stream(scan, stream);
+	char number[32];
+	struct collect_name name = { .host = st->host, .device = number, .name = st->device_name };
+
+	if (g->routes[stream] != NO_ROUTE)
+		return 0;
+	snprintf(number, sizeof(number), "%" PRIu32 ":%" PRIu32, device_major(st->device),
+		 device_minor(st->device));
+	return collect_device(g->collect, &name, &g->routes[stream], g->err);
 }
 
 static int on_batch(void *ctx, struct scan *scan, const struct scan_request *r, size_t nr)
@@ -77,8 +85,10 @@ static int on_batch(void *ctx, struct scan *scan, const struct scan_request *r, 
 
 		while (to < nr && r[to].stream == r[from].stream)
 			to++;
-		err = collect_add(g->collect, g->routes[r[from].stream], g->moved + from,
-				  to - from);
+		err = route(g, scan, r[from].stream);
+		if (!err)
+			err = collect_add(g->collect, g->routes[r[from].stream], g->moved + from,
+					  to - from);
 		from = to;
 	}
 	return err;

@@ -61,8 +61,6 @@ static struct collect_device *device_new(const struct collect_name *name)
 	snprintf(d->host, sizeof(d->host), "%s", name->host);
 	snprintf(d->device, sizeof(d->device), "%s", name->device);
 	snprintf(d->name, sizeof(d->name), "%s", name->name);
-	d->source = name->source;
-	d->layer = name->layer;
 	load_init(&d->load);
 	access_map_init(&d->map);
 	sequence_device_init(&d->sequence);

@@ -24,7 +24,6 @@
 struct collect_device {
 	char host[PROFILE_NAME_BYTES], device[PROFILE_NAME_BYTES], name[PROFILE_NAME_BYTES];
 	char label[2 * PROFILE_NAME_BYTES]; /* "host sda"; the host only where there are several */
-	uint8_t source, layer;
 	uint64_t nr_requests;
 	struct load load;
 	struct access_map map;
@@ -50,7 +49,6 @@ void collect_free(struct collect *c);
 
 struct collect_name {
 	const char *host, *device, *name; /* "db1", "8:0", "sda" */
-	uint8_t source, layer;
 };
 /*
  * The index of a device, made where it is new. A device of the same host, number and name in a

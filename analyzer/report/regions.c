@@ -58,7 +58,7 @@ static int ranked_counts(const uint64_t *counts, size_t nr, double *weights)
 	return nr ? rank(weights, nr) : -ENODATA;
 }
 
-static const char *law_name(const struct access_distribution *d, char *text, size_t len)
+static void law_name(const struct access_distribution *d, char *text, size_t len)
 {
 	switch (d->kind) {
 	case DISTRIBUTION_UNIFORM:
@@ -74,7 +74,22 @@ static const char *law_name(const struct access_distribution *d, char *text, siz
 		snprintf(text, len, "none");
 		break;
 	}
-	return text;
+}
+
+static void describe(const struct access_distribution *d, size_t nr, const char *law, char *text,
+		     size_t len)
+{
+	int used =
+		snprintf(text, len,
+			 "Share of accesses that the busiest regions take, busiest first, over %zu "
+			 "equal regions",
+			 nr);
+
+	if (d->kind == DISTRIBUTION_UNKNOWN)
+		snprintf(text + used, len - (size_t)used, ".");
+	else
+		snprintf(text + used, len - (size_t)used,
+			 "; best law: %s, Kolmogorov-Smirnov distance %.3f.", law, d->ks_distance);
 }
 
 static void curve(struct buf *out, const char *class, const double *weights, size_t nr,
@@ -108,6 +123,7 @@ int regions_draw(const uint64_t *counts, size_t nr, const struct access_distribu
 	char name[64], text[256];
 	int err;
 
+	law_name(d, name, sizeof(name));
 	if (!weights)
 		return -ENOMEM;
 	err = ranked_counts(counts, nr, weights);
@@ -115,10 +131,8 @@ int regions_draw(const uint64_t *counts, size_t nr, const struct access_distribu
 		goto out;
 	x.px_from = f->left;
 	x.px_to = f->right;
-	snprintf(text, sizeof(text),
-		 "Share of accesses that the busiest regions take, busiest first, over %zu equal "
-		 "regions; best law: %s, Kolmogorov-Smirnov distance %.3f.",
-		 nr, law_name(d, name, sizeof(name)), d->ks_distance);
+	law_name(d, name, sizeof(name));
+	describe(d, nr, name, text, sizeof(text));
 	frame_begin(out, f, v, "figure half", "Access distribution", text, NULL);
 	frame_axes(out, f, &x, &y, "busiest regions, share of the range", "accesses");
 	svg_line(out, "rule", scale_px(&x, 0), scale_px(&y, 0), scale_px(&x, 1), scale_px(&y, 1));

@@ -62,10 +62,20 @@ holds "that is well-formed" python3 -c "import sys, xml.dom.minidom as m; m.pars
 exits 0 "facts for machines" "$blkcast" report --json "$T/one.seg" -o "$T/j.html"
 like "$(tr -d ' \n' <"$T/out")" '"schema":"blkcast.report/1".*"data_xxh3":"[0-9a-f]{16}"' "have a hash of the data"
 
+# Hardly anything is still a page, and no number in it is none.
+for t in "0.001 1000 1" "0.0001 20000 1" "100000 0.01 1" "3 1 9"; do
+	# shellcheck disable=SC2086
+	$make_trace "$T/few.seg" $t
+	exits 0 "a page of few requests ($t)" "$blkcast" report "$T/few.seg" -o "$T/few.html"
+	is "$(grep -ciE '[^a-z](nan|inf)[^a-z]' "$T/few.html")" 0 "has no number that is none ($t)"
+done
+
 exits 2 "an unknown picture is refused" "$blkcast" report "$T/one.seg" --figure pie
 like "$(cat "$T/err")" '^blkcast report: --figure: expected one of heatmap, .*; got .pie' "by name"
 exits 2 "data without a picture is refused" "$blkcast" report "$T/one.seg" --csv -o "$T/x"
 exits 2 "a missing file is refused" "$blkcast" report "$T/none.seg" -o "$T/x"
+exits 1 "an empty selection fails" "$blkcast" report "$T/one.seg" --begin 2030-01-01 -o "$T/x"
+like "$(cat "$T/err")" 'no read and no write in the selection' "and says so"
 exits 1 "a picture that the trace does not have fails" \
 	"$blkcast" report "$T/untimed.seg" --figure heatmap -o "$T/x"
 exits 2 "a page that has no place to go is refused" "$blkcast" report "$T/one.seg" -o "$T/no/such/folder"
