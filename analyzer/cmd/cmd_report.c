@@ -17,6 +17,7 @@
 #include "analyzer/when.h"
 
 #define NO_ROUTE SIZE_MAX
+#define MOVED	 512 /* requests: 36 KiB, so that they stay in the cache */
 
 struct options {
 	const char *output, *figure;
@@ -29,7 +30,7 @@ struct gather {
 	struct err *err;
 	size_t *routes; /* owned: from the scan's streams to the collection's devices */
 	uint32_t nr_routes;
-	struct request *moved; /* owned, SCAN_BATCH: times as real time */
+	struct request *moved; /* owned, MOVED of them */
 	struct profile *profiles;
 	size_t nr_profiles;
 	struct progress progress;
@@ -66,20 +67,34 @@ static int route(struct gather *g, const struct scan *scan, uint32_t stream)
 	return collect_device(g->collect, &name, &g->routes[stream], g->err);
 }
 
+/* Requests of one stream, MOVED at a time, with their times moved to real time. */
+static int add_run(struct gather *g, const struct scan_request *r, size_t nr)
+{
+	int err = 0;
+
+	for (size_t done = 0; done < nr && !err; done += MOVED) {
+		size_t part = nr - done < MOVED ? nr - done : MOVED;
+
+		for (size_t i = 0; i < part; i++) {
+			const struct scan_request *from = &r[done + i];
+			uint64_t ahead_ns = from->arrival_real_ns - from->r.arrival_ns;
+
+			g->moved[i] = from->r;
+			g->moved[i].arrival_ns += ahead_ns;
+			g->moved[i].dispatch_ns += ahead_ns;
+			g->moved[i].completion_ns += ahead_ns;
+		}
+		err = collect_add(g->collect, g->routes[r->stream], g->moved, part);
+	}
+	return err;
+}
+
 static int on_batch(void *ctx, struct scan *scan, const struct scan_request *r, size_t nr)
 {
 	struct gather *g = ctx;
 	int err = add_routes(g, scan);
 	size_t from = 0;
 
-	for (size_t i = 0; i < nr; i++) {
-		uint64_t ahead_ns = r[i].arrival_real_ns - r[i].r.arrival_ns;
-
-		g->moved[i] = r[i].r;
-		g->moved[i].arrival_ns += ahead_ns;
-		g->moved[i].dispatch_ns += ahead_ns;
-		g->moved[i].completion_ns += ahead_ns;
-	}
 	while (!err && from < nr) {
 		size_t to = from + 1;
 
@@ -87,8 +102,7 @@ static int on_batch(void *ctx, struct scan *scan, const struct scan_request *r, 
 			to++;
 		err = route(g, scan, r[from].stream);
 		if (!err)
-			err = collect_add(g->collect, g->routes[r[from].stream], g->moved + from,
-					  to - from);
+			err = add_run(g, r + from, to - from);
 		from = to;
 	}
 	return err;
@@ -159,7 +173,7 @@ static int read_report(struct report **out, struct scan *scan, const struct cli 
 	};
 	int status = collect_new(&g.collect);
 
-	g.moved = calloc(SCAN_BATCH, sizeof(*g.moved));
+	g.moved = calloc(MOVED, sizeof(*g.moved));
 	if (!g.moved)
 		status = -ENOMEM;
 	progress_begin(&g.progress, "report", 0, cli->quiet);
