@@ -43,6 +43,8 @@ static struct column column_of(const char *name, size_t len)
 		c.kind = BYTES;
 	else if (take_suffix(c.name, "_ratio"))
 		c.kind = RATIO;
+	if (!strcmp(c.name, "p999") || !strcmp(c.name, "p9999"))
+		snprintf(c.name, sizeof(c.name), len > 6 ? "p99.99" : "p99.9");
 	for (char *at = c.name; *at; at++)
 		if (*at == '_')
 			*at = ' ';

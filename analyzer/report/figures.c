@@ -188,7 +188,7 @@ const struct figure figures[] = {
 	  NULL, BOTH(inflight) },
 	{ "tail", "Distribution of response times",
 	  "How many requests are done within a time, with the slow end stretched. Queue is the wait "
-	  "before the device, device the time inside it, total both.",
+	  "before the device, device the time inside it, total both. Reads carry dots, writes squares.",
 	  NULL, .table = true, BOTH(tail) },
 	{ "size-latency", "Response time by request size",
 	  "Whether large requests are slow, or small ones.", NULL, .table = true,

@@ -5,15 +5,10 @@
 #include <time.h>
 
 #include "analyzer/report/label.h"
+#include "formats/units.h"
 
 #define NS_PER_S 1000000000ull
 #define NARROW	 "\u202f" /* narrow no-break space: between groups of thousands, before units */
-
-struct scale_unit {
-	double from; /* the unit is used from this value up */
-	double size;
-	const char *name;
-};
 
 /* Three significant digits without trailing zeros: 1.5, 12.3, 123. */
 static void digits3(char *out, size_t len, double v)
@@ -31,18 +26,6 @@ static void digits3(char *out, size_t len, double v)
 		*end = '\0';
 }
 
-static const char *with_unit(struct label *l, const struct scale_unit *units, size_t nr, double v)
-{
-	char digits[48];
-	size_t i = 0;
-
-	while (i + 1 < nr && fabs(v) >= units[i + 1].from)
-		i++;
-	digits3(digits, sizeof(digits), v / units[i].size);
-	snprintf(l->text, sizeof(l->text), "%s" NARROW "%s", digits, units[i].name);
-	return l->text;
-}
-
 static bool unknown(struct label *l, double v)
 {
 	if (isfinite(v))
@@ -51,35 +34,39 @@ static bool unknown(struct label *l, double v)
 	return true;
 }
 
+/* "1.50 ms" as "1.5 ms", for ticks; and with blanks that keep a unit at its number. */
+static const char *tighten(struct label *l, const char *text)
+{
+	size_t digits = strcspn(text, " "), kept = digits, at;
+
+	if (memchr(text, '.', digits))
+		while (text[kept - 1] == '0' || text[kept - 1] == '.')
+			if (text[--kept] == '.')
+				break;
+	memcpy(l->text, text, kept);
+	at = kept;
+	for (text += digits; *text && at + sizeof(NARROW) < sizeof(l->text); text++) {
+		size_t len = *text == ' ' ? sizeof(NARROW) - 1 : 1;
+
+		memcpy(l->text + at, *text == ' ' ? NARROW : text, len);
+		at += len;
+	}
+	l->text[at] = '\0';
+	return l->text;
+}
+
 const char *label_duration(struct label *l, double v)
 {
-	/* A unit takes over where three digits of the one before would round up into it. */
-	static const struct scale_unit units[] = {
-		{ 0, 1e-9, "ns" },     { 9.995e-7, 1e-6, "µs" }, { 9.995e-4, 1e-3, "ms" },
-		{ 0.9995, 1, "s" },    { 119.5, 60, "min" },	 { 7170, 3600, "h" },
-		{ 172080, 86400, "d" }
-	};
+	char text[UNITS_BYTES];
 
-	if (unknown(l, v))
-		return l->text;
-	if (v == 0) {
-		snprintf(l->text, sizeof(l->text), "0" NARROW "s");
-		return l->text;
-	}
-	return with_unit(l, units, sizeof(units) / sizeof(units[0]), v);
+	return unknown(l, v) ? l->text : tighten(l, units_time(v, text));
 }
 
 const char *label_bytes(struct label *l, double v)
 {
-	static const struct scale_unit units[] = { { 0, 1, "B" },
-						   { 1023.5, 1024, "KiB" },
-						   { 1023.5 * 1024, 1048576, "MiB" },
-						   { 1023.5 * 1048576, 1073741824, "GiB" },
-						   { 1023.5 * 1073741824, 1099511627776, "TiB" } };
+	char text[UNITS_BYTES];
 
-	if (unknown(l, v))
-		return l->text;
-	return with_unit(l, units, sizeof(units) / sizeof(units[0]), v);
+	return unknown(l, v) ? l->text : tighten(l, units_bytes(v, text));
 }
 
 const char *label_count(struct label *l, double v)

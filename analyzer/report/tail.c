@@ -68,6 +68,25 @@ static void curve(struct buf *out, const struct histogram *h, bool write, enum s
 	svg_path_end(out);
 }
 
+/* Dots on reads and squares on writes at the usual percentiles: colour alone would not do. */
+static void percentiles(struct buf *out, const struct histogram *h, bool write,
+			const struct scale *x, const struct scale *y)
+{
+	static const double shares[] = { 0.5, 0.9, 0.99, 0.999, 0.9999 };
+
+	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+		double t = histogram_quantile_any_s(h, shares[i]);
+		double px = scale_px(x, t), py = scale_px(y, shares[i]);
+
+		if (t < x->from || (1 - shares[i]) * (double)h->nr < 1)
+			continue;
+		if (write)
+			svg_rect(out, "dot write", px - 3, py - 3, 6, 6, NULL);
+		else
+			svg_circle(out, "dot read", px, py, 3.3);
+	}
+}
+
 static void legend(struct buf *out, const struct profile *p)
 {
 	static const struct legend_entry all[] = {
@@ -120,8 +139,10 @@ int tail_draw(const struct profile *p, const struct view *v, struct buf *out)
 	frame_axes(out, f, &x, &y, "response time", "share of requests within");
 	for (int s = 0; s < NR_STAGES; s++)
 		for (int write = 0; write < 2; write++)
-			if (of(p, write, stages[s])->nr)
+			if (of(p, write, stages[s])->nr) {
 				curve(out, of(p, write, stages[s]), write, stages[s], &x, &y);
+				percentiles(out, of(p, write, stages[s]), write, &x, &y);
+			}
 	legend(out, p);
 	svg_end(out);
 	return out->error;
