@@ -69,7 +69,7 @@ run() { # NAME WORDS OPTION...
 	say "$job: $words"
 	echo "   fio $*"
 	date +@%s.%N >"$out/$job.begin"
-	fio --name="$job" --filename="$loop" --direct=1 --group_reporting --time_based \
+	timeout 60 fio --name="$job" --filename="$loop" --direct=1 --group_reporting --time_based \
 		--runtime="$seconds" --output-format=json --output="$out/$job.json" "$@" >/dev/null 2>&1
 	sleep 0.2
 	date +@%s.%N >"$out/$job.end"
@@ -82,7 +82,7 @@ run backup "eight sequential streams at once" \
 	--rw=read --bs=64k --numjobs=8 --ioengine=libaio --iodepth=2 --size=128m --offset_increment=128m \
 	--rate_iops=500
 run mail "small writes that must last, arriving at random" \
-	--rw=randwrite --bs=4k --ioengine=libaio --iodepth=64 --io_submit_mode=offload \
+	--rw=randwrite --bs=4k --ioengine=libaio --iodepth=64 \
 	--rate_iops=2000 --rate_process=poisson --norandommap
 sleep 1
 kill -INT $agent_pid

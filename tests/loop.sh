@@ -59,7 +59,7 @@ capture_stop() {
 total() { printf '%s\n' "$totals" | tr ' ' '\n' | sed -n "s/^$1=//p"; }
 
 fio_run() {
-	fio --name=test --filename="$loop_dev" --direct=1 --ioengine=libaio --group_reporting \
+	timeout 120 fio --name=test --filename="$loop_dev" --direct=1 --ioengine=libaio --group_reporting \
 		--randseed=7 --output-format=json --output="$T/fio.json" "$@" >"$T/fio.out" 2>&1 ||
 		fail "fio runs" "$(tail -n 3 "$T/fio.out")"
 }
