@@ -32,7 +32,7 @@ static void direction_init(struct direction_profile *d)
 {
 	d->size_mean_bytes = NAN;
 	d->sequential_ratio = NAN;
-	d->stream_ratio = NAN;
+	d->stream_ratio = d->continuing_ratio = NAN;
 }
 
 static void distribution_init(struct access_distribution *d)
@@ -54,7 +54,7 @@ void profile_init(struct profile *p)
 	p->open.interarrival_scv = p->open.lag1_autocorrelation = NAN;
 	direction_init(&p->read);
 	direction_init(&p->write);
-	p->all_sequential_ratio = p->all_stream_ratio = NAN;
+	p->all_sequential_ratio = p->all_stream_ratio = p->all_continuing_ratio = NAN;
 	p->locality.footprint_bytes = NAN;
 	p->locality.file_count_mean = NAN;
 	p->locality.file_size_mean_bytes = p->locality.file_set_size_mean_bytes = NAN;

@@ -84,7 +84,7 @@ struct direction_profile { /* reads, or writes */
 	struct size_count *sizes; /* owned, by bytes ascending; exact */
 	size_t nr_sizes;
 	uint64_t other_sizes; /* requests of sizes beyond the bound on distinct sizes */
-	double sequential_ratio, stream_ratio;
+	double sequential_ratio, stream_ratio, continuing_ratio;
 	struct response_times response;
 };
 
@@ -113,7 +113,7 @@ struct profile {
 	} open;
 
 	struct direction_profile read, write;
-	double all_sequential_ratio, all_stream_ratio;
+	double all_sequential_ratio, all_stream_ratio, all_continuing_ratio;
 	uint32_t window_requests; /* subset size of Algorithm 1 */
 
 	struct {

@@ -47,6 +47,7 @@ static void forget_subset(struct sequential *s)
 	s->nr = 0;
 	s->counted = 0;
 	s->streaming = 0;
+	s->continuing = 0;
 }
 
 void sequential_clear(struct sequential *s)
@@ -57,6 +58,7 @@ void sequential_clear(struct sequential *s)
 	s->all_requests = 0;
 	s->all_counted = 0;
 	s->all_streaming = 0;
+	s->all_continuing = 0;
 }
 
 static int allocate(struct sequential *s)
@@ -136,6 +138,7 @@ static void close_subset(struct sequential *s)
 	s->all_requests += s->nr;
 	s->all_counted += s->counted;
 	s->all_streaming += s->streaming;
+	s->all_continuing += s->continuing;
 	forget_subset(s);
 }
 
@@ -148,6 +151,7 @@ int sequential_add(struct sequential *s, uint64_t start, uint64_t end)
 	closed = close_oldest(s, start, &in_stream);
 	file_end(s, end, !closed, in_stream);
 	s->counted += closed ? 2 : 0;
+	s->continuing += in_stream;
 	if (++s->nr == s->subset_requests)
 		close_subset(s);
 	return 0;
@@ -166,6 +170,7 @@ void sequential_merge(struct sequential *dst, const struct sequential *src)
 	dst->all_requests += src->all_requests + src->nr;
 	dst->all_counted += src->all_counted + src->counted;
 	dst->all_streaming += src->all_streaming + src->streaming;
+	dst->all_continuing += src->all_continuing + src->continuing;
 }
 
 double sequential_ratio(const struct sequential *s)
@@ -185,6 +190,13 @@ double sequential_stream_ratio(const struct sequential *s)
 	uint64_t nr = s->all_requests + s->nr;
 
 	return nr ? (double)(s->all_streaming + s->streaming) / (double)nr : NAN;
+}
+
+double sequential_continuing_ratio(const struct sequential *s)
+{
+	uint64_t nr = s->all_requests + s->nr;
+
+	return nr ? (double)(s->all_continuing + s->continuing) / (double)nr : NAN;
 }
 
 uint64_t sequential_counted(const struct sequential *s)

@@ -15,7 +15,8 @@
  * holds the counts against the literal loops.
  *
  * Beside it, stream_ratio: the share of requests that continue any earlier request of the subset or
- * are continued by a later one, over all requests.
+ * are continued by a later one, over all requests; and continuing_ratio: the share of those that
+ * continue an earlier one, (N-1)/N for runs of N, as fio counts.
  *
  * Ends wrap at 2^64 sectors. A subset ends where a period ends: merge adds the subsets of both. An
  * arrival out of order by a little keeps its place in the list as fed. Cost O(1) expected; memory
@@ -38,10 +39,11 @@ struct sequential {
 	uint16_t *table;	     /* request number + 1 of the first with that end; 0: free */
 	struct sequential_end *ends; /* [subset_requests], by request number */
 	uint32_t nr;		     /* requests of the open subset */
-	uint32_t counted, streaming; /* of them: paired; in a stream */
+	uint32_t counted, streaming, continuing; /* of them: paired; in a stream; not its first */
 	uint64_t nr_closed;	     /* finished subsets ... */
 	double sum_ratios;	     /* ... and the sum of their ratios */
-	uint64_t all_requests, all_counted, all_streaming; /* of finished subsets */
+	/* of finished subsets */
+	uint64_t all_requests, all_counted, all_streaming, all_continuing;
 };
 
 /* Takes a subset size in range. Allocates nothing. */
@@ -56,6 +58,7 @@ void sequential_merge(struct sequential *dst, const struct sequential *src);
 /* 0..1; NaN while empty. */
 double sequential_ratio(const struct sequential *s);
 double sequential_stream_ratio(const struct sequential *s);
+double sequential_continuing_ratio(const struct sequential *s);
 /* Requests counted by Algorithm 1 over all subsets, finished or not. */
 uint64_t sequential_counted(const struct sequential *s);
 uint64_t sequential_streaming(const struct sequential *s);

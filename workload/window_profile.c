@@ -60,6 +60,7 @@ static int profile_direction(const struct window *w, enum operation operation,
 	d->other_sizes = w->sizes.direction[operation].beyond;
 	d->sequential_ratio = sequential_ratio(&w->lists[operation]);
 	d->stream_ratio = sequential_stream_ratio(&w->lists[operation]);
+	d->continuing_ratio = sequential_continuing_ratio(&w->lists[operation]);
 	for (size_t i = 0; i < NR_STAGES; i++)
 		histogram_clear(&d->response.stage[i]);
 	for (size_t i = 0; i < NR_SIZE_CLASSES; i++)
@@ -109,6 +110,7 @@ int window_profile(const struct window *w, uint64_t end_ns, struct profile *p)
 		return err;
 	p->all_sequential_ratio = sequential_ratio(&w->lists[LIST_ALL]);
 	p->all_stream_ratio = sequential_stream_ratio(&w->lists[LIST_ALL]);
+	p->all_continuing_ratio = sequential_continuing_ratio(&w->lists[LIST_ALL]);
 	p->window_requests = w->config.subset_requests;
 	p->quality.incomplete = w->incomplete;
 	if (w->incomplete) /* until profile_grade() weighs it with the rest */

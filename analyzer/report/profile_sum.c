@@ -65,6 +65,8 @@ static int add_direction(struct direction_profile *dst, const struct direction_p
 	dst->sequential_ratio =
 		blend(dst->sequential_ratio, dst_weight, src->sequential_ratio, src_weight);
 	dst->stream_ratio = blend(dst->stream_ratio, dst_weight, src->stream_ratio, src_weight);
+	dst->continuing_ratio =
+		blend(dst->continuing_ratio, dst_weight, src->continuing_ratio, src_weight);
 	dst->other_sizes += src->other_sizes;
 	for (int s = 0; s < NR_STAGES && !err; s++)
 		err = histogram_merge(&dst->response.stage[s], &src->response.stage[s]);

@@ -45,3 +45,17 @@ uint64_t slow_sequential_streaming(const struct slow_range *list, size_t nr)
 	}
 	return streaming;
 }
+
+uint64_t slow_sequential_continuing(const struct slow_range *list, size_t nr)
+{
+	uint64_t continuing = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		bool found = false;
+
+		for (size_t j = 0; j < i && !found; j++)
+			found = list[j].end == list[i].start;
+		continuing += found;
+	}
+	return continuing;
+}

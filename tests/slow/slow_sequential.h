@@ -17,5 +17,7 @@ struct slow_range {
 uint64_t slow_sequential_count(struct slow_range *list, size_t nr);
 /* Requests that continue an earlier one or are continued by a later one. */
 uint64_t slow_sequential_streaming(const struct slow_range *list, size_t nr);
+/* Requests that begin where an earlier one of the list ended. */
+uint64_t slow_sequential_continuing(const struct slow_range *list, size_t nr);
 
 #endif

@@ -86,7 +86,7 @@ static const fill_fn fills[] = { fill_few_ends, fill_one_place, fill_wrapping,
 				 fill_streams,	fill_random,	fill_piles };
 
 struct totals {
-	uint64_t requests, counted, streaming;
+	uint64_t requests, counted, streaming, continuing;
 	double sum_ratios;
 	uint64_t nr_subsets;
 };
@@ -96,6 +96,7 @@ static bool same_counts(struct sequential *s, struct slow_range *list, size_t nr
 {
 	uint64_t counted = sequential_counted(s), streaming = sequential_streaming(s);
 	uint64_t want_streaming = slow_sequential_streaming(list, nr), want_counted;
+	uint64_t want_continuing = slow_sequential_continuing(list, nr);
 
 	for (size_t i = 0; i < nr; i++)
 		if (sequential_add(s, list[i].start, list[i].end))
@@ -104,6 +105,7 @@ static bool same_counts(struct sequential *s, struct slow_range *list, size_t nr
 	t->requests += nr;
 	t->counted += want_counted;
 	t->streaming += want_streaming;
+	t->continuing += want_continuing;
 	t->sum_ratios += (double)want_counted / (double)nr;
 	t->nr_subsets++;
 	if (sequential_counted(s) - counted == want_counted &&
@@ -132,6 +134,7 @@ static void compare(uint32_t subset, uint64_t nr_requests, uint64_t seed)
 	ok_eq(sequential_counted(&s), t.counted);
 	ok_near(sequential_ratio(&s), t.sum_ratios / (double)t.nr_subsets, 1e-9);
 	ok_near(sequential_stream_ratio(&s), (double)t.streaming / (double)t.requests, 1e-12);
+	ok_near(sequential_continuing_ratio(&s), (double)t.continuing / (double)t.requests, 1e-12);
 	sequential_release(&s);
 }
 
