@@ -5,6 +5,7 @@ b=$BUILD/blkcast
 "$BUILD/tests/system/sample_store" "$T/source"
 good=$T/source/segments/web1/b1/00000000000000000005/0000000001.seg
 zeros=00000000000000000000000000000000
+: >"$T/serve.err"
 "$b" serve --store "$T/store" --listen 127.0.0.1:0 >"$T/serve.out" 2>"$T/serve.err" &
 server=$!
 stop_server() { kill -9 $server 2>/dev/null; wait 2>/dev/null; }

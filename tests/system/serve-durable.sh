@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# What `blkcast serve` has made durable before it acknowledges, seen from its system calls; and that
+# it acknowledges nothing whose fsync failed.
+. tests/tap.sh
+need strace "strace cannot trace a process here" strace -o /dev/null true
+b=$BUILD/blkcast
+"$BUILD/tests/system/sample_store" "$T/source"
+seg=$T/source/segments/web1/b1/00000000000000000005
+tracer=""
+stop_all() { [ -z "$tracer" ] || { kill -9 "$server" "$tracer" 2>/dev/null; wait 2>/dev/null; }; }
+at_exit stop_all
+
+# start STORE STRACE-OPTION...
+start() {
+	local store=$1
+	shift
+	: >"$T/err"
+	strace -f -y -o "$T/calls" "$@" "$b" serve --store "$store" --listen 127.0.0.1:0 2>"$T/err" &
+	tracer=$!
+	for _ in $(seq 250); do
+		port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/err")
+		[ -n "$port" ] && break
+		sleep 0.02
+	done
+	server=$(pgrep -P $tracer)
+	url=http://127.0.0.1:$port/v1/segments
+}
+end() { kill "$server"; wait "$tracer"; tracer=""; }
+put() { # FILE SEQUENCE: the status
+	local hash
+	hash=$(curl -sm 10 -T "$1" -H "Blkcast-Hash: 00000000000000000000000000000000" -H Expect: \
+		"$url/x/y/0/0" | sed -n 's/.*got \([0-9a-f]\{32\}\) of.*/\1/p')
+	curl -sm 10 -o "$T/body" -w '%{http_code}' -T "$1" -H Expect: -H "Blkcast-Hash: $hash" \
+		"$url/web1/b1/5/$2"
+}
+
+start "$T/one" -e trace=fsync,fdatasync,renameat,mkdirat,sendto,sendmsg,writev,write
+is "$(put "$seg/0000000001.seg" 1)" 201 "a segment is acknowledged"
+end
+order=$(sed -n -e '/mkdirat(.*web1"/s/.*/make-host/p' -e '/fsync([0-9]*<.*\/segments>)/s/.*/sync-segments/p' \
+	-e '/fsync(.*\.tmp>)/s/.*/sync-file/p' -e '/renameat(.*\.seg"/s/.*/rename/p' \
+	-e '/fsync(.*\/0*5>)/s/.*/sync-folder/p' -e '/HTTP\/1.1 201/s/.*/acknowledge/p' "$T/calls" | tr '\n' ' ')
+is "$order" "make-host sync-segments sync-file rename sync-folder acknowledge " \
+	"folders, file, name, then the acknowledgement"
+
+start "$T/two" -e trace=fsync,renameat -e inject=fsync:error=EIO:when=1+1
+is "$(put "$seg/0000000001.seg" 1)" 503 "where no fsync succeeds nothing is acknowledged"
+like "$(cat "$T/body")" 'Input/output error' "and the sender hears why"
+end
+is "$(find "$T/two/segments" -type f | wc -l)" 0 "and no file is left"
+
+# The file's own fsync is the fifth: those of four folders come before it.
+start "$T/three" -e trace=fsync,renameat -e inject=fsync:error=ENOSPC:when=5
+is "$(put "$seg/0000000001.seg" 1)" 503 "a full disk: come again"
+is "$(put "$seg/0000000001.seg" 1)" 201 "and then it is taken, from a new file"
+end
+is "$("$b" ls --store "$T/three" --json | jq '.hosts[0].segments')" 1 "once"
+done_testing
