@@ -62,6 +62,21 @@ holds "that is well-formed" python3 -c "import sys, xml.dom.minidom as m; m.pars
 exits 0 "facts for machines" "$blkcast" report --json "$T/one.seg" -o "$T/j.html"
 like "$(tr -d ' \n' <"$T/out")" '"schema":"blkcast.report/1".*"data_xxh3":"[0-9a-f]{16}"' "have a hash of the data"
 
+# Two hosts on one clock, a file name with a quote, and losses.
+$make_trace "$T/a's.seg" 20 100 1 plain hosta
+$make_trace "$T/b.seg" 20 200 1 lossy hostb
+exits 0 "a page of two hosts" "$blkcast" report --utc "$T/a's.seg" "$T/b.seg" -o "$T/hosts.html"
+like "$(grep -o '<h1>[^<]*' "$T/hosts.html")" '2 devices on 2 hosts' "names them"
+like "$(grep -c '<h2 class="device">hostb sda' "$T/hosts.html")" 1 "the device carries its host"
+command=$(sed -n "s/.*<pre class=\"command\">blkcast report \(--figure access .*host hosta .*\)<\/pre>/\1/p" "$T/hosts.html")
+is "$(eval "\"$blkcast\" report --quiet $command" | column_sum 2)" \
+	"$("$blkcast" report "$T/a's.seg" --figure access --csv | column_sum 2)" \
+	"a quote in a name does not break the command of one device"
+is "$("$blkcast" report "$T/a's.seg" "$T/b.seg" --figure devices --csv | cut -d, -f1 | tail -n 2 | tr '\n' ,)" \
+	"sum on one clock,own peaks added up," "their loads are summed on one clock"
+like "$(grep -A1 '<footer>' "$T/hosts.html" | tail -n 1)" 'Lost: ring_full 123;' "what was lost is said by cause"
+like "$(grep -o 'Quality .*requests are known to be lost' "$T/hosts.html")" '123 requests' "and at the top"
+
 # Hardly anything is still a page, and no number in it is none.
 for t in "0.001 1000 1" "0.0001 20000 1" "100000 0.01 1" "3 1 9"; do
 	# shellcheck disable=SC2086

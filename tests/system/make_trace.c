@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * make_trace FILE SECONDS PER_SECOND DEVICES [untimed|throttled]: a made-up trace, always the same.
+ * make_trace FILE SECONDS PER_SECOND DEVICES [plain|untimed|throttled|lossy [HOST]]: a made-up trace,
+ * always the same.
  *
  * Reads of skewed addresses all along, three bursts of large sequential writes from four streams, a
  * few slow outliers, some flushes. untimed: no response times; throttled: long waits before an idle
- * device. Segments of one host, one after another in the file.
+ * device; lossy: 123 requests lost to a full ring in each segment. Segments of one host, one after
+ * another in the file.
  */
 #include <errno.h>
 #include <math.h>
@@ -24,7 +26,9 @@ struct maker {
 	uint64_t state; /* splitmix64 */
 	double seconds, per_second;
 	unsigned int nr_devices;
-	bool untimed, throttled;
+	bool untimed, throttled, lossy;
+	const char *host;
+	struct ledger ledger;
 	uint64_t streams[STREAMS]; /* next sector of each sequential writer */
 	FILE *out;
 	struct segment_writer *writer;
@@ -135,7 +139,6 @@ static struct clock_anchor anchor(uint64_t ns)
 static int flush(struct maker *m)
 {
 	struct segment_header h = {
-		.host = "db1.example",
 		.boot_id = "6f1d3c52-8f7e-4a31-9b06-3a5d1a0c7e11",
 		.agent_version = "0.1.0",
 		.epoch = BEGIN_REAL_NS,
@@ -147,11 +150,24 @@ static int flush(struct maker *m)
 		.devices = m->devices,
 		.nr_devices = m->nr_devices,
 	};
+	struct loss loss = { .cause = LOSS_RING_FULL,
+			     .count_known = true,
+			     .count = 123,
+			     .begin_real_ns = h.begin.realtime_ns,
+			     .end_real_ns = h.end.realtime_ns };
 	struct buf b;
-	int err;
+	int err = 0;
 
+	snprintf(h.host, sizeof(h.host), "%s", m->host);
 	buf_init(&b);
-	err = segment_writer_finish(m->writer, &h, &b);
+	ledger_clear(&m->ledger);
+	if (m->lossy) {
+		h.ledger = &m->ledger;
+		h.nr_captured += loss.count;
+		err = ledger_add(&m->ledger, &loss);
+	}
+	if (!err)
+		err = segment_writer_finish(m->writer, &h, &b);
 	if (!err && fwrite(b.data, 1, b.len, m->out) != b.len)
 		err = -EIO;
 	buf_release(&b);
@@ -186,7 +202,7 @@ int main(int argc, char **argv)
 
 	if (argc < 5) {
 		fprintf(stderr,
-			"usage: make_trace FILE SECONDS PER_SECOND DEVICES [untimed|throttled]\n");
+			"usage: make_trace FILE SECONDS PER_SECOND DEVICES [plain|untimed|throttled|lossy [HOST]]\n");
 		return 2;
 	}
 	m.seconds = strtod(argv[2], NULL);
@@ -194,6 +210,8 @@ int main(int argc, char **argv)
 	m.nr_devices = (unsigned int)strtoul(argv[4], NULL, 10);
 	m.untimed = argc > 5 && !strcmp(argv[5], "untimed");
 	m.throttled = argc > 5 && !strcmp(argv[5], "throttled");
+	m.lossy = argc > 5 && !strcmp(argv[5], "lossy");
+	m.host = argc > 6 ? argv[6] : "db1.example";
 	if (!(m.seconds > 0) || !(m.per_second > 0) || !m.nr_devices || m.nr_devices > MAX_DEVICES)
 		return 2;
 	for (unsigned int i = 0; i < m.nr_devices; i++) {
@@ -208,6 +226,7 @@ int main(int argc, char **argv)
 	if (!err)
 		err = make_all(&m);
 	segment_writer_free(m.writer);
+	ledger_release(&m.ledger);
 	if (m.out && fclose(m.out))
 		err = -EIO;
 	if (err)

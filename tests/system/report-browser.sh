@@ -91,4 +91,10 @@ judge short "less than a second" 12
 look untimed "$T/untimed.html" 1060
 judge untimed "no response times" 8
 
+timeout -k 5 100 "$browser" --headless --no-sandbox --disable-gpu --no-first-run \
+	--disable-background-networking --user-data-dir="$T/profile-print" --no-pdf-header-footer \
+	--blink-settings=preferredColorScheme=0 --print-to-pdf="$T/one.pdf" "file://$T/one.html" \
+	>/dev/null 2>&1
+like "$(head -c 5 "$T/one.pdf")" '%PDF-' "it prints"
+
 done_testing
