@@ -135,7 +135,8 @@ static double synthetic_kernel_cpu_s(const struct source *s)
 
 static void synthetic_close(struct source *s, const struct source_sink *sink)
 {
-	(void)sink;
+	if (sink && synthetic_plan.requests_per_s)
+		synthetic_poll(s, sink);
 	free(s);
 }
 
