@@ -8,7 +8,7 @@ build="gcc make pkg-config clang bpftool libbpf-dev libelf-dev zlib1g-dev libzst
 libxxhash-dev libcurl4-openssl-dev libmicrohttpd-dev libjansson-dev libyaml-dev libsqlite3-dev
 libncurses-dev libcap-dev libseccomp-dev"
 demo="fio util-linux jq"
-test="$demo zstd locales perl procps curl python3 chromium prometheus prometheus-node-exporter man-db tmux"
+test="$demo zstd locales perl procps strace curl python3 chromium prometheus prometheus-node-exporter man-db tmux"
 bench="libbpf-tools bpftool"
 fuzz="clang libclang-rt-14-dev"
 

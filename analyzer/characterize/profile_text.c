@@ -244,7 +244,7 @@ void profile_text_line(const struct profile *p, bool utc, FILE *out)
 	char begin[UNITS_BYTES], a[UNITS_BYTES], b[UNITS_BYTES], c[UNITS_BYTES], d[UNITS_BYTES];
 	char read[UNITS_BYTES], write[UNITS_BYTES], flight[UNITS_BYTES];
 
-	units_instant(when_ns(p->begin_s), utc, 0, begin);
+	units_instant(when_ns(p->begin_s), utc, when_ns(p->begin_s) % 1000000000 ? 3 : 0, begin);
 	fprintf(out, "%-25s %-10s %-8s %9s %9s %10s %10s %9s %9s %8s %6c\n", begin, p->host,
 		p->device_name, units_count(rate(p->requests[OPERATION_READ], p), a),
 		units_count(rate(p->requests[OPERATION_WRITE], p), b),

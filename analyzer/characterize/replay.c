@@ -181,6 +181,24 @@ static int compare_series(const void *a, const void *b)
 	return order ? order : (x->device > y->device) - (x->device < y->device);
 }
 
+/* Requests that completed in later periods come with each period closed; then come those that
+ * were watched and had none. */
+static int finish_series(struct run *run, struct series *s)
+{
+	uint64_t watched_end = series_watched_end(s);
+	bool more = true;
+	int status = 0;
+
+	while (more && status == 0) {
+		bool last = s->nr_pending == 0 && s->end_ns >= watched_end;
+
+		status = emit(run, s, last);
+		more = run->config->window_ns &&
+		       (s->nr_pending || window_count(s->window) || s->begin_ns < watched_end);
+	}
+	return status;
+}
+
 static int finish(struct run *run)
 {
 	int status = add_routes(run, 0);
@@ -192,12 +210,7 @@ static int finish(struct run *run)
 
 		if (s->nr == 0 && !run->config->idle)
 			continue;
-		/* Requests that completed in later periods come with each period closed. */
-		do
-			status = emit(run, s, s->nr_pending == 0);
-		while (status == 0 && run->config->window_ns && s->nr_pending);
-		if (status == 0 && run->config->window_ns && window_count(s->window))
-			status = emit(run, s, true);
+		status = finish_series(run, s);
 	}
 	return status;
 }

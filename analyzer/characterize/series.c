@@ -147,6 +147,22 @@ static uint64_t watched_ns(const struct series *s, uint64_t begin, uint64_t end,
 	return sum;
 }
 
+uint64_t series_watched_end(const struct series *s)
+{
+	uint64_t end = 0;
+
+	for (uint32_t t = 0; t < scan_nr_traces(s->scan); t++) {
+		const struct scan_trace *trace = scan_trace(s->scan, t);
+
+		if (strcmp(trace->host, s->last->host) != 0)
+			continue;
+		for (size_t i = 0; i < trace->nr_covered; i++)
+			if (trace->covered[i].end_real_ns > end)
+				end = trace->covered[i].end_real_ns;
+	}
+	return end;
+}
+
 /* Requests known to be missing from [begin, end): of the device, or of nobody knows which. Losses
  * that reach beyond are shared out by time. */
 static uint64_t lost_in(const struct series *s, uint64_t begin, uint64_t end)

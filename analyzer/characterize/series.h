@@ -34,6 +34,8 @@ bool series_is(const struct series *s, const struct scan_stream *stream);
 int series_add(struct series *s, const struct request *r, size_t nr);
 /* Whether the period is over: nothing of it can come any more. */
 bool series_due(const struct series *s);
+/* The last instant at which the device's host was watched, as far as the scan has come. */
+uint64_t series_watched_end(const struct series *s);
 /* Writes the period's profile; then moves to the next one. at_end: the scan is at its end.
  * *nothing: it was not watched and had no request; p is then not to be used. */
 int series_close(struct series *s, uint64_t window_ns, bool at_end, struct profile *p,
