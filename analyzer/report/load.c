@@ -30,11 +30,11 @@ int load_add(struct load *l, uint64_t arrival_ns, uint32_t bytes)
 
 uint64_t load_window_ns(uint64_t span_ns)
 {
-	if (span_ns < 600 * MS)
+	if (span_ns < 100 * MS)
 		return 1 * MS;
-	if (span_ns < 6000 * MS)
+	if (span_ns < 1000 * MS)
 		return 10 * MS;
-	return span_ns < 60000 * MS ? 100 * MS : 1000 * MS;
+	return span_ns < 10000 * MS ? 100 * MS : 1000 * MS;
 }
 
 static int rising(const void *a, const void *b)

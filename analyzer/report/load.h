@@ -2,7 +2,7 @@
 /*
  * load: requests and bytes per window, for the peaks that a size is chosen by.
  *
- * The window is 1 s, 100 ms for traces under a minute, 10 ms under 6 s and 1 ms under 0.6 s; it
+ * The window is 1 s, 100 ms for traces under 10 s, 10 ms under 1 s and 1 ms under 0.1 s; it
  * is wider only where the trace is longer than 36 h (LOAD_WINDOWS windows). Whatever it is, it is
  * written beside every peak.
  */

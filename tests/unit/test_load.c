@@ -63,10 +63,10 @@ static void a_day_keeps_its_seconds(void)
 
 static void windows_suit_the_span(void)
 {
-	ok_eq(load_window_ns(100 * MS), MS);
-	ok_eq(load_window_ns(5 * S), 10 * MS);
-	ok_eq(load_window_ns(59 * S), 100 * MS);
-	ok_eq(load_window_ns(60 * S), S);
+	ok_eq(load_window_ns(99 * MS), MS);
+	ok_eq(load_window_ns(500 * MS), 10 * MS);
+	ok_eq(load_window_ns(9 * S), 100 * MS);
+	ok_eq(load_window_ns(10 * S), S);
 	ok_eq(load_window_ns(604800 * S), S);
 }
 
