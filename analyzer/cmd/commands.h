@@ -12,6 +12,8 @@
 	X(dump) \
 	X(characterize) \
 	X(compare) \
+	X(fit) \
+	X(predict) \
 	X(report)
 /* clang-format on */
 

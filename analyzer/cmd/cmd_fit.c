@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/cli.h"
+#include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/fit_result.h"
+#include "analyzer/num/lsq.h"
+#include "analyzer/progress.h"
+#include "formats/model_file.h"
+#include "formats/units.h"
+
+#define CANDIDATES_MAX 16
+
+struct options {
+	const char *response, *weight, *fold_column, *output, *s3, *s3_log, *objective;
+	struct cli_list predictors, factors, techniques, set;
+	bool standard;
+	uint64_t folds, seed, threads, simplicity;
+	double within, budget_s;
+};
+
+struct fit {
+	const struct cli *cli;
+	struct options o;
+	struct table table;
+	struct schema schema;
+	struct dataset data;
+	struct select_config config;
+	struct candidate candidates[CANDIDATES_MAX];
+	size_t nr;
+	bool all; /* techniques were not named: filters may leave some out */
+	struct progress progress;
+	struct err err;
+};
+
+static int bad_option(struct fit *f, const char *option, const char *text)
+{
+	return err_set(&f->err, EINVAL, "--%s: cannot read '%.80s'", option, text);
+}
+
+static int add_technique(struct fit *f, const char *name)
+{
+	const struct technique *t = technique_find(name);
+	char names[128] = "";
+
+	for (size_t i = 0, used = 0; techniques[i]; i++)
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
+					 techniques[i]->name);
+	if (!t)
+		return err_set(&f->err, EINVAL,
+			       "--techniques: expected auto or some of %s; got '%s'", names, name);
+	for (size_t i = 0; i < f->nr; i++)
+		if (f->candidates[i].technique == t)
+			return 0;
+	f->candidates[f->nr++].technique = t;
+	return 0;
+}
+
+static int take_techniques(struct fit *f)
+{
+	const struct cli_list *list = &f->o.techniques;
+	int err = 0;
+
+	f->all = !list->nr || (list->nr == 1 && strcmp(list->items[0], "auto") == 0);
+	for (size_t i = 0; f->all && techniques[i]; i++)
+		if (techniques[i]->simplicity >= (int)f->o.simplicity)
+			f->candidates[f->nr++].technique = techniques[i];
+	for (size_t i = 0; !f->all && i < list->nr && !err; i++)
+		err = add_technique(f, list->items[i]);
+	if (!err && !f->nr)
+		err = err_set(&f->err, EINVAL, "--simplicity: no technique is that simple");
+	return err;
+}
+
+/* "mars-ia.nnodes=101" */
+static int take_set(struct fit *f, const char *text)
+{
+	const char *dot = strchr(text, '.'), *equals = dot ? strchr(dot, '=') : NULL;
+	char *end;
+	bool found = false;
+
+	if (!equals)
+		return err_set(&f->err, EINVAL,
+			       "--set: expected TECHNIQUE.PARAMETER=VALUE, got '%.80s'", text);
+	for (size_t i = 0; i < f->nr; i++) {
+		struct candidate *c = &f->candidates[i];
+
+		if (strncmp(c->technique->name, text, (size_t)(dot - text)) != 0 ||
+		    c->technique->name[dot - text])
+			continue;
+		for (unsigned int p = 0; p < c->technique->nr_parameters; p++) {
+			const char *name = c->technique->parameters[p].name;
+
+			if (strlen(name) != (size_t)(equals - dot - 1) ||
+			    strncmp(name, dot + 1, strlen(name)) != 0)
+				continue;
+			c->parameters[p] = strtod(equals + 1, &end);
+			if (end == equals + 1 || *end)
+				return bad_option(f, "set", text);
+			c->fixed[p] = found = true;
+		}
+	}
+	return found ? 0
+		     : err_set(&f->err, EINVAL,
+			       "--set: '%.80s' names no parameter of a technique "
+			       "that is fitted",
+			       text);
+}
+
+/* "splits=4,explorations=5,iterations=10" */
+static int take_s3(struct fit *f)
+{
+	struct select_config *c = &f->config;
+	const char *at = f->o.s3;
+
+	while (at && *at) {
+		unsigned int value;
+		double share;
+		int used = 0;
+
+		if (sscanf(at, "splits=%u%n", &value, &used) == 1 && used)
+			c->splits = value;
+		else if (sscanf(at, "explorations=%u%n", &value, &used) == 1 && used)
+			c->explorations = value;
+		else if (sscanf(at, "iterations=%u%n", &value, &used) == 1 && used)
+			c->iterations = value;
+		else if (sscanf(at, "improvement=%lf%n", &share, &used) == 1 && used)
+			c->improvement = share;
+		if (!used || (at[used] && at[used] != ','))
+			return bad_option(f, "s3", f->o.s3);
+		at += used + (at[used] == ',');
+	}
+	if (c->splits > 60 || !c->explorations || c->explorations > 1000 || c->iterations > 1000)
+		return err_set(&f->err, EINVAL,
+			       "--s3: expected splits up to 60, explorations 1 to "
+			       "1000, iterations up to 1000");
+	return 0;
+}
+
+static int take_objective(struct fit *f)
+{
+	int used = 0;
+
+	if (!f->o.objective || strcmp(f->o.objective, "folds") == 0)
+		return 0;
+	if (sscanf(f->o.objective, "bootstrap=%u%n", &f->config.nr_bootstraps, &used) == 1 &&
+	    !f->o.objective[used] && f->config.nr_bootstraps >= 2 &&
+	    f->config.nr_bootstraps <= 1000)
+		return 0;
+	return err_set(&f->err, EINVAL,
+		       "--objective: expected folds or bootstrap=N (2 to 1000), got '%.40s'",
+		       f->o.objective);
+}
+
+static int take_options(struct fit *f)
+{
+	int err = take_techniques(f);
+
+	for (size_t i = 0; i < f->o.set.nr && !err; i++)
+		err = take_set(f, f->o.set.items[i]);
+	for (size_t i = 0; i < f->nr && !err; i++) {
+		struct candidate *c = &f->candidates[i];
+		double p[PARAMETERS_MAX] = { 0 };
+
+		technique_standard(c->technique, 1, p);
+		for (unsigned int k = 0; k < c->technique->nr_parameters; k++)
+			p[k] = c->fixed[k] ? c->parameters[k] : p[k];
+		err = technique_check(c->technique, p, &f->err);
+	}
+	if (!err)
+		err = take_s3(f);
+	return err ? err : take_objective(f);
+}
+
+static int read_data(struct fit *f, const char *path)
+{
+	const struct options *o = &f->o;
+	struct dataset_spec spec = { .response = o->response,
+				     .predictors = o->predictors.items,
+				     .nr_predictors = o->predictors.nr,
+				     .factors = o->factors.items,
+				     .nr_factors = o->factors.nr,
+				     .weight_column = o->weight,
+				     .fold_column = o->fold_column };
+	int err = table_read(&f->table, path, &f->err);
+
+	if (!err)
+		err = dataset_read(&f->data, &f->schema, &f->table, &spec, &f->err);
+	if (err || o->fold_column)
+		return err;
+	if (o->folds > f->data.nr_rows)
+		return err_set(&f->err, EINVAL, "%s: %zu rows are too few for %llu folds", path,
+			       f->data.nr_rows, (unsigned long long)o->folds);
+	return dataset_make_folds(&f->data, (uint32_t)o->folds, o->seed, &f->err);
+}
+
+static void on_progress(void *ctx, const struct technique *t, uint64_t done, uint64_t bound)
+{
+	struct fit *f = ctx;
+
+	if (done) {
+		progress_update(&f->progress, done);
+		return;
+	}
+	cli_note(f->cli, "%s: at most %llu parameter sets, %llu models without sharing", t->name,
+		 (unsigned long long)bound,
+		 (unsigned long long)(bound * (f->config.nr_bootstraps ? f->config.nr_bootstraps
+								       : f->data.nr_folds)));
+	progress_begin(&f->progress, t->name, bound, f->cli->quiet);
+}
+
+/* What a technique's search may take: its standard sets' time, and how little each set costs. */
+static bool within_budget(struct fit *f, const struct candidate *c, double spent_s)
+{
+	struct select_config quick = f->config;
+	struct candidate standard = { .technique = c->technique };
+	double estimate_s;
+
+	if (!f->all || !f->o.budget_s)
+		return true;
+	quick.standard = true;
+	quick.progress = NULL;
+	if (select_candidate(&standard, &quick))
+		return true; /* the error shows when it is fitted in earnest */
+	estimate_s = standard.seconds * (f->config.standard ? 1 : c->technique->search_ratio);
+	candidate_release(&standard);
+	if (spent_s + estimate_s <= f->o.budget_s)
+		return true;
+	cli_note(f->cli, "%s: left out, it may take %.0f s of a budget of %.0f s",
+		 c->technique->name, estimate_s, f->o.budget_s);
+	return false;
+}
+
+static int fit_all(struct fit *f)
+{
+	double spent_s = 0;
+	size_t kept = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < f->nr && !err; i++) {
+		struct candidate *c = &f->candidates[i];
+
+		if (!within_budget(f, c, spent_s))
+			continue;
+		err = select_candidate(c, &f->config);
+		progress_end(&f->progress);
+		spent_s += c->seconds;
+		if (err == -E2BIG && f->all) {
+			cli_note(f->cli, "%s: left out, it would have more than 4096 terms",
+				 c->technique->name);
+			candidate_release(c);
+			err = 0;
+			continue;
+		}
+		if (err && !f->err.code)
+			err_set(&f->err, err == -ERANGE ? EINVAL : -err, "%s: %s",
+				c->technique->name,
+				err == -ERANGE	? "the numbers are too large to compute with"
+				: err == -E2BIG ? "more than 4096 terms: fewer variables, or lrm"
+						: strerror(-err));
+		if (kept != i) {
+			f->candidates[kept] = *c;
+			memset(c, 0, sizeof(*c));
+		}
+		kept++;
+	}
+	f->nr = kept;
+	return err;
+}
+
+static int make_model(struct fit *f, size_t best, struct model *m)
+{
+	struct candidate *c = &f->candidates[best];
+	int err = model_fit(m, c->technique, c->parameters, &f->schema, &f->data);
+	json_t *root;
+
+	if (err)
+		return err;
+	m->quality = c->quality;
+	m->residuals = c->residuals;
+	c->residuals = NULL;
+	if (!f->config.nr_bootstraps) {
+		m->fold_rmse = c->fold_rmse;
+		c->fold_rmse = NULL;
+	}
+	if (!f->o.output)
+		return 0;
+	root = model_json(m);
+	err = root ? model_file_write(f->o.output, root, &f->err) : -ENOMEM;
+	json_decref(root);
+	return err;
+}
+
+static int write_log(struct fit *f)
+{
+	FILE *out = f->o.s3_log ? fopen(f->o.s3_log, "w") : NULL;
+	int bad;
+
+	if (!f->o.s3_log)
+		return 0;
+	if (!out)
+		return err_set(&f->err, errno, "%s: %s", f->o.s3_log, strerror(errno));
+	fit_log(f->candidates, f->nr, out);
+	bad = ferror(out);
+	bad = fclose(out) || bad;
+	return bad ? err_set(&f->err, EIO, "%s: cannot be written in full", f->o.s3_log) : 0;
+}
+
+static int fit(struct fit *f, const char *path)
+{
+	struct fit_summary summary = { .candidates = f->candidates };
+	struct model m = { 0 };
+	int err = take_options(f);
+
+	if (!err)
+		err = read_data(f, path);
+	f->config.schema = &f->schema;
+	f->config.data = &f->data;
+	if (!err)
+		err = fit_all(f);
+	if (!err && !f->nr)
+		err = err_set(&f->err, EINVAL, "--budget: no technique fits into it");
+	if (!err)
+		err = write_log(f);
+	if (err)
+		return err;
+	summary.nr = f->nr;
+	summary.best = select_best(f->candidates, f->nr, f->o.within);
+	summary.schema = &f->schema;
+	summary.data = &f->data;
+	summary.output = f->o.output;
+	err = make_model(f, summary.best, &m);
+	if (!err && f->cli->json)
+		err = fit_print_json(&summary, &f->err);
+	else if (!err)
+		err = fit_print_text(&summary, &m);
+	model_release(&m);
+	return err;
+}
+
+static void release(struct fit *f)
+{
+	for (size_t i = 0; i < f->nr; i++)
+		candidate_release(&f->candidates[i]);
+	dataset_release(&f->data);
+	schema_release(&f->schema);
+	table_release(&f->table);
+	free(f);
+}
+
+static int check_usage(struct cli *cli, const struct options *o)
+{
+	if (cli->argc != 1)
+		return cli_usage(cli, "expected one table, CSV");
+	if (!o->response)
+		return cli_usage(cli, "--response: expected the column to learn");
+	if (o->standard && o->s3)
+		return cli_usage(cli, "--standard does not search: --s3 has no meaning with it");
+	if (o->folds < 2 || o->folds > 1000000)
+		return cli_usage(cli, "--folds: expected 2 to 1000000");
+	if (!(o->within >= 0) || !(o->budget_s >= 0))
+		return cli_usage(cli, "--select-within, --budget: expected 0 or more");
+	if (o->threads > 1024)
+		return cli_usage(cli, "--threads: expected at most 1024");
+	return CLI_DONE;
+}
+
+static int run(struct cli *cli)
+{
+	struct fit *f = calloc(1, sizeof(*f));
+	struct options *o;
+	int status;
+
+	if (!f)
+		return CLI_FAILED;
+	o = &f->o;
+	o->folds = 10;
+	o->seed = 1;
+	o->within = 0.02;
+	f->cli = cli;
+	f->config = (struct select_config){
+		.splits = 4, .explorations = 5, .iterations = 10, .progress = on_progress, .ctx = f
+	};
+	const struct cli_option options[] = {
+		CLI_STRING("response", 'r', "Y", &o->response, "the column to learn"),
+		CLI_LIST("predictors", 'p', "A,B,...", &o->predictors,
+			 "columns to learn from; default all others"),
+		CLI_LIST("factors", 0, "B,...", &o->factors,
+			 "numeric columns to take as factors; columns of text are"),
+		CLI_LIST("techniques", 't', "T,...", &o->techniques,
+			 "lrm lrm-ia mars mars-ia cart m5 cubist, or auto, the default: all"),
+		CLI_FLAG("standard", 0, &o->standard, "standard parameters, no search"),
+		CLI_STRING("s3", 0, "K=V,...", &o->s3,
+			   "splits=4,explorations=5,iterations=10[,improvement=0.001]"),
+		CLI_LIST("set", 0, "T.P=V", &o->set, "fix a parameter: mars-ia.nnodes=101"),
+		CLI_U64("folds", 0, "K", &o->folds, "of the cross-validation, default 10"),
+		CLI_U64("seed", 0, "N", &o->seed, "of the folds, default 1"),
+		CLI_STRING("fold-column", 0, "NAME", &o->fold_column, "folds 1..k from the table"),
+		CLI_STRING("weight-column", 0, "NAME", &o->weight, "weights of the rows, above 0"),
+		CLI_STRING("objective", 0, "O", &o->objective, "folds, or bootstrap=N samples"),
+		CLI_DOUBLE("select-within", 0, "SHARE", &o->within,
+			   "take the simplest technique this near to the best, default 0.02"),
+		CLI_U64("simplicity", 0, "1..5", &o->simplicity,
+			"with auto: only techniques at least this simple"),
+		CLI_DURATION("budget", 0, "T", &o->budget_s,
+			     "with auto: leave out techniques that may take longer"),
+		CLI_STRING("s3-log", 0, "FILE", &o->s3_log, "every set evaluated, as CSV"),
+		CLI_U64("threads", 0, "N", &o->threads, "default one per processor"),
+		CLI_STRING("output", 'o', "FILE", &o->output, "the model to write"),
+		CLI_END,
+	};
+
+	if (!cli_parse(cli, options)) {
+		free(f);
+		return cli->status;
+	}
+	status = check_usage(cli, o);
+	if (!status) {
+		lsq_single_thread();
+		f->config.standard = o->standard;
+		f->config.nr_threads = (unsigned int)o->threads;
+		status = fit(f, cli->argv[0]);
+		if (status && !f->err.code)
+			err_set(&f->err, -status, "%s", strerror(-status));
+		status = status ? cli_fail(cli, &f->err) : CLI_DONE;
+	}
+	release(f);
+	return status;
+}
+
+const struct command command_fit = {
+	.name = "fit",
+	.summary = "regression models of a measurement table: optimize, select, save",
+	.usage = "TABLE.csv --response Y [-o model.json]",
+	.example =
+		"blkcast fit measurements.csv --response read_s --techniques mars-ia,cart -o m.json",
+	.details =
+		"Each technique's parameters are searched with S3 on the same folds; the simplest "
+		"technique\nwithin --select-within of the best is fitted to all rows and written. "
+		"--response takes any\ncolumn: one of means, or of a percentile.",
+	.run = run,
+};

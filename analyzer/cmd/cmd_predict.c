@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/cli.h"
+#include "analyzer/cmd/commands.h"
+#include "analyzer/num/lsq.h"
+#include "analyzer/regression/model.h"
+#include "formats/model_file.h"
+
+struct predict {
+	const struct cli *cli;
+	bool strict, show, c;
+	double level;
+	struct cli_list set;
+	struct model model;
+	struct table table;
+	size_t *at; /* owned: column of the table per variable */
+	double *rows, *out;
+	struct err err;
+};
+
+static int load(struct predict *p, const char *path)
+{
+	const char *kind;
+	json_t *root = NULL;
+	int err = model_file_read(path, &root, &kind, &p->err);
+
+	if (!err && strcmp(kind, "regression") != 0)
+		err = err_set(&p->err, EINVAL, "%s: kind: expected 'regression', got '%.40s'", path,
+			      kind);
+	else if (!err) {
+		err = model_from_json(&p->model, root, &p->err);
+		if (err)
+			err_prefix(&p->err, "%s", path);
+	}
+	json_decref(root);
+	return err;
+}
+
+/* --set k=v ... as a table of one row. */
+static int table_of_set(struct predict *p)
+{
+	struct buf text;
+	int err;
+
+	buf_init(&text);
+	for (int line = 0; line < 2; line++) {
+		for (size_t i = 0; i < p->set.nr; i++) {
+			const char *item = p->set.items[i], *equals = strchr(item, '=');
+			char name[256];
+
+			if (!equals || (size_t)(equals - item) >= sizeof(name)) {
+				buf_release(&text);
+				return err_set(&p->err, EINVAL,
+					       "--set: expected NAME=VALUE, got "
+					       "'%.80s'",
+					       item);
+			}
+			snprintf(name, sizeof(name), "%.*s", (int)(equals - item), item);
+			if (i)
+				buf_put_u8(&text, ',');
+			table_put_cell(&text, line ? equals + 1 : name);
+		}
+		buf_put_u8(&text, '\n');
+	}
+	err = text.error
+		      ? text.error
+		      : table_parse(&p->table, "--set", (const char *)text.data, text.len, &p->err);
+	buf_release(&text);
+	return err;
+}
+
+static int find_columns(struct predict *p)
+{
+	const struct schema *s = &p->model.schema;
+
+	p->at = calloc(s->nr + 1, sizeof(*p->at));
+	if (!p->at)
+		return -ENOMEM;
+	for (size_t v = 0; v < s->nr; v++) {
+		int column = table_find(&p->table, s->variables[v].name, &p->err);
+
+		if (column < 0)
+			return column;
+		p->at[v] = (size_t)column;
+	}
+	return 0;
+}
+
+/* The first variable of a row that lies outside the training range, or NULL. */
+static const struct variable *outside(const struct predict *p, size_t row)
+{
+	const struct schema *s = &p->model.schema;
+
+	for (size_t v = 0; v < s->nr; v++)
+		if (variable_outside(&s->variables[v], p->rows[row * s->nr + v]))
+			return &s->variables[v];
+	return NULL;
+}
+
+static int check_ranges(struct predict *p)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < p->table.nr_rows; i++) {
+		const struct variable *v = outside(p, i);
+
+		if (v && p->strict)
+			return err_set(&p->err, ERANGE,
+				       "%s: row %zu: '%s' lies outside the training range %g to %g",
+				       p->table.source, i + 1, v->name, v->low, v->high);
+		nr += v != NULL;
+	}
+	if (nr)
+		cli_note(p->cli, "%zu of %zu rows lie outside the training range: extrapolated", nr,
+			 p->table.nr_rows);
+	return 0;
+}
+
+static int evaluate(struct predict *p)
+{
+	const struct schema *s = &p->model.schema;
+	size_t nr = p->table.nr_rows;
+	int err = find_columns(p);
+
+	if (err)
+		return err;
+	p->rows = reallocarray(NULL, nr * s->nr + 1, sizeof(*p->rows));
+	p->out = calloc(nr + 1, sizeof(*p->out));
+	if (!p->rows || !p->out)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr && !err; i++)
+		err = dataset_encode(s, &p->table, p->at, i, p->rows + i * s->nr, &p->err);
+	if (!err)
+		err = check_ranges(p);
+	if (!err)
+		err = model_predict(&p->model, p->rows, nr, p->out);
+	for (size_t i = 0; i < nr && !err; i++)
+		if (!isfinite(p->out[i]))
+			err = err_set(&p->err, EINVAL, "%s: row %zu: the prediction overflows",
+				      p->table.source, i + 1);
+	return err;
+}
+
+static int print_csv(struct predict *p)
+{
+	double half = model_half_width(&p->model, p->level);
+	struct buf out;
+	int err;
+
+	buf_init(&out);
+	for (size_t c = 0; c < p->table.nr_columns; c++) {
+		table_put_cell(&out, p->table.columns[c].name);
+		buf_put_u8(&out, ',');
+	}
+	buf_printf(&out,
+		   isfinite(half) ? "predicted,lower,upper,outside\n" : "predicted,outside\n");
+	for (size_t i = 0; i < p->table.nr_rows; i++) {
+		for (size_t c = 0; c < p->table.nr_columns; c++) {
+			table_put_cell(&out, p->table.columns[c].cells[i]);
+			buf_put_u8(&out, ',');
+		}
+		buf_printf(&out, "%.17g,", p->out[i]);
+		if (isfinite(half))
+			buf_printf(&out, "%.17g,%.17g,", p->out[i] - half, p->out[i] + half);
+		buf_printf(&out, "%d\n", outside(p, i) != NULL);
+	}
+	err = out.error;
+	if (!err && fwrite(out.data, 1, out.len, stdout) != out.len)
+		err = -EIO;
+	buf_release(&out);
+	return err;
+}
+
+static int print_json(struct predict *p)
+{
+	double half = model_half_width(&p->model, p->level);
+	json_t *rows = json_array();
+	int err = 0;
+
+	for (size_t i = 0; i < p->table.nr_rows; i++) {
+		json_t *row = json_object();
+
+		for (size_t c = 0; c < p->table.nr_columns; c++) {
+			double v;
+			bool number = table_numeric(&p->table, c) &&
+				      table_number(&p->table, c, i, &v, NULL) == 0;
+
+			json_object_set_new(row, p->table.columns[c].name,
+					    number ? json_real(v)
+						   : json_string(p->table.columns[c].cells[i]));
+		}
+		json_object_set_new(row, "predicted", json_real(p->out[i]));
+		if (isfinite(half)) {
+			json_object_set_new(row, "lower", json_real(p->out[i] - half));
+			json_object_set_new(row, "upper", json_real(p->out[i] + half));
+		}
+		json_object_set_new(row, "outside", json_boolean(outside(p, i) != NULL));
+		json_array_append_new(rows, row);
+	}
+	if (json_dumpf(rows, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
+		err = -EIO;
+	json_decref(rows);
+	return err;
+}
+
+static int print_model(struct predict *p)
+{
+	struct buf out;
+	int err = 0;
+
+	buf_init(&out);
+	if (p->c)
+		err = model_export_c(&p->model, "predict", &out);
+	else
+		model_print(&p->model, &out);
+	if (!err)
+		err = out.error;
+	if (!err && fwrite(out.data, 1, out.len, stdout) != out.len)
+		err = -EIO;
+	buf_release(&out);
+	return err;
+}
+
+static int predict(struct predict *p, const char *model, const char *table)
+{
+	int err = load(p, model);
+
+	if (err)
+		return err;
+	if (p->show || p->c)
+		return print_model(p);
+	err = table ? table_read(&p->table, table, &p->err) : table_of_set(p);
+	if (!err)
+		err = evaluate(p);
+	if (err)
+		return err;
+	return p->cli->json ? print_json(p) : print_csv(p);
+}
+
+static int run(struct cli *cli)
+{
+	struct predict p = { .cli = cli, .level = 0.9 };
+	const struct cli_option options[] = {
+		CLI_LIST("set", 0, "K=V", &p.set, "a value of each variable, instead of a table"),
+		CLI_FLAG("strict", 0, &p.strict, "refuse rows outside the training range"),
+		CLI_DOUBLE("interval", 0, "LEVEL", &p.level,
+			   "probability of the interval, default 0.9"),
+		CLI_FLAG("show", 0, &p.show, "the model as formula or tree"),
+		CLI_FLAG("c", 0, &p.c, "the model as a C function"),
+		CLI_END,
+	};
+	bool print;
+	int err;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	print = p.show || p.c;
+	if (cli->argc < 1 || cli->argc > 2)
+		return cli_usage(cli, "expected a model, and a table or --set K=V");
+	if (!print && (cli->argc == 2) == (p.set.nr > 0))
+		return cli_usage(cli, "expected either a table or --set K=V");
+	if (!(p.level > 0 && p.level < 1))
+		return cli_usage(cli, "--interval: expected a probability between 0 and 1");
+	lsq_single_thread();
+	err = predict(&p, cli->argv[0], cli->argc == 2 ? cli->argv[1] : NULL);
+	if (err && !p.err.code)
+		err_set(&p.err, -err, "%s", strerror(-err));
+	free(p.at);
+	free(p.rows);
+	free(p.out);
+	table_release(&p.table);
+	model_release(&p.model);
+	return err ? cli_fail(cli, &p.err) : CLI_DONE;
+}
+
+const struct command command_predict = {
+	.name = "predict",
+	.summary = "evaluate a saved model",
+	.usage = "MODEL.json TABLE.csv [--strict] [--json]\n"
+		 "MODEL.json --set K=V,... [--strict] [--json]\n"
+		 "MODEL.json (--show | --c)",
+	.example = "blkcast predict m.json --set request_kb=8,pattern=random,read=70",
+	.details =
+		"Prints the table with the columns predicted, lower and upper (the interval that "
+		"holds 90 %\nof responses like those of training) and outside: 1 where a value "
+		"lies beyond the training\nrange.",
+	.run = run,
+};

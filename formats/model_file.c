@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/model_file.h"
+
+int model_file_read(const char *path, json_t **root, const char **kind, struct err *err)
+{
+	json_error_t where;
+	FILE *f = fopen(path, "r");
+	const char *schema, *name;
+	json_t *read;
+
+	if (!f)
+		return err_set(err, errno, "%s: %s", path, strerror(errno));
+	read = json_loadf(f, JSON_REJECT_DUPLICATES, &where);
+	fclose(f);
+	if (!read)
+		return err_set(err, EINVAL, "%s:%d: not a model: %s", path, where.line, where.text);
+	schema = json_string_value(json_object_get(read, "schema"));
+	name = json_string_value(json_object_get(read, "kind"));
+	if (!schema || strcmp(schema, MODEL_FILE_SCHEMA) != 0 || !name) {
+		err_set(err, EINVAL, "%s: schema: expected '%s' and a kind, got '%.40s'", path,
+			MODEL_FILE_SCHEMA, schema ? schema : "none");
+		json_decref(read);
+		return -EINVAL;
+	}
+	*root = read;
+	*kind = name;
+	return 0;
+}
+
+int model_file_write(const char *path, const json_t *root, struct err *err)
+{
+	char *beside = NULL;
+	FILE *f;
+	int status = 0;
+
+	if (asprintf(&beside, "%s.%ld", path, (long)getpid()) < 0)
+		return -ENOMEM;
+	f = fopen(beside, "w");
+	if (!f) {
+		status = err_set(err, errno, "%s: %s", path, strerror(errno));
+		free(beside);
+		return status;
+	}
+	if (json_dumpf(root, f, JSON_REAL_PRECISION(17) | JSON_COMPACT) || fputc('\n', f) == EOF ||
+	    fflush(f) || fsync(fileno(f)))
+		status = err_set(err, errno ? errno : EIO, "%s: cannot be written in full", path);
+	fclose(f);
+	if (!status && rename(beside, path))
+		status = err_set(err, errno, "%s: %s", path, strerror(errno));
+	if (status)
+		unlink(beside);
+	free(beside);
+	return status;
+}
