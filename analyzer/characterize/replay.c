@@ -113,12 +113,64 @@ static int emit(struct run *run, struct series *s, bool at_end)
 	return status;
 }
 
-/* Hands over what periods are over by what was fed. */
-static int emit_due(struct run *run, struct series *s)
+static int compare_names(const struct series *a, const struct series *b)
 {
+	const struct scan_stream *x = a->last, *y = b->last;
+	int order = strcmp(x->host, y->host);
+
+	if (!order)
+		order = strcmp(x->device_name, y->device_name);
+	return order ? order : (x->device > y->device) - (x->device < y->device);
+}
+
+/* The series whose period begins first, of equals the first by name; NULL where none is wanted. */
+static struct series *earliest(const struct run *run,
+			       bool (*wanted)(const struct run *run, const struct series *s))
+{
+	struct series *first = NULL;
+
+	for (uint32_t i = 0; i < run->nr_series; i++) {
+		struct series *s = run->series[i];
+
+		if (!wanted(run, s))
+			continue;
+		if (!first || s->begin_ns < first->begin_ns ||
+		    (s->begin_ns == first->begin_ns && compare_names(s, first) < 0))
+			first = s;
+	}
+	return first;
+}
+
+/* Devices without a request have no profile, unless they are asked for. */
+static bool is_shown(const struct run *run, const struct series *s)
+{
+	return s->nr || run->config->idle;
+}
+
+static bool is_due(const struct run *run, const struct series *s)
+{
+	return is_shown(run, s) && series_due(s);
+}
+
+/*
+ * The scan goes by real time: what has come so far of one device tells how far all are, also those
+ * that had no request. A stream's own time is moved by its first offset, the scan's by the latest.
+ */
+static int emit_due(struct run *run, uint64_t latest_real_ns)
+{
+	struct series *s;
 	int status = 0;
 
-	while (status == 0 && series_due(s))
+	if (!run->config->window_ns)
+		return 0;
+	for (uint32_t i = 0; i < run->nr_routes; i++) {
+		const struct route *route = &run->routes[i];
+		uint64_t drift =
+			(uint64_t)scan_stream(run->scan, i)->real_offset_ns - route->offset_ns;
+
+		series_advance(run->series[route->series], latest_real_ns - drift);
+	}
+	while (status == 0 && (s = earliest(run, is_due)))
 		status = emit(run, s, false);
 	return status;
 }
@@ -163,55 +215,45 @@ static int feed_batch(struct run *run, size_t nr)
 		if (run->ends[i] == from)
 			continue;
 		status = series_add(run->series[i], run->moved + from, run->ends[i] - from);
-		if (status == 0)
-			status = emit_due(run, run->series[i]);
 		from = run->ends[i];
 	}
-	return status;
+	return status < 0 ? status : emit_due(run, run->batch[nr - 1].arrival_real_ns);
 }
 
 static int compare_series(const void *a, const void *b)
 {
-	const struct scan_stream *x = (*(struct series *const *)a)->last;
-	const struct scan_stream *y = (*(struct series *const *)b)->last;
-	int order = strcmp(x->host, y->host);
+	return compare_names(*(struct series *const *)a, *(struct series *const *)b);
+}
 
-	if (!order)
-		order = strcmp(x->device_name, y->device_name);
-	return order ? order : (x->device > y->device) - (x->device < y->device);
+static int finish_whole(struct run *run)
+{
+	int status = 0;
+
+	if (run->nr_series > 1)
+		qsort(run->series, run->nr_series, sizeof(struct series *), compare_series);
+	for (uint32_t i = 0; i < run->nr_series && status == 0; i++)
+		if (is_shown(run, run->series[i]))
+			status = emit(run, run->series[i], true);
+	return status;
 }
 
 /* Requests that completed in later periods come with each period closed; then come those that
  * were watched and had none. */
-static int finish_series(struct run *run, struct series *s)
+static bool is_unfinished(const struct run *run, const struct series *s)
 {
-	uint64_t watched_end = series_watched_end(s);
-	bool more = true;
-	int status = 0;
-
-	while (more && status == 0) {
-		bool last = s->nr_pending == 0 && s->end_ns >= watched_end;
-
-		status = emit(run, s, last);
-		more = run->config->window_ns &&
-		       (s->nr_pending || window_count(s->window) || s->begin_ns < watched_end);
-	}
-	return status;
+	return is_shown(run, s) &&
+	       (s->nr_pending || window_count(s->window) || s->begin_ns < series_watched_end(s));
 }
 
 static int finish(struct run *run)
 {
 	int status = add_routes(run, 0);
+	struct series *s;
 
-	if (run->nr_series > 1)
-		qsort(run->series, run->nr_series, sizeof(struct series *), compare_series);
-	for (uint32_t i = 0; i < run->nr_series && status == 0; i++) {
-		struct series *s = run->series[i];
-
-		if (s->nr == 0 && !run->config->idle)
-			continue;
-		status = finish_series(run, s);
-	}
+	if (status == 0 && !run->config->window_ns)
+		return finish_whole(run);
+	while (status == 0 && (s = earliest(run, is_unfinished)))
+		status = emit(run, s, s->nr_pending == 0 && s->end_ns >= series_watched_end(s));
 	return status;
 }
 

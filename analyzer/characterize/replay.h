@@ -24,8 +24,7 @@ struct replay_config {
 	uint64_t window_ns; /* length of a period; 0: all in one */
 	bool idle;	    /* hand over devices without a single request too */
 	/* Each finished profile; may take it over by profile_init() of p afterwards. Nonzero ends
-	 * the replay and is returned. Per device in order of time; devices in order of their
-	 * names where there is one period, else as periods end. */
+	 * the replay and is returned. By period, and in a period by host and device. */
 	int (*profile)(void *ctx, struct profile *p);
 	/* Every batch of requests before it is fed, times as the scan gave them; may be NULL. */
 	int (*batch)(void *ctx, struct scan *scan, const struct scan_request *r, size_t nr);

@@ -95,11 +95,14 @@ static int feed(struct series *s, const struct request *r, size_t nr)
 
 int series_add(struct series *s, const struct request *r, size_t nr)
 {
-	for (size_t i = 0; i < nr; i++)
-		if (r[i].arrival_ns > s->latest_ns)
-			s->latest_ns = r[i].arrival_ns;
 	s->nr += nr;
 	return feed(s, r, nr);
+}
+
+void series_advance(struct series *s, uint64_t latest_ns)
+{
+	if (latest_ns > s->latest_ns)
+		s->latest_ns = latest_ns;
 }
 
 bool series_due(const struct series *s)

@@ -32,6 +32,8 @@ bool series_is(const struct series *s, const struct scan_stream *stream);
 
 /* Feeds requests whose times are real time already. 0 or -ENOMEM. */
 int series_add(struct series *s, const struct request *r, size_t nr);
+/* Tells that no more requests will come that arrived before latest_ns, but for late ones. */
+void series_advance(struct series *s, uint64_t latest_ns);
 /* Whether the period is over: nothing of it can come any more. */
 bool series_due(const struct series *s);
 /* The last instant at which the device's host was watched, as far as the scan has come. */
