@@ -66,19 +66,25 @@ void grid_cell(struct grid *g, const char *fmt, ...)
 int grid_print(const struct grid *g, FILE *out)
 {
 	const char *at = (const char *)g->text.data;
+	int owed = 0;
 
 	if (g->text.error)
 		return g->text.error;
 	for (size_t i = 0; i < g->nr_cells; i++) {
 		unsigned int column = (unsigned int)(i % g->nr_columns);
 		int blanks = (int)(g->width[column] - width_of(at));
-		bool last = column + 1 == g->nr_columns;
 
-		if (g->right[column])
-			fprintf(out, "%*s%s", blanks, "", at);
-		else
-			fprintf(out, "%s%*s", at, last ? 0 : blanks, "");
-		fputs(last ? "\n" : "  ", out);
+		/* Blanks are owed until something follows them. */
+		if (column == 0)
+			owed = 0;
+		if (*at) {
+			fprintf(out, "%*s%s", owed + (g->right[column] ? blanks : 0), "", at);
+			owed = 2 + (g->right[column] ? 0 : blanks);
+		} else {
+			owed += blanks + 2;
+		}
+		if (column + 1 == g->nr_columns)
+			fputc('\n', out);
 		at += strlen(at) + 1;
 	}
 	return 0;

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/characterize/replay.h"
+#include "tests/slow/sample.h"
+#include "tests/tap.h"
+
+#define NR_HOSTS    2
+#define NR_SEGMENTS 5
+#define NR	    900
+#define WINDOW_NS   700000000ull /* no divisor of the segments' second */
+
+static const char *const hosts[NR_HOSTS] = { "alpha", "beta" };
+
+/* Alpha's clock is an hour off beta's; some requests take longer than a window. */
+static struct sample sample_of(int h, uint64_t q)
+{
+	uint64_t begin = (uint64_t)(h + 1) * 3600000000000 + q * 1000000000;
+
+	return (struct sample){
+		.host = hosts[h],
+		.boot_id = "boot",
+		.epoch = 1,
+		.sequence = q,
+		.real_offset_ns = SAMPLE_REAL_NS - (uint64_t)(h + 1) * 3600000000000,
+		.begin_ns = begin,
+		.end_ns = begin + 1000000000,
+	};
+}
+
+static void requests_of(int h, uint64_t q, struct request *r)
+{
+	struct sample s = sample_of(h, q);
+
+	sample_requests((uint64_t)h * 50 + q, s.begin_ns, s.end_ns, r, NR);
+	for (size_t i = 0; i < NR; i += 97)
+		r[i].completion_ns += i * 2000000;
+}
+
+struct kept {
+	struct profile *profiles;
+	size_t nr;
+};
+
+static int keep(void *ctx, struct profile *p)
+{
+	struct kept *k = ctx;
+
+	k->profiles = realloc(k->profiles, (k->nr + 1) * sizeof(*k->profiles));
+	k->profiles[k->nr++] = *p;
+	profile_init(p);
+	return 0;
+}
+
+static void kept_free(struct kept *k)
+{
+	for (size_t i = 0; i < k->nr; i++)
+		profile_release(&k->profiles[i]);
+	free(k->profiles);
+}
+
+static void run(const char *dir, uint64_t window_ns, struct kept *out)
+{
+	struct replay_config config = { .window_ns = window_ns, .profile = keep, .ctx = out };
+	struct store *store = NULL;
+	struct scan *scan = NULL;
+	struct err err = { 0 };
+
+	ok_int(store_open(&store, dir, true, &err), 0);
+	ok_int(scan_open_store(&scan, store, NULL, NULL, &err), 0);
+	if (!ok_int(replay(scan, &config, &err), 0))
+		tap_note("%s", err.line);
+	scan_close(scan);
+	store_close(store);
+}
+
+static const char *make(void)
+{
+	const char *dir = sample_folder();
+	struct request r[NR];
+
+	for (int h = 0; h < NR_HOSTS; h++) {
+		for (uint64_t q = 0; q < NR_SEGMENTS; q++) {
+			struct sample s = sample_of(h, q);
+
+			requests_of(h, q, r);
+			sample_store(dir, &s, r, NR);
+		}
+	}
+	return dir;
+}
+
+/* The literal answer: a window of its own, the requests of the device that completed in
+ * [begin, end), one after the other. */
+static struct window *literal(int h, uint32_t device, uint64_t begin, uint64_t end)
+{
+	struct window_config config = { 0 };
+	struct window *w = NULL;
+	struct request r[NR];
+
+	ok_int(window_new(&w, &config, begin), 0);
+	for (uint64_t q = 0; q < NR_SEGMENTS; q++) {
+		uint64_t offset = sample_of(h, q).real_offset_ns;
+
+		requests_of(h, q, r);
+		for (size_t i = 0; i < NR; i++) {
+			r[i].arrival_ns += offset;
+			r[i].dispatch_ns += offset;
+			r[i].completion_ns += offset;
+			if (r[i].device == device && r[i].completion_ns >= begin &&
+			    r[i].completion_ns < end)
+				window_add(w, &r[i]);
+		}
+	}
+	return w;
+}
+
+static bool same_number(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+/* Everything of one period; what looks back over periods (the curve, clients at the border) is
+ * for whole traces only. */
+static void same_profile(const struct profile *got, const struct profile *want, bool whole)
+{
+	ok(memcmp(got->requests, want->requests, sizeof(got->requests)) == 0);
+	ok(memcmp(got->bytes, want->bytes, sizeof(got->bytes)) == 0);
+	ok(same_number(got->open.rate_per_s, want->open.rate_per_s));
+	ok(same_number(got->closed.in_flight_mean, want->closed.in_flight_mean));
+	ok(same_number(got->read.sequential_ratio, want->read.sequential_ratio));
+	ok(same_number(got->all_stream_ratio, want->all_stream_ratio));
+	ok(same_number(got->locality.footprint_bytes, want->locality.footprint_bytes));
+	for (int stage = 0; stage < NR_STAGES; stage++) {
+		const struct histogram *a = &got->read.response.stage[stage];
+		const struct histogram *b = &want->read.response.stage[stage];
+
+		ok_eq(a->nr, b->nr);
+		ok_eq(a->sum_ns, b->sum_ns);
+		ok_eq(a->max_ns, b->max_ns);
+	}
+	if (!whole)
+		return;
+	ok(same_number(got->closed.clients_mean, want->closed.clients_mean));
+	ok(same_number(got->closed.think_time_mean_s, want->closed.think_time_mean_s));
+	ok(same_number(got->open.interarrival_scv, want->open.interarrival_scv));
+	ok_eq(got->locality.nr_miss_ratio, want->locality.nr_miss_ratio);
+	for (size_t i = 0; i < got->locality.nr_miss_ratio; i++)
+		ok(got->locality.miss_ratio[i].miss_ratio ==
+		   want->locality.miss_ratio[i].miss_ratio);
+}
+
+static void check(const struct profile *p, bool whole)
+{
+	int h = strcmp(p->host, hosts[1]) == 0;
+	uint32_t device =
+		strcmp(p->device_name, "sdb") == 0 ? device_make(8, 16) : device_make(8, 0);
+	/* Seconds as double hold these times to some hundred nanoseconds; windows lie on a grid
+	 * of milliseconds, and the last request of a trace ends where it ends. */
+	uint64_t begin = (uint64_t)llround(p->begin_s * 1e3) * 1000000;
+	uint64_t end = (uint64_t)llround(p->end_s * 1e3) * 1000000;
+	struct window *w;
+	struct profile want;
+
+	if (whole)
+		end += 10000000000ull;
+	w = literal(h, device, begin, end);
+	profile_init(&want);
+	ok_int(window_profile(
+		       w, whole ? begin + (uint64_t)llround((p->end_s - p->begin_s) * 1e9) : end,
+		       &want),
+	       0);
+	if (whole) { /* its end is known to the rounding of a double only */
+		ok_near(p->open.rate_per_s / want.open.rate_per_s, 1, 1e-6);
+		want.open.rate_per_s = p->open.rate_per_s;
+		ok_near(p->closed.in_flight_mean / want.closed.in_flight_mean, 1, 1e-6);
+		want.closed.in_flight_mean = p->closed.in_flight_mean;
+		ok_near(p->closed.clients_mean / want.closed.clients_mean, 1, 1e-6);
+		want.closed.clients_mean = p->closed.clients_mean;
+	}
+	same_profile(p, &want, whole);
+	profile_release(&want);
+	window_free(w);
+}
+
+static void whole(void)
+{
+	const char *dir = make();
+	struct kept k = { 0 };
+	uint64_t sum = 0;
+
+	run(dir, 0, &k);
+	if (ok_eq(k.nr, 4)) {
+		for (size_t i = 0; i < k.nr; i++) {
+			check(&k.profiles[i], true);
+			sum += k.profiles[i].requests[0] + k.profiles[i].requests[1];
+		}
+		ok_str(k.profiles[0].host, "alpha");
+		ok_str(k.profiles[0].device_name, "sda");
+		ok_str(k.profiles[3].host, "beta");
+	}
+	ok_eq(sum, NR_HOSTS * NR_SEGMENTS * NR);
+	kept_free(&k);
+	sample_remove(dir);
+}
+
+static void windows(void)
+{
+	const char *dir = make();
+	struct kept k = { 0 };
+	uint64_t sum = 0;
+
+	run(dir, WINDOW_NS, &k);
+	for (size_t i = 0; i < k.nr; i++) {
+		const struct profile *p = &k.profiles[i];
+
+		/* The last period ends with what was watched or with its last request. */
+		if (p->end_s - p->begin_s > 0.6999)
+			check(p, false);
+		sum += p->requests[0] + p->requests[1];
+		if (i)
+			ok(p->begin_s >= k.profiles[i - 1].begin_s);
+	}
+	ok(k.nr >= 4 * 7);
+	ok_eq(sum, NR_HOSTS * NR_SEGMENTS * NR);
+	kept_free(&k);
+	sample_remove(dir);
+}
+
+static void losses(void)
+{
+	const char *dir = sample_folder();
+	struct sample s = sample_of(0, 0);
+	struct ledger lost = { 0 };
+	struct request r[NR];
+	struct kept k = { 0 };
+	uint64_t real = s.begin_ns + s.real_offset_ns;
+
+	/* 100 of sda in the second half, 40 of nobody knows which over all of it */
+	ledger_add(&lost, &(struct loss){ LOSS_RING_FULL, true, 100, real + 500000000,
+					  real + 1000000000, device_make(8, 0) });
+	ledger_add(&lost, &(struct loss){ LOSS_UNPAIRED, true, 40, real, real + 1000000000, 0 });
+	s.ledger = &lost;
+	sample_requests(1, s.begin_ns, s.end_ns, r, NR);
+	sample_store(dir, &s, r, NR);
+	run(dir, 500000000, &k);
+	if (ok_eq(k.nr, 4)) {
+		ok_eq(k.profiles[0].lost, 20); /* sda, first half */
+		ok_eq(k.profiles[1].lost, 20); /* sdb */
+		ok_eq(k.profiles[2].lost, 120);
+		ok_eq(k.profiles[3].lost, 20);
+	}
+	kept_free(&k);
+	ledger_release(&lost);
+	sample_remove(dir);
+}
+
+static const struct tap_test tests[] = {
+	{ "a whole trace gives what a window fed request by request gives", whole },
+	{ "each period gives what its completions alone give", windows },
+	{ "losses go to their device and their time", losses },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}
