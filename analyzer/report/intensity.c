@@ -129,10 +129,14 @@ static void marks(struct buf *out, const struct stack *s, const struct load_peak
 	struct label value, window, clock;
 	char text[200];
 
+	bool right = scale_px(&s->x, (double)p->max_at_ns) > (f->left + f->right) / 2;
+
+	/* The two labels keep to opposite halves. */
 	y = scale_px(&s->y, p->p95 / unit);
 	svg_line(out, "rule", f->left, y, f->right, y);
 	snprintf(text, sizeof(text), "P95 %s", label_count(&value, p->p95 / unit));
-	svg_text(out, "note end halo", f->right - 4, y - 4, text);
+	svg_text(out, right ? "note start halo" : "note end halo",
+		 right ? f->left + 4 : f->right - 4, y - 4, text);
 
 	x = scale_px(&s->x, (double)p->max_at_ns);
 	y = scale_px(&s->y, p->max / unit);
@@ -140,10 +144,8 @@ static void marks(struct buf *out, const struct stack *s, const struct load_peak
 	snprintf(text, sizeof(text), "peak %s in %s at %s", label_count(&value, p->max / unit),
 		 label_duration(&window, peaks->window_s),
 		 label_clock(&clock, p->max_at_ns, peaks->window_s < 1 ? 3 : 0, s->x.utc));
-	if (x > (f->left + f->right) / 2)
-		svg_text(out, "note end halo", x - 8, y + 4, text);
-	else
-		svg_text(out, "note start halo", x + 8, y + 4, text);
+	svg_text(out, right ? "note end halo" : "note start halo", x + (right ? -8 : 8), y - 6,
+		 text);
 }
 
 static void class_legend(struct buf *out, const struct frame *f)

@@ -28,7 +28,7 @@ void load_release(struct load *l);
 /* 0 or -ENOMEM. */
 int load_add(struct load *l, uint64_t arrival_ns, uint32_t bytes);
 
-/* Rates per second over all windows from the first to the last request, idle ones included. */
+/* Rates per second over all windows that the grid has, idle ones included. */
 struct load_peak {
 	double mean, p95, p99, max;
 	uint64_t max_at_ns; /* where the first window of the maximum begins */

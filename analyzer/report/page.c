@@ -130,13 +130,17 @@ static void load_facts(struct page *pg)
 {
 	const struct load_peaks *p = &pg->r->peaks;
 	const struct load_peak *requests = &p->of[LOAD_REQUESTS], *bytes = &p->of[LOAD_BYTES];
+	const struct profile *all = &pg->r->all;
+	double seconds = all->end_s - all->begin_s;
+	uint64_t nr = all->requests[OPERATION_READ] + all->requests[OPERATION_WRITE];
+	uint64_t moved = all->bytes[OPERATION_READ] + all->bytes[OPERATION_WRITE];
 	struct label a, b, c, w;
 	char value[128], more[200];
 
 	snprintf(more, sizeof(more), "P95 %s, peak %s in %s", label_count(&a, requests->p95),
 		 label_count(&b, requests->max), label_duration(&w, p->window_s));
-	fact(pg, "Requests/s", label_count(&c, requests->mean), more);
-	snprintf(value, sizeof(value), "%s/s", label_bytes(&c, bytes->mean));
+	fact(pg, "Requests/s", label_count(&c, (double)nr / seconds), more);
+	snprintf(value, sizeof(value), "%s/s", label_bytes(&c, (double)moved / seconds));
 	snprintf(more, sizeof(more), "P95 %s/s, peak %s/s", label_bytes(&a, bytes->p95),
 		 label_bytes(&b, bytes->max));
 	fact(pg, "Throughput", value, more);
@@ -300,9 +304,9 @@ static int sections(struct page *pg)
 	}
 	if (nr > PAGE_DEVICES)
 		buf_printf(pg->out,
-			   "<p class=\"soft\">%zu more devices have no access map here; "
-			   "<code>--figure access --device NAME</code> draws theirs.</p>\n",
-			   nr - PAGE_DEVICES);
+			   "<p class=\"soft\">%zu more device%s no access map here; "
+			   "<code>--figure access --device NAME</code> draws it.</p>\n",
+			   nr - PAGE_DEVICES, nr - PAGE_DEVICES == 1 ? " has" : "s have");
 	return err;
 }
 
@@ -318,8 +322,9 @@ static void losses(struct page *pg)
 			buf_printf(pg->out, " %s %llu;", loss_cause_name(i),
 				   (unsigned long long)l->total[i]);
 	if (pg->r->nr_missing)
-		buf_printf(pg->out, " %llu segments missing in sequence;",
-			   (unsigned long long)pg->r->nr_missing);
+		buf_printf(pg->out, " %llu segment%s missing in sequence;",
+			   (unsigned long long)pg->r->nr_missing,
+			   pg->r->nr_missing == 1 ? "" : "s");
 	buf_printf(pg->out, " as the agents counted.</p>\n");
 }
 

@@ -77,6 +77,19 @@ is "$("$blkcast" report "$T/a's.seg" "$T/b.seg" --figure devices --csv | cut -d,
 like "$(grep -A1 '<footer>' "$T/hosts.html" | tail -n 1)" 'Lost: ring_full 123;' "what was lost is said by cause"
 like "$(grep -o 'Quality .*requests are known to be lost' "$T/hosts.html")" '123 requests' "and at the top"
 
+# A store: a part of it, by host, device and time; what is missing is said.
+"$BUILD/tests/system/sample_store" "$T/store"
+exits 0 "a page of a store" "$blkcast" report --utc --store "$T/store" -o "$T/store.html"
+like "$(grep -o '<h1>[^<]*' "$T/store.html")" '4 devices on 2 hosts' "has all its hosts"
+like "$(cat "$T/store.html")" '1 segments? missing in sequence' "and says that a segment is missing"
+like "$(cat "$T/store.html")" '1 more device has no access map here' "and what it leaves out"
+exits 0 "a part of it" "$blkcast" report --utc --store "$T/store" --host web1 --device sdb \
+	--begin 2026-01-01T00:00:01Z --end 2026-01-01T00:00:03Z --figure sizes --csv
+want=$("$blkcast" characterize --json --store "$T/store" --host web1 --device sdb \
+	--begin 2026-01-01T00:00:01Z --end 2026-01-01T00:00:03Z | jq '.[0].requests | .read + .write')
+is "$(awk -F, 'NR > 1 { s += $2 + $3 } END { print s }' "$T/out")" "$want" \
+	"counts what characterize counts"
+
 # Hardly anything is still a page, and no number in it is none.
 for t in "0.001 1000 1" "0.0001 20000 1" "100000 0.01 1" "3 1 9"; do
 	# shellcheck disable=SC2086
