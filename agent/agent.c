@@ -18,7 +18,7 @@
 #include "agent/top.h"
 
 #define HEARTBEAT_NS 60000000000u
-#define LOOK_NS	     50000000u
+#define LOOK_NS	     100000000u
 
 struct agent {
 	struct config *config;

@@ -25,7 +25,7 @@
 #include "formats/segment.h"
 
 #define PIPELINE_POLL_MS      20
-#define PIPELINE_IDLE_POLL_MS 100
+#define PIPELINE_IDLE_POLL_MS 250
 
 struct pipeline;
 struct fileset_scan;
