@@ -268,19 +268,44 @@ static int dump_columns(struct cli *cli)
 	return print_columns(cli, sums, nr, nr_requests);
 }
 
+/* A profile as the agent stored it, one line each. */
+static void print_stored(void *ctx, uint32_t trace, const char *json)
+{
+	(void)ctx;
+	(void)trace;
+	printf("%s\n", json);
+}
+
+/* Profiles come with their segments: the requests are read past. */
+static int dump_profiles(struct cli *cli, struct scan *scan)
+{
+	struct scan_request *batch = calloc(SCAN_BATCH, sizeof(*batch));
+	int64_t nr;
+
+	if (!batch)
+		return cli_fail(cli, &(struct err){ .code = ENOMEM, .line = "out of memory" });
+	while ((nr = scan_next(scan, batch, SCAN_BATCH)) > 0)
+		;
+	free(batch);
+	return nr < 0 ? cli_fail(cli, scan_error(scan)) : CLI_DONE;
+}
+
 static int run(struct cli *cli)
 {
 	struct selection sel = { 0 };
 	const char *format_name = NULL;
 	uint64_t limit = 0;
-	bool columns = false;
+	bool columns = false, profiles = false;
 	const struct cli_option options[] = {
 		SELECTION_OPTIONS(&sel),
 		CLI_STRING("format", 'f', "FORMAT", &format_name, "text (default), csv or jsonl"),
 		CLI_U64("limit", 'n', "N", &limit, "only the first N requests"),
+		CLI_FLAG("profiles", 0, &profiles,
+			 "the profiles that the agents stored, as JSON lines"),
 		CLI_FLAG("columns", 0, &columns, "sizes of the compressed columns of the files"),
 		CLI_END,
 	};
+	const struct scan_hooks hooks = { .profile = print_stored };
 	unsigned int format = 0;
 	struct scan *scan = NULL;
 	struct err err = { 0 };
@@ -299,10 +324,12 @@ static int run(struct cli *cli)
 		return cli_usage(cli, "--columns: expected segment files");
 	if (columns)
 		return dump_columns(cli);
-	status = selection_open(&sel, cli, &scan, NULL, &err);
+	status = selection_open(&sel, cli, &scan, profiles ? &hooks : NULL, &err);
 	if (status < 0) {
 		err.code = -status;
 		status = cli_fail(cli, &err);
+	} else if (profiles) {
+		status = dump_profiles(cli, scan);
 	} else {
 		status = dump_requests(cli, scan, (enum dump_format)format, limit);
 	}
@@ -314,7 +341,8 @@ static int run(struct cli *cli)
 const struct command command_dump = {
 	.name = "dump",
 	.summary = "the requests of a trace as text, CSV or JSON lines",
-	.usage = "[SELECTION] (--store DIR | FILE...)\n--columns FILE...",
+	.usage =
+		"[SELECTION] (--store DIR | FILE...)\n--profiles (--store DIR | FILE...)\n--columns FILE...",
 	.example = "blkcast dump --store traces --device loop0 --format csv --limit 10",
 	.details = "Flags in text: S sync, M metadata, A read-ahead, F forced unit access, P "
 		   "pre-flush,\nT passthrough, K kernel thread, O the agent's own, Z zone append. "

@@ -28,6 +28,9 @@ is "$("$b" dump --format csv "$one" | sed 1d | wc -l)" 1500 "a file alone"
 is "$("$b" dump --columns "$one" | sed -n '1p;$p' | awk '{ print $1 }' | tr '\n' ' ')" \
 	"column total " "sizes of the columns"
 
+exits 0 "a trace without stored profiles: exit 0" "$b" dump --store "$T/store" --profiles
+is "$(cat "$T/out")" "" "and none is shown"
+
 head -c 5000 "$one" >"$T/cut"
 exits 2 "a cut file: exit 2" "$b" dump "$T/cut"
 like "$(cat "$T/err")" "^blkcast dump: $T/cut: offset 0: expected [0-9]+ more bytes$" \
