@@ -412,17 +412,6 @@ static void take_over(struct account *a, struct stream_half *s, const struct cap
 	}
 }
 
-/* Another boot: how much went by cannot be known, only when. */
-static void declare_reboot(struct account *a, struct stream_half *s, const struct capture_half *old,
-			   uint64_t now_real_ns)
-{
-	struct loss gap = gap_of(old, now_real_ns);
-
-	gap.cause = LOSS_NOT_WATCHED;
-	gap.count_known = false;
-	keep_loss(a, s, &gap);
-}
-
 void account_begin(struct account *a, uint64_t epoch, uint64_t realtime_ns,
 		   const struct account_base *bases, size_t nr)
 {
@@ -440,9 +429,13 @@ void account_begin(struct account *a, uint64_t epoch, uint64_t realtime_ns,
 	*new = (struct capture_half){ .realtime_ns = realtime_ns, .watches_all = a->watches_all };
 	if (f->epoch[next] && strcmp(f->boot_id[next], a->boot_id)) {
 		static const struct capture_half nothing;
+		struct loss gap = gap_of(old, realtime_ns);
 
 		declare_died(a, s, old, realtime_ns);
-		declare_reboot(a, s, old, realtime_ns);
+		/* Another boot: how much went by cannot be known, only when. */
+		gap.cause = LOSS_NOT_WATCHED;
+		gap.count_known = false;
+		keep_loss(a, s, &gap);
 		take_over(a, s, &nothing, new, bases, nr);
 	} else {
 		if (f->epoch[next])

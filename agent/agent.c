@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,6 +193,8 @@ static int start_pipeline(struct agent *a, struct err *err)
 	ret = pipeline_start(&p, &config, err);
 	if (!ret)
 		atomic_store(&a->pipeline, p);
+	/* Loading the tracer takes the kernel's types, some MiB, for a moment: they go back. */
+	malloc_trim(0);
 	return ret;
 }
 

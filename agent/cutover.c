@@ -1,36 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "agent/cutover.h"
-
-/* Fields of /sys/dev/block/M:m/stat, Documentation/block/stat.rst. */
-enum { STAT_READS = 0, STAT_WRITES = 4, STAT_DISCARDS = 11, STAT_FLUSHES = 15, NR_STATS = 17 };
-
-int cutover_read_sysfs(uint32_t device, uint64_t *completed)
-{
-	uint64_t stats[NR_STATS] = { 0 };
-	char path[64];
-	FILE *f;
-	int nr = 0;
-
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/stat", device_major(device),
-		 device_minor(device));
-	f = fopen(path, "re");
-	if (!f)
-		return -errno;
-	while (nr < NR_STATS && fscanf(f, "%" SCNu64, &stats[nr]) == 1)
-		nr++;
-	fclose(f);
-	if (nr <= STAT_WRITES) /* discards came with 4.18, flushes with 5.5 */
-		return -EBADMSG;
-	*completed =
-		stats[STAT_READS] + stats[STAT_WRITES] + stats[STAT_DISCARDS] + stats[STAT_FLUSHES];
-	return 0;
-}
 
 static uint64_t now_ns(void)
 {

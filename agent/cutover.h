@@ -41,8 +41,6 @@ struct cutover {
 
 /* How a device's completed requests are read: 0 or -errno. */
 typedef int (*cutover_read)(uint32_t device, uint64_t *completed);
-/* From /sys/dev/block: reads, writes, discards and flushes. */
-int cutover_read_sysfs(uint32_t device, uint64_t *completed);
 
 /* Readings of all these devices, 1 ms apart; a device that cannot be read is left out. -ENOMEM. */
 int cutover_take(struct cutover *c, const uint32_t *devices, size_t nr, cutover_read read);
