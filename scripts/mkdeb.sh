@@ -15,9 +15,13 @@ install -D -m 644 LICENSE "$root/usr/share/doc/blkcast/copyright"
 install -m 644 README.md "$root/usr/share/doc/blkcast/"
 install -d -m 700 "$root/var/lib/blkcast"
 
-# The libraries that the programs are linked with, as dpkg-shlibdeps would find them.
-libs=$(ldd "$BUILD/blkcast" "$BUILD/blkcast-agent" | awk '/=> \// { print $3 }' | sort -u |
-	xargs -n 1 readlink -f | xargs dpkg-query -S 2>/dev/null | cut -d: -f1 | sort -u | paste -sd, | sed 's/,/, /g')
+# The packages of the libraries that the programs name. dpkg knows files by the path they were shipped
+# under, which need not be the one they are found by (/lib is /usr/lib): by name, then.
+libs=$(for p in "$BUILD/blkcast" "$BUILD/blkcast-agent"; do objdump -p "$p"; done |
+	awk '$1 == "NEEDED" { print $2 }' | sort -u |
+	while read -r name; do
+		dpkg-query -S "*/$name" 2>/dev/null | grep -v -e '-i386' -e '-x32' | head -n 1
+	done | cut -d: -f1 | sort -u | paste -sd, | sed 's/,/, /g')
 mkdir "$root/DEBIAN"
 cat >"$root/DEBIAN/control" <<EOF
 Package: blkcast
