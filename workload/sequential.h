@@ -40,8 +40,8 @@ struct sequential {
 	struct sequential_end *ends; /* [subset_requests], by request number */
 	uint32_t nr;		     /* requests of the open subset */
 	uint32_t counted, streaming, continuing; /* of them: paired; in a stream; not its first */
-	uint64_t nr_closed;	     /* finished subsets ... */
-	double sum_ratios;	     /* ... and the sum of their ratios */
+	uint64_t nr_closed;			 /* finished subsets ... */
+	double sum_ratios;			 /* ... and the sum of their ratios */
 	/* of finished subsets */
 	uint64_t all_requests, all_counted, all_streaming, all_continuing;
 };
