@@ -45,7 +45,7 @@ sysctl -qw kernel.bpf_stats_enabled=1
 # The two tools take turns, so that both see the same machine.
 for _ in 1 2 3; do
 	busy_load 4
-	agent_start --no-trace
+	agent_start
 	sleep 1.5
 	bpf_ns '^block_(io_|rq_)' >>"$T/ours"
 	agent_stop
