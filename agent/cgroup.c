@@ -2,18 +2,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <mntent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
-#include <linux/magic.h>
 #include <unistd.h>
 
 #include "agent/cgroup.h"
 
-#define CGROUP_ROOT   "/sys/fs/cgroup"
 #define NR_SLOTS      (2 * CGROUP_MAX)
 #define FILEID_KERNFS 0xfe /* include/linux/exportfs.h, kernel 5.6 */
 
@@ -33,7 +31,31 @@ struct cgroup_table {
 	char root[PATH_MAX];
 };
 
-int cgroup_table_new(struct cgroup_table **out, const char *root)
+/* Where the hierarchy is mounted that accounts for block I/O. -ENOENT. */
+static int find_root(char root[PATH_MAX])
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	struct mntent *m;
+	int ret = -ENOENT;
+
+	while (mounts && (m = getmntent(mounts))) {
+		bool is_old = !strcmp(m->mnt_type, "cgroup") && hasmntopt(m, "blkio");
+
+		if (!is_old && strcmp(m->mnt_type, "cgroup2"))
+			continue;
+		if (strlen(m->mnt_dir) >= PATH_MAX)
+			continue;
+		memcpy(root, m->mnt_dir, strlen(m->mnt_dir) + 1);
+		ret = 0;
+		if (is_old)
+			break;
+	}
+	if (mounts)
+		endmntent(mounts);
+	return ret;
+}
+
+int cgroup_table_new(struct cgroup_table **out)
 {
 	struct cgroup_table *t = calloc(1, sizeof(*t));
 
@@ -46,7 +68,7 @@ int cgroup_table_new(struct cgroup_table **out, const char *root)
 	}
 	t->generation = 1;
 	t->root_fd = -1;
-	if (realpath(root ? root : CGROUP_ROOT, t->root))
+	if (!find_root(t->root))
 		t->root_fd = open(t->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	*out = t;
 	return 0;
@@ -159,23 +181,27 @@ size_t cgroup_table_collect(struct cgroup_table *t, const struct segment_cgroup 
 
 int cgroup_find(const char *path, uint64_t *id, uint32_t *level, struct err *err)
 {
-	bool is_below = strncmp(path, CGROUP_ROOT, strlen(CGROUP_ROOT)) != 0;
-	char full[2 * PATH_MAX], real[PATH_MAX];
-	struct statfs fs;
+	char root[PATH_MAX], full[2 * PATH_MAX], real[PATH_MAX];
+	bool is_below;
 	struct stat st;
+	size_t len;
 
-	if (snprintf(full, sizeof(full), "%s%s%s", is_below ? CGROUP_ROOT : "",
+	if (find_root(root))
+		return err_set(err, ENOENT, "cgroup: %s: no hierarchy for block I/O is mounted",
+			       path);
+	len = strlen(root);
+	is_below = strncmp(path, root, len) || (path[len] && path[len] != '/');
+	if (snprintf(full, sizeof(full), "%s%s%s", is_below ? root : "",
 		     is_below && *path != '/' ? "/" : "", path) >= (int)sizeof(full))
 		return err_set(err, ENAMETOOLONG, "cgroup: %.80s...: too long", path);
 	if (!realpath(full, real) || stat(real, &st))
 		return err_set(err, errno, "cgroup: %s: %s: expected a folder below %s", path,
-			       strerror(errno), CGROUP_ROOT);
-	if (statfs(real, &fs) || fs.f_type != CGROUP2_SUPER_MAGIC || !S_ISDIR(st.st_mode))
-		return err_set(err, EINVAL,
-			       "cgroup: %s: expected a folder of the unified hierarchy", path);
+			       strerror(errno), root);
+	if (!S_ISDIR(st.st_mode) || strncmp(real, root, len))
+		return err_set(err, EINVAL, "cgroup: %s: expected a folder below %s", path, root);
 	*id = st.st_ino;
 	*level = 0;
-	for (const char *at = real + strlen(CGROUP_ROOT); *at; at++)
+	for (const char *at = real + len; *at; at++)
 		*level += *at == '/';
 	return 0;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroup: ids of the unified hierarchy to paths below its root, and which of them the running
- * segment mentions. An id is the kernfs id: the inode number of the cgroup's folder. One thread.
+ * cgroup: ids of block cgroups to paths below their root, and which of them the running segment
+ * mentions. An id is the kernfs id: the inode number of the cgroup's folder. The hierarchy is the
+ * one that accounts for block I/O: the old blkio one where it is mounted, else the unified one.
+ * One thread.
  */
 #ifndef AGENT_CGROUP_H
 #define AGENT_CGROUP_H
@@ -16,8 +18,8 @@
 
 struct cgroup_table;
 
-/* root: where the hierarchy is mounted; NULL: /sys/fs/cgroup. 0, -ENOMEM. */
-int cgroup_table_new(struct cgroup_table **out, const char *root);
+/* 0, -ENOMEM. Without a hierarchy no cgroup is named. */
+int cgroup_table_new(struct cgroup_table **out);
 void cgroup_table_free(struct cgroup_table *t);
 
 /* The running segment mentions it; beyond CGROUP_MAX no further ones are. O(1). */
@@ -30,7 +32,7 @@ void cgroup_table_use(struct cgroup_table *t, uint64_t id);
  */
 size_t cgroup_table_collect(struct cgroup_table *t, const struct segment_cgroup **out);
 
-/* The id of a cgroup's folder, absolute or below the root, and its depth below the root (0).
+/* The id of a cgroup's folder, absolute or below the root; the root has level 0.
  * -errno with one line in err. */
 int cgroup_find(const char *path, uint64_t *id, uint32_t *level, struct err *err);
 

@@ -58,7 +58,7 @@ int stream_new(struct stream **out, const struct stream_config *config)
 	s->config = *config;
 	s->begin = stream_anchor();
 	if (segment_writer_new(&s->writer) || task_table_new(&s->tasks, TASK_MAX) ||
-	    cgroup_table_new(&s->cgroups, NULL)) {
+	    cgroup_table_new(&s->cgroups)) {
 		stream_free(s);
 		return -ENOMEM;
 	}
