@@ -252,6 +252,8 @@ static int finish(struct run *run)
 
 	if (status == 0 && !run->config->window_ns)
 		return finish_whole(run);
+	for (uint32_t i = 0; i < run->nr_series; i++)
+		series_advance(run->series[i], UINT64_MAX);
 	while (status == 0 && (s = earliest(run, is_unfinished)))
 		status = emit(run, s, s->nr_pending == 0 && s->end_ns >= series_watched_end(s));
 	return status;

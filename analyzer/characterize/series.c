@@ -220,6 +220,30 @@ static uint64_t period_end(const struct series *s, uint64_t watched_until)
 	return end > s->begin_ns ? end : s->begin_ns + 1;
 }
 
+/* After a period with nothing in it: nothing is due before the next instant that was watched, the
+ * next completion, or where the stream has come to. A trace that rests for a year takes no loop of
+ * its seconds. */
+static void skip_gap(struct series *s, uint64_t window_ns)
+{
+	uint64_t next = s->latest_ns;
+
+	for (uint32_t t = 0; t < scan_nr_traces(s->scan); t++) {
+		const struct scan_trace *trace = scan_trace(s->scan, t);
+
+		if (strcmp(trace->host, s->last->host) != 0)
+			continue;
+		for (size_t i = 0; i < trace->nr_covered; i++)
+			if (trace->covered[i].end_real_ns > s->end_ns &&
+			    trace->covered[i].begin_real_ns < next)
+				next = trace->covered[i].begin_real_ns;
+	}
+	for (size_t i = 0; i < s->nr_pending; i++)
+		if (s->pending[i].completion_ns < next)
+			next = s->pending[i].completion_ns;
+	if (next > s->end_ns && next != UINT64_MAX)
+		s->end_ns += (next - s->end_ns) / window_ns * window_ns;
+}
+
 static int next_period(struct series *s, uint64_t window_ns)
 {
 	struct request *again = s->pending;
@@ -259,6 +283,8 @@ int series_close(struct series *s, uint64_t window_ns, bool at_end, struct profi
 			p->quality.coverage_ratio = 1;
 		profile_grade(p);
 	}
+	if (*nothing && window_ns)
+		skip_gap(s, window_ns);
 	if (status == 0 && window_ns)
 		status = next_period(s, window_ns);
 	return status;

@@ -112,7 +112,10 @@ int catalog_open(struct catalog **out, const char *path, struct err *err)
 		goto out;
 	}
 	sqlite3_busy_timeout(c->db, BUSY_TIMEOUT_MS);
-	status = run(c, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 8000", err);
+	status = run(
+		c,
+		"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 8000",
+		err);
 	if (status == 0)
 		status = check_schema(c, err);
 out:

@@ -125,7 +125,8 @@ static void measure(unsigned int nr_hosts, const char *label)
 		cheap = best(cheap, replay_s(store, true));
 	}
 	snprintf(name, sizeof(name), "scan in time order, %s", label);
-	figure(name, (double)nr / scan / 1e6, "M requests/CPU s", "-", "read, check, decode, merge");
+	figure(name, (double)nr / scan / 1e6, "M requests/CPU s", "-",
+	       "read, check, decode, merge");
 	snprintf(name, sizeof(name), "characterize, all estimators, %s", label);
 	figure(name, (double)nr / all / 1e6, "M requests/CPU s", ">= 8", "random 4 KiB over 1 GiB");
 	snprintf(name, sizeof(name), "characterize, counts and response times, %s", label);

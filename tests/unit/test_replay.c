@@ -258,9 +258,39 @@ static void losses(void)
 	sample_remove(dir);
 }
 
+/* Three seconds watched each year; a window is a second. */
+static void years(void)
+{
+	const char *dir = sample_folder();
+	struct request r[NR];
+	struct kept k = { 0 };
+
+	for (uint64_t year = 0; year < 3; year++) {
+		struct sample s = sample_of(0, 0);
+
+		s.epoch = year + 1;
+		s.begin_ns += year * 31536000000000000;
+		s.end_ns = s.begin_ns + 3000000000;
+		sample_requests(year, s.begin_ns, s.begin_ns + 1000000000, r, NR);
+		sample_store(dir, &s, r, year == 1 ? 0 : NR);
+	}
+	run(dir, 1000000000, &k);
+	ok_eq(k.nr, 2 * 3 * 3);
+	for (size_t i = 0; i + 1 < k.nr; i++)
+		ok(k.profiles[i].begin_s <= k.profiles[i + 1].begin_s);
+	if (k.nr == 18) {
+		ok_near(k.profiles[6].begin_s, SAMPLE_REAL_NS / 1e9 + 31536000, 1e-3);
+		ok_eq(k.profiles[6].requests[0], 0);
+		ok(k.profiles[12].requests[0] > 0);
+	}
+	kept_free(&k);
+	sample_remove(dir);
+}
+
 static const struct tap_test tests[] = {
 	{ "a whole trace gives what a window fed request by request gives", whole },
 	{ "each period gives what its completions alone give", windows },
+	{ "years that nobody watched take no time and give no windows", years },
 	{ "losses go to their device and their time", losses },
 };
 
