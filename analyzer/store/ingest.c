@@ -130,6 +130,17 @@ static int write_all(int fd, const uint8_t *data, size_t len)
 	return 0;
 }
 
+/* Never over a file that is there: another process may serve the same store. File systems that
+ * cannot promise that are left to the look before. */
+static int rename_new(int dir_fd, const char *from, const char *to)
+{
+	if (renameat2(dir_fd, from, dir_fd, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	return renameat(dir_fd, from, dir_fd, to) == 0 ? 0 : -errno;
+}
+
 /* After a failed fsync the pages count as clean: the file is thrown away, never synced again. */
 static int write_file(int dir_fd, const char *temporary, const char *path, const void *data,
 		      size_t len)
@@ -145,8 +156,8 @@ static int write_file(int dir_fd, const char *temporary, const char *path, const
 		status = -errno;
 	if (close(fd) < 0 && status == 0)
 		status = -errno;
-	if (status == 0 && renameat(dir_fd, temporary, dir_fd, path) < 0)
-		status = -errno;
+	if (status == 0)
+		status = rename_new(dir_fd, temporary, path);
 	if (status < 0)
 		unlinkat(dir_fd, temporary, 0);
 	return status;
@@ -280,9 +291,17 @@ static int put_locked(struct ingest *g, const struct segment_facts *f, const voi
 	if (status < 0)
 		return status;
 	*stored = status == 0;
-	if (*stored)
+	if (*stored) {
 		status = store_file(g, &f->name, data, len, err);
-	else
+		if (status == -EEXIST) { /* another process was faster */
+			*stored = false;
+			status = look_up(g, f, err);
+			if (status == 0) /* and took it away again */
+				status = err_set(err, EAGAIN, "%s: changed while it was stored",
+						 f->name.host);
+		}
+	}
+	if (!*stored && status >= 0)
 		status = confirm(g, &f->name, err);
 	if (status == 0)
 		catalog_note(g, f, *stored);

@@ -34,23 +34,23 @@ put() { # FILE SEQUENCE: the status
 		"$url/web1/b1/5/$2"
 }
 
-start "$T/one" -e trace=fsync,fdatasync,renameat,mkdirat,sendto,sendmsg,writev,write
+start "$T/one" -e trace=fsync,fdatasync,renameat,renameat2,mkdirat,sendto,sendmsg,writev,write
 is "$(put "$seg/0000000001.seg" 1)" 201 "a segment is acknowledged"
 end
 order=$(sed -n -e '/mkdirat(.*web1"/s/.*/make-host/p' -e '/fsync([0-9]*<.*\/segments>)/s/.*/sync-segments/p' \
-	-e '/fsync(.*\.tmp>)/s/.*/sync-file/p' -e '/renameat(.*\.seg"/s/.*/rename/p' \
+	-e '/fsync(.*\.tmp>)/s/.*/sync-file/p' -e '/renameat2*(.*\.seg"/s/.*/rename/p' \
 	-e '/fsync(.*\/0*5>)/s/.*/sync-folder/p' -e '/HTTP\/1.1 201/s/.*/acknowledge/p' "$T/calls" | tr '\n' ' ')
 is "$order" "make-host sync-segments sync-file rename sync-folder acknowledge " \
 	"folders, file, name, then the acknowledgement"
 
-start "$T/two" -e trace=fsync,renameat -e inject=fsync:error=EIO:when=1+1
+start "$T/two" -e trace=fsync,renameat2 -e inject=fsync:error=EIO:when=1+1
 is "$(put "$seg/0000000001.seg" 1)" 503 "where no fsync succeeds nothing is acknowledged"
 like "$(cat "$T/body")" 'Input/output error' "and the sender hears why"
 end
 is "$(find "$T/two/segments" -type f | wc -l)" 0 "and no file is left"
 
 # The file's own fsync is the fifth: those of four folders come before it.
-start "$T/three" -e trace=fsync,renameat -e inject=fsync:error=ENOSPC:when=5
+start "$T/three" -e trace=fsync,renameat2 -e inject=fsync:error=ENOSPC:when=5
 is "$(put "$seg/0000000001.seg" 1)" 503 "a full disk: come again"
 is "$(put "$seg/0000000001.seg" 1)" 201 "and then it is taken, from a new file"
 end
