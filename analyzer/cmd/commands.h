@@ -14,6 +14,7 @@
 	X(compare) \
 	X(fit) \
 	X(predict) \
+	X(qpn) \
 	X(report)
 /* clang-format on */
 

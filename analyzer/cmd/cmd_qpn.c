@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyzer/cli.h"
+#include "analyzer/cmd/commands.h"
+#include "analyzer/progress.h"
+#include "analyzer/qpn/expr.h"
+#include "analyzer/qpn/net.h"
+#include "analyzer/qpn/solution_text.h"
+#include "analyzer/qpn/solve.h"
+
+struct options {
+	struct cli_list set, wanted;
+	const char *method;
+	double precision, model_time;
+	uint64_t seed, threads, replications, max_events;
+};
+
+/* "k=v" of --set; v is an expression without parameters. Names are owned by the caller. */
+static int read_settings(const struct cli_list *set, struct net_setting *settings, char **names,
+			 struct err *err)
+{
+	struct expr_scope none = { .nr = 0 };
+
+	for (size_t i = 0; i < set->nr; i++) {
+		const char *equals = strchr(set->items[i], '=');
+		struct err why = { 0 };
+
+		if (!equals || equals == set->items[i])
+			return err_set(err, EINVAL, "--set: expected NAME=VALUE, got '%s'",
+				       set->items[i]);
+		names[i] = strndup(set->items[i], (size_t)(equals - set->items[i]));
+		if (!names[i])
+			return err_set(err, ENOMEM, "out of memory");
+		settings[i].name = names[i];
+		if (expr_value(&none, equals + 1, &settings[i].value, &why))
+			return err_set(err, EINVAL, "--set: %s: %s", names[i], why.line);
+	}
+	return 0;
+}
+
+static int load_net(struct net **out, const char *path, const struct cli_list *set, struct err *err)
+{
+	struct net_setting settings[CLI_LIST_MAX];
+	char *names[CLI_LIST_MAX] = { NULL };
+	int error = read_settings(set, settings, names, err);
+
+	if (!error)
+		error = net_read(out, path, settings, set->nr, err);
+	for (size_t i = 0; i < set->nr; i++)
+		free(names[i]);
+	return error;
+}
+
+static double now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void on_progress(void *ctx, uint64_t events, double precision)
+{
+	(void)precision;
+	progress_update(ctx, events);
+}
+
+static int print_solution(const struct cli *cli, const struct net *n, const struct estimate *e,
+			  const struct solution_facts *f, struct err *err)
+{
+	json_t *json;
+
+	if (!cli->json) {
+		if (solution_print(n, e, stdout))
+			return err_set(err, ENOMEM, "out of memory");
+		return 0;
+	}
+	json = solution_json(n, e, f);
+	if (!json || json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)))
+		err_set(err, ENOMEM, "out of memory");
+	else
+		putchar('\n');
+	json_decref(json);
+	return err->code ? -err->code : 0;
+}
+
+static int simulate(const struct cli *cli, const struct net *n, const struct options *o,
+		    struct err *err)
+{
+	struct solve_options so = SOLVE_DEFAULTS;
+	struct solution_facts facts = { .method = o->method, .seed = o->seed };
+	struct solution s = { 0 };
+	struct progress progress;
+	double begin = now_s();
+	int error;
+
+	so.method = strcmp(o->method, "replications") ? SOLVE_BATCH_MEANS : SOLVE_REPLICATIONS;
+	so.precision = o->precision;
+	so.model_time = o->model_time;
+	so.seed = o->seed;
+	so.max_events = o->max_events;
+	so.nr_replications = (unsigned)o->replications;
+	so.nr_threads = (unsigned)o->threads;
+	so.wanted = o->wanted.items;
+	so.nr_wanted = o->wanted.nr;
+	so.progress = on_progress;
+	so.ctx = &progress;
+	progress_begin(&progress, "qpn", o->max_events, cli->quiet);
+	error = solve_net(&s, n, &so, err);
+	progress_end(&progress);
+	if (error)
+		return error;
+	facts.events = s.events;
+	facts.seconds = now_s() - begin;
+	facts.model_time = s.model_time;
+	facts.warm_up = s.warm_up;
+	facts.precision = s.precision;
+	error = print_solution(cli, n, &s.estimate, &facts, err);
+	if (!error && o->model_time <= 0 && s.precision > o->precision)
+		cli_note(cli, "stopped after %llu events at a relative precision of %.3g, not %g",
+			 (unsigned long long)s.events, s.precision, o->precision);
+	else if (!error)
+		cli_note(cli,
+			 "%llu events in %.2f s, %.4g of model time, %.3g of it warm-up, "
+			 "relative precision %.3g, seed %llu",
+			 (unsigned long long)s.events, facts.seconds, s.model_time, s.warm_up,
+			 s.precision, (unsigned long long)o->seed);
+	solution_release(&s);
+	return 0;
+}
+
+static const char *bad_options(const struct options *o)
+{
+	if (strcmp(o->method, "batch-means") && strcmp(o->method, "replications"))
+		return "--method: expected batch-means or replications";
+	if (!(o->precision > 0 && o->precision < 1))
+		return "--precision: expected a number between 0 and 1";
+	if (!(o->model_time >= 0))
+		return "--model-time: expected a time above 0";
+	if (o->replications < 2 || o->replications > 100000)
+		return "--replications: expected 2 to 100000";
+	if (o->threads > 1024)
+		return "--threads: expected 1 to 1024, or 0 for all processors";
+	if (o->max_events < 1)
+		return "--max-events: expected 1 or more";
+	return NULL;
+}
+
+static int solve(struct cli *cli)
+{
+	struct options o = { .method = "batch-means",
+			     .precision = 0.01,
+			     .seed = 1,
+			     .replications = 16,
+			     .max_events = 2000000000 };
+	const struct cli_option options[] = {
+		CLI_LIST("set", 0, "NAME=VALUE", &o.set, "change a parameter of the net"),
+		CLI_STRING("method", 'm', "METHOD", &o.method,
+			   "batch-means (default) or replications"),
+		CLI_DOUBLE("precision", 'p', "P", &o.precision,
+			   "run until every mean is known to P, relative, at 95 % (default 0.01)"),
+		CLI_LIST("of", 0, "NAME", &o.wanted,
+			 "places and probes whose precision counts (default: all)"),
+		CLI_DOUBLE("model-time", 't', "T", &o.model_time,
+			   "run (each replication) for T of the net's time instead"),
+		CLI_U64("replications", 0, "N", &o.replications, "at least N (default 16)"),
+		CLI_U64("max-events", 0, "N", &o.max_events,
+			"stop after N events whatever the precision (default 2e9)"),
+		CLI_U64("seed", 's', "N", &o.seed, "of the random numbers (default 1)"),
+		CLI_U64("threads", 0, "N", &o.threads,
+			"for replications; the result is the same for any number (default: all)"),
+		CLI_END,
+	};
+	struct net *n = NULL;
+	struct err err = { 0 };
+	const char *bad;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	bad = bad_options(&o);
+	if (bad)
+		return cli_usage(cli, "%s", bad);
+	if (cli->argc != 1)
+		return cli_usage(cli, "expected one net, got %d files", cli->argc);
+	if (!load_net(&n, cli->argv[0], &o.set, &err))
+		simulate(cli, n, &o, &err);
+	net_free(n);
+	return err.code ? cli_fail(cli, &err) : CLI_DONE;
+}
+
+static int run(struct cli *cli)
+{
+	static const char *const verbs[] = { "solve", NULL };
+
+	switch (cli_verb(cli, verbs)) {
+	case 0:
+		return solve(cli);
+	default:
+		return cli->status;
+	}
+}
+
+const struct command command_qpn = {
+	.name = "qpn",
+	.summary = "solve a queueing Petri net",
+	.usage = "solve NET.yaml [--set NAME=VALUE]... [--precision P | --model-time T]",
+	.details =
+		"Simulates a queueing Petri net (docs/qpn.schema.json) until each place's\n"
+		"population, residence time and throughput is known well enough, and says how\n"
+		"well: intervals are at 95 %. Times are in the net's own unit. A deadlock, an\n"
+		"endless loop of immediate transitions and an unstable net are found and named;\n"
+		"they exit with 1.",
+	.example = "blkcast qpn solve docs/examples/mm1.yaml\n"
+		   "blkcast qpn solve docs/examples/closed-storage.yaml --set clients=50 --json",
+	.run = run,
+};

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dist: distributions of times (service, think, interarrival), all at or above 0.
+ *
+ * Made by one function per kind, which refuses what has no such moments; a dist is immutable then
+ * and may be sampled by many threads, each with an rng and a phase of its own. The phase is the
+ * state of a Markovian arrival process (0 at the start); others leave it alone.
+ */
+#ifndef ANALYZER_DIST_H
+#define ANALYZER_DIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyzer/num/rng.h"
+#include "formats/err.h"
+
+#define DIST_MAX_PHASES 64
+#define DIST_MAX_POINTS 1000000
+
+enum dist_kind {
+	DIST_NONE, /* a zeroed dist: never sampled */
+	DIST_DETERMINISTIC,
+	DIST_EXPONENTIAL,
+	DIST_ERLANG,
+	DIST_GAMMA,
+	DIST_HYPEREXPONENTIAL,
+	DIST_LOGNORMAL,
+	DIST_NORMAL, /* truncated: drawn again while below 0 */
+	DIST_UNIFORM,
+	DIST_WEIBULL,
+	DIST_VALUES,	/* empirical: values with weights */
+	DIST_HISTOGRAM, /* empirical: even inside each bucket */
+	DIST_MAP,	/* Markovian arrival process, MMPP as a case of it */
+};
+
+struct dist {
+	enum dist_kind kind;
+	double a, b;	       /* parameters of the kind, see dist.c */
+	size_t nr;	       /* branches, points, buckets or phases */
+	double *x;	       /* owned; see dist.c */
+	double *cumulative;    /* owned; ends at 1 */
+	double mean, variance; /* of what is sampled; for a MAP the stationary ones */
+};
+
+/* Each: 0; or -EINVAL, -ENOMEM with what is wrong in err, and d zeroed. */
+int dist_deterministic(struct dist *d, double value, struct err *err); /* above 0 */
+int dist_exponential(struct dist *d, double mean, struct err *err);
+int dist_erlang(struct dist *d, double nr_phases, double mean, struct err *err);
+/* mean = shape * scale */
+int dist_gamma(struct dist *d, double shape, double scale, struct err *err);
+int dist_hyperexponential(struct dist *d, const double *probabilities, const double *means,
+			  size_t nr, struct err *err);
+/* Two branches of balanced means with this squared coefficient of variation, at least 1. */
+int dist_hyperexponential_fit(struct dist *d, double mean, double scv, struct err *err);
+/* mu and sigma of the logarithm */
+int dist_lognormal(struct dist *d, double mu, double sigma, struct err *err);
+/* mean and sd before the truncation at 0; refused where half of it would be cut */
+int dist_normal(struct dist *d, double mean, double sd, struct err *err);
+int dist_uniform(struct dist *d, double min, double max, struct err *err);
+int dist_weibull(struct dist *d, double shape, double scale, struct err *err);
+/* nr values with weights (NULL: even) */
+int dist_values(struct dist *d, const double *values, const double *weights, size_t nr,
+		struct err *err);
+/* nr buckets: bucket i reaches from edges[i] to edges[i + 1] */
+int dist_histogram(struct dist *d, const double *edges, const double *counts, size_t nr,
+		   struct err *err);
+/*
+ * nr phases; d0 and d1 nr x nr by rows: rates without and with an event. Rows of d0 + d1 sum to 0.
+ * Cost O(nr^3).
+ */
+int dist_map(struct dist *d, const double *d0, const double *d1, size_t nr, struct err *err);
+
+void dist_release(struct dist *d);
+
+double dist_sample_other(const struct dist *d, struct rng *r, uint32_t *phase);
+
+/* One value, at or above 0. O(1); O(log nr) for the empirical kinds. */
+static inline double dist_sample(const struct dist *d, struct rng *r, uint32_t *phase)
+{
+	if (d->kind == DIST_EXPONENTIAL)
+		return d->mean * rng_exponential(r);
+	if (d->kind == DIST_DETERMINISTIC)
+		return d->mean;
+	return dist_sample_other(d, r, phase);
+}
+
+/* variance / mean^2 */
+double dist_scv(const struct dist *d);
+/* "exponential", ... */
+const char *dist_name(enum dist_kind kind);
+
+#endif

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# blkcast qpn solve: what it prints, what it refuses, what repeats.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
+need jq "jq is not installed" command -v jq
+blkcast=$BUILD/blkcast
+mm1=docs/examples/mm1.yaml
+
+exits 0 "an M/M/1 is solved to JSON" "$blkcast" qpn solve $mm1 --json --quiet
+cp "$T/out" "$T/first"
+is "$(jq -r '.schema + " " + .method + " " + (.seed | tostring)' "$T/out")" \
+	"blkcast.qpn/1 batch-means 1" "the result says what it is"
+is "$(jq -r '.places[0] | keys | join(" ")' "$T/out")" \
+	"colour place population queue residence_time throughput utilization" \
+	"a place has the keys of the contract"
+number "$(jq '.places[0].residence_time.mean' "$T/out") > 4.85" "its residence time is near 5 (below)"
+number "$(jq '.places[0].residence_time.mean' "$T/out") < 5.15" "its residence time is near 5 (above)"
+number "$(jq '.precision' "$T/out") <= 0.01" "the precision asked for is reached"
+is "$(jq '.places[0].residence_time.ci[0] < .places[0].residence_time.mean' "$T/out")" true \
+	"the interval lies about the mean"
+
+"$blkcast" qpn solve $mm1 --json --quiet >"$T/second"
+is "$(jq -cS 'del(.seconds)' "$T/second")" "$(jq -cS 'del(.seconds)' "$T/first")" \
+	"the same seed gives the same result"
+"$blkcast" qpn solve $mm1 --json --quiet --seed 2 >"$T/other"
+is "$(jq -r '.places[0].population.mean' "$T/other" | grep -cxF "$(jq -r '.places[0].population.mean' "$T/first")")" \
+	0 "another seed gives another"
+
+for threads in 1 2 3; do
+	"$blkcast" qpn solve $mm1 --method replications --model-time 20000 --threads $threads \
+		--json --quiet | jq -cS 'del(.seconds)' >"$T/threads$threads"
+done
+holds "one and two threads agree to the bit" cmp "$T/threads1" "$T/threads2"
+holds "one and three threads agree to the bit" cmp "$T/threads1" "$T/threads3"
+
+"$blkcast" qpn solve docs/examples/closed-storage.yaml --set clients=50 --json --quiet >"$T/out"
+number "$(jq '[.places[].population.mean] | add' "$T/out") > 49.999" "a closed net keeps its tokens"
+is "$(jq -r '.probes[0].probe' "$T/out")" response "probes are reported"
+like "$("$blkcast" qpn solve docs/examples/closed-storage.yaml --quiet | head -n 1)" \
+	'^place +colour +population' "without --json a table is printed"
+
+exits 2 "an unknown parameter is bad usage" "$blkcast" qpn solve $mm1 --set speed=3
+is "$(cat "$T/err")" "blkcast qpn: $mm1: no parameter \"speed\" to set" "it is named"
+exits 2 "a setting without a value is bad usage" "$blkcast" qpn solve $mm1 --set rate
+exits 2 "an unknown method is bad usage" "$blkcast" qpn solve $mm1 --method magic
+exits 2 "a missing file is bad input" "$blkcast" qpn solve "$T/none.yaml"
+printf 'colours: [a]\nplaces: {p: {tokens: {b: 1}}}\n' >"$T/bad.yaml"
+exits 2 "a missing colour is bad input" "$blkcast" qpn solve "$T/bad.yaml"
+is "$(cat "$T/err")" "blkcast qpn: $T/bad.yaml:2: no colour \"b\"" "file and line are named"
+printf 'colours: [a]\nplaces: {p: {tokens: {a: 1}}, q: {colours: [a]}}\ntransitions: {t: {take: {p: a}, put: {q: a}}}\n' >"$T/dead.yaml"
+exits 1 "a deadlock is a failure" "$blkcast" qpn solve "$T/dead.yaml"
+like "$(cat "$T/err")" 'deadlock at time 0.*q \(a\): 1' "it says where the tokens are"
+done_testing
