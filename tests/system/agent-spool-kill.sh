@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# The same through spool and HTTP: the agent is killed fifteen times while no analyzer answers; one that
+# comes later gets all that is left, and the ledgers explain the rest.
+. tests/tap.sh
+. tests/loop.sh
+need_loop
+need_bpf
+
+loop_new 64M
+dev=$loop_name
+port=19745
+agent=("$BUILD/blkcast-agent" --device "$dev" --sink "http://127.0.0.1:$port" --spool "$T/spool"
+	--host here --window 100ms --segment-interval 50ms)
+completed() { awk '{ print $1 + $5 + $12 }' "/sys/block/$dev/stat"; }
+field() { sed "s/.* $2=\([0-9]*\).*/\1/" <<<" $1"; }
+
+timeout -s INT 1 "${agent[@]}" 2>/dev/null
+before=$(completed)
+fio --name=load --filename="$loop_dev" --rw=randrw --bs=4k --ioengine=libaio --iodepth=4 --direct=1 \
+	--time_based --runtime=12 --rate_iops=5000,5000 --output="$T/fio" >/dev/null 2>&1 &
+fio=$!
+for i in $(seq 15); do
+	"${agent[@]}" >"$T/log" 2>&1 &
+	pid=$!
+	sleep "0.$((45 + i * 7 % 45))"
+	kill -9 $pid
+	wait $pid 2>/dev/null
+done
+wait $fio
+holds "segments wait in the spool" [ "$(find "$T/spool" -name '*.seg' | wc -l)" -gt 5 ]
+"$BUILD/blkcast" serve --store "$T/store" --listen 127.0.0.1:$port >"$T/serve" 2>&1 &
+serve=$!
+stop_serve() { kill $serve 2>/dev/null; }
+at_exit stop_serve
+sleep 0.5
+"${agent[@]}" --duration 1s
+is "$(find "$T/spool" -name '*.seg' | wc -l)" 0 "the analyzer gets all of it"
+after=$(completed)
+sum=$("$BUILD/tests/system/segment_sum" "$T/store")
+note "$sum"
+is "$(field "$sum" gaps) $(field "$sum" bad)" "0 0" "nothing is damaged or unknown"
+holds "some died with the agent" [ "$(field "$sum" agent_died)" -gt 0 ]
+is "$(field "$sum" sum)" "$((after - before))" "segments and ledgers give what the device completed"
+done_testing
