@@ -11,7 +11,9 @@
 #include "analyzer/cmd/commands.h"
 #include "analyzer/progress.h"
 #include "analyzer/qpn/expr.h"
+#include "analyzer/qpn/mva.h"
 #include "analyzer/qpn/net.h"
+#include "analyzer/qpn/qpe_import.h"
 #include "analyzer/qpn/solution_text.h"
 #include "analyzer/qpn/solve.h"
 
@@ -49,10 +51,15 @@ static int load_net(struct net **out, const char *path, const struct cli_list *s
 {
 	struct net_setting settings[CLI_LIST_MAX];
 	char *names[CLI_LIST_MAX] = { NULL };
+	size_t len = strlen(path);
+	bool qpe = len > 4 && !strcmp(path + len - 4, ".qpe");
 	int error = read_settings(set, settings, names, err);
 
-	if (!error)
-		error = net_read(out, path, settings, set->nr, err);
+	if (!error && qpe && set->nr)
+		error = err_set(err, EINVAL, "%s: a .qpe has no parameters to --set", path);
+	else if (!error)
+		error = qpe ? qpe_import(out, path, err)
+			    : net_read(out, path, settings, set->nr, err);
 	for (size_t i = 0; i < set->nr; i++)
 		free(names[i]);
 	return error;
@@ -136,10 +143,36 @@ static int simulate(const struct cli *cli, const struct net *n, const struct opt
 	return 0;
 }
 
+static int analyse(const struct cli *cli, const struct net *n, const struct options *o,
+		   struct err *err)
+{
+	struct solution_facts facts = { .seed = o->seed, .warm_up = NAN, .precision = NAN };
+	bool exact, approximate = !strcmp(o->method, "mva-approximate");
+	double begin = now_s();
+	struct estimate e;
+	int error = mva_solve(&e, &exact, n, approximate, err);
+
+	if (error)
+		return error;
+	if (!exact && !approximate)
+		cli_note(cli, "too many tokens for exact mva: approximate");
+	facts.method = exact ? "mva" : "mva-approximate";
+	facts.seconds = now_s() - begin;
+	error = print_solution(cli, n, &e, &facts, err);
+	estimate_release(&e);
+	return error;
+}
+
+static bool is_analytic(const struct options *o)
+{
+	return !strcmp(o->method, "mva") || !strcmp(o->method, "mva-approximate");
+}
+
 static const char *bad_options(const struct options *o)
 {
-	if (strcmp(o->method, "batch-means") && strcmp(o->method, "replications"))
-		return "--method: expected batch-means or replications";
+	if (strcmp(o->method, "batch-means") && strcmp(o->method, "replications") &&
+	    !is_analytic(o))
+		return "--method: expected batch-means, replications, mva or mva-approximate";
 	if (!(o->precision > 0 && o->precision < 1))
 		return "--precision: expected a number between 0 and 1";
 	if (!(o->model_time >= 0))
@@ -163,7 +196,7 @@ static int solve(struct cli *cli)
 	const struct cli_option options[] = {
 		CLI_LIST("set", 0, "NAME=VALUE", &o.set, "change a parameter of the net"),
 		CLI_STRING("method", 'm', "METHOD", &o.method,
-			   "batch-means (default) or replications"),
+			   "batch-means (default), replications, mva or mva-approximate"),
 		CLI_DOUBLE("precision", 'p', "P", &o.precision,
 			   "run until every mean is known to P, relative, at 95 % (default 0.01)"),
 		CLI_LIST("of", 0, "NAME", &o.wanted,
@@ -189,8 +222,12 @@ static int solve(struct cli *cli)
 		return cli_usage(cli, "%s", bad);
 	if (cli->argc != 1)
 		return cli_usage(cli, "expected one net, got %d files", cli->argc);
-	if (!load_net(&n, cli->argv[0], &o.set, &err))
-		simulate(cli, n, &o, &err);
+	if (!load_net(&n, cli->argv[0], &o.set, &err)) {
+		if (is_analytic(&o))
+			analyse(cli, n, &o, &err);
+		else
+			simulate(cli, n, &o, &err);
+	}
 	net_free(n);
 	return err.code ? cli_fail(cli, &err) : CLI_DONE;
 }
@@ -210,13 +247,16 @@ static int run(struct cli *cli)
 const struct command command_qpn = {
 	.name = "qpn",
 	.summary = "solve a queueing Petri net",
-	.usage = "solve NET.yaml [--set NAME=VALUE]... [--precision P | --model-time T]",
+	.usage = "solve NET.(yaml|qpe) [--set NAME=VALUE]... [--precision P | --model-time T]",
 	.details =
-		"Simulates a queueing Petri net (docs/qpn.schema.json) until each place's\n"
+		"Simulates a queueing Petri net (docs/qpn.schema.json, or a .qpe of QPME) until each place's\n"
 		"population, residence time and throughput is known well enough, and says how\n"
 		"well: intervals are at 95 %. Times are in the net's own unit. A deadlock, an\n"
 		"endless loop of immediate transitions and an unstable net are found and named;\n"
-		"they exit with 1.",
+		"they exit with 1.\n"
+		"\n"
+		"mva solves closed product-form nets exactly, and says which place makes a net\n"
+		"none; where there are too many tokens for that it approximates and says so.",
 	.example = "blkcast qpn solve docs/examples/mm1.yaml\n"
 		   "blkcast qpn solve docs/examples/closed-storage.yaml --set clients=50 --json",
 	.run = run,

@@ -39,6 +39,23 @@ is "$(jq -r '.probes[0].probe' "$T/out")" response "probes are reported"
 like "$("$blkcast" qpn solve docs/examples/closed-storage.yaml --quiet | head -n 1)" \
 	'^place +colour +population' "without --json a table is printed"
 
+cat >"$T/closed.yaml" <<'NET'
+colours: [c]
+places:
+  a: {queue: fcfs, tokens: {c: 10}, service: {c: {exponential: {mean: .4}}}}
+  b: {queue: ps, service: {c: {exponential: {mean: .25}}}}
+transitions: {x: {take: {a: c}, put: {b: c}}, y: {take: {b: c}, put: {a: c}}}
+NET
+exits 0 "a product-form net is solved by mva" "$blkcast" qpn solve "$T/closed.yaml" --method mva --json
+is "$(jq -r '.method, (.places[0].throughput.mean * 1e8 | round), .places[0].throughput.ci[0]' "$T/out" | tr '\n' ' ')" \
+	"mva 249142474 null " "exactly, and without an interval"
+exits 2 "another is refused" "$blkcast" qpn solve docs/examples/closed-storage.yaml --method mva
+is "$(cat "$T/err")" 'blkcast qpn: docs/examples/closed-storage.yaml:18: not product-form: place "storage/cache": first come, first served needs exponential service' \
+	"and the place is named"
+printf '<net>\n<extra/></net>' >"$T/bad.qpe"
+exits 2 "a .qpe with an unknown element is refused" "$blkcast" qpn solve "$T/bad.qpe"
+is "$(cat "$T/err")" "blkcast qpn: $T/bad.qpe:2: extra: unknown element in: net" "with element and line"
+
 exits 2 "an unknown parameter is bad usage" "$blkcast" qpn solve $mm1 --set speed=3
 is "$(cat "$T/err")" "blkcast qpn: $mm1: no parameter \"speed\" to set" "it is named"
 exits 2 "a setting without a value is bad usage" "$blkcast" qpn solve $mm1 --set rate

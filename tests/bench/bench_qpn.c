@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Service completions per second and core of the simulator; share of seeds whose 95 % interval
+ * holds the exact answer; gain of a second core on replications.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "analyzer/num/parallel.h"
+#include "analyzer/qpn/net.h"
+#include "analyzer/qpn/qpe_import.h"
+#include "analyzer/qpn/solve.h"
+#include "tests/tap.h"
+
+#define REPEATS	     3 /* the fastest counts: the machine is shared */
+#define SPEED_EVENTS 10000000
+#define SEEDS	     200
+
+static double seconds(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static struct net *parse(const char *text)
+{
+	struct err err = { 0 };
+	struct net *n;
+
+	if (net_parse(&n, "bench", text, NULL, 0, &err)) {
+		fprintf(stderr, "%s\n", err.line);
+		exit(1);
+	}
+	return n;
+}
+
+static void speed(const char *name, const struct net *n, const char *goal, const char *note)
+{
+	double best = INFINITY;
+
+	for (int i = 0; i < REPEATS; i++) {
+		struct qpn_sim *s;
+		double begin;
+
+		if (qpn_sim_new(&s, n, 1, NULL))
+			exit(1);
+		begin = seconds(CLOCK_THREAD_CPUTIME_ID);
+		if (qpn_sim_run(s, INFINITY, SPEED_EVENTS, NULL))
+			exit(1);
+		best = fmin(best, seconds(CLOCK_THREAD_CPUTIME_ID) - begin);
+		qpn_sim_free(s);
+	}
+	printf("figure\tqpn: service completions, %s\t%.4g\tM/s/core\t%s\t%s\n", name,
+	       SPEED_EVENTS / best / 1e6, goal, note);
+}
+
+static void speed_of_file(const char *name, const char *goal, const char *note)
+{
+	const char *dir = tap_data_dir();
+	struct net *n;
+	char path[4096];
+
+	if (!dir)
+		return;
+	snprintf(path, sizeof(path), "%s/qpe/%s.qpe", dir, name);
+	if (qpe_import(&n, path, NULL))
+		return;
+	speed(name, n, goal, note);
+	net_free(n);
+}
+
+static const char closed[] =
+	"colours: [c]\n"
+	"places:\n"
+	"  z: {queue: is, tokens: {c: 10}, service: {c: {exponential: {mean: 10}}}}\n"
+	"  q: {queue: fcfs, service: {c: {exponential: {mean: 1}}}}\n"
+	"transitions: {a: {take: {z: c}, put: {q: c}}, b: {take: {q: c}, put: {z: c}}}\n";
+
+static void cores(void)
+{
+	struct solve_options o = SOLVE_DEFAULTS;
+	struct net *n = parse(closed);
+	double took[2];
+
+	if (parallel_cpus() < 2) {
+		net_free(n);
+		return;
+	}
+	o.method = SOLVE_REPLICATIONS;
+	o.model_time = 1e6;
+	for (unsigned threads = 1; threads <= 2; threads++) {
+		struct solution s;
+		double begin = seconds(CLOCK_MONOTONIC);
+
+		o.nr_threads = threads;
+		if (solve_net(&s, n, &o, NULL))
+			exit(1);
+		took[threads - 1] = seconds(CLOCK_MONOTONIC) - begin;
+		solution_release(&s);
+	}
+	printf("figure\tqpn: 16 replications on two cores beside one\t%.2f\tx\t>= 1.8\t%s\n",
+	       took[0] / took[1], "wall time of the same run; other load on the machine counts");
+	net_free(n);
+}
+
+struct form {
+	const char *name, *text;
+	double want;
+	bool residence; /* of slot 0; else its throughput */
+};
+
+#define OPEN(queue, service, rate)                                                   \
+	"colours: [c]\nplaces: {q: {queue: " queue ", service: {c: " service "}}}\n" \
+	"transitions: {in: {time: {exponential: {rate: " rate                        \
+	"}}, put: {q: c}}, out: {take: {q: c}}}\n"
+
+static const struct form forms[] = {
+	{ "M/M/1 residence", OPEN("fcfs", "{exponential: {mean: 1}}", ".8"), 5, true },
+	{ "M/M/3 residence", OPEN("{strategy: fcfs, servers: 3}", "{exponential: {mean: 1}}", "2"),
+	  13.0 / 9, true },
+	{ "M/D/1 residence", OPEN("fcfs", "{deterministic: {value: 1}}", ".8"), 3, true },
+	{ "M/E2/1 residence", OPEN("fcfs", "{erlang: {k: 2, mean: 1}}", ".8"), 4, true },
+	{ "M/D/1-PS residence", OPEN("ps", "{deterministic: {value: 1}}", ".8"), 5, true },
+	{ "closed two queues, throughput",
+	  "colours: [c]\nplaces:\n"
+	  "  a: {queue: fcfs, tokens: {c: 10}, service: {c: {exponential: {mean: .4}}}}\n"
+	  "  b: {queue: ps, service: {c: {exponential: {mean: .25}}}}\n"
+	  "transitions: {x: {take: {a: c}, put: {b: c}}, y: {take: {b: c}, put: {a: c}}}\n",
+	  2.4914247424, false },
+};
+
+static void coverage(const struct form *f)
+{
+	struct net *n = parse(f->text);
+	double widest = 0;
+	int inside = 0;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct solve_options o = SOLVE_DEFAULTS;
+		struct interval v;
+		struct solution s;
+
+		o.seed = seed;
+		if (solve_net(&s, n, &o, NULL))
+			exit(1);
+		v = f->residence ? s.estimate.slots[0].residence.mean
+				 : s.estimate.slots[0].throughput;
+		inside += v.low <= f->want && f->want <= v.high;
+		widest = fmax(widest, (v.high - v.low) / 2 / v.mean);
+		solution_release(&s);
+	}
+	printf("figure\tqpn: %s inside its 95 %% interval, %d seeds\t%.1f\t%%\t>= 90\twidest half "
+	       "interval %.2f %%\n",
+	       f->name, SEEDS, 100.0 * inside / SEEDS, 100 * widest);
+	net_free(n);
+}
+
+int main(void)
+{
+	struct net *n = parse(closed);
+
+	speed("closed M/M/1 of 10 clients", n, ">= 10", "SimPy closed loop here: 0.2 M requests/s");
+	net_free(n);
+	speed_of_file("pepsy-bcmp2", ">= 6", "SimQPN on a like machine: 2.4");
+	speed_of_file("ispass03-02", ">= 6", "SimQPN on a like machine: 3.0");
+	speed_of_file("ispass03", "-", "SimQPN on a like machine: 1.0");
+	cores();
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++)
+		coverage(&forms[i]);
+	return 0;
+}
