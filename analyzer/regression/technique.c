@@ -6,8 +6,8 @@
 #include "analyzer/regression/technique.h"
 
 const struct technique *const techniques[] = {
-	&technique_lrm,	 &technique_lrm_ia,  &technique_cart,
-	&technique_mars, &technique_mars_ia, NULL,
+	&technique_lrm,	    &technique_lrm_ia, &technique_cart,	  &technique_mars,
+	&technique_mars_ia, &technique_m5,     &technique_cubist, NULL,
 };
 
 const struct technique *technique_find(const char *name)
