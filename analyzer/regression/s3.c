@@ -11,6 +11,7 @@
 struct search {
 	const struct s3_config *config;
 	struct s3_result *r;
+	uint64_t bound;
 	size_t *slots; /* index + 1 by hash of the point; nr_slots of them, a power of two */
 	size_t nr_slots;
 	size_t *best; /* M: indices, best first */
@@ -85,7 +86,7 @@ static int enter(struct search *s, const double *at, unsigned int iteration)
 	if (err)
 		return err;
 	slot = slot_of(s, at);
-	if (*slot)
+	if (*slot || r->nr == s->bound)
 		return 0;
 	if (r->nr == r->cap) {
 		size_t cap = r->cap ? 2 * r->cap : 256;
@@ -218,7 +219,7 @@ static int iterate(struct search *s, unsigned int iteration, double *values, boo
 
 int s3_run(struct s3_result *r, const struct s3_config *c)
 {
-	struct search s = { .config = c, .r = r };
+	struct search s = { .config = c, .r = r, .bound = s3_bound(c) };
 	double corner[S3_AXES_MAX] = { 0 }, *values = NULL;
 	bool stop = c->nr_axes == 0;
 	int err;

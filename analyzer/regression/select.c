@@ -115,6 +115,11 @@ static int take_quality(struct hunt *h)
 	return 0;
 }
 
+static bool any_fixed(const struct candidate *c)
+{
+	return c->fixed[0] || c->fixed[1] || c->fixed[2];
+}
+
 static int judge(struct hunt *h)
 {
 	struct candidate *c = h->c;
@@ -131,6 +136,12 @@ static int judge(struct hunt *h)
 	if (!err)
 		err = objective_eval(h->objective, c->parameters, 1, c->fold_rmse,
 				     &c->quality.cv_rmse);
+	if (!err && c->searched && !any_fixed(c) && c->standard_cost < c->quality.cv_rmse) {
+		/* The grid may step over them: people are never given worse than the standard. */
+		memcpy(c->parameters, standard, sizeof(standard));
+		memcpy(c->fold_rmse, rmse, c->nr_splits * sizeof(*rmse));
+		c->quality.cv_rmse = c->standard_cost;
+	}
 	if (!err)
 		c->against_standard = stats_paired_t(c->fold_rmse, rmse, c->nr_splits);
 	free(rmse);

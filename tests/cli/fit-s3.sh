@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# blkcast fit with S3 over every technique: results, log, threads, selection, C functions.
+. tests/tap.sh
+cmd="$BUILD/blkcast"
+awk 'BEGIN { srand(7); print "kb,disk,read,y"
+	for (i = 0; i < 160; i++) { k = 1 + int(rand() * 64); r = int(rand() * 100); d = rand() < 0.5 ? "ssd" : "hdd"
+		printf "%d,%s,%d,%.6f\n", k, d, r, 2 + (k > 32 ? (k - 32) * 0.5 : 0) + (d == "hdd" ? 3 + r * 0.05 : 0) + rand() * 0.2 } }' >"$T/t.csv"
+
+exits 0 "every technique is searched" "$cmd" fit "$T/t.csv" -r y --s3 splits=2,explorations=2,iterations=3 \
+	--s3-log "$T/log.csv" -o "$T/m.json" --json
+cp "$T/out" "$T/fit.json"
+is "$(jq -r '[.results[].technique] | join(" ")' "$T/fit.json")" "lrm lrm-ia cart mars mars-ia m5 cubist" \
+	"each is in the result"
+like "$(cat "$T/err")" 'mars-ia: at most 288 parameter sets, 2880 models without sharing' \
+	"the bound is printed before the search"
+is "$(jq '[.results[] | select(.cv_rmse > .against_standard.cv_rmse * 1.000001)] | length' "$T/fit.json")" 0 \
+	"none is worse than its standard parameters"
+is "$(jq '[.results[].evaluations] | add' "$T/fit.json")" "$(($(wc -l <"$T/log.csv") + 1))" \
+	"the log has every set of the searches"
+is "$(head -n 1 "$T/log.csv")" "technique,evaluation,iteration,parameters,cv_rmse" "the log has a header"
+is "$(awk -F, '$1 == "cart" { if (b == "" || $5 < b) b = $5 } END { printf "%.12g", b }' "$T/log.csv")" \
+	"$(jq -r '.results[] | select(.technique == "cart").cv_rmse' "$T/fit.json" | awk '{ printf "%.12g", $1 }')" \
+	"its least is the result"
+
+for t in 1 3; do
+	"$cmd" fit "$T/t.csv" -r y --s3 splits=2,explorations=2,iterations=3 --threads $t -q --json |
+		jq 'del(.results[].seconds)' >"$T/threads.$t"
+done
+holds "one thread and three give the same result" cmp "$T/threads.1" "$T/threads.3"
+
+exits 0 "a parameter can be fixed and the rest searched" "$cmd" fit "$T/t.csv" -r y -t cart --set cart.cp=0 -q --json
+is "$(jq '.results[0].parameters.cp' "$T/out" | awk '{ print $1 + 0 }')" "0" "the fixed one stays"
+exits 2 "a parameter outside its range is refused" "$cmd" fit "$T/t.csv" -r y -t cart --set cart.cp=2
+like "$(cat "$T/err")" 'cart.cp: expected a number from 0 to 0.999, got 2' "with its range"
+exits 2 "a parameter of no technique is refused" "$cmd" fit "$T/t.csv" -r y -t cart --set cart.depth=2
+
+exits 0 "the bootstrap is another objective" "$cmd" fit "$T/t.csv" -r y -t cart --objective bootstrap=5 -q --json
+exits 0 "only simple techniques may be asked for" "$cmd" fit "$T/t.csv" -r y --simplicity 5 -q --json
+is "$(jq -r '[.results[].technique] | join(" ")' "$T/out")" "lrm" "and they are"
+
+# The C function of each technique gives the same numbers.
+for t in lrm-ia cart mars-ia m5 cubist; do
+	set=""
+	[ $t = cubist ] && set="--set cubist.ntrees=3,cubist.ninstances=4"
+	# shellcheck disable=SC2086
+	"$cmd" fit "$T/t.csv" -r y -t $t --standard $set -q -o "$T/$t.json" >/dev/null
+	{
+		"$cmd" predict "$T/$t.json" --c
+		echo '#include <stdio.h>'
+		echo 'int main(void) { double x[3]; while (scanf("%lf,%lf,%lf", x, x + 1, x + 2) == 3) printf("%.17g\n", predict(x)); return 0; }'
+	} >"$T/$t.c"
+	cc -O0 -std=c99 -Wall -Wextra -Werror -ffp-contract=off -o "$T/$t" "$T/$t.c"
+	awk -F, 'NR > 1 { print $1 "," ($2 == "ssd") "," $3 }' "$T/t.csv" | "$T/$t" >"$T/c.out"
+	"$cmd" predict "$T/$t.json" "$T/t.csv" | awk -F, 'NR > 1 { print $5 }' >"$T/p.out"
+	is "$(paste "$T/c.out" "$T/p.out" | awk '{ d = $1 - $2; if (d * d > 1e-24 * $2 * $2) n++ } END { print NR, n + 0 }')" \
+		"160 0" "$t as C gives the same numbers to 1e-12"
+done
+done_testing
