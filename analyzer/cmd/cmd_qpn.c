@@ -10,6 +10,8 @@
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/progress.h"
+#include "analyzer/qpn/check.h"
+#include "analyzer/qpn/draw.h"
 #include "analyzer/qpn/expr.h"
 #include "analyzer/qpn/mva.h"
 #include "analyzer/qpn/net.h"
@@ -98,6 +100,26 @@ static int print_solution(const struct cli *cli, const struct net *n, const stru
 	return err->code ? -err->code : 0;
 }
 
+/* The first finding that makes a simulation pointless: a queue that grows without bound. */
+static void on_unstable(void *ctx, const struct finding *f)
+{
+	struct err *err = ctx;
+
+	if (f->kind == FINDING_UNSTABLE && !err->code)
+		err_set(err, EOVERFLOW, "%u: %s", f->line, f->text);
+}
+
+static int refuse_unstable(const struct net *n, struct err *err)
+{
+	struct err found = { 0 };
+
+	if (net_check(n, on_unstable, &found))
+		return err_set(err, ENOMEM, "out of memory");
+	if (found.code)
+		return err_set(err, found.code, "%s:%.450s", n->file, found.line);
+	return 0;
+}
+
 static int simulate(const struct cli *cli, const struct net *n, const struct options *o,
 		    struct err *err)
 {
@@ -119,6 +141,9 @@ static int simulate(const struct cli *cli, const struct net *n, const struct opt
 	so.nr_wanted = o->wanted.nr;
 	so.progress = on_progress;
 	so.ctx = &progress;
+	error = refuse_unstable(n, err);
+	if (error)
+		return error;
 	progress_begin(&progress, "qpn", o->max_events, cli->quiet);
 	error = solve_net(&s, n, &so, err);
 	progress_end(&progress);
@@ -232,13 +257,111 @@ static int solve(struct cli *cli)
 	return err.code ? cli_fail(cli, &err) : CLI_DONE;
 }
 
+/* The operand and --set of the verbs that only look at a net. */
+static bool open_net(struct cli *cli, struct net **n)
+{
+	struct cli_list set = { .nr = 0 };
+	const struct cli_option options[] = {
+		CLI_LIST("set", 0, "NAME=VALUE", &set, "change a parameter of the net"),
+		CLI_END,
+	};
+	struct err err = { 0 };
+
+	if (!cli_parse(cli, options))
+		return false;
+	if (cli->argc != 1)
+		cli->status = cli_usage(cli, "expected one net, got %d files", cli->argc);
+	else if (load_net(n, cli->argv[0], &set, &err))
+		cli->status = cli_fail(cli, &err);
+	else
+		return true;
+	return false;
+}
+
+struct findings {
+	const char *file;
+	json_t *json; /* NULL: lines for a person */
+	size_t nr;
+};
+
+static void on_finding(void *ctx, const struct finding *f)
+{
+	struct findings *all = ctx;
+
+	all->nr++;
+	if (all->json)
+		json_array_append_new(all->json,
+				      json_pack("{s:s, s:i, s:s}", "kind", finding_name(f->kind),
+						"line", (int)f->line, "text", f->text));
+	else
+		printf("%s:%u: %s\n", all->file, f->line, f->text);
+}
+
+static int check(struct cli *cli)
+{
+	struct findings all = { .nr = 0 };
+	struct err err = { 0 };
+	struct net *n = NULL;
+	json_t *out = NULL;
+
+	if (!open_net(cli, &n))
+		return cli->status;
+	all.file = n->file;
+	all.json = cli->json ? json_array() : NULL;
+	if (net_check(n, on_finding, &all) || (cli->json && json_array_size(all.json) != all.nr))
+		err_set(&err, ENOMEM, "out of memory");
+	if (!err.code && cli->json) {
+		out = json_pack("{s:s, s:O}", "schema", "blkcast.qpn-check/1", "findings",
+				all.json);
+		if (!out || json_dumpf(out, stdout, JSON_INDENT(2)))
+			err_set(&err, ENOMEM, "out of memory");
+		putchar('\n');
+	} else if (!err.code && !all.nr) {
+		cli_note(cli, "%s: nothing found", n->file);
+	}
+	json_decref(out);
+	json_decref(all.json);
+	net_free(n);
+	if (err.code)
+		return cli_fail(cli, &err);
+	return all.nr ? CLI_FAILED : CLI_DONE;
+}
+
+static int draw(struct cli *cli)
+{
+	struct net *n = NULL;
+	FILE *dot;
+	int status;
+
+	if (!open_net(cli, &n))
+		return cli->status;
+	if (cli->json) {
+		net_free(n);
+		return cli_usage(cli, "a picture has no --json");
+	}
+	fflush(stdout);
+	dot = popen("dot -Tsvg", "w");
+	if (dot)
+		net_draw(n, dot);
+	net_free(n);
+	status = dot ? pclose(dot) : -1;
+	if (!status)
+		return CLI_DONE;
+	fprintf(stderr, "blkcast qpn: graphviz' dot failed: is the package graphviz installed?\n");
+	return CLI_FAILED;
+}
+
 static int run(struct cli *cli)
 {
-	static const char *const verbs[] = { "solve", NULL };
+	static const char *const verbs[] = { "solve", "check", "draw", NULL };
 
 	switch (cli_verb(cli, verbs)) {
 	case 0:
 		return solve(cli);
+	case 1:
+		return check(cli);
+	case 2:
+		return draw(cli);
 	default:
 		return cli->status;
 	}
@@ -246,8 +369,10 @@ static int run(struct cli *cli)
 
 const struct command command_qpn = {
 	.name = "qpn",
-	.summary = "solve a queueing Petri net",
-	.usage = "solve NET.(yaml|qpe) [--set NAME=VALUE]... [--precision P | --model-time T]",
+	.summary = "solve, check and draw queueing Petri nets",
+	.usage = "solve NET.(yaml|qpe) [--set NAME=VALUE]... [--precision P | --model-time T]\n"
+		 "check NET [--set NAME=VALUE]...\n"
+		 "draw NET [--set NAME=VALUE]... >NET.svg",
 	.details =
 		"Simulates a queueing Petri net (docs/qpn.schema.json, or a .qpe of QPME) until each place's\n"
 		"population, residence time and throughput is known well enough, and says how\n"
@@ -256,8 +381,14 @@ const struct command command_qpn = {
 		"they exit with 1.\n"
 		"\n"
 		"mva solves closed product-form nets exactly, and says which place makes a net\n"
-		"none; where there are too many tokens for that it approximates and says so.",
+		"none; where there are too many tokens for that it approximates and says so.\n"
+		"\n"
+		"check names what is wrong with a net without running it: places that no token\n"
+		"reaches or leaves, cycles without time, queues with more work than they can do,\n"
+		"tokens that are not conserved; it exits with 1 where it found something. draw\n"
+		"gives a picture, as SVG by graphviz.",
 	.example = "blkcast qpn solve docs/examples/mm1.yaml\n"
-		   "blkcast qpn solve docs/examples/closed-storage.yaml --set clients=50 --json",
+		   "blkcast qpn solve docs/examples/closed-storage.yaml --set clients=50 --json\n"
+		   "blkcast qpn check docs/examples/closed-storage.yaml",
 	.run = run,
 };

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# blkcast qpn check: what it finds, and that it finds nothing in sound nets. qpn draw.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
+blkcast=$BUILD/blkcast
+for net in mm1 closed-storage storage-priorities; do
+	exits 0 "nothing is found in $net" "$blkcast" qpn check docs/examples/$net.yaml --quiet
+done
+finds() { # NAME LINE YAML
+	printf '%b' "$3" >"$T/net.yaml"
+	exits 1 "$1 is found" "$blkcast" qpn check "$T/net.yaml"
+	is "$(cat "$T/out")" "$T/net.yaml:$2" "$1 is named"
+}
+finds "an unreachable place" '3: no token ever gets to place "q" (a)' \
+	'colours: [a]\nplaces:\n  {p: {queue: is, tokens: {a: 1}, service: {a: {exponential: {mean: 1}}}}, q: {colours: [a]}}\ntransitions: {t: {take: {p: a}, put: {p: a}}, u: {take: {p: a}, put: {p: a}}, v: {time: {exponential: {mean: 1}}, take: {p: a}, put: {p: a}}}\n'
+finds "a trap" '2: tokens that get there never leave: place "q" (a)' \
+	'colours: [a]\nplaces: {p: {tokens: {a: 1}}, q: {colours: [a]}}\ntransitions: {t: {take: {p: a}, put: {q: a}}}\n'
+printf '%b' 'colours: [a, b]\nplaces: {p: {queue: is, tokens: {a: 1}, service: {a: {exponential: {mean: 1}}}}, q: {queue: is, tokens: {b: 1}, service: {b: {exponential: {mean: 1}}}}, r: {tokens: {a: 1}, colours: [b]}}\ntransitions:\n  t: {take: {p: a, r: b}, put: {p: a}}\n  u: {take: {p: a}, put: {p: a}}\n  v: {take: {q: b}, put: {q: b}}\n  w: {take: {p: a, r: a}, put: {p: a, r: a}}\n' >"$T/dead.yaml"
+exits 1 "a mode that cannot fire is found" "$blkcast" qpn check "$T/dead.yaml"
+is "$(tail -n 1 "$T/out")" "$T/dead.yaml:4: what it takes never comes together: transition \"t\" (only)" \
+	"it is named"
+finds "an unstable queue" '2: unstable, more work comes than can be done: place "q" (load 2.4 on 2 servers)' \
+	'colours: [a]\nplaces: {q: {queue: {strategy: ps, servers: 2}, service: {a: {exponential: {mean: 2}}}}}\ntransitions: {in: {time: {exponential: {rate: 1.2}}, put: {q: a}}, out: {take: {q: a}}}\n'
+exits 1 "and not simulated" "$blkcast" qpn solve "$T/net.yaml"
+like "$(cat "$T/err")" 'net.yaml:2: unstable, .* place "q"' "but named"
+finds "a net that makes tokens" '4: tokens are not conserved, under no weights: transition "t" (only)' \
+	'colours: [a]\nplaces: {p: {queue: is, tokens: {a: 1}, service: {a: {exponential: {mean: 1}}}}}\ntransitions:\n  t: {take: {p: a}, put: {p: {a: 2}}}\n'
+printf 'colours: [a]\nplaces: {p: {tokens: {a: 1}}, q: {colours: [a]}}\ntransitions:\n  ping: {take: {p: a}, put: {q: a}}\n  pong: {take: {q: a}, put: {p: a}}\n' >"$T/loop.yaml"
+exits 1 "a loop without time is found" "$blkcast" qpn check "$T/loop.yaml"
+is "$(cat "$T/out")" "$T/loop.yaml:4: on a cycle where no time passes: transition \"ping\" (only)
+$T/loop.yaml:5: on a cycle where no time passes: transition \"pong\" (only)" "both its transitions are named"
+exits 1 "findings come as JSON" "$blkcast" qpn check "$T/loop.yaml" --json
+like "$(tr -d ' \n' <"$T/out")" '"schema":"blkcast.qpn-check/1".*"kind":"loop"' "with their kind"
+
+if command -v dot >/dev/null; then
+	exits 0 "a net is drawn" "$blkcast" qpn draw docs/examples/closed-storage.yaml
+	like "$(cat "$T/out")" '<svg ' "as SVG"
+	like "$(cat "$T/out")" 'storage/cache' "with its places"
+else
+	(PATH=/nonexistent exec "$blkcast" qpn draw docs/examples/mm1.yaml) 2>"$T/err" || true
+	like "$(cat "$T/err")" 'graphviz' "without graphviz it says what is missing"
+fi
+done_testing
