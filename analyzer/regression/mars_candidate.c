@@ -132,6 +132,36 @@ static void first_products(const struct forward *f, struct forward_candidate *c)
 	c->linear_y = sxy;
 }
 
+/*
+ * Adds sums of bq and bq x over rows [i, end) to *s and *sx: four chains side by side, since one
+ * addition after the other would wait for each.
+ */
+static void gather(const uint32_t *rows, size_t i, size_t end, const double *bq, const double *x,
+		   double *s, double *sx)
+{
+	double a0 = 0, a1 = 0, a2 = 0, a3 = 0, b0 = 0, b1 = 0, b2 = 0, b3 = 0;
+
+	for (; i + 4 <= end; i += 4) {
+		double v0 = bq[rows[i]], v1 = bq[rows[i + 1]];
+		double v2 = bq[rows[i + 2]], v3 = bq[rows[i + 3]];
+
+		a0 += v0;
+		a1 += v1;
+		a2 += v2;
+		a3 += v3;
+		b0 += v0 * x[rows[i]];
+		b1 += v1 * x[rows[i + 1]];
+		b2 += v2 * x[rows[i + 2]];
+		b3 += v3 * x[rows[i + 3]];
+	}
+	for (; i < end; i++) {
+		a0 += bq[rows[i]];
+		b0 += bq[rows[i]] * x[rows[i]];
+	}
+	*s += (a0 + a1) + (a2 + a3);
+	*sx += (b0 + b1) + (b2 + b3);
+}
+
 /* Takes q out of one candidate; bq: b times q, by row; h: scratch for the knots. */
 static void take_out(const struct forward *f, struct forward_candidate *c, const double *bq,
 		     double qy, double *h)
@@ -141,16 +171,11 @@ static void take_out(const struct forward *f, struct forward_candidate *c, const
 	size_t i = 0;
 
 	for (size_t k = 0; k < c->nr_knots; k++) {
-		for (; i < c->ends[k]; i++) {
-			double v = bq[c->rows[i]];
-
-			s += v;
-			sx += v * x[c->rows[i]];
-		}
+		gather(c->rows, i, c->ends[k], bq, x, &s, &sx);
+		i = c->ends[k];
 		h[k] = sx - c->knots[k] * s;
 	}
-	for (; i < c->nr_rows; i++)
-		sx += bq[c->rows[i]] * x[c->rows[i]];
+	gather(c->rows, i, c->nr_rows, bq, x, &s, &sx);
 	for (size_t k = 0; k < c->nr_knots; k++) {
 		c->left[k] -= h[k] * h[k];
 		c->with_y[k] -= h[k] * qy;
@@ -160,25 +185,39 @@ static void take_out(const struct forward *f, struct forward_candidate *c, const
 	c->linear_y -= sx * qy;
 }
 
-static void multiply(const struct forward *f, size_t parent, size_t j, double *bq)
+/* b times q where b is not 0: the rows of any candidate of the term; others are never read. */
+static void multiply(const struct forward *f, const struct forward_candidate *c, size_t j,
+		     double *bq)
 {
-	const double *b = f->b + parent * f->n, *q = f->q + j * f->n;
+	const double *b = f->b + c->parent * f->n, *q = f->q + j * f->n;
 
-	for (size_t i = 0; i < f->n; i++)
-		bq[i] = b[i] * q[i];
+	for (size_t i = 0; i < c->nr_rows; i++)
+		bq[c->rows[i]] = b[c->rows[i]] * q[c->rows[i]];
+}
+
+/* Takes the basis column j out of candidates from `from` on. */
+static void take_out_of_all(struct forward *f, size_t from, size_t j)
+{
+	double *bq = f->scratch, *h = f->scratch + f->n;
+
+	for (size_t i = from; i < f->nr_candidates; i++) {
+		struct forward_candidate *c = &f->candidates[i];
+
+		if (i == from || c->parent != c[-1].parent)
+			multiply(f, c, j, bq);
+		take_out(f, c, bq, f->qy[j], h);
+	}
 }
 
 void forward_candidates_update(struct forward *f, size_t j)
 {
-	double *bq = f->scratch, *h = f->scratch + f->n;
+	take_out_of_all(f, 0, j);
+}
 
-	for (size_t i = 0; i < f->nr_candidates; i++) {
-		struct forward_candidate *c = &f->candidates[i];
-
-		if (!i || c->parent != c[-1].parent)
-			multiply(f, c->parent, j, bq);
-		take_out(f, c, bq, f->qy[j], h);
-	}
+void forward_candidates_settle(struct forward *f, size_t from)
+{
+	for (size_t j = 0; j < f->nr_terms; j++)
+		take_out_of_all(f, from, j);
 }
 
 /* Keeps of what was allocated for every row only what the knots need. */
@@ -214,10 +253,6 @@ static int finish(struct forward *f, struct forward_candidate *c)
 	c->with_linear = c->left + 2 * nr;
 	c->length = c->left + 3 * nr;
 	first_products(f, c);
-	for (size_t j = 0; j < f->nr_terms; j++) {
-		multiply(f, c->parent, j, f->scratch);
-		take_out(f, c, f->scratch, f->qy[j], f->scratch + f->n);
-	}
 	return 0;
 }
 

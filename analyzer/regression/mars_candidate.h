@@ -32,8 +32,11 @@ struct forward_choice {
 
 /* Rows by ascending x, equal ones by number. 0 or -ENOMEM. */
 int forward_candidate_order(const double *x, size_t n, uint32_t *order);
+/* Appends a candidate; forward_candidates_settle() must follow the last of a term. */
 int forward_candidate_add(struct forward *f, size_t parent, size_t column, size_t degree);
 void forward_candidate_release(struct forward_candidate *c);
+/* Takes the whole basis out of the candidates from `from` on. */
+void forward_candidates_settle(struct forward *f, size_t from);
 /* Takes the basis column j out of every candidate. */
 void forward_candidates_update(struct forward *f, size_t j);
 /* Improves best where this candidate gains strictly more. */

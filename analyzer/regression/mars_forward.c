@@ -165,6 +165,7 @@ static int add_term(struct forward *f, size_t parent, size_t column, uint32_t ki
 static int add_candidates(struct forward *f, size_t term)
 {
 	size_t begin = terms_begin(&f->terms, term), degree = f->terms.ends[term] - begin;
+	size_t from = f->nr_candidates;
 	int err = 0;
 
 	if (degree >= f->max_degree)
@@ -178,6 +179,8 @@ static int add_candidates(struct forward *f, size_t term)
 		if (!taken)
 			err = forward_candidate_add(f, term, c, degree);
 	}
+	if (!err)
+		forward_candidates_settle(f, from);
 	return err;
 }
 
