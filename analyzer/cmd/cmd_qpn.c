@@ -9,6 +9,7 @@
 
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/qpn_calibrate.h"
 #include "analyzer/progress.h"
 #include "analyzer/qpn/check.h"
 #include "analyzer/qpn/draw.h"
@@ -22,6 +23,7 @@
 struct options {
 	struct cli_list set, wanted;
 	const char *method;
+	bool quantiles;
 	double precision, model_time;
 	uint64_t seed, threads, replications, max_events;
 };
@@ -131,6 +133,7 @@ static int simulate(const struct cli *cli, const struct net *n, const struct opt
 	int error;
 
 	so.method = strcmp(o->method, "replications") ? SOLVE_BATCH_MEANS : SOLVE_REPLICATIONS;
+	so.quantiles = o->quantiles;
 	so.precision = o->precision;
 	so.model_time = o->model_time;
 	so.seed = o->seed;
@@ -226,6 +229,8 @@ static int solve(struct cli *cli)
 			   "run until every mean is known to P, relative, at 95 % (default 0.01)"),
 		CLI_LIST("of", 0, "NAME", &o.wanted,
 			 "places and probes whose precision counts (default: all)"),
+		CLI_FLAG("quantiles", 0, &o.quantiles,
+			 "medians, 95 and 99 % quantiles of times must reach the precision too"),
 		CLI_DOUBLE("model-time", 't', "T", &o.model_time,
 			   "run (each replication) for T of the net's time instead"),
 		CLI_U64("replications", 0, "N", &o.replications, "at least N (default 16)"),
@@ -353,7 +358,7 @@ static int draw(struct cli *cli)
 
 static int run(struct cli *cli)
 {
-	static const char *const verbs[] = { "solve", "check", "draw", NULL };
+	static const char *const verbs[] = { "solve", "check", "draw", "calibrate", NULL };
 
 	switch (cli_verb(cli, verbs)) {
 	case 0:
@@ -362,6 +367,8 @@ static int run(struct cli *cli)
 		return check(cli);
 	case 2:
 		return draw(cli);
+	case 3:
+		return qpn_calibrate(cli);
 	default:
 		return cli->status;
 	}
@@ -369,10 +376,11 @@ static int run(struct cli *cli)
 
 const struct command command_qpn = {
 	.name = "qpn",
-	.summary = "solve, check and draw queueing Petri nets",
+	.summary = "solve, check, draw and calibrate queueing Petri nets",
 	.usage = "solve NET.(yaml|qpe) [--set NAME=VALUE]... [--precision P | --model-time T]\n"
 		 "check NET [--set NAME=VALUE]...\n"
-		 "draw NET [--set NAME=VALUE]... >NET.svg",
+		 "draw NET [--set NAME=VALUE]... >NET.svg\n"
+		 "calibrate TABLE.csv -o NET.yaml [--where COLUMN=VALUE]...",
 	.details =
 		"Simulates a queueing Petri net (docs/qpn.schema.json, or a .qpe of QPME) until each place's\n"
 		"population, residence time and throughput is known well enough, and says how\n"
@@ -386,7 +394,11 @@ const struct command command_qpn = {
 		"check names what is wrong with a net without running it: places that no token\n"
 		"reaches or leaves, cycles without time, queues with more work than they can do,\n"
 		"tokens that are not conserved; it exits with 1 where it found something. draw\n"
-		"gives a picture, as SVG by graphviz.",
+		"gives a picture, as SVG by graphviz.\n"
+		"\n"
+		"calibrate makes a net of a cached storage system from measured response times\n"
+		"(columns clients, size_bytes, response_time_s, and response_sd_s in the rows of\n"
+		"one client) of clients that do not think.",
 	.example = "blkcast qpn solve docs/examples/mm1.yaml\n"
 		   "blkcast qpn solve docs/examples/closed-storage.yaml --set clients=50 --json\n"
 		   "blkcast qpn check docs/examples/closed-storage.yaml",

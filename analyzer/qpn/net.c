@@ -160,7 +160,11 @@ int net_add_arc(struct net_arc **arcs, uint32_t *nr, uint32_t slot, uint32_t cou
 	/* Two arcs between the same two are one of their sum. */
 	for (uint32_t i = 0; i < *nr; i++) {
 		if ((*arcs)[i].slot == slot) {
+			/* Saturated above what net_validate() lets pass. */
+			count = count > NET_MAX_COUNT ? NET_MAX_COUNT + 1 : count;
 			(*arcs)[i].count += count;
+			if ((*arcs)[i].count > NET_MAX_COUNT)
+				(*arcs)[i].count = NET_MAX_COUNT + 1;
 			return 0;
 		}
 	}
@@ -283,8 +287,28 @@ static int check_mode(const struct net *n, const struct net_transition *t, const
 	return 0;
 }
 
+/* Tokens that all modes together move in one firing each: the simulator keeps a table of them. */
+static int check_counts(const struct net *n, const struct net_transition *t,
+			const struct net_mode *m, uint64_t *total, struct err *err)
+{
+	bool large = false;
+
+	for (uint32_t i = 0; i < m->nr_take; i++) {
+		large |= m->take[i].count > NET_MAX_COUNT;
+		*total += m->take[i].count;
+	}
+	for (uint32_t i = 0; i < m->nr_put; i++) {
+		large |= m->put[i].count > NET_MAX_COUNT;
+		*total += m->put[i].count;
+	}
+	if (large || *total > NET_MAX_TOKENS)
+		return fail_mode(n, t, m, err, "moves too many tokens at once");
+	return 0;
+}
+
 int net_validate(const struct net *n, struct err *err)
 {
+	uint64_t moved = 0;
 	uint32_t nr_modes = 0;
 	int e = check_slots(n, err);
 
@@ -305,7 +329,9 @@ int net_validate(const struct net *n, struct err *err)
 			e = err_set(err, EINVAL, "%s:%u: more than %d modes", n->file, t->line,
 				    NET_MAX_MODES);
 		for (uint32_t m = 0; !e && m < t->nr_modes; m++)
-			e = check_mode(n, t, &t->modes[m], err);
+			e = check_counts(n, t, &t->modes[m], &moved, err)
+				    ? -EINVAL
+				    : check_mode(n, t, &t->modes[m], err);
 	}
 	if (!e && n->nr_probes > NET_MAX_PROBES)
 		e = err_set(err, EINVAL, "%s:%u: more than %d probes", n->file,

@@ -141,7 +141,8 @@ static int judge(struct solution *out, const struct run *r, const struct solve_o
 	out->model_time = qpn_sim_now(r->sim);
 	out->warm_up = out->model_time - (double)(r->nr - from) * r->length;
 	out->nr_samples = GROUPS;
-	out->precision = estimate_precision(&out->estimate, r->n, o->wanted, o->nr_wanted);
+	out->precision =
+		estimate_precision(&out->estimate, r->n, o->wanted, o->nr_wanted, o->quantiles);
 	if (o->progress)
 		o->progress(o->ctx, out->events, out->precision);
 	return 0;
@@ -311,7 +312,8 @@ static int replications(struct solution *out, const struct net *n, const struct 
 		if (estimate_make(&out->estimate, n, all, nr))
 			error = out_of_memory(n, err);
 		out->nr_samples = nr;
-		out->precision = estimate_precision(&out->estimate, n, o->wanted, o->nr_wanted);
+		out->precision = estimate_precision(&out->estimate, n, o->wanted, o->nr_wanted,
+						    o->quantiles);
 		if (o->progress)
 			o->progress(o->ctx, out->events, out->precision);
 		more = 0;

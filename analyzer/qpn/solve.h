@@ -19,6 +19,7 @@ enum solve_method {
 
 struct solve_options {
 	enum solve_method method;
+	bool quantiles;	   /* whose precision counts too */
 	double precision;  /* relative half-width to reach; not looked at with model_time */
 	double model_time; /* run (each replication) that long; 0: as long as it takes */
 	uint64_t seed;

@@ -232,8 +232,28 @@ static bool is_wanted(const char *name, const char *const *wanted, size_t nr)
 	return !nr;
 }
 
+/* The three quantiles; 0 stands for a time that passes at once. */
+static double quantile_width(const struct time_estimate *t)
+{
+	const struct interval *v[] = { &t->p50, &t->p95, &t->p99 };
+	double worst = 0;
+
+	for (int i = 0; i < 3; i++) {
+		double far = fmax(v[i]->high - v[i]->mean, v[i]->mean - v[i]->low);
+
+		if (far > 0 || isnan(v[i]->mean))
+			worst = fmax(worst, v[i]->mean > 0 ? far / v[i]->mean : INFINITY);
+	}
+	return worst;
+}
+
+static double times_width(const struct time_estimate *t, bool quantiles)
+{
+	return fmax(width(t->mean), quantiles ? quantile_width(t) : 0);
+}
+
 double estimate_precision(const struct estimate *e, const struct net *n, const char *const *wanted,
-			  size_t nr_wanted)
+			  size_t nr_wanted, bool quantiles)
 {
 	double worst = 0;
 
@@ -247,11 +267,11 @@ double estimate_precision(const struct estimate *e, const struct net *n, const c
 		if (p->queue == NET_NONE && !nr_wanted)
 			continue;
 		worst = fmax(worst, width(s->population));
-		worst = fmax(worst, width(s->residence.mean));
+		worst = fmax(worst, times_width(&s->residence, quantiles));
 	}
 	for (uint32_t i = 0; i < e->nr_probes; i++)
 		if (e->probes[i].nr > 0 && is_wanted(n->probes[i].name, wanted, nr_wanted))
-			worst = fmax(worst, width(e->probes[i].time.mean));
+			worst = fmax(worst, times_width(&e->probes[i].time, quantiles));
 	return worst;
 }
 

@@ -55,10 +55,11 @@ void estimate_release(struct estimate *e);
 /*
  * The largest relative half-width among what is asked for: population and residence of queueing
  * places, throughput of all, probes; or those of wanted[] alone (names of places and probes, any
- * number, 0: all). What never happened is passed over. NaN counts as infinite.
+ * number, 0: all). quantiles: those of residence and probes count too, by the farther end. What
+ * never happened is passed over. NaN counts as infinite.
  */
 double estimate_precision(const struct estimate *e, const struct net *n, const char *const *wanted,
-			  size_t nr_wanted);
+			  size_t nr_wanted, bool quantiles);
 
 /*
  * Batches to leave out at the beginning: MSER (White, 1997) on the population of every slot, the

@@ -56,6 +56,10 @@ printf '<net>\n<extra/></net>' >"$T/bad.qpe"
 exits 2 "a .qpe with an unknown element is refused" "$blkcast" qpn solve "$T/bad.qpe"
 is "$(cat "$T/err")" "blkcast qpn: $T/bad.qpe:2: extra: unknown element in: net" "with element and line"
 
+exits 0 "the precision of quantiles can be asked for" "$blkcast" qpn solve $mm1 --quantiles --precision 0.02 --json --quiet
+number "$(jq '.places[0].residence_time | (.p99_ci[1] - .p99) / .p99' "$T/out") <= 0.02" "and is reached"
+number "$(jq '.places[0].residence_time | (.p99 - 23.025851) / 23.025851 | fabs' "$T/out") <= 0.03" "the 99 % quantile is that of M/M/1"
+
 exits 2 "an unknown parameter is bad usage" "$blkcast" qpn solve $mm1 --set speed=3
 is "$(cat "$T/err")" "blkcast qpn: $mm1: no parameter \"speed\" to set" "it is named"
 exits 2 "a setting without a value is bad usage" "$blkcast" qpn solve $mm1 --set rate

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/cmd/qpn_calibrate.h"
+#include "analyzer/grid.h"
+#include "analyzer/qpn/calibrate_cache.h"
+
+struct options {
+	struct cli_list where;
+	const char *model, *output;
+	double saturated;
+};
+
+static json_t *number(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
+static int print_json(const struct cache_model *m, const char *path)
+{
+	json_t *out =
+		json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+			  "schema", "blkcast.calibration/1", "model", "cache", "file", path, "rows",
+			  (json_int_t)m->nr_rows, "fitted_rows", (json_int_t)m->nr_fitted,
+			  "saturated_clients", number(m->saturated), "c0_s", number(m->c0_s),
+			  "c0_p", number(m->p0), "c1_s_per_byte", number(m->c1_s_per_byte), "c1_p",
+			  number(m->p1), "sd_s", number(m->sd_s), "r2", number(m->r2),
+			  "mean_relative_error", number(m->mean_error), "max_relative_error",
+			  number(m->max_error));
+	int err = out ? json_dumpf(out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : -1;
+
+	putchar('\n');
+	json_decref(out);
+	return err;
+}
+
+static void term(struct grid *g, const char *name, double value, double p)
+{
+	grid_cell(g, "%s", name);
+	grid_cell(g, "%.6g", value);
+	if (isfinite(p))
+		grid_cell(g, "%.2g", p);
+	else
+		grid_cell(g, "-");
+}
+
+static int print_table(const struct cache_model *m)
+{
+	struct grid g;
+	int err;
+
+	grid_init(&g, "term|>value|>p");
+	term(&g, "c0 (s)", m->c0_s, m->p0);
+	term(&g, "c1 (s/byte)", m->c1_s_per_byte, m->p1);
+	term(&g, "sd (s)", m->sd_s, NAN);
+	err = grid_print(&g, stdout);
+	grid_release(&g);
+	printf("\nservice time from %zu runs of %g clients or more: R2 %.4f\n"
+	       "response time over all runs of several clients: error %.2f %% on average, %.2f %% at "
+	       "most\n",
+	       m->nr_fitted, m->saturated, m->r2, 100 * m->mean_error, 100 * m->max_error);
+	return err;
+}
+
+static int write_model(const struct cache_model *m, const char *path, struct err *err)
+{
+	FILE *out = fopen(path, "we");
+	int error = 0;
+
+	if (!out)
+		return err_set(err, errno, "%s: %s", path, strerror(errno));
+	cache_model_write(m, out);
+	if (ferror(out))
+		error = EIO;
+	if (fclose(out) && !error)
+		error = errno;
+	return error ? err_set(err, error, "%s: %s", path, strerror(error)) : 0;
+}
+
+static int calibrate(const struct cli *cli, const struct options *o, struct err *err)
+{
+	struct row_filter filter = { .conditions = o->where.items, .nr = o->where.nr };
+	struct table table = { 0 };
+	struct cache_model m;
+	int error = table_read(&table, cli->argv[0], err);
+
+	if (!error)
+		error = calibrate_cache(&m, &table, &filter, o->saturated, err);
+	table_release(&table);
+	if (!error)
+		error = write_model(&m, o->output, err);
+	if (error)
+		return error;
+	if (cli->json ? print_json(&m, o->output) : print_table(&m))
+		return err_set(err, ENOMEM, "out of memory");
+	cli_note(cli, "the model is the net %s: ask it with blkcast qpn solve", o->output);
+	return 0;
+}
+
+int qpn_calibrate(struct cli *cli)
+{
+	struct options o = { .model = "cache" };
+	const struct cli_option options[] = {
+		CLI_STRING("model", 0, "MODEL", &o.model, "cache: one queue, all requests hit"),
+		CLI_STRING("output", 'o', "FILE", &o.output, "the calibrated net"),
+		CLI_LIST("where", 0, "COLUMN=VALUE", &o.where, "take only these rows"),
+		CLI_DOUBLE("saturated", 0, "CLIENTS", &o.saturated,
+			   "fit runs of as many clients or more (default: the most there are)"),
+		CLI_END,
+	};
+	struct err err = { 0 };
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (strcmp(o.model, "cache"))
+		return cli_usage(cli, "--model: expected cache, got '%s'", o.model);
+	if (!o.output)
+		return cli_usage(cli, "expected --output FILE for the calibrated net");
+	if (o.saturated < 0)
+		return cli_usage(cli, "--saturated: expected a number of clients");
+	if (cli->argc != 1)
+		return cli_usage(cli, "expected one measurement table, got %d", cli->argc);
+	calibrate(cli, &o, &err);
+	return err.code ? cli_fail(cli, &err) : CLI_DONE;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verb calibrate of blkcast qpn: a storage model from a measurement table. */
+#ifndef ANALYZER_QPN_CALIBRATE_H
+#define ANALYZER_QPN_CALIBRATE_H
+
+#include "analyzer/cli.h"
+
+/* Returns an exit code. */
+int qpn_calibrate(struct cli *cli);
+
+#endif
