@@ -10,69 +10,14 @@
 #include <unistd.h>
 
 #include "agent/account.h"
-#include "formats/segment.h"
-
-#define ACCOUNT_MAGIC	"blkacct"
-#define ACCOUNT_VERSION 1
-#define MAX_LOSSES	64
-#define NOT_CARRIED	UINT64_MAX
-
-/* generation: which copy of each half is current. */
-#define CAPTURE_BIT 1u
-#define STREAM_BIT  2u
-
-struct seen_device {
-	uint32_t device;
-	uint32_t has_base;
-	uint64_t base; /* the kernel's count when watching began */
-	uint64_t nr, nr_countable;
-};
-
-/* Written by the capture thread. */
-struct capture_half {
-	uint64_t realtime_ns; /* of the last change */
-	uint32_t nr_devices, watches_all;
-	struct seen_device devices[ACCOUNT_MAX_DEVICES + 1]; /* [0]: device 0, the others */
-};
-
-struct kept_loss {
-	struct loss loss;
-	uint64_t carried_by; /* sequence of the segment that is to carry it, or NOT_CARRIED */
-};
-
-struct counts {
-	uint32_t nr;
-	uint32_t device[ACCOUNT_MAX_DEVICES + 1];
-	uint64_t count[ACCOUNT_MAX_DEVICES + 1];
-};
-
-/* Written under the lock. */
-struct stream_half {
-	struct counts accounted;
-	struct counts prepared;
-	uint64_t prepared_sequence;
-	uint32_t is_prepared, is_acknowledged;
-	uint32_t is_dropping, nr_losses;
-	uint64_t dropping_epoch, dropping_sequence;
-	struct kept_loss losses[MAX_LOSSES];
-};
-
-struct account_file {
-	char magic[8];
-	uint32_t version, size;
-	_Atomic uint32_t generation;
-	uint32_t reserved;
-	uint64_t epoch[2];		     /* goes with the stream half */
-	char boot_id[2][SEGMENT_NAME_BYTES]; /* likewise */
-	struct capture_half capture[2];
-	struct stream_half stream[2];
-};
+#include "agent/account_file.h"
 
 struct account {
 	struct account_file *file; /* mapped */
 	int fd;
 	char boot_id[SEGMENT_NAME_BYTES];
 	bool watches_all;
+	bool has_begun; /* this run is in the file */
 	pthread_mutex_t lock;
 	pthread_mutex_t drop_lock;	/* from drop_begin to drop_end: one intent at a time */
 	uint64_t total[NR_LOSS_CAUSES]; /* of this run, under the lock */
@@ -282,6 +227,23 @@ int account_open(struct account **out, const struct account_config *config, stru
 	return 0;
 }
 
+void account_end(struct account *a)
+{
+	struct account_file *f = a->file;
+	const struct capture_half *now = &f->capture[capture_index(a)];
+	const struct counts *accounted = &f->stream[stream_index(a)].accounted;
+	uint64_t seen = 0, durable = 0;
+
+	for (uint32_t i = 0; i < now->nr_devices; i++)
+		seen += now->devices[i].nr;
+	for (uint32_t i = 0; i < accounted->nr; i++)
+		durable += accounted->count[i];
+	if (!a->has_begun || seen > durable)
+		return;
+	f->capture[!capture_index(a)] = (struct capture_half){ .realtime_ns = now->realtime_ns };
+	atomic_fetch_xor(&f->generation, CAPTURE_BIT);
+}
+
 void account_close(struct account *a)
 {
 	if (!a)
@@ -447,6 +409,7 @@ void account_begin(struct account *a, uint64_t epoch, uint64_t realtime_ns,
 	f->epoch[next] = epoch;
 	memcpy(f->boot_id[next], a->boot_id, SEGMENT_NAME_BYTES);
 	atomic_fetch_xor(&f->generation, CAPTURE_BIT | STREAM_BIT);
+	a->has_begun = true;
 	pthread_mutex_unlock(&a->lock);
 }
 

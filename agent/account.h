@@ -62,6 +62,11 @@ struct account_base {
  * begun anew. Changes nothing on disk that a second call would not find again. */
 int account_open(struct account **out, const struct account_config *config, struct err *err);
 void account_close(struct account *a);
+/*
+ * The run ends as it was meant to: what completes on the devices from here on was not to be
+ * watched, and the next run does not declare it. No-op while something seen is not durable.
+ */
+void account_end(struct account *a);
 
 /* An epoch later than the last run's, not before realtime_ns. */
 uint64_t account_next_epoch(const struct account *a, uint64_t realtime_ns);

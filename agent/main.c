@@ -3,6 +3,7 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,6 +16,8 @@
 #include "agent/config.h"
 #include "agent/doctor.h"
 #include "agent/log.h"
+
+#define MMAP_THRESHOLD_BYTES (128 << 10)
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_BAD_INPUT = 2 };
 
@@ -59,6 +62,9 @@ static int run(struct config *config)
 		err_set(&err, ENOMEM, "no memory");
 		return complain(&err, EXIT_FAILED);
 	}
+	/* Large arrays come from and go back to the system: a process that runs for years must not
+	 * keep the holes of every array that grew. */
+	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES);
 	catch_signals();
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	ret = agent_start(&agent, config, log, &err);

@@ -381,6 +381,8 @@ void sender_free(struct sender *s, double wait_s)
 	}
 	for (size_t i = 0; i < s->nr_sinks; i++)
 		s->sinks[i].ops->close(s->sinks[i].sink, deadline_ns);
+	if (s->account)
+		account_end(s->account);
 	account_close(s->account);
 	pthread_cond_destroy(&s->wake);
 	pthread_mutex_destroy(&s->lock);

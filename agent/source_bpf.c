@@ -20,7 +20,7 @@
 #include "bpf/bio.skel.h"
 #include "bpf/block.skel.h"
 
-#define RING_BYTES_DEFAULT  (4u << 20)
+#define RING_BYTES_DEFAULT  (1u << 20)
 #define RING_BYTES_MIN	    (256u << 10)
 #define RINGS_BYTES_MAX	    (64u << 20) /* of all CPUs together, unless asked for more */
 #define NR_RINGS_MAX	    64

@@ -138,14 +138,13 @@ static void lose_one(struct stream *s, enum loss_cause cause, uint32_t device)
 
 static void add_one(struct stream *s, const struct request *r)
 {
-	struct device_count *count = count_of(s, r->device);
-	int ret = count ? segment_writer_add(s->writer, r) : -ENOMEM;
+	struct device_count *count;
+	int ret;
 
-	if (ret == -ENOSPC) {
+	if (segment_writer_count(s->writer) >= STREAM_SEGMENT_REQUESTS)
 		stream_close_segment(s);
-		count = count_of(s, r->device);
-		ret = count ? segment_writer_add(s->writer, r) : -ENOMEM;
-	}
+	count = count_of(s, r->device);
+	ret = count ? segment_writer_add(s->writer, r) : -ENOMEM;
 	if (ret) {
 		lose_one(s, ret == -EINVAL ? LOSS_DECODE : LOSS_REORDER, r->device);
 		return;

@@ -2,7 +2,7 @@
 /*
  * stream: requests, losses and profiles into segments, and segments to the sender.
  *
- * A segment is closed at SEGMENT_MAX_REQUESTS, when its interval is over, and at the end; one
+ * A segment is closed at STREAM_SEGMENT_REQUESTS, when its interval is over, and at the end; one
  * without requests, profiles and losses only once in heartbeat_ns, so that an idle time is known
  * to have been watched. Used by the capture thread alone; never blocks.
  */
@@ -17,6 +17,9 @@
 #include "formats/buf.h"
 #include "formats/request.h"
 #include "formats/segment.h"
+
+/* Half of what a segment may hold: the same bytes a request within 0.1, in half the memory. */
+#define STREAM_SEGMENT_REQUESTS (SEGMENT_MAX_REQUESTS / 2)
 
 struct stream;
 

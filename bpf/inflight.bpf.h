@@ -3,12 +3,12 @@
  * inflight.bpf.h: what must be remembered of a request under way.
  *
  * A table of cache lines in the program's own data, found by a hash of the request's (or bio's)
- * address, two ways to a set. No map call, no lock, no line that CPUs share but the one of the
+ * address, four ways to a set. No map call, no lock, no line that CPUs share but the one of the
  * request itself, which its completion has to fetch anyway. An address names one request at a
  * time, whatever its hardware queue and whichever tag set it came from, and keeps naming it
  * through requeues.
  *
- * The table only ever adds knowledge: a request whose line was taken by another (both ways busy,
+ * The table only ever adds knowledge: a request whose line was taken by another (all ways busy,
  * counted in nr_evicted) is still recorded at its completion, with the times the kernel itself
  * noted and without its issuer.
  */
@@ -44,21 +44,23 @@ static __always_inline u64 inflight_key_of_number(u64 address)
 	return address - (task - inflight_key(bpf_get_current_task_btf()));
 }
 
+#define INFLIGHT_WAYS 4
+
 /* The lower address bits of requests and bios are alike: multiply, and keep the top bits. */
 static __always_inline u32 inflight_set(u64 key)
 {
-	return (u32)((key * 0x9e3779b97f4a7c15ull) >> (64 - INFLIGHT_BITS)) & (INFLIGHT_NR - 1);
+	return (u32)((key * 0x9e3779b97f4a7c15ull) >> (64 - INFLIGHT_BITS)) &
+	       (INFLIGHT_NR - INFLIGHT_WAYS);
 }
 
 static __always_inline struct inflight *inflight_find(u64 key)
 {
-	u32 i = inflight_set(key);
+	u32 set = inflight_set(key);
 
-	if (inflights[i].key == key)
-		return &inflights[i];
-	i ^= 1;
-	if (inflights[i].key == key)
-		return &inflights[i];
+#pragma unroll
+	for (u32 way = 0; way < INFLIGHT_WAYS; way++)
+		if (inflights[set + way].key == key)
+			return &inflights[set + way];
 	return NULL;
 }
 
@@ -68,15 +70,17 @@ static __always_inline struct inflight *inflight_find(u64 key)
  */
 static __always_inline struct inflight *inflight_place(u64 key)
 {
-	u32 i = inflight_set(key);
-	struct inflight *at = &inflights[i], *other = &inflights[i ^ 1];
+	struct inflight *at = inflight_find(key);
+	u32 set = inflight_set(key);
 
-	if (!at->key || at->key == key)
+	if (at)
 		return at;
-	if (!other->key || other->key == key)
-		return other;
+#pragma unroll
+	for (u32 way = 0; way < INFLIGHT_WAYS; way++)
+		if (!inflights[set + way].key)
+			return &inflights[set + way];
 	__sync_fetch_and_add(&nr_evicted, 1);
-	return other->arrival_ns < at->arrival_ns ? other : at;
+	return &inflights[set];
 }
 
 static __always_inline void inflight_begin(struct inflight *at, u64 key)

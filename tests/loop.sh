@@ -40,10 +40,11 @@ need_bpf() {
 }
 
 capture_start() {
+	rm -f "$T/capture.err" # an old one would say that this one is ready
 	"$BUILD/tests/system/capture" "$@" >"$T/capture" 2>"$T/capture.err" &
 	capture_pid=$!
 	for _ in $(seq 200); do
-		grep -q ready "$T/capture.err" && return
+		grep -q ready "$T/capture.err" 2>/dev/null && return
 		sleep 0.05
 	done
 	fail "the capture starts" "$(cat "$T/capture.err")"

@@ -16,8 +16,12 @@ completed() { # reads, writes, discards, flushes by the kernel
 agent=("$BUILD/blkcast-agent" --device "$dev" --sink "file:$T/store" --host here
 	--window 100ms --segment-interval 50ms)
 
-# The base: begun and ended while nothing runs.
-"${agent[@]}" --duration 300ms
+# The base: begun while nothing runs, and killed; an orderly end would begin the books anew.
+"${agent[@]}" >"$T/log" 2>&1 &
+pid=$!
+sleep 1
+kill -9 $pid
+wait $pid 2>/dev/null
 before=$(completed)
 
 fio --name=load --filename="$loop_dev" --rw=randrw --bs=4k --ioengine=libaio --iodepth=8 --direct=1 \
@@ -46,4 +50,12 @@ is "$(field "$sum" gaps)" 0 "no gap is of unknown content"
 holds "some died with the agent" [ "$(field "$sum" agent_died)" -gt 0 ]
 holds "some completed while nobody watched" [ "$(field "$sum" not_watched)" -gt 0 ]
 is "$(field "$sum" sum)" "$((after - before))" "segments and ledgers give what the device completed"
+
+# Ended in order, the agent was not meant to watch what comes after.
+rm -rf "$T/store"
+"${agent[@]}" --duration 500ms 2>/dev/null
+dd if="$loop_dev" of=/dev/null bs=4k count=100 iflag=direct status=none
+"${agent[@]}" --duration 500ms 2>/dev/null
+like "$("$BUILD/tests/system/segment_sum" "$T/store")" ' not_watched=0 ' \
+	"after an orderly end nothing counts as not watched"
 done_testing
