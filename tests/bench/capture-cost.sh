@@ -49,6 +49,7 @@ for _ in 1 2 3; do
 	sleep 1.5
 	bpf_ns '^block_(io_|rq_)' >>"$T/ours"
 	agent_stop
+	rm -rf "$T/store"
 	wait $load_pid
 	if command -v biolatency >/dev/null; then
 		busy_load 4
@@ -73,13 +74,14 @@ sysctl -qw kernel.bpf_stats_enabled=0
 for i in $(seq "$pairs"); do
 	none=$(load "$seconds")
 	agent_start
+	before=$(awk '{ print $14 + $15 }' /proc/$agent_pid/stat) # without what its start took
 	with=$(load "$seconds")
-	read -r user sys < <(awk '{ print $14, $15 }' /proc/$agent_pid/stat)
+	after=$(awk '{ print $14 + $15 }' /proc/$agent_pid/stat)
 	rss=$(awk '/VmHWM/ { print $2 }' /proc/$agent_pid/status)
 	requests=$(fio_get '.jobs[0].read.total_ios + .jobs[0].write.total_ios')
 	agent_stop
 	echo "$none $with" | awk '{ printf "%.4f\n", $2 / $1 }' >>"$T/ratio.agent"
-	awk "BEGIN { printf \"%.1f\n\", ($user + $sys) * 1e9 / $(getconf CLK_TCK) / $requests }" >>"$T/cpu"
+	awk "BEGIN { printf \"%.1f\n\", ($after - $before) * 1e9 / $(getconf CLK_TCK) / $requests }" >>"$T/cpu"
 	echo "$rss" >>"$T/rss"
 	lost=$("$BUILD/blkcast" ls --store "$T/store" --json | jq '[.. | .lost? // empty | numbers] | add // 0')
 	echo "$lost" >>"$T/lost"
