@@ -10,6 +10,7 @@
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/qpn_calibrate.h"
+#include "analyzer/cmd/qpn_weights.h"
 #include "analyzer/progress.h"
 #include "analyzer/qpn/check.h"
 #include "analyzer/qpn/draw.h"
@@ -356,9 +357,76 @@ static int draw(struct cli *cli)
 	return CLI_FAILED;
 }
 
+static const char *bad_task(const struct weights_task *t, uint64_t digits)
+{
+	if (!(t->read_time > 0 && t->write_time > 0))
+		return "expected --read and --write, the measured mean response times";
+	if (!(t->phi_min > 0 && t->phi_max > t->phi_min))
+		return "--phi-min, --phi-max: expected 0 < min < max";
+	if (digits > 6)
+		return "--digits: expected 0 to 6";
+	if (!(t->precision > 0 && t->precision < 1))
+		return "--precision: expected a number between 0 and 1";
+	return NULL;
+}
+
+static int weights(struct cli *cli)
+{
+	struct weights_task t = { .read_probe = "read response",
+				  .write_probe = "write response",
+				  .phi_min = 0.01,
+				  .phi_max = 20,
+				  .max_error = 0.005,
+				  .precision = 0.01,
+				  .seed = 1 };
+	struct net_setting settings[CLI_LIST_MAX];
+	char *names[CLI_LIST_MAX] = { NULL };
+	struct cli_list set = { .nr = 0 };
+	uint64_t digits = 2;
+	const struct cli_option options[] = {
+		CLI_DOUBLE("read", 0, "T", &t.read_time, "measured mean response time of reads"),
+		CLI_DOUBLE("write", 0, "T", &t.write_time, "the same of writes"),
+		CLI_STRING("read-probe", 0, "NAME", &t.read_probe,
+			   "the net's probe of reads (default: read response)"),
+		CLI_STRING("write-probe", 0, "NAME", &t.write_probe,
+			   "the net's probe of writes (default: write response)"),
+		CLI_LIST("set", 0, "NAME=VALUE", &set, "change a parameter of the net"),
+		CLI_DOUBLE("phi-min", 0, "N", &t.phi_min, "least alpha / beta (default 0.01)"),
+		CLI_DOUBLE("phi-max", 0, "N", &t.phi_max, "largest alpha / beta (default 20)"),
+		CLI_U64("digits", 0, "N", &digits, "of alpha / beta after the point (default 2)"),
+		CLI_DOUBLE("max-error", 0, "E", &t.max_error,
+			   "mean relative error that is good enough (default 0.005)"),
+		CLI_DOUBLE("precision", 'p', "P", &t.precision, "of each solution (default 0.01)"),
+		CLI_U64("seed", 's', "N", &t.seed, "of the random numbers (default 1)"),
+		CLI_END,
+	};
+	struct err err = { 0 };
+	const char *bad;
+	int status;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	bad = bad_task(&t, digits);
+	if (bad)
+		return cli_usage(cli, "%s", bad);
+	if (cli->argc != 1)
+		return cli_usage(cli, "expected one net, got %d files", cli->argc);
+	t.path = cli->argv[0];
+	t.settings = settings;
+	t.nr_settings = set.nr;
+	t.digits = (unsigned)digits;
+	status = read_settings(&set, settings, names, &err) ? cli_fail(cli, &err)
+							    : qpn_weights(cli, &t);
+	for (size_t i = 0; i < set.nr; i++)
+		free(names[i]);
+	return status;
+}
+
 static int run(struct cli *cli)
 {
-	static const char *const verbs[] = { "solve", "check", "draw", "calibrate", NULL };
+	static const char *const verbs[] = {
+		"solve", "check", "draw", "calibrate", "weights", NULL
+	};
 
 	switch (cli_verb(cli, verbs)) {
 	case 0:
@@ -369,6 +437,8 @@ static int run(struct cli *cli)
 		return draw(cli);
 	case 3:
 		return qpn_calibrate(cli);
+	case 4:
+		return weights(cli);
 	default:
 		return cli->status;
 	}
@@ -380,7 +450,8 @@ const struct command command_qpn = {
 	.usage = "solve NET.(yaml|qpe) [--set NAME=VALUE]... [--precision P | --model-time T]\n"
 		 "check NET [--set NAME=VALUE]...\n"
 		 "draw NET [--set NAME=VALUE]... >NET.svg\n"
-		 "calibrate TABLE.csv -o NET.yaml [--where COLUMN=VALUE]...",
+		 "calibrate TABLE.csv -o NET.yaml [--where COLUMN=VALUE]...\n"
+		 "weights NET.yaml --read T --write T [--set NAME=VALUE]...",
 	.details =
 		"Simulates a queueing Petri net (docs/qpn.schema.json, or a .qpe of QPME) until each place's\n"
 		"population, residence time and throughput is known well enough, and says how\n"
@@ -398,7 +469,9 @@ const struct command command_qpn = {
 		"\n"
 		"calibrate makes a net of a cached storage system from measured response times\n"
 		"(columns clients, size_bytes, response_time_s, and response_sd_s in the rows of\n"
-		"one client) of clients that do not think.",
+		"one client) of clients that do not think. weights finds how much a storage\n"
+		"system prefers reads: the net's parameters alpha and beta, the firing weights of\n"
+		"waiting reads and writes, that give the measured mean response times.",
 	.example = "blkcast qpn solve docs/examples/mm1.yaml\n"
 		   "blkcast qpn solve docs/examples/closed-storage.yaml --set clients=50 --json\n"
 		   "blkcast qpn check docs/examples/closed-storage.yaml",

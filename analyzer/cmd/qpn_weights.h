@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What blkcast qpn weights does once its options are read. */
+#ifndef ANALYZER_QPN_WEIGHTS_H
+#define ANALYZER_QPN_WEIGHTS_H
+
+#include "analyzer/cli.h"
+#include "analyzer/qpn/calibrate_weights.h"
+
+/* Calibrates and prints; returns an exit code. */
+int qpn_weights(struct cli *cli, const struct weights_task *t);
+
+#endif

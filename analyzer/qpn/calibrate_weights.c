@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/qpn/calibrate_weights.h"
+#include "analyzer/qpn/solve.h"
+
+static uint32_t find_probe(const struct net *n, const char *name)
+{
+	for (uint32_t i = 0; i < n->nr_probes; i++)
+		if (!strcmp(n->probes[i].name, name))
+			return i;
+	return NET_NONE;
+}
+
+static int solve_step(struct weights_step *s, const struct net *n, const struct weights_task *t,
+		      struct err *err)
+{
+	const char *const wanted[] = { t->read_probe, t->write_probe };
+	struct solve_options o = SOLVE_DEFAULTS;
+	uint32_t read = find_probe(n, t->read_probe), write = find_probe(n, t->write_probe);
+	struct solution solution;
+	int error;
+
+	if (read == NET_NONE || write == NET_NONE)
+		return err_set(err, EINVAL, "%s: no probe \"%s\"", n->file,
+			       read == NET_NONE ? t->read_probe : t->write_probe);
+	o.precision = t->precision;
+	o.seed = t->seed;
+	o.wanted = wanted;
+	o.nr_wanted = 2;
+	error = solve_net(&solution, n, &o, err);
+	if (error)
+		return error;
+	s->read_time = solution.estimate.probes[read].time.mean.mean;
+	s->write_time = solution.estimate.probes[write].time.mean.mean;
+	solution_release(&solution);
+	if (!isfinite(s->read_time) || !isfinite(s->write_time))
+		return err_set(err, EINVAL, "%s: nothing passes probe \"%s\"", n->file,
+			       isfinite(s->read_time) ? t->write_probe : t->read_probe);
+	s->error =
+		(fabs(s->read_time / t->read_time - 1) + fabs(s->write_time / t->write_time - 1)) /
+		2;
+	return 0;
+}
+
+/* The net with these weights, solved. */
+static int try_weights(struct weights_step *s, const struct weights_task *t, double phi,
+		       struct err *err)
+{
+	struct net_setting settings[WEIGHTS_MAX_SETTINGS + 2];
+	double scale = pow(10, t->digits);
+	struct net *n;
+	int error;
+
+	s->alpha = fmax(1, round(phi * scale));
+	s->beta = scale;
+	memcpy(settings, t->settings, t->nr_settings * sizeof(*settings));
+	settings[t->nr_settings] = (struct net_setting){ "alpha", s->alpha };
+	settings[t->nr_settings + 1] = (struct net_setting){ "beta", s->beta };
+	error = net_read(&n, t->path, settings, t->nr_settings + 2, err);
+	if (error)
+		return error;
+	error = solve_step(s, n, t, err);
+	net_free(n);
+	return error;
+}
+
+int calibrate_weights(struct weights_found *out, const struct weights_task *t, struct err *err)
+{
+	double low = t->phi_min, high = t->phi_max;
+	struct weights_found f = { .best.error = INFINITY };
+
+	if (t->nr_settings > WEIGHTS_MAX_SETTINGS)
+		return err_set(err, E2BIG, "%s: too many settings", t->path);
+	while (f.nr_steps < WEIGHTS_MAX_STEPS && f.best.error > t->max_error &&
+	       high - low > pow(10, -(double)t->digits)) {
+		double phi = (low + high) / 2;
+		struct weights_step *s = &f.steps[f.nr_steps];
+		int error = try_weights(s, t, phi, err);
+
+		if (error)
+			return error;
+		f.nr_steps++;
+		if (s->error < f.best.error)
+			f.best = *s;
+		if (s->read_time / t->read_time < s->write_time / t->write_time)
+			high = phi;
+		else
+			low = phi;
+	}
+	*out = f;
+	return 0;
+}
