@@ -19,7 +19,7 @@
 struct options {
 	const char *response, *weight, *fold_column, *output, *s3, *s3_log, *objective;
 	struct cli_list predictors, factors, techniques, set;
-	bool standard;
+	bool standard, log;
 	uint64_t folds, seed, threads, simplicity;
 	double within, budget_s;
 };
@@ -185,6 +185,7 @@ static int read_data(struct fit *f, const char *path)
 				     .nr_predictors = o->predictors.nr,
 				     .factors = o->factors.items,
 				     .nr_factors = o->factors.nr,
+				     .log = o->log,
 				     .weight_column = o->weight,
 				     .fold_column = o->fold_column };
 	int err = table_read(&f->table, path, &f->err);
@@ -388,6 +389,8 @@ static int run(struct cli *cli)
 	};
 	const struct cli_option options[] = {
 		CLI_STRING("response", 'r', "Y", &o->response, "the column to learn"),
+		CLI_FLAG("log", 0, &o->log,
+			 "learn its logarithm: errors count by their ratio; needs numbers above 0"),
 		CLI_LIST("predictors", 'p', "A,B,...", &o->predictors,
 			 "columns to learn from; default all others"),
 		CLI_LIST("factors", 0, "B,...", &o->factors,

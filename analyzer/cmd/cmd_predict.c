@@ -149,7 +149,7 @@ static int evaluate(struct predict *p)
 
 static int print_csv(struct predict *p)
 {
-	double half = model_half_width(&p->model, p->level);
+	double half = model_half_width(&p->model, p->level), low, high;
 	struct buf out;
 	int err;
 
@@ -165,9 +165,10 @@ static int print_csv(struct predict *p)
 			table_put_cell(&out, p->table.columns[c].cells[i]);
 			buf_put_u8(&out, ',');
 		}
+		model_interval(&p->model, p->out[i], half, &low, &high);
 		buf_printf(&out, "%.17g,", p->out[i]);
 		if (isfinite(half))
-			buf_printf(&out, "%.17g,%.17g,", p->out[i] - half, p->out[i] + half);
+			buf_printf(&out, "%.17g,%.17g,", low, high);
 		buf_printf(&out, "%d\n", outside(p, i) != NULL);
 	}
 	err = out.error;
@@ -179,7 +180,7 @@ static int print_csv(struct predict *p)
 
 static int print_json(struct predict *p)
 {
-	double half = model_half_width(&p->model, p->level);
+	double half = model_half_width(&p->model, p->level), low, high;
 	json_t *rows = json_array();
 	int err = 0;
 
@@ -195,10 +196,11 @@ static int print_json(struct predict *p)
 					    number ? json_real(v)
 						   : json_string(p->table.columns[c].cells[i]));
 		}
+		model_interval(&p->model, p->out[i], half, &low, &high);
 		json_object_set_new(row, "predicted", json_real(p->out[i]));
 		if (isfinite(half)) {
-			json_object_set_new(row, "lower", json_real(p->out[i] - half));
-			json_object_set_new(row, "upper", json_real(p->out[i] + half));
+			json_object_set_new(row, "lower", json_real(low));
+			json_object_set_new(row, "upper", json_real(high));
 		}
 		json_object_set_new(row, "outside", json_boolean(outside(p, i) != NULL));
 		json_array_append_new(rows, row);

@@ -39,8 +39,9 @@ int fit_print_json(const struct fit_summary *s, struct err *err)
 
 	for (size_t i = 0; i < s->nr; i++)
 		json_array_append_new(results, candidate_json(&s->candidates[i]));
-	root = json_pack("{s:s, s:s, s:I, s:{s:I, s:I}, s:s, s:o, s:o}", "schema", "blkcast.fit/1",
-			 "response", s->schema->response, "rows", (json_int_t)s->data->nr_rows,
+	root = json_pack("{s:s, s:s, s:s, s:I, s:{s:I, s:I}, s:s, s:o, s:o}", "schema",
+			 "blkcast.fit/1", "response", s->schema->response, "scale",
+			 s->schema->log ? "log" : "linear", "rows", (json_int_t)s->data->nr_rows,
 			 "folds", "k", (json_int_t)s->data->nr_folds, "seed",
 			 (json_int_t)s->data->seed, "selected",
 			 s->candidates[s->best].technique->name, "model",
@@ -94,9 +95,9 @@ int fit_print_text(const struct fit_summary *s, const struct model *m)
 	struct grid g;
 	int err = 0;
 
-	printf("%s: %zu rows, %zu variables, %u folds (seed %llu)\n\n", s->schema->response,
-	       s->data->nr_rows, s->schema->nr, s->data->nr_folds,
-	       (unsigned long long)s->data->seed);
+	printf("%s%s: %zu rows, %zu variables, %u folds (seed %llu)\n\n",
+	       s->schema->log ? "logarithm of " : "", s->schema->response, s->data->nr_rows,
+	       s->schema->nr, s->data->nr_folds, (unsigned long long)s->data->seed);
 	grid_init(&g,
 		  "  technique|parameters|>RMSE|>R2|>rel. error|>95 %|>sets|>time|>to standard");
 	for (size_t i = 0; i < s->nr && !err; i++)
@@ -105,7 +106,9 @@ int fit_print_text(const struct fit_summary *s, const struct model *m)
 		grid_print(&g, stdout);
 	grid_release(&g);
 	printf("\nselected %s; on rows it had not seen", best->technique->name);
-	if (isfinite(half))
+	if (isfinite(half) && s->schema->log)
+		printf(", 90 %% of predictions are within a factor of %.4g", exp(half));
+	else if (isfinite(half))
 		printf(", 90 %% of predictions are within %.4g", half);
 	printf("\n");
 	if (s->output)

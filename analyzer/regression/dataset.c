@@ -49,6 +49,7 @@ int schema_copy(struct schema *out, const struct schema *s)
 	int err = 0;
 
 	memset(out, 0, sizeof(*out));
+	out->log = s->log;
 	out->response = strdup(s->response);
 	out->variables = calloc(s->nr + 1, sizeof(*out->variables));
 	if (!out->response || !out->variables)

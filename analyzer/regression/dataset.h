@@ -29,6 +29,7 @@ struct variable {
 /* A zeroed one is empty. */
 struct schema {
 	char *response;
+	bool log; /* y is the logarithm of the response: errors count by their ratio */
 	size_t nr;
 	struct variable *variables;
 };
@@ -49,6 +50,7 @@ struct dataset_spec {
 	size_t nr_predictors;
 	const char *const *factors; /* besides columns that hold text */
 	size_t nr_factors;
+	bool log;		   /* learn the logarithm of the response, which must be above 0 */
 	const char *weight_column; /* may be NULL */
 	const char *fold_column;   /* 1..k; may be NULL */
 };

@@ -248,6 +248,20 @@ static int take_rows(struct dataset *d, const struct schema *s, const struct tab
 	return status;
 }
 
+static int take_logarithms(struct dataset *d, const struct table *t, const char *response,
+			   struct err *err)
+{
+	for (size_t i = 0; i < d->nr_rows; i++) {
+		if (!(d->y[i] > 0))
+			return err_set(err, EINVAL,
+				       "%s:%" PRIu64 ": row %zu, column '%s': expected a number "
+				       "above 0 to take the logarithm of, got %g",
+				       t->source, t->lines[i], i + 1, response, d->y[i]);
+		d->y[i] = log(d->y[i]);
+	}
+	return 0;
+}
+
 int dataset_read(struct dataset *d, struct schema *s, const struct table *t,
 		 const struct dataset_spec *spec, struct err *err)
 {
@@ -265,6 +279,9 @@ int dataset_read(struct dataset *d, struct schema *s, const struct table *t,
 		status = dataset_alloc(d, t->nr_rows, s->nr, spec->weight_column != NULL);
 	if (!status)
 		status = take_column(d->y, d->nr_rows, t, spec->response, false, err);
+	s->log = spec->log;
+	if (!status && spec->log)
+		status = take_logarithms(d, t, spec->response, err);
 	if (!status)
 		status = take_rows(d, s, t, at, err);
 	if (!status && spec->weight_column)

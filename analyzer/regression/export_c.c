@@ -34,7 +34,8 @@ static void head(const struct model *m, const char *name, struct buf *out)
 		}
 		buf_printf(out, "\n");
 	}
-	buf_printf(out, " */\ndouble %s(const double *x);\n\n", name);
+	buf_printf(out, " */\n%sdouble %s(const double *x);\n\n",
+		   m->schema.log ? "#include <math.h>\n\n" : "", name);
 }
 
 static void array(struct buf *out, const char *name, const double *v, size_t nr)
@@ -93,6 +94,6 @@ int model_export_c(const struct model *m, const char *name, struct buf *out)
 		terms_export(&m->terms, &m->schema, out);
 	if (m->neighbours.k)
 		buf_printf(out, "\tsum += correction(x);\n");
-	buf_printf(out, "\treturn sum;\n}\n");
+	buf_printf(out, "\treturn %s;\n}\n", m->schema.log ? "exp(sum)" : "sum");
 	return out->error;
 }

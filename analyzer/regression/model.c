@@ -66,7 +66,7 @@ int model_fit(struct model *m, const struct technique *t, const double *p, const
 	return err;
 }
 
-int model_predict(const struct model *m, const double *rows, size_t nr, double *out)
+static int predict_learned(const struct model *m, const double *rows, size_t nr, double *out)
 {
 	const struct neighbours *n = &m->neighbours;
 	double *scratch;
@@ -85,6 +85,21 @@ int model_predict(const struct model *m, const double *rows, size_t nr, double *
 		out[i] += neighbours_shift(n, n->k, rows + i * m->schema.nr, scratch);
 	free(scratch);
 	return 0;
+}
+
+int model_predict(const struct model *m, const double *rows, size_t nr, double *out)
+{
+	int err = predict_learned(m, rows, nr, out);
+
+	for (size_t i = 0; i < nr && !err && m->schema.log; i++)
+		out[i] = exp(out[i]);
+	return err;
+}
+
+void model_interval(const struct model *m, double predicted, double half, double *low, double *high)
+{
+	*low = m->schema.log ? predicted * exp(-half) : predicted - half;
+	*high = m->schema.log ? predicted * exp(half) : predicted + half;
 }
 
 double model_half_width(const struct model *m, double level)
@@ -114,13 +129,16 @@ static void print_ranges(const struct model *m, struct buf *out)
 
 void model_print(const struct model *m, struct buf *out)
 {
-	buf_printf(out, "%s of '%s' (", m->technique->name, m->schema.response);
+	buf_printf(out, "%s of %s'%s' (", m->technique->name,
+		   m->schema.log ? "the logarithm of " : "", m->schema.response);
 	technique_describe(m->technique, m->parameters, out);
 	buf_printf(out, ")\n");
 	print_ranges(m, out);
 	if (isfinite(m->quality.cv_rmse))
-		buf_printf(out, "error on held-out rows: RMSE %.6g, mean relative error %.2f %%\n",
-			   m->quality.cv_rmse, 100 * m->quality.mean_relative_error);
+		buf_printf(out,
+			   "error on held-out rows: RMSE %.6g%s, mean relative error %.2f %%\n",
+			   m->quality.cv_rmse, m->schema.log ? " of the logarithm" : "",
+			   100 * m->quality.mean_relative_error);
 	buf_printf(out, "\n");
 	if (m->is_forest)
 		forest_print(&m->forest, &m->schema, out);

@@ -45,7 +45,7 @@ void model_release(struct model *m);
 /* Fits a technique to d (copied, as is the schema). 0, -ENOMEM. */
 int model_fit(struct model *m, const struct technique *t, const double *p, const struct schema *s,
 	      const struct dataset *d);
-/* rows: nr x schema.nr, row-major. No allocation but for neighbours. */
+/* In units of the response. rows: nr x schema.nr, row-major. No allocation but for neighbours. */
 int model_predict(const struct model *m, const double *rows, size_t nr, double *out);
 /*
  * Half the width of the interval that holds a new response with that probability: split conformal
@@ -53,6 +53,9 @@ int model_predict(const struct model *m, const double *rows, size_t nr, double *
  * NaN where too few residuals are known.
  */
 double model_half_width(const struct model *m, double level);
+/* The interval of that half width around a prediction; a ratio where the logarithm was learned. */
+void model_interval(const struct model *m, double predicted, double half, double *low,
+		    double *high);
 void model_print(const struct model *m, struct buf *out);
 /* A C function `double name(const double *x)`: the same numbers as model_predict(). */
 int model_export_c(const struct model *m, const char *name, struct buf *out);

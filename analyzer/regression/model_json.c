@@ -74,12 +74,13 @@ json_t *model_json(const struct model *m)
 			    "p95_relative_error", number_or_null(m->quality.p95_relative_error),
 			    "fold_rmse", numbers(m->fold_rmse, m->fold_rmse ? m->data.nr_folds : 0),
 			    "residuals", numbers(m->residuals, m->residuals ? m->data.nr_rows : 0));
-	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "schema", "blkcast.model/1",
-		"kind", "regression", "technique", m->technique->name, "response",
-		m->schema.response, "parameters", parameters_json(m), "variables", variables,
-		"quality", quality, "data", data_json(m), m->is_forest ? "forest" : "terms",
-		m->is_forest ? forest_json(&m->forest, &m->schema) : terms_json(&m->terms));
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "schema",
+			 "blkcast.model/1", "kind", "regression", "technique", m->technique->name,
+			 "response", m->schema.response, "scale", m->schema.log ? "log" : "linear",
+			 "parameters", parameters_json(m), "variables", variables, "quality",
+			 quality, "data", data_json(m), m->is_forest ? "forest" : "terms",
+			 m->is_forest ? forest_json(&m->forest, &m->schema)
+				      : terms_json(&m->terms));
 }
 
 static int read_numbers(double *out, const json_t *list, size_t nr)
@@ -137,8 +138,12 @@ static int read_schema(struct schema *s, const json_t *root, struct err *err)
 	const char *response = json_string_value(json_object_get(root, "response"));
 	const json_t *variables = json_object_get(root, "variables");
 	size_t nr = json_array_size(variables);
+	const char *scale = json_string_value(json_object_get(root, "scale"));
 	int status = 0;
 
+	if (!scale || (strcmp(scale, "log") != 0 && strcmp(scale, "linear") != 0))
+		return err_set(err, EINVAL, "scale: expected log or linear");
+	s->log = strcmp(scale, "log") == 0;
 	if (!response || !nr || nr > DATASET_VARIABLES_MAX)
 		return err_set(err, EINVAL, "variables: expected 1 to %d, and a response",
 			       DATASET_VARIABLES_MAX);

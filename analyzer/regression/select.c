@@ -84,6 +84,24 @@ static int search(struct hunt *h)
 	return 0;
 }
 
+/* Relative errors are those of the response itself, whatever scale was learned. */
+static int take_relative(struct hunt *h, const double *predicted)
+{
+	const struct dataset *d = h->config->data;
+	bool log = h->config->schema->log;
+	double *y = calloc(2 * d->nr_rows + 1, sizeof(*y)), *f = y + d->nr_rows;
+
+	if (!y)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->nr_rows; i++) {
+		y[i] = log ? exp(d->y[i]) : d->y[i];
+		f[i] = log ? exp(predicted[i]) : predicted[i];
+	}
+	quality_of(&h->c->quality, y, f, d->nr_rows);
+	free(y);
+	return 0;
+}
+
 /* Held-out predictions by the folds, whatever the objective was: for quality and intervals. */
 static int take_quality(struct hunt *h)
 {
@@ -101,7 +119,7 @@ static int take_quality(struct hunt *h)
 	if (!err)
 		err = objective_predict(o, h->c->parameters, predicted);
 	if (!err)
-		quality_of(&h->c->quality, d->y, predicted, d->nr_rows);
+		err = take_relative(h, predicted);
 	for (size_t i = 0; i < d->nr_rows && !err; i++)
 		predicted[i] = fabs(d->y[i] - predicted[i]);
 	if (o != h->objective)

@@ -248,6 +248,7 @@ static void unseen(const struct schema *s, const struct dataset *d, const char *
 		      { "cart", "<= 9" },
 		      { "m5", "" } };
 	struct dataset_spec spec = { .response = "y" };
+	const char *scale = s->log ? ", of the logarithm" : "";
 	struct dataset u;
 	struct schema us;
 	struct table t;
@@ -262,7 +263,7 @@ static void unseen(const struct schema *s, const struct dataset *d, const char *
 			.schema = s, .data = d, .splits = 4, .explorations = 5, .iterations = 10
 		};
 		struct candidate c = { .technique = technique_find(cases[k].technique) };
-		char name[64], note[128];
+		char name[96], note[128];
 		struct quality q = { 0 };
 		struct model m;
 
@@ -270,7 +271,8 @@ static void unseen(const struct schema *s, const struct dataset *d, const char *
 		must(model_fit(&m, c.technique, c.parameters, s, d), cases[k].technique);
 		must(model_predict(&m, rows, u.nr_rows, out), cases[k].technique);
 		quality_of(&q, u.y, out, u.nr_rows);
-		snprintf(name, sizeof(name), "study1 unseen, after S3: %s", cases[k].technique);
+		snprintf(name, sizeof(name), "study1 unseen, after S3: %s%s", cases[k].technique,
+			 scale);
 		snprintf(note, sizeof(note),
 			 "95th percentile %.1f %%; RMSE %.3f, standard %.3f, p %.1g",
 			 100 * q.p95_relative_error, c.quality.cv_rmse, c.standard_cost,
@@ -307,8 +309,16 @@ int main(void)
 		against_r(&s, &d, path);
 	predictions(&s, &d);
 	large();
-	if (t.nr_rows)
+	if (t.nr_rows) {
 		unseen(&s, &d, other);
+		for (size_t i = 0; i < d.nr_rows; i++)
+			d.y[i] = log(d.y[i]);
+		s.log = true;
+		unseen(&s, &d, other);
+		for (size_t i = 0; i < d.nr_rows; i++)
+			d.y[i] = exp(d.y[i]);
+		s.log = false;
+	}
 	searches(&s, &d);
 	dataset_release(&d);
 	schema_release(&s);

@@ -31,6 +31,19 @@ holds "the C function compiles without a warning" cc -std=c99 -Wall -Wextra -Wer
 "$cmd" predict "$T/m.json" --set kb=10,disk=ssd | awk -F, 'NR == 2 { print $3 }' >"$T/want"
 number "($("$T/f") - $(cat "$T/want"))^2 < 1e-24" "the C function gives the same number"
 
+# The logarithm of the response: exp(1 + kb/10) is a straight line then.
+awk 'BEGIN { print "kb,y"; for (i = 0; i < 40; i++) printf "%d,%.17g\n", i, exp(1 + i / 10) }' >"$T/log.csv"
+exits 0 "the logarithm is learned" "$cmd" fit "$T/log.csv" -r y -t lrm --log -o "$T/log.json" --json
+number "$(jq '.results[0].mean_relative_error' "$T/out") < 1e-12" "exactly"
+"$cmd" predict "$T/log.json" --set kb=20 | awk -F, 'NR == 2 { print $2 }' >"$T/want"
+number "($(cat "$T/want") / 20.085536923187668 - 1)^2 < 1e-24" "and predictions are of the response"
+"$cmd" predict "$T/log.json" --c >"$T/g.c"
+echo '
+#include <stdio.h>
+int main(void) { double x = 20; printf("%.17g\n", predict(&x)); return 0; }' >>"$T/g.c"
+cc -std=c99 -Wall -Wextra -Werror -o "$T/g" "$T/g.c" -lm
+number "($("$T/g") / $(cat "$T/want") - 1)^2 < 1e-24" "as C too"
+
 # bad input: one line, exit 2
 bad() { # NAME REGEX ARGS...
 	local name=$1 regex=$2
@@ -41,11 +54,12 @@ bad() { # NAME REGEX ARGS...
 bad "a missing cell" "row 2, column 'a'" fit <(printf 'a,y\n1,2\n,3\n') -r y
 bad "text in a number" "row 2, column 'a': expected a number" fit <(printf 'a,y\n1,2\nx,3\n4,4\n5,5\n') -r y
 bad "NaN" "row 2, column 'y': expected a finite number" fit <(printf 'a,y\n1,2\n2,nan\n') -r y
+bad "a logarithm of 0" "row 2, column .y.: expected a number above 0" fit <(printf 'a,y\n1,2\n2,0\n') -r y --log
 bad "1e300" "at most 1e100" fit <(printf 'a,y\n1,2\n2,1e300\n') -r y
 bad "too few rows" "2 rows are too few for 10 folds" fit <(printf 'a,y\n1,2\n2,3\n') -r y
 bad "an unknown column" "no column 'z'; there are a, y" fit <(printf 'a,y\n1,2\n2,3\n') -r z
 bad "an unknown technique" "expected auto or some of lrm" fit "$T/t.csv" -r y -t magic
-printf '{"schema":"blkcast.model/1","kind":"regression","technique":"lrm"}' >"$T/bad.json"
+printf '{"schema":"blkcast.model/1","kind":"regression","technique":"lrm","scale":"linear"}' >"$T/bad.json"
 bad "half a model" "variables" predict "$T/bad.json" --set a=1
 jq '.data.rows = 1e9' "$T/m.json" >"$T/bad.json"
 bad "a model with an impossible count" "data: its columns and counts" predict "$T/bad.json" --set kb=1,disk=ssd
