@@ -11,13 +11,14 @@
 #include "analyzer/cmd/fit_result.h"
 #include "analyzer/num/lsq.h"
 #include "analyzer/progress.h"
+#include "analyzer/regression/model_update.h"
 #include "formats/model_file.h"
 #include "formats/units.h"
 
 #define CANDIDATES_MAX 16
 
 struct options {
-	const char *response, *weight, *fold_column, *output, *s3, *s3_log, *objective;
+	const char *update, *response, *weight, *fold_column, *output, *s3, *s3_log, *objective;
 	struct cli_list predictors, factors, techniques, set;
 	bool standard, log;
 	uint64_t folds, seed, threads, simplicity;
@@ -354,11 +355,89 @@ static void release(struct fit *f)
 	free(f);
 }
 
+static int print_update(const struct fit *f, const struct update_facts *u, const struct model *m)
+{
+	json_t *root;
+	int bad;
+
+	if (!f->cli->json) {
+		printf("%zu rows added, %zu in all; %zu outside the training range\n", u->nr_rows,
+		       m->data.nr_rows, u->nr_outside);
+		if (isfinite(u->ks_p))
+			printf("%s: %.0f %% within the interval of 90 %% (errors alike: p %.2g)\n",
+			       u->drift ? "drift" : "they fit", 100 * u->inside_ratio, u->ks_p);
+		else
+			printf("too few rows to tell a drift\n");
+		printf("RMSE on held-out rows %.4g\n", m->quality.cv_rmse);
+		return 0;
+	}
+	root = json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:b, s:f}", "schema", "blkcast.update/1",
+			 "rows_added", (json_int_t)u->nr_rows, "rows", (json_int_t)m->data.nr_rows,
+			 "outside", (json_int_t)u->nr_outside, "inside_ratio",
+			 isfinite(u->inside_ratio) ? json_real(u->inside_ratio) : json_null(),
+			 "ks_p", isfinite(u->ks_p) ? json_real(u->ks_p) : json_null(), "drift",
+			 u->drift, "cv_rmse", m->quality.cv_rmse);
+	bad = !root || json_dumpf(root, stdout, JSON_INDENT(2)) || putchar('\n') == EOF;
+	json_decref(root);
+	return bad ? -EIO : 0;
+}
+
+static int update(struct fit *f, const char *path)
+{
+	struct model old = { 0 }, new = { 0 };
+	struct update_facts facts;
+	const char *kind;
+	json_t *root = NULL;
+	int err = model_file_read(f->o.update, &root, &kind, &f->err);
+
+	if (!err && strcmp(kind, "regression") != 0)
+		err = err_set(&f->err, EINVAL, "%s: kind: expected 'regression', got '%.40s'",
+			      f->o.update, kind);
+	if (!err) {
+		err = model_from_json(&old, root, &f->err);
+		if (err)
+			err_prefix(&f->err, "%s", f->o.update);
+	}
+	json_decref(root);
+	if (!err)
+		err = table_read(&f->table, path, &f->err);
+	if (!err)
+		err = model_update(&new, &old, &f->table, &facts, &f->err);
+	if (!err && f->o.output) {
+		root = model_json(&new);
+		err = root ? model_file_write(f->o.output, root, &f->err) : -ENOMEM;
+		json_decref(root);
+	}
+	if (!err)
+		err = print_update(f, &facts, &new);
+	model_release(&old);
+	model_release(&new);
+	return err;
+}
+
+static struct fit *fit_new(struct cli *cli)
+{
+	struct fit *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->cli = cli;
+	f->o.folds = 10;
+	f->o.seed = 1;
+	f->o.within = 0.02;
+	f->config = (struct select_config){
+		.splits = 4, .explorations = 5, .iterations = 10, .progress = on_progress, .ctx = f
+	};
+	return f;
+}
+
 static int check_usage(struct cli *cli, const struct options *o)
 {
 	if (cli->argc != 1)
 		return cli_usage(cli, "expected one table, CSV");
-	if (!o->response)
+	if (o->update && o->response)
+		return cli_usage(cli, "--update: the model knows its response");
+	if (!o->response && !o->update)
 		return cli_usage(cli, "--response: expected the column to learn");
 	if (o->standard && o->s3)
 		return cli_usage(cli, "--standard does not search: --s3 has no meaning with it");
@@ -373,20 +452,12 @@ static int check_usage(struct cli *cli, const struct options *o)
 
 static int run(struct cli *cli)
 {
-	struct fit *f = calloc(1, sizeof(*f));
-	struct options *o;
+	struct fit *f = fit_new(cli);
+	struct options *o = f ? &f->o : NULL;
 	int status;
 
 	if (!f)
 		return CLI_FAILED;
-	o = &f->o;
-	o->folds = 10;
-	o->seed = 1;
-	o->within = 0.02;
-	f->cli = cli;
-	f->config = (struct select_config){
-		.splits = 4, .explorations = 5, .iterations = 10, .progress = on_progress, .ctx = f
-	};
 	const struct cli_option options[] = {
 		CLI_STRING("response", 'r', "Y", &o->response, "the column to learn"),
 		CLI_FLAG("log", 0, &o->log,
@@ -414,6 +485,7 @@ static int run(struct cli *cli)
 			     "with auto: leave out techniques that may take longer"),
 		CLI_STRING("s3-log", 0, "FILE", &o->s3_log, "every set evaluated, as CSV"),
 		CLI_U64("threads", 0, "N", &o->threads, "default one per processor"),
+		CLI_STRING("update", 0, "MODEL", &o->update, "add the rows to a saved model"),
 		CLI_STRING("output", 'o', "FILE", &o->output, "the model to write"),
 		CLI_END,
 	};
@@ -427,7 +499,7 @@ static int run(struct cli *cli)
 		lsq_single_thread();
 		f->config.standard = o->standard;
 		f->config.nr_threads = (unsigned int)o->threads;
-		status = fit(f, cli->argv[0]);
+		status = o->update ? update(f, cli->argv[0]) : fit(f, cli->argv[0]);
 		if (status && !f->err.code)
 			err_set(&f->err, -status, "%s", strerror(-status));
 		status = status ? cli_fail(cli, &f->err) : CLI_DONE;
@@ -439,7 +511,8 @@ static int run(struct cli *cli)
 const struct command command_fit = {
 	.name = "fit",
 	.summary = "regression models of a measurement table: optimize, select, save",
-	.usage = "TABLE.csv --response Y [-o model.json]",
+	.usage = "TABLE.csv --response Y [-o model.json]\n"
+		 "TABLE.csv --update MODEL.json [-o new.json]",
 	.example =
 		"blkcast fit measurements.csv --response read_s --techniques mars-ia,cart -o m.json",
 	.details =
