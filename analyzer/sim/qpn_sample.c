@@ -63,6 +63,7 @@ int qpn_sample_merge(struct qpn_sample *dst, const struct qpn_sample *src)
 int qpn_sim_collect(struct qpn_sim *s, struct qpn_sample *out)
 {
 	struct qpn_sample x;
+	uint64_t lost = 0;
 
 	if (qpn_sample_init(&x, s->net))
 		return -ENOMEM;
@@ -73,16 +74,22 @@ int qpn_sim_collect(struct qpn_sim *s, struct qpn_sample *out)
 		x.slots[i] = s->slots[i].sums;
 		s->slots[i].sums = (struct slot_sums){ 0 };
 		x.residence[i] = s->residence[i];
+		lost += x.residence[i].lost;
 		s->residence[i] = (struct qhist){ 0 };
 	}
 	for (uint32_t i = 0; i < x.nr_probes; i++) {
 		x.probes[i] = s->probes[i];
 		s->probes[i] = (struct probe_sums){ 0 };
 		x.times[i] = s->times[i];
+		lost += x.times[i].lost;
 		s->times[i] = (struct qhist){ 0 };
 	}
 	s->collected = s->now;
 	s->nr_collected = s->nr_events;
+	if (lost) {
+		qpn_sample_release(&x);
+		return -ENOMEM;
+	}
 	*out = x;
 	return 0;
 }

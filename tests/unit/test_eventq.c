@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/num/rng.h"
+#include "analyzer/sim/eventq.h"
+#include "tests/tap.h"
+
+#define CLOCKS 5
+#define STEPS  20000
+#define ROOM   4096
+
+/* The literal queue: a list, searched. order: when it was set. */
+struct slow {
+	double time[ROOM];
+	uint32_t id[ROOM], order[ROOM], nr, next;
+};
+
+static void slow_drop(struct slow *s, uint32_t i)
+{
+	s->nr--;
+	s->time[i] = s->time[s->nr];
+	s->id[i] = s->id[s->nr];
+	s->order[i] = s->order[s->nr];
+}
+
+static void slow_cancel(struct slow *s, uint32_t id)
+{
+	for (uint32_t i = 0; i < s->nr; i++)
+		if (s->id[i] == id)
+			slow_drop(s, i);
+}
+
+static void slow_add(struct slow *s, double time, uint32_t id)
+{
+	s->time[s->nr] = time;
+	s->id[s->nr] = id;
+	s->order[s->nr++] = s->next++;
+}
+
+static uint32_t slow_first(const struct slow *s)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < s->nr; i++)
+		if (s->time[i] < s->time[best] ||
+		    (s->time[i] == s->time[best] && s->order[i] < s->order[best]))
+			best = i;
+	return best;
+}
+
+/* Pushes, pops, moves and cancels at random, on a coarse grid of times so that many coincide. */
+static void like_the_literal_queue(void)
+{
+	static struct slow s;
+	struct eventq q;
+	struct rng r;
+	double now = 0;
+	bool same = true;
+
+	rng_seed(&r, 9);
+	ok_int(eventq_init(&q, CLOCKS), 0);
+	for (uint32_t i = 0; i < STEPS && same; i++) {
+		double time = now + (double)rng_below(&r, 8);
+		uint32_t clock = (uint32_t)rng_below(&r, CLOCKS);
+		uint64_t what = rng_below(&r, 10);
+
+		if (what < 4 && s.nr < ROOM - CLOCKS) {
+			eventq_push(&q, time, i);
+			slow_add(&s, time, i);
+		} else if (what < 6) {
+			eventq_set(&q, clock, time);
+			slow_cancel(&s, clock | EVENTQ_CLOCK);
+			slow_add(&s, time, clock | EVENTQ_CLOCK);
+			same = eventq_time(&q, clock) == time;
+		} else if (what < 7) {
+			eventq_cancel(&q, clock);
+			slow_cancel(&s, clock | EVENTQ_CLOCK);
+		} else {
+			const struct event *e = eventq_first(&q);
+			uint32_t first = slow_first(&s);
+
+			same = !e == !s.nr;
+			if (!e || !s.nr)
+				continue;
+			same = e->id == s.id[first] && e->time == s.time[first];
+			now = e->time;
+			eventq_pop(&q);
+			slow_drop(&s, first);
+		}
+	}
+	ok(same);
+	eventq_release(&q);
+}
+
+static const struct tap_test tests[] = {
+	{ "events come as from a literal queue, moved and cancelled ones too",
+	  like_the_literal_queue },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/num/rng.h"
+#include "analyzer/sim/qhist.h"
+#include "tests/tap.h"
+
+#define NR 100000
+
+static double values[NR];
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void near_sorted_values(void)
+{
+	static const double p[] = { 0.01, 0.5, 0.95, 0.99, 0.999 };
+	struct qhist h = { 0 };
+	struct rng r;
+
+	rng_seed(&r, 2);
+	for (int i = 0; i < NR; i++) {
+		values[i] = exp(3 * rng_normal(&r));
+		qhist_add(&h, values[i]);
+	}
+	qsort(values, NR, sizeof(*values), compare);
+	ok_eq(h.nr, NR);
+	/* One bucket is 1/64 of its octave's beginning: 1.6 % at most. */
+	for (int i = 0; i < 5; i++) {
+		double q = qhist_quantile(&h, p[i]);
+
+		ok_ratio(q, values[(int)(p[i] * NR)], 1.0 / 64);
+		ok_near(qhist_share(&h, q), p[i], 1e-9);
+	}
+	qhist_release(&h);
+}
+
+static void merges_to_the_whole(void)
+{
+	struct qhist whole = { 0 }, part[2] = { { .nr = 0 }, { .nr = 0 } };
+	struct rng r;
+
+	rng_seed(&r, 3);
+	for (int i = 0; i < NR; i++) {
+		double v = rng_exponential(&r) * (i % 2 ? 1e6 : 1e-6);
+
+		qhist_add(&whole, v);
+		qhist_add(&part[i % 2], v);
+	}
+	ok_int(qhist_merge(&part[0], &part[1]), 0);
+	ok_eq(part[0].nr, whole.nr);
+	for (double p = 0.05; p < 1; p += 0.1)
+		ok_near(qhist_quantile(&part[0], p), qhist_quantile(&whole, p), 0);
+	qhist_release(&whole);
+	qhist_release(&part[0]);
+	qhist_release(&part[1]);
+}
+
+static void extremes_are_counted(void)
+{
+	struct qhist h = { 0 };
+
+	ok(isnan(qhist_quantile(&h, 0.5)) && isnan(qhist_share(&h, 1)));
+	qhist_add(&h, 0);
+	qhist_add(&h, 0);
+	qhist_add(&h, 1e300);
+	ok_eq(h.nr, 3);
+	ok_near(qhist_quantile(&h, 0.5), 0, 0);
+	ok_near(qhist_share(&h, 0), 2.0 / 3, 1e-15);
+	ok(qhist_quantile(&h, 0.99) > 1e26);
+	qhist_release(&h);
+}
+
+static const struct tap_test tests[] = {
+	{ "quantiles are those of the sorted values to a bucket", near_sorted_values },
+	{ "merged parts are the whole", merges_to_the_whole },
+	{ "zero and values beyond the range are counted at the ends", extremes_are_counted },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}
