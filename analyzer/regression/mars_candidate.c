@@ -245,7 +245,14 @@ void forward_candidates_update(struct forward *f, size_t j)
 
 void forward_candidates_settle(struct forward *f, size_t from)
 {
-	for (size_t j = 0; j < f->nr_terms; j++)
+	/* Lengths are around the mean, the constant taken out: as in R's earth. */
+	take_out_of_all(f, from, 0);
+	for (size_t i = from; i < f->nr_candidates; i++) {
+		struct forward_candidate *c = &f->candidates[i];
+
+		memcpy(c->length, c->left, c->nr_knots * sizeof(*c->left));
+	}
+	for (size_t j = 1; j < f->nr_terms; j++)
 		take_out_of_all(f, from, j);
 }
 

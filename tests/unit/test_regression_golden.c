@@ -195,6 +195,8 @@ static void earth(void)
 		"cross-validated RMSE against earth's: %.4f as geometric mean, %zu of %zu above 1.02",
 		exp(log_ratio / (double)nr), worse, nr);
 	ok(exp(log_ratio / (double)nr) < 1.02);
+	/* Greedy passes that part once end apart: as far as measured, with room for another BLAS. */
+	ok(worst_grsq > -0.02);
 	table_release(&t);
 }
 
