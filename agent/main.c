@@ -51,8 +51,17 @@ static int complain(const struct err *err, int status)
 	return status;
 }
 
+static bool has_network_sink(const struct config *config)
+{
+	for (size_t i = 0; i < config->sinks.nr; i++)
+		if (!strncmp(config->sinks.items[i], "http", 4))
+			return true;
+	return false;
+}
+
 static int run(struct config *config)
 {
+	bool sends = has_network_sink(config);
 	struct agent *agent;
 	struct err err = { 0 };
 	struct log *log;
@@ -66,7 +75,8 @@ static int run(struct config *config)
 	 * keep the holes of every array that grew. */
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES);
 	catch_signals();
-	curl_global_init(CURL_GLOBAL_DEFAULT);
+	if (sends)
+		curl_global_init(CURL_GLOBAL_DEFAULT); /* a TLS library's worth of memory */
 	ret = agent_start(&agent, config, log, &err);
 	if (ret) {
 		ret = complain(&err, EXIT_BAD_INPUT);
@@ -76,7 +86,8 @@ static int run(struct config *config)
 		if (ret)
 			ret = complain(&err, EXIT_FAILED);
 	}
-	curl_global_cleanup();
+	if (sends)
+		curl_global_cleanup();
 	log_free(log);
 	return ret;
 }
