@@ -5,13 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "agent/pipeline_state.h"
 
 /* After a window's end: what completed in it has reached the rings by then. */
-#define SETTLE_NS  1000000u
-#define IDLE_POLLS 25 /* empty ones, before polling slows down */
+#define CAPTURE_NICE (-10)
+#define SETTLE_NS    1000000u
+#define IDLE_POLLS   25 /* empty ones, before polling slows down */
 /* Windows closed one after another before a stall is taken as one (a stopped machine). */
 #define MAX_CATCH_UP 5
 
@@ -245,7 +247,10 @@ static int poll_once(struct pipeline *p)
 	return 0;
 }
 
-/* Sleeps until the source or pipeline_stop() wakes it, or it is time to look. */
+/*
+ * Sleeps until pipeline_stop() wakes it or it is time to look; while nothing comes, also until the
+ * source does. Under load the source always has something: it is looked at by the clock.
+ */
 static void wait_for_work(struct pipeline *p, unsigned int empty_polls)
 {
 	struct pollfd fds[2] = { { .fd = p->wake_fd, .events = POLLIN },
@@ -259,7 +264,7 @@ static void wait_for_work(struct pipeline *p, unsigned int empty_polls)
 
 	wait.tv_nsec = (long)(wait_ns < most_ns ? wait_ns : most_ns);
 	if (wait.tv_nsec)
-		ppoll(fds, fds[1].fd < 0 ? 1 : 2, &wait, NULL);
+		ppoll(fds, fds[1].fd < 0 || !empty_polls ? 1 : 2, &wait, NULL);
 }
 
 static void finish(struct pipeline *p)
@@ -288,6 +293,9 @@ static void *capture_loop(void *ctx)
 	unsigned int empty_polls = 0;
 
 	pthread_setname_np(pthread_self(), "capture");
+	/* Late by a tenth of a second it loses requests, and it needs little: ahead of the load that it
+	 * watches. Without the right to (CAP_SYS_NICE), at its turn. */
+	setpriority(PRIO_PROCESS, 0, CAPTURE_NICE);
 	while (!atomic_load(&p->stop)) {
 		uint64_t begin_ns;
 		int ret;

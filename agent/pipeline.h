@@ -24,7 +24,7 @@
 #include "formats/err.h"
 #include "formats/segment.h"
 
-#define PIPELINE_POLL_MS      20
+#define PIPELINE_POLL_MS      10
 #define PIPELINE_IDLE_POLL_MS 250
 
 struct pipeline;

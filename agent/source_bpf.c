@@ -23,6 +23,7 @@
 #define RING_BYTES_DEFAULT  (1u << 20)
 #define RING_BYTES_MIN	    (256u << 10)
 #define RINGS_BYTES_MAX	    (64u << 20) /* of all CPUs together, unless asked for more */
+#define WAKE_SHARE	    4		/* the reader is woken at this part of a ring */
 #define NR_RINGS_MAX	    64
 #define SEEN_FORGET_NS	    10000000000ull /* names are asked for again this often */
 #define ISSUE_KEEP_NS	    10000000000ull /* how long issue stays without being wanted */
@@ -391,9 +392,9 @@ static int source_bpf_open(struct source **out, const struct source_config *conf
 	s->nr_cpus = s->nr_cpus > COUNTERS_MAX_CPUS ? COUNTERS_MAX_CPUS : s->nr_cpus;
 	s->issue_always = !s->kernel.has_io_start || iostats_off_somewhere(config);
 	if (config->layer == LAYER_QUEUE)
-		ret = bio_open(s, config, nr_rings, (uint32_t)bytes / 4, err);
+		ret = bio_open(s, config, nr_rings, (uint32_t)bytes / WAKE_SHARE, err);
 	else
-		ret = block_open(s, config, nr_rings, (uint32_t)bytes / 4, err);
+		ret = block_open(s, config, nr_rings, (uint32_t)bytes / WAKE_SHARE, err);
 	if (ret >= 0)
 		ret = rings_open(s, ret, nr_rings, bytes, err);
 	if (ret)
