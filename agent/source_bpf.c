@@ -28,8 +28,8 @@
 #define SEEN_FORGET_NS	    10000000000ull /* names are asked for again this often */
 #define ISSUE_KEEP_NS	    10000000000ull /* how long issue stays without being wanted */
 #define SETTLE_NS	    1000000000ull  /* between looks for ends that were not seen */
-#define CALIBRATE_RUNS	    20000
-#define ENTRIES_PER_REQUEST 2  /* start and complete */
+#define CALIBRATE_RUNS	    2000	   /* their discarded records fit into the smallest ring */
+#define ENTRIES_PER_REQUEST 2		   /* start and complete */
 #define ENTRY_NS	    12 /* to enter and leave a program without kernel.bpf_stats */
 
 struct source {
@@ -400,6 +400,7 @@ static int source_bpf_open(struct source **out, const struct source_config *conf
 	if (ret)
 		goto fail;
 	s->request_ns = calibrate(s);
+	ring_buffer__consume(s->rings); /* what it discarded takes room until it is passed over */
 	s->last_forgot_ns = now_ns();
 	ret = source_bpf_attach(s, err);
 	if (ret)

@@ -21,6 +21,7 @@ done
 dd if="$loop_dev" of=/dev/null bs=4k count=100 iflag=direct status=none
 wait $capture_pid
 totals=$(tail -n 1 "$T/capture.out")
+note "$totals"
 is "$(total read) $(total no_issuer)" "100 0" "as nobody with CAP_BPF and CAP_PERFMON, every request is seen"
 
 exits 2 "without them, the agent does not start" nobody "$T/blkcast-agent" --source bpf --sink stdout: --duration 1s
