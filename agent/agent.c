@@ -188,8 +188,7 @@ static int start_pipeline(struct agent *a, struct err *err)
 						       .nr_devices = c->devices.nr,
 						       .cgroups = a->cgroups,
 						       .nr_cgroups = c->cgroups.nr,
-						       .layer = c->layer,
-						       .btf_path = c->btf };
+						       .layer = c->layer };
 	ret = pipeline_start(&p, &config, err);
 	if (!ret)
 		atomic_store(&a->pipeline, p);

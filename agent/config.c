@@ -9,6 +9,7 @@
 
 #include "agent/config.h"
 #include "agent/config_keys.h"
+#include "agent/source.h"
 #include "formats/request.h"
 
 struct unit {
@@ -88,7 +89,6 @@ void config_release(struct config *c)
 	free(c->listen);
 	free(c->spool);
 	free(c->host);
-	free(c->btf);
 	*c = (struct config){ 0 };
 }
 
@@ -137,14 +137,10 @@ static int set_time(uint64_t *to, const char *what, const char *value, struct er
 
 static int set_source(struct config *c, const char *value, struct err *err)
 {
-	static const char *const known[] = { "auto", "bpf", "blktrace", "tracefs", "diskstats" };
+	const struct source_ops *ops;
+	int ret = strcmp(value, "auto") ? source_choose(&ops, value, err) : 0;
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (!strcmp(value, known[i]))
-			return set_text(&c->source, value, err);
-	return err_set(err, EINVAL,
-		       "source: expected auto, bpf, blktrace, tracefs or diskstats, got '%s'",
-		       value);
+	return ret ? ret : set_text(&c->source, value, err);
 }
 
 static int set_layer(struct config *c, const char *value, struct err *err)
@@ -216,8 +212,6 @@ int config_set(struct config *c, enum config_key key, const char *value, struct 
 		return set_text(&c->spool, value, err);
 	case KEY_SPOOL_BYTES:
 		return set_spool_bytes(c, value, err);
-	case KEY_BTF:
-		return set_text(&c->btf, value, err);
 	case KEY_HOST:
 		return set_host(c, value, err);
 	case KEY_DURATION:

@@ -29,7 +29,6 @@ struct config {
 	char *listen; /* NULL: none */
 	char *spool;
 	char *host;
-	char *btf; /* NULL: the kernel's own */
 	uint64_t window_ns, segment_interval_ns;
 	uint64_t duration_ns; /* 0: until a signal */
 	uint64_t spool_bytes;

@@ -9,15 +9,9 @@
 const char *config_key_name(unsigned int key)
 {
 	static const char *const names[NR_CONFIG_KEYS] = {
-		"device",   "sink",
-		"cgroup",   "fileset",
-		"source",   "layer",
-		"window",   "listen",
-		"spool",    "spool-bytes",
-		"btf",	    "host",
-		"duration", "segment-interval",
-		"trace",    "leave-out-own",
-		"verbose",
+		"device",	    "sink",   "cgroup",	       "fileset",     "source", "layer",
+		"window",	    "listen", "spool",	       "spool-bytes", "host",	"duration",
+		"segment-interval", "trace",  "leave-out-own", "verbose",
 	};
 
 	return key < NR_CONFIG_KEYS ? names[key] : NULL;

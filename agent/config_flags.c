@@ -38,7 +38,6 @@ static const struct option options[] = {
 	{ "host", required_argument, NULL, VAL(KEY_HOST) },
 	{ "leave-out-own", no_argument, NULL, VAL(KEY_LEAVE_OUT_OWN) },
 	{ "segment-interval", required_argument, NULL, VAL(KEY_SEGMENT_INTERVAL) },
-	{ "btf", required_argument, NULL, VAL(KEY_BTF) },
 	{ "verbose", no_argument, NULL, VAL(KEY_VERBOSE) },
 	{ "version", no_argument, NULL, VAL(FLAG_VERSION) },
 	{ "help", no_argument, NULL, VAL(FLAG_HELP) },
@@ -61,8 +60,7 @@ void config_print_help(FILE *out)
 	      "  --device NAME        a disk, as sda or 8:0; again for more (default: every disk)\n"
 	      "  --cgroup PATH        only I/O of this cgroup; again for more\n"
 	      "  --layer LAYER        device (requests, the default) or queue (bios)\n"
-	      "  --source SOURCE      auto (default), bpf, blktrace, tracefs or diskstats\n"
-	      "  --btf FILE           types of a kernel that carries none of its own\n"
+	      "  --source SOURCE      auto (default) or bpf\n"
 	      "  --fileset DIR        files the workload works on; again for more (default: the\n"
 	      "                       files that processes doing I/O hold open)\n"
 	      "  --leave-out-own      do not count the agent's own requests\n"

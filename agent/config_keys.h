@@ -18,15 +18,14 @@ enum config_key {
 	KEY_LISTEN,
 	KEY_SPOOL,
 	KEY_SPOOL_BYTES,
-	KEY_BTF,
 	KEY_HOST,
 	KEY_DURATION,
 	KEY_SEGMENT_INTERVAL,
 	KEY_TRACE,
 	KEY_LEAVE_OUT_OWN,
-	KEY_VERBOSE,
+	KEY_VERBOSE, /* the last */
 };
-#define NR_CONFIG_KEYS 17
+#define NR_CONFIG_KEYS (KEY_VERBOSE + 1)
 
 /* Sets or appends one value; NULL is legal for those that are true or false. -EINVAL, -ENOMEM. */
 int config_set(struct config *c, enum config_key key, const char *value, struct err *err);

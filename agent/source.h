@@ -26,8 +26,7 @@ struct source_config {
 	const struct source_cgroup *cgroups; /* each with all below it; borrowed during open */
 	size_t nr_cgroups;		     /* 0: every cgroup */
 	uint8_t layer;			     /* enum request_layer */
-	const char *btf_path; /* BTF of the kernel where it has none of its own; NULL: its own */
-	size_t ring_bytes;    /* per CPU; 0: the default */
+	size_t ring_bytes;		     /* per CPU; 0: the default */
 };
 
 /* What a source hands over while it is polled. */

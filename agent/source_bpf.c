@@ -383,7 +383,7 @@ static int source_bpf_open(struct source **out, const struct source_config *conf
 	if (!s)
 		return err_set(err, ENOMEM, "bpf: out of memory");
 	libbpf_set_print(quiet);
-	ret = kernel_btf_read(&s->kernel, config->btf_path, err);
+	ret = kernel_btf_read(&s->kernel, NULL, err);
 	if (ret)
 		goto fail;
 	s->layer = config->layer;
