@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/deps.sh [build] [test] [bench] [demo] [fuzz]
+# scripts/deps.sh [build] [test] [bench] [demo] [fuzz] [vm]
 # Installs the Debian packages of the named groups that are missing, and says which. With nothing
 # missing it does nothing, and needs neither root nor a network.
 set -euo pipefail
@@ -11,13 +11,15 @@ demo="fio util-linux graphviz jq"
 test="$demo zstd locales perl procps strace curl python3 chromium prometheus prometheus-node-exporter man-db tmux"
 bench="libbpf-tools bpftool r-base-core r-cran-earth r-cran-rpart"
 fuzz="clang libclang-rt-14-dev"
+vm="qemu-system-x86 qemu-system-misc qemu-user-static binutils cpio kmod xz-utils zstd debian-archive-keyring jq
+gcc-s390x-linux-gnu libc6-dev-s390x-cross"
 
 packages=""
 for group in "${@:-build}"; do
 	case "$group" in
-	build | demo | test | bench | fuzz) packages="$packages ${!group}" ;;
+	build | demo | test | bench | fuzz | vm) packages="$packages ${!group}" ;;
 	*)
-		echo "deps.sh: unknown group '$group': expected build, test, bench, demo or fuzz" >&2
+		echo "deps.sh: unknown group '$group': expected build, test, bench, demo, fuzz or vm" >&2
 		exit 2
 		;;
 	esac
