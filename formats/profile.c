@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include "formats/profile.h"
 
 const uint32_t size_class_end_bytes[NR_SIZE_CLASSES - 1] = { 4 << 10,  8 << 10,	 16 << 10,
@@ -33,6 +35,7 @@ static void direction_init(struct direction_profile *d)
 	d->size_mean_bytes = NAN;
 	d->sequential_ratio = NAN;
 	d->stream_ratio = d->continuing_ratio = NAN;
+	d->response.total_mean_s = NAN;
 }
 
 static void distribution_init(struct access_distribution *d)
@@ -129,6 +132,34 @@ int profile_copy(struct profile *dst, const struct profile *src)
 		return 0;
 	profile_release(dst);
 	return -ENOMEM;
+}
+
+double profile_mean_s(const struct response_times *r, enum stage stage)
+{
+	if (stage == STAGE_TOTAL && !r->stage[STAGE_TOTAL].nr)
+		return r->total_mean_s;
+	return histogram_mean_s(&r->stage[stage]);
+}
+
+int profile_set_detail(struct profile *p, const char *name, const char *json)
+{
+	json_t *member = json_loads(json, JSON_REJECT_DUPLICATES, NULL), *all;
+	char *text = NULL;
+
+	if (!json_is_object(member)) {
+		json_decref(member);
+		return -EINVAL;
+	}
+	all = p->source_detail ? json_loads(p->source_detail, JSON_REJECT_DUPLICATES, NULL)
+			       : json_object();
+	if (!json_object_set_new(all, name, member))
+		text = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(17));
+	json_decref(all);
+	if (!text)
+		return -ENOMEM;
+	free(p->source_detail);
+	p->source_detail = text;
+	return 0;
 }
 
 /* One rule of the grade: it holds the grade down to limit for a reason. */

@@ -75,6 +75,9 @@ struct access_distribution {
 };
 
 struct response_times {
+	/* Mean of the total stage where it is all that is known (counters); NaN where the histograms
+	 * tell, and where nothing does. */
+	double total_mean_s;
 	struct histogram stage[NR_STAGES];
 	struct histogram size_class[NR_SIZE_CLASSES]; /* total stage */
 };
@@ -88,6 +91,19 @@ struct direction_profile { /* reads, or writes */
 	struct response_times response;
 };
 
+/* Counts that a source may not know: then 0 in the struct, null in JSON. */
+enum profile_unknown {
+	UNKNOWN_READ = 1u << OPERATION_READ, /* requests and bytes of the operation */
+	UNKNOWN_WRITE = 1u << OPERATION_WRITE,
+	UNKNOWN_DISCARD = 1u << OPERATION_DISCARD,
+	UNKNOWN_FLUSH = 1u << OPERATION_FLUSH,
+	UNKNOWN_OTHER = 1u << OPERATION_OTHER,
+	UNKNOWN_ERRORS = 1u << 8,
+	UNKNOWN_REQUEUES = 1u << 9,
+	UNKNOWN_KERNEL_THREAD = 1u << 10,
+	UNKNOWN_OWN = 1u << 11,
+};
+
 struct profile {
 	char host[PROFILE_NAME_BYTES];
 	char device[PROFILE_NAME_BYTES];      /* "7:0"; "" after a sum over devices */
@@ -95,6 +111,7 @@ struct profile {
 	uint8_t source, layer;
 	double begin_s, end_s; /* CLOCK_REALTIME; end > begin */
 
+	uint32_t unknown; /* enum profile_unknown */
 	uint64_t requests[NR_OPERATIONS];
 	uint64_t bytes[NR_OPERATIONS];
 	uint64_t lost; /* requests known to be missing from the period */
@@ -141,6 +158,15 @@ void profile_init(struct profile *p);
 void profile_release(struct profile *p);
 /* Deep copy into an initialized or zeroed dst; 0 or -ENOMEM (dst then released). */
 int profile_copy(struct profile *dst, const struct profile *src);
+
+/* Mean response time of a stage, by its histogram or, for the total, by counters; NaN unknown. */
+double profile_mean_s(const struct response_times *r, enum stage stage);
+
+/*
+ * Puts the JSON object in json as member `name` of source_detail ("dasd", "zfcp", "diskstats"),
+ * beside those that are there. 0, -ENOMEM, or -EINVAL: json is no object; p is unchanged then.
+ */
+int profile_set_detail(struct profile *p, const char *name, const char *json);
 
 /* Sets quality from coverage, losses, request counts and what the source cannot know. */
 void profile_grade(struct profile *p);

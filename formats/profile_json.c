@@ -6,6 +6,7 @@
 #define AT(member)     .at = offsetof(struct profile, member)
 #define RATIO	       .max = 1
 #define POSITIVE       .max = INFINITY
+#define UNKNOWN(which) .unknown = UNKNOWN_##which
 #define DERIVED(which) KIND_DERIVED, .derived = DERIVED_##which
 
 /* clang-format off: one field, one line */
@@ -20,21 +21,21 @@ const struct profile_field profile_fields[] = {
 	{ "end_s", KIND_NUMBER, AT(end_s) },
 	{ "duration_s", DERIVED(DURATION) },
 
-	{ "requests.read", KIND_COUNT, AT(requests[OPERATION_READ]) },
-	{ "requests.write", KIND_COUNT, AT(requests[OPERATION_WRITE]) },
-	{ "requests.discard", KIND_COUNT, AT(requests[OPERATION_DISCARD]) },
-	{ "requests.flush", KIND_COUNT, AT(requests[OPERATION_FLUSH]) },
-	{ "requests.other", KIND_COUNT, AT(requests[OPERATION_OTHER]) },
+	{ "requests.read", KIND_COUNT, AT(requests[OPERATION_READ]), UNKNOWN(READ) },
+	{ "requests.write", KIND_COUNT, AT(requests[OPERATION_WRITE]), UNKNOWN(WRITE) },
+	{ "requests.discard", KIND_COUNT, AT(requests[OPERATION_DISCARD]), UNKNOWN(DISCARD) },
+	{ "requests.flush", KIND_COUNT, AT(requests[OPERATION_FLUSH]), UNKNOWN(FLUSH) },
+	{ "requests.other", KIND_COUNT, AT(requests[OPERATION_OTHER]), UNKNOWN(OTHER) },
 	{ "lost", KIND_COUNT, AT(lost) },
-	{ "errors", KIND_COUNT, AT(errors), .optional = true },
-	{ "requeues", KIND_COUNT, AT(requeues), .optional = true },
-	{ "kernel_thread_requests", KIND_COUNT, AT(kernel_thread_requests), .optional = true },
-	{ "own_requests", KIND_COUNT, AT(own_requests), .optional = true },
-	{ "bytes.read", KIND_COUNT, AT(bytes[OPERATION_READ]), .optional = true },
-	{ "bytes.write", KIND_COUNT, AT(bytes[OPERATION_WRITE]), .optional = true },
-	{ "bytes.discard", KIND_COUNT, AT(bytes[OPERATION_DISCARD]), .optional = true },
-	{ "bytes.flush", KIND_COUNT, AT(bytes[OPERATION_FLUSH]), .optional = true },
-	{ "bytes.other", KIND_COUNT, AT(bytes[OPERATION_OTHER]), .optional = true },
+	{ "errors", KIND_COUNT, AT(errors), UNKNOWN(ERRORS), .optional = true },
+	{ "requeues", KIND_COUNT, AT(requeues), UNKNOWN(REQUEUES), .optional = true },
+	{ "kernel_thread_requests", KIND_COUNT, AT(kernel_thread_requests), UNKNOWN(KERNEL_THREAD), .optional = true },
+	{ "own_requests", KIND_COUNT, AT(own_requests), UNKNOWN(OWN), .optional = true },
+	{ "bytes.read", KIND_COUNT, AT(bytes[OPERATION_READ]), UNKNOWN(READ), .optional = true },
+	{ "bytes.write", KIND_COUNT, AT(bytes[OPERATION_WRITE]), UNKNOWN(WRITE), .optional = true },
+	{ "bytes.discard", KIND_COUNT, AT(bytes[OPERATION_DISCARD]), UNKNOWN(DISCARD), .optional = true },
+	{ "bytes.flush", KIND_COUNT, AT(bytes[OPERATION_FLUSH]), UNKNOWN(FLUSH), .optional = true },
+	{ "bytes.other", KIND_COUNT, AT(bytes[OPERATION_OTHER]), UNKNOWN(OTHER), .optional = true },
 
 	{ "intensity.closed.clients_mean", KIND_NUMBER, AT(closed.clients_mean), POSITIVE },
 	{ "intensity.closed.in_flight_mean", KIND_NUMBER, AT(closed.in_flight_mean), POSITIVE },

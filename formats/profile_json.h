@@ -23,7 +23,7 @@ enum profile_kind {
 	KIND_NUMBER,	   /* double, NaN is null */
 	KIND_WHOLE,	   /* double, NaN is null, written as a whole number */
 	KIND_COUNT,	   /* uint64_t */
-	KIND_COUNT32,	   /* uint32_t */
+	KIND_COUNT32,	   /* uint32_t, 0 is null */
 	KIND_DERIVED,	   /* computed from other fields; checked and left aside when read */
 	KIND_IDC,	   /* open.idc */
 	KIND_MISS_RATIO,   /* locality.miss_ratio */
@@ -53,6 +53,7 @@ struct profile_field {
 	double max;		      /* numbers: 0 or more, up to this; 0: any number */
 	enum profile_derived derived; /* KIND_DERIVED */
 	uint8_t operation;	      /* KIND_SIZES, KIND_STAGE, KIND_SIZE_CLASSES */
+	uint32_t unknown;	      /* KIND_COUNT: enum profile_unknown; 0: always known */
 	bool optional;		      /* may be missing when read: unknown then */
 };
 

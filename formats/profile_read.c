@@ -206,7 +206,7 @@ static int get_sizes(struct reading *r, const json_t *object, struct direction_p
 	uint64_t bytes;
 	size_t len;
 
-	if (!ret)
+	if (!ret && !json_is_null(json_object_get(object, "other_count")))
 		ret = get_member_count(r, object, "other_count", INT64_MAX, &d->other_sizes);
 	if (ret)
 		return ret;
@@ -360,7 +360,9 @@ static uint64_t largest_of_first(const struct histogram *h)
 	return ns < h->max_ns ? ns : h->max_ns;
 }
 
-static int get_stage(struct reading *r, const json_t *object, struct histogram *h)
+/* counted_mean_s: where a mean without a count goes. */
+static int get_stage(struct reading *r, const json_t *object, struct histogram *h,
+		     double *counted_mean_s)
 {
 	const json_t *count = json_object_get(object, "count");
 	double mean_s, min_s, max_s;
@@ -370,8 +372,12 @@ static int get_stage(struct reading *r, const json_t *object, struct histogram *
 
 	if (!json_is_object(object) || !count)
 		return expected(r, "an object with a count");
-	if (json_is_null(count))
-		return 0;
+	if (json_is_null(count)) {
+		*counted_mean_s = NAN;
+		return json_object_get(object, "mean_s")
+			       ? get_member(r, object, "mean_s", INFINITY, counted_mean_s)
+			       : 0;
+	}
 	len = enter(r, ".count");
 	ret = get_count(r, count, INT64_MAX, &nr);
 	if (ret)
@@ -402,13 +408,14 @@ static int get_stage(struct reading *r, const json_t *object, struct histogram *
 static int get_size_classes(struct reading *r, const json_t *list, struct histogram *h)
 {
 	size_t len = strlen(r->path);
+	double ignored;
 	int ret = 0;
 
 	if (!json_is_array(list) || json_array_size(list) != NR_SIZE_CLASSES)
 		return expected(r, "an array of 8 size classes");
 	for (size_t i = 0; i < NR_SIZE_CLASSES && !ret; i++) {
 		enter(r, "[%zu]", i);
-		ret = get_stage(r, json_array_get(list, i), &h[i]);
+		ret = get_stage(r, json_array_get(list, i), &h[i], &ignored);
 		if (!ret)
 			leave(r, len);
 	}
@@ -454,10 +461,29 @@ static int get_detail(struct reading *r, const json_t *value, char **out)
 	return *out ? 0 : -ENOMEM;
 }
 
+/* A count, or null where it is one that a source may not know. */
+static int get_count_or_null(struct reading *r, const json_t *value, uint32_t unknown,
+			     struct profile *p, uint64_t *out)
+{
+	if (!unknown || !json_is_null(value))
+		return get_count(r, value, INT64_MAX, out);
+	p->unknown |= unknown;
+	return 0;
+}
+
+/* The place for a mean that counters tell of the stage at h; ignored where they never do. */
+static double *counted_mean_of(struct profile *p, const struct histogram *h, double *ignored)
+{
+	if (h == &p->read.response.stage[STAGE_TOTAL])
+		return &p->read.response.total_mean_s;
+	return h == &p->write.response.stage[STAGE_TOTAL] ? &p->write.response.total_mean_s
+							   : ignored;
+}
+
 static int get_count32(struct reading *r, const json_t *value, uint32_t *out)
 {
-	uint64_t wide;
-	int ret = get_count(r, value, UINT32_MAX, &wide);
+	uint64_t wide = 0;
+	int ret = json_is_null(value) ? 0 : get_count(r, value, UINT32_MAX, &wide);
 
 	if (!ret)
 		*out = (uint32_t)wide;
@@ -488,7 +514,7 @@ static int get_value(struct reading *r, const struct profile_field *f, const jso
 	case KIND_WHOLE:
 		return get_number(r, value, f->max, at);
 	case KIND_COUNT:
-		return get_count(r, value, INT64_MAX, at);
+		return get_count_or_null(r, value, f->unknown, p, at);
 	case KIND_COUNT32:
 		return get_count32(r, value, at);
 	case KIND_DERIVED:
@@ -502,7 +528,7 @@ static int get_value(struct reading *r, const struct profile_field *f, const jso
 	case KIND_DISTRIBUTION:
 		return get_distribution(r, value, at);
 	case KIND_STAGE:
-		return get_stage(r, value, at);
+		return get_stage(r, value, at, counted_mean_of(p, at, &ignored));
 	case KIND_SIZE_CLASSES:
 		return get_size_classes(r, value, at);
 	case KIND_DETAIL:

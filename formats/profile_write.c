@@ -85,7 +85,9 @@ static json_t *sizes(const struct direction_profile *d, uint64_t requests)
 		append(list, pair(whole(d->sizes[i].bytes), whole(d->sizes[i].count)), &failed);
 	set(object, "mean_bytes", number(d->size_mean_bytes), &failed);
 	set(object, "histogram", list, &failed);
-	set(object, "other_count", whole(d->other_sizes), &failed);
+	set(object, "other_count",
+	    d->nr_sizes || d->other_sizes || !requests ? whole(d->other_sizes) : json_null(),
+	    &failed);
 	return done(object, failed);
 }
 
@@ -147,15 +149,18 @@ static json_t *buckets(const struct histogram *h)
 	return done(list, failed);
 }
 
-/* requests that have no recorded duration make the stage unknown; without requests it is empty. */
-static json_t *stage(const struct histogram *h, uint64_t requests)
+/*
+ * requests that have no recorded duration make the stage unknown, but for its mean where counters
+ * tell it; without requests it is empty.
+ */
+static json_t *stage(const struct histogram *h, uint64_t requests, double counted_mean_s)
 {
 	bool unknown = !h->nr && requests, failed = false;
 	unsigned __int128 sum = (unsigned __int128)h->sum_high << 64 | h->sum_ns;
 	json_t *object = json_object();
 
 	set(object, "count", unknown ? json_null() : whole(h->nr), &failed);
-	set(object, "mean_s", number(histogram_mean_s(h)), &failed);
+	set(object, "mean_s", number(unknown ? counted_mean_s : histogram_mean_s(h)), &failed);
 	for (int i = 0; i < NR_PROFILE_QUANTILES; i++)
 		set(object, profile_quantiles[i].key,
 		    number(histogram_quantile_s(h, profile_quantiles[i].p)), &failed);
@@ -168,13 +173,16 @@ static json_t *stage(const struct histogram *h, uint64_t requests)
 	return done(object, failed);
 }
 
-static json_t *size_classes(const struct histogram *h)
+/* As the total stage of the same direction, so its classes: unknown or empty. */
+static json_t *size_classes(const struct histogram *h, const struct response_times *r,
+			    uint64_t requests)
 {
+	bool unknown = !r->stage[STAGE_TOTAL].nr && requests;
 	json_t *list = json_array();
 	bool failed = false;
 
 	for (int i = 0; i < NR_SIZE_CLASSES; i++) {
-		json_t *entry = stage(&h[i], 0);
+		json_t *entry = stage(&h[i], unknown, NAN);
 
 		set(entry, "end_bytes",
 		    i < NR_SIZE_CLASSES - 1 ? whole(size_class_end_bytes[i]) : json_null(),
@@ -241,6 +249,19 @@ static json_t *detail(const char *s)
 	return value ? value : json_null();
 }
 
+static const struct response_times *direction_of(const struct profile *p, unsigned int operation)
+{
+	return operation == OPERATION_READ ? &p->read.response : &p->write.response;
+}
+
+/* What counters say on the mean of this stage. */
+static double counted_mean_s(const struct profile *p, const struct histogram *h)
+{
+	if (h == &p->read.response.stage[STAGE_TOTAL])
+		return p->read.response.total_mean_s;
+	return h == &p->write.response.stage[STAGE_TOTAL] ? p->write.response.total_mean_s : NAN;
+}
+
 static json_t *value_of(const struct profile *p, const struct profile_field *f)
 {
 	const void *at = (const char *)p + f->at;
@@ -262,9 +283,9 @@ static json_t *value_of(const struct profile *p, const struct profile_field *f)
 	case KIND_WHOLE:
 		return whole_of(*(const double *)at);
 	case KIND_COUNT:
-		return whole(*(const uint64_t *)at);
+		return p->unknown & f->unknown ? json_null() : whole(*(const uint64_t *)at);
 	case KIND_COUNT32:
-		return whole(*(const uint32_t *)at);
+		return *(const uint32_t *)at ? whole(*(const uint32_t *)at) : json_null();
 	case KIND_DERIVED:
 		return derived(p, f->derived);
 	case KIND_IDC:
@@ -276,9 +297,9 @@ static json_t *value_of(const struct profile *p, const struct profile_field *f)
 	case KIND_DISTRIBUTION:
 		return distribution(at);
 	case KIND_STAGE:
-		return stage(at, p->requests[f->operation]);
+		return stage(at, p->requests[f->operation], counted_mean_s(p, at));
 	case KIND_SIZE_CLASSES:
-		return size_classes(at);
+		return size_classes(at, direction_of(p, f->operation), p->requests[f->operation]);
 	case KIND_DETAIL:
 		return detail(*(char *const *)at);
 	}

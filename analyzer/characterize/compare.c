@@ -163,7 +163,9 @@ static double value_of(const struct dimension *d, const struct profile *p)
 	if (d->value)
 		return d->value(p);
 	h = &direction_of(p, d->direction)->response.stage[d->stage];
-	return d->kind == KIND_MEAN ? histogram_mean_s(h) : histogram_quantile_s(h, d->quantile);
+	if (d->kind == KIND_MEAN)
+		return profile_mean_s(&direction_of(p, d->direction)->response, d->stage);
+	return histogram_quantile_s(h, d->quantile);
 }
 
 static double histogram_deviation_s(const struct histogram *h)

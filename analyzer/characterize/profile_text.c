@@ -27,6 +27,17 @@ static uint64_t when_ns(double seconds)
 	return seconds > 0 ? (uint64_t)(seconds * 1e9 + 0.5) : 0;
 }
 
+/* A count, or "-" where the profile does not know it. */
+static const char *count(const struct profile *p, uint32_t unknown, uint64_t nr,
+			 char out[UNITS_BYTES])
+{
+	if (p->unknown & unknown)
+		snprintf(out, UNITS_BYTES, "-");
+	else
+		snprintf(out, UNITS_BYTES, "%" PRIu64, nr);
+	return out;
+}
+
 static double rate(uint64_t nr, const struct profile *p)
 {
 	return (double)nr / (p->end_s - p->begin_s);
@@ -51,7 +62,8 @@ static void print_requests(const struct profile *p, FILE *out)
 {
 	uint64_t reads = p->requests[OPERATION_READ], writes = p->requests[OPERATION_WRITE];
 	double data = (double)(reads + writes);
-	char read[UNITS_BYTES], write[UNITS_BYTES];
+	char read[UNITS_BYTES], write[UNITS_BYTES], errors[UNITS_BYTES], requeues[UNITS_BYTES];
+	char threads[UNITS_BYTES], own[UNITS_BYTES];
 
 	fprintf(out, "  requests      read %" PRIu64 " (%s), write %" PRIu64 " (%s)", reads,
 		percent(data > 0 ? (double)reads / data : NAN, read), writes,
@@ -60,9 +72,12 @@ static void print_requests(const struct profile *p, FILE *out)
 		if (p->requests[op])
 			fprintf(out, ", %s %" PRIu64, operation_name(op), p->requests[op]);
 	fprintf(out,
-		"\n                lost %" PRIu64 ", errors %" PRIu64 ", requeues %" PRIu64
-		", by kernel threads %" PRIu64 ", the agent's own %" PRIu64 "\n",
-		p->lost, p->errors, p->requeues, p->kernel_thread_requests, p->own_requests);
+		"\n                lost %" PRIu64
+		", errors %s, requeues %s, by kernel threads %s, the agent's own %s\n",
+		p->lost, count(p, UNKNOWN_ERRORS, p->errors, errors),
+		count(p, UNKNOWN_REQUEUES, p->requeues, requeues),
+		count(p, UNKNOWN_KERNEL_THREAD, p->kernel_thread_requests, threads),
+		count(p, UNKNOWN_OWN, p->own_requests, own));
 	fprintf(out, "  throughput    read %s/s, write %s/s\n",
 		units_bytes(rate(p->bytes[OPERATION_READ], p), read),
 		units_bytes(rate(p->bytes[OPERATION_WRITE], p), write));
@@ -167,6 +182,19 @@ static void print_locality(const struct profile *p, FILE *out)
 		fputc('\n', out);
 }
 
+/* Of a stage that only counters know: its mean, and the requests that it is of. */
+static void counted_row(struct grid *g, const char *name, double mean_s, uint64_t nr)
+{
+	char span[UNITS_BYTES];
+
+	grid_cell(g, "  %s", name);
+	grid_cell(g, "%" PRIu64, nr);
+	units_time(mean_s, span);
+	grid_cell(g, "%s", span);
+	for (int i = 0; i < 7; i++)
+		grid_cell(g, "-");
+}
+
 static void response_row(struct grid *g, const char *name, const struct histogram *h)
 {
 	static const double quantiles[] = { 0.5, 0.9, 0.95, 0.99, 0.999, 0.9999 };
@@ -195,13 +223,19 @@ static int print_responses(const struct profile *p, FILE *out)
 	for (int d = 0; d < 2; d++) {
 		for (int k = 0; k < NR_STAGES; k++) {
 			const struct histogram *h = &directions[d]->response.stage[order[k]];
+			double counted_s = directions[d]->response.total_mean_s;
+			bool is_counted = !h->nr && order[k] == STAGE_TOTAL && !isnan(counted_s);
 			char name[32];
 
-			if (h->nr == 0)
+			if (h->nr == 0 && !is_counted)
 				continue;
 			snprintf(name, sizeof(name), "%s %s", d ? "write" : "read",
 				 stage_name(order[k]));
-			response_row(&g, name, h);
+			if (is_counted)
+				counted_row(&g, name, counted_s,
+					    p->requests[d ? OPERATION_WRITE : OPERATION_READ]);
+			else
+				response_row(&g, name, h);
 		}
 	}
 	fputc('\n', out);

@@ -68,6 +68,8 @@ static int add_direction(struct direction_profile *dst, const struct direction_p
 	dst->continuing_ratio =
 		blend(dst->continuing_ratio, dst_weight, src->continuing_ratio, src_weight);
 	dst->other_sizes += src->other_sizes;
+	dst->response.total_mean_s = blend(dst->response.total_mean_s, dst_weight,
+					   src->response.total_mean_s, src_weight);
 	for (int s = 0; s < NR_STAGES && !err; s++)
 		err = histogram_merge(&dst->response.stage[s], &src->response.stage[s]);
 	for (int c = 0; c < NR_SIZE_CLASSES && !err; c++)
@@ -91,6 +93,7 @@ static int add(struct profile *sum, const struct profile *p)
 		sum->requests[op] += p->requests[op];
 		sum->bytes[op] += p->bytes[op];
 	}
+	sum->unknown |= p->unknown;
 	sum->lost += p->lost;
 	sum->errors += p->errors;
 	sum->requeues += p->requeues;

@@ -208,6 +208,86 @@ static void values(void)
 	profile_release(&p);
 }
 
+/* What counters alone give: counts, mean sizes and times. */
+static struct profile counters(void)
+{
+	struct profile p;
+
+	profile_init(&p);
+	p.source = SOURCE_DISKSTATS;
+	p.begin_s = 100;
+	p.end_s = 102;
+	p.unknown = UNKNOWN_OTHER | UNKNOWN_FLUSH | UNKNOWN_ERRORS | UNKNOWN_REQUEUES |
+		    UNKNOWN_KERNEL_THREAD | UNKNOWN_OWN;
+	p.requests[OPERATION_READ] = 1000;
+	p.bytes[OPERATION_READ] = 4096000;
+	p.read.size_mean_bytes = 4096;
+	p.read.response.total_mean_s = 0.00125;
+	p.quality.coverage_ratio = 1;
+	profile_grade(&p);
+	return p;
+}
+
+static void counters_leave_nulls(void)
+{
+	static const char *const nulls[] = {
+		"requests.flush",
+		"requests.other",
+		"bytes.other",
+		"errors",
+		"requeues",
+		"kernel_thread_requests",
+		"own_requests",
+		"request_size.read.histogram",
+		"request_size.read.other_count",
+		"access_pattern.window_requests",
+		"locality.block_bytes",
+		"response_time.read.total.count",
+		"response_time.read.total.p99_s",
+		"response_time.read.total.max_s",
+		"response_time.read.total.histogram",
+		"response_time.read.queue.mean_s",
+	};
+	struct profile p = counters(), q;
+	struct buf text = { 0 };
+	json_t *root = json_of(&p);
+
+	for (size_t i = 0; i < TAP_NR(nulls); i++)
+		if (!ok(json_is_null(at(root, nulls[i]))))
+			tap_note("%s", nulls[i]);
+	ok_int(json_integer_value(at(root, "requests.discard")), 0);
+	ok_near(json_real_value(at(root, "response_time.read.total.mean_s")), 0.00125, 0);
+	ok(json_is_null(json_object_get(
+		json_array_get(at(root, "response_time.read.size_class"), 0), "count")));
+	ok_int(json_integer_value(at(root, "response_time.write.total.count")), 0);
+	ok_str(json_string_value(at(root, "quality.grade")), "D");
+	json_decref(root);
+	profile_init(&q);
+	ok_int(profile_to_json(&p, PROFILE_JSON_LINE, &text), 0);
+	ok_int(profile_from_json((char *)text.data, text.len, &q, NULL), 0);
+	ok_eq(q.unknown, p.unknown);
+	ok_near(profile_mean_s(&q.read.response, STAGE_TOTAL), 0.00125, 0);
+	ok(isnan(profile_mean_s(&q.read.response, STAGE_DEVICE)));
+	ok(isnan(profile_mean_s(&q.write.response, STAGE_TOTAL)));
+	buf_release(&text);
+	profile_release(&p);
+	profile_release(&q);
+}
+
+static void details_stand_side_by_side(void)
+{
+	struct profile p;
+
+	profile_init(&p);
+	ok_int(profile_set_detail(&p, "dasd", "{\"total_pav\":3}"), 0);
+	ok_int(profile_set_detail(&p, "zfcp", "{\"requests\":4}"), 0);
+	ok_int(profile_set_detail(&p, "dasd", "{\"total_pav\":5}"), 0);
+	ok_int(profile_set_detail(&p, "bad", "[1]"), -EINVAL);
+	ok_int(profile_set_detail(&p, "bad", "{"), -EINVAL);
+	ok_str(p.source_detail, "{\"dasd\":{\"total_pav\":5},\"zfcp\":{\"requests\":4}}");
+	profile_release(&p);
+}
+
 static void unknown_is_null(void)
 {
 	struct profile p;
@@ -510,6 +590,8 @@ static const struct tap_test tests[] = {
 	{ "a locale with a decimal comma changes nothing", german },
 	{ "size classes end where they say", classes },
 	{ "the grade is the worst of what is known", grades },
+	{ "counters leave null what only requests tell, and it is read back", counters_leave_nulls },
+	{ "details of several sources stand side by side", details_stand_side_by_side },
 };
 
 int main(void)
