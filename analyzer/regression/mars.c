@@ -191,7 +191,7 @@ static int mars_extract(void *sweep, const double *p, struct model *model)
 				   : -ENOMEM;
 	}
 	for (size_t j = 0; !err && j < b->pruned.nr_terms; j++)
-		if (b->pruned.needs[j] <= size)
+		if (pruned_has(&b->pruned, size, j))
 			err = terms_add(&model->terms, coefficients[j],
 					t->factors + terms_begin(t, j),
 					t->ends[j] - terms_begin(t, j));

@@ -8,6 +8,13 @@
 
 /* bx must keep this share of its squared length to be called new. */
 #define LINEAR_SHARE 1e-7
+/*
+ * Share of a hinge's squared length around the mean that must be new, as in R's earth; stricter
+ * while the model is small, so that its knots lie apart.
+ */
+#define NEW_SHARE_FEW 0.01
+#define NEW_SHARE     1e-5
+#define FEW_SLOTS     15
 
 struct keyed {
 	uint64_t key;
@@ -104,6 +111,7 @@ static void place_knots(const struct forward *f, struct forward_candidate *c, si
 	const double *b = f->b + c->parent * f->n, *x = f->x + c->column * f->n;
 	const uint32_t *order = f->order + c->column * f->n;
 	size_t nr_rows = 0, least, end, span, nr_above = 0;
+	bool open = false; /* a row above t has b other than 0: a hinge at t is one */
 
 	for (size_t i = 0; i < f->n; i++)
 		nr_rows += b[i] > 0;
@@ -113,7 +121,8 @@ static void place_knots(const struct forward *f, struct forward_candidate *c, si
 		double t = x[order[i]];
 
 		/* Here rows[0 .. nr_above) are those after i. */
-		if (i + 1 < f->n && i >= end && b[order[i + 1]] > 0 && --span == 0) {
+		open = open || (nr_above && x[c->rows[0]] > t);
+		if (i + 1 < f->n && i >= end && b[order[i + 1]] > 0 && open && --span == 0) {
 			span = least;
 			if (!c->nr_knots || t < c->knots[c->nr_knots - 1]) {
 				c->knots[c->nr_knots] = t;
@@ -328,15 +337,13 @@ void forward_candidate_release(struct forward_candidate *c)
 void forward_candidate_best(const struct forward *f, const struct forward_candidate *c,
 			    struct forward_choice *best)
 {
-	bool new_linear = c->linear_left > LINEAR_SHARE * c->linear_length &&
-			  c->linear_left > best->new_share * 1e-3 * c->linear_length;
+	bool new_linear = c->linear_left > LINEAR_SHARE * c->linear_length;
+	double new_share = best->nr_slots + new_linear < FEW_SLOTS ? NEW_SHARE_FEW : NEW_SHARE;
 	double slope = new_linear ? c->linear_y / c->linear_left : 0;
 	double base = slope * c->linear_y, most = base, knot = 0;
 	bool linear = true;
 
 	(void)f;
-	if (!new_linear || base > best->limit)
-		most = 0;
 	for (size_t k = 0; k < c->nr_knots; k++) {
 		double left = c->left[k], with_y = c->with_y[k], gain;
 
@@ -344,7 +351,7 @@ void forward_candidate_best(const struct forward *f, const struct forward_candid
 			left -= c->with_linear[k] * c->with_linear[k] / c->linear_left;
 			with_y -= c->with_linear[k] * slope;
 		}
-		if (!(left > best->new_share * c->length[k]) || !(left > 1e-12 * c->linear_length))
+		if (!(left > new_share * c->length[k]) || !(left > 1e-12 * c->linear_length))
 			continue;
 		gain = base + with_y * with_y / left;
 		if (gain > most && gain < best->limit) {

@@ -21,9 +21,9 @@ struct forward_candidate {
 };
 
 struct forward_choice {
-	double limit;	  /* a larger gain is not believed */
-	double new_share; /* of a column's squared length that must be new */
-	double gain;	  /* of RSS; 0: none yet */
+	double limit;	 /* a larger gain is not believed */
+	size_t nr_slots; /* two per step and the constant: the model's size as R's earth counts */
+	double gain;	 /* of RSS; 0: none yet */
 	const struct forward_candidate *candidate;
 	double knot;
 	bool linear; /* bx alone */

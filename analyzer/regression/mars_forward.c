@@ -9,10 +9,6 @@
 #include "analyzer/regression/mars_candidate.h"
 #include "analyzer/regression/mars_forward.h"
 
-/* Share of a new column's squared length that must be new; stricter while the model is small. */
-#define NEW_SHARE_FEW 0.01
-#define NEW_SHARE     1e-5
-#define FEW_TERMS     15
 /* Length, against its own, that is left of a column which is not the others' sum. */
 #define NEW_LENGTH 1e-6
 /* A gain of R2 below this is rounding. */
@@ -292,6 +288,21 @@ static int record(struct forward *f, double gain)
 	return 0;
 }
 
+/*
+ * R's earth gives each step two slots, but its queue of parents only one entry to a step of one
+ * term: the newest slots wait for as many steps as there were such. False where `parent` would wait.
+ */
+static bool in_queue(const struct forward *f, size_t parent)
+{
+	size_t slot = 0;
+
+	for (size_t s = 0, first = 1; s < f->nr_steps && parent >= first; s++) {
+		slot = 2 * s + 1 + (parent - first);
+		first = f->steps[s].nr_terms;
+	}
+	return slot < f->nr_terms;
+}
+
 /* One step, or done. */
 static int step(struct forward *f)
 {
@@ -299,12 +310,13 @@ static int step(struct forward *f)
 	double rss = f->rss;
 	struct forward_choice best = {
 		.limit = fmin(1.01 * f->rss, GAIN_JUMP * f->last_gain),
-		.new_share = f->nr_terms < FEW_TERMS ? NEW_SHARE_FEW : NEW_SHARE,
+		.nr_slots = 1 + 2 * f->nr_steps,
 	};
 	int err = 0;
 
 	for (size_t i = 0; i < f->nr_candidates; i++)
-		forward_candidate_best(f, &f->candidates[i], &best);
+		if (!f->queue || in_queue(f, f->candidates[i].parent))
+			forward_candidate_best(f, &f->candidates[i], &best);
 	if (!best.candidate || best.gain < LEAST_GAIN * f->rss0 ||
 	    grsq(f, f->rss - best.gain, (double)f->nr_terms + 2) < WORST_GRSQ) {
 		f->done = true;

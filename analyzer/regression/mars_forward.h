@@ -53,7 +53,8 @@ struct forward {
 	size_t nr_candidates, cap_candidates;
 	double *scratch; /* 3 n */
 	double rss0, rss, last_gain;
-	bool done; /* no step beyond the last */
+	bool done;  /* no step beyond the last */
+	bool queue; /* pass over the parents R's earth passes over: to be held against it alone */
 };
 
 int forward_init(struct forward *f, const struct schema *s, const struct dataset *d,
