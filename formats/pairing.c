@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/pairing.h"
+#include "formats/pairing_table.h"
+
+struct seen_device {
+	uint32_t device;
+	uint64_t gap_ns;	/* events up to here may be missing */
+	uint64_t last_flush_ns; /* dispatch of the block layer's own; 0: none yet */
+};
+
+struct pairing {
+	struct pairing_sink sink;
+	struct pairing_counts counts;
+	struct held_table table;
+	struct seen_device *devices; /* owned */
+	size_t nr_devices, last_device;
+	uint8_t layer, source;
+};
+
+/* ---- out ---- */
+
+static uint8_t operation_out(const struct held *h)
+{
+	if (h->operation == OPERATION_WRITE && !h->bytes && h->flags & REQUEST_PREFLUSH)
+		return OPERATION_FLUSH;
+	return h->operation;
+}
+
+static void set_times(struct request *r, const struct held *h, uint64_t end_ns)
+{
+	bool has_arrival = h->begun_by != BLOCK_ISSUE && h->begun_by != BLOCK_COMPLETE;
+
+	r->completion_ns = end_ns;
+	r->arrival_ns = h->arrival_ns < end_ns ? h->arrival_ns : end_ns;
+	r->dispatch_ns = h->dispatch_ns;
+	if (!has_arrival || h->arrival_ns > end_ns)
+		r->flags |= REQUEST_NO_ARRIVAL;
+	if (!h->has_dispatch || h->dispatch_ns < r->arrival_ns || h->dispatch_ns > end_ns) {
+		r->dispatch_ns = r->arrival_ns;
+		r->flags |= REQUEST_NO_DISPATCH;
+	}
+}
+
+static void emit(struct pairing *p, const struct held *h, uint64_t end_ns, bool has_end)
+{
+	struct request r = {
+		.sector = h->bytes ? h->sector : 0,
+		.bytes = h->bytes,
+		.device = h->device,
+		.tid = h->tid,
+		.pid = h->tid && !h->pid ? h->tid : h->pid,
+		.flags = h->flags | REQUEST_NO_CGROUP | (h->tid ? 0 : REQUEST_NO_ISSUER),
+		.error = h->error,
+		.requeues = h->requeues,
+		.operation = operation_out(h),
+		.source = p->source,
+		.layer = p->layer,
+	};
+
+	if (has_end) {
+		set_times(&r, h, end_ns);
+	} else {
+		r.arrival_ns = r.dispatch_ns = r.completion_ns = h->arrival_ns;
+		r.flags |= REQUEST_NO_COMPLETION | REQUEST_NO_DISPATCH;
+	}
+	p->counts.requests++;
+	if (p->sink.request)
+		p->sink.request(p->sink.ctx, &r, h->begun_by);
+}
+
+static void finish(struct pairing *p, uint32_t i, uint64_t end_ns)
+{
+	struct held h = p->table.held[i];
+
+	held_table_remove(&p->table, i);
+	emit(p, &h, end_ns, true);
+}
+
+/* Its end was not seen, or only that of its data. */
+static void give_up(struct pairing *p, uint32_t i)
+{
+	struct held h = p->table.held[i];
+
+	held_table_remove(&p->table, i);
+	if (h.state == HELD_CLOSING) {
+		p->counts.unclosed++;
+		emit(p, &h, h.completion_ns, true);
+	} else {
+		p->counts.no_end++;
+		emit(p, &h, 0, false);
+	}
+}
+
+/* ---- the beginning ---- */
+
+static uint32_t begin(struct pairing *p, const struct block_event *e)
+{
+	struct held_table *t = &p->table;
+	struct held *h;
+	uint32_t i;
+
+	if (t->free == HELD_NONE) {
+		p->counts.evicted += t->held[t->oldest].state != HELD_CLOSING;
+		give_up(p, t->oldest);
+	}
+	i = held_table_add(t, e->device, e->sector, e->bytes);
+	h = &t->held[i];
+	h->arrival_ns = h->alive_ns = e->time_ns;
+	h->flags = e->flags;
+	h->operation = e->operation;
+	h->begun_by = e->kind;
+	if (e->kind != BLOCK_ISSUE && e->kind != BLOCK_COMPLETE) {
+		h->tid = e->tid;
+		h->pid = e->pid;
+	}
+	p->counts.begun++;
+	return i;
+}
+
+static struct seen_device *device_of(struct pairing *p, uint32_t device)
+{
+	struct seen_device *more;
+
+	if (p->last_device < p->nr_devices && p->devices[p->last_device].device == device)
+		return &p->devices[p->last_device];
+	for (size_t i = 0; i < p->nr_devices; i++)
+		if (p->devices[i].device == device) {
+			p->last_device = i;
+			return &p->devices[i];
+		}
+	more = realloc(p->devices, (p->nr_devices + 1) * sizeof(*more));
+	if (!more)
+		return NULL;
+	p->devices = more;
+	p->last_device = p->nr_devices++;
+	more[p->last_device] = (struct seen_device){ .device = device };
+	return &more[p->last_device];
+}
+
+/* A scheduler or software queue takes it in: only news where it was not seen to be made. */
+static void on_insert(struct pairing *p, const struct block_event *e, uint64_t gap_ns)
+{
+	if (e->operation != OPERATION_FLUSH &&
+	    held_table_begins(&p->table, e, e->sector, HELD_MADE, gap_ns) == HELD_NONE)
+		begin(p, e);
+}
+
+/* ---- merges ---- */
+
+static void grow(struct pairing *p, uint32_t i, uint64_t at, uint32_t bytes)
+{
+	struct held *h = &p->table.held[i];
+
+	h->bytes += bytes;
+	if (h->at == h->sector)
+		h->sector = at;
+	held_table_change(&p->table, i, h->state, at, h->left + bytes);
+}
+
+/* Another request has taken this one in; it began when the older of the two did. */
+static void absorb(struct pairing *p, uint32_t into, uint32_t taken)
+{
+	struct held *held = p->table.held;
+
+	if (into != HELD_NONE && held[taken].arrival_ns < held[into].arrival_ns)
+		held[into].arrival_ns = held[taken].arrival_ns;
+	held_table_remove(&p->table, taken);
+	p->counts.absorbed++;
+}
+
+/* A request of just this place and length that waits is the one meant; else it was a bio. */
+static void on_backmerge(struct pairing *p, const struct block_event *e, uint64_t gap_ns)
+{
+	struct held *held = p->table.held;
+	uint32_t taken = held_table_begins(&p->table, e, e->sector, HELD_MADE, gap_ns), into;
+
+	if (taken != HELD_NONE && held[taken].left != e->bytes)
+		taken = HELD_NONE;
+	into = held_table_ends(&p->table, e, taken);
+	if (taken == HELD_NONE && (into == HELD_NONE || e->kind == BLOCK_RQ_MERGE)) {
+		p->counts.unmatched++;
+		return;
+	}
+	if (into != HELD_NONE)
+		grow(p, into, held[into].at, e->bytes);
+	if (taken != HELD_NONE)
+		absorb(p, into, taken);
+	else
+		p->counts.grown++;
+}
+
+static void on_frontmerge(struct pairing *p, const struct block_event *e, uint64_t gap_ns)
+{
+	uint64_t end = e->sector + e->bytes / SECTOR_BYTES;
+	uint32_t i = held_table_begins(&p->table, e, end, HELD_MADE, gap_ns);
+
+	if (i == HELD_NONE) {
+		p->counts.unmatched++;
+		return;
+	}
+	grow(p, i, e->sector, e->bytes);
+	p->counts.grown++;
+}
+
+/*
+ * The length at dispatch is the length. What a request has more than was seen of it, it took from
+ * those that began behind it: kernels before 5.9 do not tell when they merge requests.
+ */
+static void set_length(struct pairing *p, uint32_t i, const struct block_event *e, uint64_t gap_ns)
+{
+	struct held *h = &p->table.held[i];
+
+	while (h->left && h->left < e->bytes) {
+		uint32_t taken = held_table_begins(&p->table, e, h->at + h->left / SECTOR_BYTES,
+						   HELD_MADE, gap_ns);
+		uint32_t nr = taken == HELD_NONE ? 0 : p->table.held[taken].left;
+
+		if (!nr || nr > e->bytes - h->left)
+			break;
+		grow(p, i, h->at, nr);
+		absorb(p, i, taken);
+	}
+	h->bytes += e->bytes - h->left;
+	held_table_change(&p->table, i, HELD_ISSUED, h->at, e->bytes);
+}
+
+/* ---- at the driver ---- */
+
+/* Whether the block layer ends it once more, when a flush before or after its data has ended. */
+static bool is_in_flush(const struct held *h, const struct block_event *e,
+			const struct seen_device *d)
+{
+	if (h->operation != OPERATION_WRITE || !h->bytes || h->begun_by != BLOCK_GETRQ)
+		return false;
+	if (h->flags & REQUEST_PREFLUSH && d->last_flush_ns >= h->arrival_ns && d->last_flush_ns)
+		return true;
+	return h->flags & REQUEST_FUA && !(e->flags & REQUEST_FUA);
+}
+
+static void on_issue(struct pairing *p, const struct block_event *e, struct seen_device *d)
+{
+	struct held *h;
+	uint32_t i;
+
+	if (e->operation == OPERATION_FLUSH) {
+		p->counts.flush_issues++;
+		d->last_flush_ns = e->time_ns;
+		return;
+	}
+	i = held_table_begins(&p->table, e, e->sector, HELD_MADE, d->gap_ns);
+	if (i == HELD_NONE)
+		i = begin(p, e);
+	h = &p->table.held[i];
+	if (h->has_dispatch) {
+		p->counts.reissues++;
+	} else {
+		p->counts.first_issues++;
+		h->dispatch_ns = e->time_ns;
+		h->has_dispatch = true;
+	}
+	h->is_in_flush |= is_in_flush(h, e, d);
+	set_length(p, i, e, d->gap_ns);
+}
+
+static void on_requeue(struct pairing *p, const struct block_event *e, uint64_t gap_ns)
+{
+	uint32_t i = held_table_begins(&p->table, e, e->sector, HELD_ISSUED, gap_ns);
+	struct held *h;
+
+	if (i == HELD_NONE)
+		i = held_table_begins(&p->table, e, e->sector, HELD_MADE, gap_ns);
+	if (i == HELD_NONE) {
+		p->counts.unmatched++;
+		return;
+	}
+	h = &p->table.held[i];
+	held_table_change(&p->table, i, HELD_MADE, h->at, h->left);
+	h->alive_ns = e->time_ns;
+	h->requeues += h->requeues != UINT16_MAX;
+	p->counts.requeues++;
+}
+
+/* ---- the end ---- */
+
+static void part_ended(struct pairing *p, uint32_t i, uint32_t bytes)
+{
+	struct held *h = &p->table.held[i];
+
+	held_table_change(&p->table, i, h->state, h->at + bytes / SECTOR_BYTES, h->left - bytes);
+	p->counts.parts++;
+}
+
+static void data_ended(struct pairing *p, uint32_t i, const struct block_event *e)
+{
+	struct held *h = &p->table.held[i];
+
+	if (e->error)
+		h->error = e->error;
+	if (e->bytes < h->left) {
+		part_ended(p, i, e->bytes);
+	} else if (h->is_in_flush) {
+		h->completion_ns = e->time_ns;
+		held_table_change(&p->table, i, HELD_CLOSING, h->at + h->left / SECTOR_BYTES, 0);
+		p->counts.parts++;
+	} else {
+		finish(p, i, e->time_ns);
+	}
+}
+
+/* Without bytes: the second end of a write in a flush, that of an fsync, or of what had none. */
+static void on_empty_complete(struct pairing *p, const struct block_event *e, uint64_t gap_ns)
+{
+	static const enum held_state order[] = { HELD_CLOSING, HELD_ISSUED, HELD_MADE };
+
+	if (e->operation == OPERATION_FLUSH) {
+		p->counts.flush_ends++;
+		return;
+	}
+	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++) {
+		uint32_t i = held_table_begins(&p->table, e, e->sector, order[k], gap_ns);
+
+		if (i == HELD_NONE || p->table.held[i].left)
+			continue;
+		if (e->error)
+			p->table.held[i].error = e->error;
+		finish(p, i, e->time_ns);
+		return;
+	}
+	p->counts.idle_ends++;
+}
+
+static void on_complete(struct pairing *p, const struct block_event *e, uint64_t gap_ns)
+{
+	uint32_t i;
+
+	if (!e->bytes) {
+		on_empty_complete(p, e, gap_ns);
+		return;
+	}
+	i = held_table_begins(&p->table, e, e->sector, HELD_ISSUED, gap_ns);
+	if (i == HELD_NONE)
+		i = held_table_begins(&p->table, e, e->sector, HELD_MADE, gap_ns);
+	if (i == HELD_NONE) {
+		i = begin(p, e);
+		p->counts.no_start++;
+	}
+	data_ended(p, i, e);
+}
+
+/* One completion may end several bios that were merged, one after another. */
+static void on_bio_complete(struct pairing *p, const struct block_event *e, uint64_t gap_ns)
+{
+	struct block_event part = *e;
+	uint32_t i = held_table_begins(&p->table, e, e->sector, HELD_ISSUED, gap_ns);
+
+	if (!e->bytes || i == HELD_NONE) {
+		on_complete(p, e, gap_ns);
+		return;
+	}
+	for (;;) {
+		uint32_t left = p->table.held[i].left, nr = left < part.bytes ? left : part.bytes;
+		struct block_event share = part;
+
+		share.bytes = nr;
+		data_ended(p, i, &share);
+		part.sector += nr / SECTOR_BYTES;
+		part.bytes -= nr;
+		i = held_table_begins(&p->table, &part, part.sector, HELD_ISSUED, gap_ns);
+		if (!part.bytes || !nr || i == HELD_NONE)
+			return;
+		p->counts.shared_ends++;
+	}
+}
+
+/* ---- */
+
+static void add_to_device_layer(struct pairing *p, const struct block_event *e,
+				struct seen_device *d)
+{
+	switch (e->kind) {
+	case BLOCK_GETRQ:
+		begin(p, e);
+		break;
+	case BLOCK_INSERT:
+		on_insert(p, e, d->gap_ns);
+		break;
+	case BLOCK_ISSUE:
+		on_issue(p, e, d);
+		break;
+	case BLOCK_REQUEUE:
+		on_requeue(p, e, d->gap_ns);
+		break;
+	case BLOCK_BACKMERGE:
+	case BLOCK_RQ_MERGE:
+		on_backmerge(p, e, d->gap_ns);
+		break;
+	case BLOCK_FRONTMERGE:
+		on_frontmerge(p, e, d->gap_ns);
+		break;
+	case BLOCK_COMPLETE:
+		on_complete(p, e, d->gap_ns);
+		break;
+	default:
+		break;
+	}
+}
+
+static void add_to_queue_layer(struct pairing *p, const struct block_event *e, uint64_t gap_ns)
+{
+	if (e->kind == BLOCK_QUEUE) {
+		uint32_t i = begin(p, e);
+
+		held_table_change(&p->table, i, HELD_ISSUED, e->sector, e->bytes);
+	} else if (e->kind == BLOCK_COMPLETE) {
+		on_bio_complete(p, e, gap_ns);
+	}
+}
+
+int pairing_add(struct pairing *p, const struct block_event *e)
+{
+	struct seen_device *d = device_of(p, e->device);
+
+	if (!d)
+		return -ENOMEM;
+	if (e->kind < NR_BLOCK_EVENTS)
+		p->counts.events[e->kind]++;
+	if (p->layer == LAYER_QUEUE)
+		add_to_queue_layer(p, e, d->gap_ns);
+	else
+		add_to_device_layer(p, e, d);
+	return 0;
+}
+
+void pairing_gap(struct pairing *p, uint32_t device, uint64_t time_ns)
+{
+	struct seen_device *d = device_of(p, device);
+
+	if (d && time_ns > d->gap_ns)
+		d->gap_ns = time_ns;
+}
+
+void pairing_settle(struct pairing *p, uint32_t device, uint64_t before_ns)
+{
+	uint32_t next;
+
+	for (uint32_t i = p->table.oldest; i != HELD_NONE; i = next) {
+		const struct held *h = &p->table.held[i];
+
+		next = h->newer;
+		if ((!device || h->device == device) &&
+		    (h->alive_ns < before_ns || before_ns == UINT64_MAX))
+			give_up(p, i);
+	}
+}
+
+size_t pairing_held(const struct pairing *p, uint32_t device)
+{
+	size_t nr = 0;
+
+	if (!device)
+		return p->table.nr;
+	for (uint32_t i = p->table.oldest; i != HELD_NONE; i = p->table.held[i].newer)
+		nr += p->table.held[i].device == device;
+	return nr;
+}
+
+void pairing_counts(const struct pairing *p, struct pairing_counts *out)
+{
+	*out = p->counts;
+	out->held = p->table.nr;
+}
+
+int pairing_new(struct pairing **out, const struct pairing_config *config,
+		const struct pairing_sink *sink)
+{
+	struct pairing *p;
+	int ret;
+
+	if (config->layer >= NR_LAYERS || config->source >= NR_SOURCES)
+		return -EINVAL;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	p->sink = *sink;
+	p->layer = config->layer;
+	p->source = config->source;
+	ret = held_table_init(&p->table, config->max_held ? config->max_held : PAIRING_MAX_HELD);
+	if (ret) {
+		free(p);
+		return ret;
+	}
+	*out = p;
+	return 0;
+}
+
+void pairing_free(struct pairing *p)
+{
+	if (!p)
+		return;
+	held_table_release(&p->table);
+	free(p->devices);
+	free(p);
+}
