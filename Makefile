@@ -20,7 +20,7 @@ BPFTOOL ?= $(or $(shell command -v bpftool 2>/dev/null),/usr/sbin/bpftool)
 CFLAGS  ?= -O2 -g
 
 PKGS := libbpf libelf libzstd msgpack libxxhash libcurl libmicrohttpd jansson yaml-0.1 sqlite3 \
-	ncursesw libcap libseccomp openblas lapacke gsl libxml-2.0
+	ncursesw libcap libseccomp openblas lapacke gsl libxml-2.0 zlib
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2
 MISSING_HINT := scripts/deps.sh build installs them
 

@@ -8,6 +8,7 @@
 /* clang-format off */
 #define COMMANDS(X) \
 	X(serve) \
+	X(import) \
 	X(ls) \
 	X(dump) \
 	X(characterize) \

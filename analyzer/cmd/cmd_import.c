@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/cli.h"
+#include "analyzer/cmd/commands.h"
+#include "analyzer/grid.h"
+#include "analyzer/import/import.h"
+#include "analyzer/progress.h"
+#include "formats/units.h"
+
+struct shown {
+	struct progress progress;
+	bool begun, quiet;
+};
+
+static void show(void *ctx, uint64_t done, uint64_t total)
+{
+	struct shown *s = ctx;
+
+	if (!s->begun)
+		progress_begin(&s->progress, "import", total, s->quiet);
+	s->begun = true;
+	progress_update(&s->progress, done);
+}
+
+static void list_formats(void)
+{
+	for (size_t i = 0; i < nr_foreign_formats; i++)
+		printf("%-16s %s\n", foreign_formats[i]->name, foreign_formats[i]->title);
+}
+
+static json_t *trace_json(const struct import_trace *t)
+{
+	json_t *reasons = json_array();
+
+	for (uint64_t i = 0; i < t->skips.nr && i < FOREIGN_REASONS; i++)
+		json_array_append_new(reasons, json_string_nocheck(t->skips.first[i]));
+	return json_pack("{s:s, s:I, s:s, s:I, s:I, s:o, s:I, s:I}", "file", t->path, "files",
+			 (json_int_t)t->nr_files, "format", t->format->name, "requests",
+			 (json_int_t)t->nr_requests, "skipped", (json_int_t)t->skips.nr,
+			 "skipped_first", reasons, "out_of_order", (json_int_t)t->nr_late,
+			 "unaligned", (json_int_t)t->nr_unaligned);
+}
+
+static json_t *device_json(const struct import_device *d)
+{
+	json_t *requests = json_object();
+	char number[24];
+
+	snprintf(number, sizeof(number), "%" PRIu32 ":%" PRIu32, device_major(d->number),
+		 device_minor(d->number));
+	for (unsigned int op = 0; op < NR_OPERATIONS; op++)
+		json_object_set_new(requests, operation_name(op),
+				    json_integer((json_int_t)d->requests[op]));
+	return json_pack("{s:s, s:s, s:o, s:I}", "device", number, "device_name", d->name,
+			 "requests", requests, "with_response_time", (json_int_t)d->nr_timed);
+}
+
+static json_t *host_json(const struct import_result *r, uint32_t at)
+{
+	const struct import_host *h = &r->hosts[at];
+	json_t *devices = json_array();
+
+	for (size_t i = 0; i < r->nr_devices; i++)
+		if (r->devices[i].host == at)
+			json_array_append_new(devices, device_json(&r->devices[i]));
+	return json_pack("{s:s, s:s, s:I, s:f, s:f, s:o, s:o}", "host", h->name, "trace",
+			 h->boot_id, "requests", (json_int_t)h->nr_requests, "begin_s",
+			 (double)h->begin_real_ns / 1e9, "end_s", (double)h->end_real_ns / 1e9,
+			 "clock_resolution_s",
+			 h->resolution_ns ? json_real((double)h->resolution_ns / 1e9) : json_null(),
+			 "devices", devices);
+}
+
+static int print_json(const struct import_result *r)
+{
+	json_t *traces = json_array(), *hosts = json_array(), *all;
+	int status = CLI_DONE;
+
+	for (size_t i = 0; i < r->nr_traces; i++)
+		json_array_append_new(traces, trace_json(&r->traces[i]));
+	for (uint32_t i = 0; i < r->nr_hosts; i++)
+		json_array_append_new(hosts, host_json(r, i));
+	all = json_pack("{s:s, s:I, s:I, s:I, s:b, s:{s:I, s:I, s:I}, s:o, s:o}", "schema",
+			"blkcast.import/1", "requests", (json_int_t)r->nr_requests, "records",
+			(json_int_t)r->nr_records, "skipped", (json_int_t)r->nr_skipped,
+			"wall_clock", r->wall, "segments", "stored",
+			(json_int_t)r->stored.nr_stored, "repeated",
+			(json_int_t)r->stored.nr_repeated, "stored_bytes",
+			(json_int_t)r->stored.stored_bytes, "traces", traces, "hosts", hosts);
+	if (!all || json_dumpf(all, stdout, JSON_COMPACT) < 0)
+		status = CLI_FAILED;
+	putchar('\n');
+	json_decref(all);
+	return status;
+}
+
+static int print_table(const struct cli *cli, const struct import_result *r)
+{
+	char begin[UNITS_BYTES], span[UNITS_BYTES], tick[UNITS_BYTES];
+	struct grid g;
+	int status;
+
+	grid_init(&g, "host|device|>reads|>writes|>other|>response times|begin|>length|>clock");
+	for (size_t i = 0; i < r->nr_devices; i++) {
+		const struct import_device *d = &r->devices[i];
+		const struct import_host *h = &r->hosts[d->host];
+
+		grid_cell(&g, "%s", h->name);
+		grid_cell(&g, "%s", d->name);
+		grid_cell(&g, "%" PRIu64, d->requests[OPERATION_READ]);
+		grid_cell(&g, "%" PRIu64, d->requests[OPERATION_WRITE]);
+		grid_cell(&g, "%" PRIu64,
+			  d->requests[OPERATION_DISCARD] + d->requests[OPERATION_FLUSH] +
+				  d->requests[OPERATION_OTHER]);
+		grid_cell(&g, "%s", d->nr_timed ? "yes" : "none");
+		grid_cell(&g, "%s",
+			  r->wall ? units_instant(h->begin_real_ns, cli->utc, 3, begin) : "-");
+		grid_cell(&g, "%s",
+			  units_time((double)(h->end_real_ns - h->begin_real_ns) / 1e9, span));
+		grid_cell(&g, "%s",
+			  h->resolution_ns ? units_time((double)h->resolution_ns / 1e9, tick)
+					   : "-");
+	}
+	status = grid_print(&g, stdout);
+	grid_release(&g);
+	return cli_status_of(status);
+}
+
+/* What a person should know beside the table. */
+static void print_notes(const struct cli *cli, const struct import_result *r)
+{
+	for (size_t i = 0; i < r->nr_traces; i++) {
+		const struct import_trace *t = &r->traces[i];
+
+		cli_note(cli, "%s: %s, %" PRIu64 " requests, %" PRIu64 " records skipped", t->path,
+			 t->format->name, t->nr_requests, t->skips.nr);
+		for (uint64_t k = 0; k < t->skips.nr && k < FOREIGN_REASONS; k++)
+			cli_note(cli, "skipped: %s", t->skips.first[k]);
+		if (t->nr_late)
+			cli_note(cli, "%" PRIu64 " requests came too late to be put in order",
+				 t->nr_late);
+		if (t->nr_unaligned)
+			cli_note(cli, "%" PRIu64 " offsets are no whole sector: rounded down",
+				 t->nr_unaligned);
+		if (t->format->traits & FOREIGN_NO_OPERATION)
+			cli_note(cli, "the format tells no operation: all count as reads");
+		if (t->format->traits & FOREIGN_TIMELESS)
+			cli_note(cli, "the format has no times: intensity is unknown");
+		if (t->note[0])
+			cli_note(cli, "%s", t->note);
+	}
+	if (r->nr_requests && !r->wall)
+		cli_note(cli, "the trace has no time of day: it is kept as it counts, from 1970 "
+			      "on, or from --begin");
+	if (r->stored.nr_repeated)
+		cli_note(cli, "%" PRIu64 " of %" PRIu64 " segments were in the store already",
+			 r->stored.nr_repeated, r->stored.nr_repeated + r->stored.nr_stored);
+}
+
+static int import(struct cli *cli, struct import_options *o, const char *dir)
+{
+	struct shown shown = { .quiet = cli->quiet };
+	struct import_result result;
+	struct err err = { 0 };
+	int status;
+
+	o->paths = (const char *const *)cli->argv;
+	o->nr_paths = (size_t)cli->argc;
+	o->progress = show;
+	o->ctx = &shown;
+	status = import_run(o, dir, &result, &err);
+	if (shown.begun)
+		progress_end(&shown.progress);
+	if (status < 0) {
+		for (size_t i = 0; i < result.nr_traces; i++)
+			for (uint64_t k = 1; k < result.traces[i].skips.nr && k < FOREIGN_REASONS;
+			     k++)
+				cli_note(cli, "skipped: %s", result.traces[i].skips.first[k]);
+		err.code = -status;
+		status = cli_fail(cli, &err);
+	} else {
+		status = cli->json ? print_json(&result) : print_table(cli, &result);
+		if (!cli->json)
+			print_notes(cli, &result);
+	}
+	import_result_release(&result);
+	return status;
+}
+
+static int run(struct cli *cli)
+{
+	const char *dir = NULL, *format = NULL;
+	struct import_options o = { 0 };
+	bool list = false;
+	const struct cli_option options[] = {
+		CLI_STRING("store", 's', "DIR", &dir, "the store to add to; made where missing"),
+		CLI_STRING("format", 'f', "FORMAT", &format,
+			   "of the files; without it the first bytes decide"),
+		CLI_FLAG("list-formats", 0, &list, "names the formats"),
+		CLI_STRING("map", 'm', "FIELD=COLUMN[:UNIT],...", &o.foreign.map,
+			   "columns of a CSV file: time=3:us,offset=5:sectors,size=4,op=2"),
+		CLI_STRING("host", 0, "HOST", &o.foreign.host,
+			   "name of the host where the trace has none"),
+		CLI_STRING("device", 'd', "NAME", &o.foreign.device,
+			   "name of the device where the trace has none"),
+		CLI_TIME("begin", 0, "TIME", &o.begin_real_ns,
+			 "time of the first request where the trace has no time of day"),
+		CLI_STRING("layer", 0, "device|queue", &o.foreign.layer,
+			   "blktrace, blkparse: count requests (default) or bios"),
+		CLI_FLAG("lenient", 0, &o.lenient, "store the rest where over 1 % is skipped"),
+		CLI_END,
+	};
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (list) {
+		list_formats();
+		return CLI_DONE;
+	}
+	if (!dir || cli->argc == 0)
+		return cli_usage(cli, "expected --store DIR and trace files");
+	if (o.foreign.layer && strcmp(o.foreign.layer, "device") != 0 &&
+	    strcmp(o.foreign.layer, "queue") != 0)
+		return cli_usage(cli, "--layer: expected device or queue, got '%s'",
+				 o.foreign.layer);
+	if (o.foreign.map && !format)
+		format = "csv";
+	o.format = format ? foreign_format_named(format) : NULL;
+	if (format && !o.format)
+		return cli_usage(cli, "--format: '%s' is none of --list-formats", format);
+	return import(cli, &o, dir);
+}
+
+const struct command command_import = {
+	.name = "import",
+	.summary = "traces that others recorded, into a store",
+	.usage = "--store DIR [--format FORMAT] FILE...\n--list-formats",
+	.example = "blkcast import --store traces --host web1 sda.blktrace.*\n"
+		   "blkcast import --store traces --map time=1:us,offset=3:sectors,size=4,op=2 "
+		   "trace.csv.gz",
+	.details =
+		"Files may be gzip or zstd; - is standard input. Several files are one recording "
+		"and are merged by\ntime. Records that make no sense are skipped, counted and the "
+		"first of them shown; more than\n1 % of them is an error, and nothing is stored. "
+		"What a format does not tell (response times,\nfor most) stays unknown. The same "
+		"input again is stored once.\n\n"
+		"--map fields: time, offset, size (needed), op, response, queue, service, device, "
+		"name, host, tid,\npid, cgroup, depth, requeues, error, flags, delimiter; a column "
+		"is a number from 1 or a name of\nthe heading. Units: s, ms, us, ns, 100ns; "
+		"bytes, sectors, KiB, 4k, MiB; op: rw, scsi, read0\n(0 is a read), read1. "
+		"delimiter: comma, semicolon, tab, space.",
+	.run = run,
+};

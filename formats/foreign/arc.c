@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Traces of the ARC paper (Megiddo and Modha, FAST 2003), .lis: `first_block blocks 0 number`, in order and
+ * without times. A block is taken as 4 KiB, which keeps reuse distances in blocks as they are.
+ */
+#include "formats/foreign/foreign.h"
+
+#define ARC_BLOCK_BYTES 4096u
+#define STEP_NS		1000u /* an order, not a clock */
+
+static enum foreign_step arc_line(struct foreign *f, struct text line, struct request *r)
+{
+	struct text first, length, ignored, number, rest;
+	uint64_t block, blocks, unused;
+
+	if (!text_word(&line, &first))
+		return FOREIGN_NOTHING;
+	if (!text_word(&line, &length) || !text_word(&line, &ignored) ||
+	    !text_word(&line, &number) || text_word(&line, &rest))
+		return foreign_because(f, "expected 4 fields parted by blanks");
+	if (!text_u64(first, &block) || block > UINT64_MAX / 16)
+		return foreign_because(f, "first block: expected a number");
+	if (!text_u64(length, &blocks) || blocks > UINT32_MAX / ARC_BLOCK_BYTES)
+		return foreign_because(f, "length: expected blocks, below 4 GiB");
+	if (!text_u64(ignored, &unused) || !text_u64(number, &unused))
+		return foreign_because(f, "expected numbers");
+	foreign_fill(r, (f->nr_records + 1) * STEP_NS, OPERATION_READ);
+	r->flags |= REQUEST_NO_ARRIVAL;
+	r->sector = block * (ARC_BLOCK_BYTES / SECTOR_BYTES);
+	r->bytes = (uint32_t)blocks * ARC_BLOCK_BYTES;
+	r->device = (uint32_t)foreign_device_only(f);
+	return FOREIGN_REQUEST;
+}
+
+const struct foreign_format foreign_arc = {
+	.name = "arc",
+	.title = "ARC (.lis), without times: first_block blocks 0 number",
+	.traits = FOREIGN_TIMELESS,
+	.line = arc_line,
+};

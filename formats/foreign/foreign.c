@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "formats/foreign/foreign.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/foreign/foreign_device.h"
+#include "formats/foreign/foreign_formats.h"
+
+/* Times apart by more, within one trace, are of another clock or damaged. */
+#define DAY_NS		   86400000000000ull
+#define JUMP_DAYS	   366u
+#define LATEST_NS	   (1ull << 62)
+#define TRIAL_LINES	   64 /* by which a format of lines is known */
+
+#define FORMAT_ENTRY(name) &foreign_##name,
+const struct foreign_format *const foreign_formats[] = { FOREIGN_FORMATS(FORMAT_ENTRY) };
+const size_t nr_foreign_formats = sizeof(foreign_formats) / sizeof(*foreign_formats);
+
+const struct foreign_format *foreign_format_named(const char *name)
+{
+	for (size_t i = 0; i < nr_foreign_formats; i++)
+		if (strcmp(foreign_formats[i]->name, name) == 0)
+			return foreign_formats[i];
+	return NULL;
+}
+
+static int foreign_init(struct foreign *f, const struct foreign_format *format,
+			const struct foreign_options *options, struct err *err)
+{
+	int status;
+
+	*f = (struct foreign){
+		.format = format,
+		.options = options,
+		.record_bytes = format->record_bytes,
+		.wall = format->traits & FOREIGN_WALL,
+	};
+	status = foreign_devices_init(f);
+	if (status == 0 && format->open)
+		status = format->open(f, err);
+	return status;
+}
+
+static void foreign_release(struct foreign *f)
+{
+	if (f->format && f->format->close)
+		f->format->close(f);
+	foreign_devices_release(f);
+	for (size_t i = 0; i < f->nr_inputs; i++)
+		foreign_input_free(f->inputs[i]);
+	free(f->inputs);
+}
+
+static int read_head(struct foreign_input *in, struct foreign_head *head, struct err *err)
+{
+	size_t got;
+	int status;
+
+	*head = (struct foreign_head){ .path = foreign_input_path(in) };
+	status = foreign_input_peek(in, FOREIGN_HEAD_BYTES, &head->data, &got, err);
+	if (status < 0)
+		return status;
+	head->whole = got < FOREIGN_HEAD_BYTES;
+	head->len = head->whole ? got : FOREIGN_HEAD_BYTES;
+	if (head->len == 0)
+		return err_set(err, EBADMSG, "%s: expected a trace, the file is empty", head->path);
+	return 0;
+}
+
+static int begin(struct foreign *f, struct err *err)
+{
+	struct foreign_head head;
+	int status = read_head(f->in, &head, err);
+
+	if (status == 0 && f->format->begin)
+		status = f->format->begin(f, &head, err);
+	return status;
+}
+
+int foreign_open(struct foreign **out, const struct foreign_format *format,
+		 const struct foreign_options *options, struct foreign_input *const *inputs,
+		 size_t nr, struct err *err)
+{
+	struct foreign *f = calloc(1, sizeof(*f));
+	struct foreign_input **own = calloc(nr, sizeof(struct foreign_input *));
+	int status = -ENOMEM;
+
+	if (f && own) {
+		status = foreign_init(f, format, options, err);
+		memcpy(own, inputs, nr * sizeof(struct foreign_input *));
+		f->inputs = own;
+		f->nr_inputs = nr;
+		f->in = own[0];
+		if (status == 0)
+			status = begin(f, err);
+	}
+	if (status < 0) {
+		if (f && own)
+			foreign_release(f);
+		else
+			for (size_t i = 0; i < nr; i++)
+				foreign_input_free(inputs[i]);
+		if (!f || !own)
+			free(own);
+		free(f);
+		return status == -ENOMEM ? err_set(err, ENOMEM, "out of memory") : status;
+	}
+	*out = f;
+	return 0;
+}
+
+void foreign_close(struct foreign *f)
+{
+	if (!f)
+		return;
+	foreign_release(f);
+	free(f);
+}
+
+void foreign_blank(struct request *r)
+{
+	*r = (struct request){
+		.flags = REQUEST_NO_DISPATCH | REQUEST_NO_COMPLETION | REQUEST_NO_ISSUER |
+			 REQUEST_NO_CGROUP,
+		.source = SOURCE_IMPORT,
+		.layer = LAYER_DEVICE,
+	};
+}
+
+enum foreign_step foreign_because(struct foreign *f, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(f->because, sizeof(f->because), fmt, ap);
+	va_end(ap);
+	return FOREIGN_SKIP;
+}
+
+void foreign_skip(struct foreign *f, const char *fmt, ...)
+{
+	struct foreign_skips *s = &f->skips;
+	va_list ap;
+
+	f->nr_records++;
+	if (s->nr++ >= FOREIGN_REASONS)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(s->first[s->nr - 1], FOREIGN_REASON_BYTES, fmt, ap);
+	va_end(ap);
+	for (char *c = s->first[s->nr - 1]; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+}
+
+const char *foreign_check(struct foreign *f, const struct request *r)
+{
+	uint64_t t = r->arrival_ns;
+
+	if (t >= LATEST_NS || (f->latest_ns && (t + JUMP_DAYS * DAY_NS < f->latest_ns ||
+						t > f->latest_ns + JUMP_DAYS * DAY_NS)))
+		return "time: expected one within a year of those before it";
+	if (r->completion_ns < t || r->completion_ns - t > DAY_NS)
+		return "response time: expected at most a day";
+	if (t > f->latest_ns)
+		f->latest_ns = t;
+	return NULL;
+}
+
+/* Accounts for a step of the format: whether r is to be handed out. */
+static bool accept(struct foreign *f, enum foreign_step step, const struct request *r,
+		   const char *unit, uint64_t where)
+{
+	const char *wrong = step == FOREIGN_SKIP ? f->because : NULL;
+
+	if (step == FOREIGN_NOTHING)
+		return false;
+	if (step == FOREIGN_REQUEST)
+		wrong = foreign_check(f, r);
+	if (wrong) {
+		foreign_skip(f, "%s:%s%" PRIu64 ": %s", foreign_input_path(f->in), unit, where,
+			     wrong);
+		return false;
+	}
+	f->nr_records++;
+	return true;
+}
+
+static int64_t next_lines(struct foreign *f, struct request *out, size_t max, struct err *err)
+{
+	size_t nr = 0, len;
+	const char *line;
+
+	while (nr < max) {
+		int status = foreign_input_line(f->in, &line, &len, err);
+		enum foreign_step step;
+
+		if (status < 0)
+			return status;
+		if (status == 0)
+			break;
+		foreign_blank(&out[nr]);
+		step = f->format->line(f, text_make(line, len), &out[nr]);
+		if (f->failed)
+			return err_set(err, -f->failed, "%s:%" PRIu64 ": %s",
+				       foreign_input_path(f->in), foreign_input_line_number(f->in),
+				       strerror(-f->failed));
+		nr += accept(f, step, &out[nr], "", foreign_input_line_number(f->in));
+	}
+	return (int64_t)nr;
+}
+
+static int64_t next_records(struct foreign *f, struct request *out, size_t max, struct err *err)
+{
+	size_t nr = 0, got;
+	const uint8_t *data;
+
+	while (nr < max) {
+		uint64_t at = foreign_input_offset(f->in);
+		int status = foreign_input_peek(f->in, f->record_bytes, &data, &got, err);
+		enum foreign_step step;
+
+		if (status < 0)
+			return status;
+		if (got == 0)
+			break;
+		if (got < f->record_bytes) {
+			foreign_input_take(f->in, got);
+			foreign_skip(f,
+				     "%s:offset %" PRIu64 ": expected a record of %u bytes, "
+				     "%zu are left",
+				     foreign_input_path(f->in), at, f->record_bytes, got);
+			break;
+		}
+		foreign_blank(&out[nr]);
+		step = f->format->record(f, data, &out[nr]);
+		foreign_input_take(f->in, f->record_bytes);
+		if (f->failed)
+			return err_set(err, -f->failed, "%s:offset %" PRIu64 ": %s",
+				       foreign_input_path(f->in), at, strerror(-f->failed));
+		nr += accept(f, step, &out[nr], "offset ", at);
+	}
+	return (int64_t)nr;
+}
+
+int64_t foreign_next(struct foreign *f, struct request *out, size_t max, struct err *err)
+{
+	if (f->format->next)
+		return f->format->next(f, out, max, err);
+	return f->format->line ? next_lines(f, out, max, err) : next_records(f, out, max, err);
+}
+
+/* The share of the first lines with something in them that the format can read, 0 to 1. */
+static double try_lines(const struct foreign_format *format, const struct foreign_options *options,
+			const struct foreign_head *head)
+{
+	struct text rest = text_make((const char *)head->data, head->len), line;
+	unsigned int nr_good = 0, nr_bad = 0;
+	struct foreign f = { 0 };
+
+	if (foreign_init(&f, format, options, NULL) == 0) {
+		while (nr_good + nr_bad < TRIAL_LINES && text_field(&rest, '\n', &line)) {
+			enum foreign_step step;
+			struct request r;
+
+			if (line.end == (const char *)head->data + head->len && !head->whole)
+				break; /* cut */
+			if (line.end > line.at && line.end[-1] == '\r')
+				line.end--;
+			if (line.at == line.end)
+				continue;
+			foreign_blank(&r);
+			step = format->line(&f, line, &r);
+			if (step == FOREIGN_REQUEST && !foreign_check(&f, &r))
+				nr_good++;
+			else if (step != FOREIGN_NOTHING)
+				nr_bad++;
+		}
+	}
+	foreign_release(&f);
+	return nr_good ? (double)nr_good / (nr_good + nr_bad) : 0;
+}
+
+int foreign_detect(struct foreign_input *in, const struct foreign_options *options,
+		   const struct foreign_format **out, struct err *err)
+{
+	double best = 0.5; /* more lines must fit than not */
+	struct foreign_head head;
+	int status = read_head(in, &head, err);
+
+	*out = NULL;
+	if (status < 0)
+		return status;
+	for (size_t i = 0; i < nr_foreign_formats; i++) {
+		const struct foreign_format *format = foreign_formats[i];
+		double share = 1;
+
+		if (format->detect && !format->detect(&head))
+			continue;
+		if (format->line)
+			share = try_lines(format, options, &head);
+		if (share > best) {
+			best = share;
+			*out = format;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The formats that can be read, in the order in which they are tried: one line each. */
+#ifndef FORMATS_FOREIGN_FORMATS_H
+#define FORMATS_FOREIGN_FORMATS_H
+
+#include "formats/foreign/foreign.h"
+
+/* clang-format off */
+#define FOREIGN_FORMATS(X) \
+	X(fio_iolog) \
+	X(vscsi) \
+	X(oracle) \
+	X(msr) \
+	X(alibaba) \
+	X(tencent) \
+	X(spc) \
+	X(systor) \
+	X(ssdsim) \
+	X(disksim) \
+	X(disksim_service) \
+	X(arc) \
+	X(csv)
+/* clang-format on */
+
+#define FORMAT_DECLARE(name) extern const struct foreign_format foreign_##name;
+FOREIGN_FORMATS(FORMAT_DECLARE)
+
+#endif
