@@ -52,7 +52,8 @@ objs = $(patsubst %.c,$(BUILD)/%.o,$(1))
 lib_src      := $(sort $(wildcard formats/*.c formats/foreign/*.c workload/*.c))
 agent_src    := $(sort $(filter-out agent/main.c,$(wildcard agent/*.c)))
 analyzer_src := $(sort $(filter-out analyzer/main.c,$(wildcard analyzer/*.c analyzer/*/*.c)))
-slow_src     := $(sort $(wildcard tests/slow/*.c)) tests/tap.c
+slow_src     := $(sort $(wildcard tests/slow/*.c)) tests/tap.c \
+		$(sort $(filter-out %/main.c,$(wildcard tests/system-under-study/*.c)))
 bpf_src      := $(sort $(wildcard bpf/*.bpf.c))
 unit_src     := $(sort $(wildcard tests/unit/test_*.c))
 bench_src    := $(sort $(wildcard tests/bench/bench_*.c))
@@ -69,7 +70,7 @@ programs := $(if $(wildcard agent/main.c),$(BUILD)/blkcast-agent) \
 unit     := $(patsubst %.c,$(BUILD)/%,$(unit_src))
 benches  := $(patsubst %.c,$(BUILD)/%,$(bench_src))
 fuzzers  := $(patsubst %.c,$(BUILD)/%,$(fuzz_src))
-tools    := $(patsubst %.c,$(BUILD)/%,$(tool_src))
+tools    := $(patsubst %.c,$(BUILD)/%,$(tool_src) tests/system-under-study/main.c)
 
 .PHONY: all programs tests benches deps test test-only bench bench-only demo check-asan check-tsan \
 	fuzz fuzz-only \
