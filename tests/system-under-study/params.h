@@ -67,6 +67,7 @@ struct sus_params {
 	double volatile_bytes, nonvolatile_bytes;
 	double destage_low, destage_high;	/* shares of the non-volatile memory */
 	unsigned destage_most;			/* stripes being destaged at a time */
+	unsigned prefetch_after;		/* requests in a row */
 	unsigned prefetch_first, prefetch_most; /* pages */
 	unsigned loops;
 	double loop_bytes_per_s;
@@ -101,10 +102,11 @@ struct sus_params {
 			.nonvolatile_bytes = 2.0 * (1 << 30),	     /* [N] */                     \
 			.destage_low = 0.8, .destage_high = 0.9,     /* [WOW] */                   \
 			.destage_most = 16,			     /* assumed */                 \
-			.prefetch_first = 32,			     /* assumed: two tracks */     \
-			.prefetch_most = 384,			     /* assumed: one stripe */     \
-			.loops = 2,				     /* [DS] */                    \
-			.loop_bytes_per_s = 200e6,		     /* [DS]: 2 Gbit/s */          \
+			.prefetch_after = 3,  /* assumed: two in a row come about by chance */     \
+			.prefetch_first = 32, /* assumed: two tracks */                            \
+			.prefetch_most = 384, /* assumed: one stripe */                            \
+			.loops = 2,	      /* [DS] */                                           \
+			.loop_bytes_per_s = 200e6, /* [DS]: 2 Gbit/s */                            \
 	}
 
 #endif

@@ -105,7 +105,7 @@ struct prefetch_order prefetch_read(struct prefetch *f, uint64_t first, uint32_t
 	t->next = first + nr;
 	t->length++;
 	chain(f, s);
-	if (t->length < 2)
+	if (t->length < f->p->prefetch_after)
 		return none;
 	return look_ahead(f, t, (first + nr + PAGE_SECTORS - 1) / PAGE_SECTORS,
 			  (nr + PAGE_SECTORS - 1) / PAGE_SECTORS, waits, end);
