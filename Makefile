@@ -1,9 +1,10 @@
-# make [V=1] [BUILD=dir] [SAN=address,undefined|thread] [WERROR=1]
+# make [V=1] [BUILD=dir] [SAN=address,undefined|thread] [WERROR=1] [CROSS=s390x]
 # Programs, tests and benchmarks of blkcast. The caller's CFLAGS, CPPFLAGS and LDFLAGS are kept.
 #
 #   make              build everything, install nothing
 #   make demo         the main job on real I/O, packages included
 #   make test         all tests; ends with "N passed, N failed, N skipped"
+#   make test-s390x   what both byte orders share, cross-built and emulated
 #   make bench        every measured figure, each against its peer of the same run
 #   make check-asan   the tests under AddressSanitizer and UBSan; check-tsan likewise
 #   make fuzz         every fuzz target for FUZZ_SECONDS=60 each
@@ -12,10 +13,11 @@
 #   make style        clang-format and the style checks
 
 VERSION := 0.1.0
-BUILD   ?= build
+BUILD   ?= build$(if $(CROSS),/$(CROSS))
 PREFIX  ?= /usr/local
 CC      ?= cc
 CLANG   ?= clang
+PKG_CONFIG := pkg-config
 BPFTOOL ?= $(or $(shell command -v bpftool 2>/dev/null),/usr/sbin/bpftool)
 CFLAGS  ?= -O2 -g
 
@@ -24,19 +26,32 @@ PKGS := libbpf libelf libzstd msgpack libxxhash libcurl libmicrohttpd jansson ya
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2
 MISSING_HINT := scripts/deps.sh build installs them
 
+# For another architecture: its compiler, and headers, libraries and bpftool out of its packages.
+# bpftool writes skeletons for its own byte order only, so that one runs under emulation.
+ifneq ($(CROSS),)
+SYSROOT := $(shell scripts/sysroot.sh $(CROSS))
+EMULATE := qemu-$(CROSS)-static -L $(SYSROOT)
+CC      := $(CROSS)-linux-gnu-gcc --sysroot=$(SYSROOT)
+AR      := $(CROSS)-linux-gnu-ar
+BPFTOOL := $(EMULATE) $(SYSROOT)/usr/sbin/bpftool
+PKG_CONFIG := PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) pkg-config
+PKG_CONFIG := PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(CROSS)-linux-gnu/pkgconfig:$(SYSROOT)/usr/share/pkgconfig $(PKG_CONFIG)
+$(if $(SYSROOT),,$(error no headers and libraries of $(CROSS): scripts/deps.sh vm installs the compiler, scripts/sysroot.sh fetches them))
+endif
+
 # Targets that do not compile by themselves: packages are looked at by the make they start.
-NOBUILD := clean demo test bench fuzz deps style help
+NOBUILD := clean demo test test-s390x bench fuzz deps style help
 ifneq ($(filter-out $(NOBUILD),$(or $(MAKECMDGOALS),all)),)
-missing := $(strip $(foreach p,$(PKGS),$(shell pkg-config --exists $(p) || echo $(p))))
+missing := $(strip $(foreach p,$(PKGS),$(shell $(PKG_CONFIG) --exists $(p) || echo $(p))))
 $(if $(missing),$(error missing libraries: $(missing); $(MISSING_HINT)))
 endif
 
 override CPPFLAGS += -I. -I$(BUILD)/gen -D_GNU_SOURCE -DBLKCAST_VERSION='"$(VERSION)"' \
-	-MMD -MP $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+	-MMD -MP $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
 override CFLAGS   += -std=gnu11 $(WARN) $(if $(WERROR),-Werror) -ffp-contract=off -pthread \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 override LDFLAGS  += -pthread -Wl,--as-needed $(if $(SAN),-fsanitize=$(SAN))
-LDLIBS += $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lm
+LDLIBS += $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm
 
 ifeq ($(V),1)
 Q   :=
@@ -72,7 +87,7 @@ benches  := $(patsubst %.c,$(BUILD)/%,$(bench_src))
 fuzzers  := $(patsubst %.c,$(BUILD)/%,$(fuzz_src))
 tools    := $(patsubst %.c,$(BUILD)/%,$(tool_src) tests/system-under-study/main.c)
 
-.PHONY: all programs tests benches deps test test-only bench bench-only demo check-asan check-tsan \
+.PHONY: all programs tests benches deps test test-only test-s390x test-emulated emulated bench bench-only demo check-asan check-tsan \
 	fuzz fuzz-only \
 	install uninstall deb style help clean
 .DELETE_ON_ERROR:
@@ -107,7 +122,7 @@ BPF_TARGET := $(if $(findstring s390x,$(shell $(CC) -dumpmachine)),bpfeb,bpfel)
 $(BUILD)/gen/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
 	$(call msg,BPF,$<)
 	$(Q)mkdir -p $(@D) && $(CLANG) -O2 -g -target $(BPF_TARGET) -mcpu=v3 -Wall -Wextra \
-		-Wno-unused-parameter $(if $(WERROR),-Werror) -I. -isystem /usr/include/$(shell $(CC) -dumpmachine) \
+		-Wno-unused-parameter $(if $(WERROR),-Werror) -I. -isystem $(SYSROOT)/usr/include/$(shell $(CC) -dumpmachine) \
 		-c -o $@ $<
 
 $(BUILD)/gen/bpf/%.skel.h: $(BUILD)/gen/bpf/%.bpf.o
@@ -134,6 +149,26 @@ test: deps
 
 test-only: tests
 	$(Q)BUILD=$(BUILD) scripts/run-tests.sh $(TESTS)
+
+# The tests of what both byte orders share, built for s390x and run by the user-mode emulator; the
+# analyzer's own numerics take minutes there and have no byte order.
+emulated     := $(BUILD)/emulated
+emulated_src := $(if $(CROSS),$(shell grep -L '"analyzer/' $(unit_src)))
+test-s390x:
+	$(Q)scripts/deps.sh build test vm
+	$(Q)+$(MAKE) CROSS=s390x test-emulated
+
+test-emulated: emulated
+	$(Q)BLKCAST_EMULATED=1 BUILD=$(emulated) scripts/run-tests.sh \
+		$(patsubst %.c,$(emulated)/%,$(emulated_src)) tests/cli/segment-golden.sh
+
+# Each program and test as a script that starts it under the emulator.
+emulated: $(programs) $(patsubst %.c,$(BUILD)/%,$(emulated_src)) $(tools)
+	$(Q)for p in $(patsubst $(BUILD)/%,%,$^); do \
+		mkdir -p $$(dirname $(emulated)/$$p); \
+		printf '#!/bin/sh\nexec %s %s "$$@"\n' "$(EMULATE)" "$(abspath $(BUILD))/$$p" \
+			>$(emulated)/$$p && chmod +x $(emulated)/$$p; \
+	done
 
 bench:
 	$(Q)scripts/deps.sh build test bench

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # scripts/deps.sh [build] [test] [bench] [demo] [fuzz] [vm]
 # Installs the Debian packages of the named groups that are missing, and says which. With nothing
-# missing it does nothing, and needs neither root nor a network.
+# missing it does nothing, and needs neither root nor a network. --list first: prints them instead.
 set -euo pipefail
 
 build="gcc make pkg-config clang bpftool libbpf-dev libelf-dev zlib1g-dev libzstd-dev libmsgpack-dev
@@ -14,6 +14,11 @@ fuzz="clang libclang-rt-14-dev"
 vm="qemu-system-x86 qemu-system-misc qemu-user-static binutils cpio kmod xz-utils zstd debian-archive-keyring jq
 gcc-s390x-linux-gnu libc6-dev-s390x-cross"
 
+list=""
+if [ "${1:-}" = --list ]; then
+	list=1
+	shift
+fi
 packages=""
 for group in "${@:-build}"; do
 	case "$group" in
@@ -24,6 +29,11 @@ for group in "${@:-build}"; do
 		;;
 	esac
 done
+
+if [ -n "$list" ]; then
+	printf '%s\n' $packages
+	exit 0
+fi
 
 missing=""
 for p in $packages; do

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <endian.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -265,6 +266,8 @@ static void cloudphysics(void)
 
 		memcpy(&r.bytes, data + at + 4, sizeof(r.bytes));
 		memcpy(&r.sector, data + at + 16, sizeof(r.sector));
+		r.bytes = le32toh(r.bytes);
+		r.sector = le64toh(r.sector);
 		if (block_range(&r, &first, &last))
 			append(&t, first, last - first + 1);
 	}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "agent/cgroup.h"
@@ -49,6 +51,7 @@ static void unknown_names_come_from_proc(void)
 	uint32_t pids[4];
 	size_t nr;
 
+	prctl(PR_SET_NAME, "test_task"); /* else an emulator's name, where one runs it */
 	ok_int(task_table_new(&t, 16), 0);
 	task_table_use(t, (uint32_t)getpid());
 	nr = task_table_collect(t, &p);
@@ -93,6 +96,8 @@ static void cgroup_is_found_by_path_and_named_by_id(void)
 
 	ok_int(cgroup_find("no such group", &id, &level, &err), -ENOENT);
 	ok(!strncmp(err.line, "cgroup: no such group: ", 23));
+	if (getenv("BLKCAST_EMULATED"))
+		tap_skip("native", "file handles, opaque, keep the byte order of the kernel");
 	if (cgroup_find("/", &id, &level, &err))
 		tap_skip("cgroup", "no hierarchy for block I/O is mounted");
 	ok_eq(level, 0);

@@ -3,6 +3,7 @@
  * A window over a real trace, cloudphysics.vscsi, against answers computed independently and
  * against the literal versions.
  */
+#include <endian.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +35,9 @@ static struct request decode(const char *record)
 	memcpy(&command, record + 12, sizeof(command));
 	memcpy(&sector, record + 16, sizeof(sector));
 	memcpy(&time_us, record + 24, sizeof(time_us));
-	r = slow_request(time_us * 1000, sector);
-	r.bytes = bytes;
+	command = le16toh(command);
+	r = slow_request(le64toh(time_us) * 1000, le64toh(sector));
+	r.bytes = le32toh(bytes);
 	r.operation = command == 0x28 || command == 0x88 ? OPERATION_READ : OPERATION_WRITE;
 	r.dispatch_ns = r.completion_ns = r.arrival_ns;
 	r.flags = REQUEST_NO_DISPATCH | REQUEST_NO_COMPLETION | REQUEST_NO_ISSUER;
