@@ -6,7 +6,7 @@
 #include "agent/source.h"
 #include "formats/buf.h"
 
-const struct source_ops *const source_table[] = { &source_bpf, NULL };
+const struct source_ops *const source_table[] = { &source_bpf, &source_blktrace, NULL };
 
 static int choose_auto(const struct source_ops **out, struct err *err)
 {

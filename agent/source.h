@@ -64,6 +64,7 @@ struct source_ops {
 };
 
 extern const struct source_ops source_bpf;
+extern const struct source_ops source_blktrace;
 
 /* In the order that --source auto tries them; NULL at the end. */
 extern const struct source_ops *const source_table[];

@@ -467,6 +467,19 @@ size_t pairing_held(const struct pairing *p, uint32_t device)
 	return nr;
 }
 
+size_t pairing_doubtful(const struct pairing *p, uint32_t device)
+{
+	uint64_t gap_ns = 0;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < p->nr_devices; i++)
+		if (p->devices[i].device == device)
+			gap_ns = p->devices[i].gap_ns;
+	for (uint32_t i = p->table.oldest; gap_ns && i != HELD_NONE; i = p->table.held[i].newer)
+		nr += p->table.held[i].device == device && p->table.held[i].alive_ns <= gap_ns;
+	return nr;
+}
+
 void pairing_counts(const struct pairing *p, struct pairing_counts *out)
 {
 	*out = p->counts;

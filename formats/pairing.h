@@ -104,6 +104,8 @@ void pairing_settle(struct pairing *p, uint32_t device, uint64_t before_ns);
 
 /* Requests of the device under way; 0: of all. O(held) for one device. */
 size_t pairing_held(const struct pairing *p, uint32_t device);
+/* Of those, which began before the last gap: their end may never be told. O(held). */
+size_t pairing_doubtful(const struct pairing *p, uint32_t device);
 /* As they stand now. */
 void pairing_counts(const struct pairing *p, struct pairing_counts *out);
 

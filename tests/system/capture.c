@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * capture SECONDS [DEVICE]... [--queue] [--count] [--small-ring] [--cgroup PATH]
+ * capture SECONDS [DEVICE]... [--queue] [--count] [--small-ring] [--cgroup PATH] [--source NAME]
+ *	[--poll MS]
  *
- * What the bpf source delivers, as text, with nothing of the agent behind it: a line for each
+ * What a source (bpf) delivers, as text, with nothing of the agent behind it: a line for each
  * request and each thread's name (none with --count), then one line of totals. Ends after SECONDS or
  * at the first SIGINT or SIGTERM.
  */
@@ -128,25 +129,29 @@ static int cgroup_find(const char *path, struct source_cgroup *out)
 	}
 }
 
-static int run(double seconds, const struct source_config *config, struct totals *totals)
+static int run(const char *name, double seconds, double poll_s, const struct source_config *config,
+	       struct totals *totals)
 {
 	const struct source_sink sink = { on_request, on_task, on_lost, totals };
-	const struct timespec pause = { .tv_nsec = 10000000 };
+	const struct timespec pause = { .tv_sec = (time_t)poll_s,
+					.tv_nsec =
+						(long)((poll_s - (double)(time_t)poll_s) * 1e9) };
+	const struct source_ops *ops;
 	struct err err = { 0 };
 	struct source *s;
 	double cpu_s;
 
-	if (source_bpf.open(&s, config, &err)) {
+	if (source_choose(&ops, name, &err) || ops->open(&s, config, &err)) {
 		fprintf(stderr, "capture: %s\n", err.line);
 		return 2;
 	}
 	fprintf(stderr, "ready\n");
-	for (double t = 0; t < seconds && !stop; t += 0.01) {
+	for (double t = 0; t < seconds && !stop; t += poll_s) {
 		nanosleep(&pause, NULL);
-		source_bpf.poll(s, &sink);
+		ops->poll(s, &sink);
 	}
-	cpu_s = source_bpf.kernel_cpu_s(s);
-	source_bpf.close(s, &sink);
+	cpu_s = ops->kernel_cpu_s(s);
+	ops->close(s, &sink);
 	totals_print(totals, cpu_s);
 	return 0;
 }
@@ -157,6 +162,8 @@ int main(int argc, char **argv)
 	struct source_cgroup cgroup;
 	struct source_config config = { .devices = devices, .cgroups = &cgroup };
 	struct totals totals = { 0 };
+	const char *source = "bpf";
+	double poll_s = 0.01;
 
 	for (int i = 2; i < argc; i++) {
 		struct device_info info;
@@ -168,6 +175,10 @@ int main(int argc, char **argv)
 			totals.count_only = true;
 		else if (!strcmp(argv[i], "--small-ring"))
 			config.ring_bytes = 4096;
+		else if (!strcmp(argv[i], "--source") && i + 1 < argc)
+			source = argv[++i];
+		else if (!strcmp(argv[i], "--poll") && i + 1 < argc)
+			poll_s = strtod(argv[++i], NULL) / 1e3;
 		else if (!strcmp(argv[i], "--cgroup") && i + 1 < argc)
 			config.nr_cgroups = !cgroup_find(argv[++i], &cgroup);
 		else if (config.nr_devices < NR_DEVICES_MAX && !device_find(argv[i], &info, &err))
@@ -179,5 +190,5 @@ int main(int argc, char **argv)
 		return 2;
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
-	return run(strtod(argv[1], NULL), &config, &totals);
+	return run(source, strtod(argv[1], NULL), poll_s, &config, &totals);
 }
