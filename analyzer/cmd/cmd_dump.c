@@ -9,6 +9,7 @@
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/grid.h"
+#include "analyzer/request_csv.h"
 #include "analyzer/selection.h"
 #include "analyzer/store/scan_piece.h"
 #include "formats/units.h"
@@ -35,30 +36,6 @@ static const struct {
 };
 #define NR_FLAG_NAMES (sizeof(flags) / sizeof(*flags))
 
-/* A duration in seconds with all of its nanoseconds, or what stands for unknown. */
-static const char *seconds(char out[32], bool known, uint64_t ns, const char *unknown)
-{
-	if (!known)
-		return unknown;
-	snprintf(out, 32, "%" PRIu64 ".%09" PRIu64, ns / 1000000000u, ns % 1000000000u);
-	return out;
-}
-
-static bool queue_known(const struct request *r)
-{
-	return !(r->flags & (REQUEST_NO_ARRIVAL | REQUEST_NO_DISPATCH));
-}
-
-static bool device_known(const struct request *r)
-{
-	return !(r->flags & (REQUEST_NO_COMPLETION | REQUEST_NO_DISPATCH));
-}
-
-static bool total_known(const struct request *r)
-{
-	return !(r->flags & (REQUEST_NO_COMPLETION | REQUEST_NO_ARRIVAL));
-}
-
 static void print_text(const struct scan_request *q, const struct scan_stream *st, bool utc)
 {
 	const struct request *r = &q->r;
@@ -67,9 +44,9 @@ static void print_text(const struct scan_request *q, const struct scan_stream *s
 	size_t nr = 0;
 
 	units_instant(q->arrival_real_ns, utc, 9, when);
-	if (queue_known(r))
+	if (request_queue_known(r))
 		units_time((double)(r->dispatch_ns - r->arrival_ns) / 1e9, queue);
-	if (device_known(r))
+	if (request_device_known(r))
 		units_time((double)(r->completion_ns - r->dispatch_ns) / 1e9, device);
 	for (size_t i = 0; i < NR_FLAG_NAMES; i++)
 		if (r->flags & flags[i].flag)
@@ -83,21 +60,6 @@ static void print_text(const struct scan_request *q, const struct scan_stream *s
 	       nr ? letters : "-", r->error ? " error" : "");
 }
 
-static void print_csv(const struct scan_request *q, const struct scan_stream *st)
-{
-	const struct request *r = &q->r;
-	char queue[32], device[32], arrival[32];
-
-	printf("%s,%s,%" PRIu32 ":%" PRIu32 ",%s,%s,%s,%" PRIu64 ",%" PRIu32 ",%s,%s,%" PRIu32
-	       ",%" PRIu32 ",%" PRIu64 ",%" PRIu32 ",%u,%u,0x%" PRIx32 "\n",
-	       seconds(arrival, true, q->arrival_real_ns, ""), st->host, device_major(r->device),
-	       device_minor(r->device), st->device_name, source_name(r->source),
-	       operation_name(r->operation), r->sector, r->bytes,
-	       seconds(queue, queue_known(r), r->dispatch_ns - r->arrival_ns, ""),
-	       seconds(device, device_known(r), r->completion_ns - r->dispatch_ns, ""), r->tid,
-	       r->pid, r->cgroup_id, r->queue_depth, r->requeues, r->error, r->flags);
-}
-
 static void print_jsonl(const struct scan_request *q, const struct scan_stream *st)
 {
 	const struct request *r = &q->r;
@@ -108,12 +70,12 @@ static void print_jsonl(const struct scan_request *q, const struct scan_stream *
 	       "\",\"device_name\":\"%s\",\"source\":\"%s\",\"layer\":\"%s\",\"operation\":\"%s\","
 	       "\"sector\":%" PRIu64 ",\"bytes\":%" PRIu32 ",\"queue_s\":%s,\"device_s\":%s,"
 	       "\"total_s\":%s,",
-	       seconds(arrival, true, q->arrival_real_ns, ""), st->host, device_major(r->device),
+	       request_csv_seconds(arrival, true, q->arrival_real_ns, ""), st->host, device_major(r->device),
 	       device_minor(r->device), st->device_name, source_name(r->source),
 	       layer_name(r->layer), operation_name(r->operation), r->sector, r->bytes,
-	       seconds(queue, queue_known(r), r->dispatch_ns - r->arrival_ns, "null"),
-	       seconds(device, device_known(r), r->completion_ns - r->dispatch_ns, "null"),
-	       seconds(total, total_known(r), r->completion_ns - r->arrival_ns, "null"));
+	       request_csv_seconds(queue, request_queue_known(r), r->dispatch_ns - r->arrival_ns, "null"),
+	       request_csv_seconds(device, request_device_known(r), r->completion_ns - r->dispatch_ns, "null"),
+	       request_csv_seconds(total, request_total_known(r), r->completion_ns - r->arrival_ns, "null"));
 	if (r->flags & REQUEST_NO_ISSUER)
 		printf("\"tid\":null,\"pid\":null,");
 	else
@@ -140,8 +102,7 @@ static void print_head(enum dump_format format)
 		       "arrival", "host", "device", "operation", "sector", "bytes", "queue",
 		       "device", "pid", "depth");
 	else if (format == DUMP_CSV)
-		printf("arrival_s,host,device,device_name,source,operation,sector,bytes,queue_s,"
-		       "device_s,tid,pid,cgroup_id,queue_depth,requeues,error,flags\n");
+		request_csv_head(stdout);
 }
 
 static int dump_requests(struct cli *cli, struct scan *scan, enum dump_format format,
@@ -162,7 +123,7 @@ static int dump_requests(struct cli *cli, struct scan *scan, enum dump_format fo
 			if (format == DUMP_TEXT)
 				print_text(&batch[i], st, cli->utc);
 			else if (format == DUMP_CSV)
-				print_csv(&batch[i], st);
+				request_csv_print(stdout, &batch[i], st);
 			else
 				print_jsonl(&batch[i], st);
 		}

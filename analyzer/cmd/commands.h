@@ -11,6 +11,7 @@
 	X(import) \
 	X(ls) \
 	X(dump) \
+	X(export) \
 	X(characterize) \
 	X(compare) \
 	X(fit) \

@@ -63,6 +63,30 @@ static void stem_of(const char *path, char out[SEGMENT_NAME_BYTES])
 		snprintf(out, SEGMENT_NAME_BYTES, "import");
 }
 
+/* NULL in *out: none fits. A CPU that saw no event leaves an empty file of blktrace. */
+static int find_format(struct import *im, size_t i, struct err *err)
+{
+	const struct foreign_format *blktrace = foreign_format_named("blktrace");
+	struct foreign_input *in = im->inputs[i];
+	const uint8_t *data;
+	size_t got;
+	int status = foreign_input_peek(in, 1, &data, &got, err);
+
+	im->formats[i] = im->options->format;
+	if (status < 0)
+		return status;
+	if (got == 0 && im->options->nr_paths > 1 && strstr(im->paths[i], ".blktrace."))
+		im->formats[i] = blktrace;
+	if (!im->formats[i])
+		status = foreign_detect(in, &im->options->foreign, &im->formats[i], err);
+	if (status == 0 && !im->formats[i])
+		status = err_set(err, EBADMSG,
+				 "%s: expected a trace of a known format; --format names one, "
+				 "--map the columns of a CSV file",
+				 im->paths[i]);
+	return status;
+}
+
 static int open_inputs(struct import *im, struct err *err)
 {
 	size_t nr = im->options->nr_paths;
@@ -80,17 +104,8 @@ static int open_inputs(struct import *im, struct err *err)
 			return err_set(err, EINVAL, "%s: given twice", im->paths[i]);
 	for (size_t i = 0; i < nr && status == 0; i++) {
 		status = foreign_input_open(&im->inputs[i], im->paths[i], err);
-		if (status < 0)
-			break;
-		im->formats[i] = im->options->format;
-		if (!im->formats[i])
-			status = foreign_detect(im->inputs[i], &im->options->foreign,
-						&im->formats[i], err);
-		if (status == 0 && !im->formats[i])
-			status = err_set(err, EBADMSG,
-					 "%s: expected a trace of a known format; --format names "
-					 "one, --map the columns of a CSV file",
-					 im->paths[i]);
+		if (status == 0)
+			status = find_format(im, i, err);
 	}
 	return status;
 }

@@ -75,8 +75,12 @@ static int read_head(struct foreign_input *in, struct foreign_head *head, struct
 static int begin(struct foreign *f, struct err *err)
 {
 	struct foreign_head head;
-	int status = read_head(f->in, &head, err);
+	int status;
 
+	/* Of several files of one trace some may be empty: CPUs without an event. */
+	if (f->nr_inputs > 1 && !f->format->begin)
+		return 0;
+	status = read_head(f->in, &head, err);
 	if (status == 0 && f->format->begin)
 		status = f->format->begin(f, &head, err);
 	return status;

@@ -161,7 +161,7 @@ int64_t foreign_device_of_host(struct foreign *f, struct text host, uint32_t num
 		copy_text(d.host, "", host);
 		copy_text(d.name, "", name);
 		if (text_len(name) == 0)
-			snprintf(d.name, sizeof(d.name), "%u-%u", device_major(number),
+			snprintf(d.name, sizeof(d.name), "%u:%u", device_major(number),
 				 device_minor(number));
 		at = add_device(f, key, &d);
 	}

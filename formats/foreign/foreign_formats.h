@@ -7,7 +7,9 @@
 
 /* clang-format off */
 #define FOREIGN_FORMATS(X) \
+	X(blktrace_files) \
 	X(fio_iolog) \
+	X(blkparse) \
 	X(vscsi) \
 	X(oracle) \
 	X(msr) \

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyzer/cli.h"
+#include "analyzer/cmd/commands.h"
+#include "analyzer/export/exporter.h"
+#include "analyzer/progress.h"
+#include "analyzer/selection.h"
+
+static int write_requests(struct cli *cli, struct scan *scan, struct exporter *e, struct err *err)
+{
+	struct scan_request *batch = calloc(SCAN_BATCH, sizeof(*batch));
+	struct progress progress;
+	bool first = true;
+	int64_t nr = 0;
+	int status = batch ? 0 : -ENOMEM;
+
+	progress_begin(&progress, "export", scan_total_requests(scan), cli->quiet);
+	if (status == 0 && e->format->begin)
+		status = e->format->begin(e);
+	while (status == 0 && !ferror(e->out) && (nr = scan_next(scan, batch, SCAN_BATCH)) > 0) {
+		if (first)
+			e->begin_ns = batch[0].arrival_real_ns;
+		first = false;
+		for (int64_t i = 0; i < nr && status == 0; i++)
+			status = e->format->request(e, &batch[i],
+						    scan_stream(scan, batch[i].stream));
+		progress_update(&progress, scan_done_requests(scan));
+	}
+	if (e->format->end)
+		e->format->end(e);
+	progress_end(&progress);
+	free(batch);
+	if (nr < 0)
+		return err_set(err, (int)-nr, "%s", scan_error(scan)->line);
+	if (status < 0)
+		return err_set(err, -status, "%s", strerror(-status));
+	return 0;
+}
+
+/* Into a file beside it first, so that what is there is whole. */
+static int write_file(struct cli *cli, struct scan *scan, struct exporter *e, const char *path,
+		      struct err *err)
+{
+	char temporary[4096];
+	int status;
+
+	if (snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", path, (long)getpid()) >=
+	    (int)sizeof(temporary))
+		return err_set(err, ENAMETOOLONG, "%s: too long a path", path);
+	e->out = fopen(temporary, "we");
+	if (!e->out)
+		return err_set(err, errno, "%s: %s", path, strerror(errno));
+	status = write_requests(cli, scan, e, err);
+	if (ferror(e->out) && status == 0)
+		status = err_set(err, EIO, "%s: cannot be written", path);
+	if (fclose(e->out) != 0 && status == 0)
+		status = err_set(err, errno, "%s: %s", path, strerror(errno));
+	if (status == 0 && rename(temporary, path) < 0)
+		status = err_set(err, errno, "%s: %s", path, strerror(errno));
+	if (status < 0)
+		unlink(temporary);
+	return status;
+}
+
+static const struct export_format *format_named(const char *name)
+{
+	for (size_t i = 0; i < nr_export_formats; i++)
+		if (strcmp(export_formats[i]->name, name) == 0)
+			return export_formats[i];
+	return NULL;
+}
+
+static int export(struct cli *cli, struct selection *sel, struct exporter *e, const char *output)
+{
+	struct scan *scan = NULL;
+	struct err err = { 0 };
+	int status = selection_open(sel, cli, &scan, NULL, &err);
+
+	if (status == 0 && output)
+		status = write_file(cli, scan, e, output, &err);
+	else if (status == 0)
+		status = write_requests(cli, scan, e, &err);
+	scan_close(scan);
+	if (status < 0) {
+		err.code = -status;
+		return cli_fail(cli, &err);
+	}
+	if (e->nr_left_out)
+		cli_note(cli, "%" PRIu64 " requests left out: %s has no such operation",
+			 e->nr_left_out, e->format->name);
+	if (e->nr_rounded)
+		cli_note(cli, "%" PRIu64 " lengths are no whole sector: rounded up", e->nr_rounded);
+	if (cli->json && output)
+		printf("{\"schema\":\"blkcast.export/1\",\"format\":\"%s\",\"requests\":%" PRIu64
+		       ",\"left_out\":%" PRIu64 ",\"rounded\":%" PRIu64 "}\n",
+		       e->format->name, e->nr_written, e->nr_left_out, e->nr_rounded);
+	return CLI_DONE;
+}
+
+static int run(struct cli *cli)
+{
+	const char *format = NULL, *output = NULL;
+	struct selection sel = { 0 };
+	struct exporter e = { .out = stdout };
+	const struct cli_option options[] = {
+		SELECTION_OPTIONS(&sel),
+		CLI_STRING("format", 'f', "FORMAT", &format, "fio-iolog, blkparse or csv"),
+		CLI_STRING("output", 'o', "FILE", &output, "instead of standard output"),
+		CLI_STRING("target", 't', "PATH", &e.target,
+			   "fio-iolog: one file or device in place of the traced ones"),
+		CLI_END,
+	};
+	int status;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	e.format = format ? format_named(format) : NULL;
+	if (!e.format)
+		return cli_usage(cli, "--format: expected fio-iolog, blkparse or csv%s%s",
+				 format ? ", got " : "", format ? format : "");
+	if (cli->json && !output)
+		return cli_usage(cli, "--json: expected -o FILE for the trace beside it");
+	if (e.target && strpbrk(e.target, " \t\n"))
+		return cli_usage(cli, "--target: expected a path without blanks: fio's logs "
+				      "cannot hold them");
+	status = export(cli, &sel, &e, output);
+	selection_release(&sel);
+	return status;
+}
+
+const struct command command_export = {
+	.name = "export",
+	.summary = "a trace for other tools: fio, blkparse, CSV",
+	.usage = "--format FORMAT [SELECTION] (--store DIR | FILE...) [-o FILE]",
+	.example = "blkcast export --store traces --device loop0 --format fio-iolog --target "
+		   "/tmp/disk.img -o trace.log\nfio --name=replay --read_iolog=trace.log",
+	.details = "fio-iolog keeps times in whole microseconds and no response times; blkparse "
+		   "keeps all times and\nlengths in sectors; csv keeps every field. `blkcast "
+		   "import` reads all three.",
+	.run = run,
+};

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "formats/foreign/event_trace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "formats/pairing.h"
+
+/* One device that events name. */
+struct traced {
+	uint32_t device;
+	uint32_t index;	   /* of f->devices */
+	bool has_requests; /* made, inserted or dispatched */
+	bool has_bios;	   /* queued */
+	bool is_below;	   /* takes bios from another that is traced */
+	uint64_t nr_left_out;
+};
+
+/* Bios that were passed down and not yet queued below, the last of them. */
+#define NR_PASSED 64
+struct passed {
+	uint32_t device;
+	uint64_t sector;
+};
+
+struct event_trace {
+	struct foreign *f;
+	struct pairing *pairing;
+	uint8_t layer;
+	struct traced *devices; /* owned */
+	size_t nr_devices, cap_devices;
+	size_t last;	       /* of devices, looked at last */
+	struct request *ready; /* owned: [at, nr) */
+	size_t at, nr, cap;
+	struct passed passed[NR_PASSED];
+	unsigned int next_passed;
+	uint64_t nr_before; /* requests begun before the trace */
+	int error;
+};
+
+static struct traced *find(struct event_trace *t, uint32_t device)
+{
+	if (t->last < t->nr_devices && t->devices[t->last].device == device)
+		return &t->devices[t->last];
+	for (size_t i = 0; i < t->nr_devices; i++) {
+		if (t->devices[i].device != device)
+			continue;
+		t->last = i;
+		return &t->devices[i];
+	}
+	return NULL;
+}
+
+static int enter(struct event_trace *t, uint32_t device, struct text name, struct traced **out)
+{
+	int64_t index;
+
+	*out = find(t, device);
+	if (*out)
+		return 0;
+	if (t->nr_devices == t->cap_devices) {
+		size_t cap = t->cap_devices ? 2 * t->cap_devices : 8;
+		struct traced *devices = realloc(t->devices, cap * sizeof(*devices));
+
+		if (!devices)
+			return -ENOMEM;
+		t->devices = devices;
+		t->cap_devices = cap;
+	}
+	index = foreign_device_numbered(t->f, device, name);
+	if (index < 0)
+		return (int)index;
+	*out = &t->devices[t->nr_devices];
+	**out = (struct traced){ .device = device, .index = (uint32_t)index };
+	t->last = t->nr_devices++;
+	return 0;
+}
+
+static bool grow_ready(struct event_trace *t)
+{
+	size_t cap = t->cap ? 2 * t->cap : 1024;
+	struct request *ready = realloc(t->ready, cap * sizeof(*ready));
+
+	if (!ready)
+		return false;
+	t->ready = ready;
+	t->cap = cap;
+	return true;
+}
+
+/* A request of the pairing: whether it counts, and is kept until it is taken. */
+static void take(void *ctx, const struct request *r, unsigned int begun_by)
+{
+	struct event_trace *t = ctx;
+	struct traced *d = find(t, r->device);
+
+	if (t->layer == LAYER_DEVICE && !d->has_requests) {
+		d->nr_left_out++;
+		return;
+	}
+	if (begun_by == BLOCK_COMPLETE) {
+		t->nr_before += !d->is_below; /* else it was passed down */
+		return;
+	}
+	if (t->nr == t->cap && !grow_ready(t)) {
+		t->error = -ENOMEM;
+		return;
+	}
+	t->ready[t->nr] = *r;
+	t->ready[t->nr++].device = d->index;
+}
+
+int event_trace_new(struct event_trace **out, struct foreign *f)
+{
+	struct event_trace *t = calloc(1, sizeof(*t));
+	struct pairing_config config = { .source = SOURCE_IMPORT };
+	int status;
+
+	if (!t)
+		return -ENOMEM;
+	t->f = f;
+	t->layer = f->options->layer &&
+				   text_is(text_make(f->options->layer, strlen(f->options->layer)),
+					   "queue")
+			   ? LAYER_QUEUE
+			   : LAYER_DEVICE;
+	config.layer = t->layer;
+	status = pairing_new(&t->pairing, &config, &(struct pairing_sink){ take, t });
+	if (status < 0) {
+		free(t);
+		return status;
+	}
+	*out = t;
+	return 0;
+}
+
+void event_trace_free(struct event_trace *t)
+{
+	if (!t)
+		return;
+	pairing_free(t->pairing);
+	free(t->devices);
+	free(t->ready);
+	free(t);
+}
+
+/* Whether this bio was counted above; once. */
+static bool was_passed(struct event_trace *t, const struct block_event *e)
+{
+	for (unsigned int i = 0; i < NR_PASSED; i++) {
+		struct passed *p = &t->passed[i];
+
+		if (p->device != e->device || p->sector != e->sector || p->device == 0)
+			continue;
+		p->device = 0;
+		return true;
+	}
+	return false;
+}
+
+int event_trace_add(struct event_trace *t, const struct block_event *e, struct text name)
+{
+	struct traced *d;
+	int status = enter(t, e->device, name, &d);
+
+	if (status < 0)
+		return status;
+	d->has_bios |= e->kind == BLOCK_QUEUE;
+	d->has_requests |=
+		e->kind == BLOCK_GETRQ || e->kind == BLOCK_INSERT || e->kind == BLOCK_ISSUE;
+	if (t->layer == LAYER_QUEUE && e->kind == BLOCK_QUEUE && d->is_below && was_passed(t, e)) {
+		d->nr_left_out++;
+		return 0;
+	}
+	return pairing_add(t->pairing, e);
+}
+
+int event_trace_remap(struct event_trace *t, uint32_t from_device, const struct block_event *e,
+		      struct text name)
+{
+	uint32_t to_device = e->device;
+	struct traced *from, *to;
+	int status;
+
+	from = find(t, from_device);
+	if (!from || !from->has_bios || from_device == to_device)
+		return 0; /* of a partition, which has no events of its own */
+	status = enter(t, to_device, name, &to);
+	if (status < 0)
+		return status;
+	to->is_below = true;
+	t->passed[t->next_passed++ % NR_PASSED] = (struct passed){ to_device, e->sector };
+	return 0;
+}
+
+void event_trace_gap(struct event_trace *t, uint32_t device, uint64_t time_ns)
+{
+	pairing_gap(t->pairing, device, time_ns);
+}
+
+void event_trace_end(struct event_trace *t)
+{
+	char *at = t->f->note, *end = at + sizeof(t->f->note);
+	const char *comma = "";
+
+	pairing_settle(t->pairing, 0, UINT64_MAX);
+	at += snprintf(at, (size_t)(end - at), "counted at layer %s", layer_name(t->layer));
+	for (size_t i = 0; i < t->nr_devices && at < end; i++) {
+		const struct traced *d = &t->devices[i];
+
+		if (d->nr_left_out)
+			at += snprintf(at, (size_t)(end - at),
+				       "%s left out at %" PRIu32 ":%" PRIu32 ": %" PRIu64,
+				       *comma ? comma : "; bios of stacked devices",
+				       device_major(d->device), device_minor(d->device),
+				       d->nr_left_out);
+		comma = d->nr_left_out ? "," : comma;
+	}
+	if (t->nr_before && at < end)
+		snprintf(at, (size_t)(end - at),
+			 "; %" PRIu64 " under way before the trace left out", t->nr_before);
+}
+
+size_t event_trace_take(struct event_trace *t, struct request *out, size_t max)
+{
+	size_t nr = t->nr - t->at < max ? t->nr - t->at : max;
+
+	if (nr == 0)
+		return 0;
+	memcpy(out, t->ready + t->at, nr * sizeof(*out));
+	t->at += nr;
+	if (t->at == t->nr)
+		t->at = t->nr = 0;
+	return nr;
+}
+
+int event_trace_error(const struct event_trace *t)
+{
+	return t->error;
+}
