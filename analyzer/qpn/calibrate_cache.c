@@ -20,40 +20,6 @@ struct runs {
 	size_t nr_single;
 };
 
-/* A condition's column, and where its value begins. */
-struct condition {
-	int column;
-	const char *value;
-};
-
-static int find_conditions(const struct table *t, const struct row_filter *f, struct condition *out,
-			   struct err *err)
-{
-	for (size_t i = 0; i < f->nr; i++) {
-		const char *equals = strchr(f->conditions[i], '=');
-		char name[256];
-
-		if (!equals || (size_t)(equals - f->conditions[i]) >= sizeof(name))
-			return err_set(err, EINVAL, "--where: expected COLUMN=VALUE, got '%.80s'",
-				       f->conditions[i]);
-		memcpy(name, f->conditions[i], (size_t)(equals - f->conditions[i]));
-		name[equals - f->conditions[i]] = 0;
-		out[i].value = equals + 1;
-		out[i].column = table_find(t, name, err);
-		if (out[i].column < 0)
-			return -EINVAL;
-	}
-	return 0;
-}
-
-static bool is_chosen(const struct table *t, size_t row, const struct condition *c, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (strcmp(t->columns[c[i].column].cells[row], c[i].value))
-			return false;
-	return true;
-}
-
 /* A cell that must be above 0. */
 static int positive(const struct table *t, int column, size_t row, double *out, struct err *err)
 {
@@ -93,22 +59,22 @@ static int read_runs(struct runs *all, const struct table *t, const struct row_f
 {
 	static const char *const names[] = { "clients", "size_bytes", "response_time_s",
 					     "response_sd_s" };
-	struct condition *c = calloc(f->nr + 1, sizeof(*c));
+	bool *chosen = calloc(t->nr_rows + 1, sizeof(*chosen));
 	int columns[4], error = 0;
 
 	all->items = calloc(t->nr_rows + 1, sizeof(*all->items));
-	if (!c || !all->items)
+	if (!chosen || !all->items)
 		error = err_set(err, ENOMEM, "out of memory");
 	for (size_t i = 0; !error && i < 4; i++) {
 		columns[i] = table_find(t, names[i], err);
 		error = columns[i] < 0 ? -EINVAL : 0;
 	}
 	if (!error)
-		error = find_conditions(t, f, c, err);
+		error = row_filter_apply(chosen, t, f, err);
 	for (size_t row = 0; !error && row < t->nr_rows; row++)
-		if (is_chosen(t, row, c, f->nr))
+		if (chosen[row])
 			error = read_run(all, t, columns, row, err);
-	free(c);
+	free(chosen);
 	return error;
 }
 

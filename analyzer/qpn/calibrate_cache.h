@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 
+#include "analyzer/qpn/storage_table.h"
 #include "formats/err.h"
 #include "formats/table.h"
 
@@ -26,12 +27,6 @@ struct cache_model {
 	size_t nr_fitted, nr_single, nr_rows;
 	double size_min_bytes, size_max_bytes, clients_max;
 	double mean_error, max_error; /* relative, over all rows of more than one client */
-};
-
-/* COLUMN=VALUE: only rows whose cell is this text. */
-struct row_filter {
-	const char *const *conditions;
-	size_t nr;
 };
 
 /*
