@@ -14,8 +14,8 @@ static uint32_t find_probe(const struct net *n, const char *name)
 	return NET_NONE;
 }
 
-static int solve_step(struct weights_step *s, const struct net *n, const struct weights_task *t,
-		      struct err *err)
+static int solve_probes(const struct net *n, const struct weights_task *t, double *read_time,
+			double *write_time, struct err *err)
 {
 	const char *const wanted[] = { t->read_probe, t->write_probe };
 	struct solve_options o = SOLVE_DEFAULTS;
@@ -33,55 +33,54 @@ static int solve_step(struct weights_step *s, const struct net *n, const struct 
 	error = solve_net(&solution, n, &o, err);
 	if (error)
 		return error;
-	s->read_time = solution.estimate.probes[read].time.mean.mean;
-	s->write_time = solution.estimate.probes[write].time.mean.mean;
+	*read_time = solution.estimate.probes[read].time.mean.mean;
+	*write_time = solution.estimate.probes[write].time.mean.mean;
 	solution_release(&solution);
-	if (!isfinite(s->read_time) || !isfinite(s->write_time))
-		return err_set(err, EINVAL, "%s: nothing passes probe \"%s\"", n->file,
-			       isfinite(s->read_time) ? t->write_probe : t->read_probe);
-	s->error =
-		(fabs(s->read_time / t->read_time - 1) + fabs(s->write_time / t->write_time - 1)) /
-		2;
-	return 0;
+	if (isfinite(*read_time) && isfinite(*write_time))
+		return 0;
+	return err_set(err, EINVAL, "%s: nothing passes probe \"%s\"", n->file,
+		       isfinite(*read_time) ? t->write_probe : t->read_probe);
 }
 
-/* The net with these weights, solved. */
-static int try_weights(struct weights_step *s, const struct weights_task *t, double phi,
-		       struct err *err)
+/* The net of a file with these weights, solved. */
+static int solve_file(void *ctx, double alpha, double beta, double *read_time, double *write_time,
+		      struct err *err)
 {
+	const struct weights_task *t = ctx;
 	struct net_setting settings[WEIGHTS_MAX_SETTINGS + 2];
-	double scale = pow(10, t->digits);
 	struct net *n;
 	int error;
 
-	s->alpha = fmax(1, round(phi * scale));
-	s->beta = scale;
 	memcpy(settings, t->settings, t->nr_settings * sizeof(*settings));
-	settings[t->nr_settings] = (struct net_setting){ "alpha", s->alpha };
-	settings[t->nr_settings + 1] = (struct net_setting){ "beta", s->beta };
+	settings[t->nr_settings] = (struct net_setting){ "alpha", alpha };
+	settings[t->nr_settings + 1] = (struct net_setting){ "beta", beta };
 	error = net_read(&n, t->path, settings, t->nr_settings + 2, err);
 	if (error)
 		return error;
-	error = solve_step(s, n, t, err);
+	error = solve_probes(n, t, read_time, write_time, err);
 	net_free(n);
 	return error;
 }
 
-int calibrate_weights(struct weights_found *out, const struct weights_task *t, struct err *err)
+int weights_search(struct weights_found *out, const struct weights_search *t, struct err *err)
 {
-	double low = t->phi_min, high = t->phi_max;
+	double low = t->phi_min, high = t->phi_max, scale = pow(10, t->digits);
 	struct weights_found f = { .best.error = INFINITY };
 
-	if (t->nr_settings > WEIGHTS_MAX_SETTINGS)
-		return err_set(err, E2BIG, "%s: too many settings", t->path);
 	while (f.nr_steps < WEIGHTS_MAX_STEPS && f.best.error > t->max_error &&
-	       high - low > pow(10, -(double)t->digits)) {
+	       high - low > 1 / scale) {
 		double phi = (low + high) / 2;
 		struct weights_step *s = &f.steps[f.nr_steps];
-		int error = try_weights(s, t, phi, err);
+		int error;
 
+		s->alpha = fmax(1, round(phi * scale));
+		s->beta = scale;
+		error = t->solve(t->ctx, s->alpha, s->beta, &s->read_time, &s->write_time, err);
 		if (error)
 			return error;
+		s->error = (fabs(s->read_time / t->read_time - 1) +
+			    fabs(s->write_time / t->write_time - 1)) /
+			   2;
 		f.nr_steps++;
 		if (s->error < f.best.error)
 			f.best = *s;
@@ -92,4 +91,21 @@ int calibrate_weights(struct weights_found *out, const struct weights_task *t, s
 	}
 	*out = f;
 	return 0;
+}
+
+int calibrate_weights(struct weights_found *out, const struct weights_task *t, struct err *err)
+{
+	struct weights_task task = *t;
+	struct weights_search s = { .read_time = t->read_time,
+				    .write_time = t->write_time,
+				    .phi_min = t->phi_min,
+				    .phi_max = t->phi_max,
+				    .digits = t->digits,
+				    .max_error = t->max_error,
+				    .solve = solve_file,
+				    .ctx = &task };
+
+	if (t->nr_settings > WEIGHTS_MAX_SETTINGS)
+		return err_set(err, E2BIG, "%s: too many settings", t->path);
+	return weights_search(out, &s, err);
 }

@@ -44,6 +44,20 @@ struct weights_found {
 	size_t nr_steps;
 };
 
+/* The search alone, over any way to solve a net with weights alpha and beta. */
+struct weights_search {
+	double read_time, write_time; /* measured means, above 0 */
+	double phi_min, phi_max;
+	unsigned digits;
+	double max_error;
+	/* Fills the two times. 0, or -errno, which ends the search. */
+	int (*solve)(void *ctx, double alpha, double beta, double *read_time, double *write_time,
+		     struct err *err);
+	void *ctx;
+};
+
+int weights_search(struct weights_found *out, const struct weights_search *s, struct err *err);
+
 /* 0; -EINVAL where the net has no such parameters or probes; the errors of solve_net(). */
 int calibrate_weights(struct weights_found *out, const struct weights_task *t, struct err *err);
 
