@@ -10,6 +10,7 @@
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/qpn_calibrate.h"
+#include "analyzer/cmd/qpn_model.h"
 #include "analyzer/cmd/qpn_weights.h"
 #include "analyzer/progress.h"
 #include "analyzer/qpn/check.h"
@@ -424,9 +425,8 @@ static int weights(struct cli *cli)
 
 static int run(struct cli *cli)
 {
-	static const char *const verbs[] = {
-		"solve", "check", "draw", "calibrate", "weights", NULL
-	};
+	static const char *const verbs[] = { "solve",	"check",   "draw", "calibrate",
+					     "weights", "predict", NULL };
 
 	switch (cli_verb(cli, verbs)) {
 	case 0:
@@ -439,6 +439,8 @@ static int run(struct cli *cli)
 		return qpn_calibrate(cli);
 	case 4:
 		return weights(cli);
+	case 5:
+		return qpn_predict(cli);
 	default:
 		return cli->status;
 	}
@@ -451,6 +453,8 @@ const struct command command_qpn = {
 		 "check NET [--set NAME=VALUE]...\n"
 		 "draw NET [--set NAME=VALUE]... >NET.svg\n"
 		 "calibrate TABLE.csv -o NET.yaml [--where COLUMN=VALUE]...\n"
+		 "calibrate --model MODEL TABLE.csv -o MODEL.json\n"
+		 "predict MODEL.json (TABLE.csv | --set COLUMN=VALUE...) [--net]\n"
 		 "weights NET.yaml --read T --write T [--set NAME=VALUE]...",
 	.details =
 		"Simulates a queueing Petri net (docs/qpn.schema.json, or a .qpe of QPME) until each place's\n"
@@ -467,9 +471,13 @@ const struct command command_qpn = {
 		"tokens that are not conserved; it exits with 1 where it found something. draw\n"
 		"gives a picture, as SVG by graphviz.\n"
 		"\n"
-		"calibrate makes a net of a cached storage system from measured response times\n"
-		"(columns clients, size_bytes, response_time_s, and response_sd_s in the rows of\n"
-		"one client) of clients that do not think. weights finds how much a storage\n"
+		"calibrate makes a model of a storage system from measured response times of\n"
+		"clients that do not think (docs/qpn-tables.md says what has to be in the table):\n"
+		"cache, all requests hit; hardware, random and sequential reads and writes within\n"
+		"the cache and beyond it; mixed, reads and writes of one VM together; multi-vm;\n"
+		"variable, of several sizes. It shows every term with its p-value, and how well it\n"
+		"fits. predict asks such a model for loads that were not measured; --net prints\n"
+		"the net that answers. weights finds how much a storage\n"
 		"system prefers reads: the net's parameters alpha and beta, the firing weights of\n"
 		"waiting reads and writes, that give the measured mean response times.",
 	.example = "blkcast qpn solve docs/examples/mm1.yaml\n"

@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "analyzer/cmd/qpn_calibrate.h"
+#include "analyzer/cmd/qpn_model.h"
 #include "analyzer/grid.h"
 #include "analyzer/qpn/calibrate_cache.h"
 
 struct options {
 	struct cli_list where;
-	const char *model, *output;
+	const char *model, *output, *rule;
 	double saturated;
 };
 
@@ -101,29 +102,84 @@ static int calibrate(const struct cli *cli, const struct options *o, struct err 
 	return 0;
 }
 
+static int name_index(const char *name, const char *const *names)
+{
+	int i = 0;
+
+	while (names[i] && strcmp(names[i], name) != 0)
+		i++;
+	return i;
+}
+
+/* A net of YAML is what it is called; anything else is a model file. */
+static bool is_net(const char *path)
+{
+	size_t len = strlen(path);
+
+	return (len > 5 && !strcmp(path + len - 5, ".yaml")) ||
+	       (len > 4 && !strcmp(path + len - 4, ".yml"));
+}
+
+static const char *bad_options(const struct options *o, const struct storage_task *task)
+{
+	if (task->kind == STORAGE_NR_KINDS)
+		return "--model: expected cache, hardware, mixed, multi-vm or variable";
+	if (!o->output)
+		return "expected --output FILE for the calibrated model";
+	if (task->kind != STORAGE_CACHE && is_net(o->output))
+		return "--output: a net in YAML is for --model cache alone: name a .json";
+	if (o->saturated < 0)
+		return "--saturated: expected a number of clients";
+	if (o->rule && task->rule == STORAGE_NR_RULES)
+		return "--weights: expected algorithm-4, algorithm-5 or clients";
+	if (!(task->precision > 0 && task->precision < 1))
+		return "--precision: expected a number between 0 and 1";
+	if (task->threads > 1024)
+		return "--threads: expected 1 to 1024, or 0 for all processors";
+	return NULL;
+}
+
 int qpn_calibrate(struct cli *cli)
 {
 	struct options o = { .model = "cache" };
+	struct storage_task task = { .precision = 0.01, .seed = 1 };
 	const struct cli_option options[] = {
-		CLI_STRING("model", 0, "MODEL", &o.model, "cache: one queue, all requests hit"),
-		CLI_STRING("output", 'o', "FILE", &o.output, "the calibrated net"),
+		CLI_STRING("model", 0, "MODEL", &o.model,
+			   "cache (default), hardware, mixed, multi-vm or variable"),
+		CLI_STRING("output", 'o', "FILE", &o.output,
+			   "the calibrated model; of cache a net where it ends in .yaml"),
 		CLI_LIST("where", 0, "COLUMN=VALUE", &o.where, "take only these rows"),
 		CLI_DOUBLE("saturated", 0, "CLIENTS", &o.saturated,
-			   "fit runs of as many clients or more (default: the most there are)"),
+			   "service times from runs of as many clients or more (default: the most "
+			   "there are)"),
+		CLI_STRING("weights", 0, "RULE", &o.rule,
+			   "of VMs: algorithm-4, algorithm-5 or clients (default: the best)"),
+		CLI_DOUBLE("precision", 'p', "P", &task.precision,
+			   "of every net solved (default 0.01)"),
+		CLI_U64("seed", 's', "N", &task.seed, "of the random numbers (default 1)"),
+		CLI_U64("threads", 0, "N", &task.threads,
+			"the result is the same for any number (default: all processors)"),
 		CLI_END,
 	};
 	struct err err = { 0 };
+	const char *bad;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
-	if (strcmp(o.model, "cache"))
-		return cli_usage(cli, "--model: expected cache, got '%s'", o.model);
-	if (!o.output)
-		return cli_usage(cli, "expected --output FILE for the calibrated net");
-	if (o.saturated < 0)
-		return cli_usage(cli, "--saturated: expected a number of clients");
+	task.kind = (enum storage_kind)name_index(o.model, storage_kind_names);
+	task.rule = (enum storage_vm_rule)name_index(o.rule ? o.rule : "", storage_rule_names);
+	bad = bad_options(&o, &task);
+	if (bad)
+		return cli_usage(cli, "%s", bad);
 	if (cli->argc != 1)
 		return cli_usage(cli, "expected one measurement table, got %d", cli->argc);
-	calibrate(cli, &o, &err);
-	return err.code ? cli_fail(cli, &err) : CLI_DONE;
+	if (is_net(o.output)) {
+		calibrate(cli, &o, &err);
+		return err.code ? cli_fail(cli, &err) : CLI_DONE;
+	}
+	task.table = cli->argv[0];
+	task.output = o.output;
+	task.saturated = o.saturated;
+	task.where = (struct row_filter){ .conditions = o.where.items, .nr = o.where.nr };
+	return qpn_model_calibrate(cli, &task);
 }

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/cmd/qpn_model.h"
+#include "analyzer/grid.h"
+#include "analyzer/num/lsq.h"
+#include "analyzer/progress.h"
+#include "analyzer/qpn/calibrate_hardware.h"
+#include "analyzer/qpn/calibrate_mix.h"
+#include "analyzer/regression/technique.h"
+#include "formats/model_file.h"
+#include "formats/units.h"
+
+int qpn_model_read(struct storage_model *m, const char *path, struct err *err)
+{
+	const char *kind;
+	json_t *root = NULL;
+	int error = model_file_read(path, &root, &kind, err);
+
+	if (!error && strcmp(kind, "qpn") != 0)
+		error = err_set(err, EINVAL, "%s: kind: expected 'qpn', got '%.40s'", path, kind);
+	else if (!error) {
+		error = storage_model_from_json(m, root, err);
+		if (error)
+			err_prefix(err, "%s", path);
+	}
+	json_decref(root);
+	return error;
+}
+
+static void fit_rows(struct grid *g, const char *what, const struct storage_fit *f)
+{
+	for (size_t i = 0; i < f->nr_terms; i++) {
+		const struct storage_term *t = &f->terms[i];
+
+		grid_cell(g, "%s", i ? "" : what);
+		grid_cell(g, "%s", storage_term_name(t));
+		if (t->pruned)
+			grid_cell(g, "pruned");
+		else
+			grid_cell(g, "%.5g", t->coefficient);
+		if (isfinite(t->p))
+			grid_cell(g, "%.2g", t->p);
+		else
+			grid_cell(g, "-");
+		if (i)
+			grid_cell(g, "%s", "");
+		else if (isfinite(f->r2))
+			grid_cell(g, "%.4f", f->r2);
+		else
+			grid_cell(g, "-");
+		if (i)
+			grid_cell(g, "%s", "");
+		else
+			grid_cell(g, "%.2f %%", 100 * f->mean_error);
+	}
+}
+
+static void class_rows(struct grid *g, const struct storage_class_model *c)
+{
+	if (c->has_cached)
+		fit_rows(g, "cached", &c->cached);
+	if (c->has_uncached)
+		fit_rows(g, "beyond", &c->uncached);
+	for (size_t i = 0; i < c->nr_cases; i++) {
+		if (c->cases[i].merged)
+			continue;
+		fit_rows(g, "share of misses", &c->cases[i].share);
+		fit_rows(g, "hits", &c->cases[i].hit);
+		fit_rows(g, "misses", &c->cases[i].beyond);
+	}
+}
+
+static void class_words(const struct storage_class_model *c, enum storage_class class)
+{
+	char text[UNITS_BYTES];
+
+	printf("%s: %zu rows; ", storage_class_name(class), c->nr_rows);
+	if (c->has_cached && c->has_uncached)
+		printf("cached up to %s; ", units_bytes(c->file_set_max, text));
+	else
+		printf("%s; ", c->has_cached ? "all cached" : "all beyond the cache");
+	for (size_t i = 0; i < c->nr_cases; i++) {
+		const struct storage_load_case *x = &c->cases[i];
+
+		printf("hits and misses %s ", x->merged ? "merged" : "apart");
+		if (isfinite(x->clients_max))
+			printf("up to %g clients; ", x->clients_max);
+		else
+			printf("%s; ", i ? "above" : "at any load");
+	}
+	printf("response times missed by %.2f %% on average, %.2f %% at most\n\n",
+	       100 * c->mean_error, 100 * c->max_error);
+}
+
+static int print_classes(const struct storage_model *m)
+{
+	int error = 0;
+
+	for (int i = 0; i < STORAGE_NR_CLASSES && !error; i++) {
+		struct grid g;
+
+		if (!m->classes[i].present)
+			continue;
+		grid_init(&g, "fit|term|>coefficient|>p|>R2|>error");
+		class_rows(&g, &m->classes[i]);
+		error = grid_print(&g, stdout);
+		grid_release(&g);
+		putchar('\n');
+		class_words(&m->classes[i], (enum storage_class)i);
+	}
+	return error;
+}
+
+static void delta_rows(struct grid *g, const struct storage_service *s)
+{
+	for (int k = 0; k < 2; k++) {
+		if (!isfinite(s->delta_p[k]))
+			continue;
+		grid_cell(g, "%s", k ? "" : "  correction");
+		grid_cell(g, "%s", k ? "ln s" : "1");
+		if (s->delta_p[k] > STORAGE_FIT_P)
+			grid_cell(g, "pruned");
+		else
+			grid_cell(g, "%.5g", s->delta[k]);
+		grid_cell(g, "%.2g", s->delta_p[k]);
+		grid_cell(g, "%s", "");
+		grid_cell(g, "%s", "");
+	}
+}
+
+static int print_mix(const struct storage_mix *x)
+{
+	struct grid g;
+	struct buf text;
+	int error;
+
+	grid_init(&g, "service time|term|>coefficient|>p|>R2|>error");
+	for (int w = 0; w < 2; w++) {
+		fit_rows(&g, w ? "writes" : "reads", &x->service[w].fit);
+		delta_rows(&g, &x->service[w]);
+	}
+	error = grid_print(&g, stdout);
+	grid_release(&g);
+	buf_init(&text);
+	technique_describe(x->phi.technique, x->phi.parameters, &text);
+	printf("\nphi of %zu configurations, %.3g to %.3g: %s (%.*s), %s, R2 %.4f, error of held-out "
+	       "rows %.2f %%\n",
+	       x->nr_phi, x->phi_low, x->phi_high, x->phi.technique->name, (int)text.len,
+	       text.data ? (const char *)text.data : "", x->phi.schema.log ? "of ln phi" : "of phi",
+	       x->phi.quality.r2, 100 * x->phi.quality.mean_relative_error);
+	buf_release(&text);
+	printf("one VM: reads missed by %.2f %%, writes by %.2f %%\n", 100 * x->mean_error[0],
+	       100 * x->mean_error[1]);
+	for (int i = 0; i < STORAGE_NR_RULES; i++)
+		if (isfinite(x->rule_error[i]))
+			printf("several VMs by %s: missed by %.2f %%%s\n", storage_rule_names[i],
+			       100 * x->rule_error[i], (int)x->rule == i ? "; kept" : "");
+	if (isfinite(x->inversion_error))
+		printf("with the priority inversion: missed by %.2f %%%s\n",
+		       100 * x->inversion_error, x->inversion ? "; kept" : "");
+	return error;
+}
+
+static int print_model(const struct cli *cli, const struct storage_model *m, const json_t *root)
+{
+	int error;
+
+	if (cli->json) {
+		error = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+		putchar('\n');
+		return error;
+	}
+	return m->kind < STORAGE_MIXED ? print_classes(m) : print_mix(&m->mix);
+}
+
+static void on_progress(void *ctx, uint64_t done, uint64_t of)
+{
+	struct progress *p = ctx;
+
+	(void)of;
+	progress_update(p, done);
+}
+
+static int calibrate(const struct cli *cli, const struct storage_task *task,
+		     const struct storage_table *rows, struct storage_model *m, struct err *err)
+{
+	struct progress progress;
+	struct mix_options o = { .saturated = task->saturated,
+				 .precision = task->precision,
+				 .seed = task->seed,
+				 .nr_threads = (unsigned int)task->threads,
+				 .rule = task->rule,
+				 .progress = on_progress,
+				 .ctx = &progress };
+	int error;
+
+	if (task->kind == STORAGE_CACHE)
+		return calibrate_cached(m, rows, task->saturated, err);
+	if (task->kind == STORAGE_HARDWARE)
+		return calibrate_hardware(m, rows, err);
+	progress_begin(&progress, "qpn", rows->nr_configs, cli->quiet);
+	error = calibrate_mix(m, task->kind, rows, &o, err);
+	progress_end(&progress);
+	return error;
+}
+
+int qpn_model_calibrate(struct cli *cli, const struct storage_task *task)
+{
+	unsigned int needs = STORAGE_NEEDS_RESPONSE |
+			     (task->kind == STORAGE_HARDWARE ? STORAGE_NEEDS_FILE_SET : 0);
+	struct storage_model m = { 0 };
+	struct storage_table rows = { 0 };
+	struct table table = { 0 };
+	struct err err = { 0 };
+	json_t *root = NULL;
+	int error;
+
+	lsq_single_thread();
+	error = table_read(&table, task->table, &err);
+	if (!error)
+		error = storage_table_make(&rows, &table, &task->where, needs, &err);
+	if (!error)
+		error = calibrate(cli, task, &rows, &m, &err);
+	if (!error) {
+		root = storage_model_json(&m);
+		error = root ? model_file_write(task->output, root, &err) : -ENOMEM;
+	}
+	if (!error && print_model(cli, &m, root))
+		error = err_set(&err, ENOMEM, "out of memory");
+	if (error && !err.code)
+		err_set(&err, -error, "%s", strerror(-error));
+	json_decref(root);
+	storage_model_release(&m);
+	storage_table_release(&rows);
+	table_release(&table);
+	if (error)
+		return cli_fail(cli, &err);
+	cli_note(cli, "ask the model: blkcast qpn predict %s", task->output);
+	return CLI_DONE;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* qpn_model: `blkcast qpn calibrate` and `blkcast qpn predict` of storage models in files. */
+#ifndef ANALYZER_CMD_QPN_MODEL_H
+#define ANALYZER_CMD_QPN_MODEL_H
+
+#include "analyzer/cli.h"
+#include "analyzer/qpn/storage_model.h"
+
+struct storage_task {
+	const char *table, *output;
+	struct row_filter where;
+	enum storage_kind kind;
+	enum storage_vm_rule rule; /* STORAGE_NR_RULES: the best */
+	double saturated, precision;
+	uint64_t seed, threads;
+};
+
+/* Calibrates, writes the model and prints how well it fits. Exit code. */
+int qpn_model_calibrate(struct cli *cli, const struct storage_task *task);
+/* The verb predict. Exit code. */
+int qpn_predict(struct cli *cli);
+/* A storage model of a file. -EINVAL with the file's name. */
+int qpn_model_read(struct storage_model *m, const char *path, struct err *err);
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/cmd/qpn_model.h"
+#include "analyzer/cmd/set_table.h"
+#include "analyzer/cmd/storage_rows.h"
+#include "analyzer/num/lsq.h"
+#include "analyzer/progress.h"
+#include "analyzer/qpn/storage_predict.h"
+
+struct predict {
+	struct cli *cli;
+	struct cli_list set;
+	struct storage_ask ask;
+	bool net, strict;
+	uint64_t threads;
+	struct storage_model model;
+	struct storage_rows rows;
+	struct err err;
+};
+
+/* The net of the first configuration, for blkcast qpn solve. */
+static int print_net(struct predict *p)
+{
+	struct storage_net n;
+	struct buf text;
+	int error;
+
+	if (p->rows.storage.nr_configs != 1)
+		return err_set(&p->err, EINVAL, "--net: expected one configuration, got %zu",
+			       p->rows.storage.nr_configs);
+	error = storage_predict_net(&n, &p->model, &p->rows.storage, 0, &p->ask, &p->err);
+	if (error)
+		return error;
+	buf_init(&text);
+	storage_net_write(&text, &n);
+	error = text.error;
+	if (!error && fwrite(text.data, 1, text.len, stdout) != text.len)
+		error = err_set(&p->err, EIO, "the net cannot be written in full");
+	buf_release(&text);
+	return error;
+}
+
+/* Where the table holds measured times too. */
+static void tell_error(const struct predict *p)
+{
+	double sum = 0, worst = 0;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < p->rows.storage.nr_rows; i++) {
+		double measured = p->rows.storage.rows[i].response_s, e;
+
+		if (!isfinite(measured))
+			continue;
+		e = fabs(p->rows.by_row[p->rows.storage.rows[i].row]->time.mean.mean / measured -
+			 1);
+		sum += e;
+		worst = fmax(worst, e);
+		nr++;
+	}
+	if (nr)
+		cli_note(
+			p->cli,
+			"%zu measured response times missed by %.2f %% on average, %.2f %% at most",
+			nr, 100 * sum / (double)nr, 100 * worst);
+}
+
+static void on_progress(void *ctx, uint64_t done)
+{
+	progress_update(ctx, done);
+}
+
+static int answer(struct predict *p)
+{
+	struct progress progress;
+	int error;
+
+	p->ask.progress = on_progress;
+	p->ask.ctx = &progress;
+	progress_begin(&progress, "qpn", p->rows.storage.nr_configs, p->cli->quiet);
+	error = storage_rows_predict(&p->rows, &p->model, &p->ask, &p->err);
+	progress_end(&progress);
+	if (!error)
+		error = storage_rows_check(&p->rows, p->cli, p->strict, &p->err);
+	if (!error)
+		error = p->cli->json ? storage_rows_json(&p->rows, true)
+				     : storage_rows_csv(&p->rows, true);
+	if (!error)
+		tell_error(p);
+	return error;
+}
+
+static int predict(struct predict *p, const char *model, const char *table)
+{
+	int error = qpn_model_read(&p->model, model, &p->err);
+
+	if (!error)
+		error = table ? table_read(&p->rows.table, table, &p->err)
+			      : set_table(&p->rows.table, &p->set, &p->err);
+	if (!error)
+		error = storage_table_make(&p->rows.storage, &p->rows.table, NULL, 0, &p->err);
+	if (error)
+		return error;
+	return p->net ? print_net(p) : answer(p);
+}
+
+int qpn_predict(struct cli *cli)
+{
+	struct predict p = { .cli = cli, .ask = STORAGE_ASK_DEFAULTS };
+	const struct cli_option options[] = {
+		CLI_LIST("set", 0, "COLUMN=VALUE", &p.set, "one row, instead of a table"),
+		CLI_DURATION("think", 0, "T", &p.ask.think_s,
+			     "of a client between an answer and its next request (default 1 ns)"),
+		CLI_DOUBLE("precision", 'p', "P", &p.ask.precision,
+			   "of every mean response time, relative (default 0.01)"),
+		CLI_U64("seed", 's', "N", &p.ask.seed, "of the random numbers (default 1)"),
+		CLI_U64("threads", 0, "N", &p.threads,
+			"the result is the same for any number (default: all processors)"),
+		CLI_FLAG("net", 0, &p.net, "print the net of the one configuration instead"),
+		CLI_FLAG("strict", 0, &p.strict, "refuse rows outside the training range"),
+		CLI_END,
+	};
+	int error;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (cli->argc < 1 || cli->argc > 2 || (cli->argc == 2) == (p.set.nr > 0))
+		return cli_usage(cli, "expected a model, and a table or --set COLUMN=VALUE");
+	if (!(p.ask.precision > 0 && p.ask.precision < 1))
+		return cli_usage(cli, "--precision: expected a number between 0 and 1");
+	if (!(p.ask.think_s > 0))
+		return cli_usage(cli, "--think: expected a time above 0");
+	if (p.threads > 1024)
+		return cli_usage(cli, "--threads: expected 1 to 1024, or 0 for all processors");
+	p.ask.nr_threads = (unsigned int)p.threads;
+	lsq_single_thread();
+	error = predict(&p, cli->argv[0], cli->argc == 2 ? cli->argv[1] : NULL);
+	if (error && !p.err.code)
+		err_set(&p.err, -error, "%s", strerror(-error));
+	storage_rows_release(&p.rows);
+	storage_model_release(&p.model);
+	return error ? cli_fail(cli, &p.err) : CLI_DONE;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/cmd/set_table.h"
+
+int set_table(struct table *t, const struct cli_list *set, struct err *err)
+{
+	struct buf text;
+	int error;
+
+	buf_init(&text);
+	for (int line = 0; line < 2; line++) {
+		for (size_t i = 0; i < set->nr; i++) {
+			const char *item = set->items[i], *equals = strchr(item, '=');
+			char name[256];
+
+			if (!equals || (size_t)(equals - item) >= sizeof(name)) {
+				buf_release(&text);
+				return err_set(err, EINVAL,
+					       "--set: expected NAME=VALUE, got '%.80s'", item);
+			}
+			snprintf(name, sizeof(name), "%.*s", (int)(equals - item), item);
+			if (i)
+				buf_put_u8(&text, ',');
+			table_put_cell(&text, line ? equals + 1 : name);
+		}
+		buf_put_u8(&text, '\n');
+	}
+	error = text.error ? text.error
+			   : table_parse(t, "--set", (const char *)text.data, text.len, err);
+	buf_release(&text);
+	return error;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* set_table: `--set NAME=VALUE ...` as a table of one row. */
+#ifndef ANALYZER_CMD_SET_TABLE_H
+#define ANALYZER_CMD_SET_TABLE_H
+
+#include "analyzer/cli.h"
+#include "formats/table.h"
+
+/* 0, -EINVAL, -ENOMEM. The caller releases the table. */
+int set_table(struct table *t, const struct cli_list *set, struct err *err);
+
+#endif
