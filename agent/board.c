@@ -100,6 +100,19 @@ static int add_direction(struct board_device *d, int direction, const struct dir
 	return ret;
 }
 
+/* What counters say of reads and writes together. */
+static double counted_mean_s(const struct profile *p, int stage)
+{
+	double reads = (double)p->requests[OPERATION_READ], sum = 0;
+	double writes = (double)p->requests[OPERATION_WRITE];
+
+	if (stage != STAGE_TOTAL || !(reads + writes > 0))
+		return NAN;
+	sum += reads > 0 ? reads * p->read.response.total_mean_s : 0;
+	sum += writes > 0 ? writes * p->write.response.total_mean_s : 0;
+	return sum / (reads + writes);
+}
+
 /* Mean and 99th percentile over reads and writes together. */
 static void set_last_times(struct board_device *d, const struct profile *p)
 {
@@ -110,7 +123,8 @@ static void set_last_times(struct board_device *d, const struct profile *p)
 		d->last.mean_s[stage] = d->last.p99_s[stage] = NAN;
 		if (!histogram_merge(&both, &p->read.response.stage[stage]) &&
 		    !histogram_merge(&both, &p->write.response.stage[stage])) {
-			d->last.mean_s[stage] = histogram_mean_s(&both);
+			d->last.mean_s[stage] =
+				both.nr ? histogram_mean_s(&both) : counted_mean_s(p, stage);
 			d->last.p99_s[stage] = histogram_quantile_s(&both, 0.99);
 		}
 		histogram_release(&both);

@@ -72,8 +72,7 @@ static struct traced *device_add(struct pipeline *p, uint32_t device)
 	return &devices[nr - 1];
 }
 
-/* The device, added where it is new; NULL without memory. */
-static struct traced *device_of(struct pipeline *p, uint32_t device)
+struct traced *pipeline_device(struct pipeline *p, uint32_t device)
 {
 	if (p->last_device < p->nr_devices && p->devices[p->last_device].facts.device == device)
 		return &p->devices[p->last_device];
@@ -113,7 +112,7 @@ static void on_lost(void *ctx, enum loss_cause cause, uint64_t nr, uint32_t devi
 	/* With one device traced there is no question whose they were. */
 	if (!device && p->config.source_config.nr_devices == 1)
 		device = p->config.source_config.devices[0];
-	t = device ? device_of(p, device) : NULL;
+	t = device ? pipeline_device(p, device) : NULL;
 	if (t) {
 		t->lost_in_window += nr;
 		t->seen.nr += nr;
@@ -128,7 +127,7 @@ static void on_lost(void *ctx, enum loss_cause cause, uint64_t nr, uint32_t devi
 
 static void take(struct pipeline *p, const struct request *r)
 {
-	struct traced *t = device_of(p, r->device);
+	struct traced *t = pipeline_device(p, r->device);
 
 	if (t) {
 		t->seen.nr++;
@@ -192,7 +191,7 @@ static void on_release(void *ctx, struct request *r, size_t nr)
 	struct pipeline *p = ctx;
 
 	for (size_t i = 0, run; i < nr; i += run) {
-		struct traced *t = device_of(p, r[i].device);
+		struct traced *t = pipeline_device(p, r[i].device);
 
 		for (run = 1; i + run < nr && r[i + run].device == r[i].device; run++)
 			;
@@ -272,8 +271,11 @@ static void finish(struct pipeline *p)
 	uint64_t end_ns;
 
 	p->nr_polled = 0;
-	p->config.source->close(p->source, &p->sink);
-	p->source = NULL;
+	/* One that counts tells of the last window as that closes. */
+	if (!p->config.source->profiles) {
+		p->config.source->close(p->source, &p->sink);
+		p->source = NULL;
+	}
 	if (p->stream)
 		stream_captured(p->stream, p->nr_polled);
 	p->last_poll_real_ns = clock_ns(CLOCK_REALTIME);
@@ -303,14 +305,16 @@ static void *capture_loop(void *ctx)
 		wait_for_work(p, empty_polls);
 		begin_ns = clock_ns(CLOCK_MONOTONIC);
 		ret = poll_once(p);
+		empty_polls = p->nr_polled ? 0 : empty_polls + 1;
+		if (!ret)
+			close_due_windows(p, begin_ns);
+		ret = ret ? ret : p->source_error;
 		if (ret) {
 			err_set(&p->error, -ret, "the %s source failed: %s", p->config.source->name,
 				strerror(-ret));
 			atomic_store(&p->failed, true);
 			break;
 		}
-		empty_polls = p->nr_polled ? 0 : empty_polls + 1;
-		close_due_windows(p, begin_ns);
 		if (p->stream)
 			stream_tick(p->stream, begin_ns);
 	}
@@ -438,7 +442,7 @@ static int start(struct pipeline *p, struct err *err)
 	p->window_begin_ns = clock_ns(CLOCK_MONOTONIC);
 	reorder_set_period_end(p->reorder, p->window_begin_ns + p->config.window_ns);
 	for (size_t i = 0; i < p->config.source_config.nr_devices; i++)
-		if (!device_of(p, p->config.source_config.devices[i]))
+		if (!pipeline_device(p, p->config.source_config.devices[i]))
 			return err_set(err, ENOMEM, "no memory for the devices");
 	ret = begin_stream(p, err);
 	if (ret)

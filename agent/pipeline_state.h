@@ -47,6 +47,7 @@ struct pipeline {
 	uint64_t watched_ns; /* length of all windows closed */
 	uint64_t nr_polled;  /* requests of the running poll */
 	uint64_t lost[NR_LOSS_CAUSES];
+	int source_error; /* -errno: the source could not be read as a window closed */
 
 	pthread_t thread;
 	bool has_thread;
@@ -64,6 +65,8 @@ static inline uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* The device, added where it is new; NULL without memory. */
+struct traced *pipeline_device(struct pipeline *p, uint32_t device);
 /* Closes every device's window at end_ns, publishes the profiles, begins the next. */
 void pipeline_close_windows(struct pipeline *p, uint64_t end_ns);
 /* Posts the agent's own cost and losses. */

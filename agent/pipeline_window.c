@@ -7,24 +7,29 @@
 #include "agent/fileset_scan.h"
 #include "agent/pipeline_state.h"
 
-/* What the window itself cannot know. */
-static void fill_profile(struct pipeline *p, const struct traced *t, uint64_t end_ns,
-			 struct profile *profile)
+/* Who and by what, which neither window nor source fills in. */
+static void name_profile(const struct pipeline *p, const struct traced *t, struct profile *profile)
 {
-	/* Real time now less what has passed since: a clock stepped in the window is followed. */
-	uint64_t real_ns = clock_ns(CLOCK_REALTIME) - (clock_ns(CLOCK_MONOTONIC) - end_ns);
-
 	memccpy(profile->host, p->config.host, 0, sizeof(profile->host) - 1);
 	snprintf(profile->device, sizeof(profile->device), "%u:%u", device_major(t->facts.device),
 		 device_minor(t->facts.device));
 	memccpy(profile->device_name, t->facts.name, 0, sizeof(profile->device_name) - 1);
 	profile->source = p->config.source->id;
 	profile->layer = p->config.source_config.layer;
-	profile->end_s = (double)real_ns / 1e9;
-	profile->begin_s = profile->end_s - (double)(end_ns - p->window_begin_ns) / 1e9;
 	profile->lost = t->lost_in_window;
 	profile->quality.coverage_ratio = 1;
 	profile_grade(profile);
+}
+
+static void fill_profile(struct pipeline *p, const struct traced *t, uint64_t end_ns,
+			 struct profile *profile)
+{
+	/* Real time now less what has passed since: a clock stepped in the window is followed. */
+	uint64_t real_ns = clock_ns(CLOCK_REALTIME) - (clock_ns(CLOCK_MONOTONIC) - end_ns);
+
+	profile->end_s = (double)real_ns / 1e9;
+	profile->begin_s = profile->end_s - (double)(end_ns - p->window_begin_ns) / 1e9;
+	name_profile(p, t, profile);
 }
 
 static void publish(struct pipeline *p, struct traced *t, const struct profile *profile,
@@ -76,6 +81,34 @@ static void close_window(struct pipeline *p, struct traced *t, uint64_t end_ns)
 	window_clear(t->window, end_ns);
 }
 
+/* A device's counters, from a source that has no more than those. */
+static void on_profile(void *ctx, uint32_t device, bool is_idle, struct profile *profile)
+{
+	struct pipeline *p = ctx;
+	struct traced *t = NULL;
+
+	for (size_t i = 0; i < p->nr_devices && !t; i++)
+		t = p->devices[i].facts.device == device ? &p->devices[i] : NULL;
+	if (!t && !is_idle)
+		t = pipeline_device(p, device);
+	if (!t)
+		return;
+	name_profile(p, t, profile);
+	if (is_idle && !(t->is_named && sender_wants_profiles(p->config.sender)))
+		board_post_idle(p->config.board, device, profile->end_s);
+	else
+		publish(p, t, profile, is_idle);
+}
+
+static void close_counted(struct pipeline *p)
+{
+	const struct source_profiles to = { .profile = on_profile, .ctx = p };
+	int ret = p->source ? p->config.source->profiles(p->source, &to) : 0;
+
+	if (ret)
+		p->source_error = ret;
+}
+
 void pipeline_set_totals(struct pipeline *p)
 {
 	struct board_totals totals = { .watched_s = (double)p->watched_ns / 1e9,
@@ -121,7 +154,9 @@ void pipeline_close_windows(struct pipeline *p, uint64_t end_ns)
 {
 	reorder_flush(p->reorder, end_ns);
 	place_losses(p);
-	for (size_t i = 0; i < p->nr_devices; i++)
+	if (p->config.source->profiles)
+		close_counted(p);
+	for (size_t i = 0; i < p->nr_devices && !p->config.source->profiles; i++)
 		close_window(p, &p->devices[i], end_ns);
 	p->watched_ns += end_ns - p->window_begin_ns;
 	p->window_begin_ns = end_ns;

@@ -6,7 +6,8 @@
 #include "agent/source.h"
 #include "formats/buf.h"
 
-const struct source_ops *const source_table[] = { &source_bpf, &source_blktrace, NULL };
+const struct source_ops *const source_table[] = { &source_bpf, &source_blktrace,
+						  &source_diskstats, NULL };
 
 static int choose_auto(const struct source_ops **out, struct err *err)
 {

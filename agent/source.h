@@ -11,6 +11,7 @@
 
 #include "formats/err.h"
 #include "formats/ledger.h"
+#include "formats/profile.h"
 #include "formats/request.h"
 
 struct source;
@@ -40,6 +41,16 @@ struct source_sink {
 	void *ctx;
 };
 
+/* What a source that only counts hands over as a window closes. */
+struct source_profiles {
+	/*
+	 * What a device did since it was last told of: all fields but names, source, layer and quality;
+	 * borrowed until it returns. is_idle: nothing was counted and nothing is under way.
+	 */
+	void (*profile)(void *ctx, uint32_t device, bool is_idle, struct profile *p);
+	void *ctx;
+};
+
 struct source_ops {
 	const char *name; /* as --source takes it */
 	uint8_t id;	  /* enum request_source */
@@ -57,14 +68,20 @@ struct source_ops {
 	int64_t (*poll)(struct source *s, const struct source_sink *sink);
 	/* A descriptor that turns readable past the watermark, or -1: poll by timer alone. */
 	int (*fd)(const struct source *s);
-	/* Time spent in the kernel side so far, seconds, estimated; NaN unknown. */
+	/* Time spent in the kernel side so far, seconds, estimated; NaN unknown. NULL: has none. */
 	double (*kernel_cpu_s)(const struct source *s);
 	/* Stops capture, hands over the rest, frees. sink may be NULL. */
 	void (*close)(struct source *s, const struct source_sink *sink);
+	/*
+	 * NULL for a source of requests. One that only counts never calls the sink; it reads its
+	 * counters here, once per window. 0 or -errno: the source is then dead.
+	 */
+	int (*profiles)(struct source *s, const struct source_profiles *to);
 };
 
 extern const struct source_ops source_bpf;
 extern const struct source_ops source_blktrace;
+extern const struct source_ops source_diskstats;
 
 /* In the order that --source auto tries them; NULL at the end. */
 extern const struct source_ops *const source_table[];
