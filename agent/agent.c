@@ -148,8 +148,8 @@ static int open_sender(struct agent *a, struct err *err)
 					.log = a->log };
 
 	/* The kernel counts requests of the device, of everybody. */
-	config.watches_all = a->config->layer == LAYER_DEVICE && !a->config->cgroups.nr &&
-			     !a->source->profiles;
+	config.watches_all =
+		a->config->layer == LAYER_DEVICE && !a->config->cgroups.nr && !a->source->profiles;
 	return sender_new(&a->sender, &config, err);
 }
 
@@ -181,7 +181,8 @@ static int start_pipeline(struct agent *a, struct err *err)
 					  .filesets = a->filesets,
 					  .log = a->log,
 					  .describe = describe,
-					  .read_completed = a->source->profiles ? NULL : device_completed };
+					  .read_completed =
+						  a->source->profiles ? NULL : device_completed };
 	struct pipeline *p;
 	int ret;
 

@@ -368,16 +368,15 @@ json_t *busiest_cgroups(const struct busiest *b, uint32_t device)
 			break;
 		used[best] = true;
 		json_array_append_new(
-			list,
-			json_pack("{s:s,s:f,s:f,s:f,s:f}", "path", b->now.groups[best].path,
-				  "read_bytes_per_s",
-				  (double)b->now.groups[best].change.bytes[0] / b->seconds,
-				  "write_bytes_per_s",
-				  (double)b->now.groups[best].change.bytes[1] / b->seconds,
-				  "reads_per_s",
-				  (double)b->now.groups[best].change.nr[0] / b->seconds,
-				  "writes_per_s",
-				  (double)b->now.groups[best].change.nr[1] / b->seconds));
+			list, json_pack("{s:s,s:f,s:f,s:f,s:f}", "path", b->now.groups[best].path,
+					"read_bytes_per_s",
+					(double)b->now.groups[best].change.bytes[0] / b->seconds,
+					"write_bytes_per_s",
+					(double)b->now.groups[best].change.bytes[1] / b->seconds,
+					"reads_per_s",
+					(double)b->now.groups[best].change.nr[0] / b->seconds,
+					"writes_per_s",
+					(double)b->now.groups[best].change.nr[1] / b->seconds));
 	}
 	return list;
 }

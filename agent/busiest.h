@@ -12,10 +12,10 @@
 
 #include <jansson.h>
 
-#define BUSIEST_NR	   5
-#define BUSIEST_PROCESSES  8192
-#define BUSIEST_CGROUPS	   1024 /* counters of one cgroup on one device count each */
-#define BUSIEST_DEPTH	   16
+#define BUSIEST_NR	  5
+#define BUSIEST_PROCESSES 8192
+#define BUSIEST_CGROUPS	  1024 /* counters of one cgroup on one device count each */
+#define BUSIEST_DEPTH	  16
 
 struct busiest;
 

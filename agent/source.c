@@ -6,7 +6,7 @@
 #include "agent/source.h"
 #include "formats/buf.h"
 
-const struct source_ops *const source_table[] = { &source_bpf, &source_blktrace,
+const struct source_ops *const source_table[] = { &source_bpf, &source_blktrace, &source_tracefs,
 						  &source_diskstats, NULL };
 
 static int choose_auto(const struct source_ops **out, struct err *err)

@@ -81,6 +81,8 @@ struct source_ops {
 
 extern const struct source_ops source_bpf;
 extern const struct source_ops source_blktrace;
+extern const struct source_ops source_tracefs;
+extern const struct source_ops source_diskstats;
 extern const struct source_ops source_diskstats;
 
 /* In the order that --source auto tries them; NULL at the end. */

@@ -207,13 +207,13 @@ static int detail_fill(const struct source *s, const struct disk_counters *chang
 		       struct profile *p)
 {
 	double busy = (double)change->busy_ms / 1e3 / seconds;
-	json_t *detail = json_pack(
-		"{s:i,s:f,s:I,s:{s:f,s:f},s:o,s:o}", "columns", (int)change->nr_columns,
-		"busy_ratio", busy < 1 ? busy : 1, "in_flight_end", (json_int_t)change->in_flight,
-		"merged_per_s", "read", (double)change->merged[OPERATION_READ] / seconds, "write",
-		(double)change->merged[OPERATION_WRITE] / seconds, "processes",
-		busiest_processes(s->busiest), "cgroups",
-		busiest_cgroups(s->busiest, change->device));
+	json_t *detail = json_pack("{s:i,s:f,s:I,s:{s:f,s:f},s:o,s:o}", "columns",
+				   (int)change->nr_columns, "busy_ratio", busy < 1 ? busy : 1,
+				   "in_flight_end", (json_int_t)change->in_flight, "merged_per_s",
+				   "read", (double)change->merged[OPERATION_READ] / seconds,
+				   "write", (double)change->merged[OPERATION_WRITE] / seconds,
+				   "processes", busiest_processes(s->busiest), "cgroups",
+				   busiest_cgroups(s->busiest, change->device));
 	char *text = detail ? json_dumps(detail, JSON_COMPACT) : NULL;
 	int ret = text ? profile_set_detail(p, "diskstats", text) : -ENOMEM;
 
@@ -268,8 +268,7 @@ static int source_diskstats_profiles(struct source *s, const struct source_profi
 		return 0;
 	}
 	/* When the counters were read, by today's offset between the clocks. */
-	end_s = (double)(clock_read_ns(CLOCK_REALTIME) -
-			 (clock_read_ns(CLOCK_MONOTONIC) - at_ns)) /
+	end_s = (double)(clock_read_ns(CLOCK_REALTIME) - (clock_read_ns(CLOCK_MONOTONIC) - at_ns)) /
 		1e9;
 	busiest_read(s->busiest, seconds);
 	for (size_t i = 0; i < nr && !ret; i++) {

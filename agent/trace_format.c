@@ -35,7 +35,8 @@ static bool field_parse(struct trace_field *out, const char *line)
 	const char *begin = line + strcspn(line, ":") + 1, *end = strchr(begin, ';');
 	unsigned int offset, size, is_signed = 0;
 
-	if (!end || sscanf(end, "; offset:%u; size:%u; signed:%u;", &offset, &size, &is_signed) < 2 ||
+	if (!end ||
+	    sscanf(end, "; offset:%u; size:%u; signed:%u;", &offset, &size, &is_signed) < 2 ||
 	    offset > UINT16_MAX || size > UINT16_MAX)
 		return false;
 	*out = (struct trace_field){ .offset = (uint16_t)offset,
@@ -61,12 +62,13 @@ int trace_format_parse(struct trace_format *out, const char *text, struct err *e
 		else if (!strncmp(line, "field:", 6) && f.nr_fields < TRACE_FORMAT_FIELDS &&
 			 !field_parse(&f.fields[f.nr_fields++], line))
 			return err_set(err, EINVAL,
-				       "%s/format: '%.*s': expected field, offset and size", f.event,
-				       (int)strcspn(line, "\n"), line);
+				       "%s/format: '%.*s': expected field, offset and size",
+				       f.event, (int)strcspn(line, "\n"), line);
 		line += strcspn(line, "\n");
 	}
 	if (!f.event[0] || !has_id || !f.nr_fields)
-		return err_set(err, EINVAL, "%s/format: expected a name, an ID and fields", f.event);
+		return err_set(err, EINVAL, "%s/format: expected a name, an ID and fields",
+			       f.event);
 	f.id = (uint16_t)id;
 	*out = f;
 	return 0;

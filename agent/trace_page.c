@@ -14,11 +14,11 @@
 /* An absolute stamp keeps 59 bits; the others are those of the page's stamp. */
 #define STAMP_HIGH_BITS (~0ull << (32 + DELTA_BITS))
 
-#define MISSED_EVENTS (1u << 31)
-#define MISSED_STORED (1u << 30)
-#define COMMIT_MASK   ((1u << 27) - 1)
+#define MISSED_EVENTS	(1u << 31)
+#define MISSED_STORED	(1u << 30)
+#define COMMIT_MASK	((1u << 27) - 1)
 
-#define PAGE_BYTES_MAX (1u << 20)
+#define PAGE_BYTES_MAX	(1u << 20)
 
 uint64_t trace_number(const uint8_t *at, size_t bytes, bool is_big_endian)
 {
@@ -32,8 +32,8 @@ uint64_t trace_number(const uint8_t *at, size_t bytes, bool is_big_endian)
 }
 
 /* Offset and size of a field of the header page: "field: u64 timestamp; offset:0; size:8; ..." */
-static int header_field(const char *text, const char *name, unsigned int *offset, unsigned int *size,
-			struct err *err)
+static int header_field(const char *text, const char *name, unsigned int *offset,
+			unsigned int *size, struct err *err)
 {
 	char want[32];
 
@@ -62,9 +62,9 @@ int trace_page_layout_parse(struct trace_page_layout *out, const char *text, str
 		return -EINVAL;
 	l.page_bytes = l.data_at + data_bytes;
 	if (time_bytes != 8 || (l.commit_bytes != 4 && l.commit_bytes != 8) ||
-	    data_bytes > PAGE_BYTES_MAX || l.data_at > PAGE_BYTES_MAX ||
-	    l.data_at < l.commit_at || l.data_at - l.commit_at < l.commit_bytes ||
-	    l.data_at < l.time_at || l.data_at - l.time_at < time_bytes)
+	    data_bytes > PAGE_BYTES_MAX || l.data_at > PAGE_BYTES_MAX || l.data_at < l.commit_at ||
+	    l.data_at - l.commit_at < l.commit_bytes || l.data_at < l.time_at ||
+	    l.data_at - l.time_at < time_bytes)
 		return err_set(err, EINVAL,
 			       "events/header_page: expected an 8-byte time stamp and a commit "
 			       "word of 4 or 8 bytes before the data, got %u and %u bytes, data "
@@ -83,8 +83,8 @@ int trace_page_open(struct trace_page *p, const struct trace_page_layout *layout
 
 	if (bytes < layout->data_at)
 		return -EBADMSG;
-	commit = trace_number(base + layout->commit_at, layout->commit_bytes,
-			      layout->is_big_endian);
+	commit =
+		trace_number(base + layout->commit_at, layout->commit_bytes, layout->is_big_endian);
 	used = commit & COMMIT_MASK;
 	if (used > bytes - layout->data_at)
 		return -EBADMSG;
@@ -98,8 +98,7 @@ int trace_page_open(struct trace_page *p, const struct trace_page_layout *layout
 	/* Their number, an unsigned long, stands behind the data where there was room for it. */
 	if (p->has_missed && (commit & MISSED_STORED) &&
 	    bytes - layout->data_at - used >= layout->commit_bytes) {
-		p->nr_missed =
-			trace_number(p->end, layout->commit_bytes, layout->is_big_endian);
+		p->nr_missed = trace_number(p->end, layout->commit_bytes, layout->is_big_endian);
 		p->missed_known = true;
 	}
 	return 0;

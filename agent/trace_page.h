@@ -22,7 +22,7 @@
 
 /* Where the parts of a page are, and how the machine that wrote it orders its bytes. */
 struct trace_page_layout {
-	uint32_t time_at;		/* 8 bytes */
+	uint32_t time_at;		  /* 8 bytes */
 	uint32_t commit_at, commit_bytes; /* 4 or 8 */
 	uint32_t data_at;
 	uint32_t page_bytes; /* of the whole page */

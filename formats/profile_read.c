@@ -477,7 +477,7 @@ static double *counted_mean_of(struct profile *p, const struct histogram *h, dou
 	if (h == &p->read.response.stage[STAGE_TOTAL])
 		return &p->read.response.total_mean_s;
 	return h == &p->write.response.stage[STAGE_TOTAL] ? &p->write.response.total_mean_s
-							   : ignored;
+							  : ignored;
 }
 
 static int get_count32(struct reading *r, const json_t *value, uint32_t *out)

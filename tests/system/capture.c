@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -150,7 +151,7 @@ static int run(const char *name, double seconds, double poll_s, const struct sou
 		nanosleep(&pause, NULL);
 		ops->poll(s, &sink);
 	}
-	cpu_s = ops->kernel_cpu_s(s);
+	cpu_s = ops->kernel_cpu_s ? ops->kernel_cpu_s(s) : NAN;
 	ops->close(s, &sink);
 	totals_print(totals, cpu_s);
 	return 0;

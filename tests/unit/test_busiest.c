@@ -101,10 +101,10 @@ static void processes(void)
 	process(12, "writer", 0, 1000);
 	process(13, "reused", 9000, 0);
 	b = opened();
-	process(11, "reader", 3000, 0);	  /* 2000 */
-	process(12, "writer", 0, 9000);	  /* 8000 */
-	process(13, "reused", 500, 0);	  /* less than before: another process */
-	process(14, "new", 4000, 0);	  /* began since */
+	process(11, "reader", 3000, 0); /* 2000 */
+	process(12, "writer", 0, 9000); /* 8000 */
+	process(13, "reused", 500, 0);	/* less than before: another process */
+	process(14, "new", 4000, 0);	/* began since */
 	process(15, "small1", 1, 0);
 	process(16, "small2", 2, 0);
 	busiest_read(b, 2);

@@ -52,8 +52,12 @@ static void columns(void)
 static void other_lines(void)
 {
 	static const char *const bad[] = {
-		"", "\n", "8 0 sda\n", "   8    1 sda1 35486 38030 38030 38030\n",
-		"8 0 sda 1 2 3 4 5 6 7 8 9 10 x\n", "sda 1 2 3 4 5 6 7 8 9 10 11 12 13 14\n",
+		"",
+		"\n",
+		"8 0 sda\n",
+		"   8    1 sda1 35486 38030 38030 38030\n",
+		"8 0 sda 1 2 3 4 5 6 7 8 9 10 x\n",
+		"sda 1 2 3 4 5 6 7 8 9 10 11 12 13 14\n",
 	};
 	struct disk_counters c = { .device = 7 };
 

@@ -590,7 +590,8 @@ static const struct tap_test tests[] = {
 	{ "a locale with a decimal comma changes nothing", german },
 	{ "size classes end where they say", classes },
 	{ "the grade is the worst of what is known", grades },
-	{ "counters leave null what only requests tell, and it is read back", counters_leave_nulls },
+	{ "counters leave null what only requests tell, and it is read back",
+	  counters_leave_nulls },
 	{ "details of several sources stand side by side", details_stand_side_by_side },
 };
 

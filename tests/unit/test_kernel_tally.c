@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <string.h>
+
+#include "agent/kernel_tally.h"
+#include "tests/tap.h"
+
+static uint64_t counted[4]; /* by device */
+
+static int read_count(uint32_t device, uint64_t *out)
+{
+	if (device == 3)
+		return -ENODATA;
+	*out = counted[device];
+	return 0;
+}
+
+static uint64_t missing[4];
+
+static void on_missing(void *ctx, uint32_t device, uint64_t nr)
+{
+	(void)ctx;
+	missing[device] += nr;
+}
+
+static void see(struct kernel_tally *t, uint32_t device, uint64_t completion_ns, int nr)
+{
+	const struct request r = { .device = device, .completion_ns = completion_ns };
+
+	for (int i = 0; i < nr; i++)
+		kernel_tally_seen(t, &r);
+}
+
+static void balance(void)
+{
+	static const uint32_t devices[] = { 1, 2, 3 };
+	struct request passthrough = { .device = 1, .flags = REQUEST_PASSTHROUGH };
+	struct kernel_tally t;
+
+	memset(missing, 0, sizeof(missing));
+	counted[1] = 1000;
+	counted[2] = 5000;
+	kernel_tally_begin(&t, devices, 3, read_count);
+	ok(!kernel_tally_settle(&t, UINT64_MAX, on_missing, NULL));
+	see(&t, 1, 10, 40);
+	kernel_tally_seen(&t, &passthrough);
+	see(&t, 3, 10, 7);
+	see(&t, 9, 10, 7); /* came later */
+	counted[1] += 100;
+	kernel_tally_sample(&t, 20);
+	ok(!kernel_tally_settle(&t, 19, on_missing, NULL));
+	see(&t, 1, 20, 25);
+	see(&t, 1, 21, 30); /* after the sample: not in it */
+	see(&t, 2, 21, 3);
+	counted[1] = 9999; /* nor is this */
+	ok(kernel_tally_settle(&t, 20, on_missing, NULL));
+	ok_eq(missing[1], 100 - 65);
+	ok_eq(missing[2], 0);
+	ok_eq(missing[3], 0);
+	/* told once: the next sample has only what is missing since */
+	counted[1] = 1000 + 100 + 30 + 4;
+	counted[2] += 3;
+	kernel_tally_sample(&t, 30);
+	ok(kernel_tally_settle(&t, 40, on_missing, NULL));
+	ok_eq(missing[1], 35 + 4);
+	ok_eq(missing[2], 0);
+}
+
+static void device_gone(void)
+{
+	static const uint32_t devices[] = { 1 };
+	struct kernel_tally t;
+
+	memset(missing, 0, sizeof(missing));
+	counted[1] = 10;
+	kernel_tally_begin(&t, devices, 1, read_count);
+	t.devices[0].device = 3; /* can no longer be read */
+	kernel_tally_sample(&t, 1);
+	ok(kernel_tally_settle(&t, 1, on_missing, NULL));
+	ok_eq(missing[1] + missing[3], 0);
+}
+
+static const struct tap_test tests[] = {
+	{ "what the kernel counted and nobody saw is missing, and told once", balance },
+	{ "a device that cannot be read any more tells nothing", device_gone },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}
