@@ -74,6 +74,10 @@ static void close_window(struct pipeline *p, struct traced *t, uint64_t end_ns)
 		log_say(p->config.log, LEVEL_WARN, "profile_failed", "device=%s", t->facts.name);
 	else {
 		fill_profile(p, t, end_ns, &profile);
+		if (p->source && p->config.source->detail &&
+		    p->config.source->detail(p->source, t->facts.device, &profile))
+			log_say(p->config.log, LEVEL_WARN, "detail_failed", "device=%s",
+				t->facts.name);
 		publish(p, t, &profile, is_idle);
 	}
 	profile_release(&profile);

@@ -70,6 +70,11 @@ struct source_ops {
 	int (*fd)(const struct source *s);
 	/* Time spent in the kernel side so far, seconds, estimated; NaN unknown. NULL: has none. */
 	double (*kernel_cpu_s)(const struct source *s);
+	/*
+	 * Puts what only this source knows of the device, of the time since it was last asked, into
+	 * source_detail. NULL: knows no more than requests. 0 or -ENOMEM.
+	 */
+	int (*detail)(struct source *s, uint32_t device, struct profile *p);
 	/* Stops capture, hands over the rest, frees. sink may be NULL. */
 	void (*close)(struct source *s, const struct source_sink *sink);
 	/*

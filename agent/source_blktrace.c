@@ -84,6 +84,7 @@ static void disk_free(struct source *s, struct traced_disk *d)
 		return;
 	blktrace_disk_close(&d->disk, s->kernel);
 	relay_merge_release(&d->merge);
+	zfcp_detail_release(&d->zfcp);
 	free(d);
 }
 
@@ -404,6 +405,13 @@ static double source_blktrace_kernel_cpu_s(const struct source *s)
 	return NAN; /* the kernel does not tell, and nothing of it can be run alone */
 }
 
+static int source_blktrace_detail(struct source *s, uint32_t device, struct profile *p)
+{
+	struct traced_disk *d = blktrace_disk_of(s, device);
+
+	return d ? zfcp_detail_tell(&d->zfcp, p) : 0;
+}
+
 void source_blktrace_counts(const struct source *s, struct pairing_counts *out)
 {
 	pairing_counts(s->pairing, out);
@@ -417,5 +425,6 @@ const struct source_ops source_blktrace = {
 	.poll = source_blktrace_poll,
 	.fd = source_blktrace_fd,
 	.kernel_cpu_s = source_blktrace_kernel_cpu_s,
+	.detail = source_blktrace_detail,
 	.close = source_blktrace_close,
 };

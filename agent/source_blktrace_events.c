@@ -79,9 +79,14 @@ void blktrace_on_gap(struct source *s, struct traced_disk *d, uint64_t time_ns)
 static void on_record(struct source *s, struct traced_disk *d, const struct blktrace_record *record)
 {
 	struct block_event e = record->event;
+	struct blktrace_zfcp zfcp;
 
 	if (record->type == BLKTRACE_PROCESS) {
 		tid_cache_note(&s->tids, e.tid, record->comm);
+	} else if (record->type == BLKTRACE_EVENT && e.kind == BLOCK_DRIVER_DATA) {
+		/* Without memory its latencies are missing: its count tells. */
+		if (!blktrace_zfcp(relay_merge_reader(&d->merge), record, &zfcp))
+			zfcp_detail_add(&d->zfcp, &zfcp);
 	} else if (record->type == BLKTRACE_EVENT) {
 		d->events++;
 		e.device = d->disk.device;

@@ -8,12 +8,14 @@
 #include "agent/relay_merge.h"
 #include "agent/source_blktrace.h"
 #include "agent/tid_cache.h"
+#include "agent/zfcp_detail.h"
 
 #define SETTLE_NS 1000000000ull /* between looks for ends that were not seen */
 
 struct traced_disk {
 	struct blktrace_disk disk;
 	struct relay_merge merge;
+	struct zfcp_detail zfcp;
 	bool is_there;		   /* seen by the last scan */
 	bool was_idle;		   /* nothing under way, before this poll */
 	bool has_base;		   /* the kernel counts its requests */

@@ -177,6 +177,8 @@ enum profile_json_style {
 };
 /* Appends the JSON object to out. 0, or -ENOMEM. */
 int profile_to_json(const struct profile *p, enum profile_json_style style, struct buf *out);
+/* Appends a stage's JSON object, as details hold it, in one line. 0, or -ENOMEM. */
+int profile_stage_to_json(const struct histogram *h, struct buf *out);
 /*
  * Reads one JSON object of PROFILE_SCHEMA into an initialized p. -EINVAL with the path of the
  * field that is missing or wrong ("response_time.read.total.count: expected ..."), -ENOMEM.

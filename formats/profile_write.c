@@ -349,3 +349,12 @@ int profile_to_json(const struct profile *p, enum profile_json_style style, stru
 	json_decref(root);
 	return failed ? -ENOMEM : 0;
 }
+
+int profile_stage_to_json(const struct histogram *h, struct buf *out)
+{
+	json_t *root = stage(h, 0, NAN);
+	int failed = !root || json_dump_callback(root, put, out, JSON_COMPACT);
+
+	json_decref(root);
+	return failed ? -ENOMEM : 0;
+}

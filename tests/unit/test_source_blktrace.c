@@ -456,6 +456,70 @@ static void lost_without_counts(void)
 	fake_release(&k);
 }
 
+/* channel and fabric latency of two commands, and one in error */
+static void put_zfcp(struct fake *k, uint16_t flags, uint64_t channel_ns, uint64_t fabric_ns)
+{
+	bool be = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	struct made_record made = { .version = 7,
+				    .is_big_endian = be,
+				    .sequence = ++k->sequence[0],
+				    .time_ns = k->base_ns + k->sequence[0],
+				    .action = 17 | 1ull << 30,
+				    .data_bytes = 24 };
+	uint8_t data[24] = { 0 }, record[128];
+	char path[PATH_LEN + 64];
+	FILE *f;
+
+	blktrace_make_number(data, 4, 1, be);
+	blktrace_make_number(data + 4, 2, flags, be);
+	data[7] = 9;
+	blktrace_make_number(data + 8, 8, channel_ns, be);
+	blktrace_make_number(data + 16, 8, fabric_ns, be);
+	made.data = data;
+	snprintf(path, sizeof(path), "%.200s/block/sda/trace0", k->debugfs);
+	f = fopen(path, "a");
+	if (f) {
+		fwrite(record, 1, blktrace_make(&made, record), f);
+		fclose(f);
+	}
+}
+
+static void zfcp(void)
+{
+	struct profile profile;
+	struct source_sink sink;
+	struct source *s;
+	struct fake k;
+
+	fake_init(&k);
+	sink = sink_of(&k);
+	profile_init(&profile);
+	s = open_source(&k);
+	ok_int(source_blktrace.detail(s, DISK, &profile), 0);
+	ok(!profile.source_detail);
+	put_zfcp(&k, 1, 10000, 300000);
+	put_zfcp(&k, 1, 20000, 500000);
+	put_zfcp(&k, 2, 0, 0);
+	put_zfcp(&k, 0, 0, 0);
+	ok_int(source_blktrace.poll(s, &sink), 0);
+	ok_int(source_blktrace.detail(s, device_make(8, 16), &profile), 0);
+	ok(!profile.source_detail);
+	ok_int(source_blktrace.detail(s, DISK, &profile), 0);
+	ok(profile.source_detail &&
+	   strstr(profile.source_detail,
+		  "\"commands\":4,\"errors\":1,\"unmeasured\":1,"
+		  "\"outbound_max\":9,\"channel\":{\"count\":2,\"mean_s\":1.5"));
+	ok(profile.source_detail && strstr(profile.source_detail, "\"fabric\":{\"count\":2,"));
+	ok(profile.source_detail && strstr(profile.source_detail, "\"max_s\":0.0005"));
+	profile_release(&profile);
+	profile_init(&profile);
+	ok_int(source_blktrace.detail(s, DISK, &profile), 0);
+	ok(!profile.source_detail); /* the next window begins with nothing */
+	profile_release(&profile);
+	source_blktrace.close(s, &sink);
+	fake_release(&k);
+}
+
 /* ---- what stands in the way ---- */
 
 static void refused(struct fake *k, int code, const char *line, const char *log)
@@ -580,6 +644,7 @@ static const struct tap_test tests[] = {
 	{ "losses are told while it runs, once", lost_while_running },
 	{ "what is dropped at the end is lost too", dropped_at_the_end },
 	{ "without the kernel's count, losses are told by events", lost_without_counts },
+	{ "a window's channel and fabric latencies are in its profile", zfcp },
 	{ "a disk that somebody traces is refused, and left alone", busy },
 	{ "a trace that a killed agent left is cleared", left_behind },
 	{ "a failure half way leaves nothing behind", half_way },
