@@ -55,6 +55,7 @@ void profile_init(struct profile *p)
 	p->closed.think_time_mean_s = p->closed.sample_interval_s = NAN;
 	p->open.rate_per_s = p->open.interarrival_mean_s = NAN;
 	p->open.interarrival_scv = p->open.lag1_autocorrelation = NAN;
+	p->open.clock_resolution_s = NAN;
 	direction_init(&p->read);
 	direction_init(&p->write);
 	p->all_sequential_ratio = p->all_stream_ratio = p->all_continuing_ratio = NAN;
@@ -160,6 +161,21 @@ int profile_set_detail(struct profile *p, const char *name, const char *json)
 	free(p->source_detail);
 	p->source_detail = text;
 	return 0;
+}
+
+const char *profile_refused(const struct profile *p, char why[PROFILE_WHY_BYTES])
+{
+	double tick_s = p->open.clock_resolution_s;
+	bool windows = p->open.nr_idc && p->open.idc[0].window_s < tick_s;
+	bool gaps = p->open.interarrival_mean_s < tick_s;
+
+	if (!windows && !gaps)
+		return NULL;
+	snprintf(why, PROFILE_WHY_BYTES,
+		 "The clock of the arrivals counts in steps of %.9g s: %s%s%s cannot be told.",
+		 tick_s, gaps ? "the variation of interarrival times" : "",
+		 gaps && windows ? " and " : "", windows ? "burstiness in shorter windows" : "");
+	return why;
 }
 
 /* One rule of the grade: it holds the grade down to limit for a reason. */

@@ -125,7 +125,8 @@ struct profile {
 	} closed;
 	struct {
 		double rate_per_s, interarrival_mean_s, interarrival_scv, lag1_autocorrelation;
-		struct idc_point *idc; /* owned */
+		double clock_resolution_s; /* of the arrivals; NaN unknown */
+		struct idc_point *idc;	   /* owned */
 		size_t nr_idc;
 	} open;
 
@@ -170,6 +171,12 @@ int profile_set_detail(struct profile *p, const char *name, const char *json);
 
 /* Sets quality from coverage, losses, request counts and what the source cannot know. */
 void profile_grade(struct profile *p);
+
+/*
+ * Why burstiness or the variation of interarrival times is unknown though requests were seen: the
+ * clock is too coarse. Writes one sentence and returns it, or NULL where nothing was refused.
+ */
+const char *profile_refused(const struct profile *p, char why[PROFILE_WHY_BYTES]);
 
 enum profile_json_style {
 	PROFILE_JSON_LINE,   /* one line, for streams and segments */

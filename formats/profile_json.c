@@ -50,6 +50,9 @@ const struct profile_field profile_fields[] = {
 	{ "intensity.open.interarrival_scv", KIND_NUMBER, AT(open.interarrival_scv), POSITIVE },
 	{ "intensity.open.lag1_autocorrelation", KIND_NUMBER, AT(open.lag1_autocorrelation),
 	  .optional = true },
+	{ "intensity.open.clock_resolution_s", KIND_NUMBER, AT(open.clock_resolution_s), POSITIVE,
+	  .optional = true },
+	{ "intensity.open.refused", DERIVED(REFUSED), .optional = true },
 	{ "intensity.open.idc", KIND_IDC, AT(open.idc) },
 
 	{ "request_size.read", KIND_SIZES, AT(read), .operation = OPERATION_READ },

@@ -37,6 +37,7 @@ enum profile_kind {
 /* Values derived from others; NaN or NULL where they are not known. */
 enum profile_derived {
 	DERIVED_DURATION,
+	DERIVED_REFUSED, /* why some of the open intensity is unknown */
 	DERIVED_MIX_READ,
 	DERIVED_MIX_WRITE,
 	DERIVED_PATTERN_READ,

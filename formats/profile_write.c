@@ -210,6 +210,13 @@ static json_t *pattern(double sequential_ratio)
 	return json_string(sequential_ratio >= 0.5 ? "sequential" : "random");
 }
 
+static json_t *refused(const struct profile *p)
+{
+	char why[PROFILE_WHY_BYTES];
+
+	return profile_refused(p, why) ? json_string(why) : json_null();
+}
+
 static json_t *derived(const struct profile *p, enum profile_derived which)
 {
 	uint64_t reads = p->requests[OPERATION_READ], writes = p->requests[OPERATION_WRITE];
@@ -217,6 +224,8 @@ static json_t *derived(const struct profile *p, enum profile_derived which)
 	switch (which) {
 	case DERIVED_DURATION:
 		return number(duration_s(p));
+	case DERIVED_REFUSED:
+		return refused(p);
 	case DERIVED_MIX_READ:
 		return number(share(reads, writes));
 	case DERIVED_MIX_WRITE:

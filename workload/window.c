@@ -98,6 +98,7 @@ void window_reset(struct window *w, uint64_t begin_ns)
 	footprint_clear(&w->cumulative);
 	w->cumulative_incomplete = false;
 	reuse_reset(&w->reuse);
+	w->tick = (struct clock_tick){ 0 };
 }
 
 static int add_pattern(struct window *w, const struct request *r, size_t nr)
@@ -159,6 +160,7 @@ static int add_batch(struct window *w, const struct request *r, size_t nr)
 
 	err |= size_mix_add_many(&w->sizes, r, nr);
 	open_add_many(&w->open, r, nr);
+	clock_tick_add_many(&w->tick, r, nr);
 	idc_add_many(&w->idc, r, nr);
 	err |= closed_add_many(&w->closed, r, nr);
 	err |= latency_add_many(&w->latency, r, nr);
@@ -229,6 +231,7 @@ int window_merge(struct window *dst, const struct window *src)
 		return -EINVAL;
 	err |= size_mix_merge(&dst->sizes, &src->sizes);
 	open_merge(&dst->open, &src->open);
+	clock_tick_merge(&dst->tick, &src->tick);
 	idc_merge(&dst->idc, &src->idc);
 	err |= closed_merge(&dst->closed, &src->closed);
 	err |= latency_merge(&dst->latency, &src->latency);

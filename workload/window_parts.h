@@ -5,6 +5,7 @@
 #ifndef WORKLOAD_WINDOW_PARTS_H
 #define WORKLOAD_WINDOW_PARTS_H
 
+#include "workload/clock_tick.h"
 #include "workload/closed.h"
 #include "workload/fileset.h"
 #include "workload/footprint.h"
@@ -30,6 +31,7 @@ struct window {
 
 	struct closed closed;
 	struct open open;
+	struct clock_tick tick; /* since the last reset */
 	struct idc idc;
 	struct size_mix sizes;
 	struct latency latency;

@@ -20,6 +20,23 @@ static void profile_counts(const struct window *w, struct profile *p)
 	p->own_requests = w->own_requests;
 }
 
+/* What the clock of the arrivals is too coarse for is unknown. */
+static void refuse_below_tick(const struct window *w, struct profile *p)
+{
+	p->open.clock_resolution_s = clock_tick_resolution_s(&w->tick);
+	for (size_t i = 0; i < p->open.nr_idc; i++)
+		if (clock_tick_hides(&w->tick, p->open.idc[i].window_s))
+			p->open.idc[i].idc = NAN;
+	if (clock_tick_hides(&w->tick, p->open.interarrival_mean_s)) {
+		p->open.interarrival_scv = NAN;
+		p->open.lag1_autocorrelation = NAN;
+	}
+	if (clock_tick_timeless(&w->tick)) {
+		p->open.rate_per_s = NAN;
+		p->open.interarrival_mean_s = NAN;
+	}
+}
+
 static int profile_intensity(const struct window *w, uint64_t end_ns, struct profile *p)
 {
 	struct idc_point *points = malloc(IDC_NR_SCALES * sizeof(*points));
@@ -37,6 +54,7 @@ static int profile_intensity(const struct window *w, uint64_t end_ns, struct pro
 	p->open.interarrival_mean_s = open_interarrival_mean_s(&w->open);
 	p->open.interarrival_scv = open_interarrival_scv(&w->open);
 	p->open.lag1_autocorrelation = open_lag1_autocorrelation(&w->open);
+	refuse_below_tick(w, p);
 	p->closed.clients_mean = closed_clients_mean(&w->closed, end_ns);
 	p->closed.in_flight_mean = closed_in_flight_mean(&w->closed, end_ns);
 	p->closed.think_time_mean_s = closed_think_time_mean_s(&w->closed);

@@ -86,6 +86,7 @@ static void print_requests(const struct profile *p, FILE *out)
 static void print_intensity(const struct profile *p, FILE *out)
 {
 	char a[UNITS_BYTES], b[UNITS_BYTES], c[UNITS_BYTES], span[UNITS_BYTES];
+	char why[PROFILE_WHY_BYTES];
 	const char *comma = "";
 
 	units_time(p->open.interarrival_mean_s, span);
@@ -99,6 +100,8 @@ static void print_intensity(const struct profile *p, FILE *out)
 		comma = ", ";
 	}
 	fprintf(out, "%s\n", p->open.nr_idc ? "" : "-");
+	if (profile_refused(p, why))
+		fprintf(out, "                %s\n", why);
 	units_time(p->closed.think_time_mean_s, span);
 	fprintf(out, "  concurrency   %s in flight on average, %s clients",
 		units_count(p->closed.in_flight_mean, a), units_count(p->closed.clients_mean, b));

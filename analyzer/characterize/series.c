@@ -194,6 +194,17 @@ static uint64_t lost_in(const struct series *s, uint64_t begin, uint64_t end)
 	return (uint64_t)(sum + 0.5);
 }
 
+/* What no foreign trace says, and what only traces of the block layer do. */
+static void leave_unknown(struct profile *p)
+{
+	if (p->source != SOURCE_IMPORT)
+		return;
+	p->unknown |= UNKNOWN_KERNEL_THREAD | UNKNOWN_OWN;
+	if (p->read.response.stage[STAGE_DEVICE].nr == 0 &&
+	    p->write.response.stage[STAGE_DEVICE].nr == 0 && !p->errors && !p->requeues)
+		p->unknown |= UNKNOWN_ERRORS | UNKNOWN_REQUEUES;
+}
+
 static void describe(const struct series *s, struct profile *p)
 {
 	const struct scan_stream *st = s->last;
@@ -276,6 +287,7 @@ int series_close(struct series *s, uint64_t window_ns, bool at_end, struct profi
 		status = window_profile(s->window, end, p);
 		p->begin_s = (double)s->begin_ns / 1e9;
 		p->end_s = (double)end / 1e9;
+		leave_unknown(p);
 		p->lost = lost_in(s, s->begin_ns, end);
 		p->quality.coverage_ratio =
 			watched ? (double)watched / (double)(end - s->begin_ns) : 1;
