@@ -9,6 +9,7 @@
 
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/qpn_analysis.h"
 #include "analyzer/cmd/qpn_calibrate.h"
 #include "analyzer/cmd/qpn_model.h"
 #include "analyzer/cmd/qpn_weights.h"
@@ -27,7 +28,7 @@ struct options {
 	const char *method;
 	bool quantiles;
 	double precision, model_time;
-	uint64_t seed, threads, replications, max_events;
+	uint64_t seed, threads, replications, max_events, points;
 };
 
 /* "k=v" of --set; v is an expression without parameters. Names are owned by the caller. */
@@ -198,11 +199,33 @@ static bool is_analytic(const struct options *o)
 	return !strcmp(o->method, "mva") || !strcmp(o->method, "mva-approximate");
 }
 
+static bool is_transient(const struct options *o)
+{
+	return !strcmp(o->method, "transient");
+}
+
+static int transient(const struct cli *cli, const struct net *n, const struct options *o,
+		     struct err *err)
+{
+	struct transient_options t = { .model_time = o->model_time,
+				       .nr_points = (unsigned)o->points,
+				       .nr_replications = (unsigned)o->replications,
+				       .nr_threads = (unsigned)o->threads,
+				       .seed = o->seed };
+
+	return qpn_transient(cli, n, &t, err);
+}
+
 static const char *bad_options(const struct options *o)
 {
 	if (strcmp(o->method, "batch-means") && strcmp(o->method, "replications") &&
-	    !is_analytic(o))
-		return "--method: expected batch-means, replications, mva or mva-approximate";
+	    strcmp(o->method, "bounds") && !is_transient(o) && !is_analytic(o))
+		return "--method: expected batch-means, replications, mva, mva-approximate, "
+		       "bounds or transient";
+	if (is_transient(o) && !(o->model_time > 0))
+		return "--method transient: expected --model-time, how long to look";
+	if (o->points < 1 || o->points > TRANSIENT_MAX_POINTS)
+		return "--points: expected 1 to 10000";
 	if (!(o->precision > 0 && o->precision < 1))
 		return "--precision: expected a number between 0 and 1";
 	if (!(o->model_time >= 0))
@@ -222,11 +245,13 @@ static int solve(struct cli *cli)
 			     .precision = 0.01,
 			     .seed = 1,
 			     .replications = 16,
-			     .max_events = 2000000000 };
+			     .max_events = 2000000000,
+			     .points = 20 };
 	const struct cli_option options[] = {
 		CLI_LIST("set", 0, "NAME=VALUE", &o.set, "change a parameter of the net"),
 		CLI_STRING("method", 'm', "METHOD", &o.method,
-			   "batch-means (default), replications, mva or mva-approximate"),
+			   "batch-means (default), replications, mva, mva-approximate, bounds or "
+			   "transient"),
 		CLI_DOUBLE("precision", 'p', "P", &o.precision,
 			   "run until every mean is known to P, relative, at 95 % (default 0.01)"),
 		CLI_LIST("of", 0, "NAME", &o.wanted,
@@ -236,6 +261,8 @@ static int solve(struct cli *cli)
 		CLI_DOUBLE("model-time", 't', "T", &o.model_time,
 			   "run (each replication) for T of the net's time instead"),
 		CLI_U64("replications", 0, "N", &o.replications, "at least N (default 16)"),
+		CLI_U64("points", 0, "N", &o.points,
+			"transient: intervals of the model time (default 20)"),
 		CLI_U64("max-events", 0, "N", &o.max_events,
 			"stop after N events whatever the precision (default 2e9)"),
 		CLI_U64("seed", 's', "N", &o.seed, "of the random numbers (default 1)"),
@@ -257,6 +284,10 @@ static int solve(struct cli *cli)
 	if (!load_net(&n, cli->argv[0], &o.set, &err)) {
 		if (is_analytic(&o))
 			analyse(cli, n, &o, &err);
+		else if (!strcmp(o.method, "bounds"))
+			qpn_bounds(cli, n, &err);
+		else if (is_transient(&o))
+			transient(cli, n, &o, &err);
 		else
 			simulate(cli, n, &o, &err);
 	}

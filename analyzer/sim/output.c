@@ -7,6 +7,9 @@
 
 #include "analyzer/sim/output.h"
 
+/* Squared standard errors, the best truncation's beside that of none. */
+#define MSER_GAIN 0.75
+
 static const struct interval unknown = { NAN, NAN, NAN };
 
 /* Sums of a ratio over samples. Two passes: the residuals need the ratio. */
@@ -280,10 +283,13 @@ static double level(const struct qpn_sample *x, uint32_t slot)
 	return x->slots[slot].population / x->duration;
 }
 
-/* The truncation that gives the least squared standard error of the rest, for one slot. */
+/*
+ * The truncation that gives the least squared standard error of the rest, for one slot; none where
+ * that gains little: it would be the one whose variance happens to look small.
+ */
 static size_t mser(const struct qpn_sample *x, size_t nr, uint32_t slot)
 {
-	double sum = 0, squares = 0, best = INFINITY;
+	double sum = 0, squares = 0, best = INFINITY, all = 0;
 	size_t at = 0;
 
 	/* Centred on the last value, so that the squares do not cancel. */
@@ -297,8 +303,9 @@ static size_t mser(const struct qpn_sample *x, size_t nr, uint32_t slot)
 			best = e;
 			at = i;
 		}
+		all = e;
 	}
-	return at;
+	return best < MSER_GAIN * all ? at : 0;
 }
 
 size_t sample_warm_up(const struct qpn_sample *x, size_t nr)
