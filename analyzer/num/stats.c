@@ -53,6 +53,48 @@ double stats_quantile(const double *sorted, size_t nr, double q)
 	return sorted[i] + (at - low) * (sorted[i + 1] - sorted[i]);
 }
 
+static void swap(struct stats_weighted *a, struct stats_weighted *b)
+{
+	struct stats_weighted t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+double stats_weighted_median(struct stats_weighted *v, size_t nr)
+{
+	size_t first = 0, end = nr;
+	double want = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		want += v[i].weight / 2;
+	while (end - first > 1) {
+		double pivot = v[first + (end - first) / 2].value, below = 0, equal = 0;
+		size_t low = first, at = first, high = end;
+
+		/* Below the pivot [first, low), equal [low, at), unseen [at, high), above [high, end). */
+		while (at < high) {
+			if (v[at].value < pivot) {
+				below += v[at].weight;
+				swap(&v[at++], &v[low++]);
+			} else if (v[at].value > pivot) {
+				swap(&v[at], &v[--high]);
+			} else {
+				equal += v[at++].weight;
+			}
+		}
+		if (want <= below && low > first) {
+			end = low;
+		} else if (want > below + equal && high < end) {
+			want -= below + equal;
+			first = high;
+		} else {
+			return pivot;
+		}
+	}
+	return nr ? v[first].value : NAN;
+}
+
 struct t_test stats_paired_t(const double *a, const double *b, size_t nr)
 {
 	struct t_test test = { .t = NAN, .p = NAN, .df = nr ? nr - 1 : 0 };

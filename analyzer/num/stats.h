@@ -13,6 +13,14 @@ void stats_sort(double *v, size_t nr);
 /* Quantile q in [0, 1] of a sorted array, straight lines between order statistics (R type 7). */
 double stats_quantile(const double *sorted, size_t nr, double q);
 
+struct stats_weighted {
+	double value, weight;
+};
+/*
+ * The least value with at least half of the weight at or below it. Reorders v; O(nr) on average.
+ */
+double stats_weighted_median(struct stats_weighted *v, size_t nr);
+
 struct t_test {
 	double t, p; /* p two-sided; NaN where the differences do not vary */
 	size_t df;

@@ -102,7 +102,6 @@ static int tree_new(struct cart_tree **out, const struct cart *c, size_t minspli
 				      .data = c->in->train,
 				      .y = c->in->train->y,
 				      .order = c->order,
-				      .criterion = GROW_SQUARES,
 				      .min_split = minsplit,
 				      .min_bucket = (size_t)fmax(1, rint((double)minsplit / 3)),
 				      .max_depth = MAX_DEPTH };
@@ -243,7 +242,7 @@ static int cart_extract(void *sweep, const double *p, struct model *m)
 
 	if (root)
 		return (int)root;
-	m->is_forest = true;
+	m->form = MODEL_FOREST;
 	root = copy(&m->forest, t, c->in->schema, 0, p[CP] * t->grown.nodes[0].risk);
 	return root < 0 ? (int)root : forest_add_root(&m->forest, (int32_t)root);
 }

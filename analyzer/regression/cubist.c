@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * M5 and Cubist (Quinlan 1992, 1993; seed 004, section 3.2). Cubist is a committee of model trees, member
- * t+1 fitted to 2y - f_t(x), averaged, and corrected by the nearest training rows; M5 is its single
- * tree without neighbours. One committee serves every smaller one; a committee whose trees are all
- * smaller than nsplits serves every such nsplits; neighbours cost no refit.
+ * M5 and Cubist (Quinlan 1992, 1993; seed 004, section 3.2; Cubist 2.07). Cubist is a committee of sets of
+ * rules, member t+1 made for 2y - f_t(x), averaged, and corrected by the nearest training rows; M5
+ * is its first member without neighbours. One committee serves every smaller one; one whose trees
+ * all have fewer leaves than nsplits serves every nsplits that asks for as many rows to a rule;
+ * neighbours cost no refit.
  */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/regression/m5_tree.h"
+#include "analyzer/regression/m5_rules.h"
 #include "analyzer/regression/technique.h"
 
 enum { NSPLITS, NTREES, NINSTANCES };
 
 struct member {
-	struct m5_tree *tree;
-	double *at_train, *at_rows; /* its predictions, cut to floor and ceiling */
+	struct rules rules;	    /* one set */
+	size_t natural;		    /* leaves the tree had before nsplits was looked at */
+	double *at_train, *at_rows; /* sums of the members' predictions up to here */
 	double *corrected; /* of the committee up to here: [k] x nr_rows, k neighbours; NULL yet */
 };
 
 struct committee {
-	size_t nsplits;
+	size_t least_cover, max_leaves;
 	struct member *members;
 	size_t nr;
 	double *target; /* of the next member */
@@ -31,37 +33,18 @@ struct committee {
 struct cubist {
 	const struct sweep_input *in;
 	bool single; /* m5 */
-	struct design design;
-	uint32_t *order;
+	struct m5_ground ground;
 	double *train_rows;
-	double floor, ceiling;
-	struct committee **committees; /* the first has no limit of splits */
+	struct nearest *near; /* per row to predict; NULL until asked for */
+	struct committee **committees;
 	size_t nr_committees;
 	uint64_t nr_fits;
 };
 
-/* One range beyond the training responses on either side, but not across 0. */
-static void limits(struct cubist *c)
-{
-	const struct dataset *d = c->in->train;
-	double low = d->y[0], high = d->y[0];
-
-	for (size_t i = 0; i < d->nr_rows; i++) {
-		low = fmin(low, d->y[i]);
-		high = fmax(high, d->y[i]);
-	}
-	c->floor = low - (high - low);
-	c->ceiling = high + (high - low);
-	if (low >= 0 && c->floor < 0)
-		c->floor = 0;
-	if (high <= 0 && c->ceiling > 0)
-		c->ceiling = 0;
-}
-
 static void committee_free(struct committee *k)
 {
 	for (size_t i = 0; k && i < k->nr; i++) {
-		m5_tree_free(k->members[i].tree);
+		rules_release(&k->members[i].rules);
 		free(k->members[i].at_train);
 		free(k->members[i].at_rows);
 		free(k->members[i].corrected);
@@ -79,10 +62,12 @@ static void cubist_close(void *sweep)
 
 	for (size_t i = 0; i < c->nr_committees; i++)
 		committee_free(c->committees[i]);
+	for (size_t i = 0; c->near && i < c->in->nr_rows; i++)
+		nearest_release(&c->near[i]);
+	free(c->near);
 	free(c->committees);
-	free(c->order);
 	free(c->train_rows);
-	design_release(&c->design);
+	m5_ground_release(&c->ground);
 	free(c);
 }
 
@@ -95,22 +80,21 @@ static int cubist_open(void **sweep, const struct technique *t, const struct swe
 		return -ENOMEM;
 	c->in = in;
 	c->single = t == &technique_m5;
-	err = design_init(&c->design, in->schema, in->train);
+	err = m5_ground_init(&c->ground, in->schema, in->train);
 	if (!err) {
-		c->order = grow_order(in->schema, in->train);
 		c->train_rows = dataset_rows(in->train);
-		err = c->order && c->train_rows ? 0 : -ENOMEM;
+		err = c->train_rows ? 0 : -ENOMEM;
 	}
 	if (err) {
 		cubist_close(c);
 		return err;
 	}
-	limits(c);
 	*sweep = c;
 	return 0;
 }
 
-static int committee_new(struct cubist *c, size_t nsplits, struct committee **out)
+static int committee_new(struct cubist *c, size_t least_cover, size_t max_leaves,
+			 struct committee **out)
 {
 	struct committee **grown =
 		reallocarray(c->committees, c->nr_committees + 1, sizeof(*grown));
@@ -122,7 +106,8 @@ static int committee_new(struct cubist *c, size_t nsplits, struct committee **ou
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		return -ENOMEM;
-	k->nsplits = nsplits;
+	k->least_cover = least_cover;
+	k->max_leaves = max_leaves;
 	k->target = calloc(c->in->train->nr_rows + 1, sizeof(*k->target));
 	if (!k->target) {
 		free(k);
@@ -134,19 +119,26 @@ static int committee_new(struct cubist *c, size_t nsplits, struct committee **ou
 	return 0;
 }
 
-static void predict_member(const struct cubist *c, const struct committee *k,
-			   const struct m5_tree *t, const double *rows, size_t nr, double *out)
+static int make_rules(struct cubist *c, const struct committee *k, struct member *m)
+{
+	struct m5_tree *tree = NULL;
+	int err = m5_tree_new(&tree, &c->ground, k->target, k->least_cover, k->max_leaves,
+			      &m->natural);
+
+	if (!err)
+		err = m5_rules(&m->rules, tree);
+	m5_tree_free(tree);
+	return err;
+}
+
+static void add_to(double *sum, const double *v, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
-		out[i] = fmin(c->ceiling,
-			      fmax(c->floor,
-				   m5_tree_predict(t, c->in->schema, &c->design,
-						   rows + i * c->in->schema->nr, k->nsplits)));
+		sum[i] += v[i];
 }
 
 static int add_member(struct cubist *c, struct committee *k)
 {
-	struct m5_config config = { c->in->schema, c->in->train, k->target, c->order, &c->design };
 	struct member *grown = reallocarray(k->members, k->nr + 1, sizeof(*grown)), *m;
 	size_t n = c->in->train->nr_rows;
 	int err;
@@ -154,85 +146,111 @@ static int add_member(struct cubist *c, struct committee *k)
 	if (!grown)
 		return -ENOMEM;
 	k->members = grown;
-	m = &k->members[k->nr];
+	m = &k->members[k->nr++];
 	*m = (struct member){ 0 };
-	err = m5_tree_new(&m->tree, &config);
-	if (err)
-		return err;
-	k->nr++;
-	c->nr_fits++;
 	m->at_train = calloc(n + 1, sizeof(*m->at_train));
 	m->at_rows = calloc(c->in->nr_rows + 1, sizeof(*m->at_rows));
-	if (!m->at_train || !m->at_rows)
-		return -ENOMEM;
-	predict_member(c, k, m->tree, c->train_rows, n, m->at_train);
-	predict_member(c, k, m->tree, c->in->rows, c->in->nr_rows, m->at_rows);
+	err = m->at_train && m->at_rows ? make_rules(c, k, m) : -ENOMEM;
+	if (err)
+		return err;
+	c->nr_fits++;
+	rules_predict(&m->rules, c->in->schema, c->train_rows, n, m->at_train);
+	rules_predict(&m->rules, c->in->schema, c->in->rows, c->in->nr_rows, m->at_rows);
 	for (size_t i = 0; i < n; i++)
 		k->target[i] = 2 * c->in->train->y[i] - m->at_train[i];
+	if (k->nr > 1) {
+		add_to(m->at_train, m[-1].at_train, n);
+		add_to(m->at_rows, m[-1].at_rows, c->in->nr_rows);
+	}
 	return 0;
 }
 
-/* The committee for nsplits with ntrees members at least. */
-static int committee_of(struct cubist *c, size_t nsplits, size_t ntrees, struct committee **out)
+static int find_or_make(struct cubist *c, size_t least_cover, size_t max_leaves,
+			struct committee **out)
 {
-	struct committee *k = NULL;
-	int err = c->nr_committees ? 0 : committee_new(c, SIZE_MAX - 1, &k);
+	for (size_t i = 0; i < c->nr_committees; i++) {
+		*out = c->committees[i];
+		if ((*out)->least_cover == least_cover && (*out)->max_leaves == max_leaves)
+			return 0;
+	}
+	return committee_new(c, least_cover, max_leaves, out);
+}
 
-	/* While no tree without limit has more splits, the limit changes nothing. */
-	for (size_t i = 0; i < ntrees && !err; i++) {
-		k = c->committees[0];
+/* The committee for nsplits with ntrees members at least. */
+static int committee_of(struct cubist *c, double nsplits, size_t ntrees, struct committee **out)
+{
+	size_t least_cover = m5_least_cover(&c->ground, nsplits);
+	struct committee *k;
+	bool limited = false;
+	int err = find_or_make(c, least_cover, SIZE_MAX, &k);
+
+	/* While no tree without limit has more leaves, the limit changes nothing. */
+	for (size_t i = 0; i < ntrees && !err && !limited; i++) {
 		if (i == k->nr)
 			err = add_member(c, k);
-		if (err || k->members[i].tree->nr_splits <= nsplits)
-			continue;
-		k = NULL;
-		break;
+		limited = !err && (double)k->members[i].natural > nsplits;
 	}
-	for (size_t i = 1; !err && !k && i < c->nr_committees; i++)
-		if (c->committees[i]->nsplits == nsplits)
-			k = c->committees[i];
-	if (!err && !k)
-		err = committee_new(c, nsplits, &k);
+	if (!err && limited)
+		err = find_or_make(c, least_cover, (size_t)nsplits, &k);
 	while (!err && k->nr < ntrees)
 		err = add_member(c, k);
 	*out = k;
 	return err;
 }
 
-static void mean_of(const struct committee *k, size_t ntrees, bool train, size_t nr, double *out)
+static void mean_of(const double *sum, size_t ntrees, size_t nr, double *out)
 {
-	for (size_t i = 0; i < nr; i++) {
-		double sum = 0;
-
-		for (size_t t = 0; t < ntrees; t++)
-			sum += train ? k->members[t].at_train[i] : k->members[t].at_rows[i];
-		out[i] = ntrees > 1 ? sum / (double)ntrees : sum;
-	}
+	for (size_t i = 0; i < nr; i++)
+		out[i] = ntrees > 1 ? sum[i] / (double)ntrees : sum[i];
 }
 
-/* Predictions of the first ntrees members with 0, 1, ... NEIGHBOURS_MAX neighbours. */
+/* The training rows nearest to each row to predict: the same for every committee. */
+static int find_nearest(struct cubist *c)
+{
+	size_t n = c->in->train->nr_rows, nr = c->in->nr_rows;
+	double *scratch = calloc(n + 1, sizeof(*scratch)), *none = calloc(n + 1, sizeof(*none));
+	struct neighbours all = { 0 };
+	int err = scratch && none ? 0 : -ENOMEM;
+
+	if (!err) {
+		c->near = calloc(nr + 1, sizeof(*c->near));
+		err = c->near ? 0 : -ENOMEM;
+	}
+	if (!err)
+		err = neighbours_init(&all, c->in->schema, c->in->train, NEIGHBOURS_MAX, none);
+	for (size_t i = 0; i < nr && !err; i++)
+		err = nearest_find(&c->near[i], &all, c->in->rows + i * c->in->schema->nr, scratch);
+	neighbours_release(&all);
+	free(scratch);
+	free(none);
+	return err;
+}
+
+/* Predictions of the first ntrees members with 1, ... NEIGHBOURS_MAX neighbours. */
 static int correct(struct cubist *c, struct committee *k, size_t ntrees)
 {
 	size_t n = c->in->train->nr_rows, nr = c->in->nr_rows;
-	double *fitted = calloc(2 * n + 1, sizeof(*fitted)), *scratch = fitted + n;
+	const struct member *m = &k->members[ntrees - 1];
+	double *shift = calloc(n + 1, sizeof(*shift));
 	double *out = calloc((NEIGHBOURS_MAX + 1) * nr + 1, sizeof(*out));
-	struct neighbours near = { 0 };
-	int err = fitted && out ? 0 : -ENOMEM;
+	int err = shift && out ? 0 : -ENOMEM;
 
+	if (!err && !c->near)
+		err = find_nearest(c);
 	if (!err) {
-		mean_of(k, ntrees, true, n, fitted);
-		mean_of(k, ntrees, false, nr, out);
-		err = neighbours_init(&near, c->in->schema, c->in->train, NEIGHBOURS_MAX, fitted);
+		mean_of(m->at_train, ntrees, n, shift);
+		mean_of(m->at_rows, ntrees, nr, out);
 	}
+	for (size_t i = 0; i < n && !err; i++)
+		shift[i] = c->in->train->y[i] - shift[i];
 	for (size_t i = 0; i < nr && !err; i++) {
-		double shift[NEIGHBOURS_MAX];
+		double by[NEIGHBOURS_MAX];
 
-		neighbours_shifts(&near, c->in->rows + i * c->in->schema->nr, scratch, shift);
+		nearest_shifts(&c->near[i], shift, by);
 		for (size_t j = 0; j < NEIGHBOURS_MAX; j++)
-			out[(j + 1) * nr + i] = out[i] + shift[j];
+			out[(j + 1) * nr + i] = out[i] + by[j];
 	}
-	neighbours_release(&near);
-	free(fitted);
+	free(shift);
 	if (err)
 		free(out);
 	else
@@ -246,12 +264,12 @@ static int cubist_predict(void *sweep, const double *p, double *out)
 	size_t ntrees = c->single ? 1 : (size_t)p[NTREES], nr = c->in->nr_rows;
 	size_t near = c->single ? 0 : (size_t)p[NINSTANCES];
 	struct committee *k;
-	int err = committee_of(c, (size_t)p[NSPLITS], ntrees, &k);
+	int err = committee_of(c, p[NSPLITS], ntrees, &k);
 
 	if (err)
 		return err;
 	if (!near) {
-		mean_of(k, ntrees, false, nr, out);
+		mean_of(k->members[ntrees - 1].at_rows, ntrees, nr, out);
 		return 0;
 	}
 	if (!k->members[ntrees - 1].corrected)
@@ -268,16 +286,14 @@ static int cubist_extract(void *sweep, const double *p, struct model *m)
 	unsigned int near = c->single ? 0 : (unsigned int)p[NINSTANCES];
 	double *fitted = calloc(n + 1, sizeof(*fitted));
 	struct committee *k;
-	int err = fitted ? committee_of(c, (size_t)p[NSPLITS], ntrees, &k) : -ENOMEM;
+	int err = fitted ? committee_of(c, p[NSPLITS], ntrees, &k) : -ENOMEM;
 
-	m->is_forest = true;
-	m->forest.floor = c->floor;
-	m->forest.ceiling = c->ceiling;
+	m->form = MODEL_RULES;
+	m->rules.fallback = c->ground.mean;
 	for (size_t t = 0; t < ntrees && !err; t++)
-		err = m5_tree_copy(&m->forest, k->members[t].tree, c->in->schema, &c->design,
-				   k->nsplits);
+		err = rules_append(&m->rules, &k->members[t].rules, c->in->schema);
 	if (!err && near) {
-		mean_of(k, ntrees, true, n, fitted);
+		mean_of(k->members[ntrees - 1].at_train, ntrees, n, fitted);
 		err = neighbours_init(&m->neighbours, c->in->schema, c->in->train, near, fitted);
 	}
 	free(fitted);
@@ -322,7 +338,7 @@ static const struct parameter parameters[] = {
 
 const struct technique technique_m5 = {
 	.name = "m5",
-	.summary = "a tree with a linear model in each leaf",
+	.summary = "rules with a linear model each",
 	.speed = 4,
 	.simplicity = 3,
 	.search_ratio = 5,
@@ -332,7 +348,7 @@ const struct technique technique_m5 = {
 
 const struct technique technique_cubist = {
 	.name = "cubist",
-	.summary = "a committee of model trees, corrected by near training rows",
+	.summary = "a committee of sets of rules, corrected by near training rows",
 	.speed = 1,
 	.simplicity = 1,
 	.search_ratio = 300,

@@ -58,8 +58,8 @@ static void neighbours(const struct neighbours *n, struct buf *out)
 		   "\t\tdouble d = a[v] > b[v] ? a[v] - b[v] : b[v] - a[v];\n\n"
 		   "\t\tif (scale[v] < 0)\n\t\t\tsum += d != 0 ? -scale[v] : 0;\n"
 		   "\t\telse\n\t\t\tsum += d * scale[v] < 1 ? d * scale[v] : 1;\n\t}\n"
-		   "\t/* to a multiple of 1/1024, halves to even */\n"
-		   "\treturn (sum * 1024 + 0x1.8p52 - 0x1.8p52) / 1024;\n}\n\n",
+		   "\t/* to a multiple of 1/16, halves to even */\n"
+		   "\treturn (sum * 16 + 0x1.8p52 - 0x1.8p52) / 16;\n}\n\n",
 		   n->nr_vars);
 	buf_printf(out,
 		   "static double correction(const double *x)\n{\n"
@@ -88,10 +88,12 @@ int model_export_c(const struct model *m, const char *name, struct buf *out)
 	if (m->neighbours.k)
 		neighbours(&m->neighbours, out);
 	buf_printf(out, "double %s(const double *x)\n{\n\tdouble sum = 0;\n", name);
-	if (m->is_forest)
+	if (m->form == MODEL_TERMS)
+		terms_export(&m->terms, &m->schema, out);
+	else if (m->form == MODEL_FOREST)
 		forest_export(&m->forest, &m->schema, out);
 	else
-		terms_export(&m->terms, &m->schema, out);
+		rules_export(&m->rules, &m->schema, out);
 	if (m->neighbours.k)
 		buf_printf(out, "\tsum += correction(x);\n");
 	buf_printf(out, "\treturn %s;\n}\n", m->schema.log ? "exp(sum)" : "sum");

@@ -9,8 +9,6 @@
 void forest_init(struct forest *f)
 {
 	memset(f, 0, sizeof(*f));
-	f->floor = -INFINITY;
-	f->ceiling = INFINITY;
 }
 
 void forest_release(struct forest *f)
@@ -18,7 +16,6 @@ void forest_release(struct forest *f)
 	free(f->roots);
 	free(f->nodes);
 	free(f->levels);
-	free(f->linear);
 	forest_init(f);
 }
 
@@ -61,14 +58,6 @@ int64_t forest_add_levels(struct forest *f, const uint8_t *levels, size_t nr)
 	return (int64_t)at;
 }
 
-int forest_add_linear(struct forest *f, const struct linear_part *part)
-{
-	if (grow(&f->linear, &f->cap_linear, f->nr_linear, 1, sizeof(*f->linear)))
-		return -ENOMEM;
-	f->linear[f->nr_linear++] = *part;
-	return 0;
-}
-
 int forest_add_root(struct forest *f, int32_t root)
 {
 	int32_t *roots = reallocarray(f->roots, f->nr_trees + 1, sizeof(*roots));
@@ -86,7 +75,6 @@ static double predict_one(const struct forest *f, const struct schema *s, const 
 
 	for (size_t t = 0; t < f->nr_trees; t++) {
 		const struct tree_node *node = &f->nodes[f->roots[t]];
-		double value;
 
 		while (node->left >= 0) {
 			const struct variable *v = &s->variables[node->variable];
@@ -94,13 +82,7 @@ static double predict_one(const struct forest *f, const struct schema *s, const 
 			node = &f->nodes[tree_left(f, node, v, x[node->variable]) ? node->left
 										  : node->right];
 		}
-		value = node->value;
-		for (uint32_t k = 0; k < node->nr_linear; k++) {
-			const struct linear_part *part = &f->linear[node->linear_at + k];
-
-			value += part->coefficient * design_value(&part->column, x);
-		}
-		sum += fmin(f->ceiling, fmax(f->floor, value));
+		sum += node->value;
 	}
 	return f->nr_trees > 1 ? sum / (double)f->nr_trees : sum;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * forest: one tree or the average of several, with a constant or a linear model in every leaf;
- * what CART, M5 and Cubist end in. A Cubist forest may correct a prediction by the nearest
- * training rows (see neighbours.h).
+ * forest: one tree or the average of several, with a constant in every leaf; what CART ends in.
  */
 #ifndef ANALYZER_REGRESSION_FOREST_H
 #define ANALYZER_REGRESSION_FOREST_H
@@ -12,7 +10,6 @@
 #include <stdint.h>
 
 #include "analyzer/regression/dataset.h"
-#include "analyzer/regression/design.h"
 #include "formats/buf.h"
 
 #define FOREST_TREES_MAX 1000
@@ -20,18 +17,11 @@
 
 struct tree_node {
 	double cut;	     /* number: x < cut goes left */
-	double value;	     /* constant of the linear model, or the mean */
+	double value;	     /* the mean */
 	int32_t left, right; /* -1: a leaf */
 	uint32_t variable;
 	uint32_t levels_at; /* factor: levels[levels_at + level] is 1 where it goes left */
-	uint32_t linear_at; /* coefficients of the model: linear[linear_at .. + nr_linear) */
-	uint32_t nr_linear;
-	uint32_t nr_rows; /* of training */
-};
-
-struct linear_part {
-	struct design_column column;
-	double coefficient;
+	uint32_t nr_rows;   /* of training */
 };
 
 /* A zeroed one is empty. */
@@ -42,9 +32,6 @@ struct forest {
 	struct tree_node *nodes;
 	size_t nr_levels, cap_levels;
 	uint8_t *levels;
-	size_t nr_linear, cap_linear;
-	struct linear_part *linear;
-	double floor, ceiling; /* every tree's prediction is cut to these */
 };
 
 void forest_init(struct forest *f);
@@ -52,7 +39,6 @@ void forest_release(struct forest *f);
 /* Each: the index of what was appended (a node is a leaf until it is given children), or -ENOMEM. */
 int64_t forest_add_node(struct forest *f, const struct tree_node *node);
 int64_t forest_add_levels(struct forest *f, const uint8_t *levels, size_t nr);
-int forest_add_linear(struct forest *f, const struct linear_part *part);
 int forest_add_root(struct forest *f, int32_t root);
 
 /* True where the row goes left at the node. */

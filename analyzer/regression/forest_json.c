@@ -7,19 +7,6 @@
 
 #include "analyzer/regression/forest.h"
 
-static json_t *linear_json(const struct forest *f, const struct tree_node *node)
-{
-	json_t *list = json_array();
-
-	for (uint32_t k = 0; k < node->nr_linear; k++) {
-		const struct linear_part *p = &f->linear[node->linear_at + k];
-
-		json_array_append_new(list, json_pack("[I, I, f]", (json_int_t)p->column.variable,
-						      (json_int_t)p->column.level, p->coefficient));
-	}
-	return list;
-}
-
 static json_t *node_json(const struct forest *f, const struct schema *s, int32_t at)
 {
 	const struct tree_node *node = &f->nodes[at];
@@ -27,11 +14,8 @@ static json_t *node_json(const struct forest *f, const struct schema *s, int32_t
 	json_t *root =
 		json_pack("{s:I, s:f}", "rows", (json_int_t)node->nr_rows, "value", node->value);
 
-	if (node->left < 0) {
-		if (node->nr_linear)
-			json_object_set_new(root, "linear", linear_json(f, node));
+	if (node->left < 0)
 		return root;
-	}
 	json_object_set_new(root, "variable", json_integer(node->variable));
 	if (v->factor) {
 		json_t *left = json_array();
@@ -54,37 +38,7 @@ json_t *forest_json(const struct forest *f, const struct schema *s)
 
 	for (size_t t = 0; t < f->nr_trees; t++)
 		json_array_append_new(trees, node_json(f, s, f->roots[t]));
-	return json_pack("{s:o, s:o, s:o}", "trees", trees, "floor",
-			 isfinite(f->floor) ? json_real(f->floor) : json_null(), "ceiling",
-			 isfinite(f->ceiling) ? json_real(f->ceiling) : json_null());
-}
-
-static int read_linear(struct forest *f, struct tree_node *node, const json_t *list,
-		       const struct schema *s)
-{
-	node->linear_at = (uint32_t)f->nr_linear;
-	for (size_t k = 0; k < json_array_size(list); k++) {
-		const json_t *part = json_array_get(list, k);
-		json_int_t variable = json_integer_value(json_array_get(part, 0));
-		json_int_t level = json_integer_value(json_array_get(part, 1));
-		const struct variable *v;
-		struct linear_part p;
-
-		if (!json_is_integer(json_array_get(part, 0)) ||
-		    !json_is_integer(json_array_get(part, 1)) ||
-		    !json_is_number(json_array_get(part, 2)) || variable < 0 ||
-		    (uint64_t)variable >= s->nr)
-			return -EINVAL;
-		v = &s->variables[variable];
-		if (v->factor ? level < 0 || (uint64_t)level >= v->nr_levels : level != -1)
-			return -EINVAL;
-		p.column = (struct design_column){ (uint32_t)variable, (int32_t)level };
-		p.coefficient = json_number_value(json_array_get(part, 2));
-		if (forest_add_linear(f, &p))
-			return -ENOMEM;
-		node->nr_linear++;
-	}
-	return 0;
+	return json_pack("{s:o}", "trees", trees);
 }
 
 static int read_split(struct forest *f, struct tree_node *node, const json_t *root,
@@ -136,8 +90,7 @@ static int64_t read_node(struct forest *f, const json_t *root, const struct sche
 		return -EINVAL;
 	node.value = json_number_value(value);
 	node.nr_rows = (uint32_t)json_integer_value(rows);
-	err = left ? read_split(f, &node, root, s)
-		   : read_linear(f, &node, json_object_get(root, "linear"), s);
+	err = left ? read_split(f, &node, root, s) : 0;
 	if (err)
 		return err;
 	at = forest_add_node(f, &node);
@@ -157,8 +110,6 @@ static int64_t read_node(struct forest *f, const json_t *root, const struct sche
 int forest_from_json(struct forest *f, const json_t *root, const struct schema *s, struct err *err)
 {
 	const json_t *trees = json_object_get(root, "trees");
-	const json_t *low = json_object_get(root, "floor"),
-		     *high = json_object_get(root, "ceiling");
 	size_t nr = json_array_size(trees);
 	int status = 0;
 
@@ -166,10 +117,6 @@ int forest_from_json(struct forest *f, const json_t *root, const struct schema *
 	if (!nr || nr > FOREST_TREES_MAX)
 		return err_set(err, EINVAL, "trees: expected 1 to %d trees, got %zu",
 			       FOREST_TREES_MAX, nr);
-	if (json_is_number(low))
-		f->floor = json_number_value(low);
-	if (json_is_number(high))
-		f->ceiling = json_number_value(high);
 	for (size_t t = 0; t < nr && !status; t++) {
 		int64_t node = read_node(f, json_array_get(trees, t), s, 0);
 

@@ -25,27 +25,13 @@ static void print_condition(const struct forest *f, const struct schema *s,
 	buf_printf(out, "}");
 }
 
-static void print_part(const struct linear_part *p, const struct schema *s, struct buf *out)
-{
-	const struct variable *v = &s->variables[p->column.variable];
-
-	buf_printf(out, " %c %.6g ", signbit(p->coefficient) ? '-' : '+', fabs(p->coefficient));
-	if (p->column.level < 0)
-		buf_printf(out, "%s", v->name);
-	else
-		buf_printf(out, "[%s = %s]", v->name, v->levels[p->column.level]);
-}
-
 static void print_node(const struct forest *f, const struct schema *s, int32_t at, int depth,
 		       struct buf *out)
 {
 	const struct tree_node *node = &f->nodes[at];
 
 	if (node->left < 0) {
-		buf_printf(out, " -> %.6g", node->value);
-		for (uint32_t k = 0; k < node->nr_linear; k++)
-			print_part(&f->linear[node->linear_at + k], s, out);
-		buf_printf(out, "   (%u rows)\n", node->nr_rows);
+		buf_printf(out, " -> %.6g   (%u rows)\n", node->value, node->nr_rows);
 		return;
 	}
 	if (depth)
@@ -70,22 +56,6 @@ void forest_print(const struct forest *f, const struct schema *s, struct buf *ou
 	}
 }
 
-static void export_leaf(const struct forest *f, const struct tree_node *node, int depth,
-			struct buf *out)
-{
-	buf_printf(out, "%*sv = %.17g;\n", depth, "", node->value);
-	for (uint32_t k = 0; k < node->nr_linear; k++) {
-		const struct linear_part *p = &f->linear[node->linear_at + k];
-
-		if (p->column.level < 0)
-			buf_printf(out, "%*sv += %.17g * x[%u];\n", depth, "", p->coefficient,
-				   p->column.variable);
-		else
-			buf_printf(out, "%*sv += %.17g * (x[%u] == %d);\n", depth, "",
-				   p->coefficient, p->column.variable, p->column.level);
-	}
-}
-
 static void export_node(const struct forest *f, const struct schema *s, int32_t at, int depth,
 			struct buf *out)
 {
@@ -93,7 +63,7 @@ static void export_node(const struct forest *f, const struct schema *s, int32_t 
 	const struct variable *v = &s->variables[node->variable];
 
 	if (node->left < 0) {
-		export_leaf(f, node, depth, out);
+		buf_printf(out, "%*sv = %.17g;\n", depth, "", node->value);
 		return;
 	}
 	buf_printf(out, "%*sif (", depth, "");
@@ -116,10 +86,6 @@ void forest_export(const struct forest *f, const struct schema *s, struct buf *o
 	buf_printf(out, "\tdouble v;\n\n");
 	for (size_t t = 0; t < f->nr_trees; t++) {
 		export_node(f, s, f->roots[t], 8, out);
-		if (isfinite(f->ceiling))
-			buf_printf(out, "\tv = v > %.17g ? %.17g : v;\n", f->ceiling, f->ceiling);
-		if (isfinite(f->floor))
-			buf_printf(out, "\tv = v < %.17g ? %.17g : v;\n", f->floor, f->floor);
 		buf_printf(out, "\tsum += v;\n");
 	}
 	if (f->nr_trees > 1)

@@ -1,35 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * m5_linear: the linear model of one node: least squares over some columns by Gram-Schmidt done
- * twice, then without one column after the other, least harm first, as long as
- * (1/n) sum |y - f| (n + p) / (n - p) has its least there.
+ * m5_linear: the linear model of one node of a model tree, over some of its numbers (Quinlan 1992;
+ * Cubist 2.07): least squares, then without one variable after the other, the one whose coefficient
+ * times mean deviation is least first, as long as mean |y - f| (n + p) / (n - p) does not rise; then
+ * once more without the rows whose error is above five times the mean.
  */
 #ifndef ANALYZER_REGRESSION_M5_LINEAR_H
 #define ANALYZER_REGRESSION_M5_LINEAR_H
 
-#include "analyzer/regression/design.h"
+#include "analyzer/regression/dataset.h"
 
+/* A model is nr_vars + 1 numbers: the constant, then a coefficient per variable; 0 for factors. */
 struct m5_linear {
-	const struct design *design;
-	const double *y, *weight; /* weight may be NULL */
-	size_t cap;		  /* columns there is room for, the constant included */
-	double *q, *r, *w, *z, *beta, *scratch;
-	size_t *kept;
+	const struct schema *schema;
+	const struct dataset *data; /* x; y and weight are not taken from it */
+	const double *y;
+	const double *weight;	      /* of mean 1; NULL: all 1 */
+	double floor, ceiling;	      /* predictions are cut to these */
+	const double *spread;	      /* per variable: its variance in all of the data */
+	double *q, *r, *w, *z, *beta; /* of the variables in `kept` */
+	double *mean, *deviation;     /* 0: of y, v + 1: of variable v, at the node */
+	double *error, *best;
+	double *centre; /* as mean, at the rows of the fit under way */
+	uint32_t *rows, *all, *kept;
 };
 
-struct m5_fit {
-	double absolute; /* weighted mean of |y - f| */
-	double adjusted; /* times (n + p) / (n - p) */
-	size_t nr_params;
-};
-
-int m5_linear_init(struct m5_linear *l, const struct design *g, const double *y,
-		   const double *weight);
+int m5_linear_init(struct m5_linear *l, size_t nr_rows, size_t nr_vars);
 void m5_linear_release(struct m5_linear *l);
-/* columns: true where it may be used. model: constant and a coefficient per column. */
-struct m5_fit m5_linear_fit(struct m5_linear *l, const uint32_t *rows, size_t nr,
-			    const bool *columns, double *model);
-/* |y - f| times (n + p) / (n - p); infinite where there are not more rows than parameters. */
-double m5_adjusted(double absolute, double nr_rows, double nr_params);
+/* use: per variable, true where it may be used. O(rows x variables^2). */
+void m5_linear_fit(struct m5_linear *l, const uint32_t *rows, size_t nr, const bool *use,
+		   double *model);
+/* The model at a row of the data; cut: to floor and ceiling. */
+double m5_linear_at(const struct m5_linear *l, const double *model, uint32_t row);
+double m5_linear_cut(const struct m5_linear *l, const double *model, uint32_t row);
+/* error x (n + p) / (n - p), p at most n - 1. */
+double m5_adjusted(double error, double nr_rows, double nr_params);
 
 #endif

@@ -15,6 +15,7 @@ void model_release(struct model *m)
 	free(m->residuals);
 	terms_release(&m->terms);
 	forest_release(&m->forest);
+	rules_release(&m->rules);
 	neighbours_release(&m->neighbours);
 	memset(m, 0, sizeof(*m));
 }
@@ -69,22 +70,32 @@ int model_fit(struct model *m, const struct technique *t, const double *p, const
 static int predict_learned(const struct model *m, const double *rows, size_t nr, double *out)
 {
 	const struct neighbours *n = &m->neighbours;
+	struct nearest near = { 0 };
 	double *scratch;
+	int err;
 
-	if (!m->is_forest) {
+	if (m->form == MODEL_TERMS)
 		terms_predict(&m->terms, rows, nr, m->schema.nr, out);
-		return 0;
-	}
-	forest_predict(&m->forest, &m->schema, rows, nr, out);
+	else if (m->form == MODEL_FOREST)
+		forest_predict(&m->forest, &m->schema, rows, nr, out);
+	else
+		rules_predict(&m->rules, &m->schema, rows, nr, out);
 	if (!n->k)
 		return 0;
 	scratch = calloc(n->nr_rows + 1, sizeof(*scratch));
-	if (!scratch)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++)
-		out[i] += neighbours_shift(n, n->k, rows + i * m->schema.nr, scratch);
+	err = scratch ? 0 : -ENOMEM;
+	for (size_t i = 0; i < nr && !err; i++) {
+		double shift[NEIGHBOURS_MAX];
+
+		err = nearest_find(&near, n, rows + i * m->schema.nr, scratch);
+		if (err)
+			break;
+		nearest_shifts(&near, n->shift, shift);
+		out[i] += shift[n->k - 1];
+	}
+	nearest_release(&near);
 	free(scratch);
-	return 0;
+	return err;
 }
 
 int model_predict(const struct model *m, const double *rows, size_t nr, double *out)
@@ -109,6 +120,13 @@ double model_half_width(const struct model *m, double level)
 	if (!m->residuals || rank < 1 || rank > (double)m->data.nr_rows)
 		return NAN;
 	return m->residuals[(size_t)rank - 1];
+}
+
+size_t model_size(const struct model *m)
+{
+	return m->form == MODEL_TERMS	 ? m->terms.nr
+	       : m->form == MODEL_FOREST ? forest_nr_leaves(&m->forest)
+					 : m->rules.nr;
 }
 
 static void print_ranges(const struct model *m, struct buf *out)
@@ -140,10 +158,12 @@ void model_print(const struct model *m, struct buf *out)
 			   m->quality.cv_rmse, m->schema.log ? " of the logarithm" : "",
 			   100 * m->quality.mean_relative_error);
 	buf_printf(out, "\n");
-	if (m->is_forest)
+	if (m->form == MODEL_TERMS)
+		terms_print(&m->terms, &m->schema, out);
+	else if (m->form == MODEL_FOREST)
 		forest_print(&m->forest, &m->schema, out);
 	else
-		terms_print(&m->terms, &m->schema, out);
+		rules_print(&m->rules, &m->schema, out);
 	if (m->neighbours.k)
 		buf_printf(out, "corrected by the %u nearest training rows\n", m->neighbours.k);
 }

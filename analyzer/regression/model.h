@@ -12,6 +12,7 @@
 #include "analyzer/regression/dataset.h"
 #include "analyzer/regression/forest.h"
 #include "analyzer/regression/neighbours.h"
+#include "analyzer/regression/rules.h"
 #include "analyzer/regression/terms.h"
 
 #define PARAMETERS_MAX 3
@@ -26,6 +27,12 @@ struct quality {
 	double p95_relative_error;
 };
 
+enum model_form {
+	MODEL_TERMS,
+	MODEL_FOREST,
+	MODEL_RULES,
+};
+
 /* A zeroed one is empty. */
 struct model {
 	const struct technique *technique;
@@ -33,11 +40,12 @@ struct model {
 	struct schema schema;
 	struct dataset data; /* the training rows, for updates and neighbours */
 	struct quality quality;
-	double *fold_rmse; /* data.nr_folds */
-	double *residuals; /* |y - held-out prediction|, ascending; data.nr_rows; NULL unknown */
-	bool is_forest;
+	double *fold_rmse;    /* data.nr_folds */
+	double *residuals;    /* |y - held-out prediction|, ascending; data.nr_rows; NULL unknown */
+	enum model_form form; /* which of the three it is */
 	struct terms terms;
 	struct forest forest;
+	struct rules rules;
 	struct neighbours neighbours; /* k 0: none */
 };
 
@@ -56,6 +64,8 @@ double model_half_width(const struct model *m, double level);
 /* The interval of that half width around a prediction; a ratio where the logarithm was learned. */
 void model_interval(const struct model *m, double predicted, double half, double *low,
 		    double *high);
+/* Terms, leaves or rules. */
+size_t model_size(const struct model *m);
 void model_print(const struct model *m, struct buf *out);
 /* A C function `double name(const double *x)`: the same numbers as model_predict(). */
 int model_export_c(const struct model *m, const char *name, struct buf *out);

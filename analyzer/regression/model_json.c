@@ -62,6 +62,20 @@ static json_t *parameters_json(const struct model *m)
 	return root;
 }
 
+static const char *const form_names[] = {
+	[MODEL_TERMS] = "terms",
+	[MODEL_FOREST] = "forest",
+	[MODEL_RULES] = "rules",
+};
+
+static json_t *form_json(const struct model *m)
+{
+	if (m->form == MODEL_TERMS)
+		return terms_json(&m->terms);
+	return m->form == MODEL_FOREST ? forest_json(&m->forest, &m->schema)
+				       : rules_json(&m->rules, &m->schema);
+}
+
 json_t *model_json(const struct model *m)
 {
 	json_t *variables = json_array(), *quality;
@@ -78,9 +92,7 @@ json_t *model_json(const struct model *m)
 			 "blkcast.model/1", "kind", "regression", "technique", m->technique->name,
 			 "response", m->schema.response, "scale", m->schema.log ? "log" : "linear",
 			 "parameters", parameters_json(m), "variables", variables, "quality",
-			 quality, "data", data_json(m), m->is_forest ? "forest" : "terms",
-			 m->is_forest ? forest_json(&m->forest, &m->schema)
-				      : terms_json(&m->terms));
+			 quality, "data", data_json(m), form_names[m->form], form_json(m));
 }
 
 static int read_numbers(double *out, const json_t *list, size_t nr)
@@ -282,7 +294,7 @@ static int read_quality(struct model *m, const json_t *root, struct err *err)
 	return status;
 }
 
-/* The neighbours are the training rows, corrected by the forest: made again, not saved. */
+/* The neighbours are the training rows, corrected by the rules: made again, not saved. */
 static int remake_neighbours(struct model *m)
 {
 	unsigned int k =
@@ -295,7 +307,7 @@ static int remake_neighbours(struct model *m)
 	rows = dataset_rows(&m->data);
 	fitted = calloc(m->data.nr_rows + 1, sizeof(*fitted));
 	if (rows && fitted) {
-		forest_predict(&m->forest, &m->schema, rows, m->data.nr_rows, fitted);
+		rules_predict(&m->rules, &m->schema, rows, m->data.nr_rows, fitted);
 		err = neighbours_init(&m->neighbours, &m->schema, &m->data, k, fitted);
 	}
 	free(rows);
@@ -303,10 +315,31 @@ static int remake_neighbours(struct model *m)
 	return err;
 }
 
+/* The form a technique's models have. */
+static enum model_form form_of(const struct technique *t)
+{
+	if (t == &technique_cart)
+		return MODEL_FOREST;
+	return t == &technique_m5 || t == &technique_cubist ? MODEL_RULES : MODEL_TERMS;
+}
+
+static int read_form(struct model *m, const json_t *root, struct err *err)
+{
+	const json_t *form;
+
+	m->form = form_of(m->technique);
+	form = json_object_get(root, form_names[m->form]);
+	if (!form)
+		return err_set(err, EINVAL, "%s: missing: what a model of %s is made of",
+			       form_names[m->form], m->technique->name);
+	if (m->form == MODEL_TERMS)
+		return terms_from_json(&m->terms, form, &m->schema, err);
+	return m->form == MODEL_FOREST ? forest_from_json(&m->forest, form, &m->schema, err)
+				       : rules_from_json(&m->rules, form, &m->schema, err);
+}
+
 int model_from_json(struct model *m, const json_t *root, struct err *err)
 {
-	const json_t *terms = json_object_get(root, "terms");
-	const json_t *forest = json_object_get(root, "forest");
 	int status;
 
 	memset(m, 0, sizeof(*m));
@@ -318,12 +351,8 @@ int model_from_json(struct model *m, const json_t *root, struct err *err)
 		status = read_data(&m->data, json_object_get(root, "data"), &m->schema, err);
 	if (!status)
 		status = read_quality(m, json_object_get(root, "quality"), err);
-	m->is_forest = forest != NULL;
-	if (!status && !terms == !forest)
-		status = err_set(err, EINVAL, "expected either terms or a forest");
 	if (!status)
-		status = forest ? forest_from_json(&m->forest, forest, &m->schema, err)
-				: terms_from_json(&m->terms, terms, &m->schema, err);
+		status = read_form(m, root, err);
 	if (!status)
 		status = remake_neighbours(m);
 	if (status)

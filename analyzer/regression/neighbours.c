@@ -7,7 +7,8 @@
 #include "analyzer/num/stats.h"
 #include "analyzer/regression/neighbours.h"
 
-#define DEVIATIONS 5 /* apart, two numbers are as different as they can be */
+#define DEVIATIONS 5  /* apart, two numbers are as different as they can be */
+#define STEPS	   16 /* per unit of distance, as in Cubist: about equal ones are equal */
 
 int neighbours_init(struct neighbours *n, const struct schema *s, const struct dataset *d,
 		    unsigned int k, const double *fitted)
@@ -51,6 +52,11 @@ void neighbours_release(struct neighbours *n)
 	memset(n, 0, sizeof(*n));
 }
 
+static double near_one(double d)
+{
+	return d < 1 ? d : 1;
+}
+
 static double distance(const struct neighbours *n, const double *a, const double *b)
 {
 	double sum = 0;
@@ -59,9 +65,9 @@ static double distance(const struct neighbours *n, const double *a, const double
 		if (n->scale[v] < 0)
 			sum += a[v] != b[v] ? -n->scale[v] : 0;
 		else
-			sum += fmin(1, fabs(a[v] - b[v]) * n->scale[v]);
+			sum += near_one(fabs(a[v] - b[v]) * n->scale[v]);
 	}
-	return rint(sum * 1024) / 1024; /* rounding must not break ties of equal distances */
+	return rint(sum * STEPS) / STEPS;
 }
 
 /* The NEIGHBOURS_MAX smallest distances, ascending. */
@@ -82,59 +88,75 @@ static size_t smallest(const double *d, size_t nr, double out[NEIGHBOURS_MAX])
 	return kept;
 }
 
+void nearest_release(struct nearest *near)
+{
+	free(near->rows);
+	free(near->rank);
+	memset(near, 0, sizeof(*near));
+}
+
+static int add_row(struct nearest *near, size_t row, size_t rank)
+{
+	if (near->nr_rows == near->cap) {
+		size_t cap = near->cap ? 2 * near->cap : 32;
+		uint32_t *rows = reallocarray(near->rows, cap, sizeof(*rows));
+		uint8_t *ranks;
+
+		if (!rows)
+			return -ENOMEM;
+		near->rows = rows;
+		ranks = reallocarray(near->rank, cap, 1);
+		if (!ranks)
+			return -ENOMEM;
+		near->rank = ranks;
+		near->cap = cap;
+	}
+	near->rows[near->nr_rows] = (uint32_t)row;
+	near->rank[near->nr_rows++] = (uint8_t)rank;
+	return 0;
+}
+
+int nearest_find(struct nearest *near, const struct neighbours *n, const double *x, double *scratch)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < n->nr_rows; i++)
+		scratch[i] = distance(n, x, n->rows + i * n->nr_vars);
+	near->nr = smallest(scratch, n->nr_rows, near->distance);
+	near->nr_rows = 0;
+	for (size_t i = 0; i < n->nr_rows && !err; i++) {
+		size_t rank = 0;
+
+		if (scratch[i] > near->distance[near->nr - 1])
+			continue;
+		while (near->distance[rank] != scratch[i])
+			rank++;
+		err = add_row(near, i, rank);
+	}
+	return err;
+}
+
 /*
  * Rows nearer than the k-th distance count in full; those at it share what is left of k. With
  * ties that is the mean over every way of breaking them.
  */
-static void shifts_to(const struct neighbours *n, const double *d, const double *nearest,
-		      size_t nr_nearest, double shift[NEIGHBOURS_MAX])
+void nearest_shifts(const struct nearest *near, const double *shift, double out[NEIGHBOURS_MAX])
 {
 	double tie_sum[NEIGHBOURS_MAX] = { 0 }, weight = 0, sum = 0;
 	size_t tie_nr[NEIGHBOURS_MAX] = { 0 };
 
-	/* Sums per distinct distance, kept where that distance first stands. */
-	for (size_t i = 0; i < n->nr_rows; i++) {
-		if (d[i] > nearest[nr_nearest - 1])
-			continue;
-		for (size_t r = 0; r < nr_nearest; r++) {
-			if (d[i] != nearest[r])
-				continue;
-			tie_sum[r] += n->shift[i];
-			tie_nr[r]++;
-			break;
-		}
+	for (size_t i = 0; i < near->nr_rows; i++) {
+		tie_sum[near->rank[i]] += shift[near->rows[i]];
+		tie_nr[near->rank[i]]++;
 	}
 	for (size_t r = 0, first = 0; r < NEIGHBOURS_MAX; r++) {
-		if (r < nr_nearest) {
-			double w = 1 / (nearest[r] + 0.5);
+		if (r < near->nr) {
+			double w = 1 / (near->distance[r] + 0.5);
 
-			first = r && nearest[r] == nearest[r - 1] ? first : r;
+			first = r && near->distance[r] == near->distance[r - 1] ? first : r;
 			sum += w * tie_sum[first] / (double)tie_nr[first];
 			weight += w;
 		}
-		shift[r] = sum / weight;
+		out[r] = weight > 0 ? sum / weight : 0;
 	}
-}
-
-void neighbours_shifts(const struct neighbours *n, const double *x, double *scratch,
-		       double shift[NEIGHBOURS_MAX])
-{
-	double nearest[NEIGHBOURS_MAX];
-	size_t nr;
-
-	for (size_t i = 0; i < n->nr_rows; i++)
-		scratch[i] = distance(n, x, n->rows + i * n->nr_vars);
-	nr = smallest(scratch, n->nr_rows, nearest);
-	shifts_to(n, scratch, nearest, nr, shift);
-}
-
-double neighbours_shift(const struct neighbours *n, unsigned int k, const double *x,
-			double *scratch)
-{
-	double shift[NEIGHBOURS_MAX];
-
-	if (!k || !n->nr_rows)
-		return 0;
-	neighbours_shifts(n, x, scratch, shift);
-	return shift[k - 1];
 }

@@ -17,7 +17,7 @@ struct grower {
 	uint32_t *moved; /* scratch for a partition */
 	uint8_t *side;	 /* by row: 1 goes left */
 	struct split_choice choice;
-	double root_risk, root_weight;
+	double root_risk;
 };
 
 uint32_t *grow_order(const struct schema *s, const struct dataset *d)
@@ -34,7 +34,7 @@ uint32_t *grow_order(const struct schema *s, const struct dataset *d)
 	return order;
 }
 
-static double measure(const struct grower *w, struct grown_node *node)
+static void measure(const struct grower *w, struct grown_node *node)
 {
 	const struct grow_config *c = w->config;
 	double weights = 0, sum = 0;
@@ -55,18 +55,17 @@ static double measure(const struct grower *w, struct grown_node *node)
 
 		node->risk += weight * e * e;
 	}
-	return weights;
 }
 
 /* Appends a node over rows [begin, end); its index, or -ENOMEM. */
-static int64_t new_node(struct grower *w, size_t begin, size_t end, double *weight)
+static int64_t new_node(struct grower *w, size_t begin, size_t end)
 {
 	struct grown *g = w->g;
 	struct grown_node node = { .begin = begin, .end = end };
 	struct tree_node leaf = { .nr_rows = (uint32_t)(end - begin) };
 	int64_t at;
 
-	*weight = measure(w, &node);
+	measure(w, &node);
 	leaf.value = node.mean;
 	at = forest_add_node(&g->forest, &leaf);
 	if (at < 0)
@@ -117,15 +116,12 @@ static size_t divide(struct grower *w, const struct grown_node *node)
 	return partition(w->g->rows, node->begin, node->end, w->side, w->moved);
 }
 
-static bool may_split(const struct grower *w, const struct grown_node *node, double weight,
-		      unsigned int depth)
+static bool may_split(const struct grower *w, const struct grown_node *node, unsigned int depth)
 {
 	const struct grow_config *c = w->config;
-	double share = node->risk / weight / (w->root_risk / w->root_weight);
 
 	return node->end - node->begin >= c->min_split && depth < c->max_depth &&
-	       node->risk > LEAST_RISK * w->root_risk &&
-	       !(share < c->least_deviation * c->least_deviation);
+	       node->risk > LEAST_RISK * w->root_risk;
 }
 
 static int64_t grow_node(struct grower *w, size_t begin, size_t end, unsigned int depth)
@@ -133,17 +129,14 @@ static int64_t grow_node(struct grower *w, size_t begin, size_t end, unsigned in
 	struct forest *f = &w->g->forest;
 	struct split_choice *c = &w->choice;
 	const struct variable *v;
-	double weight;
-	int64_t at = new_node(w, begin, end, &weight), child, levels = 0;
+	int64_t at = new_node(w, begin, end), child, levels = 0;
 	size_t middle;
 
 	if (at < 0)
 		return at;
-	if (!depth) {
+	if (!depth)
 		w->root_risk = w->g->nodes[at].risk;
-		w->root_weight = weight;
-	}
-	if (!may_split(w, &w->g->nodes[at], weight, depth))
+	if (!may_split(w, &w->g->nodes[at], depth))
 		return at;
 	split_best(c, w->config, w->order, w->g->rows, &w->g->nodes[at]);
 	if (!(c->gain > 0))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tree_grow: grows a binary tree on rows sorted once, for CART and M5. Numbers split between two
+ * tree_grow: grows a binary tree of least squares on rows sorted once, for CART. Numbers split between two
  * neighbouring values, at their middle; factors split into the levels of lower and of higher mean,
  * which is the best of all subsets (Breiman et al. 1984, theorem 4.5). Levels the node does not hold
  * go with its larger child. Of equal splits the first variable's lowest wins.
@@ -10,20 +10,13 @@
 
 #include "analyzer/regression/forest.h"
 
-enum grow_criterion {
-	GROW_SQUARES,	/* least residual sum of squares: CART */
-	GROW_DEVIATION, /* largest sd(T) - sum |Ti| / |T| sd(Ti): M5 */
-};
-
 struct grow_config {
 	const struct schema *schema;
 	const struct dataset *data; /* y is not taken from it */
 	const double *y;
 	const uint32_t *order; /* grow_order() */
-	enum grow_criterion criterion;
 	size_t min_split, min_bucket;
 	unsigned int max_depth;
-	double least_deviation; /* a node whose sd is below this share of the root's is a leaf */
 };
 
 struct grown_node {

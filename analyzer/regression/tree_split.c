@@ -49,24 +49,10 @@ void split_release(struct split_choice *c)
 	memset(c, 0, sizeof(*c));
 }
 
-static double deviation(const struct side *s)
-{
-	double mean = s->sum / s->weight;
-
-	return sqrt(fmax(0, s->squares / s->weight - mean * mean));
-}
-
 /* What a split into these sides gains, as a share of the node's spread. */
-static double gain_of(const struct grow_config *config, const struct grown_node *node,
-		      const struct side *l, const struct side *r)
+static double gain_of(const struct grown_node *node, const struct side *l, const struct side *r)
 {
-	double weight = l->weight + r->weight, spread;
-
-	if (config->criterion == GROW_SQUARES)
-		return (l->sum * l->sum / l->weight + r->sum * r->sum / r->weight) / node->risk;
-	spread = sqrt(node->risk / weight);
-	return (spread - l->weight / weight * deviation(l) - r->weight / weight * deviation(r)) /
-	       spread;
+	return (l->sum * l->sum / l->weight + r->sum * r->sum / r->weight) / node->risk;
 }
 
 static void add_row(struct side *s, const struct grow_config *config, uint32_t row, double mean)
@@ -113,7 +99,7 @@ static void number_split(struct split_choice *c, const struct grow_config *confi
 		if (all->nr - l.nr < config->min_bucket)
 			break;
 		r = rest(all, &l);
-		gain = gain_of(config, node, &l, &r);
+		gain = gain_of(node, &l, &r);
 		if (gain > c->gain && gain > LEAST_GAIN) {
 			c->gain = gain;
 			c->variable = v;
@@ -189,7 +175,7 @@ static void factor_split(struct split_choice *c, const struct grow_config *confi
 		r = rest(all, &l);
 		if (l.nr < config->min_bucket || r.nr < config->min_bucket)
 			continue;
-		gain = gain_of(config, node, &l, &r);
+		gain = gain_of(node, &l, &r);
 		if (gain <= c->gain || gain <= LEAST_GAIN)
 			continue;
 		c->gain = gain;

@@ -192,8 +192,7 @@ static void large(void)
 
 		must(model_fit(&m, technique_find(cases[k].technique), cases[k].p, &s, &d),
 		     cases[k].technique);
-		snprintf(note, sizeof(note), "%zu terms or leaves",
-			 m.is_forest ? forest_nr_leaves(&m.forest) : m.terms.nr);
+		snprintf(note, sizeof(note), "%zu terms or leaves", model_size(&m));
 		figure(cases[k].name, now_s() - begin, "s", cases[k].goal, note);
 		model_release(&m);
 	}
@@ -228,8 +227,7 @@ static void predictions(const struct schema *s, const struct dataset *d)
 			nr += d->nr_rows;
 			spent = now_s() - begin;
 		} while (spent < 0.5);
-		snprintf(note, sizeof(note), "%zu terms or leaves",
-			 m.is_forest ? forest_nr_leaves(&m.forest) : m.terms.nr);
+		snprintf(note, sizeof(note), "%zu terms or leaves", model_size(&m));
 		figure(cases[k].name, (double)nr / spent / 1e6, "M rows/s", ">= 5", note);
 		model_release(&m);
 	}

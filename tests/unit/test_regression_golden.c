@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lm, rpart and earth of R as the independent answers; tests/golden/regression/make.R made them. */
+/* lm, rpart, earth and Cubist of R as the independent answers; tests/golden/regression/make.R made them. */
 #include <glob.h>
 #include <math.h>
 #include <stdio.h>
@@ -206,9 +206,75 @@ static void earth(void)
 	table_release(&t);
 }
 
+/* One set's objective, kept while the rows of the golden file speak of it. */
+struct peer {
+	char name[64];
+	struct golden golden;
+	struct objective *o;
+};
+
+static bool peer_open(struct peer *p, const char *name, const char *technique)
+{
+	struct objective_config config = { .technique = technique_find(technique),
+					   .schema = &p->golden.schema,
+					   .data = &p->golden.data };
+	char path[256];
+
+	if (p->o && strcmp(p->name, name) == 0)
+		return true;
+	if (p->o) {
+		objective_free(p->o);
+		golden_close(&p->golden);
+		p->o = NULL;
+	}
+	snprintf(p->name, sizeof(p->name), "%s", name);
+	snprintf(path, sizeof(path), GOLDEN "%s.csv", name);
+	return golden_open(&p->golden, path) && ok_int(objective_new(&p->o, &config), 0);
+}
+
+/* Rows: set, parameters after nsplits, cross-validated RMSE of the other tool. */
+static void against(const char *file, const char *technique, size_t nr_parameters, size_t least)
+{
+	double log_ratio = 0;
+	struct peer p = { .o = NULL };
+	size_t nr = 0, worse = 0;
+	struct table t;
+
+	ok_int(table_read(&t, file, NULL), 0);
+	for (size_t i = 0; i < t.nr_rows; i++) {
+		double set[PARAMETERS_MAX] = { 100 }, theirs, cost;
+
+		if (!peer_open(&p, t.columns[0].cells[i], technique))
+			break;
+		for (size_t k = 0; k < nr_parameters; k++)
+			ok_int(table_number(&t, 1 + k, i, &set[1 + k], NULL), 0);
+		ok_int(table_number(&t, 1 + nr_parameters, i, &theirs, NULL), 0);
+		ok_int(objective_eval(p.o, set, 1, NULL, &cost), 0);
+		log_ratio += log(cost / theirs);
+		worse += cost > 1.02 * theirs;
+		nr++;
+	}
+	tap_note("RMSE against theirs: %.4f as geometric mean, %zu of %zu above 1.02",
+		 exp(log_ratio / (double)nr), worse, nr);
+	ok(nr >= least);
+	ok(exp(log_ratio / (double)nr) < 1.02);
+	ok(worse < nr / 8);
+	if (p.o) {
+		objective_free(p.o);
+		golden_close(&p.golden);
+	}
+	table_release(&t);
+}
+
+static void cubist(void)
+{
+	against(GOLDEN "cubist.csv", "cubist", 2, 660);
+}
+
 static const struct tap_test tests[] = {
 	{ "least squares predict as R's lm does, factors included", lm },
 	{ "trees predict as R's rpart does, for three minsplit and cp", rpart },
+	{ "cubist generalizes as well as Cubist on the same folds", cubist },
 	{ "mars generalizes as well as R's earth on the same folds", earth },
 };
 
