@@ -218,7 +218,7 @@ static void set_length(struct pairing *p, uint32_t i, const struct block_event *
 						   HELD_MADE, gap_ns);
 		uint32_t nr = taken == HELD_NONE ? 0 : p->table.held[taken].left;
 
-		if (!nr || nr > e->bytes - h->left)
+		if (!nr || taken == i || nr > e->bytes - h->left)
 			break;
 		grow(p, i, h->at, nr);
 		absorb(p, i, taken);

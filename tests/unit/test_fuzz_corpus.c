@@ -11,6 +11,9 @@
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_profile
 #include "tests/fuzz/fuzz_profile.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_blktrace
+#include "tests/fuzz/fuzz_blktrace.c"
 
 #define MAX_FUZZ_INPUT (1u << 20)
 
@@ -50,9 +53,15 @@ static void profiles(void)
 	replay("tests/fuzz/corpus/profile", fuzz_profile);
 }
 
+static void block_traces(void)
+{
+	replay("tests/fuzz/corpus/blktrace", fuzz_blktrace);
+}
+
 static const struct tap_test tests[] = {
 	{ "the segment corpus does no harm", segments },
 	{ "the profile corpus does no harm", profiles },
+	{ "the block trace corpus does no harm", block_traces },
 };
 
 int main(void)

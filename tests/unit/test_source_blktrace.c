@@ -298,6 +298,7 @@ static void merged(void)
 	struct source_sink sink;
 	struct source *s;
 	struct fake k;
+	char task[64];
 
 	fake_init(&k);
 	sink = sink_of(&k);
@@ -320,7 +321,8 @@ static void merged(void)
 		ok_eq(k.r[0].tid, (uint32_t)getpid());
 		ok_eq(k.r[0].source, SOURCE_BLKTRACE);
 	}
-	ok_str(k.tasks, "1 1 test_source_blk 0;");
+	snprintf(task, sizeof(task), "1 1 %.15s 0;", program_invocation_short_name);
+	ok_str(k.tasks, task);
 	/* What is told as of a time to come waits for it. */
 	k.base_ns = now_ns() + 1000000000;
 	put_event(&k, 0, 0, G, READ, 8, 4096);
