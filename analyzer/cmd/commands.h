@@ -14,6 +14,7 @@
 	X(export) \
 	X(characterize) \
 	X(compare) \
+	X(measure) \
 	X(fit) \
 	X(predict) \
 	X(qpn) \

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/cli.h"
+#include "analyzer/cmd/commands.h"
+#include "analyzer/grid.h"
+#include "analyzer/measure/plan.h"
+#include "analyzer/measure/results.h"
+#include "analyzer/measure/runner.h"
+#include "analyzer/num/lsq.h"
+#include "analyzer/progress.h"
+#include "formats/units.h"
+
+#define OVERHEAD_GUESS_S 1.5 /* of a run beyond warm-up and intervals, for the estimate */
+
+static volatile sig_atomic_t stop;
+
+struct measure {
+	const struct cli *cli;
+	const char *db, *output, *campaign, *response;
+	struct cli_list set;
+	bool resume, retry_failed, dry_run;
+	struct plan plan;
+	struct results *store;
+	struct runner runner;
+	struct progress progress;
+	uint64_t nr_runs, nr_reported;
+	struct err err;
+};
+
+static void on_signal(int number)
+{
+	(void)number;
+	stop = 1;
+}
+
+static uint64_t nr_configurations(const struct plan *p, const struct configurations *c)
+{
+	return p->design == DESIGN_SEQUENTIAL ? p->sequential.configurations : c->nr;
+}
+
+static double estimate_s(const struct plan *p, uint64_t nr_runs)
+{
+	return (double)nr_runs *
+	       (p->warm_up_s + (double)p->nr_intervals * p->interval_s + OVERHEAD_GUESS_S);
+}
+
+static int print_configurations(const struct plan *p, const struct configurations *c)
+{
+	struct buf titles, cell;
+	struct grid g;
+	int status;
+
+	buf_init(&titles);
+	buf_printf(&titles, ">configuration");
+	for (size_t i = 0; i < p->factors.nr && i + 1 < GRID_COLUMNS; i++)
+		buf_printf(&titles, "|>%s", p->factors.items[i].name);
+	buf_put_u8(&titles, 0);
+	if (titles.error)
+		return titles.error;
+	grid_init(&g, (char *)titles.data);
+	buf_init(&cell);
+	for (size_t row = 0; row < c->nr; row++) {
+		grid_cell(&g, "%zu", row);
+		for (size_t i = 0; i < p->factors.nr && i + 1 < GRID_COLUMNS; i++) {
+			buf_clear(&cell);
+			factor_cell_text(&p->factors.items[i], c->cells[row * p->factors.nr + i],
+					 &cell);
+			buf_put_u8(&cell, 0);
+			grid_cell(&g, "%s", cell.error ? "?" : (char *)cell.data);
+		}
+	}
+	status = grid_print(&g, stdout);
+	grid_release(&g);
+	buf_release(&cell);
+	buf_release(&titles);
+	return status;
+}
+
+static int dry_run(struct measure *m)
+{
+	struct configurations c = { 0 };
+	const struct plan *p = &m->plan;
+	char time[UNITS_BYTES];
+	int status = plan_configurations(p, &c, &m->err);
+	uint64_t nr = status ? 0 : nr_configurations(p, &c);
+
+	if (!status && m->cli->json) {
+		printf("{\"schema\": \"blkcast.measure/1\", \"dry_run\": true, \"configurations\": %llu, "
+		       "\"runs\": %llu, \"estimated_s\": %.17g}\n",
+		       (unsigned long long)nr, (unsigned long long)(nr * p->repetitions),
+		       estimate_s(p, nr * p->repetitions));
+	} else if (!status) {
+		status = print_configurations(p, &c);
+		if (nr > c.nr)
+			printf("and %llu more, chosen as models disagree on %s\n",
+			       (unsigned long long)(nr - c.nr), p->sequential.response);
+		printf("%llu configurations, %llu runs, about %s\n", (unsigned long long)nr,
+		       (unsigned long long)(nr * p->repetitions),
+		       units_time(estimate_s(p, nr * p->repetitions), time));
+	}
+	configurations_release(&c);
+	return status;
+}
+
+static void on_run(void *ctx, const struct runner_report *r)
+{
+	struct measure *m = ctx;
+
+	if (r->error) {
+		progress_end(&m->progress);
+		cli_note(m->cli, "configuration %zu, repetition %u failed: %s", r->number,
+			 r->repetition, r->error);
+	}
+	progress_update(&m->progress, ++m->nr_reported);
+}
+
+static int print_result(const struct measure *m)
+{
+	const struct runner *r = &m->runner;
+	char time[UNITS_BYTES], most[UNITS_BYTES];
+
+	if (m->cli->json)
+		return printf("{\"schema\": \"blkcast.measure/1\", \"done\": %zu, \"failed\": %zu, "
+			      "\"before\": %zu, \"seconds\": %.17g, \"overhead_most_s\": %.17g}\n",
+			      r->nr_done, r->nr_failed, r->nr_before, r->seconds,
+			      r->overhead_most_s) < 0
+			       ? -EIO
+			       : 0;
+	printf("%zu runs done, %zu failed, %zu were there before; %s, at most %s of a run beside "
+	       "warm-up and intervals\n",
+	       r->nr_done, r->nr_failed, r->nr_before, units_time(r->seconds, time),
+	       units_time(r->overhead_most_s, most));
+	return 0;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static int campaign(struct measure *m)
+{
+	struct configurations c = { 0 };
+	int status = plan_configurations(&m->plan, &c, &m->err);
+
+	m->nr_runs = nr_configurations(&m->plan, &c) * m->plan.repetitions;
+	configurations_release(&c);
+	if (!status)
+		status = results_open(&m->store, m->db, RESULTS_WRITE, &m->err);
+	m->runner = (struct runner){ .plan = &m->plan,
+				     .store = m->store,
+				     .retry_failed = m->retry_failed,
+				     .stop = &stop,
+				     .report = on_run,
+				     .ctx = m };
+	if (!status)
+		status = results_campaign(m->store, &m->plan, m->resume, &m->runner.campaign,
+					  &m->err);
+	if (status)
+		return status;
+	catch_signals();
+	progress_begin(&m->progress, "measure", m->nr_runs, m->cli->quiet);
+	status = runner_run(&m->runner, &m->err);
+	progress_end(&m->progress);
+	if (status == -EINTR)
+		err_set(&m->err, EINTR, "interrupted after %zu runs: --resume goes on",
+			m->runner.nr_done + m->runner.nr_failed);
+	return status ? status : print_result(m);
+}
+
+static int export_table(struct measure *m)
+{
+	FILE *out = strcmp(m->output, "-") ? NULL : stdout;
+	int64_t id;
+	struct buf csv;
+	int status = results_open(&m->store, m->db, RESULTS_READ, &m->err);
+
+	buf_init(&csv);
+	if (!status)
+		status = results_find(m->store, m->campaign, &id, &m->err);
+	if (!status)
+		status = results_csv(m->store, id, m->response, &csv, &m->err);
+	if (!status && !out) {
+		out = fopen(m->output, "w");
+		if (!out)
+			status = err_set(&m->err, errno, "%s: %s", m->output, strerror(errno));
+	}
+	if (!status && (fwrite(csv.data, 1, csv.len, out) != csv.len || fflush(out)))
+		status = err_set(&m->err, EIO, "%s: cannot be written in full", m->output);
+	if (out && out != stdout && fclose(out) && !status)
+		status = err_set(&m->err, EIO, "%s: cannot be written in full", m->output);
+	buf_release(&csv);
+	return status;
+}
+
+static int check_usage(struct cli *cli, const struct measure *m)
+{
+	if (m->output && cli->argc)
+		return cli_usage(cli, "--export takes no plan");
+	if (!m->output && cli->argc != 1)
+		return cli_usage(cli, "expected one plan, YAML");
+	if (!m->db && !m->dry_run)
+		return cli_usage(cli, "--db: expected the measurement store");
+	if ((m->campaign || m->response) && !m->output)
+		return cli_usage(cli, "--campaign and --response are of --export");
+	return CLI_DONE;
+}
+
+static int run(struct cli *cli)
+{
+	struct measure m = { .cli = cli };
+	const struct cli_option options[] = {
+		CLI_STRING("db", 0, "FILE", &m.db, "the measurement store, SQLite"),
+		CLI_FLAG("resume", 0, &m.resume, "go on with a campaign that was begun"),
+		CLI_FLAG("retry-failed", 0, &m.retry_failed,
+			 "with --resume: failed runs once more"),
+		CLI_FLAG("dry-run", 0, &m.dry_run,
+			 "say what would be measured, and how long it takes"),
+		CLI_LIST("set", 0, "K=V", &m.set,
+			 "scale, warm_up, interval, intervals, repetitions, seed, ... of the plan"),
+		CLI_STRING("export", 0, "T.csv", &m.output, "the done runs as a table; -: here"),
+		CLI_STRING("campaign", 0, "NAME", &m.campaign,
+			   "of --export, where there are several"),
+		CLI_STRING("response", 0, "Y", &m.response,
+			   "of --export: this metric only, of the runs that have it"),
+		CLI_END,
+	};
+	int status;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	status = check_usage(cli, &m);
+	if (status)
+		return status;
+	lsq_single_thread();
+	if (m.output)
+		status = export_table(&m);
+	else
+		status = plan_read(&m.plan, cli->argv[0], m.set.items, m.set.nr, &m.err);
+	if (!status && !m.output)
+		status = m.dry_run ? dry_run(&m) : campaign(&m);
+	results_close(m.store);
+	plan_release(&m.plan);
+	if (status && !m.err.code)
+		err_set(&m.err, -status, "%s", strerror(-status));
+	if (status)
+		return cli_fail(cli, &m.err);
+	return m.runner.nr_failed ? CLI_FAILED : CLI_DONE;
+}
+
+const struct command command_measure = {
+	.name = "measure",
+	.summary = "explore a factor space with a benchmark, on one or several targets",
+	.usage = "PLAN.yaml --db FILE [--resume] [--set K=V]...\n"
+		 "PLAN.yaml --dry-run\n"
+		 "--export T.csv --db FILE [--campaign NAME] [--response Y]",
+	.details =
+		"Every configuration of the plan's factors is measured: files prepared, warmed up, then "
+		"k\nintervals. What was measured is in the store after each run; --resume goes on after "
+		"any end.\nExit status 1 where a run failed (its reason is in the store).",
+	.example = "blkcast measure docs/examples/plans/small.yaml --dry-run\n"
+		   "blkcast measure docs/examples/plans/small.yaml --db results.sqlite\n"
+		   "blkcast fit --db results.sqlite --response read_s -o model.json",
+	.run = run,
+};

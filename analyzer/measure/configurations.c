@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The designs: which configurations of the factors are measured, see factors.h. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/measure/factors.h"
+
+#define DRAWS_PER_CONFIGURATION 1000 /* until a random design gives up on distinct ones */
+
+void configurations_release(struct configurations *c)
+{
+	free(c->cells);
+	memset(c, 0, sizeof(*c));
+}
+
+int configurations_add(struct configurations *c, size_t nr_factors, const double *cells)
+{
+	double *grown;
+
+	/* Room is doubled whenever the number is a power of two. */
+	if (!(c->nr & (c->nr - 1))) {
+		grown = reallocarray(c->cells, (c->nr ? 2 * c->nr : 1) * nr_factors,
+				     sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		c->cells = grown;
+	}
+	c->nr_factors = nr_factors;
+	memcpy(c->cells + c->nr * nr_factors, cells, nr_factors * sizeof(*cells));
+	c->nr++;
+	return 0;
+}
+
+static bool contains(const struct configurations *c, const double *cells)
+{
+	for (size_t i = 0; i < c->nr; i++)
+		if (memcmp(c->cells + i * c->nr_factors, cells, c->nr_factors * sizeof(*cells)) ==
+		    0)
+			return true;
+	return false;
+}
+
+/* 0 where a factor is a range; saturates. */
+static uint64_t nr_combinations(const struct factors *f)
+{
+	uint64_t nr = 1;
+
+	for (size_t i = 0; i < f->nr; i++) {
+		if (nr > CONFIGURATIONS_MAX)
+			return nr;
+		nr *= f->items[i].nr_levels;
+	}
+	return nr;
+}
+
+int configurations_full(struct configurations *c, const struct factors *f, struct err *err)
+{
+	uint64_t nr = nr_combinations(f);
+	double *cells = calloc(f->nr + 1, sizeof(*cells));
+	int status = cells ? 0 : -ENOMEM;
+
+	if (nr == 0)
+		status = err_set(err, EINVAL,
+				 "design: a full one needs levels: a factor has a range");
+	else if (nr > CONFIGURATIONS_MAX)
+		status = err_set(err, E2BIG, "design: more than %u configurations",
+				 CONFIGURATIONS_MAX);
+	for (uint64_t n = 0; n < nr && !status; n++) {
+		uint64_t rest = n;
+
+		for (size_t i = f->nr; i-- > 0;) {
+			cells[i] = (double)(rest % f->items[i].nr_levels);
+			rest /= f->items[i].nr_levels;
+		}
+		status = configurations_add(c, f->nr, cells);
+	}
+	free(cells);
+	return status;
+}
+
+static double draw(const struct factor *f, struct rng *rng)
+{
+	uint64_t steps;
+
+	if (f->nr_levels)
+		return (double)rng_below(rng, f->nr_levels);
+	if (!f->step)
+		return f->low + (f->high - f->low) * rng_uniform(rng);
+	steps = (uint64_t)floor((f->high - f->low) / f->step * (1 + 1e-12));
+	return f->low + f->step * (double)rng_below(rng, steps + 1);
+}
+
+int configurations_random(struct configurations *c, const struct factors *f, size_t nr,
+			  struct rng *rng, struct err *err)
+{
+	uint64_t most = nr_combinations(f);
+	double *cells = calloc(f->nr + 1, sizeof(*cells));
+	int status = cells ? 0 : -ENOMEM;
+	size_t end = c->nr + nr;
+
+	if (most && most < nr)
+		status = err_set(err, EINVAL,
+				 "design: %zu random configurations asked for; there are %llu", nr,
+				 (unsigned long long)most);
+	for (uint64_t tries = 0; c->nr < end && !status; tries++) {
+		for (size_t i = 0; i < f->nr; i++)
+			cells[i] = draw(&f->items[i], rng);
+		if (tries < DRAWS_PER_CONFIGURATION * (uint64_t)nr && contains(c, cells))
+			continue;
+		status = configurations_add(c, f->nr, cells);
+	}
+	free(cells);
+	return status;
+}
+
+static int read_cell(const struct factors *f, size_t at, const struct yaml_tree *t,
+		     const struct yaml_node *node, double *cell, struct err *err)
+{
+	const struct factor *factor = &f->items[at];
+	double value = NAN;
+	bool number =
+		node->kind == YAML_SCALAR && !node->quoted && param_number(node->text, &value);
+
+	if (node->kind != YAML_SCALAR)
+		return yaml_tree_error(t, node, err, "%s: expected a level", factor->name);
+	value *= factor->scale;
+	for (size_t i = 0; i < factor->nr_levels; i++) {
+		const struct level *l = &factor->levels[i];
+
+		if (l->word ? strcmp(l->text, node->text) == 0 : number && value == l->value) {
+			*cell = (double)i;
+			return 0;
+		}
+	}
+	if (factor->nr_levels)
+		return yaml_tree_error(t, node, err, "%s: '%.40s' is not among its levels",
+				       factor->name, node->text);
+	if (!number || value < factor->low || value > factor->high)
+		return yaml_tree_error(t, node, err, "%s: expected a number from %.15g to %.15g",
+				       factor->name, factor->low / factor->scale,
+				       factor->high / factor->scale);
+	*cell = value;
+	return 0;
+}
+
+static int read_one(const struct factors *f, const struct yaml_tree *t,
+		    const struct yaml_node *node, double *cells, struct err *err)
+{
+	int status = 0;
+
+	if (node->kind != YAML_MAP)
+		return yaml_tree_error(t, node, err, "list: expected a mapping FACTOR: LEVEL");
+	for (size_t k = 0; k < node->nr; k++)
+		if (factors_find(f, node->items[k]->key) < 0)
+			return yaml_tree_error(t, node->items[k], err, "no factor '%.60s'",
+					       node->items[k]->key);
+	for (size_t i = 0; i < f->nr && !status; i++) {
+		const struct yaml_node *n = yaml_node_get(node, f->items[i].name);
+
+		if (!n)
+			return yaml_tree_error(t, node, err, "list: no level of factor '%s'",
+					       f->items[i].name);
+		status = read_cell(f, i, t, n, &cells[i], err);
+	}
+	return status;
+}
+
+int configurations_read(struct configurations *c, const struct factors *f,
+			const struct yaml_tree *t, const struct yaml_node *node, struct err *err)
+{
+	double *cells = calloc(f->nr + 1, sizeof(*cells));
+	int status = cells ? 0 : -ENOMEM;
+
+	if (!status && (node->kind != YAML_LIST || !node->nr))
+		status = yaml_tree_error(t, node, err, "list: expected configurations");
+	for (size_t i = 0; i < node->nr && !status; i++) {
+		status = read_one(f, t, node->items[i], cells, err);
+		if (!status && contains(c, cells))
+			status = yaml_tree_error(t, node->items[i], err,
+						 "list: this configuration is there twice");
+		if (!status)
+			status = configurations_add(c, f->nr, cells);
+	}
+	free(cells);
+	return status;
+}
+
+void configurations_shuffle(struct configurations *c, struct rng *rng)
+{
+	for (size_t i = c->nr; i > 1; i--) {
+		size_t j = (size_t)rng_below(rng, i);
+
+		for (size_t k = 0; k < c->nr_factors; k++) {
+			double held = c->cells[(i - 1) * c->nr_factors + k];
+
+			c->cells[(i - 1) * c->nr_factors + k] = c->cells[j * c->nr_factors + k];
+			c->cells[j * c->nr_factors + k] = held;
+		}
+	}
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/measure/driver.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/report/shell_word.h"
+
+const struct driver *const drivers[] = {
+	&driver_fio, &driver_command, &driver_none, &driver_filebench, &driver_ffsb, NULL,
+};
+
+const struct driver *driver_find(const char *name)
+{
+	for (size_t i = 0; drivers[i]; i++)
+		if (strcmp(drivers[i]->name, name) == 0)
+			return drivers[i];
+	return NULL;
+}
+
+int driver_put_file(const struct drive *d, const char *file, const char *text, struct buf *shell,
+		    struct err *err)
+{
+	struct buf quoted;
+	char *expanded;
+	int status = params_expand_text(d->params, text, &expanded, err);
+
+	if (status)
+		return status;
+	buf_init(&quoted);
+	shell_word(&quoted, expanded);
+	buf_printf(shell, "printf '%%s\\n' ");
+	buf_put(shell, quoted.data, quoted.len);
+	buf_printf(shell, " >%s || exit 1\n", file);
+	status = quoted.error ? quoted.error : shell->error;
+	buf_release(&quoted);
+	free(expanded);
+	return status;
+}

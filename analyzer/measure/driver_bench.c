@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * filebench and ffsb: the plan's workload file, and what they print. Neither prints by interval.
+ *
+ * Both take their times from the file: {runtime} and {warm_up} stand for the campaign's.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/measure/driver.h"
+
+#define MB 1048576.0
+
+static int filebench_run(const struct drive *d, struct buf *shell, struct err *err)
+{
+	int status = driver_put_file(d, "load.f", d->load->job, shell, err);
+
+	buf_printf(shell, "exec filebench -f load.f\n");
+	return status ? status : shell->error;
+}
+
+static int put(struct readings *r, const char *who, const char *what, double value)
+{
+	char name[2 * READING_NAME_BYTES];
+
+	snprintf(name, sizeof(name), "%s_%s", who, what);
+	return readings_put(r, 0, name, value);
+}
+
+/* "readfile1   9787ops   163ops/s  10.0mb/s   0.043ms/op [0.00ms - 0.88ms]" */
+static int take_flowop(const char *line, struct readings *r)
+{
+	char name[32];
+	double ops, rate, mb, ms;
+	int status;
+
+	if (sscanf(line, "%31s %lfops %lfops/s %lfmb/s %lfms/op", name, &ops, &rate, &mb, &ms) != 5)
+		return 0;
+	status = put(r, name, "s", ms / 1e3);
+	if (!status)
+		status = put(r, name, "per_s", rate);
+	return status ? status : put(r, name, "bytes_per_s", mb * MB);
+}
+
+/* "IO Summary: 303389 ops 5055.849 ops/s 1631/163 rd/wr 100.7mb/s 0.012ms/op" */
+static int take_summary(const char *line, struct readings *r, bool *found)
+{
+	const char *at = strstr(line, "IO Summary:");
+	double ops, rate, reads, writes, mb, ms;
+	int status;
+
+	if (!at || sscanf(at, "IO Summary: %lf ops %lf ops/s %lf/%lf rd/wr %lfmb/s %lfms/op", &ops,
+			  &rate, &reads, &writes, &mb, &ms) != 6)
+		return 0;
+	*found = true;
+	status = put(r, "operation", "per_s", rate);
+	if (!status)
+		status = put(r, "read", "per_s", reads);
+	if (!status)
+		status = put(r, "write", "per_s", writes);
+	if (!status)
+		status = put(r, "operation", "bytes_per_s", mb * MB);
+	return status ? status : put(r, "operation", "s", ms / 1e3);
+}
+
+/* "readall :  11698  843.15  15.010%  10.380%  3.29MB/sec", or NA instead of the throughput */
+static int take_transaction(const char *line, struct readings *r)
+{
+	char name[32], unit = 0;
+	double count, rate, amount;
+	int nr = sscanf(line, " %31s : %lf %lf %*f%% %*f%% %lf%cB/sec", name, &count, &rate,
+			&amount, &unit);
+	int status;
+
+	if (nr < 3)
+		return 0;
+	status = put(r, name, "per_s", rate);
+	if (!status && nr == 5)
+		status = put(r, name, "bytes_per_s",
+			     amount * (unit == 'G'   ? MB * 1024
+				       : unit == 'M' ? MB
+						     : 1024));
+	return status;
+}
+
+/* "[   read]  0.003000  0.005743  5.221000  11698": milliseconds */
+static int take_call(const char *line, struct readings *r, bool *found)
+{
+	char name[32];
+	double least, mean, most, count;
+	int status;
+
+	if (sscanf(line, "[ %31[a-z0-9]] %lf %lf %lf %lf", name, &least, &mean, &most, &count) != 5)
+		return 0;
+	*found = true;
+	status = put(r, name, "s", mean / 1e3);
+	return status ? status : put(r, name, "requests", count);
+}
+
+static int take_lines(const char *text, size_t len, bool ffsb, struct readings *r, struct err *err)
+{
+	bool found = false;
+	int status = 0;
+
+	for (const char *at = text, *end = text + len; at < end && !status;) {
+		const char *eol = memchr(at, '\n', (size_t)(end - at));
+		size_t nr = (size_t)((eol ? eol : end) - at);
+		char line[512];
+
+		snprintf(line, sizeof(line), "%.*s", (int)(nr < 511 ? nr : 511), at);
+		at += nr + 1;
+		if (ffsb)
+			status = take_transaction(line, r);
+		else
+			status = take_summary(line, r, &found);
+		if (!status)
+			status = ffsb ? take_call(line, r, &found) : take_flowop(line, r);
+	}
+	if (!status && !found)
+		status = err_set(err, EINVAL,
+				 ffsb ? "ffsb: expected latency statistics, got '%.60s'"
+				      : "filebench: expected an IO Summary, got '%.60s'",
+				 len ? text : "");
+	return status;
+}
+
+static int filebench_take(const struct drive *d, const char *text, size_t len, bool final,
+			  struct readings *r, struct err *err)
+{
+	(void)d;
+	return final ? take_lines(text, len, false, r, err) : 0;
+}
+
+static int ffsb_run(const struct drive *d, struct buf *shell, struct err *err)
+{
+	int status = driver_put_file(d, "load.ffsb", d->load->job, shell, err);
+
+	buf_printf(shell, "exec ffsb load.ffsb\n");
+	return status ? status : shell->error;
+}
+
+static int ffsb_take(const struct drive *d, const char *text, size_t len, bool final,
+		     struct readings *r, struct err *err)
+{
+	(void)d;
+	return final ? take_lines(text, len, true, r, err) : 0;
+}
+
+const struct driver driver_filebench = {
+	.name = "filebench",
+	.program = "filebench",
+	.needs_job = true,
+	.run = filebench_run,
+	.take = filebench_take,
+};
+
+const struct driver driver_ffsb = {
+	.name = "ffsb",
+	.program = "ffsb",
+	.needs_job = true,
+	.run = ffsb_run,
+	.take = ffsb_take,
+};

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * fio: the plan's job file with the campaign's times put into it, and fio's JSON.
+ *
+ * fio prints its counters, summed since it started, every interval (--status-interval); what happened
+ * in an interval is the difference of two of them. The whole run's metrics are those of the last
+ * print, as fio computes them. The warm-up is a run of fio by itself: with ramp_time fio 3.33 hangs
+ * where several sequential jobs share files.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/measure/driver.h"
+
+#define INTERVAL_LEAST 0.75 /* a print that comes earlier ends no interval */
+#define TAIL_REQUESTS  10   /* a percentile needs as many beyond it */
+
+/* Counters of one direction, summed over jobs. */
+struct side {
+	double ios, bytes, lat_sum_ns, lat_count;
+};
+
+struct snapshot {
+	struct side side[2]; /* reads, writes */
+	double runtime_ms;
+};
+
+static const char *const side_names[2] = { "read", "write" };
+
+/* The job file: ours go behind its [global] sections, in front of its first job. */
+static int put_job(const struct drive *d, const char *file, double seconds, struct buf *shell,
+		   struct err *err)
+{
+	const char *at = d->load->job, *job = NULL;
+	struct buf text;
+	int status;
+
+	for (; at && *at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
+		if (*at == '[' && strncmp(at, "[global]", 8) != 0) {
+			job = at;
+			break;
+		}
+	if (!job)
+		return err_set(err, EINVAL, "job: expected a section [NAME] of fio");
+	buf_init(&text);
+	buf_put(&text, d->load->job, (size_t)(job - d->load->job));
+	buf_printf(&text,
+		   "[global]\ndirectory={directory}\ntime_based=1\nruntime=%.0fms\n"
+		   "group_reporting=1\nlat_percentiles=1\n"
+		   "percentile_list=50:90:95:99:99.9:99.99\n",
+		   seconds * 1e3);
+	buf_put(&text, job, strlen(job) + 1);
+	status = text.error ? text.error : driver_put_file(d, file, (char *)text.data, shell, err);
+	buf_release(&text);
+	return status;
+}
+
+static int fio_prepare(const struct drive *d, struct buf *shell, struct err *err)
+{
+	const struct plan *p = d->plan;
+	int status =
+		put_job(d, "job.fio", p->interval_s * (double)plan_most_intervals(p), shell, err);
+
+	if (!status && p->warm_up_s > 0)
+		status = put_job(d, "warm.fio", p->warm_up_s, shell, err);
+
+	/* The same files as last time need no laying out again. */
+	buf_printf(shell, "fio --create_only=1 --output=/dev/null job.fio || exit 1\n");
+	return status ? status : shell->error;
+}
+
+static int fio_run(const struct drive *d, struct buf *shell, struct err *err)
+{
+	(void)err;
+	if (d->plan->warm_up_s > 0)
+		buf_printf(shell, "fio --output=/dev/null --eta=never warm.fio || exit\n");
+	buf_printf(shell,
+		   "echo \"@from $(date +%%s.%%N)\"\n"
+		   "exec fio --output-format=json --eta=never --status-interval=%.0fms job.fio\n",
+		   d->plan->interval_s * 1e3);
+	return shell->error;
+}
+
+static double number(const json_t *object, const char *key)
+{
+	const json_t *v = json_object_get(object, key);
+
+	return json_is_number(v) ? json_number_value(v) : 0;
+}
+
+static void take_snapshot(const json_t *jobs, struct snapshot *s)
+{
+	size_t i;
+	json_t *job;
+
+	memset(s, 0, sizeof(*s));
+	json_array_foreach(jobs, i, job) for (int k = 0; k < 2; k++)
+	{
+		const json_t *side = json_object_get(job, side_names[k]);
+		const json_t *lat = json_object_get(side, "lat_ns");
+
+		s->side[k].ios += number(side, "total_ios");
+		s->side[k].bytes += number(side, "io_bytes");
+		s->side[k].lat_count += number(lat, "N");
+		s->side[k].lat_sum_ns += number(lat, "N") * number(lat, "mean");
+		s->runtime_ms = fmax(s->runtime_ms, number(side, "runtime"));
+	}
+}
+
+static int put(struct readings *r, unsigned int interval, const char *side, const char *what,
+	       double value)
+{
+	char name[READING_NAME_BYTES];
+	int status;
+
+	snprintf(name, sizeof(name), "%s_%s", side, what);
+	status = readings_put(r, interval, name, value);
+	return status == -ERANGE ? 0 : status;
+}
+
+static int put_interval(struct readings *r, unsigned int interval, const struct snapshot *from,
+			const struct snapshot *to)
+{
+	double seconds = (to->runtime_ms - from->runtime_ms) / 1e3;
+	int status = 0;
+
+	for (int k = 0; k < 2 && !status; k++) {
+		const struct side *a = &from->side[k], *b = &to->side[k];
+		double count = b->lat_count - a->lat_count;
+
+		status = put(r, interval, side_names[k], "per_s", (b->ios - a->ios) / seconds);
+		if (!status)
+			status = put(r, interval, side_names[k], "bytes_per_s",
+				     (b->bytes - a->bytes) / seconds);
+		if (!status && count > 0)
+			status = put(r, interval, side_names[k], "s",
+				     (b->lat_sum_ns - a->lat_sum_ns) / count / 1e9);
+	}
+	return status;
+}
+
+/* Percentiles of a direction that one group of jobs alone worked in. */
+static int put_percentiles(struct readings *r, const char *side, const json_t *jobs)
+{
+	static const struct {
+		const char *key, *name;
+		double beyond;
+	} points[] = {
+		{ "50.000000", "p50_s", 0.5 },	  { "90.000000", "p90_s", 0.1 },
+		{ "95.000000", "p95_s", 0.05 },	  { "99.000000", "p99_s", 0.01 },
+		{ "99.900000", "p999_s", 0.001 }, { "99.990000", "p9999_s", 0.0001 },
+	};
+	const json_t *lat = NULL, *percentiles;
+	json_t *job;
+	size_t i;
+	int status = 0;
+
+	json_array_foreach(jobs, i, job)
+	{
+		const json_t *one = json_object_get(json_object_get(job, side), "lat_ns");
+
+		if (number(one, "N") <= 0)
+			continue;
+		if (lat)
+			return 0;
+		lat = one;
+	}
+	percentiles = json_object_get(lat, "percentile");
+	for (i = 0; i < sizeof(points) / sizeof(*points) && !status; i++) {
+		const json_t *v = json_object_get(percentiles, points[i].key);
+
+		if (json_is_number(v) && number(lat, "N") * points[i].beyond >= TAIL_REQUESTS)
+			status = put(r, 0, side, points[i].name, json_number_value(v) / 1e9);
+	}
+	return status;
+}
+
+static int put_whole(struct readings *r, const json_t *jobs, const struct snapshot *last)
+{
+	int status = 0;
+
+	for (int k = 0; k < 2 && !status; k++) {
+		const struct side *s = &last->side[k];
+		double iops = 0, bytes = 0;
+		json_t *job;
+		size_t i;
+
+		json_array_foreach(jobs, i, job)
+		{
+			iops += number(json_object_get(job, side_names[k]), "iops");
+			bytes += number(json_object_get(job, side_names[k]), "bw_bytes");
+		}
+		status = put(r, 0, side_names[k], "requests", s->ios);
+		if (!status)
+			status = put(r, 0, side_names[k], "per_s", iops);
+		if (!status)
+			status = put(r, 0, side_names[k], "bytes_per_s", bytes);
+		if (!status && s->lat_count > 0)
+			status = put(r, 0, side_names[k], "s", s->lat_sum_ns / s->lat_count / 1e9);
+		if (!status)
+			status = put_percentiles(r, side_names[k], jobs);
+	}
+	return status;
+}
+
+static int job_error(const json_t *jobs, struct err *err)
+{
+	json_t *job;
+	size_t i;
+
+	json_array_foreach(jobs, i, job)
+	{
+		int code = (int)number(job, "error");
+
+		if (code)
+			return err_set(err, EINVAL, "fio: job %.60s: %s",
+				       json_string_value(json_object_get(job, "jobname")),
+				       strerror(code));
+	}
+	return 0;
+}
+
+/* One after the other, every JSON object in text; NULL where none is whole any more. */
+static json_t *next_object(const char **at, const char *end)
+{
+	json_error_t why;
+	const char *begin = memchr(*at, '{', (size_t)(end - *at));
+	json_t *root =
+		begin ? json_loadb(begin, (size_t)(end - begin), JSON_DISABLE_EOF_CHECK, &why)
+		      : NULL;
+
+	if (root)
+		*at = begin + why.position;
+	return root;
+}
+
+static int fio_take(const struct drive *d, const char *text, size_t len, bool final,
+		    struct readings *r, struct err *err)
+{
+	const char *at = text, *end = text + len;
+	double least_ms = d->plan->interval_s * 1e3 * INTERVAL_LEAST;
+	struct snapshot from = { 0 }, now = { 0 };
+	json_t *root, *last = NULL, *jobs = NULL;
+	unsigned int nr = 0;
+	int status = 0;
+
+	while (!status && (root = next_object(&at, end))) {
+		json_decref(last);
+		last = root;
+		jobs = json_object_get(root, "jobs");
+		if (!json_is_array(jobs) || !json_array_size(jobs)) {
+			status = err_set(err, EINVAL, "fio: its JSON has no jobs");
+			break;
+		}
+		take_snapshot(jobs, &now);
+		if (now.runtime_ms - from.runtime_ms < least_ms)
+			continue;
+		status = put_interval(r, ++nr, &from, &now);
+		from = now;
+	}
+	if (!status && final && !last)
+		status = err_set(err, EINVAL, "fio: expected JSON, got '%.60s'", len ? text : "");
+	if (!status && final)
+		status = job_error(jobs, err);
+	if (!status && final && now.side[0].ios + now.side[1].ios == 0)
+		status = err_set(err, EINVAL, "fio: no request was completed");
+	if (!status && final)
+		status = put_whole(r, jobs, &now);
+	json_decref(last);
+	return status;
+}
+
+const struct driver driver_fio = {
+	.name = "fio",
+	.program = "fio",
+	.needs_job = true,
+	.intervals = true,
+	.prepare = fio_prepare,
+	.run = fio_run,
+	.take = fio_take,
+};

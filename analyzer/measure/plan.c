@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/measure/plan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+#include "analyzer/measure/driver.h"
+#include "analyzer/measure/plan_reader.h"
+
+#define PLAN_BYTES_MAX	   (16u << 20)
+#define CANDIDATES_DEFAULT 1000
+#define RNG_STREAM_ORDER   1 /* what a plan's seed is used for */
+#define RNG_STREAM_DESIGN  2
+#define RNG_STREAM_CHOICE  3
+
+static void settings_release(struct level_setting *s, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		free(s[i].name);
+		free(s[i].text);
+	}
+	free(s);
+}
+
+static void target_release(struct plan_target *t)
+{
+	free(t->name);
+	free(t->ssh);
+	free(t->identity);
+	free(t->ssh_config);
+	free(t->directory);
+	free(t->device);
+	free(t->cgroup);
+	free(t->netns);
+	free(t->agent);
+	free(t->load.job);
+	free(t->load.command);
+	settings_release(t->settings, t->nr_settings);
+}
+
+void plan_release(struct plan *p)
+{
+	for (size_t i = 0; i < p->nr_targets; i++)
+		target_release(&p->targets[i]);
+	settings_release(p->settings, p->nr_settings);
+	factors_release(&p->factors);
+	configurations_release(&p->list);
+	free(p->campaign);
+	free(p->path);
+	free(p->text);
+	free(p->sequential.response);
+	free(p->stop.metric);
+	free(p->setup);
+	free(p->teardown);
+	free(p->traces);
+	memset(p, 0, sizeof(*p));
+}
+
+uint64_t plan_most_intervals(const struct plan *p)
+{
+	return p->stop.metric && p->stop.at_most > p->nr_intervals ? p->stop.at_most
+								   : p->nr_intervals;
+}
+
+double plan_run_s(const struct plan *p)
+{
+	return p->warm_up_s + p->interval_s * (double)plan_most_intervals(p);
+}
+
+static int read_text(struct plan *p, const char *path, struct err *err)
+{
+	struct stat st;
+	FILE *in = fopen(path, "r");
+	size_t len;
+
+	if (!in || fstat(fileno(in), &st)) {
+		int why = errno;
+
+		if (in)
+			fclose(in);
+		return err_set(err, why, "%s: %s", path, strerror(why));
+	}
+	if (st.st_size > PLAN_BYTES_MAX) {
+		fclose(in);
+		return err_set(err, EINVAL, "%s: more than %u bytes", path, PLAN_BYTES_MAX);
+	}
+	p->path = strdup(path);
+	p->text = calloc(1, PLAN_BYTES_MAX + 1);
+	len = p->text ? fread(p->text, 1, PLAN_BYTES_MAX, in) : 0;
+	fclose(in);
+	if (!p->path || !p->text)
+		return err_set(err, ENOMEM, "%s: out of memory", path);
+	p->text[len] = 0;
+	return 0;
+}
+
+static int read_random(struct plan_reader *r, const struct yaml_node *node)
+{
+	static const char *const keys[] = { "configurations", NULL };
+	int err = yaml_tree_keys(r->tree, node, keys, r->err);
+
+	r->plan->design = DESIGN_RANDOM;
+	if (!err && !yaml_node_get(node, "configurations"))
+		return yaml_tree_error(r->tree, node, r->err, "random: configurations: missing");
+	return err ? err
+		   : plan_read_count(r, yaml_node_get(node, "configurations"), 1,
+				     CONFIGURATIONS_MAX, &r->plan->random_configurations);
+}
+
+static int read_sequential(struct plan_reader *r, const struct yaml_node *node)
+{
+	static const char *const keys[] = { "response", "start", "configurations", "candidates",
+					    NULL };
+	struct plan_sequential *s = &r->plan->sequential;
+	int err = yaml_tree_keys(r->tree, node, keys, r->err);
+
+	r->plan->design = DESIGN_SEQUENTIAL;
+	s->start = 20;
+	s->candidates = CANDIDATES_DEFAULT;
+	if (!err && (!yaml_node_get(node, "response") || !yaml_node_get(node, "configurations")))
+		return yaml_tree_error(r->tree, node, r->err,
+				       "sequential: response or configurations: missing");
+	if (!err)
+		err = plan_read_text(r, yaml_node_get(node, "response"), &s->response);
+	if (!err)
+		err = plan_read_count(r, yaml_node_get(node, "start"), 5, CONFIGURATIONS_MAX,
+				      &s->start);
+	if (!err)
+		err = plan_read_count(r, yaml_node_get(node, "configurations"), s->start,
+				      CONFIGURATIONS_MAX, &s->configurations);
+	return err ? err
+		   : plan_read_count(r, yaml_node_get(node, "candidates"), 1, CONFIGURATIONS_MAX,
+				     &s->candidates);
+}
+
+static int read_design(struct plan_reader *r, const struct yaml_node *node)
+{
+	const struct yaml_node *one =
+		node && node->kind == YAML_MAP && node->nr == 1 ? node->items[0] : NULL;
+	int err;
+
+	if (!node || (node->kind == YAML_SCALAR && !strcmp(node->text, "full")))
+		return 0;
+	if (one && !strcmp(one->key, "random"))
+		return read_random(r, one);
+	if (one && !strcmp(one->key, "sequential"))
+		return read_sequential(r, one);
+	if (!one || strcmp(one->key, "list"))
+		return yaml_tree_error(r->tree, node, r->err,
+				       "design: expected full, random, list or sequential");
+	r->plan->design = DESIGN_LIST;
+	err = configurations_read(&r->plan->list, &r->plan->factors, r->tree, one, r->err);
+	return err;
+}
+
+int plan_configurations(const struct plan *p, struct configurations *c, struct err *err)
+{
+	struct rng rng, order;
+	int status = 0;
+
+	rng_stream(&rng, p->seed, RNG_STREAM_DESIGN);
+	rng_stream(&order, p->seed, RNG_STREAM_ORDER);
+	switch (p->design) {
+	case DESIGN_FULL:
+		status = configurations_full(c, &p->factors, err);
+		break;
+	case DESIGN_RANDOM:
+		status = configurations_random(c, &p->factors, p->random_configurations, &rng, err);
+		break;
+	case DESIGN_LIST:
+		for (size_t i = 0; i < p->list.nr && !status; i++)
+			status = configurations_add(c, p->factors.nr,
+						    p->list.cells + i * p->factors.nr);
+		break;
+	case DESIGN_SEQUENTIAL:
+		return configurations_random(c, &p->factors, p->sequential.start, &rng, err);
+	}
+	if (!status && !p->as_given)
+		configurations_shuffle(c, &order);
+	return status;
+}
+
+int plan_candidates(const struct plan *p, struct configurations *c, struct err *err)
+{
+	struct rng rng;
+
+	for (size_t i = 0; i < p->factors.nr; i++)
+		if (!p->factors.items[i].nr_levels) {
+			rng_stream(&rng, p->seed, RNG_STREAM_CHOICE);
+			return configurations_random(c, &p->factors, p->sequential.candidates, &rng,
+						     err);
+		}
+	return configurations_full(c, &p->factors, err);
+}
+
+static int set_expanded(struct params *out, const struct level_setting *s, struct err *err)
+{
+	char *value;
+	int status = params_expand_text(out, s->text, &value, err);
+
+	if (status) {
+		err_prefix(err, "%s", s->name);
+		return status;
+	}
+	status = params_set(out, s->name, value, s->word, err);
+	free(value);
+	return status;
+}
+
+int plan_params(const struct plan *p, const struct plan_target *t, const double *cells,
+		const char *directory, struct params *out, struct err *err)
+{
+	const struct {
+		const char *name;
+		double value;
+	} numbers[] = {
+		{ "scale", p->scale },
+		{ "warm_up", p->warm_up_s },
+		{ "interval", p->interval_s },
+		{ "intervals", (double)plan_most_intervals(p) },
+		{ "runtime", p->interval_s * (double)plan_most_intervals(p) },
+	};
+	int status = params_set(out, "target", t->name, true, err);
+
+	if (!status)
+		status = params_set(out, "directory", directory, true, err);
+	if (!status)
+		status = params_set(out, "device", t->device ? t->device : "", true, err);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers) && !status; i++)
+		status = params_set_number(out, numbers[i].name, numbers[i].value, err);
+	if (!status)
+		status = configuration_set(&p->factors, cells, out, err);
+	for (size_t i = 0; i < p->nr_settings && !status; i++)
+		status = set_expanded(out, &p->settings[i], err);
+	for (size_t i = 0; i < t->nr_settings && !status; i++)
+		status = set_expanded(out, &t->settings[i], err);
+	return status;
+}
+
+static int expand_all(const struct plan *p, const struct plan_target *t, struct params *params,
+		      struct err *err)
+{
+	struct drive d = { p, &t->load, params };
+	struct buf shell;
+	int status = 0;
+
+	buf_init(&shell);
+	if (p->setup)
+		status = params_expand(params, p->setup, &shell, err);
+	if (!status && t->load.driver->prepare)
+		status = t->load.driver->prepare(&d, &shell, err);
+	if (!status)
+		status = t->load.driver->run(&d, &shell, err);
+	if (!status && p->teardown)
+		status = params_expand(params, p->teardown, &shell, err);
+	buf_release(&shell);
+	return status;
+}
+
+/* Expands every text once, and finds factors that nothing uses. */
+static int check_texts(const struct plan *p, const struct configurations *c, struct err *err)
+{
+	bool *used = calloc(p->factors.nr, sizeof(*used));
+	int status = used ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < p->nr_targets && !status; i++) {
+		struct params params = { 0 };
+		const struct plan_target *t = &p->targets[i];
+
+		status = plan_params(p, t, c->cells, t->directory, &params, err);
+		if (!status)
+			status = expand_all(p, t, &params, err);
+		if (status)
+			err_prefix(err, "%s:%u: target %s", p->path, t->load.line, t->name);
+		for (size_t k = 0; k < p->factors.nr && !status; k++) {
+			const struct level *l = p->factors.items[k].levels;
+
+			used[k] |= params_find(&params, p->factors.items[k].name)->used;
+			for (size_t s = 0; l && s < l->nr_settings; s++)
+				used[k] |= params_find(&params, l->settings[s].name)->used;
+		}
+		params_release(&params);
+	}
+	for (size_t k = 0; k < p->factors.nr && !status; k++)
+		if (!used[k])
+			status = err_set(
+				err, EINVAL,
+				"%s: factors: nothing uses '%s': expected {%s} in a load, a "
+				"setting or setup",
+				p->path, p->factors.items[k].name, p->factors.items[k].name);
+	free(used);
+	return status;
+}
+
+static int check_design(const struct plan *p, struct err *err)
+{
+	struct configurations c = { 0 };
+	int status = plan_configurations(p, &c, err);
+
+	if (status == -EINVAL || status == -E2BIG)
+		err_prefix(err, "%s", p->path);
+	if (!status)
+		status = check_texts(p, &c, err);
+	configurations_release(&c);
+	return status;
+}
+
+static int read_tree(struct plan_reader *r)
+{
+	static const char *const keys[] = { "campaign",	 "factors", "settings",	   "targets",
+					    "load",	 "design",  "repetitions", "order",
+					    "seed",	 "scale",   "warm_up",	   "interval",
+					    "intervals", "stop",    "time_limit",  "setup",
+					    "teardown",	 "monitor", NULL };
+	const struct yaml_node *root = yaml_tree_root(r->tree);
+	const struct yaml_node *factors = yaml_node_get(root, "factors");
+	const struct yaml_node *design = yaml_node_get(root, "design");
+	int err = yaml_tree_keys(r->tree, root, keys, r->err);
+
+	if (!err && !factors)
+		return yaml_tree_error(r->tree, root, r->err, "factors: missing");
+
+	if (!err)
+		err = plan_read_scalars(r, root);
+	if (!err)
+		err = factors_read(&r->plan->factors, r->tree, factors, r->plan->scale, r->err);
+	if (!err)
+		err = plan_read_settings(r, yaml_node_get(root, "settings"), &r->plan->settings,
+					 &r->plan->nr_settings);
+	if (!err)
+		err = plan_read_targets(r, root);
+	if (!err)
+		err = read_design(r, design);
+	return err;
+}
+
+static uint64_t hash_of(const struct plan *p, const char *const *overrides, size_t nr)
+{
+	XXH64_hash_t h = XXH3_64bits(p->text, strlen(p->text));
+
+	for (size_t i = 0; i < nr; i++)
+		h = XXH3_64bits_withSeed(overrides[i], strlen(overrides[i]), h);
+	for (size_t i = 0; i < p->nr_targets; i++)
+		if (p->targets[i].load.job)
+			h = XXH3_64bits_withSeed(p->targets[i].load.job,
+						 strlen(p->targets[i].load.job), h);
+	return h;
+}
+
+int plan_read(struct plan *p, const char *path, const char *const *overrides, size_t nr_overrides,
+	      struct err *err)
+{
+	struct plan_reader r = { p, NULL, overrides, nr_overrides, err };
+	struct yaml_tree *tree = NULL;
+	int status;
+
+	*p = (struct plan){ .repetitions = 1,
+			    .seed = 1,
+			    .scale = 1,
+			    .nr_intervals = 5,
+			    .interval_s = 1,
+			    .warm_up_s = 1 };
+	status = read_text(p, path, err);
+	if (!status)
+		status = yaml_tree_parse(&tree, path, p->text, strlen(p->text), err);
+	r.tree = tree;
+	if (!status)
+		status = read_tree(&r);
+	if (!status)
+		status = check_design(p, err);
+	if (!status)
+		p->hash = hash_of(p, overrides, nr_overrides);
+	yaml_tree_free(tree);
+	if (status)
+		plan_release(p);
+	return status;
+}

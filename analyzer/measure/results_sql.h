@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* results_sql: what the files of the measurement store share; not for others. */
+#ifndef ANALYZER_MEASURE_RESULTS_SQL_H
+#define ANALYZER_MEASURE_RESULTS_SQL_H
+
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include "analyzer/measure/results.h"
+
+struct results {
+	sqlite3 *db;
+	char *path;
+	int lock; /* file descriptor, or -1 */
+};
+
+/* SQLite's last complaint as an err. */
+int results_fail(struct results *r, struct err *err);
+int results_exec(struct results *r, const char *sql, struct err *err);
+/* Prepares and binds: types has i (int64_t), d (double; NaN is NULL), t (text; may be NULL). */
+int results_prepare(struct results *r, sqlite3_stmt **s, struct err *err, const char *sql,
+		    const char *types, ...);
+/* Runs it once and finalizes it. */
+int results_finish(struct results *r, sqlite3_stmt *s, struct err *err);
+int64_t results_number(struct results *r, const char *sql, int64_t otherwise);
+double results_now_s(void);
+
+#endif

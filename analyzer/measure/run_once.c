@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/measure/run_once.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyzer/measure/agent_windows.h"
+#include "analyzer/measure/target.h"
+
+#define LOOK_MS 100 /* how long a wait for output may take before clock and signals are looked at */
+
+double monotonic_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+void run_once_release(struct run_once *r)
+{
+	/* All at once first, so that their supervisors work at the same time. */
+	for (size_t i = 0; i < r->nr_lanes; i++) {
+		session_hang_up(&r->lanes[i].load);
+		session_hang_up(&r->lanes[i].agent);
+	}
+	for (size_t i = 0; i < r->nr_lanes; i++) {
+		session_release(&r->lanes[i].load);
+		session_release(&r->lanes[i].agent);
+		params_release(&r->lanes[i].params);
+	}
+	readings_release(&r->readings);
+}
+
+static struct drive drive_of(struct run_once *r, struct lane *l)
+{
+	return (struct drive){ r->plan, &l->target->load, &l->params };
+}
+
+static int start_load(struct run_once *r, struct lane *l, const double *cells, struct err *err)
+{
+	struct drive d = drive_of(r, l);
+	struct buf script;
+	int status = plan_params(r->plan, l->target, cells, l->folder, &l->params, err);
+
+	buf_init(&script);
+	if (!status)
+		status = target_run_script(&d, l->target, l->folder, &script, err);
+	buf_put_u8(&script, 0);
+	if (!status)
+		status = script.error
+				 ? script.error
+				 : session_start(&l->load, l->target, (char *)script.data, err);
+	buf_release(&script);
+	if (status)
+		err_prefix(err, "target %s", l->target->name);
+	return status;
+}
+
+static int start_agent(struct run_once *r, struct lane *l, struct err *err)
+{
+	struct buf script;
+	int status;
+
+	buf_init(&script);
+	status = target_agent_script(r->plan, l->target, l->folder, r->name, &script);
+	buf_put_u8(&script, 0);
+	if (!status)
+		status = script.error
+				 ? script.error
+				 : session_start(&l->agent, l->target, (char *)script.data, err);
+	buf_release(&script);
+	return status;
+}
+
+/* Every session there is, loads first. */
+static size_t all_sessions(struct run_once *r, struct session **all)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < r->nr_lanes; i++)
+		all[nr++] = &r->lanes[i].load;
+	for (size_t i = 0; i < r->nr_lanes; i++)
+		if (r->lanes[i].agent.pid)
+			all[nr++] = &r->lanes[i].agent;
+	return nr;
+}
+
+static int look(struct run_once *r, const char *phase, struct err *err)
+{
+	struct session *all[2 * PLAN_TARGETS_MAX];
+	size_t nr = all_sessions(r, all);
+
+	sessions_wait(all, nr, LOOK_MS);
+	if (*r->stop)
+		return err_set(err, EINTR, "interrupted");
+	if (monotonic_s() > r->deadline_s)
+		return err_set(err, ETIMEDOUT, "time limit of %g s passed while %s",
+			       r->plan->time_limit_s, phase);
+	for (size_t i = 0; i < nr; i++)
+		if (all[i]->too_much)
+			return err_set(err, EINVAL, "more than %u bytes of output",
+				       SESSION_OUTPUT_MAX);
+	return 0;
+}
+
+/* What a session that ended ended of. */
+static int ended(const struct lane *l, struct session *s, const char *what, struct err *err)
+{
+	char words[256];
+
+	session_last_words(s, words, sizeof(words));
+	return err_set(err, ECHILD, "target %s: %s ended with status %d%s%s", l->target->name, what,
+		       s->status, *words ? ": " : "", words);
+}
+
+static int wait_for_ready(struct run_once *r, struct err *err)
+{
+	size_t nr_ready = 0;
+	int status = 0;
+
+	while (!status && nr_ready < r->nr_lanes) {
+		nr_ready = 0;
+		for (size_t i = 0; i < r->nr_lanes && !status; i++) {
+			struct session *s = &r->lanes[i].load;
+
+			if (target_is_ready((char *)s->output.data, s->output.len))
+				nr_ready++;
+			else if (s->ended)
+				status = ended(&r->lanes[i], s, "preparation", err);
+		}
+		if (!status && nr_ready < r->nr_lanes)
+			status = look(r, "preparing", err);
+	}
+	return status;
+}
+
+static bool agent_is_ready(const struct session *s)
+{
+	return s->words.len && memmem(s->words.data, s->words.len, "device_traced", 13);
+}
+
+static int start_agents(struct run_once *r, struct err *err)
+{
+	size_t nr_ready = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < r->nr_lanes && !status; i++)
+		status = start_agent(r, &r->lanes[i], err);
+	while (!status && nr_ready < r->nr_lanes) {
+		nr_ready = 0;
+		for (size_t i = 0; i < r->nr_lanes && !status; i++) {
+			struct session *s = &r->lanes[i].agent;
+
+			if (agent_is_ready(s))
+				nr_ready++;
+			else if (s->ended)
+				status = ended(&r->lanes[i], s, "blkcast-agent", err);
+		}
+		if (!status && nr_ready < r->nr_lanes)
+			status = look(r, "starting monitors", err);
+	}
+	return status;
+}
+
+/* What all loads printed so far, by target. */
+static int take(struct run_once *r, bool final, struct readings *out, struct err *err)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < r->nr_lanes && !status; i++) {
+		struct lane *l = &r->lanes[i];
+		struct drive d = drive_of(r, l);
+		struct readings one = { 0 };
+		struct target_times t;
+		char prefix[READING_NAME_BYTES] = "";
+
+		target_times((char *)l->load.output.data, l->load.output.len, &t);
+		if (r->nr_lanes > 1)
+			snprintf(prefix, sizeof(prefix), "%s.", l->target->name);
+		status = l->target->load.driver->take(&d, t.load ? t.load : "", t.load_len, final,
+						      &one, err);
+		if (!status && final && r->plan->monitor_agent)
+			status = agent_windows_take(
+				(char *)l->agent.output.data, l->agent.output.len,
+				t.from_s > t.begin_s ? t.from_s : t.begin_s + r->plan->warm_up_s,
+				t.end_s, r->plan->interval_s, &one, err);
+		if (status)
+			err_prefix(err, "target %s", l->target->name);
+		if (!status && final && isfinite(t.cpu_ratio))
+			status = readings_put(&one, 0, "cpu_ratio", t.cpu_ratio);
+		if (!status)
+			status = readings_join(out, &one, prefix);
+		readings_release(&one);
+	}
+	return status;
+}
+
+static void apply_stop_rule(struct run_once *r)
+{
+	const struct plan_stop *rule = &r->plan->stop;
+	struct readings so_far = { 0 };
+	unsigned int nr;
+	double rse;
+
+	if (!rule->metric || r->stopped || take(r, false, &so_far, NULL)) {
+		readings_release(&so_far);
+		return;
+	}
+	rse = readings_rse(&so_far, rule->metric, &nr);
+	readings_release(&so_far);
+	if (nr < r->plan->nr_intervals || !(rse <= rule->relative_standard_error))
+		return;
+	r->stopped = true;
+	for (size_t i = 0; i < r->nr_lanes; i++)
+		session_say(&r->lanes[i].load, "stop");
+}
+
+static int measure(struct run_once *r, struct err *err)
+{
+	double next_s = monotonic_s() + r->plan->interval_s / 2;
+	size_t nr_ended = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < r->nr_lanes; i++)
+		session_say(&r->lanes[i].load, "go");
+	while (!status && nr_ended < r->nr_lanes) {
+		status = look(r, "measuring", err);
+		nr_ended = 0;
+		for (size_t i = 0; i < r->nr_lanes && !status; i++) {
+			struct session *s = &r->lanes[i].load;
+
+			nr_ended += s->ended;
+			if (s->ended && s->status && !r->stopped)
+				status = ended(&r->lanes[i], s, "the load", err);
+		}
+		if (!status && monotonic_s() > next_s) {
+			apply_stop_rule(r);
+			next_s += r->plan->interval_s / 2;
+		}
+	}
+	return status;
+}
+
+static int stop_agents(struct run_once *r, struct err *err)
+{
+	bool all_ended = false;
+	int status = 0;
+
+	for (size_t i = 0; i < r->nr_lanes; i++)
+		session_say(&r->lanes[i].agent, "stop");
+	while (!status && !all_ended) {
+		all_ended = true;
+		for (size_t i = 0; i < r->nr_lanes; i++)
+			all_ended &= !r->lanes[i].agent.pid || r->lanes[i].agent.ended;
+		if (!all_ended)
+			status = look(r, "ending monitors", err);
+	}
+	return status;
+}
+
+static void add_artifact(struct run_once *r, const struct lane *l, const char *kind,
+			 const void *content, size_t len)
+{
+	if (len)
+		r->artifacts[r->nr_artifacts++] =
+			(struct results_artifact){ l->target->name, kind, content, len };
+}
+
+static void take_artifacts(struct run_once *r, bool failed)
+{
+	for (size_t i = 0; i < r->nr_lanes; i++) {
+		struct lane *l = &r->lanes[i];
+		struct target_times t;
+
+		target_times((char *)l->load.output.data, l->load.output.len, &t);
+		add_artifact(r, l, "output", t.load, t.load_len);
+		if (failed)
+			add_artifact(r, l, "words", l->load.words.data, l->load.words.len);
+		add_artifact(r, l, "profiles", l->agent.output.data, l->agent.output.len);
+		if (r->plan->traces && r->plan->monitor_agent)
+			add_artifact(r, l, "traces", r->traces, strlen(r->traces));
+	}
+}
+
+int run_once(struct run_once *r, const double *cells, struct err *err)
+{
+	int status = 0;
+
+	r->deadline_s = monotonic_s() + r->plan->time_limit_s;
+	snprintf(r->traces, sizeof(r->traces), "%s/%s", r->plan->traces ? r->plan->traces : "",
+		 r->name);
+	for (size_t i = 0; i < r->nr_lanes && !status; i++)
+		status = start_load(r, &r->lanes[i], cells, err);
+	if (!status)
+		status = wait_for_ready(r, err);
+	if (!status && r->plan->monitor_agent)
+		status = start_agents(r, err);
+	if (!status)
+		status = measure(r, err);
+	if (!status && r->plan->monitor_agent)
+		status = stop_agents(r, err);
+	if (!status)
+		status = take(r, true, &r->readings, err);
+	r->nr_intervals = readings_intervals(&r->readings);
+	take_artifacts(r, status != 0);
+	return status;
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/measure/runner.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/measure/results_sql.h"
+#include "analyzer/measure/run_once.h"
+#include "analyzer/measure/sequential_design.h"
+#include "analyzer/measure/target.h"
+
+#define KEEPER_TIMEOUT_S 30.0
+
+struct campaign {
+	struct runner *r;
+	struct session keepers[PLAN_TARGETS_MAX];
+	struct buf folders[PLAN_TARGETS_MAX];
+	struct configurations todo;
+	struct configurations candidates; /* of a sequential design */
+};
+
+static void release(struct campaign *c)
+{
+	for (size_t i = 0; i < c->r->plan->nr_targets; i++)
+		session_hang_up(&c->keepers[i]);
+	for (size_t i = 0; i < c->r->plan->nr_targets; i++) {
+		session_release(&c->keepers[i]);
+		buf_release(&c->folders[i]);
+	}
+	configurations_release(&c->todo);
+	configurations_release(&c->candidates);
+}
+
+static int start_keepers(struct campaign *c, struct err *err)
+{
+	const struct plan *p = c->r->plan;
+	int status = 0;
+
+	for (size_t i = 0; i < p->nr_targets && !status; i++) {
+		struct buf script;
+
+		buf_init(&script);
+		status = target_folder(p, &p->targets[i], &c->folders[i]);
+		if (!status)
+			status = target_keeper_script(p, &p->targets[i], (char *)c->folders[i].data,
+						      &script);
+		buf_put_u8(&script, 0);
+		if (!status)
+			status = script.error ? script.error
+					      : session_start(&c->keepers[i], &p->targets[i],
+							      (char *)script.data, err);
+		buf_release(&script);
+	}
+	return status;
+}
+
+static int keeper_failed(struct campaign *c, size_t i, struct err *err)
+{
+	char words[256];
+	struct session *s = &c->keepers[i];
+
+	session_last_words(s, words, sizeof(words));
+	return err_set(err, EHOSTUNREACH, "target %s: %s", c->r->plan->targets[i].name,
+		       *words	  ? words
+		       : s->ended ? "its shell ended"
+				  : "no answer");
+}
+
+/* Every target answers and has what is needed. */
+static int wait_for_keepers(struct campaign *c, struct err *err)
+{
+	double deadline_s = monotonic_s() + KEEPER_TIMEOUT_S;
+	struct session *all[PLAN_TARGETS_MAX];
+	size_t nr = c->r->plan->nr_targets, nr_ready = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		all[i] = &c->keepers[i];
+	while (nr_ready < nr) {
+		nr_ready = 0;
+		for (size_t i = 0; i < nr; i++) {
+			if (target_is_ready((char *)all[i]->output.data, all[i]->output.len))
+				nr_ready++;
+			else if (all[i]->ended || monotonic_s() > deadline_s)
+				return keeper_failed(c, i, err);
+		}
+		if (nr_ready < nr)
+			sessions_wait(all, nr, 100);
+		if (*c->r->stop)
+			return err_set(err, EINTR, "interrupted");
+	}
+	return 0;
+}
+
+static int store_run(struct campaign *c, struct run_once *once, struct results_run *run,
+		     const char *why, struct err *err)
+{
+	const struct plan *p = c->r->plan;
+	unsigned int nr = once->nr_intervals ? once->nr_intervals : (unsigned int)p->nr_intervals;
+
+	run->ended_s = results_now_s();
+	run->error = why;
+	run->nr_intervals = once->nr_intervals;
+	run->overhead_s =
+		why ? 0.0 / 0.0 : run->ended_s - run->began_s - p->warm_up_s - nr * p->interval_s;
+	run->readings = &once->readings;
+	run->artifacts = once->artifacts;
+	run->nr_artifacts = once->nr_artifacts;
+	return results_put_run(c->r->store, c->r->campaign, run, err);
+}
+
+static void tell(struct campaign *c, const struct results_run *run)
+{
+	struct runner_report report = {
+		.number = run->number,
+		.nr_configurations = c->todo.nr,
+		.repetition = run->repetition,
+		.error = run->error,
+		.seconds = run->ended_s - run->began_s,
+		.overhead_s = run->overhead_s,
+	};
+
+	if (run->error)
+		c->r->nr_failed++;
+	else
+		c->r->nr_done++;
+	if (!run->error && run->overhead_s > c->r->overhead_most_s)
+		c->r->overhead_most_s = run->overhead_s;
+	c->r->report(c->r->ctx, &report);
+}
+
+static int one_run(struct campaign *c, size_t number, unsigned int repetition, struct err *err)
+{
+	struct run_once *once = calloc(1, sizeof(*once));
+	struct results_run run = { .number = number, .repetition = repetition };
+	const struct plan *p = c->r->plan;
+	struct err why = { 0 };
+	char name[64];
+	int status;
+
+	if (!once)
+		return -ENOMEM;
+	snprintf(name, sizeof(name), "%05zu-%u", number, repetition);
+	once->plan = p;
+	once->stop = c->r->stop;
+	once->name = name;
+	once->nr_lanes = p->nr_targets;
+	for (size_t i = 0; i < p->nr_targets; i++) {
+		once->lanes[i].target = &p->targets[i];
+		once->lanes[i].folder = (char *)c->folders[i].data;
+	}
+	run.began_s = results_now_s();
+	status = run_once(once, c->todo.cells + number * p->factors.nr, &why);
+	if (status == -EINTR && *c->r->stop) {
+		*err = why;
+	} else {
+		if (status && !why.code)
+			err_set(&why, -status, "%s", strerror(-status));
+		status = store_run(c, once, &run, status ? why.line : NULL, err);
+		if (!status)
+			tell(c, &run);
+	}
+	run_once_release(once);
+	free(once);
+	return status;
+}
+
+/* The next configuration of a sequential design, behind the others. -ENOENT: no more. */
+static int choose_next(struct campaign *c, struct err *err)
+{
+	const struct plan *p = c->r->plan;
+	struct table measured = { 0 };
+	double *cells = calloc(p->factors.nr + 1, sizeof(*cells));
+	struct buf csv;
+	int status = cells ? 0 : -ENOMEM;
+
+	buf_init(&csv);
+	if (!status)
+		status =
+			results_csv(c->r->store, c->r->campaign, p->sequential.response, &csv, err);
+	if (!status)
+		status = table_parse(&measured, "measured", (char *)csv.data, csv.len, err);
+	if (!status)
+		status = sequential_next(&p->factors, &measured, p->sequential.response,
+					 &c->candidates, &c->todo, cells, err);
+	if (!status)
+		status = configurations_add(&c->todo, p->factors.nr, cells);
+	table_release(&measured);
+	buf_release(&csv);
+	free(cells);
+	return status;
+}
+
+static int measure_configuration(struct campaign *c, size_t number, struct err *err)
+{
+	const struct plan *p = c->r->plan;
+	int status = results_put_configuration(c->r->store, c->r->campaign, number, &p->factors,
+					       c->todo.cells + number * p->factors.nr, err);
+
+	for (unsigned int k = 1; k <= p->repetitions && !status; k++) {
+		char known = results_run_status(c->r->store, c->r->campaign, number, k);
+
+		if (known == 'd' || (known == 'f' && !c->r->retry_failed))
+			c->r->nr_before++;
+		else
+			status = one_run(c, number, k, err);
+	}
+	return status;
+}
+
+static int measure_all(struct campaign *c, struct err *err)
+{
+	const struct plan *p = c->r->plan;
+	size_t nr = p->design == DESIGN_SEQUENTIAL ? p->sequential.configurations : c->todo.nr;
+	int status = 0;
+
+	for (size_t i = 0; i < nr && !status; i++) {
+		if (i == c->todo.nr)
+			status = choose_next(c, err);
+		if (status == -ENOENT)
+			return 0;
+		if (!status)
+			status = measure_configuration(c, i, err);
+	}
+	return status;
+}
+
+/* What the store has begun, else what the plan begins with: both the same but for what a
+ * sequential design has chosen meanwhile. */
+static int take_configurations(struct campaign *c, struct err *err)
+{
+	const struct plan *p = c->r->plan;
+	struct configurations known = { 0 };
+	int status = plan_configurations(p, &c->todo, err);
+
+	if (!status && p->design == DESIGN_SEQUENTIAL) {
+		status = plan_candidates(p, &c->candidates, err);
+		if (!status)
+			status = results_configurations(c->r->store, c->r->campaign, &p->factors,
+							&known, err);
+		for (size_t i = c->todo.nr; i < known.nr && !status; i++)
+			status = configurations_add(&c->todo, p->factors.nr,
+						    known.cells + i * p->factors.nr);
+		configurations_release(&known);
+	}
+	return status;
+}
+
+int runner_run(struct runner *r, struct err *err)
+{
+	struct campaign *c = calloc(1, sizeof(*c));
+	double began_s = monotonic_s();
+	int status;
+
+	if (!c)
+		return -ENOMEM;
+	c->r = r;
+	status = take_configurations(c, err);
+	if (!status)
+		status = start_keepers(c, err);
+	if (!status)
+		status = wait_for_keepers(c, err);
+	if (status == -EHOSTUNREACH)
+		results_put_event(r->store, r->campaign, NULL, err->line, NULL);
+	if (!status)
+		status = measure_all(c, err);
+	release(c);
+	free(c);
+	r->seconds = monotonic_s() - began_s;
+	return status;
+}

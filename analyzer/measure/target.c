@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/measure/target.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "analyzer/measure/session.h"
+#include "analyzer/report/shell_word.h"
+
+/* CPU time of the target since it started: busy and all, in ticks. */
+static const char cpu_shell[] = "read -r _ c1 c2 c3 c4 c5 c6 c7 c8 _ </proc/stat && "
+				"echo \"@cpu $((c1 + c2 + c3 + c6 + c7 + c8)) "
+				"$((c1 + c2 + c3 + c4 + c5 + c6 + c7 + c8))\"\n";
+
+int target_folder(const struct plan *p, const struct plan_target *t, struct buf *out)
+{
+	XXH64_hash_t h = XXH3_64bits(p->campaign, strlen(p->campaign));
+
+	buf_printf(out, "%s/blkcast-%08x-%s", t->directory, (unsigned int)h, t->name);
+	buf_put_u8(out, 0);
+	return out->error;
+}
+
+static void put_word(struct buf *out, const char *text)
+{
+	struct buf word;
+
+	buf_init(&word);
+	shell_word(&word, text);
+	buf_put(out, word.data, word.len);
+	if (word.error && !out->error)
+		out->error = word.error;
+	buf_release(&word);
+}
+
+/* blkcast-agent: where the plan says, else beside this program, else wherever PATH finds it. */
+static void put_agent(const struct plan_target *t, struct buf *out)
+{
+	char self[4096], *slash;
+	ssize_t len = t->ssh || t->agent ? -1 : readlink("/proc/self/exe", self, sizeof(self) - 32);
+
+	if (t->agent) {
+		put_word(out, t->agent);
+		return;
+	}
+	self[len > 0 ? len : 0] = 0;
+	slash = strrchr(self, '/');
+	if (slash) {
+		memcpy(slash + 1, "blkcast-agent", sizeof("blkcast-agent"));
+		if (access(self, X_OK) == 0) {
+			put_word(out, self);
+			return;
+		}
+	}
+	buf_printf(out, "blkcast-agent");
+}
+
+/* A cgroup by its path, or by its name below the mounted hierarchy. */
+static void put_cgroup(const struct plan_target *t, struct buf *out)
+{
+	if (t->cgroup[0] != '/')
+		buf_printf(out, "/sys/fs/cgroup/");
+	put_word(out, t->cgroup);
+}
+
+int target_keeper_script(const struct plan *p, const struct plan_target *t, const char *folder,
+			 struct buf *out)
+{
+	if (t->load.driver->program)
+		buf_printf(
+			out,
+			"command -v %s >/dev/null || { echo '%s is not installed' >&2; exit 1; }\n",
+			t->load.driver->program, t->load.driver->program);
+	if (p->monitor_agent) {
+		buf_printf(out, "command -v ");
+		put_agent(t, out);
+		buf_printf(
+			out,
+			" >/dev/null || { echo 'blkcast-agent is not installed' >&2; exit 1; }\n");
+	}
+	buf_printf(out, "for c in setsid mkfifo; do command -v $c >/dev/null || "
+			"{ echo \"$c is not installed\" >&2; exit 1; }; done\nc=\nd=");
+	put_word(out, folder);
+	/* What a campaign that was killed together with its target left behind goes first. */
+	buf_printf(out, "\nrm -rf \"$d\"; mkdir -p \"$d\" || exit 1\n");
+	if (t->cgroup) {
+		buf_printf(out, "g=");
+		put_cgroup(t, out);
+		buf_printf(out, "\n[ -d \"$g\" ] || { mkdir -p \"$g\" && c=$g; } || exit 1\n");
+	}
+	buf_printf(
+		out,
+		"echo @ready\nwhile read -r x; do :; done\nn=0\n"
+		"while [ $n -lt 40 ] && a= && for f in \"$d\"/.pid.*; do\n"
+		"[ -e \"$f\" ] && kill -0 \"${f##*.}\" 2>/dev/null && a=1; done; [ \"$a\" ]; do\n"
+		"sleep 0.1; n=$((n + 1)); done\n"
+		"rm -rf \"$d\"\n[ -z \"$c\" ] || rmdir \"$c\"\n");
+	return out->error;
+}
+
+static int put_texts(const struct drive *d, const char *text, const char *what, struct buf *out,
+		     struct err *err)
+{
+	int status;
+
+	if (!text)
+		return 0;
+	buf_printf(out, "(\n");
+	status = params_expand(d->params, text, out, err);
+	buf_printf(out, "\n) >&2 || { echo '%s failed' >&2; exit 1; }\n", what);
+	return status;
+}
+
+static int put_prepare(const struct drive *d, struct buf *out, struct err *err)
+{
+	int status;
+
+	if (!d->load->driver->prepare)
+		return 0;
+	buf_printf(out, "(\n");
+	status = d->load->driver->prepare(d, out, err);
+	/* Half a file set is of no use to the next configuration. */
+	buf_printf(out, ") >&2 || { rm -rf ./*; exit 1; }\n");
+	return status;
+}
+
+int target_run_script(const struct drive *d, const struct plan_target *t, const char *folder,
+		      struct buf *out, struct err *err)
+{
+	struct buf inner;
+	int status;
+
+	buf_init(&inner);
+	buf_printf(&inner, "trap : TERM\n");
+	if (t->cgroup) {
+		buf_printf(&inner, "echo $$ >");
+		put_cgroup(t, &inner);
+		buf_printf(&inner, "/cgroup.procs || exit 1\n");
+	}
+	status = put_texts(d, d->plan->setup, "setup", &inner, err);
+	if (!status)
+		status = put_prepare(d, &inner, err);
+	buf_printf(&inner,
+		   "echo @ready\nread -r x <$BLKCAST_GO\necho \"@begin $(date +%%s.%%N)\"\n%s(\n",
+		   cpu_shell);
+	if (!status)
+		status = d->load->driver->run(d, &inner, err);
+	buf_printf(&inner, ")\ns=$?\necho\n%secho \"@end $(date +%%s.%%N) $s\"\n", cpu_shell);
+	if (!status)
+		status = put_texts(d, d->plan->teardown, "teardown", &inner, err);
+	buf_printf(&inner, "[ $s = 0 ] || rm -rf ./*\nexit $s\n");
+	buf_put_u8(&inner, 0);
+	if (!status)
+		status = inner.error ? inner.error
+				     : session_supervise(out, folder, (char *)inner.data);
+	buf_release(&inner);
+	return status;
+}
+
+int target_agent_script(const struct plan *p, const struct plan_target *t, const char *folder,
+			const char *run, struct buf *out)
+{
+	struct buf inner;
+	int status;
+
+	buf_init(&inner);
+	buf_printf(&inner, "exec ");
+	put_agent(t, &inner);
+	buf_printf(&inner, " --verbose --device ");
+	put_word(&inner, t->device);
+	buf_printf(&inner, " --window %.0fms --sink stdout: --spool ", p->interval_s * 1e3);
+	put_word(&inner, folder);
+	buf_printf(&inner, "/spool");
+	if (p->traces) {
+		buf_printf(&inner, " --sink file:");
+		put_word(&inner, p->traces);
+		buf_printf(&inner, "/%s --host %s", run, t->name);
+	} else {
+		buf_printf(&inner, " --no-trace");
+	}
+	buf_put_u8(&inner, 0);
+	status = inner.error ? inner.error : session_supervise(out, folder, (char *)inner.data);
+	buf_release(&inner);
+	return status;
+}
+
+bool target_is_ready(const char *output, size_t len)
+{
+	return len && memmem(output, len, "@ready\n", 7);
+}
+
+static double cpu_share(double busy, double all)
+{
+	return all > 0 ? busy / all : NAN;
+}
+
+void target_times(const char *output, size_t len, struct target_times *t)
+{
+	const char *end = output + len;
+	double busy[2] = { NAN, NAN }, all[2] = { NAN, NAN };
+	unsigned int nr_cpu = 0;
+
+	*t = (struct target_times){ .cpu_ratio = NAN };
+	for (const char *at = output; at && at < end;) {
+		const char *eol = memchr(at, '\n', (size_t)(end - at));
+		char line[128];
+
+		snprintf(line, sizeof(line), "%.*s",
+			 (int)((eol ? eol : end) - at > 120 ? 120 : (eol ? eol : end) - at), at);
+		if (sscanf(line, "@begin %lf", &t->begin_s) == 1)
+			t->from_s = t->begin_s;
+		else if (nr_cpu == 1 && eol && sscanf(line, "@from %lf", &t->from_s) == 1)
+			t->load = eol + 1;
+		else if (nr_cpu < 2 &&
+			 sscanf(line, "@cpu %lf %lf", &busy[nr_cpu], &all[nr_cpu]) == 2)
+			nr_cpu++;
+		else if (sscanf(line, "@end %lf %d", &t->end_s, &t->status) == 2)
+			t->ended = true;
+		/* The load's output lies between the first @cpu and the second. */
+		if (*at == '@' && nr_cpu == 1 && eol && !t->load)
+			t->load = eol + 1;
+		if (*at == '@' && nr_cpu == 2 && t->load && !t->load_len)
+			t->load_len = (size_t)(at - t->load);
+		at = eol ? eol + 1 : end;
+	}
+	if (nr_cpu == 1 && t->load)
+		t->load_len = (size_t)(end - t->load);
+	while (t->load_len && t->load[t->load_len - 1] == '\n')
+		t->load_len--;
+	if (nr_cpu == 2)
+		t->cpu_ratio = cpu_share(busy[1] - busy[0], all[1] - all[0]);
+}
