@@ -9,6 +9,8 @@
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/fit_result.h"
+#include "analyzer/measure/results.h"
+#include "analyzer/measure/results_table.h"
 #include "analyzer/num/lsq.h"
 #include "analyzer/progress.h"
 #include "analyzer/regression/model_update.h"
@@ -18,7 +20,8 @@
 #define CANDIDATES_MAX 16
 
 struct options {
-	const char *update, *response, *weight, *fold_column, *output, *s3, *s3_log, *objective;
+	const char *db, *campaign, *update, *response, *weight, *fold_column, *output, *s3, *s3_log,
+		*objective;
 	struct cli_list predictors, factors, techniques, set;
 	bool standard, log;
 	uint64_t folds, seed, threads, simplicity;
@@ -29,6 +32,8 @@ struct fit {
 	const struct cli *cli;
 	struct options o;
 	struct table table;
+	char **names; /* owned: the factors of a measurement store */
+	size_t nr_names;
 	struct schema schema;
 	struct dataset data;
 	struct select_config config;
@@ -178,8 +183,30 @@ static int take_options(struct fit *f)
 	return err ? err : take_objective(f);
 }
 
+/* A measurement store (path NULL): unless told otherwise its factors are the predictors. */
+static int read_table(struct fit *f, const char *path)
+{
+	struct options *o = &f->o;
+	int err;
+
+	if (path)
+		return table_read(&f->table, path, &f->err);
+	err = results_table(&f->table, o->db, o->campaign, o->response, &f->names, &f->nr_names,
+			    &f->err);
+	if (err || o->predictors.nr)
+		return err;
+	if (f->nr_names > CLI_LIST_MAX)
+		return err_set(&f->err, EINVAL, "%s: more than %d factors: name --predictors",
+			       o->db, CLI_LIST_MAX);
+	for (size_t i = 0; i < f->nr_names; i++)
+		o->predictors.items[i] = f->names[i];
+	o->predictors.nr = f->nr_names;
+	return 0;
+}
+
 static int read_data(struct fit *f, const char *path)
 {
+	int err = read_table(f, path);
 	const struct options *o = &f->o;
 	struct dataset_spec spec = { .response = o->response,
 				     .predictors = o->predictors.items,
@@ -189,15 +216,14 @@ static int read_data(struct fit *f, const char *path)
 				     .log = o->log,
 				     .weight_column = o->weight,
 				     .fold_column = o->fold_column };
-	int err = table_read(&f->table, path, &f->err);
 
 	if (!err)
 		err = dataset_read(&f->data, &f->schema, &f->table, &spec, &f->err);
 	if (err || o->fold_column)
 		return err;
 	if (o->folds > f->data.nr_rows)
-		return err_set(&f->err, EINVAL, "%s: %zu rows are too few for %llu folds", path,
-			       f->data.nr_rows, (unsigned long long)o->folds);
+		return err_set(&f->err, EINVAL, "%s: %zu rows are too few for %llu folds",
+			       path ? path : o->db, f->data.nr_rows, (unsigned long long)o->folds);
 	return dataset_make_folds(&f->data, (uint32_t)o->folds, o->seed, &f->err);
 }
 
@@ -352,6 +378,7 @@ static void release(struct fit *f)
 	dataset_release(&f->data);
 	schema_release(&f->schema);
 	table_release(&f->table);
+	results_names_free(f->names, f->nr_names);
 	free(f);
 }
 
@@ -400,7 +427,9 @@ static int update(struct fit *f, const char *path)
 	}
 	json_decref(root);
 	if (!err)
-		err = table_read(&f->table, path, &f->err);
+		err = path ? table_read(&f->table, path, &f->err)
+			   : results_table(&f->table, f->o.db, f->o.campaign, old.schema.response,
+					   NULL, NULL, &f->err);
 	if (!err)
 		err = model_update(&new, &old, &f->table, &facts, &f->err);
 	if (!err && f->o.output) {
@@ -433,8 +462,10 @@ static struct fit *fit_new(struct cli *cli)
 
 static int check_usage(struct cli *cli, const struct options *o)
 {
-	if (cli->argc != 1)
-		return cli_usage(cli, "expected one table, CSV");
+	if (cli->argc != (o->db ? 0 : 1))
+		return cli_usage(cli, "expected one table, CSV, or --db");
+	if (o->campaign && !o->db)
+		return cli_usage(cli, "--campaign is of --db");
 	if (o->update && o->response)
 		return cli_usage(cli, "--update: the model knows its response");
 	if (!o->response && !o->update)
@@ -459,6 +490,8 @@ static int run(struct cli *cli)
 	if (!f)
 		return CLI_FAILED;
 	const struct cli_option options[] = {
+		CLI_STRING("db", 0, "FILE", &o->db, "learn from a measurement store, not a table"),
+		CLI_STRING("campaign", 0, "NAME", &o->campaign, "of --db, where there are several"),
 		CLI_STRING("response", 'r', "Y", &o->response, "the column to learn"),
 		CLI_FLAG("log", 0, &o->log,
 			 "learn its logarithm: errors count by their ratio; needs numbers above 0"),
@@ -499,7 +532,8 @@ static int run(struct cli *cli)
 		lsq_single_thread();
 		f->config.standard = o->standard;
 		f->config.nr_threads = (unsigned int)o->threads;
-		status = o->update ? update(f, cli->argv[0]) : fit(f, cli->argv[0]);
+		status = o->update ? update(f, o->db ? NULL : cli->argv[0])
+				   : fit(f, o->db ? NULL : cli->argv[0]);
 		if (status && !f->err.code)
 			err_set(&f->err, -status, "%s", strerror(-status));
 		status = status ? cli_fail(cli, &f->err) : CLI_DONE;
@@ -511,8 +545,8 @@ static int run(struct cli *cli)
 const struct command command_fit = {
 	.name = "fit",
 	.summary = "regression models of a measurement table: optimize, select, save",
-	.usage = "TABLE.csv --response Y [-o model.json]\n"
-		 "TABLE.csv --update MODEL.json [-o new.json]",
+	.usage = "(TABLE.csv | --db FILE) --response Y [-o model.json]\n"
+		 "(TABLE.csv | --db FILE) --update MODEL.json [-o new.json]",
 	.example =
 		"blkcast fit measurements.csv --response read_s --techniques mars-ia,cart -o m.json",
 	.details =

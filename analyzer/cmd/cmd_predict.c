@@ -10,12 +10,14 @@
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/set_table.h"
 #include "analyzer/cmd/storage_rows.h"
+#include "analyzer/measure/results_table.h"
 #include "analyzer/num/lsq.h"
 #include "analyzer/regression/model.h"
 #include "formats/model_file.h"
 
 struct predict {
 	const struct cli *cli;
+	const char *db, *campaign;
 	bool strict, show, c;
 	double level;
 	struct cli_list set;
@@ -236,8 +238,11 @@ static int predict(struct predict *p, const char *model, const char *table)
 		return predict_storage(p, table);
 	if (p->show || p->c)
 		return print_model(p);
-	err = table ? table_read(&p->table, table, &p->err)
-		    : set_table(&p->table, &p->set, &p->err);
+	if (p->db)
+		err = results_table(&p->table, p->db, p->campaign, NULL, NULL, NULL, &p->err);
+	else
+		err = table ? table_read(&p->table, table, &p->err)
+			    : set_table(&p->table, &p->set, &p->err);
 	if (!err)
 		err = evaluate(p);
 	if (err)
@@ -250,6 +255,8 @@ static int run(struct cli *cli)
 	struct predict p = { .cli = cli, .level = 0.9 };
 	const struct cli_option options[] = {
 		CLI_LIST("set", 0, "K=V", &p.set, "a value of each variable, instead of a table"),
+		CLI_STRING("db", 0, "FILE", &p.db, "the runs of a measurement store"),
+		CLI_STRING("campaign", 0, "NAME", &p.campaign, "of --db, where there are several"),
 		CLI_FLAG("strict", 0, &p.strict, "refuse rows outside the training range"),
 		CLI_DOUBLE("interval", 0, "LEVEL", &p.level,
 			   "probability of the interval, default 0.9"),
@@ -264,9 +271,9 @@ static int run(struct cli *cli)
 		return cli->status;
 	print = p.show || p.c;
 	if (cli->argc < 1 || cli->argc > 2)
-		return cli_usage(cli, "expected a model, and a table or --set K=V");
-	if (!print && (cli->argc == 2) == (p.set.nr > 0))
-		return cli_usage(cli, "expected either a table or --set K=V");
+		return cli_usage(cli, "expected a model, and a table, --db or --set K=V");
+	if (!print && (cli->argc == 2) + (p.set.nr > 0) + (p.db != NULL) != 1)
+		return cli_usage(cli, "expected either a table, --db or --set K=V");
 	if (!(p.level > 0 && p.level < 1))
 		return cli_usage(cli, "--interval: expected a probability between 0 and 1");
 	lsq_single_thread();
@@ -286,7 +293,7 @@ static int run(struct cli *cli)
 const struct command command_predict = {
 	.name = "predict",
 	.summary = "evaluate a saved model",
-	.usage = "MODEL.json TABLE.csv [--strict] [--json]\n"
+	.usage = "MODEL.json (TABLE.csv | --db FILE) [--strict] [--json]\n"
 		 "MODEL.json --set K=V,... [--strict] [--json]\n"
 		 "MODEL.json (--show | --c)",
 	.example = "blkcast predict m.json --set request_kb=8,pattern=random,read=70",

@@ -16,8 +16,8 @@
 
 #include "analyzer/measure/driver.h"
 
-#define INTERVAL_LEAST 0.75 /* a print that comes earlier ends no interval */
-#define TAIL_REQUESTS  10   /* a percentile needs as many beyond it */
+#define INTERVAL_LEAST 0.5 /* a print that comes earlier ends no interval */
+#define TAIL_REQUESTS  10  /* a percentile needs as many beyond it */
 
 /* Counters of one direction, summed over jobs. */
 struct side {
