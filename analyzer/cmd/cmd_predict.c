@@ -205,6 +205,14 @@ static int print_model(struct predict *p)
 	return err;
 }
 
+/* The rows to predict: of a measurement store, a table, or --set. */
+static int read_rows(struct predict *p, const char *path, struct table *out)
+{
+	if (p->db)
+		return results_table(out, p->db, p->campaign, NULL, NULL, NULL, &p->err);
+	return path ? table_read(out, path, &p->err) : set_table(out, &p->set, &p->err);
+}
+
 /* A storage model: solved by simulation, its intervals are the simulation's. */
 static int predict_storage(struct predict *p, const char *table)
 {
@@ -215,8 +223,7 @@ static int predict_storage(struct predict *p, const char *table)
 	if (p->show || p->c)
 		return err_set(&p->err, EINVAL,
 			       "--show, --c: a storage model is a net: blkcast qpn predict --net");
-	err = table ? table_read(&rows->table, table, &p->err)
-		    : set_table(&rows->table, &p->set, &p->err);
+	err = read_rows(p, table, &rows->table);
 	if (!err)
 		err = storage_table_make(&rows->storage, &rows->table, NULL, 0, &p->err);
 	if (!err)
@@ -238,11 +245,7 @@ static int predict(struct predict *p, const char *model, const char *table)
 		return predict_storage(p, table);
 	if (p->show || p->c)
 		return print_model(p);
-	if (p->db)
-		err = results_table(&p->table, p->db, p->campaign, NULL, NULL, NULL, &p->err);
-	else
-		err = table ? table_read(&p->table, table, &p->err)
-			    : set_table(&p->table, &p->set, &p->err);
+	err = read_rows(p, table, &p->table);
 	if (!err)
 		err = evaluate(p);
 	if (err)
