@@ -70,12 +70,16 @@ static void print_jsonl(const struct scan_request *q, const struct scan_stream *
 	       "\",\"device_name\":\"%s\",\"source\":\"%s\",\"layer\":\"%s\",\"operation\":\"%s\","
 	       "\"sector\":%" PRIu64 ",\"bytes\":%" PRIu32 ",\"queue_s\":%s,\"device_s\":%s,"
 	       "\"total_s\":%s,",
-	       request_csv_seconds(arrival, true, q->arrival_real_ns, ""), st->host, device_major(r->device),
-	       device_minor(r->device), st->device_name, source_name(r->source),
-	       layer_name(r->layer), operation_name(r->operation), r->sector, r->bytes,
-	       request_csv_seconds(queue, request_queue_known(r), r->dispatch_ns - r->arrival_ns, "null"),
-	       request_csv_seconds(device, request_device_known(r), r->completion_ns - r->dispatch_ns, "null"),
-	       request_csv_seconds(total, request_total_known(r), r->completion_ns - r->arrival_ns, "null"));
+	       request_csv_seconds(arrival, true, q->arrival_real_ns, ""), st->host,
+	       device_major(r->device), device_minor(r->device), st->device_name,
+	       source_name(r->source), layer_name(r->layer), operation_name(r->operation),
+	       r->sector, r->bytes,
+	       request_csv_seconds(queue, request_queue_known(r), r->dispatch_ns - r->arrival_ns,
+				   "null"),
+	       request_csv_seconds(device, request_device_known(r),
+				   r->completion_ns - r->dispatch_ns, "null"),
+	       request_csv_seconds(total, request_total_known(r), r->completion_ns - r->arrival_ns,
+				   "null"));
 	if (r->flags & REQUEST_NO_ISSUER)
 		printf("\"tid\":null,\"pid\":null,");
 	else

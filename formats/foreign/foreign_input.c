@@ -19,7 +19,9 @@ enum packing { PACKING_PLAIN, PACKING_GZIP, PACKING_ZSTD };
 struct foreign_input {
 	char *path;
 	int fd;
-	bool at_end; /* of what comes out */
+	bool at_end;	       /* of what comes out */
+	const uint8_t *memory; /* borrowed: instead of the file; what is left of it */
+	size_t memory_bytes;
 	enum packing packing;
 	uint64_t file_bytes, read_bytes;
 
@@ -46,6 +48,14 @@ static ssize_t read_some(struct foreign_input *in, uint8_t *to, size_t nr, struc
 {
 	ssize_t got;
 
+	if (in->memory) {
+		nr = nr < in->memory_bytes ? nr : in->memory_bytes;
+		memcpy(to, in->memory, nr);
+		in->memory += nr;
+		in->memory_bytes -= nr;
+		in->read_bytes += nr;
+		return (ssize_t)nr;
+	}
 	do
 		got = read(in->fd, to, nr);
 	while (got < 0 && errno == EINTR);
@@ -245,7 +255,9 @@ static int open_file(struct foreign_input *in, const char *path, struct err *err
 	return find_packing(in, err);
 }
 
-int foreign_input_open(struct foreign_input **out, const char *path, struct err *err)
+/* memory NULL: the file of that path. */
+static int open_any(struct foreign_input **out, const char *path, const void *memory, size_t len,
+		    struct err *err)
 {
 	struct foreign_input *in = calloc(1, sizeof(*in));
 	int status = -ENOMEM;
@@ -253,17 +265,30 @@ int foreign_input_open(struct foreign_input **out, const char *path, struct err 
 	if (!in)
 		return err_set(err, ENOMEM, "out of memory");
 	in->fd = -1;
-	in->path = strdup(strcmp(path, "-") == 0 ? "standard input" : path);
+	in->memory = memory;
+	in->memory_bytes = in->file_bytes = len;
+	in->path = strdup(!memory && strcmp(path, "-") == 0 ? "standard input" : path);
 	in->room = malloc(ROOM_BYTES);
 	in->raw = malloc(READ_BYTES + sizeof(uint64_t)); /* the head, and a read */
 	if (in->path && in->room && in->raw)
-		status = open_file(in, path, err);
+		status = memory ? find_packing(in, err) : open_file(in, path, err);
 	if (status < 0) {
 		foreign_input_free(in);
 		return status == -ENOMEM ? err_set(err, ENOMEM, "out of memory") : status;
 	}
 	*out = in;
 	return 0;
+}
+
+int foreign_input_open(struct foreign_input **out, const char *path, struct err *err)
+{
+	return open_any(out, path, NULL, 0, err);
+}
+
+int foreign_input_open_memory(struct foreign_input **out, const char *name, const void *data,
+			      size_t len, struct err *err)
+{
+	return open_any(out, name, data, len, err);
 }
 
 void foreign_input_free(struct foreign_input *in)

@@ -19,6 +19,9 @@ struct foreign_input;
 
 /* -ENOENT, -EISDIR, -EACCES, -EIO, -ENOMEM; path is copied. */
 int foreign_input_open(struct foreign_input **out, const char *path, struct err *err);
+/* The same of bytes in memory, borrowed; name is shown where a path would be. */
+int foreign_input_open_memory(struct foreign_input **out, const char *name, const void *data,
+			      size_t len, struct err *err);
 void foreign_input_free(struct foreign_input *in);
 
 const char *foreign_input_path(const struct foreign_input *in);

@@ -110,13 +110,18 @@ bool text_ns(struct text t, uint64_t unit_ns, uint64_t *out)
 	static const uint64_t power[] = { 1,	  10,	   100,	     1000,	10000,
 					  100000, 1000000, 10000000, 100000000, 1000000000 };
 	struct decimal d;
+	uint64_t ns;
 
 	if (!take_digits(&t, &d))
 		return false;
 	/* What traces hold: no more digits behind the point than the unit has ns. */
 	if (t.at == t.end && d.exponent <= 0 && d.exponent >= -9 &&
-	    unit_ns % power[-d.exponent] == 0)
-		return !__builtin_mul_overflow(d.mantissa, unit_ns / power[-d.exponent], out);
+	    unit_ns % power[-d.exponent] == 0) {
+		if (__builtin_mul_overflow(d.mantissa, unit_ns / power[-d.exponent], &ns))
+			return false;
+		*out = ns;
+		return true;
+	}
 	return take_exponent(&t, &d) && scale(&d, unit_ns, out);
 }
 

@@ -93,7 +93,7 @@ static inline bool text_u64(struct text t, uint64_t *out)
 bool text_hex(struct text t, uint64_t *out);
 /*
  * A number of units, each unit_ns nanoseconds long, as nanoseconds: digits, a fraction, an exponent
- * ("1.25e-3"), rounded to the nearest. False also below 0 and from 2^64 ns on.
+ * ("1.25e-3"), rounded to the nearest; 19 digits count. False also below 0 and from 2^64 ns on.
  */
 bool text_ns(struct text t, uint64_t unit_ns, uint64_t *out);
 /* Whether it is word, whatever the case of its letters. */

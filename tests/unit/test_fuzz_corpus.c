@@ -15,6 +15,13 @@
 #define LLVMFuzzerTestOneInput fuzz_blktrace
 #include "tests/fuzz/fuzz_blktrace.c"
 
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_import
+#define check		       check_import
+#include "tests/fuzz/fuzz_import.c"
+#undef check
+#undef LLVMFuzzerTestOneInput
+
 #define MAX_FUZZ_INPUT (1u << 20)
 
 static void replay(const char *dir, int (*fuzz)(const uint8_t *data, size_t size))
@@ -58,10 +65,16 @@ static void block_traces(void)
 	replay("tests/fuzz/corpus/blktrace", fuzz_blktrace);
 }
 
+static void imports(void)
+{
+	replay("tests/fuzz/corpus/import", fuzz_import);
+}
+
 static const struct tap_test tests[] = {
 	{ "the segment corpus does no harm", segments },
 	{ "the profile corpus does no harm", profiles },
 	{ "the block trace corpus does no harm", block_traces },
+	{ "the corpus of foreign traces does no harm", imports },
 };
 
 int main(void)
