@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/characterize/counted.h"
 #include "analyzer/characterize/replay.h"
 
 #define NR_WINDOWS    32
@@ -100,11 +101,18 @@ static int replay_once(const char *path, const struct selection *chosen,
 		       struct replay_config *config, struct err *err)
 {
 	struct selection sel = *chosen;
+	struct counted *counted = NULL;
 	struct scan *scan = NULL;
-	int status = selection_open_path(&sel, path, &scan, NULL, err);
+	int status = counted_new(&counted, &sel, config->window_ns);
+	struct scan_hooks hooks = { .profile = counted_take, .ctx = counted };
 
 	if (status == 0)
+		status = selection_open_path(&sel, path, &scan, &hooks, err);
+	if (status == 0)
 		status = replay(scan, config, err);
+	if (status == 0)
+		status = counted_emit(counted, scan, config->profile, config->ctx);
+	counted_free(counted);
 	scan_close(scan);
 	selection_release(&sel);
 	return status;

@@ -141,10 +141,11 @@ static struct series *earliest(const struct run *run,
 	return first;
 }
 
-/* Devices without a request have no profile, unless they are asked for. */
+/* Devices without a request have no profile, unless they are asked for; nor have those that were
+ * only counted: theirs are stored (counted.h). */
 static bool is_shown(const struct run *run, const struct series *s)
 {
-	return s->nr || run->config->idle;
+	return s->nr || (run->config->idle && s->last->source != SOURCE_DISKSTATS);
 }
 
 static bool is_due(const struct run *run, const struct series *s)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/characterize/counted.h"
 #include "analyzer/characterize/profile_text.h"
 #include "analyzer/characterize/replay.h"
 #include "analyzer/characterize/together.h"
@@ -104,6 +105,8 @@ static int characterize(struct cli *cli, struct selection *sel, struct replay_co
 			bool sum_alone)
 {
 	struct output o = { .cli = cli, .windows = config->window_ns != 0, .sum_alone = sum_alone };
+	struct scan_hooks hooks = { .profile = counted_take };
+	struct counted *counted = NULL;
 	struct scan *scan = NULL;
 	struct err err = { 0 };
 	int status;
@@ -115,15 +118,21 @@ static int characterize(struct cli *cli, struct selection *sel, struct replay_co
 	progress_begin(&o.progress, "characterize", 0, cli->quiet);
 	status = together_new(&o.together);
 	if (status == 0)
-		status = selection_open(sel, cli, &scan, NULL, &err);
+		status = counted_new(&counted, sel, config->window_ns);
+	hooks.ctx = counted;
+	if (status == 0)
+		status = selection_open(sel, cli, &scan, &hooks, &err);
 	if (status == 0)
 		status = replay(scan, config, &err);
+	if (status == 0 && !sum_alone)
+		status = counted_emit(counted, scan, print_profile, &o);
 	progress_end(&o.progress);
 	if (status == 0)
 		status = print_rest(&o);
 	if (status == 0 && o.nr == 0)
 		cli_note(cli, "no request is in the selection");
 	scan_close(scan);
+	counted_free(counted);
 	together_free(o.together);
 	if (status == 0)
 		return CLI_DONE;

@@ -33,8 +33,15 @@ static double to_s(uint64_t ns)
 	return (double)ns / 1e9;
 }
 
-static json_t *device_json(const struct inventory_device *d)
+/* What was only counted is not none. */
+static json_t *count_json(uint64_t nr, bool is_counted)
 {
+	return is_counted ? json_null() : json_integer((json_int_t)nr);
+}
+
+static json_t *device_json(const struct inventory_host *h, const struct inventory_device *d)
+{
+	bool is_counted = inventory_is_counted(h, d);
 	char number[24];
 	json_t *requests = json_object();
 	json_t *bytes = json_object();
@@ -43,10 +50,10 @@ static json_t *device_json(const struct inventory_device *d)
 		 device_minor(d->device));
 	for (unsigned int op = 0; op < NR_OPERATIONS; op++)
 		json_object_set_new(requests, operation_name(op),
-				    json_integer((json_int_t)d->requests[op]));
+				    count_json(d->requests[op], is_counted));
 	for (unsigned int op = 0; op <= OPERATION_WRITE; op++)
 		json_object_set_new(bytes, operation_name(op),
-				    json_integer((json_int_t)d->bytes[op]));
+				    count_json(d->bytes[op], is_counted));
 	return json_pack("{s:s, s:s, s:o, s:o, s:o}", "device", number, "device_name", d->name,
 			 "size_bytes",
 			 d->size_bytes ? json_integer((json_int_t)d->size_bytes) : json_null(),
@@ -89,7 +96,7 @@ static json_t *host_json(const struct inventory_host *h)
 	bool any = h->nr_covered > 0;
 
 	for (size_t i = 0; i < h->nr_devices; i++)
-		json_array_append_new(devices, device_json(&h->devices[i]));
+		json_array_append_new(devices, device_json(h, &h->devices[i]));
 	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:I, s:o, s:o,"
 			 " s:o}",
 			 "host", h->host, "boots", (json_int_t)h->nr_boots, "traces",
@@ -156,6 +163,18 @@ static void print_losses(const struct inventory_host *h)
 		printf("  segments missing: %" PRIu64 "\n", h->nr_missing);
 }
 
+static void print_counted(struct grid *g, const struct inventory_device *d)
+{
+	char size[UNITS_BYTES];
+
+	units_bytes((double)d->size_bytes, size);
+	grid_cell(g, "  %s", *d->name ? d->name : "-");
+	grid_cell(g, "%" PRIu32 ":%" PRIu32, device_major(d->device), device_minor(d->device));
+	grid_cell(g, "%s", d->size_bytes ? size : "-");
+	for (int i = 0; i < 5; i++)
+		grid_cell(g, "-");
+}
+
 static size_t print_devices(const struct listing *l, const struct inventory_host *h)
 {
 	char size[UNITS_BYTES], read[UNITS_BYTES], written[UNITS_BYTES];
@@ -167,6 +186,10 @@ static size_t print_devices(const struct listing *l, const struct inventory_host
 		const struct inventory_device *d = &h->devices[i];
 		uint64_t nr = inventory_device_requests(d);
 
+		if (inventory_is_counted(h, d)) {
+			print_counted(&g, d);
+			continue;
+		}
 		if (nr == 0 && !l->all) {
 			hidden++;
 			continue;
@@ -209,6 +232,10 @@ static size_t print_host(const struct listing *l, const struct inventory_host *h
 	       " trace%s\n",
 	       h->nr_requests, h->nr_segments, bytes, h->nr_boots, h->nr_boots == 1 ? "" : "s",
 	       h->nr_traces, h->nr_traces == 1 ? "" : "s");
+	if (h->nr_counted)
+		printf("  only counters in %" PRIu64 " of the segments: blkcast characterize has what "
+		       "they tell\n",
+		       h->nr_counted);
 	print_losses(h);
 	print_gaps(l, h);
 	return print_devices(l, h);

@@ -168,7 +168,8 @@ int report_new(struct report **out, struct collect *c, const struct report_facts
 	if (!c->intensity.grid.nr) {
 		collect_free(c);
 		return err_set(err, ENODATA,
-			       "no read and no write in the selection: nothing to draw");
+			       "no read and no write in the selection: nothing to draw (a source "
+			       "that only counts, diskstats, hands over none)");
 	}
 	r = calloc(1, sizeof(*r));
 	if (!r) {

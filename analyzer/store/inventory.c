@@ -50,6 +50,11 @@ struct collector {
 	bool any;
 };
 
+bool inventory_is_counted(const struct inventory_host *h, const struct inventory_device *d)
+{
+	return h->nr_counted && !inventory_device_requests(d);
+}
+
 static int add_span(struct inventory_host *h, uint64_t begin, uint64_t end)
 {
 	struct inventory_span *last = h->nr_covered ? &h->covered[h->nr_covered - 1] : NULL;
@@ -90,6 +95,7 @@ static int take_segment(void *ctx, const struct segment_facts *f)
 	h->file_bytes += f->file_bytes;
 	h->nr_requests += f->nr_requests;
 	h->nr_captured += f->nr_captured;
+	h->nr_counted += f->source == SOURCE_DISKSTATS;
 	h->nr_missing += same_trace ? f->name.sequence - c->last.sequence - 1 : f->name.sequence;
 	c->last = f->name;
 	c->any = true;

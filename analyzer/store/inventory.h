@@ -5,6 +5,7 @@
 #ifndef ANALYZER_INVENTORY_H
 #define ANALYZER_INVENTORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,7 @@ struct inventory_host {
 	char host[SEGMENT_NAME_BYTES];
 	uint64_t nr_boots, nr_traces, nr_segments, file_bytes;
 	uint64_t nr_requests, nr_captured;
+	uint64_t nr_counted; /* segments of a source that only counts: no request is in them */
 	uint64_t nr_missing;		/* sequence numbers that are not in the store */
 	struct ledger ledger;		/* owned */
 	struct inventory_span *covered; /* owned: what was watched, joined, by begin */
@@ -47,6 +49,9 @@ int inventory_collect(struct inventory *v, struct store *store, struct err *err)
 /* Nanoseconds watched, and from the first to the last instant watched. */
 uint64_t inventory_covered_ns(const struct inventory_host *h);
 uint64_t inventory_span_ns(const struct inventory_host *h);
+/* Whether the device's requests were only counted, as far as the catalog tells: no request of it is
+ * there, and what was watched of its host was watched by such a source. */
+bool inventory_is_counted(const struct inventory_host *h, const struct inventory_device *d);
 uint64_t inventory_device_requests(const struct inventory_device *d);
 
 #endif

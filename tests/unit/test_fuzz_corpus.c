@@ -14,6 +14,9 @@
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_blktrace
 #include "tests/fuzz/fuzz_blktrace.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_trace_page
+#include "tests/fuzz/fuzz_trace_page.c"
 
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_import
@@ -70,11 +73,17 @@ static void imports(void)
 	replay("tests/fuzz/corpus/import", fuzz_import);
 }
 
+static void trace_pages(void)
+{
+	replay("tests/fuzz/corpus/trace_page", fuzz_trace_page);
+}
+
 static const struct tap_test tests[] = {
 	{ "the segment corpus does no harm", segments },
 	{ "the profile corpus does no harm", profiles },
 	{ "the block trace corpus does no harm", block_traces },
 	{ "the corpus of foreign traces does no harm", imports },
+	{ "the corpus of trace pages does no harm", trace_pages },
 };
 
 int main(void)
