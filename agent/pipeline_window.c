@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "agent/dasd.h"
 #include "agent/fileset_scan.h"
 #include "agent/pipeline_state.h"
 
@@ -18,6 +19,7 @@ static void name_profile(const struct pipeline *p, const struct traced *t, struc
 	profile->layer = p->config.source_config.layer;
 	profile->lost = t->lost_in_window;
 	profile->quality.coverage_ratio = 1;
+	dasd_detail(profile, NULL, t->facts.name, NULL); /* where there is none, none */
 	profile_grade(profile);
 }
 
