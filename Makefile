@@ -118,11 +118,13 @@ $(BUILD)/%.o: %.c
 $(BUILD)/analyzer/report/page_assets.o: analyzer/report/page.css analyzer/report/page.js
 
 # The kernel side: CO-RE objects for the byte order of the target, embedded by a skeleton header.
+# clang says x86_64-pc-linux-gnu where Debian's folders are x86_64-linux-gnu.
+MULTIARCH  := $(subst -pc-,-,$(shell $(CC) -dumpmachine))
 BPF_TARGET := $(if $(findstring s390x,$(shell $(CC) -dumpmachine)),bpfeb,bpfel)
 $(BUILD)/gen/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
 	$(call msg,BPF,$<)
 	$(Q)mkdir -p $(@D) && $(CLANG) -O2 -g -target $(BPF_TARGET) -mcpu=v3 -Wall -Wextra \
-		-Wno-unused-parameter $(if $(WERROR),-Werror) -I. -isystem $(SYSROOT)/usr/include/$(shell $(CC) -dumpmachine) \
+		-Wno-unused-parameter $(if $(WERROR),-Werror) -I. -isystem $(SYSROOT)/usr/include/$(MULTIARCH) \
 		-c -o $@ $<
 
 $(BUILD)/gen/bpf/%.skel.h: $(BUILD)/gen/bpf/%.bpf.o
