@@ -12,7 +12,7 @@
 #include "agent/trace_page.h"
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char format[] =
+static const char complete_format[] =
 	"name: block_rq_complete\nID: 7\nformat:\n"
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
@@ -27,7 +27,7 @@ static const char *load(void *ctx, const char *event)
 {
 	(void)ctx;
 	(void)event;
-	return format;
+	return complete_format;
 }
 
 static void walk(const uint8_t *page, size_t bytes, bool is_big_endian)
