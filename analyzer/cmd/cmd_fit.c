@@ -14,14 +14,15 @@
 #include "analyzer/num/lsq.h"
 #include "analyzer/progress.h"
 #include "analyzer/regression/model_update.h"
+#include "analyzer/report/model_page.h"
 #include "formats/model_file.h"
 #include "formats/units.h"
 
 #define CANDIDATES_MAX 16
 
 struct options {
-	const char *db, *campaign, *update, *response, *weight, *fold_column, *output, *s3, *s3_log,
-		*objective;
+	const char *db, *campaign, *update, *response, *weight, *fold_column, *output, *report, *s3,
+		*s3_log, *objective;
 	struct cli_list predictors, factors, techniques, set;
 	bool standard, log;
 	uint64_t folds, seed, threads, simplicity;
@@ -363,6 +364,8 @@ static int fit(struct fit *f, const char *path)
 	summary.data = &f->data;
 	summary.output = f->o.output;
 	err = make_model(f, summary.best, &m);
+	if (!err && f->o.report)
+		err = model_page_save(&m, f->o.report, &f->err);
 	if (!err && f->cli->json)
 		err = fit_print_json(&summary, &f->err);
 	else if (!err)
@@ -437,6 +440,8 @@ static int update(struct fit *f, const char *path)
 		err = root ? model_file_write(f->o.output, root, &f->err) : -ENOMEM;
 		json_decref(root);
 	}
+	if (!err && f->o.report)
+		err = model_page_save(&new, f->o.report, &f->err);
 	if (!err)
 		err = print_update(f, &facts, &new);
 	model_release(&old);
@@ -520,6 +525,7 @@ static int run(struct cli *cli)
 		CLI_U64("threads", 0, "N", &o->threads, "default one per processor"),
 		CLI_STRING("update", 0, "MODEL", &o->update, "add the rows to a saved model"),
 		CLI_STRING("output", 'o', "FILE", &o->output, "the model to write"),
+		CLI_STRING("report", 0, "FILE", &o->report, "the model in pictures, an HTML page"),
 		CLI_END,
 	};
 

@@ -13,12 +13,14 @@
 #include "analyzer/measure/results_table.h"
 #include "analyzer/num/lsq.h"
 #include "analyzer/regression/model.h"
+#include "analyzer/report/model_page.h"
 #include "formats/model_file.h"
 
 struct predict {
 	const struct cli *cli;
 	const char *db, *campaign;
 	bool strict, show, c;
+	const char *report;
 	double level;
 	struct cli_list set;
 	struct model model;
@@ -220,9 +222,10 @@ static int predict_storage(struct predict *p, const char *table)
 	struct storage_ask ask = STORAGE_ASK_DEFAULTS;
 	int err;
 
-	if (p->show || p->c)
+	if (p->show || p->c || p->report)
 		return err_set(&p->err, EINVAL,
-			       "--show, --c: a storage model is a net: blkcast qpn predict --net");
+			       "--show, --c, --report: a storage model is a net: blkcast qpn "
+			       "predict --net");
 	err = read_rows(p, table, &rows->table);
 	if (!err)
 		err = storage_table_make(&rows->storage, &rows->table, NULL, 0, &p->err);
@@ -243,6 +246,8 @@ static int predict(struct predict *p, const char *model, const char *table)
 		return err;
 	if (p->is_storage)
 		return predict_storage(p, table);
+	if (p->report)
+		return model_page_save(&p->model, p->report, &p->err);
 	if (p->show || p->c)
 		return print_model(p);
 	err = read_rows(p, table, &p->table);
@@ -265,6 +270,7 @@ static int run(struct cli *cli)
 			   "probability of the interval, default 0.9"),
 		CLI_FLAG("show", 0, &p.show, "the model as formula or tree"),
 		CLI_FLAG("c", 0, &p.c, "the model as a C function"),
+		CLI_STRING("report", 0, "FILE", &p.report, "the model in pictures, an HTML page"),
 		CLI_END,
 	};
 	bool print;
@@ -272,7 +278,7 @@ static int run(struct cli *cli)
 
 	if (!cli_parse(cli, options))
 		return cli->status;
-	print = p.show || p.c;
+	print = p.show || p.c || p.report;
 	if (cli->argc < 1 || cli->argc > 2)
 		return cli_usage(cli, "expected a model, and a table, --db or --set K=V");
 	if (!print && (cli->argc == 2) + (p.set.nr > 0) + (p.db != NULL) != 1)
@@ -298,7 +304,7 @@ const struct command command_predict = {
 	.summary = "evaluate a saved model",
 	.usage = "MODEL.json (TABLE.csv | --db FILE) [--strict] [--json]\n"
 		 "MODEL.json --set K=V,... [--strict] [--json]\n"
-		 "MODEL.json (--show | --c)",
+		 "MODEL.json (--show | --c | --report FILE.html)",
 	.example = "blkcast predict m.json --set request_kb=8,pattern=random,read=70",
 	.details =
 		"Prints the table with the columns predicted, lower and upper (the interval that "

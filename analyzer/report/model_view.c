@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/num/stats.h"
+#include "analyzer/regression/objective.h"
+#include "analyzer/regression/technique.h"
+#include "analyzer/report/model_page.h"
+
+void model_view_release(struct model_view *v)
+{
+	free(v->measured);
+	free(v->predicted);
+	free(v->error);
+	memset(v, 0, sizeof(*v));
+}
+
+static int held_out(struct model_view *v)
+{
+	struct objective_config config = { .technique = v->m->technique,
+					   .schema = &v->m->schema,
+					   .data = &v->m->data };
+	struct objective *o = NULL;
+	int err = objective_new(&o, &config);
+
+	if (!err)
+		err = objective_predict(o, v->m->parameters, v->predicted);
+	objective_free(o);
+	return err;
+}
+
+static void take_errors(struct model_view *v)
+{
+	v->relative = true;
+	for (size_t i = 0; i < v->nr; i++)
+		v->relative = v->relative && v->measured[i] != 0;
+	for (size_t i = 0; i < v->nr; i++) {
+		double e = fabs(v->predicted[i] - v->measured[i]);
+
+		v->error[v->nr_errors++] = v->relative ? e / fabs(v->measured[i]) : e;
+	}
+	stats_sort(v->error, v->nr_errors);
+}
+
+int model_view_init(struct model_view *v, const struct model *m)
+{
+	size_t n = m->data.nr_rows;
+	int err = 0;
+
+	*v = (struct model_view){ .m = m, .nr = n };
+	v->measured = calloc(n + 1, sizeof(double));
+	v->predicted = calloc(n + 1, sizeof(double));
+	v->error = calloc(n + 1, sizeof(double));
+	if (!v->measured || !v->predicted || !v->error)
+		err = -ENOMEM;
+	/* A model without folds has nothing held out: its own fit is all there is. */
+	if (!err && m->data.fold && m->data.nr_folds > 1) {
+		err = held_out(v);
+	} else if (!err) {
+		double *rows = dataset_rows(&m->data);
+
+		err = rows ? model_predict(m, rows, n, v->predicted) : -ENOMEM;
+		for (size_t i = 0; i < n && !err && m->schema.log; i++)
+			v->predicted[i] = log(v->predicted[i]);
+		free(rows);
+	}
+	if (err) {
+		model_view_release(v);
+		return err;
+	}
+	for (size_t i = 0; i < n; i++) {
+		v->measured[i] = m->schema.log ? exp(m->data.y[i]) : m->data.y[i];
+		if (m->schema.log)
+			v->predicted[i] = exp(v->predicted[i]);
+	}
+	take_errors(v);
+	return 0;
+}
