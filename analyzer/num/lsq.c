@@ -9,6 +9,8 @@
 
 #include "analyzer/num/lsq.h"
 
+#define REFINEMENTS 3 /* each gains the digits that the condition number leaves */
+
 struct work {
 	size_t n, p;
 	double *a;     /* n x p: the kept columns, then their QR */
@@ -118,32 +120,134 @@ static void standard_errors(struct work *w, struct lsq_result *r)
 			sigma * cblas_dnrm2((int)(m - k), w->a + k * w->n + k, (int)w->n);
 }
 
-static void solve(struct work *w, struct lsq_result *r)
+/* Q'v or Qv, in place. */
+static void rotate(struct work *w, char how, double *v)
 {
-	lapack_int n = (lapack_int)w->n, m = (lapack_int)w->nr_kept;
-	double tail;
+	if (w->nr_kept)
+		LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', how, (lapack_int)w->n, 1,
+				    (lapack_int)w->nr_kept, w->a, (lapack_int)w->n, w->tau, v,
+				    (lapack_int)w->n, w->scratch, (lapack_int)w->scratch_len);
+}
 
-	if (m)
-		LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'T', n, 1, m, w->a, n, w->tau, w->z, n,
-				    w->scratch, (lapack_int)w->scratch_len);
-	tail = cblas_dnrm2(n - m, w->z + m, 1);
+/* Solves with the triangle, or with its transpose, in place. */
+static void substitute(struct work *w, enum CBLAS_TRANSPOSE how, double *v)
+{
+	if (w->nr_kept)
+		cblas_dtrsv(CblasColMajor, CblasUpper, how, CblasNonUnit, (int)w->nr_kept, w->a,
+			    (int)w->n, v, 1);
+}
+
+/* Solution and residual side by side, better than double. */
+struct refined {
+	long double *x, *rest; /* nr_kept; n */
+	double *f, *g;	       /* n; nr_kept */
+};
+
+/* What is wrong with them: f = y - rest - a x, g = -a'rest. */
+static void defects(const struct work *w, const struct lsq_problem *p, const struct refined *s)
+{
+	memset(s->g, 0, w->nr_kept * sizeof(*s->g));
+	for (size_t k = 0; k < w->nr_kept; k++) {
+		const double *column = p->x + w->kept[k] * w->n;
+		long double sum = 0;
+
+		for (size_t i = 0; i < w->n; i++)
+			sum -= (p->weight ? sqrtl(p->weight[i]) : 1) * column[i] * s->rest[i];
+		s->g[k] = (double)sum;
+	}
+	for (size_t i = 0; i < w->n; i++) {
+		long double root = p->weight ? sqrtl(p->weight[i]) : 1, sum = p->y[i];
+
+		for (size_t k = 0; k < w->nr_kept; k++)
+			sum -= p->x[w->kept[k] * w->n + i] * s->x[k];
+		s->f[i] = (double)(root * sum - s->rest[i]);
+	}
+}
+
+/* x and rest move by what the factored system says of the defects. */
+static void improve(struct work *w, const struct refined *s)
+{
+	size_t m = w->nr_kept;
+
+	substitute(w, CblasTrans, s->g);
+	rotate(w, 'T', s->f);
+	for (size_t k = 0; k < m; k++) {
+		double h = s->g[k];
+
+		s->g[k] = s->f[k] - h;
+		s->f[k] = h;
+	}
+	substitute(w, CblasNoTrans, s->g);
+	rotate(w, 'N', s->f);
+	for (size_t k = 0; k < m; k++)
+		s->x[k] += s->g[k];
+	for (size_t i = 0; i < w->n; i++)
+		s->rest[i] += s->f[i];
+}
+
+/* Refines the solution in z; the residual sum of squares with it. */
+static int refine(struct work *w, const struct lsq_problem *p, double *rss)
+{
+	struct refined s = { .x = calloc(w->nr_kept + 1, sizeof(*s.x)),
+			     .rest = calloc(w->n + 1, sizeof(*s.rest)),
+			     .f = calloc(w->n + 1, sizeof(*s.f)),
+			     .g = calloc(w->nr_kept + 1, sizeof(*s.g)) };
+	int err = s.x && s.rest && s.f && s.g ? 0 : -ENOMEM;
+	long double sum = 0;
+
+	for (size_t k = 0; k < w->nr_kept && !err; k++)
+		s.x[k] = w->z[k];
+	if (!err) {
+		defects(w, p, &s); /* f is the residual of x as it is */
+		for (size_t i = 0; i < w->n; i++)
+			s.rest[i] = s.f[i];
+	}
+	for (int i = 0; i < REFINEMENTS && !err; i++) {
+		defects(w, p, &s);
+		improve(w, &s);
+	}
+	for (size_t i = 0; i < w->n && !err; i++)
+		sum += s.rest[i] * s.rest[i];
+	for (size_t k = 0; k < w->nr_kept && !err; k++)
+		if (!isfinite((double)s.x[k]))
+			err = -ERANGE;
+	for (size_t k = 0; k < w->nr_kept && !err; k++)
+		w->z[k] = (double)s.x[k];
+	if (!err)
+		*rss = (double)sum;
+	free(s.x);
+	free(s.rest);
+	free(s.f);
+	free(s.g);
+	return err;
+}
+
+static int solve(struct work *w, const struct lsq_problem *p, struct lsq_result *r)
+{
+	size_t m = w->nr_kept;
+	double tail;
+	int err = 0;
+
+	rotate(w, 'T', w->z);
+	tail = cblas_dnrm2((int)(w->n - m), w->z + m, 1);
 	r->rss = tail * tail;
-	r->rank = w->nr_kept;
-	if (m)
-		cblas_dtrsv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, m, w->a, n, w->z,
-			    1);
+	r->rank = m;
+	substitute(w, CblasNoTrans, w->z);
+	if (p->refine && isfinite(r->rss))
+		err = refine(w, p, &r->rss);
 	for (size_t j = 0; j < w->p; j++) {
 		r->coefficients[j] = 0;
 		if (r->used)
 			r->used[j] = false;
 	}
-	for (size_t k = 0; k < w->nr_kept; k++) {
+	for (size_t k = 0; k < m; k++) {
 		r->coefficients[w->kept[k]] = w->z[k];
 		if (r->used)
 			r->used[w->kept[k]] = true;
 	}
 	if (r->standard_errors)
 		standard_errors(w, r);
+	return err;
 }
 
 int lsq_solve(const struct lsq_problem *p, struct lsq_result *r)
@@ -155,8 +259,8 @@ int lsq_solve(const struct lsq_problem *p, struct lsq_result *r)
 		column_norms(&w, p);
 		while (!factor(&w, p))
 			;
-		solve(&w, r);
-		if (!isfinite(r->rss))
+		err = solve(&w, p, r);
+		if (!err && !isfinite(r->rss))
 			err = -ERANGE;
 	}
 	work_release(&w);

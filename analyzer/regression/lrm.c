@@ -131,6 +131,7 @@ static int fit(struct lrm *l)
 	fill_columns(x, &l->terms, d);
 	problem.nr_columns = l->terms.nr;
 	problem.x = x;
+	problem.refine = true;
 	err = lsq_solve(&problem, &r);
 	if (!err)
 		err = keep_used(&l->terms, &r);

@@ -50,6 +50,40 @@ static void certified(void)
 	ok_ratio(r.rss, 836424.055505915, 1e-8);
 	ok_ratio(se[0], 890420.383607373, 1e-7);
 	ok_ratio(se[6], 455.478499142212, 1e-7);
+	/* Refined to the digits that were certified. */
+	p.refine = true;
+	ok_int(lsq_solve(&p, &r), 0);
+	for (int j = 0; j < 7; j++)
+		ok_ratio(b[j], want[j], 2e-14);
+	ok_ratio(r.rss, 836424.055505915, 2e-14);
+}
+
+/* Rows that count twice, and rows that stand there twice: refined, the same to the last digits. */
+static void refined_weights(void)
+{
+	double x[3 * 24], y[24], weight[16], b[3], twice[3];
+	struct lsq_problem p = { .nr_rows = 16, .nr_columns = 3, .x = x, .y = y, .refine = true };
+	struct lsq_result r = { .coefficients = b };
+
+	p.weight = weight;
+	for (int half = 0; half < 2; half++) {
+		p.nr_rows = half ? 24 : 16;
+		for (size_t i = 0; i < p.nr_rows; i++) {
+			const double *row = longley[i < 16 ? i : i - 16];
+
+			if (i < 16)
+				weight[i] = i < 8 ? 2 : 1;
+			x[i] = 1;
+			x[p.nr_rows + i] = row[5];
+			x[2 * p.nr_rows + i] = row[6];
+			y[i] = row[0];
+		}
+		ok_int(lsq_solve(&p, &r), 0);
+		p.weight = NULL;
+		r.coefficients = twice;
+	}
+	for (int j = 0; j < 3; j++)
+		ok_ratio(b[j], twice[j], 1e-13);
 }
 
 static void dependent(void)
@@ -85,7 +119,7 @@ static void weights(void)
 	double x[6] = { 1, 1, 1, 1, 2, 4 }, y[3] = { 1, 3, 4 }, w[3] = { 2, 1, 3 };
 	double xx[12] = { 1, 1, 1, 1, 1, 1, 1, 1, 2, 4, 4, 4 }, yy[6] = { 1, 1, 3, 4, 4, 4 };
 	double a[2], b[2];
-	struct lsq_problem p = { 3, 2, x, y, w }, q = { 6, 2, xx, yy, NULL };
+	struct lsq_problem p = { 3, 2, x, y, w, false }, q = { 6, 2, xx, yy, NULL, false };
 	struct lsq_result ra = { .coefficients = a }, rb = { .coefficients = b };
 
 	ok_int(lsq_solve(&p, &ra), 0);
@@ -140,6 +174,7 @@ static void ks(void)
 
 static const struct tap_test tests[] = {
 	{ "coefficients of Longley's data agree with NIST's certified values", certified },
+	{ "weights are refined as rows are", refined_weights },
 	{ "a dependent column is left out, the later one, as in lm", dependent },
 	{ "fewer rows than columns leave as many as there are rows", fewer_rows },
 	{ "a whole weight is as many equal rows", weights },
