@@ -434,7 +434,7 @@ static int update(struct fit *f, const char *path)
 			   : results_table(&f->table, f->o.db, f->o.campaign, old.schema.response,
 					   NULL, NULL, &f->err);
 	if (!err)
-		err = model_update(&new, &old, &f->table, &facts, &f->err);
+		err = model_update(&new, &old, &f->table, f->o.weight, &facts, &f->err);
 	if (!err && f->o.output) {
 		root = model_json(&new);
 		err = root ? model_file_write(f->o.output, root, &f->err) : -ENOMEM;

@@ -72,12 +72,13 @@ static int judge(const struct model *m, const double *rows, const double *y, siz
 	return err;
 }
 
+/* weight: of the new rows; NULL: 1 each. */
 static int join(struct dataset *out, const struct model *m, const double *rows, const double *y,
-		size_t nr)
+		const double *weight, size_t nr)
 {
 	const struct dataset *d = &m->data;
 	size_t n = d->nr_rows + nr;
-	int err = dataset_alloc(out, n, d->nr_vars, false);
+	int err = dataset_alloc(out, n, d->nr_vars, weight != NULL);
 
 	if (err)
 		return err;
@@ -88,6 +89,10 @@ static int join(struct dataset *out, const struct model *m, const double *rows, 
 	}
 	memcpy(out->y, d->y, d->nr_rows * sizeof(*d->y));
 	memcpy(out->y + d->nr_rows, y, nr * sizeof(*y));
+	for (size_t i = 0; i < d->nr_rows && weight; i++)
+		out->weight[i] = d->weight ? d->weight[i] : 1;
+	if (weight)
+		memcpy(out->weight + d->nr_rows, weight, nr * sizeof(*weight));
 	return 0;
 }
 
@@ -119,29 +124,50 @@ static int refit(struct model *out, const struct model *m, struct dataset *d, st
 	return status;
 }
 
+static int read_weights(const struct table *t, const char *name, double *weight, struct err *err)
+{
+	int column = table_find(t, name, err), status = column < 0 ? column : 0;
+
+	for (size_t i = 0; i < t->nr_rows && !status; i++) {
+		status = table_number(t, (size_t)column, i, &weight[i], err);
+		if (!status && !(weight[i] > 0))
+			status = err_set(err, EINVAL,
+					 "%s:%" PRIu64 ": row %zu, column '%s': expected a weight "
+					 "above 0, got %g",
+					 t->source, t->lines[i], i + 1, name, weight[i]);
+	}
+	return status;
+}
+
 int model_update(struct model *out, const struct model *m, const struct table *t,
-		 struct update_facts *facts, struct err *err)
+		 const char *weight_column, struct update_facts *facts, struct err *err)
 {
 	size_t nr = t->nr_rows;
 	double *rows = calloc(nr * m->schema.nr + 1, sizeof(*rows));
 	double *y = calloc(nr + 1, sizeof(*y));
+	double *weight = weight_column ? calloc(nr + 1, sizeof(*weight)) : NULL;
 	struct dataset d = { 0 };
-	int status = rows && y ? 0 : -ENOMEM;
+	int status = rows && y && !weight_column == !weight ? 0 : -ENOMEM;
 
-	if (!status && (!nr || m->data.weight))
-		status = err_set(err, EINVAL, "%s: %s", t->source,
-				 nr ? "a model of weighted rows cannot be updated: fit it again"
-				    : "no rows under the header");
+	if (!status && !nr)
+		status = err_set(err, EINVAL, "%s: no rows under the header", t->source);
+	if (!status && m->data.weight && !weight_column)
+		status = err_set(err, EINVAL,
+				 "%s: --weight-column: expected, the model's rows have weights",
+				 t->source);
+	if (!status && weight)
+		status = read_weights(t, weight_column, weight, err);
 	if (!status)
 		status = read_rows(m, t, rows, y, err);
 	if (!status)
 		status = judge(m, rows, y, nr, facts);
 	if (!status)
-		status = join(&d, m, rows, y, nr);
+		status = join(&d, m, rows, y, weight, nr);
 	if (!status)
 		status = refit(out, m, &d, err);
 	dataset_release(&d);
 	free(rows);
 	free(y);
+	free(weight);
 	return status;
 }

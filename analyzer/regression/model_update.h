@@ -20,8 +20,11 @@ struct update_facts {
 	bool drift;  /* ks_p below UPDATE_DRIFT_P, and the new errors larger */
 };
 
-/* Fills facts and out, a model of its own. 0, -ENOMEM, -EINVAL for rows that do not fit the schema. */
+/*
+ * Fills facts and out, a model of its own. weight_column: of the new rows; NULL: each counts 1, which
+ * is refused where those of the model have weights. 0, -ENOMEM, -EINVAL for rows that do not fit.
+ */
 int model_update(struct model *out, const struct model *m, const struct table *t,
-		 struct update_facts *facts, struct err *err);
+		 const char *weight_column, struct update_facts *facts, struct err *err);
 
 #endif

@@ -27,4 +27,20 @@ like "$(cat "$T/out")" "too few rows to tell" "are too few to tell"
 exits 2 "a new level is refused" "$cmd" fit <(printf 'kb,disk,y\n1,tape,3\n') --update "$T/m.json"
 exits 2 "a table without the response is refused" "$cmd" fit <(printf 'kb,disk\n1,ssd\n') --update "$T/m.json"
 like "$(cat "$T/err")" "no column 'y'" "and it is named"
+
+# Weights: each third row counts three times.
+weigh() { awk -F, 'NR == 1 { print $0 ",w" } NR > 1 { print $0 "," (NR % 3 ? 1 : 3) }' "$1"; }
+weigh "$T/old.csv" >"$T/old-w.csv"
+weigh "$T/same.csv" >"$T/same-w.csv"
+{ cat "$T/old-w.csv"; tail -n +2 "$T/same-w.csv"; } >"$T/all-w.csv"
+"$cmd" fit "$T/old-w.csv" -r y -t lrm --weight-column w -q -o "$T/m-w.json" >/dev/null
+"$cmd" fit "$T/all-w.csv" -r y -t lrm --weight-column w -q -o "$T/whole-w.json" >/dev/null
+exits 0 "weighted rows are added to weighted ones" "$cmd" fit "$T/same-w.csv" --update "$T/m-w.json" \
+	--weight-column w -o "$T/n-w.json"
+is "$("$cmd" predict "$T/n-w.json" "$T/old.csv")" "$("$cmd" predict "$T/whole-w.json" "$T/old.csv")" \
+	"it is the model of all weighted rows fitted at once"
+exits 2 "rows without weights are not" "$cmd" fit "$T/same.csv" --update "$T/m-w.json"
+like "$(cat "$T/err")" "weight-column: expected" "and what is missing is said"
+exits 2 "a weight of 0 is refused" "$cmd" fit <(printf 'kb,disk,y,w\n1,ssd,3,0\n') --update "$T/m-w.json" --weight-column w
+like "$(cat "$T/err")" "row 1, column 'w': expected a weight above 0" "with its row and column"
 done_testing
