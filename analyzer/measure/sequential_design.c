@@ -11,6 +11,8 @@
 
 #define NR_MEMBERS 4
 #define ROWS_LEAST 5 /* to learn anything at all */
+/* Standard trees do not split fewer than 20 rows; with few rows they would be a mean only. */
+#define MINSPLIT_SMALL 4
 
 static const struct technique *const members[NR_MEMBERS] = { &technique_mars_ia, &technique_cart,
 							     &technique_m5, &technique_cubist };
@@ -55,6 +57,8 @@ static int learn(struct committee *c, const struct factors *f, const struct tabl
 		double p[PARAMETERS_MAX] = { 0 };
 
 		technique_standard(members[i], technique_nr_columns(&c->schema), p);
+		if (members[i] == &technique_cart)
+			p[0] = MINSPLIT_SMALL;
 		status = model_fit(&c->models[i], members[i], p, &c->schema, &c->data);
 	}
 	free(names);

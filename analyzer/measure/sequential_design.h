@@ -4,7 +4,8 @@
  * kinds, learned from what was measured, disagree most (query by committee: Seung, Opper,
  * Sompolinsky, COLT 1992; by variance for regression: Burbidge, Rowland, King, IDEAL 2007).
  *
- * The committee: mars-ia, cart, m5 and cubist with standard parameters. Disagreement is the
+ * The committee: mars-ia, cart, m5 and cubist with standard parameters (cart:
+ * minsplit 4). Disagreement is the
  * standard deviation of their predictions over the mean of their magnitudes. A level that was
  * never measured is the greatest disagreement. A function of the store's content: the same after
  * a kill.

@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# blkcast measure on two targets in step, over ssh, in cgroups and network namespaces; stop rule.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
+need root "not root: a private sshd needs it" test "$(id -u)" = 0
+need sshd "sshd is not installed" test -x /usr/sbin/sshd
+need sqlite3 "sqlite3 is not installed" command -v sqlite3
+blkcast=$BUILD/blkcast
+sql() { sqlite3 "$T/r.db" "$1"; }
+
+# A private sshd on loopback, with keys made here.
+ssh-keygen -q -t ed25519 -N '' -f "$T/host"
+ssh-keygen -q -t ed25519 -N '' -f "$T/user"
+cp "$T/user.pub" "$T/authorized"
+port=$((20000 + RANDOM % 20000))
+cat >"$T/sshd" <<CONF
+Port $port
+ListenAddress 127.0.0.1
+HostKey $T/host
+AuthorizedKeysFile $T/authorized
+StrictModes no
+PidFile $T/sshd.pid
+PasswordAuthentication no
+CONF
+cat >"$T/ssh" <<CONF
+Host *
+IdentityFile $T/user
+UserKnownHostsFile $T/known
+StrictHostKeyChecking accept-new
+CONF
+mkdir -p /run/sshd
+/usr/sbin/sshd -D -f "$T/sshd" -E "$T/sshd.log" &
+sshd=$!
+end_sshd() { kill $sshd 2>/dev/null; }
+at_exit end_sshd
+for _ in $(seq 50); do
+	ssh -F "$T/ssh" -p $port root@127.0.0.1 true 2>/dev/null && break
+	sleep 0.1
+done
+need sshd "the private sshd does not answer" ssh -F "$T/ssh" -p $port root@127.0.0.1 true
+
+mkdir "$T/a" "$T/b"
+cat >"$T/plan.yaml" <<YAML
+campaign: two
+targets:
+  vm1: {ssh: root@127.0.0.1, port: $port, ssh_config: $T/ssh, directory: $T/a, settings: {n: 1}}
+  vm2: {directory: $T/b, settings: {n: 2}}
+load: {driver: command, command: 'date +{{\"at_s\":%s.%N}; echo {size} {n} >>$T/seen; sleep 0.3'}
+factors: {size: [1, 2, 3]}
+warm_up: 0
+interval: 300ms
+intervals: 1
+YAML
+sed -i "s|'date.*'|'date +{{\\\\\"at_s\\\\\":%s.%N}; echo {size} {n} >>$T/seen; sleep 0.3'|" "$T/plan.yaml"
+exits 0 "two targets, one over ssh" "$blkcast" measure "$T/plan.yaml" --db "$T/r.db"
+is "$(sort "$T/seen" | xargs)" "1 1 1 2 2 1 2 2 3 1 3 2" "each measured each configuration with its own settings"
+is "$(sql "select group_concat(distinct name) from metric where name like '%at_s'")" "vm1.at_s,vm2.at_s" "metrics carry the target's name"
+number "$(sql "select max(abs(a.value - b.value)) from metric a join metric b on a.run = b.run where a.name = 'vm1.at_s'
+	and b.name = 'vm2.at_s'") < 0.25" "the loads begin together"
+is "$(ls -A "$T/a" "$T/b" | xargs)" "$T/a: $T/b:" "both folders are empty afterwards"
+
+# One of them dies: the run fails, the other's load is ended.
+sed -i "s|campaign: two|campaign: dies|; s|sleep 0.3'|case {n} in 1) exit 9 ;; esac; sleep 30'|" "$T/plan.yaml"
+begin=$(date +%s)
+exits 1 "a load that fails on one target" "$blkcast" measure "$T/plan.yaml" --db "$T/r.db"
+number "$(($(date +%s) - begin)) < 25" "ends the other's at once"
+is "$(sql "select distinct error from run where status = 'failed'")" "target vm1: the load ended with status 9" "and is the recorded reason"
+
+# Interrupted: the line to ssh ends, and so does what ran there.
+sed -i "s|campaign: dies|campaign: stops|; s|case {n} in 1) exit 9 ;; esac; sleep 30|exec sleep 31.{n}|" "$T/plan.yaml"
+"$blkcast" measure "$T/plan.yaml" --db "$T/r.db" -q 2>"$T/err" &
+pid=$!
+for _ in $(seq 100); do
+	pgrep -f 'sleep 31\.[12]$' | wc -l | grep -q 2 && break
+	sleep 0.1
+done
+is "$(pgrep -f 'sleep 31\.[12]$' | wc -l)" 2 "loads run on both targets"
+kill -INT $pid
+wait $pid
+is $? 1 "an interrupt ends the campaign with status 1"
+like "$(cat "$T/err")" "interrupted after 0 runs: --resume" "and says how to go on"
+is "$(pgrep -f 'sleep 31\.[12]$' | wc -l)" 0 "no load is left on either"
+is "$(ls -A "$T/a" "$T/b" | xargs)" "$T/a: $T/b:" "nor a file"
+
+# The stop rule: intervals until the error is small enough.
+cat >"$T/stop.yaml" <<YAML
+campaign: stop
+targets: {here: {directory: $T/b}}
+load: {driver: command, command: 'for i in 1 9 5 5 5 5 5 5 5 5 5 5 5 5 5 5 5 5; do echo "{{\"a\": \$i}"; sleep 0.2; done; : {size}'}
+factors: {size: [1]}
+warm_up: 0
+interval: 200ms
+intervals: 2
+stop: {metric: a, relative_standard_error: 0.2, at_most: 18}
+YAML
+exits 0 "a stop rule" "$blkcast" measure "$T/stop.yaml" --db "$T/r.db"
+nr=$(sql "select intervals from metric where name = 'a'")
+number "$nr >= 7 && $nr <= 10" "ends the load once the relative standard error is below it ($nr intervals)"
+number "$(sql "select relative_standard_error from metric where name = 'a'") <= 0.2" "which is what the store says"
+
+# A cgroup and a network namespace.
+if ip netns add blkcast-test-$$ 2>/dev/null; then
+	drop_netns() { ip netns del blkcast-test-$$; }
+	at_exit drop_netns
+	group=$(test -d /sys/fs/cgroup/pids && echo pids/ || echo)blkcast-test-$$
+	cat >"$T/ns.yaml" <<YAML
+campaign: ns
+targets:
+  one: {directory: $T/a, netns: blkcast-test-$$, settings: {n: 1}}
+  two: {directory: $T/b, cgroup: $group, settings: {n: 2}}
+load: {driver: command, command: 'ip -o link | wc -l >$T/links{n}; cat /proc/self/cgroup >$T/group{n}; echo "{{\"a\": {size}}"'}
+factors: {size: [1]}
+warm_up: 0
+interval: 200ms
+intervals: 1
+YAML
+	exits 0 "a namespace and a cgroup" "$blkcast" measure "$T/ns.yaml" --db "$T/r.db"
+	is "$(cat "$T/links1")" 1 "the first load sees the loopback of its namespace only"
+	like "$(cat "$T/group2")" "blkcast-test-$$" "the second is in its cgroup"
+	holds "which is gone afterwards" test ! -e "/sys/fs/cgroup/$group"
+fi
+done_testing
