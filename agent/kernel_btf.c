@@ -88,6 +88,33 @@ static bool enum_learn(struct kernel_btf *k, const struct btf *btf, const char *
 	return true;
 }
 
+/* Masks of RQF_* in rq_flags. Macros up to 6.10, whose values were those below. */
+static void request_masks_learn(struct request_masks *m, const struct btf *btf)
+{
+	uint32_t nr = btf__type_cnt(btf);
+
+	*m = (struct request_masks){ .flush_sequence = 1u << 4, .io_stat = 1u << 13 };
+	for (uint32_t id = 1; id < nr; id++) {
+		const struct btf_type *type = btf__type_by_id(btf, id);
+		const struct btf_enum *member = btf_enum(type);
+
+		if (!btf_is_enum(type) || !btf_vlen(type) ||
+		    strncmp(btf__name_by_offset(btf, member->name_off), "__RQF_", 6) != 0)
+			continue;
+		for (int i = 0; i < btf_vlen(type); i++, member++) {
+			const char *name = btf__name_by_offset(btf, member->name_off);
+
+			if (member->val < 0 || member->val > 31)
+				continue;
+			if (!strcmp(name, "__RQF_FLUSH_SEQ"))
+				m->flush_sequence = 1u << member->val;
+			else if (!strcmp(name, "__RQF_IO_STAT"))
+				m->io_stat = 1u << member->val;
+		}
+		return;
+	}
+}
+
 static int kernel_btf_learn(struct kernel_btf *k, const struct btf *btf, struct err *err)
 {
 	int issue = kernel_btf_tracepoint_args(btf, "block_rq_issue");
@@ -105,6 +132,7 @@ static int kernel_btf_learn(struct kernel_btf *k, const struct btf *btf, struct 
 		return err_set(err, EINVAL, "kernel BTF: neither enum req_op nor req_opf in it");
 	if (!enum_learn(k, btf, "req_flag_bits", flag_learn))
 		return err_set(err, EINVAL, "kernel BTF: no enum req_flag_bits in it");
+	request_masks_learn(&k->request_masks, btf);
 	k->queue_before_request = issue == 2;
 	k->queue_before_bio = queue == 2;
 	k->has_io_start = kernel_btf_tracepoint_args(btf, "block_io_start") == 1;

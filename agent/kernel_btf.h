@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bpf/event.h"
 #include "formats/err.h"
 
 #define KERNEL_NR_OPERATIONS 256
@@ -25,6 +26,7 @@ struct kernel_btf {
 	uint8_t operation_flags[KERNEL_NR_OPERATIONS]; /* enum kernel_operation_flag */
 	/* Masks of REQ_* in cmd_flags; 0 where the kernel has no such flag. */
 	uint32_t sync, meta, fua, preflush, readahead;
+	struct request_masks request_masks;
 };
 
 enum kernel_operation_flag {

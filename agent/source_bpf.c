@@ -16,6 +16,7 @@
 #include "agent/device.h"
 #include "agent/kernel_btf.h"
 #include "agent/source.h"
+#include "agent/unseen.h"
 #include "bpf/event.h"
 #include "bpf/bio.skel.h"
 #include "bpf/block.skel.h"
@@ -43,6 +44,8 @@ struct source {
 	__u64 *nr_evicted;
 	struct inflight *inflights;
 	int nr_cpus;
+	struct unseen unseen;
+	bool is_closing;
 	uint64_t last_lost, last_evicted, last_wanted_ns, last_forgot_ns;
 	uint64_t last_settled_ns;
 	struct bpf_link *issue, *insert, *again; /* NULL while not attached */
@@ -267,6 +270,7 @@ static int block_open(struct source *s, const struct source_config *config, uint
 	if (ret)
 		return ret;
 	s->block->rodata->queue_before_request = s->kernel.queue_before_request;
+	s->block->rodata->request_masks = s->kernel.request_masks;
 	bpf_program__set_autoload(s->block->progs.block_io_start, s->kernel.has_io_start);
 	bpf_program__set_autoload(s->block->progs.block_rq_merge, s->kernel.has_merge);
 	ret = block_bpf__load(s->block);
@@ -453,53 +457,12 @@ static void losses_tell(struct source *s)
 	s->last_evicted = evicted;
 }
 
-/* Hands over a request whose end was not seen, from its line. */
-static void unseen_tell(struct source *s, const struct inflight *at)
+/* Hands over a request whose end was not seen. */
+static void unseen_tell(void *ctx, const struct event_request *e)
 {
-	const struct event_request e = {
-		.kind = EVENT_REQUEST,
-		.flags = at->flags | EVENT_NO_COMPLETION,
-		.requeues = at->requeues,
-		.cmd_flags = at->cmd_flags,
-		.arrival_ns = at->arrival_ns,
-		.sector = at->sector,
-		.cgroup_id = at->flags & EVENT_BIO ? at->cgroup_id : 0,
-		.bytes = at->bytes,
-		.tid = (__u32)at->pid_tgid,
-		.pid = (__u32)(at->pid_tgid >> 32),
-		.device = at->device,
-	};
+	struct event_request copy = *e;
 
-	on_record(s, (void *)&e, sizeof(e));
-}
-
-/*
- * Finds requests whose end was not seen on a disk that has nothing under way any more: their lines
- * are still taken. Done when the rings are quiet, so that they are known without waiting for their
- * addresses to be used again.
- */
-static void unseen_settle(struct source *s)
-{
-	uint32_t idle = 0, busy = 0;
-
-	for (uint32_t i = 0; i < INFLIGHT_NR; i++) {
-		struct inflight at;
-		__u64 key = __atomic_load_n(&s->inflights[i].key, __ATOMIC_ACQUIRE);
-
-		if (!key)
-			continue;
-		at = s->inflights[i];
-		if (at.device == busy)
-			continue;
-		if (at.device != idle && device_in_flight(at.device) != 0) {
-			busy = at.device;
-			continue;
-		}
-		idle = at.device;
-		if (__atomic_compare_exchange_n(&s->inflights[i].key, &key, 0, false,
-						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-			unseen_tell(s, &at);
-	}
+	on_record(ctx, &copy, sizeof(copy));
 }
 
 /* Completions that the kernel passed over because one was being recorded on the same CPU. */
@@ -547,7 +510,7 @@ static int64_t source_bpf_poll(struct source *s, const struct source_sink *sink)
 	issue_follow(s, now);
 	again_follow(s);
 	if (!s->nr_polled && now - s->last_settled_ns > SETTLE_NS) {
-		unseen_settle(s);
+		unseen_settle(&s->unseen, s->inflights, s->is_closing, unseen_tell, s);
 		s->last_settled_ns = now;
 	}
 	if (now - s->last_forgot_ns > SEEN_FORGET_NS) {
@@ -581,6 +544,7 @@ static void source_bpf_close(struct source *s, const struct source_sink *sink)
 		block_bpf__detach(s->block);
 	else
 		bio_bpf__detach(s->bio);
+	s->is_closing = true;
 	s->last_settled_ns = 0;
 	source_bpf_poll(s, sink);
 	source_bpf_poll(s, sink); /* with nothing more to come, settles what was not seen to end */

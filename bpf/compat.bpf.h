@@ -7,6 +7,7 @@
 #ifndef BPF_COMPAT_BPF_H
 #define BPF_COMPAT_BPF_H
 
+#include "bpf/event.h"
 #include "bpf/kernel.h"
 
 #include <bpf/bpf_core_read.h>
@@ -67,24 +68,22 @@ static __always_inline bool time_is_cached(void)
 	return bpf_get_current_task_btf()->flags & PF_BLOCK_TS; /* the helper is older, 5.11 */
 }
 
+/*
+ * Macros until 5f89154e8e9e (6.11), then an enum, at first without a name: CO-RE finds no value of
+ * such a one, so the loader looks for it in the kernel's BTF.
+ */
+const volatile struct request_masks request_masks = { 1u << 4, 1u << 13 };
+
 /* Part of a flush sequence: the data step of a write, or the flush command the kernel made for it. */
 static __always_inline bool request_in_flush_sequence(const struct request *rq)
 {
-	u32 bit = 1u << 4; /* RQF_FLUSH_SEQ while it was a macro */
-
-	if (bpf_core_enum_value_exists(enum rqf_flags, __RQF_FLUSH_SEQ))
-		bit = 1u << bpf_core_enum_value(enum rqf_flags, __RQF_FLUSH_SEQ);
-	return rq->rq_flags & bit;
+	return rq->rq_flags & request_masks.flush_sequence;
 }
 
 /* Whether the kernel notes times in the request for its statistics; else they are of an earlier life. */
 static __always_inline bool request_keeps_times(const struct request *rq)
 {
-	u32 bit = 1u << 13; /* RQF_IO_STAT while it was a macro */
-
-	if (bpf_core_enum_value_exists(enum rqf_flags, __RQF_IO_STAT))
-		bit = 1u << bpf_core_enum_value(enum rqf_flags, __RQF_IO_STAT);
-	return rq->rq_flags & bit;
+	return rq->rq_flags & request_masks.io_stat;
 }
 
 /* No data of its own, and a flush asked for: what fsync sends when all is written. */

@@ -80,7 +80,13 @@ struct cpu_counters {
 	__u64 wanted_ns; /* the last request whose dispatch only the issue program can tell */
 	__u64 reserved[5];
 };
-#define COUNTERS_MAX_CPUS  1024
+#define COUNTERS_MAX_CPUS 1024
+
+/* Bits of rq_flags, which no two ranges of kernels number alike. */
+struct request_masks {
+	__u32 flush_sequence; /* a step of a flush sequence */
+	__u32 io_stat;	      /* the kernel notes times in the request */
+};
 
 #define FILTER_MAX_DEVICES 32
 #define FILTER_MAX_CGROUPS 16

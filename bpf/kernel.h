@@ -103,11 +103,6 @@ struct task_struct {
 
 #pragma clang attribute pop
 
-enum rqf_flags {
-	__RQF_FLUSH_SEQ = 1, /* an enum since 6.11, 5f89154e8e9e; macros before */
-	__RQF_IO_STAT = 8,
-};
-
 enum req_flag_bits {
 	__REQ_PREFLUSH = 18,
 };

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unseen: requests whose end the kernel side was not shown, found by the line they still take.
+ *
+ * A line on a disk that has nothing under way is not proof: a request waits in a scheduler or is just
+ * being issued before the kernel counts it. So a line is told where two looks in a row find the disk
+ * idle and the same request in it; the caller looks seconds apart.
+ */
+#ifndef AGENT_UNSEEN_H
+#define AGENT_UNSEEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/event.h"
+
+struct unseen {
+	uint16_t last_look[INFLIGHT_NR]; /* of each line, what request was in it; 0: none */
+};
+
+/*
+ * Frees the lines of requests that ended unseen and hands each to tell(). is_last: nothing runs any
+ * more that could end one, so a single look is enough. One look costs a pass over the table.
+ */
+void unseen_settle(struct unseen *u, struct inflight *lines, bool is_last,
+		   void (*tell)(void *ctx, const struct event_request *e), void *ctx);
+
+#endif
