@@ -176,7 +176,10 @@ int blktrace_check(const struct blktrace_kernel *k, struct err *err)
 	return 0;
 }
 
-/* A line of the disk's folder in sysfs; -ENOENT. */
+/*
+ * A line of the disk's folder in sysfs; -ENOENT, or -EIO where it is there but cannot be read: up to
+ * 5.10 those of a disk's trace say ENXIO while nobody holds the disk open.
+ */
 static int attribute(const struct blktrace_kernel *k, uint32_t device, const char *name, char *out,
 		     size_t bytes)
 {
@@ -191,7 +194,7 @@ static int attribute(const struct blktrace_kernel *k, uint32_t device, const cha
 		return -ENOENT;
 	ok = fgets(out, (int)bytes, f);
 	fclose(f);
-	return ok ? 0 : -ENOENT;
+	return ok ? 0 : -EIO;
 }
 
 static uint64_t space_of(void)
@@ -252,7 +255,7 @@ int blktrace_disk_check(const struct blktrace_kernel *k, const struct device_inf
 	uint32_t pid;
 	enum owner owner;
 
-	if (attribute(k, info->device, "trace/end_lba", text, sizeof(text)))
+	if (attribute(k, info->device, "trace/end_lba", text, sizeof(text)) == -ENOENT)
 		return err_set(err, ENOTSUP,
 			       "blktrace: this kernel cannot trace %s (CONFIG_BLK_DEV_IO_TRACE)",
 			       info->name);
