@@ -73,7 +73,7 @@ bpf_src      := $(sort $(wildcard bpf/*.bpf.c))
 unit_src     := $(sort $(wildcard tests/unit/test_*.c))
 bench_src    := $(sort $(wildcard tests/bench/bench_*.c))
 fuzz_src     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
-tool_src     := $(sort $(wildcard tests/system/*.c))
+tool_src     := $(sort $(wildcard tests/vm/*.c tests/system/*.c))
 
 lib      := $(BUILD)/libblkcast.a
 agentlib := $(BUILD)/libagent.a

@@ -192,8 +192,10 @@ static int start_pipeline(struct agent *a, struct err *err)
 						       .nr_cgroups = c->cgroups.nr,
 						       .layer = c->layer };
 	ret = pipeline_start(&p, &config, err);
-	if (!ret)
+	if (!ret) {
 		atomic_store(&a->pipeline, p);
+		log_say(a->log, LEVEL_INFO, "tracing", "source=%s", a->source->name);
+	}
 	/* Loading the tracer takes the kernel's types, some MiB, for a moment: they go back. */
 	malloc_trim(0);
 	return ret;

@@ -10,6 +10,7 @@
 #	--libs DIR		a root (usr/lib/...) to find the shared libraries of a foreign
 #				architecture in
 #	--disk SIZE|FILE	a virtio disk (/dev/vda, then vdb, ...) of zeroes, or a raw image
+#	--disk SIZE:TIME	one that takes TIME (5ms, 200us) for every request and keeps nothing
 #	--out DIR		what SCRIPT leaves in the guest's /out comes here
 #	--smp N --memory SIZE	processors (1), memory (512M)
 #	--module NAME		load this module too (null_blk, dm-mod, ...)
@@ -222,11 +223,20 @@ for p in stdout stderr result; do
 done
 n=0
 for d in "${disks[@]}"; do
+	device=virtio-blk-$bus,drive=disk$n
+	if [[ $d =~ ^([0-9]+[KMG]):([0-9]+)(us|ms)$ ]]; then
+		ns=$((BASH_REMATCH[2] * 1000))
+		[ "${BASH_REMATCH[3]}" = us ] || ns=$((ns * 1000))
+		args+=(-blockdev "driver=null-co,node-name=disk$n,read-zeroes=on,latency-ns=$ns,size=$(numfmt --from=iec "${BASH_REMATCH[1]}")"
+			-device "$device")
+		n=$((n + 1))
+		continue
+	fi
 	if [ ! -e "$d" ]; then
 		truncate -s "$d" "$work/disk$n" 2>/dev/null || die "--disk '$d': neither a size nor a file"
 		d=$work/disk$n
 	fi
-	args+=(-drive "file=$d,format=raw,if=none,id=disk$n,cache=unsafe" -device "virtio-blk-$bus,drive=disk$n")
+	args+=(-drive "file=$d,format=raw,if=none,id=disk$n,cache=unsafe" -device "$device")
 	n=$((n + 1))
 done
 

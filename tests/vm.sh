@@ -1,0 +1,124 @@
+# vm.sh: guests for the tests of the sources; source it after tap.sh. They are booted by scripts/vm.sh.
+#
+#	need_vm [s390x]		QEMU and a kernel can be had (and the agent is built for s390x)
+#	vm_trace NAME MOUNTS LAUNCHER "HOST=SOURCE..." VM-OPTION...
+#				runs tests/vm/guest/trace.sh in a guest, one agent for each HOST; the
+#				trace of HOST is then in the store as host NAME-HOST
+#	vm_auto NAME SOURCE	what --doctor says that auto would choose
+#	vm_exact NAME HOST	counts, bytes, sizes, mix and sequential ratio against the load's own
+#	vm_rates NAME HOST	the same for a source of counters only
+#	vm_agree NAME HOST HOST	two sources saw the same requests: counts, means, sequential ratio
+
+vm_server="" vm_arch=amd64
+vm_stop() { [ -z "$vm_server" ] || kill "$vm_server" 2>/dev/null; }
+at_exit vm_stop
+
+need_vm() {
+	need vm "QEMU is not installed: make test-vm installs it" \
+		command -v qemu-system-x86_64 qemu-system-s390x cpio depmod jq
+	vm_kernel=${2:-6.1}
+	[ "${1:-}" != s390x ] || vm_arch=s390x
+	need vm "the kernel $vm_kernel for $vm_arch cannot be fetched" \
+		scripts/debs.sh $vm_arch "linux-image-$vm_kernel" busybox-static
+	vm_build=$BUILD
+	if [ $vm_arch = s390x ]; then
+		vm_build=$BUILD/s390x
+		need vm "the agent is not built for s390x: make test-vm builds it" test -x "$vm_build/blkcast-agent"
+		vm_libs=$(scripts/sysroot.sh s390x)
+	fi
+}
+
+# vm_serve: the analyzer that the agents in the guests stream to
+vm_serve() {
+	"$BUILD/blkcast" serve --store "$T/store" --listen 127.0.0.1:0 >"$T/serve.out" 2>"$T/serve.err" &
+	vm_server=$!
+	for _ in $(seq 200); do
+		vm_port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/serve.err")
+		[ -n "$vm_port" ] && return
+		sleep 0.05
+	done
+	fail "serve starts" "$(cat "$T/serve.err")"
+	done_testing
+}
+
+vm_trace() {
+	local name=$1 mounts=$2 launcher=$3 agents="" a
+	for a in $4; do agents="$agents $name-$a"; done
+	shift 4
+	[ -n "$vm_server" ] || vm_serve
+	# shellcheck disable=SC2086
+	exits 0 "$name: the agents run and end" scripts/vm.sh --arch $vm_arch --kernel "$vm_kernel" \
+		--libs "${vm_libs:-}" --add "$vm_build/blkcast-agent" --add "$vm_build/tests/vm/load" \
+		--add "$vm_build/tests/vm/refuse_bpf" --disk 64M:5ms --time 120 --out "$T/$name" "$@" \
+		--run tests/vm/guest/trace.sh "$vm_port" "$mounts" "$launcher" $agents
+	[ $tap_failed = 0 ] || note_files "$T/err" "$T/$name"/*
+	"$BUILD/blkcast" characterize --json --quiet --store "$T/store" >"$T/$name.json" 2>"$T/characterize.err" ||
+		fail "$name: what came is characterized" "$(cat "$T/characterize.err")"
+}
+note_files() {
+	local f
+	for f in "$@"; do
+		[ ! -f "$f" ] || while IFS= read -r line; do note "${f##*/}: $line"; done < <(tail -n 12 "$f")
+	done
+}
+
+vm_auto() {
+	is "$(sed -n 's/^--source auto would choose \([a-z]*\).*/\1/p' "$T/$1/doctor")" "$2" \
+		"$1: auto chooses $2"
+}
+
+# of HOST JQ: a value of the profile of a host's disk
+of() { jq -r ".[] | select(.host == \"$1\") | $2" "$T/${1%-*}.json"; }
+load() { jq -r "$2" "$T/$1/load.json"; }
+
+vm_exact() {
+	local h=$1-$2 sequential
+	is "$(of "$h" '.requests | "\(.read) \(.write) \(.discard) \(.other)"') $(of "$h" .lost)" \
+		"$(load "$1" '"\(.read) \(.write) 0 0"') 0" "$h: reads and writes are the load's own, nothing is lost"
+	is "$(of "$h" '.request_size.read.histogram | map("\(.[0]):\(.[1])") | join(" ")')" \
+		"$(load "$1" '"4096:\(.random * 0.4) 16384:\(.random * 0.3) 65536:\(.sequential)"')" \
+		"$h: reads of every size are the load's own"
+	is "$(of "$h" '.request_size.write.histogram | map("\(.[0]):\(.[1])") | join(" ")')" \
+		"4096:$(load "$1" .write)" "$h: so are the writes"
+	number "$(of "$h" .request_mix.read) == $(load "$1" '.read / (.read + .write)')" "$h: the mix is the load's"
+	sequential=$(load "$1" '.sequential / .read')
+	number "($(of "$h" .access_pattern.read.sequential_ratio) - $sequential)^2 <= 1e-4" \
+		"$h: the sequential ratio of reads is within 0.01 of $sequential"
+	is "$(of "$h" .access_pattern.write.sequential_ratio)" 0 "$h: no write is sequential"
+	vm_times "$1" "$2"
+}
+
+# The device takes 5 ms; what the load itself saw is more by the system calls.
+vm_times() {
+	local h=$1-$2 side mean
+	for side in read write; do
+		mean=$(of "$h" ".response_time.$side.total.mean_s")
+		number "0.005 <= $mean && $mean <= $(load "$1" ".${side}_mean_s")" \
+			"$h: a $side takes the disk's 5 ms or more, and less than the load saw"
+	done
+}
+
+vm_rates() {
+	local h=$1-$2
+	is "$(of "$h" '.requests | "\(.read) \(.write)"')" "$(load "$1" '"\(.read) \(.write)"')" \
+		"$h: reads and writes are the load's own"
+	vm_times "$1" "$2"
+	is "$(of "$h" '.access_pattern.read.sequential_ratio')" null "$h: the sequential ratio is not known"
+}
+
+# near A B RELATIVE NAME
+near() { number "($1 - $2)^2 <= ($3 * $2)^2" "$4 ($1, $2)"; }
+
+vm_agree() {
+	local a=$1-$2 b=$1-$3 side stage
+	is "$(of "$a" '.requests')" "$(of "$b" '.requests')" "$1: $2 and $3 count the same requests"
+	for side in read write; do
+		for stage in total device; do
+			near "$(of "$a" ".response_time.$side.$stage.mean_s")" \
+				"$(of "$b" ".response_time.$side.$stage.mean_s")" 0.01 \
+				"$1: $2 and $3: mean of ${side}s, $stage, within 1 %"
+		done
+	done
+	number "($(of "$a" .access_pattern.all.sequential_ratio) - $(of "$b" .access_pattern.all.sequential_ratio))^2 <= 1e-4" \
+		"$1: $2 and $3: sequential ratio within 0.01"
+}

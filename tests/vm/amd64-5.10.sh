@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Linux 5.10, with BTF and the changes that its stable releases took from newer kernels.
+cd "$(dirname "$0")/../.." || exit 2
+. tests/tap.sh
+. tests/vm.sh
+need_vm amd64 5.10
+vm_trace amd64-5.10 debugfs,tracefs - "auto=auto blktrace=blktrace"
+vm_auto amd64-5.10 bpf
+vm_exact amd64-5.10 auto
+vm_exact amd64-5.10 blktrace
+vm_agree amd64-5.10 auto blktrace
+done_testing

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Linux 6.1 with BTF: every source there is, at once, sees the same load.
+cd "$(dirname "$0")/../.." || exit 2
+. tests/tap.sh
+. tests/vm.sh
+need_vm amd64 6.1
+vm_trace amd64 debugfs,tracefs - "auto=auto blktrace=blktrace"
+vm_auto amd64 bpf
+vm_exact amd64 auto
+vm_exact amd64 blktrace
+vm_agree amd64 auto blktrace
+done_testing

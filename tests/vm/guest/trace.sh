@@ -1,0 +1,38 @@
+# Runs in the guest: trace.sh PORT MOUNTS LAUNCHER HOST=SOURCE...
+# One agent for each HOST=SOURCE, all at once, streams to the analyzer at the host's PORT while a known
+# load runs on /dev/vda. MOUNTS (a list with commas, or -) names what of debugfs and tracefs is mounted;
+# LAUNCHER (or -) is what the agents are started by. Leaves load.json, doctor and HOST.log in /out.
+port=$1 mounts=$2 launcher=$3
+shift 3
+[ "$launcher" != - ] || launcher=""
+case "$mounts" in *debugfs*) mount -t debugfs debugfs /sys/kernel/debug ;; esac
+case "$mounts" in *tracefs*) mount -t tracefs tracefs /sys/kernel/tracing ;; esac
+mkdir -p /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup
+
+$launcher blkcast-agent --doctor >/out/doctor 2>&1
+
+agents=""
+for a in "$@"; do
+	name=${a%%=*} source=${a#*=}
+	$launcher blkcast-agent --device vda --source "$source" --host "$name" --sink "http://10.0.2.2:$port" \
+		--sink "file:/tmp/store-$name" --spool "/tmp/spool-$name" --window 100ms --segment-interval 1s \
+		--duration 40s --verbose >"/out/$name.log" 2>&1 &
+	agents="$agents $!"
+done
+# Each says when it traces.
+for a in "$@"; do
+	for _ in $(seq 100); do
+		grep -q ' tracing ' "/out/${a%%=*}.log" && break
+		usleep 100000
+	done
+done
+load /dev/vda 300 300 >/out/load.json || exit 1
+usleep 500000
+status=0
+for p in $agents; do
+	kill -TERM "$p" 2>/dev/null
+done
+for p in $agents; do
+	wait "$p" || status=$?
+done
+exit $status
