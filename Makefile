@@ -6,6 +6,7 @@
 #   make test         all tests; ends with "N passed, N failed, N skipped"
 #   make test-s390x   what both byte orders share, cross-built and emulated
 #   make bench        every measured figure, each against its peer of the same run
+#   make qpn-study    the storage models on a simulated array: errors beside the seed's
 #   make check-asan   the tests under AddressSanitizer and UBSan; check-tsan likewise
 #   make fuzz         every fuzz target for FUZZ_SECONDS=60 each
 #   make install      DESTDIR= PREFIX=/usr/local
@@ -87,7 +88,7 @@ benches  := $(patsubst %.c,$(BUILD)/%,$(bench_src))
 fuzzers  := $(patsubst %.c,$(BUILD)/%,$(fuzz_src))
 tools    := $(patsubst %.c,$(BUILD)/%,$(tool_src) tests/system-under-study/main.c)
 
-.PHONY: all programs tests benches deps test test-only test-s390x test-emulated emulated bench bench-only demo check-asan check-tsan \
+.PHONY: all programs tests benches deps test test-only test-s390x test-emulated emulated bench bench-only qpn-study demo check-asan check-tsan \
 	fuzz fuzz-only \
 	install uninstall deb style help clean
 .DELETE_ON_ERROR:
@@ -175,6 +176,9 @@ emulated: $(programs) $(patsubst %.c,$(BUILD)/%,$(emulated_src)) $(tools)
 bench:
 	$(Q)scripts/deps.sh build test bench
 	$(Q)+$(MAKE) bench-only
+
+qpn-study: programs $(BUILD)/tests/system-under-study/main
+	$(Q)BUILD=$(BUILD) tests/system-under-study/run.sh
 
 bench-only: benches
 	$(Q)BUILD=$(BUILD) scripts/bench.sh $(BENCHES)

@@ -12,6 +12,7 @@
 #include "analyzer/qpn/net.h"
 #include "analyzer/qpn/qpe_import.h"
 #include "analyzer/qpn/solve.h"
+#include "tests/slow/qpn_forms.h"
 #include "tests/tap.h"
 
 #define REPEATS	     3 /* the fastest counts: the machine is shared */
@@ -107,56 +108,20 @@ static void cores(void)
 	net_free(n);
 }
 
-struct form {
-	const char *name, *text;
-	double want;
-	bool residence; /* of slot 0; else its throughput */
-};
-
-#define OPEN(queue, service, rate)                                                   \
-	"colours: [c]\nplaces: {q: {queue: " queue ", service: {c: " service "}}}\n" \
-	"transitions: {in: {time: {exponential: {rate: " rate                        \
-	"}}, put: {q: c}}, out: {take: {q: c}}}\n"
-
-static const struct form forms[] = {
-	{ "M/M/1 residence", OPEN("fcfs", "{exponential: {mean: 1}}", ".8"), 5, true },
-	{ "M/M/3 residence", OPEN("{strategy: fcfs, servers: 3}", "{exponential: {mean: 1}}", "2"),
-	  13.0 / 9, true },
-	{ "M/D/1 residence", OPEN("fcfs", "{deterministic: {value: 1}}", ".8"), 3, true },
-	{ "M/E2/1 residence", OPEN("fcfs", "{erlang: {k: 2, mean: 1}}", ".8"), 4, true },
-	{ "M/D/1-PS residence", OPEN("ps", "{deterministic: {value: 1}}", ".8"), 5, true },
-	{ "closed two queues, throughput",
-	  "colours: [c]\nplaces:\n"
-	  "  a: {queue: fcfs, tokens: {c: 10}, service: {c: {exponential: {mean: .4}}}}\n"
-	  "  b: {queue: ps, service: {c: {exponential: {mean: .25}}}}\n"
-	  "transitions: {x: {take: {a: c}, put: {b: c}}, y: {take: {b: c}, put: {a: c}}}\n",
-	  2.4914247424, false },
-};
-
-static void coverage(const struct form *f)
+static void coverage(const struct qpn_form *f)
 {
-	struct net *n = parse(f->text);
-	double widest = 0;
-	int inside = 0;
+	struct form_coverage c;
+	struct err err = { 0 };
 
-	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		struct solve_options o = SOLVE_DEFAULTS;
-		struct interval v;
-		struct solution s;
-
-		o.seed = seed;
-		if (solve_net(&s, n, &o, NULL))
-			exit(1);
-		v = f->residence ? s.estimate.slots[0].residence.mean
-				 : s.estimate.slots[0].throughput;
-		inside += v.low <= f->want && f->want <= v.high;
-		widest = fmax(widest, (v.high - v.low) / 2 / v.mean);
-		solution_release(&s);
+	if (qpn_form_cover(&c, f, NULL, SEEDS, 0.01, &err)) {
+		fprintf(stderr, "%s\n", err.line);
+		exit(1);
 	}
 	printf("figure\tqpn: %s inside its 95 %% interval, %d seeds\t%.1f\t%%\t>= 90\twidest half "
-	       "interval %.2f %%\n",
-	       f->name, SEEDS, 100.0 * inside / SEEDS, 100 * widest);
-	net_free(n);
+	       "interval %.2f %%, bias %+.3f %%, %.1f M events a run\n",
+	       f->name, SEEDS, 100.0 * c.inside / SEEDS, 100 * c.widest, 100 * c.bias,
+	       (double)c.events / SEEDS / 1e6);
+	fflush(stdout);
 }
 
 int main(void)
@@ -169,7 +134,7 @@ int main(void)
 	speed_of_file("ispass03-02", ">= 6", "SimQPN on a like machine: 3.0");
 	speed_of_file("ispass03", "-", "SimQPN on a like machine: 1.0");
 	cores();
-	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++)
-		coverage(&forms[i]);
+	for (size_t i = 0; i < nr_qpn_forms; i++)
+		coverage(&qpn_forms[i]);
 	return 0;
 }

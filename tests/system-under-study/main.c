@@ -47,10 +47,15 @@ static void print_result(unsigned long number, const struct load *l, const struc
 		const struct load_class *k = &l->classes[i];
 		const struct sus_class_result *c = &r->classes[i];
 
-		printf("%lu,vm%u,%s,%s,%u,%u,%llu,%.6g,%.6g,%.6g,", number, k->vm + 1,
+		char sd[32] = "";
+
+		/* None where a saturated link makes all alike, to the last digits. */
+		if (c->sd_s > 0)
+			snprintf(sd, sizeof(sd), "%.6g", c->sd_s);
+		printf("%lu,vm%u,%s,%s,%u,%u,%llu,%.6g,%s,%.6g,", number, k->vm + 1,
 		       k->write ? "write" : "read", k->sequential ? "sequential" : "random",
 		       k->clients, k->size_bytes, (unsigned long long)l->files[k->vm] * SUS_FILE,
-		       c->mean_s, c->sd_s, c->throughput);
+		       c->mean_s, sd, c->throughput);
 		print_histogram(&c->histogram);
 		printf(",%.3f\n", r->disk_utilization);
 	}
