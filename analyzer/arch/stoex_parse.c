@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/arch/stoex_tree.h"
+#include "analyzer/arch/stoex_lex.h"
 
 #define MAX_DEPTH 200
 #define MAX_NODES 100000
-#define NONE	  UINT32_MAX
 
 static const struct function {
 	const char *name;
@@ -37,130 +36,22 @@ static const struct function {
 	{ "GammaMoments", FN_GAMMA_MOMENTS, 2 },
 };
 
-/* A recursive descent; the first error stands, and NONE is what failed. */
-struct reader {
-	const char *text, *at;
-	struct stoex *e;
-	struct stoex_names *names;
-	struct err *err;
-	int error;
-	unsigned depth;
-};
-
 static uint32_t if_else(struct reader *r);
 static uint32_t disjunction(struct reader *r);
 static uint32_t power(struct reader *r);
-
-uint32_t stoex_name(struct stoex_names *n, const char *name, size_t len)
-{
-	for (uint32_t i = 0; i < n->nr; i++)
-		if (!strncmp(n->items[i], name, len) && !n->items[i][len])
-			return i;
-	if (n->nr == n->cap) {
-		uint32_t cap = n->cap ? 2 * n->cap : 16;
-		char **more = reallocarray(n->items, cap, sizeof(*more));
-
-		if (!more)
-			return NONE;
-		n->items = more;
-		n->cap = cap;
-	}
-	n->items[n->nr] = strndup(name, len);
-	return n->items[n->nr] ? n->nr++ : NONE;
-}
-
-void stoex_names_release(struct stoex_names *n)
-{
-	for (uint32_t i = 0; i < n->nr; i++)
-		free(n->items[i]);
-	free(n->items);
-	*n = (struct stoex_names){ 0 };
-}
-
-static uint32_t fail(struct reader *r, const char *what)
-{
-	if (!r->error)
-		r->error = *r->at ? err_set(r->err, EINVAL, "\"%.100s\": %s at \"%.30s\"", r->text,
-					    what, r->at)
-				  : err_set(r->err, EINVAL, "\"%.100s\": %s at its end", r->text,
-					    what);
-	return NONE;
-}
-
-static uint32_t no_memory(struct reader *r)
-{
-	if (!r->error)
-		r->error = err_set(r->err, ENOMEM, "out of memory");
-	return NONE;
-}
-
-static void skip(struct reader *r)
-{
-	for (;;) {
-		const char *end = NULL;
-
-		while (isspace((unsigned char)*r->at))
-			r->at++;
-		if (r->at[0] == '/' && r->at[1] == '*') {
-			end = strstr(r->at + 2, "*/");
-			end = end ? end + 2 : r->at + strlen(r->at);
-		} else if (r->at[0] == '/' && r->at[1] == '/') {
-			end = r->at + strcspn(r->at, "\n");
-		}
-		if (!end)
-			return;
-		r->at = end;
-	}
-}
-
-static bool take(struct reader *r, const char *mark)
-{
-	size_t len = strlen(mark);
-
-	skip(r);
-	if (strncmp(r->at, mark, len))
-		return false;
-	r->at += len;
-	return true;
-}
-
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
-static bool take_word(struct reader *r, const char *word)
-{
-	size_t len = strlen(word);
-
-	skip(r);
-	if (strncmp(r->at, word, len) || is_word(r->at[len]))
-		return false;
-	r->at += len;
-	return true;
-}
-
-static void expect(struct reader *r, const char *mark)
-{
-	char what[32] = "expected ";
-
-	if (take(r, mark))
-		return;
-	fail(r, strncat(what, mark, sizeof(what) - 12));
-}
 
 static uint32_t add_node(struct reader *r, struct stoex_node n)
 {
 	struct stoex *e = r->e;
 
 	if (e->nr_nodes == MAX_NODES)
-		return fail(r, "too long");
+		return lex_fail(r, "too long");
 	if (e->nr_nodes == e->cap_nodes) {
 		uint32_t cap = e->cap_nodes ? 2 * e->cap_nodes : 8;
 		struct stoex_node *more = reallocarray(e->nodes, cap, sizeof(*more));
 
 		if (!more)
-			return no_memory(r);
+			return lex_no_memory(r);
 		e->nodes = more;
 		e->cap_nodes = cap;
 	}
@@ -204,100 +95,9 @@ static uint32_t constant(struct reader *r, struct stoex_value v)
 	return add_node(r, (struct stoex_node){ .op = OP_VALUE, .value = v });
 }
 
-static double unit_factor(struct reader *r)
-{
-	static const struct {
-		const char *name;
-		double factor;
-	} units[] = {
-		{ "ns", 1e-9 },	 { "us", 1e-6 },    { "ms", 1e-3 },   { "s", 1 },
-		{ "min", 60 },	 { "h", 3600 },	    { "B", 1 },	      { "k", 1024 },
-		{ "K", 1024 },	 { "KiB", 1024 },   { "M", 1048576 }, { "MiB", 1048576 },
-		{ "G", 0x1p30 }, { "GiB", 0x1p30 },
-	};
-
-	bool attached = is_word(*r->at);
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
-		if (take_word(r, units[i].name))
-			return units[i].factor;
-	if (attached)
-		fail(r, "expected a unit (ns us ms s min h B k M G KiB MiB GiB) or nothing");
-	return 1;
-}
-
-/* Digits, a fraction, an exponent: no sign, no hexadecimal, no "inf". */
-static size_t number_length(const char *s, bool *whole)
-{
-	size_t n = strspn(s, "0123456789"), e;
-
-	*whole = true;
-	if (n && s[n] == '.') {
-		n += 1 + strspn(s + n + 1, "0123456789");
-		*whole = false;
-	}
-	if (n && (s[n] == 'e' || s[n] == 'E')) {
-		e = n + 1 + (s[n + 1] == '-' || s[n + 1] == '+');
-		if (isdigit((unsigned char)s[e])) {
-			n = e + strspn(s + e, "0123456789");
-			*whole = false;
-		}
-	}
-	return n;
-}
-
-static struct stoex_value number(struct reader *r)
-{
-	struct stoex_value v = { .type = STOEX_DOUBLE };
-	char copy[64];
-	bool whole;
-	size_t len;
-
-	skip(r);
-	len = number_length(r->at, &whole);
-	if (!len || len >= sizeof(copy)) {
-		fail(r, "expected a number");
-		return v;
-	}
-	memcpy(copy, r->at, len);
-	copy[len] = 0;
-	r->at += len;
-	if (whole && r->e->dialect == STOEX_PALLADIO) {
-		v.type = STOEX_INT;
-		errno = 0;
-		v.i = strtoll(copy, NULL, 10);
-		if (errno)
-			fail(r, "a whole number out of range");
-		return v;
-	}
-	v.d = strtod(copy, NULL);
-	if (r->e->dialect == STOEX_BLKCAST)
-		v.d *= unit_factor(r);
-	if (!isfinite(v.d))
-		fail(r, "a number out of range");
-	return v;
-}
-
 static double as_double(struct stoex_value v)
 {
 	return v.type == STOEX_INT ? (double)v.i : v.d;
-}
-
-static struct stoex_value text_value(struct reader *r)
-{
-	struct stoex_value v = { .type = STOEX_TEXT };
-	char quote = *r->at;
-	const char *end = strchr(r->at + 1, quote);
-
-	if (!end || memchr(r->at, '\\', (size_t)(end - r->at))) {
-		fail(r, "expected a text in quotes, without a backslash");
-		return v;
-	}
-	v.text = stoex_name(r->names, r->at + 1, (size_t)(end - r->at) - 1);
-	if (v.text == NONE)
-		no_memory(r);
-	r->at = end + 1;
-	return v;
 }
 
 static struct stoex_value sample_value(struct reader *r, enum stoex_type type)
@@ -305,24 +105,24 @@ static struct stoex_value sample_value(struct reader *r, enum stoex_type type)
 	struct stoex_value v = { .type = type };
 	bool minus;
 
-	skip(r);
+	lex_skip(r);
 	if (type == STOEX_TEXT) {
 		if (*r->at == '"' || *r->at == '\'')
-			return text_value(r);
-		fail(r, "expected a text in quotes");
+			return lex_text(r);
+		lex_fail(r, "expected a text in quotes");
 		return v;
 	}
 	if (type == STOEX_BOOL) {
-		v.b = take_word(r, "true");
-		if (!v.b && !take_word(r, "false"))
-			fail(r, "expected true or false");
+		v.b = lex_take_word(r, "true");
+		if (!v.b && !lex_take_word(r, "false"))
+			lex_fail(r, "expected true or false");
 		return v;
 	}
-	minus = take(r, "-");
-	v = number(r);
+	minus = lex_take(r, "-");
+	v = lex_number(r);
 	if (type == STOEX_INT && v.type != STOEX_INT) {
 		if (r->e->dialect == STOEX_PALLADIO || v.d != floor(v.d) || fabs(v.d) > 0x1p53)
-			fail(r, "expected a whole number before");
+			lex_fail(r, "expected a whole number before");
 		v = (struct stoex_value){ .type = STOEX_INT, .i = (int64_t)v.d };
 	} else if (type == STOEX_DOUBLE) {
 		v = (struct stoex_value){ .type = STOEX_DOUBLE, .d = as_double(v) };
@@ -343,7 +143,7 @@ static int add_sample(struct reader *r, struct stoex_sample s)
 		struct stoex_sample *more = reallocarray(e->samples, cap, sizeof(*more));
 
 		if (!more) {
-			no_memory(r);
+			lex_no_memory(r);
 			return r->error;
 		}
 		e->samples = more;
@@ -359,23 +159,24 @@ static uint32_t mass(struct reader *r, enum stoex_op op, enum stoex_type type)
 	struct stoex_node n = { .op = op, .first = r->e->nr_samples };
 	double sum = 0, below = 0;
 
-	if (take(r, "(")) {
-		if (!take_word(r, "ordered"))
-			fail(r, "expected \"ordered\"");
-		expect(r, ")");
+	if (lex_take(r, "(")) {
+		if (!lex_take_word(r, "ordered"))
+			lex_fail(r, "expected \"ordered\"");
+		lex_expect(r, ")");
 	}
-	expect(r, "[");
-	while (!r->error && take(r, "(")) {
+	lex_expect(r, "[");
+	while (!r->error && lex_take(r, "(")) {
 		struct stoex_sample s = { .value = sample_value(r, type) };
 		double p;
 
-		expect(r, ";");
-		p = r->error ? 0 : as_double(number(r));
-		expect(r, ")");
+		lex_expect(r, ";");
+		p = r->error ? 0 : as_double(lex_number(r));
+		lex_expect(r, ")");
 		if (op == OP_PDF && !r->error) {
 			if (s.value.d < below)
-				fail(r,
-				     "the bounds of a DoublePDF must not fall, from 0 on, before");
+				lex_fail(
+					r,
+					"the bounds of a DoublePDF must not fall, from 0 on, before");
 			below = s.value.d;
 		}
 		s.cumulative = sum += p;
@@ -383,9 +184,9 @@ static uint32_t mass(struct reader *r, enum stoex_op op, enum stoex_type type)
 			return NONE;
 		n.nr++;
 	}
-	expect(r, "]");
+	lex_expect(r, "]");
 	if (!r->error && (!n.nr || fabs(sum - 1) > 1e-6))
-		fail(r, "the probabilities do not sum to 1 before");
+		lex_fail(r, "the probabilities do not sum to 1 before");
 	if (r->error)
 		return NONE;
 	for (uint32_t i = 0; i < n.nr; i++)
@@ -398,13 +199,13 @@ static uint32_t call(struct reader *r, const struct function *f)
 	struct stoex_node n = { .op = OP_FUNCTION, .function = f->id };
 	uint32_t i;
 
-	expect(r, "(");
+	lex_expect(r, "(");
 	while (!r->error && n.nr_args < f->nr_args) {
 		if (n.nr_args)
-			expect(r, ",");
+			lex_expect(r, ",");
 		n.args[n.nr_args++] = disjunction(r);
 	}
-	expect(r, ")");
+	lex_expect(r, ")");
 	if (r->error)
 		return NONE;
 	i = add_node(r, n);
@@ -425,14 +226,14 @@ static uint32_t variable(struct reader *r, const char *from)
 
 	while (*r->at == '.' && (isalpha((unsigned char)r->at[1]) || r->at[1] == '_')) {
 		r->at++;
-		while (is_word(*r->at))
+		while (lex_is_word(*r->at))
 			r->at++;
 	}
 	n.variable = stoex_name(r->names, from, (size_t)(r->at - from));
 	more = reallocarray(e->variables, e->nr_variables + 1, sizeof(*more));
 	if (!more || n.variable == NONE) {
 		e->variables = more ? more : e->variables;
-		return no_memory(r);
+		return lex_no_memory(r);
 	}
 	e->variables = more;
 	for (size_t i = 0; i < e->nr_variables; i++)
@@ -453,51 +254,54 @@ static uint32_t word(struct reader *r)
 		{ "EnumPMF", OP_PMF, STOEX_TEXT },     { "BoolPMF", OP_PMF, STOEX_BOOL },
 		{ "DoublePDF", OP_PDF, STOEX_DOUBLE },
 	};
-	const char *from;
+	const char *from, *end;
 
-	if (take_word(r, "true"))
+	if (lex_take_word(r, "true"))
 		return constant(r, (struct stoex_value){ .type = STOEX_BOOL, .b = true });
-	if (take_word(r, "false"))
+	if (lex_take_word(r, "false"))
 		return constant(r, (struct stoex_value){ .type = STOEX_BOOL, .b = false });
 	for (size_t i = 0; i < sizeof(masses) / sizeof(*masses); i++)
-		if (take_word(r, masses[i].name))
+		if (lex_take_word(r, masses[i].name))
 			return mass(r, masses[i].op, masses[i].type);
 	from = r->at;
-	while (is_word(*r->at))
+	while (lex_is_word(*r->at))
 		r->at++;
-	skip(r);
-	if (*r->at != '(')
+	end = r->at;
+	lex_skip(r);
+	if (*r->at != '(') {
+		r->at = end;
 		return variable(r, from);
+	}
 	r->at = from;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
-		if (take_word(r, functions[i].name))
+		if (lex_take_word(r, functions[i].name))
 			return call(r, &functions[i]);
-	return fail(r, "an unknown function");
+	return lex_fail(r, "an unknown function");
 }
 
 static uint32_t atom(struct reader *r)
 {
 	uint32_t n;
 
-	skip(r);
-	if (take(r, "(")) {
+	lex_skip(r);
+	if (lex_take(r, "(")) {
 		n = if_else(r);
-		expect(r, ")");
+		lex_expect(r, ")");
 		return r->error ? NONE : n;
 	}
 	if (*r->at == '"' || *r->at == '\'') {
-		struct stoex_value v = text_value(r);
+		struct stoex_value v = lex_text(r);
 
 		return r->error ? NONE : constant(r, v);
 	}
 	if (isdigit((unsigned char)*r->at)) {
-		struct stoex_value v = number(r);
+		struct stoex_value v = lex_number(r);
 
 		return r->error ? NONE : constant(r, v);
 	}
 	if (isalpha((unsigned char)*r->at) || *r->at == '_')
 		return word(r);
-	return fail(r, "expected a value");
+	return lex_fail(r, "expected a value");
 }
 
 static uint32_t unary(struct reader *r)
@@ -505,10 +309,10 @@ static uint32_t unary(struct reader *r)
 	uint32_t n;
 
 	if (r->error || ++r->depth > MAX_DEPTH)
-		return fail(r, "nested too deeply");
-	if (take_word(r, "NOT"))
+		return lex_fail(r, "nested too deeply");
+	if (lex_take_word(r, "NOT"))
 		n = make(r, OP_NOT, unary(r), NONE, NONE);
-	else if (take(r, "-"))
+	else if (lex_take(r, "-"))
 		n = make(r, OP_NEGATE, r->e->dialect == STOEX_BLKCAST ? power(r) : unary(r), NONE,
 			 NONE);
 	else
@@ -521,7 +325,7 @@ static uint32_t power(struct reader *r)
 {
 	uint32_t a = unary(r);
 
-	return !r->error && take(r, "^") ? make(r, OP_POW, a, unary(r), NONE) : a;
+	return !r->error && lex_take(r, "^") ? make(r, OP_POW, a, unary(r), NONE) : a;
 }
 
 static uint32_t product(struct reader *r)
@@ -529,11 +333,11 @@ static uint32_t product(struct reader *r)
 	uint32_t a = power(r);
 
 	while (!r->error) {
-		if (take(r, "*"))
+		if (lex_take(r, "*"))
 			a = make(r, OP_MUL, a, power(r), NONE);
-		else if (take(r, "/"))
+		else if (lex_take(r, "/"))
 			a = make(r, OP_DIV, a, power(r), NONE);
-		else if (take(r, "%"))
+		else if (lex_take(r, "%"))
 			a = make(r, OP_MOD, a, power(r), NONE);
 		else
 			break;
@@ -546,9 +350,9 @@ static uint32_t sum(struct reader *r)
 	uint32_t a = product(r);
 
 	while (!r->error) {
-		if (take(r, "+"))
+		if (lex_take(r, "+"))
 			a = make(r, OP_ADD, a, product(r), NONE);
-		else if (take(r, "-"))
+		else if (lex_take(r, "-"))
 			a = make(r, OP_SUB, a, product(r), NONE);
 		else
 			break;
@@ -568,7 +372,7 @@ static uint32_t comparison(struct reader *r)
 	uint32_t a = sum(r);
 
 	for (size_t i = 0; !r->error && i < sizeof(marks) / sizeof(*marks); i++)
-		if (take(r, marks[i].mark))
+		if (lex_take(r, marks[i].mark))
 			return make(r, marks[i].op, a, sum(r), NONE);
 	return a;
 }
@@ -580,12 +384,12 @@ static uint32_t tight(struct reader *r)
 
 	while (!r->error) {
 		if (r->e->dialect == STOEX_BLKCAST) {
-			if (!take_word(r, "AND"))
+			if (!lex_take_word(r, "AND"))
 				break;
 			a = make(r, OP_AND, a, comparison(r), NONE);
-		} else if (take_word(r, "OR")) {
+		} else if (lex_take_word(r, "OR")) {
 			a = make(r, OP_OR, a, comparison(r), NONE);
-		} else if (take_word(r, "XOR")) {
+		} else if (lex_take_word(r, "XOR")) {
 			a = make(r, OP_XOR, a, comparison(r), NONE);
 		} else {
 			break;
@@ -600,12 +404,12 @@ static uint32_t disjunction(struct reader *r)
 
 	while (!r->error) {
 		if (r->e->dialect == STOEX_PALLADIO) {
-			if (!take_word(r, "AND"))
+			if (!lex_take_word(r, "AND"))
 				break;
 			a = make(r, OP_AND, a, tight(r), NONE);
-		} else if (take_word(r, "OR")) {
+		} else if (lex_take_word(r, "OR")) {
 			a = make(r, OP_OR, a, tight(r), NONE);
-		} else if (take_word(r, "XOR")) {
+		} else if (lex_take_word(r, "XOR")) {
 			a = make(r, OP_XOR, a, tight(r), NONE);
 		} else {
 			break;
@@ -619,11 +423,11 @@ static uint32_t if_else(struct reader *r)
 	uint32_t a, b, c;
 
 	if (r->error || ++r->depth > MAX_DEPTH)
-		return fail(r, "nested too deeply");
+		return lex_fail(r, "nested too deeply");
 	a = disjunction(r);
-	if (!r->error && take(r, "?")) {
+	if (!r->error && lex_take(r, "?")) {
 		b = disjunction(r);
-		expect(r, ":");
+		lex_expect(r, ":");
 		c = r->error ? NONE : disjunction(r);
 		a = make(r, OP_IF, a, b, c);
 	}
@@ -647,9 +451,9 @@ int stoex_parse(struct stoex **out, const char *text, enum stoex_dialect dialect
 	e->dialect = dialect;
 	e->names = names;
 	e->root = if_else(&r);
-	skip(&r);
+	lex_skip(&r);
 	if (!r.error && *r.at)
-		fail(&r, "expected the end");
+		lex_fail(&r, "expected the end");
 	if (r.error)
 		stoex_free(e);
 	else

@@ -106,7 +106,7 @@ static void palladio(void)
 	is_real("Max(1.5,1)", STOEX_PALLADIO, 1.5);
 	is_real("Sqrt(2.25)", STOEX_PALLADIO, 1.5);
 	is_real("Log(2,8)", STOEX_PALLADIO, 3);
-	is_int("list.INNER.VALUE * 3 /* thrice */", 21);
+	is_int("list.INNER.VALUE  * 3 /* thrice */", 21);
 	is_int("1 < 2 ? 3 : 4", 3);
 	is_int("1 > 2 ? 3 : (2 > 1 ? 5 : 6)", 5);
 	is_true("false AND false OR true", STOEX_PALLADIO, false);
