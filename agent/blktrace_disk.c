@@ -304,6 +304,7 @@ static int set_up(struct blktrace_disk *d, const struct blktrace_kernel *k, int 
 
 	if (!ret) {
 		snprintf(d->folder, sizeof(d->folder), "%.63s", two.name);
+		d->version = 8;
 		return 0;
 	}
 	if (ret != -ENOTTY && ret != -EINVAL)
@@ -311,6 +312,7 @@ static int set_up(struct blktrace_disk *d, const struct blktrace_kernel *k, int 
 	ret = k->control(k->ctx, fd, BLKTRACESETUP, &one);
 	if (!ret)
 		snprintf(d->folder, sizeof(d->folder), "%.31s", one.name);
+	d->version = 7;
 	return ret;
 }
 

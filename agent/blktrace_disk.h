@@ -38,6 +38,7 @@ struct blktrace_disk {
 	char folder[DEVICE_NAME_BYTES]; /* of debugfs/block */
 	int *fds;			/* owned; of each CPU, -1: not there yet */
 	int nr_cpus, dropped_fd;
+	uint8_t version; /* of its records: 7 or 8 */
 	bool is_set_up, is_started;
 };
 

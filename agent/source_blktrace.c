@@ -5,8 +5,10 @@
  *	relay files of each CPU -> relay_merge (order of time) -> pairing -> requests
  *
  * A CPU's file is read on that CPU. The kernel fills a record with interrupts off after it has made
- * room for it, so that a reader elsewhere may see one half filled; on the same CPU it cannot. All
- * CPUs are read at every poll: what is older than its beginning is then complete, and goes out.
+ * room for it, so that a reader elsewhere may see one half filled; on the same CPU it cannot. Going
+ * there costs more than reading, so a single byte is read first, from anywhere: that of the magic,
+ * which is known beforehand. Where there is none, nothing waits. All CPUs are looked at at every
+ * poll: what is older than its beginning is then complete, and goes out.
  */
 #include <errno.h>
 #include <math.h>
@@ -35,36 +37,74 @@ static uint64_t now_ns(void)
 
 /* ---- reading ---- */
 
-static void read_cpu(struct source *s, struct traced_disk *d, int cpu)
+static void put(struct source *s, struct traced_disk *d, int cpu, const void *data, size_t nr)
 {
-	size_t most = 2 * s->ring_bytes;
-	ssize_t nr;
-
-	if (d->disk.fds[cpu] < 0)
-		return;
-	do {
-		nr = read(d->disk.fds[cpu], s->scratch, READ_BYTES);
-		if (nr > 0 && relay_merge_put(&d->merge, (size_t)cpu, s->scratch, (size_t)nr))
-			blktrace_on_gap(s, d, s->now_ns);
-	} while (nr == READ_BYTES && relay_merge_held(&d->merge, (size_t)cpu) < most);
+	if (relay_merge_put(&d->merge, (size_t)cpu, data, nr))
+		blktrace_on_gap(s, d, s->now_ns);
 }
 
-/* Every CPU's files, on that CPU where it lets us: one that is off writes nothing. */
+/* Whether records wait. One whose first byte was read is not yet read; the byte is put in for it. */
+static bool has_records(struct source *s, struct traced_disk *d, int cpu)
+{
+	const uint32_t magic = 0x65617400u | d->disk.version;
+	uint8_t byte;
+
+	if (d->disk.fds[cpu] < 0)
+		return false;
+	if (!d->is_amid[cpu] && read(d->disk.fds[cpu], &byte, 1) == 1) {
+		memcpy(&byte, &magic, 1); /* what was read may not have been written yet */
+		put(s, d, cpu, &byte, 1);
+		d->is_amid[cpu] = true;
+	}
+	return d->is_amid[cpu];
+}
+
+/* All there is: what is written meanwhile is written by this very CPU, when it is not here. */
+static void read_records(struct source *s, struct traced_disk *d, int cpu)
+{
+	ssize_t nr;
+
+	do {
+		nr = read(d->disk.fds[cpu], s->scratch, READ_BYTES);
+		if (nr > 0)
+			put(s, d, cpu, s->scratch, (size_t)nr);
+	} while (nr == READ_BYTES);
+	d->is_amid[cpu] = false;
+}
+
+/* Goes to the CPU, where it lets us: one that is off writes nothing. */
+static void go_to(const struct source *s, int cpu)
+{
+	cpu_set_t one;
+
+	if (s->nr_cpus == 1 || cpu >= CPU_SETSIZE)
+		return;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
 static void sweep(struct source *s)
 {
-	cpu_set_t before, one;
-	bool has_before = !sched_getaffinity(0, sizeof(before), &before);
+	bool has_moved = false;
+	cpu_set_t before;
 
 	for (int cpu = 0; cpu < s->nr_cpus; cpu++) {
-		if (cpu < CPU_SETSIZE && s->nr_cpus > 1) {
-			CPU_ZERO(&one);
-			CPU_SET(cpu, &one);
-			sched_setaffinity(0, sizeof(one), &one);
-		}
+		bool any = false;
+
 		for (size_t i = 0; i < s->nr_disks; i++)
-			read_cpu(s, s->disks[i], cpu);
+			any |= has_records(s, s->disks[i], cpu);
+		if (!any)
+			continue;
+		if (!has_moved && sched_getaffinity(0, sizeof(before), &before))
+			return;
+		has_moved = true;
+		go_to(s, cpu);
+		for (size_t i = 0; i < s->nr_disks; i++)
+			if (s->disks[i]->is_amid[cpu])
+				read_records(s, s->disks[i], cpu);
 	}
-	if (has_before && s->nr_cpus > 1)
+	if (has_moved && s->nr_cpus > 1)
 		sched_setaffinity(0, sizeof(before), &before);
 }
 
@@ -85,6 +125,7 @@ static void disk_free(struct source *s, struct traced_disk *d)
 	blktrace_disk_close(&d->disk, s->kernel);
 	relay_merge_release(&d->merge);
 	zfcp_detail_release(&d->zfcp);
+	free(d->is_amid);
 	free(d);
 }
 
@@ -94,7 +135,11 @@ static int disk_new(struct source *s, const struct device_info *info, struct tra
 	struct traced_disk *d = calloc(1, sizeof(*d));
 	int ret;
 
-	if (!d || relay_merge_init(&d->merge, (size_t)s->nr_cpus)) {
+	if (d)
+		d->is_amid = calloc((size_t)s->nr_cpus, sizeof(*d->is_amid));
+	if (!d || !d->is_amid || relay_merge_init(&d->merge, (size_t)s->nr_cpus)) {
+		if (d)
+			free(d->is_amid);
 		free(d);
 		return err_set(err, ENOMEM, "blktrace: out of memory");
 	}
@@ -351,7 +396,7 @@ static int64_t source_blktrace_poll(struct source *s, const struct source_sink *
 		scan(s, false, NULL);
 	if (is_settling)
 		blktrace_look_before(s);
-	s->now_ns = now_ns();
+	s->now_ns = now_ns() - VISIBLE_NS;
 	sweep(s);
 	blktrace_look_for_drops(s);
 	for (size_t i = 0; i < s->nr_disks; i++)

@@ -6,6 +6,7 @@
  * count of completed requests and those handed over.
  */
 #include <math.h>
+#include <time.h>
 
 #include "agent/source_blktrace_state.h"
 
@@ -179,17 +180,21 @@ static void settle(struct source *s, struct traced_disk *d)
 
 void blktrace_look_before(struct source *s)
 {
-	bool has_held = pairing_held(s->pairing, 0);
+	const struct timespec visible = { .tv_nsec = VISIBLE_NS };
+	bool has_held = pairing_held(s->pairing, 0), any_lossy = false;
 
 	for (size_t i = 0; i < s->nr_disks; i++) {
 		struct traced_disk *d = s->disks[i];
 
 		d->was_idle = (has_held || d->is_lossy) &&
 			      s->kernel->in_flight(s->kernel->ctx, d->disk.device) == 0;
+		any_lossy |= d->is_lossy;
 		if (d->is_lossy && d->has_base &&
 		    s->kernel->completed(s->kernel->ctx, d->disk.device, &d->completed))
 			d->has_base = false;
 	}
+	if (any_lossy) /* all that was counted is handed over */
+		nanosleep(&visible, NULL);
 }
 
 void blktrace_look_after(struct source *s)

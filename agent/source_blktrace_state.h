@@ -10,11 +10,13 @@
 #include "agent/tid_cache.h"
 #include "agent/zfcp_detail.h"
 
-#define SETTLE_NS 1000000000ull /* between looks for ends that were not seen */
+#define SETTLE_NS  1000000000ull /* between looks for ends that were not seen */
+#define VISIBLE_NS 20000u	 /* until what a CPU stored is seen by all, with room */
 
 struct traced_disk {
 	struct blktrace_disk disk;
 	struct relay_merge merge;
+	bool *is_amid; /* owned; by CPU: a record of it was begun to be read */
 	struct zfcp_detail zfcp;
 	bool is_there;		   /* seen by the last scan */
 	bool was_idle;		   /* nothing under way, before this poll */
