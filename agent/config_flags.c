@@ -60,7 +60,7 @@ void config_print_help(FILE *out)
 	      "  --device NAME        a disk, as sda or 8:0; again for more (default: every disk)\n"
 	      "  --cgroup PATH        only I/O of this cgroup; again for more\n"
 	      "  --layer LAYER        device (requests, the default) or queue (bios)\n"
-	      "  --source SOURCE      auto (default) or bpf\n"
+	      "  --source SOURCE      auto (default), bpf, blktrace, tracefs or diskstats\n"
 	      "  --fileset DIR        files the workload works on; again for more (default: the\n"
 	      "                       files that processes doing I/O hold open)\n"
 	      "  --leave-out-own      do not count the agent's own requests\n"
