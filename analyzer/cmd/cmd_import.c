@@ -3,14 +3,19 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/characterize/profile_text.h"
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/grid.h"
 #include "analyzer/import/import.h"
+#include "analyzer/import/vscsi_stats.h"
 #include "analyzer/progress.h"
 #include "formats/units.h"
+
+#define HISTOGRAMS "vscsistats"
 
 struct shown {
 	struct progress progress;
@@ -31,6 +36,8 @@ static void list_formats(void)
 {
 	for (size_t i = 0; i < nr_foreign_formats; i++)
 		printf("%-16s %s\n", foreign_formats[i]->name, foreign_formats[i]->title);
+	printf("%-16s %s\n", HISTOGRAMS,
+	       "histograms of vscsiStats -p all -c: a profile on standard output, no trace");
 }
 
 static json_t *trace_json(const struct import_trace *t)
@@ -192,6 +199,70 @@ static int import(struct cli *cli, struct import_options *o, const char *dir)
 	return status;
 }
 
+/* Whether the first file holds histograms instead of requests. */
+static bool has_histograms(const struct cli *cli, const char *format)
+{
+	struct foreign_input *in;
+	bool yes;
+
+	if (format || cli->argc == 0 || strcmp(cli->argv[0], "-") == 0 ||
+	    foreign_input_open(&in, cli->argv[0], NULL) < 0)
+		return format && strcmp(format, HISTOGRAMS) == 0;
+	yes = vscsi_stats_is(in);
+	foreign_input_free(in);
+	return yes;
+}
+
+static int print_profile(const struct cli *cli, const struct profile *p, bool first)
+{
+	struct buf b;
+	int status;
+
+	if (!cli->json)
+		return profile_text_print(p, cli->utc, stdout);
+	buf_init(&b);
+	status = profile_to_json(p, PROFILE_JSON_PRETTY, &b);
+	if (status == 0)
+		printf("%s%.*s", first ? "[\n" : ",\n", (int)b.len, (const char *)b.data);
+	buf_release(&b);
+	return status;
+}
+
+/* All files are read before the first profile is printed. */
+static int import_histograms(struct cli *cli, const struct import_options *o)
+{
+	struct profile *profiles[CLI_LIST_MAX] = { NULL };
+	size_t nr[CLI_LIST_MAX] = { 0 };
+	struct foreign_input *in;
+	struct err err = { 0 };
+	int status = 0;
+
+	if (cli->argc == 0 || cli->argc > CLI_LIST_MAX)
+		return cli_usage(cli, "expected 1 to %d files", CLI_LIST_MAX);
+	for (int i = 0; i < cli->argc && status == 0; i++) {
+		status = foreign_input_open(&in, cli->argv[i], &err);
+		if (status == 0) {
+			status = vscsi_stats_read(in, o->foreign.host, o->begin_real_ns,
+						  &profiles[i], &nr[i], &err);
+			foreign_input_free(in);
+		}
+	}
+	for (int i = 0; i < cli->argc; i++) {
+		for (size_t k = 0; k < nr[i]; k++) {
+			if (status == 0)
+				status = print_profile(cli, &profiles[i][k], i == 0 && k == 0);
+			profile_release(&profiles[i][k]);
+		}
+		free(profiles[i]);
+	}
+	if (status == 0 && cli->json)
+		printf("\n]\n");
+	err.code = -status;
+	if (status < 0 && !err.line[0])
+		err_set(&err, -status, "%s", strerror(-status));
+	return status < 0 ? cli_fail(cli, &err) : CLI_DONE;
+}
+
 static int run(struct cli *cli)
 {
 	const char *dir = NULL, *format = NULL;
@@ -222,6 +293,11 @@ static int run(struct cli *cli)
 		list_formats();
 		return CLI_DONE;
 	}
+	if (has_histograms(cli, format) && dir)
+		return cli_usage(cli, "--store: histograms are no trace: their profile goes to "
+				      "standard output");
+	if (has_histograms(cli, format))
+		return import_histograms(cli, &o);
 	if (!dir || cli->argc == 0)
 		return cli_usage(cli, "expected --store DIR and trace files");
 	if (o.foreign.layer && strcmp(o.foreign.layer, "device") != 0 &&
@@ -239,7 +315,8 @@ static int run(struct cli *cli)
 const struct command command_import = {
 	.name = "import",
 	.summary = "traces that others recorded, into a store",
-	.usage = "--store DIR [--format FORMAT] FILE...\n--list-formats",
+	.usage = "--store DIR [--format FORMAT] FILE...\n[--format vscsistats] HISTOGRAMS.csv... "
+		 "[--json]\n--list-formats",
 	.example = "blkcast import --store traces --host web1 sda.blktrace.*\n"
 		   "blkcast import --store traces --map time=1:us,offset=3:sectors,size=4,op=2 "
 		   "trace.csv.gz",
