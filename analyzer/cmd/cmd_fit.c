@@ -25,6 +25,7 @@ struct options {
 		*s3_log, *objective;
 	struct cli_list predictors, factors, techniques, set;
 	bool standard, log;
+	const char *quantile;
 	uint64_t folds, seed, threads, simplicity;
 	double within, budget_s;
 };
@@ -32,6 +33,7 @@ struct options {
 struct fit {
 	const struct cli *cli;
 	struct options o;
+	char response[256]; /* the column of a quantile */
 	struct table table;
 	char **names; /* owned: the factors of a measurement store */
 	size_t nr_names;
@@ -164,10 +166,39 @@ static int take_objective(struct fit *f)
 		       f->o.objective);
 }
 
+/* The column of a quantile beside that of the mean: read_s and 99.9 make read_p999_s. */
+static int take_quantile(struct fit *f)
+{
+	const char *q = f->o.quantile, *response = f->o.response;
+	size_t len, base, used = 0;
+	char digits[16];
+
+	if (!q)
+		return 0;
+	for (q += *q == 'p'; *q && used + 1 < sizeof(digits); q++)
+		if (*q >= '0' && *q <= '9')
+			digits[used++] = *q;
+		else if (*q != '.')
+			break;
+	digits[used] = 0;
+	len = strlen(response);
+	base = len > 2 && strcmp(response + len - 2, "_s") == 0 ? len - 2 : len;
+	if (*q || used < 2 ||
+	    (size_t)snprintf(f->response, sizeof(f->response), "%.*s_p%s%s", (int)base, response,
+			     digits, response + base) >= sizeof(f->response))
+		return err_set(&f->err, EINVAL,
+			       "--response-quantile: expected one like 95 or 99.9, got '%.40s'",
+			       f->o.quantile);
+	f->o.response = f->response;
+	return 0;
+}
+
 static int take_options(struct fit *f)
 {
-	int err = take_techniques(f);
+	int err = take_quantile(f);
 
+	if (!err)
+		err = take_techniques(f);
 	for (size_t i = 0; i < f->o.set.nr && !err; i++)
 		err = take_set(f, f->o.set.items[i]);
 	for (size_t i = 0; i < f->nr && !err; i++) {
@@ -475,6 +506,8 @@ static int check_usage(struct cli *cli, const struct options *o)
 		return cli_usage(cli, "--update: the model knows its response");
 	if (!o->response && !o->update)
 		return cli_usage(cli, "--response: expected the column to learn");
+	if (o->quantile && !o->response)
+		return cli_usage(cli, "--response-quantile: of which --response?");
 	if (o->standard && o->s3)
 		return cli_usage(cli, "--standard does not search: --s3 has no meaning with it");
 	if (o->folds < 2 || o->folds > 1000000)
@@ -498,6 +531,8 @@ static int run(struct cli *cli)
 		CLI_STRING("db", 0, "FILE", &o->db, "learn from a measurement store, not a table"),
 		CLI_STRING("campaign", 0, "NAME", &o->campaign, "of --db, where there are several"),
 		CLI_STRING("response", 'r', "Y", &o->response, "the column to learn"),
+		CLI_STRING("response-quantile", 0, "Q", &o->quantile,
+			   "learn that percentile's column: with read_s, 95 is read_p95_s"),
 		CLI_FLAG("log", 0, &o->log,
 			 "learn its logarithm: errors count by their ratio; needs numbers above 0"),
 		CLI_LIST("predictors", 'p', "A,B,...", &o->predictors,

@@ -341,7 +341,7 @@ const struct technique technique_m5 = {
 	.summary = "rules with a linear model each",
 	.speed = 4,
 	.simplicity = 3,
-	.search_ratio = 5,
+	.search_ratio = 6,
 	.nr_parameters = 1,
 	CUBIST_METHODS,
 };
@@ -351,7 +351,7 @@ const struct technique technique_cubist = {
 	.summary = "a committee of sets of rules, corrected by near training rows",
 	.speed = 1,
 	.simplicity = 1,
-	.search_ratio = 300,
+	.search_ratio = 350,
 	.nr_parameters = 3,
 	CUBIST_METHODS,
 };

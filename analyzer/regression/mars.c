@@ -239,7 +239,7 @@ const struct technique technique_mars = {
 	.summary = "sums of hinge functions",
 	.speed = 3,
 	.simplicity = 4,
-	.search_ratio = 50,
+	.search_ratio = 20,
 	MARS_METHODS,
 };
 
@@ -248,6 +248,6 @@ const struct technique technique_mars_ia = {
 	.summary = "sums of products of hinge functions",
 	.speed = 2,
 	.simplicity = 3,
-	.search_ratio = 100,
+	.search_ratio = 130,
 	MARS_METHODS,
 };

@@ -55,4 +55,14 @@ for t in lrm-ia cart mars-ia m5 cubist; do
 	is "$(paste "$T/c.out" "$T/p.out" | awk '{ d = $1 - $2; if (d * d > 1e-24 * $2 * $2) n++ } END { print NR, n + 0 }')" \
 		"160 0" "$t as C gives the same numbers to 1e-12"
 done
+
+awk -F, 'NR == 1 { print "kb,read,read_s,read_p95_s,read_p999_s" } NR > 1 { print $1 "," $3 "," $4 "," 2 * $4 "," 5 * $4 }' "$T/t.csv" >"$T/q.csv"
+for q in 95:read_p95_s p99.9:read_p999_s; do
+	exits 0 "the column of a percentile is learned" "$cmd" fit "$T/q.csv" -r read_s --response-quantile "${q%%:*}" -p kb,read -t lrm -q --json
+	is "$(jq -r .response "$T/out")" "${q##*:}" "by its name"
+done
+exits 2 "a percentile that is none is refused" "$cmd" fit "$T/q.csv" -r read_s --response-quantile high -p kb -t lrm
+like "$(cat "$T/err")" "expected one like 95 or 99.9, got 'high'" "with what was expected"
+exits 2 "one that was not measured" "$cmd" fit "$T/q.csv" -r read_s --response-quantile 90 -p kb -t lrm
+like "$(cat "$T/err")" "read_p90_s" "is named"
 done_testing
