@@ -25,6 +25,12 @@
 #undef check
 #undef LLVMFuzzerTestOneInput
 
+#define LLVMFuzzerTestOneInput fuzz_model
+#define again		       again_model
+#include "tests/fuzz/fuzz_model.c"
+#undef again
+#undef LLVMFuzzerTestOneInput
+
 #define MAX_FUZZ_INPUT (1u << 20)
 
 static void replay(const char *dir, int (*fuzz)(const uint8_t *data, size_t size))
@@ -78,11 +84,17 @@ static void trace_pages(void)
 	replay("tests/fuzz/corpus/trace_page", fuzz_trace_page);
 }
 
+static void models(void)
+{
+	replay("tests/fuzz/corpus/model", fuzz_model);
+}
+
 static const struct tap_test tests[] = {
 	{ "the segment corpus does no harm", segments },
 	{ "the profile corpus does no harm", profiles },
 	{ "the block trace corpus does no harm", block_traces },
 	{ "the corpus of foreign traces does no harm", imports },
+	{ "the model corpus does no harm", models },
 	{ "the corpus of trace pages does no harm", trace_pages },
 };
 
