@@ -59,18 +59,48 @@ static void fit_rows(struct grid *g, const char *what, const struct storage_fit 
 	}
 }
 
+static void bound(char *out, size_t size, const char *what, const struct storage_case *c, int axis)
+{
+	char low[UNITS_BYTES], high[UNITS_BYTES];
+	size_t used = strlen(out);
+
+	if (axis == STORAGE_AXIS_CLIENTS) {
+		snprintf(low, sizeof(low), "%.4g", c->low[axis]);
+		snprintf(high, sizeof(high), "%.4g", c->high[axis]);
+	} else {
+		units_bytes(c->low[axis], low);
+		units_bytes(c->high[axis], high);
+	}
+	if (isfinite(c->low[axis]))
+		used += (size_t)snprintf(out + used, size - used, ", %s > %s", what, low);
+	if (isfinite(c->high[axis]) && used < size)
+		snprintf(out + used, size - used, ", %s <= %s", what, high);
+}
+
+static void cases_rows(struct grid *g, const char *what, const struct storage_cases *c)
+{
+	for (size_t i = 0; i < c->nr; i++) {
+		char text[200];
+
+		snprintf(text, sizeof(text), "%s", what);
+		bound(text, sizeof(text), "t", &c->items[i], STORAGE_AXIS_CLIENTS);
+		bound(text, sizeof(text), "s", &c->items[i], STORAGE_AXIS_SIZE);
+		bound(text, sizeof(text), "f", &c->items[i], STORAGE_AXIS_FILE_SET);
+		fit_rows(g, text, &c->items[i].fit);
+	}
+}
+
 static void class_rows(struct grid *g, const struct storage_class_model *c)
 {
-	if (c->has_cached)
-		fit_rows(g, "cached", &c->cached);
-	if (c->has_uncached)
-		fit_rows(g, "beyond", &c->uncached);
+	cases_rows(g, "cached", &c->cached);
+	cases_rows(g, "beyond", &c->uncached);
 	for (size_t i = 0; i < c->nr_cases; i++) {
-		if (c->cases[i].merged)
-			continue;
-		fit_rows(g, "share of misses", &c->cases[i].share);
-		fit_rows(g, "hits", &c->cases[i].hit);
-		fit_rows(g, "misses", &c->cases[i].beyond);
+		fit_rows(g,
+			 c->nr_cases == 1 ? "p1"
+			 : i		  ? "p1 at high load"
+					  : "p1 at low load",
+			 &c->cases[i].share);
+		cases_rows(g, "hits", &c->cases[i].hit);
 	}
 }
 
@@ -79,10 +109,10 @@ static void class_words(const struct storage_class_model *c, enum storage_class 
 	char text[UNITS_BYTES];
 
 	printf("%s: %zu rows; ", storage_class_name(class), c->nr_rows);
-	if (c->has_cached && c->has_uncached)
+	if (c->cached.nr && c->uncached.nr)
 		printf("cached up to %s; ", units_bytes(c->file_set_max, text));
 	else
-		printf("%s; ", c->has_cached ? "all cached" : "all beyond the cache");
+		printf("%s; ", c->cached.nr ? "all cached" : "all beyond the cache");
 	for (size_t i = 0; i < c->nr_cases; i++) {
 		const struct storage_load_case *x = &c->cases[i];
 
@@ -92,6 +122,10 @@ static void class_words(const struct storage_class_model *c, enum storage_class 
 		else
 			printf("%s; ", i ? "above" : "at any load");
 	}
+	if (c->cached.nr)
+		printf("R2 cached %.4f; ", c->cached.r2);
+	if (c->uncached.nr)
+		printf("R2 beyond %.4f; ", c->uncached.r2);
 	printf("response times missed by %.2f %% on average, %.2f %% at most\n\n",
 	       100 * c->mean_error, 100 * c->max_error);
 }
@@ -140,7 +174,7 @@ static int print_mix(const struct storage_mix *x)
 
 	grid_init(&g, "service time|term|>coefficient|>p|>R2|>error");
 	for (int w = 0; w < 2; w++) {
-		fit_rows(&g, w ? "writes" : "reads", &x->service[w].fit);
+		cases_rows(&g, w ? "writes" : "reads", &x->service[w].fit);
 		delta_rows(&g, &x->service[w]);
 	}
 	error = grid_print(&g, stdout);
@@ -153,6 +187,10 @@ static int print_mix(const struct storage_mix *x)
 	       text.data ? (const char *)text.data : "", x->phi.schema.log ? "of ln phi" : "of phi",
 	       x->phi.quality.r2, 100 * x->phi.quality.mean_relative_error);
 	buf_release(&text);
+	if (x->has_busy)
+		printf("utilization: %s, R2 %.4f, error of held-out rows %.2f %%\n",
+		       x->busy.technique->name, x->busy.quality.r2,
+		       100 * x->busy.quality.mean_relative_error);
 	printf("one VM: reads missed by %.2f %%, writes by %.2f %%\n", 100 * x->mean_error[0],
 	       100 * x->mean_error[1]);
 	for (int i = 0; i < STORAGE_NR_RULES; i++)

@@ -10,10 +10,6 @@
 
 /* Fewest levels of the file set for its logarithm to be fitted. */
 #define LEAST_FILE_SETS 3
-/* Relative errors below this are rounding: more terms do not pay. */
-#define LEAST_ERROR 1e-6
-/* Two fits that differ by less, relative, are equal. */
-#define END_ENOUGH 0.05
 
 struct run {
 	struct storage_load load;
@@ -87,32 +83,21 @@ static enum storage_form form_beyond(enum storage_class class)
 	return sequential ? STORAGE_FORM_7_8 : STORAGE_FORM_7_7;
 }
 
-/* n ln(RSS / n) + k ln n; infinite where it cannot be fitted. */
-static double bic(enum storage_form form, const struct storage_point *p, size_t nr, double *rss,
-		  size_t *terms)
-{
-	struct storage_fit f;
-
-	if (nr < storage_form_terms(form) + 1 || storage_fit(&f, form, p, nr, false, false))
-		return INFINITY;
-	*rss += f.rss;
-	*terms += storage_form_terms(form);
-	return 0;
-}
-
 static double cut_cost(const struct runs *r, struct storage_point *p, double low, double high,
 		       size_t nr)
 {
-	double rss = (double)nr * LEAST_ERROR * LEAST_ERROR, cost = 0;
-	size_t terms = 0, left = take_points(p, r, 0, low);
+	enum storage_form form = form_beyond(r->class);
+	size_t left = take_points(p, r, 0, low), terms = left && left < nr;
+	double rss = 0;
 
-	if (left)
-		cost += bic(STORAGE_FORM_7_1, p, left, &rss, &terms);
-	if (left < nr)
-		cost += bic(form_beyond(r->class), p, take_points(p, r, high, INFINITY), &rss,
-			    &terms);
-	terms += left && left < nr;
-	return cost + (double)nr * log(rss / (double)nr) + (double)terms * log((double)nr);
+	if (left && (left <= storage_form_terms(STORAGE_FORM_7_1) ||
+		     storage_bic_parts(STORAGE_FORM_7_1, p, left, &rss, &terms)))
+		return INFINITY;
+	if (left < nr &&
+	    (nr - left <= storage_form_terms(form) ||
+	     storage_bic_parts(form, p, take_points(p, r, high, INFINITY), &rss, &terms)))
+		return INFINITY;
+	return storage_bic(rss, terms, nr);
 }
 
 /* The distinct file sets of runs of several clients, ascending. */
@@ -125,35 +110,6 @@ static size_t file_sets(const struct runs *r, double *levels)
 		    (!nr || r->items[i].load.file_set_bytes > levels[nr - 1]))
 			levels[nr++] = r->items[i].load.file_set_bytes;
 	return nr;
-}
-
-/*
- * Where, between two file sets, the fit beyond the cache equals that within, over all runs. Where
- * it nowhere does: the end at which it nearly does, or the middle of what must then be a jump.
- */
-static double crossing(const struct storage_class_model *c, const struct storage_point *p,
-		       size_t nr, double low, double high)
-{
-	double ends[2] = { log(low), log(high) }, at[2];
-
-	for (int step = -2; step < 60; step++) {
-		double f = step == -2 ? ends[0] : step == -1 ? ends[1] : (ends[0] + ends[1]) / 2;
-		double sum = 0;
-
-		for (size_t i = 0; i < nr; i++)
-			sum += storage_fit_at(&c->uncached, p[i].t, p[i].s, exp(f)) /
-				       storage_fit_at(&c->cached, p[i].t, p[i].s, exp(f)) -
-			       1;
-		if (step < 0)
-			at[step + 2] = sum;
-		else
-			ends[(sum > 0) == (at[1] > 0)] = f;
-		if (step == -1 && (at[0] > 0) == (at[1] > 0))
-			return fabs(at[0]) < END_ENOUGH * (double)nr   ? low
-			       : fabs(at[1]) < END_ENOUGH * (double)nr ? high
-								       : sqrt(low * high);
-	}
-	return exp((ends[0] + ends[1]) / 2);
 }
 
 /* Both fits, and the file set where one takes over from the other. */
@@ -191,18 +147,18 @@ static int fit_cases(struct storage_class_model *c, const struct runs *r, struct
 			      err);
 		goto out;
 	}
-	c->has_cached = at > 0;
-	c->has_uncached = at < nr_levels;
-	c->file_set_max = !c->has_uncached ? INFINITY : 0;
-	if (c->has_cached)
-		error = storage_fit(&c->cached, STORAGE_FORM_7_1, p,
-				    take_points(p, r, 0, levels[at - 1]), true, false);
-	if (!error && c->has_uncached)
-		error = storage_fit(&c->uncached, form_beyond(r->class), p,
-				    take_points(p, r, levels[at], INFINITY), true, false);
-	if (!error && c->has_cached && c->has_uncached)
+	c->file_set_max = at == nr_levels ? INFINITY : 0;
+	if (at > 0)
+		error = storage_cases_fit(&c->cached, STORAGE_FORM_7_1, p,
+					  take_points(p, r, 0, levels[at - 1]));
+	if (!error && at < nr_levels)
+		error = storage_cases_fit(&c->uncached, form_beyond(r->class), p,
+					  take_points(p, r, levels[at], INFINITY));
+	if (!error && at > 0 && at < nr_levels)
 		c->file_set_max =
-			crossing(c, p, take_points(p, r, 0, INFINITY), levels[at - 1], levels[at]);
+			storage_cases_cross(&c->cached, &c->uncached, p,
+					    take_points(p, r, 0, INFINITY), STORAGE_AXIS_FILE_SET,
+					    levels[at - 1], levels[at]);
 	if (error)
 		error = err_set(err, -error, "%s: %s: the response times cannot be fitted: %s",
 				r->table->source, storage_class_name(r->class), strerror(-error));
@@ -222,7 +178,7 @@ static int take_spreads(struct storage_class_model *c, const struct runs *r, str
 		const struct run *run = &r->items[i];
 		int beyond = run->load.file_set_bytes > c->file_set_max;
 
-		if (run->load.clients != 1 || !isfinite(run->sd_s))
+		if (run->load.clients != 1 || !(run->sd_s > 0))
 			continue;
 		sum[beyond] += run->sd_s;
 		nr[beyond]++;
@@ -276,53 +232,78 @@ static int part_runs(struct parted *out, size_t *nr, const struct storage_class_
 	return 0;
 }
 
-/* Clients up to which humps are two: the cut with the fewest runs on the wrong side. */
-static double find_clients_max(const struct parted *p, size_t nr)
+/* Share of requests in the slow hump: all of them where the humps cannot be told apart. */
+static double slow_share(const struct parted *p)
 {
-	size_t merged_below = 0, two_above = 0, least;
-	double at = 0;
-
-	for (size_t i = 0; i < nr; i++)
-		two_above += p[i].humps.two;
-	least = two_above;
-	for (size_t i = 0; i < nr; i++) {
-		merged_below += !p[i].humps.two;
-		two_above -= p[i].humps.two;
-		if (i + 1 < nr && p[i + 1].t == p[i].t)
-			continue;
-		if (merged_below + two_above < least) {
-			least = merged_below + two_above;
-			at = i + 1 < nr ? floor((p[i].t + p[i + 1].t) / 2) : INFINITY;
-		}
-	}
-	return at;
+	return p->humps.slow.nr / (p->humps.slow.nr + p->humps.fast.nr);
 }
 
-/* p1 and the times of hits and misses at low load. */
-static int fit_low_load(struct storage_load_case *c, const struct parted *all, size_t nr)
+/* Shares of runs of clients in (low, high]; the mean of them in *mean. */
+static int fit_share(struct storage_fit *f, double *mean, const struct parted *all, size_t nr,
+		     double low, double high)
 {
-	struct storage_point *p = calloc(3 * nr + 1, sizeof(*p)), *hit = p + nr, *beyond = hit + nr;
+	struct storage_point *p = calloc(nr + 1, sizeof(*p));
 	size_t n = 0;
 	int error;
 
 	if (!p)
 		return -ENOMEM;
+	*mean = 0;
 	for (size_t i = 0; i < nr; i++) {
-		const struct parted *x = &all[i];
-		const struct humps *h = &x->humps;
-
-		if (!h->two || x->t > c->clients_max || x->t < 2)
+		if (all[i].t <= low || all[i].t > high || all[i].t < 2)
 			continue;
-		p[n] = (struct storage_point){ x->t, x->s, x->f,
-					       h->slow.nr / (h->slow.nr + h->fast.nr) };
-		hit[n] = (struct storage_point){ x->t, x->s, x->f, h->fast.mean_s };
-		beyond[n++] = (struct storage_point){ x->t, x->s, x->f, h->slow.mean_s };
+		p[n] = (struct storage_point){ .f = all[i].f, .y = slow_share(&all[i]) };
+		*mean += p[n++].y;
 	}
-	error = storage_fit(&c->share, STORAGE_FORM_LN, p, n, true, true);
-	if (!error)
-		error = storage_fit(&c->hit, STORAGE_FORM_7_7, hit, n, true, false);
-	if (!error)
-		error = storage_fit(&c->beyond, STORAGE_FORM_7_7, beyond, n, true, false);
+	*mean /= (double)n;
+	error = n < 3 ? -ERANGE : storage_fit(f, STORAGE_FORM_LN, p, n, true, true);
+	free(p);
+	return error;
+}
+
+/* Clients above which p1 is another: the cut of least BIC; infinite where none pays. */
+static double find_clients_max(const struct parted *p, size_t nr)
+{
+	double best, at = INFINITY, mean, rss;
+	struct storage_fit all, low, high;
+	size_t terms = storage_form_terms(STORAGE_FORM_LN);
+
+	if (fit_share(&all, &mean, p, nr, 0, INFINITY))
+		return INFINITY;
+	best = storage_bic(all.rss, terms, nr) - CASES_EVIDENCE;
+	for (size_t i = 1; i < nr; i++) {
+		double bic;
+
+		if (p[i].t == p[i - 1].t || fit_share(&low, &mean, p, nr, 0, p[i - 1].t) ||
+		    fit_share(&high, &mean, p, nr, p[i - 1].t, INFINITY))
+			continue;
+		rss = low.rss + high.rss;
+		bic = storage_bic(rss, 2 * terms + 1, nr);
+		if (bic < best) {
+			best = bic;
+			at = floor((p[i].t + p[i - 1].t) / 2);
+		}
+	}
+	return at;
+}
+
+/* p1 and the times of hits of runs of clients in (low, high]. */
+static int fit_load(struct storage_load_case *c, const struct parted *all, size_t nr, double low,
+		    double high)
+{
+	struct storage_point *p = calloc(nr + 1, sizeof(*p));
+	double mean;
+	size_t n = 0;
+	int error = p ? fit_share(&c->share, &mean, all, nr, low, high) : -ENOMEM;
+
+	c->clients_max = high;
+	c->merged = !error && mean >= STORAGE_MERGED_SHARE;
+	for (size_t i = 0; i < nr && !error; i++)
+		if (all[i].humps.two && all[i].t > low && all[i].t <= high && all[i].t >= 2)
+			p[n++] = (struct storage_point){ all[i].t, all[i].s, all[i].f,
+							 all[i].humps.fast.mean_s };
+	if (!error && !c->merged)
+		error = storage_cases_fit(&c->hit, STORAGE_FORM_7_7, p, n);
 	free(p);
 	return error;
 }
@@ -357,21 +338,16 @@ static int fit_raid(struct storage_class_model *c, const struct runs *r, struct 
 	}
 	limit = find_clients_max(all, nr);
 	c->raid_cv = raid_cv(all, nr, 1);
-	if (limit > 0) {
-		c->cases[c->nr_cases].clients_max = limit;
-		error = fit_low_load(&c->cases[c->nr_cases++], all, nr);
-	}
-	if (!error && limit < INFINITY) {
-		c->cases[c->nr_cases].clients_max = INFINITY;
-		c->cases[c->nr_cases++].merged = true;
-	}
+	error = fit_load(&c->cases[c->nr_cases++], all, nr, 0, limit);
+	if (!error && limit < INFINITY)
+		error = fit_load(&c->cases[c->nr_cases++], all, nr, limit, INFINITY);
 	free(all);
 	if (error == -ERANGE)
 		error = lacks(r,
 			      "runs beyond the cache whose hits and misses can be told apart: "
 			      "9 or more, of several clients, sizes and file sets, are needed",
 			      err);
-	if (!error && c->cases[c->nr_cases - 1].merged && !c->has_cached)
+	if (!error && !c->cached.nr && (c->cases[0].merged || c->cases[c->nr_cases - 1].merged))
 		error = lacks(r, "runs with a file set within the cache are needed", err);
 	return error;
 }
@@ -383,9 +359,9 @@ static void judge(struct storage_class_model *c, const struct runs *r)
 	c->clients = c->size = c->file_set = (struct storage_range){ INFINITY, -INFINITY };
 	for (size_t i = 0; i < r->nr; i++) {
 		const struct storage_load *l = &r->items[i].load;
-		const struct storage_fit *f =
+		const struct storage_cases *f =
 			l->file_set_bytes > c->file_set_max ? &c->uncached : &c->cached;
-		double e = fabs(storage_fit_at(f, l->clients, l->size_bytes, l->file_set_bytes) /
+		double e = fabs(storage_cases_at(f, l->clients, l->size_bytes, l->file_set_bytes) /
 					l->response_s -
 				1);
 
@@ -408,7 +384,7 @@ static int calibrate_class(struct storage_class_model *c, const struct runs *r, 
 
 	if (!error)
 		error = take_spreads(c, r, err);
-	if (!error && c->has_uncached && r->class == STORAGE_RANDOM_READ)
+	if (!error && c->uncached.nr && r->class == STORAGE_RANDOM_READ)
 		error = fit_raid(c, r, err);
 	if (!error)
 		judge(c, r);

@@ -31,7 +31,7 @@ static int look(const struct storage_table *t, bool write, double *most, double 
 		if (!is_alone(&l, t, i, write))
 			continue;
 		*most = fmax(*most, l.clients);
-		if (l.clients != 1 || !isfinite(row->sd_s))
+		if (l.clients != 1 || !(row->sd_s > 0))
 			continue;
 		*sd += row->sd_s;
 		nr++;
@@ -43,6 +43,28 @@ static int look(const struct storage_table *t, bool write, double *most, double 
 		       "%s: %s alone: no run of one client: one with its response_sd_s is needed "
 		       "for the spread of service times",
 		       t->source, types[write]);
+}
+
+/* mu(s); of one size alone there is no slope: a constant, good for that size. */
+static int fit_service(struct storage_cases *c, struct storage_point *p, size_t nr, bool two)
+{
+	struct storage_case *all = &c->items[0];
+
+	if (two)
+		return storage_cases_fit(c, STORAGE_FORM_7_5, p, nr);
+	*c = (struct storage_cases){ .nr = 1, .nr_rows = nr, .r2 = NAN };
+	for (int axis = 0; axis < STORAGE_NR_AXES; axis++) {
+		all->low[axis] = -INFINITY;
+		all->high[axis] = INFINITY;
+	}
+	all->fit = (struct storage_fit){ .form = STORAGE_FORM_7_5,
+					 .nr_terms = 1,
+					 .nr_rows = nr,
+					 .r2 = NAN,
+					 .terms = { { .p = NAN } } };
+	for (size_t i = 0; i < nr; i++)
+		all->fit.terms[0].coefficient += p[i].y / (double)nr;
+	return 0;
 }
 
 int calibrate_service(struct storage_service *out, const struct storage_table *t, bool write,
@@ -68,21 +90,11 @@ int calibrate_service(struct storage_service *out, const struct storage_table *t
 	if (!error && !*nr)
 		error = err_set(err, EINVAL, "%s: %s alone: runs of at least %g clients are needed",
 				t->source, types[write], saturated);
-	/* Of one size alone there is no slope: a constant, good for that size. */
-	if (!error && !two) {
-		s.fit = (struct storage_fit){ .form = STORAGE_FORM_7_5,
-					      .nr_terms = 1,
-					      .nr_rows = *nr,
-					      .r2 = NAN,
-					      .terms = { { .p = NAN } } };
-		for (size_t i = 0; i < *nr; i++)
-			s.fit.terms[0].coefficient += p[i].y / (double)*nr;
-	} else if (!error) {
-		error = storage_fit(&s.fit, STORAGE_FORM_7_5, p, *nr, true, false);
-		if (error)
-			err_set(err, -error, "%s: the service times cannot be fitted: %s",
-				t->source, strerror(-error));
-	}
+	if (!error)
+		error = fit_service(&s.fit, p, *nr, two);
+	if (error && err && !err->code)
+		err_set(err, -error, "%s: the service times cannot be fitted: %s", t->source,
+			strerror(-error));
 	if (!error)
 		*out = s;
 	free(p);
@@ -96,7 +108,6 @@ static void take_class(struct storage_class_model *c, const struct storage_servi
 	size_t nr = 0;
 
 	*c = (struct storage_class_model){ .present = true,
-					   .has_cached = true,
 					   .file_set_max = INFINITY,
 					   .cached = s->fit,
 					   .cached_sd_s = s->sd_s,
@@ -104,9 +115,13 @@ static void take_class(struct storage_class_model *c, const struct storage_servi
 					   .clients = { INFINITY, -INFINITY },
 					   .size = { INFINITY, -INFINITY },
 					   .file_set = { 0, INFINITY } };
-	c->cached.form = STORAGE_FORM_7_1;
-	for (size_t k = 0; k < c->cached.nr_terms; k++)
-		c->cached.terms[k].t = 1;
+	for (size_t i = 0; i < c->cached.nr; i++) {
+		struct storage_fit *f = &c->cached.items[i].fit;
+
+		f->form = STORAGE_FORM_7_1;
+		for (size_t k = 0; k < f->nr_terms; k++)
+			f->terms[k].t = 1;
+	}
 	for (size_t i = 0; i < t->nr_configs; i++) {
 		struct storage_load l;
 		double e;
@@ -118,7 +133,8 @@ static void take_class(struct storage_class_model *c, const struct storage_servi
 		if (l.clients < 2)
 			continue;
 		storage_range_take(&c->clients, l.clients);
-		e = fabs(storage_fit_at(&c->cached, l.clients, l.size_bytes, 1) / l.response_s - 1);
+		e = fabs(storage_cases_at(&c->cached, l.clients, l.size_bytes, 1) / l.response_s -
+			 1);
 		c->mean_error += e;
 		c->max_error = fmax(c->max_error, e);
 		nr++;

@@ -42,37 +42,53 @@ static void measure(struct hump *h, const struct storage_bucket *b, size_t nr, i
 	h->sd_s = sqrt(fmax(0, squares / h->nr - h->mean_s * h->mean_s));
 }
 
-/* The cut with the deepest valley, its middle where a stretch is as deep; returns the depth. */
-static double deepest(const double *density, size_t width, size_t *at)
+/* Variance between the two sides of a cut, of the bucket numbers, by shares. */
+static double between(const struct storage_bucket *b, size_t nr, int cut)
 {
-	double best = 1, left = 0;
+	double n[2] = { 0, 0 }, sum[2] = { 0, 0 };
+
+	for (size_t i = 0; i < nr; i++) {
+		n[b[i].bucket > cut] += (double)b[i].count;
+		sum[b[i].bucket > cut] += (double)b[i].count * b[i].bucket;
+	}
+	return n[0] > 0 && n[1] > 0 ? n[0] * n[1] * pow(sum[0] / n[0] - sum[1] / n[1], 2) : 0;
+}
+
+/* The middle of the stretch of valleys that part the requests best; *depth 1 where there is none. */
+static int best_cut(const struct storage_bucket *b, size_t nr, const double *density, size_t width,
+		    int first, double *depth)
+{
+	double left = 0, best = 0;
 	size_t begin = 0, end = 0;
 
+	*depth = 1;
 	for (size_t i = 1; i + 1 < width; i++) {
-		double right = 0, ratio;
+		double right = 0, ratio, variance;
 
 		left = fmax(left, density[i - 1]);
 		for (size_t k = i + 1; k < width; k++)
 			right = fmax(right, density[k]);
 		ratio = density[i] / fmin(left, right);
-		if (!(left > 0 && right > 0))
+		if (!(left > 0 && right > 0) || ratio > HUMPS_VALLEY ||
+		    density[i] > density[i - 1] || density[i] > density[i + 1])
 			continue;
-		if (ratio < best) {
-			best = ratio;
+		variance = between(b, nr, first + (int)i);
+		if (variance > best * (1 + 1e-9)) {
+			best = variance;
 			begin = i;
+			*depth = ratio;
 		}
-		if (ratio <= best && (end == i - 1 || begin == i))
+		if (begin == i || (variance >= best * (1 - 1e-9) && end == i - 1))
 			end = i;
 	}
-	*at = (begin + end) / 2;
-	return best;
+	return first + (int)((begin + end) / 2);
 }
 
 int humps_part(struct humps *h, const struct storage_bucket *b, size_t nr)
 {
 	struct humps out = { .cut_s = NAN, .valley = 1 };
 	double *density;
-	size_t width, at;
+	size_t width;
 	int first, cut;
 
 	if (!nr) {
@@ -84,9 +100,8 @@ int humps_part(struct humps *h, const struct storage_bucket *b, size_t nr)
 	density = smooth(b, nr, first, width);
 	if (!density)
 		return -ENOMEM;
-	out.valley = deepest(density, width, &at);
+	cut = best_cut(b, nr, density, width, first, &out.valley);
 	free(density);
-	cut = first + (int)at;
 	measure(&out.fast, b, nr, first, cut);
 	measure(&out.slow, b, nr, cut + 1, b[nr - 1].bucket);
 	out.two = out.valley <= HUMPS_VALLEY &&

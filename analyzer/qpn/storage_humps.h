@@ -4,9 +4,10 @@
  * went on to the array, where their distribution has two humps (seed 004, section 7.4.3.1).
  *
  * The histogram's density over the logarithm of time is smoothed by a Gaussian of two buckets
- * (4.4 %); the cut is the point that lies lowest against the lower of the peaks on its two sides.
- * The humps are two where it lies at half that peak or below and either side holds 1 % of the
- * requests; else they have merged. O(buckets^2) at most, a few thousand.
+ * (4.4 %). A valley is a low point at half the lower of the peaks on its two sides or below; of
+ * several that is the cut which leaves most variance between its sides (Otsu, IEEE Trans. SMC 9,
+ * 1979), as hits may have humps of their own. The humps are two where there is a valley and either
+ * side holds 1 % of the requests; else they have merged. O(buckets^2), a few thousand.
  */
 #ifndef ANALYZER_STORAGE_HUMPS_H
 #define ANALYZER_STORAGE_HUMPS_H

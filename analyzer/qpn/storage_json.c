@@ -4,13 +4,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/qpn/calibrate_phi.h"
 #include "analyzer/qpn/storage_model.h"
 #include "formats/model_file.h"
 
 const char *const storage_kind_names[STORAGE_NR_KINDS + 1] = { "cache",	   "hardware", "mixed",
 							       "multi-vm", "variable", NULL };
 const char *const storage_rule_names[STORAGE_NR_RULES + 1] = { "algorithm-4", "algorithm-5",
-							       "clients", NULL };
+							       "clients", "local", NULL };
 static const char *const class_keys[] = { "random_read", "sequential_read", "random_write",
 					  "sequential_write" };
 static const char *const form_names[] = { "7.1", "7.7", "7.8", "ln", "7.5", NULL };
@@ -19,6 +20,7 @@ static const char *const type_keys[] = { "read", "write" };
 void storage_model_release(struct storage_model *m)
 {
 	model_release(&m->mix.phi);
+	model_release(&m->mix.busy);
 	*m = (struct storage_model){ 0 };
 }
 
@@ -49,16 +51,32 @@ static json_t *fit_json(const struct storage_fit *f)
 			 number(f->mean_error), "terms", terms);
 }
 
+static json_t *cases_json(const struct storage_cases *c)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < c->nr; i++) {
+		const struct storage_case *e = &c->items[i];
+
+		json_array_append_new(
+			list, json_pack("{s:[o, o, o], s:[o, o, o], s:o}", "above",
+					number(e->low[0]), number(e->low[1]), number(e->low[2]),
+					"up_to", number(e->high[0]), number(e->high[1]),
+					number(e->high[2]), "fit", fit_json(&e->fit)));
+	}
+	return json_pack("{s:I, s:o, s:o, s:o}", "rows", (json_int_t)c->nr_rows, "r2",
+			 number(c->r2), "mean_relative_error", number(c->mean_error), "cases",
+			 list);
+}
+
 static json_t *case_json(const struct storage_load_case *c)
 {
 	json_t *root =
 		json_pack("{s:o, s:b}", "clients_max", number(c->clients_max), "merged", c->merged);
 
-	if (c->merged)
-		return root;
 	json_object_set_new(root, "share", fit_json(&c->share));
-	json_object_set_new(root, "hit", fit_json(&c->hit));
-	json_object_set_new(root, "beyond", fit_json(&c->beyond));
+	if (!c->merged)
+		json_object_set_new(root, "hit", cases_json(&c->hit));
 	return root;
 }
 
@@ -74,10 +92,10 @@ static json_t *class_json(const struct storage_class_model *c)
 			  number(c->mean_error), "max_relative_error", number(c->max_error));
 	json_t *cases = json_array();
 
-	if (c->has_cached)
-		json_object_set_new(root, "cached", fit_json(&c->cached));
-	if (c->has_uncached)
-		json_object_set_new(root, "uncached", fit_json(&c->uncached));
+	if (c->cached.nr)
+		json_object_set_new(root, "cached", cases_json(&c->cached));
+	if (c->uncached.nr)
+		json_object_set_new(root, "uncached", cases_json(&c->uncached));
 	for (size_t i = 0; i < c->nr_cases; i++)
 		json_array_append_new(cases, case_json(&c->cases[i]));
 	json_object_set_new(root, "load_cases", cases);
@@ -86,7 +104,7 @@ static json_t *class_json(const struct storage_class_model *c)
 
 static json_t *service_json(const struct storage_service *s)
 {
-	return json_pack("{s:o, s:o, s:[o, o], s:[o, o]}", "fit", fit_json(&s->fit), "sd_s",
+	return json_pack("{s:o, s:o, s:[o, o], s:[o, o]}", "fit", cases_json(&s->fit), "sd_s",
 			 number(s->sd_s), "delta", number(s->delta[0]), number(s->delta[1]),
 			 "delta_p", number(s->delta_p[0]), number(s->delta_p[1]));
 }
@@ -110,7 +128,10 @@ static json_t *mix_json(const struct storage_mix *x)
 	json_object_set_new(root, "read_size_bytes", range_json(&x->size[0]));
 	json_object_set_new(root, "write_size_bytes", range_json(&x->size[1]));
 	json_object_set_new(root, "vms", range_json(&x->vms));
+	json_object_set_new(root, "vm_share", json_pack("[f, o]", x->vm_kappa, number(x->vm_cap)));
 	json_object_set_new(root, "phi", model_json(&x->phi));
+	if (x->has_busy)
+		json_object_set_new(root, "busy", model_json(&x->busy));
 	return root;
 }
 
@@ -216,15 +237,41 @@ static void take_fit(struct reader *r, const json_t *parent, const char *key, st
 	}
 }
 
-static void take_case(struct reader *r, const json_t *root, struct storage_load_case *c)
+static void take_cases(struct reader *r, const json_t *parent, const char *key,
+		       struct storage_cases *c)
+{
+	const json_t *root = json_object_get(parent, key), *list = json_object_get(root, "cases");
+
+	*c = (struct storage_cases){ .nr = json_array_size(list) };
+	if (c->nr < 1 || c->nr > STORAGE_CASES_MAX) {
+		c->nr = 0;
+		bad(r, key, "1 to 8 cases");
+		return;
+	}
+	c->nr_rows = (size_t)json_integer_value(json_object_get(root, "rows"));
+	c->r2 = take(r, root, "r2", NAN);
+	c->mean_error = take(r, root, "mean_relative_error", NAN);
+	for (size_t i = 0; i < c->nr; i++) {
+		const json_t *e = json_array_get(list, i);
+
+		for (size_t axis = 0; axis < STORAGE_NR_AXES; axis++) {
+			double low = take_at(r, e, "above", axis),
+			       high = take_at(r, e, "up_to", axis);
+
+			c->items[i].low[axis] = isnan(low) ? -INFINITY : low;
+			c->items[i].high[axis] = isnan(high) ? INFINITY : high;
+		}
+		take_fit(r, e, "fit", &c->items[i].fit);
+	}
+}
+
+static void take_load(struct reader *r, const json_t *root, struct storage_load_case *c)
 {
 	c->clients_max = take(r, root, "clients_max", INFINITY);
 	c->merged = json_is_true(json_object_get(root, "merged"));
-	if (c->merged)
-		return;
 	take_fit(r, root, "share", &c->share);
-	take_fit(r, root, "hit", &c->hit);
-	take_fit(r, root, "beyond", &c->beyond);
+	if (!c->merged)
+		take_cases(r, root, "hit", &c->hit);
 }
 
 static void take_class(struct reader *r, const json_t *root, struct storage_class_model *c)
@@ -232,8 +279,6 @@ static void take_class(struct reader *r, const json_t *root, struct storage_clas
 	const json_t *cases = json_object_get(root, "load_cases");
 
 	c->present = true;
-	c->has_cached = json_object_get(root, "cached") != NULL;
-	c->has_uncached = json_object_get(root, "uncached") != NULL;
 	c->nr_rows = (size_t)json_integer_value(json_object_get(root, "rows"));
 	take_range(r, root, "clients", &c->clients);
 	take_range(r, root, "size_bytes", &c->size);
@@ -245,29 +290,30 @@ static void take_class(struct reader *r, const json_t *root, struct storage_clas
 	c->mean_error = take(r, root, "mean_relative_error", NAN);
 	c->max_error = take(r, root, "max_relative_error", NAN);
 	c->nr_cases = json_array_size(cases);
-	if (c->has_cached)
-		take_fit(r, root, "cached", &c->cached);
-	if (c->has_uncached)
-		take_fit(r, root, "uncached", &c->uncached);
+	if (json_object_get(root, "cached"))
+		take_cases(r, root, "cached", &c->cached);
+	if (json_object_get(root, "uncached"))
+		take_cases(r, root, "uncached", &c->uncached);
 	if (c->nr_cases > STORAGE_LOAD_CASES)
 		bad(r, "load_cases", "at most two");
 	for (size_t i = 0; i < c->nr_cases && !r->error; i++)
-		take_case(r, json_array_get(cases, i), &c->cases[i]);
+		take_load(r, json_array_get(cases, i), &c->cases[i]);
 	if (!(c->cached_sd_s > 0 && c->uncached_sd_s > 0) || (c->nr_cases && !(c->raid_cv > 0)))
 		bad(r, "sd_s", "a number above 0");
-	if ((!c->has_cached && !c->has_uncached) ||
-	    (c->nr_cases && !c->has_cached && c->cases[c->nr_cases - 1].merged))
+	if ((!c->cached.nr && !c->uncached.nr) ||
+	    (c->nr_cases && (!c->cached.nr || !c->uncached.nr)))
 		bad(r, "cached", "a fit");
 }
 
 static void take_mix(struct reader *r, const json_t *root, struct storage_mix *x)
 {
 	const json_t *errors = json_object_get(root, "rule_errors");
+	static const double ones[MIX_NR_VARIABLES] = { 1, 1, 1, 1, 1 };
 
 	for (int w = 0; w < 2; w++) {
 		const json_t *s = json_object_get(root, type_keys[w]);
 
-		take_fit(r, s, "fit", &x->service[w].fit);
+		take_cases(r, s, "fit", &x->service[w].fit);
 		x->service[w].sd_s = take(r, s, "sd_s", NAN);
 		for (size_t k = 0; k < 2; k++) {
 			x->service[w].delta[k] = take_at(r, s, "delta", k);
@@ -298,9 +344,19 @@ static void take_mix(struct reader *r, const json_t *root, struct storage_mix *x
 	take_range(r, root, "vms", &x->vms);
 	if (r->error)
 		return;
-	r->error = model_from_json(&x->phi, json_object_get(root, "phi"), r->err);
-	if (!r->error && x->phi.schema.nr != (x->by_size ? 2 : 1))
-		bad(r, "phi", "a model of clients_ratio, and of size_ratio by size");
+	x->vm_kappa = take_at(r, root, "vm_share", 0);
+	x->vm_cap = take_at(r, root, "vm_share", 1);
+	x->vm_cap = isnan(x->vm_cap) ? INFINITY : x->vm_cap;
+	x->has_busy = json_object_get(root, "busy") != NULL;
+	if (!r->error)
+		r->error = model_from_json(&x->phi, json_object_get(root, "phi"), r->err);
+	if (!r->error && x->has_busy)
+		r->error = model_from_json(&x->busy, json_object_get(root, "busy"), r->err);
+	if (!r->error && (!isfinite(x->vm_kappa) || !isfinite(mix_at(&x->phi, ones)) ||
+			  (x->has_busy && !isfinite(mix_at(&x->busy, ones)))))
+		bad(r, "phi, busy",
+		    "models over clients_ratio, size_ratio, clients, read_bytes and "
+		    "write_bytes");
 }
 
 int storage_model_from_json(struct storage_model *m, const json_t *root, struct err *err)

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "analyzer/qpn/storage_fit.h"
+#include "analyzer/qpn/storage_cases.h"
 #include "analyzer/qpn/storage_table.h"
 #include "analyzer/regression/model.h"
 
@@ -31,24 +31,24 @@ struct storage_range {
 
 /* Random reads beyond the cache at one level of load. */
 struct storage_load_case {
-	double clients_max;		/* holds up to so many; the last one's is infinite */
-	bool merged;			/* one hump: all requests pass both queues */
-	struct storage_fit share;	/* of requests that go on to the array; not where merged */
-	struct storage_fit hit, beyond; /* response times of hits and misses; not where merged */
+	double clients_max;	  /* holds up to so many; the last one's is infinite */
+	bool merged;		  /* nearly all requests are slow: all are taken to pass both */
+	struct storage_fit share; /* of requests that go on to the array */
+	struct storage_cases hit; /* response times of hits; not where merged */
 };
 
 #define STORAGE_LOAD_CASES 2
-/* Share of requests that go on where the humps have merged: all but the few the seed finds. */
-#define STORAGE_MERGED_SHARE 0.999
+/* Humps count as merged where the mean share of the slow one is at least this. */
+#define STORAGE_MERGED_SHARE 0.9
 
 struct storage_class_model {
-	bool present, has_cached, has_uncached;
+	bool present;
 	size_t nr_rows;
 	struct storage_range clients, size, file_set;
-	double file_set_max;		     /* S1 up to so many bytes */
-	struct storage_fit cached, uncached; /* mean response time */
-	double cached_sd_s, uncached_sd_s;   /* of one client */
-	size_t nr_cases;		     /* random reads beyond the cache, else 0 */
+	double file_set_max;		       /* S1 up to so many bytes */
+	struct storage_cases cached, uncached; /* mean response time; nr 0: none */
+	double cached_sd_s, uncached_sd_s;     /* of one client */
+	size_t nr_cases;		       /* random reads beyond the cache, else 0 */
 	struct storage_load_case cases[STORAGE_LOAD_CASES];
 	double raid_cv;		      /* of the array's service times */
 	double mean_error, max_error; /* relative, over its rows of several clients */
@@ -56,7 +56,7 @@ struct storage_class_model {
 
 /* Service times of reads or of writes (equations 7.5, 7.6, 7.10). */
 struct storage_service {
-	struct storage_fit fit; /* STORAGE_FORM_7_5 */
+	struct storage_cases fit; /* STORAGE_FORM_7_5 */
 	double sd_s;
 	double delta[2], delta_p[2]; /* (1 - delta0 - delta1 ln s); 0 where none or pruned */
 };
@@ -65,6 +65,7 @@ enum storage_vm_rule {
 	STORAGE_RULE_ORDERED,  /* algorithm 4 */
 	STORAGE_RULE_ADJUSTED, /* algorithm 5 */
 	STORAGE_RULE_SHARED,   /* by clients^kappa */
+	STORAGE_RULE_LOCAL,    /* VMs by min(clients, cap)^kappa, each with its own phi */
 	STORAGE_NR_RULES,
 };
 
@@ -73,11 +74,14 @@ extern const char *const storage_rule_names[STORAGE_NR_RULES + 1];
 struct storage_mix {
 	struct storage_service service[2]; /* reads, writes */
 	bool by_size;			   /* phi depends on the ratio of sizes too */
-	struct model phi;		   /* of clients_ratio, size_ratio: alpha / beta */
-	double phi_low, phi_high;	   /* seen; predictions stay within a factor of 4 */
+	struct model phi;		   /* alpha / beta, over what calibrate_phi.h names */
+	struct model busy; /* measured utilization of the one server, which divides both times */
+	bool has_busy;
+	double phi_low, phi_high; /* seen; predictions stay within a factor of 4 */
 	size_t nr_phi;
 	enum storage_vm_rule rule;
 	double kappa[2];
+	double vm_kappa, vm_cap; /* of the last rule */
 	bool inversion;
 	double rule_error[STORAGE_NR_RULES], inversion_error; /* mean relative; NaN: not tried */
 	struct storage_range clients, size[2], vms;

@@ -11,8 +11,14 @@
 #define CORRECTIONS	  4
 #define CORRECTION_ENOUGH 0.003
 
+/* Shares that go on to the array stay this far from none and all; a cache is busy at most so much. */
+#define LEAST_SHARE 0.001
+#define MOST_BUSY   0.999
+
 /* Predictions of phi stay within this factor of what was seen. */
 #define PHI_BEYOND 4
+/* The one server of a mix does the work of this many at least and its inverse at most. */
+#define LEAST_BUSY 0.1
 
 static int unknown(const struct storage_table *t, const struct storage_row *r, const char *why,
 		   struct err *err)
@@ -33,7 +39,7 @@ static const struct storage_load_case *load_case(const struct storage_class_mode
 /* mu of the cache alone: response / clients (equation 7.4). */
 static double cached_service(const struct storage_class_model *c, const struct storage_load *l)
 {
-	return storage_fit_at(&c->cached, l->clients, l->size_bytes, l->file_set_bytes) /
+	return storage_cases_at(&c->cached, l->clients, l->size_bytes, l->file_set_bytes) /
 	       l->clients;
 }
 
@@ -42,21 +48,17 @@ static double set_raid(struct storage_net *n, const struct storage_class_model *
 		       const struct storage_load *l)
 {
 	const struct storage_load_case *x = load_case(c, l->clients);
-	double t = l->clients, s = l->size_bytes, f = l->file_set_bytes, hit, all, response;
+	double t = l->clients, s = l->size_bytes, f = l->file_set_bytes, hit;
+	double response = storage_cases_at(&c->uncached, t, s, f);
 
 	n->template = STORAGE_CACHE_RAID;
+	n->miss = fmin(fmax(storage_fit_at(&x->share, t, s, f), LEAST_SHARE), 1 - LEAST_SHARE);
 	if (x->merged) {
-		response = storage_fit_at(&c->uncached, t, s, f);
-		n->miss = STORAGE_MERGED_SHARE;
-		n->first.mean_s = fmin(cached_service(c, l), 0.999 * response / t);
+		n->first.mean_s = fmin(cached_service(c, l), MOST_BUSY * response / t);
 		storage_raid_behind(t, n->miss, n->first.mean_s, response, &n->second.mean_s);
 	} else {
-		hit = storage_fit_at(&x->hit, t, s, f);
-		all = storage_fit_at(&x->beyond, t, s, f);
-		n->miss =
-			fmin(fmax(storage_fit_at(&x->share, t, s, f), 0.001), STORAGE_MERGED_SHARE);
-		response = (1 - n->miss) * hit + n->miss * all;
-		storage_raid_invert(t, n->miss, hit, fmax(all - hit, 1e-3 * hit), &n->first.mean_s,
+		hit = fmin(storage_cases_at(&x->hit, t, s, f), MOST_BUSY * response);
+		storage_raid_invert(t, n->miss, hit, (response - hit) / n->miss, &n->first.mean_s,
 				    &n->second.mean_s);
 	}
 	n->first.sd_s = c->cached_sd_s;
@@ -104,10 +106,10 @@ static int hardware_net(struct storage_net *n, const struct storage_model *m,
 		return err_set(err, EINVAL, "%s:%llu: type: the model was calibrated without %s",
 			       t->source, (unsigned long long)row->line,
 			       storage_class_name(l.class));
-	if (!isfinite(l.file_set_bytes) && (c->has_uncached || !c->has_cached))
+	if (!isfinite(l.file_set_bytes) && c->uncached.nr)
 		return unknown(t, row, "file_set_bytes: expected a size above 0", err);
 	*n = (struct storage_net){ .think_s = ask->think_s, .clients = l.clients };
-	n->beyond = c->has_uncached && !(l.file_set_bytes <= c->file_set_max);
+	n->beyond = c->uncached.nr && !(l.file_set_bytes <= c->file_set_max);
 	if (n->beyond && c->nr_cases) {
 		mean = set_raid(n, c, &l);
 		if (mean > 0 && n->first.mean_s > 0 && n->second.mean_s > 0) {
@@ -121,11 +123,11 @@ static int hardware_net(struct storage_net *n, const struct storage_model *m,
 			return 0;
 		}
 	} else {
-		bool cases = c->has_cached && c->has_uncached;
+		bool cases = c->cached.nr && c->uncached.nr;
 
 		n->template = cases ? STORAGE_CASES : STORAGE_ONE_QUEUE;
-		mean = storage_fit_at(n->beyond ? &c->uncached : &c->cached, l.clients,
-				      l.size_bytes, l.file_set_bytes);
+		mean = storage_cases_at(n->beyond ? &c->uncached : &c->cached, l.clients,
+					l.size_bytes, l.file_set_bytes);
 		n->first = (struct storage_server){ mean / l.clients,
 						    n->beyond ? c->uncached_sd_s : c->cached_sd_s };
 		n->second = n->first;
@@ -141,7 +143,7 @@ static int hardware_net(struct storage_net *n, const struct storage_model *m,
 
 double storage_service_at(const struct storage_service *s, double size_bytes)
 {
-	return storage_fit_at(&s->fit, 0, size_bytes, STORAGE_FIT_UNIT) *
+	return storage_cases_at(&s->fit, 0, size_bytes, STORAGE_FIT_UNIT) *
 	       (1 - s->delta[0] - s->delta[1] * log(size_bytes));
 }
 
@@ -184,25 +186,56 @@ int storage_mix_net(struct storage_net *n, const struct storage_mix *mix,
 	return 0;
 }
 
+static void mix_x(double x[MIX_NR_VARIABLES], double readers, double writers, const double sizes[2])
+{
+	x[MIX_CLIENTS_RATIO] = readers / writers;
+	x[MIX_SIZE_RATIO] = sizes[0] / sizes[1];
+	x[MIX_CLIENTS] = readers + writers;
+	x[MIX_READ_BYTES] = sizes[0];
+	x[MIX_WRITE_BYTES] = sizes[1];
+}
+
 double storage_phi(const struct storage_mix *mix, double readers, double writers,
 		   const double sizes[2])
 {
-	double x[2] = { readers / writers, sizes[0] / sizes[1] }, phi = 1;
+	double x[MIX_NR_VARIABLES], phi;
 
-	if (!(readers > 0 && writers > 0) || model_predict(&mix->phi, x, 1, &phi) || !isfinite(phi))
+	if (!mix->phi.technique || !(readers > 0 && writers > 0))
 		return 1;
+	mix_x(x, readers, writers, sizes);
+	phi = mix_at(&mix->phi, x);
 	return fmin(fmax(phi, mix->phi_low / PHI_BEYOND), mix->phi_high * PHI_BEYOND);
 }
 
-void storage_mix_weigh(struct storage_net *n, const struct storage_mix *mix, const double sizes[2])
+void storage_mix_point(double x[MIX_NR_VARIABLES], const struct storage_net *n,
+		       const double sizes[2])
 {
-	struct rw_weights local[STORAGE_VMS_MAX], all;
 	double clients[2] = { 0, 0 };
 
 	for (size_t j = 0; j < n->nr_vms; j++)
 		for (int w = 0; w < 2; w++)
 			clients[w] += n->vms[j].clients[w];
-	all = (struct rw_weights){ storage_phi(mix, clients[0], clients[1], sizes), 1 };
+	mix_x(x, clients[0], clients[1], sizes);
+}
+
+/* Reads and writes that need different parts of the system are served beside each other. */
+static void speed_up(struct storage_net *n, const struct storage_mix *mix, const double sizes[2])
+{
+	double x[MIX_NR_VARIABLES], busy;
+
+	if (!mix->has_busy || !(sizes[0] > 0 && sizes[1] > 0))
+		return;
+	storage_mix_point(x, n, sizes);
+	busy = fmin(fmax(mix_at(&mix->busy, x), LEAST_BUSY), 1 / LEAST_BUSY);
+	n->first.mean_s /= busy;
+	n->second.mean_s /= busy;
+}
+
+static void weigh_vms(struct storage_net *n, const struct storage_mix *mix, struct rw_weights all,
+		      const double sizes[2])
+{
+	struct rw_weights local[STORAGE_VMS_MAX];
+
 	for (size_t j = 0; j < n->nr_vms; j++) {
 		const struct storage_vm *vm = &n->vms[j];
 
@@ -210,18 +243,34 @@ void storage_mix_weigh(struct storage_net *n, const struct storage_mix *mix, con
 		if (vm->clients[0] > 0 && vm->clients[1] > 0)
 			local[j].alpha = storage_phi(mix, vm->clients[0], vm->clients[1], sizes);
 	}
-	if (n->nr_vms == 1)
-		n->vms[0] = (struct storage_vm){ .clients = { clients[0], clients[1] },
-						 .weight = { all.alpha, all.beta } };
-	else if (mix->rule == STORAGE_RULE_ORDERED)
+	if (mix->rule == STORAGE_RULE_ORDERED)
 		vm_weights_ordered(n->vms, n->nr_vms, all);
 	else if (mix->rule == STORAGE_RULE_ADJUSTED)
 		vm_weights_adjusted(n->vms, n->nr_vms, all, local);
-	else
+	else if (mix->rule == STORAGE_RULE_SHARED)
 		vm_weights_shared(n->vms, n->nr_vms, all, mix->kappa);
-	if (mix->inversion && n->nr_vms > 1 && sizes[1] > 0 &&
-	    sizes[0] >= VM_WEIGHTS_INVERSION * sizes[1])
+	else
+		vm_weights_local(n->vms, n->nr_vms, local, mix->vm_kappa, mix->vm_cap);
+	if (mix->inversion && sizes[1] > 0 && sizes[0] >= VM_WEIGHTS_INVERSION * sizes[1])
 		vm_weights_invert(n->vms, n->nr_vms);
+}
+
+void storage_mix_weigh(struct storage_net *n, const struct storage_mix *mix, const double sizes[2])
+{
+	double x[MIX_NR_VARIABLES], readers, writers;
+	struct rw_weights all = { 1, 1 };
+
+	storage_mix_point(x, n, sizes);
+	writers = x[MIX_CLIENTS] / (1 + x[MIX_CLIENTS_RATIO]);
+	readers = x[MIX_CLIENTS] - writers;
+	all.alpha = storage_phi(mix, readers, writers, sizes);
+	speed_up(n, mix, sizes);
+	if (n->nr_vms > 1) {
+		weigh_vms(n, mix, all, sizes);
+		return;
+	}
+	n->vms[0].weight[0] = all.alpha;
+	n->vms[0].weight[1] = all.beta;
 }
 
 static bool is_mix(const struct storage_model *m)

@@ -7,6 +7,7 @@
 #ifndef ANALYZER_STORAGE_PREDICT_H
 #define ANALYZER_STORAGE_PREDICT_H
 
+#include "analyzer/qpn/calibrate_phi.h"
 #include "analyzer/qpn/storage_model.h"
 #include "analyzer/qpn/storage_net.h"
 
@@ -50,7 +51,10 @@ double storage_service_at(const struct storage_service *s, double size_bytes);
 /* The mix of a configuration with service times and clients, all weights 1. */
 int storage_mix_net(struct storage_net *n, const struct storage_mix *mix,
 		    const struct storage_table *t, size_t config, double sizes[2], struct err *err);
-/* Sets the weights by phi and the mix's rule. */
+/* What a mix is to the models of phi and of utilization: all VMs together. */
+void storage_mix_point(double x[MIX_NR_VARIABLES], const struct storage_net *n,
+		       const double sizes[2]);
+/* Sets the service times by utilization, the weights by phi and the mix's rule. */
 void storage_mix_weigh(struct storage_net *n, const struct storage_mix *mix, const double sizes[2]);
 /* alpha / beta by the model. sizes 0 where there is none of a type. */
 double storage_phi(const struct storage_mix *mix, double readers, double writers,

@@ -85,7 +85,7 @@ static bool is_given(const struct reader *r, enum column c, size_t row)
 	return r->at[c] >= 0 && !table_missing(r->t, (size_t)r->at[c], row);
 }
 
-/* A number above 0; NaN where the cell may be and is empty. */
+/* A number above 0 (a spread may be 0); NaN where the cell may be and is empty. */
 static int read_number(const struct reader *r, enum column c, size_t row, bool needed, double *out)
 {
 	int error;
@@ -94,7 +94,7 @@ static int read_number(const struct reader *r, enum column c, size_t row, bool n
 	if (!needed && !is_given(r, c, row))
 		return 0;
 	error = table_number(r->t, (size_t)r->at[c], row, out, r->err);
-	if (error || *out > 0)
+	if (error || *out > 0 || (c == SD && *out == 0))
 		return error;
 	return err_set(r->err, EINVAL, "%s:%llu: %s: expected a number above 0, got %g",
 		       r->t->source, (unsigned long long)r->t->lines[row], names[c], *out);

@@ -181,6 +181,20 @@ void vm_weights_shared(struct storage_vm *vms, size_t nr, struct rw_weights all,
 	}
 }
 
+void vm_weights_local(struct storage_vm *vms, size_t nr, const struct rw_weights *local,
+		      double kappa, double cap)
+{
+	for (size_t j = 0; j < nr; j++) {
+		struct storage_vm *vm = &vms[j];
+		double share = pow(fmin(vm->clients[0] + vm->clients[1], cap), kappa);
+		bool both = vm->clients[0] > 0 && vm->clients[1] > 0;
+		double sum = both ? local[j].alpha + local[j].beta : 1;
+
+		vm->weight[0] = share * (both ? local[j].alpha : 1) / sum;
+		vm->weight[1] = share * (both ? local[j].beta : 1) / sum;
+	}
+}
+
 void vm_weights_invert(struct storage_vm *vms, size_t nr)
 {
 	size_t fewest = nr;

@@ -41,6 +41,12 @@ size_t vm_weights_adjusted(struct storage_vm *vms, size_t nr, struct rw_weights 
 void vm_weights_shared(struct storage_vm *vms, size_t nr, struct rw_weights all,
 		       const double kappa[2]);
 
+/*
+ * VMs by min(clients, cap)^kappa, each parted by its own weights: hosts that queue by themselves.
+ */
+void vm_weights_local(struct storage_vm *vms, size_t nr, const struct rw_weights *local,
+		      double kappa, double cap);
+
 /* Where reads are at least this many times as large as writes, see below. */
 #define VM_WEIGHTS_INVERSION 4
 

@@ -66,9 +66,9 @@ static void terms_are_found_and_others_pruned(void)
 						   5e-5 * log(floor(GIB * exp(ln_f) + .5) / GIB));
 	if (!ok(!calibrate(&m, &csv)))
 		tap_note("%s", m.err.line);
-	f = &m.model.classes[STORAGE_SEQUENTIAL_WRITE].uncached;
-	ok(m.model.classes[STORAGE_SEQUENTIAL_WRITE].has_uncached);
-	ok(!m.model.classes[STORAGE_SEQUENTIAL_WRITE].has_cached);
+	f = &m.model.classes[STORAGE_SEQUENTIAL_WRITE].uncached.items[0].fit;
+	ok_eq(m.model.classes[STORAGE_SEQUENTIAL_WRITE].uncached.nr, 1);
+	ok_eq(m.model.classes[STORAGE_SEQUENTIAL_WRITE].cached.nr, 0);
 	ok(!m.model.classes[STORAGE_RANDOM_READ].present);
 	for (size_t i = 0; i < f->nr_terms; i++) {
 		const struct storage_term *e = &f->terms[i];
@@ -119,7 +119,7 @@ static void cases_are_parted_where_they_meet(void)
 	if (!ok(!calibrate(&m, &csv)))
 		tap_note("%s", m.err.line);
 	c = &m.model.classes[STORAGE_RANDOM_WRITE];
-	ok(c->has_cached && c->has_uncached);
+	ok(c->cached.nr && c->uncached.nr);
 	ok_near(c->file_set_max / GIB, 5, 0.3);
 	ok(c->mean_error < 0.02);
 	for (size_t i = 0; i < TAP_NR(fs); i++) {
@@ -388,7 +388,34 @@ static void a_saved_model_is_the_same(void)
 	buf_release(&csv);
 }
 
+/* A channel of 17.5 us a request gives way to a link of 400 MB/s. */
+static void bottlenecks_become_cases(void)
+{
+	struct storage_point p[200];
+	struct storage_cases c;
+	size_t nr = 0;
+
+	for (double t = 10; t <= 100; t += 10)
+		for (double s = 4096; s <= 65536; s *= 2)
+			p[nr++] = (struct storage_point){ t, s, 1e9, t * fmax(17.5e-6, s / 400e6) };
+	ok(!storage_cases_fit(&c, STORAGE_FORM_7_1, p, nr));
+	ok_eq(c.nr, 2);
+	ok_near(c.items[0].high[STORAGE_AXIS_SIZE], 7000, 10);
+	ok_ratio(storage_cases_at(&c, 35, 6000, 1e9), 35 * 17.5e-6, 1e-6);
+	ok_ratio(storage_cases_at(&c, 35, 9000, 1e9), 35 * 9000 / 400e6, 1e-6);
+	ok_near(c.r2, 1, 1e-9);
+	ok(c.mean_error < 1e-6);
+	/* one law, one case, whatever the wiggle */
+	for (size_t i = 0; i < nr; i++)
+		p[i].y = p[i].t * (1e-4 + 1e-8 * p[i].s) * wiggle((int)i);
+	ok(!storage_cases_fit(&c, STORAGE_FORM_7_1, p, nr));
+	ok_eq(c.nr, 1);
+	ok_ratio(storage_cases_at(&c, 35, 9000, 1e9), 35 * (1e-4 + 9e-5), 0.01);
+	ok(storage_cases_fit(&c, STORAGE_FORM_7_1, p, 3) != 0);
+}
+
 static const struct tap_test tests[] = {
+	{ "a change of bottleneck becomes a case, noise does not", bottlenecks_become_cases },
 	{ "terms that made the table are found, the others pruned",
 	  terms_are_found_and_others_pruned },
 	{ "two cases of random writes are parted where they meet",
