@@ -17,17 +17,8 @@
 #include <stdint.h>
 
 #include "analyzer/qpn/net.h"
+#include "analyzer/sim/interval.h"
 #include "analyzer/sim/qpn_sim.h"
-
-#define OUTPUT_CONFIDENCE 0.95
-
-struct interval {
-	double mean, low, high; /* NaN: unknown */
-};
-
-struct time_estimate {
-	struct interval mean, p50, p95, p99; /* of a quantile, mean is the quantile itself */
-};
 
 struct slot_estimate {
 	struct interval population;		      /* in the place */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/arch/arch_sim.h"
+#include "analyzer/arch/arch_solve.h"
 #include "analyzer/arch/storage.h"
 #include "tests/tap.h"
 
@@ -327,6 +327,37 @@ static void repeatable(void)
 	arch_release(&m);
 }
 
+/* Known to 1 %, the interval around the exact value, and the same for one thread and for three. */
+static void solved(void)
+{
+	struct arch_solve_options o = ARCH_SOLVE_DEFAULTS;
+	struct arch_model m = skeleton(ARCH_PS, 1, "20", "Exp(1/5)");
+	struct arch_solution s = { 0 }, t = { 0 };
+	struct err err = { 0 };
+	double want = repairman(5, 0.3, 20);
+	char *name;
+
+	add_demand(&m, 0, 0, "Exp(1/0.3)");
+	ok_int(arch_finish(&m, &err), 0);
+	o.nr_threads = 1;
+	ok_int(arch_solve(&s, &m, &o, &err), 0);
+	o.nr_threads = 3;
+	ok_int(arch_solve(&t, &m, &o, &err), 0);
+	ok(s.precision <= o.precision);
+	/* The interval at 95 %, widened by half, so that the test does not hang on the seed. */
+	ok_near(s.times[0].mean.mean, want, 0.75 * (s.times[0].mean.high - s.times[0].mean.low));
+	ok_ratio(s.resources[0].utilization, 0.3 * 20 / (5 + want), 0.01);
+	ok_ratio(s.resources[0].throughput, 20 / (5 + want), 0.01);
+	ok(!memcmp(s.times, t.times, s.nr_times * sizeof(*s.times)));
+	ok(s.events == t.events);
+	name = arch_time_name(&m, 1);
+	ok_str(name, "c.work");
+	free(name);
+	arch_solution_release(&s);
+	arch_solution_release(&t);
+	arch_release(&m);
+}
+
 static void refused(struct arch_model *m, const char *line)
 {
 	struct err err = { 0 };
@@ -383,6 +414,7 @@ static const struct tap_test tests[] = {
 	{ "variables go in and come back", variables },
 	{ "a storage asks its model with what is in service", storage },
 	{ "one seed gives one result", repeatable },
+	{ "a solution is as precise as asked, whatever the threads", solved },
 	{ "what cannot be simulated is refused with its place", bad_models },
 };
 

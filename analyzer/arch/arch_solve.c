@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/arch/arch_solve.h"
+#include "analyzer/num/parallel.h"
+#include "analyzer/num/rng.h"
+
+#define BATCHES		   32
+#define PILOT_EVENTS	   20000
+#define REPLICATION_EVENTS 200000
+#define MAX_GROWTH	   4 /* of the number of replications in one round */
+
+/* Replications of one round, by parallel_run(). */
+struct round {
+	const struct arch_model *m;
+	const struct arch_solve_options *o;
+	double length;
+	size_t first; /* number of the round's first replication */
+	struct arch_sample *samples;
+	double *warm_ups;
+	uint64_t *events;
+	struct err *errs;
+};
+
+static const struct arch_sample *at(const void *samples, size_t i)
+{
+	return (const struct arch_sample *)samples + i;
+}
+
+static double level(const void *samples, size_t i, uint32_t index)
+{
+	return at(samples, i)->levels[index] / at(samples, i)->duration;
+}
+
+static double time_sum(const void *samples, size_t i, uint32_t index)
+{
+	return at(samples, i)->times[index].sum;
+}
+
+static double time_nr(const void *samples, size_t i, uint32_t index)
+{
+	return at(samples, i)->times[index].nr;
+}
+
+static double duration(const void *samples, size_t i, uint32_t index)
+{
+	(void)index;
+	return at(samples, i)->duration;
+}
+
+static const struct qhist *hist(const void *samples, size_t i, uint32_t index)
+{
+	return &at(samples, i)->hists[index];
+}
+
+static int no_memory(struct err *err)
+{
+	return err_set(err, ENOMEM, "out of memory");
+}
+
+static size_t warm_up(const struct arch_sample *x, size_t nr)
+{
+	struct samples s = { .items = x, .nr = nr };
+	size_t most = 0;
+
+	for (; s.index < x->nr_levels; s.index++) {
+		size_t d = interval_truncation(&s, level);
+
+		most = d > most ? d : most;
+	}
+	return most;
+}
+
+/* One run of BATCHES batches; what lies behind its warm-up in out. */
+static int run(struct round *d, size_t number, struct arch_sample *out, double *left_out,
+	       uint64_t *events, struct err *err)
+{
+	struct arch_sample batches[BATCHES] = { 0 };
+	struct arch_sim *sim = NULL;
+	struct rng seeds;
+	size_t nr = 0, from;
+	int error;
+
+	rng_stream(&seeds, d->o->seed, number);
+	error = arch_sim_new(&sim, d->m, rng_u64(&seeds), err);
+	for (; !error && nr < BATCHES; nr++) {
+		error = arch_sim_run(sim, d->length * (double)(nr + 1) / BATCHES, UINT64_MAX, err);
+		if (!error && arch_sim_collect(sim, &batches[nr]))
+			error = no_memory(err);
+		*events += batches[nr].events;
+	}
+	if (!error) {
+		from = warm_up(batches, BATCHES);
+		*left_out = d->length * (double)from / BATCHES;
+		error = arch_sample_init(out, d->m);
+		for (size_t i = from; !error && i < BATCHES; i++)
+			error = arch_sample_merge(out, &batches[i]);
+		if (error)
+			no_memory(err);
+	}
+	for (size_t i = 0; i < nr; i++)
+		arch_sample_release(&batches[i]);
+	arch_sim_free(sim);
+	return error;
+}
+
+static int replicate(void *ctx, size_t chunk, size_t begin, size_t end)
+{
+	struct round *d = ctx;
+
+	(void)chunk;
+	(void)end;
+	return run(d, d->first + begin, &d->samples[begin], &d->warm_ups[begin], &d->events[begin],
+		   &d->errs[begin]);
+}
+
+static int run_round(struct arch_solution *out, struct round *d, size_t nr, struct err *err)
+{
+	struct parallel p = {
+		.nr_items = nr, .nr_threads = d->o->nr_threads, .work = replicate, .ctx = d
+	};
+	int error = -ENOMEM;
+
+	d->warm_ups = calloc(nr, sizeof(*d->warm_ups));
+	d->events = calloc(nr, sizeof(*d->events));
+	d->errs = calloc(nr, sizeof(*d->errs));
+	if (d->warm_ups && d->events && d->errs)
+		error = parallel_run(&p);
+	if (error == -ENOMEM)
+		no_memory(err);
+	/* The lowest that failed speaks, whichever failed first. */
+	for (size_t i = 0; d->errs && error && i < nr; i++) {
+		if (!d->errs[i].code)
+			continue;
+		if (err)
+			*err = d->errs[i];
+		break;
+	}
+	for (size_t i = 0; !error && i < nr; i++) {
+		out->events += d->events[i];
+		out->warm_up += d->warm_ups[i];
+		out->model_time += d->length;
+	}
+	free(d->warm_ups);
+	free(d->events);
+	free(d->errs);
+	return error;
+}
+
+/* How long a replication is to be: the time some events take, at least some rounds of each user. */
+static int replication_length(struct round *d, struct err *err)
+{
+	struct arch_sim *sim;
+	int error = arch_sim_new(&sim, d->m, d->o->seed, err);
+
+	if (!error)
+		error = arch_sim_run(sim, INFINITY, PILOT_EVENTS, err);
+	if (!error)
+		d->length = arch_sim_now(sim) * REPLICATION_EVENTS / PILOT_EVENTS;
+	if (!error && !(d->length > 0))
+		error = err_set(err, ELOOP,
+				"time does not go on: expected a demand or a think time");
+	arch_sim_free(sim);
+	return error;
+}
+
+static double sum_levels(const struct arch_sample *x, size_t nr, uint32_t index)
+{
+	double sum = 0, time = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		sum += x[i].levels[index];
+		time += x[i].duration;
+	}
+	return sum / time;
+}
+
+static void estimate_resources(struct arch_solution *out, const struct arch_model *m,
+			       const struct arch_sample *x, size_t nr)
+{
+	double time = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		time += x[i].duration;
+	for (uint32_t r = 0; r < m->nr_resources; r++) {
+		struct arch_resource_result *e = &out->resources[r];
+		double busy = sum_levels(x, nr, arch_level_busy(r)), done = 0;
+
+		for (size_t i = 0; i < nr; i++)
+			done += x[i].done[r];
+		e->jobs = sum_levels(x, nr, arch_level_jobs(r));
+		e->utilization = m->resources[r].policy == ARCH_DELAY
+					 ? busy
+					 : busy / m->resources[r].servers;
+		e->throughput = done / time;
+	}
+	for (uint32_t p = 0; p < m->nr_passives; p++) {
+		out->passives[p].utilization = sum_levels(x, nr, arch_level_held(m, p));
+		out->passives[p].jobs = sum_levels(x, nr, arch_level_waiting(m, p));
+		out->passives[p].throughput = NAN;
+	}
+	for (uint32_t s = 0; s < m->nr_storages; s++)
+		out->storage_jobs[s] = sum_levels(x, nr, arch_level_storage(m, s));
+	out->asked = out->outside = 0;
+	for (size_t i = 0; i < nr; i++) {
+		out->asked += x[i].asked;
+		out->outside += x[i].outside;
+	}
+}
+
+static int estimate(struct arch_solution *out, const struct arch_model *m,
+		    const struct arch_sample *x, size_t nr, bool quantiles)
+{
+	struct samples s = { .items = x, .nr = nr };
+
+	out->precision = 0;
+	for (; s.index < out->nr_times; s.index++) {
+		struct time_estimate *t = &out->times[s.index];
+
+		t->mean = interval_ratio(&s, time_sum, time_nr);
+		out->throughput[s.index] = interval_ratio(&s, time_nr, duration);
+		out->nr[s.index] = 0;
+		for (size_t i = 0; i < nr; i++)
+			out->nr[s.index] += x[i].times[s.index].nr;
+		if (interval_quantiles(t, &s, hist))
+			return -ENOMEM;
+		/* Waits for passive resources are shown, but do not have to be precise. */
+		if (out->nr[s.index] > 0 && s.index < m->nr_scenarios + m->nr_measures)
+			out->precision = fmax(out->precision, interval_time_width(t, quantiles));
+	}
+	estimate_resources(out, m, x, nr);
+	out->nr_replications = nr;
+	return 0;
+}
+
+/* How many more the precision takes by the square-root law. */
+static size_t more_needed(const struct arch_solution *s, const struct arch_solve_options *o)
+{
+	double nr = (double)s->nr_replications, want = nr * pow(s->precision / o->precision, 2);
+
+	if (s->precision <= o->precision || o->model_time > 0 || s->events >= o->max_events)
+		return 0;
+	if (!(want < MAX_GROWTH * nr))
+		return (MAX_GROWTH - 1) * s->nr_replications;
+	return want > nr + 1 ? (size_t)ceil(want - nr) : 1;
+}
+
+static int allocate(struct arch_solution *s, const struct arch_model *m)
+{
+	s->nr_times = m->nr_scenarios + m->nr_measures + m->nr_passives;
+	s->times = calloc((size_t)s->nr_times + 1, sizeof(*s->times));
+	s->nr = calloc((size_t)s->nr_times + 1, sizeof(*s->nr));
+	s->throughput = calloc((size_t)s->nr_times + 1, sizeof(*s->throughput));
+	s->resources = calloc((size_t)m->nr_resources + 1, sizeof(*s->resources));
+	s->passives = calloc((size_t)m->nr_passives + 1, sizeof(*s->passives));
+	s->storage_jobs = calloc((size_t)m->nr_storages + 1, sizeof(*s->storage_jobs));
+	return s->times && s->nr && s->throughput && s->resources && s->passives && s->storage_jobs
+		       ? 0
+		       : -ENOMEM;
+}
+
+int arch_solve(struct arch_solution *out, const struct arch_model *m,
+	       const struct arch_solve_options *o, struct err *err)
+{
+	struct arch_solution s = { 0 };
+	struct round d = { .m = m, .o = o, .length = o->model_time };
+	struct arch_sample *all = NULL;
+	size_t nr = 0, more = o->nr_replications < 2 ? 2 : o->nr_replications;
+	int error = allocate(&s, m) ? no_memory(err) : 0;
+
+	if (!error && !(d.length > 0))
+		error = replication_length(&d, err);
+	while (!error && more) {
+		struct arch_sample *grown = reallocarray(all, nr + more, sizeof(*all));
+
+		if (!grown) {
+			error = no_memory(err);
+			break;
+		}
+		all = grown;
+		memset(all + nr, 0, more * sizeof(*all));
+		d.first = nr;
+		d.samples = all + nr;
+		nr += more;
+		error = run_round(&s, &d, more, err);
+		if (!error && estimate(&s, m, all, nr, o->quantiles))
+			error = no_memory(err);
+		if (error)
+			break;
+		if (o->progress)
+			o->progress(o->ctx, s.events, s.precision);
+		more = more_needed(&s, o);
+	}
+	for (size_t i = 0; i < nr && all; i++)
+		arch_sample_release(&all[i]);
+	free(all);
+	if (error)
+		arch_solution_release(&s);
+	else
+		*out = s;
+	return error;
+}
+
+void arch_solution_release(struct arch_solution *s)
+{
+	free(s->times);
+	free(s->nr);
+	free(s->throughput);
+	free(s->resources);
+	free(s->passives);
+	free(s->storage_jobs);
+	*s = (struct arch_solution){ 0 };
+}
+
+char *arch_time_name(const struct arch_model *m, uint32_t time)
+{
+	uint32_t passive = time - m->nr_scenarios - m->nr_measures;
+	char *name;
+
+	if (time < m->nr_scenarios)
+		return strdup(m->scenarios[time].name);
+	if (time < m->nr_scenarios + m->nr_measures)
+		return strdup(m->measures[time - m->nr_scenarios].name);
+	for (uint32_t i = 0; i < m->nr_instances; i++) {
+		const struct arch_instance *x = &m->instances[i];
+		const struct arch_component *c = &m->components[x->component];
+
+		if (passive < x->first_passive || passive >= x->first_passive + c->nr_passives)
+			continue;
+		if (asprintf(&name, "%s.%s", x->name,
+			     c->passives[passive - x->first_passive].name) < 0)
+			return NULL;
+		return name;
+	}
+	return NULL;
+}
