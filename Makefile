@@ -219,11 +219,14 @@ install: programs
 	install -m 755 $(BUILD)/blkcast-agent $(DESTDIR)$(PREFIX)/sbin/
 	install -m 644 docs/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 docs/*.8 $(DESTDIR)$(PREFIX)/share/man/man8/
+	for d in plans profiles; do install -d $(DESTDIR)$(PREFIX)/share/blkcast/$$d && \
+		install -m 644 docs/examples/$$d/* $(DESTDIR)$(PREFIX)/share/blkcast/$$d/ || exit 1; done
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/blkcast $(DESTDIR)$(PREFIX)/sbin/blkcast-agent
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(wildcard docs/*.1)))
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man8/,$(notdir $(wildcard docs/*.8)))
+	rm -rf $(DESTDIR)$(PREFIX)/share/blkcast/plans $(DESTDIR)$(PREFIX)/share/blkcast/profiles
 
 deb: programs
 	$(Q)BUILD=$(BUILD) VERSION=$(VERSION) scripts/mkdeb.sh

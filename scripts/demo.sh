@@ -138,6 +138,41 @@ for job in database backup mail; do
 done
 echo "(fio's response time begins in the process, blkcast's at the block layer.)"
 
+say "measure: twelve configurations of a load, with the agent beside"
+cat >"$out/plan.yaml" <<YAML
+campaign: demo
+targets: {here: {directory: $(cd "$out" && pwd), device: $name}}
+load:
+  driver: fio
+  job: |
+    [load]
+    filename=$loop
+    ioengine=libaio
+    direct=1
+    iodepth={depth}
+    rw=randrw
+    bs={request_size}
+    rwmixread={read}
+factors:
+  request_size: [4k, 16k, 64k]
+  read: [20, 80]
+  depth: [4, 16]
+warm_up: 0
+interval: 400ms
+intervals: 2
+monitor: {agent: true}
+YAML
+"$blkcast" measure "$out/plan.yaml" --db "$out/results.sqlite" || exit 1
+say "fit its read response time, and predict a configuration that was not measured"
+"$blkcast" fit --db "$out/results.sqlite" --response read_s --log --folds 6 --standard -t lrm,lrm-ia,mars \
+	-o "$out/model.json" || exit 1
+predicted=$("$blkcast" predict "$out/model.json" --set request_size=32768,read=50,depth=8 -q | awk -F, 'NR == 2 { printf "%.0f us (90 %% of such runs: %.0f to %.0f)", $4 * 1e6, $5 * 1e6, $6 * 1e6 }')
+sed -e 's/^campaign: .*/campaign: check/' -e 's/\[4k, 16k, 64k\]/[32k]/; s/\[20, 80\]/[50]/; s/\[4, 16\]/[8]/' \
+	"$out/plan.yaml" >"$out/check.yaml"
+"$blkcast" measure "$out/check.yaml" --db "$out/results.sqlite" -q >/dev/null || exit 1
+measured=$("$blkcast" measure --export - --db "$out/results.sqlite" --campaign check --response read_s | awk -F, 'NR == 2 { print $6 * 1e6 }')
+printf '32 KiB, half of them reads, depth 8: predicted %s, measured %.0f us\n' "$predicted" "$measured"
+
 say "what the analyzer holds"
 "$blkcast" ls --store "$out/store"
 "$blkcast" report --store "$out/store" -o "$out/report.html" || exit 1

@@ -31,7 +31,7 @@ struct snapshot {
 
 static const char *const side_names[2] = { "read", "write" };
 
-/* The job file: ours go behind its [global] sections, in front of its first job. */
+/* The job file (its files are in the folder it runs in): ours go behind its [global] sections, in front of its first job. */
 static int put_job(const struct drive *d, const char *file, double seconds, struct buf *shell,
 		   struct err *err)
 {
@@ -49,7 +49,7 @@ static int put_job(const struct drive *d, const char *file, double seconds, stru
 	buf_init(&text);
 	buf_put(&text, d->load->job, (size_t)(job - d->load->job));
 	buf_printf(&text,
-		   "[global]\ndirectory={directory}\ntime_based=1\nruntime=%.0fms\n"
+		   "[global]\ntime_based=1\nruntime=%.0fms\n"
 		   "group_reporting=1\nlat_percentiles=1\n"
 		   "percentile_list=50:90:95:99:99.9:99.99\n",
 		   seconds * 1e3);
@@ -68,8 +68,14 @@ static int fio_prepare(const struct drive *d, struct buf *shell, struct err *err
 	if (!status && p->warm_up_s > 0)
 		status = put_job(d, "warm.fio", p->warm_up_s, shell, err);
 
-	/* The same files as last time need no laying out again. */
-	buf_printf(shell, "fio --create_only=1 --output=/dev/null job.fio || exit 1\n");
+	/* Files that were laid out for the same options are there already; only with overwrite does
+	 * fio lay out what is written too, whatever the direction. */
+	buf_printf(shell,
+		   "grep -E '^[[:space:]]*(\\[|%s.*size|.*file|directory|numjobs|offset|"
+		   "create|overwrite|fallocate)' job.fio >layout\n"
+		   "cmp -s layout laid || { fio --create_only=1 --output=/dev/null job.fio && "
+		   "mv layout laid; } || exit 1\n",
+		   strstr(d->load->job, "overwrite=1") ? "" : "rw|readwrite|");
 	return status ? status : shell->error;
 }
 
