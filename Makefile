@@ -4,6 +4,7 @@
 #   make              build everything, install nothing
 #   make demo         the main job on real I/O, packages included
 #   make test         all tests; ends with "N passed, N failed, N skipped"
+#   make test-vm      the sources in guests: other kernels, s390x
 #   make test-s390x   what both byte orders share, cross-built and emulated
 #   make bench        every measured figure, each against its peer of the same run
 #   make qpn-study    the storage models on a simulated array: errors beside the seed's
@@ -41,7 +42,7 @@ $(if $(SYSROOT),,$(error no headers and libraries of $(CROSS): scripts/deps.sh v
 endif
 
 # Targets that do not compile by themselves: packages are looked at by the make they start.
-NOBUILD := clean demo test test-s390x bench fuzz deps style help
+NOBUILD := clean demo test test-vm test-s390x bench fuzz deps style help
 ifneq ($(filter-out $(NOBUILD),$(or $(MAKECMDGOALS),all)),)
 missing := $(strip $(foreach p,$(PKGS),$(shell $(PKG_CONFIG) --exists $(p) || echo $(p))))
 $(if $(missing),$(error missing libraries: $(missing); $(MISSING_HINT)))
@@ -88,7 +89,8 @@ benches  := $(patsubst %.c,$(BUILD)/%,$(bench_src))
 fuzzers  := $(patsubst %.c,$(BUILD)/%,$(fuzz_src))
 tools    := $(patsubst %.c,$(BUILD)/%,$(tool_src) tests/system-under-study/main.c)
 
-.PHONY: all programs tests benches deps test test-only test-s390x test-emulated emulated bench bench-only qpn-study demo check-asan check-tsan \
+.PHONY: all programs tests benches deps test test-only test-vm guests test-s390x test-emulated emulated \
+	bench bench-only qpn-study demo check-asan check-tsan \
 	fuzz fuzz-only \
 	install uninstall deb style help clean
 .DELETE_ON_ERROR:
@@ -147,8 +149,21 @@ $(unit) $(benches) $(tools): $(BUILD)/%: $(BUILD)/%.o $(slowlib) $(agentlib) $(a
 deps:
 	$(Q)scripts/deps.sh build test
 
+# What a test of the sources in guests needs besides: QEMU, and the agent for s390x.
+vm_wanted := $(findstring vm,$(BLKCAST_REQUIRE))
 test: deps
+	$(Q)$(if $(vm_wanted),scripts/deps.sh build test vm)
+	$(Q)+$(if $(vm_wanted),$(MAKE) CROSS=s390x guests)
 	$(Q)+$(MAKE) test-only
+
+test-vm:
+	$(Q)scripts/deps.sh build test vm
+	$(Q)+$(MAKE) tests
+	$(Q)+$(MAKE) CROSS=s390x guests
+	$(Q)BLKCAST_REQUIRE=vm BUILD=$(BUILD) scripts/run-tests.sh $(wildcard tests/vm/*.sh)
+
+# What goes into guests, and what is run by the user-mode emulator.
+guests: $(BUILD)/blkcast-agent $(BUILD)/tests/vm/load $(BUILD)/tests/vm/refuse_bpf emulated
 
 test-only: tests
 	$(Q)BUILD=$(BUILD) scripts/run-tests.sh $(TESTS)

@@ -78,7 +78,8 @@ static __always_inline struct inflight *announce_late(struct request *rq)
 	if (!device_wanted(device))
 		return NULL;
 	at = request_begins(rq, device);
-	at->arrival_ns = bpf_ktime_get_ns();
+	at->arrival_ns = request_keeps_times(rq) && !time_is_cached() ? rq->start_time_ns
+								      : bpf_ktime_get_ns();
 	at->pid_tgid = 0;
 	if (!is_kernel_thread())
 		submitter_note(at);

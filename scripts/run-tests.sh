@@ -14,7 +14,7 @@ if [ $# -gt 0 ]; then
 else
 	tests=(scripts/check-borders.sh scripts/check-style.sh)
 	for src in tests/unit/test_*.c; do tests+=("$BUILD/${src%.c}"); done
-	for t in tests/cli/*.sh tests/system/*.sh; do [ -e "$t" ] && tests+=("$t"); done
+	for t in tests/cli/*.sh tests/system/*.sh tests/vm/*.sh; do [ -e "$t" ] && tests+=("$t"); done
 fi
 
 log=$(mktemp "${TMPDIR:-/tmp}/blkcast-tap.XXXXXX")

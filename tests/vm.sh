@@ -6,6 +6,8 @@
 #				trace of HOST is then in the store as host NAME-HOST
 #	vm_auto NAME SOURCE	what --doctor says that auto would choose
 #	vm_exact NAME HOST	counts, bytes, sizes, mix and sequential ratio against the load's own
+#	vm_refuses NAME SOURCE REGEX
+#				--doctor says that the source does not work, and why
 #	vm_rates NAME HOST	the same for a source of counters only
 #	vm_agree NAME HOST HOST	two sources saw the same requests: counts, means, sequential ratio
 
@@ -67,6 +69,10 @@ vm_auto() {
 		"$1: auto chooses $2"
 }
 
+vm_refuses() {
+	like "$(grep "^source $2 " "$T/$1/doctor")" "^source $2 +no +.*$3" "$1: $2 is refused, with the reason"
+}
+
 # of HOST JQ: a value of the profile of a host's disk
 of() { jq -r ".[] | select(.host == \"$1\") | $2" "$T/${1%-*}.json"; }
 load() { jq -r "$2" "$T/$1/load.json"; }
@@ -111,14 +117,16 @@ near() { number "($1 - $2)^2 <= ($3 * $2)^2" "$4 ($1, $2)"; }
 
 vm_agree() {
 	local a=$1-$2 b=$1-$3 side stage
-	is "$(of "$a" '.requests')" "$(of "$b" '.requests')" "$1: $2 and $3 count the same requests"
+	is "$(of "$a" '.requests | "\(.read) \(.write)"')" "$(of "$b" '.requests | "\(.read) \(.write)"')" "$1: $2 and $3 count the same requests"
 	for side in read write; do
 		for stage in total device; do
+			[ "$(of "$b" ".response_time.$side.$stage.mean_s")" != null ] || continue
 			near "$(of "$a" ".response_time.$side.$stage.mean_s")" \
 				"$(of "$b" ".response_time.$side.$stage.mean_s")" 0.01 \
 				"$1: $2 and $3: mean of ${side}s, $stage, within 1 %"
 		done
 	done
+	[ "$(of "$b" .access_pattern.all.sequential_ratio)" != null ] || return 0
 	number "($(of "$a" .access_pattern.all.sequential_ratio) - $(of "$b" .access_pattern.all.sequential_ratio))^2 <= 1e-4" \
 		"$1: $2 and $3: sequential ratio within 0.01"
 }
