@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# What the block trace has to drop is counted, exactly; a killed agent's trace is cleared by the next.
+cd "$(dirname "$0")/../.." || exit 2
+. tests/tap.sh
+. tests/vm.sh
+need_vm amd64 6.1
+scripts/vm.sh --arch amd64 --smp 2 --disk 64M --append no_timer_check --time 150 \
+	--add "$BUILD/tests/system/capture" --run tests/vm/guest/blktrace-losses.sh >"$T/out" 2>"$T/err"
+field() { sed -n "s/^$1 .*\b$2=\([0-9]*\).*/\1/p" "$T/out"; }
+for name in roomy tight stopped; do
+	note "$(grep "^$name" "$T/out" | cut -c1-120)"
+	is "$(($(field $name all) + $(field $name lost)))" "$(field $name kernel)" \
+		"$name: delivered and lost are what the kernel completed"
+	is "$(field $name bad)" 0 "$name: no request is absurd"
+done
+is "$(field roomy lost)" 0 "a reader with room loses nothing"
+holds "a reader without loses some" [ "$(field tight lost)" -gt 0 ]
+holds "a reader that is stopped loses some" [ "$(field stopped lost)" -gt 0 ]
+like "$(cat "$T/out")" "second: capture: blktrace: vda is traced by another blkcast-agent, pid N" \
+	"a second agent is refused"
+like "$(cat "$T/out")" "left behind: 0" "a killed agent leaves its trace"
+like "$(cat "$T/out")" "third: 1" "the next one clears it"
+like "$(cat "$T/out")" "after it: disabled" "and leaves none"
+done_testing
