@@ -94,6 +94,8 @@ static int read_gamma(struct arguments *a, struct dist *d)
 
 	if (err)
 		return err;
+	if (sd < 0)
+		return expect(a, "sd of 0 or more");
 	if (!isnan(mean) && !isnan(sd) && isnan(shape) && isnan(scale)) {
 		shape = mean / sd * (mean / sd);
 		scale = sd * sd / mean;
@@ -113,6 +115,8 @@ static int read_lognormal(struct arguments *a, struct dist *d)
 
 	if (err)
 		return err;
+	if (sd < 0)
+		return expect(a, "sd of 0 or more");
 	if (!isnan(mean) && !isnan(sd) && isnan(mu) && isnan(sigma)) {
 		sigma = sqrt(log1p(sd / mean * (sd / mean)));
 		mu = log(mean) - sigma * sigma / 2;
