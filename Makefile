@@ -214,7 +214,7 @@ fuzz:
 	$(Q)scripts/deps.sh build fuzz
 	$(Q)+$(MAKE) BUILD=$(BUILD)/fuzz CC=$(CLANG) SAN=fuzzer-no-link,address,undefined fuzz-only
 
-$(fuzzers): $(BUILD)/%: $(BUILD)/%.o $(agentlib) $(lib)
+$(fuzzers): $(BUILD)/%: $(BUILD)/%.o $(agentlib) $(anlib) $(lib)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
 

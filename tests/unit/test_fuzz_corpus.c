@@ -30,6 +30,12 @@
 #include "tests/fuzz/fuzz_model.c"
 #undef again
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_net
+#include "tests/fuzz/fuzz_net.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_qpe
+#include "tests/fuzz/fuzz_qpe.c"
+#undef LLVMFuzzerTestOneInput
 
 #define MAX_FUZZ_INPUT (1u << 20)
 
@@ -57,6 +63,12 @@ static void replay(const char *dir, int (*fuzz)(const uint8_t *data, size_t size
 	}
 	closedir(d);
 	free(data);
+}
+
+static void nets(void)
+{
+	replay("tests/fuzz/corpus/net", fuzz_net);
+	replay("tests/fuzz/corpus/qpe", fuzz_qpe);
 }
 
 static void segments(void)
@@ -90,6 +102,7 @@ static void models(void)
 }
 
 static const struct tap_test tests[] = {
+	{ "the corpus of nets does no harm", nets },
 	{ "the segment corpus does no harm", segments },
 	{ "the profile corpus does no harm", profiles },
 	{ "the block trace corpus does no harm", block_traces },
