@@ -233,7 +233,8 @@ static size_t print_host(const struct listing *l, const struct inventory_host *h
 	       h->nr_requests, h->nr_segments, bytes, h->nr_boots, h->nr_boots == 1 ? "" : "s",
 	       h->nr_traces, h->nr_traces == 1 ? "" : "s");
 	if (h->nr_counted)
-		printf("  only counters in %" PRIu64 " of the segments: blkcast characterize has what "
+		printf("  only counters in %" PRIu64
+		       " of the segments: blkcast characterize has what "
 		       "they tell\n",
 		       h->nr_counted);
 	print_losses(h);

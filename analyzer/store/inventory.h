@@ -27,9 +27,9 @@ struct inventory_host {
 	char host[SEGMENT_NAME_BYTES];
 	uint64_t nr_boots, nr_traces, nr_segments, file_bytes;
 	uint64_t nr_requests, nr_captured;
-	uint64_t nr_counted; /* segments of a source that only counts: no request is in them */
-	uint64_t nr_missing;		/* sequence numbers that are not in the store */
-	struct ledger ledger;		/* owned */
+	uint64_t nr_counted;  /* segments of a source that only counts: no request is in them */
+	uint64_t nr_missing;  /* sequence numbers that are not in the store */
+	struct ledger ledger; /* owned */
 	struct inventory_span *covered; /* owned: what was watched, joined, by begin */
 	size_t nr_covered;
 	struct inventory_device *devices; /* owned; by number and name */
