@@ -40,6 +40,7 @@ struct source {
 	struct trace_cpus *cpus;
 	struct buf text;
 	uint32_t devices[DEVICES_MAX]; /* met, for looks at what is under way */
+	uint64_t idle_ns[DEVICES_MAX]; /* by device: seen with nothing under way then; 0: not */
 	size_t nr_devices;
 	uint32_t only_device; /* 0: several */
 	uint64_t fed_ns;      /* events up to here are paired */
@@ -174,12 +175,23 @@ static void losses_look(struct source *s, uint64_t now)
 	s->look_ns = now;
 }
 
-/* On a disk with nothing under way, what is still held has ended unseen. */
-static void unseen_settle(struct source *s)
+/*
+ * What is held from long before a disk was seen to have nothing under way has ended unseen, if all
+ * events up to then have come. Long before: the kernel counts only what is at the driver, and a
+ * request may still have been on its way there.
+ */
+static void unseen_settle(struct source *s, uint64_t now)
 {
-	for (size_t i = 0; i < s->nr_devices; i++)
-		if (pairing_held(s->pairing, s->devices[i]) && !device_in_flight(s->devices[i]))
-			pairing_settle(s->pairing, s->devices[i], s->fed_ns);
+	for (size_t i = 0; i < s->nr_devices; i++) {
+		uint64_t idle_ns = s->idle_ns[i];
+
+		if (idle_ns > LOOK_NS && s->fed_ns >= idle_ns)
+			pairing_settle(s->pairing, s->devices[i], idle_ns - LOOK_NS);
+		s->idle_ns[i] =
+			pairing_held(s->pairing, s->devices[i]) && !device_in_flight(s->devices[i])
+				? now
+				: 0;
+	}
 }
 
 static int64_t source_tracefs_poll(struct source *s, const struct source_sink *sink)
@@ -192,8 +204,7 @@ static int64_t source_tracefs_poll(struct source *s, const struct source_sink *s
 	ret = take(s, now - HOLD_NS);
 	kernel_tally_settle(&s->tally, s->fed_ns, tell_missing, s);
 	if (!ret && now - s->look_ns > LOOK_NS) {
-		if (!s->nr_polled)
-			unseen_settle(s);
+		unseen_settle(s, now);
 		losses_look(s, now);
 	}
 	s->sink = NULL;
@@ -409,7 +420,7 @@ static void source_tracefs_close(struct source *s, const struct source_sink *sin
 	tracefs_write(s->instance.fd, "tracing_on", "0");
 	if (!take(s, UINT64_MAX)) {
 		s->fed_ns = now_ns();
-		unseen_settle(s);
+		unseen_settle(s, s->fed_ns);
 	}
 	kernel_tally_settle(&s->tally, UINT64_MAX, tell_missing, s);
 	source_free(s);
