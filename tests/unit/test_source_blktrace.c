@@ -101,7 +101,7 @@ static int fake_set_up(struct fake *k, char *name, uint64_t mark)
 	note(k, "setup");
 	if (k->is_busy)
 		return -EBUSY;
-	strcpy(name, "sda");
+	memcpy(name, "sda", sizeof("sda"));
 	snprintf(folder, sizeof(folder), "%.200s/block/sda", k->debugfs);
 	if (!k->has_no_files) {
 		put_file(folder, "trace0", "%s", "");
@@ -179,7 +179,7 @@ static void fake_init(struct fake *k)
 	};
 
 	memset(k, 0, sizeof(*k));
-	strcpy(k->root, "/tmp/blkcast-test.XXXXXX");
+	snprintf(k->root, sizeof(k->root), "/tmp/blkcast-test.XXXXXX");
 	ok(mkdtemp(k->root) != NULL);
 	for (size_t i = 1; i < TAP_NR(folders); i++) {
 		char path[PATH_LEN];
