@@ -75,7 +75,9 @@ int m5_ground_init(struct m5_ground *g, const struct schema *s, const struct dat
 
 	*g = (struct m5_ground){ .schema = s, .data = d };
 	g->order = grow_order(s, d);
-	g->spread = calloc(d->nr_vars + 1, sizeof(*g->spread));
+	if (design_init(&g->design, s, d))
+		return -ENOMEM;
+	g->spread = calloc(g->design.nr_columns + 1, sizeof(*g->spread));
 	g->preference = calloc(d->nr_vars + 1, sizeof(*g->preference));
 	if (!g->order || !g->spread || !g->preference || take_weights(g)) {
 		m5_ground_release(g);
@@ -87,14 +89,17 @@ int m5_ground_init(struct m5_ground *g, const struct schema *s, const struct dat
 	for (size_t v = 0; v < d->nr_vars; v++) {
 		if (s->variables[v].factor)
 			continue;
-		describe(g, d->x + v * d->nr_rows, &mean, &g->spread[v]);
+		describe(g, d->x + v * d->nr_rows, &mean, &variance);
 		g->preference[v] = preference(g, d->x + v * d->nr_rows, mean);
 	}
+	for (size_t c = 0; c < g->design.nr_columns; c++)
+		describe(g, g->design.x + c * d->nr_rows, &mean, &g->spread[c]);
 	return 0;
 }
 
 void m5_ground_release(struct m5_ground *g)
 {
+	design_release(&g->design);
 	free(g->order);
 	free(g->weight);
 	free(g->spread);

@@ -30,7 +30,7 @@ static int grower_init(struct grower *w, struct m5_tree *t)
 	w->moved = calloc(n + 1, sizeof(*w->moved));
 	w->side = calloc(n + 1, 1);
 	w->residual = calloc(n + 1, sizeof(*w->residual));
-	w->model = calloc(p + 1, sizeof(*w->model));
+	w->model = calloc(t->ground->design.nr_columns + 1, sizeof(*w->model));
 	w->tested = calloc(p + 1, sizeof(*w->tested));
 	w->use = calloc(p + 1, sizeof(*w->use));
 	if (!w->order || !w->moved || !w->side || !w->residual || !w->model || !w->tested ||
@@ -74,7 +74,7 @@ static int64_t new_node(struct m5_tree *t, int32_t parent, size_t begin, size_t 
 	return (int64_t)t->nr++;
 }
 
-/* What the node's own model over the numbers tested above leaves over; the largest of it. */
+/* What the node's own model over what is tested above leaves over; the largest of it. */
 static double take_residuals(struct grower *w, int32_t parent, size_t begin, size_t end)
 {
 	struct m5_tree *t = w->t;
@@ -216,7 +216,7 @@ static int grow_tree(struct m5_tree *t)
 	if (!root)
 		root = grow_node(&w, -1, 0, t->ground->data->nr_rows, 0);
 	if (root >= 0) {
-		t->models = calloc(t->nr * (t->ground->data->nr_vars + 1) + 1, sizeof(double));
+		t->models = calloc(t->nr * (t->ground->design.nr_columns + 1) + 1, sizeof(double));
 		root = t->models ? 0 : -ENOMEM;
 	}
 	if (!root)
@@ -236,15 +236,15 @@ int m5_tree_new(struct m5_tree **out, const struct m5_ground *g, const double *y
 		return -ENOMEM;
 	t->ground = g;
 	t->least_cover = least_cover;
-	t->linear = (struct m5_linear){ .schema = g->schema,
-					.data = g->data,
+	t->linear = (struct m5_linear){ .data = g->data,
+					.design = &g->design,
 					.y = y,
 					.weight = g->weight,
 					.floor = g->floor,
 					.ceiling = g->ceiling,
 					.spread = g->spread };
 	t->rows = calloc(n + 1, sizeof(*t->rows));
-	err = t->rows ? m5_linear_init(&t->linear, n, g->data->nr_vars) : -ENOMEM;
+	err = t->rows ? m5_linear_init(&t->linear, n, g->design.nr_columns) : -ENOMEM;
 	for (size_t i = 0; i < n && !err; i++)
 		t->rows[i] = (uint32_t)i;
 	if (!err)

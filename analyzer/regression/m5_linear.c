@@ -11,21 +11,21 @@
 #define UNSTABLE     1000  /* a term this many mean deviations of y large is cancellation */
 #define LEAST_SPREAD 1e-10 /* share of the variance in all data that is left of a constant */
 
-int m5_linear_init(struct m5_linear *l, size_t nr_rows, size_t nr_vars)
+int m5_linear_init(struct m5_linear *l, size_t nr_rows, size_t nr_columns)
 {
-	l->q = reallocarray(NULL, nr_vars * nr_rows + 1, sizeof(double));
-	l->r = calloc(nr_vars * nr_vars + 1, sizeof(double));
-	l->w = calloc(nr_vars * nr_vars + 1, sizeof(double));
-	l->z = calloc(nr_vars + 1, sizeof(double));
-	l->beta = calloc(nr_vars + 1, sizeof(double));
-	l->mean = calloc(nr_vars + 1, sizeof(double));
-	l->deviation = calloc(nr_vars + 1, sizeof(double));
-	l->best = calloc(nr_vars + 1, sizeof(double));
-	l->centre = calloc(nr_vars + 1, sizeof(double));
+	l->q = reallocarray(NULL, nr_columns * nr_rows + 1, sizeof(double));
+	l->r = calloc(nr_columns * nr_columns + 1, sizeof(double));
+	l->w = calloc(nr_columns * nr_columns + 1, sizeof(double));
+	l->z = calloc(nr_columns + 1, sizeof(double));
+	l->beta = calloc(nr_columns + 1, sizeof(double));
+	l->mean = calloc(nr_columns + 1, sizeof(double));
+	l->deviation = calloc(nr_columns + 1, sizeof(double));
+	l->best = calloc(nr_columns + 1, sizeof(double));
+	l->centre = calloc(nr_columns + 1, sizeof(double));
 	l->error = calloc(nr_rows + 1, sizeof(double));
 	l->rows = calloc(nr_rows + 1, sizeof(*l->rows));
-	l->all = calloc(nr_vars + 1, sizeof(*l->all));
-	l->kept = calloc(nr_vars + 1, sizeof(*l->kept));
+	l->all = calloc(nr_columns + 1, sizeof(*l->all));
+	l->kept = calloc(nr_columns + 1, sizeof(*l->kept));
 	if (l->q && l->r && l->w && l->z && l->beta && l->mean && l->deviation && l->best &&
 	    l->centre && l->error && l->rows && l->all && l->kept)
 		return 0;
@@ -62,9 +62,9 @@ double m5_linear_at(const struct m5_linear *l, const double *model, uint32_t row
 {
 	double sum = model[0];
 
-	for (size_t v = 0; v < l->data->nr_vars; v++)
+	for (size_t v = 0; v < l->design->nr_columns; v++)
 		if (model[v + 1] != 0)
-			sum += model[v + 1] * l->data->x[v * l->data->nr_rows + row];
+			sum += model[v + 1] * l->design->x[v * l->data->nr_rows + row];
 	return sum;
 }
 
@@ -127,10 +127,10 @@ static size_t candidates(struct m5_linear *l, const uint32_t *rows, size_t nr, c
 	size_t n = l->data->nr_rows, found = 0;
 
 	describe(l, l->y, rows, nr, weights, &l->mean[0], &l->deviation[0]);
-	for (size_t v = 0; v < l->data->nr_vars; v++) {
-		if (!use[v] || l->schema->variables[v].factor)
+	for (size_t v = 0; v < l->design->nr_columns; v++) {
+		if (!use[l->design->columns[v].variable])
 			continue;
-		if (describe(l, l->data->x + v * n, rows, nr, weights, &l->mean[v + 1],
+		if (describe(l, l->design->x + v * n, rows, nr, weights, &l->mean[v + 1],
 			     &l->deviation[v + 1]) > LEAST_SPREAD * l->spread[v])
 			l->all[found++] = (uint32_t)v;
 	}
@@ -183,11 +183,11 @@ static void invert(struct m5_linear *l, size_t m, size_t cap)
  */
 static size_t factor(struct m5_linear *l, const uint32_t *rows, size_t nr, size_t nr_all)
 {
-	size_t n = l->data->nr_rows, cap = l->data->nr_vars, m = 0;
+	size_t n = l->data->nr_rows, cap = l->design->nr_columns, m = 0;
 
 	for (size_t a = 0; a < nr_all && m + 1 < nr; a++) {
 		double *q = l->q + m * nr, *r = l->r + m * cap, length, left;
-		const double *x = l->data->x + l->all[a] * n;
+		const double *x = l->design->x + l->all[a] * n;
 
 		l->centre[l->all[a] + 1] = mean_at(l, x, rows, nr);
 		load(l, x, l->centre[l->all[a] + 1], rows, nr, q);
@@ -220,7 +220,7 @@ static size_t factor(struct m5_linear *l, const uint32_t *rows, size_t nr, size_
 /* The model of the m variables still kept, into `model`. */
 static void solve(struct m5_linear *l, size_t all, size_t m, double *model)
 {
-	size_t cap = l->data->nr_vars;
+	size_t cap = l->design->nr_columns;
 
 	memset(model, 0, (cap + 1) * sizeof(*model));
 	model[0] = l->centre[0];
@@ -233,7 +233,7 @@ static void solve(struct m5_linear *l, size_t all, size_t m, double *model)
 
 static void take_out(struct m5_linear *l, size_t all, size_t m, size_t out)
 {
-	size_t cap = l->data->nr_vars;
+	size_t cap = l->design->nr_columns;
 	double *gone = l->w + out * cap, length = dot(gone, gone, all);
 
 	for (size_t k = 0; k < m; k++)
@@ -253,7 +253,7 @@ static double error_of(struct m5_linear *l, const uint32_t *rows, size_t nr, siz
 	for (size_t i = 0; i < nr; i++)
 		f[i] = model[0];
 	for (size_t k = 0; k < m; k++) {
-		const double *x = l->data->x + l->kept[k] * l->data->nr_rows;
+		const double *x = l->design->x + l->kept[k] * l->data->nr_rows;
 
 		for (size_t i = 0; i < nr; i++)
 			f[i] += l->beta[k] * x[rows[i]];
@@ -303,7 +303,8 @@ static void simplify(struct m5_linear *l, const uint32_t *rows, size_t nr, size_
 					       (double)m);
 			if (adjusted <= least) {
 				least = adjusted;
-				memcpy(model, l->best, (l->data->nr_vars + 1) * sizeof(*model));
+				memcpy(model, l->best,
+				       (l->design->nr_columns + 1) * sizeof(*model));
 			}
 		}
 		if (!m)
@@ -314,7 +315,7 @@ static void simplify(struct m5_linear *l, const uint32_t *rows, size_t nr, size_
 
 static bool only_constant(const struct m5_linear *l, const double *model)
 {
-	for (size_t v = 0; v < l->data->nr_vars; v++)
+	for (size_t v = 0; v < l->design->nr_columns; v++)
 		if (model[v + 1] != 0)
 			return false;
 	return true;
@@ -347,7 +348,7 @@ void m5_linear_fit(struct m5_linear *l, const uint32_t *rows, size_t nr, const b
 	double weights = weights_of(l, rows, nr);
 	size_t nr_all = candidates(l, rows, nr, use, weights), left;
 
-	memset(model, 0, (l->data->nr_vars + 1) * sizeof(*model));
+	memset(model, 0, (l->design->nr_columns + 1) * sizeof(*model));
 	model[0] = l->mean[0];
 	if (!nr_all || weights < 2 * (double)nr_all)
 		return;

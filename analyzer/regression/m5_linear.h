@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * m5_linear: the linear model of one node of a model tree, over some of its numbers (Quinlan 1992;
+ * m5_linear: the linear model of one node of a model tree, over some variables (Quinlan 1992;
  * Cubist 2.07): least squares, then without one variable after the other, the one whose coefficient
  * times mean deviation is least first, as long as mean |y - f| (n + p) / (n - p) does not rise; then
  * once more without the rows whose error is above five times the mean.
@@ -8,24 +8,24 @@
 #ifndef ANALYZER_REGRESSION_M5_LINEAR_H
 #define ANALYZER_REGRESSION_M5_LINEAR_H
 
-#include "analyzer/regression/dataset.h"
+#include "analyzer/regression/design.h"
 
-/* A model is nr_vars + 1 numbers: the constant, then a coefficient per variable; 0 for factors. */
+/* A model is nr_columns + 1 numbers: the constant, then a coefficient per column of the design. */
 struct m5_linear {
-	const struct schema *schema;
-	const struct dataset *data; /* x; y and weight are not taken from it */
+	const struct dataset *data; /* neither y nor weight is taken from it */
+	const struct design *design;
 	const double *y;
 	const double *weight;	      /* of mean 1; NULL: all 1 */
 	double floor, ceiling;	      /* predictions are cut to these */
-	const double *spread;	      /* per variable: its variance in all of the data */
-	double *q, *r, *w, *z, *beta; /* of the variables in `kept` */
-	double *mean, *deviation;     /* 0: of y, v + 1: of variable v, at the node */
+	const double *spread;	      /* per column: its variance in all of the data */
+	double *q, *r, *w, *z, *beta; /* of the columns in `kept` */
+	double *mean, *deviation;     /* 0: of y, c + 1: of column c, at the node */
 	double *error, *best;
 	double *centre; /* as mean, at the rows of the fit under way */
 	uint32_t *rows, *all, *kept;
 };
 
-int m5_linear_init(struct m5_linear *l, size_t nr_rows, size_t nr_vars);
+int m5_linear_init(struct m5_linear *l, size_t nr_rows, size_t nr_columns);
 void m5_linear_release(struct m5_linear *l);
 /* use: per variable, true where it may be used. O(rows x variables^2). */
 void m5_linear_fit(struct m5_linear *l, const uint32_t *rows, size_t nr, const bool *use,

@@ -57,7 +57,7 @@ static void count_params(struct m5_tree *t, int32_t at)
 	const double *model = m5_model(t, (size_t)at);
 
 	node->coefficients = 1;
-	for (size_t v = 0; v < s->nr; v++)
+	for (size_t v = 0; v < t->ground->design.nr_columns; v++)
 		node->coefficients += model[v + 1] != 0;
 	node->params = node->coefficients;
 	if (!inner(node))
@@ -109,7 +109,7 @@ static void blend(struct pruner *p, size_t at)
 {
 	const struct m5_tree *t = p->t;
 	const struct m5_node *node = &t->nodes[at];
-	size_t width = t->ground->schema->nr + 1;
+	size_t width = t->ground->design.nr_columns + 1;
 	double *model = m5_model(t, at), own = variance_of(t, node, model, p->error);
 	double least = 1e-12 * t->ground->sd * t->ground->sd;
 
@@ -150,7 +150,7 @@ static void settle(struct pruner *p, size_t at)
 	const struct m5_node *node = &t->nodes[at];
 	double *model = m5_model(t, at);
 
-	for (size_t v = 0; v < t->ground->schema->nr; v++)
+	for (size_t v = 0; v < t->ground->design.nr_columns; v++)
 		if (model[v + 1] != 0)
 			model[v + 1] = rounded(t, v, model[v + 1]);
 	for (size_t i = node->begin; i < node->end; i++) {
@@ -257,7 +257,7 @@ static void cut_within(struct m5_tree *t, double limit, bool falling, size_t lea
 
 static int pruner_init(struct pruner *p, struct m5_tree *t)
 {
-	size_t n = t->ground->data->nr_rows, width = t->ground->schema->nr + 1;
+	size_t n = t->ground->data->nr_rows, width = t->ground->design.nr_columns + 1;
 
 	*p = (struct pruner){ .t = t };
 	p->fitted = calloc(t->nr * width + 1, sizeof(*p->fitted));

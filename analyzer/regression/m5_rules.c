@@ -263,10 +263,11 @@ static struct rule limited(const struct cover *c)
 	return r;
 }
 
-static int add_rule(struct former *f, const double *model, const struct cover *c)
+static int add_rule(struct former *f, const double *model, const struct cover *cover)
 {
 	const struct schema *s = f->t->ground->schema;
-	struct rule rule = limited(c);
+	const struct design *g = &f->t->ground->design;
+	struct rule rule = limited(cover);
 	int err = 0;
 
 	rule.constant = model[0];
@@ -278,8 +279,8 @@ static int add_rule(struct former *f, const double *model, const struct cover *c
 			err = rules_add_condition(f->out, &condition, f->levels,
 						  v->factor ? v->nr_levels : 0);
 	}
-	for (size_t v = 0; v < s->nr && !err; v++) {
-		struct rule_part part = { (uint32_t)v, model[v + 1] };
+	for (size_t c = 0; c < g->nr_columns && !err; c++) {
+		struct rule_part part = { g->columns[c], model[c + 1] };
 
 		if (part.coefficient != 0)
 			err = rules_add_part(f->out, &part);

@@ -2,11 +2,12 @@
 /*
  * m5_tree: a model tree (Quinlan, Learning with continuous classes, 1992) as Cubist 2.07 makes it:
  * grown on what a linear model of the variables tested above a node leaves over, a linear model in
- * every node over the numbers tested above or below it, each model blended with those above it so
+ * every node over the variables tested above or below it, each model blended with those above it so
  * that the variance of the error is least, weakest subtrees cut while the adjusted error does not
  * rise by more than 0.5 %, then until there are no more leaves than asked for.
  *
- * Unlike Cubist: double throughout, nothing depends on the units of the data but for their power of
+ * Unlike Cubist: factors are in the linear models too, one 0/1 column per level but the first (on six
+ * data sets with factors, the RMSE falls to 0.75 - 1.01 of Cubist's); double throughout, nothing depends on the units of the data but for their power of
  * ten, constants are not rounded, numbers are cut in the middle between two of the node's values
  * rather than at the largest below it (better by a quarter where nothing was measured between), and
  * a level that a node did not hold goes with its larger child.
@@ -22,6 +23,7 @@
 struct m5_ground {
 	const struct schema *schema;
 	const struct dataset *data; /* y: the response itself */
+	struct design design;	    /* the columns linear models use */
 	uint32_t *order;	    /* per number: rows by ascending value */
 	double *weight;		    /* of mean 1; NULL: all 1 */
 	double mean, sd;	    /* of y */
@@ -56,13 +58,13 @@ struct m5_tree {
 	uint8_t *levels;
 	size_t nr_levels;
 	uint32_t *rows; /* a node's are rows[begin .. end) */
-	double *models; /* per node: nr_vars + 1 */
+	double *models; /* per node: nr_columns + 1 */
 	size_t nr_leaves;
 };
 
 static inline double *m5_model(const struct m5_tree *t, size_t node)
 {
-	return t->models + node * (t->ground->data->nr_vars + 1);
+	return t->models + node * (t->ground->design.nr_columns + 1);
 }
 
 static inline bool m5_goes_left(const struct m5_tree *t, const struct m5_node *node, double x)

@@ -150,7 +150,7 @@ double rules_set_predict(const struct rules *r, size_t set, const struct schema 
 		for (uint32_t k = 0; k < rule->nr_parts; k++) {
 			const struct rule_part *p = &r->parts[rule->parts_at + k];
 
-			value += p->coefficient * x[p->variable];
+			value += p->coefficient * design_value(&p->column, x);
 		}
 		value = value > rule->high ? rule->high : value;
 		sum += value < rule->low ? rule->low : value;

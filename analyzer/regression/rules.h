@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyzer/regression/dataset.h"
+#include "analyzer/regression/design.h"
 #include "formats/buf.h"
 
 #define RULES_SETS_MAX 1000
@@ -24,7 +24,7 @@ struct rule_condition {
 };
 
 struct rule_part {
-	uint32_t variable; /* a number */
+	struct design_column column;
 	double coefficient;
 };
 

@@ -34,7 +34,8 @@ static json_t *rule_json(const struct rules *r, const struct rule *rule, const s
 		const struct rule_part *p = &r->parts[rule->parts_at + k];
 
 		json_array_append_new(parts,
-				      json_pack("[I, f]", (json_int_t)p->variable, p->coefficient));
+				      json_pack("[I, I, f]", (json_int_t)p->column.variable,
+						(json_int_t)p->column.level, p->coefficient));
 	}
 	return json_pack("{s:I, s:o, s:f, s:o, s:f, s:f}", "rows", (json_int_t)rule->nr_rows, "if",
 			 conditions, "constant", rule->constant, "linear", parts, "low", rule->low,
@@ -108,12 +109,16 @@ static int read_condition(struct rules *r, const json_t *root, const struct sche
 
 static int read_part(struct rules *r, const json_t *root, const struct schema *s)
 {
-	const json_t *coefficient = json_array_get(root, 1);
+	const json_t *level = json_array_get(root, 1), *coefficient = json_array_get(root, 2);
+	json_int_t number = json_integer_value(level);
 	struct rule_part p = { .coefficient = json_number_value(coefficient) };
-	const struct variable *v = variable_of(json_array_get(root, 0), s, &p.variable);
+	const struct variable *v = variable_of(json_array_get(root, 0), s, &p.column.variable);
 
-	if (!v || v->factor || !json_is_number(coefficient))
+	if (!v || !json_is_integer(level) || !json_is_number(coefficient))
 		return -EINVAL;
+	if (v->factor ? number < 0 || (uint64_t)number >= v->nr_levels : number != -1)
+		return -EINVAL;
+	p.column.level = (int32_t)number;
 	return rules_add_part(r, &p);
 }
 
@@ -134,7 +139,7 @@ static int read_rule(struct rules *r, const json_t *root, const struct schema *s
 			     .high = json_number_value(high) };
 	int err = 0;
 
-	if (!is_list(conditions, 10000) || !is_list(parts, s->nr) || !json_is_integer(rows) ||
+	if (!is_list(conditions, 10000) || !is_list(parts, 1000000) || !json_is_integer(rows) ||
 	    json_integer_value(rows) < 0 || json_integer_value(rows) > DATASET_ROWS_MAX ||
 	    !json_is_number(constant) || !json_is_number(low) || !json_is_number(high) ||
 	    !(rule.low <= rule.high))

@@ -24,6 +24,17 @@ static void print_condition(const struct rules *r, const struct rule_condition *
 	buf_printf(out, "}");
 }
 
+static void print_part(const struct rule_part *p, const struct schema *s, struct buf *out)
+{
+	const struct variable *v = &s->variables[p->column.variable];
+
+	buf_printf(out, " %c %.6g ", signbit(p->coefficient) ? '-' : '+', fabs(p->coefficient));
+	if (v->factor)
+		buf_printf(out, "[%s = %s]", v->name, v->levels[p->column.level]);
+	else
+		buf_printf(out, "%s", v->name);
+}
+
 static void print_rule(const struct rules *r, const struct rule *rule, const struct schema *s,
 		       struct buf *out)
 {
@@ -36,8 +47,7 @@ static void print_rule(const struct rules *r, const struct rule *rule, const str
 	for (uint32_t k = 0; k < rule->nr_parts; k++) {
 		const struct rule_part *p = &r->parts[rule->parts_at + k];
 
-		buf_printf(out, " %c %.6g %s", signbit(p->coefficient) ? '-' : '+',
-			   fabs(p->coefficient), s->variables[p->variable].name);
+		print_part(p, s, out);
 	}
 	buf_printf(out, "   (%u rows; within %.6g to %.6g)\n", rule->nr_rows, rule->low,
 		   rule->high);
@@ -83,7 +93,12 @@ static void export_rule(const struct rules *r, const struct rule *rule, const st
 	for (uint32_t k = 0; k < rule->nr_parts; k++) {
 		const struct rule_part *p = &r->parts[rule->parts_at + k];
 
-		buf_printf(out, "\t\tv += %.17g * x[%u];\n", p->coefficient, p->variable);
+		if (p->column.level < 0)
+			buf_printf(out, "\t\tv += %.17g * x[%u];\n", p->coefficient,
+				   p->column.variable);
+		else
+			buf_printf(out, "\t\tv += %.17g * (x[%u] == %d);\n", p->coefficient,
+				   p->column.variable, p->column.level);
 	}
 	buf_printf(out, "\t\tv = v > %.17g ? %.17g : v;\n", rule->high, rule->high);
 	buf_printf(out, "\t\tset += v < %.17g ? %.17g : v;\n\t\tnr++;\n\t}\n", rule->low,
