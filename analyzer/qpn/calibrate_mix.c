@@ -390,18 +390,19 @@ static double share_slope(const struct mixing *x, int write)
 	return xx > 0 ? xy / xx : 1;
 }
 
-/* Clients and throughput of one VM. */
+/* Clients of one VM, and the time it gets: throughput times service. */
 static void vm_totals(const struct mixing *x, const struct storage_config *c, size_t vm, double *t,
-		      double *throughput)
+		      double *busy)
 {
-	*t = *throughput = 0;
+	*t = *busy = 0;
 	for (size_t k = c->begin; k < c->end; k++) {
 		const struct storage_row *r = &x->t->rows[k];
 
 		if (r->vm != vm)
 			continue;
 		*t += r->clients;
-		*throughput += r->clients / r->response_s;
+		*busy += r->clients / r->response_s *
+			 storage_service_at(&x->mix->service[r->write], r->size_bytes);
 	}
 }
 

@@ -234,6 +234,7 @@ static void speed_up(struct storage_net *n, const struct storage_mix *mix, const
 static void weigh_vms(struct storage_net *n, const struct storage_mix *mix, struct rw_weights all,
 		      const double sizes[2])
 {
+	const double service_s[2] = { n->first.mean_s, n->second.mean_s };
 	struct rw_weights local[STORAGE_VMS_MAX];
 
 	for (size_t j = 0; j < n->nr_vms; j++) {
@@ -250,7 +251,7 @@ static void weigh_vms(struct storage_net *n, const struct storage_mix *mix, stru
 	else if (mix->rule == STORAGE_RULE_SHARED)
 		vm_weights_shared(n->vms, n->nr_vms, all, mix->kappa);
 	else
-		vm_weights_local(n->vms, n->nr_vms, local, mix->vm_kappa, mix->vm_cap);
+		vm_weights_local(n->vms, n->nr_vms, local, mix->vm_kappa, mix->vm_cap, service_s);
 	if (mix->inversion && sizes[1] > 0 && sizes[0] >= VM_WEIGHTS_INVERSION * sizes[1])
 		vm_weights_invert(n->vms, n->nr_vms);
 }

@@ -182,16 +182,18 @@ void vm_weights_shared(struct storage_vm *vms, size_t nr, struct rw_weights all,
 }
 
 void vm_weights_local(struct storage_vm *vms, size_t nr, const struct rw_weights *local,
-		      double kappa, double cap)
+		      double kappa, double cap, const double service_s[2])
 {
 	for (size_t j = 0; j < nr; j++) {
 		struct storage_vm *vm = &vms[j];
 		double share = pow(fmin(vm->clients[0] + vm->clients[1], cap), kappa);
-		bool both = vm->clients[0] > 0 && vm->clients[1] > 0;
-		double sum = both ? local[j].alpha + local[j].beta : 1;
+		double alpha = vm->clients[0] > 0 ? local[j].alpha : 0;
+		double beta = vm->clients[1] > 0 ? local[j].beta : 0;
 
-		vm->weight[0] = share * (both ? local[j].alpha : 1) / sum;
-		vm->weight[1] = share * (both ? local[j].beta : 1) / sum;
+		/* requests = time / mean service of this VM's mix; in units of the reads' */
+		share *= service_s[0] / (alpha * service_s[0] + beta * service_s[1]);
+		vm->weight[0] = share * (alpha > 0 ? alpha : 1);
+		vm->weight[1] = share * (beta > 0 ? beta : 1);
 	}
 }
 

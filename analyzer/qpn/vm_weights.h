@@ -42,10 +42,11 @@ void vm_weights_shared(struct storage_vm *vms, size_t nr, struct rw_weights all,
 		       const double kappa[2]);
 
 /*
- * VMs by min(clients, cap)^kappa, each parted by its own weights: hosts that queue by themselves.
+ * VMs get time of the storage system by min(clients, cap)^kappa, each parted by its own weights:
+ * hosts that queue by themselves. service_s: mean service times of reads and writes.
  */
 void vm_weights_local(struct storage_vm *vms, size_t nr, const struct rw_weights *local,
-		      double kappa, double cap);
+		      double kappa, double cap, const double service_s[2]);
 
 /* Where reads are at least this many times as large as writes, see below. */
 #define VM_WEIGHTS_INVERSION 4
