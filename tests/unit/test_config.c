@@ -83,7 +83,8 @@ static void bad_flags_are_one_line(void)
 	EXPECT("window: expected a time above 0 like 250ms, 1s or 5m, got '1 parsec'", "--window",
 	       "1 parsec");
 	EXPECT("window: expected 10ms to 1h, got '1us'", "--window", "1us");
-	EXPECT("source: ebpf is not known, expected one of auto, bpf, blktrace, tracefs, diskstats", "--source", "ebpf");
+	EXPECT("source: ebpf is not known, expected one of auto, bpf, blktrace, tracefs, diskstats",
+	       "--source", "ebpf");
 	EXPECT("layer: expected device or queue, got 'bio'", "--layer", "bio");
 	EXPECT("spool-bytes: expected a size of at least 1MiB like 64MiB or 1GiB, got '1k'",
 	       "--spool-bytes", "1k");

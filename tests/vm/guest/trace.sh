@@ -27,7 +27,7 @@ for a in "$@"; do
 		usleep 100000
 	done
 done
-load /dev/vda 300 300 >/out/load.json || exit 1
+known_load /dev/vda 300 300 >/out/load.json || exit 1
 usleep 500000
 status=0
 for p in $agents; do

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load DEVICE SEQUENTIAL RANDOM: a known load for tests of the sources, straight to a disk.
+ * known_load DEVICE SEQUENTIAL RANDOM: a known load for tests of the sources, straight to a disk.
  *
  * Two processes at once, one request each under way. One reads SEQUENTIAL times 64 KiB, one after
  * the other from the start of the disk. The other does RANDOM requests in the second half, each at
@@ -51,8 +51,8 @@ static int request(int fd, void *buf, size_t bytes, uint64_t offset, struct side
 	struct side *side = write_side ? write_side : read_side;
 
 	if (got != (ssize_t)bytes) {
-		fprintf(stderr, "load: %zu bytes at %llu: %s\n", bytes, (unsigned long long)offset,
-			got < 0 ? strerror(errno) : "short");
+		fprintf(stderr, "known_load: %zu bytes at %llu: %s\n", bytes,
+			(unsigned long long)offset, got < 0 ? strerror(errno) : "short");
 		return -1;
 	}
 	side->busy_s += now_s() - start;
@@ -136,7 +136,8 @@ static uint64_t half_of(const char *path, uint64_t nr)
 	close(fd);
 	slots = bytes / SLOT / 2;
 	if (slots < nr || slots % STEP == 0) {
-		fprintf(stderr, "load: %s: %llu bytes, expected room for twice %llu slots of %d\n",
+		fprintf(stderr,
+			"known_load: %s: %llu bytes, expected room for twice %llu slots of %d\n",
 			path, (unsigned long long)bytes, (unsigned long long)nr, SLOT);
 		return 0;
 	}
@@ -150,7 +151,7 @@ int main(int argc, char **argv)
 	int failed = 0;
 
 	if (argc != 4) {
-		fprintf(stderr, "usage: load DEVICE SEQUENTIAL RANDOM\n");
+		fprintf(stderr, "usage: known_load DEVICE SEQUENTIAL RANDOM\n");
 		return 2;
 	}
 	nr[0] = strtoull(argv[2], NULL, 10);
