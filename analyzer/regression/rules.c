@@ -95,7 +95,7 @@ static int append_rule(struct rules *to, const struct rules *from, const struct 
 		const struct rule_condition *c = &from->conditions[rule->conditions_at + k];
 		const struct variable *v = &s->variables[c->variable];
 
-		err = rules_add_condition(to, c, from->levels + c->levels_at,
+		err = rules_add_condition(to, c, v->factor ? from->levels + c->levels_at : NULL,
 					  v->factor ? v->nr_levels : 0);
 	}
 	for (uint32_t k = 0; k < rule->nr_parts && !err; k++)
