@@ -18,6 +18,7 @@
 	X(fit) \
 	X(predict) \
 	X(qpn) \
+	X(capacity) \
 	X(report)
 /* clang-format on */
 

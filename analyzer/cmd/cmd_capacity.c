@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/characterize/profile_set.h"
+#include "analyzer/cli.h"
+#include "analyzer/cmd/capacity_options.h"
+#include "analyzer/cmd/capacity_text.h"
+#include "analyzer/cmd/commands.h"
+#include "analyzer/measure/results.h"
+#include "analyzer/measure/results_table.h"
+#include "analyzer/selection.h"
+
+struct job {
+	struct cli_list measure, mix, sizes, where;
+	const char *db, *campaign, *size, *mix_column, *target;
+	bool of_requests;
+	double bound;
+	struct capacity_result r;
+};
+
+static int read_store(struct job *job, struct err *err)
+{
+	struct table table = { 0 };
+	struct capacity_columns k = { .size = job->size,
+				      .mix = job->mix_column,
+				      .target = job->target,
+				      .where = job->where.items,
+				      .nr_where = job->where.nr };
+	char **factors = NULL;
+	int status =
+		results_table(&table, job->db, job->campaign, NULL, &factors, &k.nr_factors, err);
+
+	k.factors = (const char *const *)factors;
+	if (!status)
+		status = capacity_read(&job->r.capacity, &table, &k, err);
+	results_names_free(factors, k.nr_factors);
+	table_release(&table);
+	return status;
+}
+
+static int read_profiles(struct cli *cli, struct capacity_result *r, struct err *err)
+{
+	int status = 0;
+
+	r->sets = calloc((size_t)cli->argc + 1, sizeof(*r->sets));
+	if (!r->sets)
+		return -ENOMEM;
+	for (int i = 0; i < cli->argc && !status; i++) {
+		const struct selection sel = { 0 };
+
+		profile_set_init(&r->sets[i]);
+		status = profile_set_load(&r->sets[i], cli->argv[i], &sel, err);
+		r->nr_sets++;
+		r->nr_uses += r->sets[i].nr_groups;
+	}
+	return status;
+}
+
+/* Every profile alone, and, behind them, all together. */
+static int use_profiles(struct capacity_result *r, struct err *err)
+{
+	const struct profile **all = calloc(r->nr_uses + 1, sizeof(*all));
+	size_t nr = 0;
+	int status = all ? 0 : -ENOMEM;
+
+	r->uses = calloc(r->nr_uses + 1, sizeof(*r->uses));
+	if (!r->uses)
+		status = -ENOMEM;
+	for (size_t i = 0; i < r->nr_sets && !status; i++)
+		for (size_t g = 0; g < r->sets[i].nr_groups && !status; g++) {
+			all[nr] = &r->sets[i].groups[g].whole;
+			status = capacity_use(&r->capacity, &all[nr], 1, &r->uses[nr], err);
+			nr++;
+		}
+	if (!status && nr > 1)
+		status = capacity_use(&r->capacity, all, nr, &r->uses[nr], err);
+	free(all);
+	return status;
+}
+
+/* Without --sizes each measured size has the capacity to itself. */
+static int mix_sizes(struct job *job, double read_ratio, struct err *err)
+{
+	struct capacity_result *r = &job->r;
+	const struct capacity *c = &r->capacity;
+	int status;
+
+	r->alone = !job->sizes.nr;
+	r->nr_parts = r->alone ? c->nr_sizes : job->sizes.nr;
+	r->parts = calloc(r->nr_parts + 1, sizeof(*r->parts));
+	r->totals = calloc(r->nr_parts + 1, sizeof(*r->totals));
+	if (!r->parts || !r->totals)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->nr_sizes && r->alone; i++)
+		r->parts[i] = (struct capacity_part){ .bytes = c->sizes[i].bytes,
+						      .share = 1,
+						      .read_ratio = read_ratio };
+	if (!r->alone) {
+		status = capacity_sizes(&job->sizes, read_ratio, r->parts, err);
+		return status ? status
+			      : capacity_mix(c, r->parts, r->nr_parts, job->of_requests,
+					     &r->totals[0]);
+	}
+	for (size_t i = 0; i < r->nr_parts; i++) {
+		status = capacity_mix(c, &r->parts[i], 1, false, &r->totals[i]);
+		if (status)
+			return status;
+	}
+	return 0;
+}
+
+static int work(struct cli *cli, struct job *job, struct err *err)
+{
+	struct capacity_result *r = &job->r;
+	double read_ratio = 1;
+	int status = capacity_read_share(&job->mix, &read_ratio, err);
+
+	if (!status)
+		status = job->db ? read_store(job, err)
+				 : capacity_measured(&r->capacity, &job->measure, err);
+	if (!status)
+		status = capacity_finish(&r->capacity, err);
+	if (!status)
+		status = read_profiles(cli, r, err);
+	if (!status)
+		status = mix_sizes(job, read_ratio, err);
+	if (!status && r->nr_uses)
+		status = use_profiles(r, err);
+	if (status)
+		return status;
+	r->checks = calloc(r->capacity.nr_points, sizeof(*r->checks));
+	if (!r->checks)
+		return -ENOMEM;
+	r->nr_checks = capacity_check(&r->capacity, r->checks);
+	r->of_requests = job->of_requests;
+	r->bound = job->bound;
+	return cli->json ? capacity_json(r) : capacity_print(r);
+}
+
+static void release(struct capacity_result *r)
+{
+	for (size_t i = 0; i < r->nr_sets; i++)
+		profile_set_release(&r->sets[i]);
+	free(r->sets);
+	free(r->uses);
+	free(r->parts);
+	free(r->totals);
+	free(r->checks);
+	capacity_release(&r->capacity);
+}
+
+static int run(struct cli *cli)
+{
+	struct job job = { .bound = CAPACITY_BOUND };
+	const struct cli_option options[] = {
+		CLI_LIST("measure", 0, "SIZE:read=N,write=N,...", &job.measure,
+			 "measured requests per second; 70=N: with 70 % reads"),
+		CLI_STRING("db", 0, "FILE", &job.db, "a measurement store instead"),
+		CLI_STRING("campaign", 0, "NAME", &job.campaign,
+			   "of --db, where there are several"),
+		CLI_STRING("size-factor", 0, "NAME", &job.size, "default size, request_size, bs"),
+		CLI_STRING("mix-factor", 0, "NAME", &job.mix_column,
+			   "default read, mix, rwmixread; in percent, or 0 to 1"),
+		CLI_STRING("target", 0, "NAME", &job.target, "of --db, where there are several"),
+		CLI_LIST("where", 0, "FACTOR=VALUE", &job.where, "only those rows of --db"),
+		CLI_LIST("mix", 0, "read=PERCENT", &job.mix, "share of reads, default 100"),
+		CLI_LIST("sizes", 0, "SIZE=SHARE[:READ],...", &job.sizes,
+			 "sizes together, with shares of the capacity that sum to 1"),
+		CLI_FLAG("request-shares", 0, &job.of_requests,
+			 "--sizes: shares of the requests instead"),
+		CLI_DOUBLE("bound", 0, "RATIO", &job.bound,
+			   "warn where C varies by more, default 0.1"),
+		CLI_END,
+	};
+	struct err err = { 0 };
+	int status;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if ((job.db != NULL) + (job.measure.nr > 0) != 1)
+		return cli_usage(cli, "expected either --measure or --db");
+	if (!(job.bound > 0))
+		return cli_usage(cli, "--bound: expected a ratio above 0");
+	status = work(cli, &job, &err);
+	if (!status)
+		capacity_warn(cli, &job.r);
+	release(&job.r);
+	if (status < 0) {
+		if (!err.line[0])
+			err_set(&err, -status, "%s", strerror(-status));
+		err.code = -status;
+		return cli_fail(cli, &err);
+	}
+	return CLI_DONE;
+}
+
+const struct command command_capacity = {
+	.name = "capacity",
+	.summary =
+		"throughput of any mix of reads, writes and sizes from two measurements per size",
+	.usage =
+		"--measure SIZE:read=N,write=N,... [--mix read=P] [--sizes ...] [PROFILE.json...]\n"
+		"--db FILE [--campaign NAME] [--mix read=P] [--sizes ...] [PROFILE.json...]",
+	.example = "blkcast capacity --measure 4k:read=20000,write=5000 --measure "
+		   "64k:read=4000,write=1600 --mix read=70 --sizes 4k=0.6,64k=0.4",
+	.details =
+		"For one size C = T_read + f_rw T_write is the same for every mix. Profiles are "
+		"asked how much of\nthe capacity each uses and how many of it fit. Several numbers "
+		"for one size and mix (read=N\nread=N) are repetitions: they give 90 % intervals, "
+		"as do several runs in --db. Further mixes tell\nhow constant C is. Sizes between "
+		"the measured ones are interpolated on log size, others\nextrapolated; both are "
+		"marked.",
+	.run = run,
+};
