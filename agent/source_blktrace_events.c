@@ -164,12 +164,14 @@ void blktrace_reconcile(struct source *s, struct traced_disk *d)
 }
 
 /*
- * What began a while ago on a disk that had nothing under way before this poll has ended unseen; and
- * what a gap left behind has, in the end, where a disk is never idle.
+ * What began a while ago on a disk that had nothing under way before this poll has ended unseen: after
+ * a gap at once, else when two looks find it so, since the kernel counts only what is at the driver,
+ * and a request may be on its way there for as long as its thread gets no CPU. And what a gap left
+ * behind has, in the end, where a disk is never idle.
  */
 static void settle(struct source *s, struct traced_disk *d)
 {
-	if (d->was_idle) {
+	if (d->was_idle && (d->is_lossy || d->was_idle_before)) {
 		pairing_settle(s->pairing, d->disk.device, s->now_ns - SETTLE_NS);
 		d->is_settled = s->now_ns - SETTLE_NS > d->gap_ns;
 	} else if (d->is_lossy && s->now_ns - d->gap_ns > FORGET_NS) {
@@ -186,6 +188,7 @@ void blktrace_look_before(struct source *s)
 	for (size_t i = 0; i < s->nr_disks; i++) {
 		struct traced_disk *d = s->disks[i];
 
+		d->was_idle_before = d->was_idle;
 		d->was_idle = (has_held || d->is_lossy) &&
 			      s->kernel->in_flight(s->kernel->ctx, d->disk.device) == 0;
 		any_lossy |= d->is_lossy;

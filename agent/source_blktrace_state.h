@@ -20,6 +20,7 @@ struct traced_disk {
 	struct zfcp_detail zfcp;
 	bool is_there;		   /* seen by the last scan */
 	bool was_idle;		   /* nothing under way, before this poll */
+	bool was_idle_before;	   /* nor at the look before it */
 	bool has_base;		   /* the kernel counts its requests */
 	uint64_t base;		   /* completed, when the trace began */
 	uint64_t completed;	   /* by the kernel's count, before this poll */

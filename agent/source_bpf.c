@@ -510,7 +510,8 @@ static int64_t source_bpf_poll(struct source *s, const struct source_sink *sink)
 	issue_follow(s, now);
 	again_follow(s);
 	if (!s->nr_polled && now - s->last_settled_ns > SETTLE_NS) {
-		unseen_settle(&s->unseen, s->inflights, s->is_closing, unseen_tell, s);
+		unseen_settle(&s->unseen, s->inflights, device_in_flight, s->is_closing,
+			      unseen_tell, s);
 		s->last_settled_ns = now;
 	}
 	if (now - s->last_forgot_ns > SEEN_FORGET_NS) {

@@ -40,7 +40,8 @@ struct source {
 	struct trace_cpus *cpus;
 	struct buf text;
 	uint32_t devices[DEVICES_MAX]; /* met, for looks at what is under way */
-	uint64_t idle_ns[DEVICES_MAX]; /* by device: seen with nothing under way then; 0: not */
+	uint64_t idle_ns
+		[DEVICES_MAX]; /* by device: seen with nothing under way at the last look; 0: not */
 	size_t nr_devices;
 	uint32_t only_device; /* 0: several */
 	uint64_t fed_ns;      /* events up to here are paired */
@@ -176,21 +177,21 @@ static void losses_look(struct source *s, uint64_t now)
 }
 
 /*
- * What is held from long before a disk was seen to have nothing under way has ended unseen, if all
- * events up to then have come. Long before: the kernel counts only what is at the driver, and a
- * request may still have been on its way there.
+ * What is held from long before a disk was seen to have nothing under way, and is held still when it
+ * is seen so again, has ended unseen, if all events up to then have come. Long before, and twice: the
+ * kernel counts only what is at the driver, and a request may still have been on its way there, in a
+ * scheduler or with a thread that does not get a CPU.
  */
 static void unseen_settle(struct source *s, uint64_t now)
 {
 	for (size_t i = 0; i < s->nr_devices; i++) {
+		uint32_t device = s->devices[i];
 		uint64_t idle_ns = s->idle_ns[i];
 
-		if (idle_ns > LOOK_NS && s->fed_ns >= idle_ns)
-			pairing_settle(s->pairing, s->devices[i], idle_ns - LOOK_NS);
 		s->idle_ns[i] =
-			pairing_held(s->pairing, s->devices[i]) && !device_in_flight(s->devices[i])
-				? now
-				: 0;
+			pairing_held(s->pairing, device) && !device_in_flight(device) ? now : 0;
+		if (s->idle_ns[i] && idle_ns > LOOK_NS && s->fed_ns >= idle_ns)
+			pairing_settle(s->pairing, device, idle_ns - LOOK_NS);
 	}
 }
 

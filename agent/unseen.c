@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/unseen.h"
-#include "agent/device.h"
 
 static struct event_request event_of(const struct inflight *at)
 {
@@ -27,8 +26,8 @@ static uint16_t life_of(const struct inflight *at)
 	return (uint16_t)((x * 0x9e3779b97f4a7c15ull) >> 48) | 1;
 }
 
-void unseen_settle(struct unseen *u, struct inflight *lines, bool is_last,
-		   void (*tell)(void *ctx, const struct event_request *e), void *ctx)
+void unseen_settle(struct unseen *u, struct inflight *lines, unseen_in_flight in_flight,
+		   bool is_last, void (*tell)(void *ctx, const struct event_request *e), void *ctx)
 {
 	uint32_t idle = 0, busy = 0;
 
@@ -44,7 +43,7 @@ void unseen_settle(struct unseen *u, struct inflight *lines, bool is_last,
 		at = lines[i];
 		if (at.device == busy)
 			continue;
-		if (at.device != idle && device_in_flight(at.device) != 0) {
+		if (at.device != idle && in_flight(at.device) != 0) {
 			busy = at.device;
 			continue;
 		}

@@ -18,11 +18,15 @@ struct unseen {
 	uint16_t last_look[INFLIGHT_NR]; /* of each line, what request was in it; 0: none */
 };
 
+/* Requests that the kernel counts as under way: device_in_flight(), or a test's own. */
+typedef int64_t (*unseen_in_flight)(uint32_t device);
+
 /*
  * Frees the lines of requests that ended unseen and hands each to tell(). is_last: nothing runs any
- * more that could end one, so a single look is enough. One look costs a pass over the table.
+ * more that could end one, so a single look is enough. Lines of a disk that keeps no count of what
+ * is under way are left alone. One look costs a pass over the table.
  */
-void unseen_settle(struct unseen *u, struct inflight *lines, bool is_last,
-		   void (*tell)(void *ctx, const struct event_request *e), void *ctx);
+void unseen_settle(struct unseen *u, struct inflight *lines, unseen_in_flight in_flight,
+		   bool is_last, void (*tell)(void *ctx, const struct event_request *e), void *ctx);
 
 #endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <string.h>
+
+#include "agent/unseen.h"
+#include "tests/tap.h"
+
+#define NR_DISKS 4 /* no disk is number 0 */
+
+static int64_t under_way[NR_DISKS];
+static unsigned int nr_asked[NR_DISKS];
+
+static int64_t in_flight(uint32_t device)
+{
+	nr_asked[device]++;
+	return under_way[device];
+}
+
+struct world {
+	struct unseen looks;
+	struct inflight lines[INFLIGHT_NR];
+	struct event_request told[8];
+	size_t nr_told;
+};
+
+static struct world w;
+
+static void on_told(void *ctx, const struct event_request *e)
+{
+	struct world *world = ctx;
+
+	if (world->nr_told < TAP_NR(world->told))
+		world->told[world->nr_told] = *e;
+	world->nr_told++;
+}
+
+static void begin(void)
+{
+	memset(&w, 0, sizeof(w));
+	memset(under_way, 0, sizeof(under_way));
+	memset(nr_asked, 0, sizeof(nr_asked));
+}
+
+static void put(uint32_t line, uint32_t device, uint64_t sector)
+{
+	w.lines[line] = (struct inflight){ .key = 0x1000 + line,
+					   .arrival_ns = 77,
+					   .dispatch_ns = 99,
+					   .pid_tgid = 12ull << 32 | 34,
+					   .sector = sector,
+					   .bytes = 4096,
+					   .device = device,
+					   .cmd_flags = 1,
+					   .requeues = 2,
+					   .flags = EVENT_KERNEL_THREAD };
+}
+
+static size_t look(bool is_last)
+{
+	size_t before = w.nr_told;
+
+	unseen_settle(&w.looks, w.lines, in_flight, is_last, on_told, &w);
+	return w.nr_told - before;
+}
+
+static void told_at_the_second_look(void)
+{
+	begin();
+	put(5, 1, 800);
+	ok_eq(look(false), 0);
+	ok(w.lines[5].key);
+	ok_eq(look(false), 1);
+	ok_eq(w.lines[5].key, 0);
+	ok_eq(w.told[0].kind, EVENT_REQUEST);
+	ok_eq(w.told[0].flags, EVENT_KERNEL_THREAD | EVENT_NO_COMPLETION);
+	ok_eq(w.told[0].arrival_ns, 77);
+	ok_eq(w.told[0].completion_ns, 0);
+	ok_eq(w.told[0].sector, 800);
+	ok_eq(w.told[0].bytes, 4096);
+	ok_eq(w.told[0].device, 1);
+	ok_eq(w.told[0].cmd_flags, 1);
+	ok_eq(w.told[0].requeues, 2);
+	ok_eq(w.told[0].tid, 34);
+	ok_eq(w.told[0].pid, 12);
+	ok_eq(w.told[0].cgroup_id, 0); /* a request's line holds its dispatch there */
+	ok_eq(look(false), 0);
+}
+
+static void busy_between(void)
+{
+	begin();
+	put(5, 1, 800);
+	ok_eq(look(false), 0);
+	under_way[1] = 1;
+	ok_eq(look(false), 0); /* it runs after all */
+	under_way[1] = 0;
+	ok_eq(look(false), 0); /* the first look again */
+	ok_eq(look(false), 1);
+}
+
+static void another_life(void)
+{
+	begin();
+	put(5, 1, 800);
+	ok_eq(look(false), 0);
+	put(5, 1, 1600); /* the same address, another request */
+	ok_eq(look(false), 0);
+	w.lines[5].arrival_ns++; /* and another of that place */
+	ok_eq(look(false), 0);
+	ok_eq(look(false), 1);
+	ok_eq(w.told[0].sector, 1600);
+}
+
+static void ended_between(void)
+{
+	begin();
+	put(5, 1, 800);
+	ok_eq(look(false), 0);
+	w.lines[5].key = 0;
+	ok_eq(look(false), 0);
+	put(5, 1, 800); /* begun anew: what was seen before it ended counts no more */
+	ok_eq(look(false), 0);
+}
+
+static void by_disk(void)
+{
+	begin();
+	put(1, 3, 8);
+	put(2, 1, 8);
+	put(3, 2, 8);
+	put(4, 1, 16);
+	under_way[1] = 3;
+	under_way[2] = -ENODATA;
+	ok_eq(look(false), 0);
+	ok_eq(look(false), 1); /* that of the idle disk */
+	ok_eq(w.told[0].device, 3);
+	under_way[1] = 0;
+	ok_eq(look(false), 0);
+	ok_eq(look(false), 2);
+	ok(w.lines[3].key);
+}
+
+static void the_last_look(void)
+{
+	begin();
+	put(1, 3, 8);
+	put(2, 1, 8);
+	put(INFLIGHT_NR - 1, 3, 16);
+	under_way[1] = 1;
+	ok_eq(look(true), 2);
+	ok(w.lines[2].key);
+}
+
+static void bios(void)
+{
+	begin();
+	put(1, 3, 8);
+	w.lines[1].flags = EVENT_BIO;
+	w.lines[1].cgroup_id = 4711;
+	ok_eq(look(true), 1);
+	ok_eq(w.told[0].cgroup_id, 4711);
+}
+
+static const struct tap_test tests[] = {
+	{ "a line is told when two looks find its disk idle, with all it holds",
+	  told_at_the_second_look },
+	{ "a disk that is busy in between begins the looks anew", busy_between },
+	{ "another request at the same address begins them anew", another_life },
+	{ "so does one that ended in between", ended_between },
+	{ "disks are told apart; one that keeps no count is left alone", by_disk },
+	{ "at the end one look is enough, and a busy disk's are left", the_last_look },
+	{ "a bio's line holds its cgroup", bios },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}
