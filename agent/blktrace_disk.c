@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/blktrace_api.h>
@@ -138,7 +139,7 @@ static bool has_capability(void)
 	return set == CAP_SET;
 }
 
-static bool is_locked_down(void)
+static bool says_locked_down(void)
 {
 	char line[128] = "";
 	FILE *f = fopen("/sys/kernel/security/lockdown", "re");
@@ -148,6 +149,33 @@ static bool is_locked_down(void)
 	if (f)
 		fclose(f);
 	return strstr(line, "[integrity]") || strstr(line, "[confidentiality]");
+}
+
+/*
+ * Where securityfs is not mounted only trying tells: a lockdown refuses every file of debugfs that is
+ * not read-only by its mode (fs/debugfs/file.c, debugfs_locked_down). The first has been there since
+ * Linux 3.15, the second is each disk's own; reading them changes nothing.
+ */
+static bool acts_locked_down(const char *debugfs)
+{
+	static const char *const guarded[] = { "fault_around_bytes", "block/*/state" };
+	bool is_refused = false;
+	glob_t found;
+
+	for (size_t i = 0; i < sizeof(guarded) / sizeof(guarded[0]) && !is_refused; i++) {
+		char pattern[PATH_MAX];
+		int fd;
+
+		snprintf(pattern, sizeof(pattern), "%s/%s", debugfs, guarded[i]);
+		if (glob(pattern, 0, NULL, &found))
+			continue;
+		fd = open(found.gl_pathv[0], O_RDONLY | O_CLOEXEC);
+		is_refused = fd < 0 && errno == EPERM;
+		if (fd >= 0)
+			close(fd);
+		globfree(&found);
+	}
+	return is_refused;
 }
 
 static int refuse_locked_down(struct err *err)
@@ -167,12 +195,14 @@ int blktrace_check(const struct blktrace_kernel *k, struct err *err)
 		return err_set(err, EPERM,
 			       "blktrace: not permitted: run as root, or with CAP_SYS_ADMIN and "
 			       "CAP_DAC_READ_SEARCH");
-	if (is_locked_down())
+	if (says_locked_down())
 		return refuse_locked_down(err);
 	if (statfs(k->debugfs, &fs) || (unsigned long)fs.f_type != DEBUGFS_MAGIC)
 		return err_set(err, ENOENT,
 			       "blktrace: debugfs is not mounted: mount -t debugfs debugfs %s",
 			       k->debugfs);
+	if (acts_locked_down(k->debugfs))
+		return refuse_locked_down(err);
 	return 0;
 }
 

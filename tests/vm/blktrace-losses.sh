@@ -4,7 +4,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/tap.sh
 . tests/vm.sh
 need_vm amd64 6.1
-scripts/vm.sh --arch amd64 --smp 2 --disk 64M --append no_timer_check --time 150 \
+scripts/vm.sh --arch amd64 --smp 2 --disk 64M --time 150 \
 	--add "$BUILD/tests/system/capture" --run tests/vm/guest/blktrace-losses.sh >"$T/out" 2>"$T/err"
 field() { sed -n "s/^$1 .*\b$2=\([0-9]*\).*/\1/p" "$T/out"; }
 for name in roomy tight stopped; do

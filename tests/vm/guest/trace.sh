@@ -7,7 +7,6 @@ shift 3
 [ "$launcher" != - ] || launcher=""
 case "$mounts" in *debugfs*) mount -t debugfs debugfs /sys/kernel/debug ;; esac
 case "$mounts" in *tracefs*) mount -t tracefs tracefs /sys/kernel/tracing ;; esac
-mount -t securityfs securityfs /sys/kernel/security # where the agent reads the lockdown
 mkdir -p /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup
 
 $launcher blkcast-agent --doctor >/out/doctor 2>&1
