@@ -153,6 +153,7 @@ struct arch_instance {
 	struct arch_place at;
 	uint32_t component;
 	uint32_t container;
+	uint32_t replicas;	/* 2 or more: this and those behind it, one of which takes a call */
 	uint32_t *wires;	/* instance by role of the component; ARCH_NONE: not connected */
 	struct arch_sets sets;	/* parameters of the component: known to its operations */
 	uint32_t first_passive; /* filled in by arch_finish() */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/arch/model.h"
+#include "analyzer/arch/storage.h"
 
 /* A walk over all that a scenario can reach: behaviours, each with the instance that runs it. */
 struct walk {
@@ -188,12 +189,30 @@ static int check_link(struct walk *w, uint32_t from, uint32_t to, const struct a
 			  m->containers[y].name);
 }
 
+static int check_target(struct walk *w, uint32_t instance, const struct arch_action *a,
+			uint32_t target)
+{
+	const struct arch_model *m = w->m;
+	uint32_t behaviour;
+	int error = instance == ARCH_NONE ? 0 : check_link(w, instance, target, a);
+
+	if (error)
+		return error;
+	behaviour = m->components[m->instances[target].component].behaviour_of[a->call.signature];
+	if (behaviour == ARCH_NONE)
+		return arch_error(m, a->at, w->err,
+				  "%s calls %s of %s, which has no such operation",
+				  instance_name(w, instance), m->signatures[a->call.signature].name,
+				  m->instances[target].name);
+	return walk_behaviour(w, target, behaviour);
+}
+
 static int check_call(struct walk *w, uint32_t instance, const struct arch_action *a)
 {
 	const struct arch_model *m = w->m;
 	const struct arch_signature *s;
-	uint32_t target = a->call.role, behaviour;
-	int error;
+	uint32_t target = a->call.role, replicas;
+	int error = 0;
 
 	if (a->call.signature >= m->nr_signatures)
 		return arch_error(m, a->at, w->err, "a call of no operation");
@@ -209,18 +228,32 @@ static int check_call(struct walk *w, uint32_t instance, const struct arch_actio
 					  "%s calls %s, but its role \"%s\" is not connected",
 					  instance_name(w, instance), s->name,
 					  c->roles[a->call.role].name);
-		error = check_link(w, instance, target, a);
-		if (error)
-			return error;
 	}
 	if (target >= m->nr_instances)
 		return arch_error(m, a->at, w->err, "a call of no instance");
-	behaviour = m->components[m->instances[target].component].behaviour_of[a->call.signature];
-	if (behaviour == ARCH_NONE)
-		return arch_error(m, a->at, w->err,
-				  "%s calls %s of %s, which has no such operation",
-				  instance_name(w, instance), s->name, m->instances[target].name);
-	return walk_behaviour(w, target, behaviour);
+	replicas = m->instances[target].replicas > 1 ? m->instances[target].replicas : 1;
+	for (uint32_t i = 0; !error && i < replicas; i++)
+		error = check_target(w, instance, a, target + i);
+	return error;
+}
+
+static int check_io(struct walk *w, uint32_t instance, const struct arch_action *a)
+{
+	const struct arch_model *m = w->m;
+	uint32_t container = m->instances[instance].container;
+	uint32_t storage = arch_storage_for(m, container);
+	bool read = a->io.direction == ARCH_READ;
+	const struct arch_storage_model *model;
+
+	if (storage == ARCH_NONE)
+		return arch_error(m, a->at, w->err, "%s runs in %s, which has no storage",
+				  m->instances[instance].name, m->containers[container].name);
+	model = m->storages[storage].model;
+	if (!model || (model->answers && !model->answers(model, read)))
+		return arch_error(m, a->at, w->err, "%s %s, but storage %s has no I/O model of %s",
+				  m->instances[instance].name, read ? "reads" : "writes",
+				  m->storages[storage].name, read ? "reads" : "writes");
+	return 0;
 }
 
 static int check_demand(struct walk *w, uint32_t instance, const struct arch_action *a)
@@ -241,10 +274,7 @@ static int check_demand(struct walk *w, uint32_t instance, const struct arch_act
 		return arch_error(m, a->at, w->err, "%s runs in %s, which has no resource \"%s\"",
 				  m->instances[instance].name, m->containers[container].name,
 				  m->types[a->demand.type].name);
-	if (a->kind == ARCH_IO && arch_storage_for(m, container) == ARCH_NONE)
-		return arch_error(m, a->at, w->err, "%s runs in %s, which has no storage",
-				  m->instances[instance].name, m->containers[container].name);
-	return 0;
+	return a->kind == ARCH_IO ? check_io(w, instance, a) : 0;
 }
 
 static int check_action(struct walk *w, uint32_t instance, const struct arch_action *a)

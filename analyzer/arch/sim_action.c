@@ -176,12 +176,20 @@ static struct frame *callee_frame(struct arch_sim *s, struct thread *t, uint32_t
 	return NULL;
 }
 
+/* One of the replicas, each as likely. */
+static uint32_t pick_replica(struct arch_sim *s, struct thread *t, uint32_t instance)
+{
+	uint32_t nr = s->m->instances[instance].replicas;
+
+	return nr > 1 ? instance + (uint32_t)rng_below(sim_rng(s, t, thread_top(t)), nr) : instance;
+}
+
 static int call(struct arch_sim *s, uint32_t thread, const struct arch_action *x)
 {
 	struct thread *t = s->threads[thread];
 	uint32_t from = thread_top(t)->instance;
-	uint32_t target =
-		from == ARCH_NONE ? x->call.role : s->m->instances[from].wires[x->call.role];
+	uint32_t target = pick_replica(
+		s, t, from == ARCH_NONE ? x->call.role : s->m->instances[from].wires[x->call.role]);
 	uint32_t component = s->m->instances[target].component, link;
 	double bytes = 0;
 	struct activation a = {

@@ -51,12 +51,18 @@ struct stoex_value {
 /* Names of variables, and texts, each with a number from 0. A zeroed struct is empty. */
 struct stoex_names {
 	char **items; /* owned */
+	char **bound; /* owned; by number, NULL or the expression the name stands for */
 	uint32_t nr, cap;
 };
 
 /* The number of a name, added where it is new; UINT32_MAX without memory. */
 uint32_t stoex_name(struct stoex_names *n, const char *name, size_t len);
 void stoex_names_release(struct stoex_names *n);
+/*
+ * From now on a name stands for the expression text, which must not name itself, wherever it is
+ * read. 0 or -ENOMEM.
+ */
+int stoex_bind(struct stoex_names *n, const char *name, const char *text);
 
 struct stoex;
 
@@ -73,6 +79,8 @@ void stoex_free(struct stoex *e);
 
 /* True where it is one number whatever happens; *value in that case. */
 bool stoex_is_constant(const struct stoex *e, double *value);
+/* True where it draws from a distribution. */
+bool stoex_is_random(const struct stoex *e);
 /* As it was written. */
 const char *stoex_text(const struct stoex *e);
 /* The variables it names: numbers into *vars (borrowed), their number returned. */

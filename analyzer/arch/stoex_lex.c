@@ -19,17 +19,37 @@ uint32_t stoex_name(struct stoex_names *n, const char *name, size_t len)
 		if (!more)
 			return NONE;
 		n->items = more;
+		more = reallocarray(n->bound, cap, sizeof(*more));
+		if (!more)
+			return NONE;
+		n->bound = more;
 		n->cap = cap;
 	}
+	n->bound[n->nr] = NULL;
 	n->items[n->nr] = strndup(name, len);
 	return n->items[n->nr] ? n->nr++ : NONE;
 }
 
+int stoex_bind(struct stoex_names *n, const char *name, const char *text)
+{
+	uint32_t i = stoex_name(n, name, strlen(name));
+	char *copy = i == NONE ? NULL : strdup(text);
+
+	if (!copy)
+		return -ENOMEM;
+	free(n->bound[i]);
+	n->bound[i] = copy;
+	return 0;
+}
+
 void stoex_names_release(struct stoex_names *n)
 {
-	for (uint32_t i = 0; i < n->nr; i++)
+	for (uint32_t i = 0; i < n->nr; i++) {
 		free(n->items[i]);
+		free(n->bound[i]);
+	}
 	free(n->items);
+	free(n->bound);
 	*n = (struct stoex_names){ 0 };
 }
 

@@ -218,6 +218,21 @@ static uint32_t call(struct reader *r, const struct function *f)
 	return r->error ? NONE : i;
 }
 
+/* What a name stands for, read in its place. */
+static uint32_t bound(struct reader *r, const char *text)
+{
+	const char *after = r->at;
+	uint32_t n;
+
+	r->at = text;
+	n = if_else(r);
+	lex_skip(r);
+	if (!r->error && *r->at)
+		lex_fail(r, "expected the end");
+	r->at = after;
+	return r->error ? NONE : n;
+}
+
 static uint32_t variable(struct reader *r, const char *from)
 {
 	struct stoex *e = r->e;
@@ -230,6 +245,8 @@ static uint32_t variable(struct reader *r, const char *from)
 			r->at++;
 	}
 	n.variable = stoex_name(r->names, from, (size_t)(r->at - from));
+	if (n.variable != NONE && r->names->bound[n.variable])
+		return bound(r, r->names->bound[n.variable]);
 	more = reallocarray(e->variables, e->nr_variables + 1, sizeof(*more));
 	if (!more || n.variable == NONE) {
 		e->variables = more ? more : e->variables;
@@ -499,6 +516,15 @@ bool stoex_is_constant(const struct stoex *e, double *value)
 		return false;
 	*value = as_double(n->value);
 	return true;
+}
+
+bool stoex_is_random(const struct stoex *e)
+{
+	for (uint32_t i = 0; i < e->nr_nodes; i++)
+		if (e->nodes[i].op == OP_PMF || e->nodes[i].op == OP_PDF ||
+		    (e->nodes[i].op == OP_FUNCTION && e->nodes[i].function >= FN_FIRST_RANDOM))
+			return true;
+	return false;
 }
 
 const char *stoex_text(const struct stoex *e)

@@ -34,6 +34,8 @@ struct arch_storage_model {
 	double (*respond)(const struct arch_storage_model *m, const struct arch_storage_input *x,
 			  bool *outside);
 	void (*free)(struct arch_storage_model *m);
+	/* False: it knows nothing of reads, of writes. NULL: it answers both. */
+	bool (*answers)(const struct arch_storage_model *m, bool read);
 };
 
 #define STORAGE_MAX_LIST 4096 /* longest status list */

@@ -19,6 +19,7 @@
 	X(predict) \
 	X(qpn) \
 	X(capacity) \
+	X(arch) \
 	X(report)
 /* clang-format on */
 

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/cmd/arch_result.h"
+#include "analyzer/grid.h"
+#include "formats/units.h"
+
+static json_t *number(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
+json_t *arch_time_json(const struct time_estimate *t)
+{
+	return json_pack("{s:o, s:[o, o], s:o, s:o, s:o}", "mean", number(t->mean.mean), "ci",
+			 number(t->mean.low), number(t->mean.high), "p50", number(t->p50.mean),
+			 "p95", number(t->p95.mean), "p99", number(t->p99.mean));
+}
+
+/* Times first to first + nr, each an object whose name stands under `what`. */
+static json_t *times(const struct arch_model *m, const struct arch_solution *s, const char *what,
+		     const bool *wanted, uint32_t first, uint32_t nr)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = first; i < first + nr; i++) {
+		char *name = wanted && !wanted[i] ? NULL : arch_time_name(m, i);
+
+		if (name)
+			json_array_append_new(
+				list, json_pack("{s:s, s:o, s:o}", what, name, "response_time",
+						arch_time_json(&s->times[i]), "throughput",
+						number(s->throughput[i].mean)));
+		free(name);
+	}
+	return list;
+}
+
+static json_t *resources(const struct arch_model *m, const struct arch_solution *s)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < m->nr_resources; i++) {
+		const struct arch_resource *x = &m->resources[i];
+		const char *container =
+			x->container == ARCH_NONE ? "" : m->containers[x->container].name;
+
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:o, s:o, s:o}", "container", container,
+						"resource", x->name, "utilization",
+						number(s->resources[i].utilization), "queue_mean",
+						number(s->resources[i].jobs), "throughput",
+						number(s->resources[i].throughput)));
+	}
+	for (uint32_t i = 0; i < m->nr_instances; i++) {
+		const struct arch_component *c = &m->components[m->instances[i].component];
+
+		for (uint32_t k = 0; k < c->nr_passives; k++) {
+			const struct arch_resource_result *p =
+				&s->passives[m->instances[i].first_passive + k];
+
+			json_array_append_new(
+				list,
+				json_pack("{s:s, s:s, s:s, s:o, s:o}", "container",
+					  m->containers[m->instances[i].container].name, "instance",
+					  m->instances[i].name, "resource", c->passives[k].name,
+					  "held_mean", number(p->utilization), "queue_mean",
+					  number(p->jobs)));
+		}
+	}
+	return list;
+}
+
+static json_t *storages(const struct arch_model *m, const struct arch_solution *s)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < m->nr_storages; i++)
+		json_array_append_new(list, json_pack("{s:s, s:o}", "storage", m->storages[i].name,
+						      "requests_mean", number(s->storage_jobs[i])));
+	return list;
+}
+
+/* Which of the times are operations, which are io: by index of the solution's times. */
+static bool *select_times(const struct arch_model *m, bool io)
+{
+	bool *wanted = calloc(m->nr_scenarios + m->nr_measures + m->nr_passives + 1, sizeof(bool));
+
+	for (uint32_t i = 0; wanted && i < m->nr_measures; i++)
+		wanted[m->nr_scenarios + i] = m->measures[i].io == io;
+	return wanted;
+}
+
+json_t *arch_result_json(const struct arch_model *m, const struct arch_solution *s, uint64_t seed,
+			 double seconds)
+{
+	bool *operations = select_times(m, false), *io = select_times(m, true);
+	json_t *out = NULL;
+
+	if (operations && io)
+		out = json_pack(
+			"{s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:I, s:I}, s:I, s:o, s:o, s:o, "
+			"s:o}",
+			"schema", "blkcast.arch/1", "seed", (json_int_t)seed, "scenarios",
+			times(m, s, "scenario", NULL, 0, m->nr_scenarios), "operations",
+			times(m, s, "operation", operations, m->nr_scenarios, m->nr_measures), "io",
+			times(m, s, "io", io, m->nr_scenarios, m->nr_measures), "waits",
+			times(m, s, "wait", NULL, m->nr_scenarios + m->nr_measures, m->nr_passives),
+			"resources", resources(m, s), "storages", storages(m, s), "io_model",
+			"asked", (json_int_t)s->asked, "outside_training", (json_int_t)s->outside,
+			"events", (json_int_t)s->events, "model_time_s", number(s->model_time),
+			"warm_up_s", number(s->warm_up), "precision", number(s->precision),
+			"seconds", number(seconds));
+	free(operations);
+	free(io);
+	return out;
+}
+
+static void cell_time(struct grid *g, double v)
+{
+	char text[UNITS_BYTES];
+
+	grid_cell(g, "%s", isfinite(v) ? units_time(v, text) : "-");
+}
+
+static void cell_interval(struct grid *g, struct interval v)
+{
+	double half = (v.high - v.low) / 2;
+	char text[UNITS_BYTES];
+
+	if (isfinite(v.mean) && isfinite(half) && half > 0 && v.mean > 0)
+		grid_cell(g, "%s ±%.2g%%", units_time(v.mean, text), 100 * half / v.mean);
+	else
+		cell_time(g, v.mean);
+}
+
+static int print_times(const struct arch_model *m, const struct arch_solution *s, FILE *out)
+{
+	struct grid g;
+	int err;
+
+	grid_init(&g, "what|name|>response time|>p50|>p95|>p99|>per second");
+	for (uint32_t i = 0; i < s->nr_times; i++) {
+		uint32_t measure = i - m->nr_scenarios;
+		char *name;
+
+		if (!(s->nr[i] > 0))
+			continue;
+		name = arch_time_name(m, i);
+		grid_cell(&g, "%s",
+			  i < m->nr_scenarios	      ? "scenario"
+			  : measure >= m->nr_measures ? "wait"
+			  : m->measures[measure].io   ? "io"
+						      : "operation");
+		grid_cell(&g, "%s", name ? name : "");
+		cell_interval(&g, s->times[i].mean);
+		cell_time(&g, s->times[i].p50.mean);
+		cell_time(&g, s->times[i].p95.mean);
+		cell_time(&g, s->times[i].p99.mean);
+		grid_cell(&g, "%.4g", s->throughput[i].mean);
+		free(name);
+	}
+	err = grid_print(&g, out);
+	grid_release(&g);
+	return err;
+}
+
+static int print_resources(const struct arch_model *m, const struct arch_solution *s, FILE *out)
+{
+	struct grid g;
+	int err;
+
+	grid_init(&g, "container|resource|>busy|>mean number");
+	for (uint32_t i = 0; i < m->nr_resources; i++) {
+		const struct arch_resource *x = &m->resources[i];
+
+		grid_cell(&g, "%s",
+			  x->container == ARCH_NONE ? "(link)" : m->containers[x->container].name);
+		grid_cell(&g, "%s", x->name);
+		if (x->policy == ARCH_DELAY)
+			grid_cell(&g, "-");
+		else
+			grid_cell(&g, "%.2f%%", 100 * s->resources[i].utilization);
+		grid_cell(&g, "%.4g", s->resources[i].jobs);
+	}
+	for (uint32_t i = 0; i < m->nr_storages; i++) {
+		grid_cell(&g, "(storage)");
+		grid_cell(&g, "%s", m->storages[i].name);
+		grid_cell(&g, "-");
+		grid_cell(&g, "%.4g", s->storage_jobs[i]);
+	}
+	err = grid_print(&g, out);
+	grid_release(&g);
+	return err;
+}
+
+int arch_result_print(const struct arch_model *m, const struct arch_solution *s, FILE *out)
+{
+	int err = print_times(m, s, out);
+
+	if (err || !(m->nr_resources + m->nr_storages))
+		return err;
+	fputc('\n', out);
+	return print_resources(m, s, out);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* arch_result: the solution of a system's model as a table for people and as JSON, blkcast.arch/1. */
+#ifndef ANALYZER_ARCH_RESULT_H
+#define ANALYZER_ARCH_RESULT_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "analyzer/arch/arch_solve.h"
+
+/* NULL without memory; the caller's. */
+json_t *arch_result_json(const struct arch_model *m, const struct arch_solution *s, uint64_t seed,
+			 double seconds);
+/* 0 or -ENOMEM. */
+int arch_result_print(const struct arch_model *m, const struct arch_solution *s, FILE *out);
+/* {"mean", "ci", "p50", "p95", "p99"} in seconds; unknown is null. */
+json_t *arch_time_json(const struct time_estimate *t);
+
+#endif

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "analyzer/cmd/arch_run.h"
+#include "analyzer/progress.h"
+
+int arch_settings_add(struct arch_settings *s, const char *name, size_t len, const char *value)
+{
+	struct arch_setting x = { .name = strndup(name, len), .value = strdup(value) };
+
+	if (s->nr == ARCH_RUN_MAX_SETTINGS || !x.name || !x.value) {
+		free((char *)x.name);
+		free((char *)x.value);
+		return -ENOMEM;
+	}
+	s->items[s->nr++] = x;
+	return 0;
+}
+
+int arch_settings_read(struct arch_settings *s, const struct cli_list *set, struct err *err)
+{
+	for (size_t i = 0; i < set->nr; i++) {
+		const char *equals = strchr(set->items[i], '=');
+
+		if (!equals || equals == set->items[i] || !equals[1])
+			return err_set(err, EINVAL, "--set: expected NAME=VALUE, got '%s'",
+				       set->items[i]);
+		if (arch_settings_add(s, set->items[i], (size_t)(equals - set->items[i]),
+				      equals + 1))
+			return err_set(err, ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+void arch_settings_release(struct arch_settings *s)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		free((char *)s->items[i].name);
+		free((char *)s->items[i].value);
+	}
+	s->nr = 0;
+}
+
+int arch_open(struct arch_model *m, const char *path, const struct arch_settings *s,
+	      struct err *err)
+{
+	return arch_read(m, path, s->items, s->nr, err);
+}
+
+const char *arch_run_bad(const struct arch_run_options *o)
+{
+	if (!(o->precision > 0 && o->precision < 1))
+		return "--precision: expected a number between 0 and 1";
+	if (!(o->model_time >= 0))
+		return "--model-time: expected a time above 0";
+	if (o->replications < 2 || o->replications > 100000)
+		return "--replications: expected 2 to 100000";
+	if (o->threads > 1024)
+		return "--threads: expected 1 to 1024, or 0 for all processors";
+	if (o->max_events < 1)
+		return "--max-events: expected 1 or more";
+	return NULL;
+}
+
+static double now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+struct watching {
+	struct progress progress;
+	double precision; /* to reach */
+	uint64_t max_events;
+};
+
+/* Events grow with the square of the precision. */
+static void on_progress(void *ctx, uint64_t events, double precision)
+{
+	struct watching *w = ctx;
+	double total = (double)events * pow(precision / w->precision, 2);
+
+	total = fmin(total, (double)w->max_events);
+	w->progress.total = total > (double)events ? (uint64_t)total : events;
+	progress_update(&w->progress, events);
+}
+
+static void say(const struct cli *cli, const struct arch_solution *s,
+		const struct arch_run_options *o, double seconds)
+{
+	if (s->outside)
+		cli_note(cli,
+			 "%.3g%% of the requests asked the I/O model for what lies outside its "
+			 "training range: extrapolated",
+			 100 * (double)s->outside / (double)s->asked);
+	if (o->model_time <= 0 && s->precision > o->precision)
+		cli_note(cli, "stopped after %llu events at a relative precision of %.3g, not %g",
+			 (unsigned long long)s->events, s->precision, o->precision);
+	else
+		cli_note(cli,
+			 "%llu events in %.2f s, %.4g s of model time, %.3g s of it warm-up, "
+			 "relative precision %.3g, seed %llu",
+			 (unsigned long long)s->events, seconds, s->model_time, s->warm_up,
+			 s->precision, (unsigned long long)o->seed);
+}
+
+int arch_run(struct arch_solution *out, double *seconds, const struct arch_model *m,
+	     const struct arch_run_options *o, const struct cli *cli, struct err *err)
+{
+	struct watching w = { .precision = o->precision, .max_events = o->max_events };
+	struct arch_solve_options so = {
+		.quantiles = o->quantiles,
+		.precision = o->precision,
+		.model_time = o->model_time,
+		.seed = o->seed,
+		.max_events = o->max_events,
+		.nr_replications = (unsigned)o->replications,
+		.nr_threads = (unsigned)o->threads,
+		.progress = on_progress,
+		.ctx = &w,
+	};
+	double begin = now_s();
+	int error;
+
+	progress_begin(&w.progress, "arch", 0, cli->quiet);
+	error = arch_solve(out, m, &so, err);
+	progress_end(&w.progress);
+	*seconds = now_s() - begin;
+	if (!error)
+		say(cli, out, o, *seconds);
+	return error;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* arch_run: a model read by the command line's settings, and solved with progress shown. */
+#ifndef ANALYZER_ARCH_RUN_H
+#define ANALYZER_ARCH_RUN_H
+
+#include "analyzer/arch/arch_read.h"
+#include "analyzer/arch/arch_solve.h"
+#include "analyzer/cli.h"
+
+#define ARCH_RUN_MAX_SETTINGS (2 * CLI_LIST_MAX)
+
+struct arch_settings {
+	struct arch_setting items[ARCH_RUN_MAX_SETTINGS]; /* names and values are owned */
+	size_t nr;
+};
+
+/* "NAME=VALUE" of each --set. 0; -EINVAL; -ENOMEM. */
+int arch_settings_read(struct arch_settings *s, const struct cli_list *set, struct err *err);
+/* One more. 0 or -ENOMEM (also where there are too many). */
+int arch_settings_add(struct arch_settings *s, const char *name, size_t len, const char *value);
+void arch_settings_release(struct arch_settings *s);
+
+/* A YAML file, or a directory with Palladio's files, which has no settings. */
+int arch_open(struct arch_model *m, const char *path, const struct arch_settings *s,
+	      struct err *err);
+
+/* What --precision and its like say; threads 0: all. */
+struct arch_run_options {
+	bool quantiles;
+	double precision, model_time;
+	uint64_t seed, threads, replications, max_events;
+};
+
+#define ARCH_RUN_DEFAULTS                                                                  \
+	{                                                                                  \
+		.precision = 0.01, .seed = 1, .replications = 16, .max_events = 1000000000 \
+	}
+
+/* NULL, or what is wrong. */
+const char *arch_run_bad(const struct arch_run_options *o);
+
+/* Solves; *seconds is what it took. Says on standard error what lies outside, what stopped short. */
+int arch_run(struct arch_solution *out, double *seconds, const struct arch_model *m,
+	     const struct arch_run_options *o, const struct cli *cli, struct err *err);
+
+#endif

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/arch/arch_draw.h"
+#include "analyzer/cli.h"
+#include "analyzer/cmd/arch_result.h"
+#include "analyzer/cmd/arch_run.h"
+#include "analyzer/cmd/commands.h"
+#include "analyzer/grid.h"
+#include "formats/units.h"
+
+#define MAX_POINTS 10000
+
+/* NAME=FROM:TO[:STEP] */
+struct sweep {
+	const char *name; /* borrowed, not ended */
+	size_t len;
+	double from, to, step;
+};
+
+struct job {
+	struct cli *cli;
+	struct arch_run_options run;
+	struct cli_list set;
+	const char *sweep;
+	struct err err;
+};
+
+static int print_json(json_t *json, struct err *err)
+{
+	if (!json || json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)))
+		err_set(err, ENOMEM, "out of memory");
+	else
+		putchar('\n');
+	json_decref(json);
+	return -err->code;
+}
+
+/* A model with the job's settings and those of a point; solved. The model and s are to be released. */
+static int solve_one(struct job *j, const char *path, const struct sweep *sweep, double value,
+		     struct arch_model *m, struct arch_solution *s, double *seconds)
+{
+	struct arch_settings settings = { .nr = 0 };
+	char text[32];
+	int error = arch_settings_read(&settings, &j->set, &j->err);
+
+	snprintf(text, sizeof(text), "%.15g", value);
+	if (!error && sweep && arch_settings_add(&settings, sweep->name, sweep->len, text))
+		error = err_set(&j->err, ENOMEM, "out of memory");
+	if (!error)
+		error = arch_open(m, path, &settings, &j->err);
+	if (!error)
+		error = arch_run(s, seconds, m, &j->run, j->cli, &j->err);
+	arch_settings_release(&settings);
+	return error;
+}
+
+static int solve_point(struct job *j, const char *path)
+{
+	struct arch_model m = { 0 };
+	struct arch_solution s = { 0 };
+	double seconds;
+	int error = solve_one(j, path, NULL, 0, &m, &s, &seconds);
+
+	if (!error && j->cli->json)
+		error = print_json(arch_result_json(&m, &s, j->run.seed, seconds), &j->err);
+	else if (!error && arch_result_print(&m, &s, stdout))
+		error = err_set(&j->err, ENOMEM, "out of memory");
+	arch_solution_release(&s);
+	arch_release(&m);
+	return error;
+}
+
+static int parse_sweep(const char *text, struct sweep *s, struct err *err)
+{
+	const char *equals = strchr(text, '=');
+	char *end = NULL;
+
+	*s = (struct sweep){ .name = text, .step = 1 };
+	if (equals && equals != text) {
+		s->len = (size_t)(equals - text);
+		s->from = strtod(equals + 1, &end);
+		if (end != equals + 1 && *end == ':')
+			s->to = strtod(end + 1, &end);
+		else
+			end = NULL;
+		if (end && *end == ':')
+			s->step = strtod(end + 1, &end);
+	}
+	if (!end || *end || !(s->step > 0) || !(s->to >= s->from) || !isfinite(s->to - s->from))
+		return err_set(
+			err, EINVAL,
+			"--sweep: expected NAME=FROM:TO:STEP, as clients=10:100:10, got '%s'",
+			text);
+	if ((s->to - s->from) / s->step >= MAX_POINTS)
+		return err_set(err, EINVAL, "--sweep: more than %d points", MAX_POINTS);
+	return 0;
+}
+
+static void cell_time(struct grid *g, double v)
+{
+	char text[UNITS_BYTES];
+
+	grid_cell(g, "%s", isfinite(v) ? units_time(v, text) : "-");
+}
+
+static void busiest(struct grid *g, const struct arch_model *m, const struct arch_solution *s)
+{
+	uint32_t best = ARCH_NONE;
+
+	for (uint32_t i = 0; i < m->nr_resources; i++)
+		if (m->resources[i].policy != ARCH_DELAY &&
+		    (best == ARCH_NONE ||
+		     s->resources[i].utilization > s->resources[best].utilization))
+			best = i;
+	if (best == ARCH_NONE)
+		grid_cell(g, "-");
+	else
+		grid_cell(g, "%s%s%s %.1f%%",
+			  m->resources[best].container == ARCH_NONE
+				  ? ""
+				  : m->containers[m->resources[best].container].name,
+			  m->resources[best].container == ARCH_NONE ? "" : ".",
+			  m->resources[best].name, 100 * s->resources[best].utilization);
+}
+
+/* One line for each scenario of a point. */
+static void sweep_lines(struct grid *g, double value, const struct arch_model *m,
+			const struct arch_solution *s)
+{
+	for (uint32_t i = 0; i < m->nr_scenarios; i++) {
+		grid_cell(g, "%.15g", value);
+		grid_cell(g, "%s", m->scenarios[i].name);
+		cell_time(g, s->times[i].mean.mean);
+		cell_time(g, s->times[i].p95.mean);
+		grid_cell(g, "%.4g", s->throughput[i].mean);
+		busiest(g, m, s);
+		grid_cell(g, "%s", s->outside ? "outside" : "");
+	}
+}
+
+static int sweep_point(struct job *j, const char *path, const struct sweep *w, double value,
+		       json_t *points, struct grid *g)
+{
+	struct arch_model m = { 0 };
+	struct arch_solution s = { 0 };
+	double seconds;
+	int error = solve_one(j, path, w, value, &m, &s, &seconds);
+	json_t *point;
+
+	if (!error && points) {
+		char name[256];
+
+		snprintf(name, sizeof(name), "%.*s", (int)w->len, w->name);
+		point = arch_result_json(&m, &s, j->run.seed, seconds);
+		if (!point || json_object_set_new(point, "set", json_pack("{s:f}", name, value)) ||
+		    json_array_append_new(points, point))
+			error = err_set(&j->err, ENOMEM, "out of memory");
+	} else if (!error) {
+		sweep_lines(g, value, &m, &s);
+	}
+	arch_solution_release(&s);
+	arch_release(&m);
+	return error;
+}
+
+static int solve_sweep(struct job *j, const char *path)
+{
+	json_t *points = j->cli->json ? json_array() : NULL;
+	struct sweep w;
+	struct grid g;
+	char head[320];
+	int error = parse_sweep(j->sweep, &w, &j->err);
+
+	snprintf(head, sizeof(head),
+		 ">%.*s|scenario|>response time|>p95|>per second|busiest|training", (int)w.len,
+		 w.name);
+	grid_init(&g, head);
+	/* Points by their number: sums of steps would drift. A step more than half is none. */
+	for (size_t i = 0; !error; i++) {
+		double value = w.from + (double)i * w.step;
+
+		if (value > w.to + 1e-9 * w.step)
+			break;
+		error = sweep_point(j, path, &w, value, points, &g);
+	}
+	if (!error && points)
+		error = print_json(json_incref(points), &j->err);
+	else if (!error && grid_print(&g, stdout))
+		error = err_set(&j->err, ENOMEM, "out of memory");
+	json_decref(points);
+	grid_release(&g);
+	return error;
+}
+
+#define RUN_OPTIONS(j)                                                                          \
+	CLI_LIST("set", 0, "NAME=VALUE", &(j)->set, "change a parameter of the model"),         \
+		CLI_DOUBLE("precision", 'p', "P", &(j)->run.precision,                          \
+			   "run until every mean response time is known to P, relative, at "    \
+			   "95 % (default 0.01)"),                                              \
+		CLI_FLAG("quantiles", 0, &(j)->run.quantiles,                                   \
+			 "medians, 95 and 99 % quantiles must reach the precision too"),        \
+		CLI_DURATION("model-time", 't', "T", &(j)->run.model_time,                      \
+			     "run each replication for T of the system's time instead"),        \
+		CLI_U64("replications", 0, "N", &(j)->run.replications,                         \
+			"at least N (default 16)"),                                             \
+		CLI_U64("max-events", 0, "N", &(j)->run.max_events,                             \
+			"stop after N events whatever the precision (default 1e9)"),            \
+		CLI_U64("seed", 's', "N", &(j)->run.seed, "of the random numbers (default 1)"), \
+		CLI_U64("threads", 0, "N", &(j)->run.threads,                                   \
+			"the result is the same for any number (default: all)")
+
+static int solve(struct cli *cli)
+{
+	struct job j = { .cli = cli, .run = ARCH_RUN_DEFAULTS };
+	const struct cli_option options[] = {
+		RUN_OPTIONS(&j),
+		CLI_STRING("sweep", 0, "NAME=FROM:TO:STEP", &j.sweep,
+			   "solve for each value of a parameter"),
+		CLI_END,
+	};
+	const char *bad;
+	int error;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	bad = arch_run_bad(&j.run);
+	if (bad)
+		return cli_usage(cli, "%s", bad);
+	if (cli->argc != 1)
+		return cli_usage(cli, "expected one model, got %d files", cli->argc);
+	error = j.sweep ? solve_sweep(&j, cli->argv[0]) : solve_point(&j, cli->argv[0]);
+	return error ? cli_fail(cli, &j.err) : CLI_DONE;
+}
+
+/* A time both models know, by its name. */
+struct pair {
+	const char *name; /* of the first model's time; owned elsewhere */
+	const struct time_estimate *a, *b;
+};
+
+/* Intervals at 95 % apart: different; else cannot tell. */
+static const char *verdict(const struct pair *p)
+{
+	if (p->a->mean.high < p->b->mean.low)
+		return "slower";
+	if (p->b->mean.high < p->a->mean.low)
+		return "faster";
+	return "cannot tell";
+}
+
+static json_t *pair_json(const struct pair *p)
+{
+	return json_pack("{s:s, s:o, s:o, s:f, s:s}", "name", p->name, "a", arch_time_json(p->a),
+			 "b", arch_time_json(p->b), "ratio", p->b->mean.mean / p->a->mean.mean,
+			 "verdict", verdict(p));
+}
+
+static void pair_line(struct grid *g, const struct pair *p)
+{
+	grid_cell(g, "%s", p->name);
+	cell_time(g, p->a->mean.mean);
+	cell_time(g, p->b->mean.mean);
+	grid_cell(g, "%.4g", p->b->mean.mean / p->a->mean.mean);
+	cell_time(g, p->a->p95.mean);
+	cell_time(g, p->b->p95.mean);
+	grid_cell(g, "%s", verdict(p));
+}
+
+/* Every time of A that B measured too. */
+static int compare_times(struct job *j, struct arch_model m[2], struct arch_solution s[2])
+{
+	json_t *list = j->cli->json ? json_array() : NULL;
+	struct grid g;
+	int error = 0;
+
+	grid_init(&g, "name|>A|>B|>B / A|>p95 A|>p95 B|B is");
+	for (uint32_t i = 0; i < m[0].nr_scenarios + m[0].nr_measures; i++) {
+		char *name = arch_time_name(&m[0], i);
+
+		for (uint32_t k = 0; name && k < m[1].nr_scenarios + m[1].nr_measures; k++) {
+			char *other = arch_time_name(&m[1], k);
+			struct pair p = { name, &s[0].times[i], &s[1].times[k] };
+			bool same =
+				other && !strcmp(name, other) && s[0].nr[i] > 0 && s[1].nr[k] > 0;
+
+			free(other);
+			if (same && list)
+				json_array_append_new(list, pair_json(&p));
+			else if (same)
+				pair_line(&g, &p);
+		}
+		free(name);
+	}
+	if (list)
+		error = print_json(json_pack("{s:s, s:I, s:o}", "schema", "blkcast.arch-compare/1",
+					     "seed", (json_int_t)j->run.seed, "times", list),
+				   &j->err);
+	else if (grid_print(&g, stdout))
+		error = err_set(&j->err, ENOMEM, "out of memory");
+	grid_release(&g);
+	return error;
+}
+
+static int compare(struct cli *cli)
+{
+	struct job j = { .cli = cli, .run = ARCH_RUN_DEFAULTS };
+	const struct cli_option options[] = { RUN_OPTIONS(&j), CLI_END };
+	struct arch_model m[2] = { 0 };
+	struct arch_solution s[2] = { 0 };
+	const char *bad;
+	double seconds;
+	int error = 0;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	bad = arch_run_bad(&j.run);
+	if (bad)
+		return cli_usage(cli, "%s", bad);
+	if (cli->argc != 2)
+		return cli_usage(cli, "expected two models, got %d files", cli->argc);
+	for (int i = 0; !error && i < 2; i++)
+		error = solve_one(&j, cli->argv[i], NULL, 0, &m[i], &s[i], &seconds);
+	if (!error)
+		error = compare_times(&j, m, s);
+	for (int i = 0; i < 2; i++) {
+		arch_solution_release(&s[i]);
+		arch_release(&m[i]);
+	}
+	return error ? cli_fail(cli, &j.err) : CLI_DONE;
+}
+
+/* The operand and --set of the verbs that only look at a model. */
+static bool open_model(struct cli *cli, struct arch_model *m)
+{
+	struct cli_list set = { .nr = 0 };
+	const struct cli_option options[] = {
+		CLI_LIST("set", 0, "NAME=VALUE", &set, "change a parameter of the model"),
+		CLI_END,
+	};
+	struct arch_settings settings = { .nr = 0 };
+	struct err err = { 0 };
+	bool open = false;
+
+	if (!cli_parse(cli, options))
+		return false;
+	if (cli->argc != 1)
+		cli->status = cli_usage(cli, "expected one model, got %d files", cli->argc);
+	else if (arch_settings_read(&settings, &set, &err) ||
+		 arch_open(m, cli->argv[0], &settings, &err))
+		cli->status = cli_fail(cli, &err);
+	else
+		open = true;
+	arch_settings_release(&settings);
+	return open;
+}
+
+/* Reading it is checking it. */
+static int check(struct cli *cli)
+{
+	struct arch_model m = { 0 };
+	struct err err = { 0 };
+
+	if (!open_model(cli, &m))
+		return cli->status;
+	if (cli->json)
+		print_json(json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i}", "schema",
+				     "blkcast.arch-check/1", "file", m.files[0], "components",
+				     (int)m.nr_components, "instances", (int)m.nr_instances,
+				     "containers", (int)m.nr_containers, "storages",
+				     (int)m.nr_storages, "scenarios", (int)m.nr_scenarios),
+			   &err);
+	else
+		cli_note(cli,
+			 "%s: %u components, %u instances, %u containers, %u storages, %u "
+			 "scenarios: nothing found",
+			 m.files[0], m.nr_components, m.nr_instances, m.nr_containers,
+			 m.nr_storages, m.nr_scenarios);
+	arch_release(&m);
+	return err.code ? cli_fail(cli, &err) : CLI_DONE;
+}
+
+static int draw(struct cli *cli)
+{
+	struct arch_model m = { 0 };
+	FILE *dot;
+	int status;
+
+	if (!open_model(cli, &m))
+		return cli->status;
+	if (cli->json) {
+		arch_release(&m);
+		return cli_usage(cli, "a picture has no --json");
+	}
+	fflush(stdout);
+	dot = popen("dot -Tsvg", "w");
+	if (dot)
+		arch_draw(&m, dot);
+	arch_release(&m);
+	status = dot ? pclose(dot) : -1;
+	if (!status)
+		return CLI_DONE;
+	fprintf(stderr, "blkcast arch: graphviz' dot failed: is the package graphviz installed?\n");
+	return CLI_FAILED;
+}
+
+static int run(struct cli *cli)
+{
+	static const char *const verbs[] = { "solve", "compare", "check", "draw", NULL };
+
+	switch (cli_verb(cli, verbs)) {
+	case 0:
+		return solve(cli);
+	case 1:
+		return compare(cli);
+	case 2:
+		return check(cli);
+	case 3:
+		return draw(cli);
+	default:
+		return cli->status;
+	}
+}
+
+const struct command command_arch = {
+	.name = "arch",
+	.summary = "predict a software system from its architecture",
+	.usage = "solve MODEL [--set NAME=VALUE]... [--sweep NAME=FROM:TO:STEP] [--precision P]\n"
+		 "compare MODEL_A MODEL_B [--set NAME=VALUE]...\n"
+		 "check MODEL [--set NAME=VALUE]...\n"
+		 "draw MODEL [--set NAME=VALUE]... >MODEL.svg",
+	.details =
+		"A model is a YAML file (docs/arch.schema.json): components and what their operations\n"
+		"do, how they are assembled, the containers they run in, storages with an I/O\n"
+		"analysis model inside, and who uses it all. It is simulated until the mean\n"
+		"response time of every scenario and operation is known well enough; intervals are\n"
+		"at 95 %.\n"
+		"\n"
+		"Where requests ask the I/O model for what it was not trained on, a line says so\n"
+		"and the result counts them. compare says of each time that both models know\n"
+		"whether B is slower or faster. check reads a model and says what is wrong with it,\n"
+		"with file and line. draw gives a picture of components, deployment and usage, as\n"
+		"SVG by graphviz.",
+	.example = "blkcast arch solve docs/examples/shop.yaml\n"
+		   "blkcast arch solve docs/examples/shop.yaml --sweep clients=100:500:100\n"
+		   "blkcast arch draw docs/examples/shop.yaml >shop.svg",
+	.run = run,
+};

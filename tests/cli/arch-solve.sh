@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# blkcast arch solve: closed forms, sweeps, the contract's keys, what repeats.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
+need jq "jq is not installed" command -v jq
+blkcast=$BUILD/blkcast
+shop=docs/examples/shop.yaml
+
+# model POLICY USAGE OPERATION
+model() {
+	cat <<-YAML
+		parameters: {clients: 10, rate: 1}
+		interfaces: {I: [work]}
+		components:
+		  C: {provides: I, operations: {work: $3}}
+		containers: {host: {cpu: {cores: 1, policy: $1, rate: rate}}}
+		assembly: {c: {component: C, container: host}}
+		usage: {users: {$2, do: [{call: c.work}]}}
+	YAML
+}
+mean() { jq ".$2.response_time.mean" "$1"; }
+
+# Exact MVA of a delay of 2 s and a station of 0.5 s with 10 clients.
+model ps 'clients: clients, think: Exp(1 / 2)' '[{cpu: "UniDouble(0, 1)"}]' >"$T/closed.yaml"
+exits 0 "a closed model is solved" "$blkcast" arch solve "$T/closed.yaml" --json --quiet
+want=$(awk 'BEGIN { for (i = 1; i <= 10; i++) { r = .5 * (1 + q); q = i * r / (2 + r) } print r }')
+number "($(mean "$T/out" 'scenarios[0]') / $want - 1) < 0.02" "its response time is that of exact MVA (above)"
+number "($(mean "$T/out" 'scenarios[0]') / $want - 1) > -0.02" "its response time is that of exact MVA (below)"
+number "$(jq '.scenarios[0].throughput' "$T/out") * (2 + $(mean "$T/out" 'scenarios[0]')) / 10 - 1 < 0.01" \
+	"the response-time law holds (above)"
+number "$(jq '.scenarios[0].throughput' "$T/out") * (2 + $(mean "$T/out" 'scenarios[0]')) / 10 - 1 > -0.01" \
+	"the response-time law holds (below)"
+number "$(jq '.resources[0].utilization / .scenarios[0].throughput / 0.5 - 1 | fabs' "$T/out") < 0.01" \
+	"the utilization law holds"
+is "$(jq -r '.schema, .seed, (.scenarios[0] | keys_unsorted | join(" ")),
+	(.scenarios[0].response_time | keys_unsorted | join(" ")), .operations[0].operation,
+	(.resources[0] | [.container, .resource] | join("."))' "$T/out" | tr '\n' '|')" \
+	'blkcast.arch/1|1|scenario response_time throughput|mean ci p50 p95 p99|c.work|host.cpu|' \
+	"the keys are those of the contract"
+
+# M/M/1 at 0.8: 5 s; its quantiles are those of an exponential.
+model fcfs 'interarrival: Exp(0.8)' '[{cpu: Exp(1)}]' >"$T/open.yaml"
+exits 0 "an open model is solved" "$blkcast" arch solve "$T/open.yaml" --json --quiet --precision 0.02
+number "$(jq '(.scenarios[0].response_time.mean / 5 - 1) | fabs' "$T/out") < 0.04" "M/M/1: the mean"
+number "$(jq '(.scenarios[0].response_time.p95 / 14.978661 - 1) | fabs' "$T/out") < 0.06" "M/M/1: 95 %"
+number "$(jq '(.resources[0].utilization / 0.8 - 1) | fabs' "$T/out") < 0.02" "M/M/1: utilization"
+
+# Two cpus that one instance each of a replica has: half of the arrivals each, M/M/1 at 0.4.
+cat >"$T/replicas.yaml" <<'YAML'
+interfaces: {I: [work]}
+components: {C: {provides: I, operations: {work: [{cpu: Exp(1)}]}}}
+containers: {a: {cpu: 1}, b: {cpu: 1}}
+assembly: {c: {component: C, container: [a, b]}}
+usage: {users: {interarrival: Exp(0.8), do: [{call: c.work}]}}
+YAML
+exits 0 "replicas are solved" "$blkcast" arch solve "$T/replicas.yaml" --json --quiet --precision 0.02
+number "$(jq '(.scenarios[0].response_time.mean * 0.6 - 1) | fabs' "$T/out") < 0.03" \
+	"load is spread over replicas at random: M/M/1 each"
+is "$(jq -r '[.operations[].operation] | join(" ")' "$T/out")" "c#1.work c#2.work" "and shown for each"
+
+"$blkcast" arch solve "$shop" --json --quiet --model-time 100 | jq -cS 'del(.seconds)' >"$T/one"
+for threads in 1 3; do
+	"$blkcast" arch solve "$shop" --json --quiet --model-time 100 --threads $threads |
+		jq -cS 'del(.seconds)' >"$T/threads$threads"
+	holds "$threads threads give the same to the bit" cmp "$T/one" "$T/threads$threads"
+done
+exits 0 "a sweep is solved" "$blkcast" arch solve "$T/closed.yaml" --sweep clients=5:15:5 --json --quiet
+is "$(jq -c '[.[].set.clients]' "$T/out")" "[5,10,15]" "for each value"
+is "$(jq '[.[].scenarios[0].response_time.mean] | . == sort' "$T/out")" true "and more clients wait longer"
+exits 0 "a parameter is set" "$blkcast" arch solve "$T/closed.yaml" --set rate=2 --set clients=1 --json --quiet
+number "$(jq '(.scenarios[0].response_time.mean / 0.25 - 1) | fabs' "$T/out") < 0.02" "and one client meets no other"
+exits 0 "two models are compared" "$blkcast" arch compare "$T/closed.yaml" "$T/closed.yaml" --json --quiet
+is "$(jq -r '[.times[].verdict] | unique | join(" ")' "$T/out")" "cannot tell" "a model is no slower than itself"
+like "$("$blkcast" arch solve "$shop" --quiet --precision 0.05 | head -n 1)" '^what +name +response time' \
+	"without --json a table is printed"
+exits 0 "a model is checked" "$blkcast" arch check "$shop"
+if command -v dot >/dev/null; then
+	exits 0 "a model is drawn" "$blkcast" arch draw "$shop"
+	like "$(cat "$T/out")" '<svg' "as SVG"
+fi
+done_testing
