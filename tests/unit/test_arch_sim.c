@@ -288,7 +288,7 @@ static void no_free(struct arch_storage_model *m)
 /* Four users who only read: 4 requests are always in service, each takes 1 to 4 ms. */
 static void storage(void)
 {
-	struct arch_storage_model model = { respond, no_free };
+	struct arch_storage_model model = { .respond = respond, .free = no_free };
 	struct arch_model m = skeleton(ARCH_PS, 1, "4", "0");
 	struct arch_sample x = { 0 };
 	struct arch_action *a;
