@@ -1,53 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "agent/account.h"
-#include "agent/account_file.h"
+#include "agent/account_copies.h"
 
 struct account {
-	struct account_file *file; /* mapped */
-	int fd;
+	struct account_copies copies;
 	char boot_id[SEGMENT_NAME_BYTES];
+	uint64_t identity;
 	bool watches_all;
-	bool has_begun; /* this run is in the file */
-	pthread_mutex_t lock;
-	pthread_mutex_t drop_lock;	/* from drop_begin to drop_end: one intent at a time */
-	uint64_t total[NR_LOSS_CAUSES]; /* of this run, under the lock */
+	bool has_begun;			  /* this run is in the file */
+	bool is_damaged;		  /* what was found could not be read in full */
+	bool is_other_machine;		  /* or is another machine's */
+	uint64_t damaged_since_ns;	  /* CLOCK_REALTIME */
+	const struct capture_half *found; /* the copy of the run before; all 0: there is none */
+	pthread_mutex_t drop_lock;	  /* from drop_begin to drop_end: one intent at a time */
+	/* Under the lock of the copies: */
+	uint64_t synced_sequence;	/* prepared, and on the disk as such */
+	uint64_t total[NR_LOSS_CAUSES]; /* of this run */
 };
 
-static unsigned int stream_index(const struct account *a)
-{
-	return atomic_load(&a->file->generation) & STREAM_BIT ? 1 : 0;
-}
-
-static unsigned int capture_index(const struct account *a)
-{
-	return atomic_load(&a->file->generation) & CAPTURE_BIT ? 1 : 0;
-}
-
-/* A copy of the current half to change; published by stream_publish(). Under the lock. */
-static struct stream_half *stream_edit(struct account *a)
-{
-	unsigned int now = stream_index(a);
-
-	a->file->stream[!now] = a->file->stream[now];
-	a->file->epoch[!now] = a->file->epoch[now];
-	memcpy(a->file->boot_id[!now], a->file->boot_id[now], SEGMENT_NAME_BYTES);
-	return &a->file->stream[!now];
-}
-
-static void stream_publish(struct account *a)
-{
-	atomic_fetch_xor(&a->file->generation, STREAM_BIT);
-}
+static const struct capture_half nothing_seen;
 
 static void counts_add(struct counts *c, uint32_t device, uint64_t nr)
 {
@@ -77,35 +54,51 @@ static uint64_t counts_get(const struct counts *c, uint32_t device)
 	return 0;
 }
 
+static void join_loss(struct loss *at, const struct loss *loss)
+{
+	at->count += loss->count;
+	at->count_known &= loss->count_known;
+	if (at->device != loss->device)
+		at->device = 0;
+	if (loss->begin_real_ns < at->begin_real_ns)
+		at->begin_real_ns = loss->begin_real_ns;
+	if (loss->end_real_ns > at->end_real_ns)
+		at->end_real_ns = loss->end_real_ns;
+}
+
+/* One that no segment carries yet and that takes up this loss: a like one, or any where full. */
+static struct loss *find_like(struct stream_half *s, const struct loss *loss, bool any)
+{
+	bool crowded = s->nr_losses > ACCOUNT_MAX_LOSSES / 2;
+
+	for (uint32_t i = 0; i < s->nr_losses; i++) {
+		struct loss *l = &s->losses[i].loss;
+
+		if (s->losses[i].carried_by == ACCOUNT_NOT_CARRIED &&
+		    (any || (l->cause == loss->cause && l->count_known == loss->count_known &&
+			     (l->device == loss->device || crowded))))
+			return l;
+	}
+	return NULL;
+}
+
 /* Keeps one loss, joined with a like one that no segment carries yet, or with any when full. */
 static void keep_loss(struct account *a, struct stream_half *s, const struct loss *loss)
 {
-	struct kept_loss *at = NULL;
+	struct loss *at;
 
 	if (loss->count_known && !loss->count)
 		return;
 	a->total[loss->cause] += loss->count;
-	for (uint32_t i = 0; i < s->nr_losses && !at; i++) {
-		struct loss *l = &s->losses[i].loss;
-
-		if (s->losses[i].carried_by == NOT_CARRIED && l->cause == loss->cause &&
-		    l->count_known == loss->count_known &&
-		    (l->device == loss->device || s->nr_losses > MAX_LOSSES / 2))
-			at = &s->losses[i];
-	}
-	if (!at && s->nr_losses < MAX_LOSSES) {
-		s->losses[s->nr_losses++] = (struct kept_loss){ *loss, NOT_CARRIED };
+	at = find_like(s, loss, false);
+	if (!at && s->nr_losses < ACCOUNT_MAX_LOSSES) {
+		s->losses[s->nr_losses++] = (struct kept_loss){ *loss, ACCOUNT_NOT_CARRIED };
 		return;
 	}
 	if (!at)
-		at = &s->losses[MAX_LOSSES - 1];
-	at->loss.count += loss->count;
-	if (at->loss.device != loss->device)
-		at->loss.device = 0;
-	if (loss->begin_real_ns < at->loss.begin_real_ns)
-		at->loss.begin_real_ns = loss->begin_real_ns;
-	if (loss->end_real_ns > at->loss.end_real_ns)
-		at->loss.end_real_ns = loss->end_real_ns;
+		at = find_like(s, loss, true);
+	/* Not one is free: a segment of this run has it, and so it comes back if that is lost. */
+	join_loss(at ? at : &s->losses[ACCOUNT_MAX_LOSSES - 1].loss, loss);
 }
 
 static void keep_ledger(struct account *a, struct stream_half *s, const struct ledger *ledger)
@@ -133,61 +126,10 @@ static void apply_commit(struct stream_half *s, uint64_t sequence)
 	forget_carried(s, sequence);
 }
 
-/* Whether the file is one of ours, and all its counts are in range. */
-static bool is_sound(const struct account_file *f)
-{
-	if (memcmp(f->magic, ACCOUNT_MAGIC, sizeof(f->magic)) || f->version != ACCOUNT_VERSION ||
-	    f->size != sizeof(*f))
-		return false;
-	for (int i = 0; i < 2; i++) {
-		if (f->capture[i].nr_devices > ACCOUNT_MAX_DEVICES + 1 ||
-		    f->stream[i].accounted.nr > ACCOUNT_MAX_DEVICES + 1 ||
-		    f->stream[i].prepared.nr > ACCOUNT_MAX_DEVICES + 1 ||
-		    f->stream[i].nr_losses > MAX_LOSSES ||
-		    !memchr(f->boot_id[i], 0, SEGMENT_NAME_BYTES))
-			return false;
-		for (uint32_t j = 0; j < f->stream[i].nr_losses; j++)
-			if (f->stream[i].losses[j].loss.cause >= NR_LOSS_CAUSES)
-				return false;
-	}
-	return true;
-}
-
-static void begin_anew(struct account_file *f)
-{
-	memset(f, 0, sizeof(*f));
-	f->version = ACCOUNT_VERSION;
-	f->size = sizeof(*f);
-	memcpy(f->magic, ACCOUNT_MAGIC, sizeof(f->magic));
-}
-
-/* Opens, locks, preallocates (so that no store can meet a full disk) and maps the file. */
-static int map_file(struct account *a, const char *path, struct err *err)
-{
-	int ret;
-
-	a->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (a->fd < 0)
-		return err_set(err, errno, "%s: cannot open the agent's account: %s", path,
-			       strerror(errno));
-	if (flock(a->fd, LOCK_EX | LOCK_NB))
-		return err_set(err, EBUSY, "%s: another agent uses it", path);
-	ret = posix_fallocate(a->fd, 0, sizeof(*a->file));
-	if (ret)
-		return err_set(err, ret, "%s: cannot reserve %zu bytes: %s", path, sizeof(*a->file),
-			       strerror(ret));
-	a->file = mmap(NULL, sizeof(*a->file), PROT_READ | PROT_WRITE, MAP_SHARED, a->fd, 0);
-	if (a->file == MAP_FAILED) {
-		a->file = NULL;
-		return err_set(err, errno, "%s: cannot map it: %s", path, strerror(errno));
-	}
-	return 0;
-}
-
 /* A death between prepare and commit: decided by whether the segment is there. */
 static void settle_prepared(struct account *a, const struct account_config *config)
 {
-	const struct stream_half *now = &a->file->stream[stream_index(a)];
+	const struct stream_half *now = copies_stream(&a->copies);
 	struct stream_half *s;
 	bool durable;
 
@@ -195,13 +137,67 @@ static void settle_prepared(struct account *a, const struct account_config *conf
 		return;
 	durable = now->is_acknowledged ||
 		  (config->is_durable &&
-		   config->is_durable(config->ctx, a->file->epoch[stream_index(a)],
-				      now->prepared_sequence));
-	s = stream_edit(a);
+		   config->is_durable(config->ctx, now->seal.epoch, now->prepared_sequence));
+	s = copies_edit_stream(&a->copies);
 	if (durable)
 		apply_commit(s, s->prepared_sequence);
 	s->is_prepared = s->is_acknowledged = 0;
-	stream_publish(a);
+	copies_publish_stream(&a->copies);
+}
+
+/* Takes up what the run before left; what cannot be read is a gap of unknown content. */
+static void take_up(struct account *a)
+{
+	struct account_choice choice;
+	struct err why = { 0 };
+
+	if (account_file_is_new(a->copies.file)) {
+		account_file_clear(a->copies.file);
+		a->found = &a->copies.file->capture[0];
+		return;
+	}
+	a->is_damaged = account_file_choose(a->copies.file, &choice, &why) < 0;
+	if (choice.last_realtime_ns)
+		a->damaged_since_ns = choice.last_realtime_ns;
+	if (a->is_damaged) {
+		log_say(a->copies.log, LEVEL_WARN, "ledger_damaged", "why=\"%s\"", why.line);
+		account_file_clear(a->copies.file);
+		a->found = &a->copies.file->capture[0];
+		return;
+	}
+	a->is_damaged = choice.is_damaged;
+	a->copies.stream_now = (int)choice.stream;
+	atomic_store(&a->copies.capture_now, choice.capture < 0 ? 0 : choice.capture);
+	a->found = choice.capture < 0 ? &nothing_seen : copies_capture(&a->copies);
+	if (copies_stream(&a->copies)->identity && a->identity &&
+	    copies_stream(&a->copies)->identity != a->identity) {
+		/* A copied disk: what is in it is the other machine's to tell. */
+		log_say(a->copies.log, LEVEL_WARN, "ledger_of_another_machine", "epoch=%" PRIu64,
+			copies_stream(&a->copies)->seal.epoch);
+		a->is_other_machine = true;
+	}
+}
+
+/* Ends a drop: what it costs is lost from now on, or was not lost at all. Under the lock. */
+static void end_drop(struct account *a, bool is_gone)
+{
+	struct stream_half *s = copies_edit_stream(&a->copies);
+
+	for (uint64_t i = 0; is_gone && i < s->nr_pending; i++)
+		keep_loss(a, s, &s->pending[i]);
+	s->is_dropping = 0;
+	s->nr_pending = 0;
+	copies_publish_stream(&a->copies);
+}
+
+/* A death in a drop: it is done now. */
+static void settle_drop(struct account *a, const struct account_config *config)
+{
+	const struct stream_half *now = copies_stream(&a->copies);
+
+	if (now->is_dropping)
+		end_drop(a, !config->forget || config->forget(config->ctx, now->dropping_epoch,
+							      now->dropping_sequence));
 }
 
 int account_open(struct account **out, const struct account_config *config, struct err *err)
@@ -211,17 +207,19 @@ int account_open(struct account **out, const struct account_config *config, stru
 
 	if (!a)
 		return err_set(err, ENOMEM, "no memory for the agent's account");
-	pthread_mutex_init(&a->lock, NULL);
 	pthread_mutex_init(&a->drop_lock, NULL);
 	a->watches_all = config->watches_all;
+	a->identity = config->identity;
 	memccpy(a->boot_id, config->boot_id, 0, sizeof(a->boot_id) - 1);
-	ret = map_file(a, config->path, err);
+	a->copies.log = config->log;
+	ret = copies_open(&a->copies, config->path, err);
+	a->damaged_since_ns = a->copies.modified_ns;
 	if (ret) {
 		account_close(a);
 		return ret;
 	}
-	if (!is_sound(a->file))
-		begin_anew(a->file);
+	take_up(a);
+	settle_drop(a, config);
 	settle_prepared(a, config);
 	*out = a;
 	return 0;
@@ -229,10 +227,9 @@ int account_open(struct account **out, const struct account_config *config, stru
 
 void account_end(struct account *a)
 {
-	struct account_file *f = a->file;
-	const struct capture_half *now = &f->capture[capture_index(a)];
-	const struct counts *accounted = &f->stream[stream_index(a)].accounted;
-	uint64_t seen = 0, durable = 0;
+	const struct capture_half *now = copies_capture(&a->copies);
+	const struct counts *accounted = &copies_stream(&a->copies)->accounted;
+	uint64_t seen = 0, durable = 0, epoch = now->seal.epoch, realtime_ns = now->realtime_ns;
 
 	for (uint32_t i = 0; i < now->nr_devices; i++)
 		seen += now->devices[i].nr;
@@ -240,39 +237,26 @@ void account_end(struct account *a)
 		durable += accounted->count[i];
 	if (!a->has_begun || seen > durable)
 		return;
-	f->capture[!capture_index(a)] = (struct capture_half){ .realtime_ns = now->realtime_ns };
-	atomic_fetch_xor(&f->generation, CAPTURE_BIT);
+	*copies_edit_capture(&a->copies) =
+		(struct capture_half){ .realtime_ns = realtime_ns, .seal.epoch = epoch };
+	copies_publish_capture(&a->copies);
+	copies_sync(&a->copies);
 }
 
 void account_close(struct account *a)
 {
 	if (!a)
 		return;
-	if (a->file)
-		munmap(a->file, sizeof(*a->file));
-	if (a->fd >= 0)
-		close(a->fd);
+	copies_close(&a->copies);
 	pthread_mutex_destroy(&a->drop_lock);
-	pthread_mutex_destroy(&a->lock);
 	free(a);
 }
 
 uint64_t account_next_epoch(const struct account *a, uint64_t realtime_ns)
 {
-	uint64_t last = a->file->epoch[stream_index(a)];
+	uint64_t last = copies_stream(&a->copies)->seal.epoch;
 
 	return realtime_ns > last ? realtime_ns : last + 1;
-}
-
-bool account_dropping(const struct account *a, uint64_t *epoch, uint64_t *sequence)
-{
-	const struct stream_half *s = &a->file->stream[stream_index(a)];
-
-	if (!s->is_dropping)
-		return false;
-	*epoch = s->dropping_epoch;
-	*sequence = s->dropping_sequence;
-	return true;
 }
 
 static const struct seen_device *seen_find(const struct capture_half *c, uint32_t device)
@@ -374,43 +358,72 @@ static void take_over(struct account *a, struct stream_half *s, const struct cap
 	}
 }
 
+/* A gap of unknown content, from the last word of the run before. */
+static void declare_unknown(struct account *a, struct stream_half *s, enum loss_cause cause,
+			    struct loss gap)
+{
+	(void)a;
+	gap.cause = (uint8_t)cause;
+	gap.count = 0;
+	gap.count_known = false;
+	keep_loss(a, s, &gap);
+}
+
+/* What the run before leaves to this one. */
+static void declare_all(struct account *a, struct stream_half *s, const struct capture_half *old,
+			struct capture_half *new, const struct account_base *bases, size_t nr)
+{
+	bool has_run = s->seal.epoch != 0;
+	struct loss gap = gap_of(old, new->realtime_ns);
+
+	if (a->is_damaged || (a->is_other_machine && has_run)) {
+		gap.begin_real_ns = a->damaged_since_ns < gap.end_real_ns ? a->damaged_since_ns
+									  : gap.end_real_ns;
+		if (a->is_other_machine)
+			s->nr_losses = 0;
+		declare_unknown(a, s, a->is_damaged ? LOSS_AGENT_DIED : LOSS_NOT_WATCHED, gap);
+	}
+	if (a->is_other_machine || (a->is_damaged && !old->realtime_ns)) {
+		take_over(a, s, &nothing_seen, new, bases, nr);
+	} else if (has_run && strcmp(s->boot_id, a->boot_id)) {
+		declare_died(a, s, old, new->realtime_ns);
+		/* Another boot: how much went by cannot be known, only when. */
+		declare_unknown(a, s, LOSS_NOT_WATCHED, gap);
+		take_over(a, s, &nothing_seen, new, bases, nr);
+	} else {
+		if (has_run)
+			declare_died(a, s, old, new->realtime_ns);
+		take_over(a, s, old, new, bases, nr);
+	}
+}
+
 void account_begin(struct account *a, uint64_t epoch, uint64_t realtime_ns,
 		   const struct account_base *bases, size_t nr)
 {
-	struct account_file *f = a->file;
-	const struct capture_half *old = &f->capture[capture_index(a)];
-	struct capture_half *new = &f->capture[!capture_index(a)];
-	unsigned int next;
+	struct capture_half old, *new;
 	struct stream_half *s;
 
-	pthread_mutex_lock(&a->lock);
-	s = stream_edit(a);
-	next = !stream_index(a);
+	pthread_mutex_lock(&a->copies.lock);
+	old = a->has_begun ? *copies_capture(&a->copies) : *a->found;
+	s = copies_edit_stream(&a->copies);
 	for (uint32_t i = 0; i < s->nr_losses; i++)
-		s->losses[i].carried_by = NOT_CARRIED;
-	*new = (struct capture_half){ .realtime_ns = realtime_ns, .watches_all = a->watches_all };
-	if (f->epoch[next] && strcmp(f->boot_id[next], a->boot_id)) {
-		static const struct capture_half nothing;
-		struct loss gap = gap_of(old, realtime_ns);
-
-		declare_died(a, s, old, realtime_ns);
-		/* Another boot: how much went by cannot be known, only when. */
-		gap.cause = LOSS_NOT_WATCHED;
-		gap.count_known = false;
-		keep_loss(a, s, &gap);
-		take_over(a, s, &nothing, new, bases, nr);
-	} else {
-		if (f->epoch[next])
-			declare_died(a, s, old, realtime_ns);
-		take_over(a, s, old, new, bases, nr);
-	}
+		s->losses[i].carried_by = ACCOUNT_NOT_CARRIED;
+	new = copies_edit_capture(&a->copies);
+	*new = (struct capture_half){ .realtime_ns = realtime_ns,
+				      .watches_all = a->watches_all,
+				      .seal.epoch = epoch };
+	declare_all(a, s, &old, new, bases, nr);
 	s->accounted.nr = 0;
-	s->is_prepared = s->is_acknowledged = s->is_dropping = 0;
-	f->epoch[next] = epoch;
-	memcpy(f->boot_id[next], a->boot_id, SEGMENT_NAME_BYTES);
-	atomic_fetch_xor(&f->generation, CAPTURE_BIT | STREAM_BIT);
+	s->is_prepared = s->is_acknowledged = 0;
+	s->seal.epoch = epoch;
+	s->identity = a->identity;
+	memcpy(s->boot_id, a->boot_id, SEGMENT_NAME_BYTES);
+	/* A death in between: the stream's copy then names the other epoch, whose capture stays. */
+	copies_publish_capture(&a->copies);
+	copies_publish_stream(&a->copies);
 	a->has_begun = true;
-	pthread_mutex_unlock(&a->lock);
+	a->is_damaged = a->is_other_machine = false;
+	pthread_mutex_unlock(&a->copies.lock);
 }
 
 static void seen_put(struct capture_half *c, const struct account_count *count)
@@ -436,16 +449,16 @@ static void seen_put(struct capture_half *c, const struct account_count *count)
 void account_seen(struct account *a, uint64_t realtime_ns, const struct account_count *counts,
 		  size_t nr)
 {
-	unsigned int now = capture_index(a);
-	struct capture_half *c = &a->file->capture[!now];
+	struct capture_half *c = copies_edit_capture(&a->copies);
 
-	*c = a->file->capture[now];
+	*c = *copies_capture(&a->copies);
+	c->seal.checksum = 0;
 	c->realtime_ns = realtime_ns;
 	for (uint32_t i = 0; i < c->nr_devices; i++)
 		c->devices[i].nr = c->devices[i].nr_countable = 0;
 	for (size_t i = 0; i < nr; i++)
 		seen_put(c, &counts[i]);
-	atomic_fetch_xor(&a->file->generation, CAPTURE_BIT);
+	copies_publish_capture(&a->copies);
 }
 
 int account_take(struct account *a, uint64_t sequence, struct ledger *out)
@@ -453,19 +466,19 @@ int account_take(struct account *a, uint64_t sequence, struct ledger *out)
 	struct stream_half *s;
 	int ret = 0;
 
-	pthread_mutex_lock(&a->lock);
-	if (a->file->stream[stream_index(a)].nr_losses) {
-		s = stream_edit(a);
+	pthread_mutex_lock(&a->copies.lock);
+	if (copies_stream(&a->copies)->nr_losses) {
+		s = copies_edit_stream(&a->copies);
 		for (uint32_t i = 0; i < s->nr_losses && !ret; i++) {
-			if (s->losses[i].carried_by != NOT_CARRIED)
+			if (s->losses[i].carried_by != ACCOUNT_NOT_CARRIED)
 				continue;
 			ret = ledger_add(out, &s->losses[i].loss);
 			if (!ret)
 				s->losses[i].carried_by = sequence;
 		}
-		stream_publish(a);
+		copies_publish_stream(&a->copies);
 	}
-	pthread_mutex_unlock(&a->lock);
+	pthread_mutex_unlock(&a->copies.lock);
 	return ret;
 }
 
@@ -474,24 +487,26 @@ void account_prepare(struct account *a, uint64_t sequence, const struct account_
 {
 	struct stream_half *s;
 
-	pthread_mutex_lock(&a->lock);
-	s = stream_edit(a);
+	pthread_mutex_lock(&a->copies.lock);
+	s = copies_edit_stream(&a->copies);
 	s->prepared.nr = 0;
 	for (size_t i = 0; i < nr; i++)
 		counts_add(&s->prepared, counts[i].device, counts[i].nr);
 	s->prepared_sequence = sequence;
 	s->is_prepared = 1;
 	s->is_acknowledged = 0;
-	stream_publish(a);
-	pthread_mutex_unlock(&a->lock);
+	copies_publish_stream(&a->copies);
+	a->synced_sequence = sequence;
+	pthread_mutex_unlock(&a->copies.lock);
+	copies_sync(&a->copies);
 }
 
 void account_commit(struct account *a, uint64_t sequence)
 {
-	pthread_mutex_lock(&a->lock);
-	apply_commit(stream_edit(a), sequence);
-	stream_publish(a);
-	pthread_mutex_unlock(&a->lock);
+	pthread_mutex_lock(&a->copies.lock);
+	apply_commit(copies_edit_stream(&a->copies), sequence);
+	copies_publish_stream(&a->copies);
+	pthread_mutex_unlock(&a->copies.lock);
 }
 
 void account_give_up(struct account *a, uint64_t sequence, const struct account_count *counts,
@@ -499,32 +514,56 @@ void account_give_up(struct account *a, uint64_t sequence, const struct account_
 {
 	struct stream_half *s;
 
-	pthread_mutex_lock(&a->lock);
-	s = stream_edit(a);
+	pthread_mutex_lock(&a->copies.lock);
+	s = copies_edit_stream(&a->copies);
 	for (size_t i = 0; i < nr; i++)
 		counts_add(&s->accounted, counts[i].device, counts[i].nr);
 	for (uint32_t i = 0; i < s->nr_losses; i++)
 		if (s->losses[i].carried_by == sequence)
-			s->losses[i].carried_by = NOT_CARRIED;
+			s->losses[i].carried_by = ACCOUNT_NOT_CARRIED;
 	if (s->prepared_sequence == sequence)
 		s->is_prepared = s->is_acknowledged = 0;
 	keep_ledger(a, s, lost);
-	stream_publish(a);
-	pthread_mutex_unlock(&a->lock);
+	copies_publish_stream(&a->copies);
+	pthread_mutex_unlock(&a->copies.lock);
 }
 
 void account_acknowledged(struct account *a, uint64_t epoch, uint64_t sequence)
 {
-	unsigned int now;
+	const struct stream_half *now;
+	bool is_named;
 
-	pthread_mutex_lock(&a->lock);
-	now = stream_index(a);
-	if (a->file->epoch[now] == epoch && a->file->stream[now].is_prepared &&
-	    a->file->stream[now].prepared_sequence == sequence) {
-		stream_edit(a)->is_acknowledged = 1;
-		stream_publish(a);
+	pthread_mutex_lock(&a->copies.lock);
+	now = copies_stream(&a->copies);
+	is_named = now->seal.epoch == epoch && a->synced_sequence == sequence;
+	if (now->seal.epoch == epoch && now->is_prepared && now->prepared_sequence == sequence) {
+		copies_edit_stream(&a->copies)->is_acknowledged = 1;
+		copies_publish_stream(&a->copies);
 	}
-	pthread_mutex_unlock(&a->lock);
+	pthread_mutex_unlock(&a->copies.lock);
+	/* Its file goes next: the disk must not say for longer that the file would decide. */
+	if (is_named)
+		copies_sync(&a->copies);
+}
+
+/* What is lost with the segment that is to be dropped; joined per cause where there is no room. */
+static void keep_pending(struct stream_half *s, const struct ledger *lost)
+{
+	s->nr_pending = 0;
+	for (size_t i = 0; i < lost->nr; i++) {
+		const struct loss *l = &lost->losses[i];
+		uint64_t at = 0;
+
+		while (at < s->nr_pending && (s->nr_pending < ACCOUNT_MAX_LOSSES / 2 ||
+					      s->pending[at].cause != l->cause ||
+					      s->pending[at].count_known != l->count_known))
+			at++;
+		if (at == s->nr_pending) {
+			s->pending[s->nr_pending++] = *l;
+			continue;
+		}
+		join_loss(&s->pending[at], l);
+	}
 }
 
 void account_drop_begin(struct account *a, uint64_t epoch, uint64_t sequence,
@@ -533,28 +572,28 @@ void account_drop_begin(struct account *a, uint64_t epoch, uint64_t sequence,
 	struct stream_half *s;
 
 	pthread_mutex_lock(&a->drop_lock);
-	pthread_mutex_lock(&a->lock);
-	s = stream_edit(a);
+	pthread_mutex_lock(&a->copies.lock);
+	s = copies_edit_stream(&a->copies);
 	s->is_dropping = 1;
 	s->dropping_epoch = epoch;
 	s->dropping_sequence = sequence;
-	keep_ledger(a, s, lost);
-	stream_publish(a);
-	pthread_mutex_unlock(&a->lock);
+	keep_pending(s, lost);
+	copies_publish_stream(&a->copies);
+	pthread_mutex_unlock(&a->copies.lock);
+	copies_sync(&a->copies);
 }
 
-void account_drop_end(struct account *a)
+void account_drop_end(struct account *a, bool is_gone)
 {
-	pthread_mutex_lock(&a->lock);
-	stream_edit(a)->is_dropping = 0;
-	stream_publish(a);
-	pthread_mutex_unlock(&a->lock);
+	pthread_mutex_lock(&a->copies.lock);
+	end_drop(a, is_gone);
+	pthread_mutex_unlock(&a->copies.lock);
 	pthread_mutex_unlock(&a->drop_lock);
 }
 
 void account_losses(struct account *a, uint64_t total[NR_LOSS_CAUSES])
 {
-	pthread_mutex_lock(&a->lock);
+	pthread_mutex_lock(&a->copies.lock);
 	memcpy(total, a->total, sizeof(a->total));
-	pthread_mutex_unlock(&a->lock);
+	pthread_mutex_unlock(&a->copies.lock);
 }

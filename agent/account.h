@@ -19,6 +19,11 @@
  * instructions leaves either the old state or the new one. A segment is prepared before it is
  * written and committed after: a death in between is decided by whether the segment is there.
  *
+ * A power cut is another matter: the disk may have any older state of what was not synced. So the
+ * file is synced when a segment is prepared, before an acknowledged one's file goes that the disk
+ * still has as prepared, and before one is dropped. The next boot then counts nothing twice; what
+ * was seen after the last word on the disk is a gap whose content is unknown, and is said to be.
+ *
  * Thread-safe. account_seen() takes no lock and is for the capture thread alone.
  */
 #ifndef AGENT_ACCOUNT_H
@@ -28,10 +33,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/log.h"
+#include "formats/account_file.h"
 #include "formats/err.h"
 #include "formats/ledger.h"
-
-#define ACCOUNT_MAX_DEVICES 64 /* further ones are counted together, as device 0 */
 
 struct account;
 
@@ -40,8 +45,13 @@ struct account_config {
 	const char *boot_id;
 	/* Whether every request of a device is asked for: then the kernel's counters compare. */
 	bool watches_all;
+	uint64_t identity; /* of the machine (identity.h); 0 unknown */
+	struct log *log;   /* may be NULL; borrowed */
 	/* Whether this segment of an earlier run is durable. May be NULL: none is. */
 	bool (*is_durable)(void *ctx, uint64_t epoch, uint64_t sequence);
+	/* Removes the segment that the last run was dropping when it died; whether it is gone.
+	 * May be NULL: it is. */
+	bool (*forget)(void *ctx, uint64_t epoch, uint64_t sequence);
 	void *ctx;
 };
 
@@ -70,9 +80,6 @@ void account_end(struct account *a);
 
 /* An epoch later than the last run's, not before realtime_ns. */
 uint64_t account_next_epoch(const struct account *a, uint64_t realtime_ns);
-/* What the last run was to drop when it died, its loss being noted: to be removed. False: none. */
-bool account_dropping(const struct account *a, uint64_t *epoch, uint64_t *sequence);
-
 /*
  * Takes over from the run before: its missing requests become unreported losses of this one.
  */
@@ -98,12 +105,12 @@ void account_give_up(struct account *a, uint64_t sequence, const struct account_
 /* The segment is acknowledged by a receiver; it may be one not yet committed. */
 void account_acknowledged(struct account *a, uint64_t epoch, uint64_t sequence);
 
-/* A durable segment is to be dropped: notes the loss and the intent in one step, and keeps other
+/* A durable segment is to be dropped: notes the intent and what would be lost, and keeps other
  * threads from theirs until ... */
 void account_drop_begin(struct account *a, uint64_t epoch, uint64_t sequence,
 			const struct ledger *lost);
-/* ... it is gone. By the same thread. */
-void account_drop_end(struct account *a);
+/* ... it is gone, and lost by now, or stays after all. By the same thread. */
+void account_drop_end(struct account *a, bool is_gone);
 
 /* Losses noted here in this run, by cause (those of the source are not). */
 void account_losses(struct account *a, uint64_t total[NR_LOSS_CAUSES]);

@@ -10,14 +10,19 @@
 
 #include "agent/durable.h"
 
+/* In a row, of one file: then it is an error like another. */
+#define MAX_INTERRUPTIONS 1000
+
 const struct durable_calls durable_libc = { write, fsync };
 
 static int write_all(int fd, const char *data, size_t len, const struct durable_calls *calls)
 {
+	unsigned int interrupted = 0;
+
 	while (len > 0) {
 		ssize_t nr = calls->write(fd, data, len);
 
-		if (nr < 0 && errno == EINTR)
+		if (nr < 0 && errno == EINTR && ++interrupted < MAX_INTERRUPTIONS)
 			continue;
 		if (nr < 0)
 			return -errno;
@@ -77,9 +82,11 @@ int durable_write(int dir_fd, const char *name, const void *data, size_t len,
 		return ret;
 	}
 	if (calls->fsync(dir_fd)) {
-		/* Whether the name survives a power cut is unknown: it must not stay half-true. */
+		/* Whether the name survives a power cut is unknown: it must not stay half-true.
+		 * Where it cannot be removed either it is there, and has to count as such. */
 		ret = -errno;
-		unlinkat(dir_fd, name, 0);
+		if (unlinkat(dir_fd, name, 0))
+			ret = 0;
 	}
 	return ret;
 }

@@ -97,6 +97,13 @@ static bool is_durable(void *ctx, uint64_t epoch, uint64_t sequence)
 	return opened->ops->is_durable(opened->sink, epoch, sequence);
 }
 
+static bool forget(void *ctx, uint64_t epoch, uint64_t sequence)
+{
+	const struct opened *opened = ctx;
+
+	return !opened->ops->forget || opened->ops->forget(opened->sink, epoch, sequence);
+}
+
 /*
  * The account lives with the first sink that takes segments. It is the last to be given each one:
  * what it holds, all hold.
@@ -105,7 +112,9 @@ static int open_account(struct sender *s, const struct sender_config *config, st
 {
 	struct account_config account = { .boot_id = config->boot_id,
 					  .watches_all = config->watches_all,
-					  .is_durable = is_durable };
+					  .is_durable = is_durable,
+					  .forget = forget,
+					  .log = config->log };
 	struct buf path;
 	int ret = 0;
 

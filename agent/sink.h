@@ -43,6 +43,9 @@ struct sink_ops {
 	int (*profile)(struct sink *s, const char *json, size_t len);
 	/* Whether it holds this segment of this boot. NULL where segment is NULL. */
 	bool (*is_durable)(struct sink *s, uint64_t epoch, uint64_t sequence);
+	/* Removes this segment of an earlier run, whose loss is told; whether it is gone. May be
+	 * NULL where the sink never drops. */
+	bool (*forget)(struct sink *s, uint64_t epoch, uint64_t sequence);
 	/* Appends the path at which the agent's account for this sink is kept. */
 	int (*account_path)(struct sink *s, struct buf *out);
 	/* The account that is told of everything dropped; starts what runs beside. May be NULL. */

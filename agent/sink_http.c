@@ -67,13 +67,13 @@ static void on_lost(void *ctx, enum loss_cause cause, const struct spool_name *n
 	ledger_release(&lost);
 }
 
-static void on_gone(void *ctx, const struct spool_name *name)
+static void on_gone(void *ctx, const struct spool_name *name, bool is_gone)
 {
 	struct sink *s = ctx;
 
 	(void)name;
 	if (s->account)
-		account_drop_end(s->account);
+		account_drop_end(s->account, is_gone);
 }
 
 static void on_acknowledged(void *ctx, const struct spool_name *name)
@@ -261,12 +261,9 @@ static int http_open(struct sink **out, const struct sink_config *config, struct
 
 static int http_attach(struct sink *s, struct account *account, struct err *err)
 {
-	struct spool_name dropping;
 	int ret;
 
 	s->account = account;
-	if (account && account_dropping(account, &dropping.epoch, &dropping.sequence))
-		spool_forget(s->spool, &dropping);
 	ret = pthread_create(&s->thread, NULL, upload_loop, s);
 	if (ret)
 		return err_set(err, ret, "cannot start the upload thread: %s", strerror(ret));
@@ -290,6 +287,11 @@ static bool http_is_durable(struct sink *s, uint64_t epoch, uint64_t sequence)
 	return spool_holds(s->spool, &(struct spool_name){ epoch, sequence });
 }
 
+static bool http_forget(struct sink *s, uint64_t epoch, uint64_t sequence)
+{
+	return spool_forget(s->spool, &(struct spool_name){ epoch, sequence });
+}
+
 static int http_account_path(struct sink *s, struct buf *out)
 {
 	return buf_printf(out, "%s/ledger", s->dir);
@@ -300,6 +302,7 @@ const struct sink_ops sink_http = {
 	.open = http_open,
 	.segment = http_segment,
 	.is_durable = http_is_durable,
+	.forget = http_forget,
 	.account_path = http_account_path,
 	.attach = http_attach,
 	.close = http_close,
@@ -310,6 +313,7 @@ const struct sink_ops sink_https = {
 	.open = http_open,
 	.segment = http_segment,
 	.is_durable = http_is_durable,
+	.forget = http_forget,
 	.account_path = http_account_path,
 	.attach = http_attach,
 	.close = http_close,

@@ -146,6 +146,20 @@ static int take_up_all(struct spool *s, struct err *err)
 	return 0;
 }
 
+/*
+ * What was found may have been renamed by a process that was killed before it synced the folder:
+ * it counts as durable from now on, so it must be. Likewise what was removed must stay away once the
+ * account says that it is lost. A failure is said and no more: the next segment meets it again.
+ */
+static void sync_folder(struct spool *s)
+{
+	const struct durable_calls *calls = s->config.calls ? s->config.calls : &durable_libc;
+
+	if (calls->fsync(s->dir_fd))
+		log_say(s->config.log, LEVEL_ERROR, "spool_not_synced", "why=\"%s\"",
+			strerror(errno));
+}
+
 /* One agent per spool: the lock goes with the process, however it ends. */
 static int take_lock(struct spool *s, struct err *err)
 {
@@ -181,6 +195,7 @@ int spool_open(struct spool **out, const struct spool_config *config, struct err
 		spool_close(s);
 		return ret;
 	}
+	sync_folder(s);
 	*out = s;
 	return 0;
 }
@@ -242,10 +257,10 @@ static void report_lost(struct spool *s, enum loss_cause cause, const struct spo
 	buf_release(&data);
 }
 
-static void report_gone(struct spool *s, const struct spool_name *name)
+static void report_gone(struct spool *s, const struct spool_name *name, bool is_gone)
 {
 	if (s->config.gone)
-		s->config.gone(s->config.ctx, name);
+		s->config.gone(s->config.ctx, name, is_gone);
 }
 
 /* Takes the oldest entry that is not being sent out of the index. */
@@ -280,32 +295,6 @@ static bool has_room(struct spool *s, size_t len)
 	return room;
 }
 
-static bool drop_oldest(struct spool *s, enum loss_cause cause)
-{
-	char file[SPOOL_NAME_BYTES];
-	struct entry entry;
-
-	if (!pop_oldest(s, &entry))
-		return false;
-	name_print(&entry.name, ".seg", file);
-	report_lost(s, cause, &entry.name);
-	unlinkat(s->dir_fd, file, 0);
-	report_gone(s, &entry.name);
-	log_say(s->config.log, LEVEL_WARN, "spool_full", "dropped=%s bytes=%" PRIu64, file,
-		entry.bytes);
-	return true;
-}
-
-int spool_make_room(struct spool *s, size_t len)
-{
-	if (len > s->config.max_bytes)
-		return -EFBIG;
-	while (!has_room(s, len))
-		if (!drop_oldest(s, LOSS_SPOOL_FULL))
-			return -EFBIG;
-	return 0;
-}
-
 /* Puts the entry in its place by name; nearly always the last. */
 static void insert(struct spool *s, const struct entry *entry)
 {
@@ -318,6 +307,49 @@ static void insert(struct spool *s, const struct entry *entry)
 	}
 	*entry_at(s, at) = *entry;
 	s->bytes += entry->bytes;
+}
+
+/* Whether the file of this name is not there, having removed it if need be. */
+static int remove_file(struct spool *s, const char *file)
+{
+	return unlinkat(s->dir_fd, file, 0) && errno != ENOENT ? -errno : 0;
+}
+
+/* -ENOENT: there is none to drop; -errno: it cannot be removed, and stays. */
+static int drop_oldest(struct spool *s)
+{
+	char file[SPOOL_NAME_BYTES];
+	struct entry entry;
+	int ret;
+
+	if (s->config.keeps_oldest || !pop_oldest(s, &entry))
+		return -ENOENT;
+	name_print(&entry.name, ".seg", file);
+	report_lost(s, LOSS_SPOOL_FULL, &entry.name);
+	ret = remove_file(s, file);
+	if (!ret)
+		sync_folder(s);
+	report_gone(s, &entry.name, !ret);
+	if (ret) { /* its place is still there: nothing was added since */
+		pthread_mutex_lock(&s->lock);
+		insert(s, &entry);
+		pthread_mutex_unlock(&s->lock);
+		return ret;
+	}
+	log_say(s->config.log, LEVEL_WARN, "spool_full", "dropped=%s bytes=%" PRIu64, file,
+		entry.bytes);
+	return 0;
+}
+
+int spool_make_room(struct spool *s, size_t len)
+{
+	int ret = 0;
+
+	if (len > s->config.max_bytes)
+		return -EFBIG;
+	while (!ret && !has_room(s, len))
+		ret = drop_oldest(s);
+	return ret == -ENOENT ? -ENOSPC : ret;
 }
 
 int spool_append(struct spool *s, const struct spool_name *name, const void *data, size_t len)
@@ -336,7 +368,7 @@ int spool_append(struct spool *s, const struct spool_name *name, const void *dat
 	name_print(name, ".seg", file);
 	ret = durable_write(s->dir_fd, file, data, len, s->config.calls);
 	/* The disk can be full before the spool's own bound is: the oldest makes room there too. */
-	while ((ret == -ENOSPC || ret == -EDQUOT) && drop_oldest(s, LOSS_SPOOL_FULL))
+	while ((ret == -ENOSPC || ret == -EDQUOT) && !drop_oldest(s))
 		ret = durable_write(s->dir_fd, file, data, len, s->config.calls);
 	if (ret)
 		return ret;
@@ -417,23 +449,28 @@ void spool_quarantine(struct spool *s, const char *why)
 {
 	char file[SPOOL_NAME_BYTES], bad[SPOOL_NAME_BYTES];
 	struct spool_name name;
+	bool is_gone;
 
 	if (!pop_peeked(s, &name))
 		return;
 	name_print(&name, ".seg", file);
 	name_print(&name, ".bad", bad);
 	report_lost(s, LOSS_QUARANTINE, &name);
-	if (renameat(s->dir_fd, file, s->dir_fd, bad))
-		unlinkat(s->dir_fd, file, 0);
-	report_gone(s, &name);
+	is_gone = !renameat(s->dir_fd, file, s->dir_fd, bad) || !remove_file(s, file);
+	if (is_gone)
+		sync_folder(s);
+	report_gone(s, &name, is_gone);
 	log_say(s->config.log, LEVEL_WARN, "segment_quarantined", "file=%s why=\"%s\"", bad, why);
 }
 
-void spool_forget(struct spool *s, const struct spool_name *name)
+bool spool_forget(struct spool *s, const struct spool_name *name)
 {
 	char file[SPOOL_NAME_BYTES];
 
 	name_print(name, ".seg", file);
+	if (remove_file(s, file))
+		return false;
+	sync_folder(s);
 	pthread_mutex_lock(&s->lock);
 	for (size_t i = 0; i < s->nr; i++) {
 		if (name_order(&entry_at(s, i)->name, name))
@@ -444,7 +481,7 @@ void spool_forget(struct spool *s, const struct spool_name *name)
 		s->nr--;
 	}
 	pthread_mutex_unlock(&s->lock);
-	unlinkat(s->dir_fd, file, 0);
+	return true;
 }
 
 uint64_t spool_bytes(struct spool *s)

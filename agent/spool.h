@@ -3,8 +3,8 @@
  * spool: a bounded queue of segments on disk, oldest first, that outlives the agent.
  *
  * One file per segment, <epoch>-<sequence>.seg, each made durable before spool_append() returns.
- * When there is no room the oldest goes, and the owner is told before it does, so that the loss is
- * in its account by then. A file that cannot be read as a segment is set aside as *.bad and never
+ * When there is no room the oldest goes (or, by choice, the newest is refused). The owner is told
+ * before, so that the intent is in its account by then, and again once it is gone for good. A file that cannot be read as a segment is set aside as *.bad and never
  * stops anything; leftovers of interrupted writes are cleared at open.
  *
  * Thread-safe between one thread that appends and one that peeks, acknowledges and quarantines.
@@ -33,8 +33,9 @@ struct spool_name {
 
 struct spool_config {
 	const char *dir;
-	uint64_t max_bytes;		   /* 0: SPOOL_MAX_BYTES */
-	uint32_t max_files;		   /* 0: SPOOL_MAX_FILES */
+	uint64_t max_bytes; /* 0: SPOOL_MAX_BYTES */
+	uint32_t max_files; /* 0: SPOOL_MAX_FILES */
+	bool keeps_oldest;  /* where there is no room the newest is refused; else the oldest goes */
 	const struct durable_calls *calls; /* NULL: libc's */
 	struct log *log;		   /* may be NULL; borrowed */
 	/*
@@ -43,8 +44,9 @@ struct spool_config {
 	 */
 	void (*lost)(void *ctx, enum loss_cause cause, const struct spool_name *name,
 		     const void *data, size_t len);
-	/* The file of this name, reported lost, is gone or set aside. May be NULL. */
-	void (*gone)(void *ctx, const struct spool_name *name);
+	/* The file of this name, reported lost, is gone or set aside; or, with is_gone false,
+	 * could not be removed and stays for the next run: it is not lost. May be NULL. */
+	void (*gone)(void *ctx, const struct spool_name *name, bool is_gone);
 	/* The segment is safe elsewhere; its file goes next. May be NULL. */
 	void (*acknowledged)(void *ctx, const struct spool_name *name);
 	void *ctx;
@@ -58,7 +60,8 @@ int spool_open(struct spool **out, const struct spool_config *config, struct err
 /* Leaves the segments on disk. */
 void spool_close(struct spool *s);
 
-/* Drops the oldest until len more bytes fit. -EFBIG: they never will. */
+/* Drops the oldest until len more bytes fit. -EFBIG: they never will; -ENOSPC: there is nothing
+ * that may be dropped; -errno: what should go cannot be removed. */
 int spool_make_room(struct spool *s, size_t len);
 /* Durable when it returns 0; -errno and nothing kept otherwise. */
 int spool_append(struct spool *s, const struct spool_name *name, const void *data, size_t len);
@@ -74,8 +77,9 @@ void spool_unpeek(struct spool *s);
 void spool_ack(struct spool *s);
 /* The peeked segment is damaged or refused for good: renamed to *.bad and reported as lost. */
 void spool_quarantine(struct spool *s, const char *why);
-/* Removes it without a word, where it is there: its loss was told by an earlier run. */
-void spool_forget(struct spool *s, const struct spool_name *name);
+/* Removes it without a word, where it is there: its loss was told by an earlier run. Whether it is
+ * gone. */
+bool spool_forget(struct spool *s, const struct spool_name *name);
 
 uint64_t spool_bytes(struct spool *s);
 size_t spool_files(struct spool *s);

@@ -33,10 +33,10 @@ static void on_lost(void *ctx, enum loss_cause cause, const struct spool_name *n
 	told->was_there = data != NULL;
 }
 
-static void on_gone(void *ctx, const struct spool_name *name)
+static void on_gone(void *ctx, const struct spool_name *name, bool is_gone)
 {
 	(void)name;
-	((struct told *)ctx)->gone++;
+	((struct told *)ctx)->gone += is_gone;
 }
 
 static void on_acknowledged(void *ctx, const struct spool_name *name)
