@@ -13,9 +13,10 @@ load() {
 follow() { # NAME OPTION...
 	name=$1
 	shift
+	rm -f /tmp/err # the earlier one says ready too
 	capture 100 vda --source blktrace --count "$@" >/tmp/out 2>/tmp/err &
 	c=$!
-	until grep -q . /tmp/err; do sleep 0.1; done
+	until grep -qs . /tmp/err; do sleep 0.1; done
 	before=$(completed)
 	load 800
 	if [ "$name" = stopped ]; then
@@ -33,9 +34,10 @@ follow() { # NAME OPTION...
 follow roomy
 follow tight --small-ring --poll 700
 follow stopped --small-ring
+rm -f /tmp/err
 capture 100 vda --source blktrace --count >/dev/null 2>/tmp/err &
 c=$!
-until grep -q . /tmp/err; do sleep 0.1; done
+until grep -qs . /tmp/err; do sleep 0.1; done
 echo "second: $(capture 1 vda --source blktrace --count 2>&1 | sed 's/pid [0-9]*/pid N/')"
 kill -9 $c
 wait $c
