@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "analyzer/arch/model.h"
+#include "analyzer/arch/arch_model.h"
 
 /* Write errors show on the stream. */
 void arch_draw(const struct arch_model *m, FILE *out);

@@ -8,7 +8,7 @@
 #ifndef ANALYZER_ARCH_READ_H
 #define ANALYZER_ARCH_READ_H
 
-#include "analyzer/arch/model.h"
+#include "analyzer/arch/arch_model.h"
 
 /* A parameter of the model that is given from outside. */
 struct arch_setting {

@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-#include "analyzer/arch/model.h"
+#include "analyzer/arch/arch_model.h"
 #include "analyzer/sim/qhist.h"
 
 /* Actions in one instant after which time is taken to stand still. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/arch/model.h"
+#include "analyzer/arch/arch_model.h"
 #include "analyzer/arch/storage.h"
 
 /* A walk over all that a scenario can reach: behaviours, each with the instance that runs it. */

@@ -47,10 +47,11 @@ int capacity_measured(struct capacity *c, const struct cli_list *list, struct er
 		    (strcmp(head, "read") != 0 && strcmp(head, "write") != 0 &&
 		     !number(head, &percent)) ||
 		    !number(rest, &iops))
-			return err_set(err, EINVAL,
-				       "--measure: expected SIZE:read=N,write=N with N requests per "
-				       "second, got '%.60s'",
-				       item);
+			return err_set(
+				err, EINVAL,
+				"--measure: expected SIZE:read=N,write=N with N requests per "
+				"second, got '%.60s'",
+				item);
 		status = capacity_add(c, bytes, percent / 100, iops, NAN, err);
 		if (status) {
 			err_prefix(err, "--measure %.60s", item);

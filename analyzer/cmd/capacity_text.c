@@ -144,12 +144,12 @@ static json_t *sizes_json(const struct capacity_result *r)
 
 	for (size_t i = 0; i < r->nr_parts; i++) {
 		const struct capacity_part *p = &r->parts[i];
-		json_t *one = json_pack(
-			"{s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:b}", "bytes",
-			(json_int_t)p->bytes, "capacity", p->at.capacity, "f_rw", p->at.f_rw,
-			"share", p->share, "read_ratio", p->read_ratio, "read_iops", p->read_iops,
-			"write_iops", p->write_iops, "interpolated", p->at.interpolated,
-			"extrapolated", p->at.extrapolated);
+		json_t *one = json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:b}", "bytes",
+					(json_int_t)p->bytes, "capacity", p->at.capacity, "f_rw",
+					p->at.f_rw, "share", p->share, "read_ratio", p->read_ratio,
+					"read_iops", p->read_iops, "write_iops", p->write_iops,
+					"interpolated", p->at.interpolated, "extrapolated",
+					p->at.extrapolated);
 
 		if (r->alone)
 			json_object_set_new(one, "ci", interval(&r->totals[i]));
@@ -165,13 +165,13 @@ static json_t *checks_json(const struct capacity_result *r)
 	for (size_t i = 0; i < r->nr_checks; i++) {
 		const struct capacity_check *c = &r->checks[i];
 
-		json_array_append_new(
-			checks,
-			json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:f}", "bytes",
-				  (json_int_t)c->point->bytes, "read_ratio", c->point->read_ratio,
-				  "total_iops", c->point->mean, "predicted_iops", c->predicted,
-				  "error_ratio", c->error_ratio, "capacity", c->capacity,
-				  "deviation_ratio", c->deviation_ratio));
+		json_array_append_new(checks,
+				      json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:f}", "bytes",
+						(json_int_t)c->point->bytes, "read_ratio",
+						c->point->read_ratio, "total_iops", c->point->mean,
+						"predicted_iops", c->predicted, "error_ratio",
+						c->error_ratio, "capacity", c->capacity,
+						"deviation_ratio", c->deviation_ratio));
 	}
 	return checks;
 }
@@ -238,12 +238,13 @@ void capacity_warn(const struct cli *cli, const struct capacity_result *r)
 		if (!worst || fabs(r->checks[i].deviation_ratio) > fabs(worst->deviation_ratio))
 			worst = &r->checks[i];
 	if (worst && fabs(worst->deviation_ratio) > r->bound)
-		cli_note(cli,
-			 "C is not constant: at %s and %.4g %% reads it is %+.1f %% from that of reads "
-			 "alone (bound %.3g %%)",
-			 units_bytes((double)worst->point->bytes, text),
-			 100 * worst->point->read_ratio, 100 * worst->deviation_ratio,
-			 100 * r->bound);
+		cli_note(
+			cli,
+			"C is not constant: at %s and %.4g %% reads it is %+.1f %% from that of reads "
+			"alone (bound %.3g %%)",
+			units_bytes((double)worst->point->bytes, text),
+			100 * worst->point->read_ratio, 100 * worst->deviation_ratio,
+			100 * r->bound);
 	for (size_t i = 0; i < r->nr_uses; i++) {
 		interpolated += r->uses[i].interpolated;
 		extrapolated += r->uses[i].extrapolated;
@@ -251,7 +252,8 @@ void capacity_warn(const struct cli *cli, const struct capacity_result *r)
 	}
 	if (interpolated || extrapolated)
 		cli_note(cli,
-			 "of %" PRIu64 " requests %" PRIu64 " are of sizes between the measured ones "
+			 "of %" PRIu64 " requests %" PRIu64
+			 " are of sizes between the measured ones "
 			 "(interpolated), %" PRIu64 " outside them (extrapolated)",
 			 requests, interpolated, extrapolated);
 }

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tests/system-under-study/params.h"
+#include "tests/system-under-study/sus_params.h"
 
 struct disk {
 	const struct disk_params *p;

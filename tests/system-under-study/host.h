@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tests/system-under-study/params.h"
+#include "tests/system-under-study/sus_params.h"
 
 struct host_entry {
 	uint64_t address;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/units.h"
 #include "tests/system-under-study/scenarios.h"
 #include "tests/system-under-study/sus.h"
 
@@ -87,21 +88,42 @@ static int list(void)
 	return 0;
 }
 
+/* A whole number; 0 or -EINVAL. */
+static int count_read(const char *text, uint64_t max, uint32_t *out)
+{
+	const char *expected;
+	uint64_t count;
+
+	if (units_parse_count(text, &count, &expected) || !count || count > max)
+		return -EINVAL;
+	*out = (uint32_t)count;
+	return 0;
+}
+
 static int run_one(char **args, int nr)
 {
-	struct load l = { .nr_vms = nr > 5 ? (unsigned)atoi(args[5]) : 1 };
+	struct load l = { .nr_vms = 1 };
 	struct job j = { .shares = 1, .seed = 1 };
+	uint32_t clients, size_bytes, nr_vms = 1;
+	double file_set_gb;
+	char *end;
 
-	if (nr < 5 || l.nr_vms < 1 || l.nr_vms > LOAD_VMS)
+	if (nr < 5 || count_read(args[2], UINT32_MAX, &clients) ||
+	    count_read(args[3], SUS_FILE / 2, &size_bytes) ||
+	    (nr > 5 && count_read(args[5], LOAD_VMS, &nr_vms)))
 		return -EINVAL;
+	file_set_gb = strtod(args[4], &end);
+	if (end == args[4] || *end || !(file_set_gb > 0))
+		return -EINVAL;
+	l.nr_vms = nr_vms;
 	l.nr_classes = l.nr_vms;
 	for (unsigned v = 0; v < l.nr_vms; v++) {
-		l.files[v] = scenario_files(atof(args[4]) / l.nr_vms);
+		l.files[v] = scenario_files(file_set_gb / l.nr_vms);
 		l.classes[v] = (struct load_class){ .vm = v,
 						    .write = !strcmp(args[0], "write"),
 						    .sequential = !strcmp(args[1], "sequential"),
-						    .clients = (uint32_t)atoi(args[2]),
-						    .size_bytes = (uint32_t)atoi(args[3]) };
+						    .clients = clients,
+						    .size_bytes = size_bytes };
 	}
 	print_head();
 	return measure(&j, &l);

@@ -8,7 +8,7 @@
 #define SUS_MEASURE_H
 
 #include "formats/histogram.h"
-#include "tests/system-under-study/load.h"
+#include "tests/system-under-study/sus_load.h"
 #include "tests/system-under-study/write_cache.h"
 
 #define MEASURE_BATCH	1024u /* requests */

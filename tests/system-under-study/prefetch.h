@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tests/system-under-study/params.h"
+#include "tests/system-under-study/sus_params.h"
 
 #define PREFETCH_STREAMS 4096u
 #define PREFETCH_BUCKETS 16384u

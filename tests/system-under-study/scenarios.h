@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-#include "tests/system-under-study/load.h"
+#include "tests/system-under-study/sus_load.h"
 
 struct scenario {
 	const char *name;

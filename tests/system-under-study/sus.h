@@ -19,7 +19,7 @@
 
 #include "formats/histogram.h"
 #include "tests/system-under-study/array.h"
-#include "tests/system-under-study/load.h"
+#include "tests/system-under-study/sus_load.h"
 
 struct sus_options {
 	double precision;      /* relative half-width at 95 % of each class's mean response */

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tests/system-under-study/params.h"
+#include "tests/system-under-study/sus_params.h"
 
 #define STRIP_PAGES  (SUS_STRIP / SUS_PAGE) /* 64: one word each */
 #define STRIPE_PAGES (SUS_DATA * STRIP_PAGES)

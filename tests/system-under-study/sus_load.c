@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/system-under-study/load.h"
+#include "tests/system-under-study/sus_load.h"
 
 uint32_t load_clients(const struct load *l)
 {

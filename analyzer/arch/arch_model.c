@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/arch/model.h"
+#include "analyzer/arch/arch_model.h"
 #include "analyzer/arch/storage.h"
 
 void *arch_grow(void *items, uint32_t *nr, size_t size)

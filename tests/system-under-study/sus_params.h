@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * params: the array, its disks and its hosts that the system under study simulates.
+ * sus_params: the array, its disks and its hosts that the system under study simulates.
  *
  * The system of Noorshams (2015, 7.3.1): a System z host, a DS8700 with 50 GB of volatile and 2 GB
  * of non-volatile cache, RAID-5 over seven disks. Numbers come from what was published of such

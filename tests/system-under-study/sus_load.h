@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load: the benchmark of the measured system (Noorshams 2015, 7.3.1): closed clients without think
+ * sus_load: the benchmark of the measured system (Noorshams 2015, 7.3.1): closed clients without think
  * time; each goes through 256 requests of one size in a file of 16 MB drawn from the file set, at
  * random aligned places or one after the other from a random aligned start.
  */
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "analyzer/num/rng.h"
-#include "tests/system-under-study/params.h"
+#include "tests/system-under-study/sus_params.h"
 
 #define LOAD_CLASSES 8
 #define LOAD_VMS     4

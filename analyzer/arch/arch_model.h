@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model: a software system at the level of its architecture, flat and ready to be simulated.
+ * arch_model: a software system at the level of its architecture, flat and ready to be simulated.
  *
  * Components offer operations, each with a behaviour; instances of components run in containers
  * and call each other through their required roles; containers have resources; scenarios say who
