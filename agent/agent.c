@@ -174,6 +174,7 @@ static int start_pipeline(struct agent *a, struct err *err)
 					  .heartbeat_ns = HEARTBEAT_NS,
 					  .has_trace = c->has_trace,
 					  .leave_out_own = c->leave_out_own,
+					  .max_overhead = c->max_overhead,
 					  .host = c->host,
 					  .boot_id = a->boot_id,
 					  .sender = a->sender,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -189,6 +190,23 @@ static int set_window(struct config *c, const char *value, struct err *err)
 	return 0;
 }
 
+static int set_max_overhead(struct config *c, const char *value, struct err *err)
+{
+	char *end = NULL;
+	double percent = isdigit((unsigned char)*value) ? strtod(value, &end) : NAN;
+
+	if (end && *end == '%')
+		end++;
+	if (!(percent >= 0.1 && percent <= 10000) || *end)
+		return err_set(
+			err, EINVAL,
+			"max-overhead: expected a share of one CPU of 0.1%% or more, like 5%%, "
+			"got '%s'",
+			value);
+	c->max_overhead = percent / 100;
+	return 0;
+}
+
 int config_set(struct config *c, enum config_key key, const char *value, struct err *err)
 {
 	switch (key) {
@@ -222,6 +240,8 @@ int config_set(struct config *c, enum config_key key, const char *value, struct 
 		return set_bool(&c->has_trace, "trace", value, err);
 	case KEY_LEAVE_OUT_OWN:
 		return set_bool(&c->leave_out_own, "leave-out-own", value, err);
+	case KEY_MAX_OVERHEAD:
+		return set_max_overhead(c, value, err);
 	case KEY_VERBOSE:
 		return set_bool(&c->verbose, "verbose", value, err);
 	}

@@ -34,6 +34,7 @@ struct config {
 	uint64_t spool_bytes;
 	uint8_t layer; /* enum request_layer */
 	bool has_trace, leave_out_own;
+	double max_overhead; /* CPU seconds a second, of one CPU; 0: no bound */
 	bool top;
 	uint64_t top_interval_ns; /* 0: the window */
 	uint64_t top_count;	  /* 0: without end */

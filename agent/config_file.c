@@ -9,9 +9,10 @@
 const char *config_key_name(unsigned int key)
 {
 	static const char *const names[NR_CONFIG_KEYS] = {
-		"device",	    "sink",   "cgroup",	       "fileset",     "source", "layer",
-		"window",	    "listen", "spool",	       "spool-bytes", "host",	"duration",
-		"segment-interval", "trace",  "leave-out-own", "verbose",
+		"device",	"sink",	    "cgroup",		"fileset", "source",
+		"layer",	"window",   "listen",		"spool",   "spool-bytes",
+		"host",		"duration", "segment-interval", "trace",   "leave-out-own",
+		"max-overhead", "verbose",
 	};
 
 	return key < NR_CONFIG_KEYS ? names[key] : NULL;

@@ -37,6 +37,7 @@ static const struct option options[] = {
 	{ "doctor", no_argument, NULL, VAL(FLAG_DOCTOR) },
 	{ "host", required_argument, NULL, VAL(KEY_HOST) },
 	{ "leave-out-own", no_argument, NULL, VAL(KEY_LEAVE_OUT_OWN) },
+	{ "max-overhead", required_argument, NULL, VAL(KEY_MAX_OVERHEAD) },
 	{ "segment-interval", required_argument, NULL, VAL(KEY_SEGMENT_INTERVAL) },
 	{ "verbose", no_argument, NULL, VAL(KEY_VERBOSE) },
 	{ "version", no_argument, NULL, VAL(FLAG_VERSION) },
@@ -64,6 +65,9 @@ void config_print_help(FILE *out)
 	      "  --fileset DIR        files the workload works on; again for more (default: the\n"
 	      "                       files that processes doing I/O hold open)\n"
 	      "  --leave-out-own      do not count the agent's own requests\n"
+	      "  --max-overhead PERCENT\n"
+	      "                       of one CPU, agent and kernel side together: above it first the\n"
+	      "                       trace is shed, then all but counters (default: no bound)\n"
 	      "  --window TIME        period of one profile (default: 1s)\n"
 	      "  --duration TIME      end after this time (default: at SIGINT or SIGTERM)\n"
 	      "\n"

@@ -23,6 +23,7 @@ enum config_key {
 	KEY_SEGMENT_INTERVAL,
 	KEY_TRACE,
 	KEY_LEAVE_OUT_OWN,
+	KEY_MAX_OVERHEAD,
 	KEY_VERBOSE, /* the last */
 };
 #define NR_CONFIG_KEYS (KEY_VERBOSE + 1)

@@ -194,6 +194,9 @@ static void print_totals(const struct page *p, const struct board_totals *t, con
 		       "Estimated time spent in the tracer's kernel side.");
 		buf_printf(p->out, "blkcast_bpf_seconds_total %.17g\n", t->kernel_cpu_s);
 	}
+	family(p, "blkcast_shed_level", "gauge", NULL,
+	       "What is shed to stay below --max-overhead: 0 nothing, 1 the trace, 2 all but counters.");
+	buf_printf(p->out, "blkcast_shed_level %d\n", t->shed_level);
 	family(p, "blkcast_build", "info", NULL, "Version of the agent, and its tracer.");
 	buf_printf(p->out, "blkcast_build_info{version=\"");
 	print_label(p->out, version);

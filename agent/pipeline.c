@@ -84,7 +84,7 @@ struct traced *pipeline_device(struct pipeline *p, uint32_t device)
 	return device_add(p, device);
 }
 
-static void note_loss(struct pipeline *p, enum loss_cause cause, uint64_t nr, uint32_t device)
+void pipeline_lost(struct pipeline *p, enum loss_cause cause, uint64_t nr, uint32_t device)
 {
 	struct loss loss = { .cause = (uint8_t)cause,
 			     .count_known = true,
@@ -113,16 +113,19 @@ static void on_lost(void *ctx, enum loss_cause cause, uint64_t nr, uint32_t devi
 	if (!device && p->config.source_config.nr_devices == 1)
 		device = p->config.source_config.devices[0];
 	t = device ? pipeline_device(p, device) : NULL;
+	if (cause == LOSS_SHED)
+		p->nr_in_window += nr;
 	if (t) {
-		t->lost_in_window += nr;
+		/* What was shed on purpose is in the kernel's counters, and so in the profile. */
+		t->lost_in_window += cause == LOSS_SHED ? 0 : nr;
 		t->seen.nr += nr;
 		t->seen.nr_countable += nr;
 	} else {
 		p->unplaced += nr;
-		p->unplaced_in_window += nr;
+		p->unplaced_in_window += cause == LOSS_SHED ? 0 : nr;
 		device = 0;
 	}
-	note_loss(p, cause, nr, device);
+	pipeline_lost(p, cause, nr, device);
 }
 
 static void take(struct pipeline *p, const struct request *r)
@@ -137,7 +140,7 @@ static void take(struct pipeline *p, const struct request *r)
 		on_lost(p, LOSS_REORDER, 1, 0);
 	} else if (reorder_add(p->reorder, r)) {
 		t->lost_in_window++;
-		note_loss(p, LOSS_REORDER, 1, r->device);
+		pipeline_lost(p, LOSS_REORDER, 1, r->device);
 	}
 }
 
@@ -198,8 +201,11 @@ static void on_release(void *ctx, struct request *r, size_t nr)
 		if (t && window_add_many(t->window, r + i, run))
 			log_say(p->config.log, LEVEL_WARN, "window_incomplete",
 				"device=%s why=\"no memory\"", t->facts.name);
+		if (t && p->overhead.level != OVERHEAD_FULL)
+			t->shed_in_window += run;
 	}
-	if (p->stream)
+	p->nr_in_window += nr;
+	if (p->stream && p->overhead.level == OVERHEAD_FULL)
 		stream_add(p->stream, r, nr);
 }
 
@@ -412,6 +418,8 @@ static int begin_stream(struct pipeline *p, struct err *err)
 
 static void release(struct pipeline *p)
 {
+	if (p->counting)
+		source_diskstats.close(p->counting, NULL);
 	if (p->source)
 		p->config.source->close(p->source, NULL);
 	for (size_t i = 0; i < p->nr_devices; i++)
@@ -424,6 +432,14 @@ static void release(struct pipeline *p)
 	free(p->devices);
 	free(p->seen);
 	free(p);
+}
+
+/* The kernel counts requests by disk: neither bios nor those of a cgroup. */
+static bool can_count_only(const struct pipeline *p)
+{
+	const struct source_config *c = &p->config.source_config;
+
+	return p->config.source->shed && c->layer == LAYER_DEVICE && !c->nr_cgroups;
 }
 
 static int start(struct pipeline *p, struct err *err)
@@ -439,6 +455,8 @@ static int start(struct pipeline *p, struct err *err)
 	ret = open_source(p, err);
 	if (ret)
 		return ret;
+	overhead_init(&p->overhead, p->config.max_overhead, p->config.has_trace,
+		      can_count_only(p));
 	p->window_begin_ns = clock_ns(CLOCK_MONOTONIC);
 	reorder_set_period_end(p->reorder, p->window_begin_ns + p->config.window_ns);
 	for (size_t i = 0; i < p->config.source_config.nr_devices; i++)

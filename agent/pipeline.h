@@ -7,7 +7,8 @@
  *
  * One thread captures: it polls the source when its descriptor turns readable or after
  * PIPELINE_POLL_MS, and never waits for disk or network. A window holds the requests that
- * completed in it, given in order of arrival. Whatever cannot be kept is counted with its cause.
+ * completed in it, given in order of arrival. Above --max-overhead it keeps less (overhead.h): no trace,
+ * then only what the kernel counts. Whatever cannot be kept is counted with its cause.
  */
 #ifndef AGENT_PIPELINE_H
 #define AGENT_PIPELINE_H
@@ -45,6 +46,7 @@ struct pipeline_config {
 	size_t nr_watched;
 	uint64_t window_ns, segment_interval_ns, heartbeat_ns;
 	bool has_trace, leave_out_own;
+	double max_overhead;	    /* see overhead.h; 0: no bound */
 	const char *host, *boot_id; /* borrowed for the pipeline's life, as what follows */
 	struct sender *sender;
 	struct board *board;

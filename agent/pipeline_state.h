@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "agent/overhead.h"
 #include "agent/pipeline.h"
 #include "agent/reorder.h"
 #include "agent/stream.h"
@@ -19,6 +20,7 @@ struct traced {
 	bool is_hidden, is_named;
 	struct window *window;
 	uint64_t lost_in_window;
+	uint64_t shed_in_window; /* in the profile, but not in the trace */
 	struct account_count seen;
 };
 
@@ -47,6 +49,11 @@ struct pipeline {
 	uint64_t watched_ns; /* length of all windows closed */
 	uint64_t nr_polled;  /* requests of the running poll */
 	uint64_t lost[NR_LOSS_CAUSES];
+	struct overhead overhead;
+	struct source *counting; /* the kernel's counters, at OVERHEAD_COUNTERS; else NULL */
+	double last_cost_s;	 /* at the end of the last window */
+	uint64_t nr_in_window;	 /* requests that completed in it, shed ones too */
+
 	int source_error; /* -errno: the source could not be read as a window closed */
 
 	pthread_t thread;
@@ -69,6 +76,8 @@ static inline uint64_t clock_ns(clockid_t clock)
 struct traced *pipeline_device(struct pipeline *p, uint32_t device);
 /* Closes every device's window at end_ns, publishes the profiles, begins the next. */
 void pipeline_close_windows(struct pipeline *p, uint64_t end_ns);
+/* Counts losses, and tells log and trace. */
+void pipeline_lost(struct pipeline *p, enum loss_cause cause, uint64_t nr, uint32_t device);
 /* Posts the agent's own cost and losses. */
 void pipeline_set_totals(struct pipeline *p);
 

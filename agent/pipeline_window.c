@@ -15,7 +15,7 @@ static void name_profile(const struct pipeline *p, const struct traced *t, struc
 	snprintf(profile->device, sizeof(profile->device), "%u:%u", device_major(t->facts.device),
 		 device_minor(t->facts.device));
 	memccpy(profile->device_name, t->facts.name, 0, sizeof(profile->device_name) - 1);
-	profile->source = p->config.source->id;
+	profile->source = p->counting ? source_diskstats.id : p->config.source->id;
 	profile->layer = p->config.source_config.layer;
 	profile->lost = t->lost_in_window;
 	profile->quality.coverage_ratio = 1;
@@ -109,10 +109,80 @@ static void on_profile(void *ctx, uint32_t device, bool is_idle, struct profile 
 static void close_counted(struct pipeline *p)
 {
 	const struct source_profiles to = { .profile = on_profile, .ctx = p };
-	int ret = p->source ? p->config.source->profiles(p->source, &to) : 0;
+	int ret = 0;
 
+	if (p->counting)
+		ret = source_diskstats.profiles(p->counting, &to);
+	else if (p->source)
+		ret = p->config.source->profiles(p->source, &to);
 	if (ret)
 		p->source_error = ret;
+}
+
+/* Agent and kernel side, seconds since the start. */
+static double cost_s(const struct pipeline *p, double *agent_s, double *kernel_s)
+{
+	struct rusage use;
+
+	getrusage(RUSAGE_SELF, &use);
+	*agent_s = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+		   (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
+	*kernel_s = NAN;
+	if (p->source && p->config.source->kernel_cpu_s)
+		*kernel_s = p->config.source->kernel_cpu_s(p->source);
+	return *agent_s + (isnan(*kernel_s) ? 0 : *kernel_s);
+}
+
+/* What the trace left out of this window, device by device. */
+static void tell_shed(struct pipeline *p)
+{
+	for (size_t i = 0; i < p->nr_devices; i++) {
+		struct traced *t = &p->devices[i];
+
+		if (t->shed_in_window)
+			pipeline_lost(p, LOSS_SHED, t->shed_in_window, t->facts.device);
+		t->shed_in_window = 0;
+	}
+}
+
+/* From the next window on the kernel's counters speak for the requests, or requests again. */
+static void count_only(struct pipeline *p, bool on)
+{
+	struct err err = { 0 };
+
+	if (on && source_diskstats.open(&p->counting, &p->config.source_config, &err)) {
+		log_say(p->config.log, LEVEL_WARN, "overhead_not_shed", "why=\"%s\"", err.line);
+		p->overhead.can[OVERHEAD_COUNTERS] = false;
+		p->overhead.level = OVERHEAD_FULL;
+		return;
+	}
+	p->config.source->shed(p->source, on);
+	if (on)
+		return;
+	source_diskstats.close(p->counting, NULL);
+	p->counting = NULL;
+}
+
+/* At the end of a window: is the agent still within its bound? */
+static void look_at_overhead(struct pipeline *p, double elapsed_s)
+{
+	enum overhead_level before = p->overhead.level, level;
+	double agent_s, kernel_s, cost;
+
+	if (!p->source)
+		return;
+	cost = cost_s(p, &agent_s, &kernel_s);
+	level = overhead_look(&p->overhead, cost - p->last_cost_s, elapsed_s, p->nr_in_window);
+	p->last_cost_s = cost;
+	p->nr_in_window = 0;
+	if (level == before)
+		return;
+	if ((level == OVERHEAD_COUNTERS) != (before == OVERHEAD_COUNTERS))
+		count_only(p, level == OVERHEAD_COUNTERS);
+	log_say(p->config.log, LEVEL_WARN, "overhead",
+		"level=%s cpu_percent=%.2f bound_percent=%.2f",
+		overhead_level_name(p->overhead.level), 100 * p->overhead.last_share,
+		100 * p->overhead.bound);
 }
 
 void pipeline_set_totals(struct pipeline *p)
@@ -122,17 +192,13 @@ void pipeline_set_totals(struct pipeline *p)
 				       .layer = layer_name(p->config.source_config.layer),
 				       .kernel_cpu_s = NAN };
 	uint64_t later[NR_LOSS_CAUSES] = { 0 };
-	struct rusage use;
 
 	if (p->stream)
 		account_losses(sender_account(p->config.sender), later);
 	for (int i = 0; i < NR_LOSS_CAUSES; i++)
 		totals.lost[i] = p->lost[i] + later[i];
-	getrusage(RUSAGE_SELF, &use);
-	totals.agent_cpu_s = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
-			     (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
-	if (p->source && p->config.source->kernel_cpu_s)
-		totals.kernel_cpu_s = p->config.source->kernel_cpu_s(p->source);
+	totals.shed_level = p->overhead.level;
+	cost_s(p, &totals.agent_cpu_s, &totals.kernel_cpu_s);
 	board_set_totals(p->config.board, &totals);
 	atomic_store(&p->cpu_ns, clock_ns(CLOCK_THREAD_CPUTIME_ID));
 }
@@ -160,10 +226,18 @@ void pipeline_close_windows(struct pipeline *p, uint64_t end_ns)
 {
 	reorder_flush(p->reorder, end_ns);
 	place_losses(p);
-	if (p->config.source->profiles)
+	if (p->config.source->profiles || p->counting)
 		close_counted(p);
-	for (size_t i = 0; i < p->nr_devices && !p->config.source->profiles; i++)
-		close_window(p, &p->devices[i], end_ns);
+	for (size_t i = 0; i < p->nr_devices && !p->config.source->profiles; i++) {
+		if (!p->counting) {
+			close_window(p, &p->devices[i], end_ns);
+			continue;
+		}
+		window_clear(p->devices[i].window, end_ns);
+		p->devices[i].lost_in_window = 0;
+	}
+	tell_shed(p);
+	look_at_overhead(p, (double)(end_ns - p->window_begin_ns) / 1e9);
 	p->watched_ns += end_ns - p->window_begin_ns;
 	p->window_begin_ns = end_ns;
 	reorder_set_period_end(p->reorder, end_ns + p->config.window_ns);

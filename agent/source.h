@@ -78,6 +78,11 @@ struct source_ops {
 	/* Stops capture, hands over the rest, frees. sink may be NULL. */
 	void (*close)(struct source *s, const struct source_sink *sink);
 	/*
+	 * From now on passes requests over at the least cost, counting them as LOSS_SHED; or goes
+	 * back to capture. NULL: cannot. Needs no privilege.
+	 */
+	void (*shed)(struct source *s, bool on);
+	/*
 	 * NULL for a source of requests. One that only counts never calls the sink; it reads its
 	 * counters here, once per window. 0 or -errno: the source is then dead.
 	 */
@@ -87,7 +92,6 @@ struct source_ops {
 extern const struct source_ops source_bpf;
 extern const struct source_ops source_blktrace;
 extern const struct source_ops source_tracefs;
-extern const struct source_ops source_diskstats;
 extern const struct source_ops source_diskstats;
 
 /* In the order that --source auto tries them; NULL at the end. */

@@ -42,11 +42,13 @@ struct source {
 	__u64 *seen;
 	size_t seen_bytes;
 	__u64 *nr_evicted;
+	__u32 *shedding; /* NULL: cannot */
 	struct inflight *inflights;
 	int nr_cpus;
 	struct unseen unseen;
 	bool is_closing;
-	uint64_t last_lost, last_evicted, last_wanted_ns, last_forgot_ns;
+	uint64_t last_misses, shed_misses;
+	uint64_t last_lost, last_shed, last_evicted, last_wanted_ns, last_forgot_ns;
 	uint64_t last_settled_ns;
 	struct bpf_link *issue, *insert, *again; /* NULL while not attached */
 	bool issue_always;
@@ -281,6 +283,7 @@ static int block_open(struct source *s, const struct source_config *config, uint
 	s->seen = s->block->bss->seen;
 	s->seen_bytes = sizeof(s->block->bss->seen);
 	s->nr_evicted = &s->block->bss->nr_evicted;
+	s->shedding = &s->block->bss->shedding;
 	s->inflights = s->block->bss->inflights;
 	return bpf_map__fd(s->block->maps.rings);
 }
@@ -442,18 +445,57 @@ static void tell(const struct source *s, enum loss_cause cause, uint64_t nr, uin
 		s->sink->lost(s->sink->ctx, cause, nr, device);
 }
 
+/* Completions that the kernel passed over because one was being recorded on the same CPU. */
+static uint64_t recursion_misses(const struct source *s)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 bytes = sizeof(info);
+
+	if (!s->block || bpf_obj_get_info_by_fd(bpf_program__fd(s->block->progs.block_rq_complete),
+						&info, &bytes))
+		return 0;
+	return info.recursion_misses;
+}
+
+static void again_follow(struct source *s)
+{
+	if (s->block && !s->again && recursion_misses(s))
+		s->again = bpf_program__attach(s->block->progs.block_rq_complete_again);
+}
+
+static bool is_shedding(const struct source *s)
+{
+	return s->shedding && *s->shedding;
+}
+
+/* Those passed over while requests are shed leave no line behind: the kernel counted them. */
+static void shed_misses(struct source *s)
+{
+	uint64_t misses = recursion_misses(s);
+
+	s->shed_misses += misses - s->last_misses;
+	s->last_misses = misses;
+}
+
 static void losses_tell(struct source *s)
 {
 	uint64_t evicted = __atomic_load_n(s->nr_evicted, __ATOMIC_RELAXED);
-	uint64_t lost = 0;
+	uint64_t lost = 0, shed;
 
-	for (int i = 0; i < s->nr_cpus; i++)
+	if (is_shedding(s))
+		shed_misses(s);
+	shed = s->shed_misses;
+	for (int i = 0; i < s->nr_cpus; i++) {
 		lost += __atomic_load_n(&s->counters[i].lost, __ATOMIC_RELAXED);
+		shed += __atomic_load_n(&s->counters[i].shed, __ATOMIC_RELAXED);
+	}
 	tell(s, LOSS_RING_FULL, lost - s->last_lost, s->only_device);
+	tell(s, LOSS_SHED, shed - s->last_shed, s->only_device);
 	/* A bio that lost its line is lost; a request is still recorded, without its issuer. */
 	if (s->layer == LAYER_QUEUE)
 		tell(s, LOSS_UNPAIRED, evicted - s->last_evicted, s->only_device);
 	s->last_lost = lost;
+	s->last_shed = shed;
 	s->last_evicted = evicted;
 }
 
@@ -463,20 +505,6 @@ static void unseen_tell(void *ctx, const struct event_request *e)
 	struct event_request copy = *e;
 
 	on_record(ctx, &copy, sizeof(copy));
-}
-
-/* Completions that the kernel passed over because one was being recorded on the same CPU. */
-static void again_follow(struct source *s)
-{
-	struct bpf_prog_info info = { 0 };
-	__u32 bytes = sizeof(info);
-	int fd;
-
-	if (!s->block || s->again)
-		return;
-	fd = bpf_program__fd(s->block->progs.block_rq_complete);
-	if (!bpf_obj_get_info_by_fd(fd, &info, &bytes) && info.recursion_misses)
-		s->again = bpf_program__attach(s->block->progs.block_rq_complete_again);
 }
 
 /* Attaches the issue program while there are requests that it alone can explain. */
@@ -509,7 +537,8 @@ static int64_t source_bpf_poll(struct source *s, const struct source_sink *sink)
 	losses_tell(s);
 	issue_follow(s, now);
 	again_follow(s);
-	if (!s->nr_polled && now - s->last_settled_ns > SETTLE_NS) {
+	/* Ends are not looked for in lines while requests are shed. */
+	if (!s->nr_polled && !is_shedding(s) && now - s->last_settled_ns > SETTLE_NS) {
 		unseen_settle(&s->unseen, s->inflights, device_in_flight, s->is_closing,
 			      unseen_tell, s);
 		s->last_settled_ns = now;
@@ -527,13 +556,33 @@ static int source_bpf_fd(const struct source *s)
 	return ring_buffer__epoll_fd(s->rings);
 }
 
+/*
+ * While it sheds, requests begin without a line and end without a look at theirs. Lines from
+ * before are of no use afterwards: they go before the first one is written again.
+ */
+static void source_bpf_shed(struct source *s, bool on)
+{
+	if (on) {
+		s->last_misses = recursion_misses(s);
+		__atomic_store_n(s->shedding, 1, __ATOMIC_RELEASE);
+		return;
+	}
+	for (uint32_t i = 0; i < INFLIGHT_NR; i++)
+		__atomic_store_n(&s->inflights[i].key, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(s->shedding, 0, __ATOMIC_RELEASE);
+	shed_misses(s);
+}
+
 static double source_bpf_kernel_cpu_s(const struct source *s)
 {
-	uint64_t records = 0;
+	uint64_t records = 0, shed = 0;
 
-	for (int i = 0; i < s->nr_cpus; i++)
+	for (int i = 0; i < s->nr_cpus; i++) {
 		records += __atomic_load_n(&s->counters[i].records, __ATOMIC_RELAXED);
-	return (double)records * s->request_ns * 1e-9;
+		shed += __atomic_load_n(&s->counters[i].shed, __ATOMIC_RELAXED);
+	}
+	return ((double)records * s->request_ns + (double)shed * ENTRIES_PER_REQUEST * ENTRY_NS) *
+	       1e-9;
 }
 
 static void source_bpf_close(struct source *s, const struct source_sink *sink)
@@ -560,5 +609,6 @@ const struct source_ops source_bpf = {
 	.poll = source_bpf_poll,
 	.fd = source_bpf_fd,
 	.kernel_cpu_s = source_bpf_kernel_cpu_s,
+	.shed = source_bpf_shed,
 	.close = source_bpf_close,
 };

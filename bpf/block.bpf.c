@@ -58,7 +58,7 @@ int block_io_start(u64 *ctx)
 	u32 device = disk_device(request_disk(rq));
 	struct inflight *at;
 
-	if (!device_wanted(device))
+	if (shedding || !device_wanted(device))
 		return 0;
 	at = request_begins(rq, device);
 	at->arrival_ns = read_clock_at_start || time_is_cached() ? bpf_ktime_get_ns() : 0;
@@ -75,7 +75,7 @@ static __always_inline struct inflight *announce_late(struct request *rq)
 	u32 device = disk_device(request_disk(rq));
 	struct inflight *at;
 
-	if (!device_wanted(device))
+	if (shedding || !device_wanted(device))
 		return NULL;
 	at = request_begins(rq, device);
 	at->arrival_ns = request_keeps_times(rq) && !time_is_cached() ? rq->start_time_ns
@@ -205,7 +205,7 @@ static __always_inline int complete(u64 *ctx, bool again)
 
 	if (!device_wanted(device))
 		return 0;
-	if (again && (nr_bytes < rq->__data_len || !inflight_find(inflight_key(rq))))
+	if (again && (shedding || nr_bytes < rq->__data_len || !inflight_find(inflight_key(rq))))
 		return 0; /* seen to end the first time */
 	if (request_in_flush_sequence(rq)) {
 		/* The flush that the kernel makes belongs to the requests which asked for it. */
@@ -216,6 +216,10 @@ static __always_inline int complete(u64 *ctx, bool again)
 	if (nr_bytes < rq->__data_len)
 		return part_ended(rq, nr_bytes);
 
+	if (shedding) {
+		__sync_fetch_and_add(&counters_of(bpf_get_smp_processor_id())->shed, 1);
+		return 0;
+	}
 	at = inflight_find(inflight_key(rq));
 	cgroup = rq->bio ? bio_cgroup(rq->bio) : NULL;
 	cpu = bpf_get_smp_processor_id();

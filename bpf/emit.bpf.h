@@ -33,6 +33,9 @@ const volatile __u32 wake_bytes = 1 << 18;
 /* Written here, read by the agent through the mapping of .bss: one cache line per CPU. */
 struct cpu_counters counters[COUNTERS_MAX_CPUS] __attribute__((aligned(64)));
 
+/* Set by the agent: nothing is noted, and what ends is counted. */
+__u32 shedding;
+
 static __always_inline struct cpu_counters *counters_of(u32 cpu)
 {
 	return &counters[cpu % COUNTERS_MAX_CPUS];

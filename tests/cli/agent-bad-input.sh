@@ -28,13 +28,15 @@ bad "missing file set" "fileset: $T/none: No such file" --fileset "$T/none" --si
 bad "spool that cannot be made" '/proc/nothing: cannot make the folder' \
 	--sink http://127.0.0.1:1 --spool /proc/nothing
 bad "traces to nowhere" '--no-trace: expected --sink stdout:' --no-trace --sink "file:$T/s"
+bad "no bound" "max-overhead: expected a share of one CPU" --max-overhead 0%
+bad "bound in words" "max-overhead: expected a share of one CPU" --max-overhead little
 bad "stray word" 'sda: expected an option' sda
 is "$(ls "$T/s" "$T/spool" 2>/dev/null)" "" "nothing is left behind"
 
 exits 0 "help" "$agent" --help
 like "$(cat "$T/out")" '^  blkcast-agent --device sda --top ' "help begins with examples"
 for option in config device source sink window listen spool layer cgroup fileset duration top \
-	no-trace doctor spool-bytes host leave-out-own segment-interval version help; do
+	no-trace doctor spool-bytes host leave-out-own max-overhead segment-interval version help; do
 	like "$(cat "$T/out")" "--$option" "help names --$option"
 done
 exits 0 "version" "$agent" --version

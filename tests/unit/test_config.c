@@ -11,7 +11,7 @@
 
 static int parse(struct config *c, struct err *err, const char *const *args)
 {
-	char *argv[16] = { (char *)"blkcast-agent" };
+	char *argv[32] = { (char *)"blkcast-agent" };
 	int argc = 1;
 
 	for (; args[argc - 1]; argc++)
@@ -28,7 +28,7 @@ static void flags_are_taken(void)
 
 	ok_int(PARSE(&c, &err, "--device", "sda", "--device=sdb", "--window", "250ms", "--sink",
 		     "stdout:", "--layer", "queue", "--spool-bytes", "64MiB", "--no-trace",
-		     "--duration", "2m", "--leave-out-own"),
+		     "--duration", "2m", "--leave-out-own", "--max-overhead", "2.5%"),
 	       0);
 	ok_eq(c.devices.nr, 2);
 	ok_str(c.devices.items[1], "sdb");
@@ -37,6 +37,7 @@ static void flags_are_taken(void)
 	ok_eq(c.spool_bytes, 64 << 20);
 	ok_int(c.layer, LAYER_QUEUE);
 	ok(!c.has_trace && c.leave_out_own && !c.top);
+	ok_near(c.max_overhead, 0.025, 1e-15);
 	ok_str(c.source, "auto");
 	ok(c.host && *c.host);
 	config_release(&c);

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Under a load above --max-overhead the agent sheds the trace, then all but counters, and comes back
+# when the load has gone; segments and ledgers still give what the device completed.
+. tests/tap.sh
+. tests/loop.sh
+need_loop
+need_bpf
+
+loop_new 256M
+dev=$loop_name
+completed() { awk '{ print $1 + $5 + $12 + $16 }' "/sys/block/$dev/stat"; }
+field() { sed "s/.* $2=\([0-9]*\).*/\1/" <<<" $1"; }
+load() { # SECONDS, IOPS of each direction
+	timeout 60 fio --name=load --filename="$loop_dev" --rw=randrw --bs=4k --ioengine=libaio \
+		--iodepth=16 --direct=1 --time_based --runtime="$1" --rate_iops="$2,$2" \
+		--output-format=json --output="$T/fio.json" >/dev/null 2>&1
+}
+
+"$BUILD/blkcast-agent" --device "$dev" --sink "file:$T/store" --host here --window 250ms \
+	--segment-interval 1s --max-overhead 1% --spool "$T/spool" 2>"$T/log" &
+pid=$!
+for _ in $(seq 100); do
+	[ -e "$T/store" ] && break
+	sleep 0.05
+done
+sleep 1
+before=$(completed)
+load 2 100
+load 3 40000
+load 6 100
+# An idle second, so that the last look finds nothing to shed.
+sleep 1.5
+kill -INT $pid
+wait $pid
+after=$(completed)
+note "$(grep -o "overhead level=.*" "$T/log" | cut -c1-100)"
+holds "the trace is shed" grep -q 'level=no_trace' "$T/log"
+holds "then all but counters" grep -q 'level=counters' "$T/log"
+is "$(grep -o 'level=[a-z_]*' "$T/log" | tail -n 1)" "level=full" "all is captured again in the end"
+
+sum=$("$BUILD/tests/system/segment_sum" "$T/store")
+note "$sum"
+holds "what was shed is in the ledger" [ "$(field "$sum" shed)" -gt 0 ]
+is "$(field "$sum" sum)" "$((after - before))" "segments and ledgers give what the device completed"
+"$BUILD/blkcast" characterize --store "$T/store" --json -q >"$T/profile.json"
+is "$(jq '.[0].requests | .read + .write' "$T/profile.json")" "$(field "$sum" requests)" \
+	"the requests that were kept are characterized"
