@@ -5,10 +5,10 @@
 set -euo pipefail
 
 build="gcc make pkg-config clang bpftool libbpf-dev libelf-dev zlib1g-dev libzstd-dev libmsgpack-dev
-libxxhash-dev libcurl4-openssl-dev libmicrohttpd-dev libjansson-dev libyaml-dev libsqlite3-dev
+libxxhash-dev libcurl4-openssl-dev libmicrohttpd-dev libgnutls28-dev libjansson-dev libyaml-dev libsqlite3-dev
 libncurses-dev libcap-dev libseccomp-dev libopenblas-dev liblapacke-dev libgsl-dev libxml2-dev"
 demo="fio util-linux graphviz jq"
-test="$demo sqlite3 openssh-server openssh-client zstd locales perl procps strace curl python3 chromium prometheus prometheus-node-exporter man-db tmux"
+test="$demo sqlite3 openssh-server openssh-client zstd locales perl procps strace curl openssl python3 chromium prometheus prometheus-node-exporter man-db tmux"
 bench="libbpf-tools bpftool r-base-core r-cran-earth r-cran-rpart"
 fuzz="clang libclang-rt-14-dev"
 vm="qemu-system-x86 qemu-system-misc qemu-user-static binutils cpio kmod xz-utils zstd debian-archive-keyring jq

@@ -8,6 +8,25 @@
 #include "analyzer/cmd/commands.h"
 #include "analyzer/store/server.h"
 
+static void note(void *ctx, const char *line)
+{
+	cli_note(ctx, "%s", line);
+}
+
+/* SIGHUP reads certificates and tokens again; the others end it. Returns which. */
+static int wait_for_end(struct server *server, const sigset_t *signals)
+{
+	int signal_nr = 0;
+
+	do {
+		if (signal_nr == SIGHUP)
+			server_reload(server);
+		while (sigwait(signals, &signal_nr) != 0)
+			;
+	} while (signal_nr == SIGHUP);
+	return signal_nr;
+}
+
 /* Serves until SIGINT or SIGTERM, which are blocked by the caller and so in every thread. */
 static int serve(struct cli *cli, struct store *store, const struct server_config *config,
 		 const sigset_t *signals)
@@ -15,7 +34,6 @@ static int serve(struct cli *cli, struct store *store, const struct server_confi
 	const struct store_sync *sync = store_sync_result(store);
 	struct server *server;
 	struct err err = { 0 };
-	int signal_nr = 0;
 	int status = server_start(&server, store, config, &err);
 
 	if (status < 0) {
@@ -28,25 +46,62 @@ static int serve(struct cli *cli, struct store *store, const struct server_confi
 			 (unsigned long long)sync->nr_damaged, store_dir(store));
 	cli_note(cli, "port %u, store %s, %llu segments", server_port(server), store_dir(store),
 		 (unsigned long long)sync->nr_segments);
-	while (sigwait(signals, &signal_nr) != 0)
-		;
-	cli_note(cli, "%s: finishing what is under way", strsignal(signal_nr));
+	cli_note(cli, "%s: finishing what is under way", strsignal(wait_for_end(server, signals)));
 	server_stop(server);
 	return CLI_DONE;
 }
 
+/* false after a line of complaint. */
+static bool take_limits(struct cli *cli, struct server_config *config, uint64_t nr_connections,
+			uint64_t nr_per_address, double request_s)
+{
+	const char *wrong = NULL;
+
+	if (nr_connections > 65536)
+		wrong = "--connections: expected at most 65536";
+	else if (nr_per_address > 65536)
+		wrong = "--connections-per-address: expected at most 65536";
+	else if (config->rate_per_s < 0)
+		wrong = "--rate: expected a number above 0";
+	else if (request_s && !(request_s >= 1 && request_s <= 3600))
+		wrong = "--request-time: expected 1s to 1h";
+	if (wrong)
+		cli->status = cli_usage(cli, "%s", wrong);
+	config->nr_connections = (uint32_t)nr_connections;
+	config->nr_per_address = (uint32_t)nr_per_address;
+	config->request_s = wrong ? 0 : (unsigned int)request_s;
+	return !wrong;
+}
+
 static int run(struct cli *cli)
 {
-	struct server_config config = { .listen = SERVER_LISTEN };
+	struct server_config config = { .listen = SERVER_LISTEN, .note = note, .ctx = cli };
 	const char *dir = NULL;
-	uint64_t nr_connections = 0;
+	uint64_t nr_connections = 0, nr_per_address = 0;
+	double request_s = 0;
 	const struct cli_option options[] = {
 		CLI_STRING("store", 's', "DIR", &dir, "where segments are kept; made if missing"),
 		CLI_STRING("listen", 'l', "ADDR:PORT", &config.listen,
 			   "default " SERVER_LISTEN "; port 0: any free one"),
+		CLI_STRING("tls-cert", 0, "FILE", &config.access.cert,
+			   "speak https: the server's certificate, PEM"),
+		CLI_STRING("tls-key", 0, "FILE", &config.access.key, "and its key"),
+		CLI_STRING(
+			"client-ca", 0, "FILE", &config.access.client_ca,
+			"who signs the agents' certificates; their names are the hosts they write"),
+		CLI_STRING("client-crl", 0, "FILE", &config.access.client_crl,
+			   "certificates it has revoked"),
+		CLI_STRING("tokens", 0, "FILE", &config.access.tokens,
+			   "lines of HOST and the SHA-256 of its token"),
 		CLI_FLAG("insecure", 0, &config.insecure,
-			 "allow an address other than loopback, without encryption"),
+			 "allow an address other than loopback without encryption or credentials"),
 		CLI_U64("connections", 0, "N", &nr_connections, "at once, default 256"),
+		CLI_U64("connections-per-address", 0, "N", &nr_per_address, "default 64"),
+		CLI_DOUBLE("rate", 0, "N", &config.rate_per_s,
+			   "segments a second of one client, default 200"),
+		CLI_DURATION(
+			"request-time", 0, "TIME", &request_s,
+			"for a body, a reply, an idle connection; half for a head; default 60s"),
 		CLI_SIZE("body-memory", 0, "SIZE", &config.body_bytes,
 			 "for segments being received, default 256 MiB"),
 		CLI_END,
@@ -62,12 +117,12 @@ static int run(struct cli *cli)
 		return cli_usage(cli, "--store: expected the folder of a store");
 	if (cli->argc)
 		return cli_usage(cli, "%s: expected no operand", cli->argv[0]);
-	if (nr_connections > 65536)
-		return cli_usage(cli, "--connections: expected at most 65536");
-	config.nr_connections = (uint32_t)nr_connections;
+	if (!take_limits(cli, &config, nr_connections, nr_per_address, request_s))
+		return cli->status;
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	if (store_open(&store, dir, true, &err) < 0)
@@ -82,8 +137,11 @@ const struct command command_serve = {
 	.summary = "take trace segments from agents, acknowledge what is durable",
 	.usage = "--store DIR [--listen ADDR:PORT]",
 	.example = "blkcast serve --store traces --listen 127.0.0.1:7118",
-	.details = "Agents send with `blkcast-agent --sink http://ADDR:PORT`. SIGINT or SIGTERM "
-		   "finishes what is\nunder way and ends it. GET /metrics has its own counters, "
-		   "GET /healthz says that it runs.",
+	.details =
+		"Agents send with `blkcast-agent --sink http://ADDR:PORT`. SIGINT or SIGTERM "
+		"finishes what is\nunder way and ends it; SIGHUP, or a "
+		"change of the files, reads certificates and\ntokens again. Other addresses than "
+		"loopback need --tls-cert and --client-ca or --tokens. GET /metrics has its own counters, "
+		"GET /healthz says that it runs.",
 	.run = run,
 };

@@ -338,6 +338,31 @@ int ingest_put(struct ingest *g, const struct segment_name *expected, const void
 	return status;
 }
 
+int ingest_find(struct ingest *g, const struct segment_name *name, const char *hash,
+		struct ingest_result *result)
+{
+	struct segment_facts facts = { .name = *name };
+	pthread_mutex_t *lock = name_lock(g, name);
+	unsigned int byte;
+	int found;
+
+	for (size_t i = 0; i < sizeof(facts.hash.bytes); i++) {
+		if (sscanf(hash + 2 * i, "%2x", &byte) != 1)
+			return 0;
+		facts.hash.bytes[i] = (uint8_t)byte;
+	}
+	pthread_mutex_lock(lock);
+	found = look_up(g, &facts, NULL) == 1 && confirm(g, name, NULL) == 0;
+	pthread_mutex_unlock(lock);
+	if (!found)
+		return 0;
+	pthread_mutex_lock(&g->catalog);
+	g->counts.nr_repeated++;
+	pthread_mutex_unlock(&g->catalog);
+	*result = (struct ingest_result){ *name, facts.hash, false };
+	return 1;
+}
+
 struct ingest_counts ingest_counted(struct ingest *g)
 {
 	struct ingest_counts counts;

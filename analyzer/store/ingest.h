@@ -50,6 +50,11 @@ void ingest_free(struct ingest *g);
 int ingest_put(struct ingest *g, const struct segment_name *expected, const void *data, size_t len,
 	       struct ingest_result *result, struct err *err);
 
+/* Whether the segment of this name and hash (as text) is durable: 1 with *result filled, as
+ * ingest_put() would; 0 where it is not, or cannot be told. */
+int ingest_find(struct ingest *g, const struct segment_name *name, const char *hash,
+		struct ingest_result *result);
+
 struct ingest_counts ingest_counted(struct ingest *g);
 
 /* Visits the streams of a host, as catalog_each_stream(); safe beside ingest_put(). */

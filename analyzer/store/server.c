@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/store/server.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <microhttpd.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,237 +11,54 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyzer/store/ingest.h"
+#include "analyzer/store/server_listen.h"
 #include "analyzer/store/server_reply.h"
-#include "analyzer/store/server_stats.h"
+#include "analyzer/store/server_state.h"
 
-#define NR_CONNECTIONS	   256
-#define BODY_BYTES	   (256ull << 20)
-#define CONNECTION_BYTES   (32u << 10)
-#define IDLE_S		   60		/* a connection that says nothing for so long is closed */
-#define STACK_BYTES	   (512u << 10) /* a batch of decoded requests lies on it */
-#define DRAIN_S		   30		/* requests under way at SIGTERM */
-#define CHUNK_BYTES	   (64u << 10)	/* first memory for a body of unknown length */
-#define SEGMENTS_PREFIX	   "/v1/segments/"
-#define STREAMS_PREFIX	   "/v1/streams/"
-#define RETRY_AFTER_MEMORY 1
-#define RETRY_AFTER_DISK   5
-
-struct server {
-	struct MHD_Daemon *daemon;
-	struct ingest *ingest;
-	struct server_stats stats;
-	uint64_t body_bytes, body_limit; /* atomic: memory of bodies under way */
-	uint64_t nr_active;		 /* atomic: requests under way */
-	uint16_t port;
-};
-
-/* One request under way. */
-struct exchange {
-	struct segment_name name;
-	char hash[SEGMENT_HASH_TEXT];
-	bool is_upload;
-	uint8_t *body;
-	size_t len, cap; /* cap is what it holds of body_bytes */
-	int refusal;	 /* HTTP status decided before the body was read to its end; 0: none */
-	struct err why;
-};
-
-static bool reserve(struct server *s, struct exchange *x, size_t cap)
-{
-	uint64_t more = cap - x->cap;
-	uint8_t *body;
-
-	if (__atomic_add_fetch(&s->body_bytes, more, __ATOMIC_RELAXED) > s->body_limit) {
-		__atomic_sub_fetch(&s->body_bytes, more, __ATOMIC_RELAXED);
-		return false;
-	}
-	body = realloc(x->body, cap);
-	if (!body) {
-		__atomic_sub_fetch(&s->body_bytes, more, __ATOMIC_RELAXED);
-		return false;
-	}
-	x->body = body;
-	x->cap = cap;
-	return true;
-}
-
-static void release_body(struct server *s, struct exchange *x)
-{
-	free(x->body);
-	__atomic_sub_fetch(&s->body_bytes, x->cap, __ATOMIC_RELAXED);
-	x->body = NULL;
-	x->len = x->cap = 0;
-}
-
-/* The rest of the body is read and thrown away, so that the sender gets to read the reply. */
-static void refuse_later(struct server *s, struct exchange *x, int status)
-{
-	x->refusal = status;
-	release_body(s, x);
-}
-
-static enum MHD_Result refuse(struct server *s, struct MHD_Connection *c, int status,
-			      const struct err *why, int retry_after_s)
-{
-	server_stats_refused(&s->stats, status);
-	return server_reply_error(c, status, why->line, retry_after_s);
-}
-
-/* "<host>/<boot_id>/<epoch>/<sequence>" after the prefix. */
-static int parse_url(const char *url, struct segment_name *name, struct err *err)
-{
-	char copy[SEGMENT_PATH_MAX];
-	char *part[4];
-	char *at = copy;
-
-	if (snprintf(copy, sizeof(copy), "%s", url) >= (int)sizeof(copy))
-		return err_set(err, EINVAL, "path: too long");
-	for (int i = 0; i < 4; i++) {
-		part[i] = at ? strsep(&at, "/") : NULL;
-		if (!part[i])
-			break;
-	}
-	if (at || !part[3])
-		return err_set(err, EINVAL,
-			       "path: expected " SEGMENTS_PREFIX "HOST/BOOT_ID/EPOCH/SEQUENCE");
-	return segment_name_parse(name, part[0], part[1], part[2], part[3], err);
-}
-
-static int parse_hash(struct MHD_Connection *c, char out[SEGMENT_HASH_TEXT], struct err *err)
-{
-	const char *text = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Blkcast-Hash");
-
-	if (!text || strlen(text) != SEGMENT_HASH_TEXT - 1 ||
-	    strspn(text, "0123456789abcdefABCDEF") != SEGMENT_HASH_TEXT - 1)
-		return err_set(err, EINVAL, "Blkcast-Hash: expected 32 hexadecimal digits");
-	for (int i = 0; i < SEGMENT_HASH_TEXT; i++)
-		out[i] = (char)(text[i] >= 'A' && text[i] <= 'F' ? text[i] + 32 : text[i]);
-	return 0;
-}
-
-/* Before the body: what can be refused already is. */
-static enum MHD_Result begin_upload(struct server *s, struct MHD_Connection *c, const char *url,
-				    struct exchange *x)
-{
-	const char *text = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Length");
-	uint64_t length = text ? strtoull(text, NULL, 10) : 0;
-
-	x->is_upload = true;
-	if (length > SEGMENT_MAX_BYTES) {
-		err_set(&x->why, EFBIG, "Content-Length: expected at most %u", SEGMENT_MAX_BYTES);
-		x->refusal = MHD_HTTP_CONTENT_TOO_LARGE;
-		return refuse(s, c, x->refusal, &x->why, 0);
-	}
-	if (parse_url(url + strlen(SEGMENTS_PREFIX), &x->name, &x->why) < 0 ||
-	    parse_hash(c, x->hash, &x->why) < 0) {
-		refuse_later(s, x, MHD_HTTP_BAD_REQUEST);
-		return MHD_YES;
-	}
-	if (!reserve(s, x, text ? (size_t)length + 1 : CHUNK_BYTES)) {
-		err_set(&x->why, ENOMEM, "too many bodies under way");
-		refuse_later(s, x, MHD_HTTP_SERVICE_UNAVAILABLE);
-	}
-	return MHD_YES;
-}
-
-static void take_body(struct server *s, struct exchange *x, const char *data, size_t nr)
-{
-	size_t cap = x->cap;
-
-	if (x->refusal)
-		return;
-	if (nr > SEGMENT_MAX_BYTES - x->len) {
-		err_set(&x->why, EFBIG, "body: expected at most %u bytes", SEGMENT_MAX_BYTES);
-		refuse_later(s, x, MHD_HTTP_CONTENT_TOO_LARGE);
-		return;
-	}
-	while (cap < x->len + nr)
-		cap *= 2;
-	if (cap > x->cap && !reserve(s, x, cap)) {
-		err_set(&x->why, ENOMEM, "too many bodies under way");
-		refuse_later(s, x, MHD_HTTP_SERVICE_UNAVAILABLE);
-		return;
-	}
-	memcpy(x->body + x->len, data, nr);
-	x->len += nr;
-}
-
-static int http_status_of(int status)
-{
-	switch (status) {
-	case -EBADMSG:
-	case -EPROTONOSUPPORT:
-	case -EINVAL:
-		return MHD_HTTP_UNPROCESSABLE_CONTENT;
-	case -EFBIG:
-		return MHD_HTTP_CONTENT_TOO_LARGE;
-	case -EEXIST:
-		return MHD_HTTP_CONFLICT;
-	default:
-		return MHD_HTTP_SERVICE_UNAVAILABLE;
-	}
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-}
-
-/* The body is whole: store it and acknowledge, or say why not. */
-static enum MHD_Result end_upload(struct server *s, struct MHD_Connection *c, struct exchange *x)
-{
-	struct ingest_result result;
-	struct segment_hash got;
-	char text[SEGMENT_HASH_TEXT];
-	uint64_t begin_ns = now_ns();
-	int status;
-
-	if (x->refusal)
-		return refuse(s, c, x->refusal, &x->why,
-			      x->refusal == MHD_HTTP_SERVICE_UNAVAILABLE ? RETRY_AFTER_MEMORY : 0);
-	got = segment_hash_of(x->body, x->len);
-	segment_hash_text(&got, text);
-	if (strcmp(text, x->hash) != 0) {
-		err_set(&x->why, EINVAL, "Blkcast-Hash: expected %s, got %s of %zu bytes", x->hash,
-			text, x->len);
-		return refuse(s, c, MHD_HTTP_BAD_REQUEST, &x->why, 0);
-	}
-	status = ingest_put(s->ingest, &x->name, x->body, x->len, &result, &x->why);
-	if (status < 0) {
-		int code = http_status_of(status);
-
-		if (!x->why.line[0])
-			err_set(&x->why, -status, "%s", strerror(-status));
-		return refuse(s, c, code, &x->why,
-			      code == MHD_HTTP_SERVICE_UNAVAILABLE ? RETRY_AFTER_DISK : 0);
-	}
-	server_stats_acknowledged(&s->stats, now_ns() - begin_ns);
-	return server_reply_ack(c, &result);
-}
+#define NR_CONNECTIONS	  256
+#define BODY_BYTES	  (256ull << 20)
+#define CONNECTION_BYTES  (32u << 10)
+#define PER_ADDRESS	  64
+#define RATE_PER_S	  200
+#define CLIENT_UPLOADS	  8
+#define CLIENT_BODY_BYTES (2ull * SEGMENT_MAX_BYTES + (64u << 10))
+#define REQUEST_S	  60
+#define STACK_BYTES	  (512u << 10) /* a batch of decoded requests lies on it */
+#define DRAIN_S		  30	       /* requests under way at SIGTERM */
+#define PRIORITIES	  "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE"
 
 static enum MHD_Result answer_streams(struct server *s, struct MHD_Connection *c, const char *host)
 {
 	struct err why = { 0 };
+	int status = 0;
 
 	if (!segment_word_ok(host)) {
 		err_set(&why, EINVAL, "path: expected " STREAMS_PREFIX "HOST");
-		return refuse(s, c, MHD_HTTP_BAD_REQUEST, &why, 0);
+		status = MHD_HTTP_BAD_REQUEST;
+	} else {
+		status = server_check_access(s, c, host, &why);
 	}
+	if (status)
+		return server_refuse(s, c, status, &why, 0);
 	return server_reply_streams(c, s->ingest, host);
 }
 
+/* For whoever is known here, and for this machine. */
 static enum MHD_Result answer_metrics(struct server *s, struct MHD_Connection *c)
 {
+	const struct sockaddr *address = server_address(c);
+	struct err why = { 0 };
+	int status =
+		address && server_is_loopback(address) ? 0 : server_check_access(s, c, NULL, &why);
 	struct server_gauges gauges = {
 		.body_bytes = __atomic_load_n(&s->body_bytes, __ATOMIC_RELAXED),
 		.nr_active = __atomic_load_n(&s->nr_active, __ATOMIC_RELAXED),
+		.nr_shut = guard_nr_shut(s->guard),
 	};
 	struct ingest_counts counts = ingest_counted(s->ingest);
 
+	if (status)
+		return server_refuse(s, c, status, &why, 0);
 	return server_reply_metrics(c, &s->stats, &counts, &gauges);
 }
 
@@ -268,7 +83,7 @@ static enum MHD_Result answer(struct server *s, struct MHD_Connection *c, const 
 		err_set(&why, ENOENT,
 			"path: expected " SEGMENTS_PREFIX "..., " STREAMS_PREFIX
 			"HOST, /metrics or /healthz");
-		return refuse(s, c, MHD_HTTP_NOT_FOUND, &why, 0);
+		return server_refuse(s, c, MHD_HTTP_NOT_FOUND, &why, 0);
 	}
 	if (strcmp(method, allowed) != 0 &&
 	    !(strcmp(method, "HEAD") == 0 && strcmp(allowed, "GET") == 0)) {
@@ -289,6 +104,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const cha
 {
 	struct server *s = ctx;
 	struct exchange *x = *state;
+	enum MHD_Result result;
 
 	(void)version;
 	if (!x) {
@@ -297,18 +113,22 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const cha
 			return MHD_NO;
 		*state = x;
 		__atomic_add_fetch(&s->nr_active, 1, __ATOMIC_RELAXED);
+		guard_enter(s->guard, server_connection(c), GUARD_BODY);
 		if (strcmp(method, "PUT") == 0 &&
 		    strncmp(url, SEGMENTS_PREFIX, strlen(SEGMENTS_PREFIX)) == 0)
-			return begin_upload(s, c, url, x);
+			return upload_begin(s, c, url, x);
 		return MHD_YES;
 	}
 	if (*nr_data) {
 		if (x->is_upload)
-			take_body(s, x, data, *nr_data);
+			upload_take(s, x, data, *nr_data);
 		*nr_data = 0;
 		return MHD_YES;
 	}
-	return x->is_upload ? end_upload(s, c, x) : answer(s, c, url, method);
+	guard_enter(s->guard, server_connection(c), GUARD_WORK);
+	result = x->is_upload ? upload_end(s, c, x) : answer(s, c, url, method);
+	guard_enter(s->guard, server_connection(c), GUARD_REPLY);
+	return result;
 }
 
 static void on_completed(void *ctx, struct MHD_Connection *c, void **state,
@@ -317,125 +137,204 @@ static void on_completed(void *ctx, struct MHD_Connection *c, void **state,
 	struct server *s = ctx;
 	struct exchange *x = *state;
 
-	(void)c;
 	(void)code;
+	guard_enter(s->guard, server_connection(c), GUARD_IDLE);
 	if (!x)
 		return;
-	release_body(s, x);
+	upload_release(s, x);
 	free(x);
 	*state = NULL;
 	__atomic_sub_fetch(&s->nr_active, 1, __ATOMIC_RELAXED);
 }
 
-static bool is_loopback(const struct sockaddr *a)
+static void on_connection(void *ctx, struct MHD_Connection *c, void **context,
+			  enum MHD_ConnectionNotificationCode code)
 {
-	if (a->sa_family == AF_INET)
-		return ntohl(((const struct sockaddr_in *)a)->sin_addr.s_addr) >> 24 == 127;
-	if (a->sa_family == AF_INET6)
-		return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)a)->sin6_addr);
-	return false;
+	const union MHD_ConnectionInfo *info;
+	struct server *s = ctx;
+
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		guard_remove(s->guard, *context);
+		*context = NULL;
+		return;
+	}
+	info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	*context = info ? guard_add(s->guard, info->connect_fd, s) : NULL;
 }
 
-/* "ADDR:PORT" to an address; the caller frees it. */
-static int parse_listen(const char *listen, struct addrinfo **out, struct err *err)
+/* GnuTLS asks which certificate to show; MHD has left its connection with the session. */
+static int on_certificate(gnutls_session_t session, const gnutls_datum_t *names, int nr_names,
+			  const gnutls_pk_algorithm_t *algorithms, int nr_algorithms,
+			  gnutls_pcert_st **chain, unsigned int *nr_chain, gnutls_privkey_t *key)
 {
-	const struct addrinfo hints = {
-		.ai_socktype = SOCK_STREAM,
-		.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
-	};
-	const char *colon = strrchr(listen, ':');
-	char host[256];
-	size_t len;
-	int code;
+	struct MHD_Connection *c = gnutls_session_get_ptr(session);
+	struct connection *connection = c ? server_connection(c) : NULL;
+	struct server *s = connection ? connection->owner : NULL;
 
-	if (!colon || colon == listen || strspn(colon + 1, "0123456789") != strlen(colon + 1) ||
-	    !colon[1])
-		return err_set(err, EINVAL, "--listen: expected ADDR:PORT, got '%s'", listen);
-	len = (size_t)(colon - listen);
-	if (listen[0] == '[' && colon[-1] == ']')
-		snprintf(host, sizeof(host), "%.*s", (int)len - 2, listen + 1);
-	else
-		snprintf(host, sizeof(host), "%.*s", (int)len, listen);
-	code = getaddrinfo(host, colon + 1, &hints, out);
-	if (code)
-		return err_set(err, EINVAL, "--listen %s: %s", listen, gai_strerror(code));
+	(void)names, (void)nr_names, (void)algorithms, (void)nr_algorithms;
+	return s ? access_certificate(s->access, chain, nr_chain, key) : -1;
+}
+
+static void note(struct server *s, const char *line)
+{
+	if (s->config.note)
+		s->config.note(s->config.ctx, line);
+}
+
+static void reload(struct server *s, bool all)
+{
+	struct err err = { 0 };
+	char line[ERR_LINE_BYTES + 64];
+	int status = access_reload(s->access, all, &err);
+
+	if (status == 0)
+		return;
+	snprintf(line, sizeof(line), "%s%s",
+		 status < 0 ? "certificates and tokens stay as they were: "
+			    : "certificates and tokens read again",
+		 status < 0 ? err.line : "");
+	note(s, line);
+}
+
+static void on_tick(void *ctx)
+{
+	reload(ctx, false);
+}
+
+void server_reload(struct server *s)
+{
+	reload(s, true);
+}
+
+/* The file as a string: MHD asks clients for certificates where it is given one. */
+static int read_ca(struct server *s, struct err *err)
+{
+	const char *path = s->config.access.client_ca;
+	gnutls_datum_t data;
+
+	if (!path)
+		return 0;
+	if (gnutls_load_file(path, &data) < 0)
+		return err_set(err, EINVAL, "%s: cannot be read", path);
+	s->client_ca = strndup((const char *)data.data, data.size);
+	gnutls_free(data.data);
+	return s->client_ca ? 0 : err_set(err, ENOMEM, "no memory");
+}
+
+static int check_config(const struct server_config *config, struct err *err)
+{
+	const struct access_config *a = &config->access;
+
+	if (!a->cert != !a->key)
+		return err_set(err, EINVAL, "--tls-cert and --tls-key: expected both or none");
+	if (a->client_ca && !a->cert)
+		return err_set(err, EINVAL,
+			       "--client-ca: expected --tls-cert and --tls-key with it");
+	if (a->client_crl && !a->client_ca)
+		return err_set(err, EINVAL, "--client-crl: expected --client-ca with it");
 	return 0;
 }
 
-/* A listening socket of our own, so that errors have their number and the port is known. */
-static int listen_on(const struct server_config *config, uint16_t *port, struct err *err)
+static int start_daemon(struct server *s, int fd, struct err *err)
 {
-	struct sockaddr_storage bound;
-	socklen_t bound_bytes = sizeof(bound);
-	struct addrinfo *address;
-	int fd, one = 1;
-	int status = parse_listen(config->listen, &address, err);
+	const struct server_config *config = &s->config;
+	bool has_tls = access_has_tls(s->access);
+	struct MHD_OptionItem tls[] = {
+		{ MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)PRIORITIES },
+		{ MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)on_certificate },
+		{ s->client_ca ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0, s->client_ca },
+		{ MHD_OPTION_END, 0, NULL },
+	};
+	struct MHD_OptionItem none[] = { { MHD_OPTION_END, 0, NULL } };
 
-	if (status < 0)
-		return status;
-	if (!config->insecure && !is_loopback(address->ai_addr)) {
-		freeaddrinfo(address);
-		return err_set(err, EINVAL,
-			       "--listen %s: not a loopback address, and the connection is not "
-			       "encrypted; --insecure allows it",
-			       config->listen);
-	}
-	fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
-	    bind(fd, address->ai_addr, address->ai_addrlen) < 0 || listen(fd, SOMAXCONN) < 0 ||
-	    getsockname(fd, (struct sockaddr *)&bound, &bound_bytes) < 0) {
-		status = err_set(err, errno, "--listen %s: %s", config->listen, strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		fd = status;
-	} else {
-		/* sin_port and sin6_port share their place */
-		*port = ntohs(((struct sockaddr_in *)&bound)->sin_port);
-	}
-	freeaddrinfo(address);
-	return fd;
+	s->daemon =
+		MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
+					 MHD_USE_POLL | MHD_USE_ITC | (has_tls ? MHD_USE_TLS : 0),
+				 0, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, fd,
+				 MHD_OPTION_CONNECTION_LIMIT,
+				 config->nr_connections ? config->nr_connections : NR_CONNECTIONS,
+				 MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+				 config->nr_per_address ? config->nr_per_address : PER_ADDRESS,
+				 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+				 MHD_OPTION_CONNECTION_TIMEOUT, config->request_s,
+				 MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES,
+				 MHD_OPTION_NOTIFY_COMPLETED, on_completed, s,
+				 MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_ARRAY,
+				 has_tls ? tls : none, MHD_OPTION_END);
+	return s->daemon ? 0
+			 : err_set(err, EIO, "--listen %s: the HTTP server does not start",
+				   config->listen);
+}
+
+static void server_free(struct server *s)
+{
+	guard_free(s->guard);
+	clients_free(s->clients);
+	access_free(s->access);
+	ingest_free(s->ingest);
+	free(s->client_ca);
+	free(s);
+}
+
+/* What the daemon needs, before there is one. */
+static int prepare(struct server *s, struct store *store, struct err *err)
+{
+	const unsigned int limits[NR_GUARD_PHASES] = {
+		[GUARD_OPEN] = s->config.request_s / 2 ? s->config.request_s / 2 : 1,
+		[GUARD_IDLE] = s->config.request_s,
+		[GUARD_BODY] = s->config.request_s,
+		[GUARD_REPLY] = s->config.request_s,
+	};
+	const struct client_limits client = { s->config.rate_per_s, CLIENT_UPLOADS,
+					      CLIENT_BODY_BYTES };
+	int status = check_config(&s->config, err);
+
+	if (status == 0)
+		status = access_new(&s->access, &s->config.access, err);
+	if (status == 0)
+		status = read_ca(s, err);
+	if (status == 0)
+		status = ingest_new(&s->ingest, store);
+	if (status == 0)
+		status = clients_new(&s->clients, &client);
+	if (status == 0)
+		status = guard_new(&s->guard, limits, on_tick, s);
+	return status;
 }
 
 int server_start(struct server **out, struct store *store, const struct server_config *config,
 		 struct err *err)
 {
 	struct server *s = calloc(1, sizeof(*s));
-	unsigned int nr = config->nr_connections ? config->nr_connections : NR_CONNECTIONS;
+	const char *only_loopback = NULL;
 	int fd, status;
 
 	if (!s)
 		return -ENOMEM;
+	s->config = *config;
+	s->config.request_s = config->request_s ? config->request_s : REQUEST_S;
+	s->config.rate_per_s = config->rate_per_s > 0 ? config->rate_per_s : RATE_PER_S;
 	s->body_limit = config->body_bytes ? config->body_bytes : BODY_BYTES;
-	status = ingest_new(&s->ingest, store);
+	status = prepare(s, store, err);
 	if (status < 0)
-		goto out;
-	fd = status = listen_on(config, &s->port, err);
+		goto fail;
+	if (!config->insecure && !access_has_tls(s->access))
+		only_loopback = "the connection is not encrypted (--tls-cert)";
+	else if (!config->insecure && !access_asks(s->access))
+		only_loopback = "anybody could write (--client-ca, --tokens)";
+	fd = status = server_listen(config->listen, only_loopback, &s->port, err);
 	if (status < 0)
-		goto out;
-	s->daemon =
-		MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
-					 MHD_USE_POLL | MHD_USE_ITC,
-				 0, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, fd,
-				 MHD_OPTION_CONNECTION_LIMIT, nr,
-				 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-				 MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_S,
-				 MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES,
-				 MHD_OPTION_NOTIFY_COMPLETED, on_completed, s, MHD_OPTION_END);
-	if (!s->daemon) {
-		close(fd);
-		status = err_set(err, EIO, "--listen %s: the HTTP server does not start",
-				 config->listen);
-		goto out;
-	}
-	status = 0;
-out:
+		goto fail;
+	status = start_daemon(s, fd, err);
 	if (status < 0) {
-		ingest_free(s->ingest);
-		free(s);
-		return status;
+		close(fd);
+		goto fail;
 	}
 	*out = s;
 	return 0;
+fail:
+	server_free(s);
+	return status;
 }
 
 uint16_t server_port(const struct server *s)
@@ -459,6 +358,5 @@ void server_stop(struct server *s)
 	MHD_stop_daemon(s->daemon);
 	if (fd != MHD_INVALID_SOCKET)
 		close(fd);
-	ingest_free(s->ingest);
-	free(s);
+	server_free(s);
 }

@@ -2,13 +2,15 @@
 #include "analyzer/store/server_stats.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 static const struct {
 	int status;
 	const char *reason;
 } refusals[SERVER_NR_REFUSALS] = {
-	{ 400, "bad_request" }, { 404, "not_found" }, { 405, "method" },      { 409, "conflict" },
-	{ 413, "too_large" },	{ 422, "damaged" },   { 503, "unavailable" }, { 0, "other" },
+	{ 400, "bad_request" }, { 401, "unknown" },	{ 403, "forbidden" }, { 404, "not_found" },
+	{ 405, "method" },	{ 409, "conflict" },	{ 413, "too_large" }, { 422, "damaged" },
+	{ 429, "rate" },	{ 503, "unavailable" }, { 0, "other" },
 };
 
 void server_stats_refused(struct server_stats *s, int http_status)
@@ -23,7 +25,12 @@ void server_stats_refused(struct server_stats *s, int http_status)
 void server_stats_acknowledged(struct server_stats *s, uint64_t duration_ns)
 {
 	__atomic_add_fetch(&s->acknowledge_ns, duration_ns, __ATOMIC_RELAXED);
-	__atomic_add_fetch(&s->nr_acknowledged, 1, __ATOMIC_RELAXED);
+	int i = 0;
+
+	while (i < SERVER_NR_BUCKETS - 1 &&
+	       (double)duration_ns > ldexp(1e9, SERVER_FIRST_BUCKET + i))
+		i++;
+	__atomic_add_fetch(&s->acknowledged[i], 1, __ATOMIC_RELAXED);
 }
 
 static void head(struct buf *out, const char *name, const char *type, const char *unit,
@@ -35,12 +42,28 @@ static void head(struct buf *out, const char *name, const char *type, const char
 	buf_printf(out, "# HELP %s %s\n", name, help);
 }
 
+static void print_acknowledged(const struct server_stats *s, struct buf *out)
+{
+	uint64_t ns = __atomic_load_n(&s->acknowledge_ns, __ATOMIC_RELAXED), sum = 0;
+
+	head(out, "blkcast_serve_acknowledge_seconds", "histogram", "seconds",
+	     "From a segment's last byte to its acknowledgement.");
+	for (int i = 0; i < SERVER_NR_BUCKETS; i++) {
+		sum += __atomic_load_n(&s->acknowledged[i], __ATOMIC_RELAXED);
+		buf_printf(out, "blkcast_serve_acknowledge_seconds_bucket{le=\"");
+		if (i < SERVER_NR_BUCKETS - 1)
+			buf_printf(out, "%.9g", ldexp(1, SERVER_FIRST_BUCKET + i));
+		else
+			buf_printf(out, "+Inf");
+		buf_printf(out, "\"} %" PRIu64 "\n", sum);
+	}
+	buf_printf(out, "blkcast_serve_acknowledge_seconds_count %" PRIu64 "\n", sum);
+	buf_printf(out, "blkcast_serve_acknowledge_seconds_sum %.9f\n", (double)ns / 1e9);
+}
+
 void server_stats_print(const struct server_stats *s, const struct ingest_counts *counts,
 			const struct server_gauges *gauges, struct buf *out)
 {
-	uint64_t nr = __atomic_load_n(&s->nr_acknowledged, __ATOMIC_RELAXED);
-	uint64_t ns = __atomic_load_n(&s->acknowledge_ns, __ATOMIC_RELAXED);
-
 	head(out, "blkcast_serve_segments", "counter", NULL, "Segments acknowledged.");
 	buf_printf(out, "blkcast_serve_segments_total{result=\"stored\"} %" PRIu64 "\n",
 		   counts->nr_stored);
@@ -59,14 +82,14 @@ void server_stats_print(const struct server_stats *s, const struct ingest_counts
 	     "Durable segments that the catalog did not take; the next start adds them.");
 	buf_printf(out, "blkcast_serve_catalog_errors_total %" PRIu64 "\n",
 		   counts->nr_catalog_errors);
-	head(out, "blkcast_serve_acknowledge_seconds", "summary", "seconds",
-	     "From a segment's last byte to its acknowledgement.");
-	buf_printf(out, "blkcast_serve_acknowledge_seconds_count %" PRIu64 "\n", nr);
-	buf_printf(out, "blkcast_serve_acknowledge_seconds_sum %.9f\n", (double)ns / 1e9);
+	print_acknowledged(s, out);
 	head(out, "blkcast_serve_body_bytes", "gauge", "bytes", "Memory of bodies under way.");
 	buf_printf(out, "blkcast_serve_body_bytes %" PRIu64 "\n", gauges->body_bytes);
 	head(out, "blkcast_serve_requests_active", "gauge", NULL, "Requests under way.");
 	buf_printf(out, "blkcast_serve_requests_active %" PRIu64 "\n", gauges->nr_active);
+	head(out, "blkcast_serve_connections_shut", "counter", NULL,
+	     "Connections that took too long for a head, a body or a reply.");
+	buf_printf(out, "blkcast_serve_connections_shut_total %" PRIu64 "\n", gauges->nr_shut);
 	head(out, "blkcast_build", "info", NULL, "The version that runs.");
 	buf_printf(out, "blkcast_build_info{version=\"%s\"} 1\n# EOF\n", BLKCAST_VERSION);
 }

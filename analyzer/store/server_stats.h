@@ -9,16 +9,20 @@
 #include "analyzer/store/ingest.h"
 #include "formats/buf.h"
 
-/* Refusals by HTTP status: 400 404 405 409 413 422 503, and any other. */
-#define SERVER_NR_REFUSALS 8
+/* Refusals by HTTP status: 400 401 403 404 405 409 413 422 429 503, and any other. */
+#define SERVER_NR_REFUSALS 11
+/* Buckets of the acknowledgements' time: up to 2^-12 s, 2^-11 s, ... 2^5 s, and longer. */
+#define SERVER_NR_BUCKETS   19
+#define SERVER_FIRST_BUCKET (-12)
 
 struct server_stats { /* zeroed: nothing happened */
 	uint64_t refused[SERVER_NR_REFUSALS];
-	uint64_t nr_acknowledged, acknowledge_ns;
+	uint64_t acknowledge_ns;
+	uint64_t acknowledged[SERVER_NR_BUCKETS];
 };
 
 struct server_gauges {
-	uint64_t body_bytes, nr_active;
+	uint64_t body_bytes, nr_active, nr_shut;
 };
 
 void server_stats_refused(struct server_stats *s, int http_status);
