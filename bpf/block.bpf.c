@@ -66,6 +66,12 @@ int block_io_start(u64 *ctx)
 	return 0;
 }
 
+/* The flush that the kernel makes, for the requests which asked for one. */
+static __always_inline bool is_kernels_flush(const struct request *rq)
+{
+	return request_in_flush_sequence(rq) && (rq->cmd_flags & REQ_OP_MASK) == REQ_OP_FLUSH;
+}
+
 /*
  * A request that start did not announce: iostats off, or passthrough. A worker runs queues for
  * others: where one is running, the submitter is not known.
@@ -75,9 +81,10 @@ static __always_inline struct inflight *announce_late(struct request *rq)
 	u32 device = disk_device(request_disk(rq));
 	struct inflight *at;
 
-	if (shedding || !device_wanted(device))
+	if (shedding || !device_wanted(device) || is_kernels_flush(rq))
 		return NULL;
 	at = request_begins(rq, device);
+	at->cmd_flags |= bio_flush_flag(rq);
 	at->arrival_ns = request_keeps_times(rq) && !time_is_cached() ? rq->start_time_ns
 								      : bpf_ktime_get_ns();
 	at->pid_tgid = 0;
@@ -175,6 +182,7 @@ static __always_inline void event_finish_unannounced(struct event_request *event
 						     const struct request *rq)
 {
 	event->flags = EVENT_NO_SUBMISSION;
+	event->cmd_flags |= bio_flush_flag(rq);
 	event->requeues = 0;
 	event->tid = 0;
 	event->pid = 0;
@@ -208,8 +216,7 @@ static __always_inline int complete(u64 *ctx, bool again)
 	if (again && (shedding || nr_bytes < rq->__data_len || !inflight_find(inflight_key(rq))))
 		return 0; /* seen to end the first time */
 	if (request_in_flush_sequence(rq)) {
-		/* The flush that the kernel makes belongs to the requests which asked for it. */
-		if ((cmd_flags & REQ_OP_MASK) == REQ_OP_FLUSH)
+		if (is_kernels_flush(rq))
 			return 0;
 		return part_ended(rq, nr_bytes);
 	}

@@ -86,6 +86,17 @@ static __always_inline bool request_keeps_times(const struct request *rq)
 	return rq->rq_flags & request_masks.io_stat;
 }
 
+/*
+ * What a flush sequence takes away from a request's flags before anything but its start is told
+ * (which is not, before 6.5): its bio still has it.
+ */
+static __always_inline u32 bio_flush_flag(const struct request *rq)
+{
+	u32 bit = 1u << bpf_core_enum_value(enum req_flag_bits, __REQ_PREFLUSH);
+
+	return rq->bio ? rq->bio->bi_opf & bit : 0;
+}
+
 /* No data of its own, and a flush asked for: what fsync sends when all is written. */
 static __always_inline bool is_empty_flush(u32 cmd_flags, u32 bytes)
 {
