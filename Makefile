@@ -64,6 +64,7 @@ msg  = @printf '  %-6s %s\n' $(1) $(2);
 MAKEFLAGS += --no-print-directory
 endif
 
+comma := ,
 objs = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
 lib_src      := $(sort $(wildcard formats/*.c formats/foreign/*.c workload/*.c))
@@ -145,6 +146,13 @@ $(programs):
 $(unit) $(benches) $(tools): $(BUILD)/%: $(BUILD)/%.o $(slowlib) $(agentlib) $(anlib) $(lib)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# Tests in which chosen system calls and allocations of ours fail or kill: tests/slow/faulty_calls.h.
+FAULTY_CALLS := open openat write read fsync close renameat renameat2 unlinkat mkdir mkdirat fstat fstatat \
+	posix_fallocate mmap munmap msync malloc calloc realloc strdup \
+	account_seal_stream account_seal_capture
+faulty := $(addprefix $(BUILD)/tests/unit/test_,spool_faults spool_crash ingest_faults)
+$(faulty): override LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(FAULTY_CALLS))
 
 deps:
 	$(Q)scripts/deps.sh build test

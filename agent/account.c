@@ -7,11 +7,13 @@
 
 #include "agent/account.h"
 #include "agent/account_copies.h"
+#include "agent/account_half.h"
 
 struct account {
 	struct account_copies copies;
 	char boot_id[SEGMENT_NAME_BYTES];
 	uint64_t identity;
+	uint64_t last_epoch; /* of segments that wait */
 	bool watches_all;
 	bool has_begun;			  /* this run is in the file */
 	bool is_damaged;		  /* what was found could not be read in full */
@@ -20,110 +22,23 @@ struct account {
 	const struct capture_half *found; /* the copy of the run before; all 0: there is none */
 	pthread_mutex_t drop_lock;	  /* from drop_begin to drop_end: one intent at a time */
 	/* Under the lock of the copies: */
-	uint64_t synced_sequence;	/* prepared, and on the disk as such */
 	uint64_t total[NR_LOSS_CAUSES]; /* of this run */
 };
 
 static const struct capture_half nothing_seen;
 
-static void counts_add(struct counts *c, uint32_t device, uint64_t nr)
-{
-	uint32_t i = 0;
-
-	if (!nr)
-		return;
-	while (i < c->nr && c->device[i] != device)
-		i++;
-	if (i == c->nr && c->nr == ACCOUNT_MAX_DEVICES) {
-		device = 0;
-		for (i = 0; i < c->nr && c->device[i]; i++)
-			;
-	}
-	if (i == c->nr) {
-		c->device[c->nr] = device;
-		c->count[c->nr++] = 0;
-	}
-	c->count[i] += nr;
-}
-
-static uint64_t counts_get(const struct counts *c, uint32_t device)
-{
-	for (uint32_t i = 0; i < c->nr; i++)
-		if (c->device[i] == device)
-			return c->count[i];
-	return 0;
-}
-
-static void join_loss(struct loss *at, const struct loss *loss)
-{
-	at->count += loss->count;
-	at->count_known &= loss->count_known;
-	if (at->device != loss->device)
-		at->device = 0;
-	if (loss->begin_real_ns < at->begin_real_ns)
-		at->begin_real_ns = loss->begin_real_ns;
-	if (loss->end_real_ns > at->end_real_ns)
-		at->end_real_ns = loss->end_real_ns;
-}
-
-/* One that no segment carries yet and that takes up this loss: a like one, or any where full. */
-static struct loss *find_like(struct stream_half *s, const struct loss *loss, bool any)
-{
-	bool crowded = s->nr_losses > ACCOUNT_MAX_LOSSES / 2;
-
-	for (uint32_t i = 0; i < s->nr_losses; i++) {
-		struct loss *l = &s->losses[i].loss;
-
-		if (s->losses[i].carried_by == ACCOUNT_NOT_CARRIED &&
-		    (any || (l->cause == loss->cause && l->count_known == loss->count_known &&
-			     (l->device == loss->device || crowded))))
-			return l;
-	}
-	return NULL;
-}
-
-/* Keeps one loss, joined with a like one that no segment carries yet, or with any when full. */
 static void keep_loss(struct account *a, struct stream_half *s, const struct loss *loss)
 {
-	struct loss *at;
-
 	if (loss->count_known && !loss->count)
 		return;
 	a->total[loss->cause] += loss->count;
-	at = find_like(s, loss, false);
-	if (!at && s->nr_losses < ACCOUNT_MAX_LOSSES) {
-		s->losses[s->nr_losses++] = (struct kept_loss){ *loss, ACCOUNT_NOT_CARRIED };
-		return;
-	}
-	if (!at)
-		at = find_like(s, loss, true);
-	/* Not one is free: a segment of this run has it, and so it comes back if that is lost. */
-	join_loss(at ? at : &s->losses[ACCOUNT_MAX_LOSSES - 1].loss, loss);
+	half_keep_loss(s, loss);
 }
 
 static void keep_ledger(struct account *a, struct stream_half *s, const struct ledger *ledger)
 {
 	for (size_t i = 0; i < ledger->nr; i++)
 		keep_loss(a, s, &ledger->losses[i]);
-}
-
-static void forget_carried(struct stream_half *s, uint64_t sequence)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < s->nr_losses; i++)
-		if (s->losses[i].carried_by != sequence)
-			s->losses[kept++] = s->losses[i];
-	s->nr_losses = kept;
-}
-
-static void apply_commit(struct stream_half *s, uint64_t sequence)
-{
-	if (s->is_prepared && s->prepared_sequence == sequence)
-		for (uint32_t i = 0; i < s->prepared.nr; i++)
-			counts_add(&s->accounted, s->prepared.device[i], s->prepared.count[i]);
-	s->is_prepared = s->is_acknowledged = 0;
-	forget_carried(s, sequence);
 }
 
 /* A death between prepare and commit: decided by whether the segment is there. */
@@ -140,7 +55,7 @@ static void settle_prepared(struct account *a, const struct account_config *conf
 		   config->is_durable(config->ctx, now->seal.epoch, now->prepared_sequence));
 	s = copies_edit_stream(&a->copies);
 	if (durable)
-		apply_commit(s, s->prepared_sequence);
+		half_commit(s, s->prepared_sequence);
 	s->is_prepared = s->is_acknowledged = 0;
 	copies_publish_stream(&a->copies);
 }
@@ -200,6 +115,16 @@ static void settle_drop(struct account *a, const struct account_config *config)
 							      now->dropping_sequence));
 }
 
+static void settle(struct account *a, const struct account_config *config)
+{
+	const struct stream_half *now = copies_stream(&a->copies);
+
+	if (now->has_done && config->forget_through)
+		config->forget_through(config->ctx, now->done_epoch, now->done_sequence);
+	settle_drop(a, config);
+	settle_prepared(a, config);
+}
+
 int account_open(struct account **out, const struct account_config *config, struct err *err)
 {
 	struct account *a = calloc(1, sizeof(*a));
@@ -219,8 +144,9 @@ int account_open(struct account **out, const struct account_config *config, stru
 		return ret;
 	}
 	take_up(a);
-	settle_drop(a, config);
-	settle_prepared(a, config);
+	if (config->last_epoch)
+		a->last_epoch = config->last_epoch(config->ctx);
+	settle(a, config);
 	*out = a;
 	return 0;
 }
@@ -255,6 +181,9 @@ void account_close(struct account *a)
 uint64_t account_next_epoch(const struct account *a, uint64_t realtime_ns)
 {
 	uint64_t last = copies_stream(&a->copies)->seal.epoch;
+
+	if (a->last_epoch > last)
+		last = a->last_epoch;
 
 	return realtime_ns > last ? realtime_ns : last + 1;
 }
@@ -496,7 +425,6 @@ void account_prepare(struct account *a, uint64_t sequence, const struct account_
 	s->is_prepared = 1;
 	s->is_acknowledged = 0;
 	copies_publish_stream(&a->copies);
-	a->synced_sequence = sequence;
 	pthread_mutex_unlock(&a->copies.lock);
 	copies_sync(&a->copies);
 }
@@ -504,7 +432,7 @@ void account_prepare(struct account *a, uint64_t sequence, const struct account_
 void account_commit(struct account *a, uint64_t sequence)
 {
 	pthread_mutex_lock(&a->copies.lock);
-	apply_commit(copies_edit_stream(&a->copies), sequence);
+	half_commit(copies_edit_stream(&a->copies), sequence);
 	copies_publish_stream(&a->copies);
 	pthread_mutex_unlock(&a->copies.lock);
 }
@@ -530,40 +458,21 @@ void account_give_up(struct account *a, uint64_t sequence, const struct account_
 
 void account_acknowledged(struct account *a, uint64_t epoch, uint64_t sequence)
 {
-	const struct stream_half *now;
-	bool is_named;
+	struct stream_half *s;
 
 	pthread_mutex_lock(&a->copies.lock);
-	now = copies_stream(&a->copies);
-	is_named = now->seal.epoch == epoch && a->synced_sequence == sequence;
-	if (now->seal.epoch == epoch && now->is_prepared && now->prepared_sequence == sequence) {
-		copies_edit_stream(&a->copies)->is_acknowledged = 1;
-		copies_publish_stream(&a->copies);
+	s = copies_edit_stream(&a->copies);
+	if (s->seal.epoch == epoch && s->is_prepared && s->prepared_sequence == sequence)
+		s->is_acknowledged = 1;
+	if (!s->has_done || epoch > s->done_epoch ||
+	    (epoch == s->done_epoch && sequence > s->done_sequence)) {
+		s->has_done = 1;
+		s->done_epoch = epoch;
+		s->done_sequence = sequence;
 	}
+	copies_publish_stream(&a->copies);
 	pthread_mutex_unlock(&a->copies.lock);
-	/* Its file goes next: the disk must not say for longer that the file would decide. */
-	if (is_named)
-		copies_sync(&a->copies);
-}
-
-/* What is lost with the segment that is to be dropped; joined per cause where there is no room. */
-static void keep_pending(struct stream_half *s, const struct ledger *lost)
-{
-	s->nr_pending = 0;
-	for (size_t i = 0; i < lost->nr; i++) {
-		const struct loss *l = &lost->losses[i];
-		uint64_t at = 0;
-
-		while (at < s->nr_pending && (s->nr_pending < ACCOUNT_MAX_LOSSES / 2 ||
-					      s->pending[at].cause != l->cause ||
-					      s->pending[at].count_known != l->count_known))
-			at++;
-		if (at == s->nr_pending) {
-			s->pending[s->nr_pending++] = *l;
-			continue;
-		}
-		join_loss(&s->pending[at], l);
-	}
+	copies_sync(&a->copies);
 }
 
 void account_drop_begin(struct account *a, uint64_t epoch, uint64_t sequence,
@@ -577,7 +486,7 @@ void account_drop_begin(struct account *a, uint64_t epoch, uint64_t sequence,
 	s->is_dropping = 1;
 	s->dropping_epoch = epoch;
 	s->dropping_sequence = sequence;
-	keep_pending(s, lost);
+	half_keep_pending(s, lost);
 	copies_publish_stream(&a->copies);
 	pthread_mutex_unlock(&a->copies.lock);
 	copies_sync(&a->copies);

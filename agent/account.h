@@ -52,6 +52,11 @@ struct account_config {
 	/* Removes the segment that the last run was dropping when it died; whether it is gone.
 	 * May be NULL: it is. */
 	bool (*forget)(void *ctx, uint64_t epoch, uint64_t sequence);
+	/* Removes all segments up to this one: they are acknowledged, whatever the disk remembers.
+	 * May be NULL. */
+	void (*forget_through)(void *ctx, uint64_t epoch, uint64_t sequence);
+	/* The highest epoch of a segment that waits; the next one is above. May be NULL. */
+	uint64_t (*last_epoch)(void *ctx);
 	void *ctx;
 };
 
@@ -102,7 +107,11 @@ void account_commit(struct account *a, uint64_t sequence);
 /* It never will be: what it held, including the losses it carried itself, is lost. */
 void account_give_up(struct account *a, uint64_t sequence, const struct account_count *counts,
 		     size_t nr, const struct ledger *lost);
-/* The segment is acknowledged by a receiver; it may be one not yet committed. */
+/*
+ * The segment is acknowledged by a receiver; it may be one not yet committed. Segments are
+ * acknowledged in order: where the disk brings back the file of this or an earlier one, it is not
+ * sent, let alone dropped and counted as lost, but removed. Synced when it returns.
+ */
 void account_acknowledged(struct account *a, uint64_t epoch, uint64_t sequence);
 
 /* A durable segment is to be dropped: notes the intent and what would be lost, and keeps other

@@ -26,6 +26,7 @@ struct sender {
 	struct opened sinks[SENDER_MAX_SINKS];
 	size_t nr_sinks;
 	struct account *account;
+	const struct opened *owner; /* the sink that the account speaks of */
 	struct log *log;
 	char *host, *boot_id;
 	uint64_t epoch;
@@ -104,6 +105,21 @@ static bool forget(void *ctx, uint64_t epoch, uint64_t sequence)
 	return !opened->ops->forget || opened->ops->forget(opened->sink, epoch, sequence);
 }
 
+static void forget_through(void *ctx, uint64_t epoch, uint64_t sequence)
+{
+	const struct opened *opened = ctx;
+
+	if (opened->ops->forget_through)
+		opened->ops->forget_through(opened->sink, epoch, sequence);
+}
+
+static uint64_t last_epoch(void *ctx)
+{
+	const struct opened *opened = ctx;
+
+	return opened->ops->last_epoch ? opened->ops->last_epoch(opened->sink) : 0;
+}
+
 /*
  * The account lives with the first sink that takes segments. It is the last to be given each one:
  * what it holds, all hold.
@@ -114,6 +130,8 @@ static int open_account(struct sender *s, const struct sender_config *config, st
 					  .watches_all = config->watches_all,
 					  .is_durable = is_durable,
 					  .forget = forget,
+					  .forget_through = forget_through,
+					  .last_epoch = last_epoch,
 					  .log = config->log };
 	struct buf path;
 	int ret = 0;
@@ -125,6 +143,7 @@ static int open_account(struct sender *s, const struct sender_config *config, st
 		ret = s->sinks[i].ops->account_path(s->sinks[i].sink, &path);
 		account.path = (const char *)path.data;
 		account.ctx = &s->sinks[i];
+		s->owner = &s->sinks[i];
 		if (!ret)
 			ret = account_open(&s->account, &account, err);
 		else
@@ -299,7 +318,8 @@ int sender_start(struct sender *s, uint64_t epoch, struct err *err)
 	s->epoch = epoch;
 	for (size_t i = 0; i < s->nr_sinks && !ret; i++)
 		if (s->account && s->sinks[i].ops->attach)
-			ret = s->sinks[i].ops->attach(s->sinks[i].sink, s->account, err);
+			ret = s->sinks[i].ops->attach(s->sinks[i].sink, s->account,
+						      s->owner == &s->sinks[i], err);
 	if (ret)
 		return ret;
 	ret = pthread_create(&s->thread, NULL, send_loop, s);

@@ -46,10 +46,15 @@ struct sink_ops {
 	/* Removes this segment of an earlier run, whose loss is told; whether it is gone. May be
 	 * NULL where the sink never drops. */
 	bool (*forget)(struct sink *s, uint64_t epoch, uint64_t sequence);
+	/* At start: removes all up to this one, which are acknowledged. May be NULL likewise. */
+	void (*forget_through)(struct sink *s, uint64_t epoch, uint64_t sequence);
+	/* The highest epoch of what waits; 0 none. May be NULL likewise. */
+	uint64_t (*last_epoch)(struct sink *s);
 	/* Appends the path at which the agent's account for this sink is kept. */
 	int (*account_path)(struct sink *s, struct buf *out);
-	/* The account that is told of everything dropped; starts what runs beside. May be NULL. */
-	int (*attach)(struct sink *s, struct account *account, struct err *err);
+	/* The account that is told of everything dropped, and where it owns it, acknowledged; starts
+	 * what runs beside. May be NULL. */
+	int (*attach)(struct sink *s, struct account *account, bool owns, struct err *err);
 	/* Passes on what it can until the time (CLOCK_MONOTONIC), and frees. NULL is legal. */
 	void (*close)(struct sink *s, uint64_t deadline_ns);
 };

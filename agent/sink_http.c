@@ -16,7 +16,7 @@
 
 #include "agent/sink.h"
 #include "agent/spool.h"
-#include "agent/tally.h"
+#include "agent/spool_ledger.h"
 #include "agent/upload.h"
 
 #define BACKOFF_FIRST_S	  0.25
@@ -27,7 +27,7 @@
 struct sink {
 	struct spool *spool;
 	struct upload *upload;
-	struct account *account; /* borrowed; NULL before attach */
+	struct spool_ledger ledger; /* without an account before attach */
 	struct log *log;
 	char *dir;
 
@@ -49,39 +49,6 @@ static uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static void on_lost(void *ctx, enum loss_cause cause, const struct spool_name *name,
-		    const void *data, size_t len)
-{
-	struct sink *s = ctx;
-	struct ledger lost;
-
-	if (!s->account)
-		return;
-	ledger_init(&lost);
-	if (tally_segment(data, len, cause, &lost))
-		log_say(s->log, LEVEL_ERROR, "loss_not_counted", "cause=%s why=\"no memory\"",
-			loss_cause_name(cause));
-	account_drop_begin(s->account, name->epoch, name->sequence, &lost);
-	ledger_release(&lost);
-}
-
-static void on_gone(void *ctx, const struct spool_name *name, bool is_gone)
-{
-	struct sink *s = ctx;
-
-	(void)name;
-	if (s->account)
-		account_drop_end(s->account, is_gone);
-}
-
-static void on_acknowledged(void *ctx, const struct spool_name *name)
-{
-	struct sink *s = ctx;
-
-	if (s->account)
-		account_acknowledged(s->account, name->epoch, name->sequence);
 }
 
 /* Sleeps until woken or for that long; true when it is time to end. */
@@ -145,8 +112,7 @@ static double settle(struct sink *s, const struct upload_answer *answer)
 		return 0;
 	}
 	if (answer->verdict == UPLOAD_REFUSED || answer->verdict == UPLOAD_DAMAGED) {
-		spool_quarantine(s->spool, answer->why);
-		return 0;
+		return spool_quarantine(s->spool, answer->why) ? 0 : backoff_s(s);
 	}
 	spool_unpeek(s->spool);
 	wait_s = backoff_s(s);
@@ -183,7 +149,7 @@ static void *upload_loop(void *ctx)
 			spool_unpeek(s->spool);
 			wait_s = backoff_s(s);
 		} else if (ret) {
-			spool_quarantine(s->spool, strerror(-ret));
+			wait_s = spool_quarantine(s->spool, strerror(-ret)) ? 0 : backoff_s(s);
 		} else {
 			upload_segment(s->upload, data.data, data.len, &answer);
 			wait_s = settle(s, &answer);
@@ -245,10 +211,8 @@ static int http_open(struct sink **out, const struct sink_config *config, struct
 	s->seed = (unsigned int)now_ns();
 	s->dir = strdup(config->spool_dir);
 	ret = s->dir ? upload_new(&s->upload, config->url, &s->abort, err) : -ENOMEM;
-	spool.ctx = s;
-	spool.lost = on_lost;
-	spool.gone = on_gone;
-	spool.acknowledged = on_acknowledged;
+	s->ledger.log = config->log;
+	spool_ledger_connect(&s->ledger, &spool);
 	if (!ret)
 		ret = spool_open(&s->spool, &spool, err);
 	if (ret) {
@@ -259,11 +223,12 @@ static int http_open(struct sink **out, const struct sink_config *config, struct
 	return 0;
 }
 
-static int http_attach(struct sink *s, struct account *account, struct err *err)
+static int http_attach(struct sink *s, struct account *account, bool owns, struct err *err)
 {
 	int ret;
 
-	s->account = account;
+	s->ledger.account = account;
+	s->ledger.owns_account = owns;
 	ret = pthread_create(&s->thread, NULL, upload_loop, s);
 	if (ret)
 		return err_set(err, ret, "cannot start the upload thread: %s", strerror(ret));
@@ -292,6 +257,16 @@ static bool http_forget(struct sink *s, uint64_t epoch, uint64_t sequence)
 	return spool_forget(s->spool, &(struct spool_name){ epoch, sequence });
 }
 
+static void http_forget_through(struct sink *s, uint64_t epoch, uint64_t sequence)
+{
+	spool_forget_through(s->spool, &(struct spool_name){ epoch, sequence });
+}
+
+static uint64_t http_last_epoch(struct sink *s)
+{
+	return spool_last_epoch(s->spool);
+}
+
 static int http_account_path(struct sink *s, struct buf *out)
 {
 	return buf_printf(out, "%s/ledger", s->dir);
@@ -303,6 +278,8 @@ const struct sink_ops sink_http = {
 	.segment = http_segment,
 	.is_durable = http_is_durable,
 	.forget = http_forget,
+	.forget_through = http_forget_through,
+	.last_epoch = http_last_epoch,
 	.account_path = http_account_path,
 	.attach = http_attach,
 	.close = http_close,
@@ -314,6 +291,8 @@ const struct sink_ops sink_https = {
 	.segment = http_segment,
 	.is_durable = http_is_durable,
 	.forget = http_forget,
+	.forget_through = http_forget_through,
+	.last_epoch = http_last_epoch,
 	.account_path = http_account_path,
 	.attach = http_attach,
 	.close = http_close,

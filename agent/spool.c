@@ -309,10 +309,22 @@ static void insert(struct spool *s, const struct entry *entry)
 	s->bytes += entry->bytes;
 }
 
-/* Whether the file of this name is not there, having removed it if need be. */
+/* 0 once the file of this name is not there. */
 static int remove_file(struct spool *s, const char *file)
 {
-	return unlinkat(s->dir_fd, file, 0) && errno != ENOENT ? -errno : 0;
+	if (!unlinkat(s->dir_fd, file, 0))
+		return 0;
+	if (errno != ENOENT)
+		return -errno;
+	return faccessat(s->dir_fd, file, F_OK, AT_SYMLINK_NOFOLLOW) ? 0 : -EIO;
+}
+
+/* Back to its place: it could not be removed. There is room: nothing was added since. */
+static void put_back(struct spool *s, const struct entry *entry)
+{
+	pthread_mutex_lock(&s->lock);
+	insert(s, entry);
+	pthread_mutex_unlock(&s->lock);
 }
 
 /* -ENOENT: there is none to drop; -errno: it cannot be removed, and stays. */
@@ -330,10 +342,8 @@ static int drop_oldest(struct spool *s)
 	if (!ret)
 		sync_folder(s);
 	report_gone(s, &entry.name, !ret);
-	if (ret) { /* its place is still there: nothing was added since */
-		pthread_mutex_lock(&s->lock);
-		insert(s, &entry);
-		pthread_mutex_unlock(&s->lock);
+	if (ret) {
+		put_back(s, &entry);
 		return ret;
 	}
 	log_say(s->config.log, LEVEL_WARN, "spool_full", "dropped=%s bytes=%" PRIu64, file,
@@ -415,15 +425,15 @@ void spool_unpeek(struct spool *s)
 }
 
 /* Takes the peeked entry out of the index. */
-static bool pop_peeked(struct spool *s, struct spool_name *name)
+static bool pop_peeked(struct spool *s, struct entry *out)
 {
 	bool any;
 
 	pthread_mutex_lock(&s->lock);
 	any = s->peeked && s->nr;
 	if (any) {
-		*name = entry_at(s, 0)->name;
-		s->bytes -= entry_at(s, 0)->bytes;
+		*out = *entry_at(s, 0);
+		s->bytes -= out->bytes;
 		s->first = (s->first + 1) % s->cap;
 		s->nr--;
 	}
@@ -435,32 +445,37 @@ static bool pop_peeked(struct spool *s, struct spool_name *name)
 void spool_ack(struct spool *s)
 {
 	char file[SPOOL_NAME_BYTES];
-	struct spool_name name;
+	struct entry entry;
 
-	if (!pop_peeked(s, &name))
+	if (!pop_peeked(s, &entry))
 		return;
 	if (s->config.acknowledged)
-		s->config.acknowledged(s->config.ctx, &name);
-	name_print(&name, ".seg", file);
+		s->config.acknowledged(s->config.ctx, &entry.name);
+	name_print(&entry.name, ".seg", file);
 	unlinkat(s->dir_fd, file, 0);
 }
 
-void spool_quarantine(struct spool *s, const char *why)
+bool spool_quarantine(struct spool *s, const char *why)
 {
 	char file[SPOOL_NAME_BYTES], bad[SPOOL_NAME_BYTES];
-	struct spool_name name;
+	struct entry entry;
 	bool is_gone;
 
-	if (!pop_peeked(s, &name))
-		return;
-	name_print(&name, ".seg", file);
-	name_print(&name, ".bad", bad);
-	report_lost(s, LOSS_QUARANTINE, &name);
+	if (!pop_peeked(s, &entry))
+		return true;
+	name_print(&entry.name, ".seg", file);
+	name_print(&entry.name, ".bad", bad);
+	report_lost(s, LOSS_QUARANTINE, &entry.name);
 	is_gone = !renameat(s->dir_fd, file, s->dir_fd, bad) || !remove_file(s, file);
 	if (is_gone)
 		sync_folder(s);
-	report_gone(s, &name, is_gone);
-	log_say(s->config.log, LEVEL_WARN, "segment_quarantined", "file=%s why=\"%s\"", bad, why);
+	report_gone(s, &entry.name, is_gone);
+	if (!is_gone)
+		put_back(s, &entry);
+	else
+		log_say(s->config.log, LEVEL_WARN, "segment_quarantined", "file=%s why=\"%s\"", bad,
+			why);
+	return is_gone;
 }
 
 bool spool_forget(struct spool *s, const struct spool_name *name)
@@ -482,6 +497,29 @@ bool spool_forget(struct spool *s, const struct spool_name *name)
 	}
 	pthread_mutex_unlock(&s->lock);
 	return true;
+}
+
+void spool_forget_through(struct spool *s, const struct spool_name *last)
+{
+	char file[SPOOL_NAME_BYTES];
+	struct entry entry;
+
+	while (s->nr && name_order(&entry_at(s, 0)->name, last) <= 0 && pop_oldest(s, &entry)) {
+		name_print(&entry.name, ".seg", file);
+		unlinkat(s->dir_fd, file, 0);
+		log_say(s->config.log, LEVEL_INFO, "acknowledged_leftover_cleared", "file=%s",
+			file);
+	}
+}
+
+uint64_t spool_last_epoch(struct spool *s)
+{
+	uint64_t epoch;
+
+	pthread_mutex_lock(&s->lock);
+	epoch = s->nr ? entry_at(s, s->nr - 1)->name.epoch : 0;
+	pthread_mutex_unlock(&s->lock);
+	return epoch;
 }
 
 uint64_t spool_bytes(struct spool *s)

@@ -75,11 +75,16 @@ int spool_peek(struct spool *s, struct spool_name *name, struct buf *out);
 void spool_unpeek(struct spool *s);
 /* The peeked segment is safe elsewhere: it is removed. */
 void spool_ack(struct spool *s);
-/* The peeked segment is damaged or refused for good: renamed to *.bad and reported as lost. */
-void spool_quarantine(struct spool *s, const char *why);
+/* The peeked segment is damaged or refused for good: renamed to *.bad and reported as lost. False
+ * where it can be neither renamed nor removed: it stays in its place. */
+bool spool_quarantine(struct spool *s, const char *why);
 /* Removes it without a word, where it is there: its loss was told by an earlier run. Whether it is
  * gone. */
 bool spool_forget(struct spool *s, const struct spool_name *name);
+/* At start: removes all up to this name without a word, as acknowledged in an earlier run. */
+void spool_forget_through(struct spool *s, const struct spool_name *last);
+/* The highest epoch there is in it; 0: none. */
+uint64_t spool_last_epoch(struct spool *s);
 
 uint64_t spool_bytes(struct spool *s);
 size_t spool_files(struct spool *s);

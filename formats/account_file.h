@@ -73,6 +73,8 @@ struct stream_half {
 	uint32_t is_prepared, is_acknowledged;
 	uint32_t is_dropping, nr_losses;
 	uint64_t dropping_epoch, dropping_sequence;
+	uint64_t done_epoch, done_sequence; /* acknowledged up to here */
+	uint32_t has_done, reserved;
 	uint64_t nr_pending;
 	struct loss pending[ACCOUNT_MAX_LOSSES]; /* what is lost once the drop is done */
 	struct kept_loss losses[ACCOUNT_MAX_LOSSES];

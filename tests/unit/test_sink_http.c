@@ -207,7 +207,7 @@ static bool open_rig(struct rig *rig, const struct receiver *s)
 	    !ok(!account_open(&rig->account, &account, &err)))
 		return false;
 	account_begin(rig->account, 7, 1, NULL, 0);
-	return ok(!sink_http.attach(rig->sink, rig->account, &err));
+	return ok(!sink_http.attach(rig->sink, rig->account, true, &err));
 }
 
 static bool new_rig(struct rig *rig, const struct receiver *s)

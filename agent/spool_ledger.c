@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/spool_ledger.h"
+
+#include "agent/tally.h"
+
+static void on_lost(void *ctx, enum loss_cause cause, const struct spool_name *name,
+		    const void *data, size_t len)
+{
+	/* Without the memory to count it is still said that something is lost. */
+	struct loss unknown = { .cause = (uint8_t)cause };
+	struct ledger at_least = { .losses = &unknown, .nr = 1 };
+	struct spool_ledger *l = ctx;
+	struct ledger lost;
+	int ret;
+
+	if (!l->account)
+		return;
+	ledger_init(&lost);
+	ret = tally_segment(data, len, cause, &lost);
+	if (ret)
+		log_say(l->log, LEVEL_ERROR, "loss_not_counted", "cause=%s why=\"no memory\"",
+			loss_cause_name(cause));
+	account_drop_begin(l->account, name->epoch, name->sequence, ret ? &at_least : &lost);
+	ledger_release(&lost);
+}
+
+static void on_gone(void *ctx, const struct spool_name *name, bool is_gone)
+{
+	struct spool_ledger *l = ctx;
+
+	(void)name;
+	if (l->account)
+		account_drop_end(l->account, is_gone);
+}
+
+static void on_acknowledged(void *ctx, const struct spool_name *name)
+{
+	struct spool_ledger *l = ctx;
+
+	if (l->account && l->owns_account)
+		account_acknowledged(l->account, name->epoch, name->sequence);
+}
+
+void spool_ledger_connect(struct spool_ledger *l, struct spool_config *config)
+{
+	config->ctx = l;
+	config->lost = on_lost;
+	config->gone = on_gone;
+	config->acknowledged = on_acknowledged;
+}
