@@ -10,6 +10,7 @@
 
 #include "agent/agent.h"
 #include "agent/cgroup.h"
+#include "agent/confine.h"
 #include "agent/device.h"
 #include "agent/fileset_scan.h"
 #include "agent/metrics.h"
@@ -160,7 +161,14 @@ static int open_filesets(struct agent *a, struct err *err)
 					 .pids = scan_pids,
 					 .ctx = a };
 
-	return fileset_scan_start(&a->filesets, &config, err);
+	return fileset_scan_new(&a->filesets, &config, err);
+}
+
+static int on_opened(void *ctx, uint64_t needs, struct err *err)
+{
+	struct agent *a = ctx;
+
+	return confine_drop(a->config, needs, err);
 }
 
 static int start_pipeline(struct agent *a, struct err *err)
@@ -181,6 +189,8 @@ static int start_pipeline(struct agent *a, struct err *err)
 					  .board = a->board,
 					  .filesets = a->filesets,
 					  .log = a->log,
+					  .opened = on_opened,
+					  .ctx = a,
 					  .describe = describe,
 					  .read_completed =
 						  a->source->profiles ? NULL : device_completed };
@@ -212,13 +222,23 @@ static int listen_on(struct agent *a, struct err *err)
 	return ret;
 }
 
+/* All but the first, once no thread can take a capability along. */
+static int start_threads(struct agent *a, struct err *err)
+{
+	int ret = a->metrics ? metrics_start(a->metrics, err) : 0;
+
+	return ret ? ret : fileset_scan_start(a->filesets, err);
+}
+
 /* In the order in which the parts need each other; what can be refused comes first. */
 static int start(struct agent *a, struct err *err)
 {
-	int ret = read_boot_id(a->boot_id, err);
+	int ret = choose_output(a->config, err);
 
 	if (!ret)
-		ret = choose_output(a->config, err);
+		ret = confine_start(a->config, a->log, err);
+	if (!ret)
+		ret = read_boot_id(a->boot_id, err);
 	if (!ret)
 		ret = find_devices(a, err);
 	if (!ret)
@@ -235,6 +255,10 @@ static int start(struct agent *a, struct err *err)
 		device_list(note_disk, a);
 	if (!ret)
 		ret = start_pipeline(a, err);
+	if (!ret)
+		ret = start_threads(a, err);
+	if (!ret)
+		ret = confine_run(a->config, a->source, a->log, err);
 	return ret;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,12 +13,14 @@
 
 #include "agent/cgroup.h"
 
-#define NR_SLOTS      (2 * CGROUP_MAX)
-#define FILEID_KERNFS 0xfe /* include/linux/exportfs.h, kernel 5.6 */
+#define NR_SLOTS     (2 * CGROUP_MAX)
+#define WALK_DEPTH   32
+#define WALK_FOLDERS 4096 /* looked at in one walk: some 50 ms */
 
 struct cgroup_slot {
 	uint64_t id; /* 0: free */
 	uint32_t used;
+	bool is_sought;		       /* a walk has looked for it: it is found, or gone */
 	char path[SEGMENT_PATH_BYTES]; /* "" not found yet */
 };
 
@@ -104,30 +107,6 @@ void cgroup_table_use(struct cgroup_table *t, uint64_t id)
 	t->slots[at].used = t->generation;
 }
 
-/* Opens the folder by its id, without a walk: kernfs takes the id as a file handle. */
-static bool path_of_id(const struct cgroup_table *t, uint64_t id, char *out, size_t size)
-{
-	union {
-		struct file_handle handle;
-		char room[sizeof(struct file_handle) + sizeof(id)];
-	} h = { .handle = { .handle_bytes = sizeof(id), .handle_type = FILEID_KERNFS } };
-	char link[32];
-	ssize_t nr;
-	int fd;
-
-	memcpy(h.handle.f_handle, &id, sizeof(id));
-	fd = open_by_handle_at(t->root_fd, &h.handle, O_PATH | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	nr = readlink(link, out, size - 1);
-	close(fd);
-	if (nr < 0)
-		return false;
-	out[nr] = 0;
-	return true;
-}
-
 /* The path below the root, "/" for the root itself; cut at the front where too long. */
 static void keep_path(const struct cgroup_table *t, struct cgroup_slot *slot, const char *path)
 {
@@ -143,11 +122,86 @@ static void keep_path(const struct cgroup_table *t, struct cgroup_slot *slot, co
 	memccpy(slot->path, path, 0, sizeof(slot->path));
 }
 
+struct walk {
+	struct cgroup_table *t;
+	char path[PATH_MAX]; /* of the folder the walk is in */
+	size_t nr_seen;
+};
+
+static void walk_folder(struct walk *w, int parent_fd, const char *name, unsigned int depth);
+
+/* The folder is there under this name: whoever waits for it is told. */
+static void walk_name(struct walk *w, uint64_t id)
+{
+	for (size_t at = (size_t)(id * 0x9e3779b97f4a7c15u >> 40) & (NR_SLOTS - 1);
+	     w->t->slots[at].id; at = (at + 1) & (NR_SLOTS - 1))
+		if (w->t->slots[at].id == id && !w->t->slots[at].path[0])
+			keep_path(w->t, &w->t->slots[at], w->path);
+}
+
+static void walk_below(struct walk *w, DIR *dir, unsigned int depth)
+{
+	size_t len = strlen(w->path);
+	struct dirent *entry;
+
+	while ((entry = readdir(dir)) && w->nr_seen < WALK_FOLDERS) {
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
+		    len + strlen(entry->d_name) + 2 > sizeof(w->path))
+			continue;
+		w->nr_seen++;
+		w->path[len] = '/';
+		memcpy(w->path + len + 1, entry->d_name, strlen(entry->d_name) + 1);
+		walk_name(w, entry->d_ino);
+		walk_folder(w, dirfd(dir), entry->d_name, depth + 1);
+		w->path[len] = 0;
+	}
+}
+
+static void walk_folder(struct walk *w, int parent_fd, const char *name, unsigned int depth)
+{
+	int fd = depth > WALK_DEPTH
+			 ? -1
+			 : openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (dir) {
+		walk_below(w, dir, depth);
+		closedir(dir);
+	} else if (fd >= 0) {
+		close(fd);
+	}
+}
+
+/*
+ * One walk for all ids that none has looked for yet. (open_by_handle_at(2) would find each without,
+ * but asks for CAP_DAC_READ_SEARCH, which the agent does not keep for this.)
+ */
+static void name_unnamed(struct cgroup_table *t)
+{
+	struct walk w = { .t = t };
+	bool is_wanted = false;
+	struct stat root;
+
+	for (size_t i = 0; i < NR_SLOTS; i++) {
+		struct cgroup_slot *slot = &t->slots[i];
+
+		is_wanted |= slot->id && slot->used == t->generation && !slot->path[0] &&
+			     !slot->is_sought;
+		slot->is_sought |= slot->id && slot->used == t->generation;
+	}
+	if (!is_wanted || fstat(t->root_fd, &root))
+		return;
+	memcpy(w.path, t->root, sizeof(w.path));
+	walk_name(&w, root.st_ino);
+	walk_folder(&w, t->root_fd, ".", 0);
+}
+
 size_t cgroup_table_collect(struct cgroup_table *t, const struct segment_cgroup **out)
 {
-	char path[PATH_MAX];
 	size_t nr = 0;
 
+	if (t->root_fd >= 0)
+		name_unnamed(t);
 	if (t->cap_collected < t->nr) {
 		struct segment_cgroup *more = realloc(t->collected, t->nr * sizeof(*more));
 
@@ -161,9 +215,6 @@ size_t cgroup_table_collect(struct cgroup_table *t, const struct segment_cgroup 
 
 		if (!slot->id || slot->used != t->generation)
 			continue;
-		if (!slot->path[0] && t->root_fd >= 0 &&
-		    path_of_id(t, slot->id, path, sizeof(path)))
-			keep_path(t, slot, path);
 		if (!slot->path[0])
 			continue;
 		t->collected[nr].id = slot->id;

@@ -27,8 +27,8 @@ void cgroup_table_use(struct cgroup_table *t, uint64_t id);
 
 /*
  * The cgroups that the running segment mentions and that could be named, valid until the next
- * call; the next segment begins. A name once found is kept; one that was not is looked for again
- * with each segment.
+ * call; the next segment begins. Each id is looked for once, in a walk over at most some thousand
+ * folders; a name once found is kept.
  */
 size_t cgroup_table_collect(struct cgroup_table *t, const struct segment_cgroup **out);
 

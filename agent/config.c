@@ -207,6 +207,18 @@ static int set_max_overhead(struct config *c, const char *value, struct err *err
 	return 0;
 }
 
+static int set_seccomp(struct config *c, const char *value, struct err *err)
+{
+	static const char *const words[] = { "on", "log", "off" };
+
+	for (uint8_t i = SECCOMP_ON; i <= SECCOMP_OFF; i++)
+		if (!strcmp(value, words[i])) {
+			c->seccomp = i;
+			return 0;
+		}
+	return err_set(err, EINVAL, "seccomp: expected on, log or off, got '%s'", value);
+}
+
 int config_set(struct config *c, enum config_key key, const char *value, struct err *err)
 {
 	switch (key) {
@@ -242,6 +254,10 @@ int config_set(struct config *c, enum config_key key, const char *value, struct 
 		return set_bool(&c->leave_out_own, "leave-out-own", value, err);
 	case KEY_MAX_OVERHEAD:
 		return set_max_overhead(c, value, err);
+	case KEY_SEE_FILES:
+		return set_bool(&c->see_files, "see-files", value, err);
+	case KEY_SECCOMP:
+		return set_seccomp(c, value, err);
 	case KEY_VERBOSE:
 		return set_bool(&c->verbose, "verbose", value, err);
 	}

@@ -23,6 +23,8 @@ struct config_list {
 	size_t nr;
 };
 
+enum seccomp_use { SECCOMP_ON, SECCOMP_LOG, SECCOMP_OFF };
+
 struct config {
 	struct config_list devices, sinks, cgroups, filesets;
 	char *source; /* owned, as all strings; "auto", ... */
@@ -32,9 +34,11 @@ struct config {
 	uint64_t window_ns, segment_interval_ns;
 	uint64_t duration_ns; /* 0: until a signal */
 	uint64_t spool_bytes;
-	uint8_t layer; /* enum request_layer */
+	uint8_t layer;	 /* enum request_layer */
+	uint8_t seccomp; /* enum seccomp_use */
 	bool has_trace, leave_out_own;
 	double max_overhead; /* CPU seconds a second, of one CPU; 0: no bound */
+	bool see_files; /* keeps the right to see what other users' processes hold open */
 	bool top;
 	uint64_t top_interval_ns; /* 0: the window */
 	uint64_t top_count;	  /* 0: without end */

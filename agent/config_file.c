@@ -12,7 +12,7 @@ const char *config_key_name(unsigned int key)
 		"device",	"sink",	    "cgroup",		"fileset", "source",
 		"layer",	"window",   "listen",		"spool",   "spool-bytes",
 		"host",		"duration", "segment-interval", "trace",   "leave-out-own",
-		"max-overhead", "verbose",
+		"max-overhead", "see-files", "seccomp", "verbose",
 	};
 
 	return key < NR_CONFIG_KEYS ? names[key] : NULL;

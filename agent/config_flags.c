@@ -38,6 +38,8 @@ static const struct option options[] = {
 	{ "host", required_argument, NULL, VAL(KEY_HOST) },
 	{ "leave-out-own", no_argument, NULL, VAL(KEY_LEAVE_OUT_OWN) },
 	{ "max-overhead", required_argument, NULL, VAL(KEY_MAX_OVERHEAD) },
+	{ "see-files", no_argument, NULL, VAL(KEY_SEE_FILES) },
+	{ "seccomp", required_argument, NULL, VAL(KEY_SECCOMP) },
 	{ "segment-interval", required_argument, NULL, VAL(KEY_SEGMENT_INTERVAL) },
 	{ "verbose", no_argument, NULL, VAL(KEY_VERBOSE) },
 	{ "version", no_argument, NULL, VAL(FLAG_VERSION) },
@@ -86,6 +88,12 @@ void config_print_help(FILE *out)
 	      "  --listen ADDR:PORT   serve /metrics; without ADDR on loopback only\n"
 	      "  --top [INTERVAL [COUNT]]\n"
 	      "                       show devices live; rows when not on a terminal\n"
+	      "\n"
+	      "What it may do\n"
+	      "  --see-files          keep the right to see the files of all users (default: the\n"
+	      "                       files of processes of the agent's own user alone are counted)\n"
+	      "  --seccomp on|log|off system calls that are not in its lists fail (default), are\n"
+	      "                       written to the kernel's audit log, or pass\n"
 	      "\n"
 	      "  --config FILE        these options as YAML, `window: 1s`, `device: [sda, sdb]`\n"
 	      "  --doctor             say what this machine offers, and why a source is chosen\n"

@@ -24,6 +24,8 @@ enum config_key {
 	KEY_TRACE,
 	KEY_LEAVE_OUT_OWN,
 	KEY_MAX_OVERHEAD,
+	KEY_SEE_FILES,
+	KEY_SECCOMP,
 	KEY_VERBOSE, /* the last */
 };
 #define NR_CONFIG_KEYS (KEY_VERBOSE + 1)

@@ -71,6 +71,7 @@ static int info_read(const char *folder, const char *name, struct device_info *o
 {
 	struct device_info info = { 0 };
 	char path[PATH_MAX], text[32];
+	struct stat st;
 	int ret;
 
 	path_make(path, "%s/dev", folder);
@@ -82,7 +83,7 @@ static int info_read(const char *folder, const char *name, struct device_info *o
 	snprintf(info.name, sizeof(info.name), "%s", name);
 	info.size_bytes = attribute_u64(folder, "size") * SECTOR_BYTES;
 	path_make(path, "%s/partition", folder);
-	info.partition = !access(path, F_OK);
+	info.partition = !stat(path, &st);
 	info.disk = info.device;
 	path_make(path, "%s/../dev", folder);
 	if (info.partition && !line_read(path, text, sizeof(text)))

@@ -31,6 +31,7 @@ struct asked {
 struct fileset_scan {
 	struct fileset_config config;
 	pthread_t thread;
+	bool has_thread;
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t wake;
 	bool stop;
@@ -63,10 +64,11 @@ static uint32_t disk_of(dev_t dev)
 {
 	unsigned int maj = major(dev), min = minor(dev);
 	char path[80];
+	struct stat st;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/partition", maj, min);
-	if (!access(path, F_OK)) {
+	if (!stat(path, &st)) {
 		unsigned int disk_major, disk_minor;
 
 		snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/../dev", maj, min);
@@ -218,8 +220,7 @@ static void *scan_loop(void *ctx)
 	struct fileset_scan *s = ctx;
 	uint64_t next_ns = now_ns();
 
-	pthread_setname_np(pthread_self(), "filesets");
-	setpriority(PRIO_PROCESS, (id_t)gettid(), 19);
+	setpriority(PRIO_PROCESS, 0, 19); /* of the thread */
 	while (!wait_until(s, next_ns)) {
 		uint32_t devices[MAX_DEVICES];
 		uint64_t begin_ns = now_ns(), pause_ns;
@@ -238,12 +239,11 @@ static void *scan_loop(void *ctx)
 	return NULL;
 }
 
-int fileset_scan_start(struct fileset_scan **out, const struct fileset_config *config,
-		       struct err *err)
+int fileset_scan_new(struct fileset_scan **out, const struct fileset_config *config,
+		     struct err *err)
 {
 	struct fileset_scan *s;
 	pthread_condattr_t attributes;
-	int ret;
 
 	for (size_t i = 0; i < config->nr_dirs; i++) {
 		DIR *dir = opendir(config->dirs[i]);
@@ -262,14 +262,18 @@ int fileset_scan_start(struct fileset_scan **out, const struct fileset_config *c
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&s->wake, &attributes);
 	pthread_condattr_destroy(&attributes);
-	ret = pthread_create(&s->thread, NULL, scan_loop, s);
-	if (ret) {
-		pthread_cond_destroy(&s->wake);
-		pthread_mutex_destroy(&s->lock);
-		free(s);
-		return err_set(err, ret, "cannot start the file set thread: %s", strerror(ret));
-	}
 	*out = s;
+	return 0;
+}
+
+int fileset_scan_start(struct fileset_scan *s, struct err *err)
+{
+	int ret = pthread_create(&s->thread, NULL, scan_loop, s);
+
+	if (ret)
+		return err_set(err, ret, "cannot start the file set thread: %s", strerror(ret));
+	s->has_thread = true;
+	pthread_setname_np(s->thread, "filesets");
 	return 0;
 }
 
@@ -277,7 +281,7 @@ void fileset_scan_stop(struct fileset_scan *s)
 {
 	bool is_first;
 
-	if (!s)
+	if (!s || !s->has_thread)
 		return;
 	pthread_mutex_lock(&s->lock);
 	is_first = !s->stop;

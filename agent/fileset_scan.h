@@ -39,9 +39,11 @@ struct fileset_config {
 	void *ctx;
 };
 
-/* Starts the thread. -errno with one line in err: a folder that cannot be read. */
-int fileset_scan_start(struct fileset_scan **out, const struct fileset_config *config,
-		       struct err *err);
+/* -errno with one line in err: a folder that cannot be read. */
+int fileset_scan_new(struct fileset_scan **out, const struct fileset_config *config,
+		     struct err *err);
+/* Starts the thread; without it there are no samples. -errno with one line in err. */
+int fileset_scan_start(struct fileset_scan *s, struct err *err);
 /* Ends the thread; samples can still be asked for. */
 void fileset_scan_stop(struct fileset_scan *s);
 /* Both: NULL is legal. */

@@ -24,10 +24,12 @@ bool metrics_accepts_open(const char *accept);
 struct metrics;
 
 /*
- * Serves the board until metrics_free(). address: ADDR:PORT, [V6]:PORT or :PORT; without an
+ * Takes the address; metrics_start() serves the board until metrics_free(). address: ADDR:PORT, [V6]:PORT or :PORT; without an
  * address, loopback. -errno with one line in err: bad address, port in use.
  */
 int metrics_listen(struct metrics **out, const char *address, struct board *b, struct err *err);
+/* Starts the thread that answers. -errno with one line in err. */
+int metrics_start(struct metrics *m, struct err *err);
 /* The port in use: that of the address, or the one that was free where it said 0. */
 unsigned int metrics_port(const struct metrics *m);
 void metrics_free(struct metrics *m);

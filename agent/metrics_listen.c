@@ -17,6 +17,7 @@
 struct metrics {
 	struct MHD_Daemon *daemon;
 	struct board *board;
+	int fd; /* the daemon's once it runs; -1 then */
 	unsigned int port;
 };
 
@@ -166,17 +167,21 @@ int metrics_listen(struct metrics **out, const char *address, struct board *b, s
 	}
 	m->board = b;
 	m->port = port_of(fd);
-	m->daemon = MHD_start_daemon(MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL,
-				     on_request, m, MHD_OPTION_LISTEN_SOCKET, fd,
-				     MHD_OPTION_CONNECTION_LIMIT, (unsigned int)MAX_CONNECTIONS,
-				     MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)TIMEOUT_S,
-				     MHD_OPTION_END);
-	if (!m->daemon) {
-		close(fd);
-		free(m);
-		return err_set(err, EIO, "listen: %s: cannot start the listener", address);
-	}
+	m->fd = fd;
 	*out = m;
+	return 0;
+}
+
+/* By poll(2): one call instead of three of epoll's, for the few who ask. */
+int metrics_start(struct metrics *m, struct err *err)
+{
+	m->daemon = MHD_start_daemon(MHD_USE_POLL_INTERNAL_THREAD, 0, NULL, NULL, on_request, m,
+				     MHD_OPTION_LISTEN_SOCKET, m->fd, MHD_OPTION_CONNECTION_LIMIT,
+				     (unsigned int)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+				     (unsigned int)TIMEOUT_S, MHD_OPTION_END);
+	if (!m->daemon)
+		return err_set(err, EIO, "listen: cannot start the listener");
+	m->fd = -1;
 	return 0;
 }
 
@@ -189,6 +194,9 @@ void metrics_free(struct metrics *m)
 {
 	if (!m)
 		return;
-	MHD_stop_daemon(m->daemon);
+	if (m->daemon)
+		MHD_stop_daemon(m->daemon);
+	if (m->fd >= 0)
+		close(m->fd);
 	free(m);
 }

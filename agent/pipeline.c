@@ -295,15 +295,20 @@ static void finish(struct pipeline *p)
 		stream_close_segment(p->stream);
 }
 
-static void *capture_loop(void *ctx)
+/* What the calling thread no longer needs, now that the source is open. */
+static int give_up_privileges(struct pipeline *p, struct err *err)
 {
-	struct pipeline *p = ctx;
+	const struct source_ops *source = p->config.source;
+
+	if (!p->config.opened)
+		return 0;
+	return p->config.opened(p->config.ctx, source->needs ? source->needs(p->source) : 0, err);
+}
+
+static void capture(struct pipeline *p)
+{
 	unsigned int empty_polls = 0;
 
-	pthread_setname_np(pthread_self(), "capture");
-	/* Late by a tenth of a second it loses requests, and it needs little: ahead of the load that it
-	 * watches. Without the right to (CAP_SYS_NICE), at its turn. */
-	setpriority(PRIO_PROCESS, 0, CAPTURE_NICE);
 	while (!atomic_load(&p->stop)) {
 		uint64_t begin_ns;
 		int ret;
@@ -325,6 +330,24 @@ static void *capture_loop(void *ctx)
 			stream_tick(p->stream, begin_ns);
 	}
 	finish(p);
+}
+
+/*
+ * Late by a tenth of a second it loses requests, and it needs little: ahead of the load that it
+ * watches. Without the right to (CAP_SYS_NICE, RLIMIT_NICE), at its turn. It begins while it may and
+ * captures once pipeline_start() has come to that.
+ */
+static void *capture_loop(void *ctx)
+{
+	struct pipeline *p = ctx;
+
+	setpriority(PRIO_PROCESS, 0, CAPTURE_NICE);
+	p->thread_error = give_up_privileges(p, &p->error);
+	sem_post(&p->is_ready);
+	while (sem_wait(&p->may_run))
+		;
+	if (p->has_begun)
+		capture(p);
 	return NULL;
 }
 
@@ -418,6 +441,12 @@ static int begin_stream(struct pipeline *p, struct err *err)
 
 static void release(struct pipeline *p)
 {
+	if (p->has_thread && !p->has_begun) {
+		sem_post(&p->may_run);
+		pthread_join(p->thread, NULL);
+	}
+	sem_destroy(&p->is_ready);
+	sem_destroy(&p->may_run);
 	if (p->counting)
 		source_diskstats.close(p->counting, NULL);
 	if (p->source)
@@ -442,6 +471,22 @@ static bool can_count_only(const struct pipeline *p)
 	return p->config.source->shed && c->layer == LAYER_DEVICE && !c->nr_cgroups;
 }
 
+/* The capture thread, which waits for may_run; from here on neither it nor this one is privileged. */
+static int start_thread(struct pipeline *p, struct err *err)
+{
+	int ret = pthread_create(&p->thread, NULL, capture_loop, p);
+
+	if (ret)
+		return err_set(err, ret, "cannot start the capture thread: %s", strerror(ret));
+	p->has_thread = true;
+	pthread_setname_np(p->thread, "capture");
+	while (sem_wait(&p->is_ready))
+		;
+	if (p->thread_error)
+		*err = p->error;
+	return p->thread_error ? p->thread_error : give_up_privileges(p, err);
+}
+
 static int start(struct pipeline *p, struct err *err)
 {
 	struct reorder_sink out = { on_release, p };
@@ -462,14 +507,14 @@ static int start(struct pipeline *p, struct err *err)
 	for (size_t i = 0; i < p->config.source_config.nr_devices; i++)
 		if (!pipeline_device(p, p->config.source_config.devices[i]))
 			return err_set(err, ENOMEM, "no memory for the devices");
-	ret = begin_stream(p, err);
+	ret = start_thread(p, err);
+	if (!ret)
+		ret = begin_stream(p, err);
 	if (ret)
 		return ret;
 	pipeline_set_totals(p);
-	ret = pthread_create(&p->thread, NULL, capture_loop, p);
-	if (ret)
-		return err_set(err, ret, "cannot start the capture thread: %s", strerror(ret));
-	p->has_thread = true;
+	p->has_begun = true;
+	sem_post(&p->may_run);
 	return 0;
 }
 
@@ -483,6 +528,8 @@ int pipeline_start(struct pipeline **out, const struct pipeline_config *config, 
 	p->config = *config;
 	p->own_pid = (uint32_t)getpid();
 	p->wake_fd = -1;
+	sem_init(&p->is_ready, 0, 0);
+	sem_init(&p->may_run, 0, 0);
 	ret = start(p, err);
 	if (ret) {
 		release(p);

@@ -52,6 +52,13 @@ struct pipeline_config {
 	struct board *board;
 	struct fileset_scan *filesets; /* NULL: no file sets are sampled */
 	struct log *log;
+	/*
+	 * The source is open, and the calling thread needs these capabilities from here on: called by
+	 * each of the two that there are by then, this one and that of capture. 0, or -errno with one
+	 * line in err: the start then fails. NULL: nothing is done.
+	 */
+	int (*opened)(void *ctx, uint64_t needs, struct err *err);
+	void *ctx;
 	/* Fills out; where it fails, the device is named by its numbers. */
 	int (*describe)(uint32_t device, struct pipeline_device *out);
 	cutover_read read_completed; /* NULL: the account has no bases */

@@ -6,6 +6,7 @@
 #define AGENT_PIPELINE_STATE_H
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -57,7 +58,9 @@ struct pipeline {
 	int source_error; /* -errno: the source could not be read as a window closed */
 
 	pthread_t thread;
-	bool has_thread;
+	sem_t is_ready, may_run; /* of the capture thread */
+	int thread_error;	 /* of its start, with its words in error */
+	bool has_thread, has_begun;
 	int wake_fd;
 	atomic_bool stop, failed;
 	_Atomic uint64_t cpu_ns;

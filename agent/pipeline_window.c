@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "agent/dasd.h"
 #include "agent/fileset_scan.h"
@@ -122,11 +121,7 @@ static void close_counted(struct pipeline *p)
 /* Agent and kernel side, seconds since the start. */
 static double cost_s(const struct pipeline *p, double *agent_s, double *kernel_s)
 {
-	struct rusage use;
-
-	getrusage(RUSAGE_SELF, &use);
-	*agent_s = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
-		   (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
+	*agent_s = (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9;
 	*kernel_s = NAN;
 	if (p->source && p->config.source->kernel_cpu_s)
 		*kernel_s = p->config.source->kernel_cpu_s(p->source);

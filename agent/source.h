@@ -75,6 +75,11 @@ struct source_ops {
 	 * source_detail. NULL: knows no more than requests. 0 or -ENOMEM.
 	 */
 	int (*detail)(struct source *s, uint32_t device, struct profile *p);
+	/*
+	 * The capabilities, as bits of PRIVILEGE(), without which it cannot go on now that it is open.
+	 * NULL: none.
+	 */
+	uint64_t (*needs)(const struct source *s);
 	/* Stops capture, hands over the rest, frees. sink may be NULL. */
 	void (*close)(struct source *s, const struct source_sink *sink);
 	/*

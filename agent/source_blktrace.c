@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/privileges.h"
 #include "agent/source_blktrace_state.h"
 
 #define RING_BYTES_DEFAULT (1u << 20)  /* per CPU and disk */
@@ -462,6 +463,13 @@ void source_blktrace_counts(const struct source *s, struct pairing_counts *out)
 	pairing_counts(s->pairing, out);
 }
 
+/* Each of its ioctls asks for it: to take in disks that appear, and to remove what it set up. */
+static uint64_t source_blktrace_needs(const struct source *s)
+{
+	(void)s;
+	return PRIVILEGE(CAP_SYS_ADMIN);
+}
+
 const struct source_ops source_blktrace = {
 	.name = "blktrace",
 	.id = SOURCE_BLKTRACE,
@@ -471,5 +479,6 @@ const struct source_ops source_blktrace = {
 	.fd = source_blktrace_fd,
 	.kernel_cpu_s = source_blktrace_kernel_cpu_s,
 	.detail = source_blktrace_detail,
+	.needs = source_blktrace_needs,
 	.close = source_blktrace_close,
 };

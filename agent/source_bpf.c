@@ -3,6 +3,7 @@
  * source_bpf: requests from our own programs in the kernel (bpf/), through one ring per CPU.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 
 #include "agent/device.h"
 #include "agent/kernel_btf.h"
+#include "agent/privileges.h"
 #include "agent/source.h"
 #include "agent/unseen.h"
 #include "bpf/event.h"
@@ -52,6 +54,7 @@ struct source {
 	uint64_t last_settled_ns;
 	struct bpf_link *issue, *insert, *again; /* NULL while not attached */
 	bool issue_always;
+	int misses_fd; /* what the kernel says of the completion program; -1: unknown */
 	uint8_t layer;
 	uint32_t only_device;		/* 0: several */
 	double request_ns;		/* cost of one in the kernel, estimated; NaN unknown */
@@ -365,6 +368,8 @@ static void source_bpf_free(struct source *s)
 	block_bpf__destroy(s->block);
 	bio_bpf__destroy(s->bio);
 	ring_buffer__free(s->rings);
+	if (s->misses_fd >= 0)
+		close(s->misses_fd);
 	free(s);
 }
 
@@ -375,6 +380,17 @@ static bool iostats_off_somewhere(const struct source_config *config)
 		if (device_queue_flag(config->devices[i], "iostats") == 0)
 			return true;
 	return false;
+}
+
+static int misses_open(const struct source *s)
+{
+	char path[64];
+
+	if (!s->block)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d",
+		 bpf_program__fd(s->block->progs.block_rq_complete));
+	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
 static int source_bpf_open(struct source **out, const struct source_config *config, struct err *err)
@@ -389,6 +405,7 @@ static int source_bpf_open(struct source **out, const struct source_config *conf
 
 	if (!s)
 		return err_set(err, ENOMEM, "bpf: out of memory");
+	s->misses_fd = -1;
 	libbpf_set_print(quiet);
 	ret = kernel_btf_read(&s->kernel, NULL, err);
 	if (ret)
@@ -412,6 +429,7 @@ static int source_bpf_open(struct source **out, const struct source_config *conf
 	ret = source_bpf_attach(s, err);
 	if (ret)
 		goto fail;
+	s->misses_fd = misses_open(s);
 	*out = s;
 	return 0;
 fail:
@@ -448,13 +466,18 @@ static void tell(const struct source *s, enum loss_cause cause, uint64_t nr, uin
 /* Completions that the kernel passed over because one was being recorded on the same CPU. */
 static uint64_t recursion_misses(const struct source *s)
 {
-	struct bpf_prog_info info = { 0 };
-	__u32 bytes = sizeof(info);
+	static const char key[] = "recursion_misses:";
+	char text[1024], *at;
+	ssize_t nr = -1;
 
-	if (!s->block || bpf_obj_get_info_by_fd(bpf_program__fd(s->block->progs.block_rq_complete),
-						&info, &bytes))
+	/* What bpf(2) tells of a program too, readable without that call. */
+	if (s->misses_fd >= 0 && !lseek(s->misses_fd, 0, SEEK_SET))
+		nr = read(s->misses_fd, text, sizeof(text) - 1);
+	if (nr <= 0)
 		return 0;
-	return info.recursion_misses;
+	text[nr] = 0;
+	at = strstr(text, key);
+	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
 static void again_follow(struct source *s)
@@ -505,6 +528,15 @@ static void unseen_tell(void *ctx, const struct event_request *e)
 	struct event_request copy = *e;
 
 	on_record(ctx, &copy, sizeof(copy));
+}
+
+/* Before 5.19, to attach when needed. */
+static uint64_t source_bpf_needs(const struct source *s)
+{
+	int fd = bpf_program__fd(s->block ? s->block->progs.block_rq_complete
+					  : s->bio->progs.calibrate);
+
+	return privileges_bpf_is_free(fd) ? 0 : PRIVILEGE(CAP_BPF);
 }
 
 /* Attaches the issue program while there are requests that it alone can explain. */
@@ -610,5 +642,6 @@ const struct source_ops source_bpf = {
 	.fd = source_bpf_fd,
 	.kernel_cpu_s = source_bpf_kernel_cpu_s,
 	.shed = source_bpf_shed,
+	.needs = source_bpf_needs,
 	.close = source_bpf_close,
 };

@@ -14,6 +14,7 @@
 #include "agent/busiest.h"
 #include "agent/device.h"
 #include "agent/disk_counters.h"
+#include "agent/privileges.h"
 #include "agent/source.h"
 
 #define DISKSTATS   "/proc/diskstats"
@@ -285,6 +286,13 @@ static int source_diskstats_profiles(struct source *s, const struct source_profi
 	return ret;
 }
 
+/* What the processes of other users moved, in /proc/PID/io. */
+static uint64_t source_diskstats_needs(const struct source *s)
+{
+	(void)s;
+	return PRIVILEGE(CAP_SYS_PTRACE) | PRIVILEGE(CAP_DAC_READ_SEARCH);
+}
+
 const struct source_ops source_diskstats = {
 	.name = "diskstats",
 	.id = SOURCE_DISKSTATS,
@@ -292,6 +300,7 @@ const struct source_ops source_diskstats = {
 	.open = source_diskstats_open,
 	.poll = source_diskstats_poll,
 	.fd = source_diskstats_fd,
+	.needs = source_diskstats_needs,
 	.close = source_diskstats_close,
 	.profiles = source_diskstats_profiles,
 };

@@ -85,7 +85,7 @@ static void missing_folder_is_refused(void)
 	struct fileset_scan *s = NULL;
 	struct err err = { 0 };
 
-	ok_int(fileset_scan_start(&s, &config, &err), -ENOENT);
+	ok_int(fileset_scan_new(&s, &config, &err), -ENOENT);
 	ok_str(err.line, "fileset: /nonexistent/dir: No such file or directory: expected a folder");
 	ok(!s);
 	fileset_scan_free(NULL);

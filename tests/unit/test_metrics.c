@@ -138,6 +138,8 @@ static void bad_addresses_are_refused(void)
 		ok_int(metrics_listen(&other, taken, b, &err), -EADDRINUSE);
 		ok(strstr(err.line, taken) != NULL);
 	}
+	if (m)
+		ok_int(metrics_start(m, &err), 0);
 	metrics_free(m);
 	board_free(b);
 }

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/privileges.h"
+#include "agent/syscall_filter.h"
+#include "tests/tap.h"
+
+#define CHILD_UNFILTERED 99 /* this kernel, or an emulator, has no filters */
+
+static const struct syscall_use every_use = { true, true, true, true, true };
+
+/* What a child answers that has loaded both phases: its wait status. */
+static int in_filter(const struct syscall_use *use, int (*act)(void))
+{
+	pid_t child = fork();
+	int status = -1;
+
+	if (!child) {
+		struct rlimit no_core = { 0, 0 };
+		struct err err = { 0 };
+		int ret;
+
+		setrlimit(RLIMIT_CORE, &no_core);
+		ret = syscall_filter_load(SYSCALLS_START, use, false, &err);
+		if (!ret)
+			ret = syscall_filter_load(SYSCALLS_RUN, use, false, &err);
+		_exit(ret ? CHILD_UNFILTERED : act());
+	}
+	waitpid(child, &status, 0);
+	return status;
+}
+
+static bool has_filters(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	return false;
+#else
+	struct syscall_use none = { false };
+	int status = in_filter(&none, getpagesize);
+
+	return !(WIFEXITED(status) && WEXITSTATUS(status) == CHILD_UNFILTERED);
+#endif
+}
+
+static int start_program(void)
+{
+	execl("/bin/true", "true", NULL);
+	return errno;
+}
+
+static int load_program(void)
+{
+	union bpf_attr attr = { .prog_type = BPF_PROG_TYPE_SOCKET_FILTER };
+
+	return syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr)) < 0 ? errno : 0;
+}
+
+static int make_map(void)
+{
+	union bpf_attr attr = { .map_type = BPF_MAP_TYPE_ARRAY };
+
+	return syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr)) < 0 ? errno : 0;
+}
+
+static int make_link(void)
+{
+	union bpf_attr attr = { .link_create = { .prog_fd = 1000 } };
+
+	return syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr)) < 0 ? errno : 0;
+}
+
+static int make_process(void)
+{
+	return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) < 0 ? errno : 0;
+}
+
+static int make_inet_socket(void)
+{
+	return socket(AF_INET, SOCK_STREAM, 0) < 0 ? errno : 0;
+}
+
+static int make_packet_socket(void)
+{
+	return socket(AF_PACKET, SOCK_RAW, 0) < 0 ? errno : 0;
+}
+
+static int raise_capability(void)
+{
+	return syscall(SYS_capset, NULL, NULL) < 0 ? errno : 0;
+}
+
+static int be_root(void)
+{
+	return setresuid(0, 0, 0);
+}
+
+static int read_clock(void)
+{
+	char text[16];
+	FILE *f = fopen("/proc/uptime", "re");
+
+	return f && fgets(text, sizeof(text), f) && !fclose(f) ? 0 : 1;
+}
+
+static void answers(const struct syscall_use *use, int (*act)(void), int want, const char *what)
+{
+	int status = in_filter(use, act);
+
+	if (!ok(WIFEXITED(status) && WEXITSTATUS(status) == want))
+		tap_note("%s: wait status 0x%x, expected to exit with %d", what, status, want);
+}
+
+static void kills(int (*act)(void), const char *what)
+{
+	int status = in_filter(&every_use, act);
+
+	if (!ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS))
+		tap_note("%s: wait status 0x%x, expected SIGSYS", what, status);
+}
+
+static void what_no_correct_path_does_ends_the_process(void)
+{
+	if (!has_filters())
+		tap_skip("", "no filters of system calls here");
+	kills(start_program, "execve");
+	kills(be_root, "setresuid");
+}
+
+static void what_is_not_listed_is_not_there(void)
+{
+	static const struct syscall_use none = { false };
+	static const struct syscall_use sends = { .sends = true };
+
+	if (!has_filters())
+		tap_skip("", "no filters of system calls here");
+	answers(&every_use, load_program, ENOSYS, "BPF_PROG_LOAD");
+	answers(&every_use, make_map, ENOSYS, "BPF_MAP_CREATE");
+	answers(&every_use, make_link, EBADF, "BPF_LINK_CREATE");
+	answers(&every_use, make_process, ENOSYS, "clone for a process");
+	answers(&every_use, raise_capability, ENOSYS, "capset");
+	answers(&none, make_inet_socket, ENOSYS, "socket without a sink that sends");
+	answers(&sends, make_inet_socket, 0, "socket with one");
+	answers(&every_use, make_packet_socket, ENOSYS, "a packet socket");
+	answers(&none, read_clock, 0, "a file in /proc");
+}
+
+/* The figure of docs/security.md. */
+static void lists_are_short(void)
+{
+	const struct syscall_use none = { false };
+	const struct syscall_use metrics = { .listens = true };
+
+	ok(syscall_filter_count(SYSCALLS_RUN, &none) <= 34);
+	ok(syscall_filter_count(SYSCALLS_RUN, &metrics) <= 40);
+	ok(syscall_filter_count(SYSCALLS_START, &none) > syscall_filter_count(SYSCALLS_RUN, &none));
+}
+
+static void every_call_is_documented(void)
+{
+	static char text[65536];
+	FILE *docs = fopen("docs/security.md", "re"), *lines = tmpfile();
+	char line[128], use[32], name[64], quoted[80];
+	size_t nr = docs ? fread(text, 1, sizeof(text) - 1, docs) : 0;
+
+	if (!ok(docs && lines && nr > 0 && nr < sizeof(text) - 1))
+		return;
+	syscall_filter_print(lines);
+	rewind(lines);
+	while (fgets(line, sizeof(line), lines)) {
+		if (!ok(sscanf(line, "%31s %63s", use, name) == 2))
+			break;
+		snprintf(quoted, sizeof(quoted), "`%s`", name);
+		if (!ok(strstr(text, quoted) != NULL))
+			tap_note("docs/security.md does not name %s", name);
+	}
+	fclose(lines);
+	fclose(docs);
+}
+
+static int drop_all_and_look(void)
+{
+	struct err err = { 0 };
+
+	if (privileges_drop(0, &err) || privileges_held())
+		return 1;
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
+		return 2;
+	return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_BPF, 0, 0) ? 0 : 3;
+}
+
+static void nothing_is_held_after_the_drop(void)
+{
+	pid_t child = fork();
+	int status = -1;
+	char names[64];
+
+	if (!child)
+		_exit(drop_all_and_look());
+	waitpid(child, &status, 0);
+	ok_int(status, 0);
+	privileges_name(0, names, sizeof(names));
+	ok_str(names, "none");
+	privileges_name(PRIVILEGE(CAP_BPF) | PRIVILEGE(CAP_SYS_PTRACE), names, sizeof(names));
+	ok_str(names, "cap_sys_ptrace,cap_bpf");
+}
+
+static const struct tap_test tests[] = {
+	{ "what no correct path does ends the process",
+	  what_no_correct_path_does_ends_the_process },
+	{ "what is not listed is not there", what_is_not_listed_is_not_there },
+	{ "the lists are short", lists_are_short },
+	{ "every call is documented", every_call_is_documented },
+	{ "nothing is held after the drop", nothing_is_held_after_the_drop },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}
