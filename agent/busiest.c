@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/busiest.h"
@@ -167,9 +168,10 @@ static char *groups_find(void)
 
 	while (mounts && !found && (m = getmntent(mounts))) {
 		char path[PATH_MAX];
+		struct stat st;
 
 		snprintf(path, sizeof(path), "%s/io.stat", m->mnt_dir);
-		if (!strcmp(m->mnt_type, "cgroup2") && !access(path, R_OK))
+		if (!strcmp(m->mnt_type, "cgroup2") && !stat(path, &st))
 			found = strdup(m->mnt_dir);
 	}
 	if (mounts)
