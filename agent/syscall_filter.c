@@ -10,10 +10,10 @@
 
 #include "agent/syscall_filter.h"
 
-enum use { ALWAYS, SENDS, LISTENS, STORES, SHOWS, BLKTRACES, STARTS, NR_USES };
+enum use { ALWAYS, KEEPS, SENDS, LISTENS, STORES, SHOWS, BLKTRACES, STARTS, NR_USES };
 
-static const char *const use_names[NR_USES] = { "always",   "sends",	"listens", "stores",
-						"terminal", "blktrace", "start" };
+static const char *const use_names[NR_USES] = { "always", "keeps",    "sends",	  "listens",
+						"stores", "terminal", "blktrace", "start" };
 
 /* One call, or one use of it: its argument number arg masked and compared. */
 struct call {
@@ -79,6 +79,12 @@ static const struct call calls[] = {
 	IF(ALWAYS, "bpf", 0, SCMP_CMP_EQ, BPF_LINK_CREATE, 0),
 	IF(ALWAYS, "bpf", 0, SCMP_CMP_EQ, BPF_RAW_TRACEPOINT_OPEN, 0),
 
+	/* what must outlive the process: the spool, the account, a store */
+	ANY(KEEPS, "msync"),
+	ANY(KEEPS, "fdatasync"),
+	ANY(KEEPS, "ftruncate"),
+	ANY(KEEPS, "pread64"),
+	ANY(KEEPS, "pwrite64"),
 	ANY(STORES, "mkdir"),
 	ANY(STORES, "access"),
 
@@ -156,7 +162,6 @@ static const struct call calls[] = {
 	ANY(STARTS, "epoll_ctl"),
 	ANY(STARTS, "pipe2"),
 	ANY(STARTS, "flock"),
-	ANY(STARTS, "ftruncate"),
 	ANY(STARTS, "fallocate"),
 	ANY(STARTS, "fchdir"),
 	ANY(STARTS, "chdir"),
@@ -164,7 +169,6 @@ static const struct call calls[] = {
 	ANY(STARTS, "mkdirat"),
 	ANY(STARTS, "faccessat"),
 	ANY(STARTS, "faccessat2"),
-	ANY(STARTS, "pread64"),
 	ANY(STARTS, "getsockname"),
 };
 #define NR_CALLS (sizeof(calls) / sizeof(calls[0]))
@@ -192,10 +196,10 @@ static const char *const fatal[] = { "execve",
 
 static bool is_used(uint8_t use, enum syscall_phase phase, const struct syscall_use *u)
 {
-	const bool used[NR_USES] = {
-		[ALWAYS] = true,      [SENDS] = u->sends, [LISTENS] = u->listens,
-		[STORES] = u->stores, [SHOWS] = u->shows, [BLKTRACES] = u->blktraces
-	};
+	const bool used[NR_USES] = { [ALWAYS] = true,		[KEEPS] = u->sends || u->stores,
+				     [SENDS] = u->sends,	[LISTENS] = u->listens,
+				     [STORES] = u->stores,	[SHOWS] = u->shows,
+				     [BLKTRACES] = u->blktraces };
 
 	return phase == SYSCALLS_START || used[use];
 }
