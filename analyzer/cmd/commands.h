@@ -19,6 +19,7 @@
 	X(predict) \
 	X(qpn) \
 	X(capacity) \
+	X(mimic) \
 	X(arch) \
 	X(report)
 /* clang-format on */

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/characterize/profile_set.h"
+#include "analyzer/cli.h"
+#include "analyzer/cmd/commands.h"
+#include "analyzer/export/export_formats.h"
+#include "analyzer/predict/mimic.h"
+#include "analyzer/predict/mimic_target.h"
+#include "analyzer/selection.h"
+
+#define LOG_PATH_BYTES 4096
+
+struct job {
+	const struct cli *cli;
+	struct selection sel;
+	struct mimic_options options;
+	const char *target, *output, *intensity;
+	struct cli_list leave_out;
+	bool replay;
+	struct buf text; /* of the job */
+	struct err err;
+};
+
+static const struct profile *choose(const struct profile_set *set, const struct selection *sel,
+				    struct err *err)
+{
+	const struct profile *found = NULL;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < set->nr_groups; i++) {
+		const struct profile *p = &set->groups[i].whole;
+		bool wanted = !sel->devices.nr && !sel->hosts.nr;
+
+		for (size_t k = 0; k < sel->devices.nr; k++)
+			wanted |= !strcmp(sel->devices.items[k], p->device_name) ||
+				  !strcmp(sel->devices.items[k], p->device);
+		for (size_t k = 0; k < sel->hosts.nr && !sel->devices.nr; k++)
+			wanted |= !strcmp(sel->hosts.items[k], p->host);
+		found = wanted ? p : found;
+		nr += wanted;
+	}
+	if (nr != 1)
+		err_set(err, EINVAL,
+			"expected one profile, got %zu of %zu; --device and --host choose", nr,
+			set->nr_groups);
+	return nr == 1 ? found : NULL;
+}
+
+static json_t *side_json(const struct mimic_direction *d)
+{
+	json_t *split = json_array();
+
+	for (size_t i = 0; i < d->nr_split; i++)
+		json_array_append_new(split, json_pack("[I,i]", (json_int_t)d->split[i].bytes,
+						       (int)d->split[i].percent));
+	return json_pack("{s:f, s:f, s:o, s:f, s:i, s:f}", "share", d->share, "rate_per_s",
+			 d->rate_per_s, "sizes", split, "sizes_error_ratio", d->split_error,
+			 "percent_random", (int)d->percent_random, "sequential_ratio",
+			 d->sequential_ratio);
+}
+
+static int print_json(const struct job *job, const struct mimic *m)
+{
+	json_t *notes = json_array(), *top;
+	char *copy = strndup(m->notes.len ? (const char *)m->notes.data : "", m->notes.len), *at;
+	int status = -ENOMEM;
+
+	for (char *line = copy ? strtok_r(copy, "\n", &at) : NULL; line;
+	     line = strtok_r(NULL, "\n", &at))
+		json_array_append_new(notes, json_string(line));
+	free(copy);
+	top = json_pack("{s:s, s:s, s:i, s:i, s:f, s:f, s:I, s:I, s:o, s:o, s:o, s:s%}", "schema",
+			"blkcast.mimic/1", "intensity", m->open ? "open" : "closed", "clients",
+			(int)m->clients, "depth", (int)m->depth, "think_time_s", m->think_s,
+			"duration_s", m->duration_s, "first_byte", (json_int_t)m->first_byte,
+			"range_bytes", (json_int_t)m->range_bytes, "read", side_json(&m->side[0]),
+			"write", side_json(&m->side[1]), "notes", notes, "job", job->text.data,
+			job->text.len);
+	if (top)
+		status = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
+	json_decref(top);
+	return status;
+}
+
+static int save(struct job *job)
+{
+	FILE *f = job->output ? fopen(job->output, "we") : stdout;
+	int bad;
+
+	if (!f)
+		return err_set(&job->err, errno, "%s: %s", job->output, strerror(errno));
+	bad = fwrite(job->text.data, 1, job->text.len, f) != job->text.len;
+	bad = (job->output ? fclose(f) : fflush(f)) || bad;
+	return bad ? err_set(&job->err, EIO, "%s: cannot be written in full",
+			     job->output ? job->output : "standard output")
+		   : 0;
+}
+
+static void put_head(struct job *job, const struct mimic *m, const struct profile *p)
+{
+	buf_printf(&job->text, "# %s %s as a job of fio, by blkcast mimic: %s load\n", p->host,
+		   p->device_name, m->open ? "open" : "closed");
+	for (size_t i = 0; i < m->notes.len;) {
+		const char *line = (const char *)m->notes.data + i,
+			   *end = memchr(line, '\n', m->notes.len - i);
+
+		buf_printf(&job->text, "# %.*s\n", (int)(end - line), line);
+		cli_note(job->cli, "%.*s", (int)(end - line), line);
+		i += (size_t)(end - line) + 1;
+	}
+}
+
+static int mimic(struct job *job, const char *path)
+{
+	struct profile_set set;
+	const struct profile *p = NULL;
+	struct mimic m = { 0 };
+	int status;
+
+	profile_set_init(&set);
+	status = profile_set_load(&set, path, &job->sel, &job->err);
+	if (!status) {
+		p = choose(&set, &job->sel, &job->err);
+		status = p ? mimic_make(&m, p, &job->options, &job->err) : -EINVAL;
+		if (status && p)
+			err_prefix(&job->err, "%s", path);
+	}
+	if (!status) {
+		put_head(job, &m, p);
+		status = mimic_job(&m, &job->text);
+	}
+	if (!status && (job->output || !job->cli->json))
+		status = save(job);
+	if (!status && job->cli->json)
+		status = print_json(job, &m);
+	mimic_release(&m);
+	profile_set_release(&set);
+	return status;
+}
+
+static int write_log(struct job *job, struct exporter *e, struct scan *scan)
+{
+	struct scan_request *batch = calloc(SCAN_BATCH, sizeof(*batch));
+	int64_t nr = 0;
+	int status = batch ? e->format->begin(e) : -ENOMEM;
+	bool first = true;
+
+	while (!status && (nr = scan_next(scan, batch, SCAN_BATCH)) > 0) {
+		if (first)
+			e->begin_ns = batch[0].arrival_real_ns;
+		first = false;
+		for (int64_t i = 0; i < nr && !status; i++)
+			status = e->format->request(e, &batch[i],
+						    scan_stream(scan, batch[i].stream));
+	}
+	e->format->end(e);
+	free(batch);
+	if (nr < 0)
+		return err_set(&job->err, (int)-nr, "%s", scan_error(scan)->line);
+	if (!status && !e->nr_written)
+		return err_set(&job->err, EINVAL, "no request in the selection: nothing to replay");
+	return status;
+}
+
+/* A stored window as fio's log, and the job that replays it at the times it was recorded. */
+static int replay(struct job *job)
+{
+	struct exporter e = { .format = &export_fio_iolog, .target = job->target };
+	struct scan *scan = NULL;
+	char log[LOG_PATH_BYTES];
+	int status;
+
+	if (snprintf(log, sizeof(log), "%s.log", job->output) >= (int)sizeof(log))
+		return err_set(&job->err, ENAMETOOLONG, "%s: too long a path", job->output);
+	status = selection_open(&job->sel, job->cli, &scan, NULL, &job->err);
+	if (status)
+		return status;
+	e.out = fopen(log, "we");
+	if (!e.out)
+		status = err_set(&job->err, errno, "%s: %s", log, strerror(errno));
+	else
+		status = write_log(job, &e, scan);
+	if (e.out && fclose(e.out) && !status)
+		status = err_set(&job->err, EIO, "%s: cannot be written in full", log);
+	if (status && e.out)
+		remove(log);
+	scan_close(scan);
+	if (status)
+		return status;
+	if (e.nr_left_out)
+		cli_note(job->cli, "%" PRIu64 " requests left out: fio has no such operation",
+			 e.nr_left_out);
+	buf_printf(&job->text,
+		   "# %" PRIu64 " requests as they were, by blkcast mimic --replay\n"
+		   "[replay]\nioengine=libaio\niodepth=256\ndirect=1\nread_iolog=%s\n",
+		   e.nr_written, log);
+	if (job->cli->json)
+		printf("{\"schema\":\"blkcast.mimic/1\",\"intensity\":\"replay\",\"requests\":%" PRIu64
+		       ",\"left_out\":%" PRIu64 "}\n",
+		       e.nr_written, e.nr_left_out);
+	return save(job);
+}
+
+static int read_options(struct job *job)
+{
+	static const char *const parts[] = { "discards", "bursts", "locality" };
+	struct mimic_options *o = &job->options;
+
+	if (!strcmp(job->intensity, "closed") || !strcmp(job->intensity, "open"))
+		o->intensity = job->intensity[0] == 'c' ? MIMIC_CLOSED : MIMIC_OPEN;
+	else if (strcmp(job->intensity, "auto") != 0)
+		return err_set(&job->err, EINVAL,
+			       "--intensity: expected auto, closed or open, got '%.40s'",
+			       job->intensity);
+	for (size_t i = 0; i < job->leave_out.nr; i++) {
+		size_t k = 0;
+
+		while (k < 3 && strcmp(parts[k], job->leave_out.items[i]) != 0)
+			k++;
+		if (k == 3)
+			return err_set(&job->err, EINVAL,
+				       "--leave-out: expected discards, bursts or locality, got "
+				       "'%.40s'",
+				       job->leave_out.items[i]);
+		o->leave_out |= 1u << k;
+	}
+	return mimic_target(o, job->target, &job->err);
+}
+
+static int run(struct cli *cli)
+{
+	struct job job = { .cli = cli, .intensity = "auto", .options.seed = 1 };
+	const struct cli_option options[] = {
+		CLI_STRING("target", 't', "PATH", &job.target,
+			   "the device, file or folder that the job shall use"),
+		CLI_STRING("output", 'o', "JOB.fio", &job.output, "instead of standard output"),
+		CLI_STRING("intensity", 0, "KIND", &job.intensity,
+			   "closed, open, or auto: what the profile looks like"),
+		CLI_DURATION("duration", 0, "TIME", &job.options.duration_s,
+			     "default: as long as the profile"),
+		CLI_LIST("leave-out", 0, "WHAT,...", &job.leave_out,
+			 "discards, bursts, locality: what may differ instead of being refused"),
+		CLI_U64("seed", 0, "N", &job.options.seed, "of fio's random numbers, default 1"),
+		CLI_FLAG("replay", 0, &job.replay,
+			 "the selected requests as they were: JOB.fio and its log JOB.fio.log"),
+		SELECTION_OPTIONS(&job.sel),
+		CLI_END,
+	};
+	int status;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (!job.target)
+		return cli_usage(cli, "--target: expected the device, file or folder to use");
+	if (job.replay && !job.output)
+		return cli_usage(cli, "--replay: expected -o JOB.fio");
+	if (!job.replay && (cli->argc != 1 || job.sel.dir))
+		return cli_usage(cli,
+				 "expected one operand: a profile (JSON), a store or a segment");
+	buf_init(&job.text);
+	status = read_options(&job);
+	if (!status)
+		status = job.replay ? replay(&job) : mimic(&job, cli->argv[0]);
+	selection_release(&job.sel);
+	buf_release(&job.text);
+	if (status && !job.err.line[0])
+		err_set(&job.err, -status, "%s", strerror(-status));
+	if (status)
+		job.err.code = -status;
+	return status ? cli_fail(cli, &job.err) : CLI_DONE;
+}
+
+const struct command command_mimic = {
+	.name = "mimic",
+	.summary = "a job of fio that gives a profile back",
+	.usage = "PROFILE.json --target PATH [-o JOB.fio]\n"
+		 "--replay [SELECTION] (--store DIR | FILE...) --target PATH -o JOB.fio",
+	.example = "blkcast mimic before.json --target /dev/vdb -o mimic.fio\nfio mimic.fio",
+	.details =
+		"Closed loads keep clients, think time and queue depth; open ones their rate, as "
+		"Poisson or evenly\nspaced arrivals. Sizes, mix, sequential ratio per direction, "
+		"address range, access distribution and,\nin a folder, the file set follow the "
+		"profile. What fio cannot do is refused by name.\nThe job overwrites the target "
+		"where the profile has writes.",
+	.run = run,
+};

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# blkcast mimic: jobs from traces with known answers, replay, and what it refuses.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
+blkcast=$BUILD/blkcast
+# An open load: nobody knows the clients of a log; 4000 reads of 8 KiB, 1 ms apart, at random places.
+awk 'BEGIN { print "fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open"; x = 1
+	for (i = 0; i < 4000; i++) { x = (x * 1103515245 + 12345) % 2147483648
+		printf "%d /dev/sda read %d 8192\n", i * 1000, int(x / 2147483648 * 8192) * 8192 } }' >"$T/log"
+"$blkcast" import --format fio-iolog --store "$T/store" -q "$T/log" >/dev/null
+exits 2 "a target that cannot be is refused" "$blkcast" mimic "$T/store" --target /dev/null --json
+exits 0 "a job for a folder" "$blkcast" mimic "$T/store" --target "$T" -o "$T/job.fio" --json
+is "$(jq -c '[.intensity, .read.sizes, .write.sizes]' "$T/out")" '["open",[[8192,100]],[]]' "open, of one size"
+is "$(sed -n '1,/^$/!p' "$T/job.fio" | tr '\n' ' ')" "[reads] rw=randread numjobs=4 rate_iops=250 " "a thousand a second"
+like "$(cat "$T/job.fio")" "^rate_process=linear" "evenly spaced"
+"$blkcast" mimic "$T/store" --target "$T" >"$T/again"
+is "$(cat "$T/again")" "$(cat "$T/job.fio")" "the same profile is the same job"
+exits 0 "a replay" "$blkcast" mimic --replay --store "$T/store" --target "$T/disk.img" -o "$T/r.fio" --json
+is "$(jq -c '[.intensity, .requests]' "$T/out")" '["replay",4000]' "has all requests"
+is "$(grep -c ' read ' "$T/r.fio.log")" 4000 "in the log beside it"
+if command -v fio >/dev/null; then
+	truncate -s 64M "$T/disk.img"
+	sed -i 's/direct=1/direct=0/' "$T/r.fio"
+	timeout 60 fio "$T/r.fio" --output-format=json >"$T/fio.json" 2>"$T/err"
+	is "$(sed -n '/^{/,$p' "$T/fio.json" | jq '.jobs[0].read.total_ios')" 4000 "fio replays it"
+	exits 0 "a short job" "$blkcast" mimic "$T/store" --target "$T/disk.img" --duration 500ms -o "$T/s.fio"
+	sed -i 's/direct=1/direct=0/' "$T/s.fio"
+	timeout 60 fio "$T/s.fio" --output-format=json >"$T/fio.json" 2>"$T/err"
+	number "$(sed -n '/^{/,$p' "$T/fio.json" | jq '.jobs[0].read.total_ios') > 0" "fio runs it"
+fi
+
+bad() { # NAME REGEX ARGS
+	local name=$1 regex=$2
+	shift 2
+	exits 2 "$name is refused" "$blkcast" mimic "$@"
+	like "$(cat "$T/err")" "$regex" "$name is named"
+	is "$(wc -l <"$T/err")$(cat "$T/out")" 1 "$name: one line, no output"
+}
+bad "no target" "--target: expected" "$T/store"
+bad "a path fio cannot hold" "without : ; # " "$T/store" --target /tmp/a:b
+bad "an unknown intensity" "auto, closed or open" "$T/store" --target "$T/x" --intensity half
+bad "an unknown part" "discards, bursts or locality" "$T/store" --target "$T/x" --leave-out reads
+bad "clients nobody knows" "the clients are unknown" "$T/store" --target "$T/x" --intensity closed
+bad "a device that is not there" "expected a profile or a trace" "$T/store" --target "$T/x" --device sdz
+bad "a replay without a place" "expected -o" --replay --store "$T/store" --target "$T/x"
+done_testing

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Mimic: decisions from profiles made by hand, against closed forms. */
+#include <errno.h>
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/predict/mimic.h"
+#include "tests/tap.h"
+
+static void sizes(struct direction_profile *d, const struct size_count *s, size_t nr)
+{
+	free(d->sizes);
+	d->sizes = calloc(nr, sizeof(*s));
+	memcpy(d->sizes, s, nr * sizeof(*s));
+	d->nr_sizes = nr;
+}
+
+/* 8 clients with 1 ms of response time and 9 ms of thought: 800/s, 7 of 10 reads of 4 KiB. */
+static void make(struct profile *p)
+{
+	profile_init(p);
+	p->begin_s = 0;
+	p->end_s = 100;
+	p->requests[OPERATION_READ] = 56000;
+	p->requests[OPERATION_WRITE] = 24000;
+	p->closed.clients_mean = 8;
+	p->closed.in_flight_mean = 0.8;
+	p->closed.think_time_mean_s = 0.009;
+	p->open.rate_per_s = 800;
+	p->window_requests = 4096;
+	sizes(&p->read, (struct size_count[]){ { 4096, 56000 } }, 1);
+	sizes(&p->write, (struct size_count[]){ { 4096, 8000 }, { 65536, 16000 } }, 2);
+	p->read.sequential_ratio = 0.6;
+	p->write.sequential_ratio = 0;
+	p->locality.distribution.kind = DISTRIBUTION_UNIFORM;
+	p->locality.distribution.nr_regions = 1024;
+	p->locality.distribution.region_bytes = 1ull << 30;
+	p->locality.distribution.first_byte = 1ull << 30;
+	p->locality.distribution.top_20_ratio = 0.2;
+}
+
+static const struct mimic_options plain = { .target = "/dev/null", .seed = 1 };
+
+static void closed_loads(void)
+{
+	struct profile p;
+	struct mimic m;
+
+	make(&p);
+	ok_int(mimic_make(&m, &p, &plain, NULL), 0);
+	ok(!m.open && m.clients == 8 && m.depth == 1);
+	ok_near(m.think_s, 0.009, 1e-4);
+	ok_near(m.side[0].share, 0.7, 1e-12);
+	ok_eq(m.first_byte, 1ull << 30);
+	ok_eq(m.range_bytes, 1ull << 40);
+	mimic_release(&m);
+	p.closed.in_flight_mean = 32; /* four to a client */
+	p.closed.think_time_mean_s = NAN;
+	ok_int(mimic_make(&m, &p, &plain, NULL), 0);
+	ok(!m.open && m.clients == 8 && m.depth == 4 && m.think_s == 0);
+	mimic_release(&m);
+	profile_release(&p);
+}
+
+static void open_loads(void)
+{
+	struct profile p;
+	struct mimic m;
+	struct buf job;
+	struct err err = { 0 };
+	struct idc_point idc = { 1, 30 };
+
+	make(&p);
+	p.closed.clients_mean = NAN; /* nobody knows who sent them */
+	ok_int(mimic_make(&m, &p, &plain, NULL), 0);
+	ok(m.open && !m.even);
+	buf_init(&job);
+	ok_int(mimic_job(&m, &job), 0);
+	buf_put_u8(&job, 0);
+	ok(strstr((char *)job.data, "rate_process=poisson") != NULL);
+	buf_release(&job);
+	mimic_release(&m);
+	p.open.idc = &idc;
+	p.open.nr_idc = 1;
+	ok_int(mimic_make(&m, &p, &plain, &err), -EINVAL);
+	ok(strstr(err.line, "bursts") != NULL);
+	mimic_release(&m);
+	p.open.idc = NULL;
+	p.open.nr_idc = 0;
+	profile_release(&p);
+}
+
+/* Runs of chance c have the ratio 2c / (1 + c) where nothing is adjacent by accident. */
+static void sequential_inverse(void)
+{
+	struct profile p;
+	struct mimic m;
+
+	make(&p);
+	ok_int(mimic_make(&m, &p, &plain, NULL), 0);
+	for (unsigned int random = 0; random <= 100; random += 10) {
+		double c = 1 - random / 100.0;
+
+		ok_near(mimic_simulate_ratio(&m, 0, random, 32768, 131072), 2 * c / (1 + c), 0.01);
+	}
+	/* 0.6 = 2c / (1 + c): c = 0.43 */
+	ok_near(m.side[0].percent_random, 57, 2);
+	ok_near(m.side[0].sequential_ratio, 0.6, 0.02);
+	ok_eq(m.side[1].percent_random, 100);
+	mimic_release(&m);
+	profile_release(&p);
+}
+
+static void whole_percents(void)
+{
+	struct size_count many[100];
+	struct profile p;
+	struct mimic m;
+	unsigned int sum = 0;
+
+	make(&p);
+	sizes(&p.write, (struct size_count[]){ { 512, 1 }, { 4096, 1 }, { 8192, 1 } }, 3);
+	ok_int(mimic_make(&m, &p, &plain, NULL), 0);
+	ok_eq(m.side[1].nr_split, 3);
+	for (size_t i = 0; i < 3; i++)
+		sum += m.side[1].split[i].percent;
+	ok_eq(sum, 100);
+	ok_near(m.side[1].split_error, 2.0 / 300, 1e-6);
+	mimic_release(&m);
+	for (size_t i = 0; i < 100; i++)
+		many[i] = (struct size_count){ (uint32_t)(512 * (i + 1)), 1000 };
+	sizes(&p.write, many, 100);
+	ok_int(mimic_make(&m, &p, &plain, NULL), 0);
+	sum = 0;
+	for (size_t i = 0; i < m.side[1].nr_split; i++)
+		sum += m.side[1].split[i].percent;
+	ok_eq(sum, 100);
+	ok(m.side[1].nr_split <= MIMIC_SPLIT_MAX);
+	mimic_release(&m);
+	profile_release(&p);
+}
+
+static void zones_of_a_bell(void)
+{
+	struct access_distribution d = { .mean_ratio = 0.5, .deviation_ratio = 0.1 };
+	double ends[MIMIC_ZONES];
+
+	mimic_zones(&d, ends);
+	for (int i = 0; i + 1 < MIMIC_ZONES; i++)
+		ok_near(gsl_cdf_ugaussian_P((ends[i] - 0.5) / 0.1), (i + 1.0) / MIMIC_ZONES, 1e-5);
+	ok_near(ends[MIMIC_ZONES - 1], 1, 0);
+}
+
+static void refusals(void)
+{
+	struct mimic_options small = plain;
+	struct profile p;
+	struct mimic m;
+	struct err err = { 0 };
+
+	make(&p);
+	small.target_bytes = 1 << 30;
+	ok_int(mimic_make(&m, &p, &small, &err), -EINVAL);
+	ok_str(err.line, "the load touches a range of 1 TiB, the target has 1 GiB; --leave-out "
+			 "locality makes it fit");
+	mimic_release(&m);
+	small.leave_out = MIMIC_LEAVE_LOCALITY;
+	ok_int(mimic_make(&m, &p, &small, &err), 0);
+	ok_eq(m.range_bytes, 1 << 30);
+	ok(m.notes.len > 0);
+	mimic_release(&m);
+	p.requests[OPERATION_DISCARD] = 9000;
+	ok_int(mimic_make(&m, &p, &plain, &err), -EINVAL);
+	ok(strstr(err.line, "9000 discards") != NULL);
+	mimic_release(&m);
+	p.requests[OPERATION_DISCARD] = 0;
+	p.closed.clients_mean = 100000;
+	p.closed.in_flight_mean = 100000;
+	ok_int(mimic_make(&m, &p, &plain, &err), -EINVAL);
+	mimic_release(&m);
+	profile_release(&p);
+	profile_init(&p);
+	ok_int(mimic_make(&m, &p, &plain, &err), -EINVAL);
+	mimic_release(&m);
+	profile_release(&p);
+}
+
+static const struct tap_test tests[] = {
+	{ "a closed load keeps clients, think time and depth", closed_loads },
+	{ "an open load keeps its rate, and bursts are refused", open_loads },
+	{ "the sequential ratio is that of geometric runs, and inverted", sequential_inverse },
+	{ "sizes are whole percents that sum to 100", whole_percents },
+	{ "a bell is zones of equal probability", zones_of_a_bell },
+	{ "what cannot be mimicked is named", refusals },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}
