@@ -133,6 +133,9 @@ static void release_action(struct arch_action *a)
 	case ARCH_SET:
 		release_sets(&a->set);
 		break;
+	case ARCH_BODY:
+		release_sets(&a->inner.in);
+		break;
 	case ARCH_ACQUIRE:
 	case ARCH_RELEASE:
 		break;

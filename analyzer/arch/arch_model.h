@@ -52,7 +52,8 @@ enum arch_action_kind {
 	ARCH_FORK,    /* bodies side by side */
 	ARCH_ACQUIRE, /* a unit of a passive resource; waits, first come first served */
 	ARCH_RELEASE,
-	ARCH_SET, /* variables of this call; RETURN goes to the caller */
+	ARCH_SET,  /* variables of this call; RETURN goes to the caller */
+	ARCH_BODY, /* a body once, with variables of its own beside those of this call */
 };
 
 enum arch_direction {
@@ -105,6 +106,10 @@ struct arch_action {
 			uint32_t nr;
 			uint32_t nr_joined; /* the first of them are waited for, others not */
 		} fork;
+		struct {
+			struct arch_sets in; /* known in the body, where they hide others */
+			uint32_t body;
+		} inner;
 		uint32_t passive; /* of ARCH_ACQUIRE, ARCH_RELEASE: of the component */
 		struct arch_sets set;
 	};
@@ -246,6 +251,7 @@ struct arch_model {
 	struct arch_scenario *scenarios;
 	uint32_t nr_files, nr_types, nr_signatures, nr_behaviours, nr_components, nr_instances,
 		nr_containers, nr_resources, nr_links, nr_file_sets, nr_storages, nr_scenarios;
+	bool needs_links; /* calls between containers that no link joins are errors */
 
 	/* Filled in by arch_finish(). */
 	struct arch_measure *measures;

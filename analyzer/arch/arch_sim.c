@@ -86,8 +86,10 @@ static int return_call(struct arch_sim *s, uint32_t thread)
 
 	if (!a->returning) {
 		int error = frame_assign(s, t->stack[t->nr - 2].frame, a->frame,
-					 &a->action->call.out, sim_rng(s, t, a), &bytes);
+					 &a->action->call.out, sim_rng(s, t, a), NULL);
 
+		if (!error && link != ARCH_NONE)
+			error = frame_result_bytes(s, a->frame, sim_rng(s, t, a), &bytes);
 		if (error)
 			return sim_at_place(s, a->action->at, error);
 		a->returning = true;
@@ -353,10 +355,15 @@ static int make_passives(struct arch_sim *s)
 		const struct arch_component *c = &s->m->components[x->component];
 
 		for (uint32_t k = 0; k < c->nr_passives; k++) {
+			struct frame *f = frame_new(s, NULL);
 			double capacity;
-			int error = frame_number(s, NULL, c->passives[k].capacity, &s->rngs[i],
-						 &capacity);
+			int error = f ? frame_assign(s, f, f, &x->sets, &s->rngs[i], NULL) :
+					-ENOMEM;
 
+			if (!error)
+				error = frame_number(s, f, c->passives[k].capacity, &s->rngs[i],
+						     &capacity);
+			frame_drop(s, f);
 			if (!error && !(capacity >= 1 && capacity <= UINT32_MAX))
 				error = err_set(s->err, EINVAL,
 						"passive resource %s: a capacity of %g: expected 1 "

@@ -87,6 +87,8 @@ static int derive_io(struct arch_model *m, uint32_t behaviour, const char *compo
 					    err);
 		} else if (a->kind == ARCH_LOOP) {
 			error = derive_io(m, a->loop.body, component, seen, err);
+		} else if (a->kind == ARCH_BODY) {
+			error = derive_io(m, a->inner.body, component, seen, err);
 		}
 		for (uint32_t k = 0; !error && a->kind == ARCH_BRANCH && k < a->branch.nr; k++)
 			error = derive_io(m, a->branch.cases[k].body, component, seen, err);
@@ -176,7 +178,7 @@ static int check_link(struct walk *w, uint32_t from, uint32_t to, const struct a
 	const struct arch_model *m = w->m;
 	uint32_t x = m->instances[from].container, y = m->instances[to].container;
 
-	if (!m->nr_links || x == y || m->link_of[x * m->nr_containers + y] != ARCH_NONE)
+	if ((!m->nr_links && !m->needs_links) || x == y || m->link_of[x * m->nr_containers + y] != ARCH_NONE)
 		return 0;
 	for (uint32_t c = x; c != ARCH_NONE; c = m->containers[c].parent)
 		if (c == y)
@@ -289,6 +291,8 @@ static int check_action(struct walk *w, uint32_t instance, const struct arch_act
 		return check_call(w, instance, a);
 	case ARCH_LOOP:
 		return walk_behaviour(w, instance, a->loop.body);
+	case ARCH_BODY:
+		return walk_behaviour(w, instance, a->inner.body);
 	case ARCH_BRANCH:
 		return check_branch(w, instance, a);
 	case ARCH_FORK:

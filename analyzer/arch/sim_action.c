@@ -220,7 +220,7 @@ int thread_turn(struct arch_sim *s, struct thread *t)
 	a->pc = 0;
 	if (a->action->loop.collection == ARCH_NONE)
 		return GOES;
-	below = a->frame->overlay ? a->frame->below : a->frame;
+	below = t->stack[t->nr - 2].frame; /* of whom the loop is: a turn's own does not stay */
 	overlay = frame_new(s, below);
 	if (!overlay)
 		return -ENOMEM;
@@ -277,6 +277,31 @@ static int branch(struct arch_sim *s, struct thread *t, const struct arch_action
 			return body(s, t, c->body);
 	}
 	return err_set(s->err, EINVAL, "no guard of the branch holds: expected one that does");
+}
+
+/* Its variables lie over those of the call, which stay within reach. */
+static int inner(struct arch_sim *s, struct thread *t, const struct arch_action *x)
+{
+	const struct activation *a = thread_top(t);
+	struct frame *f;
+	int error;
+
+	if (!x->inner.in.nr)
+		return body(s, t, x->inner.body);
+	f = frame_new(s, a->frame);
+	if (!f)
+		return -ENOMEM;
+	error = frame_assign(s, f, a->frame, &x->inner.in, sim_rng(s, t, a), NULL);
+	f->overlay = true;
+	if (error) {
+		frame_drop(s, f);
+		return error;
+	}
+	return thread_push(s, t,
+			   (struct activation){ .kind = IN_BODY,
+						.behaviour = x->inner.body,
+						.instance = a->instance,
+						.frame = f });
 }
 
 static int fork_off(struct arch_sim *s, uint32_t thread, const struct arch_action *x)
@@ -344,6 +369,8 @@ int thread_perform(struct arch_sim *s, uint32_t thread, const struct arch_action
 		return call(s, thread, x);
 	case ARCH_LOOP:
 		return loop(s, t, x);
+	case ARCH_BODY:
+		return inner(s, t, x);
 	case ARCH_BRANCH:
 		return branch(s, t, x);
 	case ARCH_FORK:
@@ -353,7 +380,7 @@ int thread_perform(struct arch_sim *s, uint32_t thread, const struct arch_action
 	case ARCH_RELEASE:
 		return release(s, s->m->instances[a->instance].first_passive + x->passive);
 	case ARCH_SET: {
-		int error = frame_assign(s, a->frame, a->frame, &x->set, sim_rng(s, t, a), NULL);
+		int error = frame_set(s, a->frame, &x->set, sim_rng(s, t, a));
 
 		return error ? error : GOES;
 	}

@@ -45,18 +45,31 @@ struct frame *frame_hold(struct frame *f)
 	return f;
 }
 
+/* Counts one less, and puts what nobody uses any more on a list. */
+static void let_go(struct frame *f, struct frame **dead)
+{
+	if (!f || --f->refs)
+		return;
+	f->next_free = *dead;
+	*dead = f;
+}
+
 void frame_drop(struct arch_sim *s, struct frame *f)
 {
-	while (f && !--f->refs) {
-		struct frame *below = f->below;
+	struct frame *dead = NULL;
 
+	/* Not by recursion: lazy values may lead far. */
+	let_go(f, &dead);
+	while (dead) {
+		f = dead;
+		dead = f->next_free;
 		for (uint32_t i = 0; i < f->nr; i++)
 			if (f->items[i].lazy)
-				frame_drop(s, f->items[i].in);
+				let_go(f->items[i].in, &dead);
+		let_go(f->below, &dead);
 		f->nr = 0;
 		f->next_free = s->free_frames;
 		s->free_frames = f;
-		f = below;
 	}
 }
 
@@ -152,8 +165,10 @@ int frame_bool(struct arch_sim *s, struct frame *f, const struct stoex *e, struc
 
 struct frame *frame_copy(struct arch_sim *s, struct frame *f)
 {
-	struct frame *copy = frame_new(s, f->below);
+	struct frame *below = f->below ? frame_copy(s, f->below) : NULL;
+	struct frame *copy = f->below && !below ? NULL : frame_new(s, below);
 
+	frame_drop(s, below);
 	for (uint32_t i = 0; copy && i < f->nr; i++) {
 		struct variable *v = put(s, copy, f->items[i].name);
 
@@ -170,21 +185,58 @@ struct frame *frame_copy(struct arch_sim *s, struct frame *f)
 	return copy;
 }
 
-/* What one value adds to the bytes of a message; 0 for what is no size. */
-static double carried(struct arch_sim *s, const struct frame *f, const struct variable *v)
+/* What one value adds to the bytes of a message: 0 for what is no size. */
+static int carried(struct arch_sim *s, struct frame *f, uint32_t name, struct rng *rng,
+		   double *bytes)
 {
-	double size, nr = 1;
+	struct lookup l = { s, f, rng, 0 };
+	uint32_t count = s->name_kind[name] == 2 ? s->name_count[name] : ARCH_NONE;
+	struct stoex_value size, nr = { .type = STOEX_INT, .i = 1 };
+	int error;
 
-	if (!s->name_kind[v->name] || v->lazy || v->value.type > STOEX_DOUBLE)
+	if (!s->name_kind[name])
 		return 0;
-	size = v->value.type == STOEX_INT ? (double)v->value.i : v->value.d;
-	if (s->name_kind[v->name] == 2) {
-		const struct variable *n = find(f, s->name_count[v->name]);
+	error = get(&l, name, &size, s->err);
+	if (!error && count != ARCH_NONE && find(f, count))
+		error = get(&l, count, &nr, s->err);
+	if (!error && size.type <= STOEX_DOUBLE && nr.type <= STOEX_DOUBLE)
+		*bytes += (size.type == STOEX_INT ? (double)size.i : size.d) *
+			  (nr.type == STOEX_INT ? (double)nr.i : nr.d);
+	return error;
+}
 
-		if (n && !n->lazy)
-			nr = n->value.type == STOEX_INT ? (double)n->value.i : n->value.d;
-	}
-	return size * nr;
+static bool reaches(const struct frame *f, const struct frame *wanted)
+{
+	for (; f && f != wanted; f = f->below)
+		for (uint32_t i = 0; i < f->nr; i++)
+			if (f->items[i].lazy && reaches(f->items[i].in, wanted))
+				return true;
+	return f;
+}
+
+/* `in`, or a copy of it as far as it leads to f: a frame that named itself would stay for ever. */
+static struct frame *apart(struct arch_sim *s, struct frame *in, struct frame *f)
+{
+	struct frame *copy;
+
+	if (in == f || !reaches(in, f))
+		return in == f ? frame_copy(s, in) : frame_hold(in);
+	copy = frame_copy(s, in);
+	for (struct frame *c = copy; c; c = c->below)
+		for (uint32_t i = 0; i < c->nr; i++) {
+			struct frame *other =
+				c->items[i].lazy ? apart(s, c->items[i].in, f) : NULL;
+
+			if (!c->items[i].lazy)
+				continue;
+			if (!other) {
+				frame_drop(s, copy);
+				return NULL;
+			}
+			frame_drop(s, c->items[i].in);
+			c->items[i].in = other;
+		}
+	return copy;
 }
 
 int frame_assign(struct arch_sim *s, struct frame *f, struct frame *in, const struct arch_sets *x,
@@ -195,29 +247,56 @@ int frame_assign(struct arch_sim *s, struct frame *f, struct frame *in, const st
 	for (uint32_t i = 0; i < x->nr; i++) {
 		const struct arch_set *set = &x->items[i];
 		struct stoex_value value = { 0 };
+		struct frame *scope = NULL;
 		struct variable *v;
 		int error = set->lazy ? 0 : evaluate(s, in, set->value, rng, &value);
 
 		if (error)
 			return error;
-		/* A frame that named itself would never be dropped: what is lazy there is fixed. */
-		if (set->lazy && in == f) {
-			error = evaluate(s, in, set->value, rng, &value);
-			if (error)
-				return error;
+		if (set->lazy) {
+			scope = apart(s, in, f);
+			if (!scope)
+				return -ENOMEM;
 		}
 		v = put(s, f, set->name);
-		if (!v)
+		if (!v) {
+			frame_drop(s, scope);
 			return -ENOMEM;
-		v->value = value;
-		if (set->lazy && in != f) {
-			v->lazy = set->value;
-			v->in = frame_hold(in);
 		}
+		v->value = value;
+		v->lazy = set->lazy ? set->value : NULL;
+		v->in = scope;
 	}
-	for (uint32_t i = 0; bytes && i < x->nr; i++)
-		*bytes += carried(s, f, find(f, x->items[i].name));
+	for (uint32_t i = 0; bytes && i < x->nr; i++) {
+		int error = carried(s, f, x->items[i].name, rng, bytes);
+
+		if (error)
+			return error;
+	}
 	return 0;
+}
+
+int frame_set(struct arch_sim *s, struct frame *f, const struct arch_sets *x, struct rng *rng)
+{
+	int error = frame_assign(s, f, f, x, rng, NULL);
+
+	while (f->overlay)
+		f = f->below;
+	for (uint32_t i = 0; !error && i < f->nr; i++)
+		for (uint32_t k = 0; k < x->nr; k++)
+			if (f->items[i].name == x->items[k].name)
+				f->items[i].result = true;
+	return error;
+}
+
+int frame_result_bytes(struct arch_sim *s, struct frame *f, struct rng *rng, double *bytes)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; !error && i < f->nr; i++)
+		if (f->items[i].result)
+			error = carried(s, f, f->items[i].name, rng, bytes);
+	return error;
 }
 
 /* Evaluates, once for a turn, every variable "COLLECTION.INNER...". */

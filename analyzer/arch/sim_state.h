@@ -15,6 +15,7 @@ struct variable {
 	struct stoex_value value;
 	const struct stoex *lazy; /* evaluated at each use in scope `in`; NULL: value */
 	struct frame *in;	  /* counted */
+	bool result;		  /* goes back to the caller */
 };
 
 /*
@@ -136,6 +137,9 @@ struct frame *frame_copy(struct arch_sim *s, struct frame *f);
 /* Puts sets, evaluated in scope `in`, into f; *bytes (may be NULL) gets what a link carries. */
 int frame_assign(struct arch_sim *s, struct frame *f, struct frame *in, const struct arch_sets *x,
 		 struct rng *rng, double *bytes);
+/* What ARCH_SET does; what such variables weigh on the way back. */
+int frame_set(struct arch_sim *s, struct frame *f, const struct arch_sets *x, struct rng *rng);
+int frame_result_bytes(struct arch_sim *s, struct frame *f, struct rng *rng, double *bytes);
 int frame_fix_collection(struct arch_sim *s, struct frame *overlay, uint32_t collection,
 			 struct rng *rng);
 int frame_number(struct arch_sim *s, struct frame *f, const struct stoex *e, struct rng *rng,
