@@ -357,8 +357,8 @@ static int make_passives(struct arch_sim *s)
 		for (uint32_t k = 0; k < c->nr_passives; k++) {
 			struct frame *f = frame_new(s, NULL);
 			double capacity;
-			int error = f ? frame_assign(s, f, f, &x->sets, &s->rngs[i], NULL) :
-					-ENOMEM;
+			int error =
+				f ? frame_assign(s, f, f, &x->sets, &s->rngs[i], NULL) : -ENOMEM;
 
 			if (!error)
 				error = frame_number(s, f, c->passives[k].capacity, &s->rngs[i],

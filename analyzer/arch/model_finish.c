@@ -178,7 +178,8 @@ static int check_link(struct walk *w, uint32_t from, uint32_t to, const struct a
 	const struct arch_model *m = w->m;
 	uint32_t x = m->instances[from].container, y = m->instances[to].container;
 
-	if ((!m->nr_links && !m->needs_links) || x == y || m->link_of[x * m->nr_containers + y] != ARCH_NONE)
+	if ((!m->nr_links && !m->needs_links) || x == y ||
+	    m->link_of[x * m->nr_containers + y] != ARCH_NONE)
 		return 0;
 	for (uint32_t c = x; c != ARCH_NONE; c = m->containers[c].parent)
 		if (c == y)

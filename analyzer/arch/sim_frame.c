@@ -224,8 +224,7 @@ static struct frame *apart(struct arch_sim *s, struct frame *in, struct frame *f
 	copy = frame_copy(s, in);
 	for (struct frame *c = copy; c; c = c->below)
 		for (uint32_t i = 0; i < c->nr; i++) {
-			struct frame *other =
-				c->items[i].lazy ? apart(s, c->items[i].in, f) : NULL;
+			struct frame *other = c->items[i].lazy ? apart(s, c->items[i].in, f) : NULL;
 
 			if (!c->items[i].lazy)
 				continue;
