@@ -500,8 +500,7 @@ static int start(struct pipeline *p, struct err *err)
 	ret = open_source(p, err);
 	if (ret)
 		return ret;
-	overhead_init(&p->overhead, p->config.max_overhead, p->config.has_trace,
-		      can_count_only(p));
+	overhead_init(&p->overhead, p->config.max_overhead, p->config.has_trace, can_count_only(p));
 	p->window_begin_ns = clock_ns(CLOCK_MONOTONIC);
 	reorder_set_period_end(p->reorder, p->window_begin_ns + p->config.window_ns);
 	for (size_t i = 0; i < p->config.source_config.nr_devices; i++)

@@ -14,6 +14,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "agent/bpf_record.h"
 #include "agent/device.h"
 #include "agent/kernel_btf.h"
 #include "agent/privileges.h"
@@ -72,73 +73,6 @@ static uint64_t now_ns(void)
 
 /* ---- records ---- */
 
-static uint32_t request_flags_of(const struct kernel_btf *k, const struct event_request *e)
-{
-	uint8_t op = k->operation_flags[e->cmd_flags & 0xff];
-	uint32_t flags = 0;
-
-	flags |= e->cmd_flags & k->sync ? REQUEST_SYNC : 0;
-	flags |= e->cmd_flags & k->meta ? REQUEST_META : 0;
-	flags |= e->cmd_flags & k->readahead ? REQUEST_READAHEAD : 0;
-	flags |= e->cmd_flags & k->fua ? REQUEST_FUA : 0;
-	flags |= e->cmd_flags & k->preflush ? REQUEST_PREFLUSH : 0;
-	flags |= op & KERNEL_PASSTHROUGH ? REQUEST_PASSTHROUGH : 0;
-	flags |= op & KERNEL_ZONE_APPEND ? REQUEST_ZONE_APPEND : 0;
-	flags |= e->flags & EVENT_KERNEL_THREAD ? REQUEST_KERNEL_THREAD : 0;
-	flags |= e->tid ? 0 : REQUEST_NO_ISSUER;
-	flags |= e->cgroup_id ? 0 : REQUEST_NO_CGROUP;
-	flags |= e->dispatch_ns ? 0 : REQUEST_NO_DISPATCH;
-	flags |= e->arrival_ns || e->dispatch_ns ? 0 : REQUEST_NO_ARRIVAL;
-	return flags;
-}
-
-static uint8_t operation_of(const struct kernel_btf *k, const struct event_request *e)
-{
-	uint8_t operation = k->operation[e->cmd_flags & 0xff];
-
-	/* An fsync with nothing left to write: a write without data, with a flush before it. */
-	if (operation == OPERATION_WRITE && !e->bytes && (e->cmd_flags & k->preflush))
-		return OPERATION_FLUSH;
-	return operation;
-}
-
-static void request_of_event(const struct source *s, const struct event_request *e,
-			     struct request *r)
-{
-	*r = (struct request){
-		.completion_ns = e->completion_ns,
-		.sector = e->bytes ? e->sector : 0,
-		.cgroup_id = e->cgroup_id,
-		.bytes = e->bytes,
-		.device = e->device,
-		.tid = e->tid,
-		.pid = e->pid,
-		.flags = request_flags_of(&s->kernel, e),
-		.error = kernel_block_errno(e->error),
-		.requeues = e->requeues,
-		.operation = operation_of(&s->kernel, e),
-		.source = SOURCE_BPF,
-		.layer = s->layer,
-	};
-	if (e->flags & EVENT_NO_COMPLETION) {
-		/* Only that it was, not when it ended: it counts from now. */
-		r->completion_ns = now_ns();
-		r->flags |= REQUEST_NO_COMPLETION | REQUEST_NO_DISPATCH;
-		r->arrival_ns = r->dispatch_ns = r->completion_ns;
-		return;
-	}
-	r->arrival_ns = e->arrival_ns ? e->arrival_ns : e->dispatch_ns;
-	if (!r->arrival_ns || r->arrival_ns > r->completion_ns) {
-		r->arrival_ns = r->completion_ns;
-		r->flags |= REQUEST_NO_ARRIVAL;
-	}
-	r->dispatch_ns = e->dispatch_ns;
-	if (r->dispatch_ns < r->arrival_ns || r->dispatch_ns > r->completion_ns) {
-		r->dispatch_ns = r->arrival_ns;
-		r->flags |= REQUEST_NO_DISPATCH;
-	}
-}
-
 static int on_record(void *ctx, void *data, size_t bytes)
 {
 	struct source *s = ctx;
@@ -147,7 +81,7 @@ static int on_record(void *ctx, void *data, size_t bytes)
 	struct request r;
 
 	if (bytes >= sizeof(*e) && e->kind == EVENT_REQUEST) {
-		request_of_event(s, e, &r);
+		bpf_record_request(&r, e, &s->kernel, s->layer);
 		s->nr_polled++;
 		if (s->sink)
 			s->sink->request(s->sink->ctx, &r);

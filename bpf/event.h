@@ -78,7 +78,7 @@ struct cpu_counters {
 	__u64 records; /* submitted; may miss one where an interrupt cut in: for wake-ups and costs */
 	__u64 lost;    /* no room in the ring; exact */
 	__u64 wanted_ns; /* the last request whose dispatch only the issue program can tell */
-	__u64 shed; /* requests that ended while the agent wanted none; exact */
+	__u64 shed;	 /* requests that ended while the agent wanted none; exact */
 	__u64 reserved[4];
 };
 #define COUNTERS_MAX_CPUS 1024

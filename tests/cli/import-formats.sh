@@ -86,7 +86,7 @@ is "$(import usr_0.csv "$T/usr_3.csv.gz" | cut -d, -f1,3 | tr '\n' ' ')" \
 import usr_3.csv.gz "$T/usr_0.csv" >/dev/null
 is "$(cd "$T/s" && find segments -type f -exec md5sum {} + | sort)" "$(cat "$T/one")" \
 	"whatever their order: the same bytes"
-cat "$T/usr_0.csv" | exits 0 "standard input: exit 0" "$b" import --quiet --store "$T/in" -
+exits 0 "standard input: exit 0" "$b" import --quiet --store "$T/in" - <"$T/usr_0.csv"
 is "$("$b" dump --store "$T/in" --format csv | wc -l)" 3 "and its requests are there"
 exits 0 "once more: exit 0" "$b" import --store "$T/s" "$T/usr_0.csv" "$T/usr_3.csv.gz"
 like "$(cat "$T/err")" "1 of 1 segments were in the store already" "the same again is said"

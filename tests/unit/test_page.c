@@ -213,7 +213,7 @@ static void nothing_gives_no_report(void)
 
 	collect_new(&c);
 	ok_int(report_new(&r, c, &facts, true, &err), -ENODATA);
-	ok_str(err.line, "no read and no write in the selection: nothing to draw");
+	ok(!strncmp(err.line, "no read and no write in the selection: nothing to draw", 54));
 }
 
 static const struct tap_test tests[] = {
