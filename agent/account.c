@@ -67,6 +67,9 @@ static void take_up(struct account *a)
 	struct err why = { 0 };
 
 	if (account_file_is_new(a->copies.file)) {
+		/* Segments without an account: it is gone, and what it held with it. */
+		a->is_damaged = a->last_epoch != 0;
+		a->damaged_since_ns = a->last_epoch;
 		account_file_clear(a->copies.file);
 		a->found = &a->copies.file->capture[0];
 		return;
@@ -143,9 +146,10 @@ int account_open(struct account **out, const struct account_config *config, stru
 		account_close(a);
 		return ret;
 	}
-	take_up(a);
 	if (config->last_epoch)
 		a->last_epoch = config->last_epoch(config->ctx);
+	take_up(a);
+	copies_sync(&a->copies); /* what was found may be the kernel's alone */
 	settle(a, config);
 	*out = a;
 	return 0;
@@ -353,6 +357,7 @@ void account_begin(struct account *a, uint64_t epoch, uint64_t realtime_ns,
 	a->has_begun = true;
 	a->is_damaged = a->is_other_machine = false;
 	pthread_mutex_unlock(&a->copies.lock);
+	copies_sync(&a->copies); /* so that a power cut from here on leaves a gap that is told */
 }
 
 static void seen_put(struct capture_half *c, const struct account_count *count)

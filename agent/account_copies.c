@@ -16,11 +16,11 @@ const struct stream_half *copies_stream(const struct account_copies *c)
 	return &c->file->stream[c->stream_now];
 }
 
-static int free_copy(int now, int pinned)
+static int free_copy(int now, int pinned, int kept)
 {
 	int i = 0;
 
-	while (i == now || i == pinned)
+	while (i == now || i == pinned || i == kept)
 		i++;
 	return i;
 }
@@ -30,7 +30,7 @@ struct stream_half *copies_edit_stream(struct account_copies *c)
 {
 	struct stream_half *h;
 
-	c->stream_next = free_copy(c->stream_now, c->stream_pinned);
+	c->stream_next = free_copy(c->stream_now, c->stream_pinned, c->stream_kept);
 	h = &c->file->stream[c->stream_next];
 	h->seal.checksum = 0;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -57,8 +57,11 @@ const struct capture_half *copies_capture(const struct account_copies *c)
 struct capture_half *copies_edit_capture(struct account_copies *c)
 {
 	struct capture_half *h;
+	int pinned, kept;
 
-	c->capture_next = free_copy(atomic_load(&c->capture_now), atomic_load(&c->capture_pinned));
+	pinned = atomic_load(&c->capture_pinned);
+	kept = atomic_load(&c->capture_kept);
+	c->capture_next = free_copy(atomic_load(&c->capture_now), pinned, kept);
 	h = &c->file->capture[c->capture_next];
 	h->seal.checksum = 0;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -88,11 +91,15 @@ static void pin_copies(struct account_copies *c)
 	} while (atomic_load(&c->capture_now) != now);
 }
 
-static void unpin_copies(struct account_copies *c)
+static void unpin_copies(struct account_copies *c, bool is_synced)
 {
 	pthread_mutex_lock(&c->lock);
+	if (is_synced)
+		c->stream_kept = c->stream_pinned;
 	c->stream_pinned = -1;
 	pthread_mutex_unlock(&c->lock);
+	if (is_synced) /* before the pin goes: the capture reads them in the other order */
+		atomic_store(&c->capture_kept, atomic_load(&c->capture_pinned));
 	atomic_store(&c->capture_pinned, -1);
 }
 
@@ -116,7 +123,7 @@ void copies_sync(struct account_copies *c)
 	if (error && !c->sync_failed)
 		log_say(c->log, LEVEL_ERROR, "ledger_not_synced", "why=\"%s\"", strerror(error));
 	c->sync_failed = error != 0;
-	unpin_copies(c);
+	unpin_copies(c, !error);
 	pthread_mutex_unlock(&c->sync_lock);
 }
 
@@ -148,8 +155,9 @@ int copies_open(struct account_copies *c, const char *path, struct err *err)
 
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_mutex_init(&c->sync_lock, NULL);
-	c->stream_pinned = -1;
+	c->stream_pinned = c->stream_kept = -1;
 	atomic_init(&c->capture_pinned, -1);
+	atomic_init(&c->capture_kept, -1);
 	c->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (c->fd < 0)
 		return err_set(err, errno, "%s: cannot open the agent's account: %s", path,

@@ -3,8 +3,9 @@
  * account_copies: the account's mapped file, and the making of its next state beside the current
  * one (formats/account_file.h).
  *
- * One thread changes the capture's half, any under the lock the stream's. A third copy of each is
- * what lets the current ones be synced meanwhile, without making the capture wait for a disk.
+ * One thread changes the capture's half, any under the lock the stream's. The copy on the
+ * disk stays as it is until a later one is there too; a fourth is what lets changes go on during a
+ * sync, without making the capture wait for a disk.
  */
 #ifndef AGENT_ACCOUNT_COPIES_H
 #define AGENT_ACCOUNT_COPIES_H
@@ -23,12 +24,12 @@ struct account_copies {
 	int fd;
 	struct log *log;      /* may be NULL; borrowed */
 	uint64_t modified_ns; /* of the file when it was opened, CLOCK_REALTIME */
-	/* Copies of each half, by index: current, in change, and being synced (-1: none), which
-	 * must not be changed. */
-	atomic_int capture_now, capture_pinned;
+	/* Copies of each half, by index: current, in change, and, not to be changed, the one being
+	 * synced and the one that the last sync left on the disk (-1: none). */
+	atomic_int capture_now, capture_pinned, capture_kept;
 	int capture_next;
 	pthread_mutex_t lock; /* guards the stream's half and the next line */
-	int stream_now, stream_next, stream_pinned;
+	int stream_now, stream_next, stream_pinned, stream_kept;
 	pthread_mutex_t sync_lock; /* one sync at a time; guards the next */
 	bool sync_failed;
 };

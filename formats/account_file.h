@@ -3,8 +3,9 @@
  * account_file: the file in which an agent keeps its account (agent/account.h), and its check.
  *
  * Host's byte order: it never leaves the machine. Two halves, each written by one thread, each
- * standing three times: a copy that is neither current nor on its way to the disk is written, sealed
- * by a serial number and a checksum of its own, and so becomes the current one. A death between any two stores, or a power cut that kept any
+ * standing four times: a copy that is neither current, nor on the disk, nor on its way there is
+ * written, sealed by a serial number and a checksum of its own, and so becomes the current one. A
+ * death between any two stores, or a power cut that kept any
  * set of sectors, leaves each copy whole or recognizably not.
  *
  * Which copy holds: of the stream, the sealed one with the highest serial; of the capture, the same
@@ -28,7 +29,7 @@
 #define ACCOUNT_MAX_DEVICES 64 /* further ones are counted together, as device 0 */
 #define ACCOUNT_MAX_LOSSES  64
 #define ACCOUNT_NOT_CARRIED UINT64_MAX
-#define ACCOUNT_COPIES	    3
+#define ACCOUNT_COPIES	    4
 
 struct account_seal {
 	uint64_t checksum; /* XXH3-64 of the rest of the copy */
