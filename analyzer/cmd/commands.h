@@ -10,6 +10,7 @@
 	X(serve) \
 	X(import) \
 	X(ls) \
+	X(check) \
 	X(dump) \
 	X(export) \
 	X(characterize) \

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * check_file: what the checks of stores and spools share: walking, reading, noting. Internal to
+ * check_store.c and check_spool.c.
+ */
+#ifndef ANALYZER_CHECK_FILE_H
+#define ANALYZER_CHECK_FILE_H
+
+#include "analyzer/store/check.h"
+#include "analyzer/store/segment_facts.h"
+#include "formats/buf.h"
+
+/* One more finding, whose text is filled in by the caller; NULL without memory. */
+struct check_finding *check_note(struct check_report *r, const char *path,
+				 enum check_problem problem, const char *why, const char *cure);
+/* Reads a file of at most SEGMENT_MAX_BYTES; -errno with the reason. */
+int check_read(const char *path, struct buf *out, struct err *err);
+/* Reads and decodes a segment into f, which is to be released on success, and counts it. */
+int check_segment(struct check_report *r, const char *path, struct buf *data,
+		  struct segment_facts *f, struct err *err);
+bool check_ends_with(const char *text, const char *end);
+/*
+ * Calls visit for every file below dir, with its path and its part below dir, in the order of names;
+ * symbolic links are not followed. Stops where visit returns nonzero, and returns that; -errno.
+ */
+int check_walk(const char *dir, int (*visit)(void *ctx, const char *path, const char *below),
+	       void *ctx, struct err *err);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyzer/store/check_file.h"
+#include "analyzer/store/store.h"
+
+#define PATH_BYTES 4096
+
+struct check {
+	struct check_report *r;
+	const char *dir;
+	bool repair;
+	sqlite3 *catalog; /* NULL: none */
+	sqlite3_stmt *hash_of;
+	uint64_t nr_unlike; /* good segments of which it knows nothing, or another content */
+	struct buf data;
+};
+
+/* Moves a file of the store to DIR/damaged, its path in its name. */
+static bool set_aside(const struct check *c, const char *path, const char *below)
+{
+	char folder[PATH_BYTES], to[PATH_BYTES];
+	int len = snprintf(folder, sizeof(folder), "%s/damaged", c->dir);
+	int end = snprintf(to, sizeof(to), "%s/damaged/%s", c->dir, below);
+
+	if (len >= (int)sizeof(folder) || end >= (int)sizeof(to))
+		return false;
+	for (char *p = to + len + 1; *p; p++)
+		*p = *p == '/' ? '_' : *p;
+	return (!mkdir(folder, 0777) || errno == EEXIST) && !rename(path, to);
+}
+
+static int note_damaged(struct check *c, const char *path, const char *below, const char *why)
+{
+	struct check_finding *f =
+		check_note(c->r, below, CHECK_DAMAGED, why, "moved to the folder `damaged`");
+
+	if (f)
+		f->is_repaired = c->repair && set_aside(c, path, below);
+	return f ? 0 : -ENOMEM;
+}
+
+/* To where its header says, unless something is there. */
+static int note_misplaced(struct check *c, const char *path, const char *below,
+			  const struct segment_name *name)
+{
+	char expected[SEGMENT_PATH_MAX], why[SEGMENT_PATH_MAX + 64], to[PATH_BYTES];
+	struct check_finding *f;
+
+	segment_name_path(name, expected);
+	snprintf(why, sizeof(why), "its header says %s", expected);
+	snprintf(to, sizeof(to), "%s/%s", c->dir, expected);
+	if (!access(to, F_OK)) {
+		f = check_note(c->r, below, CHECK_MISPLACED, why, "moved to the folder `damaged`");
+		if (f)
+			f->is_repaired = c->repair && set_aside(c, path, below);
+	} else {
+		f = check_note(c->r, below, CHECK_MISPLACED, why, "moved to its place");
+		if (f)
+			f->is_repaired = c->repair && !rename(path, to);
+	}
+	return f ? 0 : -ENOMEM;
+}
+
+static void compare_catalog(struct check *c, const struct segment_facts *f)
+{
+	sqlite3_stmt *s = c->hash_of;
+
+	if (!s)
+		return;
+	sqlite3_bind_text(s, 1, f->name.host, -1, SQLITE_STATIC);
+	sqlite3_bind_text(s, 2, f->name.boot_id, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(s, 3, (sqlite3_int64)f->name.epoch);
+	sqlite3_bind_int64(s, 4, (sqlite3_int64)f->name.sequence);
+	if (sqlite3_step(s) != SQLITE_ROW || sqlite3_column_bytes(s, 0) != sizeof(f->hash.bytes) ||
+	    memcmp(sqlite3_column_blob(s, 0), f->hash.bytes, sizeof(f->hash.bytes)) != 0)
+		c->nr_unlike++;
+	sqlite3_reset(s);
+}
+
+static int visit_segment(struct check *c, const char *path, const char *below)
+{
+	char expected[SEGMENT_PATH_MAX];
+	struct segment_facts f;
+	struct err why = { 0 };
+	int ret = check_segment(c->r, path, &c->data, &f, &why);
+
+	if (ret == -ENOMEM)
+		return ret;
+	if (ret)
+		return note_damaged(c, path, below, why.line);
+	segment_name_path(&f.name, expected);
+	if (strcmp(expected, below) != 0)
+		ret = note_misplaced(c, path, below, &f.name);
+	else
+		compare_catalog(c, &f);
+	segment_facts_release(&f);
+	return ret;
+}
+
+/* Whether the writer of a temporary file is there still. */
+static bool is_written(const char *file)
+{
+	long pid = 0;
+
+	return sscanf(file, ".%*10[0-9].%ld.", &pid) == 1 && pid > 0 &&
+	       (!kill((pid_t)pid, 0) || errno != ESRCH);
+}
+
+static int visit(void *ctx, const char *path, const char *below)
+{
+	const char *slash = strrchr(below, '/'), *file = slash ? slash + 1 : below;
+	struct check *c = ctx;
+	struct check_finding *f;
+
+	if (strncmp(below, "segments/", 9) != 0)
+		return 0;
+	c->r->nr_files++;
+	if (check_ends_with(below, ".seg") && file[0] != '.')
+		return visit_segment(c, path, below);
+	if (!check_ends_with(below, ".tmp")) {
+		f = check_note(c->r, below, CHECK_FOREIGN, "expected only segments here",
+			       "left where it is");
+		return f ? 0 : -ENOMEM;
+	}
+	if (is_written(file))
+		return 0;
+	f = check_note(c->r, below, CHECK_LEFTOVER, "a write that never ended", "removed");
+	if (f)
+		f->is_repaired = c->repair && !unlink(path);
+	return f ? 0 : -ENOMEM;
+}
+
+static uint64_t ask_number(sqlite3 *db, const char *sql)
+{
+	sqlite3_stmt *s = NULL;
+	uint64_t number = 0;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+		number = (uint64_t)sqlite3_column_int64(s, 0);
+	sqlite3_finalize(s);
+	return number;
+}
+
+/* Whether it is whole; why says what is not. Opens it for reading only. */
+static bool open_catalog(struct check *c, char *why, size_t size)
+{
+	static const char ask[] = "SELECT hash FROM segment WHERE host = ? AND boot_id = ? AND "
+				  "epoch = ? AND sequence = ?";
+	char path[PATH_BYTES];
+	sqlite3_stmt *s = NULL;
+	bool whole = false;
+
+	snprintf(path, sizeof(path), "%s/catalog.sqlite", c->dir);
+	if (access(path, F_OK)) {
+		snprintf(why, size, "there is none");
+		return false;
+	}
+	if (sqlite3_open_v2(path, &c->catalog, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+	    sqlite3_prepare_v2(c->catalog, "PRAGMA integrity_check(1)", -1, &s, NULL) ==
+		    SQLITE_OK &&
+	    sqlite3_step(s) == SQLITE_ROW) {
+		whole = !strcmp((const char *)sqlite3_column_text(s, 0), "ok");
+		snprintf(why, size, "%s", (const char *)sqlite3_column_text(s, 0));
+	} else {
+		snprintf(why, size, "%s", sqlite3_errmsg(c->catalog));
+	}
+	sqlite3_finalize(s);
+	if (whole && sqlite3_prepare_v2(c->catalog, ask, -1, &c->hash_of, NULL) != SQLITE_OK) {
+		snprintf(why, size, "%s", sqlite3_errmsg(c->catalog));
+		whole = false;
+	}
+	return whole;
+}
+
+/* A cache: it is thrown away and read from the files again. */
+static bool make_catalog_anew(const struct check *c)
+{
+	static const char *const ends[] = { "", "-wal", "-shm" };
+	char path[PATH_BYTES];
+	struct store *store;
+
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s/catalog.sqlite%s", c->dir, ends[i]);
+		unlink(path);
+	}
+	if (store_open(&store, c->dir, false, NULL))
+		return false;
+	store_close(store);
+	return true;
+}
+
+static int end_catalog(struct check *c, bool whole, char *why, size_t size)
+{
+	uint64_t known =
+		c->catalog && whole ? ask_number(c->catalog, "SELECT count(*) FROM segment") : 0;
+	struct check_finding *f;
+
+	sqlite3_finalize(c->hash_of);
+	sqlite3_close(c->catalog);
+	if (whole && !c->nr_unlike && known == c->r->nr_segments)
+		return 0;
+	if (whole)
+		snprintf(why, size,
+			 "it lists %llu segments; %llu of the files are not in it as "
+			 "they are",
+			 (unsigned long long)known, (unsigned long long)c->nr_unlike);
+	f = check_note(c->r, "catalog.sqlite", CHECK_CATALOG, why, "made anew from the files");
+	if (f)
+		f->is_repaired = c->repair && make_catalog_anew(c);
+	return f ? 0 : -ENOMEM;
+}
+
+int check_store(struct check_report *r, const char *dir, bool repair, struct err *err)
+{
+	struct check c = { .r = r, .dir = dir, .repair = repair };
+	char path[PATH_BYTES], why[256] = "";
+	bool whole;
+	int ret;
+
+	if (snprintf(path, sizeof(path), "%s/segments", dir) >= (int)sizeof(path) - 320)
+		return err_set(err, ENAMETOOLONG, "%.80s...: too long a path", dir);
+	if (access(path, F_OK))
+		return err_set(err, ENOENT, "%s: expected a store: it has no folder `segments`",
+			       dir);
+	buf_init(&c.data);
+	whole = open_catalog(&c, why, sizeof(why));
+	ret = check_walk(dir, visit, &c, err);
+	if (!ret)
+		ret = end_catalog(&c, whole, why, sizeof(why));
+	buf_release(&c.data);
+	return ret == -ENOMEM ? err_set(err, ENOMEM, "no memory to check %s", dir) : ret;
+}

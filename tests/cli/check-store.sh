@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# `blkcast check`: what it finds in a store and in a spool, and that repair leaves them sound.
+. tests/tap.sh
+b=$BUILD/blkcast
+"$BUILD/tests/system/sample_store" "$T/store"
+"$b" ls --store "$T/store" >/dev/null
+is "$("$b" check --store "$T/store" --json | jq -c '[.schema, .kind, .segments, .requests, (.findings | length)]')" \
+	'["blkcast.check/1","store",7,10500,0]' "a sound store has no findings"
+"$b" check --store "$T/store" >/dev/null
+is $? 0 "and exit status 0"
+
+web=$T/store/segments/web1/b1/00000000000000000005
+mv "$web/0000000001.seg" "$T/kept"
+head -c 100 "$T/kept" >"$web/0000000001.seg"
+mv "$web/0000000002.seg" "$web/0000000077.seg"
+echo x >"$web/.0000000009.999999999.0.tmp"
+echo x >"$web/notes.txt"
+"$b" check --store "$T/store" --json >"$T/found"
+is $? 1 "problems are exit status 1"
+is "$(jq -r '.findings[] | .problem + " " + (.path | split("/") | last) + " " + (.repaired | tostring)' "$T/found")" \
+"leftover .0000000009.999999999.0.tmp false
+damaged 0000000001.seg false
+misplaced 0000000077.seg false
+foreign notes.txt false
+catalog catalog.sqlite false" "each is named with its problem, and nothing is touched"
+holds "the damaged one is there still" [ -e "$web/0000000001.seg" ]
+"$b" check --store "$T/store" --repair --json >"$T/found"
+is "$(jq -r '[.findings[].repaired] | map(tostring) | join(" ")' "$T/found")" "true true true false true" \
+	"repair does all but what it cannot know"
+rm "$web/notes.txt"
+is "$("$b" check --store "$T/store" --json | jq -c '[.segments, (.findings | length)]')" '[6,0]' \
+	"then the store is sound, short of the damaged one"
+is "$(find "$T/store/damaged" -type f | wc -l)" 1 "which is kept apart"
+cp "$T/kept" "$web/0000000001.seg"
+printf 'no database at all, but long enough to be taken for one' >"$T/store/catalog.sqlite"
+rm -f "$T"/store/catalog.sqlite-*
+is "$("$b" check --store "$T/store" --json | jq -r '.findings[].problem')" catalog "a damaged catalog is found"
+"$b" check --store "$T/store" --repair >/dev/null
+is $? 0 "and made anew"
+is "$("$b" ls --store "$T/store" --json | jq '[.hosts[].segments] | add')" 7 "with all that is there"
+
+mkdir "$T/spool"
+for i in 0 1 2 3; do cp "$web/000000000$i.seg" "$T/spool/00000000000000000005-000000000$i.seg"; done
+is "$("$b" check --spool "$T/spool" --json | jq -c '[.kind, .segments, (.findings | length)]')" '["spool",4,0]' \
+	"a sound spool has no findings"
+printf '\xff' | dd of="$T/spool/00000000000000000005-0000000002.seg" bs=1 seek=40 conv=notrunc 2>/dev/null
+echo x >"$T/spool/00000000000000000005-0000000009.seg.tmp"
+head -c 5000 /dev/urandom >"$T/spool/ledger"
+"$b" check --spool "$T/spool" --repair >"$T/text"
+is $? 1 "what is the agent's to do is left to it"
+is "$(grep -c 'done:' "$T/text") $(grep -c 'not done:' "$T/text")" "3 1" "the rest is done"
+like "$(cat "$T/text")" 'checksum' "and the reason is named"
+holds "the ledger is set aside" [ -e "$T/spool/ledger.bad" ]
+
+exec 9>"$T/spool/lock"
+flock 9
+"$b" check --spool "$T/spool" --repair 2>"$T/err"
+is $? 1 "a spool in use is not repaired"
+like "$(cat "$T/err")" 'an agent uses this spool' "and it says why"
+"$b" check --store "$T/nowhere" 2>/dev/null
+is $? 2 "no store is bad input"
+"$b" check 2>/dev/null
+is $? 2 "and so is no folder at all"
+done_testing
