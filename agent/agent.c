@@ -145,6 +145,7 @@ static int open_sender(struct agent *a, struct err *err)
 					.nr_urls = a->config->sinks.nr,
 					.spool_dir = a->config->spool,
 					.spool_bytes = a->config->spool_bytes,
+					.access = a->config->access,
 					.has_trace = a->config->has_trace,
 					.log = a->log };
 

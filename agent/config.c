@@ -90,6 +90,11 @@ void config_release(struct config *c)
 	free(c->listen);
 	free(c->spool);
 	free(c->host);
+	free(c->access.ca);
+	free(c->access.cert);
+	free(c->access.key);
+	free(c->access.token_file);
+	free(c->access.proxy);
 	*c = (struct config){ 0 };
 }
 
@@ -258,6 +263,18 @@ int config_set(struct config *c, enum config_key key, const char *value, struct 
 		return set_bool(&c->see_files, "see-files", value, err);
 	case KEY_SECCOMP:
 		return set_seccomp(c, value, err);
+	case KEY_TLS_CA:
+		return set_text(&c->access.ca, value, err);
+	case KEY_TLS_CERT:
+		return set_text(&c->access.cert, value, err);
+	case KEY_TLS_KEY:
+		return set_text(&c->access.key, value, err);
+	case KEY_TOKEN_FILE:
+		return set_text(&c->access.token_file, value, err);
+	case KEY_PROXY:
+		return set_text(&c->access.proxy, value, err);
+	case KEY_INSECURE:
+		return set_bool(&c->access.insecure, "insecure", value, err);
 	case KEY_VERBOSE:
 		return set_bool(&c->verbose, "verbose", value, err);
 	}

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "agent/upload.h"
 #include "formats/err.h"
 
 #define CONFIG_MAX_LIST 64
@@ -34,11 +35,12 @@ struct config {
 	uint64_t window_ns, segment_interval_ns;
 	uint64_t duration_ns; /* 0: until a signal */
 	uint64_t spool_bytes;
-	uint8_t layer;	 /* enum request_layer */
-	uint8_t seccomp; /* enum seccomp_use */
+	struct upload_access access; /* its strings are owned */
+	uint8_t layer;		     /* enum request_layer */
+	uint8_t seccomp;	     /* enum seccomp_use */
 	bool has_trace, leave_out_own;
 	double max_overhead; /* CPU seconds a second, of one CPU; 0: no bound */
-	bool see_files; /* keeps the right to see what other users' processes hold open */
+	bool see_files;	     /* keeps the right to see what other users' processes hold open */
 	bool top;
 	uint64_t top_interval_ns; /* 0: the window */
 	uint64_t top_count;	  /* 0: without end */

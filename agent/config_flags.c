@@ -41,6 +41,12 @@ static const struct option options[] = {
 	{ "see-files", no_argument, NULL, VAL(KEY_SEE_FILES) },
 	{ "seccomp", required_argument, NULL, VAL(KEY_SECCOMP) },
 	{ "segment-interval", required_argument, NULL, VAL(KEY_SEGMENT_INTERVAL) },
+	{ "tls-ca", required_argument, NULL, VAL(KEY_TLS_CA) },
+	{ "tls-cert", required_argument, NULL, VAL(KEY_TLS_CERT) },
+	{ "tls-key", required_argument, NULL, VAL(KEY_TLS_KEY) },
+	{ "token-file", required_argument, NULL, VAL(KEY_TOKEN_FILE) },
+	{ "proxy", required_argument, NULL, VAL(KEY_PROXY) },
+	{ "insecure", no_argument, NULL, VAL(KEY_INSECURE) },
 	{ "verbose", no_argument, NULL, VAL(KEY_VERBOSE) },
 	{ "version", no_argument, NULL, VAL(FLAG_VERSION) },
 	{ "help", no_argument, NULL, VAL(FLAG_HELP) },
@@ -56,8 +62,8 @@ void config_print_help(FILE *out)
 	      "  blkcast-agent --top 5 3                     three rows, five seconds each\n"
 	      "  blkcast-agent --device sda --sink file:/srv/traces\n"
 	      "                                              record; blkcast ls --store /srv/traces\n"
-	      "  blkcast-agent --sink http://collector:9741 --listen 127.0.0.1:9740\n"
-	      "                                              stream to an analyzer, serve /metrics\n"
+	      "  blkcast-agent --sink https://collector:7118 --tls-ca ca.crt --token-file token\n"
+	      "                                              stream to an analyzer over TLS\n"
 	      "\n"
 	      "What is traced\n"
 	      "  --device NAME        a disk, as sda or 8:0; again for more (default: every disk)\n"
@@ -77,6 +83,14 @@ void config_print_help(FILE *out)
 	      "  --sink file:DIR      a store on disk\n"
 	      "  --sink http://HOST:PORT\n"
 	      "                       an analyzer, `blkcast serve`, through the spool\n"
+	      "  --sink https://HOST:PORT\n"
+	      "                       the same, encrypted; plain http is for loopback\n"
+	      "  --tls-ca FILE        who signs the analyzer's certificate (default: the system's)\n"
+	      "  --tls-cert FILE, --tls-key FILE\n"
+	      "                       this host's certificate; its name is the host's\n"
+	      "  --token-file FILE    or this host's token\n"
+	      "  --proxy URL          by this proxy (default: none, whatever the environment says)\n"
+	      "  --insecure           plain http to other addresses than loopback\n"
 	      "  --sink stdout:       one profile a line, as JSON\n"
 	      "  --no-trace           profiles only, no requests\n"
 	      "  --spool DIR          what an analyzer has not taken yet\n"

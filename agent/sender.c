@@ -73,6 +73,7 @@ static int open_sink(struct sender *s, const struct sender_config *config, const
 				    .host = config->host,
 				    .boot_id = config->boot_id,
 				    .spool_bytes = config->spool_bytes,
+				    .access = config->access,
 				    .log = config->log };
 	struct buf dir;
 	int ret;

@@ -39,8 +39,9 @@ struct sender_config {
 	size_t nr_urls; /* at most SENDER_MAX_SINKS */
 	const char *spool_dir;
 	uint64_t spool_bytes;
-	bool watches_all; /* see account.h */
-	bool has_trace;	  /* false: sinks get profiles only */
+	struct upload_access access; /* of HTTP sinks; its strings are borrowed */
+	bool watches_all;	     /* see account.h */
+	bool has_trace;		     /* false: sinks get profiles only */
 	struct log *log;
 };
 

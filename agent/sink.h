@@ -12,6 +12,7 @@
 
 #include "agent/account.h"
 #include "agent/log.h"
+#include "agent/upload.h"
 #include "formats/buf.h"
 #include "formats/err.h"
 
@@ -22,6 +23,7 @@ struct sink_config {
 	const char *host, *boot_id;
 	const char *spool_dir;
 	uint64_t spool_bytes;
+	struct upload_access access;
 	struct log *log;
 };
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent/delivery.h"
 #include "agent/sink.h"
 #include "agent/spool.h"
 #include "agent/spool_ledger.h"
@@ -28,6 +29,9 @@ struct sink {
 	struct spool *spool;
 	struct upload *upload;
 	struct spool_ledger ledger; /* without an account before attach */
+	struct delivery *delivery;
+	struct ledger partly; /* lost of a segment whose other parts were taken; mostly empty */
+	bool is_denied;	      /* and said so */
 	struct log *log;
 	char *dir;
 
@@ -108,6 +112,7 @@ static double settle(struct sink *s, const struct upload_answer *answer)
 			log_say(s->log, LEVEL_INFO, "upload_resumed", "after_failures=%u",
 				s->failures);
 		s->failures = 0;
+		s->is_denied = false;
 		spool_ack(s->spool);
 		return 0;
 	}
@@ -123,6 +128,10 @@ static double settle(struct sink *s, const struct upload_answer *answer)
 								   : RETRY_AFTER_MAX_S;
 		wait_s += with_jitter(s, wait_s < 10 ? wait_s / 10 : 1);
 	}
+	/* Whoever can change that is told once, not every minute for a week. */
+	if (answer->verdict == UPLOAD_DENIED && s->is_denied)
+		return wait_s;
+	s->is_denied = answer->verdict == UPLOAD_DENIED;
 	log_say(s->log, LEVEL_WARN, "upload_failed", "why=\"%s\" retry_in_s=%.1f waiting=%zu",
 		answer->why, wait_s, spool_files(s->spool));
 	return wait_s;
@@ -151,8 +160,11 @@ static void *upload_loop(void *ctx)
 		} else if (ret) {
 			wait_s = spool_quarantine(s->spool, strerror(-ret)) ? 0 : backoff_s(s);
 		} else {
-			upload_segment(s->upload, data.data, data.len, &answer);
+			delivery_send(s->delivery, data.data, data.len, &s->partly, &answer);
+			spool_ledger_lose_only(&s->ledger, &name, s->partly.nr ? &s->partly : NULL);
 			wait_s = settle(s, &answer);
+			spool_ledger_lose_only(&s->ledger, &name, NULL);
+			ledger_clear(&s->partly);
 		}
 	}
 	buf_release(&data);
@@ -179,6 +191,8 @@ static void http_close(struct sink *s, uint64_t deadline_ns)
 			log_say(s->log, LEVEL_WARN, "spool_kept", "segments=%zu bytes=%" PRIu64,
 				spool_files(s->spool), spool_bytes(s->spool));
 	}
+	delivery_free(s->delivery);
+	ledger_release(&s->partly);
 	upload_free(s->upload);
 	spool_close(s->spool);
 	pthread_cond_destroy(&s->wake);
@@ -210,7 +224,11 @@ static int http_open(struct sink **out, const struct sink_config *config, struct
 	s->log = spool.log = config->log;
 	s->seed = (unsigned int)now_ns();
 	s->dir = strdup(config->spool_dir);
-	ret = s->dir ? upload_new(&s->upload, config->url, &s->abort, err) : -ENOMEM;
+	ledger_init(&s->partly);
+	ret = s->dir ? upload_new(&s->upload, config->url, &config->access, &s->abort, err)
+		     : -ENOMEM;
+	if (!ret)
+		ret = delivery_new(&s->delivery, s->upload, config->log);
 	s->ledger.log = config->log;
 	spool_ledger_connect(&s->ledger, &spool);
 	if (!ret)

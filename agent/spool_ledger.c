@@ -10,13 +10,19 @@ static void on_lost(void *ctx, enum loss_cause cause, const struct spool_name *n
 	struct loss unknown = { .cause = (uint8_t)cause };
 	struct ledger at_least = { .losses = &unknown, .nr = 1 };
 	struct spool_ledger *l = ctx;
+	const struct ledger *partly;
 	struct ledger lost;
 	int ret;
 
 	if (!l->account)
 		return;
 	ledger_init(&lost);
-	ret = tally_segment(data, len, cause, &lost);
+	partly = atomic_load(&l->partly);
+	if (partly && name->epoch == l->partly_name.epoch &&
+	    name->sequence == l->partly_name.sequence)
+		ret = ledger_merge(&lost, partly);
+	else
+		ret = tally_segment(data, len, cause, &lost);
 	if (ret)
 		log_say(l->log, LEVEL_ERROR, "loss_not_counted", "cause=%s why=\"no memory\"",
 			loss_cause_name(cause));
@@ -47,4 +53,13 @@ void spool_ledger_connect(struct spool_ledger *l, struct spool_config *config)
 	config->lost = on_lost;
 	config->gone = on_gone;
 	config->acknowledged = on_acknowledged;
+}
+
+void spool_ledger_lose_only(struct spool_ledger *l, const struct spool_name *name,
+			    const struct ledger *lost)
+{
+	/* Other threads see the name before the ledger, and match their own segments' names. */
+	if (lost)
+		l->partly_name = *name;
+	atomic_store(&l->partly, lost);
 }

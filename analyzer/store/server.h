@@ -13,7 +13,8 @@
  *       429 with Retry-After: this client sends too fast, or too much at once
  *       503 with Retry-After: the disk or the memory did not take it; send it again
  *       With Expect: 100-continue a segment that is there already is acknowledged without its body.
- *   GET /v1/streams/<host>   the highest sequence stored of each stream of the host
+ *   GET /v1/streams/<host>   the highest sequence stored of each stream of the host, or of those
+ *                            with ?boot_id=...&epoch=...
  *   GET /metrics             the server's own counters, OpenMetrics
  *   GET /healthz             200 while it runs
  *

@@ -93,10 +93,22 @@ enum MHD_Result server_reply_ack(struct MHD_Connection *c, const struct ingest_r
 			  (size_t)len, NULL, NULL);
 }
 
+/* Which streams are asked for. */
+struct wanted {
+	struct buf *out;
+	const char *boot_id, *epoch; /* NULL: any */
+};
+
 static int print_stream(void *ctx, const struct segment_name *highest, uint64_t count)
 {
-	struct buf *out = ctx;
+	const struct wanted *wanted = ctx;
+	struct buf *out = wanted->out;
+	char epoch[24];
 
+	snprintf(epoch, sizeof(epoch), "%" PRIu64, highest->epoch);
+	if ((wanted->boot_id && strcmp(wanted->boot_id, highest->boot_id) != 0) ||
+	    (wanted->epoch && strcmp(wanted->epoch, epoch) != 0))
+		return 0;
 	return buf_printf(out,
 			  "%s{\"boot_id\":\"%s\",\"epoch\":%" PRIu64
 			  ",\"highest_sequence\":%" PRIu64 ",\"segments\":%" PRIu64 "}",
@@ -110,10 +122,15 @@ enum MHD_Result server_reply_streams(struct MHD_Connection *c, struct ingest *in
 	enum MHD_Result queued;
 	struct err why = { 0 };
 	struct buf out;
+	struct wanted wanted = {
+		.out = &out,
+		.boot_id = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "boot_id"),
+		.epoch = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "epoch"),
+	};
 
 	buf_init(&out);
 	buf_printf(&out, "{\"host\":\"%s\",\"streams\":[", host);
-	if (out.error || ingest_each_stream(ingest, host, print_stream, &out, &why) < 0) {
+	if (out.error || ingest_each_stream(ingest, host, print_stream, &wanted, &why) < 0) {
 		queued = server_reply_error(c, MHD_HTTP_SERVICE_UNAVAILABLE, why.line, 1);
 	} else {
 		buf_printf(&out, "]}\n");

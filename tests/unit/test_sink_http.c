@@ -25,6 +25,7 @@ enum behaviour {
 	ANSWER_503, /* Retry-After: 1 */
 	ANSWER_400,
 	ANSWER_401,
+	ANSWER_409,
 	ANSWER_REDIRECT,
 	ANSWER_SLOWLY, /* over half a second */
 };
@@ -35,7 +36,8 @@ struct receiver {
 	enum behaviour script[8]; /* of the first requests; ANSWER_WELL afterwards */
 	unsigned int nr_script, nr_requests, nr_stored, nr_elsewhere;
 	uint64_t stored[64];
-	size_t body_bytes;
+	size_t max_body_bytes; /* 0: any; longer ones get a 413 */
+	uint64_t requests;     /* in the segments stored */
 	char url[200], hash[64];
 	pthread_mutex_t lock;
 };
@@ -58,6 +60,18 @@ static enum MHD_Result reply(struct MHD_Connection *c, unsigned int status, cons
 	return ret;
 }
 
+static uint64_t count_requests(const struct buf *body)
+{
+	struct segment_reader *reader;
+	uint64_t nr;
+
+	if (segment_reader_new(&reader, body->data, body->len, NULL))
+		return 0;
+	nr = segment_reader_count(reader);
+	segment_reader_free(reader);
+	return nr;
+}
+
 /* The acknowledgement of what is in the URL and the header. */
 static enum MHD_Result acknowledge(struct receiver *s, struct MHD_Connection *c,
 				   enum behaviour behaviour, const struct buf *body)
@@ -76,8 +90,10 @@ static enum MHD_Result acknowledge(struct receiver *s, struct MHD_Connection *c,
 		sequence++;
 	if (behaviour == ANSWER_OTHER_HASH)
 		hash_text[3] ^= 1;
-	if (behaviour == ANSWER_WELL || behaviour == ANSWER_SLOWLY)
+	if (behaviour == ANSWER_WELL || behaviour == ANSWER_SLOWLY) {
 		s->stored[s->nr_stored++ % 64] = sequence;
+		s->requests += count_requests(body);
+	}
 	snprintf(text, sizeof(text),
 		 "{\"host\": \"%s\", \"boot_id\": \"%s\", \"epoch\": %" PRIu64
 		 ", \"sequence\": %" PRIu64 ", \"hash\": \"%s\"}",
@@ -91,6 +107,8 @@ static enum MHD_Result behave(struct receiver *s, struct MHD_Connection *c, cons
 		s->nr_requests < s->nr_script ? s->script[s->nr_requests] : ANSWER_WELL;
 
 	s->nr_requests++;
+	if (s->max_body_bytes && body->len > s->max_body_bytes)
+		return reply(c, 413, "too large", NULL, NULL);
 	switch (behaviour) {
 	case ANSWER_GARBAGE:
 		return reply(c, 200, "<html>please log in</html>", NULL, NULL);
@@ -102,6 +120,8 @@ static enum MHD_Result behave(struct receiver *s, struct MHD_Connection *c, cons
 		return reply(c, 400, "never", NULL, NULL);
 	case ANSWER_401:
 		return reply(c, 401, "who are you", NULL, NULL);
+	case ANSWER_409:
+		return reply(c, 409, "taken", NULL, NULL);
 	case ANSWER_REDIRECT:
 		return reply(c, 307, "", "Location", "/elsewhere");
 	case ANSWER_SLOWLY:
@@ -131,6 +151,11 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const cha
 		buf_put(&body->data, upload, *upload_size);
 		*upload_size = 0;
 		return MHD_YES;
+	}
+	if (!strncmp(url, "/v1/streams/", 12)) { /* an analyzer that does not tell */
+		free(body);
+		*request = NULL;
+		return reply(c, 404, "what", NULL, NULL);
 	}
 	pthread_mutex_lock(&s->lock);
 	snprintf(s->url, sizeof(s->url), "%s", url);
@@ -166,8 +191,8 @@ static bool begin(struct receiver *s, const enum behaviour *script, unsigned int
 	return ok(receive(s));
 }
 
-/* A segment of one request. */
-static void make_segment(uint64_t sequence, struct buf *out)
+/* A segment of nr requests. */
+static void make_segment(uint64_t sequence, unsigned int nr, struct buf *out)
 {
 	struct segment_header h = { .host = "here", .boot_id = "boot", .epoch = 7 };
 	struct request r = { .arrival_ns = 1, .dispatch_ns = 2, .completion_ns = 3, .bytes = 512 };
@@ -179,7 +204,13 @@ static void make_segment(uint64_t sequence, struct buf *out)
 	buf_init(out);
 	if (segment_writer_new(&w))
 		return;
-	segment_writer_add(w, &r);
+	for (unsigned int i = 0; i < nr; i++) {
+		/* Places that do not compress. */
+		r.arrival_ns = r.dispatch_ns = r.completion_ns = 1000 + i;
+		r.sector = i * 2654435761u % 1000003 * 8;
+		segment_writer_add(w, &r);
+	}
+	h.nr_captured = nr;
 	ok_int(segment_writer_finish(w, &h, out), 0);
 	segment_writer_free(w);
 }
@@ -216,18 +247,23 @@ static bool new_rig(struct rig *rig, const struct receiver *s)
 	return ok(mkdtemp(rig->dir) != NULL) && open_rig(rig, s);
 }
 
-static void send_one(struct rig *rig, uint64_t sequence)
+static void send_many(struct rig *rig, uint64_t sequence, unsigned int nr)
 {
 	struct sink_segment segment = {
 		.host = "here", .boot_id = "boot", .epoch = 7, .sequence = sequence
 	};
 	struct buf data;
 
-	make_segment(sequence, &data);
+	make_segment(sequence, nr, &data);
 	segment.data = data.data;
 	segment.len = data.len;
 	ok_int(sink_http.segment(rig->sink, &segment), 0);
 	buf_release(&data);
+}
+
+static void send_one(struct rig *rig, uint64_t sequence)
+{
+	send_many(rig, sequence, 1);
 }
 
 static void close_rig(struct rig *rig, double wait_s)
@@ -369,6 +405,64 @@ static void retry_after_is_obeyed(void)
 	end(&rig, &s);
 }
 
+static void too_large_a_segment_goes_in_parts(void)
+{
+	struct receiver s;
+	struct rig rig;
+
+	if (!begin(&s, NULL, 0) || !new_rig(&rig, &s))
+		return;
+	s.max_body_bytes = 3000;
+	send_many(&rig, 4, 2000);
+	close_rig(&rig, 10);
+	ok_eq(s.requests, 2000);
+	ok(s.nr_stored > 1);
+	ok_eq(files_left(&rig, ".seg"), 0);
+	ok_eq(files_left(&rig, ".bad"), 0);
+	end(&rig, &s);
+}
+
+static void what_cannot_be_split_is_lost_by_count(void)
+{
+	uint64_t lost[NR_LOSS_CAUSES];
+	struct receiver s;
+	struct rig rig;
+
+	if (!begin(&s, NULL, 0) || !new_rig(&rig, &s))
+		return;
+	s.max_body_bytes = 20;
+	send_many(&rig, 0, 100);
+	for (int i = 0; i < 300 && files_left(&rig, ".seg"); i++)
+		nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
+	account_losses(rig.account, lost);
+	ok_eq(lost[LOSS_QUARANTINE], 100);
+	ok_eq(s.nr_stored, 0);
+	close_rig(&rig, 1);
+	ok_eq(files_left(&rig, ".bad"), 1);
+	end(&rig, &s);
+}
+
+/* The whole and its first half are taken by something else; the second half is not. */
+static void taken_name_loses_just_what_it_names(void)
+{
+	static const enum behaviour script[] = { ANSWER_409, ANSWER_409, ANSWER_409,
+						 ANSWER_409, ANSWER_409, ANSWER_409 };
+	uint64_t lost[NR_LOSS_CAUSES];
+	struct receiver s;
+	struct rig rig;
+
+	if (!begin(&s, script, TAP_NR(script)) || !new_rig(&rig, &s))
+		return;
+	send_many(&rig, 0, 320);
+	for (int i = 0; i < 300 && files_left(&rig, ".seg"); i++)
+		nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
+	account_losses(rig.account, lost);
+	ok_eq(lost[LOSS_QUARANTINE] + s.requests, 320);
+	ok_eq(lost[LOSS_QUARANTINE], 10);
+	close_rig(&rig, 1);
+	end(&rig, &s);
+}
+
 static void dead_receiver_costs_nothing_but_time(void)
 {
 	struct receiver s;
@@ -461,6 +555,9 @@ static const struct tap_test tests[] = {
 	{ "redirects are not followed, and who is denied waits",
 	  redirects_and_refusals_of_access_keep_the_spool },
 	{ "retry-after is obeyed", retry_after_is_obeyed },
+	{ "too large a segment goes in parts", too_large_a_segment_goes_in_parts },
+	{ "what cannot be split is lost, by its count", what_cannot_be_split_is_lost_by_count },
+	{ "where a name is taken what else it held is kept", taken_name_loses_just_what_it_names },
 	{ "a dead receiver costs nothing but time", dead_receiver_costs_nothing_but_time },
 	{ "a stop cuts a slow transfer and keeps the segment",
 	  stop_cuts_a_slow_transfer_and_keeps_the_segment },

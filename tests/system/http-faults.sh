@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# The agent's sender and `blkcast serve` with a faulty network between them: nothing lost, nothing
+# stored twice, whatever is cut, late, garbled, repeated or answered by somebody else.
+. tests/tap.sh
+need python3 "no python3" command -v python3
+b=$BUILD/blkcast sender=$BUILD/tests/system/agent_sender
+server="" proxy=""
+stop_all() { for p in $server $proxy; do kill -9 "$p" 2>/dev/null; done; wait 2>/dev/null; }
+at_exit stop_all
+: >"$T/err"
+"$b" serve --store "$T/store" --listen 127.0.0.1:0 --connections-per-address 200 >"$T/out" 2>"$T/err" &
+server=$!
+for _ in $(seq 200); do
+	port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/err")
+	[ -n "$port" ] && break
+	sleep 0.02
+done
+python3 tests/system/http_faults.py "$port" "$T/faults" >"$T/proxy" 2>"$T/proxy.err" &
+proxy=$!
+for _ in $(seq 200); do read -r pport nr <"$T/proxy" && break; sleep 0.02; done
+
+stored() { "$b" ls --store "$T/store" --json | jq "[.hosts[] | select(.host==\"$1\")][0] | .$2"; }
+timeout 200 "$sender" "http://127.0.0.1:$pport" "$T/spool" net $((nr + 20)) 40 120 log=1 >"$T/sent" 2>"$T/log"
+is "$(cat "$T/sent")" "captured $(((nr + 20) * 40)) lost 0 left 0" "$nr faults: all segments are acknowledged"
+is "$(sort -u "$T/faults" | wc -l)" "$nr" "each fault was done"
+is "$(stored net segments)" $((nr + 20)) "each segment is in the store once"
+is "$(find "$T/store/segments/net" -name '*.seg' | wc -l)" $((nr + 20)) "so say the files"
+is "$("$b" dump --help >/dev/null; stored net requests)" $(((nr + 20) * 40)) "with all its requests"
+is "$(find "$T/spool" -name '*.bad' | wc -l)" 0 "nothing was set aside"
+note "$(grep -c upload_failed "$T/log") failures told"
+
+# The high mark: what is there is not sent again after a restart that lost the spool's position
+timeout 60 "$sender" "http://127.0.0.1:$port" "$T/spool2" net 20 40 20 >"$T/sent"
+is "$(cat "$T/sent")" "captured 800 lost 0 left 0" "what is there is acknowledged again"
+is "$(stored net segments)" $((nr + 20)) "and stored once"
+
+# A store put back from a backup has less than it acknowledged
+is "$(curl -sm 5 "http://127.0.0.1:$port/v1/streams/net?epoch=1" | jq -c .streams)" "[]" "streams by epoch"
+done_testing
