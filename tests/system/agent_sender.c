@@ -124,7 +124,7 @@ static int run(struct job *job)
 		return 2;
 	}
 	account_begin(account, job->epoch, 1, NULL, 0);
-	if (sink_http.attach(sink, account, &err))
+	if (sink_http.attach(sink, account, true, &err))
 		return 2;
 	for (uint64_t i = 0; i < job->nr; i++) {
 		failed |= spool_one(job, sink, job->first + i) != 0;
