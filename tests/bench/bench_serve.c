@@ -18,7 +18,7 @@
 #include "tests/slow/sample.h"
 
 #define NR_REQUESTS 1500
-#define MAX_WORKERS 16
+#define MAX_WORKERS 128
 #define MAX_SAMPLES 200000
 #define RUN_NS	    2000000000ull
 
@@ -213,9 +213,23 @@ static double run(void *(*work)(void *), unsigned int nr, uint16_t port, const c
 	return rate;
 }
 
+static double peak_mib(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	unsigned long kib = 0;
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmHWM: %lu", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return (double)kib / 1024;
+}
+
 static void measure(unsigned int nr)
 {
-	struct server_config config = { .listen = "127.0.0.1:0" };
+	struct server_config config = { .listen = "127.0.0.1:0", .nr_per_address = 256 };
 	const char *dir = sample_folder();
 	struct server *server = NULL;
 	struct store *store = NULL;
@@ -228,6 +242,8 @@ static void measure(unsigned int nr)
 	served = run(send_segments, nr, server_port(server), dir, "serve", "1500 requests, 14 KB");
 	printf("figure\tserve against disk, %u at once\t%.3f\tratio\t-\tthe same run\n", nr,
 	       served / disk);
+	printf("figure\tpeak memory of serve and its senders, %u at once\t%.4g\tMiB\t-\tVmHWM of the process\n",
+	       nr, peak_mib());
 	server_stop(server);
 	store_close(store);
 	sample_remove(dir);
@@ -242,5 +258,7 @@ int main(void)
 	measure(1);
 	measure(4);
 	measure(16);
+	measure(64);
+	measure(128);
 	return 0;
 }
