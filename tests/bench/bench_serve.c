@@ -19,8 +19,8 @@
 
 #define NR_REQUESTS 1500
 #define MAX_WORKERS 128
-#define MAX_SAMPLES 200000
 #define RUN_NS	    2000000000ull
+#define NR_MADE	    2048 /* segments made before the clock runs, of all workers together */
 
 struct worker {
 	unsigned int number;
@@ -29,6 +29,8 @@ struct worker {
 	uint64_t end_ns;
 	uint64_t *took_ns; /* owned */
 	size_t nr;
+	struct buf *made; /* owned: its segments */
+	size_t nr_made;
 };
 
 static uint64_t now_ns(void)
@@ -119,19 +121,16 @@ static void *send_segments(void *ctx)
 {
 	struct worker *w = ctx;
 	CURL *curl = curl_easy_init();
-	struct buf body = { 0 };
 	char host[16];
 
 	snprintf(host, sizeof(host), "h%u", w->number);
-	for (uint64_t i = 0; now_ns() < w->end_ns && w->nr < MAX_SAMPLES; i++) {
+	for (uint64_t i = 0; now_ns() < w->end_ns && i < w->nr_made; i++) {
 		uint64_t begin;
 
-		make_segment(host, i, &body);
 		begin = now_ns();
-		put(curl, w->port, host, i, &body);
+		put(curl, w->port, host, i, &w->made[i]);
 		w->took_ns[w->nr++] = now_ns() - begin;
 	}
-	buf_release(&body);
 	curl_easy_cleanup(curl);
 	return NULL;
 }
@@ -140,7 +139,6 @@ static void *send_segments(void *ctx)
 static void *write_files(void *ctx)
 {
 	struct worker *w = ctx;
-	struct buf body = { 0 };
 	char host[16], folder[320], temporary[384], path[384];
 	int dir;
 
@@ -149,23 +147,23 @@ static void *write_files(void *ctx)
 	sample_write(folder, "", 0);
 	snprintf(folder, sizeof(folder), "%s/%s", w->dir, host);
 	dir = open(folder, O_RDONLY | O_DIRECTORY);
-	for (uint64_t i = 0; now_ns() < w->end_ns && w->nr < MAX_SAMPLES; i++) {
+	for (uint64_t i = 0; now_ns() < w->end_ns && i < w->nr_made; i++) {
 		uint64_t begin;
 		int fd;
 
-		make_segment(host, i, &body);
 		snprintf(temporary, sizeof(temporary), "%s/.tmp", folder);
 		snprintf(path, sizeof(path), "%s/%" PRIu64, folder, i);
 		begin = now_ns();
 		fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-		must(fd >= 0 && write(fd, body.data, body.len) == (ssize_t)body.len &&
+		must(fd >= 0 &&
+			     write(fd, w->made[i].data, w->made[i].len) ==
+				     (ssize_t)w->made[i].len &&
 			     fsync(fd) == 0 && close(fd) == 0 && rename(temporary, path) == 0 &&
 			     fsync(dir) == 0,
 		     path);
 		w->took_ns[w->nr++] = now_ns() - begin;
 	}
 	close(dir);
-	buf_release(&body);
 	return NULL;
 }
 
@@ -182,29 +180,55 @@ static void figure(const char *what, unsigned int nr, const char *which, double 
 	printf("figure\t%s, %u at once, %s\t%.4g\t%s\t-\t%s\n", what, nr, which, value, unit, note);
 }
 
+/* The worker's segments, so that making them costs the run nothing. */
+static void make_all(struct worker *w, unsigned int nr)
+{
+	char host[16];
+
+	snprintf(host, sizeof(host), "h%u", w->number);
+	w->nr_made = NR_MADE / nr;
+	w->made = calloc(w->nr_made, sizeof(*w->made));
+	w->took_ns = calloc(w->nr_made, sizeof(*w->took_ns));
+	must(w->made && w->took_ns, "calloc");
+	for (size_t i = 0; i < w->nr_made; i++)
+		make_segment(host, i, &w->made[i]);
+}
+
+static void worker_release(struct worker *w)
+{
+	for (size_t i = 0; i < w->nr_made; i++)
+		buf_release(&w->made[i]);
+	free(w->made);
+	free(w->took_ns);
+}
+
 /* Runs nr workers for RUN_NS; returns the rate. */
 static double run(void *(*work)(void *), unsigned int nr, uint16_t port, const char *dir,
 		  const char *what, const char *note)
 {
 	struct worker workers[MAX_WORKERS];
 	pthread_t threads[MAX_WORKERS];
-	uint64_t *all = calloc(MAX_SAMPLES, sizeof(*all)), begin = now_ns();
+	uint64_t *all = calloc(NR_MADE, sizeof(*all)), begin;
 	size_t sum = 0;
 	double rate;
 
 	for (unsigned int i = 0; i < nr; i++) {
-		workers[i] = (struct worker){
-			i, port, dir, begin + RUN_NS, calloc(MAX_SAMPLES, sizeof(uint64_t)), 0
-		};
+		workers[i] = (struct worker){ .number = i, .port = port, .dir = dir };
+		make_all(&workers[i], nr);
+	}
+	begin = now_ns();
+	for (unsigned int i = 0; i < nr; i++) {
+		workers[i].end_ns = begin + RUN_NS;
 		must(pthread_create(&threads[i], NULL, work, &workers[i]) == 0, "pthread_create");
 	}
 	for (unsigned int i = 0; i < nr; i++) {
 		pthread_join(threads[i], NULL);
-		for (size_t k = 0; k < workers[i].nr && sum < MAX_SAMPLES; k++)
+		for (size_t k = 0; k < workers[i].nr; k++)
 			all[sum++] = workers[i].took_ns[k];
-		free(workers[i].took_ns);
 	}
 	rate = (double)sum / ((double)(now_ns() - begin) / 1e9);
+	for (unsigned int i = 0; i < nr; i++)
+		worker_release(&workers[i]);
 	qsort(all, sum, sizeof(*all), compare_u64);
 	figure(what, nr, "rate", rate, "segments/s", note);
 	figure(what, nr, "p50", (double)all[sum / 2] / 1e6, "ms", note);
