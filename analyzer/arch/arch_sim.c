@@ -94,7 +94,8 @@ static int return_call(struct arch_sim *s, uint32_t thread)
 			return sim_at_place(s, a->action->at, error);
 		a->returning = true;
 		if (link != ARCH_NONE)
-			return sim_pass_link(s, thread, link, bytes);
+			return sim_at_place(s, a->action->at,
+					    sim_pass_link(s, thread, link, bytes));
 	}
 	sim_record(s, a->measure, a->begin);
 	thread_pop(s, t);

@@ -223,12 +223,11 @@ static int read_resource(struct pcm_importer *im, const xmlNode *node, uint32_t 
 		    im->m->resources[i].type == r->type)
 			error = pcm_fail(im, node, "a second %s of one container",
 					 im->m->types[r->type].name);
-	if (!error && asprintf(&r->name, "%s.%s", im->m->containers[container].name,
-			       im->m->types[r->type].name) < 0) {
-		r->name = NULL;
-		error = pcm_out_of_memory(im);
+	if (!error) {
+		r->name = strdup(im->m->types[r->type].name);
+		error = r->name ? read_rates(im, node, r) : pcm_out_of_memory(im);
 	}
-	return error ? error : read_rates(im, node, r);
+	return error;
 }
 
 static int read_container(struct pcm_importer *im, const xmlNode *node, uint32_t parent)

@@ -65,15 +65,10 @@ static int list(struct pcm_importer *im, const char *ending, struct names *out)
 
 bool pcm_is_palladio(const char *path)
 {
-	struct pcm_importer im = { .dir = (char *)path };
-	struct names found;
-	bool any;
+	struct stat st;
 
-	if (ends_in(path, ALLOCATION) || ends_in(path, USAGE))
-		return true;
-	any = !list(&im, USAGE, &found) && found.nr;
-	release_names(&found);
-	return any;
+	return ends_in(path, ALLOCATION) || ends_in(path, USAGE) ||
+	       (!stat(path, &st) && S_ISDIR(st.st_mode));
 }
 
 /* The first element of a name at or below root. */
@@ -140,9 +135,8 @@ static int choose(struct pcm_importer *im, const char *ending, const char *eleme
 		nr++;
 	}
 	if (!error && nr != 1)
-		error = err_set(im->err, EINVAL, "%s: %u %s files%s%s%s: expected one, or its name",
-				im->dir, nr, ending, *wanted ? " of " : "", wanted,
-				nr || !found.nr ? "" : " among those there");
+		error = err_set(im->err, EINVAL, "%s: %u %s files%s%s: expected one, or its name",
+				im->dir, nr, ending, *wanted ? " of " : "", wanted);
 	if (!error) {
 		*out = found.items[chosen];
 		found.items[chosen] = NULL;
@@ -209,7 +203,9 @@ static int read_model(struct pcm_importer *im)
 {
 	int error = pcm_types_init(im);
 
+	/* As the reference simulator has it. */
 	im->m->needs_links = true;
+	im->m->clips = true;
 	if (!error)
 		error = pcm_follow(im, im->allocation, "targetResourceEnvironment_Allocation",
 				   "ResourceEnvironment", &im->environment);

@@ -14,7 +14,7 @@
 
 #include "analyzer/arch/arch_model.h"
 
-/* True where path is a directory with a .usagemodel, or an .allocation or .usagemodel file. */
+/* True where path is a directory, or names an .allocation or .usagemodel file. */
 bool pcm_is_palladio(const char *path);
 
 /*

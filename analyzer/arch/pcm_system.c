@@ -136,7 +136,7 @@ static int read_allocation_context(struct pcm_importer *im, const xmlNode *node)
 	    !strstr((const char *)container->name, "esourceContainer"))
 		return pcm_fail(im, node, "%s is no container of %s", pcm_name(container),
 				im->m->files[pcm_place(im, im->environment).file]);
-	if (pcm_index(context) != ARCH_NONE)
+	if (pcm_index(context) != ARCH_NONE && pcm_index(context) != pcm_index(container))
 		return pcm_fail(im, node, "a second container for %s", pcm_name(context));
 	pcm_set_index(context, pcm_index(container));
 	return 0;

@@ -69,6 +69,8 @@ static int demand(struct arch_sim *s, uint32_t thread, const struct arch_action 
 
 	if (error)
 		return error;
+	if (amount < 0 && s->m->clips)
+		amount = 0;
 	if (!(amount >= 0))
 		return err_set(s->err, ERANGE, "\"%.100s\": a demand of %g: expected 0 or more",
 			       stoex_text(x->demand.amount), amount);
@@ -130,6 +132,8 @@ int sim_pass_link(struct arch_sim *s, uint32_t thread, uint32_t link, double byt
 			       s->m->resources[l->resource].name, throughput);
 	if (throughput > 0)
 		latency += bytes / throughput;
+	if (latency < 0 && s->m->clips)
+		latency = 0;
 	if (!(latency >= 0))
 		return err_set(s->err, ERANGE, "link %s: a latency below 0",
 			       s->m->resources[l->resource].name);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "analyzer/arch/pcm_import.h"
 #include "analyzer/cmd/arch_run.h"
 #include "analyzer/progress.h"
 
@@ -49,6 +50,11 @@ void arch_settings_release(struct arch_settings *s)
 int arch_open(struct arch_model *m, const char *path, const struct arch_settings *s,
 	      struct err *err)
 {
+	if (pcm_is_palladio(path) && s->nr)
+		return err_set(err, EINVAL, "%s: --set %s: a Palladio model has no parameters",
+			       path, s->items[0].name);
+	if (pcm_is_palladio(path))
+		return pcm_import(m, path, err);
 	return arch_read(m, path, s->items, s->nr, err);
 }
 

@@ -396,11 +396,71 @@ static void bad_models(void)
 	ARCH_ADD(m.components[0].roles, m.components[0].nr_roles)->name = strdup("self");
 	m.instances[0].wires = calloc(1, sizeof(uint32_t));
 	refused(&m, "a cycle of calls leads back to c");
+	m = skeleton(ARCH_PS, 1, "1", "1");
+	add_demand(&m, 0, 0, "0 - 3");
+	ok_int(arch_finish(&m, &err), 0);
+	ok_int(run(&m, 10, &x, &err), -ERANGE);
+	m.clips = true;
+	ok_int(run(&m, 10, &x, &err), 0);
+	arch_sample_release(&x);
+	x = (struct arch_sample){ 0 };
+	arch_release(&m);
 	m = skeleton(ARCH_PS, 1, "1", "0");
 	add_demand(&m, 0, 0, "unknown");
 	ok_int(arch_finish(&m, &err), 0);
 	ok_int(run(&m, 1, &x, &err), -ENOENT);
 	ok(strstr(err.line, "test:0: ") == err.line);
+	arch_release(&m);
+}
+
+static uint32_t name_of(struct arch_model *m, const char *name)
+{
+	return stoex_name(&m->names, name, strlen(name));
+}
+
+/* An inner loop over a list sees what the outer one fixed; what is lazy may name itself. */
+static void scopes(void)
+{
+	struct arch_model m = skeleton(ARCH_PS, 1, "1", "1");
+	struct arch_sample x = { 0 };
+	struct arch_action *a;
+	struct err err = { 0 };
+
+	for (int i = 0; i < 3; i++)
+		ARCH_ADD(m.behaviours, m.nr_behaviours); /* 2, 3: bodies of loops; 4: a body */
+	a = add(&m, 0, ARCH_SET);
+	*arch_add_set(&a->set) =
+		(struct arch_set){ name_of(&m, "a.INNER.VALUE"), expr(&m, "UniInt(1, 4)"), true };
+	*arch_add_set(&a->set) =
+		(struct arch_set){ name_of(&m, "b.INNER.VALUE"), expr(&m, "1"), true };
+	for (int i = 0; i < 2; i++) {
+		/* c.INNER.VALUE counts itself up, lazily, in two steps. */
+		a = add(&m, 0, ARCH_SET);
+		*arch_add_set(&a->set) =
+			(struct arch_set){ name_of(&m, "c.INNER.VALUE"),
+					   expr(&m, i ? "c.INNER.VALUE + 2" : "5"), true };
+	}
+	a = add(&m, 0, ARCH_LOOP);
+	a->loop.count = expr(&m, "2");
+	a->loop.collection = name_of(&m, "a");
+	a->loop.body = 2;
+	a = add(&m, 2, ARCH_LOOP);
+	a->loop.count = expr(&m, "3");
+	a->loop.collection = name_of(&m, "b");
+	a->loop.body = 3;
+	/* The same draw in all three turns: the difference is 0. */
+	a = add(&m, 3, ARCH_BODY);
+	a->inner.body = 4;
+	*arch_add_set(&a->inner.in) =
+		(struct arch_set){ name_of(&m, "own"), expr(&m, "a.INNER.VALUE"), false };
+	add_demand(&m, 4, 0,
+		   "a.INNER.VALUE - own + b.INNER.VALUE + c.INNER.VALUE - a.INNER.VALUE + own");
+	ok_int(arch_finish(&m, &err), 0);
+	if (!ok_int(run(&m, 2000, &x, &err), 0))
+		tap_note("%s", err.line);
+	/* 2 * 3 turns of 1 + 7 */
+	ok_near(x.times[0].sum / x.times[0].nr, 48, 1e-9);
+	arch_sample_release(&x);
 	arch_release(&m);
 }
 
@@ -412,6 +472,7 @@ static const struct tap_test tests[] = {
 	{ "a lock that nobody gives back is a deadlock", all_wait },
 	{ "a fork waits for those it joins, a loop turns as often as said", forks_and_loops },
 	{ "variables go in and come back", variables },
+	{ "variables hide and outlive each other as their scopes say", scopes },
 	{ "a storage asks its model with what is in service", storage },
 	{ "one seed gives one result", repeatable },
 	{ "a solution is as precise as asked, whatever the threads", solved },

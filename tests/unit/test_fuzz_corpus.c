@@ -36,6 +36,11 @@
 #define LLVMFuzzerTestOneInput fuzz_qpe
 #include "tests/fuzz/fuzz_qpe.c"
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_pcm
+#define write_file	       write_file_pcm
+#include "tests/fuzz/fuzz_pcm.c"
+#undef write_file
+#undef LLVMFuzzerTestOneInput
 
 #define MAX_FUZZ_INPUT (1u << 20)
 
@@ -71,6 +76,11 @@ static void nets(void)
 	replay("tests/fuzz/corpus/qpe", fuzz_qpe);
 }
 
+static void palladio(void)
+{
+	replay("tests/fuzz/corpus/pcm", fuzz_pcm);
+}
+
 static void segments(void)
 {
 	replay("tests/fuzz/corpus/segment", fuzz_segment);
@@ -103,6 +113,7 @@ static void models(void)
 
 static const struct tap_test tests[] = {
 	{ "the corpus of nets does no harm", nets },
+	{ "the corpus of Palladio models does no harm", palladio },
 	{ "the segment corpus does no harm", segments },
 	{ "the profile corpus does no harm", profiles },
 	{ "the block trace corpus does no harm", block_traces },

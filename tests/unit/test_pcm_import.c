@@ -12,7 +12,7 @@
 #include "analyzer/arch/pcm_import.h"
 #include "tests/tap.h"
 
-#define SHOP "tests/golden/palladio/shop"
+#define SHOP "docs/examples/palladio-shop"
 
 static const char *const shop_files[] = { "shop.repository", "shop.system", "shop.allocation",
 					  "shop.resourceenvironment", "shop.usagemodel" };
@@ -20,7 +20,7 @@ static const char *const shop_files[] = { "shop.repository", "shop.system", "sho
 static void need_shop(void)
 {
 	if (access(SHOP "/shop.system", R_OK))
-		tap_skip(NULL, "the golden files are not here: run from the top of the tree");
+		tap_skip(NULL, "the example is not here: run from the top of the tree");
 }
 
 /* A published model; the test is skipped where they are not. */
@@ -167,7 +167,7 @@ static void named_files(void)
 	need_shop();
 	ok(pcm_is_palladio(SHOP));
 	ok(pcm_is_palladio(SHOP "/shop.allocation"));
-	ok(!pcm_is_palladio("tests/golden"));
+	ok(!pcm_is_palladio(SHOP "/shop.system"));
 	ok_int(pcm_import(&a, SHOP "/shop.allocation", &err), 0);
 	ok_int(pcm_import(&b, SHOP "/shop.allocation,shop.usagemodel", &err), 0);
 	ok_eq(a.nr_instances, b.nr_instances);
