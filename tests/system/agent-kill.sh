@@ -14,12 +14,20 @@ completed() { # reads, writes, discards, flushes by the kernel
 }
 
 agent=("$BUILD/blkcast-agent" --device "$dev" --sink "file:$T/store" --host here
-	--window 100ms --segment-interval 50ms)
+	--window 100ms --segment-interval 50ms --verbose)
 
 # The base: begun while nothing runs, and killed; an orderly end would begin the books anew.
-"${agent[@]}" >"$T/log" 2>&1 &
-pid=$!
-sleep 1
+start_agent() { # until it traces
+	"${agent[@]}" >"$T/log" 2>&1 &
+	pid=$!
+	for _ in $(seq 400); do
+		grep -q 'tracing source' "$T/log" && return
+		sleep 0.02
+	done
+	fail "the agent starts" "$(cat "$T/log")"
+}
+start_agent
+sleep 0.3
 kill -9 $pid
 wait $pid 2>/dev/null
 before=$(completed)
@@ -31,16 +39,15 @@ fio=$!
 sleep 1
 kills=0
 for i in $(seq 50); do
-	"${agent[@]}" >"$T/log" 2>&1 &
-	pid=$!
-	sleep "0.$((40 + i * 7 % 50))"
+	start_agent
+	sleep "0.$((20 + i * 7 % 50))"
 	kill -9 $pid 2>/dev/null && kills=$((kills + 1))
 	wait $pid 2>/dev/null
 done
 is "$kills" 50 "the agent is killed fifty times"
 wait $fio
 # The last run takes over at rest, so that no completion is near its cutover.
-"${agent[@]}" --duration 500ms
+"${agent[@]}" --duration 500ms 2>/dev/null
 after=$(completed)
 sum=$("$BUILD/tests/system/segment_sum" "$T/store")
 note "$sum"

@@ -17,7 +17,7 @@ load() { # SECONDS, IOPS of each direction
 }
 
 "$BUILD/blkcast-agent" --device "$dev" --sink "file:$T/store" --host here --window 250ms \
-	--segment-interval 1s --max-overhead 1% --verbose --verbose --spool "$T/spool" 2>"$T/log" &
+	--segment-interval 1s --max-overhead 1% --verbose --spool "$T/spool" 2>"$T/log" &
 pid=$!
 for _ in $(seq 400); do
 	grep -q 'tracing source=bpf' "$T/log" && break

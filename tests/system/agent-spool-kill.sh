@@ -10,21 +10,36 @@ loop_new 64M
 dev=$loop_name
 port=19745
 agent=("$BUILD/blkcast-agent" --device "$dev" --sink "http://127.0.0.1:$port" --spool "$T/spool"
-	--host here --window 100ms --segment-interval 50ms)
+	--host here --window 100ms --segment-interval 50ms --verbose)
 completed() { awk '{ print $1 + $5 + $12 }' "/sys/block/$dev/stat"; }
 field() { sed "s/.* $2=\([0-9]*\).*/\1/" <<<" $1"; }
 
-timeout -s INT 1 "${agent[@]}" 2>/dev/null
-before=$(completed)
-fio --name=load --filename="$loop_dev" --rw=randrw --bs=4k --ioengine=libaio --iodepth=4 --direct=1 \
-	--time_based --runtime=12 --rate_iops=5000,5000 --output="$T/fio" >/dev/null 2>&1 &
-fio=$!
-for i in $(seq 15); do
+start_agent() { # until it traces
 	"${agent[@]}" >"$T/log" 2>&1 &
 	pid=$!
-	sleep "0.$((45 + i * 7 % 45))"
+	for _ in $(seq 400); do
+		grep -q 'tracing source' "$T/log" && return
+		sleep 0.02
+	done
+	fail "the agent starts" "$(cat "$T/log")"
+}
+kill_agent() {
 	kill -9 $pid
 	wait $pid 2>/dev/null
+}
+
+# The base: begun while nothing runs, and killed; an orderly end would begin the books anew.
+start_agent
+sleep 0.3
+kill_agent
+before=$(completed)
+fio --name=load --filename="$loop_dev" --rw=randrw --bs=4k --ioengine=libaio --iodepth=4 --direct=1 \
+	--time_based --runtime=10 --rate_iops=5000,5000 --output="$T/fio" >/dev/null 2>&1 &
+fio=$!
+for i in $(seq 15); do
+	start_agent
+	sleep "0.$((25 + i * 7 % 45))"
+	kill_agent
 done
 wait $fio
 holds "segments wait in the spool" [ "$(find "$T/spool" -name '*.seg' | wc -l)" -gt 5 ]
@@ -33,7 +48,7 @@ serve=$!
 stop_serve() { kill $serve 2>/dev/null; }
 at_exit stop_serve
 sleep 0.5
-"${agent[@]}" --duration 1s
+"${agent[@]}" --duration 3s 2>/dev/null
 is "$(find "$T/spool" -name '*.seg' | wc -l)" 0 "the analyzer gets all of it"
 after=$(completed)
 sum=$("$BUILD/tests/system/segment_sum" "$T/store")
