@@ -21,6 +21,7 @@
 	X(qpn) \
 	X(capacity) \
 	X(mimic) \
+	X(headroom) \
 	X(arch) \
 	X(report)
 /* clang-format on */

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/characterize/profile_set.h"
+#include "analyzer/cli.h"
+#include "analyzer/cmd/commands.h"
+#include "analyzer/num/lsq.h"
+#include "analyzer/predict/headroom.h"
+#include "analyzer/predict/study_page.h"
+#include "formats/units.h"
+
+#define MODELS_MAX 16
+#define LEAD_BYTES 512
+
+struct job {
+	const struct cli *cli;
+	struct cli_list slo, models, set;
+	const char *load, *report;
+	struct model model[MODELS_MAX];
+	struct headroom *found;	      /* owned: one per objective */
+	double *rows[CLI_LIST_MAX]; /* owned */
+	size_t tightest;
+	struct err err;
+};
+
+static const struct model *model_of(const struct job *job, const char *response)
+{
+	for (size_t i = 0; i < job->models.nr; i++)
+		if (strcmp(job->model[i].schema.response, response) == 0)
+			return &job->model[i];
+	return NULL;
+}
+
+static int solve(struct job *job, const struct load_facts *facts, size_t i)
+{
+	char response[64];
+	const struct model *m;
+	double limit;
+	int status = headroom_objective(job->slo.items[i], response, &limit, &job->err);
+
+	if (status)
+		return status;
+	m = model_of(job, response);
+	if (!m)
+		return err_set(&job->err, EINVAL, "--slo %s: no --model of %s is given",
+			       job->slo.items[i], response);
+	job->rows[i] = calloc(m->schema.nr + 1, sizeof(double));
+	if (!job->rows[i])
+		return -ENOMEM;
+	status = load_model_row(m, facts, job->set.items, job->set.nr, job->rows[i], &job->err);
+	if (!status)
+		status = load_model_scaled(m, job->load, &job->err);
+	if (status < 0)
+		return status;
+	return headroom_find(&job->found[i], m, job->rows[i], status, limit, &job->err);
+}
+
+static void bound_text(const struct headroom_bound *b, char out[UNITS_BYTES])
+{
+	snprintf(out, UNITS_BYTES, isnan(b->factor) ? "?" : "%s%.3g",
+		 b->at_least ? "at least "
+		 : b->below  ? "below "
+			     : "",
+		 b->factor);
+}
+
+/* The answer in one sentence. */
+static void conclude(const struct job *job, size_t i, char lead[LEAD_BYTES])
+{
+	const struct headroom *h = &job->found[i];
+	const char *load = h->model->schema.variables[h->scaled].name;
+	char at[UNITS_BYTES], low[UNITS_BYTES], high[UNITS_BYTES], now[UNITS_BYTES];
+
+	bound_text(&h->at, at);
+	bound_text(&h->low, low);
+	bound_text(&h->high, high);
+	units_time(h->predicted_today, now);
+	if (h->broken)
+		snprintf(lead, LEAD_BYTES,
+			 "%s is broken today: %s are predicted at %s %.4g; it would hold up to %s "
+			 "times today's load.",
+			 job->slo.items[i], now, load, h->today, at);
+	else
+		snprintf(lead, LEAD_BYTES,
+			 "%s holds up to %s times today's load of %s %.4g (90 %%: %s to %s); today "
+			 "%s are predicted.",
+			 job->slo.items[i], at, load, h->today, low, high, now);
+}
+
+static json_t *bound_json(const struct headroom_bound *b)
+{
+	return isnan(b->factor) ? json_null()
+				: json_pack("{s:f, s:b, s:b}", "factor", b->factor, "at_least",
+					    b->at_least, "below", b->below);
+}
+
+static json_t *number(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *one_json(const struct job *job, size_t i)
+{
+	const struct headroom *h = &job->found[i];
+	json_t *curve = json_array();
+	char lead[LEAD_BYTES];
+
+	conclude(job, i, lead);
+	for (size_t k = 0; k < HEADROOM_POINTS; k += 10)
+		json_array_append_new(curve, json_pack("[f,f,o,o]", h->curve[k].load,
+						       h->curve[k].predicted,
+						       number(h->curve[k].low),
+						       number(h->curve[k].high)));
+	return json_pack("{s:s, s:s, s:f, s:s, s:f, s:f, s:b, s:b, s:o, s:o, s:o, s:o, s:s}", "slo",
+			 job->slo.items[i], "response", h->model->schema.response, "limit_s",
+			 h->limit, "load", h->model->schema.variables[h->scaled].name, "today",
+			 h->today, "predicted_today_s", h->predicted_today, "broken", h->broken,
+			 "extrapolated", h->today_outside || h->outside != NULL, "headroom",
+			 bound_json(&h->at), "low", bound_json(&h->low), "high",
+			 bound_json(&h->high), "curve", curve, "conclusion", lead);
+}
+
+static int print(struct job *job)
+{
+	json_t *top, *all = json_array();
+	char lead[LEAD_BYTES];
+	int status = -ENOMEM;
+
+	for (size_t i = 0; i < job->slo.nr && !job->cli->json; i++) {
+		conclude(job, i, lead);
+		puts(lead);
+	}
+	for (size_t i = 0; i < job->slo.nr; i++)
+		json_array_append_new(all, one_json(job, i));
+	top = json_pack("{s:s, s:f, s:i, s:O}", "schema", "blkcast.headroom/1", "confidence",
+			HEADROOM_LEVEL, "tightest", (int)job->tightest, "objectives", all);
+	if (top)
+		status = job->cli->json && (json_dumpf(top, stdout, JSON_INDENT(2)) ||
+					    putchar('\n') == EOF)
+				 ? -EIO
+				 : 0;
+	json_decref(top);
+	json_decref(all);
+	return status;
+}
+
+static int save_page(struct job *job)
+{
+	char lead[LEAD_BYTES], id[32];
+	struct buf page;
+	int status = 0;
+
+	buf_init(&page);
+	conclude(job, job->tightest, lead);
+	study_page_begin(&page, "How much more load", lead);
+	for (size_t i = 0; i < job->slo.nr && !status; i++) {
+		conclude(job, i, lead);
+		study_page_section(&page, job->slo.items[i], lead);
+		snprintf(id, sizeof(id), "knee-%zu", i);
+		status = headroom_draw(&job->found[i], job->rows[i], id, &page);
+		study_page_section_end(&page);
+	}
+	study_page_end(&page);
+	if (!status)
+		status = study_page_save(&page, job->report, &job->err);
+	buf_release(&page);
+	return status;
+}
+
+static int work(struct job *job, const char *path)
+{
+	const struct selection sel = { 0 };
+	struct load_facts facts, *each = NULL;
+	struct profile_set set;
+	int status;
+
+	profile_set_init(&set);
+	status = profile_set_load(&set, path, &sel, &job->err);
+	if (!status)
+		each = calloc(set.nr_groups + 1, sizeof(*each));
+	if (!status && !each)
+		status = -ENOMEM;
+	for (size_t i = 0; i < set.nr_groups && !status; i++)
+		load_facts_of(&set.groups[i].whole, &each[i]);
+	if (!status)
+		load_facts_join(each, set.nr_groups, &facts);
+	for (size_t i = 0; i < job->models.nr && !status; i++)
+		status = load_model_read(&job->model[i], job->models.items[i], &job->err);
+	for (size_t i = 0; i < job->slo.nr && !status; i++) {
+		status = solve(job, &facts, i);
+		if (!status && job->found[i].at.factor < job->found[job->tightest].at.factor)
+			job->tightest = i;
+		if (!status && (job->found[i].outside || job->found[i].today_outside))
+			cli_note(job->cli, "%s: today's load lies outside what the model was "
+					   "trained on: extrapolated",
+				 job->slo.items[i]);
+	}
+	if (!status && job->report)
+		status = save_page(job);
+	free(each);
+	profile_set_release(&set);
+	return status ? status : print(job);
+}
+
+static int run(struct cli *cli)
+{
+	struct job job = { .cli = cli };
+	const struct cli_option options[] = {
+		CLI_LIST("slo", 0, "OBJECTIVE,...", &job.slo, "read.p95=20ms, write.mean=5ms, ..."),
+		CLI_LIST("model", 'm', "MODEL.json,...", &job.models,
+			 "models of read_p95_s, write_s, ... on the target"),
+		CLI_STRING("load", 0, "NAME", &job.load,
+			   "the variable to scale; default clients, rate or depth"),
+		CLI_LIST("set", 0, "K=V,...", &job.set, "variables that the profile does not say"),
+		CLI_STRING("report", 0, "FILE", &job.report, "the knee curve, an HTML page"),
+		CLI_END,
+	};
+	bool broken = false;
+	int status;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (cli->argc != 1 || !job.slo.nr || !job.models.nr)
+		return cli_usage(cli, "expected --slo, --model and one operand: a profile");
+	if (job.models.nr > MODELS_MAX)
+		return cli_usage(cli, "--model: expected up to %d", MODELS_MAX);
+	lsq_single_thread();
+	job.found = calloc(job.slo.nr, sizeof(*job.found));
+	status = job.found ? work(&job, cli->argv[0]) : -ENOMEM;
+	for (size_t i = 0; i < job.slo.nr && !status; i++)
+		broken |= job.found[i].broken;
+	for (size_t i = 0; i < job.slo.nr; i++)
+		free(job.rows[i]);
+	for (size_t i = 0; i < job.models.nr; i++)
+		model_release(&job.model[i]);
+	free(job.found);
+	if (status && !job.err.line[0])
+		err_set(&job.err, -status, "%s", strerror(-status));
+	if (status)
+		job.err.code = -status;
+	return status ? cli_fail(cli, &job.err) : broken ? CLI_FAILED : CLI_DONE;
+}
+
+const struct command command_headroom = {
+	.name = "headroom",
+	.summary = "how many times today's load a target bears before an objective breaks",
+	.usage = "PROFILE.json --slo OBJECTIVE,... --model MODEL.json,... [--report FILE.html]",
+	.example = "blkcast fit --db results.sqlite --response read_p95_s -o p95.json\n"
+		   "blkcast headroom today.json --slo read.p95=20ms --model p95.json --report "
+		   "headroom.html",
+	.details =
+		"The model's load variable (clients, rate or depth) is multiplied until the "
+		"prediction breaks the\nobjective, within the range that was measured; the interval "
+		"is where the ends of the prediction's\n90 % interval break it. Several devices in "
+		"the profile add up. Exit status 1 where an objective is\nbroken today.",
+	.run = run,
+};

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * headroom: how many times today's load a target bears before an objective breaks, by a model.
+ *
+ * The model's load variable is multiplied by a factor, from the low to the high end of its training
+ * range; everything else stays as the profile says. The headroom is the largest factor up to which
+ * the prediction keeps the objective; its interval is where the upper and the lower end of the
+ * prediction's 90 % interval break it. Not past what was measured: then at_least is set.
+ */
+#ifndef ANALYZER_HEADROOM_H
+#define ANALYZER_HEADROOM_H
+
+#include "analyzer/predict/load_model.h"
+
+#define HEADROOM_POINTS 401 /* of the curve, evenly spaced over the range */
+#define HEADROOM_LEVEL	0.9
+
+struct headroom_point {
+	double load, predicted, low, high; /* the last two NaN where the model has no interval */
+};
+
+struct headroom_bound {
+	double factor;
+	bool at_least; /* it holds to the end of the range */
+	bool below;    /* it breaks at the begin of the range already: the factor is below this */
+};
+
+struct headroom {
+	const struct model *model; /* borrowed */
+	int scaled;		   /* the load variable */
+	double limit, today;	   /* the objective; the load now */
+	double predicted_today, low_today, high_today;
+	bool broken;	     /* today */
+	bool today_outside;  /* today's load lies outside the training range */
+	const char *outside; /* another variable that does, or NULL */
+	struct headroom_bound at, low, high;
+	struct headroom_point curve[HEADROOM_POINTS];
+};
+
+/* row: the model's variables today; caller's, changed and put back. 0, -ENOMEM, -EINVAL. */
+int headroom_find(struct headroom *h, const struct model *m, double *row, int scaled, double limit,
+		  struct err *err);
+/*
+ * "read.p95=20ms", "write.mean=5ms": the response that a model of it has ("read_p95_s", "write_s")
+ * into response (64 bytes), the limit in s. -EINVAL.
+ */
+int headroom_objective(const char *text, char response[64], double *limit_s, struct err *err);
+/* The knee curve as SVG: measured rows of the model, prediction, today, objective. */
+int headroom_draw(const struct headroom *h, const double *row, const char *id, struct buf *out);
+
+#endif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <math.h>
+
+#include "analyzer/predict/headroom.h"
+#include "analyzer/report/frame.h"
+
+/* Rows of the training whose other numbers lie as near today's as this share of their range. */
+#define NEAR_RATIO 0.1
+
+static bool near(const struct headroom *h, const double *row, size_t i)
+{
+	const struct model *m = h->model;
+
+	for (size_t v = 0; v < m->schema.nr; v++) {
+		const struct variable *var = &m->schema.variables[v];
+		double x = m->data.x[v * m->data.nr_rows + i], range = var->high - var->low;
+
+		if ((int)v == h->scaled)
+			continue;
+		if (var->factor ? x != row[v] : fabs(x - row[v]) > NEAR_RATIO * range)
+			return false;
+	}
+	return true;
+}
+
+static double measured(const struct model *m, size_t i)
+{
+	return m->schema.log ? exp(m->data.y[i]) : m->data.y[i];
+}
+
+static void draw_points(const struct headroom *h, const double *row, const struct scale *x,
+			const struct scale *y, struct buf *out)
+{
+	const struct model *m = h->model;
+
+	for (size_t i = 0; i < m->data.nr_rows; i++)
+		if (near(h, row, i))
+			svg_circle(out, "dot read",
+				   scale_px(x, m->data.x[(size_t)h->scaled * m->data.nr_rows + i]),
+				   scale_px(y, measured(m, i)), 3);
+}
+
+static void draw_curve(const struct headroom *h, int which, const char *class,
+		       const struct scale *x, const struct scale *y, struct buf *out)
+{
+	bool first = true;
+
+	svg_path(out, class);
+	for (size_t i = 0; i < HEADROOM_POINTS; i++) {
+		const struct headroom_point *p = &h->curve[i];
+		double v = which < 0 ? p->low : which > 0 ? p->high : p->predicted;
+
+		if (isnan(v))
+			continue;
+		if (first)
+			svg_move_to(out, scale_px(x, p->load), scale_px(y, v));
+		else
+			svg_line_to(out, scale_px(x, p->load), scale_px(y, v));
+		first = false;
+	}
+	svg_path_end(out);
+}
+
+int headroom_draw(const struct headroom *h, const double *row, const char *id, struct buf *out)
+{
+	static const struct legend_entry entries[] = {
+		{ LEGEND_DOT, "dot read", "measured nearby" },
+		{ LEGEND_LINE, "line curve", "model, 90 % interval" },
+		{ LEGEND_LINE, "line law", "objective" },
+		{ LEGEND_LINE, "line total", "today" },
+	};
+	const struct frame *f = &frame_wide;
+	const struct variable *v = &h->model->schema.variables[h->scaled];
+	struct svg_head head = { .id = id,
+				 .class = "figure",
+				 .title = "Response time over load",
+				 .description = "The model's prediction over the load, with what was "
+						"measured nearby, today's load and the objective.",
+				 .width = f->width,
+				 .height = f->height };
+	double top = h->limit * 1.5;
+	struct scale x = { .kind = SCALE_LINEAR,
+			   .from = v->low,
+			   .to = v->high,
+			   .px_from = f->left,
+			   .px_to = f->right },
+		     y;
+
+	for (size_t i = 0; i < HEADROOM_POINTS; i++)
+		top = fmax(top, h->curve[i].predicted);
+	x.unit = UNIT_COUNT;
+	y = frame_linear(f, top, UNIT_SECONDS);
+	svg_begin(out, &head);
+	frame_axes(out, f, &x, &y, v->name, h->model->schema.response);
+	frame_legend(out, f, entries, sizeof(entries) / sizeof(*entries));
+	draw_points(h, row, &x, &y, out);
+	draw_curve(h, 0, "line curve", &x, &y, out);
+	draw_curve(h, -1, "line thin", &x, &y, out);
+	draw_curve(h, 1, "line thin", &x, &y, out);
+	svg_line(out, "line law", f->left, scale_px(&y, h->limit), f->right,
+		 scale_px(&y, h->limit));
+	svg_line(out, "line total", scale_px(&x, h->today), f->top, scale_px(&x, h->today),
+		 f->bottom);
+	svg_end(out);
+	return out->error;
+}
