@@ -22,7 +22,7 @@ struct job {
 	struct cli_list slo, models, set;
 	const char *load, *report;
 	struct model model[MODELS_MAX];
-	struct headroom *found;	      /* owned: one per objective */
+	struct headroom *found;	    /* owned: one per objective */
 	double *rows[CLI_LIST_MAX]; /* owned */
 	size_t tightest;
 	struct err err;
@@ -112,10 +112,9 @@ static json_t *one_json(const struct job *job, size_t i)
 
 	conclude(job, i, lead);
 	for (size_t k = 0; k < HEADROOM_POINTS; k += 10)
-		json_array_append_new(curve, json_pack("[f,f,o,o]", h->curve[k].load,
-						       h->curve[k].predicted,
-						       number(h->curve[k].low),
-						       number(h->curve[k].high)));
+		json_array_append_new(
+			curve, json_pack("[f,f,o,o]", h->curve[k].load, h->curve[k].predicted,
+					 number(h->curve[k].low), number(h->curve[k].high)));
 	return json_pack("{s:s, s:s, s:f, s:s, s:f, s:f, s:b, s:b, s:o, s:o, s:o, s:o, s:s}", "slo",
 			 job->slo.items[i], "response", h->model->schema.response, "limit_s",
 			 h->limit, "load", h->model->schema.variables[h->scaled].name, "today",
@@ -196,8 +195,9 @@ static int work(struct job *job, const char *path)
 		if (!status && job->found[i].at.factor < job->found[job->tightest].at.factor)
 			job->tightest = i;
 		if (!status && (job->found[i].outside || job->found[i].today_outside))
-			cli_note(job->cli, "%s: today's load lies outside what the model was "
-					   "trained on: extrapolated",
+			cli_note(job->cli,
+				 "%s: today's load lies outside what the model was "
+				 "trained on: extrapolated",
 				 job->slo.items[i]);
 	}
 	if (!status && job->report)

@@ -21,6 +21,7 @@
 	X(qpn) \
 	X(capacity) \
 	X(mimic) \
+	X(study) \
 	X(headroom) \
 	X(arch) \
 	X(report)

@@ -11,16 +11,16 @@
 int headroom_objective(const char *text, char response[64], double *limit_s, struct err *err)
 {
 	static const char *const points[][2] = {
-		{ "mean", "s" },      { "p50", "p50_s" },   { "p90", "p90_s" },	    { "p95", "p95_s" },
-		{ "p99", "p99_s" },   { "p999", "p999_s" }, { "p9999", "p9999_s" },
+		{ "mean", "s" },	{ "p50", "p50_s" }, { "p90", "p90_s" },
+		{ "p95", "p95_s" },	{ "p99", "p99_s" }, { "p999", "p999_s" },
+		{ "p9999", "p9999_s" },
 	};
 	bool write = strncmp(text, "write.", 6) == 0;
 	const char *at = text + (write ? 6 : 5);
 	uint64_t ns;
 
-	for (size_t i = 0; (write || !strncmp(text, "read.", 5)) &&
-			   i < sizeof(points) / sizeof(*points);
-	     i++) {
+	for (size_t i = 0;
+	     (write || !strncmp(text, "read.", 5)) && i < sizeof(points) / sizeof(*points); i++) {
 		size_t len = strlen(points[i][0]);
 
 		if (strncmp(at, points[i][0], len) || at[len] != '=' ||
@@ -30,10 +30,11 @@ int headroom_objective(const char *text, char response[64], double *limit_s, str
 		*limit_s = (double)ns / 1e9;
 		return 0;
 	}
-	return err_set(err, EINVAL,
-		       "--slo: expected read or write, .mean or .p50 to .p9999, and a time above 0, "
-		       "as read.p95=20ms, got '%.60s'",
-		       text);
+	return err_set(
+		err, EINVAL,
+		"--slo: expected read or write, .mean or .p50 to .p9999, and a time above 0, "
+		"as read.p95=20ms, got '%.60s'",
+		text);
 }
 
 /* The first load at which v breaks the limit, on the line between its neighbours. */

@@ -74,8 +74,9 @@ int headroom_draw(const struct headroom *h, const double *row, const char *id, s
 	struct svg_head head = { .id = id,
 				 .class = "figure",
 				 .title = "Response time over load",
-				 .description = "The model's prediction over the load, with what was "
-						"measured nearby, today's load and the objective.",
+				 .description =
+					 "The model's prediction over the load, with what was "
+					 "measured nearby, today's load and the objective.",
 				 .width = f->width,
 				 .height = f->height };
 	double top = h->limit * 1.5;

@@ -77,10 +77,10 @@ void load_facts_of(const struct profile *p, struct load_facts *out)
 	out->in_flight = p->closed.in_flight_mean;
 	out->rate_per_s = all / (p->end_s - p->begin_s);
 	out->read_ratio = all > 0 ? reads / all : NAN;
-	out->size_bytes = all > 0 ? ((double)p->bytes[OPERATION_READ] +
-				     (double)p->bytes[OPERATION_WRITE]) /
-					    all
-				  : NAN;
+	out->size_bytes =
+		all > 0 ? ((double)p->bytes[OPERATION_READ] + (double)p->bytes[OPERATION_WRITE]) /
+				  all
+			: NAN;
 	out->sequential_ratio = p->all_sequential_ratio;
 	/* where each direction is in order by itself, neighbours of both are not */
 	if (reads > 0 && isfinite(p->read.sequential_ratio))
@@ -166,8 +166,9 @@ static int check_set(const struct model *m, const char *const *set, size_t nr, s
 		while (v < m->schema.nr && !set_value(m->schema.variables[v].name, &set[i], 1))
 			v++;
 		if (v == m->schema.nr)
-			return err_set(err, EINVAL, "--set %.60s: the model of %s has no such variable",
-				       set[i], m->schema.response);
+			return err_set(err, EINVAL,
+				       "--set %.60s: the model of %s has no such variable", set[i],
+				       m->schema.response);
 	}
 	return 0;
 }
@@ -191,11 +192,12 @@ int load_model_row(const struct model *m, const struct load_facts *f, const char
 			x[i] = level < 0 ? NAN : (double)level;
 		}
 		if (isnan(x[i]))
-			status = err_set(err, EINVAL,
-					 given ? "--set %s=%.40s: the model of %s knows no such value"
-					       : "'%s' is not in the profile%.0s; --set it for the "
-						 "model of %s",
-					 v->name, given ? given : "", m->schema.response);
+			status = err_set(
+				err, EINVAL,
+				given ? "--set %s=%.40s: the model of %s knows no such value"
+				      : "'%s' is not in the profile%.0s; --set it for the "
+					"model of %s",
+				v->name, given ? given : "", m->schema.response);
 	}
 	return status;
 }
@@ -210,8 +212,9 @@ int load_model_scaled(const struct model *m, const char *name, struct err *err)
 			 : fact <= FACT_RATE && v->high > v->low)
 			return (int)i;
 	}
-	return err_set(err, EINVAL, "the model of %s has no number %.60s that says how much load "
-				    "there is; --load names it",
+	return err_set(err, EINVAL,
+		       "the model of %s has no number %.60s that says how much load "
+		       "there is; --load names it",
 		       m->schema.response, name ? name : "such as clients, rate or depth");
 }
 

@@ -58,8 +58,9 @@ static void put_places(const struct mimic *m, struct buf *out)
 	uint64_t part = m->range_bytes / m->clients / 4096 * 4096;
 
 	if (m->directory)
-		buf_printf(out, "directory=%s\nnrfiles=%u\nfilesize=%" PRIu64 "\n", m->target,
-			   m->nr_files, m->file_bytes);
+		buf_printf(out,
+			   "directory=%s\nnrfiles=%u\nfilesize=%" PRIu64 "\nsize=%" PRIu64 "\n",
+			   m->target, m->nr_files, m->file_bytes, m->nr_files * m->file_bytes);
 	if (m->directory && m->nr_files > 1)
 		buf_printf(out, "file_service_type=random\n");
 	if (m->directory)

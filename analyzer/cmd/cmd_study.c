@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/characterize/profile_set.h"
+#include "analyzer/cli.h"
+#include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/study_text.h"
+#include "analyzer/num/lsq.h"
+#include "analyzer/predict/mimic_target.h"
+#include "analyzer/predict/study_page.h"
+
+#define RUN_SECONDS 5.0
+#define CASES_MAX   (2 * STUDY_LOADS_MAX)
+
+enum verb {
+	VERB_MIGRATE,
+	VERB_CONSOLIDATE,
+	VERB_INTERFERENCE,
+};
+static const char *const verbs[] = { "migrate", "consolidate", "interference", NULL };
+
+struct job {
+	struct cli *cli;
+	enum verb verb;
+	struct cli_list models, set, measured, leave_out;
+	const char *run, *report;
+	struct study study;
+	struct model model[2];
+	struct profile_set sets[STUDY_LOADS_MAX], truths[STUDY_LOADS_MAX];
+	size_t nr_sets, nr_truths;
+	struct study_case cases[CASES_MAX];
+	size_t nr_cases, baseline[CASES_MAX];
+	double truth[STUDY_LOADS_MAX][2];
+	struct err err;
+};
+
+static void times_of(const struct profile *p, double s[2])
+{
+	s[0] = p->requests[OPERATION_READ] ? profile_mean_s(&p->read.response, STAGE_TOTAL) : NAN;
+	s[1] = p->requests[OPERATION_WRITE] ? profile_mean_s(&p->write.response, STAGE_TOTAL) : NAN;
+}
+
+static int read_loads(struct job *job)
+{
+	struct study *s = &job->study;
+	int status = 0;
+
+	for (int i = 0; i < job->cli->argc && !status; i++) {
+		const struct selection sel = { 0 };
+		struct profile_set *set = &job->sets[job->nr_sets++];
+
+		profile_set_init(set);
+		status = profile_set_load(set, job->cli->argv[i], &sel, &job->err);
+		for (size_t g = 0; g < set->nr_groups && !status; g++) {
+			struct study_load *load = &s->loads[s->nr];
+
+			if (s->nr == STUDY_LOADS_MAX)
+				return err_set(&job->err, EINVAL, "%s: expected up to %d loads",
+					       job->cli->argv[i], STUDY_LOADS_MAX);
+			load->group = &set->groups[g];
+			load_facts_of(&load->group->whole, &load->facts);
+			times_of(&load->group->whole, load->base_s);
+			s->nr++;
+		}
+	}
+	if (!status && s->nr < 2 && job->verb != VERB_MIGRATE)
+		status = err_set(&job->err, EINVAL, "expected at least two loads, got %zu", s->nr);
+	return status;
+}
+
+/* What was measured afterwards, in the order of the loads. */
+static int read_truths(struct job *job)
+{
+	size_t load = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < STUDY_LOADS_MAX; i++)
+		job->truth[i][0] = job->truth[i][1] = NAN;
+	for (size_t i = 0; i < job->measured.nr && !status; i++) {
+		const struct selection sel = { 0 };
+		struct profile_set *set = &job->truths[job->nr_truths];
+
+		if (load >= job->study.nr)
+			return err_set(&job->err, EINVAL, "--measured %s: there are %zu loads",
+				       job->measured.items[i], job->study.nr);
+		job->nr_truths++;
+		profile_set_init(set);
+		status = profile_set_load(set, job->measured.items[i], &sel, &job->err);
+		for (size_t g = 0; g < set->nr_groups && load < job->study.nr && !status; g++)
+			times_of(&set->groups[g].whole, job->truth[load++]);
+	}
+	return status;
+}
+
+static int read_target(struct job *job)
+{
+	static const char *const responses[2] = { "read_s", "write_s" };
+	struct study *s = &job->study;
+	int status = 0;
+
+	s->set = job->set.items;
+	s->nr_set = job->set.nr;
+	if (job->run)
+		return mimic_target(&s->run, job->run, &job->err);
+	for (size_t i = 0; i < job->models.nr && !status; i++) {
+		struct model m = { 0 };
+		int side;
+
+		status = load_model_read(&m, job->models.items[i], &job->err);
+		side = !status && strcmp(m.schema.response, responses[1]) == 0;
+		if (!status && (strcmp(m.schema.response, responses[side]) || s->models[side]))
+			status = err_set(
+				&job->err, EINVAL,
+				"%s: expected one model of read_s and one of write_s, this is "
+				"of %s",
+				job->models.items[i], m.schema.response);
+		if (status) {
+			model_release(&m);
+			break;
+		}
+		job->model[side] = m;
+		s->models[side] = &job->model[side];
+	}
+	return status;
+}
+
+static void add_case(struct job *job, const size_t *loads, size_t nr, size_t baseline)
+{
+	struct study_case *c = &job->cases[job->nr_cases];
+
+	memcpy(c->loads, loads, nr * sizeof(*loads));
+	c->nr = nr;
+	job->baseline[job->nr_cases] = baseline == SIZE_MAX ? job->nr_cases : baseline;
+	job->nr_cases++;
+}
+
+/* Each load alone, then what is asked: the cases alone are 0, 1, ... by load. */
+static void make_cases(struct job *job)
+{
+	size_t all[STUDY_LOADS_MAX], nr = job->study.nr;
+
+	for (size_t i = 0; i < nr; i++) {
+		all[i] = i;
+		add_case(job, &i, 1, SIZE_MAX);
+	}
+	if (job->verb == VERB_CONSOLIDATE)
+		add_case(job, all, nr, 0);
+	for (size_t i = 1; i < nr && job->verb == VERB_INTERFERENCE; i++)
+		add_case(job, (size_t[]){ 0, i }, 2, 0);
+}
+
+static int solve(struct job *job)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < job->nr_cases && !status; i++) {
+		struct study_case *c = &job->cases[i];
+
+		status = job->run ? study_by_run(&job->study, c, &job->err)
+				  : study_by_models(&job->study, c, &job->err);
+		if (!status && c->outside)
+			cli_note(job->cli,
+				 "'%s' lies outside what the models were trained on: "
+				 "extrapolated",
+				 c->outside);
+	}
+	return status;
+}
+
+static int save(const struct job *job, const struct study_result *r, struct err *err)
+{
+	struct buf page;
+	int status;
+
+	buf_init(&page);
+	status = study_page(r, job->cli->utc, &page);
+	if (!status)
+		status = study_page_save(&page, job->report, err);
+	buf_release(&page);
+	return status;
+}
+
+static int work(struct job *job)
+{
+	struct study_result r = { .verb = verbs[job->verb],
+				  .how = job->run ? "run" : "models",
+				  .study = &job->study,
+				  .cases = job->cases,
+				  .baseline = job->baseline,
+				  .measured = (const double(*)[2])job->truth };
+	int status = read_loads(job);
+
+	if (!status)
+		status = read_truths(job);
+	if (!status)
+		status = read_target(job);
+	if (status)
+		return status;
+	make_cases(job);
+	r.nr_cases = job->nr_cases;
+	status = solve(job);
+	if (status)
+		return status;
+	if (job->verb == VERB_CONSOLIDATE) {
+		r.has_peak = study_peak(&job->study, &r.peak) == 0;
+		if (!r.has_peak)
+			cli_note(job->cli, "a load has no windows: when the peaks coincide is "
+					   "unknown");
+	}
+	study_conclude(&r);
+	if (job->report)
+		status = save(job, &r, &job->err);
+	if (status)
+		return status;
+	return job->cli->json ? study_json(&r) : study_print(&r, job->cli->utc);
+}
+
+static void release(struct job *job)
+{
+	for (size_t i = 0; i < job->nr_sets; i++)
+		profile_set_release(&job->sets[i]);
+	for (size_t i = 0; i < job->nr_truths; i++)
+		profile_set_release(&job->truths[i]);
+	model_release(&job->model[0]);
+	model_release(&job->model[1]);
+	free(job);
+}
+
+static int study(struct job *job, int verb)
+{
+	struct cli *cli = job->cli;
+	const struct cli_option options[] = {
+		CLI_LIST("model", 'm', "MODEL.json,...", &job->models,
+			 "models of read_s and of write_s on the target"),
+		CLI_LIST("set", 0, "K=V,...", &job->set, "variables that profiles do not say"),
+		CLI_STRING("run", 0, "PATH", &job->run,
+			   "or run the mimics on this device, file or folder: IT IS OVERWRITTEN"),
+		CLI_DURATION("duration", 0, "TIME", &job->study.run.duration_s,
+			     "of each run, default 5s"),
+		CLI_LIST("leave-out", 0, "WHAT,...", &job->leave_out, "bursts, discards, locality"),
+		CLI_LIST("measured", 0, "PROFILE.json,...", &job->measured,
+			 "what was measured there, in the order of the loads: for delta RT"),
+		CLI_STRING("report", 0, "FILE", &job->report, "an HTML page"),
+		CLI_END,
+	};
+	static const char *const parts[] = { "discards", "bursts", "locality" };
+	int status;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (!cli->argc || cli->argc > STUDY_LOADS_MAX)
+		return cli_usage(cli, "expected 1 to %d profiles, stores or segments",
+				 STUDY_LOADS_MAX);
+	if ((job->run != NULL) + (job->models.nr > 0) != 1)
+		return cli_usage(cli, "expected either --model or --run");
+	if (job->measured.nr > STUDY_LOADS_MAX)
+		return cli_usage(cli, "--measured: expected up to %d", STUDY_LOADS_MAX);
+	for (size_t i = 0; i < job->leave_out.nr; i++) {
+		size_t k = 0;
+
+		while (k < 3 && strcmp(parts[k], job->leave_out.items[i]) != 0)
+			k++;
+		if (k == 3)
+			return cli_usage(cli, "--leave-out: expected discards, bursts or locality");
+		job->study.run.leave_out |= 1u << k;
+	}
+	lsq_single_thread();
+	job->verb = (enum verb)verb;
+	status = work(job);
+	if (status && !job->err.line[0])
+		err_set(&job->err, -status, "%s", strerror(-status));
+	if (status)
+		job->err.code = -status;
+	return status ? cli_fail(cli, &job->err) : CLI_DONE;
+}
+
+static int run(struct cli *cli)
+{
+	struct job *job;
+	int verb = cli_verb(cli, verbs), status;
+
+	if (verb < 0)
+		return cli->status;
+	job = calloc(1, sizeof(*job));
+	if (!job)
+		return cli_fail(cli, &(struct err){ ENOMEM, "out of memory" });
+	job->cli = cli;
+	job->study.run.seed = 1;
+	job->study.run.duration_s = RUN_SECONDS;
+	job->study.time_limit_s = 60;
+	status = study(job, verb);
+	release(job);
+	return status;
+}
+
+const struct command command_study = {
+	.name = "study",
+	.summary = "what happens when loads move, or share a target",
+	.usage = "migrate PROFILE... (--model MODEL.json,... | --run PATH) [--report FILE.html]\n"
+		 "consolidate PROFILE PROFILE... (--model MODEL.json,... | --run PATH)\n"
+		 "interference PROFILE NEIGHBOUR... (--model MODEL.json,... | --run PATH)",
+	.example = "blkcast study migrate before.json --model read.json,write.json --report "
+		   "migration.html\nblkcast study consolidate a.json b.json --run /mnt/new",
+	.details =
+		"migrate: each load on the target, beside its response times where it was "
+		"characterized. consolidate:\nall of them there at once, beside each alone there, "
+		"and when their peaks coincided. interference:\nthe first load alone there, and "
+		"beside each of the others. With --run mimics are run on the target,\nelse models of "
+		"read_s and write_s fitted there are asked (blkcast fit).",
+	.run = run,
+};

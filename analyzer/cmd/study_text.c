@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/cmd/study_text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/grid.h"
+#include "analyzer/predict/study_page.h"
+#include "analyzer/report/svg.h"
+#include "formats/units.h"
+
+#define BAR_LEFT   300.0
+#define BAR_WIDTH  380.0
+#define BAR_HEIGHT 14.0
+
+static const char *const sides[2] = { "read", "write" };
+
+/* One answer beside what it is compared with. */
+struct row {
+	size_t at, load;
+	int side;
+	double before_s, s, low, high, change_ratio, measured_s, delta_rt;
+};
+
+void study_name(const struct study *s, size_t load, char out[128])
+{
+	const struct profile *p = &s->loads[load].group->whole;
+
+	snprintf(out, 128, "%.60s %.60s", p->host, p->device_name);
+}
+
+static const struct study_answer *answer_of(const struct study_case *c, size_t load)
+{
+	for (size_t i = 0; i < c->nr; i++)
+		if (c->loads[i] == load)
+			return &c->answers[i];
+	return NULL;
+}
+
+/* Row k of all; false behind the last. */
+static bool row_of(const struct study_result *r, size_t k, struct row *out)
+{
+	for (size_t at = 0; at < r->nr_cases; at++)
+		for (size_t i = 0; i < r->cases[at].nr; i++)
+			for (int side = 0; side < 2; side++) {
+				const struct study_case *c = &r->cases[at];
+				size_t load = c->loads[i], base = r->baseline[at];
+				const struct study_answer *before;
+				bool asked = !strcmp(r->verb, "migrate") || c->nr > 1;
+
+				if (isnan(c->answers[i].s[side]) || k-- > 0)
+					continue;
+				before =
+					base == at ? NULL : answer_of(&r->cases[base + load], load);
+				*out = (struct row){ .at = at, .load = load, .side = side };
+				out->before_s = before ? before->s[side]
+						       : r->study->loads[load].base_s[side];
+				out->s = c->answers[i].s[side];
+				out->low = c->answers[i].low[side];
+				out->high = c->answers[i].high[side];
+				out->change_ratio = out->s / out->before_s - 1;
+				out->measured_s = asked ? r->measured[load][side] : NAN;
+				out->delta_rt = fabs(out->measured_s - out->s) / out->s;
+				return true;
+			}
+	return false;
+}
+
+static void case_name(const struct study_result *r, size_t at, char out[64])
+{
+	const struct study_case *c = &r->cases[at];
+
+	if (c->nr == 1)
+		snprintf(out, 64, "alone");
+	else if (!strcmp(r->verb, "interference"))
+		snprintf(out, 64, "with load %zu", c->loads[1] + 1);
+	else
+		snprintf(out, 64, "all together");
+}
+
+void study_conclude(struct study_result *r)
+{
+	struct row row, worst = { .change_ratio = NAN };
+	char name[128], now[UNITS_BYTES], before[UNITS_BYTES];
+
+	for (size_t k = 0; row_of(r, k, &row); k++) {
+		bool counts = !strcmp(r->verb, "migrate") || r->cases[row.at].nr > 1;
+
+		if (counts && isfinite(row.change_ratio) &&
+		    !(row.change_ratio <= worst.change_ratio))
+			worst = row;
+	}
+	if (isnan(worst.change_ratio)) {
+		snprintf(r->conclusion, STUDY_WORDS_BYTES,
+			 "Response times on the target were estimated; there is nothing to compare "
+			 "them with.");
+		return;
+	}
+	study_name(r->study, worst.load, name);
+	snprintf(r->conclusion, STUDY_WORDS_BYTES,
+		 "%s: the %ss of %s %s, from %s to %s (%+.1f %%)%s, %s.",
+		 !strcmp(r->verb, "migrate")	   ? "After the migration"
+		 : !strcmp(r->verb, "consolidate") ? "Consolidated on one target"
+						   : "Beside a neighbour",
+		 sides[worst.side], name,
+		 worst.change_ratio > 0.05    ? "become slower"
+		 : worst.change_ratio < -0.05 ? "become faster"
+					      : "stay as they are",
+		 units_time(worst.before_s, before), units_time(worst.s, now),
+		 100 * worst.change_ratio,
+		 worst.change_ratio > 0 ? ", the most of all" : ", the least gain of all",
+		 !strcmp(r->how, "run") ? "as measured by running the mimics there"
+					: "as the models predict");
+}
+
+static void peak_text(const struct study_result *r, bool utc, char out[STUDY_WORDS_BYTES])
+{
+	char at[UNITS_BYTES], sum[UNITS_BYTES], own[UNITS_BYTES], name[128] = "";
+	const struct align_sum *p = &r->peak;
+
+	if (p->nr_makers)
+		study_name(r->study, p->makers[0].stream, name);
+	snprintf(
+		out, STUDY_WORDS_BYTES,
+		"Their coincident peak was %s requests/s at %s, %.0f %% of it by %s; added up, the "
+		"loads' own peaks are %s/s.",
+		units_count(p->max_per_s, sum),
+		units_instant((uint64_t)(p->max_begin_s * 1e9), utc, 0, at),
+		p->nr_makers ? 100 * p->makers[0].share : 0, name,
+		units_count(p->own_peaks_per_s, own));
+}
+
+static void cell_time(struct grid *g, double s)
+{
+	char text[UNITS_BYTES];
+
+	grid_cell(g, "%s", isnan(s) ? "-" : units_time(s, text));
+}
+
+static void cell_ratio(struct grid *g, double ratio, const char *sign)
+{
+	if (isfinite(ratio))
+		grid_cell(g, "%s%.1f %%", ratio < 0 ? "" : sign, 100 * ratio);
+	else
+		grid_cell(g, "-");
+}
+
+int study_print(const struct study_result *r, bool utc)
+{
+	char name[128], at[64], words[STUDY_WORDS_BYTES];
+	struct grid g;
+	struct row row;
+	int status;
+
+	grid_init(&g,
+		  "case|load|type|>before|>on the target|>from|>to|>change|>measured|>delta RT");
+	for (size_t k = 0; row_of(r, k, &row); k++) {
+		case_name(r, row.at, at);
+		study_name(r->study, row.load, name);
+		grid_cell(&g, "%s", at);
+		grid_cell(&g, "%zu %s", row.load + 1, name);
+		grid_cell(&g, "%s", sides[row.side]);
+		cell_time(&g, row.before_s);
+		cell_time(&g, row.s);
+		cell_time(&g, row.low);
+		cell_time(&g, row.high);
+		cell_ratio(&g, row.change_ratio, "+");
+		cell_time(&g, row.measured_s);
+		cell_ratio(&g, row.delta_rt, "");
+	}
+	status = grid_print(&g, stdout);
+	grid_release(&g);
+	printf("\n%s\n", r->conclusion);
+	if (r->has_peak) {
+		peak_text(r, utc, words);
+		puts(words);
+	}
+	return status;
+}
+
+static json_t *number(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *peak_json(const struct study_result *r)
+{
+	json_t *makers = json_array();
+
+	if (!r->has_peak) {
+		json_decref(makers);
+		return json_null();
+	}
+	for (size_t i = 0; i < r->peak.nr_makers; i++)
+		json_array_append_new(makers, json_pack("{s:i, s:f, s:f}", "load",
+							(int)r->peak.makers[i].stream + 1, "per_s",
+							r->peak.makers[i].per_s, "share",
+							r->peak.makers[i].share));
+	return json_pack("{s:f, s:f, s:f, s:o}", "max_per_s", r->peak.max_per_s, "max_begin_s",
+			 r->peak.max_begin_s, "own_peaks_sum_per_s", r->peak.own_peaks_per_s,
+			 "makers", makers);
+}
+
+int study_json(const struct study_result *r)
+{
+	json_t *rows = json_array(), *top;
+	char name[128], at[64];
+	struct row row;
+	int status = -ENOMEM;
+
+	for (size_t k = 0; row_of(r, k, &row); k++) {
+		case_name(r, row.at, at);
+		study_name(r->study, row.load, name);
+		json_array_append_new(
+			rows,
+			json_pack("{s:s, s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "case", at,
+				  "load", (int)row.load + 1, "name", name, "type", sides[row.side],
+				  "before_s", number(row.before_s), "target_s", number(row.s), "ci",
+				  isnan(row.low) ? json_null()
+						 : json_pack("[f,f]", row.low, row.high),
+				  "change_ratio", number(row.change_ratio), "measured_s",
+				  number(row.measured_s), "delta_rt", number(row.delta_rt)));
+	}
+	top = json_pack("{s:s, s:s, s:s, s:o, s:o, s:s}", "schema", "blkcast.study/1", "study",
+			r->verb, "by", r->how, "results", rows, "peak", peak_json(r), "conclusion",
+			r->conclusion);
+	if (top)
+		status = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
+	json_decref(top);
+	return status;
+}
+
+static void draw_bar(struct buf *out, const struct row *row, double y, double top)
+{
+	char text[UNITS_BYTES];
+	const char *class = row->side ? "bar write" : "bar read";
+
+	if (isfinite(row->before_s))
+		svg_rect(out, class, BAR_LEFT, y, BAR_WIDTH * row->before_s / top,
+			 BAR_HEIGHT / 2 - 1, units_time(row->before_s, text));
+	svg_rect(out, class, BAR_LEFT, y + BAR_HEIGHT / 2, BAR_WIDTH * row->s / top, BAR_HEIGHT / 2,
+		 units_time(row->s, text));
+	if (isfinite(row->low))
+		svg_line(out, "rule", BAR_LEFT + BAR_WIDTH * fmax(0, row->low) / top,
+			 y + BAR_HEIGHT * 0.75, BAR_LEFT + BAR_WIDTH * fmin(top, row->high) / top,
+			 y + BAR_HEIGHT * 0.75);
+	svg_text(out, "note start", BAR_LEFT + BAR_WIDTH * row->s / top + 6, y + BAR_HEIGHT,
+		 units_time(row->s, text));
+}
+
+static void draw(const struct study_result *r, struct buf *out)
+{
+	char name[128], at[64], label[256];
+	struct svg_head head = { .id = "study-times",
+				 .class = "figure",
+				 .title = "Response times before and on the target",
+				 .description =
+					 "Two bars per load and type: above before, below on "
+					 "the target.",
+				 .width = SVG_WIDTH };
+	struct row row;
+	double top = 0;
+	size_t nr = 0;
+
+	for (; row_of(r, nr, &row); nr++)
+		top = fmax(top, fmax(row.s, isfinite(row.before_s) ? row.before_s : 0));
+	head.height = 20 + 26 * (double)nr;
+	svg_begin(out, &head);
+	for (size_t k = 0; row_of(r, k, &row); k++) {
+		double y = 10 + 26 * (double)k;
+
+		case_name(r, row.at, at);
+		study_name(r->study, row.load, name);
+		snprintf(label, sizeof(label), "%s, %s, %s", name, at, sides[row.side]);
+		svg_text(out, "note end", BAR_LEFT - 8, y + BAR_HEIGHT - 3, label);
+		draw_bar(out, &row, y, top > 0 ? top : 1);
+	}
+	svg_end(out);
+}
+
+int study_page(const struct study_result *r, bool utc, struct buf *out)
+{
+	char words[STUDY_WORDS_BYTES];
+
+	snprintf(words, sizeof(words), "Study: %s", r->verb);
+	study_page_begin(out, words, r->conclusion);
+	study_page_section(
+		out, "Mean response times",
+		"Per load and type the upper bar is before (where the load was "
+		"characterized, or alone on the target), the lower one on the target; the "
+		"thin line is a 90 % interval.");
+	draw(r, out);
+	study_page_section_end(out);
+	if (r->has_peak) {
+		peak_text(r, utc, words);
+		study_page_section(out, "Peaks that coincide", words);
+		study_page_section_end(out);
+	}
+	study_page_end(out);
+	return out->error;
+}

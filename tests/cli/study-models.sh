@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# blkcast study: by models whose functions are known, by runs on a file, and what it refuses.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
+blkcast=$BUILD/blkcast
+# read_s = 1 ms + 0.5 ms per client, write_s twice that.
+for y in read_s write_s; do
+	awk -v y=$y -v f="$([ $y = read_s ] && echo 1 || echo 2)" 'BEGIN { print "clients," y
+		for (i = 0; i < 60; i++) printf "%d,%.9f\n", 1 + i % 20, f * (0.001 + 0.0005 * (1 + i % 20)) }' >"$T/$y.csv"
+	"$blkcast" fit "$T/$y.csv" --response $y --techniques lrm -o "$T/$y.json" -q >/dev/null 2>&1
+done
+models="$T/read_s.json,$T/write_s.json"
+# profile NAME CLIENTS BEGIN: half a second of requests at 1000/s, windows of one second
+awk 'BEGIN { print "fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open"
+	for (i = 0; i < 1000; i++) printf "%d /dev/sda %s %d 4096\n", i * 1000, i % 2 ? "read" : "write", i * 8192 }' >"$T/log"
+"$blkcast" import --format fio-iolog --store "$T/store" -q "$T/log" >/dev/null
+"$blkcast" characterize --store "$T/store" --json -q | jq '.[0]' >"$T/one.json"
+profile() { # NAME CLIENTS: of ten seconds, with reads of 2 ms on the base system
+	jq --arg n "$1" --argjson c "$2" '.device_name = $n | .intensity.closed.clients_mean = $c | .begin_s = 1000 | .end_s = 1010 |
+		(.response_time.read.total, .response_time.write.total) |= (.count = null | .mean_s = 0.002 | .histogram = [])' "$T/one.json" >"$T/$1.json"
+}
+profile a 4
+profile b 6
+get() { "$blkcast" study "$@" --json --model "$models" 2>"$T/err" >"$T/out" || cat "$T/err"; jq -c "$query" "$T/out"; }
+query='[.results[] | [.load, .type, (.target_s * 1e6 | round), (.before_s * 1e6 | round)]]'
+is "$(get migrate "$T/a.json" "$T/b.json")" \
+	'[[1,"read",3000,2000],[1,"write",6000,2000],[2,"read",4000,2000],[2,"write",8000,2000]]' "a migration by known functions"
+query='[.results[] | select(.case != "alone") | [.load, .type, (.target_s * 1e6 | round), (.before_s * 1e6 | round)]]'
+is "$(get consolidate "$T/a.json" "$T/b.json")" \
+	'[[1,"read",6000,3000],[1,"write",12000,6000],[2,"read",6000,4000],[2,"write",12000,8000]]' "ten clients together"
+is "$(get interference "$T/a.json" "$T/b.json" | jq -c 'map(select(.[0] == 1))')" '[[1,"read",6000,3000],[1,"write",12000,6000]]' \
+	"a load beside its neighbour"
+query='[.results[] | .delta_rt * 1000 | round]'
+is "$(get migrate "$T/a.json" --measured "$T/b.json")" '[333,667]' "delta RT against what was measured"
+jq -s '[.[0] as $p | range(10) | . as $i | $p | .begin_s = 1000 + $i | .end_s = 1001 + $i |
+	.requests.read = (if $i == 3 then 900 else 100 end) | .request_size.read.histogram = [[4096, .requests.read]]] ' "$T/a.json" >"$T/aw.json"
+jq -s '[.[0] as $p | range(10) | . as $i | $p | .begin_s = 1000 + $i | .end_s = 1001 + $i |
+	.requests.read = (if $i == 7 then 300 else 100 end) | .request_size.read.histogram = [[4096, .requests.read]]] ' "$T/b.json" >"$T/bw.json"
+query='.peak | [.max_per_s, .max_begin_s, .own_peaks_sum_per_s, .makers[0].load]'
+is "$(get consolidate "$T/aw.json" "$T/bw.json")" '[2000,1003,2200,1]' "when the peaks coincided, and whose it was"
+exits 0 "a table, a sentence and a page" "$blkcast" study consolidate "$T/aw.json" "$T/bw.json" --model "$models" --report "$T/page.html"
+like "$(cat "$T/out")" '^Consolidated on one target: the (read|write)s of .* become slower, from ' "the sentence"
+is "$(grep -c '<svg' "$T/page.html")" 1 "the page has a picture"
+
+if command -v fio >/dev/null; then
+	mkdir "$T/target"
+	query='[.results[] | .case, .type, (.target_s > 0)]'
+	for p in a b; do # a small range, so that its file is soon laid out
+		jq '.locality.distribution |= null | .locality.footprint_bytes = 1048576 | .intensity.closed.think_time_mean_s = 0.001' "$T/$p.json" >"$T/$p-run.json"
+	done
+	is "$("$blkcast" study consolidate "$T/a-run.json" "$T/b-run.json" --run "$T/target" --duration 300ms --leave-out bursts --json 2>"$T/err" |
+		jq -c '[.results[] | select(.case != "alone") | .load, .type, (.target_s > 0)]')" \
+		'[1,"read",true,1,"write",true,2,"read",true,2,"write",true]' "a consolidation by runs"
+	note "$(head -c 300 "$T/err")"
+	is "$(ls -A "$T/target")" "" "nothing is left on the target"
+fi
+
+bad() { # NAME REGEX ARGS
+	local name=$1 regex=$2
+	shift 2
+	exits 2 "$name is refused" "$blkcast" study "$@"
+	like "$(cat "$T/err")" "$regex" "$name is named"
+	is "$(wc -l <"$T/err")$(cat "$T/out")" 1 "$name: one line, no output"
+}
+bad "no target" "either --model or --run" migrate "$T/a.json"
+bad "a load alone" "at least two loads, got 1" consolidate "$T/a.json" --model "$models"
+bad "an unknown study" "expected a verb, got moving" moving "$T/a.json"
+bad "two models of one response" "one model of read_s and one of write_s" migrate "$T/a.json" --model "$T/read_s.json,$T/read_s.json"
+bad "a profile that is none" "read_s.json" migrate "$T/read_s.json" --model "$models"
+bad "a target that cannot be" "expected a block device" migrate "$T/a.json" --run /dev/null
+bad "too many measurements" "there are 1 loads" migrate "$T/a.json" --model "$models" --measured "$T/a.json,$T/b.json"
+done_testing
