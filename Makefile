@@ -11,6 +11,7 @@
 #   make check-asan   the tests under AddressSanitizer and UBSan; check-tsan likewise
 #   make fuzz         every fuzz target for FUZZ_SECONDS=60 each
 #   make install      DESTDIR= PREFIX=/usr/local
+#   make bundle       a tar of the agent with all its libraries: [CROSS=s390x]
 #   make deb          a Debian package under build/
 #   make style        clang-format and the style checks
 
@@ -93,7 +94,7 @@ tools    := $(patsubst %.c,$(BUILD)/%,$(tool_src) tests/system-under-study/main.
 .PHONY: all programs tests benches deps test test-only test-vm guests test-s390x test-emulated emulated \
 	bench bench-only qpn-study demo check-asan check-tsan \
 	fuzz fuzz-only \
-	install uninstall deb style help clean
+	bundle install uninstall deb style help clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -234,6 +235,13 @@ fuzz-only: $(fuzzers)
 			-malloc_limit_mb=64 -max_len=65536 -verbosity=0 \
 			-artifact_prefix=$(BUILD)/ $(BUILD)/corpus/$$f tests/fuzz/corpus/$$f; \
 	done
+
+# The agent with all its libraries, for a machine that has none of them.
+bundle := $(BUILD)/blkcast-agent-$(VERSION)-$(or $(CROSS),$(shell uname -m)).tar.gz
+bundle: $(bundle)
+$(bundle): $(BUILD)/blkcast-agent scripts/bundle.sh scripts/elf-libs.sh
+	$(call msg,BUNDLE,$@)
+	$(Q)scripts/bundle.sh $< "$(SYSROOT)" $@
 
 install: programs
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/sbin \

@@ -129,25 +129,11 @@ modules_of() {
 	done | awk '!seen[$0]++'
 }
 
-# libraries FILE: the shared libraries it needs, straight and by others, as "FILE PATH-IN-GUEST"
+# libraries FILE: the shared libraries it needs, as "FILE PATH-IN-GUEST"
 libraries() {
-	local queue=("$1") seen=" " name dir found
-	while [ ${#queue[@]} -gt 0 ]; do
-		for name in $(readelf -d "${queue[0]}" 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
-			case "$seen" in *" $name "*) continue ;; esac
-			seen="$seen$name "
-			found=""
-			for dir in "$libs/usr/lib/$triplet" "$libs/lib/$triplet" "$libs/usr/lib" "$libs/lib"; do
-				[ -e "$dir/$name" ] && found=$dir/$name && break
-			done
-			[ -n "$found" ] || die "$1 needs $name, which is not below '$libs/'"
-			queue+=("$found")
-			echo "$found lib/$triplet/$name"
-		done
-		queue=("${queue[@]:1}")
-	done
-	[ "$seen" = " " ] || for dir in "$libs/lib/$triplet" "$libs/usr/lib/$triplet" "$libs/lib64" "$libs/lib"; do
-		[ -e "$dir/${loader##*/}" ] && echo "$dir/${loader##*/} $loader" && break
+	local f
+	"$here/elf-libs.sh" "$triplet" "$libs" "$1" | while read -r f; do
+		if [ "${f##*/}" = "${loader##*/}" ]; then echo "$f $loader"; else echo "$f lib/$triplet/${f##*/}"; fi
 	done
 }
 

@@ -1,6 +1,7 @@
 # vm.sh: guests for the tests of the sources; source it after tap.sh. They are booted by scripts/vm.sh.
 #
 #	need_vm [s390x]		QEMU and a kernel can be had (and the agent is built for s390x)
+#	vm_bundle		the agent goes into guests as its bundle (make bundle), without libraries there
 #	vm_trace NAME MOUNTS LAUNCHER "HOST=SOURCE..." VM-OPTION...
 #				runs tests/vm/guest/trace.sh in a guest, one agent for each HOST; the
 #				trace of HOST is then in the store as host NAME-HOST
@@ -30,6 +31,11 @@ need_vm() {
 	fi
 }
 
+vm_bundle() {
+	exits 0 "the agent is bundled" scripts/bundle.sh "$vm_build/blkcast-agent" "${vm_libs:-}" "$T/bundle.tar.gz"
+	vm_agent=$T/bundle.tar.gz:/bundle.tar.gz
+}
+
 # vm_serve: the analyzer that the agents in the guests stream to
 vm_serve() {
 	"$BUILD/blkcast" serve --store "$T/store" --listen 127.0.0.1:0 >"$T/serve.out" 2>"$T/serve.err" &
@@ -50,7 +56,7 @@ vm_trace() {
 	[ -n "$vm_server" ] || vm_serve
 	# shellcheck disable=SC2086
 	exits 0 "$name: the agents run and end" scripts/vm.sh --arch $vm_arch --kernel "$vm_kernel" \
-		--libs "${vm_libs:-}" --add "$vm_build/blkcast-agent" --add "$vm_build/tests/vm/known_load" \
+		--libs "${vm_libs:-}" --add "${vm_agent:-$vm_build/blkcast-agent}" --add "$vm_build/tests/vm/known_load" \
 		--add "$vm_build/tests/vm/refuse_bpf" --disk 64M:5ms --time 120 --out "$T/$name" "$@" \
 		--run tests/vm/guest/trace.sh "$vm_port" "$mounts" "$launcher" $agents
 	[ $tap_failed = 0 ] || note_files "$T/err" "$T/$name"/*

@@ -9,6 +9,12 @@ case "$mounts" in *debugfs*) mount -t debugfs debugfs /sys/kernel/debug ;; esac
 case "$mounts" in *tracefs*) mount -t tracefs tracefs /sys/kernel/tracing ;; esac
 mkdir -p /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup
 
+# Started by a link to it, and with none of its libraries in the system.
+if [ -e /bundle.tar.gz ]; then
+	mkdir /opt && tar -xz -C /opt -f /bundle.tar.gz
+	ln -s ../opt/bundle/blkcast-agent /bin/blkcast-agent
+	[ ! -e /lib/*/libbpf.so.1 ] || exit 1
+fi
 $launcher blkcast-agent --doctor >/out/doctor 2>&1
 
 agents=""
