@@ -3,8 +3,8 @@
  * Records per second of the importers, and of the whole way into a store, on one thread; beside it a
  * plain read of the same file, and what awk and blkparse take to read it.
  *
- * The input is made: the same requests in every format, 1 M of them; for blktrace 200 000 with six
- * events each. The fastest of three runs counts, in CPU seconds of the process.
+ * The input is made: the same requests in every format, 1 M of them; for blktrace and blkparse's text
+ * 200 000 with six events each, each event a record. The fastest of three runs counts, in CPU seconds of the process.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +115,30 @@ static void print_spc(FILE *f, uint64_t i)
 	fprintf(f, "%u,%llu,%u,%c,%llu.%06llu\n", m.device, (unsigned long long)m.sector, m.bytes,
 		m.read ? 'R' : 'W', (unsigned long long)m.us / 1000000,
 		(unsigned long long)m.us % 1000000);
+}
+
+/* The text that blkparse writes of the same six events. */
+static void print_blkparse(FILE *f, uint64_t i)
+{
+	static const char letters[] = "QGPIDC";
+	struct made m = make_request(i);
+	static uint32_t sequence;
+
+	for (unsigned int k = 0; k < 6; k++)
+		fprintf(f, "  8,0    0 %8u %5llu.%09llu %5u  %c   %c %llu + %u [fio]\n", ++sequence,
+			(unsigned long long)(m.us * 1000 + k * 5000) / 1000000000,
+			(unsigned long long)(m.us * 1000 + k * 5000) % 1000000000, 100u, letters[k],
+			m.read ? 'R' : 'W', (unsigned long long)m.sector, m.bytes / 512);
+}
+
+static void print_iolog(FILE *f, uint64_t i)
+{
+	struct made m = make_request(i);
+
+	if (i == 0)
+		fputs("fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open\n", f);
+	fprintf(f, "%llu /dev/sda %s %llu %u\n", (unsigned long long)m.us,
+		m.read ? "read" : "write", (unsigned long long)m.sector * 512, m.bytes);
 }
 
 static void print_event(FILE *f, uint32_t *sequence, uint64_t ns, const struct made *m,
@@ -257,6 +281,10 @@ int main(void)
 	snprintf(folder, sizeof(folder), "%s", sample_folder());
 	measure("blktrace", "made.blktrace.0", print_blktrace, NR_TRACED,
 		"blkparse -q -i made -o made.txt >/dev/null 2>&1 && rm made.txt", "5");
+	measure("blkparse text", "made.txt", print_blkparse, NR_TRACED,
+		"awk '{ n[$6]++; b += $10; t = $4 } END { print b, t }' made.txt >/dev/null", "2");
+	measure("fio iolog", "made.log", print_iolog, NR,
+		"awk '{ n[$3]++; b += $5; t = $1 } END { print b, t }' made.log >/dev/null", "2");
 	measure("vscsi", "made.vscsi", print_vscsi, NR, "cksum made.vscsi >/dev/null", "5");
 	measure("msr", "made.msr", print_msr, NR,
 		"awk -F, '{ n[$4]++; b += $6; t += $7 } END { print b, t }' made.msr >/dev/null",

@@ -83,6 +83,7 @@ is "$(import usr_0.csv "$T/usr_3.csv.gz" | cut -d, -f1,3 | tr '\n' ' ')" \
 	"1172163600.306162900,disk0 1172163600.306162900,disk1 1172163601.638215500,disk0 1172163601.638215500,disk1 " \
 	"several files are merged by time"
 (cd "$T/s" && find segments -type f -exec md5sum {} + | sort) >"$T/one"
+like "$(cat "$T/one")" "^[0-9a-f]{32} .*segments" "there is a segment"
 import usr_3.csv.gz "$T/usr_0.csv" >/dev/null
 is "$(cd "$T/s" && find segments -type f -exec md5sum {} + | sort)" "$(cat "$T/one")" \
 	"whatever their order: the same bytes"
