@@ -131,7 +131,7 @@ static const char *bad_options(const struct options *o, const struct storage_tas
 	if (o->saturated < 0)
 		return "--saturated: expected a number of clients";
 	if (o->rule && task->rule == STORAGE_NR_RULES)
-		return "--weights: expected algorithm-4, algorithm-5, clients or local";
+		return "--weights: expected algorithm-4, algorithm-5, clients, local or parts";
 	if (!(task->precision > 0 && task->precision < 1))
 		return "--precision: expected a number between 0 and 1";
 	if (task->threads > 1024)
@@ -153,7 +153,7 @@ int qpn_calibrate(struct cli *cli)
 			   "service times from runs of as many clients or more (default: the most "
 			   "there are)"),
 		CLI_STRING("weights", 0, "RULE", &o.rule,
-			   "of VMs: algorithm-4, algorithm-5, clients or local (default: the best)"),
+			   "of VMs: algorithm-4, algorithm-5, clients, local or parts (default: the best)"),
 		CLI_DOUBLE("precision", 'p', "P", &task.precision,
 			   "of every net solved (default 0.01)"),
 		CLI_U64("seed", 's', "N", &task.seed, "of the random numbers (default 1)"),

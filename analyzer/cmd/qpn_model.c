@@ -166,6 +166,25 @@ static void delta_rows(struct grid *g, const struct storage_service *s)
 	}
 }
 
+static void print_parts(const struct storage_parts *p)
+{
+	static const char *const types[] = { "reads", "writes" };
+
+	printf("parts: %zu shared server%s, the busiest of all missed by %.2f %%; up to %g requests of a "
+	       "VM under way; of one VM, each mix with its own phi, missed by %.2f %%\n",
+	       p->nr_shared, p->nr_shared == 1 ? "" : "s", 100 * p->utilization_error, p->depth,
+	       100 * p->depth_error);
+	for (size_t k = 0; k < p->nr_shared; k++)
+		for (int w = 0; w < 2; w++)
+			printf("  server %zu, %s: %.4g us + %.4g ns per byte\n", k + 1, types[w],
+			       1e6 * p->shared[k].base_s[w], 1e9 * p->shared[k].per_byte_s[w]);
+	if (p->phi.technique)
+		printf("  phi of %zu mixes that wait, %.3g to %.3g: R2 %.4f, error of held-out rows "
+		       "%.2f %%\n",
+		       p->nr_phi, p->phi_low, p->phi_high, p->phi.quality.r2,
+		       100 * p->phi.quality.mean_relative_error);
+}
+
 static int print_mix(const struct storage_mix *x)
 {
 	struct grid g;
@@ -193,6 +212,8 @@ static int print_mix(const struct storage_mix *x)
 		       100 * x->busy.quality.mean_relative_error);
 	printf("one VM: reads missed by %.2f %%, writes by %.2f %%\n", 100 * x->mean_error[0],
 	       100 * x->mean_error[1]);
+	if (x->parts.present)
+		print_parts(&x->parts);
 	for (int i = 0; i < STORAGE_NR_RULES; i++)
 		if (isfinite(x->rule_error[i]))
 			printf("several VMs by %s: missed by %.2f %%%s\n", storage_rule_names[i],

@@ -33,6 +33,10 @@ int calibrate_hardware(struct storage_model *m, const struct storage_table *t, s
 int calibrate_service(struct storage_service *out, const struct storage_table *t, bool write,
 		      double saturated, size_t *nr, struct err *err);
 
+/* Response times of one client alone over the size, of a type. -EINVAL where there is no such run. */
+int calibrate_alone(struct storage_cases *out, const struct storage_table *t, bool write,
+		    struct err *err);
+
 /* The cache model of every class there is (7.4.2). */
 int calibrate_cached(struct storage_model *m, const struct storage_table *t, double saturated,
 		     struct err *err);

@@ -9,13 +9,16 @@
 #include "analyzer/num/parallel.h"
 #include "analyzer/qpn/calibrate_hardware.h"
 #include "analyzer/qpn/calibrate_mix.h"
+#include "analyzer/qpn/calibrate_parts.h"
 #include "analyzer/qpn/calibrate_phi.h"
 #include "analyzer/qpn/calibrate_weights.h"
 #include "analyzer/qpn/storage_predict.h"
 
 #define LEAST_RATIOS 7
-#define PHI_AROUND   8	 /* the search begins within this factor of the ratio of throughputs */
-#define PHI_STEPS    200 /* of phi, at least, are told apart */
+#define PHI_AROUND   8 /* the search begins within this factor of the ratio of throughputs */
+/* Mean relative error below which one server will do; parts take long to find. */
+#define ONE_SERVER_ENOUGH 0.1
+#define PHI_STEPS	  200 /* of phi, at least, are told apart */
 /* Errors below this part of a solution's precision are its noise. */
 #define PHI_ENOUGH 0.3
 
@@ -457,6 +460,19 @@ static int try_rule(struct mixing *x, double *error)
 	return failed;
 }
 
+static int find_parts(struct mixing *x)
+{
+	const struct parts_task task = { .t = x->t,
+					 .mix = x->mix,
+					 .one = x->one,
+					 .nr_one = x->nr_one,
+					 .many = x->many,
+					 .nr_many = x->nr_many,
+					 .o = x->o };
+
+	return calibrate_parts(&x->mix->parts, &task, x->err);
+}
+
 static int choose_rule(struct mixing *x, enum storage_kind kind)
 {
 	struct storage_mix *mix = x->mix;
@@ -472,6 +488,13 @@ static int choose_rule(struct mixing *x, enum storage_kind kind)
 			continue;
 		if (rule == STORAGE_RULE_ADJUSTED && kind != STORAGE_VARIABLE)
 			continue;
+		if (rule == STORAGE_RULE_PARTS && x->o->rule != STORAGE_RULE_PARTS &&
+		    mix->rule_error[best] < ONE_SERVER_ENOUGH)
+			continue;
+		if (rule == STORAGE_RULE_PARTS)
+			error = find_parts(x);
+		if (error)
+			break;
 		error = try_rule(x, &mix->rule_error[rule]);
 		if (!error &&
 		    (best == STORAGE_NR_RULES || mix->rule_error[rule] < mix->rule_error[best]))
@@ -482,7 +505,7 @@ static int choose_rule(struct mixing *x, enum storage_kind kind)
 	if (best == STORAGE_NR_RULES)
 		return err_set(x->err, EINVAL, "algorithm-5 is for the model variable");
 	mix->rule = best;
-	if (kind == STORAGE_VARIABLE) {
+	if (kind == STORAGE_VARIABLE && best != STORAGE_RULE_PARTS) {
 		mix->inversion = true;
 		error = try_rule(x, &mix->inversion_error);
 		mix->inversion = mix->inversion_error < mix->rule_error[best];

@@ -12,7 +12,7 @@
  * with parameters by S3 generalizes it over t_r / t_w and, for variable sizes, s_r / s_w with
  * interactions (equations 7.9, 7.11); of phi or of its logarithm, whichever misses held-out rows
  * less. Of the rules for VMs (vm_weights.h) that is kept which misses the configurations of several
- * VMs least, and the priority inversion where it helps; the errors of all are in the model.
+ * VMs least (parts of calibrate_parts.h are looked for where all others miss by a tenth or more), and the priority inversion where it helps; the errors of all are in the model.
  */
 #ifndef ANALYZER_CALIBRATE_MIX_H
 #define ANALYZER_CALIBRATE_MIX_H

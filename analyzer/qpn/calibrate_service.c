@@ -101,6 +101,33 @@ int calibrate_service(struct storage_service *out, const struct storage_table *t
 	return error;
 }
 
+int calibrate_alone(struct storage_cases *out, const struct storage_table *t, bool write,
+		    struct err *err)
+{
+	struct storage_point *p = calloc(t->nr_configs + 1, sizeof(*p));
+	double most, sd;
+	size_t nr = 0;
+	bool two = false;
+	int error = p ? look(t, write, &most, &sd, err) : err_set(err, ENOMEM, "out of memory");
+
+	for (size_t i = 0; i < t->nr_configs && !error; i++) {
+		struct storage_load l;
+
+		if (!is_alone(&l, t, i, write) || l.clients != 1)
+			continue;
+		p[nr] = (struct storage_point){ .s = l.size_bytes, .y = l.response_s };
+		two |= p[nr].s != p[0].s;
+		nr++;
+	}
+	if (!error)
+		error = fit_service(out, p, nr, two);
+	if (error && err && !err->code)
+		err_set(err, -error, "%s: the times of one client cannot be fitted: %s", t->source,
+			strerror(-error));
+	free(p);
+	return error;
+}
+
 /* t mu(s) as the mean response time, and how far from the runs it is. */
 static void take_class(struct storage_class_model *c, const struct storage_service *s,
 		       const struct storage_table *t, bool write)

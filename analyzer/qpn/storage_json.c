@@ -11,7 +11,8 @@
 const char *const storage_kind_names[STORAGE_NR_KINDS + 1] = { "cache",	   "hardware", "mixed",
 							       "multi-vm", "variable", NULL };
 const char *const storage_rule_names[STORAGE_NR_RULES + 1] = { "algorithm-4", "algorithm-5",
-							       "clients", "local", NULL };
+							       "clients",     "local",
+							       "parts",	      NULL };
 static const char *const class_keys[] = { "random_read", "sequential_read", "random_write",
 					  "sequential_write" };
 static const char *const form_names[] = { "7.1", "7.7", "7.8", "ln", "7.5", NULL };
@@ -21,6 +22,7 @@ void storage_model_release(struct storage_model *m)
 {
 	model_release(&m->mix.phi);
 	model_release(&m->mix.busy);
+	model_release(&m->mix.parts.phi);
 	*m = (struct storage_model){ 0 };
 }
 
@@ -109,6 +111,27 @@ static json_t *service_json(const struct storage_service *s)
 			 "delta_p", number(s->delta_p[0]), number(s->delta_p[1]));
 }
 
+static json_t *parts_json(const struct storage_parts *p)
+{
+	json_t *shared = json_array(), *root;
+
+	for (size_t k = 0; k < p->nr_shared; k++) {
+		const struct storage_shared *s = &p->shared[k];
+
+		json_array_append_new(shared, json_pack("{s:[f, f], s:[f, f]}", "base_s",
+							s->base_s[0], s->base_s[1], "per_byte_s",
+							s->per_byte_s[0], s->per_byte_s[1]));
+	}
+	root = json_pack("{s:o, s:f, s:o, s:o, s:[f, f], s:I, s:o, s:o}", "shared", shared, "depth",
+			 p->depth, "read_alone", cases_json(&p->alone[0]), "write_alone",
+			 cases_json(&p->alone[1]), "phi_range", p->phi_low, p->phi_high, "phi_rows",
+			 (json_int_t)p->nr_phi, "utilization_error", number(p->utilization_error),
+			 "depth_error", number(p->depth_error));
+	if (root && p->phi.technique)
+		json_object_set_new(root, "phi", model_json(&p->phi));
+	return root;
+}
+
 static json_t *mix_json(const struct storage_mix *x)
 {
 	json_t *errors = json_object(), *root;
@@ -132,6 +155,8 @@ static json_t *mix_json(const struct storage_mix *x)
 	json_object_set_new(root, "phi", model_json(&x->phi));
 	if (x->has_busy)
 		json_object_set_new(root, "busy", model_json(&x->busy));
+	if (x->parts.present)
+		json_object_set_new(root, "parts", parts_json(&x->parts));
 	return root;
 }
 
@@ -305,6 +330,47 @@ static void take_class(struct reader *r, const json_t *root, struct storage_clas
 		bad(r, "cached", "a fit");
 }
 
+static void take_shared(struct reader *r, const json_t *root, struct storage_shared *s)
+{
+	for (size_t w = 0; w < 2; w++) {
+		s->base_s[w] = take_at(r, root, "base_s", w);
+		s->per_byte_s[w] = take_at(r, root, "per_byte_s", w);
+		if (!(s->base_s[w] >= 0 && s->per_byte_s[w] >= 0))
+			bad(r, "base_s, per_byte_s", "two numbers of 0 or more each");
+	}
+}
+
+static void take_parts(struct reader *r, const json_t *root, struct storage_parts *p)
+{
+	const json_t *shared = json_object_get(root, "shared"), *phi = json_object_get(root, "phi");
+	static const double ones[MIX_NR_VARIABLES] = { 1, 1, 1, 1, 1 };
+
+	p->present = true;
+	p->nr_shared = json_array_size(shared);
+	if (p->nr_shared > STORAGE_SHARED_MAX) {
+		p->nr_shared = 0;
+		bad(r, "shared", "at most two servers");
+	}
+	for (size_t k = 0; k < p->nr_shared; k++)
+		take_shared(r, json_array_get(shared, k), &p->shared[k]);
+	p->depth = take(r, root, "depth", NAN);
+	if (!(p->depth >= 1 && p->depth <= 1e6))
+		bad(r, "depth", "1 to 1e6");
+	take_cases(r, root, "read_alone", &p->alone[0]);
+	take_cases(r, root, "write_alone", &p->alone[1]);
+	p->phi_low = take_at(r, root, "phi_range", 0);
+	p->phi_high = take_at(r, root, "phi_range", 1);
+	if (!(p->phi_low > 0 && p->phi_high >= p->phi_low))
+		bad(r, "phi_range", "two numbers above 0");
+	p->nr_phi = (size_t)json_integer_value(json_object_get(root, "phi_rows"));
+	p->utilization_error = take(r, root, "utilization_error", NAN);
+	p->depth_error = take(r, root, "depth_error", NAN);
+	if (phi && !r->error)
+		r->error = model_from_json(&p->phi, phi, r->err);
+	if (phi && !r->error && !isfinite(mix_at(&p->phi, ones)))
+		bad(r, "phi", "a model of what a mix is");
+}
+
 static void take_mix(struct reader *r, const json_t *root, struct storage_mix *x)
 {
 	const json_t *errors = json_object_get(root, "rule_errors");
@@ -342,6 +408,10 @@ static void take_mix(struct reader *r, const json_t *root, struct storage_mix *x
 	take_range(r, root, "read_size_bytes", &x->size[0]);
 	take_range(r, root, "write_size_bytes", &x->size[1]);
 	take_range(r, root, "vms", &x->vms);
+	if (json_object_get(root, "parts"))
+		take_parts(r, json_object_get(root, "parts"), &x->parts);
+	if (x->rule == STORAGE_RULE_PARTS && !x->parts.present)
+		bad(r, "parts", "an object, for the rule parts");
 	if (r->error)
 		return;
 	x->vm_kappa = take_at(r, root, "vm_share", 0);

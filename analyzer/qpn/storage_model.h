@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "analyzer/qpn/storage_cases.h"
+#include "analyzer/qpn/storage_net.h"
 #include "analyzer/qpn/storage_table.h"
 #include "analyzer/regression/model.h"
 
@@ -66,10 +67,29 @@ enum storage_vm_rule {
 	STORAGE_RULE_ADJUSTED, /* algorithm 5 */
 	STORAGE_RULE_SHARED,   /* by clients^kappa */
 	STORAGE_RULE_LOCAL,    /* VMs by min(clients, cap)^kappa, each with its own phi */
+	STORAGE_RULE_PARTS,  /* storage_parts.h: not weights of one server, but several servers */
 	STORAGE_NR_RULES,
 };
 
 extern const char *const storage_rule_names[STORAGE_NR_RULES + 1];
+
+/* A server that reads and writes share: seconds of a request, and of its bytes; none below 0. */
+struct storage_shared {
+	double base_s[2], per_byte_s[2];
+};
+
+struct storage_parts {
+	bool present;
+	struct storage_cases alone[2]; /* response time of one client alone, by size */
+	size_t nr_shared;
+	struct storage_shared shared[STORAGE_SHARED_MAX];
+	double depth;		  /* requests that a VM lets on; 1 or more */
+	struct model phi;	  /* as of struct storage_mix, of one VM; technique NULL: 1 */
+	double phi_low, phi_high; /* seen */
+	size_t nr_phi;
+	double utilization_error; /* mean relative, of the busiest server over the mixes */
+	double depth_error;	  /* mean relative, of one VM's mixes with the best phi of each */
+};
 
 struct storage_mix {
 	struct storage_service service[2]; /* reads, writes */
@@ -80,6 +100,7 @@ struct storage_mix {
 	double phi_low, phi_high; /* seen; predictions stay within a factor of 4 */
 	size_t nr_phi;
 	enum storage_vm_rule rule;
+	struct storage_parts parts;
 	double kappa[2];
 	double vm_kappa, vm_cap; /* of the last rule */
 	bool inversion;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/qpn/storage_net.h"
+#include "analyzer/qpn/storage_parts.h"
 
 #define MAX_EVENTS 200000000
 
@@ -103,8 +104,15 @@ void storage_net_example(struct storage_net *n, enum storage_template template, 
 		.beyond = true,
 		.nr_vms = nr_vms,
 	};
-	if (template == STORAGE_MIX)
+	if (template >= STORAGE_MIX)
 		n->second = (struct storage_server){ 0.18e-3, 0.1e-3 };
+	if (template == STORAGE_PARTS) {
+		n->depth = 16;
+		n->latency_s[0] = n->latency_s[1] = 0.1e-3;
+		n->nr_shared = 1;
+		n->shared[0][0] = (struct storage_server){ 0.05e-3, 0.02e-3 };
+		n->shared[0][1] = (struct storage_server){ 0.08e-3, 0.03e-3 };
+	}
 	for (size_t j = 0; j < nr_vms; j++)
 		n->vms[j] = (struct storage_vm){ .clients = { 20, 10 }, .weight = { 3, 1 } };
 }
@@ -127,12 +135,40 @@ static bool has(const struct storage_net *n, size_t vm, int write)
 	return n->vms[vm].clients[write] > 0;
 }
 
+static bool is_mix(const struct storage_net *n)
+{
+	return n->template == STORAGE_MIX || n->template == STORAGE_PARTS;
+}
+
+static void parts_parameters(struct buf *out, const struct storage_net *n)
+{
+	static const char *const types[] = { "read", "write" };
+	char name[32];
+
+	put_value(out, "depth", n->depth, "   # requests of one VM under way");
+	for (int w = 0; w < 2; w++) {
+		snprintf(name, sizeof(name), "%s_latency", types[w]);
+		put_value(out, name, n->latency_s[w], "");
+	}
+	for (size_t k = 0; k < n->nr_shared; k++)
+		for (int w = 0; w < 2; w++) {
+			if (!(n->shared[k][w].mean_s > 0))
+				continue;
+			snprintf(name, sizeof(name), "shared%zu_%s", k + 1, types[w]);
+			put_value(out, name, n->shared[k][w].mean_s, "");
+			snprintf(name, sizeof(name), "shared%zu_%s_sd", k + 1, types[w]);
+			put_value(out, name, n->shared[k][w].sd_s, "");
+		}
+}
+
 static void mix_parameters(struct buf *out, const struct storage_net *n)
 {
 	static const char *const weights[] = { "alpha", "beta" };
 	static const char *const clients[] = { "readers", "writers" };
 	char name[32];
 
+	if (n->template == STORAGE_PARTS)
+		parts_parameters(out, n);
 	put_value(out, "read", n->first.mean_s, "");
 	put_value(out, "read_sd", n->first.sd_s, "");
 	put_value(out, "write", n->second.mean_s, "");
@@ -276,17 +312,23 @@ void storage_net_write(struct buf *out, const struct storage_net *n)
 			"# A storage system in two cases: file sets within its cache, or beyond it.",
 		[STORAGE_MIX] =
 			"# Reads and writes of VMs that wait for one storage system, taken by weight.",
+		[STORAGE_PARTS] =
+			"# Reads and writes that wait in their VMs for a storage system's parts.",
 	};
-	static const char *const names[] = { "one queue", "cache and array", "cases", "mix" };
+	static const char *const names[] = { "one queue", "cache and array", "cases", "mix",
+					     "parts" };
 	static const char *const texts[] = { one_queue_text, cache_raid_text, cases_text };
 
 	buf_printf(out, "%s Times in seconds.\nnet: %s\nparameters:\n", heads[n->template],
 		   names[n->template]);
 	put_value(out, "think", n->think_s,
 		  "   # of a client between an answer and its next request");
-	if (n->template == STORAGE_MIX) {
+	if (is_mix(n)) {
 		mix_parameters(out, n);
-		write_mix(out, n);
+		if (n->template == STORAGE_PARTS)
+			storage_parts_write(out, n);
+		else
+			write_mix(out, n);
 	} else {
 		write_parameters(out, n);
 		buf_printf(out, "%s", texts[n->template]);
@@ -302,7 +344,7 @@ static void take_times(struct storage_times *out, const struct storage_net *n,
 		bool write = !strncmp(name, "write ", 6);
 		size_t vm = 0;
 
-		if (n->template == STORAGE_MIX)
+		if (is_mix(n))
 			sscanf(name + (write ? 6 : 5), "%zu", &vm);
 		if (n->template == STORAGE_CASES && !strncmp(name, "un", 2) != n->beyond)
 			continue;

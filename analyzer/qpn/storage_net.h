@@ -8,6 +8,9 @@
  *	cases        clients -> cached or beyond the cache                   (figure 7.9)
  *	mix          clients by VM and type -> waiting -> storage, a mode with a firing weight for
  *		     each class that waits                                   (figures 7.12 - 7.16)
+ *	parts        the same, but every VM has requests waiting of its own and lets `depth` of them
+ *		     on: a latency that does not queue, servers that reads and writes share one
+ *		     after the other, and one server of each type
  */
 #ifndef ANALYZER_STORAGE_NET_H
 #define ANALYZER_STORAGE_NET_H
@@ -21,7 +24,10 @@ enum storage_template {
 	STORAGE_CACHE_RAID,
 	STORAGE_CASES,
 	STORAGE_MIX,
+	STORAGE_PARTS,
 };
+
+#define STORAGE_SHARED_MAX 2
 
 /* Of one server, gamma; seconds. */
 struct storage_server {
@@ -36,13 +42,18 @@ struct storage_vm {
 struct storage_net {
 	enum storage_template template;
 	double think_s; /* above 0 */
-	double clients; /* not of a mix */
-	/* The cache and the array; cached and beyond; reads and writes. */
+	double clients; /* not of a mix or parts */
+	/* The cache and the array; cached and beyond; reads and writes (of parts: each type's own). */
 	struct storage_server first, second;
 	double miss;   /* 0 to 1, both exclusive; cache, raid alone */
 	bool beyond;   /* cases alone */
-	size_t nr_vms; /* mix alone */
+	size_t nr_vms; /* mix and parts alone */
 	struct storage_vm vms[STORAGE_VMS_MAX];
+	/* Parts alone, by type where [2]: */
+	double depth;	     /* requests of a VM under way, 1 or more */
+	double latency_s[2]; /* 0 or more */
+	struct storage_server shared[STORAGE_SHARED_MAX][2]; /* mean 0: passes through at once */
+	size_t nr_shared;
 };
 
 /* Values to begin from, as docs/examples has them. nr_vms: of a mix. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyzer/num/parallel.h"
+#include "analyzer/qpn/storage_parts.h"
 #include "analyzer/qpn/storage_predict.h"
 #include "analyzer/qpn/vm_weights.h"
 
@@ -261,6 +262,11 @@ void storage_mix_weigh(struct storage_net *n, const struct storage_mix *mix, con
 	double x[MIX_NR_VARIABLES], readers, writers;
 	struct rw_weights all = { 1, 1 };
 
+	if (mix->rule == STORAGE_RULE_PARTS) {
+		storage_parts_net(n, mix, &mix->parts, sizes);
+		storage_parts_weigh(n, &mix->parts, sizes);
+		return;
+	}
 	storage_mix_point(x, n, sizes);
 	writers = x[MIX_CLIENTS] / (1 + x[MIX_CLIENTS_RATIO]);
 	readers = x[MIX_CLIENTS] - writers;

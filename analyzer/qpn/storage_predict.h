@@ -54,7 +54,7 @@ int storage_mix_net(struct storage_net *n, const struct storage_mix *mix,
 /* What a mix is to the models of phi and of utilization: all VMs together. */
 void storage_mix_point(double x[MIX_NR_VARIABLES], const struct storage_net *n,
 		       const double sizes[2]);
-/* Sets the service times by utilization, the weights by phi and the mix's rule. */
+/* Sets service times and weights by the mix's rule; the rule of parts gives it another template. */
 void storage_mix_weigh(struct storage_net *n, const struct storage_mix *mix, const double sizes[2]);
 /* alpha / beta by the model. sizes 0 where there is none of a type. */
 double storage_phi(const struct storage_mix *mix, double readers, double writers,

@@ -124,3 +124,112 @@ void slow_mix(struct slow_class *classes, size_t nr, size_t nr_requests, uint64_
 	free(begun);
 	free(counted);
 }
+
+/* A request of slow_parts(): where it is, and when it gets to the next place. */
+struct part_request {
+	size_t class;
+	enum { WAITS, TO_SHARED, TO_OWN, ENDS } to;
+	double at, begun;
+};
+
+/* Of a class, the request that waits longest; nr where none does. */
+static size_t longest(const struct part_request *requests, size_t nr, size_t class)
+{
+	size_t at = nr;
+
+	for (size_t i = 0; i < nr; i++)
+		if (requests[i].class == class && requests[i].to == WAITS &&
+		    (at == nr || requests[i].begun < requests[at].begun))
+			at = i;
+	return at;
+}
+
+/* Lets requests of a VM on while there is room: of those that wait, a class by weight. How many. */
+static unsigned let_on(struct part_request *requests, size_t nr_requests,
+		       const struct slow_part_class *classes, size_t nr, unsigned vm, unsigned room,
+		       double now, struct rng *r)
+{
+	unsigned on = 0;
+
+	for (; on < room; on++) {
+		double sum = 0, draw;
+		size_t chosen = nr_requests;
+
+		for (int pass = 0; pass < 2; pass++) {
+			draw = rng_uniform(r) * sum;
+			for (size_t c = 0; c < nr; c++) {
+				size_t i = longest(requests, nr_requests, c);
+
+				if (i == nr_requests || classes[c].vm != vm)
+					continue;
+				if (!pass)
+					sum += classes[c].weight;
+				else if (draw >= 0)
+					chosen = i;
+				draw -= pass ? classes[c].weight : 0;
+			}
+		}
+		if (chosen == nr_requests)
+			break;
+		requests[chosen].to = TO_SHARED;
+		requests[chosen].at = now + classes[requests[chosen].class].latency_s;
+	}
+	return on;
+}
+
+/* A first-come server that gets requests in the order of their arrival. */
+static double pass(double *free_at, double now, struct slow_server s, struct rng *r)
+{
+	*free_at = fmax(*free_at, now) + serve(s, r);
+	return *free_at;
+}
+
+void slow_parts(struct slow_part_class *classes, size_t nr, unsigned depth, size_t nr_requests,
+		uint64_t seed)
+{
+	struct part_request *q = calloc(nr * MOST_CLIENTS, sizeof(*q));
+	size_t *counted = calloc(nr, sizeof(*counted)), n = 0, done = 0;
+	double free_at[3] = { 0, 0, 0 };
+	struct rng r;
+
+	rng_seed(&r, seed);
+	for (size_t c = 0; c < nr; c++) {
+		classes[c].mean_s = 0;
+		for (unsigned i = 0; i < classes[c].clients; i++)
+			q[n++] = (struct part_request){ .class = c };
+	}
+	for (size_t c = 0; c < nr; c++)
+		if (!c || classes[c].vm != classes[c - 1].vm)
+			let_on(q, n, classes, nr, classes[c].vm, depth, 0, &r);
+	while (done < nr_requests) {
+		size_t i = n;
+		unsigned room;
+		struct slow_part_class *c;
+
+		for (size_t k = 0; k < n; k++)
+			if (q[k].to != WAITS && (i == n || q[k].at < q[i].at))
+				i = k;
+		c = &classes[q[i].class];
+		if (q[i].to == ENDS) {
+			if (done++ >= nr_requests / 10) {
+				c->mean_s += q[i].at - q[i].begun;
+				counted[q[i].class]++;
+			}
+			/* who was just answered asks again only after the next was taken */
+			room = let_on(q, n, classes, nr, c->vm, 1, q[i].at, &r) ? 0 : 1;
+			q[i].begun = q[i].at;
+			q[i].to = WAITS;
+			let_on(q, n, classes, nr, c->vm, room, q[i].at, &r);
+			continue;
+		}
+		if (q[i].to == TO_SHARED)
+			q[i].at = pass(&free_at[2], q[i].at, c->shared, &r);
+		else
+			q[i].at = pass(&free_at[c->write], q[i].at, c->own, &r);
+		q[i].to++;
+	}
+	for (size_t c = 0; c < nr; c++)
+		classes[c].mean_s /= (double)counted[c];
+	free(q);
+	free(counted);
+}

@@ -28,4 +28,18 @@ struct slow_class {
 };
 void slow_mix(struct slow_class *classes, size_t nr, size_t nr_requests, uint64_t seed);
 
+/*
+ * Classes of two VMs or more, each of which lets `depth` requests on: they pass a latency, a server
+ * that all share and that of their type. mean_s of each class is set.
+ */
+struct slow_part_class {
+	unsigned vm, clients;
+	int write;
+	double weight, latency_s;
+	struct slow_server shared, own;
+	double mean_s; /* out */
+};
+void slow_parts(struct slow_part_class *classes, size_t nr, unsigned depth, size_t nr_requests,
+		uint64_t seed);
+
 #endif

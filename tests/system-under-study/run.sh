@@ -23,14 +23,14 @@ join() {
 
 # errors NAME MODEL: one row of the table of errors
 errors() {
-	"$blkcast" qpn predict "$2" "$folder/$1.csv" --quiet --precision 0.02 >"$folder/$1.predicted" || return 0
+	"$blkcast" qpn predict "$2" "$folder/$1.csv" --quiet --precision 0.05 >"$folder/$1.predicted" || return 0
 	awk -v name="$1" -f $here/errors.awk "$folder/$1.predicted"
 }
 
 join "$folder/hardware.csv" calibrate-{cache,rr,rs,wr,ws}
 join "$folder/variable.csv" calibrate-{cache,mix,vms,sizes}
 "$blkcast" qpn calibrate --model hardware "$folder/hardware.csv" -o "$folder/hardware.json" --quiet >"$folder/hardware.txt"
-"$blkcast" qpn calibrate --model variable "$folder/variable.csv" -o "$folder/variable.json" --quiet --precision 0.02 >"$folder/variable.txt"
+"$blkcast" qpn calibrate --model variable "$folder/variable.csv" -o "$folder/variable.json" --quiet --precision 0.05 --weights parts >"$folder/variable.txt"
 
 printf 'scenario\tr_r cached\tuncached\tr_s\tw_r cached\tuncached\tw_s\tmean\n'
 printf '%s\n' $'the seed: interpolation\t8.40\t8.25\t5.00\t0.97\t5.19\t1.02\t4.81' \

@@ -6,6 +6,7 @@
 
 #include "analyzer/num/lsq.h"
 #include "analyzer/qpn/calibrate_mix.h"
+#include "analyzer/qpn/storage_parts.h"
 #include "analyzer/qpn/storage_predict.h"
 #include "formats/buf.h"
 #include "tests/slow/slow_storage.h"
@@ -262,6 +263,71 @@ static void any_number_of_threads(void)
 	buf_release(&csv);
 }
 
+/* Own servers of 60 and 90 us, one of 50 us that both share, 8 requests of a VM under way, phi 2. */
+static void put_parts(struct buf *csv, int number, size_t nr_vms, const double (*clients)[2])
+{
+	struct slow_part_class c[4];
+	size_t nr = 0;
+
+	for (size_t i = 0; i < 2 * nr_vms; i++) {
+		int w = i % 2;
+
+		if (!(clients[i / 2][w] > 0))
+			continue;
+		c[nr++] = (struct slow_part_class){ .vm = (unsigned)i / 2,
+						    .clients = (unsigned)clients[i / 2][w],
+						    .write = w,
+						    .weight = w ? 1 : 2,
+						    .latency_s = 1e-4,
+						    .shared = { 5e-5, 1e-5 },
+						    .own = { w ? 9e-5 : 6e-5, 1e-5 } };
+	}
+	slow_parts(c, nr, 8, 100000, (uint64_t)number);
+	for (size_t i = 0; i < nr; i++)
+		buf_printf(csv, "p%d,vm%u,%s,%u,4096,%.17g,1.5e-5\n", number, c[i].vm,
+			   c[i].write ? "write" : "read", c[i].clients, c[i].mean_s);
+}
+
+static void parts_are_found(void)
+{
+	static const double one[][1][2] = { { { 1, 0 } },   { { 0, 1 } },   { { 24, 0 } },
+					    { { 0, 24 } },  { { 6, 18 } },  { { 8, 16 } },
+					    { { 10, 14 } }, { { 12, 12 } }, { { 16, 8 } },
+					    { { 18, 6 } },  { { 20, 5 } } };
+	static const double two[][2][2] = { { { 12, 6 }, { 6, 14 } }, { { 16, 0 }, { 0, 12 } } };
+	struct storage_ask how = STORAGE_ASK_DEFAULTS;
+	struct storage_answer answers[4];
+	struct storage_table asked;
+	struct table table;
+	struct made m;
+	struct buf csv;
+	int number = 1;
+
+	buf_init(&csv);
+	buf_printf(&csv, "%s", head);
+	for (size_t i = 0; i < TAP_NR(one); i++)
+		put_parts(&csv, number++, 1, one[i]);
+	put_parts(&csv, number++, 2, two[0]);
+	if (!ok(!calibrate(&m, &csv, STORAGE_MULTI_VM, STORAGE_RULE_PARTS, 0)))
+		tap_note("%s", m.err.line);
+	ok_eq(m.model.mix.parts.nr_shared, 1);
+	for (int w = 0; w < 2; w++)
+		ok_ratio(storage_shared_at(&m.model.mix.parts.shared[0], w, 4096), 5e-5, 0.05);
+	ok_near(m.model.mix.parts.depth, 8, 1);
+	buf_clear(&csv);
+	buf_printf(&csv, "%s", head);
+	put_parts(&csv, 99, 2, two[1]);
+	ok(!table_parse(&table, "q", (const char *)csv.data, csv.len, &m.err));
+	ok(!storage_table_make(&asked, &table, NULL, 0, &m.err));
+	ok(!storage_predict(answers, &m.model, &asked, &how, &m.err));
+	for (size_t i = 0; i < asked.nr_rows; i++)
+		ok_ratio(answers[i].time.mean.mean, asked.rows[i].response_s, 0.05);
+	storage_table_release(&asked);
+	table_release(&table);
+	release(&m);
+	buf_release(&csv);
+}
+
 static void refused(const struct buf *csv, enum storage_kind kind, const char *want)
 {
 	struct made m;
@@ -299,6 +365,7 @@ static const struct tap_test tests[] = {
 	{ "service times and phi of a mix are found, and a mix between predicted",
 	  phi_of_a_mix_is_found },
 	{ "vms that part by their clients are told from algorithm 4", vms_part_by_their_clients },
+	{ "parts, shared and own, and the depth of a vm's queue are found", parts_are_found },
 	{ "service times of a mix of sizes are corrected", sizes_correct_the_service },
 	{ "the model is the same for any number of threads", any_number_of_threads },
 	{ "what is missing is named", what_is_missing_is_named },

@@ -20,6 +20,7 @@ static const struct {
 	{ "docs/examples/storage-cases.yaml", STORAGE_CASES, 0 },
 	{ "docs/examples/storage-mixed.yaml", STORAGE_MIX, 1 },
 	{ "docs/examples/storage-vms.yaml", STORAGE_MIX, 2 },
+	{ "docs/examples/storage-parts.yaml", STORAGE_PARTS, 2 },
 };
 
 static void on_finding(void *ctx, const struct finding *f)
@@ -139,6 +140,48 @@ static void mix_is_as_request_by_request(void)
 	ok_ratio(times.time[1][1].mean.mean, classes[3].mean_s, 0.02);
 }
 
+static void parts_are_as_request_by_request(void)
+{
+	static const struct slow_server shared[2] = { { 0.05e-3, 0.02e-3 }, { 0.08e-3, 0.03e-3 } };
+	static const struct slow_server own[2] = { { 0.1e-3, 0.05e-3 }, { 0.18e-3, 0.1e-3 } };
+	struct slow_part_class classes[4];
+	struct storage_net n;
+	struct storage_times times;
+	struct err err = { 0 };
+
+	storage_net_example(&n, STORAGE_PARTS, 2);
+	n.vms[1] = (struct storage_vm){ { 5, 30 }, { 2, 1.5 } };
+	for (size_t i = 0; i < 4; i++)
+		classes[i] =
+			(struct slow_part_class){ .vm = (unsigned)i / 2,
+						  .clients = (unsigned)n.vms[i / 2].clients[i % 2],
+						  .write = i % 2,
+						  .weight = n.vms[i / 2].weight[i % 2],
+						  .latency_s = 0.1e-3,
+						  .shared = shared[i % 2],
+						  .own = own[i % 2] };
+	slow_parts(classes, 4, 16, 1000000, 5);
+	ok(!storage_net_solve(&times, &n, 0.01, 1, &err));
+	for (size_t i = 0; i < 4; i++)
+		ok_ratio(times.time[i / 2][i % 2].mean.mean, classes[i].mean_s, 0.02);
+}
+
+/* VMs of one type each, nothing shared: either is as if alone. */
+static void parts_of_their_own_do_not_meet(void)
+{
+	struct storage_net n;
+	struct storage_times times;
+	struct err err = { 0 };
+
+	storage_net_example(&n, STORAGE_PARTS, 2);
+	n.vms[0] = (struct storage_vm){ { 20, 0 }, { 1, 1 } };
+	n.vms[1] = (struct storage_vm){ { 0, 30 }, { 1, 1 } };
+	n.nr_shared = 0;
+	ok(!storage_net_solve(&times, &n, 0.01, 1, &err));
+	ok_ratio(times.time[0][0].mean.mean, 20 * n.first.mean_s, 0.01);
+	ok_ratio(times.time[1][1].mean.mean, 30 * n.second.mean_s, 0.01);
+}
+
 /* Exponential servers are product form: what goes in comes out. */
 static void raid_inversion_recovers_the_servers(void)
 {
@@ -245,6 +288,8 @@ static void shares_add_up(void)
 }
 
 static const struct tap_test tests[] = {
+	{ "parts are as request by request", parts_are_as_request_by_request },
+	{ "parts of their own do not meet", parts_of_their_own_do_not_meet },
 	{ "the storage nets of docs/examples are the templates", examples_are_the_templates },
 	{ "every template is sound and solves", examples_are_sound_and_solve },
 	{ "one saturated queue answers in clients times service",
