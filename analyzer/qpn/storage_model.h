@@ -67,7 +67,7 @@ enum storage_vm_rule {
 	STORAGE_RULE_ADJUSTED, /* algorithm 5 */
 	STORAGE_RULE_SHARED,   /* by clients^kappa */
 	STORAGE_RULE_LOCAL,    /* VMs by min(clients, cap)^kappa, each with its own phi */
-	STORAGE_RULE_PARTS,  /* storage_parts.h: not weights of one server, but several servers */
+	STORAGE_RULE_PARTS,    /* storage_parts.h: not weights of one server, but several servers */
 	STORAGE_NR_RULES,
 };
 
