@@ -41,6 +41,9 @@
 #include "tests/fuzz/fuzz_pcm.c"
 #undef write_file
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_http
+#include "tests/fuzz/fuzz_http.c"
+#undef LLVMFuzzerTestOneInput
 
 #define MAX_FUZZ_INPUT (1u << 20)
 
@@ -111,7 +114,13 @@ static void models(void)
 	replay("tests/fuzz/corpus/model", fuzz_model);
 }
 
+static void http_bodies(void)
+{
+	replay("tests/fuzz/corpus/http", fuzz_http);
+}
+
 static const struct tap_test tests[] = {
+	{ "the corpus of uploads does no harm", http_bodies },
 	{ "the corpus of nets does no harm", nets },
 	{ "the corpus of Palladio models does no harm", palladio },
 	{ "the segment corpus does no harm", segments },

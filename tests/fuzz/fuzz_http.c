@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What `serve` does with any body before it writes: the first line is the name that the request
+ * gives (host boot-id epoch sequence), the rest the body, whose length and checksum are put right.
+ * What is taken must bear a name that stays within the store.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "analyzer/store/segment_facts.h"
+#include "analyzer/store/segment_name.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void http_put_right(uint8_t *copy, size_t size)
+{
+	uint64_t sum = XXH3_64bits(copy + 24, size - 24);
+
+	for (int i = 0; i < 4; i++)
+		copy[12 + i] = (uint8_t)(size >> 8 * i);
+	for (int i = 0; i < 8; i++)
+		copy[16 + i] = (uint8_t)(sum >> 8 * i);
+}
+
+static void check_name(const struct segment_name *name)
+{
+	char path[SEGMENT_PATH_MAX];
+
+	segment_name_path(name, path);
+	if (strncmp(path, "segments/", 9) || strstr(path, "/.") || strstr(path, "//"))
+		abort();
+}
+
+static void take_name(char *line)
+{
+	const char *part[4];
+	struct segment_name name;
+	struct err err = { 0 };
+
+	for (int i = 0; i < 4; i++) {
+		part[i] = strsep(&line, " ");
+		if (!part[i])
+			return;
+	}
+	if (segment_name_parse(&name, part[0], part[1], part[2], part[3], &err) == 0)
+		check_name(&name);
+	else if (!err.line[0])
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const uint8_t *end = size ? memchr(data, '\n', size) : NULL;
+	size_t head = end ? (size_t)(end - data) : 0, len = end ? size - head - 1 : size;
+	struct segment_facts facts;
+	char line[300] = "";
+	uint8_t *body = calloc(len + 1, 1);
+
+	if (!body)
+		return 0;
+	if (end && head < sizeof(line)) {
+		memcpy(line, data, head);
+		take_name(line);
+	}
+	if (len)
+		memcpy(body, end ? end + 1 : data, len);
+	if (len >= 24)
+		http_put_right(body, len);
+	if (segment_facts_read(&facts, body, len, NULL) == 0) {
+		check_name(&facts.name);
+		segment_facts_release(&facts);
+	}
+	free(body);
+	return 0;
+}
