@@ -12,7 +12,8 @@
 #   make fuzz         every fuzz target for FUZZ_SECONDS=60 each
 #   make install      DESTDIR= PREFIX=/usr/local
 #   make bundle       a tar of the agent with all its libraries: [CROSS=s390x]
-#   make deb          a Debian package under build/
+#   make deb          the Debian packages blkcast-agent and blkcast, under build/
+#   make test-deb     the packages checked, installed, upgraded and purged in a fresh Debian 12
 #   make style        clang-format and the style checks
 
 VERSION := 0.1.0
@@ -53,7 +54,7 @@ override CPPFLAGS += -I. -I$(BUILD)/gen -D_GNU_SOURCE -DBLKCAST_VERSION='"$(VERS
 	-MMD -MP $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
 override CFLAGS   += -std=gnu11 $(WARN) $(if $(WERROR),-Werror) -ffp-contract=off -pthread \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
-override LDFLAGS  += -pthread -Wl,--as-needed $(if $(SAN),-fsanitize=$(SAN))
+override LDFLAGS  += -pthread -Wl,--as-needed,-z,relro,-z,now $(if $(SAN),-fsanitize=$(SAN))
 LDLIBS += $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm
 
 ifeq ($(V),1)
@@ -94,7 +95,7 @@ tools    := $(patsubst %.c,$(BUILD)/%,$(tool_src) tests/system-under-study/main.
 .PHONY: all programs tests benches deps test test-only test-vm guests test-s390x test-emulated emulated \
 	bench bench-only qpn-study demo check-asan check-tsan \
 	fuzz fuzz-only \
-	bundle install uninstall deb style help clean
+	bundle install uninstall deb test-deb style help clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -250,6 +251,10 @@ install: programs
 	install -m 755 $(BUILD)/blkcast-agent $(DESTDIR)$(PREFIX)/sbin/
 	install -m 644 docs/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 docs/*.8 $(DESTDIR)$(PREFIX)/share/man/man8/
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/blkcast/monitoring
+	for c in blkcast blkcast-agent; do install -m 644 scripts/package/completion/blkcast \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$c || exit 1; done
+	install -m 644 scripts/package/monitoring/* $(DESTDIR)$(PREFIX)/share/blkcast/monitoring/
 	for d in plans profiles; do install -d $(DESTDIR)$(PREFIX)/share/blkcast/$$d && \
 		install -m 644 docs/examples/$$d/* $(DESTDIR)$(PREFIX)/share/blkcast/$$d/ || exit 1; done
 
@@ -257,10 +262,16 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/blkcast $(DESTDIR)$(PREFIX)/sbin/blkcast-agent
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(wildcard docs/*.1)))
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man8/,$(notdir $(wildcard docs/*.8)))
-	rm -rf $(DESTDIR)$(PREFIX)/share/blkcast/plans $(DESTDIR)$(PREFIX)/share/blkcast/profiles
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/bash-completion/completions/,blkcast blkcast-agent)
+	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/share/blkcast/,plans profiles monitoring)
 
 deb: programs
+	$(Q)scripts/deps.sh deb
 	$(Q)BUILD=$(BUILD) VERSION=$(VERSION) scripts/mkdeb.sh
+
+test-deb: deb
+	$(Q)scripts/deps.sh deb test-deb
+	$(Q)BUILD=$(BUILD) VERSION=$(VERSION) scripts/test-deb.sh
 
 style:
 	$(Q)scripts/check-borders.sh && scripts/check-style.sh

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/deps.sh [build] [test] [bench] [demo] [fuzz] [vm]
+# scripts/deps.sh [build] [test] [bench] [demo] [fuzz] [vm] [deb] [test-deb]
 # Installs the Debian packages of the named groups that are missing, and says which. With nothing
 # missing it does nothing, and needs neither root nor a network. --list first: prints them instead.
 set -euo pipefail
@@ -10,6 +10,8 @@ libncurses-dev libcap-dev libseccomp-dev libopenblas-dev liblapacke-dev libgsl-d
 demo="fio util-linux graphviz jq"
 test="$demo sqlite3 openssh-server openssh-client zstd locales perl procps strace curl openssl python3 chromium prometheus prometheus-node-exporter man-db tmux"
 bench="libbpf-tools bpftool r-base-core r-cran-earth r-cran-rpart"
+deb="debhelper dpkg-dev"
+test_deb="lintian debootstrap"
 fuzz="clang libclang-rt-14-dev"
 vm="qemu-system-x86 qemu-system-misc qemu-user-static binutils cpio kmod xz-utils zstd debian-archive-keyring jq
 gcc-s390x-linux-gnu libc6-dev-s390x-cross"
@@ -22,9 +24,12 @@ fi
 packages=""
 for group in "${@:-build}"; do
 	case "$group" in
-	build | demo | test | bench | fuzz | vm) packages="$packages ${!group}" ;;
+	build | demo | test | bench | fuzz | vm | deb | test-deb)
+		group=${group/-/_}
+		packages="$packages ${!group}"
+		;;
 	*)
-		echo "deps.sh: unknown group '$group': expected build, test, bench, demo, fuzz or vm" >&2
+		echo "deps.sh: unknown group '$group': expected build, test, bench, demo, fuzz, vm, deb or test-deb" >&2
 		exit 2
 		;;
 	esac

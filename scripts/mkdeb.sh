@@ -1,38 +1,43 @@
 #!/usr/bin/env bash
-# scripts/mkdeb.sh: a Debian package of what `make` built, under $BUILD. Called by `make deb`.
+# scripts/mkdeb.sh: the Debian packages of what `make` built, in $BUILD. Called by `make deb`.
+# The same bytes every time for the same programs: times are $SOURCE_DATE_EPOCH, else the last
+# commit's. MAINTAINER="Name <address>" signs the packages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-BUILD=${BUILD:-build}
+BUILD=$(realpath "${BUILD:-build}")
 VERSION=${VERSION:?}
-arch=$(dpkg --print-architecture)
-root=$(mktemp -d "$BUILD/deb.XXXXXX")
-trap 'rm -rf "$root"' EXIT
-chmod 755 "$root"
+MAINTAINER=${MAINTAINER:-blkcast maintainers <maintainers@blkcast.invalid>}
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y Makefile)}
+export SOURCE_DATE_EPOCH BUILD SOURCE=$PWD LC_ALL=C TZ=UTC
+umask 022
 
-make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/usr install
-gzip -9n "$root"/usr/share/man/man*/*
-install -D -m 644 LICENSE "$root/usr/share/doc/blkcast/copyright"
-install -m 644 README.md "$root/usr/share/doc/blkcast/"
-install -d -m 700 "$root/var/lib/blkcast"
+work=$BUILD/deb/work
+rm -rf "$BUILD/deb"
+mkdir -p "$work/package"
+cp -r scripts/package/debian "$work/"
+cp scripts/package/agent.yaml README.md docs/security.md "$work/package/"
+cp scripts/package/blkcast-agent.service "$work/debian/blkcast-agent.blkcast-agent.service"
+cp scripts/package/blkcast-serve.service "$work/debian/blkcast.blkcast-serve.service"
+install -D -m 644 scripts/package/blkcast-serve.default "$work/package/default/blkcast-serve"
+for p in blkcast blkcast-agent; do
+	printf '%s\n' package/README.md package/security.md >"$work/debian/$p.docs"
+done
+sed -i "s|@MAINTAINER@|$MAINTAINER|" "$work/debian/control"
+cat >"$work/debian/changelog" <<END
+blkcast ($VERSION) bookworm; urgency=medium
 
-# The packages of the libraries that the programs name. dpkg knows files by the path they were shipped
-# under, which need not be the one they are found by (/lib is /usr/lib): by name, then.
-libs=$(for p in "$BUILD/blkcast" "$BUILD/blkcast-agent"; do objdump -p "$p"; done |
-	awk '$1 == "NEEDED" { print $2 }' | sort -u |
-	while read -r name; do
-		dpkg-query -S "*/$name" 2>/dev/null | grep -v -e '-i386' -e '-x32' | head -n 1
-	done | cut -d: -f1 | sort -u | paste -sd, | sed 's/,/, /g')
-mkdir "$root/DEBIAN"
-cat >"$root/DEBIAN/control" <<EOF
-Package: blkcast
-Version: $VERSION
-Architecture: $arch
-Maintainer: blkcast maintainers <$(git config user.email 2>/dev/null || echo maintainers@localhost)>
-Section: admin
-Priority: optional
-Depends: $libs
-Description: trace, characterize and predict the block I/O of live guests
- An agent that records every block request with eBPF and characterizes the
- workload while it runs, and an analyzer that stores, compares and draws it.
-EOF
-dpkg-deb --root-owner-group --build "$root" "$BUILD/blkcast_${VERSION}_$arch.deb"
+  * Built from the sources of version $VERSION.
+
+ -- $MAINTAINER  $(date -u -R -d "@$SOURCE_DATE_EPOCH")
+END
+chmod 755 "$work/debian/rules"
+# Not ours to pass on: the flags of the make that called this.
+(cd "$work" && env -u MAKEFLAGS -u MAKELEVEL ./debian/rules binary) >"$BUILD/deb/log" 2>&1 || {
+	tail -n 20 "$BUILD/deb/log" >&2
+	exit 1
+}
+for p in blkcast blkcast-agent; do
+	deb=${p}_${VERSION}_$(dpkg --print-architecture).deb
+	mv "$BUILD/deb/$deb" "$BUILD/$deb"
+	echo "$BUILD/$deb"
+done

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# The shell's completion offers every command, verb and option that the programs have, and no other.
+. tests/tap.sh
+. scripts/package/completion/blkcast
+
+# offered FUNCTION WORD...: what is offered for the last word, in one line
+offered() {
+	COMP_WORDS=("${@:2}")
+	COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+	COMPREPLY=()
+	"$1"
+	printf '%s\n' "${COMPREPLY[@]}" | sort -u | paste -sd' '
+}
+sorted() { tr ' ' '\n' | sed '/^$/d' | sort -u | paste -sd' '; }
+
+# The commands and options as the sources name them.
+commands=$(sed -n 's/^\tX(\([a-z]*\)).*/\1/p' analyzer/cmd/commands.h)
+agent=$(sed -n '/option options\[\]/,/};/s/^\t{ "\([a-z-]*\)".*/--\1/p' agent/config_flags.c)
+number "$(printf '%s\n' $commands | wc -l) > 10 && $(printf '%s\n' $agent | wc -l) > 15" \
+	"the sources name commands and options"
+is "$(offered _blkcast "$BUILD/blkcast" "")" "$(echo $commands --help --version | sorted)" \
+	"every command is offered"
+is "$(offered _blkcast_agent "$BUILD/blkcast-agent" --)" "$(echo $agent | sorted)" \
+	"every option of the agent is offered"
+for c in $commands; do
+	got=$(offered _blkcast "$BUILD/blkcast" "$c" --)
+	for v in $(_blkcast_verbs "$BUILD/blkcast" "$c"); do
+		got=$(echo "$got" "$(offered _blkcast "$BUILD/blkcast" "$c" "$v" --)" | sorted)
+	done
+	want=$(grep -ohE 'CLI_(FLAG|STRING|LIST|U64|DOUBLE|SIZE|DURATION|TIME)\("[a-z0-9-]+"' analyzer/cmd/cmd_"$c".c |
+		sed 's/.*("/--/; s/"//' | sort -u)
+	missing=""
+	for o in $want --help --json --quiet; do
+		case " $got " in *" $o "*) ;; *) missing="$missing $o" ;; esac
+	done
+	is "$missing" "" "every option of $c is offered"
+done
+is "$(offered _blkcast "$BUILD/blkcast" qpn "s")" "solve" "verbs are offered"
+is "$(offered _blkcast_agent "$BUILD/blkcast-agent" --source bl)" "blktrace" "values are offered"
+is "$(offered _blkcast "$BUILD/blkcast" dump tests/golden/segment-v1.b)" "tests/golden/segment-v1.bin" \
+	"files are offered"
+done_testing
