@@ -66,7 +66,7 @@ sink=http://localhost:$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/se
 # All that it does, as nobody with two capabilities, each of its calls looked at. The second sink's
 # name does not exist, which makes the resolver ask all that it can ask.
 start "$T/agent.log" "${tracer[@]}" strace -ff -qq -o "$T/strace/calls" "$T/blkcast-agent" --source bpf \
-	--sink "$sink" --sink http://analyzer.invalid:7118 --sink "file:$T/own" --spool "$T/spool" \
+	--sink "$sink" --sink https://analyzer.invalid:7118 --sink "file:$T/own" --spool "$T/spool" \
 	--listen 127.0.0.1:0 --window 200ms --segment-interval 1s --verbose
 agent=$(pgrep -P "$pid" blkcast-agent)
 if [ -z "$agent" ]; then
