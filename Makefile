@@ -8,6 +8,8 @@
 #   make test-s390x   what both byte orders share, cross-built and emulated
 #   make bench        every measured figure, each against its peer of the same run
 #   make qpn-study    the storage models on a simulated array: errors beside the seed's
+#   make endurance    hours: every crash point, error, crash state and bit; KILLS=10000 random kills
+#   make coverage     branches of spool, account and segment decoder that the tests take
 #   make check-asan   the tests under AddressSanitizer and UBSan; check-tsan likewise
 #   make fuzz         every fuzz target for FUZZ_SECONDS=60 each
 #   make install      DESTDIR= PREFIX=/usr/local
@@ -93,7 +95,7 @@ fuzzers  := $(patsubst %.c,$(BUILD)/%,$(fuzz_src))
 tools    := $(patsubst %.c,$(BUILD)/%,$(tool_src) tests/system-under-study/main.c)
 
 .PHONY: all programs tests benches deps test test-only test-vm guests test-s390x test-emulated emulated \
-	bench bench-only qpn-study demo check-asan check-tsan \
+	bench bench-only qpn-study demo endurance coverage coverage-only check-asan check-tsan \
 	fuzz fuzz-only \
 	bundle install uninstall deb test-deb style help clean
 .DELETE_ON_ERROR:
@@ -212,6 +214,20 @@ demo:
 	$(Q)scripts/deps.sh build demo
 	$(Q)+$(MAKE) programs
 	$(Q)BUILD=$(BUILD) scripts/demo.sh
+
+# Every point where the tests proper visit a sample, and random kills of either side.
+KILLS ?= 10000
+endurance: tests
+	$(Q)BLKCAST_ENDURANCE=1 BLKCAST_TEST_LIMIT=86400 BUILD=$(BUILD) scripts/run-tests.sh $(faulty) \
+		$(BUILD)/tests/unit/test_spool_backlog
+	$(Q)KILLS=$(KILLS) BLKCAST_TEST_LIMIT=86400 BUILD=$(BUILD) scripts/run-tests.sh \
+		tests/system/serve-kill.sh tests/system/agent-spool-kill.sh
+
+coverage:
+	$(Q)+$(MAKE) BUILD=$(BUILD)/coverage CFLAGS="-O0 -g --coverage -DBLKCAST_COVERAGE" LDFLAGS="$(LDFLAGS) --coverage" coverage-only
+coverage-only: $(faulty) $(addprefix $(BUILD)/tests/unit/test_,spool account segment column sink_http \
+		golden fuzz_corpus)
+	$(Q)BUILD=$(BUILD) scripts/coverage.sh $^
 
 check-asan:
 	$(Q)+$(MAKE) BUILD=$(BUILD)/asan SAN=address,undefined test-only

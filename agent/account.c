@@ -8,6 +8,7 @@
 #include "agent/account.h"
 #include "agent/account_copies.h"
 #include "agent/account_half.h"
+#include "agent/identity.h"
 
 struct account {
 	struct account_copies copies;
@@ -87,8 +88,7 @@ static void take_up(struct account *a)
 	a->copies.stream_now = (int)choice.stream;
 	atomic_store(&a->copies.capture_now, choice.capture < 0 ? 0 : choice.capture);
 	a->found = choice.capture < 0 ? &nothing_seen : copies_capture(&a->copies);
-	if (copies_stream(&a->copies)->identity && a->identity &&
-	    copies_stream(&a->copies)->identity != a->identity) {
+	if (identity_differs(copies_stream(&a->copies)->identity, a->identity)) {
 		/* A copied disk: what is in it is the other machine's to tell. */
 		log_say(a->copies.log, LEVEL_WARN, "ledger_of_another_machine", "epoch=%" PRIu64,
 			copies_stream(&a->copies)->seal.epoch);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/identity.h"
 #include "agent/agent.h"
 #include "agent/cgroup.h"
 #include "agent/confine.h"
@@ -146,6 +147,8 @@ static int open_sender(struct agent *a, struct err *err)
 					.spool_dir = a->config->spool,
 					.spool_bytes = a->config->spool_bytes,
 					.access = a->config->access,
+					.spool_keeps_oldest = a->config->spool_keeps_oldest,
+					.identity = identity_read(NULL),
 					.has_trace = a->config->has_trace,
 					.log = a->log };
 

@@ -182,6 +182,15 @@ static int set_spool_bytes(struct config *c, const char *value, struct err *err)
 	return 0;
 }
 
+static int set_spool_drop(struct config *c, const char *value, struct err *err)
+{
+	if (strcmp(value, "oldest") && strcmp(value, "newest"))
+		return err_set(err, EINVAL, "spool-drop: expected oldest or newest, got '%s'",
+			       value);
+	c->spool_keeps_oldest = !strcmp(value, "newest");
+	return 0;
+}
+
 static int set_window(struct config *c, const char *value, struct err *err)
 {
 	uint64_t ns = 0;
@@ -247,6 +256,8 @@ int config_set(struct config *c, enum config_key key, const char *value, struct 
 		return set_text(&c->spool, value, err);
 	case KEY_SPOOL_BYTES:
 		return set_spool_bytes(c, value, err);
+	case KEY_SPOOL_DROP:
+		return set_spool_drop(c, value, err);
 	case KEY_HOST:
 		return set_host(c, value, err);
 	case KEY_DURATION:

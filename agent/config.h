@@ -38,6 +38,7 @@ struct config {
 	struct upload_access access; /* its strings are owned */
 	uint8_t layer;		     /* enum request_layer */
 	uint8_t seccomp;	     /* enum seccomp_use */
+	bool spool_keeps_oldest;     /* when it is full */
 	bool has_trace, leave_out_own;
 	double max_overhead; /* CPU seconds a second, of one CPU; 0: no bound */
 	bool see_files;	     /* keeps the right to see what other users' processes hold open */

@@ -28,6 +28,7 @@ static const struct option options[] = {
 	{ "listen", required_argument, NULL, VAL(KEY_LISTEN) },
 	{ "spool", required_argument, NULL, VAL(KEY_SPOOL) },
 	{ "spool-bytes", required_argument, NULL, VAL(KEY_SPOOL_BYTES) },
+	{ "spool-drop", required_argument, NULL, VAL(KEY_SPOOL_DROP) },
 	{ "layer", required_argument, NULL, VAL(KEY_LAYER) },
 	{ "cgroup", required_argument, NULL, VAL(KEY_CGROUP) },
 	{ "fileset", required_argument, NULL, VAL(KEY_FILESET) },
@@ -95,7 +96,8 @@ void config_print_help(FILE *out)
 	      "  --no-trace           profiles only, no requests\n"
 	      "  --spool DIR          what an analyzer has not taken yet\n"
 	      "                       (default: " CONFIG_SPOOL ")\n"
-	      "  --spool-bytes SIZE   its bound; the oldest goes when full (default: 1GiB)\n"
+	      "  --spool-bytes SIZE   its bound (default: 1GiB)\n"
+	      "  --spool-drop WHICH   what goes when it is full: oldest (default) or newest\n"
 	      "  --segment-interval TIME\n"
 	      "                       longest wait before requests are sent (default: 5s)\n"
 	      "  --host NAME          name of this machine in the trace (default: its host name)\n"

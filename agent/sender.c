@@ -74,6 +74,7 @@ static int open_sink(struct sender *s, const struct sender_config *config, const
 				    .boot_id = config->boot_id,
 				    .spool_bytes = config->spool_bytes,
 				    .access = config->access,
+				    .spool_keeps_oldest = config->spool_keeps_oldest,
 				    .log = config->log };
 	struct buf dir;
 	int ret;
@@ -129,6 +130,7 @@ static int open_account(struct sender *s, const struct sender_config *config, st
 {
 	struct account_config account = { .boot_id = config->boot_id,
 					  .watches_all = config->watches_all,
+					  .identity = config->identity,
 					  .is_durable = is_durable,
 					  .forget = forget,
 					  .forget_through = forget_through,

@@ -42,6 +42,8 @@ struct sender_config {
 	struct upload_access access; /* of HTTP sinks; its strings are borrowed */
 	bool watches_all;	     /* see account.h */
 	bool has_trace;		     /* false: sinks get profiles only */
+	bool spool_keeps_oldest;
+	uint64_t identity; /* of the machine, 0 unknown: identity.h */
 	struct log *log;
 };
 

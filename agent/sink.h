@@ -24,6 +24,7 @@ struct sink_config {
 	const char *spool_dir;
 	uint64_t spool_bytes;
 	struct upload_access access;
+	bool spool_keeps_oldest; /* where there is no room */
 	struct log *log;
 };
 

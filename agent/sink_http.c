@@ -154,7 +154,7 @@ static void *upload_loop(void *ctx)
 			if (is_stopping(s))
 				break;
 			wait_or_stop(s, 3600, true);
-		} else if (ret == -ENOMEM) {
+		} else if (ret == -ENOMEM || ret == -EMFILE || ret == -ENFILE) {
 			spool_unpeek(s->spool);
 			wait_s = backoff_s(s);
 		} else if (ret) {
@@ -214,7 +214,9 @@ static void init_waiting(struct sink *s)
 
 static int http_open(struct sink **out, const struct sink_config *config, struct err *err)
 {
-	struct spool_config spool = { .dir = config->spool_dir, .max_bytes = config->spool_bytes };
+	struct spool_config spool = { .dir = config->spool_dir,
+				      .max_bytes = config->spool_bytes,
+				      .keeps_oldest = config->spool_keeps_oldest };
 	struct sink *s = calloc(1, sizeof(*s));
 	int ret;
 

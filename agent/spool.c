@@ -100,7 +100,7 @@ static bool ends_with(const char *text, const char *end)
 static int take_up(struct spool *s, const char *file, unsigned int *nr_bad)
 {
 	struct spool_name name;
-	struct stat st;
+	struct stat st = { 0 };
 	int ret;
 
 	if (ends_with(file, DURABLE_TEMPORARY)) {
@@ -110,8 +110,10 @@ static int take_up(struct spool *s, const char *file, unsigned int *nr_bad)
 	}
 	if (ends_with(file, ".bad") && ++*nr_bad > MAX_BAD_FILES)
 		unlinkat(s->dir_fd, file, 0);
-	if (!name_parse(file, ".seg", &name) ||
-	    fstatat(s->dir_fd, file, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+	/* One that cannot be looked at now is there all the same: leaving it out would lose it. */
+	if (!name_parse(file, ".seg", &name))
+		return 0;
+	if (!fstatat(s->dir_fd, file, &st, AT_SYMLINK_NOFOLLOW) && !S_ISREG(st.st_mode))
 		return 0;
 	ret = entries_grow(s);
 	if (ret)

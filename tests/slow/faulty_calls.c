@@ -44,8 +44,20 @@ void calls_resume(void)
 	paused--;
 }
 
+#ifdef BLKCAST_COVERAGE
+extern void __gcov_dump(void);
+#endif
+
+void calls_flush_coverage(void)
+{
+#ifdef BLKCAST_COVERAGE
+	__gcov_dump();
+#endif
+}
+
 static void die(void)
 {
+	calls_flush_coverage();
 	kill(getpid(), SIGKILL);
 }
 

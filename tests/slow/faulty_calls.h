@@ -37,6 +37,9 @@ uint64_t calls_end(void);
 void calls_pause(void);
 void calls_resume(void);
 
+/* Before _exit() of a child: what it covered counts too (make coverage). */
+void calls_flush_coverage(void);
+
 enum call_kind {
 	CALL_CREATE, /* path, inode */
 	CALL_MKDIR,  /* path */

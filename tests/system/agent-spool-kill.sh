@@ -34,9 +34,9 @@ sleep 0.3
 kill_agent
 before=$(completed)
 fio --name=load --filename="$loop_dev" --rw=randrw --bs=4k --ioengine=libaio --iodepth=4 --direct=1 \
-	--time_based --runtime=10 --rate_iops=5000,5000 --output="$T/fio" >/dev/null 2>&1 &
+	--time_based --runtime=$((10 * ${KILLS:-15} / 15)) --rate_iops=5000,5000 --output="$T/fio" >/dev/null 2>&1 &
 fio=$!
-for i in $(seq 15); do
+for i in $(seq "${KILLS:-15}"); do
 	start_agent
 	sleep "0.$((25 + i * 7 % 45))"
 	kill_agent

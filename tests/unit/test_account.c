@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include "agent/account.h"
+#include "agent/identity.h"
 #include "formats/request.h"
+#include "tests/slow/sample.h"
 #include "tests/tap.h"
 
 #define DISK device_make(8, 0)
@@ -313,6 +315,55 @@ static void seen_before_it_was_counted_is_made_up_for(void)
 	unlink(rig.path);
 }
 
+/* The account of a copied disk: its losses are the other machine's to tell, the gap is ours. */
+static void another_machine_tells_its_own(void)
+{
+	struct account_config config = { .boot_id = "boot", .watches_all = true, .identity = 1 };
+	struct ledger ledger;
+	struct rig rig;
+
+	new_path(&rig);
+	config.path = rig.path;
+	ok(!account_open(&rig.a, &config, NULL));
+	begin_run(&rig, 1, 0);
+	see(&rig, 1500, 10);
+	account_close(rig.a);
+	config.identity = 2;
+	ok(!account_open(&rig.a, &config, NULL));
+	begin_run(&rig, 2, 100);
+	ledger = take(&rig, 0);
+	ok_eq(ledger.nr, 1);
+	ok_eq(ledger_sum(&ledger), 0);
+	ok(ledger.nr == 1 && !ledger.losses[0].count_known);
+	ok(ledger.nr == 1 && ledger.losses[0].begin_real_ns == 1500);
+	ledger_release(&ledger);
+	account_close(rig.a);
+	unlink(rig.path);
+}
+
+static void identity_tells_machines_apart(void)
+{
+	const char *root = sample_folder();
+	uint64_t one, other;
+	char path[320];
+
+	ok_eq(identity_read(root), 0);
+	snprintf(path, sizeof(path), "%s/etc/machine-id", root);
+	sample_write(path, "aaaa", 4);
+	one = identity_read(root);
+	ok(one != 0);
+	ok_eq(identity_read(root), one);
+	snprintf(path, sizeof(path), "%s/sys/firmware/qemu_fw_cfg/by_name/etc/vmgenid_guid/raw",
+		 root);
+	sample_write(path, "snapshot", 8);
+	other = identity_read(root);
+	ok(other != one && other != 0);
+	ok(!identity_differs(one, other)); /* one could not read as much */
+	sample_write(path, "another", 7);
+	ok(identity_differs(other, identity_read(root)));
+	sample_remove(root);
+}
+
 static void garbage_is_begun_anew(void)
 {
 	char noise[4096];
@@ -342,6 +393,8 @@ static const struct tap_test tests[] = {
 	{ "a segment given up returns the losses it carried",
 	  given_up_segment_returns_what_it_carried },
 	{ "an interrupted drop is finished by the next run", interrupted_drop_is_finished },
+	{ "the account of a copied disk is the other machine's", another_machine_tells_its_own },
+	{ "the identity tells machines and generations apart", identity_tells_machines_apart },
 	{ "another boot is a gap of unknown content", another_boot_is_a_gap_of_unknown_content },
 	{ "what was seen before it was counted is made up for",
 	  seen_before_it_was_counted_is_made_up_for },

@@ -172,6 +172,48 @@ static void full_spool_drops_the_oldest_and_tells(void)
 	remove_dir(&told);
 }
 
+static void full_spool_may_refuse_the_newest(void)
+{
+	struct told told;
+	struct spool *s;
+	struct spool_config config = { .max_files = 2, .keeps_oldest = true };
+
+	make_dir(&told);
+	config.dir = told.dir;
+	ok_int(spool_open(&s, &config, NULL), 0);
+	ok_int(append(s, 0, 100), 0);
+	ok_int(append(s, 1, 100), 0);
+	ok_int(append(s, 2, 100), -ENOSPC);
+	ok_eq(peek_sequence(s), 0);
+	spool_ack(s);
+	ok_int(append(s, 3, 100), 0);
+	ok_eq(peek_sequence(s), 1);
+	spool_close(s);
+	remove_dir(&told);
+}
+
+static void acknowledged_leftovers_are_cleared(void)
+{
+	struct told told;
+	struct spool *s;
+
+	make_dir(&told);
+	s = open_spool(&told, 0, NULL);
+	for (uint64_t i = 0; i < 4; i++)
+		append(s, i, 100);
+	ok_eq(spool_last_epoch(s), 5);
+	spool_forget_through(s, &(struct spool_name){ 5, 1 });
+	ok_eq(spool_files(s), 2);
+	ok_eq(peek_sequence(s), 2);
+	spool_unpeek(s);
+	spool_forget_through(s, &(struct spool_name){ 6, 0 });
+	ok_eq(spool_files(s), 0);
+	ok_eq(spool_last_epoch(s), 0);
+	ok_eq(told.lost, 0);
+	spool_close(s);
+	remove_dir(&told);
+}
+
 static void damaged_files_never_stop_it(void)
 {
 	struct told told;
@@ -357,6 +399,8 @@ static const struct tap_test tests[] = {
 	{ "the oldest comes first, across a restart too", oldest_comes_first_across_a_restart },
 	{ "a full spool drops the oldest and tells before it does",
 	  full_spool_drops_the_oldest_and_tells },
+	{ "a full spool may refuse the newest instead", full_spool_may_refuse_the_newest },
+	{ "what was acknowledged and came back is cleared", acknowledged_leftovers_are_cleared },
 	{ "leftovers and damaged files never stop it", damaged_files_never_stop_it },
 	{ "a second agent is refused", second_agent_is_refused },
 	{ "after a failed fsync the bytes go to a new file, once",

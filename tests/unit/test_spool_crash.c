@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a power cut, a flipped bit or a cut file may leave of a spool and its account.
- * BLKCAST_ENDURANCE=1: 20 states after each call, every bit and every length; else a sample.
+ * BLKCAST_ENDURANCE=1: 20 states after each call, every bit (of the account each third) and every
+ * length; else a sample.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -189,8 +190,10 @@ static void flipped_bits(void)
 	ok(nr > 4);
 	for (size_t i = 0; i < nr; i++) {
 		struct buf *b = &files[i].data;
+		/* The account is large, and one like the other. */
+		size_t step = !is_long() ? 211 : strcmp(files[i].name, "ledger") ? 1 : 3;
 
-		for (size_t bit = i; bit < b->len * 8; bit += is_long() ? 1 : 211) {
+		for (size_t bit = i; bit < b->len * 8; bit += step) {
 			b->data[bit / 8] ^= (uint8_t)(1u << bit % 8);
 			judge_damage(l, dir, files, nr, i, b->data, b->len, &t);
 			b->data[bit / 8] ^= (uint8_t)(1u << bit % 8);

@@ -63,6 +63,7 @@ static bool one_life(const struct calls_plan *plan, bool may_have_gap, struct to
 		calls_begin(plan);
 		life_run(l);
 		met = calls_end();
+		calls_flush_coverage();
 		_exit(write(fds[1], &met, sizeof(met)) < 0);
 	}
 	close(fds[1]);
@@ -135,6 +136,7 @@ static void killed_while_recovering(void)
 			if (!pid) {
 				calls_begin(&plan);
 				life_run(l);
+				calls_flush_coverage();
 				_exit(0);
 			}
 			waitpid(pid, &status, 0);
@@ -145,6 +147,7 @@ static void killed_while_recovering(void)
 				plan = (struct calls_plan){ CALLS_KILL_AFTER, at, 0 };
 				calls_begin(&plan);
 				life_check(l, l->dir, "b1", SIZE_MAX, &end);
+				calls_flush_coverage();
 				_exit(0);
 			}
 			waitpid(pid, &status, 0);

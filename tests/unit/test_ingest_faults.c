@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A store that takes segments, under death at every call, every error at every call, no memory at
+ * every allocation, and power cuts: what it acknowledged is there once, and the next start takes
+ * what was not. BLKCAST_ENDURANCE=1 visits every point.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analyzer/store/ingest.h"
+#include "tests/slow/crash_states.h"
+#include "tests/slow/faulty_calls.h"
+#include "tests/slow/sample.h"
+#include "tests/tap.h"
+
+#define NR_SEGMENTS 12
+#define CHILD_S	    20u
+#define MAX_START_S 5.0
+
+static const char *const hosts[] = { "db1", "web1" };
+
+/* Written by a child that may be killed, read by its parent. */
+struct promises {
+	size_t acknowledged[NR_SEGMENTS]; /* calls recorded by then, plus 1; 0: never */
+};
+
+struct rig {
+	char dir[64];
+	struct promises *promises;
+	struct buf segments[NR_SEGMENTS];
+	struct segment_name names[NR_SEGMENTS];
+};
+
+static void rig_make(struct rig *r)
+{
+	snprintf(r->dir, sizeof(r->dir), "%s", sample_folder());
+	r->promises = mmap(NULL, sizeof(*r->promises), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (r->promises == MAP_FAILED)
+		abort();
+	for (uint64_t i = 0; i < NR_SEGMENTS; i++) {
+		struct sample s = { .host = hosts[i % 2],
+				    .boot_id = i < 8 ? "b1" : "b2",
+				    .epoch = 5 + i / 6,
+				    .sequence = i,
+				    .real_offset_ns = SAMPLE_REAL_NS,
+				    .begin_ns = i * 1000,
+				    .end_ns = i * 1000 + 1000 };
+		struct request requests[3];
+
+		buf_init(&r->segments[i]);
+		sample_requests(i, s.begin_ns, s.end_ns, requests, 3);
+		sample_segment(&s, requests, 3, &r->segments[i]);
+		r->names[i] = (struct segment_name){ .epoch = s.epoch, .sequence = i };
+		snprintf(r->names[i].host, sizeof(r->names[i].host), "%s", s.host);
+		snprintf(r->names[i].boot_id, sizeof(r->names[i].boot_id), "%s", s.boot_id);
+	}
+}
+
+static void rig_release(struct rig *r)
+{
+	for (size_t i = 0; i < NR_SEGMENTS; i++)
+		buf_release(&r->segments[i]);
+	munmap(r->promises, sizeof(*r->promises));
+	sample_remove(r->dir);
+}
+
+/* Takes all, each third one twice, as serve does it. */
+static void take_all(struct rig *r)
+{
+	const struct call *calls;
+	struct ingest_result result;
+	struct ingest *ingest;
+	struct store *store;
+
+	if (store_open(&store, r->dir, true, NULL))
+		return;
+	if (!ingest_new(&ingest, store)) {
+		for (size_t i = 0; i < NR_SEGMENTS; i++)
+			for (int again = 0; again < (i % 3 ? 1 : 2); again++)
+				if (!ingest_put(ingest, &r->names[i], r->segments[i].data,
+						r->segments[i].len, &result, NULL) &&
+				    !r->promises->acknowledged[i])
+					r->promises->acknowledged[i] = calls_recorded(&calls) + 1;
+		ingest_free(ingest);
+	}
+	store_close(store);
+}
+
+struct totals {
+	uint64_t nr, nr_killed, nr_crashed, nr_stuck, nr_lost, nr_altered, nr_refused, nr_unlike;
+};
+
+static double now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* The next start: all acknowledged is there as it was, and all is taken again, each once. */
+static void judge(struct rig *r, const char *dir, size_t at, struct totals *t)
+{
+	double begin_s = now_s();
+	struct ingest_result result;
+	struct ingest *ingest;
+	struct store *store;
+	struct buf data;
+
+	t->nr++;
+	if (store_open(&store, dir, true, NULL)) {
+		t->nr_stuck++;
+		return;
+	}
+	t->nr_stuck += now_s() - begin_s > MAX_START_S;
+	buf_init(&data);
+	for (size_t i = 0; i < NR_SEGMENTS; i++) {
+		size_t promised = r->promises->acknowledged[i];
+		char path[SEGMENT_PATH_MAX];
+
+		segment_name_path(&r->names[i], path);
+		if (!promised || promised > at)
+			continue;
+		if (store_read(store, path, &data, NULL))
+			t->nr_lost++;
+		else
+			t->nr_altered += data.len != r->segments[i].len ||
+					 memcmp(data.data, r->segments[i].data, data.len) != 0;
+	}
+	if (!ingest_new(&ingest, store)) {
+		for (size_t i = 0; i < NR_SEGMENTS; i++)
+			t->nr_refused += ingest_put(ingest, &r->names[i], r->segments[i].data,
+						    r->segments[i].len, &result, NULL) != 0;
+		ingest_free(ingest);
+	}
+	if (store_sync(store, NULL) || store_sync_result(store)->nr_segments != NR_SEGMENTS)
+		t->nr_unlike++;
+	buf_release(&data);
+	store_close(store);
+}
+
+static void report(const struct totals *t)
+{
+	ok_eq(t->nr_crashed, 0);
+	ok_eq(t->nr_stuck, 0);
+	ok_eq(t->nr_lost, 0);
+	ok_eq(t->nr_altered, 0);
+	ok_eq(t->nr_refused, 0);
+	ok_eq(t->nr_unlike, 0);
+	tap_note("%llu runs, %llu killed", (unsigned long long)t->nr,
+		 (unsigned long long)t->nr_killed);
+}
+
+static bool one_run(const struct calls_plan *plan, struct totals *t)
+{
+	uint64_t met = 0;
+	int status = 0, fds[2];
+	struct rig r;
+	pid_t pid;
+
+	rig_make(&r);
+	fflush(stdout);
+	if (pipe(fds))
+		abort();
+	pid = fork();
+	if (!pid) {
+		alarm(CHILD_S);
+		calls_begin(plan);
+		take_all(&r);
+		met = calls_end();
+		calls_flush_coverage();
+		_exit(write(fds[1], &met, sizeof(met)) < 0);
+	}
+	close(fds[1]);
+	if (read(fds[0], &met, sizeof(met)) < 0)
+		met = 0;
+	close(fds[0]);
+	waitpid(pid, &status, 0);
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+		t->nr_killed++;
+	else
+		t->nr_crashed += !WIFEXITED(status) || WEXITSTATUS(status);
+	judge(&r, r.dir, SIZE_MAX, t);
+	rig_release(&r);
+	return WIFSIGNALED(status) || met >= plan->at;
+}
+
+static uint64_t stride(uint64_t when_short)
+{
+	return getenv("BLKCAST_ENDURANCE") ? 1 : when_short;
+}
+
+static void every_point(enum calls_mode mode, int error, uint64_t step, struct totals *t)
+{
+	struct calls_plan plan = { mode, 1 + (uint64_t)error % step, error };
+
+	while (one_run(&plan, t))
+		plan.at += step;
+}
+
+static void killed_at_every_point(void)
+{
+	struct totals t = { 0 };
+
+	every_point(CALLS_KILL_BEFORE, 0, stride(7), &t);
+	every_point(CALLS_KILL_AFTER, 0, stride(7), &t);
+	report(&t);
+}
+
+static void every_error_at_every_call(void)
+{
+	static const int errors[] = { EIO,   ENOSPC, EDQUOT, EROFS,  ENOMEM, EMFILE, ENFILE,
+				      EINTR, EAGAIN, EPERM,  EACCES, ENOENT, ESTALE, 0 };
+	struct totals t = { 0 };
+
+	for (size_t i = 0; i < TAP_NR(errors); i++) {
+		every_point(CALLS_FAIL_ONCE, errors[i], stride(59), &t);
+		every_point(CALLS_FAIL_FROM, errors[i], stride(59), &t);
+	}
+	report(&t);
+}
+
+static void no_memory_at_every_allocation(void)
+{
+	struct totals t = { 0 };
+
+	every_point(CALLS_NO_MEMORY_ONCE, 0, stride(13), &t);
+	every_point(CALLS_NO_MEMORY_FROM, 0, stride(13), &t);
+	report(&t);
+}
+
+static void power_cuts(void)
+{
+	bool is_long = getenv("BLKCAST_ENDURANCE");
+	struct totals t = { 0 };
+	const struct call *calls;
+	struct rig r;
+	size_t nr;
+
+	rig_make(&r);
+	calls_record(r.dir);
+	take_all(&r);
+	nr = calls_recorded(&calls);
+	calls_record(NULL);
+	ok(nr > 80);
+	for (size_t i = 1; i <= nr; i += is_long ? 1 : 4)
+		for (uint64_t seed = 0; seed < (is_long ? 40 : 4); seed++) {
+			const char *dir = sample_folder();
+
+			crash_state_make(calls, i, seed + (seed > 1 ? i : 0), dir);
+			judge(&r, dir, i + 1, &t);
+			sample_remove(dir);
+		}
+	report(&t);
+	rig_release(&r);
+}
+
+static const struct tap_test tests[] = {
+	{ "serve killed before and after each change keeps what it acknowledged",
+	  killed_at_every_point },
+	{ "any error at any call, once or from then on, costs no acknowledged segment",
+	  every_error_at_every_call },
+	{ "nor does want of memory at any allocation", no_memory_at_every_allocation },
+	{ "nor does a power cut after any call", power_cuts },
+};
+
+int main(void)
+{
+	if (!access("/dev/shm", W_OK))
+		setenv("TMPDIR", "/dev/shm", 0);
+	return tap_run(tests, TAP_NR(tests));
+}
