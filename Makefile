@@ -7,6 +7,7 @@
 #   make test-vm      the sources in guests: other kernels, s390x
 #   make test-s390x   what both byte orders share, cross-built and emulated
 #   make bench        every measured figure, each against its peer of the same run
+#   make case-arch    file and mail server on a volume of this machine, measured and predicted
 #   make qpn-study    the storage models on a simulated array: errors beside the seed's
 #   make endurance    hours: every crash point, error, crash state and bit; KILLS=10000 random kills
 #   make coverage     branches of spool, account and segment decoder that the tests take
@@ -95,7 +96,7 @@ fuzzers  := $(patsubst %.c,$(BUILD)/%,$(fuzz_src))
 tools    := $(patsubst %.c,$(BUILD)/%,$(tool_src) tests/system-under-study/main.c)
 
 .PHONY: all programs tests benches deps test test-only test-vm guests test-s390x test-emulated emulated \
-	bench bench-only qpn-study demo endurance coverage coverage-only check-asan check-tsan \
+	bench bench-only case-arch qpn-study demo endurance coverage coverage-only check-asan check-tsan \
 	fuzz fuzz-only \
 	bundle install uninstall deb test-deb style help clean
 .DELETE_ON_ERROR:
@@ -203,6 +204,9 @@ emulated: $(programs) $(patsubst %.c,$(BUILD)/%,$(emulated_src)) $(tools)
 bench:
 	$(Q)scripts/deps.sh build test bench
 	$(Q)+$(MAKE) bench-only
+
+case-arch: programs $(BUILD)/tests/system/fileops
+	$(Q)scripts/case-arch.sh $(BUILD)/case-arch
 
 qpn-study: programs $(BUILD)/tests/system-under-study/main
 	$(Q)BUILD=$(BUILD) tests/system-under-study/run.sh

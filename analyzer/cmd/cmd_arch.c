@@ -8,6 +8,7 @@
 
 #include "analyzer/arch/arch_draw.h"
 #include "analyzer/cli.h"
+#include "analyzer/cmd/arch_calibrate.h"
 #include "analyzer/cmd/arch_result.h"
 #include "analyzer/cmd/arch_run.h"
 #include "analyzer/cmd/commands.h"
@@ -411,7 +412,8 @@ static int draw(struct cli *cli)
 
 static int run(struct cli *cli)
 {
-	static const char *const verbs[] = { "solve", "compare", "check", "draw", NULL };
+	static const char *const verbs[] = { "solve",	  "compare",  "check", "draw",
+					     "calibrate", "validate", NULL };
 
 	switch (cli_verb(cli, verbs)) {
 	case 0:
@@ -422,6 +424,10 @@ static int run(struct cli *cli)
 		return check(cli);
 	case 3:
 		return draw(cli);
+	case 4:
+		return arch_calibrate(cli);
+	case 5:
+		return arch_validate(cli);
 	default:
 		return cli->status;
 	}
@@ -432,10 +438,13 @@ const struct command command_arch = {
 	.summary = "predict a software system from its architecture",
 	.usage = "solve MODEL [--set NAME=VALUE]... [--sweep NAME=FROM:TO:STEP] [--precision P]\n"
 		 "compare MODEL_A MODEL_B [--set NAME=VALUE]...\n"
+		 "calibrate MODEL MEASURED.csv --fit NAME=LOW:HIGH... [--set NAME=VALUE]...\n"
+		 "validate MODEL MEASURED.csv [--set NAME=VALUE]...\n"
 		 "check MODEL [--set NAME=VALUE]...\n"
 		 "draw MODEL [--set NAME=VALUE]... >MODEL.svg",
 	.details =
-		"A model is a YAML file (docs/arch.schema.json): components and what their operations\n"
+		"A model is a YAML file (docs/arch.schema.json), or a directory with Palladio's files\n"
+		"(.repository, .system, .allocation, .usagemodel...): components and what their operations\n"
 		"do, how they are assembled, the containers they run in, storages with an I/O\n"
 		"analysis model inside, and who uses it all. It is simulated until the mean\n"
 		"response time of every scenario and operation is known well enough; intervals are\n"
@@ -445,7 +454,11 @@ const struct command command_arch = {
 		"\n"
 		"Where requests ask the I/O model for what it was not trained on, a line says so\n"
 		"and the result counts them. compare says of each time that both models know\n"
-		"whether B is slower or faster. check reads a model and says what is wrong with it,\n"
+		"whether B is slower or faster. calibrate finds values of parameters that make the\n"
+		"model's times those measured, a table with the columns time (of an operation, an io\n"
+		"or a scenario, as solve names them), mean_s and per_round (how often in a round,\n"
+		"default 1); validate says how far predictions are from such a table: mean error of\n"
+		"io, and of the sum over a round. check reads a model and says what is wrong with it,\n"
 		"with file and line. draw gives a picture of components, deployment and usage, as\n"
 		"SVG by graphviz.",
 	.example = "blkcast arch solve docs/examples/shop.yaml\n"
