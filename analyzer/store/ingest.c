@@ -117,10 +117,12 @@ static void forget_folder(struct ingest *g, const char *path)
 
 static int write_all(int fd, const uint8_t *data, size_t len)
 {
+	unsigned int interrupted = 0;
+
 	while (len) {
 		ssize_t nr = write(fd, data, len);
 
-		if (nr < 0 && errno == EINTR)
+		if (nr < 0 && errno == EINTR && ++interrupted < STORE_MAX_INTERRUPTIONS)
 			continue;
 		if (nr < 0)
 			return -errno;

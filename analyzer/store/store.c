@@ -64,6 +64,7 @@ static int collect_known(void *ctx, const struct segment_facts *f)
 int store_read(const struct store *s, const char *path, struct buf *b, struct err *err)
 {
 	int fd = openat(s->fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	unsigned int interrupted = 0;
 	int status = 0;
 	struct stat st;
 
@@ -79,7 +80,7 @@ int store_read(const struct store *s, const char *path, struct buf *b, struct er
 	while (status == 0 && b->len < (size_t)st.st_size) {
 		ssize_t nr = read(fd, b->data + b->len, (size_t)st.st_size - b->len);
 
-		if (nr < 0 && errno == EINTR)
+		if (nr < 0 && errno == EINTR && ++interrupted < STORE_MAX_INTERRUPTIONS)
 			continue;
 		if (nr <= 0) {
 			status = nr < 0 ? -errno : 0;

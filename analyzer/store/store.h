@@ -21,6 +21,9 @@
 #include "formats/buf.h"
 #include "formats/err.h"
 
+/* In a row, of one file: then it is an error like another. */
+#define STORE_MAX_INTERRUPTIONS 1000
+
 struct store;
 
 /* What the last sync found. */

@@ -51,6 +51,7 @@ extern void __gcov_dump(void);
 void calls_flush_coverage(void)
 {
 #ifdef BLKCAST_COVERAGE
+	plan.mode = CALLS_PLAIN; /* its own writing is no point */
 	__gcov_dump();
 #endif
 }
