@@ -503,8 +503,7 @@ static int64_t source_bpf_poll(struct source *s, const struct source_sink *sink)
 	losses_tell(s);
 	issue_follow(s, now);
 	again_follow(s);
-	/* Ends are not looked for in lines while requests are shed. */
-	if (!s->nr_polled && !is_shedding(s) && now - s->last_settled_ns > SETTLE_NS) {
+	if (!s->nr_polled && now - s->last_settled_ns > SETTLE_NS) {
 		unseen_settle(&s->unseen, s->inflights, device_in_flight, s->is_closing,
 			      unseen_tell, s);
 		s->last_settled_ns = now;
@@ -523,20 +522,18 @@ static int source_bpf_fd(const struct source *s)
 }
 
 /*
- * While it sheds, requests begin without a line and end without a look at theirs. Lines from
- * before are of no use afterwards: they go before the first one is written again.
+ * While it sheds, requests begin without a line; those that have one from before give it back as
+ * they end, also where the first program was passed over.
  */
 static void source_bpf_shed(struct source *s, bool on)
 {
-	if (on) {
+	if (on && !s->again)
+		s->again = bpf_program__attach(s->block->progs.block_rq_complete_again);
+	if (on)
 		s->last_misses = recursion_misses(s);
-		__atomic_store_n(s->shedding, 1, __ATOMIC_RELEASE);
-		return;
-	}
-	for (uint32_t i = 0; i < INFLIGHT_NR; i++)
-		__atomic_store_n(&s->inflights[i].key, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(s->shedding, 0, __ATOMIC_RELEASE);
-	shed_misses(s);
+	__atomic_store_n(s->shedding, on, __ATOMIC_RELEASE);
+	if (!on)
+		shed_misses(s);
 }
 
 static double source_bpf_kernel_cpu_s(const struct source *s)

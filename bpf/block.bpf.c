@@ -200,6 +200,15 @@ static __always_inline bool issue_wanted(const struct event_request *event, bool
 	return plugged || !event->dispatch_ns;
 }
 
+/*
+ * Whether a line is of this request, and not of one before it at the same address whose end was
+ * passed over: where it began lies within the request, which may have grown by merges.
+ */
+static __always_inline bool same_life(const struct inflight *at, const struct request *rq)
+{
+	return at->has_parts || !at->bytes || at->sector - rq->__sector < rq->__data_len >> 9;
+}
+
 static __always_inline int complete(u64 *ctx, bool again)
 {
 	struct request *rq = (struct request *)ctx[0];
@@ -213,7 +222,7 @@ static __always_inline int complete(u64 *ctx, bool again)
 
 	if (!device_wanted(device))
 		return 0;
-	if (again && (shedding || nr_bytes < rq->__data_len || !inflight_find(inflight_key(rq))))
+	if (again && (nr_bytes < rq->__data_len || !inflight_find(inflight_key(rq))))
 		return 0; /* seen to end the first time */
 	if (request_in_flush_sequence(rq)) {
 		if (is_kernels_flush(rq))
@@ -223,11 +232,15 @@ static __always_inline int complete(u64 *ctx, bool again)
 	if (nr_bytes < rq->__data_len)
 		return part_ended(rq, nr_bytes);
 
+	at = inflight_find(inflight_key(rq));
 	if (shedding) {
-		__sync_fetch_and_add(&counters_of(bpf_get_smp_processor_id())->shed, 1);
+		if (at && same_life(at, rq))
+			at->key = 0;
+		/* Those passed over the first time are told by the kernel's own count. */
+		if (!again)
+			__sync_fetch_and_add(&counters_of(bpf_get_smp_processor_id())->shed, 1);
 		return 0;
 	}
-	at = inflight_find(inflight_key(rq));
 	cgroup = rq->bio ? bio_cgroup(rq->bio) : NULL;
 	cpu = bpf_get_smp_processor_id();
 	ring = ring_of(cpu);

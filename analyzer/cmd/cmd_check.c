@@ -5,7 +5,7 @@
 
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
-#include "analyzer/store/check.h"
+#include "analyzer/store/store_check.h"
 
 static uint64_t nr_left(const struct check_report *r)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/measure/params.h"
 
+#define LIST_MAX 400 /* names that fit into a line of a fio job */
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -117,6 +119,38 @@ static void list_names(const struct params *p, char *out, size_t size)
 					 p->items[i].name);
 }
 
+static int expand_one(struct params *p, const char *expression, struct buf *out, struct err *err);
+
+/* "list EXPRESSION PREFIX": PREFIX0:PREFIX1:... as many as the expression says. */
+static int expand_list(struct params *p, const char *words, struct buf *out, struct err *err)
+{
+	const char *prefix = strrchr(words, ' ');
+	char expression[PARAM_TEXT_MAX], *end;
+	struct buf number;
+	double nr;
+	int status;
+
+	if (!prefix || !prefix[1])
+		return err_set(err, EINVAL, "{list %.60s}: expected a number and a name", words);
+	snprintf(expression, sizeof(expression), "%.*s", (int)(prefix - words), words);
+	buf_init(&number);
+	status = expand_one(p, expression, &number, err);
+	if (!status && buf_put_u8(&number, 0))
+		status = err_set(err, ENOMEM, "out of memory");
+	if (status) {
+		buf_release(&number);
+		return status;
+	}
+	nr = strtod((char *)number.data, &end);
+	buf_release(&number);
+	if (!(nr >= 1 && nr <= LIST_MAX))
+		return err_set(err, EINVAL, "{list %.60s}: %g names: expected 1 to %d", words, nr,
+			       LIST_MAX);
+	for (int i = 0; i < (int)nr; i++)
+		buf_printf(out, "%s%s%d", i ? ":" : "", prefix + 1, i);
+	return out->error;
+}
+
 static int expand_one(struct params *p, const char *expression, struct buf *out, struct err *err)
 {
 	struct param *word = params_find(p, expression);
@@ -124,6 +158,8 @@ static int expand_one(struct params *p, const char *expression, struct buf *out,
 	char names[200];
 	struct err why = { 0 };
 
+	if (!strncmp(expression, "list ", 5))
+		return expand_list(p, expression + 5, out, err);
 	if (word && !word->number) {
 		word->used = true;
 		return buf_put(out, word->text, strlen(word->text));

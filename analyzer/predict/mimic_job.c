@@ -5,6 +5,8 @@
 
 #include "analyzer/predict/mimic.h"
 
+#define MAX_FILES 300
+
 static void put_split(const struct mimic_direction *d, struct buf *out)
 {
 	for (size_t i = 0; i < d->nr_split; i++)
@@ -53,18 +55,32 @@ static void put_zones(const struct mimic *m, struct buf *out)
 	buf_printf(out, "\n");
 }
 
+/*
+ * Files by name, as many as fit into a line of a job: where clones of a job share files by
+ * filename_format, fio 3.33 lets only the first of them do I/O. More files become larger ones.
+ */
+static void put_files(const struct mimic *m, struct buf *out)
+{
+	uint64_t total = m->nr_files * m->file_bytes, bytes;
+	uint32_t nr = m->nr_files < MAX_FILES ? m->nr_files : MAX_FILES;
+
+	bytes = nr == m->nr_files ? m->file_bytes : total / nr / 4096 * 4096;
+	buf_printf(out,
+		   "directory=%s\nfilesize=%" PRIu64 "\nsize=%" PRIu64 "\nfilename=", m->target,
+		   bytes, nr * bytes);
+	for (uint32_t i = 0; i < nr; i++)
+		buf_printf(out, "%smimic.%u", i ? ":" : "", i);
+	buf_printf(out, "\noverwrite=1\n");
+	if (nr > 1)
+		buf_printf(out, "file_service_type=random\n");
+}
+
 static void put_places(const struct mimic *m, struct buf *out)
 {
 	uint64_t part = m->range_bytes / m->clients / 4096 * 4096;
 
 	if (m->directory)
-		buf_printf(out,
-			   "directory=%s\nnrfiles=%u\nfilesize=%" PRIu64 "\nsize=%" PRIu64 "\n",
-			   m->target, m->nr_files, m->file_bytes, m->nr_files * m->file_bytes);
-	if (m->directory && m->nr_files > 1)
-		buf_printf(out, "file_service_type=random\n");
-	if (m->directory)
-		buf_printf(out, "filename_format=mimic.$filenum\noverwrite=1\n");
+		put_files(m, out);
 	else
 		buf_printf(out, "filename=%s\n", m->target);
 	if (in_order(m) && !m->open && !m->directory && part) {

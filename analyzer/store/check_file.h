@@ -6,7 +6,7 @@
 #ifndef ANALYZER_CHECK_FILE_H
 #define ANALYZER_CHECK_FILE_H
 
-#include "analyzer/store/check.h"
+#include "analyzer/store/store_check.h"
 #include "analyzer/store/segment_facts.h"
 #include "formats/buf.h"
 

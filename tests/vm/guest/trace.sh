@@ -20,7 +20,7 @@ $launcher blkcast-agent --doctor >/out/doctor 2>&1
 agents=""
 for a in "$@"; do
 	name=${a%%=*} source=${a#*=}
-	$launcher blkcast-agent --device vda --source "$source" --host "$name" --sink "http://10.0.2.2:$port" \
+	$launcher blkcast-agent --device vda --source "$source" --host "$name" --sink "http://10.0.2.2:$port" --insecure \
 		--sink "file:/tmp/store-$name" --spool "/tmp/spool-$name" --window 100ms --segment-interval 1s \
 		--duration 40s --verbose >"/out/$name.log" 2>&1 &
 	agents="$agents $!"

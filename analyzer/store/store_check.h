@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check: verifies every file of a store or of an agent's spool, and repairs what can be.
+ * store_check: verifies every file of a store or of an agent's spool, and repairs what can be.
  *
  * Segments are decoded to the last request. Nothing is changed unless repair is asked for, and then
  * no segment is ever deleted: what is damaged is moved to DIR/damaged (a store). In a spool damaged
  * segments are left to the agent, which sets them aside and has the loss in its ledger.
  */
-#ifndef ANALYZER_CHECK_H
-#define ANALYZER_CHECK_H
+#ifndef ANALYZER_STORE_CHECK_H
+#define ANALYZER_STORE_CHECK_H
 
 #include <stdbool.h>
 #include <stddef.h>
