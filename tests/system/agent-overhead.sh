@@ -53,3 +53,4 @@ holds "segments and ledgers give what the device completed, but for $missing und
 "$BUILD/blkcast" characterize --store "$T/store" --json -q >"$T/profile.json"
 is "$(jq '.[0].requests | .read + .write' "$T/profile.json")" "$(field "$sum" requests)" \
 	"the requests that were kept are characterized"
+done_testing

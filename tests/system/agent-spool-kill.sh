@@ -34,13 +34,14 @@ sleep 0.3
 kill_agent
 before=$(completed)
 fio --name=load --filename="$loop_dev" --rw=randrw --bs=4k --ioengine=libaio --iodepth=4 --direct=1 \
-	--time_based --runtime=$((10 * ${KILLS:-15} / 15)) --rate_iops=5000,5000 --output="$T/fio" >/dev/null 2>&1 &
+	--time_based --runtime=$((300 + 2 * ${KILLS:-15})) --rate_iops=5000,5000 --output="$T/fio" >/dev/null 2>&1 &
 fio=$!
 for i in $(seq "${KILLS:-15}"); do
 	start_agent
 	sleep "0.$((25 + i * 7 % 45))"
 	kill_agent
 done
+kill -INT $fio # the load outlasts the kills
 wait $fio
 holds "segments wait in the spool" [ "$(find "$T/spool" -name '*.seg' | wc -l)" -gt 5 ]
 "$BUILD/blkcast" serve --store "$T/store" --listen 127.0.0.1:$port >"$T/serve" 2>&1 &
