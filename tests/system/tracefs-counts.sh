@@ -5,7 +5,10 @@
 need_loop
 need tracefs "tracefs cannot be used" timeout 20 "$BUILD/tests/system/capture" 0 --source tracefs
 instances() {
-	unshare -m sh -c 'mount -t tracefs none /mnt && ls /mnt/instances' | grep -c blkcast-
+	mkdir -p "$T/tracefs"
+	mount -t tracefs none "$T/tracefs"
+	ls "$T/tracefs/instances" | grep -c blkcast-
+	umount "$T/tracefs"
 }
 
 has_bpf=false
