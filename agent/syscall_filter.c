@@ -91,6 +91,7 @@ static const struct call calls[] = {
 	IF(SENDS, "socket", 0, SCMP_CMP_EQ, AF_INET, 0),
 	IF(SENDS, "socket", 0, SCMP_CMP_EQ, AF_INET6, 0),
 	ANY(SENDS, "connect"),
+	ANY(SENDS, "socketcall"), /* all of them in one, where the machine has it */
 	ANY(SENDS, "poll"),
 	ANY(SENDS, "sendto"),
 	ANY(SENDS, "recvfrom"),
