@@ -53,6 +53,7 @@ static const struct call calls[] = {
 	ANY(ALWAYS, "setpriority"),
 	ANY(ALWAYS, "rt_sigprocmask"),
 	ANY(ALWAYS, "rt_sigreturn"),
+	ANY(ALWAYS, "sigreturn"), /* of s390x */
 	ANY(ALWAYS, "restart_syscall"),
 	ANY(ALWAYS, "exit"),
 	ANY(ALWAYS, "exit_group"),
@@ -134,6 +135,8 @@ static const struct call calls[] = {
 	ANY(STARTS, "fsmount"),
 	ANY(STARTS, "statfs"),
 	ANY(STARTS, "fstatfs"),
+	ANY(STARTS, "statfs64"), /* of s390x */
+	ANY(STARTS, "fstatfs64"),
 	ANY(STARTS, "socket"),
 	ANY(STARTS, "bind"),
 	ANY(STARTS, "listen"),
