@@ -8,7 +8,7 @@
 #   make test-s390x   what both byte orders share, cross-built and emulated
 #   make bench        every measured figure, each against its peer of the same run
 #   make case-arch    file and mail server on a volume of this machine, measured and predicted
-#   make qpn-study    the storage models on a simulated array: errors beside the seed's
+#   make qpn-study    the storage models on two simulated arrays: errors beside the seed's
 #   make endurance    hours: every crash point, error, crash state and bit; KILLS=10000 random kills
 #   make coverage     branches of spool, account and segment decoder that the tests take
 #   make check-asan   the tests under AddressSanitizer and UBSan; check-tsan likewise
@@ -93,7 +93,8 @@ programs := $(if $(wildcard agent/main.c),$(BUILD)/blkcast-agent) \
 unit     := $(patsubst %.c,$(BUILD)/%,$(unit_src))
 benches  := $(patsubst %.c,$(BUILD)/%,$(bench_src))
 fuzzers  := $(patsubst %.c,$(BUILD)/%,$(fuzz_src))
-tools    := $(patsubst %.c,$(BUILD)/%,$(tool_src) tests/system-under-study/main.c)
+tool_bin := $(patsubst %.c,$(BUILD)/%,$(tool_src))
+tools    := $(tool_bin) $(addprefix $(BUILD)/tests/system-under-study/,first second)
 
 .PHONY: all programs tests benches deps test test-only test-vm guests test-s390x test-emulated emulated \
 	bench bench-only case-arch qpn-study demo endurance coverage coverage-only check-asan check-tsan \
@@ -148,7 +149,18 @@ $(programs):
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(unit) $(benches) $(tools): $(BUILD)/%: $(BUILD)/%.o $(slowlib) $(agentlib) $(anlib) $(lib)
+$(unit) $(benches) $(tool_bin): $(BUILD)/%: $(BUILD)/%.o $(slowlib) $(agentlib) $(anlib) $(lib)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# One simulator, two systems: what differs is compiled in.
+sus_src := $(wildcard tests/system-under-study/*.c)
+$(BUILD)/second/%.o: %.c
+	$(call msg,CC,$<)
+	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -DSUS_SECOND $(CFLAGS) -c -o $@ $<
+$(BUILD)/tests/system-under-study/first: $(call objs,$(sus_src)) $(anlib) $(lib)
+$(BUILD)/tests/system-under-study/second: $(patsubst %.c,$(BUILD)/second/%.o,$(sus_src)) $(anlib) $(lib)
+$(addprefix $(BUILD)/tests/system-under-study/,first second):
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -208,8 +220,9 @@ bench:
 case-arch: programs $(BUILD)/tests/system/fileops
 	$(Q)scripts/case-arch.sh $(BUILD)/case-arch
 
-qpn-study: programs $(BUILD)/tests/system-under-study/main
-	$(Q)BUILD=$(BUILD) tests/system-under-study/run.sh
+qpn-study: programs $(tools)
+	$(Q)BUILD=$(BUILD) tests/system-under-study/run.sh first
+	$(Q)BUILD=$(BUILD) tests/system-under-study/run.sh second
 
 bench-only: benches
 	$(Q)BUILD=$(BUILD) scripts/bench.sh $(BENCHES)
@@ -303,4 +316,5 @@ clean:
 	$(Q)rm -rf $(BUILD)
 
 -include $(patsubst %.o,%.d,$(call objs,$(lib_src) $(agent_src) agent/main.c $(analyzer_src) \
-	analyzer/main.c $(slow_src))) $(addsuffix .d,$(unit) $(benches) $(tools) $(fuzzers))
+	analyzer/main.c $(slow_src))) $(addsuffix .d,$(unit) $(benches) $(tool_bin) $(fuzzers)) \
+	$(patsubst %.c,$(BUILD)/second/%.d,$(sus_src)) $(BUILD)/tests/system-under-study/main.d

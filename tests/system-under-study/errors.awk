@@ -1,6 +1,7 @@
 # Mean relative errors of predicted response times, in percent: one row of the seed's tables 7.5 or
-# 7.11. Input: a table of `blkcast qpn predict` with measured response times; -v name=SCENARIO.
-# File sets of the virtual machines of a configuration add up, for its columns of cached data.
+# 7.11. Input: a table of `blkcast qpn predict` with measured response times; -v name=SCENARIO,
+# -v scale=SUS_SCALE. File sets of the virtual machines of a configuration add up, for its columns of
+# cached data.
 BEGIN { FS = "," }
 NR == 1 {
 	for (i = 1; i <= NF; i++)
@@ -25,7 +26,7 @@ function mean(k) {
 	return nr[k] ? sprintf("%.2f", 100 * sum[k] / nr[k]) : "-"
 }
 END {
-	gb = 1073741824
+	gb = 1073741824 * scale
 	for (i = 1; i <= n; i++) {
 		big = files[of[i]] > (write[i] ? 5 : 60) * gb
 		add(write[i] "/" sequential[i] "/" (sequential[i] ? 0 : big), error[i])

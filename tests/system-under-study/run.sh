@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# run.sh [FOLDER [SEED]]: the study of the storage models on the system under study. Measures the
-# calibration and evaluation scenarios (tables that are in FOLDER already stay), calibrates, predicts,
-# and prints mean relative errors beside those of Noorshams (2015), tables 7.5 and 7.11.
-# FOLDER: default build/qpn-study. An hour on two processors, most of it measuring.
+# run.sh [SYSTEM [SEED [FOLDER]]]: the study of the storage models on a system under study (first,
+# second). Measures the calibration and evaluation scenarios (tables that are in FOLDER already stay),
+# calibrates, predicts, and prints mean relative errors beside those of Noorshams (2015), tables 7.5
+# and 7.11. FOLDER: default build/qpn-study/SYSTEM.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-build=${BUILD:-build} folder=${1:-${BUILD:-build}/qpn-study} seed=${2:-1}
+build=${BUILD:-build} system=${1:-first} seed=${2:-1} folder=${3:-${BUILD:-build}/qpn-study/${1:-first}}
 here=tests/system-under-study blkcast=$build/blkcast
+declare -A scale=([first]=1 [second]=0.5) # SUS_SCALE
 
-$here/tables.sh "$folder" "$seed"
+$here/tables.sh "$folder" "$seed" "$system"
 
 # join OUT SCENARIO...: tables as one; configurations keep apart by the scenario's name
 join() {
@@ -24,7 +25,7 @@ join() {
 # errors NAME MODEL: one row of the table of errors
 errors() {
 	"$blkcast" qpn predict "$2" "$folder/$1.csv" --quiet --precision 0.05 >"$folder/$1.predicted" || return 0
-	awk -v name="$1" -f $here/errors.awk "$folder/$1.predicted"
+	awk -v name="$1" -v scale="${scale[$system]}" -f $here/errors.awk "$folder/$1.predicted"
 }
 
 join "$folder/hardware.csv" calibrate-{cache,rr,rs,wr,ws}
@@ -32,6 +33,7 @@ join "$folder/variable.csv" calibrate-{cache,mix,vms,sizes}
 "$blkcast" qpn calibrate --model hardware "$folder/hardware.csv" -o "$folder/hardware.json" --quiet >"$folder/hardware.txt"
 "$blkcast" qpn calibrate --model variable "$folder/variable.csv" -o "$folder/variable.json" --quiet --precision 0.05 --weights parts >"$folder/variable.txt"
 
+printf 'system: %s\n' "$system"
 printf 'scenario\tr_r cached\tuncached\tr_s\tw_r cached\tuncached\tw_s\tmean\n'
 printf '%s\n' $'the seed: interpolation\t8.40\t8.25\t5.00\t0.97\t5.19\t1.02\t4.81' \
 	$'the seed: clients\t7.98\t4.41\t5.76\t0.60\t4.11\t0.60\t3.91' \

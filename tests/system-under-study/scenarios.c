@@ -24,7 +24,7 @@ static void homogeneous(put_load *put, void *ctx, bool write, bool sequential, u
 	struct load l = { .nr_vms = nr_vms, .nr_classes = nr_vms };
 
 	for (unsigned v = 0; v < nr_vms; v++) {
-		l.files[v] = scenario_files(gigabytes / nr_vms);
+		l.files[v] = scenario_files(gigabytes * SUS_SCALE / nr_vms);
 		l.classes[v] = (struct load_class){ .vm = v,
 						    .write = write,
 						    .sequential = sequential,
@@ -41,7 +41,7 @@ static void mixed(put_load *put, void *ctx, unsigned nr_vms, const uint32_t *rea
 	struct load l = { .nr_vms = nr_vms };
 
 	for (unsigned v = 0; v < nr_vms; v++) {
-		l.files[v] = scenario_files(1.25 / nr_vms);
+		l.files[v] = scenario_files(1.25 * SUS_SCALE / nr_vms);
 		for (int write = 0; write < 2; write++) {
 			uint32_t clients = write ? writers[v] : readers[v];
 
