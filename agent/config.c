@@ -12,6 +12,7 @@
 #include "agent/config_keys.h"
 #include "agent/source.h"
 #include "formats/request.h"
+#include "formats/segment_word.h"
 
 struct unit {
 	const char *name;
@@ -162,13 +163,9 @@ static int set_layer(struct config *c, const char *value, struct err *err)
 /* The host names folders in stores and parts of URLs. */
 static int set_host(struct config *c, const char *value, struct err *err)
 {
-	size_t len = strlen(value);
+	int ret = segment_word_check("host", value, err);
 
-	if (!len || len > 63 || *value == '.' || strpbrk(value, "/\\ \t\n\"'%?#"))
-		return err_set(err, EINVAL,
-			       "host: expected 1 to 63 letters, digits, dots and dashes, got '%s'",
-			       value);
-	return set_text(&c->host, value, err);
+	return ret ? ret : set_text(&c->host, value, err);
 }
 
 static int set_spool_bytes(struct config *c, const char *value, struct err *err)

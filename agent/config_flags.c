@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/config_keys.h"
+#include "formats/segment_word.h"
 
 /* Flags that are no keys of the file; above the keys. */
 enum {
@@ -221,6 +222,16 @@ static int walk(struct config *c, int argc, char *const *argv, bool for_file, co
 	return ret;
 }
 
+/* What is given was checked when it was; the system's own name is checked here. */
+static int check_host(const struct config *c, struct err *err)
+{
+	struct err why = { 0 };
+
+	if (!c->sinks.nr || !segment_word_check("host", c->host, &why))
+		return 0;
+	return err_set(err, EINVAL, "%s, the system's own name: give another by --host", why.line);
+}
+
 static int check_together(const struct config *c, struct err *err)
 {
 	bool has_stdout = false;
@@ -236,7 +247,7 @@ static int check_together(const struct config *c, struct err *err)
 			err, EINVAL,
 			"--no-trace: expected --sink stdout:, --top or --listen: a store and "
 			"an analyzer take traces");
-	return 0;
+	return check_host(c, err);
 }
 
 int config_parse(struct config *c, int argc, char *const *argv, struct err *err)

@@ -178,7 +178,7 @@ void delivery_send(struct delivery *d, const void *data, size_t len, struct ledg
 	if (ret) {
 		*answer = (struct upload_answer){ .verdict = ret == -ENOMEM ? UPLOAD_RETRY
 									    : UPLOAD_DAMAGED };
-		snprintf(answer->why, sizeof(answer->why), "%.150s", err.line);
+		snprintf(answer->why, sizeof(answer->why), "%.250s", err.line);
 		return;
 	}
 	h = segment_reader_header(reader);

@@ -332,6 +332,30 @@ static bool acknowledges(const struct buf *body, const struct segment_header *h,
 	return same;
 }
 
+/*
+ * Puts the receiver's own reason behind the status: the "error" of a JSON body, or the first line of
+ * any other; cut, and of printable ASCII without a quote, for it goes into a line of the log.
+ */
+static void add_reason(const struct buf *body, struct upload_answer *answer)
+{
+	json_t *object = json_loadb((const char *)body->data, body->len, 0, NULL);
+	const char *text = json_string_value(json_object_get(object, "error"));
+	size_t len = text ? strlen(text) : body->len;
+	size_t at = strlen(answer->why), room = sizeof(answer->why) - 1;
+
+	if (!text)
+		text = (const char *)body->data;
+	for (size_t i = 0; i < len && text[i] != '\n' && text[i] != '\r' && at < room; i++) {
+		if (!i)
+			at += (size_t)snprintf(answer->why + at, room + 1 - at, ": ");
+		if (at < room)
+			answer->why[at++] = text[i] < ' ' || text[i] > '~' || text[i] == '"'
+						    ? '?' : text[i];
+	}
+	answer->why[at < room ? at : room] = 0;
+	json_decref(object);
+}
+
 static void judge_status(struct upload *u, long status, struct upload_answer *answer)
 {
 	curl_off_t retry_after_s = 0;
@@ -375,6 +399,7 @@ static void put(struct upload *u, const struct segment_header *h, const char *ha
 			 "status %ld, but the answer does not name the segment", status);
 	} else {
 		judge_status(u, status, answer);
+		add_reason(&u->answer, answer);
 	}
 }
 
@@ -459,7 +484,7 @@ void upload_segment(struct upload *u, const void *data, size_t len,
 			answer->verdict = UPLOAD_DAMAGED;
 	}
 	if (ret) {
-		snprintf(answer->why, sizeof(answer->why), "%.150s", err.line);
+		snprintf(answer->why, sizeof(answer->why), "%.250s", err.line);
 		return;
 	}
 	send_body(u, segment_reader_header(reader), data, len, options, answer);

@@ -21,6 +21,8 @@
 
 #include "formats/err.h"
 
+#define UPLOAD_WHY_BYTES 256
+
 enum upload_verdict {
 	UPLOAD_DONE,	  /* durable at the receiver */
 	UPLOAD_RETRY,	  /* no, a wrong or an unclear answer: again, later and later */
@@ -35,7 +37,7 @@ enum upload_verdict {
 struct upload_answer {
 	enum upload_verdict verdict;
 	double retry_after_s; /* UPLOAD_LATER; 0: it did not say */
-	char why[160];	      /* one line for the log */
+	char why[UPLOAD_WHY_BYTES]; /* one line for the log: the status and the receiver's reason */
 };
 
 /* How to get to the receiver, and to be known there. Strings may be NULL. */

@@ -6,43 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-			      "0123456789._-"
-			      ":!/+@";
-#define MORE_LETTERS 5 /* at the end: harmless on a screen, but not in the name of a folder */
-
-void segment_word_clean(char *text)
-{
-	for (; *text; text++)
-		if (!strchr(letters, *text))
-			*text = '_';
-}
-
-bool segment_word_ok(const char *text)
-{
-	size_t len = 0;
-
-	while (text[len] && memchr(letters, text[len], sizeof(letters) - 1 - MORE_LETTERS))
-		len++;
-
-	return len > 0 && len < SEGMENT_NAME_BYTES && text[len] == '\0' && text[0] != '.';
-}
-
-static int check_word(const char *field, const char *text, struct err *err)
-{
-	if (segment_word_ok(text))
-		return 0;
-	return err_set(err, EINVAL,
-		       "%s: expected 1 to %d of A-Z a-z 0-9 . _ - and no leading dot, got '%.80s'",
-		       field, SEGMENT_NAME_BYTES - 1, text);
-}
-
 int segment_name_check(const struct segment_name *n, struct err *err)
 {
-	int status = check_word("host", n->host, err);
+	int status = segment_word_check("host", n->host, err);
 
 	if (status == 0)
-		status = check_word("boot_id", n->boot_id, err);
+		status = segment_word_check("boot_id", n->boot_id, err);
 	if (status < 0)
 		return status;
 	if (n->epoch > SEGMENT_EPOCH_MAX)
@@ -74,10 +43,10 @@ int segment_name_parse(struct segment_name *n, const char *host, const char *boo
 		       const char *epoch, const char *sequence, struct err *err)
 {
 	struct segment_name got = { .epoch = 0 };
-	int status = check_word("host", host, err);
+	int status = segment_word_check("host", host, err);
 
 	if (status == 0)
-		status = check_word("boot_id", boot_id, err);
+		status = segment_word_check("boot_id", boot_id, err);
 	if (status == 0)
 		status = parse_number("epoch", epoch, &got.epoch, err);
 	if (status == 0)

@@ -17,6 +17,7 @@
 
 #include "formats/err.h"
 #include "formats/segment.h"
+#include "formats/segment_word.h"
 
 #define SEGMENT_EPOCH_MAX    INT64_MAX	   /* SQLite's integers are signed */
 #define SEGMENT_SEQUENCE_MAX 9999999999ull /* ten digits */
@@ -28,11 +29,6 @@ struct segment_name {
 	uint64_t epoch, sequence;
 };
 
-/* Whether text may be a host or a boot id. */
-bool segment_word_ok(const char *text);
-/* Makes a device's or command's name from outside fit to be shown and put into JSON: any byte but
- * letters, digits and . _ - : ! / + @ becomes '_'. */
-void segment_word_clean(char *text);
 /* 0, or -EINVAL with the field that is wrong. */
 int segment_name_check(const struct segment_name *n, struct err *err);
 /* Takes host, boot_id, epoch and sequence as text, digits only; 0 or -EINVAL. */

@@ -31,6 +31,14 @@ bad "traces to nowhere" '--no-trace: expected --sink stdout:' --no-trace --sink 
 bad "no bound" "max-overhead: expected a share of one CPU" --max-overhead 0%
 bad "bound in words" "max-overhead: expected a share of one CPU" --max-overhead little
 bad "stray word" 'sda: expected an option' sda
+bad "host of other letters" "host: expected 1 to 63 of A-Z.*, got 'a b'\$" --host 'a b'
+nameless() { unshare --uts sh -c 'echo "(none)" >/proc/sys/kernel/hostname && exec "$0" "$@"' "$@"; }
+if nameless true 2>/dev/null; then
+	exits 2 "nameless system: exit status" nameless timeout 10 "$agent" --sink "file:$T/s"
+	is "$(cat "$T/err")" "blkcast-agent: host: expected 1 to 63 of A-Z a-z 0-9 . _ - and no\
+ leading dot, got '(none)', the system's own name: give another by --host" \
+		"nameless system: one line says what is expected"
+fi
 is "$(ls "$T/s" "$T/spool" 2>/dev/null)" "" "nothing is left behind"
 
 exits 0 "help" "$agent" --help

@@ -89,8 +89,10 @@ static void bad_flags_are_one_line(void)
 	EXPECT("layer: expected device or queue, got 'bio'", "--layer", "bio");
 	EXPECT("spool-bytes: expected a size of at least 1MiB like 64MiB or 1GiB, got '1k'",
 	       "--spool-bytes", "1k");
-	EXPECT("host: expected 1 to 63 letters, digits, dots and dashes, got '../x'", "--host",
-	       "../x");
+	EXPECT("host: expected 1 to 63 of A-Z a-z 0-9 . _ - and no leading dot, got '../x'",
+	       "--host", "../x");
+	EXPECT("host: expected 1 to 63 of A-Z a-z 0-9 . _ - and no leading dot, got '(none)'",
+	       "--host", "(none)");
 	EXPECT("--top and --sink stdout: both write to standard output: expected one of them",
 	       "--top", "--sink", "stdout:");
 }
