@@ -349,8 +349,8 @@ static void add_reason(const struct buf *body, struct upload_answer *answer)
 		if (!i)
 			at += (size_t)snprintf(answer->why + at, room + 1 - at, ": ");
 		if (at < room)
-			answer->why[at++] = text[i] < ' ' || text[i] > '~' || text[i] == '"'
-						    ? '?' : text[i];
+			answer->why[at++] =
+				text[i] < ' ' || text[i] > '~' || text[i] == '"' ? '?' : text[i];
 	}
 	answer->why[at < room ? at : room] = 0;
 	json_decref(object);

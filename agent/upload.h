@@ -36,7 +36,7 @@ enum upload_verdict {
 
 struct upload_answer {
 	enum upload_verdict verdict;
-	double retry_after_s; /* UPLOAD_LATER; 0: it did not say */
+	double retry_after_s;	    /* UPLOAD_LATER; 0: it did not say */
 	char why[UPLOAD_WHY_BYTES]; /* one line for the log: the status and the receiver's reason */
 };
 

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "agent/sink.h"
-#include "agent/upload.h"
 #include "formats/segment.h"
 #include "tests/tap.h"
 
@@ -38,7 +37,6 @@ struct receiver {
 	unsigned int nr_script, nr_requests, nr_stored, nr_elsewhere;
 	uint64_t stored[64];
 	size_t max_body_bytes; /* 0: any; longer ones get a 413 */
-	const char *reason;    /* the body of a 400; NULL: "never" */
 	uint64_t requests;     /* in the segments stored */
 	char url[200], hash[64];
 	pthread_mutex_t lock;
@@ -119,7 +117,7 @@ static enum MHD_Result behave(struct receiver *s, struct MHD_Connection *c, cons
 	case ANSWER_503:
 		return reply(c, 503, "later", "Retry-After", "1");
 	case ANSWER_400:
-		return reply(c, 400, s->reason ? s->reason : "never", NULL, NULL);
+		return reply(c, 400, "never", NULL, NULL);
 	case ANSWER_401:
 		return reply(c, 401, "who are you", NULL, NULL);
 	case ANSWER_409:
@@ -529,53 +527,6 @@ static void damaged_spool_file_is_set_aside(void)
 	end(&rig, &s);
 }
 
-/* What the log would say of a segment that is answered by a 400 with this body. */
-static void expect_reason(const char *body, const char *want)
-{
-	static const enum behaviour script[] = { ANSWER_400 };
-	const struct upload_segment_options options = { .ask_first = false };
-	const struct upload_access access = { .ca = NULL };
-	struct upload_answer answer = { .why = "" };
-	atomic_bool abort_flag = false;
-	struct upload *upload;
-	struct receiver s;
-	struct buf data;
-	char url[64];
-
-	if (!begin(&s, script, 1))
-		return;
-	s.reason = body;
-	snprintf(url, sizeof(url), "http://127.0.0.1:%u", s.port);
-	make_segment(0, 1, &data);
-	if (ok_int(upload_new(&upload, url, &access, &abort_flag, NULL), 0)) {
-		upload_segment(upload, data.data, data.len, &options, &answer);
-		upload_free(upload);
-	}
-	ok_int(answer.verdict, UPLOAD_REFUSED);
-	ok_str(answer.why, want);
-	buf_release(&data);
-	MHD_stop_daemon(s.daemon);
-}
-
-static void log_gives_the_receivers_own_reason(void)
-{
-	char body[2000], want[UPLOAD_WHY_BYTES];
-
-	expect_reason("{\"error\": \"host: expected letters, got 'a b'\"}",
-		      "status 400: host: expected letters, got 'a b'");
-	expect_reason("no such thing\r\nand more of it", "status 400: no such thing");
-	expect_reason("a \"quote\"\t\x1b[31m\xc3\xa4", "status 400: a ?quote???[31m??");
-	expect_reason("{\"error\": \"two\\nlines\"}", "status 400: two");
-	expect_reason("{\"error\": 7}", "status 400: {?error?: 7}");
-	expect_reason("", "status 400");
-	memset(body, 'x', sizeof(body) - 1);
-	body[sizeof(body) - 1] = 0;
-	memset(want, 'x', sizeof(want) - 1);
-	want[sizeof(want) - 1] = 0;
-	memcpy(want, "status 400: ", 12);
-	expect_reason(body, want);
-}
-
 static void bad_urls_are_refused(void)
 {
 	static const char *const urls[] = { "http://", "http:", "http://h:99999", "http://h/?a=b" };
@@ -611,7 +562,6 @@ static const struct tap_test tests[] = {
 	{ "a stop cuts a slow transfer and keeps the segment",
 	  stop_cuts_a_slow_transfer_and_keeps_the_segment },
 	{ "a damaged file of the spool is set aside", damaged_spool_file_is_set_aside },
-	{ "the log gives the receiver's own reason", log_gives_the_receivers_own_reason },
 	{ "bad urls are refused", bad_urls_are_refused },
 };
 
