@@ -9,55 +9,69 @@
 #include "analyzer/characterize/profile_set.h"
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/predictor_options.h"
 #include "analyzer/num/lsq.h"
 #include "analyzer/predict/headroom.h"
 #include "analyzer/predict/study_page.h"
 #include "formats/units.h"
 
-#define MODELS_MAX 16
 #define LEAD_BYTES 512
 
 struct job {
 	const struct cli *cli;
-	struct cli_list slo, models, set;
+	struct cli_list slo;
+	struct predictor_options by;
 	const char *load, *report;
-	struct model model[MODELS_MAX];
+	struct predictor predictor;
+	struct headroom_objective objectives[CLI_LIST_MAX];
+	struct load_facts *loads; /* owned */
+	size_t nr_loads;
 	struct headroom *found;	    /* owned: one per objective */
 	double *rows[CLI_LIST_MAX]; /* owned */
 	size_t tightest;
 	struct err err;
 };
 
-static const struct model *model_of(const struct job *job, const char *response)
+/* By a model of the response, which scales its own load variable. */
+static int solve_model(struct job *job, size_t i)
 {
-	for (size_t i = 0; i < job->models.nr; i++)
-		if (strcmp(job->model[i].schema.response, response) == 0)
-			return &job->model[i];
-	return NULL;
-}
-
-static int solve(struct job *job, const struct load_facts *facts, size_t i)
-{
-	char response[64];
+	const struct headroom_objective *o = &job->objectives[i];
 	const struct model *m;
-	double limit;
-	int status = headroom_objective(job->slo.items[i], response, &limit, &job->err);
+	struct load_facts joined;
+	int status = predictor_model(&job->predictor, o->response, &m, &job->err);
 
+	if (!status && !m)
+		status = err_set(&job->err, EINVAL, "--slo %s: no --model of %s is given",
+				 job->slo.items[i], o->response);
 	if (status)
 		return status;
-	m = model_of(job, response);
-	if (!m)
-		return err_set(&job->err, EINVAL, "--slo %s: no --model of %s is given",
-			       job->slo.items[i], response);
+	load_facts_join(job->loads, job->nr_loads, &joined);
 	job->rows[i] = calloc(m->schema.nr + 1, sizeof(double));
 	if (!job->rows[i])
 		return -ENOMEM;
-	status = load_model_row(m, facts, job->set.items, job->set.nr, job->rows[i], &job->err);
+	status = load_model_row(m, &joined, job->by.set.items, job->by.set.nr, job->rows[i],
+				&job->err);
 	if (!status)
 		status = load_model_scaled(m, job->load, &job->err);
 	if (status < 0)
 		return status;
-	return headroom_find(&job->found[i], m, job->rows[i], status, limit, &job->err);
+	return headroom_find(&job->found[i], m, job->rows[i], status, o->limit_s, &job->err);
+}
+
+static int solve(struct job *job, size_t i)
+{
+	struct headroom_objective *o = &job->objectives[i];
+	int status = headroom_read_objective(job->slo.items[i], o, &job->err);
+
+	if (status)
+		return status;
+	if (!job->predictor.net)
+		return solve_model(job, i);
+	if (job->load)
+		return err_set(&job->err, EINVAL, "--load %.40s: a net knows clients alone",
+			       job->load);
+	return headroom_find_net(&job->found[i], &job->predictor, job->loads, job->nr_loads, o,
+				 &job->err);
 }
 
 static void bound_text(const struct headroom_bound *b, char out[UNITS_BYTES])
@@ -73,7 +87,7 @@ static void bound_text(const struct headroom_bound *b, char out[UNITS_BYTES])
 static void conclude(const struct job *job, size_t i, char lead[LEAD_BYTES])
 {
 	const struct headroom *h = &job->found[i];
-	const char *load = h->model->schema.variables[h->scaled].name;
+	const char *load = h->load;
 	char at[UNITS_BYTES], low[UNITS_BYTES], high[UNITS_BYTES], now[UNITS_BYTES];
 
 	bound_text(&h->at, at);
@@ -111,17 +125,17 @@ static json_t *one_json(const struct job *job, size_t i)
 	char lead[LEAD_BYTES];
 
 	conclude(job, i, lead);
-	for (size_t k = 0; k < HEADROOM_POINTS; k += 10)
+	for (size_t k = 0; k<h->nr; k += h->nr> HEADROOM_NET_POINTS ? 10 : 1)
 		json_array_append_new(
 			curve, json_pack("[f,f,o,o]", h->curve[k].load, h->curve[k].predicted,
 					 number(h->curve[k].low), number(h->curve[k].high)));
 	return json_pack("{s:s, s:s, s:f, s:s, s:f, s:f, s:b, s:b, s:o, s:o, s:o, s:o, s:s}", "slo",
-			 job->slo.items[i], "response", h->model->schema.response, "limit_s",
-			 h->limit, "load", h->model->schema.variables[h->scaled].name, "today",
-			 h->today, "predicted_today_s", h->predicted_today, "broken", h->broken,
-			 "extrapolated", h->today_outside || h->outside != NULL, "headroom",
-			 bound_json(&h->at), "low", bound_json(&h->low), "high",
-			 bound_json(&h->high), "curve", curve, "conclusion", lead);
+			 job->slo.items[i], "response", job->objectives[i].response, "limit_s",
+			 h->limit, "load", h->load, "today", h->today, "predicted_today_s",
+			 h->predicted_today, "broken", h->broken, "extrapolated",
+			 h->today_outside || h->outside != NULL, "headroom", bound_json(&h->at),
+			 "low", bound_json(&h->low), "high", bound_json(&h->high), "curve", curve,
+			 "conclusion", lead);
 }
 
 static int print(struct job *job)
@@ -161,7 +175,8 @@ static int save_page(struct job *job)
 		conclude(job, i, lead);
 		study_page_section(&page, job->slo.items[i], lead);
 		snprintf(id, sizeof(id), "knee-%zu", i);
-		status = headroom_draw(&job->found[i], job->rows[i], id, &page);
+		status =
+			headroom_draw(&job->found[i], &job->objectives[i], job->rows[i], id, &page);
 		study_page_section_end(&page);
 	}
 	study_page_end(&page);
@@ -171,27 +186,32 @@ static int save_page(struct job *job)
 	return status;
 }
 
-static int work(struct job *job, const char *path)
+static int read_loads(struct job *job, const char *path)
 {
 	const struct selection sel = { 0 };
-	struct load_facts facts, *each = NULL;
 	struct profile_set set;
 	int status;
 
 	profile_set_init(&set);
 	status = profile_set_load(&set, path, &sel, &job->err);
 	if (!status)
-		each = calloc(set.nr_groups + 1, sizeof(*each));
-	if (!status && !each)
+		job->loads = calloc(set.nr_groups + 1, sizeof(*job->loads));
+	if (!status && !job->loads)
 		status = -ENOMEM;
-	for (size_t i = 0; i < set.nr_groups && !status; i++)
-		load_facts_of(&set.groups[i].whole, &each[i]);
+	for (; !status && job->nr_loads < set.nr_groups; job->nr_loads++)
+		load_facts_of(&set.groups[job->nr_loads].whole, &job->loads[job->nr_loads]);
+	profile_set_release(&set);
+	return status;
+}
+
+static int work(struct job *job, const char *path)
+{
+	int status = read_loads(job, path);
+
 	if (!status)
-		load_facts_join(each, set.nr_groups, &facts);
-	for (size_t i = 0; i < job->models.nr && !status; i++)
-		status = load_model_read(&job->model[i], job->models.items[i], &job->err);
+		status = predictor_open(&job->predictor, &job->by, &job->err);
 	for (size_t i = 0; i < job->slo.nr && !status; i++) {
-		status = solve(job, &facts, i);
+		status = solve(job, i);
 		if (!status && job->found[i].at.factor < job->found[job->tightest].at.factor)
 			job->tightest = i;
 		if (!status && (job->found[i].outside || job->found[i].today_outside))
@@ -202,8 +222,6 @@ static int work(struct job *job, const char *path)
 	}
 	if (!status && job->report)
 		status = save_page(job);
-	free(each);
-	profile_set_release(&set);
 	return status ? status : print(job);
 }
 
@@ -212,11 +230,9 @@ static int run(struct cli *cli)
 	struct job job = { .cli = cli };
 	const struct cli_option options[] = {
 		CLI_LIST("slo", 0, "OBJECTIVE,...", &job.slo, "read.p95=20ms, write.mean=5ms, ..."),
-		CLI_LIST("model", 'm', "MODEL.json,...", &job.models,
-			 "models of read_p95_s, write_s, ... on the target"),
+		PREDICTOR_OPTIONS(&job.by),
 		CLI_STRING("load", 0, "NAME", &job.load,
 			   "the variable to scale; default clients, rate or depth"),
-		CLI_LIST("set", 0, "K=V,...", &job.set, "variables that the profile does not say"),
 		CLI_STRING("report", 0, "FILE", &job.report, "the knee curve, an HTML page"),
 		CLI_END,
 	};
@@ -225,10 +241,9 @@ static int run(struct cli *cli)
 
 	if (!cli_parse(cli, options))
 		return cli->status;
-	if (cli->argc != 1 || !job.slo.nr || !job.models.nr)
-		return cli_usage(cli, "expected --slo, --model and one operand: a profile");
-	if (job.models.nr > MODELS_MAX)
-		return cli_usage(cli, "--model: expected up to %d", MODELS_MAX);
+	if (cli->argc != 1 || !job.slo.nr || predictor_options_given(&job.by) != 1)
+		return cli_usage(cli, "expected --slo, either --model or --db, and one operand: a "
+				      "profile");
 	lsq_single_thread();
 	job.found = calloc(job.slo.nr, sizeof(*job.found));
 	status = job.found ? work(&job, cli->argv[0]) : -ENOMEM;
@@ -236,8 +251,8 @@ static int run(struct cli *cli)
 		broken |= job.found[i].broken;
 	for (size_t i = 0; i < job.slo.nr; i++)
 		free(job.rows[i]);
-	for (size_t i = 0; i < job.models.nr; i++)
-		model_release(&job.model[i]);
+	predictor_release(&job.predictor);
+	free(job.loads);
 	free(job.found);
 	if (status && !job.err.line[0])
 		err_set(&job.err, -status, "%s", strerror(-status));
@@ -249,8 +264,10 @@ static int run(struct cli *cli)
 const struct command command_headroom = {
 	.name = "headroom",
 	.summary = "how many times today's load a target bears before an objective breaks",
-	.usage = "PROFILE.json --slo OBJECTIVE,... --model MODEL.json,... [--report FILE.html]",
-	.example = "blkcast fit --db results.sqlite --response read_p95_s -o p95.json\n"
+	.usage = "PROFILE.json --slo OBJECTIVE,... (--model MODEL.json,... | --db FILE) [--report "
+		 "FILE.html]",
+	.example = "blkcast headroom today.json --slo read.p95=20ms --db results.sqlite\n"
+		   "blkcast fit --db results.sqlite --response read_p95_s -o p95.json\n"
 		   "blkcast headroom today.json --slo read.p95=20ms --model p95.json --report "
 		   "headroom.html",
 	.details =

@@ -8,6 +8,7 @@
 #include "analyzer/characterize/profile_set.h"
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/predictor_options.h"
 #include "analyzer/cmd/study_text.h"
 #include "analyzer/num/lsq.h"
 #include "analyzer/predict/mimic_target.h"
@@ -26,10 +27,11 @@ static const char *const verbs[] = { "migrate", "consolidate", "interference", N
 struct job {
 	struct cli *cli;
 	enum verb verb;
-	struct cli_list models, set, measured, leave_out;
+	struct predictor_options by;
+	struct cli_list measured, leave_out;
 	const char *run, *report;
 	struct study study;
-	struct model model[2];
+	struct predictor predictor;
 	struct profile_set sets[STUDY_LOADS_MAX], truths[STUDY_LOADS_MAX];
 	size_t nr_sets, nr_truths;
 	struct study_case cases[CASES_MAX];
@@ -96,36 +98,34 @@ static int read_truths(struct job *job)
 	return status;
 }
 
-static int read_target(struct job *job)
+/* Studies ask for means: files of other responses would be passed over. */
+static int check_models(const struct job *job, struct err *err)
 {
 	static const char *const responses[2] = { "read_s", "write_s" };
-	struct study *s = &job->study;
-	int status = 0;
+	const struct predictor *p = &job->predictor;
 
-	s->set = job->set.items;
-	s->nr_set = job->set.nr;
-	if (job->run)
-		return mimic_target(&s->run, job->run, &job->err);
-	for (size_t i = 0; i < job->models.nr && !status; i++) {
-		struct model m = { 0 };
-		int side;
+	for (size_t i = 0; i < p->nr_models; i++) {
+		const char *response = p->models[i].schema.response, *dot = strrchr(response, '.');
+		const char *base = dot ? dot + 1 : response;
 
-		status = load_model_read(&m, job->models.items[i], &job->err);
-		side = !status && strcmp(m.schema.response, responses[1]) == 0;
-		if (!status && (strcmp(m.schema.response, responses[side]) || s->models[side]))
-			status = err_set(
-				&job->err, EINVAL,
-				"%s: expected one model of read_s and one of write_s, this is "
-				"of %s",
-				job->models.items[i], m.schema.response);
-		if (status) {
-			model_release(&m);
-			break;
-		}
-		job->model[side] = m;
-		s->models[side] = &job->model[side];
+		if (strcmp(base, responses[0]) && strcmp(base, responses[1]))
+			return err_set(err, EINVAL,
+				       "%s: expected one model of read_s and one of write_s, this "
+				       "is of %s",
+				       job->by.models.items[i], response);
 	}
-	return status;
+	return 0;
+}
+
+static int read_target(struct job *job)
+{
+	int status;
+
+	if (job->run)
+		return mimic_target(&job->study.run, job->run, &job->err);
+	job->study.predictor = &job->predictor;
+	status = predictor_open(&job->predictor, &job->by, &job->err);
+	return status ? status : check_models(job, &job->err);
 }
 
 static void add_case(struct job *job, const size_t *loads, size_t nr, size_t baseline)
@@ -161,10 +161,10 @@ static int solve(struct job *job)
 		struct study_case *c = &job->cases[i];
 
 		status = job->run ? study_by_run(&job->study, c, &job->err)
-				  : study_by_models(&job->study, c, &job->err);
+				  : study_predict(&job->study, c, &job->err);
 		if (!status && c->outside)
 			cli_note(job->cli,
-				 "'%s' lies outside what the models were trained on: "
+				 "'%s' lies outside what the target's model knows: "
 				 "extrapolated",
 				 c->outside);
 	}
@@ -187,7 +187,7 @@ static int save(const struct job *job, const struct study_result *r, struct err 
 static int work(struct job *job)
 {
 	struct study_result r = { .verb = verbs[job->verb],
-				  .how = job->run ? "run" : "models",
+				  .how = "models",
 				  .study = &job->study,
 				  .cases = job->cases,
 				  .baseline = job->baseline,
@@ -200,6 +200,7 @@ static int work(struct job *job)
 		status = read_target(job);
 	if (status)
 		return status;
+	r.how = job->run ? "run" : job->predictor.net ? "net" : "models";
 	make_cases(job);
 	r.nr_cases = job->nr_cases;
 	status = solve(job);
@@ -225,8 +226,7 @@ static void release(struct job *job)
 		profile_set_release(&job->sets[i]);
 	for (size_t i = 0; i < job->nr_truths; i++)
 		profile_set_release(&job->truths[i]);
-	model_release(&job->model[0]);
-	model_release(&job->model[1]);
+	predictor_release(&job->predictor);
 	free(job);
 }
 
@@ -234,9 +234,7 @@ static int study(struct job *job, int verb)
 {
 	struct cli *cli = job->cli;
 	const struct cli_option options[] = {
-		CLI_LIST("model", 'm', "MODEL.json,...", &job->models,
-			 "models of read_s and of write_s on the target"),
-		CLI_LIST("set", 0, "K=V,...", &job->set, "variables that profiles do not say"),
+		PREDICTOR_OPTIONS(&job->by),
 		CLI_STRING("run", 0, "PATH", &job->run,
 			   "or run the mimics on this device, file or folder: IT IS OVERWRITTEN"),
 		CLI_DURATION("duration", 0, "TIME", &job->study.run.duration_s,
@@ -255,8 +253,8 @@ static int study(struct job *job, int verb)
 	if (!cli->argc || cli->argc > STUDY_LOADS_MAX)
 		return cli_usage(cli, "expected 1 to %d profiles, stores or segments",
 				 STUDY_LOADS_MAX);
-	if ((job->run != NULL) + (job->models.nr > 0) != 1)
-		return cli_usage(cli, "expected either --model or --run");
+	if ((job->run != NULL) + predictor_options_given(&job->by) != 1)
+		return cli_usage(cli, "expected one of --model, --db and --run");
 	if (job->measured.nr > STUDY_LOADS_MAX)
 		return cli_usage(cli, "--measured: expected up to %d", STUDY_LOADS_MAX);
 	for (size_t i = 0; i < job->leave_out.nr; i++) {

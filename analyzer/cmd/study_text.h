@@ -10,7 +10,7 @@
 #define STUDY_WORDS_BYTES 512
 
 struct study_result {
-	const char *verb, *how; /* how: "models", "run" */
+	const char *verb, *how; /* how: "models", "net", "run" */
 	const struct study *study;
 	const struct study_case *cases;
 	size_t nr_cases;

@@ -4,30 +4,29 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "formats/units.h"
 
-int headroom_objective(const char *text, char response[64], double *limit_s, struct err *err)
+int headroom_read_objective(const char *text, struct headroom_objective *out, struct err *err)
 {
-	static const char *const points[][2] = {
-		{ "mean", "s" },	{ "p50", "p50_s" }, { "p90", "p90_s" },
-		{ "p95", "p95_s" },	{ "p99", "p99_s" }, { "p999", "p999_s" },
-		{ "p9999", "p9999_s" },
-	};
+	static const char *const points[] = { "mean", "p50", "p90", "p95", "p99", "p999", "p9999" };
 	bool write = strncmp(text, "write.", 6) == 0;
 	const char *at = text + (write ? 6 : 5);
 	uint64_t ns;
 
 	for (size_t i = 0;
 	     (write || !strncmp(text, "read.", 5)) && i < sizeof(points) / sizeof(*points); i++) {
-		size_t len = strlen(points[i][0]);
+		size_t len = strlen(points[i]);
 
-		if (strncmp(at, points[i][0], len) || at[len] != '=' ||
+		if (strncmp(at, points[i], len) || at[len] != '=' ||
 		    units_parse_time(at + len + 1, &ns, NULL) || !ns)
 			continue;
-		snprintf(response, 64, "%s_%s", write ? "write" : "read", points[i][1]);
-		*limit_s = (double)ns / 1e9;
+		snprintf(out->point, sizeof(out->point), "%s", i ? points[i] : "");
+		out->side = write;
+		predictor_response(out->point, write, out->response);
+		out->limit_s = (double)ns / 1e9;
 		return 0;
 	}
 	return err_set(
@@ -44,7 +43,7 @@ static struct headroom_bound first_break(const struct headroom *h, int which)
 	struct headroom_bound b = { NAN, false, false };
 	double before = NAN;
 
-	for (size_t i = 0; i < HEADROOM_POINTS; i++) {
+	for (size_t i = 0; i < h->nr; i++) {
 		double v = which < 0 ? c[i].low : which > 0 ? c[i].high : c[i].predicted, load;
 
 		if (isnan(v))
@@ -59,7 +58,7 @@ static struct headroom_bound first_break(const struct headroom *h, int which)
 		}
 		before = v;
 	}
-	b.factor = c[HEADROOM_POINTS - 1].load / h->today;
+	b.factor = c[h->nr - 1].load / h->today;
 	b.at_least = true;
 	return b;
 }
@@ -75,6 +74,21 @@ static int evaluate(const struct model *m, const double *row, struct headroom_po
 	return status;
 }
 
+static void take_today(struct headroom *h, const struct headroom_point *now)
+{
+	h->predicted_today = now->predicted;
+	h->low_today = now->low;
+	h->high_today = now->high;
+	h->broken = now->predicted > h->limit;
+}
+
+static void find_breaks(struct headroom *h)
+{
+	h->at = first_break(h, 0);
+	h->low = first_break(h, 1); /* where the upper end breaks: the least */
+	h->high = first_break(h, -1);
+}
+
 int headroom_find(struct headroom *h, const struct model *m, double *row, int scaled, double limit,
 		  struct err *err)
 {
@@ -85,17 +99,16 @@ int headroom_find(struct headroom *h, const struct model *m, double *row, int sc
 	memset(h, 0, sizeof(*h));
 	h->model = m;
 	h->scaled = scaled;
+	h->load = v->name;
 	h->limit = limit;
+	h->nr = HEADROOM_POINTS;
 	h->today = row[scaled];
 	if (!(h->today > 0))
 		return err_set(err, EINVAL, "'%s' is %g today: expected a load above 0", v->name,
 			       h->today);
 	h->today_outside = variable_outside(v, h->today);
 	status = evaluate(m, row, &now);
-	h->predicted_today = now.predicted;
-	h->low_today = now.low;
-	h->high_today = now.high;
-	h->broken = now.predicted > limit;
+	take_today(h, &now);
 	for (size_t i = 0; i < HEADROOM_POINTS && !status; i++) {
 		struct headroom_point *p = &h->curve[i];
 
@@ -106,8 +119,83 @@ int headroom_find(struct headroom *h, const struct model *m, double *row, int sc
 			h->outside = load_model_outside(m, row);
 	}
 	row[scaled] = h->today;
-	h->at = first_break(h, 0);
-	h->low = first_break(h, 1); /* where the upper end breaks: the least */
-	h->high = first_break(h, -1);
+	if (!status)
+		find_breaks(h);
+	return status;
+}
+
+/* The loads times a factor, asked of the net. */
+static int evaluate_net(struct predictor *p, const struct headroom_objective *o,
+			const struct load_facts *f, size_t nr, double factor,
+			struct headroom_point *out, const char **outside, struct err *err)
+{
+	struct predictor_ask ask = { .point = o->point };
+	struct predicted *answers = calloc(nr, sizeof(*answers));
+	struct load_facts *each = calloc(nr, sizeof(*each));
+	int status = answers && each ? 0 : -ENOMEM;
+
+	*out = (struct headroom_point){ 0, NAN, NAN, NAN };
+	ask.sides[o->side] = true;
+	for (size_t i = 0; i < nr && !status; i++) {
+		each[i] = load_facts_scaled(&f[i], factor);
+		out->load += predictor_clients(&each[i]);
+	}
+	if (!status)
+		status = predictor_ask(p, &ask, each, nr, answers, outside, err);
+	for (size_t i = 0; i < nr && !status; i++) /* the slowest load counts */
+		if (!(answers[i].s[o->side] <= out->predicted) && isfinite(answers[i].s[o->side])) {
+			out->predicted = answers[i].s[o->side];
+			out->low = answers[i].low[o->side];
+			out->high = answers[i].high[o->side];
+		}
+	if (!status && isnan(out->predicted))
+		status = err_set(err, EINVAL, "no load has %ss", o->side ? "write" : "read");
+	free(answers);
+	free(each);
+	return status;
+}
+
+/* Clients of the loads' largest type up to which the net was calibrated, over today's. */
+static double net_factor(const struct storage_model *m, const struct load_facts *f, size_t nr)
+{
+	double most = m->kind >= STORAGE_MIXED ? m->mix.clients.high : 0, now = 1;
+
+	for (int c = 0; c < STORAGE_NR_CLASSES && m->kind < STORAGE_MIXED; c++)
+		if (m->classes[c].present)
+			most = fmax(most, m->classes[c].clients.high);
+	for (size_t i = 0; i < nr; i++)
+		now = fmax(now,
+			   predictor_clients(&f[i]) * fmax(f[i].read_ratio, 1 - f[i].read_ratio));
+	return most / now;
+}
+
+int headroom_find_net(struct headroom *h, struct predictor *p, const struct load_facts *f,
+		      size_t nr, const struct headroom_objective *o, struct err *err)
+{
+	struct headroom_point now;
+	double most = net_factor(p->net, f, nr), least;
+	const char *outside = NULL;
+	int status;
+
+	memset(h, 0, sizeof(*h));
+	h->load = "clients";
+	h->limit = o->limit_s;
+	status = evaluate_net(p, o, f, nr, 1, &now, &outside, err);
+	if (status)
+		return status;
+	h->today = now.load;
+	h->outside = outside;
+	h->today_outside = most < 1;
+	take_today(h, &now);
+	least = fmin(1 / h->today, most);
+	for (size_t i = 0; i < HEADROOM_NET_POINTS && !status; i++) {
+		double k = least + (most - least) * (double)i / (HEADROOM_NET_POINTS - 1);
+
+		status = evaluate_net(p, o, f, nr, k, &h->curve[h->nr], &outside, err);
+		if (!status && (!h->nr || h->curve[h->nr].load > h->curve[h->nr - 1].load))
+			h->nr++;
+	}
+	if (!status)
+		find_breaks(h);
 	return status;
 }

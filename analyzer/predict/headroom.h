@@ -5,15 +5,25 @@
  * The model's load variable is multiplied by a factor, from the low to the high end of its training
  * range; everything else stays as the profile says. The headroom is the largest factor up to which
  * the prediction keeps the objective; its interval is where the upper and the lower end of the
- * prediction's 90 % interval break it. Not past what was measured: then at_least is set.
+ * prediction's 90 % interval break it. Not past what was measured: then at_least is set. By a net the
+ * clients of all loads are multiplied, in whole clients, over the range it was calibrated on.
  */
 #ifndef ANALYZER_HEADROOM_H
 #define ANALYZER_HEADROOM_H
 
-#include "analyzer/predict/load_model.h"
+#include "analyzer/predict/predictor.h"
 
-#define HEADROOM_POINTS 401 /* of the curve, evenly spaced over the range */
-#define HEADROOM_LEVEL	0.9
+#define HEADROOM_POINTS	    401 /* of the curve, evenly spaced over the range */
+#define HEADROOM_NET_POINTS 25	/* at most, where each is a simulation */
+#define HEADROOM_LEVEL	    PREDICTOR_LEVEL
+
+/* "read.p95=20ms": the response that a model of it has, and the limit. */
+struct headroom_objective {
+	char response[64]; /* "read_p95_s", "write_s" */
+	char point[8];	   /* "p95"; "" the mean */
+	int side;	   /* 0 reads, 1 writes */
+	double limit_s;
+};
 
 struct headroom_point {
 	double load, predicted, low, high; /* the last two NaN where the model has no interval */
@@ -26,26 +36,29 @@ struct headroom_bound {
 };
 
 struct headroom {
-	const struct model *model; /* borrowed */
-	int scaled;		   /* the load variable */
+	const struct model *model; /* borrowed; NULL: by a net */
+	int scaled;		   /* its load variable */
+	const char *load;	   /* the load's name; borrowed */
 	double limit, today;	   /* the objective; the load now */
 	double predicted_today, low_today, high_today;
 	bool broken;	     /* today */
 	bool today_outside;  /* today's load lies outside the training range */
 	const char *outside; /* another variable that does, or NULL */
 	struct headroom_bound at, low, high;
+	size_t nr; /* points */
 	struct headroom_point curve[HEADROOM_POINTS];
 };
 
 /* row: the model's variables today; caller's, changed and put back. 0, -ENOMEM, -EINVAL. */
 int headroom_find(struct headroom *h, const struct model *m, double *row, int scaled, double limit,
 		  struct err *err);
-/*
- * "read.p95=20ms", "write.mean=5ms": the response that a model of it has ("read_p95_s", "write_s")
- * into response (64 bytes), the limit in s. -EINVAL.
- */
-int headroom_objective(const char *text, char response[64], double *limit_s, struct err *err);
-/* The knee curve as SVG: measured rows of the model, prediction, today, objective. */
-int headroom_draw(const struct headroom *h, const double *row, const char *id, struct buf *out);
+/* The same by the net of p, which must have one, with nr loads side by side. */
+int headroom_find_net(struct headroom *h, struct predictor *p, const struct load_facts *f,
+		      size_t nr, const struct headroom_objective *o, struct err *err);
+/* "read.p95=20ms", "write.mean=5ms". -EINVAL. */
+int headroom_read_objective(const char *text, struct headroom_objective *out, struct err *err);
+/* The knee curve as SVG: measured rows of the model (row: today's), prediction, today, objective. */
+int headroom_draw(const struct headroom *h, const struct headroom_objective *o, const double *row,
+		  const char *id, struct buf *out);
 
 #endif

@@ -33,7 +33,7 @@ static void draw_points(const struct headroom *h, const double *row, const struc
 {
 	const struct model *m = h->model;
 
-	for (size_t i = 0; i < m->data.nr_rows; i++)
+	for (size_t i = 0; m && i < m->data.nr_rows; i++)
 		if (near(h, row, i))
 			svg_circle(out, "dot read",
 				   scale_px(x, m->data.x[(size_t)h->scaled * m->data.nr_rows + i]),
@@ -46,7 +46,7 @@ static void draw_curve(const struct headroom *h, int which, const char *class,
 	bool first = true;
 
 	svg_path(out, class);
-	for (size_t i = 0; i < HEADROOM_POINTS; i++) {
+	for (size_t i = 0; i < h->nr; i++) {
 		const struct headroom_point *p = &h->curve[i];
 		double v = which < 0 ? p->low : which > 0 ? p->high : p->predicted;
 
@@ -61,7 +61,8 @@ static void draw_curve(const struct headroom *h, int which, const char *class,
 	svg_path_end(out);
 }
 
-int headroom_draw(const struct headroom *h, const double *row, const char *id, struct buf *out)
+int headroom_draw(const struct headroom *h, const struct headroom_objective *o, const double *row,
+		  const char *id, struct buf *out)
 {
 	static const struct legend_entry entries[] = {
 		{ LEGEND_DOT, "dot read", "measured nearby" },
@@ -70,7 +71,6 @@ int headroom_draw(const struct headroom *h, const double *row, const char *id, s
 		{ LEGEND_LINE, "line total", "today" },
 	};
 	const struct frame *f = &frame_wide;
-	const struct variable *v = &h->model->schema.variables[h->scaled];
 	struct svg_head head = { .id = id,
 				 .class = "figure",
 				 .title = "Response time over load",
@@ -81,18 +81,18 @@ int headroom_draw(const struct headroom *h, const double *row, const char *id, s
 				 .height = f->height };
 	double top = h->limit * 1.5;
 	struct scale x = { .kind = SCALE_LINEAR,
-			   .from = v->low,
-			   .to = v->high,
+			   .from = h->curve[0].load,
+			   .to = h->curve[h->nr - 1].load,
 			   .px_from = f->left,
 			   .px_to = f->right },
 		     y;
 
-	for (size_t i = 0; i < HEADROOM_POINTS; i++)
+	for (size_t i = 0; i < h->nr; i++)
 		top = fmax(top, h->curve[i].predicted);
 	x.unit = UNIT_COUNT;
 	y = frame_linear(f, top, UNIT_SECONDS);
 	svg_begin(out, &head);
-	frame_axes(out, f, &x, &y, v->name, h->model->schema.response);
+	frame_axes(out, f, &x, &y, h->load, o->response);
 	frame_legend(out, f, entries, sizeof(entries) / sizeof(*entries));
 	draw_points(h, row, &x, &y, out);
 	draw_curve(h, 0, "line curve", &x, &y, out);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analyzer/measure/params.h"
-#include "formats/model_file.h"
 
 enum fact {
 	FACT_CLIENTS,
@@ -48,24 +47,6 @@ static enum fact fact_named(const char *name)
 	return FACT_UNKNOWN;
 }
 
-int load_model_read(struct model *m, const char *path, struct err *err)
-{
-	const char *kind;
-	json_t *root = NULL;
-	int status = model_file_read(path, &root, &kind, err);
-
-	if (!status && strcmp(kind, "regression") != 0)
-		status = err_set(err, EINVAL, "%s: kind: expected 'regression', got '%.40s'", path,
-				 kind);
-	else if (!status) {
-		status = model_from_json(m, root, err);
-		if (status)
-			err_prefix(err, "%s", path);
-	}
-	json_decref(root);
-	return status;
-}
-
 void load_facts_of(const struct profile *p, struct load_facts *out)
 {
 	double reads = (double)p->requests[OPERATION_READ];
@@ -87,6 +68,45 @@ void load_facts_of(const struct profile *p, struct load_facts *out)
 		out->sequential_ratio = p->read.sequential_ratio * reads / all +
 					(writes > 0 ? p->write.sequential_ratio * writes / all : 0);
 	out->range_bytes = range > 0 ? range : p->locality.footprint_bytes;
+	out->think_s = p->closed.think_time_mean_s;
+	out->side_bytes[0] = reads > 0 ? (double)p->bytes[OPERATION_READ] / reads : NAN;
+	out->side_bytes[1] = writes > 0 ? (double)p->bytes[OPERATION_WRITE] / writes : NAN;
+	out->side_sequential[0] = p->read.sequential_ratio;
+	out->side_sequential[1] = p->write.sequential_ratio;
+}
+
+struct load_facts load_facts_scaled(const struct load_facts *f, double factor)
+{
+	struct load_facts out = *f;
+
+	out.clients *= factor;
+	out.in_flight *= factor;
+	out.rate_per_s *= factor;
+	return out;
+}
+
+static double side_rate(const struct load_facts *f, int side)
+{
+	return f->rate_per_s * (side ? 1 - f->read_ratio : f->read_ratio);
+}
+
+/* Sizes and patterns of one direction, over the loads that have it. */
+static void join_side(const struct load_facts *f, size_t nr, int side, struct load_facts *out)
+{
+	double rate = 0, bytes = 0, sequential = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		double r = side_rate(&f[i], side);
+
+		if (!(r > 0))
+			continue;
+		rate += r;
+		bytes += r * f[i].side_bytes[side];
+		sequential +=
+			r * (isfinite(f[i].side_sequential[side]) ? f[i].side_sequential[side] : 0);
+	}
+	out->side_bytes[side] = bytes / rate;
+	out->side_sequential[side] = sequential / rate;
 }
 
 void load_facts_join(const struct load_facts *f, size_t nr, struct load_facts *out)
@@ -101,10 +121,14 @@ void load_facts_join(const struct load_facts *f, size_t nr, struct load_facts *o
 		sum.size_bytes += f[i].size_bytes * f[i].rate_per_s;
 		sum.sequential_ratio += f[i].sequential_ratio * f[i].rate_per_s;
 		sum.range_bytes += f[i].range_bytes;
+		sum.think_s += f[i].think_s * f[i].clients;
 	}
+	sum.think_s /= sum.clients;
 	sum.read_ratio /= sum.rate_per_s;
 	sum.size_bytes /= sum.rate_per_s;
 	sum.sequential_ratio /= sum.rate_per_s;
+	join_side(f, nr, 0, &sum);
+	join_side(f, nr, 1, &sum);
 	*out = sum;
 }
 

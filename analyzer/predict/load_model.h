@@ -15,16 +15,16 @@
 #include "analyzer/regression/model.h"
 #include "formats/profile.h"
 
-/* NaN unknown. */
+/* NaN unknown. By direction where [2]: reads, writes. */
 struct load_facts {
 	double clients, in_flight, rate_per_s, read_ratio, size_bytes, sequential_ratio;
-	double range_bytes;
+	double range_bytes, think_s;
+	double side_bytes[2], side_sequential[2];
 };
 
-/* A regression model's file. The model is released by the caller in any case. */
-int load_model_read(struct model *m, const char *path, struct err *err);
-
 void load_facts_of(const struct profile *p, struct load_facts *out);
+/* As if it were so many times the load: clients, in flight and rate; the data stay the same. */
+struct load_facts load_facts_scaled(const struct load_facts *f, double factor);
 /* Loads side by side on one target: sums, and means weighted by their rates. */
 void load_facts_join(const struct load_facts *f, size_t nr, struct load_facts *out);
 

@@ -5,46 +5,25 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define LEVEL 0.9 /* of the intervals */
-
-static int ask(const struct study *s, const struct load_facts *f, int side, struct study_case *c,
-	       struct study_answer *a, struct err *err)
+int study_predict(const struct study *s, struct study_case *c, struct err *err)
 {
-	const struct model *m = s->models[side];
-	double *x = calloc(m->schema.nr + 1, sizeof(*x)), half;
-	int status = x ? load_model_row(m, f, s->set, s->nr_set, x, err) : -ENOMEM;
-
-	if (!status && !c->outside)
-		c->outside = load_model_outside(m, x);
-	if (!status)
-		status = model_predict(m, x, 1, &a->s[side]);
-	half = status ? NAN : model_half_width(m, LEVEL);
-	if (isfinite(half))
-		model_interval(m, a->s[side], half, &a->low[side], &a->high[side]);
-	free(x);
-	return status;
-}
-
-int study_by_models(const struct study *s, struct study_case *c, struct err *err)
-{
-	struct study_answer all = { { NAN, NAN }, { NAN, NAN }, { NAN, NAN }, NAN };
-	struct load_facts each[STUDY_LOADS_MAX], joined;
-	int status = 0;
+	const struct predictor_ask ask = { .point = "", .sides = { true, true } };
+	struct load_facts each[STUDY_LOADS_MAX];
+	struct predicted out[STUDY_LOADS_MAX];
+	int status;
 
 	for (size_t i = 0; i < c->nr; i++)
 		each[i] = s->loads[c->loads[i]].facts;
-	load_facts_join(each, c->nr, &joined);
-	for (int side = 0; side < 2 && !status; side++)
-		if (s->models[side])
-			status = ask(s, &joined, side, c, &all, err);
-	for (size_t i = 0; i < c->nr; i++) {
-		const struct profile *p = &s->loads[c->loads[i]].group->whole;
+	status = predictor_ask(s->predictor, &ask, each, c->nr, out, &c->outside, err);
+	for (size_t i = 0; i < c->nr && !status; i++) {
+		struct study_answer *a = &c->answers[i];
 
-		c->answers[i] = all;
-		for (int side = 0; side < 2; side++)
-			if (!p->requests[side ? OPERATION_WRITE : OPERATION_READ])
-				c->answers[i].s[side] = NAN;
+		a->rate_per_s = NAN;
+		memcpy(a->s, out[i].s, sizeof(a->s));
+		memcpy(a->low, out[i].low, sizeof(a->low));
+		memcpy(a->high, out[i].high, sizeof(a->high));
 	}
 	return status;
 }

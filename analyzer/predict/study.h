@@ -3,16 +3,15 @@
  * study: response times of stored loads on a target, alone and together.
  *
  * A case is a set of loads at once; its answer for each of them is the mean response time of reads
- * and of writes, either measured, by running their mimics there side by side, or by models of read_s
- * and write_s, asked with the loads' facts joined (load_model.h): then all loads of a case have the
- * same times. Delta RT of what was measured is |RT_app - RT_ref| / RT_ref (seed 004).
+ * and of writes, either measured, by running their mimics there side by side, or predicted
+ * (predictor.h). Delta RT of what was measured is |RT_app - RT_ref| / RT_ref (seed 004).
  */
 #ifndef ANALYZER_STUDY_H
 #define ANALYZER_STUDY_H
 
 #include "analyzer/characterize/profile_set.h"
-#include "analyzer/predict/load_model.h"
 #include "analyzer/predict/mimic.h"
+#include "analyzer/predict/predictor.h"
 #include "workload/align.h"
 
 #define STUDY_LOADS_MAX 16
@@ -25,29 +24,25 @@ struct study_load {
 
 struct study_answer {
 	double s[2], low[2], high[2]; /* NaN: none, or no interval */
-	double rate_per_s;	      /* by a run; NaN by models */
+	double rate_per_s;	      /* by a run; NaN predicted */
 };
 
 struct study_case {
 	size_t loads[STUDY_LOADS_MAX], nr;
 	struct study_answer answers[STUDY_LOADS_MAX];
-	const char *outside; /* by models: a variable outside the training range, or NULL */
+	const char *outside; /* predicted: a variable outside the training range, or NULL */
 };
 
 struct study {
 	struct study_load loads[STUDY_LOADS_MAX];
 	size_t nr;
-	/* by models: of read_s, write_s; NULL none */
-	const struct model *models[2];
-	const char *const *set;
-	size_t nr_set;
-	/* or by runs */
+	struct predictor *predictor; /* borrowed; NULL: by runs */
 	struct mimic_options run;
 	double time_limit_s; /* of a run, beyond its duration */
 };
 
 /* 0; -EINVAL: a load that cannot be mimicked or asked; -EIO with fio's words; -ETIMEDOUT. */
-int study_by_models(const struct study *s, struct study_case *c, struct err *err);
+int study_predict(const struct study *s, struct study_case *c, struct err *err);
 int study_by_run(const struct study *s, struct study_case *c, struct err *err);
 
 /*

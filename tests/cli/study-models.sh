@@ -62,10 +62,10 @@ bad() { # NAME REGEX ARGS
 	like "$(cat "$T/err")" "$regex" "$name is named"
 	is "$(wc -l <"$T/err")$(cat "$T/out")" 1 "$name: one line, no output"
 }
-bad "no target" "either --model or --run" migrate "$T/a.json"
+bad "no target" "one of --model, --db and --run" migrate "$T/a.json"
 bad "a load alone" "at least two loads, got 1" consolidate "$T/a.json" --model "$models"
 bad "an unknown study" "expected a verb, got moving" moving "$T/a.json"
-bad "two models of one response" "one model of read_s and one of write_s" migrate "$T/a.json" --model "$T/read_s.json,$T/read_s.json"
+bad "two models of one response" "one model of each response, this is another of read_s" migrate "$T/a.json" --model "$T/read_s.json,$T/read_s.json"
 bad "a profile that is none" "read_s.json" migrate "$T/read_s.json" --model "$models"
 bad "a target that cannot be" "expected a block device" migrate "$T/a.json" --run /dev/null
 bad "too many measurements" "there are 1 loads" migrate "$T/a.json" --model "$models" --measured "$T/a.json,$T/b.json"

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * predictor_options: the options by which commands say what a target is predicted by.
+ *
+ *	struct predictor_options by = { 0 };
+ *	const struct cli_option options[] = { PREDICTOR_OPTIONS(&by), ..., CLI_END };
+ */
+#ifndef ANALYZER_CMD_PREDICTOR_OPTIONS_H
+#define ANALYZER_CMD_PREDICTOR_OPTIONS_H
+
+#include "analyzer/cli.h"
+#include "analyzer/predict/predictor.h"
+
+struct predictor_options {
+	struct cli_list models, set;
+	const char *db, *campaign, *target;
+};
+
+#define PREDICTOR_OPTIONS(o)                                                                       \
+	CLI_LIST("model", 'm', "MODEL.json,...", &(o)->models,                                     \
+		 "models fitted or a net calibrated on the target"),                               \
+		CLI_STRING("db", 0, "FILE", &(o)->db, "or a measurement store to learn from"),     \
+		CLI_STRING("campaign", 0, "NAME", &(o)->campaign,                                  \
+			   "of --db, where there are several"),                                    \
+		CLI_STRING("target", 0, "NAME", &(o)->target, "of --db, where there are several"), \
+		CLI_LIST("set", 0, "K=V,...", &(o)->set, "variables that profiles do not say")
+
+/* How many ways of predicting were given: --model, --db. */
+static inline int predictor_options_given(const struct predictor_options *o)
+{
+	return (o->models.nr > 0) + (o->db != NULL);
+}
+/* Reads what the options name into p, zeroed; release it whatever this returns. o must outlive it. */
+int predictor_open(struct predictor *p, const struct predictor_options *o, struct err *err);
+
+#endif

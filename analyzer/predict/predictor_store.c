@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Models learned from a measurement store when they are asked for. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/measure/results_table.h"
+#include "analyzer/measure/results.h"
+#include "analyzer/predict/predictor.h"
+#include "analyzer/regression/select.h"
+#include "analyzer/regression/technique.h"
+
+#define FOLDS	    10
+#define FOLDS_LEAST 3
+#define SEED	    1
+#define WITHIN	    0.02 /* the simplest within this share of the best */
+/* Logarithms keep predictions above 0; they are left where errors are smaller by so much without. */
+#define CLEARLY_BETTER 0.8
+#define TECHNIQUES     16
+
+struct learning {
+	struct table table;
+	char **names; /* owned: the factors */
+	size_t nr_names;
+	struct schema schema;
+	struct dataset data;
+	struct candidate candidates[TECHNIQUES];
+	size_t nr;
+};
+
+static int read_rows(struct learning *l, const struct predictor *p, const char *response, bool log,
+		     struct err *err)
+{
+	struct dataset_spec spec = { .response = response, .log = log };
+	uint32_t folds;
+	int status = results_table(&l->table, p->db, p->campaign, response, &l->names, &l->nr_names,
+				   err);
+
+	spec.predictors = (const char *const *)l->names;
+	spec.nr_predictors = l->nr_names;
+	if (!status)
+		status = dataset_read(&l->data, &l->schema, &l->table, &spec, err);
+	if (status)
+		return status;
+	folds = l->data.nr_rows < FOLDS ? (uint32_t)l->data.nr_rows : FOLDS;
+	if (folds < FOLDS_LEAST)
+		return err_set(err, EINVAL, "%s: %zu runs with %s are too few to learn from", p->db,
+			       l->data.nr_rows, response);
+	return dataset_make_folds(&l->data, folds, SEED, err);
+}
+
+static int fit_all(struct learning *l, struct err *err)
+{
+	struct select_config config = { .schema = &l->schema, .data = &l->data, .standard = true };
+
+	for (size_t i = 0; techniques[i] && l->nr < TECHNIQUES; i++) {
+		struct candidate *c = &l->candidates[l->nr];
+		int status;
+
+		memset(c, 0, sizeof(*c));
+		c->technique = techniques[i];
+		status = select_candidate(c, &config);
+		if (!status) {
+			l->nr++;
+			continue;
+		}
+		candidate_release(c);
+		if (status == -ENOMEM)
+			return err_set(err, ENOMEM, "out of memory");
+	}
+	return l->nr ? 0
+		     : err_set(err, EINVAL, "%s: no technique can learn it", l->schema.response);
+}
+
+static int take_best(struct learning *l, struct model *m)
+{
+	struct candidate *c = &l->candidates[select_best(l->candidates, l->nr, WITHIN)];
+	int status = model_fit(m, c->technique, c->parameters, &l->schema, &l->data);
+
+	if (status)
+		return status;
+	m->quality = c->quality;
+	m->residuals = c->residuals;
+	c->residuals = NULL;
+	return 0;
+}
+
+static int learn(const struct predictor *p, const char *response, bool log, struct model *m,
+		 struct err *err)
+{
+	struct learning l = { 0 };
+	int status = read_rows(&l, p, response, log, err);
+
+	if (!status)
+		status = fit_all(&l, err);
+	if (!status)
+		status = take_best(&l, m);
+	for (size_t i = 0; i < l.nr; i++)
+		candidate_release(&l.candidates[i]);
+	dataset_release(&l.data);
+	schema_release(&l.schema);
+	table_release(&l.table);
+	results_names_free(l.names, l.nr_names);
+	return status;
+}
+
+int predictor_learn(const struct predictor *p, const char *response, struct model *m,
+		    struct err *err)
+{
+	struct model plain = { 0 };
+	char column[160];
+	int status;
+
+	snprintf(column, sizeof(column), "%.80s%s%.64s", p->target ? p->target : "",
+		 p->target ? "." : "", response);
+	status = learn(p, column, true, m, err);
+	if (status)
+		return status;
+	status = learn(p, column, false, &plain, err);
+	if (!status &&
+	    plain.quality.mean_relative_error < CLEARLY_BETTER * m->quality.mean_relative_error) {
+		model_release(m);
+		*m = plain;
+	} else {
+		model_release(&plain);
+	}
+	if (status)
+		model_release(m);
+	return status;
+}

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# blkcast study and headroom by calibrated nets and by measurement stores whose answers are known.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
+need jq "jq is not installed" command -v jq
+blkcast=$BUILD/blkcast
+
+# Profiles of one second at 1000 requests/s of 4 KiB: reads, writes or half of each.
+profile() { # NAME CLIENTS AWK-CONDITION-OF-A-READ
+	awk "BEGIN { print \"fio version 3 iolog\\n0 /dev/sda add\\n0 /dev/sda open\"
+		for (i = 0; i < 1000; i++) printf \"%d /dev/sda %s %d 4096\\n\", i * 1000, ($3) ? \"read\" : \"write\", (i * 7919 % 1000) * 8192 }" >"$T/log"
+	"$blkcast" import --format fio-iolog --store "$T/store-$1" --host "$1" -q "$T/log" >/dev/null
+	"$blkcast" characterize --store "$T/store-$1" --json -q |
+		jq --argjson c "$2" '.[0] | .intensity.closed.clients_mean = $c | .intensity.closed.think_time_mean_s = 0' >"$T/$1.json"
+}
+profile readers 4 1
+profile mixed 16 'i % 4'
+profile writers 6 0
+profile one 1 'i % 2'
+
+# An open server that takes 1 ms: R = 1 / (1000 - rate), in a store.
+cat >"$T/open.yaml" <<YAML
+campaign: open
+targets: {here: {directory: $T}}
+load: {driver: command, command: 'echo "{{\"read_s\": {1 / (1000 - rate)}, \"read_p95_s\": {3 / (1000 - rate)}}"'}
+factors: {rate: {low: 40, high: 960, step: 40}}
+design: {random: {configurations: 24}}
+warm_up: 0
+interval: 100ms
+intervals: 1
+YAML
+exits 0 "an open server is measured" "$blkcast" measure "$T/open.yaml" --db "$T/open.db" --quiet
+jq '.begin_s = 0 | .end_s = 10 | .requests.read = 2000 | .request_size.read.histogram = [[4096, 2000]]' "$T/readers.json" >"$T/open.json" # 200/s
+headroom() { "$blkcast" headroom "$@" --json --quiet 2>"$T/err" | jq -c "$query"; }
+query='.objectives[0] | [.load, .today, (.headroom.factor > 4.3 and .headroom.factor < 4.7), (.predicted_today_s > 0.0011 and .predicted_today_s < 0.0014),
+	.low.factor <= .headroom.factor and .headroom.factor <= .high.factor]'
+# 1 / (1000 - x) = 10 ms at 900/s: 4.5 times 200/s
+is "$(headroom "$T/open.json" --slo read.mean=10ms --db "$T/open.db")" '["rate",200,true,true,true]' "the knee of an open server, by a store: 900/s"
+is "$(headroom "$T/open.json" --slo read.p95=30ms --db "$T/open.db" | jq -c '.[:3]')" '["rate",200,true]' "and of a percentile"
+exits 0 "with its picture" "$blkcast" headroom "$T/open.json" --slo read.mean=10ms --db "$T/open.db" --report "$T/knee.html"
+number "$(grep -c '<circle class="dot read"' "$T/knee.html") >= 20" "that has the measured points"
+for class in "line law" "line total" "line curve" "line thin"; do
+	holds "and $class" grep -q "class=\"$class\"" "$T/knee.html"
+done
+
+# Reads that take 1 ms of one server: R = 1 ms x clients.
+awk 'BEGIN { print "type,clients,size_bytes,response_time_s,response_sd_s"
+	for (s = 4096; s <= 65536; s *= 4) { printf "read,1,%d,0.001,0.0003\n", s
+		for (t = 10; t <= 50; t += 10) printf "read,%d,%d,%.9g,\n", t, s, 0.001 * t } }' </dev/null >"$T/reads.csv"
+exits 0 "a net of reads is calibrated" "$blkcast" qpn calibrate --model cache "$T/reads.csv" -o "$T/reads.json" -q
+query='.objectives[0] | [.load, .today, (.headroom.factor * 10 | round), .broken]'
+is "$(headroom "$T/readers.json" --slo read.mean=20ms --model "$T/reads.json")" '["clients",4,50,false]' "20 clients of 1 ms are 20 ms: 5 times 4, by a net"
+query='[.by, (.results[] | [.load, .type, (.target_s * 1e4 | round)])]'
+study() { "$blkcast" study "$@" --json --quiet 2>"$T/err" | jq -c "$query"; }
+is "$(study migrate "$T/readers.json" --model "$T/reads.json")" '["net",[1,"read",40]]' "a migration by a net: 4 clients of 1 ms"
+query='[.results[] | select(.case != "alone") | [.load, (.target_s * 1e4 | round), (.ci[0] < .target_s and .target_s < .ci[1])]]'
+is "$(study consolidate "$T/readers.json" "$T/readers.json" --model "$T/reads.json")" '[[1,80,true],[2,80,true]]' "and 8 together"
+exits 2 "a net of reads alone refuses writes" "$blkcast" study migrate "$T/writers.json" --model "$T/reads.json"
+like "$(cat "$T/err")" "^blkcast study: load:1: type: the model was calibrated without .* writes$" "by name"
+
+# Reads of 1 ms and writes of 3 ms at one server that prefers neither.
+awk 'BEGIN { print "configuration,type,clients,size_bytes,response_time_s,response_sd_s"
+	for (t = 0; t <= 40; t += 10) for (u = 0; u <= 40; u += 10) if (t + u) { n++
+		x = t + u == t || t + u == u ? 0 : 1
+		if (t) printf "%d,read,%d,4096,%.9g,%s\n", n, t, t * 0.001 + u * 0.003, ""
+		if (u) printf "%d,write,%d,4096,%.9g,%s\n", n, u, t * 0.001 + u * 0.003, "" }
+	printf "%d,read,1,4096,0.001,0.0003\n%d,write,1,4096,0.003,0.0009\n", n + 1, n + 2 }' </dev/null >"$T/mixed.csv"
+exits 0 "a net of reads and writes is calibrated" "$blkcast" qpn calibrate --model mixed "$T/mixed.csv" -o "$T/mixed-net.json" -q
+# The server never rests: N clients at a mix r have r R_r + (1 - r) R_w = N (r 1 ms + (1 - r) 3 ms).
+query='([.results[] | {(.type): .target_s}] | add) | (0.75 * .read + 0.25 * .write) / (16 * 0.0015)'
+number "$(study migrate "$T/mixed.json" --model "$T/mixed-net.json") > 0.96" "clients that do both keep the server busy (below)"
+number "$(study migrate "$T/mixed.json" --model "$T/mixed-net.json") < 1.04" "clients that do both keep the server busy (above)"
+query='[.results[] | [.type, (.target_s * 1e4 | round)]]'
+is "$(study migrate "$T/one.json" --model "$T/mixed-net.json")" '[["read",10],["write",30]]' "a single client waits for nobody"
+exits 2 "two loads are refused by a net of one" "$blkcast" study consolidate "$T/mixed.json" "$T/one.json" --model "$T/mixed-net.json"
+like "$(cat "$T/err")" "calibrated for one VM$" "by name"
+
+# A store of two targets.
+cat >"$T/pair.yaml" <<YAML
+campaign: pair
+targets: {a: {directory: $T}, b: {directory: $T}}
+load: {driver: command, command: 'echo "{{\"read_s\": {0.001 * clients}, \"write_s\": {0.002 * clients}}"'}
+factors: {clients: [1, 2, 4, 8, 12, 16, 24, 32]}
+warm_up: 0
+interval: 100ms
+intervals: 1
+YAML
+exits 0 "two targets are measured" "$blkcast" measure "$T/pair.yaml" --db "$T/pair.db" --quiet
+query='[.by, (.results[] | (.target_s * 1e3 | round))]'
+is "$(study migrate "$T/mixed.json" --db "$T/pair.db" --target b)" '["models",16,32]' "one of them is asked"
+
+bad() { # NAME REGEX COMMAND...
+	local name=$1 regex=$2
+	shift 2
+	exits 2 "$name is refused" "$blkcast" "$@"
+	like "$(cat "$T/err")" "$regex" "$name is named"
+	is "$(wc -l <"$T/err")$(cat "$T/out")" 1 "$name: one line, no output"
+}
+bad "two nets" "expected one calibrated net, this is another" study migrate "$T/mixed.json" --model "$T/reads.json,$T/mixed-net.json"
+bad "a response that the store lacks" "write_s" study migrate "$T/mixed.json" --db "$T/open.db"
+bad "a target without a store" "expected --db beside it" study migrate "$T/mixed.json" --model "$T/reads.json" --target b
+bad "a percentile that no net tells" "tells mean, p50, p95 and p99, not p999" headroom "$T/readers.json" --slo read.p999=1s --model "$T/reads.json"
+bad "a load variable of a net" "knows clients alone" headroom "$T/readers.json" --slo read.p95=1s --model "$T/reads.json" --load rate
+bad "a store that is none" "open.yaml" study migrate "$T/mixed.json" --db "$T/open.yaml"
+done_testing
