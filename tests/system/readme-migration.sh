@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# The README's way from a running application to a migration estimate, command by command as printed:
+# only the line of settings is replaced, by a loop device under load and a folder on another one.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
+. tests/loop.sh
+[ "$(id -u)" = 0 ] || need bpf "not root" false
+need fio "fio is not installed" command -v fio
+need jq "jq is not installed" command -v jq
+need mkfs "mkfs.ext4 is not installed" command -v mkfs.ext4
+need_loop
+need_bpf
+PATH=$(cd "$BUILD" && pwd):$PATH
+mounts=""
+unmount() { for m in $mounts; do umount -l "$m"; done; }
+at_exit unmount
+
+# commands: those of the section, in order, without the settings
+section=$(sed -n '/^### From a running application to a migration estimate/,/^Solve a queueing/p' README.md)
+settings=$(printf '%s\n' "$section" | sed -n 's/^    \(DEVICE=.*\)/\1/p')
+printf '%s\n' "$section" | sed -n 's/^    //p' | grep -v '^DEVICE=' >"$T/commands"
+is "$(printf '%s\n' "$settings" | grep -oE '[A-Z]+=' | paste -sd' ')" "DEVICE= WATCH= NEW= INTERVAL=" "the section has its settings"
+number "$(wc -l <"$T/commands") >= 12" "and commands"
+
+# The application: a mix of reads and writes on a file system.
+loop_new 96M
+app_dev=$loop_dev
+mkfs.ext4 -q -F -O ^has_journal "$app_dev"
+mkdir "$T/app" "$T/new"
+mount "$app_dev" "$T/app" && mounts="$T/app"
+loop_new 400M
+mkfs.ext4 -q -F -O ^has_journal "$loop_dev"
+mount "$loop_dev" "$T/new" && mounts="$mounts $T/new"
+timeout 300 fio --name=application --directory="$T/app" --size=32m --direct=1 --rw=randrw --rwmixread=70 --bs=8k --numjobs=2 \
+	--thread --thinktime=500 --time_based --runtime=280 --output=/dev/null &
+fio_pid=$!
+stop_application() { kill "$fio_pid" 2>/dev/null && wait "$fio_pid" 2>/dev/null; }
+at_exit stop_application
+sleep 2
+
+# A file set and a number of configurations that fit a test are the plan's business, not the reader's.
+mkdir -p "$T/docs/examples"
+cp -r docs/examples/plans "$T/docs/examples"
+cd "$T" || exit 1
+sed -i 's/file_set: 512m/file_set: 64m/; s/configurations: 60/configurations: 16/; s/warm_up: 1s/warm_up: 0/' docs/examples/plans/new-storage.yaml
+export DEVICE=${app_dev#/dev/} WATCH=5s NEW="$T/new" INTERVAL=300ms
+n=0
+while IFS= read -r command; do
+	n=$((n + 1))
+	exits 0 "$command" timeout 200 bash -e -c "$command"
+	cp "$T/out" "$T/out.$n"
+	case $command in
+	blkcast-agent*) stop_application ;;
+	esac
+done <"$T/commands"
+
+is "$(jq 'length' app.json)" 1 "one device was characterized"
+jq -e '.[0].requests | .read > 50 and .write > 20' app.json >/dev/null && pass "the application was seen" || fail "the application was seen" "$(jq -c '.[0].requests' app.json)"
+number "$(jq '.[0].request_mix.read' app.json) > 0.55 && $(jq '.[0].request_mix.read' app.json) < 0.85" "its mix"
+for page in migration.html two.html headroom.html; do holds "$page has a picture" grep -q '<svg' $page; done
+note "$(tail -n 1 out.5)"
+like "$(cat out.*)" '^After the migration: ' "the estimate is a sentence"
+like "$(cat out.*)" '^Consolidated on one target: ' "so is that of two"
+like "$(cat out.*)" '^read.mean=1s (holds up to|is broken)' "and how much more it bears"
+done_testing
