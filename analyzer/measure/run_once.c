@@ -167,6 +167,25 @@ static int start_agents(struct run_once *r, struct err *err)
 	return status;
 }
 
+/* What the target itself was found to be doing. */
+static int put_target(struct readings *r, const struct target_times *t)
+{
+	const struct {
+		const char *name;
+		double value;
+	} all[] = {
+		{ "cpu_ratio", t->cpu_ratio },
+		{ "memory_bytes", t->memory_kib * 1024 },
+		{ "memory_most_bytes", t->memory_most_kib * 1024 },
+	};
+	int status = 0;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all) && !status; i++)
+		if (isfinite(all[i].value))
+			status = readings_put(r, 0, all[i].name, all[i].value);
+	return status;
+}
+
 /* What all loads printed so far, by target. */
 static int take(struct run_once *r, bool final, struct readings *out, struct err *err)
 {
@@ -191,8 +210,8 @@ static int take(struct run_once *r, bool final, struct readings *out, struct err
 				t.end_s, r->plan->interval_s, &one, err);
 		if (status)
 			err_prefix(err, "target %s", l->target->name);
-		if (!status && final && isfinite(t.cpu_ratio))
-			status = readings_put(&one, 0, "cpu_ratio", t.cpu_ratio);
+		if (!status && final)
+			status = put_target(&one, &t);
 		if (!status)
 			status = readings_join(out, &one, prefix);
 		readings_release(&one);

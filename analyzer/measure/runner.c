@@ -192,37 +192,51 @@ static int choose_next(struct campaign *c, struct err *err)
 	return status;
 }
 
-static int measure_configuration(struct campaign *c, size_t number, struct err *err)
+static int measure_configuration(struct campaign *c, size_t number, unsigned int repetition,
+				 struct err *err)
 {
 	const struct plan *p = c->r->plan;
 	int status = results_put_configuration(c->r->store, c->r->campaign, number, &p->factors,
 					       c->todo.cells + number * p->factors.nr, err);
+	char known =
+		status ? 0 : results_run_status(c->r->store, c->r->campaign, number, repetition);
 
-	for (unsigned int k = 1; k <= p->repetitions && !status; k++) {
-		char known = results_run_status(c->r->store, c->r->campaign, number, k);
-
-		if (known == 'd' || (known == 'f' && !c->r->retry_failed))
-			c->r->nr_before++;
-		else
-			status = one_run(c, number, k, err);
-	}
-	return status;
+	if (known != 'd' && (known != 'f' || c->r->retry_failed))
+		return status ? status : one_run(c, number, repetition, err);
+	c->r->nr_before++;
+	return 0;
 }
 
-static int measure_all(struct campaign *c, struct err *err)
+/* A sequential design needs every repetition of a configuration before it chooses the next one. */
+static int measure_sequential(struct campaign *c, struct err *err)
 {
 	const struct plan *p = c->r->plan;
-	size_t nr = p->design == DESIGN_SEQUENTIAL ? p->sequential.configurations : c->todo.nr;
 	int status = 0;
 
-	for (size_t i = 0; i < nr && !status; i++) {
+	for (size_t i = 0; i < p->sequential.configurations && !status; i++) {
 		if (i == c->todo.nr)
 			status = choose_next(c, err);
 		if (status == -ENOENT)
 			return 0;
-		if (!status)
-			status = measure_configuration(c, i, err);
+		for (unsigned int k = 1; k <= p->repetitions && !status; k++)
+			status = measure_configuration(c, i, k, err);
 	}
+	return status;
+}
+
+/*
+ * Repetitions are rounds: every configuration is measured once before any is measured again, so that
+ * a system that drifts shows in the repetitions and falls on all configurations alike.
+ */
+static int measure_all(struct campaign *c, struct err *err)
+{
+	int status = 0;
+
+	if (c->r->plan->design == DESIGN_SEQUENTIAL)
+		return measure_sequential(c, err);
+	for (unsigned int k = 1; k <= c->r->plan->repetitions; k++)
+		for (size_t i = 0; i < c->todo.nr && !status; i++)
+			status = measure_configuration(c, i, k, err);
 	return status;
 }
 

@@ -18,6 +18,34 @@ static const char cpu_shell[] = "read -r _ c1 c2 c3 c4 c5 c6 c7 c8 _ </proc/stat
 				"echo \"@cpu $((c1 + c2 + c3 + c6 + c7 + c8)) "
 				"$((c1 + c2 + c3 + c4 + c5 + c6 + c7 + c8))\"\n";
 
+/*
+ * The folder $d is a keeper's from here on. That of a campaign that was killed may still be at work:
+ * it is known by its number and the time it started. What one left behind that was killed as well
+ * goes first.
+ */
+static const char claim_shell[] =
+	"started() { read -r s <\"/proc/$1/stat\" && s=${s##*) } && set -- $s && echo \"${20}\"; }\n"
+	"n=0\n"
+	"while read -r p at <\"$d/.keeper\" && [ \"$(started \"$p\")\" = \"$at\" ]; do\n"
+	"[ $n -lt 100 ] || { echo \"$d: a campaign of that name is under way\" >&3; exit 1; }\n"
+	"sleep 0.1; n=$((n + 1)); done 3>&2 2>/dev/null\n"
+	"rm -rf \"$d\"; mkdir -p \"$d\" && echo \"$$ $(started $$)\" >\"$d/.keeper\" || exit 1\n";
+
+static const char memory_shell[] =
+	"kill $m 2>/dev/null; n=0 sum=0 most=0\nwhile read -r x; do n=$((n + 1)) sum=$((sum + x))\n"
+	"[ $x -le $most ] || most=$x; done <.memory\n"
+	"[ $n = 0 ] || echo \"@memory $((sum / n)) $most\"\n";
+
+/* Memory in use, KiB, once per interval while the load runs, as a file of the folder. */
+static void put_memory_watch(const struct plan *p, struct buf *out)
+{
+	buf_printf(out,
+		   "while :; do while read -r k v x; do case $k in MemTotal:) a=$v ;;\n"
+		   "MemAvailable:) echo $((a - v)); break ;; esac; done </proc/meminfo\n"
+		   "sleep %.3f; done >.memory & m=$!\n",
+		   p->interval_s);
+}
+
 int target_folder(const struct plan *p, const struct plan_target *t, struct buf *out)
 {
 	XXH64_hash_t h = XXH3_64bits(p->campaign, strlen(p->campaign));
@@ -87,8 +115,7 @@ int target_keeper_script(const struct plan *p, const struct plan_target *t, cons
 	buf_printf(out, "for c in setsid mkfifo; do command -v $c >/dev/null || "
 			"{ echo \"$c is not installed\" >&2; exit 1; }; done\nc=\nd=");
 	put_word(out, folder);
-	/* What a campaign that was killed together with its target left behind goes first. */
-	buf_printf(out, "\nrm -rf \"$d\"; mkdir -p \"$d\" || exit 1\n");
+	buf_printf(out, "\n%s", claim_shell);
 	if (t->cgroup) {
 		buf_printf(out, "g=");
 		put_cgroup(t, out);
@@ -100,7 +127,7 @@ int target_keeper_script(const struct plan *p, const struct plan_target *t, cons
 		"while [ $n -lt 40 ] && a= && for f in \"$d\"/.pid.*; do\n"
 		"[ -e \"$f\" ] && kill -0 \"${f##*.}\" 2>/dev/null && a=1; done; [ \"$a\" ]; do\n"
 		"sleep 0.1; n=$((n + 1)); done\n"
-		"rm -rf \"$d\"\n[ -z \"$c\" ] || rmdir \"$c\"\n");
+		"[ -z \"$c\" ] || rmdir \"$c\"\nmv \"$d\" \"$d.$$\" && rm -rf \"$d.$$\"\n");
 	return out->error;
 }
 
@@ -146,12 +173,13 @@ int target_run_script(const struct drive *d, const struct plan_target *t, const 
 	status = put_texts(d, d->plan->setup, "setup", &inner, err);
 	if (!status)
 		status = put_prepare(d, &inner, err);
-	buf_printf(&inner,
-		   "echo @ready\nread -r x <$BLKCAST_GO\necho \"@begin $(date +%%s.%%N)\"\n%s(\n",
-		   cpu_shell);
+	buf_printf(&inner, "echo @ready\nread -r x <$BLKCAST_GO\n");
+	put_memory_watch(d->plan, &inner);
+	buf_printf(&inner, "echo \"@begin $(date +%%s.%%N)\"\n%s(\n", cpu_shell);
 	if (!status)
 		status = d->load->driver->run(d, &inner, err);
-	buf_printf(&inner, ")\ns=$?\necho\n%secho \"@end $(date +%%s.%%N) $s\"\n", cpu_shell);
+	buf_printf(&inner, ")\ns=$?\necho\n%secho \"@end $(date +%%s.%%N) $s\"\n%s", cpu_shell,
+		   memory_shell);
 	if (!status)
 		status = put_texts(d, d->plan->teardown, "teardown", &inner, err);
 	buf_printf(&inner, "[ $s = 0 ] || rm -rf ./*\nexit $s\n");
@@ -206,7 +234,7 @@ void target_times(const char *output, size_t len, struct target_times *t)
 	double busy[2] = { NAN, NAN }, all[2] = { NAN, NAN };
 	unsigned int nr_cpu = 0;
 
-	*t = (struct target_times){ .cpu_ratio = NAN };
+	*t = (struct target_times){ .cpu_ratio = NAN, .memory_kib = NAN, .memory_most_kib = NAN };
 	for (const char *at = output; at && at < end;) {
 		const char *eol = memchr(at, '\n', (size_t)(end - at));
 		char line[128];
@@ -222,6 +250,8 @@ void target_times(const char *output, size_t len, struct target_times *t)
 			nr_cpu++;
 		else if (sscanf(line, "@end %lf %d", &t->end_s, &t->status) == 2)
 			t->ended = true;
+		else if (t->ended)
+			sscanf(line, "@memory %lf %lf", &t->memory_kib, &t->memory_most_kib);
 		/* The load's output lies between the first @cpu and the second. */
 		if (*at == '@' && nr_cpu == 1 && eol && !t->load)
 			t->load = eol + 1;

@@ -8,7 +8,7 @@
  *
  * Lines of the run's output that begin with @ are ours: @ready before the barrier, @begin TIME and
  * @cpu BUSY TOTAL before the load's output, @cpu and @end TIME STATUS behind it;
- * @from TIME within, where the warm-up is over.
+ * @from TIME within, where the warm-up is over; @memory MEAN MOST after @end.
  */
 #ifndef ANALYZER_MEASURE_TARGET_H
 #define ANALYZER_MEASURE_TARGET_H
@@ -34,8 +34,9 @@ struct target_times {
 	double begin_s, end_s; /* of the load by the target's clock, since 1970 */
 	double from_s;	       /* when it began to measure, where it says so; else begin_s */
 	double cpu_ratio;      /* busy share of its CPUs meanwhile; NaN */
-	int status;	       /* of the load */
-	const char *load;      /* what the load printed */
+	double memory_kib, memory_most_kib; /* in use there meanwhile: mean and most; NaN */
+	int status;			    /* of the load */
+	const char *load;		    /* what the load printed */
 	size_t load_len;
 	bool ended;
 };

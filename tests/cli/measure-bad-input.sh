@@ -81,6 +81,14 @@ if ! command -v filebench >/dev/null; then
 	like "$(cat "$T/err")" "target here: filebench is not installed" "is named"
 	like "$(sql lacks "select text from event")" "filebench is not installed" "and recorded"
 fi
+# A target whose PATH has everything but fio.
+mkdir "$T/path"
+for c in sh setsid mkfifo mkdir rm mv sleep; do ln -s "$(command -v $c)" "$T/path/$c"; done
+plan "$fio"
+PATH=$T/path "$(realpath "$blkcast")" measure "$T/plan.yaml" --db "$T/nofio.db" >"$T/out" 2>"$T/err"
+is $? 1 "a target without fio"
+is "$(cat "$T/err")" "blkcast measure: target here: fio is not installed" "is named, in one line"
+is "$(sql nofio "select count(*), (select count(*) from run) from event")" "1|0" "and recorded, not as a run"
 if command -v ssh >/dev/null; then
 	printf 'campaign: bad\ntargets: {far: {ssh: nobody@127.0.0.1, port: 1, directory: /tmp}}\nload: {driver: command, command: "echo {size}"}\nfactors: {size: [1]}\n' >"$T/plan.yaml"
 	exits 1 "a target that is unreachable" "$blkcast" measure "$T/plan.yaml" --db "$T/far.db"
@@ -98,7 +106,32 @@ if [ "$(id -u)" = 0 ] && mkdir "$T/small" && mount -t tmpfs -o size=4m none "$T/
 		like "$(sql small 'select error from run')" "No space left on device" "is the recorded reason"
 		is "$(ls -A "$T/small")" "" "and is empty afterwards"
 	fi
+	# The store's own disk.
+	head -c 4M /dev/zero 2>/dev/null | tee "$T/small/fill" >/dev/null 2>&1
+	truncate -s 3900k "$T/small/fill"
+	plan "{driver: command, command: 'head -c 150000 /dev/zero | tr \"\\\\0\" \" \"; echo \"{{\\\\\"a_s\\\\\": {size}}\"'}"
+	exits 1 "a store whose disk is full" "$blkcast" measure "$T/plan.yaml" --db "$T/small/s.db"
+	like "$(cat "$T/err")" "s.db: .*full" "is said"
+	is "$(wc -l <"$T/err")" 1 "in one line"
+	is "$(ls -A "$T/files")" "" "and nothing is left on the target"
+	truncate -s 1m "$T/small/fill"
+	exits 0 "with room again it goes on" "$blkcast" measure "$T/plan.yaml" --db "$T/small/s.db" --resume
+	is "$(sqlite3 "$T/small/s.db" "select count(*) from run where status = 'done'")" 2 "and no run is missing"
 fi
+
+# A folder in which another campaign of that name works: this shell, as it were.
+plan "{driver: command, command: 'echo \"{{\\\\\"a_s\\\\\": {size}}\"'}"
+sed -i "\$asetup: 'pwd >$T/where'" "$T/plan.yaml"
+"$blkcast" measure "$T/plan.yaml" --db "$T/free.db" -q >/dev/null
+mkdir "$(cat "$T/where")"
+read -r words </proc/$$/stat
+echo "$$ $(echo "${words##*) }" | cut -d' ' -f20)" >"$(cat "$T/where")/.keeper"
+exits 1 "a folder in which a campaign is under way" "$blkcast" measure "$T/plan.yaml" --db "$T/second.db"
+like "$(cat "$T/err")" "a campaign of that name is under way" "is not shared"
+holds "and left as it is" test -e "$(cat "$T/where")/.keeper"
+echo "$$ 1" >"$(cat "$T/where")/.keeper"
+exits 0 "that of a process which is no more is taken" "$blkcast" measure "$T/plan.yaml" --db "$T/third.db"
+is "$(ls -A "$T/files")" "" "and removed in the end"
 
 # Databases.
 plan "{driver: command, command: 'echo \"{{\\\\\"a_s\\\\\": {size}}\"'}"

@@ -91,6 +91,10 @@ number "$(sql "select max(abs(r.rse - m.relative_standard_error) / r.rse) from (
 	- sum(value) * sum(value) / 2) / 1 / 2) / (sum(value) / 2) rse from interval where name = 'read_s'
 	group by run) r join metric m on m.run = r.run and m.name = 'read_s'") < 1e-6" "the relative standard error is s / (sqrt(k) mean)"
 
+total=$(awk '$1 == "MemTotal:" { print $2 * 1024 }' /proc/meminfo)
+is "$(sql "select count(*) from metric a join metric b on a.run = b.run where a.name = 'memory_bytes' and b.name =
+	'memory_most_bytes' and a.value > 0 and a.value <= b.value and b.value < $total")" 8 "memory in use is watched in every run"
+
 # The store as a table, and as what models learn from.
 "$blkcast" measure --export "$T/t.csv" --db "$T/r.db" --response read_s
 is "$(head -n 1 "$T/t.csv")" "configuration,repetition,size,read,pattern,read_s,read_s_rse" "the table names factors and metric"
@@ -104,5 +108,5 @@ exits 0 "and predicts what was not measured" "$blkcast" predict "$T/db.json" --s
 "$blkcast" predict "$T/db.json" --db "$T/r.db" >"$T/b"
 holds "predictions of the store's rows are those of the table's" cmp "$T/a" "$T/b"
 exits 2 "a metric that no run has is refused" "$blkcast" fit --db "$T/r.db" -r reed_s
-like "$(cat "$T/err")" "no run has 'reed_s'; there are cpu_ratio, read_bytes_per_s" "and the metrics there are are named"
+like "$(cat "$T/err")" "no run has 'reed_s'; there are cpu_ratio, memory_bytes, memory_most_bytes, read_bytes_per_s" "and the metrics there are are named"
 done_testing
