@@ -77,6 +77,7 @@ struct arch_action {
 			uint32_t type; /* of resource */
 			enum arch_direction direction;
 			struct stoex *amount; /* units of work; at or above 0 */
+			double mean;	      /* of it, or NaN; filled in by arch_finish() */
 		} demand;
 		struct {
 			enum arch_direction direction;
@@ -224,6 +225,7 @@ struct arch_scenario {
 	bool open;
 	struct stoex *population; /* closed; a whole number, 1 at least */
 	struct stoex *time;	  /* closed: between two rounds; open: between two arrivals */
+	double mean_time;	  /* of it, or NaN; filled in by arch_finish() */
 	uint32_t behaviour;	  /* its calls name instances */
 	struct arch_sets *user;	  /* by instance: parameters its users bring; NULL: none */
 };

@@ -11,12 +11,14 @@ int arch_sample_init(struct arch_sample *x, const struct arch_model *m)
 		.nr_times = m->nr_scenarios + m->nr_measures + m->nr_passives,
 		.nr_levels = 2 * m->nr_resources + 2 * m->nr_passives + m->nr_storages,
 		.nr_resources = m->nr_resources,
+		.nr_controls = m->nr_resources + m->nr_scenarios,
 	};
 	x->times = calloc((size_t)x->nr_times + 1, sizeof(*x->times));
 	x->hists = calloc((size_t)x->nr_times + 1, sizeof(*x->hists));
 	x->levels = calloc((size_t)x->nr_levels + 1, sizeof(*x->levels));
 	x->done = calloc((size_t)x->nr_resources + 1, sizeof(*x->done));
-	if (x->times && x->hists && x->levels && x->done)
+	x->controls = calloc((size_t)x->nr_controls + 1, sizeof(*x->controls));
+	if (x->times && x->hists && x->levels && x->done && x->controls)
 		return 0;
 	arch_sample_release(x);
 	return -ENOMEM;
@@ -30,6 +32,7 @@ void arch_sample_release(struct arch_sample *x)
 	free(x->hists);
 	free(x->levels);
 	free(x->done);
+	free(x->controls);
 	*x = (struct arch_sample){ 0 };
 }
 
@@ -47,6 +50,8 @@ int arch_sample_merge(struct arch_sample *dst, const struct arch_sample *src)
 		dst->levels[i] += src->levels[i];
 	for (uint32_t i = 0; i < src->nr_resources; i++)
 		dst->done[i] += src->done[i];
+	for (uint32_t i = 0; i < src->nr_controls; i++)
+		dst->controls[i] += src->controls[i];
 	dst->duration += src->duration;
 	dst->events += src->events;
 	dst->asked += src->asked;
@@ -98,6 +103,8 @@ int arch_sim_collect(struct arch_sim *s, struct arch_sample *x)
 		return -ENOMEM;
 	memcpy(x->times, s->times, s->nr_times * sizeof(*x->times));
 	memcpy(x->hists, s->hists, s->nr_times * sizeof(*x->hists));
+	memcpy(x->controls, s->controls, x->nr_controls * sizeof(*x->controls));
+	memset(s->controls, 0, x->nr_controls * sizeof(*s->controls));
 	memset(s->times, 0, s->nr_times * sizeof(*s->times));
 	memset(s->hists, 0, s->nr_times * sizeof(*s->hists));
 	collect_resources(s, x);

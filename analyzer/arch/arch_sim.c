@@ -115,6 +115,15 @@ static int begin_round(struct arch_sim *s, uint32_t thread)
 	return f ? thread_push(s, t, a) : -ENOMEM;
 }
 
+/* How far the times between rounds, or between arrivals, are from their mean. */
+static void control_time(struct arch_sim *s, uint32_t scenario, double time)
+{
+	double mean = s->m->scenarios[scenario].mean_time;
+
+	if (!isnan(mean))
+		s->controls[s->m->nr_resources + scenario] += time - mean;
+}
+
 static int end_round(struct arch_sim *s, uint32_t thread)
 {
 	struct thread *t = s->threads[thread];
@@ -134,6 +143,7 @@ static int end_round(struct arch_sim *s, uint32_t thread)
 		error = err_set(s->err, ERANGE, "a think time of %g: expected 0 or more", time);
 	if (error)
 		return sim_at_place(s, u->at, error);
+	control_time(s, t->scenario, time);
 	return thread_pause(s, thread, time, THINKING);
 }
 
@@ -214,6 +224,7 @@ static int set_arrival(struct arch_sim *s, uint32_t scenario)
 				time);
 	if (error)
 		return sim_at_place(s, u->at, error);
+	control_time(s, scenario, time);
 	if (eventq_set(&s->events, s->m->nr_resources + scenario, s->now + time))
 		return sim_no_memory(s);
 	return 0;
@@ -415,12 +426,13 @@ static int allocate(struct arch_sim *s, uint64_t seed)
 	s->nr_times = m->nr_scenarios + m->nr_measures + m->nr_passives;
 	s->times = calloc((size_t)s->nr_times + 1, sizeof(*s->times));
 	s->hists = calloc((size_t)s->nr_times + 1, sizeof(*s->hists));
+	s->controls = calloc((size_t)m->nr_resources + m->nr_scenarios + 1, sizeof(*s->controls));
 	s->resources = calloc((size_t)m->nr_resources + 1, sizeof(*s->resources));
 	s->passives = calloc((size_t)m->nr_passives + 1, sizeof(*s->passives));
 	s->storages = calloc((size_t)m->nr_storages + 1, sizeof(*s->storages));
 	s->storage_levels = calloc((size_t)m->nr_storages + 1, sizeof(*s->storage_levels));
 	s->rngs = calloc((size_t)m->nr_instances + m->nr_scenarios + 1, sizeof(*s->rngs));
-	if (!s->times || !s->hists || !s->resources || !s->passives || !s->storages ||
+	if (!s->times || !s->hists || !s->controls || !s->resources || !s->passives || !s->storages ||
 	    !s->storage_levels || !s->rngs ||
 	    eventq_init(&s->events, m->nr_resources + m->nr_scenarios))
 		return sim_no_memory(s);
@@ -493,5 +505,6 @@ void arch_sim_free(struct arch_sim *s)
 	free(s->name_count);
 	free(s->times);
 	free(s->hists);
+	free(s->controls);
 	free(s);
 }

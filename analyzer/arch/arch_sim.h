@@ -36,16 +36,20 @@ struct arch_times {
 /*
  * What happened in a stretch of model time. times: nr_scenarios rounds, then nr_measures, then
  * nr_passives waits. levels, integrals over time: busy servers and jobs of each resource, held and
- * waiting of each passive, requests in service of each storage. A zeroed struct is empty.
+ * waiting of each passive, requests in service of each storage. controls: sums that are 0 in
+ * expectation, of demands less their mean (in seconds of service, by resource) and of times between
+ * rounds or arrivals less theirs (by scenario); 0 where a mean is not known. A zeroed struct is
+ * empty.
  */
 struct arch_sample {
 	double duration;
 	uint64_t events;
-	uint32_t nr_times, nr_levels;
+	uint32_t nr_times, nr_levels, nr_controls;
 	struct arch_times *times; /* owned, as all below */
 	struct qhist *hists;	  /* by times */
 	double *levels;
-	double *done; /* by resource: jobs that ended */
+	double *done;	  /* by resource: jobs that ended */
+	double *controls; /* by resource, then by scenario */
 	uint32_t nr_resources;
 	uint64_t asked, outside; /* of the storages' models */
 };

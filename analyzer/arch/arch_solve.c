@@ -10,9 +10,11 @@
 #include "analyzer/num/rng.h"
 
 #define BATCHES		   32
+#define LEAST_WARM_UP	   2 /* batches: controls leave so little spread that what is left of a start shows */
 #define PILOT_EVENTS	   20000
 #define REPLICATION_EVENTS 200000
 #define MAX_GROWTH	   4 /* of the number of replications in one round */
+#define MAX_CONTROLS	   8
 
 /* Replications of one round, by parallel_run(). */
 struct round {
@@ -52,6 +54,11 @@ static double duration(const void *samples, size_t i, uint32_t index)
 	return at(samples, i)->duration;
 }
 
+static double control(const void *samples, size_t i, uint32_t index)
+{
+	return at(samples, i)->controls[index];
+}
+
 static const struct qhist *hist(const void *samples, size_t i, uint32_t index)
 {
 	return &at(samples, i)->hists[index];
@@ -65,7 +72,7 @@ static int no_memory(struct err *err)
 static size_t warm_up(const struct arch_sample *x, size_t nr)
 {
 	struct samples s = { .items = x, .nr = nr };
-	size_t most = 0;
+	size_t most = LEAST_WARM_UP;
 
 	for (; s.index < x->nr_levels; s.index++) {
 		size_t d = interval_truncation(&s, level);
@@ -212,17 +219,73 @@ static void estimate_resources(struct arch_solution *out, const struct arch_mode
 	}
 }
 
+static bool varies(const struct arch_sample *x, size_t nr, uint32_t index)
+{
+	for (size_t i = 1; i < nr; i++)
+		if (x[i].controls[index] != x[0].controls[index])
+			return true;
+	return false;
+}
+
+/* What a control tells: a resource's as much as it is busy, a scenario's nearly as the busiest's. */
+static double telling(const struct arch_solution *s, const struct arch_model *m, uint32_t control)
+{
+	double most = 0;
+
+	if (control < m->nr_resources)
+		return m->resources[control].policy == ARCH_DELAY
+			       ? 0
+			       : s->resources[control].utilization;
+	for (uint32_t r = 0; r < m->nr_resources; r++)
+		most = fmax(most, telling(s, m, r));
+	return 0.999 * most;
+}
+
+/*
+ * The controls of nr samples, the most telling first, as many as they bear. Utilizations hardly
+ * vary between runs: that they choose does not make the intervals too narrow. Their number.
+ */
+static size_t choose_controls(uint32_t chosen[MAX_CONTROLS], const struct arch_solution *s,
+			      const struct arch_model *m, const struct arch_sample *x, size_t nr)
+{
+	size_t room = nr / INTERVAL_PER_CONTROL, used = 0;
+
+	for (room = room < MAX_CONTROLS ? room : MAX_CONTROLS; used < room; used++) {
+		uint32_t best = ARCH_NONE;
+
+		for (uint32_t i = 0; i < x->nr_controls; i++) {
+			bool out = !varies(x, nr, i);
+
+			for (size_t k = 0; k < used; k++)
+				out |= chosen[k] == i;
+			if (!out && (best == ARCH_NONE || telling(s, m, i) > telling(s, m, best)))
+				best = i;
+		}
+		if (best == ARCH_NONE)
+			break;
+		chosen[used] = best;
+	}
+	return used;
+}
+
 static int estimate(struct arch_solution *out, const struct arch_model *m,
 		    const struct arch_sample *x, size_t nr, bool quantiles)
 {
 	struct samples s = { .items = x, .nr = nr };
+	uint32_t controls[MAX_CONTROLS];
+	size_t nr_controls;
 
+	estimate_resources(out, m, x, nr);
+	nr_controls = choose_controls(controls, out, m, x, nr);
 	out->precision = 0;
 	for (; s.index < out->nr_times; s.index++) {
 		struct time_estimate *t = &out->times[s.index];
 
-		t->mean = interval_ratio(&s, time_sum, time_nr);
-		out->throughput[s.index] = interval_ratio(&s, time_nr, duration);
+		if (interval_controlled(&t->mean, &s, time_sum, time_nr, control, controls,
+					nr_controls) ||
+		    interval_controlled(&out->throughput[s.index], &s, time_nr, duration, control,
+					controls, nr_controls))
+			return -ENOMEM;
 		out->nr[s.index] = 0;
 		for (size_t i = 0; i < nr; i++)
 			out->nr[s.index] += x[i].times[s.index].nr;
@@ -232,7 +295,6 @@ static int estimate(struct arch_solution *out, const struct arch_model *m,
 		if (out->nr[s.index] > 0 && s.index < m->nr_scenarios + m->nr_measures)
 			out->precision = fmax(out->precision, interval_time_width(t, quantiles));
 	}
-	estimate_resources(out, m, x, nr);
 	out->nr_replications = nr;
 	return 0;
 }

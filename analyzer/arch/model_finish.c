@@ -18,6 +18,20 @@ struct walk {
 
 static int walk_behaviour(struct walk *w, uint32_t instance, uint32_t behaviour);
 
+static void derive_means(struct arch_model *m)
+{
+	for (uint32_t i = 0; i < m->nr_scenarios; i++)
+		m->scenarios[i].mean_time =
+			m->scenarios[i].time ? stoex_mean(m->scenarios[i].time) : NAN;
+	for (uint32_t i = 0; i < m->nr_behaviours; i++)
+		for (uint32_t k = 0; k < m->behaviours[i].nr; k++) {
+			struct arch_action *a = &m->behaviours[i].actions[k];
+
+			if (a->kind == ARCH_DEMAND)
+				a->demand.mean = stoex_mean(a->demand.amount);
+		}
+}
+
 static int no_memory(struct err *err)
 {
 	return err_set(err, ENOMEM, "out of memory");
@@ -376,6 +390,7 @@ int arch_finish(struct arch_model *m, struct err *err)
 {
 	int error = derive_operations(m, err);
 
+	derive_means(m);
 	if (!error)
 		error = derive_measures(m, err);
 	if (!error)

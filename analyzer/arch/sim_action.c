@@ -87,7 +87,11 @@ static int demand(struct arch_sim *s, uint32_t thread, const struct arch_action 
 	if (!error && !(rate > 0))
 		error = err_set(s->err, ERANGE, "resource %s: a rate of %g: expected one above 0",
 				r->name, rate);
-	return error ? error : resource_arrive(s, resource, thread, amount / rate);
+	if (error)
+		return error;
+	if (!isnan(x->demand.mean))
+		s->controls[resource] += (amount - x->demand.mean) / rate;
+	return resource_arrive(s, resource, thread, amount / rate);
 }
 
 static int io(struct arch_sim *s, uint32_t thread, const struct arch_action *x)

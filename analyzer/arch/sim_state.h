@@ -119,6 +119,7 @@ struct arch_sim {
 	uint32_t *name_count; /* by name: of "X.INNER.BYTESIZE" the name of X.NUMBER_OF_ELEMENTS */
 	uint8_t *name_kind;   /* by name: 1 "X.BYTESIZE", 2 "X.INNER.BYTESIZE" */
 
+	double *controls; /* as in struct arch_sample, since the last collection */
 	struct arch_times *times;
 	struct qhist *hists;
 	uint32_t nr_times;

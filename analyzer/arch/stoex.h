@@ -81,6 +81,11 @@ void stoex_free(struct stoex *e);
 bool stoex_is_constant(const struct stoex *e, double *value);
 /* True where it draws from a distribution. */
 bool stoex_is_random(const struct stoex *e);
+/*
+ * The mean of its values where it names no variable, no value is below 0 and the distributions it
+ * adds and multiplies have one in closed form; else NaN.
+ */
+double stoex_mean(const struct stoex *e);
 /* As it was written. */
 const char *stoex_text(const struct stoex *e);
 /* The variables it names: numbers into *vars (borrowed), their number returned. */

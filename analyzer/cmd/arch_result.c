@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/cmd/arch_result.h"
 #include "analyzer/grid.h"
@@ -136,6 +137,66 @@ static void cell_interval(struct grid *g, struct interval v)
 		cell_time(g, v.mean);
 }
 
+static const char *kind_of(const struct arch_model *m, uint32_t time)
+{
+	uint32_t measure = time - m->nr_scenarios;
+
+	if (time < m->nr_scenarios)
+		return "scenario";
+	if (measure >= m->nr_measures)
+		return "wait";
+	return m->measures[measure].io ? "io" : "operation";
+}
+
+/* An empty cell where it is unknown. */
+static void csv_number(FILE *out, double v)
+{
+	if (isfinite(v))
+		fprintf(out, ",%.17g", v);
+	else
+		fputc(',', out);
+}
+
+static void csv_text(FILE *out, const char *text)
+{
+	bool quoted = strpbrk(text, ",\"\n\r");
+
+	fputs(quoted ? ",\"" : ",", out);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+	if (quoted)
+		fputc('"', out);
+}
+
+int arch_result_csv(const struct arch_model *m, const struct arch_solution *s, const char *prefix,
+		    FILE *out)
+{
+	for (uint32_t i = 0; i < s->nr_times; i++) {
+		const struct time_estimate *t = &s->times[i];
+		const double cells[] = { t->mean.mean, t->mean.low, t->mean.high,
+					 t->p50.mean,  t->p95.mean, t->p99.mean,
+					 s->throughput[i].mean };
+		char *name;
+
+		if (!(s->nr[i] > 0))
+			continue;
+		name = arch_time_name(m, i);
+		if (!name)
+			return -ENOMEM;
+		fprintf(out, "%s%s", prefix, kind_of(m, i));
+		csv_text(out, name);
+		free(name);
+		for (size_t k = 0; k < sizeof(cells) / sizeof(*cells); k++)
+			csv_number(out, cells[k]);
+		csv_number(out, s->asked ? (double)s->outside / (double)s->asked : NAN);
+		fputc('\n', out);
+	}
+	return 0;
+}
+
 static int print_times(const struct arch_model *m, const struct arch_solution *s, FILE *out)
 {
 	struct grid g;
@@ -143,17 +204,12 @@ static int print_times(const struct arch_model *m, const struct arch_solution *s
 
 	grid_init(&g, "what|name|>response time|>p50|>p95|>p99|>per second");
 	for (uint32_t i = 0; i < s->nr_times; i++) {
-		uint32_t measure = i - m->nr_scenarios;
 		char *name;
 
 		if (!(s->nr[i] > 0))
 			continue;
 		name = arch_time_name(m, i);
-		grid_cell(&g, "%s",
-			  i < m->nr_scenarios	      ? "scenario"
-			  : measure >= m->nr_measures ? "wait"
-			  : m->measures[measure].io   ? "io"
-						      : "operation");
+		grid_cell(&g, "%s", kind_of(m, i));
 		grid_cell(&g, "%s", name ? name : "");
 		cell_interval(&g, s->times[i].mean);
 		cell_time(&g, s->times[i].p50.mean);

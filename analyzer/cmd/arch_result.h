@@ -13,6 +13,14 @@ json_t *arch_result_json(const struct arch_model *m, const struct arch_solution 
 			 double seconds);
 /* 0 or -ENOMEM. */
 int arch_result_print(const struct arch_model *m, const struct arch_solution *s, FILE *out);
+/*
+ * One line for each time that was measured, after the prefix (cells, each with its comma): what,
+ * name, seconds, rounds or calls per second, and the share of requests that asked an I/O model
+ * outside its training, empty without one. 0 or -ENOMEM.
+ */
+#define ARCH_RESULT_COLUMNS "what,name,mean_s,low_s,high_s,p50_s,p95_s,p99_s,per_s,outside_training"
+int arch_result_csv(const struct arch_model *m, const struct arch_solution *s, const char *prefix,
+		    FILE *out);
 /* {"mean", "ci", "p50", "p95", "p99"} in seconds; unknown is null. */
 json_t *arch_time_json(const struct time_estimate *t);
 

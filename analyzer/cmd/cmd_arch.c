@@ -11,24 +11,18 @@
 #include "analyzer/cmd/arch_calibrate.h"
 #include "analyzer/cmd/arch_result.h"
 #include "analyzer/cmd/arch_run.h"
+#include "analyzer/cmd/arch_sweep.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/grid.h"
+#include "analyzer/num/lsq.h"
 #include "formats/units.h"
-
-#define MAX_POINTS 10000
-
-/* NAME=FROM:TO[:STEP] */
-struct sweep {
-	const char *name; /* borrowed, not ended */
-	size_t len;
-	double from, to, step;
-};
 
 struct job {
 	struct cli *cli;
 	struct arch_run_options run;
-	struct cli_list set;
-	const char *sweep;
+	struct cli_list set, sweep;
+	bool csv;
+	struct arch_sweeps sweeps;
 	struct err err;
 };
 
@@ -42,16 +36,14 @@ static int print_json(json_t *json, struct err *err)
 	return -err->code;
 }
 
-/* A model with the job's settings and those of a point; solved. The model and s are to be released. */
-static int solve_one(struct job *j, const char *path, const struct sweep *sweep, double value,
-		     struct arch_model *m, struct arch_solution *s, double *seconds)
+/* A model with the job's settings and a point's; solved. The model and s are to be released. */
+static int solve_one(struct job *j, const char *path, size_t point, struct arch_model *m,
+		     struct arch_solution *s, double *seconds)
 {
 	struct arch_settings settings = { .nr = 0 };
-	char text[32];
 	int error = arch_settings_read(&settings, &j->set, &j->err);
 
-	snprintf(text, sizeof(text), "%.15g", value);
-	if (!error && sweep && arch_settings_add(&settings, sweep->name, sweep->len, text))
+	if (!error && arch_sweep_set(&j->sweeps, point, &settings))
 		error = err_set(&j->err, ENOMEM, "out of memory");
 	if (!error)
 		error = arch_open(m, path, &settings, &j->err);
@@ -59,48 +51,6 @@ static int solve_one(struct job *j, const char *path, const struct sweep *sweep,
 		error = arch_run(s, seconds, m, &j->run, j->cli, &j->err);
 	arch_settings_release(&settings);
 	return error;
-}
-
-static int solve_point(struct job *j, const char *path)
-{
-	struct arch_model m = { 0 };
-	struct arch_solution s = { 0 };
-	double seconds;
-	int error = solve_one(j, path, NULL, 0, &m, &s, &seconds);
-
-	if (!error && j->cli->json)
-		error = print_json(arch_result_json(&m, &s, j->run.seed, seconds), &j->err);
-	else if (!error && arch_result_print(&m, &s, stdout))
-		error = err_set(&j->err, ENOMEM, "out of memory");
-	arch_solution_release(&s);
-	arch_release(&m);
-	return error;
-}
-
-static int parse_sweep(const char *text, struct sweep *s, struct err *err)
-{
-	const char *equals = strchr(text, '=');
-	char *end = NULL;
-
-	*s = (struct sweep){ .name = text, .step = 1 };
-	if (equals && equals != text) {
-		s->len = (size_t)(equals - text);
-		s->from = strtod(equals + 1, &end);
-		if (end != equals + 1 && *end == ':')
-			s->to = strtod(end + 1, &end);
-		else
-			end = NULL;
-		if (end && *end == ':')
-			s->step = strtod(end + 1, &end);
-	}
-	if (!end || *end || !(s->step > 0) || !(s->to >= s->from) || !isfinite(s->to - s->from))
-		return err_set(
-			err, EINVAL,
-			"--sweep: expected NAME=FROM:TO:STEP, as clients=10:100:10, got '%s'",
-			text);
-	if ((s->to - s->from) / s->step >= MAX_POINTS)
-		return err_set(err, EINVAL, "--sweep: more than %d points", MAX_POINTS);
-	return 0;
 }
 
 static void cell_time(struct grid *g, double v)
@@ -131,11 +81,12 @@ static void busiest(struct grid *g, const struct arch_model *m, const struct arc
 }
 
 /* One line for each scenario of a point. */
-static void sweep_lines(struct grid *g, double value, const struct arch_model *m,
-			const struct arch_solution *s)
+static void sweep_lines(struct grid *g, const struct arch_sweeps *w, size_t point,
+			const struct arch_model *m, const struct arch_solution *s)
 {
 	for (uint32_t i = 0; i < m->nr_scenarios; i++) {
-		grid_cell(g, "%.15g", value);
+		for (size_t k = 0; k < w->nr; k++)
+			grid_cell(g, "%.15g", arch_sweep_value(w, k, point));
 		grid_cell(g, "%s", m->scenarios[i].name);
 		cell_time(g, s->times[i].mean.mean);
 		cell_time(g, s->times[i].p95.mean);
@@ -145,58 +96,107 @@ static void sweep_lines(struct grid *g, double value, const struct arch_model *m
 	}
 }
 
-static int sweep_point(struct job *j, const char *path, const struct sweep *w, double value,
-		       json_t *points, struct grid *g)
+static json_t *point_json(const struct job *j, size_t point, const struct arch_model *m,
+			  const struct arch_solution *s, double seconds)
+{
+	json_t *out = arch_result_json(m, s, j->run.seed, seconds), *set = json_object();
+
+	for (size_t k = 0; k < j->sweeps.nr; k++)
+		json_object_set_new(set, j->sweeps.items[k].name,
+				    json_real(arch_sweep_value(&j->sweeps, k, point)));
+	if (j->sweeps.nr)
+		json_object_set(out, "set", set);
+	json_decref(set);
+	return out;
+}
+
+/* The parameters that vary, before the columns of the result. */
+static void csv_head(const struct job *j)
+{
+	for (size_t k = 0; k < j->sweeps.nr; k++)
+		printf("%s,", j->sweeps.items[k].name);
+	puts(ARCH_RESULT_COLUMNS);
+}
+
+static int csv_point(const struct job *j, size_t point, const struct arch_model *m,
+		     const struct arch_solution *s)
+{
+	char prefix[ARCH_SWEEP_MAX * 32];
+	size_t len = 0;
+
+	prefix[0] = 0;
+	if (!point) /* not before a point is solved: what is refused prints nothing */
+		csv_head(j);
+	for (size_t k = 0; k < j->sweeps.nr; k++)
+		len += (size_t)snprintf(prefix + len, sizeof(prefix) - len, "%.15g,",
+					arch_sweep_value(&j->sweeps, k, point));
+	return arch_result_csv(m, s, prefix, stdout);
+}
+
+/* Into points or the grid, whichever there is; else printed. */
+static int solve_point(struct job *j, const char *path, size_t point, json_t *points,
+		       struct grid *g)
 {
 	struct arch_model m = { 0 };
 	struct arch_solution s = { 0 };
 	double seconds;
-	int error = solve_one(j, path, w, value, &m, &s, &seconds);
-	json_t *point;
+	int error = solve_one(j, path, point, &m, &s, &seconds), failed = 0;
 
-	if (!error && points) {
-		char name[256];
-
-		snprintf(name, sizeof(name), "%.*s", (int)w->len, w->name);
-		point = arch_result_json(&m, &s, j->run.seed, seconds);
-		if (!point || json_object_set_new(point, "set", json_pack("{s:f}", name, value)) ||
-		    json_array_append_new(points, point))
-			error = err_set(&j->err, ENOMEM, "out of memory");
-	} else if (!error) {
-		sweep_lines(g, value, &m, &s);
-	}
+	if (!error && points)
+		failed = json_array_append_new(points, point_json(j, point, &m, &s, seconds));
+	else if (!error && j->cli->json)
+		error = print_json(point_json(j, point, &m, &s, seconds), &j->err);
+	else if (!error && j->csv)
+		failed = csv_point(j, point, &m, &s);
+	else if (!error && g)
+		sweep_lines(g, &j->sweeps, point, &m, &s);
+	else if (!error)
+		failed = arch_result_print(&m, &s, stdout);
+	if (failed)
+		error = err_set(&j->err, ENOMEM, "out of memory");
 	arch_solution_release(&s);
 	arch_release(&m);
 	return error;
 }
 
+static void sweep_head(struct grid *g, const struct arch_sweeps *w)
+{
+	char head[1024];
+	size_t len = 0;
+
+	for (size_t k = 0; k < w->nr; k++)
+		len += (size_t)snprintf(head + len, sizeof(head) - len - 100, ">%.100s|",
+					w->items[k].name);
+	snprintf(head + len, sizeof(head) - len,
+		 "scenario|>response time|>p95|>per second|busiest|training");
+	grid_init(g, head);
+}
+
 static int solve_sweep(struct job *j, const char *path)
 {
 	json_t *points = j->cli->json ? json_array() : NULL;
-	struct sweep w;
 	struct grid g;
-	char head[320];
-	int error = parse_sweep(j->sweep, &w, &j->err);
+	int error = 0;
 
-	snprintf(head, sizeof(head),
-		 ">%.*s|scenario|>response time|>p95|>per second|busiest|training", (int)w.len,
-		 w.name);
-	grid_init(&g, head);
-	/* Points by their number: sums of steps would drift. A step more than half is none. */
-	for (size_t i = 0; !error; i++) {
-		double value = w.from + (double)i * w.step;
-
-		if (value > w.to + 1e-9 * w.step)
-			break;
-		error = sweep_point(j, path, &w, value, points, &g);
-	}
+	sweep_head(&g, &j->sweeps);
+	for (size_t i = 0; !error && i < j->sweeps.nr_points; i++)
+		error = solve_point(j, path, i, points, &g);
 	if (!error && points)
 		error = print_json(json_incref(points), &j->err);
-	else if (!error && grid_print(&g, stdout))
+	else if (!error && !j->csv && grid_print(&g, stdout))
 		error = err_set(&j->err, ENOMEM, "out of memory");
 	json_decref(points);
 	grid_release(&g);
 	return error;
+}
+
+static int solve_all(struct job *j, const char *path)
+{
+	int error = arch_sweeps_read(&j->sweeps, &j->sweep, &j->err);
+
+	if (error)
+		return error;
+	return j->sweeps.nr ? solve_sweep(j, path) : solve_point(j, path, 0, NULL, NULL);
 }
 
 #define RUN_OPTIONS(j)                                                                          \
@@ -221,8 +221,9 @@ static int solve(struct cli *cli)
 	struct job j = { .cli = cli, .run = ARCH_RUN_DEFAULTS };
 	const struct cli_option options[] = {
 		RUN_OPTIONS(&j),
-		CLI_STRING("sweep", 0, "NAME=FROM:TO:STEP", &j.sweep,
-			   "solve for each value of a parameter"),
+		CLI_LIST("sweep", 0, "NAME=FROM:TO:STEP", &j.sweep,
+			 "solve for each value of a parameter; of several, every combination"),
+		CLI_FLAG("csv", 0, &j.csv, "every time of every point as a line of CSV"),
 		CLI_END,
 	};
 	const char *bad;
@@ -235,7 +236,10 @@ static int solve(struct cli *cli)
 		return cli_usage(cli, "%s", bad);
 	if (cli->argc != 1)
 		return cli_usage(cli, "expected one model, got %d files", cli->argc);
-	error = j.sweep ? solve_sweep(&j, cli->argv[0]) : solve_point(&j, cli->argv[0]);
+	if (j.csv && cli->json)
+		return cli_usage(cli, "--csv and --json: expected one of them");
+	error = solve_all(&j, cli->argv[0]);
+	arch_sweeps_release(&j.sweeps);
 	return error ? cli_fail(cli, &j.err) : CLI_DONE;
 }
 
@@ -326,7 +330,7 @@ static int compare(struct cli *cli)
 	if (cli->argc != 2)
 		return cli_usage(cli, "expected two models, got %d files", cli->argc);
 	for (int i = 0; !error && i < 2; i++)
-		error = solve_one(&j, cli->argv[i], NULL, 0, &m[i], &s[i], &seconds);
+		error = solve_one(&j, cli->argv[i], 0, &m[i], &s[i], &seconds);
 	if (!error)
 		error = compare_times(&j, m, s);
 	for (int i = 0; i < 2; i++) {
@@ -415,6 +419,7 @@ static int run(struct cli *cli)
 	static const char *const verbs[] = { "solve",	  "compare",  "check", "draw",
 					     "calibrate", "validate", NULL };
 
+	lsq_single_thread();
 	switch (cli_verb(cli, verbs)) {
 	case 0:
 		return solve(cli);
@@ -436,7 +441,7 @@ static int run(struct cli *cli)
 const struct command command_arch = {
 	.name = "arch",
 	.summary = "predict a software system from its architecture",
-	.usage = "solve MODEL [--set NAME=VALUE]... [--sweep NAME=FROM:TO:STEP] [--precision P]\n"
+	.usage = "solve MODEL [--set NAME=VALUE]... [--sweep NAME=FROM:TO:STEP]... [--csv] [--precision P]\n"
 		 "compare MODEL_A MODEL_B [--set NAME=VALUE]...\n"
 		 "calibrate MODEL MEASURED.csv --fit NAME=LOW:HIGH... [--set NAME=VALUE]...\n"
 		 "validate MODEL MEASURED.csv [--set NAME=VALUE]...\n"
@@ -463,6 +468,7 @@ const struct command command_arch = {
 		"SVG by graphviz.",
 	.example = "blkcast arch solve docs/examples/shop.yaml\n"
 		   "blkcast arch solve docs/examples/shop.yaml --sweep clients=100:500:100\n"
+		   "blkcast arch solve docs/examples/shop.yaml --sweep clients=100:200:100 --sweep buyers=0.1:0.3:0.2 --csv\n"
 		   "blkcast arch draw docs/examples/shop.yaml >shop.svg",
 	.run = run,
 };

@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <gsl/gsl_cdf.h>
 #include <math.h>
+#include <stdlib.h>
 
+#include "analyzer/num/lsq.h"
 #include "analyzer/sim/interval.h"
 
 /* Squared standard errors, the best truncation's beside that of none. */
@@ -38,6 +40,82 @@ struct interval interval_ratio(const struct samples *x, sample_value top_of, sam
 	v.low = v.mean - half;
 	v.high = v.mean + half;
 	return v;
+}
+
+/* Regressions on the controls; column 0 is the intercept. */
+struct controlled {
+	struct lsq_problem p;
+	double *x, *y, *coefficients, *errors; /* x owns the memory of all */
+	double df;
+};
+
+static int controlled_init(struct controlled *c, const struct samples *x, sample_value control,
+			   const uint32_t *controls, size_t nr_controls)
+{
+	size_t columns = nr_controls + 1;
+
+	c->x = calloc(x->nr * (columns + 1) + 2 * columns, sizeof(double));
+	if (!c->x)
+		return -ENOMEM;
+	c->y = c->x + x->nr * columns;
+	c->coefficients = c->y + x->nr;
+	c->errors = c->coefficients + columns;
+	c->p = (struct lsq_problem){
+		.nr_rows = x->nr, .nr_columns = columns, .x = c->x, .y = c->y
+	};
+	for (size_t i = 0; i < x->nr; i++) {
+		c->x[i] = 1;
+		for (size_t k = 0; k < nr_controls; k++)
+			c->x[(k + 1) * x->nr + i] = control(x->items, i, controls[k]);
+	}
+	return 0;
+}
+
+/* The intercept of top - ratio * bottom, and its standard error. */
+static int intercept(struct controlled *c, const struct samples *x, sample_value top,
+		     sample_value bottom, double ratio, double *error_of)
+{
+	struct lsq_result r = { .coefficients = c->coefficients, .standard_errors = c->errors };
+	int error;
+
+	for (size_t i = 0; i < x->nr; i++)
+		c->y[i] = top(x->items, i, x->index) -
+			  (ratio != 0 ? ratio * bottom(x->items, i, x->index) : 0);
+	error = lsq_solve(&c->p, &r);
+	c->df = (double)(x->nr - r.rank);
+	*error_of = c->errors[0];
+	return error;
+}
+
+int interval_controlled(struct interval *out, const struct samples *x, sample_value top,
+			sample_value bottom, sample_value control, const uint32_t *controls,
+			size_t nr_controls)
+{
+	struct controlled c;
+	double above, below, half;
+	int error;
+
+	*out = interval_ratio(x, top, bottom);
+	if (!nr_controls || isnan(out->mean) || x->nr < INTERVAL_PER_CONTROL * nr_controls)
+		return 0;
+	error = controlled_init(&c, x, control, controls, nr_controls);
+	if (error)
+		return error;
+	error = intercept(&c, x, top, bottom, 0, &half);
+	above = c.coefficients[0];
+	if (!error)
+		error = intercept(&c, x, bottom, bottom, 0, &half);
+	below = c.coefficients[0];
+	if (!error)
+		error = intercept(&c, x, top, bottom, above / below, &half);
+	if (!error && below > 0 && isfinite(half)) {
+		half *= gsl_cdf_tdist_Pinv(0.5 + OUTPUT_CONFIDENCE / 2, c.df) / below;
+		out->mean = above / below;
+		out->low = out->mean - half;
+		out->high = out->mean + half;
+	}
+	free(c.x);
+	return error;
 }
 
 static struct interval quantile(const struct samples *x, sample_hist hist, const struct qhist *all,

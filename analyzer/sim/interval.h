@@ -39,6 +39,20 @@ struct samples {
  */
 struct interval interval_ratio(const struct samples *x, sample_value top, sample_value bottom);
 
+/* Samples for each control variable, at least: fewer leave too little to judge it by. */
+#define INTERVAL_PER_CONTROL 6
+
+/*
+ * The same ratio by control variables: control(i, controls[k]) is 0 in expectation. What the sums
+ * owe to the controls, by least squares over the samples, is taken off them; the interval is that
+ * of the regression's intercept, Student's t with a degree of freedom less for each control
+ * (Lavenberg, Welch, Management Science 27, 1981). Controls that do not vary are left out. 0,
+ * -ENOMEM or -ERANGE. nr_controls 0: interval_ratio().
+ */
+int interval_controlled(struct interval *out, const struct samples *x, sample_value top,
+			sample_value bottom, sample_value control, const uint32_t *controls,
+			size_t nr_controls);
+
 /*
  * p50, p95 and p99 of the merged histogram. The interval of a quantile is the range of quantiles
  * between the ends of the interval of the share of values below it, which needs no density; above

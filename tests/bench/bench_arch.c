@@ -109,7 +109,7 @@ static void thousand_users(const char *load, const char *goal)
 	struct arch_solution x;
 	struct arch_model m;
 	struct err err = { 0 };
-	double begin = seconds(CLOCK_MONOTONIC);
+	double begin = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
 
 	parse(&m, two, s, 2);
 	if (arch_solve(&x, &m, &o, &err)) {
@@ -117,8 +117,9 @@ static void thousand_users(const char *load, const char *goal)
 		exit(1);
 	}
 	printf("figure\tarch: two components, 1000 users, load %s, to 1 %%\t%.2f\ts\t%s\t%.2g events, "
-	       "precision %.2g; wall time\n",
-	       load, seconds(CLOCK_MONOTONIC) - begin, goal, (double)x.events, x.precision);
+	       "precision %.2g; wall time, of the processors %.2f s\n",
+	       load, seconds(CLOCK_MONOTONIC) - begin, goal, (double)x.events, x.precision,
+	       seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
 	arch_solution_release(&x);
 	arch_release(&m);
 }
@@ -131,6 +132,6 @@ int main(void)
 	       "QPN simulator on the same system: %.3g\n",
 	       arch, qpn);
 	thousand_users("0.8", "<= 10");
-	thousand_users("1", "");
+	thousand_users("1", "<= 10");
 	return 0;
 }

@@ -67,6 +67,22 @@ done
 exits 0 "a sweep is solved" "$blkcast" arch solve "$T/closed.yaml" --sweep clients=5:15:5 --json --quiet
 is "$(jq -c '[.[].set.clients]' "$T/out")" "[5,10,15]" "for each value"
 is "$(jq '[.[].scenarios[0].response_time.mean] | . == sort' "$T/out")" true "and more clients wait longer"
+exits 0 "two parameters vary" "$blkcast" arch solve "$T/closed.yaml" --sweep clients=1:2 --sweep rate=1:3:2 \
+	--model-time 500 --json --quiet
+is "$(jq -c '[.[] | [.set.clients, .set.rate]]' "$T/out")" "[[1,1],[1,3],[2,1],[2,3]]" "every combination, the last fastest"
+cp "$T/out" "$T/points.json"
+exits 0 "and as CSV" "$blkcast" arch solve "$T/closed.yaml" --sweep clients=1:2 --sweep rate=1:3:2 \
+	--model-time 500 --csv --quiet
+is "$(head -n 1 "$T/out")" \
+	"clients,rate,what,name,mean_s,low_s,high_s,p50_s,p95_s,p99_s,per_s,outside_training" "with a head"
+is "$(awk -F, '$3 == "scenario" { printf "%s %s %.12g|", $1, $2, $5 }' "$T/out")" \
+	"$(jq -r '.[] | "\(.set.clients) \(.set.rate) \(.scenarios[0].response_time.mean)"' "$T/points.json" |
+		awk '{ printf "%s %s %.12g|", $1, $2, $3 }')" \
+	"CSV and JSON tell the same"
+exits 0 "of one point too" "$blkcast" arch solve "$T/closed.yaml" --csv --quiet --model-time 500
+is "$(cut -d, -f1-2 "$T/out" | tr '\n' ' ')" "what,name scenario,users operation,c.work " "a line for each time"
+exits 0 "two parameters are set" "$blkcast" arch solve "$T/closed.yaml" --set rate=4 --set clients=1 --json --quiet
+number "$(jq '(.scenarios[0].response_time.mean / 0.125 - 1) | fabs' "$T/out") < 0.02" "both count"
 exits 0 "a parameter is set" "$blkcast" arch solve "$T/closed.yaml" --set rate=2 --set clients=1 --json --quiet
 number "$(jq '(.scenarios[0].response_time.mean / 0.25 - 1) | fabs' "$T/out") < 0.02" "and one client meets no other"
 exits 0 "two models are compared" "$blkcast" arch compare "$T/closed.yaml" "$T/closed.yaml" --json --quiet

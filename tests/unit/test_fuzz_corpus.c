@@ -41,6 +41,14 @@
 #include "tests/fuzz/fuzz_pcm.c"
 #undef write_file
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_arch
+#define run		       run_arch
+#include "tests/fuzz/fuzz_arch.c"
+#undef run
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_stoex
+#include "tests/fuzz/fuzz_stoex.c"
+#undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_http
 #include "tests/fuzz/fuzz_http.c"
 #undef LLVMFuzzerTestOneInput
@@ -84,6 +92,12 @@ static void palladio(void)
 	replay("tests/fuzz/corpus/pcm", fuzz_pcm);
 }
 
+static void architectures(void)
+{
+	replay("tests/fuzz/corpus/arch", fuzz_arch);
+	replay("tests/fuzz/corpus/stoex", fuzz_stoex);
+}
+
 static void segments(void)
 {
 	replay("tests/fuzz/corpus/segment", fuzz_segment);
@@ -123,6 +137,7 @@ static const struct tap_test tests[] = {
 	{ "the corpus of uploads does no harm", http_bodies },
 	{ "the corpus of nets does no harm", nets },
 	{ "the corpus of Palladio models does no harm", palladio },
+	{ "the corpus of software architectures and expressions does no harm", architectures },
 	{ "the segment corpus does no harm", segments },
 	{ "the profile corpus does no harm", profiles },
 	{ "the block trace corpus does no harm", block_traces },

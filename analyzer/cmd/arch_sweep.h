@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arch_sweep: values of parameters that a model is solved for, every combination of them. The last
+ * parameter varies fastest.
+ */
+#ifndef ANALYZER_ARCH_SWEEP_H
+#define ANALYZER_ARCH_SWEEP_H
+
+#include "analyzer/cli.h"
+#include "analyzer/cmd/arch_run.h"
+
+#define ARCH_SWEEP_MAX	  8
+#define ARCH_SWEEP_POINTS 10000 /* combinations in all */
+
+struct arch_sweep {
+	char *name; /* owned */
+	double from, step;
+	size_t nr; /* values */
+};
+
+struct arch_sweeps {
+	struct arch_sweep items[ARCH_SWEEP_MAX];
+	size_t nr;
+	size_t nr_points; /* 1 where nothing varies */
+};
+
+/* NAME=FROM:TO[:STEP] of each option. 0; -EINVAL with the option that is wrong; -ENOMEM. */
+int arch_sweeps_read(struct arch_sweeps *s, const struct cli_list *options, struct err *err);
+void arch_sweeps_release(struct arch_sweeps *s);
+/* The value of a parameter at a point (0 to nr_points - 1). */
+double arch_sweep_value(const struct arch_sweeps *s, size_t parameter, size_t point);
+/* Adds a point's values to settings. 0 or -ENOMEM. */
+int arch_sweep_set(const struct arch_sweeps *s, size_t point, struct arch_settings *settings);
+
+#endif
