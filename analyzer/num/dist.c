@@ -12,9 +12,27 @@
 const char *dist_name(enum dist_kind kind)
 {
 	static const char *const names[] = {
-		"none",	   "deterministic",    "exponential", "erlang",
-		"gamma",   "hyperexponential", "lognormal",   "normal",
-		"uniform", "weibull",	       "values",      "histogram",
+		"none",
+		"deterministic",
+		"exponential",
+		"erlang",
+		"gamma",
+		"hyperexponential",
+		"lognormal",
+		"normal",
+		"uniform",
+		"weibull",
+		"beta",
+		"logarithmic",
+		"cut_normal",
+		"hyperbolic",
+		"exponential_power",
+		"student_t",
+		"von_mises",
+		"breit_wigner",
+		"breit_wigner_mean_square",
+		"values",
+		"histogram",
 		"map",
 	};
 
@@ -34,7 +52,7 @@ double dist_scv(const struct dist *d)
 }
 
 /* Moments that overflow are as impossible as negative ones. */
-static int finish(struct dist *d, struct err *err)
+int dist_finish(struct dist *d, struct err *err)
 {
 	const char *name = dist_name(d->kind);
 
@@ -46,7 +64,7 @@ static int finish(struct dist *d, struct err *err)
 		       name);
 }
 
-static int expect_above_0(double value, const char *what, struct err *err)
+int dist_expect_above_0(double value, const char *what, struct err *err)
 {
 	if (isfinite(value) && value > 0)
 		return 0;
@@ -56,19 +74,19 @@ static int expect_above_0(double value, const char *what, struct err *err)
 int dist_deterministic(struct dist *d, double value, struct err *err)
 {
 	*d = (struct dist){ 0 };
-	if (expect_above_0(value, "deterministic: value", err))
+	if (dist_expect_above_0(value, "deterministic: value", err))
 		return -EINVAL;
 	*d = (struct dist){ .kind = DIST_DETERMINISTIC, .mean = value };
-	return finish(d, err);
+	return dist_finish(d, err);
 }
 
 int dist_exponential(struct dist *d, double mean, struct err *err)
 {
 	*d = (struct dist){ 0 };
-	if (expect_above_0(mean, "exponential: mean", err))
+	if (dist_expect_above_0(mean, "exponential: mean", err))
 		return -EINVAL;
 	*d = (struct dist){ .kind = DIST_EXPONENTIAL, .mean = mean, .variance = mean * mean };
-	return finish(d, err);
+	return dist_finish(d, err);
 }
 
 /* a: number of phases, b: mean of one */
@@ -77,29 +95,29 @@ int dist_erlang(struct dist *d, double nr_phases, double mean, struct err *err)
 	*d = (struct dist){ 0 };
 	if (!(nr_phases >= 1 && nr_phases <= 1e9) || nr_phases != floor(nr_phases))
 		return err_set(err, EINVAL, "erlang: k: expected 1, 2, 3, ..., got %g", nr_phases);
-	if (expect_above_0(mean, "erlang: mean", err))
+	if (dist_expect_above_0(mean, "erlang: mean", err))
 		return -EINVAL;
 	*d = (struct dist){ .kind = DIST_ERLANG,
 			    .a = nr_phases,
 			    .b = mean / nr_phases,
 			    .mean = mean,
 			    .variance = mean * mean / nr_phases };
-	return finish(d, err);
+	return dist_finish(d, err);
 }
 
 /* a: shape, b: scale */
 int dist_gamma(struct dist *d, double shape, double scale, struct err *err)
 {
 	*d = (struct dist){ 0 };
-	if (expect_above_0(shape, "gamma: shape", err) ||
-	    expect_above_0(scale, "gamma: scale", err))
+	if (dist_expect_above_0(shape, "gamma: shape", err) ||
+	    dist_expect_above_0(scale, "gamma: scale", err))
 		return -EINVAL;
 	*d = (struct dist){ .kind = DIST_GAMMA,
 			    .a = shape,
 			    .b = scale,
 			    .mean = shape * scale,
 			    .variance = shape * scale * scale };
-	return finish(d, err);
+	return dist_finish(d, err);
 }
 
 static int allocate(struct dist *d, size_t nr_x, size_t nr_cumulative, struct err *err)
@@ -149,7 +167,7 @@ int dist_hyperexponential(struct dist *d, const double *probabilities, const dou
 			       DIST_MAX_PHASES, nr);
 	for (size_t i = 0; i < nr; i++) {
 		sum += probabilities[i];
-		if (expect_above_0(means[i], "hyperexponential: means", err))
+		if (dist_expect_above_0(means[i], "hyperexponential: means", err))
 			return -EINVAL;
 	}
 	if (!(fabs(sum - 1) <= SUM_TOLERANCE))
@@ -168,7 +186,7 @@ int dist_hyperexponential(struct dist *d, const double *probabilities, const dou
 		second += 2 * probabilities[i] / sum * means[i] * means[i];
 	}
 	d->variance = fmax(0, second - d->mean * d->mean);
-	return finish(d, err);
+	return dist_finish(d, err);
 }
 
 int dist_hyperexponential_fit(struct dist *d, double mean, double scv, struct err *err)
@@ -192,12 +210,12 @@ int dist_hyperexponential_fit(struct dist *d, double mean, double scv, struct er
 int dist_lognormal(struct dist *d, double mu, double sigma, struct err *err)
 {
 	*d = (struct dist){ 0 };
-	if (expect_above_0(sigma, "lognormal: sigma", err))
+	if (dist_expect_above_0(sigma, "lognormal: sigma", err))
 		return -EINVAL;
 	*d = (struct dist){ .kind = DIST_LOGNORMAL, .a = mu, .b = sigma };
 	d->mean = exp(mu + sigma * sigma / 2);
 	d->variance = expm1(sigma * sigma) * d->mean * d->mean;
-	return finish(d, err);
+	return dist_finish(d, err);
 }
 
 /* a: mean, b: sd, both before the truncation */
@@ -206,14 +224,15 @@ int dist_normal(struct dist *d, double mean, double sd, struct err *err)
 	double alpha, lambda;
 
 	*d = (struct dist){ 0 };
-	if (expect_above_0(sd, "normal: sd", err) || expect_above_0(mean, "normal: mean", err))
+	if (dist_expect_above_0(sd, "normal: sd", err) ||
+	    dist_expect_above_0(mean, "normal: mean", err))
 		return -EINVAL;
 	alpha = -mean / sd;
 	lambda = exp(-alpha * alpha / 2) / sqrt(2 * M_PI) / (0.5 * erfc(alpha / M_SQRT2));
 	*d = (struct dist){ .kind = DIST_NORMAL, .a = mean, .b = sd };
 	d->mean = mean + sd * lambda;
 	d->variance = sd * sd * (1 + alpha * lambda - lambda * lambda);
-	return finish(d, err);
+	return dist_finish(d, err);
 }
 
 /* a: min, b: max */
@@ -228,20 +247,56 @@ int dist_uniform(struct dist *d, double min, double max, struct err *err)
 			    .b = max,
 			    .mean = (min + max) / 2,
 			    .variance = (max - min) * (max - min) / 12 };
-	return finish(d, err);
+	return dist_finish(d, err);
 }
 
 /* a: 1 / shape, b: scale */
 int dist_weibull(struct dist *d, double shape, double scale, struct err *err)
 {
 	*d = (struct dist){ 0 };
-	if (expect_above_0(shape, "weibull: shape", err) ||
-	    expect_above_0(scale, "weibull: scale", err))
+	if (dist_expect_above_0(shape, "weibull: shape", err) ||
+	    dist_expect_above_0(scale, "weibull: scale", err))
 		return -EINVAL;
 	*d = (struct dist){ .kind = DIST_WEIBULL, .a = 1 / shape, .b = scale };
 	d->mean = scale * tgamma(1 + 1 / shape);
 	d->variance = scale * scale * tgamma(1 + 2 / shape) - d->mean * d->mean;
-	return finish(d, err);
+	return dist_finish(d, err);
+}
+
+/* a: alpha, b: beta, c: scale */
+int dist_beta(struct dist *d, double alpha, double beta, double scale, struct err *err)
+{
+	double sum = alpha + beta;
+
+	*d = (struct dist){ 0 };
+	if (dist_expect_above_0(alpha, "beta: alpha", err) ||
+	    dist_expect_above_0(beta, "beta: beta", err) ||
+	    dist_expect_above_0(scale, "beta: scale", err))
+		return -EINVAL;
+	*d = (struct dist){ .kind = DIST_BETA, .a = alpha, .b = beta, .c = scale };
+	d->mean = scale * (alpha / sum);
+	d->variance = scale * scale * (alpha / sum) * (beta / sum) / (sum + 1);
+	return dist_finish(d, err);
+}
+
+int dist_chi_square(struct dist *d, double freedom, struct err *err)
+{
+	*d = (struct dist){ 0 };
+	if (dist_expect_above_0(freedom, "chi_square: freedom", err))
+		return -EINVAL;
+	return dist_gamma(d, freedom / 2, 2, err);
+}
+
+/* a: ln(1 - p) */
+int dist_logarithmic(struct dist *d, double p, struct err *err)
+{
+	*d = (struct dist){ 0 };
+	if (!(p > 0 && p < 1))
+		return err_set(err, EINVAL, "logarithmic: p: expected 0 < p < 1, got %g", p);
+	*d = (struct dist){ .kind = DIST_LOGARITHMIC, .a = log1p(-p) };
+	d->mean = -p / ((1 - p) * d->a);
+	d->variance = fmax(0, d->mean * (1 / (1 - p) - d->mean));
+	return dist_finish(d, err);
 }
 
 static int expect_points(size_t nr, const char *what, struct err *err)
@@ -280,7 +335,7 @@ int dist_values(struct dist *d, const double *values, const double *weights, siz
 	for (size_t i = 0; i < nr; before = d->cumulative[i], i++)
 		second += (d->cumulative[i] - before) * pow(values[i] - d->mean, 2);
 	d->variance = second;
-	return finish(d, err);
+	return dist_finish(d, err);
 }
 
 /* x: the nr + 1 edges */
@@ -313,7 +368,7 @@ int dist_histogram(struct dist *d, const double *edges, const double *counts, si
 		second += p * (a * a + a * b + b * b) / 3;
 	}
 	d->variance = fmax(0, second - d->mean * d->mean);
-	return finish(d, err);
+	return dist_finish(d, err);
 }
 
 /* The first index whose cumulative weight lies above u. */
@@ -371,6 +426,24 @@ static double sample_map(const struct dist *d, struct rng *r, uint32_t *phase)
 	}
 }
 
+/* From two gammas; where both underflow, the limit: one end or the other. */
+static double sample_beta(const struct dist *d, struct rng *r)
+{
+	double x = rng_gamma(r, d->a), y = rng_gamma(r, d->b);
+
+	if (!(x + y > 0))
+		return rng_uniform(r) * (d->a + d->b) < d->a ? d->c : 0;
+	return d->c * (x / (x + y));
+}
+
+/* Geometric given its mean, which is drawn first (Kemp, Appl. Statist. 30, 1981). */
+static double sample_logarithmic(const struct dist *d, struct rng *r)
+{
+	double log_q = log1p(-exp(rng_open(r) * d->a));
+
+	return 1 + floor(log(rng_open(r)) / log_q);
+}
+
 double dist_sample_other(const struct dist *d, struct rng *r, uint32_t *phase)
 {
 	switch (d->kind) {
@@ -388,6 +461,18 @@ double dist_sample_other(const struct dist *d, struct rng *r, uint32_t *phase)
 		return d->a + (d->b - d->a) * rng_uniform(r);
 	case DIST_WEIBULL:
 		return d->b * pow(rng_exponential(r), d->a);
+	case DIST_BETA:
+		return sample_beta(d, r);
+	case DIST_LOGARITHMIC:
+		return sample_logarithmic(d, r);
+	case DIST_CUT_NORMAL:
+	case DIST_HYPERBOLIC:
+	case DIST_EXPONENTIAL_POWER:
+	case DIST_STUDENT_T:
+	case DIST_VON_MISES:
+	case DIST_BREIT_WIGNER:
+	case DIST_BREIT_WIGNER_MEAN_SQUARE:
+		return dist_sample_line(d, r);
 	case DIST_VALUES:
 		return d->x[find(d, rng_uniform(r))];
 	case DIST_HISTOGRAM:

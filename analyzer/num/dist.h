@@ -29,6 +29,16 @@ enum dist_kind {
 	DIST_NORMAL, /* truncated: drawn again while below 0 */
 	DIST_UNIFORM,
 	DIST_WEIBULL,
+	DIST_BETA,
+	DIST_LOGARITHMIC, /* 1, 2, 3, ... */
+	/* On the whole line: what falls below 0 is 0. */
+	DIST_CUT_NORMAL,
+	DIST_HYPERBOLIC,
+	DIST_EXPONENTIAL_POWER,
+	DIST_STUDENT_T,
+	DIST_VON_MISES,
+	DIST_BREIT_WIGNER,
+	DIST_BREIT_WIGNER_MEAN_SQUARE,
 	DIST_VALUES,	/* empirical: values with weights */
 	DIST_HISTOGRAM, /* empirical: even inside each bucket */
 	DIST_MAP,	/* Markovian arrival process, MMPP as a case of it */
@@ -36,7 +46,7 @@ enum dist_kind {
 
 struct dist {
 	enum dist_kind kind;
-	double a, b;	       /* parameters of the kind, see dist.c */
+	double a, b, c, e;     /* parameters of the kind, see dist.c and dist_line.c */
 	size_t nr;	       /* branches, points, buckets or phases */
 	double *x;	       /* owned; see dist.c */
 	double *cumulative;    /* owned; ends at 1 */
@@ -59,6 +69,30 @@ int dist_lognormal(struct dist *d, double mu, double sigma, struct err *err);
 int dist_normal(struct dist *d, double mean, double sd, struct err *err);
 int dist_uniform(struct dist *d, double min, double max, struct err *err);
 int dist_weibull(struct dist *d, double shape, double scale, struct err *err);
+/* scale times a beta variate */
+int dist_beta(struct dist *d, double alpha, double beta, double scale, struct err *err);
+int dist_chi_square(struct dist *d, double freedom, struct err *err);
+/* P(k) = -p^k / (k ln(1 - p)), 0 < p < 1 */
+int dist_logarithmic(struct dist *d, double p, struct err *err);
+
+/*
+ * dist_line.c, the distributions of QPME that reach below 0: max(0, X), moments included. Refused
+ * where X has no finite variance.
+ */
+int dist_cut_normal(struct dist *d, double mean, double sd, struct err *err);
+/* density ~ exp(-alpha sqrt(1 + x^2) + beta x), |beta| < alpha */
+int dist_hyperbolic(struct dist *d, double alpha, double beta, struct err *err);
+/* density ~ exp(-|x|^tau), tau >= 1 */
+int dist_exponential_power(struct dist *d, double tau, struct err *err);
+int dist_student_t(struct dist *d, double freedom, struct err *err); /* above 2 */
+/* On (-pi, pi), density ~ exp(k cos x), k > 0 */
+int dist_von_mises(struct dist *d, double k, struct err *err);
+/* Cauchy of width gamma, of it what lies within mean +- cut. */
+int dist_breit_wigner(struct dist *d, double mean, double gamma, double cut, struct err *err);
+/* The same of X^2 about mean^2 with the width mean gamma, X within mean +- cut. */
+int dist_breit_wigner_mean_square(struct dist *d, double mean, double gamma, double cut,
+				  struct err *err);
+
 /* nr values with weights (NULL: even) */
 int dist_values(struct dist *d, const double *values, const double *weights, size_t nr,
 		struct err *err);
@@ -74,6 +108,11 @@ int dist_map(struct dist *d, const double *d0, const double *d1, size_t nr, stru
 void dist_release(struct dist *d);
 
 double dist_sample_other(const struct dist *d, struct rng *r, uint32_t *phase);
+/* dist_line.c: the kinds it makes. */
+double dist_sample_line(const struct dist *d, struct rng *r);
+/* For makers of kinds: refuses moments that cannot be, and a parameter that is not above 0. */
+int dist_finish(struct dist *d, struct err *err);
+int dist_expect_above_0(double value, const char *what, struct err *err);
 
 /* One value, at or above 0. O(1); O(log nr) for the empirical kinds. */
 static inline double dist_sample(const struct dist *d, struct rng *r, uint32_t *phase)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/qpn/dist_law.h"
 #include "analyzer/qpn/net_dist.h"
+#include "analyzer/qpn/number_file.h"
 
 /* Numbers of one distribution, by key; NaN where the file says nothing. */
 struct arguments {
@@ -40,20 +41,6 @@ static int placed(struct arguments *a, int err, const struct err *why)
 static int allow(struct arguments *a, const char *const *keys)
 {
 	return yaml_tree_keys(a->r->tree, a->node, keys, a->r->err);
-}
-
-static int read_deterministic(struct arguments *a, struct dist *d)
-{
-	static const char *const keys[] = { "value", NULL };
-	struct err why = { 0 };
-	int err = allow(a, keys);
-	double value = get(a, "value", &err);
-
-	if (err)
-		return err;
-	if (isnan(value))
-		return expect(a, "{value: TIME}");
-	return placed(a, dist_deterministic(d, value, &why), &why);
 }
 
 static int read_exponential(struct arguments *a, struct dist *d)
@@ -126,48 +113,6 @@ static int read_lognormal(struct arguments *a, struct dist *d)
 	return placed(a, dist_lognormal(d, mu, sigma, &why), &why);
 }
 
-static int read_normal(struct arguments *a, struct dist *d)
-{
-	static const char *const keys[] = { "mean", "sd", NULL };
-	struct err why = { 0 };
-	int err = allow(a, keys);
-	double mean = get(a, "mean", &err), sd = get(a, "sd", &err);
-
-	if (err)
-		return err;
-	if (isnan(mean) || isnan(sd))
-		return expect(a, "{mean: TIME, sd: TIME}");
-	return placed(a, dist_normal(d, mean, sd, &why), &why);
-}
-
-static int read_uniform(struct arguments *a, struct dist *d)
-{
-	static const char *const keys[] = { "min", "max", NULL };
-	struct err why = { 0 };
-	int err = allow(a, keys);
-	double min = get(a, "min", &err), max = get(a, "max", &err);
-
-	if (err)
-		return err;
-	if (isnan(min) || isnan(max))
-		return expect(a, "{min: TIME, max: TIME}");
-	return placed(a, dist_uniform(d, min, max, &why), &why);
-}
-
-static int read_weibull(struct arguments *a, struct dist *d)
-{
-	static const char *const keys[] = { "shape", "scale", NULL };
-	struct err why = { 0 };
-	int err = allow(a, keys);
-	double shape = get(a, "shape", &err), scale = get(a, "scale", &err);
-
-	if (err)
-		return err;
-	if (isnan(shape) || isnan(scale))
-		return expect(a, "{shape: NUMBER, scale: TIME}");
-	return placed(a, dist_weibull(d, shape, scale, &why), &why);
-}
-
 /* A list of numbers, owned by the caller. */
 static int read_list(struct arguments *a, const struct yaml_node *list, double **out)
 {
@@ -226,57 +171,19 @@ static int read_hyperexponential(struct arguments *a, struct dist *d)
 	return placed(a, dist_hyperexponential_fit(d, mean, scv, &why), &why);
 }
 
-/* A file of numbers, one per line: a measured trace. Owned by the caller. */
-static int read_numbers(struct arguments *a, const char *path, double **out, size_t *nr)
+/* A file of numbers beside the model: a measured trace. Owned by the caller. */
+static int read_numbers(struct arguments *a, const char *name, double **out, size_t *nr)
 {
-	FILE *file = fopen(path, "re");
-	size_t cap = 0, line = 0;
-	double *values = NULL, v;
-	char text[128];
-	int err = 0;
+	struct err why = { 0 };
+	char path[4096];
+	int err;
 
-	if (!file)
-		return yaml_tree_error(a->r->tree, a->node, a->r->err, "%s: %s", path,
-				       strerror(errno));
-	for (*nr = 0; !err && fgets(text, sizeof(text), file);) {
-		char *end;
-
-		line++;
-		v = strtod(text, &end);
-		if (end == text || (*end && *end != '\n') || !isfinite(v) || v < 0) {
-			err = err_set(a->r->err, EINVAL,
-				      "%s:%zu: expected one number at or above 0", path, line);
-		} else if (*nr == DIST_MAX_POINTS) {
-			err = err_set(a->r->err, EINVAL, "%s: more than %d numbers", path,
-				      DIST_MAX_POINTS);
-		} else if (*nr == cap) {
-			double *more = reallocarray(values, cap ? 2 * cap : 1024, sizeof(*values));
-
-			if (!more)
-				err = net_read_out_of_memory(a->r);
-			else
-				values = more, cap = cap ? 2 * cap : 1024;
-		}
-		if (!err)
-			values[(*nr)++] = v;
-	}
-	fclose(file);
-	if (err)
-		free(values);
-	else
-		*out = values;
-	return err;
-}
-
-/* Where a model names another file, it lies beside the model. */
-static int beside(struct arguments *a, const char *name, char *path, size_t size)
-{
-	const char *model = a->r->net->file, *slash = strrchr(model, '/');
-	int len = slash && *name != '/' ? (int)(slash - model) + 1 : 0;
-
-	if ((size_t)snprintf(path, size, "%.*s%s", len, model, name) >= size)
+	if (number_file_path(path, sizeof(path), a->r->net->file, name))
 		return yaml_tree_error(a->r->tree, a->node, a->r->err, "the path is too long");
-	return 0;
+	err = number_file_read(out, nr, path, &why);
+	if (err == -EINVAL)
+		return err_set(a->r->err, EINVAL, "%s", why.line);
+	return err ? yaml_tree_error(a->r->tree, a->node, a->r->err, "%s", why.line) : 0;
 }
 
 /* {values: [..], weights: [..]} or {file: TRACE} */
@@ -288,7 +195,6 @@ static int read_empirical(struct arguments *a, struct dist *d)
 	const struct yaml_node *file = yaml_node_get(a->node, "file");
 	double *values = NULL, *weights = NULL;
 	struct err why = { 0 };
-	char path[4096];
 	size_t nr = 0;
 	int err = allow(a, keys);
 
@@ -298,9 +204,7 @@ static int read_empirical(struct arguments *a, struct dist *d)
 		err = read_list(a, v, &values);
 		nr = v->nr;
 	} else if (!err) {
-		err = beside(a, file->text, path, sizeof(path));
-		if (!err)
-			err = read_numbers(a, path, &values, &nr);
+		err = read_numbers(a, file->text, &values, &nr);
 	}
 	if (!err && w)
 		err = read_list(a, w, &weights);
@@ -403,19 +307,31 @@ static int read_mmpp(struct arguments *a, struct dist *d)
 	return err ? err : placed(a, dist_map(d, d0, d1, nr, &why), &why);
 }
 
+static int read_law(struct arguments *a, struct dist *d, const struct dist_law *law)
+{
+	double v[DIST_LAW_MAX_NUMBERS] = { 0 };
+	struct err why = { 0 };
+	int err = allow(a, law->keys);
+
+	for (int i = 0; !err && law->keys[i]; i++) {
+		v[i] = get(a, law->keys[i], &err);
+		if (isnan(v[i]) && law->optional > 0 && !law->keys[i + 1])
+			v[i] = law->optional;
+		if (!err && isnan(v[i]))
+			err = expect(a, law->form);
+	}
+	return err ? err : placed(a, law->make(d, v, &why), &why);
+}
+
 static const struct {
 	const char *name;
 	int (*read)(struct arguments *a, struct dist *d);
 } kinds[] = {
-	{ "deterministic", read_deterministic },
 	{ "exponential", read_exponential },
 	{ "erlang", read_erlang },
 	{ "gamma", read_gamma },
 	{ "hyperexponential", read_hyperexponential },
 	{ "lognormal", read_lognormal },
-	{ "normal", read_normal },
-	{ "uniform", read_uniform },
-	{ "weibull", read_weibull },
 	{ "empirical", read_empirical },
 	{ "histogram", read_histogram },
 	{ "map", read_map },
@@ -425,6 +341,7 @@ static const struct {
 int net_read_dist(struct net_reader *r, const struct yaml_node *node, struct dist *d)
 {
 	struct arguments a = { .r = r };
+	const struct dist_law *law;
 
 	if (node->kind != YAML_MAP || node->nr != 1)
 		return yaml_tree_error(r->tree, node, r->err,
@@ -436,10 +353,16 @@ int net_read_dist(struct net_reader *r, const struct yaml_node *node, struct dis
 		dist_release(d);
 		return kinds[i].read(&a, d);
 	}
+	law = dist_law_find(a.node->key);
+	if (law) {
+		dist_release(d);
+		return read_law(&a, d, law);
+	}
 	return yaml_tree_error(
 		r->tree, a.node, r->err,
 		"no distribution \"%s\": expected deterministic, exponential, erlang, "
-		"gamma, hyperexponential, lognormal, normal, uniform, weibull, "
-		"empirical, histogram, map or mmpp",
+		"gamma, hyperexponential, lognormal, normal, cut_normal, uniform, weibull, beta, "
+		"chi_square, logarithmic, hyperbolic, exponential_power, student_t, von_mises, "
+		"breit_wigner, breit_wigner_mean_square, empirical, histogram, map or mmpp",
 		a.node->key);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +27,15 @@ void qpe_release_names(struct qpe_names *n)
 	free(n->items);
 }
 
-int qpe_add_name(struct qpe_importer *im, struct qpe_names *n, char *id, uint32_t index)
+int qpe_add_name(struct qpe_importer *im, const xmlNode *at, struct qpe_names *n, char *id,
+		 uint32_t index, uint32_t output)
 {
+	if (qpe_find(n, id)) {
+		int err = qpe_fail(im, at, "a second element of the id", id);
+
+		free(id);
+		return err;
+	}
 	if (n->nr == n->cap) {
 		uint32_t cap = n->cap ? 2 * n->cap : 16;
 		struct qpe_named *more = reallocarray(n->items, cap, sizeof(*more));
@@ -39,20 +47,27 @@ int qpe_add_name(struct qpe_importer *im, struct qpe_names *n, char *id, uint32_
 		n->items = more;
 		n->cap = cap;
 	}
-	n->items[n->nr++] = (struct qpe_named){ .id = id, .index = index };
+	n->items[n->nr++] = (struct qpe_named){ .id = id, .index = index, .output = output };
 	return 0;
+}
+
+const struct qpe_named *qpe_find(const struct qpe_names *n, const char *id)
+{
+	for (uint32_t i = 0; i < n->nr; i++)
+		if (!strcmp(n->items[i].id, id))
+			return &n->items[i];
+	return NULL;
 }
 
 uint32_t qpe_find_name(const struct qpe_names *n, const char *id)
 {
-	for (uint32_t i = 0; i < n->nr; i++)
-		if (!strcmp(n->items[i].id, id))
-			return n->items[i].index;
-	return NET_NONE;
+	const struct qpe_named *found = qpe_find(n, id);
+
+	return found ? found->index : NET_NONE;
 }
 
 /* A copy for free(), NULL where there is no such attribute. */
-static char *attribute(const xmlNode *node, const char *name)
+char *qpe_attribute(const xmlNode *node, const char *name)
 {
 	xmlChar *value = xmlGetNoNsProp((xmlNode *)node, (const xmlChar *)name);
 	char *copy = value ? strdup((const char *)value) : NULL;
@@ -64,15 +79,26 @@ static char *attribute(const xmlNode *node, const char *name)
 /* An attribute that must be there. */
 int qpe_need(struct qpe_importer *im, const xmlNode *node, const char *name, char **value)
 {
-	*value = attribute(node, name);
+	*value = qpe_attribute(node, name);
 	return *value ? 0 : qpe_fail(im, node, "missing attribute", name);
+}
+
+int qpe_need_name(struct qpe_importer *im, const xmlNode *node, char name[QPE_NAME_BYTES])
+{
+	char *own;
+	int err = qpe_need(im, node, "name", &own);
+
+	if (!err && snprintf(name, QPE_NAME_BYTES, "%s%s", im->prefix, own) >= QPE_NAME_BYTES)
+		err = qpe_fail(im, node, "the name is too long", NULL);
+	free(own);
+	return err;
 }
 
 /* A number; fallback where the attribute is absent or empty. */
 int qpe_number(struct qpe_importer *im, const xmlNode *node, const char *name, double fallback,
 	       double *value)
 {
-	char *text = attribute(node, name), *end;
+	char *text = qpe_attribute(node, name), *end;
 	int err = 0;
 
 	*value = fallback;
@@ -83,6 +109,15 @@ int qpe_number(struct qpe_importer *im, const xmlNode *node, const char *name, d
 	}
 	free(text);
 	return err;
+}
+
+int qpe_need_number(struct qpe_importer *im, const xmlNode *node, const char *name, double *value)
+{
+	char *text;
+	int err = qpe_need(im, node, name, &text);
+
+	free(text);
+	return err ? err : qpe_number(im, node, name, 0, value);
 }
 
 int qpe_count(struct qpe_importer *im, const xmlNode *node, const char *name, double fallback,
@@ -97,6 +132,11 @@ int qpe_count(struct qpe_importer *im, const xmlNode *node, const char *name, do
 	if (!err)
 		*value = (uint32_t)v;
 	return err;
+}
+
+unsigned qpe_line(const xmlNode *node)
+{
+	return (unsigned)xmlGetLineNo(node);
 }
 
 bool qpe_is(const xmlNode *node, const char *name)

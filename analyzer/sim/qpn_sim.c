@@ -262,6 +262,10 @@ static void produce(struct qpn_sim *s, const struct mode_state *m, uint32_t *tak
 {
 	uint32_t k = 0;
 
+	if (m->heir)
+		qpn_marks_join(s, m, taken);
+	if (m->model)
+		qpn_marks_keep(s, m, taken);
 	for (uint32_t i = 0; i < m->net->nr_put; i++) {
 		for (uint32_t c = m->net->put[i].count; c; c--, k++) {
 			uint32_t from = m->origin[k], t;
@@ -271,6 +275,8 @@ static void produce(struct qpn_sim *s, const struct mode_state *m, uint32_t *tak
 				return;
 			if (from != NO_TOKEN)
 				taken[from] = NO_TOKEN;
+			else if (m->model && m->model[k] != NO_TOKEN)
+				qpn_marks_copy(s, t, m->model[k]);
 			qpn_enter(s, t, m->net->put[i].slot);
 		}
 	}

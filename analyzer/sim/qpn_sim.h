@@ -11,8 +11,10 @@
  * Each slot's services, each timed transition and the choice of modes draw from streams of their
  * own: two runs of one seed that differ in a parameter share the rest (common random numbers).
  *
- * What a token carries (probes) goes on to the token of its colour that the firing makes, and
- * where there is none, to the first new one that has no other origin.
+ * What a token carries (probes) goes on to the tokens of its colour that the firing makes, to each
+ * of them where it forks; where it joins others of its colour, one that carries nothing takes over
+ * what another carries. Where none of its colour is made, it goes to the first new one that has no
+ * other origin.
  *
  * One simulation belongs to one thread; many may share a net. Cost: O(log n) per event; memory is
  * bounded by the tokens.

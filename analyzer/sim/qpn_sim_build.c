@@ -34,7 +34,7 @@ void qpn_sim_free(struct qpn_sim *s)
 	for (uint32_t i = 0; s->queues && i < s->net->nr_queues; i++)
 		free_queue(&s->queues[i]);
 	for (uint32_t i = 0; s->modes && i < s->nr_modes; i++)
-		free(s->modes[i].origin);
+		qpn_origin_release(&s->modes[i]);
 	for (uint32_t i = 0; s->transitions && i < s->net->nr_transitions; i++)
 		free(s->transitions[i].modes);
 	for (uint32_t i = 0; s->levels && i < s->nr_levels; i++)
@@ -58,6 +58,7 @@ void qpn_sim_free(struct qpn_sim *s)
 	free(s->routes);
 	free(s->sent);
 	free(s->taken);
+	free(s->kept);
 	free(s->residence);
 	free(s->times);
 	free(s->probes);
@@ -170,49 +171,6 @@ static uint32_t count_in(const struct net_arc *arcs, uint32_t nr, uint32_t slot)
 	return 0;
 }
 
-/*
- * Which token taken each token made goes on with: the first of its colour that is still free, and
- * where none is, the first free one at all. taken, made: colours.
- */
-static int build_origin(struct mode_state *m, const struct net *n)
-{
-	const struct net_mode *x = m->net;
-	uint32_t *taken, *used, k = 0;
-
-	for (uint32_t i = 0; i < x->nr_take; i++)
-		m->nr_taken += x->take[i].count;
-	for (uint32_t i = 0; i < x->nr_put; i++)
-		m->nr_made += x->put[i].count;
-	m->origin = calloc((size_t)m->nr_made + 1, sizeof(*m->origin));
-	taken = calloc((size_t)m->nr_taken * 2 + 1, sizeof(*taken));
-	if (!m->origin || !taken) {
-		free(taken);
-		return -ENOMEM;
-	}
-	used = taken + m->nr_taken;
-	for (uint32_t i = 0; i < x->nr_take; i++)
-		for (uint32_t c = 0; c < x->take[i].count; c++)
-			taken[k++] = n->slots[x->take[i].slot].colour;
-	for (int any = 0; any < 2; any++) {
-		k = 0;
-		for (uint32_t i = 0; i < x->nr_put; i++) {
-			uint32_t colour = n->slots[x->put[i].slot].colour, t = 0;
-
-			for (uint32_t c = 0; c < x->put[i].count; c++, k++) {
-				if (any && m->origin[k] != NO_TOKEN)
-					continue;
-				while (t < m->nr_taken && (used[t] || (!any && taken[t] != colour)))
-					t++;
-				m->origin[k] = t < m->nr_taken ? t : NO_TOKEN;
-				if (t < m->nr_taken)
-					used[t] = 1;
-			}
-		}
-	}
-	free(taken);
-	return 0;
-}
-
 static int build_modes(struct qpn_sim *s)
 {
 	const struct net *n = s->net;
@@ -225,14 +183,15 @@ static int build_modes(struct qpn_sim *s)
 			x->transition = i;
 			x->net = &n->transitions[i].modes[m];
 			x->weight = x->net->weight;
-			if (build_origin(x, n))
+			if (qpn_origin_build(x, n))
 				return -ENOMEM;
 			if (x->nr_taken > most)
 				most = x->nr_taken;
 		}
 	}
 	s->taken = calloc(most, sizeof(*s->taken));
-	return s->taken ? 0 : -ENOMEM;
+	s->kept = calloc((size_t)most * n->nr_probes + 1, sizeof(*s->kept));
+	return s->taken && s->kept ? 0 : -ENOMEM;
 }
 
 static int build_transitions(struct qpn_sim *s, uint64_t seed, uint32_t *scratch)

@@ -92,6 +92,9 @@ struct mode_state {
 	double weight;
 	const struct net_mode *net;
 	uint32_t *origin; /* by token made: index of the token taken, or NO_TOKEN */
+	/* Where probes are, and NULL where there is nothing to say; entries NO_TOKEN likewise: */
+	uint32_t *model; /* by token made without origin: whose marks it gets a copy of */
+	uint32_t *heir;	 /* by token taken that ends: which one taken has its marks unless own */
 	uint32_t nr_made, nr_taken;
 };
 
@@ -136,6 +139,7 @@ struct qpn_sim {
 	uint32_t *sent, nr_sent, cap_sent; /* tokens under way, to be routed ... */
 	uint32_t sent_at;		   /* ... from here on */
 	uint32_t *taken;		   /* scratch of a firing */
+	double *kept;			   /* marks of the tokens taken, likewise */
 	struct rng choice;
 	uint64_t nr_events;
 	uint64_t firings; /* in this instant */
@@ -179,6 +183,17 @@ void qpn_queue_arrive(struct qpn_sim *s, uint32_t token);
 /* The token whose service ends at this event; the queue goes on. */
 uint32_t qpn_queue_complete(struct qpn_sim *s, uint32_t token);
 uint32_t qpn_queue_clock(struct qpn_sim *s, uint32_t queue, uint32_t clock);
+
+/*
+ * qpn_origin.c: fills origin, model and heir of a mode with its counts; 0 or -ENOMEM. taken: the
+ * tokens a firing takes. Marks go to heirs; are kept as they are before tokens go on; are copied to
+ * one that had no origin.
+ */
+int qpn_origin_build(struct mode_state *m, const struct net *n);
+void qpn_origin_release(struct mode_state *m);
+void qpn_marks_join(struct qpn_sim *s, const struct mode_state *m, const uint32_t *taken);
+void qpn_marks_keep(struct qpn_sim *s, const struct mode_state *m, const uint32_t *taken);
+void qpn_marks_copy(struct qpn_sim *s, uint32_t token, uint32_t model);
 
 /* qpn_sim.c */
 uint32_t qpn_token_new(struct qpn_sim *s);

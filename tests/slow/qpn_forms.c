@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/num/parallel.h"
 #include "tests/slow/qpn_forms.h"
@@ -132,17 +133,33 @@ const struct qpn_form qpn_forms[] = {
 const size_t nr_qpn_forms = sizeof(qpn_forms) / sizeof(*qpn_forms);
 
 struct run {
-	struct interval v;
+	struct interval v[FORM_MAX_ANSWERS];
 	uint64_t events;
 };
 
 struct runs {
-	const struct qpn_form *form;
+	const struct qpn_form *forms;
+	size_t nr_forms;
 	const struct net *net;
 	double precision;
 	struct run *runs;
 	struct err *errs;
 };
+
+static bool is_quantile(const struct qpn_form *f)
+{
+	return f->answer >= FORM_P50;
+}
+
+size_t qpn_form_group(const struct qpn_form *f, size_t nr)
+{
+	size_t n = 1;
+
+	while (n < nr && n < FORM_MAX_ANSWERS && !strcmp(f[n].text, f->text) &&
+	       is_quantile(&f[n]) == is_quantile(f))
+		n++;
+	return n;
+}
 
 static struct interval answer_of(const struct slot_estimate *s, enum form_answer a)
 {
@@ -173,36 +190,47 @@ static int one_seed(void *ctx, size_t chunk, size_t begin, size_t end)
 	(void)end;
 	o.seed = begin + 1;
 	o.precision = r->precision;
-	o.quantiles = r->form->answer >= FORM_P50;
+	o.quantiles = is_quantile(r->forms);
 	error = solve_net(&s, r->net, &o, &r->errs[begin]);
 	if (error)
 		return error;
-	r->runs[begin].v = answer_of(&s.estimate.slots[r->form->slot], r->form->answer);
+	for (size_t i = 0; i < r->nr_forms; i++)
+		r->runs[begin].v[i] =
+			answer_of(&s.estimate.slots[r->forms[i].slot], r->forms[i].answer);
 	r->runs[begin].events = s.events;
 	solution_release(&s);
 	return 0;
 }
 
-static void add(struct form_coverage *c, const struct run *r, double want)
+static void add(struct form_coverage *c, struct interval v, uint64_t events, double want)
 {
-	double far = fmax(r->v.high - r->v.mean, r->v.mean - r->v.low);
+	double far = fmax(v.high - v.mean, v.mean - v.low);
 
-	c->inside += r->v.low <= want && want <= r->v.high;
+	c->inside += v.low <= want && want <= v.high;
 	c->runs++;
-	c->widest = fmax(c->widest, far / r->v.mean);
-	c->bias += r->v.mean / want - 1;
-	c->events += r->events;
+	c->widest = fmax(c->widest, far / v.mean);
+	c->bias += v.mean / want - 1;
+	c->events += events;
 }
 
-int qpn_form_cover(struct form_coverage *c, const struct qpn_form *f, const struct net *net,
-		   unsigned nr, double precision, struct err *err)
+static void count(struct form_coverage *c, const struct runs *r, unsigned nr)
 {
-	struct runs r = { .form = f, .precision = precision };
+	for (size_t k = 0; k < r->nr_forms; k++) {
+		for (unsigned i = 0; i < nr; i++)
+			add(&c[k], r->runs[i].v[k], r->runs[i].events, r->forms[k].want);
+		c[k].bias /= nr;
+	}
+}
+
+int qpn_form_cover(struct form_coverage *c, const struct qpn_form *f, size_t nr_forms,
+		   const struct net *net, unsigned nr, double precision, struct err *err)
+{
+	struct runs r = { .forms = f, .nr_forms = nr_forms, .precision = precision };
 	struct parallel p = { .nr_items = nr, .work = one_seed, .ctx = &r };
 	struct net *own = NULL;
 	int error = net ? 0 : net_parse(&own, f->name, f->text, NULL, 0, err);
 
-	*c = (struct form_coverage){ 0 };
+	memset(c, 0, nr_forms * sizeof(*c));
 	r.net = net ? net : own;
 	r.runs = calloc(nr, sizeof(*r.runs));
 	r.errs = calloc(nr, sizeof(*r.errs));
@@ -216,9 +244,8 @@ int qpn_form_cover(struct form_coverage *c, const struct qpn_form *f, const stru
 			break;
 		}
 	}
-	for (unsigned i = 0; i < nr && !error; i++)
-		add(c, &r.runs[i], f->want);
-	c->bias /= nr;
+	if (!error)
+		count(c, &r, nr);
 	free(r.runs);
 	free(r.errs);
 	net_free(own);

@@ -10,6 +10,8 @@
 
 #include "analyzer/qpn/solve.h"
 
+#define FORM_MAX_ANSWERS 8 /* of one net */
+
 enum form_answer {
 	FORM_RESIDENCE,
 	FORM_THROUGHPUT,
@@ -36,11 +38,15 @@ struct form_coverage {
 	uint64_t events; /* of all runs */
 };
 
+/* How many of the nr forms from f on are read off the same runs: 1 to FORM_MAX_ANSWERS. */
+size_t qpn_form_group(const struct qpn_form *f, size_t nr);
+
 /*
- * Runs seeds 1..nr until the relative precision is reached, on all processors. net NULL: the
- * form's own. 0 or -errno with the line in err.
+ * Runs seeds 1..nr until the relative precision is reached, on all processors, and looks at the
+ * answers of nr_forms forms of one group; c has one place for each. net NULL: the form's own. 0 or
+ * -errno with the line in err.
  */
-int qpn_form_cover(struct form_coverage *c, const struct qpn_form *f, const struct net *net,
-		   unsigned nr, double precision, struct err *err);
+int qpn_form_cover(struct form_coverage *c, const struct qpn_form *f, size_t nr_forms,
+		   const struct net *net, unsigned nr, double precision, struct err *err);
 
 #endif
