@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <fcntl.h>
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "agent/confine.h"
 #include "agent/device.h"
 #include "agent/fileset_scan.h"
+#include "agent/machine.h"
 #include "agent/metrics.h"
 #include "agent/pipeline.h"
 #include "agent/sender.h"
@@ -26,7 +26,7 @@
 struct agent {
 	struct config *config;
 	struct log *log;
-	char boot_id[SEGMENT_NAME_BYTES];
+	struct machine machine;
 	uint32_t devices[CONFIG_MAX_LIST]; /* named */
 	struct source_cgroup cgroups[CONFIG_MAX_LIST];
 	uint32_t watched[ACCOUNT_MAX_DEVICES]; /* all disks, where none is named */
@@ -49,22 +49,6 @@ static uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static int read_boot_id(char out[SEGMENT_NAME_BYTES], struct err *err)
-{
-	static const char path[] = "/proc/sys/kernel/random/boot_id";
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t nr = fd < 0 ? -1 : read(fd, out, SEGMENT_NAME_BYTES - 1);
-	int code = errno;
-
-	if (fd >= 0)
-		close(fd);
-	if (nr <= 0)
-		return err_set(err, nr ? code : EIO, "%s: cannot be read", path);
-	out[nr] = 0;
-	out[strcspn(out, "\n")] = 0;
-	return 0;
 }
 
 static int find_devices(struct agent *a, struct err *err)
@@ -140,8 +124,8 @@ static size_t scan_pids(void *ctx, uint32_t *out, size_t max)
 
 static int open_sender(struct agent *a, struct err *err)
 {
-	struct sender_config config = { .host = a->config->host,
-					.boot_id = a->boot_id,
+	struct sender_config config = { .host = a->machine.host,
+					.boot_id = a->machine.boot_id,
 					.urls = (const char *const *)a->config->sinks.items,
 					.nr_urls = a->config->sinks.nr,
 					.spool_dir = a->config->spool,
@@ -187,8 +171,10 @@ static int start_pipeline(struct agent *a, struct err *err)
 					  .has_trace = c->has_trace,
 					  .leave_out_own = c->leave_out_own,
 					  .max_overhead = c->max_overhead,
-					  .host = c->host,
-					  .boot_id = a->boot_id,
+					  .host = a->machine.host,
+					  .boot_id = a->machine.boot_id,
+					  .key = machine_key(&a->machine),
+					  .key_host = a->machine.real_host,
 					  .sender = a->sender,
 					  .board = a->board,
 					  .filesets = a->filesets,
@@ -242,7 +228,7 @@ static int start(struct agent *a, struct err *err)
 	if (!ret)
 		ret = confine_start(a->config, a->log, err);
 	if (!ret)
-		ret = read_boot_id(a->boot_id, err);
+		ret = machine_read(&a->machine, a->config->host, a->config->anonymize, err);
 	if (!ret)
 		ret = find_devices(a, err);
 	if (!ret)
@@ -298,7 +284,7 @@ static int show_top(struct agent *a)
 	struct top_config config = { .board = a->board,
 				     .interval_ns = a->config->top_interval_ns,
 				     .count = a->config->top_count,
-				     .title = a->config->host,
+				     .title = a->machine.host,
 				     .is_over = is_over,
 				     .ctx = a };
 
@@ -335,5 +321,6 @@ void agent_stop(struct agent *a)
 	fileset_scan_free(a->filesets);
 	metrics_free(a->metrics);
 	board_free(a->board);
+	pseudonym_key_forget(&a->machine.key);
 	free(a);
 }

@@ -91,6 +91,7 @@ void config_release(struct config *c)
 	free(c->listen);
 	free(c->spool);
 	free(c->host);
+	free(c->anonymize);
 	free(c->access.ca);
 	free(c->access.cert);
 	free(c->access.key);
@@ -257,6 +258,8 @@ int config_set(struct config *c, enum config_key key, const char *value, struct 
 		return set_spool_drop(c, value, err);
 	case KEY_HOST:
 		return set_host(c, value, err);
+	case KEY_ANONYMIZE:
+		return set_text(&c->anonymize, value, err);
 	case KEY_DURATION:
 		return set_time(&c->duration_ns, "duration", value, err);
 	case KEY_SEGMENT_INTERVAL:

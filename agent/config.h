@@ -32,6 +32,7 @@ struct config {
 	char *listen; /* NULL: none */
 	char *spool;
 	char *host;
+	char *anonymize; /* file of the key; NULL: nothing is hidden */
 	uint64_t window_ns, segment_interval_ns;
 	uint64_t duration_ns; /* 0: until a signal */
 	uint64_t spool_bytes;
@@ -45,7 +46,7 @@ struct config {
 	bool top;
 	uint64_t top_interval_ns; /* 0: the window */
 	uint64_t top_count;	  /* 0: without end */
-	bool doctor, help, version, verbose;
+	bool doctor, show_what_leaves, help, version, verbose;
 };
 
 /*

@@ -15,13 +15,14 @@ const char *config_key_name(unsigned int key)
 		"window",	"listen",
 		"spool",	"spool-bytes",
 		"spool-drop",	"host",
-		"duration",	"segment-interval",
-		"trace",	"leave-out-own",
-		"max-overhead", "see-files",
-		"seccomp",	"tls-ca",
-		"tls-cert",	"tls-key",
-		"token-file",	"proxy",
-		"insecure",	"verbose",
+		"anonymize",	"duration",
+		"segment-interval", "trace",
+		"leave-out-own", "max-overhead",
+		"see-files",	"seccomp",
+		"tls-ca",	"tls-cert",
+		"tls-key",	"token-file",
+		"proxy",	"insecure",
+		"verbose",
 	};
 
 	return key < NR_CONFIG_KEYS ? names[key] : NULL;

@@ -13,6 +13,7 @@ enum {
 	FLAG_TOP,
 	FLAG_NO_TRACE,
 	FLAG_DOCTOR,
+	FLAG_SHOW_WHAT_LEAVES,
 	FLAG_VERSION,
 	FLAG_HELP
 };
@@ -37,7 +38,9 @@ static const struct option options[] = {
 	{ "top", no_argument, NULL, VAL(FLAG_TOP) },
 	{ "no-trace", no_argument, NULL, VAL(FLAG_NO_TRACE) },
 	{ "doctor", no_argument, NULL, VAL(FLAG_DOCTOR) },
+	{ "show-what-leaves", no_argument, NULL, VAL(FLAG_SHOW_WHAT_LEAVES) },
 	{ "host", required_argument, NULL, VAL(KEY_HOST) },
+	{ "anonymize", required_argument, NULL, VAL(KEY_ANONYMIZE) },
 	{ "leave-out-own", no_argument, NULL, VAL(KEY_LEAVE_OUT_OWN) },
 	{ "max-overhead", required_argument, NULL, VAL(KEY_MAX_OVERHEAD) },
 	{ "see-files", no_argument, NULL, VAL(KEY_SEE_FILES) },
@@ -101,6 +104,9 @@ static const char help_text[] =
 	"  --segment-interval TIME\n"
 	"                       longest wait before requests are sent (default: 5s)\n"
 	"  --host NAME          name of this machine in the trace (default: its host name)\n"
+	"  --anonymize FILE     hide names and places by the key in this file, as blkcast redact does\n"
+	"  --show-what-leaves   print each field that would leave this machine with an example, send\n"
+	"                       nothing\n"
 	"  --listen ADDR:PORT   serve /metrics; without ADDR on loopback only\n"
 	"  --top [INTERVAL [COUNT]]\n"
 	"                       show devices live; rows when not on a terminal\n"
@@ -162,6 +168,9 @@ static int apply(struct config *c, int key, bool given[NR_CONFIG_KEYS], struct e
 		return 0;
 	case FLAG_DOCTOR:
 		c->doctor = true;
+		return 0;
+	case FLAG_SHOW_WHAT_LEAVES:
+		c->show_what_leaves = true;
 		return 0;
 	case FLAG_VERSION:
 		c->version = true;

@@ -15,6 +15,7 @@
 #include "agent/agent.h"
 #include "agent/config.h"
 #include "agent/doctor.h"
+#include "agent/leaving.h"
 #include "agent/log.h"
 
 #define MMAP_THRESHOLD_BYTES (128 << 10)
@@ -106,7 +107,9 @@ int main(int argc, char **argv)
 		puts("blkcast-agent " BLKCAST_VERSION);
 	else if (config.doctor)
 		status = doctor_run(stdout);
-	else
+	else if (config.show_what_leaves && leaving_print(&config, stdout, &err))
+		status = complain(&err, EXIT_BAD_INPUT);
+	else if (!config.show_what_leaves)
 		status = run(&config);
 	config_release(&config);
 	if (fflush(stdout) && !status) {

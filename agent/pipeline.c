@@ -45,11 +45,28 @@ static void describe(struct pipeline *p, struct traced *t, uint32_t device)
 	for (size_t i = 0; i < p->config.source_config.nr_devices; i++)
 		t->is_named |= p->config.source_config.devices[i] == device;
 	t->is_hidden &= !t->is_named;
+	if (p->config.key)
+		pseudonym_device(p->config.key, t->facts.name, t->facts.name);
+}
+
+/* What the device is, and what is kept of it. -ENOMEM: nothing is kept. */
+static int traced_init(struct pipeline *p, struct traced *t, uint32_t device)
+{
+	struct window_config config = { .leave_out_own = p->config.leave_out_own };
+
+	*t = (struct traced){ .seen.device = device };
+	describe(p, t, device);
+	if (p->config.key && place_map_new(&t->places, p->config.key, p->config.key_host, device,
+					   t->facts.size_bytes))
+		return -ENOMEM;
+	if (!window_new(&t->window, &config, p->window_begin_ns))
+		return 0;
+	place_map_free(t->places);
+	return -ENOMEM;
 }
 
 static struct traced *device_add(struct pipeline *p, uint32_t device)
 {
-	struct window_config config = { .leave_out_own = p->config.leave_out_own };
 	size_t nr = p->nr_devices + 1;
 	struct traced *devices = realloc(p->devices, nr * sizeof(*devices));
 	struct account_count *seen;
@@ -59,12 +76,8 @@ static struct traced *device_add(struct pipeline *p, uint32_t device)
 	seen = realloc(p->seen, (nr + 1) * sizeof(*seen));
 	if (seen)
 		p->seen = seen;
-	if (!devices || !seen)
+	if (!devices || !seen || traced_init(p, &devices[nr - 1], device))
 		return NULL;
-	devices[nr - 1] = (struct traced){ .seen.device = device };
-	if (window_new(&devices[nr - 1].window, &config, p->window_begin_ns))
-		return NULL;
-	describe(p, &devices[nr - 1], device);
 	p->last_device = p->nr_devices++;
 	tell_devices(p);
 	log_say(p->config.log, LEVEL_INFO, "device_traced", "name=%s device=%u:%u",
@@ -131,7 +144,13 @@ static void on_lost(void *ctx, enum loss_cause cause, uint64_t nr, uint32_t devi
 static void take(struct pipeline *p, const struct request *r)
 {
 	struct traced *t = pipeline_device(p, r->device);
+	struct request moved;
 
+	if (t && t->places) {
+		moved = *r;
+		place_map_request(t->places, &moved);
+		r = &moved;
+	}
 	if (t) {
 		t->seen.nr++;
 		t->seen.nr_countable += !(r->flags & REQUEST_PASSTHROUGH);
@@ -415,6 +434,7 @@ static int begin_stream(struct pipeline *p, struct err *err)
 	struct account *account = sender_account(p->config.sender);
 	struct stream_config config = { .host = p->config.host,
 					.boot_id = p->config.boot_id,
+					.key = p->config.key,
 					.source = p->config.source->id,
 					.layer = p->config.source_config.layer,
 					.interval_ns = p->config.segment_interval_ns,
@@ -451,8 +471,10 @@ static void release(struct pipeline *p)
 		source_diskstats.close(p->counting, NULL);
 	if (p->source)
 		p->config.source->close(p->source, NULL);
-	for (size_t i = 0; i < p->nr_devices; i++)
+	for (size_t i = 0; i < p->nr_devices; i++) {
 		window_free(p->devices[i].window);
+		place_map_free(p->devices[i].places);
+	}
 	stream_free(p->stream);
 	reorder_free(p->reorder);
 	if (p->wake_fd >= 0)

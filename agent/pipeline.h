@@ -23,6 +23,7 @@
 #include "agent/sender.h"
 #include "agent/source.h"
 #include "formats/err.h"
+#include "formats/pseudonym.h"
 #include "formats/segment.h"
 
 #define PIPELINE_POLL_MS      10
@@ -48,6 +49,10 @@ struct pipeline_config {
 	bool has_trace, leave_out_own;
 	double max_overhead;	    /* see overhead.h; 0: no bound */
 	const char *host, *boot_id; /* borrowed for the pipeline's life, as what follows */
+	/* What hides names and places before windows and trace see them, and the host whose places
+	 * they are; host and boot_id are pseudonyms already. NULL: nothing is hidden. */
+	const struct pseudonym_key *key;
+	const char *key_host;
 	struct sender *sender;
 	struct board *board;
 	struct fileset_scan *filesets; /* NULL: no file sets are sampled */

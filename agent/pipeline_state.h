@@ -14,12 +14,14 @@
 #include "agent/pipeline.h"
 #include "agent/reorder.h"
 #include "agent/stream.h"
+#include "formats/place_map.h"
 #include "workload/window.h"
 
 struct traced {
 	struct segment_device facts;
 	bool is_hidden, is_named;
 	struct window *window;
+	struct place_map *places; /* NULL: they stay where they are */
 	uint64_t lost_in_window;
 	uint64_t shed_in_window; /* in the profile, but not in the trace */
 	struct account_count seen;

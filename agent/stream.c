@@ -236,6 +236,46 @@ static int fill_counts(struct stream *s, struct outgoing *o, const struct clock_
 	return ret ? ret : ledger_merge(&o->lost_if_dropped, &s->lost);
 }
 
+/* Copies of the names, hidden; both tables are owned afterwards. */
+static int hide_names(const struct pseudonym_key *key, struct segment_header *h)
+{
+	struct segment_process *processes = calloc(h->nr_processes + 1, sizeof(*processes));
+	struct segment_cgroup *cgroups = calloc(h->nr_cgroups + 1, sizeof(*cgroups));
+
+	if (!processes || !cgroups) {
+		free(processes);
+		free(cgroups);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < h->nr_processes; i++) {
+		processes[i].pid = h->processes[i].pid;
+		pseudonym_comm(key, h->processes[i].comm, processes[i].comm);
+	}
+	for (size_t i = 0; i < h->nr_cgroups; i++) {
+		cgroups[i].id = h->cgroups[i].id;
+		pseudonym_path(key, h->cgroups[i].path, cgroups[i].path);
+	}
+	h->processes = processes;
+	h->cgroups = cgroups;
+	return 0;
+}
+
+/* The header, and the requests that wait in the writer. */
+static int finish_segment(struct stream *s, struct outgoing *o, struct segment_header *h)
+{
+	const struct pseudonym_key *key = s->config.key;
+	int ret = key ? hide_names(key, h) : 0;
+
+	if (ret)
+		return ret;
+	ret = segment_writer_finish(s->writer, h, &o->data);
+	if (key) {
+		free((void *)h->processes);
+		free((void *)h->cgroups);
+	}
+	return ret;
+}
+
 static int encode(struct stream *s, struct outgoing *o, const struct clock_anchor *end)
 {
 	struct segment_header h = { .epoch = s->config.epoch,
@@ -266,7 +306,7 @@ static int encode(struct stream *s, struct outgoing *o, const struct clock_ancho
 		ret = account_take(sender_account(s->config.sender), s->sequence, &all);
 	h.ledger = &all;
 	if (!ret)
-		ret = segment_writer_finish(s->writer, &h, &o->data);
+		ret = finish_segment(s, o, &h);
 	ledger_release(&all);
 	return ret;
 }

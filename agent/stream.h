@@ -15,6 +15,7 @@
 #include "agent/log.h"
 #include "agent/sender.h"
 #include "formats/buf.h"
+#include "formats/pseudonym.h"
 #include "formats/request.h"
 #include "formats/segment.h"
 
@@ -25,6 +26,7 @@ struct stream;
 
 struct stream_config {
 	const char *host, *boot_id; /* borrowed for the stream's life, as all pointers here */
+	const struct pseudonym_key *key; /* hides names of processes and cgroups; NULL: none */
 	uint8_t source, layer;
 	uint64_t epoch;
 	uint64_t interval_ns, heartbeat_ns;

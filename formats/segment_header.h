@@ -48,6 +48,9 @@ struct segment_layout {
 	uint64_t column_bytes[NR_SEGMENT_COLUMNS];
 };
 
+/* The keys of the map, as the reader knows them, from 0; NULL after the last. */
+const char *segment_header_key(unsigned int key);
+
 /* Appends the map. 0, -ENOMEM, -E2BIG over the limits. */
 int segment_header_pack(const struct segment_header *h, const struct segment_layout *layout,
 			ZSTD_CCtx *zstd, struct buf *out);

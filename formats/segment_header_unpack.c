@@ -376,6 +376,11 @@ static const char *const key_names[NR_KEYS] = { "host",	     "boot_id",	 "agent_
 						"processes", "cgroups",	 "losses",	  "columns",
 						"profiles" };
 
+const char *segment_header_key(unsigned int key)
+{
+	return key < NR_KEYS ? key_names[key] : NULL;
+}
+
 static int get_small_name(struct unpacking *u, const msgpack_object *o, const char *what,
 			  const char *(*name)(unsigned int), unsigned int nr, uint8_t *out)
 {

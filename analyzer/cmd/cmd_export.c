@@ -9,6 +9,7 @@
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/export/exporter.h"
+#include "analyzer/export/whole_segments.h"
 #include "analyzer/progress.h"
 #include "analyzer/selection.h"
 
@@ -103,6 +104,42 @@ static int export(struct cli *cli, struct selection *sel, struct exporter *e, co
 	return CLI_DONE;
 }
 
+/* As they are: nothing that cuts through segments can be asked for. */
+static int export_segments(struct cli *cli, const struct selection *sel, const char *output)
+{
+	const struct scan_filter filter = { .hosts = sel->hosts.items,
+					    .nr_hosts = sel->hosts.nr,
+					    .begin_real_ns = sel->begin_real_ns,
+					    .end_real_ns = sel->end_real_ns };
+	struct whole_segments from = { .store = sel->dir,
+				       .paths = (const char *const *)cli->argv,
+				       .nr_paths = (size_t)cli->argc,
+				       .filter = &filter };
+	struct whole_segments_counts counts;
+	struct err err = { 0 };
+	int ret;
+
+	if (sel->devices.nr || sel->cgroups.nr || sel->processes.nr || sel->operations.nr ||
+	    sel->leave_out_own)
+		return cli_usage(cli, "--format segments: whole segments are taken: expected no "
+				      "selection but --host, --begin and --end");
+	if (!sel->dir == !cli->argc)
+		return cli_usage(cli, "expected --store DIR or segment files");
+	if (sel->end_real_ns && sel->end_real_ns <= sel->begin_real_ns)
+		return cli_usage(cli, "--end: expected a time after --begin");
+	ret = output ? whole_segments_write_file(&from, NULL, output, &counts, &err)
+		     : whole_segments_write(&from, NULL, stdout, &counts, &err);
+	if (ret) {
+		err.code = -ret;
+		return cli_fail(cli, &err);
+	}
+	if (cli->json)
+		printf("{\"schema\":\"blkcast.export/1\",\"format\":\"segments\",\"requests\":%" PRIu64
+		       ",\"segments\":%" PRIu64 ",\"left_out\":0,\"rounded\":0}\n",
+		       counts.nr_requests, counts.nr_segments);
+	return CLI_DONE;
+}
+
 static int run(struct cli *cli)
 {
 	const char *format = NULL, *output = NULL;
@@ -110,22 +147,26 @@ static int run(struct cli *cli)
 	struct exporter e = { .out = stdout };
 	const struct cli_option options[] = {
 		SELECTION_OPTIONS(&sel),
-		CLI_STRING("format", 'f', "FORMAT", &format, "fio-iolog, blkparse or csv"),
+		CLI_STRING("format", 'f', "FORMAT", &format, "segments, fio-iolog, blkparse or csv"),
 		CLI_STRING("output", 'o', "FILE", &output, "instead of standard output"),
 		CLI_STRING("target", 't', "PATH", &e.target,
 			   "fio-iolog: one file or device in place of the traced ones"),
 		CLI_END,
 	};
+	bool is_whole;
 	int status;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
 	e.format = format ? format_named(format) : NULL;
-	if (!e.format)
-		return cli_usage(cli, "--format: expected fio-iolog, blkparse or csv%s%s",
+	is_whole = format && strcmp(format, "segments") == 0;
+	if (!e.format && !is_whole)
+		return cli_usage(cli, "--format: expected segments, fio-iolog, blkparse or csv%s%s",
 				 format ? ", got " : "", format ? format : "");
 	if (cli->json && !output)
 		return cli_usage(cli, "--json: expected -o FILE for the trace beside it");
+	if (is_whole)
+		return export_segments(cli, &sel, output);
 	if (e.target && strpbrk(e.target, " \t\n"))
 		return cli_usage(cli, "--target: expected a path without blanks: fio's logs "
 				      "cannot hold them");
@@ -136,7 +177,7 @@ static int run(struct cli *cli)
 
 const struct command command_export = {
 	.name = "export",
-	.summary = "a trace for other tools: fio, blkparse, CSV",
+	.summary = "a trace as one file: whole, or for fio, blkparse, CSV",
 	.usage = "--format FORMAT [SELECTION] (--store DIR | FILE...) [-o FILE]",
 	.example = "blkcast export --store traces --device loop0 --format fio-iolog --target "
 		   "/tmp/disk.img -o trace.log\nfio --name=replay --read_iolog=trace.log",

@@ -9,6 +9,7 @@
 #include "analyzer/characterize/profile_text.h"
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/export/whole_segments.h"
 #include "analyzer/grid.h"
 #include "analyzer/import/import.h"
 #include "analyzer/import/vscsi_stats.h"
@@ -16,6 +17,7 @@
 #include "formats/units.h"
 
 #define HISTOGRAMS "vscsistats"
+#define SEGMENTS   "segments"
 
 struct shown {
 	struct progress progress;
@@ -36,6 +38,8 @@ static void list_formats(void)
 {
 	for (size_t i = 0; i < nr_foreign_formats; i++)
 		printf("%-16s %s\n", foreign_formats[i]->name, foreign_formats[i]->title);
+	printf("%-16s %s\n", SEGMENTS,
+	       "blkcast's own, as blkcast export --format segments and redact write them");
 	printf("%-16s %s\n", HISTOGRAMS,
 	       "histograms of vscsiStats -p all -c: a profile on standard output, no trace");
 }
@@ -199,6 +203,61 @@ static int import(struct cli *cli, struct import_options *o, const char *dir)
 	return status;
 }
 
+/* Whether the first file holds segments. */
+static bool has_segments(const struct cli *cli, const char *format)
+{
+	uint8_t head[64];
+	size_t nr = 0;
+	FILE *f;
+
+	if (format || cli->argc == 0)
+		return format && strcmp(format, SEGMENTS) == 0;
+	f = strcmp(cli->argv[0], "-") ? fopen(cli->argv[0], "re") : NULL;
+	if (f) {
+		nr = fread(head, 1, sizeof(head), f);
+		fclose(f);
+	}
+	return nr == sizeof(head) && segment_length(head, nr) > 0;
+}
+
+static int stage_segment(void *ctx, const struct buf *segment, struct err *err)
+{
+	return import_stage_add(ctx, segment, err);
+}
+
+/* Bytes are kept as they are, under the names that the segments give. All go in, or none. */
+static int import_segments(struct cli *cli, const char *dir)
+{
+	const struct whole_segments from = { .paths = (const char *const *)cli->argv,
+					     .nr_paths = (size_t)cli->argc };
+	struct whole_segments_counts counts = { 0 };
+	struct import_stored stored = { 0 };
+	struct import_stage stage;
+	struct err err = { 0 };
+	int ret = import_stage_init(&stage, dir, &err);
+
+	if (!ret)
+		ret = whole_segments_each(&from, stage_segment, &stage, &counts, &err);
+	if (!ret)
+		ret = import_stage_commit(&stage, &stored, &err);
+	import_stage_release(&stage);
+	if (ret) {
+		err.code = -ret;
+		return cli_fail(cli, &err);
+	}
+	if (cli->json)
+		printf("{\"schema\":\"blkcast.import/1\",\"requests\":%" PRIu64
+		       ",\"segments\":{\"stored\":%" PRIu64 ",\"repeated\":%" PRIu64
+		       ",\"stored_bytes\":%" PRIu64 "}}\n",
+		       counts.nr_requests, stored.nr_stored, stored.nr_repeated,
+		       stored.stored_bytes);
+	else
+		cli_note(cli, "%" PRIu64 " requests, %" PRIu64 " segments stored, %" PRIu64
+			 " were in the store already", counts.nr_requests, stored.nr_stored,
+			 stored.nr_repeated);
+	return CLI_DONE;
+}
+
 /* Whether the first file holds histograms instead of requests. */
 static bool has_histograms(const struct cli *cli, const char *format)
 {
@@ -304,6 +363,8 @@ static int run(struct cli *cli)
 	    strcmp(o.foreign.layer, "queue") != 0)
 		return cli_usage(cli, "--layer: expected device or queue, got '%s'",
 				 o.foreign.layer);
+	if (has_segments(cli, format))
+		return import_segments(cli, dir);
 	if (o.foreign.map && !format)
 		format = "csv";
 	o.format = format ? foreign_format_named(format) : NULL;

@@ -13,6 +13,7 @@
 	X(check) \
 	X(dump) \
 	X(export) \
+	X(redact) \
 	X(characterize) \
 	X(compare) \
 	X(measure) \

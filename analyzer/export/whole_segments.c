@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/export/whole_segments.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyzer/store/scan_piece.h"
+#include "formats/redact.h"
+
+static int read_piece(const struct store *store, const struct scan_piece *p, struct buf *data,
+		      struct err *err)
+{
+	char path[SEGMENT_PATH_MAX];
+
+	if (p->file)
+		return scan_read_file(p->file, p->file_offset, p->file_bytes, data, err);
+	segment_name_path(&p->name, path);
+	return store_read(store, path, data, err);
+}
+
+int whole_segments_each(const struct whole_segments *from,
+			int (*visit)(void *ctx, const struct buf *segment, struct err *err),
+			void *ctx, struct whole_segments_counts *counts, struct err *err)
+{
+	const struct scan_filter all = { .hosts = NULL };
+	const struct scan_filter *filter = from->filter ? from->filter : &all;
+	struct scan_pieces pieces = { .items = NULL };
+	struct store *store = NULL;
+	struct buf data;
+	int ret = 0;
+
+	buf_init(&data);
+	if (from->store) {
+		ret = store_open(&store, from->store, false, err);
+		if (!ret)
+			ret = scan_pieces_of_store(&pieces, store, filter, err);
+	} else {
+		ret = scan_pieces_of_files(&pieces, from->paths, from->nr_paths, filter, err);
+	}
+	for (size_t i = 0; i < pieces.nr && !ret; i++) {
+		ret = read_piece(store, &pieces.items[i], &data, err);
+		if (!ret)
+			ret = visit(ctx, &data, err);
+		counts->nr_segments += !ret;
+		counts->nr_requests += ret ? 0 : pieces.items[i].nr_requests;
+	}
+	buf_release(&data);
+	scan_pieces_release(&pieces);
+	store_close(store);
+	return ret;
+}
+
+struct writing {
+	FILE *out;
+	struct redactor *redactor;
+	struct buf hidden;
+	uint64_t bytes;
+};
+
+static int write_one(void *ctx, const struct buf *segment, struct err *err)
+{
+	struct writing *w = ctx;
+	int ret = 0;
+
+	if (w->redactor) {
+		buf_clear(&w->hidden);
+		ret = redactor_segment(w->redactor, segment->data, segment->len, &w->hidden, err);
+		segment = &w->hidden;
+	}
+	if (ret)
+		return ret;
+	if (fwrite(segment->data, 1, segment->len, w->out) != segment->len)
+		return err_set(err, errno ? errno : EIO, "the output: %s",
+			       strerror(errno ? errno : EIO));
+	w->bytes += segment->len;
+	return 0;
+}
+
+int whole_segments_write(const struct whole_segments *from, struct redactor *r, FILE *out,
+			 struct whole_segments_counts *counts, struct err *err)
+{
+	struct writing w = { .out = out, .redactor = r };
+	int ret;
+
+	*counts = (struct whole_segments_counts){ 0 };
+	buf_init(&w.hidden);
+	ret = whole_segments_each(from, write_one, &w, counts, err);
+	buf_release(&w.hidden);
+	counts->bytes = w.bytes;
+	if (!ret && !counts->nr_segments)
+		ret = err_set(err, ENODATA, "no segment is taken: expected some of these hosts and times");
+	return ret;
+}
+
+int whole_segments_write_file(const struct whole_segments *from, struct redactor *r,
+			      const char *path, struct whole_segments_counts *counts,
+			      struct err *err)
+{
+	char temporary[4096];
+	FILE *out = NULL;
+	int fd, ret;
+
+	if (snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", path, (long)getpid()) >=
+	    (int)sizeof(temporary))
+		return err_set(err, ENAMETOOLONG, "%s: too long a path", path);
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		out = fdopen(fd, "w");
+	if (!out) {
+		ret = err_set(err, errno, "%s: %s", path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return ret;
+	}
+	ret = whole_segments_write(from, r, out, counts, err);
+	if (fclose(out) && !ret)
+		ret = err_set(err, errno, "%s: %s", path, strerror(errno));
+	if (!ret && rename(temporary, path))
+		ret = err_set(err, errno, "%s: %s", path, strerror(errno));
+	if (ret)
+		unlink(temporary);
+	return ret;
+}
