@@ -10,6 +10,7 @@
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/predictor_options.h"
 #include "analyzer/cmd/study_text.h"
+#include "analyzer/cmd/study_verbs.h"
 #include "analyzer/num/lsq.h"
 #include "analyzer/predict/mimic_target.h"
 #include "analyzer/predict/study_page.h"
@@ -21,8 +22,9 @@ enum verb {
 	VERB_MIGRATE,
 	VERB_CONSOLIDATE,
 	VERB_INTERFERENCE,
+	VERB_SCENARIO,
 };
-static const char *const verbs[] = { "migrate", "consolidate", "interference", NULL };
+static const char *const verbs[] = { "migrate", "consolidate", "interference", "scenario", NULL };
 
 struct job {
 	struct cli *cli;
@@ -283,6 +285,8 @@ static int run(struct cli *cli)
 
 	if (verb < 0)
 		return cli->status;
+	if (verb == VERB_SCENARIO)
+		return study_scenario(cli);
 	job = calloc(1, sizeof(*job));
 	if (!job)
 		return cli_fail(cli, &(struct err){ ENOMEM, "out of memory" });
@@ -300,7 +304,8 @@ const struct command command_study = {
 	.summary = "what happens when loads move, or share a target",
 	.usage = "migrate PROFILE... (--model MODEL.json,... | --run PATH) [--report FILE.html]\n"
 		 "consolidate PROFILE PROFILE... (--model MODEL.json,... | --run PATH)\n"
-		 "interference PROFILE NEIGHBOUR... (--model MODEL.json,... | --run PATH)",
+		 "interference PROFILE NEIGHBOUR... (--model MODEL.json,... | --run PATH)\n"
+		 "scenario SCENARIO.yaml... [--report FILE.html]",
 	.example = "blkcast study migrate before.json --model read.json,write.json --report "
 		   "migration.html\nblkcast study consolidate a.json b.json --run /mnt/new",
 	.details =

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/predict/study.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int study_predict(const struct study *s, struct study_case *c, struct err *err)
@@ -28,43 +25,11 @@ int study_predict(const struct study *s, struct study_case *c, struct err *err)
 	return status;
 }
 
-static int add_window(struct align *a, uint32_t stream, const struct profile *w)
-{
-	uint64_t requests = w->requests[OPERATION_READ] + w->requests[OPERATION_WRITE], put = 0;
-	double seconds = w->end_s - w->begin_s;
-	uint64_t parts = (uint64_t)fmax(1, ceil(seconds));
-	int status = 0;
-
-	for (uint64_t i = 0; i < parts && !status; i++) {
-		uint64_t until = requests * (i + 1) / parts;
-		double at = w->begin_s + seconds * ((double)i + 0.5) / (double)parts;
-
-		status = align_add(a, stream, (uint64_t)(at * 1e9), until - put, 0);
-		put = until;
-	}
-	return status;
-}
-
 int study_peak(const struct study *s, struct align_sum *sum)
 {
-	struct align *a = NULL;
-	int status = align_new(&a, 0);
+	struct peak_load loads[STUDY_LOADS_MAX];
 
-	for (size_t i = 0; i < s->nr && !status; i++) {
-		const struct profile_group *g = s->loads[i].group;
-		char name[32];
-		uint32_t stream = 0;
-
-		snprintf(name, sizeof(name), "%zu", i);
-		if (!g->nr_windows)
-			status = -ENODATA;
-		if (!status)
-			status = align_stream(a, name, "", &stream);
-		for (size_t k = 0; k < g->nr_windows && !status; k++)
-			status = add_window(a, stream, &g->windows[k]);
-	}
-	if (!status)
-		status = align_sum(a, ALIGN_REQUESTS, sum);
-	align_free(a);
-	return status;
+	for (size_t i = 0; i < s->nr; i++)
+		loads[i] = (struct peak_load){ s->loads[i].group, 1 };
+	return peak_find(loads, s->nr, sum);
 }

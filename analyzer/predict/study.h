@@ -11,8 +11,8 @@
 
 #include "analyzer/characterize/profile_set.h"
 #include "analyzer/predict/mimic.h"
+#include "analyzer/predict/peak.h"
 #include "analyzer/predict/predictor.h"
-#include "workload/align.h"
 
 #define STUDY_LOADS_MAX 16
 
@@ -45,10 +45,7 @@ struct study {
 int study_predict(const struct study *s, struct study_case *c, struct err *err);
 int study_by_run(const struct study *s, struct study_case *c, struct err *err);
 
-/*
- * The loads' windows on one clock, second by second; a window's requests spread evenly over it.
- * -ENODATA where a load has no windows. sum->makers name streams, which are numbers of loads.
- */
+/* When the loads' sum was highest, and whose it was (peak.h). */
 int study_peak(const struct study *s, struct align_sum *sum);
 
 #endif

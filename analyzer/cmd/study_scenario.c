@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/cmd/scenario_text.h"
+#include "analyzer/cmd/study_verbs.h"
+#include "analyzer/num/lsq.h"
+#include "analyzer/predict/study_page.h"
+
+static int save(const struct scenario_result *r, const struct cli *cli, const char *path,
+		struct err *err)
+{
+	struct buf page;
+	int status;
+
+	buf_init(&page);
+	status = scenario_page(r, cli->utc, &page);
+	if (!status)
+		status = study_page_save(&page, path, err);
+	buf_release(&page);
+	return status;
+}
+
+static int same_names(const struct scenario_result *r, struct err *err)
+{
+	for (size_t i = 0; i < r->nr; i++)
+		for (size_t k = 0; k < i; k++)
+			if (!strcmp(r->scenarios[i].name, r->scenarios[k].name))
+				return err_set(err, EINVAL,
+					       "%s: scenario: expected another name than %s of %s",
+					       r->scenarios[i].path, r->scenarios[k].name,
+					       r->scenarios[k].path);
+	return 0;
+}
+
+static int work(struct cli *cli, struct scenario_result *r, struct scenario_files *f,
+		const char *report, struct err *err)
+{
+	int status = 0;
+
+	for (; r->nr < (size_t)cli->argc && !status; r->nr++)
+		status = scenario_read(&r->scenarios[r->nr], f, cli->argv[r->nr], err);
+	if (!status)
+		status = same_names(r, err);
+	for (size_t i = 0; i < r->nr && !status; i++)
+		status = scenario_solve(&r->scenarios[i], err);
+	if (status)
+		return status;
+	for (size_t i = 0; i < r->nr; i++)
+		for (size_t k = 0; k < r->scenarios[i].nr_storages; k++)
+			if (r->scenarios[i].storages[k].outside)
+				cli_note(cli,
+					 "%s: '%s' lies outside what the model of %s knows: "
+					 "extrapolated",
+					 r->scenarios[i].name, r->scenarios[i].storages[k].outside,
+					 r->scenarios[i].storages[k].name);
+	scenario_conclude(r);
+	if (report)
+		status = save(r, cli, report, err);
+	if (status)
+		return status;
+	return cli->json ? scenario_json(r) : scenario_print(r, cli->utc);
+}
+
+int study_scenario(struct cli *cli)
+{
+	struct scenario_result r = { 0 };
+	struct scenario_files *files;
+	const char *report = NULL;
+	struct err err = { 0 };
+	const struct cli_option options[] = {
+		CLI_STRING("report", 0, "FILE", &report, "an HTML page"),
+		CLI_END,
+	};
+	int status;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (cli->argc < 1 || cli->argc > SCENARIOS_MAX)
+		return cli_usage(cli, "expected 1 to %d scenario files", SCENARIOS_MAX);
+	lsq_single_thread();
+	files = scenario_files_new();
+	r.scenarios = calloc(SCENARIOS_MAX, sizeof(*r.scenarios));
+	status = files && r.scenarios ? work(cli, &r, files, report, &err) : -ENOMEM;
+	free(r.scenarios);
+	scenario_files_free(files);
+	if (status && !err.line[0])
+		err_set(&err, -status, "%s", strerror(-status));
+	if (status)
+		err.code = -status;
+	return status ? cli_fail(cli, &err) : CLI_DONE;
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verbs of blkcast study that are in files of their own. Each returns an exit code. */
+#ifndef ANALYZER_CMD_STUDY_VERBS_H
+#define ANALYZER_CMD_STUDY_VERBS_H
+
+#include "analyzer/cli.h"
+
+int study_scenario(struct cli *cli);
+
+#endif

@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# blkcast study scenario: files, changes and stacks by models whose functions are known; what it refuses.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
+need jq "jq is not installed" command -v jq
+blkcast=$BUILD/blkcast
+
+# On old read_s = 1 ms + 0.5 ms per client, on new a fifth of it; write_s twice that.
+for y in read_s write_s; do
+	for on in 5 1; do
+		awk -v y=$y -v f="$([ $y = read_s ] && echo 1 || echo 2)" -v on=$on 'BEGIN { print "clients," y
+			for (i = 0; i < 60; i++) printf "%d,%.9f\n", 1 + i % 30, on * f * (0.0002 + 0.0001 * (1 + i % 30)) }' </dev/null >"$T/table.csv"
+		"$blkcast" fit "$T/table.csv" --response $y --techniques lrm -o "$T/$on-$y.json" -q >/dev/null 2>&1
+	done
+done
+awk 'BEGIN { print "fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open"
+	for (i = 0; i < 1000; i++) printf "%d /dev/sda %s %d 4096\n", i * 1000, i % 2 ? "read" : "write", i * 8192 }' </dev/null >"$T/log"
+"$blkcast" import --format fio-iolog --store "$T/store" -q "$T/log" >/dev/null
+"$blkcast" characterize --store "$T/store" --json -q | jq '.[0]' >"$T/one.json"
+profile() { # NAME CLIENTS
+	jq --arg n "$1" --argjson c "$2" '.device_name = $n | .intensity.closed.clients_mean = $c | .begin_s = 1000 | .end_s = 1010 |
+		.locality.miss_ratio_curve = [[1048576, 0.5], [2097152, 0.25]] | .locality.footprint_bytes = 4194304' "$T/one.json" >"$T/$1.json"
+}
+profile a 4
+profile b 6
+cat >"$T/today.yaml" <<YAML
+scenario: today
+storages:
+  old: {models: [5-read_s.json, 5-write_s.json]}
+  new: {models: [1-read_s.json, 1-write_s.json]}
+vms:
+  a: {profile: a.json, storage: old}
+  b: {profile: $T/b.json, storage: old}
+YAML
+scenario() { # CHANGES...: a scenario on top of today's, asked
+	printf 'scenario: then\nbase: today.yaml\nchanges:\n' >"$T/then.yaml"
+	printf '  - %s\n' "$@" >>"$T/then.yaml"
+	"$blkcast" study scenario "$T/today.yaml" "$T/then.yaml" --json --quiet 2>"$T/err" | jq -c "$query" || cat "$T/err"
+}
+# In units of 100 us, reads and writes of each VM.
+query='[.scenarios[1].vms[] | [.vm, .storage, .count, (.read.mean_s * 1e4 | round), (.write.mean_s * 1e4 | round)]]'
+is "$(scenario 'scale: {vm: all, load: 2}')" '[["a","old",1,110,220],["b","old",1,110,220]]' "twice the load: 20 clients"
+is "$(scenario 'scale: {vm: a, load: 0.5}')" '[["a","old",1,50,100],["b","old",1,50,100]]' "half of one: 8 clients"
+is "$(scenario 'add: {vm: a, count: 2}')" '[["a","old",3,100,200],["b","old",1,100,200]]' "two more of a VM: 18 clients"
+is "$(scenario 'add: {vm: c, profile: a.json, storage: new, count: 2, load: 1.5}')" '[["a","old",1,60,120],["b","old",1,60,120],["c","new",2,14,28]]' "new ones: 12 clients"
+is "$(scenario 'migrate: {vm: b, to: new}')" '[["a","old",1,30,60],["b","new",1,8,16]]' "a migration: 4 clients here, 6 there"
+is "$(scenario 'swap: {storage: old, for: new}')" '[["a","new",1,12,24],["b","new",1,12,24]]' "another storage: a fifth"
+is "$(scenario 'remove: {vm: b}')" '[["a","old",1,30,60]]' "one leaves: 4 clients"
+is "$(scenario 'add: {vm: a, count: 3}' 'remove: {vm: a, count: 2}')" '[["a","old",2,80,160],["b","old",1,80,160]]' "changes in their order"
+# Alone with 2 MiB a quarter misses: 0.25 x 3 ms + 0.75 x 0.1 ms; writes go through.
+query='[.scenarios[1] | .vms[0].hit_ratio, (.vms[0].read.mean_s * 1e6 | round), (.vms[0].write.mean_s * 1e6 | round), .storages[0].hit_ratio]'
+is "$(scenario 'remove: {vm: b}' 'cache: {storage: old, size: 2m, hit_time: 100us}')" '[0.75,825,6000,0.75]' "a cache by the curve"
+# Two alike share it evenly: half of 2 MiB each hits half.
+query='[.scenarios[1] | .vms[] | (.hit_ratio * 1e6 | round)]'
+is "$(scenario 'remove: {vm: b}' 'add: {vm: c, profile: a.json, storage: old}' 'cache: {storage: old, size: 2m}')" '[500000,500000]' "is shared by those who use it"
+query='[(.scenarios[].mean_s * 1e6 | round), (.scenarios[1].vms | length)]'
+is "$(scenario 'migrate: {vm: all, to: new}')" '[9000,1800,2]' "means over all requests"
+
+cp "$T/then.yaml" "$T/base.yaml"
+printf 'scenario: stacked\nbase: base.yaml\nchanges: [{migrate: {vm: a, to: old}}, {scale: {vm: b, load: 2}}]\n' >"$T/stacked.yaml"
+query='[.scenarios[0].vms[] | [.vm, .storage, .load, (.read.mean_s * 1e4 | round)]]'
+is "$("$blkcast" study scenario "$T/stacked.yaml" --json -q | jq -c "$query")" '[["a","old",1,30],["b","new",2,14]]' "a scenario on a scenario"
+
+# Windows: a's peak is 900 + 500 writes in second 3, b's in second 7; b counts twice.
+windows() { jq -s --argjson at "$2" '[.[0] as $p | range(10) | . as $i | $p | .begin_s = 1000 + $i | .end_s = 1001 + $i |
+	.requests.read = (if $i == $at then 900 else 100 end) | .request_size.read.histogram = [[4096, .requests.read]]]' "$T/$1.json" >"$T/$1w.json"; }
+windows a 3
+windows b 7
+sed 's/a.json/aw.json/; s/b.json/bw.json/' "$T/today.yaml" >"$T/windows.yaml"
+printf 'scenario: more\nbase: windows.yaml\nchanges: [{add: {vm: b}}]\n' >"$T/more.yaml"
+query='[.scenarios[].storages[0].peak | [.max_per_s, .max_begin_s, .own_peaks_sum_per_s, .makers[0].vm]]'
+is "$("$blkcast" study scenario "$T/windows.yaml" "$T/more.yaml" --json -q | jq -c "$query")" '[[2000,1003,2800,"a"],[3400,1007,4200,"b"]]' \
+	"when the sum peaks, and whose it is"
+
+exits 0 "side by side for people" "$blkcast" study scenario "$T/today.yaml" "$T/then.yaml" --report "$T/page.html"
+like "$(tail -n 1 "$T/out")" '^Of 2 scenarios then is the fastest: 1\.80? ms per request on average, 80.0 % less than in today; the (read|write)s of ' "in one sentence"
+is "$(grep -c '<svg' "$T/page.html")" 1 "the page has a picture"
+is "$(grep -ciE '(src|href)="?https?:' "$T/page.html")" 0 "and asks nobody for anything"
+exits 0 "the shipped examples" "$blkcast" study scenario docs/examples/scenarios/*.yaml
+cat >"$T/net.yaml" <<YAML
+scenario: net
+storages: {n: {models: net.json}}
+vms: {r: {profile: r.json, storage: n, count: 3}}
+YAML
+awk 'BEGIN { print "type,clients,size_bytes,response_time_s,response_sd_s"
+	for (s = 4096; s <= 65536; s *= 4) { printf "read,1,%d,0.001,0.0003\n", s
+		for (t = 10; t <= 50; t += 10) printf "read,%d,%d,%.9g,\n", t, s, 0.001 * t } }' </dev/null >"$T/reads.csv"
+"$blkcast" qpn calibrate --model cache "$T/reads.csv" -o "$T/net.json" -q >/dev/null
+jq '.requests.write = 0 | .request_size.write.histogram = [] | .request_mix = {read: 1, write: 0} | .intensity.closed.think_time_mean_s = 0' "$T/a.json" >"$T/r.json"
+is "$("$blkcast" study scenario "$T/net.yaml" --json -q | jq '.scenarios[0].vms[0].read.mean_s * 1e4 | round')" 120 "by a net: 12 clients of 1 ms"
+
+bad() { # NAME LINE-AND-REGEX YAML
+	printf '%b' "$3" >"$T/bad.yaml"
+	exits 2 "$1 is refused" "$blkcast" study scenario "$T/bad.yaml"
+	like "$(cat "$T/err")" "$2" "$1 is named"
+	is "$(wc -l <"$T/err")$(cat "$T/out")" 1 "$1: one line, no output"
+}
+top='scenario: x\nbase: today.yaml\nchanges:\n'
+bad "an unknown change" 'bad.yaml:4: changes: expected one of add, scale' "$top  - shrink: {vm: a}\n"
+bad "an unknown VM" "bad.yaml:4: vm: expected all or one of a, b, got 'c'" "$top  - scale: {vm: c, load: 2}\n"
+bad "an unknown storage" "bad.yaml:5: to: expected one of old, new, got 'moon'" "$top  - scale: {vm: a, load: 2}\n  - migrate: {vm: a, to: moon}\n"
+bad "an unknown key" "bad.yaml:4: .*factor" "$top  - scale: {vm: a, factor: 2}\n"
+bad "a load that is none" "bad.yaml:4: load: expected a factor above 0, up to 1e6, got '-1'" "$top  - scale: {vm: a, load: -1}\n"
+bad "more than there are" "bad.yaml:4: count: there are 1 of a" "$top  - remove: {vm: a, count: 2}\n"
+bad "a size that is none" "bad.yaml:4: size: expected a size as 8g" "$top  - cache: {storage: old, size: big}\n"
+bad "a name twice" "bad.yaml:4: a: this name is taken" "$top  - add: {vm: a, profile: a.json, storage: new}\n"
+bad "a circle" "bad.yaml:2: base: expected up to 16 files on top of each other" "scenario: x\nbase: bad.yaml\n"
+bad "no storage" "bad.yaml:2: storage: expected a storage, but there is none, got 'old'" "scenario: x\nvms: {a: {profile: a.json, storage: old}}\n"
+bad "nobody" "bad.yaml:1: vms: expected at least one" "scenario: x\n"
+bad "no name" "scenario: expected its name" "base: today.yaml\n"
+bad "no predictor" "bad.yaml:2: old: expected either models or db" "scenario: x\nstorages: {old: {}}\n"
+bad "a profile that is not there" "nobody.json" "$top  - add: {vm: c, profile: nobody.json, storage: new}\n"
+jq -s . "$T/a.json" "$T/b.json" >"$T/both.json"
+bad "several devices" "bad.yaml:3: profile: 2 devices there: expected one; device names it" "scenario: x\nbase: today.yaml\nvms: {c: {profile: both.json, storage: old}}\n"
+exits 2 "one name for two is refused" "$blkcast" study scenario "$T/today.yaml" "$T/today.yaml"
+like "$(cat "$T/err")" "expected another name than today" "and named"
+exits 2 "no scenario is refused" "$blkcast" study scenario
+done_testing
