@@ -9,6 +9,7 @@
 #include "analyzer/arch/arch_reader.h"
 #include "analyzer/arch/storage.h"
 #include "analyzer/arch/storage_models.h"
+#include "analyzer/arch/storage_qpn.h"
 
 #define REPOSITORY_FILE "repository.yaml"
 #define MAX_COLUMNS	64
@@ -87,7 +88,7 @@ static int open_models(struct arch_reader *r, const struct yaml_node *node,
 	if (!error && !read && !write)
 		error = reader_error(r, from,
 				     "storage %s has no I/O model: expected \"read\" and "
-				     "\"write\", \"formula\" or \"repository\"",
+				     "\"write\", \"formula\", \"qpn\" or \"repository\"",
 				     node->key ? node->key : "");
 	if (!error)
 		error = read_columns(r, yaml_node_get(node, "inputs"), columns, &spec.nr_columns);
@@ -100,6 +101,32 @@ static int open_models(struct arch_reader *r, const struct yaml_node *node,
 	free(read);
 	free(write);
 	return error;
+}
+
+/* The file of a mapping with qpn, and nothing that is of regressions. */
+static int open_net(struct arch_reader *r, const struct yaml_node *node,
+		    struct arch_storage_model **out)
+{
+	static const char *const others[] = { "read", "write", "formula", "inputs", "unit", NULL };
+	char *path = NULL;
+	struct err why = { 0 };
+	int error;
+
+	for (size_t i = 0; others[i]; i++)
+		if (yaml_node_get(node, others[i]))
+			return reader_error(r, yaml_node_get(node, others[i]),
+					    "\"%s\" and \"qpn\": expected one of them", others[i]);
+	error = optional(r, node, "qpn", true, &path);
+	if (!error && storage_qpn_open(out, path, &why))
+		error = reader_error(r, yaml_node_get(node, "qpn"), "%s", why.line);
+	free(path);
+	return error;
+}
+
+static int open_entry(struct arch_reader *r, const struct yaml_node *node,
+		      struct arch_storage_model **out)
+{
+	return yaml_node_get(node, "qpn") ? open_net(r, node, out) : open_models(r, node, out);
 }
 
 /* All features asked for are those of the entry. */
@@ -133,8 +160,8 @@ static int choose(struct arch_reader *r, const struct yaml_node *node,
 		  struct arch_reader *repository, const struct yaml_node **entry)
 {
 	static const char *const keys[] = { "models", NULL };
-	static const char *const entry_keys[] = { "features", "read", "write",
-						  "inputs",   "unit", NULL };
+	static const char *const entry_keys[] = { "features", "read", "write", "inputs",
+						  "unit",     "qpn",  NULL };
 	const struct yaml_node *root = yaml_tree_root(repository->tree);
 	const struct yaml_node *list = yaml_node_get(root, "models");
 	const struct yaml_node *asked = yaml_node_get(node, "features");
@@ -177,7 +204,7 @@ static int open_from_repository(struct arch_reader *r, const struct yaml_node *n
 	if (!error) {
 		error = choose(r, node, &other, &entry);
 		if (!error)
-			error = open_models(&other, entry, out);
+			error = open_entry(&other, entry, out);
 		yaml_tree_free(other.tree);
 	}
 	free(dir);
@@ -187,9 +214,9 @@ static int open_from_repository(struct arch_reader *r, const struct yaml_node *n
 
 static int read_storage(struct arch_reader *r, const struct yaml_node *node)
 {
-	static const char *const keys[] = { "read",	   "write",	 "formula",  "inputs",
-					    "unit",	   "repository", "features", "list_length",
-					    "concurrency", NULL };
+	static const char *const keys[] = { "read",	   "write",	  "formula",	"inputs",
+					    "unit",	   "qpn",	  "repository", "features",
+					    "list_length", "concurrency", NULL };
 	struct arch_storage *s = ARCH_ADD(r->m->storages, r->m->nr_storages);
 	const struct yaml_node *n;
 	int error;
@@ -209,8 +236,8 @@ static int read_storage(struct arch_reader *r, const struct yaml_node *node)
 	if (error)
 		return error;
 	if (!yaml_node_get(node, "repository"))
-		return open_models(r, node, &s->model);
-	for (size_t i = 0; i < 5; i++)
+		return open_entry(r, node, &s->model);
+	for (size_t i = 0; i < 6; i++)
 		if (yaml_node_get(node, keys[i]))
 			return reader_error(r, yaml_node_get(node, keys[i]),
 					    "\"%s\" and \"repository\": expected one of them",

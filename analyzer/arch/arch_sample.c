@@ -86,7 +86,7 @@ static void collect_storages(struct arch_sim *s, struct arch_sample *x)
 		struct storage_level *l = &s->storage_levels[i];
 		uint64_t outside, asked;
 
-		storage_outside(s->storages[i], &outside, &asked);
+		storage_state_outside(s->storages[i], &outside, &asked);
 		x->levels[arch_level_storage(s->m, i)] = l->sum + (s->now - l->last) * l->nr;
 		x->outside += outside - l->outside;
 		x->asked += asked - l->asked;

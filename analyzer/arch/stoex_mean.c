@@ -123,5 +123,6 @@ double stoex_mean(const struct stoex *e)
 {
 	struct law x = law_of(e, e->root);
 
-	return x.low >= 0 && isfinite(x.mean) ? x.mean : NAN;
+	/* A mean below all values comes from parameters that no draw accepts. */
+	return x.low >= 0 && x.mean >= x.low && isfinite(x.mean) ? x.mean : NAN;
 }

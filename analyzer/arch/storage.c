@@ -132,7 +132,7 @@ void storage_leave(struct storage_state *s)
 	s->in_service--;
 }
 
-void storage_outside(const struct storage_state *s, uint64_t *outside, uint64_t *all)
+void storage_state_outside(const struct storage_state *s, uint64_t *outside, uint64_t *all)
 {
 	*outside = s->outside;
 	*all = s->arrivals;

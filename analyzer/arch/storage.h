@@ -60,6 +60,6 @@ double storage_arrive(struct storage_state *s, double now, const struct storage_
 /* One that arrived is done. */
 void storage_leave(struct storage_state *s);
 /* Requests for which the model was asked outside its range, of how many. */
-void storage_outside(const struct storage_state *s, uint64_t *outside, uint64_t *all);
+void storage_state_outside(const struct storage_state *s, uint64_t *outside, uint64_t *all);
 
 #endif

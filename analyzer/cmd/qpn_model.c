@@ -14,23 +14,6 @@
 #include "formats/model_file.h"
 #include "formats/units.h"
 
-int qpn_model_read(struct storage_model *m, const char *path, struct err *err)
-{
-	const char *kind;
-	json_t *root = NULL;
-	int error = model_file_read(path, &root, &kind, err);
-
-	if (!error && strcmp(kind, "qpn") != 0)
-		error = err_set(err, EINVAL, "%s: kind: expected 'qpn', got '%.40s'", path, kind);
-	else if (!error) {
-		error = storage_model_from_json(m, root, err);
-		if (error)
-			err_prefix(err, "%s", path);
-	}
-	json_decref(root);
-	return error;
-}
-
 static void fit_rows(struct grid *g, const char *what, const struct storage_fit *f)
 {
 	for (size_t i = 0; i < f->nr_terms; i++) {

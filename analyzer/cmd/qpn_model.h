@@ -19,7 +19,5 @@ struct storage_task {
 int qpn_model_calibrate(struct cli *cli, const struct storage_task *task);
 /* The verb predict. Exit code. */
 int qpn_predict(struct cli *cli);
-/* A storage model of a file. -EINVAL with the file's name. */
-int qpn_model_read(struct storage_model *m, const char *path, struct err *err);
 
 #endif

@@ -96,7 +96,7 @@ static int answer(struct predict *p)
 
 static int predict(struct predict *p, const char *model, const char *table)
 {
-	int error = qpn_model_read(&p->model, model, &p->err);
+	int error = storage_model_read(&p->model, model, &p->err);
 
 	if (!error)
 		error = table ? table_read(&p->rows.table, table, &p->err)

@@ -453,3 +453,20 @@ int storage_model_from_json(struct storage_model *m, const json_t *root, struct 
 		*m = made;
 	return r.error;
 }
+
+int storage_model_read(struct storage_model *m, const char *path, struct err *err)
+{
+	const char *kind;
+	json_t *root = NULL;
+	int error = model_file_read(path, &root, &kind, err);
+
+	if (!error && strcmp(kind, "qpn") != 0)
+		error = err_set(err, EINVAL, "%s: kind: expected 'qpn', got '%.40s'", path, kind);
+	else if (!error) {
+		error = storage_model_from_json(m, root, err);
+		if (error)
+			err_prefix(err, "%s", path);
+	}
+	json_decref(root);
+	return error;
+}

@@ -123,6 +123,9 @@ json_t *storage_model_json(const struct storage_model *m);
 /* -EINVAL with what is wrong; -ENOMEM. */
 int storage_model_from_json(struct storage_model *m, const json_t *root, struct err *err);
 
+/* That of a file of kind "qpn". -EINVAL, -ENOENT with the file's name; -ENOMEM. */
+int storage_model_read(struct storage_model *m, const char *path, struct err *err);
+
 static inline bool storage_outside(const struct storage_range *r, double x)
 {
 	return !(x >= r->low && x <= r->high);

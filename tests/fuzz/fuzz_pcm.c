@@ -68,11 +68,13 @@ static bool is_small(const struct arch_model *m)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char dir[] = "/tmp/fuzz_pcm.XXXXXX", path[128];
+	const char *tmp = getenv("TMPDIR");
+	char dir[96], path[128];
 	struct arch_model m = { 0 };
 	struct err err = { 0 };
 	int error;
 
+	snprintf(dir, sizeof(dir), "%.60s/fuzz_pcm.XXXXXX", tmp ? tmp : "/tmp");
 	if (!mkdtemp(dir))
 		return 0;
 	for (size_t i = 0; i < 5; i++)
