@@ -390,31 +390,36 @@ static int make_passives(struct arch_sim *s)
 	return 0;
 }
 
-/* Which names are sizes of what a link carries. */
+/* The number of "PREFIX.NUMBER_OF_ELEMENTS" among the names; ARCH_NONE: nobody says it. */
+static uint32_t count_name(const struct stoex_names *n, const char *name, size_t prefix)
+{
+	for (uint32_t i = 0; i < n->nr; i++)
+		if (!strncmp(n->items[i], name, prefix) &&
+		    !strcmp(n->items[i] + prefix, ".NUMBER_OF_ELEMENTS"))
+			return i;
+	return ARCH_NONE;
+}
+
+/*
+ * Which names are sizes of what a link carries, and how many of it there are: every INNER in a name
+ * stands for each element of the collection before it.
+ */
 static int make_names(struct arch_sim *s)
 {
 	const struct stoex_names *n = &s->m->names;
 
-	s->name_kind = calloc((size_t)n->nr + 1, 1);
-	s->name_count = calloc((size_t)n->nr + 1, sizeof(uint32_t));
-	if (!s->name_kind || !s->name_count)
+	s->sizes = calloc((size_t)n->nr + 1, sizeof(*s->sizes));
+	if (!s->sizes)
 		return sim_no_memory(s);
 	for (uint32_t i = 0; i < n->nr; i++) {
-		const char *end = strrchr(n->items[i], '.');
-		size_t len;
+		struct name_size *x = &s->sizes[i];
+		const char *name = n->items[i], *end = strrchr(name, '.');
 
-		if (!end || strcmp(end, ".BYTESIZE"))
-			continue;
-		len = (size_t)(end - n->items[i]);
-		s->name_kind[i] = 1;
-		if (len < 6 || strncmp(end - 6, ".INNER", 6))
-			continue;
-		s->name_kind[i] = 2;
-		s->name_count[i] = ARCH_NONE;
-		for (uint32_t k = 0; k < n->nr; k++)
-			if (!strncmp(n->items[k], n->items[i], len - 6) &&
-			    !strcmp(n->items[k] + len - 6, ".NUMBER_OF_ELEMENTS"))
-				s->name_count[i] = k;
+		x->is_size = end && !strcmp(end, ".BYTESIZE");
+		for (const char *at = name; x->is_size && (at = strstr(at, ".INNER.")); at++)
+			if (x->nr_counts < SIM_MAX_NESTED)
+				x->counts[x->nr_counts++] =
+					count_name(n, name, (size_t)(at - name));
 	}
 	return 0;
 }
@@ -501,8 +506,7 @@ void arch_sim_free(struct arch_sim *s)
 	free(s->storages);
 	free(s->storage_levels);
 	free(s->rngs);
-	free(s->name_kind);
-	free(s->name_count);
+	free(s->sizes);
 	free(s->times);
 	free(s->hists);
 	free(s->controls);

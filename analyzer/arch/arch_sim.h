@@ -8,7 +8,7 @@
  * closed scenario begin at time 0 and think after each round. A call between containers that a
  * link joins passes the link both ways: bytes / throughput + latency, one at a time, where bytes
  * is the sum of the BYTESIZE of what is handed over, and of what the callee set on the way back;
- * X.INNER.BYTESIZE counts X.NUMBER_OF_ELEMENTS times.
+ * X.INNER.BYTESIZE, and X.INNER.part.BYTESIZE, count X.NUMBER_OF_ELEMENTS times.
  *
  * Every instance and every scenario draws from a stream of its own (common random numbers). One
  * simulation belongs to one thread; many may share a model. Cost O(log n) per event.

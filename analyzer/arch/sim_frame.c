@@ -185,24 +185,37 @@ struct frame *frame_copy(struct arch_sim *s, struct frame *f)
 	return copy;
 }
 
+static double number(struct stoex_value v)
+{
+	return v.type == STOEX_INT ? (double)v.i : v.type == STOEX_DOUBLE ? v.d : 0;
+}
+
 /* What one value adds to the bytes of a message: 0 for what is no size. */
 static int carried(struct arch_sim *s, struct frame *f, uint32_t name, struct rng *rng,
 		   double *bytes)
 {
 	struct lookup l = { s, f, rng, 0 };
-	uint32_t count = s->name_kind[name] == 2 ? s->name_count[name] : ARCH_NONE;
-	struct stoex_value size, nr = { .type = STOEX_INT, .i = 1 };
+	const struct name_size *x = &s->sizes[name];
+	struct stoex_value v;
+	double size;
 	int error;
 
-	if (!s->name_kind[name])
+	if (!x->is_size)
 		return 0;
-	error = get(&l, name, &size, s->err);
-	if (!error && count != ARCH_NONE && find(f, count))
-		error = get(&l, count, &nr, s->err);
-	if (!error && size.type <= STOEX_DOUBLE && nr.type <= STOEX_DOUBLE)
-		*bytes += (size.type == STOEX_INT ? (double)size.i : size.d) *
-			  (nr.type == STOEX_INT ? (double)nr.i : nr.d);
-	return error;
+	error = get(&l, name, &v, s->err);
+	if (error)
+		return error;
+	size = number(v);
+	for (uint32_t i = 0; i < x->nr_counts; i++) {
+		if (x->counts[i] == ARCH_NONE || !find(f, x->counts[i]))
+			continue;
+		error = get(&l, x->counts[i], &v, s->err);
+		if (error)
+			return error;
+		size *= number(v);
+	}
+	*bytes += size;
+	return 0;
 }
 
 static bool reaches(const struct frame *f, const struct frame *wanted)

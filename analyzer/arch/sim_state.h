@@ -100,6 +100,15 @@ struct storage_level {
 	uint64_t asked, outside; /* as of the last collection */
 };
 
+#define SIM_MAX_NESTED 4 /* collections within collections */
+
+/* Whether a name is a size in bytes, and the names of how many elements it is the size of each. */
+struct name_size {
+	bool is_size;
+	uint32_t counts[SIM_MAX_NESTED]; /* ARCH_NONE: no such name */
+	uint32_t nr_counts;
+};
+
 struct arch_sim {
 	const struct arch_model *m;
 	struct eventq events;
@@ -116,8 +125,7 @@ struct arch_sim {
 	struct storage_state **storages;
 	struct storage_level *storage_levels;
 	struct rng *rngs;     /* by instance, then by scenario */
-	uint32_t *name_count; /* by name: of "X.INNER.BYTESIZE" the name of X.NUMBER_OF_ELEMENTS */
-	uint8_t *name_kind;   /* by name: 1 "X.BYTESIZE", 2 "X.INNER.BYTESIZE" */
+	struct name_size *sizes; /* by name */
 
 	double *controls; /* as in struct arch_sample, since the last collection */
 	struct arch_times *times;

@@ -89,6 +89,26 @@ exits 0 "two models are compared" "$blkcast" arch compare "$T/closed.yaml" "$T/c
 is "$(jq -r '[.times[].verdict] | unique | join(" ")' "$T/out")" "cannot tell" "a model is no slower than itself"
 like "$("$blkcast" arch solve "$shop" --quiet --precision 0.05 | head -n 1)" '^what +name +response time' \
 	"without --json a table is printed"
+# 10 + 3 x 20 + 3 x 5 + 3 x 2 x 1 bytes at 1000 per second, and nothing back.
+cat >"$T/sizes.yaml" <<'YAML'
+interfaces: {I: [work], J: [take]}
+components:
+  C:
+    provides: I
+    requires: {taker: J}
+    operations:
+      work:
+      - call: taker.take
+        with: {list.NUMBER_OF_ELEMENTS: 3, list.BYTESIZE: 10, list.INNER.BYTESIZE: 20, list.INNER.part.BYTESIZE: 5,
+          list.INNER.NUMBER_OF_ELEMENTS: 2, list.INNER.INNER.BYTESIZE: 1}
+  D: {provides: J, operations: {take: []}}
+containers: {a: {cpu: 1}, b: {cpu: 1}}
+links: {lan: {joins: [a, b], throughput: 1000, latency: 0}}
+assembly: {c: {component: C, container: a, connects: {taker: d}}, d: {component: D, container: b}}
+usage: {users: {clients: 1, think: 1, do: [{call: c.work}]}}
+YAML
+exits 0 "a list is handed over" "$blkcast" arch solve "$T/sizes.yaml" --json --quiet
+number "$(jq '.scenarios[0].response_time.mean - 0.091 | fabs' "$T/out") < 1e-9" "each of its elements weighs on the link, and each of theirs"
 exits 0 "a model is checked" "$blkcast" arch check "$shop"
 if command -v dot >/dev/null; then
 	exits 0 "a model is drawn" "$blkcast" arch draw "$shop"
