@@ -188,7 +188,7 @@ test-vm:
 	$(Q)BLKCAST_REQUIRE=vm BUILD=$(BUILD) scripts/run-tests.sh $(wildcard tests/vm/*.sh)
 
 # What goes into guests, and what is run by the user-mode emulator.
-guests: $(BUILD)/blkcast-agent $(BUILD)/tests/vm/known_load $(BUILD)/tests/vm/refuse_bpf emulated
+guests: $(BUILD)/blkcast-agent $(addprefix $(BUILD)/tests/vm/,known_load refuse_bpf log_call) emulated
 
 test-only: tests
 	$(Q)BUILD=$(BUILD) scripts/run-tests.sh $(TESTS)

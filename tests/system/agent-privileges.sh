@@ -142,12 +142,13 @@ kill -INT "$pid"
 wait "$pid"
 
 if command -v script >/dev/null; then
-	timeout 20 script -qec "strace -ff -qq -o $T/strace/calls $T/blkcast-agent --device $dev --source bpf --top 1 2" \
+	TERM=vt100 timeout 20 script -qec "stty rows 24 cols 100; strace -ff -qq -o $T/strace/calls $T/blkcast-agent --device $dev --source bpf --top --duration 4s" \
 		/dev/null </dev/null >"$T/top.out" 2>&1 &
 	shown=$!
 	for _ in $(seq 20); do read_disk 50; sleep 0.1; done
 	wait $shown
-	like "$(cat "$T/top.out")" "$dev" "the screen is drawn"
+	like "$(cat "$T/top.out")" "q quits" "the screen is drawn"
+	like "$(cat "$T/top.out")" "$dev" "and shows the disk"
 	is "$(refused)" "" "on a terminal no call is refused"
 fi
 
