@@ -26,6 +26,11 @@ bool request_total_known(const struct request *r)
 	return !(r->flags & (REQUEST_NO_COMPLETION | REQUEST_NO_ARRIVAL));
 }
 
+const char *request_operation_text(const struct request *r)
+{
+	return r->flags & REQUEST_NO_OPERATION ? "unknown" : operation_name(r->operation);
+}
+
 void request_csv_head(FILE *out)
 {
 	fprintf(out, "arrival_s,host,device,device_name,source,operation,sector,bytes,queue_s,"
@@ -42,7 +47,7 @@ void request_csv_print(FILE *out, const struct scan_request *q, const struct sca
 		",%" PRIu32 ",%" PRIu64 ",%" PRIu32 ",%u,%u,0x%" PRIx32 "\n",
 		request_csv_seconds(arrival, true, q->arrival_real_ns, ""), st->host,
 		device_major(r->device), device_minor(r->device), st->device_name,
-		source_name(r->source), operation_name(r->operation), r->sector, r->bytes,
+		source_name(r->source), request_operation_text(r), r->sector, r->bytes,
 		request_csv_seconds(queue, request_queue_known(r), r->dispatch_ns - r->arrival_ns,
 				    ""),
 		request_csv_seconds(device, request_device_known(r),

@@ -14,6 +14,9 @@ bool request_queue_known(const struct request *r);
 bool request_device_known(const struct request *r);
 bool request_total_known(const struct request *r);
 
+/* Its name, or "unknown". */
+const char *request_operation_text(const struct request *r);
+
 /* A duration in seconds with all of its nanoseconds, or what stands for unknown. */
 const char *request_csv_seconds(char out[32], bool known, uint64_t ns, const char *unknown);
 

@@ -85,6 +85,42 @@ void profile_release(struct profile *p)
 	profile_init(p);
 }
 
+static void direction_forget(struct direction_profile *d)
+{
+	direction_release(d);
+	*d = (struct direction_profile){ 0 };
+	direction_init(d);
+}
+
+void profile_undivide(struct profile *p)
+{
+	for (int i = 0; i < OPERATION_OTHER; i++) {
+		p->requests[OPERATION_OTHER] += p->requests[i];
+		p->bytes[OPERATION_OTHER] += p->bytes[i];
+		p->requests[i] = p->bytes[i] = 0;
+	}
+	p->unknown |= UNKNOWN_OPERATION;
+	direction_forget(&p->read);
+	direction_forget(&p->write);
+}
+
+bool profile_is_undivided(const struct profile *p)
+{
+	return (p->unknown & UNKNOWN_OPERATION) == UNKNOWN_OPERATION;
+}
+
+uint64_t profile_data_requests(const struct profile *p)
+{
+	return p->requests[OPERATION_READ] + p->requests[OPERATION_WRITE] +
+	       (profile_is_undivided(p) ? p->requests[OPERATION_OTHER] : 0);
+}
+
+uint64_t profile_data_bytes(const struct profile *p)
+{
+	return p->bytes[OPERATION_READ] + p->bytes[OPERATION_WRITE] +
+	       (profile_is_undivided(p) ? p->bytes[OPERATION_OTHER] : 0);
+}
+
 static void *copy_array(const void *from, size_t nr, size_t size, bool *failed)
 {
 	void *to = nr ? calloc(nr, size) : NULL;
@@ -209,7 +245,7 @@ static char grade_below(double value, const double limit[4])
 
 static void grade_source(const struct profile *p, struct verdict *v)
 {
-	uint64_t data = p->requests[OPERATION_READ] + p->requests[OPERATION_WRITE];
+	uint64_t data = profile_data_requests(p);
 	uint64_t timed =
 		p->read.response.stage[STAGE_TOTAL].nr + p->write.response.stage[STAGE_TOTAL].nr;
 
@@ -229,7 +265,7 @@ void profile_grade(struct profile *p)
 	static const double requests[4] = { 10000, 1000, 100, 1 };
 	static const double seconds[4] = { 10, 1, 0.1, 0 };
 	struct verdict v = { .grade = 'A' };
-	double data = (double)p->requests[OPERATION_READ] + (double)p->requests[OPERATION_WRITE];
+	double data = (double)profile_data_requests(p);
 	double duration_s = p->end_s - p->begin_s, all = (double)p->lost;
 
 	for (int i = 0; i < NR_OPERATIONS; i++)

@@ -103,6 +103,8 @@ enum profile_unknown {
 	UNKNOWN_KERNEL_THREAD = 1u << 10,
 	UNKNOWN_OWN = 1u << 11,
 };
+/* The source does not tell reads from writes: all its requests count as other ones. */
+#define UNKNOWN_OPERATION (UNKNOWN_READ | UNKNOWN_WRITE | UNKNOWN_DISCARD | UNKNOWN_FLUSH)
 
 struct profile {
 	char host[PROFILE_NAME_BYTES];
@@ -159,6 +161,17 @@ void profile_init(struct profile *p);
 void profile_release(struct profile *p);
 /* Deep copy into an initialized or zeroed dst; 0 or -ENOMEM (dst then released). */
 int profile_copy(struct profile *dst, const struct profile *src);
+
+/*
+ * For a profile of which some requests did not tell their operation (UNKNOWN_OPERATION then): all count
+ * as other ones, and what is of reads or of writes alone becomes unknown.
+ */
+void profile_undivide(struct profile *p);
+/* Whether reads are not told from writes in it. */
+bool profile_is_undivided(const struct profile *p);
+/* Requests that moved data, and their bytes, whether or not reads are told from writes. */
+uint64_t profile_data_requests(const struct profile *p);
+uint64_t profile_data_bytes(const struct profile *p);
 
 /* Mean response time of a stage, by its histogram or, for the total, by counters; NaN unknown. */
 double profile_mean_s(const struct response_times *r, enum stage stage);

@@ -217,6 +217,12 @@ static json_t *refused(const struct profile *p)
 	return profile_refused(p, why) ? json_string(why) : json_null();
 }
 
+static json_t *throughput(const struct profile *p, unsigned int operation)
+{
+	return number(p->unknown >> operation & 1 ? NAN
+						  : (double)p->bytes[operation] / duration_s(p));
+}
+
 static json_t *derived(const struct profile *p, enum profile_derived which)
 {
 	uint64_t reads = p->requests[OPERATION_READ], writes = p->requests[OPERATION_WRITE];
@@ -237,9 +243,9 @@ static json_t *derived(const struct profile *p, enum profile_derived which)
 	case DERIVED_PATTERN_ALL:
 		return pattern(p->all_sequential_ratio);
 	case DERIVED_READ_PER_S:
-		return number((double)p->bytes[OPERATION_READ] / duration_s(p));
+		return throughput(p, OPERATION_READ);
 	case DERIVED_WRITE_PER_S:
-		return number((double)p->bytes[OPERATION_WRITE] / duration_s(p));
+		return throughput(p, OPERATION_WRITE);
 	}
 	return NULL;
 }
@@ -269,6 +275,12 @@ static double counted_mean_s(const struct profile *p, const struct histogram *h)
 	if (h == &p->read.response.stage[STAGE_TOTAL])
 		return p->read.response.total_mean_s;
 	return h == &p->write.response.stage[STAGE_TOTAL] ? p->write.response.total_mean_s : NAN;
+}
+
+/* Where it is not known whether there were any, what is known of none is unknown, not empty. */
+static uint64_t known_requests(const struct profile *p, unsigned int operation)
+{
+	return p->requests[operation] + (p->unknown >> operation & 1);
 }
 
 static json_t *value_of(const struct profile *p, const struct profile_field *f)
@@ -302,13 +314,14 @@ static json_t *value_of(const struct profile *p, const struct profile_field *f)
 	case KIND_MISS_RATIO:
 		return miss_ratio(p);
 	case KIND_SIZES:
-		return sizes(at, p->requests[f->operation]);
+		return sizes(at, known_requests(p, f->operation));
 	case KIND_DISTRIBUTION:
 		return distribution(at);
 	case KIND_STAGE:
-		return stage(at, p->requests[f->operation], counted_mean_s(p, at));
+		return stage(at, known_requests(p, f->operation), counted_mean_s(p, at));
 	case KIND_SIZE_CLASSES:
-		return size_classes(at, direction_of(p, f->operation), p->requests[f->operation]);
+		return size_classes(at, direction_of(p, f->operation),
+				    known_requests(p, f->operation));
 	case KIND_DETAIL:
 		return detail(*(char *const *)at);
 	}

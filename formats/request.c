@@ -41,6 +41,8 @@ const char *request_check(const struct request *r)
 		return "layer";
 	if (r->flags & ~REQUEST_FLAGS_ALL)
 		return "flags";
+	if (r->flags & REQUEST_NO_OPERATION && r->operation != OPERATION_OTHER)
+		return "operation";
 	if (r->reserved)
 		return "reserved";
 	if (r->dispatch_ns < r->arrival_ns)

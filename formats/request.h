@@ -20,7 +20,7 @@ enum operation {
 	OPERATION_WRITE,   /* zone append included: it moves data */
 	OPERATION_DISCARD, /* secure erase included */
 	OPERATION_FLUSH,   /* a flush of its own; a write that asks for one is a write */
-	OPERATION_OTHER,   /* write zeroes, zone management, passthrough */
+	OPERATION_OTHER,   /* write zeroes, zone management, passthrough; and what is not known */
 };
 #define NR_OPERATIONS 5
 
@@ -55,8 +55,10 @@ enum request_flag {
 	REQUEST_NO_COMPLETION = 1u << 11, /* response time unknown; completion_ns = arrival_ns */
 	REQUEST_NO_ISSUER = 1u << 12,	  /* tid and pid unknown, 0 */
 	REQUEST_NO_CGROUP = 1u << 13,	  /* cgroup_id unknown, 0 */
+	REQUEST_NO_OPERATION = 1u << 14,  /* it read or wrote, but it is not known which:
+					   * operation = OPERATION_OTHER */
 };
-#define REQUEST_FLAGS_ALL 0x3fffu
+#define REQUEST_FLAGS_ALL 0x7fffu
 
 /*
  * Times are CLOCK_MONOTONIC nanoseconds of the host that recorded them:
@@ -89,9 +91,10 @@ static inline uint64_t request_sectors(const struct request *r)
 	return ((uint64_t)r->bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
 }
 
+/* Read or wrote: has sizes and an access pattern, though not always a direction. */
 static inline bool request_is_data(const struct request *r)
 {
-	return r->operation == OPERATION_READ || r->operation == OPERATION_WRITE;
+	return r->operation <= OPERATION_WRITE || r->flags & REQUEST_NO_OPERATION;
 }
 
 #define DEVICE_MINOR_BITS 20

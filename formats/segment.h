@@ -20,7 +20,7 @@
 #include "formats/ledger.h"
 #include "formats/request.h"
 
-#define SEGMENT_VERSION	     1
+#define SEGMENT_VERSION	     2 /* the newest; version 1 has no REQUEST_NO_OPERATION */
 #define SEGMENT_MAX_REQUESTS 65536u
 #define SEGMENT_MAX_BYTES    (16u << 20) /* a reader refuses longer ones */
 #define SEGMENT_NAME_BYTES   64		 /* host, boot id and device names, with the final 0 */
@@ -77,7 +77,7 @@ void segment_writer_free(struct segment_writer *w);
  * -ENOMEM; then the segment is as it was. */
 int segment_writer_add(struct segment_writer *w, const struct request *r);
 size_t segment_writer_count(const struct segment_writer *w);
-/* Codes and compresses what was added into out (appended) and makes the writer ready for the next
+/* Codes and compresses what was added into out (appended), by the lowest version that can hold it, and makes the writer ready for the next
  * segment. On failure (-ENOMEM, -E2BIG over SEGMENT_MAX_BYTES) out is as it was and the requests stay. */
 int segment_writer_finish(struct segment_writer *w, const struct segment_header *header,
 			  struct buf *out);

@@ -26,8 +26,9 @@ struct segment_reader {
 	size_t nr, at;
 	size_t coded_bytes[NR_SEGMENT_COLUMNS];
 
-	struct request *kinds;	 /* owned; all but times, place and issuer */
-	struct request *issuers; /* owned; tid, pid and cgroup_id */
+	struct request *kinds; /* owned; all but times, place and issuer */
+	uint32_t version;
+	struct request *issuers;			    /* owned; tid, pid and cgroup_id */
 	struct bytes_plane kind[2], issuer[2], stream, low; /* low and high bytes of indexes */
 	size_t nr_near, nr_place, low_at;
 	struct column_reader bytes, near, place, arrival, queue, device, depth;
@@ -57,6 +58,14 @@ static int get_kind(struct cursor *c, struct request *r)
 	r->source = (uint8_t)source;
 	r->layer = (uint8_t)layer;
 	return request_check(r) ? -EBADMSG : 0;
+}
+
+/* Of version 1. */
+static int get_first_kind(struct cursor *c, struct request *r)
+{
+	int ret = get_kind(c, r);
+
+	return ret || r->flags & REQUEST_NO_OPERATION ? -EBADMSG : 0;
 }
 
 static int get_issuer(struct cursor *c, struct request *r)
@@ -157,7 +166,8 @@ static int get_column(struct segment_reader *s, struct cursor *c, enum segment_c
 {
 	switch (column) {
 	case COLUMN_KIND:
-		return get_table(s, c, get_kind, &s->kinds, s->kind, &s->coded_bytes[column]);
+		return get_table(s, c, s->version == 1 ? get_first_kind : get_kind, &s->kinds,
+				 s->kind, &s->coded_bytes[column]);
 	case COLUMN_ISSUER:
 		return get_table(s, c, get_issuer, &s->issuers, s->issuer, &s->coded_bytes[column]);
 	case COLUMN_BYTES:
@@ -214,22 +224,22 @@ static int get_columns(struct segment_reader *s, struct cursor *c, struct err *e
 }
 
 /* Everything of the prefix but the magic, whose absence has the first word. */
-static int check_prefix(struct cursor *c, struct err *err)
+static int check_prefix(struct cursor *c, uint32_t *version, struct err *err)
 {
 	const uint8_t *magic;
-	uint32_t version, length;
 	uint64_t checksum, got;
+	uint32_t length;
 
 	if (cursor_borrow(c, &magic, SEGMENT_MAGIC_BYTES) ||
 	    memcmp(magic, SEGMENT_MAGIC, SEGMENT_MAGIC_BYTES))
 		return err_set(err, EBADMSG, "segment: offset 0: expected the magic of a segment");
-	if (cursor_get_le32(c, &version) || cursor_get_le32(c, &length) ||
+	if (cursor_get_le32(c, version) || cursor_get_le32(c, &length) ||
 	    cursor_get_le64(c, &checksum))
 		return err_set(err, EBADMSG, "segment: cut off in its prefix at byte %zu", c->len);
-	if (version != SEGMENT_VERSION)
+	if (*version < 1 || *version > SEGMENT_VERSION)
 		return err_set(err, EPROTONOSUPPORT,
-			       "segment: offset 8: version %u, this program reads version %u",
-			       version, SEGMENT_VERSION);
+			       "segment: offset 8: version %u, this program reads versions 1 to %u",
+			       *version, SEGMENT_VERSION);
 	if (length > SEGMENT_MAX_BYTES)
 		return err_set(err, EFBIG, "segment: offset 12: length %u, expected up to %u",
 			       length, SEGMENT_MAX_BYTES);
@@ -249,7 +259,7 @@ static int reader_open(struct segment_reader *s, struct cursor *c, struct err *e
 {
 	const uint8_t *header;
 	uint32_t header_bytes;
-	int ret = check_prefix(c, err);
+	int ret = check_prefix(c, &s->version, err);
 
 	if (ret)
 		return ret;

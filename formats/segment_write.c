@@ -276,6 +276,15 @@ static int put_column(struct segment_writer *w, enum segment_column column)
 	return -EINVAL;
 }
 
+/* The lowest that holds what was added: older readers go on as long as they can. */
+static uint32_t version_of(const struct segment_writer *w)
+{
+	for (uint32_t i = 0; i < w->kinds.nr; i++)
+		if (w->kinds.pair[i].first >> 8 & REQUEST_NO_OPERATION)
+			return 2;
+	return 1;
+}
+
 /* Prefix, header and body into one piece. */
 static int assemble(const struct segment_writer *w, struct buf *out)
 {
@@ -286,7 +295,7 @@ static int assemble(const struct segment_writer *w, struct buf *out)
 	if (length > SEGMENT_MAX_BYTES)
 		return -E2BIG;
 	buf_put(out, SEGMENT_MAGIC, SEGMENT_MAGIC_BYTES);
-	buf_put_le32(out, SEGMENT_VERSION);
+	buf_put_le32(out, version_of(w));
 	buf_put_le32(out, (uint32_t)length);
 	buf_put_le64(out, 0);
 	buf_put_le32(out, (uint32_t)w->header.len);

@@ -69,7 +69,7 @@ int latency_add_many(struct latency *l, const struct request *r, size_t nr)
 	for (size_t i = 0; i < nr; i++) {
 		l->errors += r[i].error != 0;
 		l->requeues += r[i].requeues;
-		if (request_is_data(&r[i]))
+		if (r[i].operation <= OPERATION_WRITE)
 			err |= add_data(&l->direction[r[i].operation], &r[i]);
 	}
 	return err ? -ENOMEM : 0;

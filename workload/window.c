@@ -69,6 +69,7 @@ static void clear_period(struct window *w, uint64_t begin_ns)
 {
 	w->begin_ns = begin_ns;
 	w->own_requests = 0;
+	w->nr_undivided = 0;
 	w->incomplete = false;
 	open_clear(&w->open);
 	idc_init(&w->idc, begin_ns);
@@ -111,7 +112,8 @@ static int add_pattern(struct window *w, const struct request *r, size_t nr)
 		if (!request_is_data(&r[i]))
 			continue;
 		end = r[i].sector + request_sectors(&r[i]);
-		err |= sequential_add(&w->lists[r[i].operation], r[i].sector, end);
+		if (r[i].operation <= OPERATION_WRITE)
+			err |= sequential_add(&w->lists[r[i].operation], r[i].sector, end);
 		err |= sequential_add(&w->lists[LIST_ALL], r[i].sector, end);
 	}
 	return err;
@@ -158,6 +160,8 @@ static int add_batch(struct window *w, const struct request *r, size_t nr)
 {
 	int err = 0;
 
+	for (size_t i = 0; i < nr; i++)
+		w->nr_undivided += (r[i].flags & REQUEST_NO_OPERATION) != 0;
 	err |= size_mix_add_many(&w->sizes, r, nr);
 	open_add_many(&w->open, r, nr);
 	clock_tick_add_many(&w->tick, r, nr);
@@ -243,6 +247,7 @@ int window_merge(struct window *dst, const struct window *src)
 	reuse_merge(&dst->reuse, &src->reuse);
 	fileset_merge(&dst->fileset, &src->fileset);
 	dst->own_requests += src->own_requests;
+	dst->nr_undivided += src->nr_undivided;
 	dst->cumulative_incomplete |= src->cumulative_incomplete;
 	dst->incomplete |= src->incomplete || err;
 	if (src->begin_ns < dst->begin_ns)

@@ -26,6 +26,7 @@ struct window {
 	struct window_config config; /* defaults filled in */
 	uint64_t begin_ns;
 	uint64_t own_requests;
+	uint64_t nr_undivided;	    /* data requests of unknown operation */
 	bool incomplete;	    /* memory ran out: some estimator missed something */
 	bool cumulative_incomplete; /* likewise, since the last reset */
 

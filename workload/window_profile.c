@@ -88,7 +88,8 @@ static int profile_direction(const struct window *w, enum operation operation,
 
 static int profile_locality(const struct window *w, struct profile *p)
 {
-	uint64_t data = w->sizes.requests[OPERATION_READ] + w->sizes.requests[OPERATION_WRITE];
+	uint64_t data = w->sizes.requests[OPERATION_READ] + w->sizes.requests[OPERATION_WRITE] +
+			w->nr_undivided;
 	struct cache_point *curve;
 	size_t nr;
 	int err = hotspot_fit(&w->hotspot, &p->locality.distribution);
@@ -126,6 +127,8 @@ int window_profile(const struct window *w, uint64_t end_ns, struct profile *p)
 		err = profile_locality(w, p);
 	if (err)
 		return err;
+	if (w->nr_undivided)
+		profile_undivide(p);
 	p->all_sequential_ratio = sequential_ratio(&w->lists[LIST_ALL]);
 	p->all_stream_ratio = sequential_stream_ratio(&w->lists[LIST_ALL]);
 	p->all_continuing_ratio = sequential_continuing_ratio(&w->lists[LIST_ALL]);

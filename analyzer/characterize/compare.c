@@ -28,21 +28,26 @@ static double rate(const struct profile *p)
 {
 	return p->open.rate_per_s;
 }
+/* Per second, of a count of one operation; NaN where it is not known. */
+static double rate_of(const struct profile *p, const uint64_t *counts, enum operation operation)
+{
+	return p->unknown >> operation & 1 ? NAN : (double)counts[operation] / seconds_of(p);
+}
 static double read_rate(const struct profile *p)
 {
-	return (double)p->requests[OPERATION_READ] / seconds_of(p);
+	return rate_of(p, p->requests, OPERATION_READ);
 }
 static double write_rate(const struct profile *p)
 {
-	return (double)p->requests[OPERATION_WRITE] / seconds_of(p);
+	return rate_of(p, p->requests, OPERATION_WRITE);
 }
 static double read_bytes(const struct profile *p)
 {
-	return (double)p->bytes[OPERATION_READ] / seconds_of(p);
+	return rate_of(p, p->bytes, OPERATION_READ);
 }
 static double write_bytes(const struct profile *p)
 {
-	return (double)p->bytes[OPERATION_WRITE] / seconds_of(p);
+	return rate_of(p, p->bytes, OPERATION_WRITE);
 }
 static double in_flight(const struct profile *p)
 {
@@ -62,11 +67,12 @@ static double interarrival_scv(const struct profile *p)
 }
 static double data_requests(const struct profile *p)
 {
-	return (double)(p->requests[OPERATION_READ] + p->requests[OPERATION_WRITE]);
+	return (double)profile_data_requests(p);
 }
 static double mix(const struct profile *p)
 {
-	return (double)p->requests[OPERATION_READ] / data_requests(p);
+	return profile_is_undivided(p) ? NAN
+				       : (double)p->requests[OPERATION_READ] / data_requests(p);
 }
 static double read_size(const struct profile *p)
 {

@@ -65,9 +65,12 @@ static void print_requests(const struct profile *p, FILE *out)
 	char read[UNITS_BYTES], write[UNITS_BYTES], errors[UNITS_BYTES], requeues[UNITS_BYTES];
 	char threads[UNITS_BYTES], own[UNITS_BYTES];
 
-	fprintf(out, "  requests      read %" PRIu64 " (%s), write %" PRIu64 " (%s)", reads,
-		percent(data > 0 ? (double)reads / data : NAN, read), writes,
-		percent(data > 0 ? (double)writes / data : NAN, write));
+	if (profile_is_undivided(p))
+		fprintf(out, "  requests      read - (-), write - (-)");
+	else
+		fprintf(out, "  requests      read %" PRIu64 " (%s), write %" PRIu64 " (%s)", reads,
+			percent(data > 0 ? (double)reads / data : NAN, read), writes,
+			percent(data > 0 ? (double)writes / data : NAN, write));
 	for (unsigned int op = OPERATION_DISCARD; op < NR_OPERATIONS; op++)
 		if (p->requests[op])
 			fprintf(out, ", %s %" PRIu64, operation_name(op), p->requests[op]);
@@ -78,9 +81,13 @@ static void print_requests(const struct profile *p, FILE *out)
 		count(p, UNKNOWN_REQUEUES, p->requeues, requeues),
 		count(p, UNKNOWN_KERNEL_THREAD, p->kernel_thread_requests, threads),
 		count(p, UNKNOWN_OWN, p->own_requests, own));
-	fprintf(out, "  throughput    read %s/s, write %s/s\n",
-		units_bytes(rate(p->bytes[OPERATION_READ], p), read),
-		units_bytes(rate(p->bytes[OPERATION_WRITE], p), write));
+	if (profile_is_undivided(p))
+		fprintf(out, "  throughput    %s/s, reads and writes not told apart\n",
+			units_bytes(rate(profile_data_bytes(p), p), read));
+	else
+		fprintf(out, "  throughput    read %s/s, write %s/s\n",
+			units_bytes(rate(p->bytes[OPERATION_READ], p), read),
+			units_bytes(rate(p->bytes[OPERATION_WRITE], p), write));
 }
 
 static void print_intensity(const struct profile *p, FILE *out)

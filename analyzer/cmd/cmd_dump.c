@@ -53,7 +53,7 @@ static void print_text(const struct scan_request *q, const struct scan_stream *s
 			letters[nr++] = flags[i].letter;
 	letters[nr] = '\0';
 	printf("%-35s  %-10s  %-8s  %-9s  %12" PRIu64 "  %8" PRIu32 "  ", when, st->host,
-	       st->device_name, operation_name(r->operation), r->sector, r->bytes);
+	       st->device_name, request_operation_text(r), r->sector, r->bytes);
 	/* Counted in bytes, as printf pads: "µs" has one more than it shows. */
 	printf("%*s  %*s  %7" PRIu32 "  %5" PRIu32 "  %s%s\n", 8 + (strstr(queue, "µ") != NULL),
 	       queue, 8 + (strstr(device, "µ") != NULL), device, r->pid, r->queue_depth,
@@ -72,8 +72,8 @@ static void print_jsonl(const struct scan_request *q, const struct scan_stream *
 	       "\"total_s\":%s,",
 	       request_csv_seconds(arrival, true, q->arrival_real_ns, ""), st->host,
 	       device_major(r->device), device_minor(r->device), st->device_name,
-	       source_name(r->source), layer_name(r->layer), operation_name(r->operation),
-	       r->sector, r->bytes,
+	       source_name(r->source), layer_name(r->layer), request_operation_text(r), r->sector,
+	       r->bytes,
 	       request_csv_seconds(queue, request_queue_known(r), r->dispatch_ns - r->arrival_ns,
 				   "null"),
 	       request_csv_seconds(device, request_device_known(r),

@@ -159,7 +159,8 @@ static void print_notes(const struct cli *cli, const struct import_result *r)
 			cli_note(cli, "%" PRIu64 " offsets are no whole sector: rounded down",
 				 t->nr_unaligned);
 		if (t->format->traits & FOREIGN_NO_OPERATION)
-			cli_note(cli, "the format tells no operation: all count as reads");
+			cli_note(cli,
+				 "the format does not tell reads from writes: they count as other");
 		if (t->format->traits & FOREIGN_TIMELESS)
 			cli_note(cli, "the format has no times: intensity is unknown");
 		if (t->note[0])

@@ -132,8 +132,7 @@ static void load_facts(struct page *pg)
 	const struct load_peak *requests = &p->of[LOAD_REQUESTS], *bytes = &p->of[LOAD_BYTES];
 	const struct profile *all = &pg->r->all;
 	double seconds = all->end_s - all->begin_s;
-	uint64_t nr = all->requests[OPERATION_READ] + all->requests[OPERATION_WRITE];
-	uint64_t moved = all->bytes[OPERATION_READ] + all->bytes[OPERATION_WRITE];
+	uint64_t nr = profile_data_requests(all), moved = profile_data_bytes(all);
 	struct label a, b, c, w;
 	char value[128], more[200];
 
@@ -155,8 +154,11 @@ static void facts(struct page *pg)
 	struct label a, b, c;
 
 	buf_printf(pg->out, "<dl class=\"facts\">\n");
-	snprintf(more, sizeof(more), "%s reads, %s writes", label_count(&a, reads),
-		 label_count(&b, writes));
+	if (profile_is_undivided(p))
+		snprintf(more, sizeof(more), "reads and writes not told apart");
+	else
+		snprintf(more, sizeof(more), "%s reads, %s writes", label_count(&a, reads),
+			 label_count(&b, writes));
 	fact(pg, "Requests", label_count(&c, (double)pg->r->collect->nr_requests), more);
 	load_facts(pg);
 	time_facts(pg, &p->read, "Reads, 95 % within");

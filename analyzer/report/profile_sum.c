@@ -126,5 +126,7 @@ int profile_sum(struct profile *sum, const struct profile *each, size_t nr)
 		if (strcmp(sum->host, each[i].host))
 			sum->host[0] = '\0';
 	}
+	if (profile_is_undivided(sum))
+		profile_undivide(sum);
 	return 0;
 }

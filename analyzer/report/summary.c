@@ -106,16 +106,18 @@ static void intensity_words(const struct profile *p, struct buf *out)
 {
 	double reads = (double)p->requests[OPERATION_READ];
 	double writes = (double)p->requests[OPERATION_WRITE], seconds = p->end_s - p->begin_s;
-	double bytes = (double)p->bytes[OPERATION_READ] + (double)p->bytes[OPERATION_WRITE];
+	double bytes = (double)profile_data_bytes(p);
 	double ratio = reads + writes > 0 ? reads / (reads + writes) : 0;
 	struct label rate, mib, share;
 
-	buf_printf(out, "%s", mix_words(ratio));
+	buf_printf(out, "%s",
+		   profile_is_undivided(p) ? "Requests that are not told to be reads or writes"
+					   : mix_words(ratio));
 	if (ratio > 0.005 && ratio < 0.995)
 		buf_printf(out, " (%s %s)", label_percent(&share, fmax(ratio, 1 - ratio)),
 			   ratio >= 0.5 ? "reads" : "writes");
 	buf_printf(out, ", %s requests and %s MiB per second on average",
-		   label_count(&rate, (reads + writes) / seconds),
+		   label_count(&rate, (double)profile_data_requests(p) / seconds),
 		   label_count(&mib, bytes / seconds / MIB));
 }
 
@@ -126,6 +128,10 @@ void summary_workload(const struct profile *p, struct buf *out)
 	bool write_times = p->write.response.stage[STAGE_TOTAL].nr > 0;
 
 	intensity_words(p, out);
+	if (profile_is_undivided(p)) {
+		buf_printf(out, "; the pictures show all of them as reads.");
+		return;
+	}
 	buf_printf(out, ": ");
 	if (reads)
 		direction_words(&p->read, "reads", out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Traces of the ARC paper (Megiddo and Modha, FAST 2003), .lis: `first_block blocks 0 number`, in order and
- * without times. A block is taken as 4 KiB, which keeps reuse distances in blocks as they are.
+ * without times and operations. A block is taken as 4 KiB, which keeps reuse distances in blocks as they are.
  */
 #include "formats/foreign/foreign.h"
 
@@ -24,7 +24,8 @@ static enum foreign_step arc_line(struct foreign *f, struct text line, struct re
 		return foreign_because(f, "length: expected blocks, below 4 GiB");
 	if (!text_u64(ignored, &unused) || !text_u64(number, &unused))
 		return foreign_because(f, "expected numbers");
-	foreign_fill(r, (f->nr_records + 1) * STEP_NS, OPERATION_READ);
+	foreign_fill(r, (f->nr_records + 1) * STEP_NS, OPERATION_OTHER);
+	foreign_no_operation(r);
 	r->flags |= REQUEST_NO_ARRIVAL;
 	r->sector = block * (ARC_BLOCK_BYTES / SECTOR_BYTES);
 	r->bytes = (uint32_t)blocks * ARC_BLOCK_BYTES;
@@ -34,7 +35,7 @@ static enum foreign_step arc_line(struct foreign *f, struct text line, struct re
 
 const struct foreign_format foreign_arc = {
 	.name = "arc",
-	.title = "ARC (.lis), without times: first_block blocks 0 number",
-	.traits = FOREIGN_TIMELESS,
+	.title = "ARC (.lis), without times and operations: first_block blocks 0 number",
+	.traits = FOREIGN_TIMELESS | FOREIGN_NO_OPERATION,
 	.line = arc_line,
 };

@@ -85,13 +85,14 @@ static bool place_of(const struct csv_state *s, enum csv_field field, uint64_t *
 	       !__builtin_mul_overflow(value, s->columns.field[field].unit, bytes);
 }
 
-static bool operation_of(const struct csv_state *s, uint8_t *operation)
+static bool operation_of(const struct csv_state *s, struct request *r)
 {
+	uint8_t *operation = &r->operation;
 	uint64_t value;
 	struct text t;
 
 	if (s->columns.field[CSV_OPERATION].at < 0) {
-		*operation = OPERATION_READ;
+		foreign_no_operation(r);
 		return true;
 	}
 	if (!has(s, CSV_OPERATION, &t))
@@ -106,6 +107,10 @@ static bool operation_of(const struct csv_state *s, uint8_t *operation)
 				     : OPERATION_WRITE;
 		return true;
 	case CSV_LETTERS:
+		if (text_is(t, "unknown")) { /* as export writes it */
+			foreign_no_operation(r);
+			return true;
+		}
 		if (text_direction(t, operation))
 			return true;
 		break;
@@ -193,6 +198,8 @@ static void take_extras(const struct csv_state *s, struct request *r)
 		r->error = (uint16_t)value;
 	if (has(s, CSV_FLAGS, &t) && text_hex(t, &value) && value <= REQUEST_FLAGS_ALL)
 		r->flags = (uint32_t)value;
+	if (r->flags & REQUEST_NO_OPERATION)
+		r->operation = OPERATION_OTHER;
 }
 
 static enum foreign_step csv_line(struct foreign *f, struct text line, struct request *r)
@@ -224,7 +231,7 @@ static enum foreign_step csv_line(struct foreign *f, struct text line, struct re
 		return foreign_because(f, "offset: expected a number");
 	if (!place_of(s, CSV_SIZE, &bytes) || bytes > UINT32_MAX)
 		return foreign_because(f, "size: expected a number, below 4 GiB");
-	if (!operation_of(s, &r->operation))
+	if (!operation_of(s, r))
 		return foreign_because(f, "op: expected a read or a write");
 	foreign_fill(r, ns, r->operation);
 	if (!times_of(s, r))

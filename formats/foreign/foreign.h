@@ -66,7 +66,7 @@ enum foreign_trait {
 	FOREIGN_WALL = 1u << 0,		/* its times are CLOCK_REALTIME */
 	FOREIGN_MERGES = 1u << 1,	/* all files given are one trace: it merges them itself */
 	FOREIGN_TIMELESS = 1u << 2,	/* it has an order and no times */
-	FOREIGN_NO_OPERATION = 1u << 3, /* all its requests count as reads */
+	FOREIGN_NO_OPERATION = 1u << 3, /* it does not tell reads from writes */
 };
 
 struct foreign_head {
@@ -164,6 +164,13 @@ static inline void foreign_fill(struct request *r, uint64_t arrival_ns, uint8_t 
 {
 	r->arrival_ns = r->dispatch_ns = r->completion_ns = arrival_ns;
 	r->operation = operation;
+}
+
+/* It read or wrote: the trace does not tell which. */
+static inline void foreign_no_operation(struct request *r)
+{
+	r->operation = OPERATION_OTHER;
+	r->flags |= REQUEST_NO_OPERATION;
 }
 
 /* Then, where the trace has it: how long it took in all. */

@@ -2,7 +2,7 @@
 /*
  * oracleGeneral of libCacheSim: packed little-endian records of 24 bytes,
  *   u32 seconds, u64 object, u32 bytes, i64 number of the next access to the object
- * Block traces have the first sector as object. No operation is told: all count as reads.
+ * Block traces have the first sector as object. No operation is told.
  */
 #include "formats/foreign/foreign.h"
 #include "formats/foreign/foreign_bytes.h"
@@ -41,14 +41,15 @@ static enum foreign_step oracle_record(struct foreign *f, const uint8_t *data, s
 	r->bytes = bytes_u32(data + 12, false);
 	if (r->bytes == 0)
 		return foreign_because(f, "size: expected above 0");
-	foreign_fill(r, bytes_u32(data, false) * S_NS, OPERATION_READ);
+	foreign_fill(r, bytes_u32(data, false) * S_NS, OPERATION_OTHER);
+	foreign_no_operation(r);
 	r->device = (uint32_t)foreign_device_only(f);
 	return FOREIGN_REQUEST;
 }
 
 const struct foreign_format foreign_oracle = {
 	.name = "oracle",
-	.title = "libCacheSim's oracleGeneral: no operation, all count as reads",
+	.title = "libCacheSim's oracleGeneral: without operations",
 	.traits = FOREIGN_NO_OPERATION,
 	.record_bytes = RECORD_BYTES,
 	.detect = oracle_detect,

@@ -70,6 +70,25 @@ for store in csv oracleGeneral.bin; do # times in seconds and places
 done
 is "$(wc -l <"$T/places.csv")" 113872 "CSV: 113 872 times and places"
 holds "oracleGeneral: the same" cmp "$T/places.csv" "$T/places.oracleGeneral.bin"
+# It has no operations: what hangs on them is null, all else as if all were reads.
+"$b" dump --store "$T/oracleGeneral.bin" --format csv | sed 's/,unknown,/,read,/; s/0x7c00$/0x3c00/' >"$T/reads.csv"
+exits 0 "the same as reads: exit 0" "$b" import --quiet --store "$T/reads" "$T/reads.csv"
+is "$(field oracleGeneral.bin requests)" '{"read": null, "write": null, "discard": null, "flush": null, "other": 113872}' \
+	"oracleGeneral: requests, of which none is known to be a read"
+for part in request_mix request_size access_pattern.read access_pattern.write response_time throughput; do
+	is "$(field oracleGeneral.bin $part | tr '{}[]' '\n' | grep -v end_bytes | grep -o ': [^ ,][^ ,]*' | sort -u | xargs)" ": null" \
+		"oracleGeneral: $part is null"
+done
+for part in access_pattern.all locality intensity; do
+	is "$(field oracleGeneral.bin $part)" "$(field reads $part)" "oracleGeneral: $part is known"
+done
+is "$("$b" dump --store "$T/oracleGeneral.bin" --format csv | sed 1d | cut -d, -f6 | sort | uniq -c | xargs)" "113872 unknown" \
+	"and says so of every request"
+"$b" export --quiet --store "$T/oracleGeneral.bin" --format csv >"$T/again.csv"
+exits 0 "exported, it comes back" "$b" import --quiet --store "$T/again" "$T/again.csv"
+is "$(field again requests)" "$(field oracleGeneral.bin requests)" "as unknown as it was"
+exits 0 "fio's I/O log has no such requests" "$b" export --store "$T/oracleGeneral.bin" --format fio-iolog
+like "$(cat "$T/err")" "113872 requests left out" "which is said"
 
 # The README of the data counts line ends (9 999, the last line has none) and 13 devices of TPC-C,
 # whose second column has 16.

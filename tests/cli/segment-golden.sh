@@ -5,14 +5,16 @@ cd "$(dirname "$0")/../.." || exit 2
 need python "python3 is not installed" command -v python3
 need zstd "the zstd command is not installed" command -v zstd
 
-golden=tests/golden/segment-v1
 tool=$BUILD/tests/system/segment_golden
-exits 0 "our reader reads the golden file" "$tool" dump $golden.bin
-holds "and finds what was written" cmp "$T/out" $golden.jsonl
-exits 0 "a reader written from the text alone reads it" python3 tests/golden/read_segment.py $golden.bin
-holds "and finds the same" cmp "$T/out" $golden.jsonl
+for version in 1 2; do
+	golden=tests/golden/segment-v$version
+	exits 0 "version $version: our reader reads the golden file" "$tool" dump $golden.bin
+	holds "and finds what was written" cmp "$T/out" $golden.jsonl
+	exits 0 "a reader written from the text alone reads it" python3 tests/golden/read_segment.py $golden.bin
+	holds "and finds the same" cmp "$T/out" $golden.jsonl
 
-"$tool" make >"$T/today.bin"
-exits 0 "it reads what is written today" python3 tests/golden/read_segment.py "$T/today.bin"
-holds "and finds the same there" cmp "$T/out" $golden.jsonl
+	"$tool" make ${version#1} >"$T/today.bin"
+	exits 0 "it reads what is written today" python3 tests/golden/read_segment.py "$T/today.bin"
+	holds "and finds the same there" cmp "$T/out" $golden.jsonl
+done
 done_testing

@@ -134,7 +134,7 @@ static void vscsi_2_has_response_times(void)
 	}
 }
 
-static void oracle_counts_as_reads(void)
+static void oracle_has_no_operations(void)
 {
 	uint8_t data[2 * 24] = { 0 };
 	const struct got *g;
@@ -148,8 +148,9 @@ static void oracle_counts_as_reads(void)
 	g = take(NULL, data, sizeof(data));
 	ok_str(g->format, "oracle");
 	ok_int(g->nr, 2);
-	is_request(g, 0, 100000000000ull, OPERATION_READ, 42949672960ull, 1536, -1);
-	is_request(g, 1, 101000000000ull, OPERATION_READ, 42949672960ull, 1536, -1);
+	is_request(g, 0, 100000000000ull, OPERATION_OTHER, 42949672960ull, 1536, -1);
+	is_request(g, 1, 101000000000ull, OPERATION_OTHER, 42949672960ull, 1536, -1);
+	ok(g->r[0].flags & g->r[1].flags & REQUEST_NO_OPERATION);
 }
 
 static void text_formats_are_told_apart(void)
@@ -270,7 +271,7 @@ static const struct tap_test tests[] = {
 	{ "vscsi version 1 in both byte orders", vscsi_1_in_both_orders },
 	{ "vscsi version 2 has response times, and its cut end is counted",
 	  vscsi_2_has_response_times },
-	{ "oracleGeneral: seconds and places, all reads", oracle_counts_as_reads },
+	{ "oracleGeneral: seconds and places, no operations", oracle_has_no_operations },
 	{ "formats of text are told apart by their first lines", text_formats_are_told_apart },
 	{ "MSR: FILETIME, hosts, disks; what cannot be is skipped", msr_times_and_names },
 	{ "decimal numbers of any unit become nanoseconds", numbers_become_ns },

@@ -98,6 +98,12 @@ static void request_is_checked(void)
 	ok_str(request_check(&r), "layer");
 	r = good, r.flags = REQUEST_FLAGS_ALL + 1;
 	ok_str(request_check(&r), "flags");
+	r = good, r.flags = REQUEST_NO_OPERATION;
+	ok_str(request_check(&r), "operation");
+	r.operation = OPERATION_OTHER;
+	ok(!request_check(&r) && request_is_data(&r));
+	r.flags = 0;
+	ok(!request_is_data(&r));
 	r = good, r.reserved = 1;
 	ok_str(request_check(&r), "reserved");
 	r = good, r.dispatch_ns = 4;

@@ -400,7 +400,58 @@ static void memory_is_bounded(void)
 	free(r);
 }
 
+/* One request of unknown operation makes the directions unknown, and nothing else. */
+static void unknown_operation_is_no_read(void)
+{
+	const size_t nr = 5000;
+	struct request *r = mixed(nr, 5, 1000);
+	struct window *all = window_of(&defaults, r, nr, 0), *with;
+	struct profile a = profile_of(all, 100 * SECOND), b, back;
+	uint64_t requests = 0, bytes = 0;
+	struct buf json;
+
+	for (size_t i = 0; i < nr; i += 2)
+		if (r[i].operation <= OPERATION_WRITE) {
+			r[i].operation = OPERATION_OTHER;
+			r[i].flags |= REQUEST_NO_OPERATION;
+		}
+	with = window_of(&defaults, r, nr / 2, 0);
+	window_free(all);
+	all = window_of(&defaults, r + nr / 2, nr - nr / 2, 0);
+	ok_int(window_merge(with, all), 0);
+	b = profile_of(with, 100 * SECOND);
+	for (int i = 0; i < NR_OPERATIONS; i++) {
+		requests += a.requests[i];
+		bytes += a.bytes[i];
+	}
+	ok(profile_is_undivided(&b) && !profile_is_undivided(&a));
+	ok_eq(b.requests[OPERATION_OTHER], requests);
+	ok_eq(b.bytes[OPERATION_OTHER], bytes);
+	ok_eq(b.requests[OPERATION_READ] + b.requests[OPERATION_WRITE], 0);
+	ok(!b.read.nr_sizes && isnan(b.write.sequential_ratio));
+	ok(!b.read.response.stage[STAGE_TOTAL].nr);
+	ok(a.locality.footprint_bytes == b.locality.footprint_bytes);
+	ok(a.open.rate_per_s == b.open.rate_per_s);
+	ok(a.closed.in_flight_mean == b.closed.in_flight_mean);
+
+	buf_init(&json);
+	profile_init(&back);
+	ok_int(profile_to_json(&b, PROFILE_JSON_LINE, &json), 0);
+	ok_int(profile_from_json((char *)json.data, json.len, &back, NULL), 0);
+	ok(profile_is_undivided(&back));
+	ok_eq(back.requests[OPERATION_OTHER], requests);
+	ok(isnan(back.read.size_mean_bytes));
+	buf_release(&json);
+	profile_release(&back);
+	profile_release(&b);
+	profile_release(&a);
+	window_free(with);
+	window_free(all);
+	free(r);
+}
+
 static const struct tap_test tests[] = {
+	{ "a request of unknown operation is no read", unknown_operation_is_no_read },
 	{ "an empty window gives unknown, not zero, where there is nothing to average",
 	  empty_is_unknown },
 	{ "one request makes a profile", one_request },

@@ -8,12 +8,14 @@ need vm "qemu-s390x-static is not installed: make test-vm installs it" command -
 need vm "the tests are not built for s390x: make test-vm builds them" test -x "$emulated/tests/system/segment_golden"
 
 native=$BUILD/tests/system/segment_golden other=$emulated/tests/system/segment_golden
-"$native" make >"$T/little"
-"$other" make >"$T/big"
-holds "a segment written on either byte order is the same, byte for byte" cmp "$T/little" "$T/big"
-for f in tests/golden/segment-v1.bin "$T/little"; do
-	exits 0 "s390x reads $(basename "$f")" "$other" dump "$f"
-	holds "and finds what was written" cmp "$T/out" tests/golden/segment-v1.jsonl
+for version in 1 2; do
+	"$native" make ${version#1} >"$T/little"
+	"$other" make ${version#1} >"$T/big"
+	holds "a segment written on either byte order is the same, byte for byte" cmp "$T/little" "$T/big"
+	for f in tests/golden/segment-v$version.bin "$T/little"; do
+		exits 0 "s390x reads $(basename "$f"), version $version" "$other" dump "$f"
+		holds "and finds what was written" cmp "$T/out" tests/golden/segment-v$version.jsonl
+	done
 done
 # Long ones that have no byte order, or test the emulator's memory rather than ours, are left to
 # make test-s390x.
