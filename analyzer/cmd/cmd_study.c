@@ -23,8 +23,10 @@ enum verb {
 	VERB_CONSOLIDATE,
 	VERB_INTERFERENCE,
 	VERB_SCENARIO,
+	VERB_CACHE,
 };
-static const char *const verbs[] = { "migrate", "consolidate", "interference", "scenario", NULL };
+static const char *const verbs[] = { "migrate",	 "consolidate", "interference",
+				     "scenario", "cache",	NULL };
 
 struct job {
 	struct cli *cli;
@@ -287,6 +289,8 @@ static int run(struct cli *cli)
 		return cli->status;
 	if (verb == VERB_SCENARIO)
 		return study_scenario(cli);
+	if (verb == VERB_CACHE)
+		return study_cache(cli);
 	job = calloc(1, sizeof(*job));
 	if (!job)
 		return cli_fail(cli, &(struct err){ ENOMEM, "out of memory" });
@@ -305,7 +309,8 @@ const struct command command_study = {
 	.usage = "migrate PROFILE... (--model MODEL.json,... | --run PATH) [--report FILE.html]\n"
 		 "consolidate PROFILE PROFILE... (--model MODEL.json,... | --run PATH)\n"
 		 "interference PROFILE NEIGHBOUR... (--model MODEL.json,... | --run PATH)\n"
-		 "scenario SCENARIO.yaml... [--report FILE.html]",
+		 "scenario SCENARIO.yaml... [--report FILE.html]\n"
+		 "cache PROFILE... [--size SIZE] [--hits PERCENT] [--hit-time TIME]",
 	.example = "blkcast study migrate before.json --model read.json,write.json --report "
 		   "migration.html\nblkcast study consolidate a.json b.json --run /mnt/new",
 	.details =

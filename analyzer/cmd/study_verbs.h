@@ -6,5 +6,6 @@
 #include "analyzer/cli.h"
 
 int study_scenario(struct cli *cli);
+int study_cache(struct cli *cli);
 
 #endif

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/cmd/cache_text.h"
+#include "analyzer/cmd/study_verbs.h"
+#include "analyzer/predict/study_page.h"
+
+#define LOADS_MAX 64
+
+struct job {
+	struct cli *cli;
+	uint64_t size_bytes;
+	double hit_ratio, hit_s, miss_s;
+	const char *report;
+	struct profile_set sets[LOADS_MAX];
+	size_t nr_sets;
+	const struct profile_group *loads[LOADS_MAX];
+	struct cache_advice advice[LOADS_MAX];
+	struct cache_stream streams[LOADS_MAX];
+	double shared[LOADS_MAX], equal[LOADS_MAX], parted[LOADS_MAX];
+	struct err err;
+};
+
+static int read_loads(struct job *job, size_t *nr)
+{
+	int status = 0;
+
+	for (int i = 0; i < job->cli->argc && !status; i++) {
+		const struct selection sel = { 0 };
+		struct profile_set *set = &job->sets[job->nr_sets++];
+
+		profile_set_init(set);
+		status = profile_set_load(set, job->cli->argv[i], &sel, &job->err);
+		for (size_t g = 0; g < set->nr_groups && !status; g++) {
+			if (*nr == LOADS_MAX)
+				return err_set(&job->err, EINVAL, "%s: expected up to %d loads",
+					       job->cli->argv[i], LOADS_MAX);
+			job->loads[*nr] = &set->groups[g];
+			job->streams[*nr] = cache_stream_of(&set->groups[g].whole);
+			status = cache_advise(&job->advice[*nr], &set->groups[g].whole, job->hit_s,
+					      job->miss_s, job->hit_ratio);
+			if (status)
+				status = err_set(
+					&job->err, EINVAL,
+					"%s: %s has no miss-ratio curve: too few requests, or a "
+					"source that does not see them",
+					job->cli->argv[i], set->groups[g].whole.device_name);
+			++*nr;
+		}
+	}
+	return status;
+}
+
+/* Without a size: as much as the knees of all add up to. */
+static int share(struct job *job, struct cache_result *r)
+{
+	r->size_bytes = (double)job->size_bytes;
+	for (size_t i = 0; i < r->nr && !job->size_bytes; i++)
+		r->size_bytes += isfinite(job->advice[i].knee_bytes) ? job->advice[i].knee_bytes
+								     : job->advice[i].most_bytes;
+	for (size_t i = 0; i < r->nr; i++)
+		job->equal[i] = r->size_bytes / (double)r->nr;
+	cache_shared(job->streams, r->nr, r->size_bytes, job->shared);
+	r->shared = job->shared;
+	r->equal = job->equal;
+	r->parted = job->parted;
+	return cache_parted(job->streams, r->nr, r->size_bytes, job->parted);
+}
+
+static int save(const struct cache_result *r, const char *path, struct err *err)
+{
+	struct buf page;
+	int status;
+
+	buf_init(&page);
+	status = cache_page(r, &page);
+	if (!status)
+		status = study_page_save(&page, path, err);
+	buf_release(&page);
+	return status;
+}
+
+static int work(struct job *job)
+{
+	struct cache_result r = { .loads = job->loads,
+				  .advice = job->advice,
+				  .streams = job->streams,
+				  .hit_ratio = job->hit_ratio };
+	int status = read_loads(job, &r.nr);
+
+	if (!status && r.nr > 1)
+		status = share(job, &r);
+	if (status)
+		return status;
+	cache_conclude(&r);
+	if (job->report)
+		status = save(&r, job->report, &job->err);
+	if (status)
+		return status;
+	return job->cli->json ? cache_json(&r) : cache_print(&r);
+}
+
+static int ask(struct job *job)
+{
+	struct cli *cli = job->cli;
+	double percent = NAN;
+	const struct cli_option options[] = {
+		CLI_SIZE("size", 0, "SIZE", &job->size_bytes,
+			 "of a cache for all loads; default the knees of all"),
+		CLI_DOUBLE("hits", 0, "PERCENT", &percent, "how large for that share of hits"),
+		CLI_DURATION("hit-time", 0, "TIME", &job->hit_s,
+			     "of a read that hits: for response times"),
+		CLI_DURATION("miss-time", 0, "TIME", &job->miss_s,
+			     "of a read that misses; default as characterized"),
+		CLI_STRING("report", 0, "FILE", &job->report, "an HTML page"),
+		CLI_END,
+	};
+	int status;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (!cli->argc || cli->argc > LOADS_MAX)
+		return cli_usage(cli, "expected 1 to %d profiles, stores or segments", LOADS_MAX);
+	if (isfinite(percent) && !(percent > 0 && percent <= 100))
+		return cli_usage(cli, "--hits: expected a percentage above 0, up to 100");
+	job->hit_ratio = percent / 100;
+	status = work(job);
+	if (status && !job->err.line[0])
+		err_set(&job->err, -status, "%s", strerror(-status));
+	if (status)
+		job->err.code = -status;
+	return status ? cli_fail(cli, &job->err) : CLI_DONE;
+}
+
+int study_cache(struct cli *cli)
+{
+	struct job *job = calloc(1, sizeof(*job));
+	int status;
+
+	if (!job)
+		return cli_fail(cli, &(struct err){ ENOMEM, "out of memory" });
+	job->cli = cli;
+	job->hit_ratio = job->hit_s = job->miss_s = NAN;
+	status = ask(job);
+	for (size_t i = 0; i < job->nr_sets; i++)
+		profile_set_release(&job->sets[i]);
+	free(job);
+	return status;
+}
