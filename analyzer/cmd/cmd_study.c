@@ -9,6 +9,7 @@
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/predictor_options.h"
+#include "analyzer/cmd/space_text.h"
 #include "analyzer/cmd/study_text.h"
 #include "analyzer/cmd/study_verbs.h"
 #include "analyzer/num/lsq.h"
@@ -24,15 +25,17 @@ enum verb {
 	VERB_INTERFERENCE,
 	VERB_SCENARIO,
 	VERB_CACHE,
+	VERB_MIX,
 };
-static const char *const verbs[] = { "migrate",	 "consolidate", "interference",
-				     "scenario", "cache",	NULL };
+static const char *const verbs[] = { "migrate", "consolidate", "interference", "scenario", "cache",
+				     "mix",	NULL };
 
 struct job {
 	struct cli *cli;
 	enum verb verb;
 	struct predictor_options by;
-	struct cli_list measured, leave_out;
+	struct cli_list measured, leave_out, sizes, reads;
+	bool beside;
 	const char *run, *report;
 	struct study study;
 	struct predictor predictor;
@@ -188,6 +191,41 @@ static int save(const struct job *job, const struct study_result *r, struct err 
 	return status;
 }
 
+/* Interference over the neighbour's sizes and mixes. */
+static int explore(struct job *job)
+{
+	const struct study_load *load = &job->study.loads[0], *neighbour = &job->study.loads[1];
+	struct space_result r = { .space.beside = job->beside };
+	struct buf page;
+	int status;
+
+	if (job->study.nr != 2)
+		return err_set(&job->err, EINVAL, "--sizes, --reads: expected two loads, got %zu",
+			       job->study.nr);
+	study_name(&job->study, 0, r.load);
+	study_name(&job->study, 1, r.neighbour);
+	memcpy(r.base_s, load->base_s, sizeof(r.base_s));
+	status = space_levels(&r.space, &job->sizes, &job->reads, &job->err);
+	if (!status)
+		status = neighbour_space_solve(&r.space, &job->predictor, &load->facts,
+					       &neighbour->facts, &job->err);
+	if (status)
+		return status;
+	if (r.space.outside)
+		cli_note(job->cli, "'%s' lies outside what the target's model knows: extrapolated",
+			 r.space.outside);
+	space_conclude(&r);
+	buf_init(&page);
+	if (job->report)
+		status = space_page(&r, &page);
+	if (!status && job->report)
+		status = study_page_save(&page, job->report, &job->err);
+	buf_release(&page);
+	if (status)
+		return status;
+	return job->cli->json ? space_json(&r) : space_print(&r);
+}
+
 static int work(struct job *job)
 {
 	struct study_result r = { .verb = verbs[job->verb],
@@ -204,6 +242,8 @@ static int work(struct job *job)
 		status = read_target(job);
 	if (status)
 		return status;
+	if (job->sizes.nr || job->reads.nr || job->beside)
+		return explore(job);
 	r.how = job->run ? "run" : job->predictor.net ? "net" : "models";
 	make_cases(job);
 	r.nr_cases = job->nr_cases;
@@ -246,6 +286,11 @@ static int study(struct job *job, int verb)
 		CLI_LIST("leave-out", 0, "WHAT,...", &job->leave_out, "bursts, discards, locality"),
 		CLI_LIST("measured", 0, "PROFILE.json,...", &job->measured,
 			 "what was measured there, in the order of the loads: for delta RT"),
+		CLI_LIST("sizes", 0, "SIZE,...", &job->sizes,
+			 "interference: over these request sizes of the neighbour"),
+		CLI_LIST("reads", 0, "PERCENT,...", &job->reads, "and these shares of reads"),
+		CLI_FLAG("beside", 0, &job->beside,
+			 "the model was measured beside the load, and knows the neighbour alone"),
 		CLI_STRING("report", 0, "FILE", &job->report, "an HTML page"),
 		CLI_END,
 	};
@@ -259,6 +304,10 @@ static int study(struct job *job, int verb)
 				 STUDY_LOADS_MAX);
 	if ((job->run != NULL) + predictor_options_given(&job->by) != 1)
 		return cli_usage(cli, "expected one of --model, --db and --run");
+	if ((job->sizes.nr || job->reads.nr || job->beside) &&
+	    (verb != VERB_INTERFERENCE || job->run))
+		return cli_usage(cli, "--sizes, --reads, --beside: of interference, by --model or "
+				      "--db");
 	if (job->measured.nr > STUDY_LOADS_MAX)
 		return cli_usage(cli, "--measured: expected up to %d", STUDY_LOADS_MAX);
 	for (size_t i = 0; i < job->leave_out.nr; i++) {
@@ -291,6 +340,8 @@ static int run(struct cli *cli)
 		return study_scenario(cli);
 	if (verb == VERB_CACHE)
 		return study_cache(cli);
+	if (verb == VERB_MIX)
+		return study_mix(cli);
 	job = calloc(1, sizeof(*job));
 	if (!job)
 		return cli_fail(cli, &(struct err){ ENOMEM, "out of memory" });
@@ -306,11 +357,13 @@ static int run(struct cli *cli)
 const struct command command_study = {
 	.name = "study",
 	.summary = "what happens when loads move, or share a target",
-	.usage = "migrate PROFILE... (--model MODEL.json,... | --run PATH) [--report FILE.html]\n"
-		 "consolidate PROFILE PROFILE... (--model MODEL.json,... | --run PATH)\n"
-		 "interference PROFILE NEIGHBOUR... (--model MODEL.json,... | --run PATH)\n"
-		 "scenario SCENARIO.yaml... [--report FILE.html]\n"
-		 "cache PROFILE... [--size SIZE] [--hits PERCENT] [--hit-time TIME]",
+	.usage =
+		"migrate PROFILE... (--model MODEL.json,... | --run PATH) [--report FILE.html]\n"
+		"consolidate PROFILE PROFILE... (--model MODEL.json,... | --run PATH)\n"
+		"interference PROFILE NEIGHBOUR... (--model MODEL.json,... | --run PATH)\n"
+		"scenario SCENARIO.yaml... [--report FILE.html]\n"
+		"cache PROFILE... [--size SIZE] [--hits PERCENT] [--hit-time TIME]\n"
+		"mix PROFILE[=COUNT]... [--slo OBJECTIVE,... --db FILE] [--measure SIZE:read=N,...]",
 	.example = "blkcast study migrate before.json --model read.json,write.json --report "
 		   "migration.html\nblkcast study consolidate a.json b.json --run /mnt/new",
 	.details =

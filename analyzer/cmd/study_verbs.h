@@ -7,5 +7,7 @@
 
 int study_scenario(struct cli *cli);
 int study_cache(struct cli *cli);
+/* 1 where nothing fits. */
+int study_mix(struct cli *cli);
 
 #endif

@@ -15,8 +15,17 @@
 
 struct cache_stream cache_stream_of(const struct profile *p)
 {
-	double bytes = (double)p->bytes[OPERATION_READ] + (double)p->bytes[OPERATION_WRITE];
+	const struct direction_profile *sides[2] = { &p->read, &p->write };
+	double bytes = 0;
 
+	for (int w = 0; w < 2; w++) {
+		int operation = w ? OPERATION_WRITE : OPERATION_READ;
+
+		if (p->bytes[operation])
+			bytes += (double)p->bytes[operation];
+		else if (p->requests[operation])
+			bytes += (double)p->requests[operation] * sides[w]->size_mean_bytes;
+	}
 	return (struct cache_stream){ p->locality.miss_ratio, p->locality.nr_miss_ratio,
 				      bytes / (p->end_s - p->begin_s),
 				      p->locality.footprint_bytes };

@@ -47,6 +47,14 @@ static enum fact fact_named(const char *name)
 	return FACT_UNKNOWN;
 }
 
+/* By the sum of bytes, which profiles of others may lack. */
+static double mean_bytes(uint64_t bytes, double requests, const struct direction_profile *d)
+{
+	if (!(requests > 0))
+		return NAN;
+	return bytes ? (double)bytes / requests : d->size_mean_bytes;
+}
+
 void load_facts_of(const struct profile *p, struct load_facts *out)
 {
 	double reads = (double)p->requests[OPERATION_READ];
@@ -58,10 +66,11 @@ void load_facts_of(const struct profile *p, struct load_facts *out)
 	out->in_flight = p->closed.in_flight_mean;
 	out->rate_per_s = all / (p->end_s - p->begin_s);
 	out->read_ratio = all > 0 ? reads / all : NAN;
-	out->size_bytes =
-		all > 0 ? ((double)p->bytes[OPERATION_READ] + (double)p->bytes[OPERATION_WRITE]) /
-				  all
-			: NAN;
+	out->side_bytes[0] = mean_bytes(p->bytes[OPERATION_READ], reads, &p->read);
+	out->side_bytes[1] = mean_bytes(p->bytes[OPERATION_WRITE], writes, &p->write);
+	out->size_bytes = ((reads > 0 ? reads * out->side_bytes[0] : 0) +
+			   (writes > 0 ? writes * out->side_bytes[1] : 0)) /
+			  all;
 	out->sequential_ratio = p->all_sequential_ratio;
 	/* where each direction is in order by itself, neighbours of both are not */
 	if (reads > 0 && isfinite(p->read.sequential_ratio))
@@ -69,8 +78,6 @@ void load_facts_of(const struct profile *p, struct load_facts *out)
 					(writes > 0 ? p->write.sequential_ratio * writes / all : 0);
 	out->range_bytes = range > 0 ? range : p->locality.footprint_bytes;
 	out->think_s = p->closed.think_time_mean_s;
-	out->side_bytes[0] = reads > 0 ? (double)p->bytes[OPERATION_READ] / reads : NAN;
-	out->side_bytes[1] = writes > 0 ? (double)p->bytes[OPERATION_WRITE] / writes : NAN;
 	out->side_sequential[0] = p->read.sequential_ratio;
 	out->side_sequential[1] = p->write.sequential_ratio;
 }

@@ -161,14 +161,14 @@ static int ask_models(struct predictor *p, const struct predictor_ask *ask,
 		const struct model *m = NULL;
 		char response[64];
 
-		if (!ask->sides[side] || !has_side(&joined, side))
+		if (!ask->sides[side] || !(ask->any || has_side(&joined, side)))
 			continue;
 		predictor_response(ask->point, side, response);
 		status = predictor_model(p, response, &m, err);
 		if (!status && m)
 			status = ask_model(p, m, &joined, &s, &low, &high, outside, err);
 		for (size_t i = 0; i < nr && !status; i++)
-			if (has_side(&f[i], side)) {
+			if (ask->any || has_side(&f[i], side)) {
 				out[i].s[side] = s;
 				out[i].low[side] = low;
 				out[i].high[side] = high;

@@ -48,6 +48,7 @@ struct predicted {
 struct predictor_ask {
 	const char *point; /* "": the mean; "p95", ... */
 	bool sides[2];
+	bool any; /* by regression: also of directions that the loads do not have */
 };
 
 void predictor_release(struct predictor *p);

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/characterize/profile_set.h"
+#include "analyzer/cmd/capacity_options.h"
+#include "analyzer/cmd/mix_text.h"
+#include "analyzer/cmd/predictor_options.h"
+#include "analyzer/cmd/study_verbs.h"
+#include "analyzer/num/lsq.h"
+#include "analyzer/predict/study_page.h"
+
+#define MOST 64
+
+struct job {
+	struct cli *cli;
+	struct predictor_options by;
+	struct cli_list slo, measure;
+	const char *report;
+	struct predictor predictor;
+	struct capacity capacity;
+	struct profile_set sets[MIX_LOADS_MAX];
+	size_t nr_sets;
+	struct mix_result r;
+	struct err err;
+};
+
+/* "a.json" is asked for, "b.json=2" is two of it. */
+static int read_load(struct job *job, const char *text)
+{
+	struct mix_fit *m = &job->r.mix;
+	const struct selection sel = { 0 };
+	struct profile_set *set = &job->sets[job->nr_sets];
+	const char *equals = strrchr(text, '=');
+	char *end = NULL, path[4096];
+	unsigned long count = equals ? strtoul(equals + 1, &end, 10) : 0;
+	struct mix_load *load = &m->loads[m->nr];
+	const struct profile *p;
+	int status;
+
+	if (equals &&
+	    (end == equals + 1 || *end || equals[1] == '-' || count > PREDICTOR_LOADS_MAX))
+		return err_set(&job->err, EINVAL, "%.80s: expected PROFILE=COUNT, 0 to %d", text,
+			       PREDICTOR_LOADS_MAX);
+	snprintf(path, sizeof(path), "%.*s", (int)(equals ? equals - text : 4095), text);
+	profile_set_init(set);
+	job->nr_sets++;
+	status = profile_set_load(set, path, &sel, &job->err);
+	if (status)
+		return status;
+	if (set->nr_groups != 1)
+		return err_set(&job->err, EINVAL, "%s: expected one device, got %zu", path,
+			       set->nr_groups);
+	p = &set->groups[0].whole;
+	if (!(p->requests[OPERATION_READ] + p->requests[OPERATION_WRITE]))
+		return err_set(&job->err, EINVAL, "%s: it has no reads or writes", path);
+	snprintf(load->name, sizeof(load->name), "%.60s %.60s", p->host, p->device_name);
+	load->profile = p;
+	load_facts_of(p, &load->facts);
+	load->count = count;
+	load->free = !equals;
+	m->nr++;
+	return 0;
+}
+
+static int read_all(struct job *job)
+{
+	struct mix_fit *m = &job->r.mix;
+	int status = 0;
+
+	for (int i = 0; i < job->cli->argc && !status; i++)
+		status = read_load(job, job->cli->argv[i]);
+	for (size_t i = 0; i < m->nr && !status; i++)
+		if (m->loads[i].free) {
+			if (job->r.nr_free == 2)
+				return err_set(&job->err, EINVAL,
+					       "%s: expected up to two loads without a count",
+					       job->cli->argv[i]);
+			job->r.free[job->r.nr_free++] = i;
+		}
+	for (size_t i = 0; i < job->slo.nr && !status; i++) {
+		status = headroom_read_objective(job->slo.items[i], &m->objectives[i], &job->err);
+		m->objective_text[i] = job->slo.items[i];
+		m->nr_objectives++;
+	}
+	if (!status && job->slo.nr)
+		status = predictor_open(&job->predictor, &job->by, &job->err);
+	m->predictor = &job->predictor;
+	if (!status && job->measure.nr) {
+		m->capacity = &job->capacity;
+		status = capacity_measured(&job->capacity, &job->measure, &job->err);
+		if (!status)
+			status = capacity_finish(&job->capacity, &job->err);
+	}
+	return status;
+}
+
+static int solve(struct job *job)
+{
+	struct mix_result *r = &job->r;
+	struct mix_fit *m = &r->mix;
+	size_t counts[MIX_LOADS_MAX];
+	int status = 0;
+
+	for (size_t i = 0; i < m->nr; i++)
+		counts[i] = m->loads[i].count;
+	if (!r->nr_free)
+		return mix_fits(m, counts, false, &r->fits, r->why, &job->err);
+	if (r->nr_free == 1) {
+		status = mix_largest(m, counts, r->free[0], true, &r->most_upper[0], &r->none_upper,
+				     r->why, &job->err);
+		return status ? status
+			      : mix_largest(m, counts, r->free[0], false, &r->most[0], &r->none,
+					    r->why, &job->err);
+	}
+	status = mix_frontier(m, counts, r->free[0], r->free[1], true, r->most_upper, &r->nr_upper,
+			      &job->err);
+	return status ? status
+		      : mix_frontier(m, counts, r->free[0], r->free[1], false, r->most, &r->nr,
+				     &job->err);
+}
+
+static int save(const struct job *job, struct err *err)
+{
+	struct buf page;
+	int status;
+
+	buf_init(&page);
+	status = mix_page(&job->r, &page);
+	if (!status)
+		status = study_page_save(&page, job->report, err);
+	buf_release(&page);
+	return status;
+}
+
+static int work(struct job *job)
+{
+	int status = read_all(job);
+
+	if (!status)
+		status = solve(job);
+	if (status)
+		return status;
+	if (job->r.mix.outside)
+		cli_note(job->cli, "'%s' lies outside what the target's model knows: extrapolated",
+			 job->r.mix.outside);
+	mix_conclude(&job->r);
+	if (job->report)
+		status = save(job, &job->err);
+	if (status)
+		return status;
+	return job->cli->json ? mix_json(&job->r) : mix_print(&job->r);
+}
+
+static int ask(struct job *job)
+{
+	struct cli *cli = job->cli;
+	uint64_t most = MOST;
+	const struct cli_option options[] = {
+		CLI_LIST("slo", 0, "OBJECTIVE,...", &job->slo,
+			 "read.p95=20ms, write.mean=5ms, ..."),
+		PREDICTOR_OPTIONS(&job->by),
+		CLI_LIST("measure", 0, "SIZE:read=N,write=N,...", &job->measure,
+			 "measured requests per second: the capacity, as of blkcast capacity"),
+		CLI_U64("most", 0, "N", &most, "of one load to look at, default 64"),
+		CLI_STRING("report", 0, "FILE", &job->report, "an HTML page"),
+		CLI_END,
+	};
+	int status;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (!cli->argc || cli->argc > MIX_LOADS_MAX)
+		return cli_usage(cli, "expected 1 to %d profiles, each with =COUNT or without",
+				 MIX_LOADS_MAX);
+	if (!job->slo.nr && !job->measure.nr)
+		return cli_usage(cli, "expected --slo, --measure or both");
+	if (job->slo.nr > MIX_LOADS_MAX)
+		return cli_usage(cli, "--slo: expected up to %d", MIX_LOADS_MAX);
+	if (predictor_options_given(&job->by) != (job->slo.nr > 0))
+		return cli_usage(cli, "expected either --model or --db beside --slo");
+	if (most < 1 || most > PREDICTOR_LOADS_MAX)
+		return cli_usage(cli, "--most: expected 1 to %d", PREDICTOR_LOADS_MAX);
+	job->r.mix.most = most;
+	lsq_single_thread();
+	status = work(job);
+	if (status && !job->err.line[0])
+		err_set(&job->err, -status, "%s", strerror(-status));
+	if (status)
+		job->err.code = -status;
+	return status ? cli_fail(cli, &job->err) : mix_is_fit(&job->r) ? CLI_DONE : CLI_FAILED;
+}
+
+int study_mix(struct cli *cli)
+{
+	struct job *job = calloc(1, sizeof(*job));
+	int status;
+
+	if (!job)
+		return cli_fail(cli, &(struct err){ ENOMEM, "out of memory" });
+	job->cli = cli;
+	status = ask(job);
+	for (size_t i = 0; i < job->nr_sets; i++)
+		profile_set_release(&job->sets[i]);
+	predictor_release(&job->predictor);
+	capacity_release(&job->capacity);
+	free(job);
+	return status;
+}

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# blkcast study mix: by models, nets and capacities whose answers are known, and what it refuses.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
+need jq "jq is not installed" command -v jq
+blkcast=$BUILD/blkcast
+# read_s = 1 ms + 0.5 ms per client.
+awk 'BEGIN { print "clients,read_s"; for (i = 0; i < 60; i++) printf "%d,%.9f\n", 1 + i % 40, 0.001 + 0.0005 * (1 + i % 40) }' </dev/null >"$T/table.csv"
+"$blkcast" fit "$T/table.csv" --response read_s --techniques lrm -o "$T/read.json" -q >/dev/null 2>&1
+awk 'BEGIN { print "fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open"
+	for (i = 0; i < 1000; i++) printf "%d /dev/sda read %d 4096\n", i * 1000, i * 8192 }' </dev/null >"$T/log"
+"$blkcast" import --format fio-iolog --store "$T/store" -q "$T/log" >/dev/null
+"$blkcast" characterize --store "$T/store" --json -q | jq '.[0]' >"$T/one.json"
+profile() { # NAME CLIENTS RATE: reads of 4 KiB at that rate
+	jq --arg n "$1" --argjson c "$2" --argjson r "$3" '.device_name = $n | .intensity.closed.clients_mean = $c | .intensity.closed.think_time_mean_s = 0 |
+		.begin_s = 0 | .end_s = 1 | .requests.read = $r | .request_size.read.histogram = [[4096, $r]]' "$T/one.json" >"$T/$1.json"
+}
+profile a 3 100
+profile b 4 200
+ask() { "$blkcast" study mix "$@" --json --quiet 2>"$T/err" >"$T/out"; echo "$? $(jq -c "$query" "$T/out")"; }
+query='[.fits, .most, .why]'
+# 10.2 ms bear 18 clients: 6 of 3; beside 2 of 4, 3 of 3
+is "$(ask "$T/a.json" --slo read.mean=10.2ms --model "$T/read.json")" '0 [true,[6],"read.mean=10.2ms of log a: 11.5 ms"]' "six of one fit"
+is "$(ask "$T/a.json" "$T/b.json=2" --slo read.mean=10.2ms --model "$T/read.json")" '0 [true,[3],"read.mean=10.2ms of log a: 11 ms"]' "three beside two others"
+is "$(ask "$T/a.json" "$T/b.json" --slo read.mean=10.2ms --model "$T/read.json")" '0 [true,[6,4,3,2,0],""]' "the frontier of both: 3 n + 4 m <= 18"
+is "$(ask "$T/a.json=2" "$T/b.json=3" --slo read.mean=10.2ms --model "$T/read.json")" '0 [true,[],""]' "a mix that is given fits: 18 clients"
+is "$(ask "$T/a.json=3" "$T/b.json=3" --slo read.mean=10.2ms --model "$T/read.json")" '1 [false,[],"read.mean=10.2ms of log a: 11.5 ms"]' "one more does not: 21"
+is "$(ask "$T/a.json" "$T/b.json=5" --slo read.mean=10.2ms --model "$T/read.json" | cut -c1-13)" '1 [false,[],"' "where the others do not fit alone nothing does"
+is "$(ask "$T/a.json" --most 5 --slo read.mean=10.2ms --model "$T/read.json")" '0 [true,[5],""]' "no more than is looked at"
+# 1000 reads/s in all: 10 of 100/s, 5 of 200/s
+is "$(ask "$T/a.json" "$T/b.json=2" --measure 4k:read=1000,write=500)" '0 [true,[6],"110.0 % of the capacity"]' "by the capacity alone"
+is "$(ask "$T/a.json" "$T/b.json" --measure 4k:read=1000,write=500)" '0 [true,[10,8,6,4,2,0],""]' "the frontier of a capacity"
+is "$(ask "$T/a.json" "$T/b.json" --measure 4k:read=500,write=500 --slo read.mean=10.2ms --model "$T/read.json")" '0 [true,[5,3,1],""]' "by both the tighter counts"
+exits 0 "for people" "$blkcast" study mix "$T/a.json" "$T/b.json=2" --slo read.mean=10.2ms --model "$T/read.json"
+is "$(cat "$T/out")" "Up to 3 of log a fit beside 2 of log b; one more breaks read.mean=10.2ms of log a: 11 ms." "one sentence"
+exits 0 "and a picture" "$blkcast" study mix "$T/a.json" "$T/b.json" --slo read.mean=10.2ms --model "$T/read.json" --report "$T/page.html"
+is "$(grep -c '<svg' "$T/page.html")" 1 "of the frontier"
+awk 'BEGIN { print "type,clients,size_bytes,response_time_s,response_sd_s"
+	for (s = 4096; s <= 65536; s *= 4) { printf "read,1,%d,0.001,0.0003\n", s
+		for (t = 10; t <= 50; t += 10) printf "read,%d,%d,%.9g,\n", t, s, 0.001 * t } }' </dev/null >"$T/reads.csv"
+"$blkcast" qpn calibrate --model cache "$T/reads.csv" -o "$T/net.json" -q >/dev/null
+query='.most'
+is "$(ask "$T/a.json" "$T/b.json=1" --slo read.mean=20ms --model "$T/net.json")" '0 [5]' "by a net of 1 ms: 19 clients"
+
+bad() { # NAME REGEX ARGS
+	local name=$1 regex=$2
+	shift 2
+	exits 2 "$name is refused" "$blkcast" study mix "$@"
+	like "$(cat "$T/err")" "$regex" "$name is named"
+	is "$(wc -l <"$T/err")$(cat "$T/out")" 1 "$name: one line, no output"
+}
+bad "nothing to keep" "expected --slo, --measure or both" "$T/a.json"
+bad "an objective without a predictor" "either --model or --db beside --slo" "$T/a.json" --slo read.mean=1ms
+bad "three to find" "up to two loads without a count" "$T/a.json" "$T/b.json" "$T/a.json" --measure 4k:read=1000,write=500
+bad "a count that is none" "expected PROFILE=COUNT, 0 to 256" "$T/a.json=two" --measure 4k:read=1000,write=500
+bad "an objective without its model" "no --model of read_p95_s is given" "$T/a.json" --slo read.p95=1ms --model "$T/read.json"
+bad "too many" "--most: expected 1 to 256" "$T/a.json" --most 1000 --measure 4k:read=1000,write=500
+done_testing
