@@ -11,6 +11,8 @@
 #include "analyzer/num/dist.h"
 #include "analyzer/qpn/number_file.h"
 
+#define MAX_BYTES (64 << 20)
+
 struct numbers {
 	double *values;
 	size_t nr, cap;
@@ -93,6 +95,8 @@ static FILE *open_regular(const char *path)
 		return NULL;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
 		errno = EISDIR;
+	else if (st.st_size > MAX_BYTES)
+		errno = EFBIG;
 	else
 		file = fdopen(fd, "r");
 	if (!file) {

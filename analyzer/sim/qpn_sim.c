@@ -44,7 +44,8 @@ static void token_free(struct qpn_sim *s, uint32_t t)
 {
 	s->tokens[t].next = s->free_token;
 	s->free_token = t;
-	s->nr_live--;
+	if (--s->nr_live < s->growth.low)
+		s->growth.low = s->nr_live;
 }
 
 /* Starts and ends the probes whose event this is. */
@@ -435,6 +436,7 @@ static void describe_marking(const struct qpn_sim *s, char *text, size_t size)
 
 static int fail_loop(const struct qpn_sim *s, struct err *err)
 {
+	unsigned line = 0;
 	char names[200];
 	size_t at = 0;
 
@@ -442,45 +444,66 @@ static int fail_loop(const struct qpn_sim *s, struct err *err)
 	for (uint32_t i = 0; i < s->net->nr_transitions && at < sizeof(names); i++) {
 		const struct net_transition *t = &s->net->transitions[i];
 
-		if (!t->timed && (s->transitions[i].nr || s->nr_sent))
-			at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s",
-					       at ? ", " : "", t->name);
+		if (t->timed || !(s->transitions[i].nr || s->nr_sent))
+			continue;
+		line = line ? line : t->line;
+		at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s", at ? ", " : "",
+				       t->name);
 	}
 	return err_set(err, ELOOP,
-		       "%s: at time %g immediate transitions fire without end (among them %s): "
+		       "%s:%u: at time %g immediate transitions fire without end (among them %s): "
 		       "expected time to pass somewhere on every cycle",
-		       s->net->file, s->now, names);
+		       s->net->file, line, s->now, names);
+}
+
+/* The slot where most tokens wait; where none waits, the one that holds most. */
+static uint32_t fullest(const struct qpn_sim *s)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 1; i < s->net->nr_slots; i++) {
+		uint64_t here = qpn_growth_backlog(s, i), there = qpn_growth_backlog(s, most);
+
+		if (here > there ||
+		    (here == there && qpn_sim_tokens(s, i) > qpn_sim_tokens(s, most)))
+			most = i;
+	}
+	return most;
 }
 
 static int fail_growth(const struct qpn_sim *s, struct err *err)
 {
-	uint32_t most = 0;
+	const struct net_slot *x = &s->net->slots[fullest(s)];
 
-	for (uint32_t i = 1; i < s->net->nr_slots; i++)
-		if (qpn_sim_tokens(s, i) > qpn_sim_tokens(s, most))
-			most = i;
 	return err_set(err, EOVERFLOW,
-		       "%s: the net is unstable: at time %g it holds %" PRIu32 " tokens, %" PRIu64
-		       " of them in place \"%s\"",
-		       s->net->file, s->now, s->nr_live, qpn_sim_tokens(s, most),
-		       s->net->places[s->net->slots[most].place].name);
+		       "%s:%u: unstable, tokens pile up: at time %g the net holds %" PRIu32
+		       " tokens, %" PRIu64 " of them in place \"%s\" (%s)",
+		       s->net->file, x->line, s->now, s->nr_live,
+		       qpn_sim_tokens(s, (uint32_t)(x - s->net->slots)),
+		       s->net->places[x->place].name, s->net->colours[x->colour]);
+}
+
+static int fail_deadlock(const struct qpn_sim *s, struct err *err)
+{
+	char marking[300];
+
+	describe_marking(s, marking, sizeof(marking));
+	return err_set(err, EDEADLK,
+		       "%s:%u: deadlock at time %g: no token is served and no transition is "
+		       "enabled; tokens: %s",
+		       s->net->file, s->net->slots[fullest(s)].line, s->now,
+		       marking[0] ? marking : "none");
 }
 
 static int explain(const struct qpn_sim *s, int error, struct err *err)
 {
-	char marking[300];
-
 	switch (error) {
 	case -ELOOP:
 		return fail_loop(s, err);
 	case -EOVERFLOW:
 		return fail_growth(s, err);
 	case -EDEADLK:
-		describe_marking(s, marking, sizeof(marking));
-		return err_set(err, EDEADLK,
-			       "%s: deadlock at time %g: no token is served and no transition is "
-			       "enabled; tokens: %s",
-			       s->net->file, s->now, marking[0] ? marking : "none");
+		return fail_deadlock(s, err);
 	default:
 		return err_set(err, -error, "%s: %s", s->net->file, strerror(-error));
 	}
@@ -515,8 +538,8 @@ int qpn_sim_run(struct qpn_sim *s, double until, uint64_t nr_events, struct err 
 		else
 			served(s, qpn_queue_complete(s, id));
 		error = settle(s);
-		if (s->nr_live > QPN_SIM_MAX_TOKENS)
-			error = -EOVERFLOW;
+		if (!error && s->nr_live >= s->growth.next)
+			error = qpn_growth_look(s);
 	}
 	return error ? explain(s, error, err) : 0;
 }

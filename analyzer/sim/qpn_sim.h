@@ -30,7 +30,7 @@
 
 /* Firings in one instant, beside 16 for each token, after which it is taken not to end. */
 #define QPN_SIM_MAX_FIRINGS 1000000
-/* Tokens after which an open net is taken to be unstable. */
+/* Tokens after which a net is taken to be unstable however they came; mostly seen far earlier. */
 #define QPN_SIM_MAX_TOKENS (4 * NET_MAX_TOKENS)
 
 struct qpn_sim;

@@ -472,6 +472,8 @@ int qpn_sim_new(struct qpn_sim **out, const struct net *n, uint64_t seed, struct
 	}
 	if (!error)
 		error = place_tokens(s);
+	if (!error)
+		qpn_growth_begin(s);
 	if (error) {
 		qpn_sim_free(s);
 		return err_set(err, -error, "%s: %s", n->file, strerror(-error));

@@ -115,6 +115,15 @@ struct level_state {
 	uint32_t nr;
 };
 
+/* Levels of tokens that doubled, the last first, and whether none was followed by a fall. */
+struct growth {
+	uint64_t next; /* tokens at which to look again */
+	uint64_t level;
+	uint32_t low; /* fewest since the last level */
+	double times[4];
+	unsigned nr; /* levels in a row without a fall */
+};
+
 struct qpn_sim {
 	const struct net *net;
 	double now;
@@ -143,6 +152,7 @@ struct qpn_sim {
 	struct rng choice;
 	uint64_t nr_events;
 	uint64_t firings; /* in this instant */
+	struct growth growth;
 	struct qhist *residence, *times;
 	struct probe_sums *probes;
 	double collected; /* model time and events of the last collection */
@@ -194,6 +204,12 @@ void qpn_origin_release(struct mode_state *m);
 void qpn_marks_join(struct qpn_sim *s, const struct mode_state *m, const uint32_t *taken);
 void qpn_marks_keep(struct qpn_sim *s, const struct mode_state *m, const uint32_t *taken);
 void qpn_marks_copy(struct qpn_sim *s, uint32_t token, uint32_t model);
+
+/* qpn_growth.c: 0, or -EOVERFLOW where tokens pile up without end. Call at growth.next tokens. */
+void qpn_growth_begin(struct qpn_sim *s);
+int qpn_growth_look(struct qpn_sim *s);
+/* Tokens of a slot that wait: all but those at servers that never run out. */
+uint64_t qpn_growth_backlog(const struct qpn_sim *s, uint32_t slot);
 
 /* qpn_sim.c */
 uint32_t qpn_token_new(struct qpn_sim *s);

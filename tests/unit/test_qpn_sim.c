@@ -327,6 +327,7 @@ static int solve_error(const char *text)
 
 	if (!n)
 		return 0;
+	o.max_events = 3000000;
 	error = solve_net(&s, n, &o, &err);
 	if (!error)
 		solution_release(&s);
@@ -339,18 +340,58 @@ static void hopeless_nets(void)
 	ok_int(solve_error("colours: [c]\nplaces: {p: {tokens: {c: 2}}, q: {tokens: {c: 1}}}\n"
 			   "transitions: {t: {take: {p: {c: 3}}, put: {q: c}}}\n"),
 	       -EDEADLK);
-	ok_str(err.line, "t.yaml: deadlock at time 0: no token is served and no transition is "
+	ok_str(err.line, "t.yaml:2: deadlock at time 0: no token is served and no transition is "
 			 "enabled; tokens: p (c): 2, q (c): 1");
 	ok_int(solve_error("colours: [c]\nplaces: {p: {tokens: {c: 1}}, q: {colours: [c]}}\n"
 			   "transitions: {ping: {take: {p: c}, put: {q: c}}, "
 			   "pong: {take: {q: c}, put: {p: c}}}\n"),
 	       -ELOOP);
-	ok(strstr(err.line, "ping, pong"));
+	ok(strstr(err.line, "t.yaml:3: at time 0 immediate transitions fire without end (among them "
+			    "ping, pong"));
 	/* The same where tokens are not routed one by one. */
 	ok_int(solve_error("colours: [c]\nplaces: {p: {tokens: {c: 2}}, q: {colours: [c]}}\n"
 			   "transitions: {ping: {take: {p: {c: 2}}, put: {q: {c: 2}}}, "
 			   "pong: {take: {q: {c: 2}}, put: {p: {c: 2}}}}\n"),
 	       -ELOOP);
+}
+
+/* What open arrivals do at a station that a pool of two permits guards, one each for a time of 1. */
+static int guarded(double rate)
+{
+	char text[1000];
+
+	snprintf(text, sizeof(text),
+		 "colours: [c, p]\n"
+		 "places:\n"
+		 "  wait: {colours: [c]}\n"
+		 "  pool: {tokens: {p: 2}}\n"
+		 "  work: {queue: is, service: {c: {exponential: {mean: 1}}}}\n"
+		 "transitions:\n"
+		 "  in: {time: {exponential: {rate: %g}}, put: {wait: c}}\n"
+		 "  go: {take: {wait: c, pool: p}, put: {work: c}}\n"
+		 "  out: {take: {work: c}, put: {pool: p}}\n",
+		 rate);
+	return solve_error(text);
+}
+
+static void growth(void)
+{
+	ok_int(guarded(3), -EOVERFLOW);
+	ok(strstr(err.line, "t.yaml:3: unstable, tokens pile up"));
+	ok(strstr(err.line, "in place \"wait\" (c)"));
+	ok_int(guarded(1.9), 0);
+	/* Infinite servers that fill up to a million come to an end. */
+	ok_int(solve_error("colours: [c]\n"
+			   "places: {q: {queue: is, service: {c: {exponential: {mean: 1000000}}}}}\n"
+			   "transitions: {in: {time: {exponential: {rate: 1}}, put: {q: c}}, "
+			   "out: {take: {q: c}}}\n"),
+	       0);
+	/* So does a queue that gets 50000 at once, rarely: more than any level that is looked at. */
+	ok_int(solve_error("colours: [c]\n"
+			   "places: {q: {queue: fcfs, service: {c: {exponential: {mean: 1}}}}}\n"
+			   "transitions: {in: {time: {exponential: {mean: 100000}}, "
+			   "put: {q: {c: 50000}}}, out: {take: {q: c}}}\n"),
+	       0);
 }
 
 static void any_threads(void)
@@ -400,6 +441,7 @@ static const struct tap_test tests[] = {
 	{ "a markovian arrival process that is Poisson acts so", markovian_arrivals },
 	{ "tokens leave a fifo place in their order", fifo_departure },
 	{ "deadlocks and endless loops are found and named", hopeless_nets },
+	{ "tokens that pile up are told from those that come to an end", growth },
 	{ "any number of threads gives the same bits", any_threads },
 };
 
