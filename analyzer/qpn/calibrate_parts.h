@@ -11,9 +11,7 @@
  *    least squares of its logarithm (simplex of Nelder and Mead, several beginnings of fixed random
  *    numbers). A server, or one of its four times, is there only where BIC falls for it, as in
  *    storage_cases.h. No server at all: reads and writes do not hold each other up.
- * 3. Depth: by halves from the most requests of a mix, then between, that which misses the mixes of one VM least when each has
- *    the phi that Algorithm 3 finds for it; over a sample of them.
- * 4. phi of the mixes that fill the depth, by Algorithm 3, learned as in calibrate_phi.h.
+ * 3. Depth and 4. phi of the mixes that fill it: calibrate_depth.h.
  *
  * Only calibration runs are looked at: what is known of the system beforehand is not needed.
  */

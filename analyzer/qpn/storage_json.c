@@ -216,7 +216,7 @@ static void take_range(struct reader *r, const json_t *root, const char *key,
 {
 	out->low = take_at(r, root, key, 0);
 	out->high = take_at(r, root, key, 1);
-	out->low = isnan(out->low) ? 0 : out->low;
+	out->low = isnan(out->low) ? -INFINITY : out->low;
 	out->high = isnan(out->high) ? INFINITY : out->high;
 }
 
@@ -299,6 +299,15 @@ static void take_load(struct reader *r, const json_t *root, struct storage_load_
 		take_cases(r, root, "hit", &c->hit);
 }
 
+/* Where hits are not told from misses, the cache's own fit says what it takes. */
+static bool needs_cached(const struct storage_class_model *c)
+{
+	for (size_t i = 0; i < c->nr_cases && i < STORAGE_LOAD_CASES; i++)
+		if (c->cases[i].merged)
+			return true;
+	return false;
+}
+
 static void take_class(struct reader *r, const json_t *root, struct storage_class_model *c)
 {
 	const json_t *cases = json_object_get(root, "load_cases");
@@ -325,8 +334,8 @@ static void take_class(struct reader *r, const json_t *root, struct storage_clas
 		take_load(r, json_array_get(cases, i), &c->cases[i]);
 	if (!(c->cached_sd_s > 0 && c->uncached_sd_s > 0) || (c->nr_cases && !(c->raid_cv > 0)))
 		bad(r, "sd_s", "a number above 0");
-	if ((!c->cached.nr && !c->uncached.nr) ||
-	    (c->nr_cases && (!c->cached.nr || !c->uncached.nr)))
+	if ((!c->cached.nr && (!c->uncached.nr || needs_cached(c))) ||
+	    (c->nr_cases && !c->uncached.nr))
 		bad(r, "cached", "a fit");
 }
 
@@ -429,23 +438,34 @@ static void take_mix(struct reader *r, const json_t *root, struct storage_mix *x
 		    "write_bytes");
 }
 
+static void take_classes(struct reader *r, const json_t *root,
+			 struct storage_class_model classes[STORAGE_NR_CLASSES])
+{
+	size_t known = 0;
+
+	for (int i = 0; i < STORAGE_NR_CLASSES && !r->error; i++) {
+		const json_t *c = json_object_get(root, class_keys[i]);
+
+		if (c)
+			take_class(r, c, &classes[i]);
+		known += c != NULL;
+	}
+	if (!known || known != json_object_size(root))
+		bad(r, "classes",
+		    "one or more of random_read, sequential_read, random_write and "
+		    "sequential_write");
+}
+
 int storage_model_from_json(struct storage_model *m, const json_t *root, struct err *err)
 {
 	struct reader r = { .err = err };
 	struct storage_model made = { 0 };
-	const json_t *classes = json_object_get(root, "classes");
 
 	made.kind = (enum storage_kind)take_name(&r, root, "model", storage_kind_names);
 	made.seed = (uint64_t)json_integer_value(json_object_get(root, "seed"));
-	for (int i = 0; i < STORAGE_NR_CLASSES && made.kind < STORAGE_MIXED && !r.error; i++) {
-		const json_t *c = json_object_get(classes, class_keys[i]);
-
-		if (c)
-			take_class(&r, c, &made.classes[i]);
-	}
-	if (made.kind < STORAGE_MIXED && !json_object_size(classes))
-		bad(&r, "classes", "one or more");
-	if (made.kind >= STORAGE_MIXED && !r.error)
+	if (made.kind < STORAGE_MIXED && !r.error)
+		take_classes(&r, json_object_get(root, "classes"), made.classes);
+	else if (!r.error)
 		take_mix(&r, json_object_get(root, "mix"), &made.mix);
 	if (r.error)
 		storage_model_release(&made);

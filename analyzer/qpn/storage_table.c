@@ -96,8 +96,9 @@ static int read_number(const struct reader *r, enum column c, size_t row, bool n
 	error = table_number(r->t, (size_t)r->at[c], row, out, r->err);
 	if (error || *out > 0 || (c == SD && *out == 0))
 		return error;
-	return err_set(r->err, EINVAL, "%s:%llu: %s: expected a number above 0, got %g",
-		       r->t->source, (unsigned long long)r->t->lines[row], names[c], *out);
+	return err_set(r->err, EINVAL, "%s:%llu: %s: expected a number %s, got %g", r->t->source,
+		       (unsigned long long)r->t->lines[row], names[c],
+		       c == SD ? "of 0 or more" : "above 0", *out);
 }
 
 /* "4096" or "4k". */
@@ -132,6 +133,7 @@ static int read_histogram(const struct reader *r, size_t row, struct storage_row
 {
 	const char *at;
 	size_t room = 1;
+	uint64_t sum = 0;
 
 	if (!is_given(r, HISTOGRAM, row))
 		return 0;
@@ -155,10 +157,11 @@ static int read_histogram(const struct reader *r, size_t row, struct storage_row
 		if (!good)
 			return bad_cell(r, HISTOGRAM, row,
 					"ascending BUCKET:COUNT of formats/histogram.h");
+		sum += b->count;
 		out->nr_buckets++;
 		at = last;
 	}
-	return 0;
+	return sum ? 0 : bad_cell(r, HISTOGRAM, row, "a count above 0 somewhere");
 }
 
 static int read_row(const struct reader *r, size_t row, struct storage_row *out)
