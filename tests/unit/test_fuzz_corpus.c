@@ -30,6 +30,12 @@
 #include "tests/fuzz/fuzz_model.c"
 #undef again
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_storage_model
+#include "tests/fuzz/fuzz_storage_model.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_storage_table
+#include "tests/fuzz/fuzz_storage_table.c"
+#undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_net
 #include "tests/fuzz/fuzz_net.c"
 #undef LLVMFuzzerTestOneInput
@@ -128,6 +134,12 @@ static void models(void)
 	replay("tests/fuzz/corpus/model", fuzz_model);
 }
 
+static void storage_models(void)
+{
+	replay("tests/fuzz/corpus/storage_model", fuzz_storage_model);
+	replay("tests/fuzz/corpus/storage_table", fuzz_storage_table);
+}
+
 static void http_bodies(void)
 {
 	replay("tests/fuzz/corpus/http", fuzz_http);
@@ -143,6 +155,7 @@ static const struct tap_test tests[] = {
 	{ "the block trace corpus does no harm", block_traces },
 	{ "the corpus of foreign traces does no harm", imports },
 	{ "the model corpus does no harm", models },
+	{ "the corpora of storage models and their tables do no harm", storage_models },
 	{ "the corpus of trace pages does no harm", trace_pages },
 };
 
