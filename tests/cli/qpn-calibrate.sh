@@ -42,4 +42,13 @@ exits 2 "a negative response time is refused" "$blkcast" qpn calibrate "$T/bad.c
 is "$(cat "$T/err")" "blkcast qpn: $T/bad.csv:3: response_time_s: expected a number above 0, got -1" "with its line"
 holds "and no net is written" test ! -e "$T/x.yaml"
 exits 2 "another model is refused" "$blkcast" qpn calibrate "$T/table.csv" --model raid -o "$T/x.yaml"
+
+# The commands of README, in a folder beside docs.
+ln -s "$PWD/docs" "$T/docs"
+grep -oE '^    blkcast qpn (calibrate .*|predict .*|solve cache.*)' README.md | sed 's/^ *blkcast//' >"$T/readme"
+is "$(wc -l <"$T/readme")" 4 "README calibrates and asks two models"
+while read -r line; do
+	exits 0 "README: blkcast $line" env -C "$T" "$(realpath "$blkcast")" $line
+done <"$T/readme"
+like "$(cat "$T/out")" '^write,45,24k,100g,0\.01[12]' "an array answers 45 writers in 11 to 13 ms"
 done_testing
