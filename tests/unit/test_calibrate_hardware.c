@@ -140,6 +140,37 @@ static void cases_are_parted_where_they_meet(void)
 	buf_release(&csv);
 }
 
+/* Sequential reads: t (0.1 ms + 10 ns s), beyond 60 GiB and 20 ms ln (f / 60) more (equation 7.8). */
+static void sequential_reads_are_parted_too(void)
+{
+	const struct storage_class_model *c;
+	const double sets[] = { 1.25, 2.5, 5, 10, 20, 40, 80, 100, 120, 140, 160 };
+	struct made m;
+	struct buf csv;
+	int i = 0;
+
+	buf_init(&csv);
+	buf_printf(&csv, "%sread,sequential,1,4096,1g,1e-4,4e-5,\n", head);
+	for (double t = 10; t <= 100; t += 30)
+		for (double s = 4096; s <= 65536; s *= 4)
+			for (size_t f = 0; f < TAP_NR(sets); f++)
+				buf_printf(&csv, "read,sequential,%g,%g,%.0f,%.17g,,\n", t, s,
+					   sets[f] * GIB,
+					   (t * (1e-4 + 1e-8 * s) +
+					    (sets[f] > 60 ? 0.02 * log(sets[f] / 60) : 0)) *
+						   (1 + 0.1 * (wiggle(i++) - 1)));
+	if (!ok(!calibrate(&m, &csv)))
+		tap_note("%s", m.err.line);
+	c = &m.model.classes[STORAGE_SEQUENTIAL_READ];
+	ok(c->cached.nr && c->uncached.nr);
+	ok_near(c->file_set_max / GIB, 60, 2);
+	ok(c->mean_error < 0.01);
+	ok_ratio(storage_cases_at(&c->uncached, 55, 16384, 130 * GIB),
+		 55 * (1e-4 + 1.6384e-4) + 0.02 * log(130.0 / 60), 0.01);
+	release(&m);
+	buf_release(&csv);
+}
+
 /* Random reads: misses 0.15 + 0.1 ln (f / 1 GiB); an array of 0.5 ms behind a cache of 40 us + 2 ns s. */
 static double share_of(double f)
 {
@@ -193,6 +224,28 @@ static void put_reads(struct buf *csv, bool merged_above_30)
 			}
 }
 
+/* Through the text of a file and back: it answers the same to the last bit. */
+static void read_back(struct made *m, const struct storage_table *asked,
+		      const struct storage_answer *answer)
+{
+	struct storage_ask ask = STORAGE_ASK_DEFAULTS;
+	struct storage_model again;
+	struct storage_answer a;
+	json_t *root = storage_model_json(&m->model);
+	char *text = json_dumps(root, JSON_REAL_PRECISION(17));
+
+	json_decref(root);
+	root = json_loads(text, 0, NULL);
+	if (ok(!storage_model_from_json(&again, root, &m->err)))
+		ok(!storage_predict(&a, &again, asked, &ask, &m->err));
+	ok(a.time.mean.mean == answer->time.mean.mean);
+	ok(a.time.p99.mean == answer->time.p99.mean);
+	ok(!a.outside == !answer->outside);
+	storage_model_release(&again);
+	json_decref(root);
+	free(text);
+}
+
 static void ask_reads(struct made *m, double t, double tolerance)
 {
 	struct storage_ask ask = STORAGE_ASK_DEFAULTS;
@@ -210,6 +263,7 @@ static void ask_reads(struct made *m, double t, double tolerance)
 		tap_note("%s", m->err.line);
 	simulate(&h, t, 16384, 100, 999);
 	ok_ratio(a.time.mean.mean, histogram_mean_s(&h), tolerance);
+	read_back(m, &asked, &a);
 	histogram_release(&h);
 	storage_table_release(&asked);
 	table_release(&table);
@@ -420,6 +474,8 @@ static const struct tap_test tests[] = {
 	  terms_are_found_and_others_pruned },
 	{ "two cases of random writes are parted where they meet",
 	  cases_are_parted_where_they_meet },
+	{ "two cases of sequential reads are parted where they meet",
+	  sequential_reads_are_parted_too },
 	{ "two humps give the share of misses and predict random reads",
 	  humps_give_the_share_of_misses },
 	{ "the load at which humps merge is found", merged_humps_part_the_load },
