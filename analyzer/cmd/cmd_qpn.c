@@ -511,8 +511,12 @@ const struct command command_qpn = {
 		"the net that answers. weights finds how much a storage\n"
 		"system prefers reads: the net's parameters alpha and beta, the firing weights of\n"
 		"waiting reads and writes, that give the measured mean response times.",
-	.example = "blkcast qpn solve docs/examples/mm1.yaml\n"
-		   "blkcast qpn solve docs/examples/closed-storage.yaml --set clients=50 --json\n"
-		   "blkcast qpn check docs/examples/closed-storage.yaml",
+	.example =
+		"blkcast qpn solve docs/examples/mm1.yaml\n"
+		"blkcast qpn solve docs/examples/closed-storage.yaml --set clients=50 --json\n"
+		"blkcast qpn check docs/examples/closed-storage.yaml\n"
+		"blkcast qpn calibrate --model hardware docs/examples/storage-runs.csv -o array.json\n"
+		"blkcast qpn predict array.json --set "
+		"type=write,clients=45,size_bytes=24k,file_set_bytes=100g",
 	.run = run,
 };
