@@ -8,6 +8,8 @@
 
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/predict_check.h"
+#include "analyzer/cmd/predict_rows.h"
 #include "analyzer/cmd/set_table.h"
 #include "analyzer/cmd/storage_rows.h"
 #include "analyzer/measure/results_table.h"
@@ -20,7 +22,8 @@ struct predict {
 	const struct cli *cli;
 	const char *db, *campaign;
 	bool strict, show, c;
-	const char *report;
+	bool check;
+	const char *report, *against;
 	double level;
 	struct cli_list set;
 	struct model model;
@@ -28,8 +31,7 @@ struct predict {
 	struct storage_model storage; /* then: of a queueing Petri net */
 	struct storage_rows rows_of_storage;
 	struct table table;
-	size_t *at; /* owned: column of the table per variable */
-	double *rows, *out;
+	struct predict_rows rows;
 	struct err err;
 };
 
@@ -53,30 +55,13 @@ static int load(struct predict *p, const char *path)
 	return err;
 }
 
-static int find_columns(struct predict *p)
-{
-	const struct schema *s = &p->model.schema;
-
-	p->at = calloc(s->nr + 1, sizeof(*p->at));
-	if (!p->at)
-		return -ENOMEM;
-	for (size_t v = 0; v < s->nr; v++) {
-		int column = table_find(&p->table, s->variables[v].name, &p->err);
-
-		if (column < 0)
-			return column;
-		p->at[v] = (size_t)column;
-	}
-	return 0;
-}
-
 /* The first variable of a row that lies outside the training range, or NULL. */
 static const struct variable *outside(const struct predict *p, size_t row)
 {
 	const struct schema *s = &p->model.schema;
 
 	for (size_t v = 0; v < s->nr; v++)
-		if (variable_outside(&s->variables[v], p->rows[row * s->nr + v]))
+		if (variable_outside(&s->variables[v], p->rows.rows[row * s->nr + v]))
 			return &s->variables[v];
 	return NULL;
 }
@@ -102,27 +87,9 @@ static int check_ranges(struct predict *p)
 
 static int evaluate(struct predict *p)
 {
-	const struct schema *s = &p->model.schema;
-	size_t nr = p->table.nr_rows;
-	int err = find_columns(p);
+	int err = predict_rows(&p->rows, &p->model, &p->table, &p->err);
 
-	if (err)
-		return err;
-	p->rows = reallocarray(NULL, nr * s->nr + 1, sizeof(*p->rows));
-	p->out = calloc(nr + 1, sizeof(*p->out));
-	if (!p->rows || !p->out)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr && !err; i++)
-		err = dataset_encode(s, &p->table, p->at, i, p->rows + i * s->nr, &p->err);
-	if (!err)
-		err = check_ranges(p);
-	if (!err)
-		err = model_predict(&p->model, p->rows, nr, p->out);
-	for (size_t i = 0; i < nr && !err; i++)
-		if (!isfinite(p->out[i]))
-			err = err_set(&p->err, EINVAL, "%s: row %zu: the prediction overflows",
-				      p->table.source, i + 1);
-	return err;
+	return err ? err : check_ranges(p);
 }
 
 static int print_csv(struct predict *p)
@@ -143,8 +110,8 @@ static int print_csv(struct predict *p)
 			table_put_cell(&out, p->table.columns[c].cells[i]);
 			buf_put_u8(&out, ',');
 		}
-		model_interval(&p->model, p->out[i], half, &low, &high);
-		buf_printf(&out, "%.17g,", p->out[i]);
+		model_interval(&p->model, p->rows.predicted[i], half, &low, &high);
+		buf_printf(&out, "%.17g,", p->rows.predicted[i]);
 		if (isfinite(half))
 			buf_printf(&out, "%.17g,%.17g,", low, high);
 		buf_printf(&out, "%d\n", outside(p, i) != NULL);
@@ -174,8 +141,8 @@ static int print_json(struct predict *p)
 					    number ? json_real(v)
 						   : json_string(p->table.columns[c].cells[i]));
 		}
-		model_interval(&p->model, p->out[i], half, &low, &high);
-		json_object_set_new(row, "predicted", json_real(p->out[i]));
+		model_interval(&p->model, p->rows.predicted[i], half, &low, &high);
+		json_object_set_new(row, "predicted", json_real(p->rows.predicted[i]));
 		if (isfinite(half)) {
 			json_object_set_new(row, "lower", json_real(low));
 			json_object_set_new(row, "upper", json_real(high));
@@ -207,11 +174,32 @@ static int print_model(struct predict *p)
 	return err;
 }
 
+/* --check: against the table's own column of the response, and beside another model. */
+static int check(struct predict *p)
+{
+	struct predict other = { 0 };
+	int err = p->against ? load(&other, p->against) : 0;
+
+	if (!err && other.is_storage)
+		err = err_set(&other.err, EINVAL, "%s: expected a regression model", p->against);
+	if (err)
+		p->err = other.err;
+	else
+		err = predict_check(&p->model, &p->rows, &p->table,
+				    p->against ? &other.model : NULL, p->level, p->cli->json,
+				    &p->err);
+	model_release(&other.model);
+	storage_model_release(&other.storage);
+	return err;
+}
+
 /* The rows to predict: of a measurement store, a table, or --set. */
 static int read_rows(struct predict *p, const char *path, struct table *out)
 {
 	if (p->db)
-		return results_table(out, p->db, p->campaign, NULL, NULL, NULL, &p->err);
+		return results_table(out, p->db, p->campaign,
+				     p->check ? p->model.schema.response : NULL, NULL, NULL,
+				     &p->err);
 	return path ? table_read(out, path, &p->err) : set_table(out, &p->set, &p->err);
 }
 
@@ -222,10 +210,11 @@ static int predict_storage(struct predict *p, const char *table)
 	struct storage_ask ask = STORAGE_ASK_DEFAULTS;
 	int err;
 
-	if (p->show || p->c || p->report)
-		return err_set(&p->err, EINVAL,
-			       "--show, --c, --report: a storage model is a net: blkcast qpn "
-			       "predict --net");
+	if (p->show || p->c || p->report || p->check)
+		return err_set(
+			&p->err, EINVAL,
+			"--show, --c, --report, --check: a storage model is a net: blkcast qpn "
+			"predict --net");
 	err = read_rows(p, table, &rows->table);
 	if (!err)
 		err = storage_table_make(&rows->storage, &rows->table, NULL, 0, &p->err);
@@ -255,6 +244,8 @@ static int predict(struct predict *p, const char *model, const char *table)
 		err = evaluate(p);
 	if (err)
 		return err;
+	if (p->check)
+		return check(p);
 	return p->cli->json ? print_json(p) : print_csv(p);
 }
 
@@ -268,6 +259,10 @@ static int run(struct cli *cli)
 		CLI_FLAG("strict", 0, &p.strict, "refuse rows outside the training range"),
 		CLI_DOUBLE("interval", 0, "LEVEL", &p.level,
 			   "probability of the interval, default 0.9"),
+		CLI_FLAG("check", 0, &p.check,
+			 "only the errors, against the rows' own column of the response"),
+		CLI_STRING("against", 0, "OTHER.json", &p.against,
+			   "--check: beside another model, with a paired t-test"),
 		CLI_FLAG("show", 0, &p.show, "the model as formula or tree"),
 		CLI_FLAG("c", 0, &p.c, "the model as a C function"),
 		CLI_STRING("report", 0, "FILE", &p.report, "the model in pictures, an HTML page"),
@@ -283,15 +278,15 @@ static int run(struct cli *cli)
 		return cli_usage(cli, "expected a model, and a table, --db or --set K=V");
 	if (!print && (cli->argc == 2) + (p.set.nr > 0) + (p.db != NULL) != 1)
 		return cli_usage(cli, "expected either a table, --db or --set K=V");
+	if (p.against && !p.check)
+		return cli_usage(cli, "--against is of --check");
 	if (!(p.level > 0 && p.level < 1))
 		return cli_usage(cli, "--interval: expected a probability between 0 and 1");
 	lsq_single_thread();
 	err = predict(&p, cli->argv[0], cli->argc == 2 ? cli->argv[1] : NULL);
 	if (err && !p.err.code)
 		err_set(&p.err, -err, "%s", strerror(-err));
-	free(p.at);
-	free(p.rows);
-	free(p.out);
+	predict_rows_release(&p.rows);
 	table_release(&p.table);
 	model_release(&p.model);
 	storage_rows_release(&p.rows_of_storage);
@@ -304,12 +299,14 @@ const struct command command_predict = {
 	.summary = "evaluate a saved model",
 	.usage = "MODEL.json (TABLE.csv | --db FILE) [--strict] [--json]\n"
 		 "MODEL.json --set K=V,... [--strict] [--json]\n"
+		 "MODEL.json (TABLE.csv | --db FILE) --check [--against OTHER.json] [--json]\n"
 		 "MODEL.json (--show | --c | --report FILE.html)",
 	.example = "blkcast predict m.json --set request_kb=8,pattern=random,read=70",
 	.details =
 		"Prints the table with the columns predicted, lower and upper (the interval that "
 		"holds 90 %\nof responses like those of training) and outside: 1 where a value "
 		"lies beyond the training\nrange. A model of blkcast qpn calibrate is asked with the columns of "
-		"docs/qpn-tables.md; its\ninterval is that of the simulated mean, at 95 %.",
+		"docs/qpn-tables.md; its\ninterval is that of the simulated mean, at 95 %. --check takes rows with equal variables for\n"
+		"repetitions of a configuration, and tells how far these are from each other.",
 	.run = run,
 };

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* predict_check: predictions held against a table's own column of what the model predicts. */
+#ifndef ANALYZER_PREDICT_CHECK_H
+#define ANALYZER_PREDICT_CHECK_H
+
+#include <stdbool.h>
+
+#include "analyzer/cmd/predict_rows.h"
+
+/*
+ * Prints the errors of m and, where there is one, of another model of the same response, with the
+ * paired t-test between the two. level: of the interval. -EINVAL: no such column, a cell without a
+ * number, or another response.
+ */
+int predict_check(const struct model *m, const struct predict_rows *rows, const struct table *t,
+		  const struct model *other, double level, bool json, struct err *err);
+
+#endif

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/cmd/predict_rows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* The column of the table of each variable. */
+static int find_columns(const struct schema *s, const struct table *t, size_t *at, struct err *err)
+{
+	for (size_t v = 0; v < s->nr; v++) {
+		int column = table_find(t, s->variables[v].name, err);
+
+		if (column < 0)
+			return column;
+		at[v] = (size_t)column;
+	}
+	return 0;
+}
+
+int predict_rows(struct predict_rows *p, const struct model *m, const struct table *t,
+		 struct err *err)
+{
+	const struct schema *s = &m->schema;
+	size_t *at = calloc(s->nr + 1, sizeof(*at));
+	size_t nr = t->nr_rows;
+	int status;
+
+	p->rows = reallocarray(NULL, nr * s->nr + 1, sizeof(*p->rows));
+	p->predicted = calloc(nr + 1, sizeof(*p->predicted));
+	status = at && p->rows && p->predicted ? find_columns(s, t, at, err) : -ENOMEM;
+	for (size_t i = 0; i < nr && !status; i++)
+		status = dataset_encode(s, t, at, i, p->rows + i * s->nr, err);
+	if (!status)
+		status = model_predict(m, p->rows, nr, p->predicted);
+	for (size_t i = 0; i < nr && !status; i++)
+		if (!isfinite(p->predicted[i]))
+			status = err_set(err, EINVAL, "%s: row %zu: the prediction overflows",
+					 t->source, i + 1);
+	free(at);
+	return status;
+}
+
+void predict_rows_release(struct predict_rows *p)
+{
+	free(p->rows);
+	free(p->predicted);
+	*p = (struct predict_rows){ 0 };
+}
