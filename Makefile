@@ -8,6 +8,8 @@
 #   make test-s390x   what both byte orders share, cross-built and emulated
 #   make bench        every measured figure, each against its peer of the same run
 #   make case-arch    file and mail server on a volume of this machine, measured and predicted
+#   make study-here   models of this machine's disk, interference and capacity, refitted from docs/studies
+#                     (DIRECTORY=/mnt/test DEVICE=sdb: measured anew first, 80 minutes, as root)
 #   make qpn-study    the storage models on two simulated arrays: errors beside the seed's
 #   make endurance    hours: every crash point, error, crash state and bit; KILLS=10000 random kills
 #   make coverage     branches of spool, account and segment decoder that the tests take
@@ -97,7 +99,7 @@ tool_bin := $(patsubst %.c,$(BUILD)/%,$(tool_src))
 tools    := $(tool_bin) $(addprefix $(BUILD)/tests/system-under-study/,first second)
 
 .PHONY: all programs tests benches deps test test-only test-vm guests test-s390x test-emulated emulated \
-	bench bench-only case-arch qpn-study demo endurance coverage coverage-only check-asan check-tsan \
+	bench bench-only case-arch study-here qpn-study demo endurance coverage coverage-only check-asan check-tsan \
 	fuzz fuzz-only \
 	bundle install uninstall deb test-deb style help clean
 .DELETE_ON_ERROR:
@@ -219,6 +221,9 @@ bench:
 
 case-arch: programs $(BUILD)/tests/system/fileops
 	$(Q)scripts/case-arch.sh $(BUILD)/case-arch
+
+study-here: programs
+	$(Q)scripts/studies.sh $(BUILD)/studies $(DIRECTORY) $(DEVICE)
 
 qpn-study: programs $(tools)
 	$(Q)BUILD=$(BUILD) tests/system-under-study/run.sh first

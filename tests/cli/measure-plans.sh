@@ -24,6 +24,13 @@ check study-1-unseen 100
 check study-2 576
 check study-3 200
 check qpn-cache 220
+check disk 600
+check disk-edges 180
+check disk-unseen 104
+check pair 100
+check pair-unseen 24
+check capacity 49
+check capacity-mixed 15
 check qpn-raid 500
 check qpn-mix 25
 check qpn-vms 60
