@@ -38,6 +38,9 @@ narrow() { # TABLE.csv
 
 measure() { # CAMPAIGN...
 	local c plan rt=""
+	queue=/sys/block/$DEVICE/queue/scheduler
+	scheduler=$(sed 's/.*\[\(.*\)\].*/\1/' "$queue")
+	trap 'echo "$scheduler" >"$queue"' EXIT
 	chrt -f 20 true 2>/dev/null && rt="chrt -f 20" # other processes disturb little then
 	for c in "$@"; do
 		plan=docs/examples/plans/$c.yaml
