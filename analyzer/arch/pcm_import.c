@@ -220,9 +220,11 @@ static int read_model(struct pcm_importer *im)
 	return error ? error : arch_finish(im->m, im->err);
 }
 
-int pcm_import(struct arch_model *m, const char *path, struct err *err)
+int pcm_import(struct arch_model *m, const char *path, const struct pcm_options *o, struct err *err)
 {
-	struct pcm_importer im = { .m = m, .err = err };
+	struct pcm_importer im = {
+		.m = m, .err = err, .without_failures = o && o->without_failures
+	};
 	int error = open_models(&im, path);
 
 	if (!error)

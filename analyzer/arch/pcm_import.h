@@ -17,13 +17,22 @@
 /* True where path is a directory, or names an .allocation or .usagemodel file. */
 bool pcm_is_palladio(const char *path);
 
+struct pcm_options {
+	/*
+	 * Failure probabilities, MTTF and retries are left out, as the reference simulator does in
+	 * its standard configuration, and counted in nr_left_out of the model.
+	 */
+	bool without_failures;
+};
+
 /*
  * Reads a model into *m, a zeroed struct, which the caller releases, also after a failure. path:
  * the directory, where it has one .allocation and one .usagemodel; else the one to take, the other
  * found by the system both are about; or both, separated by a comma ("a.allocation,u.usagemodel").
- * 0; -EINVAL or the errno of a file that cannot be read, with file and line; -ENOMEM. Not safe
+ * o NULL: all options off. 0; -EINVAL or the errno of a file that cannot be read, with file and line; -ENOMEM. Not safe
  * against a second thread that changes the files meanwhile.
  */
-int pcm_import(struct arch_model *m, const char *path, struct err *err);
+int pcm_import(struct arch_model *m, const char *path, const struct pcm_options *o,
+	       struct err *err);
 
 #endif

@@ -151,10 +151,16 @@ int pcm_refuse_above_0(const struct pcm_importer *im, const xmlNode *node, const
 	double value;
 	int error = pcm_number(im, node, name, 0, &value);
 
-	if (!error && value != 0)
-		error = pcm_fail(im, node,
-				 "%s above 0 is not supported: failures are no part of it", name);
-	return error;
+	if (error || value == 0)
+		return error;
+	if (im->without_failures) {
+		im->m->nr_left_out++;
+		return 0;
+	}
+	return pcm_fail(im, node,
+			"%s above 0 is not supported: failures are no part of it, unless they are "
+			"left out (--no-failures)",
+			name);
 }
 
 uint32_t pcm_index(const xmlNode *node)

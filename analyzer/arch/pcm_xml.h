@@ -49,6 +49,7 @@ struct pcm_importer {
 	const xmlNode *component; /* whose behaviours are being read */
 	uint32_t component_index;
 	unsigned depth;
+	bool without_failures;
 };
 
 int pcm_fail(const struct pcm_importer *im, const xmlNode *at, const char *fmt, ...)
@@ -80,7 +81,7 @@ int pcm_need(const struct pcm_importer *im, const xmlNode *node, const char *nam
 /* A finite number; fallback where the attribute is absent. */
 int pcm_number(const struct pcm_importer *im, const xmlNode *node, const char *name,
 	       double fallback, double *value);
-/* Refuses an attribute that is above 0. */
+/* Refuses an attribute of failures that is above 0, or leaves it out and counts it. */
 int pcm_refuse_above_0(const struct pcm_importer *im, const xmlNode *node, const char *name);
 
 /*

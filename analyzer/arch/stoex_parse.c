@@ -121,8 +121,10 @@ static struct stoex_value sample_value(struct reader *r, enum stoex_type type)
 	minus = lex_take(r, "-");
 	v = lex_number(r);
 	if (type == STOEX_INT && v.type != STOEX_INT) {
-		if (r->e->dialect == STOEX_PALLADIO || v.d != floor(v.d) || fabs(v.d) > 0x1p53)
+		if (r->e->dialect == STOEX_PALLADIO || v.d != floor(v.d) || fabs(v.d) > 0x1p53) {
 			lex_fail(r, "expected a whole number before");
+			return v;
+		}
 		v = (struct stoex_value){ .type = STOEX_INT, .i = (int64_t)v.d };
 	} else if (type == STOEX_DOUBLE) {
 		v = (struct stoex_value){ .type = STOEX_DOUBLE, .d = as_double(v) };

@@ -53,8 +53,11 @@ int arch_open(struct arch_model *m, const char *path, const struct arch_settings
 	if (pcm_is_palladio(path) && s->nr)
 		return err_set(err, EINVAL, "%s: --set %s: a Palladio model has no parameters",
 			       path, s->items[0].name);
-	if (pcm_is_palladio(path))
-		return pcm_import(m, path, err);
+	if (pcm_is_palladio(path)) {
+		const struct pcm_options o = { .without_failures = s->without_failures };
+
+		return pcm_import(m, path, &o, err);
+	}
 	return arch_read(m, path, s->items, s->nr, err);
 }
 
@@ -139,6 +142,8 @@ int arch_run(struct arch_solution *out, double *seconds, const struct arch_model
 	error = arch_solve(out, m, &so, err);
 	progress_end(&w.progress);
 	*seconds = now_s() - begin;
+	if (!error && m->nr_left_out)
+		cli_note(cli, "%u descriptions of failures left out", m->nr_left_out);
 	if (!error)
 		say(cli, out, o, *seconds);
 	return error;

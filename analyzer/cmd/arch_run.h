@@ -12,6 +12,7 @@
 struct arch_settings {
 	struct arch_setting items[ARCH_RUN_MAX_SETTINGS]; /* names and values are owned */
 	size_t nr;
+	bool without_failures; /* of a Palladio model */
 };
 
 /* "NAME=VALUE" of each --set. 0; -EINVAL; -ENOMEM. */

@@ -21,7 +21,7 @@ struct job {
 	struct cli *cli;
 	struct arch_run_options run;
 	struct cli_list set, sweep;
-	bool csv;
+	bool csv, no_failures;
 	struct arch_sweeps sweeps;
 	struct err err;
 };
@@ -43,6 +43,7 @@ static int solve_one(struct job *j, const char *path, size_t point, struct arch_
 	struct arch_settings settings = { .nr = 0 };
 	int error = arch_settings_read(&settings, &j->set, &j->err);
 
+	settings.without_failures = j->no_failures;
 	if (!error && arch_sweep_set(&j->sweeps, point, &settings))
 		error = err_set(&j->err, ENOMEM, "out of memory");
 	if (!error)
@@ -199,7 +200,13 @@ static int solve_all(struct job *j, const char *path)
 	return j->sweeps.nr ? solve_sweep(j, path) : solve_point(j, path, 0, NULL, NULL);
 }
 
+#define NO_FAILURES(out)                                                         \
+	CLI_FLAG("no-failures", 0, out,                                          \
+		 "of a Palladio model: leave out failure probabilities, MTTF and " \
+		 "retries instead of refusing them")
+
 #define RUN_OPTIONS(j)                                                                          \
+	NO_FAILURES(&(j)->no_failures),                                                         \
 	CLI_LIST("set", 0, "NAME=VALUE", &(j)->set, "change a parameter of the model"),         \
 		CLI_DOUBLE("precision", 'p', "P", &(j)->run.precision,                          \
 			   "run until every mean response time is known to P, relative, at "    \
@@ -344,8 +351,10 @@ static int compare(struct cli *cli)
 static bool open_model(struct cli *cli, struct arch_model *m)
 {
 	struct cli_list set = { .nr = 0 };
+	bool no_failures = false;
 	const struct cli_option options[] = {
 		CLI_LIST("set", 0, "NAME=VALUE", &set, "change a parameter of the model"),
+		NO_FAILURES(&no_failures),
 		CLI_END,
 	};
 	struct arch_settings settings = { .nr = 0 };
@@ -354,6 +363,7 @@ static bool open_model(struct cli *cli, struct arch_model *m)
 
 	if (!cli_parse(cli, options))
 		return false;
+	settings.without_failures = no_failures;
 	if (cli->argc != 1)
 		cli->status = cli_usage(cli, "expected one model, got %d files", cli->argc);
 	else if (arch_settings_read(&settings, &set, &err) ||

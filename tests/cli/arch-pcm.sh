@@ -7,7 +7,7 @@ blkcast=$BUILD/blkcast
 example=docs/examples/palladio-shop
 
 exits 0 "the shipped example is solved" "$blkcast" arch solve $example --json --quiet
-is "$(jq -c '[.scenarios[0].response_time.mean, .scenarios[0].throughput] | map(. * 1e6 | round / 1e6)' "$T/out")" \
+is "$(jq -c '[.scenarios[0].response_time.mean, .scenarios[0].throughput] | map(. * 1e4 | round / 1e4)' "$T/out")" \
 	"[31,0.025]" "its response time is the sum of its parts"
 exits 0 "it may be named by its allocation" "$blkcast" arch check $example/shop.allocation
 exits 0 "or by both files" "$blkcast" arch check $example/shop.allocation,shop.usagemodel
@@ -28,6 +28,12 @@ spoil system 's/#Store"/#Nothing"/' 'shop.system:7: .*refers to "Nothing"' "a re
 spoil repository 's/seff:SetVariableAction/seff:EmitEventAction/' \
 	'shop.repository:[0-9]+: .*not supported: EmitEventAction' "an action of another kind"
 spoil usagemodel 's/population="1"/population="0"/' 'shop.usagemodel:[0-9]+: .*population of 1' "nobody"
+spoil system '2i <!DOCTYPE a [<!ENTITY b "c">]>' 'shop.system:2: a document type declaration' "an entity"
+spoil resourceenvironment '0,/MTTF="0.0"/s//MTTF="100"/' \
+	'shop.resourceenvironment:[0-9]+: .*MTTF above 0 is not supported.*--no-failures' "a resource that fails"
+exits 0 "unless failures are left out" "$blkcast" arch solve "$T/bad" --no-failures --json
+like "$(cat "$T/err")" '1 descriptions of failures left out' "which is said"
+is "$(jq '.scenarios[0].response_time.mean * 1e6 | round / 1e6' "$T/out")" 31 "and changes nothing else"
 spoil system '2i <!DOCTYPE a [<!ENTITY b "c">]>' 'shop.system:2: a document type declaration' "an entity"
 rm "$T/bad/shop.repository"
 exits 2 "a file that is missing" "$blkcast" arch solve "$T/bad"

@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	for (size_t i = 0; i < 5; i++)
 		size = write_file(dir, endings[i], &data, size);
-	error = pcm_import(&m, dir, &err);
+	error = pcm_import(&m, dir, NULL, &err);
 	if (error && !err.line[0])
 		abort();
 	if (!error && is_small(&m))

@@ -5,6 +5,9 @@
  *
  *	fileops DIR file|mail CLIENTS SECONDS [FILES [READS [SEED]]]
  *
+ * Where the environment names a file FILEOPS_GO, it makes DIR/ready once its files are there and
+ * begins when that file is: two that are to meet on one storage begin together.
+ *
  * Files: so many, 80 % of them there at the start, their sizes gamma distributed in blocks of
  * 4 KiB. A file belongs to one thread from its open to its close. The first fifth of the time is
  * warm-up. READS is how often a read of the sequence is done. Printed: CSV, a line for each
@@ -312,6 +315,24 @@ static void pause_s(double seconds)
 		;
 }
 
+/* Until the file FILEOPS_GO names is there. */
+static void wait_for_others(void)
+{
+	const char *go = getenv("FILEOPS_GO");
+	char path[4096];
+	int fd;
+
+	if (!go)
+		return;
+	snprintf(path, sizeof(path), "%s/ready", directory);
+	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	if (fd < 0)
+		die(path);
+	close(fd);
+	while (access(go, F_OK))
+		pause_s(0.002);
+}
+
 static void report(const struct client *clients, unsigned nr)
 {
 	printf("operation,count,mean_s,mean_bytes\n");
@@ -377,6 +398,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	make_files((uint32_t)nr_files, argc > 7 ? strtoull(argv[7], NULL, 10) : 1);
+	wait_for_others();
 	run((unsigned)nr, seconds, argc > 7 ? strtoull(argv[7], NULL, 10) : 1);
 	free(files.there);
 	free(files.gone);

@@ -33,7 +33,7 @@ static void published(struct arch_model *m, const char *name)
 	if (!dir)
 		tap_skip(NULL, "the published models are not here: set BLKCAST_DATA");
 	snprintf(path, sizeof(path), "%s/pcm/%s", dir, name);
-	if (!ok_int(pcm_import(m, path, &err), 0))
+	if (!ok_int(pcm_import(m, path, NULL, &err), 0))
 		tap_note("%s", err.line);
 }
 
@@ -103,7 +103,7 @@ static void shop(struct arch_model *m)
 	struct err err = { 0 };
 
 	need_shop();
-	if (!ok_int(pcm_import(m, SHOP, &err), 0))
+	if (!ok_int(pcm_import(m, SHOP, NULL, &err), 0))
 		tap_note("%s", err.line);
 }
 
@@ -168,8 +168,8 @@ static void named_files(void)
 	ok(pcm_is_palladio(SHOP));
 	ok(pcm_is_palladio(SHOP "/shop.allocation"));
 	ok(!pcm_is_palladio(SHOP "/shop.system"));
-	ok_int(pcm_import(&a, SHOP "/shop.allocation", &err), 0);
-	ok_int(pcm_import(&b, SHOP "/shop.allocation,shop.usagemodel", &err), 0);
+	ok_int(pcm_import(&a, SHOP "/shop.allocation", NULL, &err), 0);
+	ok_int(pcm_import(&b, SHOP "/shop.allocation,shop.usagemodel", NULL, &err), 0);
 	ok_eq(a.nr_instances, b.nr_instances);
 	arch_release(&a);
 	arch_release(&b);
@@ -414,7 +414,7 @@ static void bad_models(void)
 		struct err err = { 0 };
 
 		ok(spoil(dir, b->file, b->from, b->to));
-		if (!ok_int(pcm_import(&m, dir, &err), -EINVAL) ||
+		if (!ok_int(pcm_import(&m, dir, NULL, &err), -EINVAL) ||
 		    !ok(strstr(err.line, b->want) != NULL))
 			tap_note("%zu (%s): %s", i, b->to, err.line);
 		arch_release(&m);
@@ -441,7 +441,7 @@ static void truncated(void)
 			ok(spoil(dir, NULL, NULL, NULL));
 			snprintf(path, sizeof(path), "%s/%s", dir, shop_files[i]);
 			ok(!stat(path, &st) && !truncate(path, st.st_size * cut / 11));
-			ok_int(pcm_import(&m, dir, &err), -EINVAL);
+			ok_int(pcm_import(&m, dir, NULL, &err), -EINVAL);
 			ok(strstr(err.line, shop_files[i]) != NULL);
 			arch_release(&m);
 		}
@@ -453,13 +453,13 @@ static void missing(void)
 	struct arch_model m = { 0 };
 	struct err err = { 0 };
 
-	ok_int(pcm_import(&m, "/nowhere", &err), -ENOENT);
+	ok_int(pcm_import(&m, "/nowhere", NULL, &err), -ENOENT);
 	ok(strstr(err.line, "/nowhere") != NULL);
 	arch_release(&m);
-	ok_int(pcm_import(&m, "/nowhere/a.allocation,b.usagemodel", &err), -ENOENT);
+	ok_int(pcm_import(&m, "/nowhere/a.allocation,b.usagemodel", NULL, &err), -ENOENT);
 	arch_release(&m);
 	need_shop();
-	ok_int(pcm_import(&m, "tests/golden", &err), -EINVAL);
+	ok_int(pcm_import(&m, "tests/golden", NULL, &err), -EINVAL);
 	ok(strstr(err.line, "0 .allocation files: expected one") != NULL);
 	arch_release(&m);
 }
