@@ -84,7 +84,8 @@ fileops() {
 	local dir=$mount_point/$1
 	mkdir -p "$dir"
 	say "measuring $1"
-	limited build/tests/system/fileops "$dir" "$2" "$3" "$SECONDS_EACH" "$4" "${5:-1}" \
+	limited timeout $((4 * SECONDS_EACH + 120)) \
+		build/tests/system/fileops "$dir" "$2" "$3" "$SECONDS_EACH" "$4" "${5:-1}" \
 		>"$OUT/$1.tmp"
 	mv "$OUT/$1.tmp" "$OUT/$1.csv"
 	rm -rf "$dir"
@@ -246,7 +247,7 @@ seen() { # NAME TITLE
 
 # Both at once, from the same moment on.
 both() { # CLIENTS-OF-EACH
-	local mail
+	local mail go
 	[ -s "$OUT/file-both-$1.csv" ] && [ -s "$OUT/mail-both-$1.csv" ] && return
 	rm -f "$OUT/go" "$OUT/file-both-$1.csv" "$OUT/mail-both-$1.csv"
 	export FILEOPS_GO=$OUT/go
@@ -258,8 +259,10 @@ both() { # CLIENTS-OF-EACH
 		done
 		touch "$OUT/go"
 	} &
+	go=$!
 	fileops "file-both-$1" file "$1" 1000
 	wait $mail
+	kill $go 2>/dev/null || true
 	unset FILEOPS_GO
 }
 

@@ -437,8 +437,8 @@ static int allocate(struct arch_sim *s, uint64_t seed)
 	s->storages = calloc((size_t)m->nr_storages + 1, sizeof(*s->storages));
 	s->storage_levels = calloc((size_t)m->nr_storages + 1, sizeof(*s->storage_levels));
 	s->rngs = calloc((size_t)m->nr_instances + m->nr_scenarios + 1, sizeof(*s->rngs));
-	if (!s->times || !s->hists || !s->controls || !s->resources || !s->passives || !s->storages ||
-	    !s->storage_levels || !s->rngs ||
+	if (!s->times || !s->hists || !s->controls || !s->resources || !s->passives ||
+	    !s->storages || !s->storage_levels || !s->rngs ||
 	    eventq_init(&s->events, m->nr_resources + m->nr_scenarios))
 		return sim_no_memory(s);
 	for (uint32_t i = 0; i < m->nr_instances + m->nr_scenarios; i++)

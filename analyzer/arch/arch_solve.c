@@ -9,8 +9,9 @@
 #include "analyzer/num/parallel.h"
 #include "analyzer/num/rng.h"
 
-#define BATCHES		   32
-#define LEAST_WARM_UP	   2 /* batches: controls leave so little spread that what is left of a start shows */
+#define BATCHES 32
+#define LEAST_WARM_UP \
+	2 /* batches: controls leave so little spread that what is left of a start shows */
 #define PILOT_EVENTS	   20000
 #define REPLICATION_EVENTS 200000
 #define MAX_GROWTH	   4 /* of the number of replications in one round */

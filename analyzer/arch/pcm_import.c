@@ -222,9 +222,9 @@ static int read_model(struct pcm_importer *im)
 
 int pcm_import(struct arch_model *m, const char *path, const struct pcm_options *o, struct err *err)
 {
-	struct pcm_importer im = {
-		.m = m, .err = err, .without_failures = o && o->without_failures
-	};
+	struct pcm_importer im = { .m = m,
+				   .err = err,
+				   .without_failures = o && o->without_failures };
 	int error = open_models(&im, path);
 
 	if (!error)

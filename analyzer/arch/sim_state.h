@@ -124,7 +124,7 @@ struct arch_sim {
 	struct passive *passives;
 	struct storage_state **storages;
 	struct storage_level *storage_levels;
-	struct rng *rngs;     /* by instance, then by scenario */
+	struct rng *rngs;	 /* by instance, then by scenario */
 	struct name_size *sizes; /* by name */
 
 	double *controls; /* as in struct arch_sample, since the last collection */

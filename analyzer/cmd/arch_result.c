@@ -176,8 +176,8 @@ int arch_result_csv(const struct arch_model *m, const struct arch_solution *s, c
 {
 	for (uint32_t i = 0; i < s->nr_times; i++) {
 		const struct time_estimate *t = &s->times[i];
-		const double cells[] = { t->mean.mean, t->mean.low, t->mean.high,
-					 t->p50.mean,  t->p95.mean, t->p99.mean,
+		const double cells[] = { t->mean.mean,	       t->mean.low, t->mean.high,
+					 t->p50.mean,	       t->p95.mean, t->p99.mean,
 					 s->throughput[i].mean };
 		char *name;
 

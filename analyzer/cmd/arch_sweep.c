@@ -10,8 +10,7 @@
 static int wrong(const char *text, struct err *err)
 {
 	return err_set(err, EINVAL,
-		       "--sweep: expected NAME=FROM:TO:STEP, as clients=10:100:10, got '%s'",
-		       text);
+		       "--sweep: expected NAME=FROM:TO:STEP, as clients=10:100:10, got '%s'", text);
 }
 
 static int parse(struct arch_sweep *s, const char *text, struct err *err)

@@ -200,14 +200,14 @@ static int solve_all(struct job *j, const char *path)
 	return j->sweeps.nr ? solve_sweep(j, path) : solve_point(j, path, 0, NULL, NULL);
 }
 
-#define NO_FAILURES(out)                                                         \
-	CLI_FLAG("no-failures", 0, out,                                          \
+#define NO_FAILURES(out)                                                           \
+	CLI_FLAG("no-failures", 0, out,                                            \
 		 "of a Palladio model: leave out failure probabilities, MTTF and " \
 		 "retries instead of refusing them")
 
 #define RUN_OPTIONS(j)                                                                          \
 	NO_FAILURES(&(j)->no_failures),                                                         \
-	CLI_LIST("set", 0, "NAME=VALUE", &(j)->set, "change a parameter of the model"),         \
+		CLI_LIST("set", 0, "NAME=VALUE", &(j)->set, "change a parameter of the model"), \
 		CLI_DOUBLE("precision", 'p', "P", &(j)->run.precision,                          \
 			   "run until every mean response time is known to P, relative, at "    \
 			   "95 % (default 0.01)"),                                              \
@@ -451,12 +451,13 @@ static int run(struct cli *cli)
 const struct command command_arch = {
 	.name = "arch",
 	.summary = "predict a software system from its architecture",
-	.usage = "solve MODEL [--set NAME=VALUE]... [--sweep NAME=FROM:TO:STEP]... [--csv] [--precision P]\n"
-		 "compare MODEL_A MODEL_B [--set NAME=VALUE]...\n"
-		 "calibrate MODEL MEASURED.csv --fit NAME=LOW:HIGH... [--set NAME=VALUE]...\n"
-		 "validate MODEL MEASURED.csv [--set NAME=VALUE]...\n"
-		 "check MODEL [--set NAME=VALUE]...\n"
-		 "draw MODEL [--set NAME=VALUE]... >MODEL.svg",
+	.usage =
+		"solve MODEL [--set NAME=VALUE]... [--sweep NAME=FROM:TO:STEP]... [--csv] [--precision P]\n"
+		"compare MODEL_A MODEL_B [--set NAME=VALUE]...\n"
+		"calibrate MODEL MEASURED.csv --fit NAME=LOW:HIGH... [--set NAME=VALUE]...\n"
+		"validate MODEL MEASURED.csv [--set NAME=VALUE]...\n"
+		"check MODEL [--set NAME=VALUE]...\n"
+		"draw MODEL [--set NAME=VALUE]... >MODEL.svg",
 	.details =
 		"A model is a YAML file (docs/arch.schema.json), or a directory with Palladio's files\n"
 		"(.repository, .system, .allocation, .usagemodel...): components and what their operations\n"
@@ -476,9 +477,10 @@ const struct command command_arch = {
 		"io, and of the sum over a round. check reads a model and says what is wrong with it,\n"
 		"with file and line. draw gives a picture of components, deployment and usage, as\n"
 		"SVG by graphviz.",
-	.example = "blkcast arch solve docs/examples/shop.yaml\n"
-		   "blkcast arch solve docs/examples/shop.yaml --sweep clients=100:500:100\n"
-		   "blkcast arch solve docs/examples/shop.yaml --sweep clients=100:200:100 --sweep buyers=0.1:0.3:0.2 --csv\n"
-		   "blkcast arch draw docs/examples/shop.yaml >shop.svg",
+	.example =
+		"blkcast arch solve docs/examples/shop.yaml\n"
+		"blkcast arch solve docs/examples/shop.yaml --sweep clients=100:500:100\n"
+		"blkcast arch solve docs/examples/shop.yaml --sweep clients=100:200:100 --sweep buyers=0.1:0.3:0.2 --csv\n"
+		"blkcast arch draw docs/examples/shop.yaml >shop.svg",
 	.run = run,
 };

@@ -203,7 +203,8 @@ static void beyond(void)
 
 static const struct tap_test tests[] = {
 	{ "the mean of an expression is that of its values", means },
-	{ "controls take off what sums owe them, and the interval is the regression's", regression },
+	{ "controls take off what sums owe them, and the interval is the regression's",
+	  regression },
 	{ "of intervals at 95 % most hold the exact answer: load 0.8", below },
 	{ "of intervals at 95 % most hold the exact answer: load 1", at_one },
 	{ "of intervals at 95 % most hold the exact answer: saturated", beyond },
