@@ -101,6 +101,23 @@ static void on_progress(void *ctx, uint64_t events, double precision)
 	progress_update(&w->progress, events);
 }
 
+/* Of what arrives less is served than this, beyond doubt: queues grow without end. */
+#define SERVED 0.98
+
+static void say_overload(const struct cli *cli, const struct arch_model *m,
+			 const struct arch_solution *s)
+{
+	for (uint32_t i = 0; i < m->nr_scenarios; i++) {
+		const struct arch_scenario *u = &m->scenarios[i];
+
+		if (u->open && s->throughput[i].high * u->mean_time < SERVED)
+			cli_note(cli,
+				 "scenario %s: %.4g of %.4g arrivals per second are served: its "
+				 "times have no steady state and grow with the run",
+				 u->name, s->throughput[i].mean, 1 / u->mean_time);
+	}
+}
+
 static void say(const struct cli *cli, const struct arch_solution *s,
 		const struct arch_run_options *o, double seconds)
 {
@@ -144,7 +161,9 @@ int arch_run(struct arch_solution *out, double *seconds, const struct arch_model
 	*seconds = now_s() - begin;
 	if (!error && m->nr_left_out)
 		cli_note(cli, "%u descriptions of failures left out", m->nr_left_out);
-	if (!error)
+	if (!error) {
+		say_overload(cli, m, out);
 		say(cli, out, o, *seconds);
+	}
 	return error;
 }

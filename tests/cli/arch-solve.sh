@@ -45,6 +45,8 @@ number "$(jq '(.scenarios[0].response_time.mean / 5 - 1) | fabs' "$T/out") < 0.0
 number "$(jq '(.scenarios[0].response_time.p95 / 14.978661 - 1) | fabs' "$T/out") < 0.06" "M/M/1: 95 %"
 number "$(jq '(.resources[0].utilization / 0.8 - 1) | fabs' "$T/out") < 0.02" "M/M/1: utilization"
 
+exits 0 "what brings more than can be served is solved" "$blkcast" arch solve "$T/open.yaml" --set rate=0.5 --model-time 2000
+like "$(cat "$T/err")" 'scenario users: 0.5[0-9]* of 0.8 arrivals per second are served: its times have no steady state' "but said to have no steady state"
 # Two cpus that one instance each of a replica has: half of the arrivals each, M/M/1 at 0.4.
 cat >"$T/replicas.yaml" <<'YAML'
 interfaces: {I: [work]}
