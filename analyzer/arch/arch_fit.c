@@ -12,7 +12,8 @@
 #define FIRST_DAMP   0.01
 #define LARGEST_DAMP 1e4
 #define MAX_MOVE     1.5 /* of a logarithm in one round */
-#define SUM_WEIGHT   3	 /* of the sum over a round, beside each time */
+#define SUM_WEIGHT \
+	10 /* of the sum over a round beside each time: it is known best, and what a user waits for */
 
 int arch_measured_read(struct arch_measured_set *out, const struct table *t, struct err *err)
 {

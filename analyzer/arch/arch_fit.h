@@ -66,7 +66,7 @@ struct arch_fit {
 	unsigned max_rounds;
 	/* out */
 	unsigned rounds, solutions;
-	double rms; /* of ln (predicted / measured), of the sum three times over */
+	double rms; /* of ln (predicted / measured), of the sum ten times over */
 };
 
 /* 0 or the errors of predict(); the best parameters found are in parameters[].value. */
