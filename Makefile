@@ -167,7 +167,7 @@ $(addprefix $(BUILD)/tests/system-under-study/,first second):
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # Tests in which chosen system calls and allocations of ours fail or kill: tests/slow/faulty_calls.h.
-FAULTY_CALLS := open openat write read fsync close renameat renameat2 unlinkat mkdir mkdirat fstat fstatat \
+FAULTY_CALLS := open openat write writev read fsync syncfs close renameat renameat2 unlinkat mkdir mkdirat fstat fstatat \
 	posix_fallocate mmap munmap msync malloc calloc realloc strdup \
 	account_seal_stream account_seal_capture
 faulty := $(addprefix $(BUILD)/tests/unit/test_,spool_faults spool_crash ingest_faults)

@@ -171,9 +171,9 @@ static int put_all(struct import_stage *g, struct store *store, struct buf *b,
 			out->nr_repeated++;
 		}
 	}
+	ingest_free(ingest); /* or its journal would bring back what is taken out */
 	if (status < 0 && names)
 		take_out(store, names, out->nr_stored);
-	ingest_free(ingest);
 	free(names);
 	return status == -ENOMEM ? err_set(err, ENOMEM, "out of memory") : status;
 }

@@ -147,6 +147,11 @@ int catalog_commit(struct catalog *c, struct err *err)
 	return run(c, "COMMIT", err);
 }
 
+void catalog_rollback(struct catalog *c)
+{
+	sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
 /* The statement, ready to be bound; NULL after filling err. */
 static sqlite3_stmt *statement(struct catalog *c, enum statement which, struct err *err)
 {

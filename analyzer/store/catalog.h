@@ -40,6 +40,8 @@ void catalog_close(struct catalog *c);
 /* Many changes at the cost of one. */
 int catalog_begin(struct catalog *c, struct err *err);
 int catalog_commit(struct catalog *c, struct err *err);
+/* Ends a transaction whose commit failed. */
+void catalog_rollback(struct catalog *c);
 
 /* Adds a segment, or replaces what was known of it. */
 int catalog_put(struct catalog *c, const struct segment_facts *f, struct err *err);

@@ -2,13 +2,13 @@
 /*
  * ingest: takes one segment into a store so that an acknowledgement is a promise.
  *
- * The order is: validate all of it; write a temporary file; fsync it; rename it; fsync its folder,
- * and the parents of every folder newly made; add it to the catalog; only then return success.
- * Segments are named by (host, boot id, epoch, sequence): the same one again is stored once and
- * answered the same; another one under the same name is refused.
+ * The order is: validate all of it; append it to the journal and sync that (store_journal.h); put
+ * its file to its place; add it to the catalog; only then return success. Segments are named by
+ * (host, boot id, epoch, sequence): the same one again is stored once and answered the same; another
+ * one under the same name is refused.
  *
- * Many threads may call ingest_put() at once: they share the disk's flushes, and take turns at the
- * catalog and at one and the same name.
+ * Many threads may call ingest_put() at once. Each validates its own; the first that waits then does
+ * the rest for all that wait by then: one sync and one transaction of the catalog for all of them.
  */
 #ifndef ANALYZER_INGEST_H
 #define ANALYZER_INGEST_H
@@ -34,10 +34,19 @@ struct ingest_counts {
 	uint64_t nr_conflicts; /* the name is taken by another content */
 	uint64_t nr_disk_errors;
 	uint64_t nr_catalog_errors; /* durable, but not in the catalog until the next sync */
+	uint64_t nr_batches;	    /* syncs that nr_stored took */
+	uint64_t nr_kept_journals;  /* that could not be retired: the next start does it */
 };
 
+/* -ENOMEM, or that of a journal's folder which cannot be synced. */
 int ingest_new(struct ingest **out, struct store *store);
+/* Retires the journal; nobody may be in ingest_put(). */
 void ingest_free(struct ingest *g);
+/* From here on a thread of its own retires journals, so that no sender waits for it. 0 or -errno. */
+int ingest_retire_beside(struct ingest *g);
+/* How far a journal may grow before it is retired; default INGEST_JOURNAL_BYTES. */
+#define INGEST_JOURNAL_BYTES (32ull << 20)
+void ingest_limit_journal(struct ingest *g, uint64_t bytes);
 
 /*
  * Takes len bytes at data. expected (may be NULL) is the name that the sender gave. Returns 0 once

@@ -296,6 +296,8 @@ static int prepare(struct server *s, struct store *store, struct err *err)
 	if (status == 0)
 		status = ingest_new(&s->ingest, store);
 	if (status == 0)
+		status = ingest_retire_beside(s->ingest);
+	if (status == 0)
 		status = clients_new(&s->clients, &client);
 	if (status == 0)
 		status = guard_new(&s->guard, limits, on_tick, s);

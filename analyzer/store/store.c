@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyzer/store/store_journal.h"
+
 #define CATALOG_NAME "catalog.sqlite"
 
 struct store {
@@ -20,6 +22,7 @@ struct store {
 	bool writer; /* opened to be written: may remove what a killed writer left */
 	struct catalog *catalog;
 	struct store_sync sync;
+	struct journal_recovery recovery;
 };
 
 /* One segment as the catalog or the folder names it. */
@@ -369,6 +372,8 @@ int store_open(struct store **out, const char *dir, bool create, struct err *err
 				 dir);
 		goto out;
 	}
+	if (create)
+		s->recovery = journal_recover(s);
 	status = open_catalog(s, err);
 	if (status == 0)
 		status = store_sync(s, err);
@@ -410,4 +415,9 @@ struct catalog *store_catalog(struct store *s)
 const struct store_sync *store_sync_result(const struct store *s)
 {
 	return &s->sync;
+}
+
+const struct journal_recovery *store_recovery(const struct store *s)
+{
+	return &s->recovery;
 }

@@ -4,8 +4,9 @@
  *
  *   DIR/segments/...    the truth: see segment_name.h
  *   DIR/catalog.sqlite  a cache of what they hold: see catalog.h; may be deleted at any time
+ *   DIR/journal-*       what serve took and has not yet synced in its place: see store_journal.h
  *
- * Opening brings the catalog in step with the files, so that what agents wrote with
+ * Opening to write (create) puts what is in journals to its place. Opening brings the catalog in step with the files, so that what agents wrote with
  * `--sink file:DIR` is seen. Where the folder cannot be written, the catalog is kept in memory
  * and nothing is changed on disk.
  */
@@ -25,6 +26,7 @@
 #define STORE_MAX_INTERRUPTIONS 1000
 
 struct store;
+struct journal_recovery;
 
 /* What the last sync found. */
 struct store_sync {
@@ -44,6 +46,8 @@ const char *store_dir(const struct store *s);
 int store_dir_fd(const struct store *s);
 struct catalog *store_catalog(struct store *s);
 const struct store_sync *store_sync_result(const struct store *s);
+/* What journals held when it was opened to be written. */
+const struct journal_recovery *store_recovery(const struct store *s);
 /* Brings the catalog in step with the files again. */
 int store_sync(struct store *s, struct err *err);
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * `serve` over loopback HTTP: segments acknowledged per second and how long an acknowledgement
- * takes, against what the disk itself gives in the same run for the same bytes: write, fsync,
- * rename, fsync of the folder. The store lies in the build folder, not in a tmpfs.
+ * takes, against what the disk itself gives in the same run for the same bytes: one at a time
+ * appended and synced (the disk's own sync rate), and written, synced, renamed and the folder synced
+ * by as many threads. CPU time is told apart from the senders', which run beside. The store lies in
+ * the build folder, which should not be in a tmpfs.
  */
 #include <curl/curl.h>
 #include <fcntl.h>
@@ -20,7 +22,7 @@
 #define NR_REQUESTS 1500
 #define MAX_WORKERS 128
 #define RUN_NS	    2000000000ull
-#define NR_MADE	    2048 /* segments made before the clock runs, of all workers together */
+#define NR_MADE	    4096 /* segments made before the clock runs, of all workers together */
 
 struct worker {
 	unsigned int number;
@@ -31,6 +33,7 @@ struct worker {
 	size_t nr;
 	struct buf *made; /* owned: its segments */
 	size_t nr_made;
+	double cpu_s; /* of its thread */
 };
 
 static uint64_t now_ns(void)
@@ -39,6 +42,14 @@ static uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+static double cpu_s(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 static void must(bool pass, const char *what)
@@ -132,6 +143,30 @@ static void *send_segments(void *ctx)
 		w->took_ns[w->nr++] = now_ns() - begin;
 	}
 	curl_easy_cleanup(curl);
+	w->cpu_s = cpu_s(CLOCK_THREAD_CPUTIME_ID);
+	return NULL;
+}
+
+/* The disk's own sync rate: one file, appended to and synced. */
+static void *append_file(void *ctx)
+{
+	struct worker *w = ctx;
+	char path[384];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/append", w->dir);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	must(fd >= 0, path);
+	for (uint64_t i = 0; now_ns() < w->end_ns && i < w->nr_made; i++) {
+		uint64_t begin = now_ns();
+
+		must(write(fd, w->made[i].data, w->made[i].len) == (ssize_t)w->made[i].len &&
+			     fdatasync(fd) == 0,
+		     path);
+		w->took_ns[w->nr++] = now_ns() - begin;
+	}
+	close(fd);
+	unlink(path);
 	return NULL;
 }
 
@@ -209,13 +244,14 @@ static double run(void *(*work)(void *), unsigned int nr, uint16_t port, const c
 	struct worker workers[MAX_WORKERS];
 	pthread_t threads[MAX_WORKERS];
 	uint64_t *all = calloc(NR_MADE, sizeof(*all)), begin;
+	double rate, used_s, senders_s = 0;
 	size_t sum = 0;
-	double rate;
 
 	for (unsigned int i = 0; i < nr; i++) {
 		workers[i] = (struct worker){ .number = i, .port = port, .dir = dir };
 		make_all(&workers[i], nr);
 	}
+	used_s = cpu_s(CLOCK_PROCESS_CPUTIME_ID);
 	begin = now_ns();
 	for (unsigned int i = 0; i < nr; i++) {
 		workers[i].end_ns = begin + RUN_NS;
@@ -225,14 +261,22 @@ static double run(void *(*work)(void *), unsigned int nr, uint16_t port, const c
 		pthread_join(threads[i], NULL);
 		for (size_t k = 0; k < workers[i].nr; k++)
 			all[sum++] = workers[i].took_ns[k];
+		senders_s += workers[i].cpu_s;
 	}
 	rate = (double)sum / ((double)(now_ns() - begin) / 1e9);
+	used_s = cpu_s(CLOCK_PROCESS_CPUTIME_ID) - used_s;
 	for (unsigned int i = 0; i < nr; i++)
 		worker_release(&workers[i]);
 	qsort(all, sum, sizeof(*all), compare_u64);
 	figure(what, nr, "rate", rate, "segments/s", note);
 	figure(what, nr, "p50", (double)all[sum / 2] / 1e6, "ms", note);
 	figure(what, nr, "p99", (double)all[sum * 99 / 100] / 1e6, "ms", note);
+	if (senders_s > 0) {
+		figure(what, nr, "CPU", (used_s - senders_s) / (double)sum * 1e6, "us/segment",
+		       "of serve");
+		figure(what, nr, "CPU of senders", senders_s / (double)sum * 1e6, "us/segment",
+		       "libcurl");
+	}
 	free(all);
 	return rate;
 }
@@ -258,14 +302,18 @@ static void measure(unsigned int nr)
 	struct server *server = NULL;
 	struct store *store = NULL;
 	struct err err = { 0 };
-	double disk, served;
+	double disk, synced, served;
 
 	must(store_open(&store, dir, true, &err) == 0, err.line);
 	must(server_start(&server, store, &config, &err) == 0, err.line);
+	synced = run(append_file, 1, 0, dir, "disk, append",
+		     "write, fdatasync, one after the other");
 	disk = run(write_files, nr, 0, dir, "disk", "write, fsync, rename, fsync folder");
 	served = run(send_segments, nr, server_port(server), dir, "serve", "1500 requests, 14 KB");
-	printf("figure\tserve against disk, %u at once\t%.3f\tratio\t-\tthe same run\n", nr,
-	       served / disk);
+	printf("figure\tserve against the disk's sync rate, %u at once\t%.3f\tratio\t-\tthe same run\n",
+	       nr, served / synced);
+	printf("figure\tserve against as many writers, %u at once\t%.3f\tratio\t-\tthe same run\n",
+	       nr, served / disk);
 	printf("figure\tpeak memory of serve and its senders, %u at once\t%.4g\tMiB\t-\tVmHWM of the process\n",
 	       nr, peak_mib());
 	server_stop(server);

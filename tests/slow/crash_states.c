@@ -79,8 +79,9 @@ static void drop_entry(struct state *s, const char *path)
 static bool name_is_synced(const struct state *s, size_t i)
 {
 	for (size_t j = i + 1; j < s->nr; j++)
-		if (s->calls[j].kind == CALL_SYNC_FOLDER &&
-		    is_parent(s->calls[j].path, s->calls[i].path))
+		if (s->calls[j].kind == CALL_SYNC_ALL ||
+		    (s->calls[j].kind == CALL_SYNC_FOLDER &&
+		     is_parent(s->calls[j].path, s->calls[i].path)))
 			return true;
 	return false;
 }
@@ -181,7 +182,8 @@ static void make_content(struct state *s, int inode, struct content *c)
 
 	*c = (struct content){ 0 };
 	for (size_t i = 0; i < s->nr; i++)
-		if (s->calls[i].kind == CALL_SYNC && s->calls[i].inode == inode)
+		if (s->calls[i].kind == CALL_SYNC_ALL ||
+		    (s->calls[i].kind == CALL_SYNC && s->calls[i].inode == inode))
 			synced = i;
 	for (size_t i = 0; i < s->nr; i++) {
 		const struct call *call = &s->calls[i];

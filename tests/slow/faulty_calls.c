@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "formats/account_file.h"
@@ -312,6 +313,34 @@ WRAP(ssize_t, write, (int fd, const void *data, size_t len))
 	return nr;
 }
 
+/* One point, as it is one call; a short write ends within the first part. */
+WRAP(ssize_t, writev, (int fd, const struct iovec *parts, int nr_parts))
+{
+	struct open_file *f = file_of(fd);
+	struct iovec half = parts[0];
+	ssize_t nr, left;
+
+	if (fails(true))
+		return -1;
+	if (!plan.error && !paused &&
+	    (plan.mode == CALLS_FAIL_FROM ? nr_points >= plan.at
+					  : plan.mode == CALLS_FAIL_ONCE && nr_points == plan.at)) {
+		half.iov_len = (half.iov_len + 1) / 2;
+		parts = &half;
+		nr_parts = 1;
+	}
+	left = nr = __real_writev(fd, parts, nr_parts);
+	for (int i = 0; f && f->inode && i < nr_parts && left > 0; i++) {
+		size_t len = parts[i].iov_len < (size_t)left ? parts[i].iov_len : (size_t)left;
+
+		note_data(CALL_WRITE, f->inode, f->offset, parts[i].iov_base, len);
+		f->offset += len;
+		left -= (ssize_t)len;
+	}
+	done(true);
+	return nr;
+}
+
 WRAP(ssize_t, read, (int fd, void *data, size_t len))
 {
 	return fails(false) ? -1 : __real_read(fd, data, len);
@@ -327,6 +356,19 @@ WRAP(int, fsync, (int fd))
 	ret = __real_fsync(fd);
 	if (f && !ret)
 		note(f->inode ? CALL_SYNC : CALL_SYNC_FOLDER, f->path, f->inode);
+	done(true);
+	return ret;
+}
+
+WRAP(int, syncfs, (int fd))
+{
+	int ret;
+
+	if (fails(true))
+		return -1;
+	ret = __real_syncfs(fd);
+	if (file_of(fd) && !ret)
+		note(CALL_SYNC_ALL, "", 0);
 	done(true);
 	return ret;
 }

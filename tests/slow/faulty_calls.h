@@ -47,6 +47,7 @@ enum call_kind {
 	CALL_MAPPED, /* inode, data: the whole of a mapped file, changed by stores */
 	CALL_SYNC,   /* inode */
 	CALL_SYNC_FOLDER,
+	CALL_SYNC_ALL, /* all files and folders */
 	CALL_RENAME, /* path, to */
 	CALL_UNLINK, /* path */
 };

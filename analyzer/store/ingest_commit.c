@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/store/ingest_commit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+void committer_init(struct committer *c, struct store *store, pthread_mutex_t *catalog,
+		    struct ingest_counts *counts)
+{
+	*c = (struct committer){ .store = store, .catalog = catalog, .counts = counts };
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->retire_wake, NULL);
+	pthread_cond_init(&c->retire_done, NULL);
+	c->last = &c->first;
+	c->journal_limit = INGEST_JOURNAL_BYTES;
+	placer_init(&c->placer, store_dir_fd(store));
+}
+
+static void retire(struct committer *c, struct journal *j)
+{
+	if (journal_retire(j, c->store) == 0)
+		return;
+	pthread_mutex_lock(c->catalog);
+	c->counts->nr_kept_journals++;
+	pthread_mutex_unlock(c->catalog);
+}
+
+static void *retire_beside(void *ctx)
+{
+	struct committer *c = ctx;
+
+	pthread_mutex_lock(&c->lock);
+	while (!c->is_stopping || c->retiring) {
+		if (!c->retiring) {
+			pthread_cond_wait(&c->retire_wake, &c->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&c->lock);
+		retire(c, c->retiring);
+		pthread_mutex_lock(&c->lock);
+		c->retiring = NULL;
+		pthread_cond_signal(&c->retire_done);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return NULL;
+}
+
+int committer_start(struct committer *c)
+{
+	int status = pthread_create(&c->thread, NULL, retire_beside, c);
+
+	c->is_beside = status == 0;
+	return -status;
+}
+
+void committer_release(struct committer *c)
+{
+	if (c->is_beside) {
+		pthread_mutex_lock(&c->lock);
+		c->is_stopping = true;
+		pthread_cond_signal(&c->retire_wake);
+		pthread_mutex_unlock(&c->lock);
+		pthread_join(c->thread, NULL);
+	}
+	retire(c, c->journal);
+	pthread_cond_destroy(&c->retire_wake);
+	pthread_cond_destroy(&c->retire_done);
+	pthread_mutex_destroy(&c->lock);
+}
+
+/* The leader's: hands its journal over. Two at most are on the disk, or the writer waits. */
+static void end_journal(struct committer *c)
+{
+	struct journal *j = c->journal;
+
+	c->journal = NULL;
+	if (!c->is_beside) {
+		retire(c, j);
+		return;
+	}
+	pthread_mutex_lock(&c->lock);
+	while (c->retiring)
+		pthread_cond_wait(&c->retire_done, &c->lock);
+	c->retiring = j;
+	pthread_cond_signal(&c->retire_wake);
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* Whether a file of its name is there, or another of this batch is before it. */
+static int look(struct committer *c, struct commit *const batch[], size_t at)
+{
+	const struct segment_name *n = &batch[at]->facts->name;
+	char path[SEGMENT_PATH_MAX];
+
+	for (size_t i = 0; i < at; i++)
+		if (batch[i]->facts->name.sequence == n->sequence &&
+		    segment_name_compare(&batch[i]->facts->name, n) == 0)
+			return -EALREADY;
+	segment_name_path(n, path);
+	if (faccessat(store_dir_fd(c->store), path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return -EALREADY;
+	return errno == ENOENT ? 0 : -errno;
+}
+
+/* Makes durable those of status 0. */
+static int write_journal(struct committer *c, struct commit *const batch[], size_t nr)
+{
+	struct journal_item items[JOURNAL_BATCH];
+	size_t fresh = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		if (batch[i]->status == 0)
+			items[fresh++] = (struct journal_item){ batch[i]->data, batch[i]->len,
+								&batch[i]->facts->hash };
+	if (!fresh)
+		return 0;
+	if (c->journal && journal_bytes(c->journal) >= c->journal_limit)
+		end_journal(c);
+	if (!c->journal)
+		status = journal_new(&c->journal, store_dir_fd(c->store));
+	if (status == 0)
+		status = journal_append(c->journal, items, fresh);
+	if (status < 0 && c->journal)
+		end_journal(c);
+	return status;
+}
+
+/* Into the catalog, in one transaction, and counted. */
+static void note_stored(struct committer *c, struct commit *const batch[], size_t nr)
+{
+	struct catalog *catalog = store_catalog(c->store);
+	uint64_t noted = 0, failed = 0;
+	bool begun;
+
+	pthread_mutex_lock(c->catalog);
+	begun = catalog_begin(catalog, NULL) == 0;
+	for (size_t i = 0; i < nr; i++) {
+		if (batch[i]->status)
+			continue;
+		if (begun && catalog_put(catalog, batch[i]->facts, NULL) == 0)
+			noted++;
+		else
+			failed++;
+		c->counts->nr_stored++;
+		c->counts->stored_bytes += batch[i]->len;
+	}
+	if (begun && catalog_commit(catalog, NULL) < 0) {
+		catalog_rollback(catalog);
+		failed += noted;
+	}
+	c->counts->nr_catalog_errors += failed;
+	c->counts->nr_batches += noted + failed > 0;
+	pthread_mutex_unlock(c->catalog);
+}
+
+static void commit_batch(struct committer *c, struct commit *const batch[], size_t nr)
+{
+	int status;
+
+	for (size_t i = 0; i < nr; i++)
+		batch[i]->status = look(c, batch, i);
+	status = write_journal(c, batch, nr);
+	for (size_t i = 0; i < nr; i++) {
+		if (batch[i]->status == 0)
+			batch[i]->status = status;
+		if (batch[i]->status)
+			continue;
+		batch[i]->status = placer_put(&c->placer, &batch[i]->facts->name, batch[i]->data,
+					      batch[i]->len, false);
+		if (batch[i]->status == -EEXIST) /* another process was faster */
+			batch[i]->status = -EALREADY;
+	}
+	note_stored(c, batch, nr);
+}
+
+/* Takes what waits, in its order; lock held. */
+static size_t take_batch(struct committer *c, struct commit *batch[JOURNAL_BATCH])
+{
+	uint64_t bytes = 0;
+	size_t nr = 0;
+
+	while (c->first && nr < JOURNAL_BATCH && (!nr || bytes + c->first->len <= COMMIT_BYTES)) {
+		batch[nr] = c->first;
+		bytes += c->first->len;
+		c->first = c->first->next;
+		nr++;
+	}
+	if (!c->first)
+		c->last = &c->first;
+	return nr;
+}
+
+/* Lock held at begin and end, not between. */
+static void lead(struct committer *c)
+{
+	struct commit *batch[JOURNAL_BATCH];
+	size_t nr = take_batch(c, batch);
+
+	pthread_mutex_unlock(&c->lock);
+	commit_batch(c, batch, nr);
+	pthread_mutex_lock(&c->lock);
+	for (size_t i = 0; i < nr; i++) {
+		batch[i]->is_done = true;
+		pthread_cond_signal(&batch[i]->wake);
+	}
+	c->has_leader = c->first != NULL;
+	if (c->first) {
+		c->first->leads = true;
+		pthread_cond_signal(&c->first->wake);
+	}
+}
+
+int committer_put(struct committer *c, const struct segment_facts *facts, const void *data,
+		  size_t len)
+{
+	struct commit own = { .facts = facts, .data = data, .len = len };
+
+	pthread_cond_init(&own.wake, NULL);
+	pthread_mutex_lock(&c->lock);
+	*c->last = &own;
+	c->last = &own.next;
+	if (!c->has_leader)
+		c->has_leader = own.leads = true;
+	while (!own.is_done && !own.leads)
+		pthread_cond_wait(&own.wake, &c->lock);
+	if (!own.is_done)
+		lead(c);
+	pthread_mutex_unlock(&c->lock);
+	pthread_cond_destroy(&own.wake);
+	return own.status;
+}

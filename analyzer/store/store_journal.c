@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/store/store_journal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "analyzer/store/segment_facts.h"
+#include "analyzer/store/segment_place.h"
+#include "analyzer/store/store.h"
+#include "formats/buf.h"
+
+#define MAGIC	   "bcj1"
+#define HEAD_BYTES 32
+#define NAME_BYTES 32
+#define NR_TRIES   100 /* at numbers that others take at the same time */
+
+struct journal {
+	int dir_fd, fd;
+	uint64_t number, bytes;
+};
+
+static void name_of(uint64_t number, bool redo, char out[NAME_BYTES])
+{
+	snprintf(out, NAME_BYTES, "journal-%010" PRIu64 ".%s", number, redo ? "redo" : "log");
+}
+
+bool journal_name(const char *file, uint64_t *number, bool *redo)
+{
+	char expected[NAME_BYTES];
+
+	if (strncmp(file, "journal-", 8) != 0 || strspn(file + 8, "0123456789") != 10)
+		return false;
+	*number = strtoull(file + 8, NULL, 10);
+	*redo = strcmp(file + 18, ".redo") == 0;
+	name_of(*number, *redo, expected);
+	return strcmp(file, expected) == 0;
+}
+
+struct numbers {
+	struct listed {
+		uint64_t number;
+		bool redo;
+	} * items;
+	size_t nr;
+};
+
+static int by_number_down(const void *a, const void *b)
+{
+	const struct listed *x = a, *y = b;
+
+	return (x->number < y->number) - (x->number > y->number);
+}
+
+/* All journals of the folder, the latest first. */
+static int list(int dir_fd, struct numbers *out)
+{
+	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+	int status = 0;
+
+	*out = (struct numbers){ 0 };
+	if (!d) {
+		status = -errno;
+		if (fd >= 0)
+			close(fd);
+		return status;
+	}
+	while (status == 0 && (e = readdir(d))) {
+		struct listed found, *more;
+
+		if (!journal_name(e->d_name, &found.number, &found.redo))
+			continue;
+		more = realloc(out->items, (out->nr + 1) * sizeof(*more));
+		if (!more) {
+			status = -ENOMEM;
+			break;
+		}
+		out->items = more;
+		more[out->nr++] = found;
+	}
+	closedir(d);
+	if (out->nr)
+		qsort(out->items, out->nr, sizeof(*out->items), by_number_down);
+	return status;
+}
+
+/* Takes the lock of a journal unless it is somebody's, or gone meanwhile. */
+static bool lock(int fd)
+{
+	struct stat st;
+
+	return flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 && st.st_nlink > 0;
+}
+
+static int open_new(int dir_fd, uint64_t number, int *out)
+{
+	char name[NAME_BYTES];
+	int fd, status = 0;
+
+	name_of(number, false, name);
+	fd = openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+	if (fd < 0)
+		return -errno;
+	if (!lock(fd))
+		status = -EEXIST; /* a recovery elsewhere took it for a dead one's */
+	else if (fsync(dir_fd) < 0)
+		status = -errno;
+	if (status < 0) {
+		if (status != -EEXIST)
+			unlinkat(dir_fd, name, 0);
+		close(fd);
+		return status;
+	}
+	*out = fd;
+	return 0;
+}
+
+int journal_new(struct journal **out, int dir_fd)
+{
+	struct journal *j = calloc(1, sizeof(*j));
+	struct numbers known;
+	int status = j ? list(dir_fd, &known) : -ENOMEM;
+
+	if (!j)
+		return -ENOMEM;
+	j->dir_fd = dir_fd;
+	j->number = known.nr ? known.items[0].number + 1 : 1;
+	for (int tries = 0; status == 0 && tries < NR_TRIES; tries++) {
+		status = open_new(dir_fd, j->number, &j->fd);
+		if (status != -EEXIST)
+			break;
+		j->number++;
+		status = tries + 1 < NR_TRIES ? 0 : -EEXIST;
+	}
+	free(known.items);
+	if (status < 0) {
+		free(j);
+		return status;
+	}
+	*out = j;
+	return 0;
+}
+
+static void put_le(uint8_t *out, uint64_t value, int bytes)
+{
+	for (int i = 0; i < bytes; i++)
+		out[i] = (uint8_t)(value >> 8 * i);
+}
+
+static void make_head(const struct journal_item *item, uint8_t head[HEAD_BYTES])
+{
+	memcpy(head, MAGIC, 4);
+	put_le(head + 4, item->len, 4);
+	memcpy(head + 8, item->hash->bytes, 16);
+	put_le(head + 24, XXH3_64bits(head, 24), 8);
+}
+
+/* Moves the vector past nr bytes that are written. */
+static void advance(struct iovec **at, int *nr_at, size_t nr)
+{
+	while (*nr_at && nr >= (*at)->iov_len) {
+		nr -= (*at)->iov_len;
+		(*at)++;
+		(*nr_at)--;
+	}
+	if (*nr_at) {
+		(*at)->iov_base = (uint8_t *)(*at)->iov_base + nr;
+		(*at)->iov_len -= nr;
+	}
+}
+
+static int write_vector(int fd, struct iovec *at, int nr_at)
+{
+	unsigned int interrupted = 0;
+
+	while (nr_at) {
+		ssize_t nr = writev(fd, at, nr_at);
+
+		if (nr < 0 && errno == EINTR && ++interrupted < STORE_MAX_INTERRUPTIONS)
+			continue;
+		if (nr < 0)
+			return -errno;
+		advance(&at, &nr_at, (size_t)nr);
+	}
+	return 0;
+}
+
+int journal_append(struct journal *j, const struct journal_item *items, size_t nr)
+{
+	uint8_t heads[JOURNAL_BATCH][HEAD_BYTES];
+	struct iovec at[2 * JOURNAL_BATCH];
+	uint64_t bytes = 0;
+	int status;
+
+	for (size_t i = 0; i < nr; i++) {
+		make_head(&items[i], heads[i]);
+		at[2 * i] = (struct iovec){ heads[i], HEAD_BYTES };
+		at[2 * i + 1] = (struct iovec){ (void *)(uintptr_t)items[i].data, items[i].len };
+		bytes += HEAD_BYTES + items[i].len;
+	}
+	status = write_vector(j->fd, at, (int)(2 * nr));
+	if (status == 0 && fsync(j->fd) < 0)
+		status = -errno;
+	j->bytes += bytes;
+	return status;
+}
+
+uint64_t journal_bytes(const struct journal *j)
+{
+	return j->bytes;
+}
+
+static int read_at(int fd, uint64_t at, void *data, size_t len)
+{
+	uint8_t *to = data;
+	unsigned int interrupted = 0;
+
+	if (lseek(fd, (off_t)at, SEEK_SET) < 0)
+		return -errno;
+	while (len) {
+		ssize_t nr = read(fd, to, len);
+
+		if (nr < 0 && errno == EINTR && ++interrupted < STORE_MAX_INTERRUPTIONS)
+			continue;
+		if (nr <= 0)
+			return nr < 0 ? -errno : -EBADMSG;
+		to += nr;
+		len -= (size_t)nr;
+	}
+	return 0;
+}
+
+/* One journal being put in force again. */
+struct replay {
+	struct store *store;
+	struct placer *placer;
+	int fd;
+	bool rewrite; /* also what looks whole: the disk may have something else */
+	uint64_t *offsets;
+	size_t nr, cap;
+	struct buf record, file;
+	struct journal_recovery *counts;
+};
+
+static int note_offset(struct replay *r, uint64_t at)
+{
+	size_t cap = r->cap ? 2 * r->cap : 256;
+	uint64_t *more;
+
+	if (r->nr == r->cap) {
+		more = realloc(r->offsets, cap * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		r->offsets = more;
+		r->cap = cap;
+	}
+	r->offsets[r->nr++] = at;
+	return 0;
+}
+
+static int read_head(int fd, uint64_t at, uint32_t *len, struct segment_hash *hash)
+{
+	uint8_t head[HEAD_BYTES];
+	struct cursor c = cursor_make(head, sizeof(head));
+	const uint8_t *magic;
+	uint64_t check;
+	int status = read_at(fd, at, head, sizeof(head));
+
+	if (status < 0)
+		return status;
+	cursor_borrow(&c, &magic, 4);
+	cursor_get_le32(&c, len);
+	cursor_get(&c, hash->bytes, sizeof(hash->bytes));
+	cursor_get_le64(&c, &check);
+	return memcmp(magic, MAGIC, 4) == 0 && *len <= SEGMENT_MAX_BYTES &&
+			       check == XXH3_64bits(head, 24)
+		       ? 0
+		       : -EBADMSG;
+}
+
+/* Where the records begin. What follows a head that is none was never acknowledged. */
+static int index_records(struct replay *r, uint64_t size)
+{
+	struct segment_hash hash;
+	uint64_t at = 0;
+	uint32_t len;
+	int status = 0;
+
+	while (status == 0 && at < size) {
+		status = read_head(r->fd, at, &len, &hash);
+		if (status == 0)
+			status = note_offset(r, at);
+		if (status == 0)
+			at += HEAD_BYTES + len;
+	}
+	if (status != -EBADMSG)
+		return status;
+	r->counts->nr_skipped += size - at;
+	return 0;
+}
+
+/* Whether the file of this name stays as it is. -errno where that cannot be told. */
+static int stays(struct replay *r, const struct segment_facts *f, const struct segment_hash *hash)
+{
+	char path[SEGMENT_PATH_MAX];
+	struct segment_facts found;
+	struct segment_hash known;
+	int status;
+
+	segment_name_path(&f->name, path);
+	status = store_read(r->store, path, &r->file, NULL);
+	if (status < 0)
+		return status == -ENOENT || status == -EFBIG || status == -ELOOP ? 0 : status;
+	known = segment_hash_of(r->file.data, r->file.len);
+	if (memcmp(known.bytes, hash->bytes, sizeof(known.bytes)) == 0)
+		return !r->rewrite;
+	status = segment_facts_read(&found, r->file.data, r->file.len, NULL);
+	if (status < 0)
+		return status == -ENOMEM ? status : 0;
+	status = segment_name_compare(&found.name, &f->name) == 0;
+	segment_facts_release(&found);
+	return status;
+}
+
+static int replay_record(struct replay *r, uint64_t at)
+{
+	struct segment_hash hash, got;
+	struct segment_facts facts;
+	uint32_t len = 0;
+	int status = read_head(r->fd, at, &len, &hash);
+
+	buf_clear(&r->record);
+	if (status == 0)
+		status = buf_reserve(&r->record, (size_t)len + 1);
+	if (status == 0)
+		status = read_at(r->fd, at + HEAD_BYTES, r->record.data, len);
+	if (status == 0) {
+		got = segment_hash_of(r->record.data, len);
+		status = memcmp(got.bytes, hash.bytes, sizeof(got.bytes)) == 0 ? 0 : -EBADMSG;
+	}
+	if (status == 0)
+		status = segment_facts_read(&facts, r->record.data, len, NULL);
+	if (status == -ENOMEM || status == -EIO)
+		return status;
+	if (status < 0) { /* torn: its sender was told nothing */
+		r->counts->nr_skipped += HEAD_BYTES + len;
+		return 0;
+	}
+	status = stays(r, &facts, &hash);
+	if (status == 0) {
+		status = placer_put(r->placer, &facts.name, r->record.data, len, true);
+		r->counts->nr_placed += status == 0;
+	}
+	r->counts->nr_records++;
+	segment_facts_release(&facts);
+	return status < 0 ? status : 0;
+}
+
+static int replay(struct store *store, struct placer *placer, int fd, bool rewrite,
+		  struct journal_recovery *counts)
+{
+	struct replay r = { .store = store, .placer = placer, .fd = fd, .rewrite = rewrite };
+	struct stat st;
+	int status = fstat(fd, &st) < 0 ? -errno : 0;
+
+	r.counts = counts;
+	buf_init(&r.record);
+	buf_init(&r.file);
+	if (status == 0)
+		status = index_records(&r, (uint64_t)st.st_size);
+	for (size_t i = r.nr; i-- > 0 && status == 0;)
+		status = replay_record(&r, r.offsets[i]);
+	free(r.offsets);
+	buf_release(&r.record);
+	buf_release(&r.file);
+	return status;
+}
+
+static int sync_all(int dir_fd)
+{
+	return syncfs(dir_fd) < 0 ? -errno : 0;
+}
+
+/* Not to come back, or some day it would bring back what was removed since. */
+static int remove_journal(int dir_fd, uint64_t number, bool redo)
+{
+	char name[NAME_BYTES];
+
+	name_of(number, redo, name);
+	if (unlinkat(dir_fd, name, 0) < 0 || fsync(dir_fd) < 0)
+		return -errno;
+	return 0;
+}
+
+static void keep_to_redo(int dir_fd, uint64_t number)
+{
+	char from[NAME_BYTES], to[NAME_BYTES];
+
+	name_of(number, false, from);
+	name_of(number, true, to);
+	if (renameat(dir_fd, from, dir_fd, to) == 0)
+		fsync(dir_fd);
+}
+
+/* After a failed sync pages count as clean that never reached the disk: all is written again. */
+static int write_again(struct store *store, int fd)
+{
+	struct journal_recovery counts = { 0 };
+	struct placer *placer = malloc(sizeof(*placer));
+	int status;
+
+	if (!placer)
+		return -ENOMEM;
+	placer_init(placer, store_dir_fd(store));
+	status = replay(store, placer, fd, true, &counts);
+	free(placer);
+	return status ? status : sync_all(store_dir_fd(store));
+}
+
+int journal_retire(struct journal *j, struct store *store)
+{
+	int status;
+
+	if (!j)
+		return 0;
+	status = sync_all(j->dir_fd);
+	if (status < 0)
+		status = write_again(store, j->fd);
+	if (status < 0)
+		keep_to_redo(j->dir_fd, j->number);
+	else
+		status = remove_journal(j->dir_fd, j->number, false);
+	close(j->fd);
+	free(j);
+	return status;
+}
+
+/* One that nobody holds: its files are put in place; *fd stays open and locked until all are synced.
+ * 1 where it is somebody's. */
+static int recover_one(struct store *store, struct placer *placer, const struct listed *one,
+		       int *fd, struct journal_recovery *counts)
+{
+	char name[NAME_BYTES];
+
+	name_of(one->number, one->redo, name);
+	*fd = openat(store_dir_fd(store), name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (*fd < 0)
+		return errno == ENOENT ? 1 : -errno;
+	if (!lock(*fd))
+		return 1;
+	counts->nr_journals++;
+	return replay(store, placer, *fd, one->redo, counts);
+}
+
+static void end_recovery(struct store *store, const struct numbers *all, const int *fds,
+			 int *status, struct journal_recovery *counts)
+{
+	int dir_fd = store_dir_fd(store), synced = counts->nr_journals ? sync_all(dir_fd) : 0;
+
+	for (size_t i = 0; i < all->nr; i++) {
+		if (status[i] == 0 && synced < 0 && !all->items[i].redo)
+			keep_to_redo(dir_fd, all->items[i].number);
+		if (status[i] == 0)
+			status[i] = synced < 0 ? synced
+					       : remove_journal(dir_fd, all->items[i].number,
+								all->items[i].redo);
+		counts->nr_failed += status[i] < 0;
+		if (fds[i] >= 0)
+			close(fds[i]);
+	}
+}
+
+struct journal_recovery journal_recover(struct store *store)
+{
+	struct journal_recovery counts = { 0 };
+	struct placer *placer = NULL;
+	struct numbers all;
+	int *fds = NULL, *status = NULL;
+
+	if (list(store_dir_fd(store), &all) < 0)
+		counts.nr_failed++;
+	if (all.nr) {
+		placer = malloc(sizeof(*placer));
+		fds = malloc(2 * all.nr * sizeof(*fds));
+	}
+	if (placer && fds) {
+		placer_init(placer, store_dir_fd(store));
+		status = fds + all.nr;
+		/* The later first: of two records of a name it counts. */
+		for (size_t i = 0; i < all.nr; i++)
+			status[i] = recover_one(store, placer, &all.items[i], &fds[i], &counts);
+		end_recovery(store, &all, fds, status, &counts);
+	} else {
+		counts.nr_failed += all.nr;
+	}
+	free(fds);
+	free(placer);
+	free(all.items);
+	return counts;
+}
