@@ -285,11 +285,15 @@ int catalog_remove(struct catalog *c, const struct segment_name *n, struct err *
 
 int catalog_put(struct catalog *c, const struct segment_facts *f, struct err *err)
 {
+	struct segment_hash known;
 	int status = run(c, "SAVEPOINT put", err);
 
 	if (status < 0)
 		return status;
-	status = catalog_remove(c, &f->name, err);
+	/* Devices and losses of a segment come and go with it: mostly there is nothing to remove. */
+	status = catalog_hash(c, &f->name, &known, NULL) == -ENOENT
+			 ? 0
+			 : catalog_remove(c, &f->name, err);
 	if (status == 0)
 		status = put_segment(c, f, err);
 	if (status == 0)

@@ -22,16 +22,9 @@ struct ingest {
 int ingest_new(struct ingest **out, struct store *store)
 {
 	struct ingest *g = calloc(1, sizeof(*g));
-	int status;
 
 	if (!g)
 		return -ENOMEM;
-	/* The folder's own name must last before anything in it does. */
-	status = sync_path(store_dir_fd(store), "..");
-	if (status < 0 && status != -EACCES) {
-		free(g);
-		return status;
-	}
 	g->store = store;
 	pthread_mutex_init(&g->catalog, NULL);
 	committer_init(&g->committer, store, &g->catalog, &g->counts);

@@ -38,7 +38,6 @@ struct ingest_counts {
 	uint64_t nr_kept_journals;  /* that could not be retired: the next start does it */
 };
 
-/* -ENOMEM, or that of a journal's folder which cannot be synced. */
 int ingest_new(struct ingest **out, struct store *store);
 /* Retires the journal; nobody may be in ingest_put(). */
 void ingest_free(struct ingest *g);

@@ -103,6 +103,16 @@ static bool lock(int fd)
 	return flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 && st.st_nlink > 0;
 }
 
+/* The journal's name, and that of the store, which may be as new. Its parent may be another's. */
+static int sync_names(int dir_fd)
+{
+	int status = sync_path(dir_fd, "..");
+
+	if (status < 0 && status != -EACCES)
+		return status;
+	return fsync(dir_fd) < 0 ? -errno : 0;
+}
+
 static int open_new(int dir_fd, uint64_t number, int *out)
 {
 	char name[NAME_BYTES];
@@ -114,8 +124,8 @@ static int open_new(int dir_fd, uint64_t number, int *out)
 		return -errno;
 	if (!lock(fd))
 		status = -EEXIST; /* a recovery elsewhere took it for a dead one's */
-	else if (fsync(dir_fd) < 0)
-		status = -errno;
+	else
+		status = sync_names(dir_fd);
 	if (status < 0) {
 		if (status != -EEXIST)
 			unlinkat(dir_fd, name, 0);

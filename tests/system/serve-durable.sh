@@ -34,14 +34,15 @@ put() { # FILE SEQUENCE: the status
 		"$url/web1/b1/5/$2"
 }
 
-start "$T/one" -e trace=fsync,fdatasync,renameat,renameat2,mkdirat,sendto,sendmsg,writev,write
+start "$T/one" -e trace=fsync,fdatasync,renameat,renameat2,mkdirat,sendto,sendmsg,writev,write,syncfs
 is "$(put "$seg/0000000001.seg" 1)" 201 "a segment is acknowledged"
 end
-order=$(sed -n -e '/mkdirat(.*web1"/s/.*/make-host/p' -e '/fsync([0-9]*<.*\/segments>)/s/.*/sync-segments/p' \
-	-e '/fsync(.*\.tmp>)/s/.*/sync-file/p' -e '/renameat2*(.*\.seg"/s/.*/rename/p' \
-	-e '/fsync(.*\/0*5>)/s/.*/sync-folder/p' -e '/HTTP\/1.1 201/s/.*/acknowledge/p' "$T/calls" | tr '\n' ' ')
-is "$order" "make-host sync-segments sync-file rename sync-folder acknowledge " \
-	"folders, file, name, then the acknowledgement"
+order=$(sed -n -e '/fsync([0-9]*<.*\/one>)/s/.*/sync-names/p' -e '/writev([0-9]*<.*journal-/s/.*/append/p' \
+	-e '/fsync([0-9]*<.*journal-/s/.*/sync-journal/p' -e '/renameat2*(.*\.seg"/s/.*/rename/p' \
+	-e '/HTTP\/1.1 201/s/.*/acknowledge/p' -e '/syncfs(/s/.*/sync-all/p' "$T/calls" | tr '\n' ' ')
+like "$order" '^sync-names append sync-journal rename acknowledge sync-all' \
+	"journal, its sync, the file's place, the acknowledgement; all is synced before the journal goes"
+is "$(find "$T/one" -name 'journal-*' | wc -l)" 0 "and none is left"
 
 start "$T/two" -e trace=fsync,renameat2 -e inject=fsync:error=EIO:when=1+1
 is "$(put "$seg/0000000001.seg" 1)" 503 "where no fsync succeeds nothing is acknowledged"
@@ -49,10 +50,24 @@ like "$(cat "$T/body")" 'Input/output error' "and the sender hears why"
 end
 is "$(find "$T/two/segments" -type f | wc -l)" 0 "and no file is left"
 
-# The file's own fsync is the fifth: those of four folders come before it.
-start "$T/three" -e trace=fsync,renameat2 -e inject=fsync:error=ENOSPC:when=5
+# The journal's own fsync is the third of its thread: those of two folders come before it.
+start "$T/three" -e trace=fsync,renameat2 -e inject=fsync:error=ENOSPC:when=3
 is "$(put "$seg/0000000001.seg" 1)" 503 "a full disk: come again"
-is "$(put "$seg/0000000001.seg" 1)" 201 "and then it is taken, from a new file"
+end
+start "$T/three" -e trace=fsync
+is "$(put "$seg/0000000001.seg" 1)" 201 "and then it is taken"
 end
 is "$("$b" ls --store "$T/three" --json | jq '.hosts[0].segments')" 1 "once"
+
+start "$T/four" -e trace=fsync,syncfs -e inject=syncfs:error=EIO:when=1+1
+is "$(put "$seg/0000000001.seg" 1)" 201 "a segment is acknowledged"
+end
+is "$(find "$T/four" -name 'journal-*.redo' | wc -l)" 1 "where its place cannot be synced the journal stays"
+: >"$T/four/segments/web1/b1/00000000000000000005/0000000001.seg"
+is "$("$b" check --store "$T/four" --json | jq -r '[.findings[].problem] | unique | join(" ")')" "catalog damaged leftover" \
+	"as check says"
+"$b" check --store "$T/four" --repair --json >"$T/found"
+is $? 0 "and repair puts back what the disk lost"
+holds "as it was" cmp -s "$seg/0000000001.seg" "$T/four/segments/web1/b1/00000000000000000005/0000000001.seg"
+is "$("$b" check --store "$T/four" --json | jq '.findings | length')" 0 "then all is sound"
 done_testing
