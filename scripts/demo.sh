@@ -28,12 +28,13 @@ mkdir -p "$out"
 [ "$(id -u)" = 0 ] || replay "not root"
 "$agent" --doctor | grep -q '^source bpf *yes' || replay "no BPF on this machine"
 
-loop="" image="" pids=""
+loop="" image="" pids="" home="" store=$out/store user=""
 cleanup() {
 	for p in $pids; do kill "$p" 2>/dev/null; done
 	wait 2>/dev/null
 	[ -z "$loop" ] || losetup -d "$loop"
 	rm -f "$image"
+	[ -z "$home" ] || { rm -f "$out/store" && mv "$home/store" "$out/store" && rm -rf "$home"; }
 }
 trap cleanup EXIT
 trap 'exit 130' INT TERM
@@ -45,7 +46,16 @@ loop=$(losetup --show -f "$image" 2>/dev/null) || replay "no loop device to be h
 name=${loop#/dev/}
 
 say "an analyzer on loopback, and the agent on $loop (1 GiB in memory)"
-"$blkcast" serve --store "$out/store" --listen 127.0.0.1:0 >"$out/serve.log" 2>&1 &
+if [ "$(id -u)" = 0 ]; then # serve never runs as root, and another may not reach this folder
+	user="--user nobody"
+	home=$(mktemp -d "$room/blkcast-demo.XXXXXX")
+	chmod 711 "$home"
+	store=$home/store
+	rm -rf "$out/store"
+	ln -sfn "$store" "$out/store"
+fi
+# shellcheck disable=SC2086
+"$blkcast" serve $user --store "$store" --listen 127.0.0.1:0 >"$out/serve.log" 2>&1 &
 pids="$pids $!"
 url=""
 for _ in $(seq 100); do

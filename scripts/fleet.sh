@@ -34,7 +34,15 @@ done
 touch "$T/tokens"
 scripts/certs.sh "$T/tls" 127.0.0.1 "${with_certificate[@]}"
 c=$T/tls
-"$build/blkcast" serve --store "$T/store" --listen 127.0.0.1:0 --tls-cert "$c/server.crt" \
+user=()
+own() { :; }
+if [ "$(id -u)" = 0 ]; then # serve never runs as root
+	user=(--user nobody)
+	own() { chown -R nobody "$c" "$T/tokens"; }
+	chmod 711 "$T"
+fi
+own
+"$build/blkcast" serve "${user[@]}" --store "$T/store" --listen 127.0.0.1:0 --tls-cert "$c/server.crt" \
 	--tls-key "$c/server.key" --client-ca "$c/ca.crt" --tokens "$T/tokens" \
 	--connections $((agents + 50)) --connections-per-address $((agents + 50)) 2>"$T/err" &
 server=$!
@@ -68,6 +76,7 @@ if [ -e "$T/tokens.new" ]; then
 	cat "$T/tokens" "$T/tokens.new" >"$T/tokens.both" && mv "$T/tokens.both" "$T/tokens"
 	rm -f "$c/server.crt" "$c/server.key"
 	scripts/certs.sh "$c" 127.0.0.1
+	own
 	kill -HUP "$server"
 	sleep 0.2
 	for host in "${hosts[@]}"; do

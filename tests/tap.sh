@@ -22,6 +22,14 @@ tap_cleanup() {
 	rm -rf "$T"
 	exit $status
 }
+# `blkcast serve` never runs as root: who starts it gives it $serve_user too, and what it is to read.
+serve_user=""
+serve_owns() { :; }
+if [ "$(id -u)" = 0 ]; then
+	serve_user="--user nobody"
+	serve_owns() { chown -R nobody "$@"; }
+	chmod 755 "$T"
+fi
 trap tap_cleanup EXIT
 trap 'exit 130' INT TERM
 

@@ -40,7 +40,7 @@ vm_bundle() {
 
 # vm_serve: the analyzer that the agents in the guests stream to
 vm_serve() {
-	"$BUILD/blkcast" serve --store "$T/store" --listen 127.0.0.1:0 >"$T/serve.out" 2>"$T/serve.err" &
+	"$BUILD/blkcast" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 >"$T/serve.out" 2>"$T/serve.err" &
 	vm_server=$!
 	for _ in $(seq 200); do
 		vm_port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/serve.err")

@@ -3,9 +3,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/run_as.h"
 #include "analyzer/store/server.h"
 
 static void note(void *ctx, const char *line)
@@ -73,16 +75,38 @@ static bool take_limits(struct cli *cli, struct server_config *config, uint64_t 
 	return !wrong;
 }
 
+/* Before anything is read that others wrote: whom it runs as, and that this one can write. */
+static int open_store(struct store **out, const char *dir, const char *user, struct err *err)
+{
+	struct run_as who;
+	int status = run_as_find(&who, user, err);
+
+	if (status == 0)
+		status = run_as_folder(&who, dir, err);
+	if (status == 0)
+		status = run_as_become(&who, err);
+	if (status == 0)
+		status = store_open(out, dir, true, err);
+	if (status == 0 && access(dir, W_OK) < 0) {
+		status = err_set(err, errno, "%s: user %u cannot write it: %s", dir,
+				 (unsigned int)geteuid(), strerror(errno));
+		store_close(*out);
+	}
+	return status;
+}
+
 static int run(struct cli *cli)
 {
 	struct server_config config = { .listen = SERVER_LISTEN, .note = note, .ctx = cli };
-	const char *dir = NULL;
+	const char *dir = NULL, *user = NULL;
 	uint64_t nr_connections = 0, nr_per_address = 0;
 	double request_s = 0;
 	const struct cli_option options[] = {
 		CLI_STRING("store", 's', "DIR", &dir, "where segments are kept; made if missing"),
 		CLI_STRING("listen", 'l', "ADDR:PORT", &config.listen,
 			   "default " SERVER_LISTEN "; port 0: any free one"),
+		CLI_STRING("user", 0, "NAME", &user,
+			   "whom to run as where root starts it, which it never runs as"),
 		CLI_STRING("tls-cert", 0, "FILE", &config.access.cert,
 			   "speak https: the server's certificate, PEM"),
 		CLI_STRING("tls-key", 0, "FILE", &config.access.key, "and its key"),
@@ -125,7 +149,7 @@ static int run(struct cli *cli)
 	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	if (store_open(&store, dir, true, &err) < 0)
+	if (open_store(&store, dir, user, &err) < 0)
 		return cli_fail(cli, &err);
 	status = serve(cli, store, &config, &signals);
 	store_close(store);

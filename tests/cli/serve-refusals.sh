@@ -6,7 +6,7 @@ b=$BUILD/blkcast
 good=$T/source/segments/web1/b1/00000000000000000005/0000000001.seg
 zeros=00000000000000000000000000000000
 : >"$T/serve.err"
-"$b" serve --store "$T/store" --listen 127.0.0.1:0 >"$T/serve.out" 2>"$T/serve.err" &
+"$b" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 >"$T/serve.out" 2>"$T/serve.err" &
 server=$!
 stop_server() { kill -9 $server 2>/dev/null; wait 2>/dev/null; }
 at_exit stop_server
@@ -109,10 +109,25 @@ if command -v promtool >/dev/null; then
 		"promtool reads them"
 fi
 is "$(curl -sm 10 "$url/healthz")" ok "it is still up"
+is "$(for f in /proc/$server/task/*/status; do sed -n 's/^\(Uid\|CapPrm\|CapEff\|NoNewPrivs\):[[:space:]]*//p' "$f" |
+	tr '\t\n' '  '; done | tr ' ' '\n' | sort -u | grep -vx "$(id -u ${serve_user#--user })" | xargs)" \
+	"0000000000000000 1" "each of its threads runs as one user, without capabilities and for good"
 kill $server
 status=0
 wait $server || status=$?
 is "$status" 0 "SIGTERM ends it"
-exits 2 "another address than loopback needs --insecure" "$b" serve --store "$T/s2" --listen 0.0.0.0:0
-exits 2 "a listen address without port" "$b" serve --store "$T/s2" --listen localhost
+if [ "$(id -u)" = 0 ]; then
+	exits 2 "root must say whom it is to run as" "$b" serve --store "$T/s3" --listen 127.0.0.1:0
+	like "$(cat "$T/err")" 'started by root: it never runs as root; expected --user NAME' "and is told so"
+	exits 2 "not root itself" "$b" serve --user root --store "$T/s3" --listen 127.0.0.1:0
+	exits 2 "an account that is none" "$b" serve --user no-such-account --store "$T/s3" --listen 127.0.0.1:0
+	holds "nothing was made" [ ! -e "$T/s3" ]
+	mkdir "$T/s4" && chmod 755 "$T/s4"
+	exits 1 "nor is a folder of root's written" "$b" serve --user nobody --store "$T/s4" --listen 127.0.0.1:0
+	is "$(stat -c %U:%a "$T/store")" nobody:700 "the folder it made is its user's alone"
+else
+	exits 2 "only root can become another" "$b" serve --user root --store "$T/s3" --listen 127.0.0.1:0
+fi
+exits 2 "another address than loopback needs --insecure" "$b" serve $serve_user --store "$T/s2" --listen 0.0.0.0:0
+exits 2 "a listen address without port" "$b" serve $serve_user --store "$T/s2" --listen localhost
 done_testing

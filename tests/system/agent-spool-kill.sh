@@ -44,7 +44,7 @@ done
 kill -INT $fio # the load outlasts the kills
 wait $fio
 holds "segments wait in the spool" [ "$(find "$T/spool" -name '*.seg' | wc -l)" -gt 5 ]
-"$BUILD/blkcast" serve --store "$T/store" --listen 127.0.0.1:$port >"$T/serve" 2>&1 &
+"$BUILD/blkcast" serve $serve_user --store "$T/store" --listen 127.0.0.1:$port >"$T/serve" 2>&1 &
 serve=$!
 stop_serve() { kill $serve 2>/dev/null; }
 at_exit stop_serve

@@ -8,7 +8,7 @@ server="" proxy=""
 stop_all() { for p in $server $proxy; do kill -9 "$p" 2>/dev/null; done; wait 2>/dev/null; }
 at_exit stop_all
 : >"$T/err"
-"$b" serve --store "$T/store" --listen 127.0.0.1:0 --connections-per-address 200 >"$T/out" 2>"$T/err" &
+"$b" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 --connections-per-address 200 >"$T/out" 2>"$T/err" &
 server=$!
 for _ in $(seq 200); do
 	port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/err")

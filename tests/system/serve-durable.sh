@@ -15,7 +15,7 @@ start() {
 	local store=$1
 	shift
 	: >"$T/err"
-	strace -f -y -o "$T/calls" "$@" "$b" serve --store "$store" --listen 127.0.0.1:0 2>"$T/err" &
+	strace -f -y -o "$T/calls" "$@" "$b" serve $serve_user --store "$store" --listen 127.0.0.1:0 2>"$T/err" &
 	tracer=$!
 	for _ in $(seq 250); do
 		port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/err")

@@ -20,7 +20,7 @@ at_exit stop_all
 # start PORT: waits until it says where it listens
 start() {
 	: >"$T/serve.err"
-	"$blkcast" serve --store "$T/store" --listen "127.0.0.1:$1" >"$T/serve.out" 2>"$T/serve.err" &
+	"$blkcast" serve $serve_user --store "$T/store" --listen "127.0.0.1:$1" >"$T/serve.out" 2>"$T/serve.err" &
 	server=$!
 	for _ in $(seq 200); do
 		port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/serve.err")

@@ -16,7 +16,7 @@ at_exit stop_server
 
 start() { # OPTION...
 	: >"$T/err"
-	"$b" serve --store "$T/store" --listen 127.0.0.1:0 "$@" >"$T/out" 2>"$T/err" &
+	"$b" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 "$@" >"$T/out" 2>"$T/err" &
 	server=$!
 	for _ in $(seq 200); do
 		port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/err")
@@ -36,13 +36,14 @@ put() { code -T "$good" -H Expect: -H "Blkcast-Hash: $hash" "$@" "$url/v1/segmen
 # until TEXT: waits for a line of the server's
 until_said() { for _ in $(seq 250); do grep -q "$1" "$T/err" && return 0; sleep 0.02; done; return 1; }
 
-exits 2 "a certificate needs its key" "$b" serve --store "$T/s" --listen 127.0.0.1:0 --tls-cert "$c/server.crt"
-exits 2 "and its own one" "$b" serve --store "$T/s" --listen 127.0.0.1:0 --tls-cert "$c/server.crt" --tls-key "$c/web1.key"
-exits 2 "a client CA needs TLS" "$b" serve --store "$T/s" --listen 127.0.0.1:0 --client-ca "$c/ca.crt"
-exits 2 "TLS alone does not open it to everybody" "$b" serve --store "$T/s" --listen 0.0.0.0:0 \
+serve_owns "$c" "$T/tokens"
+exits 2 "a certificate needs its key" "$b" serve $serve_user --store "$T/s" --listen 127.0.0.1:0 --tls-cert "$c/server.crt"
+exits 2 "and its own one" "$b" serve $serve_user --store "$T/s" --listen 127.0.0.1:0 --tls-cert "$c/server.crt" --tls-key "$c/web1.key"
+exits 2 "a client CA needs TLS" "$b" serve $serve_user --store "$T/s" --listen 127.0.0.1:0 --client-ca "$c/ca.crt"
+exits 2 "TLS alone does not open it to everybody" "$b" serve $serve_user --store "$T/s" --listen 0.0.0.0:0 \
 	--tls-cert "$c/server.crt" --tls-key "$c/server.key"
 echo "web1 abc" >"$T/bad"
-exits 2 "a token file must hold hashes" "$b" serve --store "$T/s" --listen 127.0.0.1:0 --tokens "$T/bad"
+exits 2 "a token file must hold hashes" "$b" serve $serve_user --store "$T/s" --listen 127.0.0.1:0 --tokens "$T/bad"
 
 start --tls-cert "$c/server.crt" --tls-key "$c/server.key" --client-ca "$c/ca.crt" --tokens "$T/tokens"
 hash=$(hash_of "$good")
@@ -63,6 +64,7 @@ is "$(curl -sm 5 -w '%{http_code}' -o "$T/body" "http://127.0.0.1:$port/healthz"
 
 # Replaced while it runs
 token_line web1 second-secret >"$T/tokens.new"
+serve_owns "$T/tokens.new"
 mv "$T/tokens.new" "$T/tokens"
 holds "a new token file is seen" until_said "read again"
 is "$(put -H "Authorization: Bearer second-secret")" 200 "a new token is taken"
@@ -77,7 +79,7 @@ kill -HUP "$server"
 holds "the whole is" until_said "read again"
 is "$(code --cacert "$T/other/ca.crt" $(as web1) "$url/v1/streams/web1")" 200 "the new certificate is shown"
 : >"$T/err"
-cp "$T/other/ca.crt" "$T/ca.new" && cat "$T/other/ca.crt" >"$T/ca.new" && mv "$T/ca.new" "$c/ca.crt"
+cp "$T/other/ca.crt" "$T/ca.new" && cat "$T/other/ca.crt" >"$T/ca.new" && serve_owns "$T/ca.new" && mv "$T/ca.new" "$c/ca.crt"
 holds "a new client CA is seen" until_said "read again"
 is "$(code $(as web1) "$url/v1/streams/web1")" 401 "who the old one signed is unknown"
 is "$(code --cert "$T/other/web1.crt" --key "$T/other/web1.key" "$url/v1/streams/web1")" 200 "who the new one did is not"
