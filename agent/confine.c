@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -91,16 +92,35 @@ int confine_drop(const struct config *config, uint64_t needs, struct err *err)
 	return ret;
 }
 
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* qsort(3) of glibc asks once how much memory there is, for more than a kilobyte: here. */
+static void let_qsort_ask(void)
+{
+	uint64_t numbers[512];
+
+	for (size_t i = 0; i < 512; i++)
+		numbers[i] = 512 - i;
+	qsort(numbers, 512, sizeof(numbers[0]), by_value);
+}
+
 int confine_run(const struct config *config, const struct source_ops *source, struct log *log,
 		struct err *err)
 {
 	struct syscall_use use = { .sends = has_sink(config, "http"),
 				   .listens = config->listen != NULL,
 				   .stores = has_sink(config, "file:"),
+				   .prints = has_sink(config, "stdout:"),
 				   .shows = config->top,
 				   .blktraces = source->id == SOURCE_BLKTRACE };
 	char names[256];
 
+	let_qsort_ask();
 	privileges_name(privileges_held(), names, sizeof(names));
 	log_say(log, LEVEL_INFO, "privileges", "uid=%u capabilities=%s", (unsigned int)geteuid(),
 		names);

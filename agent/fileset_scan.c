@@ -34,7 +34,7 @@ struct fileset_scan {
 	bool has_thread;
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t wake;
-	bool stop;
+	bool has_begun, stop;
 	struct asked asked[MAX_DEVICES];
 	size_t nr_asked;
 };
@@ -220,7 +220,11 @@ static void *scan_loop(void *ctx)
 	struct fileset_scan *s = ctx;
 	uint64_t next_ns = now_ns();
 
-	setpriority(PRIO_PROCESS, 0, 19); /* of the thread */
+	setpriority(PRIO_PROCESS, 0, 19); /* of the thread, while there is such a call */
+	pthread_mutex_lock(&s->lock);
+	s->has_begun = true;
+	pthread_cond_broadcast(&s->wake);
+	pthread_mutex_unlock(&s->lock);
 	while (!wait_until(s, next_ns)) {
 		uint32_t devices[MAX_DEVICES];
 		uint64_t begin_ns = now_ns(), pause_ns;
@@ -274,6 +278,10 @@ int fileset_scan_start(struct fileset_scan *s, struct err *err)
 		return err_set(err, ret, "cannot start the file set thread: %s", strerror(ret));
 	s->has_thread = true;
 	pthread_setname_np(s->thread, "filesets");
+	pthread_mutex_lock(&s->lock);
+	while (!s->has_begun) /* it has set its priority: soon that will not be possible */
+		pthread_cond_wait(&s->wake, &s->lock);
+	pthread_mutex_unlock(&s->lock);
 	return 0;
 }
 

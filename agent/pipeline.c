@@ -284,11 +284,11 @@ static void wait_for_work(struct pipeline *p, unsigned int empty_polls)
 	uint64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : 0;
 	uint64_t most_ns =
 		(empty_polls < IDLE_POLLS ? PIPELINE_POLL_MS : PIPELINE_IDLE_POLL_MS) * 1000000ull;
-	struct timespec wait = { 0 };
 
-	wait.tv_nsec = (long)(wait_ns < most_ns ? wait_ns : most_ns);
-	if (wait.tv_nsec)
-		ppoll(fds, fds[1].fd < 0 || !empty_polls ? 1 : 2, &wait, NULL);
+	wait_ns = wait_ns < most_ns ? wait_ns : most_ns;
+	if (wait_ns)
+		poll(fds, fds[1].fd < 0 || !empty_polls ? 1 : 2,
+		     (int)((wait_ns + 999999) / 1000000));
 }
 
 static void finish(struct pipeline *p)

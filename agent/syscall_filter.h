@@ -23,6 +23,7 @@ struct syscall_use {
 	bool sends;	/* to an analyzer */
 	bool listens;	/* for those who fetch /metrics */
 	bool stores;	/* into a folder */
+	bool prints;	/* windows to standard output */
 	bool shows;	/* on a terminal */
 	bool blktraces; /* ioctls on disks, and CPU by CPU */
 };
