@@ -7,7 +7,8 @@ cd "$(dirname "$0")/.."
 build=${BUILD:-build}
 files="agent/spool.c agent/spool_ledger.c agent/durable.c agent/tally.c agent/account.c agent/account_copies.c
 agent/account_half.c formats/account_file.c formats/ledger.c formats/segment.c formats/segment_read.c
-formats/segment_header_unpack.c formats/column_read.c formats/plane.c formats/varint.c analyzer/store/ingest.c"
+formats/segment_header_unpack.c formats/column_read.c formats/plane.c formats/varint.c analyzer/store/ingest.c
+analyzer/store/ingest_commit.c analyzer/store/segment_place.c analyzer/store/store_journal.c"
 find "$build" -name '*.gcda' -delete
 for t in "$@"; do
 	timeout 3000 "$t" >"$build/coverage.log" 2>&1 || { echo "coverage: $t failed" >&2; exit 1; }
