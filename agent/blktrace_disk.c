@@ -476,14 +476,27 @@ void blktrace_disk_stop(struct blktrace_disk *d, const struct blktrace_kernel *k
 	d->is_started = false;
 }
 
+/* Names in debugfs are given again, files that were removed have none. */
+bool blktrace_disk_is_gone(const struct blktrace_disk *d)
+{
+	int fd = d->dropped_fd;
+	struct stat st;
+
+	for (int cpu = 0; fd < 0 && cpu < d->nr_cpus; cpu++)
+		fd = d->fds[cpu];
+	return fd >= 0 && !fstat(fd, &st) && st.st_nlink == 0;
+}
+
 void blktrace_disk_close(struct blktrace_disk *d, const struct blktrace_kernel *k)
 {
+	bool is_ours = d->is_set_up && !blktrace_disk_is_gone(d);
+
 	for (int cpu = 0; d->fds && cpu < d->nr_cpus; cpu++)
 		if (d->fds[cpu] >= 0)
 			close(d->fds[cpu]);
 	if (d->dropped_fd >= 0)
 		close(d->dropped_fd);
-	if (d->is_set_up)
+	if (is_ours)
 		control(d, k, BLKTRACESTOP, BLKTRACETEARDOWN);
 	free(d->fds);
 	*d = (struct blktrace_disk){ .dropped_fd = -1 };

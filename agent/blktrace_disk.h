@@ -59,9 +59,14 @@ int blktrace_disk_check(const struct blktrace_kernel *k, const struct device_inf
 int blktrace_disk_open(struct blktrace_disk *d, const struct blktrace_kernel *k,
 		       const struct device_info *info, size_t ring_bytes, int nr_cpus,
 		       struct err *err);
+/*
+ * Whether the kernel has taken the trace away: the disk went, and what has its number now, if anything
+ * does, is another one; or somebody else ended the trace. What was recorded can still be read.
+ */
+bool blktrace_disk_is_gone(const struct blktrace_disk *d);
 /* No more events; what there are can still be read. */
 void blktrace_disk_stop(struct blktrace_disk *d, const struct blktrace_kernel *k);
-/* Stops, takes the trace away, closes. */
+/* Stops, takes the trace away unless it is gone, closes. */
 void blktrace_disk_close(struct blktrace_disk *d, const struct blktrace_kernel *k);
 
 /* Opens the file of a CPU that came later; whether there is one now. */

@@ -236,6 +236,10 @@ static int scan(struct source *s, bool is_first, struct err *err)
 	struct look look = { s, is_first ? err : &unused, is_first };
 	int ret;
 
+	/* First those whose number another disk may have by now. */
+	for (size_t i = 0; i < s->nr_disks; i++)
+		s->disks[i]->is_there = !blktrace_disk_is_gone(&s->disks[i]->disk);
+	drop_gone(s);
 	for (size_t i = 0; i < s->nr_disks; i++)
 		s->disks[i]->is_there = false;
 	ret = s->kernel->list(scan_one, &look);

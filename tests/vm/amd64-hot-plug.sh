@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# A disk that goes and comes back while the block trace runs: every request is counted, nothing leaks.
+cd "$(dirname "$0")/../.." || exit 2
+. tests/tap.sh
+. tests/vm.sh
+need_vm amd64 6.1
+exits 0 "the guest runs and ends" scripts/vm.sh --arch amd64 --disk 64M --disk 64M:1ms --time 200 \
+	--add "$BUILD/blkcast-agent" --out "$T/guest" --run tests/vm/guest/hot-plug.sh
+cp "$T/out" "$T/cycles"
+note "$(paste -sd, "$T/cycles" | cut -c1-200)"
+is "$(awk '$1 ~ /first|gone|briefly|again/ { print $2 }' "$T/cycles" | xargs)" "250 250 250 250" \
+	"each time that the disk is there it is traced, and read"
+is "$(awk '$1 ~ /first|gone|briefly|again/ { print $3 }' "$T/cycles" | sort -u | wc -l)" 1 \
+	"the agent has as many descriptors each time"
+is "$(tail -n 1 "$T/cycles")" "left: disabled" "the agent ends and leaves no trace"
+"$BUILD/blkcast" characterize --json --quiet --store "$T/guest/store" --device vdb >"$T/vdb.json"
+busy=$(awk '$1 == "busy" { print $2 }' "$T/cycles")
+got=$(jq '.[0].requests.read' "$T/vdb.json")
+# The read that the disk went away under may have ended or not.
+number "1000 + $busy <= $got && $got <= 1001 + $busy" "every read is counted once: $got of 1000 and $busy"
+is "$(jq '.[0].lost' "$T/vdb.json")" 0 "none is lost"
+number "$(jq '.[0].response_time.read.total.max_s' "$T/vdb.json") < 5" "none lasts until the disk is back"
+done_testing
