@@ -14,6 +14,8 @@
 #	--out DIR		what SCRIPT leaves in the guest's /out comes here
 #	--smp N --memory SIZE	processors (1), memory (512M)
 #	--module NAME		load this module too (null_blk, dm-mod, ...)
+#	--clock instructions	the guest's clock counts its instructions, a nanosecond each: what it times does
+#				not depend on the host
 #	--append ARGS		words for the kernel's command line (lockdown=integrity)
 #	--time SECONDS		give up after (60): exit status 124
 #	--console FILE		keep the kernel's messages here
@@ -34,7 +36,7 @@ die() {
 	exit 2
 }
 
-arch="" kernel=6.1 libs="" out="" smp=1 memory=512M append="" limit=60 console="" script=""
+arch="" kernel=6.1 libs="" out="" smp=1 memory=512M append="" limit=60 console="" script="" clock=""
 adds=() disks=() modules=()
 while [ $# -gt 0 ]; do
 	[ $# -gt 1 ] || die "$1 needs a value"
@@ -48,6 +50,7 @@ while [ $# -gt 0 ]; do
 	--smp) smp=$2 ;;
 	--memory) memory=$2 ;;
 	--module) modules+=("$2") ;;
+	--clock) clock=$2 ;;
 	--append) append=$2 ;;
 	--time) limit=$2 ;;
 	--console) console=$2 ;;
@@ -60,6 +63,11 @@ while [ $# -gt 0 ]; do
 	esac
 	shift 2
 done
+case "$clock" in
+'') accel=(-accel "tcg,thread=multi") ;;
+instructions) accel=(-accel "tcg,thread=single" -icount "shift=0,sleep=off") ;;
+*) die "--clock '$clock': expected instructions" ;;
+esac
 [ -r "$script" ] || die "--run: no readable script '$script'"
 case "$arch" in
 amd64)
@@ -197,7 +205,7 @@ INIT
 chmod 755 "$root/init"
 (cd "$root" && find . | LC_ALL=C sort | cpio -o -H newc -R 0:0 --quiet) >"$work/initrd"
 
-args=(-nodefaults -no-user-config -display none -no-reboot -accel "tcg,thread=multi" -smp "$smp" -m "$memory"
+args=(-nodefaults -no-user-config -display none -no-reboot "${accel[@]}" -smp "$smp" -m "$memory"
 	"${machine[@]}" "file:${console:=$work/console}"
 	-kernel "$kdir/vmlinux" -initrd "$work/initrd"
 	-append "quiet panic=-1 random.trust_cpu=on vm_disks=${#disks[@]} $append"

@@ -29,6 +29,11 @@ like "$(cat "$T/err")" "skipped: $T/two:500: offset: expected bytes" "and the fi
 is "$("$b" ls --store "$T/s" --json | tr -d ' \n' | grep -o '"decode":[0-9]*')" '"decode":2' "and are losses of the trace"
 sed 's/^\(.*[05]\),W/\1,X/' "$T/good" >"$T/many"
 refused "a fifth of bad records" "200 of 1000 records make no sense, nothing is stored \(--lenient stores the rest\); the first: $T/many:5: opcode: expected R or W" "$T/many"
+sed '50~100s/,W/,X/' "$T/good" >"$T/hundredth"
+rm -rf "$T/s"
+exits 0 "10 bad records in 1000: exit 0" "$b" import --quiet --store "$T/s" "$T/hundredth"
+sed '51s/,W/,X/' "$T/hundredth" >"$T/more"
+refused "one more" "11 of 1000 records make no sense, nothing is stored" "$T/more"
 exits 0 "--lenient: exit 0" "$b" import --lenient --quiet --store "$T/s" "$T/many"
 is "$("$b" dump --store "$T/s" --format csv | sed 1d | wc -l)" 800 "--lenient stores the rest"
 

@@ -71,6 +71,9 @@ printf '1\t0\t512\t1\n2\t512\t512\t0\n' >"$T/tabs"
 is "$(import tabs --map 'delimiter=tab,time=1:us,offset=2,size=3,op=4:read1')" "$(printf '%s\n' \
 	'0.000001000,tabs,tabs,read,0,512,,' '0.000002000,tabs,tabs,write,1,512,,')" \
 	"CSV without a heading"
+is "$(import tabs --map 'delimiter=tab,time=1:us,offset=2,size=3')" "$(printf '%s\n' \
+	'0.000001000,tabs,tabs,unknown,0,512,,' '0.000002000,tabs,tabs,unknown,1,512,,')" \
+	"CSV without operations: not known, not reads"
 exits 2 "a map with an unknown field: exit 2" "$b" import --store "$T/s2" --map when=1 "$T/tabs"
 like "$(cat "$T/err")" "^blkcast import: --map: expected time, offset, .*got 'when'$" "and it is named"
 
