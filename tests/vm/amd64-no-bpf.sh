@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# bpf(2) refused and nothing mounted: auto chooses tracefs, on a mount of its own.
+# bpf(2) refused and nothing mounted: auto chooses tracefs, on a mount of its own. The agent is its bundle.
 cd "$(dirname "$0")/../.." || exit 2
 . tests/tap.sh
 . tests/vm.sh
 need_vm amd64 6.1
+vm_bundle
 vm_trace no_bpf - refuse_bpf "auto=auto diskstats=diskstats"
 vm_auto no_bpf tracefs
 vm_refuses no_bpf bpf 'not permitted'
