@@ -358,19 +358,28 @@ const struct command command_study = {
 	.name = "study",
 	.summary = "what happens when loads move, or share a target",
 	.usage =
-		"migrate PROFILE... (--model MODEL.json,... | --run PATH) [--report FILE.html]\n"
-		"consolidate PROFILE PROFILE... (--model MODEL.json,... | --run PATH)\n"
-		"interference PROFILE NEIGHBOUR... (--model MODEL.json,... | --run PATH)\n"
+		"migrate PROFILE... (--model M.json,... | --db FILE | --run PATH)\n"
+		"consolidate PROFILE PROFILE... (--model M.json,... | --db FILE | --run PATH)\n"
+		"interference PROFILE NEIGHBOUR... (--model M.json,... | --db FILE | --run PATH)\n"
 		"scenario SCENARIO.yaml... [--report FILE.html]\n"
 		"cache PROFILE... [--size SIZE] [--hits PERCENT] [--hit-time TIME]\n"
 		"mix PROFILE[=COUNT]... [--slo OBJECTIVE,... --db FILE] [--measure SIZE:read=N,...]",
-	.example = "blkcast study migrate before.json --model read.json,write.json --report "
-		   "migration.html\nblkcast study consolidate a.json b.json --run /mnt/new",
+	.example = "blkcast study migrate before.json --db new.sqlite --report migration.html\n"
+		   "blkcast study consolidate a.json b.json --run /mnt/new\n"
+		   "blkcast study scenario docs/examples/scenarios/today.yaml "
+		   "docs/examples/scenarios/growth.yaml\n"
+		   "blkcast study cache docs/examples/demo.seg --hit-time 10us\n"
+		   "blkcast study mix docs/examples/demo.seg --measure "
+		   "4k:read=20000,write=5000 --measure 64k:read=4000,write=1600",
 	.details =
 		"migrate: each load on the target, beside its response times where it was "
 		"characterized. consolidate:\nall of them there at once, beside each alone there, "
 		"and when their peaks coincided. interference:\nthe first load alone there, and "
-		"beside each of the others. With --run mimics are run on the target,\nelse models of "
-		"read_s and write_s fitted there are asked (blkcast fit).",
+		"beside each of the others, or over the sizes and mixes of one.\nscenario: files "
+		"that change what is (add, scale, migrate, swap, cache, remove), side by side.\n"
+		"cache: what a cache is worth, by the miss-ratio curve. mix: how many fit "
+		"together.\nWith --run mimics are run on the target, else it is predicted: by models "
+		"of read_s and write_s\n(blkcast fit), by a calibrated net (blkcast qpn calibrate), or "
+		"from a measurement store. --help\nbehind a verb lists its options.",
 	.run = run,
 };

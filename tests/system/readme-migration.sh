@@ -40,7 +40,7 @@ sleep 2
 
 # A file set and a number of configurations that fit a test are the plan's business, not the reader's.
 mkdir -p "$T/docs/examples"
-cp -r docs/examples/plans "$T/docs/examples"
+cp -r docs/examples/plans docs/examples/scenarios docs/examples/demo.seg "$T/docs/examples"
 cd "$T" || exit 1
 sed -i 's/file_set: 512m/file_set: 64m/; s/configurations: 60/configurations: 16/; s/warm_up: 1s/warm_up: 0/' docs/examples/plans/new-storage.yaml
 export DEVICE=${app_dev#/dev/} WATCH=5s NEW="$T/new" INTERVAL=300ms
@@ -57,7 +57,7 @@ done <"$T/commands"
 is "$(jq 'length' app.json)" 1 "one device was characterized"
 jq -e '.[0].requests | .read > 50 and .write > 20' app.json >/dev/null && pass "the application was seen" || fail "the application was seen" "$(jq -c '.[0].requests' app.json)"
 number "$(jq '.[0].request_mix.read' app.json) > 0.55 && $(jq '.[0].request_mix.read' app.json) < 0.85" "its mix"
-for page in migration.html two.html headroom.html; do holds "$page has a picture" grep -q '<svg' $page; done
+for page in migration.html two.html headroom.html scenarios.html; do holds "$page has a picture" grep -q '<svg' $page; done
 note "$(tail -n 1 out.5)"
 like "$(cat out.*)" '^After the migration: ' "the estimate is a sentence"
 like "$(cat out.*)" '^Consolidated on one target: ' "so is that of two"
