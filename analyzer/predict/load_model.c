@@ -233,6 +233,18 @@ int load_model_row(const struct model *m, const struct load_facts *f, const char
 	return status;
 }
 
+bool load_model_is_busy(const struct model *m)
+{
+	bool clients = false;
+
+	for (size_t i = 0; i < m->schema.nr; i++) {
+		if (strstr(m->schema.variables[i].name, "think"))
+			return false;
+		clients = clients || fact_named(m->schema.variables[i].name) == FACT_CLIENTS;
+	}
+	return clients;
+}
+
 int load_model_scaled(const struct model *m, const char *name, struct err *err)
 {
 	for (size_t i = 0; i < m->schema.nr; i++) {

@@ -34,6 +34,11 @@ void load_facts_join(const struct load_facts *f, size_t nr, struct load_facts *o
  */
 int load_model_row(const struct model *m, const struct load_facts *f, const char *const *set,
 		   size_t nr_set, double *x, struct err *err);
+/*
+ * Whether the model was measured with clients that never think: it has a variable of clients, and
+ * none of think time.
+ */
+bool load_model_is_busy(const struct model *m);
 /* The index of the variable that says how much load there is, by name or, NULL, the first that is
  * clients, rate or depth; -EINVAL. */
 int load_model_scaled(const struct model *m, const char *name, struct err *err);
