@@ -41,7 +41,7 @@ refused "less than no tokens" 3 'expected a whole number' < <(one -1 'exponentia
 refused "half a token" 3 'expected a whole number' < <(one 1.5 'exponential: {mean: 1}')
 
 while IFS= read -r service; do
-	refused "service of $service" 3 'expected|above|than|must|no such|not finite' < <(one 2 "$service")
+	refused "service of $service" 3 'expected|above|than|must|no such|not finite|No such file' < <(one 2 "$service")
 done <<'END'
 exponential: {mean: 0}
 exponential: {mean: -1}
@@ -62,5 +62,44 @@ weibull: {shape: 0, scale: 1}
 normal: {mean: 1, sd: -1}
 map: {d0: [[-1, 2], [1, -1]], d1: [[0, 0], [0, 0]]}
 nosuch: {mean: 1}
+beta: {alpha: 0, beta: 1}
+beta: {alpha: 1}
+chi_square: {freedom: 0}
+logarithmic: {p: 1}
+cut_normal: {mean: 1, sd: 0}
+hyperbolic: {alpha: 1, beta: 2}
+exponential_power: {tau: .5}
+student_t: {freedom: 2}
+von_mises: {k: -1}
+breit_wigner: {mean: 1, gamma: 1, cut: 0}
+breit_wigner_mean_square: {mean: -1, gamma: 1, cut: 1}
+empirical: {file: no-such-file}
+empirical: {values: [1, -1]}
+histogram: {edges: [0, 1], counts: [0]}
+mmpp: {rates: [-1, 1], switching: [[0, 1], [1, 0]]}
 END
+
+# A file of a .qpe: the element and its line.
+refused_qpe() { # NAME LINE PATTERN, the net on standard input
+	local got=0
+	cat >"$T/net.qpe"
+	"$blkcast" qpn solve "$T/net.qpe" --quiet >"$T/out" 2>"$T/err" || got=$?
+	is "$got $(wc -c <"$T/out") $(wc -l <"$T/err")" "2 0 1" "$1 is refused in one line"
+	like "$(cat "$T/err")" "^blkcast qpn: $T/net.qpe:$2: $3" "and named"
+}
+qpe() { # PLACES
+	printf '%s\n' "<net xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance' qpme-version='2.1.0'>" \
+		"<colors><color id='c1' name='x' real-color='#fff'/></colors>" \
+		"<queues><queue id='q1' name='Q' number-of-servers='1' strategy='FCFS'/></queues><places>" "$1" '</places></net>'
+}
+served() { # ATTRIBUTES: a queueing place
+	qpe "<place id='p' name='P' departure-discipline='NORMAL' queue-ref='q1' xsi:type='queueing-place'><color-refs>
+<color-ref id='r' color-id='c1' priority='0' ranking='0' $1 xsi:type='queueing-color-reference'/></color-refs></place>"
+}
+refused_qpe "a service rate of 0" 5 'color-ref: no such distribution: exponential: mean' < <(served "distribution-function='Exponential' lambda='0'")
+refused_qpe "a distribution that is not of the schema" 5 'color-ref: distribution-function that is not taken: Replay' < <(served "distribution-function='Replay'")
+refused_qpe "a population of 10^9" 5 'place "P", colour "x": 1000000000 tokens' < <(served "distribution-function='Exponential' lambda='1' initial-population='1000000000'")
+refused_qpe "a colour that is not there" 5 'color-ref: no color of the id: c2' < <(served "distribution-function='Exponential' lambda='1'" | sed "s/color-id='c1'/color-id='c2'/")
+refused_qpe "a ranking" 5 'color-ref: not taken: attribute: ranking' < <(served "distribution-function='Exponential' lambda='1'" | sed "s/ranking='0'/ranking='1'/")
+refused_qpe "a subnet with nothing in it" 4 'place: expected the element: subnet' < <(qpe "<place id='p' name='P' departure-discipline='NORMAL' xsi:type='subnet-place'/>")
 done_testing

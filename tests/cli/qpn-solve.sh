@@ -70,5 +70,21 @@ exits 2 "a missing colour is bad input" "$blkcast" qpn solve "$T/bad.yaml"
 is "$(cat "$T/err")" "blkcast qpn: $T/bad.yaml:2: no colour \"b\"" "file and line are named"
 printf 'colours: [a]\nplaces: {p: {tokens: {a: 1}}, q: {colours: [a]}}\ntransitions: {t: {take: {p: a}, put: {q: a}}}\n' >"$T/dead.yaml"
 exits 1 "a deadlock is a failure" "$blkcast" qpn solve "$T/dead.yaml"
-like "$(cat "$T/err")" 'deadlock at time 0.*q \(a\): 1' "it says where the tokens are"
+like "$(cat "$T/err")" 'dead.yaml:2: deadlock at time 0.*q \(a\): 1' "it says where the tokens are"
+cat >"$T/grows.yaml" <<'NET'
+colours: [c, permit]
+places:
+  waiting: {colours: [c]}
+  pool: {tokens: {permit: 2}}
+  work: {queue: is, service: {c: {exponential: {mean: 1}}}}
+transitions:
+  in: {time: {exponential: {rate: 4}}, put: {waiting: c}}
+  go: {take: {waiting: c, pool: permit}, put: {work: c}}
+  out: {take: {work: c}, put: {pool: permit}}
+NET
+exits 1 "an unstable net is a failure" "$blkcast" qpn solve "$T/grows.yaml" --quiet
+like "$(cat "$T/err")" 'grows.yaml:3: unstable, .* in place "waiting" \(c\)' "the place is named"
+printf 'colours: [a]\nplaces: {p: {tokens: {a: 1}}, q: {colours: [a]}}\ntransitions:\n  ping: {take: {p: a}, put: {q: a}}\n  pong: {take: {q: a}, put: {p: a}}\n' >"$T/loop.yaml"
+exits 1 "a loop without time is a failure" "$blkcast" qpn solve "$T/loop.yaml" --quiet
+like "$(cat "$T/err")" 'loop.yaml:4: .*immediate transitions fire without end .*ping, pong' "its transitions are named"
 done_testing
