@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/qpn/check.h"
+#include "analyzer/qpn/check_flows.h"
 
 #define MAX_SLOTS 2000 /* of the dense systems: beyond it flows are not looked at */
 /* Weights of tokens balance every firing to this, relative to the largest weight. */
@@ -245,7 +246,44 @@ static void check_load(const struct checker *c, const double *rate, uint32_t que
 	       "unstable, more work comes than can be done: place", place_name(c, first), load);
 }
 
-static int check_stability(const struct checker *c)
+static void on_flow(void *ctx, uint32_t slot, double needed, double there, bool pool)
+{
+	const struct checker *c = ctx;
+	char load[64];
+
+	if (pool)
+		snprintf(load, sizeof(load), "%.4g of %.4g tokens", needed, there);
+	else
+		snprintf(load, sizeof(load), "load %.4g on %.4g server%s", needed, there,
+			 there == 1 ? "" : "s");
+	report(c, FINDING_UNSTABLE, c->n->places[c->n->slots[slot].place].line,
+	       pool ? "unstable, more tokens are in service than it has: the pool of place"
+		    : "unstable, more work comes than can be done: place",
+	       place_name(c, slot), load);
+}
+
+/* Nets whose modes take several tokens: what their flows still determine. */
+static int check_joins(struct checker *c)
+{
+	const struct net_transition **of = calloc((size_t)c->nr_modes + 1, sizeof(*of));
+	const struct net_mode **modes = calloc((size_t)c->nr_modes + 1, sizeof(*modes));
+	uint32_t nr = 0;
+	int err = -ENOMEM;
+
+	for (uint32_t m = 0; of && modes && m < c->nr_modes; m++) {
+		if (!c->fires[m])
+			continue;
+		of[nr] = c->of[m];
+		modes[nr++] = c->modes[m];
+	}
+	if (of && modes)
+		err = check_flows(c->n, modes, of, nr, on_flow, c);
+	free(of);
+	free(modes);
+	return err;
+}
+
+static int check_stability(struct checker *c)
 {
 	size_t nr = c->n->nr_slots;
 	double *a, *rate;
@@ -253,7 +291,7 @@ static int check_stability(const struct checker *c)
 	int err = -ENOMEM;
 
 	if (!is_linear(c))
-		return 0;
+		return check_joins(c);
 	a = calloc(nr * nr, sizeof(*a));
 	rate = calloc(nr, sizeof(*rate));
 	pivots = calloc(nr, sizeof(*pivots));

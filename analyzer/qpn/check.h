@@ -4,9 +4,10 @@
  *
  * Found: places and modes that no token ever gets to; places that tokens never leave; immediate
  * transitions that can keep each other going without time passing; queues of an open net that get
- * more work than they can do (where every mode takes one token at most, so that flows are linear);
- * closed nets whose tokens are not conserved under any weights. What needs a run (a deadlock that
- * depends on the marking) is found by the simulation.
+ * more work than they can do, and pools of tokens too small for what they are held for, as far as
+ * its flows are determined by its structure (check_flows.h); closed nets whose tokens are not
+ * conserved under any weights. What needs a run (a deadlock that depends on the marking, growth of
+ * a net of other flows) is found by the simulation.
  */
 #ifndef ANALYZER_CHECK_H
 #define ANALYZER_CHECK_H

@@ -165,17 +165,28 @@ static int read_net(struct qpe_importer *im, const xmlNode *root)
 	return err ? err : net_validate(im->net, im->err);
 }
 
+/* libxml2 prints errors of conversion itself, whatever its options say. */
+static void keep_quiet(void *unused, xmlError *error)
+{
+	(void)unused;
+	(void)error;
+}
+
 static int parse(struct qpe_importer *im, const char *path)
 {
+	xmlStructuredErrorFunc before = xmlStructuredError;
+	void *before_context = xmlStructuredErrorContext;
 	xmlParserCtxt *ctxt = xmlNewParserCtxt();
 	xmlDoc *doc;
 	int err;
 
 	if (!ctxt)
 		return qpe_out_of_memory(im);
+	xmlSetStructuredErrorFunc(NULL, keep_quiet);
 	doc = xmlCtxtReadFile(ctxt, path, NULL,
 			      XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
 				      XML_PARSE_BIG_LINES);
+	xmlSetStructuredErrorFunc(before_context, before);
 	if (!doc) {
 		const xmlError *e = xmlCtxtGetLastError(ctxt);
 

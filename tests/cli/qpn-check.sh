@@ -23,6 +23,27 @@ finds "an unstable queue" '2: unstable, more work comes than can be done: place 
 	'colours: [a]\nplaces: {q: {queue: {strategy: ps, servers: 2}, service: {a: {exponential: {mean: 2}}}}}\ntransitions: {in: {time: {exponential: {rate: 1.2}}, put: {q: a}}, out: {take: {q: a}}}\n'
 exits 1 "and not simulated" "$blkcast" qpn solve "$T/net.yaml"
 like "$(cat "$T/err")" 'net.yaml:2: unstable, .* place "q"' "but named"
+# A pool of two permits, held for a time of 1 and on three ways of four at the disk besides.
+pool() { # RATE DISK
+	printf '%s\n' 'colours: [c, permit]' 'places:' '  waiting: {colours: [c]}' '  pool: {tokens: {permit: 2}}' \
+		'  work: {queue: is, service: {c: {exponential: {mean: 1}}}}' \
+		"  disk: {queue: fcfs, service: {c: {exponential: {mean: $2}}}}" 'transitions:' \
+		"  in: {time: {exponential: {rate: $1}}, put: {waiting: c}}" \
+		'  go: {take: {waiting: c, pool: permit}, put: {work: c}}' \
+		'  on: {modes: {hit: {weight: 1, take: {work: c}, put: {pool: permit}},' \
+		'               miss: {weight: 3, take: {work: c}, put: {disk: c}}}}' \
+		'  out: {take: {disk: c}, put: {pool: permit}}' >"$T/pool.yaml"
+}
+pool 1.7 .1
+exits 0 "a pool of permits that is enough passes" "$blkcast" qpn check "$T/pool.yaml"
+pool 1.8 .2
+exits 1 "a pool that is too small is found" "$blkcast" qpn check "$T/pool.yaml"
+is "$(cat "$T/out")" "$T/pool.yaml:4: unstable, more tokens are in service than it has: the pool of place \"pool\" (2.07 of 2 tokens)" \
+	"by Little's law: 1.8 (1 + .75 x .2)"
+pool 1.7 .8
+exits 1 "a queue behind a pool is looked at too" "$blkcast" qpn check "$T/pool.yaml"
+is "$(head -n 1 "$T/out")" "$T/pool.yaml:6: unstable, more work comes than can be done: place \"disk\" (load 1.02 on 1 server)" \
+	"1.7 x .75 x .8"
 finds "a net that makes tokens" '4: tokens are not conserved, under no weights: transition "t" (only)' \
 	'colours: [a]\nplaces: {p: {queue: is, tokens: {a: 1}, service: {a: {exponential: {mean: 1}}}}}\ntransitions:\n  t: {take: {p: a}, put: {p: {a: 2}}}\n'
 printf 'colours: [a]\nplaces: {p: {tokens: {a: 1}}, q: {colours: [a]}}\ntransitions:\n  ping: {take: {p: a}, put: {q: a}}\n  pong: {take: {q: a}, put: {p: a}}\n' >"$T/loop.yaml"

@@ -83,7 +83,12 @@ transitions:
   out: {take: {work: c}, put: {pool: permit}}
 NET
 exits 1 "an unstable net is a failure" "$blkcast" qpn solve "$T/grows.yaml" --quiet
-like "$(cat "$T/err")" 'grows.yaml:3: unstable, .* in place "waiting" \(c\)' "the place is named"
+is "$(cat "$T/err")" "blkcast qpn: $T/grows.yaml:4: unstable, more tokens are in service than it has: the pool of place \"pool\" (4 of 2 tokens)" \
+	"the pool is named before anything is run"
+# With a capacity somewhere the flows are not known beforehand: it is seen to grow.
+sed -i 's/{permit: 2}}$/{permit: 2}, capacity: {permit: 2}}/' "$T/grows.yaml"
+exits 1 "an unstable net of unknown flows is a failure" "$blkcast" qpn solve "$T/grows.yaml" --quiet
+like "$(cat "$T/err")" 'grows.yaml:3: unstable, tokens pile up: .* in place "waiting" \(c\)' "the place is named"
 printf 'colours: [a]\nplaces: {p: {tokens: {a: 1}}, q: {colours: [a]}}\ntransitions:\n  ping: {take: {p: a}, put: {q: a}}\n  pong: {take: {q: a}, put: {p: a}}\n' >"$T/loop.yaml"
 exits 1 "a loop without time is a failure" "$blkcast" qpn solve "$T/loop.yaml" --quiet
 like "$(cat "$T/err")" 'loop.yaml:4: .*immediate transitions fire without end .*ping, pong' "its transitions are named"
