@@ -236,6 +236,13 @@ static void declare_died(struct account *a, struct stream_half *s, const struct 
 }
 
 /*
+ * How far a run can be ahead of the kernel's count without a cause: requests that were seen to end but
+ * not counted yet as a base was read, or counted already as the run's own began. At most one for
+ * each thread and CPU that ends requests at those instants.
+ */
+#define NEAR_MAX 64
+
+/*
  * What the kernel counted on a device beyond what the run before had seen. *unplaced is how many
  * lost requests of unknown device are still to be found in those numbers. The base returned in
  * *base makes up for requests seen but not counted yet when the last base was read.
@@ -245,14 +252,15 @@ static void declare_unwatched(struct account *a, struct stream_half *s,
 			      struct account_base *base, uint64_t *unplaced)
 {
 	uint64_t counted = base->completed - old->base;
+	uint64_t ahead = old->nr_countable > counted ? old->nr_countable - counted : 0;
 
 	loss.cause = LOSS_NOT_WATCHED;
 	loss.device = base->device;
-	if (base->completed < old->base || (!counted && old->nr_countable)) {
-		/* The device was replaced, or its statistics are switched off. */
+	if (base->completed < old->base || (ahead > NEAR_MAX && ahead > counted)) {
+		/* The device was replaced, or its statistics were switched off for a while. */
 		loss.count_known = false;
-	} else if (counted < old->nr_countable) {
-		base->completed += old->nr_countable - counted;
+	} else if (ahead) {
+		base->completed += ahead;
 	} else {
 		uint64_t placed;
 

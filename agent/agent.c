@@ -182,6 +182,7 @@ static int start_pipeline(struct agent *a, struct err *err)
 					  .opened = on_opened,
 					  .ctx = a,
 					  .describe = describe,
+					  .read_in_flight = device_in_flight,
 					  .read_completed =
 						  a->source->profiles ? NULL : device_completed };
 	struct pipeline *p;

@@ -9,20 +9,12 @@
 const char *config_key_name(unsigned int key)
 {
 	static const char *const names[NR_CONFIG_KEYS] = {
-		"device",	"sink",
-		"cgroup",	"fileset",
-		"source",	"layer",
-		"window",	"listen",
-		"spool",	"spool-bytes",
-		"spool-drop",	"host",
-		"anonymize",	"duration",
-		"segment-interval", "trace",
-		"leave-out-own", "max-overhead",
-		"see-files",	"seccomp",
-		"tls-ca",	"tls-cert",
-		"tls-key",	"token-file",
-		"proxy",	"insecure",
-		"verbose",
+		"device",     "sink",	       "cgroup",       "fileset",    "source",
+		"layer",      "window",	       "listen",       "spool",	     "spool-bytes",
+		"spool-drop", "host",	       "anonymize",    "duration",   "segment-interval",
+		"trace",      "leave-out-own", "max-overhead", "see-files",  "seccomp",
+		"tls-ca",     "tls-cert",      "tls-key",      "token-file", "proxy",
+		"insecure",   "verbose",
 	};
 
 	return key < NR_CONFIG_KEYS ? names[key] : NULL;

@@ -106,6 +106,33 @@ static void give_up_part(const void *data, size_t len, struct ledger *lost,
 		answer->verdict = UPLOAD_REFUSED;
 }
 
+/* What is left of a segment whose name is another's, to the last part: under a name of its own. */
+static void send_renamed(struct delivery *d, const struct segment_origin *o, const void *data,
+			 size_t len, unsigned int *nr_stored, struct ledger *lost,
+			 struct upload_answer *answer)
+{
+	struct buf renamed;
+	int ret;
+
+	buf_init(&renamed);
+	ret = segment_rename(o, data, len, &renamed);
+	if (ret == -ENOMEM)
+		answer->verdict = UPLOAD_RETRY;
+	else if (ret)
+		give_up_part(data, len, lost, answer);
+	else
+		send_one(d, renamed.data, renamed.len, true, answer);
+	if (!ret && (is_too_large(answer) || answer->verdict == UPLOAD_REFUSED))
+		give_up_part(data, len, lost, answer);
+	if (answer->verdict == UPLOAD_DONE) {
+		++*nr_stored;
+		log_say(d->log, LEVEL_WARN, "segment_renamed",
+			"sequence=%" PRIu64 " why=\"another life of this machine took its name\"",
+			o->sequence);
+	}
+	buf_release(&renamed);
+}
+
 /*
  * Sends the halves of part o. The first of two halves that is to be sent later ends it. *nr_stored
  * counts parts that are durable there.
@@ -123,6 +150,8 @@ static void send_halves(struct delivery *d, const struct segment_origin *o, cons
 	ret = segment_split(o, data, len, &half[0], &half[1]);
 	if (ret == -ENOMEM)
 		answer->verdict = UPLOAD_RETRY;
+	else if (ret == -ERANGE && answer->verdict == UPLOAD_CONFLICT)
+		send_renamed(d, o, data, len, nr_stored, lost, answer);
 	else if (ret)
 		give_up_part(data, len, lost, answer);
 	for (unsigned int i = 0; i < 2 && !ret; i++) {

@@ -22,8 +22,11 @@
 #define HEADER_AT     28u /* of a segment */
 #define VALUE_COLUMNS 44
 
-#define FIELD(member, what) \
-	{ #member, offsetof(struct request, member), sizeof(((struct request *)0)->member), what }
+#define FIELD(member, what)                                                                       \
+	{                                                                                         \
+#member, offsetof(struct request, member), sizeof(((struct request *)0)->member), \
+			what                                                                      \
+	}
 /* clang-format off: one field, one line */
 const struct leaving_field leaving_request_fields[] = {
 	FIELD(arrival_ns, "when it was queued, CLOCK_MONOTONIC"),
@@ -100,7 +103,9 @@ static int first_disk(void *ctx, const struct device_info *info)
 
 static int example_device(struct example *e, const struct config *c, struct err *err)
 {
-	struct device_info info = { .name = "sda", .device = device_make(8, 0), .size_bytes = 1 << 30 };
+	struct device_info info = { .name = "sda",
+				    .device = device_make(8, 0),
+				    .size_bytes = 1 << 30 };
 
 	if (c->devices.nr) {
 		int ret = device_find(c->devices.items[0], &info, err);
@@ -161,8 +166,8 @@ static void hide(struct example *e)
 	const struct pseudonym_key *key = machine_key(&e->machine);
 	struct place_map *map;
 
-	if (!key || place_map_new(&map, key, e->machine.real_host, e->device.device,
-				  e->device.size_bytes))
+	if (!key ||
+	    place_map_new(&map, key, e->machine.real_host, e->device.device, e->device.size_bytes))
 		return;
 	for (uint32_t i = 0; i < NR_EXAMPLES; i++)
 		place_map_request(map, &e->requests[i]);

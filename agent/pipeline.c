@@ -304,6 +304,7 @@ static void finish(struct pipeline *p)
 	if (p->stream)
 		stream_captured(p->stream, p->nr_polled);
 	p->last_poll_real_ns = clock_ns(CLOCK_REALTIME);
+	pipeline_tally_shed(p, true);
 	tell_account(p);
 	end_ns = clock_ns(CLOCK_MONOTONIC);
 	close_due_windows(p, end_ns);
@@ -421,6 +422,7 @@ static int begin_account(struct pipeline *p, struct account *account, uint64_t e
 		log_say(p->config.log, LEVEL_INFO, "cutover", "uncertain_requests=%llu",
 			(unsigned long long)uncertain);
 	account_begin(account, epoch, clock_ns(CLOCK_REALTIME), bases, cut.nr);
+	pipeline_begin_tallies(p, bases, cut.nr);
 	p->nr_polled = 0;
 	for (size_t i = 0; i < p->early.nr; i++)
 		if (cutover_counts(&cut, &p->early.r[i]))

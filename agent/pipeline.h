@@ -67,6 +67,9 @@ struct pipeline_config {
 	/* Fills out; where it fails, the device is named by its numbers. */
 	int (*describe)(uint32_t device, struct pipeline_device *out);
 	cutover_read read_completed; /* NULL: the account has no bases */
+	/* Requests under way by the kernel's count, or -errno; NULL: what ends unseen while requests
+	 * are shed is not looked for. */
+	int64_t (*read_in_flight)(uint32_t device);
 	size_t max_held;	     /* of reorder; 0: REORDER_MAX_HELD */
 };
 

@@ -13,6 +13,7 @@
 #include "agent/overhead.h"
 #include "agent/pipeline.h"
 #include "agent/reorder.h"
+#include "agent/shed_tally.h"
 #include "agent/stream.h"
 #include "formats/place_map.h"
 #include "workload/window.h"
@@ -25,6 +26,7 @@ struct traced {
 	uint64_t lost_in_window;
 	uint64_t shed_in_window; /* in the profile, but not in the trace */
 	struct account_count seen;
+	struct shed_tally tally;
 };
 
 /* Requests held while the cutover is taken. */
@@ -83,6 +85,10 @@ struct traced *pipeline_device(struct pipeline *p, uint32_t device);
 void pipeline_close_windows(struct pipeline *p, uint64_t end_ns);
 /* Counts losses, and tells log and trace. */
 void pipeline_lost(struct pipeline *p, enum loss_cause cause, uint64_t nr, uint32_t device);
+/* The kernel's counts at the begin, of named disks: others are known from when they are at rest. */
+void pipeline_begin_tallies(struct pipeline *p, const struct account_base *bases, size_t nr);
+/* Tells what ended unseen while requests were shed, of disks at rest. is_last: the source is closed. */
+void pipeline_tally_shed(struct pipeline *p, bool is_last);
 /* Posts the agent's own cost and losses. */
 void pipeline_set_totals(struct pipeline *p);
 

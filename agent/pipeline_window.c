@@ -140,6 +140,40 @@ static void tell_shed(struct pipeline *p)
 	}
 }
 
+void pipeline_begin_tallies(struct pipeline *p, const struct account_base *bases, size_t nr)
+{
+	for (size_t i = 0; i < nr && p->config.source_config.nr_devices; i++) {
+		struct traced *t = pipeline_device(p, bases[i].device);
+
+		if (t)
+			shed_tally_begin(&t->tally, bases[i].completed, t->seen.nr_countable);
+	}
+}
+
+void pipeline_tally_shed(struct pipeline *p, bool is_last)
+{
+	uint64_t completed, missing, now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (!(p->config.max_overhead > 0) || !p->config.read_in_flight ||
+	    !p->overhead.can[OVERHEAD_COUNTERS])
+		return;
+	for (size_t i = 0; i < p->nr_devices; i++) {
+		struct traced *t = &p->devices[i];
+		int64_t in_flight = p->config.read_in_flight(t->facts.device);
+
+		t->tally.has_shed |= p->counting != NULL;
+		if (p->config.read_completed(t->facts.device, &completed))
+			continue;
+		missing = shed_tally_look(&t->tally, now_ns, completed, t->seen.nr_countable,
+					  in_flight, is_last);
+		if (!missing)
+			continue;
+		t->seen.nr += missing;
+		t->seen.nr_countable += missing;
+		pipeline_lost(p, LOSS_SHED, missing, t->facts.device);
+	}
+}
+
 /* From the next window on the kernel's counters speak for the requests, or requests again. */
 static void count_only(struct pipeline *p, bool on)
 {
@@ -232,6 +266,7 @@ void pipeline_close_windows(struct pipeline *p, uint64_t end_ns)
 		p->devices[i].lost_in_window = 0;
 	}
 	tell_shed(p);
+	pipeline_tally_shed(p, false);
 	look_at_overhead(p, (double)(end_ns - p->window_begin_ns) / 1e9);
 	p->watched_ns += end_ns - p->window_begin_ns;
 	p->window_begin_ns = end_ns;

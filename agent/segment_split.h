@@ -29,4 +29,12 @@ struct segment_origin {
 int segment_split(const struct segment_origin *o, const void *data, size_t len, struct buf *first,
 		  struct buf *second);
 
+/*
+ * Appends the same segment under a name that its content gives: sequence 0 of an epoch 2 to 4 s behind
+ * the whole's, by its hash. For one whose name another life of this machine has taken, which was
+ * restored from a snapshot or cloned: the same content gets the same name again, another content a
+ * different one but for 2^-31. -EBADMSG, -ENOMEM.
+ */
+int segment_rename(const struct segment_origin *o, const void *data, size_t len, struct buf *out);
+
 #endif

@@ -155,9 +155,9 @@ void pseudonym_comm(const struct pseudonym_key *k, const char *in, char out[SEGM
 static bool is_kernel_name(const char *name)
 {
 	static const char *const prefixes[] = {
-		"sd",	"vd",	"hd",	 "xvd",	 "nvme", "dm-",	 "md",	"loop", "zram",	  "dasd", "nbd",
-		"rbd",	"sr",	"pmem",	 "ram",	 "scm",	 "fd",	 "zd",	"drbd", "bcache", "ublkb",
-		"nullb", "mmcblk",
+		"sd",	"vd",	"hd",	"xvd",	  "nvme",  "dm-",   "md",     "loop",
+		"zram", "dasd", "nbd",	"rbd",	  "sr",	   "pmem",  "ram",    "scm",
+		"fd",	"zd",	"drbd", "bcache", "ublkb", "nullb", "mmcblk",
 	};
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {

@@ -219,8 +219,8 @@ static void *copy_of(const void *from, size_t nr, size_t size)
 	return copy;
 }
 
-static int redact_header(const struct redactor *r, const struct segment_header *h,
-			 struct hidden *n, struct err *err)
+static int redact_header(const struct redactor *r, const struct segment_header *h, struct hidden *n,
+			 struct err *err)
 {
 	int ret = 0;
 

@@ -147,7 +147,8 @@ static int run(struct cli *cli)
 	struct exporter e = { .out = stdout };
 	const struct cli_option options[] = {
 		SELECTION_OPTIONS(&sel),
-		CLI_STRING("format", 'f', "FORMAT", &format, "segments, fio-iolog, blkparse or csv"),
+		CLI_STRING("format", 'f', "FORMAT", &format,
+			   "segments, fio-iolog, blkparse or csv"),
 		CLI_STRING("output", 'o', "FILE", &output, "instead of standard output"),
 		CLI_STRING("target", 't', "PATH", &e.target,
 			   "fio-iolog: one file or device in place of the traced ones"),

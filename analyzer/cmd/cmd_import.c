@@ -253,9 +253,10 @@ static int import_segments(struct cli *cli, const char *dir)
 		       counts.nr_requests, stored.nr_stored, stored.nr_repeated,
 		       stored.stored_bytes);
 	else
-		cli_note(cli, "%" PRIu64 " requests, %" PRIu64 " segments stored, %" PRIu64
-			 " were in the store already", counts.nr_requests, stored.nr_stored,
-			 stored.nr_repeated);
+		cli_note(cli,
+			 "%" PRIu64 " requests, %" PRIu64 " segments stored, %" PRIu64
+			 " were in the store already",
+			 counts.nr_requests, stored.nr_stored, stored.nr_repeated);
 	return CLI_DONE;
 }
 

@@ -47,7 +47,8 @@ static int run(struct cli *cli)
 		CLI_STRING("key", 'k', "FILE", &key_file,
 			   "a secret of 16 bytes or more; without it one that nobody gets to know"),
 		CLI_LIST("host", 0, "HOST,...", &hosts, "only of these hosts"),
-		CLI_TIME("begin", 0, "TIME", &begin_ns, "only segments that touch the time from it"),
+		CLI_TIME("begin", 0, "TIME", &begin_ns,
+			 "only segments that touch the time from it"),
 		CLI_TIME("end", 0, "TIME", &end_ns, "only segments that touch the time before it"),
 		CLI_END,
 	};

@@ -90,7 +90,8 @@ int whole_segments_write(const struct whole_segments *from, struct redactor *r, 
 	buf_release(&w.hidden);
 	counts->bytes = w.bytes;
 	if (!ret && !counts->nr_segments)
-		ret = err_set(err, ENODATA, "no segment is taken: expected some of these hosts and times");
+		ret = err_set(err, ENODATA,
+			      "no segment is taken: expected some of these hosts and times");
 	return ret;
 }
 

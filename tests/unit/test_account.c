@@ -315,6 +315,68 @@ static void seen_before_it_was_counted_is_made_up_for(void)
 	unlink(rig.path);
 }
 
+/*
+ * A run that saw two requests which were in the base it began with, and nothing more: the two it counted
+ * twice are taken off what the next run finds unwatched.
+ */
+static void seen_twice_is_taken_off(void)
+{
+	struct ledger ledger;
+	struct rig rig;
+
+	new_path(&rig);
+	open_as(&rig, "boot");
+	begin_run(&rig, 1, 1000);
+	see(&rig, 1, 2);
+	commit(&rig, 0, 2);
+	account_close(rig.a);
+	open_as(&rig, "boot");
+	begin_run(&rig, 2, 1000); /* nothing was counted meanwhile */
+	ledger = take(&rig, 0);
+	ok_eq(ledger.nr, 0); /* no gap of unknown content */
+	ledger_release(&ledger);
+	see(&rig, 2, 10);
+	commit(&rig, 0, 10);
+	account_close(rig.a);
+	open_as(&rig, "boot");
+	begin_run(&rig, 3, 1030);
+	ledger = take(&rig, 0);
+	ok_eq(2 + 10 + ledger_sum(&ledger), 30);
+	ledger_release(&ledger);
+	account_close(rig.a);
+	unlink(rig.path);
+}
+
+static void check_off(uint64_t counted, uint64_t seen, bool is_known)
+{
+	struct ledger ledger;
+	struct rig rig;
+
+	new_path(&rig);
+	open_as(&rig, "boot");
+	begin_run(&rig, 1, 1000);
+	see(&rig, 1, seen);
+	commit(&rig, 0, seen);
+	account_close(rig.a);
+	open_as(&rig, "boot");
+	begin_run(&rig, 2, 1000 + counted);
+	ledger = take(&rig, 0);
+	ok_eq(ledger.nr, is_known ? 0 : 1);
+	ok(is_known || !ledger.losses[0].count_known);
+	ledger_release(&ledger);
+	account_close(rig.a);
+	unlink(rig.path);
+}
+
+/* Far more was seen than counted: the count stood still for a while, and cannot tell what went by. */
+static void statistics_that_stood_still_are_a_gap(void)
+{
+	check_off(0, 65, false);
+	check_off(100, 500, false);
+	check_off(0, 64, true);
+	check_off(400, 500, true); /* counted twice, or not yet: made up for */
+}
+
 /* The account of a copied disk: its losses are the other machine's to tell, the gap is ours. */
 static void another_machine_tells_its_own(void)
 {
@@ -398,6 +460,9 @@ static const struct tap_test tests[] = {
 	{ "another boot is a gap of unknown content", another_boot_is_a_gap_of_unknown_content },
 	{ "what was seen before it was counted is made up for",
 	  seen_before_it_was_counted_is_made_up_for },
+	{ "what was seen twice is taken off what nobody watched", seen_twice_is_taken_off },
+	{ "statistics that stood still are a gap of unknown content",
+	  statistics_that_stood_still_are_a_gap },
 	{ "garbage in the file is begun anew", garbage_is_begun_anew },
 };
 

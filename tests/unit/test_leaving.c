@@ -27,7 +27,8 @@ static char *printed(int argc, char *const *argv)
 
 static char *plain(void)
 {
-	char *argv[] = { "blkcast-agent", "--show-what-leaves", "--sink", "http://localhost:1",
+	char *argv[] = { "blkcast-agent", "--show-what-leaves",
+			 "--sink",	  "http://localhost:1",
 			 "--host",	  "web1" };
 
 	return printed(TAP_NR(argv), argv);

@@ -51,8 +51,14 @@ static void known_answers(void)
 /* Every region is met once, every sector keeps its place in its region. */
 static void a_bijection(void)
 {
-	static const uint64_t sizes[] = { 0, 512, MIB, 2 * MIB, 255 * MIB + 4096, 16384 * MIB + 512,
-					  5 * MIB << 20, 20 * MIB << 20 };
+	static const uint64_t sizes[] = { 0,
+					  512,
+					  MIB,
+					  2 * MIB,
+					  255 * MIB + 4096,
+					  16384 * MIB + 512,
+					  5 * MIB << 20,
+					  20 * MIB << 20 };
 
 	for (size_t i = 0; i < TAP_NR(sizes); i++) {
 		struct place_map *m = map_of(GOOD, "h", SDA, sizes[i]);
@@ -82,9 +88,12 @@ static void a_bijection(void)
 static void others_differ(void)
 {
 	struct place_map *m[] = {
-		map_of(GOOD, "web1", SDA, 4096 * MIB),	   map_of("0123456789abcdeg", "web1", SDA, 4096 * MIB),
-		map_of(GOOD, "web2", SDA, 4096 * MIB),	   map_of(GOOD, "web1", SDA + 16, 4096 * MIB),
-		map_of(GOOD, "web1", SDA, 4096 * MIB + 512), map_of(GOOD, "web1", SDA, 4096 * MIB),
+		map_of(GOOD, "web1", SDA, 4096 * MIB),
+		map_of("0123456789abcdeg", "web1", SDA, 4096 * MIB),
+		map_of(GOOD, "web2", SDA, 4096 * MIB),
+		map_of(GOOD, "web1", SDA + 16, 4096 * MIB),
+		map_of(GOOD, "web1", SDA, 4096 * MIB + 512),
+		map_of(GOOD, "web1", SDA, 4096 * MIB),
 	};
 
 	/* Of 256 regions by chance one stands where it stood in another; 10 have 1 in 10^7. */

@@ -120,9 +120,9 @@ static void a_key_file_is_nobody_elses(void)
 		const char *text;
 		int want;
 	} cases[] = {
-		{ 0600, "0123456789abcdef\n", 0 },    { 0400, "0123456789abcdef\r\n", 0 },
+		{ 0600, "0123456789abcdef\n", 0 },	 { 0400, "0123456789abcdef\r\n", 0 },
 		{ 0640, "0123456789abcdef\n", -EINVAL }, { 0604, "0123456789abcdef", -EINVAL },
-		{ 0600, "0123456789abcde\n", -EINVAL }, { 0600, "", -EINVAL },
+		{ 0600, "0123456789abcde\n", -EINVAL },	 { 0600, "", -EINVAL },
 	};
 	const char *dir = sample_folder();
 	struct pseudonym_key k, want = key_of(secret);

@@ -125,7 +125,9 @@ static void encode(const struct request *r, size_t nr, struct buf *out)
 	memcpy(p.host, "web1", 5);
 	memcpy(p.device, "8:0", 4);
 	memcpy(p.device_name, "payroll", 8);
-	ok_int(profile_set_detail(&p, "dasd", "{\"label\":\"acme1\",\"n\":[1,\"acme2\",{\"x\":\"a\"}]}"), 0);
+	ok_int(profile_set_detail(&p, "dasd",
+				  "{\"label\":\"acme1\",\"n\":[1,\"acme2\",{\"x\":\"a\"}]}"),
+	       0);
 	ok_int(profile_to_json(&p, PROFILE_JSON_LINE, &text), 0);
 	ok_int(buf_put_u8(&text, 0), 0);
 	profiles[0] = (char *)text.data;
@@ -193,8 +195,8 @@ static void only_places_move(void)
 
 static void names_go(void)
 {
-	static const char *const words[] = { "web1", "1c9a6d2e", "oracle", "customers", "acme",
-					     "payroll" };
+	static const char *const words[] = { "web1",	  "1c9a6d2e", "oracle",
+					     "customers", "acme",     "payroll" };
 	struct request *r = calloc(NR, sizeof(*r));
 	struct buf plain = { 0 }, out = { 0 };
 	const struct segment_header *h;

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/shed_tally.h"
+#include "tests/tap.h"
+
+#define S 1000000000u
+
+static void what_nobody_saw_is_told_once(void)
+{
+	struct shed_tally t = { .has_base = false };
+	uint64_t now = 100ull * S;
+
+	shed_tally_begin(&t, 5000, 0);
+	ok_eq(shed_tally_look(&t, now, 5100, 100, 3, false), 0);
+	t.has_shed = true;
+	ok_eq(shed_tally_look(&t, now += S, 6000, 980, 2, false), 0);
+	ok_eq(shed_tally_look(&t, now += S, 6002, 986, 0, false), 0); /* just came to rest */
+	ok_eq(shed_tally_look(&t, now += S, 6002, 986, 0, false), 0);
+	ok_eq(shed_tally_look(&t, now += 4ull * S, 6002, 986, 0, false), 0);
+	ok_eq(shed_tally_look(&t, now += S, 6002, 986, 0, false), 16);
+	ok(!t.has_shed);
+	ok_eq(shed_tally_look(&t, now += 10ull * S, 6002, 1002, 0, false), 0);
+	t.has_shed = true;
+	ok_eq(shed_tally_look(&t, now += 10ull * S, 6010, 1010, 0, true), 0);
+}
+
+static void only_at_rest(void)
+{
+	struct shed_tally t = { .has_base = false };
+
+	shed_tally_begin(&t, 0, 0);
+	t.has_shed = true;
+	ok_eq(shed_tally_look(&t, S, 40, 20, 1, true), 0);   /* something is under way */
+	ok_eq(shed_tally_look(&t, S, 40, 20, -95, true), 0); /* unknown */
+	ok_eq(shed_tally_look(&t, S, 40, 20, 0, true), 20);
+}
+
+static void without_shedding_lines_tell(void)
+{
+	struct shed_tally t = { .has_base = false };
+
+	shed_tally_begin(&t, 0, 0);
+	ok_eq(shed_tally_look(&t, S, 40, 20, 0, true), 0);
+}
+
+static void what_cannot_be_is_left_alone(void)
+{
+	struct shed_tally t = { .has_base = false };
+
+	t.has_shed = true; /* no base: met while it was shed */
+	ok_eq(shed_tally_look(&t, S, 1 << 20, 20, 0, true), 0);
+	t.has_shed = true;
+	ok_eq(shed_tally_look(&t, S, 100, 20, 0, true), 0); /* went back: another disk */
+	t.has_shed = true;
+	ok_eq(shed_tally_look(&t, S, 110, 50, 0, true), 0); /* more seen than counted */
+	t.has_shed = true;
+	ok_eq(shed_tally_look(&t, S, 120, 55, 0, true), 5);
+}
+
+static const struct tap_test tests[] = {
+	{ "what ended unseen is told once, when the disk has come to rest",
+	  what_nobody_saw_is_told_once },
+	{ "with requests under way nothing is told", only_at_rest },
+	{ "where nothing was shed, lines tell", without_shedding_lines_tell },
+	{ "without a base, and where counts contradict, it begins anew",
+	  what_cannot_be_is_left_alone },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}
