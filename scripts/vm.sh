@@ -19,6 +19,7 @@
 #	--append ARGS		words for the kernel's command line (lockdown=integrity)
 #	--time SECONDS		give up after (60): exit status 124
 #	--console FILE		keep the kernel's messages here
+#	--monitor SOCKET	QEMU's monitor listens here; disks can then be part of its snapshots
 #
 # Example, counting sectors:
 #	echo 'cat /sys/block/vda/size; uname -rm' >/tmp/s
@@ -36,7 +37,7 @@ die() {
 	exit 2
 }
 
-arch="" kernel=6.1 libs="" out="" smp=1 memory=512M append="" limit=60 console="" script="" clock=""
+arch="" kernel=6.1 libs="" out="" smp=1 memory=512M append="" limit=60 console="" monitor="" script="" clock=""
 adds=() disks=() modules=()
 while [ $# -gt 0 ]; do
 	[ $# -gt 1 ] || die "$1 needs a value"
@@ -54,6 +55,7 @@ while [ $# -gt 0 ]; do
 	--append) append=$2 ;;
 	--time) limit=$2 ;;
 	--console) console=$2 ;;
+	--monitor) monitor=$2 ;;
 	--run)
 		script=$2
 		shift 2
@@ -230,9 +232,11 @@ for d in "${disks[@]}"; do
 		truncate -s "$d" "$work/disk$n" 2>/dev/null || die "--disk '$d': neither a size nor a file"
 		d=$work/disk$n
 	fi
-	args+=(-drive "file=$d,format=raw,if=none,id=disk$n,cache=unsafe" -device "$device")
+	args+=(-drive "file=$d,format=raw,if=none,id=disk$n,cache=unsafe${monitor:+,snapshot=on}" -device "$device")
 	n=$((n + 1))
 done
+
+[ -z "$monitor" ] || args+=(-monitor "unix:$monitor,server,nowait")
 
 # A kernel that panics before init is up (emulated timers, on a busy host) is booted again.
 for try in 1 2 3; do

@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# A guest is stopped and continued, its clock stepped by an hour and back, its agent frozen, and the
+# whole restored from a snapshot while its agent streams: every read is in the store, no latency is absurd,
+# nothing stored is overwritten, and nothing of one life counted twice.
+cd "$(dirname "$0")/../.." || exit 2
+. tests/tap.sh
+. tests/vm.sh
+need_vm amd64 6.1
+need vm "python3 is not installed" command -v python3
+vm_serve
+touch "$T/console"
+scripts/vm.sh --arch amd64 --disk 64M --time 280 --console "$T/console" --monitor "$T/monitor" \
+	--out "$T/guest" --add "$BUILD/blkcast-agent" --run tests/vm/guest/time.sh "$vm_port" >"$T/vm.out" 2>"$T/vm.err" &
+vm=$!
+# monitor COMMAND...: says them to QEMU's monitor, one after the other, each done before the next
+monitor() {
+	timeout 100 python3 - "$T/monitor" "$@" <<'E2'
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+def until_prompt():
+	got = b""
+	while not got.endswith(b"(qemu) "):
+		more = s.recv(4096)
+		if not more:
+			break
+		got += more
+	return got
+until_prompt()
+for c in sys.argv[2:]:
+	s.sendall(c.encode() + b"\n")
+	answer = until_prompt().decode(errors="replace")
+	print(answer.replace("\r", "").splitlines()[1:-1])
+E2
+}
+reached() { # STAGE
+	for _ in $(seq 1200); do
+		grep -q "stage: $1" "$T/console" && return
+		kill -0 $vm 2>/dev/null || break
+		sleep 0.1
+	done
+	fail "the guest reaches: $1" "$(tail -n 3 "$T/vm.err")"
+	return 1
+}
+sums() { (cd "$T/store/segments" && find . -name '*.seg' -exec md5sum {} + | sort); }
+stored() { find "$T/store/segments" -name '*.seg' 2>/dev/null | wc -l; }
+
+reached stop
+monitor stop >>"$T/said"
+sleep 3
+monitor cont >>"$T/said"
+reached snapshot
+at_snapshot=$(stored)
+cp -r "$T/store/segments" "$T/sent" # what is there already when the snapshot is made
+monitor "savevm s1" >>"$T/said"
+# What goes on after the snapshot is sent, then undone in the guest but not here.
+for _ in $(seq 200); do
+	[ "$(stored)" -ge $((at_snapshot + 4)) ] && break
+	sleep 0.1
+done
+holds "the first life went on after the snapshot ($at_snapshot segments, then $(stored))" [ "$(stored)" -gt "$at_snapshot" ]
+monitor stop >>"$T/said"
+sleep 1
+sums >"$T/before"
+monitor "loadvm s1" cont >>"$T/said"
+note "loadvm: $(tail -n 2 "$T/said" | head -n 1)"
+wait $vm
+is "$?" 0 "the guest ends"
+note "$(grep -c segment_renamed "$T/guest/agent.log") segments renamed, $(grep -c quarantine "$T/guest/agent.log") set aside"
+is "$(cat "$T/guest/status")" 0 "so does its agent"
+sums >"$T/after"
+is "$(comm -23 "$T/before" "$T/after" | wc -l)" 0 "no segment that was stored before was overwritten or went away"
+exits 0 "the store is sound" "$BUILD/blkcast" check --store "$T/store"
+
+read=$(cat "$T/guest/read")
+"$BUILD/blkcast" dump --format csv --operation read --store "$T/store" >"$T/requests.csv"
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["bytes"] == 4096 { print $at["sector"] }' "$T/requests.csv" |
+	sort -n >"$T/sectors"
+is "$(uniq "$T/sectors" | wc -l)" "$read" "every read of the life that lasted is in the store"
+# Twice is what both lives read: a run from somewhere behind the snapshot on, each exactly twice.
+uniq -c "$T/sectors" | awk '$1 > 1 { print $1, $2 / 8 }' >"$T/twice"
+note "read in both lives: $(wc -l <"$T/twice")"
+holds "the first life's reads after the snapshot are there as well" [ -s "$T/twice" ]
+is "$(awk '$1 != 2 || (NR > 1 && $2 != last + 1) { bad++ } { last = $2 } END { print bad + 0 }' "$T/twice")" 0 \
+	"each of them twice, and nothing else is"
+# What the agent had not sent yet at the snapshot was sent by both lives: what it had sent is there once.
+find "$T/sent" -name '*.seg' -exec "$BUILD/blkcast" dump --format csv --operation read {} + >"$T/sent.csv"
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["bytes"] == 4096 { print $at["sector"] / 8 }' "$T/sent.csv" |
+	sort >"$T/sent.reads"
+number "$(wc -l <"$T/sent.reads") > 100" "most was sent before the snapshot ($(wc -l <"$T/sent.reads") reads)"
+is "$(cut -d' ' -f2 "$T/twice" | sort | comm -12 - "$T/sent.reads" | wc -l)" 0 "none of that is there twice"
+"$BUILD/blkcast" characterize --json --quiet --store "$T/store" >"$T/profile.json"
+longest=$(jq '[.[].response_time.read | .total.max_s, .queue.max_s, .device.max_s] | max' "$T/profile.json")
+number "0 < $longest && $longest < 30" "no latency is absurd ($longest s at most; the clock was an hour off)"
+is "$(jq '[.[].lost] | add' "$T/profile.json")" 0 "nothing is lost"
+# The step shows in the times of day alone.
+"$BUILD/blkcast" ls --json --store "$T/store" >"$T/ls.json"
+span=$(jq '[.. | objects | select(has("begin_s") and has("end_s")) | .end_s - .begin_s] | max' "$T/ls.json")
+number "3600 < $span && $span < 4000" "the hour shows in the times of day ($span s)"
+done_testing
