@@ -237,9 +237,9 @@ static int draw_ways(const struct cache_result *r, struct buf *out)
 {
 	static const struct legend_entry entries[] = { { LEGEND_LINE, "line read", "shared" },
 						       { LEGEND_LINE, "line law", "equal parts" },
-						       { LEGEND_LINE, "line curve",
+						       { LEGEND_LINE, "line write",
 							 "best parts" } };
-	static const char *const classes[] = { "line read", "line law", "line curve" };
+	static const char *const classes[] = { "line read", "line law", "line write" };
 	const struct frame *f = &frame_wide;
 	struct svg_head head = { .id = "cache-ways",
 				 .class = "figure",
@@ -300,7 +300,9 @@ int cache_page(const struct cache_result *r, struct buf *out)
 		snprintf(id, sizeof(id), "curve-%zu", i);
 		load_name(r, i, name);
 		study_page_section(out, name, "Misses by the size of a cache of its own.");
+		buf_printf(out, "<div class=\"pair\">\n");
 		status = miss_ratio_draw(&r->loads[i]->whole, &view, out);
+		buf_printf(out, "</div>\n");
 		if (status == -ENODATA) {
 			buf_printf(out, "<p>Nothing hits.</p>\n");
 			status = 0;

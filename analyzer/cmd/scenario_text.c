@@ -368,7 +368,7 @@ static void page_storage(const struct scenario *s, const struct scenario_storage
 			 struct buf *out)
 {
 	char rate[UNITS_BYTES], text[512], peak[UNITS_BYTES], at[UNITS_BYTES];
-	size_t used = (size_t)snprintf(text, sizeof(text), "%s on %s: %zu VM%s, %s requests/s",
+	size_t used = (size_t)snprintf(text, sizeof(text), "%s, %s: %zu VM%s, %s requests/s",
 				       s->name, to->name, to->nr_vms, to->nr_vms == 1 ? "" : "s",
 				       units_count(to->rate_per_s, rate));
 
