@@ -7,6 +7,7 @@
 #   make test-vm      the sources in guests: other kernels, s390x
 #   make test-s390x   what both byte orders share, cross-built and emulated
 #   make bench        every measured figure, each against its peer of the same run
+#   make case-studies dbench, postmark, pgbench and db_bench characterized, mimicked, migrated, consolidated
 #   make case-arch    file and mail server on a volume of this machine, measured and predicted
 #   make study-here   models of this machine's disk, interference and capacity, refitted from docs/studies
 #                     (DIRECTORY=/mnt/test DEVICE=sdb: measured anew first, 80 minutes, as root)
@@ -99,7 +100,7 @@ tool_bin := $(patsubst %.c,$(BUILD)/%,$(tool_src))
 tools    := $(tool_bin) $(addprefix $(BUILD)/tests/system-under-study/,first second)
 
 .PHONY: all programs tests benches deps test test-only test-vm guests test-s390x test-emulated emulated \
-	bench bench-only case-arch study-here qpn-study demo endurance coverage coverage-only check-asan check-tsan \
+	bench bench-only case-arch case-studies study-here qpn-study demo endurance coverage coverage-only check-asan check-tsan \
 	fuzz fuzz-only \
 	bundle install uninstall deb test-deb style help clean
 .DELETE_ON_ERROR:
@@ -218,6 +219,10 @@ emulated: $(programs) $(patsubst %.c,$(BUILD)/%,$(emulated_src)) $(tools)
 bench:
 	$(Q)scripts/deps.sh build test bench
 	$(Q)+$(MAKE) bench-only
+
+case-studies: programs
+	$(Q)scripts/deps.sh build case
+	$(Q)scripts/case-studies.sh $(BUILD)/case-studies
 
 case-arch: programs $(BUILD)/tests/system/fileops
 	$(Q)scripts/case-arch.sh $(BUILD)/case-arch

@@ -21,8 +21,10 @@ struct job {
 	struct selection sel;
 	struct mimic_options options;
 	const char *target, *output, *intensity;
-	struct cli_list leave_out;
+	struct cli_list leave_out, runs;
 	bool replay;
+	char log[LOG_PATH_BYTES]; /* beside the output; "" without one */
+	uint64_t nr_logged;
 	struct buf text; /* of the job */
 	struct err err;
 };
@@ -52,6 +54,13 @@ static const struct profile *choose(const struct profile_set *set, const struct 
 	return nr == 1 ? found : NULL;
 }
 
+static const char *intensity_name(const struct mimic *m)
+{
+	if (m->write_back)
+		return "write-back";
+	return m->bursty ? "bursty" : m->open ? "open" : "closed";
+}
+
 static json_t *side_json(const struct mimic_direction *d)
 {
 	json_t *split = json_array();
@@ -75,13 +84,13 @@ static int print_json(const struct job *job, const struct mimic *m)
 	     line = strtok_r(NULL, "\n", &at))
 		json_array_append_new(notes, json_string(line));
 	free(copy);
-	top = json_pack("{s:s, s:s, s:i, s:i, s:f, s:f, s:I, s:I, s:o, s:o, s:o, s:s%}", "schema",
-			"blkcast.mimic/1", "intensity", m->open ? "open" : "closed", "clients",
+	top = json_pack("{s:s, s:s, s:i, s:i, s:f, s:f, s:I, s:I, s:o, s:o, s:o, s:I, s:s%}",
+			"schema", "blkcast.mimic/1", "intensity", intensity_name(m), "clients",
 			(int)m->clients, "depth", (int)m->depth, "think_time_s", m->think_s,
 			"duration_s", m->duration_s, "first_byte", (json_int_t)m->first_byte,
 			"range_bytes", (json_int_t)m->range_bytes, "read", side_json(&m->side[0]),
-			"write", side_json(&m->side[1]), "notes", notes, "job", job->text.data,
-			job->text.len);
+			"write", side_json(&m->side[1]), "notes", notes, "logged_requests",
+			(json_int_t)job->nr_logged, "job", job->text.data, job->text.len);
 	if (top)
 		status = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
 	json_decref(top);
@@ -105,7 +114,7 @@ static int save(struct job *job)
 static void put_head(struct job *job, const struct mimic *m, const struct profile *p)
 {
 	buf_printf(&job->text, "# %s %s as a job of fio, by blkcast mimic: %s load\n", p->host,
-		   p->device_name, m->open ? "open" : "closed");
+		   p->device_name, intensity_name(m));
 	for (size_t i = 0; i < m->notes.len;) {
 		const char *line = (const char *)m->notes.data + i,
 			   *end = memchr(line, '\n', m->notes.len - i);
@@ -116,21 +125,88 @@ static void put_head(struct job *job, const struct mimic *m, const struct profil
 	}
 }
 
+static int close_log(struct job *job, FILE *f, const char *path, int status)
+{
+	if (!f)
+		return status;
+	if (fclose(f) && !status)
+		status = err_set(&job->err, EIO, "%s: cannot be written in full", path);
+	if (status)
+		remove(path);
+	return status;
+}
+
+/* The requests of a load in bursts, and its flushes. */
+static int save_logs(struct job *job, const struct mimic *m)
+{
+	char path[LOG_PATH_BYTES + sizeof(MIMIC_FLUSHES)];
+	FILE *requests = fopen(job->log, "we"), *flushes = NULL;
+	int status = requests ? 0 : err_set(&job->err, errno, "%s: %s", job->log, strerror(errno));
+
+	snprintf(path, sizeof(path), "%s%s", job->log, MIMIC_FLUSHES);
+	if (!status && m->fsync) {
+		flushes = fopen(path, "we");
+		status = flushes ? 0 : err_set(&job->err, errno, "%s: %s", path, strerror(errno));
+	}
+	if (!status) {
+		status = mimic_log(m, requests, flushes, &job->nr_logged);
+		if (status)
+			err_set(&job->err, -status, "%s: %s", job->log, strerror(-status));
+	}
+	status = close_log(job, requests, job->log, status);
+	return close_log(job, flushes, path, status);
+}
+
+/* The profile at path; its strings and itself live as long as set. */
+static int load(struct job *job, struct profile_set *set, const char *path,
+		const struct selection *sel, const struct profile **p)
+{
+	int status;
+
+	profile_set_init(set);
+	status = profile_set_load(set, path, sel, &job->err);
+	if (!status) {
+		*p = choose(set, sel, &job->err);
+		status = *p ? 0 : -EINVAL;
+	}
+	return status;
+}
+
+static int decide(struct job *job, const struct profile *p, const char *path, struct mimic *m)
+{
+	size_t nr = job->runs.nr, loaded = 0;
+	struct profile_set *sets = calloc(nr + 1, sizeof(*sets));
+	const struct profile **runs = calloc(nr + 1, sizeof(*runs));
+	int status = sets && runs ? 0 : -ENOMEM;
+
+	for (; loaded < nr && !status; loaded++)
+		status = load(job, &sets[loaded], job->runs.items[loaded], &(struct selection){ 0 },
+			      &runs[loaded]);
+	if (!status) {
+		job->options.runs = runs;
+		job->options.nr_runs = nr;
+		status = mimic_make(m, p, &job->options, &job->err);
+		if (status)
+			err_prefix(&job->err, "%s", path);
+	}
+	for (size_t i = 0; i < loaded; i++)
+		profile_set_release(&sets[i]);
+	free(sets);
+	free(runs);
+	return status;
+}
+
 static int mimic(struct job *job, const char *path)
 {
 	struct profile_set set;
 	const struct profile *p = NULL;
 	struct mimic m = { 0 };
-	int status;
+	int status = load(job, &set, path, &job->sel, &p);
 
-	profile_set_init(&set);
-	status = profile_set_load(&set, path, &job->sel, &job->err);
-	if (!status) {
-		p = choose(&set, &job->sel, &job->err);
-		status = p ? mimic_make(&m, p, &job->options, &job->err) : -EINVAL;
-		if (status && p)
-			err_prefix(&job->err, "%s", path);
-	}
+	if (!status)
+		status = decide(job, p, path, &m);
+	if (!status && m.bursty)
+		status = save_logs(job, &m);
 	if (!status) {
 		put_head(job, &m, p);
 		status = mimic_job(&m, &job->text);
@@ -173,11 +249,9 @@ static int replay(struct job *job)
 {
 	struct exporter e = { .format = &export_fio_iolog, .target = job->target };
 	struct scan *scan = NULL;
-	char log[LOG_PATH_BYTES];
+	const char *log = job->log;
 	int status;
 
-	if (snprintf(log, sizeof(log), "%s.log", job->output) >= (int)sizeof(log))
-		return err_set(&job->err, ENAMETOOLONG, "%s: too long a path", job->output);
 	status = selection_open(&job->sel, job->cli, &scan, NULL, &job->err);
 	if (status)
 		return status;
@@ -230,6 +304,13 @@ static int read_options(struct job *job)
 				       job->leave_out.items[i]);
 		o->leave_out |= 1u << k;
 	}
+	if (job->output) {
+		int len = snprintf(job->log, sizeof(job->log), "%s.log", job->output);
+
+		if (len < 0 || len >= (int)sizeof(job->log))
+			return err_set(&job->err, ENAMETOOLONG, "%s: too long a path", job->output);
+		o->log = job->log;
+	}
 	return mimic_target(o, job->target, &job->err);
 }
 
@@ -246,6 +327,8 @@ static int run(struct cli *cli)
 			     "default: as long as the profile"),
 		CLI_LIST("leave-out", 0, "WHAT,...", &job.leave_out,
 			 "discards, bursts, locality: what may differ instead of being refused"),
+		CLI_LIST("corrected-by", 0, "RUN.json,...", &job.runs,
+			 "profiles of this job's own runs, each corrected by those before it"),
 		CLI_U64("seed", 0, "N", &job.options.seed, "of fio's random numbers, default 1"),
 		CLI_FLAG("replay", 0, &job.replay,
 			 "the selected requests as they were: JOB.fio and its log JOB.fio.log"),
@@ -284,7 +367,8 @@ const struct command command_mimic = {
 	.example = "blkcast mimic before.json --target /dev/vdb -o mimic.fio\nfio mimic.fio",
 	.details =
 		"Closed loads keep clients, think time and queue depth; open ones their rate, as "
-		"Poisson or evenly\nspaced arrivals. Sizes, mix, sequential ratio per direction, "
+		"Poisson or evenly\nspaced arrivals, or in bursts, which are a log beside the job "
+		"(JOB.fio.log). Sizes, mix, sequential ratio per direction, "
 		"address range, access distribution and,\nin a folder, the file set follow the "
 		"profile. What fio cannot do is refused by name.\nThe job overwrites the target "
 		"where the profile has writes.",

@@ -11,17 +11,27 @@
 
 #define RARE_RATIO     0.01 /* operations that may be missing with no more than a note */
 #define DEPTH_RATIO    1.3  /* requests under way per client from which one has a queue */
-#define BUSY_RATIO     0.5  /* closed: as many of the clients have a request under way ... */
-#define LAW_RATIO      0.2  /* ... or the interactive law holds as well as that */
+#define CLIENTS_LEAST  0.5  /* below, nobody's thread waits for the requests */
 #define IDC_EVEN       0.5  /* below: evenly spaced; closed loads are so too */
 #define IDC_BURSTY     1.5  /* above: more than Poisson */
 #define OPEN_SPARE     3    /* clients to a request under way, so that few arrivals wait */
 #define OPEN_LEAST     4
-#define EVEN_TOP_20    0.25   /* busiest fifth below it: within 5 % of uniform */
+#define EVEN_TOP_20    0.27   /* busiest fifth below it: uniform, and runs in order */
+#define TOP_20_NEAR    0.02   /* fio's own law misses the busiest fifth by no more */
+#define WRITE_BACK     0.8    /* of the writes are from kernel threads, or more */
 #define SUBSETS	       4      /* of Algorithm 1, simulated */
 #define SLEEP_SLACK_S  60e-6  /* Linux wakes 50 us late by default; fio takes the rest */
 #define LEAST_THINK_S  100e-6 /* what is below is fio's own time between requests */
 #define SIZE_BYTES_MAX (64u << 20)
+#define DEPTH_MAX      1024
+#define STEP_MAX       4.0 /* no run moves a factor by more */
+
+/* What is asked of fio instead of what the profile says, since a run showed the difference. */
+struct aims {
+	double think_s, depth; /* NaN: as the profile says */
+	double rate_factor, burst_factor;
+	double ratio_more[2]; /* added to the sequential ratios */
+};
 
 static void note(struct mimic *m, const char *line)
 {
@@ -50,7 +60,7 @@ static int check(const struct mimic *m, const struct profile *p, const struct mi
 	return 0;
 }
 
-/* Whole percents by largest remainders; sizes that get none are gone. */
+/* Whole percents by largest remainders; fio leaves out sizes that get none. */
 static void split_percents(struct mimic_direction *d, const struct size_count *s, size_t nr)
 {
 	double sum = 0, share[MIMIC_SPLIT_MAX], rest[MIMIC_SPLIT_MAX];
@@ -61,6 +71,7 @@ static void split_percents(struct mimic_direction *d, const struct size_count *s
 	for (size_t i = 0; i < nr; i++) {
 		share[i] = 100 * (double)s[i].count / sum;
 		d->split[i].bytes = s[i].bytes;
+		d->split[i].share = share[i] / 100;
 		d->split[i].percent = (unsigned int)share[i];
 		rest[i] = share[i] - (double)d->split[i].percent;
 		left -= d->split[i].percent;
@@ -76,10 +87,7 @@ static void split_percents(struct mimic_direction *d, const struct size_count *s
 	d->split_error = 0;
 	for (size_t i = 0; i < nr; i++)
 		d->split_error += fabs(share[i] - (double)d->split[i].percent) / 200;
-	d->nr_split = 0;
-	for (size_t i = 0; i < nr; i++)
-		if (d->split[i].percent)
-			d->split[d->nr_split++] = d->split[i];
+	d->nr_split = nr;
 }
 
 static int by_count(const void *a, const void *b)
@@ -162,20 +170,21 @@ static double widest_idc(const struct profile *p)
 }
 
 /*
- * A closed load obeys the interactive response-time law N = X (R + Z) = in flight + X Z, or keeps a
- * queue per client (then no think time is seen).
+ * Who submits also waits, as a rule: threads make a load closed. Its think time follows from the
+ * interactive response-time law N = X (R + Z) = in flight + X Z.
  */
 static bool looks_open(const struct profile *p)
 {
-	double clients = p->closed.clients_mean, flight = p->closed.in_flight_mean;
-	double law = flight + p->open.rate_per_s * p->closed.think_time_mean_s;
-
-	if (!(clients > 0))
-		return true;
-	return !(flight >= BUSY_RATIO * clients) && !(fabs(law - clients) <= LAW_RATIO * clients);
+	return !(p->closed.clients_mean >= CLIENTS_LEAST);
 }
 
-static int make_closed(struct mimic *m, const struct profile *p, struct err *err)
+static double law_think_s(const struct profile *p)
+{
+	return (p->closed.clients_mean - p->closed.in_flight_mean) / p->open.rate_per_s;
+}
+
+static int make_closed(struct mimic *m, const struct profile *p, const struct aims *aims,
+		       struct err *err)
 {
 	double clients = p->closed.clients_mean, per;
 
@@ -187,28 +196,95 @@ static int make_closed(struct mimic *m, const struct profile *p, struct err *err
 		return err_set(err, EINVAL, "%.0f clients cannot be mimicked: expected up to %d",
 			       clients, MIMIC_CLIENTS_MAX);
 	m->clients = clients < 1 ? 1 : (unsigned int)lround(clients);
-	per = p->closed.in_flight_mean / m->clients;
-	m->depth = per > DEPTH_RATIO ? (unsigned int)lround(per) : 1;
+	per = isnan(aims->depth) ? p->closed.in_flight_mean / m->clients : aims->depth;
+	m->depth = per > DEPTH_RATIO ? (unsigned int)fmin(lround(per), DEPTH_MAX) : 1;
 	if (m->depth > 1)
 		return 0;
-	if (p->closed.think_time_mean_s >= LEAST_THINK_S)
-		m->think_s = p->closed.think_time_mean_s - SLEEP_SLACK_S;
+	if (!isnan(aims->think_s))
+		m->think_s = aims->think_s;
+	else if (law_think_s(p) >= LEAST_THINK_S)
+		m->think_s = law_think_s(p) - SLEEP_SLACK_S;
 	return 0;
 }
 
+/* The process whose dispersion is that of the profile, its excess over 1 by factor. */
+static int fit_bursts(struct mimic *m, const struct profile *p, double rate_per_s, double factor)
+{
+	struct idc_point *idc = calloc(p->open.nr_idc + 1, sizeof(*idc));
+
+	if (!idc)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->open.nr_idc; i++) {
+		idc[i] = p->open.idc[i];
+		idc[i].idc = 1 + (idc[i].idc - 1) * factor;
+	}
+	m->bursty = mimic_bursts_fit(&m->bursts, idc, p->open.nr_idc, rate_per_s);
+	free(idc);
+	return 0;
+}
+
+/* Bursts, as far as they are told and can be had. */
+static int make_bursts(struct mimic *m, const struct profile *p, const struct mimic_options *o,
+		       const struct aims *aims, struct err *err)
+{
+	double idc = widest_idc(p);
+
+	if (!(idc > IDC_BURSTY) || o->leave_out & MIMIC_LEAVE_BURSTS)
+		return 0;
+	if (!o->log || o->directory)
+		return err_set(
+			err, EINVAL,
+			"arrivals in bursts (index of dispersion %.3g) are a log of requests "
+			"beside the job, of a device or file: expected -o JOB.fio and such a "
+			"target, or --leave-out bursts, which makes them Poisson",
+			idc);
+	m->log = o->log;
+	return fit_bursts(m, p, p->open.rate_per_s * aims->rate_factor, aims->burst_factor);
+}
+
+/* Whether what clients wrote is written by kernel threads, later and in bursts. */
+static bool is_written_back(const struct profile *p, const struct mimic_options *o)
+{
+	double writes = (double)p->requests[OPERATION_WRITE];
+
+	return o->intensity == MIMIC_AUTO && !(p->unknown & UNKNOWN_KERNEL_THREAD) && writes > 0 &&
+	       (double)p->kernel_thread_requests >= WRITE_BACK * writes &&
+	       widest_idc(p) > IDC_BURSTY && o->log && !o->directory &&
+	       !(o->leave_out & MIMIC_LEAVE_BURSTS);
+}
+
+/*
+ * Readers go round: each of N reads every N / X seconds, of which the read takes R. What varies more
+ * than a Poisson process in all arrivals is put down to the writes.
+ */
+static int make_write_back(struct mimic *m, const struct profile *p, const struct mimic_options *o,
+			   const struct aims *aims)
+{
+	double clients = p->closed.clients_mean, reads = m->side[0].rate_per_s;
+	double writes = m->side[1].rate_per_s;
+	double took = profile_mean_s(&p->read.response, STAGE_TOTAL);
+
+	m->write_back = true;
+	m->log = o->log;
+	m->depth = 1;
+	m->clients = clients >= 1 ? (unsigned int)fmin(lround(clients), MIMIC_CLIENTS_MAX) : 1;
+	m->think_s = aims->think_s;
+	if (isnan(m->think_s))
+		m->think_s = reads > 0 ? m->clients / reads - took - SLEEP_SLACK_S : 0;
+	if (!(m->think_s > 0))
+		m->think_s = 0;
+	return fit_bursts(m, p, writes * aims->rate_factor,
+			  aims->burst_factor * (reads + writes) / writes);
+}
+
 static int make_open(struct mimic *m, const struct profile *p, const struct mimic_options *o,
-		     struct err *err)
+		     const struct aims *aims, struct err *err)
 {
 	double idc = widest_idc(p), clients = p->closed.clients_mean;
 	double needed = OPEN_SPARE * p->closed.in_flight_mean;
 
 	if (!(p->open.rate_per_s > 0))
 		return err_set(err, EINVAL, "the rate is unknown: an open load needs it");
-	if (idc > IDC_BURSTY && !(o->leave_out & MIMIC_LEAVE_BURSTS))
-		return err_set(err, EINVAL,
-			       "arrivals in bursts (index of dispersion %.3g) cannot be mimicked: "
-			       "--replay does, --leave-out bursts makes them Poisson",
-			       idc);
 	m->open = true;
 	m->even = idc < IDC_EVEN;
 	clients = isfinite(clients) ? clients : OPEN_LEAST;
@@ -218,11 +294,13 @@ static int make_open(struct mimic *m, const struct profile *p, const struct mimi
 		note(m, "more clients are needed than fio should have: arrivals may wait");
 	m->depth = 1;
 	m->clients = (unsigned int)fmin(MIMIC_CLIENTS_MAX, fmax(clients, OPEN_LEAST) + 0.5);
-	return 0;
+	for (int k = 0; k < 2; k++)
+		m->side[k].rate_per_s *= aims->rate_factor;
+	return make_bursts(m, p, o, aims, err);
 }
 
 static int make_intensity(struct mimic *m, const struct profile *p, const struct mimic_options *o,
-			  struct err *err)
+			  const struct aims *aims, struct err *err)
 {
 	double seconds = p->end_s - p->begin_s;
 	bool open = o->intensity == MIMIC_OPEN || (o->intensity == MIMIC_AUTO && looks_open(p));
@@ -233,7 +311,79 @@ static int make_intensity(struct mimic *m, const struct profile *p, const struct
 		m->side[k].share = (double)nr / (double)total(p);
 		m->side[k].rate_per_s = (double)nr / seconds;
 	}
-	return open ? make_open(m, p, o, err) : make_closed(m, p, err);
+	m->think_s = 0;
+	if (is_written_back(p, o))
+		return make_write_back(m, p, o, aims);
+	return open ? make_open(m, p, o, aims, err) : make_closed(m, p, aims, err);
+}
+
+static double step(double wanted, double got)
+{
+	double by = wanted / got;
+
+	return by > 0 && isfinite(by) ? fmin(STEP_MAX, fmax(1 / STEP_MAX, by)) : 1;
+}
+
+static double rate(const struct profile *p, enum operation operation)
+{
+	return (double)p->requests[operation] / (p->end_s - p->begin_s);
+}
+
+/* Moves the aims, none by more than a disturbed run should, of the job m by what its run missed of p. */
+static void correct(struct aims *aims, const struct mimic *m, const struct profile *p,
+		    const struct profile *run)
+{
+	const struct direction_profile *wanted[2] = { &p->read, &p->write };
+	const struct direction_profile *got[2] = { &run->read, &run->write };
+	double think = law_think_s(p) - law_think_s(run);
+	double depth = isnan(aims->depth) ? m->depth : aims->depth;
+
+	if (m->open) {
+		aims->rate_factor *= step(p->open.rate_per_s, run->open.rate_per_s);
+	} else if (m->write_back) {
+		aims->rate_factor *= step(rate(p, OPERATION_WRITE), rate(run, OPERATION_WRITE));
+		think = m->clients / rate(p, OPERATION_READ) -
+			m->clients / rate(run, OPERATION_READ);
+	}
+	if (m->bursty)
+		aims->burst_factor *= step(widest_idc(p) - 1, widest_idc(run) - 1);
+	if (m->depth > 1)
+		aims->depth = depth * step(p->closed.in_flight_mean, run->closed.in_flight_mean);
+	else if (!m->open && isfinite(think))
+		aims->think_s = fmax(m->think_s / 2, m->think_s + think);
+	for (int k = 0; k < 2; k++) {
+		double more = wanted[k]->sequential_ratio - got[k]->sequential_ratio;
+
+		if (isfinite(more))
+			aims->ratio_more[k] += more;
+	}
+}
+
+/* fio scatters the ranks of places over the range: regions then differ less than places do. */
+static int choose_law(struct mimic *m)
+{
+	double scattered;
+
+	m->by_zones = m->distribution.kind == DISTRIBUTION_GAUSSIAN;
+	if (m->distribution.kind != DISTRIBUTION_ZIPF || m->distribution.nr_regions < 5)
+		return 0;
+	scattered = mimic_scattered_top_20(m);
+	if (isnan(scattered))
+		return -ENOMEM;
+	m->by_zones = fabs(scattered - m->distribution.top_20_ratio) > TOP_20_NEAR;
+	return 0;
+}
+
+static int aim(struct aims *aims, struct mimic *m, const struct profile *p,
+	       const struct mimic_options *o, struct err *err)
+{
+	int status = make_intensity(m, p, o, aims, err);
+
+	for (size_t i = 0; i < o->nr_runs && !status; i++) {
+		correct(aims, m, p, o->runs[i]);
+		status = make_intensity(m, p, o, aims, err);
+	}
+	return status;
 }
 
 static int make_range(struct mimic *m, const struct profile *p, const struct mimic_options *o,
@@ -287,15 +437,15 @@ static void make_map(struct mimic *m, const struct profile *p)
 	double range = (double)m->range_bytes, drawn = range * (1 - exp(-bytes / range));
 	double mapped = fmin(bytes, range), seen = p->locality.footprint_bytes;
 
-	m->random_map = m->distribution.kind != DISTRIBUTION_ZIPF &&
-			m->distribution.kind != DISTRIBUTION_GAUSSIAN && m->clients == 1 &&
-			m->side[0].nr_split + m->side[1].nr_split == 1 && isfinite(seen) &&
-			fabs(seen - mapped) < fabs(seen - drawn);
+	m->random_map = m->distribution.kind != DISTRIBUTION_ZIPF && !m->by_zones &&
+			m->clients == 1 && m->side[0].nr_split + m->side[1].nr_split == 1 &&
+			isfinite(seen) && fabs(seen - mapped) < fabs(seen - drawn);
 }
 
-static int make_sequential(struct mimic *m, const struct profile *p, int side)
+static int make_sequential(struct mimic *m, const struct profile *p, int side, double more)
 {
 	const struct direction_profile *from = side ? &p->write : &p->read;
+	double wanted = from->sequential_ratio + more;
 	struct mimic_direction *d = &m->side[side];
 	uint64_t count = p->requests[side ? OPERATION_WRITE : OPERATION_READ];
 	uint32_t subset = p->window_requests ? p->window_requests : 4096;
@@ -304,7 +454,7 @@ static int make_sequential(struct mimic *m, const struct profile *p, int side)
 	double at_low, at_high;
 
 	d->percent_random = 100;
-	if (isnan(from->sequential_ratio))
+	if (isnan(wanted))
 		return 0;
 	/* falls with the percentage: the two whole percents around the ratio */
 	while (high - low > 1) {
@@ -313,7 +463,7 @@ static int make_sequential(struct mimic *m, const struct profile *p, int side)
 
 		if (isnan(ratio))
 			return -ENOMEM;
-		if (ratio > from->sequential_ratio)
+		if (ratio > wanted)
 			low = middle;
 		else
 			high = middle;
@@ -322,10 +472,7 @@ static int make_sequential(struct mimic *m, const struct profile *p, int side)
 	at_high = mimic_simulate_ratio(m, side, high, subset, nr);
 	if (isnan(at_low) || isnan(at_high))
 		return -ENOMEM;
-	d->percent_random =
-		fabs(at_low - from->sequential_ratio) <= fabs(at_high - from->sequential_ratio)
-			? low
-			: high;
+	d->percent_random = fabs(at_low - wanted) <= fabs(at_high - wanted) ? low : high;
 	d->sequential_ratio = d->percent_random == low ? at_low : at_high;
 	return 0;
 }
@@ -348,6 +495,7 @@ int mimic_make(struct mimic *m, const struct profile *p, const struct mimic_opti
 	       struct err *err)
 {
 	uint64_t flushes = p->requests[OPERATION_FLUSH], writes = p->requests[OPERATION_WRITE];
+	struct aims aims = { .think_s = NAN, .depth = NAN, .rate_factor = 1, .burst_factor = 1 };
 	int status;
 
 	memset(m, 0, sizeof(*m));
@@ -358,7 +506,7 @@ int mimic_make(struct mimic *m, const struct profile *p, const struct mimic_opti
 	m->seed = o->seed;
 	status = check(m, p, o, err);
 	if (!status)
-		status = make_intensity(m, p, o, err);
+		status = aim(&aims, m, p, o, err);
 	for (int k = 0; k < 2 && !status; k++)
 		if (p->requests[k ? OPERATION_WRITE : OPERATION_READ])
 			status = make_sizes(m, k ? &p->write : &p->read, k, err);
@@ -366,10 +514,11 @@ int mimic_make(struct mimic *m, const struct profile *p, const struct mimic_opti
 		status = make_range(m, p, o, err);
 	if (status)
 		return status;
+	status = choose_law(m);
 	make_map(m, p);
 	for (int k = 0; k < 2 && !status; k++)
 		if (m->side[k].nr_split)
-			status = make_sequential(m, p, k);
+			status = make_sequential(m, p, k, aims.ratio_more[k]);
 	make_files(m, p, o);
 	if (flushes && writes)
 		m->fsync =

@@ -5,11 +5,16 @@
  *
  * Closed loads keep clients and think time (or, with several requests under way per client, a queue
  * depth); open ones their rate, as Poisson or evenly spaced arrivals over enough clients that none
- * waits. Sizes become a histogram per direction in whole percents, the ratio of Algorithm 1 a
+ * waits, or in bursts (mimic_bursts.h), which are a log of every request beside the job. Where kernel
+ * threads write back what clients wrote to memory, reads are closed and all writes come in bursts. Sizes become a histogram per direction in whole percents, the ratio of Algorithm 1 a
  * percentage of random requests, found by simulating fio's positions through the estimator itself
  * (mimic_position.c), the access distribution a uniform, Zipf or, for a Gaussian hot spot, zoned one
  * over the address range touched. What fio cannot do is refused by name, or left out by the
  * caller's wish and noted.
+ *
+ * What a run of the job missed can be corrected by that run's own profile (mimic_options.runs): think
+ * time, queue depth, rate, strength of bursts and the sequential ratios are moved by what was
+ * missing. The next job can be corrected again; two or three runs do.
  */
 #ifndef ANALYZER_MIMIC_H
 #define ANALYZER_MIMIC_H
@@ -17,14 +22,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "formats/buf.h"
 #include "formats/err.h"
+#include "analyzer/predict/mimic_bursts.h"
 #include "formats/profile.h"
 
 #define MIMIC_SPLIT_MAX	  64 /* sizes in a bssplit of fio */
 #define MIMIC_ZONES	  50 /* of 2 % of the accesses each */
 #define MIMIC_CLIENTS_MAX 512
+#define MIMIC_FLUSHES	  ".flushes"
 
 enum mimic_intensity {
 	MIMIC_AUTO,
@@ -46,6 +54,10 @@ struct mimic_options {
 	double duration_s; /* 0: as long as the profile */
 	uint64_t seed;
 	unsigned int leave_out; /* enum mimic_leave_out */
+	const char *log;	/* path of the log that bursts need, for the job; NULL: refused */
+	/* Borrowed: profiles of this mimic's runs, each of the job corrected by those before it. */
+	const struct profile *const *runs;
+	size_t nr_runs;
 };
 
 struct mimic_direction {
@@ -53,21 +65,27 @@ struct mimic_direction {
 	double rate_per_s;
 	struct {
 		uint32_t bytes;
-		unsigned int percent;
-	} split[MIMIC_SPLIT_MAX]; /* sums to 100 */
+		unsigned int percent; /* sums to 100 */
+		double share;	      /* that the percents round; sums to 1 */
+	} split[MIMIC_SPLIT_MAX];
 	size_t nr_split;
-	double split_error;	     /* total variation distance from the profile's histogram */
+	double split_error;	     /* total variation distance of the percents from the shares */
 	unsigned int percent_random; /* of requests that do not continue the one before */
 	double sequential_ratio;     /* that the simulation gives with it */
 };
 
 struct mimic {
 	bool open, even; /* even: spaced evenly rather than Poisson */
+	bool bursty;	 /* mimic_log() writes what the job reads: all requests, or ... */
+	bool write_back; /* ... writes alone, beside clients that read */
+	struct mimic_bursts bursts;
+	const char *log; /* borrowed; that of flushes has MIMIC_FLUSHES appended */
 	unsigned int clients, depth;
 	double think_s;
 	struct mimic_direction side[2]; /* reads, writes */
 	uint64_t first_byte, range_bytes;
 	struct access_distribution distribution;
+	bool by_zones;	       /* rather than by fio's own law */
 	bool random_map;       /* no place twice before all were touched */
 	unsigned int fsync;    /* writes to a flush; 0 none */
 	unsigned int nr_files; /* in a folder */
@@ -88,6 +106,13 @@ int mimic_make(struct mimic *m, const struct profile *p, const struct mimic_opti
 void mimic_release(struct mimic *m);
 /* The job, appended. 0 or -ENOMEM. */
 int mimic_job(const struct mimic *m, struct buf *out);
+/*
+ * The logs that the job of a bursty mimic reads: duration_s of requests at the rate that was asked, nr
+ * of them, and into flushes
+ * (NULL where m->fsync is 0) a flush after every so many writes: a log of its own, since fio lets
+ * requests wait for a flush. 0, -ENOMEM, or -EIO: a file cannot be written.
+ */
+int mimic_log(const struct mimic *m, FILE *out, FILE *flushes, uint64_t *nr);
 
 /*
  * The ratio of Algorithm 1 that fio's positions would have with that percentage of random requests:
@@ -95,9 +120,16 @@ int mimic_job(const struct mimic *m, struct buf *out);
  */
 double mimic_simulate_ratio(const struct mimic *m, int side, unsigned int percent_random,
 			    uint32_t subset, uint64_t nr);
-/* The smallest size, on whose grid places are. */
+/* The smallest size that fio is asked for, on whose grid places are. */
 uint64_t mimic_grain(const struct mimic *m);
-/* Ends of the zones of a Gaussian hot spot as shares of the range, each of equal probability. */
+/*
+ * Ends of the zones as shares of the range, each of equal probability: of a Gaussian hot spot where
+ * it is; of Zipf's law the regions by rank, the busiest first, so that the busiest tenth and fifth
+ * have the shares that were seen.
+ */
 void mimic_zones(const struct access_distribution *d, double ends[MIMIC_ZONES]);
+/* The share of requests that the busiest fifth of the regions gets where fio draws by Zipf's law; NaN
+ * without memory. */
+double mimic_scattered_top_20(const struct mimic *m);
 
 #endif

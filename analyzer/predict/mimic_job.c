@@ -6,12 +6,19 @@
 #include "analyzer/predict/mimic.h"
 
 #define MAX_FILES 300
+#define LOG_DEPTH 1024 /* requests of a log under way: arrivals do not wait for completions */
 
 static void put_split(const struct mimic_direction *d, struct buf *out)
 {
-	for (size_t i = 0; i < d->nr_split; i++)
-		buf_printf(out, "%s%" PRIu32 "/%u", i ? ":" : "", d->split[i].bytes,
+	const char *between = "";
+
+	for (size_t i = 0; i < d->nr_split; i++) {
+		if (!d->split[i].percent)
+			continue;
+		buf_printf(out, "%s%" PRIu32 "/%u", between, d->split[i].bytes,
 			   d->split[i].percent);
+		between = ":";
+	}
 }
 
 static void put_sizes(const struct mimic *m, struct buf *out)
@@ -96,13 +103,13 @@ static void put_places(const struct mimic *m, struct buf *out)
 		   m->side[1].percent_random);
 	if (!m->random_map)
 		buf_printf(out, "norandommap=1\n");
-	if (m->distribution.kind == DISTRIBUTION_ZIPF && m->distribution.exponent > 0.01)
+	if (m->by_zones)
+		put_zones(m, out);
+	else if (m->distribution.kind == DISTRIBUTION_ZIPF && m->distribution.exponent > 0.01)
 		/* with a centre all clients share the same busy places */
 		buf_printf(out, "random_distribution=zipf:%.4f:0.5\n",
 			   fabs(m->distribution.exponent - 1) < 5e-4 ? 1.0005
 								     : m->distribution.exponent);
-	else if (m->distribution.kind == DISTRIBUTION_GAUSSIAN)
-		put_zones(m, out);
 }
 
 /* rw= of the whole job: per direction for open loads. */
@@ -127,6 +134,10 @@ static void put_closed(const struct mimic *m, struct buf *out)
 	if (m->think_s > 0)
 		buf_printf(out, "thinktime=%.0f\n", m->think_s * 1e6);
 	buf_printf(out, "rw=%s\n", kind(m, reads, writes));
+	if (m->write_back) {
+		buf_printf(out, "numjobs=%u\n", m->clients);
+		return;
+	}
 	if (m->clients > more)
 		buf_printf(out, "\n[clients]\nnumjobs=%u\nrwmixread=%.0f\n", m->clients - more,
 			   whole);
@@ -168,9 +179,22 @@ static void put_open(const struct mimic *m, struct buf *out)
 		put_rate(m, 1, m->clients - reads, out);
 }
 
-int mimic_job(const struct mimic *m, struct buf *out)
+/* Jobs whose requests are in logs: nothing of what clients do is theirs. */
+static void put_logs(const struct mimic *m, struct buf *out)
 {
-	buf_printf(out, "[global]\nioengine=%s\n", m->depth > 1 ? "libaio" : "psync");
+	buf_printf(out,
+		   "\n[bursts]\nioengine=libaio\niodepth=%d\ndirect=1\nthread=1\nread_iolog=%s\n",
+		   LOG_DEPTH, m->log);
+	if (m->fsync)
+		buf_printf(out,
+			   "\n[flushes]\nioengine=psync\ndirect=1\nthread=1\nread_iolog=%s%s\n",
+			   m->log, MIMIC_FLUSHES);
+}
+
+static void put_clients(const struct mimic *m, struct buf *out)
+{
+	buf_printf(out, "[%s]\nioengine=%s\n", m->write_back ? "readers" : "global",
+		   m->depth > 1 ? "libaio" : "psync");
 	if (m->depth > 1)
 		buf_printf(out, "iodepth=%u\n", m->depth);
 	buf_printf(out,
@@ -185,5 +209,26 @@ int mimic_job(const struct mimic *m, struct buf *out)
 		put_open(m, out);
 	else
 		put_closed(m, out);
+}
+
+/* The clients of a load that is written back read, in a job of their own beside the logs. */
+static void put_readers(const struct mimic *m, struct buf *out)
+{
+	struct mimic reads = *m;
+
+	reads.fsync = 0;
+	reads.side[0].share = 1;
+	reads.side[1].nr_split = 0;
+	put_clients(&reads, out);
+}
+
+int mimic_job(const struct mimic *m, struct buf *out)
+{
+	if (m->write_back && m->side[0].nr_split)
+		put_readers(m, out);
+	else if (!m->bursty)
+		put_clients(m, out);
+	if (m->bursty)
+		put_logs(m, out);
 	return out->error;
 }

@@ -10,7 +10,7 @@ need_loop
 need_bpf
 blkcast=$BUILD/blkcast
 loop_new 256M
-chosen=" ${*:-random mixed thinking poisson hot} "
+chosen=" ${*:-random mixed thinking poisson hot bursty} "
 
 # characterize NAME FIO-ARGUMENTS...: the profile is then in $T/NAME.json
 characterize() {
@@ -58,6 +58,13 @@ distance() {
 		between(shares($a[0].request_size[$d].histogram); shares($b[0].request_size[$d].histogram))] | max'
 }
 
+# difference LOAD MIMIC DIMENSION: value, mimic's value, percent
+difference() {
+	jq -rn --slurpfile a "$T/$1.json" --slurpfile b "$T/$2.json" "
+		(\$a[0] | $dimensions | .$3) as \$x | (\$b[0] | $dimensions | .$3) as \$y |
+		[\$x[0], \$y[0], ((\$y[0] - \$x[0]) / \$x[1] * 100)] | @tsv"
+}
+
 # reproduced LOAD INTENSITY DIMENSION...: mimics $T/LOAD.json and compares
 reproduced() {
 	local name=$1 want=$2 as=$3 d line
@@ -68,13 +75,17 @@ reproduced() {
 		-o "$T/$name.fio" --json $as
 	is "$(jq -r .intensity "$T/out")" "$want" "$name: it is seen to be $want"
 	characterize "$name-mimic" "$T/$name.fio"
+	# what the first run missed is corrected in a second
+	# shellcheck disable=SC2086
+	exits 0 "$name: a corrected job is made" "$blkcast" mimic "$T/$name.json" --target "$loop_dev" --duration 5s \
+		-o "$T/$name.fio" $as --corrected-by "$T/$name-mimic.json"
+	cp "$T/$name-mimic.json" "$T/$name-first.json"
+	characterize "$name-mimic" "$T/$name.fio"
 	for d in "$@"; do
-		line=$(jq -rn --slurpfile a "$T/$name.json" --slurpfile b "$T/$name-mimic.json" "
-			(\$a[0] | $dimensions | .$d) as \$x | (\$b[0] | $dimensions | .$d) as \$y |
-			[\$x[0], \$y[0], ((\$y[0] - \$x[0]) / \$x[1] * 100)] | @tsv")
-		note "figure	$name	$d	$line"
+		line=$(difference "$name" "$name-first" "$d")
+		note "figure	$name	$d	$line	corrected: $(difference "$name" "$name-mimic" "$d" | cut -f2-)"
 		# times and rates are this machine's at this moment: reported, not asserted
-		case $d in in_flight | rate | think) continue ;; esac
+		case $d in in_flight | rate | think | idc) continue ;; esac
 		number "$(printf '%s' "$line" | cut -f3) <= 5 && $(printf '%s' "$line" | cut -f3) >= -5" "$name: $d comes back within 5 %"
 	done
 	line=$(distance "$name" "$name-mimic")
@@ -100,5 +111,20 @@ reproduced poisson open "--intensity open --leave-out bursts" rate read_size mix
 
 characterize hot $common --ioengine=libaio --iodepth=8 --numjobs=1 --rw=randread --bs=4k --random_distribution=zipf:1.1
 reproduced hot closed "" clients in_flight read_size zipf range top_20
+# Bursts of this script's own making: 4000 a second for 20 ms on average, nothing for 60 ms.
+python3 - "$loop_dev" >"$T/bursty.log" <<'PYTHON'
+import random, sys
+random.seed(11)
+at, device = 0.0, sys.argv[1]
+print(f"fio version 3 iolog\n0 {device} add\n0 {device} open")
+while at < 5:
+    until = at + random.expovariate(1 / 0.020)
+    while (at := at + random.expovariate(4000)) < until:
+        print(int(at * 1e6), device, "read", random.randrange(60000) * 4096, 4096)
+    at = until + random.expovariate(1 / 0.060)
+print(int(at * 1e6), device, "close")
+PYTHON
+characterize bursty --name=bursty --ioengine=libaio --iodepth=1024 --direct=1 --thread --read_iolog="$T/bursty.log"
+reproduced bursty bursty "--intensity open" read_size mix range top_20 rate idc
 [ -n "${MIMIC_KEEP:-}" ] && cp "$T"/*.json "$T"/*.fio "$MIMIC_KEEP"
 done_testing

@@ -92,6 +92,155 @@ static void open_loads(void)
 	profile_release(&p);
 }
 
+static double simulated_idc(const struct mimic_bursts *b, double window_s, size_t windows,
+			    double *rate)
+{
+	struct mimic_arrivals a;
+	struct rng rng;
+	double sum = 0, squares = 0, at;
+
+	rng_seed(&rng, 5);
+	mimic_arrivals_begin(&a, b, rng);
+	at = mimic_arrivals_next(&a);
+	for (size_t i = 1; i <= windows; i++) {
+		double n = 0;
+
+		for (; at < (double)i * window_s; at = mimic_arrivals_next(&a))
+			n++;
+		sum += n;
+		squares += n * n;
+	}
+	*rate = sum / (double)windows / window_s;
+	return (squares - sum * sum / (double)windows) / (double)(windows - 1) /
+	       (sum / (double)windows);
+}
+
+/* The closed form of I(t) against counted arrivals; the fit gives the process back. */
+static void bursts(void)
+{
+	struct mimic_bursts b = { .on_rate_per_s = 5000, .on_s = 0.004, .off_s = 0.016 }, back;
+	struct idc_point idc[4] = { { 0.001, 0 }, { 0.01, 0 }, { 0.1, 0 }, { 1, NAN } };
+	double rate;
+
+	for (size_t i = 0; i < 3; i++) {
+		idc[i].idc = mimic_bursts_idc(&b, idc[i].window_s);
+		/* 2e5 windows: the standard error of a dispersion is about 1 % */
+		ok_near(simulated_idc(&b, idc[i].window_s, 200000, &rate) / idc[i].idc, 1, 0.04);
+		/* 2e5 arrivals at a dispersion of 26, over 0.001 s: 1.1 % */
+		ok_near(rate / 1000, 1, 0.04);
+	}
+	/* Poisson at both ends: a short window sees one arrival or none */
+	ok_near(mimic_bursts_idc(&b, 1e-9), 1, 1e-5);
+	ok_near(mimic_bursts_idc(&b, 1e6), 1 + 2 * 1000 * 0.016 * 0.016 / 0.02, 1e-6);
+	ok(mimic_bursts_fit(&back, idc, 4, 1000));
+	/* 400 steps over the scales: k within 2 % */
+	ok_near(back.on_rate_per_s / b.on_rate_per_s, 1, 0.02);
+	ok_near(back.on_s / b.on_s, 1, 0.03);
+	ok_near(back.off_s / b.off_s, 1, 0.03);
+	idc[0].idc = idc[1].idc = 1;
+	idc[2].idc = 0.9;
+	ok(!mimic_bursts_fit(&back, idc, 4, 1000));
+	ok(!mimic_bursts_fit(&back, idc, 0, 1000));
+}
+
+struct logged {
+	size_t all, reads, large;
+	unsigned long last_us;
+	bool in_order, inside;
+};
+
+static struct logged read_log(char *text, const struct mimic *m)
+{
+	struct logged l = { .in_order = true, .inside = true };
+	unsigned long us, offset, bytes;
+	char name[64], action[8];
+
+	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+		if (sscanf(line, "%lu %63s %7s %lu %lu", &us, name, action, &offset, &bytes) != 5)
+			continue;
+		l.all++;
+		l.reads += !strcmp(action, "read");
+		l.large += bytes == 65536;
+		l.in_order &= us >= l.last_us;
+		l.last_us = us;
+		l.inside &=
+			offset >= m->first_byte && offset + bytes <= m->first_byte + m->range_bytes;
+	}
+	return l;
+}
+
+/* What the log says is what was asked: requests, mix, sizes, range, order of time. */
+static void a_log_of_bursts(void)
+{
+	struct mimic_options o = plain;
+	struct idc_point idc = { 0.1, 30 };
+	struct profile p;
+	struct mimic m;
+	struct logged l;
+	char *text = NULL;
+	size_t bytes = 0;
+	uint64_t nr = 0;
+	FILE *f = open_memstream(&text, &bytes);
+
+	make(&p);
+	p.closed.clients_mean = NAN;
+	p.open.idc = &idc;
+	p.open.nr_idc = 1;
+	o.log = "job.log";
+	ok_int(mimic_make(&m, &p, &o, NULL), 0);
+	ok(m.open && m.bursty);
+	ok_near(mimic_bursts_idc(&m.bursts, 0.1), 30, 0.1);
+	ok_int(mimic_log(&m, f, NULL, &nr), 0);
+	fclose(f);
+	l = read_log(text, &m);
+	ok_eq(l.all, nr);
+	ok_eq(nr, 80000);
+	ok_near((double)l.reads / (double)nr, 0.7, 0.01);
+	ok_near((double)l.large / (double)(nr - l.reads), 0.67, 0.02);
+	ok(l.in_order && l.inside && l.last_us <= 100 * 1000000);
+	free(text);
+	mimic_release(&m);
+	p.open.idc = NULL;
+	p.open.nr_idc = 0;
+	profile_release(&p);
+}
+
+/* A run that missed think time, then depth, moves them; what it met stays. */
+static void corrections(void)
+{
+	struct mimic_options o = plain;
+	struct profile p, run, again;
+	const struct profile *runs[2] = { &run, &again };
+	struct mimic m;
+
+	make(&p);
+	make(&run);
+	make(&again);
+	o.runs = runs;
+	o.nr_runs = 1;
+	run.open.rate_per_s = 7.2 / 0.011; /* N = in flight + X Z */
+	ok_int(mimic_make(&m, &p, &o, NULL), 0);
+	ok_near(m.think_s, 0.007, 1e-4);
+	ok_near(m.side[0].sequential_ratio, 0.6, 0.02);
+	mimic_release(&m);
+	o.nr_runs = 2;
+	again.open.rate_per_s = 7.2 / 0.0085;
+	again.read.sequential_ratio = 0.5;
+	ok_int(mimic_make(&m, &p, &o, NULL), 0);
+	ok_near(m.think_s, 0.0075, 1e-4);
+	ok_near(m.side[0].sequential_ratio, 0.7, 0.02);
+	mimic_release(&m);
+	/* 8 clients: 32 under way wanted, a depth of 4 gave 16, one of 8 gave 32 */
+	p.closed.in_flight_mean = again.closed.in_flight_mean = 32;
+	run.closed.in_flight_mean = 16;
+	ok_int(mimic_make(&m, &p, &o, NULL), 0);
+	ok(m.depth == 8);
+	mimic_release(&m);
+	profile_release(&p);
+	profile_release(&run);
+	profile_release(&again);
+}
+
 /* Runs of chance c have the ratio 2c / (1 + c) where nothing is adjacent by accident. */
 static void sequential_inverse(void)
 {
@@ -190,6 +339,9 @@ static void refusals(void)
 static const struct tap_test tests[] = {
 	{ "a closed load keeps clients, think time and depth", closed_loads },
 	{ "an open load keeps its rate, and bursts are refused", open_loads },
+	{ "bursts have the dispersion of the closed form, and are fitted", bursts },
+	{ "a log of bursts holds what was asked", a_log_of_bursts },
+	{ "what a run missed is corrected", corrections },
 	{ "the sequential ratio is that of geometric runs, and inverted", sequential_inverse },
 	{ "sizes are whole percents that sum to 100", whole_percents },
 	{ "a bell is zones of equal probability", zones_of_a_bell },
