@@ -125,38 +125,6 @@ static void put_head(struct job *job, const struct mimic *m, const struct profil
 	}
 }
 
-static int close_log(struct job *job, FILE *f, const char *path, int status)
-{
-	if (!f)
-		return status;
-	if (fclose(f) && !status)
-		status = err_set(&job->err, EIO, "%s: cannot be written in full", path);
-	if (status)
-		remove(path);
-	return status;
-}
-
-/* The requests of a load in bursts, and its flushes. */
-static int save_logs(struct job *job, const struct mimic *m)
-{
-	char path[LOG_PATH_BYTES + sizeof(MIMIC_FLUSHES)];
-	FILE *requests = fopen(job->log, "we"), *flushes = NULL;
-	int status = requests ? 0 : err_set(&job->err, errno, "%s: %s", job->log, strerror(errno));
-
-	snprintf(path, sizeof(path), "%s%s", job->log, MIMIC_FLUSHES);
-	if (!status && m->fsync) {
-		flushes = fopen(path, "we");
-		status = flushes ? 0 : err_set(&job->err, errno, "%s: %s", path, strerror(errno));
-	}
-	if (!status) {
-		status = mimic_log(m, requests, flushes, &job->nr_logged);
-		if (status)
-			err_set(&job->err, -status, "%s: %s", job->log, strerror(-status));
-	}
-	status = close_log(job, requests, job->log, status);
-	return close_log(job, flushes, path, status);
-}
-
 /* The profile at path; its strings and itself live as long as set. */
 static int load(struct job *job, struct profile_set *set, const char *path,
 		const struct selection *sel, const struct profile **p)
@@ -206,7 +174,7 @@ static int mimic(struct job *job, const char *path)
 	if (!status)
 		status = decide(job, p, path, &m);
 	if (!status && m.bursty)
-		status = save_logs(job, &m);
+		status = mimic_save_logs(&m, &job->nr_logged, &job->err);
 	if (!status) {
 		put_head(job, &m, p);
 		status = mimic_job(&m, &job->text);

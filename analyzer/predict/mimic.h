@@ -113,6 +113,8 @@ int mimic_job(const struct mimic *m, struct buf *out);
  * requests wait for a flush. 0, -ENOMEM, or -EIO: a file cannot be written.
  */
 int mimic_log(const struct mimic *m, FILE *out, FILE *flushes, uint64_t *nr);
+/* The same into m->log and, where flushes are, that with MIMIC_FLUSHES appended; none stays on an error. */
+int mimic_save_logs(const struct mimic *m, uint64_t *nr, struct err *err);
 
 /*
  * The ratio of Algorithm 1 that fio's positions would have with that percentage of random requests:

@@ -2,7 +2,9 @@
 /* A load in bursts as fio's log version 3 (fio 3.33, HOWTO): every request with its time. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #include "analyzer/predict/mimic_bursts.h"
 #include "analyzer/predict/mimic_walk.h"
@@ -88,4 +90,36 @@ int mimic_log(const struct mimic *m, FILE *out, FILE *flushes, uint64_t *nr)
 		mimic_walk_release(&w.side[k]);
 	*nr = w.nr;
 	return status ? status : ferror(out) || (m->fsync && ferror(flushes)) ? -EIO : 0;
+}
+
+static int close_log(FILE *f, const char *path, int status, struct err *err)
+{
+	if (!f)
+		return status;
+	if (fclose(f) && !status)
+		status = err_set(err, EIO, "%s: cannot be written in full", path);
+	if (status)
+		remove(path);
+	return status;
+}
+
+int mimic_save_logs(const struct mimic *m, uint64_t *nr, struct err *err)
+{
+	char path[PATH_MAX];
+	FILE *requests = fopen(m->log, "we"), *flushes = NULL;
+	int status = requests ? 0 : err_set(err, errno, "%s: %s", m->log, strerror(errno));
+
+	if (snprintf(path, sizeof(path), "%s%s", m->log, MIMIC_FLUSHES) >= (int)sizeof(path))
+		status = err_set(err, ENAMETOOLONG, "%s: too long a path", m->log);
+	if (!status && m->fsync) {
+		flushes = fopen(path, "we");
+		status = flushes ? 0 : err_set(err, errno, "%s: %s", path, strerror(errno));
+	}
+	if (!status) {
+		status = mimic_log(m, requests, flushes, nr);
+		if (status)
+			err_set(err, -status, "%s: %s", m->log, strerror(-status));
+	}
+	status = close_log(requests, m->log, status, err);
+	return close_log(flushes, path, status, err);
 }

@@ -24,7 +24,7 @@ extern char **environ;
 struct one {
 	struct mimic mimic;
 	char directory[PATH_BYTES]; /* made for the load's files; "" none */
-	char job[PATH_BYTES], output[PATH_BYTES], words[PATH_BYTES];
+	char job[PATH_BYTES], output[PATH_BYTES], words[PATH_BYTES], log[PATH_BYTES];
 	pid_t pid; /* 0: none, or ended */
 	int status;
 };
@@ -53,6 +53,7 @@ static int prepare(const struct study *s, struct one *o, const char *scratch, si
 		   const struct study_load *load, struct err *err)
 {
 	struct mimic_options options = s->run;
+	uint64_t nr_logged;
 	struct buf text;
 	int status = path_in(o->job, scratch, "job", i, err);
 
@@ -60,6 +61,9 @@ static int prepare(const struct study *s, struct one *o, const char *scratch, si
 		status = path_in(o->output, scratch, "output", i, err);
 	if (!status)
 		status = path_in(o->words, scratch, "words", i, err);
+	if (!status)
+		status = path_in(o->log, scratch, "log", i, err);
+	options.log = o->log;
 	if (!status && options.directory) {
 		snprintf(o->directory, sizeof(o->directory), "%.3900s/blkcast-study-%ld-%zu",
 			 s->run.target, (long)getpid(), i);
@@ -72,6 +76,8 @@ static int prepare(const struct study *s, struct one *o, const char *scratch, si
 	buf_init(&text);
 	if (!status)
 		status = mimic_make(&o->mimic, &load->group->whole, &options, err);
+	if (!status && o->mimic.bursty)
+		status = mimic_save_logs(&o->mimic, &nr_logged, err);
 	if (!status)
 		status = mimic_job(&o->mimic, &text);
 	if (!status)
@@ -202,6 +208,9 @@ static void clean(struct one *o, size_t nr, const char *scratch)
 		unlink(o[i].job);
 		unlink(o[i].output);
 		unlink(o[i].words);
+		unlink(o[i].log);
+		snprintf(path, sizeof(path), "%s%s", o[i].log, MIMIC_FLUSHES);
+		unlink(path);
 		mimic_release(&o[i].mimic);
 	}
 	rmdir(scratch);
