@@ -70,7 +70,7 @@ struct pipeline_config {
 	/* Requests under way by the kernel's count, or -errno; NULL: what ends unseen while requests
 	 * are shed is not looked for. */
 	int64_t (*read_in_flight)(uint32_t device);
-	size_t max_held;	     /* of reorder; 0: REORDER_MAX_HELD */
+	size_t max_held; /* of reorder; 0: REORDER_MAX_HELD */
 };
 
 /* Opens the source and starts. -errno with one line in err: nothing is left running then. */

@@ -25,7 +25,7 @@
 struct stream;
 
 struct stream_config {
-	const char *host, *boot_id; /* borrowed for the stream's life, as all pointers here */
+	const char *host, *boot_id;	 /* borrowed for the stream's life, as all pointers here */
 	const struct pseudonym_key *key; /* hides names of processes and cgroups; NULL: none */
 	uint8_t source, layer;
 	uint64_t epoch;

@@ -43,8 +43,7 @@ void pseudonym_hash(const struct pseudonym_key *k, const char *kind, const void 
 /* "host-" and 16 hex digits. */
 void pseudonym_host(const struct pseudonym_key *k, const char *in, char out[SEGMENT_NAME_BYTES]);
 /* In the form of a boot id. */
-void pseudonym_boot_id(const struct pseudonym_key *k, const char *in,
-		       char out[SEGMENT_NAME_BYTES]);
+void pseudonym_boot_id(const struct pseudonym_key *k, const char *in, char out[SEGMENT_NAME_BYTES]);
 /* 12 hex digits. */
 void pseudonym_comm(const struct pseudonym_key *k, const char *in, char out[SEGMENT_COMM_BYTES]);
 /* A name as the kernel makes them (sda, nvme0n1, dm-3: prefix, letters and numbers) tells nothing
