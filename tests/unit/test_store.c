@@ -188,6 +188,8 @@ static void many_senders(void)
 
 		make_segment(&s, &segments[i]);
 	}
+	ingest_limit_journal(g, 3 * segments[0].len);
+	ok_int(ingest_retire_beside(g), 0);
 	for (int i = 0; i < 4; i++) {
 		put[i] = (struct put){ g, segments, TAP_NR(segments), 0 };
 		ok_int(pthread_create(&threads[i], NULL, put_all, &put[i]), 0);
