@@ -246,6 +246,7 @@ static int function(const struct eval *v, const struct stoex_node *n,
 		    const struct stoex_value *args, struct stoex_value *out)
 {
 	double a[STOEX_MAX_ARGUMENTS] = { 0 }, least;
+	int error;
 
 	if (args[0].type == STOEX_TEXT &&
 	    (n->function == FN_MIN_DEVIATION || n->function == FN_MAX_DEVIATION)) {
@@ -290,7 +291,10 @@ static int function(const struct eval *v, const struct stoex_node *n,
 		*out = real(least);
 		return 0;
 	default:
-		return draw(v, n->function, a, out);
+		error = draw(v, n->function, a, out);
+		if (!error && out->type == STOEX_DOUBLE && !isfinite(out->d))
+			error = fail(v, ERANGE, "a draw that is no finite number");
+		return error;
 	}
 }
 
