@@ -175,6 +175,7 @@ static bool make_model(const char *path)
 	       !model_fit(&m, technique_find("lrm"), (double[PARAMETERS_MAX]){ 0 }, &schema, &d);
 	root = good ? model_json(&m) : NULL;
 	good = root && !model_file_write(path, root, &err);
+	json_decref(root);
 	if (!good)
 		tap_note("%s", err.line);
 	model_release(&m);
