@@ -265,8 +265,7 @@ static int read_subnet(struct qpe_importer *im, const xmlNode *node)
 		return err;
 	if (strlen(name) + 2 > sizeof(im->prefix))
 		return qpe_fail(im, node, "the name is too long", NULL);
-	strcpy(im->prefix, name);
-	strcat(im->prefix, "/");
+	snprintf(im->prefix, sizeof(im->prefix), "%s/", name);
 	err = read_inside(im, subnet, &input, &output);
 	im->prefix[prefix] = 0;
 	if (!err && fifo)

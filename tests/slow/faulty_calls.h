@@ -48,8 +48,8 @@ enum call_kind {
 	CALL_SYNC,   /* inode */
 	CALL_SYNC_FOLDER,
 	CALL_SYNC_ALL, /* all files and folders */
-	CALL_RENAME, /* path, to */
-	CALL_UNLINK, /* path */
+	CALL_RENAME,   /* path, to */
+	CALL_UNLINK,   /* path */
 };
 
 struct call {

@@ -346,8 +346,9 @@ static void hopeless_nets(void)
 			   "transitions: {ping: {take: {p: c}, put: {q: c}}, "
 			   "pong: {take: {q: c}, put: {p: c}}}\n"),
 	       -ELOOP);
-	ok(strstr(err.line, "t.yaml:3: at time 0 immediate transitions fire without end (among them "
-			    "ping, pong"));
+	ok(strstr(err.line,
+		  "t.yaml:3: at time 0 immediate transitions fire without end (among them "
+		  "ping, pong"));
 	/* The same where tokens are not routed one by one. */
 	ok_int(solve_error("colours: [c]\nplaces: {p: {tokens: {c: 2}}, q: {colours: [c]}}\n"
 			   "transitions: {ping: {take: {p: {c: 2}}, put: {q: {c: 2}}}, "
@@ -381,10 +382,11 @@ static void growth(void)
 	ok(strstr(err.line, "in place \"wait\" (c)"));
 	ok_int(guarded(1.9), 0);
 	/* Infinite servers that fill up to a million come to an end. */
-	ok_int(solve_error("colours: [c]\n"
-			   "places: {q: {queue: is, service: {c: {exponential: {mean: 1000000}}}}}\n"
-			   "transitions: {in: {time: {exponential: {rate: 1}}, put: {q: c}}, "
-			   "out: {take: {q: c}}}\n"),
+	ok_int(solve_error(
+		       "colours: [c]\n"
+		       "places: {q: {queue: is, service: {c: {exponential: {mean: 1000000}}}}}\n"
+		       "transitions: {in: {time: {exponential: {rate: 1}}, put: {q: c}}, "
+		       "out: {take: {q: c}}}\n"),
 	       0);
 	/* So does a queue that gets 50000 at once, rarely: more than any level that is looked at. */
 	ok_int(solve_error("colours: [c]\n"
