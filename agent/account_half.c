@@ -9,7 +9,7 @@ void counts_add(struct counts *c, uint32_t device, uint64_t nr)
 		return;
 	while (i < c->nr && c->device[i] != device)
 		i++;
-	if (i == c->nr && c->nr == ACCOUNT_MAX_DEVICES) {
+	if (i == c->nr && c->nr >= ACCOUNT_MAX_DEVICES) {
 		device = 0;
 		for (i = 0; i < c->nr && c->device[i]; i++)
 			;

@@ -1,0 +1,668 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The account at its bounds, and files of it that are not sound: what is lost is still all told. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/account.h"
+#include "agent/account_half.h"
+#include "agent/spool_ledger.h"
+#include "agent/tally.h"
+#include "tests/slow/sample.h"
+#include "tests/tap.h"
+
+static uint64_t sum_of(const struct counts *c)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < c->nr; i++)
+		sum += c->count[i];
+	return sum;
+}
+
+static void devices_beyond_the_bound_are_counted_together(void)
+{
+	struct counts c = { 0 };
+
+	counts_add(&c, 5, 0);
+	ok_eq(c.nr, 0);
+	for (uint32_t i = 1; i <= 100; i++)
+		counts_add(&c, i, i);
+	ok_eq(c.nr, ACCOUNT_MAX_DEVICES + 1);
+	ok_eq(sum_of(&c), 5050);
+	ok_eq(counts_get(&c, 64), 64);
+	ok_eq(counts_get(&c, 65), 0);
+	ok_eq(counts_get(&c, 0), 5050 - 64 * 65 / 2);
+	/* Device 0 is there before the bound is met. */
+	c = (struct counts){ 0 };
+	for (uint32_t i = 0; i < 100; i++)
+		counts_add(&c, i, 1);
+	ok_eq(c.nr, ACCOUNT_MAX_DEVICES);
+	ok_eq(counts_get(&c, 0), 37);
+	ok_eq(sum_of(&c), 100);
+}
+
+static uint64_t kept_sum(const struct stream_half *s, unsigned int cause)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < s->nr_losses; i++)
+		if (s->losses[i].loss.cause == cause)
+			sum += s->losses[i].loss.count;
+	return sum;
+}
+
+static void losses_beyond_the_bound_are_joined(void)
+{
+	struct stream_half *s = calloc(1, sizeof(*s));
+	struct loss loss = { LOSS_SPOOL_FULL, true, 1, 100, 200, 0 };
+
+	for (uint32_t i = 1; i <= 200; i++) {
+		loss.device = i;
+		loss.begin_real_ns = 300 - i;
+		loss.end_real_ns = 300 + i;
+		half_keep_loss(s, &loss);
+	}
+	ok(s->nr_losses <= ACCOUNT_MAX_LOSSES);
+	ok_eq(kept_sum(s, LOSS_SPOOL_FULL), 200);
+	ok_eq(s->losses[0].loss.device, 0); /* of many */
+	ok_eq(s->losses[0].loss.begin_real_ns, 100);
+	ok_eq(s->losses[0].loss.end_real_ns, 500);
+	/* Another kind is kept apart while there is room. */
+	loss = (struct loss){ LOSS_SPOOL_FULL, false, 0, 1, 2, 7 };
+	half_keep_loss(s, &loss);
+	ok(!s->losses[s->nr_losses - 1].loss.count_known);
+	/* Full of what segments carry: the last one takes it up. */
+	for (uint32_t i = 0; i < s->nr_losses; i++)
+		s->losses[i].carried_by = 3;
+	for (uint32_t i = 0; s->nr_losses < ACCOUNT_MAX_LOSSES; i++) {
+		loss = (struct loss){ LOSS_QUARANTINE, true, 1, 1, 2, i };
+		half_keep_loss(s, &loss);
+		s->losses[s->nr_losses - 1].carried_by = 4;
+	}
+	loss = (struct loss){ LOSS_SHED, true, 1000, 1, 2, 7 };
+	half_keep_loss(s, &loss);
+	ok_eq(s->nr_losses, ACCOUNT_MAX_LOSSES);
+	ok_eq(s->losses[ACCOUNT_MAX_LOSSES - 1].loss.count, 1001);
+	/* Full, one of another cause free: that one. */
+	s->losses[9].carried_by = ACCOUNT_NOT_CARRIED;
+	half_keep_loss(s, &loss);
+	ok(s->losses[9].loss.count >= 1000);
+	half_commit(s, 4); /* what 4 carried is told, and only that */
+	for (uint32_t i = 0; i < s->nr_losses; i++)
+		ok(s->losses[i].carried_by != 4);
+	free(s);
+}
+
+static void commit_of_another_segment_accounts_nothing(void)
+{
+	struct stream_half *s = calloc(1, sizeof(*s));
+
+	counts_add(&s->prepared, 8, 10);
+	s->prepared_sequence = 5;
+	s->is_prepared = 1;
+	half_commit(s, 6);
+	ok_eq(sum_of(&s->accounted), 0);
+	ok(!s->is_prepared);
+	half_commit(s, 5); /* no longer prepared */
+	ok_eq(sum_of(&s->accounted), 0);
+	s->is_prepared = 1;
+	half_commit(s, 5);
+	ok_eq(counts_get(&s->accounted, 8), 10);
+	free(s);
+}
+
+static void pending_losses_are_joined_by_cause(void)
+{
+	struct stream_half *s = calloc(1, sizeof(*s));
+	struct ledger lost;
+	uint64_t sum = 0, unknown = 0;
+
+	ledger_init(&lost);
+	for (uint32_t i = 0; i < 300; i++) {
+		struct loss loss = {
+			(uint8_t)(i % (i < 40 ? 5 : NR_LOSS_CAUSES)), i % 3 != 0, 0, i, i, i
+		};
+
+		loss.count = loss.count_known ? i : 0;
+		ok_int(ledger_add(&lost, &loss), 0);
+	}
+	half_keep_pending(s, &lost);
+	ok(s->nr_pending > ACCOUNT_MAX_LOSSES / 2 && s->nr_pending <= ACCOUNT_MAX_LOSSES);
+	for (uint64_t i = 0; i < s->nr_pending; i++) {
+		sum += s->pending[i].count;
+		unknown += !s->pending[i].count_known;
+	}
+	ok_eq(sum, ledger_sum(&lost));
+	ok(unknown > 0);
+	ledger_release(&lost);
+	free(s);
+}
+
+static void ledger_joins_what_touches_alone(void)
+{
+	struct loss loss = { NR_LOSS_CAUSES, true, 1, 10, 20, 1 };
+	struct ledger l, other;
+
+	ledger_init(&l);
+	ledger_init(&other);
+	ok_int(ledger_add(&l, &loss), -EINVAL);
+	loss.cause = LOSS_KERNEL;
+	ok_int(ledger_add(&l, &loss), 0);
+	loss.begin_real_ns = 21, loss.end_real_ns = 30; /* after it */
+	ok_int(ledger_add(&l, &loss), 0);
+	ok_eq(l.nr, 2);
+	loss.begin_real_ns = 1, loss.end_real_ns = 9; /* before both */
+	ok_int(ledger_add(&l, &loss), 0);
+	ok_eq(l.nr, 3);
+	loss.count_known = false, loss.count = 0;
+	ok_int(ledger_add(&l, &loss), 0);
+	ok_eq(l.nr, 4);
+	loss.count_known = true;
+	ok_int(ledger_add(&l, &loss), 0); /* nothing of known count */
+	loss.count = 5, loss.device = 2;
+	ok_int(ledger_add(&l, &loss), 0);
+	ok_eq(l.nr, 5);
+	loss.begin_real_ns = 5, loss.end_real_ns = 50;
+	ok_int(ledger_add(&l, &loss), 0);
+	ok_eq(l.nr, 5);
+	ok_eq(ledger_sum(&l), 13);
+	l.losses[4].cause = NR_LOSS_CAUSES; /* what cannot be added ends a merge */
+	ok_int(ledger_merge(&other, &l), -EINVAL);
+	ok_eq(other.nr, 4);
+	ledger_release(&l);
+	ledger_release(&other);
+}
+
+/* An account's file with one thing in its only copies that no agent writes, under right checksums. */
+enum spoil {
+	SOUND,
+	SPOIL_MAGIC,
+	SPOIL_VERSION,
+	SPOIL_SIZE,
+	SPOIL_ACCOUNTED,
+	SPOIL_PREPARED,
+	SPOIL_LOSSES,
+	SPOIL_PENDING,
+	SPOIL_BOOT_ID,
+	SPOIL_CAUSE,
+	SPOIL_PENDING_CAUSE,
+	SPOIL_SERIAL,
+	NR_SPOILS,
+};
+
+static void spoil(struct account_file *f, enum spoil how)
+{
+	struct stream_half *s = &f->stream[0];
+
+	account_file_clear(f);
+	f->magic[0] ^= how == SPOIL_MAGIC;
+	f->version += how == SPOIL_VERSION;
+	f->size += how == SPOIL_SIZE;
+	if (how == SPOIL_ACCOUNTED)
+		s->accounted.nr = ACCOUNT_MAX_DEVICES + 2;
+	if (how == SPOIL_PREPARED)
+		s->prepared.nr = ACCOUNT_MAX_DEVICES + 2;
+	if (how == SPOIL_LOSSES)
+		s->nr_losses = ACCOUNT_MAX_LOSSES + 1;
+	if (how == SPOIL_PENDING)
+		s->nr_pending = ACCOUNT_MAX_LOSSES + 1;
+	if (how == SPOIL_BOOT_ID)
+		memset(s->boot_id, 'x', sizeof(s->boot_id));
+	if (how == SPOIL_CAUSE || how == SOUND) {
+		s->nr_losses = 2;
+		s->losses[1].loss.cause = how == SOUND ? 0 : NR_LOSS_CAUSES;
+	}
+	if (how == SPOIL_PENDING_CAUSE || how == SOUND) {
+		s->nr_pending = 2;
+		s->pending[1].cause = how == SOUND ? 0 : NR_LOSS_CAUSES;
+	}
+	account_seal_stream(s, how == SPOIL_SERIAL ? 0 : 1);
+}
+
+static void unsound_files_are_refused(void)
+{
+	struct account_file *f = calloc(1, sizeof(*f));
+	struct account_choice choice;
+	struct err err;
+
+	ok(account_file_is_new(f));
+	f->stream[1].identity = 1;
+	ok(!account_file_is_new(f));
+	for (int how = 0; how < NR_SPOILS; how++) {
+		err = (struct err){ 0 };
+		spoil(f, how);
+		ok_int(account_file_choose(f, &choice, &err), how == SOUND ? 0 : -EBADMSG);
+		ok(how == SOUND ? !choice.is_damaged : err.line[0] != 0);
+	}
+	/* A capture that is not sound is left out, and missed. */
+	spoil(f, SOUND);
+	f->capture[0].nr_devices = ACCOUNT_MAX_DEVICES + 2;
+	account_seal_capture(&f->capture[0], 1);
+	ok_int(account_file_choose(f, &choice, &err), 0);
+	ok(choice.is_damaged && choice.capture == -1);
+	/* The latest of each is chosen, wherever it stands. */
+	spoil(f, SOUND);
+	f->stream[3] = f->stream[0], f->stream[2] = f->stream[0];
+	account_seal_stream(&f->stream[3], 7);
+	account_seal_stream(&f->stream[2], 9);
+	f->capture[1] = f->capture[0], f->capture[2] = f->capture[0];
+	f->capture[2].realtime_ns = 55;
+	account_seal_capture(&f->capture[1], 8);
+	account_seal_capture(&f->capture[2], 4);
+	f->capture[3] = f->capture[0];
+	f->capture[3].seal.epoch = 1; /* of another run */
+	account_seal_capture(&f->capture[3], 99);
+	ok_int(account_file_choose(f, &choice, &err), 0);
+	ok_eq(choice.stream, 2);
+	ok_int(choice.capture, 1);
+	ok_eq(choice.last_realtime_ns, 55);
+	ok(!choice.is_damaged);
+	f->published_stream = 10; /* one was sealed that is not there */
+	ok_int(account_file_choose(f, &choice, &err), 0);
+	ok(choice.is_damaged);
+	free(f);
+}
+
+struct rig {
+	char dir[64], path[160];
+	uint64_t last_epoch, through_epoch, through_sequence;
+	struct account *a;
+};
+
+static void rig_make(struct rig *r)
+{
+	*r = (struct rig){ 0 };
+	snprintf(r->dir, sizeof(r->dir), "%s", sample_folder());
+	snprintf(r->path, sizeof(r->path), "%s/account", r->dir);
+}
+
+static uint64_t last_epoch(void *ctx)
+{
+	return ((struct rig *)ctx)->last_epoch;
+}
+
+static void forget_through(void *ctx, uint64_t epoch, uint64_t sequence)
+{
+	struct rig *r = ctx;
+
+	r->through_epoch = epoch;
+	r->through_sequence = sequence;
+}
+
+static int rig_open(struct rig *r, bool watches_all)
+{
+	struct account_config config = { .path = r->path,
+					 .boot_id = "boot",
+					 .watches_all = watches_all,
+					 .last_epoch = last_epoch,
+					 .forget_through = forget_through,
+					 .ctx = r };
+	struct err err = { 0 };
+	int ret;
+
+	r->a = NULL;
+	ret = account_open(&r->a, &config, &err);
+	ok(!ret == !err.line[0] && !ret == !!r->a);
+	return ret;
+}
+
+static struct ledger rig_take(struct rig *r)
+{
+	struct ledger l;
+
+	ledger_init(&l);
+	ok_int(account_take(r->a, 0, &l), 0);
+	return l;
+}
+
+static void files_that_cannot_be_had_are_named(void)
+{
+	struct account *first;
+	struct rig r;
+
+	rig_make(&r);
+	account_close(NULL);
+	ok_int(rig_open(&r, true), 0);
+	first = r.a;
+	ok_int(rig_open(&r, true), -EBUSY);
+	account_close(first);
+	snprintf(r.path, sizeof(r.path), "%s/none/account", r.dir);
+	ok_int(rig_open(&r, true), -ENOENT);
+	/* A name without a folder is one of the folder that we are in. */
+	ok(!chdir(r.dir));
+	snprintf(r.path, sizeof(r.path), "account-here");
+	ok_int(rig_open(&r, true), 0);
+	account_close(r.a);
+	ok(!access("account-here", F_OK) && !chdir("/"));
+	sample_remove(r.dir);
+}
+
+/* A run of more devices than the account holds dies: what is lost adds up. */
+static void many_devices_add_up(void)
+{
+	struct account_count seen[100], done[100];
+	struct account_base bases[100];
+	struct ledger l;
+	struct rig r;
+
+	rig_make(&r);
+	for (uint32_t i = 0; i < 100; i++) {
+		bases[i] = (struct account_base){ 1 + i, 0 };
+		seen[i] = (struct account_count){ 1 + i, 10, 10 };
+		done[i] = (struct account_count){ 1 + i, 4, 4 };
+	}
+	seen[99].device = seen[98].device; /* told in two parts */
+	ok_int(rig_open(&r, true), 0);
+	account_begin(r.a, 1, 1000, bases, 100);
+	account_seen(r.a, 1500, seen, 100);
+	account_prepare(r.a, 0, done, 100);
+	account_commit(r.a, 0);
+	account_end(r.a); /* not all is durable: it stays a death */
+	account_close(r.a);
+	ok_int(rig_open(&r, true), 0);
+	account_begin(r.a, 2, 2000, NULL, 0);
+	l = rig_take(&r);
+	ok_eq(l.total[LOSS_AGENT_DIED], 600);
+	ok_eq(ledger_sum(&l), 600);
+	ledger_release(&l);
+	account_prepare(r.a, 0, NULL, 0);
+	account_commit(r.a, 0);
+	account_end(r.a); /* all is */
+	account_close(r.a);
+	ok_int(rig_open(&r, true), 0);
+	account_begin(r.a, 3, 3000, NULL, 0);
+	l = rig_take(&r);
+	ok_eq(l.nr, 0);
+	account_close(r.a);
+	sample_remove(r.dir);
+}
+
+/* What one run leaves to the next, which begins at that time with that count of the kernel. */
+static void check_next(bool first_all, bool second_all, uint64_t at_ns, uint64_t completed,
+		       bool is_known, uint64_t want)
+{
+	struct account_base base = { 8, 1000 };
+	struct account_count seen = { 8, 10, 10 }, none = { 0 };
+	struct ledger l;
+	struct rig r;
+
+	rig_make(&r);
+	ok_int(rig_open(&r, first_all), 0);
+	account_begin(r.a, 1, 5000, &base, 1);
+	account_seen(r.a, 6000, &seen, 1);
+	account_prepare(r.a, 0, &seen, 1);
+	account_commit(r.a, 0);
+	account_close(r.a);
+	ok_int(rig_open(&r, second_all), 0);
+	base.completed = completed;
+	account_begin(r.a, 2, at_ns, &base, 1);
+	account_seen(r.a, at_ns, &none, 1);
+	l = rig_take(&r);
+	ok_eq(ledger_sum(&l), want);
+	ok_eq(l.nr, is_known && !want ? 0 : 1);
+	for (size_t i = 0; i < l.nr; i++) {
+		ok(l.losses[i].count_known == is_known);
+		ok_eq(l.losses[i].cause, LOSS_NOT_WATCHED);
+		ok_eq(l.losses[i].begin_real_ns, at_ns < 6000 ? at_ns : 6000);
+		ok_eq(l.losses[i].end_real_ns, at_ns);
+	}
+	ledger_release(&l);
+	account_close(r.a);
+	sample_remove(r.dir);
+}
+
+static void gaps_are_told_as_far_as_known(void)
+{
+	check_next(true, true, 7000, 1010, true, 0);
+	check_next(true, true, 7000, 1030, true, 20);
+	check_next(true, true, 5500, 1030, true, 20); /* the clock was stepped back */
+	check_next(true, true, 7000, 3, false, 0);    /* the device was replaced */
+	check_next(true, false, 7000, 1030, false, 0);
+	check_next(false, true, 7000, 1030, false, 0);
+}
+
+/* A run begun again in the same process takes over from itself. */
+static void begun_again_it_takes_over_from_itself(void)
+{
+	struct account_base base = { 8, 100 };
+	struct account_count seen = { 8, 10, 10 };
+	struct ledger l;
+	struct rig r;
+
+	rig_make(&r);
+	ok_int(rig_open(&r, true), 0);
+	account_begin(r.a, 1, 1000, &base, 1);
+	account_seen(r.a, 1100, &seen, 1);
+	base.completed = 115;
+	account_begin(r.a, 2, 2000, &base, 1);
+	l = rig_take(&r);
+	ok_eq(l.total[LOSS_AGENT_DIED], 10);
+	ok_eq(l.total[LOSS_NOT_WATCHED], 5);
+	ledger_release(&l);
+	account_close(r.a);
+	sample_remove(r.dir);
+}
+
+static void highest_acknowledged_is_kept(void)
+{
+	static const uint64_t order[][4] = { /* epoch, sequence, and the highest from then on */
+					     { 5, 7, 5, 7 }, { 5, 6, 5, 7 }, { 4, 9, 5, 7 },
+					     { 5, 8, 5, 8 }, { 6, 1, 6, 1 }, { 6, 1, 6, 1 }
+	};
+	struct rig r;
+
+	rig_make(&r);
+	for (size_t i = 0; i < TAP_NR(order); i++) {
+		struct account_count count = { 8, 1, 1 };
+
+		ok_int(rig_open(&r, true), 0);
+		account_begin(r.a, 6, 1000, NULL, 0);
+		account_prepare(r.a, order[i][1] + (i == 4), &count, 1);
+		account_acknowledged(r.a, order[i][0], order[i][1]);
+		account_close(r.a);
+		ok_int(rig_open(&r, true), 0);
+		ok_eq(r.through_epoch, order[i][2]);
+		ok_eq(r.through_sequence, order[i][3]);
+		account_close(r.a);
+	}
+	sample_remove(r.dir);
+}
+
+/* Segments wait, and the account is gone, or is not to be read. */
+static void lost_account_is_a_gap_after_what_waits(void)
+{
+	static const char *const contents[] = { NULL, "no account" };
+
+	for (size_t i = 0; i < TAP_NR(contents); i++) {
+		struct ledger l;
+		struct rig r;
+
+		rig_make(&r);
+		r.last_epoch = 77;
+		if (contents[i])
+			sample_write(r.path, contents[i], strlen(contents[i]));
+		ok_int(rig_open(&r, true), 0);
+		ok_eq(account_next_epoch(r.a, 5), 78);
+		ok_eq(account_next_epoch(r.a, 100), 100);
+		account_begin(r.a, 1000, 1000, NULL, 0);
+		l = rig_take(&r);
+		ok_eq(l.nr, 1);
+		ok(l.nr && l.losses[0].cause == LOSS_AGENT_DIED && !l.losses[0].count_known);
+		ok(l.nr && l.losses[0].begin_real_ns <= 1000 && l.losses[0].end_real_ns == 1000);
+		ledger_release(&l);
+		account_close(r.a);
+		sample_remove(r.dir);
+	}
+}
+
+static void total_counts_what_was_noted(void)
+{
+	struct loss losses[] = { { LOSS_SHED, true, 0, 1, 2, 8 }, { LOSS_SHED, true, 3, 1, 2, 8 } };
+	struct ledger lost = { .losses = losses, .nr = 2 };
+	uint64_t total[NR_LOSS_CAUSES];
+	struct account_count count = { 8, 3, 3 };
+	struct rig r;
+
+	rig_make(&r);
+	ok_int(rig_open(&r, true), 0);
+	account_begin(r.a, 1, 1000, NULL, 0);
+	account_prepare(r.a, 4, &count, 1);
+	account_give_up(r.a, 4, &count, 1, &lost);
+	account_give_up(r.a, 5, NULL, 0, &lost); /* never prepared */
+	account_losses(r.a, total);
+	ok_eq(total[LOSS_SHED], 6);
+	account_drop_begin(r.a, 1, 9, &lost);
+	account_drop_end(r.a, false); /* it stays: nothing is lost */
+	account_losses(r.a, total);
+	ok_eq(total[LOSS_SHED], 6);
+	account_drop_begin(r.a, 1, 9, &lost);
+	account_drop_end(r.a, true);
+	account_losses(r.a, total);
+	ok_eq(total[LOSS_SHED], 9);
+	account_close(r.a);
+	sample_remove(r.dir);
+}
+
+static void make_segment(struct buf *out, bool steps_back)
+{
+	struct sample s = { .host = "h",
+			    .boot_id = "b",
+			    .epoch = 1,
+			    .begin_ns = 1000,
+			    .end_ns = 9000,
+			    .real_offset_ns = SAMPLE_REAL_NS };
+	struct segment_header h = { .host = "h" };
+	struct segment_writer *w = NULL;
+	struct request r[40];
+
+	sample_requests(3, s.begin_ns, s.end_ns, r, TAP_NR(r));
+	if (!steps_back) {
+		sample_segment(&s, r, TAP_NR(r), out);
+		return;
+	}
+	h.begin = (struct clock_anchor){ 1000, 1000, 500 };
+	h.end = (struct clock_anchor){ 9000, 9000, 200 };
+	ok_int(segment_writer_new(&w), 0);
+	for (size_t i = 0; i < TAP_NR(r); i++)
+		ok_int(segment_writer_add(w, &r[i]), 0);
+	ok_int(segment_writer_finish(w, &h, out), 0);
+	segment_writer_free(w);
+}
+
+static void tally_is_every_request(void)
+{
+	struct buf b = { 0 };
+	struct ledger l;
+
+	ledger_init(&l);
+	make_segment(&b, false);
+	ok_int(tally_segment(b.data, b.len, LOSS_QUARANTINE, &l), 0);
+	ok_eq(l.total[LOSS_QUARANTINE], 40);
+	ledger_clear(&l);
+	buf_clear(&b);
+	make_segment(&b, true);
+	ok_int(tally_segment(b.data, b.len, LOSS_QUARANTINE, &l), 0);
+	ok_eq(ledger_sum(&l), 40);
+	for (size_t i = 0; i < l.nr; i++)
+		ok(l.losses[i].begin_real_ns == 200 && l.losses[i].end_real_ns == 200);
+	ledger_clear(&l);
+	b.data[b.len - 1] ^= 1;
+	ok_int(tally_segment(b.data, b.len, LOSS_QUARANTINE, &l), 0);
+	ok(l.nr == 1 && !l.losses[0].count_known);
+	ledger_clear(&l);
+	ok_int(tally_segment(NULL, 0, LOSS_SPOOL_FULL, &l), 0);
+	ok(l.nr == 1 && !l.losses[0].count_known && l.losses[0].cause == LOSS_SPOOL_FULL);
+	ledger_release(&l);
+	buf_release(&b);
+}
+
+static uint64_t noted(struct account *a)
+{
+	uint64_t total[NR_LOSS_CAUSES];
+
+	account_losses(a, total);
+	return total[LOSS_SPOOL_FULL];
+}
+
+static void lose(struct spool_config *c, uint64_t epoch, uint64_t sequence, const struct buf *b)
+{
+	struct spool_name name = { epoch, sequence };
+
+	c->lost(c->ctx, LOSS_SPOOL_FULL, &name, b->data, b->len);
+	c->gone(c->ctx, &name, true);
+}
+
+static void spool_tells_its_account_what_it_loses(void)
+{
+	struct loss two = { LOSS_SPOOL_FULL, true, 2, 1, 2, 8 };
+	struct ledger partly = { .losses = &two, .nr = 1 };
+	struct spool_ledger l = { 0 };
+	struct spool_config c = { 0 };
+	struct spool_name name = { 1, 3 };
+	struct buf b = { 0 };
+	struct rig r;
+
+	rig_make(&r);
+	make_segment(&b, false);
+	spool_ledger_connect(&l, &c);
+	lose(&c, 1, 3, &b); /* without an account it does nothing */
+	c.acknowledged(c.ctx, &name);
+	ok_int(rig_open(&r, true), 0);
+	account_begin(r.a, 1, 1000, NULL, 0);
+	l.account = r.a;
+	lose(&c, 1, 3, &b);
+	ok_eq(noted(r.a), 40);
+	spool_ledger_lose_only(&l, &name, &partly);
+	lose(&c, 1, 3, &b);
+	ok_eq(noted(r.a), 42);
+	lose(&c, 1, 4, &b); /* another segment is lost in full */
+	ok_eq(noted(r.a), 82);
+	lose(&c, 2, 3, &b);
+	ok_eq(noted(r.a), 122);
+	spool_ledger_lose_only(&l, NULL, NULL);
+	lose(&c, 1, 3, &b);
+	ok_eq(noted(r.a), 162);
+	c.acknowledged(c.ctx, &name); /* of another's account */
+	account_close(r.a);
+	ok_int(rig_open(&r, true), 0);
+	ok_eq(r.through_sequence, 0);
+	l.account = r.a;
+	l.owns_account = true;
+	c.acknowledged(c.ctx, &name);
+	account_close(r.a);
+	ok_int(rig_open(&r, true), 0);
+	ok_eq(r.through_sequence, 3);
+	account_close(r.a);
+	buf_release(&b);
+	sample_remove(r.dir);
+}
+
+static const struct tap_test tests[] = {
+	{ "devices beyond the bound are counted together",
+	  devices_beyond_the_bound_are_counted_together },
+	{ "losses beyond the bound are joined, and add up", losses_beyond_the_bound_are_joined },
+	{ "the commit of another segment accounts for nothing",
+	  commit_of_another_segment_accounts_nothing },
+	{ "pending losses are joined by cause, and add up", pending_losses_are_joined_by_cause },
+	{ "a ledger joins what touches and nothing else", ledger_joins_what_touches_alone },
+	{ "unsound copies of an account are refused", unsound_files_are_refused },
+	{ "an account that cannot be had is named", files_that_cannot_be_had_are_named },
+	{ "more devices than the account holds add up", many_devices_add_up },
+	{ "gaps are told as far as they are known", gaps_are_told_as_far_as_known },
+	{ "a run begun again takes over from itself", begun_again_it_takes_over_from_itself },
+	{ "the highest acknowledged segment is kept", highest_acknowledged_is_kept },
+	{ "an account that is lost is a gap after what waits",
+	  lost_account_is_a_gap_after_what_waits },
+	{ "the totals count what was noted", total_counts_what_was_noted },
+	{ "a tally is every request of a segment", tally_is_every_request },
+	{ "a spool tells its account what it loses", spool_tells_its_account_what_it_loses },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}
