@@ -75,6 +75,7 @@ reproduced() {
 		-o "$T/$name.fio" --json $as
 	is "$(jq -r .intensity "$T/out")" "$want" "$name: it is seen to be $want"
 	characterize "$name-mimic" "$T/$name.fio"
+	cp "$T/$name.fio" "$T/$name-first.fio"
 	# what the first run missed is corrected in a second
 	# shellcheck disable=SC2086
 	exits 0 "$name: a corrected job is made" "$blkcast" mimic "$T/$name.json" --target "$loop_dev" --duration 5s \
@@ -107,7 +108,7 @@ reproduced thinking closed "" clients rate think read_size write_size mix range
 
 characterize poisson $common --ioengine=psync --numjobs=12 --rw=randread --bs=16k --rate_iops=100 --rate_process=poisson
 reproduced poisson open "--intensity open --leave-out bursts" rate read_size mix range
-[ ! -e "$T/poisson.json" ] || number "$(awk -F= '$1 == "numjobs" { n = $2 } $1 == "rate_iops" { r += n * $2 } END { print r + 0 }' "$T/poisson.fio") / $(jq .intensity.open.rate_per_s "$T/poisson.json") > 0.999" "the job asks for the rate of the profile"
+[ ! -e "$T/poisson.json" ] || number "$(awk -F= '$1 == "numjobs" { n = $2 } $1 == "rate_iops" { r += n * $2 } END { print r + 0 }' "$T/poisson-first.fio") / $(jq .intensity.open.rate_per_s "$T/poisson.json") > 0.999" "the job asks for the rate of the profile"
 
 characterize hot $common --ioengine=libaio --iodepth=8 --numjobs=1 --rw=randread --bs=4k --random_distribution=zipf:1.1
 reproduced hot closed "" clients in_flight read_size zipf range top_20

@@ -10,8 +10,9 @@ cp "$T/out" "$T/cycles"
 note "$(paste -sd, "$T/cycles" | cut -c1-200)"
 is "$(awk '$1 ~ /first|gone|briefly|again/ { print $2 }' "$T/cycles" | xargs)" "250 250 250 250" \
 	"each time that the disk is there it is traced, and read"
-is "$(awk '$1 ~ /first|gone|briefly|again/ { print $3 }' "$T/cycles" | sort -u | wc -l)" 1 \
-	"the agent has as many descriptors each time"
+# One is the open segment's, which comes and goes; one left by each disk would make three.
+number "$(awk '$1 ~ /first|gone|briefly|again/ { print $3 }' "$T/cycles" | sort -n | sed -n '1p;$p' | xargs | tr ' ' -) >= -1" \
+	"the agent has as many descriptors each time, but for that of a segment"
 is "$(tail -n 1 "$T/cycles")" "left: disabled" "the agent ends and leaves no trace"
 "$BUILD/blkcast" characterize --json --quiet --store "$T/guest/store" --device vdb >"$T/vdb.json"
 busy=$(awk '$1 == "busy" { print $2 }' "$T/cycles")
