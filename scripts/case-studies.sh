@@ -54,7 +54,7 @@ close_volumes() {
 	rm -f "$work"/*.img
 }
 tidy() {
-	[ -z "${postmaster:-}" ] || kill -QUIT "$postmaster" 2>/dev/null || true
+	[ -z "${postmaster:-}" ] || stop_postgres
 	[ ${#agents[@]} = 0 ] || kill -INT "${agents[@]}" 2>/dev/null || true
 	wait
 	close_volumes
@@ -171,7 +171,8 @@ start_postgres() {
 	done
 }
 stop_postgres() {
-	kill -INT "$postmaster"
+	# the server itself, not the shell that put it into its group
+	kill -INT "$(head -n 1 "$work/pgbench/data/postmaster.pid")" || true
 	wait "$postmaster" || true
 	postmaster=""
 }

@@ -18,7 +18,7 @@
 #define OPEN_LEAST     4
 #define EVEN_TOP_20    0.27   /* busiest fifth below it: uniform, and runs in order */
 #define TOP_20_NEAR    0.02   /* fio's own law misses the busiest fifth by no more */
-#define WRITE_BACK     0.8    /* of the writes are from kernel threads, or more */
+#define WRITE_BACK     0.2    /* of the writes are from kernel threads, or more */
 #define SUBSETS	       4      /* of Algorithm 1, simulated */
 #define SLEEP_SLACK_S  60e-6  /* Linux wakes 50 us late by default; fio takes the rest */
 #define LEAST_THINK_S  100e-6 /* what is below is fio's own time between requests */
@@ -29,7 +29,7 @@
 /* What is asked of fio instead of what the profile says, since a run showed the difference. */
 struct aims {
 	double think_s, depth; /* NaN: as the profile says */
-	double rate_factor, burst_factor;
+	double rate_factor, burst_factor, log_depth_factor;
 	double ratio_more[2]; /* added to the sequential ratios */
 };
 
@@ -207,19 +207,29 @@ static int make_closed(struct mimic *m, const struct profile *p, const struct ai
 	return 0;
 }
 
-/* The process whose dispersion is that of the profile, its excess over 1 by factor. */
-static int fit_bursts(struct mimic *m, const struct profile *p, double rate_per_s, double factor)
+/*
+ * The process whose dispersion is that of the profile, its excess over 1 by factor. Whoever sends so
+ * many at once has a limit too: as many under way as bring about their mean while it is on.
+ */
+static int fit_bursts(struct mimic *m, const struct profile *p, double rate_per_s, double in_flight,
+		      double factor, const struct aims *aims)
 {
 	struct idc_point *idc = calloc(p->open.nr_idc + 1, sizeof(*idc));
+	double on, depth;
 
 	if (!idc)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->open.nr_idc; i++) {
 		idc[i] = p->open.idc[i];
-		idc[i].idc = 1 + (idc[i].idc - 1) * factor;
+		idc[i].idc = 1 + (idc[i].idc - 1) * factor * aims->burst_factor;
 	}
 	m->bursty = mimic_bursts_fit(&m->bursts, idc, p->open.nr_idc, rate_per_s);
 	free(idc);
+	on = m->bursty ? m->bursts.on_s / (m->bursts.on_s + m->bursts.off_s) : 1;
+	depth = ceil(in_flight / on * aims->log_depth_factor);
+	m->log_depth = depth >= 1     ? (unsigned int)fmin(depth, DEPTH_MAX)
+		       : isnan(depth) ? DEPTH_MAX
+				      : 1;
 	return 0;
 }
 
@@ -239,7 +249,8 @@ static int make_bursts(struct mimic *m, const struct profile *p, const struct mi
 			"target, or --leave-out bursts, which makes them Poisson",
 			idc);
 	m->log = o->log;
-	return fit_bursts(m, p, p->open.rate_per_s * aims->rate_factor, aims->burst_factor);
+	return fit_bursts(m, p, p->open.rate_per_s * aims->rate_factor, p->closed.in_flight_mean, 1,
+			  aims);
 }
 
 /* Whether what clients wrote is written by kernel threads, later and in bursts. */
@@ -274,7 +285,8 @@ static int make_write_back(struct mimic *m, const struct profile *p, const struc
 	if (!(m->think_s > 0))
 		m->think_s = 0;
 	return fit_bursts(m, p, writes * aims->rate_factor,
-			  aims->burst_factor * (reads + writes) / writes);
+			  writes * profile_mean_s(&p->write.response, STAGE_TOTAL),
+			  (reads + writes) / writes, aims);
 }
 
 static int make_open(struct mimic *m, const struct profile *p, const struct mimic_options *o,
@@ -335,7 +347,7 @@ static void correct(struct aims *aims, const struct mimic *m, const struct profi
 {
 	const struct direction_profile *wanted[2] = { &p->read, &p->write };
 	const struct direction_profile *got[2] = { &run->read, &run->write };
-	double think = law_think_s(p) - law_think_s(run);
+	double think = m->clients / p->open.rate_per_s - m->clients / run->open.rate_per_s;
 	double depth = isnan(aims->depth) ? m->depth : aims->depth;
 
 	if (m->open) {
@@ -345,8 +357,11 @@ static void correct(struct aims *aims, const struct mimic *m, const struct profi
 		think = m->clients / rate(p, OPERATION_READ) -
 			m->clients / rate(run, OPERATION_READ);
 	}
-	if (m->bursty)
+	if (m->bursty) {
 		aims->burst_factor *= step(widest_idc(p) - 1, widest_idc(run) - 1);
+		aims->log_depth_factor *=
+			step(p->closed.in_flight_mean, run->closed.in_flight_mean);
+	}
 	if (m->depth > 1)
 		aims->depth = depth * step(p->closed.in_flight_mean, run->closed.in_flight_mean);
 	else if (!m->open && isfinite(think))
@@ -495,7 +510,11 @@ int mimic_make(struct mimic *m, const struct profile *p, const struct mimic_opti
 	       struct err *err)
 {
 	uint64_t flushes = p->requests[OPERATION_FLUSH], writes = p->requests[OPERATION_WRITE];
-	struct aims aims = { .think_s = NAN, .depth = NAN, .rate_factor = 1, .burst_factor = 1 };
+	struct aims aims = { .think_s = NAN,
+			     .depth = NAN,
+			     .rate_factor = 1,
+			     .burst_factor = 1,
+			     .log_depth_factor = 1 };
 	int status;
 
 	memset(m, 0, sizeof(*m));

@@ -79,7 +79,8 @@ struct mimic {
 	bool bursty;	 /* mimic_log() writes what the job reads: all requests, or ... */
 	bool write_back; /* ... writes alone, beside clients that read */
 	struct mimic_bursts bursts;
-	const char *log; /* borrowed; that of flushes has MIMIC_FLUSHES appended */
+	unsigned int log_depth; /* requests of the log under way at most: then arrivals wait */
+	const char *log;	/* borrowed; that of flushes has MIMIC_FLUSHES appended */
 	unsigned int clients, depth;
 	double think_s;
 	struct mimic_direction side[2]; /* reads, writes */

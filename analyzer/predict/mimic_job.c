@@ -6,7 +6,6 @@
 #include "analyzer/predict/mimic.h"
 
 #define MAX_FILES 300
-#define LOG_DEPTH 1024 /* requests of a log under way: arrivals do not wait for completions */
 
 static void put_split(const struct mimic_direction *d, struct buf *out)
 {
@@ -183,8 +182,8 @@ static void put_open(const struct mimic *m, struct buf *out)
 static void put_logs(const struct mimic *m, struct buf *out)
 {
 	buf_printf(out,
-		   "\n[bursts]\nioengine=libaio\niodepth=%d\ndirect=1\nthread=1\nread_iolog=%s\n",
-		   LOG_DEPTH, m->log);
+		   "\n[bursts]\nioengine=libaio\niodepth=%u\ndirect=1\nthread=1\nread_iolog=%s\n",
+		   m->log_depth, m->log);
 	if (m->fsync)
 		buf_printf(out,
 			   "\n[flushes]\nioengine=psync\ndirect=1\nthread=1\nread_iolog=%s%s\n",

@@ -218,13 +218,13 @@ static void corrections(void)
 	make(&again);
 	o.runs = runs;
 	o.nr_runs = 1;
-	run.open.rate_per_s = 7.2 / 0.011; /* N = in flight + X Z */
+	run.open.rate_per_s = 8 / 0.012; /* instead of 8 / 0.01 */
 	ok_int(mimic_make(&m, &p, &o, NULL), 0);
 	ok_near(m.think_s, 0.007, 1e-4);
 	ok_near(m.side[0].sequential_ratio, 0.6, 0.02);
 	mimic_release(&m);
 	o.nr_runs = 2;
-	again.open.rate_per_s = 7.2 / 0.0085;
+	again.open.rate_per_s = 8 / 0.0095;
 	again.read.sequential_ratio = 0.5;
 	ok_int(mimic_make(&m, &p, &o, NULL), 0);
 	ok_near(m.think_s, 0.0075, 1e-4);
