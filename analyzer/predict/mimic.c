@@ -359,8 +359,10 @@ static void correct(struct aims *aims, const struct mimic *m, const struct profi
 	}
 	if (m->bursty) {
 		aims->burst_factor *= step(widest_idc(p) - 1, widest_idc(run) - 1);
-		aims->log_depth_factor *=
-			step(p->closed.in_flight_mean, run->closed.in_flight_mean);
+		/* a limit: it makes fewer, not more */
+		aims->log_depth_factor =
+			fmin(1, aims->log_depth_factor *
+					step(p->closed.in_flight_mean, run->closed.in_flight_mean));
 	}
 	if (m->depth > 1)
 		aims->depth = depth * step(p->closed.in_flight_mean, run->closed.in_flight_mean);
