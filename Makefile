@@ -171,7 +171,8 @@ $(addprefix $(BUILD)/tests/system-under-study/,first second):
 FAULTY_CALLS := open openat write writev read fsync syncfs close renameat renameat2 unlinkat mkdir mkdirat fstat fstatat \
 	posix_fallocate mmap munmap msync malloc calloc realloc strdup \
 	account_seal_stream account_seal_capture
-faulty := $(addprefix $(BUILD)/tests/unit/test_,spool_faults spool_crash ingest_faults every_call)
+faulty := $(addprefix $(BUILD)/tests/unit/test_,spool_faults spool_crash ingest_faults every_call \
+		store_calls)
 $(faulty): override LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(FAULTY_CALLS))
 
 deps:

@@ -359,9 +359,11 @@ static int replay_record(struct replay *r, uint64_t at)
 		got = segment_hash_of(r->record.data, len);
 		status = memcmp(got.bytes, hash.bytes, sizeof(got.bytes)) == 0 ? 0 : -EBADMSG;
 	}
+	if (status < 0 && status != -EBADMSG) /* it cannot be read now: the next start may */
+		return status;
 	if (status == 0)
 		status = segment_facts_read(&facts, r->record.data, len, NULL);
-	if (status == -ENOMEM || status == -EIO)
+	if (status == -ENOMEM)
 		return status;
 	if (status < 0) { /* torn: its sender was told nothing */
 		r->counts->nr_skipped += HEAD_BYTES + len;
