@@ -206,6 +206,33 @@ static void spool_keeps_its_promises(void)
 	every_point(try_spool);
 }
 
+/* A start over many files without memory says so; the next one finds them all. */
+static void start_without_memory_loses_nothing(void)
+{
+	const char *dir = sample_folder();
+	struct held h = { 0 };
+	struct spool *s;
+	uint64_t at = 0;
+	char path[160];
+	int ret;
+
+	for (int i = 0; i < 70; i++) {
+		snprintf(path, sizeof(path), "%s/%020d-%010d.seg", dir, 5, i);
+		sample_write(path, "x", 1);
+	}
+	do {
+		calls_begin(&(struct calls_plan){ CALLS_NO_MEMORY_ONCE, ++at, 0 });
+		ret = open_spool(&s, dir, 0, &h);
+		calls_end();
+		ok(!ret || ret == -ENOMEM);
+	} while (ret && at < MAX_POINTS);
+	ok(at > 2);
+	ok_eq(spool_files(s), 70);
+	ok_eq(spool_bytes(s), 70);
+	spool_close(s);
+	sample_remove(dir);
+}
+
 struct run {
 	char path[96];
 	uint64_t seen, durable; /* requests */
@@ -438,6 +465,7 @@ static void loss_without_memory_is_still_told(void)
 
 static const struct tap_test tests[] = {
 	{ "a spool keeps its promises whatever call fails", spool_keeps_its_promises },
+	{ "a start without memory loses nothing", start_without_memory_loses_nothing },
 	{ "an account stays exact whatever call fails", account_stays_exact },
 	{ "a segment is written and read once there is memory",
 	  segment_is_written_and_read_once_there_is_memory },

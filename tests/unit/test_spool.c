@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -395,7 +396,151 @@ static void killed_writer_leaves_what_it_was_told_is_durable(void)
 	ok_eq(unreadable, 0);
 }
 
+/* What is no segment is left alone; of the damaged ones a few are kept. */
+static void strange_files_are_left_out(void)
+{
+	struct spool_name name;
+	struct buf data = { 0 };
+	struct told told;
+	struct spool *s;
+	char path[160];
+
+	make_dir(&told);
+	for (int i = 0; i < 20; i++) {
+		snprintf(path, sizeof(path), "%s/%020d-%010d.bad", told.dir, 5, i);
+		close(open(path, O_WRONLY | O_CREAT, 0600));
+	}
+	snprintf(path, sizeof(path), "%s/%020d-%010d.seg", told.dir, 5, 1);
+	ok(!mkdir(path, 0700));
+	snprintf(path, sizeof(path), "%s/%020d-%010d.seg", told.dir, 5, 2);
+	close(open(path, O_WRONLY | O_CREAT, 0600));
+	ok(!truncate(path, (16 << 20) + 1)); /* longer than a segment can be */
+	s = open_spool(&told, 0, NULL);
+	ok_eq(count_files(told.dir, ".bad"), 16);
+	ok_eq(spool_files(s), 1);
+	ok_int(spool_peek(s, &name, &data), -EFBIG);
+	ok_eq(name.sequence, 2);
+	ok_eq(data.len, 0);
+	ok(spool_quarantine(s, "too long"));
+	ok_eq(told.lost, 1);
+	ok(!told.was_there);
+	ok_eq(spool_files(s), 0);
+	buf_release(&data);
+	spool_close(s);
+	remove_dir(&told);
+}
+
+static void nothing_peeked_is_nothing_done(void)
+{
+	struct told told;
+	struct spool *s;
+
+	make_dir(&told);
+	s = open_spool(&told, 0, NULL);
+	spool_ack(s);
+	ok(spool_quarantine(s, "none"));
+	ok_int(append(s, 1, 100), 0);
+	spool_ack(s);
+	ok(spool_quarantine(s, "none"));
+	ok_eq(spool_files(s), 1);
+	ok_eq(told.lost + told.gone + told.acknowledged, 0);
+	/* Removed behind its back it is acknowledged all the same, and once. */
+	ok_eq(peek_sequence(s), 1);
+	ok(spool_forget(s, &(struct spool_name){ 5, 1 }));
+	ok_eq(spool_files(s), 0);
+	spool_ack(s);
+	ok_eq(told.acknowledged, 0);
+	spool_close(s);
+	remove_dir(&told);
+}
+
+/* Its ring grows while it is turned, and the order stays. */
+static void growing_index_keeps_the_order(void)
+{
+	uint64_t next = 0;
+	struct told told;
+	struct spool *s;
+
+	make_dir(&told);
+	s = open_spool(&told, 0, NULL);
+	for (uint64_t i = 0; i < 60; i++)
+		append(s, i, 10);
+	for (; next < 30; next++) {
+		ok_eq(peek_sequence(s), next);
+		spool_ack(s);
+	}
+	for (uint64_t i = 60; i < 140; i++)
+		ok_int(append(s, i, 10), 0);
+	ok_eq(spool_files(s), 110);
+	ok_eq(spool_bytes(s), 1100);
+	for (; next < 140; next++) {
+		ok_eq(peek_sequence(s), next);
+		spool_ack(s);
+	}
+	ok_eq(spool_files(s), 0);
+	spool_close(s);
+	remove_dir(&told);
+}
+
+/* Nobody listens to what it loses: it does the same. */
+static void unheard_spool_does_the_same(void)
+{
+	struct spool_config config = { .max_bytes = 250 };
+	struct err err = { 0 };
+	struct told told;
+	struct spool *s;
+
+	make_dir(&told);
+	config.dir = told.dir;
+	ok_int(spool_open(&s, &config, &err), 0);
+	for (uint64_t i = 0; i < 4; i++)
+		ok_int(append(s, i, 100), 0);
+	ok_eq(spool_files(s), 2);
+	ok_eq(peek_sequence(s), 2);
+	ok(spool_quarantine(s, "refused"));
+	ok_eq(peek_sequence(s), 3);
+	spool_ack(s);
+	ok_eq(spool_files(s), 0);
+	ok_int(append(s, 9, 300), -EFBIG);
+	spool_close(s);
+	spool_close(NULL);
+	remove_dir(&told);
+}
+
+/* A file cut while it is read is what is left of it; the reader of segments refuses it. */
+static void file_cut_behind_its_back_is_read_as_it_is(void)
+{
+	struct spool_name name;
+	struct buf data = { 0 };
+	struct told told;
+	struct spool *s;
+	char path[160];
+
+	make_dir(&told);
+	s = open_spool(&told, 0, NULL);
+	append(s, 3, 100);
+	snprintf(path, sizeof(path), "%s/%020d-%010d.seg", told.dir, 5, 3);
+	ok(!truncate(path, 40));
+	ok_int(spool_peek(s, &name, &data), 0);
+	ok_eq(data.len, 40);
+	ok(!unlink(path));
+	ok_int(spool_peek(s, &name, &data), -ENOENT);
+	spool_ack(s);
+	ok_eq(spool_files(s), 0);
+	ok_eq(spool_bytes(s), 0);
+	buf_release(&data);
+	spool_close(s);
+	remove_dir(&told);
+}
+
 static const struct tap_test tests[] = {
+	{ "what is no segment is left out, and few damaged ones are kept",
+	  strange_files_are_left_out },
+	{ "where nothing is peeked nothing is done", nothing_peeked_is_nothing_done },
+	{ "an index that grows keeps the order", growing_index_keeps_the_order },
+	{ "a spool that nobody listens to does the same", unheard_spool_does_the_same },
+	{ "a file cut behind its back is read as it is",
+	  file_cut_behind_its_back_is_read_as_it_is },
 	{ "the oldest comes first, across a restart too", oldest_comes_first_across_a_restart },
 	{ "a full spool drops the oldest and tells before it does",
 	  full_spool_drops_the_oldest_and_tells },
