@@ -10,6 +10,13 @@
 
 #include "agent/syscall_filter.h"
 
+/* s390x takes the stack first (clone(2), C library/kernel differences). */
+#ifdef __s390x__
+#define CLONE_FLAGS_AT 1
+#else
+#define CLONE_FLAGS_AT 0
+#endif
+
 enum use { ALWAYS, KEEPS, SENDS, LISTENS, STORES, PRINTS, SHOWS, BLKTRACES, STARTS, NR_USES };
 
 static const char *const use_names[NR_USES] = { "always",   "keeps",	"sends",
@@ -100,7 +107,7 @@ static const struct call calls[] = {
 	ANY(SENDS, "setsockopt"),
 	ANY(SENDS, "getsockopt"),
 	/* names are looked up by a thread; a process cannot be made */
-	IF(SENDS, "clone", 0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD),
+	IF(SENDS, "clone", CLONE_FLAGS_AT, SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD),
 	IF(SENDS, "socketpair", 0, SCMP_CMP_EQ, AF_UNIX, 0),
 	ANY(SENDS, "sendmmsg"),
 	ANY(SENDS, "getrandom"),
