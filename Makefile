@@ -253,8 +253,8 @@ endurance: tests
 
 coverage:
 	$(Q)+$(MAKE) BUILD=$(BUILD)/coverage CFLAGS="-O0 -g --coverage -DBLKCAST_COVERAGE" LDFLAGS="$(LDFLAGS) --coverage" coverage-only
-coverage-only: $(faulty) $(addprefix $(BUILD)/tests/unit/test_,spool account account_bounds segment segment_header \
-		column sink_http store store_journal golden fuzz_corpus)
+coverage-only: $(faulty) $(addprefix $(BUILD)/tests/unit/test_,spool account account_bounds account_half segment \
+		segment_header column sink_http store store_journal golden fuzz_corpus)
 	$(Q)BUILD=$(BUILD) scripts/coverage.sh $^
 
 check-asan:

@@ -6,6 +6,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "agent/tally.h"
 #include "formats/column.h"
 #include "formats/plane.h"
 #include "formats/segment.h"
@@ -387,6 +388,7 @@ static int with_columns(const struct buf other[NR_SEGMENT_COLUMNS])
 {
 	static const struct entry one = ENTRY("requests", "\x01");
 	struct buf columns[NR_SEGMENT_COLUMNS], header = { 0 }, rest = { 0 }, b = { 0 };
+	struct ledger lost;
 	struct err err;
 	size_t nr;
 	int ret;
@@ -406,6 +408,13 @@ static int with_columns(const struct buf other[NR_SEGMENT_COLUMNS])
 	frame(&b, header.data, header.len, rest.data, rest.len);
 	ret = verdict(&b, &err, &nr);
 	ok_eq(nr, ret ? 0 : 1);
+	/* What is lost with it: its one request, or what cannot be known. */
+	ledger_init(&lost);
+	ok_int(tally_segment(b.data, b.len, LOSS_QUARANTINE, &lost), 0);
+	ok_eq(lost.nr, 1);
+	ok_eq(ledger_sum(&lost), ret ? 0 : 1);
+	ok(lost.nr && lost.losses[0].count_known == !ret);
+	ledger_release(&lost);
 	buf_release(&header);
 	buf_release(&rest);
 	buf_release(&b);
