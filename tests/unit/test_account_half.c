@@ -172,7 +172,7 @@ static void ledger_joins_what_touches_alone(void)
 	ledger_release(&other);
 }
 
-/* An account's file with one thing in its only copies that no agent writes, under right checksums. */
+/* A file with one thing in its only copies that no agent writes, under right checksums. */
 enum spoil {
 	SOUND,
 	SPOIL_MAGIC,
