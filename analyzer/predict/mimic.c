@@ -24,6 +24,7 @@
 #define LEAST_THINK_S  100e-6 /* what is below is fio's own time between requests */
 #define SIZE_BYTES_MAX (64u << 20)
 #define DEPTH_MAX      1024
+#define BURST_DEPTH    2.0 /* requests of bursts under way at most, of the mean */
 #define STEP_MAX       4.0 /* no run moves a factor by more */
 
 /* What is asked of fio instead of what the profile says, since a run showed the difference. */
@@ -209,13 +210,13 @@ static int make_closed(struct mimic *m, const struct profile *p, const struct ai
 
 /*
  * The process whose dispersion is that of the profile, its excess over 1 by factor. Whoever sends so
- * many at once has a limit too: as many under way as bring about their mean while it is on.
+ * many at once has a limit too, not known from a profile: a multiple of those under way in the mean.
  */
 static int fit_bursts(struct mimic *m, const struct profile *p, double rate_per_s, double in_flight,
 		      double factor, const struct aims *aims)
 {
 	struct idc_point *idc = calloc(p->open.nr_idc + 1, sizeof(*idc));
-	double on, depth;
+	double depth;
 
 	if (!idc)
 		return -ENOMEM;
@@ -225,8 +226,7 @@ static int fit_bursts(struct mimic *m, const struct profile *p, double rate_per_
 	}
 	m->bursty = mimic_bursts_fit(&m->bursts, idc, p->open.nr_idc, rate_per_s);
 	free(idc);
-	on = m->bursty ? m->bursts.on_s / (m->bursts.on_s + m->bursts.off_s) : 1;
-	depth = ceil(in_flight / on * aims->log_depth_factor);
+	depth = ceil(BURST_DEPTH * in_flight * aims->log_depth_factor);
 	m->log_depth = depth >= 1     ? (unsigned int)fmin(depth, DEPTH_MAX)
 		       : isnan(depth) ? DEPTH_MAX
 				      : 1;
@@ -359,10 +359,10 @@ static void correct(struct aims *aims, const struct mimic *m, const struct profi
 	}
 	if (m->bursty) {
 		aims->burst_factor *= step(widest_idc(p) - 1, widest_idc(run) - 1);
-		/* a limit: it makes fewer, not more */
+		/* above the limit it is not what keeps them few */
 		aims->log_depth_factor =
-			fmin(1, aims->log_depth_factor *
-					step(p->closed.in_flight_mean, run->closed.in_flight_mean));
+			fmin(STEP_MAX, aims->log_depth_factor * step(p->closed.in_flight_mean,
+								     run->closed.in_flight_mean));
 	}
 	if (m->depth > 1)
 		aims->depth = depth * step(p->closed.in_flight_mean, run->closed.in_flight_mean);

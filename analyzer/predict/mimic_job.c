@@ -182,12 +182,14 @@ static void put_open(const struct mimic *m, struct buf *out)
 static void put_logs(const struct mimic *m, struct buf *out)
 {
 	buf_printf(out,
-		   "\n[bursts]\nioengine=libaio\niodepth=%u\ndirect=1\nthread=1\nread_iolog=%s\n",
-		   m->log_depth, m->log);
+		   "\n[bursts]\nioengine=libaio\niodepth=%u\ndirect=1\nthread=1\nruntime=%.0fms\n"
+		   "read_iolog=%s\n",
+		   m->log_depth, m->duration_s * 1e3, m->log);
 	if (m->fsync)
 		buf_printf(out,
-			   "\n[flushes]\nioengine=psync\ndirect=1\nthread=1\nread_iolog=%s%s\n",
-			   m->log, MIMIC_FLUSHES);
+			   "\n[flushes]\nioengine=psync\ndirect=1\nthread=1\nruntime=%.0fms\n"
+			   "read_iolog=%s%s\n",
+			   m->duration_s * 1e3, m->log, MIMIC_FLUSHES);
 }
 
 static void put_clients(const struct mimic *m, struct buf *out)
