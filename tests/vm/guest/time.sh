@@ -27,7 +27,11 @@ load 150
 stage stopped-over
 
 date -s "@$(($(date +%s) + 3600))" >/dev/null
-load 30
+# Long enough that segments begin and end within the hour that is off.
+for _ in 1 2 3; do
+	load 10
+	usleep 500000
+done
 date -s "@$(($(date +%s) - 3600))" >/dev/null
 load 30
 
