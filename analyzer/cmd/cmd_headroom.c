@@ -16,6 +16,7 @@
 #include "formats/units.h"
 
 #define LEAD_BYTES 512
+#define LOAD_BYTES 128
 
 struct job {
 	const struct cli *cli;
@@ -28,9 +29,51 @@ struct job {
 	size_t nr_loads;
 	struct headroom *found;	    /* owned: one per objective */
 	double *rows[CLI_LIST_MAX]; /* owned */
+	struct busy_curves busy[CLI_LIST_MAX];
 	size_t tightest;
 	struct err err;
 };
+
+static bool thinks(const struct job *job)
+{
+	for (size_t i = 0; i < job->nr_loads; i++)
+		if (busy_think_s(&job->loads[i]) > 0)
+			return true;
+	return false;
+}
+
+/* By clients that think, where they do and models can tell: 1 done, 0 not. */
+static int solve_busy(struct job *job, size_t i, const struct model *m)
+{
+	const struct headroom_objective *o = &job->objectives[i];
+	struct predictor_ask ask = { .point = o->point };
+	struct busy_curves *c = &job->busy[i];
+	bool by_think = job->load && !strcmp(job->load, "think");
+	int clients = load_model_is_busy(m) ? load_model_clients(m) : -1, status;
+
+	if (by_think || (clients >= 0 && thinks(job) &&
+			 (!job->load || !strcmp(job->load, m->schema.variables[clients].name)))) {
+		ask.sides[o->side] = true;
+		status = busy_curves_make(c, &job->predictor, &ask, job->loads, job->nr_loads,
+					  &job->err);
+		if (status)
+			return status;
+		if (busy_curves_has(c, o->side))
+			status = headroom_find_busy(&job->found[i], c, m, job->loads, job->nr_loads,
+						    o, by_think);
+		else if (by_think)
+			return err_set(&job->err, EINVAL,
+				       "--load think: expected clients that think, and models of "
+				       "read_s and write_s that know clients alone");
+		else
+			cli_note(job->cli,
+				 "%s: no models of read_s and write_s to tell how clients "
+				 "think: taken to think never",
+				 job->slo.items[i]);
+		return status ? status : busy_curves_has(c, o->side);
+	}
+	return 0;
+}
 
 /* By a model of the response, which scales its own load variable. */
 static int solve_model(struct job *job, size_t i)
@@ -52,7 +95,10 @@ static int solve_model(struct job *job, size_t i)
 	status = load_model_row(m, &joined, job->by.set.items, job->by.set.nr, job->rows[i],
 				&job->err);
 	if (!status)
-		status = load_model_scaled(m, job->load, &job->err);
+		status = solve_busy(job, i, m);
+	if (status)
+		return status < 0 ? status : 0;
+	status = load_model_scaled(m, job->load, &job->err);
 	if (status < 0)
 		return status;
 	return headroom_find(&job->found[i], m, job->rows[i], status, o->limit_s, &job->err);
@@ -83,27 +129,42 @@ static void bound_text(const struct headroom_bound *b, char out[UNITS_BYTES])
 		 b->factor);
 }
 
+/* "clients 4", "clients 4 that think 5 ms", "4 clients whose ..." */
+static void load_text(const struct headroom *h, char out[LOAD_BYTES])
+{
+	char think[UNITS_BYTES];
+
+	if (!h->busy)
+		snprintf(out, LOAD_BYTES, "%.60s %.4g", h->load, h->today);
+	else
+		snprintf(out, LOAD_BYTES,
+			 h->by_think ? "clients' asking: %.60s %.4g that think %s, and then shorter"
+				     : "%.60s %.4g that think %s",
+			 h->busy->variable, h->busy->clients, units_time(h->busy->think_s, think));
+}
+
 /* The answer in one sentence. */
 static void conclude(const struct job *job, size_t i, char lead[LEAD_BYTES])
 {
 	const struct headroom *h = &job->found[i];
-	const char *load = h->load;
 	char at[UNITS_BYTES], low[UNITS_BYTES], high[UNITS_BYTES], now[UNITS_BYTES];
+	char load[LOAD_BYTES];
 
 	bound_text(&h->at, at);
 	bound_text(&h->low, low);
 	bound_text(&h->high, high);
 	units_time(h->predicted_today, now);
+	load_text(h, load);
 	if (h->broken)
 		snprintf(lead, LEAD_BYTES,
-			 "%s is broken today: %s are predicted at %s %.4g; it would hold up to %s "
+			 "%s is broken today: %s are predicted at %s; it would hold up to %s "
 			 "times today's load.",
-			 job->slo.items[i], now, load, h->today, at);
+			 job->slo.items[i], now, load, at);
 	else
 		snprintf(lead, LEAD_BYTES,
-			 "%s holds up to %s times today's load of %s %.4g (90 %%: %s to %s); today "
+			 "%s holds up to %s times today's load of %s (90 %%: %s to %s); today "
 			 "%s are predicted.",
-			 job->slo.items[i], at, load, h->today, low, high, now);
+			 job->slo.items[i], at, load, low, high, now);
 }
 
 static json_t *bound_json(const struct headroom_bound *b)
@@ -129,9 +190,10 @@ static json_t *one_json(const struct job *job, size_t i)
 		json_array_append_new(
 			curve, json_pack("[f,f,o,o]", h->curve[k].load, h->curve[k].predicted,
 					 number(h->curve[k].low), number(h->curve[k].high)));
-	return json_pack("{s:s, s:s, s:f, s:s, s:f, s:f, s:b, s:b, s:o, s:o, s:o, s:o, s:s}", "slo",
-			 job->slo.items[i], "response", job->objectives[i].response, "limit_s",
-			 h->limit, "load", h->load, "today", h->today, "predicted_today_s",
+	return json_pack("{s:s, s:s, s:f, s:s, s:f, s:o, s:f, s:b, s:b, s:o, s:o, s:o, s:o, s:s}",
+			 "slo", job->slo.items[i], "response", job->objectives[i].response,
+			 "limit_s", h->limit, "load", h->load, "today", h->today, "think_s",
+			 number(h->busy ? h->busy->think_s : NAN), "predicted_today_s",
 			 h->predicted_today, "broken", h->broken, "extrapolated",
 			 h->today_outside || h->outside != NULL, "headroom", bound_json(&h->at),
 			 "low", bound_json(&h->low), "high", bound_json(&h->high), "curve", curve,
@@ -249,8 +311,10 @@ static int run(struct cli *cli)
 	status = job.found ? work(&job, cli->argv[0]) : -ENOMEM;
 	for (size_t i = 0; i < job.slo.nr && !status; i++)
 		broken |= job.found[i].broken;
-	for (size_t i = 0; i < job.slo.nr; i++)
+	for (size_t i = 0; i < job.slo.nr; i++) {
+		busy_curves_release(&job.busy[i]);
 		free(job.rows[i]);
+	}
 	predictor_release(&job.predictor);
 	free(job.loads);
 	free(job.found);
@@ -273,7 +337,10 @@ const struct command command_headroom = {
 	.details =
 		"The model's load variable (clients, rate or depth) is multiplied until the "
 		"prediction breaks the\nobjective, within the range that was measured; the interval "
-		"is where the ends of the prediction's\n90 % interval break it. Several devices in "
-		"the profile add up. Exit status 1 where an objective is\nbroken today.",
+		"is where the ends of the prediction's\n90 % interval break it. Clients that think "
+		"do so as long as today, by the interactive response-time\nlaw (--load think: there "
+		"are as many, and they think less); that needs models of read_s and write_s\nbeside "
+		"the objective's. Several devices in the profile add up. Exit status 1 where an "
+		"objective is\nbroken today.",
 	.run = run,
 };

@@ -9,6 +9,9 @@
 
 #include "formats/units.h"
 
+#define FACTOR_BISECTIONS 30
+#define THINK_SPAN	  100.0 /* times shorter, and longer, that clients are asked to think */
+
 int headroom_read_objective(const char *text, struct headroom_objective *out, struct err *err)
 {
 	static const char *const points[] = { "mean", "p50", "p90", "p95", "p99", "p999", "p9999" };
@@ -195,6 +198,81 @@ int headroom_find_net(struct headroom *h, struct predictor *p, const struct load
 		if (!status && (!h->nr || h->curve[h->nr].load > h->curve[h->nr - 1].load))
 			h->nr++;
 	}
+	if (!status)
+		find_breaks(h);
+	return status;
+}
+
+/* Clients that think, with so many times the load. */
+static int evaluate_busy(const struct headroom *h, const struct load_facts *f, size_t nr, int side,
+			 double factor, struct headroom_point *out, double *beyond)
+{
+	double v[BUSY_NR_ENDS] = { NAN, NAN, NAN };
+	int status = busy_curves_ask(h->busy, f, nr, h->by_think ? 1 : factor,
+				     h->by_think ? 1 / factor : 1, side, v, beyond);
+
+	*out = (struct headroom_point){ h->today * factor, v[BUSY_PREDICTED], v[BUSY_LOW],
+					v[BUSY_HIGH] };
+	return status;
+}
+
+/* The largest factor at which no more than BUSY_BEYOND are past what was measured. */
+static int last_factor(const struct headroom *h, const struct load_facts *f, size_t nr, int side,
+		       double most, double *out)
+{
+	double low = 0, high = most, beyond;
+	struct headroom_point p;
+	int status = evaluate_busy(h, f, nr, side, most, &p, &beyond);
+
+	if (!status && beyond <= BUSY_BEYOND)
+		low = most;
+	for (int k = 0; k < FACTOR_BISECTIONS && !status && low < most; k++) {
+		double mid = (low + high) / 2;
+
+		status =
+			evaluate_busy(h, f, nr, side, fmax(mid, 1 / h->busy->clients), &p, &beyond);
+		if (beyond > BUSY_BEYOND)
+			high = mid;
+		else
+			low = mid;
+	}
+	*out = low;
+	return status;
+}
+
+int headroom_find_busy(struct headroom *h, const struct busy_curves *c, const struct model *m,
+		       const struct load_facts *f, size_t nr, const struct headroom_objective *o,
+		       bool by_think)
+{
+	double least = by_think ? 1 / THINK_SPAN : 1 / c->clients, most = THINK_SPAN, beyond;
+	struct headroom_point now;
+	int status;
+
+	memset(h, 0, sizeof(*h));
+	h->model = m;
+	h->scaled = load_model_clients(m);
+	h->busy = c;
+	h->by_think = by_think;
+	h->load = by_think ? "1 / think time" : c->variable;
+	h->limit = o->limit_s;
+	h->today = by_think ? 1 / c->think_s : c->clients;
+	h->outside = c->outside;
+	status = evaluate_busy(h, f, nr, o->side, 1, &now, &beyond);
+	if (status)
+		return status;
+	h->today_outside = beyond > BUSY_BEYOND;
+	take_today(h, &now);
+	if (!by_think) /* all that find the server busy, and all that think beside it */
+		most = fmin(INTERACTIVE_CLIENTS_MAX,
+			    2 * (double)c->nr * (1 + c->think_s / c->all_s[0][c->nr - 1])) /
+		       c->clients;
+	status = last_factor(h, f, nr, o->side, fmax(most, 1), &most);
+	h->nr = most > least ? HEADROOM_BUSY_POINTS : 1;
+	for (size_t i = 0; i < h->nr && !status; i++)
+		status = evaluate_busy(h, f, nr, o->side,
+				       least * pow(fmax(most / least, 1),
+						   (double)i / (HEADROOM_BUSY_POINTS - 1)),
+				       &h->curve[i], &beyond);
 	if (!status)
 		find_breaks(h);
 	return status;

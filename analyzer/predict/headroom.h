@@ -7,15 +7,20 @@
  * the prediction keeps the objective; its interval is where the upper and the lower end of the
  * prediction's 90 % interval break it. Not past what was measured: then at_least is set. By a net the
  * clients of all loads are multiplied, in whole clients, over the range it was calibrated on.
+ *
+ * Clients that think are multiplied as such, each thinking as long as today, or asked to think so many
+ * times shorter (busy_curves.h); the range goes on until one request in twenty finds more under way
+ * than was measured.
  */
 #ifndef ANALYZER_HEADROOM_H
 #define ANALYZER_HEADROOM_H
 
-#include "analyzer/predict/predictor.h"
+#include "analyzer/predict/busy_curves.h"
 
-#define HEADROOM_POINTS	    401 /* of the curve, evenly spaced over the range */
-#define HEADROOM_NET_POINTS 25	/* at most, where each is a simulation */
-#define HEADROOM_LEVEL	    PREDICTOR_LEVEL
+#define HEADROOM_POINTS	     401 /* of the curve, evenly spaced over the range */
+#define HEADROOM_NET_POINTS  25	 /* at most, where each is a simulation */
+#define HEADROOM_BUSY_POINTS 201 /* of clients that think, evenly spaced by logarithm */
+#define HEADROOM_LEVEL	     PREDICTOR_LEVEL
 
 /* "read.p95=20ms": the response that a model of it has, and the limit. */
 struct headroom_objective {
@@ -45,7 +50,9 @@ struct headroom {
 	bool today_outside;  /* today's load lies outside the training range */
 	const char *outside; /* another variable that does, or NULL */
 	struct headroom_bound at, low, high;
-	size_t nr; /* points */
+	const struct busy_curves *busy; /* of clients that think; borrowed, else NULL */
+	bool by_think; /* their think time is divided, not their number multiplied */
+	size_t nr;     /* points */
 	struct headroom_point curve[HEADROOM_POINTS];
 };
 
@@ -55,6 +62,13 @@ int headroom_find(struct headroom *h, const struct model *m, double *row, int sc
 /* The same by the net of p, which must have one, with nr loads side by side. */
 int headroom_find_net(struct headroom *h, struct predictor *p, const struct load_facts *f,
 		      size_t nr, const struct headroom_objective *o, struct err *err);
+/*
+ * The same for clients that think, by the curves of m's response, which the objective's side must have;
+ * by_think: load is 1 / think time. m, scaled (its clients) and c are borrowed. -ENOMEM, -EINVAL.
+ */
+int headroom_find_busy(struct headroom *h, const struct busy_curves *c, const struct model *m,
+		       const struct load_facts *f, size_t nr, const struct headroom_objective *o,
+		       bool by_think);
 /* "read.p95=20ms", "write.mean=5ms". -EINVAL. */
 int headroom_read_objective(const char *text, struct headroom_objective *out, struct err *err);
 /* The knee curve as SVG: measured rows of the model (row: today's), prediction, today, objective. */

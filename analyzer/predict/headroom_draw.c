@@ -28,16 +28,34 @@ static double measured(const struct model *m, size_t i)
 	return m->schema.log ? exp(m->data.y[i]) : m->data.y[i];
 }
 
+/* Where a measured row lies on the axis: clients that never think as the law has those that do. */
+static double place(const struct headroom *h, double load)
+{
+	const struct busy_curves *c = h->busy;
+	double r;
+
+	if (!c)
+		return load;
+	if (!(load >= 1 && load <= (double)c->nr))
+		return NAN;
+	r = c->all_s[BUSY_PREDICTED][(size_t)load - 1];
+	if (!h->by_think)
+		return load * (1 + c->think_s / r);
+	return load < c->clients ? load / ((c->clients - load) * r) : NAN;
+}
+
 static void draw_points(const struct headroom *h, const double *row, const struct scale *x,
 			const struct scale *y, struct buf *out)
 {
 	const struct model *m = h->model;
 
-	for (size_t i = 0; m && i < m->data.nr_rows; i++)
-		if (near(h, row, i))
-			svg_circle(out, "dot read",
-				   scale_px(x, m->data.x[(size_t)h->scaled * m->data.nr_rows + i]),
-				   scale_px(y, measured(m, i)), 3);
+	for (size_t i = 0; m && i < m->data.nr_rows; i++) {
+		double at = place(h, m->data.x[(size_t)h->scaled * m->data.nr_rows + i]);
+
+		if (near(h, row, i) && at >= x->from && at <= x->to)
+			svg_circle(out, "dot read", scale_px(x, at), scale_px(y, measured(m, i)),
+				   3);
+	}
 }
 
 static void draw_curve(const struct headroom *h, int which, const char *class,
@@ -64,8 +82,9 @@ static void draw_curve(const struct headroom *h, int which, const char *class,
 int headroom_draw(const struct headroom *h, const struct headroom_objective *o, const double *row,
 		  const char *id, struct buf *out)
 {
-	static const struct legend_entry entries[] = {
-		{ LEGEND_DOT, "dot read", "measured nearby" },
+	const struct legend_entry entries[] = {
+		{ LEGEND_DOT, "dot read",
+		  h->busy ? "measured nearby, thinking by the law" : "measured nearby" },
 		{ LEGEND_LINE, "line curve", "model, 90 % interval" },
 		{ LEGEND_LINE, "line law", "objective" },
 		{ LEGEND_LINE, "line total", "today" },

@@ -233,16 +233,26 @@ int load_model_row(const struct model *m, const struct load_facts *f, const char
 	return status;
 }
 
+int load_model_clients(const struct model *m)
+{
+	for (size_t i = 0; i < m->schema.nr; i++)
+		if (fact_named(m->schema.variables[i].name) == FACT_CLIENTS &&
+		    !m->schema.variables[i].factor)
+			return (int)i;
+	return -1;
+}
+
+bool load_model_is_set(const struct model *m, size_t v, const char *const *set, size_t nr_set)
+{
+	return set_value(m->schema.variables[v].name, set, nr_set) != NULL;
+}
+
 bool load_model_is_busy(const struct model *m)
 {
-	bool clients = false;
-
-	for (size_t i = 0; i < m->schema.nr; i++) {
+	for (size_t i = 0; i < m->schema.nr; i++)
 		if (strstr(m->schema.variables[i].name, "think"))
 			return false;
-		clients = clients || fact_named(m->schema.variables[i].name) == FACT_CLIENTS;
-	}
-	return clients;
+	return load_model_clients(m) >= 0;
 }
 
 int load_model_scaled(const struct model *m, const char *name, struct err *err)

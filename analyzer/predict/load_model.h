@@ -39,6 +39,10 @@ int load_model_row(const struct model *m, const struct load_facts *f, const char
  * none of think time.
  */
 bool load_model_is_busy(const struct model *m);
+/* The index of the variable of clients, or -1. */
+int load_model_clients(const struct model *m);
+/* Whether the caller has set variable v. */
+bool load_model_is_set(const struct model *m, size_t v, const char *const *set, size_t nr_set);
 /* The index of the variable that says how much load there is, by name or, NULL, the first that is
  * clients, rate or depth; -EINVAL. */
 int load_model_scaled(const struct model *m, const char *name, struct err *err);

@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/predict/busy_curves.h"
 #include "formats/model_file.h"
-
-#define BISECTIONS 50
 
 void predictor_release(struct predictor *p)
 {
@@ -145,105 +144,59 @@ static int ask_model(const struct predictor *p, const struct model *m, const str
 	return status;
 }
 
-/* The time between a client's requests where it was characterized, by the response-time law. */
-static double think_of(const struct load_facts *f)
-{
-	if (!(f->clients >= 1) || !(f->in_flight < f->clients) || !(f->rate_per_s > 0))
-		return 0;
-	return (f->clients - f->in_flight) / f->rate_per_s;
-}
-
-/* The mean response time of joined loads if n clients never thought; NaN where it is unknown. */
-static double mean_of(const struct predictor *p, const struct model *const means[2],
-		      const struct load_facts *joined, double n)
-{
-	const double share[2] = { joined->read_ratio, 1 - joined->read_ratio };
-	struct load_facts busy = *joined;
-	double sum = 0;
-
-	busy.clients = n;
-	for (int side = 0; side < 2; side++) {
-		double s = NAN, low, high;
-		const char *outside = NULL;
-
-		if (!(share[side] > 0))
-			continue;
-		if (!means[side] || !load_model_is_busy(means[side]) ||
-		    ask_model(p, means[side], &busy, &s, &low, &high, &outside, NULL) || !(s > 0))
-			return NAN;
-		sum += share[side] * s;
-	}
-	return sum;
-}
-
-/* How many clients that never think the loads are worth: a fixed point, by bisection. */
-static int count_busy(struct predictor *p, const struct load_facts *f, size_t nr,
-		      struct load_facts *joined, struct err *err)
-{
-	const struct model *means[2] = { NULL, NULL };
-	double low = 1, high = joined->clients;
-	bool thinks = false;
-	int status = 0;
-
-	for (size_t i = 0; i < nr; i++)
-		thinks = thinks || think_of(&f[i]) > 0;
-	if (!thinks || !(high > low))
-		return 0;
-	for (int side = 0; side < 2 && !status; side++) {
-		char response[64];
-
-		predictor_response("", side, response);
-		if (side ? joined->read_ratio < 1 : joined->read_ratio > 0)
-			status = predictor_model(p, response, &means[side], err);
-	}
-	if (status || isnan(mean_of(p, means, joined, high)))
-		return status;
-	for (int k = 0; k < BISECTIONS; k++) {
-		double n = (low + high) / 2, r = mean_of(p, means, joined, n), busy = 0;
-
-		for (size_t i = 0; i < nr; i++)
-			busy += f[i].clients * r / (r + think_of(&f[i]));
-		if (busy > n)
-			low = n;
-		else
-			high = n;
-	}
-	joined->clients = high;
-	return 0;
-}
-
 static bool has_side(const struct load_facts *f, int side)
 {
 	return side ? f->read_ratio < 1 : f->read_ratio > 0;
+}
+
+/* One side of joined loads: by clients that think where the models can tell, or as it is. */
+static int ask_side(struct predictor *p, const struct predictor_ask *ask,
+		    const struct busy_curves *busy, const struct load_facts *joined,
+		    const struct load_facts *f, size_t nr, int side, double out[BUSY_NR_ENDS],
+		    const char **outside, struct err *err)
+{
+	const struct model *m = NULL;
+	double beyond = 0;
+	char response[64];
+	int status;
+
+	if (busy_curves_has(busy, side)) {
+		status = busy_curves_ask(busy, f, nr, 1, 1, side, out, &beyond);
+		if (!*outside)
+			*outside = beyond > BUSY_BEYOND ? busy->variable : busy->outside;
+		return status;
+	}
+	predictor_response(ask->point, side, response);
+	status = predictor_model(p, response, &m, err);
+	if (status || !m)
+		return status;
+	return ask_model(p, m, joined, &out[BUSY_PREDICTED], &out[BUSY_LOW], &out[BUSY_HIGH],
+			 outside, err);
 }
 
 static int ask_models(struct predictor *p, const struct predictor_ask *ask,
 		      const struct load_facts *f, size_t nr, struct predicted *out,
 		      const char **outside, struct err *err)
 {
+	struct busy_curves busy;
 	struct load_facts joined;
-	int status = 0;
+	int status = busy_curves_make(&busy, p, ask, f, nr, err);
 
 	load_facts_join(f, nr, &joined);
-	status = count_busy(p, f, nr, &joined, err);
 	for (int side = 0; side < 2 && !status; side++) {
-		double s = NAN, low = NAN, high = NAN;
-		const struct model *m = NULL;
-		char response[64];
+		double s[BUSY_NR_ENDS] = { NAN, NAN, NAN };
 
 		if (!ask->sides[side] || !(ask->any || has_side(&joined, side)))
 			continue;
-		predictor_response(ask->point, side, response);
-		status = predictor_model(p, response, &m, err);
-		if (!status && m)
-			status = ask_model(p, m, &joined, &s, &low, &high, outside, err);
+		status = ask_side(p, ask, &busy, &joined, f, nr, side, s, outside, err);
 		for (size_t i = 0; i < nr && !status; i++)
 			if (ask->any || has_side(&f[i], side)) {
-				out[i].s[side] = s;
-				out[i].low[side] = low;
-				out[i].high[side] = high;
+				out[i].s[side] = s[BUSY_PREDICTED];
+				out[i].low[side] = s[BUSY_LOW];
+				out[i].high[side] = s[BUSY_HIGH];
 			}
 	}
+	busy_curves_release(&busy);
 	return status;
 }
 

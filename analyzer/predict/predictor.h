@@ -4,9 +4,8 @@
  * Petri net calibrated to the target, or a measurement store, from which models are learned.
  *
  * Regression (models of read_s, write_s, read_p95_s, ...): the loads are joined (load_model.h), and
- * all of them get the same times. Models know clients that never think: N clients count as n =
- * N R(n) / (R(n) + Z) of those, with Z = (N - in flight) / rate of the profile, the interactive
- * response-time law there, and R the target's mean by the models of read_s and write_s. From a store the model of a response is fitted when it is first
+ * all of them get the same times. Models know clients that never think: what clients that do see is
+ * made of that by busy_curves.h. From a store the model of a response is fitted when it is first
  * asked for: every technique with its standard parameters, ten folds, the simplest within 2 % of the
  * least error; of the logarithm unless the held-out relative error is a fifth smaller without. Intervals: split conformal, 90 %.
  *

@@ -39,6 +39,37 @@ like "$(cat "$T/out")" '^read.p95=20ms holds up to 4\.[67][0-9]* times today.s l
 is "$(grep -c '<svg' "$T/page.html")" 1 "the page has the knee curve"
 is "$(grep -ciE '(src|href)="?https?:' "$T/page.html")" 0 "and asks nobody for anything"
 
+# One server of 1 ms: R = 1 ms x clients that never think. Ten that think 20 ms each make 10 / (R + 20 ms), the machine
+# repairman's; today's profile says so, and R is 10 ms where mean value analysis has it, between 29 and 30 clients.
+repairman() { awk -v think="$2" -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) { r = 1 + queue; queue = i * r / (r + think) } printf "%.9f\n", r }' </dev/null; }
+awk 'BEGIN { print "threads,read_s,read_p95_s"; for (i = 1; i <= 64; i++) printf "%d,%.9f,%.9f\n", i, 0.001 * i, 0.002 * i }' </dev/null >"$T/busy.csv"
+for y in read_s read_p95_s; do
+	"$blkcast" fit "$T/busy.csv" --response $y --predictors threads --techniques lrm -o "$T/busy-$y.json" -q >/dev/null 2>&1
+done
+r10=$(repairman 10 20)
+jq --argjson r "$r10" '(10 / (0.020 + $r / 1000)) as $x | .end_s = .begin_s + 10 | .requests.read = ($x * 10 | round) |
+	.intensity.closed.clients_mean = 10 | .intensity.closed.in_flight_mean = $x * $r / 1000' "$T/today.json" >"$T/think.json"
+think() { "$blkcast" headroom "$T/think.json" --json --slo read.mean=10ms --model "$T/busy-read_s.json" "$@" 2>"$T/err" | jq -c "$query"; }
+query='.objectives[0] | .predicted_today_s * 1e6 | round'
+is "$(think)" "$(awk "BEGIN { printf \"%.0f\", 1000 * $r10 }" </dev/null)" "clients that think: the machine repairman's response time"
+query='.objectives[0] | [.load, .today, (.think_s * 1e4 | round), .headroom.factor * 10]'
+found=$(think)
+like "$found" '^\["threads",10,200,29\.' "they are multiplied, thinking as long: 29.x clients"
+number "$(jq '.[3] - 29' <<<"$found") - (10 - $(repairman 29 20)) / ($(repairman 30 20) - $(repairman 29 20)) < 0.02" "where the line between 29 and 30 meets the objective (below)"
+number "$(jq '.[3] - 29' <<<"$found") - (10 - $(repairman 29 20)) / ($(repairman 30 20) - $(repairman 29 20)) > -0.02" "and above"
+query='.objectives[0] | [.load, .today, .headroom.factor, .headroom.at_least]'
+is "$(think --load think | jq -c '.[0, 3]' | tr '\n' ' ')" '"1 / think time" true ' "as many that think less never wait 10 ms"
+found=$("$blkcast" headroom "$T/think.json" --json --slo read.mean=5ms --load think --model "$T/busy-read_s.json" | jq '20 / .objectives[0].headroom.factor')
+number "$(repairman 10 "$found") > 4.98" "half of that at a think time (below)"
+number "$(repairman 10 "$found") < 5.02" "half of that at a think time (above)"
+query='.objectives[0].headroom.factor * 10 | . > 23 and . < 30'
+is "$("$blkcast" headroom "$T/think.json" --json --slo read.p95=20ms --model "$T/busy-read_s.json,$T/busy-read_p95_s.json" | jq "$query")" true "a percentile, by a model of it and one of the mean"
+exits 0 "without a model of the mean" "$blkcast" headroom "$T/think.json" --slo read.p95=40ms --model "$T/busy-read_p95_s.json"
+like "$(cat "$T/err")" "no models of read_s and write_s to tell how clients think" "it says so"
+exits 0 "for people, with a page" "$blkcast" headroom "$T/think.json" --slo read.mean=10ms --model "$T/busy-read_s.json" --report "$T/page.html"
+like "$(cat "$T/out")" "today.s load of threads 10 that think 20\.0 ms" "clients and their think time"
+number "$(grep -c 'class="dot read"' "$T/page.html") > 10" "with what was measured, on the axis of those that think"
+
 bad() { # NAME REGEX ARGS
 	local name=$1 regex=$2
 	shift 2
@@ -52,4 +83,5 @@ bad "an objective without a model" "no --model of write_s is given" "$T/today.js
 bad "a model that is none" "today.json" "$T/today.json" --model "$T/today.json" --slo read.p95=20ms
 bad "a variable nobody has" "has no such variable" "$T/today.json" --model "$T/exact.json" --slo read.p95=20ms --set x=1
 bad "a load nobody has" "no number clients" "$T/today.json" --model "$T/exact.json" --slo read.p95=20ms --load clients
+bad "thinking that nobody does" "expected clients that think" "$T/today.json" --model "$T/exact.json" --slo read.p95=20ms --load think
 done_testing
