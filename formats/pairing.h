@@ -33,7 +33,9 @@
 #include "formats/block_event.h"
 #include "formats/request.h"
 
+#ifndef PAIRING_MAX_HELD
 #define PAIRING_MAX_HELD 16384u /* more than any disk has under way */
+#endif
 
 struct pairing;
 

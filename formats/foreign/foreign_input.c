@@ -10,8 +10,10 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#define READ_BYTES (256u << 10)
-#define ROOM_BYTES (FOREIGN_LINE_MAX + READ_BYTES)
+#ifndef FOREIGN_READ_BYTES
+#define FOREIGN_READ_BYTES (256u << 10)
+#endif
+#define ROOM_BYTES (FOREIGN_LINE_MAX + FOREIGN_READ_BYTES)
 #define ZLIB_AUTO  (15 + 32) /* largest window; gzip or zlib by the header */
 
 enum packing { PACKING_PLAIN, PACKING_GZIP, PACKING_ZSTD };
@@ -30,7 +32,7 @@ struct foreign_input {
 	uint64_t offset; /* of room[from] */
 	uint64_t line;
 
-	uint8_t *raw; /* owned, READ_BYTES: compressed bytes in [raw_from, raw_to) */
+	uint8_t *raw; /* owned, FOREIGN_READ_BYTES: compressed bytes in [raw_from, raw_to) */
 	size_t raw_from, raw_to;
 	bool raw_end;
 	bool in_frame; /* the compressed stream must go on */
@@ -71,7 +73,7 @@ static int fill_raw(struct foreign_input *in, struct err *err)
 
 	if (in->raw_from < in->raw_to || in->raw_end)
 		return 0;
-	got = read_some(in, in->raw, READ_BYTES, err);
+	got = read_some(in, in->raw, FOREIGN_READ_BYTES, err);
 	if (got < 0)
 		return (int)got;
 	in->raw_from = 0;
@@ -141,7 +143,8 @@ static int fill(struct foreign_input *in, struct err *err)
 	if (in->packing != PACKING_PLAIN)
 		return fill_packed(in, err);
 	/* Not more at once than the caches hold. */
-	got = read_some(in, in->room + in->to, room < READ_BYTES ? room : READ_BYTES, err);
+	got = read_some(in, in->room + in->to,
+			room < FOREIGN_READ_BYTES ? room : FOREIGN_READ_BYTES, err);
 	if (got < 0)
 		return (int)got;
 	in->to += (size_t)got;
@@ -269,7 +272,7 @@ static int open_any(struct foreign_input **out, const char *path, const void *me
 	in->memory_bytes = in->file_bytes = len;
 	in->path = strdup(!memory && strcmp(path, "-") == 0 ? "standard input" : path);
 	in->room = malloc(ROOM_BYTES);
-	in->raw = malloc(READ_BYTES + sizeof(uint64_t)); /* the head, and a read */
+	in->raw = malloc(FOREIGN_READ_BYTES + sizeof(uint64_t)); /* the head, and a read */
 	if (in->path && in->room && in->raw)
 		status = memory ? find_packing(in, err) : open_file(in, path, err);
 	if (status < 0) {

@@ -13,7 +13,9 @@
 #include "formats/err.h"
 
 /* A line that is longer is cut into pieces of this length. */
+#ifndef FOREIGN_LINE_MAX
 #define FOREIGN_LINE_MAX (1u << 20)
+#endif
 
 struct foreign_input;
 

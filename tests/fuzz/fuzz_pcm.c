@@ -4,6 +4,7 @@
  * repository, system, resource environment, allocation, usage. What is refused has a reason; what
  * is taken can be simulated, or says why not.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,20 +18,45 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char *const endings[] = { "repository", "system", "resourceenvironment", "allocation",
 				       "usagemodel" };
 
-/* Puts the next file into the directory; what is left of the input. */
-static size_t write_file(const char *dir, const char *ending, const uint8_t **data, size_t size)
+static char pcm_dir[96];
+static int pcm_files[5];
+
+static void remove_dir(void)
+{
+	char path[128];
+
+	for (size_t i = 0; i < 5; i++) {
+		snprintf(path, sizeof(path), "%s/shop.%s", pcm_dir, endings[i]);
+		unlink(path);
+	}
+	rmdir(pcm_dir);
+}
+
+/* One directory with five open files for all inputs. */
+static void make_dir(void)
+{
+	const char *tmp = getenv("TMPDIR");
+	char path[128];
+
+	snprintf(pcm_dir, sizeof(pcm_dir), "%.60s/fuzz_pcm.XXXXXX", tmp ? tmp : "/tmp");
+	if (!mkdtemp(pcm_dir) || atexit(remove_dir))
+		abort();
+	for (size_t i = 0; i < 5; i++) {
+		snprintf(path, sizeof(path), "%s/shop.%s", pcm_dir, endings[i]);
+		pcm_files[i] = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (pcm_files[i] < 0)
+			abort();
+	}
+}
+
+/* Puts the next part into its file; what is left of the input. */
+static size_t write_file(int fd, const uint8_t **data, size_t size)
 {
 	const uint8_t *end = memmem(*data, size, "\n%%", 3);
 	size_t len = end ? (size_t)(end - *data) + 1 : size, skip = end ? len + 2 : size;
-	char path[128];
-	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/shop.%s", dir, ending);
-	f = fopen(path, "we");
-	if (f) {
-		fwrite(*data, 1, len, f);
-		fclose(f);
-	}
+	if (ftruncate(fd, 0) || pwrite(fd, *data, len, 0) != (ssize_t)len)
+		abort();
 	*data += skip;
 	return size - skip;
 }
@@ -68,27 +94,19 @@ static bool is_small(const struct arch_model *m)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const char *tmp = getenv("TMPDIR");
-	char dir[96], path[128];
 	struct arch_model m = { 0 };
 	struct err err = { 0 };
 	int error;
 
-	snprintf(dir, sizeof(dir), "%.60s/fuzz_pcm.XXXXXX", tmp ? tmp : "/tmp");
-	if (!mkdtemp(dir))
-		return 0;
+	if (!pcm_dir[0])
+		make_dir();
 	for (size_t i = 0; i < 5; i++)
-		size = write_file(dir, endings[i], &data, size);
-	error = pcm_import(&m, dir, NULL, &err);
+		size = write_file(pcm_files[i], &data, size);
+	error = pcm_import(&m, pcm_dir, NULL, &err);
 	if (error && !err.line[0])
 		abort();
 	if (!error && is_small(&m))
 		simulate(&m);
 	arch_release(&m);
-	for (size_t i = 0; i < 5; i++) {
-		snprintf(path, sizeof(path), "%s/shop.%s", dir, endings[i]);
-		unlink(path);
-	}
-	rmdir(dir);
 	return 0;
 }

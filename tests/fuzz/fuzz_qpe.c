@@ -9,21 +9,28 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* One file for all inputs. */
+static const char *file_of(const uint8_t *data, size_t size)
+{
+	static char path[64];
+	static int fd = -1;
+
+	if (fd < 0) {
+		fd = memfd_create("qpe", MFD_CLOEXEC);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	}
+	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
+		abort();
+	return path;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	int fd = memfd_create("qpe", MFD_CLOEXEC);
 	struct err err = { 0 };
 	struct net *n = NULL;
-	char path[64];
 
-	if (fd < 0)
-		return 0;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (write(fd, data, size) == (ssize_t)size) {
-		if (qpe_import(&n, path, &err) ? n || !err.line[0] : !n)
-			abort();
-	}
+	if (qpe_import(&n, file_of(data, size), &err) ? n || !err.line[0] : !n)
+		abort();
 	net_free(n);
-	close(fd);
 	return 0;
 }

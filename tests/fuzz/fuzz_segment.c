@@ -23,12 +23,13 @@ static void put_right(uint8_t *copy, size_t size)
 
 static void read_all(struct segment_reader *s)
 {
-	struct segment_writer *w = NULL;
+	static struct segment_writer
+		*w; /* one for all inputs, as the agent has one for all segments */
 	struct request r[64];
 	struct buf out = { 0 };
 	int64_t nr;
 
-	if (segment_writer_new(&w))
+	if (!w && segment_writer_new(&w))
 		return;
 	while ((nr = segment_reader_next(s, r, 64)) > 0)
 		for (int64_t i = 0; i < nr; i++)
@@ -37,7 +38,7 @@ static void read_all(struct segment_reader *s)
 	if (segment_writer_finish(w, segment_reader_header(s), &out) == 0 &&
 	    segment_length(out.data, out.len) != (int64_t)out.len)
 		abort();
-	segment_writer_free(w);
+	segment_writer_clear(w);
 	buf_release(&out);
 }
 

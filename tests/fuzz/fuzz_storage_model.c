@@ -79,13 +79,25 @@ static void make_storage_net(const struct storage_model *m, const struct storage
 	buf_release(&text);
 }
 
+/* The loads are the same for every input: read once. */
+static const struct storage_table *storage_fuzz_loads(void)
+{
+	static struct storage_table loads;
+	static struct table table;
+
+	if (!loads.nr_configs &&
+	    (table_parse(&table, "loads", storage_loads, sizeof(storage_loads) - 1, NULL) ||
+	     storage_table_make(&loads, &table, NULL, STORAGE_NEEDS_FILE_SET, NULL)))
+		abort();
+	return &loads;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	json_t *root = json_loadb((const char *)data, size, 0, NULL);
-	struct storage_table loads;
+	const struct storage_table *loads = storage_fuzz_loads();
 	struct storage_model m;
 	struct err err = { 0 };
-	struct table table;
 
 	if (!root)
 		return 0;
@@ -96,13 +108,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	read_storage_again(&m);
-	if (table_parse(&table, "loads", storage_loads, sizeof(storage_loads) - 1, &err) ||
-	    storage_table_make(&loads, &table, NULL, STORAGE_NEEDS_FILE_SET, &err))
-		abort();
-	for (size_t i = 0; i < loads.nr_configs && !is_simulated(&m); i++)
-		make_storage_net(&m, &loads, i);
-	storage_table_release(&loads);
-	table_release(&table);
+	for (size_t i = 0; i < loads->nr_configs && !is_simulated(&m); i++)
+		make_storage_net(&m, loads, i);
 	storage_model_release(&m);
 	json_decref(root);
 	return 0;

@@ -30,6 +30,18 @@ static const char *load(void *ctx, const char *event)
 	return complete_format;
 }
 
+/* The formats are the kernel's, not the input's: read once for each byte order. */
+static const struct trace_block *formats_of(bool is_big_endian)
+{
+	static struct trace_block blocks[2];
+	struct trace_block *block = &blocks[is_big_endian];
+
+	block->is_big_endian = is_big_endian;
+	if (!block->nr && trace_block_init(block, LAYER_DEVICE, load, NULL, NULL))
+		abort();
+	return block;
+}
+
 static void walk(const uint8_t *page, size_t bytes, bool is_big_endian)
 {
 	const struct trace_page_layout layout = { .commit_at = 8,
@@ -37,15 +49,13 @@ static void walk(const uint8_t *page, size_t bytes, bool is_big_endian)
 						  .data_at = 16,
 						  .page_bytes = 4096,
 						  .is_big_endian = is_big_endian };
-	struct trace_block block = { .is_big_endian = is_big_endian };
+	const struct trace_block *block = formats_of(is_big_endian);
 	struct trace_record r;
 	struct trace_page p;
 	struct block_event e;
 	char comm[TRACE_COMM_BYTES];
 	size_t left = bytes;
 
-	if (trace_block_init(&block, LAYER_DEVICE, load, NULL, NULL))
-		abort();
 	if (trace_page_open(&p, &layout, page, bytes))
 		return;
 	while (trace_page_next(&p, &r) == 1) {
@@ -53,7 +63,7 @@ static void walk(const uint8_t *page, size_t bytes, bool is_big_endian)
 		if (r.data < page || r.data + r.bytes > page + bytes || left < 4)
 			abort();
 		left -= 4;
-		if (trace_block_decode(&block, &r, &e, comm) == 1 &&
+		if (trace_block_decode(block, &r, &e, comm) == 1 &&
 		    (!memchr(comm, 0, sizeof(comm)) || e.operation >= NR_OPERATIONS))
 			abort();
 	}
