@@ -14,10 +14,11 @@
  *
  *	arrival   is the request's start time, unless it was made under a plug that had cached the
  *		  time before: then the clock is read.
- *	dispatch  is the request's issue time, where the kernel noted one after the arrival. Where it
- *		  did not (requests held back in a plug, queues without statistics or without
- *		  iostats) only the issue program can tell; complete says so in wanted_ns, and
- *		  the agent attaches issue for as long as that goes on.
+ *	dispatch  is the request's first issue time, where the kernel noted one after the arrival; a
+ *		  requeue keeps it before the next overwrites it. Where the kernel did not (requests
+ *		  held back in a plug, queues without statistics or without iostats) only the issue
+ *		  program can tell; complete says so in wanted_ns, and the agent attaches issue for
+ *		  as long as that goes on.
  *
  * A dispatch that nobody noted is marked unknown, never guessed.
  */
@@ -116,13 +117,34 @@ int block_rq_issue(u64 *ctx)
 	return 0;
 }
 
+/* The kernel's own note, as far as it is of this life of the request and was not taken from a cache. */
+static __always_inline u64 noted_dispatch(const struct request *rq, u64 arrival_ns)
+{
+	u64 noted_ns = rq->io_start_time_ns;
+
+	return noted_ns >= arrival_ns ? noted_ns : 0;
+}
+
+/* The next dispatch overwrites the kernel's note of the first, which is the one that counts. */
 SEC("tp_btf/block_rq_requeue")
 int block_rq_requeue(u64 *ctx)
 {
-	struct inflight *at = inflight_find(inflight_key(request_arg(ctx)));
+	struct request *rq = request_arg(ctx);
+	struct inflight *at = inflight_find(inflight_key(rq));
+	u64 arrival_ns;
 
-	if (at && at->requeues != 0xffff)
+	if (!at)
+		return 0;
+	if (at->requeues != 0xffff)
 		at->requeues++;
+	if (at->dispatch_ns || !rq->io_start_time_ns)
+		return 0;
+	arrival_ns = at->arrival_ns;
+	if (!arrival_ns && request_keeps_times(rq))
+		arrival_ns = rq->start_time_ns;
+	at->dispatch_ns = noted_dispatch(rq, arrival_ns);
+	if (!at->dispatch_ns)
+		at->dispatch_ns = DISPATCH_TIMELESS;
 	return 0;
 }
 
@@ -155,7 +177,7 @@ static __always_inline int part_ended(struct request *rq, u32 nr_bytes)
 static __always_inline void event_finish(struct event_request *event, struct inflight *at,
 					 const struct request *rq)
 {
-	u64 arrival_ns = at->arrival_ns, dispatch_ns = at->dispatch_ns, noted_ns;
+	u64 arrival_ns = at->arrival_ns, dispatch_ns = at->dispatch_ns;
 
 	event->flags = at->flags;
 	event->cmd_flags = at->cmd_flags;
@@ -171,9 +193,10 @@ static __always_inline void event_finish(struct event_request *event, struct inf
 		arrival_ns = rq->start_time_ns;
 	if (!arrival_ns)
 		read_clock_at_start = 1;
-	noted_ns = rq->io_start_time_ns;
-	if (!dispatch_ns && noted_ns >= arrival_ns)
-		dispatch_ns = noted_ns;
+	if (!dispatch_ns)
+		dispatch_ns = noted_dispatch(rq, arrival_ns);
+	else if (dispatch_ns == DISPATCH_TIMELESS)
+		dispatch_ns = 0;
 	event->arrival_ns = arrival_ns;
 	event->dispatch_ns = dispatch_ns;
 }

@@ -57,7 +57,7 @@ struct inflight {
 	__u64 key;	  /* its address, less a constant; 0: free */
 	__u64 arrival_ns; /* 0: as the kernel notes it in the request */
 	union {
-		__u64 dispatch_ns; /* request; 0: not seen */
+		__u64 dispatch_ns; /* request, the first; 0: not seen, DISPATCH_TIMELESS */
 		__u64 cgroup_id;   /* bio */
 	};
 	__u64 pid_tgid; /* of the submitter, process << 32 | thread; 0: not known */
@@ -70,8 +70,9 @@ struct inflight {
 	__u8 has_parts; /* sector is that of the first part that ended */
 	__u8 flags;	/* enum event_flag */
 } __attribute__((aligned(64)));
-#define INFLIGHT_BITS 14
-#define INFLIGHT_NR   (1u << INFLIGHT_BITS)
+#define DISPATCH_TIMELESS 1ull /* it was dispatched, when is not known */
+#define INFLIGHT_BITS	  14
+#define INFLIGHT_NR	  (1u << INFLIGHT_BITS)
 
 /* Counters of one CPU, in the programs' .bss: a cache line. */
 struct cpu_counters {

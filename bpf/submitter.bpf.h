@@ -9,8 +9,6 @@
 #include "bpf/emit.bpf.h"
 #include "bpf/inflight.bpf.h"
 
-#define SEEN_NR 4096u
-
 /*
  * Threads whose name was sent, by thread id: the id, and above it SEEN_KERNEL_THREAD. The agent
  * zeroes it now and then, to learn of names that changed and of ids used again.

@@ -5,6 +5,29 @@
 need_loop
 need_bpf
 
+# The kernel's own event of the first requeue, in microseconds of the clock of the records.
+requeues_start() {
+	trace=$T/tracefs/instances/blkcast-test-$$
+	mkdir -p "$T/tracefs"
+	if ! mount -t tracefs none "$T/tracefs" 2>/dev/null || ! mkdir "$trace" 2>/dev/null; then
+		trace=""
+		return
+	fi
+	echo mono >"$trace/trace_clock"
+	echo 1 >"$trace/events/block/block_rq_requeue/enable"
+}
+requeues_stop() {
+	[ -n "$trace" ] || return
+	echo 0 >"$trace/tracing_on"
+	sed -n 's/.* \([0-9]*\)\.\([0-9]\{6\}\): block_rq_requeue: .* 16[34][0-9]* + .*/\1\2/p' "$trace/trace" | head -n 1
+	echo 0 >"$trace/events/block/block_rq_requeue/enable"
+}
+requeues_free() {
+	[ -z "${trace:-}" ] || rmdir "$trace" 2>/dev/null
+	umount "$T/tracefs" 2>/dev/null
+}
+at_exit requeues_free
+
 # A read that reaches past the end of a shortened backing file ends in parts, and is requeued for
 # the rest; the loop driver does so with its asynchronous backend.
 loop_new 16M
@@ -13,15 +36,24 @@ loop_dev=$(losetup --show -f --direct-io=on "$loop_file" 2>/dev/null || losetup 
 loop_name=${loop_dev#/dev/}
 loops="$loop_dev:$loop_file"
 truncate -s $((8 * 1024 * 1024 + 4096)) "$loop_file"
+requeues_start
 capture_start 60 "$loop_name"
 dd if="$loop_dev" of=/dev/null bs=64k skip=128 count=1 iflag=direct status=none
 capture_stop
+requeued_us=$(requeues_stop)
 line=$(grep '^request read sector=16384 ' "$T/capture")
 like "$line" ' bytes=65536 ' "a read that ended in parts is one request of its whole length"
 is "$(grep -c '^request read sector=16[34]' "$T/capture")" 1 "and it is recorded once"
 requeues=$(printf '%s' "$line" | sed 's/.*requeues=\([0-9]*\).*/\1/')
 if [ "$(cat /sys/block/"$loop_name"/loop/dio)" = 1 ]; then
 	number "$requeues >= 1" "its requeue is counted ($requeues)"
+	dispatched_us=$(($(printf '%s' "$line" |
+		sed 's/.* arrival_ns=\([0-9]*\) queue_ns=\([0-9]*\) .*/(\1 + \2) \/ 1000/')))
+	if [ -n "$requeued_us" ]; then
+		number "$dispatched_us <= $requeued_us" "it was dispatched before the driver handed it back"
+	else
+		pass "it was dispatched before the driver handed it back # SKIP tracefs cannot be mounted"
+	fi
 fi
 loop_free
 
