@@ -26,8 +26,6 @@ static uint32_t request_flags_of(const struct kernel_btf *k, const struct event_
 	flags |= e->flags & EVENT_KERNEL_THREAD ? REQUEST_KERNEL_THREAD : 0;
 	flags |= e->tid ? 0 : REQUEST_NO_ISSUER;
 	flags |= e->cgroup_id ? 0 : REQUEST_NO_CGROUP;
-	flags |= e->dispatch_ns ? 0 : REQUEST_NO_DISPATCH;
-	flags |= e->arrival_ns || e->dispatch_ns ? 0 : REQUEST_NO_ARRIVAL;
 	return flags;
 }
 
@@ -41,11 +39,33 @@ static uint8_t operation_of(const struct kernel_btf *k, const struct event_reque
 	return operation;
 }
 
+/* What is not known, or cannot be, stands at the next time that is. */
+static void set_times(struct request *r, const struct event_request *e)
+{
+	uint64_t end_ns = e->completion_ns;
+	bool has_arrival = e->arrival_ns && e->arrival_ns <= end_ns;
+	bool has_dispatch = e->dispatch_ns && e->dispatch_ns <= end_ns &&
+			    !(has_arrival && e->dispatch_ns < e->arrival_ns);
+
+	r->completion_ns = end_ns;
+	r->arrival_ns = has_arrival ? e->arrival_ns : has_dispatch ? e->dispatch_ns : end_ns;
+	r->dispatch_ns = has_dispatch ? e->dispatch_ns : r->arrival_ns;
+	r->flags |= has_arrival ? 0 : REQUEST_NO_ARRIVAL;
+	r->flags |= has_dispatch ? 0 : REQUEST_NO_DISPATCH;
+}
+
+/* Only that it was, not when it ended: it counts from now. */
+static void set_unfinished(struct request *r, const struct event_request *e)
+{
+	r->arrival_ns = r->dispatch_ns = r->completion_ns = now_ns();
+	r->flags |= REQUEST_NO_COMPLETION | REQUEST_NO_DISPATCH;
+	r->flags |= e->arrival_ns ? 0 : REQUEST_NO_ARRIVAL;
+}
+
 void bpf_record_request(struct request *r, const struct event_request *e,
 			const struct kernel_btf *k, uint8_t layer)
 {
 	*r = (struct request){
-		.completion_ns = e->completion_ns,
 		.sector = e->bytes ? e->sector : 0,
 		.cgroup_id = e->cgroup_id,
 		.bytes = e->bytes,
@@ -59,21 +79,8 @@ void bpf_record_request(struct request *r, const struct event_request *e,
 		.source = SOURCE_BPF,
 		.layer = layer,
 	};
-	if (e->flags & EVENT_NO_COMPLETION) {
-		/* Only that it was, not when it ended: it counts from now. */
-		r->completion_ns = now_ns();
-		r->flags |= REQUEST_NO_COMPLETION | REQUEST_NO_DISPATCH;
-		r->arrival_ns = r->dispatch_ns = r->completion_ns;
-		return;
-	}
-	r->arrival_ns = e->arrival_ns ? e->arrival_ns : e->dispatch_ns;
-	if (!r->arrival_ns || r->arrival_ns > r->completion_ns) {
-		r->arrival_ns = r->completion_ns;
-		r->flags |= REQUEST_NO_ARRIVAL;
-	}
-	r->dispatch_ns = e->dispatch_ns;
-	if (r->dispatch_ns < r->arrival_ns || r->dispatch_ns > r->completion_ns) {
-		r->dispatch_ns = r->arrival_ns;
-		r->flags |= REQUEST_NO_DISPATCH;
-	}
+	if (e->flags & EVENT_NO_COMPLETION)
+		set_unfinished(r, e);
+	else
+		set_times(r, e);
 }
