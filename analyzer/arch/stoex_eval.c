@@ -159,6 +159,8 @@ static double binomial(struct rng *r, double n, double p)
 			p = (p - x) / (1 - x);
 		}
 	}
+	if (!(p > 0 && p < 1)) /* however large n is */
+		return p > 0 ? k + n : k;
 	for (; n > 0; n--)
 		k += rng_uniform(r) < p;
 	return k;
