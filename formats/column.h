@@ -50,7 +50,6 @@ bool column_difference_pays(const uint64_t *numbers, size_t nr);
 struct column_reader {
 	uint8_t flags;
 	uint8_t nr_bits[256]; /* of each class */
-	uint64_t value[256];  /* of each index, or the least of each class */
 	uint64_t previous;    /* for differences */
 	uint64_t unit;
 	const uint8_t *plane; /* borrowed or owned */
@@ -60,6 +59,8 @@ struct column_reader {
 	uint64_t bit;	     /* next one */
 	size_t nr, at;
 	size_t coded_bytes; /* before compression */
+	/* Last, as it need not be cleared: of each index, or the least of each class. */
+	uint64_t value[256];
 };
 
 /* Reads the head and the plane and checks all lengths. 0, -EBADMSG, -ENOMEM; to be released in any

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <endian.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +85,7 @@ int column_reader_init(struct column_reader *r, struct cursor *c, ZSTD_DCtx *zst
 	unsigned int nr_values;
 	int ret;
 
-	memset(r, 0, sizeof(*r));
+	memset(r, 0, offsetof(struct column_reader, value));
 	r->nr = nr;
 	if (!nr)
 		return 0;
@@ -101,7 +102,7 @@ int column_reader_init(struct column_reader *r, struct cursor *c, ZSTD_DCtx *zst
 void column_reader_release(struct column_reader *r)
 {
 	free(r->owned);
-	memset(r, 0, sizeof(*r));
+	memset(r, 0, offsetof(struct column_reader, value));
 }
 
 /* Up to 8 bytes from p on, as far as they are there. */

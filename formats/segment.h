@@ -101,12 +101,32 @@ struct segment_reader;
  * -EFBIG (declares more than the limits), -ENOMEM; err says which field at which offset.
  */
 int segment_reader_new(struct segment_reader **out, const void *data, size_t len, struct err *err);
+/* Reads another segment in the memory of the one before, which is gone even where this one is
+ * refused. As segment_reader_new(). */
+int segment_reader_again(struct segment_reader *s, const void *data, size_t len, struct err *err);
+/* Lets go of the segment; only segment_reader_again() and segment_reader_free() may follow. */
+void segment_reader_clear(struct segment_reader *s);
 void segment_reader_free(struct segment_reader *s);
 const struct segment_header *segment_reader_header(const struct segment_reader *s);
 size_t segment_reader_count(const struct segment_reader *s);
 /* Decodes up to max requests into out; returns how many, 0 at the end, or -EBADMSG where a number does
  * not fit its field, which damage cannot cause: the checksum was right. */
 int64_t segment_reader_next(struct segment_reader *s, struct request *out, size_t max);
+/* What the requests amount to, without handing them out: several times faster. */
+struct segment_kind {
+	uint32_t device;
+	uint8_t operation;
+	uint64_t requests, bytes;
+};
+struct segment_totals {
+	uint64_t first_arrival_ns, last_completion_ns; /* 0 without requests */
+	struct segment_kind *kinds; /* owned; some may be of the same device and operation */
+	size_t nr_kinds;
+};
+/* Sums all requests, of which none was read before; none is left to be read. 0, -ENOMEM, or -EBADMSG
+ * as segment_reader_next(); on failure *out is untouched. */
+int segment_reader_total(struct segment_reader *s, struct segment_totals *out);
+void segment_totals_release(struct segment_totals *t);
 /* Bytes each column takes in the file, for `dump --columns` and the benchmarks. */
 struct segment_column_size {
 	const char *name;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -19,6 +20,13 @@ struct bytes_plane {
 	uint8_t *owned;
 };
 
+/* What many requests have in common, once, and which one each of them has. */
+struct common {
+	struct request *entries; /* owned */
+	size_t nr;
+	struct bytes_plane index[2]; /* low and high bytes */
+};
+
 struct segment_reader {
 	ZSTD_DCtx *zstd;
 	struct segment_header header;
@@ -26,11 +34,13 @@ struct segment_reader {
 	size_t nr, at;
 	size_t coded_bytes[NR_SEGMENT_COLUMNS];
 
-	struct request *kinds; /* owned; all but times, place and issuer */
 	uint32_t version;
-	struct request *issuers;			    /* owned; tid, pid and cgroup_id */
-	struct bytes_plane kind[2], issuer[2], stream, low; /* low and high bytes of indexes */
+	struct common kinds;   /* all but times, place and issuer */
+	struct common issuers; /* tid, pid and cgroup_id */
+	struct bytes_plane stream, low;
 	size_t nr_near, nr_place, low_at;
+	bool has_streams; /* some are not zero */
+	/* Large ones last: cleared only as far as they were used. */
 	struct column_reader bytes, near, place, arrival, queue, device, depth;
 	struct streams streams[NR_STREAM_CONTEXTS];
 };
@@ -80,15 +90,14 @@ static int get_issuer(struct cursor *c, struct request *r)
 	return 0;
 }
 
-static unsigned int index_at(const struct bytes_plane plane[2], size_t i)
+static unsigned int index_at(const struct common *t, size_t i)
 {
-	return plane[0].at[i] + (plane[1].at ? (unsigned int)plane[1].at[i] << 8 : 0u);
+	return t->index[0].at[i] + (t->index[1].at ? (unsigned int)t->index[1].at[i] << 8 : 0u);
 }
 
-/* A table of nr entries and the planes of indexes into it. */
-static int get_table(struct segment_reader *s, struct cursor *c,
-		     int (*get)(struct cursor *c, struct request *r), struct request **table,
-		     struct bytes_plane plane[2], size_t *coded)
+static int get_common(struct segment_reader *s, struct cursor *c,
+		      int (*get)(struct cursor *c, struct request *r), struct common *t,
+		      size_t *coded)
 {
 	uint64_t nr;
 	int ret;
@@ -97,20 +106,21 @@ static int get_table(struct segment_reader *s, struct cursor *c,
 		return 0;
 	if (varint_get(c, &nr) || !nr || nr > SEGMENT_MAX_REQUESTS || nr > cursor_left(c))
 		return -EBADMSG;
-	*table = calloc(nr, sizeof(**table));
-	if (!*table)
+	t->entries = calloc(nr, sizeof(*t->entries));
+	if (!t->entries)
 		return -ENOMEM;
+	t->nr = (size_t)nr;
 	for (uint64_t i = 0; i < nr; i++)
-		if (get(c, &(*table)[i]))
+		if (get(c, &t->entries[i]))
 			return -EBADMSG;
 	for (int i = 0; i < (nr > 256 ? 2 : 1); i++) {
-		ret = plane_get(c, s->zstd, s->nr, &plane[i].at, &plane[i].owned);
+		ret = plane_get(c, s->zstd, s->nr, &t->index[i].at, &t->index[i].owned);
 		if (ret)
 			return ret;
 		*coded += s->nr;
 	}
 	for (size_t i = 0; i < s->nr; i++)
-		if (index_at(plane, i) >= nr)
+		if (index_at(t, i) >= nr)
 			return -EBADMSG;
 	return 0;
 }
@@ -166,10 +176,10 @@ static int get_column(struct segment_reader *s, struct cursor *c, enum segment_c
 {
 	switch (column) {
 	case COLUMN_KIND:
-		return get_table(s, c, s->version == 1 ? get_first_kind : get_kind, &s->kinds,
-				 s->kind, &s->coded_bytes[column]);
+		return get_common(s, c, s->version == 1 ? get_first_kind : get_kind, &s->kinds,
+				  &s->coded_bytes[column]);
 	case COLUMN_ISSUER:
-		return get_table(s, c, get_issuer, &s->issuers, s->issuer, &s->coded_bytes[column]);
+		return get_common(s, c, get_issuer, &s->issuers, &s->coded_bytes[column]);
 	case COLUMN_BYTES:
 		return get_numbers(s, c, column, &s->bytes, s->nr);
 	case COLUMN_STREAM:
@@ -277,6 +287,40 @@ static int reader_open(struct segment_reader *s, struct cursor *c, struct err *e
 	return get_columns(s, c, err);
 }
 
+static void common_release(struct common *t)
+{
+	free(t->entries);
+	for (int i = 0; i < 2; i++)
+		free(t->index[i].owned);
+}
+
+static void reader_release(struct segment_reader *s)
+{
+	segment_header_release(&s->header);
+	common_release(&s->kinds);
+	common_release(&s->issuers);
+	free(s->stream.owned);
+	free(s->low.owned);
+	column_reader_release(&s->bytes);
+	column_reader_release(&s->near);
+	column_reader_release(&s->place);
+	column_reader_release(&s->arrival);
+	column_reader_release(&s->queue);
+	column_reader_release(&s->device);
+	column_reader_release(&s->depth);
+}
+
+void segment_reader_clear(struct segment_reader *s)
+{
+	ZSTD_DCtx *zstd = s->zstd;
+
+	reader_release(s);
+	if (s->has_streams)
+		memset(s->streams, 0, sizeof(s->streams));
+	memset(s, 0, offsetof(struct segment_reader, bytes));
+	s->zstd = zstd;
+}
+
 int segment_reader_new(struct segment_reader **out, const void *data, size_t len, struct err *err)
 {
 	struct segment_reader *s = calloc(1, sizeof(*s));
@@ -296,27 +340,24 @@ int segment_reader_new(struct segment_reader **out, const void *data, size_t len
 	return ret;
 }
 
+int segment_reader_again(struct segment_reader *s, const void *data, size_t len, struct err *err)
+{
+	struct cursor c = cursor_make(data, len);
+	int ret;
+
+	segment_reader_clear(s);
+	ret = reader_open(s, &c, err);
+	if (ret)
+		segment_reader_clear(s);
+	return ret;
+}
+
 void segment_reader_free(struct segment_reader *s)
 {
 	if (!s)
 		return;
+	reader_release(s);
 	ZSTD_freeDCtx(s->zstd);
-	segment_header_release(&s->header);
-	free(s->kinds);
-	free(s->issuers);
-	for (int i = 0; i < 2; i++) {
-		free(s->kind[i].owned);
-		free(s->issuer[i].owned);
-	}
-	free(s->stream.owned);
-	free(s->low.owned);
-	column_reader_release(&s->bytes);
-	column_reader_release(&s->near);
-	column_reader_release(&s->place);
-	column_reader_release(&s->arrival);
-	column_reader_release(&s->queue);
-	column_reader_release(&s->device);
-	column_reader_release(&s->depth);
 	free(s);
 }
 
@@ -342,7 +383,7 @@ size_t segment_reader_columns(const struct segment_reader *s, struct segment_col
 static void next_kinds(const struct segment_reader *s, struct request *out, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
-		out[i] = s->kinds[index_at(s->kind, s->at + i)];
+		out[i] = s->kinds.entries[index_at(&s->kinds, s->at + i)];
 }
 
 /* Kinds and sizes must be known: a stream is of a device and an operation and ends by a size. */
@@ -352,6 +393,7 @@ static void next_streams(struct segment_reader *s, struct request *out, size_t n
 	uint64_t near[CHUNK], place[CHUNK];
 	size_t nr_near, nr_place;
 
+	s->has_streams = true;
 	count_streams(stream, nr, &nr_near, &nr_place);
 	column_reader_next(&s->near, near, nr_near);
 	column_reader_next(&s->place, place, nr_place);
@@ -371,11 +413,11 @@ static void next_streams(struct segment_reader *s, struct request *out, size_t n
 			if (stream[i] >= NR_STREAMS)
 				r->sector += (near[nr_near++] << 3) + *low++;
 		}
-		issuer = streams_swap_issuer(at, rank, index_at(s->issuer, s->at + i));
+		issuer = streams_swap_issuer(at, rank, index_at(&s->issuers, s->at + i));
 		streams_advance(at, rank, r->sector + request_sectors(r), issuer);
-		r->tid = s->issuers[issuer].tid;
-		r->pid = s->issuers[issuer].pid;
-		r->cgroup_id = s->issuers[issuer].cgroup_id;
+		r->tid = s->issuers.entries[issuer].tid;
+		r->pid = s->issuers.entries[issuer].pid;
+		r->cgroup_id = s->issuers.entries[issuer].cgroup_id;
 	}
 }
 
@@ -420,4 +462,77 @@ int64_t segment_reader_next(struct segment_reader *s, struct request *out, size_
 		done += nr;
 	}
 	return (int64_t)done;
+}
+
+/* Adds nr requests to what their kinds have; -EBADMSG where a number does not fit its field. */
+static int total_sizes(struct segment_reader *s, struct segment_kind *kinds, size_t nr)
+{
+	uint64_t bytes[CHUNK], depth[CHUNK], wide = 0;
+
+	column_reader_next(&s->bytes, bytes, nr);
+	column_reader_next(&s->depth, depth, nr);
+	for (size_t i = 0; i < nr; i++) {
+		struct segment_kind *kind = &kinds[index_at(&s->kinds, s->at + i)];
+
+		kind->requests++;
+		kind->bytes += bytes[i];
+		wide |= bytes[i] | depth[i];
+	}
+	return wide >> 32 ? -EBADMSG : 0;
+}
+
+static int total_times(struct segment_reader *s, struct segment_totals *t, size_t nr)
+{
+	uint64_t arrival[CHUNK], queue[CHUNK], device[CHUNK];
+	uint64_t first = t->first_arrival_ns, last = t->last_completion_ns;
+	bool wrapped = false;
+
+	column_reader_next(&s->arrival, arrival, nr);
+	column_reader_next(&s->queue, queue, nr);
+	column_reader_next(&s->device, device, nr);
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t dispatch = arrival[i] + queue[i], completion = dispatch + device[i];
+
+		wrapped |= dispatch < arrival[i] || completion < dispatch;
+		first = arrival[i] < first ? arrival[i] : first;
+		last = completion > last ? completion : last;
+	}
+	t->first_arrival_ns = first;
+	t->last_completion_ns = last;
+	return wrapped ? -EBADMSG : 0;
+}
+
+int segment_reader_total(struct segment_reader *s, struct segment_totals *out)
+{
+	struct segment_totals t = { .nr_kinds = s->kinds.nr, .first_arrival_ns = UINT64_MAX };
+	int ret = 0;
+
+	t.kinds = calloc(t.nr_kinds + 1, sizeof(*t.kinds));
+	if (!t.kinds)
+		return -ENOMEM;
+	for (size_t i = 0; i < t.nr_kinds; i++) {
+		t.kinds[i].device = s->kinds.entries[i].device;
+		t.kinds[i].operation = s->kinds.entries[i].operation;
+	}
+	while (!ret && s->at < s->nr) {
+		size_t nr = s->nr - s->at < CHUNK ? s->nr - s->at : CHUNK;
+
+		ret = total_sizes(s, t.kinds, nr);
+		if (!ret)
+			ret = total_times(s, &t, nr);
+		s->at += nr;
+	}
+	if (!s->nr)
+		t.first_arrival_ns = 0;
+	if (ret)
+		segment_totals_release(&t);
+	else
+		*out = t;
+	return ret;
+}
+
+void segment_totals_release(struct segment_totals *t)
+{
+	free(t->kinds);
+	*t = (struct segment_totals){ 0 };
 }

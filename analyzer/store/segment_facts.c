@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH 1024
-
 void segment_facts_init(struct segment_facts *f)
 {
 	memset(f, 0, sizeof(*f));
@@ -62,35 +60,32 @@ static struct device_facts *device_of(struct segment_facts *f, uint32_t device, 
 
 static int count_requests(struct segment_facts *f, struct segment_reader *reader, struct err *err)
 {
-	struct request batch[BATCH];
-	uint64_t first_ns = UINT64_MAX, last_ns = 0;
+	struct segment_totals t;
 	size_t hint = 0;
-	int64_t nr;
+	int status = segment_reader_total(reader, &t);
 
-	while ((nr = segment_reader_next(reader, batch, BATCH)) > 0) {
-		for (int64_t i = 0; i < nr; i++) {
-			const struct request *r = &batch[i];
-			struct device_facts *d = device_of(f, r->device, &hint);
+	if (status < 0)
+		return err_set(err, -status,
+			       status == -ENOMEM ? "no memory"
+						 : "requests: their columns cannot be decoded");
+	for (size_t i = 0; i < t.nr_kinds && status == 0; i++) {
+		const struct segment_kind *kind = &t.kinds[i];
+		struct device_facts *d = kind->requests ? device_of(f, kind->device, &hint) : NULL;
 
-			if (!d)
-				return -ENOMEM;
-			d->requests[r->operation]++;
-			d->bytes[r->operation] += r->bytes;
-			if (r->arrival_ns < first_ns)
-				first_ns = r->arrival_ns;
-			if (r->completion_ns > last_ns)
-				last_ns = r->completion_ns;
+		if (d) {
+			d->requests[kind->operation] += kind->requests;
+			d->bytes[kind->operation] += kind->bytes;
+			f->nr_requests += kind->requests;
+		} else if (kind->requests) {
+			status = -ENOMEM;
 		}
-		f->nr_requests += (uint64_t)nr;
 	}
-	if (nr < 0)
-		return err_set(err, (int)-nr, "request %llu: its columns cannot be decoded",
-			       (unsigned long long)f->nr_requests);
 	if (f->nr_requests) {
-		f->first_real_ns = real_from_anchor(&f->begin, first_ns);
-		f->last_real_ns = real_from_anchor(&f->begin, last_ns);
+		f->first_real_ns = real_from_anchor(&f->begin, t.first_arrival_ns);
+		f->last_real_ns = real_from_anchor(&f->begin, t.last_completion_ns);
 	}
-	return 0;
+	segment_totals_release(&t);
+	return status;
 }
 
 static int take_header(struct segment_facts *f, const struct segment_header *h, struct err *err)
@@ -110,9 +105,9 @@ static int take_header(struct segment_facts *f, const struct segment_header *h, 
 	return status;
 }
 
-int segment_facts_read(struct segment_facts *f, const void *data, size_t len, struct err *err)
+int segment_facts_read_with(struct segment_facts *f, struct segment_reader **reader,
+			    const void *data, size_t len, struct err *err)
 {
-	struct segment_reader *reader = NULL;
 	int64_t whole = segment_length(data, len);
 	int status;
 
@@ -121,13 +116,14 @@ int segment_facts_read(struct segment_facts *f, const void *data, size_t len, st
 		return err_set(err, EBADMSG,
 			       "length: expected %lld bytes as its head says, got %zu",
 			       (long long)whole, len);
-	status = segment_reader_new(&reader, data, len, err);
+	status = *reader ? segment_reader_again(*reader, data, len, err)
+			 : segment_reader_new(reader, data, len, err);
 	if (status < 0)
 		return status;
-	status = take_header(f, segment_reader_header(reader), err);
+	status = take_header(f, segment_reader_header(*reader), err);
 	if (status == 0)
-		status = count_requests(f, reader, err);
-	segment_reader_free(reader);
+		status = count_requests(f, *reader, err);
+	segment_reader_clear(*reader);
 	if (status < 0) {
 		segment_facts_release(f);
 		return status;
@@ -135,4 +131,13 @@ int segment_facts_read(struct segment_facts *f, const void *data, size_t len, st
 	f->hash = segment_hash_of(data, len);
 	f->file_bytes = len;
 	return 0;
+}
+
+int segment_facts_read(struct segment_facts *f, const void *data, size_t len, struct err *err)
+{
+	struct segment_reader *reader = NULL;
+	int status = segment_facts_read_with(f, &reader, data, len, err);
+
+	segment_reader_free(reader);
+	return status;
 }

@@ -44,6 +44,10 @@ void segment_facts_release(struct segment_facts *f);
  * -EFBIG, -EINVAL (a name that no store takes), -ENOMEM with the reason; f is then released.
  */
 int segment_facts_read(struct segment_facts *f, const void *data, size_t len, struct err *err);
+/* The same with a reader that is kept from one to the next: *reader is NULL at first, and the
+ * caller's to free. */
+int segment_facts_read_with(struct segment_facts *f, struct segment_reader **reader,
+			    const void *data, size_t len, struct err *err);
 
 /* Real time of a monotonic instant of the segment that begins at anchor; saturates at 0. */
 static inline uint64_t real_from_anchor(const struct clock_anchor *anchor, uint64_t monotonic_ns)

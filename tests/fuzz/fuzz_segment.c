@@ -3,6 +3,7 @@
  * Any bytes as a segment. The length and the checksum are put right first, so that what lies behind
  * them is reached. Whatever opens must decode without harm, and what decodes must encode again.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -21,7 +22,8 @@ static void put_right(uint8_t *copy, size_t size)
 		copy[16 + i] = (uint8_t)(sum >> 8 * i);
 }
 
-static void read_all(struct segment_reader *s)
+/* 0 or what ended it. */
+static int read_all(struct segment_reader *s)
 {
 	static struct segment_writer
 		*w; /* one for all inputs, as the agent has one for all segments */
@@ -30,7 +32,7 @@ static void read_all(struct segment_reader *s)
 	int64_t nr;
 
 	if (!w && segment_writer_new(&w))
-		return;
+		return -ENOMEM;
 	while ((nr = segment_reader_next(s, r, 64)) > 0)
 		for (int64_t i = 0; i < nr; i++)
 			if (segment_writer_add(w, &r[i]))
@@ -40,6 +42,17 @@ static void read_all(struct segment_reader *s)
 		abort();
 	segment_writer_clear(w);
 	buf_release(&out);
+	return (int)nr;
+}
+
+/* Adding up in the memory of the reading comes to the same verdict. */
+static void total_again(struct segment_reader *s, const uint8_t *copy, size_t size, int verdict)
+{
+	struct segment_totals t = { 0 };
+
+	if (segment_reader_again(s, copy, size, NULL) || segment_reader_total(s, &t) != verdict)
+		abort();
+	segment_totals_release(&t);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -59,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (!err.line[0])
 			abort();
 	} else {
-		read_all(s);
+		total_again(s, copy, size, read_all(s));
 	}
 	segment_reader_free(s);
 	free(copy);

@@ -51,6 +51,58 @@ static void same_requests(struct segment_reader *s, const struct request *want, 
 	free(got);
 }
 
+/* What a device and operation have in totals. */
+static struct segment_kind total_of(const struct segment_totals *t, uint32_t device,
+				    unsigned int operation)
+{
+	struct segment_kind sum = { 0 };
+
+	for (size_t i = 0; i < t->nr_kinds; i++) {
+		if (t->kinds[i].device != device || t->kinds[i].operation != operation)
+			continue;
+		sum.requests += t->kinds[i].requests;
+		sum.bytes += t->kinds[i].bytes;
+	}
+	return sum;
+}
+
+/* Against adding up the requests one by one; with a reader that has read them before. */
+static void same_totals(struct segment_reader *s, const struct buf *segment,
+			const struct request *r, size_t nr)
+{
+	uint64_t first = nr ? UINT64_MAX : 0, last = 0, requests = 0;
+	struct segment_totals t = { 0 };
+	struct request left;
+
+	ok_int(segment_reader_again(s, segment->data, segment->len, NULL), 0);
+	ok_int(segment_reader_total(s, &t), 0);
+	ok_int(segment_reader_next(s, &left, 1), 0);
+	for (size_t i = 0; i < nr; i++) {
+		struct segment_kind want = { 0 }, got;
+
+		first = r[i].arrival_ns < first ? r[i].arrival_ns : first;
+		last = r[i].completion_ns > last ? r[i].completion_ns : last;
+		if (i >= 8) /* devices and operations of the first few, for the time it takes */
+			continue;
+		for (size_t k = 0; k < nr; k++) {
+			bool counts = r[k].device == r[i].device &&
+				      r[k].operation == r[i].operation;
+
+			want.requests += counts;
+			want.bytes += counts ? r[k].bytes : 0;
+		}
+		got = total_of(&t, r[i].device, r[i].operation);
+		ok_eq(got.requests, want.requests);
+		ok_eq(got.bytes, want.bytes);
+	}
+	for (size_t i = 0; i < t.nr_kinds; i++)
+		requests += t.kinds[i].requests;
+	ok_eq(requests, nr);
+	ok_eq(t.first_arrival_ns, first);
+	ok_eq(t.last_completion_ns, last);
+	segment_totals_release(&t);
+}
+
 static void round_trip(const struct request *r, size_t nr, size_t step)
 {
 	struct segment_header h = plain_header();
@@ -60,10 +112,14 @@ static void round_trip(const struct request *r, size_t nr, size_t step)
 
 	encode(r, nr, &h, &out);
 	ok_int(segment_length(out.data, out.len), (int64_t)out.len);
-	if (ok_int(segment_reader_new(&s, out.data, out.len, &err), 0))
+	if (ok_int(segment_reader_new(&s, out.data, out.len, &err), 0)) {
 		same_requests(s, r, nr, step);
-	else
+		same_totals(s, &out, r, nr);
+		segment_reader_again(s, out.data, out.len, NULL);
+		same_requests(s, r, nr, step);
+	} else {
 		tap_note("%s", err.line);
+	}
 	if (nr)
 		tap_note("%zu requests, %.2f bytes each", nr, (double)out.len / (double)nr);
 	segment_reader_free(s);
@@ -206,6 +262,7 @@ static void writer_refuses(void)
 static int verdict(const void *data, size_t len, struct err *err)
 {
 	struct segment_reader *s = NULL;
+	struct segment_totals t;
 	struct request r[64];
 	int64_t n;
 	int ret;
@@ -216,6 +273,14 @@ static int verdict(const void *data, size_t len, struct err *err)
 		return ret;
 	while ((n = segment_reader_next(s, r, 64)) > 0)
 		;
+	/* Summing them finds the same. */
+	ret = segment_reader_again(s, data, len, err);
+	if (ret == 0)
+		ret = segment_reader_total(s, &t);
+	if (ret != n)
+		ok_int(ret, n);
+	if (ret == 0)
+		segment_totals_release(&t);
 	segment_reader_free(s);
 	return (int)n;
 }
@@ -230,6 +295,38 @@ static struct buf small_segment(void)
 	traffic_random_4k(&t, r, 300, 1 << 29);
 	encode(r, 300, &h, &out);
 	return out;
+}
+
+/* One reader for all: what it refused leaves nothing behind. */
+static void damage_is_refused_again(void)
+{
+	struct buf good = small_segment();
+	struct segment_reader *s = NULL;
+	struct segment_totals t;
+	struct err err, again;
+
+	ok_int(segment_reader_new(&s, good.data, good.len, &err), 0);
+	for (size_t bit = 0; bit < 8 * good.len; bit += 3) {
+		int want, got;
+
+		good.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		want = verdict(good.data, good.len, &err);
+		memset(&again, 0, sizeof(again));
+		got = segment_reader_again(s, good.data, good.len, &again);
+		if (got != want || strcmp(again.line, err.line) != 0)
+			ok_int(got, want);
+		good.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		if (segment_reader_again(s, good.data, good.len, &err) ||
+		    segment_reader_total(s, &t)) {
+			ok_int((int64_t)bit, -1);
+			break;
+		}
+		if (bit % 8 == 0)
+			segment_reader_clear(s);
+		segment_totals_release(&t);
+	}
+	segment_reader_free(s);
+	buf_release(&good);
 }
 
 static void damage_is_refused(void)
@@ -418,6 +515,8 @@ static const struct tap_test tests[] = {
 	{ "the header comes back whole", header_survives },
 	{ "the writer refuses what it cannot hold and keeps the rest", writer_refuses },
 	{ "a cut or a flipped bit anywhere is refused with a line", damage_is_refused },
+	{ "a reader that has refused one reads the next as if it were new",
+	  damage_is_refused_again },
 	{ "a later version and an absurd length are refused by name", later_versions_are_refused },
 	{ "damage under a right checksum harms nothing", signed_damage_is_survived },
 	{ "an unknown key is refused by name", named_keys },
