@@ -10,12 +10,14 @@
 #include <unistd.h>
 
 #include "analyzer/store/ingest_commit.h"
+#include "analyzer/store/reader_pool.h"
 #include "analyzer/store/segment_place.h"
 
 struct ingest {
 	struct store *store;
 	pthread_mutex_t catalog; /* guards the catalog and the counts */
 	struct ingest_counts counts;
+	struct reader_pool readers;
 	struct committer committer;
 };
 
@@ -27,6 +29,7 @@ int ingest_new(struct ingest **out, struct store *store)
 		return -ENOMEM;
 	g->store = store;
 	pthread_mutex_init(&g->catalog, NULL);
+	reader_pool_init(&g->readers);
 	committer_init(&g->committer, store, &g->catalog, &g->counts);
 	*out = g;
 	return 0;
@@ -37,6 +40,7 @@ void ingest_free(struct ingest *g)
 	if (!g)
 		return;
 	committer_release(&g->committer);
+	reader_pool_release(&g->readers);
 	pthread_mutex_destroy(&g->catalog);
 	free(g);
 }
@@ -122,32 +126,28 @@ static void count_failure(struct ingest *g, int status)
 static int put(struct ingest *g, const struct segment_facts *f, const void *data, size_t len,
 	       bool *stored, struct err *err)
 {
-	int status = look_up(g, f, err);
+	int status = committer_put(&g->committer, f, data, len);
 
-	*stored = false;
-	if (status == 0) {
-		status = committer_put(&g->committer, f, data, len);
-		*stored = status == 0;
-		if (*stored)
-			return 0;
-		if (status != -EALREADY)
-			return err_set(err, -status, "%s: %s", store_dir(g->store),
-				       strerror(-status));
-		status = look_up(g, f, err); /* another was faster */
-		if (status == 0)	     /* and it is gone again */
-			return err_set(err, EAGAIN, "%s: changed while it was stored",
-				       f->name.host);
-	}
+	*stored = status == 0;
+	if (*stored)
+		return 0;
+	if (status != -EALREADY)
+		return err_set(err, -status, "%s: %s", store_dir(g->store), strerror(-status));
+	status = look_up(g, f, err);
+	if (status == 0) /* it is gone again */
+		return err_set(err, EAGAIN, "%s: changed while it was stored", f->name.host);
 	return status < 0 ? status : confirm(g, f, err);
 }
 
 int ingest_put(struct ingest *g, const struct segment_name *expected, const void *data, size_t len,
 	       struct ingest_result *result, struct err *err)
 {
+	struct segment_reader *reader = reader_pool_take(&g->readers);
 	struct segment_facts facts;
 	bool stored = false;
-	int status = segment_facts_read(&facts, data, len, err);
+	int status = segment_facts_read_with(&facts, &reader, data, len, err);
 
+	reader_pool_give(&g->readers, reader);
 	if (status == 0 && expected && segment_name_compare(expected, &facts.name) != 0)
 		status = err_set(err, EINVAL,
 				 "header: expected %s/%s/%llu/%llu, got %s/%s/%llu/%llu",

@@ -193,24 +193,26 @@ static size_t take_batch(struct committer *c, struct commit *batch[JOURNAL_BATCH
 	return nr;
 }
 
-/* Lock held at begin and end, not between. */
+/* The leader is the first of its batch. Whom it wakes goes on without a lock, and may be gone then. */
 static void lead(struct committer *c)
 {
-	struct commit *batch[JOURNAL_BATCH];
-	size_t nr = take_batch(c, batch);
+	struct commit *batch[JOURNAL_BATCH], *next;
+	size_t nr;
 
+	pthread_mutex_lock(&c->lock);
+	nr = take_batch(c, batch);
 	pthread_mutex_unlock(&c->lock);
 	commit_batch(c, batch, nr);
 	pthread_mutex_lock(&c->lock);
-	for (size_t i = 0; i < nr; i++) {
-		batch[i]->is_done = true;
-		pthread_cond_signal(&batch[i]->wake);
+	next = c->first;
+	c->has_leader = next != NULL;
+	pthread_mutex_unlock(&c->lock);
+	if (next) {
+		next->leads = true;
+		sem_post(&next->wake);
 	}
-	c->has_leader = c->first != NULL;
-	if (c->first) {
-		c->first->leads = true;
-		pthread_cond_signal(&c->first->wake);
-	}
+	for (size_t i = 1; i < nr; i++)
+		sem_post(&batch[i]->wake);
 }
 
 int committer_put(struct committer *c, const struct segment_facts *facts, const void *data,
@@ -218,17 +220,19 @@ int committer_put(struct committer *c, const struct segment_facts *facts, const 
 {
 	struct commit own = { .facts = facts, .data = data, .len = len };
 
-	pthread_cond_init(&own.wake, NULL);
+	bool waits;
+
+	sem_init(&own.wake, 0, 0);
 	pthread_mutex_lock(&c->lock);
 	*c->last = &own;
 	c->last = &own.next;
-	if (!c->has_leader)
-		c->has_leader = own.leads = true;
-	while (!own.is_done && !own.leads)
-		pthread_cond_wait(&own.wake, &c->lock);
-	if (!own.is_done)
-		lead(c);
+	waits = c->has_leader;
+	c->has_leader = true;
 	pthread_mutex_unlock(&c->lock);
-	pthread_cond_destroy(&own.wake);
+	while (waits && sem_wait(&own.wake) < 0) /* a signal */
+		;
+	if (!waits || own.leads)
+		lead(c);
+	sem_destroy(&own.wake);
 	return own.status;
 }

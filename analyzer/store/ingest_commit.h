@@ -10,6 +10,7 @@
 #define ANALYZER_INGEST_COMMIT_H
 
 #include <pthread.h>
+#include <semaphore.h>
 
 #include "analyzer/store/ingest.h"
 #include "analyzer/store/segment_place.h"
@@ -23,8 +24,8 @@ struct commit {
 	const void *data;
 	size_t len;
 	int status; /* -EALREADY: a file of that name is there meanwhile */
-	bool is_done, leads;
-	pthread_cond_t wake;
+	bool leads; /* woken to lead, not because it is done */
+	sem_t wake; /* posted once */
 	struct commit *next;
 };
 

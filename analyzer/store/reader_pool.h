@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reader_pool: readers of segments for threads that each need one now and then. What a reader works
+ * in takes longer to make than a small segment to read, and the last one used is still in the
+ * caches. Any thread.
+ */
+#ifndef ANALYZER_READER_POOL_H
+#define ANALYZER_READER_POOL_H
+
+#include <pthread.h>
+
+#include "formats/segment.h"
+
+#define READER_POOL_KEPT 8 /* idle ones, about 300 KiB each; more are freed */
+
+struct reader_pool {
+	pthread_mutex_t lock;
+	struct segment_reader *idle[READER_POOL_KEPT];
+	unsigned int nr_idle;
+};
+
+void reader_pool_init(struct reader_pool *p);
+void reader_pool_release(struct reader_pool *p);
+/* The one that was given back last; NULL where none is idle: the caller makes it. */
+struct segment_reader *reader_pool_take(struct reader_pool *p);
+/* A cleared one, or NULL. */
+void reader_pool_give(struct reader_pool *p, struct segment_reader *reader);
+
+#endif
