@@ -15,7 +15,7 @@ DIRECTORY=${2:-}
 DEVICE=${3:-}
 blkcast=${BUILD:-build}/blkcast
 tables=${TABLES:-docs/studies}
-STUDIES=${STUDIES:-disk pair capacity}
+STUDIES=${STUDIES:-disk pair law capacity}
 TECHNIQUES=${TECHNIQUES:-lrm lrm-ia cart mars mars-ia m5 cubist}
 RESPONSES=${RESPONSES:-}
 mkdir -p "$OUT"
@@ -117,6 +117,32 @@ model() { # STUDY RESPONSE VARIABLES
 	done
 }
 
+# Throughput of clients that never think, by the interactive response-time law: clients x size x share of the
+# type over a mean time, which is what is learned. Of the techniques the one of least held-out RMSE is named.
+law() { # STUDY RESPONSE VARIABLES OFFSET
+	local d=$OUT/$1-$2-law t n best
+	mkdir -p "$d"
+	# shellcheck disable=SC2046
+	pick "$2" "$3" "$tables/$1.csv" $(ls "$tables/$1-edges.csv" 2>/dev/null) >"$d/seen.csv"
+	pick "$2" "$3" "$tables/$1-unseen.csv" >"$d/unseen.csv"
+	say ""
+	say "$1: $2 over $4, learned by its logarithm"
+	say "| technique | held out | unseen | 95 % | bias | standard | p |"
+	say "|---|---|---|---|---|---|---|"
+	for t in $TECHNIQUES; do
+		n=$d/$t
+		"$blkcast" fit "$d/seen.csv" -r "$2" --log --offset "$4" -t "$t" -q -o "$n.json" --json >"$n.fit"
+		"$blkcast" fit "$d/seen.csv" -r "$2" --log --offset "$4" -t "$t" -q --standard -o "$n.standard.json" >/dev/null
+		"$blkcast" predict "$n.json" "$d/unseen.csv" -q --check --against "$n.standard.json" --json >"$n.check"
+		say "| $t | $(percent "$(from "$n.fit" '.results[0].mean_relative_error')") | $(
+			percent "$(from "$n.check" .model.mean_error)") | $(percent "$(from "$n.check" .model.p95_error)") | $(
+			percent "$(from "$n.check" .model.bias)") | $(percent "$(from "$n.check" .against.mean_error)") | $(
+			from "$n.check" "$p_value") |"
+	done
+	best=$(for t in $TECHNIQUES; do echo "$(from "$d/$t.fit" '.results[0].cv_rmse') $t"; done | sort -g | head -n 1 | cut -d' ' -f2)
+	say "least held-out RMSE: $best, unseen $(percent "$(from "$d/$best.check" .model.mean_error)")"
+}
+
 # What blkcast capacity is told of a table: every size's mean throughput at every mix.
 measured() { # TABLE
 	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
@@ -179,6 +205,14 @@ for study in $STUDIES; do
 		for r in ${RESPONSES:-read_s write_s read_bytes_per_s write_bytes_per_s}; do
 			model pair "vm1.$r" "set size pattern read"
 			model pair "vm2.$r" "set size pattern read"
+		done
+		;;
+	law)
+		for t in read write; do
+			share=read
+			[ $t = read ] || share="(100-read)"
+			law disk ${t}_bytes_per_s "scheduler file_set request_size pattern read threads" "threads*request_size*$share"
+			law pair vm2.${t}_bytes_per_s "set size pattern read" "size*$share"
 		done
 		;;
 	capacity) capacity ;;

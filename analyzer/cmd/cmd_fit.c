@@ -22,7 +22,7 @@
 
 struct options {
 	const char *db, *campaign, *update, *response, *weight, *fold_column, *output, *report, *s3,
-		*s3_log, *objective;
+		*s3_log, *objective, *offset;
 	struct cli_list predictors, factors, techniques, set;
 	bool standard, log;
 	const char *quantile;
@@ -246,6 +246,7 @@ static int read_data(struct fit *f, const char *path)
 				     .factors = o->factors.items,
 				     .nr_factors = o->factors.nr,
 				     .log = o->log,
+				     .offset = o->offset,
 				     .weight_column = o->weight,
 				     .fold_column = o->fold_column };
 
@@ -535,6 +536,7 @@ static int run(struct cli *cli)
 			   "learn that percentile's column: with read_s, 95 is read_p95_s"),
 		CLI_FLAG("log", 0, &o->log,
 			 "learn its logarithm: errors count by their ratio; needs numbers above 0"),
+		CLI_STRING("offset", 0, "A*B", &o->offset, "--log: what it is proportional to"),
 		CLI_LIST("predictors", 'p', "A,B,...", &o->predictors,
 			 "columns to learn from; default all others"),
 		CLI_LIST("factors", 0, "B,...", &o->factors,
@@ -552,8 +554,7 @@ static int run(struct cli *cli)
 		CLI_STRING("objective", 0, "O", &o->objective, "folds, or bootstrap=N samples"),
 		CLI_DOUBLE("select-within", 0, "SHARE", &o->within,
 			   "take the simplest technique this near to the best, default 0.02"),
-		CLI_U64("simplicity", 0, "1..5", &o->simplicity,
-			"with auto: only techniques at least this simple"),
+		CLI_U64("simplicity", 0, "1..5", &o->simplicity, "with auto: at least this simple"),
 		CLI_DURATION("budget", 0, "T", &o->budget_s,
 			     "with auto: leave out techniques that may take longer"),
 		CLI_STRING("s3-log", 0, "FILE", &o->s3_log, "every set evaluated, as CSV"),

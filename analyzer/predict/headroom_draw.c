@@ -23,11 +23,6 @@ static bool near(const struct headroom *h, const double *row, size_t i)
 	return true;
 }
 
-static double measured(const struct model *m, size_t i)
-{
-	return m->schema.log ? exp(m->data.y[i]) : m->data.y[i];
-}
-
 /* Where a measured row lies on the axis: clients that never think as the law has those that do. */
 static double place(const struct headroom *h, double load)
 {
@@ -53,8 +48,8 @@ static void draw_points(const struct headroom *h, const double *row, const struc
 		double at = place(h, m->data.x[(size_t)h->scaled * m->data.nr_rows + i]);
 
 		if (near(h, row, i) && at >= x->from && at <= x->to)
-			svg_circle(out, "dot read", scale_px(x, at), scale_px(y, measured(m, i)),
-				   3);
+			svg_circle(out, "dot read", scale_px(x, at),
+				   scale_px(y, model_measured(m, i)), 3);
 	}
 }
 

@@ -50,6 +50,7 @@ int schema_copy(struct schema *out, const struct schema *s)
 
 	memset(out, 0, sizeof(*out));
 	out->log = s->log;
+	out->offset = s->offset;
 	out->response = strdup(s->response);
 	out->variables = calloc(s->nr + 1, sizeof(*out->variables));
 	if (!out->response || !out->variables)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyzer/regression/offset.h"
 #include "formats/err.h"
 #include "formats/table.h"
 
@@ -29,7 +30,8 @@ struct variable {
 /* A zeroed one is empty. */
 struct schema {
 	char *response;
-	bool log; /* y is the logarithm of the response: errors count by their ratio */
+	bool log;	      /* y is the logarithm of the response: errors count by their ratio */
+	struct offset offset; /* of a logarithm: y is that of the response over this product */
 	size_t nr;
 	struct variable *variables;
 };
@@ -51,6 +53,7 @@ struct dataset_spec {
 	const char *const *factors; /* besides columns that hold text */
 	size_t nr_factors;
 	bool log;		   /* learn the logarithm of the response, which must be above 0 */
+	const char *offset;	   /* of a logarithm: offset.h; may be NULL */
 	const char *weight_column; /* may be NULL */
 	const char *fold_column;   /* 1..k; may be NULL */
 };

@@ -262,6 +262,30 @@ static int take_logarithms(struct dataset *d, const struct table *t, const char 
 	return 0;
 }
 
+/* Off the logarithms goes that of the offset. */
+static int take_offset(struct dataset *d, struct schema *s, const struct table *t, const char *text,
+		       struct err *err)
+{
+	double *row = calloc(s->nr, sizeof(*row));
+	int status = row ? offset_read(&s->offset, text, s, err) : -ENOMEM;
+
+	for (size_t i = 0; i < d->nr_rows && !status; i++) {
+		double product;
+
+		for (size_t v = 0; v < s->nr; v++)
+			row[v] = d->x[v * d->nr_rows + i];
+		product = offset_of(&s->offset, row);
+		if (!(product > 0) || isinf(product))
+			status = err_set(err, EINVAL,
+					 "%s:%" PRIu64
+					 ": row %zu: expected an offset above 0, got %g",
+					 t->source, t->lines[i], i + 1, product);
+		d->y[i] -= log(product);
+	}
+	free(row);
+	return status;
+}
+
 int dataset_read(struct dataset *d, struct schema *s, const struct table *t,
 		 const struct dataset_spec *spec, struct err *err)
 {
@@ -272,6 +296,8 @@ int dataset_read(struct dataset *d, struct schema *s, const struct table *t,
 	memset(s, 0, sizeof(*s));
 	if (!t->nr_rows)
 		return err_set(err, EINVAL, "%s: no rows under the header", t->source);
+	if (spec->offset && !spec->log)
+		return err_set(err, EINVAL, "--offset: expected --log beside it");
 	status = table_find(t, spec->response, err);
 	if (status >= 0)
 		status = take_schema(s, t, spec, &at, err);
@@ -284,6 +310,8 @@ int dataset_read(struct dataset *d, struct schema *s, const struct table *t,
 		status = take_logarithms(d, t, spec->response, err);
 	if (!status)
 		status = take_rows(d, s, t, at, err);
+	if (!status && spec->offset)
+		status = take_offset(d, s, t, spec->offset, err);
 	if (!status && spec->weight_column)
 		status = take_column(d->weight, d->nr_rows, t, spec->weight_column, true, err);
 	if (!status && spec->fold_column)

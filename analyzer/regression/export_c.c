@@ -96,6 +96,12 @@ int model_export_c(const struct model *m, const char *name, struct buf *out)
 		rules_export(&m->rules, &m->schema, out);
 	if (m->neighbours.k)
 		buf_printf(out, "\tsum += correction(x);\n");
-	buf_printf(out, "\treturn %s;\n}\n", m->schema.log ? "exp(sum)" : "sum");
+	buf_printf(out, "\treturn %s", m->schema.log ? "exp(sum)" : "sum");
+	if (m->schema.offset.nr) {
+		buf_printf(out, " * (");
+		offset_export(&m->schema.offset, out);
+		buf_printf(out, ")");
+	}
+	buf_printf(out, ";\n}\n");
 	return out->error;
 }

@@ -103,8 +103,21 @@ int model_predict(const struct model *m, const double *rows, size_t nr, double *
 	int err = predict_learned(m, rows, nr, out);
 
 	for (size_t i = 0; i < nr && !err && m->schema.log; i++)
-		out[i] = exp(out[i]);
+		out[i] = exp(out[i]) * offset_of(&m->schema.offset, rows + i * m->schema.nr);
 	return err;
+}
+
+double model_measured(const struct model *m, size_t i)
+{
+	double product = 1;
+
+	for (size_t k = 0; k < m->schema.offset.nr; k++) {
+		const struct offset_part *p = &m->schema.offset.parts[k];
+		double x = m->data.x[p->variable * m->data.nr_rows + i];
+
+		product *= p->rest ? p->from - x : x;
+	}
+	return m->schema.log ? exp(m->data.y[i]) * product : m->data.y[i];
 }
 
 void model_interval(const struct model *m, double predicted, double half, double *low, double *high)
@@ -151,6 +164,11 @@ void model_print(const struct model *m, struct buf *out)
 		   m->schema.log ? "the logarithm of " : "", m->schema.response);
 	technique_describe(m->technique, m->parameters, out);
 	buf_printf(out, ")\n");
+	if (m->schema.offset.nr) {
+		buf_printf(out, "over ");
+		offset_print(&m->schema.offset, &m->schema, out);
+		buf_printf(out, "\n");
+	}
 	print_ranges(m, out);
 	if (isfinite(m->quality.cv_rmse))
 		buf_printf(out,

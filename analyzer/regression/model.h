@@ -55,6 +55,8 @@ int model_fit(struct model *m, const struct technique *t, const double *p, const
 	      const struct dataset *d);
 /* In units of the response. rows: nr x schema.nr, row-major. No allocation but for neighbours. */
 int model_predict(const struct model *m, const double *rows, size_t nr, double *out);
+/* The response of training row i, in its own units. */
+double model_measured(const struct model *m, size_t i);
 /*
  * Half the width of the interval that holds a new response with that probability: split conformal
  * on the held-out residuals (Lei et al., JASA 113, 2018): the ceil((n + 1) level)-th smallest.

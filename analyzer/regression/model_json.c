@@ -76,6 +76,22 @@ static json_t *form_json(const struct model *m)
 				       : rules_json(&m->rules, &m->schema);
 }
 
+/* NULL without one, which leaves the key out. */
+static json_t *offset_json(const struct schema *s)
+{
+	json_t *text = NULL;
+	struct buf out;
+
+	if (!s->offset.nr)
+		return NULL;
+	buf_init(&out);
+	offset_print(&s->offset, s, &out);
+	if (!out.error)
+		text = json_stringn((const char *)out.data, out.len);
+	buf_release(&out);
+	return text;
+}
+
 json_t *model_json(const struct model *m)
 {
 	json_t *variables = json_array(), *quality;
@@ -88,11 +104,12 @@ json_t *model_json(const struct model *m)
 			    "p95_relative_error", number_or_null(m->quality.p95_relative_error),
 			    "fold_rmse", numbers(m->fold_rmse, m->fold_rmse ? m->data.nr_folds : 0),
 			    "residuals", numbers(m->residuals, m->residuals ? m->data.nr_rows : 0));
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "schema",
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o*, s:o, s:o, s:o, s:o, s:o}", "schema",
 			 "blkcast.model/1", "kind", "regression", "technique", m->technique->name,
 			 "response", m->schema.response, "scale", m->schema.log ? "log" : "linear",
-			 "parameters", parameters_json(m), "variables", variables, "quality",
-			 quality, "data", data_json(m), form_names[m->form], form_json(m));
+			 "offset", offset_json(&m->schema), "parameters", parameters_json(m),
+			 "variables", variables, "quality", quality, "data", data_json(m),
+			 form_names[m->form], form_json(m));
 }
 
 static int read_numbers(double *out, const json_t *list, size_t nr)
@@ -151,6 +168,7 @@ static int read_schema(struct schema *s, const json_t *root, struct err *err)
 	const json_t *variables = json_object_get(root, "variables");
 	size_t nr = json_array_size(variables);
 	const char *scale = json_string_value(json_object_get(root, "scale"));
+	const json_t *offset = json_object_get(root, "offset");
 	int status = 0;
 
 	if (!scale || (strcmp(scale, "log") != 0 && strcmp(scale, "linear") != 0))
@@ -170,7 +188,12 @@ static int read_schema(struct schema *s, const json_t *root, struct err *err)
 	if (status == -EINVAL)
 		err_set(err, EINVAL, "variables[%zu]: expected a name with low and high, or levels",
 			s->nr - 1);
-	return status;
+	if (status || !offset)
+		return status;
+	if (!json_is_string(offset) || !s->log)
+		return err_set(err, EINVAL,
+			       "offset: expected a product of variables, and scale log");
+	return offset_read(&s->offset, json_string_value(offset), s, err);
 }
 
 static int read_folds(struct dataset *d, const json_t *root)

@@ -33,8 +33,14 @@ static int read_rows(const struct model *m, const struct table *t, double *rows,
 					 "%s:%" PRIu64 ": row %zu, column '%s': expected a number "
 					 "above 0, got %g",
 					 t->source, t->lines[i], i + 1, s->response, y[i]);
+		if (!status && !(offset_of(&s->offset, rows + i * s->nr) > 0))
+			status = err_set(err, EINVAL,
+					 "%s:%" PRIu64
+					 ": row %zu: expected an offset above 0, got %g",
+					 t->source, t->lines[i], i + 1,
+					 offset_of(&s->offset, rows + i * s->nr));
 		if (!status && s->log)
-			y[i] = log(y[i]);
+			y[i] = log(y[i] / offset_of(&s->offset, rows + i * s->nr));
 	}
 	free(at);
 	return status;
@@ -52,7 +58,10 @@ static int judge(const struct model *m, const double *rows, const double *y, siz
 	for (size_t i = 0; i < nr && !err; i++) {
 		bool outside = false;
 
-		error[i] = fabs(y[i] - (m->schema.log ? log(error[i]) : error[i]));
+		if (m->schema.log)
+			error[i] = log(error[i] /
+				       offset_of(&m->schema.offset, rows + i * m->schema.nr));
+		error[i] = fabs(y[i] - error[i]);
 		inside += error[i] <= half;
 		for (size_t v = 0; v < m->schema.nr; v++)
 			outside = outside || variable_outside(&m->schema.variables[v],

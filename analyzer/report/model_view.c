@@ -63,7 +63,8 @@ int model_view_init(struct model_view *v, const struct model *m)
 
 		err = rows ? model_predict(m, rows, n, v->predicted) : -ENOMEM;
 		for (size_t i = 0; i < n && !err && m->schema.log; i++)
-			v->predicted[i] = log(v->predicted[i]);
+			v->predicted[i] =
+				log(v->predicted[i] * exp(m->data.y[i]) / model_measured(m, i));
 		free(rows);
 	}
 	if (err) {
@@ -71,9 +72,9 @@ int model_view_init(struct model_view *v, const struct model *m)
 		return err;
 	}
 	for (size_t i = 0; i < n; i++) {
-		v->measured[i] = m->schema.log ? exp(m->data.y[i]) : m->data.y[i];
-		if (m->schema.log)
-			v->predicted[i] = exp(v->predicted[i]);
+		v->measured[i] = model_measured(m, i);
+		if (m->schema.log) /* with its offset, as what was measured */
+			v->predicted[i] = exp(v->predicted[i] - m->data.y[i]) * v->measured[i];
 	}
 	take_errors(v);
 	return 0;
