@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "agent/fileset_scan.h"
+#include "agent/thread.h"
 #include "formats/request.h"
 
 #define MAX_DEVICES 16
@@ -272,12 +273,11 @@ int fileset_scan_new(struct fileset_scan **out, const struct fileset_config *con
 
 int fileset_scan_start(struct fileset_scan *s, struct err *err)
 {
-	int ret = pthread_create(&s->thread, NULL, scan_loop, s);
+	int ret = thread_start(&s->thread, "filesets", scan_loop, s);
 
 	if (ret)
-		return err_set(err, ret, "cannot start the file set thread: %s", strerror(ret));
+		return err_set(err, -ret, "cannot start the file set thread: %s", strerror(-ret));
 	s->has_thread = true;
-	pthread_setname_np(s->thread, "filesets");
 	pthread_mutex_lock(&s->lock);
 	while (!s->has_begun) /* it has set its priority: soon that will not be possible */
 		pthread_cond_wait(&s->wake, &s->lock);

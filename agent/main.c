@@ -25,9 +25,9 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_BAD_INPUT = 2 };
 /* The one mutable global: set by a signal, looked at by the main thread. */
 static volatile sig_atomic_t is_stopped;
 
-static void on_signal(int number)
+static void on_signal(int number, siginfo_t *info, void *context)
 {
-	(void)number;
+	(void)number, (void)info, (void)context;
 	is_stopped = 1;
 }
 
@@ -38,7 +38,9 @@ static bool main_is_stopped(void)
 
 static void catch_signals(void)
 {
-	struct sigaction stop = { .sa_handler = on_signal }, ignore = { .sa_handler = SIG_IGN };
+	/* With SA_SIGINFO every architecture returns from it by the same call. */
+	struct sigaction stop = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
 
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);

@@ -3,22 +3,26 @@
 #include <microhttpd.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent/metrics.h"
 
 #define MAX_CONNECTIONS 32
 #define TIMEOUT_S	10
+#define START_S		10 /* for its first connection */
 
 struct metrics {
 	struct MHD_Daemon *daemon;
 	struct board *board;
 	int fd; /* the daemon's once it runs; -1 then */
 	unsigned int port;
+	sem_t runs; /* posted by each connection */
 };
 
 static const char root_page[] = "blkcast-agent: the metrics are at /metrics\n";
@@ -167,21 +171,59 @@ int metrics_listen(struct metrics **out, const char *address, struct board *b, s
 	}
 	m->board = b;
 	m->port = port_of(fd);
+	sem_init(&m->runs, 0, 0);
 	m->fd = fd;
 	*out = m;
 	return 0;
 }
 
+static enum MHD_Result on_connection(void *ctx, const struct sockaddr *from, socklen_t len)
+{
+	struct metrics *m = ctx;
+
+	(void)from, (void)len;
+	sem_post(&m->runs);
+	return MHD_YES;
+}
+
+/*
+ * Until the library's thread has taken a connection, our own at the latest: a thread that has not
+ * begun yet makes calls that will soon be let through no more (thread.h). Where nothing connects
+ * even to an own address, it has had the time.
+ */
+static void wait_until_it_runs(struct metrics *m, int listening)
+{
+	struct sockaddr_storage at;
+	socklen_t len = sizeof(at);
+	struct timespec end;
+	int fd = -1;
+
+	if (!getsockname(listening, (struct sockaddr *)&at, &len))
+		fd = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd >= 0)
+		connect(fd, (struct sockaddr *)&at, len);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += START_S;
+	while (sem_clockwait(&m->runs, CLOCK_MONOTONIC, &end) && errno == EINTR)
+		;
+	if (fd >= 0)
+		close(fd);
+}
+
 /* By poll(2): one call instead of three of epoll's, for the few who ask. */
 int metrics_start(struct metrics *m, struct err *err)
 {
-	m->daemon = MHD_start_daemon(MHD_USE_POLL_INTERNAL_THREAD, 0, NULL, NULL, on_request, m,
-				     MHD_OPTION_LISTEN_SOCKET, m->fd, MHD_OPTION_CONNECTION_LIMIT,
-				     (unsigned int)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-				     (unsigned int)TIMEOUT_S, MHD_OPTION_END);
+	int fd = m->fd;
+
+	m->daemon =
+		MHD_start_daemon(MHD_USE_POLL_INTERNAL_THREAD, 0, on_connection, m, on_request, m,
+				 MHD_OPTION_LISTEN_SOCKET, m->fd, MHD_OPTION_CONNECTION_LIMIT,
+				 (unsigned int)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+				 (unsigned int)TIMEOUT_S, MHD_OPTION_END);
 	if (!m->daemon)
 		return err_set(err, EIO, "listen: cannot start the listener");
 	m->fd = -1;
+	wait_until_it_runs(m, fd);
 	return 0;
 }
 
@@ -198,5 +240,6 @@ void metrics_free(struct metrics *m)
 		MHD_stop_daemon(m->daemon);
 	if (m->fd >= 0)
 		close(m->fd);
+	sem_destroy(&m->runs);
 	free(m);
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "agent/sender.h"
+#include "agent/thread.h"
 
 struct message {
 	struct message *next;
@@ -325,9 +326,9 @@ int sender_start(struct sender *s, uint64_t epoch, struct err *err)
 						      s->owner == &s->sinks[i], err);
 	if (ret)
 		return ret;
-	ret = pthread_create(&s->thread, NULL, send_loop, s);
+	ret = thread_start(&s->thread, "sender", send_loop, s);
 	if (ret)
-		return err_set(err, ret, "cannot start the sender thread: %s", strerror(ret));
+		return err_set(err, -ret, "cannot start the sender thread: %s", strerror(-ret));
 	s->has_thread = true;
 	return 0;
 }

@@ -18,6 +18,7 @@
 #include "agent/sink.h"
 #include "agent/spool.h"
 #include "agent/spool_ledger.h"
+#include "agent/thread.h"
 #include "agent/upload.h"
 
 #define BACKOFF_FIRST_S	  0.25
@@ -249,9 +250,12 @@ static int http_attach(struct sink *s, struct account *account, bool owns, struc
 
 	s->ledger.account = account;
 	s->ledger.owns_account = owns;
-	ret = pthread_create(&s->thread, NULL, upload_loop, s);
+	ret = upload_start(s->upload, err);
 	if (ret)
-		return err_set(err, ret, "cannot start the upload thread: %s", strerror(ret));
+		return ret;
+	ret = thread_start(&s->thread, "upload", upload_loop, s);
+	if (ret)
+		return err_set(err, -ret, "cannot start the upload thread: %s", strerror(-ret));
 	s->has_thread = true;
 	return 0;
 }

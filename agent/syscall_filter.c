@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <linux/bpf.h>
-#include <sched.h>
 #include <seccomp.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -9,13 +8,6 @@
 #include <sys/syscall.h>
 
 #include "agent/syscall_filter.h"
-
-/* s390x takes the stack first (clone(2), C library/kernel differences). */
-#ifdef __s390x__
-#define CLONE_FLAGS_AT 1
-#else
-#define CLONE_FLAGS_AT 0
-#endif
 
 enum use { ALWAYS, KEEPS, SENDS, LISTENS, STORES, PRINTS, SHOWS, BLKTRACES, STARTS, NR_USES };
 
@@ -49,8 +41,9 @@ struct call {
 /*
  * By name: one that an architecture does not have is passed over. Left out of the second phase on
  * purpose, since whoever makes them gets on without: mremap (realloc copies), getsockname and
- * getpeername (curl's notes of a connection; the order of addresses), uname (the resolver's domain),
- * FIONREAD (the size of a datagram), getpid (OpenSSL compares it with itself).
+ * getpeername (curl's notes of a connection; the order of addresses), socketpair (by which another
+ * thread could wake curl), uname (the resolver's domain), FIONREAD (the size of a datagram), getpid
+ * (OpenSSL compares it with itself).
  */
 static const struct call calls[] = {
 	/* memory and threads */
@@ -60,11 +53,8 @@ static const struct call calls[] = {
 	ANY(ALWAYS, "madvise"),
 	ANY(ALWAYS, "brk"),
 	ANY(ALWAYS, "futex"),
-	ANY(ALWAYS, "rseq"), /* glibc ends the process where a new thread is denied it */
-	ANY(ALWAYS, "set_robust_list"),
 	ANY(ALWAYS, "rt_sigprocmask"),
 	ANY(ALWAYS, "rt_sigreturn"),
-	ANY(ALWAYS, "sigreturn"), /* of s390x */
 	ANY(ALWAYS, "restart_syscall"),
 	ANY(ALWAYS, "exit"),
 	ANY(ALWAYS, "exit_group"),
@@ -106,12 +96,10 @@ static const struct call calls[] = {
 	ANY(SENDS, "recvfrom"),
 	ANY(SENDS, "setsockopt"),
 	ANY(SENDS, "getsockopt"),
-	/* names are looked up by a thread; a process cannot be made */
-	IF(SENDS, "clone", CLONE_FLAGS_AT, SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD),
-	IF(SENDS, "socketpair", 0, SCMP_CMP_EQ, AF_UNIX, 0),
 	ANY(SENDS, "sendmmsg"),
 	ANY(SENDS, "getrandom"),
 
+	ANY(LISTENS, "socketcall"),
 	ANY(LISTENS, "accept4"),
 	ANY(LISTENS, "sendto"),
 	ANY(LISTENS, "sendmsg"),
@@ -124,6 +112,7 @@ static const struct call calls[] = {
 	ANY(SHOWS, "ioctl"),
 	ANY(SHOWS, "rt_sigaction"),
 	ANY(SHOWS, "pselect6"),
+	ANY(SHOWS, "sigreturn"), /* of s390x, for signals that the terminal's library handles */
 	/* what the terminal can do is read from a file, of the user's own where it may be */
 	ANY(SHOWS, "access"),
 	ANY(SHOWS, "getuid"),
@@ -156,8 +145,10 @@ static const struct call calls[] = {
 	ANY(STARTS, "bind"),
 	ANY(STARTS, "listen"),
 	ANY(STARTS, "recvmsg"),
-	ANY(STARTS, "clone"),
+	ANY(STARTS, "clone"), /* threads: none is started later */
 	ANY(STARTS, "clone3"),
+	ANY(STARTS, "rseq"), /* glibc ends the process where a new thread is denied it */
+	ANY(STARTS, "set_robust_list"),
 	ANY(STARTS, "prctl"),
 	ANY(STARTS, "seccomp"),
 	ANY(STARTS, "capget"),

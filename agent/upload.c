@@ -9,10 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/reach.h"
 #include "agent/upload.h"
 #include "formats/buf.h"
 #include "formats/segment.h"
 
+#define LOOKUP_TIMEOUT_S  5.0
 #define CONNECT_TIMEOUT_S 5L
 #define TOTAL_TIMEOUT_S	  60L
 #define MAX_ANSWER_BYTES  65536
@@ -27,6 +29,7 @@ struct upload_files {
 
 struct upload {
 	CURL *curl;
+	struct reach *reach;
 	char *base;		     /* without a final slash */
 	struct upload_access access; /* its strings are owned */
 	struct upload_files files;   /* as they were when the connection was set up */
@@ -282,6 +285,8 @@ int upload_new(struct upload **out, const char *url, const struct upload_access 
 		ret = err_set(err, ENOMEM, "no memory for the HTTP sink");
 	else
 		ret = take_files(u, true, err);
+	if (!ret)
+		ret = reach_new(&u->reach, u->base, access->proxy, err);
 	if (ret) {
 		upload_free(u);
 		return ret;
@@ -290,11 +295,17 @@ int upload_new(struct upload **out, const char *url, const struct upload_access 
 	return 0;
 }
 
+int upload_start(struct upload *u, struct err *err)
+{
+	return reach_start(u->reach, err);
+}
+
 void upload_free(struct upload *u)
 {
 	if (!u)
 		return;
 	curl_easy_cleanup(u->curl);
+	reach_free(u->reach);
 	buf_release(&u->answer);
 	free(u->authorization);
 	free(u->access.ca);
@@ -380,17 +391,34 @@ static void judge_status(struct upload *u, long status, struct upload_answer *an
 	}
 }
 
+/* CURLE_OK, or what is wrong with one line in err; *status: the last that came, 0 where none did. */
+static CURLcode perform(struct upload *u, long *status, struct err *err)
+{
+	CURLcode code;
+
+	*status = 0;
+	if (reach_find(u->reach, u->curl, LOOKUP_TIMEOUT_S, u->abort_flag, err))
+		return CURLE_COULDNT_RESOLVE_HOST;
+	code = curl_easy_perform(u->curl);
+	curl_easy_getinfo(u->curl, CURLINFO_RESPONSE_CODE, status);
+	if (code) {
+		reach_doubt(u->reach);
+		err_set(err, EIO, "%s", curl_easy_strerror(code));
+	}
+	return code;
+}
+
 static void put(struct upload *u, const struct segment_header *h, const char *hash,
 		struct upload_answer *answer)
 {
-	long status = 0;
-	CURLcode code = curl_easy_perform(u->curl);
+	struct err err = { 0 };
+	long status;
+	CURLcode code = perform(u, &status, &err);
 
 	/* A final status counts even where the transfer broke after it (413 while sending). */
-	curl_easy_getinfo(u->curl, CURLINFO_RESPONSE_CODE, &status);
 	if ((code || status < 200) && status < 400) {
 		answer->verdict = UPLOAD_RETRY;
-		snprintf(answer->why, sizeof(answer->why), "%s", curl_easy_strerror(code));
+		snprintf(answer->why, sizeof(answer->why), "%.250s", err.line);
 	} else if ((status == 200 || status == 201) && acknowledges(&u->answer, h, hash)) {
 		answer->verdict = UPLOAD_DONE;
 	} else if (status == 200 || status == 201) {
@@ -516,6 +544,7 @@ int upload_ask_mark(struct upload *u, const char *host, const char *boot_id,
 	struct curl_slist *headers = NULL;
 	struct buf url;
 	long status = 0;
+	bool is_told = false;
 
 	if (take_files(u, false, NULL))
 		return -EIO;
@@ -530,15 +559,14 @@ int upload_ask_mark(struct upload *u, const char *host, const char *boot_id,
 	if (!url.error && host_text && boot_text && (headers || !u->authorization) &&
 	    !curl_easy_setopt(u->curl, CURLOPT_HTTPGET, 1L) &&
 	    !curl_easy_setopt(u->curl, CURLOPT_HTTPHEADER, headers) &&
-	    !curl_easy_setopt(u->curl, CURLOPT_URL, (char *)url.data) &&
-	    !curl_easy_perform(u->curl))
-		curl_easy_getinfo(u->curl, CURLINFO_RESPONSE_CODE, &status);
-	if (status == 200)
+	    !curl_easy_setopt(u->curl, CURLOPT_URL, (char *)url.data))
+		is_told = !perform(u, &status, NULL) && status == 200;
+	if (is_told)
 		find_mark(&u->answer, boot_id, mark);
 	curl_easy_setopt(u->curl, CURLOPT_HTTPHEADER, NULL);
 	curl_slist_free_all(headers);
 	curl_free(host_text);
 	curl_free(boot_text);
 	buf_release(&url);
-	return status == 200 ? 0 : -EIO;
+	return is_told ? 0 : -EIO;
 }

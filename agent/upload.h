@@ -56,13 +56,18 @@ struct upload;
  * -ENOMEM. */
 int upload_new(struct upload **out, const char *url, const struct upload_access *access,
 	       const atomic_bool *abort_flag, struct err *err);
+
+/* Starts the thread that looks up names; before the first transfer. -EAGAIN, ... with one line in
+ * err. */
+int upload_start(struct upload *u, struct err *err);
 void upload_free(struct upload *u);
 
 struct upload_segment_options {
 	bool ask_first; /* the receiver may have it: it is asked before the body is sent */
 };
 
-/* Blocks: at most 5 s to connect and 60 s in all. */
+/* Blocks: at most 5 s for each name on the way (the proxy, the receiver), then 5 s to connect and
+ * 60 s in all. */
 void upload_segment(struct upload *u, const void *data, size_t len,
 		    const struct upload_segment_options *options, struct upload_answer *answer);
 

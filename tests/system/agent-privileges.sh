@@ -42,12 +42,12 @@ port() { sed -n 's/.* listening .*port=\([0-9]*\).*/\1/p' "$1" | head -n 1; }
 read_disk() { dd if="$path" of=/dev/null bs=4k count="$1" iflag=direct status=none; }
 # status FIELD PID: the values that its threads have, each once
 status() { sed -n "s/^$1:[[:space:]]*//p" /proc/"$2"/task/*/status | sort -u | paste -sd' '; }
-# Calls that were not there, but for those that the C library is meant to do without: a process made
-# by clone3(2), the name service's cache behind a local socket.
+# Calls that were not there, but for the one that the C library is meant to do without: the name
+# service's cache behind a local socket.
 refused() {
 	# Those that are left out on purpose: agent/syscall_filter.c says who gets on without them.
-	grep -ah ENOSYS "$T"/strace/* | grep -v -e SECCOMP_SET_MODE -e 'clone3(' -e 'socket(AF_UNIX' \
-		-e '^get\(sock\|peer\)name(' -e '^uname(' -e '^mremap(' -e '^getpid(' -e 'FIONREAD' |
+	grep -ah ENOSYS "$T"/strace/* | grep -v -e SECCOMP_SET_MODE -e 'socket(AF_UNIX' \
+		-e '^socketpair(' -e '^get\(sock\|peer\)name(' -e '^uname(' -e '^mremap(' -e '^getpid(' -e 'FIONREAD' |
 		cut -c1-120 | head -n 5
 	rm -f "$T"/strace/*
 }
@@ -63,12 +63,14 @@ confined() { # PID NAME
 server=$!
 agents="$agents $server"
 for _ in $(seq 100); do grep -q 'port ' "$T/serve.err" && break; sleep 0.05; done
-sink=http://localhost:$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/serve.err")
+port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/serve.err")
 
-# All that it does, as nobody with two capabilities, each of its calls looked at. The second sink's
-# name does not exist, which makes the resolver ask all that it can ask.
-start "$T/agent.log" "${tracer[@]}" strace -ff -qq -o "$T/strace/calls" "$T/blkcast-agent" --source bpf \
-	--sink "$sink" --sink https://analyzer.invalid:7118 --sink "file:$T/own" --spool "$T/spool" \
+# All that it does, as nobody with two capabilities, each of its calls looked at. The first sink's
+# name is to be looked up; the second's does not exist, which makes the resolver ask all that it can.
+{ cat /etc/hosts; echo "127.0.0.1 analyzer.test"; } >"$T/hosts"
+with_hosts=(unshare -m sh -c 'mount --bind "$0" /etc/hosts && exec "$@"' "$T/hosts")
+start "$T/agent.log" "${with_hosts[@]}" "${tracer[@]}" strace -ff -qq -o "$T/strace/calls" "$T/blkcast-agent" --source bpf \
+	--sink "http://analyzer.test:$port" --insecure --sink https://analyzer.invalid:7118 --sink "file:$T/own" --spool "$T/spool" \
 	--listen 127.0.0.1:0 --window 200ms --segment-interval 1s --verbose
 agent=$(pgrep -P "$pid" blkcast-agent)
 if [ -z "$agent" ]; then

@@ -65,7 +65,8 @@ static void expect_reason(const char *body, const char *want)
 	info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u", (unsigned int)info->port);
 	make_segment(&data);
-	if (ok_int(upload_new(&upload, url, &access, &abort_flag, NULL), 0)) {
+	if (ok_int(upload_new(&upload, url, &access, &abort_flag, NULL), 0) &&
+	    ok_int(upload_start(upload, NULL), 0)) {
 		upload_segment(upload, data.data, data.len, &options, &answer);
 		upload_free(upload);
 	}
