@@ -174,7 +174,7 @@ $(addprefix $(BUILD)/tests/system-under-study/,first second):
 FAULTY_CALLS := open openat write writev read fsync syncfs close renameat renameat2 unlinkat mkdir mkdirat fstat fstatat \
 	posix_fallocate mmap munmap msync malloc calloc realloc strdup \
 	account_seal_stream account_seal_capture
-faulty := $(addprefix $(BUILD)/tests/unit/test_,spool_faults spool_crash ingest_faults every_call \
+faulty := $(addprefix $(BUILD)/tests/unit/test_,spool_faults spool_crash ingest_faults random_kills every_call \
 		store_calls)
 $(faulty): override LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(FAULTY_CALLS))
 
@@ -249,8 +249,8 @@ demo:
 # Every point where the tests proper visit a sample, and random kills of either side.
 KILLS ?= 10000
 endurance: tests
-	$(Q)BLKCAST_ENDURANCE=1 BLKCAST_TEST_LIMIT=86400 BUILD=$(BUILD) scripts/run-tests.sh $(faulty) \
-		$(BUILD)/tests/unit/test_spool_backlog
+	$(Q)BLKCAST_ENDURANCE=1 KILLS=$(KILLS) BLKCAST_TEST_LIMIT=86400 BUILD=$(BUILD) scripts/run-tests.sh \
+		$(faulty) $(BUILD)/tests/unit/test_spool_backlog
 	$(Q)KILLS=$(KILLS) BLKCAST_TEST_LIMIT=86400 BUILD=$(BUILD) scripts/run-tests.sh \
 		tests/system/serve-kill.sh tests/system/agent-spool-kill.sh
 

@@ -265,23 +265,33 @@ static void report_gone(struct spool *s, const struct spool_name *name, bool is_
 		s->config.gone(s->config.ctx, name, is_gone);
 }
 
-/* Takes the oldest entry that is not being sent out of the index. */
-static bool pop_oldest(struct spool *s, struct entry *out)
+/* With the lock held. */
+static void take_first(struct spool *s, struct entry *out)
 {
+	*out = *entry_at(s, 0);
+	s->bytes -= out->bytes;
+	s->first = (s->first + 1) % s->cap;
+	s->nr--;
+}
+
+/*
+ * Takes the second oldest out of the index. The oldest is the one that is sent, and what was sent
+ * without an answer, by this run or one that was killed, may be stored: given up it would count twice.
+ */
+static bool pop_second(struct spool *s, struct entry *out)
+{
+	struct entry first;
 	bool any;
 
 	pthread_mutex_lock(&s->lock);
-	any = s->nr > (s->peeked ? 1 : 0);
-	if (any && s->peeked) { /* the second takes the place of the first, which stays */
-		*out = *entry_at(s, 1);
-		*entry_at(s, 1) = *entry_at(s, 0);
-	} else if (any) {
-		*out = *entry_at(s, 0);
-	}
+	any = s->nr > 1;
 	if (any) {
+		first = *entry_at(s, 0);
+		*out = *entry_at(s, 1);
+		*entry_at(s, 1) = first;
+		s->bytes -= out->bytes;
 		s->first = (s->first + 1) % s->cap;
 		s->nr--;
-		s->bytes -= out->bytes;
 	}
 	pthread_mutex_unlock(&s->lock);
 	return any;
@@ -330,13 +340,13 @@ static void put_back(struct spool *s, const struct entry *entry)
 }
 
 /* -ENOENT: there is none to drop; -errno: it cannot be removed, and stays. */
-static int drop_oldest(struct spool *s)
+static int drop_one(struct spool *s)
 {
 	char file[SPOOL_NAME_BYTES];
 	struct entry entry;
 	int ret;
 
-	if (s->config.keeps_oldest || !pop_oldest(s, &entry))
+	if (s->config.keeps_oldest || !pop_second(s, &entry))
 		return -ENOENT;
 	name_print(&entry.name, ".seg", file);
 	report_lost(s, LOSS_SPOOL_FULL, &entry.name);
@@ -360,7 +370,7 @@ int spool_make_room(struct spool *s, size_t len)
 	if (len > s->config.max_bytes)
 		return -EFBIG;
 	while (!ret && !has_room(s, len))
-		ret = drop_oldest(s);
+		ret = drop_one(s);
 	return ret == -ENOENT ? -ENOSPC : ret;
 }
 
@@ -379,8 +389,8 @@ int spool_append(struct spool *s, const struct spool_name *name, const void *dat
 		return ret;
 	name_print(name, ".seg", file);
 	ret = durable_write(s->dir_fd, file, data, len, s->config.calls);
-	/* The disk can be full before the spool's own bound is: the oldest makes room there too. */
-	while ((ret == -ENOSPC || ret == -EDQUOT) && !drop_oldest(s))
+	/* The disk can be full before the spool's own bound is: old ones make room there too. */
+	while ((ret == -ENOSPC || ret == -EDQUOT) && !drop_one(s))
 		ret = durable_write(s->dir_fd, file, data, len, s->config.calls);
 	if (ret)
 		return ret;
@@ -433,12 +443,8 @@ static bool pop_peeked(struct spool *s, struct entry *out)
 
 	pthread_mutex_lock(&s->lock);
 	any = s->peeked && s->nr;
-	if (any) {
-		*out = *entry_at(s, 0);
-		s->bytes -= out->bytes;
-		s->first = (s->first + 1) % s->cap;
-		s->nr--;
-	}
+	if (any)
+		take_first(s, out);
 	s->peeked = false;
 	pthread_mutex_unlock(&s->lock);
 	return any;
@@ -506,7 +512,8 @@ void spool_forget_through(struct spool *s, const struct spool_name *last)
 	char file[SPOOL_NAME_BYTES];
 	struct entry entry;
 
-	while (s->nr && name_order(&entry_at(s, 0)->name, last) <= 0 && pop_oldest(s, &entry)) {
+	while (s->nr && name_order(&entry_at(s, 0)->name, last) <= 0) {
+		take_first(s, &entry);
 		name_print(&entry.name, ".seg", file);
 		unlinkat(s->dir_fd, file, 0);
 		log_say(s->config.log, LEVEL_INFO, "acknowledged_leftover_cleared", "file=%s",

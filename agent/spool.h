@@ -3,9 +3,11 @@
  * spool: a bounded queue of segments on disk, oldest first, that outlives the agent.
  *
  * One file per segment, <epoch>-<sequence>.seg, each made durable before spool_append() returns.
- * When there is no room the oldest goes (or, by choice, the newest is refused). The owner is told
- * before, so that the intent is in its account by then, and again once it is gone for good. A file that cannot be read as a segment is set aside as *.bad and never
- * stops anything; leftovers of interrupted writes are cleared at open.
+ * When there is no room old ones go (or, by choice, the newest is refused), but never the very oldest:
+ * it may have been sent without an answer, by an earlier run too, and would then count twice. The owner
+ * is told before, so that the intent is in its account by then, and again once it is gone for good. A
+ * file that cannot be read as a segment is set aside as *.bad and never stops anything; leftovers of
+ * interrupted writes are cleared at open.
  *
  * Thread-safe between one thread that appends and one that peeks, acknowledges and quarantines.
  * Memory: 24 bytes per segment.
@@ -35,7 +37,7 @@ struct spool_config {
 	const char *dir;
 	uint64_t max_bytes; /* 0: SPOOL_MAX_BYTES */
 	uint32_t max_files; /* 0: SPOOL_MAX_FILES */
-	bool keeps_oldest;  /* where there is no room the newest is refused; else the oldest goes */
+	bool keeps_oldest; /* where there is no room the newest is refused; else the second oldest goes */
 	const struct durable_calls *calls; /* NULL: libc's */
 	struct log *log;		   /* may be NULL; borrowed */
 	/*
@@ -60,7 +62,7 @@ int spool_open(struct spool **out, const struct spool_config *config, struct err
 /* Leaves the segments on disk. */
 void spool_close(struct spool *s);
 
-/* Drops the oldest until len more bytes fit. -EFBIG: they never will; -ENOSPC: there is nothing
+/* Drops the second oldest until len more bytes fit. -EFBIG: they never will; -ENOSPC: there is nothing
  * that may be dropped; -errno: what should go cannot be removed. */
 int spool_make_room(struct spool *s, size_t len);
 /* Durable when it returns 0; -errno and nothing kept otherwise. */
@@ -68,8 +70,8 @@ int spool_append(struct spool *s, const struct spool_name *name, const void *dat
 bool spool_holds(struct spool *s, const struct spool_name *name);
 
 /*
- * The oldest segment; it is not dropped for room until spool_unpeek(), spool_ack() or
- * spool_quarantine(). out is overwritten with its bytes. -ENOENT: none; -errno: unreadable.
+ * The oldest segment, which the one of spool_unpeek(), spool_ack() and spool_quarantine() that follows is
+ * about. out is overwritten with its bytes. -ENOENT: none; -errno: unreadable.
  */
 int spool_peek(struct spool *s, struct spool_name *name, struct buf *out);
 void spool_unpeek(struct spool *s);

@@ -246,7 +246,7 @@ static void send_oldest(struct run *r)
 	calls_resume();
 }
 
-static void run_once(struct life *l)
+void life_run_once(struct life *l)
 {
 	struct run r;
 
@@ -264,8 +264,8 @@ static void run_once(struct life *l)
 
 void life_run(struct life *l)
 {
-	run_once(l);
-	run_once(l);
+	life_run_once(l);
+	life_run_once(l);
 	l->finished = true;
 }
 

@@ -17,6 +17,7 @@
 #include "formats/segment.h"
 
 #define LIFE_MAX_SEGMENTS 256
+#define LIFE_MAX_RUNS	  10
 
 struct life_segment {
 	uint64_t epoch, sequence;
@@ -47,6 +48,8 @@ struct life *life_new(const char *dir);
 void life_free(struct life *l);
 /* Runs it in this process; where a call fails it goes on as an agent would. */
 void life_run(struct life *l);
+/* One of its runs, on what an earlier one left; at most LIFE_MAX_RUNS in a life. */
+void life_run_once(struct life *l);
 
 /* What the next start finds, with everything of it sent to the receiver. */
 struct life_end {
