@@ -14,6 +14,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "agent/bpf_features.h"
 #include "agent/bpf_record.h"
 #include "agent/device.h"
 #include "agent/kernel_btf.h"
@@ -157,7 +158,8 @@ static int rings_open(struct source *s, int map_fd, uint32_t nr_rings, size_t by
 
 static int load_failed(int ret, struct err *err)
 {
-	if (ret == -EPERM || ret == -EACCES)
+	/* The verifier says EACCES as well. */
+	if (ret == -EPERM || (ret == -EACCES && !bpf_may_load()))
 		return err_set(err, -ret,
 			       "bpf: not permitted to load programs: run as root, or with CAP_BPF "
 			       "and CAP_PERFMON");
@@ -169,6 +171,10 @@ static int bio_open(struct source *s, const struct source_config *config, uint32
 {
 	int ret;
 
+	if (bpf_may_load() && !bpf_has_fetch())
+		return err_set(err, EOPNOTSUPP,
+			       "bpf: layer queue asks for Linux 5.12 (atomic fetch in programs): "
+			       "expected layer device, or source tracefs");
 	s->bio = bio_bpf__open();
 	if (!s->bio)
 		return load_failed(-errno, err);

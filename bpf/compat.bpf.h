@@ -19,9 +19,23 @@
  */
 const volatile bool queue_before_request = false;
 
+/* Two loads and no choice of the place: before 5.12 the verifier lets no such address be computed. */
+static __always_inline u64 first_or_second(const u64 *ctx, bool is_second)
+{
+	u64 arg;
+
+	if (is_second) {
+		arg = ctx[1];
+		asm volatile("" : "+r"(arg));
+	} else {
+		arg = ctx[0];
+	}
+	return arg;
+}
+
 static __always_inline struct request *request_arg(const u64 *ctx)
 {
-	return (struct request *)(queue_before_request ? ctx[1] : ctx[0]);
+	return (struct request *)first_or_second(ctx, queue_before_request);
 }
 
 /* block_bio_queue: (q, bio) until e8a676d61c07 (5.11), (bio) after it; not in the stable trees. */
@@ -29,7 +43,7 @@ const volatile bool queue_before_bio = false;
 
 static __always_inline struct bio *bio_arg(const u64 *ctx)
 {
-	return (struct bio *)(queue_before_bio ? ctx[1] : ctx[0]);
+	return (struct bio *)first_or_second(ctx, queue_before_bio);
 }
 
 /* NULL for a queue without a disk: admin queues, tapes, disks under removal. */

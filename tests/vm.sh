@@ -59,7 +59,7 @@ vm_trace() {
 	# shellcheck disable=SC2086
 	exits 0 "$name: the agents run and end" scripts/vm.sh --arch $vm_arch --kernel "$vm_kernel" \
 		--libs "${vm_libs:-}" --add "${vm_agent:-$vm_build/blkcast-agent}" --add "$vm_build/tests/vm/known_load" \
-		--add "$vm_build/tests/vm/refuse_bpf" --disk 64M:5ms --time 120 --out "$T/$name" "$@" \
+		--add "$vm_build/tests/vm/refuse_bpf" --disk 64M:5ms --time 300 --out "$T/$name" "$@" \
 		--run tests/vm/guest/trace.sh "$vm_port" "$mounts" "$launcher" $agents
 	[ $tap_failed = 0 ] || note_files "$T/err" "$T/$name"/*
 	"$BUILD/blkcast" characterize --json --quiet --store "$T/store" >"$T/$name.json" 2>"$T/characterize.err" ||

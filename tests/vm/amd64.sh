@@ -6,6 +6,7 @@ cd "$(dirname "$0")/../.." || exit 2
 need_vm amd64 6.1
 vm_trace amd64 debugfs,tracefs - "auto=auto blktrace=blktrace tracefs=tracefs diskstats=diskstats"
 vm_auto amd64 bpf
+like "$(tail -n 1 "$T/amd64/queue")" '^exit 0$' "bios are traced too"
 vm_exact amd64 auto
 vm_exact amd64 blktrace
 vm_exact amd64 tracefs
