@@ -241,6 +241,28 @@ static void hosts_add(void)
 	closed_release(&b);
 }
 
+/* Its end was not seen: what its thread thought since cannot be told. */
+static void unknown_end_gives_no_think_time(void)
+{
+	struct request r[3];
+	struct closed c;
+
+	for (size_t i = 0; i < TAP_NR(r); i++) {
+		r[i] = slow_request(BEGIN_NS + i * 1000000, 0);
+		r[i].tid = 7;
+		r[i].flags = 0;
+		r[i].completion_ns = r[i].arrival_ns + 400000;
+	}
+	r[0].flags = REQUEST_NO_COMPLETION;
+	r[0].completion_ns = r[0].arrival_ns;
+	closed_init(&c, BEGIN_NS, SECOND);
+	ok_int(closed_add_many(&c, r, 2), 0);
+	ok(isnan(closed_think_time_mean_s(&c)));
+	ok_int(closed_add_many(&c, r + 2, 1), 0);
+	ok_near(closed_think_time_mean_s(&c), 600e-6, 1e-12);
+	closed_release(&c);
+}
+
 static const struct tap_test tests[] = {
 	{ "clients, in flight and think time are those of their definitions", against_definitions },
 	{ "the interactive response time law holds in a closed system", interactive_law },
@@ -250,6 +272,7 @@ static const struct tap_test tests[] = {
 	{ "kernel threads and unknown submitters are no clients", who_is_no_client },
 	{ "more clients than the table holds are estimated", more_clients_than_the_table },
 	{ "clients of two hosts add up", hosts_add },
+	{ "a request of unknown end gives no think time", unknown_end_gives_no_think_time },
 };
 
 int main(void)

@@ -116,12 +116,48 @@ static void sketch_over_seeds(void)
 	ok(sqrt(sum_squares / (double)seeds) < 0.0081 * 1.4);
 }
 
+static void zero_hash_merges(void)
+{
+	const uint64_t zero = 0, hashes[] = { 3, 5 };
+	struct footprint a = { 0 }, b = { 0 };
+
+	ok_int(footprint_add_many(&a, hashes, 2), 0);
+	ok_int(footprint_add_many(&b, &zero, 1), 0);
+	ok_int(footprint_merge(&a, &b), 0);
+	ok_near(footprint_blocks(&a), 3, 0);
+	ok_int(footprint_merge(&a, &b), 0);
+	ok_near(footprint_blocks(&a), 3, 0);
+	footprint_release(&a);
+	footprint_release(&b);
+}
+
+/* All registers but one at their last rank: the estimator's far end, Ertl's tau. */
+static void saturated_sketch(void)
+{
+	static struct hll h;
+	double all;
+
+	memset(h.registers, 64 - HLL_BITS + 1, sizeof(h.registers));
+	ok(isinf(hll_count(&h)));
+	h.registers[0] = 64 - HLL_BITS;
+	all = hll_count(&h);
+	ok(isfinite(all) && all > ldexp(1, 64));
+	memset(h.registers, 64 - HLL_BITS,
+	       sizeof(h.registers) / 2); /* the others at 64 - HLL_BITS + 1 */
+	ok(hll_count(&h) < all);
+	/* Half at each of the last two ranks: tau(1/2) = (1/2 - sum (1 - 2^(-2^-k))^2 2^-k) / 3 = 0.14992. */
+	ok_ratio(hll_count(&h),
+		 HLL_NR_REGISTERS * ldexp(1, 64 - HLL_BITS) / (2 * log(2) * (0.5 + 0.14992)), 1e-4);
+}
+
 static const struct tap_test tests[] = {
 	{ "the footprint is exact up to its bound", exact_up_to_the_bound },
 	{ "past the bound it is within four standard errors", estimated_past_it },
 	{ "a hash of zero is a block like any other", zero_hash },
 	{ "two footprints merge to their union, exact or not", merge_is_union },
 	{ "the sketch's standard error is the one it states", sketch_over_seeds },
+	{ "the hash 0 is merged once", zero_hash_merges },
+	{ "a full sketch still estimates", saturated_sketch },
 };
 
 int main(void)

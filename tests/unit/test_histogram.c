@@ -300,6 +300,23 @@ static void decoders_add_by_bucket(void)
 	histogram_release(&h);
 }
 
+/* Longer than the grid: the maximum is exact, and so is the last rank. */
+static void above_the_grid(void)
+{
+	const uint64_t second = 1000000000ull;
+	struct histogram h;
+
+	histogram_init(&h);
+	for (int i = 0; i < 10; i++) {
+		ok_int(histogram_add(&h, 16385 * second), 0);
+		ok_int(histogram_add(&h, 1000000 * second), 0);
+	}
+	ok_eq(histogram_bucket(16385 * second), HISTOGRAM_BUCKET_MAX);
+	ok_near(histogram_quantile_any_s(&h, 0.999), 1e6, 1e-6);
+	ok(histogram_quantile_any_s(&h, 0.5) > 16385);
+	histogram_release(&h);
+}
+
 static const struct tap_test tests[] = {
 	{ "bucket ends are exact to the last bit", ends_are_exact },
 	{ "a bucket includes its upper end and nothing above", ends_are_inclusive },
@@ -312,6 +329,7 @@ static const struct tap_test tests[] = {
 	{ "the sum is exact past 64 bits", sum_has_128_bits },
 	{ "the cumulative count is that of values up to the end", cumulative_counts_up_to_the_end },
 	{ "counts by bucket are checked", decoders_add_by_bucket },
+	{ "durations above the grid lie between its end and the maximum", above_the_grid },
 };
 
 int main(void)

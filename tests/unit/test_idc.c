@@ -232,6 +232,22 @@ static void long_silence(void)
 	ok(isnan(idc_at(&d, 0, BEGIN_NS + 100 * SECOND)));
 }
 
+/* One arrival in each bin: those long past are known as a sum alone. */
+static void period_ends_in_closed_bins(void)
+{
+	struct idc d;
+
+	idc_init(&d, 0);
+	for (uint64_t i = 0; i < 1000; i++) {
+		struct request r = slow_request(i * idc_window_ns[0] + 1, 0);
+
+		idc_add_many(&d, &r, 1);
+	}
+	ok(isnan(idc_at(&d, 0, 500 * idc_window_ns[0])));
+	ok_near(idc_at(&d, 0, 1000 * idc_window_ns[0]), 0, 0);
+	ok_near(idc_at(&d, 0, 900 * idc_window_ns[0]), 0, 0);
+}
+
 static const struct tap_test tests[] = {
 	{ "idc of a poisson stream is one at every window", poisson_is_one },
 	{ "idc of a bursty stream grows with the window", bursty_grows },
@@ -241,6 +257,7 @@ static const struct tap_test tests[] = {
 	{ "arrivals from before the border still make the whole", border_disorder },
 	{ "independent streams side by side merge to their sum", side_by_side },
 	{ "a silence of a century and a time before the period are borne", long_silence },
+	{ "a period that ends where bins are closed is unknown", period_ends_in_closed_bins },
 };
 
 int main(void)

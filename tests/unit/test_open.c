@@ -149,6 +149,27 @@ static void too_few(void)
 	ok(isnan(open_interarrival_scv(&o)) && isnan(open_lag1_autocorrelation(&o)));
 }
 
+static void superposed_stays(void)
+{
+	static struct request r[300];
+	struct open a = { 0 }, b = { 0 }, early = { 0 };
+
+	for (size_t i = 0; i < TAP_NR(r); i++)
+		r[i] = slow_request(1000000 + i % 100 * (1000 + i % 7), 0);
+	open_add_many(&a, r, 100);
+	open_add_many(&b, r + 100, 100);
+	open_merge(&a, &b); /* side by side */
+	ok(isnan(open_interarrival_scv(&a)));
+	for (size_t i = 200; i < TAP_NR(r); i++)
+		r[i].arrival_ns -= 900000;
+	open_add_many(&early, r + 200, 100);
+	ok(!isnan(open_interarrival_scv(&early)));
+	open_merge(&early, &a);
+	ok(isnan(open_interarrival_scv(&early)));
+	ok(isnan(open_lag1_autocorrelation(&early)));
+	ok_eq(early.nr, 300);
+}
+
 static const struct tap_test tests[] = {
 	{ "mean, SCV and autocorrelation are those of their definitions", against_definitions },
 	{ "two parts merged are the whole to the last bit, wherever the cut", merge_is_whole },
@@ -157,6 +178,7 @@ static const struct tap_test tests[] = {
 	{ "an arrival out of order counts as simultaneous with the latest", disorder },
 	{ "streams side by side keep the mean and lose what cannot be known", side_by_side },
 	{ "too few arrivals give unknown", too_few },
+	{ "what was merged side by side stays unknown in later merges", superposed_stays },
 };
 
 int main(void)

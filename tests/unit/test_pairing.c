@@ -512,6 +512,98 @@ static void letters(void)
 	ok_eq(e.flags, 0);
 }
 
+static void many_requeues(void)
+{
+	struct out out;
+
+	start(&out, LAYER_DEVICE, 0);
+	event(&out, 1, BLOCK_GETRQ, "R", 0, 8);
+	for (uint64_t i = 0; i <= UINT16_MAX + 1u; i++) {
+		event(&out, 2 + 2 * i, BLOCK_ISSUE, "R", 0, 8);
+		event(&out, 3 + 2 * i, BLOCK_REQUEUE, "R", 0, 8);
+	}
+	event(&out, 200000, BLOCK_COMPLETE, "R", 0, 8);
+	ok_eq(out.r[0].requeues, UINT16_MAX);
+	stop(&out);
+}
+
+static void first_error_stays(void)
+{
+	struct block_event e = {
+		.kind = BLOCK_COMPLETE, .device = DISK, .time_ns = 3, .bytes = 512, .error = EIO
+	};
+	struct out out;
+
+	start(&out, LAYER_DEVICE, 0);
+	event(&out, 1, BLOCK_GETRQ, "R", 0, 2);
+	event(&out, 2, BLOCK_ISSUE, "R", 0, 2);
+	pairing_add(out.p, &e);
+	event(&out, 4, BLOCK_COMPLETE, "R", 1, 1);
+	ok_eq(out.nr, 1);
+	ok_eq(out.r[0].error, EIO);
+	stop(&out);
+}
+
+/* Time in the queue after a requeue is life: the disk has it under way no more, but will again. */
+static void requeued_is_alive(void)
+{
+	struct out out;
+
+	start(&out, LAYER_DEVICE, 0);
+	event(&out, 10, BLOCK_GETRQ, "R", 0, 8);
+	event(&out, 11, BLOCK_ISSUE, "R", 0, 8);
+	event(&out, 100, BLOCK_REQUEUE, "R", 0, 8);
+	pairing_settle(out.p, DISK, 100);
+	ok_eq(out.nr, 0);
+	pairing_settle(out.p, DISK, 101);
+	ok_eq(out.nr, 1);
+	ok(out.r[0].flags & REQUEST_NO_COMPLETION);
+	stop(&out);
+}
+
+/* Of a table that is full, one whose data has ended is no loss when it goes. */
+static void closing_is_not_evicted(void)
+{
+	struct pairing_counts counts;
+	struct out out;
+
+	start(&out, LAYER_DEVICE, 2);
+	event(&out, 10, BLOCK_GETRQ, "WFS", 0, 8);
+	event(&out, 11, BLOCK_ISSUE, "WS", 0, 8);
+	event(&out, 20, BLOCK_COMPLETE, "WS", 0, 8);
+	ok_eq(out.nr, 0);
+	event(&out, 30, BLOCK_GETRQ, "R", 8, 8);
+	event(&out, 31, BLOCK_GETRQ, "R", 16, 8);
+	ok_eq(out.nr, 1);
+	ok_eq(out.r[0].completion_ns, 20);
+	event(&out, 32, BLOCK_GETRQ, "R", 24, 8);
+	pairing_counts(out.p, &counts);
+	ok_eq(counts.unclosed, 1);
+	ok_eq(counts.evicted, 1);
+	ok_eq(counts.no_end, 1);
+	stop(&out);
+}
+
+/* What ended first keeps its place where the rest grows behind it. */
+static void grown_after_a_part(void)
+{
+	struct out out;
+
+	start(&out, LAYER_DEVICE, 0);
+	event(&out, 10, BLOCK_GETRQ, "R", 0, 8);
+	event(&out, 11, BLOCK_GETRQ, "R", 8, 8);
+	event(&out, 12, BLOCK_ISSUE, "R", 0, 8);
+	event(&out, 13, BLOCK_COMPLETE, "R", 0, 4);
+	event(&out, 14, BLOCK_REQUEUE, "R", 4, 4);
+	event(&out, 15, BLOCK_ISSUE, "R", 4, 12); /* took in the second, untold */
+	event(&out, 16, BLOCK_COMPLETE, "R", 4, 12);
+	ok_eq(out.nr, 1);
+	ok_eq(out.r[0].sector, 0);
+	ok_eq(out.r[0].bytes, 16 * SECTOR_BYTES);
+	ok_eq(out.r[0].completion_ns, 16);
+	stop(&out);
+}
+
 static const struct tap_test tests[] = {
 	{ "made, inserted, dispatched, completed is one request", simple },
 	{ "what was not seen of the beginning is said to be unknown", beginnings_not_seen },
@@ -528,6 +620,11 @@ static const struct tap_test tests[] = {
 	{ "bios end by their place, several at once", bios },
 	{ "any events in any order balance", any_order },
 	{ "the letters of an operation are read", letters },
+	{ "requeues are counted up to what their field holds", many_requeues },
+	{ "the error of a part is that of the request", first_error_stays },
+	{ "a request that was requeued is alive since then", requeued_is_alive },
+	{ "one whose data has ended is not lost with a full table", closing_is_not_evicted },
+	{ "a request that ended in part and grew keeps its place", grown_after_a_part },
 };
 
 int main(void)

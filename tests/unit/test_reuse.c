@@ -378,6 +378,36 @@ static void stack_with_evictions(void)
 	reuse_stack_free(s);
 }
 
+/* More references were sampled than there were: the surplus is that of the hottest blocks. */
+static void surplus_is_taken_from_the_smallest(void)
+{
+	struct cache_point *p;
+	struct reuse r;
+	size_t nr;
+
+	reuse_init(&r, REUSE_SAMPLES);
+	r.nr_references = 100;
+	r.nr_sampled = 100;
+	r.cold = 10;
+	r.hits[0] = 15;
+	r.hits[1] = 45;
+	r.hits[3] = 50;
+	ok_int(reuse_curve(&r, BLOCK_BYTES, &p, &nr), 0);
+	/* 120 for 100: 20 go, all of the first and 5 of the second. */
+	ok_near(p[0].miss_ratio, 1, 1e-12);
+	ok_near(p[1].miss_ratio, 0.6, 1e-12);
+	ok_near(p[nr - 1].miss_ratio, 0.1, 1e-12);
+	ok_eq(p[nr - 1].cache_bytes, reuse_edge_blocks(3) * BLOCK_BYTES);
+	free(p);
+	r.hits[1] = 0;
+	r.hits[0] = 5; /* 65 for 100: 35 are missing */
+	ok_int(reuse_curve(&r, BLOCK_BYTES, &p, &nr), 0);
+	ok_near(p[0].miss_ratio, 0.6, 1e-12);
+	ok_near(p[nr - 1].miss_ratio, 0.1, 1e-12);
+	free(p);
+	reuse_release(&r);
+}
+
 static const struct tap_test tests[] = {
 	{ "both slow versions of LRU distances agree", slow_versions_agree },
 	{ "cache sizes of the curve ascend", edges_ascend },
@@ -388,6 +418,8 @@ static const struct tap_test tests[] = {
 	{ "cloudphysics: the curve is within 0.02 of exact LRU", cloudphysics },
 	{ "two curves merge to their mean weighted by references", merge_is_weighted_mean },
 	{ "clearing keeps the history, resetting forgets it", clear_keeps_history },
+	{ "what the sample has too much or too little is the smallest distances'",
+	  surplus_is_taken_from_the_smallest },
 };
 
 int main(void)

@@ -450,6 +450,77 @@ static void unknown_operation_is_no_read(void)
 	free(r);
 }
 
+static void clock_learnt_anew(void)
+{
+	struct request r[64];
+	struct window *w;
+	struct profile p;
+
+	for (size_t i = 0; i < TAP_NR(r); i++)
+		r[i] = slow_request(5 * SECOND + i * (16 * i + 3), 0);
+	w = window_of(&defaults, r, TAP_NR(r), 5 * SECOND);
+	p = profile_of(w, 6 * SECOND);
+	ok_near(p.open.clock_resolution_s, 1e-9, 1e-15);
+	profile_release(&p);
+	for (size_t i = 0; i < TAP_NR(r); i++)
+		r[i] = slow_request((10 + i) * SECOND, 0);
+	window_reset(w, 10 * SECOND);
+	ok_int(window_add_many(w, r, TAP_NR(r)), 0);
+	p = profile_of(w, 90 * SECOND);
+	ok_near(p.open.clock_resolution_s, 1, 0);
+	profile_release(&p);
+	window_free(w);
+}
+
+/* An order alone: there are no rates. */
+static void timeless_has_no_rate(void)
+{
+	struct request r[40];
+	struct window *w;
+	struct profile p;
+
+	for (size_t i = 0; i < TAP_NR(r); i++) {
+		r[i] = slow_request(5 * SECOND + i, 8 * i);
+		r[i].dispatch_ns = r[i].completion_ns = r[i].arrival_ns;
+		r[i].flags |= REQUEST_NO_ARRIVAL | REQUEST_NO_DISPATCH | REQUEST_NO_COMPLETION;
+	}
+	w = window_of(&defaults, r, TAP_NR(r), 5 * SECOND);
+	p = profile_of(w, 6 * SECOND);
+	ok(isnan(p.open.rate_per_s) && isnan(p.open.interarrival_mean_s));
+	ok(isnan(p.open.interarrival_scv) && isnan(p.open.clock_resolution_s));
+	ok_eq(p.requests[OPERATION_READ] + p.requests[OPERATION_WRITE], TAP_NR(r));
+	profile_release(&p);
+	window_free(w);
+}
+
+/* What only one of two windows has: requests of the agent, and such of unknown direction. */
+static void merge_keeps_the_few(void)
+{
+	struct request plain = slow_request(5 * SECOND, 0), own = plain, undivided = plain;
+	struct window *a, *b, *c;
+	struct profile p;
+
+	own.flags |= REQUEST_OWN;
+	undivided.flags |= REQUEST_NO_OPERATION;
+	undivided.operation = OPERATION_OTHER;
+	a = window_of(&defaults, &plain, 1, 5 * SECOND);
+	b = window_of(&defaults, &own, 1, 6 * SECOND);
+	c = window_of(&defaults, &undivided, 1, 7 * SECOND);
+	ok_int(window_merge(a, b), 0);
+	p = profile_of(a, 8 * SECOND);
+	ok_eq(p.own_requests, 1);
+	ok(!(p.unknown & UNKNOWN_READ));
+	profile_release(&p);
+	ok_int(window_merge(a, c), 0);
+	p = profile_of(a, 8 * SECOND);
+	ok(p.unknown & UNKNOWN_READ);
+	ok(p.unknown & UNKNOWN_WRITE);
+	profile_release(&p);
+	window_free(a);
+	window_free(b);
+	window_free(c);
+}
+
 static const struct tap_test tests[] = {
 	{ "a request of unknown operation is no read", unknown_operation_is_no_read },
 	{ "an empty window gives unknown, not zero, where there is nothing to average",
@@ -465,6 +536,9 @@ static const struct tap_test tests[] = {
 	{ "arrivals out of order and before the period are borne", disorder_is_borne },
 	{ "absurd requests give numbers or unknown", absurd_requests },
 	{ "a window at full load stays within 3 MiB", memory_is_bounded },
+	{ "a reset forgets the clock", clock_learnt_anew },
+	{ "requests without any time have no rate", timeless_has_no_rate },
+	{ "a merge keeps what only one of two has", merge_keeps_the_few },
 };
 
 int main(void)
