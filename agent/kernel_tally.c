@@ -27,6 +27,14 @@ static struct kernel_tally_device *device_of(struct kernel_tally *t, uint32_t de
 	return NULL;
 }
 
+bool kernel_tally_covers(const struct kernel_tally *t, uint32_t device)
+{
+	for (size_t i = 0; i < t->nr; i++)
+		if (t->devices[i].device == device)
+			return t->devices[i].is_known;
+	return false;
+}
+
 void kernel_tally_seen(struct kernel_tally *t, const struct request *r)
 {
 	struct kernel_tally_device *d = device_of(t, r->device);
@@ -64,6 +72,13 @@ bool kernel_tally_settle(struct kernel_tally *t, uint64_t seen_ns,
 		uint64_t accounted = d->seen - d->later + d->told;
 		uint64_t completed = d->sample - d->base;
 
+		if (d->is_known &&
+		    d->sample < d->base) { /* another disk has its number: begin anew */
+			d->base = d->sample;
+			d->seen = d->later;
+			d->told = 0;
+			continue;
+		}
 		if (!d->is_known || completed <= accounted)
 			continue;
 		d->told += completed - accounted;

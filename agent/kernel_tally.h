@@ -39,6 +39,8 @@ struct kernel_tally {
 /* Reads the bases: to be called as tracing begins. */
 void kernel_tally_begin(struct kernel_tally *t, const uint32_t *devices, size_t nr,
 			kernel_tally_read read);
+/* Whether what is missing of the device can be told. Once it cannot, it never can again. */
+bool kernel_tally_covers(const struct kernel_tally *t, uint32_t device);
 /* A request that was handed over. */
 void kernel_tally_seen(struct kernel_tally *t, const struct request *r);
 /* Reads the counts now; no-op while a sample waits. */
@@ -46,7 +48,7 @@ void kernel_tally_sample(struct kernel_tally *t, uint64_t now_ns);
 /*
  * Compares, when all requests that completed by the sample have been seen: each is called with how
  * many more are missing of a device than were told before. False: no sample waits, or it is later
- * than seen_ns.
+ * than seen_ns. A count that went back is that of another disk under the number: from there on.
  */
 bool kernel_tally_settle(struct kernel_tally *t, uint64_t seen_ns,
 			 void (*each)(void *ctx, uint32_t device, uint64_t missing), void *ctx);

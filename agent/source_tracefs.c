@@ -42,6 +42,7 @@ struct source {
 	uint32_t devices[DEVICES_MAX]; /* met, for looks at what is under way */
 	uint64_t idle_ns
 		[DEVICES_MAX]; /* by device: seen with nothing under way at the last look; 0: not */
+	bool is_counted[DEVICES_MAX]; /* by device: the tally tells what is missing of it */
 	size_t nr_devices;
 	uint32_t only_device; /* 0: several */
 	uint64_t fed_ns;      /* events up to here are paired */
@@ -51,6 +52,7 @@ struct source {
 	bool has_tally; /* the kernel counts what is traced: the device layer */
 	uint64_t clean_events, clean_requests; /* while nothing was dropped */
 	uint64_t nr_events, nr_requests;       /* since the last look */
+	uint64_t nr_all, nr_uncounted;	       /* events; of them, of disks without counts */
 	const struct source_sink *sink;	       /* while polled */
 	int64_t nr_polled;
 };
@@ -81,13 +83,17 @@ static void tell_missing(void *ctx, uint32_t device, uint64_t nr)
 
 /* ---- events to requests ---- */
 
-static void device_note(struct source *s, uint32_t device)
+/* Whether the kernel's counts tell what is missing of the device. */
+static bool device_note(struct source *s, uint32_t device)
 {
 	for (size_t i = 0; i < s->nr_devices; i++)
 		if (s->devices[i] == device)
-			return;
-	if (s->nr_devices < DEVICES_MAX)
-		s->devices[s->nr_devices++] = device;
+			return s->is_counted[i];
+	if (s->nr_devices == DEVICES_MAX)
+		return kernel_tally_covers(&s->tally, device);
+	s->is_counted[s->nr_devices] = kernel_tally_covers(&s->tally, device);
+	s->devices[s->nr_devices] = device;
+	return s->is_counted[s->nr_devices++];
 }
 
 static void on_request(void *ctx, const struct request *r, unsigned int begun_by)
@@ -131,7 +137,8 @@ static void on_event(void *ctx, const struct block_event *e)
 	struct source *s = ctx;
 
 	s->nr_events++;
-	device_note(s, e->device);
+	s->nr_all++;
+	s->nr_uncounted += !device_note(s, e->device);
 	if (pairing_add(s->pairing, e))
 		tell_lost(s, LOSS_REORDER, e->kind == BLOCK_COMPLETE);
 }
@@ -149,15 +156,25 @@ static int take(struct source *s, uint64_t until_ns)
 
 /* ---- losses, and ends that were not seen ---- */
 
+/* Of the requests that the events dropped would have told of, those of disks without counts. */
+static uint64_t lost_uncounted(const struct source *s, uint64_t dropped)
+{
+	double each = s->clean_requests ? (double)s->clean_events / (double)s->clean_requests : 0;
+	double share = s->has_tally ? 0 : 1;
+
+	if (s->has_tally && s->nr_all)
+		share = (double)s->nr_uncounted / (double)s->nr_all;
+	return (uint64_t)ceil((double)dropped / (each < 1 ? 2 : each) * share);
+}
+
 /*
- * Where events were dropped, the kernel's own counts say how many requests are missing; where it
- * keeps none, so many as the events dropped would have told of. The gap keeps what began before it
- * from being taken for what ends behind it.
+ * Where events were dropped, the kernel's own counts say how many requests are missing; of disks of
+ * which it keeps none (iostats off, or they came later), so many as the events dropped would have told
+ * of. The gap keeps what began before it from being taken for what ends behind it.
  */
 static void losses_look(struct source *s, uint64_t now)
 {
 	uint64_t dropped = trace_cpus_dropped(s->cpus);
-	double each = s->clean_requests ? (double)s->clean_events / (double)s->clean_requests : 0;
 
 	if (!dropped) {
 		s->clean_events += s->nr_events;
@@ -168,10 +185,10 @@ static void losses_look(struct source *s, uint64_t now)
 			pairing_gap(s->pairing, s->devices[i], now);
 		if (s->has_tally)
 			kernel_tally_sample(&s->tally, now);
-		else
-			tell_lost(s, LOSS_KERNEL,
-				  (uint64_t)ceil((double)dropped / (each < 1 ? 2 : each)));
+		tell_lost(s, LOSS_KERNEL, lost_uncounted(s, dropped));
 	}
+	for (size_t i = 0; i < s->nr_devices; i++)
+		s->is_counted[i] = kernel_tally_covers(&s->tally, s->devices[i]);
 	s->nr_events = s->nr_requests = 0;
 	s->look_ns = now;
 }

@@ -112,6 +112,18 @@ is "$(($(total all) + $(total lost)))" 11000 "dropped events: seen and lost make
 number "$(total lost) > 5000" "dropped events: they are told as lost ($(total lost))"
 is "$(total bad)" 0 "dropped events: no request is out of range"
 
+# The kernel counts nothing of it: what is lost is told by the events dropped, more or less.
+echo 0 >/sys/block/"$loop_name"/queue/iostats
+capture_start 60 "$loop_name" --source tracefs --count --small-ring
+fio_run --rw=randread --bs=4k --iodepth=32 --number_ios=500
+sleep 1.5
+kill -STOP $capture_pid
+fio_run --rw=randread --bs=4k --iodepth=32 --number_ios=10000
+kill -CONT $capture_pid
+capture_stop 1.5
+number "$(total lost) > 1000" "dropped events, iostats off: they are told as lost too ($(total lost))"
+echo 1 >/sys/block/"$loop_name"/queue/iostats
+
 is "$(instances)" 0 "no instance is left behind"
 capture_start 60 "$loop_name" --source tracefs --count
 is "$(instances)" 1 "one is there while it runs"

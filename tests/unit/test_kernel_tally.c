@@ -80,9 +80,33 @@ static void device_gone(void)
 	ok_eq(missing[1] + missing[3], 0);
 }
 
+static void another_disk(void)
+{
+	static const uint32_t devices[] = { 1, 3 };
+	struct kernel_tally t;
+
+	memset(missing, 0, sizeof(missing));
+	counted[1] = 1000;
+	kernel_tally_begin(&t, devices, 2, read_count);
+	ok(kernel_tally_covers(&t, 1));
+	ok(!kernel_tally_covers(&t, 3)); /* keeps no count */
+	ok(!kernel_tally_covers(&t, 2)); /* came later */
+	see(&t, 1, 5, 10);
+	counted[1] = 7; /* unplugged, and another took its number */
+	kernel_tally_sample(&t, 10);
+	see(&t, 1, 11, 3);
+	ok(kernel_tally_settle(&t, 20, on_missing, NULL));
+	ok_eq(missing[1], 0);
+	counted[1] = 7 + 3 + 5;
+	kernel_tally_sample(&t, 30);
+	ok(kernel_tally_settle(&t, 40, on_missing, NULL));
+	ok_eq(missing[1], 5);
+}
+
 static const struct tap_test tests[] = {
 	{ "what the kernel counted and nobody saw is missing, and told once", balance },
 	{ "a device that cannot be read any more tells nothing", device_gone },
+	{ "a count that went back is another disk's, and counted from there", another_disk },
 };
 
 int main(void)
