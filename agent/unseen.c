@@ -26,6 +26,21 @@ static uint16_t life_of(const struct inflight *at)
 	return (uint16_t)((x * 0x9e3779b97f4a7c15ull) >> 48) | 1;
 }
 
+static bool replaced(__u64 *key, __u64 is, __u64 becomes)
+{
+	return __atomic_compare_exchange_n(key, &is, becomes, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
+/* A line that was told waits for an end after all, or for its address to be used again. */
+static uint16_t told_look(struct inflight *at, __u64 key, uint16_t nr_looks)
+{
+	if (nr_looks + 1 < UNSEEN_KEEP_LOOKS)
+		return nr_looks + 1;
+	replaced(&at->key, key, 0);
+	return 0;
+}
+
 void unseen_settle(struct unseen *u, struct inflight *lines, unseen_in_flight in_flight,
 		   bool is_last, void (*tell)(void *ctx, const struct event_request *e), void *ctx)
 {
@@ -40,6 +55,10 @@ void unseen_settle(struct unseen *u, struct inflight *lines, unseen_in_flight in
 		u->last_look[i] = 0;
 		if (!key)
 			continue;
+		if (key & INFLIGHT_TOLD) {
+			u->last_look[i] = told_look(&lines[i], key, before);
+			continue;
+		}
 		at = lines[i];
 		if (at.device == busy)
 			continue;
@@ -51,9 +70,9 @@ void unseen_settle(struct unseen *u, struct inflight *lines, unseen_in_flight in
 		u->last_look[i] = life_of(&at);
 		if (!is_last && u->last_look[i] != before)
 			continue;
-		if (!__atomic_compare_exchange_n(&lines[i].key, &key, 0, false, __ATOMIC_ACQ_REL,
-						 __ATOMIC_RELAXED))
+		if (!replaced(&lines[i].key, key, is_last ? 0 : key | INFLIGHT_TOLD))
 			continue;
+		u->last_look[i] = 0;
 		e = event_of(&at);
 		tell(ctx, &e);
 	}

@@ -52,10 +52,11 @@ int block_bio_queue(u64 *ctx)
 static __noinline int bio_ended(struct inflight *at, s32 error)
 {
 	u32 cpu = bpf_get_smp_processor_id();
-	struct event_request *event;
+	struct event_request *event = NULL;
 	void *ring = ring_of(cpu);
 
-	event = request_reserve(ring, cpu);
+	if (!was_told(at))
+		event = request_reserve(ring, cpu);
 	if (event) {
 		event_of_line(event, at);
 		event->dispatch_ns = 0;

@@ -94,12 +94,29 @@ static __always_inline struct inflight *announce_late(struct request *rq)
 	return at;
 }
 
+/*
+ * Whether a line is of this request, and not of one before it at the same address whose end was
+ * passed over: where it began lies within the request, which may have grown by merges.
+ */
+static __always_inline bool same_life(const struct inflight *at, const struct request *rq)
+{
+	return at->has_parts || !at->bytes || at->sector - rq->__sector < rq->__data_len >> 9;
+}
+
+/* The line of a request. One that was told may be of an earlier life, whose end was passed over. */
+static __always_inline struct inflight *line_of(const struct request *rq)
+{
+	struct inflight *at = inflight_find(inflight_key(rq));
+
+	return at && was_told(at) && !same_life(at, rq) ? NULL : at;
+}
+
 SEC("tp_btf/block_rq_insert")
 int block_rq_insert(u64 *ctx)
 {
 	struct request *rq = request_arg(ctx);
 
-	if (!inflight_find(inflight_key(rq)))
+	if (!line_of(rq))
 		announce_late(rq);
 	return 0;
 }
@@ -108,7 +125,7 @@ SEC("tp_btf/block_rq_issue")
 int block_rq_issue(u64 *ctx)
 {
 	struct request *rq = request_arg(ctx);
-	struct inflight *at = inflight_find(inflight_key(rq));
+	struct inflight *at = line_of(rq);
 
 	if (!at)
 		at = announce_late(rq);
@@ -223,15 +240,6 @@ static __always_inline bool issue_wanted(const struct event_request *event, bool
 	return plugged || !event->dispatch_ns;
 }
 
-/*
- * Whether a line is of this request, and not of one before it at the same address whose end was
- * passed over: where it began lies within the request, which may have grown by merges.
- */
-static __always_inline bool same_life(const struct inflight *at, const struct request *rq)
-{
-	return at->has_parts || !at->bytes || at->sector - rq->__sector < rq->__data_len >> 9;
-}
-
 static __always_inline int complete(u64 *ctx, bool again)
 {
 	struct request *rq = (struct request *)ctx[0];
@@ -256,6 +264,14 @@ static __always_inline int complete(u64 *ctx, bool again)
 		return part_ended(rq, nr_bytes);
 
 	at = inflight_find(inflight_key(rq));
+	if (at && was_told(at)) {
+		bool is_ours = same_life(at, rq);
+
+		at->key = 0;
+		if (is_ours)
+			return 0;
+		at = NULL;
+	}
 	if (shedding) {
 		if (at && same_life(at, rq))
 			at->key = 0;

@@ -54,7 +54,7 @@ struct event_task {
  * maps: the entries with a key are what is in flight now.
  */
 struct inflight {
-	__u64 key;	  /* its address, less a constant; 0: free */
+	__u64 key;	  /* its address, less a constant, and perhaps INFLIGHT_TOLD; 0: free */
 	__u64 arrival_ns; /* 0: as the kernel notes it in the request */
 	union {
 		__u64 dispatch_ns; /* request, the first; 0: not seen, DISPATCH_TIMELESS */
@@ -71,6 +71,7 @@ struct inflight {
 	__u8 flags;	/* enum event_flag */
 } __attribute__((aligned(64)));
 #define DISPATCH_TIMELESS 1ull /* it was dispatched, when is not known */
+#define INFLIGHT_TOLD	  1ull /* taken for ended unseen and recorded as such: not recorded again */
 #define INFLIGHT_BITS	  14
 #define INFLIGHT_NR	  (1u << INFLIGHT_BITS)
 

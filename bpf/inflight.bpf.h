@@ -59,14 +59,19 @@ static __always_inline struct inflight *inflight_find(u64 key)
 
 #pragma unroll
 	for (u32 way = 0; way < INFLIGHT_WAYS; way++)
-		if (inflights[set + way].key == key)
+		if ((inflights[set + way].key & ~INFLIGHT_TOLD) == key)
 			return &inflights[set + way];
 	return NULL;
 }
 
+static __always_inline bool was_told(const struct inflight *at)
+{
+	return at->key & INFLIGHT_TOLD;
+}
+
 /*
  * The line for a request that begins. Where it still bears the request's own key, the end of an
- * earlier life of the address was not seen: the caller records that one first.
+ * earlier life of the address was not seen: the caller records that one first, where the agent has not.
  */
 static __always_inline struct inflight *inflight_place(u64 key)
 {

@@ -25,7 +25,7 @@
 #include "agent/source.h"
 
 #define NR_DEVICES_MAX 32
-#define RING_BYTES ((size_t)16 << 20) /* per CPU: seconds at full speed */
+#define RING_BYTES     ((size_t)16 << 20) /* per CPU: seconds at full speed */
 
 static volatile sig_atomic_t stop;
 
@@ -37,7 +37,8 @@ static void on_signal(int number)
 
 struct totals {
 	bool count_only;
-	uint64_t nr[NR_OPERATIONS], bytes[NR_OPERATIONS], lost, lost_by[NR_LOSS_CAUSES], errors, requeues, bad;
+	uint64_t nr[NR_OPERATIONS], bytes[NR_OPERATIONS], lost, lost_by[NR_LOSS_CAUSES], errors,
+		requeues, bad;
 	uint64_t kernel_threads, no_issuer, no_dispatch, no_arrival, no_cgroup, tasks;
 	double queue_s, total_s;
 };
@@ -154,7 +155,8 @@ static int run(const char *name, double seconds, double poll_s, const struct sou
 	fprintf(stderr, "ready\n");
 	for (double t = 0; t < seconds && !stop; t += poll_s) {
 		nanosleep(&pause, NULL);
-		ops->poll(s, &sink);
+		if (ops->poll(s, &sink) > 0 && !totals->count_only)
+			fflush(stdout); /* for who waits for a line */
 	}
 	cpu_s = ops->kernel_cpu_s ? ops->kernel_cpu_s(s) : NAN;
 	ops->close(s, &sink);

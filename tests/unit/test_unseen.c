@@ -43,7 +43,7 @@ static void begin(void)
 
 static void put(uint32_t line, uint32_t device, uint64_t sector)
 {
-	w.lines[line] = (struct inflight){ .key = 0x1000 + line,
+	w.lines[line] = (struct inflight){ .key = 0x1000 + line * 8ull,
 					   .arrival_ns = 77,
 					   .dispatch_ns = 99,
 					   .pid_tgid = 12ull << 32 | 34,
@@ -70,7 +70,7 @@ static void told_at_the_second_look(void)
 	ok_eq(look(false), 0);
 	ok(w.lines[5].key);
 	ok_eq(look(false), 1);
-	ok_eq(w.lines[5].key, 0);
+	ok_eq(w.lines[5].key, (0x1000 + 5 * 8) | INFLIGHT_TOLD); /* in case it ends after all */
 	ok_eq(w.told[0].kind, EVENT_REQUEST);
 	ok_eq(w.told[0].flags, EVENT_KERNEL_THREAD | EVENT_NO_COMPLETION);
 	ok_eq(w.told[0].arrival_ns, 77);
@@ -84,6 +84,36 @@ static void told_at_the_second_look(void)
 	ok_eq(w.told[0].pid, 12);
 	ok_eq(w.told[0].cgroup_id, 0); /* a request's line holds its dispatch there */
 	ok_eq(look(false), 0);
+}
+
+static void kept_for_a_while(void)
+{
+	begin();
+	put(5, 1, 800);
+	look(false);
+	ok_eq(look(false), 1);
+	for (int i = 1; i < UNSEEN_KEEP_LOOKS; i++)
+		look(false);
+	ok(w.lines[5].key);
+	look(false);
+	ok_eq(w.lines[5].key, 0);
+	ok_eq(w.nr_told, 1);
+	put(5, 1, 800); /* begun anew */
+	ok_eq(look(false), 0);
+	ok_eq(look(false), 1);
+}
+
+static void told_then_the_last_look(void)
+{
+	begin();
+	put(5, 1, 800);
+	look(false);
+	ok_eq(look(false), 1);
+	ok_eq(look(true), 0);
+	begin();
+	put(5, 1, 800);
+	ok_eq(look(true), 1);
+	ok_eq(w.lines[5].key, 0);
 }
 
 static void busy_between(void)
@@ -164,6 +194,8 @@ static void bios(void)
 static const struct tap_test tests[] = {
 	{ "a line is told when two looks find its disk idle, with all it holds",
 	  told_at_the_second_look },
+	{ "a line that was told stays for an hour of looks, and is not told again", kept_for_a_while },
+	{ "nor at the end; what is told there frees its line", told_then_the_last_look },
 	{ "a disk that is busy in between begins the looks anew", busy_between },
 	{ "another request at the same address begins them anew", another_life },
 	{ "so does one that ended in between", ended_between },
