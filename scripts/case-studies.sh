@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Case studies of seed 004, sections 9.3: real applications are characterized while they run,
-# reproduced by blkcast mimic, migrated to another volume, and consolidated in pairs. As root:
+# replayed from the stored trace (blkcast mimic --replay --run), reproduced from the profile (blkcast
+# mimic), migrated to another volume, and consolidated in pairs. Applications run there again, too: no
+# replay can be nearer to one run than another run is. As root:
 #
 #	scripts/case-studies.sh [OUT [APPLICATION...]]
 #
@@ -205,7 +207,7 @@ end() {
 # ---- what is measured ----
 
 # watch PROFILE NAME... -- COMMAND: profiles of the volumes of NAME while COMMAND runs, without its
-# first and last seconds, as PROFILE.NAME.json
+# first and last seconds, as PROFILE.NAME.json; the requests stay in $work/store.NAME
 watch() {
 	local profile=$1 names=() name from to
 	shift
@@ -227,16 +229,17 @@ watch() {
 		echo "case-studies: $* failed: $profile.out says why" >&2
 		exit 1
 	}
-	to=$(date +%s.%N)
+	to=$(date +%s.%N | awk '{printf "%.3f", $1 - 0.5}')
+	from=$(echo "$from" | awk '{printf "%.3f", $1 + 1}')
 	sleep 0.3
 	kill -INT "${agents[@]}"
 	wait "${agents[@]}"
 	agents=()
 	for name in "${names[@]}"; do
 		"$build/blkcast" characterize --json -q --store "$work/store.$name" \
-			--begin "@$(echo "$from" | awk '{printf "%.3f", $1 + 1}')" \
-			--end "@$(echo "$to" | awk '{printf "%.3f", $1 - 0.5}')" | jq '.[0]' >"$profile.$name.json.part"
+			--begin "@$from" --end "@$to" | jq '.[0]' >"$profile.$name.json.part"
 		jq -e '.lost == 0' "$profile.$name.json.part" >/dev/null || echo "case-studies: $profile: requests lost" >&2
+		echo "--begin @$from --end @$to" >"$profile.$name.window"
 		mv "$profile.$name.json.part" "$profile.$name.json"
 	done
 }
@@ -284,6 +287,26 @@ jobs_of() {
 	wait "${pids[@]}"
 }
 
+# replays KIND PROFILE NAME...: the stored requests of the applications
+replays() {
+	local kind=$1 profile=$2
+	shift 2
+	volume "$kind" "$@"
+	watch "$profile" "$@" -- replays_of "$profile" "$@"
+	close_volumes
+}
+replays_of() {
+	local profile=$1 name pids=()
+	shift
+	for name in "$@"; do
+		# shellcheck disable=SC2046
+		in_group mimic timeout 120 "$build/blkcast" mimic --replay --run -q --store "$OUT/base.$name.store" \
+			$(cat "$OUT/base.$name.window") --leave-out-own --target "${upper[$name]}" --json >"$profile.$name.run" &
+		pids+=($!)
+	done
+	for name in "${pids[@]}"; do wait "$name"; done
+}
+
 # once PROFILE NAME... -- COMMAND: where its profiles are missing
 once() {
 	local profile=$1 name all=1
@@ -299,7 +322,8 @@ once() {
 	"$@"
 }
 
-# The repeated characterizations share one file system: each goes on where the one before ended.
+# The repeated characterizations share one file system: each goes on where the one before ended. The
+# last one is what replays and mimics start from: the first of them is run right after it.
 repeats() {
 	local app=$1 i
 	[ ! -s "$OUT/repeat$REPEATS.$app.json" ] || return 0
@@ -309,24 +333,32 @@ repeats() {
 	for ((i = 1; i <= REPEATS; i++)); do
 		watch "$OUT/repeat$i" "$app" -- together "$app"
 	done
+	rm -rf "$OUT/base.$app.store"
+	cp -r "$work/store.$app" "$OUT/base.$app.store"
+	cp "$OUT/repeat$REPEATS.$app.window" "$OUT/base.$app.window"
+	cp "$OUT/repeat$REPEATS.$app.json" "$OUT/base.$app.json"
 	end "$app"
 	close_volumes
-	cp "$OUT/repeat$(((REPEATS + 1) / 2)).$app.json" "$OUT/base.$app.json"
 }
 
 make_groups
 for app in $APPS; do
 	repeats "$app"
+	once "$OUT/replay" "$app" -- replays base "$OUT/replay" "$app"
 	for ((i = 0; i <= CORRECTIONS; i++)); do
 		once "$OUT/mimic$i" "$app" -- mimics base "$OUT/mimic$i" $i "$app"
 	done
 	once "$OUT/moved" "$app" -- applications target "$OUT/moved" "$app"
+	once "$OUT/moved-replay" "$app" -- replays target "$OUT/moved-replay" "$app"
+	once "$OUT/moved-again" "$app" -- applications target "$OUT/moved-again" "$app"
 	once "$OUT/moved-mimic" "$app" -- mimics target "$OUT/moved-mimic" $CORRECTIONS "$app"
 done
 for a in $APPS; do
 	for b in $APPS; do
 		[[ $a < $b ]] || continue
 		once "$OUT/pair-$a-$b" "$a" "$b" -- applications base "$OUT/pair-$a-$b" "$a" "$b"
+		once "$OUT/pair-replay-$a-$b" "$a" "$b" -- replays base "$OUT/pair-replay-$a-$b" "$a" "$b"
+		once "$OUT/pair-again-$a-$b" "$a" "$b" -- applications base "$OUT/pair-again-$a-$b" "$a" "$b"
 		once "$OUT/pair-mimic-$a-$b" "$a" "$b" -- mimics base "$OUT/pair-mimic-$a-$b" $CORRECTIONS "$a" "$b"
 	done
 done

@@ -79,13 +79,13 @@ def spread(out, apps):
         row(title, *cells)
 
 
-def differences(out, apps, last):
-    print("\nThe profile, the last mimic's, and the difference. Shares differ by points of 100 %.\n")
+def differences(out, apps, title, run):
+    print(f"\n{title}\n")
     table("quantity", *apps)
     for title, get, form in QUANTITIES:
         cells = []
         for a in apps:
-            base, mimic = load(out, f"base.{a}"), load(out, f"mimic{last}.{a}")
+            base, mimic = load(out, f"base.{a}"), load(out, f"{run}.{a}")
             want, got = (get(p) if p else None for p in (base, mimic))
             if want is None or got is None:
                 cells.append("-")
@@ -95,41 +95,63 @@ def differences(out, apps, last):
         row(title, *cells)
 
 
-def error(app, mimic):
-    """Relative difference of mean response times, reads and writes."""
-    found = []
-    for side in ("read", "write"):
-        want, got = (response_ms(p, side) if p else None for p in (app, mimic))
-        found.append((want, got, None if not want or got is None else 100 * abs(got - want) / want))
-    return found
+def error(want, profiles, side):
+    """Mean response time and its relative difference from what was wanted; of several profiles the means."""
+    got = [response_ms(p, side) for p in profiles if p]
+    got = [g for g in got if g is not None]
+    if want is None or not got:
+        return None, None
+    return statistics.fmean(got), statistics.fmean(100 * abs(g - want) / want for g in got)
 
 
-def delta(out, title, pairs):
+def delta(out, title, cases):
+    """cases: name, the application's run, its other runs, the replay, the mimic."""
     print(f"\n{title}\n")
-    table("what", "read, ms", "mimic", "Δ", "write, ms", "mimic", "Δ")
-    errors = [[], []]
-    for name, app, mimic in pairs:
-        cells = [name]
-        for k, (want, got, by) in enumerate(error(load(out, app), load(out, mimic))):
-            cells += [show(want), show(got), show(by, "{:.1f} %")]
-            errors[k] += [by] if by is not None else []
-        row(*cells)
-    means = [statistics.fmean(e) if e else None for e in errors]
-    row("mean", "", "", show(means[0], "{:.1f} %"), "", "", show(means[1], "{:.1f} %"))
+    table("what", "requests", "ms", "again", "Δ", "replay", "Δ", "mimic", "Δ")
+    for side in ("read", "write"):
+        errors = [[], [], []]
+        for name, app, *runs in cases:
+            profile = load(out, app)
+            want = response_ms(profile, side) if profile else None
+            if want is None:
+                continue
+            cells = [f"{name}, {side}s", str(profile["response_time"][side]["total"]["count"]), show(want)]
+            for k, names in enumerate(runs):
+                got, by = error(want, [load(out, n) for n in names], side)
+                cells += [show(got), show(by, "{:.1f} %")]
+                errors[k] += [by] if by is not None else []
+            row(*cells)
+        means = [show(statistics.fmean(e) if e else None, "{:.1f} %") for e in errors]
+        row(f"mean, {side}s", "", "", "", means[0], "", means[1], "", means[2])
 
 
 def main():
     out, apps = sys.argv[1], sys.argv[2:]
     last = max(i for i in range(10) if glob.glob(os.path.join(out, f"mimic{i}.*.json")))
+    repeats = len(glob.glob(os.path.join(out, f"repeat*.{apps[0]}.json")))
     spread(out, apps)
-    differences(out, apps, last)
-    delta(out, "Mean response times on the base volume", [(a, f"base.{a}", f"mimic{last}.{a}") for a in apps])
-    delta(out, "Migrated: on the target volume", [(a, f"moved.{a}", f"moved-mimic.{a}") for a in apps])
+    differences(out, apps, "The profile, that of the replay, and the difference. Shares differ by points of 100 %.", "replay")
+    differences(out, apps, "The same of the last mimic, made from the profile alone.", f"mimic{last}")
+    delta(
+        out,
+        f"Mean response times on the base volume; again: the other {repeats - 1} runs of the application",
+        [(a, f"base.{a}", [f"repeat{i}.{a}" for i in range(1, repeats)], [f"replay.{a}"], [f"mimic{last}.{a}"]) for a in apps],
+    )
+    delta(
+        out,
+        "Migrated: on the target volume; again: another run there",
+        [(a, f"moved.{a}", [f"moved-again.{a}"], [f"moved-replay.{a}"], [f"moved-mimic.{a}"]) for a in apps],
+    )
     pairs = [(a, b) for a in sorted(apps) for b in sorted(apps) if a < b]
     delta(
         out,
-        "Consolidated: two on one base volume",
-        [(f"{x} with {a if x == b else b}", f"pair-{a}-{b}.{x}", f"pair-mimic-{a}-{b}.{x}") for a, b in pairs for x in (a, b)],
+        "Consolidated: two on one base volume; again: another run of both",
+        [
+            (f"{x} with {a if x == b else b}",)
+            + (f"pair-{a}-{b}.{x}", [f"pair-again-{a}-{b}.{x}"], [f"pair-replay-{a}-{b}.{x}"], [f"pair-mimic-{a}-{b}.{x}"])
+            for a, b in pairs
+            for x in (a, b)
+        ],
     )
 
 

@@ -9,6 +9,7 @@
 #include "analyzer/characterize/profile_set.h"
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/mimic_causal.h"
 #include "analyzer/export/export_formats.h"
 #include "analyzer/predict/mimic.h"
 #include "analyzer/predict/mimic_target.h"
@@ -22,7 +23,7 @@ struct job {
 	struct mimic_options options;
 	const char *target, *output, *intensity;
 	struct cli_list leave_out, runs;
-	bool replay;
+	bool replay, run;
 	char log[LOG_PATH_BYTES]; /* beside the output; "" without one */
 	uint64_t nr_logged;
 	struct buf text; /* of the job */
@@ -300,6 +301,9 @@ static int run(struct cli *cli)
 		CLI_U64("seed", 0, "N", &job.options.seed, "of fio's random numbers, default 1"),
 		CLI_FLAG("replay", 0, &job.replay,
 			 "the selected requests as they were: JOB.fio and its log JOB.fio.log"),
+		CLI_FLAG("run", 0, &job.run,
+			 "with --replay: send them here and now, each when what it waited for has "
+			 "completed"),
 		SELECTION_OPTIONS(&job.sel),
 		CLI_END,
 	};
@@ -309,15 +313,19 @@ static int run(struct cli *cli)
 		return cli->status;
 	if (!job.target)
 		return cli_usage(cli, "--target: expected the device, file or folder to use");
-	if (job.replay && !job.output)
-		return cli_usage(cli, "--replay: expected -o JOB.fio");
+	if (job.run && (!job.replay || job.output))
+		return cli_usage(cli, "--run: expected with --replay and without -o");
+	if (job.replay && !job.run && !job.output)
+		return cli_usage(cli, "--replay: expected -o JOB.fio or --run");
 	if (!job.replay && (cli->argc != 1 || job.sel.dir))
 		return cli_usage(cli,
 				 "expected one operand: a profile (JSON), a store or a segment");
 	buf_init(&job.text);
 	status = read_options(&job);
 	if (!status)
-		status = job.replay ? replay(&job) : mimic(&job, cli->argv[0]);
+		status = job.run      ? mimic_causal(cli, &job.sel, &job.options, &job.err)
+			 : job.replay ? replay(&job)
+				      : mimic(&job, cli->argv[0]);
 	selection_release(&job.sel);
 	buf_release(&job.text);
 	if (status && !job.err.line[0])
@@ -331,14 +339,19 @@ const struct command command_mimic = {
 	.name = "mimic",
 	.summary = "a job of fio that gives a profile back",
 	.usage = "PROFILE.json --target PATH [-o JOB.fio]\n"
+		 "--replay --run [SELECTION] (--store DIR | FILE...) --target PATH\n"
 		 "--replay [SELECTION] (--store DIR | FILE...) --target PATH -o JOB.fio",
-	.example = "blkcast mimic before.json --target /dev/vdb -o mimic.fio\nfio mimic.fio",
+	.example = "blkcast mimic before.json --target /dev/vdb -o mimic.fio\nfio mimic.fio\n"
+		   "blkcast mimic --replay --run --store traces --device vda --target /dev/vdb",
 	.details =
 		"Closed loads keep clients, think time and queue depth; open ones their rate, as "
 		"Poisson or evenly\nspaced arrivals, or in bursts, which are a log beside the job "
 		"(JOB.fio.log). Sizes, mix, sequential ratio per direction, "
 		"address range, access distribution and,\nin a folder, the file set follow the "
-		"profile. What fio cannot do is refused by name.\nThe job overwrites the target "
-		"where the profile has writes.",
+		"profile. What fio cannot do is refused by name.\n"
+		"--replay --run needs no fio: it sends the stored requests, each thread's from a thread, when "
+		"those\nthat it had waited for have completed and as much time has passed as had then, so "
+		"that a slower\ntarget slows the load down as it would the application.\nThe target is "
+		"overwritten where there are writes.",
 	.run = run,
 };

@@ -42,5 +42,12 @@ bad "an unknown intensity" "auto, closed or open" "$T/store" --target "$T/x" --i
 bad "an unknown part" "discards, bursts or locality" "$T/store" --target "$T/x" --leave-out reads
 bad "clients nobody knows" "the clients are unknown" "$T/store" --target "$T/x" --intensity closed
 bad "a device that is not there" "expected a profile or a trace" "$T/store" --target "$T/x" --device sdz
+bad "a replay that is run and written" "without -o" --replay --run --store "$T/store" --target "$T/x" -o "$T/x.fio"
+bad "a run of no replay" "expected with --replay" "$T/store" --run --target "$T/x"
+bad "a replay in a folder" "expected a device or a file" --replay --run --store "$T/store" --target "$T"
+bad "a replay without times" "no request with its times" --replay --run --store "$T/store" --target "$T/x"
+truncate -s 1M "$T/small"
+bad "a replay beyond the end" "the requests go up to .*, it has 1 MiB" --replay --run docs/examples/demo.seg --target "$T/small"
+bad "a replay to nowhere" "No such file" --replay --run docs/examples/demo.seg --target "$T/x"
 bad "a replay without a place" "expected -o" --replay --store "$T/store" --target "$T/x"
 done_testing

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/cmd/mimic_causal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analyzer/predict/causal_load.h"
+#include "analyzer/predict/causal_run.h"
+#include "formats/units.h"
+
+static json_t *mean(double s)
+{
+	return isfinite(s) ? json_real(s) : json_null();
+}
+
+static json_t *side_json(const struct causal_plan *plan, const struct causal_result *r, int side)
+{
+	return json_pack("{s:I, s:o, s:o}", "requests", (json_int_t)r->nr[side], "mean_before_s",
+			 mean(plan->mean_s[side]), "mean_s", mean(r->mean_s[side]));
+}
+
+static int print_json(const struct causal_plan *plan, const struct causal_result *r)
+{
+	json_t *top = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:o, s:o}", "schema",
+				"blkcast.mimic/1", "intensity", "causal", "requests",
+				(json_int_t)plan->nr, "left_out", (json_int_t)plan->nr_left_out,
+				"threads", (json_int_t)plan->nr_lanes, "flushes",
+				(json_int_t)r->nr_flushes, "window_s", plan->window_s, "elapsed_s",
+				r->elapsed_s, "wake_s", r->wake_s, "read", side_json(plan, r, 0),
+				"write", side_json(plan, r, 1));
+	int status = -ENOMEM;
+
+	if (top)
+		status = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
+	json_decref(top);
+	return status;
+}
+
+static void print_text(const struct causal_plan *plan, const struct causal_result *r)
+{
+	static const char *const names[2] = { "reads", "writes" };
+	char before[UNITS_BYTES], now[UNITS_BYTES];
+
+	printf("%" PRIu64 " requests of %zu threads in %.2f s, were in %.2f s\n",
+	       r->nr[0] + r->nr[1] + r->nr_flushes, plan->nr_lanes, r->elapsed_s, plan->window_s);
+	for (int k = 0; k < 2; k++)
+		if (r->nr[k])
+			printf("%-6s  %10" PRIu64 "  mean %s, was %s\n", names[k], r->nr[k],
+			       units_time(r->mean_s[k], now), units_time(plan->mean_s[k], before));
+}
+
+static int check_size(const struct causal_plan *plan, const struct mimic_options *o,
+		      struct err *err)
+{
+	char need[UNITS_BYTES], have[UNITS_BYTES];
+	uint64_t bytes = o->target_bytes;
+	struct stat st;
+
+	if (!bytes) { /* a file */
+		if (stat(o->target, &st) < 0)
+			return err_set(err, errno, "%s: %s", o->target, strerror(errno));
+		bytes = (uint64_t)st.st_size;
+	}
+	if (plan->end_bytes <= bytes)
+		return 0;
+	return err_set(err, EINVAL, "%s: the requests go up to %s, it has %s", o->target,
+		       units_bytes((double)plan->end_bytes, need),
+		       units_bytes((double)bytes, have));
+}
+
+int mimic_causal(const struct cli *cli, struct selection *sel, const struct mimic_options *o,
+		 struct err *err)
+{
+	struct causal_plan plan = { 0 };
+	struct causal_run run = { &plan, o->target, o->duration_s };
+	struct causal_result result;
+	struct scan *scan = NULL;
+	int status;
+
+	if (o->directory)
+		return err_set(err, EISDIR, "%s: expected a device or a file", o->target);
+	status = selection_open(sel, cli, &scan, NULL, err);
+	if (status)
+		return status;
+	status = causal_load(&plan, scan, o->duration_s, err);
+	scan_close(scan);
+	if (!status)
+		status = check_size(&plan, o, err);
+	if (!status && plan.nr_left_out)
+		cli_note(cli,
+			 "%" PRIu64 " requests left out: no reads, writes or flushes, or without "
+			 "times",
+			 plan.nr_left_out);
+	if (!status)
+		status = causal_runs(&run, 1, &result, err);
+	if (!status && cli->json)
+		status = print_json(&plan, &result);
+	else if (!status)
+		print_text(&plan, &result);
+	causal_release(&plan);
+	return status;
+}

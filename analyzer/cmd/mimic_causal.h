@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mimic_causal: blkcast mimic --replay --run. */
+#ifndef ANALYZER_MIMIC_CAUSAL_H
+#define ANALYZER_MIMIC_CAUSAL_H
+
+#include "analyzer/cli.h"
+#include "analyzer/predict/mimic.h"
+#include "analyzer/selection.h"
+
+/* Sends what is selected to o's target by cause, and prints response times. 0, or -errno with one line. */
+int mimic_causal(const struct cli *cli, struct selection *sel, const struct mimic_options *o,
+		 struct err *err);
+
+#endif

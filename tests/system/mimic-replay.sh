@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# blkcast mimic --replay --run: a load is recorded, and sent again to another device, where it is recorded
+# too: every thread's requests are the same ones in the same order, and none is sent before what it had
+# waited for. Buffered writes, direct ones at depth, readers that wait, flushes.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
+. tests/loop.sh
+need fio "fio is not installed" command -v fio
+need_loop
+need_bpf
+blkcast=$BUILD/blkcast
+loop_new 64M
+first_dev=$loop_dev first=$loop_name
+loop_new 64M
+second_dev=$loop_dev second=$loop_name
+
+# A loop device keeps what it was told before.
+for d in $first $second; do
+	echo 128 >"/sys/block/$d/queue/max_sectors_kb"
+	echo none >"/sys/block/$d/queue/scheduler"
+done
+
+record() { # STORE DEVICE COMMAND...: its output is in $T/run
+	local store=$1 device=$2
+	shift 2
+	"$BUILD/blkcast-agent" --device "$device" --sink "file:$T/$store" --verbose 2>"$T/agent.err" &
+	local agent=$!
+	for _ in $(seq 1000); do
+		grep -q 'tracing source' "$T/agent.err" && break
+		sleep 0.02
+	done
+	timeout 100 "$@" >"$T/run" 2>"$T/run.err"
+	is $? 0 "$store: $1 runs"
+	sleep 0.5
+	kill -INT $agent
+	wait $agent
+}
+
+# requests STORE FILTER: operation, sector, bytes and thread, by arrival
+requests() {
+	"$blkcast" dump --store "$T/$1" --format jsonl -q --operation read,write |
+		jq -r "select($2)"' | [.operation, .sector, .bytes, .tid] | @tsv'
+}
+
+cat >"$T/job.fio" <<JOB
+[global]
+filename=$first_dev
+thread=1
+number_ios=200
+randseed=3
+[readers]
+numjobs=2
+direct=1
+rw=randread
+bs=4k
+ioengine=psync
+thinktime=200
+size=32m
+[deep]
+direct=1
+rw=randrw
+bs=8k
+ioengine=libaio
+iodepth=8
+size=32m
+[buffered]
+rw=write
+bs=16k
+ioengine=psync
+fdatasync=20
+offset=32m
+size=32m
+JOB
+record app "$first" fio "$T/job.fio" --output=/dev/null
+requests app ".total_s != null" >"$T/app.tsv"
+number "$(wc -l <"$T/app.tsv") > 600" "the load was recorded"
+echo 2 >"/sys/block/$second/queue/nomerges" # they are merged already
+record again "$second" "$blkcast" mimic --replay --run --store "$T/app" --device "$first" --target "$second_dev" --json
+requests again true >"$T/again.tsv"
+note "$(jq -c '[.requests, .left_out, .threads, .window_s, .elapsed_s]' "$T/run")"
+is "$(jq '.read.requests + .write.requests' "$T/run")" "$(wc -l <"$T/app.tsv")" "all of them were sent"
+is "$(cut -f1-3 "$T/again.tsv" | sort | md5sum)" "$(cut -f1-3 "$T/app.tsv" | sort | md5sum)" "the same ones"
+
+# Threads are other ones; what each of them read is there again, in its order. (Who writes back what was
+# buffered is as it comes.)
+lists() { # FILE: a line for each thread that reads: its places in order
+	awk -F'\t' '$1 == "read" { l[$4] = l[$4] " " $2 ":" $3 } END { for (t in l) print l[t] }' "$1" | sort
+}
+is "$(lists "$T/again.tsv" | md5sum)" "$(lists "$T/app.tsv" | md5sum)" "what each thread reads, in its order"
+number "$(lists "$T/app.tsv" | wc -l) >= 3" "of three threads"
+
+# A device whose requests take longer is sent no more at once than there ever were.
+most() { "$blkcast" dump --store "$T/$1" --format jsonl -q | jq -s 'map(.queue_depth) | max'; }
+note "under way at most: $(most app), again $(most again)"
+
+exits 0 "it ends when it is told to" timeout 60 "$blkcast" mimic --replay --run --store "$T/app" --target "$second_dev" --duration 10ms --json
+number "$(jq '.read.requests + .write.requests' "$T/out") < $(wc -l <"$T/app.tsv")" "with fewer requests"
+
+done_testing

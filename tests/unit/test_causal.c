@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Causal plans: every number against its definition on random traces, and dependences that are known. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/num/rng.h"
+#include "analyzer/predict/causal.h"
+#include "tests/tap.h"
+
+#define US 1000ull
+#define MS 1000000ull
+
+static struct request make(uint32_t tid, uint64_t arrival_ns, uint64_t takes_ns, int operation)
+{
+	return (struct request){ .tid = tid,
+				 .flags = tid ? 0 : REQUEST_KERNEL_THREAD,
+				 .arrival_ns = arrival_ns,
+				 .dispatch_ns = arrival_ns,
+				 .completion_ns = arrival_ns + takes_ns,
+				 .sector = 8 * (arrival_ns / US % 1000),
+				 .bytes = 4096,
+				 .operation = (uint8_t)operation };
+}
+
+static const struct causal_lane *lane_of(const struct causal_plan *plan, uint32_t tid)
+{
+	for (size_t i = 0; i < plan->nr_lanes; i++)
+		if (plan->lanes[i].tid == tid)
+			return &plan->lanes[i];
+	return NULL;
+}
+
+/* A trace of nr requests of threads 0 (the kernel's) to 4, response times up to 2 ms, a few ties. */
+static struct request *random_trace(struct rng *rng, size_t nr)
+{
+	struct request *r = calloc(nr, sizeof(*r));
+	uint64_t at = MS;
+
+	for (size_t i = 0; i < nr; i++) {
+		at += rng_below(rng, 400) * US;
+		r[i] = make((uint32_t)rng_below(rng, 5), at, rng_below(rng, 2000) * US,
+			    (int)rng_below(rng, 2));
+		r[i].sector = i; /* tells who it is */
+	}
+	return r;
+}
+
+static uint64_t nth_completion(const struct request *r, size_t nr, uint32_t tid, uint64_t n)
+{
+	uint64_t best = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t before = 0, same = 0;
+
+		if (r[i].tid != tid)
+			continue;
+		for (size_t k = 0; k < nr; k++) {
+			before += r[k].tid == tid && r[k].completion_ns < r[i].completion_ns;
+			same += r[k].tid == tid && r[k].completion_ns == r[i].completion_ns;
+		}
+		if (before < n && n <= before + same)
+			best = r[i].completion_ns;
+	}
+	return best;
+}
+
+/* Completed of one thread, or (own false) of all others, at or before a time. */
+static uint64_t completed(const struct request *r, size_t nr, uint32_t tid, bool own, uint64_t ns)
+{
+	uint64_t out = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		out += (r[i].tid == tid) == own && r[i].completion_ns <= ns;
+	return out;
+}
+
+static bool as_defined(const struct causal_plan *plan, const struct causal_lane *lane,
+		       const struct request *all, size_t nr)
+{
+	uint64_t last_ns = 0, most = 0;
+
+	for (size_t i = 0; i < lane->nr; i++) {
+		const struct causal_request *q = &lane->requests[i];
+		const struct request *r = &all[q->offset / SECTOR_BYTES];
+		uint64_t done = completed(all, nr, lane->tid, true, r->arrival_ns);
+		uint64_t since = last_ns ? last_ns : all[0].arrival_ns, slack = CAUSAL_SLACK_NS;
+
+		done = done < i ? done : i;
+		if (done && nth_completion(all, nr, lane->tid, done) > since)
+			since = nth_completion(all, nr, lane->tid, done);
+		if (q->after_lane != UINT32_MAX) {
+			const struct causal_request *a =
+				&plan->lanes[q->after_lane].requests[q->after];
+
+			since = all[a->offset / SECTOR_BYTES].completion_ns;
+			if (done != i || !(lane->depends >> q->after_lane & 1))
+				return false;
+		}
+		most = i - done > most ? i - done : most;
+		if (q->done != done || since + q->gap_ns != r->arrival_ns || q->room > done ||
+		    i - q->room > (most > 64 ? most : 64) ||
+		    q->spacing_ns != r->arrival_ns - (last_ns ? last_ns : all[0].arrival_ns))
+			return false;
+		if (q->others !=
+		    (done == i && r->arrival_ns > slack
+			     ? completed(all, nr, lane->tid, false, r->arrival_ns - slack)
+			     : 0))
+			return false;
+		last_ns = r->arrival_ns;
+	}
+	return true;
+}
+
+static void every_number_is_as_defined(void)
+{
+	struct rng rng;
+
+	rng_seed(&rng, 7);
+	for (int run = 0; run < 20; run++) {
+		size_t nr = 1 + rng_below(&rng, 300), sent = 0;
+		struct request *all = random_trace(&rng, nr), *mixed = malloc(nr * sizeof(*mixed));
+		struct causal_plan plan;
+
+		memcpy(mixed, all, nr * sizeof(*mixed));
+		for (size_t i = nr; i > 1; i--) {
+			size_t k = rng_below(&rng, i);
+			struct request swap = mixed[i - 1];
+
+			mixed[i - 1] = mixed[k];
+			mixed[k] = swap;
+		}
+		ok_int(causal_make(&plan, mixed, nr, NULL), 0);
+		for (size_t l = 0; l < plan.nr_lanes; l++) {
+			ok(as_defined(&plan, &plan.lanes[l], all, nr));
+			sent += plan.lanes[l].nr;
+		}
+		ok_eq(sent, nr);
+		causal_release(&plan);
+		free(mixed);
+		free(all);
+	}
+}
+
+static void a_thread_that_waits_thinks(void)
+{
+	struct request r[50];
+	struct causal_plan plan;
+	const struct causal_lane *lane;
+
+	for (size_t i = 0; i < 50; i++)
+		r[i] = make(9, MS + i * 5 * MS, 2 * MS, OPERATION_READ);
+	ok_int(causal_make(&plan, r, 50, NULL), 0);
+	lane = lane_of(&plan, 9);
+	for (size_t i = 1; i < 50; i++)
+		ok(lane->requests[i].done == i && lane->requests[i].room == i &&
+		   lane->requests[i].gap_ns == 3 * MS);
+	ok_eq(lane->depth, 1);
+	ok_near(plan.mean_s[0], 0.002, 1e-12);
+	ok(isnan(plan.mean_s[1]));
+	causal_release(&plan);
+}
+
+/* Eight at once, then one for each that completes: never more than eight under way. */
+static void a_burst_keeps_its_depth(void)
+{
+	struct request r[100];
+	struct causal_plan plan;
+	const struct causal_lane *lane;
+
+	for (size_t i = 0; i < 100; i++)
+		r[i] = make(0, i < 8 ? MS : MS + (i - 7) * MS, 8 * MS - (i < 8) * (7 - i) * MS,
+			    OPERATION_WRITE);
+	ok_int(causal_make(&plan, r, 100, NULL), 0);
+	lane = lane_of(&plan, 0);
+	ok_eq(lane->depth, 8);
+	ok_eq(lane->requests[7].room, 0);
+	ok_eq(lane->requests[50].done, 43);
+	ok_eq(lane->requests[50].room, 43);
+	causal_release(&plan);
+}
+
+/* Thread 1 reads, thread 2 commits what it read: 1 goes on when 2's write has completed. */
+static void who_waits_for_another_depends_on_it(void)
+{
+	struct request r[400];
+	struct causal_plan plan;
+	struct rng rng;
+	uint64_t at = MS, wrong = 0;
+
+	rng_seed(&rng, 3);
+	for (size_t i = 0; i < 400; i += 2) {
+		r[i] = make(1, at, 200 * US, OPERATION_READ);
+		at += 250 * US;
+		r[i + 1] = make(2, at, (100 + rng_below(&rng, 20000)) * US, OPERATION_WRITE);
+		at = r[i + 1].completion_ns + 30 * US;
+	}
+	ok_int(causal_make(&plan, r, 400, NULL), 0);
+	ok_eq(plan.lanes[0].depends, 2); /* on lane 1 */
+	for (size_t i = 1; i < 200; i++)
+		wrong += plan.lanes[0].requests[i].after_lane != 1 ||
+			 plan.lanes[0].requests[i].after != i - 1 ||
+			 plan.lanes[0].requests[i].gap_ns != 30 * US;
+	ok_eq(wrong, 0);
+	causal_release(&plan);
+}
+
+/* Each its own closed loop, response and think times exponential: whoever is stuck, the others go on. */
+static void who_does_not_wait_does_not_depend(void)
+{
+	enum { LANES = 4, EACH = 1000 };
+	struct request r[LANES * EACH];
+	struct causal_plan plan;
+	struct rng rng;
+	size_t nr = 0;
+
+	rng_seed(&rng, 5);
+	for (uint32_t l = 1; l <= LANES; l++) {
+		uint64_t at = MS;
+
+		for (int i = 0; i < EACH; i++, nr++) {
+			at += (uint64_t)(rng_exponential(&rng) * 1e6) + 1;
+			r[nr] = make(l, at, (uint64_t)(rng_exponential(&rng) * 3e6), 0);
+			at = r[nr].completion_ns;
+		}
+	}
+	ok_int(causal_make(&plan, r, nr, NULL), 0);
+	for (size_t l = 0; l < plan.nr_lanes; l++)
+		ok_eq(plan.lanes[l].depends, 0);
+	causal_release(&plan);
+}
+
+static void what_cannot_be_sent_is_counted(void)
+{
+	struct request r[5];
+	struct causal_plan plan;
+	struct err err = { 0 };
+
+	for (size_t i = 0; i < 5; i++)
+		r[i] = make(1, MS * (i + 1), US, OPERATION_WRITE);
+	r[1].operation = OPERATION_DISCARD;
+	r[2].flags |= REQUEST_NO_COMPLETION;
+	r[3].operation = OPERATION_FLUSH;
+	r[3].bytes = 0;
+	r[4].flags |= REQUEST_FUA;
+	ok_int(causal_make(&plan, r, 5, &err), 0);
+	ok_eq(plan.nr, 3);
+	ok_eq(plan.nr_left_out, 2);
+	ok(plan.lanes[0].requests[2].durable && !plan.lanes[0].requests[0].durable);
+	ok_eq(plan.lanes[0].requests[1].operation, OPERATION_FLUSH);
+	causal_release(&plan);
+	r[0].flags |= REQUEST_NO_ARRIVAL;
+	ok_int(causal_make(&plan, r, 1, &err), -EINVAL);
+	ok(strstr(err.line, "nothing to replay"));
+	causal_release(&plan);
+}
+
+static const struct tap_test tests[] = {
+	{ "every number of a plan is as it is defined", every_number_is_as_defined },
+	{ "a thread that waits sends after its think time", a_thread_that_waits_thinks },
+	{ "a burst keeps to its depth", a_burst_keeps_its_depth },
+	{ "who waits for another depends on it", who_waits_for_another_depends_on_it },
+	{ "who does not wait does not depend", who_does_not_wait_does_not_depend },
+	{ "what cannot be sent is counted", what_cannot_be_sent_is_counted },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}
