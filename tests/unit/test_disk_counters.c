@@ -171,6 +171,18 @@ static void what_old_kernels_do_not_count(void)
 	profile_release(&p);
 }
 
+static void waiting_is_not_idle(void)
+{
+	struct disk_counters change = { .nr_columns = 20 };
+
+	ok(disk_counters_are_idle(&change));
+	change.in_flight = 1;
+	ok(!disk_counters_are_idle(&change));
+	change.in_flight = 0;
+	change.completed[OPERATION_FLUSH] = 1;
+	ok(!disk_counters_are_idle(&change));
+}
+
 static const struct tap_test tests[] = {
 	{ "lines of 14, 18 and 20 columns are read", columns },
 	{ "other lines are not taken for one", other_lines },
@@ -179,6 +191,7 @@ static const struct tap_test tests[] = {
 	{ "a disk that began anew is told from a wrap", began_anew },
 	{ "rates, means and the number in flight are those by hand", profile_by_hand },
 	{ "what an old kernel does not count is unknown", what_old_kernels_do_not_count },
+	{ "a disk whose requests all wait is not idle", waiting_is_not_idle },
 };
 
 int main(void)

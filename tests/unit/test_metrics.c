@@ -206,6 +206,59 @@ static void times_have_three_digits(void)
 	check_time(NAN, "       -");
 }
 
+/* What fits no edge is in the +Inf bucket alone. */
+static void large_sizes_are_above_every_edge(void)
+{
+	struct size_count size = { UINT32_MAX / 4096 * 4096, 3 };
+	struct profile p;
+	struct board *b;
+
+	ok_int(board_new(&b), 0);
+	profile_init(&p);
+	snprintf(p.device_name, sizeof(p.device_name), "sda");
+	p.end_s = 1;
+	p.requests[OPERATION_READ] = 3;
+	p.bytes[OPERATION_READ] = 3ull * size.bytes;
+	p.read.sizes = &size;
+	p.read.nr_sizes = 1;
+	ok_int(board_post(b, DEVICE, 1 << 20, false, &p), 0);
+	p.read.sizes = NULL;
+	p.read.nr_sizes = 0;
+	profile_release(&p);
+	ok(page_has(
+		b, true,
+		"blkcast_request_size_bytes_bucket{device=\"sda\",operation=\"read\",le=\"512.0\"} 0"));
+	ok(page_has(
+		b, true,
+		"blkcast_request_size_bytes_bucket{device=\"sda\",operation=\"read\",le=\"16777216.0\"} 0"));
+	ok(page_has(
+		b, true,
+		"blkcast_request_size_bytes_bucket{device=\"sda\",operation=\"read\",le=\"+Inf\"} 3"));
+	board_free(b);
+}
+
+/* An idle window leaves the counters and ends what was said of the last. */
+static void idle_ends_the_last_window(void)
+{
+	struct board_totals totals;
+	const struct board_device *d;
+	struct board *b;
+	size_t nr;
+
+	ok_int(board_new(&b), 0);
+	post(b, "sda", 10, false, 0);
+	board_post_idle(b, DEVICE, 102);
+	d = board_lock(b, &nr, &totals);
+	if (ok_eq(nr, 1)) {
+		ok_eq(d[0].requests[OPERATION_READ], 10);
+		ok_eq(d[0].last.requests[OPERATION_READ], 0);
+		ok_near(d[0].last.duration_s, 0, 0);
+		ok_near(d[0].last.end_real_s, 102, 0);
+	}
+	board_unlock(b);
+	board_free(b);
+}
+
 static const struct tap_test tests[] = {
 	{ "counters add up over windows", counters_add_up_over_windows },
 	{ "the two text formats differ where they must", formats_differ_where_they_must },
@@ -213,6 +266,8 @@ static const struct tap_test tests[] = {
 	{ "a bad or taken address is refused", bad_addresses_are_refused },
 	{ "rows are of the windows since the last ones", rows_are_of_the_windows_since_the_last },
 	{ "times have three digits and their unit", times_have_three_digits },
+	{ "sizes above every edge are in the last bucket alone", large_sizes_are_above_every_edge },
+	{ "an idle window ends what was said of the last", idle_ends_the_last_window },
 };
 
 int main(void)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/store/scan.h"
+#include "analyzer/store/scan_match.h"
 #include "tests/slow/sample.h"
 #include "tests/tap.h"
 
@@ -324,12 +325,172 @@ static void what_was_watched(void)
 	world_end(&w);
 }
 
+static void same_times_come_by_host(void)
+{
+	struct world w = { .dir = sample_folder() };
+	struct request r[NR];
+	struct scan_request out[64];
+	struct scan *scan = NULL;
+	uint64_t last_ns = 0;
+	uint32_t last = 0;
+	size_t wrong = 0, nr_all = 0;
+	int64_t nr;
+
+	for (int h = NR_HOSTS - 1; h >= 0; h--) {
+		struct sample s = sample_of(0, 0);
+
+		s.host = hosts[h];
+		sample_requests(1, s.begin_ns, s.end_ns, r, NR);
+		sample_store(w.dir, &s, r, NR);
+	}
+	ok_int(store_open(&w.store, w.dir, true, NULL), 0);
+	ok_int(scan_open_store(&scan, w.store, NULL, NULL, NULL), 0);
+	while ((nr = scan_next(scan, out, TAP_NR(out))) > 0) {
+		for (int64_t i = 0; i < nr; i++, nr_all++) {
+			uint32_t trace = scan_stream(scan, out[i].stream)->trace;
+
+			wrong += out[i].arrival_real_ns < last_ns ||
+				 (out[i].arrival_real_ns == last_ns && trace < last);
+			last_ns = out[i].arrival_real_ns;
+			last = trace;
+		}
+	}
+	ok_eq(wrong, 0);
+	ok_eq(nr_all, NR_HOSTS * NR);
+	scan_close(scan);
+	world_end(&w);
+}
+
+/* The intervals covered by two segments, the second so long after the first, sequences apart. */
+static size_t covered(uint64_t pause_ns, uint64_t sequence)
+{
+	struct world w = { .dir = sample_folder() };
+	struct sample s = sample_of(0, 0);
+	struct scan_request out[8];
+	struct scan *scan = NULL;
+	size_t nr;
+
+	sample_store(w.dir, &s, NULL, 0);
+	s.sequence = sequence;
+	s.begin_ns = s.end_ns + pause_ns;
+	s.end_ns = s.begin_ns + 1000000000;
+	sample_store(w.dir, &s, NULL, 0);
+	ok_int(store_open(&w.store, w.dir, true, NULL), 0);
+	ok_int(scan_open_store(&scan, w.store, NULL, NULL, NULL), 0);
+	while (scan_next(scan, out, TAP_NR(out)) > 0)
+		;
+	nr = scan_trace(scan, 0)->nr_covered;
+	scan_close(scan);
+	world_end(&w);
+	return nr;
+}
+
+static void neighbours_touch(void)
+{
+	ok_eq(covered(0, 1), 1);
+	ok_eq(covered(9000000, 1), 1); /* the reading of two clocks apart */
+	ok_eq(covered(11000000, 1), 2);
+	ok_eq(covered(0, 2), 2); /* one between them is missing */
+}
+
+/* Requests may have begun before what their segment watched, and end after it. */
+static void times_outside_the_segment(void)
+{
+	struct scan_filter late = { .begin_real_ns = SAMPLE_REAL_NS + 5000000000 };
+	struct scan_filter early = { .end_real_ns = SAMPLE_REAL_NS + 1000000000 };
+	struct world w = { .dir = sample_folder() };
+	struct sample s = sample_of(0, 0);
+	struct request r = { .arrival_ns = s.begin_ns + 100,
+			     .bytes = 4096,
+			     .device = device_make(8, 0) };
+	struct scan_request out[8];
+	struct scan *scan = NULL;
+
+	r.dispatch_ns = r.arrival_ns;
+	r.completion_ns = s.begin_ns + 6000000000; /* the header ends at 1 s */
+	sample_store(w.dir, &s, &r, 1);
+	s.sequence = 1;
+	s.begin_ns += 3000000000;
+	s.end_ns = s.begin_ns + 1000000000;
+	r.completion_ns = s.begin_ns - 2500000000; /* at 0.5 s */
+	sample_store(w.dir, &s, &r, 1);
+	ok_int(store_open(&w.store, w.dir, true, NULL), 0);
+	ok_int(scan_open_store(&scan, w.store, &late, NULL, NULL), 0);
+	ok_int(scan_next(scan, out, TAP_NR(out)), 1);
+	scan_close(scan);
+	ok_int(scan_open_store(&scan, w.store, &early, NULL, NULL), 0);
+	ok_int(scan_next(scan, out, TAP_NR(out)), 1);
+	scan_close(scan);
+	world_end(&w);
+}
+
+static void two_contents_of_one_name(void)
+{
+	struct sample s = sample_of(0, 0);
+	struct request r[NR];
+	struct buf b = { 0 };
+	struct scan *scan = NULL;
+	struct err err = { 0 };
+	const char *dir = sample_folder();
+	char path[512];
+	const char *list[] = { path };
+
+	sample_requests(1, s.begin_ns, s.end_ns, r, NR);
+	sample_segment(&s, r, NR, &b);
+	sample_segment(&s, r, NR - 1, &b);
+	snprintf(path, sizeof(path), "%s/two.seg", dir);
+	sample_write(path, b.data, b.len);
+	ok_int(scan_open_files(&scan, list, 1, NULL, NULL, &err), -EINVAL);
+	ok(strstr(err.line, "both name alpha/boot/1/0 and differ") != NULL);
+	buf_release(&b);
+	sample_remove(dir);
+}
+
+/* The filter beside one segment, whose clock began 5 s before its first request. */
+static void matches(void)
+{
+	static const char *const none[] = { "0" }, *const name[] = { "200" };
+	struct segment_process processes[] = { { 17, "200" } };
+	struct segment_header h = { .begin = { 5000000000, 5000000000, SAMPLE_REAL_NS },
+				    .processes = processes,
+				    .nr_processes = 1 };
+	struct scan_filter f = { .begin_real_ns = SAMPLE_REAL_NS - 60000000000,
+				 .end_real_ns = SAMPLE_REAL_NS + 1000 };
+	struct request r = { .completion_ns = 5000000999,
+			     .flags = REQUEST_NO_CGROUP | REQUEST_NO_ISSUER };
+	struct scan_match m;
+
+	scan_match_init(&m, &f);
+	ok_int(scan_match_segment(&m, &h), 0);
+	ok(scan_match_request(&m, &r)); /* from before the clock began */
+	r.completion_ns++;
+	ok(!scan_match_request(&m, &r)); /* the end is not in it */
+	f = (struct scan_filter){ .cgroups = none, .nr_cgroups = 1 };
+	ok_int(scan_match_segment(&m, &h), 0);
+	ok(!scan_match_request(&m, &r)); /* an unknown cgroup is not number 0 */
+	f = (struct scan_filter){ .processes = none, .nr_processes = 1 };
+	ok_int(scan_match_segment(&m, &h), 0);
+	ok(!scan_match_request(&m, &r));
+	f = (struct scan_filter){ .processes = name, .nr_processes = 1 };
+	r.flags = 0;
+	r.pid = 17;
+	ok_int(scan_match_segment(&m, &h), 0);
+	ok(scan_match_request(&m, &r)); /* a number may be a name */
+	scan_match_release(&m);
+}
+
 static const struct tap_test tests[] = {
 	{ "requests of hosts with clocks of their own come in order of real time", in_order },
 	{ "each selection gives what a literal filter gives", filters },
 	{ "files in any order give the same as the store", files },
 	{ "a file of many segments is read whole, a cut one refused by name", one_file },
 	{ "coverage, gaps and losses are told per trace", what_was_watched },
+	{ "requests of one time come in the order of their hosts", same_times_come_by_host },
+	{ "segments touch where nothing is missing between them", neighbours_touch },
+	{ "a segment is looked into for requests beyond what it watched",
+	  times_outside_the_segment },
+	{ "two contents of one name are refused", two_contents_of_one_name },
+	{ "times, unknown ids and numbers that are names match as said", matches },
 };
 
 int main(void)

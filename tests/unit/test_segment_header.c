@@ -335,6 +335,10 @@ static void keys_and_frames_are_checked(void)
 	size_t nr;
 
 	check_frame("\x81\x07\x07", 3, NULL, 0, "segment header: key: expected a text");
+	check_frame("\x82\xa4host\xa1"
+		    "a\xa4host\xa1"
+		    "b",
+		    15, NULL, 0, "segment header: host: expected it once");
 	put_header(&header, NULL, 0, none);
 	check_frame((const char *)header.data, header.len, "x", 1,
 		    "segment: 1 bytes after the last column");

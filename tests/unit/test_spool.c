@@ -565,6 +565,81 @@ static void file_cut_behind_its_back_is_read_as_it_is(void)
 	remove_dir(&told);
 }
 
+/* It may be there already: nobody gives it up while it is being sent, not even for the newest. */
+static void one_being_sent_is_no_room(void)
+{
+	struct told told;
+	struct spool *s;
+
+	make_dir(&told);
+	s = open_spool(&told, 100, NULL);
+	ok_int(append(s, 0, 100), 0);
+	ok_eq(peek_sequence(s), 0);
+	ok_int(append(s, 1, 100), -ENOSPC);
+	ok_eq(told.lost, 0);
+	ok_eq(spool_files(s), 1);
+	ok_eq(spool_bytes(s), 100);
+	spool_ack(s);
+	ok_int(append(s, 1, 100), 0);
+	ok_eq(peek_sequence(s), 1);
+	spool_close(s);
+	remove_dir(&told);
+}
+
+static void late_ones_take_their_place(void)
+{
+	struct told told;
+	struct spool *s;
+
+	make_dir(&told);
+	s = open_spool(&told, 0, NULL);
+	ok_int(append(s, 5, 10), 0);
+	ok_int(append(s, 3, 10), 0);
+	ok_int(append(s, 4, 10), 0);
+	for (uint64_t i = 3; i <= 5; i++) {
+		ok_eq(peek_sequence(s), i);
+		spool_ack(s);
+	}
+	spool_close(s);
+	remove_dir(&told);
+}
+
+static void forgotten_ones_leave_room(void)
+{
+	struct told told;
+	struct spool *s;
+
+	make_dir(&told);
+	s = open_spool(&told, 0, NULL);
+	ok_int(append(s, 1, 100), 0);
+	ok_int(append(s, 2, 30), 0);
+	ok(spool_forget(s, &(struct spool_name){ 5, 1 }));
+	ok_eq(spool_bytes(s), 30);
+	ok_eq(spool_files(s), 1);
+	ok(!spool_holds(s, &(struct spool_name){ 5, 1 }));
+	ok_eq(peek_sequence(s), 2);
+	spool_close(s);
+	remove_dir(&told);
+}
+
+static void used_up_quota_is_a_full_disk(void)
+{
+	struct told told;
+	struct spool *s;
+
+	make_dir(&told);
+	s = open_spool(&told, 0, &failing);
+	begin_faults(0, 0, 0);
+	append(s, 0, 100);
+	append(s, 1, 100);
+	begin_faults(0, 0, EDQUOT);
+	ok_int(append(s, 2, 100), -EDQUOT);
+	ok_eq(told.lost, 1);
+	ok_int(told.cause, LOSS_SPOOL_FULL);
+	spool_close(s);
+	remove_dir(&told);
+}
+
 static const struct tap_test tests[] = {
 	{ "what is no segment is left out, and few damaged ones are kept",
 	  strange_files_are_left_out },
@@ -587,6 +662,10 @@ static const struct tap_test tests[] = {
 	  what_may_have_been_sent_is_not_given_up },
 	{ "a killed writer leaves what it was told is durable",
 	  killed_writer_leaves_what_it_was_told_is_durable },
+	{ "one that is being sent makes no room for the newest", one_being_sent_is_no_room },
+	{ "late ones take their place by name", late_ones_take_their_place },
+	{ "forgotten ones leave their room", forgotten_ones_leave_room },
+	{ "a quota that is used up is a full disk", used_up_quota_is_a_full_disk },
 };
 
 int main(void)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -83,6 +84,7 @@ static void names(void)
 	ok_int(segment_name_parse(&n, "h", "b", "9223372036854775808", "0", NULL), -EINVAL);
 	ok_int(segment_name_parse(&n, "h", "b", "18446744073709551616", "0", NULL), -EINVAL);
 	ok_int(segment_name_parse(&n, "h", "b", "0", "10000000000", NULL), -EINVAL);
+	ok_int(segment_name_parse(&n, "h", "b", "000000000000000000007", "0", NULL), -EINVAL);
 	ok_int(segment_name_parse(&n, "h", "b", "-1", "0", NULL), -EINVAL);
 	ok_int(segment_name_parse(&n, "h", "b", "0x1", "0", NULL), -EINVAL);
 	ok_int(segment_name_parse(&n, "h", "b", "", "0", NULL), -EINVAL);
@@ -356,6 +358,73 @@ static void no_store(void)
 	sample_remove(dir);
 }
 
+static void too_large_is_the_senders_fault(void)
+{
+	const char *dir = sample_folder();
+	struct store *store = open_store(dir);
+	struct ingest *g = NULL;
+	struct ingest_result result;
+	struct sample s = plain(0);
+	struct buf b = { 0 };
+
+	make_segment(&s, &b);
+	b.data[15] = 0x7f; /* the length in the prefix */
+	ok_int(ingest_new(&g, store), 0);
+	ok_int(ingest_put(g, NULL, b.data, b.len, &result, NULL), -EFBIG);
+	ok_eq(ingest_counted(g).nr_damaged, 1);
+	ok_eq(ingest_counted(g).nr_disk_errors, 0);
+	ingest_free(g);
+	store_close(store);
+	buf_release(&b);
+	sample_remove(dir);
+}
+
+/* The bytes of the journals that lie in the store. */
+static uint64_t journal_size(const char *dir)
+{
+	uint64_t bytes = 0;
+	struct dirent *entry;
+	DIR *d = opendir(dir);
+
+	while (d && (entry = readdir(d))) {
+		struct stat st;
+
+		if (strncmp(entry->d_name, "journal-", 8) == 0 &&
+		    !fstatat(dirfd(d), entry->d_name, &st, 0))
+			bytes += (uint64_t)st.st_size;
+	}
+	if (d)
+		closedir(d);
+	return bytes;
+}
+
+static void journals_end_at_their_limit(void)
+{
+	const char *dir = sample_folder();
+	struct store *store = open_store(dir);
+	struct ingest *g = NULL;
+	struct ingest_result result;
+	uint64_t first = 0;
+
+	ok_int(ingest_new(&g, store), 0);
+	ingest_limit_journal(g, 1);
+	for (uint64_t i = 0; i < 4; i++) {
+		struct sample s = plain(i);
+		struct buf b = { 0 };
+
+		make_segment(&s, &b);
+		ok_int(ingest_put(g, NULL, b.data, b.len, &result, NULL), 0);
+		buf_release(&b);
+		if (!i)
+			first = journal_size(dir);
+		ok(first > 0 && journal_size(dir) < 2 * first);
+	}
+	ingest_free(g);
+	ok_eq(journal_size(dir), 0);
+	store_close(store);
+	sample_remove(dir);
+}
+
 static const struct tap_test tests[] = {
 	{ "hosts and boot ids are words that cannot leave their folder", words },
 	{ "names are checked before they become paths", names },
@@ -367,6 +436,8 @@ static const struct tap_test tests[] = {
 	{ "a file under another segment's name is damaged", misnamed },
 	{ "a read-only store is read without writing", read_only },
 	{ "what is no store is said to be none", no_store },
+	{ "a segment that is too large is the sender's fault", too_large_is_the_senders_fault },
+	{ "a journal ends at its limit, and leaves nothing", journals_end_at_their_limit },
 };
 
 int main(void)

@@ -121,12 +121,40 @@ static void cgroup_is_found_by_path_and_named_by_id(void)
 	cgroup_table_free(t);
 }
 
+/* A full table keeps those of the running and of the last segment, not what came before. */
+static void full_table_keeps_the_recent(void)
+{
+	const struct segment_process *p;
+	struct task_table *t;
+	size_t nr;
+
+	ok_int(task_table_new(&t, 64), 0);
+	for (uint32_t pid = 1000; pid < 1060; pid++) {
+		task_table_note(t, pid, pid, "old");
+		task_table_use(t, pid);
+	}
+	task_table_collect(t, &p);
+	task_table_collect(t, &p);
+	for (uint32_t pid = 4000000; pid < 4000004; pid++) {
+		task_table_note(t, pid, pid, "recent");
+		task_table_use(t, pid);
+	}
+	task_table_note(t, 4100000, 4100000, "newest"); /* one too many */
+	task_table_use(t, 4100000);
+	nr = task_table_collect(t, &p);
+	ok_eq(nr, 5);
+	for (uint32_t pid = 4000000; pid < 4000004; pid++)
+		ok_str(name_of(p, nr, pid), "recent");
+	task_table_free(t);
+}
+
 static const struct tap_test tests[] = {
 	{ "segments name the processes they mention", segments_name_the_processes_they_mention },
 	{ "unknown names come from /proc", unknown_names_come_from_proc },
 	{ "a full table forgets the unused and goes on", full_table_forgets_the_unused },
 	{ "a cgroup is found by its path and named by its id",
 	  cgroup_is_found_by_path_and_named_by_id },
+	{ "a full table keeps the names of the last two segments", full_table_keeps_the_recent },
 };
 
 int main(void)
