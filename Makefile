@@ -52,7 +52,7 @@ endif
 # Targets that do not compile by themselves: packages are looked at by the make they start.
 NOBUILD := clean demo test test-vm test-s390x bench fuzz deps style help
 ifneq ($(filter-out $(NOBUILD),$(or $(MAKECMDGOALS),all)),)
-missing := $(strip $(foreach p,$(PKGS),$(shell $(PKG_CONFIG) --exists $(p) || echo $(p))))
+missing := $(strip $(foreach p,$(PKGS),$(shell $(PKG_CONFIG) --exists $(p) 2>/dev/null || echo $(p))))
 $(if $(missing),$(error missing libraries: $(missing); $(MISSING_HINT)))
 endif
 

@@ -12,7 +12,7 @@ test="$demo blktrace python3-jsonschema python3-yaml sqlite3 openssh-server open
 bench="libbpf-tools bpftool r-base-core r-cran-earth r-cran-rpart"
 deb="debhelper dpkg-dev"
 test_deb="lintian debootstrap"
-case="dbench postmark postgresql rocksdb-tools e2fsprogs xfsprogs fio jq python3 util-linux"
+case="dbench postmark postgresql rocksdb-tools e2fsprogs xfsprogs fio jq python3 util-linux nbdkit libnbd-bin"
 fuzz="clang libclang-rt-14-dev"
 vm="qemu-system-x86 qemu-system-misc qemu-user-static binutils cpio kmod xz-utils zstd debian-archive-keyring jq
 gcc-s390x-linux-gnu libc6-dev-s390x-cross"

@@ -8,6 +8,8 @@
 
 /* The least time that the lower end of an interval is taken for, of what is predicted. */
 #define LEAST_RATIO 1e-3
+/* The point that tells, beside the mean, how much single clients' times vary. */
+#define SPREAD_POINT "p95"
 
 void busy_curves_release(struct busy_curves *c)
 {
@@ -175,6 +177,57 @@ static int ask_models(struct busy_curves *c, const struct predictor *p, const st
 	return status;
 }
 
+/* The squared coefficient of variation of a client's times that is alone; 1 where it is not known. */
+static int side_scv(const struct busy_curves *c, struct predictor *p, int side,
+		    const struct load_facts *joined, double *out)
+{
+	struct busy_curves alone = { .nr = 1 };
+	const struct model *m = NULL;
+	struct interactive_gamma gamma;
+	double *p95[BUSY_NR_ENDS] = { NULL };
+	char response[64];
+	bool times = true;
+	int status;
+
+	*out = 1;
+	predictor_response(SPREAD_POINT, side, response);
+	status = predictor_model(p, response, &m, NULL);
+	if (status == -ENOMEM)
+		return status;
+	if (status || !most_of(p, m) ||
+	    m->schema.variables[load_model_clients(m)].low > 1) /* nobody was alone */
+		return 0;
+	status = ask_curve(&alone, p, m, joined, p95, &times, NULL);
+	if (!status && times) {
+		interactive_gammas(c->side_s[side][BUSY_PREDICTED], p95[BUSY_PREDICTED], 1,
+				   probability(SPREAD_POINT), &gamma);
+		*out = fmin(1 / gamma.shape, 1);
+	}
+	for (int end = 0; end < BUSY_NR_ENDS; end++)
+		free(p95[end]);
+	return status == -ENOMEM ? status : 0;
+}
+
+/* Of all requests' service. */
+static int take_scv(struct busy_curves *c, struct predictor *p, const struct load_facts *joined)
+{
+	const double share[2] = { joined->read_ratio, 1 - joined->read_ratio };
+	double mean = 0, square = 0, scv;
+	int status = 0;
+
+	for (int side = 0; side < 2 && !status; side++) {
+		double s = share[side] > 0 ? c->side_s[side][BUSY_PREDICTED][0] : 0;
+
+		if (!(share[side] > 0))
+			continue;
+		status = side_scv(c, p, side, joined, &scv);
+		mean += share[side] * s;
+		square += share[side] * s * s * (1 + scv);
+	}
+	c->scv = fmin(fmax(square / (mean * mean) - 1, 0), 1);
+	return status;
+}
+
 int busy_curves_make(struct busy_curves *c, struct predictor *p, const struct predictor_ask *ask,
 		     const struct load_facts *f, size_t nr, struct err *err)
 {
@@ -195,6 +248,8 @@ int busy_curves_make(struct busy_curves *c, struct predictor *p, const struct pr
 	status = find_models(c, p, ask, &joined, &m, err);
 	if (!status && c->nr)
 		status = ask_models(c, p, &m, &joined, err);
+	if (!status && c->nr)
+		status = take_scv(c, p, &joined);
 	if (status)
 		busy_curves_release(c);
 	return status;
@@ -234,7 +289,7 @@ int busy_curves_ask(const struct busy_curves *c, const struct load_facts *f, siz
 		out[end] = NAN;
 		if (!has_end(c, side, end))
 			continue;
-		status = interactive_solve_groups(&a, c->all_s[end], c->nr, n, z, nr);
+		status = interactive_solve_groups(&a, c->all_s[end], c->nr, c->scv, n, z, nr);
 		if (!status)
 			out[end] = answer(c, &a, side, end);
 		*beyond = a.beyond;

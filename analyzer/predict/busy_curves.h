@@ -6,7 +6,8 @@
  * to the most of the training, for the mix, sizes and pattern of some loads; from the model of
  * another point (read_p95_s) that point. interactive.h makes of these what clients that think see;
  * each load's think time is Z = (N - in flight) / rate where it was characterized, by the interactive
- * response-time law. The ends of an interval are what the ends of all models' intervals give.
+ * response-time law. How regular service is comes from the models of read_p95_s and write_p95_s, where
+ * they are: a client alone waits for nobody. Without them it is taken to be exponential. The ends of an interval are what the ends of all models' intervals give.
  */
 #ifndef ANALYZER_BUSY_CURVES_H
 #define ANALYZER_BUSY_CURVES_H
@@ -30,6 +31,7 @@ struct busy_curves {
 	double clients, think_s;     /* of all loads; the think time is the mean by clients */
 	const char *variable;	     /* of clients; borrowed from a model */
 	const char *outside;	     /* a variable outside the training range, or NULL; borrowed */
+	double scv;		     /* squared coefficient of variation of service, up to 1 */
 	double p;		     /* of the point; 0: the mean */
 	double *all_s[BUSY_NR_ENDS]; /* [nr] mean over all requests; owned */
 	double *side_s[2][BUSY_NR_ENDS];  /* mean of reads, of writes; NULL: not there */

@@ -62,10 +62,48 @@ static void find(struct interactive *a, const double *busy_s, size_t nr_busy, do
 		a->finds[j] /= sum;
 }
 
-int interactive_solve(struct interactive *a, const double *busy_s, size_t nr_busy, double clients,
-		      double think_s)
+/* R(n) between whole numbers. */
+static double between(const double *busy_s, size_t nr_busy, double n)
 {
-	if (!nr_busy || !(clients >= 1 && clients <= INTERACTIVE_CLIENTS_MAX) || !(think_s >= 0) ||
+	size_t j = (size_t)n;
+	double low = at(busy_s, nr_busy, j);
+
+	return low + (n - (double)j) * (at(busy_s, nr_busy, j + 1) - low);
+}
+
+/* n = N R(n) / (R(n) + Z), 1 at least: as many are under way where that never varies. */
+static double steady(const double *busy_s, size_t nr_busy, double clients, double think_s)
+{
+	double low = 1, high = clients;
+
+	for (int k = 0; k < BISECTIONS; k++) {
+		double n = (low + high) / 2, r = between(busy_s, nr_busy, n);
+
+		if (clients * r > n * (r + think_s))
+			low = n;
+		else
+			high = n;
+	}
+	return low;
+}
+
+/* Of what is found so much is n instead. */
+static void blend(struct interactive *a, double n, double share)
+{
+	size_t j = (size_t)n;
+
+	for (size_t k = 0; k < a->nr; k++)
+		a->finds[k] *= 1 - share;
+	a->finds[j - 1] += share * (1 - (n - (double)j));
+	if (j < a->nr)
+		a->finds[j] += share * (n - (double)j);
+}
+
+int interactive_solve(struct interactive *a, const double *busy_s, size_t nr_busy, double scv,
+		      double clients, double think_s)
+{
+	if (!(scv >= 0 && scv <= 1) || !nr_busy ||
+	    !(clients >= 1 && clients <= INTERACTIVE_CLIENTS_MAX) || !(think_s >= 0) ||
 	    isinf(think_s))
 		return -EINVAL;
 	for (size_t j = 0; j < nr_busy; j++)
@@ -75,6 +113,8 @@ int interactive_solve(struct interactive *a, const double *busy_s, size_t nr_bus
 		return -ENOMEM;
 	if (think_s > 0) {
 		find(a, busy_s, nr_busy, clients, think_s);
+		if (scv < 1)
+			blend(a, steady(busy_s, nr_busy, clients, think_s), (1 - scv) / 2);
 	} else {
 		memset(a->finds, 0, a->nr * sizeof(*a->finds));
 		a->finds[a->nr - 1] = 1;
@@ -103,7 +143,7 @@ static double mean_think(const double *clients, const double *think_s, size_t nr
 }
 
 int interactive_solve_groups(struct interactive *a, const double *busy_s, size_t nr_busy,
-			     const double *clients, const double *think_s, size_t nr)
+			     double scv, const double *clients, const double *think_s, size_t nr)
 {
 	double all = 0, z, before;
 	int status;
@@ -117,7 +157,7 @@ int interactive_solve_groups(struct interactive *a, const double *busy_s, size_t
 		return -EINVAL;
 	z = mean_think(clients, think_s, nr, busy_s[0]);
 	for (int round = 0;; round++) {
-		status = interactive_solve(a, busy_s, nr_busy, all, z);
+		status = interactive_solve(a, busy_s, nr_busy, scv, all, z);
 		before = z;
 		z = mean_think(clients, think_s, nr, status ? busy_s[0] : a->response_s);
 		if (status || round == LAW_ROUNDS || fabs(z - before) <= LAW_ENOUGH * z)

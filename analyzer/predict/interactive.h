@@ -11,8 +11,12 @@
  * theorem), so that with f(j), the probability that it is the j-th under way,
  *	R = sum of f(j) R(j),	X = N / (R + Z),	in flight = X R.
  * All of it holds as well, by its terms, between whole numbers of clients. Past the most clients
- * that were measured the throughput stays where it was. Where response times of the storage vary
- * less than exponentially (a limit on requests/s), this waits somewhat too long near the knee.
+ * that were measured the throughput stays where it was.
+ *
+ * That is with exponential times of service. With more regular ones a request waits less, (1 + c2) / 2 of
+ * it where c2 is their squared coefficient of variation (Allen, Cunneen; exact of an open M/G/1 queue).
+ * The least it could wait is R(n) where n never varies, n = N R(n) / (R(n) + Z); so that much of what
+ * is found is found with f, and the rest is n. Where c2 is 1 nothing changes.
  *
  * Deterministic, without state. Linear in the number of clients.
  */
@@ -33,14 +37,14 @@ struct interactive {
 
 void interactive_release(struct interactive *a);
 /*
- * busy_s[j - 1], above 0: R(j), j up to nr_busy >= 1. clients: at least 1; think_s: at least 0. May
- * be called again. -ENOMEM; -EINVAL outside these ranges.
+ * busy_s[j - 1], above 0: R(j), j up to nr_busy >= 1; scv: c2, 0 to 1. clients: at least 1; think_s: at
+ * least 0. May be called again. -ENOMEM; -EINVAL outside these ranges.
  */
-int interactive_solve(struct interactive *a, const double *busy_s, size_t nr_busy, double clients,
-		      double think_s);
+int interactive_solve(struct interactive *a, const double *busy_s, size_t nr_busy, double scv,
+		      double clients, double think_s);
 /* The same for nr groups of clients, by the law: one think time that gives the sum of their rates. */
 int interactive_solve_groups(struct interactive *a, const double *busy_s, size_t nr_busy,
-			     const double *clients, const double *think_s, size_t nr);
+			     double scv, const double *clients, const double *think_s, size_t nr);
 /* The mean over what requests find of a time that is known for every number of busy clients. */
 double interactive_mean(const struct interactive *a, const double *time_s, size_t nr_busy);
 /* A gamma distribution; of a time past the most that were measured the scale grows. */

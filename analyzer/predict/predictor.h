@@ -7,7 +7,8 @@
  * all of them get the same times. Models know clients that never think: what clients that do see is
  * made of that by busy_curves.h. From a store the model of a response is fitted when it is first
  * asked for: every technique with its standard parameters, ten folds, the simplest within 2 % of the
- * least error; of the logarithm unless the held-out relative error is a fifth smaller without. Intervals: split conformal, 90 %.
+ * least error; of the logarithm, over clients where the held-out relative error is smaller so, unless it is a
+ * fifth smaller without. Intervals: split conformal, 90 %.
  *
  * Net (kind "qpn" of formats/model.md): each load is a VM of its own with its clients; sizes are the
  * mean of each type over all loads, think time the mean over all clients. A client that reads and

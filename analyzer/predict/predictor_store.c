@@ -2,6 +2,7 @@
 /* Models learned from a measurement store when they are asked for. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/measure/results_table.h"
@@ -28,10 +29,18 @@ struct learning {
 	size_t nr;
 };
 
-static int read_rows(struct learning *l, const struct predictor *p, const char *response, bool log,
-		     struct err *err)
+/* A response as it is, its logarithm, or its logarithm over clients (the latter's name). */
+struct scale {
+	bool log;
+	const char *offset;
+};
+
+static int read_rows(struct learning *l, const struct predictor *p, const char *response,
+		     const struct scale *scale, struct err *err)
 {
-	struct dataset_spec spec = { .response = response, .log = log };
+	struct dataset_spec spec = { .response = response,
+				     .log = scale->log,
+				     .offset = scale->offset };
 	uint32_t folds;
 	int status = results_table(&l->table, p->db, p->campaign, response, &l->names, &l->nr_names,
 				   err);
@@ -85,11 +94,11 @@ static int take_best(struct learning *l, struct model *m)
 	return 0;
 }
 
-static int learn(const struct predictor *p, const char *response, bool log, struct model *m,
-		 struct err *err)
+static int learn(const struct predictor *p, const char *response, const struct scale *scale,
+		 struct model *m, struct err *err)
 {
 	struct learning l = { 0 };
-	int status = read_rows(&l, p, response, log, err);
+	int status = read_rows(&l, p, response, scale, err);
 
 	if (!status)
 		status = fit_all(&l, err);
@@ -104,26 +113,46 @@ static int learn(const struct predictor *p, const char *response, bool log, stru
 	return status;
 }
 
+/* Learns once more, and keeps what errs less: by more than a share, of the one there is. */
+static int learn_better(const struct predictor *p, const char *response, const struct scale *scale,
+			double share, struct model *m, struct err *err)
+{
+	struct model other = { 0 };
+	int status = learn(p, response, scale, &other, err);
+
+	if (status)
+		return status;
+	if (other.quality.mean_relative_error < share * m->quality.mean_relative_error) {
+		model_release(m);
+		*m = other;
+	} else {
+		model_release(&other);
+	}
+	return 0;
+}
+
 int predictor_learn(const struct predictor *p, const char *response, struct model *m,
 		    struct err *err)
 {
-	struct model plain = { 0 };
-	char column[160];
-	int status;
+	struct scale scale = { .log = true };
+	char column[160], *clients = NULL;
+	int status, at;
 
 	snprintf(column, sizeof(column), "%.80s%s%.64s", p->target ? p->target : "",
 		 p->target ? "." : "", response);
-	status = learn(p, column, true, m, err);
+	status = learn(p, column, &scale, m, err);
 	if (status)
 		return status;
-	status = learn(p, column, false, &plain, err);
-	if (!status &&
-	    plain.quality.mean_relative_error < CLEARLY_BETTER * m->quality.mean_relative_error) {
-		model_release(m);
-		*m = plain;
-	} else {
-		model_release(&plain);
+	at = load_model_is_busy(m) ? load_model_clients(m) : -1;
+	if (at >= 0 && m->schema.variables[at].low > 0) {
+		clients = strdup(m->schema.variables[at].name);
+		scale.offset = clients;
+		status = clients ? learn_better(p, column, &scale, 1, m, err) : -ENOMEM;
+		free(clients);
 	}
+	scale = (struct scale){ .log = false };
+	if (!status)
+		status = learn_better(p, column, &scale, CLEARLY_BETTER, m, err);
 	if (status)
 		model_release(m);
 	return status;

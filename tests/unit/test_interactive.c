@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/num/rng.h"
 #include "analyzer/predict/interactive.h"
 #include "tests/tap.h"
 
@@ -38,14 +39,14 @@ static void a_network(void)
 		for (int n = 1; n <= MOST; n++) {
 			double r = mva(demand_s, n, thinks[k]);
 
-			if (interactive_solve(&a, busy_s, MOST, n, thinks[k]))
+			if (interactive_solve(&a, busy_s, MOST, 1, n, thinks[k]))
 				worst = INFINITY;
 			worst = fmax(worst, fabs(a.response_s / r - 1));
 			worst = fmax(worst, fabs(a.rate_per_s * (r + thinks[k]) / n - 1));
 			worst = fmax(worst, fabs(a.in_flight / (a.rate_per_s * r) - 1));
 		}
 	ok(worst < 1e-11);
-	ok_int(interactive_solve(&a, busy_s, MOST, 40, 0), 0);
+	ok_int(interactive_solve(&a, busy_s, MOST, 1, 40, 0), 0);
 	ok_ratio(a.response_s, busy_s[39], 1e-15);
 	interactive_release(&a);
 }
@@ -62,15 +63,15 @@ static void the_repairman(void)
 	for (int j = 0; j <= clients; j++, term *= (clients - j + 1) / 8.0)
 		idle += term;
 	idle = 1 / idle;
-	ok_int(interactive_solve(&a, busy_s, MOST, clients, 8), 0);
+	ok_int(interactive_solve(&a, busy_s, MOST, 1, clients, 8), 0);
 	ok_ratio(a.rate_per_s, 1 - idle, 1e-12);
 	ok_ratio(a.response_s, clients / (1 - idle) - 8, 1e-12);
 	between = a.response_s;
-	ok_int(interactive_solve(&a, busy_s, MOST, clients + 0.5, 8), 0);
+	ok_int(interactive_solve(&a, busy_s, MOST, 1, clients + 0.5, 8), 0);
 	ok(a.response_s > between);
 	ok_near(a.in_flight + 8 * a.rate_per_s, clients + 0.5, 1e-12);
 	between = a.response_s;
-	ok_int(interactive_solve(&a, busy_s, MOST, clients + 1, 8), 0);
+	ok_int(interactive_solve(&a, busy_s, MOST, 1, clients + 1, 8), 0);
 	ok(a.response_s > between);
 	interactive_release(&a);
 }
@@ -118,7 +119,7 @@ static void quantiles(void)
 		for (int n = 1; n <= MOST; n += 7) {
 			double t, later = 0;
 
-			if (interactive_solve(&a, busy_s, MOST, n, 9))
+			if (interactive_solve(&a, busy_s, MOST, 1, n, 9))
 				worst = INFINITY;
 			t = interactive_quantile(&a, gammas, MOST, points[k]);
 			for (size_t j = 0; j < a.nr; j++)
@@ -142,7 +143,7 @@ static void quantiles_of_any_shape(void)
 	for (size_t k = 0; k < 8; k++)
 		for (size_t i = 0; i < 3; i++) {
 			quantile_s[0] = quantile_s[1] = ratios[k];
-			ok_int(interactive_solve(&a, mean_s, 2, 2, 1), 0);
+			ok_int(interactive_solve(&a, mean_s, 2, 1, 2, 1), 0);
 			interactive_gammas(mean_s, quantile_s, 2, points[i], gammas);
 			ok_ratio(interactive_quantile(&a, gammas, 2, points[i]), ratios[k], 1e-9);
 		}
@@ -159,13 +160,60 @@ static void groups(void)
 
 	for (int n = 1; n <= MOST; n++)
 		busy_s[n - 1] = mva(demand_s, n, 0);
-	ok_int(interactive_solve_groups(&a, busy_s, MOST, clients, alike, 2), 0);
-	ok_int(interactive_solve(&b, busy_s, MOST, 30, 0.05), 0);
+	ok_int(interactive_solve_groups(&a, busy_s, MOST, 1, clients, alike, 2), 0);
+	ok_int(interactive_solve(&b, busy_s, MOST, 1, 30, 0.05), 0);
 	ok_ratio(a.response_s, b.response_s, 1e-12);
-	ok_int(interactive_solve_groups(&a, busy_s, MOST, clients, other, 2), 0);
+	ok_int(interactive_solve_groups(&a, busy_s, MOST, 1, clients, other, 2), 0);
 	ok_ratio(a.rate_per_s, 10 / (a.response_s + 0.3) + 20 / (a.response_s + 0.01), 1e-9);
 	interactive_release(&a);
 	interactive_release(&b);
+}
+
+/* Mean response time of clients that think exponentially at one server of 1 s, simulated. */
+static double simulate(int clients, double think_s, struct rng *rng)
+{
+	enum { ROUNDS = 200000 };
+	double asks[64], free_s = 0, sum = 0;
+
+	for (int i = 0; i < clients; i++)
+		asks[i] = -think_s * log1p(-rng_uniform(rng));
+	for (int k = 0; k < ROUNDS; k++) {
+		int next = 0;
+
+		for (int i = 1; i < clients; i++)
+			next = asks[i] < asks[next] ? i : next;
+		free_s = fmax(free_s, asks[next]) + 1; /* first come, first served */
+		sum += free_s - asks[next];
+		asks[next] = free_s - think_s * log1p(-rng_uniform(rng));
+	}
+	return sum / ROUNDS;
+}
+
+static void constant_service(void)
+{
+	struct interactive a = { 0 };
+	struct rng rng;
+	double busy_s[MOST], worst = 0, exponential = 0;
+
+	rng_seed(&rng, 1);
+	for (int n = 1; n <= MOST; n++)
+		busy_s[n - 1] = n;
+	for (int n = 2; n <= 26; n += 3) {
+		double r = simulate(n, 12, &rng);
+
+		if (interactive_solve(&a, busy_s, MOST, 0, n, 12))
+			worst = INFINITY;
+		worst = fmax(worst, fabs(a.response_s / r - 1));
+		ok_ratio(a.rate_per_s * (a.response_s + 12), n, 1e-12);
+		if (interactive_solve(&a, busy_s, MOST, 1, n, 12))
+			worst = INFINITY;
+		exponential = fmax(exponential, fabs(a.response_s / r - 1));
+	}
+	ok(worst < 0.13); /* 0.117 at 11 clients */
+	ok(exponential > 0.2);
+	ok_int(interactive_solve(&a, busy_s, MOST, 1.1, 2, 1), -EINVAL);
+	ok_int(interactive_solve(&a, busy_s, MOST, -0.1, 2, 1), -EINVAL);
+	interactive_release(&a);
 }
 
 static void past_what_was_measured(void)
@@ -173,16 +221,16 @@ static void past_what_was_measured(void)
 	const double busy_s[2] = { 1, 2 };
 	struct interactive a = { 0 };
 
-	ok_int(interactive_solve(&a, busy_s, 2, 10, 1e-3), 0);
+	ok_int(interactive_solve(&a, busy_s, 2, 1, 10, 1e-3), 0);
 	ok_near(a.response_s, 10, 0.01);
 	ok(a.beyond > 0.999);
-	ok_int(interactive_solve(&a, busy_s, 2, 10, 1e4), 0);
+	ok_int(interactive_solve(&a, busy_s, 2, 1, 10, 1e4), 0);
 	ok(a.beyond < 1e-5);
-	ok_int(interactive_solve(&a, busy_s, 0, 10, 1), -EINVAL);
-	ok_int(interactive_solve(&a, busy_s, 2, 0.5, 1), -EINVAL);
-	ok_int(interactive_solve(&a, busy_s, 2, 2, -1), -EINVAL);
-	ok_int(interactive_solve(&a, busy_s, 2, NAN, 1), -EINVAL);
-	ok_int(interactive_solve(&a, (const double[]){ 1, 0 }, 2, 2, 1), -EINVAL);
+	ok_int(interactive_solve(&a, busy_s, 0, 1, 10, 1), -EINVAL);
+	ok_int(interactive_solve(&a, busy_s, 2, 1, 0.5, 1), -EINVAL);
+	ok_int(interactive_solve(&a, busy_s, 2, 1, 2, -1), -EINVAL);
+	ok_int(interactive_solve(&a, busy_s, 2, 1, NAN, 1), -EINVAL);
+	ok_int(interactive_solve(&a, (const double[]){ 1, 0 }, 2, 1, 2, 1), -EINVAL);
 	interactive_release(&a);
 }
 
@@ -192,6 +240,7 @@ static const struct tap_test tests[] = {
 	{ "quantiles of an exponential server", quantiles },
 	{ "quantiles of any shape", quantiles_of_any_shape },
 	{ "groups of clients that think differently", groups },
+	{ "constant service waits half as long", constant_service },
 	{ "past what was measured the throughput stays", past_what_was_measured },
 };
 
