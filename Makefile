@@ -12,7 +12,8 @@
 #   make study-here   models of this machine's disk, interference and capacity, refitted from docs/studies
 #                     (DIRECTORY=/mnt/test DEVICE=sdb: measured anew first, 80 minutes, as root)
 #   make qpn-study    the storage models on two simulated arrays: errors beside the seed's
-#   make endurance    hours: every crash point, error, crash state and bit; KILLS=10000 random kills
+#   make endurance    hours: every crash point, error, crash state and bit; KILLS=10000 random kills; a million
+#                     windows; an hour at full load; half an hour under the thread sanitizer
 #   make coverage     branches of spool, account and segment decoder that the tests take
 #   make check-asan   the tests under AddressSanitizer and UBSan; check-tsan likewise
 #   make fuzz         every fuzz target (or FUZZ="segment http") for FUZZ_SECONDS=60 each, or FUZZ_RUNS=20000000
@@ -103,7 +104,7 @@ tool_bin := $(patsubst %.c,$(BUILD)/%,$(tool_src))
 tools    := $(tool_bin) $(addprefix $(BUILD)/tests/system-under-study/,first second)
 
 .PHONY: all programs tests benches deps test test-only test-vm guests test-s390x test-emulated emulated \
-	bench bench-only case-arch case-studies study-here qpn-study demo endurance coverage coverage-only check-asan check-tsan \
+	bench bench-only case-arch case-studies study-here qpn-study demo endurance endurance-threads coverage coverage-only check-asan check-tsan \
 	fuzz fuzz-only \
 	bundle install uninstall deb test-deb style help clean
 .DELETE_ON_ERROR:
@@ -250,9 +251,16 @@ demo:
 KILLS ?= 10000
 endurance: tests
 	$(Q)BLKCAST_ENDURANCE=1 KILLS=$(KILLS) BLKCAST_TEST_LIMIT=86400 BUILD=$(BUILD) scripts/run-tests.sh \
-		$(faulty) $(BUILD)/tests/unit/test_spool_backlog
+		$(faulty) $(addprefix $(BUILD)/tests/unit/test_,spool_backlog many_windows)
 	$(Q)KILLS=$(KILLS) BLKCAST_TEST_LIMIT=86400 BUILD=$(BUILD) scripts/run-tests.sh \
 		tests/system/serve-kill.sh tests/system/agent-spool-kill.sh
+	$(Q)ENDURE_SECONDS=3600 ENDURE_IOPS=20000 BLKCAST_TEST_LIMIT=86400 BUILD=$(BUILD) scripts/run-tests.sh \
+		tests/system/agent-endure.sh
+	$(Q)+$(MAKE) BUILD=$(BUILD)/tsan SAN=thread endurance-threads
+
+# Half an hour of agent and serve, with all their threads, under the thread sanitizer.
+endurance-threads: programs $(addprefix $(BUILD)/tests/system/,capture segment_sum)
+	$(Q)ENDURE_SECONDS=1800 BLKCAST_TEST_LIMIT=86400 BUILD=$(BUILD) scripts/run-tests.sh tests/system/agent-endure.sh
 
 coverage:
 	$(Q)+$(MAKE) BUILD=$(BUILD)/coverage CFLAGS="-O0 -g --coverage -DBLKCAST_COVERAGE" LDFLAGS="$(LDFLAGS) --coverage" coverage-only

@@ -1,14 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fts.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "formats/profile.h"
 #include "formats/segment.h"
 #include "tests/slow/segment_files.h"
+
+static void add_profiles(struct segment_files *out, const struct segment_header *h)
+{
+	for (size_t i = 0; i < h->nr_profiles; i++) {
+		struct profile p;
+
+		profile_init(&p);
+		if (!profile_from_json(h->profiles[i], strlen(h->profiles[i]), &p, NULL))
+			for (int op = 0; op < NR_OPERATIONS; op++)
+				out->profile_requests += p.requests[op];
+		profile_release(&p);
+	}
+}
 
 static void add_header(struct segment_files *out, const struct segment_header *h)
 {
@@ -20,20 +35,11 @@ static void add_header(struct segment_files *out, const struct segment_header *h
 		out->lost[loss->cause] += loss->count;
 		out->nr_unknown_gaps += !loss->count_known;
 	}
-	for (size_t i = 0; i < h->nr_profiles; i++) {
-		struct profile p;
-
-		profile_init(&p);
-		if (!profile_from_json(h->profiles[i], strlen(h->profiles[i]), &p, NULL))
-			for (int op = 0; op < NR_OPERATIONS; op++)
-				out->profile_requests += p.requests[op];
-		profile_release(&p);
-	}
 	if (h->nr_processes)
 		memcpy(out->comm, h->processes[0].comm, sizeof(out->comm));
 }
 
-static void add_segment(struct segment_files *out, const void *data, size_t len)
+static void add_segment(struct segment_files *out, const void *data, size_t len, bool with_profiles)
 {
 	struct segment_reader *reader;
 	struct request r[256];
@@ -46,6 +52,8 @@ static void add_segment(struct segment_files *out, const void *data, size_t len)
 	}
 	out->nr_segments++;
 	add_header(out, segment_reader_header(reader));
+	if (with_profiles)
+		add_profiles(out, segment_reader_header(reader));
 	while ((nr = segment_reader_next(reader, r, 256)) > 0) {
 		out->nr_requests += (uint64_t)nr;
 		for (int64_t i = 0; i < nr; i++) {
@@ -58,13 +66,13 @@ static void add_segment(struct segment_files *out, const void *data, size_t len)
 	segment_reader_free(reader);
 }
 
-static void add_file(struct segment_files *out, const char *path, size_t len)
+static void add_file(struct segment_files *out, const char *path, size_t len, bool with_profiles)
 {
 	FILE *f = fopen(path, "re");
 	char *data = malloc(len ? len : 1);
 
 	if (f && data && fread(data, 1, len, f) == len)
-		add_segment(out, data, len);
+		add_segment(out, data, len, with_profiles);
 	else
 		out->nr_bad++;
 	free(data);
@@ -72,7 +80,7 @@ static void add_file(struct segment_files *out, const char *path, size_t len)
 		fclose(f);
 }
 
-int segment_files_read(const char *dir, struct segment_files *out)
+static int walk_files(const char *dir, struct segment_files *out, bool takes)
 {
 	char *paths[2] = { (char *)dir, NULL };
 	FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
@@ -81,12 +89,26 @@ int segment_files_read(const char *dir, struct segment_files *out)
 	*out = (struct segment_files){ 0 };
 	if (!walk)
 		return -errno;
-	while ((entry = fts_read(walk)))
-		if (entry->fts_info == FTS_F && entry->fts_namelen > 4 &&
-		    !strcmp(entry->fts_name + entry->fts_namelen - 4, ".seg"))
-			add_file(out, entry->fts_path, (size_t)entry->fts_statp->st_size);
+	while ((entry = fts_read(walk))) {
+		if (entry->fts_info != FTS_F || entry->fts_namelen <= 4 ||
+		    strcmp(entry->fts_name + entry->fts_namelen - 4, ".seg"))
+			continue;
+		add_file(out, entry->fts_path, (size_t)entry->fts_statp->st_size, !takes);
+		if (takes)
+			out->nr_bad += unlink(entry->fts_path) != 0;
+	}
 	fts_close(walk);
 	return 0;
+}
+
+int segment_files_read(const char *dir, struct segment_files *out)
+{
+	return walk_files(dir, out, false);
+}
+
+int segment_files_take(const char *dir, struct segment_files *out)
+{
+	return walk_files(dir, out, true);
 }
 
 uint64_t segment_files_sum(const struct segment_files *f)

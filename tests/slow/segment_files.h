@@ -21,6 +21,8 @@ struct segment_files {
 
 /* Every *.seg below dir. 0 or -errno. */
 int segment_files_read(const char *dir, struct segment_files *out);
+/* The same, and each is removed once it is counted; profiles are counted and not looked into. */
+int segment_files_take(const char *dir, struct segment_files *out);
 /* Requests and known losses. */
 uint64_t segment_files_sum(const struct segment_files *f);
 
