@@ -17,8 +17,11 @@ struct pairing {
 	struct held_table table;
 	struct seen_device *devices; /* owned */
 	size_t nr_devices, last_device;
+	size_t nr_told; /* of those in the table */
 	uint8_t layer, source;
 };
+
+#define TOLD_KEEP_NS 600000000000ull /* for which one that was told may still end */
 
 /* ---- out ---- */
 
@@ -71,12 +74,35 @@ static void emit(struct pairing *p, const struct held *h, uint64_t end_ns, bool 
 		p->sink.request(p->sink.ctx, &r, h->begun_by);
 }
 
+/* Out of the table. Whether it was handed over before. */
+static bool take_out(struct pairing *p, uint32_t i)
+{
+	bool was_told = p->table.held[i].is_told;
+
+	p->nr_told -= was_told;
+	held_table_remove(&p->table, i);
+	return was_told;
+}
+
 static void finish(struct pairing *p, uint32_t i, uint64_t end_ns)
 {
 	struct held h = p->table.held[i];
 
-	held_table_remove(&p->table, i);
-	emit(p, &h, end_ns, true);
+	if (take_out(p, i))
+		p->counts.late_ends++;
+	else
+		emit(p, &h, end_ns, true);
+}
+
+/* Taken for ended: it is not handed over again if it ends after all. */
+static void tell(struct pairing *p, uint32_t i)
+{
+	struct held *h = &p->table.held[i];
+
+	p->counts.no_end++;
+	emit(p, h, 0, false);
+	h->is_told = true;
+	p->nr_told++;
 }
 
 /* Its end was not seen, or only that of its data. */
@@ -84,7 +110,8 @@ static void give_up(struct pairing *p, uint32_t i)
 {
 	struct held h = p->table.held[i];
 
-	held_table_remove(&p->table, i);
+	if (take_out(p, i))
+		return;
 	if (h.state == HELD_CLOSING) {
 		p->counts.unclosed++;
 		emit(p, &h, h.completion_ns, true);
@@ -103,7 +130,8 @@ static uint32_t begin(struct pairing *p, const struct block_event *e)
 	uint32_t i;
 
 	if (t->free == HELD_NONE) {
-		p->counts.evicted += t->held[t->oldest].state != HELD_CLOSING;
+		p->counts.evicted +=
+			t->held[t->oldest].state != HELD_CLOSING && !t->held[t->oldest].is_told;
 		give_up(p, t->oldest);
 	}
 	i = held_table_add(t, e->device, e->sector, e->bytes);
@@ -167,8 +195,8 @@ static void absorb(struct pairing *p, uint32_t into, uint32_t taken)
 
 	if (into != HELD_NONE && held[taken].arrival_ns < held[into].arrival_ns)
 		held[into].arrival_ns = held[taken].arrival_ns;
-	held_table_remove(&p->table, taken);
-	p->counts.absorbed++;
+	if (!take_out(p, taken))
+		p->counts.absorbed++;
 }
 
 /* A request of just this place and length that waits is the one meant; else it was a bio. */
@@ -444,15 +472,20 @@ void pairing_gap(struct pairing *p, uint32_t device, uint64_t time_ns)
 
 void pairing_settle(struct pairing *p, uint32_t device, uint64_t before_ns)
 {
+	bool is_last = before_ns == UINT64_MAX;
 	uint32_t next;
 
 	for (uint32_t i = p->table.oldest; i != HELD_NONE; i = next) {
 		const struct held *h = &p->table.held[i];
 
 		next = h->newer;
-		if ((!device || h->device == device) &&
-		    (h->alive_ns < before_ns || before_ns == UINT64_MAX))
+		if ((device && h->device != device) || (h->alive_ns >= before_ns && !is_last))
+			continue;
+		if (is_last || h->state == HELD_CLOSING ||
+		    (h->is_told && before_ns - h->alive_ns > TOLD_KEEP_NS))
 			give_up(p, i);
+		else if (!h->is_told)
+			tell(p, i);
 	}
 }
 
@@ -461,9 +494,9 @@ size_t pairing_held(const struct pairing *p, uint32_t device)
 	size_t nr = 0;
 
 	if (!device)
-		return p->table.nr;
+		return p->table.nr - p->nr_told;
 	for (uint32_t i = p->table.oldest; i != HELD_NONE; i = p->table.held[i].newer)
-		nr += p->table.held[i].device == device;
+		nr += p->table.held[i].device == device && !p->table.held[i].is_told;
 	return nr;
 }
 
@@ -475,15 +508,18 @@ size_t pairing_doubtful(const struct pairing *p, uint32_t device)
 	for (size_t i = 0; i < p->nr_devices; i++)
 		if (p->devices[i].device == device)
 			gap_ns = p->devices[i].gap_ns;
-	for (uint32_t i = p->table.oldest; gap_ns && i != HELD_NONE; i = p->table.held[i].newer)
-		nr += p->table.held[i].device == device && p->table.held[i].alive_ns <= gap_ns;
+	for (uint32_t i = p->table.oldest; gap_ns && i != HELD_NONE; i = p->table.held[i].newer) {
+		const struct held *h = &p->table.held[i];
+
+		nr += h->device == device && !h->is_told && h->alive_ns <= gap_ns;
+	}
 	return nr;
 }
 
 void pairing_counts(const struct pairing *p, struct pairing_counts *out)
 {
 	*out = p->counts;
-	out->held = p->table.nr;
+	out->held = pairing_held(p, 0);
 }
 
 int pairing_new(struct pairing **out, const struct pairing_config *config,

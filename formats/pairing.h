@@ -60,19 +60,20 @@ struct pairing_sink {
  * Every event and every request is in here once. What always holds:
  *	begun = requests + absorbed + held
  *	events[COMPLETE] + shared_ends =
- *		requests - no_end - unclosed + parts + flush_ends + idle_ends
+ *		requests - no_end - unclosed + parts + flush_ends + idle_ends + late_ends
  *	events[ISSUE] = first_issues + reissues + flush_issues   (LAYER_DEVICE)
  */
 struct pairing_counts {
 	uint64_t events[NR_BLOCK_EVENTS]; /* in */
 	uint64_t begun;
-	uint64_t requests; /* handed over; of these */
-	uint64_t no_start; /*   begun by their own completion: nothing seen before it */
-	uint64_t no_end;   /*   whose end was not seen */
-	uint64_t evicted;  /*   of those, because max_held were under way */
-	uint64_t unclosed; /*   ended by their data's end: the flush's own was not seen */
-	uint64_t absorbed; /* requests that others took in */
-	uint64_t held;
+	uint64_t requests;  /* handed over; of these */
+	uint64_t no_start;  /*   begun by their own completion: nothing seen before it */
+	uint64_t no_end;    /*   whose end was not seen */
+	uint64_t evicted;   /*   of those, because max_held were under way */
+	uint64_t unclosed;  /*   ended by their data's end: the flush's own was not seen */
+	uint64_t absorbed;  /* requests that others took in */
+	uint64_t held;	    /* and not handed over */
+	uint64_t late_ends; /* of requests handed over as no_end before */
 	uint64_t first_issues, reissues, flush_issues;
 	uint64_t parts;	      /* completions that were not the last */
 	uint64_t flush_ends;  /* completions of the block layer's own flushes */
@@ -98,9 +99,9 @@ int pairing_add(struct pairing *p, const struct block_event *e);
 void pairing_gap(struct pairing *p, uint32_t device, uint64_t time_ns);
 
 /*
- * Hands over what began (or was last requeued) before this time and has not ended: when the device is
- * known to have nothing older under way, and with UINT64_MAX at the end of a trace. device 0: all.
- * O(held).
+ * Hands over what began (or was last requeued) before this time and has not ended: when the device seems
+ * to have nothing older under way, and with UINT64_MAX at the end of a trace. What ends after all, within
+ * ten minutes of its beginning, is not handed over again. device 0: all. O(held).
  */
 void pairing_settle(struct pairing *p, uint32_t device, uint64_t before_ns);
 

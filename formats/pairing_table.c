@@ -143,7 +143,7 @@ uint32_t held_table_begins(const struct held_table *t, const struct block_event 
 
 	for (; i != HELD_NONE; i = t->held[i].next[CHAIN_BEGIN]) {
 		const struct held *h = &t->held[i];
-		int score = 2 * (h->alive_ns > gap_ns) + (h->left == e->bytes);
+		int score = 4 * !h->is_told + 2 * (h->alive_ns > gap_ns) + (h->left == e->bytes);
 
 		if (h->at == sector && h->state == state && is_alike(h, e) && score > best_score) {
 			best = i;

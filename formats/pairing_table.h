@@ -40,6 +40,7 @@ struct held {
 	uint8_t state; /* enum held_state */
 	bool has_dispatch;
 	bool is_in_flush; /* the block layer ends it a second time */
+	bool is_told;	  /* handed over as one that ended unseen; kept in case it ends after all */
 };
 
 struct held_table {
@@ -61,8 +62,8 @@ void held_table_change(struct held_table *t, uint32_t i, enum held_state state, 
 		       uint32_t left);
 
 /*
- * Of those in this state on the event's device with its operation that begin at this sector: one
- * last seen alive after gap_ns before others, then one of this length, then the oldest.
+ * Of those in this state on the event's device with its operation that begin at this sector: one that
+ * was not told before others, then one last seen alive after gap_ns, one of this length, the oldest.
  */
 uint32_t held_table_begins(const struct held_table *t, const struct block_event *e, uint64_t sector,
 			   enum held_state state, uint64_t gap_ns);

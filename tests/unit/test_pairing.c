@@ -46,8 +46,9 @@ static void balanced(const struct out *out)
 
 	pairing_counts(out->p, &c);
 	ok_eq(c.begun, c.requests + c.absorbed + c.held);
-	ok_eq(c.events[BLOCK_COMPLETE] + c.shared_ends,
-	      c.requests - c.no_end - c.unclosed + c.parts + c.flush_ends + c.idle_ends);
+	ok_eq(c.events[BLOCK_COMPLETE] + c.shared_ends, c.requests - c.no_end - c.unclosed +
+								c.parts + c.flush_ends +
+								c.idle_ends + c.late_ends);
 	ok_eq(c.events[BLOCK_ISSUE], c.first_issues + c.reissues + c.flush_issues);
 	ok_eq(c.held, pairing_held(out->p, 0));
 }
@@ -466,11 +467,14 @@ static void any_order(void)
 			pairing_add(out.p, &e);
 			if (next_random(&random) % 1000 == 0)
 				pairing_gap(out.p, e.device, i);
+			if (next_random(&random) % 500 == 0)
+				pairing_settle(out.p, e.device, i - next_random(&random) % 10);
 		}
 		pairing_counts(out.p, &c);
 		ok_eq(c.begun, c.requests + c.absorbed + c.held);
-		ok_eq(c.events[BLOCK_COMPLETE] + c.shared_ends,
-		      c.requests - c.no_end - c.unclosed + c.parts + c.flush_ends + c.idle_ends);
+		ok_eq(c.events[BLOCK_COMPLETE] + c.shared_ends, c.requests - c.no_end - c.unclosed +
+									c.parts + c.flush_ends +
+									c.idle_ends + c.late_ends);
 		ok_eq(wrong, 0);
 		pairing_settle(out.p, 0, UINT64_MAX);
 		ok_eq(pairing_held(out.p, 0), 0);
@@ -561,6 +565,51 @@ static void requeued_is_alive(void)
 	stop(&out);
 }
 
+/* Taken for ended while its queue was held back: whatever comes after, it is not handed over again. */
+static void ended_after_all(void)
+{
+	struct pairing_counts counts;
+	struct out out;
+
+	start(&out, LAYER_DEVICE, 0);
+	event(&out, 10, BLOCK_GETRQ, "R", 0, 8);
+	event(&out, 11, BLOCK_INSERT, "R", 0, 8);
+	event(&out, 12, BLOCK_GETRQ, "WFS", 64, 8);
+	pairing_settle(out.p, DISK, 100);
+	ok_eq(out.nr, 2);
+	ok_eq(pairing_held(out.p, DISK), 0);
+	pairing_settle(out.p, DISK, 200);
+	ok_eq(out.nr, 2);
+	balanced(&out);
+	event(&out, 300, BLOCK_ISSUE, "R", 0, 8);
+	event(&out, 301, BLOCK_COMPLETE, "R", 0, 4);
+	event(&out, 302, BLOCK_COMPLETE, "R", 4, 4);
+	event(&out, 303, BLOCK_ISSUE, "WS", 64, 8);
+	event(&out, 304, BLOCK_COMPLETE, "WS", 64, 8);
+	event(&out, 305, BLOCK_COMPLETE, "WS", 72, 0);
+	ok_eq(out.nr, 2);
+	balanced(&out);
+	pairing_counts(out.p, &counts);
+	ok_eq(counts.no_end, 2);
+	ok_eq(counts.late_ends, 2);
+	ok_eq(counts.no_start, 0);
+
+	/* The next of that place are others. */
+	event(&out, 400, BLOCK_GETRQ, "R", 0, 8);
+	pairing_settle(out.p, DISK, 500);
+	ok_eq(out.nr, 3);
+	event(&out, 600, BLOCK_GETRQ, "R", 0, 8);
+	event(&out, 601, BLOCK_ISSUE, "R", 0, 8);
+	event(&out, 602, BLOCK_COMPLETE, "R", 0, 8);
+	ok_eq(out.nr, 4);
+	ok_eq(out.r[3].arrival_ns, 600);
+	/* Ten minutes later it cannot be it any more. */
+	pairing_settle(out.p, DISK, 600000000402ull);
+	event(&out, 600000000403ull, BLOCK_COMPLETE, "R", 0, 8);
+	ok_eq(out.nr, 5);
+	stop(&out);
+}
+
 /* Of a table that is full, one whose data has ended is no loss when it goes. */
 static void closing_is_not_evicted(void)
 {
@@ -615,6 +664,7 @@ static const struct tap_test tests[] = {
 	{ "a write in a flush ends with the flush", write_in_flush },
 	{ "discards of several ranges and commands without data", discards_and_passthrough },
 	{ "the same sector several times at once", same_sector },
+	{ "what ends after it was taken for ended is not told twice", ended_after_all },
 	{ "after a gap the old ones are not taken for the new", gaps },
 	{ "memory is bounded, and what it cost is counted", bounded },
 	{ "bios end by their place, several at once", bios },
