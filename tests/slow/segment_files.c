@@ -18,9 +18,12 @@ static void add_profiles(struct segment_files *out, const struct segment_header 
 		struct profile p;
 
 		profile_init(&p);
-		if (!profile_from_json(h->profiles[i], strlen(h->profiles[i]), &p, NULL))
+		if (!profile_from_json(h->profiles[i], strlen(h->profiles[i]), &p, NULL)) {
 			for (int op = 0; op < NR_OPERATIONS; op++)
 				out->profile_requests += p.requests[op];
+			out->profile_lost += p.lost;
+			out->profile_own += p.own_requests;
+		}
 		profile_release(&p);
 	}
 }
@@ -60,6 +63,8 @@ static void add_segment(struct segment_files *out, const void *data, size_t len,
 			out->descents += r[i].arrival_ns < last_ns;
 			last_ns = r[i].arrival_ns;
 			out->last_pid = r[i].pid;
+			out->own_pid += r[i].pid == (uint32_t)getpid();
+			out->own_flag += (r[i].flags & REQUEST_OWN) != 0;
 		}
 	}
 	out->nr_bad += nr < 0;

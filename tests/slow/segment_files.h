@@ -12,6 +12,8 @@
 struct segment_files {
 	uint64_t nr_segments, nr_bad, nr_requests, nr_captured, nr_profiles;
 	uint64_t profile_requests; /* sum of the requests of all profiles */
+	uint64_t profile_lost, profile_own;
+	uint64_t own_flag, own_pid; /* requests that bear the flag; that this process submitted */
 	uint64_t lost[NR_LOSS_CAUSES];
 	uint64_t nr_unknown_gaps; /* losses of unknown count */
 	uint64_t descents;	  /* arrivals before the one before them, within segments */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tests/slow/synthetic_source.h"
 
@@ -90,8 +91,10 @@ static void make_one(struct source *s, const struct source_sink *sink, uint64_t 
 	r.source = SOURCE_BPF;
 	r.flags = REQUEST_SYNC;
 	s->made++;
+	if (plan->own_every && s->made % plan->own_every == 0)
+		r.pid = (uint32_t)getpid();
 	if (plan->lost_every && s->made % plan->lost_every == 0) {
-		sink->lost(sink->ctx, LOSS_RING_FULL, 1, 0);
+		sink->lost(sink->ctx, plan->lost_to, 1, 0);
 		atomic_fetch_add(&synthetic_plan.lost, 1);
 		return;
 	}

@@ -23,6 +23,8 @@ struct synthetic_plan {
 	uint32_t latency_ns;	    /* largest; uniform below it */
 	uint64_t limit;		    /* requests in all, of all runs; 0: without end */
 	uint32_t lost_every;	    /* one lost in the kernel after so many; 0: none */
+	enum loss_cause lost_to;    /* why */
+	uint32_t own_every;	    /* one submitted by this process after so many; 0: none */
 	int fail_after_polls;	    /* the poll that returns -EIO; 0: none */
 	_Atomic uint64_t delivered; /* so far */
 	_Atomic uint64_t lost;

@@ -63,7 +63,7 @@ static int start(struct rig *rig, struct err *err)
 	sender.nr_urls = 1;
 	sender.has_trace = sender.watches_all = true;
 	config.source_config.devices = &rig->device;
-	config.source_config.nr_devices = 1;
+	config.source_config.nr_devices = rig->device != 0;
 	ret = board_new(&rig->board);
 	if (!ret)
 		ret = sender_new(&rig->sender, &sender, err);
@@ -91,6 +91,8 @@ static void set_plan(uint64_t requests_per_s, uint32_t latency_ns)
 	synthetic_plan.latency_ns = latency_ns;
 	synthetic_plan.limit = 0;
 	synthetic_plan.lost_every = 0;
+	synthetic_plan.lost_to = LOSS_RING_FULL;
+	synthetic_plan.own_every = 0;
 	synthetic_plan.fail_after_polls = 0;
 	synthetic_plan.delivered = synthetic_plan.lost = 0;
 	synthetic_plan.begin_ns = stream_anchor().monotonic_ns;
@@ -262,6 +264,75 @@ static void killed_agents_add_up(void)
 	remove_dir(&rig);
 }
 
+/* Nobody knows of which disk they were: the profiles share them out, and none is told twice. */
+static void losses_of_no_disk_are_shared_out(void)
+{
+	struct segment_files files;
+	struct err err = { 0 };
+	struct rig rig;
+
+	make_dir(&rig);
+	rig.device = 0; /* all */
+	set_plan(50000, 100000);
+	synthetic_plan.nr_devices = 2;
+	synthetic_plan.lost_every = 31;
+	if (!ok(!start(&rig, &err)))
+		return;
+	sleep_ms(450);
+	stop(&rig);
+	ok_int(segment_files_read(rig.dir, &files), 0);
+	ok_eq(files.lost[LOSS_RING_FULL], synthetic_plan.lost);
+	ok(files.profile_lost > 0);
+	/* What is told in a window without a request waits for the next, which may be none. */
+	ok(files.profile_lost <= synthetic_plan.lost);
+	tap_note("%llu of %llu", (unsigned long long)files.profile_lost,
+		 (unsigned long long)synthetic_plan.lost);
+	remove_dir(&rig);
+}
+
+/* The kernel's counters speak for what was shed: the ledger has it, a profile does not miss it. */
+static void shed_requests_are_no_profiles_loss(void)
+{
+	struct segment_files files;
+	struct err err = { 0 };
+	struct rig rig;
+
+	make_dir(&rig);
+	set_plan(50000, 100000);
+	synthetic_plan.lost_every = 100;
+	synthetic_plan.lost_to = LOSS_SHED;
+	if (!ok(!start(&rig, &err)))
+		return;
+	sleep_ms(300);
+	stop(&rig);
+	ok_int(segment_files_read(rig.dir, &files), 0);
+	ok(files.lost[LOSS_SHED] > 0);
+	ok_eq(files.lost[LOSS_SHED], synthetic_plan.lost);
+	ok_eq(files.profile_lost, 0);
+	remove_dir(&rig);
+}
+
+static void own_requests_are_marked(void)
+{
+	struct segment_files files;
+	struct err err = { 0 };
+	struct rig rig;
+
+	make_dir(&rig);
+	set_plan(50000, 100000);
+	synthetic_plan.own_every = 10;
+	if (!ok(!start(&rig, &err)))
+		return;
+	sleep_ms(300);
+	stop(&rig);
+	ok_int(segment_files_read(rig.dir, &files), 0);
+	ok(files.own_pid > 0 && files.own_pid < files.nr_requests);
+	ok_eq(files.own_flag, files.own_pid);
+	ok_eq(files.profile_own, files.own_pid);
+	ok_eq(files.profile_requests, files.nr_requests);
+	remove_dir(&rig);
+}
+
 static const struct tap_test tests[] = {
 	{ "every request reaches a segment and a profile",
 	  every_request_reaches_segment_and_profile },
@@ -269,6 +340,11 @@ static const struct tap_test tests[] = {
 	{ "the board adds up to what is in the segments", board_adds_up },
 	{ "a source that dies is told", dying_source_is_told },
 	{ "fifty killed agents add up with their ledgers", killed_agents_add_up },
+	{ "losses of no known disk are shared out among the profiles",
+	  losses_of_no_disk_are_shared_out },
+	{ "what is shed is in the ledger and in no profile's losses",
+	  shed_requests_are_no_profiles_loss },
+	{ "the agent's own requests are marked", own_requests_are_marked },
 };
 
 int main(void)
