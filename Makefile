@@ -176,7 +176,7 @@ FAULTY_CALLS := open openat write writev read fsync syncfs close renameat rename
 	posix_fallocate mmap munmap msync malloc calloc realloc strdup \
 	account_seal_stream account_seal_capture
 faulty := $(addprefix $(BUILD)/tests/unit/test_,spool_faults spool_crash ingest_faults random_kills every_call \
-		store_calls)
+		store_calls retain)
 $(faulty): override LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(FAULTY_CALLS))
 
 deps:

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "formats/units.h"
+
 static int take_operations(struct selection *sel, struct err *err)
 {
 	for (size_t i = 0; i < sel->operations.nr; i++) {
@@ -63,8 +65,15 @@ int selection_open(struct selection *sel, const struct cli *cli, struct scan **o
 	if (sel->dir && cli->argc)
 		return err_set(err, EINVAL, "%s: expected --store or files, not both",
 			       cli->argv[0]);
-	if (sel->dir)
-		return open_store(sel, sel->dir, out, hooks, err);
+	if (sel->dir) {
+		status = open_store(sel, sel->dir, out, hooks, err);
+		if (status == 0 && !(hooks && hooks->summary)) {
+			struct scan_retained left = scan_retained(*out);
+
+			selection_note_retained(cli, &left);
+		}
+		return status;
+	}
 	if (cli->argc == 0)
 		return err_set(err, EINVAL, "expected --store DIR or segment files");
 	return scan_open_files(out, (const char *const *)cli->argv, (size_t)cli->argc, &sel->filter,
@@ -84,6 +93,26 @@ int selection_open_path(struct selection *sel, const char *path, struct scan **o
 	if (S_ISDIR(st.st_mode))
 		return open_store(sel, path, out, hooks, err);
 	return scan_open_files(out, &path, 1, &sel->filter, hooks, err);
+}
+
+void selection_note_retained(const struct cli *cli, const struct scan_retained *r)
+{
+	char begin[UNITS_BYTES], end[UNITS_BYTES];
+
+	if (r->nr_summarized) {
+		units_instant(r->begin_real_ns, cli->utc, 0, begin);
+		units_instant(r->end_real_ns, cli->utc, 0, end);
+		cli_note(cli,
+			 "%llu requests of %s to %s are only summarized (retention): "
+			 "`blkcast characterize` has them",
+			 (unsigned long long)r->nr_summarized, begin, end);
+	}
+	if (r->nr_dropped) {
+		units_instant(r->dropped_begin_real_ns, cli->utc, 0, begin);
+		units_instant(r->dropped_end_real_ns, cli->utc, 0, end);
+		cli_note(cli, "%llu requests of %s to %s were dropped (retention)",
+			 (unsigned long long)r->nr_dropped, begin, end);
+	}
 }
 
 void selection_release(struct selection *sel)

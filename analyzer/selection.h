@@ -54,6 +54,8 @@ int selection_open(struct selection *sel, const struct cli *cli, struct scan **o
 /* The same for a path that is a store's folder or a segment file; --store is not looked at. */
 int selection_open_path(struct selection *sel, const char *path, struct scan **out,
 			const struct scan_hooks *hooks, struct err *err);
+/* A line on what retention left no requests of; selection_open() says it where hooks take no summaries. */
+void selection_note_retained(const struct cli *cli, const struct scan_retained *r);
 /* After scan_close(). */
 void selection_release(struct selection *sel);
 

@@ -129,22 +129,28 @@ static int sum_add(struct sum *s, const struct profile *p)
 	return 0;
 }
 
+int counted_add(struct counted *c, const struct profile *p)
+{
+	struct sum *s;
+
+	if (!is_wanted(c, p))
+		return 0;
+	s = sum_of(c, p);
+	return s ? sum_add(s, p) : -ENOMEM;
+}
+
 void counted_take(void *ctx, uint32_t trace, const char *json)
 {
 	struct counted *c = ctx;
 	struct profile p;
-	struct sum *s;
 
 	(void)trace;
 	/* Most profiles are of requests, which the scan gives anyway. */
 	if (!strstr(json, "\"source\":\"diskstats\""))
 		return;
 	profile_init(&p);
-	if (!profile_from_json(json, strlen(json), &p, NULL) && is_wanted(c, &p)) {
-		s = sum_of(c, &p);
-		if (!s || sum_add(s, &p))
-			c->error = -ENOMEM;
-	}
+	if (!profile_from_json(json, strlen(json), &p, NULL) && counted_add(c, &p))
+		c->error = -ENOMEM;
 	profile_release(&p);
 }
 

@@ -24,6 +24,9 @@ void counted_free(struct counted *c);
 /* Shape of scan_hooks.profile; ctx: the struct counted. */
 void counted_take(void *ctx, uint32_t trace, const char *json);
 
+/* One that is at hand; it stays the caller's. Others than the source's are passed over. -ENOMEM. */
+int counted_add(struct counted *c, const struct profile *p);
+
 /*
  * After the scan: each profile, by period, host and device; scan tells what was watched. Returns what
  * each returned other than 0, 0, or -ENOMEM where memory ran out while they were taken.

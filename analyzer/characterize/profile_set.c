@@ -10,6 +10,7 @@
 
 #include "analyzer/characterize/counted.h"
 #include "analyzer/characterize/replay.h"
+#include "analyzer/characterize/retained.h"
 
 #define NR_WINDOWS    32
 #define MIN_WINDOW_NS 100000000ull /* shorter ones hold too few requests to have percentiles */
@@ -90,7 +91,9 @@ static int take_window(void *ctx, struct profile *p)
 	struct window_taker *t = ctx;
 	struct profile_group *g;
 
+	/* Nor is what retention left, where it is longer. */
 	if (p->end_s - p->begin_s < FULL_RATIO * t->window_s ||
+	    p->end_s - p->begin_s > t->window_s / FULL_RATIO ||
 	    p->quality.coverage_ratio < FULL_RATIO)
 		return 0;
 	g = group_of(t->set, p);
@@ -101,17 +104,28 @@ static int replay_once(const char *path, const struct selection *chosen,
 		       struct replay_config *config, struct err *err)
 {
 	struct selection sel = *chosen;
+	struct replay_config joining = *config;
 	struct counted *counted = NULL;
+	struct retained *retained = NULL;
 	struct scan *scan = NULL;
 	int status = counted_new(&counted, &sel, config->window_ns);
 	struct scan_hooks hooks = { .profile = counted_take, .ctx = counted };
 
 	if (status == 0)
+		status = retained_new(&retained, &sel, config->window_ns, counted, config->profile,
+				      config->ctx);
+	hooks.summary = retained_take;
+	hooks.summary_ctx = joining.ctx = retained;
+	joining.profile = retained_join;
+	if (status == 0)
 		status = selection_open_path(&sel, path, &scan, &hooks, err);
 	if (status == 0)
-		status = replay(scan, config, err);
+		status = replay(scan, &joining, err);
+	if (status == 0)
+		status = retained_emit(retained);
 	if (status == 0)
 		status = counted_emit(counted, scan, config->profile, config->ctx);
+	retained_free(retained);
 	counted_free(counted);
 	scan_close(scan);
 	selection_release(&sel);

@@ -2,6 +2,7 @@
 #include "analyzer/characterize/profile_text.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -43,6 +44,25 @@ static double rate(uint64_t nr, const struct profile *p)
 	return (double)nr / (p->end_s - p->begin_s);
 }
 
+/* Which part of it retention has left no requests of. */
+static void print_retention(const struct profile *p, bool utc, FILE *out)
+{
+	json_t *all = p->source_detail ? json_loads(p->source_detail, 0, NULL) : NULL;
+	const json_t *part = json_object_get(all, "retention");
+	char begin[UNITS_BYTES], end[UNITS_BYTES];
+
+	if (part) {
+		units_instant(when_ns(json_number_value(json_object_get(part, "begin_s"))), utc, 0,
+			      begin);
+		units_instant(when_ns(json_number_value(json_object_get(part, "end_s"))), utc, 0,
+			      end);
+		fprintf(out, "of which %lld requests of %s to %s are merged from summaries\n",
+			(long long)json_integer_value(json_object_get(part, "summarized_requests")),
+			begin, end);
+	}
+	json_decref(all);
+}
+
 static void print_head(const struct profile *p, bool utc, FILE *out)
 {
 	char begin[UNITS_BYTES], end[UNITS_BYTES], span[UNITS_BYTES];
@@ -54,6 +74,7 @@ static void print_head(const struct profile *p, bool utc, FILE *out)
 		*p->device_name ? p->device_name : "-", *p->device ? p->device : "several",
 		source_name(p->source), layer_name(p->layer));
 	fprintf(out, "%s to %s (%s)\n", begin, end, span);
+	print_retention(p, utc, out);
 	fprintf(out, "grade %c%s%s\n\n", p->quality.grade ? p->quality.grade : '-',
 		*p->quality.why ? ": " : "", p->quality.why);
 }

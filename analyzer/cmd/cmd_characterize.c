@@ -7,6 +7,7 @@
 #include "analyzer/characterize/counted.h"
 #include "analyzer/characterize/profile_text.h"
 #include "analyzer/characterize/replay.h"
+#include "analyzer/characterize/retained.h"
 #include "analyzer/characterize/together.h"
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
@@ -22,6 +23,7 @@ struct output {
 	uint64_t nr;	/* profiles printed */
 	struct together *together;
 	struct progress progress;
+	struct retained *retained;
 };
 
 static int print_json(struct output *o, const struct profile *p)
@@ -80,6 +82,13 @@ static int add_together(void *ctx, struct scan *scan, const struct scan_request 
 	return together_add(o->together, scan, r, nr);
 }
 
+static int join_profile(void *ctx, struct profile *p)
+{
+	struct output *o = ctx;
+
+	return retained_join(o->retained, p);
+}
+
 /* What comes after the profiles: the end of their array, or the sum over several devices. */
 static int print_rest(struct output *o)
 {
@@ -101,6 +110,21 @@ static int print_rest(struct output *o)
 	return status == 0 && ferror(stdout) ? -EIO : status;
 }
 
+/* What no profile tells of. Sums by the second take requests. */
+static void note_missing(const struct cli *cli, struct scan_retained missing, bool sum_alone)
+{
+	if (sum_alone)
+		selection_note_retained(cli, &missing);
+	else if (missing.nr_summarized)
+		cli_note(cli,
+			 "%llu requests are not in it: they are only summarized, in periods, or "
+			 "by what, the selection cuts through",
+			 (unsigned long long)missing.nr_summarized);
+	missing.nr_summarized = 0;
+	if (!sum_alone)
+		selection_note_retained(cli, &missing);
+}
+
 static int characterize(struct cli *cli, struct selection *sel, struct replay_config *config,
 			bool sum_alone)
 {
@@ -111,7 +135,7 @@ static int characterize(struct cli *cli, struct selection *sel, struct replay_co
 	struct err err = { 0 };
 	int status;
 
-	config->profile = print_profile;
+	config->profile = join_profile;
 	config->batch = add_together;
 	config->progress = show_progress;
 	config->ctx = &o;
@@ -121,9 +145,16 @@ static int characterize(struct cli *cli, struct selection *sel, struct replay_co
 		status = counted_new(&counted, sel, config->window_ns);
 	hooks.ctx = counted;
 	if (status == 0)
+		status = retained_new(&o.retained, sel, config->window_ns, counted, print_profile,
+				      &o);
+	hooks.summary = retained_take;
+	hooks.summary_ctx = o.retained;
+	if (status == 0)
 		status = selection_open(sel, cli, &scan, &hooks, &err);
 	if (status == 0)
 		status = replay(scan, config, &err);
+	if (status == 0)
+		status = retained_emit(o.retained);
 	if (status == 0 && !sum_alone)
 		status = counted_emit(counted, scan, print_profile, &o);
 	progress_end(&o.progress);
@@ -131,7 +162,10 @@ static int characterize(struct cli *cli, struct selection *sel, struct replay_co
 		status = print_rest(&o);
 	if (status == 0 && o.nr == 0)
 		cli_note(cli, "no request is in the selection");
+	if (status == 0)
+		note_missing(cli, retained_missing(o.retained, scan), sum_alone);
 	scan_close(scan);
+	retained_free(o.retained);
 	counted_free(counted);
 	together_free(o.together);
 	if (status == 0)

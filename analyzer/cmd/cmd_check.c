@@ -30,11 +30,17 @@ static int print_json(const struct check_report *r, const char *kind, const char
 					    check_problem_name(f->problem), "why", f->why, "cure",
 					    f->cure, "repaired", f->is_repaired));
 	}
-	all = json_pack("{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:o}", "schema",
-			"blkcast.check/1", "kind", kind, "path", dir, "repair", repair, "files",
-			(json_int_t)r->nr_files, "segments", (json_int_t)r->nr_segments, "requests",
-			(json_int_t)r->nr_requests, "segment_bytes", (json_int_t)r->segment_bytes,
-			"set_aside", (json_int_t)r->nr_set_aside, "findings", findings);
+	all = json_pack("{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I, s:I},"
+			" s:o}",
+			"schema", "blkcast.check/1", "kind", kind, "path", dir, "repair", repair,
+			"files", (json_int_t)r->nr_files, "segments", (json_int_t)r->nr_segments,
+			"requests", (json_int_t)r->nr_requests, "segment_bytes",
+			(json_int_t)r->segment_bytes, "set_aside", (json_int_t)r->nr_set_aside,
+			"retention", "summaries", (json_int_t)r->nr_summaries, "summary_bytes",
+			(json_int_t)r->summary_bytes, "segments",
+			(json_int_t)r->nr_retained_segments, "summarized_requests",
+			(json_int_t)r->nr_summarized, "dropped_requests", (json_int_t)r->nr_dropped,
+			"findings", findings);
 	ret = all ? json_dumpf(all, stdout, JSON_INDENT(2)) : -1;
 	putchar('\n');
 	json_decref(all);
@@ -52,6 +58,11 @@ static void print_text(const struct check_report *r, const char *dir, bool repai
 				      : "cure",
 		       f->cure);
 	}
+	if (r->nr_summaries)
+		printf("%s: retention: %" PRIu64 " summaries of %" PRIu64 " segments with %" PRIu64
+		       " requests, and %" PRIu64 " dropped\n",
+		       dir, r->nr_summaries, r->nr_retained_segments, r->nr_summarized,
+		       r->nr_dropped);
 	printf("%s: %" PRIu64 " files, %" PRIu64 " good segments with %" PRIu64
 	       " requests, %" PRIu64 " set aside before; %zu problems",
 	       dir, r->nr_files, r->nr_segments, r->nr_requests, r->nr_set_aside, r->nr_findings);

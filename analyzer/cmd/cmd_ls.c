@@ -89,6 +89,27 @@ static json_t *coverage_json(const struct inventory_host *h)
 	return span ? json_real((double)inventory_covered_ns(h) / (double)span) : json_null();
 }
 
+/* What retention did: requests that are only summarized, and those of which only the number is left. */
+static json_t *retention_json(const struct inventory_host *h)
+{
+	const struct inventory_span kept = { h->retained.begin_real_ns, h->retained.end_real_ns };
+	const struct inventory_span gone = { h->retained.dropped_begin_real_ns,
+					     h->retained.dropped_end_real_ns };
+	bool any = h->retained.nr_summarized, any_gone = h->retained.nr_dropped;
+
+	return json_pack("{s:I, s:I, s:I, s:I, s:{s:I, s:o, s:o}, s:{s:s, s:I, s:o, s:o}}",
+			 "summaries", (json_int_t)h->retained.nr_files, "summary_bytes",
+			 (json_int_t)h->retained.file_bytes, "segments",
+			 (json_int_t)h->retained.nr_segments, "segment_bytes",
+			 (json_int_t)h->retained.segment_bytes, "summarized", "requests",
+			 (json_int_t)h->retained.nr_summarized, "begin_s",
+			 any ? json_real(to_s(kept.begin_real_ns)) : json_null(), "end_s",
+			 any ? json_real(to_s(kept.end_real_ns)) : json_null(), "dropped", "cause",
+			 "retention", "requests", (json_int_t)h->retained.nr_dropped, "begin_s",
+			 any_gone ? json_real(to_s(gone.begin_real_ns)) : json_null(), "end_s",
+			 any_gone ? json_real(to_s(gone.end_real_ns)) : json_null());
+}
+
 static json_t *host_json(const struct inventory_host *h)
 {
 	const struct inventory_span *spans = h->covered;
@@ -98,7 +119,7 @@ static json_t *host_json(const struct inventory_host *h)
 	for (size_t i = 0; i < h->nr_devices; i++)
 		json_array_append_new(devices, device_json(h, &h->devices[i]));
 	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:I, s:o, s:o,"
-			 " s:o}",
+			 " s:o, s:o}",
 			 "host", h->host, "boots", (json_int_t)h->nr_boots, "traces",
 			 (json_int_t)h->nr_traces, "segments", (json_int_t)h->nr_segments,
 			 "file_bytes", (json_int_t)h->file_bytes, "begin_s",
@@ -108,7 +129,7 @@ static json_t *host_json(const struct inventory_host *h)
 			 (json_int_t)h->nr_captured, "lost", (json_int_t)ledger_sum(&h->ledger),
 			 "lost_by_cause", losses_json(&h->ledger), "missing_segments",
 			 (json_int_t)h->nr_missing, "coverage_ratio", coverage_json(h), "gaps",
-			 gaps_json(h), "devices", devices);
+			 gaps_json(h), "retention", retention_json(h), "devices", devices);
 }
 
 static int add_damaged_json(void *ctx, const char *path, const char *why)
@@ -161,6 +182,25 @@ static void print_losses(const struct inventory_host *h)
 			       loss_cause_name(cause));
 	if (h->nr_missing)
 		printf("  segments missing: %" PRIu64 "\n", h->nr_missing);
+}
+
+static void print_retention(const struct listing *l, const struct inventory_host *h)
+{
+	char begin[UNITS_BYTES], end[UNITS_BYTES], bytes[UNITS_BYTES];
+
+	if (h->retained.nr_summarized) {
+		units_instant(h->retained.begin_real_ns, l->cli->utc, 0, begin);
+		units_instant(h->retained.end_real_ns, l->cli->utc, 0, end);
+		units_bytes((double)h->retained.file_bytes, bytes);
+		printf("  of them %" PRIu64 " only summarized (%s): %s to %s\n",
+		       h->retained.nr_summarized, bytes, begin, end);
+	}
+	if (h->retained.nr_dropped) {
+		units_instant(h->retained.dropped_begin_real_ns, l->cli->utc, 0, begin);
+		units_instant(h->retained.dropped_end_real_ns, l->cli->utc, 0, end);
+		printf("  of them %" PRIu64 " dropped by retention: %s to %s\n",
+		       h->retained.nr_dropped, begin, end);
+	}
 }
 
 static void print_counted(struct grid *g, const struct inventory_device *d)
@@ -237,6 +277,7 @@ static size_t print_host(const struct listing *l, const struct inventory_host *h
 		       " of the segments: blkcast characterize has what "
 		       "they tell\n",
 		       h->nr_counted);
+	print_retention(l, h);
 	print_losses(h);
 	print_gaps(l, h);
 	return print_devices(l, h);

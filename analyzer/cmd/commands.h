@@ -11,6 +11,7 @@
 	X(import) \
 	X(ls) \
 	X(check) \
+	X(retain) \
 	X(dump) \
 	X(export) \
 	X(redact) \

@@ -8,14 +8,10 @@
 #include <string.h>
 
 #include "analyzer/store/catalog_sql.h"
+#include "analyzer/store/catalog_state.h"
 
 #define APPLICATION_ID	0x626c6b63 /* "blkc" */
 #define BUSY_TIMEOUT_MS 10000	   /* another blkcast syncs the same store */
-
-struct catalog {
-	sqlite3 *db;
-	sqlite3_stmt *prepared[NR_STATEMENTS];
-};
 
 static int errno_of(int code)
 {
@@ -41,7 +37,7 @@ static int errno_of(int code)
 	}
 }
 
-static int fail(struct catalog *c, struct err *err)
+int catalog_fail(struct catalog *c, struct err *err)
 {
 	return err_set(err, errno_of(sqlite3_extended_errcode(c->db)), "catalog: %s",
 		       sqlite3_errmsg(c->db));
@@ -49,7 +45,7 @@ static int fail(struct catalog *c, struct err *err)
 
 static int run(struct catalog *c, const char *sql, struct err *err)
 {
-	return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(c, err);
+	return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : catalog_fail(c, err);
 }
 
 static int pragma_number(struct catalog *c, const char *sql, int64_t *out, struct err *err)
@@ -62,7 +58,7 @@ static int pragma_number(struct catalog *c, const char *sql, int64_t *out, struc
 	if (code == SQLITE_ROW)
 		*out = sqlite3_column_int64(s, 0);
 	sqlite3_finalize(s);
-	return code == SQLITE_ROW ? 0 : fail(c, err);
+	return code == SQLITE_ROW ? 0 : catalog_fail(c, err);
 }
 
 /* A new file gets the schema; an old one must be ours and of this version. */
@@ -108,7 +104,7 @@ int catalog_open(struct catalog **out, const char *path, struct err *err)
 	if (sqlite3_open_v2(path ? path : ":memory:", &c->db,
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
 			    NULL) != SQLITE_OK) {
-		status = c->db ? fail(c, err) : -ENOMEM;
+		status = c->db ? catalog_fail(c, err) : -ENOMEM;
 		goto out;
 	}
 	sqlite3_busy_timeout(c->db, BUSY_TIMEOUT_MS);
@@ -152,13 +148,12 @@ void catalog_rollback(struct catalog *c)
 	sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
-/* The statement, ready to be bound; NULL after filling err. */
-static sqlite3_stmt *statement(struct catalog *c, enum statement which, struct err *err)
+sqlite3_stmt *catalog_statement(struct catalog *c, enum statement which, struct err *err)
 {
 	if (!c->prepared[which] &&
 	    sqlite3_prepare_v3(c->db, statements[which], -1, SQLITE_PREPARE_PERSISTENT,
 			       &c->prepared[which], NULL) != SQLITE_OK) {
-		fail(c, err);
+		catalog_fail(c, err);
 		return NULL;
 	}
 	return c->prepared[which];
@@ -182,20 +177,28 @@ static void bind_u64(sqlite3_stmt *s, int at, uint64_t value)
 static int finish(struct catalog *c, sqlite3_stmt *s, struct err *err)
 {
 	int code = sqlite3_step(s);
-	int status = code == SQLITE_DONE || code == SQLITE_ROW ? 0 : fail(c, err);
+	int status = code == SQLITE_DONE || code == SQLITE_ROW ? 0 : catalog_fail(c, err);
 
 	sqlite3_reset(s);
 	sqlite3_clear_bindings(s);
 	return status;
 }
 
+/* A summary's sequence is turned into its complement, below 0: no segment has it. */
+static void bind_facts(sqlite3_stmt *s, const struct segment_facts *f)
+{
+	bind_name(s, &f->name);
+	if (f->generation)
+		sqlite3_bind_int64(s, 4, (sqlite3_int64)~f->name.sequence);
+}
+
 static int put_segment(struct catalog *c, const struct segment_facts *f, struct err *err)
 {
-	sqlite3_stmt *s = statement(c, PUT_SEGMENT, err);
+	sqlite3_stmt *s = catalog_statement(c, PUT_SEGMENT, err);
 
 	if (!s)
 		return -EIO;
-	bind_name(s, &f->name);
+	bind_facts(s, f);
 	sqlite3_bind_blob(s, 5, f->hash.bytes, sizeof(f->hash.bytes), SQLITE_STATIC);
 	bind_u64(s, 6, f->file_bytes);
 	bind_u64(s, 7, f->nr_requests);
@@ -210,18 +213,25 @@ static int put_segment(struct catalog *c, const struct segment_facts *f, struct 
 	bind_u64(s, 16, f->end.realtime_ns);
 	bind_u64(s, 17, f->first_real_ns);
 	bind_u64(s, 18, f->last_real_ns);
+	bind_u64(s, 19, f->generation ? f->last_sequence : f->name.sequence);
+	bind_u64(s, 20, f->generation);
+	bind_u64(s, 21, f->generation ? f->nr_segments : 1);
+	bind_u64(s, 22, f->segment_bytes);
+	bind_u64(s, 23, f->nr_dropped);
+	bind_u64(s, 24, f->dropped_begin_real_ns);
+	bind_u64(s, 25, f->dropped_end_real_ns);
 	return finish(c, s, err);
 }
 
 static int put_devices(struct catalog *c, const struct segment_facts *f, struct err *err)
 {
-	sqlite3_stmt *s = statement(c, PUT_DEVICE, err);
+	sqlite3_stmt *s = catalog_statement(c, PUT_DEVICE, err);
 	int status = s ? 0 : -EIO;
 
 	for (size_t i = 0; i < f->nr_devices && status == 0; i++) {
 		const struct device_facts *d = &f->devices[i];
 
-		bind_name(s, &f->name);
+		bind_facts(s, f);
 		sqlite3_bind_int64(s, 5, d->device);
 		sqlite3_bind_text(s, 6, d->name, -1, SQLITE_STATIC);
 		bind_u64(s, 7, d->size_bytes);
@@ -236,13 +246,13 @@ static int put_devices(struct catalog *c, const struct segment_facts *f, struct 
 
 static int put_losses(struct catalog *c, const struct segment_facts *f, struct err *err)
 {
-	sqlite3_stmt *s = statement(c, PUT_LOSS, err);
+	sqlite3_stmt *s = catalog_statement(c, PUT_LOSS, err);
 	int status = s ? 0 : -EIO;
 
 	for (size_t i = 0; i < f->ledger.nr && status == 0; i++) {
 		const struct loss *l = &f->ledger.losses[i];
 
-		bind_name(s, &f->name);
+		bind_facts(s, f);
 		sqlite3_bind_int(s, 5, l->cause);
 		bind_u64(s, 6, l->count);
 		sqlite3_bind_int(s, 7, l->count_known);
@@ -257,7 +267,7 @@ static int put_losses(struct catalog *c, const struct segment_facts *f, struct e
 static int drop(struct catalog *c, enum statement which, const struct segment_name *n,
 		struct err *err)
 {
-	sqlite3_stmt *s = statement(c, which, err);
+	sqlite3_stmt *s = catalog_statement(c, which, err);
 
 	if (!s)
 		return -EIO;
@@ -279,21 +289,79 @@ int catalog_remove(struct catalog *c, const struct segment_name *n, struct err *
 	if (status < 0)
 		sqlite3_exec(c->db, "ROLLBACK TO remove", NULL, NULL, NULL);
 	if (sqlite3_exec(c->db, "RELEASE remove", NULL, NULL, NULL) != SQLITE_OK && status == 0)
-		status = fail(c, err);
+		status = catalog_fail(c, err);
 	return status;
+}
+
+int catalog_remove_summary(struct catalog *c, const struct segment_name *n, struct err *err)
+{
+	struct segment_name turned = *n;
+
+	turned.sequence = ~n->sequence;
+	return catalog_remove(c, &turned, err);
+}
+
+static int drop_range(struct catalog *c, enum statement which, const struct segment_name *first,
+		      uint64_t last, struct err *err)
+{
+	sqlite3_stmt *s = catalog_statement(c, which, err);
+
+	if (!s)
+		return -EIO;
+	bind_name(s, first);
+	sqlite3_bind_int64(s, 5, (sqlite3_int64)last);
+	return finish(c, s, err);
+}
+
+int catalog_remove_range(struct catalog *c, const struct segment_name *first, uint64_t last,
+			 struct err *err)
+{
+	int status = drop_range(c, DROP_DEVICES_RANGE, first, last, err);
+
+	if (status == 0)
+		status = drop_range(c, DROP_LOSSES_RANGE, first, last, err);
+	if (status == 0)
+		status = drop_range(c, DROP_SEGMENTS_RANGE, first, last, err);
+	return status;
+}
+
+int catalog_count_range(struct catalog *c, const struct segment_name *first, uint64_t last,
+			uint64_t *nr, struct err *err)
+{
+	sqlite3_stmt *s = catalog_statement(c, COUNT_RANGE, err);
+	int status = 0;
+
+	if (!s)
+		return -EIO;
+	bind_name(s, first);
+	sqlite3_bind_int64(s, 5, (sqlite3_int64)last);
+	if (sqlite3_step(s) == SQLITE_ROW)
+		*nr = (uint64_t)sqlite3_column_int64(s, 0);
+	else
+		status = catalog_fail(c, err);
+	sqlite3_reset(s);
+	sqlite3_clear_bindings(s);
+	return status;
+}
+
+/* Whether there may be rows of this name to be removed first. */
+static bool is_there(struct catalog *c, const struct segment_facts *f)
+{
+	struct segment_hash known;
+
+	return f->generation || catalog_hash(c, &f->name, &known, NULL) != -ENOENT;
 }
 
 int catalog_put(struct catalog *c, const struct segment_facts *f, struct err *err)
 {
-	struct segment_hash known;
 	int status = run(c, "SAVEPOINT put", err);
 
 	if (status < 0)
 		return status;
 	/* Devices and losses of a segment come and go with it: mostly there is nothing to remove. */
-	status = catalog_hash(c, &f->name, &known, NULL) == -ENOENT
-			 ? 0
-			 : catalog_remove(c, &f->name, err);
+	if (is_there(c, f))
+		status = f->generation ? catalog_remove_summary(c, &f->name, err)
+				       : catalog_remove(c, &f->name, err);
 	if (status == 0)
 		status = put_segment(c, f, err);
 	if (status == 0)
@@ -303,14 +371,14 @@ int catalog_put(struct catalog *c, const struct segment_facts *f, struct err *er
 	if (status < 0)
 		sqlite3_exec(c->db, "ROLLBACK TO put", NULL, NULL, NULL);
 	if (sqlite3_exec(c->db, "RELEASE put", NULL, NULL, NULL) != SQLITE_OK && status == 0)
-		status = fail(c, err);
+		status = catalog_fail(c, err);
 	return status;
 }
 
 int catalog_hash(struct catalog *c, const struct segment_name *n, struct segment_hash *out,
 		 struct err *err)
 {
-	sqlite3_stmt *s = statement(c, GET_HASH, err);
+	sqlite3_stmt *s = catalog_statement(c, GET_HASH, err);
 	int code, status = -ENOENT;
 
 	if (!s)
@@ -321,7 +389,7 @@ int catalog_hash(struct catalog *c, const struct segment_name *n, struct segment
 		memcpy(out->bytes, sqlite3_column_blob(s, 0), sizeof(out->bytes));
 		status = 0;
 	} else if (code != SQLITE_ROW && code != SQLITE_DONE) {
-		status = fail(c, err);
+		status = catalog_fail(c, err);
 	}
 	sqlite3_reset(s);
 	sqlite3_clear_bindings(s);
@@ -331,7 +399,7 @@ int catalog_hash(struct catalog *c, const struct segment_name *n, struct segment
 int catalog_put_damaged(struct catalog *c, const char *path, uint64_t mtime_ns, uint64_t file_bytes,
 			const char *why, struct err *err)
 {
-	sqlite3_stmt *s = statement(c, PUT_DAMAGED, err);
+	sqlite3_stmt *s = catalog_statement(c, PUT_DAMAGED, err);
 
 	if (!s)
 		return -EIO;
@@ -344,7 +412,7 @@ int catalog_put_damaged(struct catalog *c, const char *path, uint64_t mtime_ns, 
 
 bool catalog_is_damaged(struct catalog *c, const char *path, uint64_t mtime_ns, uint64_t file_bytes)
 {
-	sqlite3_stmt *s = statement(c, GET_DAMAGED, NULL);
+	sqlite3_stmt *s = catalog_statement(c, GET_DAMAGED, NULL);
 	bool found;
 
 	if (!s)
@@ -360,191 +428,10 @@ bool catalog_is_damaged(struct catalog *c, const char *path, uint64_t mtime_ns, 
 
 int catalog_forget_damaged(struct catalog *c, const char *path, struct err *err)
 {
-	sqlite3_stmt *s = statement(c, DROP_DAMAGED, err);
+	sqlite3_stmt *s = catalog_statement(c, DROP_DAMAGED, err);
 
 	if (!s)
 		return -EIO;
 	sqlite3_bind_text(s, 1, path, -1, SQLITE_STATIC);
 	return finish(c, s, err);
-}
-
-static void column_text(sqlite3_stmt *s, int at, char *out, size_t bytes)
-{
-	const unsigned char *text = sqlite3_column_text(s, at);
-
-	snprintf(out, bytes, "%s", text ? (const char *)text : "");
-}
-
-static uint64_t column_u64(sqlite3_stmt *s, int at)
-{
-	return (uint64_t)sqlite3_column_int64(s, at);
-}
-
-static void column_name(sqlite3_stmt *s, struct segment_name *n)
-{
-	column_text(s, 0, n->host, sizeof(n->host));
-	column_text(s, 1, n->boot_id, sizeof(n->boot_id));
-	n->epoch = column_u64(s, 2);
-	n->sequence = column_u64(s, 3);
-}
-
-/* Steps through the rows of a statement, handing each to row(); ends it in every case. */
-static int each(struct catalog *c, sqlite3_stmt *s, int (*row)(sqlite3_stmt *s, void *visitor),
-		void *visitor, struct err *err)
-{
-	int code, status = 0;
-
-	if (!s)
-		return -EIO;
-	while (status == 0 && (code = sqlite3_step(s)) != SQLITE_DONE) {
-		if (code != SQLITE_ROW)
-			status = fail(c, err);
-		else
-			status = row(s, visitor);
-	}
-	sqlite3_reset(s);
-	sqlite3_clear_bindings(s);
-	return status;
-}
-
-struct segment_visitor {
-	int (*visit)(void *ctx, const struct segment_facts *f);
-	void *ctx;
-};
-
-static int segment_row(sqlite3_stmt *s, void *visitor)
-{
-	struct segment_visitor *v = visitor;
-	struct segment_facts f = { .file_bytes = column_u64(s, 5) };
-
-	column_name(s, &f.name);
-	if (sqlite3_column_bytes(s, 4) == sizeof(f.hash.bytes))
-		memcpy(f.hash.bytes, sqlite3_column_blob(s, 4), sizeof(f.hash.bytes));
-	f.nr_requests = column_u64(s, 6);
-	f.nr_captured = column_u64(s, 7);
-	f.source = (uint8_t)sqlite3_column_int(s, 8);
-	f.layer = (uint8_t)sqlite3_column_int(s, 9);
-	f.begin = (struct clock_anchor){ column_u64(s, 10), column_u64(s, 11), column_u64(s, 12) };
-	f.end = (struct clock_anchor){ column_u64(s, 13), column_u64(s, 14), column_u64(s, 15) };
-	f.first_real_ns = column_u64(s, 16);
-	f.last_real_ns = column_u64(s, 17);
-	return v->visit(v->ctx, &f);
-}
-
-int catalog_each_segment(struct catalog *c, int (*visit)(void *ctx, const struct segment_facts *f),
-			 void *ctx, struct err *err)
-{
-	struct segment_visitor v = { visit, ctx };
-
-	return each(c, statement(c, EACH_SEGMENT, err), segment_row, &v, err);
-}
-
-struct device_visitor {
-	int (*visit)(void *ctx, const struct segment_name *n, const struct device_facts *d);
-	void *ctx;
-};
-
-static int device_row(sqlite3_stmt *s, void *visitor)
-{
-	struct device_visitor *v = visitor;
-	struct segment_name n;
-	struct device_facts d = { .device = (uint32_t)sqlite3_column_int64(s, 4) };
-
-	column_name(s, &n);
-	column_text(s, 5, d.name, sizeof(d.name));
-	d.size_bytes = column_u64(s, 6);
-	for (int op = 0; op < NR_OPERATIONS; op++) {
-		d.requests[op] = column_u64(s, 7 + op);
-		d.bytes[op] = column_u64(s, 7 + NR_OPERATIONS + op);
-	}
-	return v->visit(v->ctx, &n, &d);
-}
-
-int catalog_each_device(struct catalog *c,
-			int (*visit)(void *ctx, const struct segment_name *n,
-				     const struct device_facts *d),
-			void *ctx, struct err *err)
-{
-	struct device_visitor v = { visit, ctx };
-
-	return each(c, statement(c, EACH_DEVICE, err), device_row, &v, err);
-}
-
-struct loss_visitor {
-	int (*visit)(void *ctx, const struct segment_name *n, const struct loss *l);
-	void *ctx;
-};
-
-static int loss_row(sqlite3_stmt *s, void *visitor)
-{
-	struct loss_visitor *v = visitor;
-	struct segment_name n;
-	struct loss l = {
-		.cause = (uint8_t)sqlite3_column_int(s, 4),
-		.count = column_u64(s, 5),
-		.count_known = sqlite3_column_int(s, 6) != 0,
-		.device = (uint32_t)sqlite3_column_int64(s, 7),
-		.begin_real_ns = column_u64(s, 8),
-		.end_real_ns = column_u64(s, 9),
-	};
-
-	column_name(s, &n);
-	return v->visit(v->ctx, &n, &l);
-}
-
-int catalog_each_loss(struct catalog *c,
-		      int (*visit)(void *ctx, const struct segment_name *n, const struct loss *l),
-		      void *ctx, struct err *err)
-{
-	struct loss_visitor v = { visit, ctx };
-
-	return each(c, statement(c, EACH_LOSS, err), loss_row, &v, err);
-}
-
-struct damaged_visitor {
-	int (*visit)(void *ctx, const char *path, const char *why);
-	void *ctx;
-};
-
-static int damaged_row(sqlite3_stmt *s, void *visitor)
-{
-	struct damaged_visitor *v = visitor;
-
-	return v->visit(v->ctx, (const char *)sqlite3_column_text(s, 0),
-			(const char *)sqlite3_column_text(s, 1));
-}
-
-int catalog_each_damaged(struct catalog *c,
-			 int (*visit)(void *ctx, const char *path, const char *why), void *ctx,
-			 struct err *err)
-{
-	struct damaged_visitor v = { visit, ctx };
-
-	return each(c, statement(c, EACH_DAMAGED, err), damaged_row, &v, err);
-}
-
-struct stream_visitor {
-	int (*visit)(void *ctx, const struct segment_name *highest, uint64_t count);
-	void *ctx;
-};
-
-static int stream_row(sqlite3_stmt *s, void *visitor)
-{
-	struct stream_visitor *v = visitor;
-	struct segment_name n;
-
-	column_name(s, &n);
-	return v->visit(v->ctx, &n, column_u64(s, 4));
-}
-
-int catalog_each_stream(struct catalog *c, const char *host,
-			int (*visit)(void *ctx, const struct segment_name *highest, uint64_t count),
-			void *ctx, struct err *err)
-{
-	struct stream_visitor v = { visit, ctx };
-	sqlite3_stmt *s = statement(c, EACH_STREAM, err);
-
-	if (s && host)
-		sqlite3_bind_text(s, 1, host, -1, SQLITE_STATIC);
-	return each(c, s, stream_row, &v, err);
 }

@@ -9,7 +9,10 @@
  *           hash BLOB(16),                            -- XXH3-128 of the file
  *           file_bytes, requests, captured, source, layer,
  *           begin_mono, begin_boot, begin_real, end_mono, end_boot, end_real,  -- ns
- *           first_real, last_real)                    -- ns; first arrival, last completion
+ *           first_real, last_real,                    -- ns; first arrival, last completion
+ *           last, generation, segments, segment_bytes, dropped, dropped_begin, dropped_end)
+ *     Of a segment last is its sequence, segments 1, the rest 0. A summary (store_summary.h) stands in
+ *     the three tables with the complement of the first sequence it has, below 0, as its own.
  *   device(host, boot_id, epoch, sequence, device, name, size_bytes,
  *          requests_0 .. requests_4, bytes_0 .. bytes_4)   -- by enum operation
  *   loss(host, boot_id, epoch, sequence, cause, count, count_known, device, begin_real, end_real)
@@ -28,7 +31,7 @@
 #include "analyzer/store/segment_facts.h"
 #include "formats/err.h"
 
-#define CATALOG_VERSION 1
+#define CATALOG_VERSION 2
 
 struct catalog;
 
@@ -46,6 +49,16 @@ void catalog_rollback(struct catalog *c);
 /* Adds a segment, or replaces what was known of it. */
 int catalog_put(struct catalog *c, const struct segment_facts *f, struct err *err);
 int catalog_remove(struct catalog *c, const struct segment_name *n, struct err *err);
+/* A summary is put as a segment is; n: with the first sequence that it has. */
+int catalog_remove_summary(struct catalog *c, const struct segment_name *n, struct err *err);
+/* The summary in whose range of sequences n lies: 1 with its first and generation, 0 none, -errno. */
+int catalog_find_summary(struct catalog *c, const struct segment_name *n, uint64_t *first,
+			 uint64_t *generation, struct err *err);
+/* Segments of a stream from first's sequence to last: how many, and removes them. */
+int catalog_count_range(struct catalog *c, const struct segment_name *first, uint64_t last,
+			uint64_t *nr, struct err *err);
+int catalog_remove_range(struct catalog *c, const struct segment_name *first, uint64_t last,
+			 struct err *err);
 /* The hash under which a segment is known; 0, -ENOENT, -EIO. */
 int catalog_hash(struct catalog *c, const struct segment_name *n, struct segment_hash *out,
 		 struct err *err);
@@ -64,7 +77,17 @@ int catalog_forget_damaged(struct catalog *c, const char *path, struct err *err)
 /* By host, boot id, epoch, sequence. devices and ledger of the facts are empty. */
 int catalog_each_segment(struct catalog *c, int (*visit)(void *ctx, const struct segment_facts *f),
 			 void *ctx, struct err *err);
-/* Of all segments, in the order above. */
+/* Those after n in that order; NULL: all. */
+int catalog_each_segment_after(struct catalog *c, const struct segment_name *n,
+			       int (*visit)(void *ctx, const struct segment_facts *f), void *ctx,
+			       struct err *err);
+/* Likewise the summaries. */
+int catalog_each_summary(struct catalog *c, int (*visit)(void *ctx, const struct segment_facts *f),
+			 void *ctx, struct err *err);
+/* Both, by host, boot id and epoch. */
+int catalog_each_kept(struct catalog *c, int (*visit)(void *ctx, const struct segment_facts *f),
+		      void *ctx, struct err *err);
+/* Of all segments and summaries; the sequence of a summary is no sequence. */
 int catalog_each_device(struct catalog *c,
 			int (*visit)(void *ctx, const struct segment_name *n,
 				     const struct device_facts *d),
@@ -75,7 +98,8 @@ int catalog_each_loss(struct catalog *c,
 int catalog_each_damaged(struct catalog *c,
 			 int (*visit)(void *ctx, const char *path, const char *why), void *ctx,
 			 struct err *err);
-/* By host and boot id; the highest sequence of each epoch of host (NULL: of all). */
+/* By host and boot id; the highest sequence of each epoch of host (NULL: of all), and how many
+ * segments were taken, summarized or not. */
 int catalog_each_stream(struct catalog *c, const char *host,
 			int (*visit)(void *ctx, const struct segment_name *highest, uint64_t count),
 			void *ctx, struct err *err);

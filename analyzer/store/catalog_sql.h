@@ -3,32 +3,18 @@
 #ifndef ANALYZER_CATALOG_SQL_H
 #define ANALYZER_CATALOG_SQL_H
 
-/* Statements, prepared at the first use. */
-enum statement {
-	PUT_SEGMENT,
-	PUT_DEVICE,
-	PUT_LOSS,
-	DROP_SEGMENT,
-	DROP_DEVICES,
-	DROP_LOSSES,
-	GET_HASH,
-	PUT_DAMAGED,
-	GET_DAMAGED,
-	DROP_DAMAGED,
-	EACH_SEGMENT,
-	EACH_DEVICE,
-	EACH_LOSS,
-	EACH_DAMAGED,
-	EACH_STREAM,
-	NR_STATEMENTS,
-};
+#include "analyzer/store/catalog_state.h"
 
 #define WHERE_NAME " WHERE host = ?1 AND boot_id = ?2 AND epoch = ?3 AND sequence = ?4"
-#define BY_NAME	   " ORDER BY host, boot_id, epoch, sequence"
+#define WHERE_RANGE                                            \
+	" WHERE host = ?1 AND boot_id = ?2 AND epoch = ?3 AND" \
+	" sequence BETWEEN ?4 AND ?5"
+#define BY_NAME " ORDER BY host, boot_id, epoch, sequence"
 
 static const char *const statements[NR_STATEMENTS] = {
 	[PUT_SEGMENT] = "INSERT OR REPLACE INTO segment VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-			" ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+			" ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,"
+			" ?24, ?25)",
 	[PUT_DEVICE] = "INSERT INTO device VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
 		       " ?12, ?13, ?14, ?15, ?16, ?17)",
 	[PUT_LOSS] = "INSERT INTO loss VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
@@ -40,13 +26,25 @@ static const char *const statements[NR_STATEMENTS] = {
 	[GET_DAMAGED] = "SELECT 1 FROM damaged WHERE path = ?1 AND mtime_ns = ?2 AND"
 			" file_bytes = ?3",
 	[DROP_DAMAGED] = "DELETE FROM damaged WHERE path = ?1",
-	[EACH_SEGMENT] = "SELECT * FROM segment" BY_NAME,
+	[EACH_SEGMENT] = "SELECT * FROM segment WHERE sequence >= 0" BY_NAME,
 	[EACH_DEVICE] = "SELECT * FROM device" BY_NAME ", rowid",
 	[EACH_LOSS] = "SELECT * FROM loss" BY_NAME ", rowid",
 	[EACH_DAMAGED] = "SELECT path, why FROM damaged ORDER BY path",
-	[EACH_STREAM] = "SELECT host, boot_id, epoch, max(sequence), count(*) FROM segment WHERE"
+	[EACH_STREAM] = "SELECT host, boot_id, epoch, max(last), sum(segments) FROM segment WHERE"
 			" ?1 IS NULL OR host = ?1 GROUP BY host, boot_id, epoch"
 			" ORDER BY host, boot_id, epoch",
+	[EACH_SEGMENT_AFTER] =
+		"SELECT * FROM segment WHERE sequence >= 0 AND (host, boot_id, epoch,"
+		" sequence) > (?1, ?2, ?3, ?4)" BY_NAME,
+	[EACH_SUMMARY] = "SELECT * FROM segment WHERE sequence < 0" BY_NAME " DESC",
+	[EACH_KEPT] = "SELECT * FROM segment" BY_NAME,
+	[FIND_SUMMARY] = "SELECT sequence, last, generation FROM segment WHERE host = ?1 AND"
+			 " boot_id = ?2 AND epoch = ?3 AND sequence >= ?4 AND sequence < 0"
+			 " ORDER BY sequence LIMIT 1",
+	[DROP_SEGMENTS_RANGE] = "DELETE FROM segment" WHERE_RANGE,
+	[DROP_DEVICES_RANGE] = "DELETE FROM device" WHERE_RANGE,
+	[DROP_LOSSES_RANGE] = "DELETE FROM loss" WHERE_RANGE,
+	[COUNT_RANGE] = "SELECT count(*) FROM segment" WHERE_RANGE,
 };
 
 static const char schema[] =
@@ -56,6 +54,9 @@ static const char schema[] =
 	" layer INTEGER NOT NULL, begin_mono INTEGER NOT NULL, begin_boot INTEGER NOT NULL,"
 	" begin_real INTEGER NOT NULL, end_mono INTEGER NOT NULL, end_boot INTEGER NOT NULL,"
 	" end_real INTEGER NOT NULL, first_real INTEGER NOT NULL, last_real INTEGER NOT NULL,"
+	" last INTEGER NOT NULL, generation INTEGER NOT NULL, segments INTEGER NOT NULL,"
+	" segment_bytes INTEGER NOT NULL, dropped INTEGER NOT NULL,"
+	" dropped_begin INTEGER NOT NULL, dropped_end INTEGER NOT NULL,"
 	" PRIMARY KEY(host, boot_id, epoch, sequence)) WITHOUT ROWID;"
 	"CREATE TABLE device(host TEXT NOT NULL, boot_id TEXT NOT NULL, epoch INTEGER NOT NULL,"
 	" sequence INTEGER NOT NULL, device INTEGER NOT NULL, name TEXT NOT NULL,"

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "analyzer/store/check_file.h"
+#include "analyzer/store/check_summary.h"
 #include "analyzer/store/store.h"
 #include "analyzer/store/store_journal.h"
 
@@ -23,6 +24,9 @@ struct check {
 	bool repair;
 	sqlite3 *catalog; /* NULL: none */
 	sqlite3_stmt *hash_of;
+	sqlite3_stmt *summary_of;
+	struct checked_summaries summaries;
+	uint64_t nr_live_summaries;
 	uint64_t nr_unlike; /* good segments of which it knows nothing, or another content */
 	struct buf data;
 };
@@ -89,20 +93,90 @@ static void compare_catalog(struct check *c, const struct segment_facts *f)
 	sqlite3_reset(s);
 }
 
+static int note_leftover(struct check *c, const char *path, const char *below, const char *why)
+{
+	struct check_finding *f = check_note(c->r, below, CHECK_LEFTOVER, why, "removed");
+
+	if (f)
+		f->is_repaired = c->repair && !unlink(path);
+	return f ? 0 : -ENOMEM;
+}
+
+/* What a summary names is what a crash left before the file was removed: it does not count. */
+static int visit_summarized(struct check *c, const char *path, const char *below,
+			    const struct segment_facts *f, const struct checked_summary *by, int is)
+{
+	char name[SEGMENT_PATH_MAX], why[SEGMENT_PATH_MAX + 64];
+
+	c->r->nr_segments--;
+	c->r->nr_requests -= f->nr_requests;
+	c->r->segment_bytes -= f->file_bytes;
+	summary_path(&by->file.first, by->file.generation, name);
+	snprintf(why, sizeof(why), is == 1 ? "%s stands for it" : "%s stands for another content",
+		 name);
+	return is == 1 ? note_leftover(c, path, below, why) : note_damaged(c, path, below, why);
+}
+
+static void compare_summary(struct check *c, const struct checked_summary *m)
+{
+	sqlite3_stmt *s = c->summary_of;
+
+	if (!s)
+		return;
+	sqlite3_bind_text(s, 1, m->file.first.host, -1, SQLITE_STATIC);
+	sqlite3_bind_text(s, 2, m->file.first.boot_id, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(s, 3, (sqlite3_int64)m->file.first.epoch);
+	sqlite3_bind_int64(s, 4, (sqlite3_int64)~m->file.first.sequence);
+	if (sqlite3_step(s) != SQLITE_ROW ||
+	    (uint64_t)sqlite3_column_int64(s, 0) != m->file.generation ||
+	    (uint64_t)sqlite3_column_int64(s, 1) != m->nr_requests ||
+	    (uint64_t)sqlite3_column_int64(s, 2) != m->nr_dropped)
+		c->nr_unlike++;
+	sqlite3_reset(s);
+}
+
+/* What retention left of segments. */
+static int visit_summary(struct check *c, const char *path, const char *below)
+{
+	char why[256] = "", name[SEGMENT_PATH_MAX];
+	const struct checked_summary *m =
+		checked_summary_at(&c->summaries, path, below, why, sizeof(why));
+
+	if (!m)
+		return note_damaged(c, path, below, why);
+	if (m->by) {
+		summary_path(&m->by->file.first, m->by->file.generation, name);
+		snprintf(why, sizeof(why), "%.200s has all of it", name);
+		return note_leftover(c, path, below, why);
+	}
+	c->nr_live_summaries++;
+	c->r->nr_summaries++;
+	c->r->nr_summarized += m->nr_requests - m->nr_dropped;
+	c->r->nr_dropped += m->nr_dropped;
+	c->r->nr_retained_segments += m->nr_members;
+	c->r->summary_bytes += m->file_bytes;
+	compare_summary(c, m);
+	return 0;
+}
+
 static int visit_segment(struct check *c, const char *path, const char *below)
 {
+	const struct checked_summary *by = NULL;
 	char expected[SEGMENT_PATH_MAX];
 	struct segment_facts f;
 	struct err why = { 0 };
-	int ret = check_segment(c->r, path, &c->data, &f, &why);
+	int is, ret = check_segment(c->r, path, &c->data, &f, &why);
 
 	if (ret == -ENOMEM)
 		return ret;
 	if (ret)
 		return note_damaged(c, path, below, why.line);
 	segment_name_path(&f.name, expected);
+	is = checked_summaries_have(&c->summaries, &f.name, &f.hash, &by);
 	if (strcmp(expected, below) != 0)
 		ret = note_misplaced(c, path, below, &f.name);
+	else if (is)
+		ret = visit_summarized(c, path, below, &f, by, is);
 	else
 		compare_catalog(c, &f);
 	segment_facts_release(&f);
@@ -176,6 +250,8 @@ static int visit(void *ctx, const char *path, const char *below)
 	c->r->nr_files++;
 	if (check_ends_with(below, ".seg") && file[0] != '.')
 		return visit_segment(c, path, below);
+	if (check_ends_with(below, ".sum") && file[0] != '.')
+		return visit_summary(c, path, below);
 	if (!check_ends_with(below, ".tmp")) {
 		f = check_note(c->r, below, CHECK_FOREIGN, "expected only segments here",
 			       "left where it is");
@@ -183,10 +259,7 @@ static int visit(void *ctx, const char *path, const char *below)
 	}
 	if (is_written(file))
 		return 0;
-	f = check_note(c->r, below, CHECK_LEFTOVER, "a write that never ended", "removed");
-	if (f)
-		f->is_repaired = c->repair && !unlink(path);
-	return f ? 0 : -ENOMEM;
+	return note_leftover(c, path, below, "a write that never ended");
 }
 
 static uint64_t ask_number(sqlite3 *db, const char *sql)
@@ -205,6 +278,9 @@ static bool open_catalog(struct check *c, char *why, size_t size)
 {
 	static const char ask[] = "SELECT hash FROM segment WHERE host = ? AND boot_id = ? AND "
 				  "epoch = ? AND sequence = ?";
+	static const char ask_summary[] =
+		"SELECT generation, requests, dropped FROM segment WHERE host = ? AND boot_id = ? "
+		"AND epoch = ? AND sequence = ?";
 	char path[PATH_BYTES];
 	sqlite3_stmt *s = NULL;
 	bool whole = false;
@@ -224,7 +300,9 @@ static bool open_catalog(struct check *c, char *why, size_t size)
 		snprintf(why, size, "%s", sqlite3_errmsg(c->catalog));
 	}
 	sqlite3_finalize(s);
-	if (whole && sqlite3_prepare_v2(c->catalog, ask, -1, &c->hash_of, NULL) != SQLITE_OK) {
+	if (whole &&
+	    (sqlite3_prepare_v2(c->catalog, ask, -1, &c->hash_of, NULL) != SQLITE_OK ||
+	     sqlite3_prepare_v2(c->catalog, ask_summary, -1, &c->summary_of, NULL) != SQLITE_OK)) {
 		snprintf(why, size, "%s", sqlite3_errmsg(c->catalog));
 		whole = false;
 	}
@@ -255,12 +333,13 @@ static int end_catalog(struct check *c, bool whole, char *why, size_t size)
 	struct check_finding *f;
 
 	sqlite3_finalize(c->hash_of);
+	sqlite3_finalize(c->summary_of);
 	sqlite3_close(c->catalog);
-	if (whole && !c->nr_unlike && known == c->r->nr_segments)
+	if (whole && !c->nr_unlike && known == c->r->nr_segments + c->nr_live_summaries)
 		return 0;
 	if (whole)
 		snprintf(why, size,
-			 "it lists %llu segments; %llu of the files are not in it as "
+			 "it lists %llu segments and summaries; %llu of the files are not in it as "
 			 "they are",
 			 (unsigned long long)known, (unsigned long long)c->nr_unlike);
 	f = check_note(c->r, "catalog.sqlite", CHECK_CATALOG, why, "made anew from the files");
@@ -285,9 +364,12 @@ int check_store(struct check_report *r, const char *dir, bool repair, struct err
 	ret = put_journals(&c, err);
 	whole = open_catalog(&c, why, sizeof(why));
 	if (!ret)
+		ret = checked_summaries_read(&c.summaries, dir, err);
+	if (!ret)
 		ret = check_walk(dir, visit, &c, err);
 	if (!ret)
 		ret = end_catalog(&c, whole, why, sizeof(why));
+	checked_summaries_release(&c.summaries);
 	buf_release(&c.data);
 	return ret == -ENOMEM ? err_set(err, ENOMEM, "no memory to check %s", dir) : ret;
 }

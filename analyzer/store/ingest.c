@@ -12,6 +12,9 @@
 #include "analyzer/store/ingest_commit.h"
 #include "analyzer/store/reader_pool.h"
 #include "analyzer/store/segment_place.h"
+#include "analyzer/store/store_summary.h"
+
+#define IS_SUMMARIZED 2
 
 struct ingest {
 	struct store *store;
@@ -55,7 +58,16 @@ void ingest_limit_journal(struct ingest *g, uint64_t bytes)
 	g->committer.journal_limit = bytes;
 }
 
-/* What lies under the name already: 1 the same content, 0 nothing, -EEXIST another content. */
+/* As look_up(), of what is only summarized. */
+static int look_summarized(struct ingest *g, const struct segment_facts *f, struct err *err)
+{
+	int status = store_summary_look_up(g->store, &g->catalog, &f->name, &f->hash, err);
+
+	return status == 1 ? IS_SUMMARIZED : status;
+}
+
+/* What lies under the name already: 1 the same content, 0 nothing, -EEXIST another content;
+ * IS_SUMMARIZED: the same was there, and retention has removed its requests. */
 static int look_up(struct ingest *g, const struct segment_facts *f, struct err *err)
 {
 	char path[SEGMENT_PATH_MAX];
@@ -65,7 +77,7 @@ static int look_up(struct ingest *g, const struct segment_facts *f, struct err *
 
 	segment_name_path(&f->name, path);
 	if (faccessat(store_dir_fd(g->store), path, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? 0
+		return errno == ENOENT ? look_summarized(g, f, err)
 				       : err_set(err, errno, "%s/%s: %s", store_dir(g->store), path,
 						 strerror(errno));
 	/* The file and not the catalog decides: it may have been replaced behind our back. */
@@ -73,6 +85,8 @@ static int look_up(struct ingest *g, const struct segment_facts *f, struct err *
 	status = store_read(g->store, path, &data, err);
 	known = segment_hash_of(data.data, data.len);
 	buf_release(&data);
+	if (status == -ENOENT)
+		return look_summarized(g, f, err);
 	if (status < 0)
 		return status;
 	if (memcmp(known.bytes, f->hash.bytes, sizeof(known.bytes)) == 0)
@@ -89,18 +103,32 @@ static int look_up(struct ingest *g, const struct segment_facts *f, struct err *
 static int confirm(struct ingest *g, const struct segment_facts *f, struct err *err)
 {
 	int status = segment_place_sync(store_dir_fd(g->store), &f->name);
+	struct catalog *c = store_catalog(g->store);
 	struct segment_hash known;
+	uint64_t first, generation;
 
+	if (status == -ENOENT && look_summarized(g, f, err) == IS_SUMMARIZED)
+		status = 0;
 	if (status < 0)
 		return err_set(err, -status, "%s/%s: %s", store_dir(g->store), f->name.host,
 			       strerror(-status));
 	pthread_mutex_lock(&g->catalog);
-	if (f->file_bytes && catalog_hash(store_catalog(g->store), &f->name, &known, NULL) < 0 &&
-	    catalog_put(store_catalog(g->store), f, NULL) < 0)
+	/* In this order: its row goes and the summary's comes in one transaction. */
+	if (f->file_bytes && catalog_hash(c, &f->name, &known, NULL) < 0 &&
+	    catalog_find_summary(c, &f->name, &first, &generation, NULL) == 0 &&
+	    catalog_put(c, f, NULL) < 0)
 		g->counts.nr_catalog_errors++;
 	g->counts.nr_repeated++;
 	pthread_mutex_unlock(&g->catalog);
 	return 0;
+}
+
+/* What summaries stand for was made durable before its file went. */
+static void count_repeated(struct ingest *g)
+{
+	pthread_mutex_lock(&g->catalog);
+	g->counts.nr_repeated++;
+	pthread_mutex_unlock(&g->catalog);
 }
 
 static void count_failure(struct ingest *g, int status)
@@ -136,6 +164,10 @@ static int put(struct ingest *g, const struct segment_facts *f, const void *data
 	status = look_up(g, f, err);
 	if (status == 0) /* it is gone again */
 		return err_set(err, EAGAIN, "%s: changed while it was stored", f->name.host);
+	if (status == IS_SUMMARIZED) {
+		count_repeated(g);
+		return 0;
+	}
 	return status < 0 ? status : confirm(g, f, err);
 }
 
@@ -171,13 +203,17 @@ int ingest_find(struct ingest *g, const struct segment_name *name, const char *h
 {
 	struct segment_facts facts = { .name = *name };
 	unsigned int byte;
+	int status;
 
 	for (size_t i = 0; i < sizeof(facts.hash.bytes); i++) {
 		if (sscanf(hash + 2 * i, "%2x", &byte) != 1)
 			return 0;
 		facts.hash.bytes[i] = (uint8_t)byte;
 	}
-	if (look_up(g, &facts, NULL) != 1 || confirm(g, &facts, NULL) < 0)
+	status = look_up(g, &facts, NULL);
+	if (status == IS_SUMMARIZED)
+		count_repeated(g);
+	else if (status != 1 || confirm(g, &facts, NULL) < 0)
 		return 0;
 	*result = (struct ingest_result){ *name, facts.hash, false };
 	return 1;

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyzer/store/store_summary.h"
+
 void committer_init(struct committer *c, struct store *store, pthread_mutex_t *catalog,
 		    struct ingest_counts *counts)
 {
@@ -88,11 +90,12 @@ static void end_journal(struct committer *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* Whether a file of its name is there, or another of this batch is before it. */
+/* Whether a file of its name is there or was summarized, or another of this batch is before it. */
 static int look(struct committer *c, struct commit *const batch[], size_t at)
 {
 	const struct segment_name *n = &batch[at]->facts->name;
 	char path[SEGMENT_PATH_MAX];
+	int status;
 
 	for (size_t i = 0; i < at; i++)
 		if (batch[i]->facts->name.sequence == n->sequence &&
@@ -101,7 +104,11 @@ static int look(struct committer *c, struct commit *const batch[], size_t at)
 	segment_name_path(n, path);
 	if (faccessat(store_dir_fd(c->store), path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return -EALREADY;
-	return errno == ENOENT ? 0 : -errno;
+	if (errno != ENOENT)
+		return -errno;
+	status = store_summary_look_up(c->store, c->catalog, n, &batch[at]->facts->hash, NULL);
+	/* What cannot be told is stored: the next sync removes it where a summary names it. */
+	return status == 1 || status == -EEXIST ? -EALREADY : 0;
 }
 
 /* Makes durable those of status 0. */

@@ -46,8 +46,9 @@ static struct inventory_host *host_of(struct inventory *v, const char *host)
 
 struct collector {
 	struct inventory *v;
-	struct segment_name last; /* the segment before this one */
+	struct segment_name last; /* the one before this */
 	bool any;
+	uint64_t nr_here, highest; /* of its trace: segments, sequence */
 };
 
 bool inventory_is_counted(const struct inventory_host *h, const struct inventory_device *d)
@@ -79,10 +80,45 @@ static int add_span(struct inventory_host *h, uint64_t begin, uint64_t end)
 	return 0;
 }
 
+/* Sequences begin at 0. */
+static void end_trace(struct collector *c)
+{
+	if (c->any)
+		host_of(c->v, c->last.host)->nr_missing += c->highest + 1 - c->nr_here;
+	c->nr_here = c->highest = 0;
+}
+
+static void widen(uint64_t *begin, uint64_t *end, bool any, uint64_t from, uint64_t to)
+{
+	*begin = any && *begin < from ? *begin : from;
+	*end = any && *end > to ? *end : to;
+}
+
+static void take_summary(struct inventory_host *h, const struct segment_facts *f)
+{
+	uint64_t nr = f->nr_requests - f->nr_dropped;
+
+	if (nr)
+		widen(&h->retained.begin_real_ns, &h->retained.end_real_ns,
+		      h->retained.nr_summarized != 0, f->first_real_ns, f->last_real_ns);
+	if (f->nr_dropped)
+		widen(&h->retained.dropped_begin_real_ns, &h->retained.dropped_end_real_ns,
+		      h->retained.nr_dropped != 0, f->dropped_begin_real_ns,
+		      f->dropped_end_real_ns);
+	h->retained.nr_files++;
+	h->retained.file_bytes += f->file_bytes;
+	h->retained.nr_segments += f->nr_segments;
+	h->retained.segment_bytes += f->segment_bytes;
+	h->retained.nr_summarized += nr;
+	h->retained.nr_dropped += f->nr_dropped;
+}
+
+/* A segment, or a summary of some. */
 static int take_segment(void *ctx, const struct segment_facts *f)
 {
 	struct collector *c = ctx;
 	struct inventory_host *h = host_of(c->v, f->name.host);
+	uint64_t last_sequence = f->generation ? f->last_sequence : f->name.sequence;
 	bool same_host = c->any && strcmp(c->last.host, f->name.host) == 0;
 	bool same_boot = same_host && strcmp(c->last.boot_id, f->name.boot_id) == 0;
 	bool same_trace = same_boot && c->last.epoch == f->name.epoch;
@@ -91,12 +127,19 @@ static int take_segment(void *ctx, const struct segment_facts *f)
 		return -ENOMEM;
 	h->nr_boots += !same_boot;
 	h->nr_traces += !same_trace;
-	h->nr_segments++;
-	h->file_bytes += f->file_bytes;
+	if (!same_trace)
+		end_trace(c);
+	if (f->generation) {
+		take_summary(h, f);
+	} else {
+		h->nr_segments++;
+		h->file_bytes += f->file_bytes;
+	}
 	h->nr_requests += f->nr_requests;
 	h->nr_captured += f->nr_captured;
 	h->nr_counted += f->source == SOURCE_DISKSTATS;
-	h->nr_missing += same_trace ? f->name.sequence - c->last.sequence - 1 : f->name.sequence;
+	c->nr_here += f->generation ? f->nr_segments : 1;
+	c->highest = last_sequence > c->highest ? last_sequence : c->highest;
 	c->last = f->name;
 	c->any = true;
 	return add_span(h, f->begin.realtime_ns, f->end.realtime_ns);
@@ -176,8 +219,9 @@ int inventory_collect(struct inventory *v, struct store *store, struct err *err)
 {
 	struct catalog *catalog = store_catalog(store);
 	struct collector c = { .v = v };
-	int status = catalog_each_segment(catalog, take_segment, &c, err);
+	int status = catalog_each_kept(catalog, take_segment, &c, err);
 
+	end_trace(&c);
 	if (status == 0)
 		status = catalog_each_device(catalog, take_device, v, err);
 	if (status == 0)

@@ -27,9 +27,16 @@ struct inventory_host {
 	char host[SEGMENT_NAME_BYTES];
 	uint64_t nr_boots, nr_traces, nr_segments, file_bytes;
 	uint64_t nr_requests, nr_captured;
-	uint64_t nr_counted;  /* segments of a source that only counts: no request is in them */
-	uint64_t nr_missing;  /* sequence numbers that are not in the store */
-	struct ledger ledger; /* owned */
+	uint64_t nr_counted; /* segments of a source that only counts: no request is in them */
+	uint64_t nr_missing; /* sequence numbers that are not in the store */
+	/* Of nr_requests, nr_captured and nr_missing; nr_segments and file_bytes are of those that are there. */
+	struct {
+		uint64_t nr_files, file_bytes;	     /* summaries */
+		uint64_t nr_segments, segment_bytes; /* that they stand for, and what these took */
+		uint64_t nr_summarized, begin_real_ns, end_real_ns; /* requests */
+		uint64_t nr_dropped, dropped_begin_real_ns, dropped_end_real_ns;
+	} retained;
+	struct ledger ledger;		/* owned */
 	struct inventory_span *covered; /* owned: what was watched, joined, by begin */
 	size_t nr_covered;
 	struct inventory_device *devices; /* owned; by number and name */

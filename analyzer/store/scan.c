@@ -9,6 +9,7 @@
 
 #include "analyzer/store/scan_match.h"
 #include "analyzer/store/scan_piece.h"
+#include "analyzer/store/scan_summary.h"
 
 /* Segments of consecutive sequence follow each other; their anchors are read at slightly
  * different instants, and that is no gap in what was watched. */
@@ -53,6 +54,7 @@ struct scan {
 	struct named_stream **streams; /* owned */
 	uint32_t nr_streams, cap_streams;
 	uint64_t total, done;
+	struct scan_retained retained;
 	struct err error;
 };
 
@@ -473,6 +475,9 @@ int scan_open_store(struct scan **out, struct store *store, const struct scan_fi
 	s->store = store;
 	status = scan_pieces_of_store(&s->pieces, store, &s->filter, err);
 	if (status == 0)
+		status =
+			scan_summaries(store, &s->filter, &s->hooks, &s->pieces, &s->retained, err);
+	if (status == 0)
 		status = make_traces(s);
 	if (status < 0)
 		scan_close(s);
@@ -550,6 +555,11 @@ uint32_t scan_nr_traces(const struct scan *s)
 const struct scan_trace *scan_trace(const struct scan *s, uint32_t trace)
 {
 	return &s->traces[trace]->facts;
+}
+
+struct scan_retained scan_retained(const struct scan *s)
+{
+	return s->retained;
 }
 
 uint64_t scan_total_requests(const struct scan *s)

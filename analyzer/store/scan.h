@@ -30,6 +30,7 @@
 #include "formats/err.h"
 #include "formats/ledger.h"
 #include "formats/request.h"
+#include "formats/segment_summary.h"
 
 #define SCAN_BATCH 4096
 
@@ -55,7 +56,17 @@ struct scan_hooks {
 	/* Each profile stored in a segment that touches the filter's times, whatever its device;
 	 * JSON text. */
 	void (*profile)(void *ctx, uint32_t trace, const char *json);
-	void *ctx;
+	/* Each summary (store_summary.h) of a store that touches the filter's hosts and times, before the first
+	 * request; nonzero ends the opening and is returned. */
+	int (*summary)(void *ctx, const struct summary *s);
+	void *ctx;	   /* of profile */
+	void *summary_ctx; /* of summary */
+};
+
+/* Requests of the filter's hosts and times that are not to be scanned: only summaries are left. */
+struct scan_retained {
+	uint64_t nr_summarized, begin_real_ns, end_real_ns; /* first arrival, last completion */
+	uint64_t nr_dropped, dropped_begin_real_ns, dropped_end_real_ns; /* nor are these */
 };
 
 struct scan_request {
@@ -117,6 +128,9 @@ uint32_t scan_nr_streams(const struct scan *s);
 const struct scan_stream *scan_stream(const struct scan *s, uint32_t stream);
 uint32_t scan_nr_traces(const struct scan *s);
 const struct scan_trace *scan_trace(const struct scan *s, uint32_t trace);
+
+/* By whole summaries: what they have of other devices and of times just beyond the filter's counts too. */
+struct scan_retained scan_retained(const struct scan *s);
 
 /* Requests that the segments to scan hold, for progress: before the filter on requests. */
 uint64_t scan_total_requests(const struct scan *s);

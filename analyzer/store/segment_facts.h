@@ -34,6 +34,11 @@ struct segment_facts {
 	struct device_facts *devices; /* owned; those of the table, in its order */
 	size_t nr_devices;
 	struct ledger ledger; /* owned */
+
+	/* Of a summary (store_summary.h), named by the first sequence that it has; else all 0. */
+	uint64_t generation, last_sequence, nr_segments, segment_bytes;
+	uint64_t nr_dropped; /* of nr_requests; and the interval they are of */
+	uint64_t dropped_begin_real_ns, dropped_end_real_ns;
 };
 
 void segment_facts_init(struct segment_facts *f);

@@ -16,9 +16,9 @@ void placer_init(struct placer *p, int dir_fd)
 	p->dir_fd = dir_fd;
 }
 
-int sync_path(int dir_fd, const char *path)
+static int sync_opened(int dir_fd, const char *path, int flags)
 {
-	int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | flags);
 	int status = 0;
 
 	if (fd < 0)
@@ -27,6 +27,16 @@ int sync_path(int dir_fd, const char *path)
 		status = -errno;
 	close(fd);
 	return status;
+}
+
+int sync_path(int dir_fd, const char *path)
+{
+	return sync_opened(dir_fd, path, 0);
+}
+
+int sync_folder(int dir_fd, const char *path)
+{
+	return sync_opened(dir_fd, path, O_DIRECTORY);
 }
 
 int segment_place_sync(int dir_fd, const struct segment_name *n)

@@ -35,5 +35,7 @@ int segment_place_sync(int dir_fd, const struct segment_name *n);
 int write_whole(int fd, const void *data, size_t len);
 /* fsync of a file or folder by its path below dir_fd. */
 int sync_path(int dir_fd, const char *path);
+/* Of a folder alone: -ENOTDIR where it is none. */
+int sync_folder(int dir_fd, const char *path);
 
 #endif

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "analyzer/store/store_journal.h"
+#include "analyzer/store/store_summary.h"
 
 #define CATALOG_NAME "catalog.sqlite"
 
@@ -64,7 +65,8 @@ static int collect_known(void *ctx, const struct segment_facts *f)
 	return entries_add(ctx, &f->name);
 }
 
-int store_read(const struct store *s, const char *path, struct buf *b, struct err *err)
+int store_read_up_to(const struct store *s, const char *path, size_t limit, struct buf *b,
+		     struct err *err)
 {
 	int fd = openat(s->fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	unsigned int interrupted = 0;
@@ -76,7 +78,7 @@ int store_read(const struct store *s, const char *path, struct buf *b, struct er
 		return err_set(err, errno, "%s/%s: %s", s->dir, path, strerror(errno));
 	if (fstat(fd, &st) < 0)
 		status = -errno;
-	else if (!S_ISREG(st.st_mode) || st.st_size > (off_t)SEGMENT_MAX_BYTES)
+	else if (!S_ISREG(st.st_mode) || st.st_size > (off_t)limit)
 		status = -EFBIG;
 	else
 		status = buf_reserve(b, (size_t)st.st_size + 1);
@@ -93,14 +95,19 @@ int store_read(const struct store *s, const char *path, struct buf *b, struct er
 	}
 	close(fd);
 	if (status == -EFBIG)
-		return err_set(err, EFBIG, "%s/%s: expected a file of at most %u bytes", s->dir,
-			       path, SEGMENT_MAX_BYTES);
+		return err_set(err, EFBIG, "%s/%s: expected a file of at most %zu bytes", s->dir,
+			       path, limit);
 	if (status < 0)
 		return err_set(err, -status, "%s/%s: %s", s->dir, path, strerror(-status));
 	return 0;
 }
 
-static uint64_t mtime_ns(const struct stat *st)
+int store_read(const struct store *s, const char *path, struct buf *b, struct err *err)
+{
+	return store_read_up_to(s, path, SEGMENT_MAX_BYTES, b, err);
+}
+
+uint64_t store_mtime_ns(const struct stat *st)
 {
 	return (uint64_t)st->st_mtim.tv_sec * 1000000000ull + (uint64_t)st->st_mtim.tv_nsec;
 }
@@ -119,7 +126,7 @@ static int sync_file(struct store *s, const struct segment_name *expected, const
 		return errno == ENOENT
 			       ? 0
 			       : err_set(err, errno, "%s/%s: %s", s->dir, path, strerror(errno));
-	if (catalog_is_damaged(s->catalog, path, mtime_ns(&st), (uint64_t)st.st_size))
+	if (catalog_is_damaged(s->catalog, path, store_mtime_ns(&st), (uint64_t)st.st_size))
 		return 0;
 	segment_facts_init(&facts);
 	status = store_read(s, path, data, &why);
@@ -130,14 +137,19 @@ static int sync_file(struct store *s, const struct segment_name *expected, const
 				 facts.name.host, facts.name.boot_id,
 				 (unsigned long long)facts.name.epoch,
 				 (unsigned long long)facts.name.sequence);
-	if (status == 0) {
+	if (status == 0)
+		status = store_sync_superseded(s, expected, &facts.hash, s->writer, &why);
+	if (status == 1) {
+		s->sync.nr_superseded++;
+		status = 0;
+	} else if (status == 0) {
 		status = catalog_put(s->catalog, &facts, err);
 		if (status == 0)
 			status = catalog_forget_damaged(s->catalog, path, err);
 		s->sync.nr_added++;
 	} else if (status != -ENOMEM) {
-		status = catalog_put_damaged(s->catalog, path, mtime_ns(&st), (uint64_t)st.st_size,
-					     why.line, err);
+		status = catalog_put_damaged(s->catalog, path, store_mtime_ns(&st),
+					     (uint64_t)st.st_size, why.line, err);
 	}
 	segment_facts_release(&facts);
 	return status;
@@ -168,6 +180,8 @@ struct walk {
 	struct store *s;
 	struct entries *known;
 	struct entries *fresh;
+	struct summary_file *summaries; /* owned by the sync: all that were found */
+	size_t nr_summaries;
 	const char *folder; /* of the epoch it is in */
 };
 
@@ -185,12 +199,30 @@ static void remove_stale(const struct walk *w, const char *file)
 		unlinkat(w->s->fd, path, 0);
 }
 
+static int add_summary(struct walk *w, const struct segment_name *first, uint64_t generation)
+{
+	struct summary_file *more;
+
+	if ((w->nr_summaries & (w->nr_summaries - 1)) == 0) { /* at powers of two */
+		more = realloc(w->summaries,
+			       (w->nr_summaries ? 2 * w->nr_summaries : 1) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		w->summaries = more;
+	}
+	w->summaries[w->nr_summaries++] = (struct summary_file){ *first, generation };
+	return 0;
+}
+
 static int walk_file(struct walk *w, struct segment_name *n, const char *file)
 {
 	struct entry *e = NULL;
+	uint64_t generation;
 
 	if (file[0] == '.' && w->s->writer)
 		remove_stale(w, file);
+	if (summary_file_name(file, &n->sequence, &generation))
+		return add_summary(w, n, generation);
 	if (!parse_file(file, &n->sequence))
 		return 0;
 	if (w->known->nr)
@@ -297,10 +329,50 @@ static int sync_damaged(struct store *s, struct err *err)
 	return status;
 }
 
+/* Files whose rows a summary took are looked at as those that have none. */
+static int look_again(struct store *s, struct walk *w)
+{
+	struct segment_hash hash;
+	size_t kept = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < w->known->nr && status == 0; i++) {
+		struct entry *e = &w->known->items[i];
+
+		if (catalog_hash(s->catalog, &e->name, &hash, NULL) != -ENOENT)
+			w->known->items[kept++] = *e;
+		else if (e->found)
+			status = entries_add(w->fresh, &e->name);
+	}
+	w->known->nr = kept;
+	return status;
+}
+
+/* The catalog in step with the files that the walk found. */
+static int sync_found(struct store *s, struct walk *w, struct err *err)
+{
+	int status = catalog_begin(s->catalog, err);
+	bool changed = false;
+
+	if (status < 0)
+		return status;
+	status = store_sync_summaries(s, w->summaries, w->nr_summaries, s->writer, &changed, err);
+	if (status == 0 && changed)
+		status = look_again(s, w);
+	if (status == 0)
+		status = sync_files(s, w->known, w->fresh, err);
+	if (status == 0)
+		status = sync_damaged(s, err);
+	/* What was read is worth keeping even where a later file failed. */
+	if (catalog_commit(s->catalog, status ? NULL : err) < 0 && status == 0)
+		status = -EIO;
+	return status;
+}
+
 int store_sync(struct store *s, struct err *err)
 {
 	struct entries known = { 0 }, fresh = { 0 };
-	struct walk w = { s, &known, &fresh, NULL };
+	struct walk w = { .s = s, .known = &known, .fresh = &fresh };
 	struct segment_name n = { .epoch = 0 };
 	int status;
 
@@ -309,18 +381,11 @@ int store_sync(struct store *s, struct err *err)
 	if (status == 0)
 		status = walk_folder(&w, &n, "segments", 0);
 	if (status == 0)
-		status = catalog_begin(s->catalog, err);
-	if (status == 0) {
-		status = sync_files(s, &known, &fresh, err);
-		if (status == 0)
-			status = sync_damaged(s, err);
-		/* What was read is worth keeping even where a later file failed. */
-		if (catalog_commit(s->catalog, status ? NULL : err) < 0 && status == 0)
-			status = -EIO;
-	}
+		status = sync_found(s, &w, err);
 	s->sync.nr_segments = known.nr + s->sync.nr_added - s->sync.nr_removed;
 	free(known.items);
 	free(fresh.items);
+	free(w.summaries);
 	return status;
 }
 

@@ -3,6 +3,7 @@
  * store: a folder of trace segments and an index of them.
  *
  *   DIR/segments/...    the truth: see segment_name.h
+ *                       and what retention left of them: see store_summary.h
  *   DIR/catalog.sqlite  a cache of what they hold: see catalog.h; may be deleted at any time
  *   DIR/journal-*       what serve took and has not yet synced in its place: see store_journal.h
  *
@@ -25,6 +26,7 @@
 /* In a row, of one file: then it is an error like another. */
 #define STORE_MAX_INTERRUPTIONS 1000
 
+struct stat;
 struct store;
 struct journal_recovery;
 
@@ -32,7 +34,8 @@ struct journal_recovery;
 struct store_sync {
 	uint64_t nr_segments; /* good ones in the store */
 	uint64_t nr_added, nr_removed;
-	uint64_t nr_damaged; /* files that are no good segments: listed by the catalog */
+	uint64_t nr_superseded; /* by summaries: left by a crash */
+	uint64_t nr_damaged;	/* files that are no good segments: listed by the catalog */
 };
 
 /*
@@ -51,8 +54,13 @@ const struct journal_recovery *store_recovery(const struct store *s);
 /* Brings the catalog in step with the files again. */
 int store_sync(struct store *s, struct err *err);
 
-/* Reads a whole file of at most SEGMENT_MAX_BYTES below the store into b (cleared first).
+/* Reads a whole file of at most SEGMENT_MAX_BYTES, or limit, below the store into b (cleared first).
  * -ENOENT, -EFBIG, -EIO, -ENOMEM. */
+int store_read_up_to(const struct store *s, const char *path, size_t limit, struct buf *b,
+		     struct err *err);
 int store_read(const struct store *s, const char *path, struct buf *b, struct err *err);
+
+/* Of a file's last change. */
+uint64_t store_mtime_ns(const struct stat *st);
 
 #endif

@@ -7,7 +7,7 @@ is "$("$b" | head -n 1)" "blkcast: measure, characterize and predict the block I
 	"without arguments it prints its help"
 like "$("$b" --version)" '^blkcast [0-9]+\.[0-9]+' "it names its version"
 commands=$("$b" | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
-like "$(echo $commands)" 'serve import ls check dump export redact characterize compare' "help lists the commands"
+like "$(echo $commands)" 'serve import ls check retain dump export redact characterize compare' "help lists the commands"
 bad=""
 for c in $commands; do
 	"$b" "$c" --help >"$T/help" 2>"$T/err" || bad="$bad $c:exit"

@@ -2,11 +2,12 @@
 /* Merged profiles against the window that saw all requests, and summaries through their file. */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/profile_merge.h"
-#include "formats/summary.h"
+#include "formats/segment_summary.h"
 #include "tests/slow/slow_stream.h"
 #include "tests/tap.h"
 #include "workload/window.h"
@@ -34,9 +35,9 @@ static struct window *window_of(const struct request *r, size_t nr, uint64_t beg
 
 static void describe(struct profile *p, uint64_t begin_ns, uint64_t end_ns)
 {
-	strcpy(p->host, "h");
-	strcpy(p->device, "8:0");
-	strcpy(p->device_name, "sda");
+	snprintf(p->host, sizeof(p->host), "%s", "h");
+	snprintf(p->device, sizeof(p->device), "%s", "8:0");
+	snprintf(p->device_name, sizeof(p->device_name), "%s", "sda");
 	p->source = SOURCE_BPF;
 	p->begin_s = (double)begin_ns / 1e9;
 	p->end_s = (double)end_ns / 1e9;
@@ -264,8 +265,8 @@ static void summary_of(struct summary *s, const struct parts *all, uint64_t part
 	struct summary_device *d;
 
 	summary_init(s);
-	strcpy(s->host, "h");
-	strcpy(s->boot_id, "b");
+	snprintf(s->host, sizeof(s->host), "%s", "h");
+	snprintf(s->boot_id, sizeof(s->boot_id), "%s", "b");
 	s->epoch = 9;
 	s->generation = part + 1;
 	s->source = SOURCE_BPF;

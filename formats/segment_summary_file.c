@@ -7,7 +7,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "formats/summary.h"
+#include "formats/segment_summary.h"
 
 #define MAGIC  \
 	"\x89" \
@@ -119,11 +119,19 @@ static bool fits(const struct summary *s)
 
 static json_t *summary_json(const struct summary *s)
 {
-	json_t *profiles = profiles_json(s);
+	json_t *profiles = profiles_json(s), *losses = losses_json(&s->ledger);
+	json_t *members = members_json(s), *devices = devices_json(s);
 	const char *source = source_name(s->source), *layer = layer_name(s->layer);
 
-	if (!profiles)
+	if (!profiles || json_array_size(losses) != s->ledger.nr ||
+	    json_array_size(members) != s->nr_members ||
+	    json_array_size(devices) != s->nr_devices) {
+		json_decref(profiles);
+		json_decref(losses);
+		json_decref(members);
+		json_decref(devices);
 		return NULL;
+	}
 	return json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I,"
 			 " s:{s:I, s:I, s:I}, s:o, s:o, s:o, s:o}",
 			 "schema", SCHEMA, "host", s->host, "boot_id", s->boot_id, "epoch",
@@ -135,9 +143,8 @@ static json_t *summary_json(const struct summary *s)
 			 (json_int_t)s->nr_captured, "requests", (json_int_t)s->nr_requests,
 			 "dropped", "requests", (json_int_t)s->nr_dropped, "begin_real_ns",
 			 (json_int_t)s->dropped_begin_real_ns, "end_real_ns",
-			 (json_int_t)s->dropped_end_real_ns, "losses", losses_json(&s->ledger),
-			 "segments", members_json(s), "devices", devices_json(s), "profiles",
-			 profiles);
+			 (json_int_t)s->dropped_end_real_ns, "losses", losses, "segments", members,
+			 "devices", devices, "profiles", profiles);
 }
 
 /* The prefix, and the text as one zstd frame after it. */
@@ -370,6 +377,27 @@ static void take_profiles(struct reading *r, const json_t *from)
 	}
 }
 
+/* Nothing may go missing between what segments held, devices, profiles and what was dropped. */
+static void check_balance(struct reading *r)
+{
+	const struct summary *s = r->s;
+	uint64_t by_device = 0, by_profile = 0;
+
+	for (size_t i = 0; i < s->nr_devices; i++)
+		for (int op = 0; op < NR_OPERATIONS; op++)
+			by_device += s->devices[i].requests[op];
+	for (size_t i = 0; i < s->nr_profiles; i++)
+		for (int op = 0; op < NR_OPERATIONS && s->profiles[i].source != SOURCE_DISKSTATS;
+		     op++)
+			by_profile += s->profiles[i].requests[op];
+	if (s->nr_dropped > s->nr_requests)
+		refuse(r, "dropped", "no more than there were");
+	if (by_device != s->nr_requests)
+		refuse(r, "devices", "as many requests as there were");
+	if (by_profile != s->nr_requests - s->nr_dropped)
+		refuse(r, "profiles", "as many requests as were not dropped");
+}
+
 static void take_all(struct reading *r, const json_t *from)
 {
 	const json_t *dropped = json_object_get(from, "dropped");
@@ -394,12 +422,12 @@ static void take_all(struct reading *r, const json_t *from)
 	s->nr_dropped = take_u64(r, dropped, "requests");
 	s->dropped_begin_real_ns = take_u64(r, dropped, "begin_real_ns");
 	s->dropped_end_real_ns = take_u64(r, dropped, "end_real_ns");
-	if (s->nr_dropped > s->nr_requests)
-		refuse(r, "dropped", "no more than there were");
 	take_losses(r, from);
 	take_members(r, from);
 	take_devices(r, from);
 	take_profiles(r, from);
+	if (!r->status)
+		check_balance(r);
 }
 
 static int check_prefix(const uint8_t *data, size_t len, struct err *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "formats/summary.h"
+#include "formats/segment_summary.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -158,10 +158,10 @@ static void merge_facts(struct summary *to, const struct summary *from)
 		widen(&to->first_real_ns, &to->last_real_ns, from->first_real_ns,
 		      from->last_real_ns);
 	}
-	if (!to->nr_dropped) {
+	if (!to->dropped_end_real_ns) {
 		to->dropped_begin_real_ns = from->dropped_begin_real_ns;
 		to->dropped_end_real_ns = from->dropped_end_real_ns;
-	} else if (from->nr_dropped) {
+	} else if (from->dropped_end_real_ns) {
 		widen(&to->dropped_begin_real_ns, &to->dropped_end_real_ns,
 		      from->dropped_begin_real_ns, from->dropped_end_real_ns);
 	}
@@ -203,14 +203,13 @@ int summary_merge(struct summary *dst, const struct summary *src)
 
 void summary_drop_profiles(struct summary *s)
 {
-	if (s->nr_requests > s->nr_dropped) {
-		if (!s->nr_dropped) {
-			s->dropped_begin_real_ns = s->first_real_ns;
-			s->dropped_end_real_ns = s->last_real_ns;
-		}
-		widen(&s->dropped_begin_real_ns, &s->dropped_end_real_ns, s->first_real_ns,
-		      s->last_real_ns);
-		s->nr_dropped = s->nr_requests;
-	}
+	bool any = s->dropped_end_real_ns != 0;
+	uint64_t begin = s->nr_requests ? s->first_real_ns : s->begin.realtime_ns;
+	uint64_t end = s->nr_requests ? s->last_real_ns : s->end.realtime_ns;
+
+	if (!any)
+		s->dropped_begin_real_ns = begin;
+	widen(&s->dropped_begin_real_ns, &s->dropped_end_real_ns, begin, end);
+	s->nr_dropped = s->nr_requests;
 	release_profiles(s);
 }

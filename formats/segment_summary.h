@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * summary: what retention leaves of segments of one stream whose requests it removed: their names and
+ * segment_summary: what retention leaves of segments of one stream whose requests it removed: their names and
  * hashes, what they said of themselves, and one merged profile per device; or, once those went too,
- * how many requests that were. formats/summary.md is the normative text.
+ * how many requests that were. formats/segment_summary.md is the normative text.
  */
-#ifndef FORMATS_SUMMARY_H
-#define FORMATS_SUMMARY_H
+#ifndef FORMATS_SEGMENT_SUMMARY_H
+#define FORMATS_SEGMENT_SUMMARY_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,7 +41,8 @@ struct summary {
 	uint64_t segment_bytes;		      /* that the segments took */
 	uint64_t nr_captured;
 	uint64_t nr_requests; /* that the segments held: summarized and dropped ones */
-	/* of them, those whose profiles are gone too, and the interval that these were of */
+	/* of them, those whose profiles are gone too, and the interval that these were of; an end of 0:
+	 * no profile went */
 	uint64_t nr_dropped, dropped_begin_real_ns, dropped_end_real_ns;
 	struct ledger ledger;		/* owned */
 	struct summary_member *members; /* owned; by sequence */

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analyzer/cli.h"
+#include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/retain_options.h"
+#include "formats/units.h"
+
+static int print_json(const char *dir, const struct retain_counts *c)
+{
+	json_t *all =
+		json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "schema", "blkcast.retain/1",
+			  "store", dir, "segments", (json_int_t)c->nr_segments, "requests",
+			  (json_int_t)c->nr_requests, "segment_bytes", (json_int_t)c->segment_bytes,
+			  "summary_bytes", (json_int_t)c->summary_bytes, "dropped_requests",
+			  (json_int_t)c->nr_dropped, "left_out_segments",
+			  (json_int_t)c->nr_left_out);
+	int ret = all ? json_dumpf(all, stdout, JSON_INDENT(2)) : -1;
+
+	putchar('\n');
+	json_decref(all);
+	return ret;
+}
+
+static void print_text(const char *dir, const struct retain_counts *c)
+{
+	char line[RETAIN_LINE_BYTES];
+
+	retain_counts_text(c, line);
+	printf("%s: %s\n", dir, line);
+}
+
+static uint64_t real_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* As serve opens it, but never made anew. */
+static int open_store(struct store **out, const char *dir, struct err *err)
+{
+	char path[4096];
+
+	if (snprintf(path, sizeof(path), "%s/segments", dir) >= (int)sizeof(path))
+		return err_set(err, ENAMETOOLONG, "%.80s...: too long a path", dir);
+	if (access(path, F_OK) < 0)
+		return err_set(err, ENOENT, "%s: expected a store: it has no folder `segments`",
+			       dir);
+	if (access(path, W_OK) < 0)
+		return err_set(err, errno, "%s: %s", dir, strerror(errno));
+	return store_open(out, dir, true, err);
+}
+
+static int run(struct cli *cli)
+{
+	struct retain_options chosen = { 0 };
+	struct retain_counts counts = { 0 };
+	struct retain_limits limits;
+	const char *dir = NULL;
+	const struct cli_option options[] = {
+		CLI_STRING("store", 's', "DIR", &dir, "the store to go over once"),
+		RETAIN_OPTIONS(&chosen),
+		CLI_END,
+	};
+	struct store *store = NULL;
+	struct err err = { 0 };
+	int status;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (!dir || cli->argc)
+		return cli_usage(cli, "--store: expected the folder of a store");
+	if (!retain_options_take(cli, &chosen, &limits))
+		return cli->status;
+	if (!retain_limits_any(&limits))
+		return cli_usage(cli, "expected a limit: --retain-requests TIME, ...");
+	status = open_store(&store, dir, &err);
+	if (status == 0)
+		status = retain_pass(store, &limits, real_now_ns(), NULL, &counts, &err);
+	store_close(store);
+	if (status < 0)
+		return cli_fail(cli, &err);
+	if (cli->json)
+		print_json(dir, &counts);
+	else
+		print_text(dir, &counts);
+	return CLI_DONE;
+}
+
+const struct command command_retain = {
+	.name = "retain",
+	.summary = "replace old requests of a store by merged profiles, once",
+	.usage = "--store DIR [--retain-requests TIME] [--retain-requests-size SIZE] ...",
+	.example = "blkcast retain --store traces --retain-requests 30d",
+	.details =
+		"What `blkcast serve` does all the time with the same options, for a store that no "
+		"serve looks after,\nor beside one. Requests that are older than the "
+		"limit, or the oldest beyond the size, are replaced by\none profile per device and "
+		"window; counts, sizes and histograms of response times stay exact.\nBeyond "
+		"the second limit these profiles go as well; how many requests that were, and of "
+		"when,\nstays. What is removed does not come back.",
+	.run = run,
+};

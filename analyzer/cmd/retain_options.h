@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* retain_options: the options of retention, of `serve` and `retain`. */
+#ifndef ANALYZER_CMD_RETAIN_OPTIONS_H
+#define ANALYZER_CMD_RETAIN_OPTIONS_H
+
+#include "analyzer/cli.h"
+#include "analyzer/retain/retain.h"
+
+struct retain_options {
+	double requests_s, summaries_s, window_s;
+	uint64_t requests_bytes, summaries_bytes;
+};
+
+#define RETAIN_OPTIONS(o)                                                                 \
+	CLI_DURATION("retain-requests", 0, "TIME", &(o)->requests_s,                      \
+		     "older requests are replaced by one profile per device and window"), \
+		CLI_SIZE("retain-requests-size", 0, "SIZE", &(o)->requests_bytes,         \
+			 "likewise the oldest, where all segments together take more"),   \
+		CLI_DURATION("retain-summaries", 0, "TIME", &(o)->summaries_s,            \
+			     "older ones of these profiles go too"),                      \
+		CLI_SIZE("retain-summaries-size", 0, "SIZE", &(o)->summaries_bytes,       \
+			 "likewise the oldest, where all of them together take more"),    \
+		CLI_DURATION("retain-window", 0, "TIME", &(o)->window_s, "default 1h")
+
+/* false after a line of complaint. */
+bool retain_options_take(struct cli *cli, const struct retain_options *o,
+			 struct retain_limits *out);
+bool retain_limits_any(const struct retain_limits *l);
+
+/* What a pass did, in one line. */
+#define RETAIN_LINE_BYTES 320
+void retain_counts_text(const struct retain_counts *c, char out[RETAIN_LINE_BYTES]);
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/retain/retain_plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool retain_same_stream(const struct segment_name *a, const struct segment_name *b)
+{
+	return a->epoch == b->epoch && !strcmp(a->boot_id, b->boot_id) && !strcmp(a->host, b->host);
+}
+
+static struct plan_summary plan_summary_of(const struct segment_facts *f)
+{
+	return (struct plan_summary){
+		.file = { f->name, f->generation },
+		.last_sequence = f->last_sequence,
+		.nr_segments = f->nr_segments,
+		.file_bytes = f->file_bytes,
+		.begin_real_ns = f->begin.realtime_ns,
+		.end_real_ns = f->end.realtime_ns,
+		.has_profiles = !f->dropped_end_real_ns || f->nr_requests > f->nr_dropped,
+	};
+}
+
+static int make_room(struct retain_plan *p)
+{
+	size_t cap = p->cap_summaries ? 2 * p->cap_summaries : 64;
+	struct plan_summary *more;
+
+	if (p->nr_summaries < p->cap_summaries)
+		return 0;
+	more = realloc(p->summaries, cap * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	p->summaries = more;
+	p->cap_summaries = cap;
+	return 0;
+}
+
+static int add_summary(void *ctx, const struct segment_facts *f)
+{
+	struct retain_plan *p = ctx;
+	int status = make_room(p);
+
+	if (status == 0)
+		p->summaries[p->nr_summaries++] = plan_summary_of(f);
+	return status;
+}
+
+/* Bytes by the end of what they are of. */
+struct sized {
+	uint64_t end_real_ns, bytes;
+};
+
+static int by_end(const void *a, const void *b)
+{
+	const struct sized *x = a, *y = b;
+
+	return (x->end_real_ns < y->end_real_ns) - (x->end_real_ns > y->end_real_ns);
+}
+
+/* Up to which instant all must go so that the rest is within the limit; 0: none. */
+static uint64_t beyond(struct sized *all, size_t nr, uint64_t limit)
+{
+	uint64_t sum = 0;
+
+	if (nr)
+		qsort(all, nr, sizeof(*all), by_end);
+	for (size_t i = 0; i < nr; i++) {
+		sum += all[i].bytes;
+		if (sum > limit)
+			return all[i].end_real_ns;
+	}
+	return 0;
+}
+
+struct sizes {
+	struct sized *all;
+	size_t nr;
+};
+
+static int add_size(void *ctx, const struct segment_facts *f)
+{
+	struct sizes *s = ctx;
+	struct sized *more;
+
+	if ((s->nr & (s->nr - 1)) == 0) { /* at powers of two */
+		more = realloc(s->all, (s->nr ? 2 * s->nr : 1) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		s->all = more;
+	}
+	s->all[s->nr++] = (struct sized){ f->end.realtime_ns, f->file_bytes };
+	return 0;
+}
+
+static int limit_segments(struct retain_plan *p, uint64_t bytes, struct err *err)
+{
+	struct sizes s = { NULL, 0 };
+	int status = catalog_each_segment(store_catalog(p->store), add_size, &s, err);
+
+	if (status == 0)
+		p->requests_over_ns = beyond(s.all, s.nr, bytes);
+	free(s.all);
+	return status;
+}
+
+static int limit_summaries(struct retain_plan *p, uint64_t bytes)
+{
+	struct sized *all = calloc(p->nr_summaries + 1, sizeof(*all));
+	uint64_t until;
+	size_t nr = 0;
+
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->nr_summaries; i++)
+		if (p->summaries[i].has_profiles)
+			all[nr++] = (struct sized){ p->summaries[i].end_real_ns,
+						    p->summaries[i].file_bytes };
+	until = beyond(all, nr, bytes);
+	if (until > p->summaries_until_ns)
+		p->summaries_until_ns = until;
+	free(all);
+	return 0;
+}
+
+static uint64_t before(uint64_t now, uint64_t age)
+{
+	return age && age < now ? now - age : 0;
+}
+
+int retain_plan_init(struct retain_plan *p, struct store *store, const struct retain_limits *limits,
+		     uint64_t now_real_ns, struct err *err)
+{
+	int status;
+
+	*p = (struct retain_plan){ .store = store };
+	p->window_ns = limits->window_ns ? limits->window_ns : RETAIN_WINDOW_NS;
+	p->requests_until_ns = before(now_real_ns, limits->requests_ns);
+	p->summaries_until_ns = before(now_real_ns, limits->summaries_ns);
+	p->group = calloc(RETAIN_STEP_SEGMENTS, sizeof(*p->group));
+	if (!p->group)
+		return -ENOMEM;
+	status = catalog_each_summary(store_catalog(store), add_summary, p, err);
+	if (status == 0 && limits->requests_bytes)
+		status = limit_segments(p, limits->requests_bytes, err);
+	if (status == 0 && limits->summaries_bytes)
+		status = limit_summaries(p, limits->summaries_bytes);
+	return status;
+}
+
+void retain_plan_release(struct retain_plan *p)
+{
+	free(p->summaries);
+	free(p->group);
+	*p = (struct retain_plan){ .store = NULL };
+}
+
+static bool is_due(const struct retain_plan *p, const struct segment_facts *f, uint64_t window)
+{
+	uint64_t end = f->end.realtime_ns;
+
+	if (p->requests_over_ns && end <= p->requests_over_ns)
+		return true;
+	return end <= p->requests_until_ns && window < p->requests_until_ns / p->window_ns;
+}
+
+#define GROUP_IS_WHOLE 1
+
+static int add_due(void *ctx, const struct segment_facts *f)
+{
+	struct retain_plan *p = ctx;
+	uint64_t window = f->begin.realtime_ns / p->window_ns;
+	bool due = is_due(p, f, window);
+
+	if (p->nr_group &&
+	    (!due || window != p->group_window || p->nr_group == RETAIN_STEP_SEGMENTS ||
+	     !retain_same_stream(&p->group[0], &f->name)))
+		return GROUP_IS_WHOLE;
+	p->after = f->name;
+	p->is_begun = true;
+	if (due) {
+		if (!p->nr_group) {
+			p->group_window = window;
+			p->group_begin_real_ns = f->begin.realtime_ns;
+			p->group_end_real_ns = 0;
+		}
+		if (f->end.realtime_ns > p->group_end_real_ns)
+			p->group_end_real_ns = f->end.realtime_ns;
+		p->group[p->nr_group++] = f->name;
+	}
+	return 0;
+}
+
+int retain_plan_next(struct retain_plan *p, struct err *err)
+{
+	int status;
+
+	p->nr_group = 0;
+	if (!p->requests_until_ns && !p->requests_over_ns)
+		return 0;
+	status = catalog_each_segment_after(store_catalog(p->store), p->is_begun ? &p->after : NULL,
+					    add_due, p, err);
+	return status < 0 ? status : p->nr_group > 0;
+}
+
+size_t retain_plan_find(const struct retain_plan *p, const struct segment_name *n)
+{
+	size_t low = 0, high = p->nr_summaries;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		struct segment_name last = p->summaries[middle].file.first;
+
+		last.sequence = p->summaries[middle].last_sequence;
+		if (segment_name_compare(&last, n) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int retain_plan_replace(struct retain_plan *p, size_t from, size_t nr,
+			const struct segment_facts *by)
+{
+	int status = nr ? 0 : make_room(p);
+
+	if (status < 0)
+		return status;
+	memmove(p->summaries + from + 1, p->summaries + from + nr,
+		(p->nr_summaries - from - nr) * sizeof(*p->summaries));
+	p->nr_summaries += 1 - nr;
+	p->summaries[from] = plan_summary_of(by);
+	return 0;
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/store/catalog_state.h"
+
+static void column_text(sqlite3_stmt *s, int at, char *out, size_t bytes)
+{
+	const unsigned char *text = sqlite3_column_text(s, at);
+
+	snprintf(out, bytes, "%s", text ? (const char *)text : "");
+}
+
+static uint64_t column_u64(sqlite3_stmt *s, int at)
+{
+	return (uint64_t)sqlite3_column_int64(s, at);
+}
+
+static void column_name(sqlite3_stmt *s, struct segment_name *n)
+{
+	column_text(s, 0, n->host, sizeof(n->host));
+	column_text(s, 1, n->boot_id, sizeof(n->boot_id));
+	n->epoch = column_u64(s, 2);
+	n->sequence = column_u64(s, 3);
+}
+
+/* Steps through the rows of a statement, handing each to row(); ends it in every case. */
+static int each(struct catalog *c, sqlite3_stmt *s, int (*row)(sqlite3_stmt *s, void *visitor),
+		void *visitor, struct err *err)
+{
+	int code, status = 0;
+
+	if (!s)
+		return -EIO;
+	while (status == 0 && (code = sqlite3_step(s)) != SQLITE_DONE) {
+		if (code != SQLITE_ROW)
+			status = catalog_fail(c, err);
+		else
+			status = row(s, visitor);
+	}
+	sqlite3_reset(s);
+	sqlite3_clear_bindings(s);
+	return status;
+}
+
+struct segment_visitor {
+	int (*visit)(void *ctx, const struct segment_facts *f);
+	void *ctx;
+};
+
+static int segment_row(sqlite3_stmt *s, void *visitor)
+{
+	struct segment_visitor *v = visitor;
+	struct segment_facts f = { .file_bytes = column_u64(s, 5) };
+
+	column_name(s, &f.name);
+	if (sqlite3_column_bytes(s, 4) == sizeof(f.hash.bytes))
+		memcpy(f.hash.bytes, sqlite3_column_blob(s, 4), sizeof(f.hash.bytes));
+	f.nr_requests = column_u64(s, 6);
+	f.nr_captured = column_u64(s, 7);
+	f.source = (uint8_t)sqlite3_column_int(s, 8);
+	f.layer = (uint8_t)sqlite3_column_int(s, 9);
+	f.begin = (struct clock_anchor){ column_u64(s, 10), column_u64(s, 11), column_u64(s, 12) };
+	f.end = (struct clock_anchor){ column_u64(s, 13), column_u64(s, 14), column_u64(s, 15) };
+	f.first_real_ns = column_u64(s, 16);
+	f.last_real_ns = column_u64(s, 17);
+	f.generation = column_u64(s, 19);
+	if (f.generation) {
+		f.name.sequence = ~f.name.sequence;
+		f.last_sequence = column_u64(s, 18);
+		f.nr_segments = column_u64(s, 20);
+		f.segment_bytes = column_u64(s, 21);
+		f.nr_dropped = column_u64(s, 22);
+		f.dropped_begin_real_ns = column_u64(s, 23);
+		f.dropped_end_real_ns = column_u64(s, 24);
+	}
+	return v->visit(v->ctx, &f);
+}
+
+int catalog_each_segment(struct catalog *c, int (*visit)(void *ctx, const struct segment_facts *f),
+			 void *ctx, struct err *err)
+{
+	struct segment_visitor v = { visit, ctx };
+
+	return each(c, catalog_statement(c, EACH_SEGMENT, err), segment_row, &v, err);
+}
+
+int catalog_each_segment_after(struct catalog *c, const struct segment_name *n,
+			       int (*visit)(void *ctx, const struct segment_facts *f), void *ctx,
+			       struct err *err)
+{
+	struct segment_visitor v = { visit, ctx };
+	sqlite3_stmt *s;
+
+	if (!n)
+		return catalog_each_segment(c, visit, ctx, err);
+	s = catalog_statement(c, EACH_SEGMENT_AFTER, err);
+	if (s) {
+		sqlite3_bind_text(s, 1, n->host, -1, SQLITE_STATIC);
+		sqlite3_bind_text(s, 2, n->boot_id, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(s, 3, (sqlite3_int64)n->epoch);
+		sqlite3_bind_int64(s, 4, (sqlite3_int64)n->sequence);
+	}
+	return each(c, s, segment_row, &v, err);
+}
+
+int catalog_each_summary(struct catalog *c, int (*visit)(void *ctx, const struct segment_facts *f),
+			 void *ctx, struct err *err)
+{
+	struct segment_visitor v = { visit, ctx };
+
+	return each(c, catalog_statement(c, EACH_SUMMARY, err), segment_row, &v, err);
+}
+
+int catalog_each_kept(struct catalog *c, int (*visit)(void *ctx, const struct segment_facts *f),
+		      void *ctx, struct err *err)
+{
+	struct segment_visitor v = { visit, ctx };
+
+	return each(c, catalog_statement(c, EACH_KEPT, err), segment_row, &v, err);
+}
+
+int catalog_find_summary(struct catalog *c, const struct segment_name *n, uint64_t *first,
+			 uint64_t *generation, struct err *err)
+{
+	sqlite3_stmt *s = catalog_statement(c, FIND_SUMMARY, err);
+	int code, status = 0;
+
+	if (!s)
+		return -EIO;
+	sqlite3_bind_text(s, 1, n->host, -1, SQLITE_STATIC);
+	sqlite3_bind_text(s, 2, n->boot_id, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(s, 3, (sqlite3_int64)n->epoch);
+	sqlite3_bind_int64(s, 4, (sqlite3_int64)~n->sequence);
+	code = sqlite3_step(s);
+	if (code == SQLITE_ROW && column_u64(s, 1) >= n->sequence) {
+		*first = ~column_u64(s, 0);
+		*generation = column_u64(s, 2);
+		status = 1;
+	} else if (code != SQLITE_ROW && code != SQLITE_DONE) {
+		status = catalog_fail(c, err);
+	}
+	sqlite3_reset(s);
+	sqlite3_clear_bindings(s);
+	return status;
+}
+
+struct device_visitor {
+	int (*visit)(void *ctx, const struct segment_name *n, const struct device_facts *d);
+	void *ctx;
+};
+
+static int device_row(sqlite3_stmt *s, void *visitor)
+{
+	struct device_visitor *v = visitor;
+	struct segment_name n;
+	struct device_facts d = { .device = (uint32_t)sqlite3_column_int64(s, 4) };
+
+	column_name(s, &n);
+	column_text(s, 5, d.name, sizeof(d.name));
+	d.size_bytes = column_u64(s, 6);
+	for (int op = 0; op < NR_OPERATIONS; op++) {
+		d.requests[op] = column_u64(s, 7 + op);
+		d.bytes[op] = column_u64(s, 7 + NR_OPERATIONS + op);
+	}
+	return v->visit(v->ctx, &n, &d);
+}
+
+int catalog_each_device(struct catalog *c,
+			int (*visit)(void *ctx, const struct segment_name *n,
+				     const struct device_facts *d),
+			void *ctx, struct err *err)
+{
+	struct device_visitor v = { visit, ctx };
+
+	return each(c, catalog_statement(c, EACH_DEVICE, err), device_row, &v, err);
+}
+
+struct loss_visitor {
+	int (*visit)(void *ctx, const struct segment_name *n, const struct loss *l);
+	void *ctx;
+};
+
+static int loss_row(sqlite3_stmt *s, void *visitor)
+{
+	struct loss_visitor *v = visitor;
+	struct segment_name n;
+	struct loss l = {
+		.cause = (uint8_t)sqlite3_column_int(s, 4),
+		.count = column_u64(s, 5),
+		.count_known = sqlite3_column_int(s, 6) != 0,
+		.device = (uint32_t)sqlite3_column_int64(s, 7),
+		.begin_real_ns = column_u64(s, 8),
+		.end_real_ns = column_u64(s, 9),
+	};
+
+	column_name(s, &n);
+	return v->visit(v->ctx, &n, &l);
+}
+
+int catalog_each_loss(struct catalog *c,
+		      int (*visit)(void *ctx, const struct segment_name *n, const struct loss *l),
+		      void *ctx, struct err *err)
+{
+	struct loss_visitor v = { visit, ctx };
+
+	return each(c, catalog_statement(c, EACH_LOSS, err), loss_row, &v, err);
+}
+
+struct damaged_visitor {
+	int (*visit)(void *ctx, const char *path, const char *why);
+	void *ctx;
+};
+
+static int damaged_row(sqlite3_stmt *s, void *visitor)
+{
+	struct damaged_visitor *v = visitor;
+
+	return v->visit(v->ctx, (const char *)sqlite3_column_text(s, 0),
+			(const char *)sqlite3_column_text(s, 1));
+}
+
+int catalog_each_damaged(struct catalog *c,
+			 int (*visit)(void *ctx, const char *path, const char *why), void *ctx,
+			 struct err *err)
+{
+	struct damaged_visitor v = { visit, ctx };
+
+	return each(c, catalog_statement(c, EACH_DAMAGED, err), damaged_row, &v, err);
+}
+
+struct stream_visitor {
+	int (*visit)(void *ctx, const struct segment_name *highest, uint64_t count);
+	void *ctx;
+};
+
+static int stream_row(sqlite3_stmt *s, void *visitor)
+{
+	struct stream_visitor *v = visitor;
+	struct segment_name n;
+
+	column_name(s, &n);
+	return v->visit(v->ctx, &n, column_u64(s, 4));
+}
+
+int catalog_each_stream(struct catalog *c, const char *host,
+			int (*visit)(void *ctx, const struct segment_name *highest, uint64_t count),
+			void *ctx, struct err *err)
+{
+	struct stream_visitor v = { visit, ctx };
+	sqlite3_stmt *s = catalog_statement(c, EACH_STREAM, err);
+
+	if (s && host)
+		sqlite3_bind_text(s, 1, host, -1, SQLITE_STATIC);
+	return each(c, s, stream_row, &v, err);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* catalog_state: what catalog.c and catalog_each.c share; nobody else includes it. */
+#ifndef ANALYZER_CATALOG_STATE_H
+#define ANALYZER_CATALOG_STATE_H
+
+#include <sqlite3.h>
+
+#include "analyzer/store/catalog.h"
+
+/* Statements, prepared at the first use. */
+enum statement {
+	PUT_SEGMENT,
+	PUT_DEVICE,
+	PUT_LOSS,
+	DROP_SEGMENT,
+	DROP_DEVICES,
+	DROP_LOSSES,
+	GET_HASH,
+	PUT_DAMAGED,
+	GET_DAMAGED,
+	DROP_DAMAGED,
+	EACH_SEGMENT,
+	EACH_DEVICE,
+	EACH_LOSS,
+	EACH_DAMAGED,
+	EACH_STREAM,
+	EACH_SEGMENT_AFTER,
+	EACH_SUMMARY,
+	EACH_KEPT,
+	FIND_SUMMARY,
+	DROP_SEGMENTS_RANGE,
+	DROP_DEVICES_RANGE,
+	DROP_LOSSES_RANGE,
+	COUNT_RANGE,
+	NR_STATEMENTS,
+};
+
+struct catalog {
+	sqlite3 *db;
+	sqlite3_stmt *prepared[NR_STATEMENTS];
+};
+
+/* The statement, ready to be bound; NULL after filling err. */
+sqlite3_stmt *catalog_statement(struct catalog *c, enum statement which, struct err *err);
+/* SQLite's last failure as -errno, with its words. */
+int catalog_fail(struct catalog *c, struct err *err);
+
+#endif

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/store/store_summary.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyzer/store/segment_place.h"
+
+#define NR_TRIES 10
+
+void summary_path(const struct segment_name *first, uint64_t generation, char out[SEGMENT_PATH_MAX])
+{
+	char folder[SEGMENT_PATH_MAX];
+
+	segment_name_folder(first, folder);
+	snprintf(out, SEGMENT_PATH_MAX, "%.220s/%010" PRIu64 "-%010" PRIu64 ".sum", folder,
+		 first->sequence % 10000000000u, generation % 10000000000u);
+}
+
+bool summary_file_name(const char *file, uint64_t *first, uint64_t *generation)
+{
+	if (strspn(file, "0123456789") != 10 || file[10] != '-' ||
+	    strspn(file + 11, "0123456789") != 10 || strcmp(file + 21, ".sum") != 0)
+		return false;
+	*first = strtoull(file, NULL, 10);
+	*generation = strtoull(file + 11, NULL, 10);
+	return *generation > 0;
+}
+
+/* Whether it is of the stream and of the name under which it lies. */
+static bool is_named(const struct summary *s, const struct segment_name *first, uint64_t generation)
+{
+	return !strcmp(s->host, first->host) && !strcmp(s->boot_id, first->boot_id) &&
+	       s->epoch == first->epoch && s->generation == generation && s->nr_members &&
+	       s->members[0].sequence == first->sequence;
+}
+
+int store_summary_read(const struct store *store, const struct segment_name *first,
+		       uint64_t generation, struct summary *s, struct err *err)
+{
+	char path[SEGMENT_PATH_MAX];
+	struct buf data;
+	int status;
+
+	buf_init(&data);
+	summary_path(first, generation, path);
+	status = store_read_up_to(store, path, SUMMARY_MAX_BYTES, &data, err);
+	if (status == 0) {
+		status = summary_read(s, data.data, data.len, err);
+		if (status < 0)
+			err_prefix(err, "%s/%s", store_dir(store), path);
+	}
+	if (status == 0 && !is_named(s, first, generation)) {
+		status = err_set(err, EBADMSG, "%s/%s: its content names another stream or segment",
+				 store_dir(store), path);
+		summary_release(s);
+	}
+	buf_release(&data);
+	return status;
+}
+
+static int take_devices(struct segment_facts *f, const struct summary *s)
+{
+	if (!s->nr_devices)
+		return 0;
+	f->devices = calloc(s->nr_devices, sizeof(*f->devices));
+	if (!f->devices)
+		return -ENOMEM;
+	f->nr_devices = s->nr_devices;
+	for (size_t i = 0; i < s->nr_devices; i++) {
+		const struct summary_device *d = &s->devices[i];
+		struct device_facts *to = &f->devices[i];
+
+		to->device = d->device;
+		memcpy(to->name, d->name, sizeof(to->name));
+		to->size_bytes = d->size_bytes;
+		memcpy(to->requests, d->requests, sizeof(to->requests));
+		memcpy(to->bytes, d->bytes, sizeof(to->bytes));
+	}
+	return 0;
+}
+
+int summary_facts(struct segment_facts *f, const struct summary *s, uint64_t file_bytes)
+{
+	int status;
+
+	segment_facts_init(f);
+	memcpy(f->name.host, s->host, sizeof(f->name.host));
+	memcpy(f->name.boot_id, s->boot_id, sizeof(f->name.boot_id));
+	f->name.epoch = s->epoch;
+	f->name.sequence = s->members[0].sequence;
+	f->last_sequence = s->members[s->nr_members - 1].sequence;
+	f->nr_segments = s->nr_members;
+	f->generation = s->generation;
+	f->file_bytes = file_bytes;
+	f->segment_bytes = s->segment_bytes;
+	f->nr_requests = s->nr_requests;
+	f->nr_captured = s->nr_captured;
+	f->nr_dropped = s->nr_dropped;
+	f->dropped_begin_real_ns = s->dropped_begin_real_ns;
+	f->dropped_end_real_ns = s->dropped_end_real_ns;
+	f->source = s->source;
+	f->layer = s->layer;
+	f->begin = s->begin;
+	f->end = s->end;
+	f->first_real_ns = s->first_real_ns;
+	f->last_real_ns = s->last_real_ns;
+	status = take_devices(f, s);
+	if (status == 0)
+		status = ledger_merge(&f->ledger, &s->ledger);
+	if (status < 0)
+		segment_facts_release(f);
+	return status;
+}
+
+int store_summary_has(const struct store *store, const struct segment_name *first,
+		      uint64_t generation, const struct segment_name *n,
+		      const struct segment_hash *hash, struct err *err)
+{
+	const struct summary_member *m;
+	struct summary s;
+	int status;
+
+	summary_init(&s);
+	status = store_summary_read(store, first, generation, &s, err);
+	if (status < 0)
+		return status;
+	m = summary_find(&s, n->sequence);
+	if (m)
+		status = memcmp(m->hash.bytes, hash->bytes, sizeof(hash->bytes)) == 0 ? 1 : -EEXIST;
+	summary_release(&s);
+	return status == -EEXIST ? err_set(err, EEXIST,
+					   "%s/%s/%llu/%llu: another segment was stored under "
+					   "this name, and is summarized",
+					   n->host, n->boot_id, (unsigned long long)n->epoch,
+					   (unsigned long long)n->sequence)
+				 : status;
+}
+
+int store_summary_look_up(struct store *store, pthread_mutex_t *catalog,
+			  const struct segment_name *n, const struct segment_hash *hash,
+			  struct err *err)
+{
+	int status = -ENOENT;
+
+	/* Again where it became part of another summary meanwhile. */
+	for (int tries = 0; tries < NR_TRIES && status == -ENOENT; tries++) {
+		struct segment_name first = *n;
+		uint64_t generation;
+
+		pthread_mutex_lock(catalog);
+		status = catalog_find_summary(store_catalog(store), n, &first.sequence, &generation,
+					      err);
+		pthread_mutex_unlock(catalog);
+		if (status == 1)
+			status = store_summary_has(store, &first, generation, n, hash, err);
+	}
+	return status;
+}
+
+/* What the sync knows of each file. */
+struct entry {
+	struct summary_file file; /* first of all: entries are compared by it */
+	uint64_t last;
+	bool found, known;	/* its file is there; it is in the catalog */
+	bool good;		/* it could be read, now or when the catalog took it */
+	const struct entry *by; /* what supersedes it */
+};
+
+struct entries {
+	struct entry *items;
+	size_t nr, cap;
+};
+
+static int add_entry(struct entries *e, const struct entry *one)
+{
+	if (e->nr == e->cap) {
+		size_t cap = e->cap ? 2 * e->cap : 64;
+		struct entry *more = realloc(e->items, cap * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		e->items = more;
+		e->cap = cap;
+	}
+	e->items[e->nr++] = *one;
+	return 0;
+}
+
+static int add_known(void *ctx, const struct segment_facts *f)
+{
+	struct entry one = { .file = { f->name, f->generation }, .last = f->last_sequence };
+
+	one.known = one.good = true;
+	return add_entry(ctx, &one);
+}
+
+/* By stream and first; the later generation before the earlier. */
+static int compare(const void *a, const void *b)
+{
+	const struct summary_file *x = a, *y = b;
+	int order = segment_name_compare(&x->first, &y->first);
+
+	return order ? order : (x->generation < y->generation) - (x->generation > y->generation);
+}
+
+static bool same_stream(const struct segment_name *a, const struct segment_name *b)
+{
+	return a->epoch == b->epoch && !strcmp(a->boot_id, b->boot_id) && !strcmp(a->host, b->host);
+}
+
+/* Its members' rows go, its own come. */
+static int put_in_catalog(struct store *store, const struct summary *s, uint64_t file_bytes,
+			  struct err *err)
+{
+	struct catalog *c = store_catalog(store);
+	struct segment_facts f;
+	struct segment_name n;
+	int status = summary_facts(&f, s, file_bytes);
+
+	if (status < 0)
+		return status;
+	n = f.name;
+	for (size_t i = 0; i < s->nr_members && status == 0; i++) {
+		n.sequence = s->members[i].sequence;
+		status = catalog_remove(c, &n, err);
+	}
+	if (status == 0)
+		status = catalog_put(c, &f, err);
+	segment_facts_release(&f);
+	return status;
+}
+
+/* Reads one that is not known; one that is no good becomes a damaged file. put: into the catalog. */
+static int take_fresh(struct store *store, struct entry *e, bool put, struct err *err)
+{
+	char path[SEGMENT_PATH_MAX];
+	struct err why = { 0 };
+	struct summary s;
+	struct stat st;
+	int status;
+
+	summary_path(&e->file.first, e->file.generation, path);
+	e->good = false;
+	if (fstatat(store_dir_fd(store), path, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		e->found = false;
+		return errno == ENOENT ? 0 : err_set(err, errno, "%s: %s", path, strerror(errno));
+	}
+	if (catalog_is_damaged(store_catalog(store), path, store_mtime_ns(&st),
+			       (uint64_t)st.st_size))
+		return 0;
+	summary_init(&s);
+	status = store_summary_read(store, &e->file.first, e->file.generation, &s, &why);
+	if (status == -ENOENT || status == -ENOMEM) {
+		e->found = false;
+		return status == -ENOENT ? 0 : status;
+	}
+	if (status < 0)
+		return catalog_put_damaged(store_catalog(store), path, store_mtime_ns(&st),
+					   (uint64_t)st.st_size, why.line, err);
+	e->good = true;
+	e->last = s.members[s.nr_members - 1].sequence;
+	if (put)
+		status = put_in_catalog(store, &s, (uint64_t)st.st_size, err);
+	summary_release(&s);
+	return status;
+}
+
+/* Ranges overlap only where one contains the other, and then it comes first. */
+static void find_superseded(struct entries *e)
+{
+	const struct entry *over = NULL;
+
+	for (size_t i = 0; i < e->nr; i++) {
+		struct entry *one = &e->items[i];
+
+		if (!one->good || !one->found)
+			continue;
+		if (over && same_stream(&over->file.first, &one->file.first) &&
+		    one->last <= over->last && one->file.generation < over->file.generation)
+			one->by = over;
+		else
+			over = one;
+	}
+}
+
+/* The summary's content and name, before anything that it stands for is removed. */
+static int make_durable(int dir_fd, const struct summary_file *f)
+{
+	char path[SEGMENT_PATH_MAX];
+	int status;
+
+	summary_path(&f->first, f->generation, path);
+	status = sync_path(dir_fd, path);
+	if (status == 0) {
+		segment_name_folder(&f->first, path);
+		status = sync_folder(dir_fd, path);
+	}
+	return status;
+}
+
+static void remove_superseded(struct store *store, const struct entry *one)
+{
+	char path[SEGMENT_PATH_MAX];
+
+	if (make_durable(store_dir_fd(store), &one->by->file) < 0)
+		return;
+	summary_path(&one->file.first, one->file.generation, path);
+	unlinkat(store_dir_fd(store), path, 0);
+}
+
+/* Known and found, in one list without repeats, by stream and first, the later generation before. */
+static int join(struct entries *e, struct summary_file *files, size_t nr)
+{
+	int status = 0;
+	size_t known = e->nr;
+
+	if (nr > 1)
+		qsort(files, nr, sizeof(*files), compare);
+	for (size_t i = 0; i < known; i++)
+		e->items[i].found = nr && bsearch(&e->items[i].file, files, nr, sizeof(*files),
+						  compare) != NULL;
+	if (known > 1)
+		qsort(e->items, known, sizeof(*e->items), compare);
+	for (size_t i = 0, at = 0; i < nr && status == 0; i++) {
+		struct entry one = { .file = files[i], .found = true };
+
+		while (at < known && compare(&e->items[at], &files[i]) < 0)
+			at++;
+		if (at == known || compare(&e->items[at], &files[i]) != 0)
+			status = add_entry(e, &one);
+	}
+	if (e->nr > known && status == 0)
+		qsort(e->items, e->nr, sizeof(*e->items), compare);
+	return status;
+}
+
+/* Its row, unless another of the same first has taken it. */
+static int remove_row(struct store *store, const struct entry *e, struct err *err)
+{
+	uint64_t first = 0, generation = 0;
+	struct catalog *c = store_catalog(store);
+	int status = catalog_find_summary(c, &e->file.first, &first, &generation, err);
+
+	if (status != 1)
+		return status;
+	if (first != e->file.first.sequence || generation != e->file.generation)
+		return 0;
+	return catalog_remove_summary(c, &e->file.first, err);
+}
+
+static int settle(struct store *store, struct entries *e, bool writer, struct err *err)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < e->nr && status == 0; i++)
+		if (!e->items[i].known)
+			status = take_fresh(store, &e->items[i], false, err);
+	find_superseded(e);
+	for (size_t i = 0; i < e->nr && status == 0; i++) {
+		struct entry *one = &e->items[i];
+
+		if (!one->known && one->good && !one->by)
+			status = take_fresh(store, one, true, err);
+		else if (one->known && (!one->found || one->by))
+			status = remove_row(store, one, err);
+		if (status == 0 && one->by && writer)
+			remove_superseded(store, one);
+	}
+	return status;
+}
+
+int store_sync_summaries(struct store *store, struct summary_file *files, size_t nr, bool writer,
+			 bool *changed, struct err *err)
+{
+	struct entries e = { 0 };
+	int status = catalog_each_summary(store_catalog(store), add_known, &e, err);
+
+	if (status == 0)
+		status = join(&e, files, nr);
+	for (size_t i = 0; i < e.nr; i++)
+		*changed |= !e.items[i].known;
+	if (status == 0)
+		status = settle(store, &e, writer, err);
+	free(e.items);
+	return status;
+}
+
+int store_sync_superseded(struct store *store, const struct segment_name *n,
+			  const struct segment_hash *hash, bool writer, struct err *err)
+{
+	struct summary_file by = { .first = *n };
+	char path[SEGMENT_PATH_MAX];
+	int status = catalog_find_summary(store_catalog(store), n, &by.first.sequence,
+					  &by.generation, err);
+
+	if (status == 1)
+		status = store_summary_has(store, &by.first, by.generation, n, hash, err);
+	if (status == 1 && writer && make_durable(store_dir_fd(store), &by) == 0) {
+		segment_name_path(n, path);
+		unlinkat(store_dir_fd(store), path, 0);
+	}
+	return status == -ENOENT ? 0 : status;
+}

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# What is left of a store after retention, against what it was.
+. tests/tap.sh
+b=$BUILD/blkcast
+"$BUILD/tests/system/sample_store" "$T/store"
+store=$T/store
+"$b" characterize --store "$store" --json >"$T/before.json"
+"$b" characterize --store "$store" --json --window 2s --host web1 >"$T/before-windows.json"
+"$b" ls --store "$store" --json >"$T/ls-before.json"
+
+exits 2 "a limit is asked for" "$b" retain --store "$store"
+exits 2 "profiles do not go before requests" "$b" retain --store "$store" --retain-requests 2d --retain-summaries 1d
+exits 2 "a window has a second at least" "$b" retain --store "$store" --retain-requests 2d --retain-window 1ms
+exits 2 "no store is made" "$b" retain --store "$T/none" --retain-requests 1d
+is "$(cat "$T/err")" "blkcast retain: $T/none: expected a store: it has no folder \`segments\`" "and the line says so"
+
+exits 0 "younger requests stay" "$b" retain --store "$store" --retain-requests 4000w --json
+is "$(jq -c '[.schema, .segments, .requests]' "$T/out")" '["blkcast.retain/1",0,0]' "nothing was done"
+exits 0 "requests beyond a size go" "$b" retain --store "$store" --retain-requests-size 40k --retain-window 2s --json
+is "$(jq -c '[.segments, .requests, .dropped_requests, .left_out_segments]' "$T/out")" '[5,7500,0,0]' \
+	"the oldest, until the rest is below it"
+is "$(find "$store" -name '*.seg' | wc -l) $(find "$store" -name '*.sum' | wc -l)" "2 3" "a summary for each window"
+exits 0 "the store is sound" "$b" check --store "$store" --json
+is "$(jq -c '[.requests, .retention.segments, .retention.summarized_requests, .retention.dropped_requests, .findings]' "$T/out")" \
+	'[3000,5,7500,0,[]]' "check balances: there, summarized, dropped"
+
+# Exact: counts, bytes, sizes, histograms and their quantiles; to rounding: means and ratios.
+exact='map({host, device, requests, bytes, lost, errors, begin_s, end_s, request_size, request_mix, response_time,
+	throughput, quality: (.quality | del(.why))})'
+"$b" characterize --store "$store" --json >"$T/after.json"
+is "$(jq -cS "$exact" "$T/after.json" | md5sum)" "$(jq -cS "$exact" "$T/before.json" | md5sum)" \
+	"what adds up is what the requests gave"
+near='map([.intensity.closed.in_flight_mean, .intensity.open.rate_per_s, .access_pattern.read.stream_ratio,
+	.request_size.read.mean_bytes] | map(. * 1e9 | round))'
+is "$(jq -c "$near" "$T/after.json")" "$(jq -c "$near" "$T/before.json")" "so are means"
+is "$(jq -c '[.[0] | .intensity.open.interarrival_scv, .intensity.open.idc, .intensity.closed.think_time_mean_s,
+	.locality.footprint_bytes, .locality.distribution, .locality.miss_ratio_curve] | unique' "$T/after.json")" '[null]' \
+	"what takes single requests is unknown"
+is "$(jq -c '[.[].source_detail.retention | [.summarized_requests, .summaries]]' "$T/after.json")" \
+	'[[1450,1],[1550,1],[2185,2],[2315,2]]' "each profile says which part is merged"
+"$b" characterize --store "$store" --json --window 2s --host web1 >"$T/after-windows.json"
+is "$(jq -cS '.[0:2] | map(del(.source_detail))' "$T/after-windows.json" | md5sum)" \
+	"$(jq -cS '.[0:2] | map(del(.source_detail))' "$T/before-windows.json" | md5sum)" \
+	"a window summarized as a whole has all that it had, locality too"
+exits 0 "the text says it too" "$b" characterize --store "$store" --host web1 --device sda --utc
+is "$(sed -n 3p "$T/out")" "of which 2185 requests of 2026-01-01T00:00:00Z to 2026-01-01T00:00:03Z are merged from summaries" \
+	"in its head"
+
+"$b" ls --store "$store" --json >"$T/ls-after.json"
+same='.hosts | map([.host, .requests, .captured, .lost, .missing_segments, .coverage_ratio, .gaps, .devices])'
+is "$(jq -cS "$same" "$T/ls-after.json")" "$(jq -cS "$same" "$T/ls-before.json")" "ls counts what was taken"
+is "$(jq -c '[.hosts[].retention.summarized.requests]' "$T/ls-after.json")" "[3000,4500]" "and what is summarized"
+exits 0 "dump has what is there" "$b" dump --store "$store" --format csv
+is "$(sed 1d "$T/out" | wc -l) $(grep -c 'only summarized (retention)' "$T/err")" "3000 1" "and says what is not"
+exits 0 "process and cgroup take requests" "$b" characterize --store "$store" --json --process fio
+is "$(grep -c '7500 requests are not in it' "$T/err")" 1 "summaries have none, which is said"
+exits 0 "times cut no summary" "$b" characterize --store "$store" --json --host web1 --begin 2026-01-01T00:00:01Z
+is "$(jq '[.[].requests | .read + .write] | add' "$T/out") $(grep -c '3000 requests are not in it' "$T/err")" "3000 1" \
+	"one that they cut through is left out, which is said"
+exits 0 "a report of what is there" "$b" report --store "$store" -o "$T/report.html"
+exits 0 "compare takes a store partly summarized" "$b" compare "$T/before.json" "$store" --json
+
+rm -f "$store"/catalog.sqlite*
+"$b" ls --store "$store" --json >"$T/ls-anew.json"
+is "$(jq -cS . "$T/ls-anew.json" | md5sum)" "$(jq -cS . "$T/ls-after.json" | md5sum)" "a catalog made anew says the same"
+
+exits 0 "profiles go by age" "$b" retain --store "$store" --retain-requests 1h --retain-summaries 2h --json
+is "$(jq -c '[.requests, .dropped_requests]' "$T/out")" '[3000,10500]' "the rest and the summaries"
+exits 0 "it is told what is gone" "$b" characterize --store "$store" --json
+is "$(cat "$T/out") $(grep -c '10500 requests of .* were dropped (retention)' "$T/err")" "[] 1" "by interval and cause"
+"$b" ls --store "$store" --json >"$T/ls-gone.json"
+is "$(jq -cS "$same" "$T/ls-gone.json")" "$(jq -cS "$same" "$T/ls-before.json")" "ls still counts what was taken"
+is "$(jq -c '[.hosts[].retention.dropped | [.cause, .requests]]' "$T/ls-gone.json")" \
+	'[["retention",4500],["retention",6000]]' "and what was dropped, by cause"
+exits 0 "the store is sound" "$b" check --store "$store"
+
+# Damage is found, set aside, and a summary that is left over is removed.
+sum=$(find "$store" -name '*.sum' | sort | head -n 1)
+cp "$sum" "$T/good.sum"
+printf x | dd of="$sum" bs=1 seek=60 conv=notrunc 2>"$T/dd"
+exits 1 "a damaged summary is found" "$b" check --store "$store"
+like "$(cat "$T/out")" "checksum: the content is not what was written" "and why"
+exits 0 "and set aside" "$b" check --store "$store" --repair
+exits 0 "what is left is sound" "$b" check --store "$store"
+done_testing
