@@ -15,6 +15,7 @@
 #include "analyzer/num/lsq.h"
 #include "analyzer/predict/mimic_target.h"
 #include "analyzer/predict/study_page.h"
+#include "analyzer/predict/study_replay.h"
 
 #define RUN_SECONDS 5.0
 #define CASES_MAX   (2 * STUDY_LOADS_MAX)
@@ -35,9 +36,12 @@ struct job {
 	enum verb verb;
 	struct predictor_options by;
 	struct cli_list measured, leave_out, sizes, reads;
-	bool beside;
+	bool beside, by_profile;
 	const char *run, *report;
 	struct study study;
+	struct study_replay replay;
+	const char *paths[STUDY_LOADS_MAX]; /* by load: where it was read */
+	bool replays;			    /* what is stored, rather than mimics */
 	struct predictor predictor;
 	struct profile_set sets[STUDY_LOADS_MAX], truths[STUDY_LOADS_MAX];
 	size_t nr_sets, nr_truths;
@@ -70,6 +74,7 @@ static int read_loads(struct job *job)
 			if (s->nr == STUDY_LOADS_MAX)
 				return err_set(&job->err, EINVAL, "%s: expected up to %d loads",
 					       job->cli->argv[i], STUDY_LOADS_MAX);
+			job->paths[s->nr] = job->cli->argv[i];
 			load->group = &set->groups[g];
 			load_facts_of(&load->group->whole, &load->facts);
 			times_of(&load->group->whole, load->base_s);
@@ -124,12 +129,26 @@ static int check_models(const struct job *job, struct err *err)
 	return 0;
 }
 
+/* Stored requests are replayed; profiles, and requests that cannot be, are mimicked. */
+static int read_run(struct job *job)
+{
+	struct err why = { 0 };
+	int status = mimic_target(&job->study.run, job->run, &job->err);
+
+	if (status || job->by_profile)
+		return status;
+	job->replays = study_replay_load(&job->replay, &job->study, job->paths, &why) == 0;
+	if (!job->replays)
+		cli_note(job->cli, "run as mimics of the profiles: %s", why.line);
+	return 0;
+}
+
 static int read_target(struct job *job)
 {
 	int status;
 
 	if (job->run)
-		return mimic_target(&job->study.run, job->run, &job->err);
+		return read_run(job);
 	job->study.predictor = &job->predictor;
 	status = predictor_open(&job->predictor, &job->by, &job->err);
 	return status ? status : check_models(job, &job->err);
@@ -167,8 +186,9 @@ static int solve(struct job *job)
 	for (size_t i = 0; i < job->nr_cases && !status; i++) {
 		struct study_case *c = &job->cases[i];
 
-		status = job->run ? study_by_run(&job->study, c, &job->err)
-				  : study_predict(&job->study, c, &job->err);
+		status = job->replays ? study_by_replay(&job->replay, &job->study, c, &job->err)
+			 : job->run   ? study_by_run(&job->study, c, &job->err)
+				      : study_predict(&job->study, c, &job->err);
 		if (!status && c->outside)
 			cli_note(job->cli,
 				 "'%s' lies outside what the target's model knows: "
@@ -244,7 +264,7 @@ static int work(struct job *job)
 		return status;
 	if (job->sizes.nr || job->reads.nr || job->beside)
 		return explore(job);
-	r.how = job->run ? "run" : job->predictor.net ? "net" : "models";
+	r.how = job->replays ? "replay" : job->run ? "run" : job->predictor.net ? "net" : "models";
 	make_cases(job);
 	r.nr_cases = job->nr_cases;
 	status = solve(job);
@@ -271,6 +291,7 @@ static void release(struct job *job)
 	for (size_t i = 0; i < job->nr_truths; i++)
 		profile_set_release(&job->truths[i]);
 	predictor_release(&job->predictor);
+	study_replay_release(&job->replay);
 	free(job);
 }
 
@@ -280,7 +301,10 @@ static int study(struct job *job, int verb)
 	const struct cli_option options[] = {
 		PREDICTOR_OPTIONS(&job->by),
 		CLI_STRING("run", 0, "PATH", &job->run,
-			   "or run the mimics on this device, file or folder: IT IS OVERWRITTEN"),
+			   "or replay what is stored, or run mimics of profiles, on this device, "
+			   "file or folder: IT IS OVERWRITTEN"),
+		CLI_FLAG("by-profile", 0, &job->by_profile,
+			 "--run: mimics of the profiles of stores and segments, too"),
 		CLI_DURATION("duration", 0, "TIME", &job->study.run.duration_s,
 			     "of each run, default 5s"),
 		CLI_LIST("leave-out", 0, "WHAT,...", &job->leave_out, "bursts, discards, locality"),

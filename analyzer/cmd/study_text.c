@@ -112,9 +112,10 @@ void study_conclude(struct study_result *r)
 		 units_time(worst.before_s, before), units_time(worst.s, now),
 		 100 * worst.change_ratio,
 		 worst.change_ratio > 0 ? ", the most of all" : ", the least gain of all",
-		 !strcmp(r->how, "run")	  ? "as measured by running the mimics there"
-		 : !strcmp(r->how, "net") ? "as the calibrated net predicts"
-					  : "as the models predict");
+		 !strcmp(r->how, "run")	     ? "as measured by running the mimics there"
+		 : !strcmp(r->how, "replay") ? "as measured by replaying what was stored there"
+		 : !strcmp(r->how, "net")    ? "as the calibrated net predicts"
+					     : "as the models predict");
 }
 
 static void peak_text(const struct study_result *r, bool utc, char out[STUDY_WORDS_BYTES])

@@ -192,14 +192,23 @@ static int fill(struct causal_plan *plan, struct causal_times *t, size_t nr)
 	return status;
 }
 
+/* A flush before a write cannot be asked for: the write is sent when that one's time has passed. */
+static void pass_preflush(struct request *r)
+{
+	if (r->flags & REQUEST_PREFLUSH && r->operation == OPERATION_WRITE)
+		r->arrival_ns = r->dispatch_ns;
+}
+
 /* Requests that can be sent, moved to the front. */
 static size_t keep_usable(struct request *r, size_t nr)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < nr; i++)
-		if (can_be_sent(&r[i]))
+		if (can_be_sent(&r[i])) {
+			pass_preflush(&r[i]);
 			r[kept++] = r[i];
+		}
 	return kept;
 }
 

@@ -92,21 +92,29 @@ static void fail(struct lane *l, int error)
 	atomic_compare_exchange_strong(&l->shared->error, &none, error);
 }
 
-static void take(struct lane *l, const struct io_event *e, uint64_t now)
+static void take(struct lane *l, size_t i, int64_t res, uint64_t now)
 {
-	size_t i = (size_t)e->data;
 	const struct causal_request *r = &l->plan->requests[i];
 	int kind = r->operation == OPERATION_FLUSH ? 2 : r->operation;
 
-	if ((int64_t)e->res < 0)
-		fail(l, (int)-(int64_t)e->res);
-	else if ((uint64_t)e->res != r->bytes)
+	if (res < 0)
+		fail(l, (int)-res);
+	else if ((uint64_t)res != r->bytes)
 		fail(l, EIO);
 	l->done_ns[l->nr_done++] = now;
 	l->nr[kind]++;
 	l->sum_ns[kind] += now - l->sent_ns[i];
 	atomic_store_explicit(&l->ended_ns[i], now, memory_order_release);
 	atomic_fetch_add_explicit(&l->shared->nr_done, 1, memory_order_relaxed);
+}
+
+static void wake_others(struct shared *s)
+{
+	if (!atomic_load(&s->nr_waiting))
+		return;
+	pthread_mutex_lock(&s->lock);
+	pthread_cond_broadcast(&s->progress);
+	pthread_mutex_unlock(&s->lock);
 }
 
 /* Waits for completions until a time at most; 0: without one. */
@@ -119,39 +127,49 @@ static void wait_until(struct lane *l, uint64_t until_ns)
 
 	now = now_ns();
 	for (int i = 0; i < nr; i++)
-		take(l, &events[i], now);
-	if (nr > 0 && atomic_load(&l->shared->nr_waiting)) {
-		pthread_mutex_lock(&l->shared->lock);
-		pthread_cond_broadcast(&l->shared->progress);
-		pthread_mutex_unlock(&l->shared->lock);
-	}
+		take(l, (size_t)events[i].data, events[i].res, now);
+	if (nr > 0)
+		wake_others(l->shared);
 	if (nr < 0 && nr != -EINTR)
 		fail(l, -nr);
 }
 
+static void prepare(const struct lane *l, size_t i, struct iocb *io)
+{
+	const struct causal_request *r = &l->plan->requests[i];
+	bool writes = r->operation == OPERATION_WRITE;
+
+	*io = (struct iocb){ .aio_data = i, .aio_fildes = (uint32_t)l->shared->fd };
+	io->aio_lio_opcode = IOCB_CMD_FDSYNC;
+	if (r->operation == OPERATION_FLUSH)
+		return;
+	io->aio_lio_opcode = writes ? IOCB_CMD_PWRITE : IOCB_CMD_PREAD;
+	io->aio_buf = (uintptr_t)l->shared->buffer[writes];
+	io->aio_nbytes = r->bytes;
+	io->aio_offset = (int64_t)r->offset;
+	io->aio_rw_flags = r->durable && writes ? RWF_DSYNC : 0;
+}
+
 static void submit(struct lane *l)
 {
-	const struct causal_request *r = &l->plan->requests[l->nr_sent];
-	struct iocb io = { .aio_data = l->nr_sent, .aio_fildes = (uint32_t)l->shared->fd };
-	bool writes = r->operation == OPERATION_WRITE;
+	size_t i = l->nr_sent;
+	struct iocb io;
 	int status;
 
-	io.aio_lio_opcode = r->operation == OPERATION_FLUSH ? IOCB_CMD_FDSYNC
-			    : writes			    ? IOCB_CMD_PWRITE
-							    : IOCB_CMD_PREAD;
-	if (r->operation != OPERATION_FLUSH) {
-		io.aio_buf = (uintptr_t)l->shared->buffer[writes];
-		io.aio_nbytes = r->bytes;
-		io.aio_offset = (int64_t)r->offset;
-		io.aio_rw_flags = r->durable && writes ? RWF_DSYNC : 0;
+	prepare(l, i, &io);
+	l->last_ns = l->sent_ns[i] = now_ns();
+	if (io.aio_lio_opcode == IOCB_CMD_FDSYNC && l->nr_done == l->nr_sent) {
+		/* asynchronous flushes are sent by a worker of the kernel's */
+		l->nr_sent++;
+		take(l, i, fdatasync(l->shared->fd) < 0 ? -errno : 0, now_ns());
+		wake_others(l->shared);
+		return;
 	}
-	l->last_ns = l->sent_ns[l->nr_sent] = now_ns();
-	l->nr_sent++;
 	status = aio_submit(l->ctx, &io);
-	if (status < 0) {
+	if (status < 0)
 		fail(l, -status);
-		l->nr_sent--;
-	}
+	else
+		l->nr_sent++;
 }
 
 /* When the next request's time is; 0: what it counts from has not completed. */

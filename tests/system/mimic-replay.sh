@@ -96,4 +96,22 @@ note "under way at most: $(most app), again $(most again)"
 exits 0 "it ends when it is told to" timeout 60 "$blkcast" mimic --replay --run --store "$T/app" --target "$second_dev" --duration 10ms --json
 number "$(jq '.read.requests + .write.requests' "$T/out") < $(wc -l <"$T/app.tsv")" "with fewer requests"
 
+# A study replays what is stored, in a folder in a file of its own, and mimics a profile.
+study() {
+	exits 0 "$1" timeout 100 "$blkcast" study "${@:2}" --duration 300ms --json
+	jq -c '[.by, ([.results[].target_s | select(. != null and . > 0)] | length > 0)]' "$T/out" >"$T/answer"
+}
+study "a migration to a device" migrate "$T/app" --run "$second_dev"
+is "$(cat "$T/answer")" '["replay",true]' "is a replay"
+if command -v mkfs.ext4 >/dev/null; then
+	loop_new 200M
+	mkfs.ext4 -q -F "$loop_dev" && mkdir "$T/mount" && mount "$loop_dev" "$T/mount"
+	unmount() { umount -l "$T/mount"; }
+	at_exit unmount
+	study "a consolidation in a folder" consolidate "$T/app" "$T/app" --run "$T/mount"
+	is "$(cat "$T/answer")" '["replay",true]' "is two replays"
+	is "$(ls "$T/mount")" "lost+found" "of which nothing stays"
+	study "a migration by profile" migrate "$T/app" --run "$T/mount" --by-profile --leave-out bursts
+	is "$(cat "$T/answer")" '["run",true]' "is a mimic"
+fi
 done_testing

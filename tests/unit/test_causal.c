@@ -243,12 +243,14 @@ static void what_cannot_be_sent_is_counted(void)
 	r[2].flags |= REQUEST_NO_COMPLETION;
 	r[3].operation = OPERATION_FLUSH;
 	r[3].bytes = 0;
-	r[4].flags |= REQUEST_FUA;
+	r[4].flags |= REQUEST_FUA | REQUEST_PREFLUSH;
+	r[4].dispatch_ns += US / 2;
 	ok_int(causal_make(&plan, r, 5, &err), 0);
 	ok_eq(plan.nr, 3);
 	ok_eq(plan.nr_left_out, 2);
 	ok(plan.lanes[0].requests[2].durable && !plan.lanes[0].requests[0].durable);
 	ok_eq(plan.lanes[0].requests[1].operation, OPERATION_FLUSH);
+	ok_eq(plan.lanes[0].requests[2].gap_ns, MS - US + US / 2); /* since the flush */
 	causal_release(&plan);
 	r[0].flags |= REQUEST_NO_ARRIVAL;
 	ok_int(causal_make(&plan, r, 1, &err), -EINVAL);
