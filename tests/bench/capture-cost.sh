@@ -17,19 +17,28 @@ load() { # SECONDS -> IOPS on standard output
 		--output-format=json --output="$T/fio.json" >/dev/null 2>&1
 	fio_get '.jobs[0].read.iops + .jobs[0].write.iops | floor'
 }
+cpu_ns() { # of the agent so far, by the scheduler's clock: ticks are too coarse for an idle one
+	cat /proc/$agent_pid/task/*/schedstat | awk '{ sum += $1 } END { printf "%.0f\n", sum }'
+}
 agent_start() {
-	"$BUILD/blkcast-agent" --device "$loop_name" --sink "file:$T/store" "$@" 2>"$T/agent.err" &
+	"$BUILD/blkcast-agent" --device "$loop_name" --sink "file:$T/store" --verbose 2>"$T/agent.err" &
 	agent_pid=$!
+	for _ in $(seq 300); do # its start is none of the figures
+		grep -q 'tracing source=bpf' "$T/agent.err" && break
+		sleep 0.1
+	done
 	sleep 1
 }
 agent_stop() {
 	kill -INT $agent_pid
 	wait $agent_pid
 }
-# Time in all programs whose names match, per run of the one that runs once a request.
-bpf_ns() { # PATTERN
-	bpftool prog show -j | jq -r --arg p "$1" '[.[] | select(.name != null and .run_cnt != null) |
-		select(.name | test($p))] | (map(.run_time_ns) | add) / (map(.run_cnt) | max)'
+# Time in all programs of a process, per run of the one that runs most often, once a request. Not by
+# their names: others may trace at the same time.
+bpf_ns() { # PID
+	cat /proc/"$1"/fdinfo/* 2>/dev/null |
+		awk '$1 == "run_time_ns:" { sum += $2 } $1 == "run_cnt:" && $2 > most { most = $2 }
+			END { if (!most) exit 1; printf "%.1f\n", sum / most }'
 }
 busy_load() { # the load in the background, and a moment for it to settle
 	load "$1" >"$T/iops" &
@@ -44,21 +53,23 @@ sysctl -qw kernel.bpf_stats_enabled=1
 
 # The two tools take turns, so that both see the same machine.
 for _ in 1 2 3; do
-	busy_load 4
 	agent_start
+	busy_load 3
 	sleep 1.5
-	bpf_ns '^block_(io_|rq_)' >>"$T/ours"
+	bpf_ns $agent_pid >>"$T/ours"
+	wait $load_pid
 	agent_stop
 	rm -rf "$T/store"
-	wait $load_pid
 	if command -v biolatency >/dev/null; then
-		busy_load 4
-		timeout -s INT 3 biolatency >/dev/null 2>&1 &
+		biolatency >/dev/null 2>&1 &
 		tool=$!
-		sleep 2.5
-		bpf_ns '^block_rq_.*_btf$|^block_rq_(issue|complete|insert)' >>"$T/biolatency"
-		wait $tool
+		sleep 1
+		busy_load 3
+		sleep 1.5
+		bpf_ns $tool >>"$T/biolatency"
 		wait $load_pid
+		kill -INT $tool
+		wait $tool
 	fi
 done
 ours=$(median <"$T/ours")
@@ -74,14 +85,14 @@ sysctl -qw kernel.bpf_stats_enabled=0
 for i in $(seq "$pairs"); do
 	none=$(load "$seconds")
 	agent_start
-	before=$(awk '{ print $14 + $15 }' /proc/$agent_pid/stat) # without what its start took
+	before=$(cpu_ns) # without what its start took
 	with=$(load "$seconds")
-	after=$(awk '{ print $14 + $15 }' /proc/$agent_pid/stat)
+	after=$(cpu_ns)
 	rss=$(awk '/VmHWM/ { print $2 }' /proc/$agent_pid/status)
 	requests=$(fio_get '.jobs[0].read.total_ios + .jobs[0].write.total_ios')
 	agent_stop
 	echo "$none $with" | awk '{ printf "%.4f\n", $2 / $1 }' >>"$T/ratio.agent"
-	awk "BEGIN { printf \"%.1f\n\", ($after - $before) * 1e9 / $(getconf CLK_TCK) / $requests }" >>"$T/cpu"
+	awk "BEGIN { printf \"%.1f\n\", ($after - $before) / $requests }" >>"$T/cpu"
 	echo "$rss" >>"$T/rss"
 	lost=$("$BUILD/blkcast" ls --store "$T/store" --json | jq '[.. | .lost? // empty | numbers] | add // 0')
 	echo "$lost" >>"$T/lost"
@@ -107,9 +118,9 @@ figure "peak resident memory of the agent" "$(awk '{ if ($1 > m) m = $1 } END { 
 figure "requests lost at that load" "$(awk '{ s += $1 } END { print s + 0 }' "$T/lost")" requests "<= 0" ""
 
 agent_start
-before=$(awk '{ print $14 + $15 }' /proc/$agent_pid/stat)
+before=$(cpu_ns)
 sleep 10
-after=$(awk '{ print $14 + $15 }' /proc/$agent_pid/stat)
-figure "CPU of the idle agent" "$(awk "BEGIN { printf \"%.2f\", ($after - $before) / $(getconf CLK_TCK) / 10 * 100 }")" \
+after=$(cpu_ns)
+figure "CPU of the idle agent" "$(awk "BEGIN { printf \"%.3f\", ($after - $before) / 1e9 / 10 * 100 }")" \
 	% "<= 0.1" "10 s without a request"
 agent_stop
