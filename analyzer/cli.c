@@ -67,6 +67,8 @@ int cli_status_of(int code)
 
 int cli_fail(const struct cli *cli, const struct err *err)
 {
+	if (ferror(stdout)) /* the reason, which is told at the end */
+		return CLI_FAILED;
 	fprintf(stderr, "blkcast %s: %s\n", cli->command->name,
 		err->line[0] ? err->line : strerror(err->code));
 	return cli_status_of(err->code);

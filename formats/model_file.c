@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "formats/model_file.h"
+#include "formats/output_file.h"
 
 int model_file_read(const char *path, json_t **root, const char **kind, struct err *err)
 {
@@ -35,26 +35,14 @@ int model_file_read(const char *path, json_t **root, const char **kind, struct e
 
 int model_file_write(const char *path, const json_t *root, struct err *err)
 {
-	char *beside = NULL;
-	FILE *f;
-	int status = 0;
+	struct output_file file;
+	int status = output_file_begin(&file, path, 0666, err);
 
-	if (asprintf(&beside, "%s.%ld", path, (long)getpid()) < 0)
-		return -ENOMEM;
-	f = fopen(beside, "w");
-	if (!f) {
-		status = err_set(err, errno, "%s: %s", path, strerror(errno));
-		free(beside);
-		return status;
-	}
-	if (json_dumpf(root, f, JSON_REAL_PRECISION(17) | JSON_COMPACT) || fputc('\n', f) == EOF ||
-	    fflush(f) || fsync(fileno(f)))
-		status = err_set(err, errno ? errno : EIO, "%s: cannot be written in full", path);
-	fclose(f);
-	if (!status && rename(beside, path))
-		status = err_set(err, errno, "%s: %s", path, strerror(errno));
 	if (status)
-		unlink(beside);
-	free(beside);
-	return status;
+		return status;
+	if (json_dumpf(root, file.out, JSON_REAL_PRECISION(17) | JSON_COMPACT) ||
+	    fputc('\n', file.out) == EOF || fflush(file.out) ||
+	    (file.beside && fsync(fileno(file.out))))
+		status = err_set(err, errno ? errno : EIO, "%s: cannot be written in full", path);
+	return output_file_end(&file, status, err);
 }

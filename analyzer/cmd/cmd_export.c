@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
@@ -12,6 +11,7 @@
 #include "analyzer/export/whole_segments.h"
 #include "analyzer/progress.h"
 #include "analyzer/selection.h"
+#include "formats/output_file.h"
 
 static int write_requests(struct cli *cli, struct scan *scan, struct exporter *e, struct err *err)
 {
@@ -44,29 +44,16 @@ static int write_requests(struct cli *cli, struct scan *scan, struct exporter *e
 	return 0;
 }
 
-/* Into a file beside it first, so that what is there is whole. */
 static int write_file(struct cli *cli, struct scan *scan, struct exporter *e, const char *path,
 		      struct err *err)
 {
-	char temporary[4096];
-	int status;
+	struct output_file file;
+	int status = output_file_begin(&file, path, 0666, err);
 
-	if (snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", path, (long)getpid()) >=
-	    (int)sizeof(temporary))
-		return err_set(err, ENAMETOOLONG, "%s: too long a path", path);
-	e->out = fopen(temporary, "we");
-	if (!e->out)
-		return err_set(err, errno, "%s: %s", path, strerror(errno));
-	status = write_requests(cli, scan, e, err);
-	if (ferror(e->out) && status == 0)
-		status = err_set(err, EIO, "%s: cannot be written", path);
-	if (fclose(e->out) != 0 && status == 0)
-		status = err_set(err, errno, "%s: %s", path, strerror(errno));
-	if (status == 0 && rename(temporary, path) < 0)
-		status = err_set(err, errno, "%s: %s", path, strerror(errno));
-	if (status < 0)
-		unlink(temporary);
-	return status;
+	if (status)
+		return status;
+	e->out = file.out;
+	return output_file_end(&file, write_requests(cli, scan, e, err), err);
 }
 
 static const struct export_format *format_named(const char *name)

@@ -2,11 +2,10 @@
 #include "analyzer/export/whole_segments.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analyzer/store/scan_piece.h"
+#include "formats/output_file.h"
 #include "formats/redact.h"
 
 static int read_piece(const struct store *store, const struct scan_piece *p, struct buf *data,
@@ -99,28 +98,10 @@ int whole_segments_write_file(const struct whole_segments *from, struct redactor
 			      const char *path, struct whole_segments_counts *counts,
 			      struct err *err)
 {
-	char temporary[4096];
-	FILE *out = NULL;
-	int fd, ret;
+	struct output_file file;
+	int ret = output_file_begin(&file, path, 0600, err);
 
-	if (snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", path, (long)getpid()) >=
-	    (int)sizeof(temporary))
-		return err_set(err, ENAMETOOLONG, "%s: too long a path", path);
-	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		out = fdopen(fd, "w");
-	if (!out) {
-		ret = err_set(err, errno, "%s: %s", path, strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return ret;
-	}
-	ret = whole_segments_write(from, r, out, counts, err);
-	if (fclose(out) && !ret)
-		ret = err_set(err, errno, "%s: %s", path, strerror(errno));
-	if (!ret && rename(temporary, path))
-		ret = err_set(err, errno, "%s: %s", path, strerror(errno));
 	if (ret)
-		unlink(temporary);
-	return ret;
+		return ret;
+	return output_file_end(&file, whole_segments_write(from, r, file.out, counts, err), err);
 }

@@ -40,7 +40,23 @@ says 2 "blkcast ls: /nonexistent: No such file or directory" "a store that is no
 	"$b" ls --store /nonexistent
 says 2 "blkcast ls: $T: expected a store: it has no folder \`segments\`" "a folder that is no store" \
 	"$b" ls --store "$T"
+# -o goes through what is no file and leaves it there: by links, so that a mistake takes no device away.
+demo=docs/examples/demo.seg
+ln -s /dev/stdout "$T/stdout"
+ln -s /dev/null "$T/null"
+"$b" export --format csv -o "$T/stdout" "$demo" 2>"$T/err" | cat >"$T/through"
+"$b" export --format csv "$demo" >"$T/plain"
+holds "-o through /dev/stdout is what standard output gets" cmp -s "$T/through" "$T/plain"
+exits 0 "redact writes to /dev/null" "$b" redact "$demo" "$T/null"
+holds "which is a device still" test -c "$T/null"
+
 if [ -e /dev/full ]; then
+	for command in "characterize --json" "mimic --target /dev/vdb" dump "export --format csv"; do
+		# shellcheck disable=SC2086
+		"$b" $command "$demo" >/dev/full 2>"$T/err"
+		is "$? $(grep -c . "$T/err") $(grep -c '^blkcast: standard output: No space' "$T/err")" "1 1 1" \
+			"$command on a full disk fails, with one line"
+	done
 	status=0
 	"$b" >/dev/full 2>"$T/err" || status=$?
 	is "$status" 1 "a full disk behind standard output is a failure"
