@@ -252,7 +252,7 @@ KILLS ?= 10000
 endurance: tests
 	$(Q)BLKCAST_ENDURANCE=1 KILLS=$(KILLS) BLKCAST_TEST_LIMIT=86400 BUILD=$(BUILD) scripts/run-tests.sh \
 		$(faulty) $(addprefix $(BUILD)/tests/unit/test_,spool_backlog many_windows)
-	$(Q)KILLS=$(KILLS) BLKCAST_TEST_LIMIT=86400 BUILD=$(BUILD) scripts/run-tests.sh \
+	$(Q)KILLS=$(KILLS) PAUSE_MS=60 BLKCAST_TEST_LIMIT=86400 BUILD=$(BUILD) scripts/run-tests.sh \
 		tests/system/serve-kill.sh tests/system/agent-spool-kill.sh
 	$(Q)ENDURE_SECONDS=3600 ENDURE_IOPS=20000 BLKCAST_TEST_LIMIT=86400 BUILD=$(BUILD) scripts/run-tests.sh \
 		tests/system/agent-endure.sh

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The same through spool and HTTP: the agent is killed fifteen times while no analyzer answers; one that
-# comes later gets all that is left, and the ledgers explain the rest.
+# comes later gets all that is left, and the ledgers explain the rest. KILLS lengthens it; PAUSE_MS (250):
+# a kill comes so long after the agent traces, and up to 450 ms more.
 . tests/tap.sh
 . tests/loop.sh
 need_loop
@@ -8,7 +9,7 @@ need_bpf
 
 loop_new 64M
 dev=$loop_name
-port=19745
+port=$((10000 + $$ % 20000)) # of its own, below those that the kernel hands out
 agent=("$BUILD/blkcast-agent" --device "$dev" --sink "http://127.0.0.1:$port" --spool "$T/spool"
 	--host here --window 100ms --segment-interval 50ms --verbose)
 completed() { awk '{ print $1 + $5 + $12 }' "/sys/block/$dev/stat"; }
@@ -38,7 +39,7 @@ fio --name=load --filename="$loop_dev" --rw=randrw --bs=4k --ioengine=libaio --i
 fio=$!
 for i in $(seq "${KILLS:-15}"); do
 	start_agent
-	sleep "0.$((25 + i * 7 % 45))"
+	sleep "0.$(printf '%03d' $((${PAUSE_MS:-250} + i * 70 % 450)))"
 	kill_agent
 done
 kill -INT $fio # the load outlasts the kills
