@@ -9,6 +9,7 @@
 #   make bench        every measured figure, each against its peer of the same run
 #   make case-studies dbench, postmark, pgbench and db_bench characterized, mimicked, migrated, consolidated
 #   make case-arch    file and mail server on a volume of this machine, measured and predicted
+#   make estimates    migrations, consolidations, headroom and scenarios estimated, then really run (as root, 18 minutes)
 #   make study-here   models of this machine's disk, interference and capacity, refitted from docs/studies
 #                     (DIRECTORY=/mnt/test DEVICE=sdb: measured anew first, 80 minutes, as root)
 #   make qpn-study    the storage models on two simulated arrays: errors beside the seed's
@@ -104,7 +105,8 @@ tool_bin := $(patsubst %.c,$(BUILD)/%,$(tool_src))
 tools    := $(tool_bin) $(addprefix $(BUILD)/tests/system-under-study/,first second)
 
 .PHONY: all programs tests benches deps test test-only test-vm guests test-s390x test-emulated emulated \
-	bench bench-only case-arch case-studies study-here qpn-study demo endurance endurance-threads coverage coverage-only check-asan check-tsan \
+	bench bench-only case-arch case-studies estimates study-here qpn-study demo endurance endurance-threads coverage coverage-only \
+	check-asan check-tsan \
 	fuzz fuzz-only \
 	bundle install uninstall deb test-deb style help clean
 .DELETE_ON_ERROR:
@@ -231,6 +233,10 @@ case-studies: programs
 
 case-arch: programs $(BUILD)/tests/system/fileops
 	$(Q)scripts/case-arch.sh $(BUILD)/case-arch
+
+estimates: programs
+	$(Q)scripts/deps.sh case
+	$(Q)scripts/estimates.sh $(BUILD)/estimates
 
 study-here: programs
 	$(Q)scripts/studies.sh $(BUILD)/studies $(DIRECTORY) $(DEVICE)
