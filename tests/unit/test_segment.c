@@ -85,8 +85,8 @@ static void same_totals(struct segment_reader *s, const struct buf *segment,
 		if (i >= 8) /* devices and operations of the first few, for the time it takes */
 			continue;
 		for (size_t k = 0; k < nr; k++) {
-			bool counts = r[k].device == r[i].device &&
-				      r[k].operation == r[i].operation;
+			bool counts =
+				r[k].device == r[i].device && r[k].operation == r[i].operation;
 
 			want.requests += counts;
 			want.bytes += counts ? r[k].bytes : 0;
