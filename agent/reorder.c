@@ -11,6 +11,7 @@
 #define RADIX_SIZE    (1u << RADIX_BITS)
 #define FEW_KEYS      48   /* below, insertion beats counting */
 #define MAX_AHEAD     8192 /* completions still ahead; more than any queue of a device */
+#define NR_PREFETCHED 8	   /* requests: all that are held do not fit the second cache */
 
 /* What the sorts move instead of whole requests. */
 struct key {
@@ -222,6 +223,18 @@ static void drop_ends(struct reorder *o, size_t next)
 		o->devices[o->ends[--o->nr_ends].device].in_flight--;
 }
 
+/* A request lies in two cache lines. */
+static void prefetch_slot(const struct reorder *o, size_t i, size_t nr)
+{
+	const struct request *r;
+
+	if (i >= nr)
+		return;
+	r = &o->slots[o->held[i].slot];
+	__builtin_prefetch(r);
+	__builtin_prefetch((const char *)(r + 1) - 1);
+}
+
 /* Releases the first nr of held, which are sorted; the rest moves up. */
 static void release_first(struct reorder *o, size_t nr)
 {
@@ -232,8 +245,7 @@ static void release_first(struct reorder *o, size_t nr)
 		const struct key *key = &o->held[i];
 		struct request *r = &o->batch[filled++];
 
-		if (i + 8 < nr)
-			__builtin_prefetch(&o->slots[o->held[i + 8].slot]);
+		prefetch_slot(o, i + NR_PREFETCHED, nr);
 		*r = o->slots[key->slot];
 		o->vacant[vacant++] = key->slot;
 		r->queue_depth = depth_at(o, r, key->device, &next);
@@ -254,6 +266,7 @@ static size_t part_by_completion(struct reorder *o, uint64_t before_ns)
 
 	sort_keys(o->held, o->spare, o->nr_held);
 	for (size_t i = 0; i < o->nr_held; i++) {
+		prefetch_slot(o, i + NR_PREFETCHED, o->nr_held);
 		if (o->slots[o->held[i].slot].completion_ns < before_ns)
 			o->held[go++] = o->held[i];
 		else
@@ -298,6 +311,13 @@ int reorder_add(struct reorder *o, const struct request *r)
 	if (o->nr_held == o->max_held)
 		make_room(o);
 	slot = o->vacant[o->max_held - 1 - o->nr_held];
+	if (o->nr_held + NR_PREFETCHED < o->max_held) {
+		const struct request *later =
+			&o->slots[o->vacant[o->max_held - 1 - o->nr_held - NR_PREFETCHED]];
+
+		__builtin_prefetch(later, 1);
+		__builtin_prefetch((const char *)(later + 1) - 1, 1);
+	}
 	o->slots[slot] = *r;
 	o->held[o->nr_held++] = (struct key){ r->arrival_ns, slot, device };
 	return 0;
