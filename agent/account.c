@@ -30,7 +30,7 @@ static const struct capture_half nothing_seen;
 
 static void keep_loss(struct account *a, struct stream_half *s, const struct loss *loss)
 {
-	if (loss->count_known && !loss->count)
+	if (loss_is_pause(loss) || (loss->count_known && !loss->count))
 		return;
 	a->total[loss->cause] += loss->count;
 	half_keep_loss(s, loss);

@@ -59,8 +59,11 @@ static struct loss *find_like(struct stream_half *s, const struct loss *loss, bo
 
 void half_keep_loss(struct stream_half *s, const struct loss *loss)
 {
-	struct loss *at = find_like(s, loss, false);
+	struct loss *at;
 
+	if (loss_is_pause(loss))
+		return;
+	at = find_like(s, loss, false);
 	if (!at && s->nr_losses < ACCOUNT_MAX_LOSSES) {
 		s->losses[s->nr_losses++] = (struct kept_loss){ *loss, ACCOUNT_NOT_CARRIED };
 		return;
@@ -97,6 +100,8 @@ void half_keep_pending(struct stream_half *s, const struct ledger *lost)
 		const struct loss *l = &lost->losses[i];
 		uint64_t at = 0;
 
+		if (loss_is_pause(l))
+			continue;
 		while (at < s->nr_pending && (s->nr_pending < ACCOUNT_MAX_LOSSES / 2 ||
 					      s->pending[at].cause != l->cause ||
 					      s->pending[at].count_known != l->count_known))

@@ -15,7 +15,7 @@
 void counts_add(struct counts *c, uint32_t device, uint64_t nr);
 uint64_t counts_get(const struct counts *c, uint32_t device);
 
-/* Keeps one loss, joined with a like one that no segment carries yet, or with any when full. */
+/* Keeps one loss (a pause is none), joined with a like one that no segment carries yet, or with any when full. */
 void half_keep_loss(struct stream_half *s, const struct loss *loss);
 /* The segment is durable: what was prepared is accounted for, what it carries is told. */
 void half_commit(struct stream_half *s, uint64_t sequence);

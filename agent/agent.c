@@ -14,10 +14,12 @@
 #include "agent/device.h"
 #include "agent/fileset_scan.h"
 #include "agent/machine.h"
+#include "agent/machine_watch.h"
 #include "agent/metrics.h"
 #include "agent/pipeline.h"
 #include "agent/sender.h"
 #include "agent/source.h"
+#include "agent/stream.h"
 #include "agent/top.h"
 
 #define HEARTBEAT_NS 60000000000u
@@ -27,6 +29,7 @@ struct agent {
 	struct config *config;
 	struct log *log;
 	struct machine machine;
+	struct machine_watch watch;
 	uint32_t devices[CONFIG_MAX_LIST]; /* named */
 	struct source_cgroup cgroups[CONFIG_MAX_LIST];
 	uint32_t watched[ACCOUNT_MAX_DEVICES]; /* all disks, where none is named */
@@ -272,10 +275,14 @@ int agent_start(struct agent **out, struct config *config, struct log *log, stru
 	return 0;
 }
 
+/* Ten times a second, by the main thread: also where it shows a screen. */
 static bool is_over(void *ctx)
 {
 	struct agent *a = ctx;
+	struct machine_news news;
 
+	if (machine_watch_look(&a->watch, &news))
+		pipeline_tell_machine(a->pipeline, &news);
 	return a->is_stopped() || now_ns() >= a->end_ns || pipeline_failed(a->pipeline, NULL) ||
 	       sender_failed(a->sender);
 }
@@ -299,6 +306,7 @@ int agent_watch(struct agent *a, bool (*is_stopped)(void), struct err *err)
 	int ret = 0;
 
 	a->is_stopped = is_stopped;
+	machine_watch_init(&a->watch, NULL, stream_anchor);
 	if (a->config->top)
 		ret = show_top(a);
 	else

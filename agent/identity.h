@@ -15,6 +15,8 @@
 
 /* root: a folder in place of "/", for tests; NULL: none. Never fails: 0 where nothing is readable. */
 uint64_t identity_read(const char *root);
+/* A hash of the VM generation id alone: it changes where the guest goes on from a snapshot. */
+uint64_t identity_generation(const char *root);
 /* Whether some source that was readable for both says so: root can read more than others. */
 bool identity_differs(uint64_t a, uint64_t b);
 

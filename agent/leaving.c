@@ -56,7 +56,7 @@ static const struct {
 	{ "host", "name of this machine, --host" },
 	{ "boot_id", "which of its boots" },
 	{ "agent_version", "of this program" },
-	{ "epoch", "when the agent started, ns since 1970" },
+	{ "epoch", "when the agent started, or the guest was restored, ns since 1970" },
 	{ "sequence", "number of the segment" },
 	{ "source", "what saw the requests" },
 	{ "layer", "of the block layer" },
@@ -67,7 +67,7 @@ static const struct {
 	{ "devices", "each: number, size in bytes, kernel name" },
 	{ "processes", "each: number, command name" },
 	{ "cgroups", "each: number, path" },
-	{ "losses", "each: cause, count, begin, end, device" },
+	{ "losses", "each: cause, count, begin, end, device; pauses too" },
 	{ "columns", "each: name, bytes of the requests in it" },
 	{ "profiles", "one a window and device: below" },
 };

@@ -181,21 +181,26 @@ static void hold_early(struct pipeline *p, const struct request *r)
 	e->r[e->nr++] = *r;
 }
 
+void pipeline_feed(struct pipeline *p, const struct request *r)
+{
+	struct request marked = *r;
+
+	if (r->pid == p->own_pid && !(r->flags & REQUEST_NO_ISSUER))
+		marked.flags |= REQUEST_OWN;
+	if (p->stalls.nr && stalls_hold(&p->stalls, r))
+		marked.flags |= REQUEST_PAUSED;
+	take(p, &marked);
+}
+
 static void on_request(void *ctx, const struct request *r)
 {
 	struct pipeline *p = ctx;
 
 	p->nr_polled++;
-	if (p->early.is_active) {
+	if (p->early.is_active || (p->is_stalled && pipeline_ask(p, r)))
 		hold_early(p, r);
-	} else if (r->pid == p->own_pid && !(r->flags & REQUEST_NO_ISSUER)) {
-		struct request own = *r;
-
-		own.flags |= REQUEST_OWN;
-		take(p, &own);
-	} else {
-		take(p, r);
-	}
+	else
+		pipeline_feed(p, r);
 }
 
 static void on_task(void *ctx, uint32_t tid, uint32_t pid, const char *comm, bool kernel_thread)
@@ -272,10 +277,10 @@ static int poll_once(struct pipeline *p)
 }
 
 /*
- * Sleeps until pipeline_stop() wakes it or it is time to look; while nothing comes, also until the
- * source does. Under load the source always has something: it is looked at by the clock.
+ * Sleeps until pipeline_stop() wakes it or it is time to look, which is returned; while nothing comes,
+ * also until the source does. Under load the source always has something: it is looked at by the clock.
  */
-static void wait_for_work(struct pipeline *p, unsigned int empty_polls)
+static uint64_t wait_for_work(struct pipeline *p, unsigned int empty_polls)
 {
 	struct pollfd fds[2] = { { .fd = p->wake_fd, .events = POLLIN },
 				 { .fd = p->config.source->fd(p->source), .events = POLLIN } };
@@ -289,6 +294,7 @@ static void wait_for_work(struct pipeline *p, unsigned int empty_polls)
 	if (wait_ns)
 		poll(fds, fds[1].fd < 0 || !empty_polls ? 1 : 2,
 		     (int)((wait_ns + 999999) / 1000000));
+	return wait_ns;
 }
 
 static void finish(struct pipeline *p)
@@ -330,12 +336,13 @@ static void capture(struct pipeline *p)
 	unsigned int empty_polls = 0;
 
 	while (!atomic_load(&p->stop)) {
-		uint64_t begin_ns;
+		uint64_t wait_ns = wait_for_work(p, empty_polls);
+		uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 		int ret;
 
-		wait_for_work(p, empty_polls);
-		begin_ns = clock_ns(CLOCK_MONOTONIC);
+		pipeline_look(p, wait_ns);
 		ret = poll_once(p);
+		pipeline_tell_pauses(p);
 		empty_polls = p->nr_polled ? 0 : empty_polls + 1;
 		if (!ret)
 			close_due_windows(p, begin_ns);
@@ -588,9 +595,4 @@ void pipeline_stop(struct pipeline *p)
 size_t pipeline_pids(struct pipeline *p, uint32_t *out, size_t max)
 {
 	return p->stream ? stream_pids(p->stream, out, max) : 0;
-}
-
-double pipeline_cpu_s(struct pipeline *p)
-{
-	return (double)atomic_load(&p->cpu_ns) / 1e9;
 }

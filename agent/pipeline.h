@@ -20,6 +20,7 @@
 #include "agent/board.h"
 #include "agent/cutover.h"
 #include "agent/log.h"
+#include "agent/machine_watch.h"
 #include "agent/sender.h"
 #include "agent/source.h"
 #include "formats/err.h"
@@ -80,6 +81,8 @@ bool pipeline_failed(struct pipeline *p, struct err *err);
 /* Stops capture, passes on everything held, frees. NULL is legal. */
 void pipeline_stop(struct pipeline *p);
 
+/* What the machine's surroundings tell of its life (machine_watch.h); any thread. */
+void pipeline_tell_machine(struct pipeline *p, const struct machine_news *news);
 /* Processes that did I/O lately; thread-safe. */
 size_t pipeline_pids(struct pipeline *p, uint32_t *out, size_t max);
 /* CPU time of the capture thread so far, for the benchmark. */

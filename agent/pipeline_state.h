@@ -11,9 +11,11 @@
 #include <time.h>
 
 #include "agent/overhead.h"
+#include "agent/pause_watch.h"
 #include "agent/pipeline.h"
 #include "agent/reorder.h"
 #include "agent/shed_tally.h"
+#include "agent/stalls.h"
 #include "agent/stream.h"
 #include "formats/place_map.h"
 #include "workload/window.h"
@@ -59,6 +61,19 @@ struct pipeline {
 	double last_cost_s;	 /* at the end of the last window */
 	uint64_t nr_in_window;	 /* requests that completed in it, shed ones too */
 
+	/* Pauses: pipeline_pause.c. */
+	struct pause_watch pause_watch;
+	struct pause pause;		/* that the last look found ... */
+	bool has_pause, is_stalled;	/* ... and what was it, ask the requests of this poll */
+	bool is_guest_running;		/* they tell that it was the agent alone */
+	struct stalls stalls;		/* the last ones, for requests that end later */
+	const struct clock_anchor *cut; /* times of day up to here by this; NULL: by the clocks now */
+	struct profile_pause pauses[PROFILE_MAX_PAUSES]; /* of the windows up to this time */
+	size_t nr_pauses;
+	uint64_t pauses_end_ns;
+	_Atomic uint64_t told_stopped_ns; /* by pipeline_tell_machine(), until it is noted */
+	atomic_bool told_restored;
+
 	int source_error; /* -errno: the source could not be read as a window closed */
 
 	pthread_t thread;
@@ -79,6 +94,14 @@ static inline uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* A request of the source, all marks but its own and that of a stall set. */
+void pipeline_feed(struct pipeline *p, const struct request *r);
+/* Before a poll: was there a pause since the last look, having meant to wait so long? */
+void pipeline_look(struct pipeline *p, uint64_t wait_ns);
+/* In a poll after a stall: what the request says of that. True: it is to be held until all are asked. */
+bool pipeline_ask(struct pipeline *p, const struct request *r);
+/* After a poll: notes what pauses there were, and goes on with requests held. */
+void pipeline_tell_pauses(struct pipeline *p);
 /* The device, added where it is new; NULL without memory. */
 struct traced *pipeline_device(struct pipeline *p, uint32_t device);
 /* Closes every device's window at end_ns, publishes the profiles, begins the next. */

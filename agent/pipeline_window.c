@@ -17,6 +17,8 @@ static void name_profile(const struct pipeline *p, const struct traced *t, struc
 	profile->source = p->counting ? source_diskstats.id : p->config.source->id;
 	profile->layer = p->config.source_config.layer;
 	profile->lost = t->lost_in_window;
+	for (size_t i = 0; i < p->nr_pauses; i++)
+		profile_add_pause(profile, &p->pauses[i]);
 	profile->quality.coverage_ratio = 1;
 	dasd_detail(profile, NULL, t->facts.name, NULL); /* where there is none, none */
 	profile_grade(profile);
@@ -26,7 +28,8 @@ static void fill_profile(struct pipeline *p, const struct traced *t, uint64_t en
 			 struct profile *profile)
 {
 	/* Real time now less what has passed since: a clock stepped in the window is followed. */
-	uint64_t real_ns = clock_ns(CLOCK_REALTIME) - (clock_ns(CLOCK_MONOTONIC) - end_ns);
+	uint64_t real_ns = p->cut ? p->cut->realtime_ns - (p->cut->monotonic_ns - end_ns)
+				  : clock_ns(CLOCK_REALTIME) - (clock_ns(CLOCK_MONOTONIC) - end_ns);
 
 	profile->end_s = (double)real_ns / 1e9;
 	profile->begin_s = profile->end_s - (double)(end_ns - p->window_begin_ns) / 1e9;
@@ -268,8 +271,15 @@ void pipeline_close_windows(struct pipeline *p, uint64_t end_ns)
 	tell_shed(p);
 	pipeline_tally_shed(p, false);
 	look_at_overhead(p, (double)(end_ns - p->window_begin_ns) / 1e9);
+	if (end_ns >= p->pauses_end_ns)
+		p->nr_pauses = 0;
 	p->watched_ns += end_ns - p->window_begin_ns;
 	p->window_begin_ns = end_ns;
 	reorder_set_period_end(p->reorder, end_ns + p->config.window_ns);
 	pipeline_set_totals(p);
+}
+
+double pipeline_cpu_s(struct pipeline *p)
+{
+	return (double)atomic_load(&p->cpu_ns) / 1e9;
 }

@@ -202,6 +202,14 @@ bool sender_wants_profiles(const struct sender *s)
 	return false;
 }
 
+bool sender_takes_lives(const struct sender *s)
+{
+	for (size_t i = 0; i < s->nr_sinks; i++)
+		if (s->sinks[i].ops->segment && !s->sinks[i].ops->takes_lives)
+			return false;
+	return true;
+}
+
 bool sender_failed(struct sender *s)
 {
 	return atomic_load(&s->failed);

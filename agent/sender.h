@@ -54,6 +54,10 @@ struct account *sender_account(struct sender *s);
 /* Whether some sink takes profiles as lines. */
 bool sender_wants_profiles(const struct sender *s);
 
+/* Whether no sink needs the names of segments to be those of the account: their headers may have
+ * another epoch, and a sequence that counts from its begin. */
+bool sender_takes_lives(const struct sender *s);
+
 /* Starts the thread, once the account has begun its epoch. */
 int sender_start(struct sender *s, uint64_t epoch, struct err *err);
 /* Takes over o, whatever happens. */

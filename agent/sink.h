@@ -42,6 +42,8 @@ struct sink_ops {
 	int (*open)(struct sink **out, const struct sink_config *config, struct err *err);
 	/* Takes one segment: durable where it returns 0, not there otherwise. NULL: wants none. */
 	int (*segment)(struct sink *s, const struct sink_segment *segment);
+	/* Whether the segment's own header may name it otherwise than the call (stream_begin_life()). */
+	bool takes_lives;
 	/* Takes one profile as a line of JSON without its newline. NULL: wants none. */
 	int (*profile)(struct sink *s, const char *json, size_t len);
 	/* Whether it holds this segment of this boot. NULL where segment is NULL. */

@@ -8,7 +8,9 @@
 #include "agent/stream.h"
 #include "agent/task.h"
 
-#define MAX_PROFILES 256 /* per segment; above, the segment is closed early */
+#define ANCHOR_TRIES	 4
+#define ANCHOR_SPREAD_NS 1000000u
+#define MAX_PROFILES	 256 /* per segment; above, the segment is closed early */
 
 struct device_count {
 	uint32_t device;
@@ -23,8 +25,10 @@ struct stream {
 	struct segment_device *devices;
 	size_t nr_devices;
 
+	uint64_t epoch, first_sequence; /* of this life, as headers have it */
+
 	/* Of the running segment. */
-	uint64_t sequence;
+	uint64_t sequence; /* in the run: of spool and account */
 	struct clock_anchor begin;
 	uint64_t nr_captured;
 	struct ledger lost; /* by the source and the pipeline */
@@ -44,9 +48,17 @@ static uint64_t clock_read_ns(clockid_t clock)
 
 struct clock_anchor stream_anchor(void)
 {
-	return (struct clock_anchor){ .monotonic_ns = clock_read_ns(CLOCK_MONOTONIC),
-				      .boottime_ns = clock_read_ns(CLOCK_BOOTTIME),
-				      .realtime_ns = clock_read_ns(CLOCK_REALTIME) };
+	struct clock_anchor a;
+
+	/* Stopped between two of them, they do not belong together. */
+	for (int i = 0; i < ANCHOR_TRIES; i++) {
+		a = (struct clock_anchor){ .monotonic_ns = clock_read_ns(CLOCK_MONOTONIC),
+					   .boottime_ns = clock_read_ns(CLOCK_BOOTTIME),
+					   .realtime_ns = clock_read_ns(CLOCK_REALTIME) };
+		if (clock_read_ns(CLOCK_MONOTONIC) - a.monotonic_ns < ANCHOR_SPREAD_NS)
+			break;
+	}
+	return a;
 }
 
 int stream_new(struct stream **out, const struct stream_config *config)
@@ -56,6 +68,7 @@ int stream_new(struct stream **out, const struct stream_config *config)
 	if (!s)
 		return -ENOMEM;
 	s->config = *config;
+	s->epoch = config->epoch;
 	s->begin = stream_anchor();
 	if (segment_writer_new(&s->writer) || task_table_new(&s->tasks, TASK_MAX) ||
 	    cgroup_table_new(&s->cgroups)) {
@@ -183,8 +196,8 @@ size_t stream_pids(struct stream *s, uint32_t *out, size_t max)
 	return task_table_pids(s->tasks, out, max);
 }
 
-/* Makes the running segment empty and begins the next one where it ended. */
-static void begin_next(struct stream *s, const struct clock_anchor *end)
+/* Makes the running segment empty and begins the next one. */
+static void begin_next(struct stream *s, const struct clock_anchor *begin)
 {
 	for (size_t i = 0; i < s->nr_profiles; i++)
 		buf_release(&s->profiles[i]);
@@ -192,7 +205,7 @@ static void begin_next(struct stream *s, const struct clock_anchor *end)
 	s->nr_counts = 0;
 	s->nr_captured = 0;
 	ledger_clear(&s->lost);
-	s->begin = *end;
+	s->begin = *begin;
 	s->sequence++;
 }
 
@@ -231,9 +244,16 @@ static int fill_counts(struct stream *s, struct outgoing *o, const struct clock_
 		if (!ret)
 			ret = add_count(o, loss.device, loss.count);
 	}
-	for (size_t i = 0; i < s->lost.nr && !ret; i++)
-		ret = add_count(o, s->lost.losses[i].device, s->lost.losses[i].count);
-	return ret ? ret : ledger_merge(&o->lost_if_dropped, &s->lost);
+	for (size_t i = 0; i < s->lost.nr && !ret; i++) {
+		const struct loss *l = &s->lost.losses[i];
+
+		if (loss_is_pause(l))
+			continue;
+		ret = add_count(o, l->device, l->count);
+		if (!ret)
+			ret = ledger_add(&o->lost_if_dropped, l);
+	}
+	return ret;
 }
 
 /* Copies of the names, hidden; both tables are owned afterwards. */
@@ -278,8 +298,8 @@ static int finish_segment(struct stream *s, struct outgoing *o, struct segment_h
 
 static int encode(struct stream *s, struct outgoing *o, const struct clock_anchor *end)
 {
-	struct segment_header h = { .epoch = s->config.epoch,
-				    .sequence = s->sequence,
+	struct segment_header h = { .epoch = s->epoch,
+				    .sequence = s->sequence - s->first_sequence,
 				    .source = s->config.source,
 				    .layer = s->config.layer,
 				    .begin = s->begin,
@@ -340,25 +360,54 @@ static void fail_without_memory(struct stream *s, const struct clock_anchor *end
 	stream_lost(s, &loss);
 }
 
-void stream_close_segment(struct stream *s)
+static void close_segment(struct stream *s, const struct clock_anchor *end,
+			  const struct clock_anchor *next_begin)
 {
-	struct clock_anchor end = stream_anchor();
 	struct outgoing *o = calloc(1, sizeof(*o));
 	int ret;
 
 	if (!o) {
-		fail_without_memory(s, &end);
+		fail_without_memory(s, end);
 		return;
 	}
 	o->sequence = s->sequence;
-	ret = fill_counts(s, o, &end);
+	ret = fill_counts(s, o, end);
 	if (!ret)
-		ret = encode(s, o, &end);
+		ret = encode(s, o, end);
 	if (ret)
 		fail_segment(s, o, ret);
 	else
 		sender_push_segment(s->config.sender, o);
-	begin_next(s, &end);
+	begin_next(s, next_begin);
+}
+
+void stream_close_segment(struct stream *s)
+{
+	struct clock_anchor end = stream_anchor();
+
+	close_segment(s, &end, &end);
+}
+
+void stream_note_pause(struct stream *s, const struct loss *pause)
+{
+	stream_lost(s, pause);
+}
+
+void stream_pause(struct stream *s, const struct loss *pause, const struct clock_anchor *from,
+		  const struct clock_anchor *to)
+{
+	stream_note_pause(s, pause);
+	close_segment(s, from->monotonic_ns > s->begin.monotonic_ns ? from : &s->begin, to);
+}
+
+int stream_begin_life(struct stream *s, uint64_t epoch)
+{
+	if (!sender_takes_lives(s->config.sender))
+		return -EOPNOTSUPP;
+	stream_close_segment(s);
+	s->epoch = epoch;
+	s->first_sequence = s->sequence;
+	return 0;
 }
 
 void stream_tick(struct stream *s, uint64_t now_ns)

@@ -47,6 +47,18 @@ void stream_add(struct stream *s, const struct request *r, size_t nr);
 void stream_captured(struct stream *s, uint64_t nr);
 /* The source, or the pipeline, lost some. */
 void stream_lost(struct stream *s, const struct loss *loss);
+/* There was a pause in the running segment: it says so. */
+void stream_note_pause(struct stream *s, const struct loss *pause);
+/* The same of a pause between two instants: the segment ends at the first, the next begins at the
+ * second, so that each has times of day by a clock that stood as it says. */
+void stream_pause(struct stream *s, const struct loss *pause, const struct clock_anchor *from,
+		  const struct clock_anchor *to);
+/*
+ * What follows is another life of this machine's stream, whose names nobody else has used: epochs of
+ * segments from the next one on are this. -EOPNOTSUPP where a sink files segments by the names that
+ * the account knows.
+ */
+int stream_begin_life(struct stream *s, uint64_t epoch);
 /* A window's profile: takes the text over. */
 void stream_profile(struct stream *s, struct buf *json);
 /* A thread's name, as the source met it. */

@@ -7,12 +7,25 @@
 
 const char *loss_cause_name(unsigned int cause)
 {
-	static const char *const names[NR_LOSS_CAUSES] = {
-		"ring_full",  "kernel",	     "unpaired",   "decode",	 "reorder",    "shed",
-		"spool_full", "spool_error", "quarantine", "agent_died", "not_watched"
+	static const char *const names[NR_LEDGER_CAUSES] = {
+		"ring_full",	 "kernel",     "unpaired",	"decode",
+		"reorder",	 "shed",       "spool_full",	"spool_error",
+		"quarantine",	 "agent_died", "not_watched",	"suspended",
+		"guest_stopped", "stalled",    "agent_stopped", "restored"
 	};
 
-	return cause < NR_LOSS_CAUSES ? names[cause] : NULL;
+	return cause < NR_LEDGER_CAUSES ? names[cause] : NULL;
+}
+
+const char *pause_cause_text(unsigned int cause)
+{
+	static const char *const texts[NR_LEDGER_CAUSES - NR_LOSS_CAUSES] = {
+		"guest suspended", "guest stopped", "nothing ran", "agent stopped, guest not",
+		"guest restored from a snapshot"
+	};
+
+	return cause >= NR_LOSS_CAUSES && cause < NR_LEDGER_CAUSES ? texts[cause - NR_LOSS_CAUSES]
+								   : NULL;
 }
 
 void ledger_init(struct ledger *l)
@@ -56,20 +69,8 @@ static void loss_join(struct loss *dst, const struct loss *src)
 		dst->end_real_ns = src->end_real_ns;
 }
 
-int ledger_add(struct ledger *l, const struct loss *loss)
+static int ledger_append(struct ledger *l, const struct loss *loss)
 {
-	struct loss *at;
-
-	if (loss->cause >= NR_LOSS_CAUSES)
-		return -EINVAL;
-	if (!loss->count && loss->count_known)
-		return 0;
-	l->total[loss->cause] += loss->count;
-	at = ledger_touching(l, loss);
-	if (at) {
-		loss_join(at, loss);
-		return 0;
-	}
 	if (l->nr == l->cap) {
 		size_t cap = l->cap ? 2 * l->cap : 8;
 		struct loss *losses = realloc(l->losses, cap * sizeof(*losses));
@@ -80,6 +81,24 @@ int ledger_add(struct ledger *l, const struct loss *loss)
 		l->cap = cap;
 	}
 	l->losses[l->nr++] = *loss;
+	return 0;
+}
+
+int ledger_add(struct ledger *l, const struct loss *loss)
+{
+	struct loss *at;
+
+	if (loss->cause >= NR_LEDGER_CAUSES)
+		return -EINVAL;
+	if (loss_is_pause(loss))
+		return loss->count || !loss->count_known ? -EINVAL : ledger_append(l, loss);
+	if (!loss->count && loss->count_known)
+		return 0;
+	l->total[loss->cause] += loss->count;
+	at = ledger_touching(l, loss);
+	if (!at)
+		return ledger_append(l, loss);
+	loss_join(at, loss);
 	return 0;
 }
 

@@ -16,11 +16,13 @@
 #include "formats/buf.h"
 #include "formats/err.h"
 #include "formats/histogram.h"
+#include "formats/ledger.h"
 #include "formats/request.h"
 
 #define PROFILE_SCHEMA	   "blkcast.profile/1"
 #define PROFILE_NAME_BYTES 64
 #define PROFILE_WHY_BYTES  256
+#define PROFILE_MAX_PAUSES 16 /* that a profile names one by one */
 
 /* Stages of a response time: total = queue + device for every request. */
 enum stage {
@@ -106,6 +108,12 @@ enum profile_unknown {
 /* The source does not tell reads from writes: all its requests count as other ones. */
 #define UNKNOWN_OPERATION (UNKNOWN_READ | UNKNOWN_WRITE | UNKNOWN_DISCARD | UNKNOWN_FLUSH)
 
+/* An interval of the period in which nothing ran: formats/ledger.h. */
+struct profile_pause {
+	uint8_t cause; /* enum pause_cause */
+	double begin_s, length_s;
+};
+
 struct profile {
 	char host[PROFILE_NAME_BYTES];
 	char device[PROFILE_NAME_BYTES];      /* "7:0"; "" after a sum over devices */
@@ -119,7 +127,10 @@ struct profile {
 	uint64_t lost; /* requests known to be missing from the period */
 	uint64_t errors, requeues;
 	uint64_t kernel_thread_requests;
-	uint64_t own_requests; /* the agent's own, counted above too unless left out */
+	uint64_t own_requests;	  /* the agent's own, counted above too unless left out */
+	uint64_t paused_requests; /* under way in a pause: without response time, not in flight */
+	struct profile_pause pauses[PROFILE_MAX_PAUSES]; /* the first ones */
+	size_t nr_pauses;
 
 	struct {
 		double clients_mean, in_flight_mean, think_time_mean_s;
@@ -181,6 +192,9 @@ double profile_mean_s(const struct response_times *r, enum stage stage);
  * beside those that are there. 0, -ENOMEM, or -EINVAL: json is no object; p is unchanged then.
  */
 int profile_set_detail(struct profile *p, const char *name, const char *json);
+
+/* Adds a pause; where there is no room, the last one grows by it. */
+void profile_add_pause(struct profile *p, const struct profile_pause *pause);
 
 /* Sets quality from coverage, losses, request counts and what the source cannot know. */
 void profile_grade(struct profile *p);

@@ -32,6 +32,8 @@ const struct profile_field profile_fields[] = {
 	{ "kernel_thread_requests", KIND_COUNT, AT(kernel_thread_requests), UNKNOWN(KERNEL_THREAD),
 	  .optional = true },
 	{ "own_requests", KIND_COUNT, AT(own_requests), UNKNOWN(OWN), .optional = true },
+	{ "paused_requests", KIND_COUNT, AT(paused_requests), .optional = true },
+	{ "pauses", KIND_PAUSES, AT(pauses), .optional = true },
 	{ "bytes.read", KIND_COUNT, AT(bytes[OPERATION_READ]), UNKNOWN(READ), .optional = true },
 	{ "bytes.write", KIND_COUNT, AT(bytes[OPERATION_WRITE]), UNKNOWN(WRITE), .optional = true },
 	{ "bytes.discard", KIND_COUNT, AT(bytes[OPERATION_DISCARD]), UNKNOWN(DISCARD),

@@ -32,6 +32,7 @@ enum profile_kind {
 	KIND_STAGE,	   /* struct histogram */
 	KIND_SIZE_CLASSES, /* struct histogram[NR_SIZE_CLASSES] */
 	KIND_DETAIL,	   /* char *, JSON text */
+	KIND_PAUSES,	   /* pauses */
 };
 
 /* Values derived from others; NaN or NULL where they are not known. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/profile_json.h"
+#include "formats/profile_pauses.h"
 
 #define PATH_BYTES 128
 
@@ -533,6 +534,10 @@ static int get_value(struct reading *r, const struct profile_field *f, const jso
 		return get_size_classes(r, value, at);
 	case KIND_DETAIL:
 		return get_detail(r, value, at);
+	case KIND_PAUSES:
+		return profile_pauses_read(p, value)
+			       ? expected(r, "up to 16 of [cause, begin, length]")
+			       : 0;
 	}
 	return -EINVAL;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/profile_json.h"
+#include "formats/profile_pauses.h"
 
 /*
  * Values below are made by jansson, which returns NULL where memory is short and passes NULL on:
@@ -324,6 +325,8 @@ static json_t *value_of(const struct profile *p, const struct profile_field *f)
 				    known_requests(p, f->operation));
 	case KIND_DETAIL:
 		return detail(*(char *const *)at);
+	case KIND_PAUSES:
+		return profile_pauses_write(p);
 	}
 	return NULL;
 }

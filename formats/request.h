@@ -57,8 +57,10 @@ enum request_flag {
 	REQUEST_NO_CGROUP = 1u << 13,	  /* cgroup_id unknown, 0 */
 	REQUEST_NO_OPERATION = 1u << 14,  /* it read or wrote, but it is not known which:
 					   * operation = OPERATION_OTHER */
+	REQUEST_PAUSED = 1u << 15,	  /* under way while the machine did not run, and its clock
+					   * went on: that time is in its own */
 };
-#define REQUEST_FLAGS_ALL 0x7fffu
+#define REQUEST_FLAGS_ALL 0xffffu
 
 /*
  * Times are CLOCK_MONOTONIC nanoseconds of the host that recorded them:

@@ -254,7 +254,7 @@ static int get_loss(struct unpacking *u, const msgpack_object *e, const char *wh
 
 	if (get_array(u, e, what, 5, 0))
 		return -EBADMSG;
-	cause = get_name(u, &part[0], what, loss_cause_name, NR_LOSS_CAUSES);
+	cause = get_name(u, &part[0], what, loss_cause_name, NR_LEDGER_CAUSES);
 	if (cause < 0)
 		return cause;
 	loss.cause = (uint8_t)cause;
@@ -266,6 +266,8 @@ static int get_loss(struct unpacking *u, const msgpack_object *e, const char *wh
 		return -EBADMSG;
 	if (loss.end_real_ns < loss.begin_real_ns)
 		return wrong(u, what, "an end that is not before the begin");
+	if (loss_is_pause(&loss) && (loss.count || !loss.count_known))
+		return wrong(u, what, "a pause in which none was lost");
 	loss.device = (uint32_t)device;
 	return ledger_add(ledger, &loss);
 }

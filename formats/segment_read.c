@@ -75,7 +75,15 @@ static int get_first_kind(struct cursor *c, struct request *r)
 {
 	int ret = get_kind(c, r);
 
-	return ret || r->flags & REQUEST_NO_OPERATION ? -EBADMSG : 0;
+	return ret || r->flags & (REQUEST_NO_OPERATION | REQUEST_PAUSED) ? -EBADMSG : 0;
+}
+
+/* Of version 2. */
+static int get_second_kind(struct cursor *c, struct request *r)
+{
+	int ret = get_kind(c, r);
+
+	return ret || r->flags & REQUEST_PAUSED ? -EBADMSG : 0;
 }
 
 static int get_issuer(struct cursor *c, struct request *r)
@@ -174,9 +182,13 @@ static int get_numbers(struct segment_reader *s, struct cursor *c, enum segment_
 
 static int get_column(struct segment_reader *s, struct cursor *c, enum segment_column column)
 {
+	static int (*const get_kind_of[])(struct cursor *, struct request *) = {
+		[1] = get_first_kind, [2] = get_second_kind, [SEGMENT_VERSION] = get_kind
+	};
+
 	switch (column) {
 	case COLUMN_KIND:
-		return get_common(s, c, s->version == 1 ? get_first_kind : get_kind, &s->kinds,
+		return get_common(s, c, get_kind_of[s->version], &s->kinds,
 				  &s->coded_bytes[column]);
 	case COLUMN_ISSUER:
 		return get_common(s, c, get_issuer, &s->issuers, &s->coded_bytes[column]);
@@ -246,10 +258,11 @@ static int check_prefix(struct cursor *c, uint32_t *version, struct err *err)
 	if (cursor_get_le32(c, version) || cursor_get_le32(c, &length) ||
 	    cursor_get_le64(c, &checksum))
 		return err_set(err, EBADMSG, "segment: cut off in its prefix at byte %zu", c->len);
-	if (*version < 1 || *version > SEGMENT_VERSION)
-		return err_set(err, EPROTONOSUPPORT,
-			       "segment: offset 8: version %u, this program reads versions 1 to %u",
-			       *version, SEGMENT_VERSION);
+	if (*version != 1 && *version != 2 && *version != SEGMENT_VERSION)
+		return err_set(
+			err, EPROTONOSUPPORT,
+			"segment: offset 8: version %u, this program reads versions 1, 2 and %u",
+			*version, SEGMENT_VERSION);
 	if (length > SEGMENT_MAX_BYTES)
 		return err_set(err, EFBIG, "segment: offset 12: length %u, expected up to %u",
 			       length, SEGMENT_MAX_BYTES);
@@ -262,6 +275,17 @@ static int check_prefix(struct cursor *c, uint32_t *version, struct err *err)
 		return err_set(err, EBADMSG,
 			       "segment: offset 16: checksum %016llx, but the content has %016llx",
 			       (unsigned long long)checksum, (unsigned long long)got);
+	return 0;
+}
+
+/* Of versions 1 and 2. */
+static int check_no_pauses(const struct ledger *l, struct err *err)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		if (loss_is_pause(&l->losses[i]))
+			return err_set(err, EPROTONOSUPPORT,
+				       "segment header: losses: '%s' is not known before version 4",
+				       loss_cause_name(l->losses[i].cause));
 	return 0;
 }
 
@@ -281,6 +305,9 @@ static int reader_open(struct segment_reader *s, struct cursor *c, struct err *e
 			       header_bytes, SEGMENT_MAX_HEADER_BYTES);
 	cursor_borrow(c, &header, header_bytes);
 	ret = segment_header_unpack(header, header_bytes, s->zstd, &s->header, &s->layout, err);
+	if (ret)
+		return ret;
+	ret = s->version < SEGMENT_VERSION ? check_no_pauses(s->header.ledger, err) : 0;
 	if (ret)
 		return ret;
 	s->nr = (size_t)s->layout.nr_requests;

@@ -270,9 +270,10 @@ static void take_losses(struct reading *r, const json_t *from)
 		const char *cause = json_string_value(json_array_get(item, 0));
 		struct loss l = { .cause = 0 };
 
-		while (cause && l.cause < NR_LOSS_CAUSES && strcmp(loss_cause_name(l.cause), cause))
+		while (cause && l.cause < NR_LEDGER_CAUSES &&
+		       strcmp(loss_cause_name(l.cause), cause))
 			l.cause++;
-		if (!cause || l.cause == NR_LOSS_CAUSES)
+		if (!cause || l.cause == NR_LEDGER_CAUSES)
 			refuse(r, "losses", "a cause that this version knows");
 		l.count_known = !json_is_null(json_array_get(item, 1));
 		if (l.count_known)
@@ -280,6 +281,8 @@ static void take_losses(struct reading *r, const json_t *from)
 		l.begin_real_ns = take_number(r, json_array_get(item, 2), "losses");
 		l.end_real_ns = take_number(r, json_array_get(item, 3), "losses");
 		l.device = (uint32_t)take_number(r, json_array_get(item, 4), "losses");
+		if (loss_is_pause(&l) && (l.count || !l.count_known))
+			refuse(r, "losses", "a pause in which none was lost");
 		if (!r->status)
 			r->status = ledger_add(&r->s->ledger, &l);
 	}

@@ -277,16 +277,22 @@ static int put_column(struct segment_writer *w, enum segment_column column)
 }
 
 /* The lowest that holds what was added: older readers go on as long as they can. */
-static uint32_t version_of(const struct segment_writer *w)
+static uint32_t version_of(const struct segment_writer *w, const struct ledger *ledger)
 {
+	uint64_t flags = 0;
+
 	for (uint32_t i = 0; i < w->kinds.nr; i++)
-		if (w->kinds.pair[i].first >> 8 & REQUEST_NO_OPERATION)
-			return 2;
-	return 1;
+		flags |= w->kinds.pair[i].first >> 8;
+	for (size_t i = 0; ledger && i < ledger->nr; i++)
+		if (loss_is_pause(&ledger->losses[i]))
+			return SEGMENT_VERSION;
+	if (flags & REQUEST_PAUSED)
+		return SEGMENT_VERSION;
+	return flags & REQUEST_NO_OPERATION ? 2 : 1;
 }
 
 /* Prefix, header and body into one piece. */
-static int assemble(const struct segment_writer *w, struct buf *out)
+static int assemble(const struct segment_writer *w, const struct ledger *ledger, struct buf *out)
 {
 	size_t before = out->len;
 	size_t length = SEGMENT_PREFIX_BYTES + 4 + w->header.len + w->body.len;
@@ -295,7 +301,7 @@ static int assemble(const struct segment_writer *w, struct buf *out)
 	if (length > SEGMENT_MAX_BYTES)
 		return -E2BIG;
 	buf_put(out, SEGMENT_MAGIC, SEGMENT_MAGIC_BYTES);
-	buf_put_le32(out, version_of(w));
+	buf_put_le32(out, version_of(w, ledger));
 	buf_put_le32(out, (uint32_t)length);
 	buf_put_le64(out, 0);
 	buf_put_le32(out, (uint32_t)w->header.len);
@@ -332,7 +338,7 @@ int segment_writer_finish(struct segment_writer *w, const struct segment_header 
 	if (!ret)
 		ret = segment_header_pack(header, &layout, w->zstd, &w->header);
 	if (!ret)
-		ret = assemble(w, out);
+		ret = assemble(w, header->ledger, out);
 	if (!ret)
 		segment_writer_clear(w);
 	return ret;

@@ -52,6 +52,12 @@ static void next_interval(struct closed *c)
 	c->overflowed = false;
 }
 
+void closed_forget_completions(struct closed *c)
+{
+	for (size_t i = 0; i < c->index.nr; i++)
+		c->clients[i].alone = false;
+}
+
 void closed_clear(struct closed *c, uint64_t begin_ns)
 {
 	next_interval(c);
@@ -238,7 +244,8 @@ int closed_add_many(struct closed *c, const struct request *r, size_t nr)
 	c->nr += nr;
 	for (size_t i = 0; i < nr; i++) {
 		if (!(r[i].flags & REQUEST_NO_COMPLETION)) {
-			c->flight_ns += r[i].completion_ns - r[i].arrival_ns;
+			if (!(r[i].flags & REQUEST_PAUSED))
+				c->flight_ns += r[i].completion_ns - r[i].arrival_ns;
 			c->nr_timed++;
 		}
 		if (r[i].flags & REQUEST_KERNEL_THREAD)

@@ -14,6 +14,8 @@
  * period; the sum over adjacent periods is the whole to the nanosecond; and in a steady state what
  * a period takes in from before its begin is what it hands on past its end.
  *
+ * One that was under way in a pause (REQUEST_PAUSED) is not: how long it was served is not known.
+ *
  * Think time: a sample is the gap from a completion to the thread's next arrival, where the thread
  * had nothing else outstanding from that request's arrival to its completion. Threads with several
  * requests outstanding give none. After closed_clear() a thread's last completion is remembered.
@@ -71,6 +73,8 @@ void closed_init(struct closed *c, uint64_t begin_ns, uint64_t interval_ns);
 void closed_release(struct closed *c);
 /* The next period; threads and their last completions stay. */
 void closed_clear(struct closed *c, uint64_t begin_ns);
+/* What comes next is no think time of anybody: nothing ran in between. */
+void closed_forget_completions(struct closed *c);
 /* 0, or -ENOMEM: some clients and think times are missing. */
 int closed_add_many(struct closed *c, const struct request *r, size_t nr);
 int closed_merge(struct closed *dst, const struct closed *src);

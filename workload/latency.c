@@ -35,6 +35,7 @@ void latency_clear(struct latency *l)
 		histogram_clear(histogram_at(l, i));
 	l->errors = 0;
 	l->requeues = 0;
+	l->paused = 0;
 }
 
 /* Classes end at 4 KiB times powers of two; the loop-free form of size_class_of(). */
@@ -69,7 +70,9 @@ int latency_add_many(struct latency *l, const struct request *r, size_t nr)
 	for (size_t i = 0; i < nr; i++) {
 		l->errors += r[i].error != 0;
 		l->requeues += r[i].requeues;
-		if (r[i].operation <= OPERATION_WRITE)
+		if (r[i].flags & REQUEST_PAUSED)
+			l->paused++;
+		else if (r[i].operation <= OPERATION_WRITE)
 			err |= add_data(&l->direction[r[i].operation], &r[i]);
 	}
 	return err ? -ENOMEM : 0;
@@ -83,6 +86,7 @@ int latency_merge(struct latency *dst, const struct latency *src)
 		err |= histogram_merge(histogram_at(dst, i), const_at(src, i));
 	dst->errors += src->errors;
 	dst->requeues += src->requeues;
+	dst->paused += src->paused;
 	return err ? -ENOMEM : 0;
 }
 

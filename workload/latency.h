@@ -26,6 +26,7 @@ struct latency {
 	struct latency_direction direction[2]; /* read, write */
 	uint64_t errors;		       /* requests that failed */
 	uint64_t requeues;		       /* times the driver handed one back */
+	uint64_t paused; /* REQUEST_PAUSED: how long they took is not known, and not recorded */
 };
 
 /* A zeroed struct is empty. */

@@ -91,6 +91,12 @@ void window_clear(struct window *w, uint64_t begin_ns)
 	reuse_clear(&w->reuse);
 }
 
+void window_resume(struct window *w, uint64_t begin_ns)
+{
+	window_clear(w, begin_ns);
+	closed_forget_completions(&w->closed);
+}
+
 void window_reset(struct window *w, uint64_t begin_ns)
 {
 	clear_period(w, begin_ns);

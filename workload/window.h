@@ -39,6 +39,9 @@ void window_free(struct window *w);
 void window_clear(struct window *w, uint64_t begin_ns);
 void window_reset(struct window *w, uint64_t begin_ns);
 
+/* Begins the next period as window_clear() does, after a pause: no time between is anybody's. */
+void window_resume(struct window *w, uint64_t begin_ns);
+
 /*
  * Feeds one request that request_check() accepts. 0, or -ENOMEM: the request is then counted in
  * its operation but may be missing from other estimators, and the profile says so in quality.why.

@@ -18,6 +18,7 @@ static void profile_counts(const struct window *w, struct profile *p)
 	p->requeues = w->latency.requeues;
 	p->kernel_thread_requests = w->closed.nr_kernel;
 	p->own_requests = w->own_requests;
+	p->paused_requests = w->latency.paused;
 }
 
 /* What the clock of the arrivals is too coarse for is unknown. */

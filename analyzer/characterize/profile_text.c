@@ -79,6 +79,19 @@ static void print_head(const struct profile *p, bool utc, FILE *out)
 		*p->quality.why ? ": " : "", p->quality.why);
 }
 
+static void print_pauses(const struct profile *p, FILE *out)
+{
+	char length[UNITS_BYTES];
+
+	for (size_t i = 0; i < p->nr_pauses; i++)
+		fprintf(out, "                gap: %s, %s\n", pause_cause_text(p->pauses[i].cause),
+			units_time(p->pauses[i].length_s, length));
+	if (p->paused_requests)
+		fprintf(out,
+			"                under way meanwhile, without response time: %" PRIu64 "\n",
+			p->paused_requests);
+}
+
 static void print_requests(const struct profile *p, FILE *out)
 {
 	uint64_t reads = p->requests[OPERATION_READ], writes = p->requests[OPERATION_WRITE];
@@ -102,6 +115,7 @@ static void print_requests(const struct profile *p, FILE *out)
 		count(p, UNKNOWN_REQUEUES, p->requeues, requeues),
 		count(p, UNKNOWN_KERNEL_THREAD, p->kernel_thread_requests, threads),
 		count(p, UNKNOWN_OWN, p->own_requests, own));
+	print_pauses(p, out);
 	if (profile_is_undivided(p))
 		fprintf(out, "  throughput    %s/s, reads and writes not told apart\n",
 			units_bytes(rate(profile_data_bytes(p), p), read));

@@ -194,6 +194,27 @@ static uint64_t lost_in(const struct series *s, uint64_t begin, uint64_t end)
 	return (uint64_t)(sum + 0.5);
 }
 
+/* Of the host, between begin and end. A pause of length 0 (a restored guest) is at its begin. */
+static void add_pauses(const struct series *s, uint64_t begin, uint64_t end, struct profile *p)
+{
+	for (uint32_t t = 0; t < scan_nr_traces(s->scan); t++) {
+		const struct scan_trace *trace = scan_trace(s->scan, t);
+
+		if (strcmp(trace->host, s->last->host) != 0)
+			continue;
+		for (size_t i = 0; i < trace->ledger->nr; i++) {
+			const struct loss *l = &trace->ledger->losses[i];
+
+			if (!loss_is_pause(l) || l->begin_real_ns >= end || l->end_real_ns < begin)
+				continue;
+			profile_add_pause(
+				p, &(struct profile_pause){
+					   l->cause, (double)l->begin_real_ns / 1e9,
+					   (double)(l->end_real_ns - l->begin_real_ns) / 1e9 });
+		}
+	}
+}
+
 /* What no foreign trace says, and what only traces of the block layer do. */
 static void leave_unknown(struct profile *p)
 {
@@ -289,6 +310,7 @@ int series_close(struct series *s, uint64_t window_ns, bool at_end, struct profi
 		p->end_s = (double)end / 1e9;
 		leave_unknown(p);
 		p->lost = lost_in(s, s->begin_ns, end);
+		add_pauses(s, s->begin_ns, end, p);
 		p->quality.coverage_ratio =
 			watched ? (double)watched / (double)(end - s->begin_ns) : 1;
 		if (p->quality.coverage_ratio > 1)

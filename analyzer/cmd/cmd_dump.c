@@ -33,6 +33,7 @@ static const struct {
 	{ REQUEST_KERNEL_THREAD, 'K', "kernel_thread" },
 	{ REQUEST_OWN, 'O', "own" },
 	{ REQUEST_ZONE_APPEND, 'Z', "zone_append" },
+	{ REQUEST_PAUSED, 'G', "paused" },
 };
 #define NR_FLAG_NAMES (sizeof(flags) / sizeof(*flags))
 

@@ -12,7 +12,7 @@
 #include "analyzer/store/inventory.h"
 #include "formats/units.h"
 
-#define GAPS_SHOWN 3 /* per host in the text; JSON has all */
+#define GAPS_SHOWN 3 /* per host in the text, and of pauses likewise; JSON has all */
 
 struct listing {
 	const struct cli *cli;
@@ -82,6 +82,23 @@ static json_t *gaps_json(const struct inventory_host *h)
 	return gaps;
 }
 
+static json_t *pauses_json(const struct ledger *ledger)
+{
+	json_t *pauses = json_array();
+
+	for (size_t i = 0; i < ledger->nr; i++) {
+		const struct loss *l = &ledger->losses[i];
+
+		if (loss_is_pause(l))
+			json_array_append_new(pauses,
+					      json_pack("{s:s, s:f, s:f}", "cause",
+							loss_cause_name(l->cause), "begin_s",
+							to_s(l->begin_real_ns), "length_s",
+							to_s(l->end_real_ns - l->begin_real_ns)));
+	}
+	return pauses;
+}
+
 static json_t *coverage_json(const struct inventory_host *h)
 {
 	uint64_t span = inventory_span_ns(h);
@@ -119,7 +136,7 @@ static json_t *host_json(const struct inventory_host *h)
 	for (size_t i = 0; i < h->nr_devices; i++)
 		json_array_append_new(devices, device_json(h, &h->devices[i]));
 	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:I, s:o, s:o,"
-			 " s:o, s:o}",
+			 " s:o, s:o, s:o}",
 			 "host", h->host, "boots", (json_int_t)h->nr_boots, "traces",
 			 (json_int_t)h->nr_traces, "segments", (json_int_t)h->nr_segments,
 			 "file_bytes", (json_int_t)h->file_bytes, "begin_s",
@@ -129,7 +146,8 @@ static json_t *host_json(const struct inventory_host *h)
 			 (json_int_t)h->nr_captured, "lost", (json_int_t)ledger_sum(&h->ledger),
 			 "lost_by_cause", losses_json(&h->ledger), "missing_segments",
 			 (json_int_t)h->nr_missing, "coverage_ratio", coverage_json(h), "gaps",
-			 gaps_json(h), "retention", retention_json(h), "devices", devices);
+			 gaps_json(h), "pauses", pauses_json(&h->ledger), "retention",
+			 retention_json(h), "devices", devices);
 }
 
 static int add_damaged_json(void *ctx, const char *path, const char *why)
@@ -172,6 +190,24 @@ static void print_gaps(const struct listing *l, const struct inventory_host *h)
 	}
 	if (h->nr_covered > GAPS_SHOWN + 1)
 		printf("  and %zu gaps more; --json has all\n", h->nr_covered - 1 - GAPS_SHOWN);
+}
+
+static void print_pauses(const struct listing *l, const struct inventory_host *h)
+{
+	char begin[UNITS_BYTES], length[UNITS_BYTES];
+	size_t nr = 0;
+
+	for (size_t i = 0; i < h->ledger.nr; i++) {
+		const struct loss *at = &h->ledger.losses[i];
+
+		if (!loss_is_pause(at) || nr++ >= GAPS_SHOWN)
+			continue;
+		units_instant(at->begin_real_ns, l->cli->utc, 0, begin);
+		units_time(to_s(at->end_real_ns - at->begin_real_ns), length);
+		printf("  gap: %s, %s from %s\n", pause_cause_text(at->cause), length, begin);
+	}
+	if (nr > GAPS_SHOWN)
+		printf("  and %zu such gaps more; --json has all\n", nr - GAPS_SHOWN);
 }
 
 static void print_losses(const struct inventory_host *h)
@@ -279,6 +315,7 @@ static size_t print_host(const struct listing *l, const struct inventory_host *h
 		       h->nr_counted);
 	print_retention(l, h);
 	print_losses(h);
+	print_pauses(l, h);
 	print_gaps(l, h);
 	return print_devices(l, h);
 }

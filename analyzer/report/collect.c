@@ -120,7 +120,7 @@ static int add_one(struct collect *c, struct collect_device *d, const struct req
 	    load_add(&d->load, t, r->bytes) || access_map_add(&d->map, t, r->sector, write) ||
 	    sequence_add(&c->sequence, &d->sequence, t, r))
 		return -ENOMEM;
-	if (r->flags & REQUEST_NO_COMPLETION)
+	if (r->flags & (REQUEST_NO_COMPLETION | REQUEST_PAUSED))
 		return 0;
 	if (heatmap_add(&c->heatmap, t, r->completion_ns - t) ||
 	    inflight_add(&c->inflight, t, r->dispatch_ns, r->completion_ns))

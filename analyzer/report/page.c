@@ -330,6 +330,27 @@ static void losses(struct page *pg)
 	buf_printf(pg->out, " as the agents counted.</p>\n");
 }
 
+static void pauses(struct page *pg)
+{
+	const struct ledger *l = &pg->r->ledger;
+	struct label span;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct loss *at = &l->losses[i];
+		double length_s = (double)(at->end_real_ns - at->begin_real_ns) / 1e9;
+
+		if (!loss_is_pause(at) || nr++ >= PAGE_PAUSES)
+			continue;
+		buf_printf(pg->out, "%s %s %s", nr == 1 ? "<p>Gaps:" : ";",
+			   pause_cause_text(at->cause), label_duration(&span, length_s));
+	}
+	if (nr > PAGE_PAUSES)
+		buf_printf(pg->out, "; and %zu more", nr - PAGE_PAUSES);
+	if (nr)
+		buf_printf(pg->out, ".</p>\n");
+}
+
 static void foot(struct page *pg)
 {
 	char hash[COLLECT_HASH_BYTES];
@@ -338,6 +359,7 @@ static void foot(struct page *pg)
 	collect_hash(pg->r->collect, hash);
 	buf_printf(pg->out, "<footer>\n");
 	losses(pg);
+	pauses(pg);
 	buf_printf(pg->out,
 		   "<p>Peaks are of windows of %s; pictures over time have columns of %s.</p>\n",
 		   label_duration(&window, pg->r->peaks.window_s),

@@ -10,6 +10,7 @@
 
 /* Devices that get an access map, a miss-ratio curve and a distribution of their own: the busiest.
  * The others are named, with the command that draws theirs. */
+#define PAGE_PAUSES  8 /* named in the foot */
 #define PAGE_DEVICES 3
 
 /* The whole page, appended. 0 or -ENOMEM. */

@@ -99,6 +99,9 @@ static int add(struct profile *sum, const struct profile *p)
 	sum->requeues += p->requeues;
 	sum->kernel_thread_requests += p->kernel_thread_requests;
 	sum->own_requests += p->own_requests;
+	sum->paused_requests += p->paused_requests;
+	for (size_t i = 0; i < p->nr_pauses; i++)
+		profile_add_pause(sum, &p->pauses[i]);
 	sum->closed.in_flight_mean = plus(sum->closed.in_flight_mean, p->closed.in_flight_mean);
 	sum->open.rate_per_s = plus(sum->open.rate_per_s, p->open.rate_per_s);
 	sum->begin_s = fmin(sum->begin_s, p->begin_s);

@@ -125,6 +125,21 @@ void golden_forget_operations(struct request *r, size_t nr)
 	}
 }
 
+void golden_pause_requests(struct request *r, size_t nr)
+{
+	for (size_t i = 2; i < nr; i += 5)
+		r[i].flags |= REQUEST_PAUSED;
+}
+
+void golden_pauses(unsigned int segment, struct ledger *out)
+{
+	if (segment != 1)
+		return;
+	for (unsigned int cause = PAUSE_SUSPENDED; cause <= PAUSE_RESTORED; cause++)
+		ledger_add(out, &(struct loss){ (uint8_t)cause, true, 0, 1700000000300000000,
+						1700000000300000000 + 1000000007ull * cause, 0 });
+}
+
 void golden_losses(unsigned int segment, struct ledger *out)
 {
 	if (segment != 1)

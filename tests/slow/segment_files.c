@@ -12,18 +12,30 @@
 #include "formats/segment.h"
 #include "tests/slow/segment_files.h"
 
+static void add_profile(struct segment_files *out, const struct profile *p)
+{
+	const struct histogram *h[2] = { &p->read.response.stage[STAGE_TOTAL],
+					 &p->write.response.stage[STAGE_TOTAL] };
+
+	for (int op = 0; op < NR_OPERATIONS; op++)
+		out->profile_requests += p->requests[op];
+	for (int i = 0; i < 2; i++)
+		if (h[i]->nr && (double)h[i]->max_ns / 1e9 > out->profile_max_s)
+			out->profile_max_s = (double)h[i]->max_ns / 1e9;
+	out->profile_lost += p->lost;
+	out->profile_own += p->own_requests;
+	out->profile_paused += p->paused_requests;
+	out->profile_pauses += p->nr_pauses;
+}
+
 static void add_profiles(struct segment_files *out, const struct segment_header *h)
 {
 	for (size_t i = 0; i < h->nr_profiles; i++) {
 		struct profile p;
 
 		profile_init(&p);
-		if (!profile_from_json(h->profiles[i], strlen(h->profiles[i]), &p, NULL)) {
-			for (int op = 0; op < NR_OPERATIONS; op++)
-				out->profile_requests += p.requests[op];
-			out->profile_lost += p.lost;
-			out->profile_own += p.own_requests;
-		}
+		if (!profile_from_json(h->profiles[i], strlen(h->profiles[i]), &p, NULL))
+			add_profile(out, &p);
 		profile_release(&p);
 	}
 }
@@ -35,8 +47,14 @@ static void add_header(struct segment_files *out, const struct segment_header *h
 	for (size_t i = 0; h->ledger && i < h->ledger->nr; i++) {
 		const struct loss *loss = &h->ledger->losses[i];
 
-		out->lost[loss->cause] += loss->count;
 		out->nr_unknown_gaps += !loss->count_known;
+		if (!loss_is_pause(loss)) {
+			out->lost[loss->cause] += loss->count;
+			continue;
+		}
+		out->nr_pauses[loss->cause]++;
+		if (loss->end_real_ns - loss->begin_real_ns > out->longest_pause_ns)
+			out->longest_pause_ns = loss->end_real_ns - loss->begin_real_ns;
 	}
 	if (h->nr_processes)
 		memcpy(out->comm, h->processes[0].comm, sizeof(out->comm));
@@ -65,6 +83,7 @@ static void add_segment(struct segment_files *out, const void *data, size_t len,
 			out->last_pid = r[i].pid;
 			out->own_pid += r[i].pid == (uint32_t)getpid();
 			out->own_flag += (r[i].flags & REQUEST_OWN) != 0;
+			out->nr_paused += (r[i].flags & REQUEST_PAUSED) != 0;
 		}
 	}
 	out->nr_bad += nr < 0;

@@ -15,6 +15,12 @@ struct segment_files {
 	uint64_t profile_lost, profile_own;
 	uint64_t own_flag, own_pid; /* requests that bear the flag; that this process submitted */
 	uint64_t lost[NR_LOSS_CAUSES];
+	uint64_t nr_pauses[NR_LEDGER_CAUSES]; /* by cause */
+	uint64_t longest_pause_ns;
+	uint64_t nr_paused,
+		profile_paused; /* requests under way in one, in segments and profiles */
+	uint64_t profile_pauses;
+	double profile_max_s;	  /* the longest response time of all profiles */
 	uint64_t nr_unknown_gaps; /* losses of unknown count */
 	uint64_t descents;	  /* arrivals before the one before them, within segments */
 	uint64_t last_pid;

@@ -114,7 +114,7 @@ void traffic_sequential(struct traffic *t, struct request *out, size_t nr, unsig
 }
 
 /* Those of version 1 of the segment, whose golden file is made of this. */
-#define FLAGS (REQUEST_FLAGS_ALL & ~REQUEST_NO_OPERATION)
+#define FLAGS (REQUEST_FLAGS_ALL & ~(REQUEST_NO_OPERATION | REQUEST_PAUSED)) /* of version 1 */
 
 void traffic_anything(struct traffic *t, struct request *out, size_t nr)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * segment_golden make [2]       writes the content of tests/slow/golden.h as segments, of version 2
+ * segment_golden make [VERSION] writes the content of tests/slow/golden.h as segments, of version 1
  * segment_golden dump FILE      prints every request of FILE, a JSON array a line, and before those of
  *                               a segment its sequence, captured, losses, devices and profiles
  */
@@ -11,7 +11,7 @@
 #include "formats/segment.h"
 #include "tests/slow/golden.h"
 
-static int make(bool forgets)
+static int make(int version)
 {
 	static struct request r[GOLDEN_MAX];
 	struct segment_writer *w = NULL;
@@ -23,9 +23,13 @@ static int make(bool forgets)
 		size_t nr = golden_requests(i, r);
 		struct ledger ledger = { 0 };
 
-		if (forgets)
+		if (version > 1)
 			golden_forget_operations(r, nr);
+		if (version > 2)
+			golden_pause_requests(r, nr);
 		golden_losses(i, &ledger);
+		if (version > 2)
+			golden_pauses(i, &ledger);
 		h.ledger = &ledger;
 		for (size_t k = 0; k < nr && !ret; k++)
 			ret = segment_writer_add(w, &r[k]);
@@ -112,11 +116,12 @@ static int dump(const char *path)
 int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "make"))
-		return make(false) ? 1 : 0;
-	if (argc == 3 && !strcmp(argv[1], "make") && !strcmp(argv[2], "2"))
-		return make(true) ? 1 : 0;
+		return make(1) ? 1 : 0;
+	if (argc == 3 && !strcmp(argv[1], "make") && strlen(argv[2]) == 1 && argv[2][0] >= '1' &&
+	    argv[2][0] <= '0' + SEGMENT_VERSION)
+		return make(argv[2][0] - '0') ? 1 : 0;
 	if (argc == 3 && !strcmp(argv[1], "dump"))
 		return dump(argv[2]);
-	fprintf(stderr, "usage: segment_golden make [2] | dump FILE\n");
+	fprintf(stderr, "usage: segment_golden make [VERSION] | dump FILE\n");
 	return 2;
 }

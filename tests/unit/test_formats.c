@@ -129,9 +129,9 @@ static void names_end(void)
 	ok(!source_name(NR_SOURCES));
 	ok_str(layer_name(LAYER_QUEUE), "queue");
 	ok(!layer_name(NR_LAYERS));
-	for (unsigned int i = 0; i < NR_LOSS_CAUSES; i++)
+	for (unsigned int i = 0; i < NR_LEDGER_CAUSES; i++)
 		ok(loss_cause_name(i));
-	ok(!loss_cause_name(NR_LOSS_CAUSES));
+	ok(!loss_cause_name(NR_LEDGER_CAUSES));
 	ok_str(loss_cause_name(LOSS_NOT_WATCHED), "not_watched");
 }
 

@@ -24,12 +24,15 @@ static uint8_t *load(const char *path, size_t *len)
 	return data;
 }
 
-static void same_header(const struct segment_header *got, unsigned int segment)
+static void same_header(const struct segment_header *got, unsigned int version,
+			unsigned int segment)
 {
 	struct segment_header want = golden_header(segment);
 	struct ledger ledger = { 0 };
 
 	golden_losses(segment, &ledger);
+	if (version > 2)
+		golden_pauses(segment, &ledger);
 	ok_str(got->host, want.host);
 	ok_str(got->boot_id, want.boot_id);
 	ok_str(got->agent_version, want.agent_version);
@@ -52,6 +55,10 @@ static void same_header(const struct segment_header *got, unsigned int segment)
 	ok_eq(got->ledger->nr, ledger.nr);
 	for (unsigned int i = 0; i < NR_LOSS_CAUSES; i++)
 		ok_eq(got->ledger->total[i], ledger.total[i]);
+	for (size_t i = 0; i < ledger.nr && i < got->ledger->nr; i++)
+		ok(got->ledger->losses[i].cause == ledger.losses[i].cause &&
+		   got->ledger->losses[i].begin_real_ns == ledger.losses[i].begin_real_ns &&
+		   got->ledger->losses[i].end_real_ns == ledger.losses[i].end_real_ns);
 	ledger_release(&ledger);
 }
 
@@ -62,6 +69,8 @@ static void same_requests(struct segment_reader *s, unsigned int version, unsign
 
 	if (version > 1)
 		golden_forget_operations(want, nr);
+	if (version > 2)
+		golden_pause_requests(want, nr);
 	ok_eq(segment_reader_count(s), nr);
 	ok_int(segment_reader_next(s, got, GOLDEN_MAX), (int64_t)nr);
 	ok(!memcmp(got, want, nr * sizeof(*want)));
@@ -84,7 +93,7 @@ static void read_file(const char *path, unsigned int version)
 			tap_note("%s", err.line);
 			break;
 		}
-		same_header(segment_reader_header(s), i);
+		same_header(segment_reader_header(s), version, i);
 		same_requests(s, version, i);
 		segment_reader_free(s);
 		at += (size_t)length;
@@ -101,6 +110,36 @@ static void version_1(void)
 static void version_2(void)
 {
 	read_file("tests/golden/segment-v2.bin", 2);
+}
+
+static void version_4(void)
+{
+	read_file("tests/golden/segment-v4.bin", 4);
+}
+
+/* Whatever says that it is of version 2 has nothing that came with version 4. */
+static void version_4_in_version_2(void)
+{
+	size_t len, at;
+	uint8_t *data = load("tests/golden/segment-v4.bin", &len);
+	struct segment_reader *s = NULL;
+	unsigned int nr[2] = { 0 };
+	struct err err;
+
+	for (at = 0; at < len; at += (size_t)segment_length(data + at, len - at)) {
+		int ret;
+
+		if (data[at + 8] != 4)
+			continue;
+		data[at + 8] = 2;
+		ret = segment_reader_new(&s, data + at, (size_t)segment_length(data + at, len - at),
+					 &err);
+		ok(ret == -EBADMSG || ret == -EPROTONOSUPPORT);
+		nr[ret == -EPROTONOSUPPORT]++;
+	}
+	ok(nr[0] > 0);
+	ok_eq(nr[1], 1); /* the one with the ledger */
+	free(data);
 }
 
 /* Whatever says that it is of version 1 has nothing that came with version 2. */
@@ -145,7 +184,7 @@ static void written_again(void)
 			segment_writer_add(w, &r[k]);
 		ok_int(segment_writer_finish(w, &h, &out), 0);
 		ok_int(segment_reader_new(&s, out.data, out.len, NULL), 0);
-		same_header(segment_reader_header(s), i);
+		same_header(segment_reader_header(s), 1, i);
 		same_requests(s, 1, i);
 		ok_eq(out.data[8], 1);
 		segment_reader_free(s);
@@ -158,6 +197,8 @@ static void written_again(void)
 static const struct tap_test tests[] = {
 	{ "segments of version 1 are read as they were written", version_1 },
 	{ "segments of version 2 likewise", version_2 },
+	{ "segments of version 4 likewise", version_4 },
+	{ "segments of version 2 have no pauses", version_4_in_version_2 },
 	{ "segments of version 1 have no unknown operations", version_2_in_version_1 },
 	{ "one writer used again and again writes the same content", written_again },
 };

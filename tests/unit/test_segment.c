@@ -362,7 +362,7 @@ static void later_versions_are_refused(void)
 
 	good.data[8] = 3;
 	ok_int(verdict(good.data, good.len, &err), -EPROTONOSUPPORT);
-	ok_str(err.line, "segment: offset 8: version 3, this program reads versions 1 to 2");
+	ok_str(err.line, "segment: offset 8: version 3, this program reads versions 1, 2 and 4");
 	good.data[8] = 1;
 	good.data[15] = 0x7f;
 	ok_int(verdict(good.data, good.len, &err), -EFBIG);
