@@ -1,4 +1,4 @@
-# make [V=1] [BUILD=dir] [SAN=address,undefined|thread] [WERROR=1] [CROSS=s390x]
+# make [V=1] [BUILD=dir] [SAN=address,undefined|thread] [WERROR=1] [CROSS=s390x] [STATIC=1]
 # Programs, tests and benchmarks of blkcast. The caller's CFLAGS, CPPFLAGS and LDFLAGS are kept.
 #
 #   make              build everything, install nothing
@@ -20,6 +20,8 @@
 #   make fuzz         every fuzz target (or FUZZ="segment http") for FUZZ_SECONDS=60 each, or FUZZ_RUNS=20000000
 #   make install      DESTDIR= PREFIX=/usr/local
 #   make bundle       a tar of the agent with all its libraries: [CROSS=s390x]
+#   make static       the agent as one file that needs nothing else: build/static/blkcast-agent [CROSS=s390x]
+#   make test-static  the same for x86-64 and s390x, tested in a folder and in guests
 #   make deb          the Debian packages blkcast-agent and blkcast, under build/
 #   make test-deb     the packages checked, installed, upgraded and purged in a fresh Debian 12
 #   make style        clang-format and the style checks
@@ -51,8 +53,21 @@ PKG_CONFIG := PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(CROSS)-linux-gnu/pkgconfig:
 $(if $(SYSROOT),,$(error no headers and libraries of $(CROSS): scripts/deps.sh vm installs the compiler, scripts/sysroot.sh fetches them))
 endif
 
+# The agent as one file (make static): two libraries as scripts/static-libs.sh builds them, the
+# archives of Debian's own packages for all others. The linker warns of dlopen(3), which OpenSSL would
+# call for engines, and of getaddrinfo(3): agent/main.c says why that loads nothing. On s390x it has a
+# fixed place: even an empty program that can be loaded anywhere crashes there before main().
+ifneq ($(STATIC),)
+STATIC_LIBS := $(shell scripts/static-libs.sh $(or $(CROSS),$(shell dpkg --print-architecture)) $(SYSROOT))
+$(if $(STATIC_LIBS),,$(error no static libraries: scripts/deps.sh static installs what scripts/static-libs.sh needs))
+override CPPFLAGS += -DBLKCAST_STATIC -I$(STATIC_LIBS)/include
+override LDFLAGS  += $(if $(CROSS),-static -no-pie,-static-pie) -s -Wl,--no-warnings -L$(STATIC_LIBS)/lib
+LDLIBS := -lbpf -lelf -lzstd -lmsgpackc -lxxhash -lcurl -lssl -lcrypto -lmicrohttpd -lnettle -ljansson -lyaml \
+	-lncursesw -ltinfo -lcap -lseccomp -lz -lm
+endif
+
 # Targets that do not compile by themselves: packages are looked at by the make they start.
-NOBUILD := clean demo test test-vm test-s390x bench fuzz deps style help
+NOBUILD := clean demo static test-static test test-vm test-s390x bench fuzz deps style help
 ifneq ($(filter-out $(NOBUILD),$(or $(MAKECMDGOALS),all)),)
 missing := $(strip $(foreach p,$(PKGS),$(shell $(PKG_CONFIG) --exists $(p) 2>/dev/null || echo $(p))))
 $(if $(missing),$(error missing libraries: $(missing); $(MISSING_HINT)))
@@ -66,7 +81,7 @@ override CPPFLAGS += $(if $(findstring fuzzer,$(SAN)),-DPAIRING_MAX_HELD=64u -DF
 override CFLAGS   += -std=gnu11 $(WARN) $(if $(WERROR),-Werror) -ffp-contract=off -pthread \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 override LDFLAGS  += -pthread -Wl,--as-needed,-z,relro,-z,now $(if $(SAN),-fsanitize=$(SAN))
-LDLIBS += $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm
+LDLIBS += $(if $(STATIC),,$(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null)) -lm
 
 ifeq ($(V),1)
 Q   :=
@@ -108,7 +123,7 @@ tools    := $(tool_bin) $(addprefix $(BUILD)/tests/system-under-study/,first sec
 	bench bench-only case-arch case-studies estimates study-here qpn-study demo endurance endurance-threads coverage coverage-only \
 	check-asan check-tsan \
 	fuzz fuzz-only \
-	bundle install uninstall deb test-deb style help clean
+	static static-only test-static bundle install uninstall deb test-deb style help clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -293,6 +308,18 @@ $(fuzzers): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/tests/fuzz/watch.o $(agentlib) $(a
 
 fuzz-only: $(fuzzers)
 	$(Q)BUILD=$(BUILD) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh $(FUZZ)
+
+static:
+	$(Q)scripts/deps.sh build static $(if $(CROSS),vm)
+	$(Q)+$(MAKE) BUILD=$(BUILD)/static STATIC=1 static-only
+static-only: $(BUILD)/blkcast-agent
+
+test-static: static
+	$(Q)scripts/deps.sh test vm
+	$(Q)+$(MAKE) tests
+	$(Q)+$(MAKE) CROSS=s390x static
+	$(Q)+$(MAKE) CROSS=s390x guests
+	$(Q)BLKCAST_REQUIRE=static,bpf,loop,vm BUILD=$(BUILD) scripts/run-tests.sh $(wildcard tests/*/*static*.sh)
 
 # The agent with all its libraries, for a machine that has none of them.
 bundle := $(BUILD)/blkcast-agent-$(VERSION)-$(or $(CROSS),$(shell uname -m)).tar.gz

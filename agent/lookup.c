@@ -3,6 +3,7 @@
 #include <netdb.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -85,7 +86,7 @@ static void answer(struct lookup *l)
 	char host[HOST_BYTES];
 	int gai_error, system_error;
 
-	strcpy(host, l->host);
+	memcpy(host, l->host, sizeof(host));
 	l->is_busy = true;
 	pthread_mutex_unlock(&l->lock);
 	gai_error = getaddrinfo(host, NULL, &hints, &found);
@@ -220,7 +221,7 @@ int lookup_addresses(struct lookup *l, const char *host, double wait_s,
 			       HOST_BYTES - 1);
 	pthread_mutex_lock(&l->lock);
 	if (l->nr_asked == l->nr_answered || strcmp(l->host, host)) {
-		strcpy(l->host, host);
+		snprintf(l->host, sizeof(l->host), "%s", host);
 		l->nr_asked++;
 		pthread_cond_signal(&l->asked);
 	}

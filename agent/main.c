@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <nss.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -46,6 +47,18 @@ static void catch_signals(void)
 	sigaction(SIGTERM, &stop, NULL);
 	/* A reader that goes away is a failed write, not a death. */
 	sigaction(SIGPIPE, &ignore, NULL);
+}
+
+/*
+ * Names of hosts as a program alone can look them up: /etc/hosts, then the servers of
+ * /etc/resolv.conf. What else /etc/nsswitch.conf may name is a shared library of this machine's own C
+ * library, which is not ours.
+ */
+static void look_names_up_alone(void)
+{
+#ifdef BLKCAST_STATIC
+	__nss_configure_lookup("hosts", "files dns");
+#endif
 }
 
 static int complain(const struct err *err, int status)
@@ -101,6 +114,7 @@ int main(int argc, char **argv)
 	struct err err = { 0 };
 	int status = EXIT_DONE;
 
+	look_names_up_alone();
 	if (config_parse(&config, argc, argv, &err))
 		status = complain(&err, EXIT_BAD_INPUT);
 	else if (config.help)

@@ -30,6 +30,7 @@ struct upload_files {
 struct upload {
 	CURL *curl;
 	struct reach *reach;
+	const char *system_ca;	     /* a file, or NULL */
 	char *base;		     /* without a final slash */
 	struct upload_access access; /* its strings are owned */
 	struct upload_files files;   /* as they were when the connection was set up */
@@ -135,6 +136,20 @@ static CURLcode set_path(CURL *c, CURLoption option, const char *path)
 	return path ? curl_easy_setopt(c, option, path) : CURLE_OK;
 }
 
+/* The system's certificates: where Debian, Red Hat, SUSE and Alpine have them. NULL: in none of these
+ * places, and libcurl may know of another. */
+static const char *system_ca(void)
+{
+	static const char *const paths[] = { "/etc/ssl/certs/ca-certificates.crt",
+					     "/etc/pki/tls/certs/ca-bundle.crt",
+					     "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem" };
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		if (!access(paths[i], R_OK))
+			return paths[i];
+	return NULL;
+}
+
 static int set_access(struct upload *u)
 {
 	const struct upload_access *a = &u->access;
@@ -147,7 +162,7 @@ static int set_access(struct upload *u)
 	bad |= curl_easy_setopt(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	bad |= curl_easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 1L);
 	bad |= curl_easy_setopt(c, CURLOPT_SSL_VERIFYHOST, 2L);
-	bad |= set_path(c, CURLOPT_CAINFO, a->ca);
+	bad |= set_path(c, CURLOPT_CAINFO, a->ca ? a->ca : u->system_ca);
 	bad |= set_path(c, CURLOPT_SSLCERT, a->cert);
 	bad |= set_path(c, CURLOPT_SSLKEY, a->key);
 	return bad ? -ENOMEM : 0;
@@ -278,6 +293,7 @@ int upload_new(struct upload **out, const char *url, const struct upload_access 
 	if (!u)
 		return err_set(err, ENOMEM, "no memory for the HTTP sink");
 	u->abort_flag = abort_flag;
+	u->system_ca = system_ca();
 	while (len && url[len - 1] == '/')
 		len--;
 	u->base = strndup(url, len);

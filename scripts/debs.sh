@@ -1,23 +1,24 @@
 #!/usr/bin/env bash
-# scripts/debs.sh [--closure] ARCH PACKAGE...
+# scripts/debs.sh [--closure|--source] ARCH PACKAGE...
 # Fetches packages of Debian's archive for any architecture without touching this system's own
 # package lists: an apt of its own keeps lists and packages in the cache, $BLKCAST_CACHE (else
 # ${XDG_CACHE_HOME:-~/.cache}/blkcast). Prints the file of each package, one a line.
 #
 #	--closure	with everything that they depend on
+#	--source	their source packages: the .dsc of each, with the files that it names beside it
 #
 # linux-image-VERSION (6.1, 5.10) is the newest kernel of that version. Needs no root. The suites are
 # bookworm, its security updates and, for older kernels of amd64, bullseye, from $BLKCAST_DEBIAN
 # (http://deb.debian.org).
 set -euo pipefail
 
-closure=""
-if [ "${1:-}" = --closure ]; then
-	closure=1
-	shift
-fi
+closure="" source=""
+case "${1:-}" in
+--closure) closure=1 && shift ;;
+--source) source=1 && shift ;;
+esac
 if [ $# -lt 2 ]; then
-	echo "debs.sh: no package named: scripts/debs.sh [--closure] ARCH PACKAGE..." >&2
+	echo "debs.sh: no package named: scripts/debs.sh [--closure|--source] ARCH PACKAGE..." >&2
 	exit 2
 fi
 arch=$1
@@ -25,7 +26,7 @@ shift
 
 cache=${BLKCAST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/blkcast}
 mirror=${BLKCAST_DEBIAN:-http://deb.debian.org}
-apt=$cache/apt-$arch
+apt=$cache/apt-$arch${source:+-source}
 key="[arch=$arch signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]"
 mkdir -p "$apt/lists/partial" "$apt/archives/partial" "$cache/debs"
 exec 9>"$apt/lock"
@@ -33,9 +34,9 @@ flock 9
 
 [ -e "$apt/status" ] || : >"$apt/status"
 {
-	echo "deb $key $mirror/debian bookworm main"
-	echo "deb $key $mirror/debian-security bookworm-security main"
-	if [ "$arch" = amd64 ]; then
+	echo "deb${source:+-src} $key $mirror/debian bookworm main"
+	echo "deb${source:+-src} $key $mirror/debian-security bookworm-security main"
+	if [ "$arch" = amd64 ] && [ -z "$source" ]; then
 		echo "deb $key $mirror/debian bullseye main"
 		echo "deb $key $mirror/debian-security bullseye-security main"
 	fi
@@ -78,6 +79,8 @@ fi
 wanted() {
 	if [ -n "$closure" ]; then
 		apt-get install -y --print-uris "$@"
+	elif [ -n "$source" ]; then
+		apt-get source --print-uris "$@"
 	else
 		apt-get download --print-uris "$@"
 	fi | awk -F"[' ]+" '/^\047/ { print $2, $3 }'
@@ -102,6 +105,10 @@ get() {
 			if [ -n "$closure" ]; then
 				apt-get install -y -qq --download-only "${packages[@]}" >&2 || return 1
 				mv "$apt"/archives/*.deb "$cache/debs/"
+			elif [ -n "$source" ]; then
+				# Held against the hashes of the signed list, as binary packages are.
+				echo "fetching the sources of ${packages[*]}" >&2
+				(cd "$cache/debs" && apt-get source -qq --download-only "${packages[@]}" >&2) || return 1
 			else
 				echo "fetching $uri" >&2
 				(cd "$apt/archives" && apt-get download -qq "${packages[@]}" >&2) || return 1
@@ -110,7 +117,9 @@ get() {
 		fi
 		[ -e "$cache/debs/$file" ] || return 1
 	done <<<"$list"
-	while read -r uri file; do echo "$cache/debs/$file"; done <<<"$list"
+	while read -r uri file; do
+		[[ -n $source && $file != *.dsc ]] || echo "$cache/debs/$file"
+	done <<<"$list"
 }
 
 # An archive drops a package when a newer one comes: new lists, and once more.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/deps.sh [build] [test] [bench] [demo] [fuzz] [vm] [deb] [test-deb] [case]
+# scripts/deps.sh [build] [test] [bench] [demo] [fuzz] [vm] [deb] [test-deb] [case] [static]
 # Installs the Debian packages of the named groups that are missing, and says which. With nothing
 # missing it does nothing, and needs neither root nor a network. --list first: prints them instead.
 set -euo pipefail
@@ -12,6 +12,7 @@ test="$demo blktrace python3-jsonschema python3-yaml sqlite3 openssh-server open
 bench="libbpf-tools bpftool r-base-core r-cran-earth r-cran-rpart"
 deb="debhelper dpkg-dev"
 test_deb="lintian debootstrap"
+static="dpkg-dev xz-utils debian-archive-keyring"
 case="dbench postmark postgresql rocksdb-tools e2fsprogs xfsprogs fio jq python3 util-linux nbdkit libnbd-bin"
 fuzz="clang libclang-rt-14-dev"
 vm="qemu-system-x86 qemu-system-misc qemu-user-static binutils cpio kmod xz-utils zstd debian-archive-keyring jq
@@ -25,12 +26,12 @@ fi
 packages=""
 for group in "${@:-build}"; do
 	case "$group" in
-	build | demo | test | bench | fuzz | vm | deb | test-deb | case)
+	build | demo | test | bench | fuzz | vm | deb | test-deb | case | static)
 		group=${group/-/_}
 		packages="$packages ${!group}"
 		;;
 	*)
-		echo "deps.sh: unknown group '$group': expected build, test, bench, demo, fuzz, vm, deb, test-deb or case" >&2
+		echo "deps.sh: unknown group '$group': expected build, test, bench, demo, fuzz, vm, deb, test-deb, case or static" >&2
 		exit 2
 		;;
 	esac

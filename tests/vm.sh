@@ -8,6 +8,9 @@
 #	vm_auto NAME SOURCE	what --doctor says that auto would choose, and the agent did
 #	vm_calls NAME SOURCE...	runs tests/vm/guest/seccomp.sh in a guest: each source works under
 #				--seccomp log, and no call is logged
+#	vm_static NAME SOURCE CALLS
+#				the static agent streams over TLS from a guest without libraries, confined
+#				to so many calls
 #	vm_exact NAME HOST	counts, bytes, sizes, mix and sequential ratio against the load's own
 #	vm_refuses NAME SOURCE REGEX
 #				--doctor says that the source does not work, and why
@@ -38,9 +41,9 @@ vm_bundle() {
 	vm_agent=$T/bundle.tar.gz:/bundle.tar.gz
 }
 
-# vm_serve: the analyzer that the agents in the guests stream to
+# vm_serve OPTION...: the analyzer that the agents in the guests stream to
 vm_serve() {
-	"$BUILD/blkcast" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 >"$T/serve.out" 2>"$T/serve.err" &
+	"$BUILD/blkcast" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 "$@" >"$T/serve.out" 2>"$T/serve.err" &
 	vm_server=$!
 	for _ in $(seq 200); do
 		vm_port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/serve.err")
@@ -105,6 +108,27 @@ vm_calls() {
 		nr=$(find "$T/store/segments/$source" -name '*.seg' 2>/dev/null | wc -l)
 		holds "$name: $source has its segments taken" [ "$nr" -gt 0 ]
 	done
+}
+
+vm_static() {
+	local name=$1 source=$2 calls=$3 c=$T/certs
+	scripts/certs.sh "$c" analyzer.test web1
+	cp "$c/web1.crt" "$c/web1.key" "$c/ca.crt" "$T/"
+	serve_owns "$c"
+	vm_serve --tls-cert "$c/server.crt" --tls-key "$c/server.key" --client-ca "$c/ca.crt"
+	exits 0 "$name: the agent runs and ends" scripts/vm.sh --arch $vm_arch --kernel "$vm_kernel" \
+		--add "$vm_build/static/blkcast-agent" --add "$T/ca.crt:/etc/certs/ca-certificates.crt" \
+		--add "$T/web1.crt:/etc/web1.crt" --add "$T/web1.key:/etc/web1.key" --disk 64M --time 300 \
+		--out "$T/$name" --run tests/vm/guest/static.sh "$vm_port" "$source"
+	is "$(cat "$T/$name/libraries")" "" "$name: the guest has no library"
+	like "$(cat "$T/$name/agent.log")" " tracing source=$source" "$name: the agent traces by $source"
+	like "$(cat "$T/$name/agent.log")" " phase=run calls=$calls" "$name: both filters hold"
+	is "$(grep -c upload_failed "$T/$name/agent.log")" 0 "$name: every upload is taken"
+	holds "$name: it tells its metrics" grep -q '^blkcast_requests_total' "$T/$name/metrics"
+	is "$("$BUILD/blkcast" characterize --json --quiet --store "$T/store" 2>/dev/null |
+		jq -r '.[] | select(.host == "web1") | "\(.requests.read) \(.lost)"')" "300 0" \
+		"$name: every request is with the analyzer, none is lost"
+	[ $tap_failed = 0 ] || note_files "$T/err" "$T/$name"/*.log
 }
 
 vm_refuses() {

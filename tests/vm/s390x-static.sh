@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# The same on z/Linux, whose kernel at Debian has no BTF.
+cd "$(dirname "$0")/../.." || exit 2
+. tests/tap.sh
+. tests/vm.sh
+need static "the static agent is not built: make test-static builds it" \
+	test -x "$BUILD/s390x/static/blkcast-agent"
+need_vm s390x 6.1
+vm_static s390x-static blktrace 35
+done_testing
