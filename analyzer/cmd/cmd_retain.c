@@ -10,6 +10,7 @@
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/retain_options.h"
+#include "analyzer/retain/retain_text.h"
 #include "formats/units.h"
 
 static int print_json(const char *dir, const struct retain_counts *c)

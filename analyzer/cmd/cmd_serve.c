@@ -7,6 +7,8 @@
 
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/retain_options.h"
+#include "analyzer/retain/retain_beside.h"
 #include "analyzer/run_as.h"
 #include "analyzer/store/server.h"
 
@@ -31,13 +33,19 @@ static int wait_for_end(struct server *server, const sigset_t *signals)
 
 /* Serves until SIGINT or SIGTERM, which are blocked by the caller and so in every thread. */
 static int serve(struct cli *cli, struct store *store, const struct server_config *config,
-		 const sigset_t *signals)
+		 const struct retain_beside_config *retention, const sigset_t *signals)
 {
 	const struct store_sync *sync = store_sync_result(store);
+	struct retain_beside *beside = NULL;
 	struct server *server;
 	struct err err = { 0 };
 	int status = server_start(&server, store, config, &err);
 
+	if (status == 0 && retain_limits_any(&retention->limits)) {
+		status = retain_beside_start(&beside, store_dir(store), retention, &err);
+		if (status < 0)
+			server_stop(server);
+	}
 	if (status < 0) {
 		if (!err.code)
 			err_set(&err, -status, "%s", strerror(-status));
@@ -49,6 +57,7 @@ static int serve(struct cli *cli, struct store *store, const struct server_confi
 	cli_note(cli, "port %u, store %s, %llu segments", server_port(server), store_dir(store),
 		 (unsigned long long)sync->nr_segments);
 	cli_note(cli, "%s: finishing what is under way", strsignal(wait_for_end(server, signals)));
+	retain_beside_stop(beside);
 	server_stop(server);
 	return CLI_DONE;
 }
@@ -95,9 +104,23 @@ static int open_store(struct store **out, const char *dir, const char *user, str
 	return status;
 }
 
+/* Those that it waits for, before any thread is there. */
+static void block_signals(sigset_t *signals)
+{
+	sigemptyset(signals);
+	sigaddset(signals, SIGINT);
+	sigaddset(signals, SIGTERM);
+	sigaddset(signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
 static int run(struct cli *cli)
 {
 	struct server_config config = { .listen = SERVER_LISTEN, .note = note, .ctx = cli };
+	struct retain_beside_config retention = { .note = note, .ctx = cli };
+	struct server_retention totals = { 0 };
+	struct retain_options chosen = { 0 };
 	const char *dir = NULL, *user = NULL;
 	uint64_t nr_connections = 0, nr_per_address = 0;
 	double request_s = 0;
@@ -128,6 +151,7 @@ static int run(struct cli *cli)
 			"for a body, a reply, an idle connection; half for a head; default 60s"),
 		CLI_SIZE("body-memory", 0, "SIZE", &config.body_bytes,
 			 "for segments being received, default 256 MiB"),
+		RETAIN_OPTIONS(&chosen),
 		CLI_END,
 	};
 	struct store *store;
@@ -143,15 +167,15 @@ static int run(struct cli *cli)
 		return cli_usage(cli, "%s: expected no operand", cli->argv[0]);
 	if (!take_limits(cli, &config, nr_connections, nr_per_address, request_s))
 		return cli->status;
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	signal(SIGPIPE, SIG_IGN);
+	if (!retain_options_take(cli, &chosen, &retention.limits))
+		return cli->status;
+	retention.totals = &totals;
+	if (retain_limits_any(&retention.limits))
+		config.retention = &totals;
+	block_signals(&signals);
 	if (open_store(&store, dir, user, &err) < 0)
 		return cli_fail(cli, &err);
-	status = serve(cli, store, &config, &signals);
+	status = serve(cli, store, &config, &retention, &signals);
 	store_close(store);
 	return status;
 }

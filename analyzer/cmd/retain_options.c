@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/cmd/retain_options.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-
-#include "formats/units.h"
 
 #define MAX_S 3e9 /* 95 years */
 
@@ -43,23 +39,4 @@ bool retain_options_take(struct cli *cli, const struct retain_options *o, struct
 bool retain_limits_any(const struct retain_limits *l)
 {
 	return l->requests_ns || l->requests_bytes || l->summaries_ns || l->summaries_bytes;
-}
-
-void retain_counts_text(const struct retain_counts *c, char out[RETAIN_LINE_BYTES])
-{
-	char before[UNITS_BYTES], after[UNITS_BYTES];
-	int len;
-
-	units_bytes((double)c->segment_bytes, before);
-	units_bytes((double)c->summary_bytes, after);
-	len = snprintf(out, RETAIN_LINE_BYTES,
-		       "%" PRIu64 " requests of %" PRIu64 " segments summarized (%s), %s written",
-		       c->nr_requests, c->nr_segments, before, after);
-	if (c->nr_dropped)
-		len += snprintf(out + len, RETAIN_LINE_BYTES - (size_t)len,
-				"; profiles of %" PRIu64 " requests dropped", c->nr_dropped);
-	if (c->nr_left_out)
-		snprintf(out + len, RETAIN_LINE_BYTES - (size_t)len,
-			 "; %" PRIu64 " segments left as they are: blkcast check says why",
-			 c->nr_left_out);
 }

@@ -27,8 +27,4 @@ bool retain_options_take(struct cli *cli, const struct retain_options *o,
 			 struct retain_limits *out);
 bool retain_limits_any(const struct retain_limits *l);
 
-/* What a pass did, in one line. */
-#define RETAIN_LINE_BYTES 320
-void retain_counts_text(const struct retain_counts *c, char out[RETAIN_LINE_BYTES]);
-
 #endif

@@ -54,6 +54,7 @@ static enum MHD_Result answer_metrics(struct server *s, struct MHD_Connection *c
 		.body_bytes = __atomic_load_n(&s->body_bytes, __ATOMIC_RELAXED),
 		.nr_active = __atomic_load_n(&s->nr_active, __ATOMIC_RELAXED),
 		.nr_shut = guard_nr_shut(s->guard),
+		.retention = s->config.retention,
 	};
 	struct ingest_counts counts = ingest_counted(s->ingest);
 

@@ -37,6 +37,12 @@
 
 #define SERVER_LISTEN "127.0.0.1:7118" /* not in the list of Prometheus' ports */
 
+/* What retention did since the start, for /metrics. */
+struct server_retention {
+	_Atomic uint64_t nr_summarized, nr_dropped; /* requests */
+	_Atomic uint64_t nr_failed;		    /* passes */
+};
+
 struct server_config {
 	const char *listen; /* "ADDR:PORT", "[::1]:PORT"; port 0: any free one */
 	struct access_config access;
@@ -49,6 +55,7 @@ struct server_config {
 	/* Told that files were read again, or what is wrong with them; any thread. May be NULL. */
 	void (*note)(void *ctx, const char *line);
 	void *ctx;
+	const struct server_retention *retention; /* borrowed; NULL: none is asked for */
 };
 
 struct server;

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "analyzer/store/server.h"
+
 static const struct {
 	int status;
 	const char *reason;
@@ -61,6 +63,21 @@ static void print_acknowledged(const struct server_stats *s, struct buf *out)
 	buf_printf(out, "blkcast_serve_acknowledge_seconds_sum %.9f\n", (double)ns / 1e9);
 }
 
+static void print_retention(const struct server_retention *r, struct buf *out)
+{
+	if (!r)
+		return;
+	head(out, "blkcast_serve_retention_requests", "counter", NULL,
+	     "Requests that retention replaced by summaries, and those whose summaries it dropped.");
+	buf_printf(out, "blkcast_serve_retention_requests_total{to=\"summarized\"} %" PRIu64 "\n",
+		   r->nr_summarized);
+	buf_printf(out, "blkcast_serve_retention_requests_total{to=\"dropped\"} %" PRIu64 "\n",
+		   r->nr_dropped);
+	head(out, "blkcast_serve_retention_failed", "counter", NULL,
+	     "Passes of retention that an error ended.");
+	buf_printf(out, "blkcast_serve_retention_failed_total %" PRIu64 "\n", r->nr_failed);
+}
+
 void server_stats_print(const struct server_stats *s, const struct ingest_counts *counts,
 			const struct server_gauges *gauges, struct buf *out)
 {
@@ -90,6 +107,7 @@ void server_stats_print(const struct server_stats *s, const struct ingest_counts
 	head(out, "blkcast_serve_connections_shut", "counter", NULL,
 	     "Connections that took too long for a head, a body or a reply.");
 	buf_printf(out, "blkcast_serve_connections_shut_total %" PRIu64 "\n", gauges->nr_shut);
+	print_retention(gauges->retention, out);
 	head(out, "blkcast_build", "info", NULL, "The version that runs.");
 	buf_printf(out, "blkcast_build_info{version=\"%s\"} 1\n# EOF\n", BLKCAST_VERSION);
 }

@@ -21,8 +21,11 @@ struct server_stats { /* zeroed: nothing happened */
 	uint64_t acknowledged[SERVER_NR_BUCKETS];
 };
 
+struct server_retention;
+
 struct server_gauges {
 	uint64_t body_bytes, nr_active, nr_shut;
+	const struct server_retention *retention; /* NULL: none */
 };
 
 void server_stats_refused(struct server_stats *s, int http_status);
