@@ -58,6 +58,7 @@ int cli_status_of(int code)
 	case ENOENT:
 	case ENOTDIR:
 	case EISDIR:
+	case EACCES:
 	case ERANGE:
 		return CLI_BAD_INPUT;
 	default:

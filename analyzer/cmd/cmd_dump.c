@@ -114,7 +114,7 @@ static int dump_requests(struct cli *cli, struct scan *scan, enum dump_format fo
 			 uint64_t limit)
 {
 	struct scan_request *batch = calloc(SCAN_BATCH, sizeof(*batch));
-	uint64_t left = limit ? limit : UINT64_MAX;
+	uint64_t limited = limit ? limit : UINT64_MAX, left = limited;
 	int64_t nr = 0;
 
 	if (!batch)
@@ -135,7 +135,11 @@ static int dump_requests(struct cli *cli, struct scan *scan, enum dump_format fo
 		left -= (uint64_t)nr;
 	}
 	free(batch);
-	return nr < 0 ? cli_fail(cli, scan_error(scan)) : CLI_DONE;
+	if (nr < 0)
+		return cli_fail(cli, scan_error(scan));
+	if (left == limited)
+		cli_note(cli, "no request is in the selection");
+	return CLI_DONE;
 }
 
 struct column_sum {

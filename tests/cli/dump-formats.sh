@@ -31,6 +31,18 @@ is "$("$b" dump --columns "$one" | sed -n '1p;$p' | awk '{ print $1 }' | tr '\n'
 exits 0 "a trace without stored profiles: exit 0" "$b" dump --store "$T/store" --profiles
 is "$(cat "$T/out")" "" "and none is shown"
 
+for command in dump "export --format csv"; do
+	# shellcheck disable=SC2086
+	exits 0 "$command of no such device: exit 0" "$b" $command --store "$T/store" --device nosuch
+	is "$(cat "$T/err")" "blkcast ${command%% *}: no request is in the selection" "$command says that nothing is selected"
+done
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	install -m 600 "$one" "$T/private"
+	chmod 755 "$T"
+	exits 2 "a file of somebody else: exit 2" setpriv --reuid 65534 --clear-groups "$b" dump "$T/private"
+	is "$(cat "$T/err")" "blkcast dump: $T/private: Permission denied" "and named"
+fi
+
 head -c 5000 "$one" >"$T/cut"
 exits 2 "a cut file: exit 2" "$b" dump "$T/cut"
 like "$(cat "$T/err")" "^blkcast dump: $T/cut: offset 0: expected [0-9]+ more bytes$" \
