@@ -47,7 +47,7 @@ stored() { find "$T/store/segments" -name '*.seg' 2>/dev/null | wc -l; }
 
 reached stop
 monitor stop >>"$T/said"
-sleep 3
+sleep 4
 monitor cont >>"$T/said"
 reached snapshot
 at_snapshot=$(stored)
@@ -97,4 +97,8 @@ is "$(jq '[.[].lost] | add' "$T/profile.json")" 0 "nothing is lost"
 "$BUILD/blkcast" ls --json --store "$T/store" >"$T/ls.json"
 span=$(jq '[.. | objects | select(has("begin_s") and has("end_s")) | .end_s - .begin_s] | max' "$T/ls.json")
 number "3600 < $span && $span < 4000" "the hour shows in the times of day ($span s)"
+stopped=$(jq '[.hosts[].pauses[] | select(.cause == "guest_stopped") | .length_s] | max // 0' "$T/ls.json")
+number "$stopped >= 2" "that the guest stood still is marked ($stopped s)"
+"$BUILD/blkcast" ls --store "$T/store" >"$T/ls"
+holds "ls shows it" grep -q "gap: guest stopped, " "$T/ls"
 done_testing
