@@ -118,8 +118,8 @@ static void block_signals(sigset_t *signals)
 static int run(struct cli *cli)
 {
 	struct server_config config = { .listen = SERVER_LISTEN, .note = note, .ctx = cli };
-	struct retain_beside_config retention = { .note = note, .ctx = cli };
 	struct server_retention totals = { 0 };
+	struct retain_beside_config retention = { .totals = &totals, .note = note, .ctx = cli };
 	struct retain_options chosen = { 0 };
 	const char *dir = NULL, *user = NULL;
 	uint64_t nr_connections = 0, nr_per_address = 0;
@@ -169,7 +169,6 @@ static int run(struct cli *cli)
 		return cli->status;
 	if (!retain_options_take(cli, &chosen, &retention.limits))
 		return cli->status;
-	retention.totals = &totals;
 	if (retain_limits_any(&retention.limits))
 		config.retention = &totals;
 	block_signals(&signals);
