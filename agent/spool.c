@@ -16,7 +16,7 @@
 #include "formats/segment.h"
 
 #define SPOOL_NAME_BYTES 48
-/* Damaged segments kept for a look; older ones beyond it are removed at open. */
+/* Damaged segments kept for a look; what is more is removed at open, whichever is found last. */
 #define MAX_BAD_FILES 16
 
 struct entry {

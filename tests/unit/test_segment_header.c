@@ -12,6 +12,7 @@
 #include "formats/segment.h"
 #include "formats/segment_header.h"
 #include "formats/varint.h"
+#include "formats/streams.h"
 #include "tests/tap.h"
 
 /* One entry of the header's map, already packed. */
@@ -581,6 +582,41 @@ static void numbers_have_one_form(void)
 	}
 }
 
+/* A place is units of eight sectors and the sectors below: seven at most. */
+static void low_sectors_are_checked(void)
+{
+	uint8_t stream[] = { PLANE_REPEATED, 2 * NR_STREAMS }, low[] = { PLANE_REPEATED, 7 };
+	struct buf other[NR_SEGMENT_COLUMNS] = { 0 };
+	ZSTD_CCtx *zstd = plane_compressor();
+
+	put_number(&other[COLUMN_PLACE], zstd, 5);
+	other[COLUMN_STREAM] = (struct buf){ .data = stream, .len = sizeof(stream) };
+	other[COLUMN_LOW] = (struct buf){ .data = low, .len = sizeof(low) };
+	ok_int(with_columns(other), 0);
+	low[1] = 8;
+	ok_int(with_columns(other), -EBADMSG);
+	low[1] = 7;
+	stream[1]++;
+	ok_int(with_columns(other), -EBADMSG);
+	buf_release(&other[COLUMN_PLACE]);
+	ZSTD_freeCCtx(zstd);
+}
+
+/* Its size is known before it is decoded. */
+static void frames_declare_their_size(void)
+{
+	char frame[64] = { PLANE_ZSTD };
+	ZSTD_CCtx *zstd = ZSTD_createCCtx();
+	size_t len;
+
+	ok(!ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_contentSizeFlag, 0)));
+	len = ZSTD_compress2(zstd, frame + 2, sizeof(frame) - 2, "abcdefgh", 8);
+	ok(!ZSTD_isError(len));
+	frame[1] = (char)len;
+	ok_int(plane_verdict(frame, 2 + len, 8), -EBADMSG);
+	ZSTD_freeCCtx(zstd);
+}
+
 static const struct tap_test tests[] = {
 	{ "a header that holds nothing is read", plain_header_is_read },
 	{ "each wrong value of a header is refused by its name", each_wrong_value_is_named },
@@ -592,6 +628,8 @@ static const struct tap_test tests[] = {
 	{ "numbers that fit no request are refused", numbers_that_fit_no_request_are_refused },
 	{ "planes are checked", planes_are_checked },
 	{ "numbers have one form", numbers_have_one_form },
+	{ "the sectors below a place are checked", low_sectors_are_checked },
+	{ "a frame that does not declare its size is refused", frames_declare_their_size },
 };
 
 int main(void)
