@@ -39,7 +39,7 @@ done
 
 work=$(mktemp -d "$BACKING/blkcast-case.XXXXXX")
 chmod 711 "$work"
-memory="" throttle="" version=2
+memory="" throttle="" version=2 ends=""
 [ ! -d /sys/fs/cgroup/blkio ] || version=1
 
 declare -A upper # of a volume: its loop device
@@ -207,7 +207,8 @@ end() {
 # ---- what is measured ----
 
 # watch PROFILE NAME... -- COMMAND: profiles of the volumes of NAME while COMMAND runs, without its
-# first and last seconds, as PROFILE.NAME.json; the requests stay in $work/store.NAME
+# first and last seconds (where `ends` is set, from the first request to the last), as PROFILE.NAME.json;
+# the requests stay in $work/store.NAME
 watch() {
 	local profile=$1 names=() name from to
 	shift
@@ -236,6 +237,8 @@ watch() {
 	wait "${agents[@]}"
 	agents=()
 	for name in "${names[@]}"; do
+		[ -z "$ends" ] || read -r from to < <("$build/blkcast" dump --store "$work/store.$name" --format csv -q --leave-out-own |
+			awk -F, 'NR == 2 { a = $1 } { b = $1 } END { printf "%.3f %.3f\n", a - 0.001, b + 0.05 }')
 		"$build/blkcast" characterize --json -q --store "$work/store.$name" \
 			--begin "@$from" --end "@$to" | jq '.[0]' >"$profile.$name.json.part"
 		jq -e '.lost == 0' "$profile.$name.json.part" >/dev/null || echo "case-studies: $profile: requests lost" >&2
@@ -292,7 +295,9 @@ replays() {
 	local kind=$1 profile=$2
 	shift 2
 	volume "$kind" "$@"
+	ends=1
 	watch "$profile" "$@" -- replays_of "$profile" "$@"
+	ends=""
 	close_volumes
 }
 replays_of() {
