@@ -129,7 +129,7 @@ static void bound_text(const struct headroom_bound *b, char out[UNITS_BYTES])
 		 b->factor);
 }
 
-/* "clients 4", "clients 4 that think 5 ms", "4 clients whose ..." */
+/* "clients 4", "clients 4 that think 5 ms", and so many times shorter */
 static void load_text(const struct headroom *h, char out[LOAD_BYTES])
 {
 	char think[UNITS_BYTES];
@@ -138,7 +138,7 @@ static void load_text(const struct headroom *h, char out[LOAD_BYTES])
 		snprintf(out, LOAD_BYTES, "%.60s %.4g", h->load, h->today);
 	else
 		snprintf(out, LOAD_BYTES,
-			 h->by_think ? "clients' asking: %.60s %.4g that think %s, and then shorter"
+			 h->by_think ? "%.60s %.4g that think %s, so many times shorter"
 				     : "%.60s %.4g that think %s",
 			 h->busy->variable, h->busy->clients, units_time(h->busy->think_s, think));
 }
