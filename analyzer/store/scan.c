@@ -34,7 +34,6 @@ struct trace {
 	size_t nr_devices, hint;
 	uint32_t index;
 	uint64_t key; /* real arrival of the request at hand, or a bound below the first */
-	bool opened;
 };
 
 struct stream_of {
@@ -373,12 +372,7 @@ int64_t scan_next(struct scan *s, struct scan_request *out, size_t max)
 			heap_drop_first(s);
 			continue;
 		}
-		if (!t->opened) {
-			/* Its key was a bound; with the true one another may come first. */
-			t->opened = true;
-			heap_down(s, 0);
-			continue;
-		}
+		/* None where its key was a bound, and with the true one another comes first. */
 		got = take(s, t, out + nr, max - nr);
 		if (got < 0)
 			return err_set(&s->error, ENOMEM, "out of memory");
