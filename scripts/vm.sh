@@ -20,6 +20,8 @@
 #	--time SECONDS		give up after (60): exit status 124
 #	--console FILE		keep the kernel's messages here
 #	--monitor SOCKET	QEMU's monitor listens here; disks can then be part of its snapshots
+#	--migrate FILE		where QEMU ends and has left the guest in FILE (by "migrate exec:cat>FILE" and
+#				quit), another one goes on with it; once
 #
 # Example, counting sectors:
 #	echo 'cat /sys/block/vda/size; uname -rm' >/tmp/s
@@ -37,7 +39,7 @@ die() {
 	exit 2
 }
 
-arch="" kernel=6.1 libs="" out="" smp=1 memory=512M append="" limit=60 console="" monitor="" script="" clock=""
+arch="" kernel=6.1 libs="" out="" smp=1 memory=512M append="" limit=60 console="" monitor="" migrate="" script="" clock=""
 adds=() disks=() modules=()
 while [ $# -gt 0 ]; do
 	[ $# -gt 1 ] || die "$1 needs a value"
@@ -56,6 +58,7 @@ while [ $# -gt 0 ]; do
 	--time) limit=$2 ;;
 	--console) console=$2 ;;
 	--monitor) monitor=$2 ;;
+	--migrate) migrate=$2 ;;
 	--run)
 		script=$2
 		shift 2
@@ -208,14 +211,14 @@ chmod 755 "$root/init"
 (cd "$root" && find . | LC_ALL=C sort | cpio -o -H newc -R 0:0 --quiet) >"$work/initrd"
 
 args=(-nodefaults -no-user-config -display none -no-reboot "${accel[@]}" -smp "$smp" -m "$memory"
-	"${machine[@]}" "file:${console:=$work/console}"
+	"${machine[@]}" chardev:console -chardev "file,id=console,path=${console:=$work/console},append=on"
 	-kernel "$kdir/vmlinux" -initrd "$work/initrd"
 	-append "quiet panic=-1 random.trust_cpu=on vm_disks=${#disks[@]} $append"
 	-netdev user,id=net -device virtio-net-$bus,netdev=net
 	-device virtio-rng-$bus -device virtio-serial-$bus)
 [ $bus = ccw ] || args+=(-global virtio-net-pci.romfile=)
 for p in stdout stderr result; do
-	args+=(-chardev "file,id=$p,path=$work/$p" -device "virtserialport,chardev=$p,name=$p")
+	args+=(-chardev "file,id=$p,path=$work/$p,append=on" -device "virtserialport,chardev=$p,name=$p")
 done
 n=0
 for d in "${disks[@]}"; do
@@ -243,8 +246,11 @@ for try in 1 2 3; do
 	: >"$work/stdout"
 	: >"$work/stderr"
 	: >"$work/result"
+	: >"$console"
 	status=0
 	timeout -k 5 "$limit" $qemu "${args[@]}" >"$work/qemu" 2>&1 </dev/null || status=$?
+	[ -z "$migrate" ] || [ ! -s "$migrate" ] ||
+		timeout -k 5 "$limit" $qemu "${args[@]}" -incoming "exec:cat '$migrate'" >>"$work/qemu" 2>&1 </dev/null || status=$?
 	grep -q "vm: up" "$console" 2>/dev/null || ! grep -q "Kernel panic" "$console" 2>/dev/null || [ $try = 3 ] || {
 		echo "vm.sh: the kernel panicked before its init: tried again" >&2
 		continue

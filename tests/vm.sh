@@ -231,3 +231,35 @@ vm_agree() {
 	number "($(of "$a" .access_pattern.all.sequential_ratio) - $(of "$b" .access_pattern.all.sequential_ratio))^2 <= 1e-4" \
 		"$1: $2 and $3: sequential ratio within 0.01"
 }
+
+# vm_monitor COMMAND...: says them to QEMU's monitor, one after the other, each done before the next
+vm_monitor() {
+	timeout 100 python3 - "$T/monitor" "$@" <<'E2'
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+def until_prompt():
+	got = b""
+	while not got.endswith(b"(qemu) "):
+		more = s.recv(4096)
+		if not more:
+			break
+		got += more
+	return got
+until_prompt()
+for c in sys.argv[2:]:
+	s.sendall(c.encode() + b"\n")
+	answer = until_prompt().decode(errors="replace")
+	print(answer.replace("\r", "").splitlines()[1:-1])
+E2
+}
+# vm_reached STAGE: waits until the guest, of process $vm, says so on its console
+vm_reached() {
+	for _ in $(seq 1200); do
+		grep -q "stage: $1" "$T/console" && return
+		kill -0 $vm 2>/dev/null || break
+		sleep 0.1
+	done
+	fail "the guest reaches: $1" "$(tail -n 3 "$T/vm.err")"
+	return 1
+}

@@ -12,57 +12,27 @@ touch "$T/console"
 scripts/vm.sh --arch amd64 --disk 64M --time 280 --console "$T/console" --monitor "$T/monitor" \
 	--out "$T/guest" --add "$BUILD/blkcast-agent" --run tests/vm/guest/time.sh "$vm_port" >"$T/vm.out" 2>"$T/vm.err" &
 vm=$!
-# monitor COMMAND...: says them to QEMU's monitor, one after the other, each done before the next
-monitor() {
-	timeout 100 python3 - "$T/monitor" "$@" <<'E2'
-import socket, sys
-s = socket.socket(socket.AF_UNIX)
-s.connect(sys.argv[1])
-def until_prompt():
-	got = b""
-	while not got.endswith(b"(qemu) "):
-		more = s.recv(4096)
-		if not more:
-			break
-		got += more
-	return got
-until_prompt()
-for c in sys.argv[2:]:
-	s.sendall(c.encode() + b"\n")
-	answer = until_prompt().decode(errors="replace")
-	print(answer.replace("\r", "").splitlines()[1:-1])
-E2
-}
-reached() { # STAGE
-	for _ in $(seq 1200); do
-		grep -q "stage: $1" "$T/console" && return
-		kill -0 $vm 2>/dev/null || break
-		sleep 0.1
-	done
-	fail "the guest reaches: $1" "$(tail -n 3 "$T/vm.err")"
-	return 1
-}
 sums() { (cd "$T/store/segments" && find . -name '*.seg' -exec md5sum {} + | sort); }
 stored() { find "$T/store/segments" -name '*.seg' 2>/dev/null | wc -l; }
 
-reached stop
-monitor stop >>"$T/said"
+vm_reached stop
+vm_monitor stop >>"$T/said"
 sleep 4
-monitor cont >>"$T/said"
-reached snapshot
+vm_monitor cont >>"$T/said"
+vm_reached snapshot
 at_snapshot=$(stored)
 cp -r "$T/store/segments" "$T/sent" # what is there already when the snapshot is made
-monitor "savevm s1" >>"$T/said"
+vm_monitor "savevm s1" >>"$T/said"
 # What goes on after the snapshot is sent, then undone in the guest but not here.
 for _ in $(seq 200); do
 	[ "$(stored)" -ge $((at_snapshot + 4)) ] && break
 	sleep 0.1
 done
 holds "the first life went on after the snapshot ($at_snapshot segments, then $(stored))" [ "$(stored)" -gt "$at_snapshot" ]
-monitor stop >>"$T/said"
+vm_monitor stop >>"$T/said"
 sleep 1
 sums >"$T/before"
-monitor "loadvm s1" cont >>"$T/said"
+vm_monitor "loadvm s1" cont >>"$T/said"
 note "loadvm: $(tail -n 2 "$T/said" | head -n 1)"
 wait $vm
 is "$?" 0 "the guest ends"
@@ -95,7 +65,7 @@ number "0 < $longest && $longest < 30" "no latency is absurd ($longest s at most
 is "$(jq '[.[].lost] | add' "$T/profile.json")" 0 "nothing is lost"
 # The step shows in the times of day alone.
 "$BUILD/blkcast" ls --json --store "$T/store" >"$T/ls.json"
-span=$(jq '[.. | objects | select(has("begin_s") and has("end_s")) | .end_s - .begin_s] | max' "$T/ls.json")
+span=$(jq '[.. | objects | select(.begin_s? != null and .end_s? != null) | .end_s - .begin_s] | max' "$T/ls.json")
 number "3600 < $span && $span < 4000" "the hour shows in the times of day ($span s)"
 stopped=$(jq '[.hosts[].pauses[] | select(.cause == "guest_stopped") | .length_s] | max // 0' "$T/ls.json")
 number "$stopped >= 2" "that the guest stood still is marked ($stopped s)"
