@@ -120,7 +120,7 @@ tool_bin := $(patsubst %.c,$(BUILD)/%,$(tool_src))
 tools    := $(tool_bin) $(addprefix $(BUILD)/tests/system-under-study/,first second)
 
 .PHONY: all programs tests benches deps test test-only test-vm guests test-s390x test-emulated emulated \
-	bench bench-only case-arch case-studies estimates study-here qpn-study demo endurance endurance-threads coverage coverage-only \
+	bench bench-only case-arch case-studies estimates study-here qpn-study demo endurance endurance-only endurance-threads coverage coverage-only \
 	check-asan check-tsan \
 	fuzz fuzz-only \
 	static static-only test-static bundle install uninstall deb test-deb style help clean
@@ -270,7 +270,10 @@ demo:
 
 # Every point where the tests proper visit a sample, and random kills of either side.
 KILLS ?= 10000
-endurance: tests
+endurance:
+	$(Q)scripts/deps.sh build test
+	$(Q)+$(MAKE) endurance-only
+endurance-only: tests
 	$(Q)BLKCAST_ENDURANCE=1 KILLS=$(KILLS) BLKCAST_TEST_LIMIT=86400 BUILD=$(BUILD) scripts/run-tests.sh \
 		$(faulty) $(addprefix $(BUILD)/tests/unit/test_,spool_backlog many_windows)
 	$(Q)KILLS=$(KILLS) PAUSE_MS=60 BLKCAST_TEST_LIMIT=86400 BUILD=$(BUILD) scripts/run-tests.sh \
