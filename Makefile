@@ -67,7 +67,7 @@ LDLIBS := -lbpf -lelf -lzstd -lmsgpackc -lxxhash -lcurl -lssl -lcrypto -lmicroht
 endif
 
 # Targets that do not compile by themselves: packages are looked at by the make they start.
-NOBUILD := clean demo static test-static test test-vm test-s390x bench fuzz deps style help
+NOBUILD := clean demo endurance static test-static test test-vm test-s390x bench fuzz deps style help
 ifneq ($(filter-out $(NOBUILD),$(or $(MAKECMDGOALS),all)),)
 missing := $(strip $(foreach p,$(PKGS),$(shell $(PKG_CONFIG) --exists $(p) 2>/dev/null || echo $(p))))
 $(if $(missing),$(error missing libraries: $(missing); $(MISSING_HINT)))
