@@ -355,6 +355,26 @@ static int remove_row(struct store *store, const struct entry *e, struct err *er
 	return catalog_remove_summary(c, &e->file.first, err);
 }
 
+/* Now: another process may have made it since the walk. */
+static bool is_gone(const struct store *store, const struct entry *e)
+{
+	char path[SEGMENT_PATH_MAX];
+
+	summary_path(&e->file.first, e->file.generation, path);
+	return faccessat(store_dir_fd(store), path, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
+	       errno == ENOENT;
+}
+
+/* 1: the catalog has a later one there, of which the walk does not know yet. */
+static int is_overtaken(struct store *store, const struct entry *e, struct err *err)
+{
+	uint64_t first = 0, generation = 0;
+	int status = catalog_find_summary(store_catalog(store), &e->file.first, &first, &generation,
+					  err);
+
+	return status == 1 ? generation > e->file.generation : status;
+}
+
 static int settle(struct store *store, struct entries *e, bool writer, struct err *err)
 {
 	int status = 0;
@@ -366,10 +386,13 @@ static int settle(struct store *store, struct entries *e, bool writer, struct er
 	for (size_t i = 0; i < e->nr && status == 0; i++) {
 		struct entry *one = &e->items[i];
 
-		if (!one->known && one->good && !one->by)
-			status = take_fresh(store, one, true, err);
-		else if (one->known && (!one->found || one->by))
+		if (!one->known && one->good && !one->by) {
+			status = is_overtaken(store, one, err);
+			status = status == 0 ? take_fresh(store, one, true, err)
+					     : (status < 0 ? status : 0);
+		} else if (one->known && (one->by || (!one->found && is_gone(store, one)))) {
 			status = remove_row(store, one, err);
+		}
 		if (status == 0 && one->by && writer)
 			remove_superseded(store, one);
 	}
