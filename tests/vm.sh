@@ -124,7 +124,7 @@ vm_static() {
 	like "$(cat "$T/$name/agent.log")" " tracing source=$source" "$name: the agent traces by $source"
 	like "$(cat "$T/$name/agent.log")" " phase=run calls=$calls" "$name: both filters hold"
 	is "$(grep -c upload_failed "$T/$name/agent.log")" 0 "$name: every upload is taken"
-	holds "$name: it tells its metrics" grep -q '^blkcast_requests_total' "$T/$name/metrics"
+	holds "$name: it tells its metrics" grep -q '^blkcast_build_info' "$T/$name/metrics"
 	is "$("$BUILD/blkcast" characterize --json --quiet --store "$T/store" 2>/dev/null |
 		jq -r '.[] | select(.host == "web1") | "\(.requests.read) \(.lost)"')" "300 0" \
 		"$name: every request is with the analyzer, none is lost"

@@ -77,7 +77,7 @@ like "$(cat "$T/web1.log")" 'phase=run calls=39' "both filters hold, of 39 calls
 is "$(sed -n 's/^Seccomp_filters:[[:space:]]*//p' /proc/"$pid"/task/*/status | sort -u)" 2 "for each of its threads"
 dd if="$path" of=/dev/null bs=4k count=500 iflag=direct status=none
 metrics=$(sed -n 's/.* listening .*port=\([0-9]*\).*/\1/p' "$T/web1.log")
-like "$("${inside[@]}" curl -s "http://127.0.0.1:$metrics/metrics")" '^blkcast_requests_total' "its metrics are served"
+like "$("${inside[@]}" curl -s "http://127.0.0.1:$metrics/metrics")" '^blkcast_build_info' "its metrics are served"
 sleep 1.5
 kill -INT "$pid"
 wait "$pid"
