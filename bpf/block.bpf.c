@@ -197,7 +197,8 @@ static __always_inline void event_finish(struct event_request *event, struct inf
 	u64 arrival_ns = at->arrival_ns, dispatch_ns = at->dispatch_ns;
 
 	event->flags = at->flags;
-	event->cmd_flags = at->cmd_flags;
+	/* What it does is the request's own: two that took one line at once mix only their issuers. */
+	event->cmd_flags = (event->cmd_flags & REQ_OP_MASK) | (at->cmd_flags & ~REQ_OP_MASK);
 	event->requeues = at->requeues;
 	event->tid = (u32)at->pid_tgid;
 	event->pid = at->pid_tgid >> 32;
@@ -255,20 +256,15 @@ static __always_inline int complete(u64 *ctx, bool again)
 		return 0;
 	if (again && (nr_bytes < rq->__data_len || !inflight_find(inflight_key(rq))))
 		return 0; /* seen to end the first time */
-	if (request_in_flush_sequence(rq)) {
-		if (is_kernels_flush(rq))
-			return 0;
-		return part_ended(rq, nr_bytes);
-	}
-	if (nr_bytes < rq->__data_len)
+	if (is_kernels_flush(rq))
+		return 0;
+	if (request_in_flush_sequence(rq) || nr_bytes < rq->__data_len)
 		return part_ended(rq, nr_bytes);
 
 	at = inflight_find(inflight_key(rq));
 	if (at && was_told(at)) {
-		bool is_ours = same_life(at, rq);
-
 		at->key = 0;
-		if (is_ours)
+		if (same_life(at, rq))
 			return 0;
 		at = NULL;
 	}

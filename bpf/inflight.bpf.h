@@ -8,9 +8,11 @@
  * time, whatever its hardware queue and whichever tag set it came from, and keeps naming it
  * through requeues.
  *
- * The table only ever adds knowledge: a request whose line was taken by another (all ways busy,
- * counted in nr_evicted) is still recorded at its completion, with the times the kernel itself
- * noted and without its issuer.
+ * The table adds knowledge: a request whose line was taken by another (all ways busy, counted in
+ * nr_evicted) is still recorded at its completion, with the times the kernel itself noted and without
+ * its issuer. Two CPUs that place requests in one set at the same instant may both take one way, as
+ * compare and exchange came with 5.12 only: then one of them is recorded so, the other perhaps with the
+ * first's issuer.
  */
 #ifndef BPF_INFLIGHT_BPF_H
 #define BPF_INFLIGHT_BPF_H

@@ -23,9 +23,9 @@ static void check_balance(const struct pairing *p)
 
 	pairing_counts(p, &c);
 	if (c.begun != c.requests + c.absorbed + c.held ||
-	    c.events[BLOCK_COMPLETE] + c.shared_ends !=
-		    c.requests - c.no_end - c.unclosed + c.parts + c.flush_ends + c.idle_ends +
-			    c.late_ends)
+	    c.events[BLOCK_COMPLETE] + c.shared_ends != c.requests - c.no_end - c.unclosed +
+								c.parts + c.flush_ends +
+								c.idle_ends + c.late_ends)
 		abort();
 }
 

@@ -4,78 +4,8 @@
 #include <string.h>
 
 #include "formats/pairing.h"
+#include "tests/pairing_out.h"
 #include "tests/tap.h"
-
-#define DISK  device_make(8, 0)
-#define OTHER device_make(8, 16)
-#define MAX   64
-
-struct out {
-	struct request r[MAX];
-	unsigned int begun_by[MAX];
-	size_t nr;
-	struct pairing *p;
-};
-
-static void keep(void *ctx, const struct request *r, unsigned int begun_by)
-{
-	struct out *out = ctx;
-
-	ok(!request_check(r));
-	if (out->nr < MAX) {
-		out->r[out->nr] = *r;
-		out->begun_by[out->nr++] = begun_by;
-	}
-}
-
-static void start(struct out *out, uint8_t layer, size_t max_held)
-{
-	const struct pairing_config config = { .layer = layer,
-					       .source = SOURCE_BLKTRACE,
-					       .max_held = max_held };
-	struct pairing_sink sink = { keep, out };
-
-	memset(out, 0, sizeof(*out));
-	ok_int(pairing_new(&out->p, &config, &sink), 0);
-}
-
-/* What must hold of the counts at any time. */
-static void balanced(const struct out *out)
-{
-	struct pairing_counts c;
-
-	pairing_counts(out->p, &c);
-	ok_eq(c.begun, c.requests + c.absorbed + c.held);
-	ok_eq(c.events[BLOCK_COMPLETE] + c.shared_ends, c.requests - c.no_end - c.unclosed +
-								c.parts + c.flush_ends +
-								c.idle_ends + c.late_ends);
-	ok_eq(c.events[BLOCK_ISSUE], c.first_issues + c.reissues + c.flush_issues);
-	ok_eq(c.held, pairing_held(out->p, 0));
-}
-
-static void stop(struct out *out)
-{
-	balanced(out);
-	pairing_settle(out->p, 0, UINT64_MAX);
-	balanced(out);
-	ok_eq(pairing_held(out->p, 0), 0);
-	pairing_free(out->p);
-}
-
-/* sectors: of 512 bytes; rwbs as blkparse prints it. */
-static void event(struct out *out, uint64_t time_ns, enum block_event_kind kind, const char *rwbs,
-		  uint64_t sector, uint32_t sectors)
-{
-	struct block_event e = { .time_ns = time_ns,
-				 .kind = kind,
-				 .sector = sector,
-				 .bytes = sectors * SECTOR_BYTES,
-				 .device = DISK,
-				 .tid = 100 };
-
-	ok_int(block_event_rwbs(&e, rwbs, strlen(rwbs)), 0);
-	ok_int(pairing_add(out->p, &e), 0);
-}
 
 static void simple(void)
 {
@@ -349,33 +279,6 @@ static void same_sector(void)
 	stop(&out);
 }
 
-static void gaps(void)
-{
-	struct out out;
-
-	start(&out, LAYER_DEVICE, 0);
-	event(&out, 1, BLOCK_GETRQ, "R", 64, 8);
-	event(&out, 2, BLOCK_ISSUE, "R", 64, 8);
-	event(&out, 3, BLOCK_ISSUE, "R", 0, 8);
-	pairing_gap(out.p, DISK, 10); /* the end of the first was lost */
-	event(&out, 20, BLOCK_GETRQ, "R", 64, 8);
-	event(&out, 21, BLOCK_ISSUE, "R", 64, 8);
-	event(&out, 22, BLOCK_COMPLETE, "R", 64, 8);
-	event(&out, 23, BLOCK_COMPLETE, "R", 0, 8); /* alone at its sector, it is still found */
-	ok_eq(out.nr, 2);
-	ok_eq(out.r[0].arrival_ns, 20);
-	ok_eq(out.r[1].dispatch_ns, 3);
-	pairing_settle(out.p, OTHER, 1000);
-	ok_eq(out.nr, 2);
-	pairing_settle(out.p, DISK, 1);
-	ok_eq(out.nr, 2);
-	pairing_settle(out.p, DISK, 1000);
-	ok_eq(out.nr, 3);
-	ok_eq(out.r[2].arrival_ns, 1);
-	ok(out.r[2].flags & REQUEST_NO_COMPLETION);
-	stop(&out);
-}
-
 static void bounded(void)
 {
 	struct pairing_counts counts;
@@ -548,91 +451,6 @@ static void first_error_stays(void)
 	stop(&out);
 }
 
-/* Time in the queue after a requeue is life: the disk has it under way no more, but will again. */
-static void requeued_is_alive(void)
-{
-	struct out out;
-
-	start(&out, LAYER_DEVICE, 0);
-	event(&out, 10, BLOCK_GETRQ, "R", 0, 8);
-	event(&out, 11, BLOCK_ISSUE, "R", 0, 8);
-	event(&out, 100, BLOCK_REQUEUE, "R", 0, 8);
-	pairing_settle(out.p, DISK, 100);
-	ok_eq(out.nr, 0);
-	pairing_settle(out.p, DISK, 101);
-	ok_eq(out.nr, 1);
-	ok(out.r[0].flags & REQUEST_NO_COMPLETION);
-	stop(&out);
-}
-
-/* Taken for ended while its queue was held back: whatever comes after, it is not handed over again. */
-static void ended_after_all(void)
-{
-	struct pairing_counts counts;
-	struct out out;
-
-	start(&out, LAYER_DEVICE, 0);
-	event(&out, 10, BLOCK_GETRQ, "R", 0, 8);
-	event(&out, 11, BLOCK_INSERT, "R", 0, 8);
-	event(&out, 12, BLOCK_GETRQ, "WFS", 64, 8);
-	pairing_settle(out.p, DISK, 100);
-	ok_eq(out.nr, 2);
-	ok_eq(pairing_held(out.p, DISK), 0);
-	pairing_settle(out.p, DISK, 200);
-	ok_eq(out.nr, 2);
-	balanced(&out);
-	event(&out, 300, BLOCK_ISSUE, "R", 0, 8);
-	event(&out, 301, BLOCK_COMPLETE, "R", 0, 4);
-	event(&out, 302, BLOCK_COMPLETE, "R", 4, 4);
-	event(&out, 303, BLOCK_ISSUE, "WS", 64, 8);
-	event(&out, 304, BLOCK_COMPLETE, "WS", 64, 8);
-	event(&out, 305, BLOCK_COMPLETE, "WS", 72, 0);
-	ok_eq(out.nr, 2);
-	balanced(&out);
-	pairing_counts(out.p, &counts);
-	ok_eq(counts.no_end, 2);
-	ok_eq(counts.late_ends, 2);
-	ok_eq(counts.no_start, 0);
-
-	/* The next of that place are others. */
-	event(&out, 400, BLOCK_GETRQ, "R", 0, 8);
-	pairing_settle(out.p, DISK, 500);
-	ok_eq(out.nr, 3);
-	event(&out, 600, BLOCK_GETRQ, "R", 0, 8);
-	event(&out, 601, BLOCK_ISSUE, "R", 0, 8);
-	event(&out, 602, BLOCK_COMPLETE, "R", 0, 8);
-	ok_eq(out.nr, 4);
-	ok_eq(out.r[3].arrival_ns, 600);
-	/* Ten minutes later it cannot be it any more. */
-	pairing_settle(out.p, DISK, 600000000402ull);
-	event(&out, 600000000403ull, BLOCK_COMPLETE, "R", 0, 8);
-	ok_eq(out.nr, 5);
-	stop(&out);
-}
-
-/* Of a table that is full, one whose data has ended is no loss when it goes. */
-static void closing_is_not_evicted(void)
-{
-	struct pairing_counts counts;
-	struct out out;
-
-	start(&out, LAYER_DEVICE, 2);
-	event(&out, 10, BLOCK_GETRQ, "WFS", 0, 8);
-	event(&out, 11, BLOCK_ISSUE, "WS", 0, 8);
-	event(&out, 20, BLOCK_COMPLETE, "WS", 0, 8);
-	ok_eq(out.nr, 0);
-	event(&out, 30, BLOCK_GETRQ, "R", 8, 8);
-	event(&out, 31, BLOCK_GETRQ, "R", 16, 8);
-	ok_eq(out.nr, 1);
-	ok_eq(out.r[0].completion_ns, 20);
-	event(&out, 32, BLOCK_GETRQ, "R", 24, 8);
-	pairing_counts(out.p, &counts);
-	ok_eq(counts.unclosed, 1);
-	ok_eq(counts.evicted, 1);
-	ok_eq(counts.no_end, 1);
-	stop(&out);
-}
-
 /* What ended first keeps its place where the rest grows behind it. */
 static void grown_after_a_part(void)
 {
@@ -664,16 +482,12 @@ static const struct tap_test tests[] = {
 	{ "a write in a flush ends with the flush", write_in_flush },
 	{ "discards of several ranges and commands without data", discards_and_passthrough },
 	{ "the same sector several times at once", same_sector },
-	{ "what ends after it was taken for ended is not told twice", ended_after_all },
-	{ "after a gap the old ones are not taken for the new", gaps },
 	{ "memory is bounded, and what it cost is counted", bounded },
 	{ "bios end by their place, several at once", bios },
 	{ "any events in any order balance", any_order },
 	{ "the letters of an operation are read", letters },
 	{ "requeues are counted up to what their field holds", many_requeues },
 	{ "the error of a part is that of the request", first_error_stays },
-	{ "a request that was requeued is alive since then", requeued_is_alive },
-	{ "one whose data has ended is not lost with a full table", closing_is_not_evicted },
 	{ "a request that ended in part and grew keeps its place", grown_after_a_part },
 };
 

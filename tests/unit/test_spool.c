@@ -11,108 +11,8 @@
 #include <unistd.h>
 
 #include "agent/spool.h"
+#include "tests/spool_told.h"
 #include "tests/tap.h"
-
-struct told {
-	unsigned int lost, gone, acknowledged;
-	struct spool_name last;
-	enum loss_cause cause;
-	size_t len;
-	bool was_there; /* the file, while the loss was told */
-	char dir[64];
-};
-
-static void on_lost(void *ctx, enum loss_cause cause, const struct spool_name *name,
-		    const void *data, size_t len)
-{
-	struct told *told = ctx;
-
-	told->lost++;
-	told->cause = cause;
-	told->last = *name;
-	told->len = len;
-	told->was_there = data != NULL;
-}
-
-static void on_gone(void *ctx, const struct spool_name *name, bool is_gone)
-{
-	(void)name;
-	((struct told *)ctx)->gone += is_gone;
-}
-
-static void on_acknowledged(void *ctx, const struct spool_name *name)
-{
-	(void)name;
-	((struct told *)ctx)->acknowledged++;
-}
-
-static struct spool *open_spool(struct told *told, uint64_t max_bytes,
-				const struct durable_calls *calls)
-{
-	struct spool_config config = { .dir = told->dir,
-				       .max_bytes = max_bytes,
-				       .calls = calls,
-				       .lost = on_lost,
-				       .gone = on_gone,
-				       .acknowledged = on_acknowledged,
-				       .ctx = told };
-	struct err err = { 0 };
-	struct spool *s = NULL;
-
-	if (spool_open(&s, &config, &err))
-		tap_note("%s", err.line);
-	return s;
-}
-
-static void make_dir(struct told *told)
-{
-	*told = (struct told){ .dir = "/tmp/blkcast-spool.XXXXXX" };
-	ok(mkdtemp(told->dir) != NULL);
-}
-
-static void remove_dir(const struct told *told)
-{
-	char command[96];
-
-	snprintf(command, sizeof(command), "rm -rf '%s'", told->dir);
-	ok(!system(command));
-}
-
-static unsigned int count_files(const char *dir, const char *end)
-{
-	struct dirent *entry;
-	unsigned int nr = 0;
-	DIR *d = opendir(dir);
-
-	while (d && (entry = readdir(d))) {
-		size_t len = strlen(entry->d_name);
-
-		nr += len > strlen(end) && !strcmp(entry->d_name + len - strlen(end), end);
-	}
-	if (d)
-		closedir(d);
-	return nr;
-}
-
-static int append(struct spool *s, uint64_t sequence, size_t len)
-{
-	char data[4096];
-
-	memset(data, (int)sequence, sizeof(data));
-	return spool_append(s, &(struct spool_name){ 5, sequence }, data, len);
-}
-
-static uint64_t peek_sequence(struct spool *s)
-{
-	struct spool_name name = { 0, 999 };
-	struct buf data;
-
-	buf_init(&data);
-	ok_int(spool_peek(s, &name, &data), 0);
-	ok(data.len > 0 && data.data[0] == (uint8_t)name.sequence);
-	buf_release(&data);
-	return name.sequence;
-}
 
 static void oldest_comes_first_across_a_restart(void)
 {
@@ -295,91 +195,6 @@ static void second_agent_is_refused(void)
 	ok_int(spool_open(&other, &config, &err), -EBUSY);
 	ok(strstr(err.line, "another agent") != NULL);
 	ok(!other);
-	spool_close(s);
-	remove_dir(&told);
-}
-
-/* Calls that fail; which ones, and how often they were made. */
-static unsigned int fsync_calls, fail_fsync_from, fail_fsync_to, write_calls;
-static int write_error;
-
-static int failing_fsync(int fd)
-{
-	fsync_calls++;
-	if (fsync_calls >= fail_fsync_from && fsync_calls <= fail_fsync_to) {
-		errno = EIO;
-		return -1;
-	}
-	return fsync(fd);
-}
-
-static ssize_t short_write(int fd, const void *data, size_t len)
-{
-	write_calls++;
-	if (write_error && write_calls > 1) {
-		errno = write_error;
-		return -1;
-	}
-	return write(fd, data, len > 7 ? 7 : len);
-}
-
-static const struct durable_calls failing = { short_write, failing_fsync };
-
-static void begin_faults(unsigned int from, unsigned int to, int error)
-{
-	fsync_calls = write_calls = 0;
-	fail_fsync_from = from;
-	fail_fsync_to = to;
-	write_error = error;
-}
-
-static void failed_fsync_is_written_anew_once(void)
-{
-	struct told told;
-	struct spool *s;
-
-	make_dir(&told);
-	s = open_spool(&told, 0, &failing);
-	begin_faults(1, 1, 0);
-	ok_int(append(s, 0, 100), 0);
-	/* The failed one, the new file's, the folder's: never twice on the same file. */
-	ok_eq(fsync_calls, 3);
-	ok_eq(write_calls, 2 * 15);
-	ok_eq(peek_sequence(s), 0);
-	spool_unpeek(s);
-	begin_faults(1, 2, 0);
-	ok_int(append(s, 1, 100), -EIO);
-	ok_eq(spool_files(s), 1);
-	ok_eq(count_files(told.dir, ".tmp"), 0);
-	ok_eq(count_files(told.dir, ".seg"), 1);
-	/* The folder's own sync failing: the name must not stay half-true. */
-	begin_faults(2, 2, 0);
-	ok_int(append(s, 2, 100), -EIO);
-	ok_eq(count_files(told.dir, ".seg"), 1);
-	spool_close(s);
-	remove_dir(&told);
-}
-
-static void full_disk_makes_room_by_old_ones(void)
-{
-	struct told told;
-	struct spool *s;
-
-	make_dir(&told);
-	s = open_spool(&told, 0, &failing);
-	begin_faults(0, 0, 0);
-	append(s, 0, 100);
-	append(s, 1, 100);
-	begin_faults(0, 0, ENOSPC);
-	ok_int(append(s, 2, 100), -ENOSPC);
-	ok_eq(told.lost, 1);
-	ok_eq(spool_files(s), 1);
-	ok_eq(count_files(told.dir, ".tmp"), 0);
-	begin_faults(0, 0, 0);
-	ok_int(append(s, 3, 100), 0);
-	ok_eq(peek_sequence(s), 0);
-	spool_ack(s);
-	ok_eq(peek_sequence(s), 3);
 	spool_close(s);
 	remove_dir(&told);
 }
@@ -622,24 +437,6 @@ static void forgotten_ones_leave_room(void)
 	remove_dir(&told);
 }
 
-static void used_up_quota_is_a_full_disk(void)
-{
-	struct told told;
-	struct spool *s;
-
-	make_dir(&told);
-	s = open_spool(&told, 0, &failing);
-	begin_faults(0, 0, 0);
-	append(s, 0, 100);
-	append(s, 1, 100);
-	begin_faults(0, 0, EDQUOT);
-	ok_int(append(s, 2, 100), -EDQUOT);
-	ok_eq(told.lost, 1);
-	ok_int(told.cause, LOSS_SPOOL_FULL);
-	spool_close(s);
-	remove_dir(&told);
-}
-
 static const struct tap_test tests[] = {
 	{ "what is no segment is left out, and few damaged ones are kept",
 	  strange_files_are_left_out },
@@ -655,9 +452,6 @@ static const struct tap_test tests[] = {
 	{ "what was acknowledged and came back is cleared", acknowledged_leftovers_are_cleared },
 	{ "leftovers and damaged files never stop it", damaged_files_never_stop_it },
 	{ "a second agent is refused", second_agent_is_refused },
-	{ "after a failed fsync the bytes go to a new file, once",
-	  failed_fsync_is_written_anew_once },
-	{ "a full disk makes room by old ones", full_disk_makes_room_by_old_ones },
 	{ "what may have been sent before a death is not given up",
 	  what_may_have_been_sent_is_not_given_up },
 	{ "a killed writer leaves what it was told is durable",
@@ -665,7 +459,6 @@ static const struct tap_test tests[] = {
 	{ "one that is being sent makes no room for the newest", one_being_sent_is_no_room },
 	{ "late ones take their place by name", late_ones_take_their_place },
 	{ "forgotten ones leave their room", forgotten_ones_leave_room },
-	{ "a quota that is used up is a full disk", used_up_quota_is_a_full_disk },
 };
 
 int main(void)

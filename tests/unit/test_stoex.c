@@ -168,7 +168,8 @@ static void moments(const char *text, double mean, double variance)
 	}
 	m = sum / DRAWS;
 	v = squares / DRAWS;
-	check(!error && fabs(m) <= 5 * sqrt(variance / DRAWS) && fabs(v - variance) <= 0.05 * variance,
+	check(!error && fabs(m) <= 5 * sqrt(variance / DRAWS) &&
+		      fabs(v - variance) <= 0.05 * variance,
 	      "%s: mean %g (off by %g), variance %g (%g)", text, mean, m, variance, v);
 	stoex_free(e);
 }

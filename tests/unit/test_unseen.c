@@ -194,7 +194,8 @@ static void bios(void)
 static const struct tap_test tests[] = {
 	{ "a line is told when two looks find its disk idle, with all it holds",
 	  told_at_the_second_look },
-	{ "a line that was told stays for an hour of looks, and is not told again", kept_for_a_while },
+	{ "a line that was told stays for an hour of looks, and is not told again",
+	  kept_for_a_while },
 	{ "nor at the end; what is told there frees its line", told_then_the_last_look },
 	{ "a disk that is busy in between begins the looks anew", busy_between },
 	{ "another request at the same address begins them anew", another_life },
