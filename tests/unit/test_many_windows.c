@@ -177,7 +177,7 @@ static void nothing_grows(void)
 	stall(nr >= 100000 ? 10 : 1);
 	go_through(&rig, nr, &s);
 	pipeline_stop(rig.pipeline);
-	sender_free(rig.sender, 1);
+	sender_free(rig.sender, 60);
 	board_free(rig.board);
 	take_away(&rig);
 	ok(rig.sums.nr_profiles >= nr);

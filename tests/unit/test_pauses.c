@@ -317,7 +317,7 @@ static struct segment_files run_script(bool guest_runs)
 	for (int i = 0; i < 6000 && script.polls < STALL_POLL + 30; i++)
 		nanosleep(&(struct timespec){ 0, 10000000 }, NULL);
 	pipeline_stop(p);
-	sender_free(config.sender, 1);
+	sender_free(config.sender, 60);
 	board_free(config.board);
 	ok_int(segment_files_read(dir, &files), 0);
 	ok_eq(files.nr_bad, 0);

@@ -75,7 +75,7 @@ static int start(struct rig *rig, struct err *err)
 static void stop(struct rig *rig)
 {
 	pipeline_stop(rig->pipeline);
-	sender_free(rig->sender, 1);
+	sender_free(rig->sender, 60);
 	board_free(rig->board);
 	rig->pipeline = NULL;
 	rig->sender = NULL;
