@@ -123,7 +123,7 @@ if [ "$(id -u)" = 0 ]; then
 	exits 2 "an account that is none" "$b" serve --user no-such-account --store "$T/s3" --listen 127.0.0.1:0
 	holds "nothing was made" [ ! -e "$T/s3" ]
 	mkdir "$T/s4" && chmod 755 "$T/s4"
-	exits 1 "nor is a folder of root's written" "$b" serve --user nobody --store "$T/s4" --listen 127.0.0.1:0
+	exits 2 "nor is a folder of root's written" "$b" serve --user nobody --store "$T/s4" --listen 127.0.0.1:0
 	is "$(stat -c %U:%a "$T/store")" nobody:700 "the folder it made is its user's alone"
 else
 	exits 2 "only root can become another" "$b" serve --user root --store "$T/s3" --listen 127.0.0.1:0

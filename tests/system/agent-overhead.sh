@@ -16,8 +16,8 @@ load() { # SECONDS, IOPS of each direction
 		--output-format=json --output="$T/fio.json" >/dev/null 2>&1
 }
 
-"$BUILD/blkcast-agent" --device "$dev" --sink "file:$T/store" --host here --window 250ms \
-	--segment-interval 1s --max-overhead 1% --verbose --spool "$T/spool" 2>"$T/log" &
+"$BUILD/blkcast-agent" --device "$dev" --sink "file:$T/store" --host here --window 500ms \
+	--segment-interval 1s --max-overhead 1.5% --verbose --spool "$T/spool" 2>"$T/log" &
 pid=$!
 for _ in $(seq 400); do
 	grep -q 'tracing source=bpf' "$T/log" && break
@@ -26,7 +26,7 @@ done
 sleep 0.5
 before=$(completed)
 load 2 100
-load 3 40000
+load 6 40000
 # Little to do, until all is captured again: how soon hangs on what else the machine does.
 for _ in $(seq 20); do
 	load 3 20
