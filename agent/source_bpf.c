@@ -33,6 +33,7 @@
 #define SEEN_FORGET_NS	    10000000000ull /* names are asked for again this often */
 #define ISSUE_KEEP_NS	    10000000000ull /* how long issue stays without being wanted */
 #define SETTLE_NS	    1000000000ull  /* between looks for ends that were not seen */
+#define AGAIN_NS	    100000000ull   /* between looks for ends that were passed over */
 #define CALIBRATE_RUNS	    2000	   /* their discarded records fit into the smallest ring */
 #define ENTRIES_PER_REQUEST 2		   /* start and complete */
 #define ENTRY_NS	    12 /* to enter and leave a program without kernel.bpf_stats */
@@ -53,7 +54,7 @@ struct source {
 	bool is_closing;
 	uint64_t last_misses, shed_misses;
 	uint64_t last_lost, last_shed, last_evicted, last_wanted_ns, last_forgot_ns;
-	uint64_t last_settled_ns;
+	uint64_t last_settled_ns, last_again_ns;
 	struct bpf_link *issue, *insert, *again; /* NULL while not attached */
 	bool issue_always;
 	int misses_fd; /* what the kernel says of the completion program; -1: unknown */
@@ -420,9 +421,13 @@ static uint64_t recursion_misses(const struct source *s)
 	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
-static void again_follow(struct source *s)
+/* A look costs as much as the rest of a poll. */
+static void again_follow(struct source *s, uint64_t now)
 {
-	if (s->block && !s->again && recursion_misses(s))
+	if (!s->block || s->again || now - s->last_again_ns < AGAIN_NS)
+		return;
+	s->last_again_ns = now;
+	if (recursion_misses(s))
 		s->again = bpf_program__attach(s->block->progs.block_rq_complete_again);
 }
 
@@ -508,7 +513,7 @@ static int64_t source_bpf_poll(struct source *s, const struct source_sink *sink)
 	ret = ring_buffer__consume(s->rings);
 	losses_tell(s);
 	issue_follow(s, now);
-	again_follow(s);
+	again_follow(s, now);
 	if (!s->nr_polled && now - s->last_settled_ns > SETTLE_NS) {
 		unseen_settle(&s->unseen, s->inflights, device_in_flight, s->is_closing,
 			      unseen_tell, s);
