@@ -97,50 +97,6 @@ struct traced *pipeline_device(struct pipeline *p, uint32_t device)
 	return device_add(p, device);
 }
 
-void pipeline_lost(struct pipeline *p, enum loss_cause cause, uint64_t nr, uint32_t device)
-{
-	struct loss loss = { .cause = (uint8_t)cause,
-			     .count_known = true,
-			     .count = nr,
-			     .begin_real_ns = p->last_poll_real_ns,
-			     .end_real_ns = clock_ns(CLOCK_REALTIME),
-			     .device = device };
-
-	if (loss.begin_real_ns > loss.end_real_ns)
-		loss.begin_real_ns = loss.end_real_ns;
-	p->lost[cause] += nr;
-	if (p->stream)
-		stream_lost(p->stream, &loss);
-	log_say(p->config.log, LEVEL_WARN, "requests_lost", "where=%s count=%llu",
-		loss_cause_name(cause), (unsigned long long)nr);
-}
-
-static void on_lost(void *ctx, enum loss_cause cause, uint64_t nr, uint32_t device)
-{
-	struct pipeline *p = ctx;
-	struct traced *t;
-
-	if (!nr)
-		return;
-	/* With one device traced there is no question whose they were. */
-	if (!device && p->config.source_config.nr_devices == 1)
-		device = p->config.source_config.devices[0];
-	t = device ? pipeline_device(p, device) : NULL;
-	if (cause == LOSS_SHED)
-		p->nr_in_window += nr;
-	if (t) {
-		/* What was shed on purpose is in the kernel's counters, and so in the profile. */
-		t->lost_in_window += cause == LOSS_SHED ? 0 : nr;
-		t->seen.nr += nr;
-		t->seen.nr_countable += nr;
-	} else {
-		p->unplaced += nr;
-		p->unplaced_in_window += cause == LOSS_SHED ? 0 : nr;
-		device = 0;
-	}
-	pipeline_lost(p, cause, nr, device);
-}
-
 static void take(struct pipeline *p, const struct request *r)
 {
 	struct traced *t = pipeline_device(p, r->device);
@@ -156,7 +112,7 @@ static void take(struct pipeline *p, const struct request *r)
 		t->seen.nr_countable += !(r->flags & REQUEST_PASSTHROUGH);
 	}
 	if (!t) {
-		on_lost(p, LOSS_REORDER, 1, 0);
+		pipeline_on_lost(p, LOSS_REORDER, 1, 0);
 	} else if (reorder_add(p->reorder, r)) {
 		t->lost_in_window++;
 		pipeline_lost(p, LOSS_REORDER, 1, r->device);
@@ -172,7 +128,7 @@ static void hold_early(struct pipeline *p, const struct request *r)
 		struct request *more = realloc(e->r, cap * sizeof(*more));
 
 		if (!more) {
-			on_lost(p, LOSS_REORDER, 1, r->device);
+			pipeline_on_lost(p, LOSS_REORDER, 1, r->device);
 			return;
 		}
 		e->r = more;
@@ -380,9 +336,11 @@ static void *capture_loop(void *ctx)
 
 static int open_source(struct pipeline *p, struct err *err)
 {
-	p->sink = (struct source_sink){
-		.request = on_request, .task = on_task, .lost = on_lost, .ctx = p
-	};
+	p->sink = (struct source_sink){ .request = on_request,
+					.task = on_task,
+					.lost = pipeline_on_lost,
+					.gap = pipeline_on_gap,
+					.ctx = p };
 	p->last_poll_real_ns = clock_ns(CLOCK_REALTIME);
 	return p->config.source->open(&p->source, &p->config.source_config, err);
 }

@@ -108,6 +108,9 @@ struct traced *pipeline_device(struct pipeline *p, uint32_t device);
 void pipeline_close_windows(struct pipeline *p, uint64_t end_ns);
 /* Counts losses, and tells log and trace. */
 void pipeline_lost(struct pipeline *p, enum loss_cause cause, uint64_t nr, uint32_t device);
+/* The same for what the source tells; ctx: the pipeline. For struct source_sink. */
+void pipeline_on_lost(void *ctx, enum loss_cause cause, uint64_t nr, uint32_t device);
+void pipeline_on_gap(void *ctx, enum loss_cause cause, uint64_t begin_ns, uint32_t device);
 /* The kernel's counts at the begin, of named disks: others are known from when they are at rest. */
 void pipeline_begin_tallies(struct pipeline *p, const struct account_base *bases, size_t nr);
 /* Tells what ended unseen while requests were shed, of disks at rest. is_last: the source is closed. */

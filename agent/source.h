@@ -38,6 +38,11 @@ struct source_sink {
 	void (*task)(void *ctx, uint32_t tid, uint32_t pid, const char *comm, bool kernel_thread);
 	/* nr requests lost for this cause since the last poll; device 0 where unknown. */
 	void (*lost)(void *ctx, enum loss_cause cause, uint64_t nr, uint32_t device);
+	/*
+	 * From begin_ns (CLOCK_MONOTONIC) until now requests of the device may have been lost, how many is
+	 * not known. NULL: not heard.
+	 */
+	void (*gap)(void *ctx, enum loss_cause cause, uint64_t begin_ns, uint32_t device);
 	void *ctx;
 };
 

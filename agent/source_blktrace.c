@@ -49,10 +49,16 @@ static bool has_records(struct source *s, struct traced_disk *d, int cpu)
 {
 	const uint32_t magic = 0x65617400u | d->disk.version;
 	uint8_t byte;
+	ssize_t nr;
 
 	if (d->disk.fds[cpu] < 0)
 		return false;
-	if (!d->is_amid[cpu] && read(d->disk.fds[cpu], &byte, 1) == 1) {
+	if (d->is_amid[cpu])
+		return true;
+	nr = read(d->disk.fds[cpu], &byte, 1);
+	if (nr >= 0)
+		d->read_ns = s->now_ns;
+	if (nr == 1) {
 		memcpy(&byte, &magic, 1); /* what was read may not have been written yet */
 		put(s, d, cpu, &byte, 1);
 		d->is_amid[cpu] = true;
@@ -150,6 +156,7 @@ static int disk_new(struct source *s, const struct device_info *info, struct tra
 		return ret;
 	}
 	d->is_there = true;
+	d->read_ns = now_ns();
 	d->has_base = !s->kernel->completed(s->kernel->ctx, info->device, &d->base);
 	for (int cpu = 0; cpu < s->nr_cpus; cpu++)
 		if (d->disk.fds[cpu] >= 0)
@@ -211,7 +218,10 @@ static int scan_one(void *ctx, const struct device_info *info)
 	return look->is_first ? ret : 0;
 }
 
-/* Disks that are gone have told all they will. */
+/*
+ * Disks that are gone have told all they will. Their files went with them: what ended since they were
+ * last read, and what another disk of the number did until now, nobody has seen.
+ */
 static void drop_gone(struct source *s)
 {
 	size_t kept = 0;
@@ -225,6 +235,8 @@ static void drop_gone(struct source *s)
 		}
 		blktrace_hand_over(s, d, UINT64_MAX);
 		pairing_settle(s->pairing, d->disk.device, UINT64_MAX);
+		if (s->sink && s->sink->gap)
+			s->sink->gap(s->sink->ctx, LOSS_KERNEL, d->read_ns, d->disk.device);
 		disk_free(s, d);
 	}
 	s->nr_disks = kept;

@@ -29,6 +29,7 @@ struct traced_disk {
 	uint64_t events, dropped;  /* seen, and not, in the kernel's ring */
 	uint64_t missing;	   /* by the sequence numbers */
 	uint64_t gap_ns;	   /* the last */
+	uint64_t read_ns;	   /* when the kernel's files could last be read */
 	uint64_t skipped;	   /* places where no record began */
 	bool is_lossy, is_settled; /* since is_lossy: all requests of before the gap are known */
 };

@@ -82,21 +82,27 @@ static json_t *gaps_json(const struct inventory_host *h)
 	return gaps;
 }
 
-static json_t *pauses_json(const struct ledger *ledger)
+/* In it requests were lost, how many is not known. */
+static bool is_uncounted(const struct loss *l)
 {
-	json_t *pauses = json_array();
+	return !l->count_known;
+}
+
+static json_t *intervals_json(const struct ledger *ledger, bool (*wanted)(const struct loss *l))
+{
+	json_t *intervals = json_array();
 
 	for (size_t i = 0; i < ledger->nr; i++) {
 		const struct loss *l = &ledger->losses[i];
 
-		if (loss_is_pause(l))
-			json_array_append_new(pauses,
+		if (wanted(l))
+			json_array_append_new(intervals,
 					      json_pack("{s:s, s:f, s:f}", "cause",
 							loss_cause_name(l->cause), "begin_s",
 							to_s(l->begin_real_ns), "length_s",
 							to_s(l->end_real_ns - l->begin_real_ns)));
 	}
-	return pauses;
+	return intervals;
 }
 
 static json_t *coverage_json(const struct inventory_host *h)
@@ -135,19 +141,20 @@ static json_t *host_json(const struct inventory_host *h)
 
 	for (size_t i = 0; i < h->nr_devices; i++)
 		json_array_append_new(devices, device_json(h, &h->devices[i]));
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:I, s:o, s:o,"
-			 " s:o, s:o, s:o}",
-			 "host", h->host, "boots", (json_int_t)h->nr_boots, "traces",
-			 (json_int_t)h->nr_traces, "segments", (json_int_t)h->nr_segments,
-			 "file_bytes", (json_int_t)h->file_bytes, "begin_s",
-			 any ? json_real(to_s(spans[0].begin_real_ns)) : json_null(), "end_s",
-			 any ? json_real(to_s(spans[h->nr_covered - 1].end_real_ns)) : json_null(),
-			 "requests", (json_int_t)h->nr_requests, "captured",
-			 (json_int_t)h->nr_captured, "lost", (json_int_t)ledger_sum(&h->ledger),
-			 "lost_by_cause", losses_json(&h->ledger), "missing_segments",
-			 (json_int_t)h->nr_missing, "coverage_ratio", coverage_json(h), "gaps",
-			 gaps_json(h), "pauses", pauses_json(&h->ledger), "retention",
-			 retention_json(h), "devices", devices);
+	return json_pack(
+		"{s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:o,"
+		" s:o, s:o, s:o}",
+		"host", h->host, "boots", (json_int_t)h->nr_boots, "traces",
+		(json_int_t)h->nr_traces, "segments", (json_int_t)h->nr_segments, "file_bytes",
+		(json_int_t)h->file_bytes, "begin_s",
+		any ? json_real(to_s(spans[0].begin_real_ns)) : json_null(), "end_s",
+		any ? json_real(to_s(spans[h->nr_covered - 1].end_real_ns)) : json_null(),
+		"requests", (json_int_t)h->nr_requests, "captured", (json_int_t)h->nr_captured,
+		"lost", (json_int_t)ledger_sum(&h->ledger), "lost_by_cause",
+		losses_json(&h->ledger), "lost_uncounted", intervals_json(&h->ledger, is_uncounted),
+		"missing_segments", (json_int_t)h->nr_missing, "coverage_ratio", coverage_json(h),
+		"gaps", gaps_json(h), "pauses", intervals_json(&h->ledger, loss_is_pause),
+		"retention", retention_json(h), "devices", devices);
 }
 
 static int add_damaged_json(void *ctx, const char *path, const char *why)
@@ -192,7 +199,8 @@ static void print_gaps(const struct listing *l, const struct inventory_host *h)
 		printf("  and %zu gaps more; --json has all\n", h->nr_covered - 1 - GAPS_SHOWN);
 }
 
-static void print_pauses(const struct listing *l, const struct inventory_host *h)
+/* Pauses, or losses of unknown number. */
+static void print_intervals(const struct listing *l, const struct inventory_host *h, bool pauses)
 {
 	char begin[UNITS_BYTES], length[UNITS_BYTES];
 	size_t nr = 0;
@@ -200,22 +208,29 @@ static void print_pauses(const struct listing *l, const struct inventory_host *h
 	for (size_t i = 0; i < h->ledger.nr; i++) {
 		const struct loss *at = &h->ledger.losses[i];
 
-		if (!loss_is_pause(at) || nr++ >= GAPS_SHOWN)
+		if (!(pauses ? loss_is_pause(at) : is_uncounted(at)) || nr++ >= GAPS_SHOWN)
 			continue;
 		units_instant(at->begin_real_ns, l->cli->utc, 0, begin);
 		units_time(to_s(at->end_real_ns - at->begin_real_ns), length);
-		printf("  gap: %s, %s from %s\n", pause_cause_text(at->cause), length, begin);
+		if (pauses)
+			printf("  gap: %s, %s from %s\n", pause_cause_text(at->cause), length,
+			       begin);
+		else
+			printf("  lost: an unknown number (%s), %s from %s\n",
+			       loss_cause_name(at->cause), length, begin);
 	}
 	if (nr > GAPS_SHOWN)
-		printf("  and %zu such gaps more; --json has all\n", nr - GAPS_SHOWN);
+		printf("  and %zu such %s more; --json has all\n", nr - GAPS_SHOWN,
+		       pauses ? "gaps" : "losses");
 }
 
-static void print_losses(const struct inventory_host *h)
+static void print_losses(const struct listing *l, const struct inventory_host *h)
 {
 	for (unsigned int cause = 0; cause < NR_LOSS_CAUSES; cause++)
 		if (h->ledger.total[cause])
 			printf("  lost: %" PRIu64 " (%s)\n", h->ledger.total[cause],
 			       loss_cause_name(cause));
+	print_intervals(l, h, false);
 	if (h->nr_missing)
 		printf("  segments missing: %" PRIu64 "\n", h->nr_missing);
 }
@@ -314,8 +329,8 @@ static size_t print_host(const struct listing *l, const struct inventory_host *h
 		       "they tell\n",
 		       h->nr_counted);
 	print_retention(l, h);
-	print_losses(h);
-	print_pauses(l, h);
+	print_losses(l, h);
+	print_intervals(l, h, true);
 	print_gaps(l, h);
 	return print_devices(l, h);
 }

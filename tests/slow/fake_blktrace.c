@@ -245,7 +245,7 @@ static void on_lost(void *ctx, enum loss_cause cause, uint64_t nr, uint32_t devi
 
 struct source_sink fake_sink(struct fake_blktrace *k)
 {
-	return (struct source_sink){ on_request, on_task, on_lost, k };
+	return (struct source_sink){ on_request, on_task, on_lost, NULL, k };
 }
 
 struct source *fake_open_source(struct fake_blktrace *k)

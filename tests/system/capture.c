@@ -139,7 +139,7 @@ static int cgroup_find(const char *path, struct source_cgroup *out)
 static int run(const char *name, double seconds, double poll_s, const struct source_config *config,
 	       struct totals *totals)
 {
-	const struct source_sink sink = { on_request, on_task, on_lost, totals };
+	const struct source_sink sink = { on_request, on_task, on_lost, NULL, totals };
 	const struct timespec pause = { .tv_sec = (time_t)poll_s,
 					.tv_nsec =
 						(long)((poll_s - (double)(time_t)poll_s) * 1e9) };

@@ -18,8 +18,13 @@ is "$(tail -n 1 "$T/cycles")" "left: disabled" "the agent ends and leaves no tra
 busy=$(awk '$1 == "busy" { print $2 }' "$T/cycles")
 got=$(jq '.[0].requests.read' "$T/vdb.json")
 # The read that the disk went away under may have ended or not. The trace's files go with the disk: what
-# ended since the agent's last look (10 ms, or as long as the emulated processor stood still) nobody sees.
+# ended since the agent's last look (10 ms, or as long as the emulated processor stood still) nobody sees,
+# and the ledger has that interval each time.
 number "1000 + $busy / 2 <= $got && $got <= 1001 + $busy" "every read is counted once: $got of 1000 and $busy"
 is "$(jq '.[0].lost' "$T/vdb.json")" 0 "none is lost"
+"$BUILD/blkcast" ls --json --store "$T/guest/store" >"$T/ls.json"
+is "$(jq -c '[.hosts[0].lost_uncounted[] | .cause == "kernel" and .length_s >= 0] | [length, all]' "$T/ls.json")" "[5,true]" \
+	"each time that it goes an interval is told in which some may be"
+like "$("$BUILD/blkcast" ls --store "$T/guest/store")" 'lost: an unknown number \(kernel\), ' "and listed"
 number "$(jq '.[0].response_time.read.total.max_s' "$T/vdb.json") < 5" "none lasts until the disk is back"
 done_testing
