@@ -244,6 +244,10 @@ int busy_curves_make(struct busy_curves *c, struct predictor *p, const struct pr
 	c->think_s /= c->clients;
 	if (!(c->think_s > 0))
 		return 0;
+	if (c->clients > INTERACTIVE_CLIENTS_MAX)
+		return err_set(err, EINVAL,
+			       "the loads: expected up to %d clients that think, got %.6g",
+			       INTERACTIVE_CLIENTS_MAX, c->clients);
 	c->p = probability(ask->point);
 	status = find_models(c, p, ask, &joined, &m, err);
 	if (!status && c->nr)

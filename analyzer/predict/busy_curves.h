@@ -7,7 +7,8 @@
  * another point (read_p95_s) that point. interactive.h makes of these what clients that think see;
  * each load's think time is Z = (N - in flight) / rate where it was characterized, by the interactive
  * response-time law. How regular service is comes from the models of read_p95_s and write_p95_s, where
- * they are: a client alone waits for nobody. Without them it is taken to be exponential. The ends of an interval are what the ends of all models' intervals give.
+ * they are: a client alone waits for nobody. Without them it is taken to be exponential. The ends of an
+ * interval are what the ends of all models' intervals give.
  */
 #ifndef ANALYZER_BUSY_CURVES_H
 #define ANALYZER_BUSY_CURVES_H
@@ -44,7 +45,8 @@ void busy_curves_release(struct busy_curves *c);
 double busy_think_s(const struct load_facts *f);
 /*
  * Nothing thinks, a model of reads or writes is missing, knows no clients, knows think time, or the
- * caller has set clients: c->nr 0, and 0. -ENOMEM, and the errors of the predictor.
+ * caller has set clients: c->nr 0, and 0. -EINVAL: more than INTERACTIVE_CLIENTS_MAX clients; -ENOMEM,
+ * and the errors of the predictor.
  */
 int busy_curves_make(struct busy_curves *c, struct predictor *p, const struct predictor_ask *ask,
 		     const struct load_facts *f, size_t nr, struct err *err);

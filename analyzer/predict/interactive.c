@@ -10,6 +10,7 @@
 #define LAW_ROUNDS 200
 #define LAW_ENOUGH 1e-12
 #define BISECTIONS 60
+#define ROUNDING   1e-9 /* of a sum of clients: 49 times 1 / 49 is less than one */
 #define RARE	   1e-9 /* states that a quantile does without */
 #define SHAPES	   120	/* of gamma distributions, evenly spaced by logarithm */
 #define SHAPE_LOW  0.05
@@ -142,6 +143,17 @@ static double mean_think(const double *clients, const double *think_s, size_t nr
 	return thinking / rate;
 }
 
+/* What is out of range by rounding alone is not. */
+static double in_range(double clients)
+{
+	if (clients < 1 && clients >= 1 - ROUNDING)
+		return 1;
+	if (clients > INTERACTIVE_CLIENTS_MAX &&
+	    clients <= INTERACTIVE_CLIENTS_MAX * (1 + ROUNDING))
+		return INTERACTIVE_CLIENTS_MAX;
+	return clients;
+}
+
 int interactive_solve_groups(struct interactive *a, const double *busy_s, size_t nr_busy,
 			     double scv, const double *clients, const double *think_s, size_t nr)
 {
@@ -155,6 +167,7 @@ int interactive_solve_groups(struct interactive *a, const double *busy_s, size_t
 	}
 	if (!nr || !nr_busy)
 		return -EINVAL;
+	all = in_range(all);
 	z = mean_think(clients, think_s, nr, busy_s[0]);
 	for (int round = 0;; round++) {
 		status = interactive_solve(a, busy_s, nr_busy, scv, all, z);

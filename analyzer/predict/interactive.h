@@ -42,7 +42,10 @@ void interactive_release(struct interactive *a);
  */
 int interactive_solve(struct interactive *a, const double *busy_s, size_t nr_busy, double scv,
 		      double clients, double think_s);
-/* The same for nr groups of clients, by the law: one think time that gives the sum of their rates. */
+/*
+ * The same for nr groups of clients, by the law: one think time that gives the sum of their rates. A
+ * group may have less than one; the sum is in range where it is but for rounding.
+ */
 int interactive_solve_groups(struct interactive *a, const double *busy_s, size_t nr_busy,
 			     double scv, const double *clients, const double *think_s, size_t nr);
 /* The mean over what requests find of a time that is known for every number of busy clients. */

@@ -69,6 +69,11 @@ like "$(cat "$T/err")" "no models of read_s and write_s to tell how clients thin
 exits 0 "for people, with a page" "$blkcast" headroom "$T/think.json" --slo read.mean=10ms --model "$T/busy-read_s.json" --report "$T/page.html"
 like "$(cat "$T/out")" "today.s load of threads 10 that think 20\.0 ms" "clients and their think time"
 number "$(grep -c 'class="dot read"' "$T/page.html") > 10" "with what was measured, on the axis of those that think"
+# 49 times 1 / 49 is less than one client in binary: the curve begins there all the same.
+jq '.intensity.closed.clients_mean = 49 | .intensity.closed.in_flight_mean = 1' "$T/think.json" >"$T/49.json"
+exits 0 "from one client on, of 49" "$blkcast" headroom "$T/49.json" --slo read.mean=10ms --model "$T/busy-read_s.json" --json
+is "$(jq '.objectives[0].curve[0] | [.[0], (.[1] * 1e6 | round)] | map(. * 1e6 | round / 1e6)' -c "$T/out")" "[1,1000]" "who waits for nobody"
+jq '.intensity.closed.clients_mean = 70000 | .intensity.closed.in_flight_mean = 1' "$T/think.json" >"$T/many.json"
 
 bad() { # NAME REGEX ARGS
 	local name=$1 regex=$2
@@ -83,5 +88,6 @@ bad "an objective without a model" "no --model of write_s is given" "$T/today.js
 bad "a model that is none" "today.json" "$T/today.json" --model "$T/today.json" --slo read.p95=20ms
 bad "a variable nobody has" "has no such variable" "$T/today.json" --model "$T/exact.json" --slo read.p95=20ms --set x=1
 bad "a load nobody has" "no number clients" "$T/today.json" --model "$T/exact.json" --slo read.p95=20ms --load clients
+bad "more clients than can be told" "expected up to 65536 clients that think, got 70000" "$T/many.json" --model "$T/busy-read_s.json" --slo read.mean=10ms
 bad "thinking that nobody does" "expected clients that think" "$T/today.json" --model "$T/exact.json" --slo read.p95=20ms --load think
 done_testing

@@ -165,6 +165,15 @@ static void groups(void)
 	ok_ratio(a.response_s, b.response_s, 1e-12);
 	ok_int(interactive_solve_groups(&a, busy_s, MOST, 1, clients, other, 2), 0);
 	ok_ratio(a.rate_per_s, 10 / (a.response_s + 0.3) + 20 / (a.response_s + 0.01), 1e-9);
+	for (int n = 2; n <= 200; n++) { /* a load's clients by as much: one, but for rounding */
+		const double shares[2] = { 1.0 / n * (n - 1), 1.0 / n };
+
+		ok_int(interactive_solve_groups(&a, busy_s, MOST, 1, shares, alike, 2), 0);
+		ok_ratio(a.response_s, busy_s[0], 1e-12);
+	}
+	ok_int(interactive_solve_groups(&a, busy_s, MOST, 1, (const double[]){ 0.4, 0.5 }, alike,
+					2),
+	       -EINVAL);
 	interactive_release(&a);
 	interactive_release(&b);
 }
