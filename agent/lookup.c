@@ -21,8 +21,8 @@ struct lookup {
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t asked, answered;
 	char host[HOST_BYTES];
-	uint64_t nr_asked,
-		nr_answered; /* the number of the last question, and of the last answer */
+	uint64_t nr_asked, nr_answered; /* the last question's number, and the last answer's */
+	bool is_taken;			/* somebody has had the last answer */
 	bool is_busy, is_ending;
 	int gai_error, system_error; /* of the last answer */
 	struct buf addresses;
@@ -193,10 +193,11 @@ static int wait_for(struct lookup *l, uint64_t number, double wait_s, const atom
 }
 
 /* Locked. The last answer. */
-static int take_answer(const struct lookup *l, const char *host, struct buf *out, struct err *err)
+static int take_answer(struct lookup *l, const char *host, struct buf *out, struct err *err)
 {
 	int code = l->gai_error;
 
+	l->is_taken = true;
 	if (code == EAI_SYSTEM)
 		return err_set(err, EAGAIN, "%s: %s", host, strerror(l->system_error));
 	if (code)
@@ -211,6 +212,12 @@ static int take_answer(const struct lookup *l, const char *host, struct buf *out
 		       : 0;
 }
 
+/* Locked. The last question is of this host, and its answer not told yet: it may have come too late. */
+static bool is_asked(const struct lookup *l, const char *host)
+{
+	return !strcmp(l->host, host) && (l->nr_asked != l->nr_answered || !l->is_taken);
+}
+
 int lookup_addresses(struct lookup *l, const char *host, double wait_s,
 		     const atomic_bool *abort_flag, struct buf *out, struct err *err)
 {
@@ -220,9 +227,10 @@ int lookup_addresses(struct lookup *l, const char *host, double wait_s,
 		return err_set(err, EINVAL, "expected a host's name of 1 to %d characters",
 			       HOST_BYTES - 1);
 	pthread_mutex_lock(&l->lock);
-	if (l->nr_asked == l->nr_answered || strcmp(l->host, host)) {
+	if (!is_asked(l, host)) {
 		snprintf(l->host, sizeof(l->host), "%s", host);
 		l->nr_asked++;
+		l->is_taken = false;
 		pthread_cond_signal(&l->asked);
 	}
 	ret = wait_for(l, l->nr_asked, wait_s, abort_flag);

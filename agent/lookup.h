@@ -4,7 +4,8 @@
  *
  * libcurl would start a thread and a pair of sockets for each question, and a filter would have to
  * let both through for ever (syscall_filter.h). A name service that hangs holds nobody up: who asks
- * waits as long as he likes; whoever then asks for the same host waits for the same answer.
+ * waits as long as he likes; whoever then asks for the same host waits for the same answer, or has it
+ * at once where it came in between: one that always takes longer than the wait is heard all the same.
  */
 #ifndef AGENT_LOOKUP_H
 #define AGENT_LOOKUP_H

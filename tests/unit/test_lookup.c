@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "agent/lookup.h"
 #include "agent/reach.h"
@@ -108,6 +109,31 @@ static void nobody_waits_longer_than_meant(void)
 	lookup_free(l);
 }
 
+/* As one whose first server is down: later than anybody waits, every time. */
+static void an_answer_that_comes_late_is_there_for_the_next(void)
+{
+	struct lookup *l = started();
+	atomic_bool abort_flag = false;
+	struct buf out;
+	int ret, tries = 0;
+
+	if (!l)
+		return;
+	buf_init(&out);
+	do {
+		ret = lookup_addresses(l, "192.0.2.1", 0, &abort_flag, &out, NULL);
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	} while (ret == -ETIMEDOUT && ++tries < PATIENCE_S * 1000);
+	ok_int(ret, 0);
+	ok(tries > 0);
+	/* Once: who asks again is told what is so by then. */
+	ok_int(lookup_addresses(l, "192.0.2.1", 0, &abort_flag, &out, NULL), -ETIMEDOUT);
+	buf_put_u8(&out, 0);
+	ok_str((char *)out.data, "192.0.2.1");
+	buf_release(&out);
+	lookup_free(l);
+}
+
 /* Freed while it is idle, asked or busy. */
 static void can_be_freed_at_any_time(void)
 {
@@ -182,6 +208,8 @@ static const struct tap_test tests[] = {
 	{ "numbers are their own addresses", numbers_are_their_own_addresses },
 	{ "what is no host has no address", what_is_no_host_has_no_address },
 	{ "nobody waits longer than meant", nobody_waits_longer_than_meant },
+	{ "an answer that comes late is there for the next",
+	  an_answer_that_comes_late_is_there_for_the_next },
 	{ "a lookup can be freed at any time", can_be_freed_at_any_time },
 	{ "the names on the way are those of url and proxy",
 	  names_on_the_way_are_those_of_url_and_proxy },
