@@ -57,8 +57,9 @@ void machine_watch_init(struct machine_watch *w, const char *root,
 			struct clock_anchor (*clock)(void))
 {
 	*w = (struct machine_watch){ .root = root, .clock = clock };
-	w->has_hardware = read_hardware(root, &w->hardware_s);
 	w->at = clock();
+	w->looked_ns = w->at.monotonic_ns;
+	w->has_hardware = read_hardware(root, &w->hardware_s);
 	w->generation = identity_generation(root);
 	w->generation_at_ns = w->at.monotonic_ns;
 }
@@ -78,7 +79,7 @@ bool machine_watch_look(struct machine_watch *w, struct machine_news *news)
 	int64_t hardware_s;
 
 	*news = (struct machine_news){ 0 };
-	if (before.monotonic_ns < w->at.monotonic_ns + MACHINE_LOOK_NS)
+	if (before.monotonic_ns < w->looked_ns + MACHINE_LOOK_NS)
 		return false;
 	if (w->has_hardware && read_hardware(w->root, &hardware_s)) {
 		now = w->clock();
@@ -86,8 +87,9 @@ bool machine_watch_look(struct machine_watch *w, struct machine_news *news)
 			return false;
 		news->stopped_ns = stopped_ns(w, &now, hardware_s);
 		w->hardware_s = hardware_s;
+		w->at = before;
 	}
-	w->at = before;
+	w->looked_ns = before.monotonic_ns;
 	if (w->generation && (news->stopped_ns ||
 			      before.monotonic_ns >= w->generation_at_ns + MACHINE_GENERATION_NS)) {
 		w->generation_at_ns = before.monotonic_ns;
