@@ -115,6 +115,23 @@ static void block_signals(sigset_t *signals)
 	signal(SIGPIPE, SIG_IGN);
 }
 
+static int open_and_serve(struct cli *cli, const char *dir, const char *user,
+			  const struct server_config *config,
+			  const struct retain_beside_config *retention)
+{
+	struct store *store;
+	struct err err = { 0 };
+	sigset_t signals;
+	int status;
+
+	block_signals(&signals);
+	if (open_store(&store, dir, user, &err) < 0)
+		return cli_fail(cli, &err);
+	status = serve(cli, store, config, retention, &signals);
+	store_close(store);
+	return status;
+}
+
 static int run(struct cli *cli)
 {
 	struct server_config config = { .listen = SERVER_LISTEN, .note = note, .ctx = cli };
@@ -154,10 +171,6 @@ static int run(struct cli *cli)
 		RETAIN_OPTIONS(&chosen),
 		CLI_END,
 	};
-	struct store *store;
-	struct err err = { 0 };
-	sigset_t signals;
-	int status;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -171,12 +184,7 @@ static int run(struct cli *cli)
 		return cli->status;
 	if (retain_limits_any(&retention.limits))
 		config.retention = &totals;
-	block_signals(&signals);
-	if (open_store(&store, dir, user, &err) < 0)
-		return cli_fail(cli, &err);
-	status = serve(cli, store, &config, &retention, &signals);
-	store_close(store);
-	return status;
+	return open_and_serve(cli, dir, user, &config, &retention);
 }
 
 const struct command command_serve = {
