@@ -27,7 +27,8 @@ static uint64_t next_generation(const struct retain_plan *p, const struct segmen
 
 	first.sequence = 0;
 	for (size_t i = retain_plan_find(p, &first);
-	     i < p->nr_summaries && retain_same_stream(&p->summaries[i].file.first, stream); i++)
+	     i < p->nr_summaries && segment_name_same_stream(&p->summaries[i].file.first, stream);
+	     i++)
 		if (p->summaries[i].file.generation > highest)
 			highest = p->summaries[i].file.generation;
 	return highest + 1;
@@ -82,7 +83,7 @@ static bool joins(const struct retain_plan *p, size_t at, const struct span *spa
 	const struct plan_summary *n = &p->summaries[at];
 
 	return at < p->nr_summaries && n->has_profiles &&
-	       retain_same_stream(&n->file.first, &p->group[0]) &&
+	       segment_name_same_stream(&n->file.first, &p->group[0]) &&
 	       n->begin_real_ns / p->window_ns == p->group_window &&
 	       touch(n->begin_real_ns, n->end_real_ns, p->group_begin_real_ns,
 		     p->group_end_real_ns) &&
@@ -99,7 +100,7 @@ static struct span find_span(const struct retain_plan *p)
 	while (span.from + span.nr < p->nr_summaries) {
 		const struct plan_summary *n = &p->summaries[span.from + span.nr];
 
-		if (!retain_same_stream(&n->file.first, last) ||
+		if (!segment_name_same_stream(&n->file.first, last) ||
 		    n->file.first.sequence > last->sequence)
 			break;
 		span.nr_segments += n->nr_segments;
@@ -140,7 +141,7 @@ static int drop_one(struct pass *s, size_t *at)
 	struct retain_step step = { .nr_summaries = 1, .drop = true };
 
 	if (before && !before->has_profiles &&
-	    retain_same_stream(&before->file.first, &one->file.first) &&
+	    segment_name_same_stream(&before->file.first, &one->file.first) &&
 	    touch(before->begin_real_ns, before->end_real_ns, one->begin_real_ns,
 		  one->end_real_ns) &&
 	    before->nr_segments + one->nr_segments <= SUMMARY_MAX_MEMBERS) {

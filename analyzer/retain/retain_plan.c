@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool retain_same_stream(const struct segment_name *a, const struct segment_name *b)
-{
-	return a->epoch == b->epoch && !strcmp(a->boot_id, b->boot_id) && !strcmp(a->host, b->host);
-}
-
 static struct plan_summary plan_summary_of(const struct segment_facts *f)
 {
 	return (struct plan_summary){
@@ -176,7 +171,7 @@ static int add_due(void *ctx, const struct segment_facts *f)
 
 	if (p->nr_group &&
 	    (!due || window != p->group_window || p->nr_group == RETAIN_STEP_SEGMENTS ||
-	     !retain_same_stream(&p->group[0], &f->name)))
+	     !segment_name_same_stream(&p->group[0], &f->name)))
 		return GROUP_IS_WHOLE;
 	p->after = f->name;
 	p->is_begun = true;

@@ -47,6 +47,5 @@ int retain_plan_replace(struct retain_plan *p, size_t from, size_t nr,
 			const struct segment_facts *by);
 /* The first summary of the stream whose last sequence is n's or later; where there is none, the one after. */
 size_t retain_plan_find(const struct retain_plan *p, const struct segment_name *n);
-bool retain_same_stream(const struct segment_name *a, const struct segment_name *b);
 
 #endif

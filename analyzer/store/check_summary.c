@@ -122,20 +122,6 @@ static int visit(void *ctx, const char *path, const char *below)
 	return ret;
 }
 
-/* By stream and first; the later generation before the earlier. */
-static int compare(const void *a, const void *b)
-{
-	const struct summary_file *x = a, *y = b;
-	int order = segment_name_compare(&x->first, &y->first);
-
-	return order ? order : (x->generation < y->generation) - (x->generation > y->generation);
-}
-
-static bool same_stream(const struct segment_name *a, const struct segment_name *b)
-{
-	return a->epoch == b->epoch && !strcmp(a->boot_id, b->boot_id) && !strcmp(a->host, b->host);
-}
-
 int checked_summaries_read(struct checked_summaries *s, const char *dir, struct err *err)
 {
 	struct reading r = { .s = s };
@@ -145,11 +131,11 @@ int checked_summaries_read(struct checked_summaries *s, const char *dir, struct 
 	if (ret)
 		return ret;
 	if (s->nr > 1)
-		qsort(s->items, s->nr, sizeof(*s->items), compare);
+		qsort(s->items, s->nr, sizeof(*s->items), summary_file_compare);
 	for (size_t i = 0; i < s->nr; i++) {
 		struct checked_summary *one = &s->items[i];
 
-		if (over && same_stream(&over->file.first, &one->file.first) &&
+		if (over && segment_name_same_stream(&over->file.first, &one->file.first) &&
 		    one->last <= over->last && one->file.generation < over->file.generation)
 			one->by = over;
 		else
@@ -200,7 +186,7 @@ int checked_summaries_have(const struct checked_summaries *s, const struct segme
 		else
 			high = middle;
 	}
-	for (size_t i = low; i-- > 0 && same_stream(&s->items[i].file.first, n);) {
+	for (size_t i = low; i-- > 0 && segment_name_same_stream(&s->items[i].file.first, n);) {
 		const struct checked_summary *one = &s->items[i];
 		struct summary as = { .members = one->members, .nr_members = one->nr_members };
 		const struct summary_member *m =

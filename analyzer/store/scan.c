@@ -382,12 +382,6 @@ int64_t scan_next(struct scan *s, struct scan_request *out, size_t max)
 	return (int64_t)nr;
 }
 
-static bool same_trace(const struct segment_name *a, const struct segment_name *b)
-{
-	return a->epoch == b->epoch && strcmp(a->boot_id, b->boot_id) == 0 &&
-	       strcmp(a->host, b->host) == 0;
-}
-
 static struct trace *trace_new(struct scan *s, size_t first)
 {
 	const struct scan_piece *p = &s->pieces.items[first];
@@ -414,7 +408,8 @@ static int make_traces(struct scan *s)
 	size_t nr = 0;
 
 	for (size_t i = 0; i < s->pieces.nr; i++)
-		nr += i == 0 || !same_trace(&s->pieces.items[i - 1].name, &s->pieces.items[i].name);
+		nr += i == 0 || !segment_name_same_stream(&s->pieces.items[i - 1].name,
+							  &s->pieces.items[i].name);
 	if (nr == 0)
 		return 0;
 	s->traces = calloc(nr, sizeof(struct trace *));
@@ -424,7 +419,7 @@ static int make_traces(struct scan *s)
 	for (size_t i = 0; i < s->pieces.nr; i++) {
 		const struct scan_piece *p = &s->pieces.items[i];
 
-		if (!t || !same_trace(&s->pieces.items[t->next].name, &p->name)) {
+		if (!t || !segment_name_same_stream(&s->pieces.items[t->next].name, &p->name)) {
 			t = trace_new(s, i);
 			if (!t)
 				return -ENOMEM;

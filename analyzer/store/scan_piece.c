@@ -53,12 +53,6 @@ static bool time_taken(const struct scan_filter *f, const struct scan_piece *p)
 	return end >= f->begin_real_ns && (f->end_real_ns == 0 || begin < f->end_real_ns);
 }
 
-static bool same_trace(const struct segment_name *a, const struct segment_name *b)
-{
-	return a->epoch == b->epoch && strcmp(a->boot_id, b->boot_id) == 0 &&
-	       strcmp(a->host, b->host) == 0;
-}
-
 /* Notes what is missing between neighbours, then keeps what the filter may take. */
 static void pieces_filter(struct scan_pieces *p, const struct scan_filter *filter)
 {
@@ -67,7 +61,7 @@ static void pieces_filter(struct scan_pieces *p, const struct scan_filter *filte
 	for (size_t i = p->nr; i-- > 1;) {
 		struct scan_piece *at = &p->items[i];
 
-		if (same_trace(&at[-1].name, &at->name))
+		if (segment_name_same_stream(&at[-1].name, &at->name))
 			at->nr_missing = at->name.sequence - at[-1].name.sequence - 1;
 	}
 	for (size_t i = 0; i < p->nr; i++)

@@ -74,11 +74,6 @@ static int collect(void *ctx, const struct segment_facts *f)
 	return 0;
 }
 
-static bool same_stream(const struct segment_name *a, const struct segment_name *b)
-{
-	return a->epoch == b->epoch && !strcmp(a->boot_id, b->boot_id) && !strcmp(a->host, b->host);
-}
-
 /* Summaries and pieces are both in the order of streams and sequences. */
 static void fill_gaps(const struct collector *c, struct scan_pieces *pieces)
 {
@@ -91,7 +86,8 @@ static void fill_gaps(const struct collector *c, struct scan_pieces *pieces)
 			const struct wanted *w = &c->all[at++];
 
 			/* The piece after it has the gap before it. */
-			if (same_stream(&w->first, &p->name) && p->nr_missing >= w->nr_segments)
+			if (segment_name_same_stream(&w->first, &p->name) &&
+			    p->nr_missing >= w->nr_segments)
 				p->nr_missing -= w->nr_segments;
 		}
 	}

@@ -98,3 +98,8 @@ int segment_name_compare(const struct segment_name *a, const struct segment_name
 		order = (a->sequence > b->sequence) - (a->sequence < b->sequence);
 	return order;
 }
+
+bool segment_name_same_stream(const struct segment_name *a, const struct segment_name *b)
+{
+	return a->epoch == b->epoch && !strcmp(a->boot_id, b->boot_id) && !strcmp(a->host, b->host);
+}

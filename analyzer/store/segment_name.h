@@ -42,5 +42,7 @@ void segment_name_path(const struct segment_name *n, char out[SEGMENT_PATH_MAX])
 void segment_name_folder(const struct segment_name *n, char out[SEGMENT_PATH_MAX]);
 /* By host, boot id, epoch, sequence, as memcmp and strcmp order them. */
 int segment_name_compare(const struct segment_name *a, const struct segment_name *b);
+/* Of one agent's run: host, boot id and epoch. */
+bool segment_name_same_stream(const struct segment_name *a, const struct segment_name *b);
 
 #endif

@@ -33,6 +33,14 @@ bool summary_file_name(const char *file, uint64_t *first, uint64_t *generation)
 	return *generation > 0;
 }
 
+int summary_file_compare(const void *a, const void *b)
+{
+	const struct summary_file *x = a, *y = b;
+	int order = segment_name_compare(&x->first, &y->first);
+
+	return order ? order : (x->generation < y->generation) - (x->generation > y->generation);
+}
+
 /* Whether it is of the stream and of the name under which it lies. */
 static bool is_named(const struct summary *s, const struct segment_name *first, uint64_t generation)
 {
@@ -201,20 +209,6 @@ static int add_known(void *ctx, const struct segment_facts *f)
 	return add_entry(ctx, &one);
 }
 
-/* By stream and first; the later generation before the earlier. */
-static int compare(const void *a, const void *b)
-{
-	const struct summary_file *x = a, *y = b;
-	int order = segment_name_compare(&x->first, &y->first);
-
-	return order ? order : (x->generation < y->generation) - (x->generation > y->generation);
-}
-
-static bool same_stream(const struct segment_name *a, const struct segment_name *b)
-{
-	return a->epoch == b->epoch && !strcmp(a->boot_id, b->boot_id) && !strcmp(a->host, b->host);
-}
-
 /* Its members' rows go, its own come. */
 static int put_in_catalog(struct store *store, const struct summary *s, uint64_t file_bytes,
 			  struct err *err)
@@ -282,7 +276,7 @@ static void find_superseded(struct entries *e)
 
 		if (!one->good || !one->found)
 			continue;
-		if (over && same_stream(&over->file.first, &one->file.first) &&
+		if (over && segment_name_same_stream(&over->file.first, &one->file.first) &&
 		    one->last <= over->last && one->file.generation < over->file.generation)
 			one->by = over;
 		else
@@ -322,22 +316,22 @@ static int join(struct entries *e, struct summary_file *files, size_t nr)
 	size_t known = e->nr;
 
 	if (nr > 1)
-		qsort(files, nr, sizeof(*files), compare);
+		qsort(files, nr, sizeof(*files), summary_file_compare);
 	for (size_t i = 0; i < known; i++)
 		e->items[i].found = nr && bsearch(&e->items[i].file, files, nr, sizeof(*files),
-						  compare) != NULL;
+						  summary_file_compare) != NULL;
 	if (known > 1)
-		qsort(e->items, known, sizeof(*e->items), compare);
+		qsort(e->items, known, sizeof(*e->items), summary_file_compare);
 	for (size_t i = 0, at = 0; i < nr && status == 0; i++) {
 		struct entry one = { .file = files[i], .found = true };
 
-		while (at < known && compare(&e->items[at], &files[i]) < 0)
+		while (at < known && summary_file_compare(&e->items[at], &files[i]) < 0)
 			at++;
-		if (at == known || compare(&e->items[at], &files[i]) != 0)
+		if (at == known || summary_file_compare(&e->items[at], &files[i]) != 0)
 			status = add_entry(e, &one);
 	}
 	if (e->nr > known && status == 0)
-		qsort(e->items, e->nr, sizeof(*e->items), compare);
+		qsort(e->items, e->nr, sizeof(*e->items), summary_file_compare);
 	return status;
 }
 

@@ -24,6 +24,13 @@ void summary_path(const struct segment_name *first, uint64_t generation,
 /* Whether the last part of a path is a summary's; then what it names. */
 bool summary_file_name(const char *file, uint64_t *first, uint64_t *generation);
 
+struct summary_file {
+	struct segment_name first;
+	uint64_t generation;
+};
+/* For qsort() of them, or of what begins with one: by stream and first; the later generation before the earlier. */
+int summary_file_compare(const void *a, const void *b);
+
 /* Reads and checks one into an initialized s; err names it. -ENOENT, -EBADMSG, -EPROTONOSUPPORT, -EFBIG, -EIO, -ENOMEM. */
 int store_summary_read(const struct store *store, const struct segment_name *first,
 		       uint64_t generation, struct summary *s, struct err *err);
@@ -43,12 +50,8 @@ int store_summary_look_up(struct store *store, pthread_mutex_t *catalog,
 			  const struct segment_name *n, const struct segment_hash *hash,
 			  struct err *err);
 
-/* Brings the catalog in step with the summaries there: for store_sync(). files: of all streams. */
-struct summary_file {
-	struct segment_name first;
-	uint64_t generation;
-};
-/* *changed: rows of segments may have gone. */
+/* Brings the catalog in step with the summaries there: for store_sync(). files: of all streams.
+ * *changed: rows of segments may have gone. */
 int store_sync_summaries(struct store *store, struct summary_file *files, size_t nr, bool writer,
 			 bool *changed, struct err *err);
 /* Whether a segment file that is in no catalog is superseded: 1, and removed by a writer; 0; -EEXIST:
