@@ -23,10 +23,10 @@ struct machine_watch {
 	const char *root; /* in place of "/", for tests; NULL: none. Borrowed */
 	struct clock_anchor (*clock)(void);
 	bool has_hardware;
-	int64_t hardware_s;	/* since 1970, by the hardware's clock when it was last readable ... */
+	int64_t hardware_s; /* since 1970, by the hardware's clock when it was last readable ... */
 	struct clock_anchor at; /* ... and what the kernel's showed just before */
 	uint64_t looked_ns;	/* CLOCK_MONOTONIC, last */
-	uint64_t generation; /* 0: not readable */
+	uint64_t generation;	/* 0: not readable */
 	uint64_t generation_at_ns;
 };
 

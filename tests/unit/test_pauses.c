@@ -179,7 +179,7 @@ static void hardware_goes_on_while_the_guest_stands_still(void)
 	ok_eq(news.stopped_ns, 30 * S);
 	ok(!news.is_restored);
 	set_hardware(31, 60 * S);
-	ok(!look_at_machine(&w, 60 * S, 0, &news)); /* once */
+	ok(!look_at_machine(&w, 60 * S, 0, &news));	   /* once */
 	write_file("/sys/class/rtc/rtc0/since_epoch", ""); /* busy: it does not tell this time */
 	ok(!look_at_machine(&w, 70 * S, 0, &news));
 	set_hardware(31, 72 * S);
