@@ -69,7 +69,7 @@ void summary_drop_profiles(struct summary *s);
 /* The member of a sequence, or NULL. O(log n) */
 const struct summary_member *summary_find(const struct summary *s, uint64_t sequence);
 
-/* Appends the file's bytes. -ENOMEM, -E2BIG, -EINVAL: a number beyond 2^63. */
+/* Appends the file's bytes. -ENOMEM, -E2BIG, -EINVAL: a number of 2^63 or more. */
 int summary_write(const struct summary *s, struct buf *out);
 /* Reads all of data into an initialized s. -EBADMSG, -EPROTONOSUPPORT (another version), -EFBIG,
  * -ENOMEM, with one line in err; s is released then. */

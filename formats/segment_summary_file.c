@@ -102,18 +102,31 @@ static json_t *profiles_json(const struct summary *s)
 	return all;
 }
 
+static uint64_t device_bits(const struct summary_device *d)
+{
+	uint64_t all = d->size_bytes;
+
+	for (int op = 0; op < NR_OPERATIONS; op++)
+		all |= d->requests[op] | d->bytes[op];
+	return all;
+}
+
+/* Whether no number that is written is beyond what JSON libraries hold. */
 static bool fits(const struct summary *s)
 {
 	uint64_t all = s->epoch | s->generation | s->first_real_ns | s->last_real_ns |
-		       s->segment_bytes | s->nr_captured | s->nr_requests | s->begin.monotonic_ns |
+		       s->segment_bytes | s->nr_captured | s->nr_requests | s->nr_dropped |
+		       s->dropped_begin_real_ns | s->dropped_end_real_ns | s->begin.monotonic_ns |
 		       s->begin.boottime_ns | s->begin.realtime_ns | s->end.monotonic_ns |
 		       s->end.boottime_ns | s->end.realtime_ns;
 
 	for (size_t i = 0; i < s->ledger.nr; i++)
 		all |= s->ledger.losses[i].count | s->ledger.losses[i].begin_real_ns |
 		       s->ledger.losses[i].end_real_ns;
+	for (size_t i = 0; i < s->nr_members; i++)
+		all |= s->members[i].sequence;
 	for (size_t i = 0; i < s->nr_devices; i++)
-		all |= s->devices[i].size_bytes;
+		all |= device_bits(&s->devices[i]);
 	return all <= INT64_MAX;
 }
 
@@ -212,6 +225,15 @@ static uint64_t take_number(struct reading *r, const json_t *value, const char *
 	return (uint64_t)json_integer_value(value);
 }
 
+static uint32_t take_device(struct reading *r, const json_t *value, const char *key)
+{
+	uint64_t device = take_number(r, value, key);
+
+	if (device > UINT32_MAX)
+		refuse(r, key, "a device number below 2^32");
+	return (uint32_t)device;
+}
+
 static uint64_t take_u64(struct reading *r, const json_t *from, const char *key)
 {
 	return take_number(r, json_object_get(from, key), key);
@@ -280,7 +302,9 @@ static void take_losses(struct reading *r, const json_t *from)
 			l.count = take_number(r, json_array_get(item, 1), "losses");
 		l.begin_real_ns = take_number(r, json_array_get(item, 2), "losses");
 		l.end_real_ns = take_number(r, json_array_get(item, 3), "losses");
-		l.device = (uint32_t)take_number(r, json_array_get(item, 4), "losses");
+		l.device = take_device(r, json_array_get(item, 4), "losses");
+		if (l.end_real_ns < l.begin_real_ns)
+			refuse(r, "losses", "an end that is not before the begin");
 		if (loss_is_pause(&l) && (l.count || !l.count_known))
 			refuse(r, "losses", "a pause in which none was lost");
 		if (!r->status)
@@ -340,11 +364,11 @@ static void take_devices(struct reading *r, const json_t *from)
 	for (size_t i = 0; i < json_array_size(list) && !r->status; i++) {
 		const json_t *item = json_array_get(list, i);
 		char name[SEGMENT_NAME_BYTES] = "";
-		uint64_t device = take_number(r, json_array_get(item, 0), "devices");
+		uint32_t device = take_device(r, json_array_get(item, 0), "devices");
 		struct summary_device *d;
 
 		take_name(r, json_array_get(item, 1), "devices", name);
-		d = summary_device(r->s, (uint32_t)device, name);
+		d = summary_device(r->s, device, name);
 		if (!d) {
 			r->status = -ENOMEM;
 			return;
@@ -353,6 +377,15 @@ static void take_devices(struct reading *r, const json_t *from)
 		take_counts(r, json_array_get(item, 3), d->requests);
 		take_counts(r, json_array_get(item, 4), d->bytes);
 	}
+}
+
+/* What profile_from_json() found wrong, and where. */
+static void refuse_profile(struct reading *r, size_t i)
+{
+	err_prefix(r->err, "profiles: %zu", i);
+	if (r->err)
+		r->err->code = EBADMSG;
+	r->status = -EBADMSG;
 }
 
 static void take_profiles(struct reading *r, const json_t *from)
@@ -373,7 +406,7 @@ static void take_profiles(struct reading *r, const json_t *from)
 		r->status = text ? profile_from_json(text, strlen(text), &r->s->profiles[i], r->err)
 				 : -ENOMEM;
 		if (r->status == -EINVAL)
-			r->status = err_set(r->err, EBADMSG, "profiles: %zu is none", i);
+			refuse_profile(r, i);
 		else if (!r->status)
 			r->s->nr_profiles = i + 1;
 		free(text);
@@ -473,7 +506,7 @@ static char *unpack(const uint8_t *data, size_t len, size_t *nr, int *status, st
 		return NULL;
 	}
 	text = malloc((size_t)size + 1);
-	*status = text ? 0 : -ENOMEM;
+	*status = text ? 0 : err_set(err, ENOMEM, "no memory for %llu bytes of text", size);
 	if (text && ZSTD_decompress(text, (size_t)size, data, len) != size) {
 		free(text);
 		text = NULL;
@@ -503,6 +536,8 @@ int summary_read(struct summary *s, const void *data, size_t len, struct err *er
 	else
 		refuse(&r, "text", "a JSON object");
 	json_decref(all);
+	if (r.status == -ENOMEM)
+		err_set(err, ENOMEM, "no memory for what it holds");
 	if (r.status)
 		summary_release(s);
 	return r.status;

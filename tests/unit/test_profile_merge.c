@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
+#include <zstd.h>
 
 #include "formats/profile_merge.h"
 #include "formats/segment_summary.h"
@@ -375,6 +377,130 @@ static void dropped_are_counted(void)
 	buf_release(&file);
 }
 
+/* What a reader would take for less than nothing is not written. */
+static void what_does_not_fit_is_not_written(void)
+{
+	const uint64_t beyond = 1ull << 63;
+	struct parts all;
+	struct summary s;
+	struct buf file;
+
+	buf_init(&file);
+	parts_make(&all, 50000);
+	summary_of(&s, &all, 0);
+	s.members[0].sequence = beyond;
+	ok_int(summary_write(&s, &file), -EINVAL);
+	s.members[0].sequence = beyond - 1;
+	s.devices[0].bytes[OPERATION_WRITE] = beyond;
+	ok_int(summary_write(&s, &file), -EINVAL);
+	s.devices[0].bytes[OPERATION_WRITE] = beyond - 1;
+	ok_int(file.len, 0);
+	write_and_read(&s, &file);
+	ok(summary_find(&s, beyond - 1) != NULL);
+	ok_eq(s.devices[0].bytes[OPERATION_WRITE], beyond - 1);
+	summary_release(&s);
+	parts_release(&all);
+	buf_release(&file);
+}
+
+/* The checksum is right and the content is not: the line says where. */
+static void wrong_content_is_named(void)
+{
+	struct parts all;
+	struct summary s;
+	struct buf file;
+	struct err err = { 0 };
+
+	buf_init(&file);
+	parts_make(&all, 50000);
+	summary_of(&s, &all, 0);
+	s.ledger.losses[0].begin_real_ns = 6;
+	ok_int(summary_write(&s, &file), 0);
+	summary_release(&s);
+	ok_int(summary_read(&s, file.data, file.len, &err), -EBADMSG);
+	ok_str(err.line, "losses: expected an end that is not before the begin");
+	buf_clear(&file);
+	summary_of(&s, &all, 0);
+	s.profiles[0].end_s = s.profiles[0].begin_s - 1;
+	ok_int(summary_write(&s, &file), 0);
+	summary_release(&s);
+	ok_int(summary_read(&s, file.data, file.len, &err), -EBADMSG);
+	ok(!strncmp(err.line, "profiles: 0: ", 13) && strstr(err.line, "expected"));
+	tap_note("%s", err.line);
+	parts_release(&all);
+	buf_release(&file);
+}
+
+#define PREFIX_BYTES 24 /* formats/segment_summary.md; the checksum is the last of it */
+
+/* Puts to in place of the first from in the text of a summary's file, which is sound otherwise. */
+static void forge(struct buf *file, const char *from, const char *to)
+{
+	const uint8_t *packed = file->data + PREFIX_BYTES;
+	size_t size = (size_t)ZSTD_getFrameContentSize(packed, file->len - PREFIX_BYTES), rest;
+	char *text = malloc(size + strlen(to) + 1), *at;
+	struct buf made;
+
+	if (!text || ZSTD_decompress(text, size, packed, file->len - PREFIX_BYTES) != size)
+		abort();
+	text[size] = 0;
+	at = strstr(text, from);
+	if (!at)
+		abort();
+	rest = size - (size_t)(at - text) - strlen(from);
+	memmove(at + strlen(to), at + strlen(from), rest);
+	memcpy(at, to, strlen(to));
+	size += strlen(to) - strlen(from);
+	buf_init(&made);
+	if (buf_reserve(&made, ZSTD_compressBound(size)))
+		abort();
+	made.len = ZSTD_compress(made.data, ZSTD_compressBound(size), text, size, 3);
+	file->len = PREFIX_BYTES - 12;
+	if (buf_put_le32(file, (uint32_t)(PREFIX_BYTES + made.len)) ||
+	    buf_put_le64(file, XXH3_64bits(made.data, made.len)) ||
+	    buf_put(file, made.data, made.len))
+		abort();
+	buf_release(&made);
+	free(text);
+}
+
+/* Likewise in what other programs wrote, whose numbers may be any. */
+static void forged_content_is_named(void)
+{
+	static const struct {
+		const char *from, *to, *line;
+	} all[] = {
+		{ "5,8388608]", "5,4294967295]", NULL },
+		{ "5,8388608]", "5,4303355904]", "losses: expected a device number below 2^32" },
+		{ "[8388608,\"sda\"", "[4303355904,\"sda\"",
+		  "devices: expected a device number below 2^32" },
+		{ "\"epoch\":9", "\"epoch\":-9", "epoch: expected a whole number of 0 or more" },
+		{ "\"shed\"", "\"shade\"", "losses: expected a cause that this version knows" },
+		{ "\"dropped\":{\"requests\":0", "\"dropped\":{\"requests\":1",
+		  "profiles: expected as many requests as were not dropped" },
+	};
+	struct parts parts;
+	struct buf file;
+
+	buf_init(&file);
+	parts_make(&parts, 50000);
+	for (size_t i = 0; i < TAP_NR(all); i++) {
+		struct err err = { 0 };
+		struct summary s;
+
+		buf_clear(&file);
+		summary_of(&s, &parts, 0);
+		ok_int(summary_write(&s, &file), 0);
+		summary_release(&s);
+		forge(&file, all[i].from, all[i].to);
+		ok_int(summary_read(&s, file.data, file.len, &err), all[i].line ? -EBADMSG : 0);
+		ok_str(err.line, all[i].line ? all[i].line : "");
+		summary_release(&s);
+	}
+	parts_release(&parts);
+	buf_release(&file);
+}
+
 static void damage_is_refused(void)
 {
 	struct parts all;
@@ -411,6 +537,9 @@ static const struct tap_test tests[] = {
 	{ "a period whose operations are unknown makes all so", undivided_makes_all_so },
 	{ "merged summaries balance", summaries_balance },
 	{ "dropped requests are counted with their interval", dropped_are_counted },
+	{ "a number that the format cannot hold is not written", what_does_not_fit_is_not_written },
+	{ "content that is wrong is named", wrong_content_is_named },
+	{ "so is what another program wrote", forged_content_is_named },
 	{ "every flipped bit and every truncation is refused", damage_is_refused },
 };
 
