@@ -127,8 +127,10 @@ static int add_pattern(struct window *w, const struct request *r, size_t nr)
 
 static int add_hashes(struct window *w, const uint64_t *hashes, size_t nr)
 {
-	return footprint_add_many(&w->footprint, hashes, nr) |
-	       reuse_add_many(&w->reuse, hashes, nr);
+	int err = footprint_add_many(&w->footprint, hashes, nr);
+
+	w->cumulative_incomplete |= err != 0;
+	return err | reuse_add_many(&w->reuse, hashes, nr);
 }
 
 static int add_blocks(struct window *w, const struct request *r, size_t nr)
@@ -233,6 +235,15 @@ static bool same_config(const struct window_config *a, const struct window_confi
 	       a->seed == b->seed && a->leave_out_own == b->leave_out_own && a->cheap == b->cheap;
 }
 
+static int merge_footprints(struct window *dst, const struct window *src)
+{
+	int err = footprint_merge(&dst->footprint, &src->footprint) |
+		  footprint_merge(&dst->cumulative, &src->cumulative);
+
+	dst->cumulative_incomplete |= src->cumulative_incomplete || err;
+	return err;
+}
+
 int window_merge(struct window *dst, const struct window *src)
 {
 	int err = 0;
@@ -247,14 +258,12 @@ int window_merge(struct window *dst, const struct window *src)
 	err |= latency_merge(&dst->latency, &src->latency);
 	for (size_t i = 0; i < NR_LISTS; i++)
 		sequential_merge(&dst->lists[i], &src->lists[i]);
-	err |= footprint_merge(&dst->footprint, &src->footprint);
-	err |= footprint_merge(&dst->cumulative, &src->cumulative);
+	err |= merge_footprints(dst, src);
 	err |= hotspot_merge(&dst->hotspot, &src->hotspot);
 	reuse_merge(&dst->reuse, &src->reuse);
 	fileset_merge(&dst->fileset, &src->fileset);
 	dst->own_requests += src->own_requests;
 	dst->nr_undivided += src->nr_undivided;
-	dst->cumulative_incomplete |= src->cumulative_incomplete;
 	dst->incomplete |= src->incomplete || err;
 	if (src->begin_ns < dst->begin_ns)
 		dst->begin_ns = src->begin_ns;
