@@ -192,7 +192,7 @@ $(addprefix $(BUILD)/tests/system-under-study/,first second):
 FAULTY_CALLS := open openat write writev read fsync syncfs close renameat renameat2 unlinkat mkdir mkdirat fstat fstatat \
 	posix_fallocate mmap munmap msync malloc calloc realloc strdup \
 	account_seal_stream account_seal_capture
-faulty := $(addprefix $(BUILD)/tests/unit/test_,spool_faults spool_crash ingest_faults random_kills every_call \
+faulty := $(addprefix $(BUILD)/tests/unit/test_,spool_faults spool_crash ingest_faults ingest_commit random_kills every_call \
 		store_calls retain)
 $(faulty): override LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(FAULTY_CALLS))
 

@@ -115,7 +115,7 @@ static void nothing_is_lost_when_full(void)
 	static bool seen[NR];
 	struct reorder_sink sink = { collect, &out };
 	struct reorder *o = NULL;
-	size_t missing = 0, descents = 0;
+	size_t missing = 0, descents = 0, wrong_depth = 0;
 
 	out.nr = 0;
 	memset(seen, 0, sizeof(seen));
@@ -132,12 +132,52 @@ static void nothing_is_lost_when_full(void)
 	for (size_t i = 0; i < out.nr; i++) {
 		seen[out.r[i].sector] = true;
 		descents += i && out.r[i].arrival_ns < out.r[i - 1].arrival_ns;
+		wrong_depth += out.r[i].queue_depth != literal_depth(out.r, i);
 	}
 	for (size_t i = 0; i < NR; i++)
 		missing += !seen[i];
 	ok_eq(out.nr, NR);
 	ok_eq(missing, 0);
 	ok_eq(descents, 0);
+	ok_eq(wrong_depth, 0);
+	reorder_free(o);
+}
+
+#define MOST_AHEAD 8192 /* of all devices; more than one queue holds */
+
+/* Two devices in turn, all in flight at once and ended one by one: the latest ends are forgotten. */
+static void depth_is_bounded_and_comes_back(void)
+{
+	static struct collected out;
+	struct reorder_sink sink = { collect, &out };
+	const uint64_t nr = MOST_AHEAD + 1000;
+	struct request r = { .arrival_ns = 0 };
+	struct reorder *o = NULL;
+	uint64_t wrong = 0;
+
+	if (!ok(!reorder_new(&o, 2, &sink)))
+		return;
+	for (uint64_t i = 0; i < nr; i++) {
+		out.nr = 0;
+		r.device = device_make(7, i % 2);
+		r.arrival_ns = r.dispatch_ns = i;
+		r.completion_ns = 1000000 + i;
+		reorder_add(o, &r);
+		reorder_flush(o, UINT64_MAX);
+		wrong += out.r[0].queue_depth != (i < MOST_AHEAD ? i : MOST_AHEAD) / 2;
+	}
+	ok_eq(wrong, 0);
+	/* Half a device's ends are past, then all that were kept. */
+	for (uint64_t left = MOST_AHEAD / 2; left <= MOST_AHEAD / 2; left -= MOST_AHEAD / 4)
+		for (uint32_t device = 0; device < 2; device++) {
+			out.nr = 0;
+			r.device = device_make(7, device);
+			r.arrival_ns = r.dispatch_ns = r.completion_ns =
+				999999 + MOST_AHEAD - 2 * left;
+			reorder_add(o, &r);
+			reorder_flush(o, UINT64_MAX);
+			ok_eq(out.r[0].queue_depth, left);
+		}
 	reorder_free(o);
 }
 
@@ -202,6 +242,8 @@ static void bad_bounds_are_refused(void)
 static const struct tap_test tests[] = {
 	{ "order and queue depth are those of a literal sort", order_is_a_literal_sort },
 	{ "a full buffer loses nothing and keeps the order", nothing_is_lost_when_full },
+	{ "a queue beyond bound is as deep as the bound, and comes back to nothing",
+	  depth_is_bounded_and_comes_back },
 	{ "a flush takes only what completed before its time", flush_takes_only_what_completed },
 	{ "the period that ended goes before the next", period_that_ended_goes_first },
 	{ "a bound below two is refused", bad_bounds_are_refused },

@@ -235,6 +235,45 @@ static void places_are_whole_or_empty(void)
 	rig_release();
 }
 
+/* One put with an error at one call; how many of its calls there are, 0: past the last one. */
+static uint64_t put_failing(uint64_t at, int error, int *status)
+{
+	struct placer *placer = calloc(1, sizeof(*placer));
+	uint64_t met;
+
+	placer_init(placer, store_dir_fd(rig.store));
+	calls_begin(&(struct calls_plan){ CALLS_FAIL_ONCE, at, error });
+	*status = placer_put(placer, rig.names, rig.data[0].data, rig.data[0].len, false);
+	met = calls_end();
+	free(placer);
+	return met >= at ? met : 0;
+}
+
+/* File systems that cannot promise not to replace say so in two ways; all else is a failure. */
+static void only_want_of_the_promise_is_got_round(void)
+{
+	static const struct {
+		int error;
+		uint64_t nr_got_round;
+	} cases[] = { { EINVAL, 1 }, { ENOSYS, 1 }, { EIO, 0 }, { ENOSPC, 0 }, { EPERM, 0 } };
+
+	rig_make();
+	for (size_t i = 0; i < TAP_NR(cases); i++) {
+		uint64_t nr_got_round = 0;
+		int status;
+
+		for (uint64_t at = 1; put_failing(at, cases[i].error, &status); at++) {
+			ok(status ? status == -cases[i].error : is_whole(0));
+			nr_got_round += !status;
+			remove_files();
+		}
+		remove_files();
+		if (!ok_eq(nr_got_round, cases[i].nr_got_round))
+			tap_note("%s", strerror(cases[i].error));
+	}
+	rig_release();
+}
+
 static bool try_folder(const struct calls_plan *plan)
 {
 	struct err err = { 0 };
@@ -324,13 +363,76 @@ static void found_is_what_is_there(void)
 	rig_release();
 }
 
+/* The calls of reading the first segment. */
+static uint64_t calls_of_reading(void)
+{
+	char path[SEGMENT_PATH_MAX];
+	struct buf data = { 0 };
+	uint64_t nr;
+
+	segment_name_path(&rig.names[0], path);
+	calls_begin(&(struct calls_plan){ CALLS_FAIL_ONCE, MAX_POINTS, EIO });
+	ok_int(store_read(rig.store, path, &data, NULL), 0);
+	nr = calls_end();
+	buf_release(&data);
+	return nr;
+}
+
+/* The segment, its folders, the store: each is opened, synced and closed. */
+static uint64_t levels_of_place(void)
+{
+	char path[SEGMENT_PATH_MAX];
+	uint64_t nr = 2;
+
+	segment_name_path(&rig.names[0], path);
+	for (const char *c = path; *c; c++)
+		nr += *c == '/';
+	return nr;
+}
+
+/* Somebody else wrote it and may not have synced it. */
+static void what_is_found_is_synced_before_it_is_confirmed(void)
+{
+	struct placer *placer = calloc(1, sizeof(*placer));
+	uint64_t nr_read, nr_calls = 0, nr_found = 0;
+	struct ingest_result result = { 0 };
+	char hash[SEGMENT_HASH_TEXT];
+	struct ingest *g = NULL;
+
+	rig_make();
+	segment_hash_text(&rig.hashes[0], hash);
+	ok_int(ingest_new(&g, rig.store), 0);
+	placer_init(placer, store_dir_fd(rig.store));
+	ok_int(placer_put(placer, rig.names, rig.data[0].data, rig.data[0].len, false), 0);
+	nr_read = calls_of_reading();
+	for (uint64_t at = 1; at < MAX_POINTS && !nr_calls; at++) {
+		uint64_t met;
+
+		calls_begin(&(struct calls_plan){ CALLS_FAIL_ONCE, at, EIO });
+		nr_found += (uint64_t)ingest_find(g, &rig.names[0], hash, &result);
+		met = calls_end();
+		nr_calls = met < at ? met : nr_calls;
+	}
+	ok_eq(nr_calls, nr_read + 3 * levels_of_place());
+	/* It is found in the last round, and where but a close failed. */
+	ok_eq(nr_found, 1 + 1 + levels_of_place());
+	ok_eq(ingest_counted(g).nr_repeated, nr_found);
+	ingest_free(g);
+	free(placer);
+	rig_release();
+}
+
 static const struct tap_test tests[] = {
 	{ "a recovery that fails is done by the next one", recovery_ends_in_the_end },
 	{ "a journal keeps its promises whatever call fails", journal_keeps_its_promises },
 	{ "a place holds the whole segment or nothing", places_are_whole_or_empty },
+	{ "a file system that cannot promise not to replace is got round, errors are not",
+	  only_want_of_the_promise_is_got_round },
 	{ "a folder is made, or the failure is told", folders_are_made_or_the_failure_told },
 	{ "a file is made, or the failure is told", files_are_made_or_the_failure_told },
 	{ "found is what is there under that hash", found_is_what_is_there },
+	{ "what is found is synced, with its folders, before it is confirmed",
+	  what_is_found_is_synced_before_it_is_confirmed },
 };
 
 int main(void)
