@@ -55,7 +55,6 @@ void kernel_tally_sample(struct kernel_tally *t, uint64_t now_ns)
 		struct kernel_tally_device *d = &t->devices[i];
 
 		d->later = 0;
-		d->sample = d->base;
 		if (d->is_known)
 			d->is_known = !t->read(d->device, &d->sample);
 	}

@@ -15,12 +15,13 @@ static int read_count(uint32_t device, uint64_t *out)
 	return 0;
 }
 
-static uint64_t missing[4];
+static uint64_t missing[4], nr_calls;
 
 static void on_missing(void *ctx, uint32_t device, uint64_t nr)
 {
 	(void)ctx;
 	missing[device] += nr;
+	nr_calls++;
 }
 
 static void see(struct kernel_tally *t, uint32_t device, uint64_t completion_ns, int nr)
@@ -103,10 +104,67 @@ static void another_disk(void)
 	ok_eq(missing[1], 5);
 }
 
+/* More seen than counted is made up for by what is counted later; where none is missing, none is told. */
+static void seen_ahead_of_the_count(void)
+{
+	static const uint32_t devices[] = { 1, 2 };
+	struct kernel_tally t;
+
+	memset(missing, 0, sizeof(missing));
+	nr_calls = 0;
+	counted[1] = counted[2] = 1000;
+	kernel_tally_begin(&t, devices, 2, read_count);
+	see(&t, 1, 5, 4);
+	see(&t, 2, 5, 4);
+	kernel_tally_sample(&t, 10);
+	ok(kernel_tally_settle(&t, 10, on_missing, NULL));
+	counted[1] = 1003;
+	counted[2] = 1004;
+	kernel_tally_sample(&t, 20);
+	ok(kernel_tally_settle(&t, 20, on_missing, NULL));
+	ok_eq(nr_calls, 0);
+	counted[1] = 1010;
+	counted[2] = 1005;
+	kernel_tally_sample(&t, 30);
+	ok(kernel_tally_settle(&t, 30, on_missing, NULL));
+	ok_eq(missing[1], 6);
+	ok_eq(missing[2], 1);
+	ok_eq(nr_calls, 2);
+	/* Another disk owes nothing of what was told of the one before. */
+	counted[1] = 50;
+	kernel_tally_sample(&t, 40);
+	ok(kernel_tally_settle(&t, 40, on_missing, NULL));
+	counted[1] = 52;
+	kernel_tally_sample(&t, 50);
+	ok(kernel_tally_settle(&t, 50, on_missing, NULL));
+	ok_eq(missing[1], 6 + 2);
+}
+
+static int read_any(uint32_t device, uint64_t *out)
+{
+	*out = device;
+	return 0;
+}
+
+static void the_rest_is_not_covered(void)
+{
+	uint32_t devices[KERNEL_TALLY_DEVICES + 5];
+	struct kernel_tally t;
+
+	for (uint32_t i = 0; i < TAP_NR(devices); i++)
+		devices[i] = 100 + i;
+	kernel_tally_begin(&t, devices, TAP_NR(devices), read_any);
+	ok_eq(t.nr, KERNEL_TALLY_DEVICES);
+	for (uint32_t i = 0; i < TAP_NR(devices); i++)
+		ok_int(kernel_tally_covers(&t, 100 + i), i < KERNEL_TALLY_DEVICES);
+}
+
 static const struct tap_test tests[] = {
 	{ "what the kernel counted and nobody saw is missing, and told once", balance },
 	{ "a device that cannot be read any more tells nothing", device_gone },
 	{ "a count that went back is another disk's, and counted from there", another_disk },
+	{ "what was seen before it was counted is not told", seen_ahead_of_the_count },
+	{ "devices beyond the bound cannot be told", the_rest_is_not_covered },
 };
 
 int main(void)

@@ -56,10 +56,38 @@ static void what_cannot_be_is_left_alone(void)
 	ok_eq(shed_tally_look(&t, S, 120, 55, 0, true), 5);
 }
 
+/* Whatever moves begins the rest anew: a count of the kernel, one of ours, a request under way. */
+static void rest_begins_anew(void)
+{
+	static const struct {
+		uint64_t completed, seen;
+		int64_t in_flight;
+	} moves[] = { { 101, 50, 0 }, { 101, 51, 0 }, { 101, 51, 1 } };
+	struct shed_tally t = { .has_base = false };
+	uint64_t completed = 100, seen = 50, now = S;
+
+	shed_tally_begin(&t, 10, 0);
+	t.has_shed = true;
+	ok_eq(shed_tally_look(&t, now, completed, seen, 0, false), 0);
+	for (size_t i = 0; i < TAP_NR(moves); i++) {
+		ok_eq(shed_tally_look(&t, now += S, completed, seen, 0, false), 0);
+		ok_eq(shed_tally_look(&t, now += 4ull * S, completed, seen, 0, false), 0);
+		completed = moves[i].completed;
+		seen = moves[i].seen;
+		ok_eq(shed_tally_look(&t, now += S, completed, seen, moves[i].in_flight, false), 0);
+	}
+	ok_eq(shed_tally_look(&t, now += S, completed, seen, 0, false), 0);
+	ok_eq(shed_tally_look(&t, now += 5ull * S, completed, seen, 0, false), 91 - 51);
+	seen += 40;
+	t.has_shed = true;
+	ok_eq(shed_tally_look(&t, now += S, completed + 3, seen + 1, 0, true), 2);
+}
+
 static const struct tap_test tests[] = {
 	{ "what ended unseen is told once, when the disk has come to rest",
 	  what_nobody_saw_is_told_once },
 	{ "with requests under way nothing is told", only_at_rest },
+	{ "what moves begins the rest anew", rest_begins_anew },
 	{ "where nothing was shed, lines tell", without_shedding_lines_tell },
 	{ "without a base, and where counts contradict, it begins anew",
 	  what_cannot_be_is_left_alone },
