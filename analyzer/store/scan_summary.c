@@ -10,6 +10,7 @@
 struct wanted {
 	struct segment_name first;
 	uint64_t generation, last_sequence, nr_segments;
+	bool is_taken; /* by the filter's times; the others fill gaps before pieces all the same */
 };
 
 struct collector {
@@ -57,40 +58,85 @@ static int collect(void *ctx, const struct segment_facts *f)
 	struct collector *c = ctx;
 	uint64_t begin = f->begin.realtime_ns, end = f->end.realtime_ns;
 	struct wanted *more;
+	bool is_taken;
 
+	if (!is_host(c->filter, f->name.host))
+		return 0;
 	if (f->nr_requests)
 		widen(&begin, &end, true, f->first_real_ns, f->last_real_ns);
-	if (!is_host(c->filter, f->name.host) || !touches(c->filter, begin, end))
-		return 0;
-	count(c->out, f);
+	is_taken = touches(c->filter, begin, end);
+	if (is_taken)
+		count(c->out, f);
 	if ((c->nr & (c->nr - 1)) == 0) { /* at powers of two */
 		more = realloc(c->all, (c->nr ? 2 * c->nr : 1) * sizeof(*more));
 		if (!more)
 			return -ENOMEM;
 		c->all = more;
 	}
-	c->all[c->nr++] =
-		(struct wanted){ f->name, f->generation, f->last_sequence, f->nr_segments };
+	c->all[c->nr++] = (struct wanted){ f->name, f->generation, f->last_sequence, f->nr_segments,
+					   is_taken };
 	return 0;
 }
 
-/* Summaries and pieces are both in the order of streams and sequences. */
-static void fill_gaps(const struct collector *c, struct scan_pieces *pieces)
+/* Of the members of a summary, those from first to before end: 0 where it cannot be read, since
+ * nobody knows then which they are. */
+static int count_members(const struct store *store, const struct wanted *w, uint64_t first,
+			 uint64_t end, uint64_t *nr)
+{
+	struct summary s;
+	int status;
+
+	*nr = w->nr_segments;
+	if (w->first.sequence >= first && w->last_sequence < end)
+		return 0;
+	*nr = 0;
+	summary_init(&s);
+	status = store_summary_read(store, &w->first, w->generation, &s, NULL);
+	if (status < 0)
+		return status == -ENOMEM ? status : 0;
+	for (size_t i = 0; i < s.nr_members; i++)
+		*nr += s.members[i].sequence >= first && s.members[i].sequence < end;
+	summary_release(&s);
+	return 0;
+}
+
+static bool ends_before(const struct wanted *w, const struct segment_name *n)
+{
+	struct segment_name last = w->first;
+
+	last.sequence = w->last_sequence;
+	return segment_name_compare(&last, n) < 0;
+}
+
+/* Summaries and pieces are both in the order of streams and sequences. A piece has the gap just before
+ * it; those further before are before pieces that the filter left out. A segment that came late may
+ * lie between members of a summary, which then is read. */
+static int fill_gaps(const struct store *store, const struct collector *c,
+		     struct scan_pieces *pieces)
 {
 	size_t at = 0;
 
 	for (size_t i = 0; i < pieces->nr; i++) {
 		struct scan_piece *p = &pieces->items[i];
+		struct segment_name gap = p->name;
 
-		while (at < c->nr && segment_name_compare(&c->all[at].first, &p->name) < 0) {
-			const struct wanted *w = &c->all[at++];
+		gap.sequence -= p->nr_missing;
+		while (at < c->nr && ends_before(&c->all[at], &gap))
+			at++;
+		for (size_t k = at; k < c->nr && p->nr_missing; k++) {
+			uint64_t nr;
+			int status;
 
-			/* The piece after it has the gap before it. */
-			if (segment_name_same_stream(&w->first, &p->name) &&
-			    p->nr_missing >= w->nr_segments)
-				p->nr_missing -= w->nr_segments;
+			if (segment_name_compare(&c->all[k].first, &p->name) >= 0)
+				break;
+			status = count_members(store, &c->all[k], gap.sequence, p->name.sequence,
+					       &nr);
+			if (status < 0)
+				return status;
+			p->nr_missing -= nr < p->nr_missing ? nr : p->nr_missing;
 		}
 	}
+	return 0;
 }
 
 static int hand_over(struct store *store, const struct collector *c, const struct scan_hooks *hooks,
@@ -101,6 +147,8 @@ static int hand_over(struct store *store, const struct collector *c, const struc
 	for (size_t i = 0; i < c->nr && status == 0; i++) {
 		struct summary s;
 
+		if (!c->all[i].is_taken)
+			continue;
 		summary_init(&s);
 		status = store_summary_read(store, &c->all[i].first, c->all[i].generation, &s, err);
 		if (status == 0)
@@ -120,7 +168,7 @@ int scan_summaries(struct store *store, const struct scan_filter *filter,
 	*out = (struct scan_retained){ 0 };
 	status = catalog_each_summary(store_catalog(store), collect, &c, err);
 	if (status == 0)
-		fill_gaps(&c, pieces);
+		status = fill_gaps(store, &c, pieces);
 	if (status == 0 && hooks->summary)
 		status = hand_over(store, &c, hooks, err);
 	free(c.all);
