@@ -60,9 +60,15 @@ static struct loss *ledger_touching(struct ledger *l, const struct loss *loss)
 	return NULL;
 }
 
+/* Counts come from others' files too: they end at their highest, and do not begin anew. */
+static uint64_t sum_of(uint64_t a, uint64_t b)
+{
+	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
 static void loss_join(struct loss *dst, const struct loss *src)
 {
-	dst->count += src->count;
+	dst->count = sum_of(dst->count, src->count);
 	if (src->begin_real_ns < dst->begin_real_ns)
 		dst->begin_real_ns = src->begin_real_ns;
 	if (src->end_real_ns > dst->end_real_ns)
@@ -94,7 +100,7 @@ int ledger_add(struct ledger *l, const struct loss *loss)
 		return loss->count || !loss->count_known ? -EINVAL : ledger_append(l, loss);
 	if (!loss->count && loss->count_known)
 		return 0;
-	l->total[loss->cause] += loss->count;
+	l->total[loss->cause] = sum_of(l->total[loss->cause], loss->count);
 	at = ledger_touching(l, loss);
 	if (!at)
 		return ledger_append(l, loss);
@@ -116,6 +122,6 @@ uint64_t ledger_sum(const struct ledger *l)
 	uint64_t sum = 0;
 
 	for (int i = 0; i < NR_LOSS_CAUSES; i++)
-		sum += l->total[i];
+		sum = sum_of(sum, l->total[i]);
 	return sum;
 }

@@ -75,7 +75,8 @@ void ledger_init(struct ledger *l);
 void ledger_release(struct ledger *l);
 void ledger_clear(struct ledger *l);
 /* Adds one loss; no-op where count is 0 and count_known. A pause is an entry of its own, whatever it
- * touches. 0, -EINVAL (an unknown cause, a pause that counts) or -ENOMEM; totals count either way. */
+ * touches. 0, -EINVAL (an unknown cause, a pause that counts) or -ENOMEM; totals count either way. Sums
+ * end at UINT64_MAX. */
 int ledger_add(struct ledger *l, const struct loss *loss);
 int ledger_merge(struct ledger *dst, const struct ledger *src);
 uint64_t ledger_sum(const struct ledger *l);

@@ -166,6 +166,21 @@ static void ledger_joins_what_touches(void)
 	ledger_release(&b);
 }
 
+static void ledger_ends_at_the_highest(void)
+{
+	struct ledger l = { 0 };
+
+	ledger_add(&l, &(struct loss){ LOSS_SHED, true, UINT64_MAX - 2, 1, 2, 0 });
+	ledger_add(&l, &(struct loss){ LOSS_SHED, true, 2, 2, 3, 0 });
+	ok_eq(l.losses[0].count, UINT64_MAX);
+	ledger_add(&l, &(struct loss){ LOSS_SHED, true, 2, 2, 3, 0 });
+	ok_eq(l.nr, 1);
+	ok_eq(l.losses[0].count, UINT64_MAX);
+	ledger_add(&l, &(struct loss){ LOSS_DECODE, true, 7, 2, 3, 0 });
+	ok_eq(ledger_sum(&l), UINT64_MAX);
+	ledger_release(&l);
+}
+
 static const struct tap_test tests[] = {
 	{ "an error is one line and never too long", err_is_one_line },
 	{ "a buffer grows, and keeps the first error", buf_grows_and_keeps_its_error },
@@ -173,6 +188,7 @@ static const struct tap_test tests[] = {
 	{ "the first field that is wrong is named", request_is_checked },
 	{ "every name is there and none beyond", names_end },
 	{ "losses that touch are joined and all are counted", ledger_joins_what_touches },
+	{ "no sum of losses begins anew", ledger_ends_at_the_highest },
 };
 
 int main(void)
