@@ -77,8 +77,10 @@ static int run(struct cli *cli)
 
 	if (!cli_parse(cli, options))
 		return cli->status;
-	if (!dir || cli->argc)
+	if (!dir)
 		return cli_usage(cli, "--store: expected the folder of a store");
+	if (cli->argc)
+		return cli_usage(cli, "%s: expected no operand", cli->argv[0]);
 	if (!retain_options_take(cli, &chosen, &limits))
 		return cli->status;
 	if (!retain_limits_any(&limits))

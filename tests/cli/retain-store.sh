@@ -11,6 +11,10 @@ store=$T/store
 exits 2 "a limit is asked for" "$b" retain --store "$store"
 exits 2 "profiles do not go before requests" "$b" retain --store "$store" --retain-requests 2d --retain-summaries 1d
 exits 2 "a window has a second at least" "$b" retain --store "$store" --retain-requests 2d --retain-window 1ms
+exits 2 "a store is an option" "$b" retain "$store" --retain-requests 2d
+is "$(head -n 1 "$T/err")" "blkcast retain: --store: expected the folder of a store" "and it is said which"
+exits 2 "more than one is not taken" "$b" retain --store "$store" --retain-requests 2d "$store"
+is "$(head -n 1 "$T/err")" "blkcast retain: $store: expected no operand" "and it is said what"
 exits 2 "no store is made" "$b" retain --store "$T/none" --retain-requests 1d
 is "$(cat "$T/err")" "blkcast retain: $T/none: expected a store: it has no folder \`segments\`" "and the line says so"
 
