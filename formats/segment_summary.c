@@ -145,6 +145,7 @@ static void widen(uint64_t *begin, uint64_t *end, uint64_t from, uint64_t to)
 		*end = to;
 }
 
+/* All numbers of both are below 2^63, as those of files are. */
 static void merge_facts(struct summary *to, const struct summary *from)
 {
 	if (from->begin.realtime_ns < to->begin.realtime_ns)
@@ -169,7 +170,10 @@ static void merge_facts(struct summary *to, const struct summary *from)
 		to->generation = from->generation;
 	to->nr_requests += from->nr_requests;
 	to->nr_dropped += from->nr_dropped;
-	to->nr_captured += from->nr_captured;
+	/* Headers may say anything, and a file has no more. */
+	to->nr_captured = from->nr_captured > INT64_MAX - to->nr_captured
+				  ? INT64_MAX
+				  : to->nr_captured + from->nr_captured;
 	to->segment_bytes += from->segment_bytes;
 }
 

@@ -22,6 +22,7 @@ struct retain_beside {
 	pthread_cond_t wake;
 	atomic_bool stop;
 	char last_error[ERR_LINE_BYTES]; /* said; the same again is not */
+	uint64_t nr_left_out;		 /* likewise */
 };
 
 unsigned int retain_beside_interval_s(const struct retain_limits *limits)
@@ -58,10 +59,12 @@ static void report(struct retain_beside *r, int status, const struct retain_coun
 		atomic_fetch_add(&t->nr_dropped, c->nr_dropped);
 		atomic_fetch_add(&t->nr_failed, status < 0 && status != -ECANCELED);
 	}
-	if (c->nr_segments || c->nr_dropped) {
+	if (c->nr_segments || c->nr_dropped || c->nr_left_out > r->nr_left_out) {
 		retain_counts_text(c, line);
 		note(r, line);
 	}
+	if (status == 0 || c->nr_left_out > r->nr_left_out)
+		r->nr_left_out = c->nr_left_out;
 	if (status == 0)
 		r->last_error[0] = '\0';
 	if (status == 0 || status == -ECANCELED || strcmp(r->last_error, err->line) == 0)

@@ -97,7 +97,7 @@ static int take_facts(struct work *w, const struct segment_facts *f)
 	if (status == 0)
 		status = take_devices(s, f);
 	s->nr_requests += f->nr_requests;
-	s->nr_captured += f->nr_captured;
+	s->nr_captured = within(s->nr_captured + within(f->nr_captured));
 	s->segment_bytes += f->file_bytes;
 	w->names[s->nr_members] = f->name;
 	s->members[s->nr_members++] = (struct summary_member){ f->name.sequence, f->hash };
@@ -167,6 +167,29 @@ static int by_begin(const void *a, const void *b)
 	       ((*x)->begin.realtime_ns < (*y)->begin.realtime_ns);
 }
 
+/* Puts before the line of which stream it is. */
+static int of_stream(const struct summary *s, int status, struct err *err)
+{
+	err_prefix(err, "%s/%s/%" PRIu64, s->host, s->boot_id, s->epoch);
+	return status;
+}
+
+static int add_to_all(struct work *w, const struct summary *s, struct err *err)
+{
+	int status = summary_merge(&w->all, s);
+
+	if (status == 0 || status == -ENOMEM)
+		return status;
+	if (status == -EEXIST)
+		err_set(err, EEXIST, "two summaries name the same segment");
+	else if (status == -E2BIG)
+		err_set(err, E2BIG, "expected at most %u segments in a summary",
+			SUMMARY_MAX_MEMBERS);
+	else
+		err_set(err, -status, "summaries cannot be merged: %s", strerror(-status));
+	return of_stream(s, status, err);
+}
+
 /* The earlier ones and the fresh one, in order of time. */
 static int merge_all(struct work *w, struct summary *old, const struct summary **order,
 		     struct err *err)
@@ -187,7 +210,9 @@ static int merge_all(struct work *w, struct summary *old, const struct summary *
 	if (status == 0)
 		qsort(order, nr, sizeof(struct summary *), by_begin);
 	for (size_t i = 0; i < nr && status == 0; i++)
-		status = summary_merge(&w->all, order[i]);
+		status = add_to_all(w, order[i], err);
+	for (size_t i = 0; i < w->all.ledger.nr; i++)
+		w->all.ledger.losses[i].count = within(w->all.ledger.losses[i].count);
 	if (status == 0 && step->drop)
 		summary_drop_profiles(&w->all);
 	w->all.generation = step->generation;
@@ -215,11 +240,17 @@ static int encode(const struct work *w, struct buf *out, struct err *err)
 	int status = summary_write(&w->all, out);
 
 	if (status < 0)
-		return err_set(err, -status, "a summary cannot be written: %s", strerror(-status));
+		return of_stream(&w->all,
+				 err_set(err, -status, "a summary cannot be written: %s",
+					 strerror(-status)),
+				 err);
 	summary_init(&again);
 	status = summary_read(&again, out->data, out->len, err);
 	summary_release(&again);
-	return status;
+	if (status == 0)
+		return 0;
+	err_prefix(err, "what would be its summary");
+	return of_stream(&w->all, status, err);
 }
 
 /* -errno; nothing of it stays then. */

@@ -22,6 +22,7 @@ struct sample {
 	uint64_t real_offset_ns;   /* real = monotonic + this */
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
 	const struct ledger *ledger;
+	uint64_t nr_captured; /* 0: as many as there are */
 };
 
 /* Appends one segment: requests on device 8:0 "sda" and 8:16 "sdb", processes 100 "fio" and

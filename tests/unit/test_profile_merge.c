@@ -382,7 +382,7 @@ static void what_does_not_fit_is_not_written(void)
 {
 	const uint64_t beyond = 1ull << 63;
 	struct parts all;
-	struct summary s;
+	struct summary s, other;
 	struct buf file;
 
 	buf_init(&file);
@@ -398,6 +398,12 @@ static void what_does_not_fit_is_not_written(void)
 	write_and_read(&s, &file);
 	ok(summary_find(&s, beyond - 1) != NULL);
 	ok_eq(s.devices[0].bytes[OPERATION_WRITE], beyond - 1);
+	/* What headers claim ends at the highest, and can be written. */
+	s.nr_captured = beyond - 2;
+	summary_of(&other, &all, 1);
+	ok_int(summary_merge(&other, &s), 0);
+	ok_eq(other.nr_captured, beyond - 1);
+	summary_release(&other);
 	summary_release(&s);
 	parts_release(&all);
 	buf_release(&file);
