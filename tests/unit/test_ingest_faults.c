@@ -4,19 +4,16 @@
  * every allocation, and power cuts: what it acknowledged is there once, and the next start takes
  * what was not. BLKCAST_ENDURANCE=1 visits every point.
  */
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "analyzer/store/ingest.h"
 #include "tests/slow/crash_states.h"
-#include "tests/slow/faulty_calls.h"
+#include "tests/slow/every_point.h"
 #include "tests/slow/sample.h"
 #include "tests/tap.h"
 
@@ -192,72 +189,42 @@ static void report(const struct totals *t)
 		 (unsigned long long)t->nr_killed);
 }
 
-static bool one_run(const struct calls_plan *plan, struct totals *t)
+static uint64_t run_one(void *ctx, const struct calls_plan *plan, uint64_t *nr_wrong)
 {
-	uint64_t met = 0;
-	int status = 0, fds[2];
+	(void)nr_wrong;
+	calls_begin(plan);
+	take_all(ctx);
+	return calls_end();
+}
+
+static bool try_one(void *ctx, const struct calls_plan *plan)
+{
+	struct totals *t = ctx;
+	struct point_end end;
 	struct rig r;
-	pid_t pid;
 
 	rig_make(&r);
-	fflush(stdout);
-	if (pipe(fds))
-		abort();
-	pid = fork();
-	if (!pid) {
-		alarm(CHILD_S);
-		calls_begin(plan);
-		take_all(&r);
-		met = calls_end();
-		calls_flush_coverage();
-		_exit(write(fds[1], &met, sizeof(met)) < 0);
-	}
-	close(fds[1]);
-	if (read(fds[0], &met, sizeof(met)) < 0)
-		met = 0;
-	close(fds[0]);
-	waitpid(pid, &status, 0);
-	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-		t->nr_killed++;
-	else
-		t->nr_crashed += !WIFEXITED(status) || WEXITSTATUS(status);
+	end = point_in_child(plan, CHILD_S, run_one, &r);
+	t->nr_killed += end.is_killed;
+	t->nr_crashed += end.is_crashed;
 	judge(&r, r.dir, SIZE_MAX, t);
 	rig_release(&r);
-	return WIFSIGNALED(status) || met >= plan->at;
-}
-
-static uint64_t stride(uint64_t when_short)
-{
-	return getenv("BLKCAST_ENDURANCE") ? 1 : when_short;
-}
-
-static void every_point(enum calls_mode mode, int error, uint64_t step, struct totals *t)
-{
-	struct calls_plan plan = { mode, 1 + (uint64_t)error % step, error };
-
-	while (one_run(&plan, t))
-		plan.at += step;
+	return end.is_reached;
 }
 
 static void killed_at_every_point(void)
 {
 	struct totals t = { 0 };
 
-	every_point(CALLS_KILL_BEFORE, 0, stride(7), &t);
-	every_point(CALLS_KILL_AFTER, 0, stride(7), &t);
+	points_of_death(7, try_one, &t);
 	report(&t);
 }
 
 static void every_error_at_every_call(void)
 {
-	static const int errors[] = { EIO,   ENOSPC, EDQUOT, EROFS,  ENOMEM, EMFILE, ENFILE,
-				      EINTR, EAGAIN, EPERM,  EACCES, ENOENT, ESTALE, 0 };
 	struct totals t = { 0 };
 
-	for (size_t i = 0; i < TAP_NR(errors); i++) {
-		every_point(CALLS_FAIL_ONCE, errors[i], stride(59), &t);
-		every_point(CALLS_FAIL_FROM, errors[i], stride(59), &t);
-	}
+	points_of_error(59, try_one, &t);
 	report(&t);
 }
 
@@ -265,8 +232,7 @@ static void no_memory_at_every_allocation(void)
 {
 	struct totals t = { 0 };
 
-	every_point(CALLS_NO_MEMORY_ONCE, 0, stride(13), &t);
-	every_point(CALLS_NO_MEMORY_FROM, 0, stride(13), &t);
+	points_without_memory(13, try_one, &t);
 	report(&t);
 }
 

@@ -5,11 +5,9 @@
  * the next start needs no hand. BLKCAST_ENDURANCE=1 visits every point.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "analyzer/retain/retain.h"
@@ -18,7 +16,7 @@
 #include "analyzer/store/store_check.h"
 #include "analyzer/store/store_summary.h"
 #include "tests/slow/crash_states.h"
-#include "tests/slow/faulty_calls.h"
+#include "tests/slow/every_point.h"
 #include "tests/slow/sample.h"
 #include "tests/tap.h"
 
@@ -239,22 +237,19 @@ static void live(struct rig *r, struct store *store, uint64_t *nr_silent)
 	}
 }
 
-struct outcome {
-	uint64_t met, nr_silent;
-};
-
-static struct outcome in_child(struct rig *r, const struct calls_plan *plan)
+static uint64_t run_one(void *ctx, const struct calls_plan *plan, uint64_t *nr_silent)
 {
-	struct outcome o = { 0 };
+	struct rig *r = ctx;
 	struct store *store;
+	uint64_t met;
 
 	if (store_open(&store, r->dir, true, NULL))
 		_exit(9);
 	calls_begin(plan);
-	live(r, store, &o.nr_silent);
-	o.met = calls_end();
+	live(r, store, nr_silent);
+	met = calls_end();
 	store_close(store);
-	return o;
+	return met;
 }
 
 static void make_store(struct rig *r)
@@ -266,75 +261,39 @@ static void make_store(struct rig *r)
 	store_close(store);
 }
 
-static bool one_run(const struct calls_plan *plan, struct totals *t)
+static bool try_one(void *ctx, const struct calls_plan *plan)
 {
-	struct outcome o = { 0 };
-	int status = 0, fds[2];
+	struct totals *t = ctx;
+	struct point_end end;
 	struct rig r;
-	pid_t pid;
 
 	rig_make(&r);
 	make_store(&r);
-	fflush(stdout);
-	if (pipe(fds))
-		abort();
-	pid = fork();
-	if (!pid) {
-		alarm(CHILD_S);
-		o = in_child(&r, plan);
-		calls_flush_coverage();
-		_exit(write(fds[1], &o, sizeof(o)) < 0);
-	}
-	close(fds[1]);
-	if (read(fds[0], &o, sizeof(o)) < 0)
-		o.met = 0;
-	close(fds[0]);
-	waitpid(pid, &status, 0);
-	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-		t->nr_killed++;
-	else
-		t->nr_crashed += !WIFEXITED(status) || WEXITSTATUS(status);
-	t->nr_silent += o.nr_silent;
-	if (o.nr_silent)
+	end = point_in_child(plan, CHILD_S, run_one, &r);
+	t->nr_killed += end.is_killed;
+	t->nr_crashed += end.is_crashed;
+	t->nr_silent += end.nr_wrong;
+	if (end.nr_wrong)
 		tap_note("mode %d, point %llu, error %d", plan->mode, (unsigned long long)plan->at,
 			 plan->error);
 	judge(&r, r.dir, SIZE_MAX, t);
 	rig_release(&r);
-	return WIFSIGNALED(status) || o.met >= plan->at;
-}
-
-static uint64_t stride(uint64_t when_short)
-{
-	return getenv("BLKCAST_ENDURANCE") ? 1 : when_short;
-}
-
-static void every_point(enum calls_mode mode, int error, uint64_t step, struct totals *t)
-{
-	struct calls_plan plan = { mode, 1 + (uint64_t)error % step, error };
-
-	while (one_run(&plan, t))
-		plan.at += step;
+	return end.is_reached;
 }
 
 static void killed_at_every_point(void)
 {
 	struct totals t = { 0 };
 
-	every_point(CALLS_KILL_BEFORE, 0, stride(5), &t);
-	every_point(CALLS_KILL_AFTER, 0, stride(5), &t);
+	points_of_death(5, try_one, &t);
 	report(&t);
 }
 
 static void every_error_at_every_call(void)
 {
-	static const int errors[] = { EIO,   ENOSPC, EDQUOT, EROFS,  ENOMEM, EMFILE, ENFILE,
-				      EINTR, EAGAIN, EPERM,  EACCES, ENOENT, ESTALE, 0 };
 	struct totals t = { 0 };
 
-	for (size_t i = 0; i < TAP_NR(errors); i++) {
-		every_point(CALLS_FAIL_ONCE, errors[i], stride(113), &t);
-		every_point(CALLS_FAIL_FROM, errors[i], stride(113), &t);
-	}
+	points_of_error(113, try_one, &t);
 	report(&t);
 }
 
@@ -342,8 +301,7 @@ static void no_memory_at_every_allocation(void)
 {
 	struct totals t = { 0 };
 
-	every_point(CALLS_NO_MEMORY_ONCE, 0, stride(83), &t);
-	every_point(CALLS_NO_MEMORY_FROM, 0, stride(83), &t);
+	points_without_memory(83, try_one, &t);
 	report(&t);
 }
 

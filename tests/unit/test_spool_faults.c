@@ -3,26 +3,19 @@
  * Spool and account under death at every call, every error at every call, and no memory at every
  * allocation. BLKCAST_ENDURANCE=1 visits every point; else one in STRIDE.
  */
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/slow/faulty_calls.h"
+#include "tests/slow/every_point.h"
 #include "tests/slow/sample.h"
 #include "tests/slow/spool_life.h"
 #include "tests/tap.h"
 
 #define MAX_START_S 5.0
 #define CHILD_S	    20u
-
-static uint64_t stride(uint64_t when_short)
-{
-	return getenv("BLKCAST_ENDURANCE") ? 1 : when_short;
-}
 
 struct totals {
 	uint64_t nr_runs, nr_killed, nr_lost, nr_twice, nr_missing, nr_altered, nr_stuck;
@@ -46,44 +39,46 @@ static void judge(struct life *l, bool may_have_gap, struct totals *t)
 		t->slowest_s = end.start_s;
 }
 
+static uint64_t run_one(void *ctx, const struct calls_plan *plan, uint64_t *nr_wrong)
+{
+	(void)nr_wrong;
+	calls_begin(plan);
+	life_run(ctx);
+	return calls_end();
+}
+
+static uint64_t unsound(const struct totals *t)
+{
+	return t->nr_lost + t->nr_twice + t->nr_missing + t->nr_stuck + t->nr_altered +
+	       t->nr_crashed;
+}
+
 /* A life in a child, under the plan; true while the plan's point is reached. */
 static bool one_life(const struct calls_plan *plan, bool may_have_gap, struct totals *t)
 {
 	struct life *l = life_new(sample_folder());
-	uint64_t met = 0, bad;
-	int status = 0, fds[2];
-	pid_t pid;
+	struct point_end end = point_in_child(plan, CHILD_S, run_one, l);
+	uint64_t before = unsound(t);
 
-	fflush(stdout);
-	if (pipe(fds))
-		abort();
-	pid = fork();
-	if (!pid) {
-		alarm(CHILD_S);
-		calls_begin(plan);
-		life_run(l);
-		met = calls_end();
-		calls_flush_coverage();
-		_exit(write(fds[1], &met, sizeof(met)) < 0);
-	}
-	close(fds[1]);
-	if (read(fds[0], &met, sizeof(met)) < 0)
-		met = 0;
-	close(fds[0]);
-	waitpid(pid, &status, 0);
-	t->nr_killed += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
-		t->nr_crashed += !WIFEXITED(status) || WEXITSTATUS(status);
-	bad = t->nr_lost + t->nr_twice + t->nr_missing + t->nr_stuck + t->nr_altered +
-	      t->nr_crashed;
+	t->nr_killed += end.is_killed;
+	t->nr_crashed += end.is_crashed;
 	judge(l, may_have_gap, t);
-	if (bad !=
-	    t->nr_lost + t->nr_twice + t->nr_missing + t->nr_stuck + t->nr_altered + t->nr_crashed)
+	if (unsound(t) != before)
 		tap_note("mode %d, point %llu, error %d", plan->mode, (unsigned long long)plan->at,
 			 plan->error);
 	sample_remove(l->dir);
 	life_free(l);
-	return WIFSIGNALED(status) || met >= plan->at;
+	return end.is_reached;
+}
+
+static bool try_killed(void *ctx, const struct calls_plan *plan)
+{
+	return one_life(plan, false, ctx);
+}
+
+static bool try_faulty(void *ctx, const struct calls_plan *plan)
+{
+	return one_life(plan, true, ctx);
 }
 
 static void all_sound(const struct totals *t)
@@ -111,14 +106,9 @@ static void killed_at_every_point(void)
 {
 	struct totals t = { 0 };
 
-	for (int after = 0; after < 2; after++) {
-		struct calls_plan plan = { after ? CALLS_KILL_AFTER : CALLS_KILL_BEFORE, 1, 0 };
-
-		while (one_life(&plan, false, &t))
-			plan.at += stride(9);
-	}
+	points_of_death(9, try_killed, &t);
 	all_sound(&t);
-	ok(t.nr_killed * stride(9) >= 500);
+	ok(t.nr_killed * point_stride(9) >= 500);
 }
 
 /* The recovery of a life that was killed is killed at each of its own points. */
@@ -126,8 +116,8 @@ static void killed_while_recovering(void)
 {
 	struct totals t = { 0 };
 
-	for (uint64_t death = 11; death < 400; death += stride(97) == 1 ? 37 : 97) {
-		for (uint64_t at = 1;; at += stride(5)) {
+	for (uint64_t death = 11; death < 400; death += point_stride(97) == 1 ? 37 : 97) {
+		for (uint64_t at = 1;; at += point_stride(5)) {
 			struct calls_plan plan = { CALLS_KILL_BEFORE, death, 0 };
 			struct life *l = life_new(sample_folder());
 			int status;
@@ -164,21 +154,11 @@ static void killed_while_recovering(void)
 	all_sound(&t);
 }
 
-static const int errors[] = { EIO,   ENOSPC, EDQUOT, EROFS,  ENOMEM, EMFILE, ENFILE,
-			      EINTR, EAGAIN, EPERM,  EACCES, ENOENT, ESTALE, 0 };
-
 static void every_error_at_every_call(void)
 {
 	struct totals t = { 0 };
 
-	for (size_t i = 0; i < TAP_NR(errors); i++)
-		for (int from = 0; from < 2; from++) {
-			struct calls_plan plan = { from ? CALLS_FAIL_FROM : CALLS_FAIL_ONCE,
-						   1 + i * 3 % stride(61), errors[i] };
-
-			while (one_life(&plan, true, &t))
-				plan.at += stride(61);
-		}
+	points_of_error(61, try_faulty, &t);
 	all_sound(&t);
 }
 
@@ -186,13 +166,7 @@ static void no_memory_at_every_allocation(void)
 {
 	struct totals t = { 0 };
 
-	for (int from = 0; from < 2; from++) {
-		struct calls_plan plan = { from ? CALLS_NO_MEMORY_FROM : CALLS_NO_MEMORY_ONCE, 1,
-					   0 };
-
-		while (one_life(&plan, true, &t))
-			plan.at += stride(7);
-	}
+	points_without_memory(7, try_faulty, &t);
 	all_sound(&t);
 }
 
