@@ -36,6 +36,7 @@ struct agent {
 	size_t nr_watched;
 
 	const struct source_ops *source;
+	struct source *opened; /* by the choice; the pipeline's as it starts */
 	struct board *board;
 	struct sender *sender;
 	struct fileset_scan *filesets;
@@ -162,10 +163,28 @@ static int on_opened(void *ctx, uint64_t needs, struct err *err)
 	return confine_drop(a->config, needs, err);
 }
 
+static struct source_config source_config(const struct agent *a)
+{
+	return (struct source_config){ .devices = a->devices,
+				       .nr_devices = a->config->devices.nr,
+				       .cgroups = a->cgroups,
+				       .nr_cgroups = a->config->cgroups.nr,
+				       .layer = a->config->layer };
+}
+
+static int choose_source(struct agent *a, struct err *err)
+{
+	const struct source_config config = source_config(a);
+
+	return source_choose_open(&a->source, &a->opened, a->config->source, &config, err);
+}
+
 static int start_pipeline(struct agent *a, struct err *err)
 {
 	const struct config *c = a->config;
 	struct pipeline_config config = { .source = a->source,
+					  .source_opened = a->opened,
+					  .source_config = source_config(a),
 					  .watched = a->watched,
 					  .nr_watched = a->nr_watched,
 					  .window_ns = c->window_ns,
@@ -191,11 +210,7 @@ static int start_pipeline(struct agent *a, struct err *err)
 	struct pipeline *p;
 	int ret;
 
-	config.source_config = (struct source_config){ .devices = a->devices,
-						       .nr_devices = c->devices.nr,
-						       .cgroups = a->cgroups,
-						       .nr_cgroups = c->cgroups.nr,
-						       .layer = c->layer };
+	a->opened = NULL;
 	ret = pipeline_start(&p, &config, err);
 	if (!ret) {
 		atomic_store(&a->pipeline, p);
@@ -236,7 +251,7 @@ static int start(struct agent *a, struct err *err)
 	if (!ret)
 		ret = find_devices(a, err);
 	if (!ret)
-		ret = source_choose(&a->source, a->config->source, err);
+		ret = choose_source(a, err);
 	if (!ret && board_new(&a->board))
 		ret = err_set(err, ENOMEM, "no memory");
 	if (!ret && a->config->listen)
@@ -326,6 +341,8 @@ void agent_stop(struct agent *a)
 		return;
 	fileset_scan_stop(a->filesets);
 	pipeline_stop(a->pipeline);
+	if (a->opened)
+		a->source->close(a->opened, NULL);
 	sender_free(a->sender, AGENT_STOP_WAIT_S);
 	fileset_scan_free(a->filesets);
 	metrics_free(a->metrics);

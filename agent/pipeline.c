@@ -336,13 +336,18 @@ static void *capture_loop(void *ctx)
 
 static int open_source(struct pipeline *p, struct err *err)
 {
+	const struct source_ops *source = p->config.source;
+	int ret = 0;
+
 	p->sink = (struct source_sink){ .request = on_request,
 					.task = on_task,
 					.lost = pipeline_on_lost,
 					.gap = pipeline_on_gap,
 					.ctx = p };
 	p->last_poll_real_ns = clock_ns(CLOCK_REALTIME);
-	return p->config.source->open(&p->source, &p->config.source_config, err);
+	if (!p->source)
+		ret = source->open(&p->source, &p->config.source_config, err);
+	return ret || !source->begin ? ret : source->begin(p->source, err);
 }
 
 /* The disks whose requests this run accounts for: the named ones, or all. */
@@ -511,9 +516,13 @@ int pipeline_start(struct pipeline **out, const struct pipeline_config *config, 
 	struct pipeline *p = calloc(1, sizeof(*p));
 	int ret;
 
-	if (!p)
+	if (!p) {
+		if (config->source_opened)
+			config->source->close(config->source_opened, NULL);
 		return err_set(err, ENOMEM, "no memory for the pipeline");
+	}
 	p->config = *config;
+	p->source = config->source_opened;
 	p->own_pid = (uint32_t)getpid();
 	p->wake_fd = -1;
 	sem_init(&p->is_ready, 0, 0);

@@ -42,6 +42,7 @@ struct pipeline_device {
 
 struct pipeline_config {
 	const struct source_ops *source;
+	struct source *source_opened; /* to begin; taken over, also on failure. NULL: to be opened */
 	struct source_config source_config; /* its devices: those named; none: all */
 	const uint32_t *watched; /* all disks at the start, named or not, for the account; borrowed
 				  * until pipeline_start() returns */

@@ -48,3 +48,18 @@ int source_choose(const struct source_ops **out, const char *name, struct err *e
 	}
 	return err_set(err, EINVAL, "source: %s is not known, expected one of %s", name, known);
 }
+
+int source_choose_open(const struct source_ops **out, struct source **opened, const char *name,
+		       const struct source_config *config, struct err *err)
+{
+	const struct source_ops *first = source_table[0];
+	struct err why = { 0 };
+
+	*opened = NULL;
+	/* A trial costs as much as what it tries: loading the kernel's types and our programs. */
+	if (!strcmp(name, "auto") && first->begin && !first->open(opened, config, &why)) {
+		*out = first;
+		return 0;
+	}
+	return source_choose(out, name, err);
+}

@@ -66,6 +66,8 @@ struct source_ops {
 	int (*probe)(char *what, size_t what_bytes, struct err *err);
 	/* 0 or -errno; on failure *out is untouched and nothing is left behind in the kernel. */
 	int (*open)(struct source **out, const struct source_config *config, struct err *err);
+	/* Begins to capture: 0, or -errno with a line in err. NULL: it does from open() on. */
+	int (*begin)(struct source *s, struct err *err);
 	/*
 	 * Hands over what is there and returns how many requests, or -errno (the source is then
 	 * dead). Does not block; a caller waits on fd() or a timer first.
@@ -113,5 +115,11 @@ extern const struct source_ops *const source_table[];
  * line with the reason of each. *out is untouched on failure.
  */
 int source_choose(const struct source_ops **out, const char *name, struct err *err);
+/*
+ * The same for who opens it then. Where what "auto" tries first can be opened before it begins, it is
+ * tried by that, with config, and *opened is the caller's: to begin, or to close. Else *opened is NULL.
+ */
+int source_choose_open(const struct source_ops **out, struct source **opened, const char *name,
+		       const struct source_config *config, struct err *err);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * source_bpf: requests from our own programs in the kernel (bpf/), through one ring per CPU.
- */
+/* source_bpf: requests from our own programs in the kernel (bpf/), through one ring per CPU. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -256,7 +254,6 @@ static int block_attach(struct source *s)
 		struct bpf_link **link;
 		bool wanted;
 	} order[] = {
-		{ s->block->progs.block_rq_requeue, &s->block->links.block_rq_requeue, true },
 		{ s->block->progs.block_rq_merge, &s->block->links.block_rq_merge,
 		  s->kernel.has_merge },
 		{ s->block->progs.block_io_start, &s->block->links.block_io_start,
@@ -277,14 +274,26 @@ static int block_attach(struct source *s)
 	return 0;
 }
 
-static int source_bpf_attach(struct source *s, struct err *err)
+static int attach_failed(int ret, struct err *err)
+{
+	return err_set(err, -ret, "bpf: cannot attach to the block tracepoints: %s",
+		       strerror(-ret));
+}
+
+/* Requeues change nothing before a request has been seen to begin: they tell whether we may attach. */
+static int attach_first(struct source *s, struct err *err)
+{
+	if (!s->block)
+		return 0;
+	s->block->links.block_rq_requeue = bpf_program__attach(s->block->progs.block_rq_requeue);
+	return s->block->links.block_rq_requeue ? 0 : attach_failed(-errno, err);
+}
+
+static int source_bpf_begin(struct source *s, struct err *err)
 {
 	int ret = s->block ? block_attach(s) : bio_bpf__attach(s->bio);
 
-	if (ret)
-		return err_set(err, -ret, "bpf: cannot attach to the block tracepoints: %s",
-			       strerror(-ret));
-	return 0;
+	return ret ? attach_failed(ret, err) : 0;
 }
 
 /* What one request costs in the kernel, by running the programs' body on its own. */
@@ -367,7 +376,7 @@ static int source_bpf_open(struct source **out, const struct source_config *conf
 	s->request_ns = calibrate(s);
 	ring_buffer__consume(s->rings); /* what it discarded takes room until it is passed over */
 	s->last_forgot_ns = now_ns();
-	ret = source_bpf_attach(s, err);
+	ret = attach_first(s, err);
 	if (ret)
 		goto fail;
 	s->misses_fd = misses_open(s);
@@ -386,14 +395,15 @@ static int source_bpf_probe(char *what, size_t what_bytes, struct err *err)
 
 	if (ret)
 		return ret;
-	if (what)
+	ret = source_bpf_begin(s, err);
+	if (!ret && what)
 		snprintf(what, what_bytes,
 			 "every request, all fields; %s, about %.0f ns of kernel time a request",
 			 s->kernel.has_io_start ? "submitters by block_io_start"
 						: "submitters by block_rq_insert and issue",
 			 s->request_ns);
 	source_bpf_free(s);
-	return 0;
+	return ret;
 }
 
 /* ---- running ---- */
@@ -580,6 +590,7 @@ const struct source_ops source_bpf = {
 	.id = SOURCE_BPF,
 	.probe = source_bpf_probe,
 	.open = source_bpf_open,
+	.begin = source_bpf_begin,
 	.poll = source_bpf_poll,
 	.fd = source_bpf_fd,
 	.kernel_cpu_s = source_bpf_kernel_cpu_s,

@@ -148,7 +148,8 @@ static int run(const char *name, double seconds, double poll_s, const struct sou
 	struct source *s;
 	double cpu_s;
 
-	if (source_choose(&ops, name, &err) || ops->open(&s, config, &err)) {
+	if (source_choose(&ops, name, &err) || ops->open(&s, config, &err) ||
+	    (ops->begin && ops->begin(s, &err))) {
 		fprintf(stderr, "capture: %s\n", err.line);
 		return 2;
 	}
