@@ -1,61 +1,154 @@
 #!/usr/bin/env bash
 # The same through spool and HTTP: the agent is killed fifteen times while no analyzer answers; one that
-# comes later gets all that is left, and the ledgers explain the rest. KILLS lengthens it; PAUSE_MS (250):
-# a kill comes so long after the agent traces, and up to 450 ms more.
+# comes later gets all that is left, and the ledgers explain the rest. One kill in three comes at a random
+# moment of the start: of loading, of the spool's recovery, of taking over the books.
+# KILLS lengthens it, every 250 with a spool and a store of their own; SEED repeats it; PAUSE_MS (250): the
+# others come so long after the agent traces, and up to SPREAD_MS (450) more; KILL_IOPS (10000) is the
+# load; after LIMIT_S seconds, where given, no further kill comes, and what was done is told.
 . tests/tap.sh
 . tests/loop.sh
 need_loop
 need_bpf
+kills=${KILLS:-15} kills_a_store=250 pause=${PAUSE_MS:-250} spread=${SPREAD_MS:-450} iops=${KILL_IOPS:-10000}
+seed=${SEED:-20260101} limit=${LIMIT_S:-0} start_limit_s=60
+RANDOM=$((seed % 32768))
+note "seed $seed, $kills kills"
 
 loop_new 64M
 dev=$loop_name
 port=$((10000 + $$ % 20000)) # of its own, below those that the kernel hands out
 agent=("$BUILD/blkcast-agent" --device "$dev" --sink "http://127.0.0.1:$port" --spool "$T/spool"
 	--host here --window 100ms --segment-interval 50ms --verbose)
+pid="" fio="" serve=""
+stop_all() {
+	kill -9 $pid $fio $serve 2>/dev/null
+	wait 2>/dev/null
+}
+at_exit stop_all
+mkfifo "$T/log" "$T/never"
+exec 3<>"$T/log" 4<>"$T/never"
 completed() { awk '{ print $1 + $5 + $12 }' "/sys/block/$dev/stat"; }
 field() { sed "s/.* $2=\([0-9]*\).*/\1/" <<<" $1"; }
+spooled() { find "$T/spool" -name '*.seg' | wc -l; }
+sleep_ms() { read -r -t "$(($1 / 1000)).$(printf '%03d' $(($1 % 1000)))" -u 4 _; } # without a process
 
-start_agent() { # until it traces
-	"${agent[@]}" >"$T/log" 2>&1 &
+# hear SECONDS: the agent's next line
+uncertain=0
+hear() {
+	read -r -t "$1" -u 3 line || return
+	case $line in *uncertain_requests=*) uncertain=$((uncertain + ${line##*uncertain_requests=})) ;; esac
+}
+launch() {
+	"${agent[@]}" >&3 2>&1 &
 	pid=$!
-	for _ in $(seq 400); do
-		grep -q 'tracing source' "$T/log" && return
-		sleep 0.02
+	began=${EPOCHREALTIME/./}
+}
+starts=0 start_ms=200 slowest_ms=0
+await_tracing() {
+	local said=""
+	while hear $start_limit_s; do
+		case $line in *"tracing source"*)
+			start_ms=$(((${EPOCHREALTIME/./} - began) / 1000)) starts=$((starts + 1))
+			[ $start_ms -le $slowest_ms ] || slowest_ms=$start_ms
+			return
+			;;
+		esac
+		said="$said$line"$'\n'
 	done
-	fail "the agent starts" "$(cat "$T/log")"
+	fail "the agent starts" "$said"
+	done_testing
 }
 kill_agent() {
 	kill -9 $pid
 	wait $pid 2>/dev/null
+	pid=""
+	while read -r -t 0 -u 3; do hear 1; done
 }
 
-# The base: begun while nothing runs, and killed; an orderly end would begin the books anew.
-start_agent
-sleep 0.3
-kill_agent
-before=$(completed)
-fio --name=load --filename="$loop_dev" --rw=randrw --bs=4k --ioengine=libaio --iodepth=4 --direct=1 \
-	--time_based --runtime=$((300 + 2 * ${KILLS:-15})) --rate_iops=5000,5000 --output="$T/fio" >/dev/null 2>&1 &
-fio=$!
-for i in $(seq "${KILLS:-15}"); do
-	start_agent
-	sleep "0.$(printf '%03d' $((${PAUSE_MS:-250} + i * 70 % 450)))"
+in_start=0 killed=0
+# one_kill I: into a start, or some time after it
+one_kill() {
+	launch
+	if [ $((RANDOM % 3)) = 0 ]; then
+		sleep_ms $((RANDOM % (start_ms * 5 / 4 + 1)))
+		in_start=$((in_start + 1))
+	else
+		await_tracing
+		sleep_ms $((pause + $1 * 70 % spread))
+	fi
 	kill_agent
+	killed=$((killed + 1))
+}
+
+# An analyzer comes; an agent sends it what waits, at rest and until nothing is left.
+drain() {
+	"$BUILD/blkcast" serve $serve_user --store "$T/store" --listen 127.0.0.1:$port >"$T/serve" 2>&1 &
+	serve=$!
+	sleep 0.5
+	launch
+	await_tracing
+	sleep 1
+	for _ in $(seq 600); do
+		[ "$(spooled)" = 0 ] && break
+		sleep 0.1
+	done
+	kill -INT $pid
+	wait $pid
+	pid=""
+	while read -r -t 0 -u 3; do hear 1; done
+}
+
+is_over() { [ "$limit" != 0 ] && [ $SECONDS -ge "$limit" ]; }
+
+# round KILLS: from an empty spool to what the store says, added to the sums
+few=0 left=0 damaged=0 unequal=0 died=0 not_watched=0 requests=0 all_completed=0 all_sum=0
+round() {
+	local before after sum
+	# The base: begun while nothing runs, and killed; an orderly end would begin the books anew.
+	launch
+	await_tracing
+	sleep 0.3
+	kill_agent
+	before=$(completed)
+	fio --name=load --filename="$loop_dev" --rw=randrw --bs=4k --ioengine=libaio --iodepth=4 --direct=1 \
+		--time_based --runtime=$((3600 + 10 * $1)) --rate_iops=$((iops / 2)),$((iops / 2)) \
+		--output="$T/fio" >/dev/null 2>&1 &
+	fio=$!
+	for i in $(seq "$1"); do
+		is_over && break
+		one_kill "$i"
+	done
+	kill -INT $fio # the load outlasts the kills
+	wait $fio
+	fio=""
+	[ "$(spooled)" -gt 5 ] || few=$((few + 1))
+	drain
+	[ "$(spooled)" = 0 ] || left=$((left + 1))
+	after=$(completed)
+	kill $serve
+	wait $serve
+	serve=""
+	sum=$("$BUILD/tests/system/segment_sum" "$T/store")
+	note "completed $((after - before)), $sum"
+	[ "$(field "$sum" gaps) $(field "$sum" bad)" = "0 0" ] || damaged=$((damaged + 1))
+	[ "$(field "$sum" sum)" = $((after - before)) ] || unequal=$((unequal + 1))
+	died=$((died + $(field "$sum" agent_died))) not_watched=$((not_watched + $(field "$sum" not_watched)))
+	requests=$((requests + $(field "$sum" requests)))
+	all_completed=$((all_completed + after - before)) all_sum=$((all_sum + $(field "$sum" sum)))
+	rm -rf "$T/spool" "$T/store"
+}
+
+for ((togo = kills; togo > 0; togo -= kills_a_store)); do
+	is_over && break
+	round $((togo < kills_a_store ? togo : kills_a_store))
 done
-kill -INT $fio # the load outlasts the kills
-wait $fio
-holds "segments wait in the spool" [ "$(find "$T/spool" -name '*.seg' | wc -l)" -gt 5 ]
-"$BUILD/blkcast" serve $serve_user --store "$T/store" --listen 127.0.0.1:$port >"$T/serve" 2>&1 &
-serve=$!
-stop_serve() { kill $serve 2>/dev/null; }
-at_exit stop_serve
-sleep 0.5
-"${agent[@]}" --duration 3s 2>/dev/null
-is "$(find "$T/spool" -name '*.seg' | wc -l)" 0 "the analyzer gets all of it"
-after=$(completed)
-sum=$("$BUILD/tests/system/segment_sum" "$T/store")
-note "$sum"
-is "$(field "$sum" gaps) $(field "$sum" bad)" "0 0" "nothing is damaged or unknown"
-holds "some died with the agent" [ "$(field "$sum" agent_died)" -gt 0 ]
-is "$(field "$sum" sum)" "$((after - before))" "segments and ledgers give what the device completed"
+note "$killed kills of $kills, $in_start of them aimed at the start; $starts starts heard to the end, the longest $slowest_ms ms;" \
+	"$all_completed completed = $requests in segments + $died died + $not_watched not watched" \
+	"$([ "$((requests + died + not_watched))" = $all_completed ] || echo "+ others"); uncertain $uncertain"
+is "$few" 0 "segments wait in the spool"
+is "$left" 0 "the analyzer gets all of it"
+is "$damaged" 0 "nothing is damaged or unknown"
+holds "some died with the agent" [ "$died" -gt 0 ]
+is "$unequal $all_sum" "0 $all_completed" "segments and ledgers give what the device completed"
+[ "$kills" -lt 1000 ] || number "$slowest_ms < 5000" "each start takes less than five seconds"
 done_testing

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # `blkcast serve` killed at fifty random moments while two senders stream to it: whatever was
 # acknowledged is in the store once, and the catalog agrees with the files.
-# SEED and KILLS repeat or lengthen it; every 250 kills begin with a new store. PAUSE_MS (300): a kill
-# comes up to so long after a start.
+# One kill in three comes at a random moment of a start. SEED and KILLS repeat or lengthen it; every 250
+# kills begin with a new store. PAUSE_MS (300): the others come up to so long after a start; after LIMIT_S
+# seconds, where given, no further kill comes, and what was done is told.
 . tests/tap.sh
-seed=${SEED:-20260101} kills=${KILLS:-50} pause=${PAUSE_MS:-300} kills_a_store=250
+seed=${SEED:-20260101} kills=${KILLS:-50} pause=${PAUSE_MS:-300} limit=${LIMIT_S:-0} kills_a_store=250
+start_limit_s=60
 RANDOM=$((seed % 32768))
 note "seed $seed, $kills kills"
 blkcast=$BUILD/blkcast sender=$BUILD/tests/system/segment_sender
@@ -17,41 +19,70 @@ stop_all() {
 	wait 2>/dev/null
 }
 at_exit stop_all
+mkfifo "$T/log" "$T/never"
+exec 3<>"$T/log" 4<>"$T/never"
+sleep_ms() { read -r -t "0.$(printf '%03d' "$1")" -u 4 _; } # without a process
+is_over() { [ "$limit" != 0 ] && [ $SECONDS -ge "$limit" ]; }
 
+launch() {
+	began=${EPOCHREALTIME/./}
+	: >"$T/began"
+	"$blkcast" serve $serve_user --store "$T/store" --listen "127.0.0.1:$1" >"$T/serve.out" 2>&3 &
+	server=$!
+}
+starts=0 start_ms=20 slowest_ms=0 slow=0
 # start PORT: waits until it says where it listens
 start() {
-	: >"$T/serve.err"
-	"$blkcast" serve $serve_user --store "$T/store" --listen "127.0.0.1:$1" >"$T/serve.out" 2>"$T/serve.err" &
-	server=$!
-	for _ in $(seq 2000); do
-		port=""
-		while read -r line; do
-			case $line in "blkcast serve: port "*) port=${line#blkcast serve: port } port=${port%%[!0-9]*} ;; esac
-		done <"$T/serve.err"
-		[ -n "$port" ] && return
-		sleep 0.005
+	local said="" line
+	launch "$1"
+	while read -r -t $start_limit_s -u 3 line; do
+		case $line in "blkcast serve: port "*)
+			port=${line#blkcast serve: port } port=${port%%[!0-9]*}
+			start_ms=$(((${EPOCHREALTIME/./} - began) / 1000)) starts=$((starts + 1))
+			[ $start_ms -le $slowest_ms ] || slowest_ms=$start_ms
+			[ $start_ms -lt 5000 ] || slow=$((slow + 1))
+			return
+			;;
+		esac
+		said="$said$line"$'\n'
 	done
-	fail "serve starts" "$(cat "$T/serve.err")"
+	fail "serve starts" "$said"
 	done_testing
+}
+kill_server() {
+	kill -9 "$server"
+	wait "$server" 2>/dev/null
+	server=""
+	while read -r -t 0 -u 3; do read -r -t 1 -u 3 _; done
+}
+
+killed=0 in_start=0
+# one_kill PORT: of what runs, and every third time of the one that begins then
+one_kill() {
+	sleep_ms $((20 + RANDOM % pause))
+	kill_server
+	killed=$((killed + 1))
+	if [ $((RANDOM % 3)) = 0 ]; then
+		launch "$1"
+		sleep_ms $((RANDOM % (start_ms * 5 / 4 + 1) % 1000))
+		kill_server
+		killed=$((killed + 1)) in_start=$((in_start + 1))
+	fi
+	start "$1"
 }
 
 # round KILLS: from an empty store to what its checks say, added to the sums
-slow=0 refused=0 bad_end=0 lost=0 unlike=0 leftovers=0 other_catalog=0 stuck=0 acknowledged=0
+refused=0 bad_end=0 lost=0 unlike=0 leftovers=0 other_catalog=0 stuck=0 acknowledged=0
 round() {
-	local port=0 first began status=0 files
+	local port=0 first status=0 files first_kill=$killed until=$((killed + $1))
 	start 0
 	first=$port
 	"$sender" "http://127.0.0.1:$port" alpha 1000000 300 "$T/alpha.log" 2>"$T/alpha.err" &
 	senders=$!
 	"$sender" "http://127.0.0.1:$port" beta 1000000 50 "$T/beta.log" 2>"$T/beta.err" &
 	senders="$senders $!"
-	for _ in $(seq "$1"); do
-		sleep "0.$(printf '%03d' $((20 + RANDOM % pause)))"
-		kill -9 "$server"
-		wait "$server" 2>/dev/null
-		began=$EPOCHREALTIME
-		start "$first"
-		[ $((${EPOCHREALTIME/./} - ${began/./})) -lt 5000000 ] || slow=$((slow + 1))
+	while [ $killed -lt $until ] && ! is_over; do
+		one_kill "$first"
 	done
 	sleep 0.3
 	for p in $senders; do kill "$p"; done
@@ -68,19 +99,21 @@ round() {
 	note "$(cat "$T/verify")" "$(head -n 3 "$T/verify.err")"
 	files=$(find "$T/store/segments" -name '*.seg' | wc -l)
 	grep -q " $files in the store, 0 damaged" "$T/verify" || unlike=$((unlike + 1))
-	[ -z "$(find "$T/store/segments" -name '.*' -type f ! -newer "$T/serve.err")" ] || leftovers=$((leftovers + 1))
+	[ -z "$(find "$T/store/segments" -name '.*' -type f ! -newer "$T/began")" ] || leftovers=$((leftovers + 1))
 	"$blkcast" ls --store "$T/store" --json >"$T/ls.1"
 	rm -f "$T"/store/catalog.sqlite*
 	"$blkcast" ls --store "$T/store" --json >"$T/ls.2"
 	cmp -s "$T/ls.1" "$T/ls.2" || other_catalog=$((other_catalog + 1))
-	[ "$(wc -l <"$T/alpha.log")" -gt "$1" ] && [ "$(wc -l <"$T/beta.log")" -gt "$1" ] || stuck=$((stuck + 1))
+	[ "$(wc -l <"$T/alpha.log")" -gt $((killed - first_kill)) ] && [ "$(wc -l <"$T/beta.log")" -gt $((killed - first_kill)) ] ||
+		stuck=$((stuck + 1))
 	rm -rf "$T/store" "$T/alpha.log" "$T/beta.log"
 }
 
-for ((left = kills; left > 0; left -= kills_a_store)); do
-	round $((left < kills_a_store ? left : kills_a_store))
+while [ $killed -lt "$kills" ] && ! is_over; do
+	round $((kills - killed < kills_a_store ? kills - killed : kills_a_store))
 done
-[ "$kills" -le "$kills_a_store" ] || note "$kills kills, $acknowledged segments acknowledged"
+note "$killed kills of $kills, $in_start of them aimed at the start; $starts starts heard to the end, the longest $slowest_ms ms;" \
+	"$acknowledged segments acknowledged"
 is "$slow" 0 "each start after a kill takes less than five seconds"
 is "$bad_end" 0 "SIGTERM ends serve with exit status 0"
 is "$refused" 0 "no segment was ever refused"
