@@ -34,7 +34,8 @@ bool pipeline_ask(struct pipeline *p, const struct request *r)
 	return stall_holds(&stall, r);
 }
 
-/* Into the log, and into the profiles of the windows up to end_ns; returns it for the trace. */
+/* Into the log, and into the profiles of the windows up to end_ns, the next ones where those have none;
+ * returns it for the trace. */
 static struct loss note(struct pipeline *p, enum pause_cause cause, uint64_t begin_real_ns,
 			uint64_t length_ns, uint64_t end_ns)
 {
@@ -47,6 +48,8 @@ static struct loss note(struct pipeline *p, enum pause_cause cause, uint64_t beg
 		p->pauses[p->nr_pauses++] =
 			(struct profile_pause){ (uint8_t)cause, (double)begin_real_ns / 1e9,
 						(double)length_ns / 1e9 };
+	else
+		p->pauses[PROFILE_MAX_PAUSES - 1].length_s += (double)length_ns / 1e9;
 	p->pauses_end_ns = end_ns;
 	log_say(p->config.log, LEVEL_INFO, "pause", "cause=%s length_s=%.3f",
 		loss_cause_name(cause), (double)length_ns / 1e9);

@@ -68,9 +68,10 @@ struct pipeline {
 	bool is_guest_running;		/* they tell that it was the agent alone */
 	struct stalls stalls;		/* the last ones, for requests that end later */
 	const struct clock_anchor *cut; /* times of day up to here by this; NULL: by the clocks now */
-	struct profile_pause pauses[PROFILE_MAX_PAUSES]; /* of the windows up to this time */
+	struct profile_pause pauses[PROFILE_MAX_PAUSES]; /* of the windows up to this time ... */
 	size_t nr_pauses;
 	uint64_t pauses_end_ns;
+	bool has_published;		  /* ... and on, until a profile has told of them */
 	_Atomic uint64_t told_stopped_ns; /* by pipeline_tell_machine(), until it is noted */
 	atomic_bool told_restored;
 

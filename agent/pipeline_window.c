@@ -48,6 +48,7 @@ static void publish(struct pipeline *p, struct traced *t, const struct profile *
 		log_say(p->config.log, LEVEL_WARN, "metrics_incomplete", "why=\"no memory\"");
 	buf_init(&json);
 	buf_init(&copy);
+	p->has_published |= !is_idle || sender_wants_profiles(p->config.sender);
 	if (sender_wants_profiles(p->config.sender) || (p->stream && !is_idle))
 		profile_to_json(profile, PROFILE_JSON_LINE, &json);
 	if (p->stream && !is_idle && !json.error && json.len) {
@@ -271,8 +272,9 @@ void pipeline_close_windows(struct pipeline *p, uint64_t end_ns)
 	tell_shed(p);
 	pipeline_tally_shed(p, false);
 	look_at_overhead(p, (double)(end_ns - p->window_begin_ns) / 1e9);
-	if (end_ns >= p->pauses_end_ns)
+	if (p->has_published && end_ns >= p->pauses_end_ns)
 		p->nr_pauses = 0;
+	p->has_published = false;
 	p->watched_ns += end_ns - p->window_begin_ns;
 	p->window_begin_ns = end_ns;
 	reorder_set_period_end(p->reorder, end_ns + p->config.window_ns);

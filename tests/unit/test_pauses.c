@@ -218,6 +218,7 @@ static void another_generation_is_another_life(void)
 /* Waits in a poll, as a stopped thread would, and then tells of what happened meanwhile. */
 static struct script {
 	bool guest_runs; /* a request is done by it meanwhile */
+	bool is_quiet;	 /* nothing is done before */
 	unsigned int polls;
 	uint64_t stalled_ns, given;
 } script;
@@ -259,7 +260,7 @@ static int64_t scripted_poll(struct source *s, const struct source_sink *sink)
 		give(sink, script.stalled_ns - MS, now);
 		if (script.guest_runs)
 			give(sink, middle, middle + 10);
-	} else {
+	} else if (!script.is_quiet || script.polls > STALL_POLL) {
 		give(sink, now - 1000, now);
 	}
 	return (int64_t)(script.given - before);
@@ -291,7 +292,7 @@ static const struct source_ops scripted = { .name = "scripted",
 					    .close = scripted_close };
 
 /* What reached the store of a pipeline that stalled once. */
-static struct segment_files run_script(bool guest_runs)
+static struct segment_files run_script(bool guest_runs, bool is_quiet)
 {
 	struct sender_config sender = { .host = "here", .boot_id = "boot", .has_trace = true };
 	struct pipeline_config config = { .source = &scripted,
@@ -308,7 +309,7 @@ static struct segment_files run_script(bool guest_runs)
 	struct err err = { 0 };
 	char url[96];
 
-	script = (struct script){ .guest_runs = guest_runs };
+	script = (struct script){ .guest_runs = guest_runs, .is_quiet = is_quiet };
 	snprintf(url, sizeof(url), "file:%s", dir);
 	urls[0] = url;
 	sender.urls = urls;
@@ -335,7 +336,7 @@ static struct segment_files run_script(bool guest_runs)
 
 static void a_stall_is_marked_and_left_out(void)
 {
-	struct segment_files files = run_script(false);
+	struct segment_files files = run_script(false, false);
 
 	ok(files.nr_pauses[PAUSE_STALLED] >= 1);
 	ok(files.longest_pause_ns >= PAUSE_STALL_NS);
@@ -347,7 +348,7 @@ static void a_stall_is_marked_and_left_out(void)
 
 static void a_stopped_agent_alone_is_told_from_that(void)
 {
-	struct segment_files files = run_script(true);
+	struct segment_files files = run_script(true, false);
 
 	ok(files.nr_pauses[PAUSE_AGENT_STOPPED] >= 1);
 	ok(files.longest_pause_ns >= PAUSE_STALL_NS);
@@ -355,6 +356,16 @@ static void a_stopped_agent_alone_is_told_from_that(void)
 	ok_eq(files.profile_paused, 0);
 	ok(files.profile_pauses >= 1);
 	ok(files.profile_max_s >= (double)STALL_MS / 1000); /* it took as long as that */
+}
+
+/* No profile is of the time before: the next one tells. */
+static void a_stall_after_nothing_is_in_a_profile(void)
+{
+	struct segment_files files = run_script(false, true);
+
+	ok(files.nr_pauses[PAUSE_STALLED] >= 1);
+	ok(files.profile_pauses >= 1);
+	ok_eq(files.profile_paused, 1);
 }
 
 /* ---- in what is measured and kept ---- */
@@ -440,6 +451,7 @@ static const struct tap_test tests[] = {
 	{ "another generation id is another life", another_generation_is_another_life },
 	{ "a stall is marked, and left out of response times", a_stall_is_marked_and_left_out },
 	{ "an agent stopped alone is told from that", a_stopped_agent_alone_is_told_from_that },
+	{ "a stall after nothing was done is in a profile", a_stall_after_nothing_is_in_a_profile },
 	{ "no time of a pause is anybody's", no_time_of_a_pause_is_anybodys },
 	{ "profiles carry pauses", profiles_carry_pauses },
 	{ "ledgers keep pauses apart", ledgers_keep_pauses_apart },
