@@ -76,7 +76,7 @@ endif
 override CPPFLAGS += -I. -I$(BUILD)/gen -D_GNU_SOURCE -DBLKCAST_VERSION='"$(VERSION)"' \
 	-MMD -MP $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
 # Fuzzed code has smaller buffers and tables: their ends are reached, and an input costs no page faults.
-override CPPFLAGS += $(if $(findstring fuzzer,$(SAN)),-DPAIRING_MAX_HELD=64u -DFOREIGN_LINE_MAX=131072u \
+override CPPFLAGS += $(if $(findstring fuzzer,$(SAN)),-DPAIRING_MAX_HELD=64u -DFOREIGN_LINE_MAX=16384u \
 	-DFOREIGN_READ_BYTES=4096u)
 override CFLAGS   += -std=gnu11 $(WARN) $(if $(WERROR),-Werror) -ffp-contract=off -pthread \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
@@ -304,10 +304,12 @@ fuzz:
 	$(Q)+$(MAKE) BUILD=$(BUILD)/fuzz CC=$(CLANG) SAN=fuzzer-no-link,address,undefined fuzz-only
 
 $(fuzzers:=.o): override CPPFLAGS += -DLLVMFuzzerTestOneInput=fuzz_one_input
-$(BUILD)/tests/fuzz/watch.o: override CFLAGS += -fno-sanitize=fuzzer-no-link
+$(BUILD)/tests/fuzz/watch.o: override CFLAGS += -fno-sanitize=fuzzer-no-link,address,undefined -O2 -fomit-frame-pointer
+# These of libFuzzer are called by way of watch.c.
+comparisons := cmp1 cmp2 cmp4 cmp8 const_cmp1 const_cmp2 const_cmp4 const_cmp8
 $(fuzzers): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/tests/fuzz/watch.o $(agentlib) $(anlib) $(lib)
 	$(call msg,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(LDFLAGS) -fsanitize=fuzzer $(comparisons:%=-Wl,--wrap=__sanitizer_cov_trace_%) -o $@ $^ $(LDLIBS)
 
 fuzz-only: $(fuzzers)
 	$(Q)BUILD=$(BUILD) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh $(FUZZ)

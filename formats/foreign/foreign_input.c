@@ -9,12 +9,15 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #ifndef FOREIGN_READ_BYTES
 #define FOREIGN_READ_BYTES (256u << 10)
 #endif
 #define ROOM_BYTES (FOREIGN_LINE_MAX + FOREIGN_READ_BYTES)
 #define ZLIB_AUTO  (15 + 32) /* largest window; gzip or zlib by the header */
+/* zstd keeps a window that the file chooses, 128 MiB at most, in memory: 32 MiB here. */
+#define ZSTD_WINDOW_LOG_MAX 25
 
 enum packing { PACKING_PLAIN, PACKING_GZIP, PACKING_ZSTD };
 
@@ -108,6 +111,10 @@ static int unzstd(struct foreign_input *in, struct err *err)
 	ZSTD_outBuffer to = { in->room, ROOM_BYTES, in->to };
 	size_t left = ZSTD_decompressStream(in->zstd, &to, &from);
 
+	if (ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge)
+		return fail(
+			in, err, EFBIG,
+			"expected zstd data with a window of up to 32 MiB, decompress it first");
 	if (ZSTD_isError(left))
 		return fail(in, err, EBADMSG, "expected zstd data, it is damaged");
 	in->raw_from = from.pos;
@@ -229,7 +236,8 @@ static int find_packing(struct foreign_input *in, struct err *err)
 	} else if (got >= sizeof(zstd) && memcmp(head, zstd, sizeof(zstd)) == 0) {
 		in->packing = PACKING_ZSTD;
 		in->zstd = ZSTD_createDCtx();
-		if (!in->zstd)
+		if (!in->zstd || ZSTD_isError(ZSTD_DCtx_setParameter(in->zstd, ZSTD_d_windowLogMax,
+								     ZSTD_WINDOW_LOG_MAX)))
 			return -ENOMEM;
 	} else {
 		return 0;

@@ -38,7 +38,7 @@ uint64_t foreign_input_file_bytes(const struct foreign_input *in);
 /*
  * At least want bytes (at most FOREIGN_LINE_MAX) in place, fewer only at the end; *got says how
  * many. Nothing is taken. The place is good until the next call. 0, -EIO, -ENOMEM; -EBADMSG where
- * the compressed stream is damaged or cut.
+ * the compressed stream is damaged or cut, -EFBIG where a zstd stream asks for a window over 32 MiB.
  */
 int foreign_input_peek(struct foreign_input *in, size_t want, const uint8_t **data, size_t *got,
 		       struct err *err);

@@ -4,6 +4,7 @@
  * them is reached. Whatever opens must decode without harm, and what decodes must encode again.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -55,10 +56,34 @@ static void total_again(struct segment_reader *s, const uint8_t *copy, size_t si
 	segment_totals_release(&t);
 }
 
+/*
+ * Most in one reader, as a store and an import read one segment after the other; every 64th in one
+ * of its own. What it answers must not depend on what was read before.
+ */
+static void open_and_read(const uint8_t *copy, size_t size)
+{
+	static struct segment_reader *kept;
+	static unsigned int nr;
+	struct segment_reader *own = NULL;
+	struct err err = { 0 };
+	bool with_own = !kept || nr++ % 64 == 0;
+	int ret = with_own ? segment_reader_new(&own, copy, size, &err)
+			   : segment_reader_again(kept, copy, size, &err);
+
+	if (ret && !err.line[0])
+		abort();
+	if (!ret)
+		total_again(with_own ? own : kept, copy, size, read_all(with_own ? own : kept));
+	if (!with_own)
+		segment_reader_clear(kept);
+	else if (!kept)
+		kept = own;
+	else
+		segment_reader_free(own);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct segment_reader *s = NULL;
-	struct err err = { 0 };
 	uint8_t *copy = calloc(size + 1, 1);
 
 	if (!copy)
@@ -68,13 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	segment_length(copy, size);
 	if (size >= 24)
 		put_right(copy, size);
-	if (segment_reader_new(&s, copy, size, &err)) {
-		if (!err.line[0])
-			abort();
-	} else {
-		total_again(s, copy, size, read_all(s));
-	}
-	segment_reader_free(s);
+	open_and_read(copy, size);
 	free(copy);
 	return 0;
 }

@@ -20,18 +20,71 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* The target: its LLVMFuzzerTestOneInput is renamed when it is compiled. */
 int fuzz_one_input(const uint8_t *data, size_t size);
 
+/* How many inputs go between two whose comparisons libFuzzer sees. */
+#define TRACED_EVERY 8u
+static bool tracing;
+
+/*
+ * The linker puts these before libFuzzer's own (--wrap): they jump there, so that it finds the
+ * comparison in the return address, or return.
+ */
+#define WATCH_COMPARISON(name, type)                               \
+	void __real___sanitizer_cov_trace_##name(type a, type b);  \
+	void __wrap___sanitizer_cov_trace_##name(type a, type b);  \
+	void __wrap___sanitizer_cov_trace_##name(type a, type b)   \
+	{                                                          \
+		if (tracing)                                       \
+			__real___sanitizer_cov_trace_##name(a, b); \
+	}
+WATCH_COMPARISON(cmp1, uint8_t)
+WATCH_COMPARISON(cmp2, uint16_t)
+WATCH_COMPARISON(cmp4, uint32_t)
+WATCH_COMPARISON(cmp8, uint64_t)
+WATCH_COMPARISON(const_cmp1, uint8_t)
+WATCH_COMPARISON(const_cmp2, uint16_t)
+WATCH_COMPARISON(const_cmp4, uint32_t)
+WATCH_COMPARISON(const_cmp8, uint64_t)
+
 static bool watching;
 static int64_t live_bytes, most_bytes; /* of the input under way */
 static int64_t largest_bytes;
 static uint64_t nr_inputs, slowest_ns;
 static size_t slowest_size;
 
-static uint64_t processor_ns(clockid_t clock)
+static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec t;
 
 	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/*
+ * The processor's clock is a system call, the wall clock is none: where an input took no more than
+ * this of the wall clock, that is its bound, else the processor's time since a mark that is at most as old.
+ */
+#define MARK_NS 500000u
+
+static uint64_t mark_wall_ns, mark_cpu_ns, begun_ns;
+
+static void begin_timing(void)
+{
+	begun_ns = clock_ns(CLOCK_MONOTONIC);
+	if (begun_ns - mark_wall_ns < MARK_NS)
+		return;
+	mark_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	mark_wall_ns = begun_ns;
+}
+
+/* Of this thread's processor since begin_timing(), up to MARK_NS too much. */
+static uint64_t end_timing(void)
+{
+	uint64_t wall_ns = clock_ns(CLOCK_MONOTONIC) - begun_ns, cpu_ns;
+
+	if (wall_ns < MARK_NS)
+		return wall_ns;
+	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - mark_cpu_ns;
+	return cpu_ns < wall_ns ? cpu_ns : wall_ns;
 }
 
 static void on_malloc(const volatile void *at, size_t size)
@@ -56,7 +109,7 @@ static void say_what_was_seen(void)
 		"watch: inputs %" PRIu64 " slowest_us %" PRIu64
 		" slowest_size %zu largest_bytes %" PRId64 " cpu_ms %" PRIu64 "\n",
 		nr_inputs, slowest_ns / 1000, slowest_size, largest_bytes,
-		processor_ns(CLOCK_PROCESS_CPUTIME_ID) / 1000000);
+		clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1000000);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -91,13 +144,14 @@ static void judge(uint64_t took_ns, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint64_t begun_ns = processor_ns(CLOCK_THREAD_CPUTIME_ID);
 	int ret;
 
 	live_bytes = most_bytes = 0;
+	tracing = nr_inputs % TRACED_EVERY == 0;
+	begin_timing();
 	watching = true;
 	ret = fuzz_one_input(data, size);
 	watching = false;
-	judge(processor_ns(CLOCK_THREAD_CPUTIME_ID) - begun_ns, size);
+	judge(end_timing(), size);
 	return ret;
 }

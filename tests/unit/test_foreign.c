@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Importers on small literal inputs with known requests; text formats also in tests/cli/import-*.sh. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -267,7 +268,36 @@ static void many_devices_keep_their_numbers(void)
 		ok_eq(g->number[i], device_make(FOREIGN_MAJOR_NUMBERED, (i * 7919) % 5000));
 }
 
+/* A zstd stream of one line, whose header asks for a window of 2^log bytes. */
+static int open_with_window(unsigned int log, struct err *err)
+{
+	const uint8_t packed[] = { 0x28, 0xb5, 0x2f, 0xfd, 0,	(uint8_t)((log - 10) << 3),
+				   17,	 0,    0,    'a',  '\n' };
+	struct foreign_input *in = NULL;
+	const char *line;
+	size_t len;
+	int status;
+
+	if (!ok_int(foreign_input_open_memory(&in, "trace.zst", packed, sizeof(packed), err), 0))
+		return 0;
+	status = foreign_input_line(in, &line, &len, err);
+	foreign_input_free(in);
+	return status;
+}
+
+static void large_windows_are_refused(void)
+{
+	struct err err = { 0 };
+
+	ok_int(open_with_window(25, &err), 1);
+	ok_int(open_with_window(26, &err), -EFBIG);
+	ok_str(err.line, "trace.zst: expected zstd data with a window of up to 32 MiB, "
+			 "decompress it first");
+}
+
 static const struct tap_test tests[] = {
+	{ "a zstd stream that asks for more memory than 32 MiB is refused",
+	  large_windows_are_refused },
 	{ "vscsi version 1 in both byte orders", vscsi_1_in_both_orders },
 	{ "vscsi version 2 has response times, and its cut end is counted",
 	  vscsi_2_has_response_times },

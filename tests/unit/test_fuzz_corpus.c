@@ -58,6 +58,9 @@
 #define LLVMFuzzerTestOneInput fuzz_http
 #include "tests/fuzz/fuzz_http.c"
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_summary
+#include "tests/fuzz/fuzz_summary.c"
+#undef LLVMFuzzerTestOneInput
 
 #define MAX_FUZZ_INPUT (1u << 20)
 
@@ -109,6 +112,11 @@ static void segments(void)
 	replay("tests/fuzz/corpus/segment", fuzz_segment);
 }
 
+static void summaries(void)
+{
+	replay("tests/fuzz/corpus/summary", fuzz_summary);
+}
+
 static void profiles(void)
 {
 	replay("tests/fuzz/corpus/profile", fuzz_profile);
@@ -151,6 +159,7 @@ static const struct tap_test tests[] = {
 	{ "the corpus of Palladio models does no harm", palladio },
 	{ "the corpus of software architectures and expressions does no harm", architectures },
 	{ "the segment corpus does no harm", segments },
+	{ "the corpus of summaries does no harm", summaries },
 	{ "the profile corpus does no harm", profiles },
 	{ "the block trace corpus does no harm", block_traces },
 	{ "the corpus of foreign traces does no harm", imports },
