@@ -14,7 +14,7 @@ BUILD=${BUILD:-build/fuzz}
 # free. A report has the stack of the use; its input, run again without these, tells where it was allocated.
 export ASAN_OPTIONS=malloc_context_size=1:quarantine_size_mb=1:thread_local_quarantine_size_kb=64
 ASAN_OPTIONS+=:max_malloc_fill_size=64:allocator_release_to_os_interval_ms=-1
-export UBSAN_OPTIONS=print_stacktrace=1 OPENBLAS_NUM_THREADS=1
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 OPENBLAS_NUM_THREADS=1
 
 [ $# -gt 0 ] || set -- $(cd tests/fuzz && ls fuzz_*.c | sed 's/fuzz_\(.*\)\.c/\1/')
 
