@@ -8,14 +8,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "agent/catch_up.h"
 #include "agent/pipeline_state.h"
 
-/* After a window's end: what completed in it has reached the rings by then. */
 #define CAPTURE_NICE (-10)
-#define SETTLE_NS    1000000u
 #define IDLE_POLLS   25 /* empty ones, before polling slows down */
-/* Windows closed one after another before a stall is taken as one (a stopped machine). */
-#define MAX_CATCH_UP 5
 
 static void tell_devices(struct pipeline *p)
 {
@@ -192,17 +189,12 @@ static void on_release(void *ctx, struct request *r, size_t nr)
 /* Closes all windows that were over when the poll began. */
 static void close_due_windows(struct pipeline *p, uint64_t poll_begin_ns)
 {
-	uint64_t width_ns = p->config.window_ns;
+	uint64_t end_ns;
 
-	for (int i = 0; poll_begin_ns >= p->window_begin_ns + width_ns + SETTLE_NS; i++) {
-		uint64_t behind_ns = poll_begin_ns - p->window_begin_ns - SETTLE_NS;
-
-		/* Stopped for longer: one window takes what is left, and says how long it was. */
-		pipeline_close_windows(p, p->window_begin_ns +
-						  (i < MAX_CATCH_UP
-							   ? width_ns
-							   : behind_ns - behind_ns % width_ns));
-	}
+	for (unsigned int i = 0;
+	     (end_ns = catch_up_end(p->window_begin_ns, p->config.window_ns, poll_begin_ns, i));
+	     i++)
+		pipeline_close_windows(p, end_ns);
 }
 
 static void tell_account(struct pipeline *p)
@@ -240,7 +232,7 @@ static uint64_t wait_for_work(struct pipeline *p, unsigned int empty_polls)
 {
 	struct pollfd fds[2] = { { .fd = p->wake_fd, .events = POLLIN },
 				 { .fd = p->config.source->fd(p->source), .events = POLLIN } };
-	uint64_t due_ns = p->window_begin_ns + p->config.window_ns + SETTLE_NS;
+	uint64_t due_ns = p->window_begin_ns + p->config.window_ns + CATCH_UP_SETTLE_NS;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	uint64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : 0;
 	uint64_t most_ns =

@@ -102,13 +102,34 @@ static void make_one(struct source *s, const struct source_sink *sink, uint64_t 
 	atomic_fetch_add(&synthetic_plan.delivered, 1);
 }
 
+/* The kernel counts none of these. */
+static void make_passthrough(const struct source_sink *sink, uint64_t now)
+{
+	const struct request r = { .arrival_ns = now,
+				   .dispatch_ns = now,
+				   .completion_ns = now,
+				   .device = synthetic_plan.device,
+				   .pid = 1000,
+				   .tid = 1000,
+				   .cgroup_id = 1,
+				   .operation = OPERATION_OTHER,
+				   .source = SOURCE_BPF,
+				   .flags = REQUEST_PASSTHROUGH };
+
+	for (uint32_t i = 0; i < synthetic_plan.passthrough; i++)
+		sink->request(sink->ctx, &r);
+}
+
 static int64_t synthetic_poll(struct source *s, const struct source_sink *sink)
 {
 	const struct synthetic_plan *plan = &synthetic_plan;
 	uint64_t now = now_ns(), until = s->made + plan->batch, began = s->made;
 
-	if (plan->fail_after_polls && ++s->polls >= plan->fail_after_polls)
+	atomic_fetch_add(&synthetic_plan.polls, 1);
+	if (++s->polls >= plan->fail_after_polls && plan->fail_after_polls)
 		return -EIO;
+	if (s->polls == 2)
+		make_passthrough(sink, now);
 	if (plan->requests_per_s)
 		until = count_at(now);
 	else if (plan->limit && until > plan->limit)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/board.h"
+#include "agent/catch_up.h"
 #include "agent/pipeline.h"
 #include "agent/sender.h"
 #include "agent/stream.h"
@@ -93,6 +94,7 @@ static void set_plan(uint64_t requests_per_s, uint32_t latency_ns)
 	synthetic_plan.lost_every = 0;
 	synthetic_plan.lost_to = LOSS_RING_FULL;
 	synthetic_plan.own_every = 0;
+	synthetic_plan.passthrough = 0;
 	synthetic_plan.fail_after_polls = 0;
 	synthetic_plan.delivered = synthetic_plan.lost = 0;
 	synthetic_plan.begin_ns = stream_anchor().monotonic_ns;
@@ -264,6 +266,61 @@ static void killed_agents_add_up(void)
 	remove_dir(&rig);
 }
 
+#define NR_PASSTHROUGH 40
+
+/* A run until all requests are in its account, without an end. */
+static void run_and_die(struct rig *rig)
+{
+	uint64_t completed = 0, polls;
+	struct err err = { 0 };
+
+	if (start(rig, &err))
+		_exit(1);
+	while (completed < synthetic_plan.limit) {
+		sleep_ms(1);
+		synthetic_completed(DEVICE, &completed);
+	}
+	/* One that begins from now on takes the last; the next begins when that is told. */
+	for (polls = synthetic_plan.polls; synthetic_plan.polls < polls + 3;)
+		sleep_ms(1);
+	_exit(0);
+}
+
+/* The kernel's counters know nothing of them: neither do they hide what nobody watched. */
+static void passthrough_is_beside_the_kernels_count(void)
+{
+	struct segment_files files;
+	struct err err = { 0 };
+	struct rig rig;
+	int status = 1;
+	pid_t pid;
+
+	make_dir(&rig);
+	set_plan(20000, 100000);
+	synthetic_plan.begin_ns += 3600000000000u; /* nothing yet: the account's base is 0 */
+	if (!(pid = fork()))
+		_exit(start(&rig, &err) != 0);
+	waitpid(pid, &status, 0);
+	ok_int(status, 0);
+	set_plan(20000, 100000);
+	synthetic_plan.limit = 1000;
+	synthetic_plan.passthrough = NR_PASSTHROUGH;
+	if (!(pid = fork()))
+		run_and_die(&rig);
+	waitpid(pid, &status, 0);
+	ok_int(status, 0);
+	synthetic_plan.limit = 1500; /* half as many while nobody watches */
+	synthetic_plan.begin_ns -= 3600000000000u;
+	synthetic_plan.passthrough = 0;
+	if (ok(!start(&rig, &err)))
+		stop(&rig);
+	ok_int(segment_files_read(rig.dir, &files), 0);
+	ok_eq(files.nr_unknown_gaps, 0);
+	ok(files.lost[LOSS_NOT_WATCHED] >= 500);
+	ok_eq(segment_files_sum(&files), 1500 + NR_PASSTHROUGH);
+	remove_dir(&rig);
+}
+
 /* Nobody knows of which disk they were: the profiles share them out, and none is told twice. */
 static void losses_of_no_disk_are_shared_out(void)
 {
@@ -333,6 +390,27 @@ static void own_requests_are_marked(void)
 	remove_dir(&rig);
 }
 
+/* Five windows as they should have been, then one of all the rest, but what has not settled. */
+static void windows_are_caught_up_with(void)
+{
+	const uint64_t width = 100000000u, settle = CATCH_UP_SETTLE_NS, begin = 7000000007u;
+	uint64_t at = begin, now = begin + 12 * width + width / 2;
+
+	ok_eq(catch_up_end(begin, width, begin + width + settle - 1, 0), 0);
+	ok_eq(catch_up_end(begin, width, begin + width + settle, 0), begin + width);
+	ok_eq(catch_up_end(begin, width, begin + width + settle - 1, 9), 0);
+	for (unsigned int i = 0; i < 5; i++) {
+		ok_eq(catch_up_end(at, width, now, i), at + width);
+		at += width;
+	}
+	ok_eq(catch_up_end(at, width, now, 5), begin + 12 * width);
+	ok_eq(catch_up_end(begin + 12 * width, width, now, 6), 0);
+	/* The last of the rest counts only once it has settled too. */
+	ok_eq(catch_up_end(at, width, begin + 12 * width + settle, 5), begin + 12 * width);
+	ok_eq(catch_up_end(at, width, begin + 12 * width + settle - 1, 5), begin + 11 * width);
+	ok_eq(catch_up_end(at, width, at + width + settle, 5), at + width);
+}
+
 static const struct tap_test tests[] = {
 	{ "every request reaches a segment and a profile",
 	  every_request_reaches_segment_and_profile },
@@ -340,6 +418,9 @@ static const struct tap_test tests[] = {
 	{ "the board adds up to what is in the segments", board_adds_up },
 	{ "a source that dies is told", dying_source_is_told },
 	{ "fifty killed agents add up with their ledgers", killed_agents_add_up },
+	{ "requests without disk hide nothing that nobody watched",
+	  passthrough_is_beside_the_kernels_count },
+	{ "windows are caught up with one by one, then at once", windows_are_caught_up_with },
 	{ "losses of no known disk are shared out among the profiles",
 	  losses_of_no_disk_are_shared_out },
 	{ "what is shed is in the ledger and in no profile's losses",
