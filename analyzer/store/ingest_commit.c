@@ -17,6 +17,7 @@ void committer_init(struct committer *c, struct store *store, pthread_mutex_t *c
 	pthread_cond_init(&c->retire_done, NULL);
 	c->last = &c->first;
 	c->journal_limit = INGEST_JOURNAL_BYTES;
+	c->batch_limit = COMMIT_BYTES;
 	placer_init(&c->placer, store_dir_fd(store));
 }
 
@@ -189,7 +190,7 @@ static size_t take_batch(struct committer *c, struct commit *batch[JOURNAL_BATCH
 	uint64_t bytes = 0;
 	size_t nr = 0;
 
-	while (c->first && nr < JOURNAL_BATCH && (!nr || bytes + c->first->len <= COMMIT_BYTES)) {
+	while (c->first && nr < JOURNAL_BATCH && (!nr || bytes + c->first->len <= c->batch_limit)) {
 		batch[nr] = c->first;
 		bytes += c->first->len;
 		c->first = c->first->next;

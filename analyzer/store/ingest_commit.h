@@ -40,8 +40,8 @@ struct committer {
 
 	/* of the leader */
 	struct placer placer;
-	struct journal *journal; /* NULL: none is open */
-	uint64_t journal_limit;
+	struct journal *journal;	     /* NULL: none is open */
+	uint64_t journal_limit, batch_limit; /* bytes */
 
 	pthread_t thread;
 	pthread_cond_t retire_wake, retire_done;

@@ -107,6 +107,8 @@ static void a_full_journal_ends_before_the_next_record(void)
 	ok_int(journal_size(), record_bytes(2));
 	ok_int(put(2), 0); /* again: nothing of it is written */
 	ok_int(journal_size(), record_bytes(2));
+	ok_eq(ingest_counted(rig.ingest).nr_batches, 3);
+	ok_eq(ingest_counted(rig.ingest).nr_repeated, 1);
 	ingest_free(rig.ingest);
 	rig.ingest = NULL;
 	ok_int(journal_size(), -1);
@@ -153,12 +155,6 @@ static void a_journal_that_cannot_be_retired_is_counted(void)
 	rig_release();
 }
 
-static int refuse(void *ctx)
-{
-	(void)ctx;
-	return 1;
-}
-
 static void check_counts(uint64_t nr_stored, uint64_t nr_failed)
 {
 	struct ingest_counts counts = ingest_counted(rig.ingest);
@@ -170,6 +166,11 @@ static void check_counts(uint64_t nr_stored, uint64_t nr_failed)
 	ok_eq(counts.stored_bytes, bytes);
 	ok_eq(counts.nr_batches, nr_stored);
 	ok_eq(counts.nr_catalog_errors, nr_failed);
+}
+
+static void change(struct catalog *catalog, const char *sql)
+{
+	ok_int(sqlite3_exec(catalog->db, sql, NULL, NULL, NULL), SQLITE_OK);
 }
 
 /* Durable all the same, and taken in by the next sync. */
@@ -184,21 +185,21 @@ static void what_the_catalog_does_not_take_is_counted(void)
 	ok_int(catalog_commit(catalog, NULL), 0);
 	ok(!is_cataloged(0));
 	check_counts(1, 1);
-	sqlite3_commit_hook(catalog->db, refuse, NULL);
-	ok_int(put(1), 0);
-	sqlite3_commit_hook(catalog->db, NULL, NULL);
+	change(catalog,
+	       "PRAGMA foreign_keys = 1; CREATE TABLE one(x PRIMARY KEY);"
+	       "CREATE TABLE two(x REFERENCES one DEFERRABLE INITIALLY DEFERRED);"
+	       "CREATE TRIGGER no AFTER INSERT ON segment BEGIN INSERT INTO two VALUES (1); END");
+	ok_int(put(1), 0); /* the commit is refused, and the transaction stays open */
+	change(catalog, "DROP TRIGGER no; DROP TABLE two; DROP TABLE one");
 	ok(!is_cataloged(1));
 	check_counts(2, 2);
 	ok_int(put(2), 0);
 	ok(is_cataloged(2));
 	check_counts(3, 2);
-	ok_int(sqlite3_exec(catalog->db,
-			    "CREATE TRIGGER no BEFORE INSERT ON segment BEGIN "
-			    "SELECT RAISE(ABORT, 'no'); END",
-			    NULL, NULL, NULL),
-	       SQLITE_OK);
+	change(catalog,
+	       "CREATE TRIGGER no BEFORE INSERT ON segment BEGIN SELECT RAISE(ABORT, 'no'); END");
 	ok_int(put(3), 0);
-	ok_int(sqlite3_exec(catalog->db, "DROP TRIGGER no", NULL, NULL, NULL), SQLITE_OK);
+	change(catalog, "DROP TRIGGER no");
 	ok(!is_cataloged(3));
 	check_counts(4, 3);
 	ok_int(store_sync(rig.store, NULL), 0);
@@ -250,23 +251,44 @@ static void start_and_wait(struct sender *s, size_t waiting)
 		nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
 }
 
-static void who_waits_goes_together(void)
-{
-	static struct crew crew;
-	struct sender senders[] = { { .which = 0 }, { .which = 1 }, { .which = 2 }, { .which = 1 } };
+static struct crew crew;
 
+static void crew_begin(uint64_t batch_limit)
+{
 	rig_make();
 	memset(&crew, 0, sizeof(crew));
 	pthread_mutex_init(&crew.catalog, NULL);
 	committer_init(&crew.committer, rig.store, &crew.catalog, &crew.counts);
+	if (batch_limit)
+		crew.committer.batch_limit = batch_limit;
 	pthread_mutex_lock(&crew.catalog);
-	for (size_t i = 0; i < TAP_NR(senders); i++) {
+}
+
+static void crew_end(void)
+{
+	committer_release(&crew.committer);
+	pthread_mutex_destroy(&crew.catalog);
+	rig_release();
+}
+
+/* The first sender goes alone, all others wait for it. */
+static void send_all(struct sender *senders, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
 		senders[i].crew = &crew;
 		start_and_wait(&senders[i], i);
 	}
 	pthread_mutex_unlock(&crew.catalog);
-	for (size_t i = 0; i < TAP_NR(senders); i++)
+	for (size_t i = 0; i < nr; i++)
 		pthread_join(senders[i].thread, NULL);
+}
+
+static void who_waits_goes_together(void)
+{
+	struct sender senders[] = { { .which = 0 }, { .which = 1 }, { .which = 2 }, { .which = 1 } };
+
+	crew_begin(0);
+	send_all(senders, TAP_NR(senders));
 	for (int i = 0; i < 3; i++) {
 		ok_int(senders[i].status, 0);
 		ok(is_cataloged(i));
@@ -277,9 +299,54 @@ static void who_waits_goes_together(void)
 	ok_eq(crew.counts.stored_bytes, rig.data[0].len + rig.data[1].len + rig.data[2].len);
 	ok_eq(crew.counts.nr_catalog_errors, 0);
 	ok_int(journal_size(), record_bytes(0) + record_bytes(1) + record_bytes(2));
-	committer_release(&crew.committer);
-	pthread_mutex_destroy(&crew.catalog);
-	rig_release();
+	crew_end();
+}
+
+static void batches_are_bounded(void)
+{
+	struct sender alone = { .which = 0 };
+
+	for (uint64_t less = 0; less < 2; less++) {
+		struct sender senders[] = { { .which = 0 }, { .which = 1 }, { .which = 2 } };
+
+		crew_begin(1);
+		crew.committer.batch_limit = rig.data[1].len + rig.data[2].len - less;
+		send_all(senders, TAP_NR(senders));
+		ok_eq(crew.counts.nr_stored, 3);
+		ok_eq(crew.counts.nr_batches, 2 + less);
+		crew_end();
+	}
+	crew_begin(1); /* one that is more than the bound by itself goes alone */
+	send_all(&alone, 1);
+	ok_int(alone.status, 0);
+	crew_end();
+}
+
+/* Another process, which knows nothing of this one's queue. */
+static void who_is_faster_is_not_written_over(void)
+{
+	struct placer *placer = calloc(1, sizeof(*placer));
+	struct sender sender = { .which = 0, .crew = &crew };
+	char path[SEGMENT_PATH_MAX];
+	struct buf found = { 0 };
+
+	crew_begin(0);
+	start_and_wait(&sender, 0);
+	/* It has looked by now, or looks later: another content is found either way. */
+	nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
+	placer_init(placer, store_dir_fd(rig.store));
+	ok_int(placer_put(placer, &rig.facts[0].name, rig.data[1].data, rig.data[1].len, false), 0);
+	pthread_mutex_unlock(&crew.catalog);
+	pthread_join(sender.thread, NULL);
+	ok_int(sender.status, -EALREADY);
+	ok_eq(crew.counts.nr_stored, 0);
+	ok_eq(crew.counts.nr_batches, 0);
+	segment_name_path(&rig.facts[0].name, path);
+	ok_int(store_read(rig.store, path, &found, NULL), 0);
+	ok(found.len == rig.data[1].len && !memcmp(found.data, rig.data[1].data, found.len));
+	buf_release(&found);
+	free(placer);
+	crew_end();
 }
 
 static const struct tap_test tests[] = {
@@ -291,6 +358,8 @@ static const struct tap_test tests[] = {
 	{ "what the catalog does not take is counted, and taken by the next sync",
 	  what_the_catalog_does_not_take_is_counted },
 	{ "who waits goes together, each once", who_waits_goes_together },
+	{ "batches are bounded in bytes", batches_are_bounded },
+	{ "who is faster is not written over", who_is_faster_is_not_written_over },
 };
 
 int main(void)
