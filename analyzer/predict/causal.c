@@ -10,7 +10,7 @@
 
 static bool can_be_sent(const struct request *r)
 {
-	if (r->flags & (REQUEST_NO_ARRIVAL | REQUEST_NO_COMPLETION))
+	if (r->flags & (REQUEST_NO_ARRIVAL | REQUEST_NO_COMPLETION | REQUEST_PAUSED))
 		return false;
 	return r->operation == OPERATION_FLUSH || (r->operation <= OPERATION_WRITE && r->bytes);
 }

@@ -39,8 +39,8 @@ struct causal_request {
 	uint64_t gap_ns; /* since the later of what it waits for and the lane's request before */
 	uint64_t others; /* of the other lanes' requests completed before it */
 	uint64_t spacing_ns; /* since the lane's request before */
-	uint32_t done;	     /* of the lane's */
-	uint32_t room; /* of the lane's, so that no more are under way than ever in this burst */
+	uint32_t done;	     /* of the lane's, completed before it */
+	uint32_t room; /* as many have to be, so that no more are under way than ever in this burst */
 	uint32_t bytes;
 	uint32_t after_lane, after; /* the gap is since that request completed; UINT32_MAX none */
 	uint8_t operation;	    /* read, write, flush */
@@ -67,8 +67,9 @@ struct causal_plan {
 
 /*
  * Takes requests in any order, and sorts them in place. Discards and operations that are no read,
- * write or flush, and requests without a known arrival and completion, are left out and counted.
- * 0, -ENOMEM, or -EINVAL: none is left. O(n log n + n lanes).
+ * write or flush, and requests without a known arrival and completion or under way while the machine
+ * did not run, are left out and counted. 0, -ENOMEM, or -EINVAL: none is left. O(n log n) once and for
+ * each lane that another depends on, and O(n) for each of the first CAUSAL_DEPEND_LANES.
  */
 int causal_make(struct causal_plan *plan, struct request *requests, size_t nr, struct err *err);
 void causal_release(struct causal_plan *plan);

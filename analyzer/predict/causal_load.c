@@ -9,7 +9,7 @@ struct collected {
 	struct request *requests; /* owned */
 	size_t nr, cap;
 	uint32_t stream; /* of all */
-	uint64_t end_ns; /* 0: none */
+	uint64_t end_ns; /* UINT64_MAX: none */
 };
 
 static int grow(struct collected *c, size_t more)
