@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,6 +141,12 @@ static int read_run(struct job *job)
 	job->replays = study_replay_load(&job->replay, &job->study, job->paths, &why) == 0;
 	if (!job->replays)
 		cli_note(job->cli, "run as mimics of the profiles: %s", why.line);
+	for (size_t i = 0; i < job->replay.nr && job->replays; i++)
+		if (job->replay.plans[i].nr_left_out)
+			cli_note(job->cli,
+				 "%s: %" PRIu64 " requests left out: no reads, writes or flushes, "
+				 "or without times",
+				 job->paths[i], job->replay.plans[i].nr_left_out);
 	return 0;
 }
 

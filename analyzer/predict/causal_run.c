@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -32,6 +33,9 @@ struct shared {
 	uint64_t begin_ns, end_ns, wake_ns;
 	_Atomic uint64_t nr_done;
 	_Atomic int error; /* the first one's errno */
+	/* Whose that was, or NULL, and the bytes that came back, or -1; read when the lanes have ended. */
+	const struct causal_request *failed;
+	int64_t failed_bytes;
 	struct lane *lanes;
 	pthread_mutex_t lock;
 	pthread_cond_t progress; /* for those that wait for other lanes */
@@ -85,11 +89,32 @@ static uint64_t wake_latency(void)
 	return late[WAKE_TRIES / 2];
 }
 
-static void fail(struct lane *l, int error)
+static void fail(struct shared *s, int error, const struct causal_request *r, int64_t bytes)
 {
 	int none = 0;
 
-	atomic_compare_exchange_strong(&l->shared->error, &none, error);
+	if (!atomic_compare_exchange_strong(&s->error, &none, error))
+		return;
+	s->failed = r;
+	s->failed_bytes = bytes;
+}
+
+static int tell_failure(const struct shared *s, struct err *err)
+{
+	const struct causal_request *r = s->failed;
+	const char *operation;
+
+	if (!r)
+		return err_set(err, s->error, "%s: %s", s->run->target, strerror(s->error));
+	if (r->operation == OPERATION_FLUSH)
+		return err_set(err, s->error, "%s: flush: %s", s->run->target, strerror(s->error));
+	operation = r->operation == OPERATION_WRITE ? "write" : "read";
+	if (s->failed_bytes < 0)
+		return err_set(err, s->error, "%s: offset %" PRIu64 ": %s of %" PRIu32 " bytes: %s",
+			       s->run->target, r->offset, operation, r->bytes, strerror(s->error));
+	return err_set(err, s->error,
+		       "%s: offset %" PRIu64 ": %s: expected %" PRIu32 " bytes, got %" PRId64,
+		       s->run->target, r->offset, operation, r->bytes, s->failed_bytes);
 }
 
 static void take(struct lane *l, size_t i, int64_t res, uint64_t now)
@@ -98,9 +123,9 @@ static void take(struct lane *l, size_t i, int64_t res, uint64_t now)
 	int kind = r->operation == OPERATION_FLUSH ? 2 : r->operation;
 
 	if (res < 0)
-		fail(l, (int)-res);
+		fail(l->shared, (int)-res, r, -1);
 	else if ((uint64_t)res != r->bytes)
-		fail(l, EIO);
+		fail(l->shared, EIO, r, res);
 	l->done_ns[l->nr_done++] = now;
 	l->nr[kind]++;
 	l->sum_ns[kind] += now - l->sent_ns[i];
@@ -131,7 +156,7 @@ static void wait_until(struct lane *l, uint64_t until_ns)
 	if (nr > 0)
 		wake_others(l->shared);
 	if (nr < 0 && nr != -EINTR)
-		fail(l, -nr);
+		fail(l->shared, -nr, NULL, -1);
 }
 
 static void prepare(const struct lane *l, size_t i, struct iocb *io)
@@ -167,7 +192,7 @@ static void submit(struct lane *l)
 	}
 	status = aio_submit(l->ctx, &io);
 	if (status < 0)
-		fail(l, -status);
+		fail(l->shared, -status, &l->plan->requests[i], -1);
 	else
 		l->nr_sent++;
 }
@@ -229,7 +254,7 @@ static void step(struct lane *l)
 {
 	const struct causal_request *r = &l->plan->requests[l->nr_sent];
 	struct shared *s = l->shared;
-	uint64_t due, now;
+	uint64_t due, now, until;
 
 	if (l->nr_done < r->room) {
 		wait_until(l, 0);
@@ -242,10 +267,12 @@ static void step(struct lane *l)
 		return;
 	}
 	now = now_ns();
-	if (now + SHORT_NS >= due)
+	if (now + SHORT_NS >= due) {
 		submit(l);
-	else
-		wait_until(l, due - s->wake_ns > now ? due - s->wake_ns : now + 1);
+		return;
+	}
+	until = due > now + s->wake_ns ? due - s->wake_ns : now + 1;
+	wait_until(l, s->end_ns && until > s->end_ns ? s->end_ns : until);
 }
 
 static void *lane_main(void *arg)
@@ -294,7 +321,7 @@ static int make_buffers(struct shared *s, uint32_t bytes)
 	}
 	rng_stream(&rng, 1, 0);
 	for (size_t i = 0; i + 8 <= size; i += 8) {
-		double x = rng_uniform(&rng);
+		uint64_t x = rng_u64(&rng);
 
 		memcpy(s->buffer[1] + i, &x, 8);
 	}
@@ -331,7 +358,7 @@ static int run_lanes(struct shared *s, struct lane *lanes, struct causal_result 
 		status = -pthread_create(&lanes[i].thread, NULL, lane_main, &lanes[i]);
 		lanes[i].started = !status;
 		if (status)
-			fail(&lanes[i], -status);
+			fail(s, -status, NULL, -1);
 	}
 	for (size_t i = 0; i < plan->nr_lanes; i++)
 		if (lanes[i].started)
@@ -340,6 +367,7 @@ static int run_lanes(struct shared *s, struct lane *lanes, struct causal_result 
 	out->elapsed_s = (double)(now_ns() - s->begin_ns) / 1e9;
 	out->wake_s = (double)s->wake_ns / 1e9;
 	add_up(lanes, plan->nr_lanes, out);
+	out->nr_not_sent = plan->nr - out->nr[0] - out->nr[1] - out->nr_flushes;
 	return -s->error;
 }
 
@@ -369,14 +397,18 @@ static int job_begin(struct job *j, const struct causal_run *run, struct causal_
 	pthread_condattr_destroy(&monotonic);
 	pthread_mutex_init(&s->lock, NULL);
 	if (run->plan->nr_lanes > CAUSAL_LANES_MAX)
-		return err_set(err, EINVAL, "%zu threads cannot be replayed: expected up to %d",
-			       run->plan->nr_lanes, CAUSAL_LANES_MAX);
+		return err_set(err, EINVAL, "%s: expected requests of up to %d threads, got %zu",
+			       run->target, CAUSAL_LANES_MAX, run->plan->nr_lanes);
 	j->lanes = s->lanes = calloc(run->plan->nr_lanes, sizeof(*j->lanes));
 	status = j->lanes ? make_buffers(s, run->plan->bytes_max) : -ENOMEM;
 	for (size_t i = 0; i < run->plan->nr_lanes && !status; i++)
 		status = lane_begin(&j->lanes[i], s, &run->plan->lanes[i]);
+	if (status == -EAGAIN)
+		return err_set(err, EAGAIN,
+			       "%s: fs.aio-max-nr leaves no room for the requests under way",
+			       run->target);
 	if (status)
-		return err_set(err, -status, "%s", strerror(-status));
+		return err_set(err, -status, "%s: %s", run->target, strerror(-status));
 	s->fd = open(run->target, O_RDWR | O_DIRECT | O_CLOEXEC);
 	return s->fd < 0 ? err_set(err, errno, "%s: %s", run->target, strerror(errno)) : 0;
 }
@@ -416,8 +448,7 @@ static int run_jobs(struct job *jobs, size_t nr, struct err *err)
 		if (jobs[i].started)
 			pthread_join(jobs[i].thread, NULL);
 		if (jobs[i].status && !status)
-			status = err_set(err, -jobs[i].status, "%s: %s", jobs[i].shared.run->target,
-					 strerror(-jobs[i].status));
+			status = tell_failure(&jobs[i].shared, err);
 	}
 	return status;
 }
@@ -436,5 +467,5 @@ int causal_runs(const struct causal_run *runs, size_t nr, struct causal_result *
 	for (size_t i = 0; i < begun; i++)
 		job_end(&jobs[i]);
 	free(jobs);
-	return status;
+	return status == -ENOMEM ? err_set(err, ENOMEM, "no memory for a replay") : status;
 }

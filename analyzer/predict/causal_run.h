@@ -15,7 +15,8 @@
 struct causal_result {
 	uint64_t nr[2]; /* reads and writes completed */
 	uint64_t nr_flushes;
-	double mean_s[2]; /* response times, NaN none */
+	uint64_t nr_not_sent; /* of the plan: the duration was over */
+	double mean_s[2];     /* response times, NaN none */
 	double elapsed_s;
 	double wake_s; /* how late this machine wakes who sleeps; taken off the gaps */
 };
@@ -28,8 +29,8 @@ struct causal_run {
 
 /*
  * All of them side by side. Returns when what was sent has completed. 0, -ENOMEM, -EINVAL (more lanes
- * than CAUSAL_LANES_MAX), or what the target answered, with one line; -EIO also where a request came
- * back short, as beyond a file's end.
+ * than CAUSAL_LANES_MAX), -EAGAIN (fs.aio-max-nr leaves no room), or what the target answered, with
+ * one line that names the request; -EIO also where one came back short, as beyond a file's end.
  */
 int causal_runs(const struct causal_run *runs, size_t nr, struct causal_result *out,
 		struct err *err);

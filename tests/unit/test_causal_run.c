@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Replays to a file: what it answers is named by the request, and what is not sent is counted. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyzer/predict/causal_run.h"
+#include "tests/slow/sample.h"
+#include "tests/tap.h"
+
+#define BLOCK	    4096u
+#define FILE_BYTES  (4 * BLOCK + 512)
+#define US	    1000ull
+#define LONG_GAP_NS 60000000000ull
+
+struct rig {
+	char dir[64], path[128];
+	struct causal_plan plan;
+};
+
+/* One lane of reads, each after the one before has ended and that time has passed. */
+static void rig_make(struct rig *r, const uint64_t *blocks, const uint64_t *gaps_ns, size_t nr)
+{
+	static const uint8_t content[FILE_BYTES] = { 0 };
+	struct request requests[8];
+	uint64_t at = 0;
+	struct err err = { 0 };
+	int fd;
+
+	snprintf(r->dir, sizeof(r->dir), "%s", sample_folder());
+	snprintf(r->path, sizeof(r->path), "%s/target", r->dir);
+	sample_write(r->path, content, sizeof(content));
+	fd = open(r->path, O_RDWR | O_DIRECT | O_CLOEXEC);
+	if (fd < 0) {
+		sample_remove(r->dir);
+		tap_skip(NULL, "files of TMPDIR cannot be opened past the page cache");
+	}
+	close(fd);
+	for (size_t i = 0; i < nr; i++) {
+		at += gaps_ns[i];
+		requests[i] = (struct request){ .tid = 7,
+						.arrival_ns = at,
+						.dispatch_ns = at,
+						.completion_ns = at + 10 * US,
+						.sector = blocks[i] * BLOCK / SECTOR_BYTES,
+						.bytes = BLOCK,
+						.operation = OPERATION_READ };
+		at += 10 * US;
+	}
+	ok_int(causal_make(&r->plan, requests, nr, &err), 0);
+}
+
+static void rig_release(struct rig *r)
+{
+	causal_release(&r->plan);
+	sample_remove(r->dir);
+}
+
+static void all_are_sent(void)
+{
+	const uint64_t blocks[] = { 3, 0, 2 }, gaps_ns[] = { 0, 100 * US, 100 * US };
+	struct causal_result out;
+	struct err err = { 0 };
+	struct rig r = { 0 };
+
+	rig_make(&r, blocks, gaps_ns, 3);
+	ok_int(causal_runs(&(struct causal_run){ &r.plan, r.path, 0 }, 1, &out, &err), 0);
+	ok_eq(out.nr[0], 3);
+	ok_eq(out.nr[1] + out.nr_flushes + out.nr_not_sent, 0);
+	rig_release(&r);
+}
+
+static void short_ones_are_named(void)
+{
+	const uint64_t blocks[] = { 1, 4 }, gaps_ns[] = { 0, 0 };
+	struct causal_result out;
+	struct err err = { 0 };
+	struct rig r = { 0 };
+	char line[256];
+
+	rig_make(&r, blocks, gaps_ns, 2);
+	ok_int(causal_runs(&(struct causal_run){ &r.plan, r.path, 0 }, 1, &out, &err), -EIO);
+	snprintf(line, sizeof(line), "%s: offset 16384: read: expected 4096 bytes, got 512",
+		 r.path);
+	ok_str(err.line, line);
+	rig_release(&r);
+}
+
+/* The second one's time comes long after the end. */
+static void the_end_does_not_wait(void)
+{
+	const uint64_t blocks[] = { 1, 2 }, gaps_ns[] = { 0, LONG_GAP_NS };
+	struct causal_result out;
+	struct err err = { 0 };
+	struct rig r = { 0 };
+
+	rig_make(&r, blocks, gaps_ns, 2);
+	ok_int(causal_runs(&(struct causal_run){ &r.plan, r.path, 1 }, 1, &out, &err), 0);
+	ok_eq(out.nr[0], 1);
+	ok_eq(out.nr_not_sent, 1);
+	ok(out.elapsed_s < (double)LONG_GAP_NS / 2e9);
+	rig_release(&r);
+}
+
+static void too_many_lanes_are_refused(void)
+{
+	const uint64_t blocks[] = { 1 }, gaps_ns[] = { 0 };
+	struct causal_plan many;
+	struct causal_result out;
+	struct err err = { 0 };
+	struct rig r = { 0 };
+	char line[256];
+
+	rig_make(&r, blocks, gaps_ns, 1);
+	many = r.plan;
+	many.lanes = calloc(CAUSAL_LANES_MAX + 1, sizeof(*many.lanes));
+	many.nr_lanes = CAUSAL_LANES_MAX + 1;
+	ok_int(causal_runs(&(struct causal_run){ &many, r.path, 0 }, 1, &out, &err), -EINVAL);
+	snprintf(line, sizeof(line), "%s: expected requests of up to 512 threads, got 513", r.path);
+	ok_str(err.line, line);
+	free(many.lanes);
+	rig_release(&r);
+}
+
+static void missing_targets_are_named(void)
+{
+	const uint64_t blocks[] = { 1 }, gaps_ns[] = { 0 };
+	struct causal_result out;
+	struct err err = { 0 };
+	struct rig r = { 0 };
+	char line[256];
+
+	rig_make(&r, blocks, gaps_ns, 1);
+	unlink(r.path);
+	ok_int(causal_runs(&(struct causal_run){ &r.plan, r.path, 0 }, 1, &out, &err), -ENOENT);
+	snprintf(line, sizeof(line), "%s: No such file or directory", r.path);
+	ok_str(err.line, line);
+	rig_release(&r);
+}
+
+static const struct tap_test tests[] = {
+	{ "all of a plan are sent", all_are_sent },
+	{ "a request that comes back short is named", short_ones_are_named },
+	{ "the end of the duration waits for no request's time", the_end_does_not_wait },
+	{ "more lanes than threads may be are refused", too_many_lanes_are_refused },
+	{ "a target that is not there is named", missing_targets_are_named },
+};
+
+int main(void)
+{
+	if (!access("/dev/shm", W_OK))
+		setenv("TMPDIR", "/dev/shm", 0);
+	return tap_run(tests, TAP_NR(tests));
+}
