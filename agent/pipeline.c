@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "agent/catch_up.h"
+#include "agent/pace.h"
 #include "agent/pipeline_state.h"
 
 #define CAPTURE_NICE (-10)
-#define IDLE_POLLS   25 /* empty ones, before polling slows down */
 
 static void tell_devices(struct pipeline *p)
 {
@@ -225,22 +225,20 @@ static int poll_once(struct pipeline *p)
 }
 
 /*
- * Sleeps until pipeline_stop() wakes it or it is time to look, which is returned; while nothing comes,
- * also until the source does. Under load the source always has something: it is looked at by the clock.
+ * Sleeps until pipeline_stop() wakes it or it is time to look, which is returned; while little comes,
+ * also until the source does.
  */
-static uint64_t wait_for_work(struct pipeline *p, unsigned int empty_polls)
+static uint64_t wait_for_work(struct pipeline *p, const struct pace *pace)
 {
 	struct pollfd fds[2] = { { .fd = p->wake_fd, .events = POLLIN },
 				 { .fd = p->config.source->fd(p->source), .events = POLLIN } };
 	uint64_t due_ns = p->window_begin_ns + p->config.window_ns + CATCH_UP_SETTLE_NS;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	uint64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : 0;
-	uint64_t most_ns =
-		(empty_polls < IDLE_POLLS ? PIPELINE_POLL_MS : PIPELINE_IDLE_POLL_MS) * 1000000ull;
 
-	wait_ns = wait_ns < most_ns ? wait_ns : most_ns;
+	wait_ns = wait_ns < pace->wait_ns ? wait_ns : pace->wait_ns;
 	if (wait_ns)
-		poll(fds, fds[1].fd < 0 || !empty_polls ? 1 : 2,
+		poll(fds, fds[1].fd < 0 || !pace_heeds_source(pace) ? 1 : 2,
 		     (int)((wait_ns + 999999) / 1000000));
 	return wait_ns;
 }
@@ -281,17 +279,20 @@ static int give_up_privileges(struct pipeline *p, struct err *err)
 
 static void capture(struct pipeline *p)
 {
-	unsigned int empty_polls = 0;
+	uint64_t last_ns = clock_ns(CLOCK_MONOTONIC);
+	struct pace pace;
 
+	pace_init(&pace, p->config.source->is_patient);
 	while (!atomic_load(&p->stop)) {
-		uint64_t wait_ns = wait_for_work(p, empty_polls);
+		uint64_t wait_ns = wait_for_work(p, &pace);
 		uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 		int ret;
 
 		pipeline_look(p, wait_ns);
 		ret = poll_once(p);
 		pipeline_tell_pauses(p);
-		empty_polls = p->nr_polled ? 0 : empty_polls + 1;
+		pace_note(&pace, begin_ns - last_ns, p->nr_polled);
+		last_ns = begin_ns;
 		if (!ret)
 			close_due_windows(p, begin_ns);
 		ret = ret ? ret : p->source_error;
@@ -299,6 +300,8 @@ static void capture(struct pipeline *p)
 			err_set(&p->error, -ret, "the %s source failed: %s", p->config.source->name,
 				strerror(-ret));
 			atomic_store(&p->failed, true);
+			if (p->config.on_failure)
+				p->config.on_failure(p->config.ctx);
 			break;
 		}
 		if (p->stream)

@@ -5,8 +5,8 @@
  *	source -> reorder -> window of its device -> profile -> board, sinks, stream
  *	                  -> segment writer ----------------------------------> stream -> sender
  *
- * One thread captures: it polls the source when its descriptor turns readable or after
- * PIPELINE_POLL_MS, and never waits for disk or network. A window holds the requests that
+ * One thread captures: it polls the source when its descriptor turns readable or at the pace of
+ * the requests (pace.h), and never waits for disk or network. A window holds the requests that
  * completed in it, given in order of arrival. Above --max-overhead it keeps less (overhead.h): no trace,
  * then only what the kernel counts. Whatever cannot be kept is counted with its cause.
  */
@@ -26,9 +26,6 @@
 #include "formats/err.h"
 #include "formats/pseudonym.h"
 #include "formats/segment.h"
-
-#define PIPELINE_POLL_MS      10
-#define PIPELINE_IDLE_POLL_MS 250
 
 struct pipeline;
 struct fileset_scan;
@@ -65,6 +62,8 @@ struct pipeline_config {
 	 * line in err: the start then fails. NULL: nothing is done.
 	 */
 	int (*opened)(void *ctx, uint64_t needs, struct err *err);
+	/* Called by the capture thread as pipeline_failed() turns true. NULL: nobody. */
+	void (*on_failure)(void *ctx);
 	void *ctx;
 	/* Fills out; where it fails, the device is named by its numbers. */
 	int (*describe)(uint32_t device, struct pipeline_device *out);

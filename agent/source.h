@@ -59,6 +59,7 @@ struct source_profiles {
 struct source_ops {
 	const char *name; /* as --source takes it */
 	uint8_t id;	  /* enum request_source */
+	bool is_patient;  /* pace.h */
 	/*
 	 * Whether this machine offers it: 0, or -errno with the reason in err. Changes nothing.
 	 * what (may be NULL) receives one line for --doctor.

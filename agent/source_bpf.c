@@ -31,7 +31,9 @@
 #define SEEN_FORGET_NS	    10000000000ull /* names are asked for again this often */
 #define ISSUE_KEEP_NS	    10000000000ull /* how long issue stays without being wanted */
 #define SETTLE_NS	    1000000000ull  /* between looks for ends that were not seen */
-#define AGAIN_NS	    100000000ull   /* between looks for ends that were passed over */
+#define AGAIN_NS	    100000000ull   /* between looks for ends that were passed over ... */
+#define AGAIN_IDLE_NS	    1000000000ull  /* ... where none of ours was recorded */
+#define FEW_POLLED	    64		   /* there is time for a look at the table */
 #define CALIBRATE_RUNS	    2000	   /* their discarded records fit into the smallest ring */
 #define ENTRIES_PER_REQUEST 2		   /* start and complete */
 #define ENTRY_NS	    12 /* to enter and leave a program without kernel.bpf_stats */
@@ -431,10 +433,12 @@ static uint64_t recursion_misses(const struct source *s)
 	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
-/* A look costs as much as the rest of a poll. */
+/* A look costs as much as the rest of a poll. Other disks' requests may be in the way of ours. */
 static void again_follow(struct source *s, uint64_t now)
 {
-	if (!s->block || s->again || now - s->last_again_ns < AGAIN_NS)
+	uint64_t every_ns = s->nr_polled ? AGAIN_NS : AGAIN_IDLE_NS;
+
+	if (!s->block || s->again || now - s->last_again_ns < every_ns)
 		return;
 	s->last_again_ns = now;
 	if (recursion_misses(s))
@@ -524,7 +528,7 @@ static int64_t source_bpf_poll(struct source *s, const struct source_sink *sink)
 	losses_tell(s);
 	issue_follow(s, now);
 	again_follow(s, now);
-	if (!s->nr_polled && now - s->last_settled_ns > SETTLE_NS) {
+	if (s->nr_polled < FEW_POLLED && now - s->last_settled_ns > SETTLE_NS) {
 		unseen_settle(&s->unseen, s->inflights, device_in_flight, s->is_closing,
 			      unseen_tell, s);
 		s->last_settled_ns = now;
@@ -588,6 +592,7 @@ static void source_bpf_close(struct source *s, const struct source_sink *sink)
 const struct source_ops source_bpf = {
 	.name = "bpf",
 	.id = SOURCE_BPF,
+	.is_patient = true,
 	.probe = source_bpf_probe,
 	.open = source_bpf_open,
 	.begin = source_bpf_begin,
