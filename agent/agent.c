@@ -23,7 +23,7 @@
 #include "agent/top.h"
 
 #define HEARTBEAT_NS 60000000000u
-#define LOOK_NS	     100000000u
+#define LOOK_NS	     100000000u /* at least, between looks of the main thread */
 
 struct agent {
 	struct config *config;
@@ -44,7 +44,7 @@ struct agent {
 	struct metrics *metrics;
 
 	uint64_t end_ns; /* of the duration; UINT64_MAX: none */
-	bool (*is_stopped)(void);
+	const struct stop_wait *stop;
 };
 
 static uint64_t now_ns(void)
@@ -126,6 +126,14 @@ static size_t scan_pids(void *ctx, uint32_t *out, size_t max)
 	return p ? pipeline_pids(p, out, max) : 0;
 }
 
+/* What is_over() asks for has changed; any thread. */
+static void wake_main(void *ctx)
+{
+	struct agent *a = ctx;
+
+	stop_wait_tell(a->stop);
+}
+
 static int open_sender(struct agent *a, struct err *err)
 {
 	struct sender_config config = { .host = a->machine.host,
@@ -138,7 +146,9 @@ static int open_sender(struct agent *a, struct err *err)
 					.spool_keeps_oldest = a->config->spool_keeps_oldest,
 					.identity = identity_read(NULL),
 					.has_trace = a->config->has_trace,
-					.log = a->log };
+					.log = a->log,
+					.on_failure = wake_main,
+					.ctx = a };
 
 	/* The kernel counts requests of the device, of everybody. */
 	config.watches_all =
@@ -202,6 +212,7 @@ static int start_pipeline(struct agent *a, struct err *err)
 					  .filesets = a->filesets,
 					  .log = a->log,
 					  .opened = on_opened,
+					  .on_failure = wake_main,
 					  .ctx = a,
 					  .describe = describe,
 					  .read_in_flight = device_in_flight,
@@ -271,7 +282,8 @@ static int start(struct agent *a, struct err *err)
 	return ret;
 }
 
-int agent_start(struct agent **out, struct config *config, struct log *log, struct err *err)
+int agent_start(struct agent **out, struct config *config, struct log *log,
+		const struct stop_wait *stop, struct err *err)
 {
 	struct agent *a = calloc(1, sizeof(*a));
 	int ret;
@@ -280,6 +292,7 @@ int agent_start(struct agent **out, struct config *config, struct log *log, stru
 		return err_set(err, ENOMEM, "no memory");
 	a->config = config;
 	a->log = log;
+	a->stop = stop;
 	ret = start(a, err);
 	if (ret) {
 		agent_stop(a);
@@ -290,7 +303,7 @@ int agent_start(struct agent **out, struct config *config, struct log *log, stru
 	return 0;
 }
 
-/* Ten times a second, by the main thread: also where it shows a screen. */
+/* By the main thread: also where it shows a screen, ten times a second then. */
 static bool is_over(void *ctx)
 {
 	struct agent *a = ctx;
@@ -298,8 +311,19 @@ static bool is_over(void *ctx)
 
 	if (machine_watch_look(&a->watch, &news))
 		pipeline_tell_machine(a->pipeline, &news);
-	return a->is_stopped() || now_ns() >= a->end_ns || pipeline_failed(a->pipeline, NULL) ||
-	       sender_failed(a->sender);
+	return stop_wait_is_asked(a->stop) || now_ns() >= a->end_ns ||
+	       pipeline_failed(a->pipeline, NULL) || sender_failed(a->sender);
+}
+
+/* Until there is something to look at that wakes nobody: the machine's clock, the duration's end. */
+static uint64_t rest_ns(const struct agent *a)
+{
+	uint64_t now = now_ns(), look_ns = machine_watch_due_ns(&a->watch);
+
+	look_ns = look_ns > now + LOOK_NS ? look_ns : now + LOOK_NS;
+	if (a->end_ns < look_ns)
+		look_ns = a->end_ns;
+	return look_ns > now ? look_ns - now : 0;
 }
 
 static int show_top(struct agent *a)
@@ -316,17 +340,16 @@ static int show_top(struct agent *a)
 	return top_run(&config);
 }
 
-int agent_watch(struct agent *a, bool (*is_stopped)(void), struct err *err)
+int agent_watch(struct agent *a, struct err *err)
 {
 	int ret = 0;
 
-	a->is_stopped = is_stopped;
 	machine_watch_init(&a->watch, NULL, stream_anchor);
 	if (a->config->top)
 		ret = show_top(a);
 	else
 		while (!is_over(a))
-			nanosleep(&(struct timespec){ 0, LOOK_NS }, NULL);
+			stop_wait_sleep(a->stop, rest_ns(a));
 	if (pipeline_failed(a->pipeline, err))
 		return -EIO;
 	if (ret || sender_failed(a->sender))

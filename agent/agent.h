@@ -9,6 +9,7 @@
 
 #include "agent/config.h"
 #include "agent/log.h"
+#include "agent/stop_wait.h"
 #include "formats/err.h"
 
 /* How long a clean stop waits for an analyzer to take the spool; the rest stays in it. */
@@ -18,16 +19,17 @@ struct agent;
 
 /*
  * Finds the devices, opens sinks, source and listener, and begins. -errno with one line in err,
- * which names what was asked for and cannot be had; nothing is left running then. config and log
- * are borrowed; config gets its defaults for where the output goes.
+ * which names what was asked for and cannot be had; nothing is left running then. config, log and
+ * stop are borrowed; config gets its defaults for where the output goes.
  */
-int agent_start(struct agent **out, struct config *config, struct log *log, struct err *err);
+int agent_start(struct agent **out, struct config *config, struct log *log,
+		const struct stop_wait *stop, struct err *err);
 
 /*
- * Shows, or waits, until the duration is over, is_stopped(), or q is pressed. -errno with one line
+ * Shows, or waits, until the duration is over, stop is asked, or q is pressed. -errno with one line
  * in err where the source or standard output failed on the way.
  */
-int agent_watch(struct agent *a, bool (*is_stopped)(void), struct err *err);
+int agent_watch(struct agent *a, struct err *err);
 
 /* Passes on everything captured. NULL is legal. */
 void agent_stop(struct agent *a);

@@ -40,5 +40,10 @@ void machine_watch_init(struct machine_watch *w, const char *root,
 			struct clock_anchor (*clock)(void));
 /* True where there is news. Does nothing until MACHINE_LOOK_NS after the last look. */
 bool machine_watch_look(struct machine_watch *w, struct machine_news *news);
+/* When that is, CLOCK_MONOTONIC; past where a look could not be used and is to be made again. */
+static inline uint64_t machine_watch_due_ns(const struct machine_watch *w)
+{
+	return w->looked_ns + MACHINE_LOOK_NS;
+}
 
 #endif

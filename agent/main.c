@@ -18,36 +18,11 @@
 #include "agent/doctor.h"
 #include "agent/leaving.h"
 #include "agent/log.h"
+#include "agent/stop_wait.h"
 
 #define MMAP_THRESHOLD_BYTES (128 << 10)
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_BAD_INPUT = 2 };
-
-/* The one mutable global: set by a signal, looked at by the main thread. */
-static volatile sig_atomic_t is_stopped;
-
-static void on_signal(int number, siginfo_t *info, void *context)
-{
-	(void)number, (void)info, (void)context;
-	is_stopped = 1;
-}
-
-static bool main_is_stopped(void)
-{
-	return is_stopped;
-}
-
-static void catch_signals(void)
-{
-	/* With SA_SIGINFO every architecture returns from it by the same call. */
-	struct sigaction stop = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
-	struct sigaction ignore = { .sa_handler = SIG_IGN };
-
-	sigaction(SIGINT, &stop, NULL);
-	sigaction(SIGTERM, &stop, NULL);
-	/* A reader that goes away is a failed write, not a death. */
-	sigaction(SIGPIPE, &ignore, NULL);
-}
 
 /*
  * Names of hosts as a program alone can look them up: /etc/hosts, then the servers of
@@ -75,36 +50,53 @@ static bool has_network_sink(const struct config *config)
 	return false;
 }
 
-static int run(struct config *config)
+static int run_until(struct config *config, struct log *log, const struct stop_wait *stop)
 {
 	bool sends = has_network_sink(config);
 	struct agent *agent;
 	struct err err = { 0 };
-	struct log *log;
 	int ret;
 
-	if (log_new(&log, STDERR_FILENO, config->verbose ? LEVEL_DEBUG : LEVEL_WARN)) {
-		err_set(&err, ENOMEM, "no memory");
-		return complain(&err, EXIT_FAILED);
-	}
-	/* Large arrays come from and go back to the system: a process that runs for years must not
-	 * keep the holes of every array that grew. */
-	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES);
-	catch_signals();
 	if (sends)
 		curl_global_init(CURL_GLOBAL_DEFAULT); /* a TLS library's worth of memory */
-	ret = agent_start(&agent, config, log, &err);
+	ret = agent_start(&agent, config, log, stop, &err);
 	if (ret) {
 		ret = complain(&err, EXIT_BAD_INPUT);
 	} else {
-		ret = agent_watch(agent, main_is_stopped, &err);
+		ret = agent_watch(agent, &err);
 		agent_stop(agent);
 		if (ret)
 			ret = complain(&err, EXIT_FAILED);
 	}
 	if (sends)
 		curl_global_cleanup();
+	return ret;
+}
+
+static int run(struct config *config)
+{
+	struct err err = { 0 };
+	struct stop_wait stop;
+	struct log *log;
+	int ret = stop_wait_init(&stop);
+
+	if (ret) {
+		err_set(&err, -ret, "signals cannot be waited for: %s", strerror(-ret));
+		return complain(&err, EXIT_FAILED);
+	}
+	if (log_new(&log, STDERR_FILENO, config->verbose ? LEVEL_DEBUG : LEVEL_WARN)) {
+		stop_wait_release(&stop);
+		err_set(&err, ENOMEM, "no memory");
+		return complain(&err, EXIT_FAILED);
+	}
+	/* Large arrays come from and go back to the system: a process that runs for years must not
+	 * keep the holes of every array that grew. */
+	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES);
+	/* A reader that goes away is a failed write, not a death. */
+	signal(SIGPIPE, SIG_IGN);
+	ret = run_until(config, log, &stop);
 	log_free(log);
+	stop_wait_release(&stop);
 	return ret;
 }
 

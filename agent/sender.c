@@ -41,6 +41,8 @@ struct sender {
 	bool stopping;
 	uint64_t lines_dropped;
 	atomic_bool failed;
+	void (*on_failure)(void *ctx);
+	void *ctx;
 };
 
 void outgoing_free(struct outgoing *o)
@@ -169,6 +171,8 @@ int sender_new(struct sender **out, const struct sender_config *config, struct e
 	pthread_cond_init(&s->wake, NULL);
 	s->last = &s->first;
 	s->log = config->log;
+	s->on_failure = config->on_failure;
+	s->ctx = config->ctx;
 	s->host = strdup(config->host);
 	s->boot_id = strdup(config->boot_id);
 	if (!s->host || !s->boot_id)
@@ -226,9 +230,12 @@ static void send_line(struct sender *s, const struct buf *line)
 					       line->len);
 		if (!ret)
 			continue;
-		if (!atomic_exchange(&s->failed, true))
-			log_say(s->log, LEVEL_ERROR, "sink_failed", "sink=%s why=\"%s\"",
-				s->sinks[i].ops->scheme, strerror(-ret));
+		if (atomic_exchange(&s->failed, true))
+			continue;
+		log_say(s->log, LEVEL_ERROR, "sink_failed", "sink=%s why=\"%s\"",
+			s->sinks[i].ops->scheme, strerror(-ret));
+		if (s->on_failure)
+			s->on_failure(s->ctx);
 	}
 }
 

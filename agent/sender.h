@@ -45,6 +45,9 @@ struct sender_config {
 	bool spool_keeps_oldest;
 	uint64_t identity; /* of the machine, 0 unknown: identity.h */
 	struct log *log;
+	/* Called by the sender's thread as sender_failed() turns true. NULL: nobody. */
+	void (*on_failure)(void *ctx);
+	void *ctx;
 };
 
 /* Opens the sinks and the account, starts nothing yet. -errno with one line in err. */

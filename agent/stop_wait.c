@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/stop_wait.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define NS_PER_MS 1000000u
+
+int stop_wait_init(struct stop_wait *w)
+{
+	struct stop_wait made;
+	sigset_t signals;
+	int ret;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	made.signals_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (made.signals_fd < 0)
+		return -errno;
+	made.told_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ret = made.told_fd < 0 ? -errno : -pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	if (!ret)
+		*w = made;
+	else
+		stop_wait_release(&made);
+	return ret;
+}
+
+void stop_wait_release(struct stop_wait *w)
+{
+	close(w->signals_fd);
+	if (w->told_fd >= 0)
+		close(w->told_fd);
+}
+
+bool stop_wait_is_asked(const struct stop_wait *w)
+{
+	struct pollfd fd = { .fd = w->signals_fd, .events = POLLIN };
+
+	return poll(&fd, 1, 0) > 0;
+}
+
+void stop_wait_sleep(const struct stop_wait *w, uint64_t ns)
+{
+	struct pollfd fds[2] = { { .fd = w->signals_fd, .events = POLLIN },
+				 { .fd = w->told_fd, .events = POLLIN } };
+	uint64_t ms = ns / NS_PER_MS + (ns % NS_PER_MS != 0);
+
+	poll(fds, 2, ms < INT_MAX ? (int)ms : INT_MAX);
+}
+
+void stop_wait_tell(const struct stop_wait *w)
+{
+	uint64_t one = 1;
+
+	/* Cannot fail but by a full counter, which wakes just as well. */
+	if (write(w->told_fd, &one, sizeof(one)) < 0)
+		errno = 0;
+}
