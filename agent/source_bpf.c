@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* source_bpf: requests from our own programs in the kernel (bpf/), through one ring per CPU. */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include <bpf/libbpf.h>
 
 #include "agent/bpf_features.h"
+#include "agent/bpf_misses.h"
 #include "agent/bpf_record.h"
 #include "agent/device.h"
 #include "agent/kernel_btf.h"
@@ -334,17 +334,6 @@ static bool iostats_off_somewhere(const struct source_config *config)
 	return false;
 }
 
-static int misses_open(const struct source *s)
-{
-	char path[64];
-
-	if (!s->block)
-		return -1;
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d",
-		 bpf_program__fd(s->block->progs.block_rq_complete));
-	return open(path, O_RDONLY | O_CLOEXEC);
-}
-
 static int source_bpf_open(struct source **out, const struct source_config *config, struct err *err)
 {
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
@@ -381,7 +370,8 @@ static int source_bpf_open(struct source **out, const struct source_config *conf
 	ret = attach_first(s, err);
 	if (ret)
 		goto fail;
-	s->misses_fd = misses_open(s);
+	if (s->block)
+		s->misses_fd = bpf_misses_open(bpf_program__fd(s->block->progs.block_rq_complete));
 	*out = s;
 	return 0;
 fail:
@@ -416,23 +406,6 @@ static void tell(const struct source *s, enum loss_cause cause, uint64_t nr, uin
 		s->sink->lost(s->sink->ctx, cause, nr, device);
 }
 
-/* Completions that the kernel passed over because one was being recorded on the same CPU. */
-static uint64_t recursion_misses(const struct source *s)
-{
-	static const char key[] = "recursion_misses:";
-	char text[1024], *at;
-	ssize_t nr = -1;
-
-	/* What bpf(2) tells of a program too, readable without that call. */
-	if (s->misses_fd >= 0 && !lseek(s->misses_fd, 0, SEEK_SET))
-		nr = read(s->misses_fd, text, sizeof(text) - 1);
-	if (nr <= 0)
-		return 0;
-	text[nr] = 0;
-	at = strstr(text, key);
-	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
-}
-
 /* A look costs as much as the rest of a poll. Other disks' requests may be in the way of ours. */
 static void again_follow(struct source *s, uint64_t now)
 {
@@ -441,7 +414,7 @@ static void again_follow(struct source *s, uint64_t now)
 	if (!s->block || s->again || now - s->last_again_ns < every_ns)
 		return;
 	s->last_again_ns = now;
-	if (recursion_misses(s))
+	if (bpf_misses_read(s->misses_fd))
 		s->again = bpf_program__attach(s->block->progs.block_rq_complete_again);
 }
 
@@ -453,7 +426,7 @@ static bool is_shedding(const struct source *s)
 /* Those passed over while requests are shed leave no line behind: the kernel counted them. */
 static void shed_misses(struct source *s)
 {
-	uint64_t misses = recursion_misses(s);
+	uint64_t misses = bpf_misses_read(s->misses_fd);
 
 	s->shed_misses += misses - s->last_misses;
 	s->last_misses = misses;
@@ -555,7 +528,7 @@ static void source_bpf_shed(struct source *s, bool on)
 	if (on && !s->again)
 		s->again = bpf_program__attach(s->block->progs.block_rq_complete_again);
 	if (on)
-		s->last_misses = recursion_misses(s);
+		s->last_misses = bpf_misses_read(s->misses_fd);
 	__atomic_store_n(s->shedding, on, __ATOMIC_RELEASE);
 	if (!on)
 		shed_misses(s);
