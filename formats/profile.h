@@ -129,8 +129,8 @@ struct profile {
 	uint64_t kernel_thread_requests;
 	uint64_t own_requests;	  /* the agent's own, counted above too unless left out */
 	uint64_t paused_requests; /* under way in a pause: without response time, not in flight */
-	struct profile_pause pauses
-		[PROFILE_MAX_PAUSES]; /* the first ones; in the time, or after the profile before */
+	struct profile_pause pauses[PROFILE_MAX_PAUSES]; /* the first ones of the time, and since
+							  * the profile before */
 	size_t nr_pauses;
 
 	struct {

@@ -20,6 +20,12 @@ loop_new() {
 	loop_dev=$(losetup --show -f "$loop_file") || return 1
 	loop_name=${loop_dev#/dev/}
 	loops="$loops $loop_dev:$loop_file"
+	# A device keeps what the test that had it before has set.
+	echo none >"/sys/block/$loop_name/queue/scheduler"
+	echo 0 >"/sys/block/$loop_name/queue/nomerges"
+	echo 1 >"/sys/block/$loop_name/queue/iostats"
+	echo 0 >"/sys/block/$loop_name/queue/max_sectors_kb" 2>/dev/null || # the kernel's own, since 6.4
+		cat "/sys/block/$loop_name/queue/max_hw_sectors_kb" >"/sys/block/$loop_name/queue/max_sectors_kb"
 }
 
 loop_free() {
