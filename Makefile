@@ -195,6 +195,9 @@ FAULTY_CALLS := open openat write writev read fsync syncfs close renameat rename
 faulty := $(addprefix $(BUILD)/tests/unit/test_,spool_faults spool_crash ingest_faults ingest_commit random_kills every_call \
 		store_calls retain)
 $(faulty): override LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(FAULTY_CALLS))
+# Tests with a clock of their own: tests/slow/fast_clock.h.
+FAST_CALLS := clock_gettime poll pthread_cond_wait pthread_cond_signal
+$(BUILD)/tests/unit/test_many_windows: override LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(FAST_CALLS))
 
 deps:
 	$(Q)scripts/deps.sh build test
