@@ -14,7 +14,8 @@
 #                     (DIRECTORY=/mnt/test DEVICE=sdb: measured anew first, 80 minutes, as root)
 #   make qpn-study    the storage models on two simulated arrays: errors beside the seed's
 #   make endurance    hours: every crash point, error, crash state and bit; KILLS=10000 random kills; a million
-#                     windows; an hour at full load; half an hour under the thread sanitizer
+#                     windows; an hour at full load; half an hour under the thread sanitizer; with
+#                     SHORT=1 each of these for some seconds
 #   make coverage     branches of spool, account and segment decoder that the tests take
 #   make check-asan   the tests under AddressSanitizer and UBSan; check-tsan likewise
 #   make fuzz         every fuzz target (or FUZZ="segment http") for FUZZ_SECONDS=60 each, or FUZZ_RUNS=20000000
@@ -271,23 +272,34 @@ demo:
 	$(Q)+$(MAKE) programs
 	$(Q)BUILD=$(BUILD) scripts/demo.sh
 
-# Every point where the tests proper visit a sample, and random kills of either side.
+# Every point where the tests proper visit a sample, and random kills of either side. SHORT=1: whether all
+# parts of it run.
+ifdef SHORT
+KILLS ?= 15
+every_point    :=
+endure_seconds := 15
+tsan_seconds   := 10
+else
 KILLS ?= 10000
+every_point    := BLKCAST_ENDURANCE=1
+endure_seconds := 3600
+tsan_seconds   := 1800
+endurance-only endurance-threads: export BLKCAST_TEST_LIMIT := 86400
+endif
 endurance:
 	$(Q)scripts/deps.sh build test
 	$(Q)+$(MAKE) endurance-only
 endurance-only: tests
-	$(Q)BLKCAST_ENDURANCE=1 KILLS=$(KILLS) BLKCAST_TEST_LIMIT=86400 BUILD=$(BUILD) scripts/run-tests.sh \
+	$(Q)$(every_point) KILLS=$(KILLS) BUILD=$(BUILD) scripts/run-tests.sh \
 		$(faulty) $(addprefix $(BUILD)/tests/unit/test_,spool_backlog many_windows)
-	$(Q)KILLS=$(KILLS) PAUSE_MS=60 BLKCAST_TEST_LIMIT=86400 BUILD=$(BUILD) scripts/run-tests.sh \
+	$(Q)KILLS=$(KILLS) PAUSE_MS=60 SPREAD_MS=60 BUILD=$(BUILD) scripts/run-tests.sh \
 		tests/system/serve-kill.sh tests/system/agent-spool-kill.sh
-	$(Q)ENDURE_SECONDS=3600 ENDURE_IOPS=20000 BLKCAST_TEST_LIMIT=86400 BUILD=$(BUILD) scripts/run-tests.sh \
-		tests/system/agent-endure.sh
+	$(Q)ENDURE_SECONDS=$(endure_seconds) ENDURE_IOPS=20000 BUILD=$(BUILD) scripts/run-tests.sh tests/system/agent-endure.sh
 	$(Q)+$(MAKE) BUILD=$(BUILD)/tsan SAN=thread endurance-threads
 
 # Half an hour of agent and serve, with all their threads, under the thread sanitizer.
 endurance-threads: programs $(addprefix $(BUILD)/tests/system/,capture segment_sum)
-	$(Q)ENDURE_SECONDS=1800 BLKCAST_TEST_LIMIT=86400 BUILD=$(BUILD) scripts/run-tests.sh tests/system/agent-endure.sh
+	$(Q)ENDURE_SECONDS=$(tsan_seconds) BUILD=$(BUILD) scripts/run-tests.sh tests/system/agent-endure.sh
 
 coverage:
 	$(Q)+$(MAKE) BUILD=$(BUILD)/coverage CFLAGS="-O0 -g --coverage -DBLKCAST_COVERAGE" LDFLAGS="$(LDFLAGS) --coverage" coverage-only
