@@ -3,13 +3,16 @@
 # comes later gets all that is left, and the ledgers explain the rest. One kill in three comes at a random
 # moment of the start: of loading, of the spool's recovery, of taking over the books.
 # KILLS lengthens it, every 250 with a spool and a store of their own; SEED repeats it; PAUSE_MS (250): the
-# others come so long after the agent traces, and up to SPREAD_MS (450) more; KILL_IOPS (10000) is the
-# load; after LIMIT_S seconds, where given, no further kill comes, and what was done is told.
+# others come so long after the agent traces, and up to SPREAD_MS (450) more; KILL_IOPS: a load of less than
+# 10 000 requests/s, in bursts of 20, between which fio sleeps; after LIMIT_S seconds, where given, no further
+# kill comes, and what was done is told.
 . tests/tap.sh
 . tests/loop.sh
 need_loop
 need_bpf
-kills=${KILLS:-15} kills_a_store=250 pause=${PAUSE_MS:-250} spread=${SPREAD_MS:-450} iops=${KILL_IOPS:-10000}
+kills=${KILLS:-15} kills_a_store=250 pause=${PAUSE_MS:-250} spread=${SPREAD_MS:-450}
+load=(--rate_iops=5000,5000)
+[ -z "${KILL_IOPS:-}" ] || load=(--thinktime_blocks=20 --thinktime=$((20000000 / KILL_IOPS)))
 seed=${SEED:-20260101} limit=${LIMIT_S:-0} start_limit_s=60
 RANDOM=$((seed % 32768))
 note "seed $seed, $kills kills"
@@ -33,26 +36,28 @@ spooled() { find "$T/spool" -name '*.seg' | wc -l; }
 sleep_ms() { read -r -t "$(($1 / 1000)).$(printf '%03d' $(($1 % 1000)))" -u 4 _; } # without a process
 
 # hear SECONDS: the agent's next line
-uncertain=0
+uncertain=0 traced=0
 hear() {
 	read -r -t "$1" -u 3 line || return
-	case $line in *uncertain_requests=*) uncertain=$((uncertain + ${line##*uncertain_requests=})) ;; esac
+	case $line in
+	*uncertain_requests=*) uncertain=$((uncertain + ${line##*uncertain_requests=})) ;;
+	*"tracing source"*) traced=1 ;;
+	esac
 }
 launch() {
 	"${agent[@]}" >&3 2>&1 &
 	pid=$!
-	began=${EPOCHREALTIME/./}
+	began=${EPOCHREALTIME/./} traced=0
 }
 starts=0 start_ms=200 slowest_ms=0
 await_tracing() {
 	local said=""
 	while hear $start_limit_s; do
-		case $line in *"tracing source"*)
+		if [ $traced = 1 ]; then
 			start_ms=$(((${EPOCHREALTIME/./} - began) / 1000)) starts=$((starts + 1))
 			[ $start_ms -le $slowest_ms ] || slowest_ms=$start_ms
 			return
-			;;
-		esac
+		fi
 		said="$said$line"$'\n'
 	done
 	fail "the agent starts" "$said"
@@ -71,13 +76,12 @@ one_kill() {
 	launch
 	if [ $((RANDOM % 3)) = 0 ]; then
 		sleep_ms $((RANDOM % (start_ms * 5 / 4 + 1)))
-		in_start=$((in_start + 1))
 	else
 		await_tracing
 		sleep_ms $((pause + $1 * 70 % spread))
 	fi
 	kill_agent
-	killed=$((killed + 1))
+	killed=$((killed + 1)) in_start=$((in_start + 1 - traced))
 }
 
 # An analyzer comes; an agent sends it what waits, at rest and until nothing is left.
@@ -111,7 +115,7 @@ round() {
 	kill_agent
 	before=$(completed)
 	fio --name=load --filename="$loop_dev" --rw=randrw --bs=4k --ioengine=libaio --iodepth=4 --direct=1 \
-		--time_based --runtime=$((3600 + 10 * $1)) --rate_iops=$((iops / 2)),$((iops / 2)) \
+		--time_based --runtime=$((3600 + 10 * $1)) "${load[@]}" \
 		--output="$T/fio" >/dev/null 2>&1 &
 	fio=$!
 	for i in $(seq "$1"); do
@@ -142,7 +146,7 @@ for ((togo = kills; togo > 0; togo -= kills_a_store)); do
 	is_over && break
 	round $((togo < kills_a_store ? togo : kills_a_store))
 done
-note "$killed kills of $kills, $in_start of them aimed at the start; $starts starts heard to the end, the longest $slowest_ms ms;" \
+note "$killed kills of $kills, $in_start of them before it traced; $starts starts heard to the end, the longest $slowest_ms ms;" \
 	"$all_completed completed = $requests in segments + $died died + $not_watched not watched" \
 	"$([ "$((requests + died + not_watched))" = $all_completed ] || echo "+ others"); uncertain $uncertain"
 is "$few" 0 "segments wait in the spool"
