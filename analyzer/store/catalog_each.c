@@ -91,16 +91,18 @@ int catalog_each_segment_after(struct catalog *c, const struct segment_name *n,
 			       struct err *err)
 {
 	struct segment_visitor v = { visit, ctx };
+	struct segment_name from; /* the caller's own may move on with each visit */
 	sqlite3_stmt *s;
 
 	if (!n)
 		return catalog_each_segment(c, visit, ctx, err);
+	from = *n;
 	s = catalog_statement(c, EACH_SEGMENT_AFTER, err);
 	if (s) {
-		sqlite3_bind_text(s, 1, n->host, -1, SQLITE_STATIC);
-		sqlite3_bind_text(s, 2, n->boot_id, -1, SQLITE_STATIC);
-		sqlite3_bind_int64(s, 3, (sqlite3_int64)n->epoch);
-		sqlite3_bind_int64(s, 4, (sqlite3_int64)n->sequence);
+		sqlite3_bind_text(s, 1, from.host, -1, SQLITE_STATIC);
+		sqlite3_bind_text(s, 2, from.boot_id, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(s, 3, (sqlite3_int64)from.epoch);
+		sqlite3_bind_int64(s, 4, (sqlite3_int64)from.sequence);
 	}
 	return each(c, s, segment_row, &v, err);
 }

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What of a store is due, by age and by size, held against what can be told of it by hand: twelve
+ * segments of a second each, of two hosts in turn.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyzer/retain/retain_plan.h"
+#include "tests/slow/sample.h"
+#include "tests/tap.h"
+
+#define NR	 12
+#define NR_EACH	 20 /* requests of a segment, and one more of each later one: no two are as long */
+#define SECOND	 1000000000ull
+#define AT(s)	 (SAMPLE_REAL_NS + (uint64_t)(s)*SECOND)
+#define NOW	 AT(NR)
+#define ALL_PAST (3600 * SECOND)
+
+static struct rig {
+	char dir[64];
+	struct store *store;
+	uint64_t bytes[NR], total;
+} rig;
+
+static void rig_make(void)
+{
+	memset(&rig, 0, sizeof(rig));
+	snprintf(rig.dir, sizeof(rig.dir), "%s", sample_folder());
+	for (uint64_t i = 0; i < NR; i++) {
+		struct sample s = { .host = i % 2 ? "b" : "a",
+				    .boot_id = "boot",
+				    .epoch = 5,
+				    .sequence = i / 2,
+				    .real_offset_ns = SAMPLE_REAL_NS,
+				    .begin_ns = i * SECOND,
+				    .end_ns = (i + 1) * SECOND };
+		struct request r[NR_EACH + NR];
+		struct buf data = { 0 };
+
+		sample_requests(i + 1, s.begin_ns, s.end_ns - SECOND / 2, r, NR_EACH + i);
+		sample_segment(&s, r, NR_EACH + i, &data);
+		sample_store(rig.dir, &s, r, NR_EACH + i);
+		rig.bytes[i] = data.len;
+		rig.total += data.len;
+		buf_release(&data);
+	}
+	ok_int(store_open(&rig.store, rig.dir, true, NULL), 0);
+	ok_int(store_sync(rig.store, NULL), 0);
+}
+
+static void rig_release(void)
+{
+	store_close(rig.store);
+	sample_remove(rig.dir);
+}
+
+/* How many are due, and the groups they come in. */
+struct due {
+	uint64_t nr, nr_groups, requests_over_ns, summaries_until_ns;
+	uint64_t first_begin_ns, last_end_ns;
+};
+
+static struct due look(const struct retain_limits *limits, uint64_t now)
+{
+	struct due due = { .first_begin_ns = UINT64_MAX };
+	struct retain_plan p;
+
+	ok_int(retain_plan_init(&p, rig.store, limits, now, NULL), 0);
+	due.requests_over_ns = p.requests_over_ns;
+	due.summaries_until_ns = p.summaries_until_ns;
+	while (retain_plan_next(&p, NULL) > 0) {
+		due.nr += p.nr_group;
+		due.nr_groups++;
+		for (size_t i = 1; i < p.nr_group; i++)
+			ok(segment_name_same_stream(&p.group[0], &p.group[i]));
+		if (p.group_begin_real_ns < due.first_begin_ns)
+			due.first_begin_ns = p.group_begin_real_ns;
+		if (p.group_end_real_ns > due.last_end_ns)
+			due.last_end_ns = p.group_end_real_ns;
+	}
+	retain_plan_release(&p);
+	return due;
+}
+
+static void by_age_whole_windows_are_due(void)
+{
+	struct retain_limits limits = { .requests_ns = 4 * SECOND, .window_ns = 2 * SECOND };
+	struct due due;
+
+	rig_make();
+	due = look(&limits, NOW);
+	ok_eq(due.nr, NR - 4);
+	ok_eq(due.nr_groups, NR - 4); /* one of each host in a window of two seconds */
+	ok_eq(due.first_begin_ns, AT(0));
+	ok_eq(due.last_end_ns, AT(NR - 4));
+	due = look(&limits, NOW - 1); /* the last window is not past by a nanosecond */
+	ok_eq(due.nr, NR - 6);
+	ok_eq(due.last_end_ns, AT(NR - 6));
+	due = look(&limits, NOW + SECOND);
+	ok_eq(due.nr, NR - 4);
+	limits.window_ns = 4 * SECOND;
+	due = look(&limits, NOW);
+	ok_eq(due.nr, NR - 4);
+	ok_eq(due.nr_groups, (NR - 4) / 2);
+	limits.requests_ns = ALL_PAST * 24 * 365 * 100; /* before there was a time */
+	ok_eq(look(&limits, NOW).nr, 0);
+	ok_eq(look(&(struct retain_limits){ 0 }, NOW).nr, 0);
+	rig_release();
+}
+
+static void by_size_the_oldest_are_due(void)
+{
+	struct retain_limits limits = { .window_ns = SECOND };
+	uint64_t kept = 0;
+
+	rig_make();
+	for (int i = NR - 1; i >= 0; i--) {
+		struct due due;
+
+		/* As many bytes as the later ones have; then one less than with this one. */
+		for (int k = 0; k < 2; k++) {
+			limits.requests_bytes = k ? kept + rig.bytes[i] - 1 : kept;
+			if (!limits.requests_bytes)
+				continue;
+			due = look(&limits, NOW);
+			ok_eq(due.requests_over_ns, AT(i + 1));
+			ok_eq(due.nr, (uint64_t)i + 1);
+			ok_eq(due.last_end_ns, AT(i + 1));
+		}
+		kept += rig.bytes[i];
+	}
+	limits.requests_bytes = rig.total;
+	ok_eq(look(&limits, NOW).requests_over_ns, 0);
+	ok_eq(look(&limits, NOW).nr, 0);
+	rig_release();
+}
+
+static int pass(const struct retain_limits *limits, struct retain_counts *counts)
+{
+	*counts = (struct retain_counts){ 0 };
+	return retain_pass(rig.store, limits, NOW, NULL, counts, NULL);
+}
+
+/* Bytes of the summaries that have profiles, from this second on. */
+static uint64_t summaries_from(int second, uint64_t *nr)
+{
+	const struct retain_limits none = { 0 };
+	struct retain_plan p;
+	uint64_t bytes = 0;
+
+	*nr = 0;
+	ok_int(retain_plan_init(&p, rig.store, &none, NOW, NULL), 0);
+	for (size_t i = 0; i < p.nr_summaries; i++) {
+		if (p.summaries[i].begin_real_ns < AT(second) || !p.summaries[i].has_profiles)
+			continue;
+		bytes += p.summaries[i].file_bytes;
+		++*nr;
+	}
+	retain_plan_release(&p);
+	return bytes;
+}
+
+static void summaries_go_by_size_as_well(void)
+{
+	struct retain_limits limits = { .requests_ns = 1, .window_ns = 2 * SECOND };
+	struct retain_counts counts;
+	uint64_t nr, nr_requests = 0, bytes;
+
+	rig_make();
+	for (uint64_t i = 0; i < NR; i++)
+		nr_requests += NR_EACH + i;
+	ok_int(pass(&limits, &counts), 0);
+	ok_eq(counts.nr_segments, NR - 2);
+	ok_eq(counts.nr_dropped, 0);
+	bytes = summaries_from(0, &nr);
+	ok_eq(nr, NR - 2);
+	ok_eq(bytes, counts.summary_bytes);
+	limits.requests_ns = 0;
+	limits.summaries_bytes = bytes;
+	ok_eq(look(&limits, NOW).summaries_until_ns, 0);
+	limits.summaries_bytes = bytes - 1;
+	ok_eq(look(&limits, NOW).summaries_until_ns, AT(1));
+	limits.summaries_bytes = summaries_from(6, &nr);
+	ok_eq(nr, NR - 2 - 6);
+	ok_eq(look(&limits, NOW).summaries_until_ns, AT(6));
+	/* The later of the two limits is the one. */
+	limits.summaries_ns = NOW - AT(8);
+	ok_eq(look(&limits, NOW).summaries_until_ns, AT(8));
+	limits.summaries_ns = NOW - AT(3);
+	ok_eq(look(&limits, NOW).summaries_until_ns, AT(6));
+	limits.summaries_ns = 0;
+	ok_int(pass(&limits, &counts), 0);
+	bytes = summaries_from(0, &nr);
+	ok_eq(nr, NR - 2 - 6);
+	ok_eq(bytes, limits.summaries_bytes);
+	ok_eq(counts.nr_dropped, 6 * NR_EACH + 0 + 1 + 2 + 3 + 4 + 5);
+	/* What has no profiles any more takes no room of those that have. */
+	ok_eq(look(&limits, NOW).summaries_until_ns, 0);
+	ok_int(pass(&limits, &counts), 0);
+	ok_eq(counts.nr_dropped, 0);
+	rig_release();
+}
+
+static const struct tap_test tests[] = {
+	{ "by age whole windows are due", by_age_whole_windows_are_due },
+	{ "by size the oldest are due, and no more than must go", by_size_the_oldest_are_due },
+	{ "summaries go by size as well, the oldest first", summaries_go_by_size_as_well },
+};
+
+int main(void)
+{
+	if (!access("/dev/shm", W_OK))
+		setenv("TMPDIR", "/dev/shm", 0);
+	return tap_run(tests, TAP_NR(tests));
+}
