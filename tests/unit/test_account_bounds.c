@@ -304,14 +304,19 @@ static void drop_that_nobody_can_finish_is_lost(void)
 	sample_remove(r.dir);
 }
 
+#define NR_CARRIED 7 /* a loss that the segment tells of */
+
 static void make_segment(struct buf *out, bool steps_back)
 {
+	struct loss carried = { LOSS_RING_FULL, true, NR_CARRIED, 1, 2, 8 };
+	const struct ledger ledger = { .losses = &carried, .nr = 1 };
 	struct sample s = { .host = "h",
 			    .boot_id = "b",
 			    .epoch = 1,
 			    .begin_ns = 1000,
 			    .end_ns = 9000,
-			    .real_offset_ns = SAMPLE_REAL_NS };
+			    .real_offset_ns = SAMPLE_REAL_NS,
+			    .ledger = &ledger };
 	struct segment_header h = { .host = "h" };
 	struct segment_writer *w = NULL;
 	struct request r[40];
@@ -339,6 +344,9 @@ static void tally_is_every_request(void)
 	make_segment(&b, false);
 	ok_int(tally_segment(b.data, b.len, LOSS_QUARANTINE, &l), 0);
 	ok_eq(l.total[LOSS_QUARANTINE], 40);
+	ok_eq(l.total[LOSS_RING_FULL], NR_CARRIED);
+	for (size_t i = 0; i < l.nr; i++)
+		ok(l.losses[i].count_known);
 	ledger_clear(&l);
 	buf_clear(&b);
 	make_segment(&b, true);
@@ -353,6 +361,36 @@ static void tally_is_every_request(void)
 	ledger_clear(&l);
 	ok_int(tally_segment(NULL, 0, LOSS_SPOOL_FULL, &l), 0);
 	ok(l.nr == 1 && !l.losses[0].count_known && l.losses[0].cause == LOSS_SPOOL_FULL);
+	ledger_release(&l);
+	buf_release(&b);
+}
+
+static bool has_unknown(const struct ledger *l)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		if (!l->losses[i].count_known)
+			return !l->losses[i].count && !l->losses[i].device &&
+			       l->losses[i].cause == LOSS_QUARANTINE;
+	return false;
+}
+
+/* Wherever it is damaged, what cannot be read of it is said to be missing. */
+static void tally_of_a_damaged_segment_is_no_less(void)
+{
+	struct buf b = { 0 };
+	struct ledger l;
+
+	ledger_init(&l);
+	make_segment(&b, false);
+	for (size_t i = 0; i < b.len; i++) {
+		((uint8_t *)b.data)[i] ^= 0x41;
+		ok_int(tally_segment(b.data, b.len, LOSS_QUARANTINE, &l), 0);
+		if (!ok(has_unknown(&l) ||
+			(l.total[LOSS_QUARANTINE] == 40 && l.total[LOSS_RING_FULL] == NR_CARRIED)))
+			tap_note("byte %zu of %zu", i, b.len);
+		((uint8_t *)b.data)[i] ^= 0x41;
+		ledger_clear(&l);
+	}
 	ledger_release(&l);
 	buf_release(&b);
 }
@@ -429,6 +467,8 @@ static const struct tap_test tests[] = {
 	{ "the totals count what was noted", total_counts_what_was_noted },
 	{ "a drop that nobody can finish is lost", drop_that_nobody_can_finish_is_lost },
 	{ "a tally is every request of a segment", tally_is_every_request },
+	{ "a tally of a damaged segment is no less, or says so",
+	  tally_of_a_damaged_segment_is_no_less },
 	{ "a spool tells its account what it loses", spool_tells_its_account_what_it_loses },
 };
 
