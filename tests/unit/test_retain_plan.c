@@ -204,10 +204,84 @@ static void summaries_go_by_size_as_well(void)
 	rig_release();
 }
 
+static struct segment_facts summary_of(const char *host, uint64_t first, uint64_t last)
+{
+	struct segment_facts f = { .name = { .epoch = 5, .sequence = first },
+				   .last_sequence = last };
+
+	snprintf(f.name.host, sizeof(f.name.host), "%s", host);
+	snprintf(f.name.boot_id, sizeof(f.name.boot_id), "boot");
+	return f;
+}
+
+static size_t find(const struct retain_plan *p, const char *host, uint64_t sequence)
+{
+	struct segment_facts f = summary_of(host, sequence, 0);
+
+	return retain_plan_find(p, &f.name);
+}
+
+/* The first summary that ends at the segment or later, in every place between and beside them. */
+static void summaries_are_found_by_their_last_segment(void)
+{
+	static const struct {
+		const char *host;
+		uint64_t first, last;
+	} all[] = { { "a", 0, 3 }, { "a", 4, 7 },   { "a", 10, 10 },
+		    { "b", 0, 2 }, { "b", 20, 29 }, { "c", 5, 9 } };
+	struct retain_plan p = { .nr_summaries = 0 };
+
+	for (size_t i = 0; i < TAP_NR(all); i++) {
+		struct segment_facts f = summary_of(all[i].host, all[i].first, all[i].last);
+
+		ok_int(retain_plan_replace(&p, i, 0, &f), 0);
+	}
+	ok_eq(p.nr_summaries, TAP_NR(all));
+	for (size_t i = 0; i < TAP_NR(all); i++) {
+		ok_eq(find(&p, all[i].host, all[i].first), i);
+		ok_eq(find(&p, all[i].host, all[i].last), i);
+		ok_eq(find(&p, all[i].host, all[i].last + 1), i + 1);
+	}
+	ok_eq(find(&p, "", 0), 0);
+	ok_eq(find(&p, "a", 100), 3);
+	ok_eq(find(&p, "bb", 7), 5);
+	ok_eq(find(&p, "d", 0), 6);
+	retain_plan_release(&p);
+	ok_eq(find(&p, "a", 0), 0);
+}
+
+/* One in the place of several, or between two; what is behind moves, and none is lost on the way. */
+static void summaries_are_put_in_each_others_place(void)
+{
+	const uint64_t nr = 200;
+	struct retain_plan p = { .nr_summaries = 0 };
+	struct segment_facts f;
+	uint64_t wrong = 0;
+
+	for (uint64_t i = 0; i < nr; i++) {
+		f = summary_of("a", 2 * (nr - 1 - i), 2 * (nr - 1 - i));
+		wrong += retain_plan_replace(&p, 0, 0, &f) != 0;
+	}
+	f = summary_of("a", 7, 7); /* between 6 and 8 */
+	ok_int(retain_plan_replace(&p, 4, 0, &f), 0);
+	f = summary_of("a", 10, 16); /* 10, 12, 14, 16 behind it */
+	ok_int(retain_plan_replace(&p, 6, 4, &f), 0);
+	ok_eq(p.nr_summaries, nr + 1 - 3);
+	for (uint64_t i = 0, sequence = 0; i < p.nr_summaries; i++) {
+		wrong += p.summaries[i].file.first.sequence != sequence;
+		wrong += p.summaries[i].last_sequence != (sequence == 10 ? 16 : sequence);
+		sequence += sequence == 10 ? 8 : sequence == 6 || sequence == 7 ? 1 : 2;
+	}
+	ok_eq(wrong, 0);
+	retain_plan_release(&p);
+}
+
 static const struct tap_test tests[] = {
 	{ "by age whole windows are due", by_age_whole_windows_are_due },
 	{ "by size the oldest are due, and no more than must go", by_size_the_oldest_are_due },
 	{ "summaries go by size as well, the oldest first", summaries_go_by_size_as_well },
+	{ "summaries are found by their last segment", summaries_are_found_by_their_last_segment },
+	{ "summaries are put in each other's place", summaries_are_put_in_each_others_place },
 };
 
 int main(void)
