@@ -16,6 +16,8 @@
 #				--doctor says that the source does not work, and why
 #	vm_rates NAME HOST	the same for a source of counters only
 #	vm_agree NAME HOST HOST	two sources saw the same requests: counts, means, sequential ratio
+#	vm_monitor COMMAND...	says them to QEMU's monitor
+#	vm_reached STAGE	waits until the guest of process $vm says so on its console
 
 vm_server="" vm_arch=amd64
 vm_stop() { [ -z "$vm_server" ] || kill "$vm_server" 2>/dev/null; }

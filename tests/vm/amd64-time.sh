@@ -10,7 +10,8 @@ need vm "python3 is not installed" command -v python3
 vm_serve
 touch "$T/console"
 scripts/vm.sh --arch amd64 --disk 64M --time 280 --console "$T/console" --monitor "$T/monitor" \
-	--out "$T/guest" --add "$BUILD/blkcast-agent" --run tests/vm/guest/time.sh "$vm_port" >"$T/vm.out" 2>"$T/vm.err" &
+	--out "$T/guest" --add "$BUILD/blkcast-agent" --add tests/vm/guest/reads.sh:/vm/reads.sh \
+	--run tests/vm/guest/time.sh "$vm_port" >"$T/vm.out" 2>"$T/vm.err" &
 vm=$!
 sums() { (cd "$T/store/segments" && find . -name '*.seg' -exec md5sum {} + | sort); }
 stored() { find "$T/store/segments" -name '*.seg' 2>/dev/null | wc -l; }
