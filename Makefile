@@ -3,10 +3,12 @@
 #
 #   make              build everything, install nothing
 #   make demo         the main job on real I/O, packages included
-#   make test         all tests; ends with "N passed, N failed, N skipped"
+#   make test         all tests (the static agent's: test-static); ends with "N passed, N failed, N skipped".
+#                     BLKCAST_REQUIRE=bpf,loop,browser,vm: what lacks one of these fails, not skips;
+#                     BLKCAST_AGAIN=1: a failed test of a real kernel runs once more, and is named as unsteady
 #   make test-vm      the sources in guests: other kernels, s390x
 #   make test-s390x   what both byte orders share, cross-built and emulated
-#   make bench        every measured figure, each against its peer of the same run
+#   make bench        the benchmarks' figures, each against its peer of the same run
 #   make case-studies dbench, postmark, pgbench and db_bench characterized, mimicked, migrated, consolidated
 #   make case-arch    file and mail server on a volume of this machine, measured and predicted
 #   make estimates    migrations, consolidations, headroom and scenarios estimated, then really run (as root, 18 minutes)

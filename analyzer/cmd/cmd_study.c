@@ -409,8 +409,8 @@ const struct command command_study = {
 		"beside each of the others, or over the sizes and mixes of one.\nscenario: files "
 		"that change what is (add, scale, migrate, swap, cache, remove), side by side.\n"
 		"cache: what a cache is worth, by the miss-ratio curve. mix: how many fit "
-		"together.\nWith --run mimics are run on the target, else it is predicted: by models "
-		"of read_s and write_s\n(blkcast fit), by a calibrated net (blkcast qpn calibrate), or "
-		"from a measurement store. --help\nbehind a verb lists its options.",
+		"together.\nWith --run stored requests are replayed on the target, or mimics of profiles run; "
+		"else it is predicted: by\nmodels of read_s and write_s (blkcast fit), by a calibrated net "
+		"(blkcast qpn calibrate), or from a\nmeasurement store. --help behind a verb lists its options.",
 	.run = run,
 };
