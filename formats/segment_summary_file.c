@@ -388,29 +388,33 @@ static void refuse_profile(struct reading *r, size_t i)
 	r->status = -EBADMSG;
 }
 
+/* One more at the end. Room is made for what is read, not for what a list says: text takes less. */
+static void take_profile(struct reading *r, const json_t *from)
+{
+	size_t at = r->s->nr_profiles;
+	struct profile *more = realloc(r->s->profiles, (at + 1) * sizeof(*more));
+	char *text;
+
+	if (more) {
+		r->s->profiles = more;
+		profile_init(&more[at]);
+	}
+	text = json_dumps(from, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY);
+	r->status =
+		more && text ? profile_from_json(text, strlen(text), &more[at], r->err) : -ENOMEM;
+	if (r->status == -EINVAL)
+		refuse_profile(r, at);
+	else if (!r->status)
+		r->s->nr_profiles = at + 1;
+	free(text);
+}
+
 static void take_profiles(struct reading *r, const json_t *from)
 {
 	const json_t *list = take_list(r, from, "profiles", 1u << 16);
-	size_t nr = json_array_size(list);
 
-	if (r->status || !nr)
-		return;
-	r->s->profiles = calloc(nr, sizeof(*r->s->profiles));
-	if (!r->s->profiles)
-		r->status = -ENOMEM;
-	for (size_t i = 0; i < nr && !r->status; i++) {
-		char *text =
-			json_dumps(json_array_get(list, i), JSON_COMPACT | JSON_REAL_PRECISION(17));
-
-		profile_init(&r->s->profiles[i]);
-		r->status = text ? profile_from_json(text, strlen(text), &r->s->profiles[i], r->err)
-				 : -ENOMEM;
-		if (r->status == -EINVAL)
-			refuse_profile(r, i);
-		else if (!r->status)
-			r->s->nr_profiles = i + 1;
-		free(text);
-	}
+	for (size_t i = 0; i < json_array_size(list) && !r->status; i++)
+		take_profile(r, json_array_get(list, i));
 }
 
 /* Nothing may go missing between what segments held, devices, profiles and what was dropped. */

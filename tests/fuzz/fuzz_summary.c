@@ -4,6 +4,7 @@
  * checksum put right, else as the text in it. What is read must be written, read again, and then be
  * written the same.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -63,6 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err err = { 0 };
 	struct summary s;
 	size_t nr = size;
+	int ret;
 
 	if (!file)
 		return 0;
@@ -75,12 +77,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (nr >= SUMMARY_PREFIX)
 		summary_put_right(file, nr);
 	summary_init(&s);
-	if (!summary_read(&s, file, nr, &err)) {
+	ret = summary_read(&s, file, nr, &err);
+	if (!ret)
 		summary_again(&s);
-		summary_release(&s);
-	} else if (!err.line[0]) {
+	else if (!err.line[0] || ret == -ENOMEM)
 		abort();
-	}
+	summary_release(&s);
 	free(file);
 	return 0;
 }
