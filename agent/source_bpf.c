@@ -17,6 +17,7 @@
 #include "agent/device.h"
 #include "agent/kernel_btf.h"
 #include "agent/privileges.h"
+#include "agent/rings.h"
 #include "agent/source.h"
 #include "agent/unseen.h"
 #include "bpf/event.h"
@@ -25,9 +26,8 @@
 
 #define RING_BYTES_DEFAULT  (1u << 20)
 #define RING_BYTES_MIN	    (256u << 10)
-#define RINGS_BYTES_MAX	    (64u << 20) /* of all CPUs together, unless asked for more */
-#define WAKE_SHARE	    4		/* the reader is woken at this part of a ring */
-#define NR_RINGS_MAX	    64
+#define RINGS_BYTES_MAX	    (64u << 20)	   /* of all CPUs together, unless asked for more */
+#define WAKE_SHARE	    4		   /* the reader is woken at this part of a ring */
 #define SEEN_FORGET_NS	    10000000000ull /* names are asked for again this often */
 #define ISSUE_KEEP_NS	    10000000000ull /* how long issue stays without being wanted */
 #define SETTLE_NS	    1000000000ull  /* between looks for ends that were not seen */
@@ -41,7 +41,7 @@
 struct source {
 	struct block_bpf *block; /* layer device; one of the two is NULL */
 	struct bio_bpf *bio;	 /* layer queue */
-	struct ring_buffer *rings;
+	struct rings *rings;
 	struct kernel_btf kernel;
 	struct cpu_counters *counters; /* in the mapped .bss */
 	__u64 *seen;
@@ -75,7 +75,7 @@ static uint64_t now_ns(void)
 
 /* ---- records ---- */
 
-static int on_record(void *ctx, void *data, size_t bytes)
+static void on_record(void *ctx, const void *data, size_t bytes)
 {
 	struct source *s = ctx;
 	const struct event_request *e = data;
@@ -91,7 +91,6 @@ static int on_record(void *ctx, void *data, size_t bytes)
 		s->sink->task(s->sink->ctx, t->tid, t->pid, t->comm,
 			      t->flags & EVENT_KERNEL_THREAD);
 	}
-	return 0;
 }
 
 /* ---- opening ---- */
@@ -137,17 +136,15 @@ static size_t ring_bytes_of(const struct source_config *config, uint32_t nr_ring
 static int rings_open(struct source *s, int map_fd, uint32_t nr_rings, size_t bytes,
 		      struct err *err)
 {
+	if (rings_new(&s->rings))
+		return err_set(err, ENOMEM, "bpf: out of memory");
 	for (uint32_t i = 0; i < nr_rings; i++) {
 		int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "blkcast_ring", 0, 0, (__u32)bytes,
 					NULL);
 		int ret = fd < 0 ? fd : bpf_map_update_elem(map_fd, &i, &fd, 0);
 
-		if (!ret && !s->rings) {
-			s->rings = ring_buffer__new(fd, on_record, s, NULL);
-			ret = s->rings ? 0 : -errno;
-		} else if (!ret) {
-			ret = ring_buffer__add(s->rings, fd, on_record, s);
-		}
+		if (!ret)
+			ret = rings_add(s->rings, fd, bytes);
 		if (fd >= 0)
 			close(fd); /* the outer map and the mapping keep it */
 		if (ret)
@@ -319,7 +316,7 @@ static void source_bpf_free(struct source *s)
 	bpf_link__destroy(s->again);
 	block_bpf__destroy(s->block);
 	bio_bpf__destroy(s->bio);
-	ring_buffer__free(s->rings);
+	rings_free(s->rings);
 	if (s->misses_fd >= 0)
 		close(s->misses_fd);
 	free(s);
@@ -337,9 +334,7 @@ static bool iostats_off_somewhere(const struct source_config *config)
 static int source_bpf_open(struct source **out, const struct source_config *config, struct err *err)
 {
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
-	uint32_t nr_rings = online < 1		    ? 1
-			    : online > NR_RINGS_MAX ? NR_RINGS_MAX
-						    : (uint32_t)online;
+	uint32_t nr_rings = online < 1 ? 1 : online > RINGS_MAX ? RINGS_MAX : (uint32_t)online;
 	size_t bytes = ring_bytes_of(config, nr_rings);
 	struct source *s = calloc(1, sizeof(*s));
 	int ret;
@@ -365,7 +360,8 @@ static int source_bpf_open(struct source **out, const struct source_config *conf
 	if (ret)
 		goto fail;
 	s->request_ns = calibrate(s);
-	ring_buffer__consume(s->rings); /* what it discarded takes room until it is passed over */
+	/* What calibration discarded takes room until it is passed over. */
+	rings_read(s->rings, on_record, s);
 	s->last_forgot_ns = now_ns();
 	ret = attach_first(s, err);
 	if (ret)
@@ -493,11 +489,10 @@ static void issue_follow(struct source *s, uint64_t now)
 static int64_t source_bpf_poll(struct source *s, const struct source_sink *sink)
 {
 	uint64_t now = now_ns();
-	int ret;
 
 	s->sink = sink;
 	s->nr_polled = 0;
-	ret = ring_buffer__consume(s->rings);
+	rings_read(s->rings, on_record, s);
 	losses_tell(s);
 	issue_follow(s, now);
 	again_follow(s, now);
@@ -511,12 +506,12 @@ static int64_t source_bpf_poll(struct source *s, const struct source_sink *sink)
 		s->last_forgot_ns = now;
 	}
 	s->sink = NULL;
-	return ret < 0 ? ret : s->nr_polled;
+	return s->nr_polled;
 }
 
 static int source_bpf_fd(const struct source *s)
 {
-	return ring_buffer__epoll_fd(s->rings);
+	return rings_fd(s->rings);
 }
 
 /*
