@@ -276,12 +276,38 @@ static void summaries_are_put_in_each_others_place(void)
 	retain_plan_release(&p);
 }
 
+/* One that came late beside what was dropped has profiles again, and they are to go in their turn. */
+static void who_has_profiles_is_known(void)
+{
+	static const struct {
+		uint64_t nr_requests, nr_dropped, dropped_end_ns;
+		bool has_profiles;
+	} cases[] = { { 5, 0, 0, true },
+		      { 0, 0, 0, true },
+		      { 5, 5, 9, false },
+		      { 6, 5, 9, true },
+		      { 0, 0, 9, false } };
+	struct retain_plan p = { .nr_summaries = 0 };
+
+	for (uint64_t i = 0; i < TAP_NR(cases); i++) {
+		struct segment_facts f = summary_of("a", i, i);
+
+		f.nr_requests = cases[i].nr_requests;
+		f.nr_dropped = cases[i].nr_dropped;
+		f.dropped_end_real_ns = cases[i].dropped_end_ns;
+		ok_int(retain_plan_replace(&p, i, 0, &f), 0);
+		ok_int(p.summaries[i].has_profiles, cases[i].has_profiles);
+	}
+	retain_plan_release(&p);
+}
+
 static const struct tap_test tests[] = {
 	{ "by age whole windows are due", by_age_whole_windows_are_due },
 	{ "by size the oldest are due, and no more than must go", by_size_the_oldest_are_due },
 	{ "summaries go by size as well, the oldest first", summaries_go_by_size_as_well },
 	{ "summaries are found by their last segment", summaries_are_found_by_their_last_segment },
 	{ "summaries are put in each other's place", summaries_are_put_in_each_others_place },
+	{ "who has profiles is known", who_has_profiles_is_known },
 };
 
 int main(void)

@@ -217,6 +217,8 @@ static void times_are_those_of_requests(void)
 		make_times(&a, 1, 100, 200, 5);
 		make_times(&b, 2, 300, 400, 7);
 		make_times(&empty, 3, 500, 600, 0);
+		a.source = b.source = empty.source = SOURCE_TRACEFS;
+		a.layer = b.layer = empty.layer = LAYER_QUEUE;
 		summary_drop_profiles(&a);
 		ok(a.dropped_begin_real_ns == 101 && a.dropped_end_real_ns == 199);
 		ok_int(turned ? merge_both(&b, &a, &both) : merge_both(&a, &b, &both), 0);
@@ -225,6 +227,7 @@ static void times_are_those_of_requests(void)
 		ok(all.begin.realtime_ns == 100 && all.end.realtime_ns == 600);
 		ok(all.first_real_ns == 101 && all.last_real_ns == 399);
 		ok(all.dropped_begin_real_ns == 101 && all.dropped_end_real_ns == 199);
+		ok(all.source == SOURCE_TRACEFS && all.layer == LAYER_QUEUE);
 		ok_eq(all.nr_requests, 12);
 		ok_eq(all.nr_dropped, 5);
 		summary_drop_profiles(&all);
