@@ -97,19 +97,35 @@ static int merge_members(struct summary *to, const struct summary *from)
 	return 0;
 }
 
+/* Where the device of this number and name is, or would be. */
+static size_t device_place(const struct summary *s, uint32_t device, const char *name)
+{
+	size_t from = 0, to = s->nr_devices;
+
+	while (from < to) {
+		size_t at = from + (to - from) / 2;
+		const struct summary_device *d = &s->devices[at];
+
+		if (d->device < device || (d->device == device && strcmp(d->name, name) < 0))
+			from = at + 1;
+		else
+			to = at;
+	}
+	return from;
+}
+
 struct summary_device *summary_device(struct summary *s, uint32_t device, const char *name)
 {
 	struct summary_device *more;
-	size_t at = 0;
+	size_t at = device_place(s, device, name);
 
-	while (at < s->nr_devices &&
-	       (s->devices[at].device < device ||
-		(s->devices[at].device == device && strcmp(s->devices[at].name, name) < 0)))
-		at++;
 	if (at < s->nr_devices && s->devices[at].device == device &&
 	    !strcmp(s->devices[at].name, name))
 		return &s->devices[at];
-	more = realloc(s->devices, (s->nr_devices + 1) * sizeof(*more));
+	/* Room for a power of two of them. */
+	more = s->devices;
+	if (!(s->nr_devices & (s->nr_devices - 1)))
+		more = realloc(more, (s->nr_devices ? 2 * s->nr_devices : 1) * sizeof(*more));
 	if (!more)
 		return NULL;
 	s->devices = more;

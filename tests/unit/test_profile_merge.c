@@ -536,7 +536,33 @@ static void damage_is_refused(void)
 	buf_release(&file);
 }
 
+/* Numbers and names in an order that is none, and all of them once more. */
+static void devices_are_in_order(void)
+{
+	struct summary s;
+	size_t in_order = 0;
+
+	summary_init(&s);
+	for (uint32_t i = 0; i < 400; i++) {
+		char name[2] = { (char)('a' + i % 2), 0 };
+		struct summary_device *d = summary_device(&s, i * 37 % 100, name);
+
+		if (!ok(d && d->device == i * 37 % 100 && !strcmp(d->name, name)))
+			break;
+	}
+	for (size_t i = 1; i < s.nr_devices; i++) {
+		const struct summary_device *a = &s.devices[i - 1], *b = &s.devices[i];
+
+		in_order += a->device < b->device ||
+			    (a->device == b->device && strcmp(a->name, b->name) < 0);
+	}
+	ok_eq(s.nr_devices, 100);
+	ok_eq(in_order, 99);
+	summary_release(&s);
+}
+
 static const struct tap_test tests[] = {
+	{ "devices of a summary are in order, each of them once", devices_are_in_order },
 	{ "a merged profile is what the whole answers, in any order",
 	  merged_is_what_the_whole_answers },
 	{ "a gap between periods is not watched", gaps_are_not_watched },
