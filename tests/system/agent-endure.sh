@@ -17,6 +17,7 @@ completed() { awk '{ print $1 + $5 + $12 + $16 }' "/sys/block/$dev/stat"; }
 field() { sed "s/.* $2=\([0-9]*\).*/\1/" <<<" $1"; }
 descriptors() { find "/proc/$1/fd" -mindepth 1 2>/dev/null | wc -l; }
 resident() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
+anonymous() { awk '/^RssAnon/ { print $2 }' "/proc/$1/status"; } # of it: not mapped from files
 # Requests that the kernel's table still remembers: their lines in the tracer's data that have a key.
 entries() {
 	local id nr=""
@@ -82,6 +83,7 @@ timeout $((seconds + 120)) fio --name=load --filename="$loop_dev" --rw=randrw --
 fio=$!
 sleep $((seconds / 5))
 agent_kib=$(resident $agent) serve_kib=$(resident $serve) load_fds=$(descriptors $agent)
+agent_anonymous_kib=$(anonymous $agent)
 # What is resident by then, again and again, for a look at how it grows.
 kernel=()
 for i in $(seq $nr_samples); do
@@ -91,6 +93,7 @@ for i in $(seq $nr_samples); do
 	[ $step -lt 20 ] || note "sample $i: resident ${sizes##* } KiB, kernel ${kernel[*]: -1} KiB, $(descriptors $agent) descriptors"
 done
 agent_growth=$(($(resident $agent) - agent_kib)) serve_growth=$(($(resident $serve) - serve_kib))
+note "anonymous of the agent's: $agent_anonymous_kib KiB, then $(anonymous $agent) KiB"
 wait $fio
 fio=""
 # Idle: nothing is under way, what is spooled has been sent.
