@@ -3,7 +3,6 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <nss.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -16,11 +15,10 @@
 #include "agent/agent.h"
 #include "agent/config.h"
 #include "agent/doctor.h"
+#include "agent/heap.h"
 #include "agent/leaving.h"
 #include "agent/log.h"
 #include "agent/stop_wait.h"
-
-#define MMAP_THRESHOLD_BYTES (128 << 10)
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_BAD_INPUT = 2 };
 
@@ -89,9 +87,7 @@ static int run(struct config *config)
 		err_set(&err, ENOMEM, "no memory");
 		return complain(&err, EXIT_FAILED);
 	}
-	/* Large arrays come from and go back to the system: a process that runs for years must not
-	 * keep the holes of every array that grew. */
-	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES);
+	heap_init();
 	/* A reader that goes away is a failed write, not a death. */
 	signal(SIGPIPE, SIG_IGN);
 	ret = run_until(config, log, &stop);

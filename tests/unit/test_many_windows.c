@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "agent/board.h"
+#include "agent/heap.h"
 #include "agent/pipeline.h"
 #include "agent/sender.h"
 #include "agent/stream.h"
@@ -46,9 +47,6 @@
 /* From a tenth of the run to its end. */
 #define MAX_GROWTH_KIB	 64
 #define MAX_GROWTH_BYTES 1024 /* live: the smallest block kept in every hundredth window is more */
-
-/* As the agent's main() sets it. */
-#define MMAP_THRESHOLD_BYTES (128 << 10)
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
 #define HAS_OWN_HEAP false
@@ -408,6 +406,6 @@ int main(void)
 {
 	if (!access("/dev/shm", W_OK))
 		setenv("TMPDIR", "/dev/shm", 0);
-	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES);
+	heap_init();
 	return tap_run(tests, TAP_NR(tests));
 }
