@@ -309,6 +309,8 @@ coverage-only: $(faulty) $(addprefix $(BUILD)/tests/unit/test_,spool account acc
 		segment_header column sink_http store store_journal golden fuzz_corpus)
 	$(Q)BUILD=$(BUILD) scripts/coverage.sh $^
 
+# UBSan by itself prints and goes on, and what a program prints fails no test.
+check-asan: export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
 check-asan:
 	$(Q)+$(MAKE) BUILD=$(BUILD)/asan SAN=address,undefined test-only
 check-tsan:
