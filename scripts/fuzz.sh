@@ -2,7 +2,7 @@
 # scripts/fuzz.sh [DECODER...]
 # Runs fuzz targets (all, or the named), FUZZ_JOBS=1 of them at a time, for FUZZ_SECONDS each, or FUZZ_RUNS
 # inputs where that is set, and prints a line of figures for each. Nineteen in twenty are short, up to the
-# quarter of the committed inputs (at least 768 bytes), as an execution takes what its input is long; then
+# half of the committed inputs (at least 768 bytes), as an execution takes what its input is long; then
 # the rest, as long as the longest. FUZZ_MAX_LEN bounds both. What ends a run: a sanitizer's report, more
 # than 64 MiB of heap or 1 s of processor for one input (tests/fuzz/watch.c). Found inputs stay in
 # $BUILD/corpus, those committed in tests/fuzz/corpus are read beside them; logs and the input that
@@ -65,7 +65,7 @@ figures() {
 run() {
 	mkdir -p "$BUILD/corpus/$1" "tests/fuzz/corpus/$1"
 	local of=short status
-	part "$1" short 19 "$(length "$1" 1)"
+	part "$1" short 19 "$(length "$1" 2)"
 	status=$?
 	if [ $status = 0 ]; then
 		of="short long"
