@@ -197,6 +197,8 @@ static int take_options(struct fit *f)
 {
 	int err = take_quantile(f);
 
+	f->config.standard = f->o.standard;
+	f->config.nr_threads = (unsigned int)f->o.threads;
 	if (!err)
 		err = take_techniques(f);
 	for (size_t i = 0; i < f->o.set.nr && !err; i++)
@@ -572,8 +574,6 @@ static int run(struct cli *cli)
 	status = check_usage(cli, o);
 	if (!status) {
 		lsq_single_thread();
-		f->config.standard = o->standard;
-		f->config.nr_threads = (unsigned int)o->threads;
 		status = o->update ? update(f, o->db ? NULL : cli->argv[0])
 				   : fit(f, o->db ? NULL : cli->argv[0]);
 		if (status && !f->err.code)

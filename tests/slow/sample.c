@@ -80,6 +80,20 @@ void sample_segment(const struct sample *s, const struct request *r, size_t nr, 
 	segment_writer_free(w);
 }
 
+void sample_numbered(uint64_t i, struct buf *out)
+{
+	struct sample s = { .host = "h",
+			    .boot_id = "b",
+			    .epoch = 1,
+			    .sequence = i,
+			    .begin_ns = i * 1000,
+			    .end_ns = i * 1000 + 999 };
+	struct request r[3];
+
+	sample_requests(i, s.begin_ns, s.end_ns, r, 3);
+	sample_segment(&s, r, 3, out);
+}
+
 void sample_write(const char *path, const void *data, size_t len)
 {
 	char folder[512];

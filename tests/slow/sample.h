@@ -31,6 +31,8 @@ void sample_segment(const struct sample *s, const struct request *r, size_t nr, 
 /* nr requests of 4 KiB between begin_ns and end_ns, arrivals ascending, all fields varied. */
 void sample_requests(uint64_t seed, uint64_t begin_ns, uint64_t end_ns, struct request *r,
 		     size_t nr);
+/* Appends a segment of three such requests, number i of host "h", boot "b", epoch 1: a microsecond each. */
+void sample_numbered(uint64_t i, struct buf *out);
 /* Writes bytes to a file, folders made; aborts where it cannot. */
 void sample_write(const char *path, const void *data, size_t len);
 /* Writes the segment to where a store keeps it below dir. */

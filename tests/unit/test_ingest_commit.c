@@ -35,16 +35,7 @@ static void rig_make(void)
 	memset(&rig, 0, sizeof(rig));
 	snprintf(rig.dir, sizeof(rig.dir), "%s", sample_folder());
 	for (uint64_t i = 0; i < NR; i++) {
-		struct sample s = { .host = "h",
-				    .boot_id = "b",
-				    .epoch = 1,
-				    .sequence = i,
-				    .begin_ns = i * 1000,
-				    .end_ns = i * 1000 + 999 };
-		struct request r[3];
-
-		sample_requests(i, s.begin_ns, s.end_ns, r, 3);
-		sample_segment(&s, r, 3, &rig.data[i]);
+		sample_numbered(i, &rig.data[i]);
 		ok_int(segment_facts_read(&rig.facts[i], rig.data[i].data, rig.data[i].len, NULL),
 		       0);
 	}

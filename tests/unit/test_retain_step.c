@@ -57,6 +57,17 @@ static void rig_release(struct rig *r)
 	sample_remove(r->dir);
 }
 
+static int run_step(const struct retain_step *step, struct err *err)
+{
+	struct retain_counts counts = { 0 };
+	struct segment_facts made;
+	int status = retain_step_run(step, &made, &counts, err);
+
+	if (status == 0)
+		segment_facts_release(&made);
+	return status;
+}
+
 /* Segments from first to before end, in a summary of that generation. */
 static int summarize(struct rig *r, size_t first, size_t end, uint64_t generation, struct err *err)
 {
@@ -64,13 +75,8 @@ static int summarize(struct rig *r, size_t first, size_t end, uint64_t generatio
 					  .segments = r->names + first,
 					  .nr_segments = end - first,
 					  .generation = generation };
-	struct retain_counts counts = { 0 };
-	struct segment_facts made;
-	int status = retain_step_run(&step, &made, &counts, err);
 
-	if (status == 0)
-		segment_facts_release(&made);
-	return status;
+	return run_step(&step, err);
 }
 
 static int merge(struct rig *r, const struct summary_file *files, size_t nr, struct err *err)
@@ -78,13 +84,8 @@ static int merge(struct rig *r, const struct summary_file *files, size_t nr, str
 	const struct retain_step step = {
 		.store = r->store, .summaries = files, .nr_summaries = nr, .generation = 9
 	};
-	struct retain_counts counts = { 0 };
-	struct segment_facts made;
-	int status = retain_step_run(&step, &made, &counts, err);
 
-	if (status == 0)
-		segment_facts_release(&made);
-	return status;
+	return run_step(&step, err);
 }
 
 static void what_cannot_be_one_is_named(void)
