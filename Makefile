@@ -98,9 +98,9 @@ endif
 comma := ,
 objs = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
-lib_src      := $(sort $(wildcard formats/*.c formats/foreign/*.c workload/*.c))
-agent_src    := $(sort $(filter-out agent/main.c,$(wildcard agent/*.c)))
-analyzer_src := $(sort $(filter-out analyzer/main.c,$(wildcard analyzer/*.c analyzer/*/*.c)))
+lib_src      := $(sort $(wildcard base/*.c formats/*.c formats/*/*.c workload/*.c))
+agent_src    := $(sort $(filter-out agent/main.c,$(wildcard agent/*.c agent/*/*.c)))
+analyzer_src := $(sort $(filter-out analyzer/main.c,$(shell find analyzer -name "*.c")))
 slow_src     := $(sort $(wildcard tests/slow/*.c)) tests/tap.c \
 		$(sort $(filter-out %/main.c,$(wildcard tests/system-under-study/*.c)))
 bpf_src      := $(sort $(wildcard bpf/*.bpf.c))

@@ -19,7 +19,7 @@ without "the agent never includes the analyzer" agent "$inc\"analyzer/"
 without "the analyzer never includes the agent or bpf" analyzer "$inc\"(agent|bpf)/"
 without "the agent takes nothing of bpf but event.h and the skeletons" agent \
 	"$inc\"bpf/(?!event\.h|[a-z]+\.skel\.h)"
-without "formats includes only formats" formats "$inc\"(?!formats/)"
+without "formats includes only formats and base" formats "$inc\"(?!formats/|base/)"
 without "bpf includes only bpf" bpf "$inc\"(?!bpf/)"
 without "workload includes only itself and request.h, histogram.h, profile.h" workload \
 	"$inc\"(?!workload/|formats/(request|histogram|profile)\.h)"

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * file: a whole file in memory, up to a bound that the caller sets.
+ *
+ * Files of /proc and /sys, which say that they are empty, and pipes are read to their end. A text gets a
+ * 0 byte behind its end, which is not counted in the buffer's length.
+ */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <stddef.h>
+
+struct buf;
+struct err;
+
+/*
+ * Reads the file at path, or at path below the folder dir_fd (AT_FDCWD: the current one), into out,
+ * which is cleared first and stays the caller's to release. Symbolic links in the last part of the
+ * path are followed by file_read() and refused (-ELOOP) by file_read_at().
+ *
+ * Returns 0 or -errno: what open(2) or read(2) said; -EFBIG where the file has more than max_bytes;
+ * -ENOMEM. On failure out is empty and err (may be NULL) holds one line that begins with the path.
+ */
+int file_read(const char *path, size_t max_bytes, struct buf *out, struct err *err);
+int file_read_at(int dir_fd, const char *path, size_t max_bytes, struct buf *out, struct err *err);
+
+#endif
