@@ -18,7 +18,7 @@
 #define SUS_SUS_H
 
 #include "formats/histogram.h"
-#include "tests/system-under-study/array.h"
+#include "tests/system-under-study/disk_array.h"
 #include "tests/system-under-study/sus_load.h"
 
 struct sus_options {

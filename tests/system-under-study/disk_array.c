@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tests/system-under-study/array.h"
+#include "tests/system-under-study/disk_array.h"
 
 #define PAGE_SECTORS (SUS_PAGE / 512)
 
