@@ -171,6 +171,29 @@ int profile_copy(struct profile *dst, const struct profile *src)
 	return -ENOMEM;
 }
 
+double profile_untimed_requests(const struct profile *p)
+{
+	uint64_t data = p->requests[OPERATION_READ] + p->requests[OPERATION_WRITE];
+	uint64_t timed =
+		p->read.response.stage[STAGE_TOTAL].nr + p->write.response.stage[STAGE_TOTAL].nr;
+
+	if (p->source == SOURCE_DISKSTATS || p->unknown & (UNKNOWN_READ | UNKNOWN_WRITE))
+		return NAN;
+	return timed < data ? (double)(data - timed) : 0;
+}
+
+double profile_untimed_ratio(const struct profile *p)
+{
+	uint64_t data = p->requests[OPERATION_READ] + p->requests[OPERATION_WRITE];
+
+	return data ? profile_untimed_requests(p) / (double)data : NAN;
+}
+
+double profile_watched_s(const struct profile *p)
+{
+	return p->quality.coverage_ratio * (p->end_s - p->begin_s);
+}
+
 double profile_mean_s(const struct response_times *r, enum stage stage)
 {
 	if (stage == STAGE_TOTAL && !r->stage[STAGE_TOTAL].nr)
@@ -243,18 +266,39 @@ static char grade_below(double value, const double limit[4])
 	return grade;
 }
 
+/* Quantiles rest on the requests that have a response time: each missing one may be a slow one. */
 static void grade_source(const struct profile *p, struct verdict *v)
 {
-	uint64_t data = profile_data_requests(p);
-	uint64_t timed =
-		p->read.response.stage[STAGE_TOTAL].nr + p->write.response.stage[STAGE_TOTAL].nr;
+	static const double timed[4] = { 0.999, 0.99, 0, 0 };
+	double untimed_ratio = profile_untimed_ratio(p);
 
 	if (p->source == SOURCE_DISKSTATS)
 		hold_down(v, 'D',
 			  "The source has counters only: nothing is known of single requests.");
-	else if (timed < data - data / 10)
-		hold_down(v, 'C', "The source gives no response time for %.0f %% of the requests.",
-			  100 * (1 - (double)timed / (double)data));
+	else if (profile_is_undivided(p))
+		hold_down(v, 'C',
+			  "The source tells neither the operation nor a response time of reads "
+			  "and writes.");
+	else if (untimed_ratio > 0)
+		hold_down(v, grade_below(1 - untimed_ratio, timed),
+			  "The response time of %.3g %% of the reads and writes is not known.",
+			  100 * untimed_ratio);
+}
+
+/* What a grade of A rests on. */
+static void say_basis(const struct profile *p, double data, char why[PROFILE_WHY_BYTES])
+{
+	double untimed = profile_untimed_requests(p);
+	char of_these[64] = "";
+
+	if (untimed > 0)
+		snprintf(of_these, sizeof(of_these), " (%.0f of them without response time)",
+			 untimed);
+	snprintf(why, PROFILE_WHY_BYTES,
+		 "%.0f reads and writes%s over %.4g s, %.5g %% of the period watched, "
+		 "%.3g %% lost.",
+		 data, of_these, p->end_s - p->begin_s, 100 * p->quality.coverage_ratio,
+		 100 * p->quality.lost_ratio);
 }
 
 void profile_grade(struct profile *p)
@@ -272,9 +316,7 @@ void profile_grade(struct profile *p)
 		all += (double)p->requests[i];
 	p->quality.lost_ratio = all > 0 ? (double)p->lost / all : 0;
 
-	snprintf(v.why, sizeof(v.why),
-		 "%.0f reads and writes over %.4g s, %.5g %% of the period watched, %.3g %% lost.",
-		 data, duration_s, 100 * p->quality.coverage_ratio, 100 * p->quality.lost_ratio);
+	say_basis(p, data, v.why);
 	if (isnan(p->quality.coverage_ratio))
 		hold_down(&v, 'C', "It is not known which share of the period was watched.");
 	else

@@ -185,6 +185,17 @@ bool profile_is_undivided(const struct profile *p);
 uint64_t profile_data_requests(const struct profile *p);
 uint64_t profile_data_bytes(const struct profile *p);
 
+/*
+ * Reads and writes whose response time was not recorded (no completion seen, no arrival seen, or
+ * under way in a pause), and their share of all reads and writes. Both are NaN where the source
+ * never tells single response times apart: counters, and traces without operations. The ratio is
+ * also NaN without any read or write.
+ */
+double profile_untimed_requests(const struct profile *p);
+double profile_untimed_ratio(const struct profile *p);
+/* Seconds of the period that were watched; NaN where the coverage is unknown. */
+double profile_watched_s(const struct profile *p);
+
 /* Mean response time of a stage, by its histogram or, for the total, by counters; NaN unknown. */
 double profile_mean_s(const struct response_times *r, enum stage stage);
 

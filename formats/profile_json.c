@@ -111,6 +111,9 @@ const struct profile_field profile_fields[] = {
 
 	{ "quality.coverage_ratio", KIND_NUMBER, AT(quality.coverage_ratio), RATIO },
 	{ "quality.lost_ratio", KIND_NUMBER, AT(quality.lost_ratio), RATIO },
+	{ "quality.watched_s", DERIVED(WATCHED), POSITIVE, .optional = true },
+	{ "quality.untimed_requests", DERIVED(UNTIMED), POSITIVE, .optional = true },
+	{ "quality.untimed_ratio", DERIVED(UNTIMED_RATIO), RATIO, .optional = true },
 	{ "quality.grade", KIND_GRADE, AT(quality.grade) },
 	{ "quality.why", KIND_WHY, AT(quality.why) },
 	{ "throughput.read_bytes_per_s", DERIVED(READ_PER_S), POSITIVE },

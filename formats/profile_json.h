@@ -46,6 +46,9 @@ enum profile_derived {
 	DERIVED_PATTERN_ALL,
 	DERIVED_READ_PER_S,
 	DERIVED_WRITE_PER_S,
+	DERIVED_WATCHED,
+	DERIVED_UNTIMED,
+	DERIVED_UNTIMED_RATIO,
 };
 
 struct profile_field {

@@ -247,6 +247,12 @@ static json_t *derived(const struct profile *p, enum profile_derived which)
 		return throughput(p, OPERATION_READ);
 	case DERIVED_WRITE_PER_S:
 		return throughput(p, OPERATION_WRITE);
+	case DERIVED_WATCHED:
+		return number(profile_watched_s(p));
+	case DERIVED_UNTIMED:
+		return whole_of(profile_untimed_requests(p));
+	case DERIVED_UNTIMED_RATIO:
+		return number(profile_untimed_ratio(p));
 	}
 	return NULL;
 }

@@ -115,6 +115,9 @@ static void print_requests(const struct profile *p, FILE *out)
 		count(p, UNKNOWN_REQUEUES, p->requeues, requeues),
 		count(p, UNKNOWN_KERNEL_THREAD, p->kernel_thread_requests, threads),
 		count(p, UNKNOWN_OWN, p->own_requests, own));
+	if (profile_untimed_requests(p) > 0)
+		fprintf(out, "                without response time: %.0f (%.3g %%)\n",
+			profile_untimed_requests(p), 100 * profile_untimed_ratio(p));
 	print_pauses(p, out);
 	if (profile_is_undivided(p))
 		fprintf(out, "  throughput    %s/s, reads and writes not told apart\n",

@@ -57,7 +57,7 @@ def walk(a, b, path=''):
 walk(load('vscsi'), load('csv'))
 END
 # the clock of the CSV file counts seconds: what hangs on it, and nothing else, may differ
-is "$(grep -v -e '^begin_s$' -e '^end_s$' -e '^duration_s$' -e '^intensity.open' -e '^throughput' "$T/differences")" "" \
+is "$(grep -v -e '^begin_s$' -e '^end_s$' -e '^duration_s$' -e '^quality.watched_s$' -e '^intensity.open' -e '^throughput' "$T/differences")" "" \
 	"vscsi and CSV: one profile, but for the clock"
 is "$(field csv intensity.open.clock_resolution_s)" "1.0" "the CSV file's clock counts seconds"
 is "$(field csv intensity.open.interarrival_scv) $(field csv intensity.open.idc.0.1)" "null null" "what is shorter is refused"
