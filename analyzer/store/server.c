@@ -98,6 +98,23 @@ static enum MHD_Result answer(struct server *s, struct MHD_Connection *c, const 
 	return answer_streams(s, c, url + strlen(STREAMS_PREFIX));
 }
 
+static enum MHD_Result take_field(void *ctx, enum MHD_ValueKind kind, const char *name,
+				  size_t name_bytes, const char *value, size_t value_bytes)
+{
+	(void)kind;
+	head_check_field(ctx, name, name_bytes, value, value_bytes);
+	return MHD_YES;
+}
+
+/* Whether the head says in one way only where the request ends. */
+static int check_head(struct MHD_Connection *c, const char *version, struct err *why)
+{
+	struct head_check check = { 0 };
+
+	MHD_get_connection_values_n(c, MHD_HEADER_KIND, take_field, &check);
+	return head_check_end(&check, strcmp(version, MHD_HTTP_VERSION_1_1) == 0, why);
+}
+
 /* Called once per request before its body, then with parts of the body, then once at its end. */
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const char *url,
 				  const char *method, const char *version, const char *data,
@@ -106,8 +123,8 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const cha
 	struct server *s = ctx;
 	struct exchange *x = *state;
 	enum MHD_Result result;
+	struct err why = { 0 };
 
-	(void)version;
 	if (!x) {
 		x = calloc(1, sizeof(*x));
 		if (!x)
@@ -115,6 +132,11 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const cha
 		*state = x;
 		__atomic_add_fetch(&s->nr_active, 1, __ATOMIC_RELAXED);
 		guard_enter(s->guard, server_connection(c), GUARD_BODY);
+		/* What follows such a head may not be read as a request: the connection ends. */
+		if (check_head(c, version, &why) < 0) {
+			server_stats_refused(&s->stats, MHD_HTTP_BAD_REQUEST);
+			return server_reply_last(c, MHD_HTTP_BAD_REQUEST, why.line);
+		}
 		if (strcmp(method, "PUT") == 0 &&
 		    strncmp(url, SEGMENTS_PREFIX, strlen(SEGMENTS_PREFIX)) == 0)
 			return upload_begin(s, c, url, x);
@@ -248,20 +270,19 @@ static int start_daemon(struct server *s, int fd, struct err *err)
 	};
 	struct MHD_OptionItem none[] = { { MHD_OPTION_END, 0, NULL } };
 
-	s->daemon =
-		MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
-					 MHD_USE_POLL | MHD_USE_ITC | (has_tls ? MHD_USE_TLS : 0),
-				 0, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, fd,
-				 MHD_OPTION_CONNECTION_LIMIT,
-				 config->nr_connections ? config->nr_connections : NR_CONNECTIONS,
-				 MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-				 config->nr_per_address ? config->nr_per_address : PER_ADDRESS,
-				 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-				 MHD_OPTION_CONNECTION_TIMEOUT, config->request_s,
-				 MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES,
-				 MHD_OPTION_NOTIFY_COMPLETED, on_completed, s,
-				 MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_ARRAY,
-				 has_tls ? tls : none, MHD_OPTION_END);
+	s->daemon = MHD_start_daemon(
+		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
+			MHD_USE_ITC | (has_tls ? MHD_USE_TLS : 0),
+		0, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_CONNECTION_LIMIT,
+		config->nr_connections ? config->nr_connections : NR_CONNECTIONS,
+		MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+		config->nr_per_address ? config->nr_per_address : PER_ADDRESS,
+		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, config->request_s,
+		MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_NOTIFY_COMPLETED,
+		on_completed, s, MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_ARRAY,
+		has_tls ? tls : none, MHD_OPTION_END);
 	return s->daemon ? 0
 			 : err_set(err, EIO, "--listen %s: the HTTP server does not start",
 				   config->listen);

@@ -5,7 +5,8 @@
  *   PUT /v1/segments/<host>/<boot_id>/<epoch>/<sequence>   Blkcast-Hash: 32 hex digits
  *       201 (stored now) or 200 (was there already), with
  *       {"host": ..., "boot_id": ..., "epoch": n, "sequence": n, "hash": hex, "stored": bool}
- *       400 a bad name, or the body is not what Blkcast-Hash says
+ *       400 a bad name, a head that does not say in one way only where the request ends
+ *           (server_head.h), or the body is not what Blkcast-Hash says
  *       401 who sends it did not say who he is, 403 he is not this host
  *       409 another segment is stored under this name
  *       413 longer than SEGMENT_MAX_BYTES: refused before the body is read

@@ -68,6 +68,11 @@ enum MHD_Result server_reply_error(struct MHD_Connection *c, int status, const c
 	return reply_error(c, status, line, MHD_HTTP_HEADER_RETRY_AFTER, seconds);
 }
 
+enum MHD_Result server_reply_last(struct MHD_Connection *c, int status, const char *line)
+{
+	return reply_error(c, status, line, MHD_HTTP_HEADER_CONNECTION, "close");
+}
+
 enum MHD_Result server_reply_not_allowed(struct MHD_Connection *c, const char *allowed)
 {
 	char line[64];

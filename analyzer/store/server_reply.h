@@ -11,6 +11,8 @@
 /* {"error": line}; with a Retry-After where retry_after_s > 0. */
 enum MHD_Result server_reply_error(struct MHD_Connection *c, int status, const char *line,
 				   int retry_after_s);
+/* {"error": line}, after which the connection is closed. */
+enum MHD_Result server_reply_last(struct MHD_Connection *c, int status, const char *line);
 /* 405 with the method that is allowed. */
 enum MHD_Result server_reply_not_allowed(struct MHD_Connection *c, const char *allowed);
 enum MHD_Result server_reply_ack(struct MHD_Connection *c, const struct ingest_result *result);

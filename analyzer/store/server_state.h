@@ -10,10 +10,8 @@
 #include "analyzer/store/ingest.h"
 #include "analyzer/store/server.h"
 #include "analyzer/store/server_guard.h"
+#include "analyzer/store/server_head.h"
 #include "analyzer/store/server_stats.h"
-
-#define SEGMENTS_PREFIX "/v1/segments/"
-#define STREAMS_PREFIX	"/v1/streams/"
 
 struct server {
 	struct MHD_Daemon *daemon;

@@ -63,38 +63,6 @@ enum MHD_Result server_refuse(struct server *s, struct MHD_Connection *c, int st
 	return server_reply_error(c, status, why->line, retry_after_s);
 }
 
-/* "<host>/<boot_id>/<epoch>/<sequence>" after the prefix. */
-static int parse_url(const char *url, struct segment_name *name, struct err *err)
-{
-	char copy[SEGMENT_PATH_MAX];
-	char *part[4];
-	char *at = copy;
-
-	if (snprintf(copy, sizeof(copy), "%s", url) >= (int)sizeof(copy))
-		return err_set(err, EINVAL, "path: too long");
-	for (int i = 0; i < 4; i++) {
-		part[i] = at ? strsep(&at, "/") : NULL;
-		if (!part[i])
-			break;
-	}
-	if (at || !part[3])
-		return err_set(err, EINVAL,
-			       "path: expected " SEGMENTS_PREFIX "HOST/BOOT_ID/EPOCH/SEQUENCE");
-	return segment_name_parse(name, part[0], part[1], part[2], part[3], err);
-}
-
-static int parse_hash(struct MHD_Connection *c, char out[SEGMENT_HASH_TEXT], struct err *err)
-{
-	const char *text = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Blkcast-Hash");
-
-	if (!text || strlen(text) != SEGMENT_HASH_TEXT - 1 ||
-	    strspn(text, "0123456789abcdefABCDEF") != SEGMENT_HASH_TEXT - 1)
-		return err_set(err, EINVAL, "Blkcast-Hash: expected 32 hexadecimal digits");
-	for (int i = 0; i < SEGMENT_HASH_TEXT; i++)
-		out[i] = (char)(text[i] >= 'A' && text[i] <= 'F' ? text[i] + 32 : text[i]);
-	return 0;
-}
-
 struct connection *server_connection(struct MHD_Connection *c)
 {
 	const union MHD_ConnectionInfo *info =
@@ -219,8 +187,10 @@ enum MHD_Result upload_begin(struct server *s, struct MHD_Connection *c, const c
 		return waits_to_send(c) ? server_refuse(s, c, x->refusal, &x->why, 0) : MHD_YES;
 	}
 	status = server_check_access(s, c, NULL, &x->why);
-	if (status == 0 && (parse_url(url + strlen(SEGMENTS_PREFIX), &x->name, &x->why) < 0 ||
-			    parse_hash(c, x->hash, &x->why) < 0))
+	if (status == 0 &&
+	    (head_segment_path(url + strlen(SEGMENTS_PREFIX), &x->name, &x->why) < 0 ||
+	     head_segment_hash(MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Blkcast-Hash"),
+			       x->hash, &x->why) < 0))
 		status = MHD_HTTP_BAD_REQUEST;
 	if (status == 0)
 		status = server_check_access(s, c, x->name.host, &x->why);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `serve` does with any body before it writes: the first line is the name that the request
- * gives (host boot-id epoch sequence), the rest the body, whose length and checksum are put right.
- * What is taken must bear a name that stays within the store.
+ * What `serve` does with a request before it writes. The first line is what the head gives: the path
+ * behind /v1/segments/ and, after a tab, the value of Blkcast-Hash; the rest is the body, whose length
+ * and checksum are put right. The target runs the functions that serve runs. What they take must bear
+ * a name that stays within the store. fuzz_http_conversation.c plays whole conversations.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #include "analyzer/store/segment_facts.h"
 #include "analyzer/store/segment_name.h"
+#include "analyzer/store/server_head.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,20 +35,19 @@ static void check_name(const struct segment_name *name)
 		abort();
 }
 
-static void take_name(char *line)
+/* Whatever is refused is refused with a line for the sender. */
+static void take_head(char *line)
 {
-	const char *part[4];
+	char *path = strsep(&line, "\t"), hash[SEGMENT_HASH_TEXT];
 	struct segment_name name;
 	struct err err = { 0 };
 
-	for (int i = 0; i < 4; i++) {
-		part[i] = strsep(&line, " ");
-		if (!part[i])
-			return;
-	}
-	if (segment_name_parse(&name, part[0], part[1], part[2], part[3], &err) == 0)
+	if (head_segment_path(path, &name, &err) == 0)
 		check_name(&name);
 	else if (!err.line[0])
+		abort();
+	err = (struct err){ 0 };
+	if (head_segment_hash(line, hash, &err) < 0 && !err.line[0])
 		abort();
 }
 
@@ -73,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (end && head < sizeof(line)) {
 		memcpy(line, data, head);
-		take_name(line);
+		take_head(line);
 	}
 	if (len)
 		memcpy(body, end ? end + 1 : data, len);

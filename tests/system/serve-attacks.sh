@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# What has once harmed `blkcast serve` from outside: heads that say two things, paths that are too short,
+# answers without a bound, memory of uploads that are checked.
+. tests/tap.sh
+# A sanitizer cannot look for leaks in who has changed its user, and ends it with 1.
+export ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+b=$BUILD/blkcast
+zeros=00000000000000000000000000000000
+server=""
+stop_server() { [ -z "$server" ] || kill -9 "$server" 2>/dev/null; wait 2>/dev/null; }
+at_exit stop_server
+
+start() { # OPTION...
+	: >"$T/err"
+	"$b" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 "$@" >"$T/out" 2>"$T/err" &
+	server=$!
+	for _ in $(seq 500); do
+		port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/err")
+		[ -n "$port" ] && break
+		sleep 0.02
+	done
+	url=http://127.0.0.1:$port
+}
+stop() { kill "$server"; wait "$server"; local status=$?; server=""; return $status; }
+
+# A path with fewer parts than the one before it on the same connection was read as far as that one went.
+start
+codes() { tr '\n' ' ' | sed 's/ $//'; }
+put_two() { # FIRST-PATH SECOND-PATH
+	curl -sm 10 -o /dev/null -o /dev/null -w '%{http_code}\n' -X PUT -H "Blkcast-Hash: $zeros" -d x \
+		"$url/v1/segments/$1" "$url/v1/segments/$2" | codes
+}
+wrong=""
+for path in "" a a/b a/b/1 a/b/1/ a//1/2 a/b/1/2/3 /; do
+	[ "$(put_two web1/b1/5/1 "$path")" = "400 400" ] || wrong="$wrong '$path'"
+done
+is "$wrong" "" "short paths behind a long one on the same connection are refused"
+is "$(python3 tests/system/raw_heads.py "$port" 2>&1)" "" \
+	"a head that says two things about its end is refused, the connection closed, what follows unanswered"
+is "$(curl -sm 10 "$url/healthz")" ok "serve is still up"
+holds "SIGTERM ends it with exit status 0" stop
+done_testing
