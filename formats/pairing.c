@@ -268,6 +268,21 @@ static bool is_in_flush(const struct held *h, const struct block_event *e,
 	return h->flags & REQUEST_FUA && !(e->flags & REQUEST_FUA);
 }
 
+/*
+ * A request under way whose driver has handed it back without an event: the block layer makes a
+ * request before each first dispatch, so one that was seen to be made and is dispatched again is it.
+ */
+static uint32_t find_reissued(struct pairing *p, const struct block_event *e, uint64_t gap_ns)
+{
+	uint32_t i = held_table_begins(&p->table, e, e->sector, HELD_ISSUED, gap_ns);
+	const struct held *h = i == HELD_NONE ? NULL : &p->table.held[i];
+
+	if (!h || h->begun_by == BLOCK_ISSUE || h->is_told || h->alive_ns <= gap_ns ||
+	    h->left != e->bytes)
+		return HELD_NONE;
+	return i;
+}
+
 static void on_issue(struct pairing *p, const struct block_event *e, struct seen_device *d)
 {
 	struct held *h;
@@ -279,6 +294,8 @@ static void on_issue(struct pairing *p, const struct block_event *e, struct seen
 		return;
 	}
 	i = held_table_begins(&p->table, e, e->sector, HELD_MADE, d->gap_ns);
+	if (i == HELD_NONE)
+		i = find_reissued(p, e, d->gap_ns);
 	if (i == HELD_NONE)
 		i = begin(p, e);
 	h = &p->table.held[i];

@@ -17,6 +17,15 @@
  * Events carry no name of their request: they are matched by device, sector and operation, the
  * oldest first, one of the same length before others.
  *
+ * Where one device, operation and range is dispatched a second time before the first dispatch has
+ * ended, a completion ends the dispatch that came last. Either both are really under way (two
+ * processes read the same block): then the second completion ends the first dispatch, and the sum
+ * of the response times is right whichever ends first. Or the completion of the first was lost:
+ * then only the second ends, with its own response time, and the first is handed over as one whose
+ * end was not seen. Taking the oldest would give the second the time since the lost one.
+ * A second dispatch without a GETRQ or INSERT of its own, in a trace that tells these, is the same
+ * request, handed back by the driver without an event.
+ *
  * With LAYER_QUEUE a bio begins at QUEUE and ends at COMPLETE, which may end several that were
  * merged; other events tell nothing. For bio-based devices (device mapper, md).
  *

@@ -145,7 +145,9 @@ uint32_t held_table_begins(const struct held_table *t, const struct block_event 
 		const struct held *h = &t->held[i];
 		int score = 4 * !h->is_told + 2 * (h->alive_ns > gap_ns) + (h->left == e->bytes);
 
-		if (h->at == sector && h->state == state && is_alike(h, e) && score > best_score) {
+		if (h->at != sector || h->state != state || !is_alike(h, e))
+			continue;
+		if (score > best_score || (score == best_score && state == HELD_ISSUED)) {
 			best = i;
 			best_score = score;
 		}

@@ -63,7 +63,8 @@ void held_table_change(struct held_table *t, uint32_t i, enum held_state state, 
 
 /*
  * Of those in this state on the event's device with its operation that begin at this sector: one that
- * was not told before others, then one last seen alive after gap_ns, one of this length, the oldest.
+ * was not told before others, then one last seen alive after gap_ns, one of this length, the oldest; of
+ * those in state HELD_ISSUED the one that was dispatched last (pairing.h says why).
  */
 uint32_t held_table_begins(const struct held_table *t, const struct block_event *e, uint64_t sector,
 			   enum held_state state, uint64_t gap_ns);

@@ -273,9 +273,9 @@ static void same_sector(void)
 	event(&out, 8, BLOCK_COMPLETE, "R", 64, 16);
 	event(&out, 9, BLOCK_COMPLETE, "R", 64, 8);
 	ok_eq(out.nr, 3);
-	ok_eq(out.r[0].arrival_ns, 1);
+	ok_eq(out.r[0].arrival_ns, 3); /* of two alike the one dispatched last */
 	ok_eq(out.r[1].arrival_ns, 2);
-	ok_eq(out.r[2].arrival_ns, 3);
+	ok_eq(out.r[2].arrival_ns, 1);
 	stop(&out);
 }
 

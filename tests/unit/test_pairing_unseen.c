@@ -31,6 +31,64 @@ static void gaps(void)
 	stop(&out);
 }
 
+/* The completion of the first write was lost; the second, 30 s later, takes 1 ms. */
+static void dispatched_again(void)
+{
+	struct pairing_counts counts;
+	struct out out;
+
+	start(&out, LAYER_DEVICE, 0);
+	event(&out, 1000, BLOCK_GETRQ, "W", 64, 8);
+	event(&out, 2000, BLOCK_ISSUE, "W", 64, 8);
+	event(&out, 30000000000, BLOCK_GETRQ, "W", 64, 8);
+	event(&out, 30000001000, BLOCK_ISSUE, "W", 64, 8);
+	event(&out, 30001001000, BLOCK_COMPLETE, "W", 64, 8);
+	ok_eq(out.nr, 1);
+	ok_eq(out.r[0].dispatch_ns, 30000001000);
+	ok_eq(out.r[0].completion_ns, 30001001000);
+	pairing_settle(out.p, 0, UINT64_MAX);
+	ok_eq(out.nr, 2);
+	ok(out.r[1].flags & REQUEST_NO_COMPLETION);
+	ok_eq(out.r[1].arrival_ns, 1000);
+	pairing_counts(out.p, &counts);
+	ok_eq(counts.no_end, 1);
+	stop(&out);
+}
+
+/* Dispatches alone, as tracefs has them: each begins a request, and the last one ends. */
+static void dispatches_alone(void)
+{
+	struct out out;
+
+	start(&out, LAYER_DEVICE, 0);
+	event(&out, 1, BLOCK_ISSUE, "W", 64, 8);
+	event(&out, 30000, BLOCK_ISSUE, "W", 64, 8);
+	event(&out, 30010, BLOCK_COMPLETE, "W", 64, 8);
+	ok_eq(out.nr, 1);
+	ok_eq(out.r[0].dispatch_ns, 30000);
+	stop(&out);
+}
+
+/* The driver handed it back and no event told so: a request that was made once is one request. */
+static void requeued_in_silence(void)
+{
+	struct pairing_counts counts;
+	struct out out;
+
+	start(&out, LAYER_DEVICE, 0);
+	event(&out, 1, BLOCK_GETRQ, "W", 64, 8);
+	event(&out, 2, BLOCK_ISSUE, "W", 64, 8);
+	event(&out, 50, BLOCK_ISSUE, "W", 64, 8);
+	event(&out, 60, BLOCK_COMPLETE, "W", 64, 8);
+	pairing_settle(out.p, 0, UINT64_MAX);
+	ok_eq(out.nr, 1);
+	ok_eq(out.r[0].dispatch_ns, 2);
+	ok_eq(out.r[0].completion_ns, 60);
+	pairing_counts(out.p, &counts);
+	ok_eq(counts.reissues, 1);
+	stop(&out);
+}
+
 /* Time in the queue after a requeue is life: the disk has it under way no more, but will again. */
 static void requeued_is_alive(void)
 {
@@ -119,6 +177,9 @@ static void closing_is_not_evicted(void)
 static const struct tap_test tests[] = {
 	{ "what ends after it was taken for ended is not told twice", ended_after_all },
 	{ "after a gap the old ones are not taken for the new", gaps },
+	{ "a second dispatch of a range is not ended as the first", dispatched_again },
+	{ "of dispatches alone the last one ends", dispatches_alone },
+	{ "a dispatch of what was made once is the same request", requeued_in_silence },
 	{ "a request that was requeued is alive since then", requeued_is_alive },
 	{ "one whose data has ended is not lost with a full table", closing_is_not_evicted },
 };
