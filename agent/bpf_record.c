@@ -66,7 +66,8 @@ void bpf_record_request(struct request *r, const struct event_request *e,
 			const struct kernel_btf *k, uint8_t layer)
 {
 	*r = (struct request){
-		.sector = e->bytes ? e->sector : 0,
+		/* The kernel gives a passthrough command the sector ~0: it has none. */
+		.sector = e->bytes && e->sector != UINT64_MAX ? e->sector : 0,
 		.cgroup_id = e->cgroup_id,
 		.bytes = e->bytes,
 		.device = e->device,

@@ -149,20 +149,32 @@ static void lose_one(struct stream *s, enum loss_cause cause, uint32_t device)
 	stream_lost(s, &loss);
 }
 
+/* Into the running segment, counted by device. As segment_writer_add(). */
+static int add_counted(struct stream *s, const struct request *r)
+{
+	struct device_count *count = count_of(s, r->device);
+	int ret = count ? segment_writer_add(s->writer, r) : -ENOMEM;
+
+	if (!ret)
+		count->nr++;
+	return ret;
+}
+
 static void add_one(struct stream *s, const struct request *r)
 {
-	struct device_count *count;
 	int ret;
 
 	if (segment_writer_count(s->writer) >= STREAM_SEGMENT_REQUESTS)
 		stream_close_segment(s);
-	count = count_of(s, r->device);
-	ret = count ? segment_writer_add(s->writer, r) : -ENOMEM;
+	ret = add_counted(s, r);
+	if (ret == -ENOSPC) { /* its device is one more than a segment takes */
+		stream_close_segment(s);
+		ret = add_counted(s, r);
+	}
 	if (ret) {
 		lose_one(s, ret == -EINVAL ? LOSS_DECODE : LOSS_REORDER, r->device);
 		return;
 	}
-	count->nr++;
 	task_table_use(s->tasks, r->pid);
 	cgroup_table_use(s->cgroups, r->cgroup_id);
 }
@@ -296,6 +308,25 @@ static int finish_segment(struct stream *s, struct outgoing *o, struct segment_h
 	return ret;
 }
 
+/* A segment names at most SEGMENT_MAX_DEVICES devices: where the machine has more, those come first
+ * that the segment has requests of. */
+static void sort_devices(struct stream *s)
+{
+	size_t nr_first = 0;
+
+	for (size_t i = 0; i < s->nr_devices && s->nr_devices > SEGMENT_MAX_DEVICES; i++) {
+		struct segment_device found = s->devices[i];
+		bool is_used = false;
+
+		for (size_t k = 0; k < s->nr_counts && !is_used; k++)
+			is_used = s->counts[k].nr && s->counts[k].device == found.device;
+		if (!is_used)
+			continue;
+		s->devices[i] = s->devices[nr_first];
+		s->devices[nr_first++] = found;
+	}
+}
+
 static int encode(struct stream *s, struct outgoing *o, const struct clock_anchor *end)
 {
 	struct segment_header h = { .epoch = s->epoch,
@@ -306,12 +337,15 @@ static int encode(struct stream *s, struct outgoing *o, const struct clock_ancho
 				    .end = *end,
 				    .nr_captured = s->nr_captured,
 				    .devices = s->devices,
-				    .nr_devices = s->nr_devices,
+				    .nr_devices = s->nr_devices < SEGMENT_MAX_DEVICES
+							  ? s->nr_devices
+							  : SEGMENT_MAX_DEVICES,
 				    .nr_profiles = s->nr_profiles };
 	const char *profiles[MAX_PROFILES];
 	struct ledger all;
 	int ret;
 
+	sort_devices(s);
 	memccpy(h.host, s->config.host, 0, sizeof(h.host) - 1);
 	memccpy(h.boot_id, s->config.boot_id, 0, sizeof(h.boot_id) - 1);
 	memccpy(h.agent_version, BLKCAST_VERSION, 0, sizeof(h.agent_version) - 1);

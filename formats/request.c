@@ -47,7 +47,12 @@ const char *request_check(const struct request *r)
 		return "reserved";
 	if (r->dispatch_ns < r->arrival_ns)
 		return "dispatch_ns";
-	if (r->completion_ns < r->dispatch_ns)
+	if (r->completion_ns < r->dispatch_ns || r->completion_ns > TRACE_TIME_MAX_NS)
 		return "completion_ns";
+	if (r->bytes > (request_is_data(r) ? REQUEST_MAX_DATA_BYTES : REQUEST_MAX_BYTES))
+		return "bytes";
+	if (r->sector > REQUEST_END_SECTOR_MAX ||
+	    request_sectors(r) > REQUEST_END_SECTOR_MAX - r->sector)
+		return "sector";
 	return NULL;
 }

@@ -14,6 +14,20 @@
 
 #define SECTOR_BYTES 512u
 
+/*
+ * The largest values that a kernel can give to a request. request_check() refuses larger ones, so that
+ * no reader of a trace works longer, or wraps around, because of a number that a sender invented.
+ */
+/* 146 years on any clock: sums of two such times fit a signed 64-bit number. */
+#define TRACE_TIME_MAX_NS (1ull << 62)
+/* The first sector that no disk has: a position on a disk is a loff_t, below 2^63 bytes. */
+#define REQUEST_END_SECTOR_MAX (1ull << 54)
+/* One system call moves at most MAX_RW_COUNT bytes (include/linux/fs.h), INT_MAX cut to whole pages.
+ * Drivers take far less: max_hw_sectors_kb, mostly 128 KiB to 32 MiB. */
+#define REQUEST_MAX_DATA_BYTES 0x7ffff000u
+/* Discards, zeroed ranges and all else: bi_size of struct bio is an unsigned int, in whole sectors. */
+#define REQUEST_MAX_BYTES 0xfffffe00u
+
 /* What is counted apart. Reads and writes alone have sizes, mix and access pattern. */
 enum operation {
 	OPERATION_READ,

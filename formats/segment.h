@@ -25,6 +25,7 @@
 #define SEGMENT_VERSION	     4
 #define SEGMENT_MAX_REQUESTS 65536u
 #define SEGMENT_MAX_BYTES    (16u << 20) /* a reader refuses longer ones */
+#define SEGMENT_MAX_DEVICES  512u	 /* that its requests and its table name together */
 #define SEGMENT_NAME_BYTES   64		 /* host, boot id and device names, with the final 0 */
 #define SEGMENT_COMM_BYTES   16
 #define SEGMENT_PATH_BYTES   256
@@ -75,7 +76,8 @@ struct segment_writer; /* one at a time per thread; reused from segment to segme
 
 int segment_writer_new(struct segment_writer **out);
 void segment_writer_free(struct segment_writer *w);
-/* Appends one request. -ENOSPC at SEGMENT_MAX_REQUESTS, -EINVAL where request_check() objects,
+/* Appends one request. -ENOSPC at SEGMENT_MAX_REQUESTS or where its device would be one more than
+ * SEGMENT_MAX_DEVICES, -EINVAL where request_check() objects,
  * -ENOMEM; then the segment is as it was. */
 int segment_writer_add(struct segment_writer *w, const struct request *r);
 size_t segment_writer_count(const struct segment_writer *w);
@@ -111,10 +113,12 @@ void segment_reader_clear(struct segment_reader *s);
 void segment_reader_free(struct segment_reader *s);
 const struct segment_header *segment_reader_header(const struct segment_reader *s);
 size_t segment_reader_count(const struct segment_reader *s);
-/* Decodes up to max requests into out; returns how many, 0 at the end, or -EBADMSG where a number does
- * not fit its field, which damage cannot cause: the checksum was right. */
+/* Decodes up to max requests into out; returns how many, 0 at the end, or -EBADMSG where a request has
+ * a value that no kernel gives (request_check()), which damage cannot cause: the checksum was right. */
 int64_t segment_reader_next(struct segment_reader *s, struct request *out, size_t max);
-/* What the requests amount to, without handing them out: several times faster. */
+/* After -EBADMSG: which field of which request was refused, as a clause for a message. */
+const char *segment_reader_refusal(const struct segment_reader *s);
+/* What the requests amount to, without handing them out. */
 struct segment_kind {
 	uint32_t device;
 	uint8_t operation;

@@ -18,12 +18,13 @@
 
 /* What a reader takes; a writer refuses to exceed it (-E2BIG). */
 #define SEGMENT_MAX_HEADER_BYTES  (4u << 20)
-#define SEGMENT_MAX_DEVICES	  4096u
 #define SEGMENT_MAX_PROCESSES	  65536u
 #define SEGMENT_MAX_CGROUPS	  16384u
 #define SEGMENT_MAX_LOSSES	  2048u
 #define SEGMENT_MAX_PROFILES	  4096u
-#define SEGMENT_MAX_PROFILE_BYTES (16u << 20) /* all texts together */
+#define SEGMENT_MAX_PROFILE_BYTES (16u << 20)  /* all texts together */
+#define SEGMENT_MAX_COUNT	  (1ull << 53) /* of requests captured or lost: sums of 1024 fit */
+#define SEGMENT_MAX_DEVICE_BYTES  (1ull << 63) /* a position on a disk is a loff_t */
 
 /* The columns, in the order of the body. */
 enum segment_column {

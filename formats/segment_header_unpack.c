@@ -142,9 +142,9 @@ static int get_anchor(struct unpacking *u, const msgpack_object *o, const char *
 	const msgpack_object *part = o->via.array.ptr;
 
 	if (get_array(u, o, what, 3, 0) ||
-	    get_number(u, &part[0], what, UINT64_MAX, &a->monotonic_ns) ||
-	    get_number(u, &part[1], what, UINT64_MAX, &a->boottime_ns) ||
-	    get_number(u, &part[2], what, UINT64_MAX, &a->realtime_ns))
+	    get_number(u, &part[0], what, TRACE_TIME_MAX_NS, &a->monotonic_ns) ||
+	    get_number(u, &part[1], what, TRACE_TIME_MAX_NS, &a->boottime_ns) ||
+	    get_number(u, &part[2], what, TRACE_TIME_MAX_NS, &a->realtime_ns))
 		return -EBADMSG;
 	return 0;
 }
@@ -172,7 +172,7 @@ static int get_devices(struct unpacking *u, const msgpack_object *o, const char 
 
 		if (get_array(u, e, what, 3, 0) ||
 		    get_number(u, &part[0], what, UINT32_MAX, &device) ||
-		    get_number(u, &part[1], what, UINT64_MAX, &at->size_bytes) ||
+		    get_number(u, &part[1], what, SEGMENT_MAX_DEVICE_BYTES, &at->size_bytes) ||
 		    get_text(u, &part[2], what, at->name, sizeof(at->name)))
 			return -EBADMSG;
 		at->device = (uint32_t)device;
@@ -259,9 +259,9 @@ static int get_loss(struct unpacking *u, const msgpack_object *e, const char *wh
 		return cause;
 	loss.cause = (uint8_t)cause;
 	loss.count_known = part[1].type != MSGPACK_OBJECT_NIL;
-	if ((loss.count_known && get_number(u, &part[1], what, UINT64_MAX, &loss.count)) ||
-	    get_number(u, &part[2], what, UINT64_MAX, &loss.begin_real_ns) ||
-	    get_number(u, &part[3], what, UINT64_MAX, &loss.end_real_ns) ||
+	if ((loss.count_known && get_number(u, &part[1], what, SEGMENT_MAX_COUNT, &loss.count)) ||
+	    get_number(u, &part[2], what, TRACE_TIME_MAX_NS, &loss.begin_real_ns) ||
+	    get_number(u, &part[3], what, TRACE_TIME_MAX_NS, &loss.end_real_ns) ||
 	    get_number(u, &part[4], what, UINT32_MAX, &device))
 		return -EBADMSG;
 	if (loss.end_real_ns < loss.begin_real_ns)
@@ -419,7 +419,7 @@ static int get_value(struct unpacking *u, enum key key, const msgpack_object *o)
 	case KEY_END:
 		return get_anchor(u, o, what, &h->end);
 	case KEY_CAPTURED:
-		return get_number(u, o, what, UINT64_MAX, &h->nr_captured);
+		return get_number(u, o, what, SEGMENT_MAX_COUNT, &h->nr_captured);
 	case KEY_REQUESTS:
 		return get_number(u, o, what, SEGMENT_MAX_REQUESTS, &u->layout->nr_requests);
 	case KEY_DEVICES:

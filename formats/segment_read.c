@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -40,6 +41,7 @@ struct segment_reader {
 	struct bytes_plane stream, low;
 	size_t nr_near, nr_place, low_at;
 	bool has_streams; /* some are not zero */
+	char refusal[96]; /* of segment_reader_refusal() */
 	/* Large ones last: cleared only as far as they were used. */
 	struct column_reader bytes, near, place, arrival, queue, device, depth;
 	struct streams streams[NR_STREAM_CONTEXTS];
@@ -289,6 +291,34 @@ static int check_no_pauses(const struct ledger *l, struct err *err)
 	return 0;
 }
 
+static int compare_device(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Readers hold estimators for each device, so that their memory grows with the number of devices. */
+static int check_devices(const struct segment_reader *s, struct err *err)
+{
+	uint32_t *devices = malloc((s->kinds.nr + 1) * sizeof(*devices));
+	size_t nr = 0;
+
+	if (!devices)
+		return err_set(err, ENOMEM, "segment: out of memory");
+	for (size_t i = 0; i < s->kinds.nr; i++)
+		devices[i] = s->kinds.entries[i].device;
+	if (s->kinds.nr)
+		qsort(devices, s->kinds.nr, sizeof(*devices), compare_device);
+	for (size_t i = 0; i < s->kinds.nr; i++)
+		nr += i == 0 || devices[i] != devices[i - 1];
+	free(devices);
+	if (nr <= SEGMENT_MAX_DEVICES)
+		return 0;
+	return err_set(err, EFBIG, "segment: its requests are of %zu devices, expected at most %u",
+		       nr, SEGMENT_MAX_DEVICES);
+}
+
 static int reader_open(struct segment_reader *s, struct cursor *c, struct err *err)
 {
 	const uint8_t *header;
@@ -311,7 +341,8 @@ static int reader_open(struct segment_reader *s, struct cursor *c, struct err *e
 	if (ret)
 		return ret;
 	s->nr = (size_t)s->layout.nr_requests;
-	return get_columns(s, c, err);
+	ret = get_columns(s, c, err);
+	return ret ? ret : check_devices(s, err);
 }
 
 static void common_release(struct common *t)
@@ -407,12 +438,6 @@ size_t segment_reader_columns(const struct segment_reader *s, struct segment_col
 	return NR_SEGMENT_COLUMNS;
 }
 
-static void next_kinds(const struct segment_reader *s, struct request *out, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		out[i] = s->kinds.entries[index_at(&s->kinds, s->at + i)];
-}
-
 /* Kinds and sizes must be known: a stream is of a device and an operation and ends by a size. */
 static void next_streams(struct segment_reader *s, struct request *out, size_t nr)
 {
@@ -448,29 +473,57 @@ static void next_streams(struct segment_reader *s, struct request *out, size_t n
 	}
 }
 
+static int refuse(struct segment_reader *s, size_t i, const char *field)
+{
+	snprintf(s->refusal, sizeof(s->refusal),
+		 "request %zu has a value of %s that no kernel gives", s->at + i, field);
+	return -EBADMSG;
+}
+
 /* Times and sizes; -EBADMSG where a number does not fit its field. */
 static int next_numbers(struct segment_reader *s, struct request *out, size_t nr)
 {
-	uint64_t a[CHUNK], b[CHUNK], c[CHUNK], wide = 0;
-	bool wrapped = false;
+	uint64_t a[CHUNK], b[CHUNK], c[CHUNK];
 
 	column_reader_next(&s->bytes, a, nr);
 	column_reader_next(&s->depth, b, nr);
 	for (size_t i = 0; i < nr; i++) {
 		out[i].bytes = (uint32_t)a[i];
 		out[i].queue_depth = (uint32_t)b[i];
-		wide |= a[i] | b[i];
+		if ((a[i] | b[i]) >> 32)
+			return refuse(s, i, a[i] >> 32 ? "bytes" : "depth");
 	}
 	column_reader_next(&s->arrival, a, nr);
 	column_reader_next(&s->queue, b, nr);
 	column_reader_next(&s->device, c, nr);
 	for (size_t i = 0; i < nr; i++) {
+		/* Each is below 2^62 + 1, so that no sum of the three wraps around. */
+		if (a[i] > TRACE_TIME_MAX_NS || b[i] > TRACE_TIME_MAX_NS ||
+		    c[i] > TRACE_TIME_MAX_NS)
+			return refuse(s, i, "time");
 		out[i].arrival_ns = a[i];
 		out[i].dispatch_ns = a[i] + b[i];
 		out[i].completion_ns = a[i] + b[i] + c[i];
-		wrapped |= out[i].dispatch_ns < a[i] || out[i].completion_ns < out[i].dispatch_ns;
 	}
-	return wrapped || wide >> 32 ? -EBADMSG : 0;
+	return 0;
+}
+
+/* The next nr requests, of which there are as many; -EBADMSG where one is none of a kernel's. */
+static int next_chunk(struct segment_reader *s, struct request *out, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		out[i] = s->kinds.entries[index_at(&s->kinds, s->at + i)];
+	if (next_numbers(s, out, nr))
+		return -EBADMSG;
+	next_streams(s, out, nr);
+	for (size_t i = 0; i < nr; i++) {
+		const char *field = request_check(&out[i]);
+
+		if (field)
+			return refuse(s, i, field);
+	}
+	s->at += nr;
+	return 0;
 }
 
 int64_t segment_reader_next(struct segment_reader *s, struct request *out, size_t max)
@@ -481,57 +534,38 @@ int64_t segment_reader_next(struct segment_reader *s, struct request *out, size_
 		size_t nr = s->nr - s->at < max - done ? s->nr - s->at : max - done;
 
 		nr = nr < CHUNK ? nr : CHUNK;
-		next_kinds(s, out + done, nr);
-		if (next_numbers(s, out + done, nr))
+		if (next_chunk(s, out + done, nr))
 			return -EBADMSG;
-		next_streams(s, out + done, nr);
-		s->at += nr;
 		done += nr;
 	}
 	return (int64_t)done;
 }
 
-/* Adds nr requests to what their kinds have; -EBADMSG where a number does not fit its field. */
-static int total_sizes(struct segment_reader *s, struct segment_kind *kinds, size_t nr)
+const char *segment_reader_refusal(const struct segment_reader *s)
 {
-	uint64_t bytes[CHUNK], depth[CHUNK], wide = 0;
-
-	column_reader_next(&s->bytes, bytes, nr);
-	column_reader_next(&s->depth, depth, nr);
-	for (size_t i = 0; i < nr; i++) {
-		struct segment_kind *kind = &kinds[index_at(&s->kinds, s->at + i)];
-
-		kind->requests++;
-		kind->bytes += bytes[i];
-		wide |= bytes[i] | depth[i];
-	}
-	return wide >> 32 ? -EBADMSG : 0;
+	return s->refusal;
 }
 
-static int total_times(struct segment_reader *s, struct segment_totals *t, size_t nr)
+/* Adds nr requests, of which the first has number `from`, to what their kinds have. */
+static void total_chunk(const struct segment_reader *s, struct segment_totals *t,
+			const struct request *r, size_t from, size_t nr)
 {
-	uint64_t arrival[CHUNK], queue[CHUNK], device[CHUNK];
-	uint64_t first = t->first_arrival_ns, last = t->last_completion_ns;
-	bool wrapped = false;
-
-	column_reader_next(&s->arrival, arrival, nr);
-	column_reader_next(&s->queue, queue, nr);
-	column_reader_next(&s->device, device, nr);
 	for (size_t i = 0; i < nr; i++) {
-		uint64_t dispatch = arrival[i] + queue[i], completion = dispatch + device[i];
+		struct segment_kind *kind = &t->kinds[index_at(&s->kinds, from + i)];
 
-		wrapped |= dispatch < arrival[i] || completion < dispatch;
-		first = arrival[i] < first ? arrival[i] : first;
-		last = completion > last ? completion : last;
+		kind->requests++;
+		kind->bytes += r[i].bytes;
+		if (r[i].arrival_ns < t->first_arrival_ns)
+			t->first_arrival_ns = r[i].arrival_ns;
+		if (r[i].completion_ns > t->last_completion_ns)
+			t->last_completion_ns = r[i].completion_ns;
 	}
-	t->first_arrival_ns = first;
-	t->last_completion_ns = last;
-	return wrapped ? -EBADMSG : 0;
 }
 
 int segment_reader_total(struct segment_reader *s, struct segment_totals *out)
 {
 	struct segment_totals t = { .nr_kinds = s->kinds.nr, .first_arrival_ns = UINT64_MAX };
+	struct request chunk[CHUNK];
 	int ret = 0;
 
 	t.kinds = calloc(t.nr_kinds + 1, sizeof(*t.kinds));
@@ -544,18 +578,18 @@ int segment_reader_total(struct segment_reader *s, struct segment_totals *out)
 	while (!ret && s->at < s->nr) {
 		size_t nr = s->nr - s->at < CHUNK ? s->nr - s->at : CHUNK;
 
-		ret = total_sizes(s, t.kinds, nr);
+		ret = next_chunk(s, chunk, nr);
 		if (!ret)
-			ret = total_times(s, &t, nr);
-		s->at += nr;
+			total_chunk(s, &t, chunk, s->at - nr, nr);
+	}
+	if (ret) {
+		segment_totals_release(&t);
+		return ret;
 	}
 	if (!s->nr)
 		t.first_arrival_ns = 0;
-	if (ret)
-		segment_totals_release(&t);
-	else
-		*out = t;
-	return ret;
+	*out = t;
+	return 0;
 }
 
 void segment_totals_release(struct segment_totals *t)

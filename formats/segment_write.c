@@ -20,6 +20,7 @@ struct segment_writer {
 	struct column_scratch scratch;
 	struct buf body, header;
 	struct pairs kinds, issuers;
+	struct pairs devices; /* device and 0 */
 	size_t nr, cap;
 
 	uint16_t *kind, *issuer; /* cap each */
@@ -57,6 +58,7 @@ void segment_writer_free(struct segment_writer *w)
 	buf_release(&w->header);
 	pairs_release(&w->kinds);
 	pairs_release(&w->issuers);
+	pairs_release(&w->devices);
 	free(w->kind);
 	free(w->issuer);
 	free(w->stream);
@@ -75,6 +77,7 @@ void segment_writer_clear(struct segment_writer *w)
 {
 	pairs_clear(&w->kinds);
 	pairs_clear(&w->issuers);
+	pairs_clear(&w->devices);
 	w->nr = w->nr_low = w->nr_near = w->nr_place = 0;
 	w->max_sector = 0;
 	memset(w->streams, 0, sizeof(w->streams));
@@ -174,13 +177,16 @@ static void add_sector(struct segment_writer *w, const struct request *r, uint32
 
 int segment_writer_add(struct segment_writer *w, const struct request *r)
 {
-	int64_t kind, issuer;
+	int64_t kind, issuer, device;
 
 	if (w->nr == SEGMENT_MAX_REQUESTS)
 		return -ENOSPC;
 	if (request_check(r))
 		return -EINVAL;
-	if (w->nr == w->cap && writer_grow(w))
+	device = pairs_index(&w->devices, (struct pair){ r->device, 0 });
+	if (device >= SEGMENT_MAX_DEVICES)
+		return -ENOSPC;
+	if (device < 0 || (w->nr == w->cap && writer_grow(w)))
 		return -ENOMEM;
 	kind = pairs_index(&w->kinds, kind_of(r));
 	issuer = pairs_index(&w->issuers, issuer_of(r));

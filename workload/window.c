@@ -40,6 +40,7 @@ int window_new(struct window **out, const struct window_config *config, uint64_t
 		return err;
 	}
 	w->begin_ns = begin_ns;
+	w->blocks_left = WINDOW_FIRST_BLOCKS;
 	closed_init(&w->closed, begin_ns, w->config.client_interval_ns);
 	idc_init(&w->idc, begin_ns);
 	for (size_t i = 0; i < NR_LISTS; i++)
@@ -71,6 +72,7 @@ static void clear_period(struct window *w, uint64_t begin_ns)
 	w->own_requests = 0;
 	w->nr_undivided = 0;
 	w->incomplete = false;
+	w->blocks_cut = false;
 	open_clear(&w->open);
 	idc_init(&w->idc, begin_ns);
 	size_mix_clear(&w->sizes);
@@ -104,6 +106,8 @@ void window_reset(struct window *w, uint64_t begin_ns)
 	closed_init(&w->closed, begin_ns, w->config.client_interval_ns);
 	footprint_clear(&w->cumulative);
 	w->cumulative_incomplete = false;
+	w->reuse_cut = false;
+	w->blocks_left = WINDOW_FIRST_BLOCKS;
 	reuse_reset(&w->reuse);
 	w->tick = (struct clock_tick){ 0 };
 }
@@ -133,6 +137,24 @@ static int add_hashes(struct window *w, const uint64_t *hashes, size_t nr)
 	return err | reuse_add_many(&w->reuse, hashes, nr);
 }
 
+/*
+ * How many of nr blocks are looked at. Work must not grow with the length that a request states: a
+ * stream may look at WINDOW_BLOCKS_PER_REQUEST blocks for each of its requests, and at some more to
+ * begin with. What small requests do not use is left for large ones. Where requests are larger on
+ * average, blocks are left out; then footprint and miss ratios are unknown rather than wrong.
+ */
+static uint64_t allowed_blocks(struct window *w, uint64_t nr)
+{
+	w->blocks_left += WINDOW_BLOCKS_PER_REQUEST;
+	if (nr > w->blocks_left) {
+		nr = w->blocks_left;
+		w->blocks_cut = w->reuse_cut = true;
+		w->cumulative_incomplete = true;
+	}
+	w->blocks_left -= nr;
+	return nr;
+}
+
 static int add_blocks(struct window *w, const struct request *r, size_t nr)
 {
 	uint64_t hashes[HASHES], first, last;
@@ -140,6 +162,8 @@ static int add_blocks(struct window *w, const struct request *r, size_t nr)
 	int err = 0;
 
 	for (size_t i = 0; i < nr; i++) {
+		uint64_t left;
+
 		if (!request_is_data(&r[i]) || !block_range(&r[i], &first, &last))
 			continue;
 		if (!w->salted || r[i].device != w->salt_device) {
@@ -147,13 +171,14 @@ static int add_blocks(struct window *w, const struct request *r, size_t nr)
 			w->salt_device = r[i].device;
 			w->salt = block_hash_salt(w->config.seed, r[i].device);
 		}
-		while (first <= last) {
-			uint64_t room = HASHES - at, left = last - first + 1;
-			uint64_t take = left < room ? left : room;
+		left = allowed_blocks(w, last - first + 1);
+		while (left) {
+			uint64_t room = HASHES - at, take = left < room ? left : room;
 
 			for (uint64_t k = 0; k < take; k++)
 				hashes[at + k] = block_hash(w->salt, first + k);
 			first += take;
+			left -= take;
 			at += take;
 			if (at == HASHES) {
 				err |= add_hashes(w, hashes, at);
@@ -264,6 +289,9 @@ int window_merge(struct window *dst, const struct window *src)
 	fileset_merge(&dst->fileset, &src->fileset);
 	dst->own_requests += src->own_requests;
 	dst->nr_undivided += src->nr_undivided;
+	dst->blocks_left += src->blocks_left;
+	dst->blocks_cut |= src->blocks_cut;
+	dst->reuse_cut |= src->reuse_cut;
 	dst->incomplete |= src->incomplete || err;
 	if (src->begin_ns < dst->begin_ns)
 		dst->begin_ns = src->begin_ns;

@@ -18,6 +18,12 @@
 #include "workload/size_mix.h"
 #include "workload/window.h"
 
+/* Blocks that footprint and reuse distances look at for each request, on average: 4 MiB, the largest
+ * request that the kernel makes unless it is told otherwise (BLK_DEF_MAX_SECTORS_CAP, 2560 to 8192
+ * sectors). */
+#define WINDOW_BLOCKS_PER_REQUEST 1024u
+#define WINDOW_FIRST_BLOCKS	  65536u /* 256 MiB, so that a few large requests are whole */
+
 /* The lists of requests whose pattern is looked at: reads, writes (as enum operation), all. */
 #define LIST_ALL 2
 #define NR_LISTS 3
@@ -42,6 +48,11 @@ struct window {
 	struct hotspot hotspot;
 	struct reuse reuse;
 	struct fileset fileset;
+
+	/* Blocks that may still be looked at one by one; see add_blocks(). */
+	uint64_t blocks_left;
+	bool blocks_cut; /* some were not: the footprint of this period is unknown */
+	bool reuse_cut;	 /* likewise since the last reset: the reuse distances lack references */
 
 	bool salted; /* the hash's salt is that of salt_device */
 	uint32_t salt_device;

@@ -91,11 +91,11 @@ static int profile_locality(const struct window *w, struct profile *p)
 {
 	uint64_t data = w->sizes.requests[OPERATION_READ] + w->sizes.requests[OPERATION_WRITE] +
 			w->nr_undivided;
-	struct cache_point *curve;
-	size_t nr;
+	struct cache_point *curve = NULL;
+	size_t nr = 0;
 	int err = hotspot_fit(&w->hotspot, &p->locality.distribution);
 
-	if (!err)
+	if (!err && !w->reuse_cut)
 		err = reuse_curve(&w->reuse, BLOCK_BYTES, &curve, &nr);
 	if (err)
 		return err;
@@ -104,7 +104,7 @@ static int profile_locality(const struct window *w, struct profile *p)
 	p->locality.nr_miss_ratio = nr;
 	p->locality.block_bytes = BLOCK_BYTES;
 	p->locality.footprint_bytes = NAN;
-	if (data && !w->config.cheap)
+	if (data && !w->config.cheap && !w->blocks_cut)
 		p->locality.footprint_bytes = round(footprint_blocks(&w->footprint)) * BLOCK_BYTES;
 	p->locality.file_count_mean = fileset_count_mean(&w->fileset);
 	p->locality.file_size_mean_bytes = fileset_size_mean_bytes(&w->fileset);

@@ -9,13 +9,11 @@
 
 #include "formats/foreign/foreign.h"
 
-#define SEGMENT_DEVICES 4096u /* that a header may name */
-
 /* One host: the segment that is being filled, and what names its stream. */
 struct stream {
 	struct request *held; /* owned: of the segment */
 	size_t nr, cap;
-	uint32_t *devices; /* owned: indexes of those in the segment, SEGMENT_DEVICES */
+	uint32_t *devices; /* owned: indexes of those in the segment, SEGMENT_MAX_DEVICES */
 	uint32_t nr_devices;
 	uint64_t sequence, epoch;
 	uint64_t begin_ns; /* of the segment, in the trace's time */
@@ -93,7 +91,7 @@ int64_t import_writer_host(struct import_writer *w, const char *name)
 	if (!streams || !hosts)
 		return -ENOMEM;
 	streams[r->nr_hosts] = (struct stream){ 0 };
-	streams[r->nr_hosts].devices = malloc(SEGMENT_DEVICES * sizeof(uint32_t));
+	streams[r->nr_hosts].devices = malloc(SEGMENT_MAX_DEVICES * sizeof(uint32_t));
 	if (!streams[r->nr_hosts].devices)
 		return -ENOMEM;
 	hosts[r->nr_hosts] = (struct import_host){ 0 };
@@ -331,7 +329,7 @@ int import_writer_add(struct import_writer *w, const struct request *r, const ch
 	bool is_new = w->met[r->device] != st->sequence + 1;
 	int status = 0;
 
-	if (st->nr == SEGMENT_MAX_REQUESTS || (is_new && st->nr_devices == SEGMENT_DEVICES)) {
+	if (st->nr == SEGMENT_MAX_REQUESTS || (is_new && st->nr_devices == SEGMENT_MAX_DEVICES)) {
 		status = write_segment(w, d->host, st->last_ns, NULL, err);
 		is_new = true;
 	}

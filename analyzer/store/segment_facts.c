@@ -36,50 +36,62 @@ static int take_devices(struct segment_facts *f, const struct segment_header *h)
 	return 0;
 }
 
-/* A device that the table leaves out gets an entry without a name. *hint: where to look first. */
-static struct device_facts *device_of(struct segment_facts *f, uint32_t device, size_t *hint)
+/* A device that the table leaves out gets an entry without a name; NULL without memory. */
+static struct device_facts *device_of(struct segment_facts *f, uint32_t device)
 {
 	struct device_facts *more;
 
-	if (*hint < f->nr_devices && f->devices[*hint].device == device)
-		return &f->devices[*hint];
-	for (size_t i = 0; i < f->nr_devices; i++) {
-		if (f->devices[i].device != device)
-			continue;
-		*hint = i;
-		return &f->devices[i];
-	}
+	for (size_t i = 0; i < f->nr_devices; i++)
+		if (f->devices[i].device == device)
+			return &f->devices[i];
 	more = realloc(f->devices, (f->nr_devices + 1) * sizeof(*more));
 	if (!more)
 		return NULL;
 	f->devices = more;
-	*hint = f->nr_devices++;
-	more[*hint] = (struct device_facts){ .device = device };
-	return &more[*hint];
+	more[f->nr_devices] = (struct device_facts){ .device = device };
+	return &more[f->nr_devices++];
+}
+
+static int compare_kinds(const void *a, const void *b)
+{
+	const struct segment_kind *x = a, *y = b;
+
+	return (x->device > y->device) - (x->device < y->device);
+}
+
+/* Sorted by device first, so that a device is looked for once and not once for each kind. */
+static int count_kinds(struct segment_facts *f, struct segment_totals *t)
+{
+	struct device_facts *d = NULL;
+
+	if (t->nr_kinds)
+		qsort(t->kinds, t->nr_kinds, sizeof(*t->kinds), compare_kinds);
+	for (size_t i = 0; i < t->nr_kinds; i++) {
+		const struct segment_kind *kind = &t->kinds[i];
+
+		if (!kind->requests)
+			continue;
+		if (!d || d->device != kind->device)
+			d = device_of(f, kind->device);
+		if (!d)
+			return -ENOMEM;
+		d->requests[kind->operation] += kind->requests;
+		d->bytes[kind->operation] += kind->bytes;
+		f->nr_requests += kind->requests;
+	}
+	return 0;
 }
 
 static int count_requests(struct segment_facts *f, struct segment_reader *reader, struct err *err)
 {
 	struct segment_totals t;
-	size_t hint = 0;
 	int status = segment_reader_total(reader, &t);
 
+	if (status == -EBADMSG)
+		return err_set(err, EBADMSG, "segment: %s", segment_reader_refusal(reader));
 	if (status < 0)
-		return err_set(err, -status,
-			       status == -ENOMEM ? "no memory"
-						 : "requests: their columns cannot be decoded");
-	for (size_t i = 0; i < t.nr_kinds && status == 0; i++) {
-		const struct segment_kind *kind = &t.kinds[i];
-		struct device_facts *d = kind->requests ? device_of(f, kind->device, &hint) : NULL;
-
-		if (d) {
-			d->requests[kind->operation] += kind->requests;
-			d->bytes[kind->operation] += kind->bytes;
-			f->nr_requests += kind->requests;
-		} else if (kind->requests) {
-			status = -ENOMEM;
-		}
-	}
+		return err_set(err, -status, "segment: out of memory");
+	status = count_kinds(f, &t);
 	if (f->nr_requests) {
 		f->first_real_ns = real_from_anchor(&f->begin, t.first_arrival_ns);
 		f->last_real_ns = real_from_anchor(&f->begin, t.last_completion_ns);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/segment.h"
 #include "tests/slow/traffic.h"
 
 #define DEPTH	32u
@@ -122,13 +123,16 @@ void traffic_anything(struct traffic *t, struct request *out, size_t nr)
 		struct request r = { 0 };
 		unsigned int shift = (unsigned int)(traffic_random(t) % 64);
 
-		r.arrival_ns = traffic_random(t) >> shift;
-		r.dispatch_ns = r.arrival_ns + traffic_random(t) % (UINT64_MAX - r.arrival_ns);
-		r.completion_ns = r.dispatch_ns + (UINT64_MAX - r.dispatch_ns) / 3;
-		r.sector = traffic_random(t) >> (63 - shift);
+		r.arrival_ns = (traffic_random(t) >> shift) % TRACE_TIME_MAX_NS;
+		r.dispatch_ns =
+			r.arrival_ns + traffic_random(t) % (TRACE_TIME_MAX_NS - r.arrival_ns);
+		r.completion_ns = r.dispatch_ns + (TRACE_TIME_MAX_NS - r.dispatch_ns) / 3;
 		r.cgroup_id = traffic_random(t);
-		r.bytes = (uint32_t)traffic_random(t);
-		r.device = (uint32_t)traffic_random(t);
+		r.bytes = (uint32_t)traffic_random(t) % (REQUEST_MAX_DATA_BYTES + 1);
+		r.sector = (traffic_random(t) >> (63 - shift)) %
+			   (REQUEST_END_SECTOR_MAX - request_sectors(&r));
+		/* Some of as many devices as a segment takes, all over the range. */
+		r.device = (uint32_t)(traffic_random(t) % SEGMENT_MAX_DEVICES) * 8405024u;
 		r.tid = (uint32_t)traffic_random(t);
 		r.pid = (uint32_t)traffic_random(t);
 		r.flags = (uint32_t)traffic_random(t) & FLAGS;

@@ -161,11 +161,11 @@ static void edges_survive(void)
 {
 	struct request r[600] = { { .bytes = 0 } };
 
-	r[1].arrival_ns = r[1].dispatch_ns = r[1].completion_ns = UINT64_MAX;
-	r[2].completion_ns = UINT64_MAX;
-	r[3].dispatch_ns = r[3].completion_ns = UINT64_MAX;
-	r[4].sector = UINT64_MAX;
-	r[4].bytes = UINT32_MAX;
+	r[1].arrival_ns = r[1].dispatch_ns = r[1].completion_ns = TRACE_TIME_MAX_NS;
+	r[2].completion_ns = TRACE_TIME_MAX_NS;
+	r[3].dispatch_ns = r[3].completion_ns = TRACE_TIME_MAX_NS;
+	r[4].sector = REQUEST_END_SECTOR_MAX - REQUEST_MAX_DATA_BYTES / SECTOR_BYTES;
+	r[4].bytes = REQUEST_MAX_DATA_BYTES;
 	r[5].sector = 6;
 	r[6].cgroup_id = UINT64_MAX;
 	r[6].tid = r[6].pid = r[6].device = r[6].queue_depth = UINT32_MAX;
@@ -173,7 +173,9 @@ static void edges_survive(void)
 	r[7].flags = REQUEST_FLAGS_ALL;
 	r[7].operation = OPERATION_OTHER;
 	r[8].arrival_ns = 0;
-	r[8].dispatch_ns = r[8].completion_ns = (uint64_t)1 << 63;
+	r[8].dispatch_ns = r[8].completion_ns = TRACE_TIME_MAX_NS / 2;
+	r[9].operation = OPERATION_DISCARD;
+	r[9].bytes = REQUEST_MAX_BYTES;
 	for (uint32_t i = 10; i < 600; i++)
 		r[i].tid = i; /* more than 256 issuers */
 	round_trip(r, 10, 3);
@@ -183,7 +185,7 @@ static void edges_survive(void)
 static void header_survives(void)
 {
 	static const struct segment_device devices[] = { { 7 << 20, 1 << 30, "loop0" },
-							 { UINT32_MAX, UINT64_MAX, "" } };
+							 { UINT32_MAX, 1ull << 63, "" } };
 	static const struct segment_process processes[] = { { 1, "init" }, { 77, "a[b] \xe9+c" } };
 	static const struct segment_cgroup cgroups[] = { { 1, "/" },
 							 { UINT64_MAX, "/system.slice" } };
@@ -232,6 +234,50 @@ static void header_survives(void)
 	segment_reader_free(s);
 	ledger_release(&ledger);
 	buf_release(&out);
+}
+
+/* Above what kernels give by one: neither written nor, from another writer, read. */
+static void values_that_no_kernel_gives_are_refused(void)
+{
+	struct request wrong[] = {
+		{ .completion_ns = TRACE_TIME_MAX_NS + 1 },
+		{ .bytes = REQUEST_MAX_DATA_BYTES + 1 },
+		{ .operation = OPERATION_OTHER,
+		  .flags = REQUEST_NO_OPERATION,
+		  .bytes = REQUEST_MAX_DATA_BYTES + 1 },
+		{ .operation = OPERATION_DISCARD, .bytes = REQUEST_MAX_BYTES + 1 },
+		{ .sector = REQUEST_END_SECTOR_MAX + 1 },
+		{ .sector = REQUEST_END_SECTOR_MAX, .bytes = 1 },
+	};
+	struct request fits[] = { { .sector = REQUEST_END_SECTOR_MAX },
+				  { .operation = OPERATION_OTHER, .bytes = REQUEST_MAX_BYTES } };
+	struct segment_writer *w = NULL;
+
+	segment_writer_new(&w);
+	for (size_t i = 0; i < TAP_NR(wrong); i++)
+		ok_int(segment_writer_add(w, &wrong[i]), -EINVAL);
+	for (size_t i = 0; i < TAP_NR(fits); i++)
+		ok_int(segment_writer_add(w, &fits[i]), 0);
+	segment_writer_free(w);
+}
+
+static void devices_are_bounded(void)
+{
+	struct segment_writer *w = NULL;
+	struct request r = { .operation = 0 };
+
+	segment_writer_new(&w);
+	for (r.device = 0; r.device < SEGMENT_MAX_DEVICES; r.device++)
+		if (segment_writer_add(w, &r))
+			break;
+	ok_eq(r.device, SEGMENT_MAX_DEVICES);
+	ok_int(segment_writer_add(w, &r), -ENOSPC);
+	r.device = 5;
+	ok_int(segment_writer_add(w, &r), 0);
+	segment_writer_clear(w);
+	r.device = SEGMENT_MAX_DEVICES;
+	ok_int(segment_writer_add(w, &r), 0);
+	segment_writer_free(w);
 }
 
 static void writer_refuses(void)
@@ -511,6 +557,8 @@ static void hashes(void)
 static const struct tap_test tests[] = {
 	{ "random and sequential traffic comes back bit by bit", traffic_survives },
 	{ "any legal requests come back bit by bit", anything_survives },
+	{ "values that no kernel gives are not written", values_that_no_kernel_gives_are_refused },
+	{ "a segment has requests of 512 devices at most", devices_are_bounded },
 	{ "the edges of every field come back", edges_survive },
 	{ "the header comes back whole", header_survives },
 	{ "the writer refuses what it cannot hold and keeps the rest", writer_refuses },

@@ -484,17 +484,27 @@ static void numbers_that_fit_no_request_are_refused(void)
 	struct buf other[NR_SEGMENT_COLUMNS] = { 0 };
 	ZSTD_CCtx *zstd = plane_compressor();
 
-	put_number(&other[COLUMN_ARRIVAL], zstd, UINT64_MAX);
+	put_number(&other[COLUMN_ARRIVAL], zstd, TRACE_TIME_MAX_NS);
 	ok_int(with_columns(other), 0);
-	put_number(&other[COLUMN_QUEUE], zstd, 1); /* dispatched at 0 */
+	put_number(&other[COLUMN_QUEUE], zstd, 1);
+	ok_int(with_columns(other), -EBADMSG);
+	put_number(&other[COLUMN_QUEUE], zstd, UINT64_MAX); /* dispatched before, modulo 2^64 */
 	ok_int(with_columns(other), -EBADMSG);
 	put_number(&other[COLUMN_QUEUE], zstd, 0);
-	put_number(&other[COLUMN_DEVICE], zstd, 1); /* complete at 0 */
+	put_number(&other[COLUMN_DEVICE], zstd, 1);
 	ok_int(with_columns(other), -EBADMSG);
+	put_number(&other[COLUMN_DEVICE], zstd, UINT64_MAX);
+	ok_int(with_columns(other), -EBADMSG);
+	put_number(&other[COLUMN_ARRIVAL], zstd, UINT64_MAX);
 	put_number(&other[COLUMN_DEVICE], zstd, 0);
+	ok_int(with_columns(other), -EBADMSG);
+	put_number(&other[COLUMN_ARRIVAL], zstd, 0);
 	put_number(&other[COLUMN_BYTES], zstd, (uint64_t)UINT32_MAX + 1);
 	ok_int(with_columns(other), -EBADMSG);
-	put_number(&other[COLUMN_BYTES], zstd, UINT32_MAX);
+	put_number(&other[COLUMN_BYTES], zstd, (uint64_t)REQUEST_MAX_DATA_BYTES + 1);
+	ok_int(with_columns(other), -EBADMSG);
+	put_number(&other[COLUMN_BYTES], zstd, REQUEST_MAX_DATA_BYTES);
+	ok_int(with_columns(other), 0);
 	put_number(&other[COLUMN_DEPTH], zstd, (uint64_t)UINT32_MAX + 1);
 	ok_int(with_columns(other), -EBADMSG);
 	for (unsigned int i = 0; i < NR_SEGMENT_COLUMNS; i++)
@@ -533,6 +543,10 @@ static void low_sectors_are_checked(void)
 	struct buf other[NR_SEGMENT_COLUMNS] = { 0 };
 	ZSTD_CCtx *zstd = plane_compressor();
 
+	put_number(&other[COLUMN_PLACE], zstd, REQUEST_END_SECTOR_MAX >> 3); /* no disk has it */
+	other[COLUMN_STREAM] = (struct buf){ .data = stream, .len = sizeof(stream) };
+	other[COLUMN_LOW] = (struct buf){ .data = low, .len = sizeof(low) };
+	ok_int(with_columns(other), -EBADMSG);
 	put_number(&other[COLUMN_PLACE], zstd, 5);
 	other[COLUMN_STREAM] = (struct buf){ .data = stream, .len = sizeof(stream) };
 	other[COLUMN_LOW] = (struct buf){ .data = low, .len = sizeof(low) };

@@ -6,7 +6,7 @@
 
 #include "tests/slow/slow_stream.h"
 #include "tests/tap.h"
-#include "workload/window.h"
+#include "workload/window_parts.h"
 
 #define SECOND 1000000000ull
 
@@ -343,6 +343,38 @@ static void disorder_is_borne(void)
 	free(r);
 }
 
+/* 65 536 reads of 2 GiB name 32 G blocks: a profile of them takes no longer than one of small reads. */
+static void huge_requests_cost_no_more_than_small_ones(void)
+{
+	const struct window_config config = { .seed = 1 };
+	struct request r = { .bytes = REQUEST_MAX_DATA_BYTES };
+	struct window *w = NULL;
+	struct profile p;
+
+	profile_init(&p);
+	ok_int(window_new(&w, &config, 0), 0);
+	for (uint64_t i = 0; i < 65536; i++) {
+		r.sector = i * 8;
+		r.arrival_ns = r.dispatch_ns = r.completion_ns = i;
+		window_add(w, &r);
+	}
+	ok(w->reuse.nr_references <= 65536ull * 1024 + 65536);
+	ok_int(window_profile(w, 1000000, &p), 0);
+	ok(isnan(p.locality.footprint_bytes) && p.locality.nr_miss_ratio == 0);
+	ok_near(p.read.size_mean_bytes, REQUEST_MAX_DATA_BYTES, 0);
+	window_reset(w, 0);
+	for (uint64_t i = 0; i < 128; i++) {
+		r.sector = i * 32768;
+		r.bytes = i % 2 ? 4096 : 8 << 20; /* 4 MiB in the mean */
+		window_add(w, &r);
+	}
+	ok_int(window_profile(w, 1000000, &p), 0);
+	ok_near(p.locality.footprint_bytes, 64.0 * (8 << 20) + 64 * 4096, 0.03 * 64 * (8 << 20));
+	ok(p.locality.nr_miss_ratio > 0);
+	profile_release(&p);
+	window_free(w);
+}
+
 /* Everything that request_check() lets pass, however absurd. */
 static void absurd_requests(void)
 {
@@ -535,6 +567,8 @@ static const struct tap_test tests[] = {
 	{ "requests fed one by one give what they give as a batch", one_by_one_is_many },
 	{ "arrivals out of order and before the period are borne", disorder_is_borne },
 	{ "absurd requests give numbers or unknown", absurd_requests },
+	{ "huge requests cost no more than small ones",
+	  huge_requests_cost_no_more_than_small_ones },
 	{ "a window at full load stays within 3 MiB", memory_is_bounded },
 	{ "a reset forgets the clock", clock_learnt_anew },
 	{ "requests without any time have no rate", timeless_has_no_rate },
