@@ -152,7 +152,7 @@ $(BUILD)/%.o: %.c
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 # Style and script of the report page, taken in by the assembler: make cannot see them otherwise.
-$(BUILD)/analyzer/report/page_assets.o: analyzer/report/page.css analyzer/report/page.js
+$(BUILD)/analyzer/answer/page_assets.o: analyzer/answer/page.css analyzer/answer/page.js
 
 # The kernel side: CO-RE objects for the byte order of the target, embedded by a skeleton header.
 # clang says x86_64-pc-linux-gnu where Debian's folders are x86_64-linux-gnu.

@@ -383,7 +383,7 @@ static void page_storage(const struct scenario *s, const struct scenario_storage
 			 units_instant((uint64_t)(to->peak.max_begin_s * 1e9), utc, 0, at),
 			 to->peak.nr_makers ? s->vms[to->peak.makers[0].stream].name : "nobody");
 	buf_printf(out, "<p>");
-	svg_escape(out, text);
+	page_escape(out, text);
 	buf_printf(out, ".</p>\n");
 }
 

@@ -63,17 +63,17 @@ static void cell(struct buf *out, const struct column *c, const char *text, size
 	if (!len)
 		buf_printf(out, "–");
 	else if (*end || c->kind == TEXT)
-		svg_escape(out, copy);
+		page_escape(out, copy);
 	else if (c->kind == DURATION)
-		svg_escape(out, label_duration(&l, v));
+		page_escape(out, label_duration(&l, v));
 	else if (c->kind == INSTANT)
-		svg_escape(out, label_clock(&l, (uint64_t)(v * 1e9), 0, utc));
+		page_escape(out, label_clock(&l, (uint64_t)(v * 1e9), 0, utc));
 	else if (c->kind == BYTES || c->kind == BYTES_RATE)
 		buf_printf(out, "%s%s", label_bytes(&l, v), c->kind == BYTES_RATE ? "/s" : "");
 	else if (c->kind == RATIO)
-		svg_escape(out, label_percent(&l, v));
+		page_escape(out, label_percent(&l, v));
 	else
-		svg_escape(out, label_count(&l, v));
+		page_escape(out, label_count(&l, v));
 	buf_printf(out, "</td>");
 }
 
@@ -89,7 +89,7 @@ static size_t header(struct buf *out, const char *line, size_t len, struct colum
 
 		columns[nr] = column_of(line, width);
 		buf_printf(out, "<th scope=\"col\">");
-		svg_escape(out, columns[nr++].name);
+		page_escape(out, columns[nr++].name);
 		buf_printf(out, "</th>");
 		line += width + 1;
 	}

@@ -14,13 +14,13 @@ static void head(const struct model *m, struct buf *out)
 			"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 			"<meta name=\"generator\" content=\"blkcast " BLKCAST_VERSION "\">\n"
 			"<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
-	svg_escape(out, m->schema.response);
+	page_escape(out, m->schema.response);
 	buf_printf(
 		out,
 		" by %s – blkcast model</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n%s"
 		"</style>\n</head>\n<body>\n<div class=\"page\">\n<header>\n<h1>",
 		m->technique->name, page_css);
-	svg_escape(out, m->schema.response);
+	page_escape(out, m->schema.response);
 	buf_printf(out, " by %s</h1>\n", m->technique->name);
 }
 
@@ -105,7 +105,7 @@ static int model_text(const struct model *m, struct buf *out)
 		   : m->form == MODEL_FOREST ? "leaves"
 					     : "rules");
 	if (!err)
-		svg_escape(out, (const char *)text.data);
+		page_escape(out, (const char *)text.data);
 	buf_printf(out, "</pre></details>\n</section>\n");
 	buf_release(&text);
 	return err;

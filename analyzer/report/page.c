@@ -19,7 +19,7 @@ struct page {
 
 static void text(struct page *pg, const char *words)
 {
-	svg_escape(pg->out, words);
+	page_escape(pg->out, words);
 }
 
 /* What a summary function wrote into the scratch buffer, as a paragraph. */

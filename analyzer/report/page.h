@@ -6,6 +6,7 @@
 #ifndef ANALYZER_REPORT_PAGE_H
 #define ANALYZER_REPORT_PAGE_H
 
+#include "analyzer/answer/page_shell.h"
 #include "analyzer/report/figures.h"
 
 /* Devices that get an access map, a miss-ratio curve and a distribution of their own: the busiest.
@@ -17,8 +18,5 @@
 int page_write(const struct report *r, struct buf *out);
 /* One picture as an SVG file with its style inside. 0, -ENODATA, -ENOMEM. */
 int page_picture(const struct report *r, const struct figure *f, size_t device, struct buf *out);
-
-/* page.css and page.js, as built in; end with a NUL. */
-extern const char page_css[], page_js[];
 
 #endif

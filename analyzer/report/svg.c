@@ -5,29 +5,6 @@
 
 #include "analyzer/report/svg.h"
 
-void svg_escape(struct buf *out, const char *text)
-{
-	for (; *text; text++) {
-		switch (*text) {
-		case '&':
-			buf_put(out, "&amp;", 5);
-			break;
-		case '<':
-			buf_put(out, "&lt;", 4);
-			break;
-		case '>':
-			buf_put(out, "&gt;", 4);
-			break;
-		case '"':
-			buf_put(out, "&quot;", 6);
-			break;
-		default:
-			/* Control characters are not allowed in XML at all. */
-			buf_put_u8(out, (unsigned char)*text < 0x20 && *text != '\n' ? ' ' : *text);
-		}
-	}
-}
-
 void svg_number(struct buf *out, double v)
 {
 	double tenths = round(v * 10);
@@ -55,9 +32,9 @@ void svg_begin(struct buf *out, const struct svg_head *head)
 		   "<title id=\"%s-t\">",
 		   head->id, head->class, head->width, head->height, head->id, head->id,
 		   head->attributes ? head->attributes : "", head->id);
-	svg_escape(out, head->title);
+	page_escape(out, head->title);
 	buf_printf(out, "</title>\n<desc id=\"%s-d\">", head->id);
-	svg_escape(out, head->description);
+	page_escape(out, head->description);
 	buf_printf(out, "</desc>\n");
 }
 
@@ -101,7 +78,7 @@ void svg_rect(struct buf *out, const char *class, double x, double y, double wid
 		return;
 	}
 	buf_printf(out, "><title>");
-	svg_escape(out, tip);
+	page_escape(out, tip);
 	buf_printf(out, "</title></rect>\n");
 }
 
@@ -120,7 +97,7 @@ void svg_text(struct buf *out, const char *class, double x, double y, const char
 	attribute(out, "x", x);
 	attribute(out, "y", y);
 	buf_put_u8(out, '>');
-	svg_escape(out, text);
+	page_escape(out, text);
 	buf_printf(out, "</text>\n");
 }
 

@@ -11,12 +11,11 @@
 
 #include <stddef.h>
 
+#include "analyzer/answer/page_shell.h"
 #include "formats/buf.h"
 
 #define SVG_WIDTH 760
 
-/* Text for element content or a double-quoted attribute. */
-void svg_escape(struct buf *out, const char *text);
 /* A number with at most one decimal: "12", "12.5". */
 void svg_number(struct buf *out, double v);
 

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * answer: what a command has found out, as a value, and its four renderings.
+ *
+ * A command parses its options, calls one library function, and puts the result into an answer: tables
+ * whose columns have names and units, single facts, pictures, remarks, and a conclusion in one
+ * sentence. One renderer each then makes text for a terminal, JSON, CSV and an HTML page of it, so that
+ * a number is formatted in one place only, and every command shows the same thing in the same way.
+ *
+ *	static const struct answer_column columns[] = {
+ *		{ .key = "load", .title = "load" },
+ *		{ .key = "target_s", .title = "on the target", .unit = ANSWER_SECONDS, .interval = "ci" },
+ *	};
+ *	struct answer *a = answer_new("blkcast.study/1", "Study: migrate");
+ *	struct answer_table *t = answer_table(a, "results", "Mean response times", NULL, columns, 2);
+ *
+ *	answer_words(t, "%s", name);
+ *	answer_interval(t, 0.0123, 0.011, 0.014);
+ *	answer_conclude(a, "After the migration the reads become slower.");
+ *	ret = answer_print(a, ANSWER_TEXT, stdout);
+ *	answer_free(a);
+ *
+ * An unknown number is NaN; it is "-" for people, null in JSON and an empty field in CSV. The functions
+ * that fill an answer return nothing: the first failure is kept, later calls do nothing, and rendering
+ * returns it. Every call accepts a NULL answer or table (out of memory), so that a command checks once.
+ * Strings are copied unless a comment says otherwise. An answer belongs to one thread.
+ */
+#ifndef ANALYZER_ANSWER_ANSWER_H
+#define ANALYZER_ANSWER_ANSWER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "formats/buf.h"
+
+/* How a number is shown to people. Machines get it as it is, in SI base units. */
+enum answer_unit {
+	ANSWER_NONE,	    /* words, or a number with four digits */
+	ANSWER_COUNT,	    /* "1.2 k" */
+	ANSWER_INTEGER,	    /* all digits; a JSON integer */
+	ANSWER_SECONDS,	    /* "1.23 ms" */
+	ANSWER_BYTES,	    /* "4 KiB" */
+	ANSWER_PER_S,	    /* "1.2 k/s" */
+	ANSWER_BYTES_PER_S, /* "4 MiB/s" */
+	ANSWER_RATIO,	    /* 0.873 is "87.3 %" */
+	ANSWER_CHANGE,	    /* 0.05 is "+5.0 %" */
+};
+
+struct answer_column {
+	const char *key;   /* name in JSON and CSV; NULL: the column is for people only */
+	const char *title; /* heading for people; NULL: the column is for machines only */
+	enum answer_unit unit;
+	const char *interval; /* key of [low, high] in JSON; NULL: numbers have no interval */
+};
+
+struct answer;
+struct answer_table;
+
+/* schema: "blkcast.study/1"; title: of the page. NULL where memory is out. */
+struct answer *answer_new(const char *schema, const char *title);
+void answer_free(struct answer *a);
+/* 0, or the first -errno kept. */
+int answer_error(const struct answer *a);
+
+/* The conclusion, one sentence with its full stop; a later call replaces an earlier one. */
+void answer_conclude(struct answer *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* NULL where there is none. Valid until the answer changes. */
+const char *answer_conclusion(const struct answer *a);
+/* A remark, one sentence: below the conclusion for people, in the list "notes" in JSON. */
+void answer_note(struct answer *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* One number or word: a line "label: value" for people, a member of the top object in JSON. */
+void answer_fact(struct answer *a, const char *key, const char *label, enum answer_unit unit,
+		 double value);
+void answer_fact_words(struct answer *a, const char *key, const char *label, const char *words);
+/* What JSON alone shows, for members that are no table. Takes the reference over, also on failure. */
+void answer_member(struct answer *a, const char *key, json_t *value);
+
+/*
+ * Adds a table. key: its member in JSON, NULL leaves it out there. title and about (a sentence on
+ * what the rows are) are shown on the page; the text shows title above every table but the first.
+ * columns are borrowed for the life of the answer. A row is complete when it has a cell for each
+ * column, in order. The table belongs to the answer.
+ */
+struct answer_table *answer_table(struct answer *a, const char *key, const char *title,
+				  const char *about, const struct answer_column *columns,
+				  size_t nr_columns);
+void answer_words(struct answer_table *t, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void answer_number(struct answer_table *t, double value);
+void answer_interval(struct answer_table *t, double value, double low, double high);
+void answer_flag(struct answer_table *t, bool value);
+
+/*
+ * Adds a picture for the page, with a sentence that says what it shows. svg is taken over and left
+ * empty; it holds a whole <svg> element, whose text has been escaped by who drew it.
+ */
+void answer_picture(struct answer *a, const char *title, const char *about, struct buf *svg);
+
+enum answer_form { ANSWER_TEXT, ANSWER_JSON, ANSWER_CSV };
+
+/*
+ * Writes the answer. CSV has the first table only, with a line of keys. 0, or -errno: the kept
+ * failure; -EIO where out cannot be written; -EINVAL where a row is not complete (a defect of the
+ * caller).
+ */
+int answer_print(const struct answer *a, enum answer_form form, FILE *out);
+/* The page, appended to out: it needs nothing else, runs no script and asks no network. */
+int answer_html(const struct answer *a, struct buf *out);
+
+#endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The answer as a page: the conclusion first, then facts, pictures and tables in order, then remarks. */
+#include <errno.h>
+
+#include "analyzer/answer/answer_parts.h"
+#include "analyzer/answer/page_shell.h"
+
+static void answer_html_fact(const struct answer_item *item, struct buf *out)
+{
+	char text[ANSWER_CELL_BYTES];
+
+	buf_printf(out, "<div><dt>");
+	page_escape(out, item->title);
+	buf_printf(out, "</dt><dd>");
+	page_escape(out, answer_cell_text(&item->fact, item->unit, text));
+	buf_printf(out, "</dd></div>\n");
+}
+
+static void answer_html_facts(const struct answer *a, struct buf *out)
+{
+	bool open = false;
+
+	for (size_t i = 0; i < a->nr_items; i++) {
+		if (a->items[i].kind != ANSWER_FACT || !a->items[i].title)
+			continue;
+		if (!open)
+			buf_printf(out, "<dl class=\"facts\">\n");
+		open = true;
+		answer_html_fact(&a->items[i], out);
+	}
+	if (open)
+		buf_printf(out, "</dl>\n");
+}
+
+static void answer_html_head(const struct answer_table *t, struct buf *out)
+{
+	buf_printf(out, "<thead><tr>");
+	for (size_t i = 0; i < t->nr_columns; i++) {
+		if (!t->columns[i].title)
+			continue;
+		buf_printf(out, "<th scope=\"col\">");
+		page_escape(out, t->columns[i].title);
+		buf_printf(out, "</th>%s",
+			   t->columns[i].interval ? "<th scope=\"col\">interval</th>" : "");
+	}
+	buf_printf(out, "</tr></thead>\n");
+}
+
+static void answer_html_cell(const struct answer_cell *c, const struct answer_column *column,
+			     struct buf *out)
+{
+	char text[ANSWER_CELL_BYTES], high[ANSWER_CELL_BYTES];
+
+	buf_printf(out, c->words ? "<td>" : "<td class=\"number\">");
+	page_escape(out, answer_cell_text(c, column->unit, text));
+	buf_printf(out, "</td>");
+	if (!column->interval)
+		return;
+	/* The word "to" and no dash, so that no interval reads as a negative number. */
+	buf_printf(out, "<td class=\"number\">");
+	if (c->low == c->low && c->high == c->high) {
+		page_escape(out, answer_number_text(c->low, column->unit, text));
+		buf_printf(out, " to ");
+		page_escape(out, answer_number_text(c->high, column->unit, high));
+	}
+	buf_printf(out, "</td>");
+}
+
+static void answer_html_table(const struct answer_table *t, struct buf *out)
+{
+	buf_printf(out, "<div class=\"scroll\" tabindex=\"0\"><table>\n");
+	answer_html_head(t, out);
+	buf_printf(out, "<tbody>\n");
+	for (size_t i = 0; i < t->nr; i++) {
+		const struct answer_column *column = &t->columns[i % t->nr_columns];
+
+		if (i % t->nr_columns == 0)
+			buf_printf(out, "<tr>");
+		if (column->title)
+			answer_html_cell(&t->cells[i], column, out);
+		if ((i + 1) % t->nr_columns == 0)
+			buf_printf(out, "</tr>\n");
+	}
+	buf_printf(out, "</tbody></table></div>\n");
+}
+
+static void answer_html_item(const struct answer_item *item, struct buf *out)
+{
+	if (item->kind != ANSWER_PICTURE && (item->kind != ANSWER_TABLE || !item->table->nr))
+		return;
+	page_section_begin(out, item->title, item->about);
+	if (item->kind == ANSWER_PICTURE)
+		buf_put(out, item->svg.data, item->svg.len);
+	else
+		answer_html_table(item->table, out);
+	page_section_end(out);
+}
+
+int answer_html(const struct answer *a, struct buf *out)
+{
+	int ret = answer_check(a);
+
+	if (ret)
+		return ret;
+	page_begin(out, a->title, a->conclusion);
+	answer_html_facts(a, out);
+	for (size_t i = 0; i < a->nr_items; i++)
+		answer_html_item(&a->items[i], out);
+	for (size_t i = 0; i < a->nr_notes; i++) {
+		buf_printf(out, "<p class=\"soft\">");
+		page_escape(out, a->notes[i]);
+		buf_printf(out, "</p>\n");
+	}
+	page_end(out);
+	return out->error;
+}

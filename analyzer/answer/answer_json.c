@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The answer for machines: JSON with all of it, CSV with its first table. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/answer/answer_parts.h"
+#include "base/json.h"
+
+static json_t *answer_cell_json(const struct answer_cell *c, enum answer_unit unit)
+{
+	if (c->words)
+		return json_string(c->words);
+	if (c->is_flag)
+		return json_boolean(c->value != 0);
+	if (unit == ANSWER_INTEGER && isfinite(c->value))
+		return json_integer((json_int_t)c->value);
+	return json_number(c->value);
+}
+
+static json_t *answer_row_json(const struct answer_table *t, size_t row)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < t->nr_columns; i++) {
+		const struct answer_cell *c = &t->cells[row * t->nr_columns + i];
+		const struct answer_column *column = &t->columns[i];
+
+		if (column->key)
+			json_object_set_new(object, column->key, answer_cell_json(c, column->unit));
+		if (column->interval)
+			json_object_set_new(object, column->interval,
+					    isnan(c->low) || isnan(c->high)
+						    ? json_null()
+						    : json_pack("[o, o]", json_number(c->low),
+								json_number(c->high)));
+	}
+	return object;
+}
+
+static json_t *answer_item_json(const struct answer_item *item)
+{
+	json_t *rows;
+
+	switch (item->kind) {
+	case ANSWER_FACT:
+		return answer_cell_json(&item->fact, item->unit);
+	case ANSWER_MEMBER:
+		return json_incref(item->member);
+	case ANSWER_PICTURE:
+		return NULL;
+	case ANSWER_TABLE:
+		break;
+	}
+	rows = json_array();
+	for (size_t row = 0; row < item->table->nr / item->table->nr_columns; row++)
+		json_array_append_new(rows, answer_row_json(item->table, row));
+	return rows;
+}
+
+int answer_print_json(const struct answer *a, FILE *out)
+{
+	json_t *top = json_object(), *notes = json_array();
+	int ret = -ENOMEM;
+
+	json_object_set_new(top, "schema", json_string(a->schema));
+	for (size_t i = 0; i < a->nr_items; i++) {
+		if (!a->items[i].key)
+			continue;
+		if (json_object_set_new(top, a->items[i].key, answer_item_json(&a->items[i])))
+			goto out;
+	}
+	if (a->conclusion && json_object_set_new(top, "conclusion", json_string(a->conclusion)))
+		goto out;
+	for (size_t i = 0; i < a->nr_notes; i++)
+		json_array_append_new(notes, json_string(a->notes[i]));
+	if (a->nr_notes && json_object_set(top, "notes", notes))
+		goto out;
+	if (!top || !notes)
+		goto out;
+	ret = json_dumpf(top, out, JSON_INDENT(2)) || fputc('\n', out) == EOF ? -EIO : 0;
+out:
+	json_decref(notes);
+	json_decref(top);
+	return ret;
+}
+
+/* A field of RFC 4180: quoted where it holds a comma, a quote or a line break. */
+static void answer_csv_words(const char *words, FILE *out)
+{
+	if (!strpbrk(words, ",\"\r\n")) {
+		fputs(words, out);
+		return;
+	}
+	fputc('"', out);
+	for (; *words; words++) {
+		if (*words == '"')
+			fputc('"', out);
+		fputc(*words, out);
+	}
+	fputc('"', out);
+}
+
+/* All digits that a double has, so that reading it gives the same number again. */
+static void answer_csv_number(double value, FILE *out)
+{
+	if (isfinite(value))
+		fprintf(out, "%.17g", value);
+}
+
+static void answer_csv_cell(const struct answer_cell *c, FILE *out)
+{
+	if (c->words)
+		answer_csv_words(c->words, out);
+	else if (c->is_flag)
+		fputs(c->value != 0 ? "true" : "false", out);
+	else
+		answer_csv_number(c->value, out);
+}
+
+static void answer_csv_row(const struct answer_table *t, const struct answer_cell *row, FILE *out)
+{
+	const char *between = "";
+
+	for (size_t i = 0; i < t->nr_columns; i++) {
+		const struct answer_column *column = &t->columns[i];
+
+		if (!column->key)
+			continue;
+		fputs(between, out);
+		if (row)
+			answer_csv_cell(&row[i], out);
+		else
+			answer_csv_words(column->key, out);
+		between = ",";
+		if (!column->interval)
+			continue;
+		if (!row)
+			fprintf(out, ",%s_low,%s_high", column->key, column->key);
+		if (row) {
+			fputc(',', out);
+			answer_csv_number(row[i].low, out);
+			fputc(',', out);
+			answer_csv_number(row[i].high, out);
+		}
+	}
+	fputc('\n', out);
+}
+
+int answer_print_csv(const struct answer *a, FILE *out)
+{
+	for (size_t i = 0; i < a->nr_items; i++) {
+		const struct answer_table *t = a->items[i].table;
+
+		if (!t)
+			continue;
+		answer_csv_row(t, NULL, out);
+		for (size_t row = 0; row < t->nr / t->nr_columns; row++)
+			answer_csv_row(t, &t->cells[row * t->nr_columns], out);
+		break;
+	}
+	return ferror(out) ? -EIO : 0;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* answer_parts: what an answer consists of, for its own files alone: see answer.h. */
+#ifndef ANALYZER_ANSWER_ANSWER_PARTS_H
+#define ANALYZER_ANSWER_ANSWER_PARTS_H
+
+#include "analyzer/answer/answer.h"
+
+#define ANSWER_CELL_BYTES 64
+
+enum answer_kind { ANSWER_FACT, ANSWER_MEMBER, ANSWER_TABLE, ANSWER_PICTURE };
+
+struct answer_cell {
+	char *words; /* owned; NULL: a number or a flag */
+	double value, low, high;
+	bool is_flag;
+};
+
+struct answer_table {
+	struct answer *answer;
+	const struct answer_column *columns; /* borrowed */
+	size_t nr_columns;
+	struct answer_cell *cells; /* row by row */
+	size_t nr, cap;
+};
+
+/* One thing that was added, in the order of adding. All strings are owned; any may be NULL. */
+struct answer_item {
+	enum answer_kind kind;
+	char *key, *title, *about;
+	enum answer_unit unit;	    /* of a fact */
+	struct answer_cell fact;    /* of a fact */
+	json_t *member;		    /* of a member */
+	struct answer_table *table; /* of a table */
+	struct buf svg;		    /* of a picture */
+};
+
+struct answer {
+	char *schema, *title, *conclusion;
+	char **notes;
+	size_t nr_notes, cap_notes;
+	struct answer_item *items;
+	size_t nr_items, cap_items;
+	int error;
+};
+
+/* The value of a cell for people: "-" where the number is unknown. Returns out, or the cell's words. */
+const char *answer_cell_text(const struct answer_cell *c, enum answer_unit unit,
+			     char out[ANSWER_CELL_BYTES]);
+/* One end of an interval, likewise. */
+const char *answer_number_text(double value, enum answer_unit unit, char out[ANSWER_CELL_BYTES]);
+/* 0, or -EINVAL where some table has an incomplete row, or the failure kept while it was filled. */
+int answer_check(const struct answer *a);
+
+int answer_print_text(const struct answer *a, FILE *out);
+int answer_print_json(const struct answer *a, FILE *out);
+int answer_print_csv(const struct answer *a, FILE *out);
+
+#endif

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/answer/page_shell.h"
+
+#include <errno.h>
+
+#include "formats/output_file.h"
+
+void page_escape(struct buf *out, const char *text)
+{
+	for (; text && *text; text++) {
+		switch (*text) {
+		case '&':
+			buf_put(out, "&amp;", 5);
+			break;
+		case '<':
+			buf_put(out, "&lt;", 4);
+			break;
+		case '>':
+			buf_put(out, "&gt;", 4);
+			break;
+		case '"':
+			buf_put(out, "&quot;", 6);
+			break;
+		default:
+			/* XML, and so SVG, allows no control characters, not even as entities. */
+			buf_put_u8(out, (unsigned char)*text < 0x20 && *text != '\n' ? ' ' : *text);
+		}
+	}
+}
+
+void page_begin(struct buf *out, const char *title, const char *lead)
+{
+	buf_printf(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+			"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+			"<meta name=\"generator\" content=\"blkcast " BLKCAST_VERSION "\">\n"
+			"<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
+	page_escape(out, title);
+	buf_printf(out,
+		   " – blkcast</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n%s"
+		   "</style>\n</head>\n<body>\n<div class=\"page\">\n<header>\n<h1>",
+		   page_css);
+	page_escape(out, title);
+	buf_printf(out, "</h1>\n");
+	if (lead) {
+		buf_printf(out, "<p class=\"lead\">");
+		page_escape(out, lead);
+		buf_printf(out, "</p>\n");
+	}
+	buf_printf(out, "</header>\n<main>\n");
+}
+
+void page_section_begin(struct buf *out, const char *title, const char *about)
+{
+	buf_printf(out, "<section class=\"card\">\n");
+	if (title) {
+		buf_printf(out, "<h2>");
+		page_escape(out, title);
+		buf_printf(out, "</h2>\n");
+	}
+	if (about) {
+		buf_printf(out, "<p class=\"soft\">");
+		page_escape(out, about);
+		buf_printf(out, "</p>\n");
+	}
+}
+
+void page_section_end(struct buf *out)
+{
+	buf_printf(out, "</section>\n");
+}
+
+void page_end(struct buf *out)
+{
+	buf_printf(out, "</main>\n<footer>Made by blkcast " BLKCAST_VERSION ".</footer>\n"
+			"</div>\n</body>\n</html>\n");
+}
+
+int page_save(const struct buf *page, const char *path, struct err *err)
+{
+	struct output_file file;
+	int ret = page->error;
+
+	if (ret)
+		return err_set(err, -ret, "%s: there is not enough memory for the page", path);
+	ret = output_file_begin(&file, path, 0666, err);
+	if (ret)
+		return ret;
+	if (fwrite(page->data, 1, page->len, file.out) != page->len)
+		ret = err_set(err, EIO, "%s: the page cannot be written in full", path);
+	return output_file_end(&file, ret, err);
+}
