@@ -60,7 +60,7 @@ static void as_text(void)
 	ok_int(ret, 0);
 	ok_str(text, "load             requests     time   from     to   change\n"
 		     "web \"1\", sda  12345678901  12.5 ms  11 ms  14 ms   +5.0 %\n"
-		     "<db>                   3        -      -      -  -50.0 %\n"
+		     "<db>                    3        -      -      -  -50.0 %\n"
 		     "\n"
 		     "It carries: 1.50 k/s\n"
 		     "\n"
