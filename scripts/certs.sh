@@ -8,8 +8,29 @@ set -euo pipefail
 	sed -n '2,5s/^# //p' "$0" >&2
 	exit 2
 }
-mkdir -p "$1"
-cd "$1"
+
+# A name becomes the name of a file, a subject and a line of openssl's configuration: a comma there would
+# certify further names, and a slash would leave the folder. So nothing but the letters of host names is
+# let through, in labels of at most 63 of them; "ca" and "server" are this script's own files.
+refuse() {
+	printf 'certs.sh: %q: expected %s\n' "$1" "$2" >&2
+	exit 2
+}
+label='[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?'
+is_name() { [ ${#1} -le 64 ] && [[ $1 =~ ^$label(\.$label)*$ ]]; }
+is_address() {
+	[[ $1 =~ ^([0-9]{1,3})(\.([0-9]{1,3})){3}$ ]] || [[ $1 =~ ^[0-9A-Fa-f:]*:[0-9A-Fa-f:]*(:[0-9.]+)?$ ]]
+}
+is_name "$2" || is_address "$2" || refuse "$2" "the server's DNS name or address, nothing else"
+for host in "${@:3}"; do
+	is_name "$host" || refuse "$host" "a host name of letters, digits, dots and dashes"
+	case "$host" in
+	ca | server) refuse "$host" "another name: $host.crt is not an agent's" ;;
+	esac
+done
+
+mkdir -p -- "$1"
+cd -- "$1"
 umask 077
 name=$2
 shift 2
