@@ -176,6 +176,8 @@ static int learn_busy(struct mixing *x)
 		error = storage_mix_net(&n, x->mix, x->t, config, sizes, x->err);
 		if (!error)
 			error = utilizations(x, config, u, sizes);
+		if (error)
+			break;
 		storage_mix_point(points[nr].x, &n, sizes);
 		points[nr].y = u[0] + u[1];
 		plain += fabs(1 / points[nr++].y - 1);
@@ -207,6 +209,8 @@ static int solve_one(void *ctx, double alpha, double beta, double *read_time, do
 	one->net.vms[0].weight[0] = alpha;
 	one->net.vms[0].weight[1] = beta;
 	error = storage_net_solve(&times, &one->net, one->o->precision, one->o->seed, err);
+	if (error)
+		return error;
 	*read_time = times.time[0][0].mean.mean;
 	*write_time = times.time[0][1].mean.mean;
 	return error;
@@ -281,6 +285,8 @@ static int generalize(struct mixing *x)
 		bool seen = false;
 
 		error = storage_mix_net(&n, x->mix, x->t, x->one[i], sizes, x->err);
+		if (error)
+			break;
 		storage_mix_point(points[i].x, &n, sizes);
 		points[i].y = best->alpha / best->beta;
 		for (size_t k = 0; k < i; k++)
