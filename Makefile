@@ -39,7 +39,7 @@ BPFTOOL ?= $(or $(shell command -v bpftool 2>/dev/null),/usr/sbin/bpftool)
 CFLAGS  ?= -O2 -g
 
 PKGS := libbpf libelf libzstd msgpack libxxhash libcurl libmicrohttpd gnutls nettle jansson yaml-0.1 \
-	sqlite3 ncursesw libcap libseccomp openblas lapacke gsl libxml-2.0 zlib
+	sqlite3 ncursesw libcap libseccomp openblas lapacke gsl libxml-2.0 blkid zlib
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2
 MISSING_HINT := scripts/deps.sh build installs them
 

@@ -306,7 +306,8 @@ replays_of() {
 	for name in "$@"; do
 		# shellcheck disable=SC2046
 		in_group mimic timeout 120 "$build/blkcast" mimic --replay --run -q --store "$OUT/base.$name.store" \
-			$(cat "$OUT/base.$name.window") --leave-out-own --target "${upper[$name]}" --json >"$profile.$name.run" &
+			$(cat "$OUT/base.$name.window") --leave-out-own --target "${upper[$name]}" \
+			--overwrite "${upper[$name]}" --json >"$profile.$name.run" &
 		pids+=($!)
 	done
 	for name in "${pids[@]}"; do wait "$name"; done

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +14,10 @@
 #include "analyzer/measure/runner.h"
 #include "analyzer/num/lsq.h"
 #include "analyzer/progress.h"
+#include "analyzer/stop.h"
 #include "formats/units.h"
 
 #define OVERHEAD_GUESS_S 1.5 /* of a run beyond warm-up and intervals, for the estimate */
-
-static volatile sig_atomic_t stop;
 
 struct measure {
 	const struct cli *cli;
@@ -33,12 +31,6 @@ struct measure {
 	uint64_t nr_runs, nr_reported;
 	struct err err;
 };
-
-static void on_signal(int number)
-{
-	(void)number;
-	stop = 1;
-}
 
 static uint64_t nr_configurations(const struct plan *p, const struct configurations *c)
 {
@@ -140,16 +132,6 @@ static int print_result(const struct measure *m)
 	return 0;
 }
 
-static void catch_signals(void)
-{
-	struct sigaction action = { .sa_handler = on_signal };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
-	signal(SIGPIPE, SIG_IGN);
-}
-
 static int campaign(struct measure *m)
 {
 	struct configurations c = { 0 };
@@ -162,7 +144,6 @@ static int campaign(struct measure *m)
 	m->runner = (struct runner){ .plan = &m->plan,
 				     .store = m->store,
 				     .retry_failed = m->retry_failed,
-				     .stop = &stop,
 				     .report = on_run,
 				     .ctx = m };
 	if (!status)
@@ -170,7 +151,7 @@ static int campaign(struct measure *m)
 					  &m->err);
 	if (status)
 		return status;
-	catch_signals();
+	m->runner.stop = stop_catch();
 	progress_begin(&m->progress, "measure", m->nr_runs, m->cli->quiet);
 	status = runner_run(&m->runner, &m->err);
 	progress_end(&m->progress);

@@ -21,7 +21,7 @@ struct job {
 	const struct cli *cli;
 	struct selection sel;
 	struct mimic_options options;
-	const char *target, *output, *intensity;
+	const char *target, *overwrite, *output, *intensity;
 	struct cli_list leave_out, runs;
 	bool replay, run;
 	char log[LOG_PATH_BYTES]; /* beside the output; "" without one */
@@ -289,6 +289,9 @@ static int run(struct cli *cli)
 	const struct cli_option options[] = {
 		CLI_STRING("target", 't', "PATH", &job.target,
 			   "the device, file or folder that the job shall use"),
+		CLI_STRING("overwrite", 0, "PATH", &job.overwrite,
+			   "with --run: the target's path a second time: what it carries may be "
+			   "destroyed"),
 		CLI_STRING("output", 'o', "JOB.fio", &job.output, "instead of standard output"),
 		CLI_STRING("intensity", 0, "KIND", &job.intensity,
 			   "closed, open, or auto: what the profile looks like"),
@@ -315,6 +318,8 @@ static int run(struct cli *cli)
 		return cli_usage(cli, "--target: expected the device, file or folder to use");
 	if (job.run && (!job.replay || job.output))
 		return cli_usage(cli, "--run: expected with --replay and without -o");
+	if (job.overwrite && !job.run)
+		return cli_usage(cli, "--overwrite: expected with --run");
 	if (job.replay && !job.run && !job.output)
 		return cli_usage(cli, "--replay: expected -o JOB.fio or --run");
 	if (!job.replay && (cli->argc != 1 || job.sel.dir))
@@ -323,9 +328,10 @@ static int run(struct cli *cli)
 	buf_init(&job.text);
 	status = read_options(&job);
 	if (!status)
-		status = job.run      ? mimic_causal(cli, &job.sel, &job.options, &job.err)
-			 : job.replay ? replay(&job)
-				      : mimic(&job, cli->argv[0]);
+		status =
+			job.run ? mimic_causal(cli, &job.sel, &job.options, job.overwrite, &job.err)
+			: job.replay ? replay(&job)
+				     : mimic(&job, cli->argv[0]);
 	selection_release(&job.sel);
 	buf_release(&job.text);
 	if (status && !job.err.line[0])
@@ -351,7 +357,8 @@ const struct command command_mimic = {
 		"profile. What fio cannot do is refused by name.\n"
 		"--replay --run needs no fio: it sends the stored requests, each thread's from a thread, when "
 		"those\nthat it had waited for have completed and as much time has passed as had then, so "
-		"that a slower\ntarget slows the load down as it would the application.\nThe target is "
-		"overwritten where there are writes.",
+		"that a slower\ntarget slows the load down as it would the application.\nWhere there are "
+		"writes, a device in use is refused, and one that carries something or a file that\nexists is only "
+		"taken where --overwrite names it again. fio itself takes no such care.",
 	.run = run,
 };

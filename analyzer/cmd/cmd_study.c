@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +10,11 @@
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/predictor_options.h"
 #include "analyzer/cmd/space_text.h"
+#include "analyzer/cmd/study_target.h"
 #include "analyzer/cmd/study_text.h"
 #include "analyzer/cmd/study_verbs.h"
 #include "analyzer/num/lsq.h"
-#include "analyzer/predict/mimic_target.h"
 #include "analyzer/predict/study_page.h"
-#include "analyzer/predict/study_replay.h"
 
 #define RUN_SECONDS 5.0
 #define CASES_MAX   (2 * STUDY_LOADS_MAX)
@@ -37,12 +35,11 @@ struct job {
 	enum verb verb;
 	struct predictor_options by;
 	struct cli_list measured, leave_out, sizes, reads;
-	bool beside, by_profile;
-	const char *run, *report;
+	bool beside;
+	const char *report;
 	struct study study;
-	struct study_replay replay;
+	struct study_target target;
 	const char *paths[STUDY_LOADS_MAX]; /* by load: where it was read */
-	bool replays;			    /* what is stored, rather than mimics */
 	struct predictor predictor;
 	struct profile_set sets[STUDY_LOADS_MAX], truths[STUDY_LOADS_MAX];
 	size_t nr_sets, nr_truths;
@@ -130,32 +127,17 @@ static int check_models(const struct job *job, struct err *err)
 	return 0;
 }
 
-/* Stored requests are replayed; profiles, and requests that cannot be, are mimicked. */
-static int read_run(struct job *job)
-{
-	struct err why = { 0 };
-	int status = mimic_target(&job->study.run, job->run, &job->err);
-
-	if (status || job->by_profile)
-		return status;
-	job->replays = study_replay_load(&job->replay, &job->study, job->paths, &why) == 0;
-	if (!job->replays)
-		cli_note(job->cli, "run as mimics of the profiles: %s", why.line);
-	for (size_t i = 0; i < job->replay.nr && job->replays; i++)
-		if (job->replay.plans[i].nr_left_out)
-			cli_note(job->cli,
-				 "%s: %" PRIu64 " requests left out: no reads, writes or flushes, "
-				 "or without times",
-				 job->paths[i], job->replay.plans[i].nr_left_out);
-	return 0;
-}
-
 static int read_target(struct job *job)
 {
 	int status;
 
-	if (job->run)
-		return read_run(job);
+	job->target.study = &job->study;
+	job->target.cli = job->cli;
+	job->target.paths = job->paths;
+	job->target.cases = job->cases;
+	job->target.nr_cases = job->nr_cases;
+	if (job->target.path)
+		return study_target_open(&job->target, &job->err);
 	job->study.predictor = &job->predictor;
 	status = predictor_open(&job->predictor, &job->by, &job->err);
 	return status ? status : check_models(job, &job->err);
@@ -193,9 +175,8 @@ static int solve(struct job *job)
 	for (size_t i = 0; i < job->nr_cases && !status; i++) {
 		struct study_case *c = &job->cases[i];
 
-		status = job->replays ? study_by_replay(&job->replay, &job->study, c, &job->err)
-			 : job->run   ? study_by_run(&job->study, c, &job->err)
-				      : study_predict(&job->study, c, &job->err);
+		status = job->target.path ? study_target_run(&job->target, c, &job->err)
+					  : study_predict(&job->study, c, &job->err);
 		if (!status && c->outside)
 			cli_note(job->cli,
 				 "'%s' lies outside what the target's model knows: "
@@ -265,14 +246,18 @@ static int work(struct job *job)
 
 	if (!status)
 		status = read_truths(job);
-	if (!status)
-		status = read_target(job);
+	if (status)
+		return status;
+	make_cases(job);
+	status = read_target(job);
 	if (status)
 		return status;
 	if (job->sizes.nr || job->reads.nr || job->beside)
 		return explore(job);
-	r.how = job->replays ? "replay" : job->run ? "run" : job->predictor.net ? "net" : "models";
-	make_cases(job);
+	r.how = job->target.replays  ? "replay"
+		: job->target.path   ? "run"
+		: job->predictor.net ? "net"
+				     : "models";
 	r.nr_cases = job->nr_cases;
 	status = solve(job);
 	if (status)
@@ -298,7 +283,7 @@ static void release(struct job *job)
 	for (size_t i = 0; i < job->nr_truths; i++)
 		profile_set_release(&job->truths[i]);
 	predictor_release(&job->predictor);
-	study_replay_release(&job->replay);
+	study_target_release(&job->target);
 	free(job);
 }
 
@@ -307,10 +292,13 @@ static int study(struct job *job, int verb)
 	struct cli *cli = job->cli;
 	const struct cli_option options[] = {
 		PREDICTOR_OPTIONS(&job->by),
-		CLI_STRING("run", 0, "PATH", &job->run,
-			   "or replay what is stored, or run mimics of profiles, on this device, "
-			   "file or folder: IT IS OVERWRITTEN"),
-		CLI_FLAG("by-profile", 0, &job->by_profile,
+		CLI_STRING(
+			"run", 0, "PATH", &job->target.path,
+			"or replay what is stored, or run mimics of profiles, on this free device, "
+			"new file or folder"),
+		CLI_STRING("overwrite", 0, "PATH", &job->target.overwrite,
+			   "the path of --run a second time: what it carries may be destroyed"),
+		CLI_FLAG("by-profile", 0, &job->target.by_profile,
 			 "--run: mimics of the profiles of stores and segments, too"),
 		CLI_DURATION("duration", 0, "TIME", &job->study.run.duration_s,
 			     "of each run, default 5s"),
@@ -333,10 +321,12 @@ static int study(struct job *job, int verb)
 	if (!cli->argc || cli->argc > STUDY_LOADS_MAX)
 		return cli_usage(cli, "expected 1 to %d profiles, stores or segments",
 				 STUDY_LOADS_MAX);
-	if ((job->run != NULL) + predictor_options_given(&job->by) != 1)
+	if ((job->target.path != NULL) + predictor_options_given(&job->by) != 1)
 		return cli_usage(cli, "expected one of --model, --db and --run");
+	if (job->target.overwrite && !job->target.path)
+		return cli_usage(cli, "--overwrite: expected with --run");
 	if ((job->sizes.nr || job->reads.nr || job->beside) &&
-	    (verb != VERB_INTERFERENCE || job->run))
+	    (verb != VERB_INTERFERENCE || job->target.path))
 		return cli_usage(cli, "--sizes, --reads, --beside: of interference, by --model or "
 				      "--db");
 	if (job->measured.nr > STUDY_LOADS_MAX)

@@ -7,10 +7,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "analyzer/predict/causal_load.h"
 #include "analyzer/predict/causal_run.h"
+#include "analyzer/predict/study_replay.h"
+#include "analyzer/replay/target_guard.h"
+#include "analyzer/stop.h"
 #include "formats/units.h"
 
 static json_t *mean(double s)
@@ -55,30 +57,47 @@ static void print_text(const struct causal_plan *plan, const struct causal_resul
 			       units_time(r->mean_s[k], now), units_time(plan->mean_s[k], before));
 }
 
-static int check_size(const struct causal_plan *plan, const struct mimic_options *o,
-		      struct err *err)
+static int check_size(const struct causal_plan *plan, const struct target_guard *g, struct err *err)
 {
 	char need[UNITS_BYTES], have[UNITS_BYTES];
-	uint64_t bytes = o->target_bytes;
-	struct stat st;
 
-	if (!bytes) { /* a file */
-		if (stat(o->target, &st) < 0)
-			return err_set(err, errno, "%s: %s", o->target, strerror(errno));
-		bytes = (uint64_t)st.st_size;
-	}
-	if (plan->end_bytes <= bytes)
+	if (plan->end_bytes <= g->bytes)
 		return 0;
-	return err_set(err, EINVAL, "%s: the requests go up to %s, it has %s", o->target,
+	return err_set(err, EINVAL, "%s: the requests go up to %s, it has %s", g->path,
 		       units_bytes((double)plan->end_bytes, need),
-		       units_bytes((double)bytes, have));
+		       units_bytes((double)g->bytes, have));
+}
+
+/* Judges the target, and says what will be written there before anything is. */
+static int causal_target(const struct cli *cli, struct target_guard *g,
+			 const struct causal_plan *plan, const char *path, const char *overwrite,
+			 struct err *err)
+{
+	uint64_t bytes = study_replay_written(plan);
+	char what[TARGET_CONTENT_BYTES + 100], amount[UNITS_BYTES], reach[UNITS_BYTES];
+	int ret = target_guard_take(g, path, bytes > 0, overwrite, err);
+
+	if (!ret && !g->exists)
+		return err_set(err, ENOENT, "%s: No such file or device to replay on", path);
+	if (!ret)
+		ret = check_size(plan, g, err);
+	if (ret)
+		return ret;
+	target_guard_describe(g, what, sizeof(what));
+	units_bytes((double)plan->end_bytes, reach);
+	if (bytes)
+		cli_note(cli,
+			 "%s (%s) is overwritten now: up to %s are written within its first %s",
+			 path, what, units_bytes((double)bytes, amount), reach);
+	return 0;
 }
 
 int mimic_causal(const struct cli *cli, struct selection *sel, const struct mimic_options *o,
-		 struct err *err)
+		 const char *overwrite, struct err *err)
 {
 	struct causal_plan plan = { 0 };
-	struct causal_run run = { &plan, o->target, o->duration_s };
+	struct causal_run run = { &plan, o->target, o->duration_s, NULL };
+	struct target_guard guard = { .fd = -1 };
 	struct causal_result result;
 	struct scan *scan = NULL;
 	int status;
@@ -91,7 +110,8 @@ int mimic_causal(const struct cli *cli, struct selection *sel, const struct mimi
 	status = causal_load(&plan, scan, o->duration_s, err);
 	scan_close(scan);
 	if (!status)
-		status = check_size(&plan, o, err);
+		status = causal_target(cli, &guard, &plan, o->target, overwrite, err);
+	run.stop = stop_catch();
 	if (!status && plan.nr_left_out)
 		cli_note(cli,
 			 "%" PRIu64 " requests left out: no reads, writes or flushes, or without "
@@ -106,6 +126,7 @@ int mimic_causal(const struct cli *cli, struct selection *sel, const struct mimi
 		status = print_json(&plan, &result);
 	else if (!status)
 		print_text(&plan, &result);
+	target_guard_release(&guard);
 	causal_release(&plan);
 	return status;
 }

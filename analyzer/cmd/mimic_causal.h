@@ -7,8 +7,11 @@
 #include "analyzer/predict/mimic.h"
 #include "analyzer/selection.h"
 
-/* Sends what is selected to o's target by cause, and prints response times. 0, or -errno with one line. */
+/* 
+ * Sends what is selected to o's target by cause, and prints response times. overwrite: see
+ * target_guard_take(). 0, or -errno with one line.
+ */
 int mimic_causal(const struct cli *cli, struct selection *sel, const struct mimic_options *o,
-		 struct err *err);
+		 const char *overwrite, struct err *err);
 
 #endif

@@ -22,6 +22,7 @@
 #define POLL_NS	   1000000 /* how often who waits for other lanes looks */
 #define SHORT_NS   3000	   /* not worth going to sleep for */
 #define NS_PER_S   1000000000ull
+#define STOP_NS	   200000000 /* how often a lane that sleeps looks whether it is to stop */
 #define WAKE_TRIES 31
 #define WAKE_NS	   200000
 #define HUGE_BYTES (2u << 20)
@@ -104,6 +105,9 @@ static int tell_failure(const struct shared *s, struct err *err)
 	const struct causal_request *r = s->failed;
 	const char *operation;
 
+	if (s->error == EINTR)
+		return err_set(err, EINTR, "%s: interrupted while requests were sent",
+			       s->run->target);
 	if (!r)
 		return err_set(err, s->error, "%s: %s", s->run->target, strerror(s->error));
 	if (r->operation == OPERATION_FLUSH)
@@ -256,6 +260,10 @@ static void step(struct lane *l)
 	struct shared *s = l->shared;
 	uint64_t due, now, until;
 
+	if (s->run->stop && *s->run->stop) {
+		fail(s, EINTR, NULL, -1);
+		return;
+	}
 	if (l->nr_done < r->room) {
 		wait_until(l, 0);
 		return;
@@ -272,6 +280,7 @@ static void step(struct lane *l)
 		return;
 	}
 	until = due > now + s->wake_ns ? due - s->wake_ns : now + 1;
+	until = until > now + STOP_NS ? now + STOP_NS : until;
 	wait_until(l, s->end_ns && until > s->end_ns ? s->end_ns : until);
 }
 

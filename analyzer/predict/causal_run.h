@@ -8,6 +8,8 @@
 #ifndef ANALYZER_CAUSAL_RUN_H
 #define ANALYZER_CAUSAL_RUN_H
 
+#include <signal.h>
+
 #include "analyzer/predict/causal.h"
 
 #define CAUSAL_LANES_MAX 512
@@ -25,11 +27,13 @@ struct causal_run {
 	const struct causal_plan *plan; /* borrowed */
 	const char *target;
 	double duration_s; /* nothing is sent after it; 0: all of the plan */
+	/* Set: nothing more is sent, and the run ends with -EINTR. NULL: there is no such wish. */
+	const volatile sig_atomic_t *stop;
 };
 
 /*
  * All of them side by side. Returns when what was sent has completed. 0, -ENOMEM, -EINVAL (more lanes
- * than CAUSAL_LANES_MAX), -EAGAIN (fs.aio-max-nr leaves no room), or what the target answered, with
+ * than CAUSAL_LANES_MAX), -EAGAIN (fs.aio-max-nr leaves no room), -EINTR after *stop, or what the target answered, with
  * one line that names the request; -EIO also where one came back short, as beyond a file's end.
  */
 int causal_runs(const struct causal_run *runs, size_t nr, struct causal_result *out,

@@ -9,10 +9,13 @@
 #ifndef ANALYZER_STUDY_H
 #define ANALYZER_STUDY_H
 
+#include <signal.h>
+
 #include "analyzer/characterize/profile_set.h"
 #include "analyzer/predict/mimic.h"
 #include "analyzer/predict/peak.h"
 #include "analyzer/predict/predictor.h"
+#include "analyzer/replay/target_guard.h"
 
 #define STUDY_LOADS_MAX 16
 
@@ -38,11 +41,18 @@ struct study {
 	size_t nr;
 	struct predictor *predictor; /* borrowed; NULL: by runs */
 	struct mimic_options run;
-	double time_limit_s; /* of a run, beyond its duration */
+	double time_limit_s;		   /* of a run, beyond its duration */
+	struct target_guard target;	   /* of runs: what run.target is; taken by the caller */
+	const volatile sig_atomic_t *stop; /* set: runs end with -EINTR, and leave nothing */
 };
 
-/* 0; -EINVAL: a load that cannot be mimicked or asked; -EIO with fio's words; -ETIMEDOUT. */
+/* 0; -EINVAL: a load that cannot be mimicked or asked; -EIO with fio's words; -ETIMEDOUT; -EINTR. */
 int study_predict(const struct study *s, struct study_case *c, struct err *err);
+/*
+ * The bytes that the mimic of each load takes: the size of its files in a folder, else how far it reaches
+ * into the target. Errors as mimic_make().
+ */
+int study_run_bytes(const struct study *s, uint64_t bytes[STUDY_LOADS_MAX], struct err *err);
 int study_by_run(const struct study *s, struct study_case *c, struct err *err);
 
 /* When the loads' sum was highest, and whose it was (peak.h). */

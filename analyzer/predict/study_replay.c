@@ -8,14 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "analyzer/num/rng.h"
 #include "analyzer/predict/causal_load.h"
 #include "analyzer/predict/causal_run.h"
 #include "analyzer/selection.h"
-#include "formats/units.h"
 
 #define PATH_BYTES  4096
 #define PIECE_BYTES (1u << 20)
@@ -39,7 +37,7 @@ static int load_one(struct causal_plan *plan, const struct profile *p, const cha
 	int status;
 
 	if (!is_trace(path))
-		return err_set(err, EINVAL, "%s: is a profile, not the requests themselves", path);
+		return err_set(err, ENODATA, "%s: is a profile, not the requests themselves", path);
 	status = selection_open_path(&sel, path, &scan, NULL, err);
 	if (!status) {
 		status = causal_load(plan, scan, duration_s, err);
@@ -51,33 +49,6 @@ static int load_one(struct causal_plan *plan, const struct profile *p, const cha
 	return status;
 }
 
-/* Whether the target has room for them all. */
-static int check_room(const struct study_replay *r, const struct mimic_options *o, struct err *err)
-{
-	char need[UNITS_BYTES], have[UNITS_BYTES];
-	uint64_t sum = 0, most = 0, room = o->target_bytes;
-	struct statvfs v;
-	struct stat st;
-
-	for (size_t i = 0; i < r->nr; i++) {
-		sum += r->plans[i].end_bytes;
-		most = r->plans[i].end_bytes > most ? r->plans[i].end_bytes : most;
-	}
-	if (o->directory) {
-		if (statvfs(o->target, &v) < 0)
-			return err_set(err, errno, "%s: %s", o->target, strerror(errno));
-		room = (uint64_t)v.f_bavail * v.f_frsize;
-		most = sum;
-	} else if (!room && stat(o->target, &st) == 0) {
-		room = (uint64_t)st.st_size;
-	}
-	if (most <= room)
-		return 0;
-	return err_set(err, o->directory ? ENOSPC : EINVAL,
-		       "%s: the requests go up to %s, there is room for %s", o->target,
-		       units_bytes((double)most, need), units_bytes((double)room, have));
-}
-
 int study_replay_load(struct study_replay *r, const struct study *s, const char *const *paths,
 		      struct err *err)
 {
@@ -87,35 +58,75 @@ int study_replay_load(struct study_replay *r, const struct study *s, const char 
 	for (; r->nr < s->nr && !status; r->nr++)
 		status = load_one(&r->plans[r->nr], &s->loads[r->nr].group->whole, paths[r->nr],
 				  s->run.duration_s, err);
-	return status ? status : check_room(r, &s->run, err);
+	return status;
 }
 
-/* A file of so many bytes, all of them on the storage. */
-static int lay_out(const char *path, uint64_t bytes, struct err *err)
+/* Writes so many random bytes to fd, all of them onto the storage. */
+static int replay_fill(int fd, uint64_t bytes, const volatile sig_atomic_t *stop)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), status = 0;
 	uint64_t *piece = malloc(PIECE_BYTES);
 	struct rng rng;
+	int ret = 0;
 
+	if (!piece)
+		return -ENOMEM;
 	rng_seed(&rng, 1);
-	for (size_t i = 0; i < PIECE_BYTES / sizeof(*piece) && piece; i++)
+	for (size_t i = 0; i < PIECE_BYTES / sizeof(*piece); i++)
 		piece[i] = rng_u64(&rng);
-	if (fd < 0 || !piece)
-		status = fd < 0 ? -errno : -ENOMEM;
-	for (uint64_t at = 0; at < bytes && !status;) {
+	for (uint64_t at = 0; at < bytes && !ret;) {
 		size_t left = bytes - at < PIECE_BYTES ? (size_t)(bytes - at) : PIECE_BYTES;
 		ssize_t done = write(fd, piece, left);
 
-		if (done < 0 && errno != EINTR)
-			status = -errno;
+		if (stop && *stop)
+			ret = -EINTR;
+		else if (done < 0 && errno != EINTR)
+			ret = -errno;
 		at += done > 0 ? (uint64_t)done : 0;
 	}
-	if (!status && fsync(fd) < 0)
-		status = -errno;
+	if (!ret && fsync(fd) < 0)
+		ret = -errno;
+	free(piece);
+	return ret;
+}
+
+/* Fills a file; flags: O_CREAT | O_EXCL for one that is to be made. */
+static int replay_lay_out(const char *path, int flags, uint64_t bytes,
+			  const volatile sig_atomic_t *stop, struct err *err)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0600);
+	int ret = fd < 0 ? -errno : replay_fill(fd, bytes, stop);
+
 	if (fd >= 0)
 		close(fd);
-	free(piece);
-	return status ? err_set(err, -status, "%s: %s", path, strerror(-status)) : 0;
+	if (ret && fd >= 0 && flags & O_EXCL)
+		unlink(path);
+	return ret ? err_set(err, -ret, "%s: %s", path, strerror(-ret)) : 0;
+}
+
+uint64_t study_replay_written(const struct causal_plan *plan)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < plan->nr_lanes; i++)
+		for (size_t k = 0; k < plan->lanes[i].nr; k++)
+			if (plan->lanes[i].requests[k].operation == OPERATION_WRITE)
+				bytes += plan->lanes[i].requests[k].bytes;
+	return bytes;
+}
+
+/* The new file that is the target, as long as the farthest request of all loads reaches. */
+static int replay_target(struct study_replay *r, const struct study *s, struct err *err)
+{
+	uint64_t most = 0;
+	int ret;
+
+	if (r->laid_out || !s->target.made)
+		return 0;
+	for (size_t i = 0; i < r->nr; i++)
+		most = r->plans[i].end_bytes > most ? r->plans[i].end_bytes : most;
+	ret = replay_lay_out(s->run.target, 0, most, s->stop, err);
+	r->laid_out = !ret;
+	return ret;
 }
 
 static void answer(struct study_answer *a, const struct causal_result *r)
@@ -126,23 +137,25 @@ static void answer(struct study_answer *a, const struct causal_result *r)
 				    (double)(r->nr[0] + r->nr[1]) / r->elapsed_s };
 }
 
-int study_by_replay(const struct study_replay *r, const struct study *s, struct study_case *c,
+int study_by_replay(struct study_replay *r, const struct study *s, struct study_case *c,
 		    struct err *err)
 {
-	char(*files)[PATH_BYTES] = calloc(c->nr, PATH_BYTES);
+	char(*files)[PATH_BYTES] = calloc(c->nr, PATH_BYTES), file[PATH_BYTES];
 	struct causal_run runs[STUDY_LOADS_MAX];
 	struct causal_result results[STUDY_LOADS_MAX];
-	int status = files ? 0 : -ENOMEM;
+	int status = files ? replay_target(r, s, err) : -ENOMEM;
 
 	for (size_t i = 0; i < c->nr && !status; i++) {
 		const struct causal_plan *plan = &r->plans[c->loads[i]];
 
-		runs[i] = (struct causal_run){ plan, s->run.target, s->run.duration_s };
+		runs[i] = (struct causal_run){ plan, s->run.target, s->run.duration_s, s->stop };
 		if (!s->run.directory)
 			continue;
-		snprintf(files[i], PATH_BYTES, "%.3900s/blkcast-study-%ld-%zu", s->run.target,
+		snprintf(file, sizeof(file), "%.3900s/blkcast-study-%ld-%zu", s->run.target,
 			 (long)getpid(), i);
-		status = lay_out(files[i], plan->end_bytes, err);
+		status = replay_lay_out(file, O_CREAT | O_EXCL, plan->end_bytes, s->stop, err);
+		if (!status) /* from here on it is ours to remove */
+			memcpy(files[i], file, sizeof(file));
 		runs[i].target = files[i];
 	}
 	if (!status)

@@ -113,7 +113,8 @@ static double now_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static int wait_all(struct one *o, size_t nr, double until_s, struct err *err)
+static int wait_all(struct one *o, size_t nr, double until_s, const volatile sig_atomic_t *stop,
+		    struct err *err)
 {
 	const struct timespec pause = { 0, POLL_NS };
 	size_t left = nr;
@@ -125,6 +126,8 @@ static int wait_all(struct one *o, size_t nr, double until_s, struct err *err)
 				o[i].pid = 0;
 			left += o[i].pid != 0;
 		}
+		if (left && stop && *stop)
+			return err_set(err, EINTR, "interrupted while fio ran");
 		if (left && now_s() > until_s)
 			return err_set(err, ETIMEDOUT, "fio did not end within its time limit");
 		if (left)
@@ -216,6 +219,22 @@ static void clean(struct one *o, size_t nr, const char *scratch)
 	rmdir(scratch);
 }
 
+int study_run_bytes(const struct study *s, uint64_t bytes[STUDY_LOADS_MAX], struct err *err)
+{
+	struct mimic_options options = s->run;
+	int ret = 0;
+
+	options.log = "log"; /* is only named, not written */
+	for (size_t i = 0; i < s->nr && !ret; i++) {
+		struct mimic m;
+
+		ret = mimic_make(&m, &s->loads[i].group->whole, &options, err);
+		bytes[i] = m.directory ? m.nr_files * m.file_bytes : m.first_byte + m.range_bytes;
+		mimic_release(&m);
+	}
+	return ret;
+}
+
 int study_by_run(const struct study *s, struct study_case *c, struct err *err)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -238,7 +257,7 @@ int study_by_run(const struct study *s, struct study_case *c, struct err *err)
 	for (size_t i = 0; i < c->nr && !status; i++)
 		status = start(&o[i], err);
 	if (!status)
-		status = wait_all(o, c->nr, now_s() + longest_s + s->time_limit_s, err);
+		status = wait_all(o, c->nr, now_s() + longest_s + s->time_limit_s, s->stop, err);
 	for (size_t i = 0; i < c->nr && !status; i++)
 		status = take(&o[i], &c->answers[i], err);
 	clean(o, c->nr, scratch);

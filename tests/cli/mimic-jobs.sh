@@ -47,7 +47,9 @@ bad "a run of no replay" "expected with --replay" "$T/store" --run --target "$T/
 bad "a replay in a folder" "expected a device or a file" --replay --run --store "$T/store" --target "$T"
 bad "a replay without times" "no request with its times" --replay --run --store "$T/store" --target "$T/x"
 truncate -s 1M "$T/small"
-bad "a replay beyond the end" "the requests go up to .*, it has 1 MiB" --replay --run docs/examples/demo.seg --target "$T/small"
+bad "a replay beyond the end" "the requests go up to .*, it has 1 MiB" --replay --run docs/examples/demo.seg --target "$T/small" --overwrite "$T/small"
+bad "a replay on a file that exists" "this file of 1 MiB exists and would be overwritten" --replay --run docs/examples/demo.seg --target "$T/small"
+bad "--overwrite of a job" "--overwrite: expected with --run" "$T/store" --target "$T/x" --overwrite "$T/x"
 bad "a replay to nowhere" "No such file" --replay --run docs/examples/demo.seg --target "$T/x"
 bad "a replay without a place" "expected -o" --replay --store "$T/store" --target "$T/x"
 done_testing

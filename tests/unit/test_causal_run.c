@@ -67,7 +67,7 @@ static void all_are_sent(void)
 	struct rig r = { 0 };
 
 	rig_make(&r, blocks, gaps_ns, 3);
-	ok_int(causal_runs(&(struct causal_run){ &r.plan, r.path, 0 }, 1, &out, &err), 0);
+	ok_int(causal_runs(&(struct causal_run){ &r.plan, r.path, 0, NULL }, 1, &out, &err), 0);
 	ok_eq(out.nr[0], 3);
 	ok_eq(out.nr[1] + out.nr_flushes + out.nr_not_sent, 0);
 	rig_release(&r);
@@ -82,7 +82,7 @@ static void short_ones_are_named(void)
 	char line[256];
 
 	rig_make(&r, blocks, gaps_ns, 2);
-	ok_int(causal_runs(&(struct causal_run){ &r.plan, r.path, 0 }, 1, &out, &err), -EIO);
+	ok_int(causal_runs(&(struct causal_run){ &r.plan, r.path, 0, NULL }, 1, &out, &err), -EIO);
 	snprintf(line, sizeof(line), "%s: offset 16384: read: expected 4096 bytes, got 512",
 		 r.path);
 	ok_str(err.line, line);
@@ -98,7 +98,7 @@ static void the_end_does_not_wait(void)
 	struct rig r = { 0 };
 
 	rig_make(&r, blocks, gaps_ns, 2);
-	ok_int(causal_runs(&(struct causal_run){ &r.plan, r.path, 1 }, 1, &out, &err), 0);
+	ok_int(causal_runs(&(struct causal_run){ &r.plan, r.path, 1, NULL }, 1, &out, &err), 0);
 	ok_eq(out.nr[0], 1);
 	ok_eq(out.nr_not_sent, 1);
 	ok(out.elapsed_s < (double)LONG_GAP_NS / 2e9);
@@ -118,7 +118,7 @@ static void too_many_lanes_are_refused(void)
 	many = r.plan;
 	many.lanes = calloc(CAUSAL_LANES_MAX + 1, sizeof(*many.lanes));
 	many.nr_lanes = CAUSAL_LANES_MAX + 1;
-	ok_int(causal_runs(&(struct causal_run){ &many, r.path, 0 }, 1, &out, &err), -EINVAL);
+	ok_int(causal_runs(&(struct causal_run){ &many, r.path, 0, NULL }, 1, &out, &err), -EINVAL);
 	snprintf(line, sizeof(line), "%s: expected requests of up to 512 threads, got 513", r.path);
 	ok_str(err.line, line);
 	free(many.lanes);
@@ -135,7 +135,8 @@ static void missing_targets_are_named(void)
 
 	rig_make(&r, blocks, gaps_ns, 1);
 	unlink(r.path);
-	ok_int(causal_runs(&(struct causal_run){ &r.plan, r.path, 0 }, 1, &out, &err), -ENOENT);
+	ok_int(causal_runs(&(struct causal_run){ &r.plan, r.path, 0, NULL }, 1, &out, &err),
+	       -ENOENT);
 	snprintf(line, sizeof(line), "%s: No such file or directory", r.path);
 	ok_str(err.line, line);
 	rig_release(&r);
