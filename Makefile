@@ -3,9 +3,11 @@
 #
 #   make              build everything, install nothing
 #   make demo         the main job on real I/O, packages included
+#   make check        the fast tests, in two minutes at most: style, units, commands
 #   make test         all tests (the static agent's: test-static); ends with "N passed, N failed, N skipped".
-#                     BLKCAST_REQUIRE=bpf,loop,browser,vm: what lacks one of these fails, not skips;
-#                     BLKCAST_AGAIN=1: a failed test of a real kernel runs once more, and is named as unsteady
+#                     BLKCAST_JOBS=N: so many at once, for the number of processors;
+#                     BLKCAST_REQUIRE=bpf,loop,vm: what lacks one of these kinds of tests/features.h fails, and
+#                     is not skipped; BLKCAST_AGAIN=1: a failed test runs once more, and is named as unsteady
 #   make test-vm      the sources in guests: other kernels, s390x
 #   make test-s390x   what both byte orders share, cross-built and emulated
 #   make bench        the benchmarks' figures, each against its peer of the same run
@@ -70,7 +72,7 @@ LDLIBS := -lbpf -lelf -lzstd -lmsgpackc -lxxhash -lcurl -lssl -lcrypto -lmicroht
 endif
 
 # Targets that do not compile by themselves: packages are looked at by the make they start.
-NOBUILD := clean demo endurance static test-static test test-vm test-s390x bench fuzz deps style help
+NOBUILD := clean demo endurance static test-static check test test-vm test-s390x bench fuzz deps style help
 ifneq ($(filter-out $(NOBUILD),$(or $(MAKECMDGOALS),all)),)
 missing := $(strip $(foreach p,$(PKGS),$(shell $(PKG_CONFIG) --exists $(p) 2>/dev/null || echo $(p))))
 $(if $(missing),$(error missing libraries: $(missing); $(MISSING_HINT)))
@@ -122,7 +124,7 @@ fuzzers  := $(patsubst %.c,$(BUILD)/%,$(fuzz_src))
 tool_bin := $(patsubst %.c,$(BUILD)/%,$(tool_src))
 tools    := $(tool_bin) $(addprefix $(BUILD)/tests/system-under-study/,first second)
 
-.PHONY: all programs tests benches deps test test-only test-vm guests test-s390x test-emulated emulated \
+.PHONY: all programs tests benches deps check check-only test test-only test-vm guests test-s390x test-emulated emulated \
 	bench bench-only case-arch case-studies estimates study-here qpn-study demo endurance endurance-only endurance-threads coverage coverage-only \
 	check-asan check-tsan \
 	fuzz fuzz-only \
@@ -206,7 +208,7 @@ deps:
 	$(Q)scripts/deps.sh build test
 
 # What a test of the sources in guests needs besides: QEMU, and the agent for s390x.
-vm_wanted := $(findstring vm,$(BLKCAST_REQUIRE))
+vm_wanted := $(filter vm,$(subst $(comma), ,$(BLKCAST_REQUIRE)))
 test: deps
 	$(Q)$(if $(vm_wanted),scripts/deps.sh build test vm)
 	$(Q)+$(if $(vm_wanted),$(MAKE) CROSS=s390x guests)
@@ -224,8 +226,15 @@ guests: $(BUILD)/blkcast-agent $(addprefix $(BUILD)/tests/vm/,known_load refuse_
 test-only: tests
 	$(Q)BUILD=$(BUILD) scripts/run-tests.sh $(TESTS)
 
+check:
+	$(Q)scripts/deps.sh build test
+	$(Q)+$(MAKE) check-only
+check-only: tests
+	$(Q)BUILD=$(BUILD) scripts/run-tests.sh --fast
+
 # The tests of what both byte orders share, built for s390x and run by the user-mode emulator; the
-# analyzer's own numerics take minutes there and have no byte order.
+# analyzer's own numerics take minutes there and have no byte order. tests/vm/s390x-formats.sh, a part of make
+# test, runs those of them that byte order can change.
 emulated     := $(BUILD)/emulated
 emulated_src := $(if $(CROSS),$(shell grep -L '"analyzer/' $(unit_src)))
 test-s390x:
@@ -233,7 +242,7 @@ test-s390x:
 	$(Q)+$(MAKE) CROSS=s390x test-emulated
 
 test-emulated: emulated
-	$(Q)BLKCAST_EMULATED=1 BUILD=$(emulated) scripts/run-tests.sh \
+	$(Q)BLKCAST_REQUIRE= BLKCAST_EMULATED=1 BUILD=$(emulated) scripts/run-tests.sh \
 		$(patsubst %.c,$(emulated)/%,$(emulated_src)) tests/cli/segment-golden.sh
 
 # Each program and test as a script that starts it under the emulator.
@@ -343,7 +352,7 @@ test-static: static
 	$(Q)+$(MAKE) tests
 	$(Q)+$(MAKE) CROSS=s390x static
 	$(Q)+$(MAKE) CROSS=s390x guests
-	$(Q)BLKCAST_REQUIRE=static,bpf,loop,vm BUILD=$(BUILD) scripts/run-tests.sh $(wildcard tests/*/*static*.sh)
+	$(Q)BLKCAST_REQUIRE=static,bpf,loop,vm,certificates,python3 BUILD=$(BUILD) scripts/run-tests.sh $(wildcard tests/*/*static*.sh)
 
 # The agent with all its libraries, for a machine that has none of them.
 bundle := $(BUILD)/blkcast-agent-$(VERSION)-$(or $(CROSS),$(shell uname -m)).tar.gz

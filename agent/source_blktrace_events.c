@@ -171,9 +171,12 @@ void blktrace_reconcile(struct source *s, struct traced_disk *d)
  */
 static void settle(struct source *s, struct traced_disk *d)
 {
+	/* The clock begins at boot, and less than SETTLE_NS may have passed since. */
+	uint64_t before_ns = s->now_ns > SETTLE_NS ? s->now_ns - SETTLE_NS : 0;
+
 	if (d->was_idle && (d->is_lossy || d->was_idle_before)) {
-		pairing_settle(s->pairing, d->disk.device, s->now_ns - SETTLE_NS);
-		d->is_settled = s->now_ns - SETTLE_NS > d->gap_ns;
+		pairing_settle(s->pairing, d->disk.device, before_ns);
+		d->is_settled = before_ns > d->gap_ns;
 	} else if (d->is_lossy && s->now_ns - d->gap_ns > FORGET_NS) {
 		pairing_settle(s->pairing, d->disk.device, d->gap_ns);
 		d->is_settled = true;

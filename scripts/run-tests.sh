@@ -1,29 +1,70 @@
 #!/usr/bin/env bash
-# scripts/run-tests.sh [FILE...]
-# Runs the tests (all, or the named programs and scripts) one after another, each under a time limit,
-# looks for kernel complaints since the start, and ends with the line "N passed, N failed, N skipped".
-# Exit 1 where one failed. Those that emulate for minutes and measure no time run beside the others.
-# BLKCAST_AGAIN=N: a test of a real kernel (tests/system, tests/vm) that fails runs up to N times more.
-# Its first answer is printed, and a line at the end names it as unsteady where a later one passes.
+# scripts/run-tests.sh [--fast] [FILE...]
+# Runs the tests (all, the fast ones, or the named programs and scripts), each under a time limit, looks for
+# kernel complaints since the start, and ends with the line "N passed, N failed, N skipped". Exit 1 where one
+# failed, 2 where it was started wrongly.
+#
+# BLKCAST_JOBS (the number of processors) tests run at once. Those of tests/system share this machine's devices
+# and processors with what they count, so that only one of them runs at a time; all others run beside it.
+# Results are printed in the order of the list, whichever test ends first.
+# --fast: unit and command tests but those that tests/not-in-check lists; `make check` runs these.
+# BLKCAST_AGAIN=N: a test that fails runs up to N times more. Where it then passes it counts as failed all the
+# same, and is named as unsteady at the end, unless tests/unsteady lists it with a date and a reason.
+# BLKCAST_REQUIRE: kinds of tests/features.h, with commas; what lacks one of them fails instead of being skipped.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 # OpenBLAS' own threads are not instrumented, and the thread sanitizer takes them for races.
 export BUILD=${BUILD:-build} LC_ALL=C TZ=UTC OPENBLAS_NUM_THREADS=1
-limit=${BLKCAST_TEST_LIMIT:-600}
+limit=${BLKCAST_TEST_LIMIT:-600} again=${BLKCAST_AGAIN:-0} jobs=${BLKCAST_JOBS:-$(nproc)}
+unsteady_list=${BLKCAST_UNSTEADY:-tests/unsteady}
 
+refuse() {
+	echo "run-tests.sh: $1" >&2
+	exit 2
+}
+required=${BLKCAST_REQUIRE:-}
+for kind in ${required//,/ }; do
+	grep -q "^FEATURE($kind," tests/features.h ||
+		refuse "BLKCAST_REQUIRE names \"$kind\", which is no kind of tests/features.h"
+done
+[[ $jobs =~ ^[1-9][0-9]*$ ]] || refuse "BLKCAST_JOBS is \"$jobs\": expected a number of tests from 1 on"
+# DATE TEST REASON...: a date, so that whoever reads the list sees how long a test has been left as it is.
+max_unsteady=5
+listed=$(grep -vE '^(#|$)' "$unsteady_list")
+malformed=$(grep -vE '^(20[0-9]{2}-[01][0-9]-[0-3][0-9] tests/[^ ]+ .{10,})?$' <<<"$listed")
+[ -z "$malformed" ] || refuse "$unsteady_list: expected a date, a test and a reason in: $malformed"
+[ "$(grep -c . <<<"$listed")" -le $max_unsteady ] || refuse "$unsteady_list: more than $max_unsteady tests: mend one"
+
+tests=()
+fast=""
+if [ "${1:-}" = --fast ]; then
+	fast=1
+	shift
+fi
 if [ $# -gt 0 ]; then
 	tests=("$@")
 else
 	tests=(scripts/check-borders.sh scripts/check-style.sh)
 	for src in tests/unit/test_*.c; do tests+=("$BUILD/${src%.c}"); done
-	for t in tests/cli/*.sh tests/system/*.sh tests/vm/*.sh; do [ -e "$t" ] && tests+=("$t"); done
+	for t in tests/cli/*.sh; do tests+=("$t"); done
+	[ -n "$fast" ] || for t in tests/system/*.sh tests/vm/*.sh; do tests+=("$t"); done
 fi
-
-again=${BLKCAST_AGAIN:-0}
-beside=tests/vm/s390x-formats.sh
+# source_of TEST: its name in the tree
+source_of() {
+	case $1 in
+	*.sh) printf '%s\n' "${1#./}" ;;
+	*) printf '%s.c\n' "tests/unit/${1##*/}" ;;
+	esac
+}
+if [ -n "$fast" ]; then
+	quick=()
+	for t in "${tests[@]}"; do grep -qxF "$(source_of "$t")" tests/not-in-check || quick+=("$t"); done
+	tests=("${quick[@]}")
+fi
 
 logs=$(mktemp -d "${TMPDIR:-/tmp}/blkcast-tap.XXXXXX")
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$logs"' EXIT
+trap 'exit 130' INT TERM
 # Complaints since now: the log forgets old ones while the tests run.
 booted_s=$(cut -d. -f1 /proc/uptime)
 oops() {
@@ -34,7 +75,7 @@ oops() {
 # one TEST LOG: runs it; leaves what it printed in LOG and "PASSED FAILED SKIPPED" in LOG.count
 one() {
 	local t=$1 log=$2 status=0
-	timeout -k 10 "$limit" "$t" >"$log" 2>&1 || status=$?
+	timeout -k 10 "$limit" "$t" >"$log" 2>&1 </dev/null || status=$?
 	# What a test program's lines say; a death or a missing plan is one more failure.
 	awk -v t="$t" -v status="$status" -v limit="$limit" '
 		/^ok .*# SKIP/ { s++; print "  skipped: " t ": " $0; next }
@@ -58,46 +99,77 @@ one() {
 		}' "$log"
 }
 
-# attempts TEST LOG: runs it until it passes or its attempts are used up; LOG.seconds, LOG.unsteady
+# attempts TEST LOG: runs it until it passes or its attempts are used up. What one() says is in LOG.said. A test
+# that passed only when it ran again leaves the failures of its first run in LOG.unsteady.
 attempts() {
-	local t=$1 log=$2 left=0 began=$SECONDS
-	case $t in tests/system/* | tests/vm/*) left=$again ;; esac
+	local t=$1 log=$2 left=$again began=$SECONDS first="" f
 	while one "$t" "$log" && read -r _ f _ <"$log.count" && [ "$f" != 0 ] && [ "$left" != 0 ]; do
 		left=$((left - 1))
 		echo "  again:   $t"
-		echo "$t" >"$log.unsteady"
+		[ -n "$first" ] || first=$f
 	done
+	[ -z "$first" ] || [ "$f" != 0 ] || echo "$first" >"$log.unsteady"
 	echo $((SECONDS - began)) >"$log.seconds"
 }
 
 passed=0 failed=0 skipped=0 unsteady=()
-# counted TEST LOG: its line, and its share of the sums
+# counted TEST LOG: its lines, and its share of the sums
 counted() {
-	local t=$1 log=$2 p f s
+	local t=$1 log=$2 p f s name why
+	cat "$log.said"
 	read -r p f s <"$log.count"
+	if [ -e "$log.unsteady" ]; then
+		name=$(source_of "$t")
+		why=$(awk -v name="$name" '$2 == name { $2 = ""; print; exit }' <<<"$listed")
+		unsteady+=("$name:${why:- it counts as failed}")
+		# Its tests all passed in the end: one of them is taken back.
+		[ -n "$why" ] || p=$((p - 1)) f=$((f + 1))
+	fi
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-	[ "$f" = 0 ] && [ -e "$log.unsteady" ] && unsteady+=("$t")
 	printf '%-52s %4d passed %3d failed %3d skipped %4d s\n' "$t" "$p" "$f" "$s" "$(cat "$log.seconds")"
 	rm -f "$log" "$log".*
 }
 
-start=$SECONDS
-printf '%s\n' "${tests[@]}" | grep -qxF "$beside" || beside=
-if [ -n "$beside" ]; then
-	attempts "$beside" "$logs/beside" >"$logs/said" 2>&1 &
-	beside_pid=$!
-	renice -n 10 $beside_pid >/dev/null
-fi
-for t in "${tests[@]}"; do
-	[ "$t" = "$beside" ] && continue
-	attempts "$t" "$logs/one"
-	counted "$t" "$logs/one"
+# One lane for tests/system, the remaining ones for the others; whoever comes to the end of a list helps with
+# the rest of it. Guests run longest and so begin first.
+alone=() beside=() guests=()
+for i in "${!tests[@]}"; do
+	case ${tests[i]} in
+	tests/system/* | ./tests/system/*) alone+=("$i") ;;
+	tests/vm/* | ./tests/vm/*) guests+=("$i") ;;
+	*) beside+=("$i") ;;
+	esac
 done
-if [ -n "$beside" ]; then
-	wait $beside_pid
-	cat "$logs/said"
-	counted "$beside" "$logs/beside"
-fi
+beside=("${guests[@]}" "${beside[@]}")
+
+start=$SECONDS next=0 running=0 alone_pid="" printed=0
+launch() {
+	attempts "${tests[$1]}" "$logs/$1" >"$logs/$1.said" 2>&1 &
+	running=$((running + 1))
+}
+print_finished() {
+	while [ $printed -lt ${#tests[@]} ] && [ -e "$logs/$printed.seconds" ]; do
+		counted "${tests[printed]}" "$logs/$printed"
+		printed=$((printed + 1))
+	done
+}
+while :; do
+	if [ -z "$alone_pid" ] && [ ${#alone[@]} != 0 ] && [ $running -lt "$jobs" ]; then
+		launch "${alone[0]}"
+		alone_pid=$!
+		alone=("${alone[@]:1}")
+	fi
+	while [ $running -lt "$jobs" ] && [ $next -lt ${#beside[@]} ]; do
+		launch "${beside[next]}"
+		next=$((next + 1))
+	done
+	[ $running != 0 ] || break
+	wait -n -p ended
+	running=$((running - 1))
+	[ "$ended" != "$alone_pid" ] || alone_pid=""
+	print_finished
+done
+print_finished
 
 if [ -n "$(oops)" ]; then
 	failed=$((failed + 1))
@@ -105,6 +177,6 @@ if [ -n "$(oops)" ]; then
 	oops | tail -n 5
 fi
 echo "in $((SECONDS - start)) s"
-[ ${#unsteady[@]} = 0 ] || echo "unsteady, passed when run again: ${unsteady[*]}"
+for t in "${unsteady[@]}"; do echo "unsteady, passed only when it ran again: $t"; done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ] && [ $passed -gt 0 ]

@@ -15,7 +15,7 @@ arch=$(dpkg --print-architecture)
 root=$T/root
 set +e
 
-need "" "needs root" [ "$(id -u)" = 0 ]
+need root "root is needed" [ "$(id -u)" = 0 ]
 debs=("$BUILD/blkcast_${VERSION}_$arch.deb" "$BUILD/blkcast-agent_${VERSION}_$arch.deb")
 is "$(lintian --fail-on error,warning --allow-root "${debs[@]}" 2>&1)" "" "lintian finds nothing"
 before=$(sha256sum "${debs[@]}")

@@ -16,13 +16,30 @@ static struct {
 	jmp_buf out;
 } now;
 
+#define FEATURE(name, what) #name,
+static const char *const features[] = {
+#include "tests/features.h"
+};
+#undef FEATURE
+
+/* A misspelled kind would be skipped for ever, so that the test program ends where it finds one. */
+static void check_feature(const char *feature)
+{
+	for (size_t i = 0; i < TAP_NR(features); i++)
+		if (feature && !strcmp(features[i], feature))
+			return;
+	fprintf(stderr, "tap_skip: tests/features.h does not list the kind \"%s\"\n",
+		feature ? feature : "");
+	abort();
+}
+
 /* Whether BLKCAST_REQUIRE, a list with commas, names the feature. */
 static bool is_required(const char *feature)
 {
 	const char *list = getenv("BLKCAST_REQUIRE");
-	size_t len = feature ? strlen(feature) : 0;
+	size_t len = strlen(feature);
 
-	while (list && feature && *list) {
+	while (list && *list) {
 		size_t word = strcspn(list, ",");
 
 		if (word == len && !strncmp(list, feature, len))
@@ -34,6 +51,7 @@ static bool is_required(const char *feature)
 
 void tap_skip(const char *feature, const char *why)
 {
+	check_feature(feature);
 	now.skipped = true;
 	now.required = is_required(feature);
 	now.feature = feature;

@@ -25,7 +25,7 @@ at_exit vm_stop
 
 need_vm() {
 	need vm "QEMU is not installed: make test-vm installs it" \
-		command -v qemu-system-x86_64 qemu-system-s390x cpio depmod jq
+		have qemu-system-x86_64 qemu-system-s390x cpio depmod jq
 	vm_kernel=${2:-6.1}
 	[ "${1:-}" != s390x ] || vm_arch=s390x
 	need vm "the kernel $vm_kernel for $vm_arch cannot be fetched" \
@@ -47,11 +47,7 @@ vm_bundle() {
 vm_serve() {
 	"$BUILD/blkcast" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 "$@" >"$T/serve.out" 2>"$T/serve.err" &
 	vm_server=$!
-	for _ in $(seq 200); do
-		vm_port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/serve.err")
-		[ -n "$vm_port" ] && return
-		sleep 0.05
-	done
+	vm_port=$(serve_port "$T/serve.err" $vm_server) && return
 	fail "serve starts" "$(cat "$T/serve.err")"
 	done_testing
 }

@@ -3,7 +3,7 @@
 # as the studies had. The schema and the reader agree on what is wrong.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh
-need python3-jsonschema "python3 has no jsonschema or yaml" python3 -c 'import jsonschema, yaml'
+need schema "python3 has no jsonschema or yaml" python3 -c 'import jsonschema, yaml'
 need jq "jq is not installed" command -v jq
 blkcast=$BUILD/blkcast
 valid() {

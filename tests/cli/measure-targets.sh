@@ -3,7 +3,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh
 need root "not root: a private sshd needs it" test "$(id -u)" = 0
-need sshd "sshd is not installed" test -x /usr/sbin/sshd
+need ssh "sshd is not installed" test -x /usr/sbin/sshd
 need sqlite3 "sqlite3 is not installed" command -v sqlite3
 blkcast=$BUILD/blkcast
 sql() { sqlite3 "$T/r.db" "$1"; }
@@ -12,7 +12,7 @@ sql() { sqlite3 "$T/r.db" "$1"; }
 ssh-keygen -q -t ed25519 -N '' -f "$T/host"
 ssh-keygen -q -t ed25519 -N '' -f "$T/user"
 cp "$T/user.pub" "$T/authorized"
-port=$((20000 + RANDOM % 20000))
+port=$(free_port)
 cat >"$T/sshd" <<CONF
 Port $port
 ListenAddress 127.0.0.1
@@ -33,11 +33,9 @@ mkdir -p /run/sshd
 sshd=$!
 end_sshd() { kill $sshd 2>/dev/null; }
 at_exit end_sshd
-for _ in $(seq 50); do
-	ssh -F "$T/ssh" -p $port root@127.0.0.1 true 2>/dev/null && break
-	sleep 0.1
-done
-need sshd "the private sshd does not answer" ssh -F "$T/ssh" -p $port root@127.0.0.1 true
+answers() { ssh -F "$T/ssh" -p "$port" root@127.0.0.1 true 2>/dev/null; }
+wait_until 30 answers
+need ssh "the private sshd does not answer" ssh -F "$T/ssh" -p $port root@127.0.0.1 true
 
 mkdir "$T/a" "$T/b"
 cat >"$T/plan.yaml" <<YAML

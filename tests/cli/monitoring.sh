@@ -2,8 +2,8 @@
 # The shipped rules and dashboard: promtool takes them, the rules answer as their tests say, and every metric
 # and label they name is one that the agent has.
 . tests/tap.sh
-need "" "promtool is not installed" command -v promtool
-need "" "jq is not installed" command -v jq
+need promtool "promtool is not installed" command -v promtool
+need jq "jq is not installed" command -v jq
 
 dir=scripts/package/monitoring
 exits 0 "promtool takes the rules" promtool check rules $dir/blkcast.rules.yaml

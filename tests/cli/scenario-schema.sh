@@ -2,7 +2,7 @@
 # docs/scenario.schema.json and the reader agree on the shipped examples and on what is wrong.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh
-need python3-jsonschema "python3 has no jsonschema or yaml" python3 -c 'import jsonschema, yaml'
+need schema "python3 has no jsonschema or yaml" python3 -c 'import jsonschema, yaml'
 blkcast=$BUILD/blkcast
 valid() {
 	python3 - "$1" <<-'PY'

@@ -2,7 +2,7 @@
 # A second reader, written from formats/segment.md, reads what ours reads.
 cd "$(dirname "$0")/../.." || exit 2
 . tests/tap.sh
-need python "python3 is not installed" command -v python3
+need python3 "python3 is not installed" command -v python3
 need zstd "the zstd command is not installed" command -v zstd
 
 tool=$BUILD/tests/system/segment_golden

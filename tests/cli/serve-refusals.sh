@@ -12,11 +12,7 @@ zeros=00000000000000000000000000000000
 server=$!
 stop_server() { kill -9 $server 2>/dev/null; wait 2>/dev/null; }
 at_exit stop_server
-for _ in $(seq 200); do
-	port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/serve.err")
-	[ -n "$port" ] && break
-	sleep 0.02
-done
+port=$(serve_port "$T/serve.err" $server)
 url=http://127.0.0.1:$port
 
 # hash_of FILE: what the server itself says that it got

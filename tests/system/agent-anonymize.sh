@@ -50,7 +50,7 @@ python3 "$T/server.py" "$T" &
 server=$!
 stop_server() { kill $server; }
 at_exit stop_server
-for _ in $(seq 200); do [ -s "$T/port" ] && break; sleep 0.05; done
+wait_until 60 test -s "$T/port"
 url=http://127.0.0.1:$(cat "$T/port")
 
 agent() { # NAME ARGS...

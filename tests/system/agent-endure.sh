@@ -60,11 +60,7 @@ group_new
 
 "$BUILD/blkcast" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 >"$T/serve.out" 2>"$T/serve" &
 serve=$!
-for _ in $(seq 400); do
-	port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/serve")
-	[ -n "$port" ] && break
-	sleep 0.05
-done
+port=$(serve_port "$T/serve" $serve)
 (
 	[ -z "$group" ] || echo $BASHPID >"$group/cgroup.procs"
 	exec "$BUILD/blkcast-agent" --device "$dev" --sink "http://127.0.0.1:$port" --spool "$T/spool" --host here \
@@ -107,7 +103,7 @@ number "$(descriptors $agent) <= $agent_fds + 8" "the agent has at most 8 descri
 if command -v bpftool >/dev/null && [ "$(entries $agent)" != unknown ]; then
 	is "$(entries $agent)" 0 "no request is left in the kernel's table"
 else
-	pass "no request is left in the kernel's table # SKIP bpftool cannot show it"
+	skip_one bpftool "bpftool cannot show the table" "no request is left in the kernel's table"
 fi
 # A sanitizer keeps its own books in memory.
 if [ "$seconds" -ge 600 ] && ! ldd "$BUILD/blkcast-agent" | grep -qE 'lib[at]san'; then
@@ -120,7 +116,7 @@ if [ "$seconds" -ge 600 ] && ! ldd "$BUILD/blkcast-agent" | grep -qE 'lib[at]san
 		note "kernel memory, KiB: ${kernel[*]}"
 		number "$late - $early <= $max_growth_kib" "nor does what the kernel keeps for it grow ($early KiB, then $late)"
 	else
-		pass "nor does what the kernel keeps for it grow # SKIP no memory cgroup can be made"
+		skip_one cgroup "no memory cgroup can be made" "nor does what the kernel keeps for it grow"
 	fi
 fi
 kill -INT $agent

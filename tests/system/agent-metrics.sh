@@ -5,33 +5,29 @@
 . tests/loop.sh
 need_loop
 need_bpf
-need "" "the node exporter is not installed" command -v prometheus-node-exporter
-need "" "promtool is not installed" command -v promtool
+need exporter "the node exporter is not installed" command -v prometheus-node-exporter
+need promtool "promtool is not installed" command -v promtool
 
 loop_new 256M
 dev=$loop_name
-"$BUILD/blkcast-agent" --device "$dev" --listen 127.0.0.1:0 --window 100ms --duration 60s \
+"$BUILD/blkcast-agent" --device "$dev" --listen 127.0.0.1:0 --window 100ms --duration 300s \
 	--verbose 2>"$T/agent.log" &
 agent=$!
-prometheus-node-exporter --web.listen-address=127.0.0.1:19741 --collector.disable-defaults \
+exporter_url=http://127.0.0.1:$(free_port)/metrics
+prometheus-node-exporter --web.listen-address="$(cut -d/ -f3 <<<"$exporter_url")" --collector.disable-defaults \
 	--collector.diskstats --collector.diskstats.device-exclude='^$' >"$T/exporter.log" 2>&1 &
 exporter=$!
 stop() { kill $agent $exporter 2>/dev/null; wait; }
 at_exit stop
 
 port() { sed -n 's/.* listening .*port=\([0-9]*\).*/\1/p' "$T/agent.log" | head -n 1; }
-for _ in $(seq 100); do
-	[ -n "$(port)" ] && curl -sf "http://127.0.0.1:19741/metrics" >"$T/node.0" && break
-	sleep 0.1
-done
+both_answer() { [ -n "$(port)" ] && curl -sf "$exporter_url" >"$T/node.0"; }
+wait_until 60 both_answer
 url=http://127.0.0.1:$(port)/metrics
 sleep 0.5
-curl -s http://127.0.0.1:19741/metrics >"$T/node.0"
+curl -s "$exporter_url" >"$T/node.0"
 curl -s "$url" >"$T/ours.0"
 fio_run --rw=randrw --bssplit=4k/60:64k/40 --iodepth=16 --number_ios=60000
-sleep 0.6
-curl -s http://127.0.0.1:19741/metrics >"$T/node.1"
-curl -s "$url" >"$T/ours.1"
 
 value() { # FILE NAME LABELS
 	awk -v n="$2{$3}" '$1 == n { printf "%.6f", $2; found = 1 } END { if (!found) print 0 }' "$1"
@@ -42,6 +38,15 @@ grown() { # KIND NAME LABELS
 }
 ours() { grown ours "$1" "device=\"$dev\",$2"; }
 node() { grown node "node_disk_$1" "device=\"$dev\""; }
+# The page tells of a window when it has ended.
+done_by_fio=$(fio_get '.jobs[0] | .read.total_ios + .write.total_ios')
+all_seen() {
+	curl -s "$url" >"$T/ours.1"
+	awk "BEGIN { exit !($(ours blkcast_requests_total 'operation="read"') + \
+		$(ours blkcast_requests_total 'operation="write"') >= $done_by_fio) }"
+}
+wait_until 60 all_seen
+curl -s "$exporter_url" >"$T/node.1"
 
 is "$(ours blkcast_requests_total 'operation="read"')" "$(node reads_completed_total)" \
 	"reads completed are the exporter's"

@@ -6,9 +6,9 @@
 . tests/loop.sh
 need_loop
 need_bpf
-need bpf "setpriv of util-linux is missing" setpriv --version
-need "" "strace is missing" strace -V
-need "" "bpftool is missing" bpftool version
+need setpriv "setpriv of util-linux is missing" setpriv --version
+need strace "strace is missing" strace -V
+need bpftool "bpftool is missing" bpftool version
 
 agents=""
 stop_all() { for p in $agents; do kill -KILL "$p" 2>/dev/null; done; }
@@ -62,8 +62,7 @@ confined() { # PID NAME
 "${nobody[@]}" "$T/blkcast" serve --store "$T/serve" --listen 127.0.0.1:0 >"$T/serve.out" 2>"$T/serve.err" &
 server=$!
 agents="$agents $server"
-for _ in $(seq 100); do grep -q 'port ' "$T/serve.err" && break; sleep 0.05; done
-port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/serve.err")
+port=$(serve_port "$T/serve.err" $server)
 
 # All that it does, as nobody with two capabilities, each of its calls looked at. The first sink's
 # name is to be looked up; the second's does not exist, which makes the resolver ask all that it can.

@@ -19,7 +19,7 @@ note "seed $seed, $kills kills"
 
 loop_new 64M
 dev=$loop_name
-port=$((10000 + $$ % 20000)) # of its own, below those that the kernel hands out
+port=$(free_port)
 agent=("$BUILD/blkcast-agent" --device "$dev" --sink "http://127.0.0.1:$port" --spool "$T/spool"
 	--host here --window 100ms --segment-interval 50ms --verbose)
 pid="" fio="" serve=""
@@ -86,9 +86,10 @@ one_kill() {
 
 # An analyzer comes; an agent sends it what waits, at rest and until nothing is left.
 drain() {
-	"$BUILD/blkcast" serve $serve_user --store "$T/store" --listen 127.0.0.1:$port >"$T/serve" 2>&1 &
+	: >"$T/serve"
+	"$BUILD/blkcast" serve $serve_user --store "$T/store" --listen "127.0.0.1:$port" >"$T/serve" 2>&1 &
 	serve=$!
-	sleep 0.5
+	serve_port "$T/serve" $serve >"$T/port"
 	launch
 	await_tracing
 	sleep 1

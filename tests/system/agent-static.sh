@@ -9,7 +9,8 @@ need static "the static agent is not built: make test-static builds it" test -x 
 need_loop
 need_bpf
 need loop "no namespace of mounts and networks can be made" unshare -mn true
-need "" "openssl or python3 is missing" command -v openssl python3
+need certificates "openssl is not installed" command -v openssl
+need python3 "python3 is not installed" command -v python3
 
 like "$(ldd "$agent" 2>&1)" 'statically linked|not a dynamic executable' "ldd finds nothing to load"
 is "$(readelf -dlW "$agent" | grep -c -e NEEDED -e INTERP)" 0 "it asks for no library and no loader"
@@ -53,8 +54,7 @@ serve_owns "$c"
 "${inside[@]}" "$blkcast" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 --tls-cert "$c/server.crt" \
 	--tls-key "$c/server.key" --client-ca "$c/ca.crt" >"$T/serve.out" 2>"$T/serve.err" &
 pids="$pids $!"
-until_said '^blkcast serve: port ' "$T/serve.err" || fail "serve starts" "$(cat "$T/serve.err")"
-port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/serve.err")
+port=$(serve_port "$T/serve.err") || fail "serve starts" "$(cat "$T/serve.err")"
 
 # start LOG HOST SINK OPTION...: an agent, once it says that it traces
 start() {

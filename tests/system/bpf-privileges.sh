@@ -4,7 +4,7 @@
 . tests/loop.sh
 need_loop
 need_bpf
-need bpf "setpriv of util-linux is missing" setpriv --version
+need setpriv "setpriv of util-linux is missing" setpriv --version
 
 loop_new 16M
 chmod 755 "$T"

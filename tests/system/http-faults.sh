@@ -10,14 +10,11 @@ at_exit stop_all
 : >"$T/err"
 "$b" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 --connections-per-address 200 >"$T/out" 2>"$T/err" &
 server=$!
-for _ in $(seq 200); do
-	port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/err")
-	[ -n "$port" ] && break
-	sleep 0.02
-done
+port=$(serve_port "$T/err" $server)
 python3 tests/system/http_faults.py "$port" "$T/faults" >"$T/proxy" 2>"$T/proxy.err" &
 proxy=$!
-for _ in $(seq 200); do read -r pport nr <"$T/proxy" && break; sleep 0.02; done
+proxy_said() { read -r pport nr <"$T/proxy"; }
+wait_until 60 proxy_said
 
 stored() { "$b" ls --store "$T/store" --json | jq "[.hosts[] | select(.host==\"$1\")][0] | .$2"; }
 timeout 200 "$sender" "http://127.0.0.1:$pport" "$T/spool" net $((nr + 20)) 40 120 log=1 >"$T/sent" 2>"$T/log"

@@ -4,10 +4,10 @@
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh
 . tests/loop.sh
-[ "$(id -u)" = 0 ] || need bpf "not root" false
+need root "root is needed" test "$(id -u)" = 0
 need fio "fio is not installed" command -v fio
 need jq "jq is not installed" command -v jq
-need mkfs "mkfs.ext4 is not installed" command -v mkfs.ext4
+need loop "mkfs.ext4 is not installed" command -v mkfs.ext4
 need_loop
 need_bpf
 PATH=$(cd "$BUILD" && pwd):$PATH

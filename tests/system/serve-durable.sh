@@ -17,11 +17,7 @@ start() {
 	: >"$T/err"
 	strace -f -y -o "$T/calls" "$@" "$b" serve $serve_user --store "$store" --listen 127.0.0.1:0 2>"$T/err" &
 	tracer=$!
-	for _ in $(seq 250); do
-		port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/err")
-		[ -n "$port" ] && break
-		sleep 0.02
-	done
+	port=$(serve_port "$T/err" $tracer)
 	server=$(pgrep -P $tracer)
 	url=http://127.0.0.1:$port/v1/segments
 }

@@ -7,7 +7,7 @@ seed=${SEED:-20260101} kills=${KILLS:-5} nr=${SEGMENTS:-60}
 RANDOM=$((seed % 32768))
 note "seed $seed, $kills kills, $nr segments each"
 blkcast=$BUILD/blkcast sender=$BUILD/tests/system/segment_sender
-server="" senders="" port=0
+server="" senders="" port=$(free_port)
 
 stop_all() {
 	[ -z "$server" ] || kill -9 "$server" 2>/dev/null
@@ -18,15 +18,11 @@ at_exit stop_all
 
 # The segments are of the past: all windows are old enough as soon as they come.
 start() {
+	: >"$T/serve.err"
 	"$blkcast" serve $serve_user --store "$T/store" --listen "127.0.0.1:$port" --retain-requests 1h \
 		--retain-window 5s >"$T/serve.out" 2>"$T/serve.err" &
 	server=$!
-	for _ in $(seq 1000); do
-		grep -q '^blkcast serve: port' "$T/serve.err" && break
-		sleep 0.02
-	done
-	port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/serve.err")
-	[ -n "$port" ] && return
+	serve_port "$T/serve.err" "$server" >"$T/port" && return
 	fail "serve starts" "$(cat "$T/serve.err")"
 	done_testing
 }
@@ -54,10 +50,8 @@ for _ in $(seq "$kills"); do
 done
 wait $senders
 is "$(cut -d' ' -f1,4 "$T/alpha.first" "$T/beta.first" | sort -u | wc -l)" $((2 * nr)) "every segment is acknowledged"
-for _ in $(seq 300); do
-	[ "$(summarized)" = $((2 * nr * 50)) ] && break
-	sleep 0.2
-done
+all_summarized() { [ "$(summarized)" = $((2 * nr * 50)) ]; }
+wait_until 120 all_summarized
 is "$(summarized)" $((2 * nr * 50)) "all that was taken is summarized"
 is "$(find "$T/store" -name '*.seg' | wc -l)" 0 "no segment is left"
 exits 0 "the streams are told as they were" curl -sf "http://127.0.0.1:$port/v1/streams/alpha"

@@ -2,7 +2,7 @@
 # `blkcast serve` over TLS: who may write what, by certificate and by token, both replaced while it
 # runs; and clients that are slow, many, or fast.
 . tests/tap.sh
-need openssl "no openssl" command -v openssl
+need certificates "no openssl" command -v openssl
 b=$BUILD/blkcast c=$T/certs
 scripts/certs.sh "$c" 127.0.0.1 web1 db1
 "$BUILD/tests/system/sample_store" "$T/source"
@@ -18,11 +18,7 @@ start() { # OPTION...
 	: >"$T/err"
 	"$b" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 "$@" >"$T/out" 2>"$T/err" &
 	server=$!
-	for _ in $(seq 200); do
-		port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/err")
-		[ -n "$port" ] && break
-		sleep 0.02
-	done
+	port=$(serve_port "$T/err" "$server")
 	url=https://127.0.0.1:$port
 }
 stop() { kill "$server"; wait "$server"; server=""; }
@@ -34,7 +30,7 @@ hash_of() { get $(as web1) -T "$1" -H "Blkcast-Hash: $zeros" -H Expect: "$url/v1
 # put CREDENTIAL-OPTION...: the status of sending $good
 put() { code -T "$good" -H Expect: -H "Blkcast-Hash: $hash" "$@" "$url/v1/segments/web1/b1/5/1"; }
 # until TEXT: waits for a line of the server's
-until_said() { for _ in $(seq 250); do grep -q "$1" "$T/err" && return 0; sleep 0.02; done; return 1; }
+until_said() { wait_until 30 grep -q "$1" "$T/err"; }
 
 serve_owns "$c" "$T/tokens"
 exits 2 "a certificate needs its key" "$b" serve $serve_user --store "$T/s" --listen 127.0.0.1:0 --tls-cert "$c/server.crt"

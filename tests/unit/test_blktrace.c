@@ -281,7 +281,7 @@ static uint8_t *load(size_t *len)
 	snprintf(path, sizeof(path), "%s/nvme-reads.blktrace.0", dir ? dir : "");
 	f = dir ? fopen(path, "rb") : NULL;
 	if (!f || !data)
-		tap_skip(NULL, "no data: nvme-reads.blktrace.0");
+		tap_skip("data", "no data: nvme-reads.blktrace.0");
 	*len = fread(data, 1, 1 << 20, f);
 	fclose(f);
 	return data;
@@ -354,8 +354,10 @@ static void like_blkparse(void)
 	size_t nr = 0;
 	FILE *f;
 
-	if (!tap_data_dir() || system("command -v blkparse >/dev/null 2>&1"))
-		tap_skip(NULL, "no blkparse, or no data");
+	if (!tap_data_dir())
+		tap_skip("data", "no data: nvme-reads.blktrace.0");
+	if (system("command -v blkparse >/dev/null 2>&1"))
+		tap_skip("blkparse", "blkparse is not installed");
 	pair_real(real, &counts);
 	snprintf(command, sizeof(command), script, tap_data_dir());
 	f = popen(command, "r");

@@ -36,7 +36,7 @@ static void rig_make(struct rig *r, const uint64_t *blocks, const uint64_t *gaps
 	fd = open(r->path, O_RDWR | O_DIRECT | O_CLOEXEC);
 	if (fd < 0) {
 		sample_remove(r->dir);
-		tap_skip(NULL, "files of TMPDIR cannot be opened past the page cache");
+		tap_skip("direct", "files of TMPDIR cannot be opened past the page cache");
 	}
 	close(fd);
 	for (size_t i = 0; i < nr; i++) {

@@ -72,7 +72,7 @@ static void replay(const char *dir, int (*fuzz)(const uint8_t *data, size_t size
 	char path[512];
 
 	if (!d)
-		tap_skip(NULL, "the corpus is not here: run from the top of the tree");
+		tap_skip("tree", "the corpus is not here: run from the top of the tree");
 	while ((e = readdir(d))) {
 		FILE *f;
 

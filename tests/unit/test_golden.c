@@ -18,7 +18,7 @@ static uint8_t *load(const char *path, size_t *len)
 	FILE *f = fopen(path, "rb");
 
 	if (!f)
-		tap_skip(NULL, "the golden files are not here: run from the top of the tree");
+		tap_skip("tree", "the golden files are not here: run from the top of the tree");
 	*len = fread(data, 1, MAX_FILE, f);
 	fclose(f);
 	return data;

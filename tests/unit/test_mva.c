@@ -157,7 +157,7 @@ static void pepsy(void)
 	bool exact;
 
 	if (!dir)
-		tap_skip(NULL, "no folder of data");
+		tap_skip("data", "no folder of data");
 	snprintf(path, sizeof(path), "%s/qpe/pepsy-bcmp2.qpe", dir);
 	if (!ok(!qpe_import(&n, path, &err)) || !ok(!mva_solve(&e, &exact, n, false, &err)))
 		return;

@@ -20,7 +20,7 @@ static const char *const shop_files[] = { "shop.repository", "shop.system", "sho
 static void need_shop(void)
 {
 	if (access(SHOP "/shop.system", R_OK))
-		tap_skip(NULL, "the example is not here: run from the top of the tree");
+		tap_skip("tree", "the example is not here: run from the top of the tree");
 }
 
 /* A published model; the test is skipped where they are not. */
@@ -31,7 +31,7 @@ static void published(struct arch_model *m, const char *name)
 	char path[512];
 
 	if (!dir)
-		tap_skip(NULL, "the published models are not here: set BLKCAST_DATA");
+		tap_skip("data", "the published models are not here: set BLKCAST_DATA");
 	snprintf(path, sizeof(path), "%s/pcm/%s", dir, name);
 	if (!ok_int(pcm_import(m, path, NULL, &err), 0))
 		tap_note("%s", err.line);

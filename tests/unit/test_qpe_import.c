@@ -322,7 +322,7 @@ static struct net *data_net(const char *name)
 	char path[4096];
 
 	if (!dir)
-		tap_skip(NULL, "no folder of data");
+		tap_skip("data", "no folder of data");
 	snprintf(path, sizeof(path), "%s/qpe/%s.qpe", dir, name);
 	if (!ok(!qpe_import(&n, path, &err)))
 		tap_note("%s", err.line);

@@ -140,7 +140,7 @@ static void kills(int (*act)(void), const char *what)
 static void what_no_correct_path_does_ends_the_process(void)
 {
 	if (!has_filters())
-		tap_skip("", "no filters of system calls here");
+		tap_skip("seccomp", "no filters of system calls here");
 	kills(start_program, "execve");
 	kills(be_root, "setresuid");
 }
@@ -151,7 +151,7 @@ static void what_is_not_listed_is_not_there(void)
 	static const struct syscall_use sends = { .sends = true };
 
 	if (!has_filters())
-		tap_skip("", "no filters of system calls here");
+		tap_skip("seccomp", "no filters of system calls here");
 	answers(&every_use, load_program, ENOSYS, "BPF_PROG_LOAD");
 	answers(&every_use, make_map, ENOSYS, "BPF_MAP_CREATE");
 	answers(&every_use, make_link, EBADF, "BPF_LINK_CREATE");

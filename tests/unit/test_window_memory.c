@@ -121,7 +121,7 @@ static void every_failure_is_told(void)
 	long at = 0;
 
 	if (!CAN_FAIL)
-		tap_skip(NULL, "the allocator is the sanitizer's");
+		tap_skip("unsanitized", "the allocator is the sanitizer's");
 	if (!r)
 		abort();
 	slow_mixed(r, NR, 1, 0, 50000);
@@ -191,7 +191,7 @@ static void footprint_is_whole_or_unknown(void)
 	size_t nr, nr_unknown[8] = { 0 };
 
 	if (!CAN_FAIL)
-		tap_skip(NULL, "the allocator is the sanitizer's");
+		tap_skip("unsanitized", "the allocator is the sanitizer's");
 	if (!r)
 		abort();
 	slow_mixed(r, NR, 1, 0, 50000);

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/tap.sh
 . tests/vm.sh
 need_vm amd64 6.1
-need vm "python3 is not installed" command -v python3
+need python3 "python3 is not installed" command -v python3
 vm_serve
 touch "$T/console"
 scripts/vm.sh --arch amd64 --disk 64M --memory 320M --time 280 --console "$T/console" --monitor "$T/monitor" --migrate "$T/moved" \
