@@ -9,7 +9,7 @@
 /* Bounds of the map as msgpack, before any of it is allocated. */
 #define MAX_DEPTH	  4
 #define MAX_OBJECTS	  (1u << 19)
-#define MAX_PROFILE_BYTES (4u << 20) /* one text */
+#define MAX_PROFILE_BYTES (1u << 20) /* one text: parsed it takes some 50 times as much */
 
 struct unpacking {
 	struct segment_header *h;

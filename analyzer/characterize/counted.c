@@ -139,17 +139,17 @@ int counted_add(struct counted *c, const struct profile *p)
 	return s ? sum_add(s, p) : -ENOMEM;
 }
 
-void counted_take(void *ctx, uint32_t trace, const char *json)
+void counted_take(void *ctx, const struct scan_trace *trace, const char *json)
 {
 	struct counted *c = ctx;
 	struct profile p;
 
-	(void)trace;
 	/* Most profiles are of requests, which the scan gives anyway. */
 	if (!strstr(json, "\"source\":\"diskstats\""))
 		return;
 	profile_init(&p);
-	if (!profile_from_json(json, strlen(json), &p, NULL) && counted_add(c, &p))
+	if (!profile_from_json(json, strlen(json), &p, NULL) && !strcmp(p.host, trace->host) &&
+	    counted_add(c, &p))
 		c->error = -ENOMEM;
 	profile_release(&p);
 }

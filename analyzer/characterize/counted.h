@@ -21,8 +21,9 @@ struct counted;
 int counted_new(struct counted **out, const struct selection *sel, uint64_t window_ns);
 void counted_free(struct counted *c);
 
-/* Shape of scan_hooks.profile; ctx: the struct counted. */
-void counted_take(void *ctx, uint32_t trace, const char *json);
+/* Shape of scan_hooks.profile; ctx: the struct counted. A profile that names another host than the
+ * trace's is passed over: no host speaks for another. */
+void counted_take(void *ctx, const struct scan_trace *trace, const char *json);
 
 /* One that is at hand; it stays the caller's. Others than the source's are passed over. -ENOMEM. */
 int counted_add(struct counted *c, const struct profile *p);

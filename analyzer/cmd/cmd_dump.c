@@ -239,7 +239,7 @@ static int dump_columns(struct cli *cli)
 }
 
 /* A profile as the agent stored it, one line each. */
-static void print_stored(void *ctx, uint32_t trace, const char *json)
+static void print_stored(void *ctx, const struct scan_trace *trace, const char *json)
 {
 	(void)ctx;
 	(void)trace;

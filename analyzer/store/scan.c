@@ -253,7 +253,7 @@ static int take_header(struct scan *s, struct trace *t, const struct scan_piece 
 	t->facts.nr_captured += h->nr_captured;
 	t->facts.nr_missing += p->nr_missing;
 	for (size_t i = 0; i < h->nr_profiles && s->hooks.profile; i++)
-		s->hooks.profile(s->hooks.ctx, t->index, h->profiles[i]);
+		s->hooks.profile(s->hooks.ctx, &t->facts, h->profiles[i]);
 	return 0;
 }
 

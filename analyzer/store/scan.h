@@ -51,11 +51,13 @@ struct scan_filter {
 	bool leave_out_own;  /* REQUEST_OWN */
 };
 
+struct scan_trace;
+
 /* What else to hand over while scanning; all may be NULL. */
 struct scan_hooks {
 	/* Each profile stored in a segment that touches the filter's times, whatever its device;
-	 * JSON text. */
-	void (*profile)(void *ctx, uint32_t trace, const char *json);
+	 * JSON text. What it says of its host is the sender's word: the trace tells whose it is. */
+	void (*profile)(void *ctx, const struct scan_trace *trace, const char *json);
 	/* Each summary (store_summary.h) of a store that touches the filter's hosts and times, before the first
 	 * request; nonzero ends the opening and is returned. */
 	int (*summary)(void *ctx, const struct summary *s);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/profile.h"
+
 void segment_facts_init(struct segment_facts *f)
 {
 	memset(f, 0, sizeof(*f));
@@ -100,10 +102,35 @@ static int count_requests(struct segment_facts *f, struct segment_reader *reader
 	return status;
 }
 
+/* A profile names its host itself. Whoever reads it later believes that, so that it must be the
+ * segment's. A text that is no profile of this version is read by nobody. */
+static int check_profiles(const struct segment_header *h, struct err *err)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < h->nr_profiles && status == 0; i++) {
+		struct profile p;
+
+		profile_init(&p);
+		status = profile_from_json(h->profiles[i], strlen(h->profiles[i]), &p, NULL);
+		if (status == 0 && strcmp(p.host, h->host) != 0)
+			status = err_set(err, EINVAL,
+					 "segment header: profiles: number %zu is of host '%s', "
+					 "expected '%s'",
+					 i, p.host, h->host);
+		else if (status != -ENOMEM)
+			status = 0;
+		profile_release(&p);
+	}
+	return status;
+}
+
 static int take_header(struct segment_facts *f, const struct segment_header *h, struct err *err)
 {
 	int status = segment_name_of(&f->name, h, err);
 
+	if (status == 0)
+		status = check_profiles(h, err);
 	if (status < 0)
 		return status;
 	f->nr_captured = h->nr_captured;

@@ -12,6 +12,7 @@
 #include "analyzer/store/ingest.h"
 #include "analyzer/store/inventory.h"
 #include "analyzer/store/store.h"
+#include "formats/profile.h"
 #include "tests/slow/sample.h"
 #include "tests/tap.h"
 
@@ -89,6 +90,57 @@ static void names(void)
 	ok_int(segment_name_parse(&n, "h", "b", "0x1", "0", NULL), -EINVAL);
 	ok_int(segment_name_parse(&n, "h", "b", "", "0", NULL), -EINVAL);
 	ok_int(segment_name_parse(&n, "h", "..", "0", "0", NULL), -EINVAL);
+}
+
+/* A segment of host h with a profile that names the host given. */
+static void segment_with_profile(const char *host, struct buf *out)
+{
+	struct segment_writer *w = NULL;
+	struct buf json = { 0 };
+	const char *text;
+	struct segment_header h = { .boot_id = "b", .epoch = 1, .source = SOURCE_DISKSTATS };
+	struct profile p;
+
+	profile_init(&p);
+	p.source = SOURCE_DISKSTATS;
+	p.begin_s = 1;
+	p.end_s = 2;
+	snprintf(p.host, sizeof(p.host), "%s", host);
+	snprintf(p.device, sizeof(p.device), "8:0");
+	ok_int(profile_to_json(&p, PROFILE_JSON_LINE, &json), 0);
+	buf_put(&json, "", 1);
+	text = (const char *)json.data;
+	snprintf(h.host, sizeof(h.host), "h");
+	h.end.realtime_ns = h.end.monotonic_ns = h.end.boottime_ns = 1000000000;
+	h.profiles = &text;
+	h.nr_profiles = 1;
+	ok_int(segment_writer_new(&w), 0);
+	ok_int(segment_writer_finish(w, &h, out), 0);
+	segment_writer_free(w);
+	buf_release(&json);
+	profile_release(&p);
+}
+
+static void no_host_speaks_for_another(void)
+{
+	const char *dir = sample_folder();
+	struct store *store = open_store(dir);
+	struct ingest *g = NULL;
+	struct ingest_result result = { 0 };
+	struct buf own = { 0 }, foreign = { 0 };
+	struct err err = { 0 };
+
+	segment_with_profile("h", &own);
+	segment_with_profile("victim", &foreign);
+	ok_int(ingest_new(&g, store), 0);
+	ok_int(ingest_put(g, NULL, foreign.data, foreign.len, &result, &err), -EINVAL);
+	ok(strstr(err.line, "number 0 is of host 'victim', expected 'h'") != NULL);
+	ok_int(ingest_put(g, NULL, own.data, own.len, &result, &err), 0);
+	ingest_free(g);
+	store_close(store);
+	sample_remove(dir);
+	buf_release(&own);
+	buf_release(&foreign);
 }
 
 static void once(void)
@@ -426,6 +478,7 @@ static void journals_end_at_their_limit(void)
 }
 
 static const struct tap_test tests[] = {
+	{ "a profile of another host than its segment's is refused", no_host_speaks_for_another },
 	{ "hosts and boot ids are words that cannot leave their folder", words },
 	{ "names are checked before they become paths", names },
 	{ "a segment sent twice is stored once, another under its name refused", once },
