@@ -50,11 +50,12 @@ static json_t *trace_json(const struct import_trace *t)
 
 	for (uint64_t i = 0; i < t->skips.nr && i < FOREIGN_REASONS; i++)
 		json_array_append_new(reasons, json_string_nocheck(t->skips.first[i]));
-	return json_pack("{s:s, s:I, s:s, s:I, s:I, s:o, s:I, s:I}", "file", t->path, "files",
+	return json_pack("{s:s, s:I, s:s, s:I, s:I, s:o, s:I, s:I, s:I}", "file", t->path, "files",
 			 (json_int_t)t->nr_files, "format", t->format->name, "requests",
 			 (json_int_t)t->nr_requests, "skipped", (json_int_t)t->skips.nr,
 			 "skipped_first", reasons, "out_of_order", (json_int_t)t->nr_late,
-			 "unaligned", (json_int_t)t->nr_unaligned);
+			 "unaligned", (json_int_t)t->nr_unaligned, "without_response_time",
+			 (json_int_t)t->nr_untimed);
 }
 
 static json_t *device_json(const struct import_device *d)
@@ -110,6 +111,15 @@ static int print_json(const struct import_result *r)
 	return status;
 }
 
+/* Whether no trace of them has a clock: their lengths and instants mean nothing. */
+static bool is_timeless(const struct import_result *r)
+{
+	for (size_t i = 0; i < r->nr_traces; i++)
+		if (!(r->traces[i].format->traits & FOREIGN_TIMELESS))
+			return false;
+	return r->nr_traces > 0;
+}
+
 static int print_table(const struct cli *cli, const struct import_result *r)
 {
 	char begin[UNITS_BYTES], span[UNITS_BYTES], tick[UNITS_BYTES];
@@ -131,8 +141,8 @@ static int print_table(const struct cli *cli, const struct import_result *r)
 		grid_cell(&g, "%s", d->nr_timed ? "yes" : "none");
 		grid_cell(&g, "%s",
 			  r->wall ? units_instant(h->begin_real_ns, cli->utc, 3, begin) : "-");
-		grid_cell(&g, "%s",
-			  units_time((double)(h->end_real_ns - h->begin_real_ns) / 1e9, span));
+		units_time((double)(h->end_real_ns - h->begin_real_ns) / 1e9, span);
+		grid_cell(&g, "%s", is_timeless(r) ? "-" : span);
 		grid_cell(&g, "%s",
 			  h->resolution_ns ? units_time((double)h->resolution_ns / 1e9, tick)
 					   : "-");
@@ -140,6 +150,23 @@ static int print_table(const struct cli *cli, const struct import_result *r)
 	status = grid_print(&g, stdout);
 	grid_release(&g);
 	return cli_status_of(status);
+}
+
+/* How many requests have no response time, and why. */
+static void print_untimed(const struct cli *cli, const struct import_trace *t)
+{
+	const char *why = "the trace does not tell it";
+
+	if (t->nr_untimed == 0)
+		return;
+	if (t->format->traits & FOREIGN_TIMELESS)
+		why = "the format has no times";
+	else if (t->nr_zero_times)
+		why = "all that the trace tells are 0 s, as where nobody measured them";
+	else if (t->format->next)
+		why = "the trace does not hold both their beginning and their completion";
+	cli_note(cli, "%s: %" PRIu64 " of %" PRIu64 " requests have no response time: %s", t->path,
+		 t->nr_untimed, t->nr_requests, why);
 }
 
 /* What a person should know beside the table. */
@@ -165,8 +192,9 @@ static void print_notes(const struct cli *cli, const struct import_result *r)
 			cli_note(cli, "the format has no times: intensity is unknown");
 		if (t->note[0])
 			cli_note(cli, "%s", t->note);
+		print_untimed(cli, t);
 	}
-	if (r->nr_requests && !r->wall)
+	if (r->nr_requests && !r->wall && !is_timeless(r))
 		cli_note(cli, "the trace has no time of day: it is kept as it counts, from 1970 "
 			      "on, or from --begin");
 	if (r->stored.nr_repeated)

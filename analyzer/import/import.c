@@ -331,6 +331,8 @@ static void summarize(struct import *im)
 
 		t->nr_requests = s->nr_requests;
 		t->nr_late = s->nr_late;
+		t->nr_untimed = s->nr_untimed;
+		t->nr_zero_times = s->f->nr_zero_times;
 		t->nr_unaligned = s->f->nr_unaligned;
 		t->skips = s->f->skips;
 		memcpy(t->note, s->f->note, sizeof(t->note));

@@ -42,6 +42,8 @@ struct import_trace {
 	size_t nr_files;
 	const struct foreign_format *format;
 	uint64_t nr_requests, nr_late, nr_unaligned;
+	uint64_t nr_untimed;	/* requests without a response time */
+	uint64_t nr_zero_times; /* of them, with one of 0 s in a trace that has no other */
 	struct foreign_skips skips;
 	char note[FOREIGN_REASON_BYTES]; /* for a person, or "" */
 };

@@ -87,6 +87,9 @@ int import_source_fill(struct import_source *s, struct err *err)
 
 		if (got < 0)
 			return (int)got;
+		for (int64_t i = 0; i < got; i++)
+			s->nr_untimed += (s->held[s->nr + (size_t)i].flags &
+					  (REQUEST_NO_COMPLETION | REQUEST_NO_ARRIVAL)) != 0;
 		s->at_end = got == 0;
 		s->nr += (size_t)got;
 		s->nr_requests += (uint64_t)got;

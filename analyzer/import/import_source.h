@@ -19,6 +19,7 @@ struct import_source {
 	uint64_t latest_ns; /* of those handed out */
 	uint64_t nr_late;
 	uint64_t nr_requests;
+	uint64_t nr_untimed; /* of them, without a response time */
 	/* of the importer: what devices became, by their index */
 	uint32_t *devices; /* owned */
 	uint32_t nr_devices;

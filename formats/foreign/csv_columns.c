@@ -78,6 +78,7 @@ static const struct {
 	{ "responsetime", CSV_RESPONSE, 1000000000 },
 	{ "response_time", CSV_RESPONSE, 1000000000 },
 	{ "latency", CSV_RESPONSE, 1000000000 },
+	{ "total", CSV_RESPONSE, 1000000000 }, /* of blkcast dump */
 	{ "queue", CSV_QUEUE, 1000000000 },
 	/* "device_s" of blkcast dump; "device" alone names one */
 	{ "device_s", CSV_SERVICE, 1000000000 },

@@ -172,6 +172,24 @@ static bool times_of(const struct csv_state *s, struct request *r)
 	return true;
 }
 
+/*
+ * The flags of a row say what is unknown. A time that they call known but that no column holds stays
+ * unknown: the row would otherwise have a response time of 0.
+ */
+static uint32_t flags_of(const struct csv_state *s, const struct request *r, uint32_t flags)
+{
+	struct text t;
+	bool has_queue = has(s, CSV_QUEUE, &t), has_service = has(s, CSV_SERVICE, &t);
+
+	if (!has_service && !has(s, CSV_RESPONSE, &t))
+		flags |= REQUEST_NO_COMPLETION;
+	if (!has_queue && !has_service && !(flags & REQUEST_NO_ARRIVAL))
+		flags |= REQUEST_NO_DISPATCH;
+	if (flags & REQUEST_NO_DISPATCH && r->dispatch_ns != r->arrival_ns)
+		flags &= ~(uint32_t)REQUEST_NO_DISPATCH;
+	return flags;
+}
+
 /* What only some have. The flags that dump writes say what is unknown and replace ours. */
 static void take_extras(const struct csv_state *s, struct request *r)
 {
@@ -197,7 +215,7 @@ static void take_extras(const struct csv_state *s, struct request *r)
 	if (number_of(s, CSV_ERROR, UINT16_MAX, &value))
 		r->error = (uint16_t)value;
 	if (has(s, CSV_FLAGS, &t) && text_hex(t, &value) && value <= REQUEST_FLAGS_ALL)
-		r->flags = (uint32_t)value;
+		r->flags = flags_of(s, r, (uint32_t)value);
 	if (r->flags & REQUEST_NO_OPERATION)
 		r->operation = OPERATION_OTHER;
 }

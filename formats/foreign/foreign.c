@@ -252,11 +252,37 @@ static int64_t next_records(struct foreign *f, struct request *out, size_t max, 
 	return (int64_t)nr;
 }
 
+static bool has_time(const struct request *r)
+{
+	return !(r->flags & REQUEST_NO_COMPLETION) && r->completion_ns > r->arrival_ns;
+}
+
+/*
+ * No request takes 0 s. Where a trace has a field for response times and all are 0, nobody filled it
+ * in. Where some are above 0, a 0 is a time below the clock's resolution, and a value.
+ */
+static void doubt_zero_times(struct foreign *f, struct request *r, size_t nr)
+{
+	for (size_t i = 0; i < nr && !f->has_times; i++)
+		f->has_times = has_time(&r[i]);
+	for (size_t i = 0; i < nr && !f->has_times; i++) {
+		if (r[i].flags & (REQUEST_NO_COMPLETION | REQUEST_NO_ARRIVAL))
+			continue;
+		r[i].flags |= REQUEST_NO_COMPLETION;
+		f->nr_zero_times++;
+	}
+}
+
 int64_t foreign_next(struct foreign *f, struct request *out, size_t max, struct err *err)
 {
+	int64_t nr;
+
 	if (f->format->next)
 		return f->format->next(f, out, max, err);
-	return f->format->line ? next_lines(f, out, max, err) : next_records(f, out, max, err);
+	nr = f->format->line ? next_lines(f, out, max, err) : next_records(f, out, max, err);
+	if (nr > 0)
+		doubt_zero_times(f, out, (size_t)nr);
+	return nr;
 }
 
 /* The share of the first lines with something in them that the format can read, 0 to 1. */

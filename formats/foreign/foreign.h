@@ -113,9 +113,11 @@ struct foreign {
 	struct foreign_index *index;
 	uint32_t last_device;
 
-	uint64_t nr_records;   /* requests and skipped ones, for the share */
-	uint64_t nr_unaligned; /* offsets that are no whole sector: rounded down */
-	uint64_t latest_ns;    /* of the arrivals so far */
+	uint64_t nr_records;	/* requests and skipped ones, for the share */
+	uint64_t nr_unaligned;	/* offsets that are no whole sector: rounded down */
+	uint64_t latest_ns;	/* of the arrivals so far */
+	bool has_times;		/* some response time above 0 was seen */
+	uint64_t nr_zero_times; /* response times of 0 taken as unknown: none above 0 came before */
 	char because[FOREIGN_REASON_BYTES];
 	int failed; /* -errno of a format's callback, or 0 */
 	struct foreign_skips skips;

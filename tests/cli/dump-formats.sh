@@ -13,9 +13,9 @@ arrival                              host        device    operation        sect
 END
 )" "text"
 is "$("$b" dump --store "$T/store" --limit 2 --format csv --device sdb --operation write)" "$(cat <<'END'
-arrival_s,host,device,device_name,source,operation,sector,bytes,queue_s,device_s,tid,pid,cgroup_id,queue_depth,requeues,error,flags
-1767225600.004388982,db1,8:16,sdb,bpf,write,1059192,4096,0.000000556,0.000026601,101,100,7,0,0,0,0x0
-1767225600.006328126,web1,8:16,sdb,bpf,write,4667952,4096,0.000000950,0.000058817,101,100,7,0,0,0,0x0
+arrival_s,host,device,device_name,source,operation,sector,bytes,queue_s,device_s,tid,pid,cgroup_id,queue_depth,requeues,error,flags,total_s
+1767225600.004388982,db1,8:16,sdb,bpf,write,1059192,4096,0.000000556,0.000026601,101,100,7,0,0,0,0x0,0.000027157
+1767225600.006328126,web1,8:16,sdb,bpf,write,4667952,4096,0.000000950,0.000058817,101,100,7,0,0,0,0x0,0.000059767
 END
 )" "CSV of two hosts in order of time"
 is "$("$b" dump --store "$T/store" --limit 1 --json --process cat --begin 2026-01-01T00:00:02Z)" \

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Every kind of known and unknown time survives an export and an import; zeros are no response times.
+. tests/tap.sh
+b=$BUILD/blkcast
+python3 - "$T" <<'END'
+import sys
+T = sys.argv[1]
+now = 133000000000000000
+rows = range(1, 301)
+def lines(name, line):
+    with open(f'{T}/{name}', 'w') as f:
+        f.writelines(line(i) for i in rows)
+lines('total.msr', lambda i: f'{now + i * 20000},web,0,{"Read" if i % 3 else "Write"},{i * 8192},4096,{500 + i * 7}\n')
+lines('total.systor', lambda i: f'{1700000000 + i / 100:.6f},{0.001 + i * 1e-6:.6f},{"R" if i % 3 else "W"},0,{i * 8192},4096\n')
+lines('part.systor', lambda i: f'{1700000000 + i / 100:.6f},{f"{0.001 + i * 1e-6:.6f}" if i % 2 else ""},{"R" if i % 3 else "W"},0,{i * 8192},4096\n')
+lines('atlas.disksim', lambda i: f'{"R" if i % 3 else "W"} Miss {i * 16} 8 {1000 + i}.5 2000.25\n')
+lines('none.disksim', lambda i: f'{i}.25 0 {i * 16} 8 {i % 3 and 1}\n')
+lines('both.map', lambda i: f'{i * 10},R,{i * 8192},4096,0.{i:03d},1.{i:03d}\n')
+lines('queue.map', lambda i: f'{i * 10},R,{i * 8192},4096,0.{i:03d},\n')
+lines('zero.map', lambda i: f'{i * 10},R,{i * 8192},4096,,0.000\n')
+lines('some-zeros.map', lambda i: f'{i * 10},R,{i * 8192},4096,,{i % 2}\n')
+# completions alone begin nothing that is known: dispatch and completion
+lines('dispatch.blkparse', lambda i: f'  8,0 0 {2 * i} 0.{i:03d}000000 1 D R {i * 16} + 8 [-]\n  8,0 0 {2 * i + 1} 0.{i:03d}500000 1 C R {i * 16} + 8 [0]\n')
+lines('begun.blkparse', lambda i: f'  8,0 0 {2 * i} 0.{i:03d}000000 1 Q R {i * 16} + 8 [-]\n  8,0 0 {2 * i + 1} 0.{i:03d}000000 1 G R {i * 16} + 8 [-]\n')
+END
+map=time=1:ms,op=2,offset=3,size=4,queue=5:ms,service=6:ms
+profile() { "$b" characterize --json --store "$1" | jq -c '.[] | [.requests, .bytes, .response_time, .quality.untimed_requests, .quality.grade, .intensity.closed]'; }
+for f in total.msr total.systor part.systor atlas.disksim none.disksim both.map queue.map zero.map some-zeros.map \
+	dispatch.blkparse begun.blkparse; do
+	how=(--map "$map")
+	[ "${f##*.}" = map ] || how=()
+	"$b" import --quiet --host h "${how[@]}" --store "$T/$f.store" "$T/$f" >/dev/null 2>"$T/err" || fail "import of $f" "$(cat "$T/err")"
+	formats="csv blkparse"
+	[ $f = queue.map ] && formats=csv # a dispatch without a completion is no dispatch in a trace of events
+	for format in $formats; do
+		"$b" export --quiet --store "$T/$f.store" --format $format -o "$T/$f.$format"
+		"$b" import --quiet --host h --format $format --store "$T/$f.$format.store" "$T/$f.$format" >/dev/null
+		is "$(profile "$T/$f.$format.store")" "$(profile "$T/$f.store")" "$f: one profile after $format"
+	done
+done
+fio() { "$b" export --quiet --store "$T/$1.store" --format fio-iolog -o "$T/$1.iolog" &&
+	"$b" import --quiet --host h --store "$T/$1.iolog.store" "$T/$1.iolog" >/dev/null; }
+fio total.msr
+is "$("$b" characterize --json --store "$T/total.msr.iolog.store" | jq -c '.[0] | [.requests.read, .response_time.read.total.count, .quality.untimed_requests]')" \
+	"[200,null,300]" "fio's log has no response times, and none is made up"
+
+is "$("$b" characterize --json --store "$T/total.msr.csv.store" | jq '.[0].response_time.read.total.count')" 200 \
+	"the response times of MSR come back"
+is "$("$b" characterize --json --store "$T/zero.map.store" | jq -c '.[0] | [.response_time.read.total.count, .quality.grade]')" \
+	'[null,"C"]' "a column of zeros is unknown"
+is "$("$b" characterize --json --store "$T/some-zeros.map.store" | jq -c '.[0].response_time.read.total | [.count, .min_s]')" \
+	'[300,0]' "zeros among others are times below the clock's step"
+like "$("$b" import --map "$map" --store "$T/again" "$T/zero.map" 2>&1)" \
+	"zero.map: 300 of 300 requests have no response time: all that the trace tells are 0 s" "and the import says so"
+like "$("$b" import --store "$T/again" "$T/none.disksim" 2>&1)" \
+	"300 of 300 requests have no response time: the trace does not tell it" "one line says how many have no end, and why"
+done_testing
