@@ -11,6 +11,7 @@
 #include "analyzer/characterize/counted.h"
 #include "analyzer/characterize/replay.h"
 #include "analyzer/characterize/retained.h"
+#include "formats/profile_merge.h"
 
 #define NR_WINDOWS    32
 #define MIN_WINDOW_NS 100000000ull /* shorter ones hold too few requests to have percentiles */
@@ -182,18 +183,26 @@ static int take_json(struct profile_set *s, const json_t *object, const char *pa
 	return g ? status : -ENOMEM;
 }
 
-/* A lone profile of a device is the whole; of several each is a window. */
-static void settle(struct profile_set *s)
+/* A lone profile of a device is the whole; of several each is a window, and the whole is all of them. */
+static int settle(struct profile_set *s)
 {
 	for (size_t i = 0; i < s->nr_groups; i++) {
 		struct profile_group *g = &s->groups[i];
 
-		if (g->nr_windows != 1)
-			continue;
-		g->has_whole = true;
-		profile_release(&g->windows[0]);
-		g->nr_windows = 0;
+		if (g->nr_windows == 1) {
+			g->has_whole = true;
+			profile_release(&g->windows[0]);
+			g->nr_windows = 0;
+		}
+		/* `whole` begins as a copy of the first window */
+		for (size_t k = 1; k < g->nr_windows; k++) {
+			int ret = profile_merge(&g->whole, &g->windows[k]);
+
+			if (ret)
+				return ret;
+		}
 	}
+	return 0;
 }
 
 static int load_json(struct profile_set *s, const char *path, struct err *err)
@@ -212,8 +221,7 @@ static int load_json(struct profile_set *s, const char *path, struct err *err)
 		status = take_json(s, top, path, 0, err);
 	}
 	json_decref(top);
-	settle(s);
-	return status;
+	return status ? status : settle(s);
 }
 
 static bool looks_like_json(const char *path)

@@ -3,7 +3,8 @@
  * profile_set: the profiles of a file, a store or a trace, by host and device.
  *
  * A JSON file holds one blkcast.profile/1 or an array of them; several of one host and device are
- * its windows. A trace is replayed twice: whole, and in some thirty windows, whose spread tells how
+ * its windows, and `whole` is then merged from all of them (formats/profile_merge.h): what adds up is
+ * exact, what takes single requests to tell (think time, burstiness, locality) is unknown. A trace is replayed twice: whole, and in some thirty windows, whose spread tells how
  * far its figures would differ had one looked a little earlier or later.
  */
 #ifndef ANALYZER_PROFILE_SET_H
@@ -17,8 +18,8 @@
 #include "formats/profile.h"
 
 struct profile_group {
-	struct profile whole; /* without a whole: the first window */
-	bool has_whole;
+	struct profile whole;
+	bool has_whole; /* false: `whole` is merged from the windows */
 	struct profile *windows; /* owned; watched to their ends; may be none */
 	size_t nr_windows;
 };

@@ -27,8 +27,9 @@ struct job {
 	struct headroom_objective objectives[CLI_LIST_MAX];
 	struct load_facts *loads; /* owned */
 	size_t nr_loads;
-	struct headroom *found;	    /* owned: one per objective */
-	double *rows[CLI_LIST_MAX]; /* owned */
+	struct headroom *found; /* owned: one per objective */
+	struct load_rows rows[CLI_LIST_MAX];
+	struct load_own own[CLI_LIST_MAX];
 	struct busy_curves busy[CLI_LIST_MAX];
 	size_t tightest;
 	struct err err;
@@ -37,7 +38,7 @@ struct job {
 static bool thinks(const struct job *job)
 {
 	for (size_t i = 0; i < job->nr_loads; i++)
-		if (busy_think_s(&job->loads[i]) > 0)
+		if (load_think_s(&job->loads[i]) > 0)
 			return true;
 	return false;
 }
@@ -59,8 +60,8 @@ static int solve_busy(struct job *job, size_t i, const struct model *m)
 		if (status)
 			return status;
 		if (busy_curves_has(c, o->side))
-			status = headroom_find_busy(&job->found[i], c, m, job->loads, job->nr_loads,
-						    o, by_think);
+			status = headroom_find_busy(&job->found[i], c, m, &job->own[i], job->loads,
+						    job->nr_loads, o, by_think);
 		else if (by_think)
 			return err_set(&job->err, EINVAL,
 				       "--load think: expected clients that think, and models of "
@@ -89,11 +90,11 @@ static int solve_model(struct job *job, size_t i)
 	if (status)
 		return status;
 	load_facts_join(job->loads, job->nr_loads, &joined);
-	job->rows[i] = calloc(m->schema.nr + 1, sizeof(double));
-	if (!job->rows[i])
-		return -ENOMEM;
-	status = load_model_row(m, &joined, job->by.set.items, job->by.set.nr, job->rows[i],
-				&job->err);
+	status = load_rows_make(&job->rows[i], m, &joined, o->side, false, job->by.set.items,
+				job->by.set.nr, &job->err);
+	if (!status)
+		status = load_model_own(&job->own[i], m, &joined, &joined, o->side,
+					job->by.set.items, job->by.set.nr, &job->err);
 	if (!status)
 		status = solve_busy(job, i, m);
 	if (status)
@@ -101,7 +102,8 @@ static int solve_model(struct job *job, size_t i)
 	status = load_model_scaled(m, job->load, &job->err);
 	if (status < 0)
 		return status;
-	return headroom_find(&job->found[i], m, job->rows[i], status, o->limit_s, &job->err);
+	return headroom_find(&job->found[i], &job->rows[i], &job->own[i], status, o->limit_s,
+			     &job->err);
 }
 
 static int solve(struct job *job, size_t i)
@@ -237,8 +239,8 @@ static int save_page(struct job *job)
 		conclude(job, i, lead);
 		study_page_section(&page, job->slo.items[i], lead);
 		snprintf(id, sizeof(id), "knee-%zu", i);
-		status =
-			headroom_draw(&job->found[i], &job->objectives[i], job->rows[i], id, &page);
+		status = headroom_draw(&job->found[i], &job->objectives[i], &job->rows[i], id,
+				       &page);
 		study_page_section_end(&page);
 	}
 	study_page_end(&page);
@@ -261,7 +263,7 @@ static int read_loads(struct job *job, const char *path)
 	if (!status && !job->loads)
 		status = -ENOMEM;
 	for (; !status && job->nr_loads < set.nr_groups; job->nr_loads++)
-		load_facts_of(&set.groups[job->nr_loads].whole, &job->loads[job->nr_loads]);
+		load_facts_of_group(&set.groups[job->nr_loads], &job->loads[job->nr_loads]);
 	profile_set_release(&set);
 	return status;
 }
@@ -313,7 +315,7 @@ static int run(struct cli *cli)
 		broken |= job.found[i].broken;
 	for (size_t i = 0; i < job.slo.nr; i++) {
 		busy_curves_release(&job.busy[i]);
-		free(job.rows[i]);
+		load_rows_release(&job.rows[i]);
 	}
 	predictor_release(&job.predictor);
 	free(job.loads);

@@ -74,7 +74,7 @@ static int read_loads(struct job *job)
 					       job->cli->argv[i], STUDY_LOADS_MAX);
 			job->paths[s->nr] = job->cli->argv[i];
 			load->group = &set->groups[g];
-			load_facts_of(&load->group->whole, &load->facts);
+			load_facts_of_group(load->group, &load->facts);
 			times_of(&load->group->whole, load->base_s);
 			s->nr++;
 		}

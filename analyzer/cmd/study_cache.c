@@ -24,6 +24,20 @@ struct job {
 	struct err err;
 };
 
+static int no_curve(struct job *job, const char *path, const struct profile_group *g)
+{
+	if (!g->has_whole)
+		return err_set(&job->err, EINVAL,
+			       "%s: the %zu windows of %s have a miss-ratio curve each, which "
+			       "cannot be merged: characterize the trace as a whole",
+			       path, g->nr_windows, g->whole.device_name);
+	return err_set(
+		&job->err, EINVAL,
+		"%s: %s has no miss-ratio curve: too few requests, or a source that does not "
+		"see them",
+		path, g->whole.device_name);
+}
+
 static int read_loads(struct job *job, size_t *nr)
 {
 	int status = 0;
@@ -43,11 +57,7 @@ static int read_loads(struct job *job, size_t *nr)
 			status = cache_advise(&job->advice[*nr], &set->groups[g].whole, job->hit_s,
 					      job->miss_s, job->hit_ratio);
 			if (status)
-				status = err_set(
-					&job->err, EINVAL,
-					"%s: %s has no miss-ratio curve: too few requests, or a "
-					"source that does not see them",
-					job->cli->argv[i], set->groups[g].whole.device_name);
+				status = no_curve(job, job->cli->argv[i], &set->groups[g]);
 			++*nr;
 		}
 	}

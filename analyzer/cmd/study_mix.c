@@ -60,7 +60,7 @@ static int read_load(struct job *job, const char *text)
 		return err_set(&job->err, EINVAL, "%s: it has no reads or writes", path);
 	snprintf(load->name, sizeof(load->name), "%.60s %.60s", p->host, p->device_name);
 	load->profile = p;
-	load_facts_of(p, &load->facts);
+	load_facts_of_group(&set->groups[0], &load->facts);
 	load->count = count;
 	load->free = !equals;
 	m->nr++;

@@ -24,18 +24,6 @@ void busy_curves_release(struct busy_curves *c)
 	memset(c, 0, sizeof(*c));
 }
 
-double busy_think_s(const struct load_facts *f)
-{
-	if (!(f->clients >= 1) || !(f->in_flight < f->clients) || !(f->rate_per_s > 0))
-		return 0;
-	return (f->clients - f->in_flight) / f->rate_per_s;
-}
-
-static bool has_side(const struct load_facts *f, int side)
-{
-	return side ? f->read_ratio < 1 : f->read_ratio > 0;
-}
-
 /* Up to so many busy clients a model can be asked; 0: not at all. */
 static size_t most_of(const struct predictor *p, const struct model *m)
 {
@@ -48,16 +36,27 @@ static size_t most_of(const struct predictor *p, const struct model *m)
 	return high >= 1 ? (size_t)fmin(high, BUSY_CLIENTS_MAX) : 0;
 }
 
-/* One model's times with 1 to nr busy clients; false where one is no time. */
+/* The load is asked as clients with one request each: what lies in flight is counted as clients. */
+static int make_rows(struct load_rows *rows, const struct predictor *p, const struct model *m,
+		     const struct load_facts *joined, int side, struct err *err)
+{
+	int ret = load_rows_make(rows, m, joined, side, false, p->set, p->nr_set, err);
+	int depth = load_model_depth(m);
+
+	if (!ret && depth >= 0 && !load_model_is_set(m, (size_t)depth, p->set, p->nr_set))
+		load_rows_set(rows, (size_t)depth, fmax(1, m->schema.variables[depth].low));
+	return ret;
+}
+
+/* One model's times with 1 to nr busy clients; *times becomes false where one is no time. */
 static int ask_curve(struct busy_curves *c, const struct predictor *p, const struct model *m,
-		     const struct load_facts *joined, double *to[BUSY_NR_ENDS], bool *times,
-		     struct err *err)
+		     const struct load_facts *joined, int side, double *to[BUSY_NR_ENDS],
+		     bool *times, struct err *err)
 {
 	size_t clients = (size_t)load_model_clients(m);
 	const struct variable *v = &m->schema.variables[clients];
-	double *x = calloc(m->schema.nr + 1, sizeof(*x));
-	double half = model_half_width(m, PREDICTOR_LEVEL);
-	int status = x ? load_model_row(m, joined, p->set, p->nr_set, x, err) : -ENOMEM;
+	struct load_rows rows;
+	int status = make_rows(&rows, p, m, joined, side, err);
 
 	for (int end = 0; end < BUSY_NR_ENDS && !status; end++)
 		if (!to[end] && !(to[end] = calloc(c->nr, sizeof(*to[end]))))
@@ -65,19 +64,17 @@ static int ask_curve(struct busy_curves *c, const struct predictor *p, const str
 	for (size_t j = 0; j < c->nr && !status; j++) {
 		double low = NAN, high = NAN;
 
-		x[clients] = fmax((double)(j + 1), v->low);
+		load_rows_set(&rows, clients, fmax((double)(j + 1), v->low));
 		if (!c->outside)
-			c->outside = load_model_outside(m, x);
-		status = model_predict(m, x, 1, &to[BUSY_PREDICTED][j]);
-		if (isfinite(half))
-			model_interval(m, to[BUSY_PREDICTED][j], half, &low, &high);
+			c->outside = load_rows_outside(&rows);
+		status = load_rows_ask(&rows, PREDICTOR_LEVEL, &to[BUSY_PREDICTED][j], &low, &high);
 		*times = *times && to[BUSY_PREDICTED][j] > 0;
 		to[BUSY_LOW][j] = fmax(low, LEAST_RATIO * to[BUSY_PREDICTED][j]);
 		to[BUSY_HIGH][j] = high;
 		if (isnan(low))
 			to[BUSY_LOW][j] = NAN;
 	}
-	free(x);
+	load_rows_release(&rows);
 	return status;
 }
 
@@ -129,7 +126,7 @@ static int find_models(struct busy_curves *c, struct predictor *p, const struct 
 	for (int side = 0; side < 2 && !status; side++) {
 		size_t most;
 
-		if (!has_side(joined, side))
+		if (!load_facts_has(joined, side))
 			continue;
 		predictor_response("", side, response);
 		status = predictor_model(p, response, &m->mean[side], err);
@@ -161,11 +158,11 @@ static int ask_models(struct busy_curves *c, const struct predictor *p, const st
 
 	for (int side = 0; side < 2 && !status; side++) {
 		if (m->mean[side])
-			status = ask_curve(c, p, m->mean[side], joined, c->side_s[side], &times,
-					   err);
+			status = ask_curve(c, p, m->mean[side], joined, side, c->side_s[side],
+					   &times, err);
 		if (!status && m->point[side])
-			status = ask_curve(c, p, m->point[side], joined, c->point_s[side], &times,
-					   err);
+			status = ask_curve(c, p, m->point[side], joined, side, c->point_s[side],
+					   &times, err);
 	}
 	if (!times)
 		c->nr = 0;
@@ -197,7 +194,7 @@ static int side_scv(const struct busy_curves *c, struct predictor *p, int side,
 	if (status || !most_of(p, m) ||
 	    m->schema.variables[load_model_clients(m)].low > 1) /* nobody was alone */
 		return 0;
-	status = ask_curve(&alone, p, m, joined, p95, &times, NULL);
+	status = ask_curve(&alone, p, m, joined, side, p95, &times, NULL);
 	if (!status && times) {
 		interactive_gammas(c->side_s[side][BUSY_PREDICTED], p95[BUSY_PREDICTED], 1,
 				   probability(SPREAD_POINT), &gamma);
@@ -238,8 +235,8 @@ int busy_curves_make(struct busy_curves *c, struct predictor *p, const struct pr
 	memset(c, 0, sizeof(*c));
 	load_facts_join(f, nr, &joined);
 	for (size_t i = 0; i < nr; i++) {
-		c->clients += fmax(f[i].clients, 1);
-		c->think_s += fmax(f[i].clients, 1) * busy_think_s(&f[i]);
+		c->clients += fmax(f[i].concurrency, 1);
+		c->think_s += fmax(f[i].concurrency, 1) * load_think_s(&f[i]);
 	}
 	c->think_s /= c->clients;
 	if (!(c->think_s > 0))
@@ -286,8 +283,8 @@ int busy_curves_ask(const struct busy_curves *c, const struct load_facts *f, siz
 	int status = n && z ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < nr && !status; i++) {
-		n[i] = fmax(f[i].clients, 1) * clients;
-		z[i] = busy_think_s(&f[i]) * think;
+		n[i] = fmax(f[i].concurrency, 1) * clients;
+		z[i] = load_think_s(&f[i]) * think;
 	}
 	for (int end = BUSY_NR_ENDS - 1; end >= 0 && !status; end--) { /* what is predicted last */
 		out[end] = NAN;

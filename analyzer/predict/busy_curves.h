@@ -41,8 +41,6 @@ struct busy_curves {
 };
 
 void busy_curves_release(struct busy_curves *c);
-/* Seconds between a client's requests; 0: it never thinks, or that is not known. */
-double busy_think_s(const struct load_facts *f);
 /*
  * Nothing thinks, a model of reads or writes is missing, knows no clients, knows think time, or the
  * caller has set clients: c->nr 0, and 0. -EINVAL: more than INTERACTIVE_CLIENTS_MAX clients; -ENOMEM,

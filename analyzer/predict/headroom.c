@@ -66,17 +66,6 @@ static struct headroom_bound first_break(const struct headroom *h, int which)
 	return b;
 }
 
-static int evaluate(const struct model *m, const double *row, struct headroom_point *p)
-{
-	double half = model_half_width(m, HEADROOM_LEVEL);
-	int status = model_predict(m, row, 1, &p->predicted);
-
-	p->low = p->high = NAN;
-	if (!status && isfinite(half))
-		model_interval(m, p->predicted, half, &p->low, &p->high);
-	return status;
-}
-
 static void take_today(struct headroom *h, const struct headroom_point *now)
 {
 	h->predicted_today = now->predicted;
@@ -92,36 +81,58 @@ static void find_breaks(struct headroom *h)
 	h->high = first_break(h, -1);
 }
 
-int headroom_find(struct headroom *h, const struct model *m, double *row, int scaled, double limit,
-		  struct err *err)
+/* The direction's own requests instead of the mean request of the load. */
+static void take_own(const struct headroom *h, struct headroom_point *p)
 {
+	double factor = load_own_factor(h->own, p->predicted);
+
+	p->predicted *= factor;
+	p->low *= factor;
+	p->high *= factor;
+}
+
+static int evaluate(const struct headroom *h, const struct load_rows *rows,
+		    struct headroom_point *p)
+{
+	int ret = load_rows_ask(rows, HEADROOM_LEVEL, &p->predicted, &p->low, &p->high);
+
+	if (!ret)
+		take_own(h, p);
+	return ret;
+}
+
+int headroom_find(struct headroom *h, struct load_rows *rows, const struct load_own *own,
+		  int scaled, double limit, struct err *err)
+{
+	const struct model *m = rows->model;
 	const struct variable *v = &m->schema.variables[scaled];
 	struct headroom_point now = { 0 };
 	int status;
 
 	memset(h, 0, sizeof(*h));
 	h->model = m;
+	h->own = own;
 	h->scaled = scaled;
 	h->load = v->name;
 	h->limit = limit;
 	h->nr = HEADROOM_POINTS;
-	h->today = row[scaled];
+	h->today = rows->x[scaled];
 	if (!(h->today > 0))
 		return err_set(err, EINVAL, "'%s' is %g today: expected a load above 0", v->name,
 			       h->today);
 	h->today_outside = variable_outside(v, h->today);
-	status = evaluate(m, row, &now);
+	status = evaluate(h, rows, &now);
 	take_today(h, &now);
 	for (size_t i = 0; i < HEADROOM_POINTS && !status; i++) {
 		struct headroom_point *p = &h->curve[i];
 
-		row[scaled] = v->low + (v->high - v->low) * (double)i / (HEADROOM_POINTS - 1);
-		status = evaluate(m, row, p);
-		p->load = row[scaled];
+		p->load = v->low + (v->high - v->low) * (double)i / (HEADROOM_POINTS - 1);
+		load_rows_set(rows, (size_t)scaled, p->load);
+		status = evaluate(h, rows, p);
 		if (!status && !h->outside)
-			h->outside = load_model_outside(m, row);
+			h->outside = load_rows_outside(rows);
 	}
-	row[scaled] = h->today;
+	load_rows_set(rows, (size_t)scaled, h->today);
 	if (!status)
 		find_breaks(h);
 	return status;
@@ -213,6 +224,7 @@ static int evaluate_busy(const struct headroom *h, const struct load_facts *f, s
 
 	*out = (struct headroom_point){ h->today * factor, v[BUSY_PREDICTED], v[BUSY_LOW],
 					v[BUSY_HIGH] };
+	take_own(h, out);
 	return status;
 }
 
@@ -241,8 +253,8 @@ static int last_factor(const struct headroom *h, const struct load_facts *f, siz
 }
 
 int headroom_find_busy(struct headroom *h, const struct busy_curves *c, const struct model *m,
-		       const struct load_facts *f, size_t nr, const struct headroom_objective *o,
-		       bool by_think)
+		       const struct load_own *own, const struct load_facts *f, size_t nr,
+		       const struct headroom_objective *o, bool by_think)
 {
 	double least = by_think ? 1 / THINK_SPAN : 1 / c->clients, most = THINK_SPAN, beyond;
 	struct headroom_point now;
@@ -251,6 +263,7 @@ int headroom_find_busy(struct headroom *h, const struct busy_curves *c, const st
 	memset(h, 0, sizeof(*h));
 	h->model = m;
 	h->scaled = load_model_clients(m);
+	h->own = own;
 	h->busy = c;
 	h->by_think = by_think;
 	h->load = by_think ? "1 / think time" : c->variable;

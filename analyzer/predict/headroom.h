@@ -50,29 +50,33 @@ struct headroom {
 	bool today_outside;  /* today's load lies outside the training range */
 	const char *outside; /* another variable that does, or NULL */
 	struct headroom_bound at, low, high;
+	const struct load_own *own;	/* of the direction by a model; borrowed */
 	const struct busy_curves *busy; /* of clients that think; borrowed, else NULL */
 	bool by_think; /* their think time is divided, not their number multiplied */
 	size_t nr;     /* points */
 	struct headroom_point curve[HEADROOM_POINTS];
 };
 
-/* row: the model's variables today; caller's, changed and put back. 0, -ENOMEM, -EINVAL. */
-int headroom_find(struct headroom *h, const struct model *m, double *row, int scaled, double limit,
-		  struct err *err);
+/*
+ * rows: today's load as the model is asked about it; changed and put back. own: the service of the
+ * objective's direction (load_model.h); borrowed. 0, -ENOMEM, -EINVAL.
+ */
+int headroom_find(struct headroom *h, struct load_rows *rows, const struct load_own *own,
+		  int scaled, double limit, struct err *err);
 /* The same by the net of p, which must have one, with nr loads side by side. */
 int headroom_find_net(struct headroom *h, struct predictor *p, const struct load_facts *f,
 		      size_t nr, const struct headroom_objective *o, struct err *err);
 /*
  * The same for clients that think, by the curves of m's response, which the objective's side must have;
- * by_think: load is 1 / think time. m, scaled (its clients) and c are borrowed. -ENOMEM, -EINVAL.
+ * by_think: load is 1 / think time. m, own (its service, as above) and c are borrowed. -ENOMEM, -EINVAL.
  */
 int headroom_find_busy(struct headroom *h, const struct busy_curves *c, const struct model *m,
-		       const struct load_facts *f, size_t nr, const struct headroom_objective *o,
-		       bool by_think);
+		       const struct load_own *own, const struct load_facts *f, size_t nr,
+		       const struct headroom_objective *o, bool by_think);
 /* "read.p95=20ms", "write.mean=5ms". -EINVAL. */
 int headroom_read_objective(const char *text, struct headroom_objective *out, struct err *err);
-/* The knee curve as SVG: measured rows of the model (row: today's), prediction, today, objective. */
-int headroom_draw(const struct headroom *h, const struct headroom_objective *o, const double *row,
-		  const char *id, struct buf *out);
+/* The knee curve as SVG: measured rows of the model near today's, prediction, today, objective. */
+int headroom_draw(const struct headroom *h, const struct headroom_objective *o,
+		  const struct load_rows *rows, const char *id, struct buf *out);
 
 #endif

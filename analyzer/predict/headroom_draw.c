@@ -7,7 +7,8 @@
 /* Rows of the training whose other numbers lie as near today's as this share of their range. */
 #define NEAR_RATIO 0.1
 
-static bool near(const struct headroom *h, const double *row, size_t i)
+/* Whether training row i lies near any of today's rows, which differ by the size of requests. */
+static bool near_row(const struct headroom *h, const double *row, size_t i)
 {
 	const struct model *m = h->model;
 
@@ -21,6 +22,14 @@ static bool near(const struct headroom *h, const double *row, size_t i)
 			return false;
 	}
 	return true;
+}
+
+static bool near(const struct headroom *h, const struct load_rows *rows, size_t i)
+{
+	for (size_t k = 0; k < rows->nr; k++)
+		if (near_row(h, &rows->x[k * h->model->schema.nr], i))
+			return true;
+	return false;
 }
 
 /* Where a measured row lies on the axis: clients that never think as the law has those that do. */
@@ -39,15 +48,15 @@ static double place(const struct headroom *h, double load)
 	return load < c->clients ? load / ((c->clients - load) * r) : NAN;
 }
 
-static void draw_points(const struct headroom *h, const double *row, const struct scale *x,
-			const struct scale *y, struct buf *out)
+static void draw_points(const struct headroom *h, const struct load_rows *rows,
+			const struct scale *x, const struct scale *y, struct buf *out)
 {
 	const struct model *m = h->model;
 
 	for (size_t i = 0; m && i < m->data.nr_rows; i++) {
 		double at = place(h, m->data.x[(size_t)h->scaled * m->data.nr_rows + i]);
 
-		if (near(h, row, i) && at >= x->from && at <= x->to)
+		if (near(h, rows, i) && at >= x->from && at <= x->to)
 			svg_circle(out, "dot read", scale_px(x, at),
 				   scale_px(y, model_measured(m, i)), 3);
 	}
@@ -74,8 +83,8 @@ static void draw_curve(const struct headroom *h, int which, const char *class,
 	svg_path_end(out);
 }
 
-int headroom_draw(const struct headroom *h, const struct headroom_objective *o, const double *row,
-		  const char *id, struct buf *out)
+int headroom_draw(const struct headroom *h, const struct headroom_objective *o,
+		  const struct load_rows *rows, const char *id, struct buf *out)
 {
 	const struct legend_entry entries[] = {
 		{ LEGEND_DOT, "dot read",
@@ -108,7 +117,7 @@ int headroom_draw(const struct headroom *h, const struct headroom_objective *o, 
 	svg_begin(out, &head);
 	frame_axes(out, f, &x, &y, h->load, o->response);
 	frame_legend(out, f, entries, sizeof(entries) / sizeof(*entries));
-	draw_points(h, row, &x, &y, out);
+	draw_points(h, rows, &x, &y, out);
 	draw_curve(h, 0, "line curve", &x, &y, out);
 	draw_curve(h, -1, "line thin", &x, &y, out);
 	draw_curve(h, 1, "line thin", &x, &y, out);

@@ -3,10 +3,14 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/measure/params.h"
+
+#define OUTSIDE_SHARE 0.05 /* of the requests that may lie outside the training range */
+#define SIZE_SLACK    0.1  /* of the training range, for sizes: see load_rows_outside() */
 
 enum fact {
 	FACT_CLIENTS,
@@ -14,9 +18,13 @@ enum fact {
 	FACT_RATE,
 	FACT_SIZE,
 	FACT_SIZE_KB,
+	FACT_READ_SIZE,
+	FACT_WRITE_SIZE,
 	FACT_READ,
 	FACT_RANGE,
 	FACT_PATTERN,
+	FACT_READ_PATTERN,
+	FACT_WRITE_PATTERN,
 	FACT_UNKNOWN,
 };
 
@@ -26,19 +34,36 @@ static enum fact fact_named(const char *name)
 		const char *name;
 		enum fact fact;
 	} names[] = {
-		{ "clients", FACT_CLIENTS },	{ "threads", FACT_CLIENTS },
-		{ "numjobs", FACT_CLIENTS },	{ "jobs", FACT_CLIENTS },
-		{ "iodepth", FACT_DEPTH },	{ "depth", FACT_DEPTH },
-		{ "queue_depth", FACT_DEPTH },	{ "rate", FACT_RATE },
-		{ "rate_per_s", FACT_RATE },	{ "rate_iops", FACT_RATE },
-		{ "size", FACT_SIZE },		{ "request_size", FACT_SIZE },
-		{ "block_size", FACT_SIZE },	{ "bs", FACT_SIZE },
-		{ "request_kb", FACT_SIZE_KB }, { "size_kb", FACT_SIZE_KB },
-		{ "read", FACT_READ },		{ "mix", FACT_READ },
-		{ "rwmixread", FACT_READ },	{ "read_share", FACT_READ },
-		{ "file_set", FACT_RANGE },	{ "file_set_size", FACT_RANGE },
-		{ "footprint", FACT_RANGE },	{ "pattern", FACT_PATTERN },
+		{ "clients", FACT_CLIENTS },
+		{ "threads", FACT_CLIENTS },
+		{ "numjobs", FACT_CLIENTS },
+		{ "jobs", FACT_CLIENTS },
+		{ "iodepth", FACT_DEPTH },
+		{ "depth", FACT_DEPTH },
+		{ "queue_depth", FACT_DEPTH },
+		{ "rate", FACT_RATE },
+		{ "rate_per_s", FACT_RATE },
+		{ "rate_iops", FACT_RATE },
+		{ "size", FACT_SIZE },
+		{ "request_size", FACT_SIZE },
+		{ "size_bytes", FACT_SIZE },
+		{ "block_size", FACT_SIZE },
+		{ "bs", FACT_SIZE },
+		{ "request_kb", FACT_SIZE_KB },
+		{ "size_kb", FACT_SIZE_KB },
+		{ "read_size", FACT_READ_SIZE },
+		{ "write_size", FACT_WRITE_SIZE },
+		{ "read", FACT_READ },
+		{ "mix", FACT_READ },
+		{ "rwmixread", FACT_READ },
+		{ "read_share", FACT_READ },
+		{ "file_set", FACT_RANGE },
+		{ "file_set_size", FACT_RANGE },
+		{ "footprint", FACT_RANGE },
+		{ "pattern", FACT_PATTERN },
 		{ "rw", FACT_PATTERN },
+		{ "read_pattern", FACT_READ_PATTERN },
+		{ "write_pattern", FACT_WRITE_PATTERN },
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -47,97 +72,15 @@ static enum fact fact_named(const char *name)
 	return FACT_UNKNOWN;
 }
 
-/* By the sum of bytes, which profiles of others may lack. */
-static double mean_bytes(uint64_t bytes, double requests, const struct direction_profile *d)
-{
-	if (!(requests > 0))
-		return NAN;
-	return bytes ? (double)bytes / requests : d->size_mean_bytes;
-}
-
-void load_facts_of(const struct profile *p, struct load_facts *out)
-{
-	double reads = (double)p->requests[OPERATION_READ];
-	double writes = (double)p->requests[OPERATION_WRITE], all = reads + writes;
-	double range = (double)p->locality.distribution.nr_regions *
-		       (double)p->locality.distribution.region_bytes;
-
-	out->clients = p->closed.clients_mean;
-	out->in_flight = p->closed.in_flight_mean;
-	out->rate_per_s = all / (p->end_s - p->begin_s);
-	out->read_ratio = all > 0 ? reads / all : NAN;
-	out->side_bytes[0] = mean_bytes(p->bytes[OPERATION_READ], reads, &p->read);
-	out->side_bytes[1] = mean_bytes(p->bytes[OPERATION_WRITE], writes, &p->write);
-	out->size_bytes = ((reads > 0 ? reads * out->side_bytes[0] : 0) +
-			   (writes > 0 ? writes * out->side_bytes[1] : 0)) /
-			  all;
-	out->sequential_ratio = p->all_sequential_ratio;
-	/* where each direction is in order by itself, neighbours of both are not */
-	if (reads > 0 && isfinite(p->read.sequential_ratio))
-		out->sequential_ratio = p->read.sequential_ratio * reads / all +
-					(writes > 0 ? p->write.sequential_ratio * writes / all : 0);
-	out->range_bytes = range > 0 ? range : p->locality.footprint_bytes;
-	out->think_s = p->closed.think_time_mean_s;
-	out->side_sequential[0] = p->read.sequential_ratio;
-	out->side_sequential[1] = p->write.sequential_ratio;
-}
-
-struct load_facts load_facts_scaled(const struct load_facts *f, double factor)
-{
-	struct load_facts out = *f;
-
-	out.clients *= factor;
-	out.in_flight *= factor;
-	out.rate_per_s *= factor;
-	return out;
-}
-
-static double side_rate(const struct load_facts *f, int side)
-{
-	return f->rate_per_s * (side ? 1 - f->read_ratio : f->read_ratio);
-}
-
-/* Sizes and patterns of one direction, over the loads that have it. */
-static void join_side(const struct load_facts *f, size_t nr, int side, struct load_facts *out)
-{
-	double rate = 0, bytes = 0, sequential = 0;
-
-	for (size_t i = 0; i < nr; i++) {
-		double r = side_rate(&f[i], side);
-
-		if (!(r > 0))
-			continue;
-		rate += r;
-		bytes += r * f[i].side_bytes[side];
-		sequential +=
-			r * (isfinite(f[i].side_sequential[side]) ? f[i].side_sequential[side] : 0);
-	}
-	out->side_bytes[side] = bytes / rate;
-	out->side_sequential[side] = sequential / rate;
-}
-
-void load_facts_join(const struct load_facts *f, size_t nr, struct load_facts *out)
-{
-	struct load_facts sum = { 0 };
-
-	for (size_t i = 0; i < nr; i++) {
-		sum.clients += f[i].clients;
-		sum.in_flight += f[i].in_flight;
-		sum.rate_per_s += f[i].rate_per_s;
-		sum.read_ratio += f[i].read_ratio * f[i].rate_per_s;
-		sum.size_bytes += f[i].size_bytes * f[i].rate_per_s;
-		sum.sequential_ratio += f[i].sequential_ratio * f[i].rate_per_s;
-		sum.range_bytes += f[i].range_bytes;
-		sum.think_s += f[i].think_s * f[i].clients;
-	}
-	sum.think_s /= sum.clients;
-	sum.read_ratio /= sum.rate_per_s;
-	sum.size_bytes /= sum.rate_per_s;
-	sum.sequential_ratio /= sum.rate_per_s;
-	join_side(f, nr, 0, &sum);
-	join_side(f, nr, 1, &sum);
-	*out = sum;
-}
+/* One question: a load about one direction, with what the caller has set. */
+struct question {
+	const struct model *model;
+	const struct load_facts *facts;
+	int side;
+	const char *const *set;
+	size_t nr_set;
+	bool own; /* sizes and patterns are those of the direction alone */
+};
 
 static bool is_sequential_level(const char *level)
 {
@@ -154,30 +97,10 @@ static double pattern_value(const struct variable *v, double sequential_ratio)
 	return NAN;
 }
 
-static double fact_value(const struct variable *v, const struct load_facts *f)
+/* A direction's own value, or that of the whole load where the load does not have the direction. */
+static double own_or_all(const double own[2], int side, double all)
 {
-	double clients = f->clients >= 1 ? f->clients : fmax(1, f->in_flight);
-
-	switch (fact_named(v->name)) {
-	case FACT_CLIENTS:
-		return clients;
-	case FACT_DEPTH:
-		return fmax(1, f->in_flight / clients);
-	case FACT_RATE:
-		return f->rate_per_s;
-	case FACT_SIZE:
-		return f->size_bytes;
-	case FACT_SIZE_KB:
-		return f->size_bytes / 1024;
-	case FACT_READ:
-		return f->read_ratio * (v->high > 1 ? 100 : 1);
-	case FACT_RANGE:
-		return f->range_bytes;
-	case FACT_PATTERN:
-		return pattern_value(v, f->sequential_ratio);
-	default:
-		return NAN;
-	}
+	return isfinite(own[side]) ? own[side] : all;
 }
 
 /* The value that the caller set, or NULL. */
@@ -189,57 +112,293 @@ static const char *set_value(const char *name, const char *const *set, size_t nr
 	return NULL;
 }
 
-static int check_set(const struct model *m, const char *const *set, size_t nr, struct err *err)
+static int variable_of(const struct model *m, enum fact fact)
 {
-	for (size_t i = 0; i < nr; i++) {
-		size_t v = 0;
-
-		while (v < m->schema.nr && !set_value(m->schema.variables[v].name, &set[i], 1))
-			v++;
-		if (v == m->schema.nr)
-			return err_set(err, EINVAL,
-				       "--set %.60s: the model of %s has no such variable", set[i],
-				       m->schema.response);
-	}
-	return 0;
-}
-
-int load_model_row(const struct model *m, const struct load_facts *f, const char *const *set,
-		   size_t nr_set, double *x, struct err *err)
-{
-	int status = check_set(m, set, nr_set, err);
-
-	for (size_t i = 0; i < m->schema.nr && !status; i++) {
-		const struct variable *v = &m->schema.variables[i];
-		const char *given = set_value(v->name, set, nr_set);
-		long level;
-
-		if (!given) {
-			x[i] = fact_value(v, f);
-		} else if (!v->factor && !param_number(given, &x[i])) {
-			x[i] = NAN;
-		} else if (v->factor) {
-			level = variable_level(v, given);
-			x[i] = level < 0 ? NAN : (double)level;
-		}
-		if (isnan(x[i]))
-			status = err_set(
-				err, EINVAL,
-				given ? "--set %s=%.40s: the model of %s knows no such value"
-				      : "'%s' is not in the profile%.0s; --set it for the "
-					"model of %s",
-				v->name, given ? given : "", m->schema.response);
-	}
-	return status;
+	for (size_t i = 0; i < m->schema.nr; i++)
+		if (fact_named(m->schema.variables[i].name) == fact &&
+		    !m->schema.variables[i].factor)
+			return (int)i;
+	return -1;
 }
 
 int load_model_clients(const struct model *m)
 {
-	for (size_t i = 0; i < m->schema.nr; i++)
-		if (fact_named(m->schema.variables[i].name) == FACT_CLIENTS &&
-		    !m->schema.variables[i].factor)
-			return (int)i;
-	return -1;
+	return variable_of(m, FACT_CLIENTS);
+}
+
+int load_model_depth(const struct model *m)
+{
+	return variable_of(m, FACT_DEPTH);
+}
+
+/* What the caller set a fact's variable to; NaN where the model lacks it or the caller said nothing. */
+static double set_number(const struct question *q, enum fact fact)
+{
+	int v = variable_of(q->model, fact);
+	const char *given =
+		v < 0 ? NULL : set_value(q->model->schema.variables[v].name, q->set, q->nr_set);
+	double value;
+
+	return given && param_number(given, &value) ? value : NAN;
+}
+
+/* The part of the concurrency that clients, or depth, stand for. */
+static double share_of_concurrency(const struct question *q, enum fact fact)
+{
+	enum fact other = fact == FACT_CLIENTS ? FACT_DEPTH : FACT_CLIENTS;
+	double all = fmax(1, q->facts->concurrency), beside = set_number(q, other);
+	double clients = q->facts->clients >= 1 ? fmin(q->facts->clients, all) : all;
+
+	if (variable_of(q->model, other) < 0)
+		return all;
+	if (beside > 0)
+		return fmax(1, all / beside);
+	return fact == FACT_CLIENTS ? clients : fmax(1, all / clients);
+}
+
+static double fact_value(const struct question *q, const struct variable *v, double size)
+{
+	const struct load_facts *f = q->facts;
+	enum fact fact = fact_named(v->name);
+
+	switch (fact) {
+	case FACT_CLIENTS:
+	case FACT_DEPTH:
+		return share_of_concurrency(q, fact);
+	case FACT_RATE:
+		return f->rate_per_s;
+	case FACT_SIZE:
+		return size;
+	case FACT_SIZE_KB:
+		return size / 1024;
+	case FACT_READ_SIZE:
+		return q->side == 0 ? size : own_or_all(f->side_bytes, 0, f->size_bytes);
+	case FACT_WRITE_SIZE:
+		return q->side == 1 ? size : own_or_all(f->side_bytes, 1, f->size_bytes);
+	case FACT_READ:
+		return f->read_ratio * (v->high > 1 ? 100 : 1);
+	case FACT_RANGE:
+		return f->range_bytes;
+	case FACT_PATTERN:
+		return pattern_value(v, q->own ? own_or_all(f->side_sequential, q->side,
+							    f->sequential_ratio)
+					       : f->sequential_ratio);
+	case FACT_READ_PATTERN:
+		return pattern_value(v, own_or_all(f->side_sequential, 0, f->sequential_ratio));
+	case FACT_WRITE_PATTERN:
+		return pattern_value(v, own_or_all(f->side_sequential, 1, f->sequential_ratio));
+	default:
+		return NAN;
+	}
+}
+
+static int check_set(const struct question *q, struct err *err)
+{
+	const struct model *m = q->model;
+
+	for (size_t i = 0; i < q->nr_set; i++) {
+		size_t v = 0;
+
+		while (v < m->schema.nr && !set_value(m->schema.variables[v].name, &q->set[i], 1))
+			v++;
+		if (v == m->schema.nr)
+			return err_set(err, EINVAL,
+				       "--set %.60s: the model of %s has no such variable",
+				       q->set[i], m->schema.response);
+	}
+	return 0;
+}
+
+/* The model's variables where the requests of the direction have that size. */
+static int fill_row(const struct question *q, double size, double *x, struct err *err)
+{
+	const struct model *m = q->model;
+
+	for (size_t i = 0; i < m->schema.nr; i++) {
+		const struct variable *v = &m->schema.variables[i];
+		const char *given = set_value(v->name, q->set, q->nr_set);
+		long level;
+
+		if (!given) {
+			x[i] = fact_value(q, v, size);
+		} else if (v->factor) {
+			level = variable_level(v, given);
+			x[i] = level < 0 ? NAN : (double)level;
+		} else if (!param_number(given, &x[i])) {
+			x[i] = NAN;
+		}
+		if (isnan(x[i]))
+			return err_set(err, EINVAL,
+				       given ? "--set %s=%.40s: the model of %s knows no such value"
+					     : "'%s' is not in the profile%.0s; --set it for the "
+					       "model of %s",
+				       v->name, given ? given : "", m->schema.response);
+	}
+	return 0;
+}
+
+static bool has_variable(const struct question *q, enum fact fact)
+{
+	for (size_t i = 0; i < q->model->schema.nr; i++) {
+		const char *name = q->model->schema.variables[i].name;
+
+		if (fact_named(name) == fact && !set_value(name, q->set, q->nr_set))
+			return true;
+	}
+	return false;
+}
+
+/* The sizes that the rows are made of: one where the model depends on no size that is not set. */
+static void sizes_of(const struct question *q, struct load_sizes *out)
+{
+	const struct load_facts *f = q->facts;
+	bool one_size = has_variable(q, FACT_SIZE) || has_variable(q, FACT_SIZE_KB);
+	bool own_size = has_variable(q, q->side ? FACT_WRITE_SIZE : FACT_READ_SIZE);
+
+	if (one_size && !q->own)
+		load_facts_all_sizes(f, out);
+	else
+		*out = f->sizes[q->side];
+	if (out->nr && (one_size || own_size))
+		return;
+	out->nr = 1;
+	out->at[0].share = 1;
+	out->at[0].bytes = one_size && !q->own ? f->size_bytes
+					       : own_or_all(f->side_bytes, q->side, f->size_bytes);
+}
+
+int load_rows_make(struct load_rows *rows, const struct model *m, const struct load_facts *f,
+		   int side, bool own, const char *const *set, size_t nr_set, struct err *err)
+{
+	const struct question q = { m, f, side, set, nr_set, own };
+	struct load_sizes sizes;
+	int ret;
+
+	sizes_of(&q, &sizes);
+	*rows = (struct load_rows){ .model = m, .nr = sizes.nr };
+	ret = check_set(&q, err);
+	if (ret)
+		return ret;
+	rows->x = calloc(rows->nr * m->schema.nr + 1, sizeof(*rows->x));
+	if (!rows->x)
+		return err_set(err, ENOMEM, "out of memory");
+	for (size_t i = 0; i < rows->nr; i++) {
+		rows->share[i] = sizes.at[i].share;
+		ret = fill_row(&q, sizes.at[i].bytes, &rows->x[i * m->schema.nr], err);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+void load_rows_release(struct load_rows *rows)
+{
+	free(rows->x);
+	*rows = (struct load_rows){ 0 };
+}
+
+void load_rows_set(struct load_rows *rows, size_t v, double value)
+{
+	for (size_t i = 0; i < rows->nr; i++)
+		rows->x[i * rows->model->schema.nr + v] = value;
+}
+
+int load_rows_ask(const struct load_rows *rows, double level, double *out, double *low,
+		  double *high)
+{
+	const struct model *m = rows->model;
+	double half = model_half_width(m, level), at[LOAD_SIZES_MAX];
+	int ret = model_predict(m, rows->x, rows->nr, at);
+
+	if (ret)
+		return ret;
+	*out = 0;
+	*low = *high = isfinite(half) ? 0 : NAN;
+	for (size_t i = 0; i < rows->nr; i++) {
+		double from = NAN, to = NAN;
+
+		if (isfinite(half))
+			model_interval(m, at[i], half, &from, &to);
+		*out += rows->share[i] * at[i];
+		*low += rows->share[i] * from;
+		*high += rows->share[i] * to;
+	}
+	return 0;
+}
+
+static bool is_size(enum fact fact)
+{
+	return fact == FACT_SIZE || fact == FACT_SIZE_KB || fact == FACT_READ_SIZE ||
+	       fact == FACT_WRITE_SIZE;
+}
+
+const char *load_rows_outside(const struct load_rows *rows)
+{
+	const struct schema *s = &rows->model->schema;
+
+	for (size_t v = 0; v < s->nr; v++) {
+		struct variable wide = s->variables[v];
+		double slack = is_size(fact_named(wide.name)) && !wide.factor
+				       ? SIZE_SLACK * (wide.high - wide.low)
+				       : 0;
+		double share = 0;
+
+		wide.low -= slack;
+		wide.high += slack;
+		for (size_t i = 0; i < rows->nr; i++)
+			if (variable_outside(&wide, rows->x[i * s->nr + v]))
+				share += rows->share[i];
+		if (share > OUTSIDE_SHARE)
+			return s->variables[v].name;
+	}
+	return NULL;
+}
+
+/* The predicted service: the least load that the model knows, unless the caller has set the load. */
+static int ask_unloaded(const struct model *m, const struct load_facts *f, int side, bool own,
+			const char *const *set, size_t nr_set, double *out, struct err *err)
+{
+	struct load_rows rows;
+	double low, high;
+	int ret = load_rows_make(&rows, m, f, side, own, set, nr_set, err);
+
+	for (size_t v = 0; v < m->schema.nr && !ret; v++) {
+		const struct variable *var = &m->schema.variables[v];
+
+		if (!var->factor && fact_named(var->name) <= FACT_RATE &&
+		    !load_model_is_set(m, v, set, nr_set))
+			load_rows_set(&rows, v, var->low);
+	}
+	if (!ret)
+		ret = load_rows_ask(&rows, 0, out, &low, &high);
+	load_rows_release(&rows);
+	return ret;
+}
+
+int load_model_own(struct load_own *out, const struct model *m, const struct load_facts *own,
+		   const struct load_facts *all, int side, const char *const *set, size_t nr_set,
+		   struct err *err)
+{
+	struct load_facts mine = *all; /* its mix and its range hold for the target as a whole */
+	int ret;
+
+	mine.sizes[side] = own->sizes[side];
+	mine.side_bytes[side] = own->side_bytes[side];
+	mine.side_sequential[side] = own->side_sequential[side];
+	ret = ask_unloaded(m, all, side, false, set, nr_set, &out->all_s, err);
+	if (ret)
+		return ret;
+	return ask_unloaded(m, &mine, side, true, set, nr_set, &out->own_s, err);
+}
+
+double load_own_factor(const struct load_own *o, double all_s)
+{
+	double changed = all_s + o->own_s - o->all_s;
+
+	if (o->own_s == o->all_s || !(all_s > 0) || !(o->own_s > 0))
+		return 1;
+	/* A model that is not monotone in the load could make the sum too small, or negative. */
+	return fmax(changed, fmin(all_s, o->own_s)) / all_s;
 }
 
 bool load_model_is_set(const struct model *m, size_t v, const char *const *set, size_t nr_set)
@@ -271,10 +430,21 @@ int load_model_scaled(const struct model *m, const char *name, struct err *err)
 		       m->schema.response, name ? name : "such as clients, rate or depth");
 }
 
-const char *load_model_outside(const struct model *m, const double *x)
+void load_model_amount(const struct model *m, int v, double amount, char out[64])
 {
-	for (size_t i = 0; i < m->schema.nr; i++)
-		if (variable_outside(&m->schema.variables[i], x[i]))
-			return m->schema.variables[i].name;
-	return NULL;
+	const char *name = m->schema.variables[v].name;
+
+	switch (fact_named(name)) {
+	case FACT_CLIENTS:
+		snprintf(out, 64, "%.3g client%s", amount, amount == 1 ? "" : "s");
+		break;
+	case FACT_DEPTH:
+		snprintf(out, 64, "%.3g request%s in flight", amount, amount == 1 ? "" : "s");
+		break;
+	case FACT_RATE:
+		snprintf(out, 64, "%.4g requests/s", amount);
+		break;
+	default:
+		snprintf(out, 64, "%.40s = %.4g", name, amount);
+	}
 }

@@ -25,7 +25,8 @@ static struct load_facts vary(const struct load_facts *neighbour, double size, d
 
 	f.size_bytes = size;
 	f.read_ratio = read;
-	f.side_bytes[0] = f.side_bytes[1] = size;
+	load_facts_set_size(&f, 0, size);
+	load_facts_set_size(&f, 1, size);
 	/* one pattern for both, where the profile had one direction alone */
 	for (int side = 0; side < 2; side++)
 		if (isnan(f.side_sequential[side]))
@@ -68,7 +69,7 @@ int neighbour_space_solve(struct neighbour_space *s, struct predictor *p,
 
 	fill_levels(s);
 	s->worst[0] = s->worst[1] = NAN;
-	s->alone = (struct predicted){ { NAN, NAN }, { NAN, NAN }, { NAN, NAN } };
+	s->alone = PREDICTED_NONE;
 	if (!s->beside)
 		status = predictor_ask(p, &ask, load, 1, &s->alone, &s->outside, err);
 	for (size_t i = 0; i < s->nr_sizes && !status; i++)

@@ -128,50 +128,57 @@ void predictor_response(const char *point, int side, char out[64])
 }
 
 static int ask_model(const struct predictor *p, const struct model *m, const struct load_facts *f,
-		     double *s, double *low, double *high, const char **outside, struct err *err)
+		     int side, double *s, double *low, double *high, const char **outside,
+		     struct err *err)
 {
-	double *x = calloc(m->schema.nr + 1, sizeof(*x)), half;
-	int status = x ? load_model_row(m, f, p->set, p->nr_set, x, err) : -ENOMEM;
+	struct load_rows rows;
+	int status = load_rows_make(&rows, m, f, side, false, p->set, p->nr_set, err);
 
 	if (!status && !*outside)
-		*outside = load_model_outside(m, x);
+		*outside = load_rows_outside(&rows);
 	if (!status)
-		status = model_predict(m, x, 1, s);
-	half = status ? NAN : model_half_width(m, PREDICTOR_LEVEL);
-	if (isfinite(half))
-		model_interval(m, *s, half, low, high);
-	free(x);
+		status = load_rows_ask(&rows, PREDICTOR_LEVEL, s, low, high);
+	load_rows_release(&rows);
 	return status;
 }
 
-static bool has_side(const struct load_facts *f, int side)
+/* One direction of joined loads: by clients that think where the models can tell, or as it is. */
+static int ask_side(struct predictor *p, const struct model *m, const struct busy_curves *busy,
+		    const struct load_facts *joined, const struct load_facts *f, size_t nr,
+		    int side, double out[BUSY_NR_ENDS], const char **outside, struct err *err)
 {
-	return side ? f->read_ratio < 1 : f->read_ratio > 0;
-}
-
-/* One side of joined loads: by clients that think where the models can tell, or as it is. */
-static int ask_side(struct predictor *p, const struct predictor_ask *ask,
-		    const struct busy_curves *busy, const struct load_facts *joined,
-		    const struct load_facts *f, size_t nr, int side, double out[BUSY_NR_ENDS],
-		    const char **outside, struct err *err)
-{
-	const struct model *m = NULL;
 	double beyond = 0;
-	char response[64];
 	int status;
 
-	if (busy_curves_has(busy, side)) {
-		status = busy_curves_ask(busy, f, nr, 1, 1, side, out, &beyond);
-		if (!*outside)
-			*outside = beyond > BUSY_BEYOND ? busy->variable : busy->outside;
-		return status;
+	if (!busy_curves_has(busy, side))
+		return ask_model(p, m, joined, side, &out[BUSY_PREDICTED], &out[BUSY_LOW],
+				 &out[BUSY_HIGH], outside, err);
+	status = busy_curves_ask(busy, f, nr, 1, 1, side, out, &beyond);
+	if (!*outside)
+		*outside = beyond > BUSY_BEYOND ? busy->variable : busy->outside;
+	return status;
+}
+
+/* Load f's own share of what all loads see: its requests have sizes and patterns of their own. */
+static int take_side(const struct predictor *p, const struct predictor_ask *ask,
+		     const struct model *m, const struct load_facts *joined,
+		     const struct load_facts *f, int side, const double s[BUSY_NR_ENDS],
+		     struct predicted *out, struct err *err)
+{
+	struct load_own own;
+	double factor = 1;
+	int ret;
+
+	if (!ask->any) { /* such a model knows the neighbour's requests alone */
+		ret = load_model_own(&own, m, f, joined, side, p->set, p->nr_set, err);
+		if (ret)
+			return ret;
+		factor = load_own_factor(&own, s[BUSY_PREDICTED]);
 	}
-	predictor_response(ask->point, side, response);
-	status = predictor_model(p, response, &m, err);
-	if (status || !m)
-		return status;
-	return ask_model(p, m, joined, &out[BUSY_PREDICTED], &out[BUSY_LOW], &out[BUSY_HIGH],
-			 outside, err);
+	out->s[side] = s[BUSY_PREDICTED] * factor;
+	out->low[side] = s[BUSY_LOW] * factor;
+	out->high[side] = s[BUSY_HIGH] * factor;
+	return 0;
 }
 
 static int ask_models(struct predictor *p, const struct predictor_ask *ask,
@@ -185,19 +192,74 @@ static int ask_models(struct predictor *p, const struct predictor_ask *ask,
 	load_facts_join(f, nr, &joined);
 	for (int side = 0; side < 2 && !status; side++) {
 		double s[BUSY_NR_ENDS] = { NAN, NAN, NAN };
+		const struct model *m = NULL;
+		char response[64];
 
-		if (!ask->sides[side] || !(ask->any || has_side(&joined, side)))
+		if (!ask->sides[side] || !(ask->any || load_facts_has(&joined, side)))
 			continue;
-		status = ask_side(p, ask, &busy, &joined, f, nr, side, s, outside, err);
+		predictor_response(ask->point, side, response);
+		status = predictor_model(p, response, &m, err);
+		if (status || !m)
+			continue;
+		status = ask_side(p, m, &busy, &joined, f, nr, side, s, outside, err);
 		for (size_t i = 0; i < nr && !status; i++)
-			if (ask->any || has_side(&f[i], side)) {
-				out[i].s[side] = s[BUSY_PREDICTED];
-				out[i].low[side] = s[BUSY_LOW];
-				out[i].high[side] = s[BUSY_HIGH];
-			}
+			if (ask->any || load_facts_has(&f[i], side))
+				status =
+					take_side(p, ask, m, &joined, &f[i], side, s, &out[i], err);
 	}
 	busy_curves_release(&busy);
 	return status;
+}
+
+static int ask_raw(struct predictor *p, const struct predictor_ask *ask, const struct load_facts *f,
+		   size_t nr, struct predicted *out, const char **outside, struct err *err)
+{
+	for (size_t i = 0; i < nr; i++)
+		out[i] = PREDICTED_NONE;
+	return p->net ? predictor_ask_net(p, ask, f, nr, out, outside, err)
+		      : ask_models(p, ask, f, nr, out, outside, err);
+}
+
+/* Takes the slower of two answers, with its interval. */
+static void take_slower(struct predicted *out, const struct predicted *other)
+{
+	for (int side = 0; side < 2; side++) {
+		if (!(other->s[side] > out->s[side]))
+			continue;
+		out->s[side] = other->s[side];
+		out->low[side] = fmax(out->low[side], other->low[side]);
+		out->high[side] = fmax(out->high[side], other->high[side]);
+	}
+}
+
+/* No load becomes faster than it is there alone. Alike loads, which often follow each other, are asked once. */
+static int bound_by_alone(struct predictor *p, const struct predictor_ask *ask,
+			  const struct load_facts *f, size_t nr, struct predicted *out,
+			  struct err *err)
+{
+	const char *outside = NULL;
+	struct predicted alone;
+	int ret = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!i || memcmp(&f[i], &f[i - 1], sizeof(*f)))
+			ret = ask_raw(p, ask, &f[i], 1, &alone, &outside, err);
+		if (ret)
+			return ret;
+		take_slower(&out[i], &alone);
+	}
+	return 0;
+}
+
+/* Requests per second of closed clients by the interactive law, where their requests take that long. */
+static double rate_with(const struct load_facts *f, const double s[2])
+{
+	double mean_s = 0;
+
+	for (int side = 0; side < 2; side++)
+		if (load_facts_has(f, side))
+			mean_s += s[side] * (side ? 1 - f->read_ratio : f->read_ratio);
+	return f->concurrency / (mean_s + load_think_s(f));
 }
 
 int predictor_ask(struct predictor *p, const struct predictor_ask *ask, const struct load_facts *f,
@@ -206,13 +268,17 @@ int predictor_ask(struct predictor *p, const struct predictor_ask *ask, const st
 	const char *which = NULL;
 	int status;
 
-	for (size_t i = 0; i < nr; i++)
-		out[i] = (struct predicted){ { NAN, NAN }, { NAN, NAN }, { NAN, NAN } };
 	if (nr > PREDICTOR_LOADS_MAX)
 		return err_set(err, EINVAL, "expected up to %d loads at once, got %zu",
 			       PREDICTOR_LOADS_MAX, nr);
-	status = p->net ? predictor_ask_net(p, ask, f, nr, out, &which, err)
-			: ask_models(p, ask, f, nr, out, &which, err);
+	status = ask_raw(p, ask, f, nr, out, &which, err);
+	if (!status && nr > 1 && !ask->any)
+		status = bound_by_alone(p, ask, f, nr, out, err);
+	for (size_t i = 0; i < nr && !status && !*ask->point; i++) {
+		out[i].rate_per_s = rate_with(&f[i], out[i].s);
+		out[i].rate_low_per_s = rate_with(&f[i], out[i].high);
+		out[i].rate_high_per_s = rate_with(&f[i], out[i].low);
+	}
 	if (outside)
 		*outside = which;
 	return status;

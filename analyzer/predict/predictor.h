@@ -3,8 +3,8 @@
  * predictor: what a target's response times are asked of: regression models in files, a queueing
  * Petri net calibrated to the target, or a measurement store, from which models are learned.
  *
- * Regression (models of read_s, write_s, read_p95_s, ...): the loads are joined (load_model.h), and
- * all of them get the same times. Models know clients that never think: what clients that do see is
+ * Regression (models of read_s, write_s, read_p95_s, ...): the loads are joined (load_facts.h), and
+ * all of them wait alike; each is served at its own sizes and patterns (load_model.h). Models know clients that never think: what clients that do see is
  * made of that by busy_curves.h. From a store the model of a response is fitted when it is first
  * asked for: every technique with its standard parameters, ten folds, the simplest within 2 % of the
  * least error; of the logarithm, over clients where the held-out relative error is smaller so, unless it is a
@@ -22,6 +22,8 @@
  */
 #ifndef ANALYZER_PREDICTOR_H
 #define ANALYZER_PREDICTOR_H
+
+#include <math.h>
 
 #include "analyzer/predict/load_model.h"
 #include "analyzer/qpn/storage_model.h"
@@ -44,7 +46,13 @@ struct predictor {
 
 struct predicted {
 	double s[2], low[2], high[2]; /* reads, writes; NaN: none, or no interval */
+	/* Requests per second that the load makes with these mean times: its clients wait for their
+	 * requests, X = N / (R + Z). NaN where a mean was not asked for, or is not known. */
+	double rate_per_s, rate_low_per_s, rate_high_per_s;
 };
+
+#define PREDICTED_NONE \
+	((struct predicted){ { NAN, NAN }, { NAN, NAN }, { NAN, NAN }, NAN, NAN, NAN })
 
 /* What is asked: a point of the distribution, of which directions. */
 struct predictor_ask {
@@ -66,7 +74,9 @@ int predictor_model(struct predictor *p, const char *response, const struct mode
 void predictor_response(const char *point, int side, char out[64]);
 
 /*
- * nr loads at once on the target: out[nr]. A direction that is not asked for, that a load does not
+ * nr loads at once on the target: out[nr]. No load comes out faster than it is there alone: whatever
+ * other loads add is work that the storage has to do besides, so an answer that is better than the
+ * load's own one is an error of the models, and the load's own answer is taken instead. A direction that is not asked for, that a load does not
  * have, or, by regression, that no model is of, is NaN. *outside (may be NULL): a variable that lies
  * outside the training range, borrowed; else NULL. -EINVAL for a load that cannot be asked.
  */

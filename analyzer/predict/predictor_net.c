@@ -20,6 +20,7 @@ struct asked {
 	const struct load_facts *f;
 	size_t nr;
 	struct load_facts joined;
+	double think_s; /* mean over the clients of all loads */
 	double readers[PREDICTOR_LOADS_MAX], writers[PREDICTOR_LOADS_MAX];
 	struct storage_row rows[2 * PREDICTOR_LOADS_MAX];
 	struct storage_answer answers[2 * PREDICTOR_LOADS_MAX];
@@ -28,10 +29,7 @@ struct asked {
 
 double predictor_clients(const struct load_facts *f)
 {
-	double n = f->clients >= 1 ? fmax(f->clients, isfinite(f->in_flight) ? f->in_flight : 0)
-				   : f->in_flight;
-
-	return fmin(fmax(1, round(isfinite(n) ? n : 1)), STORAGE_CLIENTS_MAX);
+	return fmin(fmax(1, round(f->concurrency)), STORAGE_CLIENTS_MAX);
 }
 
 static void put_row(struct asked *a, size_t load, int side, double clients)
@@ -70,7 +68,7 @@ static int solve(struct asked *a, struct err *err)
 		put_row(a, i, 1, a->writers[i]);
 	}
 	t.nr_rows = config.end = a->nr_rows;
-	ask.think_s = a->joined.think_s > LEAST_THINK_S ? a->joined.think_s : LEAST_THINK_S;
+	ask.think_s = fmax(a->think_s, LEAST_THINK_S);
 	ask.nr_threads = 1;
 	return storage_predict(a->answers, a->p->net, &t, &ask, err);
 }
@@ -87,14 +85,12 @@ static const struct storage_answer *answer_of(const struct asked *a, size_t load
 static double readers_of(const struct asked *a, size_t i, double n)
 {
 	const struct storage_answer *r = answer_of(a, i, 0), *w = answer_of(a, i, 1);
-	double think_s = fmax(a->joined.think_s, 0), reads, writes;
+	double reads, writes;
 
 	if (!r || !w)
 		return a->readers[i];
-	if (!isfinite(think_s))
-		think_s = 0;
-	reads = a->f[i].read_ratio * (r->time.mean.mean + think_s);
-	writes = (1 - a->f[i].read_ratio) * (w->time.mean.mean + think_s);
+	reads = a->f[i].read_ratio * (r->time.mean.mean + a->think_s);
+	writes = (1 - a->f[i].read_ratio) * (w->time.mean.mean + a->think_s);
 	return fmin(fmax(round(n * reads / (reads + writes)), 1), n - 1);
 }
 
@@ -211,6 +207,8 @@ int predictor_ask_net(const struct predictor *p, const struct predictor_ask *ask
 	a->f = f;
 	a->nr = nr;
 	load_facts_join(f, nr, &a->joined);
+	for (size_t i = 0; i < nr; i++)
+		a->think_s += load_think_s(&f[i]) * f[i].concurrency / a->joined.concurrency;
 	status = check(a, err);
 	for (int single = 0; single < (has_single(a) ? 2 : 1) && !status; single++) {
 		split_first(a, single);

@@ -43,7 +43,7 @@ static int collect(struct asked *a, struct scenario *s, size_t storage, struct e
 		if (a->nr + vm->count > PREDICTOR_LOADS_MAX)
 			return err_set(err, EINVAL, "%s: %s: expected up to %d VMs on a storage",
 				       s->path, to->name, PREDICTOR_LOADS_MAX);
-		load_facts_of(&vm->group->whole, &facts);
+		load_facts_of_group(vm->group, &facts);
 		facts = load_facts_scaled(&facts, vm->load);
 		vm->rate_per_s = facts.rate_per_s;
 		to->rate_per_s += (double)vm->count * facts.rate_per_s;

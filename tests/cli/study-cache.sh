@@ -41,6 +41,8 @@ bad() { # NAME REGEX ARGS
 }
 jq '.locality.miss_ratio_curve = null' "$T/knee.json" >"$T/none.json"
 bad "a profile without a curve" "none.json: knee has no miss-ratio curve" "$T/none.json"
+jq '[., (.begin_s += 1 | .end_s += 1)]' "$T/knee.json" >"$T/windows.json"
+bad "a profile of windows" "windows.json: the 2 windows of knee have a miss-ratio curve each, which cannot be merged" "$T/windows.json"
 bad "more than all" "a percentage above 0, up to 100" "$T/knee.json" --hits 101
 bad "nobody" "expected 1 to 64 profiles"
 

@@ -31,6 +31,10 @@ is "$(ask "$T/a.json" --most 5 --slo read.mean=10.2ms --model "$T/read.json")" '
 is "$(ask "$T/a.json" "$T/b.json=2" --measure 4k:read=1000,write=500)" '0 [true,[6],"110.0 % of the capacity"]' "by the capacity alone"
 is "$(ask "$T/a.json" "$T/b.json" --measure 4k:read=1000,write=500)" '0 [true,[10,8,6,4,2,0],""]' "the frontier of a capacity"
 is "$(ask "$T/a.json" "$T/b.json" --measure 4k:read=500,write=500 --slo read.mean=10.2ms --model "$T/read.json")" '0 [true,[5,3,1],""]' "by both the tighter counts"
+jq '[., (.begin_s = 1 | .end_s = 2 | .requests.read = 300 | .request_size.read.histogram = [[4096, 300]])]' "$T/a.json" >"$T/windows.json"
+query='.most'
+is "$(ask "$T/windows.json" --measure 4k:read=1000,write=500)" '0 [5]' "windows of 100/s and 300/s are 200/s"
+is "$("$blkcast" capacity --measure 4k:read=1000,write=500 "$T/windows.json" --json -q | jq '.. | .rate_per_s? // empty' | sort -u)" 200 "of capacity as well"
 exits 0 "for people" "$blkcast" study mix "$T/a.json" "$T/b.json=2" --slo read.mean=10.2ms --model "$T/read.json"
 is "$(cat "$T/out")" "Up to 3 of log a fit beside 2 of log b; one more breaks read.mean=10.2ms of log a: 11 ms." "one sentence"
 exits 0 "and a picture" "$blkcast" study mix "$T/a.json" "$T/b.json" --slo read.mean=10.2ms --model "$T/read.json" --report "$T/page.html"

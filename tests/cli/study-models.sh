@@ -42,6 +42,38 @@ exits 0 "a table, a sentence and a page" "$blkcast" study consolidate "$T/aw.jso
 like "$(cat "$T/out")" '^Consolidated on one target: the (read|write)s of .* become slower, from ' "the sentence"
 is "$(grep -c '<svg' "$T/page.html")" 1 "the page has a picture"
 
+# One process that keeps 32 requests in flight is as much as 32 clients, however a model counts them.
+deep() { # NAME VARIABLES ROWS-OF-CLIENTS-AND-DEPTH: read_s = 100 us per request in flight
+	awk -v names="$2" "BEGIN { print names \",read_s\"; $3 }" </dev/null >"$T/$1.csv"
+	"$blkcast" fit "$T/$1.csv" --response read_s --techniques lrm-ia -o "$T/$1.json" -q >/dev/null 2>&1
+	"$blkcast" study migrate "$T/deep.json" --model "$T/$1.json" --json -q 2>"$T/err" | jq '.results[] | select(.type == "read") | .target_s * 1e6 | round'
+}
+jq '.requests.read = 10000 | .requests.write = 0 | .request_mix = {read: 1, write: 0} | .request_size.write.histogram = [] | .request_size.read.histogram = [[4096, 10000]] |
+	.intensity.closed.clients_mean = 1 | .intensity.closed.in_flight_mean = 32' "$T/a.json" >"$T/deep.json"
+is "$(deep clients clients 'for (i = 1; i <= 40; i++) printf "%d,%.9f\n", i, 0.0001 * i')" 3200 "a process at depth 32 loads a model of clients as 32 do"
+is "$(deep depth iodepth 'for (i = 1; i <= 40; i++) printf "%d,%.9f\n", i, 0.0001 * i')" 3200 "and a model of depth"
+is "$(deep both clients,iodepth 'for (i = 1; i <= 8; i++) for (k = 1; k <= 64; k *= 2) printf "%d,%d,%.9f\n", i, k, 0.0001 * i * k')" 3200 "and a model of both"
+
+# Reads of 4 KiB and writes of 64 KiB, one at a time: each direction takes the time of its own sizes. Half of the writes
+# are of 128 KiB in the second load: the mean over the sizes.
+jq '.requests.read = 500 | .requests.write = 500 | .request_size.read.histogram = [[4096, 500]] | .request_size.write.histogram = [[65536, 500]] |
+	.bytes = null | .intensity.closed.clients_mean = 1 | .intensity.closed.in_flight_mean = 1' "$T/a.json" >"$T/sizes.json"
+jq '.request_size.write.histogram = [[65536, 250], [131072, 250]]' "$T/sizes.json" >"$T/sizes2.json"
+for y in read_s write_s; do
+	awk -v y=$y 'BEGIN { print "clients,request_kb," y; for (n = 1; n <= 8; n++) for (k = 4; k <= 128; k *= 2) printf "%d,%d,%.9f\n", n, k, n * (0.0001 + 0.00001 * k) }' </dev/null >"$T/$y.csv"
+	awk -v y=$y 'BEGIN { print "read_size,write_size," y; for (n = 4; n <= 128; n *= 2) for (k = 4; k <= 128; k *= 2)
+		printf "%d,%d,%.9f\n", n * 1024, k * 1024, 0.00001 * (y == "read_s" ? n : k) + 0.000001 * (y == "read_s" ? k : n) }' </dev/null >"$T/two-$y.csv"
+	for m in "" two-; do
+		"$blkcast" fit "$T/$m$y.csv" --response $y --techniques lrm-ia -o "$T/$m$y-sizes.json" -q >/dev/null 2>&1
+	done
+done
+sizes() { # MODELS-PREFIX PROFILE
+	"$blkcast" study migrate "$T/$2.json" --model "$T/$1read_s-sizes.json,$T/$1write_s-sizes.json" --json -q 2>"$T/err" | jq -c '[.results[].target_s * 1e6 | round]'
+}
+is "$(sizes "" sizes)" '[140,740]' "reads are asked at the size of reads, writes at that of writes"
+is "$(sizes "" sizes2)" '[140,1060]' "a direction of two sizes is their mean"
+is "$(sizes two- sizes)" '[104,644]' "a model that has both sizes is asked with both"
+
 if command -v fio >/dev/null; then
 	mkdir "$T/target"
 	query='[.results[] | .case, .type, (.target_s > 0)]'

@@ -37,6 +37,11 @@ query='.objectives[0] | [.load, .today, (.headroom.factor > 4.3 and .headroom.fa
 # 1 / (1000 - x) = 10 ms at 900/s: 4.5 times 200/s
 is "$(headroom "$T/open.json" --slo read.mean=10ms --db "$T/open.db")" '["rate",200,true,true,true]' "the knee of an open server, by a store: 900/s"
 is "$(headroom "$T/open.json" --slo read.p95=30ms --db "$T/open.db" | jq -c '.[:3]')" '["rate",200,true]' "and of a percentile"
+# Two windows of 100/s and 300/s, with a gap of 10 s that nobody watched between them: 200/s, not the first one's 100/s.
+jq '[(.requests.read = 1000 | .request_size.read.histogram = [[4096, 1000]]),
+	(.begin_s = 20 | .end_s = 30 | .requests.read = 3000 | .request_size.read.histogram = [[4096, 3000]])]' "$T/open.json" >"$T/windows.json"
+query='.objectives[0] | [.load, .today]'
+is "$(headroom "$T/windows.json" --slo read.mean=10ms --db "$T/open.db")" '["rate",200]' "a profile of several windows is the load of all of them"
 exits 0 "with its picture" "$blkcast" headroom "$T/open.json" --slo read.mean=10ms --db "$T/open.db" --report "$T/knee.html"
 number "$(grep -c '<circle class="dot read"' "$T/knee.html") >= 20" "that has the measured points"
 for class in "line law" "line total" "line curve" "line thin"; do

@@ -15,16 +15,17 @@ profile() { # NAME CLIENTS RATE: reads of 4 KiB of 2 ms
 }
 profile a 4 100
 profile b 4 300
-# Both known: read_s = 1 ms + 100 us per client + 10 us per KiB, of the joined load.
-awk 'BEGIN { print "clients,size_kb,read_s"; for (c = 1; c <= 20; c++) for (k = 4; k <= 128; k *= 2) printf "%d,%d,%.9f\n", c, k, 0.001 + 0.0001 * c + 0.00001 * k }' </dev/null >"$T/both.csv"
+# Both known, of the joined load: one server that takes 100 us and 10 us per KiB for each request.
+awk 'BEGIN { print "clients,size_kb,read_s"; for (c = 1; c <= 20; c++) for (k = 4; k <= 128; k *= 2) printf "%d,%d,%.9f\n", c, k, c * (0.0001 + 0.00001 * k) }' </dev/null >"$T/both.csv"
 # Measured beside a: the neighbour's size and mix alone, 1 ms + (1 - r) 100 us per KiB.
 awk 'BEGIN { print "request_size,read,read_s"; for (r = 0; r <= 100; r += 25) for (k = 4; k <= 128; k *= 2) printf "%d,%d,%.9f\n", k * 1024, r, 0.001 + 0.0001 * k * (1 - r / 100) }' </dev/null >"$T/beside.csv"
-"$blkcast" fit "$T/both.csv" --response read_s --techniques lrm -o "$T/both.json" -q >/dev/null 2>&1
+"$blkcast" fit "$T/both.csv" --response read_s --techniques lrm-ia -o "$T/both.json" -q >/dev/null 2>&1
 "$blkcast" fit "$T/beside.csv" --response read_s --techniques lrm-ia -o "$T/beside.json" -q >/dev/null 2>&1
 ask() { "$blkcast" study interference "$T/a.json" "$T/b.json" --json --quiet "$@" 2>"$T/err" | jq -c "$query"; }
-# Alone 1 + 0.4 + 0.04 ms; beside b 8 clients, a quarter of the requests of 4 KiB and the rest of the size.
+# Alone 4 x 140 us. Beside b a request of 4 KiB waits for 7 others, a quarter of 4 KiB and the rest of b's size, and is
+# served itself: at 64 KiB 7 x (140 + 3 x 740) / 4 + 140 us.
 query='[(.read.before_s * 1e6 | round), .write, (.read.mean_s[][] * 1e6 | round)]'
-is "$(ask --model "$T/both.json" --sizes 4k,64k --reads 0,100)" '[1440,null,1840,1840,2290,2290]' "loads that are joined"
+is "$(ask --model "$T/both.json" --sizes 4k,64k --reads 0,100)" '[560,null,1120,1120,4270,4270]' "loads that are joined"
 query='[(.read.before_s * 1e6 | round), (.read.mean_s[][] * 1e6 | round)]'
 is "$(ask --model "$T/beside.json" --beside --sizes 8k,128k --reads 0,50,100)" '[2000,1800,1400,1000,13800,7400,1000]' "a model of the neighbour alone"
 query='[.sizes_bytes, .read_ratios, .conclusion]'
