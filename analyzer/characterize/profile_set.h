@@ -19,7 +19,7 @@
 
 struct profile_group {
 	struct profile whole;
-	bool has_whole; /* false: `whole` is merged from the windows */
+	bool has_whole;		 /* false: `whole` is merged from the windows */
 	struct profile *windows; /* owned; watched to their ends; may be none */
 	size_t nr_windows;
 };

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/predict/load_facts.h"
+
 #define BISECTIONS 200 /* of a logarithm of time: to the last bit */
 /* Times are looked for between these, in seconds: a microsecond and 30 million years. */
 #define TIME_LEAST_S 1e-6
@@ -27,8 +29,7 @@ struct cache_stream cache_stream_of(const struct profile *p)
 			bytes += (double)p->requests[operation] * sides[w]->size_mean_bytes;
 	}
 	return (struct cache_stream){ p->locality.miss_ratio, p->locality.nr_miss_ratio,
-				      bytes / (p->end_s - p->begin_s),
-				      p->locality.footprint_bytes };
+				      bytes / load_watched_s(p), p->locality.footprint_bytes };
 }
 
 /* The ends of piece i of a curve; false behind the last, which is flat. */

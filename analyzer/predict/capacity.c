@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/predict/load_facts.h"
+
 #define SIZE_BYTES_MAX	(1u << 30)
 #define IOPS_MAX	1e12
 #define SHARE_TOLERANCE 1e-9 /* 100 % written as 0.9999999999 is still 100 % */
@@ -256,7 +258,7 @@ static int use_direction(const struct capacity *c, const struct profile *p, bool
 {
 	const struct direction_profile *d = read ? &p->read : &p->write;
 	uint64_t nr = p->requests[read ? OPERATION_READ : OPERATION_WRITE], known = 0;
-	double duration_s = p->end_s - p->begin_s;
+	double duration_s = load_watched_s(p);
 
 	for (size_t i = 0; i < d->nr_sizes; i++) {
 		known += d->sizes[i].count;
@@ -286,7 +288,7 @@ int capacity_use(const struct capacity *c, const struct profile *const *p, size_
 		if (!count)
 			status = err_set(err, EINVAL, "the profile of %s %s has no reads or writes",
 					 p[i]->host, p[i]->device_name);
-		out->rate_per_s += (double)count / (p[i]->end_s - p[i]->begin_s);
+		out->rate_per_s += (double)count / load_watched_s(p[i]);
 		if (!status)
 			status = use_direction(c, p[i], true, out, gradient, err);
 		if (!status)

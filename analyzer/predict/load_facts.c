@@ -92,15 +92,21 @@ static void find_concurrency(struct load_facts *f, double in_flight_busy)
 		f->concurrency = in_flight_busy;
 }
 
+double load_watched_s(const struct profile *p)
+{
+	double watched_s = profile_watched_s(p);
+
+	return watched_s > 0 ? watched_s : p->end_s - p->begin_s;
+}
+
 void load_facts_of(const struct profile *p, struct load_facts *out)
 {
 	double reads = (double)p->requests[OPERATION_READ];
 	double writes = (double)p->requests[OPERATION_WRITE], all = reads + writes;
-	double coverage = p->quality.coverage_ratio > 0 ? p->quality.coverage_ratio : 1;
 
 	*out = (struct load_facts){ .clients = p->closed.clients_mean,
 				    .in_flight = p->closed.in_flight_mean };
-	out->rate_per_s = all / ((p->end_s - p->begin_s) * coverage);
+	out->rate_per_s = all / load_watched_s(p);
 	out->read_ratio = all > 0 ? reads / all : NAN;
 	out->side_bytes[0] = mean_bytes(p->bytes[OPERATION_READ], reads, &p->read);
 	out->side_bytes[1] = mean_bytes(p->bytes[OPERATION_WRITE], writes, &p->write);

@@ -45,6 +45,8 @@ struct load_facts {
 	struct load_sizes sizes[2];
 };
 
+/* What rates are over: the watched seconds of a profile, or all where the coverage is unknown. */
+double load_watched_s(const struct profile *p);
 /* The load of one profile. */
 void load_facts_of(const struct profile *p, struct load_facts *out);
 /*
