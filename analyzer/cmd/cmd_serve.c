@@ -84,8 +84,38 @@ static bool take_limits(struct cli *cli, struct server_config *config, uint64_t 
 	return !wrong;
 }
 
+/*
+ * The files are read again while it serves, so its user must be able to read them, and not only root
+ * at the start. scripts/certs.sh leaves them to whoever ran it: the line says what to do about it.
+ */
+static int check_readable(const struct server_config *config, const char *user, struct err *err)
+{
+	const char *paths[] = { config->access.cert, config->access.key, config->access.client_ca,
+				config->access.client_crl, config->access.tokens };
+	const size_t nr = sizeof(paths) / sizeof(paths[0]);
+	char list[ERR_LINE_BYTES] = "";
+	size_t len = 0, first = nr;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!paths[i] || access(paths[i], R_OK) == 0 || errno != EACCES)
+			continue;
+		first = first == nr ? i : first;
+		if (len < sizeof(list))
+			len += (size_t)snprintf(list + len, sizeof(list) - len, " %s", paths[i]);
+	}
+	if (first == nr)
+		return 0;
+	if (!user)
+		return err_set(err, EACCES, "%s: user %u, who runs serve, may not read it",
+			       paths[first], (unsigned int)geteuid());
+	return err_set(err, EACCES,
+		       "%s: user %s, whom serve runs as, may not read it; as root: chown %s%s",
+		       paths[first], user, user, list);
+}
+
 /* Before anything is read that others wrote: whom it runs as, and that this one can write. */
-static int open_store(struct store **out, const char *dir, const char *user, struct err *err)
+static int open_store(struct store **out, const char *dir, const char *user,
+		      const struct server_config *config, struct err *err)
 {
 	struct run_as who;
 	int status = run_as_find(&who, user, err);
@@ -94,6 +124,8 @@ static int open_store(struct store **out, const char *dir, const char *user, str
 		status = run_as_folder(&who, dir, err);
 	if (status == 0)
 		status = run_as_become(&who, err);
+	if (status == 0)
+		status = check_readable(config, who.by_root ? user : NULL, err);
 	if (status == 0)
 		status = store_open(out, dir, true, err);
 	if (status == 0 && access(dir, W_OK) < 0) {
@@ -125,7 +157,7 @@ static int open_and_serve(struct cli *cli, const char *dir, const char *user,
 	int status;
 
 	block_signals(&signals);
-	if (open_store(&store, dir, user, &err) < 0)
+	if (open_store(&store, dir, user, config, &err) < 0)
 		return cli_fail(cli, &err);
 	status = serve(cli, store, config, retention, &signals);
 	store_close(store);

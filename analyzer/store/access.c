@@ -11,14 +11,13 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "analyzer/store/access_tokens.h"
+
 #define CHAIN_MAX   16
-#define HASH_BYTES  32
 #define TOKEN_BYTES 512 /* of a token; longer ones are unknown */
 #define RETIRED_S   600 /* a handshake may still use a certificate that was replaced */
 #define BEARER	    "Bearer "
 #define FILE_MAX    (1 << 20)
-#define TOKEN_LINE  256
-#define DIGITS	    "0123456789abcdefABCDEF"
 
 /* What the server shows; in a list, as handshakes may still use one that was replaced. */
 struct shown {
@@ -27,11 +26,6 @@ struct shown {
 	gnutls_pcert_st chain[CHAIN_MAX];
 	unsigned int nr;
 	gnutls_privkey_t key;
-};
-
-struct token {
-	char host[SEGMENT_NAME_BYTES];
-	uint8_t hash[HASH_BYTES];
 };
 
 enum { FILE_CERT, FILE_KEY, FILE_CA, FILE_CRL, FILE_TOKENS, NR_FILES };
@@ -44,7 +38,9 @@ struct access {
 	uint64_t generation;
 	struct shown *shown;
 	gnutls_x509_trust_list_t trust;
-	struct token *tokens;
+	time_t lists_end; /* the earliest nextUpdate of the revocation lists; 0: none has one */
+	bool is_end_told;
+	struct access_token *tokens;
 	size_t nr_tokens;
 };
 
@@ -164,7 +160,28 @@ out:
 	return status;
 }
 
-static int read_trust(struct access *a, gnutls_x509_trust_list_t *out, struct err *err)
+/* The earliest nextUpdate (RFC 5280, section 5.1.2.5) of the lists in a file; 0 where none has one. */
+static time_t earliest_end(const gnutls_datum_t *file)
+{
+	gnutls_x509_crl_t *lists = NULL;
+	unsigned int nr = 0;
+	time_t end = 0;
+
+	if (gnutls_x509_crl_list_import2(&lists, &nr, file, GNUTLS_X509_FMT_PEM, 0) < 0)
+		return 0;
+	for (unsigned int i = 0; i < nr; i++) {
+		time_t next = gnutls_x509_crl_get_next_update(lists[i]);
+
+		if (next != (time_t)-1 && (!end || next < end))
+			end = next;
+		gnutls_x509_crl_deinit(lists[i]);
+	}
+	gnutls_free(lists);
+	return end;
+}
+
+static int read_trust(struct access *a, gnutls_x509_trust_list_t *out, time_t *lists_end,
+		      struct err *err)
 {
 	gnutls_datum_t ca = { NULL, 0 }, crl = { NULL, 0 };
 	gnutls_x509_trust_list_t trust = NULL;
@@ -188,6 +205,8 @@ static int read_trust(struct access *a, gnutls_x509_trust_list_t *out, struct er
 			status = err_set(err, EINVAL,
 					 "%s: expected a revocation list in PEM, signed by %s",
 					 a->path[FILE_CRL], a->path[FILE_CA]);
+		else
+			*lists_end = earliest_end(&crl);
 	}
 	forget_file(&ca);
 	forget_file(&crl);
@@ -198,76 +217,19 @@ static int read_trust(struct access *a, gnutls_x509_trust_list_t *out, struct er
 	return status;
 }
 
-static int parse_token(struct token *t, const char *line, const char *path, unsigned int number,
-		       struct err *err)
-{
-	char hex[2 * HASH_BYTES + 2], rest[2];
-	unsigned int byte;
-
-	if (sscanf(line, "%63s %65s %1s", t->host, hex, rest) != 2 || !segment_word_ok(t->host) ||
-	    strlen(hex) != 2 * HASH_BYTES || strspn(hex, DIGITS) != 2 * HASH_BYTES)
-		return err_set(
-			err, EINVAL,
-			"%s:%u: expected HOST and the SHA-256 of its token as 64 hexadecimal "
-			"digits",
-			path, number);
-	for (int i = 0; i < HASH_BYTES; i++) {
-		if (sscanf(hex + 2 * i, "%2x", &byte) != 1)
-			return -EINVAL;
-		t->hash[i] = (uint8_t)byte;
-	}
-	return 0;
-}
-
-static int read_tokens(const char *path, struct token **out, size_t *nr_out, struct err *err)
-{
-	FILE *f = fopen(path, "re");
-	struct token *tokens = NULL;
-	char line[TOKEN_LINE];
-	unsigned int number = 0;
-	size_t nr = 0;
-	int status = f ? 0 : err_set(err, errno, "%s: %s", path, strerror(errno));
-
-	while (status == 0 && fgets(line, sizeof(line), f)) {
-		struct token *more;
-
-		number++;
-		if (!strchr(line, '\n') && strlen(line) == sizeof(line) - 1)
-			status = err_set(err, EINVAL, "%s:%u: line too long", path, number);
-		if (status < 0 || line[strspn(line, " \t\r\n")] == '\0' || line[0] == '#')
-			continue;
-		more = nr == ACCESS_MAX_TOKENS ? NULL : realloc(tokens, (nr + 1) * sizeof(*more));
-		if (!more) {
-			status = err_set(err, ENOMEM, "%s:%u: expected at most %d tokens", path,
-					 number, ACCESS_MAX_TOKENS);
-			break;
-		}
-		tokens = more;
-		status = parse_token(&tokens[nr++], line, path, number, err);
-	}
-	if (f)
-		fclose(f);
-	if (status < 0) {
-		free(tokens);
-		return status;
-	}
-	*out = tokens;
-	*nr_out = nr;
-	return 0;
-}
-
 /* What a reload read, until all of it is known to be good. */
 struct fresh {
 	struct shown *shown;
 	gnutls_x509_trust_list_t trust;
-	struct token *tokens;
+	time_t lists_end;
+	struct access_token *tokens;
 	size_t nr_tokens;
 };
 
 static void swap_in(struct access *a, struct fresh *f)
 {
 	gnutls_x509_trust_list_t trust = NULL;
-	struct token *tokens = NULL;
+	struct access_token *tokens = NULL;
 	struct shown **old;
 
 	pthread_rwlock_wrlock(&a->lock);
@@ -290,6 +252,8 @@ static void swap_in(struct access *a, struct fresh *f)
 	if (f->trust) {
 		trust = a->trust;
 		a->trust = f->trust;
+		a->lists_end = f->lists_end;
+		a->is_end_told = false;
 	}
 	if (a->path[FILE_TOKENS]) {
 		tokens = a->tokens;
@@ -303,17 +267,37 @@ static void swap_in(struct access *a, struct fresh *f)
 	free(tokens);
 }
 
+/*
+ * Whoever deletes the file of tokens means that none of them is valid. A certificate, a CA or a
+ * revocation list that is gone stays in force: without it nobody could be known, or the revoked.
+ */
+static int read_tokens_again(struct access *a, struct fresh *f, struct err *remark)
+{
+	const char *path = a->path[FILE_TOKENS];
+	struct err err = { 0 };
+	int status = access_tokens_read(path, &f->tokens, &f->nr_tokens, &err);
+
+	if (status == -ENOENT && a->generation) {
+		err_set(remark, ENOENT, "%s is gone: no token is valid until it is there again",
+			path);
+		return 0;
+	}
+	if (status < 0 && remark)
+		*remark = err;
+	return status;
+}
+
 static int read_all(struct access *a, struct err *err)
 {
-	struct fresh f = { NULL, NULL, NULL, 0 };
+	struct fresh f = { 0 };
 	int status = 0;
 
 	if (a->path[FILE_CERT])
 		status = read_shown(a, &f.shown, err);
 	if (status == 0 && a->path[FILE_CA])
-		status = read_trust(a, &f.trust, err);
+		status = read_trust(a, &f.trust, &f.lists_end, err);
 	if (status == 0 && a->path[FILE_TOKENS])
-		status = read_tokens(a->path[FILE_TOKENS], &f.tokens, &f.nr_tokens, err);
+		status = read_tokens_again(a, &f, err);
 	if (status == 0) {
 		swap_in(a, &f);
 		return 0;
@@ -329,6 +313,37 @@ static bool differs(const struct stat *a, const struct stat *b)
 {
 	return a->st_ino != b->st_ino || a->st_dev != b->st_dev || a->st_size != b->st_size ||
 	       a->st_mtim.tv_sec != b->st_mtim.tv_sec || a->st_mtim.tv_nsec != b->st_mtim.tv_nsec;
+}
+
+bool access_lists_over(struct access *a)
+{
+	bool is_over;
+
+	pthread_rwlock_rdlock(&a->lock);
+	is_over = a->lists_end && time(NULL) > a->lists_end;
+	pthread_rwlock_unlock(&a->lock);
+	return is_over;
+}
+
+bool access_tell_lists_over(struct access *a, struct err *err)
+{
+	char when[32];
+	struct tm utc;
+	bool tell = false;
+
+	pthread_rwlock_wrlock(&a->lock);
+	if (a->lists_end && !a->is_end_told && time(NULL) > a->lists_end) {
+		a->is_end_told = tell = true;
+		gmtime_r(&a->lists_end, &utc);
+		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &utc);
+	}
+	pthread_rwlock_unlock(&a->lock);
+	if (tell)
+		err_set(err, ESTALE,
+			"%s: a revocation list in it was to be replaced by %s (nextUpdate); until a "
+			"newer one is there, every client certificate is refused",
+			a->path[FILE_CRL], when);
+	return tell;
 }
 
 int access_reload(struct access *a, bool all, struct err *err)
@@ -469,6 +484,10 @@ void access_by_certificate(struct access *a, gnutls_session_t session, struct ac
 	*out = (struct access_identity){ 0 };
 	if (!raw || nr == 0 || nr > CHAIN_MAX)
 		return;
+	if (access_lists_over(a)) {
+		out->generation = access_generation(a);
+		return;
+	}
 	while (nr_chain < nr && gnutls_x509_crt_init(&chain[nr_chain]) == 0) {
 		code = gnutls_x509_crt_import(chain[nr_chain], &raw[nr_chain], GNUTLS_X509_FMT_DER);
 		nr_chain++;
@@ -489,7 +508,7 @@ void access_by_certificate(struct access *a, gnutls_session_t session, struct ac
 
 void access_by_token(struct access *a, const char *authorization, struct access_identity *out)
 {
-	uint8_t hash[HASH_BYTES];
+	uint8_t hash[TOKEN_HASH_BYTES];
 	size_t len;
 
 	*out = (struct access_identity){ 0 };
@@ -504,7 +523,7 @@ void access_by_token(struct access *a, const char *authorization, struct access_
 	out->generation = a->generation;
 	/* Every entry is compared whole, whatever was found before. */
 	for (size_t i = 0; i < a->nr_tokens; i++)
-		if (gnutls_memcmp(a->tokens[i].hash, hash, HASH_BYTES) == 0)
+		if (gnutls_memcmp(a->tokens[i].hash, hash, TOKEN_HASH_BYTES) == 0)
 			add_host(out, a->tokens[i].host);
 	pthread_rwlock_unlock(&a->lock);
 }

@@ -13,7 +13,9 @@
  * and long: a plain hash is enough. They are compared in a time that does not depend on them.
  *
  * All files are read again when they change; one that is wrong is told and the old one stays in
- * force. Thread-safe.
+ * force. A file of tokens that was deleted holds no token. From the time that a revocation list gives
+ * as its nextUpdate, every client certificate is refused until there is a newer list: what was revoked
+ * since cannot be known. Thread-safe.
  */
 #ifndef ANALYZER_ACCESS_H
 #define ANALYZER_ACCESS_H
@@ -57,6 +59,11 @@ void access_free(struct access *a);
 int access_reload(struct access *a, bool all, struct err *err);
 /* Goes up with each reload: an identity of an earlier one is to be looked up again. */
 uint64_t access_generation(struct access *a);
+
+/* Whether a revocation list is past its nextUpdate. */
+bool access_lists_over(struct access *a);
+/* True once for each list that is, with a line. */
+bool access_tell_lists_over(struct access *a, struct err *err);
 
 bool access_has_tls(const struct access *a);
 /* Whether a sender must say who it is. */

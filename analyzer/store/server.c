@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,7 +26,14 @@
 #define REQUEST_S	  60
 #define STACK_BYTES	  (512u << 10) /* a batch of decoded requests lies on it */
 #define DRAIN_S		  30	       /* requests under way at SIGTERM */
-#define PRIORITIES	  "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE"
+
+/* Authenticated encryption and keys that nobody can compute afterwards, in TLS 1.2 too: no CBC with
+ * SHA-1, no exchange of keys by RSA. */
+#define PRIORITIES                                                                       \
+	"NONE:+VERS-TLS1.3:+VERS-TLS1.2:+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM:"   \
+	"+AEAD:+ECDHE-ECDSA:+ECDHE-RSA:+GROUP-X25519:+GROUP-SECP256R1:+GROUP-SECP384R1:" \
+	"+SIGN-ALL:-SIGN-RSA-SHA1:-SIGN-ECDSA-SHA1:-SIGN-DSA-SHA1:+CTYPE-X509:"          \
+	"+COMP-NULL:%SERVER_PRECEDENCE"
 
 static enum MHD_Result answer_streams(struct server *s, struct MHD_Connection *c, const char *host)
 {
@@ -210,13 +218,15 @@ static void reload(struct server *s, bool all)
 	char line[ERR_LINE_BYTES + 64];
 	int status = access_reload(s->access, all, &err);
 
-	if (status == 0)
-		return;
-	snprintf(line, sizeof(line), "%s%s",
-		 status < 0 ? "certificates and tokens stay as they were: "
-			    : "certificates and tokens read again",
-		 status < 0 ? err.line : "");
-	note(s, line);
+	if (status) {
+		snprintf(line, sizeof(line), "%s%s%s",
+			 status < 0 ? "certificates and tokens stay as they were"
+				    : "certificates and tokens read again",
+			 err.line[0] ? ": " : "", err.line);
+		note(s, line);
+	}
+	if (access_tell_lists_over(s->access, &err))
+		note(s, err.line);
 }
 
 static void on_tick(void *ctx)
@@ -298,6 +308,24 @@ static void server_free(struct server *s)
 	free(s);
 }
 
+/*
+ * One serve to a store: two would answer for the same names without knowing of each other, and neither
+ * would count what the other takes. The lock is on the folder itself and ends with the
+ * store's descriptor: there is no file of its own that could be left behind, or be a link elsewhere.
+ */
+static int lock_store(const struct store *store, struct err *err)
+{
+	if (flock(store_dir_fd(store), LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	if (errno == EWOULDBLOCK)
+		return err_set(err, EBUSY,
+			       "%s: another serve runs on this store; end it, or choose another "
+			       "folder with --store",
+			       store_dir(store));
+	return err_set(err, errno, "%s: the folder cannot be locked for this serve alone: %s",
+		       store_dir(store), strerror(errno));
+}
+
 /* What the daemon needs, before there is one. */
 static int prepare(struct server *s, struct store *store, struct err *err)
 {
@@ -311,6 +339,8 @@ static int prepare(struct server *s, struct store *store, struct err *err)
 					      CLIENT_BODY_BYTES };
 	int status = check_config(&s->config, err);
 
+	if (status == 0)
+		status = lock_store(store, err);
 	if (status == 0)
 		status = access_new(&s->access, &s->config.access, err);
 	if (status == 0)

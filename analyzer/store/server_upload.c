@@ -123,8 +123,14 @@ int server_check_access(struct server *s, struct MHD_Connection *c, const char *
 						    MHD_HTTP_HEADER_AUTHORIZATION),
 			&by_token);
 	if (!by_certificate->nr && !by_token.nr) {
-		err_set(err, EACCES,
-			"credential: expected a client certificate or a token that is known here");
+		if (access_lists_over(s->access))
+			err_set(err, EACCES,
+				"credential: client certificates are refused, as the revocation list "
+				"here is past its nextUpdate");
+		else
+			err_set(err, EACCES,
+				"credential: expected a client certificate or a token that is known "
+				"here");
 		return MHD_HTTP_UNAUTHORIZED;
 	}
 	if (!host || access_permits(by_certificate, host) || access_permits(&by_token, host))
@@ -260,6 +266,10 @@ enum MHD_Result upload_end(struct server *s, struct MHD_Connection *c, struct ex
 
 	if (x->refusal)
 		return server_refuse(s, c, x->refusal, &x->why, x->retry_after_s);
+	/* The credential may have been revoked since the body began. */
+	status = server_check_access(s, c, x->name.host, &x->why);
+	if (status)
+		return server_refuse(s, c, status, &x->why, 0);
 	got = segment_hash_of(x->body, x->len);
 	segment_hash_text(&got, text);
 	if (strcmp(text, x->hash) != 0) {
