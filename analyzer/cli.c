@@ -175,7 +175,11 @@ static void help_print(const struct command *command, const struct cli_option *o
 		printf("\nexample:\n");
 		help_lines("  ", command->example);
 	}
-	printf("\noptions:\n");
+	if (options->kind == CLI_KIND_END)
+		printf("\noptions: `blkcast %s VERB --help` lists those of a verb.\n",
+		       command->name);
+	else
+		printf("\noptions:\n");
 	for (; options->kind != CLI_KIND_END; options++)
 		help_option(options);
 	if (command->details)

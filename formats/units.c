@@ -181,6 +181,19 @@ const char *units_time(double seconds, char out[UNITS_BYTES])
 	return scaled(seconds * 1e9, 1000, units, NR(units), out);
 }
 
+const char *units_measured_time(double seconds, char out[UNITS_BYTES])
+{
+	if (!(seconds >= 99.95 && seconds < 1e15))
+		return units_time(seconds, out);
+	if (seconds < 999.5)
+		return three_digits(seconds, "s", out);
+	if (seconds < 99.95 * 60)
+		return three_digits(seconds / 60, "min", out);
+	if (seconds < 99.95 * 3600)
+		return three_digits(seconds / 3600, "h", out);
+	return three_digits(seconds / 86400, "d", out);
+}
+
 const char *units_instant(uint64_t real_ns, bool utc, unsigned int digits, char out[UNITS_BYTES])
 {
 	time_t seconds = (time_t)(real_ns / 1000000000);

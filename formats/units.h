@@ -27,6 +27,11 @@ int units_parse_count(const char *text, uint64_t *count, const char **expected);
 
 /* "0 s", "870 ns", "12.3 µs", "1.23 ms", "45.6 s", "3 min 20 s", "2 h 5 min", "4 d 3 h" */
 const char *units_time(double seconds, char out[UNITS_BYTES]);
+/*
+ * A time that was computed or measured, with three significant digits in one unit at any length:
+ * "12.3 µs", "185 s", "20.8 min", "2.08 h", "4.13 d".
+ */
+const char *units_measured_time(double seconds, char out[UNITS_BYTES]);
 /* "512 B", "4 KiB", "1.37 GiB" */
 const char *units_bytes(double bytes, char out[UNITS_BYTES]);
 /* "0.25", "12.3", "999", "1.2 k", "3.45 M" */

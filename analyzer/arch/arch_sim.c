@@ -217,7 +217,11 @@ static int set_arrival(struct arch_sim *s, uint32_t scenario)
 {
 	const struct arch_scenario *u = &s->m->scenarios[scenario];
 	double time;
-	int error = frame_number(s, NULL, u->time, &s->rngs[s->m->nr_instances + scenario], &time);
+	int error;
+
+	if (s->closed_doors)
+		return 0;
+	error = frame_number(s, NULL, u->time, &s->rngs[s->m->nr_instances + scenario], &time);
 
 	if (!error && !(time >= 0))
 		error = err_set(s->err, ERANGE, "a time of %g between arrivals: expected 0 or more",
@@ -316,6 +320,27 @@ int arch_sim_run(struct arch_sim *s, double until, uint64_t nr_events, struct er
 	return 0;
 }
 
+int arch_sim_drain(struct arch_sim *s, struct err *err)
+{
+	int ret = 0;
+
+	s->closed_doors = true;
+	eventq_cancel(&s->events, s->m->nr_resources + s->alone);
+	while (!ret && eventq_first(&s->events))
+		ret = arch_sim_run(s, INFINITY, 1, err);
+	return ret;
+}
+
+double arch_sim_work(const struct arch_sim *s, uint32_t resource)
+{
+	return s->work[resource];
+}
+
+double arch_sim_capacity(const struct arch_sim *s, uint32_t passive)
+{
+	return s->passives[passive].capacity;
+}
+
 double arch_sim_now(const struct arch_sim *s)
 {
 	return s->now;
@@ -336,6 +361,8 @@ static int populate(struct arch_sim *s)
 		const struct arch_scenario *u = &s->m->scenarios[i];
 		double population = 0;
 
+		if (s->alone != ARCH_NONE && s->alone != i)
+			continue;
 		if (u->open) {
 			error = set_arrival(s, i);
 			continue;
@@ -431,13 +458,14 @@ static int allocate(struct arch_sim *s, uint64_t seed)
 	s->nr_times = m->nr_scenarios + m->nr_measures + m->nr_passives;
 	s->times = calloc((size_t)s->nr_times + 1, sizeof(*s->times));
 	s->hists = calloc((size_t)s->nr_times + 1, sizeof(*s->hists));
+	s->work = calloc((size_t)m->nr_resources + 1, sizeof(*s->work));
 	s->controls = calloc((size_t)m->nr_resources + m->nr_scenarios + 1, sizeof(*s->controls));
 	s->resources = calloc((size_t)m->nr_resources + 1, sizeof(*s->resources));
 	s->passives = calloc((size_t)m->nr_passives + 1, sizeof(*s->passives));
 	s->storages = calloc((size_t)m->nr_storages + 1, sizeof(*s->storages));
 	s->storage_levels = calloc((size_t)m->nr_storages + 1, sizeof(*s->storage_levels));
 	s->rngs = calloc((size_t)m->nr_instances + m->nr_scenarios + 1, sizeof(*s->rngs));
-	if (!s->times || !s->hists || !s->controls || !s->resources || !s->passives ||
+	if (!s->times || !s->hists || !s->controls || !s->work || !s->resources || !s->passives ||
 	    !s->storages || !s->storage_levels || !s->rngs ||
 	    eventq_init(&s->events, m->nr_resources + m->nr_scenarios))
 		return sim_no_memory(s);
@@ -458,7 +486,8 @@ static int allocate(struct arch_sim *s, uint64_t seed)
 	return make_names(s);
 }
 
-int arch_sim_new(struct arch_sim **out, const struct arch_model *m, uint64_t seed, struct err *err)
+static int sim_new(struct arch_sim **out, const struct arch_model *m, uint32_t alone, uint64_t seed,
+		   struct err *err)
 {
 	struct arch_sim *s = calloc(1, sizeof(*s));
 	int error;
@@ -469,6 +498,7 @@ int arch_sim_new(struct arch_sim **out, const struct arch_model *m, uint64_t see
 	s->m = m;
 	s->err = err ? err : &s->own_err;
 	s->free_thread = ARCH_NONE;
+	s->alone = alone;
 	s->step_time = -1;
 	error = allocate(s, seed);
 	if (!error)
@@ -480,6 +510,17 @@ int arch_sim_new(struct arch_sim **out, const struct arch_model *m, uint64_t see
 	else
 		*out = s;
 	return error;
+}
+
+int arch_sim_new(struct arch_sim **out, const struct arch_model *m, uint64_t seed, struct err *err)
+{
+	return sim_new(out, m, ARCH_NONE, seed, err);
+}
+
+int arch_sim_new_alone(struct arch_sim **out, const struct arch_model *m, uint32_t scenario,
+		       uint64_t seed, struct err *err)
+{
+	return sim_new(out, m, scenario, seed, err);
 }
 
 void arch_sim_free(struct arch_sim *s)
@@ -510,5 +551,6 @@ void arch_sim_free(struct arch_sim *s)
 	free(s->times);
 	free(s->hists);
 	free(s->controls);
+	free(s->work);
 	free(s);
 }

@@ -56,6 +56,12 @@ struct arch_sample {
 
 /* -ENOMEM; -EINVAL where a rate or a population is impossible. The model is borrowed. */
 int arch_sim_new(struct arch_sim **out, const struct arch_model *m, uint64_t seed, struct err *err);
+/*
+ * The same for arch_load.h: one open scenario alone, without queues: every resource serves at once,
+ * passive resources have as many units as it takes, requests to storages take no time.
+ */
+int arch_sim_new_alone(struct arch_sim **out, const struct arch_model *m, uint32_t scenario,
+		       uint64_t seed, struct err *err);
 void arch_sim_free(struct arch_sim *s);
 
 /*
@@ -64,7 +70,12 @@ void arch_sim_free(struct arch_sim *s);
  * more than ARCH_SIM_MAX_THREADS; -EDEADLK: all wait for passive resources; -ENOMEM.
  */
 int arch_sim_run(struct arch_sim *s, double until, uint64_t nr_events, struct err *err);
+/* Of a simulation alone: lets no more users in, and runs until the last has left. As above. */
+int arch_sim_drain(struct arch_sim *s, struct err *err);
 double arch_sim_now(const struct arch_sim *s);
+/* Seconds of service that a resource was asked for since the beginning; units of a passive one. */
+double arch_sim_work(const struct arch_sim *s, uint32_t resource);
+double arch_sim_capacity(const struct arch_sim *s, uint32_t passive);
 
 /* Hands over what was gathered since the last time and starts anew. 0 or -ENOMEM. */
 int arch_sim_collect(struct arch_sim *s, struct arch_sample *out);

@@ -16,6 +16,10 @@
 #define REPLICATION_EVENTS 200000
 #define MAX_GROWTH	   4 /* of the number of replications in one round */
 #define MAX_CONTROLS	   8
+/* What waits at the end beside what waited at the half: 2 for linear growth, 1.4 for a root's. */
+#define GROWTH	      1.6
+#define GROWTH_ERRORS 4	 /* standard errors beyond that */
+#define GROWTH_LEAST  20 /* jobs that wait; fewer are no queue that grows */
 
 /* Replications of one round, by parallel_run(). */
 struct round {
@@ -25,6 +29,8 @@ struct round {
 	size_t first; /* number of the round's first replication */
 	struct arch_sample *samples;
 	double *warm_ups;
+	double *half,
+		*end; /* mean number that waits: in the batches before the half, and the last */
 	uint64_t *events;
 	struct err *errs;
 };
@@ -83,10 +89,30 @@ static size_t warm_up(const struct arch_sample *x, size_t nr)
 	return most;
 }
 
-/* One run of BATCHES batches; what lies behind its warm-up in out. */
-static int run(struct round *d, size_t number, struct arch_sample *out, double *left_out,
-	       uint64_t *events, struct err *err)
+/* Jobs that wait for a server, a unit or a storage, on average over batches [from, to). */
+static double waiting(const struct arch_model *m, const struct arch_sample *x, size_t from,
+		      size_t to)
 {
+	double sum = 0, time = 0;
+
+	for (size_t i = from; i < to; i++) {
+		for (uint32_t r = 0; r < m->nr_resources; r++)
+			if (m->resources[r].policy != ARCH_DELAY)
+				sum += x[i].levels[arch_level_jobs(r)] -
+				       x[i].levels[arch_level_busy(r)];
+		for (uint32_t p = 0; p < m->nr_passives; p++)
+			sum += x[i].levels[arch_level_waiting(m, p)];
+		for (uint32_t s = 0; s < m->nr_storages; s++)
+			sum += x[i].levels[arch_level_storage(m, s)];
+		time += x[i].duration;
+	}
+	return time > 0 ? sum / time : 0;
+}
+
+/* One run of BATCHES batches; what lies behind its warm-up in out. */
+static int run(struct round *d, size_t number, size_t at, struct err *err)
+{
+	struct arch_sample *out = &d->samples[at];
 	struct arch_sample batches[BATCHES] = { 0 };
 	struct arch_sim *sim = NULL;
 	struct rng seeds;
@@ -99,11 +125,13 @@ static int run(struct round *d, size_t number, struct arch_sample *out, double *
 		error = arch_sim_run(sim, d->length * (double)(nr + 1) / BATCHES, UINT64_MAX, err);
 		if (!error && arch_sim_collect(sim, &batches[nr]))
 			error = no_memory(err);
-		*events += batches[nr].events;
+		d->events[at] += batches[nr].events;
 	}
 	if (!error) {
 		from = warm_up(batches, BATCHES);
-		*left_out = d->length * (double)from / BATCHES;
+		d->half[at] = waiting(d->m, batches, BATCHES / 2 - BATCHES / 8, BATCHES / 2);
+		d->end[at] = waiting(d->m, batches, BATCHES - BATCHES / 8, BATCHES);
+		d->warm_ups[at] = d->length * (double)from / BATCHES;
 		error = arch_sample_init(out, d->m);
 		for (size_t i = from; !error && i < BATCHES; i++)
 			error = arch_sample_merge(out, &batches[i]);
@@ -122,8 +150,29 @@ static int replicate(void *ctx, size_t chunk, size_t begin, size_t end)
 
 	(void)chunk;
 	(void)end;
-	return run(d, d->first + begin, &d->samples[begin], &d->warm_ups[begin], &d->events[begin],
-		   &d->errs[begin]);
+	return run(d, d->first + begin, begin, &d->errs[begin]);
+}
+
+/* Whether queues grow without end: by the replications of one round. */
+static bool grows(const struct round *d, size_t nr)
+{
+	double sum = 0, squares = 0, end = 0, mean;
+	bool open = false;
+
+	for (uint32_t i = 0; i < d->m->nr_scenarios; i++)
+		open |= d->m->scenarios[i].open;
+	/* A run of a given length may end before the first queue has filled up. */
+	if (!open || nr < 2 || d->o->model_time > 0)
+		return false;
+	for (size_t i = 0; i < nr; i++) {
+		sum += d->end[i] - GROWTH * d->half[i];
+		end += d->end[i];
+	}
+	mean = sum / (double)nr;
+	for (size_t i = 0; i < nr; i++)
+		squares += pow(d->end[i] - GROWTH * d->half[i] - mean, 2);
+	return end / (double)nr >= GROWTH_LEAST && mean > 0 &&
+	       mean * mean > pow(GROWTH_ERRORS, 2) * squares / (double)(nr - 1) / (double)nr;
 }
 
 static int run_round(struct arch_solution *out, struct round *d, size_t nr, struct err *err)
@@ -134,9 +183,11 @@ static int run_round(struct arch_solution *out, struct round *d, size_t nr, stru
 	int error = -ENOMEM;
 
 	d->warm_ups = calloc(nr, sizeof(*d->warm_ups));
+	d->half = calloc(nr, sizeof(*d->half));
+	d->end = calloc(nr, sizeof(*d->end));
 	d->events = calloc(nr, sizeof(*d->events));
 	d->errs = calloc(nr, sizeof(*d->errs));
-	if (d->warm_ups && d->events && d->errs)
+	if (d->warm_ups && d->half && d->end && d->events && d->errs)
 		error = parallel_run(&p);
 	if (error == -ENOMEM)
 		no_memory(err);
@@ -153,7 +204,10 @@ static int run_round(struct arch_solution *out, struct round *d, size_t nr, stru
 		out->warm_up += d->warm_ups[i];
 		out->model_time += d->length;
 	}
+	out->overloaded |= !error && grows(d, nr);
 	free(d->warm_ups);
+	free(d->half);
+	free(d->end);
 	free(d->events);
 	free(d->errs);
 	return error;
@@ -305,7 +359,8 @@ static size_t more_needed(const struct arch_solution *s, const struct arch_solve
 {
 	double nr = (double)s->nr_replications, want = nr * pow(s->precision / o->precision, 2);
 
-	if (s->precision <= o->precision || o->model_time > 0 || s->events >= o->max_events)
+	if (s->overloaded || s->precision <= o->precision || o->model_time > 0 ||
+	    s->events >= o->max_events)
 		return 0;
 	if (!(want < MAX_GROWTH * nr))
 		return (MAX_GROWTH - 1) * s->nr_replications;
@@ -326,6 +381,40 @@ static int allocate(struct arch_solution *s, const struct arch_model *m)
 		       : -ENOMEM;
 }
 
+/* Nothing is known of times that have no end; of the rest only what was simulated. */
+static void forget(struct arch_solution *s, const struct arch_model *m, bool all)
+{
+	const struct interval unknown = { NAN, NAN, NAN };
+
+	for (uint32_t i = 0; i < s->nr_times; i++) {
+		s->times[i] = (struct time_estimate){ unknown, unknown, unknown, unknown };
+		if (all)
+			s->throughput[i] = unknown;
+	}
+	for (uint32_t i = 0; all && i < m->nr_resources; i++)
+		s->resources[i] = (struct arch_resource_result){ NAN, NAN, NAN };
+	for (uint32_t i = 0; all && i < m->nr_passives; i++)
+		s->passives[i] = (struct arch_resource_result){ NAN, NAN, NAN };
+	for (uint32_t i = 0; all && i < m->nr_storages; i++)
+		s->storage_jobs[i] = NAN;
+	s->precision = NAN;
+}
+
+/* Load and room for the result; then s->overloaded says whether there is anything to simulate. */
+static int begin(struct arch_solution *s, const struct arch_model *m,
+		 const struct arch_solve_options *o, struct err *err)
+{
+	int error = allocate(s, m) ? no_memory(err) : 0;
+
+	if (!error && !o->through_overload)
+		error = arch_load(&s->load, m, o->seed, err);
+	if (!error && s->load.overloaded) {
+		s->overloaded = true;
+		forget(s, m, true);
+	}
+	return error;
+}
+
 int arch_solve(struct arch_solution *out, const struct arch_model *m,
 	       const struct arch_solve_options *o, struct err *err)
 {
@@ -333,9 +422,10 @@ int arch_solve(struct arch_solution *out, const struct arch_model *m,
 	struct round d = { .m = m, .o = o, .length = o->model_time };
 	struct arch_sample *all = NULL;
 	size_t nr = 0, more = o->nr_replications < 2 ? 2 : o->nr_replications;
-	int error = allocate(&s, m) ? no_memory(err) : 0;
+	int error = begin(&s, m, o, err);
 
-	if (!error && !(d.length > 0))
+	more = s.overloaded ? 0 : more;
+	if (!error && more && !(d.length > 0))
 		error = replication_length(&d, err);
 	while (!error && more) {
 		struct arch_sample *grown = reallocarray(all, nr + more, sizeof(*all));
@@ -358,6 +448,17 @@ int arch_solve(struct arch_solution *out, const struct arch_model *m,
 			o->progress(o->ctx, s.events, s.precision);
 		more = more_needed(&s, o);
 	}
+	if (o->through_overload)
+		s.overloaded = false;
+	if (error == -EOVERFLOW && !o->through_overload) { /* too many users at once */
+		if (err)
+			*err = (struct err){ 0 };
+		s.overloaded = true;
+		forget(&s, m, true);
+		error = 0;
+	}
+	if (!error && s.overloaded && nr)
+		forget(&s, m, false);
 	for (size_t i = 0; i < nr && all; i++)
 		arch_sample_release(&all[i]);
 	free(all);
@@ -376,6 +477,7 @@ void arch_solution_release(struct arch_solution *s)
 	free(s->resources);
 	free(s->passives);
 	free(s->storage_jobs);
+	arch_load_release(&s->load);
 	*s = (struct arch_solution){ 0 };
 }
 

@@ -5,14 +5,25 @@
  * Independent replications on all processors, each cut into batches of which the warm-up is left
  * out (MSER on the levels of its resources); as many, and as long, as the precision takes. The
  * seed alone decides the result, for any number of threads.
+ *
+ * A model whose open scenarios bring more than can be served has no steady state: its response times
+ * grow for as long as one looks. It is told by its load (arch_load.h) before anything is simulated,
+ * and else by what waits at the half and at the end of each replication: that doubles where queues
+ * grow without end, and grows with the square root of time at most where they do not.
  */
 #ifndef ANALYZER_ARCH_SOLVE_H
 #define ANALYZER_ARCH_SOLVE_H
 
+#include "analyzer/arch/arch_load.h"
 #include "analyzer/arch/arch_sim.h"
 #include "analyzer/sim/interval.h"
 
 struct arch_solve_options {
+	/*
+	 * Simulate and answer also where there is no steady state: for a search over parameters that
+	 * must go through such values, and prefers times that are too long.
+	 */
+	bool through_overload;
 	bool quantiles;	   /* whose precision counts too */
 	double precision;  /* relative half-width to reach; not looked at with model_time */
 	double model_time; /* seconds of each replication; 0: as long as it takes */
@@ -48,6 +59,12 @@ struct arch_solution {
 	double model_time, warm_up; /* seconds, over all replications */
 	size_t nr_replications;
 	double precision; /* reached */
+	/*
+	 * There is no steady state: times are NaN, and the rest too unless it was simulated (then
+	 * load.overloaded is false: what grows is a queue whose load could not be computed).
+	 */
+	bool overloaded;
+	struct arch_load load;
 };
 
 /* 0; the errors of arch_sim_run(); -ENOMEM. */

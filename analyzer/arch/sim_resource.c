@@ -68,15 +68,16 @@ int resource_arrive(struct arch_sim *s, uint32_t resource, uint32_t thread, doub
 
 	resource_touch(s, resource);
 	r->nr++;
+	s->work[resource] += demand;
 	t->resource = resource;
 	t->since = s->now;
-	if (r->spec->policy == ARCH_PS) {
+	if (r->spec->policy == ARCH_PS && s->alone == ARCH_NONE) {
 		t->state = QUEUED;
 		if (eventq_push(&r->jobs, r->virtual + demand, thread))
 			return no_memory(s);
 		return set_clock(s, resource);
 	}
-	if (r->spec->policy == ARCH_FCFS && r->nr > r->spec->servers) {
+	if (r->spec->policy == ARCH_FCFS && r->nr > r->spec->servers && s->alone == ARCH_NONE) {
 		t->state = QUEUED;
 		t->demand = demand;
 		push(s, &r->queue, thread);
@@ -94,7 +95,7 @@ int resource_leave(struct arch_sim *s, uint32_t thread)
 	resource_touch(s, resource);
 	r->nr--;
 	r->done++;
-	if (r->spec->policy != ARCH_FCFS || r->nr < r->spec->servers)
+	if (r->spec->policy != ARCH_FCFS || r->nr < r->spec->servers || s->alone != ARCH_NONE)
 		return 0;
 	next = shift(s, &r->queue);
 	s->threads[next]->state = IN_SERVICE;
@@ -129,7 +130,7 @@ int passive_acquire(struct arch_sim *s, uint32_t passive, uint32_t thread)
 	struct passive *p = &s->passives[passive];
 
 	passive_touch(s, passive);
-	if (p->held < p->capacity) {
+	if (p->held < p->capacity || s->alone != ARCH_NONE) {
 		p->held++;
 		return 1;
 	}

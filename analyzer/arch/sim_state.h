@@ -120,6 +120,11 @@ struct arch_sim {
 	uint32_t nr_threads, cap_threads, free_thread, nr_live;
 	struct frame *free_frames;
 
+	/* For arch_load: only this open scenario, and nobody ever waits. Else ARCH_NONE. */
+	uint32_t alone;
+	bool closed_doors; /* no more arrivals */
+	double *work;	   /* by resource: demands that came, in seconds of service */
+
 	struct resource *resources;
 	struct passive *passives;
 	struct storage_state **storages;

@@ -56,6 +56,7 @@ static int predict(void *ctx, const struct arch_fit_parameter *p, struct arch_er
 
 	if (!error)
 		error = arch_open(&m, j->path, &s, err);
+	o.through_overload = j->fit.nr > 0;
 	o.precision = j->run.precision;
 	o.model_time = j->run.model_time;
 	o.seed = j->run.seed;
@@ -64,6 +65,14 @@ static int predict(void *ctx, const struct arch_fit_parameter *p, struct arch_er
 	o.nr_threads = (unsigned)j->run.threads;
 	if (!error)
 		error = arch_solve(&solution, &m, &o, err);
+	if (!error && solution.overloaded) {
+		char text[256];
+
+		arch_load_describe(&solution.load, &m, text, sizeof(text));
+		error = err_set(err, EOVERFLOW,
+				"%s: no steady state: more work arrives than can be done%s%s",
+				j->path, *text ? ": " : "", text);
+	}
 	if (!error)
 		error = arch_errors(e, &j->measured, &m, &solution, err);
 	if (!error && !(j->run.model_time > 0))

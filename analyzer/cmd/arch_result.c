@@ -39,6 +39,12 @@ static json_t *times(const struct arch_model *m, const struct arch_solution *s, 
 	return list;
 }
 
+/* Of a resource, or a unit of a passive one: what open scenarios need of it at once, on average. */
+static json_t *load_json(const struct arch_load_item *items, uint32_t i)
+{
+	return items ? number(items[i].load) : json_null();
+}
+
 static json_t *resources(const struct arch_model *m, const struct arch_solution *s)
 {
 	json_t *list = json_array();
@@ -49,11 +55,12 @@ static json_t *resources(const struct arch_model *m, const struct arch_solution 
 			x->container == ARCH_NONE ? "" : m->containers[x->container].name;
 
 		json_array_append_new(list,
-				      json_pack("{s:s, s:s, s:o, s:o, s:o}", "container", container,
-						"resource", x->name, "utilization",
+				      json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "container",
+						container, "resource", x->name, "utilization",
 						number(s->resources[i].utilization), "queue_mean",
 						number(s->resources[i].jobs), "throughput",
-						number(s->resources[i].throughput)));
+						number(s->resources[i].throughput), "offered_load",
+						load_json(s->load.resources, i)));
 	}
 	for (uint32_t i = 0; i < m->nr_instances; i++) {
 		const struct arch_component *c = &m->components[m->instances[i].component];
@@ -64,11 +71,13 @@ static json_t *resources(const struct arch_model *m, const struct arch_solution 
 
 			json_array_append_new(
 				list,
-				json_pack("{s:s, s:s, s:s, s:o, s:o}", "container",
+				json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "container",
 					  m->containers[m->instances[i].container].name, "instance",
 					  m->instances[i].name, "resource", c->passives[k].name,
 					  "held_mean", number(p->utilization), "queue_mean",
-					  number(p->jobs)));
+					  number(p->jobs), "offered_load",
+					  load_json(s->load.passives,
+						    m->instances[i].first_passive + k)));
 		}
 	}
 	return list;
@@ -102,9 +111,10 @@ json_t *arch_result_json(const struct arch_model *m, const struct arch_solution 
 
 	if (operations && io)
 		out = json_pack(
-			"{s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:I, s:I}, s:I, s:o, s:o, s:o, "
-			"s:o}",
-			"schema", "blkcast.arch/1", "seed", (json_int_t)seed, "scenarios",
+			"{s:s, s:I, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:I, s:I}, s:I, s:o, "
+			"s:o, s:o, s:o}",
+			"schema", "blkcast.arch/1", "seed", (json_int_t)seed, "steady_state",
+			!s->overloaded, "scenarios",
 			times(m, s, "scenario", NULL, 0, m->nr_scenarios), "operations",
 			times(m, s, "operation", operations, m->nr_scenarios, m->nr_measures), "io",
 			times(m, s, "io", io, m->nr_scenarios, m->nr_measures), "waits",
@@ -123,7 +133,16 @@ static void cell_time(struct grid *g, double v)
 {
 	char text[UNITS_BYTES];
 
-	grid_cell(g, "%s", isfinite(v) ? units_time(v, text) : "-");
+	grid_cell(g, "%s", isfinite(v) ? units_measured_time(v, text) : "-");
+}
+
+/* unit: "" or "%". */
+static void cell_number(struct grid *g, double v, const char *unit)
+{
+	if (isfinite(v))
+		grid_cell(g, *unit ? "%.2f%s" : "%.4g%s", v, unit);
+	else
+		grid_cell(g, "-");
 }
 
 static void cell_interval(struct grid *g, struct interval v)
@@ -132,9 +151,16 @@ static void cell_interval(struct grid *g, struct interval v)
 	char text[UNITS_BYTES];
 
 	if (isfinite(v.mean) && isfinite(half) && half > 0 && v.mean > 0)
-		grid_cell(g, "%s ±%.2g%%", units_time(v.mean, text), 100 * half / v.mean);
+		grid_cell(g, "%s ±%.2g%%", units_measured_time(v.mean, text),
+			  100 * interval_width(v));
 	else
 		cell_time(g, v.mean);
+}
+
+/* What never happened has no line, unless it is not known whether it would. */
+static bool shown(const struct arch_solution *s, uint32_t time)
+{
+	return s->overloaded || s->nr[time] > 0;
 }
 
 static const char *kind_of(const struct arch_model *m, uint32_t time)
@@ -181,7 +207,7 @@ int arch_result_csv(const struct arch_model *m, const struct arch_solution *s, c
 					 s->throughput[i].mean };
 		char *name;
 
-		if (!(s->nr[i] > 0))
+		if (!shown(s, i))
 			continue;
 		name = arch_time_name(m, i);
 		if (!name)
@@ -206,16 +232,19 @@ static int print_times(const struct arch_model *m, const struct arch_solution *s
 	for (uint32_t i = 0; i < s->nr_times; i++) {
 		char *name;
 
-		if (!(s->nr[i] > 0))
+		if (!shown(s, i))
 			continue;
 		name = arch_time_name(m, i);
 		grid_cell(&g, "%s", kind_of(m, i));
 		grid_cell(&g, "%s", name ? name : "");
-		cell_interval(&g, s->times[i].mean);
+		if (s->overloaded)
+			grid_cell(&g, "no steady state");
+		else
+			cell_interval(&g, s->times[i].mean);
 		cell_time(&g, s->times[i].p50.mean);
 		cell_time(&g, s->times[i].p95.mean);
 		cell_time(&g, s->times[i].p99.mean);
-		grid_cell(&g, "%.4g", s->throughput[i].mean);
+		cell_number(&g, s->throughput[i].mean, "");
 		free(name);
 	}
 	err = grid_print(&g, out);
@@ -228,24 +257,28 @@ static int print_resources(const struct arch_model *m, const struct arch_solutio
 	struct grid g;
 	int err;
 
-	grid_init(&g, "container|resource|>busy|>mean number");
+	grid_init(&g, "container|resource|>busy|>mean number|>load of open scenarios");
 	for (uint32_t i = 0; i < m->nr_resources; i++) {
 		const struct arch_resource *x = &m->resources[i];
 
 		grid_cell(&g, "%s",
 			  x->container == ARCH_NONE ? "(link)" : m->containers[x->container].name);
 		grid_cell(&g, "%s", x->name);
-		if (x->policy == ARCH_DELAY)
-			grid_cell(&g, "-");
+		cell_number(&g, x->policy == ARCH_DELAY ? NAN : 100 * s->resources[i].utilization,
+			    "%");
+		cell_number(&g, s->resources[i].jobs, "");
+		if (s->load.open && isfinite(s->load.resources[i].capacity))
+			grid_cell(&g, "%.4g of %.4g", s->load.resources[i].load,
+				  s->load.resources[i].capacity);
 		else
-			grid_cell(&g, "%.2f%%", 100 * s->resources[i].utilization);
-		grid_cell(&g, "%.4g", s->resources[i].jobs);
+			grid_cell(&g, "-");
 	}
 	for (uint32_t i = 0; i < m->nr_storages; i++) {
 		grid_cell(&g, "(storage)");
 		grid_cell(&g, "%s", m->storages[i].name);
 		grid_cell(&g, "-");
-		grid_cell(&g, "%.4g", s->storage_jobs[i]);
+		cell_number(&g, s->storage_jobs[i], "");
+		grid_cell(&g, "-");
 	}
 	err = grid_print(&g, out);
 	grid_release(&g);

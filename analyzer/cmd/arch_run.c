@@ -101,21 +101,22 @@ static void on_progress(void *ctx, uint64_t events, double precision)
 	progress_update(&w->progress, events);
 }
 
-/* Of what arrives less is served than this, beyond doubt: queues grow without end. */
-#define SERVED 0.98
-
 static void say_overload(const struct cli *cli, const struct arch_model *m,
 			 const struct arch_solution *s)
 {
-	for (uint32_t i = 0; i < m->nr_scenarios; i++) {
-		const struct arch_scenario *u = &m->scenarios[i];
+	char text[256];
 
-		if (u->open && s->throughput[i].high * u->mean_time < SERVED)
-			cli_note(cli,
-				 "scenario %s: %.4g of %.4g arrivals per second are served: its "
-				 "times have no steady state and grow with the run",
-				 u->name, s->throughput[i].mean, 1 / u->mean_time);
-	}
+	arch_load_describe(&s->load, m, text, sizeof(text));
+	if (*text)
+		cli_note(
+			cli,
+			"no steady state: open scenarios bring more work than can be done (%s); queues "
+			"grow without end, and so do response times",
+			text);
+	else
+		cli_note(cli,
+			 "no steady state: what waits grows for as long as is simulated, and so do "
+			 "response times");
 }
 
 static void say(const struct cli *cli, const struct arch_solution *s,
@@ -161,9 +162,9 @@ int arch_run(struct arch_solution *out, double *seconds, const struct arch_model
 	*seconds = now_s() - begin;
 	if (!error && m->nr_left_out)
 		cli_note(cli, "%u descriptions of failures left out", m->nr_left_out);
-	if (!error) {
+	if (!error && out->overloaded)
 		say_overload(cli, m, out);
+	else if (!error)
 		say(cli, out, o, *seconds);
-	}
 	return error;
 }

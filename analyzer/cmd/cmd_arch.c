@@ -22,6 +22,7 @@ struct job {
 	struct arch_run_options run;
 	struct cli_list set, sweep;
 	bool csv, no_failures;
+	bool overloaded; /* some solution had no steady state */
 	struct arch_sweeps sweeps;
 	struct err err;
 };
@@ -50,6 +51,7 @@ static int solve_one(struct job *j, const char *path, size_t point, struct arch_
 		error = arch_open(m, path, &settings, &j->err);
 	if (!error)
 		error = arch_run(s, seconds, m, &j->run, j->cli, &j->err);
+	j->overloaded |= !error && s->overloaded;
 	arch_settings_release(&settings);
 	return error;
 }
@@ -58,7 +60,7 @@ static void cell_time(struct grid *g, double v)
 {
 	char text[UNITS_BYTES];
 
-	grid_cell(g, "%s", isfinite(v) ? units_time(v, text) : "-");
+	grid_cell(g, "%s", isfinite(v) ? units_measured_time(v, text) : "-");
 }
 
 static void busiest(struct grid *g, const struct arch_model *m, const struct arch_solution *s)
@@ -66,7 +68,7 @@ static void busiest(struct grid *g, const struct arch_model *m, const struct arc
 	uint32_t best = ARCH_NONE;
 
 	for (uint32_t i = 0; i < m->nr_resources; i++)
-		if (m->resources[i].policy != ARCH_DELAY &&
+		if (m->resources[i].policy != ARCH_DELAY && isfinite(s->resources[i].utilization) &&
 		    (best == ARCH_NONE ||
 		     s->resources[i].utilization > s->resources[best].utilization))
 			best = i;
@@ -89,9 +91,15 @@ static void sweep_lines(struct grid *g, const struct arch_sweeps *w, size_t poin
 		for (size_t k = 0; k < w->nr; k++)
 			grid_cell(g, "%.15g", arch_sweep_value(w, k, point));
 		grid_cell(g, "%s", m->scenarios[i].name);
-		cell_time(g, s->times[i].mean.mean);
+		if (s->overloaded)
+			grid_cell(g, "no steady state");
+		else
+			cell_time(g, s->times[i].mean.mean);
 		cell_time(g, s->times[i].p95.mean);
-		grid_cell(g, "%.4g", s->throughput[i].mean);
+		if (isfinite(s->throughput[i].mean))
+			grid_cell(g, "%.4g", s->throughput[i].mean);
+		else
+			grid_cell(g, "-");
 		busiest(g, m, s);
 		grid_cell(g, "%s", s->outside ? "outside" : "");
 	}
@@ -247,7 +255,9 @@ static int solve(struct cli *cli)
 		return cli_usage(cli, "--csv and --json: expected one of them");
 	error = solve_all(&j, cli->argv[0]);
 	arch_sweeps_release(&j.sweeps);
-	return error ? cli_fail(cli, &j.err) : CLI_DONE;
+	if (error)
+		return cli_fail(cli, &j.err);
+	return j.overloaded ? CLI_FAILED : CLI_DONE;
 }
 
 /* A time both models know, by its name. */
@@ -259,6 +269,8 @@ struct pair {
 /* Intervals at 95 % apart: different; else cannot tell. */
 static const char *verdict(const struct pair *p)
 {
+	if (isnan(p->a->mean.mean) || isnan(p->b->mean.mean))
+		return "no steady state";
 	if (p->a->mean.high < p->b->mean.low)
 		return "slower";
 	if (p->b->mean.high < p->a->mean.low)
@@ -268,9 +280,11 @@ static const char *verdict(const struct pair *p)
 
 static json_t *pair_json(const struct pair *p)
 {
-	return json_pack("{s:s, s:o, s:o, s:f, s:s}", "name", p->name, "a", arch_time_json(p->a),
-			 "b", arch_time_json(p->b), "ratio", p->b->mean.mean / p->a->mean.mean,
-			 "verdict", verdict(p));
+	double ratio = p->b->mean.mean / p->a->mean.mean;
+
+	return json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", p->name, "a", arch_time_json(p->a),
+			 "b", arch_time_json(p->b), "ratio",
+			 isfinite(ratio) ? json_real(ratio) : json_null(), "verdict", verdict(p));
 }
 
 static void pair_line(struct grid *g, const struct pair *p)
@@ -278,7 +292,10 @@ static void pair_line(struct grid *g, const struct pair *p)
 	grid_cell(g, "%s", p->name);
 	cell_time(g, p->a->mean.mean);
 	cell_time(g, p->b->mean.mean);
-	grid_cell(g, "%.4g", p->b->mean.mean / p->a->mean.mean);
+	if (isfinite(p->b->mean.mean / p->a->mean.mean))
+		grid_cell(g, "%.4g", p->b->mean.mean / p->a->mean.mean);
+	else
+		grid_cell(g, "-");
 	cell_time(g, p->a->p95.mean);
 	cell_time(g, p->b->p95.mean);
 	grid_cell(g, "%s", verdict(p));
@@ -298,8 +315,9 @@ static int compare_times(struct job *j, struct arch_model m[2], struct arch_solu
 		for (uint32_t k = 0; name && k < m[1].nr_scenarios + m[1].nr_measures; k++) {
 			char *other = arch_time_name(&m[1], k);
 			struct pair p = { name, &s[0].times[i], &s[1].times[k] };
-			bool same =
-				other && !strcmp(name, other) && s[0].nr[i] > 0 && s[1].nr[k] > 0;
+			bool same = other && !strcmp(name, other) &&
+				    (s[0].overloaded || s[0].nr[i] > 0) &&
+				    (s[1].overloaded || s[1].nr[k] > 0);
 
 			free(other);
 			if (same && list)
@@ -344,7 +362,9 @@ static int compare(struct cli *cli)
 		arch_solution_release(&s[i]);
 		arch_release(&m[i]);
 	}
-	return error ? cli_fail(cli, &j.err) : CLI_DONE;
+	if (error)
+		return cli_fail(cli, &j.err);
+	return j.overloaded ? CLI_FAILED : CLI_DONE;
 }
 
 /* The operand and --set of the verbs that only look at a model. */
@@ -375,29 +395,76 @@ static bool open_model(struct cli *cli, struct arch_model *m)
 	return open;
 }
 
-/* Reading it is checking it. */
-static int check(struct cli *cli)
+static json_t *check_json(const struct arch_model *m, const struct arch_load *l)
 {
-	struct arch_model m = { 0 };
-	struct err err = { 0 };
+	json_t *list = json_array();
 
-	if (!open_model(cli, &m))
-		return cli->status;
-	if (cli->json)
-		print_json(json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i}", "schema",
-				     "blkcast.arch-check/1", "file", m.files[0], "components",
-				     (int)m.nr_components, "instances", (int)m.nr_instances,
-				     "containers", (int)m.nr_containers, "storages",
-				     (int)m.nr_storages, "scenarios", (int)m.nr_scenarios),
-			   &err);
+	for (uint32_t r = 0; r < m->nr_resources; r++) {
+		char *name = l->resources[r].overloaded ? arch_resource_name(m, r) : NULL;
+
+		if (name)
+			json_array_append_new(list,
+					      json_pack("{s:s, s:f, s:f}", "resource", name,
+							"offered_load", l->resources[r].load,
+							"capacity", l->resources[r].capacity));
+		free(name);
+	}
+	for (uint32_t p = 0; p < m->nr_passives; p++) {
+		uint32_t time = m->nr_scenarios + m->nr_measures + p;
+		char *name = l->passives[p].overloaded ? arch_time_name(m, time) : NULL;
+
+		if (name)
+			json_array_append_new(list, json_pack("{s:s, s:f, s:f}", "resource", name,
+							      "offered_load", l->passives[p].load,
+							      "capacity", l->passives[p].capacity));
+		free(name);
+	}
+	return json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:o}", "schema",
+			 "blkcast.arch-check/1", "file", m->files[0], "components",
+			 (int)m->nr_components, "instances", (int)m->nr_instances, "containers",
+			 (int)m->nr_containers, "storages", (int)m->nr_storages, "scenarios",
+			 (int)m->nr_scenarios, "overloaded", list);
+}
+
+static void check_print(const struct cli *cli, const struct arch_model *m,
+			const struct arch_load *l)
+{
+	char text[256];
+
+	arch_load_describe(l, m, text, sizeof(text));
+	if (*text)
+		printf("%s: no steady state: open scenarios bring more work than can be done (%s)\n",
+		       m->files[0], text);
 	else
 		cli_note(cli,
 			 "%s: %u components, %u instances, %u containers, %u storages, %u "
 			 "scenarios: nothing found",
-			 m.files[0], m.nr_components, m.nr_instances, m.nr_containers,
-			 m.nr_storages, m.nr_scenarios);
+			 m->files[0], m->nr_components, m->nr_instances, m->nr_containers,
+			 m->nr_storages, m->nr_scenarios);
+}
+
+/* Reading a model checks it; then the load of its open scenarios is held against the capacities. */
+static int check(struct cli *cli)
+{
+	struct arch_model m = { 0 };
+	struct arch_load l = { 0 };
+	struct err err = { 0 };
+	bool overloaded;
+
+	if (!open_model(cli, &m))
+		return cli->status;
+	if (!arch_load(&l, &m, 1, &err)) {
+		if (cli->json)
+			print_json(check_json(&m, &l), &err);
+		else
+			check_print(cli, &m, &l);
+	}
+	overloaded = l.overloaded;
+	arch_load_release(&l);
 	arch_release(&m);
-	return err.code ? cli_fail(cli, &err) : CLI_DONE;
+	if (err.code)
+		return cli_fail(cli, &err);
+	return overloaded ? CLI_FAILED : CLI_DONE;
 }
 
 static int draw(struct cli *cli)
@@ -475,7 +542,10 @@ const struct command command_arch = {
 		"or a scenario, as solve names them), mean_s and per_round (how often in a round,\n"
 		"default 1); validate says how far predictions are from such a table: mean error of\n"
 		"io, and of the sum over a round. check reads a model and says what is wrong with it,\n"
-		"with file and line. draw gives a picture of components, deployment and usage, as\n"
+		"with file and line; a resource that open scenarios ask for more than it can do is\n"
+		"named with load and capacity (exit status 1). Such a model has no steady state: solve\n"
+		"says so in place of times (null in JSON, empty in CSV) and ends with 1; of a sweep,\n"
+		"in the rows concerned alone. draw gives a picture of components, deployment and usage, as\n"
 		"SVG by graphviz.",
 	.example =
 		"blkcast arch solve docs/examples/shop.yaml\n"

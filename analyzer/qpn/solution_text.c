@@ -100,7 +100,7 @@ static void cell_interval(struct grid *g, struct interval v)
 	if (!isfinite(v.mean))
 		grid_cell(g, "-");
 	else if (isfinite(half) && half > 0 && v.mean > 0)
-		grid_cell(g, "%.5g ±%.2g%%", v.mean, 100 * half / v.mean);
+		grid_cell(g, "%.5g ±%.2g%%", v.mean, 100 * interval_width(v));
 	else
 		grid_cell(g, "%.5g", v.mean);
 }

@@ -156,11 +156,14 @@ int interval_quantiles(struct time_estimate *t, const struct samples *x, sample_
 
 double interval_width(struct interval v)
 {
+	double width;
+
 	if (v.high == v.low)
 		return 0;
 	if (!(v.mean != 0) || isnan(v.high))
 		return INFINITY;
-	return (v.high - v.low) / 2 / fabs(v.mean);
+	width = (v.high - v.low) / 2 / fabs(v.mean);
+	return width < INTERVAL_ROUNDING ? 0 : width;
 }
 
 /* The three quantiles; 0 stands for a time that passes at once. */

@@ -60,7 +60,11 @@ int interval_controlled(struct interval *out, const struct samples *x, sample_va
  */
 int interval_quantiles(struct time_estimate *t, const struct samples *x, sample_hist hist);
 
-/* Half the width beside the mean; infinite where nothing is known; 0 where nothing varies. */
+/* A relative width below this one is what rounding leaves where every sample is the same. */
+#define INTERVAL_ROUNDING 1e-9
+
+/* Half the width beside the mean; infinite where nothing is known; 0 where nothing varies
+ * beyond INTERVAL_ROUNDING. */
 double interval_width(struct interval v);
 /* The worst of a time: of its mean, with quantiles of them too, by their farther end. */
 double interval_time_width(const struct time_estimate *t, bool quantiles);

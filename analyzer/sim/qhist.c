@@ -35,6 +35,10 @@ int qhist_merge(struct qhist *dst, const struct qhist *src)
 	for (unsigned i = 0; i < QHIST_OCTAVES; i++)
 		for (unsigned b = 0; src->octaves[i] && b < QHIST_BUCKETS; b++)
 			dst->octaves[i][b] += src->octaves[i][b];
+	if (src->nr && (!dst->nr || src->min < dst->min))
+		dst->min = src->min;
+	if (src->nr && (!dst->nr || src->max > dst->max))
+		dst->max = src->max;
 	dst->nr += src->nr;
 	dst->lost += src->lost;
 	return 0;
@@ -59,7 +63,9 @@ double qhist_quantile(const struct qhist *h, double p)
 				below += count;
 				continue;
 			}
-			return !i && !b ? 0 : edge(i, b + (want - below) / count);
+			return !i && !b ? 0
+					: fmin(fmax(edge(i, b + (want - below) / count), h->min),
+					       h->max);
 		}
 	}
 	return NAN;
@@ -71,6 +77,10 @@ double qhist_share(const struct qhist *h, double x)
 
 	if (!h->nr)
 		return NAN;
+	if (x >= h->max)
+		return 1;
+	if (x < h->min)
+		return 0;
 	for (unsigned i = 0; i < QHIST_OCTAVES; i++) {
 		for (unsigned b = 0; h->octaves[i] && b < QHIST_BUCKETS; b++) {
 			double low = edge(i, b), high = edge(i, b + 1.0);

@@ -5,7 +5,9 @@
  * 64 even buckets per octave, from 2^-40 to 2^88 (values beyond are counted at the ends): a
  * quantile, placed inside its bucket by interpolation, is off by less than 1.6 % in the worst case
  * and by far less where the density is smooth. One addition reads the bucket off the bits of the
- * double: no logarithm. Memory: 256 bytes per octave that has values.
+ * double: no logarithm. Memory: 256 bytes per octave that has values. The least and the largest
+ * value are kept exactly, and no quantile lies outside them: where every time is 50 s, so is every
+ * quantile.
  */
 #ifndef ANALYZER_QHIST_H
 #define ANALYZER_QHIST_H
@@ -20,7 +22,8 @@
 struct qhist {
 	uint32_t *octaves[QHIST_OCTAVES]; /* owned; NULL: no values there */
 	uint64_t nr;
-	uint64_t lost; /* not counted for want of memory */
+	uint64_t lost;	 /* not counted for want of memory */
+	double min, max; /* of all values counted; without meaning while nr is 0 */
 };
 
 /* A zeroed struct is empty. */
@@ -43,6 +46,10 @@ static inline void qhist_add(struct qhist *h, double value)
 		bucket = value < 1 ? 0 : QHIST_BUCKETS - 1;
 		octave = value < 1 ? 0 : QHIST_OCTAVES - 1;
 	}
+	if (!h->nr || value < h->min)
+		h->min = value;
+	if (!h->nr || value > h->max)
+		h->max = value;
 	if (h->octaves[octave]) {
 		h->octaves[octave][bucket]++;
 		h->nr++;
@@ -51,9 +58,15 @@ static inline void qhist_add(struct qhist *h, double value)
 	}
 }
 
-/* The p-quantile, 0 < p < 1; NaN while empty. The lowest bucket stands for 0. */
+/*
+ * The p-quantile, 0 < p < 1, never outside min to max; NaN while empty. The lowest bucket stands
+ * for 0.
+ */
 double qhist_quantile(const struct qhist *h, double p);
-/* The share of values at or below x, interpolated as quantiles are; NaN while empty. */
+/*
+ * The share of values at or below x, interpolated as quantiles are: 0 below min, 1 from max on; NaN
+ * while empty.
+ */
 double qhist_share(const struct qhist *h, double x);
 
 #endif

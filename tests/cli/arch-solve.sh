@@ -45,8 +45,69 @@ number "$(jq '(.scenarios[0].response_time.mean / 5 - 1) | fabs' "$T/out") < 0.0
 number "$(jq '(.scenarios[0].response_time.p95 / 14.978661 - 1) | fabs' "$T/out") < 0.06" "M/M/1: 95 %"
 number "$(jq '(.resources[0].utilization / 0.8 - 1) | fabs' "$T/out") < 0.02" "M/M/1: utilization"
 
-exits 0 "what brings more than can be served is solved" "$blkcast" arch solve "$T/open.yaml" --set rate=0.5 --model-time 2000
-like "$(cat "$T/err")" 'scenario users: 0.5[0-9]* of 0.8 arrivals per second are served: its times have no steady state' "but said to have no steady state"
+# M/M/1 at 1.6, and at 1 exactly: no steady state, whatever is simulated.
+exits 1 "what brings more than can be served ends with 1" "$blkcast" arch solve "$T/open.yaml" --set rate=0.5 --json
+like "$(cat "$T/err")" 'no steady state: open scenarios bring more work than can be done \(host.cpu: 1.6 of 1\)' "with load and capacity"
+is "$(jq -c '[.steady_state, (.scenarios[0].response_time | .mean, .ci, .p95), (.resources[0].offered_load * 1e9 | round)]' "$T/out")" \
+	'[false,null,[null,null],null,1600000000]' "and no times"
+exits 1 "as a table too" "$blkcast" arch solve "$T/open.yaml" --set rate=0.5 --quiet
+like "$(cat "$T/out")" '^scenario +users +no steady state +- ' "in words"
+exits 1 "a model time does not make it steady" "$blkcast" arch solve "$T/open.yaml" --set rate=0.5 --model-time 2000 --quiet
+exits 1 "load and capacity may be equal" "$blkcast" arch solve "$T/open.yaml" --set rate=0.8 --quiet
+exits 1 "of a sweep" "$blkcast" arch solve "$T/open.yaml" --sweep rate=0.5:1.5:0.5 --precision 0.2 --json --quiet
+is "$(jq -c '[.[] | .steady_state, (.scenarios[0].response_time.mean | type)]' "$T/out")" \
+	'[false,"null",true,"number",true,"number"]' "only the overloaded rows are null"
+exits 1 "as CSV" "$blkcast" arch solve "$T/open.yaml" --sweep rate=0.5:1.5:1 --precision 0.2 --csv --quiet
+is "$(awk -F, '$2 == "scenario" { print $1, ($4 == "" ? "empty" : "time") }' "$T/out" | xargs)" "0.5 empty 1.5 time" "they are empty"
+exits 1 "a comparison with it" "$blkcast" arch compare "$T/open.yaml" "$T/open.yaml" --set rate=0.5 --json --quiet
+is "$(jq -r '.times[0] | .verdict, .ratio' "$T/out" | xargs)" "no steady state null" "says so"
+exits 1 "check compares load with capacity" "$blkcast" arch check "$T/open.yaml" --set rate=0.5
+like "$(cat "$T/out")" 'open.yaml: no steady state: .*\(host.cpu: 1.6 of 1\)' "and names the resource"
+exits 0 "and finds nothing below" "$blkcast" arch check "$T/open.yaml"
+# A lock that is held for 2 s by one in 1.5 s.
+cat >"$T/lock.yaml" <<'YAML'
+interfaces: {I: [work]}
+components:
+  C: {provides: I, passive: {lock: 1}, operations: {work: [{acquire: lock}, {delay: Exp(0.5)}, {release: lock}]}}
+containers: {host: {cpu: 1}}
+assembly: {c: {component: C, container: host}}
+usage: {users: {interarrival: Exp(1 / 1.5), do: [{call: c.work}]}}
+YAML
+exits 1 "a lock has a load too" "$blkcast" arch check "$T/lock.yaml"
+like "$(cat "$T/out")" 'c.lock: 1.[23][0-9]* of 1\)' "how often it is held at once"
+# Who waits for the cpu holds the lock meanwhile: its load is known from below alone, its queue grows.
+cat >"$T/held.yaml" <<'YAML'
+interfaces: {I: [locked, free], J: [work, free]}
+components:
+  C:
+    provides: I
+    requires: {other: J}
+    passive: {lock: 1}
+    operations:
+      locked: [{acquire: lock}, {cpu: Exp(100)}, {call: other.work}, {release: lock}]
+      free: [{cpu: Exp(1)}]
+  D: {provides: J, operations: {work: [{cpu: Exp(100)}], free: [{cpu: Exp(1)}]}}
+containers: {one: {cpu: {cores: 1, policy: fcfs}}, two: {cpu: {cores: 1, policy: fcfs}}}
+assembly: {c: {component: C, container: one, connects: {other: d}}, d: {component: D, container: two}}
+usage:
+  a: {interarrival: Exp(20), do: [{call: c.locked}]}
+  b: {interarrival: Exp(0.7), do: [{call: c.free}]}
+  c: {interarrival: Exp(0.7), do: [{call: d.free}]}
+YAML
+exits 0 "a load that cannot be computed passes the check" "$blkcast" arch check "$T/held.yaml"
+exits 1 "but its simulation does not" "$blkcast" arch solve "$T/held.yaml" --json
+like "$(cat "$T/err")" 'no steady state: what waits grows' "for what waits grows"
+is "$(jq -c '[.steady_state, .scenarios[].response_time.mean]' "$T/out")" '[false,null,null,null]' "no time is given"
+# Constant times: every quantile is the one time there is, and its interval has no width.
+model fcfs 'clients: 1, think: 1.0' '[{cpu: 50.0}]' >"$T/constant.yaml"
+exits 0 "constant times are solved" "$blkcast" arch solve "$T/constant.yaml" --json --quiet
+is "$(jq -c '.scenarios[0].response_time | [.p50, .p95, .p99]' "$T/out")" "[50,50,50]" "no quantile lies beyond the only time"
+exits 0 "and printed" "$blkcast" arch solve "$T/constant.yaml"
+hasnt=$(grep -c 'e-1' "$T/out" "$T/err" | cut -d: -f2 | xargs)
+is "$hasnt" "0 0" "without a spread of 1e-14 %"
+model fcfs 'clients: 1, think: 1.0' '[{cpu: 184.82}]' >"$T/long.yaml"
+"$blkcast" arch solve "$T/long.yaml" --quiet >"$T/out"
+like "$(cat "$T/out")" 'scenario +users +185 s' "a long time keeps three digits"
 # Two cpus that one instance each of a replica has: half of the arrivals each, M/M/1 at 0.4.
 cat >"$T/replicas.yaml" <<'YAML'
 interfaces: {I: [work]}

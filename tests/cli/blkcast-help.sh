@@ -15,6 +15,8 @@ for c in $commands; do
 	grep -q "^usage:" "$T/help" || bad="$bad $c:usage"
 	grep -q "^example:" "$T/help" || bad="$bad $c:example"
 	grep -q -- "  blkcast $c" "$T/help" || bad="$bad $c:line"
+	awk '/^options:/ { said = $2 != "" || (getline > 0 && $0 != "") } END { exit !said }' "$T/help" ||
+		bad="$bad $c:options"
 	"$b" help "$c" | cmp -s - "$T/help" || bad="$bad $c:help"
 done
 is "$bad" "" "each command explains itself with usage and an example"

@@ -76,9 +76,33 @@ static void extremes_are_counted(void)
 	qhist_release(&h);
 }
 
+/* A bucket that holds 50 ends at 50.5: interpolation alone would answer with a time nobody had. */
+static void quantiles_stay_within_what_was_seen(void)
+{
+	struct qhist same = { 0 }, two = { 0 };
+
+	for (int i = 0; i < 1000; i++) {
+		qhist_add(&same, 50);
+		qhist_add(&two, i % 2 ? 50 : 49.9);
+	}
+	for (double p = 0.01; p < 1; p += 0.01) {
+		ok_near(qhist_quantile(&same, p), 50, 0);
+		ok(qhist_quantile(&two, p) >= 49.9 && qhist_quantile(&two, p) <= 50);
+	}
+	ok_near(qhist_share(&same, 49.99), 0, 0);
+	ok_near(qhist_share(&same, 50), 1, 0);
+	ok_int(qhist_merge(&same, &two), 0);
+	ok_near(same.min, 49.9, 0);
+	ok_near(same.max, 50, 0);
+	qhist_release(&same);
+	qhist_release(&two);
+}
+
 static const struct tap_test tests[] = {
 	{ "quantiles are those of the sorted values to a bucket", near_sorted_values },
 	{ "merged parts are the whole", merges_to_the_whole },
+	{ "no quantile lies outside the least and the largest value",
+	  quantiles_stay_within_what_was_seen },
 	{ "zero and values beyond the range are counted at the ends", extremes_are_counted },
 };
 

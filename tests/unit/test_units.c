@@ -95,6 +95,13 @@ static void times_out(void)
 	ok_str(units_time(-0.002, out), "-2 ms");
 	ok_str(units_time(NAN, out), "-");
 	ok_str(units_time(INFINITY, out), "-");
+	ok_str(units_measured_time(184.82, out), "185 s");
+	ok_str(units_measured_time(45.64, out), "45.6 s");
+	ok_str(units_measured_time(1250, out), "20.8 min");
+	ok_str(units_measured_time(7500, out), "2.08 h");
+	ok_str(units_measured_time(4.13 * 86400, out), "99.1 h");
+	ok_str(units_measured_time(30.4 * 86400, out), "30.4 d");
+	ok_str(units_measured_time(NAN, out), "-");
 }
 
 static void sizes_out(void)
