@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "agent/account.h"
 #include "agent/account_copies.h"
@@ -12,6 +13,7 @@
 
 struct account {
 	struct account_copies copies;
+	char *path;
 	char boot_id[SEGMENT_NAME_BYTES];
 	uint64_t identity;
 	uint64_t last_epoch; /* of segments that wait */
@@ -24,15 +26,27 @@ struct account {
 	pthread_mutex_t drop_lock;	  /* from drop_begin to drop_end: one intent at a time */
 	/* Under the lock of the copies: */
 	uint64_t total[NR_LOSS_CAUSES]; /* of this run */
+	uint64_t nr_lost_on_way;	/* of these, captured by this run */
+	bool has_gap_on_way;
 };
 
 static const struct capture_half nothing_seen;
+
+/* Whether it was captured, and lost between the pipeline and its sink. */
+static bool is_on_way(uint8_t cause)
+{
+	return cause == LOSS_SPOOL_FULL || cause == LOSS_SPOOL_ERROR || cause == LOSS_QUARANTINE;
+}
 
 static void keep_loss(struct account *a, struct stream_half *s, const struct loss *loss)
 {
 	if (loss_is_pause(loss) || (loss->count_known && !loss->count))
 		return;
 	a->total[loss->cause] += loss->count;
+	if (a->has_begun && is_on_way(loss->cause)) {
+		a->nr_lost_on_way += loss->count;
+		a->has_gap_on_way |= !loss->count_known;
+	}
 	half_keep_loss(s, loss);
 }
 
@@ -141,6 +155,9 @@ int account_open(struct account **out, const struct account_config *config, stru
 	memccpy(a->boot_id, config->boot_id, 0, sizeof(a->boot_id) - 1);
 	a->copies.log = config->log;
 	ret = copies_open(&a->copies, config->path, err);
+	a->path = strdup(config->path);
+	if (!ret && !a->path)
+		ret = err_set(err, ENOMEM, "no memory for the agent's account");
 	a->damaged_since_ns = a->copies.modified_ns;
 	if (ret) {
 		account_close(a);
@@ -179,6 +196,7 @@ void account_close(struct account *a)
 		return;
 	copies_close(&a->copies);
 	pthread_mutex_destroy(&a->drop_lock);
+	free(a->path);
 	free(a);
 }
 
@@ -511,6 +529,47 @@ void account_drop_end(struct account *a, bool is_gone)
 	end_drop(a, is_gone);
 	pthread_mutex_unlock(&a->copies.lock);
 	pthread_mutex_unlock(&a->drop_lock);
+}
+
+bool account_has_untold(struct account *a)
+{
+	const struct stream_half *s;
+	bool any = false;
+
+	pthread_mutex_lock(&a->copies.lock);
+	s = copies_stream(&a->copies);
+	for (uint32_t i = 0; i < s->nr_losses && !any; i++)
+		any = s->losses[i].carried_by == ACCOUNT_NOT_CARRIED;
+	pthread_mutex_unlock(&a->copies.lock);
+	return any;
+}
+
+int account_check(const struct account *a, struct err *err)
+{
+	struct stat open, named;
+
+	if (fstat(a->copies.fd, &open))
+		return 0;
+	/* Without the right to look at the path, the number of names alone tells. */
+	if (open.st_nlink && stat(a->path, &named))
+		named = errno == ENOENT || errno == ENOTDIR ? (struct stat){ 0 } : open;
+	if (open.st_nlink && named.st_ino == open.st_ino && named.st_dev == open.st_dev)
+		return 0;
+	return err_set(err, ESTALE,
+		       "%s: this file of the agent, or a folder above it, was removed or replaced "
+		       "while the agent ran: what was stored there may be gone",
+		       a->path);
+}
+
+uint64_t account_lost_on_way(struct account *a, bool *is_at_least)
+{
+	uint64_t nr;
+
+	pthread_mutex_lock(&a->copies.lock);
+	nr = a->nr_lost_on_way;
+	*is_at_least = a->has_gap_on_way;
+	pthread_mutex_unlock(&a->copies.lock);
+	return nr;
 }
 
 void account_losses(struct account *a, uint64_t total[NR_LOSS_CAUSES])

@@ -121,6 +121,15 @@ void account_drop_begin(struct account *a, uint64_t epoch, uint64_t sequence,
 /* ... it is gone, and lost by now, or stays after all. By the same thread. */
 void account_drop_end(struct account *a, bool is_gone);
 
+/* Whether some losses are in no segment yet. */
+bool account_has_untold(struct account *a);
+/* -ESTALE with one line in err where the file that keeps the account was removed or replaced: a death
+ * would then lose it. */
+int account_check(const struct account *a, struct err *err);
+/* What was captured in this run and lost on its way to a sink; *is_at_least: not all of it could be
+ * counted. */
+uint64_t account_lost_on_way(struct account *a, bool *is_at_least);
+
 /* Losses noted here in this run, by cause (those of the source are not). */
 void account_losses(struct account *a, uint64_t total[NR_LOSS_CAUSES]);
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <inttypes.h>
 #include <malloc.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -282,6 +284,34 @@ static int start(struct agent *a, struct err *err)
 	return ret;
 }
 
+/* Whether requests or profiles are kept or sent; a screen or a page of metrics speaks for itself. */
+static bool is_recording(const struct agent *a)
+{
+	return a->config->sinks.nr && !a->config->top;
+}
+
+static void append(char *text, size_t size, const char *word)
+{
+	size_t len = strlen(text);
+
+	snprintf(text + len, size - len, "%s%s", len ? ", " : "", word);
+}
+
+static void say_start(const struct agent *a)
+{
+	char devices[256] = "", sinks[512] = "";
+
+	if (!is_recording(a))
+		return;
+	for (size_t i = 0; i < a->config->devices.nr; i++)
+		append(devices, sizeof(devices), a->config->devices.items[i]);
+	for (size_t i = 0; i < a->config->sinks.nr; i++)
+		append(sinks, sizeof(sinks), a->config->sinks.items[i]);
+	fprintf(stderr, "blkcast-agent: recording %s, source %s, windows of %g s, to %s\n",
+		*devices ? devices : "every disk", a->source->name,
+		(double)a->config->window_ns / 1e9, sinks);
+}
+
 int agent_start(struct agent **out, struct config *config, struct log *log,
 		const struct stop_wait *stop, struct err *err)
 {
@@ -295,10 +325,11 @@ int agent_start(struct agent **out, struct config *config, struct log *log,
 	a->stop = stop;
 	ret = start(a, err);
 	if (ret) {
-		agent_stop(a);
+		agent_stop(a, NULL);
 		return ret;
 	}
 	a->end_ns = config->duration_ns ? now_ns() + config->duration_ns : UINT64_MAX;
+	say_start(a);
 	*out = a;
 	return 0;
 }
@@ -312,7 +343,7 @@ static bool is_over(void *ctx)
 	if (machine_watch_look(&a->watch, &news))
 		pipeline_tell_machine(a->pipeline, &news);
 	return stop_wait_is_asked(a->stop) || now_ns() >= a->end_ns ||
-	       pipeline_failed(a->pipeline, NULL) || sender_failed(a->sender);
+	       pipeline_failed(a->pipeline, NULL) || sender_failed(a->sender, NULL);
 }
 
 /* Until there is something to look at that wakes nobody: the machine's clock, the duration's end. */
@@ -352,24 +383,51 @@ int agent_watch(struct agent *a, struct err *err)
 			stop_wait_sleep(a->stop, rest_ns(a));
 	if (pipeline_failed(a->pipeline, err))
 		return -EIO;
-	if (ret || sender_failed(a->sender))
-		return err_set(err, ret ? -ret : EPIPE, "standard output: %s",
-			       strerror(ret ? -ret : EPIPE));
-	return 0;
+	if (sender_failed(a->sender, err))
+		return -EIO;
+	return ret ? err_set(err, -ret, "standard output: %s", strerror(-ret)) : 0;
 }
 
-void agent_stop(struct agent *a)
+/* By the board's totals, which the pipeline posted as it stopped. */
+static void say_end(const struct agent *a, const struct sender_end *end)
 {
+	struct board_totals totals;
+	uint64_t lost = 0;
+	size_t nr;
+
+	board_lock(a->board, &nr, &totals);
+	board_unlock(a->board);
+	for (int i = 0; i < NR_LOSS_CAUSES; i++)
+		lost += totals.lost[i];
+	fprintf(stderr, "blkcast-agent: ended: %" PRIu64 " requests captured, %" PRIu64 " lost",
+		totals.captured, lost);
+	if (end->takes_segments)
+		fprintf(stderr,
+			"; %" PRIu64 " segments delivered, %" PRIu64 " waiting (%" PRIu64 " bytes)",
+			end->nr_delivered, end->waiting.nr_segments, end->waiting.bytes);
+	fputc('\n', stderr);
+}
+
+int agent_stop(struct agent *a, struct err *err)
+{
+	struct sender_end end;
+	bool has_run;
+	int ret;
+
 	if (!a)
-		return;
+		return 0;
+	has_run = a->pipeline != NULL && a->end_ns;
 	fileset_scan_stop(a->filesets);
 	pipeline_stop(a->pipeline);
 	if (a->opened)
 		a->source->close(a->opened, NULL);
-	sender_free(a->sender, AGENT_STOP_WAIT_S);
+	ret = sender_finish(a->sender, AGENT_STOP_WAIT_S, &end, err);
+	if (has_run && is_recording(a))
+		say_end(a, &end);
 	fileset_scan_free(a->filesets);
 	metrics_free(a->metrics);
 	board_free(a->board);
 	pseudonym_key_forget(&a->machine.key);
 	free(a);
+	return ret;
 }

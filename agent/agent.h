@@ -31,7 +31,10 @@ int agent_start(struct agent **out, struct config *config, struct log *log,
  */
 int agent_watch(struct agent *a, struct err *err);
 
-/* Passes on everything captured. NULL is legal. */
-void agent_stop(struct agent *a);
+/*
+ * Passes on everything captured, says in one line how the run went, and frees. -EIO with one line in err
+ * where something captured was lost on its way, or nothing could be delivered. NULL is legal.
+ */
+int agent_stop(struct agent *a, struct err *err);
 
 #endif

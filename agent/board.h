@@ -55,6 +55,7 @@ struct board_totals {
 	uint64_t lost[NR_LOSS_CAUSES];
 	double agent_cpu_s, kernel_cpu_s; /* NaN unknown */
 	double watched_s;		  /* length of all windows closed so far */
+	uint64_t captured;		  /* requests, of all devices */
 	int shed_level;			  /* enum overhead_level */
 	const char *source, *layer;
 };

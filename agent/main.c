@@ -61,10 +61,15 @@ static int run_until(struct config *config, struct log *log, const struct stop_w
 	if (ret) {
 		ret = complain(&err, EXIT_BAD_INPUT);
 	} else {
+		struct err end_err = { 0 };
+		int end_ret;
+
 		ret = agent_watch(agent, &err);
-		agent_stop(agent);
+		end_ret = agent_stop(agent, &end_err);
 		if (ret)
 			ret = complain(&err, EXIT_FAILED);
+		if (end_ret)
+			ret = complain(&end_err, EXIT_FAILED);
 	}
 	if (sends)
 		curl_global_cleanup();

@@ -99,6 +99,8 @@ static void take(struct pipeline *p, const struct request *r)
 	struct traced *t = pipeline_device(p, r->device);
 	struct request moved;
 
+	p->nr_captured++;
+
 	if (t && t->places) {
 		moved = *r;
 		place_map_request(t->places, &moved);
@@ -263,8 +265,14 @@ static void finish(struct pipeline *p)
 	reorder_flush(p->reorder, UINT64_MAX);
 	if (end_ns > p->window_begin_ns)
 		pipeline_close_windows(p, end_ns);
-	if (p->stream)
+	if (p->stream) {
 		stream_close_segment(p->stream);
+		sender_drain(p->config.sender);
+		/* A loss that no segment tells of would be silent until a later agent tells it. */
+		if (account_has_untold(sender_account(p->config.sender)))
+			stream_close_segment(p->stream);
+	}
+	pipeline_set_totals(p);
 }
 
 /* What the calling thread no longer needs, now that the source is open. */

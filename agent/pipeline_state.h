@@ -53,8 +53,9 @@ struct pipeline {
 
 	uint32_t own_pid;
 	uint64_t window_begin_ns, last_poll_real_ns;
-	uint64_t watched_ns; /* length of all windows closed */
-	uint64_t nr_polled;  /* requests of the running poll */
+	uint64_t watched_ns;  /* length of all windows closed */
+	uint64_t nr_polled;   /* requests of the running poll */
+	uint64_t nr_captured; /* requests that were passed on, since the start */
 	uint64_t lost[NR_LOSS_CAUSES];
 	struct overhead overhead;
 	struct source *counting; /* the kernel's counters, at OVERHEAD_COUNTERS; else NULL */

@@ -226,6 +226,7 @@ void pipeline_set_totals(struct pipeline *p)
 				       .kernel_cpu_s = NAN };
 	uint64_t later[NR_LOSS_CAUSES] = { 0 };
 
+	totals.captured = p->nr_captured;
 	if (p->stream)
 		account_losses(sender_account(p->config.sender), later);
 	for (int i = 0; i < NR_LOSS_CAUSES; i++)

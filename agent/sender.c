@@ -1,49 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "agent/sender.h"
+#include "agent/sender_state.h"
 #include "agent/thread.h"
-
-struct message {
-	struct message *next;
-	struct outgoing *segment; /* or NULL: a profile */
-	struct buf line;
-	size_t bytes;
-};
-
-struct opened {
-	const struct sink_ops *ops;
-	struct sink *sink;
-};
-
-struct sender {
-	struct opened sinks[SENDER_MAX_SINKS];
-	size_t nr_sinks;
-	struct account *account;
-	const struct opened *owner; /* the sink that the account speaks of */
-	struct log *log;
-	char *host, *boot_id;
-	uint64_t epoch;
-
-	pthread_t thread;
-	bool has_thread;
-	pthread_mutex_t lock; /* guards what follows */
-	pthread_cond_t wake;
-	struct message *first, **last;
-	size_t nr, bytes;
-	bool stopping;
-	uint64_t lines_dropped;
-	atomic_bool failed;
-	void (*on_failure)(void *ctx);
-	void *ctx;
-};
 
 void outgoing_free(struct outgoing *o)
 {
@@ -82,6 +46,7 @@ static int open_sink(struct sender *s, const struct sender_config *config, const
 	struct buf dir;
 	int ret;
 
+	opened->url = url;
 	opened->ops = sink_find(url, err);
 	if (!opened->ops)
 		return -EINVAL;
@@ -169,6 +134,7 @@ int sender_new(struct sender **out, const struct sender_config *config, struct e
 		return err_set(err, ENOMEM, "no memory for the sinks");
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->wake, NULL);
+	pthread_cond_init(&s->idle, NULL);
 	s->last = &s->first;
 	s->log = config->log;
 	s->on_failure = config->on_failure;
@@ -214,13 +180,31 @@ bool sender_takes_lives(const struct sender *s)
 	return true;
 }
 
-bool sender_failed(struct sender *s)
+bool sender_failed(struct sender *s, struct err *err)
 {
-	return atomic_load(&s->failed);
+	bool failed = atomic_load(&s->failed);
+
+	if (failed && err)
+		*err = s->failure;
+	return failed;
+}
+
+/* By the sender's thread, with the reason in why. */
+static void fail(struct sender *s, const struct err *why)
+{
+	if (atomic_load(&s->failed))
+		return;
+	s->failure = *why;
+	atomic_store(&s->failed, true);
+	log_say(s->log, LEVEL_ERROR, "sink_failed", "why=\"%s\"", why->line);
+	if (s->on_failure)
+		s->on_failure(s->ctx);
 }
 
 static void send_line(struct sender *s, const struct buf *line)
 {
+	struct err why = { 0 };
+
 	for (size_t i = 0; i < s->nr_sinks; i++) {
 		int ret;
 
@@ -230,13 +214,27 @@ static void send_line(struct sender *s, const struct buf *line)
 					       line->len);
 		if (!ret)
 			continue;
-		if (atomic_exchange(&s->failed, true))
-			continue;
-		log_say(s->log, LEVEL_ERROR, "sink_failed", "sink=%s why=\"%s\"",
-			s->sinks[i].ops->scheme, strerror(-ret));
-		if (s->on_failure)
-			s->on_failure(s->ctx);
+		s->lines_dropped++;
+		err_set(&why, -ret, "standard output: %s", strerror(-ret));
+		fail(s, &why);
 	}
+}
+
+/* What would be lost with the segment, put together. */
+static struct spool_content content_of(const struct outgoing *o)
+{
+	struct spool_content c = { 0 };
+
+	for (size_t i = 0; i < o->lost_if_dropped.nr; i++) {
+		const struct loss *l = &o->lost_if_dropped.losses[i];
+
+		c.nr_requests += l->count;
+		if (!c.begin_real_ns || l->begin_real_ns < c.begin_real_ns)
+			c.begin_real_ns = l->begin_real_ns;
+		if (l->end_real_ns > c.end_real_ns)
+			c.end_real_ns = l->end_real_ns;
+	}
+	return c;
 }
 
 /* The last error of any sink; 0 where all have it. */
@@ -247,7 +245,8 @@ static int send_to_all(struct sender *s, const struct outgoing *o)
 					.epoch = s->epoch,
 					.sequence = o->sequence,
 					.data = o->data.data,
-					.len = o->data.len };
+					.len = o->data.len,
+					.content = content_of(o) };
 	int failed = 0;
 
 	for (size_t i = s->nr_sinks; i-- > 0;) {
@@ -256,6 +255,7 @@ static int send_to_all(struct sender *s, const struct outgoing *o)
 		if (!s->sinks[i].ops->segment)
 			continue;
 		ret = s->sinks[i].ops->segment(s->sinks[i].sink, &segment);
+		s->sinks[i].has_refused = ret != 0;
 		if (!ret)
 			continue;
 		failed = ret;
@@ -276,16 +276,23 @@ static void give_up(struct sender *s, struct outgoing *o, enum loss_cause cause)
 
 static void send_segment(struct sender *s, struct outgoing *o)
 {
+	struct err why = { 0 };
 	int ret;
 
 	account_prepare(s->account, o->sequence, o->counts, o->nr_counts);
 	ret = send_to_all(s, o);
-	if (!ret)
+	if (!ret) {
+		s->nr_refused = 0;
 		account_commit(s->account, o->sequence);
-	else
+	} else {
+		s->nr_refused++;
 		give_up(s, o,
 			ret == -ENOSPC || ret == -EFBIG || ret == -EDQUOT ? LOSS_SPOOL_FULL
 									  : LOSS_SPOOL_ERROR);
+		sender_tell_loss(s, o);
+	}
+	if (account_check(s->account, &why))
+		fail(s, &why);
 }
 
 /* The next message, or NULL when it is time to end. */
@@ -294,6 +301,8 @@ static struct message *next_message(struct sender *s)
 	struct message *m;
 
 	pthread_mutex_lock(&s->lock);
+	s->is_busy = false;
+	pthread_cond_broadcast(&s->idle);
 	while (!s->first && !s->stopping)
 		pthread_cond_wait(&s->wake, &s->lock);
 	m = s->first;
@@ -303,6 +312,7 @@ static struct message *next_message(struct sender *s)
 			s->last = &s->first;
 		s->nr--;
 		s->bytes -= m->bytes;
+		s->is_busy = true;
 	}
 	pthread_mutex_unlock(&s->lock);
 	return m;
@@ -338,7 +348,7 @@ int sender_start(struct sender *s, uint64_t epoch, struct err *err)
 	for (size_t i = 0; i < s->nr_sinks && !ret; i++)
 		if (s->account && s->sinks[i].ops->attach)
 			ret = s->sinks[i].ops->attach(s->sinks[i].sink, s->account,
-						      s->owner == &s->sinks[i], err);
+						      s->owner == &s->sinks[i], epoch, err);
 	if (ret)
 		return ret;
 	ret = thread_start(&s->thread, "sender", send_loop, s);
@@ -400,6 +410,15 @@ void sender_push_profile(struct sender *s, struct buf *line)
 	free(m);
 }
 
+void sender_drain(struct sender *s)
+{
+	pthread_mutex_lock(&s->lock);
+	while (s->has_thread && (s->first || s->is_busy))
+		pthread_cond_wait(&s->idle, &s->lock);
+	s->is_last = true;
+	pthread_mutex_unlock(&s->lock);
+}
+
 static uint64_t deadline_in(double wait_s)
 {
 	struct timespec now;
@@ -409,13 +428,10 @@ static uint64_t deadline_in(double wait_s)
 	       (uint64_t)(wait_s * 1e9);
 }
 
-void sender_free(struct sender *s, double wait_s)
+static void join_thread(struct sender *s)
 {
-	uint64_t deadline_ns = deadline_in(wait_s);
 	struct message *m;
 
-	if (!s)
-		return;
 	if (s->has_thread) {
 		pthread_mutex_lock(&s->lock);
 		s->stopping = true;
@@ -427,14 +443,51 @@ void sender_free(struct sender *s, double wait_s)
 		s->first = m->next;
 		message_free(m);
 	}
-	for (size_t i = 0; i < s->nr_sinks; i++)
-		s->sinks[i].ops->close(s->sinks[i].sink, deadline_ns);
-	if (s->account)
+}
+
+int sender_finish(struct sender *s, double wait_s, struct sender_end *end, struct err *err)
+{
+	uint64_t deadline_ns = deadline_in(wait_s);
+	bool any = false;
+	int ret = 0;
+
+	*end = (struct sender_end){ .nr_delivered = 0 };
+	if (!s)
+		return 0;
+	join_thread(s);
+	for (size_t i = 0; i < s->nr_sinks; i++) {
+		bool takes_segments = s->account && s->sinks[i].ops->segment;
+		struct sink_end one = { .nr_delivered = 0 };
+		int bad = 0;
+
+		s->sinks[i].ops->close(s->sinks[i].sink, deadline_ns, &one);
+		if (takes_segments && !any)
+			end->nr_delivered = one.nr_delivered;
+		any |= takes_segments;
+		if (takes_segments)
+			bad = sender_end_add(end, &one, s->sinks[i].url, ret ? NULL : err);
+		ret = ret ? ret : bad;
+	}
+	end->takes_segments = any;
+	end->nr_lines_dropped = s->lines_dropped;
+	if (s->account) {
+		end->nr_lost = account_lost_on_way(s->account, &end->is_at_least);
 		account_end(s->account);
+	}
+	ret = ret ? ret : sender_end_judge(end, err);
 	account_close(s->account);
+	pthread_cond_destroy(&s->idle);
 	pthread_cond_destroy(&s->wake);
 	pthread_mutex_destroy(&s->lock);
 	free(s->host);
 	free(s->boot_id);
 	free(s);
+	return ret;
+}
+
+void sender_free(struct sender *s, double wait_s)
+{
+	struct sender_end end;
+
+	sender_finish(s, wait_s, &end, NULL);
 }

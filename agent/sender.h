@@ -11,6 +11,7 @@
 
 #include "agent/account.h"
 #include "agent/log.h"
+#include "agent/sender_end.h"
 #include "agent/sink.h"
 #include "formats/buf.h"
 #include "formats/err.h"
@@ -67,10 +68,20 @@ int sender_start(struct sender *s, uint64_t epoch, struct err *err);
 void sender_push_segment(struct sender *s, struct outgoing *o);
 /* Takes over the text of line. */
 void sender_push_profile(struct sender *s, struct buf *line);
-/* True once a sink that nothing can help has failed (standard output closed). */
-bool sender_failed(struct sender *s);
+/* True once a sink that nothing can help has failed (standard output closed, the spool or store removed);
+ * err, which may be NULL, then says why. */
+bool sender_failed(struct sender *s, struct err *err);
+/* Waits until all that was pushed has been passed to the sinks. What is pushed from here on is the last
+ * of this run, and may use up what sinks keep aside. */
+void sender_drain(struct sender *s);
 
-/* Passes on what is queued, gives the sinks until wait_s from now, and frees. NULL is legal. */
+/*
+ * Passes on what is queued, gives the sinks until wait_s from now, and frees. end is filled in. 0, or
+ * -EIO with one line in err where something was lost on the way, or nothing at all was delivered to a
+ * sink although something waits for it. NULL is legal.
+ */
+int sender_finish(struct sender *s, double wait_s, struct sender_end *end, struct err *err);
+/* The same for who does not ask how it went. */
 void sender_free(struct sender *s, double wait_s);
 
 #endif

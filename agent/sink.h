@@ -12,11 +12,21 @@
 
 #include "agent/account.h"
 #include "agent/log.h"
+#include "agent/spool.h"
 #include "agent/upload.h"
 #include "formats/buf.h"
 #include "formats/err.h"
 
+#define SINK_WHERE_BYTES 256
+
 struct sink;
+
+/* How it went, told as the sink is closed. */
+struct sink_end {
+	uint64_t nr_delivered;	      /* segments that are where they were to go */
+	struct spool_waiting waiting; /* what stays in the sink's spool */
+	char where[SINK_WHERE_BYTES]; /* the spool's folder; "": the sink has none */
+};
 
 struct sink_config {
 	const char *url; /* as given to --sink */
@@ -34,6 +44,7 @@ struct sink_segment {
 	uint64_t epoch, sequence;
 	const void *data;
 	size_t len;
+	struct spool_content content;
 };
 
 struct sink_ops {
@@ -42,6 +53,11 @@ struct sink_ops {
 	int (*open)(struct sink **out, const struct sink_config *config, struct err *err);
 	/* Takes one segment: durable where it returns 0, not there otherwise. NULL: wants none. */
 	int (*segment)(struct sink *s, const struct sink_segment *segment);
+	/*
+	 * Takes the small segment that stands for one which segment() refused (loss_notice.h), from
+	 * what is kept aside for it. 0 or -errno. NULL: the sink keeps nothing aside.
+	 */
+	int (*notice)(struct sink *s, const struct sink_segment *segment);
 	/* Whether the segment's own header may name it otherwise than the call (stream_begin_life()). */
 	bool takes_lives;
 	/* Takes one profile as a line of JSON without its newline. NULL: wants none. */
@@ -59,9 +75,11 @@ struct sink_ops {
 	int (*account_path)(struct sink *s, struct buf *out);
 	/* The account that is told of everything dropped, and where it owns it, acknowledged; starts
 	 * what runs beside. May be NULL. */
-	int (*attach)(struct sink *s, struct account *account, bool owns, struct err *err);
-	/* Passes on what it can until the time (CLOCK_MONOTONIC), and frees. NULL is legal. */
-	void (*close)(struct sink *s, uint64_t deadline_ns);
+	int (*attach)(struct sink *s, struct account *account, bool owns, uint64_t epoch,
+		      struct err *err);
+	/* Passes on what it can until the time (CLOCK_MONOTONIC), and frees. NULL is legal. end, which
+	 * may be NULL and is zero, gets filled in. */
+	void (*close)(struct sink *s, uint64_t deadline_ns, struct sink_end *end);
 };
 
 /* The table of the URL's scheme; NULL with one line in err where there is none. */

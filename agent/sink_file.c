@@ -16,19 +16,25 @@
 
 #include "agent/durable.h"
 #include "agent/sink.h"
+#include "agent/store_reserve.h"
 
 struct sink {
 	char *dir;
 	char *host, *boot_id;
 	uint64_t epoch; /* of epoch_fd */
 	int epoch_fd;	/* folder of the running epoch, or -1 */
+	struct store_reserve reserve;
+	uint64_t nr_delivered;
 };
 
-static void file_close(struct sink *s, uint64_t deadline_ns)
+static void file_close(struct sink *s, uint64_t deadline_ns, struct sink_end *end)
 {
 	(void)deadline_ns;
 	if (!s)
 		return;
+	if (end)
+		end->nr_delivered = s->nr_delivered;
+	store_reserve_release(&s->reserve);
 	if (s->epoch_fd >= 0)
 		close(s->epoch_fd);
 	free(s->dir);
@@ -79,8 +85,10 @@ static int file_open(struct sink **out, const struct sink_config *config, struct
 		ret = make_folder("segments", dir, err);
 	if (!ret)
 		ret = make_folder("agent", dir, err);
+	if (!ret && store_reserve_init(&s->reserve, dir, config->host))
+		ret = err_set(err, ENOMEM, "no memory for the store");
 	if (ret) {
-		file_close(s, 0);
+		file_close(s, 0, NULL);
 		return ret;
 	}
 	*out = s;
@@ -131,7 +139,42 @@ static int file_segment(struct sink *s, const struct sink_segment *segment)
 		if (!ret)
 			ret = durable_write(s->epoch_fd, name, segment->data, segment->len, NULL);
 	}
-	return ret;
+	if (ret)
+		return ret;
+	s->nr_delivered++;
+	store_reserve_fill(&s->reserve);
+	return 0;
+}
+
+static int file_notice(struct sink *s, const struct sink_segment *segment)
+{
+	char name[32];
+	int ret = enter_epoch(s, segment->epoch);
+
+	if (ret)
+		return ret;
+	snprintf(name, sizeof(name), "%010" PRIu64 ".seg", segment->sequence);
+	return store_reserve_use(&s->reserve, s->epoch_fd, name, segment->data, segment->len);
+}
+
+/* What a full disk would refuse is made before it can be full. The account holds the lock by now, so that
+ * no other agent uses these names. */
+static int file_attach(struct sink *s, struct account *account, bool owns, uint64_t epoch,
+		       struct err *err)
+{
+	int ret = enter_epoch(s, epoch);
+
+	(void)account, (void)owns;
+	if (ret)
+		return err_set(err, -ret, "%s: cannot make the folder of this run: %s", s->dir,
+			       strerror(-ret));
+	store_reserve_fill(&s->reserve);
+	if (s->reserve.nr < STORE_RESERVE_FILES)
+		return err_set(
+			err, ENOSPC,
+			"%s: there is no room for the %d KiB that the agent keeps aside there",
+			s->dir, STORE_RESERVE_FILES * STORE_RESERVE_BYTES / 1024);
+	return 0;
 }
 
 static bool file_is_durable(struct sink *s, uint64_t epoch, uint64_t sequence)
@@ -155,6 +198,8 @@ const struct sink_ops sink_file = {
 	.scheme = "file",
 	.open = file_open,
 	.segment = file_segment,
+	.notice = file_notice,
+	.attach = file_attach,
 	.is_durable = file_is_durable,
 	.account_path = file_account_path,
 	.close = file_close,

@@ -31,8 +31,9 @@ struct sink {
 	struct upload *upload;
 	struct spool_ledger ledger; /* without an account before attach */
 	struct delivery *delivery;
-	struct ledger partly; /* lost of a segment whose other parts were taken; mostly empty */
-	bool is_denied;	      /* and said so */
+	struct ledger partly;  /* lost of a segment whose other parts were taken; mostly empty */
+	bool is_denied;	       /* and said so */
+	uint64_t nr_delivered; /* the thread's own until it is joined */
 	struct log *log;
 	char *dir;
 
@@ -110,9 +111,10 @@ static double settle(struct sink *s, const struct upload_answer *answer)
 
 	if (answer->verdict == UPLOAD_DONE) {
 		if (s->failures)
-			log_say(s->log, LEVEL_INFO, "upload_resumed", "after_failures=%u",
+			log_say(s->log, LEVEL_WARN, "upload_works_again", "after_failures=%u",
 				s->failures);
 		s->failures = 0;
+		s->nr_delivered++;
 		s->is_denied = false;
 		spool_ack(s->spool);
 		return 0;
@@ -155,7 +157,7 @@ static void *upload_loop(void *ctx)
 			if (is_stopping(s))
 				break;
 			wait_or_stop(s, 3600, true);
-		} else if (ret == -ENOMEM || ret == -EMFILE || ret == -ENFILE) {
+		} else if (ret == -ENOMEM || ret == -EMFILE || ret == -ENFILE || ret == -ESTALE) {
 			spool_unpeek(s->spool);
 			wait_s = backoff_s(s);
 		} else if (ret) {
@@ -172,7 +174,14 @@ static void *upload_loop(void *ctx)
 	return NULL;
 }
 
-static void http_close(struct sink *s, uint64_t deadline_ns)
+static void http_tell_end(struct sink *s, struct sink_end *end)
+{
+	end->nr_delivered = s->nr_delivered;
+	spool_waiting(s->spool, &end->waiting);
+	snprintf(end->where, sizeof(end->where), "%s", s->dir);
+}
+
+static void http_close(struct sink *s, uint64_t deadline_ns, struct sink_end *end)
 {
 	if (!s)
 		return;
@@ -191,6 +200,8 @@ static void http_close(struct sink *s, uint64_t deadline_ns)
 		if (spool_files(s->spool))
 			log_say(s->log, LEVEL_WARN, "spool_kept", "segments=%zu bytes=%" PRIu64,
 				spool_files(s->spool), spool_bytes(s->spool));
+		if (end)
+			http_tell_end(s, end);
 	}
 	delivery_free(s->delivery);
 	ledger_release(&s->partly);
@@ -237,17 +248,19 @@ static int http_open(struct sink **out, const struct sink_config *config, struct
 	if (!ret)
 		ret = spool_open(&s->spool, &spool, err);
 	if (ret) {
-		http_close(s, 0);
+		http_close(s, 0, NULL);
 		return ret;
 	}
 	*out = s;
 	return 0;
 }
 
-static int http_attach(struct sink *s, struct account *account, bool owns, struct err *err)
+static int http_attach(struct sink *s, struct account *account, bool owns, uint64_t epoch,
+		       struct err *err)
 {
 	int ret;
 
+	(void)epoch;
 	s->ledger.account = account;
 	s->ledger.owns_account = owns;
 	ret = upload_start(s->upload, err);
@@ -263,7 +276,7 @@ static int http_attach(struct sink *s, struct account *account, bool owns, struc
 static int http_segment(struct sink *s, const struct sink_segment *segment)
 {
 	struct spool_name name = { segment->epoch, segment->sequence };
-	int ret = spool_append(s->spool, &name, segment->data, segment->len);
+	int ret = spool_append(s->spool, &name, segment->data, segment->len, &segment->content);
 
 	pthread_mutex_lock(&s->lock);
 	pthread_cond_broadcast(&s->wake);

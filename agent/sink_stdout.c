@@ -44,10 +44,11 @@ static int stdout_profile(struct sink *s, const char *json, size_t len)
 	return 0;
 }
 
-static void stdout_close(struct sink *s, uint64_t deadline_ns)
+static void stdout_close(struct sink *s, uint64_t deadline_ns, struct sink_end *end)
 {
 	(void)s;
 	(void)deadline_ns;
+	(void)end;
 }
 
 const struct sink_ops sink_stdout = {

@@ -8,34 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/spool.h"
+#include "agent/spool_state.h"
 #include "formats/segment.h"
 
-#define SPOOL_NAME_BYTES 48
-/* Damaged segments kept for a look; what is more is removed at open, whichever is found last. */
-#define MAX_BAD_FILES 16
+static const struct spool_content content_unknown = { .nr_requests = SPOOL_UNKNOWN };
 
-struct entry {
-	struct spool_name name;
-	uint64_t bytes;
-};
-
-struct spool {
-	struct spool_config config;
-	int dir_fd, lock_fd;
-
-	pthread_mutex_t lock;  /* guards what follows; never held over I/O */
-	struct entry *entries; /* a ring by name, oldest at first */
-	size_t first, nr, cap;
-	uint64_t bytes;
-	bool peeked; /* the entry at first is being read or sent */
-};
-
-static void name_print(const struct spool_name *name, const char *end, char out[SPOOL_NAME_BYTES])
+void spool_name_print(const struct spool_name *name, const char *end, char out[SPOOL_NAME_BYTES])
 {
 	snprintf(out, SPOOL_NAME_BYTES, "%020" PRIu64 "-%010" PRIu64 "%s", name->epoch,
 		 name->sequence, end);
@@ -48,7 +29,7 @@ static bool name_parse(const char *text, const char *end, struct spool_name *out
 
 	if (sscanf(text, "%20" SCNu64 "-%10" SCNu64, &out->epoch, &out->sequence) != 2)
 		return false;
-	name_print(out, end, again);
+	spool_name_print(out, end, again);
 	return !strcmp(text, again);
 }
 
@@ -61,19 +42,15 @@ static int name_order(const struct spool_name *a, const struct spool_name *b)
 
 static int entry_order(const void *a, const void *b)
 {
-	return name_order(&((const struct entry *)a)->name, &((const struct entry *)b)->name);
-}
-
-static struct entry *entry_at(struct spool *s, size_t i)
-{
-	return &s->entries[(s->first + i) % s->cap];
+	return name_order(&((const struct spool_entry *)a)->name,
+			  &((const struct spool_entry *)b)->name);
 }
 
 /* Room for one more entry. */
 static int entries_grow(struct spool *s)
 {
 	size_t cap = s->cap ? 2 * s->cap : 64;
-	struct entry *entries;
+	struct spool_entry *entries;
 
 	if (s->nr < s->cap)
 		return 0;
@@ -81,7 +58,7 @@ static int entries_grow(struct spool *s)
 	if (!entries)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->nr; i++)
-		entries[i] = *entry_at(s, i);
+		entries[i] = *spool_entry_at(s, i);
 	free(s->entries);
 	s->entries = entries;
 	s->first = 0;
@@ -96,8 +73,22 @@ static bool ends_with(const char *text, const char *end)
 	return len >= tail && !strcmp(text + len - tail, end);
 }
 
+static void take_up_bad(struct spool *s, const char *file)
+{
+	struct spool_bad_file bad = { 0 };
+	struct spool_name name;
+	struct stat st;
+
+	if (!name_parse(file, ".bad", &name) || fstatat(s->dir_fd, file, &st, AT_SYMLINK_NOFOLLOW))
+		return;
+	bad.epoch = name.epoch;
+	bad.sequence = name.sequence;
+	bad.bytes = (uint64_t)st.st_size;
+	spool_bad_add(&s->bad, s->dir_fd, &bad, s->config.log);
+}
+
 /* One file found at open. */
-static int take_up(struct spool *s, const char *file, unsigned int *nr_bad)
+static int take_up(struct spool *s, const char *file)
 {
 	struct spool_name name;
 	struct stat st = { 0 };
@@ -108,8 +99,7 @@ static int take_up(struct spool *s, const char *file, unsigned int *nr_bad)
 		log_say(s->config.log, LEVEL_INFO, "spool_leftover_cleared", "file=%s", file);
 		return 0;
 	}
-	if (ends_with(file, ".bad") && ++*nr_bad > MAX_BAD_FILES)
-		unlinkat(s->dir_fd, file, 0);
+	take_up_bad(s, file);
 	/* One that cannot be looked at now is there all the same: leaving it out would lose it. */
 	if (!name_parse(file, ".seg", &name))
 		return 0;
@@ -118,7 +108,7 @@ static int take_up(struct spool *s, const char *file, unsigned int *nr_bad)
 	ret = entries_grow(s);
 	if (ret)
 		return ret;
-	s->entries[s->nr++] = (struct entry){ name, (uint64_t)st.st_size };
+	s->entries[s->nr++] = (struct spool_entry){ name, (uint64_t)st.st_size, content_unknown };
 	s->bytes += (uint64_t)st.st_size;
 	return 0;
 }
@@ -127,7 +117,6 @@ static int take_up_all(struct spool *s, struct err *err)
 {
 	int fd = openat(s->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	unsigned int nr_bad = 0;
 	struct dirent *file;
 	int ret = 0;
 
@@ -139,7 +128,7 @@ static int take_up_all(struct spool *s, struct err *err)
 		return ret;
 	}
 	while (!ret && (file = readdir(dir)))
-		ret = take_up(s, file->d_name, &nr_bad);
+		ret = take_up(s, file->d_name);
 	closedir(dir);
 	if (ret)
 		return err_set(err, -ret, "%s: no memory for the spool's index", s->config.dir);
@@ -162,18 +151,6 @@ static void sync_folder(struct spool *s)
 			strerror(errno));
 }
 
-/* One agent per spool: the lock goes with the process, however it ends. */
-static int take_lock(struct spool *s, struct err *err)
-{
-	s->lock_fd = openat(s->dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (s->lock_fd < 0)
-		return err_set(err, errno, "%s: cannot write to the spool: %s", s->config.dir,
-			       strerror(errno));
-	if (flock(s->lock_fd, LOCK_EX | LOCK_NB))
-		return err_set(err, EBUSY, "%s: another agent uses this spool", s->config.dir);
-	return 0;
-}
-
 int spool_open(struct spool **out, const struct spool_config *config, struct err *err)
 {
 	struct spool *s = calloc(1, sizeof(*s));
@@ -182,15 +159,19 @@ int spool_open(struct spool **out, const struct spool_config *config, struct err
 	if (!s)
 		return err_set(err, ENOMEM, "no memory for the spool");
 	s->config = *config;
-	s->lock_fd = -1;
+	s->dir = strdup(config->dir);
+	s->user = geteuid();
+	s->config.dir = s->dir;
+	s->removed = (struct spool_folder){ -1, -1 };
 	if (!s->config.max_bytes)
 		s->config.max_bytes = SPOOL_MAX_BYTES;
 	if (!s->config.max_files)
 		s->config.max_files = SPOOL_MAX_FILES;
 	pthread_mutex_init(&s->lock, NULL);
-	ret = s->dir_fd = durable_mkdir(config->dir, err);
-	if (ret >= 0)
-		ret = take_lock(s, err);
+	s->folder = s->removed;
+	ret = s->dir ? spool_folder_open(&s->folder, s->dir, s->user, err)
+		     : err_set(err, ENOMEM, "no memory for the spool");
+	s->dir_fd = s->folder.dir_fd;
 	if (!ret)
 		ret = take_up_all(s, err);
 	if (ret < 0) {
@@ -206,17 +187,15 @@ void spool_close(struct spool *s)
 {
 	if (!s)
 		return;
-	if (s->lock_fd >= 0)
-		close(s->lock_fd);
-	if (s->dir_fd >= 0)
-		close(s->dir_fd);
+	spool_folder_close(&s->folder);
+	spool_folder_close(&s->removed);
 	pthread_mutex_destroy(&s->lock);
 	free(s->entries);
+	free(s->dir);
 	free(s);
 }
 
-/* Reads a whole file into out; -EFBIG over the limit of a segment. */
-static int read_file(int dir_fd, const char *file, struct buf *out)
+int spool_read_file(int dir_fd, const char *file, struct buf *out)
 {
 	int fd = openat(dir_fd, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct stat st;
@@ -244,7 +223,7 @@ static int read_file(int dir_fd, const char *file, struct buf *out)
 }
 
 /* Tells the owner, whose account is to hold the loss before the file goes. */
-static void report_lost(struct spool *s, enum loss_cause cause, const struct spool_name *name)
+static void report_lost(struct spool *s, enum loss_cause cause, const struct spool_entry *entry)
 {
 	char file[SPOOL_NAME_BYTES];
 	struct buf data;
@@ -253,22 +232,23 @@ static void report_lost(struct spool *s, enum loss_cause cause, const struct spo
 	if (!s->config.lost)
 		return;
 	buf_init(&data);
-	name_print(name, ".seg", file);
-	readable = !read_file(s->dir_fd, file, &data);
-	s->config.lost(s->config.ctx, cause, name, readable ? data.data : NULL, data.len);
+	spool_name_print(&entry->name, ".seg", file);
+	readable = !spool_read_file(s->dir_fd, file, &data);
+	s->config.lost(s->config.ctx, cause, &entry->name, readable ? data.data : NULL, data.len,
+		       &entry->content);
 	buf_release(&data);
 }
 
-static void report_gone(struct spool *s, const struct spool_name *name, bool is_gone)
+void spool_report_gone(struct spool *s, const struct spool_name *name, bool is_gone)
 {
 	if (s->config.gone)
 		s->config.gone(s->config.ctx, name, is_gone);
 }
 
 /* With the lock held. */
-static void take_first(struct spool *s, struct entry *out)
+static void take_first(struct spool *s, struct spool_entry *out)
 {
-	*out = *entry_at(s, 0);
+	*out = *spool_entry_at(s, 0);
 	s->bytes -= out->bytes;
 	s->first = (s->first + 1) % s->cap;
 	s->nr--;
@@ -278,17 +258,17 @@ static void take_first(struct spool *s, struct entry *out)
  * Takes the second oldest out of the index. The oldest is the one that is sent, and what was sent
  * without an answer, by this run or one that was killed, may be stored: given up it would count twice.
  */
-static bool pop_second(struct spool *s, struct entry *out)
+static bool pop_second(struct spool *s, struct spool_entry *out)
 {
-	struct entry first;
+	struct spool_entry first;
 	bool any;
 
 	pthread_mutex_lock(&s->lock);
 	any = s->nr > 1;
 	if (any) {
-		first = *entry_at(s, 0);
-		*out = *entry_at(s, 1);
-		*entry_at(s, 1) = first;
+		first = *spool_entry_at(s, 0);
+		*out = *spool_entry_at(s, 1);
+		*spool_entry_at(s, 1) = first;
 		s->bytes -= out->bytes;
 		s->first = (s->first + 1) % s->cap;
 		s->nr--;
@@ -308,16 +288,16 @@ static bool has_room(struct spool *s, size_t len)
 }
 
 /* Puts the entry in its place by name; nearly always the last. */
-static void insert(struct spool *s, const struct entry *entry)
+static void insert(struct spool *s, const struct spool_entry *entry)
 {
 	size_t at = s->nr++;
 
 	for (; at > (s->peeked ? 1 : 0); at--) {
-		if (name_order(&entry_at(s, at - 1)->name, &entry->name) <= 0)
+		if (name_order(&spool_entry_at(s, at - 1)->name, &entry->name) <= 0)
 			break;
-		*entry_at(s, at) = *entry_at(s, at - 1);
+		*spool_entry_at(s, at) = *spool_entry_at(s, at - 1);
 	}
-	*entry_at(s, at) = *entry;
+	*spool_entry_at(s, at) = *entry;
 	s->bytes += entry->bytes;
 }
 
@@ -332,7 +312,7 @@ static int remove_file(struct spool *s, const char *file)
 }
 
 /* Back to its place: it could not be removed. There is room: nothing was added since. */
-static void put_back(struct spool *s, const struct entry *entry)
+static void put_back(struct spool *s, const struct spool_entry *entry)
 {
 	pthread_mutex_lock(&s->lock);
 	insert(s, entry);
@@ -343,17 +323,17 @@ static void put_back(struct spool *s, const struct entry *entry)
 static int drop_one(struct spool *s)
 {
 	char file[SPOOL_NAME_BYTES];
-	struct entry entry;
+	struct spool_entry entry;
 	int ret;
 
 	if (s->config.keeps_oldest || !pop_second(s, &entry))
 		return -ENOENT;
-	name_print(&entry.name, ".seg", file);
-	report_lost(s, LOSS_SPOOL_FULL, &entry.name);
+	spool_name_print(&entry.name, ".seg", file);
+	report_lost(s, LOSS_SPOOL_FULL, &entry);
 	ret = remove_file(s, file);
 	if (!ret)
 		sync_folder(s);
-	report_gone(s, &entry.name, !ret);
+	spool_report_gone(s, &entry.name, !ret);
 	if (ret) {
 		put_back(s, &entry);
 		return ret;
@@ -374,12 +354,15 @@ int spool_make_room(struct spool *s, size_t len)
 	return ret == -ENOENT ? -ENOSPC : ret;
 }
 
-int spool_append(struct spool *s, const struct spool_name *name, const void *data, size_t len)
+int spool_append(struct spool *s, const struct spool_name *name, const void *data, size_t len,
+		 const struct spool_content *content)
 {
-	struct entry entry = { *name, len };
+	struct spool_entry entry = { *name, len, content ? *content : content_unknown };
 	char file[SPOOL_NAME_BYTES];
-	int ret = spool_make_room(s, len);
+	int ret;
 
+	spool_replace_removed(s);
+	ret = spool_make_room(s, len);
 	if (ret)
 		return ret;
 	pthread_mutex_lock(&s->lock);
@@ -387,7 +370,7 @@ int spool_append(struct spool *s, const struct spool_name *name, const void *dat
 	pthread_mutex_unlock(&s->lock);
 	if (ret)
 		return ret;
-	name_print(name, ".seg", file);
+	spool_name_print(name, ".seg", file);
 	ret = durable_write(s->dir_fd, file, data, len, s->config.calls);
 	/* The disk can be full before the spool's own bound is: old ones make room there too. */
 	while ((ret == -ENOSPC || ret == -EDQUOT) && !drop_one(s))
@@ -406,7 +389,7 @@ bool spool_holds(struct spool *s, const struct spool_name *name)
 
 	pthread_mutex_lock(&s->lock);
 	for (size_t i = s->nr; i-- > 0 && !holds;)
-		holds = !name_order(&entry_at(s, i)->name, name);
+		holds = !name_order(&spool_entry_at(s, i)->name, name);
 	pthread_mutex_unlock(&s->lock);
 	return holds;
 }
@@ -415,18 +398,20 @@ int spool_peek(struct spool *s, struct spool_name *name, struct buf *out)
 {
 	char file[SPOOL_NAME_BYTES];
 	bool any;
+	int ret;
 
 	pthread_mutex_lock(&s->lock);
 	any = s->nr > 0;
 	if (any) {
-		*name = entry_at(s, 0)->name;
+		*name = spool_entry_at(s, 0)->name;
 		s->peeked = true;
 	}
 	pthread_mutex_unlock(&s->lock);
 	if (!any)
 		return -ENOENT;
-	name_print(name, ".seg", file);
-	return read_file(s->dir_fd, file, out);
+	spool_name_print(name, ".seg", file);
+	ret = spool_read_file(s->dir_fd, file, out);
+	return ret == -ENOENT && spool_folder_is_removed(&s->folder) ? -ESTALE : ret;
 }
 
 void spool_unpeek(struct spool *s)
@@ -437,7 +422,7 @@ void spool_unpeek(struct spool *s)
 }
 
 /* Takes the peeked entry out of the index. */
-static bool pop_peeked(struct spool *s, struct entry *out)
+static bool pop_peeked(struct spool *s, struct spool_entry *out)
 {
 	bool any;
 
@@ -453,54 +438,55 @@ static bool pop_peeked(struct spool *s, struct entry *out)
 void spool_ack(struct spool *s)
 {
 	char file[SPOOL_NAME_BYTES];
-	struct entry entry;
+	struct spool_entry entry;
 
 	if (!pop_peeked(s, &entry))
 		return;
 	if (s->config.acknowledged)
 		s->config.acknowledged(s->config.ctx, &entry.name);
-	name_print(&entry.name, ".seg", file);
+	spool_name_print(&entry.name, ".seg", file);
 	unlinkat(s->dir_fd, file, 0);
 }
 
 bool spool_quarantine(struct spool *s, const char *why)
 {
 	char file[SPOOL_NAME_BYTES], bad[SPOOL_NAME_BYTES];
-	struct entry entry;
+	struct spool_entry entry;
 	bool is_gone;
 
 	if (!pop_peeked(s, &entry))
 		return true;
-	name_print(&entry.name, ".seg", file);
-	name_print(&entry.name, ".bad", bad);
-	report_lost(s, LOSS_QUARANTINE, &entry.name);
+	spool_name_print(&entry.name, ".seg", file);
+	spool_name_print(&entry.name, ".bad", bad);
+	report_lost(s, LOSS_QUARANTINE, &entry);
 	is_gone = !renameat(s->dir_fd, file, s->dir_fd, bad) || !remove_file(s, file);
 	if (is_gone)
 		sync_folder(s);
-	report_gone(s, &entry.name, is_gone);
-	if (!is_gone)
+	spool_report_gone(s, &entry.name, is_gone);
+	if (!is_gone) {
 		put_back(s, &entry);
-	else
-		log_say(s->config.log, LEVEL_WARN, "segment_quarantined", "file=%s why=\"%s\"", bad,
-			why);
-	return is_gone;
+		return false;
+	}
+	log_say(s->config.log, LEVEL_WARN, "segment_quarantined", "file=%s why=\"%s\"", bad, why);
+	take_up_bad(s, bad);
+	return true;
 }
 
 bool spool_forget(struct spool *s, const struct spool_name *name)
 {
 	char file[SPOOL_NAME_BYTES];
 
-	name_print(name, ".seg", file);
+	spool_name_print(name, ".seg", file);
 	if (remove_file(s, file))
 		return false;
 	sync_folder(s);
 	pthread_mutex_lock(&s->lock);
 	for (size_t i = 0; i < s->nr; i++) {
-		if (name_order(&entry_at(s, i)->name, name))
+		if (name_order(&spool_entry_at(s, i)->name, name))
 			continue;
-		s->bytes -= entry_at(s, i)->bytes;
+		s->bytes -= spool_entry_at(s, i)->bytes;
 		for (; i + 1 < s->nr; i++)
-			*entry_at(s, i) = *entry_at(s, i + 1);
+			*spool_entry_at(s, i) = *spool_entry_at(s, i + 1);
 		s->nr--;
 	}
 	pthread_mutex_unlock(&s->lock);
@@ -510,11 +496,11 @@ bool spool_forget(struct spool *s, const struct spool_name *name)
 void spool_forget_through(struct spool *s, const struct spool_name *last)
 {
 	char file[SPOOL_NAME_BYTES];
-	struct entry entry;
+	struct spool_entry entry;
 
-	while (s->nr && name_order(&entry_at(s, 0)->name, last) <= 0) {
+	while (s->nr && name_order(&spool_entry_at(s, 0)->name, last) <= 0) {
 		take_first(s, &entry);
-		name_print(&entry.name, ".seg", file);
+		spool_name_print(&entry.name, ".seg", file);
 		unlinkat(s->dir_fd, file, 0);
 		log_say(s->config.log, LEVEL_INFO, "acknowledged_leftover_cleared", "file=%s",
 			file);
@@ -526,9 +512,14 @@ uint64_t spool_last_epoch(struct spool *s)
 	uint64_t epoch;
 
 	pthread_mutex_lock(&s->lock);
-	epoch = s->nr ? entry_at(s, s->nr - 1)->name.epoch : 0;
+	epoch = s->nr ? spool_entry_at(s, s->nr - 1)->name.epoch : 0;
 	pthread_mutex_unlock(&s->lock);
 	return epoch;
+}
+
+bool spool_was_removed(const struct spool *s)
+{
+	return s->was_removed;
 }
 
 uint64_t spool_bytes(struct spool *s)

@@ -3,8 +3,21 @@
 
 #include "agent/tally.h"
 
+/* What is known of segments whose files cannot be read any more. */
+static int add_content(struct ledger *lost, enum loss_cause cause,
+		       const struct spool_content *content)
+{
+	struct loss loss = { .cause = (uint8_t)cause,
+			     .count_known = content->nr_requests != SPOOL_UNKNOWN,
+			     .begin_real_ns = content->begin_real_ns,
+			     .end_real_ns = content->end_real_ns };
+
+	loss.count = loss.count_known ? content->nr_requests : 0;
+	return ledger_add(lost, &loss);
+}
+
 static void on_lost(void *ctx, enum loss_cause cause, const struct spool_name *name,
-		    const void *data, size_t len)
+		    const void *data, size_t len, const struct spool_content *content)
 {
 	/* Without the memory to count it is still said that something is lost. */
 	struct loss unknown = { .cause = (uint8_t)cause };
@@ -21,6 +34,8 @@ static void on_lost(void *ctx, enum loss_cause cause, const struct spool_name *n
 	if (partly && name->epoch == l->partly_name.epoch &&
 	    name->sequence == l->partly_name.sequence)
 		ret = ledger_merge(&lost, partly);
+	else if (!data)
+		ret = add_content(&lost, cause, content);
 	else
 		ret = tally_segment(data, len, cause, &lost);
 	if (ret)

@@ -85,7 +85,9 @@ static const struct call calls[] = {
 
 	/* what must outlive the process: the spool, the account, a store */
 	ANY(KEEPS, "msync"),
-	ANY(STORES, "mkdir"),
+	ANY(KEEPS,
+	    "mkdir"), /* a folder of the spool or store that somebody removed is made again */
+	ANY(STORES, "ftruncate"),
 	ANY(STORES, "access"),
 
 	IF(SENDS, "socket", 0, SCMP_CMP_EQ, AF_INET, 0),

@@ -16,12 +16,13 @@ struct told {
 	struct spool_name last;
 	enum loss_cause cause;
 	size_t len;
+	struct spool_content content;
 	bool was_there; /* the file, while the loss was told */
 	char dir[64];
 };
 
 static inline void on_lost(void *ctx, enum loss_cause cause, const struct spool_name *name,
-			   const void *data, size_t len)
+			   const void *data, size_t len, const struct spool_content *content)
 {
 	struct told *told = ctx;
 
@@ -30,6 +31,7 @@ static inline void on_lost(void *ctx, enum loss_cause cause, const struct spool_
 	told->last = *name;
 	told->len = len;
 	told->was_there = data != NULL;
+	told->content = *content;
 }
 
 static inline void on_gone(void *ctx, const struct spool_name *name, bool is_gone)
@@ -97,7 +99,7 @@ static inline int append(struct spool *s, uint64_t sequence, size_t len)
 	char data[4096];
 
 	memset(data, (int)sequence, sizeof(data));
-	return spool_append(s, &(struct spool_name){ 5, sequence }, data, len);
+	return spool_append(s, &(struct spool_name){ 5, sequence }, data, len, NULL);
 }
 
 static inline uint64_t peek_sequence(struct spool *s)

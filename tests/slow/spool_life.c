@@ -60,7 +60,7 @@ struct run {
 
 /* The glue's own, with a note of what was about to go. */
 static void note_lost(void *ctx, enum loss_cause cause, const struct spool_name *name,
-		      const void *data, size_t len)
+		      const void *data, size_t len, const struct spool_content *content)
 {
 	struct run *r = ctx;
 	struct spool_config glue = { 0 };
@@ -69,7 +69,7 @@ static void note_lost(void *ctx, enum loss_cause cause, const struct spool_name 
 	if (s && !s->dropping)
 		s->dropping = stamp();
 	spool_ledger_connect(&r->glue, &glue);
-	glue.lost(glue.ctx, cause, name, data, len);
+	glue.lost(glue.ctx, cause, name, data, len, content);
 }
 
 static void note_gone(void *ctx, const struct spool_name *name, bool is_gone)
@@ -207,7 +207,7 @@ static void spool_segment(struct run *r, uint64_t sequence, uint64_t nr)
 	if (!ret) {
 		account_prepare(r->account, sequence, &count, 1);
 		ret = spool_append(r->spool, &(struct spool_name){ r->epoch, sequence }, data.data,
-				   data.len);
+				   data.len, NULL);
 	}
 	if (!ret) {
 		s->appended = stamp();

@@ -124,7 +124,7 @@ static int run(struct job *job)
 		return 2;
 	}
 	account_begin(account, job->epoch, 1, NULL, 0);
-	if (sink_http.attach(sink, account, true, &err))
+	if (sink_http.attach(sink, account, true, job->epoch, &err))
 		return 2;
 	for (uint64_t i = 0; i < job->nr; i++) {
 		failed |= spool_one(job, sink, job->first + i) != 0;
@@ -139,7 +139,7 @@ static int run(struct job *job)
 		sum += lost[i];
 	printf("captured %" PRIu64 " lost %" PRIu64 " left %" PRIu64 "\n",
 	       job->nr * job->nr_requests, sum, left);
-	sink_http.close(sink, now_ns());
+	sink_http.close(sink, now_ns(), NULL);
 	account_close(account);
 	return failed;
 }

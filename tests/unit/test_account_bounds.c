@@ -407,7 +407,7 @@ static void lose(struct spool_config *c, uint64_t epoch, uint64_t sequence, cons
 {
 	struct spool_name name = { epoch, sequence };
 
-	c->lost(c->ctx, LOSS_SPOOL_FULL, &name, b->data, b->len);
+	c->lost(c->ctx, LOSS_SPOOL_FULL, &name, b->data, b->len, NULL);
 	c->gone(c->ctx, &name, true);
 }
 

@@ -30,11 +30,11 @@ struct held {
 };
 
 static void on_lost(void *ctx, enum loss_cause cause, const struct spool_name *name,
-		    const void *data, size_t len)
+		    const void *data, size_t len, const struct spool_content *content)
 {
 	struct held *h = ctx;
 
-	(void)cause, (void)name, (void)data, (void)len;
+	(void)cause, (void)name, (void)data, (void)len, (void)content;
 	h->nr_lost++;
 }
 
@@ -81,7 +81,7 @@ static void append(struct spool *s, uint64_t sequence, struct held *h)
 	char data[LEN];
 
 	memset(data, 'a' + (int)sequence, sizeof(data));
-	h->now[sequence] = !spool_append(s, &name, data, sizeof(data));
+	h->now[sequence] = !spool_append(s, &name, data, sizeof(data), NULL);
 }
 
 /* Whether the spool's index is what was promised. */
@@ -451,7 +451,7 @@ static void loss_without_memory_is_still_told(void)
 	account_begin(l.account, 1, 1000, NULL, 0);
 	spool_ledger_connect(&l, &c);
 	calls_begin(&(struct calls_plan){ CALLS_NO_MEMORY_FROM, 1, 0 });
-	c.lost(c.ctx, LOSS_SPOOL_FULL, &name, b.data, b.len);
+	c.lost(c.ctx, LOSS_SPOOL_FULL, &name, b.data, b.len, NULL);
 	c.gone(c.ctx, &name, true);
 	calls_end();
 	ledger_init(&left);

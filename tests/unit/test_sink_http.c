@@ -238,7 +238,7 @@ static bool open_rig(struct rig *rig, const struct receiver *s)
 	    !ok(!account_open(&rig->account, &account, &err)))
 		return false;
 	account_begin(rig->account, 7, 1, NULL, 0);
-	return ok(!sink_http.attach(rig->sink, rig->account, true, &err));
+	return ok(!sink_http.attach(rig->sink, rig->account, true, 7, &err));
 }
 
 static bool new_rig(struct rig *rig, const struct receiver *s)
@@ -271,8 +271,10 @@ static void close_rig(struct rig *rig, double wait_s)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	sink_http.close(rig->sink, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec +
-					   (uint64_t)(wait_s * 1e9));
+	sink_http.close(rig->sink,
+			(uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec +
+				(uint64_t)(wait_s * 1e9),
+			NULL);
 	account_close(rig->account);
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "agent/spool.h"
+#include "agent/spool_bad.h"
 #include "tests/spool_told.h"
 #include "tests/tap.h"
 
@@ -243,6 +244,92 @@ static void killed_writer_leaves_what_it_was_told_is_durable(void)
 	ok_eq(unreadable, 0);
 }
 
+/* While the spool is open, too: the oldest go, by their number and by their bytes. */
+static void segments_set_aside_are_bounded_while_it_runs(void)
+{
+	struct told told;
+	struct spool *s;
+	char path[160];
+
+	make_dir(&told);
+	s = open_spool(&told, 0, NULL);
+	for (uint64_t i = 0; i < 40; i++) {
+		ok_int(append(s, i, 10), 0);
+		ok_eq(peek_sequence(s), i);
+		ok(spool_quarantine(s, "refused"));
+	}
+	ok_eq(told.lost, 40);
+	ok_eq(count_files(told.dir, ".bad"), SPOOL_BAD_FILES);
+	snprintf(path, sizeof(path), "%s/%020d-%010d.bad", told.dir, 5, 39);
+	ok(!access(path, F_OK));
+	for (uint64_t i = 40; i < 46; i++) {
+		ok_int(append(s, i, 10), 0);
+		snprintf(path, sizeof(path), "%s/%020d-%010d.seg", told.dir, 5, (int)i);
+		ok(!truncate(path, 6 << 20));
+		ok_eq(peek_sequence(s), i);
+		ok(spool_quarantine(s, "refused"));
+	}
+	ok_eq(count_files(told.dir, ".bad"), 2); /* a third would be 18 MiB */
+	spool_close(s);
+	remove_dir(&told);
+}
+
+/* Somebody removes the folder: what waited is told once with its count, and what comes is kept. */
+static void removed_folder_is_told_and_made_again(void)
+{
+	const struct spool_content content = { 7, 100, 200 };
+	struct told told;
+	struct spool *s;
+	char command[128];
+
+	make_dir(&told);
+	s = open_spool(&told, 0, NULL);
+	for (uint64_t i = 0; i < 3; i++)
+		ok_int(spool_append(s, &(struct spool_name){ 5, i }, "segment", 7, &content), 0);
+	ok(!spool_was_removed(s));
+	snprintf(command, sizeof(command), "rm -r %s", told.dir);
+	ok(!system(command));
+	ok_int(spool_append(s, &(struct spool_name){ 5, 3 }, "\3egment", 7, &content), 0);
+	ok(spool_was_removed(s));
+	ok_eq(told.lost, 1);
+	ok_eq(told.gone, 1);
+	ok_int(told.cause, LOSS_SPOOL_ERROR);
+	ok_eq(told.content.nr_requests, 21);
+	ok_eq(told.content.begin_real_ns, 100);
+	ok_eq(told.content.end_real_ns, 200);
+	ok_eq(spool_files(s), 1);
+	ok_eq(count_files(told.dir, ".seg"), 1);
+	ok_eq(peek_sequence(s), 3);
+	spool_close(s);
+	remove_dir(&told);
+}
+
+/* A spool in which others can plant files, or whose lock leads elsewhere, is refused. */
+static void folder_of_others_is_refused(void)
+{
+	struct spool_config config = { 0 };
+	struct err err = { 0 };
+	struct told told;
+	struct spool *s;
+	char path[160], victim[160];
+
+	make_dir(&told);
+	config.dir = told.dir;
+	ok(!chmod(told.dir, 0770));
+	ok_int(spool_open(&s, &config, &err), -EPERM);
+	ok(strstr(err.line, "0770") != NULL);
+	ok(!chmod(told.dir, 0700));
+	snprintf(path, sizeof(path), "%s/lock", told.dir);
+	snprintf(victim, sizeof(victim), "%s/victim", told.dir);
+	ok(!symlink(victim, path));
+	ok_int(spool_open(&s, &config, &err), -EPERM);
+	ok(access(victim, F_OK) != 0);
+	ok(!unlink(path));
+	ok(!close(open(victim, O_WRONLY | O_CREAT, 0600)) && !link(victim, path));
+	ok_int(spool_open(&s, &config, &err), -EPERM);
+	remove_dir(&told);
+}
+
 /* What is no segment is left alone; of the damaged ones a few are kept. */
 static void strange_files_are_left_out(void)
 {
@@ -438,6 +525,11 @@ static void forgotten_ones_leave_room(void)
 }
 
 static const struct tap_test tests[] = {
+	{ "segments set aside are bounded while the agent runs",
+	  segments_set_aside_are_bounded_while_it_runs },
+	{ "a folder that somebody removes is told and made again",
+	  removed_folder_is_told_and_made_again },
+	{ "a folder in which others can plant files is refused", folder_of_others_is_refused },
 	{ "what is no segment is left out, and few damaged ones are kept",
 	  strange_files_are_left_out },
 	{ "where nothing is peeked nothing is done", nothing_peeked_is_nothing_done },

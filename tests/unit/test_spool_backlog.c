@@ -84,7 +84,7 @@ static void go_on(struct outage *o, uint64_t nr)
 	sample_segment(&sample, requests, nr, &data);
 	account_prepare(o->account, o->sequence, &count, 1);
 	if (!spool_append(o->spool, &(struct spool_name){ o->epoch, o->sequence }, data.data,
-			  data.len))
+			  data.len, NULL))
 		account_commit(o->account, o->sequence);
 	o->sequence++;
 	buf_release(&data);
@@ -211,7 +211,7 @@ static void backlog_of_many_files(void)
 	ok_int(spool_open(&o.spool, &config, NULL), 0);
 	before = resident_bytes();
 	for (uint64_t i = 0; i < nr; i++)
-		if (spool_append(o.spool, &(struct spool_name){ 1, i }, "segment", 7))
+		if (spool_append(o.spool, &(struct spool_name){ 1, i }, "segment", 7, NULL))
 			break;
 	ok_eq(spool_files(o.spool), nr);
 	spool_close(o.spool);
