@@ -169,9 +169,7 @@ static int run_pass(struct pass *s)
 		}
 	}
 	for (size_t i = 0; i < s->plan.nr_summaries && status == 0; i++) {
-		const struct plan_summary *one = &s->plan.summaries[i];
-
-		if (one->has_profiles && one->end_real_ns <= s->plan.summaries_until_ns)
+		if (retain_plan_drops(&s->plan, &s->plan.summaries[i]))
 			status = is_stopped(s) ? -ECANCELED : drop_one(s, &i);
 	}
 	return status;

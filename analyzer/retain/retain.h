@@ -5,7 +5,8 @@
  * as well, and how many requests that were stays.
  *
  * Requests go by windows of real time: by age when all of a window is older, with every value that
- * `characterize --window` would show; by size as soon as they are beyond it. What comes late for a
+ * `characterize --window` would show; by size as soon as they are beyond it: each host has the same
+ * share of the size (retain_share.h), and loses what was received first. What comes late for a
  * window that is summarized is merged into it (formats/profile_merge.h).
  *
  * The order of a step: read and check its segments; write the summary under a temporary name; sync

@@ -43,81 +43,33 @@ static int add_summary(void *ctx, const struct segment_facts *f)
 	return status;
 }
 
-/* Bytes by the end of what they are of. */
-struct sized {
-	uint64_t end_real_ns, bytes;
-};
-
-static int by_end(const void *a, const void *b)
-{
-	const struct sized *x = a, *y = b;
-
-	return (x->end_real_ns < y->end_real_ns) - (x->end_real_ns > y->end_real_ns);
-}
-
-/* Up to which instant all must go so that the rest is within the limit; 0: none. */
-static uint64_t beyond(struct sized *all, size_t nr, uint64_t limit)
-{
-	uint64_t sum = 0;
-
-	if (nr)
-		qsort(all, nr, sizeof(*all), by_end);
-	for (size_t i = 0; i < nr; i++) {
-		sum += all[i].bytes;
-		if (sum > limit)
-			return all[i].end_real_ns;
-	}
-	return 0;
-}
-
-struct sizes {
-	struct sized *all;
-	size_t nr;
-};
-
 static int add_size(void *ctx, const struct segment_facts *f)
 {
-	struct sizes *s = ctx;
-	struct sized *more;
-
-	if ((s->nr & (s->nr - 1)) == 0) { /* at powers of two */
-		more = realloc(s->all, (s->nr ? 2 * s->nr : 1) * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		s->all = more;
-	}
-	s->all[s->nr++] = (struct sized){ f->end.realtime_ns, f->file_bytes };
-	return 0;
+	return retain_share_add(ctx, f->name.host, f->received_real_ns, f->file_bytes);
 }
 
 static int limit_segments(struct retain_plan *p, uint64_t bytes, struct err *err)
 {
-	struct sizes s = { NULL, 0 };
-	int status = catalog_each_segment(store_catalog(p->store), add_size, &s, err);
+	int status =
+		catalog_each_segment(store_catalog(p->store), add_size, &p->requests_over, err);
 
 	if (status == 0)
-		p->requests_over_ns = beyond(s.all, s.nr, bytes);
-	free(s.all);
+		retain_share_limit(&p->requests_over, bytes);
 	return status;
 }
 
 static int limit_summaries(struct retain_plan *p, uint64_t bytes)
 {
-	struct sized *all = calloc(p->nr_summaries + 1, sizeof(*all));
-	uint64_t until;
-	size_t nr = 0;
+	int status = 0;
 
-	if (!all)
-		return -ENOMEM;
-	for (size_t i = 0; i < p->nr_summaries; i++)
+	for (size_t i = 0; i < p->nr_summaries && status == 0; i++)
 		if (p->summaries[i].has_profiles)
-			all[nr++] = (struct sized){ p->summaries[i].end_real_ns,
-						    p->summaries[i].file_bytes };
-	until = beyond(all, nr, bytes);
-	if (until > p->summaries_until_ns)
-		p->summaries_until_ns = until;
-	free(all);
-	return 0;
+			status = retain_share_add(&p->summaries_over,
+						  p->summaries[i].file.first.host,
+						  p->summaries[i].end_real_ns,
+						  p->summaries[i].file_bytes);
+	retain_share_limit(&p->summaries_over, bytes);
+	return status;
 }
 
 static uint64_t before(uint64_t now, uint64_t age)
@@ -149,16 +101,33 @@ void retain_plan_release(struct retain_plan *p)
 {
 	free(p->summaries);
 	free(p->group);
+	retain_share_release(&p->requests_over);
+	retain_share_release(&p->summaries_over);
 	*p = (struct retain_plan){ .store = NULL };
 }
 
+/* By the sender's clock, but never by one that is ahead of the receipt: what claims to be of the
+ * future would stay for ever. */
 static bool is_due(const struct retain_plan *p, const struct segment_facts *f, uint64_t window)
 {
-	uint64_t end = f->end.realtime_ns;
+	uint64_t end = f->end.realtime_ns,
+		 over = retain_share_until(&p->requests_over, f->name.host);
 
-	if (p->requests_over_ns && end <= p->requests_over_ns)
+	if (over && f->received_real_ns <= over)
 		return true;
+	if (end > f->received_real_ns) {
+		end = f->received_real_ns;
+		window = end / p->window_ns;
+	}
 	return end <= p->requests_until_ns && window < p->requests_until_ns / p->window_ns;
+}
+
+bool retain_plan_drops(const struct retain_plan *p, const struct plan_summary *one)
+{
+	uint64_t over = retain_share_until(&p->summaries_over, one->file.first.host);
+
+	return one->has_profiles &&
+	       (one->end_real_ns <= p->summaries_until_ns || (over && one->end_real_ns <= over));
 }
 
 #define GROUP_IS_WHOLE 1
@@ -193,7 +162,7 @@ int retain_plan_next(struct retain_plan *p, struct err *err)
 	int status;
 
 	p->nr_group = 0;
-	if (!p->requests_until_ns && !p->requests_over_ns)
+	if (!p->requests_until_ns && !p->requests_over.nr_hosts)
 		return 0;
 	status = catalog_each_segment_after(store_catalog(p->store), p->is_begun ? &p->after : NULL,
 					    add_due, p, err);

@@ -4,6 +4,7 @@
 #define ANALYZER_RETAIN_PLAN_H
 
 #include "analyzer/retain/retain.h"
+#include "analyzer/retain/retain_share.h"
 #include "analyzer/store/store_summary.h"
 
 /* Anchors of neighbours are read at slightly different instants: no gap. What a summary spans was
@@ -22,9 +23,10 @@ struct plan_summary {
 struct retain_plan {
 	struct store *store;
 	uint64_t window_ns;
-	/* What ends before these is due, real time: by age (and its whole window), and by size. */
-	uint64_t requests_until_ns, requests_over_ns;
-	uint64_t summaries_until_ns;
+	/* What ends before these is due by age, real time: requests with their whole window. */
+	uint64_t requests_until_ns, summaries_until_ns;
+	/* By size: requests in the order in which they were received, summaries by their end. */
+	struct retain_share requests_over, summaries_over;
 
 	struct plan_summary *summaries; /* owned */
 	size_t nr_summaries, cap_summaries;
@@ -42,6 +44,8 @@ int retain_plan_init(struct retain_plan *p, struct store *store, const struct re
 void retain_plan_release(struct retain_plan *p);
 /* Looks for the next group: 1 it is in p->group, 0 there is none, -errno. */
 int retain_plan_next(struct retain_plan *p, struct err *err);
+/* Whether the profiles of the summary are due, by age or by size. */
+bool retain_plan_drops(const struct retain_plan *p, const struct plan_summary *one);
 /* Puts the new summary in the place of those from `from` on. -ENOMEM. */
 int retain_plan_replace(struct retain_plan *p, size_t from, size_t nr,
 			const struct segment_facts *by);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "analyzer/store/catalog_sql.h"
 #include "analyzer/store/catalog_state.h"
@@ -192,6 +193,18 @@ static void bind_facts(sqlite3_stmt *s, const struct segment_facts *f)
 		sqlite3_bind_int64(s, 4, (sqlite3_int64)~f->name.sequence);
 }
 
+/* Later than that of the one before, even where the clock was set back or stands still. */
+static uint64_t received_now(struct catalog *c)
+{
+	struct timespec now;
+	uint64_t ns;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	c->last_received_ns = ns > c->last_received_ns ? ns : c->last_received_ns + 1;
+	return c->last_received_ns;
+}
+
 static int put_segment(struct catalog *c, const struct segment_facts *f, struct err *err)
 {
 	sqlite3_stmt *s = catalog_statement(c, PUT_SEGMENT, err);
@@ -220,6 +233,7 @@ static int put_segment(struct catalog *c, const struct segment_facts *f, struct 
 	bind_u64(s, 23, f->nr_dropped);
 	bind_u64(s, 24, f->dropped_begin_real_ns);
 	bind_u64(s, 25, f->dropped_end_real_ns);
+	bind_u64(s, 26, f->received_real_ns ? f->received_real_ns : received_now(c));
 	return finish(c, s, err);
 }
 

@@ -10,7 +10,9 @@
  *           file_bytes, requests, captured, source, layer,
  *           begin_mono, begin_boot, begin_real, end_mono, end_boot, end_real,  -- ns
  *           first_real, last_real,                    -- ns; first arrival, last completion
- *           last, generation, segments, segment_bytes, dropped, dropped_begin, dropped_end)
+ *           last, generation, segments, segment_bytes, dropped, dropped_begin, dropped_end,
+ *           received)                                 -- ns; when this machine took it: of a file that the
+ *                                                     -- catalog did not know, its last change
  *     Of a segment last is its sequence, segments 1, the rest 0. A summary (store_summary.h) stands in
  *     the three tables with the complement of the first sequence it has, below 0, as its own.
  *   device(host, boot_id, epoch, sequence, device, name, size_bytes,
@@ -31,7 +33,7 @@
 #include "analyzer/store/segment_facts.h"
 #include "formats/err.h"
 
-#define CATALOG_VERSION 2
+#define CATALOG_VERSION 3
 
 struct catalog;
 

@@ -38,6 +38,7 @@ enum statement {
 struct catalog {
 	sqlite3 *db;
 	sqlite3_stmt *prepared[NR_STATEMENTS];
+	uint64_t last_received_ns;
 };
 
 /* The statement, ready to be bound; NULL after filling err. */

@@ -34,6 +34,8 @@ struct segment_facts {
 	struct device_facts *devices; /* owned; those of the table, in its order */
 	size_t nr_devices;
 	struct ledger ledger; /* owned */
+	/* When this machine took it, by its own real-time clock; 0: now. The sender has no say in it. */
+	uint64_t received_real_ns;
 
 	/* Of a summary (store_summary.h), named by the first sequence that it has; else all 0. */
 	uint64_t generation, last_sequence, nr_segments, segment_bytes;

@@ -143,6 +143,7 @@ static int sync_file(struct store *s, const struct segment_name *expected, const
 		s->sync.nr_superseded++;
 		status = 0;
 	} else if (status == 0) {
+		facts.received_real_ns = store_mtime_ns(&st);
 		status = catalog_put(s->catalog, &facts, err);
 		if (status == 0)
 			status = catalog_forget_damaged(s->catalog, path, err);

@@ -5,7 +5,9 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analyzer/retain/retain_plan.h"
@@ -24,6 +26,24 @@ static struct rig {
 	struct store *store;
 	uint64_t bytes[NR], total;
 } rig;
+
+/* Files were changed a second apart, whatever the file system's clock can tell. */
+static void received_in_order(void)
+{
+	for (uint64_t i = 0; i < NR; i++) {
+		struct timespec at[2] = { { .tv_sec = (time_t)(AT(i) / SECOND) },
+					  { .tv_sec = (time_t)(AT(i) / SECOND) } };
+		struct segment_name n = { .host = { i % 2 ? 'b' : 'a' },
+					  .boot_id = "boot",
+					  .epoch = 5,
+					  .sequence = i / 2 };
+		char path[SEGMENT_PATH_MAX], full[512];
+
+		segment_name_path(&n, path);
+		snprintf(full, sizeof(full), "%s/%s", rig.dir, path);
+		ok_int(utimensat(AT_FDCWD, full, at, 0), 0);
+	}
+}
 
 static void rig_make(void)
 {
@@ -47,6 +67,7 @@ static void rig_make(void)
 		rig.total += data.len;
 		buf_release(&data);
 	}
+	received_in_order();
 	ok_int(store_open(&rig.store, rig.dir, true, NULL), 0);
 	ok_int(store_sync(rig.store, NULL), 0);
 }
@@ -59,7 +80,7 @@ static void rig_release(void)
 
 /* How many are due, and the groups they come in. */
 struct due {
-	uint64_t nr, nr_groups, requests_over_ns, summaries_until_ns;
+	uint64_t nr, nr_groups, nr_summaries; /* and summaries whose profiles are */
 	uint64_t first_begin_ns, last_end_ns;
 };
 
@@ -69,8 +90,8 @@ static struct due look(const struct retain_limits *limits, uint64_t now)
 	struct retain_plan p;
 
 	ok_int(retain_plan_init(&p, rig.store, limits, now, NULL), 0);
-	due.requests_over_ns = p.requests_over_ns;
-	due.summaries_until_ns = p.summaries_until_ns;
+	for (size_t i = 0; i < p.nr_summaries; i++)
+		due.nr_summaries += retain_plan_drops(&p, &p.summaries[i]);
 	while (retain_plan_next(&p, NULL) > 0) {
 		due.nr += p.nr_group;
 		due.nr_groups++;
@@ -111,30 +132,64 @@ static void by_age_whole_windows_are_due(void)
 	rig_release();
 }
 
+/* How many segments of each host stay within its share, the latest of them first. */
+static uint64_t beyond_share(uint64_t host, uint64_t share)
+{
+	uint64_t kept = 0;
+
+	for (uint64_t i = NR - 2 + host;; i -= 2) {
+		kept += rig.bytes[i];
+		if (kept > share)
+			return i / 2 + 1;
+		if (i < 2)
+			return 0;
+	}
+}
+
 static void by_size_the_oldest_are_due(void)
 {
 	struct retain_limits limits = { .window_ns = SECOND };
-	uint64_t kept = 0;
 
 	rig_make();
-	for (int i = NR - 1; i >= 0; i--) {
-		struct due due;
+	for (limits.requests_bytes = 2; limits.requests_bytes < rig.total;
+	     limits.requests_bytes += 97) {
+		uint64_t share = limits.requests_bytes / 2, of_a = 0;
 
-		/* As many bytes as the later ones have; then one less than with this one. */
-		for (int k = 0; k < 2; k++) {
-			limits.requests_bytes = k ? kept + rig.bytes[i] - 1 : kept;
-			if (!limits.requests_bytes)
-				continue;
-			due = look(&limits, NOW);
-			ok_eq(due.requests_over_ns, AT(i + 1));
-			ok_eq(due.nr, (uint64_t)i + 1);
-			ok_eq(due.last_end_ns, AT(i + 1));
-		}
-		kept += rig.bytes[i];
+		for (uint64_t i = 0; i < NR; i += 2)
+			of_a += rig.bytes[i];
+		/* Segments of a are shorter: what it does not use is left to b. */
+		if (of_a <= share)
+			share = limits.requests_bytes - of_a;
+		ok_eq(look(&limits, NOW).nr,
+		      (of_a <= share ? 0 : beyond_share(0, share)) + beyond_share(1, share));
 	}
 	limits.requests_bytes = rig.total;
-	ok_eq(look(&limits, NOW).requests_over_ns, 0);
 	ok_eq(look(&limits, NOW).nr, 0);
+	rig_release();
+}
+
+/* A guest whose clock says 2100 and which fills the store loses its own requests, and nobody else's. */
+static void nobody_is_pushed_out_by_anothers_clock(void)
+{
+	struct retain_limits limits = { .window_ns = SECOND };
+	struct share_item const later[] = { { AT(1), 40 }, { AT(2), 40 } };
+	struct retain_share s = { NULL };
+
+	for (uint64_t i = 0; i < 100; i++)
+		ok_int(retain_share_add(&s, "evil", 4102444800000000000ull + i, 1000000), 0);
+	for (size_t i = 0; i < TAP_NR(later); i++)
+		ok_int(retain_share_add(&s, "honest", later[i].at_ns, later[i].bytes), 0);
+	retain_share_limit(&s, 5000080);
+	ok_eq(retain_share_until(&s, "honest"), 0);
+	ok_eq(retain_share_until(&s, "evil"), 4102444800000000000ull + 94);
+	ok_eq(retain_share_until(&s, "other"), 0);
+	retain_share_limit(&s, 1);
+	ok_eq(retain_share_until(&s, "honest"), AT(2));
+	retain_share_release(&s);
+	/* In a store: what claims to be of 2100 is as old as its receipt. */
+	rig_make();
+	limits.requests_ns = SECOND;
+	ok_eq(look(&limits, 4102444800000000000ull).nr, NR);
 	rig_release();
 }
 
@@ -180,25 +235,24 @@ static void summaries_go_by_size_as_well(void)
 	ok_eq(bytes, counts.summary_bytes);
 	limits.requests_ns = 0;
 	limits.summaries_bytes = bytes;
-	ok_eq(look(&limits, NOW).summaries_until_ns, 0);
+	ok_eq(look(&limits, NOW).nr_summaries, 0);
 	limits.summaries_bytes = bytes - 1;
-	ok_eq(look(&limits, NOW).summaries_until_ns, AT(1));
-	limits.summaries_bytes = summaries_from(6, &nr);
-	ok_eq(nr, NR - 2 - 6);
-	ok_eq(look(&limits, NOW).summaries_until_ns, AT(6));
-	/* The later of the two limits is the one. */
+	ok_eq(look(&limits, NOW).nr_summaries, 1);
+	limits.summaries_bytes = 2;
+	ok_eq(look(&limits, NOW).nr_summaries, NR - 2);
+	/* By age and by size: either is enough. */
+	limits.summaries_bytes = bytes;
 	limits.summaries_ns = NOW - AT(8);
-	ok_eq(look(&limits, NOW).summaries_until_ns, AT(8));
-	limits.summaries_ns = NOW - AT(3);
-	ok_eq(look(&limits, NOW).summaries_until_ns, AT(6));
-	limits.summaries_ns = 0;
+	ok_eq(look(&limits, NOW).nr_summaries, 8);
+	limits.summaries_ns = NOW - AT(6);
 	ok_int(pass(&limits, &counts), 0);
 	bytes = summaries_from(0, &nr);
 	ok_eq(nr, NR - 2 - 6);
-	ok_eq(bytes, limits.summaries_bytes);
 	ok_eq(counts.nr_dropped, 6 * NR_EACH + 0 + 1 + 2 + 3 + 4 + 5);
 	/* What has no profiles any more takes no room of those that have. */
-	ok_eq(look(&limits, NOW).summaries_until_ns, 0);
+	limits.summaries_ns = 0;
+	limits.summaries_bytes = bytes;
+	ok_eq(look(&limits, NOW).nr_summaries, 0);
 	ok_int(pass(&limits, &counts), 0);
 	ok_eq(counts.nr_dropped, 0);
 	rig_release();
@@ -303,7 +357,9 @@ static void who_has_profiles_is_known(void)
 
 static const struct tap_test tests[] = {
 	{ "by age whole windows are due", by_age_whole_windows_are_due },
-	{ "by size the oldest are due, and no more than must go", by_size_the_oldest_are_due },
+	{ "by size each host's oldest are due, and no more than must go",
+	  by_size_the_oldest_are_due },
+	{ "nobody is pushed out by another's clock", nobody_is_pushed_out_by_anothers_clock },
 	{ "summaries go by size as well, the oldest first", summaries_go_by_size_as_well },
 	{ "summaries are found by their last segment", summaries_are_found_by_their_last_segment },
 	{ "summaries are put in each other's place", summaries_are_put_in_each_others_place },
