@@ -100,6 +100,13 @@ int catalog_each_loss(struct catalog *c,
 int catalog_each_damaged(struct catalog *c,
 			 int (*visit)(void *ctx, const char *path, const char *why), void *ctx,
 			 struct err *err);
+/*
+ * The highest sequence of the stream that n's host, boot id and epoch name, into its sequence: 1 with it,
+ * 0 where there is no such stream, -EIO. And of the first stream of n's host at or behind n's boot id and
+ * epoch ("" and 0: the first of all), whose names it fills in. Neither reads more than some rows.
+ */
+int catalog_stream(struct catalog *c, struct segment_name *n, struct err *err);
+int catalog_next_stream(struct catalog *c, struct segment_name *n, struct err *err);
 /* By host and boot id; the highest sequence of each epoch of host (NULL: of all), and how many
  * segments were taken, summarized or not. */
 int catalog_each_stream(struct catalog *c, const char *host,

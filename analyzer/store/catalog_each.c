@@ -258,3 +258,64 @@ int catalog_each_stream(struct catalog *c, const char *host,
 		sqlite3_bind_text(s, 1, host, -1, SQLITE_STATIC);
 	return each(c, s, stream_row, &v, err);
 }
+
+static void bind_stream(sqlite3_stmt *s, const struct segment_name *n)
+{
+	sqlite3_bind_text(s, 1, n->host, -1, SQLITE_STATIC);
+	sqlite3_bind_text(s, 2, n->boot_id, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(s, 3, (sqlite3_int64)n->epoch);
+}
+
+/* Ends a statement whose last step gave code: 0 or -errno. */
+static int end_statement(struct catalog *c, sqlite3_stmt *s, int code, struct err *err)
+{
+	int ret = code == SQLITE_ROW || code == SQLITE_DONE ? 0 : catalog_fail(c, err);
+
+	sqlite3_reset(s);
+	sqlite3_clear_bindings(s);
+	return ret;
+}
+
+int catalog_stream(struct catalog *c, struct segment_name *n, struct err *err)
+{
+	sqlite3_stmt *s = catalog_statement(c, HIGHEST_OF_STREAM, err);
+	uint64_t highest = 0;
+	int code, ret, found = 0;
+
+	if (!s)
+		return -EIO;
+	bind_stream(s, n);
+	/* The last of the segments, and of the summaries: theirs are complements, the last one first. */
+	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+		uint64_t last = column_u64(s, 0);
+
+		highest = last > highest ? last : highest;
+		found = 1;
+	}
+	ret = end_statement(c, s, code, err);
+	if (ret < 0)
+		return ret;
+	n->sequence = highest;
+	return found;
+}
+
+int catalog_next_stream(struct catalog *c, struct segment_name *n, struct err *err)
+{
+	sqlite3_stmt *s = catalog_statement(c, NEXT_STREAM, err);
+	struct segment_name next = *n;
+	int code, ret;
+
+	if (!s)
+		return -EIO;
+	bind_stream(s, n);
+	code = sqlite3_step(s);
+	if (code == SQLITE_ROW) {
+		snprintf(next.boot_id, sizeof(next.boot_id), "%s", sqlite3_column_text(s, 0));
+		next.epoch = column_u64(s, 1);
+	}
+	ret = end_statement(c, s, code, err);
+	if (ret < 0 || code != SQLITE_ROW)
+		return ret;
+	*n = next;
+	return catalog_stream(c, n, err);
+}

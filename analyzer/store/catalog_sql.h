@@ -33,6 +33,14 @@ static const char *const statements[NR_STATEMENTS] = {
 	[EACH_STREAM] = "SELECT host, boot_id, epoch, max(last), sum(segments) FROM segment WHERE"
 			" ?1 IS NULL OR host = ?1 GROUP BY host, boot_id, epoch"
 			" ORDER BY host, boot_id, epoch",
+	/* Both look rows up by the primary key: their time does not grow with the catalog. */
+	[NEXT_STREAM] = "SELECT boot_id, epoch FROM segment WHERE host = ?1 AND"
+			" (boot_id, epoch) >= (?2, ?3) ORDER BY boot_id, epoch LIMIT 1",
+	[HIGHEST_OF_STREAM] =
+		"SELECT last FROM (SELECT last FROM segment WHERE host = ?1 AND boot_id = ?2 AND"
+		" epoch = ?3 ORDER BY sequence DESC LIMIT 1) UNION ALL SELECT last FROM (SELECT"
+		" last FROM segment WHERE host = ?1 AND boot_id = ?2 AND epoch = ?3"
+		" ORDER BY sequence LIMIT 1)",
 	[EACH_SEGMENT_AFTER] =
 		"SELECT * FROM segment WHERE sequence >= 0 AND (host, boot_id, epoch,"
 		" sequence) > (?1, ?2, ?3, ?4)" BY_NAME,

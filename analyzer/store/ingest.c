@@ -71,6 +71,7 @@ static int look_summarized(struct ingest *g, const struct segment_facts *f, stru
 static int look_up(struct ingest *g, const struct segment_facts *f, struct err *err)
 {
 	char path[SEGMENT_PATH_MAX];
+	struct segment_reader *turn;
 	struct segment_hash known;
 	struct buf data;
 	int status;
@@ -81,10 +82,12 @@ static int look_up(struct ingest *g, const struct segment_facts *f, struct err *
 				       : err_set(err, errno, "%s/%s: %s", store_dir(g->store), path,
 						 strerror(errno));
 	/* The file and not the catalog decides: it may have been replaced behind our back. */
+	turn = reader_pool_take(&g->readers); /* the file takes memory as a check does */
 	buf_init(&data);
 	status = store_read(g->store, path, &data, err);
 	known = segment_hash_of(data.data, data.len);
 	buf_release(&data);
+	reader_pool_give(&g->readers, turn);
 	if (status == -ENOENT)
 		return look_summarized(g, f, err);
 	if (status < 0)
@@ -229,14 +232,13 @@ struct ingest_counts ingest_counted(struct ingest *g)
 	return counts;
 }
 
-int ingest_each_stream(struct ingest *g, const char *host,
-		       int (*visit)(void *ctx, const struct segment_name *highest, uint64_t count),
-		       void *ctx, struct err *err)
+int ingest_stream(struct ingest *g, struct segment_name *n, bool exactly, struct err *err)
 {
-	int status;
+	int ret;
 
 	pthread_mutex_lock(&g->catalog);
-	status = catalog_each_stream(store_catalog(g->store), host, visit, ctx, err);
+	ret = exactly ? catalog_stream(store_catalog(g->store), n, err)
+		      : catalog_next_stream(store_catalog(g->store), n, err);
 	pthread_mutex_unlock(&g->catalog);
-	return status;
+	return ret;
 }

@@ -65,9 +65,7 @@ int ingest_find(struct ingest *g, const struct segment_name *name, const char *h
 
 struct ingest_counts ingest_counted(struct ingest *g);
 
-/* Visits the streams of a host, as catalog_each_stream(); safe beside ingest_put(). */
-int ingest_each_stream(struct ingest *g, const char *host,
-		       int (*visit)(void *ctx, const struct segment_name *highest, uint64_t count),
-		       void *ctx, struct err *err);
+/* catalog_stream() where exactly is set, else catalog_next_stream(); safe beside ingest_put(). */
+int ingest_stream(struct ingest *g, struct segment_name *n, bool exactly, struct err *err);
 
 #endif

@@ -35,20 +35,31 @@
 	"+SIGN-ALL:-SIGN-RSA-SHA1:-SIGN-ECDSA-SHA1:-SIGN-DSA-SHA1:+CTYPE-X509:"          \
 	"+COMP-NULL:%SERVER_PRECEDENCE"
 
-static enum MHD_Result answer_streams(struct server *s, struct MHD_Connection *c, const char *host)
+static const char *argument(struct MHD_Connection *c, const char *name)
 {
-	struct err why = { 0 };
+	return MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, name);
+}
+
+/* A question counts as an upload does: it takes a lock that acknowledgements wait for. */
+static enum MHD_Result answer_streams(struct server *s, struct MHD_Connection *c,
+				      struct exchange *x, const char *host)
+{
+	struct head_streams asked;
 	int status = 0;
 
-	if (!segment_word_ok(host)) {
-		err_set(&why, EINVAL, "path: expected " STREAMS_PREFIX "HOST");
+	if (head_streams(host, argument(c, "boot_id"), argument(c, "epoch"),
+			 argument(c, "from_boot_id"), argument(c, "from_epoch"), &asked,
+			 &x->why) < 0)
 		status = MHD_HTTP_BAD_REQUEST;
-	} else {
-		status = server_check_access(s, c, host, &why);
-	}
+	if (status == 0)
+		status = server_check_access(s, c, asked.from.host, &x->why);
 	if (status)
-		return server_refuse(s, c, status, &why, 0);
-	return server_reply_streams(c, s->ingest, host);
+		return server_refuse(s, c, status, &x->why, 0);
+	x->name = asked.from;
+	server_admit(s, c, x);
+	if (x->refusal)
+		return server_refuse(s, c, x->refusal, &x->why, x->retry_after_s);
+	return server_reply_streams(c, s->ingest, &asked);
 }
 
 /* For whoever is known here, and for this machine. */
@@ -82,8 +93,8 @@ static const char *method_of(const char *url)
 	return NULL;
 }
 
-static enum MHD_Result answer(struct server *s, struct MHD_Connection *c, const char *url,
-			      const char *method)
+static enum MHD_Result answer(struct server *s, struct MHD_Connection *c, struct exchange *x,
+			      const char *url, const char *method)
 {
 	const char *allowed = method_of(url);
 	struct err why = { 0 };
@@ -103,7 +114,7 @@ static enum MHD_Result answer(struct server *s, struct MHD_Connection *c, const 
 		return answer_metrics(s, c);
 	if (strcmp(url, "/healthz") == 0)
 		return server_reply_text(c, "ok\n");
-	return answer_streams(s, c, url + strlen(STREAMS_PREFIX));
+	return answer_streams(s, c, x, url + strlen(STREAMS_PREFIX));
 }
 
 static enum MHD_Result take_field(void *ctx, enum MHD_ValueKind kind, const char *name,
@@ -157,7 +168,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const cha
 		return MHD_YES;
 	}
 	guard_enter(s->guard, server_connection(c), GUARD_WORK);
-	result = x->is_upload ? upload_end(s, c, x) : answer(s, c, url, method);
+	result = x->is_upload ? upload_end(s, c, x) : answer(s, c, x, url, method);
 	guard_enter(s->guard, server_connection(c), GUARD_REPLY);
 	return result;
 }

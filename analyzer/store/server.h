@@ -15,7 +15,8 @@
  *       503 with Retry-After: the disk or the memory did not take it; send it again
  *       With Expect: 100-continue a segment that is there already is acknowledged without its body.
  *   GET /v1/streams/<host>   the highest sequence stored of each stream of the host, or of those
- *                            with ?boot_id=...&epoch=...
+ *                            with ?boot_id=... or ?boot_id=...&epoch=...; 100 at a time: "next" is the
+ *                            query that asks for those that follow, or null
  *   GET /metrics             the server's own counters, OpenMetrics
  *   GET /healthz             200 while it runs
  *

@@ -50,6 +50,29 @@ int head_segment_hash(const char *text, char out[SEGMENT_HASH_TEXT], struct err 
 	return 0;
 }
 
+int head_streams(const char *host, const char *boot_id, const char *epoch, const char *from_boot_id,
+		 const char *from_epoch, struct head_streams *out, struct err *err)
+{
+	struct head_streams asked = { .is_boot = boot_id != NULL, .is_exact = epoch != NULL };
+	const char *boot = boot_id ? boot_id : from_boot_id;
+	const char *number = epoch ? epoch : from_epoch ? from_epoch : "0";
+	int ret;
+
+	if ((epoch && !boot_id) || (from_epoch && !from_boot_id) || (boot_id && from_boot_id))
+		return err_set(err, EINVAL,
+			       "query: expected boot_id, boot_id and epoch, or from_boot_id and "
+			       "from_epoch");
+	if (!segment_word_ok(host))
+		return err_set(err, EINVAL, "path: expected " STREAMS_PREFIX "HOST");
+	ret = segment_name_parse(&asked.from, host, boot ? boot : "any", number, "0", err);
+	if (ret < 0)
+		return ret;
+	if (!boot)
+		asked.from.boot_id[0] = '\0';
+	*out = asked;
+	return 0;
+}
+
 static bool head_is_token(const char *text, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++)

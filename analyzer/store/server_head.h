@@ -29,6 +29,20 @@ int head_segment_path(const char *path, struct segment_name *name, struct err *e
 /* The value of Blkcast-Hash (NULL where there is none) in lower case: 0, or -EINVAL with a line. */
 int head_segment_hash(const char *text, char out[SEGMENT_HASH_TEXT], struct err *err);
 
+/* Which streams GET /v1/streams/HOST asks for. */
+struct head_streams {
+	struct segment_name from; /* boot id "" and epoch 0: from the first one on */
+	bool is_boot;		  /* those of from's boot id alone */
+	bool is_exact;		  /* from alone */
+};
+
+/*
+ * host is what follows STREAMS_PREFIX; the others are arguments of the query, NULL where not given:
+ * boot_id alone, boot_id and epoch, or from_boot_id and from_epoch. 0, or -EINVAL with a line.
+ */
+int head_streams(const char *host, const char *boot_id, const char *epoch, const char *from_boot_id,
+		 const char *from_epoch, struct head_streams *out, struct err *err);
+
 /* The fields that a head may hold at most once. */
 enum head_field {
 	HEAD_CONTENT_LENGTH,

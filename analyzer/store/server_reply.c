@@ -98,51 +98,62 @@ enum MHD_Result server_reply_ack(struct MHD_Connection *c, const struct ingest_r
 			  (size_t)len, NULL, NULL);
 }
 
-/* Which streams are asked for. */
-struct wanted {
-	struct buf *out;
-	const char *boot_id, *epoch; /* NULL: any */
-};
-
-static int print_stream(void *ctx, const struct segment_name *highest, uint64_t count)
+static void print_stream(struct buf *out, const struct segment_name *n)
 {
-	const struct wanted *wanted = ctx;
-	struct buf *out = wanted->out;
-	char epoch[24];
+	buf_printf(out,
+		   "%s{\"boot_id\":\"%s\",\"epoch\":%" PRIu64 ",\"highest_sequence\":%" PRIu64 "}",
+		   out->data[out->len - 1] == '[' ? "" : ",", n->boot_id, n->epoch, n->sequence);
+}
 
-	snprintf(epoch, sizeof(epoch), "%" PRIu64, highest->epoch);
-	if ((wanted->boot_id && strcmp(wanted->boot_id, highest->boot_id) != 0) ||
-	    (wanted->epoch && strcmp(wanted->epoch, epoch) != 0))
-		return 0;
-	return buf_printf(out,
-			  "%s{\"boot_id\":\"%s\",\"epoch\":%" PRIu64
-			  ",\"highest_sequence\":%" PRIu64 ",\"segments\":%" PRIu64 "}",
-			  out->data[out->len - 1] == '[' ? "" : ",", highest->boot_id,
-			  highest->epoch, highest->sequence, count);
+/* Where the next page begins; null where this one is the last. */
+static void print_next(struct buf *out, const struct segment_name *next)
+{
+	if (next)
+		buf_printf(out, "],\"next\":\"?from_boot_id=%s&from_epoch=%" PRIu64 "\"}\n",
+			   next->boot_id, next->epoch);
+	else
+		buf_printf(out, "],\"next\":null}\n");
+}
+
+/* Streams at or behind from, one page of them. A lock is held for one of them at a time. */
+static int print_page(struct buf *out, struct ingest *ingest, const struct head_streams *asked,
+		      struct err *err)
+{
+	struct segment_name n = asked->from;
+	int nr = 0, ret = 0;
+
+	while (!out->error) {
+		ret = ingest_stream(ingest, &n, asked->is_exact, err);
+		if (ret <= 0 || (asked->is_boot && strcmp(n.boot_id, asked->from.boot_id) != 0))
+			break;
+		if (nr++ == STREAMS_PAGE) {
+			print_next(out, &n);
+			return 0;
+		}
+		print_stream(out, &n);
+		if (asked->is_exact || n.epoch >= SEGMENT_EPOCH_MAX)
+			break;
+		n.epoch++;
+	}
+	print_next(out, NULL);
+	return ret < 0 ? ret : 0;
 }
 
 enum MHD_Result server_reply_streams(struct MHD_Connection *c, struct ingest *ingest,
-				     const char *host)
+				     const struct head_streams *asked)
 {
 	enum MHD_Result queued;
 	struct err why = { 0 };
 	struct buf out;
-	struct wanted wanted = {
-		.out = &out,
-		.boot_id = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "boot_id"),
-		.epoch = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "epoch"),
-	};
 
 	buf_init(&out);
-	buf_printf(&out, "{\"host\":\"%s\",\"streams\":[", host);
-	if (out.error || ingest_each_stream(ingest, host, print_stream, &wanted, &why) < 0) {
+	buf_printf(&out, "{\"host\":\"%s\",\"streams\":[", asked->from.host);
+	if (out.error || print_page(&out, ingest, asked, &why) < 0)
 		queued = server_reply_error(c, MHD_HTTP_SERVICE_UNAVAILABLE, why.line, 1);
-	} else {
-		buf_printf(&out, "]}\n");
+	else
 		queued = out.error ? MHD_NO
 				   : send_reply(c, MHD_HTTP_OK, TYPE_JSON, out.data, out.len, NULL,
 						NULL);
-	}
 	buf_release(&out);
 	return queued;
 }

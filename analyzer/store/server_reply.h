@@ -6,6 +6,7 @@
 #include <microhttpd.h>
 
 #include "analyzer/store/ingest.h"
+#include "analyzer/store/server_head.h"
 #include "analyzer/store/server_stats.h"
 
 /* {"error": line}; with a Retry-After where retry_after_s > 0. */
@@ -16,9 +17,10 @@ enum MHD_Result server_reply_last(struct MHD_Connection *c, int status, const ch
 /* 405 with the method that is allowed. */
 enum MHD_Result server_reply_not_allowed(struct MHD_Connection *c, const char *allowed);
 enum MHD_Result server_reply_ack(struct MHD_Connection *c, const struct ingest_result *result);
-/* {"host": ..., "streams": [{"boot_id", "epoch", "highest_sequence", "segments"}]} */
+/* {"host": ..., "streams": [{"boot_id", "epoch", "highest_sequence"}], "next": query or null} */
+#define STREAMS_PAGE 100
 enum MHD_Result server_reply_streams(struct MHD_Connection *c, struct ingest *ingest,
-				     const char *host);
+				     const struct head_streams *asked);
 enum MHD_Result server_reply_metrics(struct MHD_Connection *c, const struct server_stats *stats,
 				     const struct ingest_counts *counts,
 				     const struct server_gauges *gauges);

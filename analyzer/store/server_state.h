@@ -49,6 +49,12 @@ enum MHD_Result upload_end(struct server *s, struct MHD_Connection *c, struct ex
 /* Gives back the body's memory and the client's share. */
 void upload_release(struct server *s, struct exchange *x);
 
+/*
+ * Counts the request with its client, who is the host of x->name where senders must say who they are, else
+ * the address; x->refusal is set where the client has had its share. A sender on this machine that need
+ * not say who it is is not counted.
+ */
+void server_admit(struct server *s, struct MHD_Connection *c, struct exchange *x);
 /* 0, or 401 or 403 with a line. host NULL: whoever is known. */
 int server_check_access(struct server *s, struct MHD_Connection *c, const char *host,
 			struct err *err);

@@ -139,8 +139,7 @@ int server_check_access(struct server *s, struct MHD_Connection *c, const char *
 	return MHD_HTTP_FORBIDDEN;
 }
 
-/* Counts the upload with its client. A sender on this machine that need not say who it is is none. */
-static void admit(struct server *s, struct MHD_Connection *c, struct exchange *x)
+void server_admit(struct server *s, struct MHD_Connection *c, struct exchange *x)
 {
 	const struct sockaddr *address = server_address(c);
 	char name[CLIENT_NAME_BYTES];
@@ -155,7 +154,7 @@ static void admit(struct server *s, struct MHD_Connection *c, struct exchange *x
 		return;
 	status = clients_enter(s->clients, name, now_ns(), &x->client, &wait_s);
 	if (status == -EAGAIN) {
-		err_set(&x->why, EAGAIN, "rate: too many segments of %s", name);
+		err_set(&x->why, EAGAIN, "rate: too many requests of %s", name);
 		refuse_later(s, x, MHD_HTTP_TOO_MANY_REQUESTS, (int)wait_s);
 	} else if (status < 0) {
 		err_set(&x->why, EAGAIN, "too many clients");
@@ -204,7 +203,7 @@ enum MHD_Result upload_begin(struct server *s, struct MHD_Connection *c, const c
 		refuse_later(s, x, status, 0);
 		return MHD_YES;
 	}
-	admit(s, c, x);
+	server_admit(s, c, x);
 	if (x->refusal)
 		return MHD_YES;
 	if (is_here(s, c, x, &here)) {

@@ -88,7 +88,7 @@ is "$(curl -sm 10 -o /dev/null -w '%{http_code}' -X POST -d x "$url$in_place")" 
 is "$(curl -sm 10 -o /dev/null -w '%{http_code}' "$url/other")" 404 "another path"
 printf 'GARBAGE\r\n\r\n' | timeout 5 curl -sm 2 telnet://127.0.0.1:$port >/dev/null 2>&1
 is "$(curl -sm 10 "$url/v1/streams/web1")" \
-	'{"host":"web1","streams":[{"boot_id":"b1","epoch":5,"highest_sequence":1,"segments":1}]}' \
+	'{"host":"web1","streams":[{"boot_id":"b1","epoch":5,"highest_sequence":1}],"next":null}' \
 	"the high mark of the stream"
 
 # The disk: a folder in the way of the host's

@@ -3,7 +3,7 @@
 # of tokens that are deleted, uploads that began before. And who may start it: whoever can read the keys,
 # and one only for a store.
 . tests/tap.sh
-need openssl "no openssl" command -v openssl
+need certificates "no openssl" command -v openssl
 # A sanitizer cannot look for leaks in who has changed its user, and ends it with 1.
 export ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 b=$BUILD/blkcast c=$T/certs

@@ -152,11 +152,38 @@ static void a_nul_ends_no_value(void)
 	ok_int(head_check_end(&check, true, NULL), -EINVAL);
 }
 
+static void a_question_names_streams_in_one_way(void)
+{
+	struct head_streams asked;
+
+	ok_int(head_streams("web1", NULL, NULL, NULL, NULL, &asked, NULL), 0);
+	ok(!asked.is_boot && !asked.is_exact && !asked.from.boot_id[0] && !asked.from.epoch);
+	ok_int(head_streams("web1", "b1", "5", NULL, NULL, &asked, NULL), 0);
+	ok(asked.is_boot && asked.is_exact);
+	ok_str(asked.from.boot_id, "b1");
+	ok_eq(asked.from.epoch, 5);
+	ok_int(head_streams("web1", "b1", NULL, NULL, NULL, &asked, NULL), 0);
+	ok(asked.is_boot && !asked.is_exact && !asked.from.epoch);
+	ok_int(head_streams("web1", NULL, NULL, "b2", "6", &asked, NULL), 0);
+	ok(!asked.is_boot && !asked.is_exact);
+	ok_eq(asked.from.epoch, 6);
+	ok_int(head_streams("", NULL, NULL, NULL, NULL, &asked, NULL), -EINVAL);
+	ok_int(head_streams("../x", NULL, NULL, NULL, NULL, &asked, NULL), -EINVAL);
+	ok_int(head_streams("web1", NULL, "5", NULL, NULL, &asked, NULL), -EINVAL);
+	ok_int(head_streams("web1", NULL, NULL, NULL, "5", &asked, NULL), -EINVAL);
+	ok_int(head_streams("web1", "b1", NULL, "b2", NULL, &asked, NULL), -EINVAL);
+	ok_int(head_streams("web1", "b1", "x", NULL, NULL, &asked, NULL), -EINVAL);
+	ok_int(head_streams("web1", "b1", "9223372036854775808", NULL, NULL, &asked, NULL),
+	       -EINVAL);
+	ok_int(head_streams("web1", "b/1", "1", NULL, NULL, &asked, NULL), -EINVAL);
+}
+
 static const struct tap_test tests[] = {
 	{ "a path of an upload has four parts, also behind a longer one", a_path_has_four_parts },
 	{ "a hash has 32 hexadecimal digits", a_hash_has_32_digits },
 	{ "a head says once, and in one way, where its body ends",
 	  a_head_says_once_where_the_body_ends },
+	{ "a question names streams in one way", a_question_names_streams_in_one_way },
 	{ "a NUL ends no value, and a missing value is none", a_nul_ends_no_value },
 };
 
