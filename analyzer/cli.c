@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "analyzer/option_value.h"
+#include "analyzer/store/damage.h"
+#include "formats/shown.h"
 
 #define MAX_OPTIONS	64
 #define NEAREST_LETTERS 32 /* names are shorter; longer words are no misspelling of one */
@@ -20,8 +22,11 @@ struct common {
 
 static void say(const struct cli *cli, const char *fmt, va_list args)
 {
+	char text[4096];
+
+	vsnprintf(text, sizeof(text), fmt, args);
 	fprintf(stderr, "blkcast %s: ", cli->command->name);
-	vfprintf(stderr, fmt, args);
+	shown_print(text, stderr);
 	fputc('\n', stderr);
 }
 
@@ -413,6 +418,7 @@ int cli_main(int argc, char **argv, const struct command *const *commands, size_
 	char *help_argv[] = { argv[0], help_word, NULL };
 	struct cli cli = { .argc = argc - 2, .argv = argv + 2 };
 	const char *name = argc > 1 ? argv[1] : "help";
+	int status;
 
 	if (strcmp(name, "--version") == 0) {
 		printf("blkcast %s\n", BLKCAST_VERSION);
@@ -430,5 +436,9 @@ int cli_main(int argc, char **argv, const struct command *const *commands, size_
 	cli.command = command_find(name, commands, nr);
 	if (!cli.command)
 		return command_unknown(name, commands, nr);
-	return output_close(cli.command->run(&cli));
+	status = output_close(cli.command->run(&cli));
+	if (damage_count() == 0)
+		return status;
+	damage_print(cli.command->name, stderr);
+	return status == CLI_DONE ? CLI_FAILED : status;
 }

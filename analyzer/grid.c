@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "formats/shown.h"
+
 #define CELL_BYTES 512
 
 static unsigned int width_of(const char *text)
@@ -60,6 +62,7 @@ void grid_cell(struct grid *g, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
+	shown_in_place(text, sizeof(text));
 	put_cell(g, text);
 }
 

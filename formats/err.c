@@ -4,13 +4,7 @@
 #include <string.h>
 
 #include "formats/err.h"
-
-static void one_line(char *text)
-{
-	for (; *text; text++)
-		if (*text == '\n' || *text == '\r')
-			*text = ' ';
-}
+#include "formats/shown.h"
 
 int err_set(struct err *e, int code, const char *fmt, ...)
 {
@@ -22,7 +16,7 @@ int err_set(struct err *e, int code, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(e->line, sizeof(e->line), fmt, ap);
 	va_end(ap);
-	one_line(e->line);
+	shown_in_place(e->line, sizeof(e->line));
 	return -code;
 }
 
@@ -37,7 +31,7 @@ void err_prefix(struct err *e, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(prefix, sizeof(prefix), fmt, ap);
 	va_end(ap);
-	one_line(prefix);
+	shown_in_place(prefix, sizeof(prefix));
 	len = strlen(prefix);
 	rest = strnlen(e->line, sizeof(e->line) - len - 3);
 	memmove(e->line + len + 2, e->line, rest);

@@ -19,7 +19,7 @@ struct err {
 /*
  * Fills e (may be NULL) and returns -code, so that a caller can write
  * `return err_set(e, EINVAL, "%s:%u: window: expected a time above 0, got %s", ...)`.
- * code is a positive errno. Newlines in the result become spaces.
+ * code is a positive errno. What would move a terminal is escaped (shown.h).
  */
 int err_set(struct err *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

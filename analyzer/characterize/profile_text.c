@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "analyzer/grid.h"
+#include "formats/shown.h"
 #include "formats/units.h"
 
-#define SIZES_SHOWN 5
-#define CACHE_SHOWN 6
+#define SHOWN_NAME_BYTES (4 * PROFILE_NAME_BYTES)
+#define SIZES_SHOWN	 5
+#define CACHE_SHOWN	 6
 /* A request is followed by more of its kind where at least half of them are (eq. 5.13). */
 #define SEQUENTIAL_RATIO 0.5
 
@@ -66,17 +68,20 @@ static void print_retention(const struct profile *p, bool utc, FILE *out)
 static void print_head(const struct profile *p, bool utc, FILE *out)
 {
 	char begin[UNITS_BYTES], end[UNITS_BYTES], span[UNITS_BYTES];
+	char host[SHOWN_NAME_BYTES], name[SHOWN_NAME_BYTES], device[SHOWN_NAME_BYTES];
+	char why[4 * PROFILE_WHY_BYTES];
 
 	units_instant(when_ns(p->begin_s), utc, 0, begin);
 	units_instant(when_ns(p->end_s), utc, 0, end);
 	units_time(p->end_s - p->begin_s, span);
-	fprintf(out, "%s %s (%s), source %s, layer %s\n", p->host,
-		*p->device_name ? p->device_name : "-", *p->device ? p->device : "several",
+	fprintf(out, "%s %s (%s), source %s, layer %s\n", shown(p->host, host, sizeof(host)),
+		*p->device_name ? shown(p->device_name, name, sizeof(name)) : "-",
+		*p->device ? shown(p->device, device, sizeof(device)) : "several",
 		source_name(p->source), layer_name(p->layer));
 	fprintf(out, "%s to %s (%s)\n", begin, end, span);
 	print_retention(p, utc, out);
 	fprintf(out, "grade %c%s%s\n\n", p->quality.grade ? p->quality.grade : '-',
-		*p->quality.why ? ": " : "", p->quality.why);
+		*p->quality.why ? ": " : "", shown(p->quality.why, why, sizeof(why)));
 }
 
 static void print_pauses(const struct profile *p, FILE *out)
@@ -325,10 +330,12 @@ void profile_text_line(const struct profile *p, bool utc, FILE *out)
 {
 	char begin[UNITS_BYTES], a[UNITS_BYTES], b[UNITS_BYTES], c[UNITS_BYTES], d[UNITS_BYTES];
 	char read[UNITS_BYTES], write[UNITS_BYTES], flight[UNITS_BYTES];
+	char host[SHOWN_NAME_BYTES], name[SHOWN_NAME_BYTES];
 
 	units_instant(when_ns(p->begin_s), utc, when_ns(p->begin_s) % 1000000000 ? 3 : 0, begin);
-	fprintf(out, "%-25s %-10s %-8s %9s %9s %10s %10s %9s %9s %8s %6c\n", begin, p->host,
-		p->device_name, units_count(rate(p->requests[OPERATION_READ], p), a),
+	fprintf(out, "%-25s %-10s %-8s %9s %9s %10s %10s %9s %9s %8s %6c\n", begin,
+		shown(p->host, host, sizeof(host)), shown(p->device_name, name, sizeof(name)),
+		units_count(rate(p->requests[OPERATION_READ], p), a),
 		units_count(rate(p->requests[OPERATION_WRITE], p), b),
 		units_bytes(rate(p->bytes[OPERATION_READ], p), c),
 		units_bytes(rate(p->bytes[OPERATION_WRITE], p), d), p95(&p->read, read),

@@ -10,6 +10,7 @@
 #include "analyzer/cmd/commands.h"
 #include "analyzer/grid.h"
 #include "analyzer/selection.h"
+#include "formats/shown.h"
 #include "formats/units.h"
 
 struct job {
@@ -93,6 +94,20 @@ static json_t *row_json(const struct comparison *c)
 			 c->method, "verdict", verdict_name(c->verdict));
 }
 
+/* Which devices the table below is of. */
+static void print_pair(const struct job *job, const struct profile *a, const struct profile *b)
+{
+	printf("%sA: ", job->nr_pairs > 1 ? "\n" : "");
+	shown_print(a->host, stdout);
+	putchar(' ');
+	shown_print(a->device_name, stdout);
+	printf("   B: ");
+	shown_print(b->host, stdout);
+	putchar(' ');
+	shown_print(b->device_name, stdout);
+	putchar('\n');
+}
+
 static int compare_pair(struct job *job, const struct profile_group *a,
 			const struct profile_group *b)
 {
@@ -119,8 +134,7 @@ static int compare_pair(struct job *job, const struct profile_group *a,
 		if (!pair || json_array_append_new(job->pairs, pair) < 0)
 			status = -ENOMEM;
 	} else {
-		printf("%sA: %s %s   B: %s %s\n", job->nr_pairs > 1 ? "\n" : "", a->whole.host,
-		       a->whole.device_name, b->whole.host, b->whole.device_name);
+		print_pair(job, &a->whole, &b->whole);
 		status = grid_print(&g, stdout);
 	}
 	json_decref(rows);

@@ -12,6 +12,7 @@
 #include "analyzer/request_csv.h"
 #include "analyzer/selection.h"
 #include "analyzer/store/scan_piece.h"
+#include "formats/shown.h"
 #include "formats/units.h"
 
 #define NR_COLUMNS 64
@@ -243,7 +244,8 @@ static void print_stored(void *ctx, const struct scan_trace *trace, const char *
 {
 	(void)ctx;
 	(void)trace;
-	printf("%s\n", json);
+	shown_print_json(json, stdout);
+	putchar('\n');
 }
 
 /* Profiles come with their segments: the requests are read past. */

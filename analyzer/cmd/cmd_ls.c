@@ -9,7 +9,9 @@
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/grid.h"
+#include "analyzer/store/damage.h"
 #include "analyzer/store/inventory.h"
+#include "formats/shown.h"
 #include "formats/units.h"
 
 #define GAPS_SHOWN 3 /* per host in the text, and of pauses likewise; JSON has all */
@@ -338,7 +340,11 @@ static size_t print_host(const struct listing *l, const struct inventory_host *h
 static int print_damaged(void *ctx, const char *path, const char *why)
 {
 	(void)ctx;
-	printf("damaged: %s: %s\n", path, why);
+	printf("damaged: ");
+	shown_print(path, stdout);
+	printf(": ");
+	shown_print(why, stdout);
+	putchar('\n');
 	return 0;
 }
 
@@ -386,6 +392,8 @@ static int run(struct cli *cli)
 	if (status == 0)
 		status = cli->json ? print_json(&l, &v, store, &err)
 				   : print_text(&l, &v, store, &err);
+	if (status == 0)
+		status = damage_note_store(store, l.hosts.items, l.hosts.nr, &err);
 	inventory_release(&v);
 	store_close(store);
 	if (status == 0)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyzer/store/damage.h"
 #include "analyzer/store/scan_piece.h"
 #include "formats/output_file.h"
 #include "formats/redact.h"
@@ -11,12 +12,32 @@
 static int read_piece(const struct store *store, const struct scan_piece *p, struct buf *data,
 		      struct err *err)
 {
+	struct segment_reader *reader = NULL;
 	char path[SEGMENT_PATH_MAX];
+	int ret;
 
 	if (p->file)
 		return scan_read_file(p->file, p->file_offset, p->file_bytes, data, err);
 	segment_name_path(&p->name, path);
-	return store_read(store, path, data, err);
+	ret = store_read(store, path, data, err);
+	if (!ret)
+		ret = segment_reader_new(&reader, data->data, data->len, err);
+	segment_reader_free(reader);
+	return ret;
+}
+
+/* Whether all other segments of the store can be written without this one, which is noted. */
+static bool leave_out(const struct store *store, const struct scan_piece *p, int status,
+		      struct err *err)
+{
+	char path[SEGMENT_PATH_MAX];
+
+	if (status == -ENOMEM)
+		return false;
+	segment_name_path(&p->name, path);
+	damage_note(store_dir(store), path, err->line);
+	*err = (struct err){ 0 };
+	return true;
 }
 
 int whole_segments_each(const struct whole_segments *from,
@@ -40,6 +61,10 @@ int whole_segments_each(const struct whole_segments *from,
 	}
 	for (size_t i = 0; i < pieces.nr && !ret; i++) {
 		ret = read_piece(store, &pieces.items[i], &data, err);
+		if (ret && store && leave_out(store, &pieces.items[i], ret, err)) {
+			ret = 0;
+			continue;
+		}
 		if (!ret)
 			ret = visit(ctx, &data, err);
 		counts->nr_segments += !ret;

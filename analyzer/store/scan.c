@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/store/damage.h"
 #include "analyzer/store/scan_match.h"
 #include "analyzer/store/scan_piece.h"
 #include "analyzer/store/scan_summary.h"
@@ -257,6 +258,29 @@ static int take_header(struct scan *s, struct trace *t, const struct scan_piece 
 	return 0;
 }
 
+/* Failures of one file, beside which all others can still be read. */
+static bool is_damage(int status)
+{
+	return status == -EBADMSG || status == -EPROTONOSUPPORT || status == -EINVAL ||
+	       status == -ENOENT || status == -EIO || status == -EISDIR || status == -EACCES;
+}
+
+/* Goes on without the piece of a store that was read last: its interval counts as not watched. */
+static int leave_out(struct scan *s, struct trace *t, int status)
+{
+	const struct scan_piece *p = &s->pieces.items[t->next - 1];
+	char path[SEGMENT_PATH_MAX];
+
+	if (p->file || !is_damage(status))
+		return status;
+	segment_name_path(&p->name, path);
+	damage_note(store_dir(s->store), path, s->error.line);
+	s->error = (struct err){ 0 };
+	segment_reader_free(t->reader);
+	t->reader = NULL;
+	return 0;
+}
+
 static int open_piece(struct scan *s, struct trace *t)
 {
 	const struct scan_piece *p = &s->pieces.items[t->next++];
@@ -286,6 +310,14 @@ static int open_piece(struct scan *s, struct trace *t)
 	return status < 0 ? err_set(&s->error, -status, "%s: %s", path, strerror(-status)) : 0;
 }
 
+static int cannot_decode(struct scan *s, const struct trace *t, int code)
+{
+	return err_set(&s->error, code,
+		       "%s/%s/%" PRIu64 "/%" PRIu64 ": its columns cannot be decoded",
+		       t->facts.host, t->facts.boot_id, t->facts.epoch,
+		       s->pieces.items[t->next - 1].name.sequence);
+}
+
 /* Makes batch[at] a request, reading on as needed. 1, 0 at the trace's end, or -errno. */
 static int fill(struct scan *s, struct trace *t)
 {
@@ -295,12 +327,12 @@ static int fill(struct scan *s, struct trace *t)
 
 		if (t->reader)
 			nr = segment_reader_next(t->reader, t->batch, SCAN_BATCH);
-		if (nr < 0)
-			return err_set(&s->error, (int)-nr,
-				       "%s/%s/%" PRIu64 "/%" PRIu64
-				       ": its columns cannot be decoded",
-				       t->facts.host, t->facts.boot_id, t->facts.epoch,
-				       s->pieces.items[t->next - 1].name.sequence);
+		if (nr < 0) {
+			status = leave_out(s, t, cannot_decode(s, t, (int)-nr));
+			if (status < 0)
+				return status;
+			nr = 0;
+		}
 		t->nr_batch = (size_t)nr;
 		t->at = 0;
 		s->done += (uint64_t)nr;
@@ -308,7 +340,7 @@ static int fill(struct scan *s, struct trace *t)
 			break;
 		if (t->next == t->end)
 			return 0;
-		status = open_piece(s, t);
+		status = leave_out(s, t, open_piece(s, t));
 		if (status < 0)
 			return status;
 	}

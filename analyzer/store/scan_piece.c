@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyzer/store/damage.h"
+
 #define HEAD_BYTES 64 /* enough for segment_length() */
 
 void scan_pieces_release(struct scan_pieces *p)
@@ -96,6 +98,8 @@ int scan_pieces_of_store(struct scan_pieces *p, struct store *store,
 {
 	int status = catalog_each_segment(store_catalog(store), collect_row, p, err);
 
+	if (status == 0)
+		status = damage_note_store(store, filter->hosts, filter->nr_hosts, err);
 	if (status == 0)
 		pieces_filter(p, filter);
 	return status;

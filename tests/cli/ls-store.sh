@@ -24,7 +24,7 @@ END
 )
 damaged: segments/web1/b2/00000000000000000009/0000000000.seg: $("$b" ls --store "$T/store" --json |
 	jq -r '.damaged[0].why')" "the listing of two hosts, a gap and a damaged file"
-is "$(cat "$T/err")" "" "nothing on standard error"
+is "$(grep -c 'check --store .* --repair' "$T/err") $(wc -l <"$T/err")" "1 2" "standard error says what mends it"
 is "$(jq -c '[.schema, [.hosts[] | [.host, .requests, .missing_segments, .coverage_ratio,
 	(.gaps | length), .lost]]]' <("$b" ls --store "$T/store" --json))" \
 	'["blkcast.store/1",[["db1",4500,1,0.75,1,0],["web1",6000,0,1,0,0]]]' "the same as JSON"

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/store/damage.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "formats/shown.h"
+
+#define PATH_BYTES 512
+#define WHY_BYTES  256
+
+static struct {
+	char dir[PATH_BYTES];
+	char path[DAMAGE_KEPT][PATH_BYTES];
+	char why[DAMAGE_KEPT][WHY_BYTES];
+	size_t nr;
+} damage;
+
+static bool is_noted(const char *path)
+{
+	for (size_t i = 0; i < damage.nr && i < DAMAGE_KEPT; i++)
+		if (strncmp(damage.path[i], path, PATH_BYTES - 1) == 0)
+			return true;
+	return false;
+}
+
+void damage_note(const char *store_dir, const char *path, const char *why)
+{
+	size_t at = damage.nr;
+
+	if (is_noted(path))
+		return;
+	damage.nr++;
+	if (at >= DAMAGE_KEPT)
+		return;
+	snprintf(damage.dir, sizeof(damage.dir), "%s", store_dir);
+	snprintf(damage.path[at], PATH_BYTES, "%s", path);
+	snprintf(damage.why[at], WHY_BYTES, "%s", why);
+}
+
+struct wanted {
+	struct store *store;
+	const char *const *hosts;
+	size_t nr_hosts;
+};
+
+/* The host is the second part of a segment's path; a path without one may be anybody's. */
+static int note_damaged(void *ctx, const char *path, const char *why)
+{
+	const struct wanted *w = ctx;
+	const char *slash = strchr(path, '/'), *host = slash ? slash + 1 : "";
+	size_t len = strcspn(host, "/");
+	bool is_wanted = w->nr_hosts == 0 || !host[0];
+
+	for (size_t i = 0; i < w->nr_hosts && !is_wanted; i++)
+		is_wanted = strlen(w->hosts[i]) == len && memcmp(w->hosts[i], host, len) == 0;
+	if (is_wanted)
+		damage_note(store_dir(w->store), path, why);
+	return 0;
+}
+
+int damage_note_store(struct store *store, const char *const *hosts, size_t nr_hosts,
+		      struct err *err)
+{
+	struct wanted wanted = { store, hosts, nr_hosts };
+
+	return catalog_each_damaged(store_catalog(store), note_damaged, &wanted, err);
+}
+
+size_t damage_count(void)
+{
+	return damage.nr;
+}
+
+void damage_print(const char *command, FILE *out)
+{
+	for (size_t i = 0; i < damage.nr && i < DAMAGE_KEPT; i++) {
+		fprintf(out, "blkcast %s: ", command);
+		shown_print(damage.path[i], out);
+		fprintf(out, ": damaged, left out: ");
+		shown_print(damage.why[i], out);
+		fputc('\n', out);
+	}
+	if (damage.nr > DAMAGE_KEPT)
+		fprintf(out, "blkcast %s: %zu damaged files more are left out\n", command,
+			damage.nr - DAMAGE_KEPT);
+	if (damage.nr)
+		fprintf(out,
+			"blkcast %s: the result is without them; blkcast check --store %s --repair "
+			"sets them aside\n",
+			command, damage.dir);
+}
