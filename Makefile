@@ -361,6 +361,11 @@ $(bundle): $(BUILD)/blkcast-agent scripts/bundle.sh scripts/elf-libs.sh
 	$(call msg,BUNDLE,$@)
 	$(Q)scripts/bundle.sh $< "$(SYSROOT)" $@
 
+# What --help and the man pages name lies under share/blkcast by the same relative path as in the sources;
+# tests/cli/install-paths.sh holds the texts against what is installed.
+shared_files = $(wildcard docs/*.schema.json formats/*.md) formats/request.h \
+	$(addprefix docs/,architecture.md methods.md qpn-tables.md security.md) \
+	$(shell find docs/examples -type f)
 install: programs
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/sbin \
 		$(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man8
@@ -372,15 +377,16 @@ install: programs
 	for c in blkcast blkcast-agent; do install -m 644 scripts/package/completion/blkcast \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$c || exit 1; done
 	install -m 644 scripts/package/monitoring/* $(DESTDIR)$(PREFIX)/share/blkcast/monitoring/
-	for d in plans profiles; do install -d $(DESTDIR)$(PREFIX)/share/blkcast/$$d && \
-		install -m 644 docs/examples/$$d/* $(DESTDIR)$(PREFIX)/share/blkcast/$$d/ || exit 1; done
+	for f in $(shared_files); do \
+		install -D -m 644 "$$f" "$(DESTDIR)$(PREFIX)/share/blkcast/$$f" || exit 1; done
+	install -D -m 755 scripts/certs.sh $(DESTDIR)$(PREFIX)/share/blkcast/scripts/certs.sh
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/blkcast $(DESTDIR)$(PREFIX)/sbin/blkcast-agent
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(wildcard docs/*.1)))
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man8/,$(notdir $(wildcard docs/*.8)))
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/bash-completion/completions/,blkcast blkcast-agent)
-	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/share/blkcast/,plans profiles monitoring)
+	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/share/blkcast/,docs formats scripts monitoring)
 
 deb: programs
 	$(Q)scripts/deps.sh deb
