@@ -156,6 +156,8 @@ $(BUILD)/%.o: %.c
 # Style and script of the report page, taken in by the assembler: make cannot see them otherwise.
 $(BUILD)/analyzer/answer/page_assets.o: analyzer/answer/page.css analyzer/answer/page.js
 
+$(BUILD)/analyzer/measure/shell.o: $(wildcard analyzer/measure/shell/*.sh)
+
 # The kernel side: CO-RE objects for the byte order of the target, embedded by a skeleton header.
 # clang says x86_64-pc-linux-gnu where Debian's folders are x86_64-linux-gnu.
 MULTIARCH  := $(subst -pc-,-,$(shell $(CC) -dumpmachine))
@@ -363,7 +365,7 @@ $(bundle): $(BUILD)/blkcast-agent scripts/bundle.sh scripts/elf-libs.sh
 
 # What --help and the man pages name lies under share/blkcast by the same relative path as in the sources;
 # tests/cli/install-paths.sh holds the texts against what is installed.
-shared_files = $(wildcard docs/*.schema.json formats/*.md) formats/request.h \
+shared_files = $(wildcard docs/*.schema.json formats/*.md) formats/request.h analyzer/measure/store.md \
 	$(addprefix docs/,architecture.md methods.md qpn-tables.md security.md) \
 	$(shell find docs/examples -type f)
 install: programs
@@ -386,7 +388,7 @@ uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(wildcard docs/*.1)))
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man8/,$(notdir $(wildcard docs/*.8)))
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/bash-completion/completions/,blkcast blkcast-agent)
-	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/share/blkcast/,docs formats scripts monitoring)
+	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/share/blkcast/,analyzer docs formats scripts monitoring)
 
 deb: programs
 	$(Q)scripts/deps.sh deb

@@ -22,7 +22,7 @@
 struct measure {
 	const struct cli *cli;
 	const char *db, *output, *campaign, *response;
-	struct cli_list set;
+	struct cli_list set, overwrite;
 	bool resume, retry_failed, dry_run;
 	struct plan plan;
 	struct results *store;
@@ -113,6 +113,14 @@ static void on_run(void *ctx, const struct runner_report *r)
 	progress_update(&m->progress, ++m->nr_reported);
 }
 
+static void on_place(void *ctx, const struct plan_target *target, const char *place)
+{
+	const struct measure *m = ctx;
+
+	cli_note(m->cli, "target %s: files are written to %s on %s, and removed afterwards",
+		 target->name, target->directory, place);
+}
+
 static int print_result(const struct measure *m)
 {
 	const struct runner *r = &m->runner;
@@ -145,6 +153,7 @@ static int campaign(struct measure *m)
 				     .store = m->store,
 				     .retry_failed = m->retry_failed,
 				     .report = on_run,
+				     .place = on_place,
 				     .ctx = m };
 	if (!status)
 		status = results_campaign(m->store, &m->plan, m->resume, &m->runner.campaign,
@@ -211,6 +220,8 @@ static int run(struct cli *cli)
 			 "say what would be measured, and how long it takes"),
 		CLI_LIST("set", 0, "K=V", &m.set,
 			 "scale, warm_up, interval, intervals, repetitions, seed, ... of the plan"),
+		CLI_LIST("overwrite", 0, "DEVICE,...", &m.overwrite,
+			 "block devices that loads write to: what they carry may be destroyed"),
 		CLI_STRING("export", 0, "T.csv", &m.output, "the done runs as a table; -: here"),
 		CLI_STRING("campaign", 0, "NAME", &m.campaign,
 			   "of --export, where there are several"),
@@ -230,6 +241,8 @@ static int run(struct cli *cli)
 		status = export_table(&m);
 	else
 		status = plan_read(&m.plan, cli->argv[0], m.set.items, m.set.nr, &m.err);
+	m.plan.overwrite = m.overwrite.items;
+	m.plan.nr_overwrite = m.overwrite.nr;
 	if (!status && !m.output)
 		status = m.dry_run ? dry_run(&m) : campaign(&m);
 	results_close(m.store);
@@ -250,7 +263,9 @@ const struct command command_measure = {
 	.details =
 		"Every configuration of the plan's factors is measured: files prepared, warmed up, then "
 		"k\nintervals. What was measured is in the store after each run; --resume goes on after "
-		"any end.\nExit status 1 where a run failed (its reason is in the store).",
+		"any end. The directory of a target must exist; a "
+		"block device that a load names and that is in use\nis refused, and one that carries something is "
+		"only taken where --overwrite names it.\nExit status 1 where a run failed (its reason is in the store).",
 	.example = "blkcast measure docs/examples/plans/small.yaml --dry-run\n"
 		   "blkcast measure docs/examples/plans/small.yaml --db results.sqlite\n"
 		   "blkcast fit --db results.sqlite --response read_s -o model.json",

@@ -83,6 +83,9 @@ struct plan {
 	char *setup, *teardown; /* shell, on each target around each run; may be NULL */
 	bool monitor_agent;
 	char *traces; /* folder where the agent's segments are kept, or NULL */
+	/* Borrowed, set by the caller: block devices whose contents the loads may destroy. */
+	const char *const *overwrite;
+	size_t nr_overwrite;
 };
 
 /*

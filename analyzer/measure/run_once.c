@@ -297,6 +297,7 @@ static void take_artifacts(struct run_once *r, bool failed)
 		struct target_times t;
 
 		target_times((char *)l->load.output.data, l->load.output.len, &t);
+		add_artifact(r, l, "place", l->place, strlen(l->place));
 		add_artifact(r, l, "output", t.load, t.load_len);
 		if (failed)
 			add_artifact(r, l, "words", l->load.words.data, l->load.words.len);

@@ -14,6 +14,7 @@
 struct lane {
 	const struct plan_target *target;
 	const char *folder; /* borrowed */
+	const char *place;  /* borrowed: what the folder lies on, target_place() */
 	struct session load, agent;
 	struct params params;
 };
@@ -29,7 +30,7 @@ struct run_once {
 	/* results: */
 	struct readings readings;
 	unsigned int nr_intervals;
-	struct results_artifact artifacts[4 * PLAN_TARGETS_MAX]; /* point into the sessions */
+	struct results_artifact artifacts[5 * PLAN_TARGETS_MAX]; /* point into the sessions */
 	size_t nr_artifacts;
 	char traces[4096];
 };

@@ -12,11 +12,15 @@
 #include "analyzer/measure/target.h"
 
 #define KEEPER_TIMEOUT_S 30.0
+#define KEEPER_BAD_PLAN	 2 /* its exit status, shell/target_claim.sh */
 
 struct campaign {
 	struct runner *r;
 	struct session keepers[PLAN_TARGETS_MAX];
 	struct buf folders[PLAN_TARGETS_MAX];
+	char places[PLAN_TARGETS_MAX][400];
+	struct err last; /* why the run before failed; code 0: it did not */
+	size_t last_number;
 	struct configurations todo;
 	struct configurations candidates; /* of a sequential design */
 };
@@ -62,7 +66,8 @@ static int keeper_failed(struct campaign *c, size_t i, struct err *err)
 	struct session *s = &c->keepers[i];
 
 	session_last_words(s, words, sizeof(words));
-	return err_set(err, EHOSTUNREACH, "target %s: %s", c->r->plan->targets[i].name,
+	return err_set(err, s->ended && s->status == KEEPER_BAD_PLAN ? EINVAL : EHOSTUNREACH,
+		       "target %s: %s", c->r->plan->targets[i].name,
 		       *words	  ? words
 		       : s->ended ? "its shell ended"
 				  : "no answer");
@@ -89,6 +94,14 @@ static int wait_for_keepers(struct campaign *c, struct err *err)
 			sessions_wait(all, nr, 100);
 		if (*c->r->stop)
 			return err_set(err, EINTR, "interrupted");
+	}
+	for (size_t i = 0; i < nr; i++) {
+		const struct session *s = all[i];
+
+		target_place((char *)s->output.data, s->output.len, c->places[i],
+			     sizeof(c->places[i]));
+		if (c->places[i][0] && c->r->place)
+			c->r->place(c->r->ctx, &c->r->plan->targets[i], c->places[i]);
 	}
 	return 0;
 }
@@ -130,6 +143,41 @@ static void tell(struct campaign *c, const struct results_run *run)
 	c->r->report(c->r->ctx, &report);
 }
 
+/* Errors of a target that no other configuration would be spared. */
+static bool runner_is_lasting(const struct campaign *c, const char *why)
+{
+	static const char *const words[] = { "No space left on device", "Read-only file system",
+					     "Disk quota exceeded", "the load names this device" };
+	bool lasting = false;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		lasting |= strstr(why, words[i]) != NULL;
+	for (size_t i = 0; i < c->r->plan->nr_targets; i++)
+		lasting |= c->keepers[i].ended;
+	return lasting;
+}
+
+/*
+ * A campaign takes hours: where every run will fail, it ends at the first that shows this. That is an error
+ * of the target itself, or the same words for two configurations where no run was ever done.
+ */
+static int stop_if_repeated(struct campaign *c, size_t number, const struct err *why,
+			    struct err *err)
+{
+	bool again = c->last.code && why->code && number != c->last_number &&
+		     !strcmp(c->last.line, why->line) && !c->r->nr_done && !c->r->nr_before;
+	bool lasting = why->code && runner_is_lasting(c, why->line);
+
+	c->last = *why;
+	c->last_number = number;
+	if (!again && !lasting)
+		return 0;
+	return err_set(err, ECANCELED,
+		       "%.300s: the campaign stops here, since other configurations would fail "
+		       "likewise; --resume --retry-failed goes on",
+		       why->line);
+}
+
 static int one_run(struct campaign *c, size_t number, unsigned int repetition, struct err *err)
 {
 	struct run_once *once = calloc(1, sizeof(*once));
@@ -149,6 +197,7 @@ static int one_run(struct campaign *c, size_t number, unsigned int repetition, s
 	for (size_t i = 0; i < p->nr_targets; i++) {
 		once->lanes[i].target = &p->targets[i];
 		once->lanes[i].folder = (char *)c->folders[i].data;
+		once->lanes[i].place = c->places[i];
 	}
 	run.began_s = results_now_s();
 	status = run_once(once, c->todo.cells + number * p->factors.nr, &why);
@@ -160,6 +209,8 @@ static int one_run(struct campaign *c, size_t number, unsigned int repetition, s
 		status = store_run(c, once, &run, status ? why.line : NULL, err);
 		if (!status)
 			tell(c, &run);
+		if (!status)
+			status = stop_if_repeated(c, number, &why, err);
 	}
 	run_once_release(once);
 	free(once);
@@ -275,7 +326,7 @@ int runner_run(struct runner *r, struct err *err)
 		status = start_keepers(c, err);
 	if (!status)
 		status = wait_for_keepers(c, err);
-	if (status == -EHOSTUNREACH)
+	if (status == -EHOSTUNREACH || status == -EINVAL)
 		results_put_event(r->store, r->campaign, NULL, err->line, NULL);
 	if (!status)
 		status = measure_all(c, err);

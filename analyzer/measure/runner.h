@@ -30,6 +30,8 @@ struct runner {
 	bool retry_failed;
 	const volatile sig_atomic_t *stop; /* set: end as soon as may be */
 	void (*report)(void *ctx, const struct runner_report *r);
+	/* Said once for each target before the first run: what its directory lies on. */
+	void (*place)(void *ctx, const struct plan_target *target, const char *place);
 	void *ctx;
 	/* results: */
 	size_t nr_done, nr_failed, nr_before; /* nr_before: were in the store already */

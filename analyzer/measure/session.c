@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analyzer/measure/shell.h"
 #include "analyzer/report/shell_word.h"
 
 #define ARGUMENTS_MAX	 24
@@ -268,21 +269,13 @@ int session_supervise(struct buf *script, const char *folder, const char *inner)
 
 	buf_init(&word);
 	shell_word(&word, folder);
-	buf_printf(script, "cd ");
+	buf_printf(script, "d=");
 	buf_put(script, word.data, word.len);
-	buf_printf(script, " || exit 1\nexport BLKCAST_GO=.go.$$\nmkfifo $BLKCAST_GO || exit 1\n"
-			   "echo $$ >.pid.$$\nexec 3<&0\nsetsid sh -c ");
 	buf_clear(&word);
 	shell_word(&word, inner);
+	buf_printf(script, "\ninner=");
 	buf_put(script, word.data, word.len);
-	buf_printf(
-		script,
-		" </dev/null 3<&- & b=$!\n"
-		"{ exec >/dev/null 2>&1\n"
-		"while read -r x <&3; do case $x in\n"
-		"go) echo >$BLKCAST_GO ;;\nstop) kill -TERM -$b ;;\nesac; done\n"
-		"kill -TERM -$b; sleep 2; kill -KILL -$b; } & w=$!\n"
-		"wait $b; s=$?\nkill -KILL -$b 2>/dev/null\nkill $w 2>/dev/null\nrm -f .pid.$$ $BLKCAST_GO\nexit $s\n");
+	buf_printf(script, "\n%s", shell_session_supervise);
 	if (word.error && !script->error)
 		script->error = word.error;
 	buf_release(&word);

@@ -11,40 +11,9 @@
 #include <xxhash.h>
 
 #include "analyzer/measure/session.h"
+#include "analyzer/measure/shell.h"
 #include "analyzer/report/shell_word.h"
-
-/* CPU time of the target since it started: busy and all, in ticks. */
-static const char cpu_shell[] = "read -r _ c1 c2 c3 c4 c5 c6 c7 c8 _ </proc/stat && "
-				"echo \"@cpu $((c1 + c2 + c3 + c6 + c7 + c8)) "
-				"$((c1 + c2 + c3 + c4 + c5 + c6 + c7 + c8))\"\n";
-
-/*
- * The folder $d is a keeper's from here on. That of a campaign that was killed may still be at work:
- * it is known by its number and the time it started. What one left behind that was killed as well
- * goes first.
- */
-static const char claim_shell[] =
-	"started() { read -r s <\"/proc/$1/stat\" && s=${s##*) } && set -- $s && echo \"${20}\"; }\n"
-	"n=0\n"
-	"while read -r p at <\"$d/.keeper\" && [ \"$(started \"$p\")\" = \"$at\" ]; do\n"
-	"[ $n -lt 100 ] || { echo \"$d: a campaign of that name is under way\" >&3; exit 1; }\n"
-	"sleep 0.1; n=$((n + 1)); done 3>&2 2>/dev/null\n"
-	"rm -rf \"$d\"; mkdir -p \"$d\" && echo \"$$ $(started $$)\" >\"$d/.keeper\" || exit 1\n";
-
-static const char memory_shell[] =
-	"kill $m 2>/dev/null; n=0 sum=0 most=0\nwhile read -r x; do n=$((n + 1)) sum=$((sum + x))\n"
-	"[ $x -le $most ] || most=$x; done <.memory\n"
-	"[ $n = 0 ] || echo \"@memory $((sum / n)) $most\"\n";
-
-/* Memory in use, KiB, once per interval while the load runs, as a file of the folder. */
-static void put_memory_watch(const struct plan *p, struct buf *out)
-{
-	buf_printf(out,
-		   "while :; do while read -r k v x; do case $k in MemTotal:) a=$v ;;\n"
-		   "MemAvailable:) echo $((a - v)); break ;; esac; done </proc/meminfo\n"
-		   "sleep %.3f; done >.memory & m=$!\n",
-		   p->interval_s);
-}
+#include "formats/units.h"
 
 int target_folder(const struct plan *p, const struct plan_target *t, struct buf *out)
 {
@@ -115,20 +84,76 @@ int target_keeper_script(const struct plan *p, const struct plan_target *t, cons
 	buf_printf(out, "for c in setsid mkfifo; do command -v $c >/dev/null || "
 			"{ echo \"$c is not installed\" >&2; exit 1; }; done\nc=\nd=");
 	put_word(out, folder);
-	buf_printf(out, "\n%s", claim_shell);
+	buf_printf(out, "\n%s", shell_target_claim);
 	if (t->cgroup) {
 		buf_printf(out, "g=");
 		put_cgroup(t, out);
 		buf_printf(out, "\n[ -d \"$g\" ] || { mkdir -p \"$g\" && c=$g; } || exit 1\n");
 	}
-	buf_printf(
-		out,
-		"echo @ready\nwhile read -r x; do :; done\nn=0\n"
-		"while [ $n -lt 40 ] && a= && for f in \"$d\"/.pid.*; do\n"
-		"[ -e \"$f\" ] && kill -0 \"${f##*.}\" 2>/dev/null && a=1; done; [ \"$a\" ]; do\n"
-		"sleep 0.1; n=$((n + 1)); done\n"
-		"[ -z \"$c\" ] || rmdir \"$c\"\nmv \"$d\" \"$d.$$\" && rm -rf \"$d.$$\"\n");
+	buf_printf(out, "%s%s", shell_target_place, shell_target_leave);
 	return out->error;
+}
+
+/* Whether a job of fio writes; a word too many only means that a device is looked at. */
+static bool target_job_writes(const char *job)
+{
+	static const char *const words[] = { "write", "rw=rw", "randrw", "trim" };
+	bool writes = false;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		writes |= strstr(job, words[i]) != NULL;
+	return writes;
+}
+
+static bool target_may_overwrite(const struct plan *p, const char *device)
+{
+	bool named = false;
+
+	for (size_t i = 0; i < p->nr_overwrite; i++)
+		named |= !strcmp(p->overwrite[i], device);
+	return named;
+}
+
+/* Each path below /dev in the text is looked at on the target, before anything of the run is started. */
+static void target_put_devices(const struct drive *d, const char *text, struct buf *out)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789-_./@+=";
+
+	for (const char *at = text; (at = strstr(at, "/dev/"));) {
+		size_t len = strspn(at, letters);
+		char *device = strndup(at, len);
+
+		at += len;
+		if (!device) {
+			out->error = -ENOMEM;
+			return;
+		}
+		buf_printf(out, "device_free ");
+		put_word(out, device);
+		buf_printf(out, " %d || exit 1\n", target_may_overwrite(d->plan, device));
+		free(device);
+	}
+}
+
+static int target_put_guard(const struct drive *d, struct buf *out, struct err *err)
+{
+	const char *texts[] = { d->load->job, d->load->command, d->plan->setup };
+	int ret = 0;
+
+	buf_printf(out, "(\n%s", shell_target_device);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts) && !ret; i++) {
+		char *text = NULL;
+
+		if (!texts[i])
+			continue;
+		ret = params_expand_text(d->params, texts[i], &text, err);
+		if (!ret && (texts[i] != d->load->job || target_job_writes(text)))
+			target_put_devices(d, text, out);
+		free(text);
+	}
+	buf_printf(out, ") || exit 1\n");
+	return ret;
 }
 
 static int put_texts(const struct drive *d, const char *text, const char *what, struct buf *out,
@@ -170,16 +195,18 @@ int target_run_script(const struct drive *d, const struct plan_target *t, const 
 		put_cgroup(t, &inner);
 		buf_printf(&inner, "/cgroup.procs || exit 1\n");
 	}
-	status = put_texts(d, d->plan->setup, "setup", &inner, err);
+	status = target_put_guard(d, &inner, err);
+	if (!status)
+		status = put_texts(d, d->plan->setup, "setup", &inner, err);
 	if (!status)
 		status = put_prepare(d, &inner, err);
 	buf_printf(&inner, "echo @ready\nread -r x <$BLKCAST_GO\n");
-	put_memory_watch(d->plan, &inner);
-	buf_printf(&inner, "echo \"@begin $(date +%%s.%%N)\"\n%s(\n", cpu_shell);
+	buf_printf(&inner, "interval=%.3f\n%s", d->plan->interval_s, shell_target_watch);
+	buf_printf(&inner, "echo \"@begin $(date +%%s.%%N)\"\n%s(\n", shell_target_cpu);
 	if (!status)
 		status = d->load->driver->run(d, &inner, err);
-	buf_printf(&inner, ")\ns=$?\necho\n%secho \"@end $(date +%%s.%%N) $s\"\n%s", cpu_shell,
-		   memory_shell);
+	buf_printf(&inner, ")\ns=$?\necho\n%secho \"@end $(date +%%s.%%N) $s\"\n%s",
+		   shell_target_cpu, shell_target_memory);
 	if (!status)
 		status = put_texts(d, d->plan->teardown, "teardown", &inner, err);
 	buf_printf(&inner, "[ $s = 0 ] || rm -rf ./*\nexit $s\n");
@@ -216,6 +243,22 @@ int target_agent_script(const struct plan *p, const struct plan_target *t, const
 	status = inner.error ? inner.error : session_supervise(out, folder, (char *)inner.data);
 	buf_release(&inner);
 	return status;
+}
+
+void target_place(const char *output, size_t len, char *out, size_t size)
+{
+	const char *at = len ? memmem(output, len, "@place ", 7) : NULL;
+	char line[512], device[200], type[64], scheduler[64], room[UNITS_BYTES];
+	double free_kib;
+
+	out[0] = 0;
+	if (!at)
+		return;
+	snprintf(line, sizeof(line), "%.*s",
+		 (int)(output + len - at > 500 ? 500 : output + len - at), at);
+	if (sscanf(line, "@place %199s %63s %63s %lf", device, type, scheduler, &free_kib) == 4)
+		snprintf(out, size, "%s (%s, scheduler %s), %s free", device, type, scheduler,
+			 units_bytes(free_kib * 1024, room));
 }
 
 bool target_is_ready(const char *output, size_t len)

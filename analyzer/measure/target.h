@@ -43,6 +43,11 @@ struct target_times {
 
 /* Takes the output of a run session apart; load points into it. */
 void target_times(const char *output, size_t len, struct target_times *t);
+/*
+ * What the folder of a target lies on, as the keeper printed it: "/dev/vdb1 (ext4, scheduler none), 12 GiB
+ * free". "" where it did not.
+ */
+void target_place(const char *output, size_t len, char *out, size_t size);
 bool target_is_ready(const char *output, size_t len);
 
 #endif

@@ -13,8 +13,8 @@ is "$("$blkcast" --version)" "$("$BUILD/blkcast" --version)" "the program is the
 
 # names FILE...: relative paths into the sources that texts name, and absolute ones of what is installed
 names() {
-	sed 's/\\-/-/g; s/\\f[BIPR]//g; s/\\|//g; s/\\[&]//g' "$@" | grep -oE '(^|[^A-Za-z0-9_./-])(docs|formats|scripts)/[A-Za-z0-9_./-]*[A-Za-z0-9_]' |
-		grep -oE '(docs|formats|scripts)/.*' | sort -u
+	sed 's/\\-/-/g; s/\\f[BIPR]//g; s/\\|//g; s/\\[&]//g' "$@" | grep -oE '(^|[^A-Za-z0-9_./-])(analyzer|docs|formats|scripts)/[A-Za-z0-9_./-]*[A-Za-z0-9_]' |
+		grep -oE '(analyzer|docs|formats|scripts)/.*' | sort -u
 }
 names "$T"/root/usr/share/man/man*/blkcast* >"$T/man"
 number "$(wc -l <"$T/man") >= 12" "the man pages name files"

@@ -39,7 +39,7 @@ failing() { # DB NAME REGEX: both configurations fail with the reason, and nothi
 	exits 1 "$2: the campaign ends, with status 1" "$blkcast" measure "$T/plan.yaml" --db "$T/$1.db"
 	is "$(sql "$1" "select count(*) from run where status = 'failed'")" 2 "$2: both runs are recorded as failed"
 	like "$(sql "$1" "select error from run limit 1")" "$3" "$2: with the reason"
-	like "$(head -n 1 "$T/err")" "$3" "$2: which is said"
+	like "$(grep -v "files are written to" "$T/err" | head -n 1)" "$3" "$2: which is said"
 	is "$(ls -A "$T/files")" "" "$2: nothing is left on the target"
 }
 # Programs of the driver's name that do what a broken one does.
@@ -110,7 +110,7 @@ if [ "$(id -u)" = 0 ] && mkdir "$T/small" && mount -t tmpfs -o size=4m none "$T/
 	head -c 4M /dev/zero 2>/dev/null | tee "$T/small/fill" >/dev/null 2>&1
 	truncate -s 3900k "$T/small/fill"
 	plan "{driver: command, command: 'head -c 150000 /dev/zero | tr \"\\\\0\" \" \"; echo \"{{\\\\\"a_s\\\\\": {size}}\"'}"
-	exits 1 "a store whose disk is full" "$blkcast" measure "$T/plan.yaml" --db "$T/small/s.db"
+	exits 1 "a store whose disk is full" "$blkcast" measure "$T/plan.yaml" --db "$T/small/s.db" -q
 	like "$(cat "$T/err")" "s.db: .*full" "is said"
 	is "$(wc -l <"$T/err")" 1 "in one line"
 	is "$(ls -A "$T/files")" "" "and nothing is left on the target"
@@ -118,6 +118,33 @@ if [ "$(id -u)" = 0 ] && mkdir "$T/small" && mount -t tmpfs -o size=4m none "$T/
 	exits 0 "with room again it goes on" "$blkcast" measure "$T/plan.yaml" --db "$T/small/s.db" --resume
 	is "$(sqlite3 "$T/small/s.db" "select count(*) from run where status = 'done'")" 2 "and no run is missing"
 fi
+
+# What will fail in every run ends the campaign at once.
+plan "{driver: command, command: 'echo {size} >&2; echo oh no >&2; exit 4'}" "repetitions: 3\n"
+exits 1 "a campaign of which every run fails" "$blkcast" measure "$T/plan.yaml" --db "$T/every.db"
+is "$(sql every "select count(*) from run")" 2 "ends after two runs of six"
+like "$(tail -n 1 "$T/err")" "oh no: the campaign stops here, since other configurations would fail likewise; --resume --retry-failed goes on" "and says why"
+cat >"$T/plan.yaml" <<YAML
+campaign: room
+targets: {here: {directory: $T/files}}
+load: {driver: command, command: 'case {size} in 2) echo No space left on device >&2; exit 5 ;; esac; echo "{{\"a_s\": 1}"'}
+factors: {size: [1, 2, 3, 4]}
+order: given
+warm_up: 0
+interval: 200ms
+intervals: 1
+YAML
+exits 1 "a disk that is full" "$blkcast" measure "$T/plan.yaml" --db "$T/room.db"
+is "$(sql room "select group_concat(status) from (select status from run order by id)")" done,failed "ends the campaign at the first run that finds it so"
+is "$(sql room "select count(*) from artifact where kind = 'place' and content like '/% (%, scheduler %), % free'")" 2 "what was measured is stored with each run"
+like "$(head -n 1 "$T/err")" "^blkcast measure: target here: files are written to $T/files on .* \(.*, scheduler .*\), .* free, and removed afterwards$" "and said before"
+
+# The directory must be there: else another disk would be measured.
+sed -i "s|directory: $T/files|directory: $T/flies/x|" "$T/plan.yaml"
+exits 2 "a directory that does not exist is refused" "$blkcast" measure "$T/plan.yaml" --db "$T/flies.db"
+is "$(cat "$T/err")" "blkcast measure: target here: $T/flies/x: this directory of the plan does not exist; make it, or correct the plan" "and named"
+holds "and not made" test ! -e "$T/flies"
+is "$(sql flies "select count(*) from run")" 0 "and nothing is measured"
 
 # A folder in which another campaign of that name works: this shell, as it were.
 plan "{driver: command, command: 'echo \"{{\\\\\"a_s\\\\\": {size}}\"'}"

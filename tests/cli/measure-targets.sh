@@ -57,6 +57,12 @@ number "$(sql "select max(abs(a.value - b.value)) from metric a join metric b on
 	and b.name = 'vm2.at_s'") < 0.25" "the loads begin together"
 is "$(ls -A "$T/a" "$T/b" | xargs)" "$T/a: $T/b:" "both folders are empty afterwards"
 
+# A directory that is not there is refused on the target, too.
+sed "s|campaign: two|campaign: lost|; s|directory: $T/a|directory: $T/none/a|" "$T/plan.yaml" >"$T/lost.yaml"
+exits 2 "a directory that the other machine does not have" "$blkcast" measure "$T/lost.yaml" --db "$T/lost.db" -q
+is "$(cat "$T/err")" "blkcast measure: target vm1: $T/none/a: this directory of the plan does not exist; make it, or correct the plan" "is named"
+holds "and not made" test ! -e "$T/none"
+
 # One of them dies: the run fails, the other's load is ended.
 sed -i "s|campaign: two|campaign: dies|; s|sleep 0.3'|case {n} in 1) exit 9 ;; esac; sleep 30'|" "$T/plan.yaml"
 begin=$(date +%s)

@@ -83,7 +83,34 @@ refused "mounted" "$mounted: this target is $in_use mounted at $T/mount; free it
 refused "mounted, named twice" "$in_use mounted" "$mounted" --overwrite "$mounted"
 exits 0 "reads alone of a mounted device" timeout 60 "$blkcast" study migrate "$T/reads" --run "$mounted" --duration 300ms
 
-mount -o remount,rw "$T/mount"
+# A benchmark whose text names a device is stopped before it begins.
+mkdir "$T/files"
+measured() { # STATUS NAME DEVICE LOAD [ARGS]
+	local status=$1 name=$2 load=$4
+	cat >"$T/plan.yaml" <<YAML
+campaign: guard
+targets: {here: {directory: $T/files, settings: {disk: $3}}}
+load: $load
+factors: {size: [1]}
+warm_up: 0
+interval: 200ms
+intervals: 1
+YAML
+	shift 4
+	rm -f "$T/g.db"
+	exits "$status" "$name" timeout 60 "$blkcast" measure "$T/plan.yaml" --db "$T/g.db" "$@"
+}
+load="{driver: command, command: 'echo x >>$T/ran; : {size} of={disk}; echo \"{{\\\"a_s\\\": 1}\"'}"
+measured 1 "measure: a load that names a mounted device" "$mounted" "$load" --overwrite "$mounted"
+like "$(cat "$T/err")" "$mounted: the load names this device, which is in use: mounted at $T/mount; free it first" "is refused"
+umount "$T/mount"
+measured 1 "measure: a load that names a device with a file system" "$mounted" "$load"
+like "$(cat "$T/err")" "$mounted: the load names this device, which carries ext4 and would be destroyed; --overwrite $mounted allows it" "is refused"
+holds "and was not begun" test ! -e "$T/ran"
+measured 0 "measure: named twice, it runs" "$mounted" "$load" --overwrite "$mounted"
+is "$(wc -l <"$T/ran")" 1 "once"
+measured 0 "measure: a free device" "$free_dev" "$load"
+mount "$mounted" "$T/mount"
 
 # A loop device's file, and a device that backs a loop device.
 loop_new 16M

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shell: the scripts of shell/ as they are in the tree, taken in when the program is built. */
+#ifndef ANALYZER_MEASURE_SHELL_H
+#define ANALYZER_MEASURE_SHELL_H
+
+extern const char shell_session_supervise[], shell_target_claim[], shell_target_cpu[],
+	shell_target_device[], shell_target_leave[], shell_target_memory[], shell_target_place[],
+	shell_target_watch[];
+
+#endif
