@@ -34,8 +34,9 @@
 /* Exit codes. */
 enum cli_status {
 	CLI_DONE = 0,
-	CLI_FAILED = 1,	   /* the work failed, or the check that was asked for did */
-	CLI_BAD_INPUT = 2, /* usage, or input that is not what it should be */
+	CLI_FAILED = 1,	     /* the work failed, or the check that was asked for did */
+	CLI_BAD_INPUT = 2,   /* usage, or input that is not what it should be */
+	CLI_CANNOT_TELL = 3, /* done, but what was asked lies outside what is known */
 };
 
 struct cli;

@@ -33,14 +33,15 @@ static const char *const verbs[] = { "migrate", "consolidate", "interference", "
 struct job {
 	struct cli *cli;
 	enum verb verb;
-	struct predictor_options by;
+	struct predictor_options by, old; /* old: of --from */
 	struct cli_list measured, leave_out, sizes, reads;
 	bool beside;
-	const char *report;
+	const char *report, *from_db, *from_target;
+	bool cannot_tell;
 	struct study study;
 	struct study_target target;
 	const char *paths[STUDY_LOADS_MAX]; /* by load: where it was read */
-	struct predictor predictor;
+	struct predictor predictor, from;
 	struct profile_set sets[STUDY_LOADS_MAX], truths[STUDY_LOADS_MAX];
 	size_t nr_sets, nr_truths;
 	struct study_case cases[CASES_MAX];
@@ -140,7 +141,19 @@ static int read_target(struct job *job)
 		return study_target_open(&job->target, &job->err);
 	job->study.predictor = &job->predictor;
 	status = predictor_open(&job->predictor, &job->by, &job->err);
-	return status ? status : check_models(job, &job->err);
+	if (status)
+		return status;
+	if (job->from_db) {
+		job->old = (struct predictor_options){ .db = job->from_db,
+						       .set = job->by.set,
+						       .campaign = job->by.campaign,
+						       .target = job->from_target };
+		job->study.from = &job->from;
+		status = predictor_open(&job->from, &job->old, &job->err);
+		if (status)
+			return status;
+	}
+	return check_models(job, &job->err);
 }
 
 static void add_case(struct job *job, const size_t *loads, size_t nr, size_t baseline)
@@ -223,6 +236,7 @@ static int explore(struct job *job)
 		cli_note(job->cli, "'%s' lies outside what the target's model knows: extrapolated",
 			 r.space.outside);
 	space_conclude(&r);
+	job->cannot_tell = r.space.outside != NULL;
 	buf_init(&page);
 	if (job->report)
 		status = space_page(&r, &page);
@@ -256,6 +270,7 @@ static int work(struct job *job)
 		return explore(job);
 	r.how = job->target.replays  ? "replay"
 		: job->target.path   ? "run"
+		: job->from_db	     ? "relative"
 		: job->predictor.net ? "net"
 				     : "models";
 	r.nr_cases = job->nr_cases;
@@ -269,6 +284,7 @@ static int work(struct job *job)
 					   "unknown");
 	}
 	study_conclude(&r);
+	job->cannot_tell = r.cannot_tell;
 	if (job->report)
 		status = save(job, &r, &job->err);
 	if (status)
@@ -283,41 +299,17 @@ static void release(struct job *job)
 	for (size_t i = 0; i < job->nr_truths; i++)
 		profile_set_release(&job->truths[i]);
 	predictor_release(&job->predictor);
+	predictor_release(&job->from);
 	study_target_release(&job->target);
 	free(job);
 }
 
-static int study(struct job *job, int verb)
+/* What the options say together; 0, or the exit status of what was refused. */
+static int check_options(struct job *job, int verb)
 {
 	struct cli *cli = job->cli;
-	const struct cli_option options[] = {
-		PREDICTOR_OPTIONS(&job->by),
-		CLI_STRING(
-			"run", 0, "PATH", &job->target.path,
-			"or replay what is stored, or run mimics of profiles, on this free device, "
-			"new file or folder"),
-		CLI_STRING("overwrite", 0, "PATH", &job->target.overwrite,
-			   "the path of --run a second time: what it carries may be destroyed"),
-		CLI_FLAG("by-profile", 0, &job->target.by_profile,
-			 "--run: mimics of the profiles of stores and segments, too"),
-		CLI_DURATION("duration", 0, "TIME", &job->study.run.duration_s,
-			     "of each run, default 5s"),
-		CLI_LIST("leave-out", 0, "WHAT,...", &job->leave_out, "bursts, discards, locality"),
-		CLI_LIST("measured", 0, "PROFILE.json,...", &job->measured,
-			 "what was measured there, in the order of the loads: for delta RT"),
-		CLI_LIST("sizes", 0, "SIZE,...", &job->sizes,
-			 "interference: over these request sizes of the neighbour"),
-		CLI_LIST("reads", 0, "PERCENT,...", &job->reads, "and these shares of reads"),
-		CLI_FLAG("beside", 0, &job->beside,
-			 "the model was measured beside the load, and knows the neighbour alone"),
-		CLI_STRING("report", 0, "FILE", &job->report, "an HTML page"),
-		CLI_END,
-	};
 	static const char *const parts[] = { "discards", "bursts", "locality" };
-	int status;
 
-	if (!cli_parse(cli, options))
-		return cli->status;
 	if (!cli->argc || cli->argc > STUDY_LOADS_MAX)
 		return cli_usage(cli, "expected 1 to %d profiles, stores or segments",
 				 STUDY_LOADS_MAX);
@@ -340,6 +332,51 @@ static int study(struct job *job, int verb)
 			return cli_usage(cli, "--leave-out: expected discards, bursts or locality");
 		job->study.run.leave_out |= 1u << k;
 	}
+	if (job->from_db && (verb != VERB_MIGRATE || job->target.path))
+		return cli_usage(cli, "--from: of migrate, beside --model or --db");
+	if (job->from_target && !job->from_db)
+		return cli_usage(cli, "--from-target: expected --from beside it");
+	return 0;
+}
+
+static int study(struct job *job, int verb)
+{
+	struct cli *cli = job->cli;
+	const struct cli_option options[] = {
+		PREDICTOR_OPTIONS(&job->by),
+		CLI_STRING(
+			"run", 0, "PATH", &job->target.path,
+			"or replay what is stored, or run mimics of profiles, on this free device, "
+			"new file or folder"),
+		CLI_STRING("overwrite", 0, "PATH", &job->target.overwrite,
+			   "the path of --run a second time: what it carries may be destroyed"),
+		CLI_FLAG("by-profile", 0, &job->target.by_profile,
+			 "--run: mimics of the profiles of stores and segments, too"),
+		CLI_DURATION("duration", 0, "TIME", &job->study.run.duration_s,
+			     "of each run, default 5s"),
+		CLI_LIST("leave-out", 0, "WHAT,...", &job->leave_out, "bursts, discards, locality"),
+		CLI_STRING("from", 0, "FILE", &job->from_db,
+			   "migrate: a measurement store of the old storage; what was measured "
+			   "there, times new / old"),
+		CLI_STRING("from-target", 0, "NAME", &job->from_target,
+			   "of --from, where there are several"),
+		CLI_LIST("measured", 0, "PROFILE.json,...", &job->measured,
+			 "what was measured there, in the order of the loads: for delta RT"),
+		CLI_LIST("sizes", 0, "SIZE,...", &job->sizes,
+			 "interference: over these request sizes of the neighbour"),
+		CLI_LIST("reads", 0, "PERCENT,...", &job->reads, "and these shares of reads"),
+		CLI_FLAG("beside", 0, &job->beside,
+			 "the model was measured beside the load, and knows the neighbour alone"),
+		CLI_STRING("report", 0, "FILE", &job->report, "an HTML page"),
+		CLI_END,
+	};
+	int status;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	status = check_options(job, verb);
+	if (status)
+		return status;
 	lsq_single_thread();
 	job->verb = (enum verb)verb;
 	status = work(job);
@@ -347,7 +384,9 @@ static int study(struct job *job, int verb)
 		err_set(&job->err, -status, "%s", strerror(-status));
 	if (status)
 		job->err.code = -status;
-	return status ? cli_fail(cli, &job->err) : CLI_DONE;
+	if (status)
+		return cli_fail(cli, &job->err);
+	return job->cannot_tell ? CLI_CANNOT_TELL : CLI_DONE;
 }
 
 static int run(struct cli *cli)
@@ -379,7 +418,7 @@ const struct command command_study = {
 	.name = "study",
 	.summary = "what happens when loads move, or share a target",
 	.usage =
-		"migrate PROFILE... (--model M.json,... | --db FILE | --run PATH)\n"
+		"migrate PROFILE... (--model M.json,... | --db FILE [--from OLD] | --run PATH)\n"
 		"consolidate PROFILE PROFILE... (--model M.json,... | --db FILE | --run PATH)\n"
 		"interference PROFILE NEIGHBOUR... (--model M.json,... | --db FILE | --run PATH)\n"
 		"scenario SCENARIO.yaml... [--report FILE.html]\n"

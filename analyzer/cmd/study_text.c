@@ -40,6 +40,12 @@ static const struct study_answer *answer_of(const struct study_case *c, size_t l
 	return NULL;
 }
 
+/* Whether a case is what was asked for; the others are what it is compared with. */
+static bool is_asked(const struct study_result *r, size_t at)
+{
+	return !strcmp(r->verb, "migrate") || r->cases[at].nr > 1;
+}
+
 /* Row k of all; false behind the last. */
 static bool row_of(const struct study_result *r, size_t k, struct row *out)
 {
@@ -49,7 +55,7 @@ static bool row_of(const struct study_result *r, size_t k, struct row *out)
 				const struct study_case *c = &r->cases[at];
 				size_t load = c->loads[i], base = r->baseline[at];
 				const struct study_answer *before;
-				bool asked = !strcmp(r->verb, "migrate") || c->nr > 1;
+				bool asked = is_asked(r, at);
 
 				if (isnan(c->answers[i].s[side]) || k-- > 0)
 					continue;
@@ -81,41 +87,187 @@ static void case_name(const struct study_result *r, size_t at, char out[64])
 		snprintf(out, 64, "all together");
 }
 
-void study_conclude(struct study_result *r)
+/* Changes of less than this share are none that anybody notices. */
+#define SAME_RATIO 0.05
+/* A target that gives less than this share of the offered requests cannot carry the load. */
+#define CARRIES_RATIO 0.95
+
+enum verdict {
+	VERDICT_SAME,
+	VERDICT_FASTER,
+	VERDICT_CANNOT_TELL,
+	VERDICT_SLOWER,
+};
+
+/* What the interval allows to say: where it includes no change, only that a change is small. */
+static enum verdict verdict_of(const struct row *row)
 {
-	struct row row, worst = { .change_ratio = NAN };
-	char name[128], now[UNITS_BYTES], before[UNITS_BYTES];
+	double low = isnan(row->low) ? row->change_ratio : row->low / row->before_s - 1;
+	double high = isnan(row->high) ? row->change_ratio : row->high / row->before_s - 1;
+
+	if (low >= -SAME_RATIO && high <= SAME_RATIO)
+		return VERDICT_SAME;
+	if (low > 0 || high < 0)
+		return fabs(row->change_ratio) <= SAME_RATIO ? VERDICT_SAME
+		       : low > 0			     ? VERDICT_SLOWER
+							     : VERDICT_FASTER;
+	return isnan(row->low) ? VERDICT_SAME : VERDICT_CANNOT_TELL;
+}
+
+static const char *why_of(const struct study_result *r, const struct row *row,
+			  char out[STUDY_WORDS_BYTES])
+{
+	const char *outside = r->cases[row->at].outside;
+
+	if (outside)
+		snprintf(out, STUDY_WORDS_BYTES,
+			 "'%.60s' lies outside what the target's model knows", outside);
+	else if (isfinite(row->change_ratio) && verdict_of(row) == VERDICT_CANNOT_TELL)
+		snprintf(out, STUDY_WORDS_BYTES, "the interval includes no change");
+	else
+		return NULL;
+	return out;
+}
+
+/* The row that matters most: what surely becomes slower, then what nobody can tell, then the rest. */
+static bool find_worst(const struct study_result *r, struct row *worst)
+{
+	enum verdict of = VERDICT_SAME;
+	bool found = false;
+	struct row row;
 
 	for (size_t k = 0; row_of(r, k, &row); k++) {
-		bool counts = !strcmp(r->verb, "migrate") || r->cases[row.at].nr > 1;
+		enum verdict v;
 
-		if (counts && isfinite(row.change_ratio) &&
-		    !(row.change_ratio <= worst.change_ratio))
-			worst = row;
+		if (!is_asked(r, row.at) || !isfinite(row.change_ratio))
+			continue;
+		v = verdict_of(&row) < VERDICT_CANNOT_TELL ? VERDICT_SAME : verdict_of(&row);
+		if (found && (v < of || (v == of && row.change_ratio <= worst->change_ratio)))
+			continue;
+		found = true;
+		of = v;
+		*worst = row;
 	}
-	if (isnan(worst.change_ratio)) {
-		snprintf(r->conclusion, STUDY_WORDS_BYTES,
-			 "Response times on the target were estimated; there is nothing to compare "
-			 "them with.");
+	return found;
+}
+
+static void say_worst(const struct study_result *r, const struct row *worst, char *out, size_t size)
+{
+	static const char *const words[] = { "stay as they are", "become faster", "",
+					     "become slower" };
+	char name[128], now[UNITS_BYTES], before[UNITS_BYTES], low[UNITS_BYTES], high[UNITS_BYTES];
+	enum verdict v = verdict_of(worst);
+	const char *what = !strcmp(r->verb, "migrate")	     ? "After the migration"
+			   : !strcmp(r->verb, "consolidate") ? "Consolidated on one target"
+							     : "Beside a neighbour";
+
+	study_name(r->study, worst->load, name);
+	units_time(worst->before_s, before);
+	units_time(worst->s, now);
+	if (v == VERDICT_CANNOT_TELL) {
+		snprintf(
+			out, size,
+			"%s: cannot tell whether the %ss of %s become slower or faster: from %s to "
+			"%s (%+.1f %%), but the 90 %% interval, %s to %s, includes no change; measure "
+			"with --run.",
+			what, sides[worst->side], name, before, now, 100 * worst->change_ratio,
+			units_time(worst->low, low), units_time(worst->high, high));
 		return;
 	}
-	study_name(r->study, worst.load, name);
-	snprintf(r->conclusion, STUDY_WORDS_BYTES,
-		 "%s: the %ss of %s %s, from %s to %s (%+.1f %%)%s, %s.",
-		 !strcmp(r->verb, "migrate")	   ? "After the migration"
-		 : !strcmp(r->verb, "consolidate") ? "Consolidated on one target"
-						   : "Beside a neighbour",
-		 sides[worst.side], name,
-		 worst.change_ratio > 0.05    ? "become slower"
-		 : worst.change_ratio < -0.05 ? "become faster"
-					      : "stay as they are",
-		 units_time(worst.before_s, before), units_time(worst.s, now),
-		 100 * worst.change_ratio,
-		 worst.change_ratio > 0 ? ", the most of all" : ", the least gain of all",
-		 !strcmp(r->how, "run")	     ? "as measured by running the mimics there"
-		 : !strcmp(r->how, "replay") ? "as measured by replaying what was stored there"
-		 : !strcmp(r->how, "net")    ? "as the calibrated net predicts"
-					     : "as the models predict");
+	snprintf(out, size, "%s: the %ss of %s %s, from %s to %s (%+.1f %%)%s, %s.", what,
+		 sides[worst->side], name, words[v], before, now, 100 * worst->change_ratio,
+		 worst->change_ratio > 0 ? ", the most of all that is certain"
+					 : ", the least gain of all",
+		 !strcmp(r->how, "run")	       ? "as measured by running the mimics there"
+		 : !strcmp(r->how, "replay")   ? "as measured by replaying what was stored there"
+		 : !strcmp(r->how, "net")      ? "as the calibrated net predicts"
+		 : !strcmp(r->how, "relative") ? "as measured before, times the ratio of the models"
+					       : "as the models predict");
+}
+
+/* The load that the target gives the least share of what it offers; false where none lacks any. */
+static bool find_overload(const struct study_result *r, size_t *load,
+			  const struct study_answer **of)
+{
+	double least = CARRIES_RATIO;
+
+	for (size_t at = 0; at < r->nr_cases; at++)
+		for (size_t i = 0; i < r->cases[at].nr && is_asked(r, at); i++) {
+			const struct study_answer *a = &r->cases[at].answers[i];
+			size_t l = r->cases[at].loads[i];
+			double ratio = a->rate_per_s / r->study->loads[l].facts.rate_per_s;
+
+			if (!(ratio < least))
+				continue;
+			least = ratio;
+			*load = l;
+			*of = a;
+		}
+	return least < CARRIES_RATIO;
+}
+
+static void say_overload(const struct study_result *r, char *out, size_t size)
+{
+	const struct study_answer *a = NULL;
+	char name[128], offered[UNITS_BYTES], gives[UNITS_BYTES];
+	double rate;
+	size_t load = 0;
+	bool certain;
+
+	if (!find_overload(r, &load, &a))
+		return;
+	rate = r->study->loads[load].facts.rate_per_s;
+	certain = !(a->rate_high_per_s >= CARRIES_RATIO * rate);
+	study_name(r->study, load, name);
+	snprintf(out, size,
+		 " The target %s carry this load: %s offered %s requests/s, it gives %s/s.",
+		 certain ? "cannot" : "may not", name, units_count(rate, offered),
+		 units_count(a->rate_per_s, gives));
+}
+
+/* Whether a client of the load waits longer for the storage than it thinks between its requests. */
+static const char *limit_of(const struct study_result *r, const struct row *row)
+{
+	const struct load_facts *f = &r->study->loads[row->load].facts;
+	const struct study_answer *a = answer_of(&r->cases[row->at], row->load);
+
+	if (!a || !isfinite(a->rate_per_s) || !isfinite(f->in_flight))
+		return NULL;
+	return f->concurrency / a->rate_per_s > 2 * load_think_s(f) ? "storage" : "clients";
+}
+
+static const char *outside_of(const struct study_result *r)
+{
+	for (size_t at = 0; at < r->nr_cases; at++)
+		if (r->cases[at].outside)
+			return r->cases[at].outside;
+	return NULL;
+}
+
+void study_conclude(struct study_result *r)
+{
+	const char *outside = outside_of(r);
+	size_t used = 0;
+	struct row worst;
+
+	r->conclusion[0] = 0;
+	r->cannot_tell = outside != NULL;
+	if (outside)
+		used = (size_t)snprintf(r->conclusion, STUDY_WORDS_BYTES,
+					"Cannot tell: '%.60s' lies outside what the target's model "
+					"knows; measure with --run. Extrapolated: ",
+					outside);
+	if (find_worst(r, &worst)) {
+		say_worst(r, &worst, r->conclusion + used, STUDY_WORDS_BYTES - used);
+		r->cannot_tell |= verdict_of(&worst) == VERDICT_CANNOT_TELL;
+		r->limited_by = limit_of(r, &worst);
+	} else {
+		snprintf(r->conclusion + used, STUDY_WORDS_BYTES - used,
+			 "Response times on the target were estimated; there is nothing to compare "
+			 "them with.");
+	}
+	used = strlen(r->conclusion);
+	say_overload(r, r->conclusion + used, STUDY_WORDS_BYTES - used);
 }
 
 static void peak_text(const struct study_result *r, bool utc, char out[STUDY_WORDS_BYTES])
@@ -150,6 +302,16 @@ static void cell_ratio(struct grid *g, double ratio, const char *sign)
 		grid_cell(g, "-");
 }
 
+static bool has_measured(const struct study_result *r)
+{
+	struct row row;
+
+	for (size_t k = 0; row_of(r, k, &row); k++)
+		if (isfinite(row.measured_s))
+			return true;
+	return false;
+}
+
 int study_print(const struct study_result *r, bool utc)
 {
 	char name[128], at[64], words[STUDY_WORDS_BYTES];
@@ -175,6 +337,8 @@ int study_print(const struct study_result *r, bool utc)
 	}
 	status = grid_print(&g, stdout);
 	grid_release(&g);
+	if (has_measured(r))
+		puts("delta RT = |measured - on the target| / on the target");
 	printf("\n%s\n", r->conclusion);
 	if (r->has_peak) {
 		peak_text(r, utc, words);
@@ -206,10 +370,36 @@ static json_t *peak_json(const struct study_result *r)
 			 "makers", makers);
 }
 
+/* Requests per second that each load offered, and that it gets on the target. */
+static json_t *throughput_json(const struct study_result *r)
+{
+	json_t *all = json_array();
+	char name[128], at_name[64];
+
+	for (size_t at = 0; at < r->nr_cases; at++)
+		for (size_t i = 0; i < r->cases[at].nr; i++) {
+			const struct study_answer *a = &r->cases[at].answers[i];
+			size_t load = r->cases[at].loads[i];
+
+			case_name(r, at, at_name);
+			study_name(r->study, load, name);
+			json_array_append_new(
+				all, json_pack("{s:s, s:i, s:s, s:o, s:o, s:o}", "case", at_name,
+					       "load", (int)load + 1, "name", name, "offered_per_s",
+					       number(r->study->loads[load].facts.rate_per_s),
+					       "target_per_s", number(a->rate_per_s), "ci",
+					       isnan(a->rate_low_per_s)
+						       ? json_null()
+						       : json_pack("[f,f]", a->rate_low_per_s,
+								   a->rate_high_per_s)));
+		}
+	return all;
+}
+
 int study_json(const struct study_result *r)
 {
 	json_t *rows = json_array(), *top;
-	char name[128], at[64];
+	char name[128], at[64], why[STUDY_WORDS_BYTES];
 	struct row row;
 	int status = -ENOMEM;
 
@@ -218,17 +408,20 @@ int study_json(const struct study_result *r)
 		study_name(r->study, row.load, name);
 		json_array_append_new(
 			rows,
-			json_pack("{s:s, s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "case", at,
-				  "load", (int)row.load + 1, "name", name, "type", sides[row.side],
-				  "before_s", number(row.before_s), "target_s", number(row.s), "ci",
+			json_pack("{s:s, s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s?}",
+				  "case", at, "load", (int)row.load + 1, "name", name, "type",
+				  sides[row.side], "point", "mean", "before_s",
+				  number(row.before_s), "target_s", number(row.s), "ci",
 				  isnan(row.low) ? json_null()
 						 : json_pack("[f,f]", row.low, row.high),
 				  "change_ratio", number(row.change_ratio), "measured_s",
-				  number(row.measured_s), "delta_rt", number(row.delta_rt)));
+				  number(row.measured_s), "delta_rt", number(row.delta_rt), "why",
+				  why_of(r, &row, why)));
 	}
-	top = json_pack("{s:s, s:s, s:s, s:o, s:o, s:s}", "schema", "blkcast.study/1", "study",
-			r->verb, "by", r->how, "results", rows, "peak", peak_json(r), "conclusion",
-			r->conclusion);
+	top = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:f, s:s?}", "schema",
+			"blkcast.study/1", "study", r->verb, "by", r->how, "results", rows,
+			"throughput", throughput_json(r), "peak", peak_json(r), "conclusion",
+			r->conclusion, "level", PREDICTOR_LEVEL, "limited_by", r->limited_by);
 	if (top)
 		status = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
 	json_decref(top);

@@ -7,10 +7,10 @@
 
 #include "analyzer/predict/study.h"
 
-#define STUDY_WORDS_BYTES 512
+#define STUDY_WORDS_BYTES 1024
 
 struct study_result {
-	const char *verb, *how; /* how: "models", "net", "run" */
+	const char *verb, *how; /* how: "models", "net", "relative", "run" or "replay" */
 	const struct study *study;
 	const struct study_case *cases;
 	size_t nr_cases;
@@ -19,12 +19,15 @@ struct study_result {
 		*measured)[2]; /* per load: response times measured in its last case; NaN none */
 	bool has_peak;
 	struct align_sum peak;
+	/* results of study_conclude() */
 	char conclusion[STUDY_WORDS_BYTES];
+	bool cannot_tell;	/* the conclusion is that nothing can be concluded */
+	const char *limited_by; /* "storage", "clients"; NULL unknown */
 };
 
 /* "host device", in out. */
 void study_name(const struct study *s, size_t load, char out[128]);
-/* Fills conclusion. */
+/* Fills the results. */
 void study_conclude(struct study_result *r);
 /* 0, -ENOMEM, -EIO. */
 int study_print(const struct study_result *r, bool utc);

@@ -251,8 +251,8 @@ static int bound_by_alone(struct predictor *p, const struct predictor_ask *ask,
 	return 0;
 }
 
-/* Requests per second of closed clients by the interactive law, where their requests take that long. */
-static double rate_with(const struct load_facts *f, const double s[2])
+/* By the interactive response-time law: clients wait for their requests, and think between them. */
+double predictor_rate(const struct load_facts *f, const double s[2])
 {
 	double mean_s = 0;
 
@@ -275,9 +275,9 @@ int predictor_ask(struct predictor *p, const struct predictor_ask *ask, const st
 	if (!status && nr > 1 && !ask->any)
 		status = bound_by_alone(p, ask, f, nr, out, err);
 	for (size_t i = 0; i < nr && !status && !*ask->point; i++) {
-		out[i].rate_per_s = rate_with(&f[i], out[i].s);
-		out[i].rate_low_per_s = rate_with(&f[i], out[i].high);
-		out[i].rate_high_per_s = rate_with(&f[i], out[i].low);
+		out[i].rate_per_s = predictor_rate(&f[i], out[i].s);
+		out[i].rate_low_per_s = predictor_rate(&f[i], out[i].high);
+		out[i].rate_high_per_s = predictor_rate(&f[i], out[i].low);
 	}
 	if (outside)
 		*outside = which;

@@ -89,6 +89,8 @@ int predictor_learn(const struct predictor *p, const char *response, struct mode
 int predictor_ask_net(const struct predictor *p, const struct predictor_ask *ask,
 		      const struct load_facts *f, size_t nr, struct predicted *out,
 		      const char **outside, struct err *err);
+/* Requests per second that the load makes where its reads and writes take these mean times. */
+double predictor_rate(const struct load_facts *f, const double s[2]);
 /* Requests of a load that are always under way or thinking: at least 1, whole. */
 double predictor_clients(const struct load_facts *f);
 

@@ -4,7 +4,14 @@
  *
  * A case is a set of loads at once; its answer for each of them is the mean response time of reads
  * and of writes, either measured, by running their mimics there side by side, or predicted
- * (predictor.h). Delta RT of what was measured is |RT_app - RT_ref| / RT_ref (seed 004).
+ * (predictor.h). Delta RT of what was measured is |RT_app - RT_ref| / RT_ref, where RT_ref is the answer
+ * here (Noorshams, Modeling and Prediction of I/O Performance in Virtualized Environments, 2015, eq. 9.1).
+ *
+ * Where the old storage has been measured too (`from`), the answer for a load alone is relative: the time
+ * that was measured on the old storage, times the prediction for the new one over the prediction for
+ * the old one. What both models get wrong about the load cancels out (Mesnier, Wachs, Sambasivan, Zheng,
+ * Ganger, Modeling the Relative Fitness of Storage, SIGMETRICS 2007). If both are the same, the answer is
+ * what was measured.
  */
 #ifndef ANALYZER_STUDY_H
 #define ANALYZER_STUDY_H
@@ -27,7 +34,8 @@ struct study_load {
 
 struct study_answer {
 	double s[2], low[2], high[2]; /* NaN: none, or no interval */
-	double rate_per_s;	      /* by a run; NaN predicted */
+	/* Requests per second; the ends of the interval are NaN where there is none. */
+	double rate_per_s, rate_low_per_s, rate_high_per_s;
 };
 
 struct study_case {
@@ -40,6 +48,7 @@ struct study {
 	struct study_load loads[STUDY_LOADS_MAX];
 	size_t nr;
 	struct predictor *predictor; /* borrowed; NULL: by runs */
+	struct predictor *from;	     /* of the old storage; borrowed; NULL: absolute answers */
 	struct mimic_options run;
 	double time_limit_s;		   /* of a run, beyond its duration */
 	struct target_guard target;	   /* of runs: what run.target is; taken by the caller */

@@ -134,7 +134,9 @@ static void answer(struct study_answer *a, const struct causal_result *r)
 	*a = (struct study_answer){ { r->mean_s[0], r->mean_s[1] },
 				    { NAN, NAN },
 				    { NAN, NAN },
-				    (double)(r->nr[0] + r->nr[1]) / r->elapsed_s };
+				    (double)(r->nr[0] + r->nr[1]) / r->elapsed_s,
+				    NAN,
+				    NAN };
 }
 
 int study_by_replay(struct study_replay *r, const struct study *s, struct study_case *c,

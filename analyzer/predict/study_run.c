@@ -173,7 +173,7 @@ static int take(const struct one *o, struct study_answer *a, struct err *err)
 		words_of(o, words, sizeof(words));
 		return err_set(err, EIO, "fio failed: %s", words);
 	}
-	*a = (struct study_answer){ { NAN, NAN }, { NAN, NAN }, { NAN, NAN }, 0 };
+	*a = (struct study_answer){ { NAN, NAN }, { NAN, NAN }, { NAN, NAN }, 0, NAN, NAN };
 	for (int side = 0; side < 2; side++) {
 		double sum = 0, nr = 0;
 

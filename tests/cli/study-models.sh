@@ -74,6 +74,34 @@ is "$(sizes "" sizes)" '[140,740]' "reads are asked at the size of reads, writes
 is "$(sizes "" sizes2)" '[140,1060]' "a direction of two sizes is their mean"
 is "$(sizes two- sizes)" '[104,644]' "a model that has both sizes is asked with both"
 
+# A noisy model of 3 ms +- 80 %, beside 2 ms that were measured: nobody can tell. One of 20 ms is slower for sure.
+awk 'BEGIN { srand(5); print "clients,read_s"; for (i = 0; i < 80; i++) printf "%d,%.9f\n", 1 + i % 20, 0.003 * (0.2 + 1.6 * rand()) }' </dev/null >"$T/noise.csv"
+"$blkcast" fit "$T/noise.csv" --response read_s --techniques lrm -o "$T/noise.json" -q >/dev/null 2>&1
+jq '.requests.write = 0 | .request_size.write.histogram = []' "$T/a.json" >"$T/reads.json"
+exits 3 "an interval that includes no change" "$blkcast" study migrate "$T/reads.json" --model "$T/noise.json"
+like "$(cat "$T/out")" 'After the migration: cannot tell whether the reads of .* become slower or faster: .* includes no change; measure with --run' "cannot be told"
+is "$("$blkcast" study migrate "$T/reads.json" --model "$T/noise.json" --json -q | jq -c '[.level, (.results[0] | .point, .why)]')" \
+	'[0.9,"mean","the interval includes no change"]' "nor by the JSON, which says why"
+jq '(.response_time.read.total.mean_s) = 0.0001' "$T/reads.json" >"$T/fast.json"
+exits 0 "what is slower for sure" "$blkcast" study migrate "$T/fast.json" --model "$T/noise.json"
+like "$(cat "$T/out")" 'become slower, from 100 µs' "is told"
+jq '.intensity.closed.clients_mean = 50' "$T/reads.json" >"$T/many.json"
+exits 3 "more clients than the model knows" "$blkcast" study migrate "$T/many.json" --model "$T/read_s.json"
+like "$(cat "$T/out")" "^Cannot tell: 'clients' lies outside what the target's model knows" "are outside"
+# 32 in flight of 3.2 ms are 10 000/s.
+jq '.requests.read = 400000 | .request_size.read.histogram = [[4096, 400000]]' "$T/deep.json" >"$T/busy.json"
+"$blkcast" study migrate "$T/busy.json" --model "$T/clients.json" >"$T/out" 2>&1
+like "$(cat "$T/out")" 'The target cannot carry this load: .* offered 40 k requests/s, it gives 10 k/s\.' "a load that is more than the target gives"
+is "$("$blkcast" study migrate "$T/busy.json" --model "$T/clients.json" --json -q | jq -c '.throughput[] | [.offered_per_s, (.target_per_s | round)], (.limited_by // empty)')" \
+	'[40000,10000]' "and its throughput"
+is "$("$blkcast" study migrate "$T/a.json" --model "$models" --measured "$T/b.json" 2>&1 | grep -c '^delta RT = |measured - on the target| / on the target$')" 1 "what delta RT divides by"
+# A model in which more clients are faster: the second load changes nothing all the same.
+awk 'BEGIN { print "clients,read_s"; for (i = 1; i <= 20; i++) printf "%d,%.9f\n", i, 0.010 - 0.0003 * i }' </dev/null >"$T/odd.csv"
+"$blkcast" fit "$T/odd.csv" --response read_s --techniques lrm -o "$T/odd.json" -q >/dev/null 2>&1
+jq '.device_name = "c" | .intensity.closed.clients_mean = 6' "$T/reads.json" >"$T/reads2.json"
+is "$("$blkcast" study consolidate "$T/reads.json" "$T/reads2.json" --model "$T/odd.json" --json -q | jq -c '[.results[] | .target_s * 1e5 | round]')" \
+	'[880,820,880,820]' "two loads are never better than one"
+
 if command -v fio >/dev/null; then
 	mkdir "$T/target"
 	query='[.results[] | .case, .type, (.target_s > 0)]'

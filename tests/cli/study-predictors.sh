@@ -104,6 +104,28 @@ exits 0 "two targets are measured" "$blkcast" measure "$T/pair.yaml" --db "$T/pa
 query='[.by, (.results[] | (.target_s * 1e3 | round))]'
 is "$(study migrate "$T/mixed.json" --db "$T/pair.db" --target b)" '["models",16,32]' "one of them is asked"
 
+# The same storage before and after: what was measured there, whatever the load and however wrong the model is.
+measured() { # NAME CLIENTS IN-FLIGHT: reads of 7 ms and writes of 11 ms
+	jq --argjson c "$2" --argjson n "$3" '.intensity.closed.clients_mean = $c | .intensity.closed.in_flight_mean = $n |
+		(.response_time.read.total, .response_time.write.total) |= (.count = null | .mean_s = 0.007 | .histogram = []) |
+		.response_time.write.total.mean_s = 0.011' "$T/mixed.json" >"$T/$1.json"
+}
+measured waiting 16 16
+measured thinking 24 8
+measured deep 1 32
+query='[.by, (.results[] | .target_s, .change_ratio, .ci[])]'
+for load in waiting thinking deep; do
+	is "$(study migrate "$T/$load.json" --db "$T/pair.db" --target b --from "$T/pair.db" --from-target b)" \
+		'["relative",0.007,0,0.007,0.007,0.011,0,0.011,0.011]' "the identity of a $load load: ratio 1"
+done
+sed 's/campaign: pair/campaign: old/; s/targets: .*/targets: {here: {directory: .}}/; s/0.001 \* clients/0.004 * clients/' "$T/pair.yaml" >"$T/old.yaml"
+sed -i "s|directory: \.}|directory: $T}|; s/0.002 \* clients/0.004 * clients/" "$T/old.yaml"
+exits 0 "an old storage is measured" "$blkcast" measure "$T/old.yaml" --db "$T/old.db" --quiet
+query='[.results[] | (.target_s * 1e5 | round)]'
+is "$(study migrate "$T/waiting.json" --db "$T/pair.db" --target b --from "$T/old.db")" '[175,550]' "a quarter of reads, half of writes: of what was measured"
+query='.throughput[] | [(.offered_per_s | . / 10 | round * 10), (.target_per_s | round)]'
+is "$(study migrate "$T/waiting.json" --db "$T/pair.db" --target b --from "$T/old.db")" "[1000,$(awk 'BEGIN { printf "%.0f", 16 / (0.75 * 0.00175 + 0.25 * 0.0055) }' </dev/null)]" "and the throughput that follows"
+
 bad() { # NAME REGEX COMMAND...
 	local name=$1 regex=$2
 	shift 2
@@ -111,6 +133,8 @@ bad() { # NAME REGEX COMMAND...
 	like "$(cat "$T/err")" "$regex" "$name is named"
 	is "$(wc -l <"$T/err")$(cat "$T/out")" 1 "$name: one line, no output"
 }
+bad "a ratio without times" "have no measured response time" study migrate "$T/mixed.json" --db "$T/pair.db" --target b --from "$T/old.db"
+bad "an old storage of another study" "--from: of migrate" study consolidate "$T/mixed.json" "$T/mixed.json" --db "$T/pair.db" --target b --from "$T/old.db"
 bad "two nets" "expected one calibrated net, this is another" study migrate "$T/mixed.json" --model "$T/reads.json,$T/mixed-net.json"
 bad "a response that the store lacks" "write_s" study migrate "$T/mixed.json" --db "$T/open.db"
 bad "a target without a store" "expected --db beside it" study migrate "$T/mixed.json" --model "$T/reads.json" --target b
