@@ -82,23 +82,46 @@ static struct side whole(const struct grow_config *config, const uint32_t *rows,
 	return all;
 }
 
+/* The node's mean, summed in the order of the variable as rpart does. */
+static double mean_in_order(const struct grow_config *config, const uint32_t *order,
+			    const struct grown_node *node)
+{
+	double sum = 0, weights = 0;
+
+	for (size_t i = node->begin; i < node->end; i++) {
+		double w = config->data->weight ? config->data->weight[order[i]] : 1;
+
+		sum += config->y[order[i]] * w;
+		weights += w;
+	}
+	return sum / weights;
+}
+
+/*
+ * Two variables that part a node into the same two sides gain the same, but for rounding, and which
+ * of them is taken decides how rows are predicted that were not there. So that ties end as in R's
+ * rpart (4.1, anova), the sums are rounded as there: around the mean summed in the order of the
+ * variable, the right side as the left with its sign turned. The first of equal columns wins.
+ */
 static void number_split(struct split_choice *c, const struct grow_config *config, size_t v,
 			 const uint32_t *order, const struct grown_node *node,
 			 const struct side *all)
 {
 	const double *x = config->data->x + v * config->data->nr_rows;
+	double mean = mean_in_order(config, order, node);
 	struct side l = { 0 };
 
 	for (size_t i = node->begin; i + 1 < node->end; i++) {
 		double here = x[order[i]], next = x[order[i + 1]], gain;
 		struct side r;
 
-		add_row(&l, config, order[i], node->mean);
+		add_row(&l, config, order[i], mean);
 		if (here == next || l.nr < config->min_bucket)
 			continue;
 		if (all->nr - l.nr < config->min_bucket)
 			break;
 		r = rest(all, &l);
+		r.sum = -l.sum;
 		gain = gain_of(node, &l, &r);
 		if (gain > c->gain && gain > LEAST_GAIN) {
 			c->gain = gain;
