@@ -172,3 +172,16 @@ void schema_take_ranges(struct schema *s, const struct dataset *d)
 		}
 	}
 }
+
+struct limits limits_of(const struct dataset *d)
+{
+	struct limits l = { INFINITY, -INFINITY };
+	double beyond;
+
+	for (size_t i = 0; i < d->nr_rows; i++) {
+		l.low = fmin(l.low, d->y[i]);
+		l.high = fmax(l.high, d->y[i]);
+	}
+	beyond = LIMITS_BEYOND * (l.high - l.low);
+	return (struct limits){ l.low - beyond, l.high + beyond };
+}

@@ -58,6 +58,24 @@ struct dataset_spec {
 	const char *fold_column;   /* 1..k; may be NULL */
 };
 
+/*
+ * Between which values a prediction of sums of terms is kept, in the scale that was learned. Splines
+ * and products of them go anywhere where no training row holds them: in an empty cell inside the
+ * training range they have answered twice the largest response there is. A tenth of the responses'
+ * range beyond it, on both sides, is as far as a trend may lead (as in RuleQuest's Cubist).
+ */
+#define LIMITS_BEYOND 0.1
+struct limits {
+	double low, high;
+};
+
+struct limits limits_of(const struct dataset *d);
+static inline double limits_keep(const struct limits *l, double y)
+{
+	/* Written so that what is no number stays none. */
+	return y < l->low ? l->low : y > l->high ? l->high : y;
+}
+
 void schema_release(struct schema *s);
 int schema_copy(struct schema *out, const struct schema *s);
 void dataset_release(struct dataset *d);

@@ -96,6 +96,11 @@ int model_export_c(const struct model *m, const char *name, struct buf *out)
 		rules_export(&m->rules, &m->schema, out);
 	if (m->neighbours.k)
 		buf_printf(out, "\tsum += correction(x);\n");
+	if (m->form == MODEL_TERMS)
+		buf_printf(out,
+			   "\tif (sum < %.17g)\n\t\tsum = %.17g;\n"
+			   "\telse if (sum > %.17g)\n\t\tsum = %.17g;\n",
+			   m->limits.low, m->limits.low, m->limits.high, m->limits.high);
 	buf_printf(out, "\treturn %s", m->schema.log ? "exp(sum)" : "sum");
 	if (m->schema.offset.nr) {
 		buf_printf(out, " * (");

@@ -205,6 +205,7 @@ const struct technique technique_lrm = {
 	.speed = 5,
 	.simplicity = 5,
 	.search_ratio = 1,
+	.bounded = true,
 	LRM_METHODS,
 };
 
@@ -214,5 +215,6 @@ const struct technique technique_lrm_ia = {
 	.speed = 5,
 	.simplicity = 4,
 	.search_ratio = 1,
+	.bounded = true,
 	LRM_METHODS,
 };

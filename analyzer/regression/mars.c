@@ -240,6 +240,7 @@ const struct technique technique_mars = {
 	.speed = 3,
 	.simplicity = 4,
 	.search_ratio = 20,
+	.bounded = true,
 	MARS_METHODS,
 };
 
@@ -249,5 +250,6 @@ const struct technique technique_mars_ia = {
 	.speed = 2,
 	.simplicity = 3,
 	.search_ratio = 130,
+	.bounded = true,
 	MARS_METHODS,
 };

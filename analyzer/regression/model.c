@@ -56,6 +56,7 @@ int model_fit(struct model *m, const struct technique *t, const double *p, const
 	err = schema_copy(&m->schema, s);
 	if (!err)
 		err = copy_data(&m->data, d);
+	m->limits = limits_of(d);
 	if (!err)
 		err = t->open(&sweep, t, &in);
 	if (!err)
@@ -74,12 +75,15 @@ static int predict_learned(const struct model *m, const double *rows, size_t nr,
 	double *scratch;
 	int err;
 
-	if (m->form == MODEL_TERMS)
+	if (m->form == MODEL_TERMS) {
 		terms_predict(&m->terms, rows, nr, m->schema.nr, out);
-	else if (m->form == MODEL_FOREST)
+		for (size_t i = 0; i < nr; i++)
+			out[i] = limits_keep(&m->limits, out[i]);
+	} else if (m->form == MODEL_FOREST) {
 		forest_predict(&m->forest, &m->schema, rows, nr, out);
-	else
+	} else {
 		rules_predict(&m->rules, &m->schema, rows, nr, out);
+	}
 	if (!n->k)
 		return 0;
 	scratch = calloc(n->nr_rows + 1, sizeof(*scratch));
@@ -176,12 +180,14 @@ void model_print(const struct model *m, struct buf *out)
 			   m->quality.cv_rmse, m->schema.log ? " of the logarithm" : "",
 			   100 * m->quality.mean_relative_error);
 	buf_printf(out, "\n");
-	if (m->form == MODEL_TERMS)
+	if (m->form == MODEL_TERMS) {
 		terms_print(&m->terms, &m->schema, out);
-	else if (m->form == MODEL_FOREST)
+		buf_printf(out, "kept between %.6g and %.6g\n", m->limits.low, m->limits.high);
+	} else if (m->form == MODEL_FOREST) {
 		forest_print(&m->forest, &m->schema, out);
-	else
+	} else {
 		rules_print(&m->rules, &m->schema, out);
+	}
 	if (m->neighbours.k)
 		buf_printf(out, "corrected by the %u nearest training rows\n", m->neighbours.k);
 }

@@ -44,6 +44,7 @@ struct model {
 	double *residuals;    /* |y - held-out prediction|, ascending; data.nr_rows; NULL unknown */
 	enum model_form form; /* which of the three it is */
 	struct terms terms;
+	struct limits limits; /* of the terms' sum */
 	struct forest forest;
 	struct rules rules;
 	struct neighbours neighbours; /* k 0: none */

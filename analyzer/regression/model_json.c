@@ -104,12 +104,14 @@ json_t *model_json(const struct model *m)
 			    "p95_relative_error", number_or_null(m->quality.p95_relative_error),
 			    "fold_rmse", numbers(m->fold_rmse, m->fold_rmse ? m->data.nr_folds : 0),
 			    "residuals", numbers(m->residuals, m->residuals ? m->data.nr_rows : 0));
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o*, s:o, s:o, s:o, s:o, s:o}", "schema",
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o*, s:o, s:o, s:o, s:o, s:o, s:o*}", "schema",
 			 "blkcast.model/1", "kind", "regression", "technique", m->technique->name,
 			 "response", m->schema.response, "scale", m->schema.log ? "log" : "linear",
 			 "offset", offset_json(&m->schema), "parameters", parameters_json(m),
 			 "variables", variables, "quality", quality, "data", data_json(m),
-			 form_names[m->form], form_json(m));
+			 form_names[m->form], form_json(m), "limits",
+			 m->form == MODEL_TERMS ? json_pack("[f, f]", m->limits.low, m->limits.high)
+						: NULL);
 }
 
 static int read_numbers(double *out, const json_t *list, size_t nr)
@@ -355,8 +357,16 @@ static int read_form(struct model *m, const json_t *root, struct err *err)
 	if (!form)
 		return err_set(err, EINVAL, "%s: missing: what a model of %s is made of",
 			       form_names[m->form], m->technique->name);
-	if (m->form == MODEL_TERMS)
+	if (m->form == MODEL_TERMS) {
+		double limits[2];
+
+		if (read_numbers(limits, json_object_get(root, "limits"), 2) ||
+		    !(limits[0] <= limits[1]))
+			return err_set(err, EINVAL,
+				       "limits: expected the least and the largest prediction");
+		m->limits = (struct limits){ limits[0], limits[1] };
 		return terms_from_json(&m->terms, form, &m->schema, err);
+	}
 	return m->form == MODEL_FOREST ? forest_from_json(&m->forest, form, &m->schema, err)
 				       : rules_from_json(&m->rules, form, &m->schema, err);
 }

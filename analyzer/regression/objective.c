@@ -11,8 +11,9 @@
 
 struct split {
 	struct dataset train, test;
-	double *rows;	   /* of test, row-major */
-	double *predicted; /* of test */
+	double *rows;	      /* of test, row-major */
+	double *predicted;    /* of test */
+	struct limits limits; /* of train */
 	struct sweep_input in;
 	void *sweep;
 };
@@ -88,6 +89,7 @@ static int split_init(struct objective *o, uint32_t i)
 	s->predicted = calloc(s->test.nr_rows + 1, sizeof(*s->predicted));
 	if (!s->rows || !s->predicted)
 		return -ENOMEM;
+	s->limits = limits_of(&s->train);
 	s->in = (struct sweep_input){ c->schema, &s->train, s->rows, s->test.nr_rows };
 	return c->technique->open(&s->sweep, c->technique, &s->in);
 }
@@ -163,6 +165,8 @@ static int work_split(void *ctx, size_t chunk, size_t begin, size_t end)
 
 		if (err)
 			return err;
+		for (size_t k = 0; k < s->test.nr_rows && o->config.technique->bounded; k++)
+			s->predicted[k] = limits_keep(&s->limits, s->predicted[k]);
 		o->rmse[i * o->nr_splits + begin] = rmse_of(s);
 	}
 	return 0;

@@ -36,6 +36,7 @@ struct technique {
 	int speed, simplicity;
 	/* Time of a whole search against one evaluation, as measured on 960 rows of 5 variables. */
 	double search_ratio;
+	bool bounded; /* a sum of terms, which struct limits keeps between bounds */
 	unsigned int nr_parameters;
 	const struct parameter *parameters;
 	/* 0, or -ENOMEM. What in points to must outlive the sweep. */

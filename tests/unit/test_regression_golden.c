@@ -56,6 +56,7 @@ static double distance(struct golden *g, const char *technique, const double *p,
 		free(out);
 		return NAN;
 	}
+	m.limits = (struct limits){ -INFINITY, INFINITY }; /* R has none */
 	ok_int(model_predict(&m, g->rows, g->data.nr_rows, out), 0);
 	for (size_t i = 0; i < g->data.nr_rows; i++) {
 		ok_int(table_number(&g->table, (size_t)c, i, &want, NULL), 0);

@@ -113,6 +113,11 @@ static void round_trip(const struct technique *t, const struct bench *b)
 	}
 	ok_int(t->open(&sweep, t, &b->in), 0);
 	ok_int(t->predict(sweep, p, sweeps), 0);
+	for (size_t i = 0; i < n && t->bounded; i++) {
+		struct limits l = limits_of(&b->train);
+
+		sweeps[i] = limits_keep(&l, sweeps[i]);
+	}
 	t->close(sweep);
 	ok_int(model_fit(&m, t, p, &b->schema, &b->train), 0);
 	ok_int(model_predict(&m, b->rows, n, models), 0);
