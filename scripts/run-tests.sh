@@ -130,17 +130,14 @@ counted() {
 	rm -f "$log" "$log".*
 }
 
-# One lane for tests/system, the remaining ones for the others; whoever comes to the end of a list helps with
-# the rest of it. Guests run longest and so begin first.
-alone=() beside=() guests=()
+# One lane for tests/system, the remaining ones for the others, and all lanes for them once tests/system is done.
+alone=() beside=()
 for i in "${!tests[@]}"; do
 	case ${tests[i]} in
 	tests/system/* | ./tests/system/*) alone+=("$i") ;;
-	tests/vm/* | ./tests/vm/*) guests+=("$i") ;;
 	*) beside+=("$i") ;;
 	esac
 done
-beside=("${guests[@]}" "${beside[@]}")
 
 start=$SECONDS next=0 running=0 alone_pid="" printed=0
 launch() {
