@@ -11,6 +11,7 @@
 #include "analyzer/grid.h"
 #include "analyzer/store/damage.h"
 #include "analyzer/store/inventory.h"
+#include "analyzer/store/store_aside.h"
 #include "formats/shown.h"
 #include "formats/units.h"
 
@@ -348,10 +349,31 @@ static int print_damaged(void *ctx, const char *path, const char *why)
 	return 0;
 }
 
+/* Those that retention cannot read. They are there, and counted as the others are. */
+static int print_aside(const struct store *store, struct err *err)
+{
+	struct buf text;
+	int status;
+
+	buf_init(&text);
+	status = store_aside_read(store, &text, err);
+	for (char *at = (char *)text.data; status == 0 && *at;) {
+		size_t line = strcspn(at, "\n");
+
+		printf("set aside: %.*s: retention ended twice at it; a line less in %s/" STORE_ASIDE
+		       " has it tried again\n",
+		       (int)line, at, store_dir(store));
+		at += line + (at[line] == '\n');
+	}
+	buf_release(&text);
+	return status;
+}
+
 static int print_text(const struct listing *l, const struct inventory *v, struct store *store,
 		      struct err *err)
 {
 	size_t hidden = 0;
+	int status;
 
 	for (size_t i = 0; i < v->nr_hosts; i++)
 		if (host_wanted(l, v->hosts[i].host))
@@ -361,7 +383,8 @@ static int print_text(const struct listing *l, const struct inventory *v, struct
 			 hidden == 1 ? "" : "s", hidden == 1 ? "it" : "them");
 	if (v->nr_hosts == 0)
 		cli_note(l->cli, "%s: no segments", store_dir(store));
-	return catalog_each_damaged(store_catalog(store), print_damaged, NULL, err);
+	status = catalog_each_damaged(store_catalog(store), print_damaged, NULL, err);
+	return status == 0 ? print_aside(store, err) : status;
 }
 
 static int run(struct cli *cli)

@@ -118,6 +118,17 @@ static struct span find_span(const struct retain_plan *p)
 	return span;
 }
 
+/* The same, noted in the store meanwhile: it reads what senders wrote. */
+static int run_marked(struct pass *s, struct retain_step *step, size_t from)
+{
+	int status = retain_mark_set(&s->plan.mark, step->segments, step->nr_segments, s->err);
+
+	if (status == 0)
+		status = run_step(s, step, from);
+	retain_mark_clear(&s->plan.mark);
+	return status;
+}
+
 static int summarize_group(struct pass *s)
 {
 	const struct retain_plan *p = &s->plan;
@@ -130,7 +141,7 @@ static int summarize_group(struct pass *s)
 		s->counts->nr_left_out += p->nr_group;
 		return 0;
 	}
-	return run_step(s, &step, span.from);
+	return run_marked(s, &step, span.from);
 }
 
 /* The profiles of one go; of neighbours without any one file is left. */
@@ -172,6 +183,7 @@ static int run_pass(struct pass *s)
 		if (retain_plan_drops(&s->plan, &s->plan.summaries[i]))
 			status = is_stopped(s) ? -ECANCELED : drop_one(s, &i);
 	}
+	s->counts->nr_left_out += s->plan.nr_aside;
 	return status;
 }
 

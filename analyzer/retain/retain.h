@@ -35,7 +35,7 @@ struct retain_counts {
 	uint64_t nr_segments, nr_requests;     /* summarized */
 	uint64_t segment_bytes, summary_bytes; /* removed; written */
 	uint64_t nr_dropped;		       /* requests whose profiles went */
-	uint64_t nr_left_out; /* segments that stay though they are due: damaged, or too many */
+	uint64_t nr_left_out; /* segments that stay though they are due: damaged, too many, set aside */
 };
 
 /*

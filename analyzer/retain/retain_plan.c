@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/store/store_aside.h"
+
 static struct plan_summary plan_summary_of(const struct segment_facts *f)
 {
 	return (struct plan_summary){
@@ -89,7 +91,11 @@ int retain_plan_init(struct retain_plan *p, struct store *store, const struct re
 	p->group = calloc(RETAIN_STEP_SEGMENTS, sizeof(*p->group));
 	if (!p->group)
 		return -ENOMEM;
-	status = catalog_each_summary(store_catalog(store), add_summary, p, err);
+	status = retain_mark_open(&p->mark, store, err);
+	if (status == 0)
+		status = store_aside_read(store, &p->aside, err);
+	if (status == 0)
+		status = catalog_each_summary(store_catalog(store), add_summary, p, err);
 	if (status == 0 && limits->requests_bytes)
 		status = limit_segments(p, limits->requests_bytes, err);
 	if (status == 0 && limits->summaries_bytes)
@@ -101,6 +107,7 @@ void retain_plan_release(struct retain_plan *p)
 {
 	free(p->summaries);
 	free(p->group);
+	buf_release(&p->aside);
 	retain_share_release(&p->requests_over);
 	retain_share_release(&p->summaries_over);
 	*p = (struct retain_plan){ .store = NULL };
@@ -132,15 +139,31 @@ bool retain_plan_drops(const struct retain_plan *p, const struct plan_summary *o
 
 #define GROUP_IS_WHOLE 1
 
+static bool is_aside(const struct retain_plan *p, const struct segment_name *n)
+{
+	char path[SEGMENT_PATH_MAX];
+
+	if (p->aside.len <= 1)
+		return false;
+	segment_name_path(n, path);
+	return store_aside_has(&p->aside, path);
+}
+
 static int add_due(void *ctx, const struct segment_facts *f)
 {
 	struct retain_plan *p = ctx;
 	uint64_t window = f->begin.realtime_ns / p->window_ns;
 	bool due = is_due(p, f, window);
 
-	if (p->nr_group &&
-	    (!due || window != p->group_window || p->nr_group == RETAIN_STEP_SEGMENTS ||
-	     !segment_name_same_stream(&p->group[0], &f->name)))
+	if (due && is_aside(p, &f->name)) {
+		due = false;
+		p->nr_aside += p->nr_group == 0; /* else it is visited again */
+	}
+	if (p->nr_group && retain_mark_suspects(&p->mark, &f->name))
+		return GROUP_IS_WHOLE;
+	if (p->nr_group && (!due || retain_mark_suspects(&p->mark, &p->group[0]) ||
+			    window != p->group_window || p->nr_group == RETAIN_STEP_SEGMENTS ||
+			    !segment_name_same_stream(&p->group[0], &f->name)))
 		return GROUP_IS_WHOLE;
 	p->after = f->name;
 	p->is_begun = true;

@@ -4,6 +4,7 @@
 #define ANALYZER_RETAIN_PLAN_H
 
 #include "analyzer/retain/retain.h"
+#include "analyzer/retain/retain_mark.h"
 #include "analyzer/retain/retain_share.h"
 #include "analyzer/store/store_summary.h"
 
@@ -30,6 +31,10 @@ struct retain_plan {
 
 	struct plan_summary *summaries; /* owned */
 	size_t nr_summaries, cap_summaries;
+
+	struct retain_mark mark;
+	struct buf aside;  /* owned: paths of segments that are left as they are */
+	uint64_t nr_aside; /* of them, those that are due */
 
 	struct segment_name *group; /* owned: the next segments that are due, of one stream */
 	size_t nr_group;

@@ -14,6 +14,7 @@
 #include "analyzer/store/check_file.h"
 #include "analyzer/store/check_summary.h"
 #include "analyzer/store/store.h"
+#include "analyzer/store/store_aside.h"
 #include "analyzer/store/store_journal.h"
 
 #define PATH_BYTES 4096
@@ -348,6 +349,23 @@ static int end_catalog(struct check *c, bool whole, char *why, size_t size)
 	return f ? 0 : -ENOMEM;
 }
 
+/* Lines of the file in which retention names what it set aside; 0 where there is none. */
+static uint64_t count_aside(const char *dir)
+{
+	char path[PATH_BYTES];
+	uint64_t nr = 0;
+	FILE *in;
+	int c;
+
+	snprintf(path, sizeof(path), "%.3900s/" STORE_ASIDE, dir);
+	in = fopen(path, "re");
+	while (in && (c = fgetc(in)) != EOF)
+		nr += c == '\n';
+	if (in)
+		fclose(in);
+	return nr;
+}
+
 int check_store(struct check_report *r, const char *dir, bool repair, struct err *err)
 {
 	struct check c = { .r = r, .dir = dir, .repair = repair };
@@ -361,6 +379,7 @@ int check_store(struct check_report *r, const char *dir, bool repair, struct err
 		return err_set(err, ENOENT, "%s: expected a store: it has no folder `segments`",
 			       dir);
 	buf_init(&c.data);
+	r->nr_set_aside += count_aside(dir);
 	ret = put_journals(&c, err);
 	whole = open_catalog(&c, why, sizeof(why));
 	if (!ret)

@@ -41,7 +41,8 @@ struct scan_filter {
 	size_t nr_hosts;
 	const char *const *devices; /* kernel names ("sda") or major:minor ("8:0") */
 	size_t nr_devices;
-	const char *const *cgroups; /* ids in decimal, or paths: the subtree is taken */
+	uint32_t first_device, last_device; /* a range of numbers, both ends taken; last 0: all */
+	const char *const *cgroups;	    /* ids in decimal, or paths: the subtree is taken */
 	size_t nr_cgroups;
 	const char *const *processes; /* process ids in decimal, or command names */
 	size_t nr_processes;

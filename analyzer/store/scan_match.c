@@ -134,6 +134,8 @@ bool scan_match_device(const struct scan_filter *f, uint32_t device, const char 
 {
 	char number[24];
 
+	if (f->last_device && (device < f->first_device || device > f->last_device))
+		return false;
 	snprintf(number, sizeof(number), "%" PRIu32 ":%" PRIu32, device_major(device),
 		 device_minor(device));
 	for (size_t i = 0; i < f->nr_devices; i++) {

@@ -39,7 +39,7 @@ struct check_report {
 	uint64_t nr_files, nr_segments, nr_requests, segment_bytes;
 	/* What retention left: requests in summaries, those dropped, and the segments that had them. */
 	uint64_t nr_summaries, nr_summarized, nr_dropped, nr_retained_segments, summary_bytes;
-	uint64_t nr_set_aside;		/* damaged ones that were set aside before */
+	uint64_t nr_set_aside;		/* that were set aside before: damaged, or by retention */
 	struct check_finding *findings; /* owned; in the order of paths */
 	size_t nr_findings, cap;
 };

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "analyzer/retain/retain_plan.h"
+#include "analyzer/store/store_aside.h"
 #include "tests/slow/sample.h"
 #include "tests/tap.h"
 
@@ -258,6 +259,47 @@ static void summaries_go_by_size_as_well(void)
 	rig_release();
 }
 
+/* A process that ends in a step: the mark of the step stays. */
+static void die_in_next_step(void)
+{
+	const struct retain_limits all = { .requests_ns = 1, .window_ns = 3600 * SECOND };
+	struct retain_plan p;
+
+	ok_int(retain_plan_init(&p, rig.store, &all, NOW + 7200 * SECOND, NULL), 0);
+	ok_int(retain_plan_next(&p, NULL), 1);
+	ok_int(retain_mark_set(&p.mark, p.group, p.nr_group, NULL), 0);
+	retain_plan_release(&p);
+}
+
+static void what_ends_the_process_is_set_aside(void)
+{
+	const struct retain_limits all = { .requests_ns = 1, .window_ns = 3600 * SECOND };
+	struct retain_counts counts = { 0 };
+	struct buf aside = { 0 };
+	struct due due;
+
+	rig_make();
+	die_in_next_step(); /* of all six of host a */
+	due = look(&all, NOW + 7200 * SECOND);
+	ok_eq(due.nr, NR);
+	ok_eq(due.nr_groups, NR / 2 + 1);
+	die_in_next_step(); /* alone */
+	due = look(&all, NOW + 7200 * SECOND);
+	ok_eq(due.nr, NR - 1);
+	ok_eq(due.nr_groups, 2);
+	ok_int(store_aside_read(rig.store, &aside, NULL), 0);
+	ok_str((const char *)aside.data, "segments/a/boot/00000000000000000005/0000000000.seg\n");
+	ok_int(retain_pass(rig.store, &all, NOW + 7200 * SECOND, NULL, &counts, NULL), 0);
+	ok_eq(counts.nr_segments, NR - 1);
+	ok_eq(counts.nr_left_out, 1);
+	/* It is there, and is taken again once its line is gone. */
+	unlinkat(store_dir_fd(rig.store), STORE_ASIDE, 0);
+	ok_int(retain_pass(rig.store, &all, NOW + 7200 * SECOND, NULL, &counts, NULL), 0);
+	ok_eq(counts.nr_segments, NR);
+	buf_release(&aside);
+	rig_release();
+}
+
 static struct segment_facts summary_of(const char *host, uint64_t first, uint64_t last)
 {
 	struct segment_facts f = { .name = { .epoch = 5, .sequence = first },
@@ -360,6 +402,8 @@ static const struct tap_test tests[] = {
 	{ "by size each host's oldest are due, and no more than must go",
 	  by_size_the_oldest_are_due },
 	{ "nobody is pushed out by another's clock", nobody_is_pushed_out_by_anothers_clock },
+	{ "a segment that ends the process twice is set aside",
+	  what_ends_the_process_is_set_aside },
 	{ "summaries go by size as well, the oldest first", summaries_go_by_size_as_well },
 	{ "summaries are found by their last segment", summaries_are_found_by_their_last_segment },
 	{ "summaries are put in each other's place", summaries_are_put_in_each_others_place },

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/store/store_aside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyzer/store/segment_place.h"
+#include "analyzer/store/store.h"
+
+#define ASIDE_MAX_BYTES (1u << 20)
+
+int store_aside_read(const struct store *s, struct buf *b, struct err *err)
+{
+	int status = 0;
+
+	buf_clear(b);
+	if (faccessat(store_dir_fd(s), STORE_ASIDE, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		status = store_read_up_to(s, STORE_ASIDE, ASIDE_MAX_BYTES, b, err);
+	return status < 0 ? status : buf_put_u8(b, 0);
+}
+
+bool store_aside_has(const struct buf *b, const char *path)
+{
+	const char *at = (const char *)b->data;
+	size_t len = strlen(path);
+
+	while (*at) {
+		size_t line = strcspn(at, "\n");
+
+		if (line == len && memcmp(at, path, len) == 0)
+			return true;
+		at += line + (at[line] == '\n');
+	}
+	return false;
+}
+
+int store_aside_add(const struct store *s, const char *path, struct err *err)
+{
+	char line[SEGMENT_PATH_MAX + 2];
+	int len = snprintf(line, sizeof(line), "%.*s\n", SEGMENT_PATH_MAX, path);
+	int fd = openat(store_dir_fd(s), STORE_ASIDE,
+			O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int status = fd < 0 ? -errno : write_whole(fd, line, (size_t)len);
+
+	if (status == 0 && fsync(fd) < 0)
+		status = -errno;
+	if (fd >= 0)
+		close(fd);
+	if (status == 0)
+		status = sync_folder(store_dir_fd(s), ".");
+	return status == 0 ? 0
+			   : err_set(err, -status, "%s/" STORE_ASIDE ": %s", store_dir(s),
+				     strerror(-status));
+}

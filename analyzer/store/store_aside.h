@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_aside: the segments that retention has set aside, since reading them ended its process twice
+ * (analyzer/retain/retain_mark.h). The file retention.aside holds a path below the store a line.
+ */
+#ifndef ANALYZER_STORE_ASIDE_H
+#define ANALYZER_STORE_ASIDE_H
+
+#include <stdbool.h>
+
+#include "formats/buf.h"
+#include "formats/err.h"
+
+#define STORE_ASIDE "retention.aside"
+
+struct store;
+
+/* The text of the file into b (cleared first), with a 0 at its end; empty where there is none. */
+int store_aside_read(const struct store *s, struct buf *b, struct err *err);
+/* Whether the text has the line. */
+bool store_aside_has(const struct buf *b, const char *path);
+/* Adds a line and makes it durable. */
+int store_aside_add(const struct store *s, const char *path, struct err *err);
+
+#endif
