@@ -15,8 +15,15 @@
 #include "analyzer/predict/study_page.h"
 #include "formats/units.h"
 
-#define LEAD_BYTES 512
+#define LEAD_BYTES 768
 #define LOAD_BYTES 128
+/* A target that gives less than this share of the offered requests cannot carry the load. */
+#define CARRIES_RATIO 0.95
+
+/* Requests per second: as watched, as predicted today, and where the objective breaks; NaN unknown. */
+struct rates {
+	double offered_per_s, today_per_s, limit_per_s;
+};
 
 struct job {
 	const struct cli *cli;
@@ -31,6 +38,7 @@ struct job {
 	struct load_rows rows[CLI_LIST_MAX];
 	struct load_own own[CLI_LIST_MAX];
 	struct busy_curves busy[CLI_LIST_MAX];
+	struct rates rates[CLI_LIST_MAX];
 	size_t tightest;
 	struct err err;
 };
@@ -131,18 +139,87 @@ static void bound_text(const struct headroom_bound *b, char out[UNITS_BYTES])
 		 b->factor);
 }
 
-/* "clients 4", "clients 4 that think 5 ms", and so many times shorter */
+/* "4 clients", "10 clients that think 20 ms between their requests" */
 static void load_text(const struct headroom *h, char out[LOAD_BYTES])
 {
 	char think[UNITS_BYTES];
 
-	if (!h->busy)
-		snprintf(out, LOAD_BYTES, "%.60s %.4g", h->load, h->today);
+	if (h->busy)
+		snprintf(out, LOAD_BYTES, "%.3g clients that think %s between their requests",
+			 h->busy->clients, units_time(h->busy->think_s, think));
+	else if (h->model)
+		load_model_amount(h->model, h->scaled, h->today, out);
 	else
-		snprintf(out, LOAD_BYTES,
-			 h->by_think ? "%.60s %.4g that think %s, so many times shorter"
-				     : "%.60s %.4g that think %s",
-			 h->busy->variable, h->busy->clients, units_time(h->busy->think_s, think));
+		snprintf(out, LOAD_BYTES, "%.3g clients", h->today);
+}
+
+/* Means over all loads, with so many times their clients; NaN where models cannot tell. */
+static double rate_at(struct job *job, double factor)
+{
+	const struct predictor_ask ask = { .point = "", .sides = { true, true } };
+	struct load_facts *each = calloc(job->nr_loads, sizeof(*each));
+	struct predicted *out = calloc(job->nr_loads, sizeof(*out));
+	double sum = each && out ? 0 : NAN;
+	struct err ignored;
+
+	for (size_t i = 0; i < job->nr_loads && each; i++)
+		each[i] = load_facts_scaled(&job->loads[i], factor);
+	if (sum == 0 &&
+	    predictor_ask(&job->predictor, &ask, each, job->nr_loads, out, NULL, &ignored))
+		sum = NAN;
+	for (size_t i = 0; i < job->nr_loads && sum >= 0; i++)
+		sum += out[i].rate_per_s;
+	free(each);
+	free(out);
+	return sum;
+}
+
+/* Only where more load is more clients: a model of rates was measured at those rates. */
+static void find_rates(struct job *job, size_t i)
+{
+	const struct headroom *h = &job->found[i];
+	struct rates *r = &job->rates[i];
+	double least = 0;
+
+	*r = (struct rates){ 0, NAN, NAN };
+	for (size_t k = 0; k < job->nr_loads; k++) {
+		r->offered_per_s += job->loads[k].rate_per_s;
+		least = fmax(least, 1 / job->loads[k].concurrency);
+	}
+	if (h->by_think || (h->model && load_model_clients(h->model) != h->scaled))
+		return;
+	r->today_per_s = rate_at(job, 1);
+	if (h->at.factor >= least)
+		r->limit_per_s = rate_at(job, h->at.factor);
+}
+
+/* Whether the target gives clearly fewer requests than today's load offers. */
+static bool is_overloaded(const struct rates *r)
+{
+	return r->today_per_s < CARRIES_RATIO * r->offered_per_s;
+}
+
+static bool is_outside(const struct headroom *h)
+{
+	return h->outside || h->today_outside;
+}
+
+static void say_rates(const struct job *job, size_t i, char *out, size_t size)
+{
+	const struct headroom *h = &job->found[i];
+	const struct rates *r = &job->rates[i];
+	char offered[UNITS_BYTES], gives[UNITS_BYTES];
+
+	if (is_overloaded(r))
+		snprintf(
+			out, size,
+			" The target cannot carry this load: offered %s requests/s, it gives %s/s.",
+			units_count(r->offered_per_s, offered), units_count(r->today_per_s, gives));
+	else if (r->limit_per_s < CARRIES_RATIO * h->at.factor * r->today_per_s)
+		snprintf(out, size,
+			 " With so many clients it gives %.3g times today's requests per second, "
+			 "since each waits longer.",
+			 r->limit_per_s / r->today_per_s);
 }
 
 /* The answer in one sentence. */
@@ -151,22 +228,35 @@ static void conclude(const struct job *job, size_t i, char lead[LEAD_BYTES])
 	const struct headroom *h = &job->found[i];
 	char at[UNITS_BYTES], low[UNITS_BYTES], high[UNITS_BYTES], now[UNITS_BYTES];
 	char load[LOAD_BYTES];
+	size_t used = 0;
 
 	bound_text(&h->at, at);
 	bound_text(&h->low, low);
 	bound_text(&h->high, high);
 	units_time(h->predicted_today, now);
 	load_text(h, load);
+	if (is_outside(h))
+		used = (size_t)snprintf(lead, LEAD_BYTES,
+					"Cannot tell: '%.60s' lies outside what the model knows. "
+					"Extrapolated: ",
+					h->outside ? h->outside : h->load);
 	if (h->broken)
-		snprintf(lead, LEAD_BYTES,
-			 "%s is broken today: %s are predicted at %s; it would hold up to %s "
+		snprintf(lead + used, LEAD_BYTES - used,
+			 "%s is broken today: %s are predicted with %s; it would hold up to %s "
 			 "times today's load.",
 			 job->slo.items[i], now, load, at);
+	else if (h->by_think)
+		snprintf(lead + used, LEAD_BYTES - used,
+			 "%s holds while today's %s think up to %s times shorter (90 %%: %s to "
+			 "%s); today %s are predicted.",
+			 job->slo.items[i], load, at, low, high, now);
 	else
-		snprintf(lead, LEAD_BYTES,
-			 "%s holds up to %s times today's load of %s (90 %%: %s to %s); today "
-			 "%s are predicted.",
+		snprintf(lead + used, LEAD_BYTES - used,
+			 "%s holds up to %s times today's load of %s (90 %%: %s to %s); today %s "
+			 "are predicted.",
 			 job->slo.items[i], at, load, low, high, now);
+	used = strlen(lead);
+	say_rates(job, i, lead + used, LEAD_BYTES - used);
 }
 
 static json_t *bound_json(const struct headroom_bound *b)
@@ -184,6 +274,7 @@ static json_t *number(double v)
 static json_t *one_json(const struct job *job, size_t i)
 {
 	const struct headroom *h = &job->found[i];
+	const struct rates *r = &job->rates[i];
 	json_t *curve = json_array();
 	char lead[LEAD_BYTES];
 
@@ -192,14 +283,16 @@ static json_t *one_json(const struct job *job, size_t i)
 		json_array_append_new(
 			curve, json_pack("[f,f,o,o]", h->curve[k].load, h->curve[k].predicted,
 					 number(h->curve[k].low), number(h->curve[k].high)));
-	return json_pack("{s:s, s:s, s:f, s:s, s:f, s:o, s:f, s:b, s:b, s:o, s:o, s:o, s:o, s:s}",
-			 "slo", job->slo.items[i], "response", job->objectives[i].response,
-			 "limit_s", h->limit, "load", h->load, "today", h->today, "think_s",
-			 number(h->busy ? h->busy->think_s : NAN), "predicted_today_s",
-			 h->predicted_today, "broken", h->broken, "extrapolated",
-			 h->today_outside || h->outside != NULL, "headroom", bound_json(&h->at),
-			 "low", bound_json(&h->low), "high", bound_json(&h->high), "curve", curve,
-			 "conclusion", lead);
+	return json_pack(
+		"{s:s, s:s, s:f, s:s, s:f, s:o, s:f, s:b, s:b, s:o, s:o, s:o, s:o, s:s, s:{s:f, s:o, s:o}}",
+		"slo", job->slo.items[i], "response", job->objectives[i].response, "limit_s",
+		h->limit, "load", h->load, "today", h->today, "think_s",
+		number(h->busy ? h->busy->think_s : NAN), "predicted_today_s", h->predicted_today,
+		"broken", h->broken, "extrapolated", h->today_outside || h->outside != NULL,
+		"headroom", bound_json(&h->at), "low", bound_json(&h->low), "high",
+		bound_json(&h->high), "curve", curve, "conclusion", lead, "throughput",
+		"offered_per_s", r->offered_per_s, "today_per_s", number(r->today_per_s),
+		"limit_per_s", number(r->limit_per_s));
 }
 
 static int print(struct job *job)
@@ -276,6 +369,8 @@ static int work(struct job *job, const char *path)
 		status = predictor_open(&job->predictor, &job->by, &job->err);
 	for (size_t i = 0; i < job->slo.nr && !status; i++) {
 		status = solve(job, i);
+		if (!status)
+			find_rates(job, i);
 		if (!status && job->found[i].at.factor < job->found[job->tightest].at.factor)
 			job->tightest = i;
 		if (!status && (job->found[i].outside || job->found[i].today_outside))
@@ -300,7 +395,7 @@ static int run(struct cli *cli)
 		CLI_STRING("report", 0, "FILE", &job.report, "the knee curve, an HTML page"),
 		CLI_END,
 	};
-	bool broken = false;
+	bool broken = false, outside = false;
 	int status;
 
 	if (!cli_parse(cli, options))
@@ -311,8 +406,10 @@ static int run(struct cli *cli)
 	lsq_single_thread();
 	job.found = calloc(job.slo.nr, sizeof(*job.found));
 	status = job.found ? work(&job, cli->argv[0]) : -ENOMEM;
-	for (size_t i = 0; i < job.slo.nr && !status; i++)
-		broken |= job.found[i].broken;
+	for (size_t i = 0; i < job.slo.nr && !status; i++) {
+		broken |= job.found[i].broken || is_overloaded(&job.rates[i]);
+		outside |= is_outside(&job.found[i]);
+	}
 	for (size_t i = 0; i < job.slo.nr; i++) {
 		busy_curves_release(&job.busy[i]);
 		load_rows_release(&job.rows[i]);
@@ -324,7 +421,9 @@ static int run(struct cli *cli)
 		err_set(&job.err, -status, "%s", strerror(-status));
 	if (status)
 		job.err.code = -status;
-	return status ? cli_fail(cli, &job.err) : broken ? CLI_FAILED : CLI_DONE;
+	if (status)
+		return cli_fail(cli, &job.err);
+	return outside ? CLI_CANNOT_TELL : broken ? CLI_FAILED : CLI_DONE;
 }
 
 const struct command command_headroom = {
@@ -343,6 +442,7 @@ const struct command command_headroom = {
 		"do so as long as today, by the interactive response-time\nlaw (--load think: there "
 		"are as many, and they think less); that needs models of read_s and write_s\nbeside "
 		"the objective's. Several devices in the profile add up. Exit status 1 where an "
-		"objective is\nbroken today.",
+		"objective is\nbroken today or the target cannot carry the load, 3 where the load "
+		"lies outside the model.",
 	.run = run,
 };

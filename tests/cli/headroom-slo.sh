@@ -35,7 +35,7 @@ model=noisy
 query='.objectives[0] | .low.factor < .headroom.factor and .headroom.factor < .high.factor and .low.factor < 4.74 and 4.74 < .high.factor'
 is "$(get --slo read.p95=20ms)" "0 true" "the interval holds the truth"
 exits 0 "a sentence and a page" "$blkcast" headroom "$T/today.json" --model "$T/noisy.json" --slo read.p95=20ms --report "$T/page.html"
-like "$(cat "$T/out")" '^read.p95=20ms holds up to 4\.[67][0-9]* times today.s load of threads 4 ' "for people"
+like "$(cat "$T/out")" '^read.p95=20ms holds up to 4\.[67][0-9]* times today.s load of 4 clients ' "for people"
 is "$(grep -c '<svg' "$T/page.html")" 1 "the page has the knee curve"
 is "$(grep -ciE '(src|href)="?https?:' "$T/page.html")" 0 "and asks nobody for anything"
 
@@ -67,13 +67,26 @@ is "$("$blkcast" headroom "$T/think.json" --json --slo read.p95=20ms --model "$T
 exits 0 "without a model of the mean" "$blkcast" headroom "$T/think.json" --slo read.p95=40ms --model "$T/busy-read_p95_s.json"
 like "$(cat "$T/err")" "no models of read_s and write_s to tell how clients think" "it says so"
 exits 0 "for people, with a page" "$blkcast" headroom "$T/think.json" --slo read.mean=10ms --model "$T/busy-read_s.json" --report "$T/page.html"
-like "$(cat "$T/out")" "today.s load of threads 10 that think 20\.0 ms" "clients and their think time"
+like "$(cat "$T/out")" "today.s load of 10 clients that think 20\.0 ms between their requests" "clients and their think time"
 number "$(grep -c 'class="dot read"' "$T/page.html") > 10" "with what was measured, on the axis of those that think"
 # 49 times 1 / 49 is less than one client in binary: the curve begins there all the same.
 jq '.intensity.closed.clients_mean = 49 | .intensity.closed.in_flight_mean = 1' "$T/think.json" >"$T/49.json"
 exits 0 "from one client on, of 49" "$blkcast" headroom "$T/49.json" --slo read.mean=10ms --model "$T/busy-read_s.json" --json
 is "$(jq '.objectives[0].curve[0] | [.[0], (.[1] * 1e6 | round)] | map(. * 1e6 | round / 1e6)' -c "$T/out")" "[1,1000]" "who waits for nobody"
 jq '.intensity.closed.clients_mean = 70000 | .intensity.closed.in_flight_mean = 1' "$T/think.json" >"$T/many.json"
+
+# A disk that one process keeps full with 32 requests of 1 ms each: twice as many wait twice as long, and none more is served.
+jq '.begin_s = 0 | .end_s = 10 | .requests.read = 10000 | .request_size.read.histogram = [[4096, 10000]] |
+	.intensity.closed.clients_mean = 1 | .intensity.closed.in_flight_mean = 32' "$T/today.json" >"$T/full.json"
+exits 0 "a full disk" "$blkcast" headroom "$T/full.json" --slo read.mean=1s --model "$T/busy-read_s.json" --json
+is "$(jq -c '.objectives[0] | [.today, .headroom.factor, .headroom.at_least, (.throughput | map(round)[])]' "$T/out")" '[32,2,true,1000,1000,1000]' "is 32 clients, and gives no more"
+like "$(jq -r '.objectives[0].conclusion' "$T/out")" "today's load of 32 clients .* it gives 1 times today's requests per second" "in words"
+jq '.requests.read = 50000 | .request_size.read.histogram = [[4096, 50000]]' "$T/full.json" >"$T/more.json"
+exits 1 "a load of five times what the disk gives" "$blkcast" headroom "$T/more.json" --slo read.mean=1s --model "$T/busy-read_s.json"
+like "$(cat "$T/out")" "The target cannot carry this load: offered 5 k requests/s, it gives 1 k/s" "is named"
+jq '.intensity.closed.in_flight_mean = 500' "$T/full.json" >"$T/beyond.json"
+exits 3 "more in flight than was measured" "$blkcast" headroom "$T/beyond.json" --slo read.mean=1s --model "$T/busy-read_s.json"
+like "$(cat "$T/out")" "^Cannot tell: 'threads' lies outside what the model knows" "cannot be told"
 
 bad() { # NAME REGEX ARGS
 	local name=$1 regex=$2
