@@ -194,6 +194,13 @@ double profile_watched_s(const struct profile *p)
 	return p->quality.coverage_ratio * (p->end_s - p->begin_s);
 }
 
+double profile_rate_s(const struct profile *p)
+{
+	double watched_s = profile_watched_s(p);
+
+	return watched_s > 0 ? watched_s : p->end_s - p->begin_s;
+}
+
 double profile_mean_s(const struct response_times *r, enum stage stage)
 {
 	if (stage == STAGE_TOTAL && !r->stage[STAGE_TOTAL].nr)

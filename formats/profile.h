@@ -195,6 +195,8 @@ double profile_untimed_requests(const struct profile *p);
 double profile_untimed_ratio(const struct profile *p);
 /* Seconds of the period that were watched; NaN where the coverage is unknown. */
 double profile_watched_s(const struct profile *p);
+/* Seconds that rates are over: those watched, or the whole period where the coverage is unknown. */
+double profile_rate_s(const struct profile *p);
 
 /* Mean response time of a stage, by its histogram or, for the total, by counters; NaN unknown. */
 double profile_mean_s(const struct response_times *r, enum stage stage);

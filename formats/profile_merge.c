@@ -128,10 +128,10 @@ static void forget_single(struct profile *p)
 	forget_locality(p);
 }
 
-/* Means over time, weighted by it; the rate is of arrivals, which a timeless source has none of. */
-static void merge_intensity(struct profile *to, const struct profile *from, double end_to_end_s)
+/* Means over the time watched, weighted by it; the rate is of arrivals, which a timeless source has none of. */
+static void merge_intensity(struct profile *to, const struct profile *from)
 {
-	double a = to->end_s - to->begin_s, b = from->end_s - from->begin_s;
+	double a = profile_rate_s(to), b = profile_rate_s(from), end_to_end_s = a + b;
 
 	to->closed.in_flight_mean =
 		(to->closed.in_flight_mean * a + from->closed.in_flight_mean * b) / end_to_end_s;
@@ -184,7 +184,7 @@ static int merge_periods(struct profile *to, const struct profile *from)
 	merge_pattern(pattern, (double)profile_data_requests(to), from->all_sequential_ratio,
 		      from->all_stream_ratio, from->all_continuing_ratio,
 		      (double)profile_data_requests(from));
-	merge_intensity(to, from, end_s - begin_s);
+	merge_intensity(to, from);
 	merge_counts(to, from);
 	forget_single(to);
 	to->begin_s = begin_s;

@@ -220,8 +220,9 @@ static json_t *refused(const struct profile *p)
 
 static json_t *throughput(const struct profile *p, unsigned int operation)
 {
-	return number(p->unknown >> operation & 1 ? NAN
-						  : (double)p->bytes[operation] / duration_s(p));
+	return number(p->unknown >> operation & 1
+			      ? NAN
+			      : (double)p->bytes[operation] / profile_rate_s(p));
 }
 
 static json_t *derived(const struct profile *p, enum profile_derived which)

@@ -48,6 +48,8 @@ static void advance(struct idc_scale *s, uint64_t tail_begin)
 
 static void scale_add(struct idc_scale *s, uint64_t bin, uint32_t count)
 {
+	if (bin >= s->dead_begin && bin < s->dead_end)
+		return;
 	if (bin < s->origin)
 		bin = s->origin;
 	if (bin < middle_begin(s)) {
@@ -78,6 +80,36 @@ void idc_add_many(struct idc *d, const struct request *r, size_t nr)
 			d->bin_begin_ns = r[i].arrival_ns / FINEST_NS * FINEST_NS;
 		}
 		d->bin_count++;
+	}
+}
+
+/* The count of a bin that is still open. */
+static void scale_clear_bin(struct idc_scale *s, uint64_t bin)
+{
+	if (bin >= s->origin && bin < middle_begin(s))
+		s->head[bin - s->origin] = 0;
+	else if (bin >= s->tail_begin && bin < s->tail_begin + IDC_OPEN_BINS)
+		s->tail[bin % IDC_OPEN_BINS] = 0;
+}
+
+void idc_skip(struct idc *d, uint64_t begin_ns, uint64_t end_ns)
+{
+	flush(d);
+	for (size_t i = 0; i < IDC_NR_SCALES; i++) {
+		struct idc_scale *s = &d->scale[i];
+		uint64_t window_ns = idc_window_ns[i], begin = begin_ns / window_ns;
+		uint64_t end = end_ns / window_ns + (end_ns % window_ns != 0);
+		uint64_t first = d->begin_ns / window_ns + (d->begin_ns % window_ns != 0);
+
+		if (begin < s->dead_end)
+			begin = s->dead_end;
+		if (begin >= end)
+			continue;
+		scale_clear_bin(s, begin);
+		s->dead_begin = begin;
+		s->dead_end = end;
+		if (end > first)
+			s->nr_dead += end - (begin > first ? begin : first);
 	}
 }
 
@@ -129,9 +161,24 @@ void idc_merge(struct idc *dst, const struct idc *src)
 	}
 	flush(&first);
 	flush(&second);
-	for (size_t i = 0; i < IDC_NR_SCALES; i++)
+	for (size_t i = 0; i < IDC_NR_SCALES; i++) {
 		scale_append(&first.scale[i], &second.scale[i]);
+		first.scale[i].nr_dead += second.scale[i].nr_dead;
+		if (second.scale[i].nr_dead) {
+			first.scale[i].dead_begin = second.scale[i].dead_begin;
+			first.scale[i].dead_end = second.scale[i].dead_end;
+		}
+	}
 	*dst = first;
+}
+
+/* Bins before `end` that nobody watched. */
+static uint64_t dead_bins(const struct idc_scale *s, uint64_t end)
+{
+	uint64_t from = end > s->dead_begin ? end : s->dead_begin;
+	uint64_t beyond = s->dead_end > from ? s->dead_end - from : 0;
+
+	return s->nr_dead > beyond ? s->nr_dead - beyond : 0;
 }
 
 struct bin_range {
@@ -162,18 +209,20 @@ double idc_at(const struct idc *d, unsigned int scale, uint64_t end_ns)
 	uint64_t window_ns = idc_window_ns[scale];
 	struct idc flushed = *d;
 	struct bin_range in;
+	uint64_t dead;
 	double sum, squares, nr, mean;
 
 	in.begin = d->begin_ns / window_ns + (d->begin_ns % window_ns != 0);
 	in.end = end_ns / window_ns;
-	if (in.end < in.begin + IDC_MIN_BINS)
+	dead = dead_bins(&d->scale[scale], in.end);
+	if (in.end < in.begin + dead + IDC_MIN_BINS)
 		return NAN;
 	flush(&flushed);
 	/* Closed bins are known as a whole only: a period that ends inside them cannot be told. */
 	if (in.end < flushed.scale[scale].tail_begin && flushed.scale[scale].sum)
 		return NAN;
 	sum_bins(&flushed.scale[scale], in, &sum, &squares);
-	nr = (double)(in.end - in.begin);
+	nr = (double)(in.end - in.begin - dead);
 	mean = sum / nr;
 	if (sum <= 0)
 		return NAN;

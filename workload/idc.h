@@ -38,6 +38,8 @@ struct idc_scale {
 	uint32_t tail[IDC_OPEN_BINS]; /* bin i at i % IDC_OPEN_BINS */
 	uint64_t sum;		      /* over bins [origin + IDC_OPEN_BINS, tail_begin) */
 	double sum_squares;
+	uint64_t dead_begin, dead_end; /* bins of the last interval that nobody watched */
+	uint64_t nr_dead;	       /* bins of all such intervals, from the period's begin on */
 };
 
 struct idc {
@@ -49,6 +51,11 @@ struct idc {
 
 void idc_init(struct idc *d, uint64_t begin_ns);
 void idc_add_many(struct idc *d, const struct request *r, size_t nr);
+/*
+ * Nobody watched [begin_ns, end_ns): its bins, those at its ends included, do not count. Called in
+ * order of time, after the arrivals before it and before those after it.
+ */
+void idc_skip(struct idc *d, uint64_t begin_ns, uint64_t end_ns);
 void idc_merge(struct idc *dst, const struct idc *src);
 /* The index at idc_window_ns[scale] over [begin, end_ns); NaN with too few bins or arrivals. */
 double idc_at(const struct idc *d, unsigned int scale, uint64_t end_ns);

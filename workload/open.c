@@ -45,10 +45,21 @@ void open_add_many(struct open *o, const struct request *r, size_t nr)
 
 		if (arrival_ns < o->first_ns)
 			o->first_ns = arrival_ns;
-		add_gap(o, gap);
+		if (o->resume_ns && arrival_ns >= o->resume_ns) {
+			o->resume_ns = 0;
+			o->skipped_ns += gap;
+		} else {
+			add_gap(o, gap);
+		}
 		o->last_ns += gap;
 		o->nr++;
 	}
+}
+
+void open_break(struct open *o, uint64_t end_ns)
+{
+	if (o->nr)
+		o->resume_ns = end_ns;
 }
 
 /* a then b, both with arrivals; the border's gap belongs to neither. */
@@ -70,6 +81,8 @@ static void append(struct open *a, const struct open *b)
 	a->sum_squares += b->sum_squares;
 	a->sum_products += b->sum_products;
 	a->superposed |= b->superposed;
+	a->skipped_ns += b->skipped_ns;
+	a->resume_ns = b->resume_ns;
 	if (b->last_ns > a->last_ns)
 		a->last_ns = b->last_ns;
 }
@@ -99,7 +112,7 @@ double open_interarrival_mean_s(const struct open *o)
 {
 	if (!o->nr_gaps)
 		return NAN;
-	return (double)(o->last_ns - o->first_ns) / (double)o->nr_gaps / NS_PER_S;
+	return (double)(o->last_ns - o->first_ns - o->skipped_ns) / (double)o->nr_gaps / NS_PER_S;
 }
 
 static long double scv(const struct open *o)

@@ -29,12 +29,16 @@ struct open {
 	uint64_t first_gap_ns, last_gap_ns;
 	unsigned __int128 sum_squares;	/* of gap^2; at most span^2 */
 	unsigned __int128 sum_products; /* of gap_i * gap_(i+1) */
-	bool superposed;		/* merged from streams side by side */
+	uint64_t resume_ns;  /* not 0: nobody watched up to here since the latest arrival */
+	uint64_t skipped_ns; /* between arrivals on either side of such intervals */
+	bool superposed;     /* merged from streams side by side */
 };
 
 /* A zeroed struct is empty. */
 void open_clear(struct open *o);
 void open_add_many(struct open *o, const struct request *r, size_t nr);
+/* Nobody watched up to end_ns: the time to the first arrival from then on is no gap. */
+void open_break(struct open *o, uint64_t end_ns);
 void open_merge(struct open *dst, const struct open *src);
 
 /* eq. 5.6: arrivals per second over a period of that length; NaN where it is not above 0. */

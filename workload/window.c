@@ -112,6 +112,13 @@ void window_reset(struct window *w, uint64_t begin_ns)
 	w->tick = (struct clock_tick){ 0 };
 }
 
+void window_unwatched(struct window *w, uint64_t begin_ns, uint64_t end_ns)
+{
+	open_break(&w->open, end_ns);
+	idc_skip(&w->idc, begin_ns, end_ns);
+	closed_forget_completions(&w->closed);
+}
+
 static int add_pattern(struct window *w, const struct request *r, size_t nr)
 {
 	int err = 0;

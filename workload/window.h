@@ -43,6 +43,13 @@ void window_reset(struct window *w, uint64_t begin_ns);
 void window_resume(struct window *w, uint64_t begin_ns);
 
 /*
+ * Nobody watched [begin_ns, end_ns) of the period: no gap between arrivals, no bin of the index of
+ * dispersion and no think time reaches over it. Called between the requests that arrived before and
+ * after it. Rates and means over time stay over the whole period: the caller knows the coverage.
+ */
+void window_unwatched(struct window *w, uint64_t begin_ns, uint64_t end_ns);
+
+/*
  * Feeds one request that request_check() accepts. 0, or -ENOMEM: the request is then counted in
  * its operation but may be missing from other estimators, and the profile says so in quality.why.
  * O(1) amortized.

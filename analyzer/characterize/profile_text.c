@@ -43,7 +43,7 @@ static const char *count(const struct profile *p, uint32_t unknown, uint64_t nr,
 
 static double rate(uint64_t nr, const struct profile *p)
 {
-	return (double)nr / (p->end_s - p->begin_s);
+	return (double)nr / profile_rate_s(p);
 }
 
 /* Which part of it retention has left no requests of. */

@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/characterize/watched.h"
+
+/* Where no watched interval follows yet, the next one is looked for this much later. */
+#define DOUBT_NS 10000000ull
 /* A request may come this much later than others that arrived after it: the agent's reorder bound
  * and more. A period is closed no earlier. */
 #define LATE_NS 1000000000ull
@@ -25,6 +29,7 @@ int series_init(struct series *s, const struct scan *scan, const struct scan_str
 	if (s->begin_ns < begin_ns)
 		s->begin_ns = begin_ns;
 	s->first_ns = UINT64_MAX;
+	s->seen_ns = s->begin_ns;
 	return window_new(&s->window, config, s->begin_ns);
 }
 
@@ -70,6 +75,24 @@ static void note_times(struct series *s, const struct request *r, size_t nr)
 	}
 }
 
+/* Tells the window of what nobody watched between seen_ns and an arrival. */
+static void pass_gaps(struct series *s, uint64_t arrival_ns)
+{
+	struct watched_interval next;
+
+	while (arrival_ns >= s->seen_ns) {
+		if (!watched_next(s->scan, s->last->host, s->seen_ns, &next) ||
+		    next.begin_ns > arrival_ns) {
+			s->doubt_ns = arrival_ns + DOUBT_NS;
+			return;
+		}
+		if (next.begin_ns > s->seen_ns && s->seen_ns < s->end_ns)
+			window_unwatched(s->window, s->seen_ns,
+					 next.begin_ns < s->end_ns ? next.begin_ns : s->end_ns);
+		s->seen_ns = next.end_ns;
+	}
+}
+
 /* Feeds those of the period and keeps the others, in runs. */
 static int feed(struct series *s, const struct request *r, size_t nr)
 {
@@ -77,11 +100,18 @@ static int feed(struct series *s, const struct request *r, size_t nr)
 	int status = 0;
 
 	for (i = 0; i < nr && status == 0; i++) {
-		if (r[i].completion_ns < s->end_ns)
+		bool is_past = r[i].arrival_ns >= s->seen_ns && r[i].arrival_ns >= s->doubt_ns;
+
+		if (r[i].completion_ns < s->end_ns && !is_past)
 			continue;
 		if (i > run)
 			status = window_add_many(s->window, r + run, i - run);
 		note_times(s, r + run, i - run);
+		run = i;
+		if (is_past)
+			pass_gaps(s, r[i].arrival_ns);
+		if (r[i].completion_ns < s->end_ns)
+			continue;
 		run = i + 1;
 		if (status == 0)
 			status = keep(s, &r[i]);
@@ -109,45 +139,6 @@ bool series_due(const struct series *s)
 {
 	return s->end_ns != UINT64_MAX && s->latest_ns >= s->end_ns &&
 	       s->latest_ns - s->end_ns >= LATE_NS;
-}
-
-/* Nanoseconds of [begin, end) that the host's traces watched, counting overlaps of traces once;
- * *last: the end of the last such interval that is not after end. */
-static uint64_t watched_ns(const struct series *s, uint64_t begin, uint64_t end, uint64_t *last)
-{
-	uint64_t at = begin, sum = 0;
-	bool more = true;
-
-	*last = begin;
-	/* Each round takes the interval that reaches furthest among those begun by `at`. */
-	while (more && at < end) {
-		uint64_t next = UINT64_MAX, reach = at;
-
-		for (uint32_t t = 0; t < scan_nr_traces(s->scan); t++) {
-			const struct scan_trace *trace = scan_trace(s->scan, t);
-
-			if (strcmp(trace->host, s->last->host) != 0)
-				continue;
-			for (size_t i = 0; i < trace->nr_covered; i++) {
-				const struct scan_interval *c = &trace->covered[i];
-
-				if (c->begin_real_ns <= at && c->end_real_ns > reach)
-					reach = c->end_real_ns;
-				else if (c->begin_real_ns > at && c->begin_real_ns < next)
-					next = c->begin_real_ns;
-			}
-		}
-		if (reach > at) {
-			reach = reach < end ? reach : end;
-			sum += reach - at;
-			*last = reach;
-			at = reach;
-		} else {
-			more = next < end;
-			at = next;
-		}
-	}
-	return sum;
 }
 
 uint64_t series_watched_end(const struct series *s)
@@ -282,8 +273,9 @@ static int next_period(struct series *s, uint64_t window_ns)
 	size_t nr = s->nr_pending;
 	int status;
 
-	s->begin_ns = s->end_ns;
+	s->begin_ns = s->seen_ns = s->end_ns;
 	s->end_ns = s->begin_ns + window_ns;
+	s->doubt_ns = 0;
 	s->first_ns = UINT64_MAX;
 	s->last_ns = 0;
 	window_clear(s->window, s->begin_ns);
@@ -294,16 +286,27 @@ static int next_period(struct series *s, uint64_t window_ns)
 	return status;
 }
 
+/* Means over the period become means over the time watched: nobody knows what went on in the rest. */
+static void count_watched_alone(struct profile *p)
+{
+	double share = p->quality.coverage_ratio;
+
+	p->open.rate_per_s /= share;
+	p->closed.in_flight_mean /= share;
+	p->closed.clients_mean /= share;
+}
+
 int series_close(struct series *s, uint64_t window_ns, bool at_end, struct profile *p,
 		 bool *nothing)
 {
 	uint64_t watched_until, watched, end;
 	int status = 0;
 
-	watched = watched_ns(s, s->begin_ns, s->end_ns, &watched_until);
+	watched = watched_ns(s->scan, s->last->host, s->begin_ns, s->end_ns, &watched_until);
 	end = at_end ? period_end(s, watched_until) : s->end_ns;
 	*nothing = watched == 0 && window_count(s->window) == 0;
 	if (!*nothing) {
+		pass_gaps(s, end);
 		describe(s, p);
 		status = window_profile(s->window, end, p);
 		p->begin_s = (double)s->begin_ns / 1e9;
@@ -315,6 +318,7 @@ int series_close(struct series *s, uint64_t window_ns, bool at_end, struct profi
 			watched ? (double)watched / (double)(end - s->begin_ns) : 1;
 		if (p->quality.coverage_ratio > 1)
 			p->quality.coverage_ratio = 1;
+		count_watched_alone(p);
 		profile_grade(p);
 	}
 	if (*nothing && window_ns)

@@ -17,6 +17,8 @@ struct series {
 	struct window *window;
 	uint64_t begin_ns, end_ns;  /* period, real time; end UINT64_MAX: open */
 	uint64_t first_ns, last_ns; /* first arrival, last completion of the period */
+	uint64_t seen_ns;	    /* the period was watched up to here, but for gaps told */
+	uint64_t doubt_ns;	    /* before it, no interval watched follows seen_ns */
 	uint64_t latest_ns;	    /* latest arrival seen: how far the stream has come */
 	uint64_t nr;		    /* requests fed since the beginning */
 	struct request *pending;    /* owned: completed after the period, in order of arrival */

@@ -9,6 +9,18 @@ cp "$T/out" "$all"
 is "$(jq -c '[.[] | [.schema, .host, .device_name, .device, .requests.read, .duration_s,
 	.quality.coverage_ratio]]' "$all")" '[["blkcast.profile/1","db1","sda","8:0",1123,4,0.75],["blkcast.profile/1","db1","sdb","8:16",1179,4,0.75],["blkcast.profile/1","web1","sda","8:0",1501,4,1],["blkcast.profile/1","web1","sdb","8:16",1527,4,1]]' \
 	"one profile per host and device"
+# db1 was watched for 3 s of 4, web1 for all, and both have the same load
+intensity() { jq "[.[] | select(.host == \"$1\" and .device_name == \"sda\")][0] | $2" "$all"; }
+is "$(intensity db1 '[.quality.watched_s, .intensity.open.rate_per_s * 3 | round]' | jq -c .)" "[3,2191]" \
+	"the rate is over the time watched"
+is "$(intensity db1 '(.throughput.read_bytes_per_s * 3 | round) == .bytes.read')" true "and so is the throughput"
+number "$(intensity db1 '.intensity.open.interarrival_scv') < 1" "no gap between arrivals reaches over the time not watched"
+number "$(intensity db1 '.intensity.open.interarrival_mean_s * .intensity.open.rate_per_s') < 1.01" \
+	"their mean is that of the time watched"
+number "$(intensity db1 '[.intensity.open.idc[0][1], .intensity.open.idc[1][1]] | max') < 1" \
+	"time not watched is no burst"
+number "$(intensity db1 .intensity.closed.in_flight_mean) > 0.9 * $(intensity web1 .intensity.closed.in_flight_mean)" \
+	"as many requests are in flight as on the other host"
 is "$("$b" characterize --store "$T/store" --json --window 1s | jq '[.[].requests.read] | add')" \
 	"$(jq '[.[].requests.read] | add' "$all")" "the windows' requests add up to the whole"
 is "$("$b" characterize --store "$T/store" --json --window 1s | jq -c \
