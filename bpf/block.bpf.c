@@ -27,6 +27,7 @@
 #include "bpf/emit.bpf.h"
 #include "bpf/filter.bpf.h"
 #include "bpf/inflight.bpf.h"
+#include "bpf/life.h"
 #include "bpf/submitter.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -100,15 +101,15 @@ static __always_inline struct inflight *announce_late(struct request *rq)
  */
 static __always_inline bool same_life(const struct inflight *at, const struct request *rq)
 {
-	return at->has_parts || !at->bytes || at->sector - rq->__sector < rq->__data_len >> 9;
+	return line_is_of(at, rq->__sector, rq->__data_len, rq->cmd_flags, REQ_OP_MASK);
 }
 
-/* The line of a request. One that was told may be of an earlier life, whose end was passed over. */
+/* The line of a request; NULL also where it is of an earlier life, which who begins the new one records. */
 static __always_inline struct inflight *line_of(const struct request *rq)
 {
 	struct inflight *at = inflight_find(inflight_key(rq));
 
-	return at && was_told(at) && !same_life(at, rq) ? NULL : at;
+	return at && !same_life(at, rq) ? NULL : at;
 }
 
 SEC("tp_btf/block_rq_insert")
@@ -241,6 +242,27 @@ static __always_inline bool issue_wanted(const struct event_request *event, bool
 	return plugged || !event->dispatch_ns;
 }
 
+/*
+ * The line of a request that ends, or NULL; *is_told: the agent has recorded it already. Where the line is of
+ * an earlier life, the end of that one was passed over, and it is recorded as unseen.
+ */
+static __always_inline struct inflight *line_at_end(const struct request *rq, bool *is_told)
+{
+	struct inflight *at = inflight_find(inflight_key(rq));
+
+	*is_told = false;
+	if (!at)
+		return NULL;
+	if (same_life(at, rq)) {
+		*is_told = was_told(at);
+		return at;
+	}
+	if (!was_told(at) && !shedding)
+		unseen_emit(at, 0);
+	at->key = 0;
+	return NULL;
+}
+
 static __always_inline int complete(u64 *ctx, bool again)
 {
 	struct request *rq = (struct request *)ctx[0];
@@ -249,7 +271,7 @@ static __always_inline int complete(u64 *ctx, bool again)
 	struct event_request *event;
 	struct cgroup *cgroup;
 	struct inflight *at;
-	bool plugged;
+	bool plugged, is_told;
 	void *ring;
 
 	if (!device_wanted(device))
@@ -261,15 +283,13 @@ static __always_inline int complete(u64 *ctx, bool again)
 	if (request_in_flush_sequence(rq) || nr_bytes < rq->__data_len)
 		return part_ended(rq, nr_bytes);
 
-	at = inflight_find(inflight_key(rq));
-	if (at && was_told(at)) {
+	at = line_at_end(rq, &is_told);
+	if (at && is_told) {
 		at->key = 0;
-		if (same_life(at, rq))
-			return 0;
-		at = NULL;
+		return 0;
 	}
 	if (shedding) {
-		if (at && same_life(at, rq))
+		if (at)
 			at->key = 0;
 		/* Those passed over the first time are told by the kernel's own count. */
 		if (!again)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/unseen.h"
+#include "bpf/life.h"
 #include "tests/tap.h"
 
 #define NR_DISKS 4 /* no disk is number 0 */
@@ -53,6 +54,29 @@ static void put(uint32_t line, uint32_t device, uint64_t sector)
 					   .cmd_flags = 1,
 					   .requeues = 2,
 					   .flags = EVENT_KERNEL_THREAD };
+}
+
+/* The end of a request is not paired with the arrival of an earlier one at its address. */
+static void line_of_an_earlier_life_is_told_apart(void)
+{
+	enum { MASK = 0xff, READ = 0, WRITE = 1, FLUSH = 2, APPEND = 7, SYNC = 1 << 11 };
+	struct inflight at = { .key = 1, .sector = 800, .bytes = 4096, .cmd_flags = WRITE | SYNC };
+
+	ok(line_is_of(&at, 800, 4096, WRITE, MASK));
+	ok(line_is_of(&at, 800, 65536, WRITE, MASK)); /* grown at its end */
+	ok(line_is_of(&at, 792, 8192, WRITE, MASK));  /* and at its begin */
+	ok(!line_is_of(&at, 808, 4096, WRITE, MASK));
+	ok(!line_is_of(&at, 792, 4096, WRITE, MASK));
+	ok(!line_is_of(&at, 800, 4096, READ, MASK));
+	ok(!line_is_of(&at, 800, 0, FLUSH, MASK));
+	at.cmd_flags = APPEND;
+	ok(line_is_of(&at, 5000, 4096, APPEND, MASK)); /* the driver chose its place */
+	at.cmd_flags = WRITE;
+	at.has_parts = 1;
+	ok(line_is_of(&at, 804, 2048, WRITE, MASK));
+	at = (struct inflight){ .key = 1, .cmd_flags = WRITE };
+	ok(line_is_of(&at, 0, 0, WRITE, MASK));
+	ok(!line_is_of(&at, 800, 4096, WRITE, MASK));
 }
 
 static size_t look(bool is_last)
@@ -192,6 +216,7 @@ static void bios(void)
 }
 
 static const struct tap_test tests[] = {
+	{ "a line of an earlier life is told apart", line_of_an_earlier_life_is_told_apart },
 	{ "a line is told when two looks find its disk idle, with all it holds",
 	  told_at_the_second_look },
 	{ "a line that was told stays for an hour of looks, and is not told again",
