@@ -391,16 +391,21 @@ int agent_watch(struct agent *a, struct err *err)
 /* By the board's totals, which the pipeline posted as it stopped. */
 static void say_end(const struct agent *a, const struct sender_end *end)
 {
+	const struct board_device *devices;
 	struct board_totals totals;
-	uint64_t lost = 0;
+	uint64_t lost = 0, untimed = 0;
 	size_t nr;
 
-	board_lock(a->board, &nr, &totals);
+	devices = board_lock(a->board, &nr, &totals);
+	for (size_t i = 0; i < nr; i++)
+		untimed += devices[i].untimed;
 	board_unlock(a->board);
 	for (int i = 0; i < NR_LOSS_CAUSES; i++)
 		lost += totals.lost[i];
 	fprintf(stderr, "blkcast-agent: ended: %" PRIu64 " requests captured, %" PRIu64 " lost",
 		totals.captured, lost);
+	if (untimed)
+		fprintf(stderr, ", %" PRIu64 " without response time", untimed);
 	if (end->takes_segments)
 		fprintf(stderr,
 			"; %" PRIu64 " segments delivered, %" PRIu64 " waiting (%" PRIu64 " bytes)",

@@ -150,6 +150,8 @@ static int add_profile(struct board_device *d, const struct profile *p)
 	d->last.in_flight_mean = p->closed.in_flight_mean;
 	d->last.clients_mean = p->closed.clients_mean;
 	d->last.lost = p->lost;
+	if (profile_untimed_requests(p) > 0)
+		d->untimed += (uint64_t)llround(profile_untimed_requests(p));
 	set_last_times(d, p);
 	ret = add_direction(d, OPERATION_READ, &p->read, p->requests[OPERATION_READ],
 			    p->bytes[OPERATION_READ]);

@@ -39,6 +39,7 @@ struct board_device {
 	struct board_sizes sizes[BOARD_DIRECTIONS];
 	double in_flight_s;
 	uint64_t sequential[BOARD_DIRECTIONS];
+	uint64_t untimed; /* reads and writes without a response time: their end was not seen */
 
 	/* The last window; all 0 while idle. */
 	struct {

@@ -124,6 +124,26 @@ static int add_item(struct config_list *list, const char *what, const char *valu
 	return 0;
 }
 
+/* One disk, or several with commas between them. */
+static int add_devices(struct config *c, const char *value, struct err *err)
+{
+	char name[256];
+	int ret;
+
+	do {
+		size_t len = strcspn(value, ",");
+
+		if (len >= sizeof(name))
+			return err_set(err, EINVAL, "device: %.40s...: expected the name of a disk",
+				       value);
+		memcpy(name, value, len);
+		name[len] = 0;
+		ret = add_item(&c->devices, "device", name, err);
+		value += len;
+	} while (!ret && *value++);
+	return ret;
+}
+
 static int set_bool(bool *to, const char *what, const char *value, struct err *err)
 {
 	bool yes = !value || !strcmp(value, "true") || !strcmp(value, "yes");
@@ -235,7 +255,7 @@ int config_set(struct config *c, enum config_key key, const char *value, struct 
 {
 	switch (key) {
 	case KEY_DEVICE:
-		return add_item(&c->devices, "device", value, err);
+		return add_devices(c, value, err);
 	case KEY_SINK:
 		return add_item(&c->sinks, "sink", value, err);
 	case KEY_CGROUP:

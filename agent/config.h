@@ -46,7 +46,7 @@ struct config {
 	bool top;
 	uint64_t top_interval_ns; /* 0: the window */
 	uint64_t top_count;	  /* 0: without end */
-	bool doctor, show_what_leaves, help, version, verbose;
+	bool doctor, json, show_what_leaves, help, version, verbose;
 };
 
 /*

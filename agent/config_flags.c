@@ -13,6 +13,7 @@ enum {
 	FLAG_TOP,
 	FLAG_NO_TRACE,
 	FLAG_DOCTOR,
+	FLAG_JSON,
 	FLAG_SHOW_WHAT_LEAVES,
 	FLAG_VERSION,
 	FLAG_HELP
@@ -38,6 +39,7 @@ static const struct option options[] = {
 	{ "top", no_argument, NULL, VAL(FLAG_TOP) },
 	{ "no-trace", no_argument, NULL, VAL(FLAG_NO_TRACE) },
 	{ "doctor", no_argument, NULL, VAL(FLAG_DOCTOR) },
+	{ "json", no_argument, NULL, VAL(FLAG_JSON) },
 	{ "show-what-leaves", no_argument, NULL, VAL(FLAG_SHOW_WHAT_LEAVES) },
 	{ "host", required_argument, NULL, VAL(KEY_HOST) },
 	{ "anonymize", required_argument, NULL, VAL(KEY_ANONYMIZE) },
@@ -70,7 +72,7 @@ static const char help_text[] =
 	"                                              stream to an analyzer over TLS\n"
 	"\n"
 	"What is traced\n"
-	"  --device NAME        a disk, as sda or 8:0; again for more (default: every disk)\n"
+	"  --device NAME[,NAME] disks, as sda or 8:0 (default: every disk)\n"
 	"  --cgroup PATH        only I/O of this cgroup; again for more\n"
 	"  --layer LAYER        device (requests, the default) or queue (bios)\n"
 	"  --source SOURCE      auto (default), bpf, blktrace, tracefs or diskstats\n"
@@ -118,7 +120,7 @@ static const char help_text[] =
 	"                       written to the kernel's audit log, or pass\n"
 	"\n"
 	"  --config FILE        these options as YAML, `window: 1s`, `device: [sda, sdb]`\n"
-	"  --doctor             say what this machine offers, and why a source is chosen\n"
+	"  --doctor [--json]    say what this machine offers, and why a source is chosen\n"
 	"  --verbose            log more\n"
 	"  --version, --help\n"
 	"\n"
@@ -168,6 +170,9 @@ static int apply(struct config *c, int key, bool given[NR_CONFIG_KEYS], struct e
 		return 0;
 	case FLAG_DOCTOR:
 		c->doctor = true;
+		return 0;
+	case FLAG_JSON:
+		c->json = true;
 		return 0;
 	case FLAG_SHOW_WHAT_LEAVES:
 		c->show_what_leaves = true;
@@ -245,6 +250,8 @@ static int check_together(const struct config *c, struct err *err)
 {
 	bool has_stdout = false;
 
+	if (c->json)
+		return err_set(err, EINVAL, "--json: expected with --doctor");
 	for (size_t i = 0; i < c->sinks.nr; i++)
 		has_stdout |= !strncmp(c->sinks.items[i], "stdout:", 7);
 	if (has_stdout && c->top)

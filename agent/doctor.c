@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/utsname.h>
@@ -14,9 +16,20 @@
 #include "agent/kernel_btf.h"
 #include "agent/source.h"
 
-static void say(FILE *out, const char *what, const char *verdict, const char *detail)
+/* Where the findings go: lines of text, or one JSON object at the end. */
+struct report {
+	FILE *out;
+	json_t *findings; /* NULL: text */
+};
+
+static void say(const struct report *r, const char *what, const char *verdict, const char *detail)
 {
-	fprintf(out, "%-22s %-6s %s\n", what, verdict, detail);
+	if (r->findings)
+		json_array_append_new(r->findings,
+				      json_pack("{s:s, s:s*, s:s}", "what", what, "verdict",
+						*verdict ? verdict : NULL, "detail", detail));
+	else
+		fprintf(r->out, "%-22s %-6s %s\n", what, verdict, detail);
 }
 
 static void first_line(const char *path, char *text, size_t bytes)
@@ -30,7 +43,7 @@ static void first_line(const char *path, char *text, size_t bytes)
 		fclose(f);
 }
 
-static void say_kernel(FILE *out)
+static void say_kernel(const struct report *out)
 {
 	struct utsname u;
 	char line[512];
@@ -41,7 +54,7 @@ static void say_kernel(FILE *out)
 	say(out, "kernel", "", line);
 }
 
-static void say_capabilities(FILE *out)
+static void say_capabilities(const struct report *out)
 {
 	static const struct {
 		cap_value_t cap;
@@ -64,7 +77,7 @@ static void say_capabilities(FILE *out)
 	cap_free(caps);
 }
 
-static void say_btf(FILE *out)
+static void say_btf(const struct report *out)
 {
 	struct kernel_btf k;
 	struct err err = { 0 };
@@ -81,7 +94,7 @@ static void say_btf(FILE *out)
 	say(out, "kernel BTF", "yes", line);
 }
 
-static void say_mount(FILE *out, const char *what, const char *path, long magic)
+static void say_mount(const struct report *out, const char *what, const char *path, long magic)
 {
 	struct statfs fs;
 	bool there = !statfs(path, &fs) && (long)fs.f_type == magic;
@@ -97,7 +110,7 @@ static void say_mount(FILE *out, const char *what, const char *path, long magic)
 
 static int say_device(void *ctx, const struct device_info *info)
 {
-	FILE *out = ctx;
+	const struct report *out = ctx;
 	char line[256];
 	int iostats;
 
@@ -112,7 +125,8 @@ static int say_device(void *ctx, const struct device_info *info)
 	return 0;
 }
 
-static int say_sources(FILE *out)
+/* The name of the source that --source auto would choose, or NULL. */
+static const char *say_sources(const struct report *out)
 {
 	const char *chosen = NULL;
 
@@ -126,17 +140,37 @@ static int say_sources(FILE *out)
 		if (!ret && !chosen)
 			chosen = source_table[i]->name;
 	}
-	if (chosen)
-		fprintf(out, "--source auto would choose %s: the first above that works\n", chosen);
-	else
-		fprintf(out, "no source works on this machine as this user\n");
-	return chosen ? 0 : 1;
+	return chosen;
 }
 
-int doctor_run(FILE *out)
+static void print_json(const struct report *r, const char *chosen)
 {
+	json_t *all = json_pack("{s:O, s:s?}", "findings", r->findings, "chosen_source", chosen);
+	char *text = json_dumps(all, JSON_INDENT(2));
+
+	if (text)
+		fprintf(r->out, "%s\n", text);
+	free(text);
+	json_decref(all);
+}
+
+static void print_choice(const struct report *r, const char *chosen)
+{
+	if (chosen)
+		fprintf(r->out, "--source auto would choose %s: the first above that works\n",
+			chosen);
+	else
+		fprintf(r->out, "no source works on this machine as this user\n");
+}
+
+int doctor_run(FILE *to, bool is_json)
+{
+	const struct report report = { to, is_json ? json_array() : NULL }, *out = &report;
+	const char *chosen;
 	char line[128];
 
+	if (is_json && !report.findings)
+		return 1;
 	say_kernel(out);
 	first_line("/sys/kernel/security/lockdown", line, sizeof(line));
 	say(out, "lockdown", "", line);
@@ -146,6 +180,12 @@ int doctor_run(FILE *out)
 	say_btf(out);
 	say_mount(out, "tracefs", "/sys/kernel/tracing", TRACEFS_MAGIC);
 	say_mount(out, "debugfs", "/sys/kernel/debug", DEBUGFS_MAGIC);
-	device_list(say_device, out);
-	return say_sources(out);
+	device_list(say_device, (void *)out);
+	chosen = say_sources(out);
+	if (is_json)
+		print_json(out, chosen);
+	else
+		print_choice(out, chosen);
+	json_decref(report.findings);
+	return chosen ? 0 : 1;
 }

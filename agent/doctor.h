@@ -5,9 +5,13 @@
 #ifndef AGENT_DOCTOR_H
 #define AGENT_DOCTOR_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
-/* Prints the findings to out, one a line. Returns 0 where some source works, else 1. */
-int doctor_run(FILE *out);
+/*
+ * Prints the findings to out, one a line, or as one JSON object {"findings": [{"what", "verdict", "detail"}],
+ * "chosen_source": NAME or null}; "verdict" ("yes", "no") is left out where there is none. Returns 0 where some source works, else 1.
+ */
+int doctor_run(FILE *out, bool is_json);
 
 #endif

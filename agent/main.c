@@ -115,7 +115,7 @@ int main(int argc, char **argv)
 	else if (config.version)
 		puts("blkcast-agent " BLKCAST_VERSION);
 	else if (config.doctor)
-		status = doctor_run(stdout);
+		status = doctor_run(stdout, config.json);
 	else if (config.show_what_leaves && leaving_print(&config, stdout, &err))
 		status = complain(&err, EXIT_BAD_INPUT);
 	else if (!config.show_what_leaves)

@@ -169,6 +169,12 @@ static void print_device_sums(const struct page *p)
 			buf_printf(p->out, ",operation=\"%s\"} %" PRIu64 "\n", directions[d],
 				   p->devices[i].sequential[d]);
 		}
+	family(p, "blkcast_untimed_requests", "counter", NULL,
+	       "Reads and writes that have no response time, as their end was not seen.");
+	for (size_t i = 0; i < p->nr; i++) {
+		sample(p, "blkcast_untimed_requests_total", &p->devices[i]);
+		buf_printf(p->out, "} %" PRIu64 "\n", p->devices[i].untimed);
+	}
 	family(p, "blkcast_device", "info", NULL, "Devices seen.");
 	for (size_t i = 0; i < p->nr; i++) {
 		const struct board_device *d = &p->devices[i];

@@ -64,8 +64,13 @@ static int take_name(struct name *name, const char *url, bool is_proxy, struct e
 			 is_proxy ? CURLU_NON_SUPPORT_SCHEME | CURLU_GUESS_SCHEME : 0) ||
 	    curl_url_get(parts, CURLUPART_HOST, &host, CURLU_PUNYCODE) ||
 	    curl_url_get(parts, CURLUPART_SCHEME, &scheme, 0))
-		ret = err_set(err, EINVAL, "%s: expected a host that can be looked up: %s",
-			      is_proxy ? "proxy" : "sink", url);
+		ret = is_proxy
+			      ? err_set(err, EINVAL,
+					"proxy: the host in this URL cannot be looked up: expected "
+					"SCHEME://[USER:PASSWORD@]HOST:PORT (it is not shown, for it "
+					"may hold a password)")
+			      : err_set(err, EINVAL,
+					"sink: expected a host that can be looked up: %s", url);
 	else if (curl_url_get(parts, CURLUPART_PORT, &port, is_proxy ? 0 : CURLU_DEFAULT_PORT))
 		port = NULL;
 	if (!ret && !needs_no_lookup(host)) {

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +27,7 @@ struct top_view {
 	struct top_row *rows;
 	size_t cap_rows;
 	uint64_t lost;
+	uint64_t untimed;
 	double watched_s;
 };
 
@@ -174,16 +176,16 @@ bool top_view_is_due(const struct top_view *v, struct board *b, double interval_
 }
 
 int top_view_step(struct top_view *v, struct board *b, const struct top_row **rows, size_t *nr,
-		  size_t *nr_hidden, uint64_t *lost)
+		  struct top_rest *rest)
 {
 	struct board_totals totals;
 	const struct board_device *devices;
-	uint64_t lost_now = 0;
+	uint64_t lost_now = 0, untimed_now = 0;
 	size_t nr_devices;
 	double duration_s;
 	int ret = 0;
 
-	*nr = *nr_hidden = 0;
+	*nr = rest->nr_hidden = 0;
 	devices = board_lock(b, &nr_devices, &totals);
 	duration_s = totals.watched_s - v->watched_s;
 	if (duration_s <= 0)
@@ -200,12 +202,17 @@ int top_view_step(struct top_view *v, struct board *b, const struct top_row **ro
 		}
 	}
 	for (size_t i = 0; i < nr_devices && !ret; i++)
-		ret = step_device(v, &devices[i], duration_s, nr, nr_hidden);
+		ret = step_device(v, &devices[i], duration_s, nr, &rest->nr_hidden);
+	for (size_t i = 0; i < nr_devices; i++)
+		untimed_now += devices[i].untimed;
 	for (int i = 0; i < NR_LOSS_CAUSES; i++)
 		lost_now += totals.lost[i];
 	board_unlock(b);
-	*lost = lost_now - v->lost;
+	rest->source = totals.source;
+	rest->lost = lost_now - v->lost;
 	v->lost = lost_now;
+	rest->untimed = untimed_now - v->untimed;
+	v->untimed = untimed_now;
 	*rows = v->rows;
 	return ret;
 }
@@ -252,15 +259,42 @@ static void print_percent(double ratio, struct buf *out)
 		buf_printf(out, " %4.0f%%", ratio * 100);
 }
 
-void top_print_titles(struct buf *out)
+void top_print_titles(bool is_narrow, struct buf *out)
 {
+	if (is_narrow) {
+		buf_printf(out, "%-10s %7s %7s %7s %7s %8s %8s %8s %7s\n", "Device", "r/s", "w/s",
+			   "rMiB/s", "wMiB/s", "queue", "device", "d p99", "inflght");
+		return;
+	}
 	buf_printf(out, "%-12s %8s %8s %8s %8s %7s %7s %8s %8s %8s %8s %7s %7s %5s %5s\n", "Device",
 		   "r/s", "w/s", "rMiB/s", "wMiB/s", "rKiB", "wKiB", "queue", "q p99", "device",
 		   "d p99", "inflght", "clients", "r seq", "w seq");
 }
 
-void top_print_row(const struct top_row *row, struct buf *out)
+static void print_narrow(const struct top_row *row, struct buf *out)
 {
+	const double times_s[] = { row->mean_s[STAGE_QUEUE], row->mean_s[STAGE_DEVICE],
+				   row->p99_s[STAGE_DEVICE] };
+
+	buf_printf(out, "%-10.10s", row->name);
+	for (int i = 0; i < BOARD_DIRECTIONS; i++)
+		print_number(row->per_s[i], 7, row->per_s[i] < 100 ? 1 : 0, out);
+	for (int i = 0; i < BOARD_DIRECTIONS; i++)
+		print_number(row->mib_per_s[i], 7, row->mib_per_s[i] < 100 ? 2 : 0, out);
+	for (size_t i = 0; i < sizeof(times_s) / sizeof(times_s[0]); i++) {
+		buf_printf(out, " ");
+		top_print_time(times_s[i], out);
+	}
+	print_number(row->in_flight, 7, 2, out);
+	buf_printf(out, "\n");
+}
+
+void top_print_row(const struct top_row *row, bool is_narrow, struct buf *out)
+{
+	if (is_narrow) {
+		print_narrow(row, out);
+		return;
+	}
 	buf_printf(out, "%-12s", row->name);
 	for (int i = 0; i < BOARD_DIRECTIONS; i++)
 		print_number(row->per_s[i], 8, row->per_s[i] < 100 ? 1 : 0, out);
@@ -281,13 +315,25 @@ void top_print_row(const struct top_row *row, struct buf *out)
 	buf_printf(out, "\n");
 }
 
-void top_print_hidden(size_t nr_hidden, struct buf *out)
+void top_print_rest(const struct top_rest *rest, struct buf *out)
 {
-	if (nr_hidden)
+	if (rest->nr_hidden)
 		buf_printf(
 			out,
 			"# %zu not shown (idle, or loop, zram, partition): --device NAME shows one\n",
-			nr_hidden);
+			rest->nr_hidden);
+	if (rest->untimed)
+		buf_printf(out, "# %llu requests without response time: their end was not seen\n",
+			   (unsigned long long)rest->untimed);
+}
+
+/* Whether lines go to a terminal that is too narrow for all columns. */
+static bool is_narrow_terminal(FILE *out)
+{
+	struct winsize size;
+
+	return isatty(fileno(out)) && !ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col &&
+	       size.ws_col < TOP_WIDE_COLUMNS;
 }
 
 /* False when it is time to end before the interval is over. */
@@ -301,7 +347,7 @@ static bool wait_for_interval(const struct top_config *config, const struct top_
 	return true;
 }
 
-static void print_stamp(struct buf *out, uint64_t interval_ns)
+static void print_stamp(struct buf *out, uint64_t interval_ns, const char *source)
 {
 	char text[40];
 	time_t now = time(NULL);
@@ -309,29 +355,30 @@ static void print_stamp(struct buf *out, uint64_t interval_ns)
 
 	localtime_r(&now, &tm);
 	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S%z", &tm);
-	buf_printf(out, "# %s  window %g s\n", text, (double)interval_ns / 1e9);
+	buf_printf(out, "# %s  source %s  window %g s\n", text, source, (double)interval_ns / 1e9);
 }
 
 static int print_interval(const struct top_config *config, struct top_view *v, uint64_t number,
 			  FILE *out)
 {
 	const struct top_row *rows;
-	size_t nr, nr_hidden;
+	bool is_narrow = is_narrow_terminal(out);
+	struct top_rest rest;
 	struct buf text;
-	uint64_t lost;
-	int ret = top_view_step(v, config->board, &rows, &nr, &nr_hidden, &lost);
+	size_t nr;
+	int ret = top_view_step(v, config->board, &rows, &nr, &rest);
 
 	if (ret)
 		return ret;
 	buf_init(&text);
-	print_stamp(&text, config->interval_ns);
+	print_stamp(&text, config->interval_ns, rest.source);
 	if (number % TITLES_EVERY == 0)
-		top_print_titles(&text);
+		top_print_titles(is_narrow, &text);
 	for (size_t i = 0; i < nr; i++)
-		top_print_row(&rows[i], &text);
-	top_print_hidden(nr_hidden, &text);
-	if (lost)
-		buf_printf(&text, "# %llu requests lost\n", (unsigned long long)lost);
+		top_print_row(&rows[i], is_narrow, &text);
+	top_print_rest(&rest, &text);
+	if (rest.lost)
+		buf_printf(&text, "# %llu requests lost\n", (unsigned long long)rest.lost);
 	ret = text.error;
 	if (!ret && (fwrite(text.data, 1, text.len, out) != text.len || fflush(out)))
 		ret = -errno;

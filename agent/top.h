@@ -25,6 +25,14 @@ struct top_row {
 	double in_flight, clients;
 };
 
+/* What has no row of its own. */
+struct top_rest {
+	size_t nr_hidden; /* devices left out */
+	uint64_t lost;	  /* requests, since the last step, as the next */
+	uint64_t untimed; /* reads and writes without a response time */
+	const char *source;
+};
+
 struct top_view; /* the board at the last interval */
 
 int top_view_new(struct top_view **out);
@@ -35,17 +43,18 @@ bool top_view_is_due(const struct top_view *v, struct board *b, double interval_
 
 /*
  * Rows of what changed since the last call, over the windows closed since; devices come in the
- * order they were met. *rows is valid until the next call. *nr_hidden counts devices left out;
- * *lost is the requests lost since the last call. -ENOMEM.
+ * order they were met. *rows is valid until the next call. -ENOMEM.
  */
 int top_view_step(struct top_view *v, struct board *b, const struct top_row **rows, size_t *nr,
-		  size_t *nr_hidden, uint64_t *lost);
+		  struct top_rest *rest);
 
-/* Column titles, and one row, each with its newline. */
-void top_print_titles(struct buf *out);
-void top_print_row(const struct top_row *row, struct buf *out);
-/* The line on what is not shown; nothing where all is. */
-void top_print_hidden(size_t nr_hidden, struct buf *out);
+/* Column titles, and one row, each with its newline. Narrow ones fit 80 columns: they leave out mean
+ * sizes, clients and shares of sequential requests. */
+void top_print_titles(bool is_narrow, struct buf *out);
+void top_print_row(const struct top_row *row, bool is_narrow, struct buf *out);
+/* Lines on what the rows do not show; nothing where they show all. */
+void top_print_rest(const struct top_rest *rest, struct buf *out);
+#define TOP_WIDE_COLUMNS 128 /* of a line that is not narrow */
 
 /* A duration in seven columns: "123 us", "4.56ms", "1.20 s", "-" where unknown. */
 void top_print_time(double seconds, struct buf *out);

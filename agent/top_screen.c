@@ -13,9 +13,15 @@
 /* Colour pairs: reads blue, writes orange (yellow where there is none); the titles say so too. */
 enum { PAIR_READ = 1, PAIR_WRITE, PAIR_LOST };
 
-#define COLUMN_READ  13 /* "r/s" and "w/s" in top_print_titles() */
-#define COLUMN_WRITE 22
-#define COLUMN_BYTES 8
+#define COLUMN_READ	   13 /* "r/s" in top_print_titles(), and the distance to "w/s" */
+#define COLUMN_STEP	   9
+#define NARROW_COLUMN_READ 11
+#define NARROW_COLUMN_STEP 8
+
+static bool is_narrow(void)
+{
+	return COLS < TOP_WIDE_COLUMNS;
+}
 
 static void begin_colours(void)
 {
@@ -38,37 +44,41 @@ static void put_line(int y, const char *text, size_t len)
 
 static void put_row(int y, const struct top_row *row)
 {
+	int first = is_narrow() ? NARROW_COLUMN_READ : COLUMN_READ;
+	int step = is_narrow() ? NARROW_COLUMN_STEP : COLUMN_STEP;
 	struct buf text;
 
 	buf_init(&text);
-	top_print_row(row, &text);
+	top_print_row(row, is_narrow(), &text);
 	if (!text.error && text.len)
 		put_line(y, (const char *)text.data, text.len - 1);
 	buf_release(&text);
 	/* The columns of reads and writes in their colours; four of them alternate. */
 	for (int i = 0; i < 4; i++)
-		mvchgat(y, COLUMN_READ + i * (COLUMN_WRITE - COLUMN_READ), COLUMN_BYTES, A_NORMAL,
+		mvchgat(y, first + i * step, step - 1, A_NORMAL,
 			(short)(i % 2 ? PAIR_WRITE : PAIR_READ), NULL);
 }
 
-static void put_bottom(size_t nr_hidden, uint64_t lost, int y)
+static void put_bottom(const struct top_rest *rest, int y)
 {
+	const char *line, *end;
 	struct buf text;
 
 	buf_init(&text);
-	top_print_hidden(nr_hidden, &text);
-	if (!text.error && text.len)
-		put_line(y++, (const char *)text.data, text.len - 1);
+	top_print_rest(rest, &text);
+	if (!text.error && text.len && !buf_put_u8(&text, 0))
+		for (line = (const char *)text.data; (end = strchr(line, '\n')); line = end + 1)
+			put_line(y++, line, (size_t)(end - line));
 	buf_release(&text);
-	if (lost) {
+	if (rest->lost) {
 		attron(COLOR_PAIR(PAIR_LOST) | A_BOLD);
-		mvprintw(y, 0, "LOST %llu requests", (unsigned long long)lost);
+		mvprintw(y, 0, "LOST %llu requests", (unsigned long long)rest->lost);
 		attroff(COLOR_PAIR(PAIR_LOST) | A_BOLD);
 	}
 }
 
 static void draw(const struct top_config *config, const struct top_row *rows, size_t nr,
-		 size_t nr_hidden, uint64_t lost)
+		 const struct top_rest *rest)
 {
 	char stamp[40];
 	time_t now = time(NULL);
@@ -79,10 +89,10 @@ static void draw(const struct top_config *config, const struct top_row *rows, si
 	localtime_r(&now, &tm);
 	strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S%z", &tm);
 	erase();
-	mvprintw(0, 0, "%s  %s  window %g s  (q quits)", config->title, stamp,
-		 (double)config->interval_ns / 1e9);
+	mvprintw(0, 0, "%s  source %s  %s  window %g s  (q quits)", config->title, rest->source,
+		 stamp, (double)config->interval_ns / 1e9);
 	buf_init(&titles);
-	top_print_titles(&titles);
+	top_print_titles(is_narrow(), &titles);
 	attron(A_BOLD);
 	if (!titles.error && titles.len)
 		put_line(2, (const char *)titles.data, titles.len - 1);
@@ -90,7 +100,7 @@ static void draw(const struct top_config *config, const struct top_row *rows, si
 	buf_release(&titles);
 	for (size_t i = 0; i < nr && y < LINES - 2; i++)
 		put_row(y++, &rows[i]);
-	put_bottom(nr_hidden, lost, y + 1);
+	put_bottom(rest, y + 1);
 	refresh();
 }
 
@@ -114,19 +124,24 @@ static bool wait_for_interval(const struct top_config *config, const struct top_
 static int show(const struct top_config *config, struct top_view *v)
 {
 	const struct top_row *rows = NULL;
-	size_t nr = 0, nr_hidden = 0;
-	uint64_t lost = 0;
+	struct board_totals totals;
+	struct top_rest rest = { 0 };
+	size_t nr = 0;
 	int ret = 0;
 
+	board_lock(config->board, &nr, &totals);
+	board_unlock(config->board);
+	rest.source = totals.source;
+	nr = 0;
 	for (;;) {
 		bool is_resized = false;
 
-		draw(config, rows, nr, nr_hidden, lost);
+		draw(config, rows, nr, &rest);
 		if (!wait_for_interval(config, v, &is_resized))
 			return 0;
 		if (is_resized)
 			continue;
-		ret = top_view_step(v, config->board, &rows, &nr, &nr_hidden, &lost);
+		ret = top_view_step(v, config->board, &rows, &nr, &rest);
 		if (ret)
 			return ret;
 	}

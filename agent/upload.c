@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -11,6 +12,7 @@
 
 #include "agent/reach.h"
 #include "agent/upload.h"
+#include "agent/upload_why.h"
 #include "formats/buf.h"
 #include "formats/segment.h"
 
@@ -39,6 +41,7 @@ struct upload {
 	struct cursor body;
 	struct buf answer;
 	size_t head_bytes;
+	char detail[CURL_ERROR_SIZE]; /* of the last failure, by libcurl */
 };
 
 static size_t give_body(char *out, size_t size, size_t nr, void *ctx)
@@ -89,9 +92,14 @@ static int on_progress(void *ctx, curl_off_t a, curl_off_t b, curl_off_t c, curl
 	return atomic_load(u->abort_flag);
 }
 
+/* By the whole address, not by how its text begins: 127.example.org is a name like any other. */
 static bool is_loopback(const char *host)
 {
-	return !strcmp(host, "localhost") || !strcmp(host, "[::1]") || !strncmp(host, "127.", 4);
+	struct in_addr four;
+
+	if (inet_pton(AF_INET, host, &four) == 1)
+		return ntohl(four.s_addr) >> 24 == 127;
+	return !strcmp(host, "localhost") || !strcmp(host, "[::1]");
 }
 
 static int check_url(const char *url, const struct upload_access *access, struct err *err)
@@ -174,6 +182,7 @@ static int set_options(struct upload *u)
 	CURLcode bad = CURLE_OK;
 
 	bad |= curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+	bad |= curl_easy_setopt(c, CURLOPT_ERRORBUFFER, u->detail);
 	bad |= curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
 	bad |= curl_easy_setopt(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	bad |= curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
@@ -415,11 +424,12 @@ static CURLcode perform(struct upload *u, long *status, struct err *err)
 	*status = 0;
 	if (reach_find(u->reach, u->curl, LOOKUP_TIMEOUT_S, u->abort_flag, err))
 		return CURLE_COULDNT_RESOLVE_HOST;
+	u->detail[0] = 0;
 	code = curl_easy_perform(u->curl);
 	curl_easy_getinfo(u->curl, CURLINFO_RESPONSE_CODE, status);
 	if (code) {
 		reach_doubt(u->reach);
-		err_set(err, EIO, "%s", curl_easy_strerror(code));
+		upload_why(u->curl, code, u->base, &u->access, u->detail, err);
 	}
 	return code;
 }

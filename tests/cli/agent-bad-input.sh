@@ -30,6 +30,16 @@ bad "spool that cannot be made" '/proc/nothing: cannot make the folder' \
 bad "traces to nowhere" '--no-trace: expected --sink stdout:' --no-trace --sink "file:$T/s"
 bad "no bound" "max-overhead: expected a share of one CPU" --max-overhead 0%
 bad "bound in words" "max-overhead: expected a share of one CPU" --max-overhead little
+bad "proxy that cannot be used" 'proxy: the host in this URL cannot be looked up' \
+	--sink https://analyzer:7118 --spool "$T/spool" --proxy 'http://user:secret-word@[bad:7118'
+is "$(grep -c secret-word "$T/err")" 0 "a refused proxy is not printed with its password"
+for host in 127.evil.example 127.0.0.1.evil.example localhost.evil.example 1270.0.0.1; do
+	bad "$host is no loopback address" "sink: http://$host:1: not a loopback address" \
+		--sink "http://$host:1" --spool "$T/spool"
+done
+bad "several devices" 'device: .*nosuchdisk,' --device nosuchdisk,nosuchother
+bad "several devices, one without a name" 'device: expected a value, got nothing' --device sda,,sdb
+bad "JSON of nothing" '--json: expected with --doctor' --json
 bad "stray word" 'sda: expected an option' sda
 bad "host of other letters" "host: expected 1 to 63 of A-Z.*, got 'a b'\$" --host 'a b'
 nameless() { unshare --uts sh -c 'echo "(none)" >/proc/sys/kernel/hostname && exec "$0" "$@"' "$@"; }
@@ -47,6 +57,10 @@ for option in config device source sink window listen spool layer cgroup fileset
 	no-trace doctor spool-bytes host leave-out-own max-overhead segment-interval version help; do
 	like "$(cat "$T/out")" "--$option" "help names --$option"
 done
+"$agent" --doctor --json >"$T/doctor.json" 2>"$T/err"
+is "$(jq -r '.findings | map(.what) | map(select(startswith("source "))) | join(" ")' "$T/doctor.json")" \
+	"source bpf source blktrace source tracefs source diskstats" "the doctor's findings are there as JSON"
+is "$("$agent" --doctor | grep -c .)" "$(jq '.findings | length + 1' "$T/doctor.json")" "as many as in its text"
 exits 0 "version" "$agent" --version
 like "$(cat "$T/out")" '^blkcast-agent [0-9]+\.[0-9]+\.[0-9]+$' "version is a version"
 

@@ -4,7 +4,7 @@
 . tests/tap.sh
 . tests/loop.sh
 need_loop
-need mount "a tmpfs cannot be mounted" eval 'mkdir -p $T/small && mount -t tmpfs -o size=1m none $T/small'
+need loop "a tmpfs cannot be mounted" eval 'mkdir -p $T/small && mount -t tmpfs -o size=1m none $T/small'
 leave_small() { umount "$T/small"; }
 at_exit leave_small
 loop_new 32M
@@ -72,6 +72,7 @@ load 300
 wait $pid
 is "$?" 1 "an agent that could deliver nothing ends with exit status 1"
 pid=""
+like "$(cat "$T/err")" "upload_failed why=.*ECONNREFUSED" "the reason of a failed upload has its name"
 waiting=$(find "$T/spool" -name '*.seg' | wc -l)
 like "$(tail -n 1 "$T/err")" \
 	"http://127.0.0.1:1: nothing could be delivered to it: $waiting segments with [0-9]+ requests .* wait in $T/spool" \

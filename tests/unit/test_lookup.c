@@ -180,7 +180,9 @@ static void names_on_the_way_are_those_of_url_and_proxy(void)
 		if (!ok_int(set_up("https://analyzer.invalid", proxies[i], &err), 0))
 			tap_note("%s: %s", proxies[i], err.line);
 	ok_int(set_up("https://analyzer.invalid", "http://proxy.invalid:port", &err), -EINVAL);
-	ok_str(err.line, "proxy: expected a host that can be looked up: http://proxy.invalid:port");
+	ok(strstr(err.line, "proxy: the host in this URL cannot be looked up") != NULL);
+	ok_int(set_up("https://analyzer.invalid", "http://me:secret@[proxy:1", &err), -EINVAL);
+	ok(!strstr(err.line, "secret"));
 }
 
 /* Where all is in numbers, neither a thread nor the name service is needed. */

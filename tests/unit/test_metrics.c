@@ -147,17 +147,17 @@ static void bad_addresses_are_refused(void)
 static void rows_are_of_the_windows_since_the_last(void)
 {
 	const struct top_row *rows;
-	size_t nr, nr_hidden;
+	struct top_rest rest;
 	struct top_view *v;
 	struct board *b;
-	uint64_t lost;
+	size_t nr;
 
 	ok_int(board_new(&b), 0);
 	ok_int(top_view_new(&v), 0);
 	ok(!top_view_is_due(v, b, 1));
 	post(b, "loop3", 3000, false, 5);
 	ok(top_view_is_due(v, b, 1));
-	ok_int(top_view_step(v, b, &rows, &nr, &nr_hidden, &lost), 0);
+	ok_int(top_view_step(v, b, &rows, &nr, &rest), 0);
 	ok(!top_view_is_due(v, b, 1));
 	if (ok_eq(nr, 1)) {
 		ok_str(rows[0].name, "loop3");
@@ -170,16 +170,16 @@ static void rows_are_of_the_windows_since_the_last(void)
 		ok_near(rows[0].sequential_ratio[OPERATION_READ], 0.5, 0);
 		ok_near(rows[0].in_flight, 2, 1e-12);
 	}
-	ok_eq(lost, 5);
-	ok_eq(nr_hidden, 0);
-	ok_int(top_view_step(v, b, &rows, &nr, &nr_hidden, &lost), 0);
+	ok_eq(rest.lost, 5);
+	ok_eq(rest.nr_hidden, 0);
+	ok_int(top_view_step(v, b, &rows, &nr, &rest), 0);
 	ok_eq(nr, 0);
-	ok_eq(nr_hidden, 1);
-	ok_eq(lost, 0);
+	ok_eq(rest.nr_hidden, 1);
+	ok_eq(rest.lost, 0);
 	post(b, "loop3", 10, true, 5);
-	ok_int(top_view_step(v, b, &rows, &nr, &nr_hidden, &lost), 0);
+	ok_int(top_view_step(v, b, &rows, &nr, &rest), 0);
 	ok_eq(nr, 0);
-	ok_eq(nr_hidden, 1);
+	ok_eq(rest.nr_hidden, 1);
 	top_view_free(v);
 	board_free(b);
 }
@@ -259,7 +259,74 @@ static void idle_ends_the_last_window(void)
 	board_free(b);
 }
 
+/* A terminal of 80 columns shows the latency of the device; what it must leave out is less. */
+static void narrow_rows_fit_80_columns(void)
+{
+	struct top_row row = { .name = "nvme0n1234567",
+			       .per_s = { 123456, 123456 },
+			       .mib_per_s = { 12345, 12345 },
+			       .mean_s = { 0.001234, 0.001234, 0.001234 },
+			       .p99_s = { 99, 99, 99 },
+			       .in_flight = 1023.5 };
+	struct buf titles, text;
+
+	buf_init(&titles);
+	buf_init(&text);
+	top_print_titles(true, &titles);
+	top_print_row(&row, true, &text);
+	ok(titles.len <= 81 && text.len <= 81); /* with the newline */
+	ok_eq(titles.len, text.len);
+	ok(!buf_put_u8(&titles, 0) && !buf_put_u8(&text, 0));
+	ok(strstr((char *)titles.data, " device ") && strstr((char *)titles.data, " d p99 "));
+	ok(strstr((char *)text.data, "1.23ms") != NULL);
+	buf_clear(&titles);
+	buf_clear(&text);
+	top_print_titles(false, &titles);
+	ok_eq(titles.len, TOP_WIDE_COLUMNS + 1);
+	buf_release(&titles);
+	buf_release(&text);
+}
+
+/* Reads and writes without a response time are counted, not only missing from the durations. */
+static void untimed_requests_are_counted(void)
+{
+	const struct top_row *rows;
+	struct top_rest rest;
+	struct top_view *v;
+	struct profile p;
+	struct board *b;
+	struct buf text;
+	size_t nr;
+
+	ok(!board_new(&b) && !top_view_new(&v));
+	profile_init(&p);
+	strncpy(p.device_name, "sdx", sizeof(p.device_name) - 1);
+	p.source = SOURCE_BPF;
+	p.end_s = 1;
+	p.requests[OPERATION_READ] = 10;
+	for (int i = 0; i < 7; i++)
+		histogram_add(&p.read.response.stage[STAGE_TOTAL], 1000);
+	ok(!board_post(b, DEVICE, 1, false, &p) && !board_post(b, DEVICE, 1, false, &p));
+	profile_release(&p);
+	buf_init(&text);
+	ok(!metrics_print(b, "1", false, &text) && !buf_put_u8(&text, 0));
+	ok(strstr((char *)text.data, "blkcast_untimed_requests_total{device=\"sdx\"} 6\n") != NULL);
+	buf_clear(&text);
+	ok_int(top_view_step(v, b, &rows, &nr, &rest), 0);
+	ok_eq(rest.untimed, 6);
+	top_print_rest(&rest, &text);
+	ok(!buf_put_u8(&text, 0) &&
+	   strstr((char *)text.data, "6 requests without response time") != NULL);
+	ok_int(top_view_step(v, b, &rows, &nr, &rest), 0);
+	ok_eq(rest.untimed, 0);
+	buf_release(&text);
+	top_view_free(v);
+	board_free(b);
+}
+
 static const struct tap_test tests[] = {
+	{ "narrow rows fit 80 columns", narrow_rows_fit_80_columns },
+	{ "requests without a response time are counted", untimed_requests_are_counted },
 	{ "counters add up over windows", counters_add_up_over_windows },
 	{ "the two text formats differ where they must", formats_differ_where_they_must },
 	{ "names are escaped in labels", names_are_escaped },
