@@ -46,14 +46,15 @@ static int read_cell(struct reader *r, const char **cell, char *delimiter)
 	if (r->at < r->end && *r->at == '"')
 		err = quoted_cell(r);
 	else
-		while (r->at < r->end && *r->at != ',' && *r->at != '\n' && *r->at != '\r')
+		while (r->at < r->end && *r->at != r->t->separator && *r->at != '\n' &&
+		       *r->at != '\r')
 			*r->out++ = *r->at++;
 	if (err)
 		return err;
 	if (r->at < r->end && *r->at == '\r' && (r->at + 1 == r->end || r->at[1] == '\n'))
 		r->at++;
 	*delimiter = r->at < r->end ? *r->at : '\n';
-	if (*delimiter != ',' && *delimiter != '\n')
+	if (*delimiter != r->t->separator && *delimiter != '\n')
 		return err_set(r->err, EINVAL, "%s:%" PRIu64 ": expected a comma after a quote",
 			       r->t->source, r->line);
 	if (r->at < r->end)
@@ -66,9 +67,9 @@ static int read_cell(struct reader *r, const char **cell, char *delimiter)
 static int read_header(struct reader *r)
 {
 	struct table *t = r->t;
-	char delimiter = ',';
+	char delimiter = t->separator;
 
-	while (delimiter == ',') {
+	while (delimiter == t->separator) {
 		struct table_column *grown;
 		const char *name;
 		int err = read_cell(r, &name, &delimiter);
@@ -119,11 +120,11 @@ static int read_row(struct reader *r)
 {
 	struct table *t = r->t;
 	uint64_t line = r->line;
-	char delimiter = ',';
+	char delimiter = t->separator;
 	size_t nr = 0;
 	int err = t->nr_rows == r->cap_rows ? more_rows(r) : 0;
 
-	while (!err && delimiter == ',') {
+	while (!err && delimiter == t->separator) {
 		const char *cell;
 
 		err = read_cell(r, &cell, &delimiter);
@@ -144,6 +145,34 @@ static int read_row(struct reader *r)
 	return 0;
 }
 
+/* By the header: semicolons or tabs part the cells where there is no comma, outside quotes. */
+static char find_separator(const char *at, const char *end)
+{
+	size_t commas = 0, semicolons = 0, tabs = 0;
+	bool quoted = false;
+
+	for (; at < end && (quoted || *at != '\n'); at++) {
+		quoted ^= *at == '"';
+		commas += !quoted && *at == ',';
+		semicolons += !quoted && *at == ';';
+		tabs += !quoted && *at == '\t';
+	}
+	if (commas || !(semicolons + tabs))
+		return ',';
+	return semicolons >= tabs ? ';' : '\t';
+}
+
+/* Files of old Macintosh programs: CR alone ends a line. */
+static bool find_cr_lines(char *text, size_t len)
+{
+	if (!memchr(text, '\r', len) || memchr(text, '\n', len))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (text[i] == '\r')
+			text[i] = '\n';
+	return true;
+}
+
 int table_parse(struct table *t, const char *source, const char *text, size_t len, struct err *err)
 {
 	struct reader r = { .t = t, .err = err, .line = 1 };
@@ -157,6 +186,8 @@ int table_parse(struct table *t, const char *source, const char *text, size_t le
 		goto out;
 	}
 	memcpy(t->text, text, len);
+	t->cr_lines = find_cr_lines(t->text, len);
+	t->separator = find_separator(t->text, t->text + len);
 	r.at = t->text;
 	r.end = t->text + len;
 	if (memchr(text, 0, len)) {
@@ -269,6 +300,15 @@ static const char *number_fault(const char *cell, double *out)
 	return NULL;
 }
 
+/* A comma between two digits. */
+static bool has_number_comma(const char *cell)
+{
+	const char *comma = strchr(cell, ',');
+
+	return comma && comma > cell && isdigit((unsigned char)comma[-1]) &&
+	       isdigit((unsigned char)comma[1]);
+}
+
 int table_number(const struct table *t, size_t column, size_t row, double *out, struct err *err)
 {
 	const char *cell = t->columns[column].cells[row];
@@ -276,9 +316,10 @@ int table_number(const struct table *t, size_t column, size_t row, double *out, 
 
 	if (!fault)
 		return 0;
-	return err_set(err, EINVAL, "%s:%" PRIu64 ": row %zu, column '%s': %s, got %s%.40s%s",
+	return err_set(err, EINVAL, "%s:%" PRIu64 ": row %zu, column '%s': %s, got %s%.40s'%s",
 		       t->source, t->lines[row], row + 1, t->columns[column].name, fault,
-		       table_missing(t, column, row) ? "a missing cell '" : "'", cell, "'");
+		       table_missing(t, column, row) ? "a missing cell '" : "'", cell,
+		       has_number_comma(cell) ? " (a decimal comma, or one of thousands?)" : "");
 }
 
 bool table_numeric(const struct table *t, size_t column)

@@ -2,7 +2,8 @@
 /*
  * table: a measurement table, read from CSV (RFC 4180: quotes, doubled quotes, line breaks in
  * quotes; a header line with distinct names). Cells stay text until asked for, so that a column
- * nobody uses may hold anything. Errors name file, line, row and column.
+ * nobody uses may hold anything. Errors name file, line, row and column. A file whose header has
+ * semicolons or tabs and no comma is parted by these; lines may end with LF, CR LF or CR.
  */
 #ifndef FORMATS_TABLE_H
 #define FORMATS_TABLE_H
@@ -25,8 +26,10 @@ struct table_column {
 
 /* A zeroed one is empty. */
 struct table {
-	char *source; /* owned: the path, for messages */
-	char *text;   /* owned: every cell points into it */
+	char separator; /* of cells: ',', or ';' or a tab where the header has these and no comma */
+	bool cr_lines;	/* lines end with CR alone */
+	char *source;	/* owned: the path, for messages */
+	char *text;	/* owned: every cell points into it */
 	size_t nr_rows, nr_columns;
 	struct table_column *columns; /* owned */
 	uint64_t *lines;	      /* owned: line of the file on which a row begins */

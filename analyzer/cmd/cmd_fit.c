@@ -9,6 +9,7 @@
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/fit_result.h"
+#include "analyzer/cmd/set_table.h"
 #include "analyzer/measure/results.h"
 #include "analyzer/measure/results_table.h"
 #include "analyzer/num/lsq.h"
@@ -224,7 +225,7 @@ static int read_table(struct fit *f, const char *path)
 	int err;
 
 	if (path)
-		return table_read(&f->table, path, &f->err);
+		return table_read_said(&f->table, path, f->cli, &f->err);
 	err = results_table(&f->table, o->db, o->campaign, o->response, &f->names, &f->nr_names,
 			    &f->err);
 	if (err || o->predictors.nr)
@@ -270,10 +271,10 @@ static void on_progress(void *ctx, const struct technique *t, uint64_t done, uin
 		progress_update(&f->progress, done);
 		return;
 	}
-	cli_note(f->cli, "%s: at most %llu parameter sets, %llu models without sharing", t->name,
-		 (unsigned long long)bound,
-		 (unsigned long long)(bound * (f->config.nr_bootstraps ? f->config.nr_bootstraps
-								       : f->data.nr_folds)));
+	cli_note(f->cli, "%s: up to %llu settings of its parameters are tried, each on %u %s",
+		 t->name, (unsigned long long)bound,
+		 f->config.nr_bootstraps ? f->config.nr_bootstraps : f->data.nr_folds,
+		 f->config.nr_bootstraps ? "bootstrap samples" : "folds");
 	progress_begin(&f->progress, t->name, bound, f->cli->quiet);
 }
 

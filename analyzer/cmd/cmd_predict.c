@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyzer/cli.h"
 #include "analyzer/cmd/commands.h"
@@ -17,6 +18,7 @@
 #include "analyzer/regression/model.h"
 #include "analyzer/report/model_page.h"
 #include "formats/model_file.h"
+#include "formats/units.h"
 
 struct predict {
 	const struct cli *cli;
@@ -24,7 +26,9 @@ struct predict {
 	bool strict, show, c;
 	bool check;
 	const char *report, *against;
-	double level;
+	double level; /* of the interval; NaN until it is known to be asked for, then the default */
+	bool level_asked;
+	char *texts[CLI_LIST_MAX]; /* owned: values of --set with their units taken out */
 	struct cli_list set;
 	struct model model;
 	bool is_storage;
@@ -92,9 +96,30 @@ static int evaluate(struct predict *p)
 	return err ? err : check_ranges(p);
 }
 
+/* An interval that was asked for and cannot be given is an error, that of the default a remark. */
+static int check_interval(struct predict *p)
+{
+	size_t nr = p->model.residuals ? p->model.data.nr_rows : 0;
+
+	if (isfinite(model_half_width(&p->model, p->level)))
+		return 0;
+	if (p->level_asked)
+		return err_set(&p->err, EINVAL,
+			       "--interval %g: the model knows the errors of %zu rows it was not "
+			       "fitted to; expected a lower level, or a model of more rows",
+			       p->level, nr);
+	cli_note(
+		p->cli,
+		"no interval: the model knows the errors of %zu rows it was not fitted to, too few "
+		"for one of %g %%",
+		nr, 100 * p->level);
+	return 0;
+}
+
 static int print_csv(struct predict *p)
 {
 	double half = model_half_width(&p->model, p->level), low, high;
+	int digits = isatty(STDOUT_FILENO) ? 6 : 17; /* people read the first few only */
 	struct buf out;
 	int err;
 
@@ -111,9 +136,9 @@ static int print_csv(struct predict *p)
 			buf_put_u8(&out, ',');
 		}
 		model_interval(&p->model, p->rows.predicted[i], half, &low, &high);
-		buf_printf(&out, "%.17g,", p->rows.predicted[i]);
+		buf_printf(&out, "%.*g,", digits, p->rows.predicted[i]);
 		if (isfinite(half))
-			buf_printf(&out, "%.17g,%.17g,", low, high);
+			buf_printf(&out, "%.*g,%.*g,", digits, low, digits, high);
 		buf_printf(&out, "%d\n", outside(p, i) != NULL);
 	}
 	err = out.error;
@@ -193,6 +218,96 @@ static int check(struct predict *p)
 	return err;
 }
 
+static const struct variable *find_variable(const struct schema *s, const char *name, size_t len)
+{
+	for (size_t v = 0; v < s->nr; v++)
+		if (strlen(s->variables[v].name) == len &&
+		    strncmp(s->variables[v].name, name, len) == 0)
+			return &s->variables[v];
+	return NULL;
+}
+
+static int unknown_variable(struct predict *p, const char *item, size_t len)
+{
+	const struct schema *s = &p->model.schema;
+	const char *names[DATASET_VARIABLES_MAX], *near;
+	char name[256];
+
+	snprintf(name, sizeof(name), "%.*s", (int)len, item);
+	for (size_t v = 0; v < s->nr; v++)
+		names[v] = s->variables[v].name;
+	near = cli_nearest(name, names, s->nr);
+	if (near)
+		return err_set(&p->err, EINVAL,
+			       "--set %s: the model has no such variable; did you mean %s?", name,
+			       near);
+	return err_set(&p->err, EINVAL,
+		       "--set %s: the model has no such variable; --show lists those it has", name);
+}
+
+/*
+ * "32k" of a number is 32768 and "10ms" 0.01, as everywhere on the command line. Not where the name
+ * says that the column has a unit of its own, in which such a number would be another.
+ */
+static int plain_value(struct predict *p, size_t i, const char *value, size_t len)
+{
+	const char *item = p->set.items[i], *unit = memrchr(item, '_', len);
+	bool own_unit = false;
+	uint64_t parsed;
+	double number;
+	char *end;
+
+	strtod(value, &end);
+	if (end != value && !*end)
+		return 0;
+	for (size_t k = 0; unit && k < 10; k++) {
+		static const char *const units[] = { "_kb",  "_kib", "_mb", "_mib", "_gb",
+						     "_gib", "_ms",  "_us", "_ns",  "_min" };
+
+		own_unit |= strlen(units[k]) == len - (size_t)(unit - item) &&
+			    strncasecmp(unit, units[k], strlen(units[k])) == 0;
+	}
+	if (own_unit)
+		return err_set(&p->err, EINVAL,
+			       "--set %s: expected a plain number, in the unit that the column's "
+			       "name says",
+			       item);
+	if (!units_parse_bytes(value, &parsed, NULL))
+		number = (double)parsed;
+	else if (!units_parse_time(value, &parsed, NULL))
+		number = (double)parsed / 1e9;
+	else
+		return err_set(&p->err, EINVAL,
+			       "--set %s: expected a number, a size as 32k or a time as 10ms",
+			       item);
+	if (asprintf(&p->texts[i], "%.*s=%.17g", (int)len, item, number) < 0) {
+		p->texts[i] = NULL;
+		return -ENOMEM;
+	}
+	p->set.items[i] = p->texts[i];
+	return 0;
+}
+
+/* Every --set names a variable of the model. */
+static int check_set(struct predict *p)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < p->set.nr && !ret; i++) {
+		const char *item = p->set.items[i], *equals = strchr(item, '=');
+		const struct variable *v;
+
+		if (!equals)
+			continue; /* set_table() says what is wrong */
+		v = find_variable(&p->model.schema, item, (size_t)(equals - item));
+		if (!v)
+			ret = unknown_variable(p, item, (size_t)(equals - item));
+		else if (!v->factor)
+			ret = plain_value(p, i, equals + 1, (size_t)(equals - item));
+	}
+	return ret;
+}
+
 /* The rows to predict: of a measurement store, a table, or --set. */
 static int read_rows(struct predict *p, const char *path, struct table *out)
 {
@@ -200,7 +315,8 @@ static int read_rows(struct predict *p, const char *path, struct table *out)
 		return results_table(out, p->db, p->campaign,
 				     p->check ? p->model.schema.response : NULL, NULL, NULL,
 				     &p->err);
-	return path ? table_read(out, path, &p->err) : set_table(out, &p->set, &p->err);
+	return path ? table_read_said(out, path, p->cli, &p->err)
+		    : set_table(out, &p->set, &p->err);
 }
 
 /* A storage model: solved by simulation, its intervals are the simulation's. */
@@ -239,7 +355,11 @@ static int predict(struct predict *p, const char *model, const char *table)
 		return model_page_save(&p->model, p->report, &p->err);
 	if (p->show || p->c)
 		return print_model(p);
-	err = read_rows(p, table, &p->table);
+	err = check_set(p);
+	if (!err && !p->check)
+		err = check_interval(p);
+	if (!err)
+		err = read_rows(p, table, &p->table);
 	if (!err)
 		err = evaluate(p);
 	if (err)
@@ -251,7 +371,7 @@ static int predict(struct predict *p, const char *model, const char *table)
 
 static int run(struct cli *cli)
 {
-	struct predict p = { .cli = cli, .level = 0.9 };
+	struct predict p = { .cli = cli, .level = NAN };
 	const struct cli_option options[] = {
 		CLI_LIST("set", 0, "K=V", &p.set, "a value of each variable, instead of a table"),
 		CLI_STRING("db", 0, "FILE", &p.db, "the runs of a measurement store"),
@@ -273,6 +393,8 @@ static int run(struct cli *cli)
 
 	if (!cli_parse(cli, options))
 		return cli->status;
+	p.level_asked = !isnan(p.level);
+	p.level = p.level_asked ? p.level : 0.9;
 	print = p.show || p.c || p.report;
 	if (cli->argc < 1 || cli->argc > 2)
 		return cli_usage(cli, "expected a model, and a table, --db or --set K=V");
@@ -286,6 +408,8 @@ static int run(struct cli *cli)
 	err = predict(&p, cli->argv[0], cli->argc == 2 ? cli->argv[1] : NULL);
 	if (err && !p.err.code)
 		err_set(&p.err, -err, "%s", strerror(-err));
+	for (size_t i = 0; i < CLI_LIST_MAX; i++)
+		free(p.texts[i]);
 	predict_rows_release(&p.rows);
 	table_release(&p.table);
 	model_release(&p.model);

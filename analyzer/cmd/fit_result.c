@@ -11,6 +11,40 @@ static json_t *number_or_null(double v)
 	return isfinite(v) ? json_real(v) : json_null();
 }
 
+static json_t *variables_json(const struct schema *s)
+{
+	json_t *list = json_array();
+
+	for (size_t v = 0; v < s->nr; v++) {
+		const struct variable *x = &s->variables[v];
+
+		json_array_append_new(
+			list, x->factor ? json_pack("{s:s, s:s, s:I}", "name", x->name, "kind",
+						    "factor", "levels", (json_int_t)x->nr_levels)
+					: json_pack("{s:s, s:s, s:f, s:f}", "name", x->name, "kind",
+						    "number", "low", x->low, "high", x->high));
+	}
+	return list;
+}
+
+/* What each column was taken for: a number taken for a factor is seen here. */
+static void print_variables(const struct schema *s)
+{
+	for (size_t v = 0; v < s->nr; v++) {
+		const struct variable *x = &s->variables[v];
+
+		if (!x->factor) {
+			printf("  %s: number, %g to %g\n", x->name, x->low, x->high);
+			continue;
+		}
+		printf("  %s: factor of %zu levels:", x->name, x->nr_levels);
+		for (size_t i = 0; i < x->nr_levels && i < 5; i++)
+			printf(" %.40s", x->levels[i]);
+		printf("%s\n", x->nr_levels > 5 ? " ..." : "");
+	}
+	printf("\n");
+}
+
 static json_t *candidate_json(const struct candidate *c)
 {
 	json_t *parameters = json_object();
@@ -39,13 +73,14 @@ int fit_print_json(const struct fit_summary *s, struct err *err)
 
 	for (size_t i = 0; i < s->nr; i++)
 		json_array_append_new(results, candidate_json(&s->candidates[i]));
-	root = json_pack("{s:s, s:s, s:s, s:I, s:{s:I, s:I}, s:s, s:o, s:o}", "schema",
+	root = json_pack("{s:s, s:s, s:s, s:I, s:{s:I, s:I}, s:s, s:o, s:o, s:o}", "schema",
 			 "blkcast.fit/1", "response", s->schema->response, "scale",
 			 s->schema->log ? "log" : "linear", "rows", (json_int_t)s->data->nr_rows,
 			 "folds", "k", (json_int_t)s->data->nr_folds, "seed",
 			 (json_int_t)s->data->seed, "selected",
 			 s->candidates[s->best].technique->name, "model",
-			 s->output ? json_string(s->output) : json_null(), "results", results);
+			 s->output ? json_string(s->output) : json_null(), "variables",
+			 variables_json(s->schema), "results", results);
 	if (!root || json_dumpf(root, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
 		status = err_set(err, EIO, "the JSON result cannot be written");
 	json_decref(root);
@@ -98,6 +133,7 @@ int fit_print_text(const struct fit_summary *s, const struct model *m)
 	printf("%s%s: %zu rows, %zu variables, %u folds (seed %llu)\n\n",
 	       s->schema->log ? "logarithm of " : "", s->schema->response, s->data->nr_rows,
 	       s->schema->nr, s->data->nr_folds, (unsigned long long)s->data->seed);
+	print_variables(s->schema);
 	grid_init(&g,
 		  "  technique|parameters|>RMSE|>R2|>rel. error|>95 %|>sets|>time|>to standard");
 	for (size_t i = 0; i < s->nr && !err; i++)

@@ -33,3 +33,20 @@ int set_table(struct table *t, const struct cli_list *set, struct err *err)
 	buf_release(&text);
 	return error;
 }
+
+int table_read_said(struct table *t, const char *path, const struct cli *cli, struct err *err)
+{
+	int ret = table_read(t, path, err);
+
+	if (ret)
+		return ret;
+	if (t->separator != ',')
+		cli_note(
+			cli,
+			"%s: cells are parted by %s: the header has no comma; write commas where these "
+			"are not meant",
+			t->source, t->separator == ';' ? "semicolons" : "tabs");
+	if (t->cr_lines)
+		cli_note(cli, "%s: lines end with a carriage return alone", t->source);
+	return 0;
+}

@@ -189,12 +189,14 @@ int qpe_allow(struct qpe_importer *im, const xmlNode *parent, const char *const 
 	return 0;
 }
 
-/* xsi:type, for free(). */
+/* xsi:type, for free(). QPME wrote it without its namespace before version 2.1. */
 int qpe_need_type(struct qpe_importer *im, const xmlNode *node, char **type)
 {
 	xmlChar *value =
 		xmlGetNsProp((xmlNode *)node, (const xmlChar *)"type", (const xmlChar *)XSI);
 
+	if (!value)
+		value = xmlGetNoNsProp((xmlNode *)node, (const xmlChar *)"type");
 	*type = value ? strdup((const char *)value) : NULL;
 	xmlFree(value);
 	return *type ? 0 : qpe_fail(im, node, "missing attribute", "xsi:type");

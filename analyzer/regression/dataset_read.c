@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/regression/dataset.h"
+#include "formats/units.h"
 
 static bool named(const char *const *names, size_t nr, const char *name)
 {
@@ -72,11 +73,59 @@ static int take_levels(struct variable *v, const struct table *t, size_t column,
 	return status;
 }
 
+/* A column of text with a level in each of so many rows is a name of the rows, not a factor. */
+#define LEAST_ROWS_OF_IDS 10
+
+/* "4k", "1,001", "1e400", "50%": written as a number, but not one that can be read as it stands. */
+static bool is_like_number(const char *cell)
+{
+	uint64_t unused;
+	char *end;
+	double v = strtod(cell, &end);
+
+	if (end == cell || isnan(v))
+		return false;
+	if (isinf(v))
+		return *cell >= '0' && *cell <= '9';
+	return (*end == ',' && end[1] >= '0' && end[1] <= '9') || !strcmp(end, "%") ||
+	       !units_parse_bytes(cell, &unused, NULL) || !units_parse_time(cell, &unused, NULL);
+}
+
+/*
+ * A column of numbers with one cell that is none would become a factor with a level for each number.
+ * Such a cell is a mistake more often than a name: it is shown, and --factors says that it is meant.
+ */
+static int refuse_mistaken_factor(const struct table *t, size_t column, struct err *err)
+{
+	const char *name = t->columns[column].name;
+	size_t numbers = 0, first = t->nr_rows, like = t->nr_rows;
+	struct err why = { 0 };
+	double value;
+
+	for (size_t i = 0; i < t->nr_rows; i++) {
+		if (!table_number(t, column, i, &value, NULL))
+			numbers++;
+		else if (first == t->nr_rows && !table_missing(t, column, i))
+			first = i;
+		if (like == t->nr_rows && first == i && is_like_number(t->columns[column].cells[i]))
+			like = i;
+	}
+	if (first == t->nr_rows || (!numbers && like == t->nr_rows))
+		return 0;
+	table_number(t, column, first, &value, &why);
+	return err_set(
+		err, EINVAL,
+		"%.300s; write plain numbers with a decimal point (4096 for 4k, 1001 for 1,001), "
+		"or take the column as text: --factors %s",
+		why.line, name);
+}
+
 static int take_variable(struct schema *s, const struct table *t, size_t column,
 			 const struct dataset_spec *spec, struct err *err)
 {
 	const char *name = t->columns[column].name;
 	struct variable *v = &s->variables[s->nr];
+	int status = 0;
 
 	if (s->nr == DATASET_VARIABLES_MAX)
 		return err_set(err, EINVAL, "%s: expected at most %d independent variables",
@@ -86,25 +135,19 @@ static int take_variable(struct schema *s, const struct table *t, size_t column,
 		return -ENOMEM;
 	s->nr++;
 	v->factor = named(spec->factors, spec->nr_factors, name) || !table_numeric(t, column);
-	/* A column of numbers with a word in it is a mistake, not a factor of a thousand levels. */
-	if (v->factor && !named(spec->factors, spec->nr_factors, name)) {
-		size_t numbers = 0, first = t->nr_rows;
-		struct err why = { 0 };
-		double value;
-
-		for (size_t i = 0; i < t->nr_rows; i++) {
-			if (!table_number(t, column, i, &value, NULL))
-				numbers++;
-			else if (first == t->nr_rows)
-				first = i;
-		}
-		if (2 * numbers > t->nr_rows) {
-			table_number(t, column, first, &value, &why);
-			return err_set(err, EINVAL, "%s; --factors %s takes it as a factor",
-				       why.line, name);
-		}
-	}
-	return v->factor ? take_levels(v, t, column, err) : 0;
+	if (v->factor && !named(spec->factors, spec->nr_factors, name))
+		status = refuse_mistaken_factor(t, column, err);
+	if (!status && v->factor)
+		status = take_levels(v, t, column, err);
+	if (!status && v->factor && !named(spec->factors, spec->nr_factors, name) &&
+	    v->nr_levels == t->nr_rows && t->nr_rows >= LEAST_ROWS_OF_IDS)
+		return err_set(
+			err, EINVAL,
+			"%s: column '%s' has a different text in each of %zu rows, from which "
+			"nothing can be learned: name the --predictors without it; --factors %s "
+			"takes it as a factor",
+			t->source, name, t->nr_rows, name);
+	return status;
 }
 
 static int take_schema(struct schema *s, const struct table *t, const struct dataset_spec *spec,

@@ -62,4 +62,43 @@ is "$("$blkcast" predict "$T/cart.json" --show | sed -n '/^wt >= 2.26/,$s/ *\([a
 	"$(echo 'wt >= 2.26 hp >= 77.5 hp >= 96 qsec >= 15.98 vs >= 0.5 qsec >= 19.725 wt >= 3.3275 qsec >= 18.6 disp >= 196.3' \
 	'cyl >= 7 disp >= 311 hp >= 165 qsec >= 17.5 qsec >= 17.8 disp >= 339 disp >= 380 hp >= 205 disp >= 326 qsec >= 15.005' \
 	'disp >= 400 drat >= 3.48 disp >= 450 ')" "ties between variables end as in rpart"
+
+# What a column is taken for is shown; what looks like a mistake is refused with its place.
+awk 'BEGIN { srand(3); print "id,size,kind,y"; for (i = 1; i <= 40; i++) print "r" i "," 4096 * i "," (i % 2 ? "a" : "b") "," i + rand() }' >"$T/rows.csv"
+exits 2 "a column with a text of its own in each row is refused" "$blkcast" fit "$T/rows.csv" -r y -t lrm --standard -q
+like "$(cat "$T/err")" "column 'id' has a different text in each of 40 rows" "by name"
+exits 0 "without it" "$blkcast" fit "$T/rows.csv" -r y -p size,kind -t lrm --standard -q -o "$T/m.json"
+like "$(cat "$T/out")" '^  size: number, 4096 to 163840$' "numbers are shown with their range"
+like "$(cat "$T/out")" '^  kind: factor of 2 levels: a b$' "factors with their levels"
+for cell in 1,001 4k 1e400 '?'; do
+	cut -d, -f2- "$T/rows.csv" | awk -F, -v c="\"$cell\"" 'BEGIN { OFS = "," } NR == 8 { $1 = c } 1' >"$T/cell.csv"
+	exits 2 "a cell '$cell' among numbers is refused" "$blkcast" fit "$T/cell.csv" -r y -t lrm --standard -q
+	like "$(cat "$T/err")" "cell.csv:8: .*'size'.*--factors size" "with its line"
+done
+printf 'size,y\n%s' "$(for i in 1 2 4 8 16; do printf '%sk,%s\n%sk,%s\n' $i $i $i $i; done)" >"$T/k.csv"
+exits 2 "so is a column of sizes with units" "$blkcast" fit "$T/k.csv" -r y -t lrm --standard -q --folds 2
+exits 0 "unless it is meant" "$blkcast" fit "$T/k.csv" -r y -t lrm --standard -q --folds 2 --factors size
+cut -d, -f2- "$T/rows.csv" | tr , ';' >"$T/semicolon.csv"
+cut -d, -f2- "$T/rows.csv" | tr , '\t' >"$T/tab.csv"
+cut -d, -f2- "$T/rows.csv" | tr '\n' '\r' >"$T/cr.csv"
+cut -d, -f2- "$T/rows.csv" >"$T/comma.csv"
+"$blkcast" fit "$T/comma.csv" -r y -t lrm --standard -q --json | jq -c '[.rows, .results[0].cv_rmse]' >"$T/want"
+for kind in semicolon tab cr; do
+	exits 0 "a file by $kind is read" "$blkcast" fit "$T/$kind.csv" -r y -t lrm --standard --json
+	is "$(jq -c '[.rows, .results[0].cv_rmse]' "$T/out")" "$(cat "$T/want")" "as that by commas"
+	like "$(cat "$T/err")" "$kind.csv: (cells are parted by|lines end with)" "and it is said"
+done
+tr . , <"$T/semicolon.csv" >"$T/decimal.csv"
+exits 2 "decimal commas are refused" "$blkcast" fit "$T/decimal.csv" -r y -t lrm --standard -q
+like "$(cat "$T/err")" "decimal.csv:2: .*'y'.*decimal comma" "as what they are"
+
+# predict: names, values and intervals that the model does not know.
+exits 2 "a variable that the model has not is refused" "$blkcast" predict "$T/m.json" --set sise=8192,kind=a,size=4096
+like "$(cat "$T/err")" 'set sise: the model has no such variable; did you mean size' "with the nearest"
+exits 0 "a size may have a unit" "$blkcast" predict "$T/m.json" --set size=32k,kind=a --json
+cp "$T/out" "$T/k.json"
+"$blkcast" predict "$T/m.json" --set size=32768,kind=a --json >"$T/plain.json"
+is "$(jq .[0].predicted "$T/k.json")" "$(jq .[0].predicted "$T/plain.json")" "and means what it means elsewhere"
+exits 2 "an interval that cannot be given is refused" "$blkcast" predict "$T/m.json" --set size=32k,kind=a --interval 0.99
+like "$(cat "$T/err")" 'interval 0.99: the model knows the errors of 40 rows' "with the number of rows"
 done_testing

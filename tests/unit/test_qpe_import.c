@@ -376,7 +376,34 @@ static void pepsy(void)
 	net_free(n);
 }
 
+/* QPME before version 2.1 wrote type= where it is xsi:type= since. */
+static void old_files(void)
+{
+	char text[] =
+		"<net>\n<colors><color id='c1' name='x' real-color='#fff'/></colors>\n"
+		"<queues><queue id='q1' name='Q' number-of-servers='1' strategy='FCFS'/></queues>\n"
+		"<places><place id='p1' name='P' departure-discipline='NORMAL' queue-ref='q1' "
+		"type='queueing-place'><color-refs><color-ref id='r1' color-id='c1' "
+		"initial-population='3' distribution-function='Exponential' lambda='2' "
+		"type='queueing-color-reference'/></color-refs></place></places>\n"
+		"<transitions><transition id='t1' name='T' priority='0' weight='1' "
+		"type='immediate-transition'><modes><mode id='m1' name='M' firing-weight='1'/></modes>"
+		"<connections><connection id='k1' count='1' source-id='r1' target-id='m1'/>"
+		"<connection id='k2' count='1' source-id='m1' target-id='r1'/></connections>"
+		"</transition></transitions></net>\n";
+	struct net *n = import(text);
+
+	ok_str(err.line, "");
+	if (ok(n != NULL)) {
+		ok_int(n->nr_places, 1);
+		ok_near(n->slots[0].service.mean, 0.5, 1e-12);
+		ok_int(n->nr_transitions, 1);
+	}
+	net_free(n);
+}
+
 static const struct tap_test tests[] = {
+	{ "files of QPME before 2.1 are read", old_files },
 	{ "every element that is taken is read", every_element },
 	{ "every distribution of the schema has its moments", every_distribution },
 	{ "subnets inside subnets answer as the flat net does", subnets },
