@@ -74,8 +74,9 @@ oops() {
 
 # one TEST LOG: runs it; leaves what it printed in LOG and "PASSED FAILED SKIPPED" in LOG.count
 one() {
-	local t=$1 log=$2 status=0
-	timeout -k 10 "$limit" "$t" >"$log" 2>&1 </dev/null || status=$?
+	local t=$1 log=$2 status=0 by=()
+	case $t in *.sh) by=(bash) ;; esac # whether its file may be executed or not
+	timeout -k 10 "$limit" "${by[@]}" "$t" >"$log" 2>&1 </dev/null || status=$?
 	# What a test program's lines say; a death or a missing plan is one more failure.
 	awk -v t="$t" -v status="$status" -v limit="$limit" '
 		/^ok .*# SKIP/ { s++; print "  skipped: " t ": " $0; next }

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Every target of `make help` is run by .ci/run, by a test of it, or is in the weekly list of docs/measured.md with
+# the date of its last run; install and uninstall are run here.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
+need tree "the top of the source tree is not here" test -f Makefile
+
+# What .ci/run starts, what that runs by itself, and what this test runs.
+by_every_change="make test check style test-vm install"
+targets=$(make --no-print-directory help | awk '$1 == "make" { print $2 == "" || $2 == "build" ? "make" : $2 }' | sort -u)
+number "$(wc -w <<<"$targets") >= 15" "make help lists its targets"
+weekly=$(sed -n '/^## The weekly list/,/^## [^T]/s/^| `make \([a-z0-9-]*\)[^|]*| *\(20[0-9][0-9]-[01][0-9]-[0-3][0-9]\) |.*/\1/p' docs/measured.md)
+unknown=""
+for t in $targets; do
+	case " $by_every_change $(echo $weekly) " in *" $t "*) ;; *) unknown="$unknown $t" ;; esac
+done
+is "$unknown" "" "each is run with every change or listed with its last run"
+gone=""
+for t in $weekly; do grep -qE "^([a-z0-9-]+ )*$t( [a-z0-9-]+)*:" Makefile || gone="$gone $t"; done
+is "$gone" "" "the list names no target that is gone"
+like "$(tail -n 1 .ci/run)" ' test$' ".ci/run ends with make test"
+
+exits 0 "make install" make --no-print-directory BUILD="$BUILD" DESTDIR="$T/root" PREFIX=/usr install
+is "$("$T/root/usr/bin/blkcast" --version | cut -d' ' -f1)" blkcast "the installed program runs"
+exits 0 "make uninstall" make --no-print-directory BUILD="$BUILD" DESTDIR="$T/root" PREFIX=/usr uninstall
+is "$(find "$T/root" -type f)" "" "no file is left"
+done_testing
