@@ -91,8 +91,8 @@ static int print_steps(const struct cache_result *r)
 
 	for (size_t i = 0; i < r->nr; i++)
 		per = r->advice[i].most_bytes >= GIB ? 1 : per;
-	grid_init(&g, per < 1 ? "load|>cache|>hits|>more per MiB|>reads|>change|"
-			      : "load|>cache|>hits|>more per GiB|>reads|>change|");
+	grid_init(&g, per < 1 ? "load|>cache|>hits|>more per MiB|>response time|>change|"
+			      : "load|>cache|>hits|>more per GiB|>response time|>change|");
 	for (size_t i = 0; i < r->nr; i++)
 		for (size_t k = 0; k < r->advice[i].nr; k++) {
 			const struct cache_advice *a = &r->advice[i];
@@ -104,9 +104,9 @@ static int print_steps(const struct cache_result *r)
 			grid_cell(&g, "%s", units_bytes(s->bytes, text));
 			grid_cell(&g, "%.1f %%", 100 * s->hit_ratio);
 			grid_cell(&g, "%.3g %%", 100 * per * s->gain_per_gib);
-			cell_time(&g, s->read_s);
-			if (isfinite(s->read_s))
-				grid_cell(&g, "%+.1f %%", 100 * (s->read_s / a->miss_s - 1));
+			cell_time(&g, s->response_s);
+			if (isfinite(s->response_s))
+				grid_cell(&g, "%+.1f %%", 100 * (s->response_s / a->miss_s - 1));
 			else
 				grid_cell(&g, "-");
 			grid_cell(&g, "%s%s", knee ? "knee at " : "",
@@ -176,11 +176,12 @@ static json_t *advice_json(const struct cache_result *r, size_t i)
 
 	load_name(r, i, name);
 	for (size_t k = 0; k < a->nr; k++)
-		json_array_append_new(steps, json_pack("{s:f, s:f, s:f, s:o}", "cache_bytes",
-						       a->steps[k].bytes, "hit_ratio",
-						       a->steps[k].hit_ratio, "gain_per_gib",
-						       a->steps[k].gain_per_gib, "read_s",
-						       number(a->steps[k].read_s)));
+		json_array_append_new(
+			steps, json_pack("{s:f, s:f, s:f, s:o, s:o}", "cache_bytes",
+					 a->steps[k].bytes, "hit_ratio", a->steps[k].hit_ratio,
+					 "gain_per_gib", a->steps[k].gain_per_gib, "response_s",
+					 number(a->steps[k].response_s), "read_s",
+					 number(a->reads_only ? a->steps[k].response_s : NAN)));
 	return json_pack("{s:s, s:o, s:o, s:f, s:f, s:o, s:o, s:o}", "load", name, "knee_bytes",
 			 number(a->knee_bytes), "knee_hit_ratio", number(a->knee_hit_ratio),
 			 "most_bytes", a->most_bytes, "most_hit_ratio", a->most_hit_ratio,

@@ -122,9 +122,9 @@ static int ask(struct job *job)
 			 "of a cache for all loads; default the knees of all"),
 		CLI_DOUBLE("hits", 0, "PERCENT", &percent, "how large for that share of hits"),
 		CLI_DURATION("hit-time", 0, "TIME", &job->hit_s,
-			     "of a read that hits: for response times"),
+			     "of a request that hits: for response times"),
 		CLI_DURATION("miss-time", 0, "TIME", &job->miss_s,
-			     "of a read that misses; default as characterized"),
+			     "of a request that misses; default as characterized"),
 		CLI_STRING("report", 0, "FILE", &job->report, "an HTML page"),
 		CLI_END,
 	};

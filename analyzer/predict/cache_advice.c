@@ -18,6 +18,22 @@ static struct cache_step step_at(const struct cache_stream *s, double bytes, dou
 				    hit * hit_s + (1 - hit) * miss_s };
 }
 
+/* Over reads and writes, as the curve counts both; NaN where the times of either are unknown. */
+static double mean_s(const struct profile *p)
+{
+	const struct direction_profile *sides[2] = { &p->read, &p->write };
+	double sum = 0, nr = 0;
+
+	for (int side = 0; side < 2; side++) {
+		double n = (double)p->requests[side ? OPERATION_WRITE : OPERATION_READ];
+
+		if (n > 0)
+			sum += n * profile_mean_s(&sides[side]->response, STAGE_TOTAL);
+		nr += n;
+	}
+	return sum / nr;
+}
+
 int cache_advise(struct cache_advice *out, const struct profile *p, double hit_s, double miss_s,
 		 double wanted)
 {
@@ -27,8 +43,9 @@ int cache_advise(struct cache_advice *out, const struct profile *p, double hit_s
 	*out = (struct cache_advice){ .knee_bytes = NAN, .knee_hit_ratio = NAN };
 	if (!s.nr)
 		return -ENODATA;
-	if (isnan(miss_s) && p->requests[OPERATION_READ])
-		miss_s = profile_mean_s(&p->read.response, STAGE_TOTAL);
+	if (isnan(miss_s))
+		miss_s = mean_s(p);
+	out->reads_only = !p->requests[OPERATION_WRITE];
 	out->miss_s = miss_s;
 	knee = miss_ratio_knee(s.points, s.nr);
 	if (knee < s.nr) {
