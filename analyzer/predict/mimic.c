@@ -508,6 +508,19 @@ static void make_files(struct mimic *m, const struct profile *p, const struct mi
 	m->file_bytes = ((uint64_t)bytes + 4095) / 4096 * 4096;
 }
 
+/* Rates that fio knows only as evenly spaced bytes per second. */
+static void note_slow_rates(struct mimic *m)
+{
+	static const char *const names[2] = { "reads", "writes" };
+
+	for (int k = 0; k < 2 && m->open && !m->bursty; k++)
+		if (m->side[k].nr_split && !m->even && !mimic_whole_rate(m->side[k].rate_per_s))
+			buf_printf(&m->notes,
+				   "%s: %.3g a second are spaced evenly, since fio has Poisson "
+				   "arrivals at whole rates only\n",
+				   names[k], m->side[k].rate_per_s);
+}
+
 int mimic_make(struct mimic *m, const struct profile *p, const struct mimic_options *o,
 	       struct err *err)
 {
@@ -541,6 +554,7 @@ int mimic_make(struct mimic *m, const struct profile *p, const struct mimic_opti
 		if (m->side[k].nr_split)
 			status = make_sequential(m, p, k, aims.ratio_more[k]);
 	make_files(m, p, o);
+	note_slow_rates(m);
 	if (flushes && writes)
 		m->fsync =
 			(unsigned int)fmax(1, fmin(1e6, round((double)writes / (double)flushes)));

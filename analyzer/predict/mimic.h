@@ -105,6 +105,8 @@ struct mimic {
 int mimic_make(struct mimic *m, const struct profile *p, const struct mimic_options *o,
 	       struct err *err);
 void mimic_release(struct mimic *m);
+/* Whether fio can be asked for the rate by rate_iops, which takes whole numbers. */
+bool mimic_whole_rate(double rate_per_s);
 /* The job, appended. 0 or -ENOMEM. */
 int mimic_job(const struct mimic *m, struct buf *out);
 /*

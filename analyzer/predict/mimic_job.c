@@ -5,7 +5,8 @@
 
 #include "analyzer/predict/mimic.h"
 
-#define MAX_FILES 300
+#define MAX_FILES  300
+#define RATE_ERROR 0.01 /* a rate may be rounded by no more to a whole number */
 
 static void put_split(const struct mimic_direction *d, struct buf *out)
 {
@@ -144,14 +145,36 @@ static void put_closed(const struct mimic *m, struct buf *out)
 		buf_printf(out, "\n[more]\nnumjobs=%u\nrwmixread=%.0f\n", more, whole + 1);
 }
 
+bool mimic_whole_rate(double rate_per_s)
+{
+	return fabs(rate_per_s - round(rate_per_s)) <= RATE_ERROR * rate_per_s;
+}
+
+/* A rate with a fraction, as bytes per second: fio's rate_iops takes whole numbers, and Poisson whole rates. */
+static void put_slow_rate(const struct mimic *m, int side, unsigned int clients, struct buf *out)
+{
+	const struct mimic_direction *d = &m->side[side];
+	double bytes = 0;
+
+	for (size_t i = 0; i < d->nr_split; i++)
+		bytes += d->split[i].percent / 100.0 * d->split[i].bytes;
+	if (clients > d->rate_per_s)
+		clients = d->rate_per_s < 1 ? 1 : (unsigned int)d->rate_per_s;
+	buf_printf(out, "\n[%s]\nrw=%s\nnumjobs=%u\nrate_process=linear\nrate=%.0f\n",
+		   side ? "writes" : "reads", kind(m, side == 0, side == 1), clients,
+		   fmax(1, d->rate_per_s * bytes / clients));
+}
+
 /* Clients of one direction; whole rates per client, some one more than the others. */
 static void put_rate(const struct mimic *m, int side, unsigned int clients, struct buf *out)
 {
 	static const char *const names[2] = { "reads", "writes" };
 	unsigned long rate = (unsigned long)lround(m->side[side].rate_per_s), each, more;
 
-	if (rate < 1)
-		rate = 1;
+	if (!mimic_whole_rate(m->side[side].rate_per_s)) {
+		put_slow_rate(m, side, clients, out);
+		return;
+	}
 	if (clients > rate)
 		clients = (unsigned int)rate;
 	each = rate / clients;

@@ -29,6 +29,28 @@ if command -v fio >/dev/null; then
 	number "$(sed -n '/^{/,$p' "$T/fio.json" | jq '.jobs[0].read.total_ios') > 0" "fio runs it"
 fi
 
+# Rates below one a second, which fio's rate_iops does not have: 40 reads of 8 KiB, 2.17 s apart, then at random.
+awk 'BEGIN { print "fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open"
+	for (i = 0; i < 40; i++) printf "%d /dev/sda read %d 8192\n", i * 2173913, (i * 7 % 40) * 8192 }' >"$T/slow"
+"$blkcast" import --format fio-iolog --store "$T/slow-store" -q "$T/slow" >/dev/null
+exits 0 "a slow load" "$blkcast" mimic "$T/slow-store" --target "$T" -o "$T/slow.fio"
+rate=$(sed -n 's/^rate=//p' "$T/slow.fio")
+number "$rate > 0.44 * 8192 && $rate < 0.48 * 8192" "has its rate, 0.46 a second, in bytes ($rate)"
+is "$(grep -c rate_iops "$T/slow.fio")" 0 "which is no whole number"
+awk 'BEGIN { srand(3); print "fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open"
+	for (i = 0; i < 60; i++) { t += -log(1 - rand()) * 2173913; printf "%d /dev/sda read %d 8192\n", t, (i * 7 % 40) * 8192 } }' >"$T/slow"
+"$blkcast" import --format fio-iolog --store "$T/poisson-store" -q "$T/slow" >/dev/null
+exits 0 "a slow load at random times" "$blkcast" mimic "$T/poisson-store" --target "$T" -o "$T/slow.fio" --leave-out bursts
+like "$(cat "$T/err")" "reads: 0\.[0-9]+ a second are spaced evenly, since fio has Poisson arrivals at whole rates only" "says what differs"
+like "$(cat "$T/slow.fio")" "^# reads: 0\.[0-9]+ a second are spaced evenly" "in the job, too"
+if command -v fio >/dev/null; then
+	sed 's/direct=1/direct=0/; s/runtime=.*/runtime=1500ms/; s/^rate=.*/rate=20480/' "$T/slow.fio" >"$T/fast.fio" # 2.5 a second
+	timeout 60 fio "$T/fast.fio" --output-format=json >"$T/fio.json" 2>"$T/err"
+	total=$(sed -n '/^{/,$p' "$T/fio.json" | jq '[.jobs[].read.total_ios] | add')
+	number "$total >= 1 && $total <= 5" "fio keeps such a rate ($total requests)"
+	rm -f "$T"/mimic.*
+fi
+
 bad() { # NAME REGEX ARGS
 	local name=$1 regex=$2
 	shift 2
