@@ -317,8 +317,7 @@ static int check_options(struct job *job, int verb)
 		return cli_usage(cli, "expected one of --model, --db and --run");
 	if (job->target.overwrite && !job->target.path)
 		return cli_usage(cli, "--overwrite: expected with --run");
-	if ((job->sizes.nr || job->reads.nr || job->beside) &&
-	    (verb != VERB_INTERFERENCE || job->target.path))
+	if ((job->sizes.nr || job->reads.nr || job->beside) && job->target.path)
 		return cli_usage(cli, "--sizes, --reads, --beside: of interference, by --model or "
 				      "--db");
 	if (job->measured.nr > STUDY_LOADS_MAX)
@@ -389,6 +388,63 @@ static int study(struct job *job, int verb)
 	return job->cannot_tell ? CLI_CANNOT_TELL : CLI_DONE;
 }
 
+#define STUDY_PREDICTED                                                                                        \
+	"It is predicted by models of read_s and write_s (blkcast fit), by a calibrated net (blkcast qpn\n"    \
+	"calibrate), or from a measurement store; with --run stored requests are replayed on the target, or\n" \
+	"mimics of profiles are run there. A device in use is refused, and one that carries something or a\n"  \
+	"file that exists is taken only where --overwrite names it again."
+#define STUDY_BY "(--model M.json,... | --db FILE | --run PATH)"
+
+/* The help of each verb; the name stays, since messages begin with it. */
+static const struct command study_helps[] = {
+	[VERB_MIGRATE] = { .name = "study",
+			   .summary = "migrate: response times of loads on another target",
+			   .usage = "migrate PROFILE... " STUDY_BY,
+			   .example = "blkcast study migrate before.json --db new.sqlite --report "
+				      "migration.html",
+			   .details =
+				   "Each load alone on the target, beside its response times where it "
+				   "was characterized.\n" STUDY_PREDICTED },
+	[VERB_CONSOLIDATE] = { .name = "study",
+			       .summary =
+				       "consolidate: response times of loads that share a target",
+			       .usage = "consolidate PROFILE PROFILE... " STUDY_BY,
+			       .example = "blkcast study consolidate a.json b.json --run /mnt/new",
+			       .details =
+				       "All of the loads at once, beside each alone there, and when "
+				       "their peaks coincided.\n" STUDY_PREDICTED },
+	[VERB_INTERFERENCE] = { .name = "study",
+				.summary = "interference: what neighbours do to the first load",
+				.usage = "interference PROFILE NEIGHBOUR... " STUDY_BY,
+				.example =
+					"blkcast study interference a.json b.json --model m.json "
+					"--sizes 4k,64k --reads 0,100",
+				.details =
+					"The first load alone there, and beside each of the others, or "
+					"over the sizes and mixes of one.\n" STUDY_PREDICTED },
+	[VERB_SCENARIO] = { .name = "study",
+			    .summary = "scenario: files that change what is, side by side",
+			    .usage = "scenario SCENARIO.yaml... [--report FILE.html]",
+			    .example = "blkcast study scenario docs/examples/scenarios/today.yaml "
+				       "docs/examples/scenarios/growth.yaml",
+			    .details =
+				    "Scenarios (docs/scenario.schema.json) add, scale, migrate, swap, "
+				    "cache and remove loads and targets.\nThe first one is the baseline." },
+	[VERB_CACHE] = { .name = "study",
+			 .summary = "cache: what a cache in front of the target is worth",
+			 .usage =
+				 "cache PROFILE... [--size SIZE] [--hits PERCENT] [--hit-time TIME]",
+			 .example = "blkcast study cache docs/examples/demo.seg --hit-time 10us",
+			 .details = "By the miss-ratio curve of each load." },
+	[VERB_MIX] = { .name = "study",
+		       .summary = "mix: how many of these loads fit together",
+		       .usage = "mix PROFILE[=COUNT]... [--slo OBJECTIVE,... --db FILE] [--measure "
+				"SIZE:read=N,...]",
+		       .example = "blkcast study mix docs/examples/demo.seg --measure "
+				  "4k:read=20000,write=5000 --measure 64k:read=4000,write=1600",
+		       .details = "Exit status 1 where nothing fits." },
+};
+
 static int run(struct cli *cli)
 {
 	struct job *job;
@@ -396,6 +452,7 @@ static int run(struct cli *cli)
 
 	if (verb < 0)
 		return cli->status;
+	cli->command = &study_helps[verb];
 	if (verb == VERB_SCENARIO)
 		return study_scenario(cli);
 	if (verb == VERB_CACHE)

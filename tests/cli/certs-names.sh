@@ -2,7 +2,7 @@
 # scripts/certs.sh: names that would certify others, leave the folder or replace its own files are refused.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh
-need openssl "openssl is not installed" command -v openssl
+need certificates "openssl is not installed" command -v openssl
 
 refused() { # NAME ARGS...
 	local name=$1

@@ -2,7 +2,6 @@
 # make install: every file that the man pages and --help name is there, and uninstall takes it all away.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh
-need make "make is not installed" command -v make
 
 # The programs are built already: -o programs takes them as they are.
 installs() { env -u MAKEFLAGS -u MAKELEVEL make -s -o programs BUILD="$BUILD" DESTDIR="$T/root" PREFIX=/usr "$1"; }

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh
 . tests/loop.sh
 need_loop
-need mkfs "mkfs.ext4 and mkswap are not installed" eval 'command -v mkfs.ext4 && command -v mkswap'
+need loop "mkfs.ext4 and mkswap are not installed" eval 'command -v mkfs.ext4 && command -v mkswap'
 blkcast=$BUILD/blkcast
 columns=time=1:us,op=2,offset=3:sectors,size=4,response=5:us
 # 300 writes and 300 reads, 1 ms apart, within 6 MiB.
