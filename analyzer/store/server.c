@@ -24,6 +24,7 @@
 #define CLIENT_UPLOADS	  8
 #define CLIENT_BODY_BYTES (2ull * SEGMENT_MAX_BYTES + (64u << 10))
 #define REQUEST_S	  60
+#define OPEN_S		  10	       /* at most, for a handshake and the first head */
 #define STACK_BYTES	  (512u << 10) /* a batch of decoded requests lies on it */
 #define DRAIN_S		  30	       /* requests under way at SIGTERM */
 
@@ -340,8 +341,9 @@ static int lock_store(const struct store *store, struct err *err)
 /* What the daemon needs, before there is one. */
 static int prepare(struct server *s, struct store *store, struct err *err)
 {
+	const unsigned int open_s = s->config.request_s / 2 ? s->config.request_s / 2 : 1;
 	const unsigned int limits[NR_GUARD_PHASES] = {
-		[GUARD_OPEN] = s->config.request_s / 2 ? s->config.request_s / 2 : 1,
+		[GUARD_OPEN] = open_s < OPEN_S ? open_s : OPEN_S,
 		[GUARD_IDLE] = s->config.request_s,
 		[GUARD_BODY] = s->config.request_s,
 		[GUARD_REPLY] = s->config.request_s,
@@ -364,6 +366,9 @@ static int prepare(struct server *s, struct store *store, struct err *err)
 		status = clients_new(&s->clients, &client);
 	if (status == 0)
 		status = guard_new(&s->guard, limits, on_tick, s);
+	if (status == 0)
+		guard_limit(s->guard,
+			    s->config.nr_connections ? s->config.nr_connections : NR_CONNECTIONS);
 	return status;
 }
 

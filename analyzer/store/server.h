@@ -53,7 +53,8 @@ struct server_config {
 	uint32_t nr_per_address; /* of them from one address; 0: 64 */
 	double rate_per_s;	 /* uploads of one client; 0: 200 */
 	uint64_t body_bytes;	 /* of all bodies under way; 0: 256 MiB */
-	unsigned int request_s; /* for a body, a reply, an idle connection; 0: 60; a head has half */
+	unsigned int
+		request_s; /* for a body, a reply, an idle connection; 0: 60; handshake and head: half, at most 10 */
 	/* Told that files were read again, or what is wrong with them; any thread. May be NULL. */
 	void (*note)(void *ctx, const char *line);
 	void *ctx;

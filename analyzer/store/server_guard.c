@@ -15,6 +15,7 @@ struct guard {
 	bool is_stopping;
 	struct connection *first;
 	uint64_t nr_shut;
+	unsigned int nr_most; /* connections that there may be; 0: not bounded here */
 	unsigned int limits[NR_GUARD_PHASES];
 	void (*on_tick)(void *ctx);
 	void *ctx;
@@ -29,6 +30,29 @@ static uint64_t now_ns(void)
 }
 
 /* The serving thread sees the end of its connection; only it closes the descriptor. */
+static void guard_shut(struct guard *g, struct connection *c)
+{
+	shutdown(c->fd, SHUT_RDWR);
+	c->is_shut = true;
+	g->nr_shut++;
+}
+
+/* The list begins with the newest connection. Those that were shut are as good as gone. */
+static void guard_make_room(struct guard *g)
+{
+	struct connection *oldest = NULL;
+	unsigned int nr = 0;
+
+	for (struct connection *c = g->first; c; c = c->next) {
+		nr += !c->is_shut;
+		if (!c->is_shut && !c->is_known &&
+		    (c->phase == GUARD_OPEN || c->phase == GUARD_IDLE))
+			oldest = c;
+	}
+	if (g->nr_most && nr >= g->nr_most - g->nr_most / 4 && oldest)
+		guard_shut(g, oldest);
+}
+
 static void shut_late(struct guard *g)
 {
 	uint64_t now = now_ns();
@@ -36,9 +60,7 @@ static void shut_late(struct guard *g)
 	for (struct connection *c = g->first; c; c = c->next) {
 		if (!c->end_ns || now < c->end_ns || c->is_shut)
 			continue;
-		shutdown(c->fd, SHUT_RDWR);
-		c->is_shut = true;
-		g->nr_shut++;
+		guard_shut(g, c);
 	}
 }
 
@@ -121,6 +143,7 @@ struct connection *guard_add(struct guard *g, int fd, void *owner)
 	c->owner = owner;
 	set_phase(g, c, GUARD_OPEN);
 	pthread_mutex_lock(&g->lock);
+	guard_make_room(g);
 	c->next = g->first;
 	c->link = &g->first;
 	if (g->first)
@@ -149,6 +172,22 @@ void guard_enter(struct guard *g, struct connection *c, enum guard_phase phase)
 	pthread_mutex_lock(&g->lock);
 	if (c->phase != phase)
 		set_phase(g, c, phase);
+	pthread_mutex_unlock(&g->lock);
+}
+
+void guard_know(struct guard *g, struct connection *c)
+{
+	if (!c)
+		return;
+	pthread_mutex_lock(&g->lock);
+	c->is_known = true;
+	pthread_mutex_unlock(&g->lock);
+}
+
+void guard_limit(struct guard *g, unsigned int nr_connections)
+{
+	pthread_mutex_lock(&g->lock);
+	g->nr_most = nr_connections;
 	pthread_mutex_unlock(&g->lock);
 }
 

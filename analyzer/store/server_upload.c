@@ -133,6 +133,7 @@ int server_check_access(struct server *s, struct MHD_Connection *c, const char *
 				"here");
 		return MHD_HTTP_UNAUTHORIZED;
 	}
+	guard_know(s->guard, server_connection(c));
 	if (!host || access_permits(by_certificate, host) || access_permits(&by_token, host))
 		return 0;
 	err_set(err, EACCES, "credential: it is not of host %s", host);

@@ -58,6 +58,9 @@
 #define LLVMFuzzerTestOneInput fuzz_http
 #include "tests/fuzz/fuzz_http.c"
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_http_conversation
+#include "tests/fuzz/fuzz_http_conversation.c"
+#undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_summary
 #include "tests/fuzz/fuzz_summary.c"
 #undef LLVMFuzzerTestOneInput
@@ -153,8 +156,14 @@ static void http_bodies(void)
 	replay("tests/fuzz/corpus/http", fuzz_http);
 }
 
+static void http_conversations(void)
+{
+	replay("tests/fuzz/corpus/http_conversation", fuzz_http_conversation);
+}
+
 static const struct tap_test tests[] = {
 	{ "the corpus of uploads does no harm", http_bodies },
+	{ "the corpus of conversations with serve does no harm", http_conversations },
 	{ "the corpus of nets does no harm", nets },
 	{ "the corpus of Palladio models does no harm", palladio },
 	{ "the corpus of software architectures and expressions does no harm", architectures },

@@ -96,6 +96,35 @@ static void connections_leave_in_any_order(void)
 	guard_free(NULL);
 }
 
+static void unknown_connections_make_room(void)
+{
+	struct connection *c[8];
+	struct guard *g;
+
+	if (!ok_int(guard_new(&g, limits, NULL, NULL), 0))
+		return;
+	guard_limit(g, 8);
+	for (int i = 0; i < 6; i++)
+		c[i] = guard_add(g, -1, NULL);
+	ok_eq(guard_nr_shut(g), 0);
+	guard_know(g, c[0]);
+	guard_enter(g, c[1], GUARD_BODY);
+	guard_enter(g, c[2], GUARD_IDLE);
+	c[6] = guard_add(g, -1, NULL);
+	ok_eq(guard_nr_shut(g), 1);
+	ok(!c[0]->is_shut && !c[1]->is_shut && c[2]->is_shut && !c[3]->is_shut);
+	c[7] = guard_add(g, -1, NULL);
+	ok(c[3]->is_shut && !c[4]->is_shut && !c[7]->is_shut);
+	for (int i = 0; i < 8; i++)
+		guard_know(g, c[i]);
+	guard_remove(g, guard_add(g, -1, NULL));
+	ok_eq(guard_nr_shut(g), 2);
+	guard_know(g, NULL);
+	for (int i = 0; i < 8; i++)
+		guard_remove(g, c[i]);
+	guard_free(g);
+}
+
 static void count_tick(void *ctx)
 {
 	atomic_fetch_add((_Atomic int *)ctx, 1);
@@ -118,6 +147,8 @@ static const struct tap_test tests[] = {
 	{ "each phase has its end, the server's own work none", phases_have_ends },
 	{ "a phase that is entered again ends when it would have", a_phase_entered_again_goes_on },
 	{ "connections leave in any order", connections_leave_in_any_order },
+	{ "the oldest connections of nobody known make room for new ones",
+	  unknown_connections_make_room },
 	{ "the tick comes", the_tick_comes },
 };
 
