@@ -103,7 +103,8 @@ int catalog_open(struct catalog **out, const char *path, struct err *err)
 	if (!c)
 		return -ENOMEM;
 	if (sqlite3_open_v2(path ? path : ":memory:", &c->db,
-			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
+				    SQLITE_OPEN_NOFOLLOW,
 			    NULL) != SQLITE_OK) {
 		status = c->db ? catalog_fail(c, err) : -ENOMEM;
 		goto out;

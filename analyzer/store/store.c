@@ -391,21 +391,44 @@ int store_sync(struct store *s, struct err *err)
 }
 
 /* On disk where it can be; a damaged one is made anew; in memory where the folder is read-only. */
+/* A catalog that is not there is made for the owner of the folder, whoever makes it: root looks into
+ * the store of a service, which must be able to write it afterwards. SQLite gives its other files the
+ * owner of this one. False where that cannot be. */
+static bool make_catalog_file(const struct store *s)
+{
+	int fd = openat(s->fd, CATALOG_NAME, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			0666);
+	struct stat folder, file;
+	bool is_theirs;
+
+	if (fd < 0)
+		return errno == EEXIST;
+	is_theirs = fstat(s->fd, &folder) == 0 && fstat(fd, &file) == 0 &&
+		    (file.st_uid == folder.st_uid || fchown(fd, folder.st_uid, folder.st_gid) == 0);
+	close(fd);
+	if (!is_theirs)
+		unlinkat(s->fd, CATALOG_NAME, 0);
+	return is_theirs;
+}
+
 static int open_catalog(struct store *s, struct err *err)
 {
-	char path[4096];
+	char path[PATH_MAX + sizeof(CATALOG_NAME) + 1];
 	int status;
 
 	if (faccessat(s->fd, ".", W_OK, AT_EACCESS) < 0)
 		return catalog_open(&s->catalog, NULL, err);
-	if (snprintf(path, sizeof(path), "%s/" CATALOG_NAME, s->dir) >= (int)sizeof(path))
-		return err_set(err, ENAMETOOLONG, "%s: too long a path", s->dir);
-	status = catalog_open(&s->catalog, path, err);
-	if (status == -EBADMSG) {
+	/* The path to the folder may have links; nothing in the folder may be one. */
+	if (!realpath(s->dir, path))
+		return err_set(err, errno, "%s: %s", s->dir, strerror(errno));
+	snprintf(path + strlen(path), sizeof(CATALOG_NAME) + 1, "/" CATALOG_NAME);
+	status = make_catalog_file(s) ? catalog_open(&s->catalog, path, err) : -EACCES;
+	/* The writer replaces one that another user left. */
+	if (status == -EBADMSG || (s->writer && (status == -EROFS || status == -EACCES))) {
 		unlinkat(s->fd, CATALOG_NAME, 0);
 		unlinkat(s->fd, CATALOG_NAME "-wal", 0);
 		unlinkat(s->fd, CATALOG_NAME "-shm", 0);
-		status = catalog_open(&s->catalog, path, err);
+		status = make_catalog_file(s) ? catalog_open(&s->catalog, path, err) : -EACCES;
 	}
 	if (status == -EROFS || status == -EACCES)
 		status = catalog_open(&s->catalog, NULL, err);

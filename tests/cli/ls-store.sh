@@ -29,4 +29,15 @@ is "$(jq -c '[.schema, [.hosts[] | [.host, .requests, .missing_segments, .covera
 	(.gaps | length), .lost]]]' <("$b" ls --store "$T/store" --json))" \
 	'["blkcast.store/1",[["db1",4500,1,0.75,1,0],["web1",6000,0,1,0,0]]]' "the same as JSON"
 is "$("$b" ls --store "$T/store" --host db1 | grep -c '^web1')" 0 "--host leaves the others out"
+# A reading command makes nothing that the store's owner cannot write, and follows no link.
+"$BUILD/tests/system/sample_store" "$T/linked"
+ln -s "$T/victim" "$T/linked/catalog.sqlite"
+exits 0 "a store whose catalog is a symbolic link" "$BUILD/blkcast" ls --store "$T/linked"
+holds "makes no file where the link points" [ ! -e "$T/victim" ]
+if [ "$(id -u)" = 0 ]; then
+	"$BUILD/tests/system/sample_store" "$T/theirs"
+	chown -R nobody "$T/theirs"
+	exits 0 "root looks into the store of another user" "$BUILD/blkcast" ls --store "$T/theirs"
+	is "$(find "$T/theirs" ! -user nobody)" "" "and leaves nothing there that is its own"
+fi
 done_testing
