@@ -56,6 +56,11 @@ int selection_open_path(struct selection *sel, const char *path, struct scan **o
 			const struct scan_hooks *hooks, struct err *err);
 /* A line on what retention left no requests of; selection_open() says it where hooks take no summaries. */
 void selection_note_retained(const struct cli *cli, const struct scan_retained *r);
+/*
+ * After scan_close(), where nothing was selected: an error that names the devices which are there, and
+ * its exit status. Without any selection the source is empty: a note and CLI_DONE.
+ */
+int selection_nothing(const struct selection *sel, const struct cli *cli);
 /* After scan_close(). */
 void selection_release(struct selection *sel);
 

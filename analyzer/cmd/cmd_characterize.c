@@ -133,6 +133,7 @@ static int characterize(struct cli *cli, struct selection *sel, struct replay_co
 	struct counted *counted = NULL;
 	struct scan *scan = NULL;
 	struct err err = { 0 };
+	bool is_empty;
 	int status;
 
 	config->profile = join_profile;
@@ -160,14 +161,15 @@ static int characterize(struct cli *cli, struct selection *sel, struct replay_co
 	progress_end(&o.progress);
 	if (status == 0)
 		status = print_rest(&o);
-	if (status == 0 && o.nr == 0)
-		cli_note(cli, "no request is in the selection");
+	is_empty = status == 0 && o.nr == 0 && (!sum_alone || together_nr(o.together) == 0);
 	if (status == 0)
 		note_missing(cli, retained_missing(o.retained, scan), sum_alone);
 	scan_close(scan);
 	retained_free(o.retained);
 	counted_free(counted);
 	together_free(o.together);
+	if (is_empty)
+		return selection_nothing(sel, cli);
 	if (status == 0)
 		return CLI_DONE;
 	if (!err.line[0])

@@ -112,7 +112,7 @@ static void print_head(enum dump_format format)
 }
 
 static int dump_requests(struct cli *cli, struct scan *scan, enum dump_format format,
-			 uint64_t limit)
+			 uint64_t limit, bool *is_empty)
 {
 	struct scan_request *batch = calloc(SCAN_BATCH, sizeof(*batch));
 	uint64_t limited = limit ? limit : UINT64_MAX, left = limited;
@@ -138,8 +138,7 @@ static int dump_requests(struct cli *cli, struct scan *scan, enum dump_format fo
 	free(batch);
 	if (nr < 0)
 		return cli_fail(cli, scan_error(scan));
-	if (left == limited)
-		cli_note(cli, "no request is in the selection");
+	*is_empty = left == limited;
 	return CLI_DONE;
 }
 
@@ -283,6 +282,8 @@ static int run(struct cli *cli)
 	struct err err = { 0 };
 	int status;
 
+	bool is_empty = false;
+
 	if (!cli_parse(cli, options))
 		return cli->status;
 	if (!format_name)
@@ -303,9 +304,11 @@ static int run(struct cli *cli)
 	} else if (profiles) {
 		status = dump_profiles(cli, scan);
 	} else {
-		status = dump_requests(cli, scan, (enum dump_format)format, limit);
+		status = dump_requests(cli, scan, (enum dump_format)format, limit, &is_empty);
 	}
 	scan_close(scan);
+	if (is_empty)
+		status = selection_nothing(&sel, cli);
 	selection_release(&sel);
 	return status;
 }

@@ -80,7 +80,7 @@ static int export(struct cli *cli, struct selection *sel, struct exporter *e, co
 		return cli_fail(cli, &err);
 	}
 	if (!e->nr_written && !e->nr_left_out)
-		cli_note(cli, "no request is in the selection");
+		return selection_nothing(sel, cli);
 	if (e->nr_left_out)
 		cli_note(cli, "%" PRIu64 " requests left out: %s has no such operation",
 			 e->nr_left_out, e->format->name);

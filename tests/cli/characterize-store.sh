@@ -37,6 +37,13 @@ is "$("$b" characterize --store "$T/store" --json --process nobody 2>/dev/null)"
 is "$("$b" characterize --store "$T/store" --host web1 --device sda | sed -n '1,2p')" \
 	"web1 sda (8:0), source bpf, layer device
 2026-01-01T00:00:00+00:00 to 2026-01-01T00:00:04+00:00 (4 s)" "the text says what and when"
+for what in "--device wrong" "--host wrong" "--process nobody" "--cgroup /nowhere" "--begin 2040-01-01" "--end 2000-01-01"; do
+	for command in characterize "characterize --together" "characterize --window 1s" dump "export --format csv"; do
+		exits 2 "$command $what: exit 2" "$b" $command --store "$T/store" $what
+		like "$(cat "$T/err")" "no request is in the selection .* the devices are: .*sda of (db1|web1)" \
+			"$command $what: names the devices"
+	done
+done
 chmod a-w "$T/store"
 is "$("$b" characterize --store "$T/store" --json)" "$(cat "$all")" "again, with its catalog"
 rm -f "$T"/store/catalog.sqlite*
