@@ -253,9 +253,10 @@ struct arch_model {
 	struct arch_scenario *scenarios;
 	uint32_t nr_files, nr_types, nr_signatures, nr_behaviours, nr_components, nr_instances,
 		nr_containers, nr_resources, nr_links, nr_file_sets, nr_storages, nr_scenarios;
-	uint32_t nr_left_out; /* descriptions of failures that were not to be read */
-	bool clips;	      /* a demand or latency below 0 takes no time: no error */
-	bool needs_links;     /* calls between containers that no link joins are errors */
+	uint32_t nr_left_out;	 /* descriptions of failures that were not to be read */
+	uint32_t nr_stereotypes; /* applications of stereotypes, which were left out */
+	bool clips;		 /* a demand or latency below 0 takes no time: no error */
+	bool needs_links;	 /* calls between containers that no link joins are errors */
 
 	/* Filled in by arch_finish(). */
 	struct arch_measure *measures;

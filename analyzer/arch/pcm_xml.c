@@ -108,6 +108,17 @@ static bool is_word_of(const char *list, const xmlChar *word)
 	return false;
 }
 
+/* What profiles add to a model: annotations of it, which change nothing that is simulated here. */
+static bool is_of_profile(const xmlNode *node)
+{
+	const char *space = node->ns && node->ns->href ? (const char *)node->ns->href : "";
+
+	return node->type == XML_ELEMENT_NODE &&
+	       (!xmlStrcasecmp(node->name, (const xmlChar *)"profileApplication") ||
+		!xmlStrcmp(node->name, (const xmlChar *)"stereotypeApplications") ||
+		strstr(space, "/emfprofile/"));
+}
+
 int pcm_allow(const struct pcm_importer *im, const xmlNode *node, const char *attributes,
 	      const char *children)
 {
@@ -117,7 +128,8 @@ int pcm_allow(const struct pcm_importer *im, const xmlNode *node, const char *at
 			return pcm_fail(im, node, "attribute that is not supported: %s",
 					(const char *)a->name);
 	for (const xmlNode *c = node->children; c; c = c->next)
-		if (c->type == XML_ELEMENT_NODE && !is_word_of(children, c->name))
+		if (c->type == XML_ELEMENT_NODE && !is_of_profile(c) &&
+		    !is_word_of(children, c->name))
 			return pcm_fail(im, c, "not supported in a %s",
 					*pcm_type(node) ? pcm_type(node)
 							: (const char *)node->name);
@@ -248,7 +260,7 @@ int pcm_root(struct pcm_importer *im, uint32_t file, const xmlNode **root)
 		return 0;
 	*root = NULL;
 	for (const xmlNode *c = top->children; c; c = c->next) {
-		if (c->type != XML_ELEMENT_NODE)
+		if (c->type != XML_ELEMENT_NODE || is_of_profile(c))
 			continue;
 		if (*root)
 			return pcm_fail(im, c, "not supported beside the %s",
@@ -256,6 +268,19 @@ int pcm_root(struct pcm_importer *im, uint32_t file, const xmlNode **root)
 		*root = c;
 	}
 	return *root ? 0 : pcm_fail(im, top, "no model in it");
+}
+
+/* Beside the model in xmi:XMI, or in its root. */
+static void count_stereotypes(struct pcm_importer *im, const xmlNode *top)
+{
+	for (const xmlNode *c = top->children; c; c = c->next) {
+		if (is_of_profile(c))
+			im->m->nr_stereotypes++;
+		for (const xmlNode *in = pcm_is(top, "XMI") && !is_of_profile(c) ? c->children
+										 : NULL;
+		     in; in = in->next)
+			im->m->nr_stereotypes += is_of_profile(in);
+	}
 }
 
 static int read_file(struct pcm_importer *im, char *path)
@@ -282,6 +307,7 @@ static int read_file(struct pcm_importer *im, char *path)
 	if (error)
 		return error;
 	file->doc->_private = (void *)(uintptr_t)(im->nr_files - 1);
+	count_stereotypes(im, xmlDocGetRootElement(file->doc));
 	file->ids = xmlHashCreate(256);
 	if (!file->ids)
 		return pcm_out_of_memory(im);

@@ -138,6 +138,16 @@ static void say(const struct cli *cli, const struct arch_solution *s,
 			 s->precision, (unsigned long long)o->seed);
 }
 
+void arch_say_left_out(const struct cli *cli, const struct arch_model *m)
+{
+	if (m->nr_left_out)
+		cli_note(cli, "%u descriptions of failures left out", m->nr_left_out);
+	if (m->nr_stereotypes)
+		cli_note(cli,
+			 "%u applications of stereotypes left out: what they say is not simulated",
+			 m->nr_stereotypes);
+}
+
 int arch_run(struct arch_solution *out, double *seconds, const struct arch_model *m,
 	     const struct arch_run_options *o, const struct cli *cli, struct err *err)
 {
@@ -160,8 +170,8 @@ int arch_run(struct arch_solution *out, double *seconds, const struct arch_model
 	error = arch_solve(out, m, &so, err);
 	progress_end(&w.progress);
 	*seconds = now_s() - begin;
-	if (!error && m->nr_left_out)
-		cli_note(cli, "%u descriptions of failures left out", m->nr_left_out);
+	if (!error)
+		arch_say_left_out(cli, m);
 	if (!error && out->overloaded)
 		say_overload(cli, m, out);
 	else if (!error)

@@ -25,6 +25,9 @@ void arch_settings_release(struct arch_settings *s);
 int arch_open(struct arch_model *m, const char *path, const struct arch_settings *s,
 	      struct err *err);
 
+/* Says on standard error what of a Palladio model was left out. */
+void arch_say_left_out(const struct cli *cli, const struct arch_model *m);
+
 /* What --precision and its like say; threads 0: all. */
 struct arch_run_options {
 	bool quantiles;

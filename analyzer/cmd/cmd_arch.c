@@ -453,6 +453,7 @@ static int check(struct cli *cli)
 
 	if (!open_model(cli, &m))
 		return cli->status;
+	arch_say_left_out(cli, &m);
 	if (!arch_load(&l, &m, 1, &err)) {
 		if (cli->json)
 			print_json(check_json(&m, &l), &err);

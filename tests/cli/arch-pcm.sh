@@ -28,6 +28,12 @@ spoil system 's/#Store"/#Nothing"/' 'shop.system:7: .*refers to "Nothing"' "a re
 spoil repository 's/seff:SetVariableAction/seff:EmitEventAction/' \
 	'shop.repository:[0-9]+: .*not supported: EmitEventAction' "an action of another kind"
 spoil usagemodel 's/population="1"/population="0"/' 'shop.usagemodel:[0-9]+: .*population of 1' "nobody"
+rm -rf "$T/stereo" && cp -r $example "$T/stereo"
+sed -i 's|</resourceenvironment:ResourceEnvironment>|&<p:ProfileApplication xmlns:p="http://www.modelversioning.org/emfprofile/application/1.1"><stereotypeApplications/></p:ProfileApplication></xmi:XMI>|
+	s|<resourceenvironment:ResourceEnvironment|<xmi:XMI xmlns:xmi="http://www.omg.org/XMI">&|' "$T/stereo/shop.resourceenvironment"
+exits 0 "stereotypes do not stop a model" "$blkcast" arch solve "$T/stereo" --json
+like "$(cat "$T/err")" '1 applications of stereotypes left out' "they are left out with a remark"
+is "$(jq '.scenarios[0].response_time.mean * 1e6 | round / 1e6' "$T/out")" 31 "and change nothing"
 spoil system '2i <!DOCTYPE a [<!ENTITY b "c">]>' 'shop.system:2: a document type declaration' "an entity"
 spoil resourceenvironment '0,/MTTF="0.0"/s//MTTF="100"/' \
 	'shop.resourceenvironment:[0-9]+: .*MTTF above 0 is not supported.*--no-failures' "a resource that fails"
