@@ -105,23 +105,47 @@ static int print_solution(const struct cli *cli, const struct net *n, const stru
 	return err->code ? -err->code : 0;
 }
 
-/* The first finding that makes a simulation pointless: a queue that grows without bound. */
-static void on_unstable(void *ctx, const struct finding *f)
-{
-	struct err *err = ctx;
+/* What a net's structure says of its simulation. */
+struct prospects {
+	struct err unstable; /* a queue that grows without bound: a simulation is pointless */
+	struct err end; /* a place that is never left: whether a run is long enough is not known */
+};
 
-	if (f->kind == FINDING_UNSTABLE && !err->code)
-		err_set(err, EOVERFLOW, "%u: %s", f->line, f->text);
+static void on_prospect(void *ctx, const struct finding *f)
+{
+	struct prospects *p = ctx;
+
+	if (f->kind == FINDING_UNSTABLE && !p->unstable.code)
+		err_set(&p->unstable, EOVERFLOW, "%u: %s", f->line, f->text);
+	if (f->kind == FINDING_TRAP && !p->end.code)
+		err_set(&p->end, EINVAL, "%u: %s", f->line, f->text);
 }
 
-static int refuse_unstable(const struct net *n, struct err *err)
+/* *model_time: how long to run, where that has to be fixed. Closed nets end in a deadlock there. */
+static int look_ahead(const struct cli *cli, const struct net *n, double *model_time,
+		      struct err *err)
 {
-	struct err found = { 0 };
+	struct prospects p = { .unstable = { 0 } };
 
-	if (net_check(n, on_unstable, &found))
+	if (net_check(n, on_prospect, &p))
 		return err_set(err, ENOMEM, "out of memory");
-	if (found.code)
-		return err_set(err, found.code, "%s:%.450s", n->file, found.line);
+	if (p.unstable.code)
+		return err_set(err, p.unstable.code, "%s:%.450s", n->file, p.unstable.line);
+	if (!p.end.code || *model_time > 0)
+		return 0;
+	if (n->run_length > 0) {
+		*model_time = n->run_length;
+		cli_note(
+			cli,
+			"%s:%.300s: how long a run must be cannot be judged; the file's own run length "
+			"of %g is taken, --model-time gives another",
+			n->file, p.end.line, n->run_length);
+	} else {
+		cli_note(
+			cli,
+			"%s:%.300s: how long a run must be cannot be judged; --model-time gives it",
+			n->file, p.end.line);
+	}
 	return 0;
 }
 
@@ -147,7 +171,7 @@ static int simulate(const struct cli *cli, const struct net *n, const struct opt
 	so.nr_wanted = o->wanted.nr;
 	so.progress = on_progress;
 	so.ctx = &progress;
-	error = refuse_unstable(n, err);
+	error = look_ahead(cli, n, &so.model_time, err);
 	if (error)
 		return error;
 	progress_begin(&progress, "qpn", o->max_events, cli->quiet);
@@ -161,7 +185,7 @@ static int simulate(const struct cli *cli, const struct net *n, const struct opt
 	facts.warm_up = s.warm_up;
 	facts.precision = s.precision;
 	error = print_solution(cli, n, &s.estimate, &facts, err);
-	if (!error && o->model_time <= 0 && s.precision > o->precision)
+	if (!error && so.model_time <= 0 && s.precision > o->precision)
 		cli_note(cli, "stopped after %llu events at a relative precision of %.3g, not %g",
 			 (unsigned long long)s.events, s.precision, o->precision);
 	else if (!error)

@@ -98,7 +98,8 @@ struct net_probe {
 };
 
 struct net {
-	char *file; /* for errors */
+	char *file;	   /* for errors */
+	double run_length; /* of the configuration that a .qpe carries; 0: none */
 	char *name;
 	char **colours;
 	uint32_t nr_colours;

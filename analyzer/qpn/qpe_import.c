@@ -141,6 +141,28 @@ static int read_probe(struct qpe_importer *im, const xmlNode *node)
 	return err ? err : qpe_read_all(im, node, "color-refs", "color-ref", read_probe_colour);
 }
 
+/* The first configuration of SimQPN in the file says how long it ran: in the net's time. */
+static int read_run_length(struct qpe_importer *im, const xmlNode *root)
+{
+	const xmlNode *box = qpe_child(root, "meta-attributes");
+
+	for (const xmlNode *c = box ? box->children : NULL; c; c = c->next) {
+		double length;
+		int ret;
+
+		if (c->type != XML_ELEMENT_NODE)
+			continue;
+		ret = qpe_number(im, c, "total-run-length", 0, &length);
+		if (ret)
+			return ret;
+		if (length > 0) {
+			im->net->run_length = length;
+			return 0;
+		}
+	}
+	return 0;
+}
+
 static int read_net(struct qpe_importer *im, const xmlNode *root)
 {
 	static const char *const inner[] = { "colors",		"queues",      "places",
@@ -162,6 +184,8 @@ static int read_net(struct qpe_importer *im, const xmlNode *root)
 		err = qpe_read_all(im, root, "transitions", "transition", qpe_read_transition);
 	if (!err)
 		err = qpe_read_all(im, root, "probes", "probe", read_probe);
+	if (!err)
+		err = read_run_length(im, root);
 	return err ? err : net_validate(im->net, im->err);
 }
 

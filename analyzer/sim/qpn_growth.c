@@ -24,10 +24,23 @@ void qpn_growth_begin(struct qpn_sim *s)
 		s->growth.next = 4 * (uint64_t)s->nr_live;
 }
 
+/* Tokens that nobody takes away are counted there, they do not wait. */
+static bool is_end(const struct net *n, uint32_t slot)
+{
+	for (uint32_t t = 0; t < n->nr_transitions; t++)
+		for (uint32_t m = 0; m < n->transitions[t].nr_modes; m++)
+			for (uint32_t i = 0; i < n->transitions[t].modes[m].nr_take; i++)
+				if (n->transitions[t].modes[m].take[i].slot == slot)
+					return false;
+	return true;
+}
+
 uint64_t qpn_growth_backlog(const struct qpn_sim *s, uint32_t slot)
 {
 	const struct slot_state *x = &s->slots[slot];
 
+	if (is_end(s->net, slot))
+		return x->nr_queued;
 	if (x->queue != NET_NONE && s->queues[x->queue].strategy == NET_IS)
 		return x->nr_lying;
 	return (uint64_t)x->nr_queued + x->nr_lying;

@@ -103,4 +103,30 @@ refused_qpe "a population of 10^9" 5 'place "P", colour "x": 1000000000 tokens' 
 refused_qpe "a colour that is not there" 5 'color-ref: no color of the id: c2' < <(served "distribution-function='Exponential' lambda='1'" | sed "s/color-id='c1'/color-id='c2'/")
 refused_qpe "a ranking" 5 'color-ref: not taken: attribute: ranking' < <(served "distribution-function='Exponential' lambda='1'" | sed "s/ranking='0'/ranking='1'/")
 refused_qpe "a subnet with nothing in it" 4 'place: expected the element: subnet' < <(qpe "<place id='p' name='P' departure-discipline='NORMAL' xsi:type='subnet-place'/>")
+# An end place is never left: a run of the file's own length, or of --model-time.
+cat >"$T/end.qpe" <<'QPE'
+<net xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance'><colors><color id='c1' name='x'/></colors>
+<queues><queue id='q1' name='Q' number-of-servers='1' strategy='IS'/><queue id='q2' name='R' number-of-servers='1' strategy='FCFS'/></queues>
+<places><place id='p1' name='P' departure-discipline='NORMAL' queue-ref='q1' xsi:type='queueing-place'><color-refs><color-ref id='r1'
+color-id='c1' initial-population='1' distribution-function='Exponential' lambda='1' xsi:type='queueing-color-reference'/></color-refs></place>
+<place id='p2' name='W' departure-discipline='NORMAL' queue-ref='q2' xsi:type='queueing-place'><color-refs><color-ref id='r2'
+color-id='c1' distribution-function='Exponential' lambda='2' xsi:type='queueing-color-reference'/></color-refs></place>
+<place id='p3' name='end' departure-discipline='NORMAL' xsi:type='ordinary-place'><color-refs><color-ref id='r3' color-id='c1'
+xsi:type='ordinary-color-reference'/></color-refs></place></places>
+<transitions><transition id='t1' name='T' priority='0' weight='1' xsi:type='immediate-transition'><modes><mode id='m1' name='M'
+firing-weight='1'/></modes><connections><connection id='k1' count='1' source-id='r1' target-id='m1'/><connection id='k2' count='1'
+source-id='m1' target-id='r1'/><connection id='k3' count='1' source-id='m1' target-id='r2'/></connections></transition>
+<transition id='t2' name='U' priority='0' weight='1' xsi:type='immediate-transition'><modes><mode id='m2' name='M' firing-weight='1'/></modes>
+<connections><connection id='k4' count='1' source-id='r2' target-id='m2'/><connection id='k5' count='1' source-id='m2' target-id='r3'/>
+</connections></transition></transitions>
+<meta-attributes><meta-attribute configuration-name='a' total-run-length='2E5' xsi:type='simqpn-configuration'/></meta-attributes></net>
+QPE
+exits 0 "a net with an end is solved" "$blkcast" qpn solve "$T/end.qpe" --json
+like "$(cat "$T/err")" 'never leave: place "end" .*run length of 200000 is taken, --model-time' "with the file's own run length"
+is "$(jq '.model_time | round' "$T/out")" 200000 "which it keeps to"
+number "$(jq '(.places[] | select(.place == "W").residence_time.mean) - 1 | fabs' "$T/out") < 0.05" "and answers as M/M/1"
+sed -i '/<meta-attributes>/s/<meta-attributes>.*<.meta-attributes>//' "$T/end.qpe"
+exits 0 "without one" "$blkcast" qpn solve "$T/end.qpe" --model-time 1000 --quiet
+"$blkcast" qpn solve "$T/end.qpe" --max-events 100000 >"$T/out" 2>"$T/err"
+like "$(cat "$T/err")" 'cannot be judged; --model-time gives it' "--model-time is named"
 done_testing
