@@ -317,7 +317,8 @@ static int check_options(struct job *job, int verb)
 		return cli_usage(cli, "expected one of --model, --db and --run");
 	if (job->target.overwrite && !job->target.path)
 		return cli_usage(cli, "--overwrite: expected with --run");
-	if ((job->sizes.nr || job->reads.nr || job->beside) && job->target.path)
+	if ((job->sizes.nr || job->reads.nr || job->beside) &&
+	    (verb != VERB_INTERFERENCE || job->target.path))
 		return cli_usage(cli, "--sizes, --reads, --beside: of interference, by --model or "
 				      "--db");
 	if (job->measured.nr > STUDY_LOADS_MAX)
