@@ -11,12 +11,15 @@ export LC_ALL=C
 ms='def ms: if . == null then "-" else . * 1e5 | round / 100 | tostring end;'
 pc='def pc: if . == null then "-" else . * 1e3 | round / 10 | "\(.) %" end;'
 
+# answer COMMAND...: an estimate whose conclusion is "cannot tell" (exit status 3) has its rows all the same.
+answer() { "$blkcast" "$@" || [ $? = 3 ]; }
+
 # migrate LOAD: one row, by models and by a net
 migrate() {
 	local name=$1 by
 	for by in "db $OUT/new.sqlite" "model $OUT/net.json"; do
 		# shellcheck disable=SC2086
-		$blkcast study migrate "$OUT/old-$name.1.json" --${by% *} "${by#* }" --measured "$OUT/new-$name.1.json" -q --json
+		answer study migrate "$OUT/old-$name.1.json" --${by% *} "${by#* }" --measured "$OUT/new-$name.1.json" -q --json
 	done | jq -rs --arg n "$name" "$ms $pc"'
 		.[0].results as $m | .[1].results as $q | range($m | length) as $i | $m[$i] as $r | $q[$i] as $s |
 		"| \($n), \($r.type)s | \($r.before_s | ms) | \($r.measured_s | ms) | \($r.target_s | ms) | \($r.delta_rt | pc) | " +
@@ -24,7 +27,7 @@ migrate() {
 }
 
 pair() { # A B: its rows
-	$blkcast study consolidate "$OUT/old-$1.1.json" "$OUT/old-$2.1.json" --db "$OUT/new.sqlite" -q --json \
+	answer study consolidate "$OUT/old-$1.1.json" "$OUT/old-$2.1.json" --db "$OUT/new.sqlite" -q --json \
 		--measured "$OUT/new-$1-$2.1.json,$OUT/new-$1-$2.2.json" |
 		jq -r --arg a "$1" --arg b "$2" "$ms $pc"'[$a, $b] as $names | .results[] | select(.case != "alone") |
 		"| \($names[.load - 1]) with \($names[2 - .load]), \(.type)s | \(.measured_s | ms) | \(.target_s | ms) | \(.delta_rt | pc) | " +
@@ -43,7 +46,7 @@ knee() {
 	for n; do
 		if [ -s "$OUT/new-$load=$n.1.json" ]; then runs+=("$OUT/new-$load=$n.1.json"); else runs+=("$today"); fi
 	done
-	$blkcast headroom "$today" --slo "read.mean=${limit}ms" --db "$OUT/new.sqlite" -q --json >"$OUT/headroom-$load.json" || [ $? = 1 ]
+	$blkcast headroom "$today" --slo "read.mean=${limit}ms" --db "$OUT/new.sqlite" -q --json >"$OUT/headroom-$load.json" || [ $? = 1 ] || [ $? = 3 ]
 	jq -rn --slurpfile h "$OUT/headroom-$load.json" --slurpfile p <(cat "${runs[@]}") --argjson limit "$limit" --arg load "$load" "$ms $pc"'
 		def between($list; $x): [$list | to_entries[] | select(.value[0] >= $x)][0].key as $k |
 			if $k == null then null elif $k == 0 then $list[0][1] else

@@ -214,7 +214,8 @@ static void say_overload(const struct study_result *r, char *out, size_t size)
 	size_t load = 0;
 	bool certain;
 
-	if (!find_overload(r, &load, &a))
+	/* A run of a few seconds need not offer what the whole load does on average. */
+	if (!r->study->predictor || !find_overload(r, &load, &a))
 		return;
 	rate = r->study->loads[load].facts.rate_per_s;
 	certain = !(a->rate_high_per_s >= CARRIES_RATIO * rate);
