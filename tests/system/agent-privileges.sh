@@ -93,7 +93,8 @@ loop_free
 sleep 0.5
 kill -INT "$agent"
 wait "$pid"
-is $? 0 "it ends well"
+is $? 1 "it ends, and the analyzer that does not exist is its exit status"
+like "$(tail -n 1 "$T/agent.log")" "https://analyzer.invalid:7118: nothing could be delivered to it" "with the reason"
 is "$(refused)" "" "every call it made is one that is listed"
 stored() { "$T/blkcast" ls --store "$1" --json | jq '[.. | .requests? // empty | if type == "object" then add else . end] | max // 0'; }
 number "$(stored "$T/serve") >= 1150" "what it captured is with the analyzer"
