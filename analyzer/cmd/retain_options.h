@@ -15,7 +15,7 @@ struct retain_options {
 	CLI_DURATION("retain-requests", 0, "TIME", &(o)->requests_s,                      \
 		     "older requests are replaced by one profile per device and window"), \
 		CLI_SIZE("retain-requests-size", 0, "SIZE", &(o)->requests_bytes,         \
-			 "likewise the oldest, where all segments together take more"),   \
+			 "likewise what came first of hosts above their share of SIZE"),  \
 		CLI_DURATION("retain-summaries", 0, "TIME", &(o)->summaries_s,            \
 			     "older ones of these profiles go too"),                      \
 		CLI_SIZE("retain-summaries-size", 0, "SIZE", &(o)->summaries_bytes,       \
