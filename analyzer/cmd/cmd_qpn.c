@@ -149,6 +149,25 @@ static int look_ahead(const struct cli *cli, const struct net *n, double *model_
 	return 0;
 }
 
+/* A net that grows without end: null for every number in the JSON, beside the error's line. */
+static void print_unsteady(const struct cli *cli, const struct net *n, const struct options *o)
+{
+	struct solution_facts facts = { .method = o->method,
+					.seed = o->seed,
+					.no_steady_state = true,
+					.seconds = NAN,
+					.model_time = NAN,
+					.warm_up = NAN,
+					.precision = NAN };
+	struct estimate e;
+	struct err err = { 0 };
+
+	if (!cli->json || estimate_make_unknown(&e, n))
+		return;
+	print_solution(cli, n, &e, &facts, &err);
+	estimate_release(&e);
+}
+
 static int simulate(const struct cli *cli, const struct net *n, const struct options *o,
 		    struct err *err)
 {
@@ -172,11 +191,13 @@ static int simulate(const struct cli *cli, const struct net *n, const struct opt
 	so.progress = on_progress;
 	so.ctx = &progress;
 	error = look_ahead(cli, n, &so.model_time, err);
-	if (error)
-		return error;
-	progress_begin(&progress, "qpn", o->max_events, cli->quiet);
-	error = solve_net(&s, n, &so, err);
-	progress_end(&progress);
+	if (!error) {
+		progress_begin(&progress, "qpn", o->max_events, cli->quiet);
+		error = solve_net(&s, n, &so, err);
+		progress_end(&progress);
+	}
+	if (err->code == EOVERFLOW)
+		print_unsteady(cli, n, o);
 	if (error)
 		return error;
 	facts.events = s.events;

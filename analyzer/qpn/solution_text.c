@@ -71,12 +71,12 @@ json_t *solution_json(const struct net *n, const struct estimate *e, const struc
 				      json_pack("{s:s, s:s, s:o}", "probe", n->probes[i].name,
 						"colour", n->colours[n->probes[i].to_colour],
 						"time", times(&e->probes[i].time)));
-	out = json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
-			"blkcast.qpn/1", "net", n->name, "method", f->method, "seed",
-			(json_int_t)f->seed, "events", (json_int_t)f->events, "seconds",
-			number(f->seconds), "model_time", number(f->model_time), "warm_up",
-			number(f->warm_up), "precision", number(f->precision), "places", places,
-			"queues", queues, "probes", probes);
+	out = json_pack("{s:s, s:s, s:s, s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+			"schema", "blkcast.qpn/1", "net", n->name, "method", f->method,
+			"steady_state", !f->no_steady_state, "seed", (json_int_t)f->seed, "events",
+			(json_int_t)f->events, "seconds", number(f->seconds), "model_time",
+			number(f->model_time), "warm_up", number(f->warm_up), "precision",
+			number(f->precision), "places", places, "queues", queues, "probes", probes);
 	if (out && json_array_size(places) == n->nr_slots &&
 	    json_array_size(queues) == n->nr_queues && json_array_size(probes) == n->nr_probes)
 		return out;

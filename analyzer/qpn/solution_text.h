@@ -18,6 +18,7 @@ struct solution_facts {
 	const char *method; /* "batch-means", "replications", "mva", "mva-approximate" */
 	uint64_t seed, events;
 	double seconds, model_time, warm_up; /* warm_up NaN where there was no simulation */
+	bool no_steady_state;		     /* some queue grows without end: nothing is known */
 	double precision;		     /* reached; NaN where there was no simulation */
 };
 

@@ -135,6 +135,25 @@ int estimate_make(struct estimate *e, const struct net *n, const struct qpn_samp
 	return err;
 }
 
+int estimate_make_unknown(struct estimate *e, const struct net *n)
+{
+	const struct time_estimate no_time = { unknown, unknown, unknown, unknown };
+
+	*e = (struct estimate){ .nr_slots = n->nr_slots, .nr_probes = n->nr_probes };
+	e->slots = calloc((size_t)n->nr_slots + 1, sizeof(*e->slots));
+	e->probes = calloc((size_t)n->nr_probes + 1, sizeof(*e->probes));
+	if (!e->slots || !e->probes) {
+		estimate_release(e);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < n->nr_slots; i++)
+		e->slots[i] =
+			(struct slot_estimate){ unknown, unknown, unknown, no_time, unknown, NAN };
+	for (uint32_t i = 0; i < n->nr_probes; i++)
+		e->probes[i].time = no_time;
+	return 0;
+}
+
 void estimate_release(struct estimate *e)
 {
 	free(e->slots);

@@ -41,6 +41,8 @@ struct estimate {
 
 /* From nr >= 2 samples. 0 or -ENOMEM. O(nr * slots * buckets). */
 int estimate_make(struct estimate *e, const struct net *n, const struct qpn_sample *x, size_t nr);
+/* Nothing known: every number NaN, as of a net without a steady state. 0 or -ENOMEM. */
+int estimate_make_unknown(struct estimate *e, const struct net *n);
 void estimate_release(struct estimate *e);
 
 /*

@@ -85,6 +85,9 @@ NET
 exits 1 "an unstable net is a failure" "$blkcast" qpn solve "$T/grows.yaml" --quiet
 is "$(cat "$T/err")" "blkcast qpn: $T/grows.yaml:4: unstable, more tokens are in service than it has: the pool of place \"pool\" (4 of 2 tokens)" \
 	"the pool is named before anything is run"
+exits 1 "as JSON" "$blkcast" qpn solve "$T/grows.yaml" --quiet --json
+is "$(jq -c '[.steady_state, .places[0].residence_time.mean, .places[0].population.mean]' "$T/out")" '[false,null,null]' \
+	"it has no steady state, and no numbers"
 # With a capacity somewhere the flows are not known beforehand: it is seen to grow.
 sed -i 's/{permit: 2}}$/{permit: 2}, capacity: {permit: 2}}/' "$T/grows.yaml"
 exits 1 "an unstable net of unknown flows is a failure" "$blkcast" qpn solve "$T/grows.yaml" --quiet
