@@ -94,8 +94,22 @@ like "$(cat "$T/err")" "spool_removed dir=$T/gone lost_segments=[1-9]" "says wha
 like "$(cat "$T/err")" "$T/gone/ledger: .*was removed or replaced while the agent ran" "and why it ends"
 number "$(find "$T/gone" -name '*.seg' | wc -l) > 0" "what came later is in the folder that was made again"
 
+# A store that is removed, and a standard output without room
+begin --sink "file:$T/taken"
+load 50
+holds "segments are in the store" until_files "$T/taken" 1
+rm -rf "$T/taken"
+load 50
+for _ in $(seq 500); do kill -0 $pid 2>/dev/null || break; sleep 0.02; done
+wait $pid
+is "$?" 1 "an agent whose store was removed ends with exit status 1"
+pid=""
+like "$(tail -n 1 "$T/err")" "$T/taken/agent/here: .*was removed or replaced" "and says so"
+"$agent" --device "$loop_name" --host here --sink stdout: --window 100ms --duration 10s >/dev/full 2>"$T/err"
+is "$?" 1 "profiles that cannot be printed are its exit status"
+like "$(cat "$T/err")" "standard output: No space left on device" "with the true reason"
+
 # A spool in which others can plant files
-ln -s "$T/victim" "$T/lock.link"
 mkdir -m 700 "$T/planted"
 ln -s "$T/victim" "$T/planted/lock"
 exits 2 "a lock that is a symbolic link is refused" "$agent" --device "$loop_name" --host here \
