@@ -41,7 +41,7 @@ int import_stage_init(struct import_stage *g, const char *dir, struct err *err)
 	g->dir = strdup(dir);
 	if (!g->dir)
 		return err_set(err, ENOMEM, "out of memory");
-	g->made = mkdir(dir, 0777) == 0;
+	g->made = mkdir(dir, 0700) == 0;
 	if (!g->made && errno != EEXIST)
 		return fail(g, errno, err);
 	g->fd = open_unnamed(dir);

@@ -256,7 +256,7 @@ static int encode(const struct work *w, struct buf *out, struct err *err)
 /* -errno; nothing of it stays then. */
 static int write_temporary(int dir_fd, const char *path, const struct buf *data)
 {
-	int fd = openat(dir_fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+	int fd = openat(dir_fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	int status;
 
 	if (fd < 0)

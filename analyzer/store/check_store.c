@@ -43,7 +43,7 @@ static bool set_aside(const struct check *c, const char *path, const char *below
 		return false;
 	for (char *p = to + len + 1; *p; p++)
 		*p = *p == '/' ? '_' : *p;
-	return (!mkdir(folder, 0777) || errno == EEXIST) && !rename(path, to);
+	return (!mkdir(folder, 0700) || errno == EEXIST) && !rename(path, to);
 }
 
 static int note_damaged(struct check *c, const char *path, const char *below, const char *why)

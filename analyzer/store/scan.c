@@ -11,6 +11,7 @@
 #include "analyzer/store/scan_match.h"
 #include "analyzer/store/scan_piece.h"
 #include "analyzer/store/scan_summary.h"
+#include "workload/u64map.h"
 
 /* Segments of consecutive sequence follow each other; their anchors are read at slightly
  * different instants, and that is no gap in what was watched. */
@@ -33,6 +34,7 @@ struct trace {
 
 	struct stream_of *devices; /* owned: the streams of this trace */
 	size_t nr_devices, hint;
+	struct u64map by_device; /* device number to its place in devices */
 	uint32_t index;
 	uint64_t key; /* real arrival of the request at hand, or a bound below the first */
 };
@@ -140,21 +142,23 @@ static struct stream_of *device_of(struct scan *s, struct trace *t, uint32_t dev
 				   const struct segment_device *known)
 {
 	struct stream_of *devices;
+	uint32_t at;
 	bool taken;
 
 	if (t->hint < t->nr_devices && t->devices[t->hint].device == device)
 		return &t->devices[t->hint];
-	for (size_t i = 0; i < t->nr_devices; i++) {
-		if (t->devices[i].device != device)
-			continue;
-		t->hint = i;
-		return &t->devices[i];
+	at = u64map_find(&t->by_device, device);
+	if (at != U64MAP_NONE) {
+		t->hint = at;
+		return &t->devices[at];
 	}
 	taken = scan_match_device(&s->filter, device, known ? known->name : "");
 	devices = realloc(t->devices, (t->nr_devices + 1) * sizeof(*devices));
 	if (!devices)
 		return NULL;
 	t->devices = devices;
+	if (u64map_put(&t->by_device, device, (uint32_t)t->nr_devices) < 0)
+		return NULL;
 	if (taken && !stream_new(s, t, device))
 		return NULL;
 	t->hint = t->nr_devices++;
@@ -535,6 +539,7 @@ static void trace_free(struct trace *t)
 	scan_match_release(&t->match);
 	free(t->covered);
 	free(t->devices);
+	u64map_release(&t->by_device);
 	free(t);
 }
 

@@ -75,7 +75,7 @@ static int make_folders(struct placer *p, const char *path)
 		size_t len = (size_t)(at - path) + strcspn(at, "/");
 
 		snprintf(part, sizeof(part), "%.*s", (int)len, path);
-		if (mkdirat(p->dir_fd, part, 0777) < 0 && errno != EEXIST)
+		if (mkdirat(p->dir_fd, part, 0700) < 0 && errno != EEXIST)
 			return -errno;
 		at = path + len + (path[len] == '/');
 	}
@@ -116,7 +116,7 @@ static int write_file(int dir_fd, const char *temporary, const char *path, const
 		      size_t len, bool replace)
 {
 	int fd = openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-			0666);
+			0600);
 	int status;
 
 	if (fd < 0)

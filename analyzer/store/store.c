@@ -440,7 +440,7 @@ int store_open(struct store **out, const char *dir, bool create, struct err *err
 	struct store *s;
 	int status;
 
-	if (create && mkdir(dir, 0777) < 0 && errno != EEXIST)
+	if (create && mkdir(dir, 0700) < 0 && errno != EEXIST)
 		return err_set(err, errno, "%s: %s", dir, strerror(errno));
 	s = calloc(1, sizeof(*s));
 	if (!s)
@@ -452,7 +452,7 @@ int store_open(struct store **out, const char *dir, bool create, struct err *err
 		status = s->dir ? err_set(err, errno, "%s: %s", dir, strerror(errno)) : -ENOMEM;
 		goto out;
 	}
-	if (create && mkdirat(s->fd, "segments", 0777) < 0 && errno != EEXIST) {
+	if (create && mkdirat(s->fd, "segments", 0700) < 0 && errno != EEXIST) {
 		status = err_set(err, errno, "%s/segments: %s", dir, strerror(errno));
 		goto out;
 	}

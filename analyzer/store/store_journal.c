@@ -119,7 +119,7 @@ static int open_new(int dir_fd, uint64_t number, int *out)
 	int fd, status = 0;
 
 	name_of(number, false, name);
-	fd = openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+	fd = openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
 	if (!lock(fd))

@@ -33,8 +33,8 @@ is "$(cat "$T/out")" "" "and none is shown"
 
 for command in dump "export --format csv"; do
 	# shellcheck disable=SC2086
-	exits 0 "$command of no such device: exit 0" "$b" $command --store "$T/store" --device nosuch
-	is "$(cat "$T/err")" "blkcast ${command%% *}: no request is in the selection" "$command says that nothing is selected"
+	exits 2 "$command of no such device: exit 2" "$b" $command --store "$T/store" --device nosuch
+	like "$(cat "$T/err")" "^blkcast ${command%% *}: no request is in the selection .* the devices are: .*sda of" "$command says that nothing is selected"
 done
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	install -m 600 "$one" "$T/private"

@@ -54,4 +54,5 @@ like "$("$b" import --map "$map" --store "$T/again" "$T/zero.map" 2>&1)" \
 	"zero.map: 300 of 300 requests have no response time: all that the trace tells are 0 s" "and the import says so"
 like "$("$b" import --store "$T/again" "$T/none.disksim" 2>&1)" \
 	"300 of 300 requests have no response time: the trace does not tell it" "one line says how many have no end, and why"
+is "$(find "$T/again" -type d ! -perm 700 -o -type f ! -perm 600 ! -name "catalog*")" "" "a store that an import makes is its owner's alone"
 done_testing
