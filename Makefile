@@ -103,7 +103,7 @@ objs = $(patsubst %.c,$(BUILD)/%.o,$(1))
 lib_src      := $(sort $(wildcard base/*.c formats/*.c formats/*/*.c workload/*.c))
 agent_src    := $(sort $(filter-out agent/main.c,$(wildcard agent/*.c agent/*/*.c)))
 analyzer_src := $(sort $(filter-out analyzer/main.c,$(shell find analyzer -name "*.c")))
-slow_src     := $(sort $(wildcard tests/slow/*.c)) tests/tap.c \
+slow_src     := $(sort $(wildcard tests/literal/*.c tests/support/*.c)) \
 		$(sort $(filter-out %/main.c,$(wildcard tests/system-under-study/*.c)))
 bpf_src      := $(sort $(wildcard bpf/*.bpf.c))
 unit_src     := $(sort $(wildcard tests/unit/test_*.c))
@@ -195,14 +195,14 @@ $(addprefix $(BUILD)/tests/system-under-study/,first second):
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-# Tests in which chosen system calls and allocations of ours fail or kill: tests/slow/faulty_calls.h.
+# Tests in which chosen system calls and allocations of ours fail or kill: tests/support/faulty_calls.h.
 FAULTY_CALLS := open openat write writev read fsync syncfs close renameat renameat2 unlinkat mkdir mkdirat fstat fstatat \
 	posix_fallocate mmap munmap msync malloc calloc realloc strdup \
 	account_seal_stream account_seal_capture
 faulty := $(addprefix $(BUILD)/tests/unit/test_,spool_faults spool_crash ingest_faults ingest_commit random_kills every_call \
 		store_calls retain)
 $(faulty): override LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(FAULTY_CALLS))
-# Tests with a clock of their own: tests/slow/fast_clock.h.
+# Tests with a clock of their own: tests/support/fast_clock.h.
 FAST_CALLS := clock_gettime poll pthread_cond_wait pthread_cond_signal
 $(BUILD)/tests/unit/test_many_windows: override LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(FAST_CALLS))
 

@@ -9,20 +9,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/identity.h"
+#include "agent/guest/identity.h"
 #include "agent/agent.h"
-#include "agent/cgroup.h"
+#include "agent/guest/cgroup.h"
 #include "agent/confine.h"
-#include "agent/device.h"
-#include "agent/fileset_scan.h"
-#include "agent/machine.h"
-#include "agent/machine_watch.h"
-#include "agent/metrics.h"
-#include "agent/pipeline.h"
-#include "agent/sender.h"
-#include "agent/source.h"
-#include "agent/stream.h"
-#include "agent/top.h"
+#include "agent/guest/device.h"
+#include "agent/guest/fileset_scan.h"
+#include "agent/guest/machine.h"
+#include "agent/guest/machine_watch.h"
+#include "agent/show/metrics.h"
+#include "agent/capture/pipeline.h"
+#include "agent/send/sender.h"
+#include "agent/source/source.h"
+#include "agent/capture/stream.h"
+#include "agent/show/top.h"
 
 #define HEARTBEAT_NS 60000000000u
 #define LOOK_NS	     100000000u /* at least, between looks of the main thread */

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 #include "agent/config.h"
-#include "agent/log.h"
+#include "base/log.h"
 #include "agent/stop_wait.h"
-#include "formats/err.h"
+#include "base/err.h"
 
 /* How long a clean stop waits for an analyzer to take the spool; the rest stays in it. */
 #define AGENT_STOP_WAIT_S 10

@@ -10,9 +10,9 @@
 
 #include "agent/config.h"
 #include "agent/config_keys.h"
-#include "agent/source.h"
+#include "agent/source/source.h"
 #include "formats/request.h"
-#include "formats/segment_word.h"
+#include "formats/segment/segment_word.h"
 
 struct unit {
 	const char *name;

@@ -13,8 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "agent/upload.h"
-#include "formats/err.h"
+#include "agent/send/upload.h"
+#include "base/err.h"
 
 #define CONFIG_MAX_LIST 64
 #define CONFIG_SPOOL	"/var/lib/blkcast/spool"

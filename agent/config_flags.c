@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agent/config_keys.h"
-#include "formats/segment_word.h"
+#include "formats/segment/segment_word.h"
 
 /* Flags that are no keys of the file; above the keys. */
 enum {

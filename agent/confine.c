@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "agent/confine.h"
-#include "agent/privileges.h"
-#include "agent/syscall_filter.h"
+#include "agent/confine/privileges.h"
+#include "agent/confine/syscall_filter.h"
 #include "formats/request.h"
 
 /* The sanitizers look into their process by calls that nobody else makes. */

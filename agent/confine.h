@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 #include "agent/config.h"
-#include "agent/log.h"
-#include "agent/source.h"
-#include "formats/err.h"
+#include "base/log.h"
+#include "agent/source/source.h"
+#include "base/err.h"
 
 /* Before anything is opened. 0 or -errno with one line in err. */
 int confine_start(const struct config *config, struct log *log, struct err *err);

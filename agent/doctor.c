@@ -11,10 +11,10 @@
 #include <linux/magic.h>
 #include <unistd.h>
 
-#include "agent/device.h"
+#include "agent/guest/device.h"
 #include "agent/doctor.h"
-#include "agent/kernel_btf.h"
-#include "agent/source.h"
+#include "agent/source/kernel_btf.h"
+#include "agent/source/source.h"
 
 /* Where the findings go: lines of text, or one JSON object at the end. */
 struct report {

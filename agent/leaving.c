@@ -10,12 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/device.h"
-#include "agent/machine.h"
-#include "agent/stream.h"
-#include "formats/place_map.h"
-#include "formats/profile.h"
-#include "formats/segment_header.h"
+#include "agent/guest/device.h"
+#include "agent/guest/machine.h"
+#include "agent/capture/stream.h"
+#include "formats/hide/place_map.h"
+#include "formats/profile/profile.h"
+#include "formats/segment/segment_header.h"
 #include "workload/window.h"
 
 #define NR_EXAMPLES   2
@@ -356,7 +356,7 @@ static int print_segment(FILE *out, const struct buf *segment, struct err *err)
 
 	if (ret)
 		return ret;
-	fprintf(out, "\nA segment (formats/segment.md): its header\n");
+	fprintf(out, "\nA segment (formats/segment/segment.md): its header\n");
 	msgpack_unpacked_init(&map);
 	if (msgpack_unpack_next(&map, (const char *)segment->data + HEADER_AT,
 				segment->len - HEADER_AT, &at) >= 0 &&
@@ -365,7 +365,7 @@ static int print_segment(FILE *out, const struct buf *segment, struct err *err)
 	msgpack_unpacked_destroy(&map);
 	fprintf(out, "\nEach request in it\n");
 	print_requests(out, s);
-	fprintf(out, "\nEach profile in it (formats/profile.md)\n");
+	fprintf(out, "\nEach profile in it (formats/profile/profile.md)\n");
 	profile = json_loads(segment_reader_header(s)->profiles[0], 0, NULL);
 	print_json(out, "", profile);
 	json_decref(profile);

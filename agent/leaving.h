@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "agent/config.h"
-#include "formats/err.h"
+#include "base/err.h"
 
 /* One field of a request. */
 struct leaving_field {

@@ -17,7 +17,7 @@
 #include "agent/doctor.h"
 #include "agent/heap.h"
 #include "agent/leaving.h"
-#include "agent/log.h"
+#include "base/log.h"
 #include "agent/stop_wait.h"
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_BAD_INPUT = 2 };

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/buf.h"
-#include "formats/err.h"
+#include "base/buf.h"
+#include "base/err.h"
 
 #define FILE_READ_BYTES 65536u
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "formats/model_file.h"
-#include "formats/output_file.h"
+#include "base/output_file.h"
 
 int model_file_read(const char *path, json_t **root, const char **kind, struct err *err)
 {

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "formats/err.h"
+#include "base/err.h"
 
 #define MODEL_FILE_SCHEMA "blkcast.model/1"
 

@@ -1,31 +1,69 @@
 #!/usr/bin/env bash
-# The borders of docs/style.md 4, checked by grep; speaks TAP.
+# The borders between folders; speaks TAP.
+#
+# `layers` is the one list of folders, in the order in which data flows and knowledge grows. A file may
+# include headers of its own folder and of every folder above it in the list, and of no other. The
+# exceptions that the list cannot say stand below it as patterns of their own.
 cd "$(dirname "$0")/.." || exit 2
+
+layers="
+base
+bpf
+formats formats/profile formats/segment formats/account formats/summary formats/foreign formats/hide
+workload
+agent/guest agent/confine agent/show agent/spool agent/send agent/source agent/capture agent
+analyzer/answer
+analyzer/models/num analyzer/models/regression
+analyzer/models/net analyzer/models/sim analyzer/models/solve analyzer/models/storage
+analyzer/models/arch analyzer/models/arch/pcm
+analyzer/store analyzer/characterize analyzer/exchange analyzer/keep analyzer/measure
+analyzer/replay analyzer/whatif analyzer/report analyzer/serve analyzer/cmd analyzer
+"
+
 n=0 bad=0
-# without NAME FOLDERS PERL-REGEX: no line of the C files in FOLDERS may match
-without() {
-	local hits
+# report NAME FINDINGS: one line of TAP; findings are the lines that break the rule.
+report() {
 	n=$((n + 1))
-	# shellcheck disable=SC2086
-	hits=$(grep -rnP --include='*.[ch]' -- "$3" $2 2>/dev/null || true)
-	if [ -z "$hits" ]; then echo "ok $n - $1"; else
+	if [ -z "$2" ]; then echo "ok $n - $1"; else
 		bad=1
 		echo "not ok $n - $1"
-		printf '%s\n' "$hits" | head -n 20 | sed 's/^/# /'
+		printf '%s\n' "$2" | head -n 20 | sed 's/^/# /'
 	fi
 }
+# without NAME FOLDERS PERL-REGEX: no line of the C files in FOLDERS may match
+without() {
+	# shellcheck disable=SC2086
+	report "$1" "$(grep -rnP --include='*.[ch]' -- "$3" $2 2>/dev/null || true)"
+}
+
+report "every folder is in the list of layers" \
+	"$(find base bpf formats workload agent analyzer -name '*.[ch]' -printf '%h\n' | sort -u |
+		grep -vxF -f <(printf '%s\n' $layers))"
+
+# Skeleton headers are made from bpf/*.bpf.c at build time and count as files of bpf/.
+report "a folder includes only itself and the folders above it in the list" \
+	"$(grep -rnoE --include='*.[ch]' '^\s*#\s*include\s*"[^"]+"' base bpf formats workload agent analyzer |
+		awk -v layers="$layers" '
+			BEGIN { nr = split(layers, name, /[ \n]+/); for (i = 1; i <= nr; i++) rank[name[i]] = i }
+			{
+				file = $0; sub(/:.*/, "", file)
+				header = $0; sub(/^[^"]*"/, "", header); sub(/".*/, "", header)
+				from = file; sub(/\/[^\/]*$/, "", from)
+				to = header; sub(/\/[^\/]*$/, "", to)
+				if (!(to in rank) || rank[to] > rank[from]) print
+			}')"
+
 inc='^\s*#\s*include\s*'
-without "the agent never includes the analyzer" agent "$inc\"analyzer/"
 without "the analyzer never includes the agent or bpf" analyzer "$inc\"(agent|bpf)/"
-without "the agent takes nothing of bpf but event.h and the skeletons" agent \
-	"$inc\"bpf/(?!event\.h|[a-z]+\.skel\.h)"
-without "formats includes only formats and base" formats "$inc\"(?!formats/|base/)"
 without "bpf includes only bpf" bpf "$inc\"(?!bpf/)"
-without "workload includes only itself and request.h, histogram.h, profile.h" workload \
-	"$inc\"(?!workload/|formats/(request|histogram|profile)\.h)"
+without "of bpf, the agent takes event.h and the skeletons only" agent "$inc\"bpf/(?!event\.h|[a-z]+\.skel\.h)"
+without "the storages' and nets' models know no trace" analyzer/models \
+	"$inc\"(workload|formats/(segment|summary|foreign|account)|analyzer/(store|characterize))/"
+without "workload includes of formats only request.h, histogram.h and the profile" workload \
+	"$inc\"formats/(?!request\.h|histogram\.h|profile/profile\.h)"
 without "workload does no I/O, reads no clock, starts no thread" workload \
 	"$inc<(unistd|time|fcntl|stdio|pthread|syslog|sys/.*)\.h>|\b(printf|fprintf|fopen|clock_gettime|gettimeofday)\("
-without "no mutable globals in formats and workload" "formats workload" \
+without "there are no mutable globals in base, formats and workload" "base formats workload" \
 	'^(static\s+)?(?!const|extern|typedef|return|static const|static inline)(unsigned |signed |struct \w+ |enum \w+ |int |double |char |bool |size_t |u?int\d+_t )\*?\w+(\[[^]]*\])*( = .*)?;$'
 echo "1..$n"
 exit $bad

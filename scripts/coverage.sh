@@ -5,9 +5,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${BUILD:-build}
-files="agent/spool.c agent/spool_ledger.c agent/durable.c agent/tally.c agent/account.c agent/account_copies.c
-agent/account_half.c formats/account_file.c formats/ledger.c formats/segment.c formats/segment_read.c
-formats/segment_header_unpack.c formats/column_read.c formats/plane.c formats/varint.c analyzer/store/ingest.c
+files="agent/spool/spool.c agent/spool/spool_ledger.c base/durable.c agent/spool/tally.c agent/spool/account.c agent/spool/account_copies.c
+agent/spool/account_half.c formats/account/account_file.c formats/ledger.c formats/segment/segment.c formats/segment/segment_read.c
+formats/segment/segment_header_unpack.c formats/segment/column_read.c formats/segment/plane.c base/varint.c analyzer/store/ingest.c
 analyzer/store/ingest_commit.c analyzer/store/segment_place.c analyzer/store/store_journal.c"
 find "$build" -name '*.gcda' -delete
 for t in "$@"; do

@@ -6,7 +6,7 @@
 # the programs are started by hand as their users.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-. tests/tap.sh
+. tests/support/tap.sh
 BUILD=$(realpath "$BUILD")
 VERSION=${VERSION:?}
 cache=${BLKCAST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/blkcast}

@@ -2,7 +2,7 @@
 /*
  * features: the kinds of things that a machine may lack and without which a test is skipped.
  *
- * This is the only list. tests/tap.c includes it, tests/tap.sh and scripts/run-tests.sh read its
+ * This is the only list. tests/support/tap.c includes it, tests/support/tap.sh and scripts/run-tests.sh read its
  * lines, and each refuses a kind that is not here. A test that lacks a kind which BLKCAST_REQUIRE
  * names (a list with commas) fails instead of being skipped. One kind stands on each line.
  */

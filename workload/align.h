@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/profile.h"
+#include "formats/profile/profile.h"
 
 #define ALIGN_MAX_CELLS	  (1u << 22) /* the default: 48 streams for a day at 1 s, 64 MiB */
 #define ALIGN_MAX_STREAMS 65536

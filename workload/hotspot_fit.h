@@ -23,7 +23,7 @@
 #ifndef WORKLOAD_HOTSPOT_FIT_H
 #define WORKLOAD_HOTSPOT_FIT_H
 
-#include "formats/profile.h"
+#include "formats/profile/profile.h"
 #include "workload/hotspot.h"
 
 #define HOTSPOT_AIC_MARGIN   10.0

@@ -30,7 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/profile.h"
+#include "formats/profile/profile.h"
 #include "workload/u64map.h"
 
 #define REUSE_SAMPLES	  8192 /* the default bound */

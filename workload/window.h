@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/profile.h"
+#include "formats/profile/profile.h"
 #include "formats/request.h"
 
 struct window_config {

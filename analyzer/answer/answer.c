@@ -9,7 +9,7 @@
 
 #include "analyzer/answer/answer_parts.h"
 #include "base/array.h"
-#include "formats/units.h"
+#include "base/units.h"
 
 /* Copies text, which may be NULL, and keeps the failure in a. */
 static char *answer_copy(struct answer *a, const char *text)

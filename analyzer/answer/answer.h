@@ -33,7 +33,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "formats/buf.h"
+#include "base/buf.h"
 
 /* How a number is shown to people. Machines get it as it is, in SI base units. */
 enum answer_unit {

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "analyzer/answer/answer_parts.h"
-#include "analyzer/grid.h"
+#include "analyzer/answer/grid.h"
 
 static bool answer_is_number(const struct answer_table *t, size_t column)
 {

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "formats/output_file.h"
+#include "base/output_file.h"
 
 void page_escape(struct buf *out, const char *text)
 {

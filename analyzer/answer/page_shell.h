@@ -9,8 +9,8 @@
 #ifndef ANALYZER_ANSWER_PAGE_SHELL_H
 #define ANALYZER_ANSWER_PAGE_SHELL_H
 
-#include "formats/buf.h"
-#include "formats/err.h"
+#include "base/buf.h"
+#include "base/err.h"
 
 /* Style and script of the pages, each a text with a 0 behind it. */
 extern const char page_css[], page_js[];

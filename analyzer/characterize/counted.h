@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-#include "analyzer/selection.h"
-#include "formats/profile.h"
+#include "analyzer/store/selection.h"
+#include "formats/profile/profile.h"
 
 struct counted;
 

@@ -11,7 +11,7 @@
 #include "analyzer/characterize/counted.h"
 #include "analyzer/characterize/replay.h"
 #include "analyzer/characterize/retained.h"
-#include "formats/profile_merge.h"
+#include "formats/profile/profile_merge.h"
 
 #define NR_WINDOWS    32
 #define MIN_WINDOW_NS 100000000ull /* shorter ones hold too few requests to have percentiles */

@@ -3,7 +3,7 @@
  * profile_set: the profiles of a file, a store or a trace, by host and device.
  *
  * A JSON file holds one blkcast.profile/1 or an array of them; several of one host and device are
- * its windows, and `whole` is then merged from all of them (formats/profile_merge.h): what adds up is
+ * its windows, and `whole` is then merged from all of them (formats/profile/profile_merge.h): what adds up is
  * exact, what takes single requests to tell (think time, burstiness, locality) is unknown. A trace is replayed twice: whole, and in some thirty windows, whose spread tells how
  * far its figures would differ had one looked a little earlier or later.
  */
@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analyzer/selection.h"
-#include "formats/err.h"
-#include "formats/profile.h"
+#include "analyzer/store/selection.h"
+#include "base/err.h"
+#include "formats/profile/profile.h"
 
 struct profile_group {
 	struct profile whole;

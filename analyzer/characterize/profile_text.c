@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyzer/grid.h"
-#include "formats/shown.h"
-#include "formats/units.h"
+#include "analyzer/answer/grid.h"
+#include "base/shown.h"
+#include "base/units.h"
 
 #define SHOWN_NAME_BYTES (4 * PROFILE_NAME_BYTES)
 #define SIZES_SHOWN	 5

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "formats/profile.h"
+#include "formats/profile/profile.h"
 
 /* 0 or -ENOMEM. */
 int profile_text_print(const struct profile *p, bool utc, FILE *out);

@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #include "analyzer/store/scan.h"
-#include "formats/err.h"
-#include "formats/profile.h"
+#include "base/err.h"
+#include "formats/profile/profile.h"
 #include "workload/window.h"
 
 struct replay_config {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analyzer/store/scan_match.h"
-#include "formats/profile_merge.h"
+#include "formats/profile/profile_merge.h"
 
 struct kept {
 	struct profile p;

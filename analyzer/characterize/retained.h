@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * retained: the profiles that retention left where it removed requests, beside those that replay makes
- * of requests that are there. Of one period, host and device they become one (formats/profile_merge.h),
+ * of requests that are there. Of one period, host and device they become one (formats/profile/profile_merge.h),
  * whose detail `retention` says which part had no requests left. A summary that does not lie in one
  * period alone stays a profile of its own.
  *
@@ -13,7 +13,7 @@
 #define ANALYZER_RETAINED_H
 
 #include "analyzer/characterize/counted.h"
-#include "formats/segment_summary.h"
+#include "formats/summary/segment_summary.h"
 
 struct retained;
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "analyzer/store/scan.h"
-#include "formats/profile.h"
+#include "formats/profile/profile.h"
 #include "workload/window.h"
 
 struct series {

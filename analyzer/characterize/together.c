@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "formats/units.h"
+#include "base/units.h"
 #include "workload/align.h"
 
 #define MAKERS_SHOWN 4

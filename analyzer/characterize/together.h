@@ -16,7 +16,7 @@
 #include <stdio.h>
 
 #include "analyzer/store/scan.h"
-#include "formats/buf.h"
+#include "base/buf.h"
 
 #define TOGETHER_SCHEMA "blkcast.together/1"
 

@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/arch/arch_fit.h"
+#include "analyzer/models/arch/arch_fit.h"
 #include "analyzer/cmd/arch_calibrate.h"
 #include "analyzer/cmd/arch_run.h"
-#include "analyzer/grid.h"
-#include "analyzer/num/lsq.h"
-#include "formats/units.h"
+#include "analyzer/answer/grid.h"
+#include "analyzer/models/num/lsq.h"
+#include "base/units.h"
 
 struct job {
 	struct cli *cli;
 	const char *path;
 	struct arch_run_options run;
-	struct cli_list set, fit;
+	struct word_list set, fit;
 	struct table table;
 	struct arch_measured_set measured;
 	struct arch_errors errors;

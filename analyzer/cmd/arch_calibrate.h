@@ -3,7 +3,7 @@
 #ifndef ANALYZER_ARCH_CALIBRATE_H
 #define ANALYZER_ARCH_CALIBRATE_H
 
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 
 /* Each parses the command line and returns the exit code. */
 int arch_calibrate(struct cli *cli);

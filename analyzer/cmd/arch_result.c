@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analyzer/cmd/arch_result.h"
-#include "analyzer/grid.h"
-#include "formats/units.h"
+#include "analyzer/answer/grid.h"
+#include "base/units.h"
 
 static json_t *number(double v)
 {

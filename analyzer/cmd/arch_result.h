@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "analyzer/arch/arch_solve.h"
+#include "analyzer/models/arch/arch_solve.h"
 
 /* NULL without memory; the caller's. */
 json_t *arch_result_json(const struct arch_model *m, const struct arch_solution *s, uint64_t seed,

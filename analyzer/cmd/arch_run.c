@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "analyzer/arch/pcm_import.h"
+#include "analyzer/models/arch/pcm/pcm_import.h"
 #include "analyzer/cmd/arch_run.h"
-#include "analyzer/progress.h"
+#include "analyzer/answer/progress.h"
 
 int arch_settings_add(struct arch_settings *s, const char *name, size_t len, const char *value)
 {
@@ -23,7 +23,7 @@ int arch_settings_add(struct arch_settings *s, const char *name, size_t len, con
 	return 0;
 }
 
-int arch_settings_read(struct arch_settings *s, const struct cli_list *set, struct err *err)
+int arch_settings_read(struct arch_settings *s, const struct word_list *set, struct err *err)
 {
 	for (size_t i = 0; i < set->nr; i++) {
 		const char *equals = strchr(set->items[i], '=');

@@ -3,11 +3,11 @@
 #ifndef ANALYZER_ARCH_RUN_H
 #define ANALYZER_ARCH_RUN_H
 
-#include "analyzer/arch/arch_read.h"
-#include "analyzer/arch/arch_solve.h"
-#include "analyzer/cli.h"
+#include "analyzer/models/arch/arch_read.h"
+#include "analyzer/models/arch/arch_solve.h"
+#include "analyzer/cmd/cli.h"
 
-#define ARCH_RUN_MAX_SETTINGS (2 * CLI_LIST_MAX)
+#define ARCH_RUN_MAX_SETTINGS (2 * WORD_LIST_MAX)
 
 struct arch_settings {
 	struct arch_setting items[ARCH_RUN_MAX_SETTINGS]; /* names and values are owned */
@@ -16,7 +16,7 @@ struct arch_settings {
 };
 
 /* "NAME=VALUE" of each --set. 0; -EINVAL; -ENOMEM. */
-int arch_settings_read(struct arch_settings *s, const struct cli_list *set, struct err *err);
+int arch_settings_read(struct arch_settings *s, const struct word_list *set, struct err *err);
 /* One more. 0 or -ENOMEM (also where there are too many). */
 int arch_settings_add(struct arch_settings *s, const char *name, size_t len, const char *value);
 void arch_settings_release(struct arch_settings *s);

@@ -40,7 +40,7 @@ static int parse(struct arch_sweep *s, const char *text, struct err *err)
 	return s->name ? 0 : err_set(err, ENOMEM, "out of memory");
 }
 
-int arch_sweeps_read(struct arch_sweeps *s, const struct cli_list *options, struct err *err)
+int arch_sweeps_read(struct arch_sweeps *s, const struct word_list *options, struct err *err)
 {
 	*s = (struct arch_sweeps){ .nr_points = 1 };
 	for (size_t i = 0; i < options->nr; i++) {

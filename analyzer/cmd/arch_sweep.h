@@ -6,7 +6,7 @@
 #ifndef ANALYZER_ARCH_SWEEP_H
 #define ANALYZER_ARCH_SWEEP_H
 
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/arch_run.h"
 
 #define ARCH_SWEEP_MAX	  8
@@ -25,7 +25,7 @@ struct arch_sweeps {
 };
 
 /* NAME=FROM:TO[:STEP] of each option. 0; -EINVAL with the option that is wrong; -ENOMEM. */
-int arch_sweeps_read(struct arch_sweeps *s, const struct cli_list *options, struct err *err);
+int arch_sweeps_read(struct arch_sweeps *s, const struct word_list *options, struct err *err);
 void arch_sweeps_release(struct arch_sweeps *s);
 /* The value of a parameter at a point (0 to nr_points - 1). */
 double arch_sweep_value(const struct arch_sweeps *s, size_t parameter, size_t point);

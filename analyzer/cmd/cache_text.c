@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analyzer/grid.h"
-#include "analyzer/predict/study_page.h"
+#include "analyzer/answer/grid.h"
+#include "analyzer/report/study_page.h"
 #include "analyzer/report/miss_ratio.h"
-#include "formats/units.h"
+#include "base/units.h"
 
 #define GIB	    1073741824.0
 #define CLEARLY	    0.01 /* of the hit ratio: less is not worth the trouble of parts */

@@ -4,7 +4,7 @@
 #define ANALYZER_CMD_CACHE_TEXT_H
 
 #include "analyzer/characterize/profile_set.h"
-#include "analyzer/predict/cache_advice.h"
+#include "analyzer/whatif/cache_advice.h"
 
 #define CACHE_WORDS_BYTES 768
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/option_value.h"
+#include "analyzer/cmd/option_value.h"
 
 #define SHARES_TOLERANCE 1e-6 /* what decimals of thirds leave */
 #define TEXT_BYTES	 64
@@ -27,7 +27,7 @@ static const char *split(const char *text, char sign, char head[TEXT_BYTES])
 	return at + 1;
 }
 
-int capacity_measured(struct capacity *c, const struct cli_list *list, struct err *err)
+int capacity_measured(struct capacity *c, const struct word_list *list, struct err *err)
 {
 	uint64_t bytes = 0;
 
@@ -61,7 +61,7 @@ int capacity_measured(struct capacity *c, const struct cli_list *list, struct er
 	return 0;
 }
 
-int capacity_read_share(const struct cli_list *list, double *read_ratio, struct err *err)
+int capacity_read_share(const struct word_list *list, double *read_ratio, struct err *err)
 {
 	double read = NAN, write = NAN, percent;
 
@@ -87,7 +87,7 @@ int capacity_read_share(const struct cli_list *list, double *read_ratio, struct 
 	return 0;
 }
 
-int capacity_sizes(const struct cli_list *list, double read_ratio, struct capacity_part *parts,
+int capacity_sizes(const struct word_list *list, double read_ratio, struct capacity_part *parts,
 		   struct err *err)
 {
 	double sum = 0;

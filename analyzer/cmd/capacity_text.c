@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analyzer/grid.h"
-#include "formats/units.h"
+#include "analyzer/answer/grid.h"
+#include "base/units.h"
 
 static const char *marked(const struct capacity_at *at)
 {

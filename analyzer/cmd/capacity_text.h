@@ -4,8 +4,8 @@
 #define ANALYZER_CAPACITY_TEXT_H
 
 #include "analyzer/characterize/profile_set.h"
-#include "analyzer/cli.h"
-#include "analyzer/predict/capacity.h"
+#include "analyzer/cmd/cli.h"
+#include "analyzer/whatif/capacity.h"
 
 struct capacity_result {
 	struct capacity capacity;

@@ -6,21 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/arch/arch_draw.h"
-#include "analyzer/cli.h"
+#include "analyzer/models/arch/arch_draw.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/arch_calibrate.h"
 #include "analyzer/cmd/arch_result.h"
 #include "analyzer/cmd/arch_run.h"
 #include "analyzer/cmd/arch_sweep.h"
 #include "analyzer/cmd/commands.h"
-#include "analyzer/grid.h"
-#include "analyzer/num/lsq.h"
-#include "formats/units.h"
+#include "analyzer/answer/grid.h"
+#include "analyzer/models/num/lsq.h"
+#include "base/units.h"
 
 struct job {
 	struct cli *cli;
 	struct arch_run_options run;
-	struct cli_list set, sweep;
+	struct word_list set, sweep;
 	bool csv, no_failures;
 	bool overloaded; /* some solution had no steady state */
 	struct arch_sweeps sweeps;
@@ -370,7 +370,7 @@ static int compare(struct cli *cli)
 /* The operand and --set of the verbs that only look at a model. */
 static bool open_model(struct cli *cli, struct arch_model *m)
 {
-	struct cli_list set = { .nr = 0 };
+	struct word_list set = { .nr = 0 };
 	bool no_failures = false;
 	const struct cli_option options[] = {
 		CLI_LIST("set", 0, "NAME=VALUE", &set, "change a parameter of the model"),

@@ -8,16 +8,16 @@
 #include <string.h>
 
 #include "analyzer/characterize/profile_set.h"
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/capacity_options.h"
 #include "analyzer/cmd/capacity_text.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/measure/results.h"
 #include "analyzer/measure/results_table.h"
-#include "analyzer/selection.h"
+#include "analyzer/cmd/selection_options.h"
 
 struct job {
-	struct cli_list measure, mix, sizes, where;
+	struct word_list measure, mix, sizes, where;
 	const char *db, *campaign, *size, *mix_column, *target;
 	bool of_requests;
 	double bound;

@@ -9,10 +9,10 @@
 #include "analyzer/characterize/replay.h"
 #include "analyzer/characterize/retained.h"
 #include "analyzer/characterize/together.h"
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
-#include "analyzer/progress.h"
-#include "analyzer/selection.h"
+#include "analyzer/answer/progress.h"
+#include "analyzer/cmd/selection_options.h"
 #include "workload/reuse.h"
 #include "workload/sequential.h"
 

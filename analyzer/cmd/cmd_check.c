@@ -3,7 +3,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/store/store_check.h"
 

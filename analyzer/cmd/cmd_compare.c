@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "analyzer/characterize/compare.h"
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
-#include "analyzer/grid.h"
-#include "analyzer/selection.h"
-#include "formats/shown.h"
-#include "formats/units.h"
+#include "analyzer/answer/grid.h"
+#include "analyzer/cmd/selection_options.h"
+#include "base/shown.h"
+#include "base/units.h"
 
 struct job {
 	const struct cli *cli;

@@ -6,14 +6,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
-#include "analyzer/grid.h"
-#include "analyzer/request_csv.h"
-#include "analyzer/selection.h"
+#include "analyzer/answer/grid.h"
+#include "analyzer/exchange/request_csv.h"
+#include "analyzer/cmd/selection_options.h"
 #include "analyzer/store/scan_piece.h"
-#include "formats/shown.h"
-#include "formats/units.h"
+#include "base/shown.h"
+#include "base/units.h"
 
 #define NR_COLUMNS 64
 

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
-#include "analyzer/export/exporter.h"
-#include "analyzer/export/whole_segments.h"
-#include "analyzer/progress.h"
-#include "analyzer/selection.h"
-#include "formats/output_file.h"
+#include "analyzer/exchange/exporter.h"
+#include "analyzer/exchange/whole_segments.h"
+#include "analyzer/answer/progress.h"
+#include "analyzer/cmd/selection_options.h"
+#include "base/output_file.h"
 
 static int write_requests(struct cli *cli, struct scan *scan, struct exporter *e, struct err *err)
 {

@@ -6,25 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/fit_result.h"
 #include "analyzer/cmd/set_table.h"
 #include "analyzer/measure/results.h"
 #include "analyzer/measure/results_table.h"
-#include "analyzer/num/lsq.h"
-#include "analyzer/progress.h"
-#include "analyzer/regression/model_update.h"
+#include "analyzer/models/num/lsq.h"
+#include "analyzer/answer/progress.h"
+#include "analyzer/models/regression/model_update.h"
 #include "analyzer/report/model_page.h"
 #include "formats/model_file.h"
-#include "formats/units.h"
+#include "base/units.h"
 
 #define CANDIDATES_MAX 16
 
 struct options {
 	const char *db, *campaign, *update, *response, *weight, *fold_column, *output, *report, *s3,
 		*s3_log, *objective, *offset;
-	struct cli_list predictors, factors, techniques, set;
+	struct word_list predictors, factors, techniques, set;
 	bool standard, log;
 	const char *quantile;
 	uint64_t folds, seed, threads, simplicity;
@@ -73,7 +73,7 @@ static int add_technique(struct fit *f, const char *name)
 
 static int take_techniques(struct fit *f)
 {
-	const struct cli_list *list = &f->o.techniques;
+	const struct word_list *list = &f->o.techniques;
 	int err = 0;
 
 	f->all = !list->nr || (list->nr == 1 && strcmp(list->items[0], "auto") == 0);
@@ -230,9 +230,9 @@ static int read_table(struct fit *f, const char *path)
 			    &f->err);
 	if (err || o->predictors.nr)
 		return err;
-	if (f->nr_names > CLI_LIST_MAX)
+	if (f->nr_names > WORD_LIST_MAX)
 		return err_set(&f->err, EINVAL, "%s: more than %d factors: name --predictors",
-			       o->db, CLI_LIST_MAX);
+			       o->db, WORD_LIST_MAX);
 	for (size_t i = 0; i < f->nr_names; i++)
 		o->predictors.items[i] = f->names[i];
 	o->predictors.nr = f->nr_names;

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "analyzer/characterize/profile_set.h"
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/predictor_options.h"
-#include "analyzer/num/lsq.h"
-#include "analyzer/predict/headroom.h"
-#include "analyzer/predict/study_page.h"
-#include "formats/units.h"
+#include "analyzer/models/num/lsq.h"
+#include "analyzer/whatif/headroom.h"
+#include "analyzer/report/study_page.h"
+#include "base/units.h"
 
 #define LEAD_BYTES 768
 #define LOAD_BYTES 128
@@ -27,18 +27,18 @@ struct rates {
 
 struct job {
 	const struct cli *cli;
-	struct cli_list slo;
+	struct word_list slo;
 	struct predictor_options by;
 	const char *load, *report;
 	struct predictor predictor;
-	struct headroom_objective objectives[CLI_LIST_MAX];
+	struct headroom_objective objectives[WORD_LIST_MAX];
 	struct load_facts *loads; /* owned */
 	size_t nr_loads;
 	struct headroom *found; /* owned: one per objective */
-	struct load_rows rows[CLI_LIST_MAX];
-	struct load_own own[CLI_LIST_MAX];
-	struct busy_curves busy[CLI_LIST_MAX];
-	struct rates rates[CLI_LIST_MAX];
+	struct load_rows rows[WORD_LIST_MAX];
+	struct load_own own[WORD_LIST_MAX];
+	struct busy_curves busy[WORD_LIST_MAX];
+	struct rates rates[WORD_LIST_MAX];
 	size_t tightest;
 	struct err err;
 };

@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "analyzer/characterize/profile_text.h"
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
-#include "analyzer/export/whole_segments.h"
-#include "analyzer/grid.h"
-#include "analyzer/import/import.h"
-#include "analyzer/import/vscsi_stats.h"
-#include "analyzer/progress.h"
-#include "formats/units.h"
+#include "analyzer/exchange/whole_segments.h"
+#include "analyzer/answer/grid.h"
+#include "analyzer/exchange/import.h"
+#include "analyzer/exchange/vscsi_stats.h"
+#include "analyzer/answer/progress.h"
+#include "base/units.h"
 
 #define HISTOGRAMS "vscsistats"
 #define SEGMENTS   "segments"
@@ -320,14 +320,14 @@ static int print_profile(const struct cli *cli, const struct profile *p, bool fi
 /* All files are read before the first profile is printed. */
 static int import_histograms(struct cli *cli, const struct import_options *o)
 {
-	struct profile *profiles[CLI_LIST_MAX] = { NULL };
-	size_t nr[CLI_LIST_MAX] = { 0 };
+	struct profile *profiles[WORD_LIST_MAX] = { NULL };
+	size_t nr[WORD_LIST_MAX] = { 0 };
 	struct foreign_input *in;
 	struct err err = { 0 };
 	int status = 0;
 
-	if (cli->argc == 0 || cli->argc > CLI_LIST_MAX)
-		return cli_usage(cli, "expected 1 to %d files", CLI_LIST_MAX);
+	if (cli->argc == 0 || cli->argc > WORD_LIST_MAX)
+		return cli_usage(cli, "expected 1 to %d files", WORD_LIST_MAX);
 	for (int i = 0; i < cli->argc && status == 0; i++) {
 		status = foreign_input_open(&in, cli->argv[i], &err);
 		if (status == 0) {

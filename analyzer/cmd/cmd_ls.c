@@ -6,20 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
-#include "analyzer/grid.h"
+#include "analyzer/answer/grid.h"
 #include "analyzer/store/damage.h"
 #include "analyzer/store/inventory.h"
 #include "analyzer/store/store_aside.h"
-#include "formats/shown.h"
-#include "formats/units.h"
+#include "base/shown.h"
+#include "base/units.h"
 
 #define GAPS_SHOWN 3 /* per host in the text, and of pauses likewise; JSON has all */
 
 struct listing {
 	const struct cli *cli;
-	struct cli_list hosts;
+	struct word_list hosts;
 	bool all; /* devices without requests too */
 };
 

@@ -6,23 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
-#include "analyzer/grid.h"
+#include "analyzer/answer/grid.h"
 #include "analyzer/measure/plan.h"
 #include "analyzer/measure/results.h"
 #include "analyzer/measure/runner.h"
-#include "analyzer/num/lsq.h"
-#include "analyzer/progress.h"
-#include "analyzer/stop.h"
-#include "formats/units.h"
+#include "analyzer/models/num/lsq.h"
+#include "analyzer/answer/progress.h"
+#include "base/stop.h"
+#include "base/units.h"
 
 #define OVERHEAD_GUESS_S 1.5 /* of a run beyond warm-up and intervals, for the estimate */
 
 struct measure {
 	const struct cli *cli;
 	const char *db, *output, *campaign, *response;
-	struct cli_list set, overwrite;
+	struct word_list set, overwrite;
 	bool resume, retry_failed, dry_run;
 	struct plan plan;
 	struct results *store;

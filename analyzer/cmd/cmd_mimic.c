@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "analyzer/characterize/profile_set.h"
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/mimic_causal.h"
-#include "analyzer/export/export_formats.h"
-#include "analyzer/predict/mimic.h"
-#include "analyzer/predict/mimic_target.h"
-#include "analyzer/selection.h"
+#include "analyzer/exchange/export_formats.h"
+#include "analyzer/replay/mimic.h"
+#include "analyzer/replay/mimic_target.h"
+#include "analyzer/cmd/selection_options.h"
 
 #define LOG_PATH_BYTES 4096
 
@@ -22,7 +22,7 @@ struct job {
 	struct selection sel;
 	struct mimic_options options;
 	const char *target, *overwrite, *output, *intensity;
-	struct cli_list leave_out, runs;
+	struct word_list leave_out, runs;
 	bool replay, run;
 	char log[LOG_PATH_BYTES]; /* beside the output; "" without one */
 	uint64_t nr_logged;

@@ -7,18 +7,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/predict_check.h"
 #include "analyzer/cmd/predict_rows.h"
 #include "analyzer/cmd/set_table.h"
 #include "analyzer/cmd/storage_rows.h"
 #include "analyzer/measure/results_table.h"
-#include "analyzer/num/lsq.h"
-#include "analyzer/regression/model.h"
+#include "analyzer/models/num/lsq.h"
+#include "analyzer/models/regression/model.h"
 #include "analyzer/report/model_page.h"
 #include "formats/model_file.h"
-#include "formats/units.h"
+#include "base/units.h"
 
 struct predict {
 	const struct cli *cli;
@@ -28,8 +28,8 @@ struct predict {
 	const char *report, *against;
 	double level; /* of the interval; NaN until it is known to be asked for, then the default */
 	bool level_asked;
-	char *texts[CLI_LIST_MAX]; /* owned: values of --set with their units taken out */
-	struct cli_list set;
+	char *texts[WORD_LIST_MAX]; /* owned: values of --set with their units taken out */
+	struct word_list set;
 	struct model model;
 	bool is_storage;
 	struct storage_model storage; /* then: of a queueing Petri net */
@@ -408,7 +408,7 @@ static int run(struct cli *cli)
 	err = predict(&p, cli->argv[0], cli->argc == 2 ? cli->argv[1] : NULL);
 	if (err && !p.err.code)
 		err_set(&p.err, -err, "%s", strerror(-err));
-	for (size_t i = 0; i < CLI_LIST_MAX; i++)
+	for (size_t i = 0; i < WORD_LIST_MAX; i++)
 		free(p.texts[i]);
 	predict_rows_release(&p.rows);
 	table_release(&p.table);

@@ -7,24 +7,24 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/qpn_analysis.h"
 #include "analyzer/cmd/qpn_calibrate.h"
 #include "analyzer/cmd/qpn_model.h"
 #include "analyzer/cmd/qpn_weights.h"
-#include "analyzer/progress.h"
-#include "analyzer/qpn/check.h"
-#include "analyzer/qpn/draw.h"
-#include "analyzer/qpn/expr.h"
-#include "analyzer/qpn/mva.h"
-#include "analyzer/qpn/net.h"
-#include "analyzer/qpn/qpe_import.h"
-#include "analyzer/qpn/solution_text.h"
-#include "analyzer/qpn/solve.h"
+#include "analyzer/answer/progress.h"
+#include "analyzer/models/net/check.h"
+#include "analyzer/models/net/draw.h"
+#include "analyzer/models/net/expr.h"
+#include "analyzer/models/solve/mva.h"
+#include "analyzer/models/net/net.h"
+#include "analyzer/models/net/qpe_import.h"
+#include "analyzer/models/solve/solution_text.h"
+#include "analyzer/models/solve/solve.h"
 
 struct options {
-	struct cli_list set, wanted;
+	struct word_list set, wanted;
 	const char *method;
 	bool quantiles;
 	double precision, model_time;
@@ -32,7 +32,7 @@ struct options {
 };
 
 /* "k=v" of --set; v is an expression without parameters. Names are owned by the caller. */
-static int read_settings(const struct cli_list *set, struct net_setting *settings, char **names,
+static int read_settings(const struct word_list *set, struct net_setting *settings, char **names,
 			 struct err *err)
 {
 	struct expr_scope none = { .nr = 0 };
@@ -54,10 +54,11 @@ static int read_settings(const struct cli_list *set, struct net_setting *setting
 	return 0;
 }
 
-static int load_net(struct net **out, const char *path, const struct cli_list *set, struct err *err)
+static int load_net(struct net **out, const char *path, const struct word_list *set,
+		    struct err *err)
 {
-	struct net_setting settings[CLI_LIST_MAX];
-	char *names[CLI_LIST_MAX] = { NULL };
+	struct net_setting settings[WORD_LIST_MAX];
+	char *names[WORD_LIST_MAX] = { NULL };
 	size_t len = strlen(path);
 	bool qpe = len > 4 && !strcmp(path + len - 4, ".qpe");
 	int error = read_settings(set, settings, names, err);
@@ -343,7 +344,7 @@ static int solve(struct cli *cli)
 /* The operand and --set of the verbs that only look at a net. */
 static bool open_net(struct cli *cli, struct net **n)
 {
-	struct cli_list set = { .nr = 0 };
+	struct word_list set = { .nr = 0 };
 	const struct cli_option options[] = {
 		CLI_LIST("set", 0, "NAME=VALUE", &set, "change a parameter of the net"),
 		CLI_END,
@@ -456,9 +457,9 @@ static int weights(struct cli *cli)
 				  .max_error = 0.005,
 				  .precision = 0.01,
 				  .seed = 1 };
-	struct net_setting settings[CLI_LIST_MAX];
-	char *names[CLI_LIST_MAX] = { NULL };
-	struct cli_list set = { .nr = 0 };
+	struct net_setting settings[WORD_LIST_MAX];
+	char *names[WORD_LIST_MAX] = { NULL };
+	struct word_list set = { .nr = 0 };
 	uint64_t digits = 2;
 	const struct cli_option options[] = {
 		CLI_DOUBLE("read", 0, "T", &t.read_time, "measured mean response time of reads"),

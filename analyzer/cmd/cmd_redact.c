@@ -5,10 +5,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
-#include "analyzer/export/whole_segments.h"
-#include "formats/redact.h"
+#include "analyzer/exchange/whole_segments.h"
+#include "formats/hide/redact.h"
 
 static int redact(struct cli *cli, const struct scan_filter *filter, const char *key_file,
 		  struct whole_segments_counts *counts, struct err *err)
@@ -41,7 +41,7 @@ static int redact(struct cli *cli, const struct scan_filter *filter, const char 
 static int run(struct cli *cli)
 {
 	const char *key_file = NULL;
-	struct cli_list hosts = { .nr = 0 };
+	struct word_list hosts = { .nr = 0 };
 	uint64_t begin_ns = 0, end_ns = 0;
 	const struct cli_option options[] = {
 		CLI_STRING("key", 'k', "FILE", &key_file,

@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "analyzer/characterize/replay.h"
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
-#include "analyzer/progress.h"
+#include "analyzer/answer/progress.h"
 #include "analyzer/report/page.h"
-#include "analyzer/report/shell_word.h"
-#include "analyzer/selection.h"
-#include "analyzer/when.h"
+#include "base/shell_word.h"
+#include "analyzer/cmd/selection_options.h"
+#include "base/when.h"
 
 #define NO_ROUTE SIZE_MAX
 #define MOVED	 512 /* requests: 36 KiB, so that they stay in the cache */
@@ -186,7 +186,7 @@ static int read_report(struct report **out, struct scan *scan, const struct cli 
 	return status;
 }
 
-static void list_words(struct buf *out, const char *option, const struct cli_list *list)
+static void list_words(struct buf *out, const char *option, const struct word_list *list)
 {
 	for (size_t i = 0; i < list->nr; i++) {
 		shell_word(out, option);

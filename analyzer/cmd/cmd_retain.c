@@ -7,11 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/retain_options.h"
-#include "analyzer/retain/retain_text.h"
-#include "formats/units.h"
+#include "analyzer/keep/retain_text.h"
+#include "base/units.h"
 
 static int print_json(const char *dir, const struct retain_counts *c)
 {

@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/retain_options.h"
-#include "analyzer/retain/retain_beside.h"
-#include "analyzer/run_as.h"
-#include "analyzer/store/server.h"
+#include "analyzer/serve/retain_beside.h"
+#include "analyzer/cmd/run_as.h"
+#include "analyzer/serve/server.h"
 
 static void note(void *ctx, const char *line)
 {

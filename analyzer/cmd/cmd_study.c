@@ -6,15 +6,15 @@
 #include <string.h>
 
 #include "analyzer/characterize/profile_set.h"
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/predictor_options.h"
 #include "analyzer/cmd/space_text.h"
 #include "analyzer/cmd/study_target.h"
 #include "analyzer/cmd/study_text.h"
 #include "analyzer/cmd/study_verbs.h"
-#include "analyzer/num/lsq.h"
-#include "analyzer/predict/study_page.h"
+#include "analyzer/models/num/lsq.h"
+#include "analyzer/report/study_page.h"
 
 #define RUN_SECONDS 5.0
 #define CASES_MAX   (2 * STUDY_LOADS_MAX)
@@ -34,7 +34,7 @@ struct job {
 	struct cli *cli;
 	enum verb verb;
 	struct predictor_options by, old; /* old: of --from */
-	struct cli_list measured, leave_out, sizes, reads;
+	struct word_list measured, leave_out, sizes, reads;
 	bool beside;
 	const char *report, *from_db, *from_target;
 	bool cannot_tell;

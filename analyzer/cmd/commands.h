@@ -3,7 +3,7 @@
 #ifndef ANALYZER_COMMANDS_H
 #define ANALYZER_COMMANDS_H
 
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 
 /* clang-format off */
 #define COMMANDS(X) \

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "analyzer/cmd/fit_result.h"
-#include "analyzer/grid.h"
+#include "analyzer/answer/grid.h"
 
 static json_t *number_or_null(double v)
 {

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "analyzer/regression/select.h"
+#include "analyzer/models/regression/select.h"
 
 struct fit_summary {
 	const struct candidate *candidates;

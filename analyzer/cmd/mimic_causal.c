@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/predict/causal_load.h"
-#include "analyzer/predict/causal_run.h"
-#include "analyzer/predict/study_replay.h"
+#include "analyzer/replay/causal_load.h"
+#include "analyzer/replay/causal_run.h"
+#include "analyzer/whatif/study_replay.h"
 #include "analyzer/replay/target_guard.h"
-#include "analyzer/stop.h"
-#include "formats/units.h"
+#include "base/stop.h"
+#include "base/units.h"
 
 static json_t *mean(double s)
 {

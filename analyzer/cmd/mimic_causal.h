@@ -3,9 +3,9 @@
 #ifndef ANALYZER_MIMIC_CAUSAL_H
 #define ANALYZER_MIMIC_CAUSAL_H
 
-#include "analyzer/cli.h"
-#include "analyzer/predict/mimic.h"
-#include "analyzer/selection.h"
+#include "analyzer/cmd/cli.h"
+#include "analyzer/replay/mimic.h"
+#include "analyzer/cmd/selection_options.h"
 
 /* 
  * Sends what is selected to o's target by cause, and prints response times. overwrite: see

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/grid.h"
-#include "analyzer/predict/study_page.h"
+#include "analyzer/answer/grid.h"
+#include "analyzer/report/study_page.h"
 #include "analyzer/report/frame.h"
 
 bool mix_is_fit(const struct mix_result *r)

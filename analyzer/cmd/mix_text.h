@@ -3,7 +3,7 @@
 #ifndef ANALYZER_CMD_MIX_TEXT_H
 #define ANALYZER_CMD_MIX_TEXT_H
 
-#include "analyzer/predict/mix_fit.h"
+#include "analyzer/whatif/mix_fit.h"
 
 #define MIX_WORDS_BYTES 1024
 

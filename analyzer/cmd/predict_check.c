@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/num/stats.h"
-#include "analyzer/regression/technique.h"
-#include "analyzer/regression/validate.h"
+#include "analyzer/models/num/stats.h"
+#include "analyzer/models/regression/technique.h"
+#include "analyzer/models/regression/validate.h"
 
 struct check {
 	const struct model *model, *other;

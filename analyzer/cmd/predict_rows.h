@@ -3,8 +3,8 @@
 #ifndef ANALYZER_PREDICT_ROWS_H
 #define ANALYZER_PREDICT_ROWS_H
 
-#include "analyzer/regression/model.h"
-#include "formats/table.h"
+#include "analyzer/models/regression/model.h"
+#include "base/table.h"
 
 /* A zeroed one is empty. */
 struct predict_rows {

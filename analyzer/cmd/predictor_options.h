@@ -8,11 +8,11 @@
 #ifndef ANALYZER_CMD_PREDICTOR_OPTIONS_H
 #define ANALYZER_CMD_PREDICTOR_OPTIONS_H
 
-#include "analyzer/cli.h"
-#include "analyzer/predict/predictor.h"
+#include "analyzer/cmd/cli.h"
+#include "analyzer/whatif/predictor.h"
 
 struct predictor_options {
-	struct cli_list models, set;
+	struct word_list models, set;
 	const char *db, *campaign, *target;
 };
 

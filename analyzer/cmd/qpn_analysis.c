@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "analyzer/cmd/qpn_analysis.h"
-#include "analyzer/grid.h"
-#include "analyzer/qpn/bounds.h"
+#include "analyzer/answer/grid.h"
+#include "analyzer/models/solve/bounds.h"
 
 static json_t *number(double v)
 {

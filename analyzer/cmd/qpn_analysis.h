@@ -3,8 +3,8 @@
 #ifndef ANALYZER_CMD_QPN_ANALYSIS_H
 #define ANALYZER_CMD_QPN_ANALYSIS_H
 
-#include "analyzer/cli.h"
-#include "analyzer/qpn/transient.h"
+#include "analyzer/cmd/cli.h"
+#include "analyzer/models/solve/transient.h"
 
 /* Each prints its result; 0 or -errno with the line in err. */
 int qpn_bounds(const struct cli *cli, const struct net *n, struct err *err);

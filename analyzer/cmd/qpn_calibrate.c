@@ -7,11 +7,11 @@
 
 #include "analyzer/cmd/qpn_calibrate.h"
 #include "analyzer/cmd/qpn_model.h"
-#include "analyzer/grid.h"
-#include "analyzer/qpn/calibrate_cache.h"
+#include "analyzer/answer/grid.h"
+#include "analyzer/models/storage/calibrate_cache.h"
 
 struct options {
-	struct cli_list where;
+	struct word_list where;
 	const char *model, *output, *rule;
 	double saturated;
 };

@@ -3,7 +3,7 @@
 #ifndef ANALYZER_QPN_CALIBRATE_H
 #define ANALYZER_QPN_CALIBRATE_H
 
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 
 /* Returns an exit code. */
 int qpn_calibrate(struct cli *cli);

@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "analyzer/cmd/qpn_model.h"
-#include "analyzer/grid.h"
-#include "analyzer/num/lsq.h"
-#include "analyzer/progress.h"
-#include "analyzer/qpn/calibrate_hardware.h"
-#include "analyzer/qpn/calibrate_mix.h"
-#include "analyzer/regression/technique.h"
+#include "analyzer/answer/grid.h"
+#include "analyzer/models/num/lsq.h"
+#include "analyzer/answer/progress.h"
+#include "analyzer/models/storage/calibrate_hardware.h"
+#include "analyzer/models/storage/calibrate_mix.h"
+#include "analyzer/models/regression/technique.h"
 #include "formats/model_file.h"
-#include "formats/units.h"
+#include "base/units.h"
 
 static void fit_rows(struct grid *g, const char *what, const struct storage_fit *f)
 {

@@ -3,8 +3,8 @@
 #ifndef ANALYZER_CMD_QPN_MODEL_H
 #define ANALYZER_CMD_QPN_MODEL_H
 
-#include "analyzer/cli.h"
-#include "analyzer/qpn/storage_model.h"
+#include "analyzer/cmd/cli.h"
+#include "analyzer/models/storage/storage_model.h"
 
 struct storage_task {
 	const char *table, *output;

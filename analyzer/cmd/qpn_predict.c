@@ -8,13 +8,13 @@
 #include "analyzer/cmd/qpn_model.h"
 #include "analyzer/cmd/set_table.h"
 #include "analyzer/cmd/storage_rows.h"
-#include "analyzer/num/lsq.h"
-#include "analyzer/progress.h"
-#include "analyzer/qpn/storage_predict.h"
+#include "analyzer/models/num/lsq.h"
+#include "analyzer/answer/progress.h"
+#include "analyzer/models/storage/storage_predict.h"
 
 struct predict {
 	struct cli *cli;
-	struct cli_list set;
+	struct word_list set;
 	struct storage_ask ask;
 	bool net, strict;
 	uint64_t threads;

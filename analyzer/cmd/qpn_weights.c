@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "analyzer/cmd/qpn_weights.h"
-#include "analyzer/grid.h"
+#include "analyzer/answer/grid.h"
 
 static json_t *step_json(const struct weights_step *s)
 {

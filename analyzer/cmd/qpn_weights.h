@@ -3,8 +3,8 @@
 #ifndef ANALYZER_QPN_WEIGHTS_H
 #define ANALYZER_QPN_WEIGHTS_H
 
-#include "analyzer/cli.h"
-#include "analyzer/qpn/calibrate_weights.h"
+#include "analyzer/cmd/cli.h"
+#include "analyzer/models/storage/calibrate_weights.h"
 
 /* Calibrates and prints; returns an exit code. */
 int qpn_weights(struct cli *cli, const struct weights_task *t);

@@ -3,8 +3,8 @@
 #ifndef ANALYZER_CMD_RETAIN_OPTIONS_H
 #define ANALYZER_CMD_RETAIN_OPTIONS_H
 
-#include "analyzer/cli.h"
-#include "analyzer/retain/retain.h"
+#include "analyzer/cmd/cli.h"
+#include "analyzer/keep/retain.h"
 
 struct retain_options {
 	double requests_s, summaries_s, window_s;

@@ -3,7 +3,7 @@
 #ifndef ANALYZER_CMD_SCENARIO_TEXT_H
 #define ANALYZER_CMD_SCENARIO_TEXT_H
 
-#include "analyzer/predict/scenario.h"
+#include "analyzer/whatif/scenario.h"
 
 #define SCENARIOS_MAX	     16
 #define SCENARIO_WORDS_BYTES 768

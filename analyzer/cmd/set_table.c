@@ -5,7 +5,7 @@
 
 #include "analyzer/cmd/set_table.h"
 
-int set_table(struct table *t, const struct cli_list *set, struct err *err)
+int set_table(struct table *t, const struct word_list *set, struct err *err)
 {
 	struct buf text;
 	int error;

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analyzer/grid.h"
-#include "analyzer/predict/study_page.h"
+#include "analyzer/answer/grid.h"
+#include "analyzer/report/study_page.h"
 #include "analyzer/report/svg.h"
-#include "formats/units.h"
+#include "base/units.h"
 
 #define SHADES	    10 /* classes h0 .. h9 of the page */
 #define MAP_LEFT    90.0
@@ -20,8 +20,8 @@
 
 static const char *const sides[2] = { "read", "write" };
 
-int space_levels(struct neighbour_space *s, const struct cli_list *sizes,
-		 const struct cli_list *reads, struct err *err)
+int space_levels(struct neighbour_space *s, const struct word_list *sizes,
+		 const struct word_list *reads, struct err *err)
 {
 	if (sizes->nr > SPACE_LEVELS_MAX || reads->nr > SPACE_LEVELS_MAX)
 		return err_set(err, EINVAL, "--sizes, --reads: expected up to %d levels of each",

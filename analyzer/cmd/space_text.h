@@ -3,8 +3,8 @@
 #ifndef ANALYZER_CMD_SPACE_TEXT_H
 #define ANALYZER_CMD_SPACE_TEXT_H
 
-#include "analyzer/cli.h"
-#include "analyzer/predict/neighbour_space.h"
+#include "analyzer/cmd/cli.h"
+#include "analyzer/whatif/neighbour_space.h"
 
 #define SPACE_WORDS_BYTES 512
 
@@ -16,8 +16,8 @@ struct space_result {
 };
 
 /* "4k,64k" and "10,50": percent; empty lists leave the defaults. -EINVAL. */
-int space_levels(struct neighbour_space *s, const struct cli_list *sizes,
-		 const struct cli_list *reads, struct err *err);
+int space_levels(struct neighbour_space *s, const struct word_list *sizes,
+		 const struct word_list *reads, struct err *err);
 /* Fills conclusion. */
 void space_conclude(struct space_result *r);
 /* 0, -ENOMEM, -EIO. */

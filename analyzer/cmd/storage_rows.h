@@ -3,8 +3,8 @@
 #ifndef ANALYZER_CMD_STORAGE_ROWS_H
 #define ANALYZER_CMD_STORAGE_ROWS_H
 
-#include "analyzer/cli.h"
-#include "analyzer/qpn/storage_predict.h"
+#include "analyzer/cmd/cli.h"
+#include "analyzer/models/storage/storage_predict.h"
 
 /* A zeroed one is empty. table and storage are the caller's to fill. */
 struct storage_rows {

@@ -6,7 +6,7 @@
 
 #include "analyzer/cmd/cache_text.h"
 #include "analyzer/cmd/study_verbs.h"
-#include "analyzer/predict/study_page.h"
+#include "analyzer/report/study_page.h"
 
 #define LOADS_MAX 64
 

@@ -11,15 +11,15 @@
 #include "analyzer/cmd/mix_text.h"
 #include "analyzer/cmd/predictor_options.h"
 #include "analyzer/cmd/study_verbs.h"
-#include "analyzer/num/lsq.h"
-#include "analyzer/predict/study_page.h"
+#include "analyzer/models/num/lsq.h"
+#include "analyzer/report/study_page.h"
 
 #define MOST 64
 
 struct job {
 	struct cli *cli;
 	struct predictor_options by;
-	struct cli_list slo, measure;
+	struct word_list slo, measure;
 	const char *report;
 	struct predictor predictor;
 	struct capacity capacity;

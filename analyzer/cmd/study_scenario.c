@@ -5,8 +5,8 @@
 
 #include "analyzer/cmd/scenario_text.h"
 #include "analyzer/cmd/study_verbs.h"
-#include "analyzer/num/lsq.h"
-#include "analyzer/predict/study_page.h"
+#include "analyzer/models/num/lsq.h"
+#include "analyzer/report/study_page.h"
 
 static int save(const struct scenario_result *r, const struct cli *cli, const char *path,
 		struct err *err)

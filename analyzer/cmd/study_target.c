@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/predict/mimic_target.h"
-#include "analyzer/stop.h"
-#include "formats/units.h"
+#include "analyzer/replay/mimic_target.h"
+#include "base/stop.h"
+#include "base/units.h"
 
 static bool study_target_writes(const struct study *s)
 {

@@ -9,9 +9,9 @@
 #ifndef ANALYZER_CMD_STUDY_TARGET_H
 #define ANALYZER_CMD_STUDY_TARGET_H
 
-#include "analyzer/cli.h"
-#include "analyzer/predict/study.h"
-#include "analyzer/predict/study_replay.h"
+#include "analyzer/cmd/cli.h"
+#include "analyzer/whatif/study.h"
+#include "analyzer/whatif/study_replay.h"
 
 struct study_target {
 	const struct cli *cli;

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/grid.h"
-#include "analyzer/predict/study_page.h"
+#include "analyzer/answer/grid.h"
+#include "analyzer/report/study_page.h"
 #include "analyzer/report/svg.h"
-#include "formats/units.h"
+#include "base/units.h"
 
 #define BAR_LEFT   300.0
 #define BAR_WIDTH  380.0

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "analyzer/predict/study.h"
+#include "analyzer/whatif/study.h"
 
 #define STUDY_WORDS_BYTES 1024
 

@@ -3,7 +3,7 @@
 #ifndef ANALYZER_CMD_STUDY_VERBS_H
 #define ANALYZER_CMD_STUDY_VERBS_H
 
-#include "analyzer/cli.h"
+#include "analyzer/cmd/cli.h"
 
 int study_scenario(struct cli *cli);
 int study_cache(struct cli *cli);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "analyzer/measure/readings.h"
-#include "formats/err.h"
+#include "base/err.h"
 
 /*
  * Adds agent_read_s, agent_read_requests, agent_read_bytes, the same for writes, and agent_lost:

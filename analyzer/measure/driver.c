@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/report/shell_word.h"
+#include "base/shell_word.h"
 
 const struct driver *const drivers[] = {
 	&driver_fio, &driver_command, &driver_none, &driver_filebench, &driver_ffsb, NULL,

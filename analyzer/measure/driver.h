@@ -16,8 +16,8 @@
 #include "analyzer/measure/params.h"
 #include "analyzer/measure/plan.h"
 #include "analyzer/measure/readings.h"
-#include "formats/buf.h"
-#include "formats/err.h"
+#include "base/buf.h"
+#include "base/err.h"
 
 struct drive {
 	const struct plan *plan;

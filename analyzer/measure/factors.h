@@ -14,9 +14,9 @@
 #include <stdint.h>
 
 #include "analyzer/measure/params.h"
-#include "analyzer/num/rng.h"
-#include "formats/err.h"
-#include "formats/yaml_tree.h"
+#include "analyzer/models/num/rng.h"
+#include "base/err.h"
+#include "base/yaml_tree.h"
 
 #define CONFIGURATIONS_MAX 1000000u
 

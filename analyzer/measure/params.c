@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/units.h"
+#include "base/units.h"
 
 void params_release(struct params *p)
 {

@@ -2,7 +2,7 @@
 /*
  * params: named values of a configuration, and the texts that use them.
  *
- * A value is a number ("8", "4k", "2ms": see analyzer/qpn/expr.h) or a word ("random"). In a text,
+ * A value is a number ("8", "4k", "2ms": see analyzer/models/net/expr.h) or a word ("random"). In a text,
  * {EXPRESSION} stands for its value: a word's name for the word, else arithmetic over the numbers
  * ("{max(1, file_set / 16m)}"); {{ is a brace, and ${...} is left to the shell.
  */
@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analyzer/qpn/expr.h"
-#include "formats/buf.h"
-#include "formats/err.h"
+#include "analyzer/models/net/expr.h"
+#include "base/buf.h"
+#include "base/err.h"
 
 #define PARAM_TEXT_MAX 4096
 

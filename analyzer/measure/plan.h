@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "analyzer/measure/factors.h"
-#include "formats/err.h"
+#include "base/err.h"
 
 #define PLAN_TARGETS_MAX 16
 

@@ -4,7 +4,7 @@
 #define ANALYZER_MEASURE_PLAN_READER_H
 
 #include "analyzer/measure/plan.h"
-#include "formats/yaml_tree.h"
+#include "base/yaml_tree.h"
 
 struct plan_reader {
 	struct plan *plan;

@@ -14,8 +14,8 @@
 
 #include "analyzer/measure/plan.h"
 #include "analyzer/measure/readings.h"
-#include "formats/buf.h"
-#include "formats/err.h"
+#include "base/buf.h"
+#include "base/err.h"
 
 #define RESULTS_VERSION 1
 

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "formats/err.h"
-#include "formats/table.h"
+#include "base/err.h"
+#include "base/table.h"
 
 /*
  * Reads what `measure --export` would write, see results_csv(): the same rows, columns and numbers.

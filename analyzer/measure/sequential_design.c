@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/regression/model.h"
-#include "analyzer/regression/technique.h"
+#include "analyzer/models/regression/model.h"
+#include "analyzer/models/regression/technique.h"
 
 #define NR_MEMBERS 4
 #define ROWS_LEAST 5 /* to learn anything at all */

@@ -14,7 +14,7 @@
 #define ANALYZER_MEASURE_SEQUENTIAL_DESIGN_H
 
 #include "analyzer/measure/factors.h"
-#include "formats/table.h"
+#include "base/table.h"
 
 /*
  * measured: a table with the factors and the response; tried: configurations that are not asked

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "analyzer/measure/shell.h"
-#include "analyzer/report/shell_word.h"
+#include "base/shell_word.h"
 
 #define ARGUMENTS_MAX	 24
 #define PATIENCE_MS	 5000 /* of session_release(): the supervisor itself takes 2 s */

@@ -14,8 +14,8 @@
 #include <sys/types.h>
 
 #include "analyzer/measure/plan.h"
-#include "formats/buf.h"
-#include "formats/err.h"
+#include "base/buf.h"
+#include "base/err.h"
 
 #define SESSION_OUTPUT_MAX (64u << 20)
 #define SESSION_WORDS_MAX  (64u << 10) /* kept of standard error */

@@ -18,7 +18,7 @@
 
 #include "analyzer/measure/driver.h"
 #include "analyzer/measure/plan.h"
-#include "formats/buf.h"
+#include "base/buf.h"
 
 /* The folder of a campaign's target: one of its own within the target's directory. */
 int target_folder(const struct plan *p, const struct plan_target *t, struct buf *out);

@@ -16,7 +16,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "formats/units.h"
+#include "base/units.h"
 
 /* Whether both paths are the same file, or name the same block device. */
 static bool guard_same_file(const struct stat *st, const char *path)

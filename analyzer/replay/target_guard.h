@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/err.h"
+#include "base/err.h"
 
 enum target_kind {
 	TARGET_DEVICE,

@@ -15,8 +15,8 @@
 #include "analyzer/report/intensity.h"
 #include "analyzer/report/load.h"
 #include "analyzer/report/sequence.h"
-#include "formats/err.h"
-#include "formats/profile.h"
+#include "base/err.h"
+#include "formats/profile/profile.h"
 #include "workload/hotspot.h"
 
 #define COLLECT_DEVICES 64 /* more are refused: a page of them would help nobody */

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "formats/buf.h"
+#include "base/buf.h"
 
 /*
  * A table with humane numbers: columns whose name ends in _s are durations, in _bytes sizes, in

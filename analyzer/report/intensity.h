@@ -7,7 +7,7 @@
 
 #include "analyzer/report/frame.h"
 #include "analyzer/report/load.h"
-#include "formats/profile.h"
+#include "formats/profile/profile.h"
 
 enum intensity_measure {
 	INTENSITY_REQUESTS,

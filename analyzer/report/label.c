@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "analyzer/report/label.h"
-#include "formats/units.h"
+#include "base/units.h"
 
 #define NS_PER_S 1000000000ull
 #define NARROW	 "\u202f" /* narrow no-break space: between groups of thousands, before units */

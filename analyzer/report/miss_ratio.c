@@ -3,9 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analyzer/characterize/cache_knee.h"
 #include "analyzer/report/miss_ratio.h"
-
-#define LEAST_DEPTH 0.02 /* of the miss ratio: what lies nearer to the line is no knee */
 
 static const struct frame curve_frame = { .width = 370,
 					  .height = 260,
@@ -25,28 +24,6 @@ static const struct cache_point *first_point(const struct profile *p, size_t *nr
 		--*nr;
 	}
 	return points;
-}
-
-size_t miss_ratio_knee(const struct cache_point *points, size_t nr)
-{
-	size_t knee = nr;
-	double deepest = LEAST_DEPTH, from, to;
-
-	if (nr < 3)
-		return nr;
-	from = log((double)points[0].cache_bytes);
-	to = log((double)points[nr - 1].cache_bytes);
-	for (size_t i = 1; i + 1 < nr; i++) {
-		double along = (log((double)points[i].cache_bytes) - from) / (to - from);
-		double line = points[0].miss_ratio +
-			      along * (points[nr - 1].miss_ratio - points[0].miss_ratio);
-
-		if (line - points[i].miss_ratio > deepest) {
-			deepest = line - points[i].miss_ratio;
-			knee = i;
-		}
-	}
-	return knee;
 }
 
 static void mark_knee(struct buf *out, const struct cache_point *knee, const struct scale *x,
@@ -80,7 +57,7 @@ int miss_ratio_draw(const struct profile *p, const struct view *v, struct buf *o
 		return -ENODATA;
 	x.from = (double)points[0].cache_bytes;
 	x.to = (double)points[nr - 1].cache_bytes;
-	knee = miss_ratio_knee(points, nr);
+	knee = cache_knee(points, nr);
 	frame_begin(out, f, v, "figure half", "Miss ratio by cache size",
 		    "Share of block references that a cache of a given size, replacing the least "
 		    "recently used, would miss.",

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/num/stats.h"
+#include "analyzer/models/num/stats.h"
 #include "analyzer/report/frame.h"
 #include "analyzer/report/model_page.h"
 

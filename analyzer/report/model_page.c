@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/regression/technique.h"
+#include "analyzer/models/regression/technique.h"
 #include "analyzer/report/model_page.h"
 #include "analyzer/report/page.h"
 

@@ -6,7 +6,7 @@
 #ifndef ANALYZER_REPORT_MODEL_PAGE_H
 #define ANALYZER_REPORT_MODEL_PAGE_H
 
-#include "analyzer/regression/model.h"
+#include "analyzer/models/regression/model.h"
 
 /* What the pictures show; made once per page. */
 struct model_view {

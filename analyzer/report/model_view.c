@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/num/stats.h"
-#include "analyzer/regression/objective.h"
-#include "analyzer/regression/technique.h"
+#include "analyzer/models/num/stats.h"
+#include "analyzer/models/regression/objective.h"
+#include "analyzer/models/regression/technique.h"
 #include "analyzer/report/model_page.h"
 
 void model_view_release(struct model_view *v)

@@ -6,9 +6,9 @@
 
 #include "analyzer/report/csv_table.h"
 #include "analyzer/report/page.h"
-#include "analyzer/report/shell_word.h"
+#include "base/shell_word.h"
 #include "analyzer/report/summary.h"
-#include "analyzer/when.h"
+#include "base/when.h"
 
 struct page {
 	const struct report *r;

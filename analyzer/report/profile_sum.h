@@ -8,7 +8,7 @@
 #ifndef ANALYZER_REPORT_PROFILE_SUM_H
 #define ANALYZER_REPORT_PROFILE_SUM_H
 
-#include "formats/profile.h"
+#include "formats/profile/profile.h"
 
 /* sum: initialized, empty; released on failure. nr > 0. 0 or -ENOMEM. Does not grade. */
 int profile_sum(struct profile *sum, const struct profile *each, size_t nr);

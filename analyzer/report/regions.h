@@ -7,7 +7,7 @@
 #define ANALYZER_REPORT_REGIONS_H
 
 #include "analyzer/report/frame.h"
-#include "formats/profile.h"
+#include "formats/profile/profile.h"
 
 #define REGIONS_MAX 4096
 

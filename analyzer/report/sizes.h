@@ -7,7 +7,7 @@
 #define ANALYZER_REPORT_SIZES_H
 
 #include "analyzer/report/frame.h"
-#include "formats/profile.h"
+#include "formats/profile/profile.h"
 
 /* Bins by upper end: 512 B, 1 KiB, ... 1 MiB, and larger. */
 #define SIZES_BINS 13

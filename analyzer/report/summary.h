@@ -5,8 +5,8 @@
 #ifndef ANALYZER_REPORT_SUMMARY_H
 #define ANALYZER_REPORT_SUMMARY_H
 
-#include "formats/buf.h"
-#include "formats/profile.h"
+#include "base/buf.h"
+#include "formats/profile/profile.h"
 
 /* Where the time of a request goes. */
 enum verdict {

@@ -4,7 +4,7 @@
  *
  * Colours and fonts are never written here: every shape has a class, and page.css gives the class
  * its look in light, dark and print. Coordinates are user units of a picture SVG_WIDTH wide, written
- * with one decimal. Failures are kept in the buffer (formats/buf.h) and looked at once, at the end.
+ * with one decimal. Failures are kept in the buffer (base/buf.h) and looked at once, at the end.
  */
 #ifndef ANALYZER_REPORT_SVG_H
 #define ANALYZER_REPORT_SVG_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #include "analyzer/answer/page_shell.h"
-#include "formats/buf.h"
+#include "base/buf.h"
 
 #define SVG_WIDTH 760
 

@@ -7,7 +7,7 @@
 #define ANALYZER_REPORT_TAIL_H
 
 #include "analyzer/report/frame.h"
-#include "formats/profile.h"
+#include "formats/profile/profile.h"
 
 /* 0, -ENODATA where no response time is known. */
 int tail_draw(const struct profile *p, const struct view *v, struct buf *out);

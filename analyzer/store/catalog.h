@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 #include "analyzer/store/segment_facts.h"
-#include "formats/err.h"
+#include "base/err.h"
 
 #define CATALOG_VERSION 3
 

@@ -8,7 +8,7 @@
 
 #include "analyzer/store/store_check.h"
 #include "analyzer/store/segment_facts.h"
-#include "formats/buf.h"
+#include "base/buf.h"
 
 /* One more finding, whose text is filled in by the caller; NULL without memory. */
 struct check_finding *check_note(struct check_report *r, const char *path,

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "analyzer/store/check_file.h"
-#include "formats/account_file.h"
+#include "formats/account/account_file.h"
 
 struct check {
 	struct check_report *r;

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "analyzer/store/store.h"
-#include "formats/err.h"
+#include "base/err.h"
 
 struct ingest;
 

@@ -12,7 +12,7 @@
 
 #include <pthread.h>
 
-#include "formats/segment.h"
+#include "formats/segment/segment.h"
 
 #define READER_POOL_AT_ONCE 4
 #define READER_POOL_KEPT    4 /* idle ones, about 300 KiB each; more are freed */

@@ -27,10 +27,10 @@
 #include <stdint.h>
 
 #include "analyzer/store/store.h"
-#include "formats/err.h"
+#include "base/err.h"
 #include "formats/ledger.h"
 #include "formats/request.h"
-#include "formats/segment_summary.h"
+#include "formats/summary/segment_summary.h"
 
 #define SCAN_BATCH 4096
 

@@ -4,7 +4,7 @@
 #define ANALYZER_SCAN_MATCH_H
 
 #include "analyzer/store/scan.h"
-#include "formats/segment.h"
+#include "formats/segment/segment.h"
 
 struct scan_match {
 	const struct scan_filter *filter; /* borrowed */

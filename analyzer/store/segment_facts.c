@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/profile.h"
+#include "formats/profile/profile.h"
 
 void segment_facts_init(struct segment_facts *f)
 {

@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 #include "analyzer/store/segment_name.h"
-#include "formats/err.h"
+#include "base/err.h"
 #include "formats/ledger.h"
 #include "formats/request.h"
-#include "formats/segment.h"
+#include "formats/segment/segment.h"
 
 struct device_facts {
 	uint32_t device;

@@ -15,9 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/err.h"
-#include "formats/segment.h"
-#include "formats/segment_word.h"
+#include "base/err.h"
+#include "formats/segment/segment.h"
+#include "formats/segment/segment_word.h"
 
 #define SEGMENT_EPOCH_MAX    INT64_MAX	   /* SQLite's integers are signed */
 #define SEGMENT_SEQUENCE_MAX 9999999999ull /* ten digits */

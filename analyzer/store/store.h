@@ -20,8 +20,8 @@
 
 #include "analyzer/store/catalog.h"
 #include "analyzer/store/segment_name.h"
-#include "formats/buf.h"
-#include "formats/err.h"
+#include "base/buf.h"
+#include "base/err.h"
 
 /* In a row, of one file: then it is an error like another. */
 #define STORE_MAX_INTERRUPTIONS 1000

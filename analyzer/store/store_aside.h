@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_aside: the segments that retention has set aside, since reading them ended its process twice
- * (analyzer/retain/retain_mark.h). The file retention.aside holds a path below the store a line.
+ * (analyzer/keep/retain_mark.h). The file retention.aside holds a path below the store a line.
  */
 #ifndef ANALYZER_STORE_ASIDE_H
 #define ANALYZER_STORE_ASIDE_H
 
 #include <stdbool.h>
 
-#include "formats/buf.h"
-#include "formats/err.h"
+#include "base/buf.h"
+#include "base/err.h"
 
 #define STORE_ASIDE "retention.aside"
 

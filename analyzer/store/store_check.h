@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/err.h"
+#include "base/err.h"
 
 enum check_problem {
 	CHECK_DAMAGED,	 /* no good segment */

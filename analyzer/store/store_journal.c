@@ -17,7 +17,7 @@
 #include "analyzer/store/segment_facts.h"
 #include "analyzer/store/segment_place.h"
 #include "analyzer/store/store.h"
-#include "formats/buf.h"
+#include "base/buf.h"
 
 #define MAGIC	   "bcj1"
 #define HEAD_BYTES 32

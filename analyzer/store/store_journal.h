@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 #include "analyzer/store/segment_name.h"
-#include "formats/segment.h"
+#include "formats/segment/segment.h"
 
 #define JOURNAL_BATCH 256 /* records of one append */
 

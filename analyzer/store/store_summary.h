@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_summary: the summaries of a store (formats/segment_summary.h): what is left of segments whose
+ * store_summary: the summaries of a store (formats/summary/segment_summary.h): what is left of segments whose
  * requests retention removed.
  *
  *   DIR/segments/<host>/<boot_id>/<epoch>/<first sequence, 10 digits>-<generation, 10 digits>.sum
@@ -16,7 +16,7 @@
 #include <pthread.h>
 
 #include "analyzer/store/store.h"
-#include "formats/segment_summary.h"
+#include "formats/summary/segment_summary.h"
 
 /* first: of the stream, with the first sequence. "segments/h/b/0...1/0...5-0...1.sum" */
 void summary_path(const struct segment_name *first, uint64_t generation,

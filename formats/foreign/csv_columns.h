@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "formats/err.h"
+#include "base/err.h"
 #include "formats/foreign/foreign_text.h"
 
 #define CSV_COLUMNS_MAX 64

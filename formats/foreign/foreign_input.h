@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/err.h"
+#include "base/err.h"
 
 /* A line that is longer is cut into pieces of this length. */
 #ifndef FOREIGN_LINE_MAX

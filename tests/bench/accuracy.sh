@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What blkcast measures beside what fio was told and counted. Needs root, BPF and a loop device.
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need_loop
 need_bpf

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyzer/arch/arch_read.h"
-#include "analyzer/arch/arch_solve.h"
-#include "analyzer/qpn/net.h"
-#include "analyzer/sim/qpn_sim.h"
+#include "analyzer/models/arch/arch_read.h"
+#include "analyzer/models/arch/arch_solve.h"
+#include "analyzer/models/net/net.h"
+#include "analyzer/models/sim/qpn_sim.h"
 
 #define REPEATS 3 /* the fastest counts: the machine is shared */
 #define EVENTS	5000000

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/relay_merge.h"
+#include "agent/source/relay_merge.h"
 #include "formats/pairing.h"
-#include "tests/slow/blktrace_make.h"
+#include "tests/support/blktrace_make.h"
 
 #define NR_REQUESTS 200000u
 #define NR_EVENTS   5u

@@ -10,8 +10,8 @@
 
 #include "analyzer/characterize/replay.h"
 #include "analyzer/store/scan.h"
-#include "tests/slow/sample.h"
-#include "tests/slow/traffic.h"
+#include "tests/support/sample.h"
+#include "tests/support/traffic.h"
 
 #define NR_SEGMENTS 48
 #define ROUNDS	    3 /* the best counts: the machine is shared */

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "formats/histogram.h"
-#include "tests/slow/traffic.h"
+#include "tests/support/traffic.h"
 
 #define NR	(1u << 16)
 #define REPEATS 20 /* the fastest counts: the machine is shared */

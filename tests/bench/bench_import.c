@@ -14,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyzer/import/import.h"
+#include "analyzer/exchange/import.h"
 #include "formats/foreign/blktrace.h"
-#include "tests/slow/sample.h"
+#include "tests/support/sample.h"
 
 #define NR	  1000000u
 #define NR_TRACED 200000u

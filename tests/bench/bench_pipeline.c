@@ -11,13 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/board.h"
-#include "agent/pipeline.h"
-#include "agent/reorder.h"
-#include "agent/sender.h"
-#include "agent/stream.h"
-#include "formats/segment.h"
-#include "tests/slow/synthetic_source.h"
+#include "agent/show/board.h"
+#include "agent/capture/pipeline.h"
+#include "agent/capture/reorder.h"
+#include "agent/send/sender.h"
+#include "agent/capture/stream.h"
+#include "formats/segment/segment.h"
+#include "tests/support/synthetic_source.h"
 #include "workload/window.h"
 
 #define NR_REQUESTS 6000000u

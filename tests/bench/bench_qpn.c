@@ -9,12 +9,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyzer/num/parallel.h"
-#include "analyzer/qpn/net.h"
-#include "analyzer/qpn/qpe_import.h"
-#include "analyzer/qpn/solve.h"
-#include "tests/slow/qpn_forms.h"
-#include "tests/tap.h"
+#include "analyzer/models/num/parallel.h"
+#include "analyzer/models/net/net.h"
+#include "analyzer/models/net/qpe_import.h"
+#include "analyzer/models/solve/solve.h"
+#include "tests/literal/qpn_forms.h"
+#include "tests/support/tap.h"
 
 #define REPEATS	     3 /* the fastest counts: the machine is shared */
 #define SPEED_EVENTS 10000000

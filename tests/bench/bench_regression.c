@@ -7,11 +7,11 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "analyzer/num/lsq.h"
-#include "analyzer/num/rng.h"
-#include "analyzer/regression/select.h"
-#include "tests/slow/regression_data.h"
-#include "tests/tap.h"
+#include "analyzer/models/num/lsq.h"
+#include "analyzer/models/num/rng.h"
+#include "analyzer/models/regression/select.h"
+#include "tests/support/regression_data.h"
+#include "tests/support/tap.h"
 
 /* Ten fits of 9/10 of the rows, the median of five runs; CPU time, as the machine may be shared. */
 #define PEER                                                                                \

@@ -10,9 +10,9 @@
 #include <time.h>
 #include <zstd.h>
 
-#include "formats/segment.h"
-#include "tests/slow/traffic.h"
-#include "tests/tap.h"
+#include "formats/segment/segment.h"
+#include "tests/support/traffic.h"
+#include "tests/support/tap.h"
 
 #define NR_MADE	   (4 * SEGMENT_MAX_REQUESTS)
 #define REPEATS	   5 /* the fastest counts: the machine is shared */

@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyzer/store/server.h"
-#include "tests/slow/sample.h"
+#include "analyzer/serve/server.h"
+#include "tests/support/sample.h"
 
 #define NR_REQUESTS 1500
 #define MAX_WORKERS 128

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "tests/slow/slow_sequential.h"
-#include "tests/slow/slow_stream.h"
+#include "tests/literal/slow_sequential.h"
+#include "tests/literal/slow_stream.h"
 #include "workload/align.h"
 #include "workload/block_hash.h"
 #include "workload/closed.h"

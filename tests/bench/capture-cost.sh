@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What tracing costs: time in BPF a request, against biolatency and an empty program in the same
 # run; IOPS in pairs; the agent's own CPU and memory. Needs root, BPF and a loop device.
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need_loop
 need_bpf

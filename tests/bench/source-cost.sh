@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What a request costs under each source, in instructions of an emulated machine: the block trace of
 # which the kernels that are locked down know nothing, too. Needs QEMU and no root.
-. tests/tap.sh
+. tests/support/tap.sh
 need vm "QEMU is not installed: make test-vm installs it" have qemu-system-x86_64 cpio depmod
 need vm "the kernel 6.1 for amd64 cannot be fetched" scripts/debs.sh amd64 linux-image-6.1 busybox-static
 figure() { printf 'figure\t%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "$5"; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Whatever is wrong with what the agent is given: one line that says so, exit status 2, and nothing
 # left behind.
-. tests/tap.sh
+. tests/support/tap.sh
 agent=$BUILD/blkcast-agent
 
 # bad NAME REGEX ARGUMENTS...

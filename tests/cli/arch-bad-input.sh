@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast arch: what is wrong with a model is said with file and line, exit 2, nothing printed.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 blkcast=$BUILD/blkcast
 cat >"$T/good.yaml" <<'YAML'
 parameters: {n: 2, half: 0.5}

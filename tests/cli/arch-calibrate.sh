@@ -2,7 +2,7 @@
 # blkcast arch calibrate and validate: parameters found again from times that a model with known ones
 # gave, and how far predictions at other loads are.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need jq "jq is not installed" command -v jq
 blkcast=$BUILD/blkcast
 cat >"$T/m.yaml" <<'YAML'

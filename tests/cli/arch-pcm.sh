@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast arch with Palladio's own files: the published answers, the shipped example, refusals.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need jq "jq is not installed" command -v jq
 blkcast=$BUILD/blkcast
 example=docs/examples/palladio-shop

@@ -2,7 +2,7 @@
 # blkcast arch with storage models of queueing Petri nets inside: what a net answers to the same load
 # asked directly.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need jq "jq is not installed" command -v jq
 blkcast=$BUILD/blkcast
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast arch solve: closed forms, sweeps, the contract's keys, what repeats.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need jq "jq is not installed" command -v jq
 blkcast=$BUILD/blkcast
 shop=docs/examples/shop.yaml

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What every command shares: help, versions, misspellings, exit codes.
-. tests/tap.sh
+. tests/support/tap.sh
 b=$BUILD/blkcast
 
 is "$("$b" | head -n 1)" "blkcast: measure, characterize and predict the block I/O of live guests" \

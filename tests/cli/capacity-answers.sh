@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast capacity: closed forms, a measurement store made by hand, profiles, and what it refuses.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 blkcast=$BUILD/blkcast
 measured="--measure 4k:read=20000,write=5000 --measure 64k:read=4000,write=2000"
 get() { "$blkcast" capacity --json "$@" 2>"$T/err" >"$T/out" && jq -c "$query" "$T/out"; }

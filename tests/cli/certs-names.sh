@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # scripts/certs.sh: names that would certify others, leave the folder or replace its own files are refused.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need certificates "openssl is not installed" command -v openssl
 
 refused() { # NAME ARGS...

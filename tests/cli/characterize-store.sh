@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-. tests/tap.sh
+. tests/support/tap.sh
 b=$BUILD/blkcast
 "$BUILD/tests/system/sample_store" "$T/store"
 all=$T/all.json

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # blkcast characterize of several devices: their sum, second by second, against awk over the dump.
-. tests/tap.sh
+. tests/support/tap.sh
 blkcast=$BUILD/blkcast
 need awk "awk is not installed" command -v awk
 

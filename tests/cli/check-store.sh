@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `blkcast check`: what it finds in a store and in a spool, and that repair leaves them sound.
-. tests/tap.sh
+. tests/support/tap.sh
 b=$BUILD/blkcast
 "$BUILD/tests/system/sample_store" "$T/store"
 "$b" ls --store "$T/store" >/dev/null

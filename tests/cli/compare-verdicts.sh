@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-. tests/tap.sh
+. tests/support/tap.sh
 b=$BUILD/blkcast
 "$BUILD/tests/system/sample_store" "$T/store"
 "$b" characterize --store "$T/store" --host web1 --device sda --json >"$T/a.json"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The shell's completion offers every command, verb and option that the programs have, and no other.
-. tests/tap.sh
+. tests/support/tap.sh
 . scripts/package/completion/blkcast
 
 # offered FUNCTION WORD...: what is offered for the last word, in one line

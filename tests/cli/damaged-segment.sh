@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # One damaged segment hides itself alone: every command on a store reads the rest, names it and ends with 1.
-. tests/tap.sh
+. tests/support/tap.sh
 b=$BUILD/blkcast
 s=$T/store
 "$BUILD/tests/system/sample_store" "$s"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-. tests/tap.sh
+. tests/support/tap.sh
 b=$BUILD/blkcast
 "$BUILD/tests/system/sample_store" "$T/store"
 one=$T/store/segments/web1/b1/00000000000000000005/0000000001.seg

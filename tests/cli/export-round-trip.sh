@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What is exported comes back, as far as the format can hold it; fio replays its log.
-. tests/tap.sh
+. tests/support/tap.sh
 b=$BUILD/blkcast
 "$BUILD/tests/system/sample_store" "$T/store"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every kind of known and unknown time survives an export and an import; zeros are no response times.
-. tests/tap.sh
+. tests/support/tap.sh
 b=$BUILD/blkcast
 python3 - "$T" <<'END'
 import sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # blkcast fit and predict with least squares, end to end; bad input.
-. tests/tap.sh
+. tests/support/tap.sh
 cmd="$BUILD/blkcast"
 awk 'BEGIN { print "kb,disk,y"
 	for (i = 0; i < 40; i++) { d = i % 2 ? "ssd" : "hdd"

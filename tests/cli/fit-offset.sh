@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast fit --offset: what a response is known to be proportional to is taken off before, and put back.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need jq "jq is not installed" command -v jq
 blkcast=$BUILD/blkcast
 # 1 / (1 + threads / 4) ms: bytes/s of reads = threads x size x read / 100 / R

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # blkcast fit --report and predict --report: the pictures of a model.
-. tests/tap.sh
+. tests/support/tap.sh
 cmd="$BUILD/blkcast"
 awk 'BEGIN { srand(7); print "kb,disk,read,y"
 	for (i = 0; i < 120; i++) { k = 1 + int(rand() * 64); r = int(rand() * 100); d = rand() < 0.5 ? "s<s>d" : "hdd"

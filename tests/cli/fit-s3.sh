@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # blkcast fit with S3 over every technique: results, log, threads, selection, C functions.
-. tests/tap.sh
+. tests/support/tap.sh
 cmd="$BUILD/blkcast"
 awk 'BEGIN { srand(7); print "kb,disk,read,y"
 	for (i = 0; i < 160; i++) { k = 1 + int(rand() * 64); r = int(rand() * 100); d = rand() < 0.5 ? "ssd" : "hdd"

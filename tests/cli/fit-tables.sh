@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What fit and predict make of tables: ties as R's rpart has them, bounds of what is predicted, kinds of variables.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need jq "jq is not installed" command -v jq
 blkcast=$BUILD/blkcast
 

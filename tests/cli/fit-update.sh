@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # blkcast fit --update: rows that fit, rows that drifted, rows that cannot be used.
-. tests/tap.sh
+. tests/support/tap.sh
 cmd="$BUILD/blkcast"
 rows() { # NR SEED SHIFT
 	awk -v n="$1" -v seed="$2" -v shift="$3" 'BEGIN { srand(seed); print "kb,disk,y"

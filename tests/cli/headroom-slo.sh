@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast headroom: by models whose function is known, and what it refuses.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 blkcast=$BUILD/blkcast
 # read_p95_s = 1 ms + 1 ms per client + 10 us per KiB, and noise of a few percent in the second table
 awk 'BEGIN { print "threads,request_kb,read_p95_s"; for (t = 1; t <= 32; t++) for (k = 4; k <= 64; k *= 2)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What makes no sense is skipped, counted and shown; more than 1 % of it stores nothing.
-. tests/tap.sh
+. tests/support/tap.sh
 b=$BUILD/blkcast
 
 # refused NAME REGEX FILE [OPTION...]: exit 2, one line first, and no store left

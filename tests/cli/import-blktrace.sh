@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Binary block traces and the text of blkparse: the same requests, and what awk makes of the text.
-. tests/tap.sh
+. tests/support/tap.sh
 b=$BUILD/blkcast
 
 # dump STORE: what blkparse's text can hold of the requests

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Literal lines of every text format, and what must come of them.
-. tests/tap.sh
+. tests/support/tap.sh
 b=$BUILD/blkcast
 
 # import FILE [OPTION...]: its requests as operation,sector,bytes,device,host

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # vscsiStats' histograms: a profile without a trace.
-. tests/tap.sh
+. tests/support/tap.sh
 b=$BUILD/blkcast
 
 # histogram TITLE MEAN COUNT BUCKET...

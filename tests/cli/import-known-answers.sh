@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Public traces whose answers were computed independently; and the same requests in three formats.
-. tests/tap.sh
+. tests/support/tap.sh
 b=$BUILD/blkcast
 data=$(dirname "$0")/../../../shared/data
 need data "no ../shared/data" test -r "$data/cloudphysics.vscsi"

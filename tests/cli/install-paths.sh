@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # make install: every file that the man pages and --help name is there, and uninstall takes it all away.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 
 # The programs are built already: -o programs takes them as they are.
 installs() { env -u MAKEFLAGS -u MAKELEVEL make -s -o programs BUILD="$BUILD" DESTDIR="$T/root" PREFIX=/usr "$1"; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-. tests/tap.sh
+. tests/support/tap.sh
 b=$BUILD/blkcast
 "$BUILD/tests/system/sample_store" "$T/store"
 mkdir -p "$T/store/segments/web1/b2/00000000000000000009"

@@ -2,7 +2,7 @@
 # Every target of `make help` is run by .ci/run, by a test of it, or is in the weekly list of docs/measured.md with
 # the date of its last run; install and uninstall are run here.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need tree "the top of the source tree is not here" test -f Makefile
 
 # What .ci/run starts, what that runs by itself, and what this test runs.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast measure and what can go wrong: plans, targets, disks, drivers, databases.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need sqlite3 "sqlite3 is not installed" command -v sqlite3
 blkcast=$BUILD/blkcast
 mkdir "$T/files" "$T/bin"

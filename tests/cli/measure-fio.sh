@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast measure with a real fio: its numbers, resume after a kill, fit and predict from the store.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need fio "fio is not installed" command -v fio
 need sqlite3 "sqlite3 is not installed" command -v sqlite3
 need jq "jq is not installed" command -v jq

@@ -2,7 +2,7 @@
 # blkcast measure killed at random moments, and taken up again at once: at most the run under way is lost
 # each time.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need sqlite3 "sqlite3 is not installed" command -v sqlite3
 blkcast=$BUILD/blkcast
 mkdir "$T/files"

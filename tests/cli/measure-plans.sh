@@ -2,7 +2,7 @@
 # The shipped plans: valid by docs/plan.schema.json, read by blkcast measure, as many configurations
 # as the studies had. The schema and the reader agree on what is wrong.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need schema "python3 has no jsonschema or yaml" python3 -c 'import jsonschema, yaml'
 need jq "jq is not installed" command -v jq
 blkcast=$BUILD/blkcast

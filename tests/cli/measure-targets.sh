@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast measure on two targets in step, over ssh, in cgroups and network namespaces; stop rule.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need root "not root: a private sshd needs it" test "$(id -u)" = 0
 need ssh "sshd is not installed" test -x /usr/sbin/sshd
 need sqlite3 "sqlite3 is not installed" command -v sqlite3

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast mimic: jobs from traces with known answers, replay, and what it refuses.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 blkcast=$BUILD/blkcast
 # An open load: nobody knows the clients of a log; 4000 reads of 8 KiB, 1 ms apart, at random places.
 awk 'BEGIN { print "fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open"; x = 1

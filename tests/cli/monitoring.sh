@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The shipped rules and dashboard: promtool takes them, the rules answer as their tests say, and every metric
 # and label they name is one that the agent has.
-. tests/tap.sh
+. tests/support/tap.sh
 need promtool "promtool is not installed" command -v promtool
 need jq "jq is not installed" command -v jq
 
@@ -20,7 +20,7 @@ sed '/record:/d; s/[a-z_]*:blkcast_[a-z_]*:[a-z0-9_]*//g' $dir/blkcast.rules.yam
 is "$(comm -23 <(cat "$T/expressions" "$T/rules" | named) <(printf '%s\n' "$known"))" "" \
 	"every metric that they name is documented"
 for m in $(cat "$T/expressions" "$T/rules" | named | sed 's/_bucket$//; s/_sum$//; s/_count$//; s/_total$//; s/_info$//' | sort -u); do
-	grep -q "\"$m" agent/metrics.c || fail "the agent has $m"
+	grep -q "\"$m" agent/show/metrics.c || fail "the agent has $m"
 done
 # Each expression, with Grafana's own words replaced, is one that Prometheus can read.
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast predict --check: errors of a model against rows it was not fitted to, beside another model.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need jq "jq is not installed" command -v jq
 blkcast=$BUILD/blkcast
 awk 'BEGIN { print "a,b,y"; for (a = 1; a <= 6; a++) for (b = 1; b <= 6; b++) print a "," b "," a * b + 3 }' >"$T/t.csv"

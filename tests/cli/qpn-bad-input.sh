@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast qpn: a net that cannot be is refused with one line that names file and line, and no output.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 blkcast=$BUILD/blkcast
 
 # refused NAME LINE PATTERN: the net on standard input, exit status 2

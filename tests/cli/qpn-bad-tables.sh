@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast qpn calibrate: tables that cannot be, each refused in one line that names file, line and what was expected.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 blkcast=$BUILD/blkcast
 head=type,pattern,clients,size_bytes,file_set_bytes,response_time_s,response_sd_s,histogram
 good=read,random,10,4096,1g,1e-3,,

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast qpn calibrate: finds what a table was made of, and predicts what it has not seen.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need jq "jq is not installed" command -v jq
 blkcast=$BUILD/blkcast
 

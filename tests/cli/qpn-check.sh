@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast qpn check: what it finds, and that it finds nothing in sound nets. qpn draw.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 blkcast=$BUILD/blkcast
 for net in mm1 closed-storage storage-priorities; do
 	exits 0 "nothing is found in $net" "$blkcast" qpn check docs/examples/$net.yaml --quiet

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast qpn calibrate and predict: mixes of reads and writes; every step told, every model read back the same.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need jq "jq is not installed" command -v jq
 blkcast=$BUILD/blkcast
 

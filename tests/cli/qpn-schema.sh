@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # docs/qpn.schema.json and the reader agree on the shipped examples and on what is wrong.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need schema "python3 has no jsonschema or yaml" python3 -c 'import jsonschema, yaml'
 blkcast=$BUILD/blkcast
 valid() {

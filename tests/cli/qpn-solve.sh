@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast qpn solve: what it prints, what it refuses, what repeats.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need jq "jq is not installed" command -v jq
 blkcast=$BUILD/blkcast
 mm1=docs/examples/mm1.yaml

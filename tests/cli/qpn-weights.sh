@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast qpn weights: finds the weights that a net was solved with.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need jq "jq is not installed" command -v jq
 blkcast=$BUILD/blkcast
 net=docs/examples/storage-priorities.yaml

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A trace is handed over as one file, as it is or without its names and places.
-. tests/tap.sh
+. tests/support/tap.sh
 b=$BUILD/blkcast
 "$BUILD/tests/system/sample_store" "$T/store"
 printf '0123456789abcdef0123456789abcdef\n' >"$T/key"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # blkcast report: the page's words and data against the commands it names, and what bad usage says.
-. tests/tap.sh
+. tests/support/tap.sh
 blkcast=$BUILD/blkcast
 make_trace=$BUILD/tests/system/make_trace
 

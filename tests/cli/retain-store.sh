@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What is left of a store after retention, against what it was.
-. tests/tap.sh
+. tests/support/tap.sh
 b=$BUILD/blkcast
 "$BUILD/tests/system/sample_store" "$T/store"
 store=$T/store

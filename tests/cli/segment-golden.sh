@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A second reader, written from formats/segment.md, reads what ours reads.
+# A second reader, written from formats/segment/segment.md, reads what ours reads.
 cd "$(dirname "$0")/../.." || exit 2
-. tests/tap.sh
+. tests/support/tap.sh
 need python3 "python3 is not installed" command -v python3
 need zstd "the zstd command is not installed" command -v zstd
 

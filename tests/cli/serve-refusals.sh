@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Whatever is sent to `blkcast serve`, it answers, counts and stays up.
-. tests/tap.sh
+. tests/support/tap.sh
 # A sanitizer cannot look for leaks in who has changed its user, and ends it with 1.
 export ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 b=$BUILD/blkcast

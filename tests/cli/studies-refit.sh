@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # scripts/studies.sh: what docs/studies/results.txt says comes out of its tables again, the same each time.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need jq "jq is not installed" command -v jq
 export BUILD
 refit() { # OUT STUDIES [COMMAND...]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast study cache: advice from curves that are known, and from a real trace whose exact LRU is.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need jq "jq is not installed" command -v jq
 blkcast=$BUILD/blkcast
 awk 'BEGIN { print "fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast study mix: by models, nets and capacities whose answers are known, and what it refuses.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need jq "jq is not installed" command -v jq
 blkcast=$BUILD/blkcast
 # read_s = 1 ms + 0.5 ms per client.

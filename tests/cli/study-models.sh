@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast study: by models whose functions are known, by runs on a file, and what it refuses.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 blkcast=$BUILD/blkcast
 # read_s = 1 ms + 0.5 ms per client, write_s twice that.
 for y in read_s write_s; do

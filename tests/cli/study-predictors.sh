@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast study and headroom by calibrated nets and by measurement stores whose answers are known.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need jq "jq is not installed" command -v jq
 blkcast=$BUILD/blkcast
 

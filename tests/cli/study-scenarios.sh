@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast study scenario: files, changes and stacks by models whose functions are known; what it refuses.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need jq "jq is not installed" command -v jq
 blkcast=$BUILD/blkcast
 

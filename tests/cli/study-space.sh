@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast study interference over a neighbour's sizes and mixes, by models whose functions are known.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 need jq "jq is not installed" command -v jq
 blkcast=$BUILD/blkcast
 awk 'BEGIN { print "fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The tests that look at the clock of the machine pass soon after a boot, and after twenty years without one:
 # they run in time namespaces whose CLOCK_MONOTONIC and CLOCK_BOOTTIME begin accordingly.
-. tests/tap.sh
+. tests/support/tap.sh
 need timens "no time namespace can be made" unshare --time --monotonic 10 true
 
 uptime_s=$(cut -d. -f1 /proc/uptime)

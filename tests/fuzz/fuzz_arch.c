@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/arch/arch_draw.h"
-#include "analyzer/arch/arch_read.h"
-#include "analyzer/arch/arch_sim.h"
+#include "analyzer/models/arch/arch_draw.h"
+#include "analyzer/models/arch/arch_read.h"
+#include "analyzer/models/arch/arch_sim.h"
 
 #define EVENTS 2000
 

@@ -12,7 +12,7 @@
 
 #include "analyzer/store/segment_facts.h"
 #include "analyzer/store/segment_name.h"
-#include "analyzer/store/server_head.h"
+#include "analyzer/serve/server_head.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -23,8 +23,8 @@
 #include <xxhash.h>
 
 #include "analyzer/store/segment_facts.h"
-#include "analyzer/store/server_state.h"
-#include "formats/buf.h"
+#include "analyzer/serve/server_state.h"
+#include "base/buf.h"
 
 #define CONVERSATION_CONNECTIONS 4     /* of an input */
 #define CONVERSATION_REQUESTS	 12    /* of a connection */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/regression/model.h"
+#include "analyzer/models/regression/model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

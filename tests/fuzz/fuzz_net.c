@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/qpn/check.h"
-#include "analyzer/qpn/net.h"
+#include "analyzer/models/net/check.h"
+#include "analyzer/models/net/net.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

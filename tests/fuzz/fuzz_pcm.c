@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/arch/arch_sim.h"
-#include "analyzer/arch/pcm_import.h"
+#include "analyzer/models/arch/arch_sim.h"
+#include "analyzer/models/arch/pcm/pcm_import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analyzer/qpn/qpe_import.h"
+#include "analyzer/models/net/qpe_import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

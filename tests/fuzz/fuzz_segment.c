@@ -9,7 +9,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "formats/segment.h"
+#include "formats/segment/segment.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

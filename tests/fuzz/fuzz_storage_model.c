@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/qpn/net.h"
-#include "analyzer/qpn/storage_predict.h"
+#include "analyzer/models/net/net.h"
+#include "analyzer/models/storage/storage_predict.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "formats/segment_summary.h"
+#include "formats/summary/segment_summary.h"
 
 #define SUMMARY_PREFIX	  24	       /* magic, version, length, checksum */
 #define SUMMARY_MAX_BLOCK (128u << 10) /* of a zstd frame */

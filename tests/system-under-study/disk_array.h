@@ -10,7 +10,7 @@
 #ifndef SUS_ARRAY_H
 #define SUS_ARRAY_H
 
-#include "analyzer/sim/eventq.h"
+#include "analyzer/models/sim/eventq.h"
 #include "tests/system-under-study/backend.h"
 #include "tests/system-under-study/prefetch.h"
 #include "tests/system-under-study/raid.h"

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyzer/num/rng.h"
+#include "analyzer/models/num/rng.h"
 #include "tests/system-under-study/sus_params.h"
 
 #define LOAD_CLASSES 8

@@ -2,7 +2,7 @@
 # The same load seen by an agent that hides names and places and by one that does not: what blkcast
 # redact makes of the open trace is what the other sent; and what goes over HTTP is what
 # --show-what-leaves lists.
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need_loop
 need_bpf

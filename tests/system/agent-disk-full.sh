@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What cannot be stored is said at once: on a full disk, with a spool or a store that somebody removes, and
 # where nothing can be delivered. The ledger, the messages and the exit status agree.
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need_loop
 need loop "a tmpfs cannot be mounted" eval 'mkdir -p $T/small && mount -t tmpfs -o size=1m none $T/small'

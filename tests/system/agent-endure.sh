@@ -3,7 +3,7 @@
 # ENDURE_SECONDS (8) and ENDURE_IOPS (2000) make it the hour at full load of `make endurance`, which looks
 # at memory as well, the agent's and what the kernel keeps for it (a memory cgroup of its own), and at
 # descriptors under load; with BUILD=build/tsan or build/asan a report of the sanitizer fails it.
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need_loop
 need_bpf

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The agent is killed fifty times while fio works on a loop device: what fio completed is what the
 # segments hold plus what their ledgers explain.
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need_loop
 need_bpf

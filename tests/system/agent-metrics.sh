@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The agent's counters against those of Prometheus' node exporter over the same load, and its page
 # against promtool.
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need_loop
 need_bpf

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Under a load above --max-overhead the agent sheds the trace, then all but counters, and comes back
 # when the load has gone; what was shed is in the ledger.
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need_loop
 need_bpf

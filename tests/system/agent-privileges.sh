@@ -2,7 +2,7 @@
 # What the agent may still do once it runs: no capability, no new privileges, few system calls. That it
 # needs none it does not have is shown by all that it does: spool, upload, store, metrics, screen,
 # disks that come and go, programs attached late. And that it leaves nothing in the kernel.
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need_loop
 need_bpf
@@ -45,7 +45,7 @@ status() { sed -n "s/^$1:[[:space:]]*//p" /proc/"$2"/task/*/status | sort -u | p
 # Calls that were not there, but for the one that the C library is meant to do without: the name
 # service's cache behind a local socket.
 refused() {
-	# Those that are left out on purpose: agent/syscall_filter.c says who gets on without them.
+	# Those that are left out on purpose: agent/confine/syscall_filter.c says who gets on without them.
 	grep -ah ENOSYS "$T"/strace/* | grep -v -e SECCOMP_SET_MODE -e 'socket(AF_UNIX' \
 		-e '^socketpair(' -e '^get\(sock\|peer\)name(' -e '^uname(' -e '^mremap(' -e '^getpid(' -e 'FIONREAD' |
 		cut -c1-120 | head -n 5

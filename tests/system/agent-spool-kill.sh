@@ -6,7 +6,7 @@
 # others come so long after the agent traces, and up to SPREAD_MS (450) more; KILL_IOPS: a load of less than
 # 10 000 requests/s, in bursts of 20, between which fio sleeps; after LIMIT_S seconds, where given, no further
 # kill comes, and what was done is told.
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need_loop
 need_bpf

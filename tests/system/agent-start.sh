@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A start loads and attaches the tracer once, also where the choice of the source tries it first.
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need_loop
 need_bpf

@@ -2,7 +2,7 @@
 # The agent as one file (make static), in a folder that holds no library, with the kernel's folders and a
 # network of its own: it traces by bpf, looks the analyzer up, knows it by the system's certificates,
 # and streams to it under both filters.
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 agent=$BUILD/static/blkcast-agent blkcast=$(realpath "$BUILD/blkcast")
 need static "the static agent is not built: make test-static builds it" test -x "$agent"

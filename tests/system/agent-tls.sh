@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What goes wrong with TLS is said in sentences that differ and name the file or the name concerned.
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need_loop
 need_bpf

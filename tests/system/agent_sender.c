@@ -15,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/sink.h"
-#include "formats/segment.h"
-#include "tests/slow/sample.h"
+#include "agent/send/sink.h"
+#include "formats/segment/segment.h"
+#include "tests/support/sample.h"
 
 #define BOOT "0b0b0b0b-1111-2222-3333-444444444444"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What changes while the source runs: CPUs, devices, a ring that is too small; and what stays after.
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need_loop
 need_bpf

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every request is counted once: fio's own counts, at full speed, with and without a scheduler.
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need_loop
 need_bpf

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A queue that a driver holds back for seconds with nothing under way, as a controller's reset does: the
 # requests in it look as if they had ended unseen. They are recorded once all the same.
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need_loop
 need_bpf

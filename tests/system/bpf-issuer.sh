@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Who submitted: thread, process, kernel thread and cgroup; filters by device and by cgroup.
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need_loop
 need_bpf

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The turns that a request's life can take: parts, requeues, merges, flushes, discards, errors.
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need_loop
 need_bpf

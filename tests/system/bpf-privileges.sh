@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # CAP_BPF and CAP_PERFMON are enough to trace; without them one line says what is missing.
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need_loop
 need_bpf

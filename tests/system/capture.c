@@ -21,8 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/device.h"
-#include "agent/source.h"
+#include "agent/guest/device.h"
+#include "agent/source/source.h"
 
 #define NR_DEVICES_MAX 32
 #define RING_BYTES     ((size_t)16 << 20) /* per CPU: seconds at full speed */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The diskstats source beside fio's own counts; what counters cannot tell is null, never 0.
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need_loop
 agent=$BUILD/blkcast-agent

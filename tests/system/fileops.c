@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyzer/num/rng.h"
+#include "analyzer/models/num/rng.h"
 
 #define BLOCK	     4096u
 #define MAX_FILE     (4u << 20)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What the worst upload that is accepted costs: valid segments with extreme values, taken by the shipped
 # programs. Processor time and memory are those of the process, which other load hardly changes.
-. tests/tap.sh
+. tests/support/tap.sh
 b=$BUILD/blkcast
 cat >"$T/cost.py" <<'EOF'
 import os, resource, subprocess, sys

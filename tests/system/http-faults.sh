@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The agent's sender and `blkcast serve` with a faulty network between them: nothing lost, nothing
 # stored twice, whatever is cut, late, garbled, repeated or answered by somebody else.
-. tests/tap.sh
+. tests/support/tap.sh
 need python3 "no python3" command -v python3
 b=$BUILD/blkcast sender=$BUILD/tests/system/agent_sender
 server="" proxy=""

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/segment.h"
+#include "formats/segment/segment.h"
 
 #define NR_DAYS 47000u
 #define DAY_NS	86400000000000ull

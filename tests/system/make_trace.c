@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/segment.h"
+#include "formats/segment/segment.h"
 
 #define BEGIN_REAL_NS 1789000000000000000ull
 #define BEGIN_NS      5000000000ull

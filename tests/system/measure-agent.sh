@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast measure with the agent beside a real fio on a loop device: both count the same requests.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need fio "fio is not installed" command -v fio
 need sqlite3 "sqlite3 is not installed" command -v sqlite3

@@ -3,7 +3,7 @@
 # the profile comes back. The table it prints is that of docs/measured.md. Arguments choose loads;
 # MIMIC_KEEP names a folder for the profiles and jobs.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need fio "fio is not installed" command -v fio
 need_loop

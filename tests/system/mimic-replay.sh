@@ -3,7 +3,7 @@
 # too: all requests are the same ones, those of each thread that reads in the same order. (What each waits
 # for is tests/unit/test_causal.c's.) Buffered writes, direct ones at depth, readers that wait, flushes.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need fio "fio is not installed" command -v fio
 need_loop

@@ -5,7 +5,7 @@
 # in namespaces of mounts and networks of this test. What cannot run here, such as copying to another host, is
 # checked as far as it goes. The way to a migration estimate has a test of its own, readme-migration.sh.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need root "root is needed" test "$(id -u)" = 0
 need loop "no namespaces of mounts and networks can be made" unshare -mn --propagation private true

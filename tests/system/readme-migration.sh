@@ -2,7 +2,7 @@
 # The README's way from a running application to a migration estimate, command by command as printed:
 # only the line of settings is replaced, by a loop device under load and a folder on another one.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need root "root is needed" test "$(id -u)" = 0
 need fio "fio is not installed" command -v fio

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A report in a real browser: everything drawn, readable in light and dark, whole on a phone, with no
 # script errors and nothing fetched.
-. tests/tap.sh
+. tests/support/tap.sh
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 need browser "no chromium to look at the page with" test -n "$browser"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tests/slow/sample.h"
+#include "tests/support/sample.h"
 
 #define NR_SEGMENTS 4
 #define NR	    1500

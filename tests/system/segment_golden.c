@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * segment_golden make [VERSION] writes the content of tests/slow/golden.h as segments, of version 1
+ * segment_golden make [VERSION] writes the content of tests/support/golden.h as segments, of version 1
  * segment_golden dump FILE      prints every request of FILE, a JSON array a line, and before those of
  *                               a segment its sequence, captured, losses, devices and profiles
  */
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/segment.h"
-#include "tests/slow/golden.h"
+#include "formats/segment/segment.h"
+#include "tests/support/golden.h"
 
 static int make(int version)
 {

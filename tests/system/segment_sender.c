@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "analyzer/store/store.h"
-#include "tests/slow/sample.h"
+#include "tests/support/sample.h"
 
 #define BOOT  "0b0b0b0b-1111-2222-3333-444444444444"
 #define EPOCH 1767225600000000000ull

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "tests/slow/segment_files.h"
+#include "tests/support/segment_files.h"
 
 int main(int argc, char **argv)
 {

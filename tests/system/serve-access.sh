@@ -2,7 +2,7 @@
 # Who may no longer write to `blkcast serve`: revoked certificates, lists of them that are too old, files
 # of tokens that are deleted, uploads that began before. And who may start it: whoever can read the keys,
 # and one only for a store.
-. tests/tap.sh
+. tests/support/tap.sh
 need certificates "no openssl" command -v openssl
 # A sanitizer cannot look for leaks in who has changed its user, and ends it with 1.
 export ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}

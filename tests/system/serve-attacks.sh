@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What has once harmed `blkcast serve` from outside: heads that say two things, paths that are too short,
 # answers without a bound, memory of uploads that are checked.
-. tests/tap.sh
+. tests/support/tap.sh
 # A sanitizer cannot look for leaks in who has changed its user, and ends it with 1.
 export ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 b=$BUILD/blkcast

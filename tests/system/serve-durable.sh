@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What `blkcast serve` has made durable before it acknowledges, seen from its system calls; and that
 # it acknowledges nothing whose fsync failed.
-. tests/tap.sh
+. tests/support/tap.sh
 need strace "strace cannot trace a process here" strace -o /dev/null true
 b=$BUILD/blkcast
 "$BUILD/tests/system/sample_store" "$T/source"

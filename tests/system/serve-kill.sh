@@ -4,7 +4,7 @@
 # After one kill in three the next comes at a random moment of the start. SEED and KILLS repeat or
 # lengthen it; every 250 kills begin with a new store. PAUSE_MS (300): the others come up to so long after a
 # start; after LIMIT_S seconds, where given, no further kill comes, and what was done is told.
-. tests/tap.sh
+. tests/support/tap.sh
 seed=${SEED:-20260101} kills=${KILLS:-50} pause=${PAUSE_MS:-300} limit=${LIMIT_S:-0} kills_a_store=250
 start_limit_s=60
 RANDOM=$((seed % 32768))

@@ -2,7 +2,7 @@
 # `blkcast serve` that summarizes what it has just taken, while two senders stream to it and it is
 # killed now and then: every segment is acknowledged, by the same hash before and after its requests went, none
 # is stored twice, and what was taken = there + summarized.
-. tests/tap.sh
+. tests/support/tap.sh
 seed=${SEED:-20260101} kills=${KILLS:-5} nr=${SEGMENTS:-60}
 RANDOM=$((seed % 32768))
 note "seed $seed, $kills kills, $nr segments each"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `blkcast serve` over TLS: who may write what, by certificate and by token, both replaced while it
 # runs; and clients that are slow, many, or fast.
-. tests/tap.sh
+. tests/support/tap.sh
 need certificates "no openssl" command -v openssl
 b=$BUILD/blkcast c=$T/certs
 scripts/certs.sh "$c" 127.0.0.1 web1 db1

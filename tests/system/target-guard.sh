@@ -2,7 +2,7 @@
 # blkcast study --run and mimic --replay --run write to nothing that is in use, that carries something or that
 # exists, unless it is named twice; they say what they write, and remove what they made. Loop devices only.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need_loop
 need loop "mkfs.ext4 and mkswap are not installed" eval 'command -v mkfs.ext4 && command -v mkswap'

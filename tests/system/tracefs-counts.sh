@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The tracefs source beside fio's own counts, and beside the bpf source on the same load.
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/loop.sh
 need_loop
 need tracefs "tracefs cannot be used" timeout 20 "$BUILD/tests/system/capture" 0 --source tracefs

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyzer/report/access_map.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 #define MS 1000000ull
 

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/account.h"
-#include "agent/identity.h"
+#include "agent/spool/account.h"
+#include "agent/guest/identity.h"
 #include "formats/request.h"
-#include "tests/slow/sample.h"
-#include "tests/tap.h"
+#include "tests/support/sample.h"
+#include "tests/support/tap.h"
 
 #define DISK device_make(8, 0)
 

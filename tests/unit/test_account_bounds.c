@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/account.h"
-#include "agent/spool_ledger.h"
-#include "agent/tally.h"
-#include "tests/slow/sample.h"
-#include "tests/tap.h"
+#include "agent/spool/account.h"
+#include "agent/spool/spool_ledger.h"
+#include "agent/spool/tally.h"
+#include "tests/support/sample.h"
+#include "tests/support/tap.h"
 
 struct rig {
 	char dir[64], path[160];

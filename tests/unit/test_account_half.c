@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/account_half.h"
-#include "formats/account_file.h"
+#include "agent/spool/account_half.h"
+#include "formats/account/account_file.h"
 #include "formats/ledger.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 static uint64_t sum_of(const struct counts *c)
 {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/slow/slow_stream.h"
-#include "tests/tap.h"
+#include "tests/literal/slow_stream.h"
+#include "tests/support/tap.h"
 #include "workload/align.h"
 
 #define SECOND	 1000000000ull

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyzer/answer/answer.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 static const struct answer_column columns[] = {
 	{ .key = "load", .title = "load" },

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/arch/arch_read.h"
-#include "analyzer/arch/arch_solve.h"
-#include "analyzer/num/lsq.h"
-#include "tests/tap.h"
+#include "analyzer/models/arch/arch_read.h"
+#include "analyzer/models/arch/arch_solve.h"
+#include "analyzer/models/num/lsq.h"
+#include "tests/support/tap.h"
 
 #define SEEDS 100
 /* Of 100 intervals that hold the truth 19 times out of 20, fewer than 86 do once in 2000 times. */

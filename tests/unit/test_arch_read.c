@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/arch/arch_fit.h"
-#include "analyzer/arch/arch_read.h"
-#include "analyzer/arch/arch_solve.h"
-#include "analyzer/arch/storage_models.h"
-#include "analyzer/regression/technique.h"
+#include "analyzer/models/arch/arch_fit.h"
+#include "analyzer/models/arch/arch_read.h"
+#include "analyzer/models/arch/arch_solve.h"
+#include "analyzer/models/arch/storage_models.h"
+#include "analyzer/models/regression/technique.h"
 #include "formats/model_file.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 static const char web[] =
 	"parameters: {clients: 4, think: 2s, half: clients / 8}\n"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/arch/arch_solve.h"
-#include "analyzer/arch/storage.h"
-#include "tests/tap.h"
+#include "analyzer/models/arch/arch_solve.h"
+#include "analyzer/models/arch/storage.h"
+#include "tests/support/tap.h"
 
 static struct stoex *expr(struct arch_model *m, const char *text)
 {

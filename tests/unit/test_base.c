@@ -10,9 +10,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "formats/buf.h"
-#include "formats/err.h"
-#include "tests/tap.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "tests/support/tap.h"
 
 static void array_keeps_items(void)
 {

@@ -6,8 +6,8 @@
 
 #include "formats/foreign/blktrace.h"
 #include "formats/pairing.h"
-#include "tests/slow/blktrace_make.h"
-#include "tests/tap.h"
+#include "tests/support/blktrace_make.h"
+#include "tests/support/tap.h"
 
 #define NR_READS 963
 

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent/bpf_record.h"
-#include "tests/tap.h"
+#include "agent/source/bpf_record.h"
+#include "tests/support/tap.h"
 
 #define TIMES (REQUEST_NO_ARRIVAL | REQUEST_NO_DISPATCH | REQUEST_NO_COMPLETION)
 

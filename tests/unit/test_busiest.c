@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/busiest.h"
+#include "agent/guest/busiest.h"
 #include "formats/request.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 static char root[64];
 

@@ -7,10 +7,10 @@
 
 #include <zstd.h>
 
-#include "analyzer/predict/cache_share.h"
-#include "tests/slow/slow_lru.h"
-#include "tests/slow/slow_stream.h"
-#include "tests/tap.h"
+#include "analyzer/whatif/cache_share.h"
+#include "tests/literal/slow_lru.h"
+#include "tests/literal/slow_stream.h"
+#include "tests/support/tap.h"
 #include "workload/block_hash.h"
 #include "workload/reuse.h"
 

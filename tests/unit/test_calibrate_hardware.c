@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/num/lsq.h"
-#include "analyzer/qpn/calibrate_hardware.h"
-#include "analyzer/qpn/storage_humps.h"
-#include "analyzer/qpn/storage_predict.h"
-#include "formats/buf.h"
-#include "tests/slow/slow_storage.h"
-#include "tests/tap.h"
+#include "analyzer/models/num/lsq.h"
+#include "analyzer/models/storage/calibrate_hardware.h"
+#include "analyzer/models/storage/storage_humps.h"
+#include "analyzer/models/storage/storage_predict.h"
+#include "base/buf.h"
+#include "tests/literal/slow_storage.h"
+#include "tests/support/tap.h"
 
 #define GIB 1073741824.0
 

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/num/lsq.h"
-#include "analyzer/qpn/calibrate_mix.h"
-#include "analyzer/qpn/storage_parts.h"
-#include "analyzer/qpn/storage_predict.h"
-#include "formats/buf.h"
-#include "tests/slow/slow_storage.h"
-#include "tests/tap.h"
+#include "analyzer/models/num/lsq.h"
+#include "analyzer/models/storage/calibrate_mix.h"
+#include "analyzer/models/storage/storage_parts.h"
+#include "analyzer/models/storage/storage_predict.h"
+#include "base/buf.h"
+#include "tests/literal/slow_storage.h"
+#include "tests/support/tap.h"
 
 struct made {
 	struct table table;

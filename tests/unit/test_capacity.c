@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/num/rng.h"
-#include "analyzer/predict/capacity.h"
-#include "tests/tap.h"
+#include "analyzer/models/num/rng.h"
+#include "analyzer/whatif/capacity.h"
+#include "tests/support/tap.h"
 
 /* 4 KiB: C 20000, f_rw 4; 64 KiB: C 4000, f_rw 2. */
 static void fill(struct capacity *c)

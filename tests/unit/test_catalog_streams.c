@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "analyzer/store/catalog_state.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 #define NR_STREAMS  30
 #define NR_SEGMENTS 300 /* of each */

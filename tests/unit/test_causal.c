@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/num/rng.h"
-#include "analyzer/predict/causal.h"
-#include "tests/tap.h"
+#include "analyzer/models/num/rng.h"
+#include "analyzer/replay/causal.h"
+#include "tests/support/tap.h"
 
 #define US 1000ull
 #define MS 1000000ull

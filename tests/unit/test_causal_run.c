@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/predict/causal_run.h"
-#include "tests/slow/sample.h"
-#include "tests/tap.h"
+#include "analyzer/replay/causal_run.h"
+#include "tests/support/sample.h"
+#include "tests/support/tap.h"
 
 #define BLOCK	    4096u
 #define FILE_BYTES  (4 * BLOCK + 512)

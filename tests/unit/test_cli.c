@@ -4,11 +4,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyzer/cli.h"
-#include "analyzer/grid.h"
-#include "analyzer/option_value.h"
-#include "analyzer/when.h"
-#include "tests/tap.h"
+#include "analyzer/cmd/cli.h"
+#include "analyzer/answer/grid.h"
+#include "analyzer/cmd/option_value.h"
+#include "base/when.h"
+#include "tests/support/tap.h"
 
 static uint64_t when(const char *text)
 {
@@ -89,7 +89,7 @@ static void statuses(void)
 
 static int run_probe(struct cli *cli)
 {
-	struct cli_list list = { 0 };
+	struct word_list list = { 0 };
 	const char *name = NULL;
 	uint64_t n = 5;
 	bool flag = false;

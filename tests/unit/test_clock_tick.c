@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 #include "workload/clock_tick.h"
 #include "workload/window.h"
 

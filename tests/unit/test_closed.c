@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tests/slow/slow_closed.h"
-#include "tests/slow/slow_stream.h"
-#include "tests/tap.h"
+#include "tests/literal/slow_closed.h"
+#include "tests/literal/slow_stream.h"
+#include "tests/support/tap.h"
 #include "workload/closed.h"
 
 #define SECOND	 1000000000ull

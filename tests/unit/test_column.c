@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/column.h"
-#include "formats/pairs.h"
-#include "formats/plane.h"
+#include "formats/segment/column.h"
+#include "formats/segment/pairs.h"
+#include "formats/segment/plane.h"
 #include "formats/streams.h"
-#include "formats/varint.h"
-#include "tests/slow/traffic.h"
-#include "tests/tap.h"
+#include "base/varint.h"
+#include "tests/support/traffic.h"
+#include "tests/support/tap.h"
 
 #define MOST 5000
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "analyzer/characterize/compare.h"
-#include "tests/slow/traffic.h"
-#include "tests/tap.h"
+#include "tests/support/traffic.h"
+#include "tests/support/tap.h"
 
 #define NR_RUNS	   400
 #define NR_WINDOWS 20

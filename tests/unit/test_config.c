@@ -7,7 +7,7 @@
 
 #include "agent/config.h"
 #include "formats/request.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 static int parse(struct config *c, struct err *err, const char *const *args)
 {

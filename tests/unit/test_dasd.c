@@ -8,9 +8,9 @@
 
 #include <jansson.h>
 
-#include "agent/dasd.h"
-#include "formats/buf.h"
-#include "tests/tap.h"
+#include "agent/guest/dasd.h"
+#include "base/buf.h"
+#include "tests/support/tap.h"
 
 /* In the order and with the names that dasd_stats_seq_print() has. */
 static const char *const lines[] = {

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "agent/disk_counters.h"
-#include "tests/tap.h"
+#include "agent/source/disk_counters.h"
+#include "tests/support/tap.h"
 
 /* A line as 4.12, 4.18 and 5.5 print it, and a partition's of 2.6.24. */
 static const char line_14[] = "   8       0 sda 100 1 800 50 200 2 3200 400 3 600 700\n";

@@ -5,8 +5,8 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sf_bessel.h>
 
-#include "analyzer/num/dist.h"
-#include "tests/tap.h"
+#include "analyzer/models/num/dist.h"
+#include "tests/support/tap.h"
 
 #define DRAWS 300000
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/num/rng.h"
-#include "analyzer/sim/eventq.h"
-#include "tests/tap.h"
+#include "analyzer/models/num/rng.h"
+#include "analyzer/models/sim/eventq.h"
+#include "tests/support/tap.h"
 
 #define CLOCKS 5
 #define STEPS  20000

@@ -10,14 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/account.h"
-#include "agent/spool.h"
-#include "agent/spool_ledger.h"
-#include "agent/tally.h"
-#include "formats/segment.h"
-#include "tests/slow/faulty_calls.h"
-#include "tests/slow/sample.h"
-#include "tests/tap.h"
+#include "agent/spool/account.h"
+#include "agent/spool/spool.h"
+#include "agent/spool/spool_ledger.h"
+#include "agent/spool/tally.h"
+#include "formats/segment/segment.h"
+#include "tests/support/faulty_calls.h"
+#include "tests/support/sample.h"
+#include "tests/support/tap.h"
 
 #define MAX_POINTS 1000
 #define NR_NAMES   12

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 
-#include "analyzer/qpn/expr.h"
-#include "tests/tap.h"
+#include "analyzer/models/net/expr.h"
+#include "tests/support/tap.h"
 
 static struct expr_scope scope;
 static struct err err;

@@ -8,9 +8,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "agent/fileset_scan.h"
+#include "agent/guest/fileset_scan.h"
 #include "formats/request.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 /* On tmpfs, which is no partition of a disk: a tree of three files of 1, 2 and 4 KiB, a link and a pipe. */
 static void make_tree(char dir[64])

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "formats/foreign/foreign.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 #define MAX 64
 

@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "formats/buf.h"
-#include "formats/err.h"
+#include "base/buf.h"
+#include "base/err.h"
 #include "formats/ledger.h"
 #include "formats/request.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 static void err_is_one_line(void)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 #define LLVMFuzzerTestOneInput fuzz_segment
 #include "tests/fuzz/fuzz_segment.c"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/segment.h"
-#include "tests/slow/golden.h"
-#include "tests/tap.h"
+#include "formats/segment/segment.h"
+#include "tests/support/golden.h"
+#include "tests/support/tap.h"
 
 #define MAX_FILE (1u << 20)
 

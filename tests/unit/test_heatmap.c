@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyzer/report/heatmap.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 #define MS 1000000ull
 #define S  1000000000ull

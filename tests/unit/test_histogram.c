@@ -6,7 +6,7 @@
 
 #include "formats/histogram.h"
 #include "formats/histogram_table.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 /* One bucket's growth, 2^(1/32): the error of any quantile is below it. */
 #define GROWTH 1.0219

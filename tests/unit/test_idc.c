@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tests/slow/slow_arrivals.h"
-#include "tests/slow/slow_stream.h"
-#include "tests/tap.h"
+#include "tests/literal/slow_arrivals.h"
+#include "tests/literal/slow_stream.h"
+#include "tests/support/tap.h"
 #include "workload/idc.h"
 
 #define SECOND	 1000000000ull

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "analyzer/report/inflight.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 #define MS 1000000ull
 

@@ -15,9 +15,9 @@
 #include "analyzer/store/catalog_state.h"
 #include "analyzer/store/ingest.h"
 #include "analyzer/store/ingest_commit.h"
-#include "tests/slow/faulty_calls.h"
-#include "tests/slow/sample.h"
-#include "tests/tap.h"
+#include "tests/support/faulty_calls.h"
+#include "tests/support/sample.h"
+#include "tests/support/tap.h"
 
 #define NR	   4
 #define HEAD_BYTES 32 /* of a journal's record */

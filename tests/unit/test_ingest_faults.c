@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "analyzer/store/ingest.h"
-#include "tests/slow/crash_states.h"
-#include "tests/slow/every_point.h"
-#include "tests/slow/sample.h"
-#include "tests/tap.h"
+#include "tests/support/crash_states.h"
+#include "tests/support/every_point.h"
+#include "tests/support/sample.h"
+#include "tests/support/tap.h"
 
 #define NR_SEGMENTS 12
 #define CHILD_S	    20u

@@ -5,7 +5,7 @@
 #include "analyzer/report/devices.h"
 #include "analyzer/report/intensity.h"
 #include "analyzer/report/sizes.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 #define MS 1000000ull
 #define S  1000000000ull

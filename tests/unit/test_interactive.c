@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/num/rng.h"
-#include "analyzer/predict/interactive.h"
-#include "tests/tap.h"
+#include "analyzer/models/num/rng.h"
+#include "analyzer/whatif/interactive.h"
+#include "tests/support/tap.h"
 
 #define STATIONS 3
 #define MOST	 60

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent/kernel_tally.h"
-#include "tests/tap.h"
+#include "agent/source/kernel_tally.h"
+#include "tests/support/tap.h"
 
 static uint64_t counted[4]; /* by device */
 

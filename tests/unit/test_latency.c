@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tests/slow/slow_stream.h"
-#include "tests/tap.h"
+#include "tests/literal/slow_stream.h"
+#include "tests/support/tap.h"
 #include "workload/latency.h"
 
 #define NR 20000

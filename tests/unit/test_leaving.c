@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "agent/leaving.h"
-#include "formats/profile_json.h"
-#include "formats/segment_header.h"
-#include "tests/tap.h"
+#include "formats/profile/profile_json.h"
+#include "formats/segment/segment_header.h"
+#include "tests/support/tap.h"
 
 /* What is printed for a command line, as one text. */
 static char *printed(int argc, char *const *argv)

@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "analyzer/report/load.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 #define MS 1000000ull
 #define S  1000000000ull

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/predict/load_facts.h"
-#include "tests/tap.h"
+#include "analyzer/whatif/load_facts.h"
+#include "tests/support/tap.h"
 
 /* Ten seconds of 1000 reads and 1000 writes per second. */
 static void fill(struct profile *p, double begin_s, double clients, double in_flight)

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/lookup.h"
-#include "agent/reach.h"
-#include "tests/tap.h"
+#include "agent/send/lookup.h"
+#include "agent/send/reach.h"
+#include "tests/support/tap.h"
 
 #define PATIENCE_S 120.0 /* of a machine that stalls */
 

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyzer/num/lsq.h"
-#include "analyzer/num/rng.h"
-#include "analyzer/num/stats.h"
-#include "tests/tap.h"
+#include "analyzer/models/num/lsq.h"
+#include "analyzer/models/num/rng.h"
+#include "analyzer/models/num/stats.h"
+#include "tests/support/tap.h"
 
 /* Longley's data, the classic of ill-conditioned regression; certified values of NIST StRD. */
 static const double longley[16][7] = {

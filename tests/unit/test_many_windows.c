@@ -22,16 +22,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/board.h"
+#include "agent/show/board.h"
 #include "agent/heap.h"
-#include "agent/pipeline.h"
-#include "agent/sender.h"
-#include "agent/stream.h"
-#include "tests/slow/fast_clock.h"
-#include "tests/slow/sample.h"
-#include "tests/slow/segment_files.h"
-#include "tests/slow/synthetic_source.h"
-#include "tests/tap.h"
+#include "agent/capture/pipeline.h"
+#include "agent/send/sender.h"
+#include "agent/capture/stream.h"
+#include "tests/support/fast_clock.h"
+#include "tests/support/sample.h"
+#include "tests/support/segment_files.h"
+#include "tests/support/synthetic_source.h"
+#include "tests/support/tap.h"
 
 #define DEVICE	       device_make(7, 77)
 #define REQUESTS_PER_S 5000u

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyzer/measure/driver.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 static double value(const struct driver *driver, const char *text, const char *name)
 {

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/board.h"
-#include "agent/metrics.h"
-#include "agent/top.h"
-#include "tests/tap.h"
+#include "agent/show/board.h"
+#include "agent/show/metrics.h"
+#include "agent/show/top.h"
+#include "tests/support/tap.h"
 
 #define DEVICE device_make(7, 3)
 

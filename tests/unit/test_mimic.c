@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/predict/mimic.h"
-#include "tests/tap.h"
+#include "analyzer/replay/mimic.h"
+#include "tests/support/tap.h"
 
 static void sizes(struct direction_profile *d, const struct size_count *s, size_t nr)
 {

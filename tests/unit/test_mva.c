@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/qpn/mva.h"
-#include "analyzer/qpn/qpe_import.h"
-#include "tests/tap.h"
+#include "analyzer/models/solve/mva.h"
+#include "analyzer/models/net/qpe_import.h"
+#include "tests/support/tap.h"
 
 static struct err err;
 

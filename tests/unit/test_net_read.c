@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyzer/qpn/net.h"
-#include "tests/tap.h"
+#include "analyzer/models/net/net.h"
+#include "tests/support/tap.h"
 
 static struct err err;
 

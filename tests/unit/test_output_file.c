@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/output_file.h"
-#include "tests/slow/sample.h"
-#include "tests/tap.h"
+#include "base/output_file.h"
+#include "tests/support/sample.h"
+#include "tests/support/tap.h"
 
 static const char *path_in(const char *dir, const char *name)
 {

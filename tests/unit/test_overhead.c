@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/overhead.h"
-#include "tests/tap.h"
+#include "agent/capture/overhead.h"
+#include "tests/support/tap.h"
 
 /* What requests cost at each level, and an idle agent. */
 static const double cost_s[NR_OVERHEAD_LEVELS] = { 500e-9, 350e-9, 20e-9 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/pace.h"
-#include "tests/tap.h"
+#include "agent/capture/pace.h"
+#include "tests/support/tap.h"
 
 #define MS 1000000ull
 #define S  1000000000ull

@@ -9,9 +9,9 @@
 #include "analyzer/report/csv_table.h"
 #include "analyzer/report/page.h"
 #include "analyzer/report/profile_sum.h"
-#include "analyzer/report/shell_word.h"
+#include "base/shell_word.h"
 #include "analyzer/report/summary.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 #include "workload/window.h"
 
 #define MS 1000000ull

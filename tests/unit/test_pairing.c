@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "formats/pairing.h"
-#include "tests/pairing_out.h"
-#include "tests/tap.h"
+#include "tests/support/pairing_out.h"
+#include "tests/support/tap.h"
 
 static void simple(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests whose end was not seen, or not yet. */
 #include "formats/pairing.h"
-#include "tests/pairing_out.h"
-#include "tests/tap.h"
+#include "tests/support/pairing_out.h"
+#include "tests/support/tap.h"
 
 static void gaps(void)
 {

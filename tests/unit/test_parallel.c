@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyzer/num/parallel.h"
-#include "analyzer/num/rng.h"
-#include "tests/tap.h"
+#include "analyzer/models/num/parallel.h"
+#include "analyzer/models/num/rng.h"
+#include "tests/support/tap.h"
 
 #define ITEMS 1003
 #define CHUNK 10

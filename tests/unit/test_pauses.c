@@ -7,17 +7,17 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/board.h"
-#include "agent/identity.h"
-#include "agent/machine_watch.h"
-#include "agent/pause_watch.h"
-#include "agent/pipeline.h"
-#include "agent/sender.h"
-#include "agent/stalls.h"
-#include "agent/stream.h"
-#include "tests/slow/sample.h"
-#include "tests/slow/segment_files.h"
-#include "tests/tap.h"
+#include "agent/show/board.h"
+#include "agent/guest/identity.h"
+#include "agent/guest/machine_watch.h"
+#include "agent/capture/pause_watch.h"
+#include "agent/capture/pipeline.h"
+#include "agent/send/sender.h"
+#include "agent/capture/stalls.h"
+#include "agent/capture/stream.h"
+#include "tests/support/sample.h"
+#include "tests/support/segment_files.h"
+#include "tests/support/tap.h"
 #include "workload/window.h"
 
 #define DEVICE device_make(7, 77)

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyzer/arch/arch_solve.h"
-#include "analyzer/arch/pcm_import.h"
-#include "tests/tap.h"
+#include "analyzer/models/arch/arch_solve.h"
+#include "analyzer/models/arch/pcm/pcm_import.h"
+#include "tests/support/tap.h"
 
 #define SHOP "docs/examples/palladio-shop"
 

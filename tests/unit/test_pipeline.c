@@ -7,14 +7,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/board.h"
-#include "agent/catch_up.h"
-#include "agent/pipeline.h"
-#include "agent/sender.h"
-#include "agent/stream.h"
-#include "tests/slow/segment_files.h"
-#include "tests/slow/synthetic_source.h"
-#include "tests/tap.h"
+#include "agent/show/board.h"
+#include "agent/capture/catch_up.h"
+#include "agent/capture/pipeline.h"
+#include "agent/send/sender.h"
+#include "agent/capture/stream.h"
+#include "tests/support/segment_files.h"
+#include "tests/support/synthetic_source.h"
+#include "tests/support/tap.h"
 
 #define DEVICE device_make(7, 77)
 

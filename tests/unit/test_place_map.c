@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/place_map.h"
-#include "tests/tap.h"
+#include "formats/hide/place_map.h"
+#include "tests/support/tap.h"
 
 #define MIB  ((uint64_t)1 << 20)
 #define SDA  (8u << 20)

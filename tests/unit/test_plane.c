@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-#include "formats/plane.h"
-#include "formats/varint.h"
-#include "tests/tap.h"
+#include "formats/segment/plane.h"
+#include "base/varint.h"
+#include "tests/support/tap.h"
 
 static int plane_verdict(const char *bytes, size_t len, size_t nr)
 {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/profile.h"
-#include "tests/tap.h"
+#include "formats/profile/profile.h"
+#include "tests/support/tap.h"
 
 static void fill_direction(struct direction_profile *d, uint64_t nr, uint64_t base_ns)
 {

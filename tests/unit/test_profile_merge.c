@@ -8,10 +8,10 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "formats/profile_merge.h"
-#include "formats/segment_summary.h"
-#include "tests/slow/slow_stream.h"
-#include "tests/tap.h"
+#include "formats/profile/profile_merge.h"
+#include "formats/summary/segment_summary.h"
+#include "tests/literal/slow_stream.h"
+#include "tests/support/tap.h"
 #include "workload/window.h"
 
 #define SECOND	  1000000000ull
@@ -437,7 +437,7 @@ static void wrong_content_is_named(void)
 	buf_release(&file);
 }
 
-#define PREFIX_BYTES 24 /* formats/segment_summary.md; the checksum is the last of it */
+#define PREFIX_BYTES 24 /* formats/summary/segment_summary.md; the checksum is the last of it */
 
 /* Puts to in place of the first from in the text of a summary's file, which is sound otherwise. */
 static void forge(struct buf *file, const char *from, const char *to)

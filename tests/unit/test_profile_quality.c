@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/profile.h"
-#include "tests/tap.h"
+#include "formats/profile/profile.h"
+#include "tests/support/tap.h"
 
 /* Of all reads, the first nr_timed have a response time of 1 ms. */
 static struct profile reads_of(uint64_t nr, uint64_t nr_timed)

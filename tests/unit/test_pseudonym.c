@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/pseudonym.h"
-#include "tests/slow/sample.h"
-#include "tests/tap.h"
+#include "formats/hide/pseudonym.h"
+#include "tests/support/sample.h"
+#include "tests/support/tap.h"
 
 static const char secret[] = "0123456789abcdef";
 

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/num/rng.h"
-#include "analyzer/sim/qhist.h"
-#include "tests/tap.h"
+#include "analyzer/models/num/rng.h"
+#include "analyzer/models/sim/qhist.h"
+#include "tests/support/tap.h"
 
 #define NR 100000
 

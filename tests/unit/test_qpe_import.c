@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/qpn/qpe_import.h"
-#include "analyzer/qpn/solve.h"
-#include "tests/tap.h"
+#include "analyzer/models/net/qpe_import.h"
+#include "analyzer/models/solve/solve.h"
+#include "tests/support/tap.h"
 
 static struct err err;
 

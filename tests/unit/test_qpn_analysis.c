@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/qpn/bounds.h"
-#include "analyzer/qpn/transient.h"
-#include "tests/tap.h"
+#include "analyzer/models/solve/bounds.h"
+#include "analyzer/models/solve/transient.h"
+#include "tests/support/tap.h"
 
 static struct err err;
 

@@ -4,8 +4,8 @@
  * of 5 %. At 95 % each, fewer than 11 of 20 come about once in 5 million; seeds are fixed, so luck
  * is not asked twice. tests/bench/bench_qpn.c has 200 seeds at 1 %.
  */
-#include "tests/slow/qpn_forms.h"
-#include "tests/tap.h"
+#include "tests/literal/qpn_forms.h"
+#include "tests/support/tap.h"
 
 #define SEEDS	  20
 #define PRECISION 0.05

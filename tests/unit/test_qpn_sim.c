@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/qpn/net.h"
-#include "analyzer/qpn/solve.h"
-#include "tests/tap.h"
+#include "analyzer/models/net/net.h"
+#include "analyzer/models/solve/solve.h"
+#include "tests/support/tap.h"
 
 static struct err err;
 

@@ -14,11 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyzer/num/rng.h"
+#include "analyzer/models/num/rng.h"
 #include "analyzer/store/ingest.h"
-#include "tests/slow/sample.h"
-#include "tests/slow/spool_life.h"
-#include "tests/tap.h"
+#include "tests/support/sample.h"
+#include "tests/support/spool_life.h"
+#include "tests/support/tap.h"
 
 #define CHILD_S 60u
 

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/place_map.h"
-#include "formats/profile_json.h"
-#include "formats/redact.h"
-#include "tests/slow/traffic.h"
-#include "tests/tap.h"
+#include "formats/hide/place_map.h"
+#include "formats/profile/profile_json.h"
+#include "formats/hide/redact.h"
+#include "tests/support/traffic.h"
+#include "tests/support/tap.h"
 #include "workload/window.h"
 
 #define NR	   4000u

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/characterize/cache_knee.h"
 #include "analyzer/report/miss_ratio.h"
 #include "analyzer/report/regions.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 #define NR 1000
 
@@ -68,11 +69,11 @@ static void the_knee_is_where_the_curve_bends(void)
 	for (size_t i = 0; i < 20; i++)
 		points[i] = (struct cache_point){ .cache_bytes = 4096ull << i,
 						  .miss_ratio = i < 12 ? 1 - i * 0.05 : 0.2 };
-	ok_eq(miss_ratio_knee(points, 20), 12);
+	ok_eq(cache_knee(points, 20), 12);
 	for (size_t i = 0; i < 20; i++)
 		points[i].miss_ratio = 1 - (double)i / 20;
-	ok_eq(miss_ratio_knee(points, 20), 20);
-	ok_eq(miss_ratio_knee(points, 2), 2);
+	ok_eq(cache_knee(points, 20), 20);
+	ok_eq(cache_knee(points, 2), 2);
 }
 
 static const struct tap_test tests[] = {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/regression/mars_prune.h"
-#include "analyzer/regression/objective.h"
-#include "tests/tap.h"
+#include "analyzer/models/regression/mars_prune.h"
+#include "analyzer/models/regression/objective.h"
+#include "tests/support/tap.h"
 
 #define GOLDEN "tests/golden/regression/"
 

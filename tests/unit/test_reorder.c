@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/reorder.h"
-#include "tests/tap.h"
+#include "agent/capture/reorder.h"
+#include "tests/support/tap.h"
 
 #define NR 5000
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analyzer/characterize/replay.h"
-#include "tests/slow/sample.h"
-#include "tests/tap.h"
+#include "tests/support/sample.h"
+#include "tests/support/tap.h"
 
 #define NR_HOSTS    2
 #define NR_SEGMENTS 5

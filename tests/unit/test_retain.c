@@ -10,15 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/retain/retain.h"
+#include "analyzer/keep/retain.h"
 #include "analyzer/store/ingest.h"
 #include "analyzer/store/inventory.h"
 #include "analyzer/store/store_check.h"
 #include "analyzer/store/store_summary.h"
-#include "tests/slow/crash_states.h"
-#include "tests/slow/every_point.h"
-#include "tests/slow/sample.h"
-#include "tests/tap.h"
+#include "tests/support/crash_states.h"
+#include "tests/support/every_point.h"
+#include "tests/support/sample.h"
+#include "tests/support/tap.h"
 
 #define NR_SEGMENTS 7
 #define NR_EACH	    3u

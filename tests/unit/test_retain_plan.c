@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyzer/retain/retain_plan.h"
+#include "analyzer/keep/retain_plan.h"
 #include "analyzer/store/store_aside.h"
-#include "tests/slow/sample.h"
-#include "tests/tap.h"
+#include "tests/support/sample.h"
+#include "tests/support/tap.h"
 
 #define NR	 12
 #define NR_EACH	 20 /* requests of a segment, and one more of each later one: no two are as long */

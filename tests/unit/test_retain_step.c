@@ -8,11 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyzer/retain/retain_beside.h"
-#include "analyzer/retain/retain_step.h"
-#include "formats/segment_header.h"
-#include "tests/slow/sample.h"
-#include "tests/tap.h"
+#include "analyzer/serve/retain_beside.h"
+#include "analyzer/keep/retain_step.h"
+#include "formats/segment/segment_header.h"
+#include "tests/support/sample.h"
+#include "tests/support/tap.h"
 
 #define NR_SEGMENTS 4
 #define NR_EACH	    3u

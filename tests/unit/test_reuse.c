@@ -7,9 +7,9 @@
 
 #include <zstd.h>
 
-#include "tests/slow/slow_lru.h"
-#include "tests/slow/slow_stream.h"
-#include "tests/tap.h"
+#include "tests/literal/slow_lru.h"
+#include "tests/literal/slow_stream.h"
+#include "tests/support/tap.h"
 #include "workload/block_hash.h"
 #include "workload/reuse.h"
 #include "workload/reuse_stack.h"

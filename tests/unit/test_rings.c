@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/rings.h"
-#include "tests/tap.h"
+#include "agent/source/rings.h"
+#include "tests/support/tap.h"
 
 #define RING_BYTES 4096u
 #define NR_RECORDS 20000u

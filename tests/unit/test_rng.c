@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyzer/num/rng.h"
-#include "tests/tap.h"
+#include "analyzer/models/num/rng.h"
+#include "tests/support/tap.h"
 
 #define DRAWS 400000
 

@@ -7,9 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analyzer/run_as.h"
-#include "tests/slow/sample.h"
-#include "tests/tap.h"
+#include "analyzer/cmd/run_as.h"
+#include "tests/support/sample.h"
+#include "tests/support/tap.h"
 
 static void who_it_is(void)
 {

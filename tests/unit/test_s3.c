@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/num/rng.h"
-#include "analyzer/regression/s3.h"
-#include "tests/slow/s3_literal.h"
-#include "tests/tap.h"
+#include "analyzer/models/num/rng.h"
+#include "analyzer/models/regression/s3.h"
+#include "tests/literal/s3_literal.h"
+#include "tests/support/tap.h"
 
 /* Wavy, with plateaus: many local optima and many ties. */
 static double rough(const double *p)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyzer/report/scale.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 static void values_lie_where_they_should(void)
 {

@@ -6,8 +6,8 @@
 
 #include "analyzer/store/scan.h"
 #include "analyzer/store/scan_match.h"
-#include "tests/slow/sample.h"
-#include "tests/tap.h"
+#include "tests/support/sample.h"
+#include "tests/support/tap.h"
 
 /* Three hosts whose clocks began at different times, segments of a second each. */
 #define NR_HOSTS    3

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/retain/retain_step.h"
+#include "analyzer/keep/retain_step.h"
 #include "analyzer/store/scan.h"
-#include "tests/slow/sample.h"
-#include "tests/slow/traffic.h"
-#include "tests/tap.h"
+#include "tests/support/sample.h"
+#include "tests/support/traffic.h"
+#include "tests/support/tap.h"
 
 #define NR_STREAMS   2
 #define NR_SEQUENCES 24

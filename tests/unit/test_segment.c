@@ -5,9 +5,9 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "formats/segment.h"
-#include "tests/slow/traffic.h"
-#include "tests/tap.h"
+#include "formats/segment/segment.h"
+#include "tests/support/traffic.h"
+#include "tests/support/tap.h"
 
 static struct segment_header plain_header(void)
 {

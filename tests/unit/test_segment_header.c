@@ -6,14 +6,14 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "agent/tally.h"
-#include "formats/column.h"
-#include "formats/plane.h"
-#include "formats/segment.h"
-#include "formats/segment_header.h"
-#include "formats/varint.h"
+#include "agent/spool/tally.h"
+#include "formats/segment/column.h"
+#include "formats/segment/plane.h"
+#include "formats/segment/segment.h"
+#include "formats/segment/segment_header.h"
+#include "base/varint.h"
 #include "formats/streams.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 /* One entry of the header's map, already packed. */
 struct entry {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analyzer/report/sequence.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 #define MS 1000000ull
 

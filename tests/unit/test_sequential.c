@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "tests/slow/slow_sequential.h"
-#include "tests/slow/slow_stream.h"
-#include "tests/tap.h"
+#include "tests/literal/slow_sequential.h"
+#include "tests/literal/slow_stream.h"
+#include "tests/support/tap.h"
 #include "workload/sequential.h"
 
 #define MAX_SUBSET SEQUENTIAL_SUBSET_MAX

@@ -2,8 +2,8 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "analyzer/store/server_guard.h"
-#include "tests/tap.h"
+#include "analyzer/serve/server_guard.h"
+#include "tests/support/tap.h"
 
 #define SECOND 1000000000ull
 

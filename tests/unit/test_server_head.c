@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyzer/store/server_head.h"
-#include "tests/tap.h"
+#include "analyzer/serve/server_head.h"
+#include "tests/support/tap.h"
 
 static void a_path_has_four_parts(void)
 {

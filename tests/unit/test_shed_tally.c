@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/shed_tally.h"
-#include "tests/tap.h"
+#include "agent/source/shed_tally.h"
+#include "tests/support/tap.h"
 
 #define S 1000000000u
 

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/err.h"
-#include "formats/shown.h"
-#include "tests/tap.h"
+#include "base/err.h"
+#include "base/shown.h"
+#include "tests/support/tap.h"
 
 static void check(const char *text, const char *want)
 {

@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/sink.h"
-#include "formats/segment.h"
-#include "tests/tap.h"
+#include "agent/send/sink.h"
+#include "formats/segment/segment.h"
+#include "tests/support/tap.h"
 
 /* What the receiver in this test does with a request. */
 enum behaviour {

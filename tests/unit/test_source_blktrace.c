@@ -9,10 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/source_blktrace.h"
-#include "tests/slow/blktrace_make.h"
-#include "tests/slow/fake_blktrace.h"
-#include "tests/tap.h"
+#include "agent/source/source_blktrace.h"
+#include "tests/support/blktrace_make.h"
+#include "tests/support/fake_blktrace.h"
+#include "tests/support/tap.h"
 
 /* ---- */
 

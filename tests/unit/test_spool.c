@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/spool.h"
-#include "agent/spool_bad.h"
-#include "tests/spool_told.h"
-#include "tests/tap.h"
+#include "agent/spool/spool.h"
+#include "agent/spool/spool_bad.h"
+#include "tests/support/spool_told.h"
+#include "tests/support/tap.h"
 
 static void oldest_comes_first_across_a_restart(void)
 {

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/spool_ledger.h"
-#include "formats/segment.h"
-#include "tests/slow/sample.h"
-#include "tests/tap.h"
+#include "agent/spool/spool_ledger.h"
+#include "formats/segment/segment.h"
+#include "tests/support/sample.h"
+#include "tests/support/tap.h"
 
 #define DISK	     device_make(8, 0)
 #define STEP_NS	     10000000000ull

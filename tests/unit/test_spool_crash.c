@@ -12,13 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/account_file.h"
-#include "formats/buf.h"
-#include "tests/slow/crash_states.h"
-#include "tests/slow/faulty_calls.h"
-#include "tests/slow/sample.h"
-#include "tests/slow/spool_life.h"
-#include "tests/tap.h"
+#include "formats/account/account_file.h"
+#include "base/buf.h"
+#include "tests/support/crash_states.h"
+#include "tests/support/faulty_calls.h"
+#include "tests/support/sample.h"
+#include "tests/support/spool_life.h"
+#include "tests/support/tap.h"
 
 #define MAX_START_S 5.0
 

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "agent/spool.h"
-#include "tests/spool_told.h"
-#include "tests/tap.h"
+#include "agent/spool/spool.h"
+#include "tests/support/spool_told.h"
+#include "tests/support/tap.h"
 
 /* Calls that fail; which ones, and how often they were made. */
 static unsigned int fsync_calls, fail_fsync_from, fail_fsync_to, write_calls;

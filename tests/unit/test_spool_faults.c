@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/slow/every_point.h"
-#include "tests/slow/sample.h"
-#include "tests/slow/spool_life.h"
-#include "tests/tap.h"
+#include "tests/support/every_point.h"
+#include "tests/support/sample.h"
+#include "tests/support/spool_life.h"
+#include "tests/support/tap.h"
 
 #define MAX_START_S 5.0
 #define CHILD_S	    20u

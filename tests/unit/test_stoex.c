@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/arch/stoex.h"
-#include "tests/tap.h"
+#include "analyzer/models/arch/stoex.h"
+#include "tests/support/tap.h"
 
 #define DRAWS 200000
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "agent/stop_wait.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 #define LONG_NS 3600000000000ull /* a sleep that does not end fails the test by its time limit */
 

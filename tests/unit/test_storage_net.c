@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/qpn/check.h"
-#include "analyzer/qpn/storage_net.h"
-#include "analyzer/qpn/vm_weights.h"
-#include "tests/slow/slow_storage.h"
-#include "tests/tap.h"
+#include "analyzer/models/net/check.h"
+#include "analyzer/models/storage/storage_net.h"
+#include "analyzer/models/storage/vm_weights.h"
+#include "tests/literal/slow_storage.h"
+#include "tests/support/tap.h"
 
 static const struct {
 	const char *path;

@@ -12,9 +12,9 @@
 #include "analyzer/store/ingest.h"
 #include "analyzer/store/inventory.h"
 #include "analyzer/store/store.h"
-#include "formats/profile.h"
-#include "tests/slow/sample.h"
-#include "tests/tap.h"
+#include "formats/profile/profile.h"
+#include "tests/support/sample.h"
+#include "tests/support/tap.h"
 
 #define NR   500
 #define BOOT "11111111-2222-3333-4444-555555555555"

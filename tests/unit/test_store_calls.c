@@ -10,14 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/durable.h"
+#include "base/durable.h"
 #include "analyzer/store/ingest.h"
 #include "analyzer/store/segment_place.h"
 #include "analyzer/store/store.h"
 #include "analyzer/store/store_journal.h"
-#include "tests/slow/faulty_calls.h"
-#include "tests/slow/sample.h"
-#include "tests/tap.h"
+#include "tests/support/faulty_calls.h"
+#include "tests/support/sample.h"
+#include "tests/support/tap.h"
 
 #define MAX_POINTS 1000
 #define NR	   2

@@ -9,8 +9,8 @@
 
 #include "analyzer/store/store.h"
 #include "analyzer/store/store_journal.h"
-#include "tests/slow/sample.h"
-#include "tests/tap.h"
+#include "tests/support/sample.h"
+#include "tests/support/tap.h"
 
 #define NR	4
 #define JOURNAL "journal-0000000001.log"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/segment_summary.h"
-#include "tests/tap.h"
+#include "formats/summary/segment_summary.h"
+#include "tests/support/tap.h"
 
 static void make_members(struct summary *s, uint64_t first, uint64_t step, size_t nr)
 {

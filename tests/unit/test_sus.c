@@ -6,7 +6,7 @@
 
 #include "tests/system-under-study/scenarios.h"
 #include "tests/system-under-study/sus.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 static const struct sus_params params = SUS_PARAMS;
 

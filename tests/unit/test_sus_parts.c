@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/num/rng.h"
-#include "tests/slow/slow_lru.h"
+#include "analyzer/models/num/rng.h"
+#include "tests/literal/slow_lru.h"
 #include "tests/system-under-study/backend.h"
 #include "tests/system-under-study/host.h"
 #include "tests/system-under-study/prefetch.h"
 #include "tests/system-under-study/raid.h"
 #include "tests/system-under-study/read_cache.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 static const struct sus_params params = SUS_PARAMS;
 

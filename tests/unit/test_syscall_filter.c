@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/privileges.h"
-#include "agent/syscall_filter.h"
-#include "tests/tap.h"
+#include "agent/confine/privileges.h"
+#include "agent/confine/syscall_filter.h"
+#include "tests/support/tap.h"
 
 #define CHILD_UNFILTERED 99 /* this kernel, or an emulator, has no filters */
 

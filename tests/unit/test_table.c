@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/table.h"
-#include "tests/tap.h"
+#include "base/table.h"
+#include "tests/support/tap.h"
 
 static int parse(struct table *t, const char *text, struct err *err)
 {

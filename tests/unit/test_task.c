@@ -5,9 +5,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "agent/cgroup.h"
-#include "agent/task.h"
-#include "tests/tap.h"
+#include "agent/guest/cgroup.h"
+#include "agent/guest/task.h"
+#include "tests/support/tap.h"
 
 static const char *name_of(const struct segment_process *p, size_t nr, uint32_t pid)
 {

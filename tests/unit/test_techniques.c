@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/num/rng.h"
-#include "analyzer/regression/objective.h"
-#include "tests/slow/regression_data.h"
-#include "tests/tap.h"
+#include "analyzer/models/num/rng.h"
+#include "analyzer/models/regression/objective.h"
+#include "tests/support/regression_data.h"
+#include "tests/support/tap.h"
 
 #define NR_SETS 40
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/trace_block.h"
-#include "tests/tap.h"
+#include "agent/source/trace_block.h"
+#include "tests/support/tap.h"
 
 #define COMMON                                                                 \
 	"format:\n"                                                            \

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent/trace_format.h"
-#include "tests/tap.h"
+#include "agent/source/trace_format.h"
+#include "tests/support/tap.h"
 
 #define COMMON_8                                                                       \
 	"format:\n"                                                                    \

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent/trace_page.h"
-#include "tests/tap.h"
+#include "agent/source/trace_page.h"
+#include "tests/support/tap.h"
 
 #define PAGE_BYTES 4096
 

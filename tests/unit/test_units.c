@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "formats/units.h"
-#include "tests/tap.h"
+#include "base/units.h"
+#include "tests/support/tap.h"
 
 static void sizes_in(void)
 {

@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent/unseen.h"
+#include "agent/source/unseen.h"
 #include "bpf/life.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 #define NR_DISKS 4 /* no disk is number 0 */
 

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "agent/upload.h"
-#include "formats/segment.h"
-#include "tests/tap.h"
+#include "agent/send/upload.h"
+#include "formats/segment/segment.h"
+#include "tests/support/tap.h"
 
 /* Answers everything, once it is read, by a 400 with the body that ctx is. */
 static enum MHD_Result refuse(void *ctx, struct MHD_Connection *c, const char *url,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/regression/validate.h"
+#include "analyzer/models/regression/validate.h"
 
 #include <math.h>
 
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 /* Three configurations of two variables, repetitions apart from each other. */
 static const double rows[] = { 1, 8, 2, 8, 1, 8, 1, 4, 2, 8, 1, 8 };

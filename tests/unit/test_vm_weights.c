@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <math.h>
 
-#include "analyzer/num/rng.h"
-#include "analyzer/qpn/calibrate_weights.h"
-#include "analyzer/qpn/vm_weights.h"
-#include "tests/tap.h"
+#include "analyzer/models/num/rng.h"
+#include "analyzer/models/storage/calibrate_weights.h"
+#include "analyzer/models/storage/vm_weights.h"
+#include "tests/support/tap.h"
 
 #define CASES 5000
 #define VMS   5

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/slow/slow_arrivals.h"
-#include "tests/slow/slow_sequential.h"
-#include "tests/slow/slow_stream.h"
-#include "tests/tap.h"
+#include "tests/literal/slow_arrivals.h"
+#include "tests/literal/slow_sequential.h"
+#include "tests/literal/slow_stream.h"
+#include "tests/support/tap.h"
 #include "workload/window.h"
 
 #define SUBSET 4096

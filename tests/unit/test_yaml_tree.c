@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "formats/yaml_tree.h"
-#include "tests/tap.h"
+#include "base/yaml_tree.h"
+#include "tests/support/tap.h"
 
 static struct yaml_tree *tree;
 static struct err err;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Linux 5.10, with BTF and the changes that its stable releases took from newer kernels.
 cd "$(dirname "$0")/../.." || exit 2
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/vm.sh
 need_vm amd64 5.10
 vm_trace amd64-5.10 debugfs,tracefs - "auto=auto blktrace=blktrace tracefs=tracefs diskstats=diskstats"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Linux 6.12, with BTF: arguments and fields of newer kernels.
 cd "$(dirname "$0")/../.." || exit 2
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/vm.sh
 need_vm amd64 6.12
 vm_trace amd64-6.12 debugfs,tracefs - "auto=auto blktrace=blktrace tracefs=tracefs diskstats=diskstats"

@@ -2,7 +2,7 @@
 # Buffered writes and fsyncs: an fsync's flush is one request for every source, with the kernel's own
 # for it none; Linux 6.1 takes the flag of a flush away before it tells of the request.
 cd "$(dirname "$0")/../.." || exit 2
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/vm.sh
 need_vm amd64 6.1
 exits 0 "the guest runs and ends" scripts/vm.sh --arch amd64 --disk 64M:5ms --time 120 \

@@ -2,7 +2,7 @@
 # A disk that goes and comes back while the block trace runs: its requests are counted, but for those that end
 # between the agent's last look and a disk's end under load, of which the ledger tells; nothing leaks.
 cd "$(dirname "$0")/../.." || exit 2
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/vm.sh
 need_vm amd64 6.1
 exits 0 "the guest runs and ends" scripts/vm.sh --arch amd64 --disk 64M --disk 64M:1ms --time 200 \

@@ -2,7 +2,7 @@
 # lockdown=integrity refuses the files of the block trace, and nothing (no securityfs) says so: auto
 # finds it out and chooses tracefs.
 cd "$(dirname "$0")/../.." || exit 2
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/vm.sh
 need_vm amd64 6.1
 vm_trace integrity debugfs refuse_bpf "auto=auto" --append lockdown=integrity

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # lockdown=confidentiality refuses every tracer: auto chooses the kernel's counters.
 cd "$(dirname "$0")/../.." || exit 2
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/vm.sh
 need_vm amd64 6.1
 vm_trace locked debugfs,tracefs - "auto=auto" --append lockdown=confidentiality

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bpf(2) refused and nothing mounted: auto chooses tracefs, on a mount of its own. The agent is its bundle.
 cd "$(dirname "$0")/../.." || exit 2
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/vm.sh
 need_vm amd64 6.1
 vm_bundle

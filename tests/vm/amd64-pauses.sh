@@ -3,7 +3,7 @@
 # another QEMU: every read is in the store once, each gap is marked as what it was, no latency
 # is absurd.
 cd "$(dirname "$0")/../.." || exit 2
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/vm.sh
 need_vm amd64 6.1
 need python3 "python3 is not installed" command -v python3

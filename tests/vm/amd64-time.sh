@@ -3,7 +3,7 @@
 # whole restored from a snapshot while its agent streams: every read is in the store, no latency is absurd,
 # nothing stored is overwritten, and nothing of one life counted twice.
 cd "$(dirname "$0")/../.." || exit 2
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/vm.sh
 need_vm amd64 6.1
 need python3 "python3 is not installed" command -v python3

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Linux 6.1 with BTF: every source there is, at once, sees the same load.
 cd "$(dirname "$0")/../.." || exit 2
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/vm.sh
 need_vm amd64 6.1
 vm_trace amd64 debugfs,tracefs - "auto=auto blktrace=blktrace tracefs=tracefs diskstats=diskstats"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What the block trace has to drop is counted, exactly; a killed agent's trace is cleared by the next.
 cd "$(dirname "$0")/../.." || exit 2
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/vm.sh
 need_vm amd64 6.1
 scripts/vm.sh --arch amd64 --smp 2 --disk 64M --time 150 \

@@ -2,7 +2,7 @@
 # Segments are the same bytes on both byte orders, and each reads the other's; the unit tests of what
 # they share pass on s390x. Run by the user-mode emulator.
 cd "$(dirname "$0")/../.." || exit 2
-. tests/tap.sh
+. tests/support/tap.sh
 emulated=$BUILD/s390x/emulated
 need vm "qemu-s390x-static is not installed: make test-vm installs it" command -v qemu-s390x-static
 need vm "the tests are not built for s390x: make test-vm builds them" test -x "$emulated/tests/system/segment_golden"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The same on z/Linux, whose kernel at Debian has no BTF.
 cd "$(dirname "$0")/../.." || exit 2
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/vm.sh
 need static "the static agent is not built: make test-static builds it" \
 	test -x "$BUILD/s390x/static/blkcast-agent"

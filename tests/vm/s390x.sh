@@ -2,7 +2,7 @@
 # Linux 6.1 on s390x, big-endian and without BTF: z/Linux of today. The agent is the bundle that is
 # deployed there.
 cd "$(dirname "$0")/../.." || exit 2
-. tests/tap.sh
+. tests/support/tap.sh
 . tests/vm.sh
 need_vm s390x 6.1
 vm_bundle

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/send/delivery.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/send/segment_split.h"
+#include "agent/spool/tally.h"
+#include "formats/segment/segment.h"
+
+struct delivery {
+	struct upload *upload;
+	struct log *log;
+	struct upload_mark mark;  /* the receiver's, of the stream that was asked for */
+	bool has_mark;		  /* asked since the last failure */
+	uint64_t epoch, sequence; /* the last that it acknowledged ... */
+	bool has_acknowledged;	  /* ... if any */
+	bool is_repeat;		  /* the last answer left open whether it was taken */
+};
+
+int delivery_new(struct delivery **out, struct upload *upload, struct log *log)
+{
+	struct delivery *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return -ENOMEM;
+	d->upload = upload;
+	d->log = log;
+	*out = d;
+	return 0;
+}
+
+void delivery_free(struct delivery *d)
+{
+	free(d);
+}
+
+/* A receiver put back from a backup has less than it acknowledged: nobody else would say so. */
+static void compare_mark(struct delivery *d, const struct upload_mark *mark)
+{
+	if (!d->has_acknowledged || mark->epoch != d->epoch ||
+	    (mark->any && mark->sequence >= d->sequence))
+		return;
+	log_say(d->log, LEVEL_ERROR, "receiver_lost",
+		"epoch=%" PRIu64 " acknowledged=%" PRIu64 " has=%" PRId64, d->epoch, d->sequence,
+		mark->any ? (int64_t)mark->sequence : -1);
+	d->has_acknowledged = false;
+}
+
+static void ask_mark(struct delivery *d, const struct segment_header *h)
+{
+	struct upload_mark mark = { .epoch = h->epoch };
+
+	if (d->has_mark && d->mark.epoch == h->epoch)
+		return;
+	/* Where it does not tell, the segment itself finds out why. */
+	if (upload_ask_mark(d->upload, h->host, h->boot_id, &mark))
+		return;
+	d->mark = mark;
+	d->has_mark = true;
+	compare_mark(d, &mark);
+}
+
+static bool may_be_there(const struct delivery *d, const struct segment_header *h)
+{
+	return d->is_repeat || (d->has_mark && d->mark.any && d->mark.epoch == h->epoch &&
+				h->sequence <= d->mark.sequence);
+}
+
+static void note_answer(struct delivery *d, const struct segment_header *h,
+			const struct upload_answer *answer)
+{
+	d->is_repeat = answer->verdict == UPLOAD_RETRY;
+	if (answer->verdict == UPLOAD_RETRY || answer->verdict == UPLOAD_DENIED)
+		d->has_mark = false;
+	if (answer->verdict != UPLOAD_DONE)
+		return;
+	d->epoch = h->epoch;
+	d->sequence = h->sequence;
+	d->has_acknowledged = true;
+}
+
+static bool is_too_large(const struct upload_answer *answer)
+{
+	return answer->verdict == UPLOAD_TOO_LARGE || answer->verdict == UPLOAD_CONFLICT;
+}
+
+static void send_one(struct delivery *d, const void *data, size_t len, bool maybe_there,
+		     struct upload_answer *answer)
+{
+	struct upload_segment_options options = { .ask_first = maybe_there };
+
+	upload_segment(d->upload, data, len, &options, answer);
+}
+
+/* What a refused part held is lost; the others are not. */
+static void give_up_part(const void *data, size_t len, struct ledger *lost,
+			 struct upload_answer *answer)
+{
+	if (tally_segment(data, len, LOSS_QUARANTINE, lost))
+		answer->verdict = UPLOAD_RETRY; /* no memory to say what is lost */
+	else
+		answer->verdict = UPLOAD_REFUSED;
+}
+
+/* What is left of a segment whose name is another's, to the last part: under a name of its own. */
+static void send_renamed(struct delivery *d, const struct segment_origin *o, const void *data,
+			 size_t len, unsigned int *nr_stored, struct ledger *lost,
+			 struct upload_answer *answer)
+{
+	struct buf renamed;
+	int ret;
+
+	buf_init(&renamed);
+	ret = segment_rename(o, data, len, &renamed);
+	if (ret == -ENOMEM)
+		answer->verdict = UPLOAD_RETRY;
+	else if (ret)
+		give_up_part(data, len, lost, answer);
+	else
+		send_one(d, renamed.data, renamed.len, true, answer);
+	if (!ret && (is_too_large(answer) || answer->verdict == UPLOAD_REFUSED))
+		give_up_part(data, len, lost, answer);
+	if (answer->verdict == UPLOAD_DONE) {
+		++*nr_stored;
+		log_say(d->log, LEVEL_WARN, "segment_renamed",
+			"sequence=%" PRIu64 " why=\"another life of this machine took its name\"",
+			o->sequence);
+	}
+	buf_release(&renamed);
+}
+
+/*
+ * Sends the halves of part o. The first of two halves that is to be sent later ends it. *nr_stored
+ * counts parts that are durable there.
+ */
+static void send_halves(struct delivery *d, const struct segment_origin *o, const void *data,
+			size_t len, unsigned int *nr_stored, struct ledger *lost,
+			struct upload_answer *answer)
+{
+	struct buf half[2];
+	bool any_refused = false;
+	int ret;
+
+	buf_init(&half[0]);
+	buf_init(&half[1]);
+	ret = segment_split(o, data, len, &half[0], &half[1]);
+	if (ret == -ENOMEM)
+		answer->verdict = UPLOAD_RETRY;
+	else if (ret == -ERANGE && answer->verdict == UPLOAD_CONFLICT)
+		send_renamed(d, o, data, len, nr_stored, lost, answer);
+	else if (ret)
+		give_up_part(data, len, lost, answer);
+	for (unsigned int i = 0; i < 2 && !ret; i++) {
+		struct segment_origin part = { o->epoch, o->sequence, 2 * o->number + i };
+
+		send_one(d, half[i].data, half[i].len, true, answer);
+		if (is_too_large(answer))
+			send_halves(d, &part, half[i].data, half[i].len, nr_stored, lost, answer);
+		else if (answer->verdict == UPLOAD_REFUSED)
+			give_up_part(half[i].data, half[i].len, lost, answer);
+		else if (answer->verdict == UPLOAD_DONE)
+			++*nr_stored;
+		if (answer->verdict != UPLOAD_DONE && answer->verdict != UPLOAD_REFUSED)
+			break;
+		any_refused |= answer->verdict == UPLOAD_REFUSED;
+	}
+	if (any_refused && answer->verdict == UPLOAD_DONE)
+		answer->verdict = UPLOAD_REFUSED;
+	buf_release(&half[0]);
+	buf_release(&half[1]);
+}
+
+/*
+ * Too large, or its name is taken: by its own first half, where an earlier run split it and was
+ * killed, or by something else, in which case the first half is refused as well.
+ */
+static void send_parts(struct delivery *d, const struct segment_header *h, const void *data,
+		       size_t len, struct ledger *lost, struct upload_answer *answer)
+{
+	struct segment_origin whole = { h->epoch, h->sequence, 1 };
+	struct upload_answer first = *answer;
+	unsigned int nr_stored = 0;
+
+	send_halves(d, &whole, data, len, &nr_stored, lost, answer);
+	if (answer->verdict == UPLOAD_DONE)
+		log_say(d->log, LEVEL_WARN, "segment_split",
+			"sequence=%" PRIu64 " parts=%u why=\"%s\"", h->sequence, nr_stored,
+			first.why);
+	if (answer->verdict != UPLOAD_REFUSED || !nr_stored)
+		ledger_clear(lost);
+	if (answer->verdict == UPLOAD_REFUSED)
+		snprintf(answer->why, sizeof(answer->why), "%s", first.why);
+}
+
+void delivery_send(struct delivery *d, const void *data, size_t len, struct ledger *lost,
+		   struct upload_answer *answer)
+{
+	struct segment_reader *reader;
+	const struct segment_header *h;
+	struct err err = { 0 };
+	int ret = segment_reader_new(&reader, data, len, &err);
+
+	if (ret) {
+		*answer = (struct upload_answer){ .verdict = ret == -ENOMEM ? UPLOAD_RETRY
+									    : UPLOAD_DAMAGED };
+		snprintf(answer->why, sizeof(answer->why), "%.250s", err.line);
+		return;
+	}
+	h = segment_reader_header(reader);
+	ask_mark(d, h);
+	send_one(d, data, len, may_be_there(d, h), answer);
+	if (is_too_large(answer))
+		send_parts(d, h, data, len, lost, answer);
+	note_answer(d, h, answer);
+	segment_reader_free(reader);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "agent/send/lookup.h"
+#include "agent/send/reach.h"
+
+#define KEEP_S 60.0 /* as libcurl keeps its own */
+
+#ifndef CURLU_PUNYCODE /* before libcurl 7.88 */
+#define CURLU_PUNYCODE 0
+#endif
+
+/* A host and port that libcurl connects to, or lets a proxy connect to. */
+struct name {
+	char *host; /* NULL: nothing to look up */
+	char *port;
+	struct buf entry; /* "HOST:PORT:ADDRESS,..."; empty until known */
+	double found_s;	  /* when; -KEEP_S: in doubt */
+};
+
+enum { RECEIVER, PROXY, NR_NAMES };
+
+struct reach {
+	struct lookup *lookup;
+	struct name names[NR_NAMES];
+	struct curl_slist *list; /* what curl was given */
+};
+
+static double now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* What libcurl itself has the address of. */
+static bool needs_no_lookup(const char *host)
+{
+	static const char local[] = "localhost";
+	size_t len = strlen(host), tail = sizeof(local) - 1;
+	struct in_addr four;
+
+	if (host[0] == '[' || inet_pton(AF_INET, host, &four) == 1 || !strcasecmp(host, local))
+		return true;
+	return len > tail && host[len - tail - 1] == '.' && !strcasecmp(host + len - tail, local);
+}
+
+/* Host and port of url; a proxy's without a port has libcurl's port for proxies. */
+static int take_name(struct name *name, const char *url, bool is_proxy, struct err *err)
+{
+	CURLU *parts = curl_url();
+	char *host = NULL, *port = NULL, *scheme = NULL;
+	int ret = 0;
+
+	if (!parts ||
+	    curl_url_set(parts, CURLUPART_URL, url,
+			 is_proxy ? CURLU_NON_SUPPORT_SCHEME | CURLU_GUESS_SCHEME : 0) ||
+	    curl_url_get(parts, CURLUPART_HOST, &host, CURLU_PUNYCODE) ||
+	    curl_url_get(parts, CURLUPART_SCHEME, &scheme, 0))
+		ret = is_proxy
+			      ? err_set(err, EINVAL,
+					"proxy: the host in this URL cannot be looked up: expected "
+					"SCHEME://[USER:PASSWORD@]HOST:PORT (it is not shown, for it "
+					"may hold a password)")
+			      : err_set(err, EINVAL,
+					"sink: expected a host that can be looked up: %s", url);
+	else if (curl_url_get(parts, CURLUPART_PORT, &port, is_proxy ? 0 : CURLU_DEFAULT_PORT))
+		port = NULL;
+	if (!ret && !needs_no_lookup(host)) {
+		name->host = strdup(host);
+		name->port = strdup(port ? port : !strcmp(scheme, "https") ? "443" : "1080");
+		ret = name->host && name->port ? 0 : err_set(err, ENOMEM, "no memory");
+	}
+	curl_free(host);
+	curl_free(port);
+	curl_free(scheme);
+	curl_url_cleanup(parts);
+	return ret;
+}
+
+/* Of proxies those of SOCKS 4 and 5 without "a" or "h" are told the receiver's address. */
+static bool proxy_looks_up(const char *proxy)
+{
+	return strncasecmp(proxy, "socks4:", 7) && strncasecmp(proxy, "socks5:", 7);
+}
+
+int reach_new(struct reach **out, const char *url, const char *proxy, struct err *err)
+{
+	struct reach *r = calloc(1, sizeof(*r));
+	int ret;
+
+	if (!r || lookup_new(&r->lookup)) {
+		free(r);
+		return err_set(err, ENOMEM, "no memory for the HTTP sink");
+	}
+	for (int i = 0; i < NR_NAMES; i++) {
+		buf_init(&r->names[i].entry);
+		r->names[i].found_s = -KEEP_S;
+	}
+	ret = proxy && *proxy ? take_name(&r->names[PROXY], proxy, true, err) : 0;
+	if (!ret && (!proxy || !*proxy || !proxy_looks_up(proxy)))
+		ret = take_name(&r->names[RECEIVER], url, false, err);
+	if (ret) {
+		reach_free(r);
+		return ret;
+	}
+	*out = r;
+	return 0;
+}
+
+int reach_start(struct reach *r, struct err *err)
+{
+	bool any = false;
+
+	for (int i = 0; i < NR_NAMES; i++)
+		any |= r->names[i].host != NULL;
+	return any ? lookup_start(r->lookup, err) : 0;
+}
+
+void reach_free(struct reach *r)
+{
+	if (!r)
+		return;
+	lookup_free(r->lookup);
+	for (int i = 0; i < NR_NAMES; i++) {
+		free(r->names[i].host);
+		free(r->names[i].port);
+		buf_release(&r->names[i].entry);
+	}
+	curl_slist_free_all(r->list);
+	free(r);
+}
+
+/* 0 also where the addresses of before have to do. */
+static int renew(struct reach *r, struct name *name, double wait_s, const atomic_bool *abort_flag,
+		 struct err *err)
+{
+	struct buf found;
+	int ret;
+
+	if (!name->host || now_s() - name->found_s < KEEP_S)
+		return 0;
+	buf_init(&found);
+	buf_printf(&found, "%s:%s:", name->host, name->port);
+	ret = lookup_addresses(r->lookup, name->host, wait_s, abort_flag, &found, err);
+	if (!ret)
+		ret = buf_put_u8(&found, 0);
+	if (!ret) {
+		struct buf old = name->entry;
+
+		name->entry = found;
+		found = old;
+		name->found_s = now_s();
+	}
+	buf_release(&found);
+	return ret && name->entry.len && ret != -ECANCELED ? 0 : ret;
+}
+
+int reach_find(struct reach *r, CURL *curl, double wait_s, const atomic_bool *abort_flag,
+	       struct err *err)
+{
+	struct curl_slist *list = NULL;
+	int ret = 0;
+
+	for (int i = 0; i < NR_NAMES && !ret; i++) {
+		struct name *name = &r->names[i];
+		struct curl_slist *more;
+
+		ret = renew(r, name, wait_s, abort_flag, err);
+		if (ret || !name->host)
+			continue;
+		more = curl_slist_append(list, (const char *)name->entry.data);
+		if (!more)
+			ret = err_set(err, ENOMEM, "no memory for the HTTP sink");
+		else
+			list = more;
+	}
+	if (!ret && curl_easy_setopt(curl, CURLOPT_RESOLVE, list))
+		ret = err_set(err, ENOMEM, "no memory for the HTTP sink");
+	if (ret) {
+		curl_slist_free_all(list);
+		return ret;
+	}
+	curl_slist_free_all(r->list);
+	r->list = list;
+	return 0;
+}
+
+void reach_doubt(struct reach *r)
+{
+	for (int i = 0; i < NR_NAMES; i++)
+		r->names[i].found_s = -KEEP_S;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sender_notice.c: notices in the place of segments that a sink could not store. */
+#include <errno.h>
+
+#include "agent/send/loss_notice.h"
+#include "agent/send/sender_state.h"
+
+/* Puts a notice in the place of the segment, into each sink that refused it. 0 where all took it. */
+static int send_notice(struct sender *s, const struct outgoing *o, const struct buf *notice)
+{
+	const struct sink_segment segment = { .host = s->host,
+					      .boot_id = s->boot_id,
+					      .epoch = s->epoch,
+					      .sequence = o->sequence,
+					      .data = notice->data,
+					      .len = notice->len };
+	int ret = 0;
+
+	for (size_t i = 0; i < s->nr_sinks && !ret; i++)
+		if (s->sinks[i].has_refused)
+			ret = s->sinks[i].ops->notice
+				      ? s->sinks[i].ops->notice(s->sinks[i].sink, &segment)
+				      : -EOPNOTSUPP;
+	return ret;
+}
+
+/*
+ * Says in the store itself what is lost by now, as far as no later segment is to carry it. What sinks
+ * keep aside for that is little: it is used for the first refused segment in a row, the second, the
+ * fourth and so on, and for the last of the run.
+ */
+void sender_tell_loss(struct sender *s, const struct outgoing *o)
+{
+	bool is_power_of_two = !(s->nr_refused & (s->nr_refused - 1));
+	const struct ledger nothing = { 0 };
+	struct ledger lost;
+	struct buf notice;
+	bool is_last;
+	int ret;
+
+	pthread_mutex_lock(&s->lock);
+	is_last = s->is_last;
+	pthread_mutex_unlock(&s->lock);
+	if (!is_power_of_two && !is_last)
+		return;
+	ledger_init(&lost);
+	buf_init(&notice);
+	ret = account_take(s->account, o->sequence, &lost);
+	if (!ret && lost.nr)
+		ret = loss_notice(o->data.data, o->data.len, &lost, &notice);
+	if (!ret && lost.nr)
+		ret = send_notice(s, o, &notice);
+	if (!ret && lost.nr)
+		account_commit(s->account, o->sequence);
+	else /* the losses are to be carried by a later segment */
+		account_give_up(s->account, o->sequence, NULL, 0, &nothing);
+	ledger_release(&lost);
+	buf_release(&notice);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A store on disk, as the analyzer reads it:
+ * DIR/segments/<host>/<boot id>/<epoch>/<sequence>.seg, each file made durable on its own. The
+ * analyzer finds new files when it opens the store; the agent touches nothing else in it, but for
+ * its own account in DIR/agent/<host>.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/durable.h"
+#include "agent/send/sink.h"
+#include "agent/send/store_reserve.h"
+
+struct sink {
+	char *dir;
+	char *host, *boot_id;
+	uint64_t epoch; /* of epoch_fd */
+	int epoch_fd;	/* folder of the running epoch, or -1 */
+	struct store_reserve reserve;
+	uint64_t nr_delivered;
+};
+
+static void file_close(struct sink *s, uint64_t deadline_ns, struct sink_end *end)
+{
+	(void)deadline_ns;
+	if (!s)
+		return;
+	if (end)
+		end->nr_delivered = s->nr_delivered;
+	store_reserve_release(&s->reserve);
+	if (s->epoch_fd >= 0)
+		close(s->epoch_fd);
+	free(s->dir);
+	free(s->host);
+	free(s->boot_id);
+	free(s);
+}
+
+static int make_folder(const char *fmt, const char *dir, struct err *err)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", dir, fmt) >= sizeof(path))
+		return err_set(err, ENAMETOOLONG, "%.80s...: too long for a store", dir);
+	fd = durable_mkdir(path, err);
+	if (fd < 0)
+		return fd;
+	if (faccessat(fd, ".", W_OK, 0)) {
+		int code = errno;
+
+		close(fd);
+		return err_set(err, code, "%s: cannot write to the store: %s", path,
+			       strerror(code));
+	}
+	close(fd);
+	return 0;
+}
+
+static int file_open(struct sink **out, const struct sink_config *config, struct err *err)
+{
+	const char *dir = config->url + strlen("file:");
+	struct sink *s;
+	int ret;
+
+	if (!*dir)
+		return err_set(err, EINVAL, "sink: file: expected a folder behind it, file:DIR");
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return err_set(err, ENOMEM, "no memory for the store");
+	s->epoch_fd = -1;
+	s->dir = strdup(dir);
+	s->host = strdup(config->host);
+	s->boot_id = strdup(config->boot_id);
+	if (!s->dir || !s->host || !s->boot_id)
+		ret = err_set(err, ENOMEM, "no memory for the store");
+	else
+		ret = make_folder("segments", dir, err);
+	if (!ret)
+		ret = make_folder("agent", dir, err);
+	if (!ret && store_reserve_init(&s->reserve, dir, config->host))
+		ret = err_set(err, ENOMEM, "no memory for the store");
+	if (ret) {
+		file_close(s, 0, NULL);
+		return ret;
+	}
+	*out = s;
+	return 0;
+}
+
+static int epoch_path(const struct sink *s, uint64_t epoch, char *out, size_t size)
+{
+	int nr = snprintf(out, size, "%s/segments/%s/%s/%020" PRIu64, s->dir, s->host, s->boot_id,
+			  epoch);
+
+	return nr < 0 || (size_t)nr >= size ? -ENAMETOOLONG : 0;
+}
+
+static int enter_epoch(struct sink *s, uint64_t epoch)
+{
+	char path[PATH_MAX];
+	int ret;
+
+	if (s->epoch_fd >= 0 && s->epoch == epoch)
+		return 0;
+	ret = epoch_path(s, epoch, path, sizeof(path));
+	if (ret)
+		return ret;
+	ret = durable_mkdir(path, NULL);
+	if (ret < 0)
+		return ret;
+	if (s->epoch_fd >= 0)
+		close(s->epoch_fd);
+	s->epoch_fd = ret;
+	s->epoch = epoch;
+	return 0;
+}
+
+static int file_segment(struct sink *s, const struct sink_segment *segment)
+{
+	char name[32];
+	int ret = enter_epoch(s, segment->epoch);
+
+	if (ret)
+		return ret;
+	snprintf(name, sizeof(name), "%010" PRIu64 ".seg", segment->sequence);
+	ret = durable_write(s->epoch_fd, name, segment->data, segment->len, NULL);
+	if (ret == -ENOENT) { /* someone removed the folder: make it again once */
+		close(s->epoch_fd);
+		s->epoch_fd = -1;
+		ret = enter_epoch(s, segment->epoch);
+		if (!ret)
+			ret = durable_write(s->epoch_fd, name, segment->data, segment->len, NULL);
+	}
+	if (ret)
+		return ret;
+	s->nr_delivered++;
+	store_reserve_fill(&s->reserve);
+	return 0;
+}
+
+static int file_notice(struct sink *s, const struct sink_segment *segment)
+{
+	char name[32];
+	int ret = enter_epoch(s, segment->epoch);
+
+	if (ret)
+		return ret;
+	snprintf(name, sizeof(name), "%010" PRIu64 ".seg", segment->sequence);
+	return store_reserve_use(&s->reserve, s->epoch_fd, name, segment->data, segment->len);
+}
+
+/* What a full disk would refuse is made before it can be full. The account holds the lock by now, so that
+ * no other agent uses these names. */
+static int file_attach(struct sink *s, struct account *account, bool owns, uint64_t epoch,
+		       struct err *err)
+{
+	int ret = enter_epoch(s, epoch);
+
+	(void)account, (void)owns;
+	if (ret)
+		return err_set(err, -ret, "%s: cannot make the folder of this run: %s", s->dir,
+			       strerror(-ret));
+	store_reserve_fill(&s->reserve);
+	if (s->reserve.nr < STORE_RESERVE_FILES)
+		return err_set(
+			err, ENOSPC,
+			"%s: there is no room for the %d KiB that the agent keeps aside there",
+			s->dir, STORE_RESERVE_FILES * STORE_RESERVE_BYTES / 1024);
+	return 0;
+}
+
+static bool file_is_durable(struct sink *s, uint64_t epoch, uint64_t sequence)
+{
+	char path[PATH_MAX];
+	size_t len;
+
+	if (epoch_path(s, epoch, path, sizeof(path)))
+		return false;
+	len = strlen(path);
+	snprintf(path + len, sizeof(path) - len, "/%010" PRIu64 ".seg", sequence);
+	return !access(path, F_OK);
+}
+
+static int file_account_path(struct sink *s, struct buf *out)
+{
+	return buf_printf(out, "%s/agent/%s", s->dir, s->host);
+}
+
+const struct sink_ops sink_file = {
+	.scheme = "file",
+	.open = file_open,
+	.segment = file_segment,
+	.notice = file_notice,
+	.attach = file_attach,
+	.is_durable = file_is_durable,
+	.account_path = file_account_path,
+	.close = file_close,
+};

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Segments to an analyzer: the sender puts them into the spool and is done; a thread of its own
+ * takes them out, oldest first, and uploads one at a time. The network can hang for as long as it
+ * likes without holding up the spool.
+ */
+#include <curl/curl.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent/send/delivery.h"
+#include "agent/send/sink.h"
+#include "agent/spool/spool.h"
+#include "agent/spool/spool_ledger.h"
+#include "base/thread.h"
+#include "agent/send/upload.h"
+
+#define BACKOFF_FIRST_S	  0.25
+#define BACKOFF_MAX_S	  30.0
+#define RETRY_AFTER_MAX_S 600.0
+#define DENIED_WAIT_S	  60.0
+
+struct sink {
+	struct spool *spool;
+	struct upload *upload;
+	struct spool_ledger ledger; /* without an account before attach */
+	struct delivery *delivery;
+	struct ledger partly;  /* lost of a segment whose other parts were taken; mostly empty */
+	bool is_denied;	       /* and said so */
+	uint64_t nr_delivered; /* the thread's own until it is joined */
+	struct log *log;
+	char *dir;
+
+	pthread_t thread;
+	bool has_thread;
+	pthread_mutex_t lock; /* guards the next two */
+	pthread_cond_t wake;
+	bool stopping;	      /* end when the spool is empty ... */
+	uint64_t deadline_ns; /* ... or at this time */
+	atomic_bool abort;
+
+	unsigned int failures; /* in a row; the thread's own, like seed */
+	unsigned int seed;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Sleeps until woken or for that long; true when it is time to end. */
+static bool wait_or_stop(struct sink *s, double wait_s, bool wake_for_work)
+{
+	uint64_t until_ns = now_ns() + (uint64_t)(wait_s * 1e9);
+	bool stop;
+
+	pthread_mutex_lock(&s->lock);
+	while (now_ns() < until_ns && !(s->stopping && now_ns() >= s->deadline_ns)) {
+		uint64_t at_ns =
+			s->stopping && s->deadline_ns < until_ns ? s->deadline_ns : until_ns;
+		struct timespec at = { (time_t)(at_ns / 1000000000u), (long)(at_ns % 1000000000u) };
+
+		if (wake_for_work && (s->stopping || spool_files(s->spool)))
+			break;
+		pthread_cond_timedwait(&s->wake, &s->lock, &at);
+	}
+	stop = s->stopping && now_ns() >= s->deadline_ns;
+	pthread_mutex_unlock(&s->lock);
+	return stop;
+}
+
+static bool is_stopping(struct sink *s)
+{
+	bool stopping;
+
+	pthread_mutex_lock(&s->lock);
+	stopping = s->stopping;
+	pthread_mutex_unlock(&s->lock);
+	return stopping;
+}
+
+/* Half of the wait is random, so that a thousand agents do not come back at once. */
+static double with_jitter(struct sink *s, double wait_s)
+{
+	return wait_s * (0.5 + 0.5 * rand_r(&s->seed) / (double)RAND_MAX);
+}
+
+static double backoff_s(struct sink *s)
+{
+	double wait_s = BACKOFF_FIRST_S * (double)(1u << (s->failures < 10 ? s->failures : 10));
+
+	if (wait_s > BACKOFF_MAX_S)
+		wait_s = BACKOFF_MAX_S;
+	s->failures++;
+	return with_jitter(s, wait_s);
+}
+
+/* How long to wait before the next one, having done with this one what the answer asks for. */
+static double settle(struct sink *s, const struct upload_answer *answer)
+{
+	double wait_s;
+
+	if (answer->verdict == UPLOAD_DONE) {
+		if (s->failures)
+			log_say(s->log, LEVEL_WARN, "upload_works_again", "after_failures=%u",
+				s->failures);
+		s->failures = 0;
+		s->nr_delivered++;
+		s->is_denied = false;
+		spool_ack(s->spool);
+		return 0;
+	}
+	if (answer->verdict == UPLOAD_REFUSED || answer->verdict == UPLOAD_DAMAGED) {
+		return spool_quarantine(s->spool, answer->why) ? 0 : backoff_s(s);
+	}
+	spool_unpeek(s->spool);
+	wait_s = backoff_s(s);
+	if (answer->verdict == UPLOAD_DENIED)
+		wait_s = with_jitter(s, DENIED_WAIT_S);
+	if (answer->verdict == UPLOAD_LATER && answer->retry_after_s > 0) {
+		wait_s = answer->retry_after_s < RETRY_AFTER_MAX_S ? answer->retry_after_s
+								   : RETRY_AFTER_MAX_S;
+		wait_s += with_jitter(s, wait_s < 10 ? wait_s / 10 : 1);
+	}
+	/* Whoever can change that is told once, not every minute for a week. */
+	if (answer->verdict == UPLOAD_DENIED && s->is_denied)
+		return wait_s;
+	s->is_denied = answer->verdict == UPLOAD_DENIED;
+	log_say(s->log, LEVEL_WARN, "upload_failed", "why=\"%s\" retry_in_s=%.1f waiting=%zu",
+		answer->why, wait_s, spool_files(s->spool));
+	return wait_s;
+}
+
+static void *upload_loop(void *ctx)
+{
+	struct sink *s = ctx;
+	struct spool_name name;
+	double wait_s = 0;
+	struct buf data;
+
+	buf_init(&data);
+	while (!wait_or_stop(s, wait_s, false)) {
+		struct upload_answer answer;
+		int ret = spool_peek(s->spool, &name, &data);
+
+		wait_s = 0;
+		if (ret == -ENOENT && !spool_files(s->spool)) {
+			if (is_stopping(s))
+				break;
+			wait_or_stop(s, 3600, true);
+		} else if (ret == -ENOMEM || ret == -EMFILE || ret == -ENFILE || ret == -ESTALE) {
+			spool_unpeek(s->spool);
+			wait_s = backoff_s(s);
+		} else if (ret) {
+			wait_s = spool_quarantine(s->spool, strerror(-ret)) ? 0 : backoff_s(s);
+		} else {
+			delivery_send(s->delivery, data.data, data.len, &s->partly, &answer);
+			spool_ledger_lose_only(&s->ledger, &name, s->partly.nr ? &s->partly : NULL);
+			wait_s = settle(s, &answer);
+			spool_ledger_lose_only(&s->ledger, &name, NULL);
+			ledger_clear(&s->partly);
+		}
+	}
+	buf_release(&data);
+	return NULL;
+}
+
+static void http_tell_end(struct sink *s, struct sink_end *end)
+{
+	end->nr_delivered = s->nr_delivered;
+	spool_waiting(s->spool, &end->waiting);
+	snprintf(end->where, sizeof(end->where), "%s", s->dir);
+}
+
+static void http_close(struct sink *s, uint64_t deadline_ns, struct sink_end *end)
+{
+	if (!s)
+		return;
+	if (s->has_thread) {
+		pthread_mutex_lock(&s->lock);
+		s->stopping = true;
+		s->deadline_ns = deadline_ns;
+		pthread_cond_broadcast(&s->wake);
+		pthread_mutex_unlock(&s->lock);
+		/* A transfer under way is cut at the deadline; until then the thread works on. */
+		while (pthread_tryjoin_np(s->thread, NULL)) {
+			if (now_ns() >= deadline_ns)
+				atomic_store(&s->abort, true);
+			nanosleep(&(struct timespec){ 0, 10000000 }, NULL);
+		}
+		if (spool_files(s->spool))
+			log_say(s->log, LEVEL_WARN, "spool_kept", "segments=%zu bytes=%" PRIu64,
+				spool_files(s->spool), spool_bytes(s->spool));
+		if (end)
+			http_tell_end(s, end);
+	}
+	delivery_free(s->delivery);
+	ledger_release(&s->partly);
+	upload_free(s->upload);
+	spool_close(s->spool);
+	pthread_cond_destroy(&s->wake);
+	pthread_mutex_destroy(&s->lock);
+	free(s->dir);
+	free(s);
+}
+
+static void init_waiting(struct sink *s)
+{
+	pthread_condattr_t attributes;
+
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->wake, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+static int http_open(struct sink **out, const struct sink_config *config, struct err *err)
+{
+	struct spool_config spool = { .dir = config->spool_dir,
+				      .max_bytes = config->spool_bytes,
+				      .keeps_oldest = config->spool_keeps_oldest };
+	struct sink *s = calloc(1, sizeof(*s));
+	int ret;
+
+	if (!s)
+		return err_set(err, ENOMEM, "no memory for the HTTP sink");
+	init_waiting(s);
+	s->log = spool.log = config->log;
+	s->seed = (unsigned int)now_ns();
+	s->dir = strdup(config->spool_dir);
+	ledger_init(&s->partly);
+	ret = s->dir ? upload_new(&s->upload, config->url, &config->access, &s->abort, err)
+		     : -ENOMEM;
+	if (!ret)
+		ret = delivery_new(&s->delivery, s->upload, config->log);
+	s->ledger.log = config->log;
+	spool_ledger_connect(&s->ledger, &spool);
+	if (!ret)
+		ret = spool_open(&s->spool, &spool, err);
+	if (ret) {
+		http_close(s, 0, NULL);
+		return ret;
+	}
+	*out = s;
+	return 0;
+}
+
+static int http_attach(struct sink *s, struct account *account, bool owns, uint64_t epoch,
+		       struct err *err)
+{
+	int ret;
+
+	(void)epoch;
+	s->ledger.account = account;
+	s->ledger.owns_account = owns;
+	ret = upload_start(s->upload, err);
+	if (ret)
+		return ret;
+	ret = thread_start(&s->thread, "upload", upload_loop, s);
+	if (ret)
+		return err_set(err, -ret, "cannot start the upload thread: %s", strerror(-ret));
+	s->has_thread = true;
+	return 0;
+}
+
+static int http_segment(struct sink *s, const struct sink_segment *segment)
+{
+	struct spool_name name = { segment->epoch, segment->sequence };
+	int ret = spool_append(s->spool, &name, segment->data, segment->len, &segment->content);
+
+	pthread_mutex_lock(&s->lock);
+	pthread_cond_broadcast(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+	return ret;
+}
+
+static bool http_is_durable(struct sink *s, uint64_t epoch, uint64_t sequence)
+{
+	return spool_holds(s->spool, &(struct spool_name){ epoch, sequence });
+}
+
+static bool http_forget(struct sink *s, uint64_t epoch, uint64_t sequence)
+{
+	return spool_forget(s->spool, &(struct spool_name){ epoch, sequence });
+}
+
+static void http_forget_through(struct sink *s, uint64_t epoch, uint64_t sequence)
+{
+	spool_forget_through(s->spool, &(struct spool_name){ epoch, sequence });
+}
+
+static uint64_t http_last_epoch(struct sink *s)
+{
+	return spool_last_epoch(s->spool);
+}
+
+static int http_account_path(struct sink *s, struct buf *out)
+{
+	return buf_printf(out, "%s/ledger", s->dir);
+}
+
+const struct sink_ops sink_http = {
+	.scheme = "http",
+	.open = http_open,
+	.segment = http_segment,
+	.takes_lives = true,
+	.is_durable = http_is_durable,
+	.forget = http_forget,
+	.forget_through = http_forget_through,
+	.last_epoch = http_last_epoch,
+	.account_path = http_account_path,
+	.attach = http_attach,
+	.close = http_close,
+};
+
+const struct sink_ops sink_https = {
+	.scheme = "https",
+	.open = http_open,
+	.segment = http_segment,
+	.takes_lives = true,
+	.is_durable = http_is_durable,
+	.forget = http_forget,
+	.forget_through = http_forget_through,
+	.last_epoch = http_last_epoch,
+	.account_path = http_account_path,
+	.attach = http_attach,
+	.close = http_close,
+};

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * board: what the agent knows right now, for those who look: /metrics and --top.
+ *
+ * The capture thread posts each device's profile as its window closes; counters and histograms
+ * add up since the start, the last window's figures are kept as they are. Thread-safe: readers
+ * hold the board for the time they take to print it.
+ */
+#ifndef AGENT_BOARD_H
+#define AGENT_BOARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/histogram.h"
+#include "formats/ledger.h"
+#include "formats/profile/profile.h"
+#include "formats/request.h"
+
+#define BOARD_DIRECTIONS 2  /* OPERATION_READ, OPERATION_WRITE */
+#define BOARD_SIZE_EDGES 16 /* powers of two, 512 B to 16 MiB */
+
+/* Request sizes, cumulative by power of two. */
+struct board_sizes {
+	uint64_t at_most[BOARD_SIZE_EDGES]; /* <= 512 << i, not cumulative */
+	uint64_t nr, bytes;
+};
+
+struct board_device {
+	uint32_t device;
+	char name[PROFILE_NAME_BYTES];
+	uint64_t size_bytes;
+	bool is_hidden; /* by default, on screens; device_is_hidden_by_default() */
+
+	/* Since the start. */
+	uint64_t requests[NR_OPERATIONS], bytes[NR_OPERATIONS];
+	struct histogram duration[BOARD_DIRECTIONS][NR_STAGES];
+	struct board_sizes sizes[BOARD_DIRECTIONS];
+	double in_flight_s;
+	uint64_t sequential[BOARD_DIRECTIONS];
+	uint64_t untimed; /* reads and writes without a response time: their end was not seen */
+
+	/* The last window; all 0 while idle. */
+	struct {
+		double duration_s, end_real_s;
+		uint64_t requests[NR_OPERATIONS], bytes[NR_OPERATIONS];
+		double mean_s[NR_STAGES], p99_s[NR_STAGES];
+		double in_flight_mean, clients_mean;
+		double sequential_ratio[BOARD_DIRECTIONS], size_mean_bytes[BOARD_DIRECTIONS];
+		uint64_t lost;
+	} last;
+};
+
+struct board_totals {
+	uint64_t lost[NR_LOSS_CAUSES];
+	double agent_cpu_s, kernel_cpu_s; /* NaN unknown */
+	double watched_s;		  /* length of all windows closed so far */
+	uint64_t captured;		  /* requests, of all devices */
+	int shed_level;			  /* enum overhead_level */
+	const char *source, *layer;
+};
+
+struct board;
+
+int board_new(struct board **out);
+void board_free(struct board *b);
+
+/* Adds one closed window of a device. 0 or -ENOMEM: its histograms may then be incomplete. */
+int board_post(struct board *b, uint32_t device, uint64_t size_bytes, bool is_hidden,
+	       const struct profile *p);
+/* A window in which the device did nothing. */
+void board_post_idle(struct board *b, uint32_t device, double end_real_s);
+void board_set_totals(struct board *b, const struct board_totals *totals);
+
+/* Holds the board: what is returned stays as it is until board_unlock(). */
+const struct board_device *board_lock(struct board *b, size_t *nr, struct board_totals *totals);
+void board_unlock(struct board *b);
+/* Windows posted so far: changes when there is something new to draw. */
+uint64_t board_version(struct board *b);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <time.h>
+
+#include "agent/source/bpf_record.h"
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static uint32_t request_flags_of(const struct kernel_btf *k, const struct event_request *e)
+{
+	uint8_t op = k->operation_flags[e->cmd_flags & 0xff];
+	uint32_t flags = 0;
+
+	flags |= e->cmd_flags & k->sync ? REQUEST_SYNC : 0;
+	flags |= e->cmd_flags & k->meta ? REQUEST_META : 0;
+	flags |= e->cmd_flags & k->readahead ? REQUEST_READAHEAD : 0;
+	flags |= e->cmd_flags & k->fua ? REQUEST_FUA : 0;
+	flags |= e->cmd_flags & k->preflush ? REQUEST_PREFLUSH : 0;
+	flags |= op & KERNEL_PASSTHROUGH ? REQUEST_PASSTHROUGH : 0;
+	flags |= op & KERNEL_ZONE_APPEND ? REQUEST_ZONE_APPEND : 0;
+	flags |= e->flags & EVENT_KERNEL_THREAD ? REQUEST_KERNEL_THREAD : 0;
+	flags |= e->tid ? 0 : REQUEST_NO_ISSUER;
+	flags |= e->cgroup_id ? 0 : REQUEST_NO_CGROUP;
+	return flags;
+}
+
+static uint8_t operation_of(const struct kernel_btf *k, const struct event_request *e)
+{
+	uint8_t operation = k->operation[e->cmd_flags & 0xff];
+
+	/* An fsync with nothing left to write: a write without data, with a flush before it. */
+	if (operation == OPERATION_WRITE && !e->bytes && (e->cmd_flags & k->preflush))
+		return OPERATION_FLUSH;
+	return operation;
+}
+
+/* What is not known, or cannot be, stands at the next time that is. */
+static void set_times(struct request *r, const struct event_request *e)
+{
+	uint64_t end_ns = e->completion_ns;
+	bool has_arrival = e->arrival_ns && e->arrival_ns <= end_ns;
+	bool has_dispatch = e->dispatch_ns && e->dispatch_ns <= end_ns &&
+			    !(has_arrival && e->dispatch_ns < e->arrival_ns);
+
+	r->completion_ns = end_ns;
+	r->arrival_ns = has_arrival ? e->arrival_ns : has_dispatch ? e->dispatch_ns : end_ns;
+	r->dispatch_ns = has_dispatch ? e->dispatch_ns : r->arrival_ns;
+	r->flags |= has_arrival ? 0 : REQUEST_NO_ARRIVAL;
+	r->flags |= has_dispatch ? 0 : REQUEST_NO_DISPATCH;
+}
+
+/* Only that it was, not when it ended: it counts from now. */
+static void set_unfinished(struct request *r, const struct event_request *e)
+{
+	r->arrival_ns = r->dispatch_ns = r->completion_ns = now_ns();
+	r->flags |= REQUEST_NO_COMPLETION | REQUEST_NO_DISPATCH;
+	r->flags |= e->arrival_ns ? 0 : REQUEST_NO_ARRIVAL;
+}
+
+void bpf_record_request(struct request *r, const struct event_request *e,
+			const struct kernel_btf *k, uint8_t layer)
+{
+	*r = (struct request){
+		/* The kernel gives a passthrough command the sector ~0: it has none. */
+		.sector = e->bytes && e->sector != UINT64_MAX ? e->sector : 0,
+		.cgroup_id = e->cgroup_id,
+		.bytes = e->bytes,
+		.device = e->device,
+		.tid = e->tid,
+		.pid = e->pid,
+		.flags = request_flags_of(k, e),
+		.error = kernel_block_errno(e->error),
+		.requeues = e->requeues,
+		.operation = operation_of(k, e),
+		.source = SOURCE_BPF,
+		.layer = layer,
+	};
+	if (e->flags & EVENT_NO_COMPLETION)
+		set_unfinished(r, e);
+	else
+		set_times(r, e);
+}

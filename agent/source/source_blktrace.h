@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* source_blktrace: see source.h; what its tests need besides. */
+#ifndef AGENT_SOURCE_BLKTRACE_H
+#define AGENT_SOURCE_BLKTRACE_H
+
+#include "agent/source/blktrace_disk.h"
+#include "agent/source/source.h"
+#include "formats/pairing.h"
+
+/* As the open of source_blktrace, on another kernel. */
+int source_blktrace_open_on(struct source **out, const struct source_config *config,
+			    const struct blktrace_kernel *kernel, struct err *err);
+void source_blktrace_counts(const struct source *s, struct pairing_counts *out);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * source_blktrace_events: from records to requests, and what of them was lost.
+ *
+ * Where the kernel had no room for events, how many requests that cost is the difference between its
+ * count of completed requests and those handed over.
+ */
+#include <math.h>
+#include <time.h>
+
+#include "agent/source/source_blktrace_state.h"
+
+#define FORGET_NS 30000000000ull /* what a gap left under way is given up after */
+
+/* ---- requests ---- */
+
+static void name_issuer(struct source *s, struct request *r, unsigned int begun_by)
+{
+	const struct tid_entry *e;
+	bool is_new;
+
+	if (r->flags & REQUEST_NO_ISSUER)
+		return;
+	e = tid_cache_find(&s->tids, r->tid, s->now_ns, &is_new);
+	/* A worker runs queues for others: inserted by one, a request's submitter is not known. */
+	if (begun_by == BLOCK_INSERT && e->is_kernel_thread) {
+		r->tid = r->pid = 0;
+		r->flags |= REQUEST_NO_ISSUER;
+		return;
+	}
+	r->pid = e->pid;
+	r->flags |= e->is_kernel_thread ? REQUEST_KERNEL_THREAD : 0;
+	if (is_new && s->sink)
+		s->sink->task(s->sink->ctx, e->tid, e->pid, e->comm, e->is_kernel_thread);
+}
+
+struct traced_disk *blktrace_disk_of(const struct source *s, uint32_t device)
+{
+	if (s->current && s->current->disk.device == device)
+		return s->current;
+	for (size_t i = 0; i < s->nr_disks; i++)
+		if (s->disks[i]->disk.device == device)
+			return s->disks[i];
+	return NULL;
+}
+
+void blktrace_on_request(void *ctx, const struct request *paired, unsigned int begun_by)
+{
+	struct source *s = ctx;
+	struct traced_disk *d = blktrace_disk_of(s, paired->device);
+	struct request r = *paired;
+
+	if (r.flags & REQUEST_NO_COMPLETION) /* only that it was: it counts from now */
+		r.arrival_ns = r.dispatch_ns = r.completion_ns = s->now_ns;
+	name_issuer(s, &r, begun_by);
+	if (d)
+		d->delivered += !(r.flags & REQUEST_PASSTHROUGH);
+	s->nr_polled++;
+	if (s->sink)
+		s->sink->request(s->sink->ctx, &r);
+}
+
+static void tell(const struct source *s, enum loss_cause cause, uint64_t nr, uint32_t device)
+{
+	if (nr && s->sink)
+		s->sink->lost(s->sink->ctx, cause, nr, device);
+}
+
+/* ---- events ---- */
+
+void blktrace_on_gap(struct source *s, struct traced_disk *d, uint64_t time_ns)
+{
+	pairing_gap(s->pairing, d->disk.device, time_ns);
+	if (time_ns > d->gap_ns)
+		d->gap_ns = time_ns;
+	d->is_lossy = true;
+	d->is_settled = false;
+}
+
+static void on_record(struct source *s, struct traced_disk *d, const struct blktrace_record *record)
+{
+	struct block_event e = record->event;
+	struct blktrace_zfcp zfcp;
+
+	if (record->type == BLKTRACE_PROCESS) {
+		tid_cache_note(&s->tids, e.tid, record->comm);
+	} else if (record->type == BLKTRACE_EVENT && e.kind == BLOCK_DRIVER_DATA) {
+		/* Without memory its latencies are missing: its count tells. */
+		if (!blktrace_zfcp(relay_merge_reader(&d->merge), record, &zfcp))
+			zfcp_detail_add(&d->zfcp, &zfcp);
+	} else if (record->type == BLKTRACE_EVENT) {
+		d->events++;
+		e.device = d->disk.device;
+		if (pairing_add(s->pairing, &e))
+			tell(s, LOSS_REORDER, 1, e.device);
+	}
+}
+
+void blktrace_hand_over(struct source *s, struct traced_disk *d, uint64_t before_ns)
+{
+	const struct blktrace_record *record;
+	uint64_t skipped;
+	uint32_t missing;
+
+	s->current = d;
+	while ((record = relay_merge_next(&d->merge, before_ns, &missing))) {
+		if (missing) {
+			d->missing += missing;
+			blktrace_on_gap(s, d, record->event.time_ns);
+		}
+		on_record(s, d, record);
+	}
+	relay_merge_trim(&d->merge);
+	s->current = NULL;
+	skipped = relay_merge_skipped(&d->merge);
+	tell(s, LOSS_DECODE, skipped - d->skipped, d->disk.device);
+	d->skipped = skipped;
+}
+
+/* ---- what was lost ---- */
+
+void blktrace_look_for_drops(struct source *s)
+{
+	for (size_t i = 0; i < s->nr_disks; i++) {
+		struct traced_disk *d = s->disks[i];
+		uint64_t dropped = blktrace_disk_dropped(&d->disk);
+
+		if (dropped > d->dropped)
+			blktrace_on_gap(s, d, s->now_ns);
+		d->dropped = dropped > d->dropped ? dropped : d->dropped;
+	}
+}
+
+/* Where the kernel counts no requests: by the events missed, and how many a request takes. */
+static uint64_t lost_by_events(const struct traced_disk *d)
+{
+	uint64_t missed = d->dropped > d->missing ? d->dropped : d->missing;
+
+	if (!d->delivered || !d->events)
+		return missed ? 1 : 0;
+	return (uint64_t)ceil((double)missed * (double)d->delivered / (double)d->events);
+}
+
+/*
+ * Requests completed before this poll, less those handed over, less those that may still turn out to
+ * be under way. Exact once the disk was idle; never more than were lost.
+ */
+void blktrace_reconcile(struct source *s, struct traced_disk *d)
+{
+	uint64_t known, lost;
+
+	if (d->has_base) {
+		known = d->base + d->delivered + pairing_doubtful(s->pairing, d->disk.device);
+		lost = d->completed > known ? d->completed - known : 0;
+	} else {
+		lost = lost_by_events(d);
+	}
+	if (lost > d->told) {
+		tell(s, LOSS_KERNEL, lost - d->told, d->disk.device);
+		d->told = lost;
+	}
+	if (d->is_settled)
+		d->is_lossy = false;
+}
+
+/*
+ * What began a while ago on a disk that had nothing under way before this poll has ended unseen: after
+ * a gap at once, else when two looks find it so, since the kernel counts only what is at the driver,
+ * and a request may be on its way there for as long as its thread gets no CPU. And what a gap left
+ * behind has, in the end, where a disk is never idle.
+ */
+static void settle(struct source *s, struct traced_disk *d)
+{
+	/* The clock begins at boot, and less than SETTLE_NS may have passed since. */
+	uint64_t before_ns = s->now_ns > SETTLE_NS ? s->now_ns - SETTLE_NS : 0;
+
+	if (d->was_idle && (d->is_lossy || d->was_idle_before)) {
+		pairing_settle(s->pairing, d->disk.device, before_ns);
+		d->is_settled = before_ns > d->gap_ns;
+	} else if (d->is_lossy && s->now_ns - d->gap_ns > FORGET_NS) {
+		pairing_settle(s->pairing, d->disk.device, d->gap_ns);
+		d->is_settled = true;
+	}
+}
+
+void blktrace_look_before(struct source *s)
+{
+	const struct timespec visible = { .tv_nsec = VISIBLE_NS };
+	bool has_held = pairing_held(s->pairing, 0), any_lossy = false;
+
+	for (size_t i = 0; i < s->nr_disks; i++) {
+		struct traced_disk *d = s->disks[i];
+
+		d->was_idle_before = d->was_idle;
+		d->was_idle = (has_held || d->is_lossy) &&
+			      s->kernel->in_flight(s->kernel->ctx, d->disk.device) == 0;
+		any_lossy |= d->is_lossy;
+		if (d->is_lossy && d->has_base &&
+		    s->kernel->completed(s->kernel->ctx, d->disk.device, &d->completed))
+			d->has_base = false;
+	}
+	if (any_lossy) /* all that was counted is handed over */
+		nanosleep(&visible, NULL);
+}
+
+void blktrace_look_after(struct source *s)
+{
+	for (size_t i = 0; i < s->nr_disks; i++)
+		settle(s, s->disks[i]);
+	for (size_t i = 0; i < s->nr_disks; i++)
+		if (s->disks[i]->is_lossy)
+			blktrace_reconcile(s, s->disks[i]);
+	s->last_settle_ns = s->now_ns;
+}

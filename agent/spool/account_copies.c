@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/spool/account_copies.h"
+
+/* The current half of the stream, to read. */
+const struct stream_half *copies_stream(const struct account_copies *c)
+{
+	return &c->file->stream[c->stream_now];
+}
+
+static int free_copy(int now, int pinned, int kept)
+{
+	int i = 0;
+
+	while (i == now || i == pinned || i == kept)
+		i++;
+	return i;
+}
+
+/* A copy of the current half to change; becomes current by copies_publish_stream(). Under the lock. */
+struct stream_half *copies_edit_stream(struct account_copies *c)
+{
+	struct stream_half *h;
+
+	c->stream_next = free_copy(c->stream_now, c->stream_pinned, c->stream_kept);
+	h = &c->file->stream[c->stream_next];
+	h->seal.checksum = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	*h = *copies_stream(c);
+	h->seal.checksum = 0;
+	return h;
+}
+
+void copies_publish_stream(struct account_copies *c)
+{
+	uint64_t serial = copies_stream(c)->seal.serial + 1;
+
+	account_seal_stream(&c->file->stream[c->stream_next], serial);
+	c->stream_now = c->stream_next;
+	atomic_store(&c->file->published_stream, serial);
+}
+
+const struct capture_half *copies_capture(const struct account_copies *c)
+{
+	return &c->file->capture[atomic_load(&c->capture_now)];
+}
+
+/* The same for the capture, but that the copy is not filled yet. */
+struct capture_half *copies_edit_capture(struct account_copies *c)
+{
+	struct capture_half *h;
+	int pinned, kept;
+
+	pinned = atomic_load(&c->capture_pinned);
+	kept = atomic_load(&c->capture_kept);
+	c->capture_next = free_copy(atomic_load(&c->capture_now), pinned, kept);
+	h = &c->file->capture[c->capture_next];
+	h->seal.checksum = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	return h;
+}
+
+void copies_publish_capture(struct account_copies *c)
+{
+	uint64_t serial = atomic_load(&c->file->published_capture) + 1;
+
+	account_seal_capture(&c->file->capture[c->capture_next], serial);
+	atomic_store(&c->capture_now, c->capture_next);
+	atomic_store(&c->file->published_capture, serial);
+}
+
+/* Keeps the current copies as they are until unpinned. */
+static void pin_copies(struct account_copies *c)
+{
+	int now;
+
+	pthread_mutex_lock(&c->lock);
+	c->stream_pinned = c->stream_now;
+	pthread_mutex_unlock(&c->lock);
+	do { /* once it is pinned and still current, no later change begins in it */
+		now = atomic_load(&c->capture_now);
+		atomic_store(&c->capture_pinned, now);
+	} while (atomic_load(&c->capture_now) != now);
+}
+
+static void unpin_copies(struct account_copies *c, bool is_synced)
+{
+	pthread_mutex_lock(&c->lock);
+	if (is_synced)
+		c->stream_kept = c->stream_pinned;
+	c->stream_pinned = -1;
+	pthread_mutex_unlock(&c->lock);
+	if (is_synced) /* before the pin goes: the capture reads them in the other order */
+		atomic_store(&c->capture_kept, atomic_load(&c->capture_pinned));
+	atomic_store(&c->capture_pinned, -1);
+}
+
+/*
+ * Puts the account on the disk, for the sake of power cuts alone: the next boot must not count as
+ * lost what a durable segment holds. Never by the capture thread. After a failure the kernel takes
+ * the pages for clean: each is touched before the next try, so that all are written anew.
+ */
+void copies_sync(struct account_copies *c)
+{
+	static const size_t page_bytes = 4096;
+	char *bytes = (char *)c->file;
+	int error = 0;
+
+	pthread_mutex_lock(&c->sync_lock);
+	pin_copies(c);
+	for (size_t i = 0; c->sync_failed && i < sizeof(*c->file); i += page_bytes)
+		__atomic_fetch_or(&bytes[i], 0, __ATOMIC_SEQ_CST);
+	if (msync(c->file, sizeof(*c->file), MS_SYNC))
+		error = errno;
+	if (error && !c->sync_failed)
+		log_say(c->log, LEVEL_ERROR, "ledger_not_synced", "why=\"%s\"", strerror(error));
+	c->sync_failed = error != 0;
+	unpin_copies(c, !error);
+	pthread_mutex_unlock(&c->sync_lock);
+}
+
+/* Makes the new file's name durable. */
+static int sync_name(struct account_copies *c, const char *path)
+{
+	char folder[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	size_t len = slash == path ? 1 : slash ? (size_t)(slash - path) : 0;
+	int fd, ret = fsync(c->fd) ? -errno : 0;
+
+	if (len >= sizeof(folder))
+		return -ENAMETOOLONG;
+	memcpy(folder, path, len);
+	folder[len] = 0;
+	fd = open(len ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (!ret && fsync(fd))
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+int copies_open(struct account_copies *c, const char *path, struct err *err)
+{
+	struct stat st = { 0 };
+	int ret;
+
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_mutex_init(&c->sync_lock, NULL);
+	c->stream_pinned = c->stream_kept = -1;
+	atomic_init(&c->capture_pinned, -1);
+	atomic_init(&c->capture_kept, -1);
+	c->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (c->fd < 0)
+		return err_set(err, errno, "%s: cannot open the agent's account: %s", path,
+			       strerror(errno));
+	if (flock(c->fd, LOCK_EX | LOCK_NB))
+		return err_set(err, EBUSY, "%s: another agent uses it", path);
+	if (fstat(c->fd, &st))
+		return err_set(err, errno, "%s: %s", path, strerror(errno));
+	c->modified_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u;
+	c->modified_ns += (uint64_t)st.st_mtim.tv_nsec;
+	ret = posix_fallocate(c->fd, 0, sizeof(*c->file));
+	if (!ret && (size_t)st.st_size < sizeof(*c->file))
+		ret = -sync_name(c, path);
+	if (ret)
+		return err_set(err, ret, "%s: cannot reserve %zu bytes: %s", path, sizeof(*c->file),
+			       strerror(ret));
+	c->file = mmap(NULL, sizeof(*c->file), PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, 0);
+	if (c->file == MAP_FAILED) {
+		c->file = NULL;
+		return err_set(err, errno, "%s: cannot map it: %s", path, strerror(errno));
+	}
+	return 0;
+}
+
+void copies_close(struct account_copies *c)
+{
+	if (c->file)
+		munmap(c->file, sizeof(*c->file));
+	if (c->fd >= 0)
+		close(c->fd);
+	pthread_mutex_destroy(&c->sync_lock);
+	pthread_mutex_destroy(&c->lock);
+}

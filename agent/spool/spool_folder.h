@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spool_folder: the folder that a spool lives in, its lock, and whether it is still there.
+ *
+ * The agent often runs as root, so the folder must not be one in which somebody else can plant links
+ * or files: it belongs to the agent's own user, nobody else may write to it, and the lock is a plain
+ * file that is never reached through a symbolic link.
+ */
+#ifndef AGENT_SPOOL_FOLDER_H
+#define AGENT_SPOOL_FOLDER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+struct spool_folder {
+	int dir_fd, lock_fd; /* -1: not open */
+};
+
+/*
+ * Makes the folder where it is missing, checks that it is user's, and takes its lock. -EPERM: the folder or
+ * the lock is not the agent's own; -EBUSY: another agent has the lock; -errno otherwise, each with one
+ * line in err. What was opened is to be closed either way.
+ */
+int spool_folder_open(struct spool_folder *f, const char *path, uid_t user, struct err *err);
+/*
+ * Makes the folder again that somebody removed, without its lock, for which the filter of system calls has
+ * no room: the agent is about to end, and only passes on what it still has.
+ */
+int spool_folder_again(struct spool_folder *f, const char *path, uid_t user, struct err *err);
+void spool_folder_close(struct spool_folder *f);
+
+/* Whether somebody removed the folder since it was opened: nothing can be stored in it any more. */
+bool spool_folder_is_removed(const struct spool_folder *f);
+
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/answer/progress.h"
+#include "base/units.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define QUIET_NS  1000000000ull /* work shorter than this needs no bar */
+#define REDRAW_NS 100000000ull
+#define BAR_CELLS 24
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+void progress_begin(struct progress *p, const char *label, uint64_t total, bool quiet)
+{
+	*p = (struct progress){
+		.label = label,
+		.total = total,
+		.begin_ns = now_ns(),
+		.on = !quiet && isatty(STDERR_FILENO),
+	};
+}
+
+void progress_update(struct progress *p, uint64_t done)
+{
+	char left[UNITS_BYTES] = "?";
+	char bar[BAR_CELLS + 1];
+	double share, spent_s;
+	uint64_t now;
+
+	if (!p->on)
+		return;
+	now = now_ns();
+	if (now - p->begin_ns < QUIET_NS || now - p->shown_ns < REDRAW_NS)
+		return;
+	p->shown_ns = now;
+	p->drawn = true;
+	spent_s = (double)(now - p->begin_ns) / 1e9;
+	if (!p->total) {
+		fprintf(stderr, "\r\033[K%s: %llu (%.0f/s)", p->label, (unsigned long long)done,
+			(double)done / spent_s);
+		return;
+	}
+	share = done < p->total ? (double)done / (double)p->total : 1;
+	for (int i = 0; i < BAR_CELLS; i++)
+		bar[i] = i < (int)(share * BAR_CELLS) ? '#' : '.';
+	bar[BAR_CELLS] = '\0';
+	if (share > 0)
+		units_time(spent_s * (1 - share) / share, left);
+	fprintf(stderr, "\r\033[K%s: [%s] %3.0f %%, %s left", p->label, bar, share * 100, left);
+}
+
+void progress_end(struct progress *p)
+{
+	if (p->drawn)
+		fputs("\r\033[K", stderr);
+	p->drawn = p->on = false;
+}

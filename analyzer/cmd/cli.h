@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cli: what every command of blkcast shares: options, help, errors, exit codes.
+ *
+ * A command is one file cmd/cmd_<name>.c that defines `const struct command command_<name>`, and
+ * one line in cmd/commands.h. Its run() declares its options in a table and parses them:
+ *
+ *	static int run(struct cli *cli)
+ *	{
+ *		const char *dir = NULL;
+ *		const struct cli_option options[] = {
+ *			CLI_STRING("store", 's', "DIR", &dir, "the store to read"),
+ *			CLI_END,
+ *		};
+ *
+ *		if (!cli_parse(cli, options))
+ *			return cli->status;
+ *		...
+ *		return err.code ? cli_fail(cli, &err) : CLI_DONE;
+ *	}
+ *
+ * --help, --json, --quiet and --utc are every command's. Results go to standard output, words to
+ * standard error.
+ */
+#ifndef ANALYZER_CLI_H
+#define ANALYZER_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/word_list.h"
+
+/* Exit codes. */
+enum cli_status {
+	CLI_DONE = 0,
+	CLI_FAILED = 1,	     /* the work failed, or the check that was asked for did */
+	CLI_BAD_INPUT = 2,   /* usage, or input that is not what it should be */
+	CLI_CANNOT_TELL = 3, /* done, but what was asked lies outside what is known */
+};
+
+struct cli;
+
+struct command {
+	const char *name;
+	const char *summary; /* one line without a full stop, for the list of commands */
+	const char *usage;   /* after "blkcast NAME ", one line per form: "--store DIR [FILE...]" */
+	const char *details; /* a paragraph or more after the options; may be NULL */
+	const char *example; /* whole command lines that work, one per line */
+	int (*run)(struct cli *cli); /* returns an exit code */
+};
+
+enum cli_kind {
+	CLI_KIND_END,
+	CLI_KIND_FLAG,	   /* bool */
+	CLI_KIND_STRING,   /* const char *, borrowed from argv */
+	CLI_KIND_LIST,	   /* struct word_list: repeated, or parted by commas */
+	CLI_KIND_U64,	   /* uint64_t */
+	CLI_KIND_DOUBLE,   /* double, finite */
+	CLI_KIND_SIZE,	   /* uint64_t bytes: "4k", "16MiB" */
+	CLI_KIND_DURATION, /* double seconds: "10ms", "1s", "5m" */
+	CLI_KIND_TIME,	   /* uint64_t CLOCK_REALTIME ns: ISO 8601, or @seconds */
+};
+
+struct cli_option {
+	const char *name; /* without dashes */
+	char letter;	  /* short form, or 0 */
+	uint8_t kind;
+	const char *arg; /* placeholder in the help; NULL for flags */
+	void *out;	 /* keeps the value it had where the option is not given */
+	const char *help;
+};
+
+#define CLI_FLAG(name, letter, out, help)                    \
+	{                                                    \
+		name, letter, CLI_KIND_FLAG, NULL, out, help \
+	}
+#define CLI_STRING(name, letter, arg, out, help)              \
+	{                                                     \
+		name, letter, CLI_KIND_STRING, arg, out, help \
+	}
+#define CLI_LIST(name, letter, arg, out, help)              \
+	{                                                   \
+		name, letter, CLI_KIND_LIST, arg, out, help \
+	}
+#define CLI_U64(name, letter, arg, out, help)              \
+	{                                                  \
+		name, letter, CLI_KIND_U64, arg, out, help \
+	}
+#define CLI_DOUBLE(name, letter, arg, out, help)              \
+	{                                                     \
+		name, letter, CLI_KIND_DOUBLE, arg, out, help \
+	}
+#define CLI_SIZE(name, letter, arg, out, help)              \
+	{                                                   \
+		name, letter, CLI_KIND_SIZE, arg, out, help \
+	}
+#define CLI_DURATION(name, letter, arg, out, help)              \
+	{                                                       \
+		name, letter, CLI_KIND_DURATION, arg, out, help \
+	}
+#define CLI_TIME(name, letter, arg, out, help)              \
+	{                                                   \
+		name, letter, CLI_KIND_TIME, arg, out, help \
+	}
+#define CLI_END                                         \
+	{                                               \
+		NULL, 0, CLI_KIND_END, NULL, NULL, NULL \
+	}
+
+struct cli {
+	const struct command *command;
+	int argc;    /* operands; before cli_parse() everything after the command's name */
+	char **argv; /* argv[0..argc-1]: no name in front */
+	bool json, quiet, utc;
+	int status; /* exit code where cli_parse() returned false */
+};
+
+/*
+ * Parses cli->argv by the table (CLI_END last). True: go on, operands are left in argc/argv.
+ * False: help was printed, or the usage was wrong and a line said so; return cli->status.
+ */
+bool cli_parse(struct cli *cli, const struct cli_option *options);
+
+/*
+ * For commands with verbs (`qpn solve`): takes the first operand off argv if it is in the list
+ * (ended by NULL) and returns its index; else says what was expected and returns -1 with status
+ * set. --help in its place prints the command's help. Call before cli_parse().
+ */
+int cli_verb(struct cli *cli, const char *const *verbs);
+
+/* One line on standard error, "blkcast NAME: ..."; returns the exit code: CLI_BAD_INPUT for
+ * usage; for an err by its code: bad or missing input CLI_BAD_INPUT, anything else CLI_FAILED. */
+int cli_usage(const struct cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int cli_fail(const struct cli *cli, const struct err *err);
+/* Words for a person, unless --quiet. */
+void cli_note(const struct cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The exit code of an errno, as cli_fail() chooses it. */
+int cli_status_of(int code);
+
+/* The name nearest to got by edit distance, where near enough to suggest; else NULL. */
+const char *cli_nearest(const char *got, const char *const *names, size_t nr);
+
+/* Runs the command of commands[0..nr-1] that argv names, or help; returns main's exit code. */
+int cli_main(int argc, char **argv, const struct command *const *commands, size_t nr);
+
+#endif

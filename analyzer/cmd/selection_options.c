@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/cmd/selection_options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+
+int selection_open(struct selection *sel, const struct cli *cli, struct scan **out,
+		   const struct scan_hooks *hooks, struct err *err)
+{
+	struct scan_retained left;
+	int ret;
+
+	if (sel->dir && cli->argc)
+		return err_set(err, EINVAL, "%s: expected --store or files, not both",
+			       cli->argv[0]);
+	if (!sel->dir && !cli->argc)
+		return err_set(err, EINVAL, "expected --store DIR or segment files");
+	if (!sel->dir)
+		return selection_open_files(sel, (const char *const *)cli->argv, (size_t)cli->argc,
+					    out, hooks, err);
+	ret = selection_open_store(sel, out, hooks, err);
+	if (ret || (hooks && hooks->summary))
+		return ret;
+	left = scan_retained(*out);
+	selection_note_retained(cli, &left);
+	return 0;
+}
+
+void selection_note_retained(const struct cli *cli, const struct scan_retained *r)
+{
+	char begin[UNITS_BYTES], end[UNITS_BYTES];
+
+	if (r->nr_summarized) {
+		units_instant(r->begin_real_ns, cli->utc, 0, begin);
+		units_instant(r->end_real_ns, cli->utc, 0, end);
+		cli_note(cli,
+			 "%llu requests of %s to %s are only summarized (retention): "
+			 "`blkcast characterize` has them",
+			 (unsigned long long)r->nr_summarized, begin, end);
+	}
+	if (r->nr_dropped) {
+		units_instant(r->dropped_begin_real_ns, cli->utc, 0, begin);
+		units_instant(r->dropped_end_real_ns, cli->utc, 0, end);
+		cli_note(cli, "%llu requests of %s to %s were dropped (retention)",
+			 (unsigned long long)r->nr_dropped, begin, end);
+	}
+}
+
+#define NAMED_MOST 16 /* devices that a message names */
+
+/* Appends the scan's devices to the text, each once and so many that they fit; returns how many. */
+static size_t name_devices(const struct scan *scan, char *text, size_t bytes)
+{
+	size_t len = 0, nr = 0;
+
+	for (uint32_t i = 0; i < scan_nr_streams(scan) && nr < NAMED_MOST; i++) {
+		const struct scan_stream *st = scan_stream(scan, i);
+		char name[2 * SEGMENT_NAME_BYTES + 32];
+		bool is_named = false;
+
+		if (*st->device_name)
+			snprintf(name, sizeof(name), "%s of %s", st->device_name, st->host);
+		else
+			snprintf(name, sizeof(name), "%u:%u of %s", device_major(st->device),
+				 device_minor(st->device), st->host);
+		for (uint32_t k = 0; k < i && !is_named; k++)
+			is_named = strcmp(scan_stream(scan, k)->host, st->host) == 0 &&
+				   scan_stream(scan, k)->device == st->device;
+		if (is_named || len + strlen(name) + 3 > bytes)
+			continue;
+		len += (size_t)snprintf(text + len, bytes - len, "%s%s", nr ? ", " : "", name);
+		nr++;
+	}
+	return nr;
+}
+
+/* Reads all that is there, for the names of its devices. */
+static int read_devices(const struct selection *sel, const struct cli *cli, char *text,
+			size_t bytes, struct err *err)
+{
+	struct scan_request *batch = calloc(SCAN_BATCH, sizeof(*batch));
+	struct selection all = { .dir = sel->dir };
+	struct scan *scan = NULL;
+	int64_t nr = 0;
+	int ret = batch ? selection_open(&all, cli, &scan, NULL, err) : -ENOMEM;
+
+	while (ret == 0 && (nr = scan_next(scan, batch, SCAN_BATCH)) > 0)
+		;
+	if (ret == 0 && nr < 0)
+		ret = (int)nr;
+	if (ret == 0 && name_devices(scan, text, bytes) == 0)
+		snprintf(text, bytes, "none");
+	scan_close(scan);
+	selection_release(&all);
+	free(batch);
+	return ret;
+}
+
+int selection_nothing(const struct selection *sel, const struct cli *cli)
+{
+	const struct scan_filter *f = &sel->filter;
+	bool is_selected = f->nr_hosts || f->nr_devices || f->nr_cgroups || f->nr_processes ||
+			   f->begin_real_ns || f->end_real_ns || f->operations || f->leave_out_own;
+	char devices[2048] = "";
+	struct err err = { 0 };
+
+	if (!is_selected) {
+		cli_note(cli, "no request is in the selection");
+		return CLI_DONE;
+	}
+	if (read_devices(sel, cli, devices, sizeof(devices), &err) < 0)
+		snprintf(devices, sizeof(devices), "not to be read");
+	return cli_usage(cli,
+			 "no request is in the selection of hosts, devices, times, cgroups, "
+			 "processes and operations; the devices are: %s",
+			 devices);
+}

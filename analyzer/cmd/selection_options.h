@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * selection_options: the options by which commands choose a part of a trace (store/selection.h).
+ *
+ *	struct selection sel = { 0 };
+ *	const struct cli_option options[] = { SELECTION_OPTIONS(&sel), ..., CLI_END };
+ *
+ *	if (!cli_parse(cli, options)) ...
+ *	ret = selection_open(&sel, cli, &scan, &hooks, &err);
+ *	...
+ *	scan_close(scan);
+ *	selection_release(&sel);
+ */
+#ifndef ANALYZER_CMD_SELECTION_OPTIONS_H
+#define ANALYZER_CMD_SELECTION_OPTIONS_H
+
+#include "analyzer/cmd/cli.h"
+#include "analyzer/store/selection.h"
+
+#define SELECTION_OPTIONS(sel)                                                                    \
+	CLI_STRING("store", 's', "DIR", &(sel)->dir, "a store to read instead of segment files"), \
+		CLI_LIST("host", 0, "HOST,...", &(sel)->hosts, "only of these hosts"),            \
+		CLI_LIST("device", 'd', "DEV,...", &(sel)->devices,                               \
+			 "only these devices: sda or 8:0"),                                       \
+		CLI_TIME("begin", 0, "TIME", &(sel)->begin_real_ns,                               \
+			 "only what completed at or after it: 2026-01-31T14:05"),                 \
+		CLI_TIME("end", 0, "TIME", &(sel)->end_real_ns, "only what completed before it"), \
+		CLI_LIST("cgroup", 0, "CGROUP,...", &(sel)->cgroups,                              \
+			 "only of these cgroups and below: path or id"),                          \
+		CLI_LIST("process", 0, "PROCESS,...", &(sel)->processes,                          \
+			 "only of these: process id or command name"),                            \
+		CLI_LIST("operation", 0, "OP,...", &(sel)->operations,                            \
+			 "only read, write, discard, flush, other"),                              \
+		CLI_FLAG("leave-out-own", 0, &(sel)->leave_out_own,                               \
+			 "leave out the agent's own requests")
+
+/*
+ * Opens the scan of the store or, without --store, of the segment files that are cli's operands. hooks may
+ * be NULL; where they take no summaries, a note says what retention left of the selection. 0, or -errno
+ * with one line in err.
+ */
+int selection_open(struct selection *sel, const struct cli *cli, struct scan **out,
+		   const struct scan_hooks *hooks, struct err *err);
+/* A line on the requests of the selection that retention has summarized or dropped. */
+void selection_note_retained(const struct cli *cli, const struct scan_retained *r);
+/*
+ * For a scan that found no request, after scan_close(): says which devices are there, and returns the exit
+ * status for bad use. Where nothing was selected, the source is empty: a note, and CLI_DONE.
+ */
+int selection_nothing(const struct selection *sel, const struct cli *cli);
+
+#endif

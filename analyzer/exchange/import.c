@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/exchange/import.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/exchange/import_source.h"
+#include "analyzer/exchange/import_writer.h"
+#include "analyzer/store/segment_name.h"
+
+#define HELD_MOST      65536u /* requests that one trace holds to sort them */
+#define HELD_LEAST     4096u
+#define HELD_ALL       1048576u
+#define WALL_NS	       1000000000000000000ull /* 2001-09-09: no machine was up for so long */
+#define PROGRESS_EVERY 65536u
+
+struct import {
+	const struct import_options *options;
+	struct import_result *out;
+	struct foreign_input **inputs;	       /* owned until a trace takes them */
+	const char **paths;		       /* owned, sorted by name */
+	const struct foreign_format **formats; /* owned, by input */
+	struct import_source *sources;	       /* owned */
+	size_t nr_sources;
+	struct import_writer *writer;
+	char host[SEGMENT_NAME_BYTES]; /* where the trace has none */
+};
+
+static int no_memory(struct err *err)
+{
+	return err_set(err, ENOMEM, "out of memory");
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* By the name of the file, so that the order of the command line does not matter. */
+static int compare_path(const void *a, const void *b)
+{
+	const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+	int order = strcmp(base_name(x), base_name(y));
+
+	return order ? order : strcmp(x, y);
+}
+
+/* The file's name up to the first point, fit to be a host's or a device's. */
+static void stem_of(const char *path, char out[SEGMENT_NAME_BYTES])
+{
+	const char *name = base_name(path);
+
+	snprintf(out, SEGMENT_NAME_BYTES, "%.*s", (int)strcspn(name, "."), name);
+	segment_word_clean(out);
+	for (char *c = out; *c; c++)
+		if (strchr(":!/+@", *c))
+			*c = '_';
+	if (!out[0] || strcmp(path, "-") == 0)
+		snprintf(out, SEGMENT_NAME_BYTES, "import");
+}
+
+/* NULL in *out: none fits. A CPU that saw no event leaves an empty file of blktrace. */
+static int find_format(struct import *im, size_t i, struct err *err)
+{
+	const struct foreign_format *blktrace = foreign_format_named("blktrace");
+	struct foreign_input *in = im->inputs[i];
+	const uint8_t *data;
+	size_t got;
+	int status = foreign_input_peek(in, 1, &data, &got, err);
+
+	im->formats[i] = im->options->format;
+	if (status < 0)
+		return status;
+	if (got == 0 && im->options->nr_paths > 1 && strstr(im->paths[i], ".blktrace."))
+		im->formats[i] = blktrace;
+	if (!im->formats[i])
+		status = foreign_detect(in, &im->options->foreign, &im->formats[i], err);
+	if (status == 0 && !im->formats[i])
+		status = err_set(err, EBADMSG,
+				 "%s: expected a trace of a known format; --format names one, "
+				 "--map the columns of a CSV file",
+				 im->paths[i]);
+	return status;
+}
+
+static int open_inputs(struct import *im, struct err *err)
+{
+	size_t nr = im->options->nr_paths;
+	int status = 0;
+
+	im->inputs = calloc(nr, sizeof(struct foreign_input *));
+	im->paths = calloc(nr, sizeof(char *));
+	im->formats = calloc(nr, sizeof(struct foreign_format *));
+	if (!im->inputs || !im->paths || !im->formats)
+		return no_memory(err);
+	memcpy(im->paths, im->options->paths, nr * sizeof(char *));
+	qsort(im->paths, nr, sizeof(char *), compare_path);
+	for (size_t i = 1; i < nr; i++)
+		if (strcmp(im->paths[i - 1], im->paths[i]) == 0)
+			return err_set(err, EINVAL, "%s: given twice", im->paths[i]);
+	for (size_t i = 0; i < nr && status == 0; i++) {
+		status = foreign_input_open(&im->inputs[i], im->paths[i], err);
+		if (status == 0)
+			status = find_format(im, i, err);
+	}
+	return status;
+}
+
+/* Opens the trace that begins with input i: this file, or all of a format that merges its own. */
+static int open_trace(struct import *im, size_t i, struct err *err)
+{
+	struct import_trace *t = &im->out->traces[im->nr_sources];
+	size_t nr = im->options->nr_paths, taken = 0, share = HELD_ALL / nr;
+	struct foreign_input **group = calloc(nr, sizeof(struct foreign_input *));
+	const struct foreign_format *format = im->formats[i];
+	struct foreign *f = NULL;
+	int status;
+
+	if (!group)
+		return no_memory(err);
+	for (size_t k = i; k < nr; k++) {
+		if (!im->inputs[k] || im->formats[k] != format ||
+		    (k > i && !(format->traits & FOREIGN_MERGES)))
+			continue;
+		group[taken++] = im->inputs[k];
+		im->inputs[k] = NULL;
+	}
+	snprintf(t->path, sizeof(t->path), "%s", im->paths[i]);
+	t->nr_files = taken;
+	t->format = format;
+	status = foreign_open(&f, format, &im->options->foreign, group, taken, err);
+	free(group);
+	if (status < 0)
+		return status;
+	share = share > HELD_MOST ? HELD_MOST : share < HELD_LEAST ? HELD_LEAST : share;
+	if (import_source_init(&im->sources[im->nr_sources], f, share) < 0) {
+		foreign_close(f);
+		return no_memory(err);
+	}
+	im->nr_sources++;
+	im->out->nr_traces = im->nr_sources;
+	return 0;
+}
+
+static int open_traces(struct import *im, struct err *err)
+{
+	size_t nr = im->options->nr_paths;
+	int status = 0;
+
+	im->out->traces = calloc(nr, sizeof(*im->out->traces));
+	im->sources = calloc(nr, sizeof(*im->sources));
+	if (!im->out->traces || !im->sources)
+		return no_memory(err);
+	for (size_t i = 0; i < nr && status == 0; i++)
+		if (im->inputs[i])
+			status = open_trace(im, i, err);
+	for (size_t i = 0; i < im->nr_sources && status == 0; i++)
+		status = import_source_fill(&im->sources[i], err);
+	return status;
+}
+
+/* All on one clock: of day, or each from its own beginning, which is taken as the same. */
+static int set_clock(struct import *im, struct err *err)
+{
+	const struct import_source *first = NULL;
+	uint64_t earliest = UINT64_MAX;
+
+	for (size_t i = 0; i < im->nr_sources; i++) {
+		struct import_source *s = &im->sources[i];
+		bool wall;
+
+		if (s->at == s->ready)
+			continue;
+		wall = s->f->wall || s->held[s->at].arrival_ns >= WALL_NS;
+		if (first && wall != im->out->wall)
+			return err_set(err, EINVAL,
+				       "%s: expected %s as in the files before it: import them "
+				       "apart",
+				       im->out->traces[i].path,
+				       im->out->wall ? "times of day" : "times since a beginning");
+		im->out->wall = wall;
+		first = first ? first : s;
+		if (s->held[s->at].arrival_ns < earliest)
+			earliest = s->held[s->at].arrival_ns;
+	}
+	if (!first)
+		return 0;
+	if (im->options->begin_real_ns && im->out->wall)
+		return err_set(err, EINVAL, "--begin: the trace has times of day itself");
+	if (im->options->begin_real_ns)
+		import_writer_set_offset(im->writer,
+					 (int64_t)(im->options->begin_real_ns - earliest));
+	else
+		import_writer_set_offset(im->writer, first->f->wall_offset_ns);
+	return 0;
+}
+
+/* Host and device of the trace's device number at, entered into the result. */
+static int64_t enter_device(struct import *im, const struct import_source *s, uint32_t at)
+{
+	const struct foreign_device *d = &s->f->devices[at];
+	const char *path = im->out->traces[s - im->sources].path;
+	char host[SEGMENT_NAME_BYTES], name[SEGMENT_NAME_BYTES];
+	int64_t index;
+
+	snprintf(host, sizeof(host), "%s", d->host[0] ? d->host : im->host);
+	snprintf(name, sizeof(name), "%s", d->name);
+	segment_word_clean(name);
+	if (!name[0])
+		stem_of(path, name);
+	for (char *c = host; *c; c++)
+		if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+		      (*c >= '0' && *c <= '9') || strchr("._-", *c)))
+			*c = '_';
+	if (host[0] == '.')
+		host[0] = '_';
+	index = import_writer_host(im->writer, host);
+	return index < 0 ? index
+			 : import_writer_device(im->writer, (uint32_t)index, name, d->number);
+}
+
+static int map_devices(struct import *im, struct import_source *s, uint32_t needed, struct err *err)
+{
+	uint32_t *devices = realloc(s->devices, (needed + 1) * sizeof(*devices));
+
+	if (!devices)
+		return no_memory(err);
+	s->devices = devices;
+	for (; s->nr_devices <= needed; s->nr_devices++) {
+		int64_t index = enter_device(im, s, s->nr_devices);
+
+		if (index < 0)
+			return err_set(err, (int)-index, "%s: devices: %s",
+				       im->out->traces[s - im->sources].path,
+				       strerror((int)-index));
+		devices[s->nr_devices] = (uint32_t)index;
+	}
+	return 0;
+}
+
+/* The source whose next request arrived first, of equals the first; *until: where another's comes. */
+static struct import_source *earliest(struct import *im, uint64_t *until)
+{
+	struct import_source *best = NULL;
+
+	*until = UINT64_MAX;
+	for (size_t i = 0; i < im->nr_sources; i++) {
+		struct import_source *s = &im->sources[i];
+
+		if (s->at == s->ready)
+			continue;
+		if (!best || s->held[s->at].arrival_ns < best->held[best->at].arrival_ns) {
+			if (best && best->held[best->at].arrival_ns < *until)
+				*until = best->held[best->at].arrival_ns;
+			best = s;
+		} else if (s->held[s->at].arrival_ns < *until) {
+			*until = s->held[s->at].arrival_ns;
+		}
+	}
+	return best;
+}
+
+static void show_progress(const struct import *im)
+{
+	uint64_t done = 0, total = 0;
+
+	if (!im->options->progress)
+		return;
+	for (size_t i = 0; i < im->nr_sources; i++) {
+		const struct foreign *f = im->sources[i].f;
+
+		for (size_t k = 0; k < f->nr_inputs; k++) {
+			done += foreign_input_read_bytes(f->inputs[k]);
+			total += foreign_input_file_bytes(f->inputs[k]);
+		}
+	}
+	im->options->progress(im->options->ctx, done, total);
+}
+
+/* Writes requests of s up to where another source comes first, or to the end of what is sorted. */
+static int write_run(struct import *im, struct import_source *s, uint64_t until, struct err *err)
+{
+	const char *format = s->f->format->name;
+	int status = 0;
+
+	do {
+		struct request *r = &s->held[s->at];
+
+		if (r->device >= s->nr_devices)
+			status = map_devices(im, s, r->device, err);
+		if (status == 0) {
+			r->device = s->devices[r->device];
+			s->host = im->out->devices[r->device].host;
+			status = import_writer_add(im->writer, r, format, err);
+			s->at++;
+		}
+	} while (status == 0 && s->at < s->ready && s->held[s->at].arrival_ns < until);
+	return status;
+}
+
+static int write_all(struct import *im, struct err *err)
+{
+	uint64_t until, shown = 0, nr = 0;
+	struct import_source *s;
+	int status = 0;
+
+	while (status == 0 && (s = earliest(im, &until))) {
+		size_t before = s->at;
+
+		status = write_run(im, s, until, err);
+		nr += s->at - before;
+		if (status == 0 && s->at == s->ready)
+			status = import_source_fill(s, err);
+		if (nr - shown >= PROGRESS_EVERY) {
+			shown = nr;
+			show_progress(im);
+		}
+	}
+	return status;
+}
+
+static void summarize(struct import *im)
+{
+	for (size_t i = 0; i < im->nr_sources; i++) {
+		const struct import_source *s = &im->sources[i];
+		struct import_trace *t = &im->out->traces[i];
+
+		t->nr_requests = s->nr_requests;
+		t->nr_late = s->nr_late;
+		t->nr_untimed = s->nr_untimed;
+		t->nr_zero_times = s->f->nr_zero_times;
+		t->nr_unaligned = s->f->nr_unaligned;
+		t->skips = s->f->skips;
+		memcpy(t->note, s->f->note, sizeof(t->note));
+		im->out->nr_requests += s->nr_requests;
+		im->out->nr_records += s->f->nr_records;
+		im->out->nr_skipped += s->f->skips.nr;
+		import_writer_lose(im->writer, s->host, s->f->skips.nr);
+	}
+}
+
+/* Whether what came out may be kept. */
+static int judge(const struct import *im, struct err *err)
+{
+	const struct import_result *r = im->out;
+	const char *first = "";
+
+	for (size_t i = 0; i < r->nr_traces && !first[0]; i++)
+		first = r->traces[i].skips.first[0];
+	if (r->nr_requests == 0)
+		return err_set(err, EBADMSG, "%s: expected requests, there is none%s%s",
+			       r->traces[0].path, first[0] ? ": " : "", first);
+	if (!im->options->lenient &&
+	    (double)r->nr_skipped > IMPORT_SKIPPED_MAX * (double)r->nr_records)
+		return err_set(err, EBADMSG,
+			       "%llu of %llu records make no sense, nothing is stored (--lenient "
+			       "stores the rest); the first: %s",
+			       (unsigned long long)r->nr_skipped, (unsigned long long)r->nr_records,
+			       first);
+	return 0;
+}
+
+static int import_all(struct import *im, struct import_stage *stage, struct err *err)
+{
+	int status = open_inputs(im, err);
+
+	if (status < 0)
+		return status;
+	if (im->options->foreign.host)
+		snprintf(im->host, sizeof(im->host), "%s", im->options->foreign.host);
+	else
+		stem_of(im->paths[0], im->host);
+	status = import_writer_new(&im->writer, stage, im->out);
+	if (status == 0)
+		status = open_traces(im, err);
+	if (status == 0)
+		status = set_clock(im, err);
+	if (status == 0)
+		status = write_all(im, err);
+	if (status == 0) {
+		summarize(im);
+		status = judge(im, err);
+	}
+	if (status == 0)
+		status = import_writer_finish(im->writer, err);
+	return status == 0 ? import_stage_commit(stage, &im->out->stored, err) : status;
+}
+
+int import_run(const struct import_options *options, const char *dir, struct import_result *out,
+	       struct err *err)
+{
+	struct import im = { .options = options, .out = out };
+	struct import_stage stage;
+	int status;
+
+	*out = (struct import_result){ 0 };
+	status = import_stage_init(&stage, dir, err);
+	if (status == 0)
+		status = import_all(&im, &stage, err);
+	for (size_t i = 0; im.inputs && i < options->nr_paths; i++)
+		foreign_input_free(im.inputs[i]);
+	for (size_t i = 0; i < im.nr_sources; i++)
+		import_source_release(&im.sources[i]);
+	import_writer_free(im.writer);
+	import_stage_release(&stage);
+	free(im.inputs);
+	free(im.paths);
+	free(im.formats);
+	free(im.sources);
+	return status;
+}
+
+void import_result_release(struct import_result *r)
+{
+	free(r->traces);
+	free(r->hosts);
+	free(r->devices);
+	*r = (struct import_result){ 0 };
+}

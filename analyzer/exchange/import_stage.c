@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/exchange/import_stage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyzer/store/ingest.h"
+#include "analyzer/store/store.h"
+
+static int fail(const struct import_stage *g, int code, struct err *err)
+{
+	return err_set(err, code, "%s: %s", g->dir, strerror(code));
+}
+
+/* Where the file system has no files without a name, one is made and its name removed. */
+static int open_unnamed(const char *dir)
+{
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	char path[4096];
+
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
+		return fd;
+	if (snprintf(path, sizeof(path), "%s/.import-XXXXXX", dir) >= (int)sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	fd = mkstemp(path);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+int import_stage_init(struct import_stage *g, const char *dir, struct err *err)
+{
+	*g = (struct import_stage){ .fd = -1 };
+	g->dir = strdup(dir);
+	if (!g->dir)
+		return err_set(err, ENOMEM, "out of memory");
+	g->made = mkdir(dir, 0700) == 0;
+	if (!g->made && errno != EEXIST)
+		return fail(g, errno, err);
+	g->fd = open_unnamed(dir);
+	return g->fd < 0 ? fail(g, errno, err) : 0;
+}
+
+void import_stage_release(struct import_stage *g)
+{
+	if (g->fd >= 0)
+		close(g->fd);
+	if (g->made)
+		rmdir(g->dir);
+	free(g->dir);
+	free(g->items);
+	*g = (struct import_stage){ .fd = -1 };
+}
+
+static int add_item(struct import_stage *g, uint64_t len)
+{
+	struct staged *items;
+	size_t cap;
+
+	if (g->nr == g->cap) {
+		cap = g->cap ? 2 * g->cap : 64;
+		items = realloc(g->items, cap * sizeof(*items));
+		if (!items)
+			return -ENOMEM;
+		g->items = items;
+		g->cap = cap;
+	}
+	g->items[g->nr++] = (struct staged){ g->bytes, len };
+	g->bytes += len;
+	return 0;
+}
+
+int import_stage_add(struct import_stage *g, const struct buf *segment, struct err *err)
+{
+	size_t done = 0;
+
+	while (done < segment->len) {
+		ssize_t nr = pwrite(g->fd, segment->data + done, segment->len - done,
+				    (off_t)(g->bytes + done));
+
+		if (nr < 0 && errno == EINTR)
+			continue;
+		if (nr < 0)
+			return fail(g, errno, err);
+		done += (size_t)nr;
+	}
+	return add_item(g, segment->len) < 0 ? err_set(err, ENOMEM, "out of memory") : 0;
+}
+
+static int read_item(struct import_stage *g, size_t i, struct buf *b, struct err *err)
+{
+	buf_clear(b);
+	if (buf_reserve(b, g->items[i].len) < 0)
+		return err_set(err, ENOMEM, "out of memory");
+	while (b->len < g->items[i].len) {
+		ssize_t nr = pread(g->fd, b->data + b->len, g->items[i].len - b->len,
+				   (off_t)(g->items[i].offset + b->len));
+
+		if (nr < 0 && errno == EINTR)
+			continue;
+		if (nr <= 0)
+			return fail(g, nr < 0 ? errno : EIO, err);
+		b->len += (size_t)nr;
+	}
+	return 0;
+}
+
+/* The store may hold each of them, or nothing under its name. */
+static int look_ahead(struct import_stage *g, struct store *store, struct buf *b, struct err *err)
+{
+	for (size_t i = 0; i < g->nr; i++) {
+		struct segment_reader *reader;
+		struct segment_hash mine, known;
+		struct segment_name name;
+		int status = read_item(g, i, b, err);
+
+		if (status == 0)
+			status = segment_reader_new(&reader, b->data, b->len, err);
+		if (status < 0)
+			return status;
+		status = segment_name_of(&name, segment_reader_header(reader), err);
+		segment_reader_free(reader);
+		if (status < 0)
+			return status;
+		mine = segment_hash_of(b->data, b->len);
+		if (catalog_hash(store_catalog(store), &name, &known, NULL) == 0 &&
+		    memcmp(known.bytes, mine.bytes, sizeof(mine.bytes)) != 0)
+			return err_set(err, EEXIST,
+				       "%s: holds a trace that begins as this one does and goes on "
+				       "differently: segments/%s/%s; take that out first",
+				       g->dir, name.host, name.boot_id);
+	}
+	return 0;
+}
+
+static void take_out(struct store *store, const struct segment_name *names, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		char path[SEGMENT_PATH_MAX];
+
+		segment_name_path(&names[i], path);
+		unlinkat(store_dir_fd(store), path, 0);
+		catalog_remove(store_catalog(store), &names[i], NULL);
+	}
+}
+
+static int put_all(struct import_stage *g, struct store *store, struct buf *b,
+		   struct import_stored *out, struct err *err)
+{
+	struct segment_name *names = calloc(g->nr + 1, sizeof(*names));
+	struct ingest *ingest = NULL;
+	int status = names ? ingest_new(&ingest, store) : -ENOMEM;
+
+	for (size_t i = 0; i < g->nr && status == 0; i++) {
+		struct ingest_result result;
+
+		status = read_item(g, i, b, err);
+		if (status == 0)
+			status = ingest_put(ingest, NULL, b->data, b->len, &result, err);
+		if (status == 0 && result.stored) {
+			names[out->nr_stored++] = result.name;
+			out->stored_bytes += b->len;
+		} else if (status == 0) {
+			out->nr_repeated++;
+		}
+	}
+	ingest_free(ingest); /* or its journal would bring back what is taken out */
+	if (status < 0 && names)
+		take_out(store, names, out->nr_stored);
+	free(names);
+	return status == -ENOMEM ? err_set(err, ENOMEM, "out of memory") : status;
+}
+
+int import_stage_commit(struct import_stage *g, struct import_stored *out, struct err *err)
+{
+	struct store *store = NULL;
+	struct buf b;
+	int status = store_open(&store, g->dir, true, err);
+
+	*out = (struct import_stored){ 0 };
+	if (status < 0)
+		return status;
+	g->made = false;
+	buf_init(&b);
+	status = look_ahead(g, store, &b, err);
+	if (status == 0)
+		status = put_all(g, store, &b, out, err);
+	buf_release(&b);
+	store_close(store);
+	return status;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/exchange/whole_segments.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analyzer/store/damage.h"
+#include "analyzer/store/scan_piece.h"
+#include "base/output_file.h"
+#include "formats/hide/redact.h"
+
+static int read_piece(const struct store *store, const struct scan_piece *p, struct buf *data,
+		      struct err *err)
+{
+	struct segment_reader *reader = NULL;
+	char path[SEGMENT_PATH_MAX];
+	int ret;
+
+	if (p->file)
+		return scan_read_file(p->file, p->file_offset, p->file_bytes, data, err);
+	segment_name_path(&p->name, path);
+	ret = store_read(store, path, data, err);
+	if (!ret)
+		ret = segment_reader_new(&reader, data->data, data->len, err);
+	segment_reader_free(reader);
+	return ret;
+}
+
+/* Whether all other segments of the store can be written without this one, which is noted. */
+static bool leave_out(const struct store *store, const struct scan_piece *p, int status,
+		      struct err *err)
+{
+	char path[SEGMENT_PATH_MAX];
+
+	if (status == -ENOMEM)
+		return false;
+	segment_name_path(&p->name, path);
+	damage_note(store_dir(store), path, err->line);
+	*err = (struct err){ 0 };
+	return true;
+}
+
+int whole_segments_each(const struct whole_segments *from,
+			int (*visit)(void *ctx, const struct buf *segment, struct err *err),
+			void *ctx, struct whole_segments_counts *counts, struct err *err)
+{
+	const struct scan_filter all = { .hosts = NULL };
+	const struct scan_filter *filter = from->filter ? from->filter : &all;
+	struct scan_pieces pieces = { .items = NULL };
+	struct store *store = NULL;
+	struct buf data;
+	int ret = 0;
+
+	buf_init(&data);
+	if (from->store) {
+		ret = store_open(&store, from->store, false, err);
+		if (!ret)
+			ret = scan_pieces_of_store(&pieces, store, filter, err);
+	} else {
+		ret = scan_pieces_of_files(&pieces, from->paths, from->nr_paths, filter, err);
+	}
+	for (size_t i = 0; i < pieces.nr && !ret; i++) {
+		ret = read_piece(store, &pieces.items[i], &data, err);
+		if (ret && store && leave_out(store, &pieces.items[i], ret, err)) {
+			ret = 0;
+			continue;
+		}
+		if (!ret)
+			ret = visit(ctx, &data, err);
+		counts->nr_segments += !ret;
+		counts->nr_requests += ret ? 0 : pieces.items[i].nr_requests;
+	}
+	buf_release(&data);
+	scan_pieces_release(&pieces);
+	store_close(store);
+	return ret;
+}
+
+struct writing {
+	FILE *out;
+	struct redactor *redactor;
+	struct buf hidden;
+	uint64_t bytes;
+};
+
+static int write_one(void *ctx, const struct buf *segment, struct err *err)
+{
+	struct writing *w = ctx;
+	int ret = 0;
+
+	if (w->redactor) {
+		buf_clear(&w->hidden);
+		ret = redactor_segment(w->redactor, segment->data, segment->len, &w->hidden, err);
+		segment = &w->hidden;
+	}
+	if (ret)
+		return ret;
+	if (fwrite(segment->data, 1, segment->len, w->out) != segment->len)
+		return err_set(err, errno ? errno : EIO, "the output: %s",
+			       strerror(errno ? errno : EIO));
+	w->bytes += segment->len;
+	return 0;
+}
+
+int whole_segments_write(const struct whole_segments *from, struct redactor *r, FILE *out,
+			 struct whole_segments_counts *counts, struct err *err)
+{
+	struct writing w = { .out = out, .redactor = r };
+	int ret;
+
+	*counts = (struct whole_segments_counts){ 0 };
+	buf_init(&w.hidden);
+	ret = whole_segments_each(from, write_one, &w, counts, err);
+	buf_release(&w.hidden);
+	counts->bytes = w.bytes;
+	if (!ret && !counts->nr_segments)
+		ret = err_set(err, ENODATA,
+			      "no segment is taken: expected some of these hosts and times");
+	return ret;
+}
+
+int whole_segments_write_file(const struct whole_segments *from, struct redactor *r,
+			      const char *path, struct whole_segments_counts *counts,
+			      struct err *err)
+{
+	struct output_file file;
+	int ret = output_file_begin(&file, path, 0600, err);
+
+	if (ret)
+		return ret;
+	return output_file_end(&file, whole_segments_write(from, r, file.out, counts, err), err);
+}

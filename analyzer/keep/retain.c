@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/keep/retain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "analyzer/keep/retain_plan.h"
+#include "analyzer/keep/retain_step.h"
+
+struct pass {
+	struct retain_plan plan;
+	struct store *store;
+	const atomic_bool *stop;
+	struct retain_counts *counts;
+	struct err *err;
+};
+
+/* Above all of the stream's. */
+static uint64_t next_generation(const struct retain_plan *p, const struct segment_name *stream)
+{
+	uint64_t highest = 0;
+	struct segment_name first = *stream;
+
+	first.sequence = 0;
+	for (size_t i = retain_plan_find(p, &first);
+	     i < p->nr_summaries && segment_name_same_stream(&p->summaries[i].file.first, stream);
+	     i++)
+		if (p->summaries[i].file.generation > highest)
+			highest = p->summaries[i].file.generation;
+	return highest + 1;
+}
+
+static int make_step(struct pass *s, struct retain_step *step, struct summary_file *files,
+		     size_t from)
+{
+	struct retain_plan *p = &s->plan;
+	struct segment_facts made;
+	int status;
+
+	for (size_t i = 0; i < step->nr_summaries; i++)
+		files[i] = p->summaries[from + i].file;
+	step->summaries = files;
+	step->store = s->store;
+	step->stop = s->stop;
+	step->generation =
+		next_generation(p, step->nr_summaries ? &files[0].first : step->segments);
+	status = retain_step_run(step, &made, s->counts, s->err);
+	if (status != 0)
+		return status < 0 ? status : 0;
+	status = retain_plan_replace(p, from, step->nr_summaries, &made);
+	segment_facts_release(&made);
+	return status;
+}
+
+/* One new summary in place of those from `from` on, and of the segments. */
+static int run_step(struct pass *s, struct retain_step *step, size_t from)
+{
+	struct summary_file *files = calloc(step->nr_summaries + 1, sizeof(*files));
+	int status = files ? make_step(s, step, files, from) : -ENOMEM;
+
+	free(files);
+	return status;
+}
+
+/* Summaries of the group's stream that are to be one with it. */
+struct span {
+	size_t from, nr;
+	uint64_t nr_segments;
+};
+
+static bool touch(uint64_t begin_a, uint64_t end_a, uint64_t begin_b, uint64_t end_b)
+{
+	return begin_a <= end_b + RETAIN_TOUCH_NS && begin_b <= end_a + RETAIN_TOUCH_NS;
+}
+
+/* A neighbour of the same window without a gap between, if there is room. */
+static bool joins(const struct retain_plan *p, size_t at, const struct span *span)
+{
+	const struct plan_summary *n = &p->summaries[at];
+
+	return at < p->nr_summaries && n->has_profiles &&
+	       segment_name_same_stream(&n->file.first, &p->group[0]) &&
+	       n->begin_real_ns / p->window_ns == p->group_window &&
+	       touch(n->begin_real_ns, n->end_real_ns, p->group_begin_real_ns,
+		     p->group_end_real_ns) &&
+	       span->nr_segments + n->nr_segments <= SUMMARY_MAX_MEMBERS;
+}
+
+/* Ranges of sequences never overlap: those that the group's does must join. */
+static struct span find_span(const struct retain_plan *p)
+{
+	const struct segment_name *last = &p->group[p->nr_group - 1];
+	struct span span = { .from = retain_plan_find(p, &p->group[0]),
+			     .nr_segments = p->nr_group };
+
+	while (span.from + span.nr < p->nr_summaries) {
+		const struct plan_summary *n = &p->summaries[span.from + span.nr];
+
+		if (!segment_name_same_stream(&n->file.first, last) ||
+		    n->file.first.sequence > last->sequence)
+			break;
+		span.nr_segments += n->nr_segments;
+		span.nr++;
+	}
+	if (span.nr_segments > SUMMARY_MAX_MEMBERS)
+		return span;
+	if (span.from && joins(p, span.from - 1, &span)) {
+		span.from--;
+		span.nr_segments += p->summaries[span.from].nr_segments;
+		span.nr++;
+	}
+	if (joins(p, span.from + span.nr, &span))
+		span.nr++;
+	return span;
+}
+
+/* The same, noted in the store meanwhile: it reads what senders wrote. */
+static int run_marked(struct pass *s, struct retain_step *step, size_t from)
+{
+	int status = retain_mark_set(&s->plan.mark, step->segments, step->nr_segments, s->err);
+
+	if (status == 0)
+		status = run_step(s, step, from);
+	retain_mark_clear(&s->plan.mark);
+	return status;
+}
+
+static int summarize_group(struct pass *s)
+{
+	const struct retain_plan *p = &s->plan;
+	struct span span = find_span(p);
+	struct retain_step step = { .segments = p->group,
+				    .nr_segments = p->nr_group,
+				    .nr_summaries = span.nr };
+
+	if (span.nr_segments > SUMMARY_MAX_MEMBERS) {
+		s->counts->nr_left_out += p->nr_group;
+		return 0;
+	}
+	return run_marked(s, &step, span.from);
+}
+
+/* The profiles of one go; of neighbours without any one file is left. */
+static int drop_one(struct pass *s, size_t *at)
+{
+	const struct retain_plan *p = &s->plan;
+	const struct plan_summary *one = &p->summaries[*at], *before = *at ? one - 1 : NULL;
+	struct retain_step step = { .nr_summaries = 1, .drop = true };
+
+	if (before && !before->has_profiles &&
+	    segment_name_same_stream(&before->file.first, &one->file.first) &&
+	    touch(before->begin_real_ns, before->end_real_ns, one->begin_real_ns,
+		  one->end_real_ns) &&
+	    before->nr_segments + one->nr_segments <= SUMMARY_MAX_MEMBERS) {
+		step.nr_summaries = 2;
+		--*at;
+	}
+	return run_step(s, &step, *at);
+}
+
+static bool is_stopped(const struct pass *s)
+{
+	return s->stop && atomic_load(s->stop);
+}
+
+static int run_pass(struct pass *s)
+{
+	int status = 1;
+
+	while (status > 0) {
+		status = is_stopped(s) ? -ECANCELED : retain_plan_next(&s->plan, s->err);
+		if (status > 0) {
+			int done = summarize_group(s);
+
+			status = done < 0 ? done : 1;
+		}
+	}
+	for (size_t i = 0; i < s->plan.nr_summaries && status == 0; i++) {
+		if (retain_plan_drops(&s->plan, &s->plan.summaries[i]))
+			status = is_stopped(s) ? -ECANCELED : drop_one(s, &i);
+	}
+	s->counts->nr_left_out += s->plan.nr_aside;
+	return status;
+}
+
+/* One pass at a time, whichever process makes it. */
+static int lock(const struct store *store, int *fd, struct err *err)
+{
+	*fd = openat(store_dir_fd(store), "segments", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*fd < 0)
+		return err_set(err, errno, "%s/segments: %s", store_dir(store), strerror(errno));
+	if (flock(*fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	close(*fd);
+	return err_set(err, EBUSY, "%s: another pass of retention is under way", store_dir(store));
+}
+
+int retain_pass(struct store *store, const struct retain_limits *limits, uint64_t now_real_ns,
+		const atomic_bool *stop, struct retain_counts *counts, struct err *err)
+{
+	struct pass s = { .store = store, .stop = stop, .counts = counts, .err = err };
+	int fd, status = lock(store, &fd, err);
+
+	if (status < 0)
+		return status;
+	status = retain_plan_init(&s.plan, store, limits, now_real_ns, err);
+	if (status == 0)
+		status = run_pass(&s);
+	retain_plan_release(&s.plan);
+	close(fd);
+	if (status == -ENOMEM && !err->code)
+		err_set(err, ENOMEM, "no memory for a pass of retention");
+	return status;
+}

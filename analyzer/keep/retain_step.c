@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/keep/retain_step.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyzer/keep/retain_profiles.h"
+#include "analyzer/store/segment_place.h"
+
+/* What is being made. */
+struct work {
+	const struct retain_step *step;
+	struct summary fresh;	    /* of the segments */
+	struct segment_name *names; /* owned; those that are sound */
+	char **paths;		    /* owned, with each */
+	struct summary all;	    /* what is written */
+	uint64_t nr_damaged;
+	uint64_t nr_dropped; /* requests that the earlier summaries had dropped */
+	struct buf data;
+};
+
+static uint64_t within(uint64_t value)
+{
+	return value > INT64_MAX ? INT64_MAX : value;
+}
+
+static void take_anchors(struct summary *s, const struct segment_facts *f)
+{
+	struct clock_anchor begin = { within(f->begin.monotonic_ns), within(f->begin.boottime_ns),
+				      within(f->begin.realtime_ns) };
+	struct clock_anchor end = { within(f->end.monotonic_ns), within(f->end.boottime_ns),
+				    within(f->end.realtime_ns) };
+
+	if (!s->nr_members || begin.realtime_ns < s->begin.realtime_ns)
+		s->begin = begin;
+	if (!s->nr_members || end.realtime_ns > s->end.realtime_ns)
+		s->end = end;
+	if (!f->nr_requests)
+		return;
+	if (!s->nr_requests || within(f->first_real_ns) < s->first_real_ns)
+		s->first_real_ns = within(f->first_real_ns);
+	if (within(f->last_real_ns) > s->last_real_ns)
+		s->last_real_ns = within(f->last_real_ns);
+}
+
+static int take_losses(struct summary *s, const struct segment_facts *f)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < f->ledger.nr && status == 0; i++) {
+		struct loss l = f->ledger.losses[i];
+
+		l.count = within(l.count);
+		l.begin_real_ns = within(l.begin_real_ns);
+		l.end_real_ns = within(l.end_real_ns);
+		status = ledger_add(&s->ledger, &l);
+	}
+	return status;
+}
+
+static int take_devices(struct summary *s, const struct segment_facts *f)
+{
+	for (size_t i = 0; i < f->nr_devices; i++) {
+		const struct device_facts *d = &f->devices[i];
+		struct summary_device *to = summary_device(s, d->device, d->name);
+
+		if (!to)
+			return -ENOMEM;
+		to->size_bytes = within(d->size_bytes);
+		for (int op = 0; op < NR_OPERATIONS; op++) {
+			to->requests[op] += d->requests[op];
+			to->bytes[op] += d->bytes[op];
+		}
+	}
+	return 0;
+}
+
+static int take_facts(struct work *w, const struct segment_facts *f)
+{
+	struct summary *s = &w->fresh;
+	int status;
+
+	if (!s->nr_members) {
+		memcpy(s->host, f->name.host, sizeof(s->host));
+		memcpy(s->boot_id, f->name.boot_id, sizeof(s->boot_id));
+		s->epoch = f->name.epoch;
+		s->source = f->source;
+		s->layer = f->layer;
+	}
+	take_anchors(s, f);
+	status = take_losses(s, f);
+	if (status == 0)
+		status = take_devices(s, f);
+	s->nr_requests += f->nr_requests;
+	s->nr_captured = within(s->nr_captured + within(f->nr_captured));
+	s->segment_bytes += f->file_bytes;
+	w->names[s->nr_members] = f->name;
+	s->members[s->nr_members++] = (struct summary_member){ f->name.sequence, f->hash };
+	return status;
+}
+
+/* One segment, to its last request. A damaged one stays where it is, for `blkcast check`. */
+static int take_segment(struct work *w, const struct segment_name *n, struct err *err)
+{
+	const struct store *store = w->step->store;
+	char path[SEGMENT_PATH_MAX], full[4096];
+	struct segment_facts f;
+	struct err why = { 0 };
+	size_t at = w->fresh.nr_members;
+	int status;
+
+	segment_name_path(n, path);
+	status = store_read(store, path, &w->data, err);
+	if (status == -ENOENT) /* removed behind our back: the next sync sees it */
+		return 0;
+	if (status < 0 && status != -EFBIG && status != -ELOOP)
+		return status;
+	if (status == 0)
+		status = segment_facts_read(&f, w->data.data, w->data.len, &why);
+	if (status == -ENOMEM)
+		return status;
+	if (status < 0 || segment_name_compare(&f.name, n) != 0) {
+		if (status == 0)
+			segment_facts_release(&f);
+		w->nr_damaged++;
+		return 0;
+	}
+	status = take_facts(w, &f);
+	segment_facts_release(&f);
+	snprintf(full, sizeof(full), "%.3800s/%s", store_dir(store), path);
+	w->paths[at] = status == 0 ? strdup(full) : NULL;
+	return status == 0 && !w->paths[at] ? -ENOMEM : status;
+}
+
+static int take_segments(struct work *w, struct err *err)
+{
+	const struct retain_step *step = w->step;
+	int status = 0;
+
+	if (!step->nr_segments)
+		return 0;
+	w->names = calloc(step->nr_segments, sizeof(*w->names));
+	w->paths = calloc(step->nr_segments, sizeof(*w->paths));
+	w->fresh.members = calloc(step->nr_segments, sizeof(*w->fresh.members));
+	if (!w->names || !w->paths || !w->fresh.members)
+		return -ENOMEM;
+	for (size_t i = 0; i < step->nr_segments && status == 0; i++)
+		status = step->stop && atomic_load(step->stop)
+				 ? -ECANCELED
+				 : take_segment(w, &step->segments[i], err);
+	if (status == 0 && w->fresh.nr_members && !step->drop)
+		status = retain_profiles(&w->fresh, (const char *const *)w->paths,
+					 w->fresh.nr_members, step->stop, err);
+	return status;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct summary *const *x = a, *const *y = b;
+
+	return ((*x)->begin.realtime_ns > (*y)->begin.realtime_ns) -
+	       ((*x)->begin.realtime_ns < (*y)->begin.realtime_ns);
+}
+
+/* Puts before the line of which stream it is. */
+static int of_stream(const struct summary *s, int status, struct err *err)
+{
+	err_prefix(err, "%s/%s/%" PRIu64, s->host, s->boot_id, s->epoch);
+	return status;
+}
+
+static int add_to_all(struct work *w, const struct summary *s, struct err *err)
+{
+	int status = summary_merge(&w->all, s);
+
+	if (status == 0 || status == -ENOMEM)
+		return status;
+	if (status == -EEXIST)
+		err_set(err, EEXIST, "two summaries name the same segment");
+	else if (status == -E2BIG)
+		err_set(err, E2BIG, "expected at most %u segments in a summary",
+			SUMMARY_MAX_MEMBERS);
+	else
+		err_set(err, -status, "summaries cannot be merged: %s", strerror(-status));
+	return of_stream(s, status, err);
+}
+
+/* The earlier ones and the fresh one, in order of time. */
+static int merge_all(struct work *w, struct summary *old, const struct summary **order,
+		     struct err *err)
+{
+	const struct retain_step *step = w->step;
+	size_t nr = 0;
+	int status = 0;
+
+	for (; nr < step->nr_summaries && status == 0; nr++) {
+		const struct summary_file *f = &step->summaries[nr];
+
+		status = store_summary_read(step->store, &f->first, f->generation, &old[nr], err);
+		order[nr] = &old[nr];
+		w->nr_dropped += old[nr].nr_dropped;
+	}
+	if (w->fresh.nr_members)
+		order[nr++] = &w->fresh;
+	if (status == 0)
+		qsort(order, nr, sizeof(struct summary *), by_begin);
+	for (size_t i = 0; i < nr && status == 0; i++)
+		status = add_to_all(w, order[i], err);
+	for (size_t i = 0; i < w->all.ledger.nr; i++)
+		w->all.ledger.losses[i].count = within(w->all.ledger.losses[i].count);
+	if (status == 0 && step->drop)
+		summary_drop_profiles(&w->all);
+	w->all.generation = step->generation;
+	return status;
+}
+
+static int merge(struct work *w, struct err *err)
+{
+	size_t nr = w->step->nr_summaries;
+	struct summary *old = calloc(nr + 1, sizeof(*old));
+	const struct summary **order = calloc(nr + 1, sizeof(*order));
+	int status = old && order ? merge_all(w, old, order, err) : -ENOMEM;
+
+	for (size_t i = 0; old && i < nr; i++)
+		summary_release(&old[i]);
+	free(old);
+	free(order);
+	return status;
+}
+
+/* What will be written, read again: nothing is removed for a summary that nobody can read. */
+static int encode(const struct work *w, struct buf *out, struct err *err)
+{
+	struct summary again;
+	int status = summary_write(&w->all, out);
+
+	if (status < 0)
+		return of_stream(&w->all,
+				 err_set(err, -status, "a summary cannot be written: %s",
+					 strerror(-status)),
+				 err);
+	summary_init(&again);
+	status = summary_read(&again, out->data, out->len, err);
+	summary_release(&again);
+	if (status == 0)
+		return 0;
+	err_prefix(err, "what would be its summary");
+	return of_stream(&w->all, status, err);
+}
+
+/* -errno; nothing of it stays then. */
+static int write_temporary(int dir_fd, const char *path, const struct buf *data)
+{
+	int fd = openat(dir_fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int status;
+
+	if (fd < 0)
+		return -errno;
+	status = write_whole(fd, data->data, data->len);
+	if (status == 0 && fsync(fd) < 0)
+		status = -errno;
+	if (close(fd) < 0 && status == 0)
+		status = -errno;
+	if (status < 0)
+		unlinkat(dir_fd, path, 0);
+	return status;
+}
+
+struct paths {
+	struct segment_name first;
+	char folder[SEGMENT_PATH_MAX], path[SEGMENT_PATH_MAX], temporary[SEGMENT_PATH_MAX + 64];
+};
+
+static void make_paths(const struct work *w, struct paths *p)
+{
+	p->first.epoch = w->all.epoch;
+	p->first.sequence = w->all.members[0].sequence;
+	memcpy(p->first.host, w->all.host, sizeof(p->first.host));
+	memcpy(p->first.boot_id, w->all.boot_id, sizeof(p->first.boot_id));
+	segment_name_folder(&p->first, p->folder);
+	summary_path(&p->first, w->all.generation, p->path);
+	snprintf(p->temporary, sizeof(p->temporary), "%s/.%010" PRIu64 ".%ld.%" PRIu64 ".tmp",
+		 p->folder, p->first.sequence, (long)getpid(), w->all.generation);
+}
+
+static void take_back(int dir_fd, const struct paths *p)
+{
+	unlinkat(dir_fd, p->path, 0);
+	sync_folder(dir_fd, p->folder);
+}
+
+/* Whole and durable under its name, or not there. */
+static int put_file(int dir_fd, const struct paths *p, const struct buf *data)
+{
+	int status = write_temporary(dir_fd, p->temporary, data);
+
+	if (status < 0)
+		return status;
+	if (renameat(dir_fd, p->temporary, dir_fd, p->path) < 0) {
+		status = -errno;
+		unlinkat(dir_fd, p->temporary, 0);
+		return status;
+	}
+	status = sync_folder(dir_fd, p->folder);
+	if (status < 0)
+		take_back(dir_fd, p);
+	return status;
+}
+
+/* Of all that it stands for, mostly at once: nothing else is in the range. */
+static int remove_rows(const struct work *w, const struct segment_facts *f, struct err *err)
+{
+	struct catalog *c = store_catalog(w->step->store);
+	uint64_t nr = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < w->step->nr_summaries && status == 0; i++)
+		status = catalog_remove_summary(c, &w->step->summaries[i].first, err);
+	if (status == 0)
+		status = catalog_count_range(c, &f->name, f->last_sequence, &nr, err);
+	if (status == 0 && nr == w->fresh.nr_members)
+		return catalog_remove_range(c, &f->name, f->last_sequence, err);
+	for (size_t i = 0; i < w->fresh.nr_members && status == 0; i++)
+		status = catalog_remove(c, &w->names[i], err);
+	return status;
+}
+
+static int change_catalog(const struct work *w, const struct segment_facts *f, struct err *err)
+{
+	struct catalog *c = store_catalog(w->step->store);
+	int status = catalog_begin(c, err);
+
+	if (status < 0)
+		return status;
+	status = remove_rows(w, f, err);
+	if (status == 0)
+		status = catalog_put(c, f, err);
+	if (status == 0)
+		status = catalog_commit(c, err);
+	if (status < 0)
+		catalog_rollback(c);
+	return status;
+}
+
+/* Whatever stays is superseded: the next opening of the store removes it. */
+static void remove_files(const struct work *w, const struct paths *p)
+{
+	int dir_fd = store_dir_fd(w->step->store);
+	char path[SEGMENT_PATH_MAX];
+
+	for (size_t i = 0; i < w->fresh.nr_members; i++) {
+		segment_name_path(&w->names[i], path);
+		unlinkat(dir_fd, path, 0);
+	}
+	for (size_t i = 0; i < w->step->nr_summaries; i++) {
+		summary_path(&w->step->summaries[i].first, w->step->summaries[i].generation, path);
+		unlinkat(dir_fd, path, 0);
+	}
+	sync_folder(dir_fd, p->folder);
+}
+
+static int put(struct work *w, struct segment_facts *out, struct err *err)
+{
+	int dir_fd = store_dir_fd(w->step->store), status;
+	struct segment_facts f;
+	struct paths p;
+
+	buf_clear(&w->data);
+	status = encode(w, &w->data, err);
+	if (status < 0)
+		return status;
+	status = summary_facts(&f, &w->all, w->data.len);
+	if (status < 0)
+		return status;
+	make_paths(w, &p);
+	status = put_file(dir_fd, &p, &w->data);
+	if (status < 0) {
+		err_set(err, -status, "%s/%s: %s", store_dir(w->step->store), p.path,
+			strerror(-status));
+	} else {
+		status = change_catalog(w, &f, err);
+		if (status < 0)
+			take_back(dir_fd, &p);
+	}
+	if (status < 0) {
+		segment_facts_release(&f);
+		return status;
+	}
+	remove_files(w, &p);
+	*out = f;
+	return 0;
+}
+
+static void count(const struct work *w, uint64_t file_bytes, struct retain_counts *counts)
+{
+	counts->nr_segments += w->fresh.nr_members;
+	counts->nr_requests += w->fresh.nr_requests;
+	counts->segment_bytes += w->fresh.segment_bytes;
+	counts->summary_bytes += file_bytes;
+	counts->nr_dropped += w->all.nr_dropped - w->nr_dropped;
+}
+
+static void work_release(struct work *w)
+{
+	for (size_t i = 0; w->paths && i < w->step->nr_segments; i++)
+		free(w->paths[i]);
+	free(w->paths);
+	free(w->names);
+	summary_release(&w->fresh);
+	summary_release(&w->all);
+	buf_release(&w->data);
+}
+
+int retain_step_run(const struct retain_step *step, struct segment_facts *out,
+		    struct retain_counts *counts, struct err *err)
+{
+	struct work w = { .step = step };
+	int status;
+
+	summary_init(&w.fresh);
+	summary_init(&w.all);
+	buf_init(&w.data);
+	status = take_segments(&w, err);
+	if (status == 0 && !w.fresh.nr_members && step->nr_segments)
+		status = 1;
+	if (status >= 0)
+		counts->nr_left_out += w.nr_damaged;
+	if (status == 0)
+		status = merge(&w, err);
+	if (status == 0)
+		status = put(&w, out, err);
+	if (status == 0)
+		count(&w, out->file_bytes, counts);
+	work_release(&w);
+	if (status == -ENOMEM)
+		err_set(err, ENOMEM, "no memory for a step of retention");
+	return status;
+}

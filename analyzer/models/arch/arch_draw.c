@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyzer/models/arch/arch_draw.h"
+
+/* A string of the graph language, without what ends it. */
+static void escaped(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', out);
+		fputc(*text == '\n' ? ' ' : *text, out);
+	}
+}
+
+static const char *expression(const struct stoex *e)
+{
+	static char digits[32];
+	double v;
+
+	if (!e)
+		return "1";
+	if (!stoex_is_constant(e, &v))
+		return stoex_text(e);
+	snprintf(digits, sizeof(digits), "%.6g", v);
+	return digits;
+}
+
+static const char *policy_name(enum arch_policy policy)
+{
+	return policy == ARCH_PS ? "PS" : policy == ARCH_FCFS ? "FCFS" : "delay";
+}
+
+static void draw_resource(const struct arch_model *m, uint32_t index, FILE *out)
+{
+	const struct arch_resource *r = &m->resources[index];
+
+	fprintf(out, "    r%" PRIu32 " [shape=box, style=filled, fillcolor=\"#f0f0f0\", label=\"",
+		index);
+	escaped(out, r->name);
+	if (r->servers > 1)
+		fprintf(out, " x %" PRIu32, r->servers);
+	if (strcmp(r->name, "delay"))
+		fprintf(out, "\\n%s", policy_name(r->policy));
+	if (r->rate) {
+		fputs(", rate ", out);
+		escaped(out, expression(r->rate));
+	}
+	fputs("\"];\n", out);
+}
+
+static void draw_instance(const struct arch_model *m, uint32_t index, FILE *out)
+{
+	const struct arch_instance *x = &m->instances[index];
+	const struct arch_component *c = &m->components[x->component];
+
+	fprintf(out, "    i%" PRIu32 " [shape=component, label=\"", index);
+	escaped(out, x->name);
+	if (strcmp(x->name, c->name)) {
+		fputs("\\n: ", out);
+		escaped(out, c->name);
+	}
+	for (uint32_t i = 0; i < c->nr_passives; i++) {
+		fputs("\\n", out);
+		escaped(out, c->passives[i].name);
+		fputs(": ", out);
+		escaped(out, expression(c->passives[i].capacity));
+	}
+	fputs("\"];\n", out);
+}
+
+/* What is nested in it stands inside its box. */
+static void draw_container(const struct arch_model *m, uint32_t index, FILE *out)
+{
+	fprintf(out, "  subgraph cluster_%" PRIu32 " {\n    label=\"", index);
+	escaped(out, m->containers[index].name);
+	fputs("\"; style=rounded;\n", out);
+	/* An edge can only end at a box through something in it. */
+	fprintf(out, "    c%" PRIu32 " [shape=point, style=invis];\n", index);
+	for (uint32_t i = 0; i < m->nr_resources; i++)
+		if (m->resources[i].container == index)
+			draw_resource(m, i, out);
+	for (uint32_t i = 0; i < m->nr_instances; i++)
+		if (m->instances[i].container == index)
+			draw_instance(m, i, out);
+	for (uint32_t i = index + 1; i < m->nr_containers; i++)
+		if (m->containers[i].parent == index)
+			draw_container(m, i, out);
+	fputs("  }\n", out);
+}
+
+static void draw_wire(const struct arch_model *m, uint32_t instance, uint32_t role, FILE *out)
+{
+	const struct arch_instance *x = &m->instances[instance];
+	uint32_t target = x->wires[role], nr;
+
+	if (target == ARCH_NONE)
+		return;
+	nr = m->instances[target].replicas > 1 ? m->instances[target].replicas : 1;
+	for (uint32_t i = 0; i < nr; i++) {
+		fprintf(out, "  i%" PRIu32 " -> i%" PRIu32 " [label=\"", instance, target + i);
+		escaped(out, m->components[x->component].roles[role].name);
+		fputs("\"];\n", out);
+	}
+}
+
+static void draw_storage(const struct arch_model *m, uint32_t index, FILE *out)
+{
+	fprintf(out, "  s%" PRIu32 " [shape=cylinder, label=\"", index);
+	escaped(out, m->storages[index].name);
+	fputs("\"];\n", out);
+	for (uint32_t i = 0; i < m->nr_containers; i++)
+		if (m->containers[i].storage == index)
+			fprintf(out,
+				"  c%" PRIu32 " -> s%" PRIu32 " [ltail=cluster_%" PRIu32
+				", style=dashed, arrowhead=none];\n",
+				i, index, i);
+}
+
+static void draw_link(const struct arch_model *m, uint32_t index, FILE *out)
+{
+	const struct arch_link *l = &m->links[index];
+
+	fprintf(out, "  l%" PRIu32 " [shape=hexagon, label=\"", index);
+	escaped(out, m->resources[l->resource].name);
+	fputs("\"];\n", out);
+	for (uint32_t i = 0; i < l->nr; i++)
+		fprintf(out,
+			"  c%" PRIu32 " -> l%" PRIu32 " [ltail=cluster_%" PRIu32
+			", style=dashed, arrowhead=none];\n",
+			l->containers[i], index, l->containers[i]);
+}
+
+/* To each replica: any of them may take it. */
+static void draw_call(const struct arch_model *m, uint32_t scenario, const struct arch_action *a,
+		      FILE *out)
+{
+	uint32_t target = a->call.role, nr = m->instances[target].replicas;
+
+	for (uint32_t i = 0; i < (nr > 1 ? nr : 1); i++) {
+		fprintf(out, "  u%" PRIu32 " -> i%" PRIu32 " [label=\"", scenario, target + i);
+		escaped(out, m->signatures[a->call.signature].name);
+		fputs("\"];\n", out);
+	}
+}
+
+/* Calls of a scenario, those in loops and branches too. */
+static void draw_calls(const struct arch_model *m, uint32_t scenario, uint32_t behaviour, FILE *out)
+{
+	const struct arch_behaviour *b = &m->behaviours[behaviour];
+
+	for (uint32_t i = 0; i < b->nr; i++) {
+		const struct arch_action *a = &b->actions[i];
+
+		if (a->kind == ARCH_CALL) {
+			draw_call(m, scenario, a, out);
+		} else if (a->kind == ARCH_LOOP) {
+			draw_calls(m, scenario, a->loop.body, out);
+		}
+		for (uint32_t k = 0; a->kind == ARCH_BRANCH && k < a->branch.nr; k++)
+			draw_calls(m, scenario, a->branch.cases[k].body, out);
+		for (uint32_t k = 0; a->kind == ARCH_FORK && k < a->fork.nr; k++)
+			draw_calls(m, scenario, a->fork.bodies[k], out);
+	}
+}
+
+static void draw_scenario(const struct arch_model *m, uint32_t index, FILE *out)
+{
+	const struct arch_scenario *s = &m->scenarios[index];
+
+	fprintf(out,
+		"  u%" PRIu32
+		" [shape=box, style=\"rounded,filled\", fillcolor=\"#dde8f5\", label=\"",
+		index);
+	escaped(out, s->name);
+	if (s->open) {
+		fputs("\\none each ", out);
+		escaped(out, expression(s->time));
+		fputs(" s", out);
+	} else {
+		fputs("\\n", out);
+		escaped(out, expression(s->population));
+		fputs(" clients, think ", out);
+		escaped(out, expression(s->time));
+		fputs(" s", out);
+	}
+	fputs("\"];\n", out);
+	draw_calls(m, index, s->behaviour, out);
+}
+
+void arch_draw(const struct arch_model *m, FILE *out)
+{
+	fputs("digraph architecture {\n  compound=true;\n  rankdir=TB;\n"
+	      "  node [fontname=\"sans-serif\", fontsize=11];\n"
+	      "  edge [fontname=\"sans-serif\", fontsize=9];\n"
+	      "  fontname=\"sans-serif\"; fontsize=12;\n",
+	      out);
+	for (uint32_t i = 0; i < m->nr_scenarios; i++)
+		draw_scenario(m, i, out);
+	for (uint32_t i = 0; i < m->nr_containers; i++)
+		if (m->containers[i].parent == ARCH_NONE)
+			draw_container(m, i, out);
+	for (uint32_t i = 0; i < m->nr_instances; i++)
+		for (uint32_t k = 0; k < m->components[m->instances[i].component].nr_roles; k++)
+			draw_wire(m, i, k, out);
+	for (uint32_t i = 0; i < m->nr_storages; i++)
+		draw_storage(m, i, out);
+	for (uint32_t i = 0; i < m->nr_links; i++)
+		draw_link(m, i, out);
+	fputs("}\n", out);
+}

@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/arch/arch_solve.h"
+#include "analyzer/models/num/parallel.h"
+#include "analyzer/models/num/rng.h"
+
+#define BATCHES 32
+#define LEAST_WARM_UP \
+	2 /* batches: controls leave so little spread that what is left of a start shows */
+#define PILOT_EVENTS	   20000
+#define REPLICATION_EVENTS 200000
+#define MAX_GROWTH	   4 /* of the number of replications in one round */
+#define MAX_CONTROLS	   8
+/* What waits at the end beside what waited at the half: 2 for linear growth, 1.4 for a root's. */
+#define GROWTH	      1.6
+#define GROWTH_ERRORS 4	 /* standard errors beyond that */
+#define GROWTH_LEAST  20 /* jobs that wait; fewer are no queue that grows */
+
+/* Replications of one round, by parallel_run(). */
+struct round {
+	const struct arch_model *m;
+	const struct arch_solve_options *o;
+	double length;
+	size_t first; /* number of the round's first replication */
+	struct arch_sample *samples;
+	double *warm_ups;
+	double *half,
+		*end; /* mean number that waits: in the batches before the half, and the last */
+	uint64_t *events;
+	struct err *errs;
+};
+
+static const struct arch_sample *at(const void *samples, size_t i)
+{
+	return (const struct arch_sample *)samples + i;
+}
+
+static double level(const void *samples, size_t i, uint32_t index)
+{
+	return at(samples, i)->levels[index] / at(samples, i)->duration;
+}
+
+static double time_sum(const void *samples, size_t i, uint32_t index)
+{
+	return at(samples, i)->times[index].sum;
+}
+
+static double time_nr(const void *samples, size_t i, uint32_t index)
+{
+	return at(samples, i)->times[index].nr;
+}
+
+static double duration(const void *samples, size_t i, uint32_t index)
+{
+	(void)index;
+	return at(samples, i)->duration;
+}
+
+static double control(const void *samples, size_t i, uint32_t index)
+{
+	return at(samples, i)->controls[index];
+}
+
+static const struct qhist *hist(const void *samples, size_t i, uint32_t index)
+{
+	return &at(samples, i)->hists[index];
+}
+
+static int no_memory(struct err *err)
+{
+	return err_set(err, ENOMEM, "out of memory");
+}
+
+static size_t warm_up(const struct arch_sample *x, size_t nr)
+{
+	struct samples s = { .items = x, .nr = nr };
+	size_t most = LEAST_WARM_UP;
+
+	for (; s.index < x->nr_levels; s.index++) {
+		size_t d = interval_truncation(&s, level);
+
+		most = d > most ? d : most;
+	}
+	return most;
+}
+
+/* Jobs that wait for a server, a unit or a storage, on average over batches [from, to). */
+static double waiting(const struct arch_model *m, const struct arch_sample *x, size_t from,
+		      size_t to)
+{
+	double sum = 0, time = 0;
+
+	for (size_t i = from; i < to; i++) {
+		for (uint32_t r = 0; r < m->nr_resources; r++)
+			if (m->resources[r].policy != ARCH_DELAY)
+				sum += x[i].levels[arch_level_jobs(r)] -
+				       x[i].levels[arch_level_busy(r)];
+		for (uint32_t p = 0; p < m->nr_passives; p++)
+			sum += x[i].levels[arch_level_waiting(m, p)];
+		for (uint32_t s = 0; s < m->nr_storages; s++)
+			sum += x[i].levels[arch_level_storage(m, s)];
+		time += x[i].duration;
+	}
+	return time > 0 ? sum / time : 0;
+}
+
+/* One run of BATCHES batches; what lies behind its warm-up in out. */
+static int run(struct round *d, size_t number, size_t at, struct err *err)
+{
+	struct arch_sample *out = &d->samples[at];
+	struct arch_sample batches[BATCHES] = { 0 };
+	struct arch_sim *sim = NULL;
+	struct rng seeds;
+	size_t nr = 0, from;
+	int error;
+
+	rng_stream(&seeds, d->o->seed, number);
+	error = arch_sim_new(&sim, d->m, rng_u64(&seeds), err);
+	for (; !error && nr < BATCHES; nr++) {
+		error = arch_sim_run(sim, d->length * (double)(nr + 1) / BATCHES, UINT64_MAX, err);
+		if (!error && arch_sim_collect(sim, &batches[nr]))
+			error = no_memory(err);
+		d->events[at] += batches[nr].events;
+	}
+	if (!error) {
+		from = warm_up(batches, BATCHES);
+		d->half[at] = waiting(d->m, batches, BATCHES / 2 - BATCHES / 8, BATCHES / 2);
+		d->end[at] = waiting(d->m, batches, BATCHES - BATCHES / 8, BATCHES);
+		d->warm_ups[at] = d->length * (double)from / BATCHES;
+		error = arch_sample_init(out, d->m);
+		for (size_t i = from; !error && i < BATCHES; i++)
+			error = arch_sample_merge(out, &batches[i]);
+		if (error)
+			no_memory(err);
+	}
+	for (size_t i = 0; i < nr; i++)
+		arch_sample_release(&batches[i]);
+	arch_sim_free(sim);
+	return error;
+}
+
+static int replicate(void *ctx, size_t chunk, size_t begin, size_t end)
+{
+	struct round *d = ctx;
+
+	(void)chunk;
+	(void)end;
+	return run(d, d->first + begin, begin, &d->errs[begin]);
+}
+
+/* Whether queues grow without end: by the replications of one round. */
+static bool grows(const struct round *d, size_t nr)
+{
+	double sum = 0, squares = 0, end = 0, mean;
+	bool open = false;
+
+	for (uint32_t i = 0; i < d->m->nr_scenarios; i++)
+		open |= d->m->scenarios[i].open;
+	/* A run of a given length may end before the first queue has filled up. */
+	if (!open || nr < 2 || d->o->model_time > 0)
+		return false;
+	for (size_t i = 0; i < nr; i++) {
+		sum += d->end[i] - GROWTH * d->half[i];
+		end += d->end[i];
+	}
+	mean = sum / (double)nr;
+	for (size_t i = 0; i < nr; i++)
+		squares += pow(d->end[i] - GROWTH * d->half[i] - mean, 2);
+	return end / (double)nr >= GROWTH_LEAST && mean > 0 &&
+	       mean * mean > pow(GROWTH_ERRORS, 2) * squares / (double)(nr - 1) / (double)nr;
+}
+
+static int run_round(struct arch_solution *out, struct round *d, size_t nr, struct err *err)
+{
+	struct parallel p = {
+		.nr_items = nr, .nr_threads = d->o->nr_threads, .work = replicate, .ctx = d
+	};
+	int error = -ENOMEM;
+
+	d->warm_ups = calloc(nr, sizeof(*d->warm_ups));
+	d->half = calloc(nr, sizeof(*d->half));
+	d->end = calloc(nr, sizeof(*d->end));
+	d->events = calloc(nr, sizeof(*d->events));
+	d->errs = calloc(nr, sizeof(*d->errs));
+	if (d->warm_ups && d->half && d->end && d->events && d->errs)
+		error = parallel_run(&p);
+	if (error == -ENOMEM)
+		no_memory(err);
+	/* The lowest that failed speaks, whichever failed first. */
+	for (size_t i = 0; d->errs && error && i < nr; i++) {
+		if (!d->errs[i].code)
+			continue;
+		if (err)
+			*err = d->errs[i];
+		break;
+	}
+	for (size_t i = 0; !error && i < nr; i++) {
+		out->events += d->events[i];
+		out->warm_up += d->warm_ups[i];
+		out->model_time += d->length;
+	}
+	out->overloaded |= !error && grows(d, nr);
+	free(d->warm_ups);
+	free(d->half);
+	free(d->end);
+	free(d->events);
+	free(d->errs);
+	return error;
+}
+
+/* How long a replication is to be: the time some events take, at least some rounds of each user. */
+static int replication_length(struct round *d, struct err *err)
+{
+	struct arch_sim *sim;
+	int error = arch_sim_new(&sim, d->m, d->o->seed, err);
+
+	if (!error)
+		error = arch_sim_run(sim, INFINITY, PILOT_EVENTS, err);
+	if (!error)
+		d->length = arch_sim_now(sim) * REPLICATION_EVENTS / PILOT_EVENTS;
+	if (!error && !(d->length > 0))
+		error = err_set(err, ELOOP,
+				"time does not go on: expected a demand or a think time");
+	arch_sim_free(sim);
+	return error;
+}
+
+static double sum_levels(const struct arch_sample *x, size_t nr, uint32_t index)
+{
+	double sum = 0, time = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		sum += x[i].levels[index];
+		time += x[i].duration;
+	}
+	return sum / time;
+}
+
+static void estimate_resources(struct arch_solution *out, const struct arch_model *m,
+			       const struct arch_sample *x, size_t nr)
+{
+	double time = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		time += x[i].duration;
+	for (uint32_t r = 0; r < m->nr_resources; r++) {
+		struct arch_resource_result *e = &out->resources[r];
+		double busy = sum_levels(x, nr, arch_level_busy(r)), done = 0;
+
+		for (size_t i = 0; i < nr; i++)
+			done += x[i].done[r];
+		e->jobs = sum_levels(x, nr, arch_level_jobs(r));
+		e->utilization = m->resources[r].policy == ARCH_DELAY
+					 ? busy
+					 : busy / m->resources[r].servers;
+		e->throughput = done / time;
+	}
+	for (uint32_t p = 0; p < m->nr_passives; p++) {
+		out->passives[p].utilization = sum_levels(x, nr, arch_level_held(m, p));
+		out->passives[p].jobs = sum_levels(x, nr, arch_level_waiting(m, p));
+		out->passives[p].throughput = NAN;
+	}
+	for (uint32_t s = 0; s < m->nr_storages; s++)
+		out->storage_jobs[s] = sum_levels(x, nr, arch_level_storage(m, s));
+	out->asked = out->outside = 0;
+	for (size_t i = 0; i < nr; i++) {
+		out->asked += x[i].asked;
+		out->outside += x[i].outside;
+	}
+}
+
+static bool varies(const struct arch_sample *x, size_t nr, uint32_t index)
+{
+	for (size_t i = 1; i < nr; i++)
+		if (x[i].controls[index] != x[0].controls[index])
+			return true;
+	return false;
+}
+
+/* What a control tells: a resource's as much as it is busy, a scenario's nearly as the busiest's. */
+static double telling(const struct arch_solution *s, const struct arch_model *m, uint32_t control)
+{
+	double most = 0;
+
+	if (control < m->nr_resources)
+		return m->resources[control].policy == ARCH_DELAY
+			       ? 0
+			       : s->resources[control].utilization;
+	for (uint32_t r = 0; r < m->nr_resources; r++)
+		most = fmax(most, telling(s, m, r));
+	return 0.999 * most;
+}
+
+/*
+ * The controls of nr samples, the most telling first, as many as they bear. Utilizations hardly
+ * vary between runs: that they choose does not make the intervals too narrow. Their number.
+ */
+static size_t choose_controls(uint32_t chosen[MAX_CONTROLS], const struct arch_solution *s,
+			      const struct arch_model *m, const struct arch_sample *x, size_t nr)
+{
+	size_t room = nr / INTERVAL_PER_CONTROL, used = 0;
+
+	for (room = room < MAX_CONTROLS ? room : MAX_CONTROLS; used < room; used++) {
+		uint32_t best = ARCH_NONE;
+
+		for (uint32_t i = 0; i < x->nr_controls; i++) {
+			bool out = !varies(x, nr, i);
+
+			for (size_t k = 0; k < used; k++)
+				out |= chosen[k] == i;
+			if (!out && (best == ARCH_NONE || telling(s, m, i) > telling(s, m, best)))
+				best = i;
+		}
+		if (best == ARCH_NONE)
+			break;
+		chosen[used] = best;
+	}
+	return used;
+}
+
+static int estimate(struct arch_solution *out, const struct arch_model *m,
+		    const struct arch_sample *x, size_t nr, bool quantiles)
+{
+	struct samples s = { .items = x, .nr = nr };
+	uint32_t controls[MAX_CONTROLS];
+	size_t nr_controls;
+
+	estimate_resources(out, m, x, nr);
+	nr_controls = choose_controls(controls, out, m, x, nr);
+	out->precision = 0;
+	for (; s.index < out->nr_times; s.index++) {
+		struct time_estimate *t = &out->times[s.index];
+
+		if (interval_controlled(&t->mean, &s, time_sum, time_nr, control, controls,
+					nr_controls) ||
+		    interval_controlled(&out->throughput[s.index], &s, time_nr, duration, control,
+					controls, nr_controls))
+			return -ENOMEM;
+		out->nr[s.index] = 0;
+		for (size_t i = 0; i < nr; i++)
+			out->nr[s.index] += x[i].times[s.index].nr;
+		if (interval_quantiles(t, &s, hist))
+			return -ENOMEM;
+		/* Waits for passive resources are shown, but do not have to be precise. */
+		if (out->nr[s.index] > 0 && s.index < m->nr_scenarios + m->nr_measures)
+			out->precision = fmax(out->precision, interval_time_width(t, quantiles));
+	}
+	out->nr_replications = nr;
+	return 0;
+}
+
+/* How many more the precision takes by the square-root law. */
+static size_t more_needed(const struct arch_solution *s, const struct arch_solve_options *o)
+{
+	double nr = (double)s->nr_replications, want = nr * pow(s->precision / o->precision, 2);
+
+	if (s->overloaded || s->precision <= o->precision || o->model_time > 0 ||
+	    s->events >= o->max_events)
+		return 0;
+	if (!(want < MAX_GROWTH * nr))
+		return (MAX_GROWTH - 1) * s->nr_replications;
+	return want > nr + 1 ? (size_t)ceil(want - nr) : 1;
+}
+
+static int allocate(struct arch_solution *s, const struct arch_model *m)
+{
+	s->nr_times = m->nr_scenarios + m->nr_measures + m->nr_passives;
+	s->times = calloc((size_t)s->nr_times + 1, sizeof(*s->times));
+	s->nr = calloc((size_t)s->nr_times + 1, sizeof(*s->nr));
+	s->throughput = calloc((size_t)s->nr_times + 1, sizeof(*s->throughput));
+	s->resources = calloc((size_t)m->nr_resources + 1, sizeof(*s->resources));
+	s->passives = calloc((size_t)m->nr_passives + 1, sizeof(*s->passives));
+	s->storage_jobs = calloc((size_t)m->nr_storages + 1, sizeof(*s->storage_jobs));
+	return s->times && s->nr && s->throughput && s->resources && s->passives && s->storage_jobs
+		       ? 0
+		       : -ENOMEM;
+}
+
+/* Nothing is known of times that have no end; of the rest only what was simulated. */
+static void forget(struct arch_solution *s, const struct arch_model *m, bool all)
+{
+	const struct interval unknown = { NAN, NAN, NAN };
+
+	for (uint32_t i = 0; i < s->nr_times; i++) {
+		s->times[i] = (struct time_estimate){ unknown, unknown, unknown, unknown };
+		if (all)
+			s->throughput[i] = unknown;
+	}
+	for (uint32_t i = 0; all && i < m->nr_resources; i++)
+		s->resources[i] = (struct arch_resource_result){ NAN, NAN, NAN };
+	for (uint32_t i = 0; all && i < m->nr_passives; i++)
+		s->passives[i] = (struct arch_resource_result){ NAN, NAN, NAN };
+	for (uint32_t i = 0; all && i < m->nr_storages; i++)
+		s->storage_jobs[i] = NAN;
+	s->precision = NAN;
+}
+
+/* Load and room for the result; then s->overloaded says whether there is anything to simulate. */
+static int begin(struct arch_solution *s, const struct arch_model *m,
+		 const struct arch_solve_options *o, struct err *err)
+{
+	int error = allocate(s, m) ? no_memory(err) : 0;
+
+	if (!error && !o->through_overload)
+		error = arch_load(&s->load, m, o->seed, err);
+	if (!error && s->load.overloaded) {
+		s->overloaded = true;
+		forget(s, m, true);
+	}
+	return error;
+}
+
+int arch_solve(struct arch_solution *out, const struct arch_model *m,
+	       const struct arch_solve_options *o, struct err *err)
+{
+	struct arch_solution s = { 0 };
+	struct round d = { .m = m, .o = o, .length = o->model_time };
+	struct arch_sample *all = NULL;
+	size_t nr = 0, more = o->nr_replications < 2 ? 2 : o->nr_replications;
+	int error = begin(&s, m, o, err);
+
+	more = s.overloaded ? 0 : more;
+	if (!error && more && !(d.length > 0))
+		error = replication_length(&d, err);
+	while (!error && more) {
+		struct arch_sample *grown = reallocarray(all, nr + more, sizeof(*all));
+
+		if (!grown) {
+			error = no_memory(err);
+			break;
+		}
+		all = grown;
+		memset(all + nr, 0, more * sizeof(*all));
+		d.first = nr;
+		d.samples = all + nr;
+		nr += more;
+		error = run_round(&s, &d, more, err);
+		if (!error && estimate(&s, m, all, nr, o->quantiles))
+			error = no_memory(err);
+		if (error)
+			break;
+		if (o->progress)
+			o->progress(o->ctx, s.events, s.precision);
+		more = more_needed(&s, o);
+	}
+	if (o->through_overload)
+		s.overloaded = false;
+	if (error == -EOVERFLOW && !o->through_overload) { /* too many users at once */
+		if (err)
+			*err = (struct err){ 0 };
+		s.overloaded = true;
+		forget(&s, m, true);
+		error = 0;
+	}
+	if (!error && s.overloaded && nr)
+		forget(&s, m, false);
+	for (size_t i = 0; i < nr && all; i++)
+		arch_sample_release(&all[i]);
+	free(all);
+	if (error)
+		arch_solution_release(&s);
+	else
+		*out = s;
+	return error;
+}
+
+void arch_solution_release(struct arch_solution *s)
+{
+	free(s->times);
+	free(s->nr);
+	free(s->throughput);
+	free(s->resources);
+	free(s->passives);
+	free(s->storage_jobs);
+	arch_load_release(&s->load);
+	*s = (struct arch_solution){ 0 };
+}
+
+char *arch_time_name(const struct arch_model *m, uint32_t time)
+{
+	uint32_t passive = time - m->nr_scenarios - m->nr_measures;
+	char *name;
+
+	if (time < m->nr_scenarios)
+		return strdup(m->scenarios[time].name);
+	if (time < m->nr_scenarios + m->nr_measures)
+		return strdup(m->measures[time - m->nr_scenarios].name);
+	for (uint32_t i = 0; i < m->nr_instances; i++) {
+		const struct arch_instance *x = &m->instances[i];
+		const struct arch_component *c = &m->components[x->component];
+
+		if (passive < x->first_passive || passive >= x->first_passive + c->nr_passives)
+			continue;
+		if (asprintf(&name, "%s.%s", x->name,
+			     c->passives[passive - x->first_passive].name) < 0)
+			return NULL;
+		return name;
+	}
+	return NULL;
+}

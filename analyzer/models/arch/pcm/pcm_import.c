@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analyzer/models/arch/pcm/pcm_import.h"
+#include "analyzer/models/arch/pcm/pcm_parts.h"
+
+#define ALLOCATION ".allocation"
+#define USAGE	   ".usagemodel"
+
+struct names {
+	char **items; /* owned */
+	uint32_t nr;
+};
+
+static bool ends_in(const char *name, const char *ending)
+{
+	size_t len = strlen(name), end = strlen(ending);
+
+	return len > end && !strcmp(name + len - end, ending);
+}
+
+static void release_names(struct names *n)
+{
+	for (uint32_t i = 0; i < n->nr; i++)
+		free(n->items[i]);
+	free(n->items);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The files of a directory with this ending, sorted. */
+static int list(struct pcm_importer *im, const char *ending, struct names *out)
+{
+	DIR *d = opendir(im->dir);
+	const struct dirent *e;
+	int error = 0;
+
+	*out = (struct names){ 0 };
+	if (!d)
+		return err_set(im->err, errno, "%s: %s", im->dir, strerror(errno));
+	while (!error && (e = readdir(d))) {
+		char **slot;
+
+		if (!ends_in(e->d_name, ending))
+			continue;
+		slot = ARCH_ADD(out->items, out->nr);
+		if (slot)
+			*slot = strdup(e->d_name);
+		if (!slot || !*slot)
+			error = pcm_out_of_memory(im);
+	}
+	closedir(d);
+	if (!error && out->nr)
+		qsort(out->items, out->nr, sizeof(*out->items), compare_names);
+	return error;
+}
+
+bool pcm_is_palladio(const char *path)
+{
+	struct stat st;
+
+	return ends_in(path, ALLOCATION) || ends_in(path, USAGE) ||
+	       (!stat(path, &st) && S_ISDIR(st.st_mode));
+}
+
+/* The first element of a name at or below root. */
+static const xmlNode *first_below(const xmlNode *root, const char *name)
+{
+	const xmlNode *n = root;
+
+	while (n && !pcm_is(n, name)) {
+		if (n->type == XML_ELEMENT_NODE && n->children) {
+			n = n->children;
+			continue;
+		}
+		while (n != root && !n->next)
+			n = n->parent;
+		n = n == root ? NULL : n->next;
+	}
+	return n;
+}
+
+/* The address of the system a file is about, up to its #; "" where it does not say. */
+static int system_of(struct pcm_importer *im, const char *file, const char *element, char *out,
+		     size_t size)
+{
+	const xmlNode *root, *n;
+	const char *href;
+	int error = pcm_open(im, file, &root);
+
+	*out = 0;
+	if (error)
+		return error;
+	n = first_below(root, element);
+	href = n ? pcm_attribute(n, "href") : NULL;
+	if (href) {
+		const char *slash;
+
+		snprintf(out, size, "%.*s", (int)strcspn(href, "#"), href);
+		slash = strrchr(out, '/');
+		if (slash)
+			memmove(out, slash + 1, strlen(slash));
+	}
+	return 0;
+}
+
+#define SYSTEM_IN_ALLOCATION "system_Allocation"
+#define SYSTEM_IN_USAGE	     "providedRole_EntryLevelSystemCall"
+
+/* The one file of this ending that is about the same system as another; any, where there is none. */
+static int choose(struct pcm_importer *im, const char *ending, const char *element,
+		  const char *other, const char *other_element, char **out)
+{
+	struct names found;
+	char wanted[256] = "", system[256];
+	uint32_t nr = 0, chosen = 0;
+	int error = list(im, ending, &found);
+
+	if (!error && other && found.nr > 1)
+		error = system_of(im, other, other_element, wanted, sizeof(wanted));
+	for (uint32_t i = 0; !error && i < found.nr; i++) {
+		if (*wanted)
+			error = system_of(im, found.items[i], element, system, sizeof(system));
+		if (!error && *wanted && strcmp(system, wanted))
+			continue;
+		chosen = i;
+		nr++;
+	}
+	if (!error && nr != 1)
+		error = err_set(im->err, EINVAL, "%s: %u %s files%s%s: expected one, or its name",
+				im->dir, nr, ending, *wanted ? " of " : "", wanted);
+	if (!error) {
+		*out = found.items[chosen];
+		found.items[chosen] = NULL;
+	}
+	release_names(&found);
+	return error;
+}
+
+/* Takes "dir", "dir/file" or "dir/file,file" apart; what it does not name stays NULL. */
+static int take_apart(struct pcm_importer *im, const char *path, char **allocation, char **usage)
+{
+	const char *comma = strchr(path, ',');
+	char *first = comma && ends_in(path, USAGE) ? strndup(path, (size_t)(comma - path))
+						    : strdup(path);
+	const char *slash = first ? strrchr(first, '/') : NULL;
+	const char *name = slash ? slash + 1 : first;
+	int error = 0;
+
+	if (!first)
+		return pcm_out_of_memory(im);
+	if (!ends_in(first, ALLOCATION) && !ends_in(first, USAGE)) {
+		im->dir = first;
+		return 0;
+	}
+	im->dir = !slash	   ? strdup(".")
+		  : slash == first ? strdup("/")
+				   : strndup(first, (size_t)(slash - first));
+	*(ends_in(first, ALLOCATION) ? allocation : usage) = strdup(name);
+	if (comma && ends_in(first, ALLOCATION))
+		*usage = strdup(comma + 1);
+	if (!im->dir || (!*allocation && !*usage))
+		error = pcm_out_of_memory(im);
+	free(first);
+	return error;
+}
+
+static int open_models(struct pcm_importer *im, const char *path)
+{
+	char *allocation = NULL, *usage = NULL;
+	int error = take_apart(im, path, &allocation, &usage);
+
+	if (!error && !allocation && usage)
+		error = choose(im, ALLOCATION, SYSTEM_IN_ALLOCATION, usage, SYSTEM_IN_USAGE,
+			       &allocation);
+	if (!error && !allocation)
+		error = choose(im, ALLOCATION, SYSTEM_IN_ALLOCATION, NULL, NULL, &allocation);
+	if (!error && !usage)
+		error = choose(im, USAGE, SYSTEM_IN_USAGE, allocation, SYSTEM_IN_ALLOCATION,
+			       &usage);
+	if (!error)
+		error = pcm_open(im, usage, &im->usage);
+	if (!error)
+		error = pcm_open(im, allocation, &im->allocation);
+	if (!error && !pcm_is(im->usage, "UsageModel"))
+		error = pcm_fail(im, im->usage, "expected a UsageModel");
+	if (!error && !pcm_is(im->allocation, "Allocation"))
+		error = pcm_fail(im, im->allocation, "expected an Allocation");
+	free(allocation);
+	free(usage);
+	return error;
+}
+
+static int read_model(struct pcm_importer *im)
+{
+	int error = pcm_types_init(im);
+
+	/* As the reference simulator has it. */
+	im->m->needs_links = true;
+	im->m->clips = true;
+	if (!error)
+		error = pcm_follow(im, im->allocation, "targetResourceEnvironment_Allocation",
+				   "ResourceEnvironment", &im->environment);
+	if (!error)
+		error = pcm_follow(im, im->allocation, "system_Allocation", "System", &im->system);
+	if (!error)
+		error = pcm_read_environment(im);
+	if (!error)
+		error = pcm_read_system(im);
+	if (!error)
+		error = pcm_read_usage(im);
+	return error ? error : arch_finish(im->m, im->err);
+}
+
+int pcm_import(struct arch_model *m, const char *path, const struct pcm_options *o, struct err *err)
+{
+	struct pcm_importer im = { .m = m,
+				   .err = err,
+				   .without_failures = o && o->without_failures };
+	int error = open_models(&im, path);
+
+	if (!error)
+		error = read_model(&im);
+	pcm_close_all(&im);
+	for (uint32_t i = 0; i < im.nr_types; i++)
+		free(im.types[i].id);
+	for (uint32_t i = 0; i < im.nr_parts; i++)
+		free(im.parts[i].name);
+	free(im.types);
+	free(im.parts);
+	free(im.dir);
+	return error;
+}

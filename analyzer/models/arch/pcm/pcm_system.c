@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The system: composites flattened to instances in containers, connectors to wires. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/arch/pcm/pcm_parts.h"
+
+enum connector_kind {
+	ASSEMBLY, /* from a part that requires to one that provides */
+	PROVIDED, /* from a role of the composite to one of a part */
+	REQUIRED, /* from a role of a part to one of the composite */
+};
+
+/* The references of each type of connector; from and to are assembly contexts. */
+static const struct connector {
+	const char *type;
+	enum connector_kind kind;
+	const char *from, *from_role, *to, *to_role;
+} connectors[] = {
+	{ "AssemblyConnector", ASSEMBLY, "requiringAssemblyContext_AssemblyConnector",
+	  "requiredRole_AssemblyConnector", "providingAssemblyContext_AssemblyConnector",
+	  "providedRole_AssemblyConnector" },
+	{ "AssemblyInfrastructureConnector", ASSEMBLY,
+	  "requiringAssemblyContext__AssemblyInfrastructureConnector",
+	  "requiredRole__AssemblyInfrastructureConnector",
+	  "providingAssemblyContext__AssemblyInfrastructureConnector",
+	  "providedRole__AssemblyInfrastructureConnector" },
+	{ "ProvidedDelegationConnector", PROVIDED, NULL,
+	  "outerProvidedRole_ProvidedDelegationConnector",
+	  "assemblyContext_ProvidedDelegationConnector",
+	  "innerProvidedRole_ProvidedDelegationConnector" },
+	{ "ProvidedInfrastructureDelegationConnector", PROVIDED, NULL,
+	  "outerProvidedRole__ProvidedInfrastructureDelegationConnector",
+	  "assemblyContext__ProvidedInfrastructureDelegationConnector",
+	  "innerProvidedRole__ProvidedInfrastructureDelegationConnector" },
+	{ "RequiredDelegationConnector", REQUIRED, "assemblyContext_RequiredDelegationConnector",
+	  "innerRequiredRole_RequiredDelegationConnector", NULL,
+	  "outerRequiredRole_RequiredDelegationConnector" },
+	{ "RequiredInfrastructureDelegationConnector", REQUIRED,
+	  "assemblyContext__RequiredInfrastructureDelegationConnector",
+	  "innerRequiredRole__RequiredInfrastructureDelegationConnector", NULL,
+	  "outerRequiredRole__RequiredInfrastructureDelegationConnector" },
+};
+
+#define NR_CONNECTORS (sizeof(connectors) / sizeof(*connectors))
+
+static const char assembly_context[] = "assemblyContexts__ComposedStructure";
+static const char connector_element[] = "connectors__ComposedStructure";
+
+static const struct connector *connector_of(const xmlNode *node)
+{
+	for (size_t i = 0; i < NR_CONNECTORS; i++)
+		if (!strcmp(connectors[i].type, pcm_type(node)))
+			return &connectors[i];
+	return NULL;
+}
+
+/* Every reference of a connector leads somewhere, also of those that nobody uses. */
+static int check_connector(struct pcm_importer *im, const xmlNode *node)
+{
+	const struct connector *c = connector_of(node);
+	const char *names[4];
+	char list[512];
+	const xmlNode *target;
+	int error;
+
+	if (!c)
+		return pcm_fail(im, node, "connector that is not supported: %s", pcm_type(node));
+	names[0] = c->from;
+	names[1] = c->from_role;
+	names[2] = c->to;
+	names[3] = c->to_role;
+	snprintf(list, sizeof(list), "%s %s %s %s", c->from ? c->from : "", c->from_role,
+		 c->to ? c->to : "", c->to_role);
+	error = pcm_allow(im, node, list, list);
+	for (int i = 0; !error && i < 4; i++)
+		if (names[i])
+			error = pcm_follow(im, node, names[i], i % 2 ? NULL : assembly_context,
+					   &target);
+	return error;
+}
+
+static int check_roles(struct pcm_importer *im, const xmlNode *node, const char *child)
+{
+	for (const xmlNode *r = pcm_first(node, child); r; r = pcm_next(r, child))
+		if (strncmp(pcm_type(r), "Operation", 9) &&
+		    strncmp(pcm_type(r), "Infrastructure", 14))
+			return pcm_fail(im, r, "not supported: %s", pcm_type(r));
+	return 0;
+}
+
+/* The system, or a composite: once each. */
+static int check_structure(struct pcm_importer *im, const xmlNode *node)
+{
+	int error;
+
+	if (pcm_index(node) != ARCH_NONE)
+		return 0;
+	pcm_set_index(node, 0);
+	error = pcm_allow(im, node, "componentType parentCompleteComponentTypes",
+			  "assemblyContexts__ComposedStructure connectors__ComposedStructure "
+			  "providedRoles_InterfaceProvidingEntity "
+			  "requiredRoles_InterfaceRequiringEntity "
+			  "resourceRequiredRoles__ResourceInterfaceRequiringEntity "
+			  "resourceRequiredDelegationConnectors_ComposedStructure "
+			  "parentCompleteComponentTypes");
+	if (!error)
+		error = check_roles(im, node, "providedRoles_InterfaceProvidingEntity");
+	if (!error)
+		error = check_roles(im, node, "requiredRoles_InterfaceRequiringEntity");
+	for (const xmlNode *c = pcm_first(node, connector_element); !error && c;
+	     c = pcm_next(c, connector_element))
+		error = check_connector(im, c);
+	return error;
+}
+
+static int read_allocation_context(struct pcm_importer *im, const xmlNode *node)
+{
+	const char *const to = "resourceContainer_AllocationContext";
+	const xmlNode *container, *context;
+	int error =
+		pcm_allow(im, node, "",
+			  "resourceContainer_AllocationContext assemblyContext_AllocationContext");
+
+	if (!error)
+		error = pcm_follow(im, node, to, NULL, &container);
+	if (!error)
+		error = pcm_follow(im, node, "assemblyContext_AllocationContext", assembly_context,
+				   &context);
+	if (error)
+		return error;
+	if (container->doc != im->environment->doc ||
+	    pcm_index(container) >= im->m->nr_containers ||
+	    !strstr((const char *)container->name, "esourceContainer"))
+		return pcm_fail(im, node, "%s is no container of %s", pcm_name(container),
+				im->m->files[pcm_place(im, im->environment).file]);
+	if (pcm_index(context) != ARCH_NONE && pcm_index(context) != pcm_index(container))
+		return pcm_fail(im, node, "a second container for %s", pcm_name(context));
+	pcm_set_index(context, pcm_index(container));
+	return 0;
+}
+
+static int read_allocation(struct pcm_importer *im)
+{
+	const char *const item = "allocationContexts_Allocation";
+	int error = pcm_allow(im, im->allocation, "",
+			      "targetResourceEnvironment_Allocation system_Allocation "
+			      "allocationContexts_Allocation");
+
+	for (const xmlNode *n = pcm_first(im->allocation, item); !error && n; n = pcm_next(n, item))
+		error = read_allocation_context(im, n);
+	return error;
+}
+
+/* A part is named with what it is in, and once. */
+static int name_part(struct pcm_importer *im, uint32_t part)
+{
+	struct pcm_part *p = &im->parts[part];
+	const char *outer = p->parent ? im->parts[p->parent].name : "";
+	unsigned again = 0;
+	char *name;
+	uint32_t i;
+
+	do {
+		char suffix[16] = "";
+
+		if (again)
+			snprintf(suffix, sizeof(suffix), "#%u", again + 1);
+		if (asprintf(&name, "%s%s%s%s", outer, *outer ? "/" : "", pcm_name(p->context),
+			     suffix) < 0)
+			return pcm_out_of_memory(im);
+		for (i = 1; i < part && strcmp(im->parts[i].name, name); i++)
+			;
+		if (i < part)
+			free(name);
+		again++;
+	} while (i < part);
+	p->name = name;
+	return 0;
+}
+
+static int add_instance(struct pcm_importer *im, uint32_t part, uint32_t component)
+{
+	const struct pcm_part *p = &im->parts[part];
+	struct arch_instance *x = ARCH_ADD(im->m->instances, im->m->nr_instances);
+	uint32_t nr_roles = im->m->components[component].nr_roles;
+	int error;
+
+	if (!x)
+		return pcm_out_of_memory(im);
+	x->at = pcm_place(im, p->context);
+	x->component = component;
+	x->container = ARCH_NONE;
+	x->name = strdup(p->name);
+	x->wires = malloc((nr_roles + 1) * sizeof(*x->wires));
+	if (!x->name || !x->wires)
+		return pcm_out_of_memory(im);
+	for (uint32_t i = 0; i < nr_roles; i++)
+		x->wires[i] = ARCH_NONE;
+	/* The innermost that the allocation speaks of. */
+	for (uint32_t i = part; i && x->container == ARCH_NONE; i = im->parts[i].parent)
+		x->container = pcm_index(im->parts[i].context);
+	if (x->container == ARCH_NONE)
+		return pcm_fail(im, p->context, "%s is allocated to no container", x->name);
+	error = pcm_variables(im, p->structure,
+			      "componentParameterUsage_ImplementationComponentType", &x->sets);
+	return error ? error
+		     : pcm_variables(im, p->context, "configParameterUsages__AssemblyContext",
+				     &x->sets);
+}
+
+static int read_parts(struct pcm_importer *im, uint32_t whole);
+
+static int read_part(struct pcm_importer *im, const xmlNode *context, uint32_t parent)
+{
+	uint32_t part = im->nr_parts, component;
+	struct pcm_part *p = ARCH_ADD(im->parts, im->nr_parts);
+	const xmlNode *structure;
+	bool basic;
+	int error;
+
+	if (!p)
+		return pcm_out_of_memory(im);
+	*p = (struct pcm_part){ .context = context, .parent = parent, .instance = ARCH_NONE };
+	error = pcm_follow(im, context, "encapsulatedComponent__AssemblyContext",
+			   "components__Repository", &structure);
+	if (error)
+		return error;
+	p->structure = structure;
+	basic = !strcmp(pcm_type(structure), "BasicComponent");
+	error = pcm_allow(im, context, "encapsulatedComponent__AssemblyContext",
+			  basic ? "encapsulatedComponent__AssemblyContext "
+				  "configParameterUsages__AssemblyContext"
+				: "encapsulatedComponent__AssemblyContext");
+	if (!error)
+		error = name_part(im, part);
+	if (error)
+		return error;
+	if (basic) {
+		error = pcm_component(im, structure, &component);
+		im->parts[part].instance = im->m->nr_instances;
+		return error ? error : add_instance(im, part, component);
+	}
+	if (strcmp(pcm_type(structure), "CompositeComponent") &&
+	    strcmp(pcm_type(structure), "SubSystem"))
+		return pcm_fail(im, context, "component that is not supported: %s",
+				pcm_type(structure));
+	for (uint32_t i = parent; i; i = im->parts[i].parent)
+		if (im->parts[i].structure == structure)
+			return pcm_fail(im, context, "%s is a part of itself", pcm_name(structure));
+	return read_parts(im, part);
+}
+
+static int read_parts(struct pcm_importer *im, uint32_t whole)
+{
+	const xmlNode *structure = im->parts[whole].structure;
+	int error = check_structure(im, structure);
+
+	for (const xmlNode *c = pcm_first(structure, assembly_context); !error && c;
+	     c = pcm_next(c, assembly_context)) {
+		if (im->depth++ == PCM_MAX_DEPTH || im->nr_parts > 1000000)
+			return pcm_fail(im, c, "too many parts");
+		error = read_part(im, c, whole);
+		im->depth--;
+	}
+	return error;
+}
+
+static uint32_t find_part(const struct pcm_importer *im, uint32_t parent, const xmlNode *context)
+{
+	for (uint32_t i = parent + 1; i < im->nr_parts; i++)
+		if (im->parts[i].parent == parent && im->parts[i].context == context)
+			return i;
+	return ARCH_NONE;
+}
+
+/* The connector of a kind from a role, of a part's context where it is not NULL; NULL: none. */
+static int find_connector(struct pcm_importer *im, const xmlNode *structure,
+			  enum connector_kind kind, const xmlNode *context, const xmlNode *role,
+			  const xmlNode **found)
+{
+	*found = NULL;
+	for (const xmlNode *n = pcm_first(structure, connector_element); n;
+	     n = pcm_next(n, connector_element)) {
+		const struct connector *c = connector_of(n);
+		const xmlNode *from = context, *from_role;
+		int error = 0;
+
+		if (c->kind != kind)
+			continue;
+		if (context)
+			error = pcm_follow(im, n, c->from, NULL, &from);
+		if (!error)
+			error = pcm_follow(im, n, c->from_role, NULL, &from_role);
+		if (error)
+			return error;
+		if (from != context || from_role != role)
+			continue;
+		if (*found)
+			return pcm_fail(im, n, "a second connector of the role %s", pcm_name(role));
+		*found = n;
+	}
+	return 0;
+}
+
+/* Who does what a part provides in a role. */
+static int provider(struct pcm_importer *im, const xmlNode *at, uint32_t part, const xmlNode *role,
+		    uint32_t *instance)
+{
+	while (im->parts[part].instance == ARCH_NONE) {
+		const xmlNode *structure = im->parts[part].structure, *c, *context;
+		int error = find_connector(im, structure, PROVIDED, NULL, role, &c);
+
+		if (error)
+			return error;
+		if (!c)
+			return pcm_fail(im, at,
+					"leads to the role %s of %s, which is not connected",
+					pcm_name(role), pcm_name(structure));
+		error = pcm_follow(im, c, connector_of(c)->to, NULL, &context);
+		if (!error)
+			error = pcm_follow(im, c, connector_of(c)->to_role, NULL, &role);
+		if (error)
+			return error;
+		at = c;
+		part = find_part(im, part, context);
+		if (part == ARCH_NONE)
+			return pcm_fail(im, c, "%s is no part of %s", pcm_name(context),
+					pcm_name(structure));
+	}
+	if (role->parent != im->parts[part].structure ||
+	    !pcm_is(role, "providedRoles_InterfaceProvidingEntity"))
+		return pcm_fail(im, at, "%s is no role that %s provides", pcm_name(role),
+				im->parts[part].name);
+	*instance = im->parts[part].instance;
+	return 0;
+}
+
+/* Who serves a role that a part requires; ARCH_NONE: it is not connected. */
+static int server(struct pcm_importer *im, uint32_t part, const xmlNode *role, uint32_t *instance)
+{
+	*instance = ARCH_NONE;
+	for (; part; part = im->parts[part].parent) {
+		const struct pcm_part *p = &im->parts[part], *whole = &im->parts[p->parent];
+		const xmlNode *c, *context;
+		int error = find_connector(im, whole->structure, ASSEMBLY, p->context, role, &c);
+
+		if (error)
+			return error;
+		if (c) {
+			uint32_t to;
+
+			error = pcm_follow(im, c, connector_of(c)->to, NULL, &context);
+			if (!error)
+				error = pcm_follow(im, c, connector_of(c)->to_role, NULL, &role);
+			if (error)
+				return error;
+			to = find_part(im, p->parent, context);
+			if (to == ARCH_NONE)
+				return pcm_fail(im, c, "%s is no part of %s", pcm_name(context),
+						pcm_name(whole->structure));
+			return provider(im, c, to, role, instance);
+		}
+		error = find_connector(im, whole->structure, REQUIRED, p->context, role, &c);
+		if (error || !c)
+			return error;
+		if (!p->parent)
+			return pcm_fail(im, c, "leads out of the system, which is not supported");
+		error = pcm_follow(im, c, connector_of(c)->to_role, NULL, &role);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+static int wire(struct pcm_importer *im, uint32_t part)
+{
+	const char *const item = "requiredRoles_InterfaceRequiringEntity";
+	const struct pcm_part *p = &im->parts[part];
+	int error = 0;
+
+	for (const xmlNode *r = pcm_first(p->structure, item); !error && r; r = pcm_next(r, item))
+		error = server(im, part, r, &im->m->instances[p->instance].wires[pcm_index(r)]);
+	return error;
+}
+
+int pcm_provider(struct pcm_importer *im, const xmlNode *at, const xmlNode *role,
+		 uint32_t *instance)
+{
+	if (role->parent != im->system)
+		return pcm_fail(im, at, "%s is no role of the system", pcm_name(role));
+	return provider(im, at, 0, role, instance);
+}
+
+int pcm_read_system(struct pcm_importer *im)
+{
+	struct pcm_part *whole = ARCH_ADD(im->parts, im->nr_parts);
+	int error;
+
+	if (!whole)
+		return pcm_out_of_memory(im);
+	*whole = (struct pcm_part){ .structure = im->system,
+				    .parent = ARCH_NONE,
+				    .instance = ARCH_NONE };
+	error = read_allocation(im);
+	if (!error)
+		error = read_parts(im, 0);
+	for (uint32_t i = 1; !error && i < im->nr_parts; i++)
+		if (im->parts[i].instance != ARCH_NONE)
+			error = wire(im, i);
+	return error;
+}

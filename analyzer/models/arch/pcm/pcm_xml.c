@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/arch/pcm/pcm_xml.h"
+
+#define XSI "http://www.w3.org/2001/XMLSchema-instance"
+
+struct arch_place pcm_place(const struct pcm_importer *im, const xmlNode *at)
+{
+	uintptr_t file = (uintptr_t)at->doc->_private;
+
+	(void)im;
+	return (struct arch_place){ .file = (uint32_t)file, .line = (unsigned)xmlGetLineNo(at) };
+}
+
+int pcm_fail(const struct pcm_importer *im, const xmlNode *at, const char *fmt, ...)
+{
+	char line[ERR_LINE_BYTES];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	return arch_error(im->m, pcm_place(im, at), im->err, "%s: %s", (const char *)at->name,
+			  line);
+}
+
+int pcm_out_of_memory(const struct pcm_importer *im)
+{
+	return err_set(im->err, ENOMEM, "%s: out of memory", im->dir ? im->dir : "-");
+}
+
+bool pcm_is(const xmlNode *node, const char *name)
+{
+	return node->type == XML_ELEMENT_NODE && !strcmp((const char *)node->name, name);
+}
+
+static const char *attribute_text(const xmlAttr *a)
+{
+	if (!a)
+		return NULL;
+	return a->children && a->children->content ? (const char *)a->children->content : "";
+}
+
+const char *pcm_attribute(const xmlNode *node, const char *name)
+{
+	for (const xmlAttr *a = node->properties; a; a = a->next)
+		if (!a->ns && !strcmp((const char *)a->name, name))
+			return attribute_text(a);
+	return NULL;
+}
+
+const char *pcm_type(const xmlNode *node)
+{
+	const char *type = attribute_text(
+		xmlHasNsProp((xmlNode *)node, (const xmlChar *)"type", (const xmlChar *)XSI));
+	const char *colon = type ? strrchr(type, ':') : NULL;
+
+	return colon ? colon + 1 : type ? type : "";
+}
+
+const xmlNode *pcm_first(const xmlNode *node, const char *name)
+{
+	for (const xmlNode *c = node->children; c; c = c->next)
+		if (pcm_is(c, name))
+			return c;
+	return NULL;
+}
+
+const xmlNode *pcm_next(const xmlNode *node, const char *name)
+{
+	for (const xmlNode *c = node->next; c; c = c->next)
+		if (pcm_is(c, name))
+			return c;
+	return NULL;
+}
+
+/* id, or xmi:id. */
+static const char *id_of(const xmlNode *node)
+{
+	for (const xmlAttr *a = node->properties; a; a = a->next)
+		if (!strcmp((const char *)a->name, "id"))
+			return attribute_text(a);
+	return NULL;
+}
+
+const char *pcm_name(const xmlNode *node)
+{
+	const char *name = pcm_attribute(node, "entityName");
+
+	if (!name || !*name)
+		name = id_of(node);
+	return name && *name ? name : (const char *)node->name;
+}
+
+static bool is_word_of(const char *list, const xmlChar *word)
+{
+	size_t len = strlen((const char *)word);
+
+	for (const char *at = list; (at = strstr(at, (const char *)word)); at += len)
+		if ((at == list || at[-1] == ' ') && (!at[len] || at[len] == ' '))
+			return true;
+	return false;
+}
+
+/* What profiles add to a model: annotations of it, which change nothing that is simulated here. */
+static bool is_of_profile(const xmlNode *node)
+{
+	const char *space = node->ns && node->ns->href ? (const char *)node->ns->href : "";
+
+	return node->type == XML_ELEMENT_NODE &&
+	       (!xmlStrcasecmp(node->name, (const xmlChar *)"profileApplication") ||
+		!xmlStrcmp(node->name, (const xmlChar *)"stereotypeApplications") ||
+		strstr(space, "/emfprofile/"));
+}
+
+int pcm_allow(const struct pcm_importer *im, const xmlNode *node, const char *attributes,
+	      const char *children)
+{
+	for (const xmlAttr *a = node->properties; a; a = a->next)
+		if (!a->ns && !is_word_of("id entityName", a->name) &&
+		    !is_word_of(attributes, a->name))
+			return pcm_fail(im, node, "attribute that is not supported: %s",
+					(const char *)a->name);
+	for (const xmlNode *c = node->children; c; c = c->next)
+		if (c->type == XML_ELEMENT_NODE && !is_of_profile(c) &&
+		    !is_word_of(children, c->name))
+			return pcm_fail(im, c, "not supported in a %s",
+					*pcm_type(node) ? pcm_type(node)
+							: (const char *)node->name);
+	return 0;
+}
+
+int pcm_need(const struct pcm_importer *im, const xmlNode *node, const char *name,
+	     const xmlNode **child)
+{
+	*child = pcm_first(node, name);
+	return *child ? 0 : pcm_fail(im, node, "%s is missing", name);
+}
+
+int pcm_number(const struct pcm_importer *im, const xmlNode *node, const char *name,
+	       double fallback, double *value)
+{
+	const char *text = pcm_attribute(node, name);
+	char *end;
+
+	*value = fallback;
+	if (!text)
+		return 0;
+	*value = strtod(text, &end);
+	if (end == text || *end || !isfinite(*value))
+		return pcm_fail(im, node, "%s: expected a number, got \"%.40s\"", name, text);
+	return 0;
+}
+
+int pcm_refuse_above_0(const struct pcm_importer *im, const xmlNode *node, const char *name)
+{
+	double value;
+	int error = pcm_number(im, node, name, 0, &value);
+
+	if (error || value == 0)
+		return error;
+	if (im->without_failures) {
+		im->m->nr_left_out++;
+		return 0;
+	}
+	return pcm_fail(im, node,
+			"%s above 0 is not supported: failures are no part of it, unless they are "
+			"left out (--no-failures)",
+			name);
+}
+
+uint32_t pcm_index(const xmlNode *node)
+{
+	return (uint32_t)(uintptr_t)node->_private - 1;
+}
+
+void pcm_set_index(const xmlNode *node, uint32_t index)
+{
+	((xmlNode *)node)->_private = (void *)(uintptr_t)(index + 1);
+}
+
+static int add_ids(struct pcm_importer *im, xmlHashTable *ids, const xmlNode *root)
+{
+	const xmlNode *n = root;
+
+	while (n) {
+		const char *id = n->type == XML_ELEMENT_NODE ? id_of(n) : NULL;
+
+		if (id && xmlHashAddEntry(ids, (const xmlChar *)id, (void *)n)) {
+			if (!xmlHashLookup(ids, (const xmlChar *)id))
+				return pcm_out_of_memory(im);
+			return pcm_fail(im, n, "a second element of the id %.100s", id);
+		}
+		if (n->type == XML_ELEMENT_NODE && n->children) {
+			n = n->children;
+			continue;
+		}
+		while (n != root && !n->next)
+			n = n->parent;
+		n = n == root ? NULL : n->next;
+	}
+	return 0;
+}
+
+/* Entities are declared nowhere else, so that none is ever expanded. */
+static void refuse_declaration(void *ctx, const xmlChar *name, const xmlChar *external,
+			       const xmlChar *system)
+{
+	(void)name;
+	(void)external;
+	(void)system;
+	*(int *)((xmlParserCtxt *)ctx)->_private = ((xmlParserCtxt *)ctx)->input->line;
+	xmlStopParser(ctx);
+}
+
+static int parse(struct pcm_importer *im, const char *path, xmlDoc **out)
+{
+	xmlParserCtxt *ctxt = xmlNewParserCtxt();
+	const xmlError *e;
+	int error = 0, declared = 0;
+
+	if (!ctxt)
+		return pcm_out_of_memory(im);
+	ctxt->_private = &declared;
+	ctxt->sax->internalSubset = refuse_declaration;
+	*out = xmlCtxtReadFile(ctxt, path, NULL,
+			       XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
+				       XML_PARSE_BIG_LINES | XML_PARSE_NOENT);
+	e = xmlCtxtGetLastError(ctxt);
+	if (declared)
+		error = err_set(im->err, EINVAL,
+				"%s:%d: a document type declaration: expected none", path,
+				declared);
+	else if (!*out)
+		error = err_set(im->err, EINVAL, "%s:%d: not XML: %.200s", path, e ? e->line : 0,
+				e && e->message ? e->message : "cannot be read");
+	else if (!xmlDocGetRootElement(*out))
+		error = err_set(im->err, EINVAL, "%s:1: no element", path);
+	if (error) {
+		xmlFreeDoc(*out);
+		*out = NULL;
+	}
+	xmlFreeParserCtxt(ctxt);
+	return error;
+}
+
+/* The model itself: the root, or what xmi:XMI wraps alone. */
+int pcm_root(struct pcm_importer *im, uint32_t file, const xmlNode **root)
+{
+	const xmlNode *top = xmlDocGetRootElement(im->files[file].doc);
+
+	*root = top;
+	if (!pcm_is(top, "XMI"))
+		return 0;
+	*root = NULL;
+	for (const xmlNode *c = top->children; c; c = c->next) {
+		if (c->type != XML_ELEMENT_NODE || is_of_profile(c))
+			continue;
+		if (*root)
+			return pcm_fail(im, c, "not supported beside the %s",
+					(const char *)(*root)->name);
+		*root = c;
+	}
+	return *root ? 0 : pcm_fail(im, top, "no model in it");
+}
+
+/* Beside the model in xmi:XMI, or in its root. */
+static void count_stereotypes(struct pcm_importer *im, const xmlNode *top)
+{
+	for (const xmlNode *c = top->children; c; c = c->next) {
+		if (is_of_profile(c))
+			im->m->nr_stereotypes++;
+		for (const xmlNode *in = pcm_is(top, "XMI") && !is_of_profile(c) ? c->children
+										 : NULL;
+		     in; in = in->next)
+			im->m->nr_stereotypes += is_of_profile(in);
+	}
+}
+
+static int read_file(struct pcm_importer *im, char *path)
+{
+	FILE *f = fopen(path, "re");
+	char **name = f ? ARCH_ADD(im->m->files, im->m->nr_files) : NULL;
+	struct pcm_file *file = name ? ARCH_ADD(im->files, im->nr_files) : NULL;
+	int error;
+
+	if (!f) {
+		error = err_set(im->err, errno, "%s: %s", path, strerror(errno));
+		free(path);
+		return error;
+	}
+	fclose(f);
+	if (name)
+		*name = path;
+	if (!file) {
+		if (!name)
+			free(path);
+		return pcm_out_of_memory(im);
+	}
+	error = parse(im, path, &file->doc);
+	if (error)
+		return error;
+	file->doc->_private = (void *)(uintptr_t)(im->nr_files - 1);
+	count_stereotypes(im, xmlDocGetRootElement(file->doc));
+	file->ids = xmlHashCreate(256);
+	if (!file->ids)
+		return pcm_out_of_memory(im);
+	return add_ids(im, file->ids, xmlDocGetRootElement(file->doc));
+}
+
+int pcm_open(struct pcm_importer *im, const char *name, const xmlNode **root)
+{
+	char *path;
+	uint32_t i = 0;
+
+	if (asprintf(&path, "%s/%s", im->dir, name) < 0)
+		return pcm_out_of_memory(im);
+	while (i < im->nr_files && strcmp(im->m->files[i], path))
+		i++;
+	if (i < im->nr_files) {
+		free(path);
+	} else {
+		int error;
+
+		if (im->nr_files == PCM_MAX_FILES) {
+			free(path);
+			return err_set(im->err, EINVAL, "%s: more than %d files", im->dir,
+				       PCM_MAX_FILES);
+		}
+		error = read_file(im, path);
+		if (error)
+			return error;
+	}
+	return pcm_root(im, i, root);
+}
+
+void pcm_close_all(struct pcm_importer *im)
+{
+	for (uint32_t i = 0; i < im->nr_files; i++) {
+		xmlHashFree(im->files[i].ids, NULL);
+		xmlFreeDoc(im->files[i].doc);
+	}
+	free(im->files);
+	im->files = NULL;
+	im->nr_files = 0;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sim_state: what the parts of arch_sim share. */
+#ifndef ANALYZER_ARCH_SIM_STATE_H
+#define ANALYZER_ARCH_SIM_STATE_H
+
+#include "analyzer/models/arch/arch_sim.h"
+#include "analyzer/models/arch/storage.h"
+#include "analyzer/models/num/rng.h"
+#include "analyzer/models/sim/eventq.h"
+
+struct frame;
+
+struct variable {
+	uint32_t name;
+	struct stoex_value value;
+	const struct stoex *lazy; /* evaluated at each use in scope `in`; NULL: value */
+	struct frame *in;	  /* counted */
+	bool result;		  /* goes back to the caller */
+};
+
+/*
+ * The variables of one call, counted by those who use it. An overlay holds what one turn over a
+ * collection fixes, and is looked at first.
+ */
+struct frame {
+	uint32_t refs, nr, cap;
+	bool overlay;
+	struct frame *below; /* counted */
+	struct variable *items;
+	struct frame *next_free;
+};
+
+enum activation_kind {
+	IN_BODY,
+	IN_LOOP,
+	IN_CALL,
+	IN_ROUND, /* the lowest of a user */
+	IN_FORK,  /* the lowest of a branch of a fork */
+};
+
+struct activation {
+	enum activation_kind kind;
+	uint32_t behaviour, pc;
+	uint32_t instance; /* ARCH_NONE: of a scenario */
+	struct frame *frame;
+	uint64_t turns;			  /* of a loop, still to go */
+	const struct arch_action *action; /* the loop or call */
+	double begin;
+	uint32_t measure;
+	uint32_t caller; /* instance, or ARCH_NONE */
+	bool returning;	 /* what it gave back is on the link */
+};
+
+enum waiting {
+	RUNNING,
+	THINKING,
+	PAUSING,
+	IN_SERVICE, /* of a FCFS or delay resource */
+	IN_IO,
+	QUEUED,	 /* in a heap or a queue: no event of its own */
+	JOINING, /* waits for the branches of a fork */
+};
+
+struct thread {
+	struct activation *stack;
+	uint32_t nr, cap;
+	uint32_t scenario, parent; /* parent: the thread that waits for this one, or ARCH_NONE */
+	uint32_t pending;	   /* of a fork's joined branches */
+	uint32_t next;		   /* in a queue or the free list */
+	uint32_t resource;	   /* or passive, or storage, that it is at */
+	enum waiting state;
+	double demand; /* seconds of work, in a FCFS queue */
+	double since;  /* when it came there */
+	uint32_t measure;
+};
+
+struct queue {
+	uint32_t first, last;
+};
+
+struct resource {
+	const struct arch_resource *spec;
+	struct eventq jobs; /* PS: by virtual time of their end */
+	struct queue queue; /* FCFS */
+	double virtual;	    /* PS: work each job has got */
+	double last;	    /* when the sums were brought up to date */
+	uint32_t nr;	    /* jobs */
+	double busy, in_system, done;
+};
+
+struct passive {
+	uint32_t capacity, held, nr_waiting;
+	struct queue queue;
+	double last, sum_held, sum_waiting;
+};
+
+struct storage_level {
+	double last, sum;
+	uint32_t nr;
+	uint64_t asked, outside; /* as of the last collection */
+};
+
+#define SIM_MAX_NESTED 4 /* collections within collections */
+
+/* Whether a name is a size in bytes, and the names of how many elements it is the size of each. */
+struct name_size {
+	bool is_size;
+	uint32_t counts[SIM_MAX_NESTED]; /* ARCH_NONE: no such name */
+	uint32_t nr_counts;
+};
+
+struct arch_sim {
+	const struct arch_model *m;
+	struct eventq events;
+	double now, last_collect;
+	uint64_t nr_events, steps;
+	double step_time;
+
+	struct thread **threads;
+	uint32_t nr_threads, cap_threads, free_thread, nr_live;
+	struct frame *free_frames;
+
+	/* For arch_load: only this open scenario, and nobody ever waits. Else ARCH_NONE. */
+	uint32_t alone;
+	bool closed_doors; /* no more arrivals */
+	double *work;	   /* by resource: demands that came, in seconds of service */
+
+	struct resource *resources;
+	struct passive *passives;
+	struct storage_state **storages;
+	struct storage_level *storage_levels;
+	struct rng *rngs;	 /* by instance, then by scenario */
+	struct name_size *sizes; /* by name */
+
+	double *controls; /* as in struct arch_sample, since the last collection */
+	struct arch_times *times;
+	struct qhist *hists;
+	uint32_t nr_times;
+
+	void (*watch)(void *ctx, uint32_t index, double begin, double end);
+	void *watch_ctx;
+	struct err *err; /* of the run under way; never NULL */
+	struct err own_err;
+};
+
+/* sim_frame.c. Each: 0 or -errno with a line in s->err. */
+struct frame *frame_new(struct arch_sim *s, struct frame *below); /* below is counted here */
+struct frame *frame_hold(struct frame *f);
+void frame_drop(struct arch_sim *s, struct frame *f);
+struct frame *frame_copy(struct arch_sim *s, struct frame *f);
+/* Puts sets, evaluated in scope `in`, into f; *bytes (may be NULL) gets what a link carries. */
+int frame_assign(struct arch_sim *s, struct frame *f, struct frame *in, const struct arch_sets *x,
+		 struct rng *rng, double *bytes);
+/* What ARCH_SET does; what such variables weigh on the way back. */
+int frame_set(struct arch_sim *s, struct frame *f, const struct arch_sets *x, struct rng *rng);
+int frame_result_bytes(struct arch_sim *s, struct frame *f, struct rng *rng, double *bytes);
+int frame_fix_collection(struct arch_sim *s, struct frame *overlay, uint32_t collection,
+			 struct rng *rng);
+int frame_number(struct arch_sim *s, struct frame *f, const struct stoex *e, struct rng *rng,
+		 double *v);
+int frame_bool(struct arch_sim *s, struct frame *f, const struct stoex *e, struct rng *rng,
+	       bool *v);
+void frame_free_all(struct arch_sim *s);
+
+/* sim_resource.c. arrive: 1 where the thread goes on at once, 0 where it waits, or -errno. */
+void resource_touch(struct arch_sim *s, uint32_t resource);
+int resource_arrive(struct arch_sim *s, uint32_t resource, uint32_t thread, double demand);
+/* The service of a thread at a FCFS or delay resource ends. */
+int resource_leave(struct arch_sim *s, uint32_t thread);
+/* The clock of a PS resource: the thread whose job ends. */
+int resource_clock(struct arch_sim *s, uint32_t resource, uint32_t *thread);
+void passive_touch(struct arch_sim *s, uint32_t passive);
+int passive_acquire(struct arch_sim *s, uint32_t passive, uint32_t thread);
+/* The thread that gets the unit now, or ARCH_NONE. */
+uint32_t passive_release(struct arch_sim *s, uint32_t passive);
+
+/* arch_sim.c */
+int sim_no_memory(struct arch_sim *s);
+/* Puts the place before an error's line; hands error on. */
+int sim_at_place(struct arch_sim *s, struct arch_place at, int error);
+void sim_record(struct arch_sim *s, uint32_t index, double begin);
+/* ARCH_NONE with a line in s->err. */
+uint32_t thread_new(struct arch_sim *s);
+void thread_end(struct arch_sim *s, uint32_t thread);
+
+/* sim_action.c. What a thread does next. */
+#define WAITS 0
+#define GOES  1
+/* WAITS, GOES or -errno. A pushed frame is counted by the caller, and taken over. */
+int thread_push(struct arch_sim *s, struct thread *t, struct activation a);
+void thread_pop(struct arch_sim *s, struct thread *t);
+int thread_pause(struct arch_sim *s, uint32_t thread, double time, enum waiting state);
+int thread_number(struct arch_sim *s, struct thread *t, const struct stoex *e, double *v);
+/* The next turn of a loop. */
+int thread_turn(struct arch_sim *s, struct thread *t);
+int thread_perform(struct arch_sim *s, uint32_t thread, const struct arch_action *x);
+/* The link a call from one instance to another passes, or ARCH_NONE. */
+uint32_t sim_link(const struct arch_sim *s, uint32_t from, uint32_t to);
+int sim_pass_link(struct arch_sim *s, uint32_t thread, uint32_t link, double bytes);
+
+static inline struct activation *thread_top(struct thread *t)
+{
+	return &t->stack[t->nr - 1];
+}
+
+static inline struct rng *sim_rng(struct arch_sim *s, const struct thread *t,
+				  const struct activation *a)
+{
+	return &s->rngs[a->instance != ARCH_NONE ? a->instance : s->m->nr_instances + t->scenario];
+}
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stoex_tree: what the parser of stoex.h hands to its evaluation. */
+#ifndef ANALYZER_STOEX_TREE_H
+#define ANALYZER_STOEX_TREE_H
+
+#include "analyzer/models/arch/stoex.h"
+
+#define STOEX_MAX_ARGUMENTS 3
+
+enum stoex_op {
+	OP_VALUE,
+	OP_VARIABLE,
+	OP_IF,
+	OP_AND,
+	OP_OR,
+	OP_XOR,
+	OP_NOT,
+	OP_LESS,
+	OP_LESS_EQUAL,
+	OP_GREATER,
+	OP_GREATER_EQUAL,
+	OP_EQUAL,
+	OP_NOT_EQUAL,
+	OP_ADD,
+	OP_SUB,
+	OP_MUL,
+	OP_DIV,
+	OP_MOD,
+	OP_POW,
+	OP_NEGATE,
+	OP_FUNCTION,
+	OP_PMF, /* one of the values */
+	OP_PDF, /* boxes */
+};
+
+enum stoex_function {
+	FN_ROUND,
+	FN_TRUNC,
+	FN_CEIL,
+	FN_SQRT,
+	FN_LOG,
+	FN_MIN,
+	FN_MAX,
+	FN_MIN_DEVIATION,
+	FN_MAX_DEVIATION,
+	FN_FIRST_RANDOM, /* those from here on draw */
+	FN_EXP = FN_FIRST_RANDOM,
+	FN_NORM,
+	FN_UNI_DOUBLE,
+	FN_UNI_INT,
+	FN_POIS,
+	FN_BINOM,
+	FN_LOGNORM,
+	FN_LOGNORM_MOMENTS,
+	FN_GAMMA,
+	FN_GAMMA_MOMENTS,
+};
+
+struct stoex_sample {
+	struct stoex_value value; /* of a PDF: the upper bound, a double */
+	double cumulative;
+};
+
+struct stoex_node {
+	enum stoex_op op;
+	enum stoex_function function;
+	uint32_t args[STOEX_MAX_ARGUMENTS]; /* nodes, all before this one */
+	uint32_t nr_args;
+	struct stoex_value value; /* OP_VALUE */
+	uint32_t variable;	  /* OP_VARIABLE */
+	uint32_t first, nr;	  /* samples of a PMF or PDF */
+};
+
+struct stoex {
+	char *text; /* owned, as all below */
+	struct stoex_node *nodes;
+	uint32_t nr_nodes, cap_nodes, root;
+	struct stoex_sample *samples;
+	uint32_t nr_samples, cap_samples;
+	uint32_t *variables; /* distinct */
+	size_t nr_variables;
+	const struct stoex_names *names; /* borrowed */
+	enum stoex_dialect dialect;
+};
+
+int stoex_eval_node(const struct stoex *e, uint32_t node, const struct stoex_scope *s,
+		    struct stoex_value *v, struct err *err);
+
+#endif

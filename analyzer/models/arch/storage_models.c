@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/arch/storage_models.h"
+#include "analyzer/models/regression/model.h"
+#include "formats/model_file.h"
+
+#define MAX_COLUMNS 64
+
+/* Numbers of the names, in this order, in each model's own list. */
+enum input {
+	IN_REQUESTS,
+	IN_TYPE,
+	IN_SIZE,
+	IN_READ_SIZE,
+	IN_WRITE_SIZE,
+	IN_PATTERN,
+	IN_READ_PATTERN,
+	IN_WRITE_PATTERN,
+	IN_READ_SHARE,
+	IN_FILE_SET,
+	NR_INPUTS,
+	TEXT_READ = NR_INPUTS,
+	TEXT_WRITE,
+	TEXT_SEQUENTIAL,
+	TEXT_RANDOM,
+	NR_NAMES,
+};
+
+static const char *const names[NR_NAMES] = {
+	"requests", "type",	    "size",	     "read_size",  "write_size",
+	"pattern",  "read_pattern", "write_pattern", "read_share", "file_set",
+	"read",	    "write",	    "sequential",    "random",
+};
+
+struct column {
+	struct stoex *e;
+	enum input direct; /* the expression is this input alone; NR_INPUTS: it is not */
+};
+
+/* What answers requests of one type. */
+struct answer {
+	bool present;
+	struct stoex *formula; /* NULL: the regression */
+	struct model model;
+	struct column columns[MAX_COLUMNS];
+};
+
+struct fitted {
+	struct arch_storage_model model;
+	struct stoex_names names;
+	double unit_s;
+	struct answer answers[2]; /* reads, writes */
+};
+
+static struct stoex_value number(double v)
+{
+	return (struct stoex_value){ .type = STOEX_DOUBLE, .d = v };
+}
+
+static struct stoex_value text(uint32_t v)
+{
+	return (struct stoex_value){ .type = STOEX_TEXT, .text = v };
+}
+
+static struct stoex_value value_of(const struct arch_storage_input *x, uint32_t name)
+{
+	bool sequential = x->read ? x->read_sequential : x->write_sequential;
+
+	switch (name) {
+	case IN_REQUESTS:
+		return number(x->in_service);
+	case IN_TYPE:
+		return text(x->read ? TEXT_READ : TEXT_WRITE);
+	case IN_SIZE:
+		return number(x->read ? x->read_size : x->write_size);
+	case IN_READ_SIZE:
+		return number(x->read_size);
+	case IN_WRITE_SIZE:
+		return number(x->write_size);
+	case IN_PATTERN:
+		return text(sequential ? TEXT_SEQUENTIAL : TEXT_RANDOM);
+	case IN_READ_PATTERN:
+		return text(x->read_sequential ? TEXT_SEQUENTIAL : TEXT_RANDOM);
+	case IN_WRITE_PATTERN:
+		return text(x->write_sequential ? TEXT_SEQUENTIAL : TEXT_RANDOM);
+	case IN_READ_SHARE:
+		return number(x->read_share);
+	default:
+		return number(x->file_set);
+	}
+}
+
+static int get(void *ctx, uint32_t name, struct stoex_value *v, struct err *err)
+{
+	(void)err;
+	if (name >= NR_INPUTS)
+		return -ENOENT;
+	*v = value_of(ctx, name);
+	return 0;
+}
+
+static int evaluate(const struct stoex *e, const struct arch_storage_input *x,
+		    struct stoex_value *v, struct err *err)
+{
+	struct arch_storage_input copy = *x;
+	struct stoex_scope scope = { .get = get, .ctx = &copy };
+
+	return stoex_eval(e, &scope, v, err);
+}
+
+/* A value as a cell of a variable: NaN where it cannot be one. */
+static double cell(const struct fitted *f, const struct variable *v, struct stoex_value x)
+{
+	char digits[32];
+	double number = x.type == STOEX_INT ? (double)x.i : x.type == STOEX_DOUBLE ? x.d : NAN;
+	long level;
+
+	if (!v->factor)
+		return number;
+	snprintf(digits, sizeof(digits), "%.15g", number);
+	level = variable_level(v, x.type == STOEX_TEXT ? f->names.items[x.text] : digits);
+	return level < 0 ? NAN : (double)level;
+}
+
+static double regression(const struct fitted *f, const struct answer *a,
+			 const struct arch_storage_input *x, bool *outside)
+{
+	double row[MAX_COLUMNS], out = NAN;
+	struct stoex_value v = number(NAN);
+
+	for (size_t i = 0; i < a->model.schema.nr; i++) {
+		const struct variable *variable = &a->model.schema.variables[i];
+
+		if (a->columns[i].direct != NR_INPUTS)
+			v = value_of(x, a->columns[i].direct);
+		else if (evaluate(a->columns[i].e, x, &v, NULL))
+			v = number(NAN);
+		row[i] = cell(f, variable, v);
+		if (!variable_outside(variable, row[i]))
+			continue;
+		*outside = true;
+		/* A level it never saw: as the first; no number at all: as its least. */
+		if (isnan(row[i]))
+			row[i] = variable->factor ? 0 : variable->low;
+	}
+	return model_predict(&a->model, row, 1, &out) ? NAN : out * f->unit_s;
+}
+
+static double respond(const struct arch_storage_model *m, const struct arch_storage_input *x,
+		      bool *outside)
+{
+	const struct fitted *f = (const struct fitted *)m;
+	const struct answer *a = &f->answers[!x->read];
+	struct stoex_value v;
+
+	if (!a->formula)
+		return regression(f, a, x, outside);
+	if (evaluate(a->formula, x, &v, NULL))
+		return NAN;
+	return v.type == STOEX_INT ? (double)v.i : v.type == STOEX_DOUBLE ? v.d : NAN;
+}
+
+static bool answers(const struct arch_storage_model *m, bool read)
+{
+	return ((const struct fitted *)m)->answers[!read].present;
+}
+
+static void fitted_free(struct arch_storage_model *m)
+{
+	struct fitted *f = (struct fitted *)m;
+
+	for (int k = 0; k < 2; k++) {
+		for (size_t i = 0; i < MAX_COLUMNS; i++)
+			stoex_free(f->answers[k].columns[i].e);
+		stoex_free(f->answers[k].formula);
+		model_release(&f->answers[k].model);
+	}
+	stoex_names_release(&f->names);
+	free(f);
+}
+
+/* What an expression gives for some input, so that types that do not fit show at once. */
+static int parse(struct fitted *f, const char *what, const char *expression, struct stoex **out,
+		 struct stoex_value *sample, struct err *err)
+{
+	static const struct arch_storage_input some = { .in_service = 2,
+							.read = true,
+							.read_size = 4096,
+							.write_size = 4096,
+							.read_share = 0.5,
+							.file_set = 0x1p30 };
+	const uint32_t *variables;
+	struct err why = { 0 };
+	int error = stoex_parse(out, expression, STOEX_BLKCAST, &f->names, &why);
+
+	if (error)
+		return err_set(err, -error, "%s: %s", what, why.line);
+	for (size_t i = stoex_variables(*out, &variables); i-- > 0;)
+		if (variables[i] >= NR_INPUTS)
+			return err_set(err, EINVAL,
+				       "%s: \"%.100s\": \"%s\" is no input: expected requests, "
+				       "type, size, read_size, write_size, pattern, read_pattern, "
+				       "write_pattern, read_share or file_set",
+				       what, expression, f->names.items[variables[i]]);
+	if (stoex_is_random(*out))
+		return err_set(err, EINVAL, "%s: \"%.100s\": expected no distribution", what,
+			       expression);
+	error = evaluate(*out, &some, sample, &why);
+	return error ? err_set(err, EINVAL, "%s: %s", what, why.line) : 0;
+}
+
+static const char *expression_of(const struct storage_model_spec *spec, const char *column)
+{
+	for (size_t i = 0; i < spec->nr_columns; i++)
+		if (!strcmp(spec->columns[i].name, column))
+			return spec->columns[i].expression;
+	for (int i = 0; i < NR_INPUTS; i++)
+		if (!strcmp(names[i], column))
+			return column;
+	return NULL;
+}
+
+static int open_column(struct fitted *f, struct answer *a, const struct storage_model_spec *spec,
+		       size_t i, struct err *err)
+{
+	const struct variable *v = &a->model.schema.variables[i];
+	const char *expression = expression_of(spec, v->name);
+	struct column *c = &a->columns[i];
+	struct stoex_value sample;
+	int error;
+
+	if (!expression)
+		return err_set(err, EINVAL,
+			       "column '%s': no input of that name: expected what it is under "
+			       "\"inputs\"",
+			       v->name);
+	error = parse(f, v->name, expression, &c->e, &sample, err);
+	if (error)
+		return error;
+	if (!v->factor && sample.type > STOEX_DOUBLE)
+		return err_set(err, EINVAL, "column '%s' is a number, \"%.60s\" is none", v->name,
+			       expression);
+	for (c->direct = 0; c->direct < NR_INPUTS; c->direct++)
+		if (!strcmp(names[c->direct], expression))
+			break;
+	return 0;
+}
+
+static int open_regression(struct fitted *f, struct answer *a,
+			   const struct storage_model_spec *spec, const char *path, struct err *err)
+{
+	const char *kind;
+	json_t *root = NULL;
+	int error = model_file_read(path, &root, &kind, err);
+
+	if (!error && strcmp(kind, "regression"))
+		error = err_set(err, EINVAL, "%s: kind: expected 'regression', got '%.40s'", path,
+				kind);
+	else if (!error) {
+		error = model_from_json(&a->model, root, err);
+		if (error)
+			err_prefix(err, "%s", path);
+	}
+	json_decref(root);
+	if (!error && a->model.schema.nr > MAX_COLUMNS)
+		error = err_set(err, EINVAL, "%s: more than %d columns", path, MAX_COLUMNS);
+	for (size_t i = 0; !error && i < a->model.schema.nr; i++) {
+		error = open_column(f, a, spec, i, err);
+		if (error)
+			err_prefix(err, "%s", path);
+	}
+	return error;
+}
+
+static int open_answer(struct fitted *f, struct answer *a, const struct storage_model_spec *spec,
+		       bool read, struct err *err)
+{
+	const char *what = read ? spec->read : spec->write;
+	struct stoex_value sample;
+	int error;
+
+	a->present = what;
+	if (!what)
+		return 0;
+	if (!spec->formula)
+		return open_regression(f, a, spec, what, err);
+	error = parse(f, read ? "read" : "write", what, &a->formula, &sample, err);
+	if (!error && sample.type > STOEX_DOUBLE)
+		error = err_set(err, EINVAL, "\"%.100s\": expected a time in seconds", what);
+	return error;
+}
+
+static int open_names(struct fitted *f, const struct storage_model_spec *spec)
+{
+	for (uint32_t i = 0; i < NR_NAMES; i++)
+		if (stoex_name(&f->names, names[i], strlen(names[i])) != i)
+			return -ENOMEM;
+	for (uint32_t i = 0; spec->names && i < spec->names->nr; i++)
+		if (spec->names->bound[i] &&
+		    stoex_bind(&f->names, spec->names->items[i], spec->names->bound[i]))
+			return -ENOMEM;
+	return 0;
+}
+
+int storage_model_open(struct arch_storage_model **out, const struct storage_model_spec *spec,
+		       struct err *err)
+{
+	struct fitted *f = calloc(1, sizeof(*f));
+	int error;
+
+	if (!f)
+		return err_set(err, ENOMEM, "out of memory");
+	f->model = (struct arch_storage_model){ respond, fitted_free, answers };
+	f->unit_s = spec->unit_s;
+	error = open_names(f, spec) ? err_set(err, ENOMEM, "out of memory") : 0;
+	for (int k = 0; !error && k < 2; k++)
+		error = open_answer(f, &f->answers[k], spec, !k, err);
+	if (error)
+		fitted_free(&f->model);
+	else
+		*out = &f->model;
+	return error;
+}

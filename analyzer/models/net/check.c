@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <lapacke.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/net/check.h"
+#include "analyzer/models/net/check_flows.h"
+
+#define MAX_SLOTS 2000 /* of the dense systems: beyond it flows are not looked at */
+/* Weights of tokens balance every firing to this, relative to the largest weight. */
+#define BALANCED   1e-6
+#define MAX_SWEEPS 20000
+
+struct checker {
+	const struct net *n;
+	void (*say)(void *ctx, const struct finding *f);
+	void *ctx;
+	bool *reachable; /* by slot */
+	bool *fires;	 /* by mode, in the order of transitions */
+	bool *keeps;	 /* by mode: may be part of an endless loop */
+	const struct net_mode **modes;
+	const struct net_transition **of; /* by mode */
+	uint32_t nr_modes;
+};
+
+const char *finding_name(enum finding_kind kind)
+{
+	static const char *const names[] = { "unreachable", "dead-mode", "trap",
+					     "loop",	    "unstable",	 "unconserved" };
+
+	return names[kind];
+}
+
+static void report(const struct checker *c, enum finding_kind kind, unsigned line,
+		   const char *format, const char *a, const char *b)
+{
+	char text[600];
+	struct finding f = { .kind = kind, .line = line, .text = text };
+
+	/* Two names at most; the formats are this file's own. */
+	snprintf(text, sizeof(text), "%s \"%.200s\"%s%.200s%s", format, a, b ? " (" : "",
+		 b ? b : "", b ? ")" : "");
+	c->say(c->ctx, &f);
+}
+
+static const char *place_name(const struct checker *c, uint32_t slot)
+{
+	return c->n->places[c->n->slots[slot].place].name;
+}
+
+static const char *colour_name(const struct checker *c, uint32_t slot)
+{
+	return c->n->colours[c->n->slots[slot].colour];
+}
+
+/* Least fixed point: a mode can fire once tokens can get to all it takes from. */
+static void find_reachable(struct checker *c)
+{
+	bool more = true;
+
+	for (uint32_t i = 0; i < c->n->nr_slots; i++)
+		c->reachable[i] = c->n->slots[i].tokens > 0;
+	while (more) {
+		more = false;
+		for (uint32_t m = 0; m < c->nr_modes; m++) {
+			const struct net_mode *x = c->modes[m];
+			bool can = !c->fires[m];
+
+			for (uint32_t i = 0; can && i < x->nr_take; i++)
+				can = c->reachable[x->take[i].slot];
+			if (!can)
+				continue;
+			c->fires[m] = more = true;
+			for (uint32_t i = 0; i < x->nr_put; i++)
+				c->reachable[x->put[i].slot] = true;
+		}
+	}
+}
+
+static void check_reachable(const struct checker *c)
+{
+	for (uint32_t i = 0; i < c->n->nr_slots; i++)
+		if (!c->reachable[i])
+			report(c, FINDING_UNREACHABLE, c->n->slots[i].line,
+			       "no token ever gets to place", place_name(c, i), colour_name(c, i));
+	for (uint32_t m = 0; m < c->nr_modes; m++)
+		if (!c->fires[m])
+			report(c, FINDING_DEAD_MODE, c->modes[m]->line,
+			       "what it takes never comes together: transition", c->of[m]->name,
+			       c->modes[m]->name);
+}
+
+static void check_traps(const struct checker *c)
+{
+	for (uint32_t i = 0; i < c->n->nr_slots; i++) {
+		bool left = !c->reachable[i];
+
+		for (uint32_t m = 0; !left && m < c->nr_modes; m++)
+			for (uint32_t k = 0; c->fires[m] && k < c->modes[m]->nr_take; k++)
+				left |= c->modes[m]->take[k].slot == i;
+		if (!left)
+			report(c, FINDING_TRAP, c->n->slots[i].line,
+			       "tokens that get there never leave: place", place_name(c, i),
+			       colour_name(c, i));
+	}
+}
+
+static bool takes_no_time(const struct checker *c, uint32_t slot)
+{
+	uint32_t queue = c->n->places[c->n->slots[slot].place].queue;
+
+	return queue == NET_NONE || c->n->queues[queue].immediate;
+}
+
+/* Whether a mode that may keep going puts tokens into the slot. */
+static bool is_fed(const struct checker *c, uint32_t slot)
+{
+	for (uint32_t m = 0; m < c->nr_modes; m++)
+		for (uint32_t i = 0; c->keeps[m] && i < c->modes[m]->nr_put; i++)
+			if (c->modes[m]->put[i].slot == slot)
+				return true;
+	return false;
+}
+
+/*
+ * Greatest fixed point: immediate modes all of whose tokens come, without time, from modes of the
+ * same set. What is left can go on for ever if it starts.
+ */
+static void check_loops(struct checker *c)
+{
+	bool more = true;
+
+	for (uint32_t m = 0; m < c->nr_modes; m++) {
+		c->keeps[m] = c->fires[m] && !c->of[m]->timed;
+		for (uint32_t i = 0; i < c->modes[m]->nr_take; i++)
+			c->keeps[m] &= takes_no_time(c, c->modes[m]->take[i].slot);
+	}
+	while (more) {
+		more = false;
+		for (uint32_t m = 0; m < c->nr_modes; m++)
+			for (uint32_t i = 0; c->keeps[m] && i < c->modes[m]->nr_take; i++)
+				if (!is_fed(c, c->modes[m]->take[i].slot)) {
+					c->keeps[m] = false;
+					more = true;
+				}
+	}
+	for (uint32_t m = 0; m < c->nr_modes; m++)
+		if (c->keeps[m])
+			report(c, FINDING_LOOP, c->modes[m]->line,
+			       "on a cycle where no time passes: transition", c->of[m]->name,
+			       c->modes[m]->name);
+}
+
+/* Share of a slot's tokens that a mode takes; only where modes take one token at most. */
+static double share(const struct checker *c, uint32_t mode, uint32_t slot)
+{
+	const struct net_transition *t = c->of[mode];
+	double all = 0, own = 0;
+
+	for (uint32_t i = 0; i < c->n->nr_transitions; i++) {
+		const struct net_transition *u = &c->n->transitions[i];
+		bool takes = false;
+
+		for (uint32_t k = 0; k < u->nr_modes; k++)
+			takes |= u->modes[k].nr_take && u->modes[k].take[0].slot == slot;
+		all += takes ? u->weight : 0;
+	}
+	for (uint32_t k = 0; k < t->nr_modes; k++)
+		if (t->modes[k].nr_take && t->modes[k].take[0].slot == slot)
+			own += t->modes[k].weight;
+	return t->weight / all * c->modes[mode]->weight / own;
+}
+
+/* Sources, and nothing but modes of one token and immediate ways: flows are linear then. */
+static bool is_linear(const struct checker *c)
+{
+	bool open = false;
+
+	for (uint32_t m = 0; m < c->nr_modes; m++) {
+		const struct net_mode *x = c->modes[m];
+
+		if (!x->nr_take) {
+			open = true;
+			continue;
+		}
+		if (x->nr_take > 1 || x->take[0].count > 1 || c->of[m]->timed)
+			return false;
+	}
+	for (uint32_t i = 0; i < c->n->nr_slots; i++)
+		if (c->n->slots[i].capacity || c->n->places[c->n->slots[i].place].capacity)
+			return false;
+	return open && c->n->nr_slots <= MAX_SLOTS;
+}
+
+static double source_rate(const struct checker *c, uint32_t mode)
+{
+	double all = 0;
+
+	for (uint32_t k = 0; k < c->of[mode]->nr_modes; k++)
+		all += c->of[mode]->modes[k].weight;
+	return c->modes[mode]->weight / all / c->of[mode]->time.mean;
+}
+
+/* rate = sources + P' rate: (I - P') rate = sources. */
+static int solve_flows(const struct checker *c, double *a, double *rate, lapack_int *pivots)
+{
+	lapack_int nr = (lapack_int)c->n->nr_slots;
+
+	for (lapack_int i = 0; i < nr; i++)
+		a[i * nr + i] = 1;
+	for (uint32_t m = 0; m < c->nr_modes; m++) {
+		const struct net_mode *x = c->modes[m];
+
+		for (uint32_t i = 0; i < x->nr_put; i++) {
+			if (!x->nr_take)
+				rate[x->put[i].slot] += x->put[i].count * source_rate(c, m);
+			else
+				a[(lapack_int)x->put[i].slot * nr + x->take[0].slot] -=
+					x->put[i].count * share(c, m, x->take[0].slot);
+		}
+	}
+	return LAPACKE_dgesv(LAPACK_ROW_MAJOR, nr, 1, a, nr, pivots, rate, 1);
+}
+
+static void check_load(const struct checker *c, const double *rate, uint32_t queue)
+{
+	const struct net_queue *q = &c->n->queues[queue];
+	char load[64];
+	double work = 0;
+	uint32_t first = NET_NONE;
+
+	for (uint32_t i = 0; i < c->n->nr_slots; i++) {
+		if (c->n->places[c->n->slots[i].place].queue != queue)
+			continue;
+		work += rate[i] * c->n->slots[i].service.mean;
+		first = first == NET_NONE ? i : first;
+	}
+	if (first == NET_NONE || q->immediate || q->strategy == NET_IS || work < q->servers)
+		return;
+	snprintf(load, sizeof(load), "load %.4g on %u server%s", work, q->servers,
+		 q->servers == 1 ? "" : "s");
+	report(c, FINDING_UNSTABLE, c->n->places[c->n->slots[first].place].line,
+	       "unstable, more work comes than can be done: place", place_name(c, first), load);
+}
+
+static void on_flow(void *ctx, uint32_t slot, double needed, double there, bool pool)
+{
+	const struct checker *c = ctx;
+	char load[64];
+
+	if (pool)
+		snprintf(load, sizeof(load), "%.4g of %.4g tokens", needed, there);
+	else
+		snprintf(load, sizeof(load), "load %.4g on %.4g server%s", needed, there,
+			 there == 1 ? "" : "s");
+	report(c, FINDING_UNSTABLE, c->n->places[c->n->slots[slot].place].line,
+	       pool ? "unstable, more tokens are in service than it has: the pool of place"
+		    : "unstable, more work comes than can be done: place",
+	       place_name(c, slot), load);
+}
+
+/* Nets whose modes take several tokens: what their flows still determine. */
+static int check_joins(struct checker *c)
+{
+	const struct net_transition **of = calloc((size_t)c->nr_modes + 1, sizeof(*of));
+	const struct net_mode **modes = calloc((size_t)c->nr_modes + 1, sizeof(*modes));
+	uint32_t nr = 0;
+	int err = -ENOMEM;
+
+	for (uint32_t m = 0; of && modes && m < c->nr_modes; m++) {
+		if (!c->fires[m])
+			continue;
+		of[nr] = c->of[m];
+		modes[nr++] = c->modes[m];
+	}
+	if (of && modes)
+		err = check_flows(c->n, modes, of, nr, on_flow, c);
+	free(of);
+	free(modes);
+	return err;
+}
+
+static int check_stability(struct checker *c)
+{
+	size_t nr = c->n->nr_slots;
+	double *a, *rate;
+	lapack_int *pivots;
+	int err = -ENOMEM;
+
+	if (!is_linear(c))
+		return check_joins(c);
+	a = calloc(nr * nr, sizeof(*a));
+	rate = calloc(nr, sizeof(*rate));
+	pivots = calloc(nr, sizeof(*pivots));
+	if (a && rate && pivots) {
+		/* Singular: tokens go round for ever beside the open flow; loads are unknown. */
+		err = 0;
+		if (!solve_flows(c, a, rate, pivots))
+			for (uint32_t q = 0; q < c->n->nr_queues; q++)
+				check_load(c, rate, q);
+	}
+	free(a);
+	free(rate);
+	free(pivots);
+	return err;
+}
+
+/* Weight of what a mode puts less that of what it takes. */
+static double gain(const struct net_mode *m, const double *weight)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < m->nr_put; i++)
+		sum += m->put[i].count * weight[m->put[i].slot];
+	for (uint32_t i = 0; i < m->nr_take; i++)
+		sum -= m->take[i].count * weight[m->take[i].slot];
+	return sum;
+}
+
+static double change_in(const struct net_mode *m, uint32_t slot)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < m->nr_put; i++)
+		sum += m->put[i].slot == slot ? m->put[i].count : 0;
+	for (uint32_t i = 0; i < m->nr_take; i++)
+		sum -= m->take[i].slot == slot ? m->take[i].count : 0;
+	return sum;
+}
+
+/*
+ * Positive weights of tokens under which every firing balances exist in a net that conserves them.
+ * Least squares over weights of at least 1 by cyclic coordinate descent; with balance it is met.
+ */
+static void sweep(const struct checker *c, double *weight)
+{
+	for (uint32_t s = 0; s < c->n->nr_slots; s++) {
+		double slope = 0, curve = 0;
+
+		for (uint32_t m = 0; m < c->nr_modes; m++) {
+			double d = c->fires[m] ? change_in(c->modes[m], s) : 0;
+
+			if (d == 0)
+				continue;
+			slope += d * gain(c->modes[m], weight);
+			curve += d * d;
+		}
+		if (curve > 0)
+			weight[s] = fmax(1, weight[s] - slope / curve);
+	}
+}
+
+/* The mode that is furthest from balance, nr_modes where all balance. */
+static uint32_t worst_mode(const struct checker *c, const double *weight)
+{
+	double most = 0, worst = 0;
+	uint32_t mode = c->nr_modes;
+
+	for (uint32_t s = 0; s < c->n->nr_slots; s++)
+		most = fmax(most, weight[s]);
+	for (uint32_t m = 0; m < c->nr_modes; m++) {
+		double g = c->fires[m] ? fabs(gain(c->modes[m], weight)) : 0;
+
+		if (g > BALANCED * most && g > worst) {
+			worst = g;
+			mode = m;
+		}
+	}
+	return mode;
+}
+
+static int check_conserved(const struct checker *c)
+{
+	double *weight;
+	uint32_t worst = 0;
+
+	for (uint32_t m = 0; m < c->nr_modes; m++)
+		if (c->fires[m] && (!c->modes[m]->nr_take || !c->modes[m]->nr_put))
+			return 0; /* open */
+	if (c->n->nr_slots > MAX_SLOTS / 10)
+		return 0;
+	weight = calloc((size_t)c->n->nr_slots + 1, sizeof(*weight));
+	if (!weight)
+		return -ENOMEM;
+	for (uint32_t s = 0; s < c->n->nr_slots; s++)
+		weight[s] = 1;
+	for (int i = 0; i < MAX_SWEEPS && worst < c->nr_modes; i++) {
+		sweep(c, weight);
+		worst = worst_mode(c, weight);
+	}
+	free(weight);
+	if (worst < c->nr_modes)
+		report(c, FINDING_UNCONSERVED, c->modes[worst]->line,
+		       "tokens are not conserved, under no weights: transition", c->of[worst]->name,
+		       c->modes[worst]->name);
+	return 0;
+}
+
+int net_check(const struct net *n, void (*say)(void *ctx, const struct finding *f), void *ctx)
+{
+	struct checker c = { .n = n, .say = say, .ctx = ctx };
+	uint32_t nr = 0;
+	int err = -ENOMEM;
+
+	for (uint32_t i = 0; i < n->nr_transitions; i++)
+		nr += n->transitions[i].nr_modes;
+	c.reachable = calloc((size_t)n->nr_slots + 1, sizeof(*c.reachable));
+	c.fires = calloc((size_t)nr + 1, sizeof(*c.fires));
+	c.keeps = calloc((size_t)nr + 1, sizeof(*c.keeps));
+	c.modes = calloc((size_t)nr + 1, sizeof(*c.modes));
+	c.of = calloc((size_t)nr + 1, sizeof(*c.of));
+	if (c.reachable && c.fires && c.keeps && c.modes && c.of) {
+		for (uint32_t i = 0; i < n->nr_transitions; i++)
+			for (uint32_t m = 0; m < n->transitions[i].nr_modes; m++) {
+				c.of[c.nr_modes] = &n->transitions[i];
+				c.modes[c.nr_modes++] = &n->transitions[i].modes[m];
+			}
+		find_reachable(&c);
+		check_reachable(&c);
+		check_traps(&c);
+		check_loops(&c);
+		err = check_stability(&c);
+		if (!err)
+			err = check_conserved(&c);
+	}
+	free(c.reachable);
+	free(c.fires);
+	free(c.keeps);
+	free(c.modes);
+	free(c.of);
+	return err;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * net: a queueing Petri net (Bause 1993; Kounev, Dutz: QPME) as its solvers take it.
+ *
+ * Places hold coloured tokens. In a queueing place tokens first go to a queue, are served, and
+ * then lie in the depository, where transitions see them; a queue may be shared by places. A
+ * transition fires by one of its modes, which takes tokens and puts tokens. What belongs to one
+ * colour in one place is a slot: slots, not places, are what arcs, services and results name.
+ *
+ * Built by net_read() or qpe_import(); immutable then, so that many simulations may share one.
+ */
+#ifndef ANALYZER_NET_H
+#define ANALYZER_NET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyzer/models/num/dist.h"
+#include "base/err.h"
+
+/* Limits against files that ask for all memory. */
+#define NET_MAX_SLOTS	    10000
+#define NET_MAX_MODES	    10000
+#define NET_MAX_TRANSITIONS 10000
+#define NET_MAX_PROBES	    64
+#define NET_MAX_TOKENS	    10000000
+#define NET_MAX_COUNT	    1000000 /* tokens of one arc */
+#define NET_MAX_SERVERS	    1000000
+#define NET_MAX_PRIORITY    1000
+#define NET_NONE	    UINT32_MAX
+
+enum net_strategy {
+	NET_FCFS,
+	NET_PS,		/* egalitarian; k servers: each token at rate min(1, k/n) */
+	NET_IS,		/* infinite servers */
+	NET_PRIORITY,	/* the highest first; who is served stays */
+	NET_PREEMPTIVE, /* the highest first, at once; who is put aside resumes where it was */
+	NET_RANDOM,
+};
+
+struct net_queue {
+	char *name;
+	enum net_strategy strategy;
+	uint32_t servers; /* 1 or more; of no meaning for NET_IS */
+	bool immediate;	  /* serves in no time: tokens go straight to the depository */
+	unsigned line;
+};
+
+struct net_place {
+	char *name;
+	uint32_t queue;	   /* NET_NONE: ordinary */
+	bool fifo;	   /* only the token that came first may leave */
+	uint64_t capacity; /* of all colours together; 0: none */
+	uint32_t first_slot, nr_slots;
+	unsigned line;
+};
+
+struct net_slot {
+	uint32_t place, colour;
+	uint64_t tokens;     /* in the initial marking */
+	uint64_t capacity;   /* 0: none */
+	uint32_t priority;   /* higher is served first */
+	struct dist service; /* DIST_NONE in ordinary places and immediate queues */
+	unsigned line;
+};
+
+struct net_arc {
+	uint32_t slot, count;
+};
+
+struct net_mode {
+	char *name;
+	double weight; /* above 0 */
+	struct net_arc *take, *put;
+	uint32_t nr_take, nr_put;
+	unsigned line;
+};
+
+struct net_transition {
+	char *name;
+	uint32_t priority; /* of immediate ones: higher fires first */
+	double weight;	   /* among enabled ones of its priority; above 0 */
+	bool timed;
+	struct dist time; /* DIST_NONE where immediate */
+	struct net_mode *modes;
+	uint32_t nr_modes;
+	unsigned line;
+};
+
+/* The time from entering or leaving one slot to entering or leaving another. */
+struct net_probe {
+	char *name;
+	uint32_t from_place, to_place;
+	uint32_t from_colour, to_colour;
+	bool from_leave, to_leave;
+	unsigned line;
+};
+
+struct net {
+	char *file;	   /* for errors */
+	double run_length; /* of the configuration that a .qpe carries; 0: none */
+	char *name;
+	char **colours;
+	uint32_t nr_colours;
+	struct net_queue *queues;
+	uint32_t nr_queues;
+	struct net_place *places;
+	uint32_t nr_places;
+	struct net_slot *slots; /* of one place in a row */
+	uint32_t nr_slots;
+	struct net_transition *transitions;
+	uint32_t nr_transitions;
+	struct net_probe *probes;
+	uint32_t nr_probes;
+};
+
+struct net_setting {
+	const char *name;
+	double value;
+};
+
+/*
+ * Reads a YAML model (docs/qpn.schema.json) with parameters changed by settings. -EINVAL with
+ * "FILE:LINE: what" for anything that is not a net; -errno where the file cannot be read. The
+ * caller frees the net.
+ */
+int net_read(struct net **out, const char *path, const struct net_setting *settings,
+	     size_t nr_settings, struct err *err);
+/* The same from a string; name stands for the path in errors. */
+int net_parse(struct net **out, const char *name, const char *text,
+	      const struct net_setting *settings, size_t nr_settings, struct err *err);
+void net_free(struct net *n);
+
+/* NET_NONE where there is none. */
+uint32_t net_find_place(const struct net *n, const char *name);
+uint32_t net_find_colour(const struct net *n, const char *name);
+uint32_t net_find_queue(const struct net *n, const char *name);
+uint32_t net_find_slot(const struct net *n, uint32_t place, uint32_t colour);
+
+/* For readers of model files: each takes over nothing, copies names; NET_NONE out of memory. */
+struct net *net_new(const char *file);
+uint32_t net_add_colour(struct net *n, const char *name);
+uint32_t net_add_queue(struct net *n, const char *name, unsigned line);
+uint32_t net_add_place(struct net *n, const char *name, unsigned line);
+/* To the place added last. */
+uint32_t net_add_slot(struct net *n, uint32_t colour, unsigned line);
+struct net_transition *net_add_transition(struct net *n, const char *name, unsigned line);
+struct net_mode *net_add_mode(struct net_transition *t, const char *name, unsigned line);
+int net_add_arc(struct net_arc **arcs, uint32_t *nr, uint32_t slot, uint32_t count);
+struct net_probe *net_add_probe(struct net *n, const char *name, unsigned line);
+
+/*
+ * What both readers must hold: services where there are queues, priorities, arcs, limits.
+ * -EINVAL with file and line.
+ */
+int net_validate(const struct net *n, struct err *err);
+
+#endif

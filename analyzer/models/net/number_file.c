@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyzer/models/num/dist.h"
+#include "analyzer/models/net/number_file.h"
+
+#define MAX_BYTES (64 << 20)
+
+struct numbers {
+	double *values;
+	size_t nr, cap;
+};
+
+int number_file_path(char *path, size_t size, const char *model, const char *name)
+{
+	const char *slash = strrchr(model, '/');
+	int len = slash && *name != '/' ? (int)(slash - model) + 1 : 0;
+
+	if ((size_t)snprintf(path, size, "%.*s%s", len, model, name) >= size)
+		return -ENAMETOOLONG;
+	return 0;
+}
+
+static int add(struct numbers *x, double value)
+{
+	if (x->nr == DIST_MAX_POINTS)
+		return -E2BIG;
+	if (x->nr == x->cap) {
+		size_t cap = x->cap ? 2 * x->cap : 1024;
+		double *more = reallocarray(x->values, cap, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		x->values = more;
+		x->cap = cap;
+	}
+	x->values[x->nr++] = value;
+	return 0;
+}
+
+/* -EINVAL where one is no number at or above 0. */
+static int add_line(struct numbers *x, char *text)
+{
+	char *rest, *word;
+	int err = 0;
+
+	for (word = strtok_r(text, " \t\r\n;", &rest); !err && word;
+	     word = strtok_r(NULL, " \t\r\n;", &rest)) {
+		char *end;
+		double v = strtod(word, &end);
+
+		err = *end || !isfinite(v) || v < 0 ? -EINVAL : add(x, v);
+	}
+	return err;
+}
+
+static int read_lines(struct numbers *x, FILE *file, const char *path, struct err *err)
+{
+	size_t line = 0, cap = 0;
+	char *text = NULL;
+	int error = 0;
+
+	while (!error && getline(&text, &cap, file) >= 0) {
+		line++;
+		error = add_line(x, text);
+	}
+	free(text);
+	if (error == -EINVAL)
+		return err_set(err, EINVAL, "%s:%zu: expected numbers at or above 0", path, line);
+	if (error == -E2BIG)
+		return err_set(err, EINVAL, "%s:%zu: more than %d numbers", path, line,
+			       DIST_MAX_POINTS);
+	if (!error && ferror(file))
+		error = -EIO;
+	if (!error && !x->nr)
+		return err_set(err, EINVAL, "%s:1: expected numbers at or above 0", path);
+	return error ? err_set(err, -error, "%s: %s", path, strerror(-error)) : 0;
+}
+
+/* What is not a regular file could make us wait for ever. */
+static FILE *open_regular(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	FILE *file = NULL;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		errno = EISDIR;
+	else if (st.st_size > MAX_BYTES)
+		errno = EFBIG;
+	else
+		file = fdopen(fd, "r");
+	if (!file) {
+		int error = errno;
+
+		close(fd);
+		errno = error;
+	}
+	return file;
+}
+
+int number_file_read(double **out, size_t *nr, const char *path, struct err *err)
+{
+	struct numbers x = { .nr = 0 };
+	FILE *file = open_regular(path);
+	int error;
+
+	if (!file) {
+		error = errno;
+		return err_set(err, error, "%s: %s", path,
+			       error == EISDIR ? "not a regular file" : strerror(error));
+	}
+	error = read_lines(&x, file, path, err);
+	fclose(file);
+	if (error) {
+		free(x.values);
+		return error;
+	}
+	*out = x.values;
+	*nr = x.nr;
+	return 0;
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <libxml/parser.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/net/qpe_import.h"
+#include "analyzer/models/net/qpe_xml.h"
+
+int qpe_read_colour(struct qpe_importer *im, const xmlNode *node)
+{
+	char name[QPE_NAME_BYTES], *id = NULL;
+	uint32_t index = NET_NONE;
+	int err = qpe_need_name(im, node, name);
+
+	if (!err)
+		err = qpe_need(im, node, "id", &id);
+	if (!err && net_find_colour(im->net, name) != NET_NONE)
+		err = qpe_fail(im, node, "a second colour of the name", name);
+	if (!err && (index = net_add_colour(im->net, name)) == NET_NONE)
+		err = qpe_out_of_memory(im);
+	if (!err)
+		return qpe_add_name(im, node, &im->colours, id, index, index);
+	free(id);
+	return err;
+}
+
+static int read_strategy(struct qpe_importer *im, const xmlNode *node, enum net_strategy *strategy)
+{
+	static const struct {
+		const char *name;
+		enum net_strategy strategy;
+	} known[] = { { "FCFS", NET_FCFS },
+		      { "PS", NET_PS },
+		      { "IS", NET_IS },
+		      { "PRIO", NET_PRIORITY },
+		      { "RANDOM", NET_RANDOM } };
+	char *text;
+	int err = qpe_need(im, node, "strategy", &text);
+	size_t i = 0;
+
+	if (err)
+		return err;
+	while (i < 5 && strcmp(known[i].name, text))
+		i++;
+	if (i < 5)
+		*strategy = known[i].strategy;
+	else
+		err = qpe_fail(im, node, "unknown strategy", text);
+	free(text);
+	return err;
+}
+
+static int read_queue(struct qpe_importer *im, const xmlNode *node)
+{
+	enum net_strategy strategy = NET_FCFS;
+	uint32_t index, servers = 1;
+	char *name = NULL, *id = NULL;
+	int err = qpe_need(im, node, "name", &name);
+
+	if (!err)
+		err = qpe_need(im, node, "id", &id);
+	if (!err)
+		err = read_strategy(im, node, &strategy);
+	if (!err)
+		err = qpe_count(im, node, "number-of-servers", 1, NET_MAX_SERVERS, &servers);
+	if (!err && !servers && strategy != NET_IS)
+		err = qpe_fail(im, node, "expected a server at least in attribute",
+			       "number-of-servers");
+	index = err ? NET_NONE : net_add_queue(im->net, name, qpe_line(node));
+	if (!err && index == NET_NONE)
+		err = qpe_out_of_memory(im);
+	free(name);
+	if (err) {
+		free(id);
+		return err;
+	}
+	im->net->queues[index].strategy = strategy;
+	im->net->queues[index].servers = servers;
+	return qpe_add_name(im, node, &im->queues, id, index, index);
+}
+
+static int probe_end(struct qpe_importer *im, const xmlNode *node, const char *place_key,
+		     const char *trigger_key, uint32_t colour, uint32_t *place, bool *leave)
+{
+	const struct qpe_named *ends = NULL;
+	char *id = NULL, *trigger = NULL;
+	int err = qpe_need(im, node, place_key, &id);
+
+	if (!err)
+		err = qpe_need(im, node, trigger_key, &trigger);
+	if (!err && !(ends = qpe_find(&im->places, id)))
+		err = qpe_fail(im, node, "no place of the id", id);
+	if (!err)
+		*leave = !strcmp(trigger, "exit");
+	if (!err && !*leave && strcmp(trigger, "entry"))
+		err = qpe_fail(im, node, "expected entry or exit in attribute", trigger_key);
+	if (!err)
+		*place = *leave ? ends->output : ends->index;
+	if (!err && net_find_slot(im->net, *place, colour) == NET_NONE)
+		err = qpe_fail(im, node, "a color that is not in the place", id);
+	free(id);
+	free(trigger);
+	return err;
+}
+
+/* One probe of ours per colour of theirs. */
+static int read_probe_colour(struct qpe_importer *im, const xmlNode *node)
+{
+	const xmlNode *probe = node->parent->parent;
+	char *name = NULL, *colour_id = NULL;
+	struct net_probe *p = NULL;
+	uint32_t colour = NET_NONE;
+	int err = qpe_need(im, probe, "name", &name);
+
+	if (!err)
+		err = qpe_need(im, node, "color-id", &colour_id);
+	if (!err && (colour = qpe_find_name(&im->colours, colour_id)) == NET_NONE)
+		err = qpe_fail(im, node, "no color of the id", colour_id);
+	if (!err && !(p = net_add_probe(im->net, name, qpe_line(probe))))
+		err = qpe_out_of_memory(im);
+	if (!err) {
+		p->from_colour = p->to_colour = colour;
+		err = probe_end(im, probe, "start-place-id", "start-trigger", colour,
+				&p->from_place, &p->from_leave);
+	}
+	if (!err)
+		err = probe_end(im, probe, "end-place-id", "end-trigger", colour, &p->to_place,
+				&p->to_leave);
+	free(name);
+	free(colour_id);
+	return err;
+}
+
+static int read_probe(struct qpe_importer *im, const xmlNode *node)
+{
+	static const char *const inner[] = { "color-refs", "meta-attributes", NULL };
+	int err = qpe_allow(im, node, inner);
+
+	return err ? err : qpe_read_all(im, node, "color-refs", "color-ref", read_probe_colour);
+}
+
+/* The first configuration of SimQPN in the file says how long it ran: in the net's time. */
+static int read_run_length(struct qpe_importer *im, const xmlNode *root)
+{
+	const xmlNode *box = qpe_child(root, "meta-attributes");
+
+	for (const xmlNode *c = box ? box->children : NULL; c; c = c->next) {
+		double length;
+		int ret;
+
+		if (c->type != XML_ELEMENT_NODE)
+			continue;
+		ret = qpe_number(im, c, "total-run-length", 0, &length);
+		if (ret)
+			return ret;
+		if (length > 0) {
+			im->net->run_length = length;
+			return 0;
+		}
+	}
+	return 0;
+}
+
+static int read_net(struct qpe_importer *im, const xmlNode *root)
+{
+	static const char *const inner[] = { "colors",		"queues",      "places",
+					     "transitions",	"connections", "probes",
+					     "meta-attributes", NULL };
+	int err;
+
+	if (!root || !qpe_is(root, "net"))
+		return err_set(im->err, EINVAL, "%s: expected a QPME net, the element \"net\"",
+			       im->net->file);
+	err = qpe_allow(im, root, inner);
+	if (!err)
+		err = qpe_read_all(im, root, "colors", "color", qpe_read_colour);
+	if (!err)
+		err = qpe_read_all(im, root, "queues", "queue", read_queue);
+	if (!err)
+		err = qpe_read_all(im, root, "places", "place", qpe_read_place);
+	if (!err)
+		err = qpe_read_all(im, root, "transitions", "transition", qpe_read_transition);
+	if (!err)
+		err = qpe_read_all(im, root, "probes", "probe", read_probe);
+	if (!err)
+		err = read_run_length(im, root);
+	return err ? err : net_validate(im->net, im->err);
+}
+
+/* libxml2 prints errors of conversion itself, whatever its options say. */
+static void keep_quiet(void *unused, xmlError *error)
+{
+	(void)unused;
+	(void)error;
+}
+
+static int parse(struct qpe_importer *im, const char *path)
+{
+	xmlStructuredErrorFunc before = xmlStructuredError;
+	void *before_context = xmlStructuredErrorContext;
+	xmlParserCtxt *ctxt = xmlNewParserCtxt();
+	xmlDoc *doc;
+	int err;
+
+	if (!ctxt)
+		return qpe_out_of_memory(im);
+	xmlSetStructuredErrorFunc(NULL, keep_quiet);
+	doc = xmlCtxtReadFile(ctxt, path, NULL,
+			      XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
+				      XML_PARSE_BIG_LINES);
+	xmlSetStructuredErrorFunc(before_context, before);
+	if (!doc) {
+		const xmlError *e = xmlCtxtGetLastError(ctxt);
+
+		err = err_set(im->err, EINVAL, "%s:%d: not XML: %.200s", path, e ? e->line : 0,
+			      e && e->message ? e->message : "cannot be read");
+	} else {
+		err = read_net(im, xmlDocGetRootElement(doc));
+	}
+	xmlFreeDoc(doc);
+	xmlFreeParserCtxt(ctxt);
+	return err;
+}
+
+int qpe_import(struct net **out, const char *path, struct err *err)
+{
+	struct qpe_importer im = { .net = net_new(path), .err = err };
+	FILE *file = fopen(path, "re");
+	int error;
+
+	if (!file || !im.net) {
+		error = file ? ENOMEM : errno;
+		net_free(im.net);
+		if (file)
+			fclose(file);
+		return err_set(err, error, "%s: %s", path, strerror(error));
+	}
+	fclose(file);
+	im.net->name = strdup("");
+	error = im.net->name ? parse(&im, path) : qpe_out_of_memory(&im);
+	qpe_release_names(&im.colours);
+	qpe_release_names(&im.queues);
+	qpe_release_names(&im.places);
+	qpe_release_names(&im.slots);
+	if (error)
+		net_free(im.net);
+	else
+		*out = im.net;
+	return error;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/net/qpe_xml.h"
+
+#define XSI "http://www.w3.org/2001/XMLSchema-instance"
+
+int qpe_fail(const struct qpe_importer *im, const xmlNode *at, const char *what, const char *detail)
+{
+	return err_set(im->err, EINVAL, "%s:%ld: %s: %s%s%s", im->net->file, xmlGetLineNo(at),
+		       (const char *)at->name, what, detail ? ": " : "", detail ? detail : "");
+}
+
+int qpe_out_of_memory(const struct qpe_importer *im)
+{
+	return err_set(im->err, ENOMEM, "%s: out of memory", im->net->file);
+}
+
+void qpe_release_names(struct qpe_names *n)
+{
+	for (uint32_t i = 0; i < n->nr; i++)
+		free(n->items[i].id);
+	free(n->items);
+}
+
+int qpe_add_name(struct qpe_importer *im, const xmlNode *at, struct qpe_names *n, char *id,
+		 uint32_t index, uint32_t output)
+{
+	if (qpe_find(n, id)) {
+		int err = qpe_fail(im, at, "a second element of the id", id);
+
+		free(id);
+		return err;
+	}
+	if (n->nr == n->cap) {
+		uint32_t cap = n->cap ? 2 * n->cap : 16;
+		struct qpe_named *more = reallocarray(n->items, cap, sizeof(*more));
+
+		if (!more) {
+			free(id);
+			return qpe_out_of_memory(im);
+		}
+		n->items = more;
+		n->cap = cap;
+	}
+	n->items[n->nr++] = (struct qpe_named){ .id = id, .index = index, .output = output };
+	return 0;
+}
+
+const struct qpe_named *qpe_find(const struct qpe_names *n, const char *id)
+{
+	for (uint32_t i = 0; i < n->nr; i++)
+		if (!strcmp(n->items[i].id, id))
+			return &n->items[i];
+	return NULL;
+}
+
+uint32_t qpe_find_name(const struct qpe_names *n, const char *id)
+{
+	const struct qpe_named *found = qpe_find(n, id);
+
+	return found ? found->index : NET_NONE;
+}
+
+/* A copy for free(), NULL where there is no such attribute. */
+char *qpe_attribute(const xmlNode *node, const char *name)
+{
+	xmlChar *value = xmlGetNoNsProp((xmlNode *)node, (const xmlChar *)name);
+	char *copy = value ? strdup((const char *)value) : NULL;
+
+	xmlFree(value);
+	return copy;
+}
+
+/* An attribute that must be there. */
+int qpe_need(struct qpe_importer *im, const xmlNode *node, const char *name, char **value)
+{
+	*value = qpe_attribute(node, name);
+	return *value ? 0 : qpe_fail(im, node, "missing attribute", name);
+}
+
+int qpe_need_name(struct qpe_importer *im, const xmlNode *node, char name[QPE_NAME_BYTES])
+{
+	char *own;
+	int err = qpe_need(im, node, "name", &own);
+
+	if (!err && snprintf(name, QPE_NAME_BYTES, "%s%s", im->prefix, own) >= QPE_NAME_BYTES)
+		err = qpe_fail(im, node, "the name is too long", NULL);
+	free(own);
+	return err;
+}
+
+/* A number; fallback where the attribute is absent or empty. */
+int qpe_number(struct qpe_importer *im, const xmlNode *node, const char *name, double fallback,
+	       double *value)
+{
+	char *text = qpe_attribute(node, name), *end;
+	int err = 0;
+
+	*value = fallback;
+	if (text && *text) {
+		*value = strtod(text, &end);
+		if (*end || !isfinite(*value))
+			err = qpe_fail(im, node, "expected a number in attribute", name);
+	}
+	free(text);
+	return err;
+}
+
+int qpe_need_number(struct qpe_importer *im, const xmlNode *node, const char *name, double *value)
+{
+	char *text;
+	int err = qpe_need(im, node, name, &text);
+
+	free(text);
+	return err ? err : qpe_number(im, node, name, 0, value);
+}
+
+int qpe_count(struct qpe_importer *im, const xmlNode *node, const char *name, double fallback,
+	      double high, uint32_t *value)
+{
+	double v;
+	int err = qpe_number(im, node, name, fallback, &v);
+
+	if (!err && (v < 0 || v > high || v != floor(v)))
+		err = qpe_fail(im, node, "expected a whole number, not too large, in attribute",
+			       name);
+	if (!err)
+		*value = (uint32_t)v;
+	return err;
+}
+
+unsigned qpe_line(const xmlNode *node)
+{
+	return (unsigned)xmlGetLineNo(node);
+}
+
+bool qpe_is(const xmlNode *node, const char *name)
+{
+	return !strcmp((const char *)node->name, name);
+}
+
+const xmlNode *qpe_child(const xmlNode *node, const char *name)
+{
+	for (const xmlNode *c = node->children; c; c = c->next)
+		if (c->type == XML_ELEMENT_NODE && qpe_is(c, name))
+			return c;
+	return NULL;
+}
+
+/* The next element from c on, of a container that may hold nothing but `name`. */
+int qpe_each(struct qpe_importer *im, const xmlNode *c, const char *name, const xmlNode **out)
+{
+	while (c && c->type != XML_ELEMENT_NODE)
+		c = c->next;
+	*out = c;
+	return c && !qpe_is(c, name) ? qpe_fail(im, c, "unknown element, expected", name) : 0;
+}
+
+int qpe_read_all(struct qpe_importer *im, const xmlNode *parent, const char *container,
+		 const char *name, int (*read)(struct qpe_importer *, const xmlNode *))
+{
+	const xmlNode *box = qpe_child(parent, container), *c = box ? box->children : NULL;
+	int err = qpe_each(im, c, name, &c);
+
+	while (!err && c) {
+		err = read(im, c);
+		if (!err)
+			err = qpe_each(im, c->next, name, &c);
+	}
+	return err;
+}
+
+/* Elements a parent may hold; the list ends with NULL. */
+int qpe_allow(struct qpe_importer *im, const xmlNode *parent, const char *const *names)
+{
+	for (const xmlNode *c = parent->children; c; c = c->next) {
+		const char *const *n = names;
+
+		while (c->type == XML_ELEMENT_NODE && *n && !qpe_is(c, *n))
+			n++;
+		if (c->type == XML_ELEMENT_NODE && !*n)
+			return qpe_fail(im, c, "unknown element in", (const char *)parent->name);
+	}
+	return 0;
+}
+
+/* xsi:type, for free(). QPME wrote it without its namespace before version 2.1. */
+int qpe_need_type(struct qpe_importer *im, const xmlNode *node, char **type)
+{
+	xmlChar *value =
+		xmlGetNsProp((xmlNode *)node, (const xmlChar *)"type", (const xmlChar *)XSI);
+
+	if (!value)
+		value = xmlGetNoNsProp((xmlNode *)node, (const xmlChar *)"type");
+	*type = value ? strdup((const char *)value) : NULL;
+	xmlFree(value);
+	return *type ? 0 : qpe_fail(im, node, "missing attribute", "xsi:type");
+}

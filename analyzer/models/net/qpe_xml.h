@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * qpe_xml: reading the elements and attributes of a .qpe, each error with element and line.
+ *
+ * Functions that return int give 0, or -EINVAL or -ENOMEM with a line in im->err. Strings handed
+ * out are the caller's to free().
+ */
+#ifndef ANALYZER_QPE_XML_H
+#define ANALYZER_QPE_XML_H
+
+#include <libxml/tree.h>
+#include <stdbool.h>
+
+#include "analyzer/models/net/net.h"
+
+#define QPE_NAME_BYTES 256
+
+/*
+ * What an identifier of the file stands for. Of a subnet and its colours, index is where tokens go
+ * in and output where they come out, each NET_NONE where they do not; else both are the same.
+ */
+struct qpe_named {
+	char *id; /* owned */
+	uint32_t index, output;
+};
+
+struct qpe_names {
+	struct qpe_named *items;
+	uint32_t nr, cap;
+};
+
+struct qpe_importer {
+	struct net *net;
+	struct err *err;
+	struct qpe_names colours, queues, places, slots;
+	char prefix[QPE_NAME_BYTES]; /* "outer/inner/" while subnets are read */
+};
+
+int qpe_fail(const struct qpe_importer *im, const xmlNode *at, const char *what,
+	     const char *detail);
+int qpe_out_of_memory(const struct qpe_importer *im);
+
+void qpe_release_names(struct qpe_names *n);
+/* Takes id over, also where it fails: a second one of the id does. */
+int qpe_add_name(struct qpe_importer *im, const xmlNode *at, struct qpe_names *n, char *id,
+		 uint32_t index, uint32_t output);
+/* NULL, NET_NONE where there is none. */
+const struct qpe_named *qpe_find(const struct qpe_names *n, const char *id);
+uint32_t qpe_find_name(const struct qpe_names *n, const char *id);
+
+unsigned qpe_line(const xmlNode *node);
+bool qpe_is(const xmlNode *node, const char *name);
+/* The first child element of the name, or NULL. */
+const xmlNode *qpe_child(const xmlNode *node, const char *name);
+/* The next element from c on, NULL at the end, of a container that may hold nothing but `name`. */
+int qpe_each(struct qpe_importer *im, const xmlNode *c, const char *name, const xmlNode **out);
+/* read() for every element `name` of the child `container`, which may be absent. */
+int qpe_read_all(struct qpe_importer *im, const xmlNode *parent, const char *container,
+		 const char *name, int (*read)(struct qpe_importer *, const xmlNode *));
+/* Refuses child elements that are not among names (ended by NULL). */
+int qpe_allow(struct qpe_importer *im, const xmlNode *parent, const char *const *names);
+
+/* A copy, NULL where there is no such attribute. */
+char *qpe_attribute(const xmlNode *node, const char *name);
+/* An attribute that must be there; xsi:type. */
+int qpe_need(struct qpe_importer *im, const xmlNode *node, const char *name, char **value);
+/* The attribute "name" behind the subnets it is in. */
+int qpe_need_name(struct qpe_importer *im, const xmlNode *node, char name[QPE_NAME_BYTES]);
+int qpe_need_number(struct qpe_importer *im, const xmlNode *node, const char *name, double *value);
+int qpe_need_type(struct qpe_importer *im, const xmlNode *node, char **type);
+/* A finite number; fallback where the attribute is absent or empty. */
+int qpe_number(struct qpe_importer *im, const xmlNode *node, const char *name, double fallback,
+	       double *value);
+/* The same, whole, from 0 to high. */
+int qpe_count(struct qpe_importer *im, const xmlNode *node, const char *name, double fallback,
+	      double high, uint32_t *value);
+
+/* qpe_import.c, qpe_places.c, qpe_transitions.c: one element each, into the net. */
+int qpe_read_colour(struct qpe_importer *im, const xmlNode *node);
+int qpe_read_place(struct qpe_importer *im, const xmlNode *node);
+int qpe_read_transition(struct qpe_importer *im, const xmlNode *node);
+
+#endif

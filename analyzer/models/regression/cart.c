@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Classification and regression trees, the regression half (Breiman, Friedman, Olshen, Stone 1984;
+ * seed 004, section 3.2), with R rpart's parameters: minbucket = round(minsplit / 3), at most 30
+ * levels, complexity in units of the root's risk. A tree grown without regard to cp carries in each
+ * node the cp at which it collapses: it serves every cp.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/regression/technique.h"
+#include "analyzer/models/regression/tree_grow.h"
+
+#define MAX_DEPTH 30 /* as rpart's, whose node numbers end there */
+
+enum { MINSPLIT, CP };
+
+struct cart_tree {
+	struct grown grown;
+	double *complexity; /* by node; a node splits while it is above cp x the root's risk */
+};
+
+struct cart {
+	const struct sweep_input *in;
+	uint32_t *order;
+	struct cart_tree **trees; /* by minsplit */
+	size_t nr_trees;
+	uint64_t nr_fits;
+};
+
+/* Risk and splits of the subtree below a node, with the weakest links cut first. */
+struct branch_cost {
+	double risk;
+	double splits;
+};
+
+/* Cuts a child's subtree where that gains less per split than the node as a whole. */
+static double settle(double risk, struct branch_cost *weaker, double weaker_cp, double weaker_risk,
+		     struct branch_cost *other, double other_cp, double other_risk)
+{
+	double cp = (risk - weaker->risk - other->risk) / (weaker->splits + other->splits + 1);
+
+	if (!(cp > weaker_cp))
+		return cp;
+	*weaker = (struct branch_cost){ weaker_risk, 0 };
+	cp = (risk - weaker->risk - other->risk) / (weaker->splits + other->splits + 1);
+	if (!(cp > other_cp))
+		return cp;
+	*other = (struct branch_cost){ other_risk, 0 };
+	return (risk - weaker->risk - other->risk) / (weaker->splits + other->splits + 1);
+}
+
+/* Fills complexity bottom up: the order of rpart's partition(), with alpha 0. */
+static struct branch_cost weigh(struct cart_tree *t, int32_t at)
+{
+	const struct tree_node *node = &t->grown.forest.nodes[at];
+	const struct grown_node *g = t->grown.nodes;
+	struct branch_cost left, right;
+	double *cp = t->complexity;
+
+	cp[at] = 0;
+	if (node->left < 0)
+		return (struct branch_cost){ g[at].risk, 0 };
+	left = weigh(t, node->left);
+	right = weigh(t, node->right);
+	if (cp[node->right] > cp[node->left])
+		cp[at] = settle(g[at].risk, &left, cp[node->left], g[node->left].risk, &right,
+				cp[node->right], g[node->right].risk);
+	else
+		cp[at] = settle(g[at].risk, &right, cp[node->right], g[node->right].risk, &left,
+				cp[node->left], g[node->left].risk);
+	return (struct branch_cost){ left.risk + right.risk, left.splits + right.splits + 1 };
+}
+
+/* No node outlives its parent. */
+static void cap(struct cart_tree *t)
+{
+	for (size_t i = 0; i < t->grown.forest.nr_nodes; i++) {
+		const struct tree_node *node = &t->grown.forest.nodes[i];
+
+		if (node->left < 0)
+			continue;
+		t->complexity[node->left] = fmin(t->complexity[node->left], t->complexity[i]);
+		t->complexity[node->right] = fmin(t->complexity[node->right], t->complexity[i]);
+	}
+}
+
+static void tree_free(struct cart_tree *t)
+{
+	if (t) {
+		grown_release(&t->grown);
+		free(t->complexity);
+	}
+	free(t);
+}
+
+static int tree_new(struct cart_tree **out, const struct cart *c, size_t minsplit)
+{
+	struct grow_config config = { .schema = c->in->schema,
+				      .data = c->in->train,
+				      .y = c->in->train->y,
+				      .order = c->order,
+				      .min_split = minsplit,
+				      .min_bucket = (size_t)fmax(1, rint((double)minsplit / 3)),
+				      .max_depth = MAX_DEPTH };
+	struct cart_tree *t = calloc(1, sizeof(*t));
+	int err = t ? grow(&t->grown, &config) : -ENOMEM;
+
+	if (!err) {
+		t->complexity = calloc(t->grown.forest.nr_nodes + 1, sizeof(*t->complexity));
+		err = t->complexity ? 0 : -ENOMEM;
+	}
+	if (err) {
+		tree_free(t);
+		return err;
+	}
+	weigh(t, 0);
+	cap(t);
+	*out = t;
+	return 0;
+}
+
+static int tree_of(struct cart *c, const double *p, const struct cart_tree **out)
+{
+	size_t minsplit = (size_t)p[MINSPLIT];
+	int err;
+
+	if (minsplit >= c->nr_trees) {
+		struct cart_tree **grown = reallocarray(c->trees, minsplit + 1, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		c->trees = grown;
+		while (c->nr_trees <= minsplit)
+			c->trees[c->nr_trees++] = NULL;
+	}
+	if (!c->trees[minsplit]) {
+		err = tree_new(&c->trees[minsplit], c, minsplit);
+		if (err)
+			return err;
+		c->nr_fits++;
+	}
+	*out = c->trees[minsplit];
+	return 0;
+}
+
+static int cart_open(void **sweep, const struct technique *t, const struct sweep_input *in)
+{
+	struct cart *c = calloc(1, sizeof(*c));
+
+	(void)t;
+	if (!c)
+		return -ENOMEM;
+	c->in = in;
+	c->order = grow_order(in->schema, in->train);
+	if (!c->order) {
+		free(c);
+		return -ENOMEM;
+	}
+	*sweep = c;
+	return 0;
+}
+
+static void cart_close(void *sweep)
+{
+	struct cart *c = sweep;
+
+	for (size_t i = 0; i < c->nr_trees; i++)
+		tree_free(c->trees[i]);
+	free(c->trees);
+	free(c->order);
+	free(c);
+}
+
+static bool splits(const struct cart_tree *t, int32_t at, double alpha)
+{
+	return t->grown.forest.nodes[at].left >= 0 && t->complexity[at] > alpha;
+}
+
+static int cart_predict(void *sweep, const double *p, double *out)
+{
+	struct cart *c = sweep;
+	const struct schema *s = c->in->schema;
+	const struct cart_tree *t;
+	int err = tree_of(c, p, &t);
+
+	for (size_t i = 0; i < c->in->nr_rows && !err; i++) {
+		const double *x = c->in->rows + i * s->nr;
+		double alpha = p[CP] * t->grown.nodes[0].risk;
+		int32_t at = 0;
+
+		while (splits(t, at, alpha)) {
+			const struct tree_node *node = &t->grown.forest.nodes[at];
+
+			at = tree_left(&t->grown.forest, node, &s->variables[node->variable],
+				       x[node->variable])
+				     ? node->left
+				     : node->right;
+		}
+		out[i] = t->grown.nodes[at].mean;
+	}
+	return err;
+}
+
+/* Copies what stands above cp. The new node's index, or -ENOMEM. */
+static int64_t copy(struct forest *to, const struct cart_tree *t, const struct schema *s,
+		    int32_t at, double alpha)
+{
+	const struct forest *from = &t->grown.forest;
+	struct tree_node node = from->nodes[at];
+	const struct variable *v = &s->variables[node.variable];
+	int64_t levels = 0, new, child;
+
+	if (!splits(t, at, alpha))
+		return forest_add_node(to, &node);
+	if (v->factor)
+		levels = forest_add_levels(to, from->levels + node.levels_at, v->nr_levels);
+	if (levels < 0)
+		return levels;
+	node.levels_at = (uint32_t)levels;
+	new = forest_add_node(to, &node);
+	if (new < 0)
+		return new;
+	child = copy(to, t, s, node.left, alpha);
+	if (child < 0)
+		return child;
+	to->nodes[new].left = (int32_t)child;
+	child = copy(to, t, s, node.right, alpha);
+	if (child < 0)
+		return child;
+	to->nodes[new].right = (int32_t)child;
+	return new;
+}
+
+static int cart_extract(void *sweep, const double *p, struct model *m)
+{
+	struct cart *c = sweep;
+	const struct cart_tree *t;
+	int64_t root = tree_of(c, p, &t);
+
+	if (root)
+		return (int)root;
+	m->form = MODEL_FOREST;
+	root = copy(&m->forest, t, c->in->schema, 0, p[CP] * t->grown.nodes[0].risk);
+	return root < 0 ? (int)root : forest_add_root(&m->forest, (int32_t)root);
+}
+
+static uint64_t cart_nr_fits(const void *sweep)
+{
+	return ((const struct cart *)sweep)->nr_fits;
+}
+
+static double standard_minsplit(size_t nr_columns, const double *p)
+{
+	(void)nr_columns;
+	(void)p;
+	return 20;
+}
+
+static double standard_cp(size_t nr_columns, const double *p)
+{
+	(void)nr_columns;
+	(void)p;
+	return 0.01;
+}
+
+static const struct parameter parameters[] = {
+	{ "minsplit", 2, 400, true, standard_minsplit },
+	{ "cp", 0, 0.999, false, standard_cp },
+};
+
+const struct technique technique_cart = {
+	.name = "cart",
+	.summary = "a tree with a mean in each leaf",
+	.speed = 5,
+	.simplicity = 4,
+	.search_ratio = 30,
+	.nr_parameters = 2,
+	.parameters = parameters,
+	.open = cart_open,
+	.predict = cart_predict,
+	.extract = cart_extract,
+	.nr_fits = cart_nr_fits,
+	.close = cart_close,
+};

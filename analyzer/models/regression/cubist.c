@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * M5 and Cubist (Quinlan 1992, 1993; seed 004, section 3.2; Cubist 2.07). Cubist is a committee of sets of
+ * rules, member t+1 made for 2y - f_t(x), averaged, and corrected by the nearest training rows; M5
+ * is its first member without neighbours. One committee serves every smaller one; one whose trees
+ * all have fewer leaves than nsplits serves every nsplits that asks for as many rows to a rule;
+ * neighbours cost no refit.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/regression/m5_rules.h"
+#include "analyzer/models/regression/technique.h"
+
+enum { NSPLITS, NTREES, NINSTANCES };
+
+struct member {
+	struct rules rules;	    /* one set */
+	size_t natural;		    /* leaves the tree had before nsplits was looked at */
+	double *at_train, *at_rows; /* sums of the members' predictions up to here */
+	double *corrected; /* of the committee up to here: [k] x nr_rows, k neighbours; NULL yet */
+};
+
+struct committee {
+	size_t least_cover, max_leaves;
+	struct member *members;
+	size_t nr;
+	double *target; /* of the next member */
+};
+
+struct cubist {
+	const struct sweep_input *in;
+	bool single; /* m5 */
+	struct m5_ground ground;
+	double *train_rows;
+	struct nearest *near; /* per row to predict; NULL until asked for */
+	struct committee **committees;
+	size_t nr_committees;
+	uint64_t nr_fits;
+};
+
+static void committee_free(struct committee *k)
+{
+	for (size_t i = 0; k && i < k->nr; i++) {
+		rules_release(&k->members[i].rules);
+		free(k->members[i].at_train);
+		free(k->members[i].at_rows);
+		free(k->members[i].corrected);
+	}
+	if (k) {
+		free(k->members);
+		free(k->target);
+	}
+	free(k);
+}
+
+static void cubist_close(void *sweep)
+{
+	struct cubist *c = sweep;
+
+	for (size_t i = 0; i < c->nr_committees; i++)
+		committee_free(c->committees[i]);
+	for (size_t i = 0; c->near && i < c->in->nr_rows; i++)
+		nearest_release(&c->near[i]);
+	free(c->near);
+	free(c->committees);
+	free(c->train_rows);
+	m5_ground_release(&c->ground);
+	free(c);
+}
+
+static int cubist_open(void **sweep, const struct technique *t, const struct sweep_input *in)
+{
+	struct cubist *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	c->in = in;
+	c->single = t == &technique_m5;
+	err = m5_ground_init(&c->ground, in->schema, in->train);
+	if (!err) {
+		c->train_rows = dataset_rows(in->train);
+		err = c->train_rows ? 0 : -ENOMEM;
+	}
+	if (err) {
+		cubist_close(c);
+		return err;
+	}
+	*sweep = c;
+	return 0;
+}
+
+static int committee_new(struct cubist *c, size_t least_cover, size_t max_leaves,
+			 struct committee **out)
+{
+	struct committee **grown =
+		reallocarray(c->committees, c->nr_committees + 1, sizeof(*grown));
+	struct committee *k;
+
+	if (!grown)
+		return -ENOMEM;
+	c->committees = grown;
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return -ENOMEM;
+	k->least_cover = least_cover;
+	k->max_leaves = max_leaves;
+	k->target = calloc(c->in->train->nr_rows + 1, sizeof(*k->target));
+	if (!k->target) {
+		free(k);
+		return -ENOMEM;
+	}
+	memcpy(k->target, c->in->train->y, c->in->train->nr_rows * sizeof(*k->target));
+	c->committees[c->nr_committees++] = k;
+	*out = k;
+	return 0;
+}
+
+static int make_rules(struct cubist *c, const struct committee *k, struct member *m)
+{
+	struct m5_tree *tree = NULL;
+	int err = m5_tree_new(&tree, &c->ground, k->target, k->least_cover, k->max_leaves,
+			      &m->natural);
+
+	if (!err)
+		err = m5_rules(&m->rules, tree);
+	m5_tree_free(tree);
+	return err;
+}
+
+static void add_to(double *sum, const double *v, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		sum[i] += v[i];
+}
+
+static int add_member(struct cubist *c, struct committee *k)
+{
+	struct member *grown = reallocarray(k->members, k->nr + 1, sizeof(*grown)), *m;
+	size_t n = c->in->train->nr_rows;
+	int err;
+
+	if (!grown)
+		return -ENOMEM;
+	k->members = grown;
+	m = &k->members[k->nr++];
+	*m = (struct member){ 0 };
+	m->at_train = calloc(n + 1, sizeof(*m->at_train));
+	m->at_rows = calloc(c->in->nr_rows + 1, sizeof(*m->at_rows));
+	err = m->at_train && m->at_rows ? make_rules(c, k, m) : -ENOMEM;
+	if (err)
+		return err;
+	c->nr_fits++;
+	rules_predict(&m->rules, c->in->schema, c->train_rows, n, m->at_train);
+	rules_predict(&m->rules, c->in->schema, c->in->rows, c->in->nr_rows, m->at_rows);
+	for (size_t i = 0; i < n; i++)
+		k->target[i] = 2 * c->in->train->y[i] - m->at_train[i];
+	if (k->nr > 1) {
+		add_to(m->at_train, m[-1].at_train, n);
+		add_to(m->at_rows, m[-1].at_rows, c->in->nr_rows);
+	}
+	return 0;
+}
+
+static int find_or_make(struct cubist *c, size_t least_cover, size_t max_leaves,
+			struct committee **out)
+{
+	for (size_t i = 0; i < c->nr_committees; i++) {
+		*out = c->committees[i];
+		if ((*out)->least_cover == least_cover && (*out)->max_leaves == max_leaves)
+			return 0;
+	}
+	return committee_new(c, least_cover, max_leaves, out);
+}
+
+/* The committee for nsplits with ntrees members at least. */
+static int committee_of(struct cubist *c, double nsplits, size_t ntrees, struct committee **out)
+{
+	size_t least_cover = m5_least_cover(&c->ground, nsplits);
+	struct committee *k;
+	bool limited = false;
+	int err = find_or_make(c, least_cover, SIZE_MAX, &k);
+
+	/* While no tree without limit has more leaves, the limit changes nothing. */
+	for (size_t i = 0; i < ntrees && !err && !limited; i++) {
+		if (i == k->nr)
+			err = add_member(c, k);
+		limited = !err && (double)k->members[i].natural > nsplits;
+	}
+	if (!err && limited)
+		err = find_or_make(c, least_cover, (size_t)nsplits, &k);
+	while (!err && k->nr < ntrees)
+		err = add_member(c, k);
+	*out = k;
+	return err;
+}
+
+static void mean_of(const double *sum, size_t ntrees, size_t nr, double *out)
+{
+	for (size_t i = 0; i < nr; i++)
+		out[i] = ntrees > 1 ? sum[i] / (double)ntrees : sum[i];
+}
+
+/* The training rows nearest to each row to predict: the same for every committee. */
+static int find_nearest(struct cubist *c)
+{
+	size_t n = c->in->train->nr_rows, nr = c->in->nr_rows;
+	double *scratch = calloc(n + 1, sizeof(*scratch)), *none = calloc(n + 1, sizeof(*none));
+	struct neighbours all = { 0 };
+	int err = scratch && none ? 0 : -ENOMEM;
+
+	if (!err) {
+		c->near = calloc(nr + 1, sizeof(*c->near));
+		err = c->near ? 0 : -ENOMEM;
+	}
+	if (!err)
+		err = neighbours_init(&all, c->in->schema, c->in->train, NEIGHBOURS_MAX, none);
+	for (size_t i = 0; i < nr && !err; i++)
+		err = nearest_find(&c->near[i], &all, c->in->rows + i * c->in->schema->nr, scratch);
+	neighbours_release(&all);
+	free(scratch);
+	free(none);
+	return err;
+}
+
+/* Predictions of the first ntrees members with 1, ... NEIGHBOURS_MAX neighbours. */
+static int correct(struct cubist *c, struct committee *k, size_t ntrees)
+{
+	size_t n = c->in->train->nr_rows, nr = c->in->nr_rows;
+	const struct member *m = &k->members[ntrees - 1];
+	double *shift = calloc(n + 1, sizeof(*shift));
+	double *out = calloc((NEIGHBOURS_MAX + 1) * nr + 1, sizeof(*out));
+	int err = shift && out ? 0 : -ENOMEM;
+
+	if (!err && !c->near)
+		err = find_nearest(c);
+	if (!err) {
+		mean_of(m->at_train, ntrees, n, shift);
+		mean_of(m->at_rows, ntrees, nr, out);
+	}
+	for (size_t i = 0; i < n && !err; i++)
+		shift[i] = c->in->train->y[i] - shift[i];
+	for (size_t i = 0; i < nr && !err; i++) {
+		double by[NEIGHBOURS_MAX];
+
+		nearest_shifts(&c->near[i], shift, by);
+		for (size_t j = 0; j < NEIGHBOURS_MAX; j++)
+			out[(j + 1) * nr + i] = out[i] + by[j];
+	}
+	free(shift);
+	if (err)
+		free(out);
+	else
+		k->members[ntrees - 1].corrected = out;
+	return err;
+}
+
+static int cubist_predict(void *sweep, const double *p, double *out)
+{
+	struct cubist *c = sweep;
+	size_t ntrees = c->single ? 1 : (size_t)p[NTREES], nr = c->in->nr_rows;
+	size_t near = c->single ? 0 : (size_t)p[NINSTANCES];
+	struct committee *k;
+	int err = committee_of(c, p[NSPLITS], ntrees, &k);
+
+	if (err)
+		return err;
+	if (!near) {
+		mean_of(k->members[ntrees - 1].at_rows, ntrees, nr, out);
+		return 0;
+	}
+	if (!k->members[ntrees - 1].corrected)
+		err = correct(c, k, ntrees);
+	if (!err)
+		memcpy(out, k->members[ntrees - 1].corrected + near * nr, nr * sizeof(*out));
+	return err;
+}
+
+static int cubist_extract(void *sweep, const double *p, struct model *m)
+{
+	struct cubist *c = sweep;
+	size_t ntrees = c->single ? 1 : (size_t)p[NTREES], n = c->in->train->nr_rows;
+	unsigned int near = c->single ? 0 : (unsigned int)p[NINSTANCES];
+	double *fitted = calloc(n + 1, sizeof(*fitted));
+	struct committee *k;
+	int err = fitted ? committee_of(c, p[NSPLITS], ntrees, &k) : -ENOMEM;
+
+	m->form = MODEL_RULES;
+	m->rules.fallback = c->ground.mean;
+	for (size_t t = 0; t < ntrees && !err; t++)
+		err = rules_append(&m->rules, &k->members[t].rules, c->in->schema);
+	if (!err && near) {
+		mean_of(k->members[ntrees - 1].at_train, ntrees, n, fitted);
+		err = neighbours_init(&m->neighbours, c->in->schema, c->in->train, near, fitted);
+	}
+	free(fitted);
+	return err;
+}
+
+static uint64_t cubist_nr_fits(const void *sweep)
+{
+	return ((const struct cubist *)sweep)->nr_fits;
+}
+
+static double standard_nsplits(size_t nr_columns, const double *p)
+{
+	(void)nr_columns;
+	(void)p;
+	return 100;
+}
+
+static double standard_one(size_t nr_columns, const double *p)
+{
+	(void)nr_columns;
+	(void)p;
+	return 1;
+}
+
+static double standard_none(size_t nr_columns, const double *p)
+{
+	(void)nr_columns;
+	(void)p;
+	return 0;
+}
+
+static const struct parameter parameters[] = {
+	{ "nsplits", 2, 400, true, standard_nsplits },
+	{ "ntrees", 1, 100, true, standard_one },
+	{ "ninstances", 0, NEIGHBOURS_MAX, true, standard_none },
+};
+
+#define CUBIST_METHODS                                                            \
+	.parameters = parameters, .open = cubist_open, .predict = cubist_predict, \
+	.extract = cubist_extract, .nr_fits = cubist_nr_fits, .close = cubist_close
+
+const struct technique technique_m5 = {
+	.name = "m5",
+	.summary = "rules with a linear model each",
+	.speed = 4,
+	.simplicity = 3,
+	.search_ratio = 6,
+	.nr_parameters = 1,
+	CUBIST_METHODS,
+};
+
+const struct technique technique_cubist = {
+	.name = "cubist",
+	.summary = "a committee of sets of rules, corrected by near training rows",
+	.speed = 1,
+	.simplicity = 1,
+	.search_ratio = 350,
+	.nr_parameters = 3,
+	CUBIST_METHODS,
+};

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Linear regression by least squares: f(x) = b0 + sum bi xi, and with all products of distinct
+ * variables (2^n terms; seed 004, section 3.2). Factors stand for their dummy columns; two columns
+ * of one factor are never multiplied. Columns that depend on earlier ones get coefficient 0, as
+ * in R's lm, and are left out of the formula.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/num/lsq.h"
+#include "analyzer/models/regression/design.h"
+#include "analyzer/models/regression/technique.h"
+
+#define COLUMNS_MAX 4096 /* 2^12 terms; beyond, QR of them is no quick look any more */
+
+struct lrm {
+	const struct sweep_input *in;
+	struct terms terms;
+	bool fitted, interactions;
+};
+
+/* Every product of the columns chosen so far with columns from `from` on. */
+static int add_products(struct terms *t, const struct design *g, size_t from,
+			struct term_factor *chosen, size_t nr, size_t degree)
+{
+	int err = terms_add(t, 0, chosen, nr);
+
+	for (size_t c = from; c < g->nr_columns && !err && nr < degree; c++) {
+		const struct design_column *col = &g->columns[c];
+
+		if (nr && chosen[nr - 1].variable == col->variable)
+			continue;
+		if (t->nr >= COLUMNS_MAX)
+			return -E2BIG;
+		chosen[nr] = (struct term_factor){
+			.kind = col->level < 0 ? FACTOR_LINEAR : FACTOR_LEVEL,
+			.variable = col->variable,
+			.at = col->level < 0 ? 0 : col->level,
+		};
+		err = add_products(t, g, c + 1, chosen, nr + 1, degree);
+	}
+	return err;
+}
+
+/* By degree first, as a formula is written; within a degree in the order of the columns. */
+static int order_terms(struct terms *out, const struct terms *in, size_t nr_vars)
+{
+	int err = 0;
+
+	for (size_t degree = 0; degree <= nr_vars && !err; degree++)
+		for (size_t j = 0; j < in->nr && !err; j++)
+			if (in->ends[j] - terms_begin(in, j) == degree)
+				err = terms_add(out, 0, in->factors + terms_begin(in, j), degree);
+	return err;
+}
+
+static int make_terms(struct terms *out, const struct design *g, size_t nr_vars, bool interactions)
+{
+	struct term_factor *chosen = calloc(nr_vars + 1, sizeof(*chosen));
+	struct terms all = { 0 };
+	int err = chosen ? 0 : -ENOMEM;
+
+	if (!err)
+		err = add_products(&all, g, 0, chosen, 0, interactions ? nr_vars : 1);
+	if (!err)
+		err = order_terms(out, &all, nr_vars);
+	free(chosen);
+	terms_release(&all);
+	return err;
+}
+
+static void fill_columns(double *x, const struct terms *t, const struct dataset *d)
+{
+	for (size_t j = 0; j < t->nr; j++) {
+		double *column = x + j * d->nr_rows;
+
+		for (size_t i = 0; i < d->nr_rows; i++)
+			column[i] = 1;
+		for (size_t k = terms_begin(t, j); k < t->ends[j]; k++) {
+			const double *v = d->x + t->factors[k].variable * d->nr_rows;
+
+			for (size_t i = 0; i < d->nr_rows; i++)
+				column[i] *= factor_value(&t->factors[k], v[i]);
+		}
+	}
+}
+
+static int keep_used(struct terms *t, const struct lsq_result *r)
+{
+	struct terms kept = { 0 };
+	double *errors = calloc(t->nr + 1, sizeof(*errors));
+	int err = errors ? 0 : -ENOMEM;
+
+	for (size_t j = 0; j < t->nr && !err; j++) {
+		if (j && !r->used[j])
+			continue;
+		errors[kept.nr] = r->standard_errors[j];
+		err = terms_add(&kept, r->coefficients[j], t->factors + terms_begin(t, j),
+				t->ends[j] - terms_begin(t, j));
+	}
+	kept.standard_errors = errors;
+	terms_release(err ? &kept : t);
+	if (!err)
+		*t = kept;
+	return err;
+}
+
+static int fit(struct lrm *l)
+{
+	const struct dataset *d = l->in->train;
+	struct design g = { 0 };
+	struct lsq_problem problem = { .nr_rows = d->nr_rows, .y = d->y, .weight = d->weight };
+	struct lsq_result r = { 0 };
+	double *x = NULL;
+	int err = design_init(&g, l->in->schema, d);
+
+	if (!err)
+		err = make_terms(&l->terms, &g, d->nr_vars, l->interactions);
+	if (err)
+		goto out;
+	x = reallocarray(NULL, l->terms.nr * d->nr_rows + 1, sizeof(*x));
+	r.coefficients = calloc(l->terms.nr + 1, sizeof(*r.coefficients));
+	r.standard_errors = calloc(l->terms.nr + 1, sizeof(*r.standard_errors));
+	r.used = calloc(l->terms.nr + 1, sizeof(*r.used));
+	err = x && r.coefficients && r.standard_errors && r.used ? 0 : -ENOMEM;
+	if (err)
+		goto out;
+	fill_columns(x, &l->terms, d);
+	problem.nr_columns = l->terms.nr;
+	problem.x = x;
+	problem.refine = true;
+	err = lsq_solve(&problem, &r);
+	if (!err)
+		err = keep_used(&l->terms, &r);
+out:
+	design_release(&g);
+	free(x);
+	free(r.coefficients);
+	free(r.standard_errors);
+	free(r.used);
+	l->fitted = !err;
+	return err;
+}
+
+static int lrm_open(void **sweep, const struct technique *t, const struct sweep_input *in)
+{
+	struct lrm *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return -ENOMEM;
+	l->in = in;
+	l->interactions = t == &technique_lrm_ia;
+	*sweep = l;
+	return 0;
+}
+
+static int lrm_predict(void *sweep, const double *p, double *out)
+{
+	struct lrm *l = sweep;
+	int err = l->fitted ? 0 : fit(l);
+
+	(void)p;
+	if (!err)
+		terms_predict(&l->terms, l->in->rows, l->in->nr_rows, l->in->schema->nr, out);
+	return err;
+}
+
+static int lrm_extract(void *sweep, const double *p, struct model *m)
+{
+	struct lrm *l = sweep;
+	int err = l->fitted ? 0 : fit(l);
+
+	(void)p;
+	if (err)
+		return err;
+	m->terms = l->terms;
+	l->terms = (struct terms){ 0 };
+	l->fitted = false;
+	return 0;
+}
+
+static uint64_t lrm_nr_fits(const void *sweep)
+{
+	return ((const struct lrm *)sweep)->fitted;
+}
+
+static void lrm_close(void *sweep)
+{
+	struct lrm *l = sweep;
+
+	terms_release(&l->terms);
+	free(l);
+}
+
+#define LRM_METHODS                                                                               \
+	.open = lrm_open, .predict = lrm_predict, .extract = lrm_extract, .nr_fits = lrm_nr_fits, \
+	.close = lrm_close
+
+const struct technique technique_lrm = {
+	.name = "lrm",
+	.summary = "least squares, degree 1",
+	.speed = 5,
+	.simplicity = 5,
+	.search_ratio = 1,
+	.bounded = true,
+	LRM_METHODS,
+};
+
+const struct technique technique_lrm_ia = {
+	.name = "lrm-ia",
+	.summary = "least squares with all products of distinct variables",
+	.speed = 5,
+	.simplicity = 4,
+	.search_ratio = 1,
+	.bounded = true,
+	LRM_METHODS,
+};

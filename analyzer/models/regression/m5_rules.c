@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/regression/m5_rules.h"
+
+/* One test on the way to a leaf. */
+struct test {
+	const struct m5_node *node;
+	bool left;
+};
+
+struct former {
+	const struct m5_tree *t;
+	struct rules *out;
+	double *estimate; /* by rule of this set: adjusted error */
+	size_t first, cap;
+	struct test *path;
+	size_t depth, deepest;
+	uint8_t *failed;     /* path x rows: 1 where the row fails that test */
+	uint16_t *nr_failed; /* by row: of the path's tests that stand */
+	uint16_t *of_path;   /* the same with all tests */
+	double *sum;	     /* by row: predictions of the rules that hold */
+	uint32_t *count;
+	double *value;	/* by row: the leaf's model; */
+	double *gain;	/* by test: what its loss gains on the rows it would let in, */
+	double *covers; /* and the weight of these */
+	bool *gone;
+	uint8_t *levels;
+};
+
+static size_t depth_of(const struct m5_tree *t, int32_t at)
+{
+	const struct m5_node *node = &t->nodes[at];
+	size_t left, right;
+
+	if (node->left < 0)
+		return 0;
+	left = depth_of(t, node->left);
+	right = depth_of(t, node->right);
+	return 1 + (left > right ? left : right);
+}
+
+static int former_init(struct former *f, const struct m5_tree *t, struct rules *out)
+{
+	size_t n = t->ground->data->nr_rows, most = 1;
+
+	*f = (struct former){ .t = t, .out = out, .first = out->nr, .deepest = depth_of(t, 0) };
+	for (size_t v = 0; v < t->ground->schema->nr; v++)
+		if (t->ground->schema->variables[v].nr_levels > most)
+			most = t->ground->schema->variables[v].nr_levels;
+	f->estimate = calloc(t->nr_leaves + 1, sizeof(*f->estimate));
+	f->path = calloc(f->deepest + 1, sizeof(*f->path));
+	f->failed = calloc(f->deepest * n + 1, 1);
+	f->nr_failed = calloc(n + 1, sizeof(*f->nr_failed));
+	f->of_path = calloc(n + 1, sizeof(*f->of_path));
+	f->sum = calloc(n + 1, sizeof(*f->sum));
+	f->count = calloc(n + 1, sizeof(*f->count));
+	f->value = calloc(n + 1, sizeof(*f->value));
+	f->gain = calloc(f->deepest + 1, sizeof(*f->gain));
+	f->covers = calloc(f->deepest + 1, sizeof(*f->covers));
+	f->gone = calloc(f->deepest + 1, sizeof(*f->gone));
+	f->levels = calloc(most, 1);
+	return f->estimate && f->path && f->failed && f->nr_failed && f->of_path && f->sum &&
+			       f->count && f->value && f->gain && f->covers && f->gone && f->levels
+		       ? 0
+		       : -ENOMEM;
+}
+
+static void former_release(struct former *f)
+{
+	free(f->estimate);
+	free(f->path);
+	free(f->failed);
+	free(f->nr_failed);
+	free(f->of_path);
+	free(f->sum);
+	free(f->count);
+	free(f->value);
+	free(f->gain);
+	free(f->covers);
+	free(f->gone);
+	free(f->levels);
+}
+
+static double weight_of(const struct former *f, size_t row)
+{
+	return f->t->ground->weight ? f->t->ground->weight[row] : 1;
+}
+
+static double between(double x, double low, double high)
+{
+	x = x > high ? high : x;
+	return x < low ? low : x;
+}
+
+/* Each row is covered by its own leaf to begin with. */
+static void begin_counts(struct former *f, int32_t at)
+{
+	const struct m5_tree *t = f->t;
+	const struct m5_node *node = &t->nodes[at];
+
+	if (node->left >= 0) {
+		begin_counts(f, node->left);
+		begin_counts(f, node->right);
+		return;
+	}
+	for (size_t i = node->begin; i < node->end; i++) {
+		f->sum[t->rows[i]] = m5_linear_cut(&t->linear, m5_model(t, (size_t)at), t->rows[i]);
+		f->count[t->rows[i]] = 1;
+	}
+}
+
+/* Error without the rule less error with it, at a row that it does not cover yet. */
+static double row_gain(const struct former *f, size_t row)
+{
+	const struct m5_ground *g = f->t->ground;
+	double y = g->data->y[row], value = between(f->value[row], g->floor, g->ceiling);
+	double count = (double)f->count[row];
+
+	return weight_of(f, row) *
+	       (fabs(y - f->sum[row] / count) - fabs(y - (f->sum[row] + value) / (count + 1)));
+}
+
+static size_t single_failure(const struct former *f, size_t row)
+{
+	size_t n = f->t->ground->data->nr_rows, d = 0;
+
+	while (f->gone[d] || !f->failed[d * n + row])
+		d++;
+	return d;
+}
+
+static void count_single(struct former *f, size_t row)
+{
+	size_t d = single_failure(f, row);
+
+	f->gain[d] += row_gain(f, row);
+	f->covers[d] += weight_of(f, row);
+}
+
+/* Drops tests while the best one's loss does no harm; one stays. */
+static void drop_tests(struct former *f)
+{
+	size_t n = f->t->ground->data->nr_rows, left = f->depth;
+
+	memset(f->gone, 0, f->depth * sizeof(*f->gone));
+	for (size_t d = 0; d < f->depth; d++)
+		f->gain[d] = f->covers[d] = 0;
+	memcpy(f->nr_failed, f->of_path, n * sizeof(*f->nr_failed));
+	for (size_t i = 0; i < n && f->depth; i++)
+		if (f->nr_failed[i] == 1)
+			count_single(f, i);
+	while (left > 1) {
+		size_t best = f->depth;
+
+		for (size_t d = 0; d < f->depth; d++)
+			if (!f->gone[d] && f->gain[d] >= 0 &&
+			    (best == f->depth || f->gain[d] > f->gain[best]))
+				best = d;
+		if (best == f->depth)
+			break;
+		f->gone[best] = true;
+		left--;
+		for (size_t i = 0; i < n; i++)
+			if (f->failed[best * n + i] && --f->nr_failed[i] == 1)
+				count_single(f, i);
+	}
+}
+
+/* Facts of the rows the rule now holds for. */
+struct cover {
+	size_t nr;
+	double weight, error, low, high;
+};
+
+static struct cover cover_of(const struct former *f)
+{
+	const struct m5_ground *g = f->t->ground;
+	struct cover c = { .low = INFINITY, .high = -INFINITY };
+
+	for (size_t i = 0; i < g->data->nr_rows; i++) {
+		double y = g->data->y[i];
+
+		if (f->nr_failed[i])
+			continue;
+		c.nr++;
+		c.weight += weight_of(f, i);
+		c.error += weight_of(f, i) * fabs(y - between(f->value[i], g->floor, g->ceiling));
+		c.low = fmin(c.low, y);
+		c.high = fmax(c.high, y);
+	}
+	return c;
+}
+
+/* The test as a condition; levels: 1 where it holds. */
+static struct rule_condition condition_of(const struct former *f, const struct test *test,
+					  uint8_t *levels)
+{
+	const struct m5_node *node = test->node;
+	const struct variable *v = &f->t->ground->schema->variables[node->variable];
+
+	for (size_t k = 0; k < v->nr_levels; k++)
+		levels[k] = (f->t->levels[node->levels_at + k] != 0) == test->left;
+	return (struct rule_condition){ .variable = node->variable,
+					.above = !v->factor && !test->left,
+					.cut = v->factor ? 0 : node->cut };
+}
+
+static bool same_condition(const struct former *f, const struct rule_condition *a,
+			   const struct rule_condition *b)
+{
+	const struct variable *v = &f->t->ground->schema->variables[a->variable];
+
+	if (a->variable != b->variable)
+		return false;
+	if (!v->factor)
+		return a->above == b->above && a->cut == b->cut;
+	return !memcmp(f->out->levels + a->levels_at, f->out->levels + b->levels_at, v->nr_levels);
+}
+
+static bool has_condition(const struct former *f, const struct rule *rule,
+			  const struct rule_condition *c)
+{
+	for (uint32_t k = 0; k < rule->nr_conditions; k++)
+		if (same_condition(f, &f->out->conditions[rule->conditions_at + k], c))
+			return true;
+	return false;
+}
+
+/* A rule of this set with the same conditions as the last one, or NULL. */
+static struct rule *twin(const struct former *f)
+{
+	const struct rule *last = &f->out->rules[f->out->nr - 1];
+
+	for (size_t i = f->first; i + 1 < f->out->nr; i++) {
+		struct rule *rule = &f->out->rules[i];
+		uint32_t same = 0;
+
+		if (rule->nr_conditions != last->nr_conditions)
+			continue;
+		while (same < last->nr_conditions &&
+		       has_condition(f, rule, &f->out->conditions[last->conditions_at + same]))
+			same++;
+		if (same == last->nr_conditions)
+			return rule;
+	}
+	return NULL;
+}
+
+static struct rule limited(const struct cover *c)
+{
+	double range = c->high - c->low;
+	struct rule r = { .low = c->low - range, .high = c->high + range };
+
+	if (c->low >= 0 && r.low < 0)
+		r.low = 0;
+	if (c->high <= 0 && r.high > 0)
+		r.high = 0;
+	r.nr_rows = (uint32_t)c->nr;
+	return r;
+}
+
+static int add_rule(struct former *f, const double *model, const struct cover *cover)
+{
+	const struct schema *s = f->t->ground->schema;
+	const struct design *g = &f->t->ground->design;
+	struct rule rule = limited(cover);
+	int err = 0;
+
+	rule.constant = model[0];
+	for (size_t d = 0; d < f->depth && !err; d++) {
+		struct rule_condition condition = condition_of(f, &f->path[d], f->levels);
+		const struct variable *v = &s->variables[condition.variable];
+
+		if (!f->gone[d])
+			err = rules_add_condition(f->out, &condition, f->levels,
+						  v->factor ? v->nr_levels : 0);
+	}
+	for (size_t c = 0; c < g->nr_columns && !err; c++) {
+		struct rule_part part = { g->columns[c], model[c + 1] };
+
+		if (part.coefficient != 0)
+			err = rules_add_part(f->out, &part);
+	}
+	return err ? err : rules_add(f->out, &rule);
+}
+
+/* Of two rules alike only one stays, with the better model: the other's place is given up. */
+static void merge(struct former *f, struct rule *kept, double estimate)
+{
+	struct rules *r = f->out;
+	const struct rule *last = &r->rules[--r->nr];
+	size_t at = (size_t)(kept - r->rules) - f->first;
+
+	r->nr_conditions = r->taken_conditions = last->conditions_at;
+	if (!(estimate < f->estimate[at])) {
+		r->nr_parts = r->taken_parts = last->parts_at;
+		return;
+	}
+	f->estimate[at] = estimate;
+	kept->constant = last->constant;
+	kept->parts_at = last->parts_at;
+	kept->nr_parts = last->nr_parts;
+}
+
+static int form_rule(struct former *f, size_t leaf)
+{
+	const struct m5_tree *t = f->t;
+	const double *model = m5_model(t, leaf);
+	struct cover c;
+	struct rule *kept;
+	double estimate;
+	int err;
+
+	for (size_t i = 0; i < t->ground->data->nr_rows; i++)
+		f->value[i] = m5_linear_at(&t->linear, model, (uint32_t)i);
+	drop_tests(f);
+	c = cover_of(f);
+	estimate = m5_adjusted(c.error / c.weight, (double)c.nr, t->nodes[leaf].coefficients);
+	err = add_rule(f, model, &c);
+	if (err)
+		return err;
+	kept = twin(f);
+	if (kept) {
+		merge(f, kept, estimate);
+		return 0;
+	}
+	f->estimate[f->out->nr - 1 - f->first] = estimate;
+	for (size_t i = 0; i < t->ground->data->nr_rows; i++) {
+		if (f->nr_failed[i] || !f->of_path[i])
+			continue;
+		f->sum[i] += between(f->value[i], c.low, c.high);
+		f->count[i]++;
+	}
+	return 0;
+}
+
+/* Steps down one side of a node, or back up: sign 1 or -1. */
+static void count_failures(struct former *f, int sign)
+{
+	const struct dataset *d = f->t->ground->data;
+	const struct test *test = &f->path[f->depth - 1];
+	const double *x = d->x + test->node->variable * d->nr_rows;
+	uint8_t *failed = f->failed + (f->depth - 1) * d->nr_rows;
+
+	for (size_t i = 0; i < d->nr_rows; i++) {
+		if (sign > 0)
+			failed[i] = m5_goes_left(f->t, test->node, x[i]) != test->left;
+		f->of_path[i] = (uint16_t)(f->of_path[i] + sign * failed[i]);
+	}
+}
+
+static int scan(struct former *f, int32_t at)
+{
+	const struct m5_node *node = &f->t->nodes[at];
+	int err = 0;
+
+	if (node->left < 0)
+		return form_rule(f, (size_t)at);
+	f->depth++;
+	for (int side = 0; side < 2 && !err; side++) {
+		f->path[f->depth - 1] = (struct test){ node, side == 0 };
+		count_failures(f, 1);
+		err = scan(f, side == 0 ? node->left : node->right);
+		count_failures(f, -1);
+	}
+	f->depth--;
+	return err;
+}
+
+int m5_rules(struct rules *out, const struct m5_tree *t)
+{
+	struct former f;
+	int err = former_init(&f, t, out);
+
+	out->fallback = t->ground->mean;
+	if (!err) {
+		begin_counts(&f, 0);
+		err = scan(&f, 0);
+	}
+	if (!err)
+		err = rules_end_set(out);
+	former_release(&f);
+	return err;
+}

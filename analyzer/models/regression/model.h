@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * model: a fitted regression model with what is known about its making. Saved as JSON, described
+ * in formats/model.md.
+ */
+#ifndef ANALYZER_REGRESSION_MODEL_H
+#define ANALYZER_REGRESSION_MODEL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "analyzer/models/regression/dataset.h"
+#include "analyzer/models/regression/forest.h"
+#include "analyzer/models/regression/neighbours.h"
+#include "analyzer/models/regression/rules.h"
+#include "analyzer/models/regression/terms.h"
+
+#define PARAMETERS_MAX 3
+
+struct technique;
+
+/* How well it did on rows it had not seen: the held-out folds. */
+struct quality {
+	double cv_rmse;
+	double r2;		    /* 1 - SSE / SST; NaN where the response does not vary */
+	double mean_relative_error; /* over rows with a response other than 0; NaN without any */
+	double p95_relative_error;
+};
+
+enum model_form {
+	MODEL_TERMS,
+	MODEL_FOREST,
+	MODEL_RULES,
+};
+
+/* A zeroed one is empty. */
+struct model {
+	const struct technique *technique;
+	double parameters[PARAMETERS_MAX];
+	struct schema schema;
+	struct dataset data; /* the training rows, for updates and neighbours */
+	struct quality quality;
+	double *fold_rmse;    /* data.nr_folds */
+	double *residuals;    /* |y - held-out prediction|, ascending; data.nr_rows; NULL unknown */
+	enum model_form form; /* which of the three it is */
+	struct terms terms;
+	struct limits limits; /* of the terms' sum */
+	struct forest forest;
+	struct rules rules;
+	struct neighbours neighbours; /* k 0: none */
+};
+
+void model_release(struct model *m);
+/* Fits a technique to d (copied, as is the schema). 0, -ENOMEM. */
+int model_fit(struct model *m, const struct technique *t, const double *p, const struct schema *s,
+	      const struct dataset *d);
+/* In units of the response. rows: nr x schema.nr, row-major. No allocation but for neighbours. */
+int model_predict(const struct model *m, const double *rows, size_t nr, double *out);
+/* The response of training row i, in its own units. */
+double model_measured(const struct model *m, size_t i);
+/*
+ * Half the width of the interval that holds a new response with that probability: split conformal
+ * on the held-out residuals (Lei et al., JASA 113, 2018): the ceil((n + 1) level)-th smallest.
+ * NaN where too few residuals are known.
+ */
+double model_half_width(const struct model *m, double level);
+/* The interval of that half width around a prediction; a ratio where the logarithm was learned. */
+void model_interval(const struct model *m, double predicted, double half, double *low,
+		    double *high);
+/* Terms, leaves or rules. */
+size_t model_size(const struct model *m);
+void model_print(const struct model *m, struct buf *out);
+/* A C function `double name(const double *x)`: the same numbers as model_predict(). */
+int model_export_c(const struct model *m, const char *name, struct buf *out);
+
+json_t *model_json(const struct model *m);
+int model_from_json(struct model *m, const json_t *root, struct err *err);
+
+#endif

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/num/parallel.h"
+#include "analyzer/models/num/rng.h"
+#include "analyzer/models/num/stats.h"
+#include "analyzer/models/regression/objective.h"
+
+struct split {
+	struct dataset train, test;
+	double *rows;	      /* of test, row-major */
+	double *predicted;    /* of test */
+	struct limits limits; /* of train */
+	struct sweep_input in;
+	void *sweep;
+};
+
+struct objective {
+	struct objective_config config;
+	uint32_t nr_splits;
+	struct split *splits;
+	/* The call under way. */
+	const double *points;
+	size_t nr_points;
+	double *rmse;
+};
+
+static int take_rows(struct dataset *out, const struct dataset *d, const size_t *rows, size_t nr)
+{
+	int err = dataset_alloc(out, nr, d->nr_vars, d->weight != NULL);
+
+	for (size_t i = 0; i < nr && !err; i++) {
+		for (size_t v = 0; v < d->nr_vars; v++)
+			out->x[v * nr + i] = d->x[v * d->nr_rows + rows[i]];
+		out->y[i] = d->y[rows[i]];
+		if (d->weight)
+			out->weight[i] = d->weight[rows[i]];
+	}
+	return err;
+}
+
+/* n rows drawn with replacement to train on; those never drawn to test on. */
+static int bootstrap(struct split *s, const struct dataset *d, uint64_t stream)
+{
+	size_t n = d->nr_rows, nr_out = 0;
+	size_t *drawn = calloc(2 * n + 1, sizeof(*drawn)), *left = drawn + n;
+	bool *seen = calloc(n + 1, sizeof(*seen));
+	struct rng rng;
+	int err = drawn && seen ? 0 : -ENOMEM;
+
+	rng_stream(&rng, d->seed, stream + 1);
+	for (size_t i = 0; i < n && !err; i++) {
+		drawn[i] = rng_below(&rng, n);
+		seen[drawn[i]] = true;
+	}
+	for (size_t i = 0; i < n && !err; i++)
+		if (!seen[i])
+			left[nr_out++] = i;
+	if (!err && !nr_out)
+		err = -EINVAL; /* hardly: every row drawn */
+	if (!err)
+		err = take_rows(&s->train, d, drawn, n);
+	if (!err)
+		err = take_rows(&s->test, d, left, nr_out);
+	free(drawn);
+	free(seen);
+	return err;
+}
+
+static int split_init(struct objective *o, uint32_t i)
+{
+	const struct objective_config *c = &o->config;
+	struct split *s = &o->splits[i];
+	int err;
+
+	if (c->nr_bootstraps) {
+		err = bootstrap(s, c->data, i);
+	} else {
+		err = dataset_subset(&s->train, c->data, i, false);
+		if (!err)
+			err = dataset_subset(&s->test, c->data, i, true);
+	}
+	if (err)
+		return err;
+	s->rows = dataset_rows(&s->test);
+	s->predicted = calloc(s->test.nr_rows + 1, sizeof(*s->predicted));
+	if (!s->rows || !s->predicted)
+		return -ENOMEM;
+	s->limits = limits_of(&s->train);
+	s->in = (struct sweep_input){ c->schema, &s->train, s->rows, s->test.nr_rows };
+	return c->technique->open(&s->sweep, c->technique, &s->in);
+}
+
+int objective_new(struct objective **out, const struct objective_config *config)
+{
+	struct objective *o = calloc(1, sizeof(*o));
+	int err = 0;
+
+	if (!o)
+		return -ENOMEM;
+	o->config = *config;
+	o->nr_splits = config->nr_bootstraps ? config->nr_bootstraps : config->data->nr_folds;
+	o->splits = calloc(o->nr_splits + 1, sizeof(*o->splits));
+	if (!o->splits)
+		err = -ENOMEM;
+	for (uint32_t i = 0; i < o->nr_splits && !err; i++)
+		err = split_init(o, i);
+	if (err)
+		objective_free(o);
+	else
+		*out = o;
+	return err;
+}
+
+void objective_free(struct objective *o)
+{
+	if (!o)
+		return;
+	for (uint32_t i = 0; o->splits && i < o->nr_splits; i++) {
+		struct split *s = &o->splits[i];
+
+		if (s->sweep)
+			o->config.technique->close(s->sweep);
+		dataset_release(&s->train);
+		dataset_release(&s->test);
+		free(s->rows);
+		free(s->predicted);
+	}
+	free(o->splits);
+	free(o);
+}
+
+uint32_t objective_nr_splits(const struct objective *o)
+{
+	return o->nr_splits;
+}
+
+static double rmse_of(const struct split *s)
+{
+	const struct dataset *t = &s->test;
+	double sum = 0, weights = 0;
+
+	for (size_t i = 0; i < t->nr_rows; i++) {
+		double e = t->y[i] - s->predicted[i], w = t->weight ? t->weight[i] : 1;
+
+		sum += w * e * e;
+		weights += w;
+	}
+	return sqrt(sum / weights);
+}
+
+static int work_split(void *ctx, size_t chunk, size_t begin, size_t end)
+{
+	struct objective *o = ctx;
+	struct split *s = &o->splits[begin];
+
+	(void)chunk;
+	(void)end;
+	for (size_t i = 0; i < o->nr_points; i++) {
+		int err = o->config.technique->predict(s->sweep, o->points + i * PARAMETERS_MAX,
+						       s->predicted);
+
+		if (err)
+			return err;
+		for (size_t k = 0; k < s->test.nr_rows && o->config.technique->bounded; k++)
+			s->predicted[k] = limits_keep(&s->limits, s->predicted[k]);
+		o->rmse[i * o->nr_splits + begin] = rmse_of(s);
+	}
+	return 0;
+}
+
+int objective_eval(struct objective *o, const double *points, size_t nr, double *rmse, double *cost)
+{
+	struct parallel work = { .nr_items = o->nr_splits,
+				 .chunk = 1,
+				 .nr_threads = o->config.nr_threads,
+				 .work = work_split,
+				 .ctx = o };
+	int err;
+
+	o->points = points;
+	o->nr_points = nr;
+	o->rmse = rmse ? rmse : calloc(nr * o->nr_splits + 1, sizeof(*o->rmse));
+	if (!o->rmse)
+		return -ENOMEM;
+	err = parallel_run(&work);
+	for (size_t i = 0; i < nr && !err; i++) {
+		cost[i] = stats_mean(o->rmse + i * o->nr_splits, o->nr_splits);
+		if (!isfinite(cost[i]))
+			err = -ERANGE;
+	}
+	if (!rmse)
+		free(o->rmse);
+	return err;
+}
+
+int objective_predict(struct objective *o, const double *p, double *predicted)
+{
+	const struct dataset *d = o->config.data;
+	double *rmse = calloc(o->nr_splits + 1, sizeof(*rmse)), cost;
+	int err = rmse ? objective_eval(o, p, 1, rmse, &cost) : -ENOMEM;
+
+	for (uint32_t f = 0; f < o->nr_splits && !err; f++) {
+		const double *from = o->splits[f].predicted;
+
+		for (size_t i = 0; i < d->nr_rows; i++)
+			if (d->fold[i] == f)
+				predicted[i] = *from++;
+	}
+	free(rmse);
+	return err;
+}
+
+uint64_t objective_nr_fits(const struct objective *o)
+{
+	uint64_t nr = 0;
+
+	for (uint32_t i = 0; i < o->nr_splits; i++)
+		nr += o->config.technique->nr_fits(o->splits[i].sweep);
+	return nr;
+}
+
+void quality_of(struct quality *q, const double *y, const double *predicted, size_t nr)
+{
+	double *relative = calloc(nr + 1, sizeof(*relative));
+	double mean = stats_mean(y, nr), sse = 0, sst = 0;
+	size_t nr_relative = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		sse += (y[i] - predicted[i]) * (y[i] - predicted[i]);
+		sst += (y[i] - mean) * (y[i] - mean);
+		if (relative && y[i] != 0)
+			relative[nr_relative++] = fabs((y[i] - predicted[i]) / y[i]);
+	}
+	q->r2 = sst > 0 ? 1 - sse / sst : NAN;
+	q->mean_relative_error = stats_mean(relative, nr_relative);
+	stats_sort(relative, nr_relative);
+	q->p95_relative_error = stats_quantile(relative, nr_relative, 0.95);
+	free(relative);
+}

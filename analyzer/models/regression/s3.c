@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/regression/s3.h"
+
+#define GRID_MAX 1000000 /* points of one pivot's grid */
+
+struct search {
+	const struct s3_config *config;
+	struct s3_result *r;
+	uint64_t bound;
+	size_t *slots; /* index + 1 by hash of the point; nr_slots of them, a power of two */
+	size_t nr_slots;
+	size_t *best; /* M: indices, best first */
+	size_t nr_best;
+};
+
+static uint64_t power(uint64_t base, unsigned int exponent)
+{
+	uint64_t v = 1;
+
+	while (exponent--)
+		v *= base;
+	return v;
+}
+
+uint64_t s3_bound(const struct s3_config *c)
+{
+	uint64_t grid = power(c->splits + 2, c->nr_axes);
+
+	if (!c->nr_axes || !c->iterations)
+		return 1;
+	return grid +
+	       (uint64_t)(c->iterations - 1) * c->explorations * (grid - power(2, c->nr_axes));
+}
+
+static size_t hash_of(const double *at)
+{
+	uint64_t h = 0;
+
+	for (int i = 0; i < S3_AXES_MAX; i++) {
+		uint64_t bits;
+
+		memcpy(&bits, &at[i], sizeof(bits));
+		h = (h ^ bits) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 29;
+	}
+	return (size_t)h;
+}
+
+static size_t *slot_of(struct search *s, const double *at)
+{
+	size_t i = hash_of(at) & (s->nr_slots - 1);
+
+	while (s->slots[i] &&
+	       memcmp(s->r->points[s->slots[i] - 1].at, at, sizeof(s->r->points->at)) != 0)
+		i = (i + 1) & (s->nr_slots - 1);
+	return &s->slots[i];
+}
+
+static int rehash(struct search *s)
+{
+	size_t nr = s->nr_slots ? 2 * s->nr_slots : 1024;
+	size_t *slots = calloc(nr, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	free(s->slots);
+	s->slots = slots;
+	s->nr_slots = nr;
+	for (size_t i = 0; i < s->r->nr; i++)
+		*slot_of(s, s->r->points[i].at) = i + 1;
+	return 0;
+}
+
+/* Enters a point where it is new; its cost comes later. */
+static int enter(struct search *s, const double *at, unsigned int iteration)
+{
+	struct s3_result *r = s->r;
+	size_t *slot;
+	int err = 2 * (r->nr + 1) > s->nr_slots ? rehash(s) : 0;
+
+	if (err)
+		return err;
+	slot = slot_of(s, at);
+	if (*slot || r->nr == s->bound)
+		return 0;
+	if (r->nr == r->cap) {
+		size_t cap = r->cap ? 2 * r->cap : 256;
+		struct s3_point *grown = reallocarray(r->points, cap, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		r->points = grown;
+		r->cap = cap;
+	}
+	memcpy(r->points[r->nr].at, at, sizeof(r->points->at));
+	r->points[r->nr].cost = NAN;
+	r->points[r->nr].iteration = iteration;
+	*slot = ++r->nr;
+	return 0;
+}
+
+static int evaluate(struct search *s, size_t from)
+{
+	struct s3_result *r = s->r;
+	size_t nr = r->nr - from;
+	double *points = calloc(nr * S3_AXES_MAX + 1, sizeof(*points));
+	double *cost = calloc(nr + 1, sizeof(*cost));
+	int err = points && cost ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < nr && !err; i++)
+		memcpy(points + i * S3_AXES_MAX, r->points[from + i].at, sizeof(r->points->at));
+	if (!err)
+		err = s->config->evaluate(s->config->ctx, points, nr, cost);
+	for (size_t i = 0; i < nr && !err; i++)
+		r->points[from + i].cost = cost[i];
+	free(points);
+	free(cost);
+	return err;
+}
+
+/* Keeps the explorations best; equals stay in the order of their evaluation. */
+static void update_best(struct search *s, size_t from)
+{
+	const struct s3_point *p = s->r->points;
+
+	for (size_t i = from; i < s->r->nr; i++) {
+		size_t at = s->nr_best;
+
+		if (at == s->config->explorations) {
+			if (!(p[i].cost < p[s->best[at - 1]].cost))
+				continue;
+			at--;
+		} else {
+			s->nr_best++;
+		}
+		for (; at && p[i].cost < p[s->best[at - 1]].cost; at--)
+			s->best[at] = s->best[at - 1];
+		s->best[at] = i;
+	}
+	s->r->best = s->best[0];
+}
+
+/* The splits + 2 values of one axis around a pivot, by the first nr_known points. */
+static void axis_values(const struct search *s, unsigned int axis, double pivot, size_t nr_known,
+			double *values)
+{
+	const struct s3_axis *a = &s->config->axes[axis];
+	double low = -INFINITY, high = INFINITY, step;
+	unsigned int last = s->config->splits + 1;
+
+	for (size_t i = 0; i < nr_known; i++) {
+		double v = s->r->points[i].at[axis];
+
+		if (v < pivot)
+			low = fmax(low, v);
+		if (v > pivot)
+			high = fmin(high, v);
+	}
+	if (isinf(low))
+		low = a->low;
+	if (isinf(high))
+		high = a->high;
+	step = (high - low) / (double)last;
+	for (unsigned int k = 0; k <= last; k++) {
+		values[k] = k == last ? high : low + k * step;
+		if (a->whole)
+			values[k] = round(values[k]);
+	}
+}
+
+static int explore(struct search *s, size_t pivot, size_t nr_known, unsigned int iteration,
+		   double *values)
+{
+	const struct s3_config *c = s->config;
+	unsigned int per_axis = c->splits + 2;
+	uint64_t nr = power(per_axis, c->nr_axes);
+	int err = 0;
+
+	for (unsigned int axis = 0; axis < c->nr_axes; axis++)
+		axis_values(s, axis, s->r->points[pivot].at[axis], nr_known,
+			    values + axis * per_axis);
+	for (uint64_t i = 0; i < nr && !err; i++) {
+		double at[S3_AXES_MAX] = { 0 };
+		uint64_t rest = i;
+
+		for (unsigned int axis = c->nr_axes; axis-- > 0; rest /= per_axis)
+			at[axis] = values[axis * per_axis + rest % per_axis];
+		err = enter(s, at, iteration);
+	}
+	return err;
+}
+
+static int iterate(struct search *s, unsigned int iteration, double *values, bool *stop)
+{
+	size_t known = s->r->nr, nr_pivots = s->nr_best;
+	double before = s->r->points[s->best[0]].cost;
+	int err = 0;
+
+	for (size_t h = 0; h < nr_pivots && !err; h++)
+		err = explore(s, s->best[h], known, iteration, values);
+	if (err)
+		return err;
+	s->r->iterations = iteration;
+	*stop = s->r->nr == known; /* nothing new: nor will there be */
+	if (*stop)
+		return 0;
+	err = evaluate(s, known);
+	if (err)
+		return err;
+	update_best(s, known);
+	*stop = before - s->r->points[s->best[0]].cost < s->config->improvement * before;
+	return 0;
+}
+
+int s3_run(struct s3_result *r, const struct s3_config *c)
+{
+	struct search s = { .config = c, .r = r, .bound = s3_bound(c) };
+	double corner[S3_AXES_MAX] = { 0 }, *values = NULL;
+	bool stop = c->nr_axes == 0;
+	int err;
+
+	memset(r, 0, sizeof(*r));
+	if (c->nr_axes > S3_AXES_MAX || !c->explorations || c->splits > GRID_MAX ||
+	    pow(c->splits + 2.0, c->nr_axes) > GRID_MAX)
+		return -EINVAL;
+	s.best = calloc(c->explorations, sizeof(*s.best));
+	values = calloc((c->splits + 2) * S3_AXES_MAX, sizeof(*values));
+	err = s.best && values ? 0 : -ENOMEM;
+	for (unsigned int i = 0; i < c->nr_axes; i++)
+		corner[i] = c->axes[i].low;
+	if (!err)
+		err = enter(&s, corner, 0);
+	if (!err)
+		err = evaluate(&s, 0);
+	if (!err)
+		update_best(&s, 0);
+	for (unsigned int j = 1; j <= c->iterations && !stop && !err; j++)
+		err = iterate(&s, j, values, &stop);
+	free(s.best);
+	free(s.slots);
+	free(values);
+	if (err)
+		s3_release(r);
+	return err;
+}
+
+void s3_release(struct s3_result *r)
+{
+	free(r->points);
+	memset(r, 0, sizeof(*r));
+}

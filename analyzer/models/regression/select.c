@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyzer/models/regression/select.h"
+
+#define BATCH 64 /* parameter sets between two looks at the clock for people */
+
+/* One candidate's search: the axes are the parameters that are not fixed. */
+struct hunt {
+	const struct select_config *config;
+	struct candidate *c;
+	struct objective *objective;
+	unsigned int nr_axes, axis_parameter[PARAMETERS_MAX];
+	uint64_t done, bound;
+};
+
+static double now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void expand(const struct hunt *h, const double *at, double *p)
+{
+	memcpy(p, h->c->parameters, sizeof(h->c->parameters));
+	for (unsigned int a = 0; a < h->nr_axes; a++)
+		p[h->axis_parameter[a]] = at[a];
+}
+
+static int evaluate(void *ctx, const double *points, size_t nr, double *cost)
+{
+	struct hunt *h = ctx;
+	double *sets = calloc(nr * PARAMETERS_MAX + 1, sizeof(*sets));
+	int err = sets ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < nr && !err; i++)
+		expand(h, points + i * S3_AXES_MAX, sets + i * PARAMETERS_MAX);
+	for (size_t i = 0; i < nr && !err; i += BATCH) {
+		size_t some = nr - i < BATCH ? nr - i : BATCH;
+
+		err = objective_eval(h->objective, sets + i * PARAMETERS_MAX, some, NULL, cost + i);
+		h->done += some;
+		if (h->config->progress)
+			h->config->progress(h->config->ctx, h->c->technique, h->done, h->bound);
+	}
+	free(sets);
+	return err;
+}
+
+static int search(struct hunt *h)
+{
+	const struct select_config *config = h->config;
+	struct s3_config s3 = { .splits = config->splits,
+				.explorations = config->explorations,
+				.iterations = config->iterations,
+				.improvement = config->improvement,
+				.nr_axes = h->nr_axes,
+				.evaluate = evaluate,
+				.ctx = h };
+	double best[PARAMETERS_MAX];
+	int err;
+
+	for (unsigned int a = 0; a < h->nr_axes; a++) {
+		const struct parameter *p = &h->c->technique->parameters[h->axis_parameter[a]];
+
+		s3.axes[a] = (struct s3_axis){ p->low, p->high, p->whole };
+	}
+	h->bound = s3_bound(&s3);
+	if (config->progress)
+		config->progress(config->ctx, h->c->technique, 0, h->bound);
+	err = s3_run(&h->c->trace, &s3);
+	if (err)
+		return err;
+	expand(h, h->c->trace.points[h->c->trace.best].at, best);
+	memcpy(h->c->parameters, best, sizeof(best));
+	h->c->evaluations = h->c->trace.nr;
+	h->c->searched = true;
+	return 0;
+}
+
+/* Relative errors are those of the response itself, whatever scale was learned. */
+static int take_relative(struct hunt *h, const double *predicted)
+{
+	const struct dataset *d = h->config->data;
+	bool log = h->config->schema->log;
+	double *y = calloc(2 * d->nr_rows + 1, sizeof(*y)), *f = y + d->nr_rows;
+
+	if (!y)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->nr_rows; i++) {
+		y[i] = log ? exp(d->y[i]) : d->y[i];
+		f[i] = log ? exp(predicted[i]) : predicted[i];
+	}
+	quality_of(&h->c->quality, y, f, d->nr_rows);
+	free(y);
+	return 0;
+}
+
+/* Held-out predictions by the folds, whatever the objective was: for quality and intervals. */
+static int take_quality(struct hunt *h)
+{
+	const struct dataset *d = h->config->data;
+	struct objective_config folds = { .technique = h->c->technique,
+					  .schema = h->config->schema,
+					  .data = d,
+					  .nr_threads = h->config->nr_threads };
+	struct objective *o = h->objective;
+	double *predicted = calloc(d->nr_rows + 1, sizeof(*predicted));
+	int err = predicted ? 0 : -ENOMEM;
+
+	if (!err && h->config->nr_bootstraps)
+		err = objective_new(&o, &folds);
+	if (!err)
+		err = objective_predict(o, h->c->parameters, predicted);
+	if (!err)
+		err = take_relative(h, predicted);
+	for (size_t i = 0; i < d->nr_rows && !err; i++)
+		predicted[i] = fabs(d->y[i] - predicted[i]);
+	if (o != h->objective)
+		objective_free(o);
+	if (err) {
+		free(predicted);
+		return err;
+	}
+	stats_sort(predicted, d->nr_rows);
+	h->c->residuals = predicted;
+	return 0;
+}
+
+static bool any_fixed(const struct candidate *c)
+{
+	return c->fixed[0] || c->fixed[1] || c->fixed[2];
+}
+
+static int judge(struct hunt *h)
+{
+	struct candidate *c = h->c;
+	double standard[PARAMETERS_MAX] = { 0 }, *rmse;
+	int err;
+
+	c->nr_splits = objective_nr_splits(h->objective);
+	c->fold_rmse = calloc(c->nr_splits + 1, sizeof(*c->fold_rmse));
+	rmse = calloc(c->nr_splits + 1, sizeof(*rmse));
+	err = c->fold_rmse && rmse ? 0 : -ENOMEM;
+	technique_standard(c->technique, technique_nr_columns(h->config->schema), standard);
+	if (!err)
+		err = objective_eval(h->objective, standard, 1, rmse, &c->standard_cost);
+	if (!err)
+		err = objective_eval(h->objective, c->parameters, 1, c->fold_rmse,
+				     &c->quality.cv_rmse);
+	if (!err && c->searched && !any_fixed(c) && c->standard_cost < c->quality.cv_rmse) {
+		/* The grid may step over them: people are never given worse than the standard. */
+		memcpy(c->parameters, standard, sizeof(standard));
+		memcpy(c->fold_rmse, rmse, c->nr_splits * sizeof(*rmse));
+		c->quality.cv_rmse = c->standard_cost;
+	}
+	if (!err)
+		c->against_standard = stats_paired_t(c->fold_rmse, rmse, c->nr_splits);
+	free(rmse);
+	return err ? err : take_quality(h);
+}
+
+int select_candidate(struct candidate *c, const struct select_config *config)
+{
+	struct hunt h = { .config = config, .c = c };
+	struct objective_config objective = { .technique = c->technique,
+					      .schema = config->schema,
+					      .data = config->data,
+					      .nr_bootstraps = config->nr_bootstraps,
+					      .nr_threads = config->nr_threads };
+	double standard[PARAMETERS_MAX] = { 0 }, begin = now_s();
+	int err = objective_new(&h.objective, &objective);
+
+	technique_standard(c->technique, technique_nr_columns(config->schema), standard);
+	for (unsigned int i = 0; i < c->technique->nr_parameters; i++) {
+		if (c->fixed[i])
+			continue;
+		c->parameters[i] = standard[i];
+		if (!config->standard)
+			h.axis_parameter[h.nr_axes++] = i;
+	}
+	c->evaluations = 1;
+	if (!err && h.nr_axes)
+		err = search(&h);
+	if (!err)
+		err = judge(&h);
+	if (!err)
+		c->nr_fits = objective_nr_fits(h.objective);
+	c->seconds = now_s() - begin;
+	objective_free(h.objective);
+	return err;
+}
+
+void candidate_release(struct candidate *c)
+{
+	free(c->fold_rmse);
+	free(c->residuals);
+	s3_release(&c->trace);
+	memset(c, 0, sizeof(*c));
+}
+
+size_t select_best(const struct candidate *c, size_t nr, double within)
+{
+	double least = INFINITY;
+	size_t best = 0;
+	int simplicity = -1;
+
+	for (size_t i = 0; i < nr; i++)
+		least = fmin(least, c[i].quality.cv_rmse);
+	for (size_t i = 0; i < nr; i++) {
+		double cost = c[i].quality.cv_rmse;
+
+		if (cost > least * (1 + within))
+			continue;
+		if (c[i].technique->simplicity > simplicity ||
+		    (c[i].technique->simplicity == simplicity && cost < c[best].quality.cv_rmse)) {
+			best = i;
+			simplicity = c[i].technique->simplicity;
+		}
+	}
+	return best;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/models/regression/technique.h"
+
+const struct technique *const techniques[] = {
+	&technique_lrm,	    &technique_lrm_ia, &technique_cart,	  &technique_mars,
+	&technique_mars_ia, &technique_m5,     &technique_cubist, NULL,
+};
+
+const struct technique *technique_find(const char *name)
+{
+	for (size_t i = 0; techniques[i]; i++)
+		if (strcmp(techniques[i]->name, name) == 0)
+			return techniques[i];
+	return NULL;
+}
+
+void technique_standard(const struct technique *t, size_t nr_columns, double *p)
+{
+	for (unsigned int i = 0; i < t->nr_parameters; i++)
+		p[i] = t->parameters[i].standard(nr_columns, p);
+}
+
+size_t technique_nr_columns(const struct schema *s)
+{
+	size_t nr = 0;
+
+	for (size_t v = 0; v < s->nr; v++)
+		nr += s->variables[v].factor ? s->variables[v].nr_levels - 1 : 1;
+	return nr;
+}
+
+int technique_check(const struct technique *t, const double *p, struct err *err)
+{
+	for (unsigned int i = 0; i < t->nr_parameters; i++) {
+		const struct parameter *q = &t->parameters[i];
+
+		if (!(p[i] >= q->low && p[i] <= q->high) || (q->whole && p[i] != rint(p[i])))
+			return err_set(err, EINVAL,
+				       "%s.%s: expected a%s number from %g to %g, got %g", t->name,
+				       q->name, q->whole ? " whole" : "", q->low, q->high, p[i]);
+	}
+	return 0;
+}
+
+void technique_describe(const struct technique *t, const double *p, struct buf *out)
+{
+	for (unsigned int i = 0; i < t->nr_parameters; i++)
+		buf_printf(out, "%s%s %.4g", i ? ", " : "", t->parameters[i].name, p[i]);
+	if (!t->nr_parameters)
+		buf_printf(out, "-");
+}

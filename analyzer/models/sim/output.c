@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/sim/output.h"
+
+static const struct interval unknown = { NAN, NAN, NAN };
+
+static const struct qpn_sample *at(const void *samples, size_t i)
+{
+	return (const struct qpn_sample *)samples + i;
+}
+
+static double duration(const void *samples, size_t i, uint32_t index)
+{
+	(void)index;
+	return at(samples, i)->duration;
+}
+
+static double probe_time(const void *samples, size_t i, uint32_t probe)
+{
+	return at(samples, i)->probes[probe].time;
+}
+
+static double probe_nr(const void *samples, size_t i, uint32_t probe)
+{
+	return at(samples, i)->probes[probe].nr;
+}
+
+static const struct qhist *probe_hist(const void *samples, size_t i, uint32_t probe)
+{
+	return &at(samples, i)->times[probe];
+}
+
+static const struct qhist *residence_hist(const void *samples, size_t i, uint32_t slot)
+{
+	return &at(samples, i)->residence[slot];
+}
+
+static double population(const void *samples, size_t i, uint32_t slot)
+{
+	return at(samples, i)->slots[slot].population;
+}
+
+static double in_queue(const void *samples, size_t i, uint32_t slot)
+{
+	return at(samples, i)->slots[slot].in_queue;
+}
+
+static double residence(const void *samples, size_t i, uint32_t slot)
+{
+	return at(samples, i)->slots[slot].residence;
+}
+
+static double left(const void *samples, size_t i, uint32_t slot)
+{
+	return at(samples, i)->slots[slot].left;
+}
+
+static double queueing(const void *samples, size_t i, uint32_t slot)
+{
+	return at(samples, i)->slots[slot].queueing;
+}
+
+static double served(const void *samples, size_t i, uint32_t slot)
+{
+	return at(samples, i)->slots[slot].served;
+}
+
+static double level(const void *samples, size_t i, uint32_t slot)
+{
+	return at(samples, i)->slots[slot].population / at(samples, i)->duration;
+}
+
+static double utilization(const struct net *n, const struct qpn_sample *x, size_t nr, uint32_t slot)
+{
+	uint32_t queue = n->places[n->slots[slot].place].queue;
+	double busy = 0, time = 0;
+
+	if (queue == NET_NONE || n->queues[queue].immediate || n->queues[queue].strategy == NET_IS)
+		return NAN;
+	for (size_t i = 0; i < nr; i++) {
+		busy += x[i].slots[slot].busy;
+		time += x[i].duration;
+	}
+	return busy / (time * n->queues[queue].servers);
+}
+
+static int estimate_slot(struct slot_estimate *e, const struct net *n, const struct qpn_sample *x,
+			 size_t nr, uint32_t slot)
+{
+	uint32_t queue = n->places[n->slots[slot].place].queue;
+	struct samples s = { .items = x, .nr = nr, .index = slot };
+
+	e->population = interval_ratio(&s, population, duration);
+	e->throughput = interval_ratio(&s, left, duration);
+	e->residence.mean = interval_ratio(&s, residence, left);
+	e->queue_population = e->queue_time = unknown;
+	if (queue != NET_NONE && !n->queues[queue].immediate) {
+		e->queue_population = interval_ratio(&s, in_queue, duration);
+		e->queue_time = interval_ratio(&s, queueing, served);
+	}
+	e->utilization = utilization(n, x, nr, slot);
+	return interval_quantiles(&e->residence, &s, residence_hist);
+}
+
+static int estimate_probe(struct probe_estimate *e, const struct qpn_sample *x, size_t nr,
+			  uint32_t probe)
+{
+	struct samples s = { .items = x, .nr = nr, .index = probe };
+
+	e->time.mean = interval_ratio(&s, probe_time, probe_nr);
+	for (size_t i = 0; i < nr; i++)
+		e->nr += x[i].probes[probe].nr;
+	return interval_quantiles(&e->time, &s, probe_hist);
+}
+
+int estimate_make(struct estimate *e, const struct net *n, const struct qpn_sample *x, size_t nr)
+{
+	int err = 0;
+
+	*e = (struct estimate){ .nr_slots = n->nr_slots, .nr_probes = n->nr_probes };
+	e->slots = calloc((size_t)n->nr_slots + 1, sizeof(*e->slots));
+	e->probes = calloc((size_t)n->nr_probes + 1, sizeof(*e->probes));
+	if (!e->slots || !e->probes)
+		err = -ENOMEM;
+	for (uint32_t i = 0; !err && i < n->nr_slots; i++)
+		err = estimate_slot(&e->slots[i], n, x, nr, i);
+	for (uint32_t i = 0; !err && i < n->nr_probes; i++)
+		err = estimate_probe(&e->probes[i], x, nr, i);
+	if (err)
+		estimate_release(e);
+	return err;
+}
+
+int estimate_make_unknown(struct estimate *e, const struct net *n)
+{
+	const struct time_estimate no_time = { unknown, unknown, unknown, unknown };
+
+	*e = (struct estimate){ .nr_slots = n->nr_slots, .nr_probes = n->nr_probes };
+	e->slots = calloc((size_t)n->nr_slots + 1, sizeof(*e->slots));
+	e->probes = calloc((size_t)n->nr_probes + 1, sizeof(*e->probes));
+	if (!e->slots || !e->probes) {
+		estimate_release(e);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < n->nr_slots; i++)
+		e->slots[i] =
+			(struct slot_estimate){ unknown, unknown, unknown, no_time, unknown, NAN };
+	for (uint32_t i = 0; i < n->nr_probes; i++)
+		e->probes[i].time = no_time;
+	return 0;
+}
+
+void estimate_release(struct estimate *e)
+{
+	free(e->slots);
+	free(e->probes);
+	*e = (struct estimate){ 0 };
+}
+
+static bool is_wanted(const char *name, const char *const *wanted, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!strcmp(name, wanted[i]))
+			return true;
+	return !nr;
+}
+
+double estimate_precision(const struct estimate *e, const struct net *n, const char *const *wanted,
+			  size_t nr_wanted, bool quantiles)
+{
+	double worst = 0;
+
+	for (uint32_t i = 0; i < e->nr_slots; i++) {
+		const struct slot_estimate *s = &e->slots[i];
+		const struct net_place *p = &n->places[n->slots[i].place];
+
+		if (!(s->throughput.mean > 0) || !is_wanted(p->name, wanted, nr_wanted))
+			continue;
+		worst = fmax(worst, interval_width(s->throughput));
+		if (p->queue == NET_NONE && !nr_wanted)
+			continue;
+		worst = fmax(worst, interval_width(s->population));
+		worst = fmax(worst, interval_time_width(&s->residence, quantiles));
+	}
+	for (uint32_t i = 0; i < e->nr_probes; i++)
+		if (e->probes[i].nr > 0 && is_wanted(n->probes[i].name, wanted, nr_wanted))
+			worst = fmax(worst, interval_time_width(&e->probes[i].time, quantiles));
+	return worst;
+}
+
+size_t sample_warm_up(const struct qpn_sample *x, size_t nr)
+{
+	struct samples s = { .items = x, .nr = nr };
+	size_t most = 0;
+
+	for (; nr && s.index < x->nr_slots; s.index++) {
+		size_t d = interval_truncation(&s, level);
+
+		if (d > most)
+			most = d;
+	}
+	return most;
+}
+
+double sample_correlation(const struct qpn_sample *x, size_t nr)
+{
+	struct samples s = { .items = x, .nr = nr };
+	double worst = 0;
+
+	for (; nr >= 4 && s.index < x->nr_slots; s.index++) {
+		double c = interval_correlation(&s, level);
+
+		if (c > worst)
+			worst = c;
+	}
+	return worst;
+}

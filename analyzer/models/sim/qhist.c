@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/models/sim/qhist.h"
+
+void qhist_release(struct qhist *h)
+{
+	for (unsigned i = 0; i < QHIST_OCTAVES; i++)
+		free(h->octaves[i]);
+	*h = (struct qhist){ 0 };
+}
+
+void qhist_add_slow(struct qhist *h, unsigned octave, unsigned bucket)
+{
+	h->octaves[octave] = calloc(QHIST_BUCKETS, sizeof(uint32_t));
+	if (!h->octaves[octave]) {
+		h->lost++;
+		return;
+	}
+	h->octaves[octave][bucket]++;
+	h->nr++;
+}
+
+int qhist_merge(struct qhist *dst, const struct qhist *src)
+{
+	for (unsigned i = 0; i < QHIST_OCTAVES; i++) {
+		if (!src->octaves[i] || dst->octaves[i])
+			continue;
+		dst->octaves[i] = calloc(QHIST_BUCKETS, sizeof(uint32_t));
+		if (!dst->octaves[i])
+			return -ENOMEM;
+	}
+	for (unsigned i = 0; i < QHIST_OCTAVES; i++)
+		for (unsigned b = 0; src->octaves[i] && b < QHIST_BUCKETS; b++)
+			dst->octaves[i][b] += src->octaves[i][b];
+	if (src->nr && (!dst->nr || src->min < dst->min))
+		dst->min = src->min;
+	if (src->nr && (!dst->nr || src->max > dst->max))
+		dst->max = src->max;
+	dst->nr += src->nr;
+	dst->lost += src->lost;
+	return 0;
+}
+
+static double edge(unsigned octave, double bucket)
+{
+	if (!octave && bucket < 1)
+		return 0;
+	return ldexp(1 + bucket / QHIST_BUCKETS, (int)octave + QHIST_LOWEST);
+}
+
+double qhist_quantile(const struct qhist *h, double p)
+{
+	double want = p * (double)h->nr, below = 0;
+
+	for (unsigned i = 0; i < QHIST_OCTAVES; i++) {
+		for (unsigned b = 0; h->octaves[i] && b < QHIST_BUCKETS; b++) {
+			double count = h->octaves[i][b];
+
+			if (!count || below + count < want) {
+				below += count;
+				continue;
+			}
+			return !i && !b ? 0
+					: fmin(fmax(edge(i, b + (want - below) / count), h->min),
+					       h->max);
+		}
+	}
+	return NAN;
+}
+
+double qhist_share(const struct qhist *h, double x)
+{
+	double below = 0;
+
+	if (!h->nr)
+		return NAN;
+	if (x >= h->max)
+		return 1;
+	if (x < h->min)
+		return 0;
+	for (unsigned i = 0; i < QHIST_OCTAVES; i++) {
+		for (unsigned b = 0; h->octaves[i] && b < QHIST_BUCKETS; b++) {
+			double low = edge(i, b), high = edge(i, b + 1.0);
+
+			if (x >= high || (!i && !b && x >= 0))
+				below += h->octaves[i][b];
+			else if (x > low)
+				below += h->octaves[i][b] * (x - low) / (high - low);
+		}
+	}
+	return below / (double)h->nr;
+}

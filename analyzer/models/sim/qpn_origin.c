@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Which tokens of a firing go on as which: the identity that probes follow. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/sim/qpn_state.h"
+
+/* By token, in the order of the arcs. */
+struct tokens {
+	uint32_t *taken; /* colours */
+	bool *goes_on;
+};
+
+static void name_taken(const struct mode_state *m, const struct net *n, struct tokens *x)
+{
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < m->net->nr_take; i++)
+		for (uint32_t c = 0; c < m->net->take[i].count; c++)
+			x->taken[k++] = n->slots[m->net->take[i].slot].colour;
+}
+
+/*
+ * Each token made goes on with the first one taken of its colour that is still free, and where none
+ * is, with the first free one at all.
+ */
+static void pair(struct mode_state *m, const struct net *n, struct tokens *x)
+{
+	for (uint32_t k = 0; k < m->nr_made; k++)
+		m->origin[k] = NO_TOKEN;
+	for (int any = 0; any < 2; any++) {
+		uint32_t k = 0;
+
+		for (uint32_t i = 0; i < m->net->nr_put; i++) {
+			uint32_t colour = n->slots[m->net->put[i].slot].colour, t = 0;
+
+			for (uint32_t c = 0; c < m->net->put[i].count; c++, k++) {
+				if (m->origin[k] != NO_TOKEN)
+					continue;
+				while (t < m->nr_taken &&
+				       (x->goes_on[t] || (!any && x->taken[t] != colour)))
+					t++;
+				if (t == m->nr_taken)
+					continue;
+				m->origin[k] = t;
+				x->goes_on[t] = true;
+			}
+		}
+	}
+}
+
+/* NULL where no entry says anything. */
+static uint32_t *unless_empty(uint32_t *list, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		if (list[i] != NO_TOKEN)
+			return list;
+	free(list);
+	return NULL;
+}
+
+/* first: room for a token by colour. */
+static void find_models(struct mode_state *m, const struct net *n, const struct tokens *x,
+			uint32_t *first)
+{
+	uint32_t k = 0;
+
+	for (uint32_t t = m->nr_taken; t-- > 0;)
+		first[x->taken[t]] = t;
+	for (uint32_t i = 0; i < m->net->nr_put; i++)
+		for (uint32_t c = 0; c < m->net->put[i].count; c++, k++)
+			m->model[k] = m->origin[k] == NO_TOKEN
+					      ? first[n->slots[m->net->put[i].slot].colour]
+					      : NO_TOKEN;
+	m->model = unless_empty(m->model, m->nr_made);
+}
+
+static void find_heirs(struct mode_state *m, const struct tokens *x, uint32_t *first)
+{
+	for (uint32_t t = m->nr_taken; t-- > 0;)
+		if (x->goes_on[t])
+			first[x->taken[t]] = t;
+	for (uint32_t t = 0; t < m->nr_taken; t++)
+		m->heir[t] = x->goes_on[t] ? NO_TOKEN : first[x->taken[t]];
+	m->heir = unless_empty(m->heir, m->nr_taken);
+}
+
+static int follow(struct mode_state *m, const struct net *n, const struct tokens *x)
+{
+	uint32_t *first = calloc(n->nr_colours, sizeof(*first));
+
+	m->model = calloc((size_t)m->nr_made + 1, sizeof(*m->model));
+	m->heir = calloc((size_t)m->nr_taken + 1, sizeof(*m->heir));
+	if (!first || !m->model || !m->heir) {
+		free(first);
+		return -ENOMEM;
+	}
+	memset(first, 0xff, n->nr_colours * sizeof(*first));
+	find_models(m, n, x, first);
+	memset(first, 0xff, n->nr_colours * sizeof(*first));
+	find_heirs(m, x, first);
+	free(first);
+	return 0;
+}
+
+int qpn_origin_build(struct mode_state *m, const struct net *n)
+{
+	struct tokens x;
+	int err = -ENOMEM;
+
+	for (uint32_t i = 0; i < m->net->nr_take; i++)
+		m->nr_taken += m->net->take[i].count;
+	for (uint32_t i = 0; i < m->net->nr_put; i++)
+		m->nr_made += m->net->put[i].count;
+	m->origin = calloc((size_t)m->nr_made + 1, sizeof(*m->origin));
+	x.taken = calloc((size_t)m->nr_taken + 1, sizeof(*x.taken));
+	x.goes_on = calloc((size_t)m->nr_taken + 1, sizeof(*x.goes_on));
+	if (m->origin && x.taken && x.goes_on) {
+		name_taken(m, n, &x);
+		pair(m, n, &x);
+		err = n->nr_probes ? follow(m, n, &x) : 0;
+	}
+	free(x.taken);
+	free(x.goes_on);
+	return err;
+}
+
+void qpn_origin_release(struct mode_state *m)
+{
+	free(m->origin);
+	free(m->model);
+	free(m->heir);
+}
+
+void qpn_marks_join(struct qpn_sim *s, const struct mode_state *m, const uint32_t *taken)
+{
+	uint32_t nr = s->net->nr_probes;
+
+	for (uint32_t t = 0; t < m->nr_taken; t++) {
+		const double *from = &s->marks[(size_t)taken[t] * nr];
+		double *to;
+
+		if (m->heir[t] == NO_TOKEN)
+			continue;
+		to = &s->marks[(size_t)taken[m->heir[t]] * nr];
+		for (uint32_t p = 0; p < nr; p++)
+			if (to[p] < 0)
+				to[p] = from[p];
+	}
+}
+
+void qpn_marks_keep(struct qpn_sim *s, const struct mode_state *m, const uint32_t *taken)
+{
+	uint32_t nr = s->net->nr_probes;
+
+	for (uint32_t t = 0; t < m->nr_taken; t++)
+		memcpy(&s->kept[(size_t)t * nr], &s->marks[(size_t)taken[t] * nr],
+		       nr * sizeof(*s->kept));
+}
+
+void qpn_marks_copy(struct qpn_sim *s, uint32_t token, uint32_t model)
+{
+	uint32_t nr = s->net->nr_probes;
+
+	memcpy(&s->marks[(size_t)token * nr], &s->kept[(size_t)model * nr], nr * sizeof(*s->kept));
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * qpn_sim: discrete-event simulation of a queueing Petri net.
+ *
+ * Immediate transitions fire before time goes on: among those enabled, the highest priority; there
+ * by transition weight, then by the weight of the enabled modes. A token whose every way onward
+ * takes it alone is sent on as it arrives, by the same weights. Timed transitions race; one that is
+ * disabled at the end of an instant forgets its time. Of several tokens of a colour in a
+ * depository the one that came first leaves.
+ *
+ * Each slot's services, each timed transition and the choice of modes draw from streams of their
+ * own: two runs of one seed that differ in a parameter share the rest (common random numbers).
+ *
+ * What a token carries (probes) goes on to the tokens of its colour that the firing makes, to each
+ * of them where it forks; where it joins others of its colour, one that carries nothing takes over
+ * what another carries. Where none of its colour is made, it goes to the first new one that has no
+ * other origin.
+ *
+ * One simulation belongs to one thread; many may share a net. Cost: O(log n) per event; memory is
+ * bounded by the tokens.
+ */
+#ifndef ANALYZER_QPN_SIM_H
+#define ANALYZER_QPN_SIM_H
+
+#include <stdint.h>
+
+#include "analyzer/models/net/net.h"
+#include "analyzer/models/sim/qhist.h"
+#include "base/err.h"
+
+/* Firings in one instant, beside 16 for each token, after which it is taken not to end. */
+#define QPN_SIM_MAX_FIRINGS 1000000
+/* Tokens after which a net is taken to be unstable however they came; mostly seen far earlier. */
+#define QPN_SIM_MAX_TOKENS (4 * NET_MAX_TOKENS)
+
+struct qpn_sim;
+
+/* What happened in one slot since the last collection. */
+struct slot_sums {
+	double population;   /* integral over time of tokens in the place */
+	double in_queue;     /* the same of those in the queue alone */
+	double residence;    /* sum over tokens that left the place */
+	double queueing;     /* sum over tokens that were served, of time from entry to there */
+	double busy;	     /* sum of service times of those served */
+	double left, served; /* tokens that left the place; that were served */
+};
+
+struct probe_sums {
+	double time, nr;
+};
+
+/* A stretch of model time. Zeroed struct: empty. */
+struct qpn_sample {
+	double duration;
+	uint64_t events; /* service completions and timed firings */
+	uint32_t nr_slots, nr_probes;
+	struct slot_sums *slots; /* owned, as all below */
+	struct probe_sums *probes;
+	struct qhist *residence; /* by slot */
+	struct qhist *times;	 /* by probe */
+};
+
+/*
+ * The net is borrowed and must outlive it. -ENOMEM; -EINVAL with a line where no run can begin.
+ */
+int qpn_sim_new(struct qpn_sim **out, const struct net *n, uint64_t seed, struct err *err);
+void qpn_sim_free(struct qpn_sim *s);
+
+/*
+ * Runs until model time `until`, or until nr_events more have happened (UINT64_MAX: no limit).
+ * -EDEADLK: nothing will ever happen again (err says where the tokens are), -ELOOP: immediate
+ * transitions fire without end (err names them), -EOVERFLOW: more tokens than QPN_SIM_MAX_TOKENS
+ * (err names the place that holds most), -ENOMEM.
+ */
+int qpn_sim_run(struct qpn_sim *s, double until, uint64_t nr_events, struct err *err);
+double qpn_sim_now(const struct qpn_sim *s);
+
+/* Hands over what was gathered since the last time and starts anew. 0 or -ENOMEM. */
+int qpn_sim_collect(struct qpn_sim *s, struct qpn_sample *out);
+
+int qpn_sample_init(struct qpn_sample *x, const struct net *n);
+void qpn_sample_release(struct qpn_sample *x);
+/* dst += src; 0 or -ENOMEM. */
+int qpn_sample_merge(struct qpn_sample *dst, const struct qpn_sample *src);
+
+/* Tokens in a slot now. */
+uint64_t qpn_sim_tokens(const struct qpn_sim *s, uint32_t slot);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * qpn_state: what the parts of the simulator share. For users: qpn_sim.h.
+ *
+ * qpn_sim_build.c makes it from a net, qpn_queue.c serves, qpn_sim.c moves tokens and fires.
+ */
+#ifndef ANALYZER_QPN_STATE_H
+#define ANALYZER_QPN_STATE_H
+
+#include "analyzer/models/num/rng.h"
+#include "analyzer/models/sim/eventq.h"
+#include "analyzer/models/sim/qpn_sim.h"
+
+#define NO_TOKEN UINT32_MAX
+
+struct token {
+	double entered; /* its place, model time */
+	double demand;	/* its service time there; below 0: not drawn yet */
+	double rest;	/* preemptive: what is left of it; PS: the virtual time it ends at */
+	uint32_t slot;
+	uint32_t next; /* in whichever list it is */
+};
+
+struct token_list {
+	uint32_t head, tail; /* NO_TOKEN: empty */
+};
+
+/* A mode that needs `need` tokens that can be seen, or room: tokens at or below `need`. */
+struct watch {
+	uint32_t mode;
+	int64_t need;
+};
+
+struct watch_range {
+	uint32_t begin, end;
+};
+
+struct route {
+	double until; /* cumulative probability */
+	uint32_t mode;
+};
+
+struct slot_state {
+	/* What each event touches. */
+	uint32_t nr_queued, nr_lying; /* in the queue, in the depository or ordinary place */
+	double since;		      /* sums are complete up to here */
+	struct slot_sums sums;
+	const struct dist *service;
+	struct rng rng;
+	uint32_t phase;
+	uint32_t place, queue; /* queue NET_NONE: none, or one that takes no time */
+	uint32_t level;	       /* of priority, in its queue */
+	uint32_t nr_routes;    /* above 0: tokens do not lie here, they are sent on */
+	const struct route *routes;
+	bool fifo, capped, probed;
+	struct watch_range visible, room; /* in sim->watches */
+	uint32_t nr_visible;
+	struct token_list lying; /* unless fifo */
+};
+
+struct place_state {
+	struct token_list lying; /* of all colours, where fifo */
+	uint64_t nr;
+	struct watch_range room;
+};
+
+struct ps_job {
+	double tag; /* virtual time at which it ends */
+	uint32_t seq, token;
+};
+
+struct queue_state {
+	enum net_strategy strategy;
+	uint32_t servers, nr_busy;
+	struct token_list *levels; /* waiting, by priority; one where there are none */
+	uint32_t nr_levels;
+	uint32_t nr_waiting;
+	uint32_t *waiting; /* of a random queue */
+	uint32_t cap_waiting;
+	uint32_t *serving;   /* of a preemptive queue: token by server */
+	uint32_t clock;	     /* the first of its own: one (PS), or one per server (preemptive) */
+	struct ps_job *jobs; /* heap by tag */
+	uint32_t nr_jobs, cap_jobs, seq;
+	double virtual_time, since;
+	struct rng rng;
+};
+
+struct mode_state {
+	uint32_t transition;
+	uint32_t missing; /* conditions that do not hold */
+	uint32_t seat;	  /* in its transition's list of enabled modes */
+	double weight;
+	const struct net_mode *net;
+	uint32_t *origin; /* by token made: index of the token taken, or NO_TOKEN */
+	/* Where probes are, and NULL where there is nothing to say; entries NO_TOKEN likewise: */
+	uint32_t *model; /* by token made without origin: whose marks it gets a copy of */
+	uint32_t *heir;	 /* by token taken that ends: which one taken has its marks unless own */
+	uint32_t nr_made, nr_taken;
+};
+
+struct transition_state {
+	uint32_t *modes; /* enabled ones */
+	uint32_t nr, level, seat;
+	double weight;
+	bool timed, dirty, running;
+	uint32_t clock;
+	const struct dist *time;
+	struct rng rng;
+	uint32_t phase;
+};
+
+/* Enabled transitions of one priority. */
+struct level_state {
+	uint32_t *items;
+	uint32_t nr;
+};
+
+/* Levels of tokens that doubled, the last first, and whether none was followed by a fall. */
+struct growth {
+	uint64_t next; /* tokens at which to look again */
+	uint64_t level;
+	uint32_t low; /* fewest since the last level */
+	double times[4];
+	unsigned nr; /* levels in a row without a fall */
+};
+
+struct qpn_sim {
+	const struct net *net;
+	double now;
+	struct eventq events;
+	struct token *tokens;
+	double *marks; /* token x probe: time of its start, below 0 none */
+	uint32_t nr_tokens, cap_tokens, free_token;
+	uint32_t nr_live;
+	struct slot_state *slots;
+	struct place_state *places;
+	struct queue_state *queues;
+	struct mode_state *modes;
+	uint32_t nr_modes;
+	struct transition_state *transitions;
+	struct level_state *levels; /* highest priority first */
+	uint32_t nr_levels, nr_enabled;
+	uint32_t *dirty, nr_dirty; /* timed transitions to look at */
+	uint32_t *clock_owner;	   /* by clock: queue, or transition + nr_queues */
+	uint32_t nr_clocks;
+	struct watch *watches;
+	struct route *routes;
+	uint32_t *sent, nr_sent, cap_sent; /* tokens under way, to be routed ... */
+	uint32_t sent_at;		   /* ... from here on */
+	uint32_t *taken;		   /* scratch of a firing */
+	double *kept;			   /* marks of the tokens taken, likewise */
+	struct rng choice;
+	uint64_t nr_events;
+	uint64_t firings; /* in this instant */
+	struct growth growth;
+	struct qhist *residence, *times;
+	struct probe_sums *probes;
+	double collected; /* model time and events of the last collection */
+	uint64_t nr_collected;
+	int error;
+};
+
+static inline void token_append(struct qpn_sim *s, struct token_list *l, uint32_t t)
+{
+	s->tokens[t].next = NO_TOKEN;
+	if (l->head == NO_TOKEN)
+		l->head = t;
+	else
+		s->tokens[l->tail].next = t;
+	l->tail = t;
+}
+
+static inline uint32_t token_shift(struct qpn_sim *s, struct token_list *l)
+{
+	uint32_t t = l->head;
+
+	l->head = s->tokens[t].next;
+	return t;
+}
+
+/* Brings a slot's integrals up to now; before any change of its counts. */
+static inline void slot_touch(const struct qpn_sim *s, struct slot_state *x)
+{
+	double dt = s->now - x->since;
+
+	x->sums.in_queue += x->nr_queued * dt;
+	x->sums.population += ((double)x->nr_queued + x->nr_lying) * dt;
+	x->since = s->now;
+}
+
+/* qpn_queue.c */
+void qpn_queue_arrive(struct qpn_sim *s, uint32_t token);
+/* The token whose service ends at this event; the queue goes on. */
+uint32_t qpn_queue_complete(struct qpn_sim *s, uint32_t token);
+uint32_t qpn_queue_clock(struct qpn_sim *s, uint32_t queue, uint32_t clock);
+
+/*
+ * qpn_origin.c: fills origin, model and heir of a mode with its counts; 0 or -ENOMEM. taken: the
+ * tokens a firing takes. Marks go to heirs; are kept as they are before tokens go on; are copied to
+ * one that had no origin.
+ */
+int qpn_origin_build(struct mode_state *m, const struct net *n);
+void qpn_origin_release(struct mode_state *m);
+void qpn_marks_join(struct qpn_sim *s, const struct mode_state *m, const uint32_t *taken);
+void qpn_marks_keep(struct qpn_sim *s, const struct mode_state *m, const uint32_t *taken);
+void qpn_marks_copy(struct qpn_sim *s, uint32_t token, uint32_t model);
+
+/* qpn_growth.c: 0, or -EOVERFLOW where tokens pile up without end. Call at growth.next tokens. */
+void qpn_growth_begin(struct qpn_sim *s);
+int qpn_growth_look(struct qpn_sim *s);
+/* Tokens of a slot that wait: all but those at servers that never run out. */
+uint64_t qpn_growth_backlog(const struct qpn_sim *s, uint32_t slot);
+
+/* qpn_sim.c */
+uint32_t qpn_token_new(struct qpn_sim *s);
+/* A token enters a place. */
+void qpn_enter(struct qpn_sim *s, uint32_t token, uint32_t slot);
+/* Conditions of modes: a mode's count of those that do not hold went to 0, or from 0. */
+void qpn_mode_enable(struct qpn_sim *s, uint32_t mode);
+void qpn_mode_disable(struct qpn_sim *s, uint32_t mode);
+
+#endif

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/solve/mva.h"
+
+/* Schweitzer's fixed point: queue lengths change by less than this, relative to the population. */
+#define FIXED_POINT 1e-10
+#define MAX_ROUNDS  100000
+/* Rounding of the marginal probabilities that is let pass. */
+#define NEGATIVE_PROBABILITY 1e-6
+
+/*
+ * One population vector of the exact recursion: per station the mean population, and for k > 1
+ * servers the probabilities of 0 .. k-2 tokens there.
+ */
+struct exact {
+	const struct product_form *p;
+	size_t width;	    /* numbers per vector */
+	size_t *offset;	    /* by station: of its numbers */
+	size_t *stride;	    /* by chain: vectors between n and n + 1 of it */
+	double *table;	    /* vectors x width */
+	double *wait;	    /* chain x station */
+	double *throughput; /* by chain */
+};
+
+void mva_result_release(struct mva_result *r)
+{
+	free(r->throughput);
+	free(r->population);
+	*r = (struct mva_result){ 0 };
+}
+
+/* Sum over (k - 1 - j) p(j), j = 0 .. k-2. */
+static double idle_servers(const double *p, uint32_t k)
+{
+	double sum = 0;
+
+	for (uint32_t j = 0; j + 1 < k; j++)
+		sum += (double)(k - 1 - j) * p[j];
+	return sum;
+}
+
+/* Waiting per unit of visits at every station for chain c, seen by one token fewer. */
+static double chain_waits(struct exact *x, uint32_t c, const double *before)
+{
+	const struct product_form *p = x->p;
+	double sum = 0;
+
+	for (uint32_t s = 0; s < p->nr_stations; s++) {
+		double d = p->demand[(size_t)c * p->nr_stations + s], w = d;
+		const double *b = before + x->offset[s];
+		uint32_t k = p->servers[s];
+
+		if (k)
+			w = d / k * (1 + b[0] + idle_servers(b + 1, k));
+		x->wait[(size_t)c * p->nr_stations + s] = w;
+		sum += w;
+	}
+	return sum;
+}
+
+/* p(j | n) for a station of k > 1 servers; vector: that of n. -ERANGE where rounding ruins it. */
+static int marginals(struct exact *x, size_t vector, const uint64_t *n, uint32_t s)
+{
+	const struct product_form *p = x->p;
+	double *out = x->table + vector * x->width + x->offset[s] + 1, busy = 0, sum = 0;
+	uint32_t k = p->servers[s];
+
+	for (uint32_t c = 0; c < p->nr_chains; c++)
+		busy += x->throughput[c] * p->demand[(size_t)c * p->nr_stations + s];
+	/* j runs to k-1; the last one is needed for p(0) alone. */
+	for (uint32_t j = 1; j < k; j++) {
+		double v = 0;
+
+		for (uint32_t c = 0; c < p->nr_chains; c++) {
+			const double *b;
+
+			if (!n[c])
+				continue;
+			b = x->table + (vector - x->stride[c]) * x->width + x->offset[s] + 1;
+			v += x->throughput[c] * p->demand[(size_t)c * p->nr_stations + s] *
+			     b[j - 1] / j;
+		}
+		sum += (double)(k - j) * v;
+		if (j < k - 1)
+			out[j] = v;
+	}
+	out[0] = 1 - (busy + sum) / k;
+	if (out[0] < -NEGATIVE_PROBABILITY)
+		return -ERANGE;
+	out[0] = fmax(out[0], 0);
+	return 0;
+}
+
+static int exact_step(struct exact *x, size_t vector, const uint64_t *n)
+{
+	const struct product_form *p = x->p;
+	double *out = x->table + vector * x->width;
+	int err = 0;
+
+	for (uint32_t c = 0; c < p->nr_chains; c++) {
+		double sum;
+
+		x->throughput[c] = 0;
+		if (!n[c])
+			continue;
+		sum = chain_waits(x, c, x->table + (vector - x->stride[c]) * x->width);
+		x->throughput[c] = (double)n[c] / sum;
+	}
+	for (uint32_t s = 0; !err && s < p->nr_stations; s++) {
+		out[x->offset[s]] = 0;
+		for (uint32_t c = 0; c < p->nr_chains; c++)
+			if (n[c])
+				out[x->offset[s]] +=
+					x->throughput[c] * x->wait[(size_t)c * p->nr_stations + s];
+		if (p->servers[s] > 1)
+			err = marginals(x, vector, n, s);
+	}
+	return err;
+}
+
+/* The numbers one vector takes, and where each station's lie. */
+static size_t lay_out(struct exact *x)
+{
+	size_t at = 0;
+
+	for (uint32_t s = 0; s < x->p->nr_stations; s++) {
+		x->offset[s] = at;
+		at += x->p->servers[s] > 1 ? x->p->servers[s] : 1;
+	}
+	return at;
+}
+
+/* 0: more than are kept. */
+static size_t nr_vectors(const struct product_form *p, size_t width, size_t *stride)
+{
+	size_t nr = 1;
+
+	for (uint32_t c = 0; c < p->nr_chains; c++) {
+		if (stride)
+			stride[c] = nr;
+		if (p->population[c] >= MVA_MAX_NUMBERS ||
+		    nr > MVA_MAX_NUMBERS / (p->population[c] + 1))
+			return 0;
+		nr *= p->population[c] + 1;
+	}
+	return nr <= MVA_MAX_NUMBERS / (width ? width : 1) ? nr : 0;
+}
+
+static bool fits(const struct product_form *p)
+{
+	size_t width = 0;
+
+	for (uint32_t s = 0; s < p->nr_stations; s++)
+		width += p->servers[s] > 1 ? p->servers[s] : 1;
+	return nr_vectors(p, width, NULL) > 0;
+}
+
+static int run_exact(struct mva_result *r, const struct product_form *p)
+{
+	struct exact x = { .p = p, .throughput = r->throughput };
+	uint64_t *n = calloc((size_t)p->nr_chains + 1, sizeof(*n));
+	size_t nr = 0;
+	int err = -ENOMEM;
+
+	x.offset = calloc((size_t)p->nr_stations + 1, sizeof(*x.offset));
+	x.stride = calloc((size_t)p->nr_chains + 1, sizeof(*x.stride));
+	x.wait = calloc((size_t)p->nr_chains * p->nr_stations + 1, sizeof(*x.wait));
+	if (n && x.offset && x.stride && x.wait) {
+		x.width = lay_out(&x);
+		nr = nr_vectors(p, x.width, x.stride);
+		x.table = calloc(nr * x.width + 1, sizeof(*x.table));
+	}
+	if (x.table)
+		err = 0;
+	for (uint32_t s = 0; !err && s < p->nr_stations; s++)
+		if (p->servers[s] > 1)
+			x.table[x.offset[s] + 1] = 1;
+	/* In the order of the index every vector with one token fewer comes before. */
+	for (size_t v = 1; !err && v < nr; v++) {
+		for (uint32_t c = 0; c < p->nr_chains; c++)
+			n[c] = v / x.stride[c] % (p->population[c] + 1);
+		err = exact_step(&x, v, n);
+	}
+	for (size_t i = 0; !err && i < (size_t)p->nr_chains * p->nr_stations; i++)
+		r->population[i] = r->throughput[i / p->nr_stations] * x.wait[i];
+	free(n);
+	free(x.offset);
+	free(x.stride);
+	free(x.wait);
+	free(x.table);
+	return err;
+}
+
+/* What chain c sees at a station on its arrival, by Schweitzer. */
+static double seen(const struct product_form *p, const double *population, uint32_t c, uint32_t s)
+{
+	double sum = 0;
+
+	for (uint32_t d = 0; d < p->nr_chains; d++) {
+		double l = population[(size_t)d * p->nr_stations + s];
+
+		sum += d == c ? l * (double)(p->population[c] - 1) / (double)p->population[c] : l;
+	}
+	return sum;
+}
+
+/*
+ * One round for chain c. r->population holds, of a station with servers, those at the server's part
+ * of Seidmann's split alone: they are what an arrival waits behind.
+ */
+static double approximate_step(struct mva_result *r, const struct product_form *p, uint32_t c,
+			       double *wait)
+{
+	double sum = 0, change = 0;
+
+	for (uint32_t s = 0; s < p->nr_stations; s++) {
+		double d = p->demand[(size_t)c * p->nr_stations + s], k = p->servers[s];
+
+		wait[s] = p->servers[s] ? d / k * (1 + seen(p, r->population, c, s)) : d;
+		sum += wait[s] + (p->servers[s] ? d * (k - 1) / k : 0);
+	}
+	r->throughput[c] = (double)p->population[c] / sum;
+	for (uint32_t s = 0; s < p->nr_stations; s++) {
+		double *l = &r->population[(size_t)c * p->nr_stations + s];
+		double now = r->throughput[c] * wait[s];
+
+		change = fmax(change, fabs(now - *l) / (double)p->population[c]);
+		*l = now;
+	}
+	return change;
+}
+
+/* The delay part of the split comes back to its station. */
+static void add_delays(struct mva_result *r, const struct product_form *p)
+{
+	for (size_t i = 0; i < (size_t)p->nr_chains * p->nr_stations; i++) {
+		double k = p->servers[i % p->nr_stations];
+
+		if (k > 1)
+			r->population[i] +=
+				r->throughput[i / p->nr_stations] * p->demand[i] * (k - 1) / k;
+	}
+}
+
+static int run_approximate(struct mva_result *r, const struct product_form *p)
+{
+	double *wait = calloc((size_t)p->nr_stations + 1, sizeof(*wait)), change = 1;
+
+	if (!wait)
+		return -ENOMEM;
+	for (uint32_t c = 0; c < p->nr_chains; c++)
+		for (uint32_t s = 0; s < p->nr_stations; s++)
+			r->population[(size_t)c * p->nr_stations + s] =
+				(double)p->population[c] / p->nr_stations;
+	for (int round = 0; change > FIXED_POINT && round < MAX_ROUNDS; round++) {
+		change = 0;
+		for (uint32_t c = 0; c < p->nr_chains; c++)
+			if (p->population[c])
+				change = fmax(change, approximate_step(r, p, c, wait));
+	}
+	free(wait);
+	add_delays(r, p);
+	return change > FIXED_POINT ? -ERANGE : 0;
+}
+
+int mva_run(struct mva_result *r, const struct product_form *p, bool approximate)
+{
+	int err = -ENOMEM;
+
+	*r = (struct mva_result){ .exact = !approximate && fits(p) };
+	r->throughput = calloc((size_t)p->nr_chains + 1, sizeof(*r->throughput));
+	r->population = calloc((size_t)p->nr_chains * p->nr_stations + 1, sizeof(*r->population));
+	if (r->throughput && r->population)
+		err = r->exact ? run_exact(r, p) : run_approximate(r, p);
+	if (err)
+		mva_result_release(r);
+	return err;
+}
+
+static struct interval exactly(double v)
+{
+	return (struct interval){ v, NAN, NAN };
+}
+
+/* One slot's share of what its chain does at its station. */
+static void fill_slot(struct slot_estimate *e, const struct net *n, const struct product_form *p,
+		      const struct mva_result *r, uint32_t i)
+{
+	double x = r->throughput[p->chain[i]] * p->visits[i], mean = n->slots[i].service.mean;
+	double l = 0, none = NAN;
+	size_t cell;
+
+	if (p->station[i] != NET_NONE) {
+		cell = (size_t)p->chain[i] * p->nr_stations + p->station[i];
+		if (p->demand[cell] > 0)
+			l = r->population[cell] * p->visits[i] * mean / p->demand[cell];
+	}
+	*e = (struct slot_estimate){ .population = exactly(l), .throughput = exactly(x) };
+	e->residence.mean = exactly(x > 0 ? l / x : none);
+	e->residence.p50 = e->residence.p95 = e->residence.p99 = exactly(none);
+	e->queue_population = p->station[i] == NET_NONE ? exactly(none) : e->population;
+	e->queue_time = p->station[i] == NET_NONE ? exactly(none) : e->residence.mean;
+	e->utilization = p->station[i] != NET_NONE && p->servers[p->station[i]]
+				 ? x * mean / p->servers[p->station[i]]
+				 : none;
+}
+
+int mva_solve(struct estimate *e, bool *exact, const struct net *n, bool approximate,
+	      struct err *err)
+{
+	struct product_form p = { 0 };
+	struct mva_result r = { 0 };
+	int error = product_form_make(&p, n, err);
+
+	*e = (struct estimate){ .nr_slots = n->nr_slots, .nr_probes = n->nr_probes };
+	if (!error)
+		e->slots = calloc((size_t)n->nr_slots + 1, sizeof(*e->slots));
+	if (!error)
+		e->probes = calloc((size_t)n->nr_probes + 1, sizeof(*e->probes));
+	if (!error && (!e->slots || !e->probes))
+		error = err_set(err, ENOMEM, "%s: out of memory", n->file);
+	if (!error) {
+		error = mva_run(&r, &p, approximate);
+		if (error)
+			err_set(err, -error,
+				"%s: the recursion lost its precision: solve by simulation",
+				n->file);
+	}
+	for (uint32_t i = 0; !error && i < n->nr_slots; i++)
+		fill_slot(&e->slots[i], n, &p, &r, i);
+	for (uint32_t i = 0; !error && i < n->nr_probes; i++)
+		e->probes[i].time = (struct time_estimate){ exactly(NAN), exactly(NAN),
+							    exactly(NAN), exactly(NAN) };
+	*exact = r.exact;
+	mva_result_release(&r);
+	product_form_release(&p);
+	if (error)
+		estimate_release(e);
+	return error;
+}

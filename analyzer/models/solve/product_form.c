@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Whether a net is a closed product-form network of queues, and which one. */
+#include <errno.h>
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/solve/mva.h"
+
+#define MAX_SLOTS 2000 /* the visits take a dense system of that size */
+/* Service means of a FCFS queue that differ by less are the same: decimals in files. */
+#define SAME_MEAN 1e-6
+
+void product_form_release(struct product_form *p)
+{
+	free(p->population);
+	free(p->demand);
+	free(p->servers);
+	free(p->station_queue);
+	free(p->visits);
+	free(p->chain);
+	free(p->station);
+	*p = (struct product_form){ 0 };
+}
+
+static int refuse_place(const struct net *n, uint32_t place, struct err *err, const char *why)
+{
+	return err_set(err, EINVAL, "%s:%u: not product-form: place \"%s\": %s", n->file,
+		       n->places[place].line, n->places[place].name, why);
+}
+
+static int check_transitions(const struct net *n, struct err *err)
+{
+	for (uint32_t i = 0; i < n->nr_transitions; i++) {
+		const struct net_transition *t = &n->transitions[i];
+		const char *why = NULL;
+		uint32_t other = NET_NONE;
+
+		if (t->timed)
+			why = "it takes time";
+		for (uint32_t m = 0; !why && m < t->nr_modes; m++) {
+			const struct net_mode *x = &t->modes[m];
+
+			if (x->nr_take != 1 || x->take[0].count != 1)
+				why = "it waits for more than one token";
+			else if (x->nr_put != 1 || x->put[0].count != 1)
+				why = "it does not put exactly one token for the one it takes";
+			if (why && x->nr_take)
+				other = n->slots[x->take[x->nr_take - 1].slot].place;
+		}
+		if (t->timed && t->modes[0].nr_put)
+			other = n->slots[t->modes[0].put[0].slot].place;
+		if (why && other != NET_NONE)
+			return err_set(err, EINVAL,
+				       "%s:%u: not product-form: transition \"%s\" at place "
+				       "\"%s\": %s",
+				       n->file, t->line, t->name, n->places[other].name, why);
+		if (why)
+			return err_set(err, EINVAL,
+				       "%s:%u: not product-form: transition \"%s\": %s", n->file,
+				       t->line, t->name, why);
+	}
+	return 0;
+}
+
+/* FCFS: exponential, and one mean for all colours and places of the queue. */
+static int check_queue(const struct net *n, uint32_t slot, struct err *err)
+{
+	const struct net_slot *s = &n->slots[slot];
+	const struct net_queue *q = &n->queues[n->places[s->place].queue];
+
+	if (q->strategy == NET_PS || q->strategy == NET_IS)
+		return 0;
+	if (q->strategy == NET_PRIORITY || q->strategy == NET_PREEMPTIVE)
+		return refuse_place(n, s->place, err, "its queue has priorities");
+	if (s->service.kind != DIST_EXPONENTIAL)
+		return refuse_place(n, s->place, err,
+				    "first come, first served needs exponential service");
+	for (uint32_t i = 0; i < n->nr_slots; i++)
+		if (n->places[n->slots[i].place].queue == n->places[s->place].queue &&
+		    fabs(n->slots[i].service.mean / s->service.mean - 1) > SAME_MEAN)
+			return refuse_place(n, s->place, err,
+					    "first come, first served needs the same mean service "
+					    "time for all colours");
+	return 0;
+}
+
+static int check_slots(const struct net *n, struct err *err)
+{
+	int e = 0;
+
+	if (n->nr_slots > MAX_SLOTS)
+		return err_set(err, EINVAL, "%s: %u pairs of place and colour: %d at most for mva",
+			       n->file, n->nr_slots, MAX_SLOTS);
+	for (uint32_t i = 0; !e && i < n->nr_slots; i++) {
+		const struct net_place *p = &n->places[n->slots[i].place];
+
+		if (n->slots[i].capacity || p->capacity)
+			e = refuse_place(n, n->slots[i].place, err, "it has a capacity");
+		else if (p->queue != NET_NONE && !n->queues[p->queue].immediate)
+			e = check_queue(n, i, err);
+	}
+	return e;
+}
+
+/* Weight of going from a slot to each other slot in one firing: rows of P. */
+static int routing_row(const struct net *n, uint32_t slot, double *row, struct err *err)
+{
+	double total = 0;
+
+	for (int pass = 0; pass < 2; pass++) {
+		for (uint32_t i = 0; i < n->nr_transitions; i++) {
+			const struct net_transition *t = &n->transitions[i];
+			double modes = 0;
+
+			for (uint32_t m = 0; m < t->nr_modes; m++)
+				if (t->modes[m].take[0].slot == slot)
+					modes += t->modes[m].weight;
+			if (modes > 0 && !pass)
+				total += t->weight;
+			for (uint32_t m = 0; pass && m < t->nr_modes; m++)
+				if (t->modes[m].take[0].slot == slot)
+					row[t->modes[m].put[0].slot] +=
+						t->weight / total * t->modes[m].weight / modes;
+		}
+		if (!(total > 0))
+			return refuse_place(n, n->slots[slot].place, err,
+					    "its tokens never leave it");
+	}
+	return 0;
+}
+
+static uint32_t root_of(uint32_t *parent, uint32_t i)
+{
+	while (parent[i] != i)
+		i = parent[i] = parent[parent[i]];
+	return i;
+}
+
+/* Slots that tokens can go between belong to one chain. Returns the number of chains. */
+static uint32_t find_chains(const struct net *n, uint32_t *chain, uint32_t *parent)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < n->nr_slots; i++)
+		parent[i] = i;
+	for (uint32_t i = 0; i < n->nr_transitions; i++)
+		for (uint32_t m = 0; m < n->transitions[i].nr_modes; m++) {
+			const struct net_mode *x = &n->transitions[i].modes[m];
+
+			parent[root_of(parent, x->take[0].slot)] = root_of(parent, x->put[0].slot);
+		}
+	for (uint32_t i = 0; i < n->nr_slots; i++)
+		if (root_of(parent, i) == i)
+			chain[i] = nr++;
+	for (uint32_t i = 0; i < n->nr_slots; i++)
+		chain[i] = chain[root_of(parent, i)];
+	return nr;
+}
+
+/*
+ * v = v P within each chain, sum of v 1: the transposed equations with one of each chain replaced.
+ */
+static int find_visits(struct product_form *p, const struct net *n, struct err *err)
+{
+	uint32_t nr = n->nr_slots;
+	double *a = calloc((size_t)nr * nr, sizeof(*a)), *row = calloc(nr, sizeof(*row));
+	lapack_int *pivots = calloc(nr, sizeof(*pivots));
+	int error = a && row && pivots ? 0 : err_set(err, ENOMEM, "%s: out of memory", n->file);
+
+	for (uint32_t i = 0; !error && i < nr; i++) {
+		memset(row, 0, nr * sizeof(*row));
+		error = routing_row(n, i, row, err);
+		for (uint32_t k = 0; k < nr; k++)
+			a[(size_t)k * nr + i] = row[k] - (i == k);
+	}
+	for (uint32_t c = 0; !error && c < p->nr_chains; c++) {
+		uint32_t first = 0;
+
+		while (p->chain[first] != c)
+			first++;
+		for (uint32_t k = 0; k < nr; k++)
+			a[(size_t)first * nr + k] = p->chain[k] == c;
+		p->visits[first] = 1;
+	}
+	if (!error && LAPACKE_dgesv(LAPACK_ROW_MAJOR, (lapack_int)nr, 1, a, (lapack_int)nr, pivots,
+				    p->visits, 1))
+		error = err_set(err, EINVAL,
+				"%s: not product-form: tokens can end in more than one cycle of "
+				"places",
+				n->file);
+	free(a);
+	free(row);
+	free(pivots);
+	return error;
+}
+
+static int allocate(struct product_form *p, const struct net *n)
+{
+	p->visits = calloc(n->nr_slots, sizeof(*p->visits));
+	p->chain = calloc(n->nr_slots, sizeof(*p->chain));
+	p->station = calloc(n->nr_slots, sizeof(*p->station));
+	p->population = calloc(n->nr_slots, sizeof(*p->population));
+	p->servers = calloc((size_t)n->nr_queues + 1, sizeof(*p->servers));
+	p->station_queue = calloc((size_t)n->nr_queues + 1, sizeof(*p->station_queue));
+	p->demand = calloc((size_t)n->nr_slots * ((size_t)n->nr_queues + 1), sizeof(*p->demand));
+	return p->visits && p->chain && p->station && p->population && p->servers &&
+			       p->station_queue && p->demand
+		       ? 0
+		       : -ENOMEM;
+}
+
+static void fill_stations(struct product_form *p, const struct net *n)
+{
+	for (uint32_t q = 0; q < n->nr_queues; q++) {
+		if (n->queues[q].immediate)
+			continue;
+		p->station_queue[p->nr_stations] = q;
+		p->servers[p->nr_stations++] =
+			n->queues[q].strategy == NET_IS ? 0 : n->queues[q].servers;
+	}
+	for (uint32_t i = 0; i < n->nr_slots; i++) {
+		p->station[i] = NET_NONE;
+		p->population[p->chain[i]] += n->slots[i].tokens;
+		for (uint32_t s = 0; s < p->nr_stations; s++) {
+			if (n->places[n->slots[i].place].queue != p->station_queue[s])
+				continue;
+			p->station[i] = s;
+			p->demand[(size_t)p->chain[i] * p->nr_stations + s] +=
+				p->visits[i] * n->slots[i].service.mean;
+		}
+	}
+}
+
+/* A chain with tokens and no service on its way runs in no time at all. */
+static int check_chains(const struct product_form *p, const struct net *n, struct err *err)
+{
+	for (uint32_t i = 0; i < n->nr_slots; i++) {
+		double sum = 0;
+
+		for (uint32_t s = 0; s < p->nr_stations; s++)
+			sum += p->demand[(size_t)p->chain[i] * p->nr_stations + s];
+		if (p->population[p->chain[i]] && !(sum > 0))
+			return refuse_place(n, n->slots[i].place, err,
+					    "no time passes on any way from here");
+	}
+	return 0;
+}
+
+int product_form_make(struct product_form *p, const struct net *n, struct err *err)
+{
+	uint32_t *parent = calloc(n->nr_slots, sizeof(*parent));
+	int error;
+
+	*p = (struct product_form){ 0 };
+	error = check_transitions(n, err);
+	if (!error)
+		error = check_slots(n, err);
+	if (!error && (!parent || allocate(p, n)))
+		error = err_set(err, ENOMEM, "%s: out of memory", n->file);
+	if (!error) {
+		p->nr_chains = find_chains(n, p->chain, parent);
+		error = find_visits(p, n, err);
+	}
+	if (!error) {
+		fill_stations(p, n);
+		error = check_chains(p, n, err);
+	}
+	free(parent);
+	if (error)
+		product_form_release(p);
+	return error;
+}

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/num/parallel.h"
+#include "analyzer/models/solve/solve.h"
+
+#define BATCHES	     64 /* of a run of fixed length, and where the first look is taken */
+#define MAX_BATCHES  128
+#define LOOK_EVERY   16
+#define GROUPS	     20
+#define PILOT_EVENTS 4096
+/* Groups that correlate more would make intervals too short by some 20 %. */
+#define MAX_CORRELATION 0.4
+/* What 60 to 128 samples that do not correlate rarely show. */
+#define FINE_CORRELATION   0.15
+#define REPLICATION_EVENTS 1000000
+
+struct run {
+	const struct net *n;
+	struct qpn_sim *sim;
+	struct qpn_sample batches[MAX_BATCHES];
+	size_t nr;
+	double length; /* of a batch */
+	uint64_t events;
+};
+
+static void release_run(struct run *r)
+{
+	for (size_t i = 0; i < r->nr; i++)
+		qpn_sample_release(&r->batches[i]);
+	r->nr = 0;
+	qpn_sim_free(r->sim);
+	r->sim = NULL;
+}
+
+static int out_of_memory(const struct net *n, struct err *err)
+{
+	return err_set(err, ENOMEM, "%s: out of memory", n->file);
+}
+
+static int add_batch(struct run *r, struct err *err)
+{
+	int error = qpn_sim_run(r->sim, qpn_sim_now(r->sim) + r->length, UINT64_MAX, err);
+
+	if (error)
+		return error;
+	if (qpn_sim_collect(r->sim, &r->batches[r->nr]))
+		return out_of_memory(r->n, err);
+	r->events += r->batches[r->nr++].events;
+	return 0;
+}
+
+/*
+ * How long a batch is to be: the time of the first events, at least some for every token. What
+ * happened until then is thrown away.
+ */
+static int pilot(struct run *r, struct err *err)
+{
+	uint64_t events = PILOT_EVENTS;
+	struct qpn_sample x;
+	int error;
+
+	for (uint32_t i = 0; i < r->n->nr_slots; i++)
+		events += 8 * r->n->slots[i].tokens;
+	do {
+		error = qpn_sim_run(r->sim, INFINITY, events, err);
+		r->events += events;
+	} while (!error && qpn_sim_now(r->sim) <= 0 && r->events < REPLICATION_EVENTS);
+	if (error)
+		return error;
+	if (!(qpn_sim_now(r->sim) > 0))
+		return err_set(err, ELOOP,
+			       "%s: time does not go on: expected a service that takes some",
+			       r->n->file);
+	r->length = qpn_sim_now(r->sim);
+	if (qpn_sim_collect(r->sim, &x))
+		return out_of_memory(r->n, err);
+	qpn_sample_release(&x);
+	return 0;
+}
+
+static int halve(struct run *r)
+{
+	for (size_t i = 0; i < r->nr / 2; i++) {
+		if (i) {
+			r->batches[i] = r->batches[2 * i];
+			r->batches[2 * i] = (struct qpn_sample){ 0 };
+		}
+		if (qpn_sample_merge(&r->batches[i], &r->batches[2 * i + 1]))
+			return -ENOMEM;
+		qpn_sample_release(&r->batches[2 * i + 1]);
+	}
+	r->nr /= 2;
+	r->length *= 2;
+	return 0;
+}
+
+/* Merges batches from..nr-1 into nr_groups samples, as even as can be. Frees them on failure. */
+static int group(const struct run *r, size_t from, struct qpn_sample *groups, size_t nr_groups)
+{
+	size_t nr = r->nr - from;
+
+	for (size_t g = 0; g < nr_groups; g++) {
+		int err = qpn_sample_init(&groups[g], r->n);
+
+		for (size_t i = from + g * nr / nr_groups;
+		     !err && i < from + (g + 1) * nr / nr_groups; i++)
+			err = qpn_sample_merge(&groups[g], &r->batches[i]);
+		if (!err)
+			continue;
+		for (size_t k = 0; k <= g; k++)
+			qpn_sample_release(&groups[k]);
+		return err;
+	}
+	return 0;
+}
+
+static void release_samples(struct qpn_sample *x, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		qpn_sample_release(&x[i]);
+}
+
+/*
+ * The batches after the warm-up as samples: as many as there are while they do not correlate, then
+ * half as many of twice the length, GROUPS at last. Many samples know their variance well; from few
+ * a run would often end when it happens to look small, and intervals would be too short (19 degrees
+ * of freedom: 90 to 94 % coverage in place of 95).
+ */
+static int make_samples(struct qpn_sample *groups, size_t *nr_groups, const struct run *r,
+			size_t from, double *correlation)
+{
+	size_t nr = r->nr - from;
+
+	for (;;) {
+		int error = group(r, from, groups, nr);
+
+		if (error)
+			return error;
+		*nr_groups = nr;
+		*correlation = sample_correlation(groups, nr);
+		if (nr == GROUPS || *correlation <= FINE_CORRELATION)
+			return 0;
+		release_samples(groups, nr);
+		nr = nr / 2 >= GROUPS ? nr / 2 : GROUPS;
+	}
+}
+
+static int judge(struct solution *out, const struct run *r, const struct solve_options *o,
+		 struct err *err)
+{
+	struct qpn_sample groups[MAX_BATCHES];
+	size_t from = sample_warm_up(r->batches, r->nr), nr_groups;
+	int error = make_samples(groups, &nr_groups, r, from, &out->correlation);
+
+	if (!error) {
+		estimate_release(&out->estimate);
+		error = estimate_make(&out->estimate, r->n, groups, nr_groups);
+		out->nr_samples = nr_groups;
+		release_samples(groups, nr_groups);
+	}
+	if (error)
+		return out_of_memory(r->n, err);
+	out->events = r->events;
+	out->model_time = qpn_sim_now(r->sim);
+	out->warm_up = out->model_time - (double)(r->nr - from) * r->length;
+	out->precision =
+		estimate_precision(&out->estimate, r->n, o->wanted, o->nr_wanted, o->quantiles);
+	if (o->progress)
+		o->progress(o->ctx, out->events, out->precision);
+	return 0;
+}
+
+static int batch_means(struct solution *out, const struct net *n, const struct solve_options *o,
+		       struct err *err)
+{
+	struct run *r = calloc(1, sizeof(*r));
+	int error;
+
+	if (!r)
+		return out_of_memory(n, err);
+	r->n = n;
+	error = qpn_sim_new(&r->sim, n, o->seed, err);
+	if (!error && o->model_time > 0)
+		r->length = o->model_time / BATCHES;
+	else if (!error)
+		error = pilot(r, err);
+	while (!error) {
+		if (r->nr == MAX_BATCHES && halve(r))
+			error = out_of_memory(n, err);
+		if (!error)
+			error = add_batch(r, err);
+		if (error || r->nr < BATCHES || r->nr % LOOK_EVERY)
+			continue;
+		error = judge(out, r, o, err);
+		if (o->model_time > 0 || r->events >= o->max_events)
+			break;
+		if (out->precision <= o->precision && out->correlation <= MAX_CORRELATION)
+			break;
+	}
+	release_run(r);
+	free(r);
+	return error;
+}
+
+/* Runs of one round, by parallel_run(). */
+struct round {
+	const struct net *n;
+	const struct solve_options *o;
+	double length;
+	size_t first; /* number of the round's first replication */
+	struct qpn_sample *samples;
+	double *warm_ups;
+	uint64_t *events;
+	struct err *errs;
+};
+
+static int replicate(void *ctx, size_t chunk, size_t begin, size_t end)
+{
+	struct round *d = ctx;
+	struct run *r = calloc(1, sizeof(*r));
+	struct rng seeds;
+	size_t from;
+	int err;
+
+	(void)chunk;
+	(void)end;
+	if (!r)
+		return out_of_memory(d->n, &d->errs[begin]);
+	r->n = d->n;
+	r->length = d->length / BATCHES;
+	rng_stream(&seeds, d->o->seed, d->first + begin);
+	err = qpn_sim_new(&r->sim, d->n, rng_u64(&seeds), &d->errs[begin]);
+	while (!err && r->nr < BATCHES)
+		err = add_batch(r, &d->errs[begin]);
+	if (!err) {
+		from = sample_warm_up(r->batches, r->nr);
+		d->warm_ups[begin] = (double)from * r->length;
+		d->events[begin] = r->events;
+		err = group(r, from, &d->samples[begin], 1);
+		if (err)
+			out_of_memory(d->n, &d->errs[begin]);
+	}
+	release_run(r);
+	free(r);
+	return err;
+}
+
+/* Replications first..first+nr-1 appended to samples, which has room. */
+static int run_round(struct solution *out, struct round *d, size_t nr, struct err *err)
+{
+	struct parallel p = {
+		.nr_items = nr, .nr_threads = d->o->nr_threads, .work = replicate, .ctx = d
+	};
+	int error = -ENOMEM;
+
+	d->warm_ups = calloc(nr, sizeof(*d->warm_ups));
+	d->events = calloc(nr, sizeof(*d->events));
+	d->errs = calloc(nr, sizeof(*d->errs));
+	if (d->warm_ups && d->events && d->errs)
+		error = parallel_run(&p);
+	for (size_t i = 0; d->errs && i < nr && error; i++) {
+		if (d->errs[i].code) {
+			if (err)
+				*err = d->errs[i];
+			break;
+		}
+	}
+	if (error == -ENOMEM)
+		out_of_memory(d->n, err);
+	for (size_t i = 0; !error && i < nr; i++) {
+		out->events += d->events[i];
+		out->warm_up += d->warm_ups[i];
+		out->model_time += d->length;
+	}
+	free(d->warm_ups);
+	free(d->events);
+	free(d->errs);
+	return error;
+}
+
+/* The length of a replication where none is given: that of some events. */
+static int replication_length(const struct net *n, const struct solve_options *o, double *length,
+			      struct err *err)
+{
+	struct run r = { .n = n };
+	int error = qpn_sim_new(&r.sim, n, o->seed, err);
+
+	if (!error)
+		error = pilot(&r, err);
+	if (!error) {
+		error = qpn_sim_run(r.sim, INFINITY, REPLICATION_EVENTS, err);
+		*length = qpn_sim_now(r.sim);
+	}
+	qpn_sim_free(r.sim);
+	return error;
+}
+
+/* How many more the precision takes by the square-root law; at most as many as there are. */
+static size_t more_needed(const struct solution *s, const struct solve_options *o, size_t nr)
+{
+	double want = (double)nr * pow(s->precision / o->precision, 2);
+
+	if (!(want < 2.0 * (double)nr))
+		return nr;
+	return want > (double)nr + 1 ? (size_t)ceil(want) - nr : 1;
+}
+
+static int replications(struct solution *out, const struct net *n, const struct solve_options *o,
+			struct err *err)
+{
+	struct round d = { .n = n, .o = o, .length = o->model_time };
+	size_t nr = 0, more = o->nr_replications;
+	struct qpn_sample *all = NULL;
+	int error = 0;
+
+	if (!(d.length > 0))
+		error = replication_length(n, o, &d.length, err);
+	while (!error && more) {
+		struct qpn_sample *grown = reallocarray(all, nr + more, sizeof(*all));
+
+		if (!grown) {
+			error = out_of_memory(n, err);
+			break;
+		}
+		all = grown;
+		memset(all + nr, 0, more * sizeof(*all));
+		d.first = nr;
+		d.samples = all + nr;
+		nr += more;
+		error = run_round(out, &d, more, err);
+		if (error)
+			break;
+		estimate_release(&out->estimate);
+		if (estimate_make(&out->estimate, n, all, nr))
+			error = out_of_memory(n, err);
+		out->nr_samples = nr;
+		out->precision = estimate_precision(&out->estimate, n, o->wanted, o->nr_wanted,
+						    o->quantiles);
+		if (o->progress)
+			o->progress(o->ctx, out->events, out->precision);
+		more = 0;
+		if (!(o->model_time > 0) && out->precision > o->precision &&
+		    out->events < o->max_events)
+			more = more_needed(out, o, nr);
+	}
+	release_samples(all, nr);
+	free(all);
+	return error;
+}
+
+static bool is_in_net(const struct net *n, const char *name)
+{
+	for (uint32_t i = 0; i < n->nr_probes; i++)
+		if (!strcmp(n->probes[i].name, name))
+			return true;
+	return net_find_place(n, name) != NET_NONE;
+}
+
+int solve_net(struct solution *out, const struct net *n, const struct solve_options *o,
+	      struct err *err)
+{
+	struct solution s = { 0 };
+	int error;
+
+	for (size_t i = 0; i < o->nr_wanted; i++)
+		if (!is_in_net(n, o->wanted[i]))
+			return err_set(err, EINVAL, "%s: no place or probe \"%s\"", n->file,
+				       o->wanted[i]);
+	error = o->method == SOLVE_REPLICATIONS ? replications(&s, n, o, err)
+						: batch_means(&s, n, o, err);
+	if (error)
+		solution_release(&s);
+	else
+		*out = s;
+	return error;
+}
+
+void solution_release(struct solution *s)
+{
+	estimate_release(&s->estimate);
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/num/parallel.h"
+#include "analyzer/models/storage/calibrate_depth.h"
+#include "analyzer/models/storage/calibrate_phi.h"
+#include "analyzer/models/storage/calibrate_weights.h"
+#include "analyzer/models/storage/storage_parts.h"
+#include "analyzer/models/storage/storage_predict.h"
+
+#define LEAST_POINTS 7 /* for phi to be learned */
+#define PHI_MAX	     16.0
+#define PHI_MATTERS  0.05 /* change of a mean response time, relative, between phi / 2 and 2 phi */
+#define PHI_DIGITS   2
+#define PHI_ENOUGH   0.3 /* errors below this part of a solution's precision are its noise */
+#define MANY_SAMPLE  32	 /* mixes of several VMs that a depth is judged by */
+#define ROUGH	     0.1 /* precision of the solutions that depths are compared by */
+#define WORSE	     1.1 /* errors that differ by less are alike */
+
+struct depth_search {
+	const struct parts_task *task;
+	struct storage_parts *parts;
+	struct weights_found *found; /* of each of task->one */
+	bool *matters;		     /* does phi change anything there */
+	double *many_error;	     /* of the sample of task->many */
+	size_t nr_many;
+	struct err *errors, *err;
+	double precision;
+	struct storage_parts best; /* its phi owned */
+	double least;
+};
+
+struct one_net {
+	struct storage_net net;
+	double precision;
+	uint64_t seed;
+};
+
+static int solve_one(void *ctx, double alpha, double beta, double *read_time, double *write_time,
+		     struct err *err)
+{
+	struct one_net *one = ctx;
+	struct storage_times times;
+	int error;
+
+	one->net.vms[0].weight[0] = alpha;
+	one->net.vms[0].weight[1] = beta;
+	error = storage_net_solve(&times, &one->net, one->precision, one->seed, err);
+	*read_time = times.time[0][0].mean.mean;
+	*write_time = times.time[0][1].mean.mean;
+	return error;
+}
+
+static int look_around(bool *matters, struct one_net *one, const struct weights_step *best,
+		       struct err *err)
+{
+	double low[2], high[2];
+	int error = solve_one(one, best->alpha / 2, best->beta, &low[0], &low[1], err);
+
+	if (!error)
+		error = solve_one(one, best->alpha * 2, best->beta, &high[0], &high[1], err);
+	*matters = !error &&
+		   fmax(fabs(log(high[0] / low[0])), fabs(log(high[1] / low[1]))) > PHI_MATTERS;
+	return error;
+}
+
+/* Algorithm 3 of one mix at the depth of x->parts. */
+static int find_phi(void *ctx, size_t chunk, size_t begin, size_t end)
+{
+	struct depth_search *x = ctx;
+	const struct parts_task *task = x->task;
+	const struct storage_config *c = &task->t->configs[task->one[chunk]];
+	struct one_net one = { .precision = x->precision, .seed = task->o->seed };
+	struct weights_search s = { .phi_min = 1 / PHI_MAX,
+				    .phi_max = PHI_MAX,
+				    .digits = PHI_DIGITS,
+				    .max_error = PHI_ENOUGH * x->precision,
+				    .solve = solve_one,
+				    .ctx = &one };
+	struct err *err = &x->errors[chunk];
+	double sizes[2];
+	int error = storage_mix_net(&one.net, task->mix, task->t, task->one[chunk], sizes, err);
+
+	(void)begin;
+	(void)end;
+	if (error)
+		return error;
+	storage_parts_net(&one.net, task->mix, x->parts, sizes);
+	for (size_t i = c->begin; i < c->end; i++)
+		*(task->t->rows[i].write ? &s.write_time : &s.read_time) =
+			task->t->rows[i].response_s;
+	x->matters[chunk] = false;
+	if (one.net.vms[0].clients[0] + one.net.vms[0].clients[1] <= x->parts->depth)
+		s.max_error = DBL_MAX; /* nothing waits: one solution tells all */
+	error = weights_search(&x->found[chunk], &s, err);
+	if (!error && s.max_error < DBL_MAX)
+		error = look_around(&x->matters[chunk], &one, &x->found[chunk].best, err);
+	return error;
+}
+
+/* Mean relative error of the response times of one configuration with phi as learned. */
+static int judge(void *ctx, size_t chunk, size_t begin, size_t end)
+{
+	struct depth_search *x = ctx;
+	const struct parts_task *task = x->task;
+	size_t config = task->many[chunk * task->nr_many / x->nr_many];
+	const struct storage_config *c = &task->t->configs[config];
+	struct storage_times times;
+	struct storage_net n;
+	struct err *err = &x->errors[chunk];
+	double sizes[2], sum = 0;
+	int error = storage_mix_net(&n, task->mix, task->t, config, sizes, err);
+
+	(void)begin;
+	(void)end;
+	if (!error) {
+		storage_parts_net(&n, task->mix, x->parts, sizes);
+		storage_parts_weigh(&n, x->parts, sizes);
+		error = storage_net_solve(&times, &n, x->precision, task->o->seed, err);
+	}
+	for (size_t i = c->begin; i < c->end && !error; i++) {
+		const struct storage_row *r = &task->t->rows[i];
+
+		sum += fabs(times.time[r->vm][r->write].mean.mean / r->response_s - 1);
+	}
+	x->many_error[chunk] = sum / (double)(c->end - c->begin);
+	return error;
+}
+
+/* The error of the lowest configuration that failed. */
+static int run_over(struct depth_search *x, size_t nr, int (*work)(void *, size_t, size_t, size_t))
+{
+	struct parallel p = { .nr_items = nr,
+			      .chunk = 1,
+			      .nr_threads = x->task->o->nr_threads,
+			      .work = work,
+			      .ctx = x };
+	int error = parallel_run(&p);
+
+	for (size_t i = 0; i < nr && error; i++)
+		if (x->errors[i].code) {
+			if (x->err)
+				*x->err = x->errors[i];
+			return error;
+		}
+	return error ? err_set(x->err, -error, "%s", strerror(-error)) : 0;
+}
+
+/* phi of the mixes where it matters, over what they are. */
+static int learn_phi(struct depth_search *x)
+{
+	const struct parts_task *task = x->task;
+	struct storage_parts *parts = x->parts;
+	struct mix_point *points = calloc(task->nr_one + 1, sizeof(*points));
+	int error = points ? 0 : err_set(x->err, ENOMEM, "out of memory");
+
+	parts->phi_low = INFINITY;
+	parts->phi_high = 0;
+	parts->nr_phi = 0;
+	for (size_t i = 0; i < task->nr_one && !error; i++) {
+		struct mix_point *p = &points[parts->nr_phi];
+		struct storage_net n;
+		double sizes[2];
+
+		error = storage_mix_net(&n, task->mix, task->t, task->one[i], sizes, x->err);
+		if (error || !x->matters[i])
+			continue;
+		storage_mix_point(p->x, &n, sizes);
+		p->y = x->found[i].best.alpha / x->found[i].best.beta;
+		parts->phi_low = fmin(parts->phi_low, p->y);
+		parts->phi_high = fmax(parts->phi_high, p->y);
+		parts->nr_phi++;
+	}
+	if (!parts->nr_phi)
+		parts->phi_low = parts->phi_high = 1;
+	if (!error && parts->nr_phi >= LEAST_POINTS)
+		error = mix_fit(&parts->phi, points, parts->nr_phi, task->mix->by_size,
+				task->o->seed, task->o->nr_threads, x->err);
+	free(points);
+	return error;
+}
+
+/* What the model misses with this depth; the best so far stays in x->best. */
+static int try_depth(struct depth_search *x, double depth, double *missed)
+{
+	struct storage_parts *parts = x->parts;
+	double sum = 0;
+	int error;
+
+	parts->depth = depth;
+	error = run_over(x, x->task->nr_one, find_phi);
+	if (error)
+		return error;
+	for (size_t i = 0; i < x->task->nr_one; i++)
+		sum += x->found[i].best.error;
+	parts->depth_error = *missed = sum / (double)x->task->nr_one;
+	error = learn_phi(x);
+	if (!error && x->nr_many)
+		error = run_over(x, x->nr_many, judge);
+	if (!error && x->nr_many) {
+		*missed = 0;
+		for (size_t i = 0; i < x->nr_many; i++)
+			*missed += x->many_error[i] / (double)x->nr_many;
+	}
+	if (!error && *missed < x->least) {
+		x->least = *missed;
+		model_release(&x->best.phi);
+		x->best = *parts;
+	} else {
+		model_release(&parts->phi);
+	}
+	parts->phi = (struct model){ 0 };
+	return error;
+}
+
+/* Most requests of a mix: more depth than that changes nothing. */
+static double most_clients(const struct parts_task *task)
+{
+	double most = 1;
+
+	for (size_t i = 0; i < task->nr_one; i++) {
+		const struct storage_config *c = &task->t->configs[task->one[i]];
+		double clients = 0;
+
+		for (size_t k = c->begin; k < c->end; k++)
+			clients += task->t->rows[k].clients;
+		most = fmax(most, clients);
+	}
+	return most;
+}
+
+static int search(struct depth_search *x)
+{
+	double last = INFINITY, missed;
+	int error = 0, rises = 0;
+
+	for (double d = most_clients(x->task); d >= 1 && rises < 2 && !error; d = floor(d / 2)) {
+		error = try_depth(x, d, &missed);
+		rises = missed > WORSE * last ? rises + 1 : 0;
+		last = missed;
+	}
+	for (double step = x->best.depth / 4; step >= 1 && !error; step /= 2) {
+		double middle = x->best.depth;
+
+		error = try_depth(x, round(middle - step), &missed);
+		if (!error)
+			error = try_depth(x, round(middle + step), &missed);
+	}
+	if (error || x->precision == x->task->o->precision)
+		return error;
+	/* Once more, as precisely as was asked for. */
+	x->precision = x->task->o->precision;
+	x->least = INFINITY;
+	return try_depth(x, x->best.depth, &missed);
+}
+
+int calibrate_depth(struct storage_parts *parts, const struct parts_task *task, struct err *err)
+{
+	struct storage_parts trial = *parts;
+	struct depth_search x = { .task = task, .parts = &trial, .err = err, .least = INFINITY };
+	size_t nr = task->nr_one + 1;
+	int error = 0;
+
+	x.precision = fmax(ROUGH, task->o->precision);
+	x.nr_many = task->nr_many < MANY_SAMPLE ? task->nr_many : MANY_SAMPLE;
+	x.found = calloc(nr, sizeof(*x.found));
+	x.matters = calloc(nr, sizeof(*x.matters));
+	x.many_error = calloc(x.nr_many + 1, sizeof(*x.many_error));
+	x.errors = calloc(nr + x.nr_many, sizeof(*x.errors));
+	if (!x.found || !x.matters || !x.many_error || !x.errors)
+		error = err_set(err, ENOMEM, "out of memory");
+	if (!error)
+		error = search(&x);
+	if (!error)
+		*parts = x.best;
+	else
+		model_release(&x.best.phi);
+	free(x.found);
+	free(x.matters);
+	free(x.many_error);
+	free(x.errors);
+	return error;
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/models/storage/calibrate_phi.h"
+#include "analyzer/models/regression/select.h"
+#include "analyzer/models/regression/technique.h"
+
+#define FOLDS	     5
+#define SPLITS	     4
+#define EXPLORATIONS 3
+#define ITERATIONS   4
+
+struct learning {
+	struct table table;
+	struct schema schema;
+	struct dataset data;
+	struct candidate candidate;
+};
+
+static void release(struct learning *l)
+{
+	candidate_release(&l->candidate);
+	dataset_release(&l->data);
+	schema_release(&l->schema);
+	table_release(&l->table);
+}
+
+const char *const mix_variable_names[MIX_NR_VARIABLES] = { "clients_ratio", "size_ratio", "clients",
+							   "read_bytes", "write_bytes" };
+
+static const char *const ln_names[MIX_NR_VARIABLES] = { "ln_clients_ratio", "ln_size_ratio",
+							"ln_clients", "ln_read_bytes",
+							"ln_write_bytes" };
+
+/* What is learned from: the seed's variables alone, or the logarithms of all; the response or its logarithm. */
+struct how {
+	bool by_size, all, logarithm;
+};
+
+static int read_points(struct learning *l, const struct mix_point *points, size_t nr,
+		       const struct how *how, struct err *err)
+{
+	const char *predictors[MIX_NR_VARIABLES];
+	struct dataset_spec spec = { .response = "y",
+				     .predictors = predictors,
+				     .log = how->logarithm };
+	struct buf text;
+	int error;
+
+	for (int v = 0; v < MIX_NR_VARIABLES; v++) {
+		bool of_size = v != MIX_CLIENTS_RATIO && v != MIX_CLIENTS;
+
+		if ((v <= MIX_SIZE_RATIO || how->all) && (!of_size || how->by_size))
+			predictors[spec.nr_predictors++] =
+				how->all ? ln_names[v] : mix_variable_names[v];
+	}
+	buf_init(&text);
+	for (int v = 0; v < MIX_NR_VARIABLES; v++)
+		buf_printf(&text, "%s,%s,", mix_variable_names[v], ln_names[v]);
+	buf_printf(&text, "y\n");
+	for (size_t i = 0; i < nr; i++) {
+		for (int v = 0; v < MIX_NR_VARIABLES; v++)
+			buf_printf(&text, "%.17g,%.17g,", points[i].x[v], log(points[i].x[v]));
+		buf_printf(&text, "%.17g\n", points[i].y);
+	}
+	error = text.error ? text.error
+			   : table_parse(&l->table, "mix", (const char *)text.data, text.len, err);
+	buf_release(&text);
+	return error ? error : dataset_read(&l->data, &l->schema, &l->table, &spec, err);
+}
+
+static int learn(struct learning *l, const struct mix_point *points, size_t nr,
+		 const struct how *how, uint64_t seed, unsigned int nr_threads, struct err *err)
+{
+	struct select_config c = { .schema = &l->schema,
+				   .data = &l->data,
+				   .splits = SPLITS,
+				   .explorations = EXPLORATIONS,
+				   .iterations = ITERATIONS,
+				   .nr_threads = nr_threads };
+	int error = read_points(l, points, nr, how, err);
+
+	if (!error)
+		error = dataset_make_folds(&l->data, FOLDS, seed, err);
+	l->candidate.technique = how->by_size || how->all ? &technique_mars_ia : &technique_mars;
+	return error ? error : select_candidate(&l->candidate, &c);
+}
+
+static int make(struct model *out, struct learning *l)
+{
+	struct candidate *c = &l->candidate;
+	int error = model_fit(out, c->technique, c->parameters, &l->schema, &l->data);
+
+	if (error)
+		return error;
+	out->quality = c->quality;
+	out->residuals = c->residuals;
+	out->fold_rmse = c->fold_rmse;
+	c->residuals = c->fold_rmse = NULL;
+	return 0;
+}
+
+int mix_fit(struct model *out, const struct mix_point *points, size_t nr, bool by_size,
+	    uint64_t seed, unsigned int nr_threads, struct err *err)
+{
+	struct learning tries[4];
+	int error = 0, best = 0;
+
+	memset(tries, 0, sizeof(tries));
+	for (int i = 0; i < 4 && !error; i++) {
+		struct how how = { .by_size = by_size, .all = i & 2, .logarithm = i & 1 };
+
+		error = learn(&tries[i], points, nr, &how, seed, nr_threads, err);
+		if (tries[i].candidate.quality.mean_relative_error <
+		    tries[best].candidate.quality.mean_relative_error)
+			best = i;
+	}
+	if (!error)
+		error = make(out, &tries[best]);
+	if (error && err && !err->code)
+		err_set(err, -error, "phi cannot be generalized: %s", strerror(-error));
+	for (int i = 0; i < 4; i++)
+		release(&tries[i]);
+	return error;
+}
+
+double mix_at(const struct model *m, const double x[MIX_NR_VARIABLES])
+{
+	double row[MIX_NR_VARIABLES] = { 0 }, y = NAN;
+
+	if (m->schema.nr > MIX_NR_VARIABLES)
+		return NAN;
+	for (size_t i = 0; i < m->schema.nr; i++) {
+		const struct variable *v = &m->schema.variables[i];
+		int k = 0;
+
+		bool ln = !strncmp(v->name, "ln_", 3);
+
+		while (k < MIX_NR_VARIABLES &&
+		       strcmp((ln ? ln_names : mix_variable_names)[k], v->name) != 0)
+			k++;
+		if (k == MIX_NR_VARIABLES)
+			return NAN;
+		row[i] = fmin(fmax(ln ? log(x[k]) : x[k], v->low), v->high);
+	}
+	return model_predict(m, row, 1, &y) ? NAN : y;
+}

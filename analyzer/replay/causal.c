@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/replay/causal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/replay/causal_depend.h"
+
+static bool can_be_sent(const struct request *r)
+{
+	if (r->flags & (REQUEST_NO_ARRIVAL | REQUEST_NO_COMPLETION | REQUEST_PAUSED))
+		return false;
+	return r->operation == OPERATION_FLUSH || (r->operation <= OPERATION_WRITE && r->bytes);
+}
+
+static int by_lane(const void *a, const void *b)
+{
+	const struct request *x = a, *y = b;
+	uint32_t s = causal_tid(x), t = causal_tid(y);
+
+	if (s != t)
+		return s < t ? -1 : 1;
+	if (x->arrival_ns != y->arrival_ns)
+		return x->arrival_ns < y->arrival_ns ? -1 : 1;
+	return (x->sector > y->sector) - (x->sector < y->sector);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct causal_end *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return (x->request > y->request) - (x->request < y->request);
+}
+
+static int find_lanes(struct causal_times *t, size_t nr)
+{
+	const struct request *r = t->requests;
+
+	for (size_t i = 0, end; i < nr; i = end) {
+		struct causal_span *more = realloc(t->lanes, (t->nr_lanes + 1) * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		t->lanes = more;
+		for (end = i; end < nr && causal_tid(&r[end]) == causal_tid(&r[i]);)
+			end++;
+		more[t->nr_lanes++] = (struct causal_span){ i, end - i, t->ends + i };
+	}
+	return 0;
+}
+
+/* Completions of each lane, and of all, in order. */
+static int sort_ends(struct causal_times *t, size_t nr)
+{
+	t->ends = malloc(nr * sizeof(*t->ends));
+	t->all = malloc(nr * sizeof(*t->all));
+	if (!t->ends || !t->all || find_lanes(t, nr) < 0)
+		return -ENOMEM;
+	for (size_t l = 0; l < t->nr_lanes; l++) {
+		struct causal_span *s = &t->lanes[l];
+
+		for (size_t i = 0; i < s->nr; i++)
+			s->ends[i] = (struct causal_end){ t->requests[s->first + i].completion_ns,
+							  (uint32_t)i };
+		qsort(s->ends, s->nr, sizeof(*s->ends), by_time);
+	}
+	memcpy(t->all, t->ends, nr * sizeof(*t->all));
+	qsort(t->all, nr, sizeof(*t->all), by_time);
+	return 0;
+}
+
+/* Those at or before a time, going on from nr. */
+static size_t count_until(const struct causal_end *ends, size_t all, size_t nr, uint64_t until_ns)
+{
+	while (nr < all && ends[nr].ns <= until_ns)
+		nr++;
+	return nr;
+}
+
+/* The last completion at or before a time; NULL none. */
+static const struct causal_end *last_end(const struct causal_span *s, uint64_t ns)
+{
+	size_t low = 0, high = s->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->ends[middle].ns <= ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &s->ends[low - 1] : NULL;
+}
+
+/* What the gap counts from: the last of the lane's events and of completions it depends on. */
+static void anchor(struct causal_request *q, const struct causal_times *t, uint64_t depends,
+		   uint64_t arrival_ns, uint64_t since_ns)
+{
+	q->after_lane = q->after = UINT32_MAX;
+	for (uint32_t l = 0; l < t->nr_lanes && l < CAUSAL_DEPEND_LANES; l++) {
+		const struct causal_end *e;
+
+		if (!(depends >> l & 1))
+			continue;
+		e = last_end(&t->lanes[l], arrival_ns);
+		if (!e || e->ns <= since_ns)
+			continue;
+		since_ns = e->ns;
+		q->after_lane = l;
+		q->after = e->request;
+	}
+	q->gap_ns = arrival_ns - since_ns;
+}
+
+/*
+ * A burst is of requests sent while others of the lane are under way. What bounds it, the kernel's
+ * throttling or a queue, is not known; as many as were under way at once are within the bound.
+ */
+static void make_room(struct causal_request *q, size_t nr)
+{
+	for (size_t i = 0, end; i < nr; i = end) {
+		size_t most = i - q[i].done;
+
+		for (end = i + 1; end < nr && q[end].done < end; end++)
+			most = end - q[end].done > most ? end - q[end].done : most;
+		for (size_t k = i; k < end; k++)
+			q[k].room = k > most && k > i ? (uint32_t)(k - most) : 0;
+		q[i].room = q[i].done;
+	}
+}
+
+static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
+		     const struct causal_span *s, size_t nr_all)
+{
+	const struct request *r = &t->requests[s->first];
+	size_t done = 0, own_before = 0, all_before = 0;
+
+	lane->tid = causal_tid(r);
+	lane->nr = s->nr;
+	lane->requests = calloc(s->nr, sizeof(*lane->requests));
+	if (!lane->requests)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->nr; i++) {
+		uint64_t at = r[i].arrival_ns, before;
+		uint64_t since = i ? r[i - 1].arrival_ns : t->begin_ns;
+		struct causal_request *q = &lane->requests[i];
+		bool flushes = r[i].operation == OPERATION_FLUSH;
+
+		before = at > CAUSAL_SLACK_NS ? at - CAUSAL_SLACK_NS : 0;
+		done = count_until(s->ends, s->nr, done, at);
+		done = done < i ? done : i; /* of its own it waits for none, however short */
+		own_before = count_until(s->ends, s->nr, own_before, before);
+		all_before = count_until(t->all, nr_all, all_before, before);
+		if (done && s->ends[done - 1].ns > since)
+			since = s->ends[done - 1].ns;
+		anchor(q, t, done == i ? lane->depends : 0, at, since);
+		q->offset = flushes ? 0 : r[i].sector * SECTOR_BYTES;
+		q->bytes = flushes ? 0 : r[i].bytes;
+		q->others = done == i ? all_before - own_before : 0;
+		q->done = (uint32_t)done;
+		q->spacing_ns = at - (i ? r[i - 1].arrival_ns : t->begin_ns);
+		q->operation = r[i].operation;
+		q->durable = r[i].flags & REQUEST_FUA;
+		if (i + 1 - done > lane->depth)
+			lane->depth = (uint32_t)(i + 1 - done);
+	}
+	make_room(lane->requests, lane->nr);
+	return 0;
+}
+
+static int fill(struct causal_plan *plan, struct causal_times *t, size_t nr)
+{
+	int status = sort_ends(t, nr);
+
+	if (status)
+		return status;
+	plan->lanes = calloc(t->nr_lanes, sizeof(*plan->lanes));
+	if (!plan->lanes)
+		return -ENOMEM;
+	plan->nr_lanes = t->nr_lanes;
+	for (size_t l = 0; l < t->nr_lanes && !status; l++) {
+		/* write-back stops where nothing is written, which is no wait for a request */
+		if (causal_tid(&t->requests[t->lanes[l].first]))
+			plan->lanes[l].depends = causal_depends(t, l);
+		status = fill_lane(&plan->lanes[l], t, &t->lanes[l], nr);
+	}
+	return status;
+}
+
+/* A flush before a write cannot be asked for: the write is sent when that one's time has passed. */
+static void pass_preflush(struct request *r)
+{
+	if (r->flags & REQUEST_PREFLUSH && r->operation == OPERATION_WRITE)
+		r->arrival_ns = r->dispatch_ns;
+}
+
+/* Requests that can be sent, moved to the front. */
+static size_t keep_usable(struct request *r, size_t nr)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		if (can_be_sent(&r[i])) {
+			pass_preflush(&r[i]);
+			r[kept++] = r[i];
+		}
+	return kept;
+}
+
+static void sum_up(struct causal_plan *plan, const struct request *r, uint64_t *begin_ns)
+{
+	uint64_t end_ns = 0, count[2] = { 0, 0 };
+	double sum_s[2] = { 0, 0 };
+
+	*begin_ns = UINT64_MAX;
+	for (size_t i = 0; i < plan->nr; i++) {
+		uint64_t end = r[i].sector * SECTOR_BYTES + r[i].bytes;
+
+		*begin_ns = r[i].arrival_ns < *begin_ns ? r[i].arrival_ns : *begin_ns;
+		end_ns = r[i].completion_ns > end_ns ? r[i].completion_ns : end_ns;
+		if (r[i].operation == OPERATION_FLUSH)
+			continue;
+		plan->bytes_max = r[i].bytes > plan->bytes_max ? r[i].bytes : plan->bytes_max;
+		plan->end_bytes = end > plan->end_bytes ? end : plan->end_bytes;
+		sum_s[r[i].operation] += (double)(r[i].completion_ns - r[i].arrival_ns) / 1e9;
+		count[r[i].operation]++;
+	}
+	plan->window_s = (double)(end_ns - *begin_ns) / 1e9;
+	for (int k = 0; k < 2; k++)
+		plan->mean_s[k] = count[k] ? sum_s[k] / (double)count[k] : NAN;
+}
+
+int causal_make(struct causal_plan *plan, struct request *r, size_t nr, struct err *err)
+{
+	struct causal_times t = { .requests = r };
+	int status;
+
+	memset(plan, 0, sizeof(*plan));
+	plan->nr = keep_usable(r, nr);
+	plan->nr_left_out = nr - plan->nr;
+	if (!plan->nr)
+		return err_set(err, EINVAL,
+			       "no request with its times in the selection: nothing to replay");
+	if (plan->nr >= UINT32_MAX)
+		return err_set(err, EINVAL, "too many requests in the selection: expected < 2^32");
+	sum_up(plan, r, &t.begin_ns);
+	qsort(r, plan->nr, sizeof(*r), by_lane);
+	status = fill(plan, &t, plan->nr);
+	free(t.ends);
+	free(t.all);
+	free(t.lanes);
+	return status;
+}
+
+void causal_release(struct causal_plan *plan)
+{
+	for (size_t i = 0; i < plan->nr_lanes; i++)
+		free(plan->lanes[i].requests);
+	free(plan->lanes);
+	memset(plan, 0, sizeof(*plan));
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/replay/causal_depend.h"
+
+#include <stdbool.h>
+
+#define EXPECTED_LEAST 10.0 /* requests that would have been sent: fewer tell nothing */
+#define SENT_MOST      0.2  /* of those expected, where it depends */
+
+/* A walk over a lane's arrivals and completions in order of time. */
+struct walk {
+	const struct request *r;
+	const struct causal_span *s;
+	size_t nr_sent, nr_done;
+};
+
+/* The next event; false: none. */
+static bool next(const struct walk *w, uint64_t *ns, bool *sends)
+{
+	uint64_t sent = w->nr_sent < w->s->nr ? w->r[w->nr_sent].arrival_ns : UINT64_MAX;
+	uint64_t done = w->nr_done < w->s->nr ? w->s->ends[w->nr_done].ns : UINT64_MAX;
+
+	*sends = sent < done || w->nr_sent == w->nr_done;
+	*ns = *sends ? sent : done;
+	return w->nr_done < w->s->nr;
+}
+
+static void take(struct walk *w, bool sends)
+{
+	if (sends)
+		w->nr_sent++;
+	else
+		w->nr_done++;
+}
+
+/* A lane's time with nothing under way, and what was sent then. */
+struct thinking {
+	double ns, nr;
+};
+
+static struct walk walk_of(const struct causal_times *t, size_t l)
+{
+	return (struct walk){ .r = &t->requests[t->lanes[l].first], .s = &t->lanes[l] };
+}
+
+static struct thinking think_of(const struct causal_times *t, size_t l)
+{
+	struct walk w = walk_of(t, l);
+	struct thinking out = { 0, 0 };
+	uint64_t ns, idle_ns = 0;
+	bool sends, idle = false;
+
+	while (next(&w, &ns, &sends)) {
+		if (sends && idle) {
+			out.ns += (double)(ns - idle_ns);
+			out.nr++;
+		}
+		take(&w, sends);
+		idle = w.nr_sent == w.nr_done;
+		idle_ns = ns;
+	}
+	return out;
+}
+
+/* The same while `other` was stuck: under way, and no event for patience_ns. */
+static struct thinking think_stuck(const struct causal_times *t, size_t l, size_t other,
+				   uint64_t patience_ns)
+{
+	struct walk a = walk_of(t, l), b = walk_of(t, other);
+	struct thinking out = { 0, 0 };
+	uint64_t at = 0, b_last = 0, a_ns, b_ns;
+	bool a_sends, b_sends;
+
+	while (next(&a, &a_ns, &a_sends) && next(&b, &b_ns, &b_sends)) {
+		bool idle = a.nr_sent == a.nr_done && a.nr_done, stuck = b.nr_sent > b.nr_done;
+		uint64_t to = a_ns < b_ns ? a_ns : b_ns, from = b_last + patience_ns;
+
+		from = from > at ? from : at;
+		if (idle && stuck && to > from) {
+			out.ns += (double)(to - from);
+			out.nr += a_ns < b_ns && a_sends;
+		}
+		if (a_ns < b_ns) {
+			take(&a, a_sends);
+		} else {
+			take(&b, b_sends);
+			b_last = b_ns;
+		}
+		at = to;
+	}
+	return out;
+}
+
+uint64_t causal_depends(const struct causal_times *t, size_t l)
+{
+	struct thinking always = think_of(t, l);
+	uint64_t depends = 0;
+
+	if (l >= CAUSAL_DEPEND_LANES || !(always.nr > 0) || !(always.ns > 0))
+		return 0;
+	for (size_t other = 0; other < t->nr_lanes && other < CAUSAL_DEPEND_LANES; other++) {
+		struct thinking stuck;
+		double expected;
+
+		if (other == l)
+			continue;
+		stuck = think_stuck(t, l, other, (uint64_t)(always.ns / always.nr));
+		expected = stuck.ns * always.nr / always.ns;
+		if (expected >= EXPECTED_LEAST && stuck.nr < SENT_MOST * expected)
+			depends |= 1ull << other;
+	}
+	return depends;
+}

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/replay/causal_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analyzer/models/num/rng.h"
+#include "analyzer/replay/aio.h"
+
+#define EVENTS	   64
+#define POLL_NS	   1000000 /* how often who waits for other lanes looks */
+#define SHORT_NS   3000	   /* not worth going to sleep for */
+#define NS_PER_S   1000000000ull
+#define STOP_NS	   200000000 /* how often a lane that sleeps looks whether it is to stop */
+#define WAKE_TRIES 31
+#define WAKE_NS	   200000
+#define HUGE_BYTES (2u << 20)
+
+struct shared {
+	const struct causal_run *run;
+	int fd;
+	unsigned char *buffer[2]; /* where reads go; what is written */
+	uint64_t begin_ns, end_ns, wake_ns;
+	_Atomic uint64_t nr_done;
+	_Atomic int error; /* the first one's errno */
+	/* Whose that was, or NULL, and the bytes that came back, or -1; read when the lanes have ended. */
+	const struct causal_request *failed;
+	int64_t failed_bytes;
+	struct lane *lanes;
+	pthread_mutex_t lock;
+	pthread_cond_t progress; /* for those that wait for other lanes */
+	_Atomic unsigned int nr_waiting;
+};
+
+struct lane {
+	struct shared *shared;
+	const struct causal_lane *plan;
+	pthread_t thread;
+	bool started;
+	aio_context_t ctx;
+	uint64_t *sent_ns;	    /* by request */
+	uint64_t *done_ns;	    /* of the n-th completion */
+	_Atomic uint64_t *ended_ns; /* by request; 0 not yet */
+	size_t nr_sent, nr_done;
+	uint64_t last_ns; /* when the last one was sent */
+	uint64_t nr[3], sum_ns[3];
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+static int later(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The median of how late a sleep ends. */
+static uint64_t wake_latency(void)
+{
+	const struct timespec nap = { 0, WAKE_NS };
+	uint64_t late[WAKE_TRIES];
+
+	prctl(PR_SET_TIMERSLACK, 1UL);
+	for (int i = 0; i < WAKE_TRIES; i++) {
+		uint64_t begin = now_ns();
+
+		nanosleep(&nap, NULL);
+		late[i] = now_ns() - begin;
+		late[i] = late[i] > WAKE_NS ? late[i] - WAKE_NS : 0;
+	}
+	qsort(late, WAKE_TRIES, sizeof(*late), later);
+	return late[WAKE_TRIES / 2];
+}
+
+static void fail(struct shared *s, int error, const struct causal_request *r, int64_t bytes)
+{
+	int none = 0;
+
+	if (!atomic_compare_exchange_strong(&s->error, &none, error))
+		return;
+	s->failed = r;
+	s->failed_bytes = bytes;
+}
+
+static int tell_failure(const struct shared *s, struct err *err)
+{
+	const struct causal_request *r = s->failed;
+	const char *operation;
+
+	if (s->error == EINTR)
+		return err_set(err, EINTR, "%s: interrupted while requests were sent",
+			       s->run->target);
+	if (!r)
+		return err_set(err, s->error, "%s: %s", s->run->target, strerror(s->error));
+	if (r->operation == OPERATION_FLUSH)
+		return err_set(err, s->error, "%s: flush: %s", s->run->target, strerror(s->error));
+	operation = r->operation == OPERATION_WRITE ? "write" : "read";
+	if (s->failed_bytes < 0)
+		return err_set(err, s->error, "%s: offset %" PRIu64 ": %s of %" PRIu32 " bytes: %s",
+			       s->run->target, r->offset, operation, r->bytes, strerror(s->error));
+	return err_set(err, s->error,
+		       "%s: offset %" PRIu64 ": %s: expected %" PRIu32 " bytes, got %" PRId64,
+		       s->run->target, r->offset, operation, r->bytes, s->failed_bytes);
+}
+
+static void take(struct lane *l, size_t i, int64_t res, uint64_t now)
+{
+	const struct causal_request *r = &l->plan->requests[i];
+	int kind = r->operation == OPERATION_FLUSH ? 2 : r->operation;
+
+	if (res < 0)
+		fail(l->shared, (int)-res, r, -1);
+	else if ((uint64_t)res != r->bytes)
+		fail(l->shared, EIO, r, res);
+	l->done_ns[l->nr_done++] = now;
+	l->nr[kind]++;
+	l->sum_ns[kind] += now - l->sent_ns[i];
+	atomic_store_explicit(&l->ended_ns[i], now, memory_order_release);
+	atomic_fetch_add_explicit(&l->shared->nr_done, 1, memory_order_relaxed);
+}
+
+static void wake_others(struct shared *s)
+{
+	if (!atomic_load(&s->nr_waiting))
+		return;
+	pthread_mutex_lock(&s->lock);
+	pthread_cond_broadcast(&s->progress);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Waits for completions until a time at most; 0: without one. */
+static void wait_until(struct lane *l, uint64_t until_ns)
+{
+	struct io_event events[EVENTS];
+	uint64_t now = until_ns ? now_ns() : 0, left = until_ns > now ? until_ns - now : 0;
+	struct timespec t = { (time_t)(left / NS_PER_S), (long)(left % NS_PER_S) };
+	int nr = aio_get(l->ctx, 1, EVENTS, events, until_ns ? &t : NULL);
+
+	now = now_ns();
+	for (int i = 0; i < nr; i++)
+		take(l, (size_t)events[i].data, events[i].res, now);
+	if (nr > 0)
+		wake_others(l->shared);
+	if (nr < 0 && nr != -EINTR)
+		fail(l->shared, -nr, NULL, -1);
+}
+
+static void prepare(const struct lane *l, size_t i, struct iocb *io)
+{
+	const struct causal_request *r = &l->plan->requests[i];
+	bool writes = r->operation == OPERATION_WRITE;
+
+	*io = (struct iocb){ .aio_data = i, .aio_fildes = (uint32_t)l->shared->fd };
+	io->aio_lio_opcode = IOCB_CMD_FDSYNC;
+	if (r->operation == OPERATION_FLUSH)
+		return;
+	io->aio_lio_opcode = writes ? IOCB_CMD_PWRITE : IOCB_CMD_PREAD;
+	io->aio_buf = (uintptr_t)l->shared->buffer[writes];
+	io->aio_nbytes = r->bytes;
+	io->aio_offset = (int64_t)r->offset;
+	io->aio_rw_flags = r->durable && writes ? RWF_DSYNC : 0;
+}
+
+static void submit(struct lane *l)
+{
+	size_t i = l->nr_sent;
+	struct iocb io;
+	int status;
+
+	prepare(l, i, &io);
+	l->last_ns = l->sent_ns[i] = now_ns();
+	if (io.aio_lio_opcode == IOCB_CMD_FDSYNC && l->nr_done == l->nr_sent) {
+		/* asynchronous flushes are sent by a worker of the kernel's */
+		l->nr_sent++;
+		take(l, i, fdatasync(l->shared->fd) < 0 ? -errno : 0, now_ns());
+		wake_others(l->shared);
+		return;
+	}
+	status = aio_submit(l->ctx, &io);
+	if (status < 0)
+		fail(l->shared, -status, &l->plan->requests[i], -1);
+	else
+		l->nr_sent++;
+}
+
+/* When the next request's time is; 0: what it counts from has not completed. */
+static uint64_t due_ns(const struct lane *l)
+{
+	const struct causal_request *r = &l->plan->requests[l->nr_sent];
+	uint64_t since = l->last_ns ? l->last_ns : l->shared->begin_ns, wake = 0;
+
+	if (r->after_lane != UINT32_MAX) {
+		since = atomic_load_explicit(&l->shared->lanes[r->after_lane].ended_ns[r->after],
+					     memory_order_acquire);
+		if (!since)
+			return 0;
+		wake = l->shared->wake_ns;
+	} else if (r->done && l->done_ns[r->done - 1] > since) {
+		since = l->done_ns[r->done - 1];
+		wake = l->shared->wake_ns; /* it had completed before that was seen */
+	}
+	return since + (r->gap_ns > wake ? r->gap_ns - wake : 0);
+}
+
+/* Others' progress is waited for with a look at the lane's own now and then. */
+static void wait_for_others(struct lane *l)
+{
+	struct shared *s = l->shared;
+	struct timespec until;
+	uint64_t ns = now_ns() + POLL_NS;
+
+	if (l->nr_done < l->nr_sent) {
+		wait_until(l, ns);
+		return;
+	}
+	until = (struct timespec){ (time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S) };
+	pthread_mutex_lock(&s->lock);
+	atomic_fetch_add(&s->nr_waiting, 1);
+	pthread_cond_timedwait(&s->progress, &s->lock, &until);
+	atomic_fetch_sub(&s->nr_waiting, 1);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* The same for a request of a burst: its time is also when as much has passed as had since the one
+ * before, and there is room. */
+static uint64_t burst_due_ns(const struct lane *l)
+{
+	const struct causal_request *r = &l->plan->requests[l->nr_sent];
+	uint64_t strict = l->nr_done >= r->done ? due_ns(l) : UINT64_MAX, spaced;
+
+	if (!l->last_ns || r->done >= l->nr_sent)
+		return strict;
+	spaced = l->last_ns + r->spacing_ns;
+	if (r->room && l->done_ns[r->room - 1] > spaced)
+		spaced = l->done_ns[r->room - 1];
+	return strict && strict < spaced ? strict : spaced;
+}
+
+static void step(struct lane *l)
+{
+	const struct causal_request *r = &l->plan->requests[l->nr_sent];
+	struct shared *s = l->shared;
+	uint64_t due, now, until;
+
+	if (s->run->stop && *s->run->stop) {
+		fail(s, EINTR, NULL, -1);
+		return;
+	}
+	if (l->nr_done < r->room) {
+		wait_until(l, 0);
+		return;
+	}
+	due = burst_due_ns(l);
+	if (!due ||
+	    atomic_load_explicit(&s->nr_done, memory_order_relaxed) - l->nr_done < r->others) {
+		wait_for_others(l);
+		return;
+	}
+	now = now_ns();
+	if (now + SHORT_NS >= due) {
+		submit(l);
+		return;
+	}
+	until = due > now + s->wake_ns ? due - s->wake_ns : now + 1;
+	until = until > now + STOP_NS ? now + STOP_NS : until;
+	wait_until(l, s->end_ns && until > s->end_ns ? s->end_ns : until);
+}
+
+static void *lane_main(void *arg)
+{
+	struct lane *l = arg;
+	struct shared *s = l->shared;
+
+	prctl(PR_SET_TIMERSLACK, 1UL);
+	while (l->nr_sent < l->plan->nr && !s->error && (!s->end_ns || now_ns() < s->end_ns))
+		step(l);
+	while (l->nr_done < l->nr_sent && !s->error)
+		wait_until(l, 0);
+	return NULL;
+}
+
+static int lane_begin(struct lane *l, struct shared *s, const struct causal_lane *plan)
+{
+	l->shared = s;
+	l->plan = plan;
+	l->sent_ns = calloc(plan->nr, sizeof(*l->sent_ns));
+	l->done_ns = calloc(plan->nr, sizeof(*l->done_ns));
+	l->ended_ns = calloc(plan->nr, sizeof(*l->ended_ns));
+	if (!l->sent_ns || !l->done_ns || !l->ended_ns)
+		return -ENOMEM;
+	return aio_setup(plan->depth + 1, &l->ctx);
+}
+
+static void lane_end(struct lane *l)
+{
+	if (l->ctx)
+		aio_destroy(l->ctx);
+	free(l->sent_ns);
+	free(l->done_ns);
+	free(l->ended_ns);
+}
+
+static int make_buffers(struct shared *s, uint32_t bytes)
+{
+	size_t size = ((size_t)bytes / HUGE_BYTES + 1) * HUGE_BYTES;
+	struct rng rng;
+
+	for (int k = 0; k < 2; k++) {
+		if (posix_memalign((void **)&s->buffer[k], HUGE_BYTES, size))
+			return -ENOMEM;
+		madvise(s->buffer[k], size, MADV_HUGEPAGE);
+	}
+	rng_stream(&rng, 1, 0);
+	for (size_t i = 0; i + 8 <= size; i += 8) {
+		uint64_t x = rng_u64(&rng);
+
+		memcpy(s->buffer[1] + i, &x, 8);
+	}
+	memset(s->buffer[0], 0, size);
+	return 0;
+}
+
+static void add_up(const struct lane *lanes, size_t nr, struct causal_result *out)
+{
+	uint64_t sum[2] = { 0, 0 };
+
+	for (size_t i = 0; i < nr; i++) {
+		for (int k = 0; k < 2; k++) {
+			out->nr[k] += lanes[i].nr[k];
+			sum[k] += lanes[i].sum_ns[k];
+		}
+		out->nr_flushes += lanes[i].nr[2];
+	}
+	for (int k = 0; k < 2; k++)
+		out->mean_s[k] = out->nr[k] ? (double)sum[k] / 1e9 / (double)out->nr[k] : NAN;
+}
+
+static int run_lanes(struct shared *s, struct lane *lanes, struct causal_result *out)
+{
+	const struct causal_plan *plan = s->run->plan;
+	int status = 0;
+
+	s->wake_ns = wake_latency();
+	s->begin_ns = now_ns();
+	s->end_ns = s->run->duration_s > 0
+			    ? s->begin_ns + (uint64_t)(s->run->duration_s * (double)NS_PER_S)
+			    : 0;
+	for (size_t i = 0; i < plan->nr_lanes && !status; i++) {
+		status = -pthread_create(&lanes[i].thread, NULL, lane_main, &lanes[i]);
+		lanes[i].started = !status;
+		if (status)
+			fail(s, -status, NULL, -1);
+	}
+	for (size_t i = 0; i < plan->nr_lanes; i++)
+		if (lanes[i].started)
+			pthread_join(lanes[i].thread, NULL);
+	memset(out, 0, sizeof(*out));
+	out->elapsed_s = (double)(now_ns() - s->begin_ns) / 1e9;
+	out->wake_s = (double)s->wake_ns / 1e9;
+	add_up(lanes, plan->nr_lanes, out);
+	out->nr_not_sent = plan->nr - out->nr[0] - out->nr[1] - out->nr_flushes;
+	return -s->error;
+}
+
+struct job {
+	struct shared shared;
+	struct lane *lanes;
+	struct causal_result *out;
+	pthread_t thread;
+	bool started;
+	int status;
+};
+
+static int job_begin(struct job *j, const struct causal_run *run, struct causal_result *out,
+		     struct err *err)
+{
+	struct shared *s = &j->shared;
+	pthread_condattr_t monotonic;
+	int status;
+
+	memset(out, 0, sizeof(*out));
+	j->out = out;
+	s->run = run;
+	s->fd = -1;
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->progress, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	pthread_mutex_init(&s->lock, NULL);
+	if (run->plan->nr_lanes > CAUSAL_LANES_MAX)
+		return err_set(err, EINVAL, "%s: expected requests of up to %d threads, got %zu",
+			       run->target, CAUSAL_LANES_MAX, run->plan->nr_lanes);
+	j->lanes = s->lanes = calloc(run->plan->nr_lanes, sizeof(*j->lanes));
+	status = j->lanes ? make_buffers(s, run->plan->bytes_max) : -ENOMEM;
+	for (size_t i = 0; i < run->plan->nr_lanes && !status; i++)
+		status = lane_begin(&j->lanes[i], s, &run->plan->lanes[i]);
+	if (status == -EAGAIN)
+		return err_set(err, EAGAIN,
+			       "%s: fs.aio-max-nr leaves no room for the requests under way",
+			       run->target);
+	if (status)
+		return err_set(err, -status, "%s: %s", run->target, strerror(-status));
+	s->fd = open(run->target, O_RDWR | O_DIRECT | O_CLOEXEC);
+	return s->fd < 0 ? err_set(err, errno, "%s: %s", run->target, strerror(errno)) : 0;
+}
+
+static void job_end(struct job *j)
+{
+	for (size_t i = 0; i < j->shared.run->plan->nr_lanes && j->lanes; i++)
+		lane_end(&j->lanes[i]);
+	if (j->shared.fd >= 0)
+		close(j->shared.fd);
+	free(j->shared.buffer[0]);
+	free(j->shared.buffer[1]);
+	free(j->lanes);
+	pthread_cond_destroy(&j->shared.progress);
+	pthread_mutex_destroy(&j->shared.lock);
+}
+
+static void *job_main(void *arg)
+{
+	struct job *j = arg;
+
+	j->status = run_lanes(&j->shared, j->lanes, j->out);
+	return NULL;
+}
+
+static int run_jobs(struct job *jobs, size_t nr, struct err *err)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < nr && !status; i++) {
+		status = -pthread_create(&jobs[i].thread, NULL, job_main, &jobs[i]);
+		jobs[i].started = !status;
+	}
+	if (status)
+		err_set(err, -status, "%s", strerror(-status));
+	for (size_t i = 0; i < nr; i++) {
+		if (jobs[i].started)
+			pthread_join(jobs[i].thread, NULL);
+		if (jobs[i].status && !status)
+			status = tell_failure(&jobs[i].shared, err);
+	}
+	return status;
+}
+
+int causal_runs(const struct causal_run *runs, size_t nr, struct causal_result *out,
+		struct err *err)
+{
+	struct job *jobs = calloc(nr + 1, sizeof(*jobs));
+	size_t begun = 0;
+	int status = jobs ? 0 : -ENOMEM;
+
+	for (; begun < nr && !status; begun++)
+		status = job_begin(&jobs[begun], &runs[begun], &out[begun], err);
+	if (!status)
+		status = run_jobs(jobs, nr, err);
+	for (size_t i = 0; i < begun; i++)
+		job_end(&jobs[i]);
+	free(jobs);
+	return status == -ENOMEM ? err_set(err, ENOMEM, "no memory for a replay") : status;
+}

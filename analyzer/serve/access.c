@@ -1,0 +1,553 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/serve/access.h"
+
+#include <errno.h>
+#include <gnutls/crypto.h>
+#include <gnutls/x509.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "analyzer/serve/access_tokens.h"
+
+#define CHAIN_MAX   16
+#define TOKEN_BYTES 512 /* of a token; longer ones are unknown */
+#define RETIRED_S   600 /* a handshake may still use a certificate that was replaced */
+#define BEARER	    "Bearer "
+#define FILE_MAX    (1 << 20)
+
+/* What the server shows; in a list, as handshakes may still use one that was replaced. */
+struct shown {
+	struct shown *next; /* older */
+	time_t retired;	    /* CLOCK_MONOTONIC seconds */
+	gnutls_pcert_st chain[CHAIN_MAX];
+	unsigned int nr;
+	gnutls_privkey_t key;
+};
+
+enum { FILE_CERT, FILE_KEY, FILE_CA, FILE_CRL, FILE_TOKENS, NR_FILES };
+
+struct access {
+	char *path[NR_FILES];	    /* owned; NULL: not asked for */
+	struct stat seen[NR_FILES]; /* as they were when last read */
+	pthread_mutex_t reload;	    /* one reload at a time; guards seen */
+	pthread_rwlock_t lock;	    /* guards what follows */
+	uint64_t generation;
+	struct shown *shown;
+	gnutls_x509_trust_list_t trust;
+	time_t lists_end; /* the earliest nextUpdate of the revocation lists; 0: none has one */
+	bool is_end_told;
+	struct access_token *tokens;
+	size_t nr_tokens;
+};
+
+static time_t now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+static int fail(struct err *err, const char *path, const char *what, int code)
+{
+	return err_set(err, EINVAL, "%s: %s: %s", path, what, gnutls_strerror(code));
+}
+
+/* A whole file of bounded size, with a 0 behind it; the caller frees it. */
+static int read_file(const char *path, gnutls_datum_t *out, struct err *err)
+{
+	FILE *f = fopen(path, "re");
+	unsigned char *data = f ? malloc(FILE_MAX + 1) : NULL;
+	size_t len = data ? fread(data, 1, FILE_MAX + 1, f) : 0;
+	int status = 0;
+
+	if (!f || (data && ferror(f)))
+		status = err_set(err, errno ? errno : EIO, "%s: %s", path, strerror(errno));
+	else if (!data)
+		status = err_set(err, ENOMEM, "%s: no memory", path);
+	else if (len > FILE_MAX)
+		status = err_set(err, EFBIG, "%s: expected at most 1 MiB", path);
+	if (f)
+		fclose(f);
+	if (status < 0) {
+		free(data);
+		return status;
+	}
+	data[len] = '\0';
+	*out = (gnutls_datum_t){ data, (unsigned int)len };
+	return 0;
+}
+
+static void forget_file(gnutls_datum_t *file)
+{
+	if (file->data)
+		gnutls_memset(file->data, 0, file->size); /* it may be a key */
+	free(file->data);
+	file->data = NULL;
+}
+
+static void shown_free(struct shown *s)
+{
+	if (!s)
+		return;
+	for (unsigned int i = 0; i < s->nr; i++)
+		gnutls_pcert_deinit(&s->chain[i]);
+	if (s->key)
+		gnutls_privkey_deinit(s->key);
+	free(s);
+}
+
+/* Whether the key belongs to the certificate: signing and verifying tells. */
+static int check_pair(const struct shown *s)
+{
+	static const unsigned char text[] = "blkcast";
+	const gnutls_datum_t data = { (unsigned char *)(uintptr_t)text, sizeof(text) };
+	gnutls_digest_algorithm_t digest = GNUTLS_DIG_SHA256;
+	gnutls_datum_t signature = { NULL, 0 };
+	int algorithm, code;
+
+	code = gnutls_pubkey_get_preferred_hash_algorithm(s->chain[0].pubkey, &digest, NULL);
+	if (code >= 0)
+		code = gnutls_privkey_sign_data(s->key, digest, 0, &data, &signature);
+	if (code < 0)
+		return code;
+	algorithm =
+		gnutls_pk_to_sign(gnutls_pubkey_get_pk_algorithm(s->chain[0].pubkey, NULL), digest);
+	code = gnutls_pubkey_verify_data2(s->chain[0].pubkey, algorithm, 0, &data, &signature);
+	gnutls_free(signature.data);
+	return code;
+}
+
+static int read_shown(struct access *a, struct shown **out, struct err *err)
+{
+	struct shown *s = calloc(1, sizeof(*s));
+	gnutls_datum_t cert = { NULL, 0 }, key = { NULL, 0 };
+	unsigned int nr = CHAIN_MAX;
+	int code, status;
+
+	if (!s)
+		return err_set(err, ENOMEM, "no memory");
+	status = read_file(a->path[FILE_CERT], &cert, err);
+	if (status == 0)
+		status = read_file(a->path[FILE_KEY], &key, err);
+	if (status < 0)
+		goto out;
+	code = gnutls_pcert_list_import_x509_raw(s->chain, &nr, &cert, GNUTLS_X509_FMT_PEM, 0);
+	if (code < 0) {
+		status = fail(err, a->path[FILE_CERT], "expected certificates in PEM", code);
+		goto out;
+	}
+	s->nr = nr;
+	code = gnutls_privkey_init(&s->key);
+	if (code >= 0)
+		code = gnutls_privkey_import_x509_raw(s->key, &key, GNUTLS_X509_FMT_PEM, NULL, 0);
+	if (code < 0)
+		status = fail(err, a->path[FILE_KEY], "expected a private key in PEM", code);
+	else if (check_pair(s) < 0)
+		status = err_set(err, EINVAL, "%s: expected the key of %s", a->path[FILE_KEY],
+				 a->path[FILE_CERT]);
+out:
+	forget_file(&cert);
+	forget_file(&key);
+	if (status < 0)
+		shown_free(s);
+	else
+		*out = s;
+	return status;
+}
+
+/* The earliest nextUpdate (RFC 5280, section 5.1.2.5) of the lists in a file; 0 where none has one. */
+static time_t earliest_end(const gnutls_datum_t *file)
+{
+	gnutls_x509_crl_t *lists = NULL;
+	unsigned int nr = 0;
+	time_t end = 0;
+
+	if (gnutls_x509_crl_list_import2(&lists, &nr, file, GNUTLS_X509_FMT_PEM, 0) < 0)
+		return 0;
+	for (unsigned int i = 0; i < nr; i++) {
+		time_t next = gnutls_x509_crl_get_next_update(lists[i]);
+
+		if (next != (time_t)-1 && (!end || next < end))
+			end = next;
+		gnutls_x509_crl_deinit(lists[i]);
+	}
+	gnutls_free(lists);
+	return end;
+}
+
+static int read_trust(struct access *a, gnutls_x509_trust_list_t *out, time_t *lists_end,
+		      struct err *err)
+{
+	gnutls_datum_t ca = { NULL, 0 }, crl = { NULL, 0 };
+	gnutls_x509_trust_list_t trust = NULL;
+	int code, status = read_file(a->path[FILE_CA], &ca, err);
+
+	if (status == 0 && a->path[FILE_CRL])
+		status = read_file(a->path[FILE_CRL], &crl, err);
+	if (status == 0 && gnutls_x509_trust_list_init(&trust, 0) < 0)
+		status = err_set(err, ENOMEM, "no memory");
+	if (status == 0) {
+		code = gnutls_x509_trust_list_add_trust_mem(trust, &ca, NULL, GNUTLS_X509_FMT_PEM,
+							    GNUTLS_TL_USE_IN_TLS, 0);
+		if (code <= 0)
+			status = err_set(err, EINVAL, "%s: expected CA certificates in PEM",
+					 a->path[FILE_CA]);
+	}
+	if (status == 0 && a->path[FILE_CRL]) {
+		code = gnutls_x509_trust_list_add_trust_mem(trust, NULL, &crl, GNUTLS_X509_FMT_PEM,
+							    0, GNUTLS_TL_VERIFY_CRL);
+		if (code <= 0)
+			status = err_set(err, EINVAL,
+					 "%s: expected a revocation list in PEM, signed by %s",
+					 a->path[FILE_CRL], a->path[FILE_CA]);
+		else
+			*lists_end = earliest_end(&crl);
+	}
+	forget_file(&ca);
+	forget_file(&crl);
+	if (status < 0 && trust)
+		gnutls_x509_trust_list_deinit(trust, 1);
+	else if (status == 0)
+		*out = trust;
+	return status;
+}
+
+/* What a reload read, until all of it is known to be good. */
+struct fresh {
+	struct shown *shown;
+	gnutls_x509_trust_list_t trust;
+	time_t lists_end;
+	struct access_token *tokens;
+	size_t nr_tokens;
+};
+
+static void swap_in(struct access *a, struct fresh *f)
+{
+	gnutls_x509_trust_list_t trust = NULL;
+	struct access_token *tokens = NULL;
+	struct shown **old;
+
+	pthread_rwlock_wrlock(&a->lock);
+	if (f->shown) {
+		if (a->shown)
+			a->shown->retired = now_s();
+		f->shown->next = a->shown;
+		a->shown = f->shown;
+		for (old = &a->shown->next; *old;) {
+			struct shown *gone = *old;
+
+			if (now_s() - gone->retired < RETIRED_S) {
+				old = &gone->next;
+				continue;
+			}
+			*old = gone->next;
+			shown_free(gone);
+		}
+	}
+	if (f->trust) {
+		trust = a->trust;
+		a->trust = f->trust;
+		a->lists_end = f->lists_end;
+		a->is_end_told = false;
+	}
+	if (a->path[FILE_TOKENS]) {
+		tokens = a->tokens;
+		a->tokens = f->tokens;
+		a->nr_tokens = f->nr_tokens;
+	}
+	a->generation++;
+	pthread_rwlock_unlock(&a->lock);
+	if (trust)
+		gnutls_x509_trust_list_deinit(trust, 1);
+	free(tokens);
+}
+
+/*
+ * Whoever deletes the file of tokens means that none of them is valid. A certificate, a CA or a
+ * revocation list that is gone stays in force: without it nobody could be known, or the revoked.
+ */
+static int read_tokens_again(struct access *a, struct fresh *f, struct err *remark)
+{
+	const char *path = a->path[FILE_TOKENS];
+	struct err err = { 0 };
+	int status = access_tokens_read(path, &f->tokens, &f->nr_tokens, &err);
+
+	if (status == -ENOENT && a->generation) {
+		err_set(remark, ENOENT, "%s is gone: no token is valid until it is there again",
+			path);
+		return 0;
+	}
+	if (status < 0 && remark)
+		*remark = err;
+	return status;
+}
+
+static int read_all(struct access *a, struct err *err)
+{
+	struct fresh f = { 0 };
+	int status = 0;
+
+	if (a->path[FILE_CERT])
+		status = read_shown(a, &f.shown, err);
+	if (status == 0 && a->path[FILE_CA])
+		status = read_trust(a, &f.trust, &f.lists_end, err);
+	if (status == 0 && a->path[FILE_TOKENS])
+		status = read_tokens_again(a, &f, err);
+	if (status == 0) {
+		swap_in(a, &f);
+		return 0;
+	}
+	shown_free(f.shown);
+	if (f.trust)
+		gnutls_x509_trust_list_deinit(f.trust, 1);
+	free(f.tokens);
+	return status;
+}
+
+static bool differs(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino != b->st_ino || a->st_dev != b->st_dev || a->st_size != b->st_size ||
+	       a->st_mtim.tv_sec != b->st_mtim.tv_sec || a->st_mtim.tv_nsec != b->st_mtim.tv_nsec;
+}
+
+bool access_lists_over(struct access *a)
+{
+	bool is_over;
+
+	pthread_rwlock_rdlock(&a->lock);
+	is_over = a->lists_end && time(NULL) > a->lists_end;
+	pthread_rwlock_unlock(&a->lock);
+	return is_over;
+}
+
+bool access_tell_lists_over(struct access *a, struct err *err)
+{
+	char when[32];
+	struct tm utc;
+	bool tell = false;
+
+	pthread_rwlock_wrlock(&a->lock);
+	if (a->lists_end && !a->is_end_told && time(NULL) > a->lists_end) {
+		a->is_end_told = tell = true;
+		gmtime_r(&a->lists_end, &utc);
+		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &utc);
+	}
+	pthread_rwlock_unlock(&a->lock);
+	if (tell)
+		err_set(err, ESTALE,
+			"%s: a revocation list in it was to be replaced by %s (nextUpdate); until a "
+			"newer one is there, every client certificate is refused",
+			a->path[FILE_CRL], when);
+	return tell;
+}
+
+int access_reload(struct access *a, bool all, struct err *err)
+{
+	bool changed = all;
+	int status = 0;
+
+	pthread_mutex_lock(&a->reload);
+	for (int i = 0; i < NR_FILES; i++) {
+		struct stat now = { 0 };
+
+		if (!a->path[i])
+			continue;
+		/* One that is gone is told when it is read. */
+		(void)stat(a->path[i], &now);
+		changed |= differs(&now, &a->seen[i]);
+		a->seen[i] = now;
+	}
+	if (changed) {
+		status = read_all(a, err);
+		if (status == 0)
+			status = 1;
+	}
+	pthread_mutex_unlock(&a->reload);
+	return status;
+}
+
+int access_new(struct access **out, const struct access_config *config, struct err *err)
+{
+	const char *paths[NR_FILES] = { config->cert, config->key, config->client_ca,
+					config->client_crl, config->tokens };
+	struct access *a = calloc(1, sizeof(*a));
+	int status = 0;
+
+	if (!a)
+		return err_set(err, ENOMEM, "no memory");
+	pthread_mutex_init(&a->reload, NULL);
+	pthread_rwlock_init(&a->lock, NULL);
+	for (int i = 0; i < NR_FILES && status == 0; i++)
+		if (paths[i] && !(a->path[i] = strdup(paths[i])))
+			status = err_set(err, ENOMEM, "no memory");
+	if (status == 0)
+		status = access_reload(a, true, err);
+	if (status < 0) {
+		access_free(a);
+		return status;
+	}
+	*out = a;
+	return 0;
+}
+
+void access_free(struct access *a)
+{
+	struct shown *s, *next;
+
+	if (!a)
+		return;
+	for (s = a->shown; s; s = next) {
+		next = s->next;
+		shown_free(s);
+	}
+	if (a->trust)
+		gnutls_x509_trust_list_deinit(a->trust, 1);
+	free(a->tokens);
+	for (int i = 0; i < NR_FILES; i++)
+		free(a->path[i]);
+	pthread_rwlock_destroy(&a->lock);
+	pthread_mutex_destroy(&a->reload);
+	free(a);
+}
+
+uint64_t access_generation(struct access *a)
+{
+	uint64_t generation;
+
+	pthread_rwlock_rdlock(&a->lock);
+	generation = a->generation;
+	pthread_rwlock_unlock(&a->lock);
+	return generation;
+}
+
+bool access_has_tls(const struct access *a)
+{
+	return a->path[FILE_CERT] != NULL;
+}
+
+bool access_asks(const struct access *a)
+{
+	return a->path[FILE_CA] || a->path[FILE_TOKENS];
+}
+
+bool access_asks_certificate(const struct access *a)
+{
+	return a->path[FILE_CA] != NULL;
+}
+
+static void add_host(struct access_identity *who, const char *name)
+{
+	if (who->nr < ACCESS_MAX_NAMES && segment_word_ok(name))
+		snprintf(who->hosts[who->nr++], SEGMENT_NAME_BYTES, "%s", name);
+}
+
+/* DNS names; the common name only where there are none. */
+static void take_names(gnutls_x509_crt_t cert, struct access_identity *out)
+{
+	char name[256];
+	bool has_names = false;
+	size_t len;
+	int type;
+
+	for (unsigned int i = 0;; i++) {
+		len = sizeof(name) - 1;
+		type = gnutls_x509_crt_get_subject_alt_name(cert, i, name, &len, NULL);
+		if (type == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE)
+			break;
+		if (type != GNUTLS_SAN_DNSNAME)
+			continue;
+		has_names = true;
+		name[len] = '\0';
+		if (strlen(name) == len)
+			add_host(out, name);
+	}
+	len = sizeof(name);
+	if (!has_names &&
+	    gnutls_x509_crt_get_dn_by_oid(cert, GNUTLS_OID_X520_COMMON_NAME, 0, 0, name, &len) == 0)
+		add_host(out, name);
+}
+
+void access_by_certificate(struct access *a, gnutls_session_t session, struct access_identity *out)
+{
+	gnutls_typed_vdata_st purpose = { GNUTLS_DT_KEY_PURPOSE_OID,
+					  (unsigned char *)(uintptr_t)GNUTLS_KP_TLS_WWW_CLIENT, 0 };
+	gnutls_x509_crt_t chain[CHAIN_MAX];
+	unsigned int nr = 0, nr_chain = 0, problems = 1;
+	const gnutls_datum_t *raw = gnutls_certificate_get_peers(session, &nr);
+	int code = 0;
+
+	*out = (struct access_identity){ 0 };
+	if (!raw || nr == 0 || nr > CHAIN_MAX)
+		return;
+	if (access_lists_over(a)) {
+		out->generation = access_generation(a);
+		return;
+	}
+	while (nr_chain < nr && gnutls_x509_crt_init(&chain[nr_chain]) == 0) {
+		code = gnutls_x509_crt_import(chain[nr_chain], &raw[nr_chain], GNUTLS_X509_FMT_DER);
+		nr_chain++;
+		if (code < 0)
+			break;
+	}
+	pthread_rwlock_rdlock(&a->lock);
+	out->generation = a->generation;
+	if (code == 0 && nr_chain == nr && a->trust)
+		code = gnutls_x509_trust_list_verify_crt2(a->trust, chain, nr_chain, &purpose, 1, 0,
+							  &problems, NULL);
+	pthread_rwlock_unlock(&a->lock);
+	if (code == 0 && problems == 0)
+		take_names(chain[0], out);
+	while (nr_chain)
+		gnutls_x509_crt_deinit(chain[--nr_chain]);
+}
+
+void access_by_token(struct access *a, const char *authorization, struct access_identity *out)
+{
+	uint8_t hash[TOKEN_HASH_BYTES];
+	size_t len;
+
+	*out = (struct access_identity){ 0 };
+	if (!authorization || strncasecmp(authorization, BEARER, strlen(BEARER)) != 0)
+		return;
+	authorization += strlen(BEARER);
+	len = strlen(authorization);
+	if (len == 0 || len > TOKEN_BYTES ||
+	    gnutls_hash_fast(GNUTLS_DIG_SHA256, authorization, len, hash) < 0)
+		return;
+	pthread_rwlock_rdlock(&a->lock);
+	out->generation = a->generation;
+	/* Every entry is compared whole, whatever was found before. */
+	for (size_t i = 0; i < a->nr_tokens; i++)
+		if (gnutls_memcmp(a->tokens[i].hash, hash, TOKEN_HASH_BYTES) == 0)
+			add_host(out, a->tokens[i].host);
+	pthread_rwlock_unlock(&a->lock);
+}
+
+bool access_permits(const struct access_identity *who, const char *host)
+{
+	for (size_t i = 0; i < who->nr; i++)
+		if (strcmp(who->hosts[i], host) == 0)
+			return true;
+	return false;
+}
+
+int access_certificate(struct access *a, gnutls_pcert_st **chain, unsigned int *nr,
+		       gnutls_privkey_t *key)
+{
+	int status = -1;
+
+	pthread_rwlock_rdlock(&a->lock);
+	if (a->shown) {
+		*chain = a->shown->chain;
+		*nr = a->shown->nr;
+		*key = a->shown->key;
+		status = 0;
+	}
+	pthread_rwlock_unlock(&a->lock);
+	return status;
+}

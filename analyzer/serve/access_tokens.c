@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/serve/access_tokens.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/serve/access.h"
+
+#define TOKEN_LINE 256
+#define DIGITS	   "0123456789abcdefABCDEF"
+
+static int parse_token(struct access_token *t, const char *line, const char *path,
+		       unsigned int number, struct err *err)
+{
+	char hex[2 * TOKEN_HASH_BYTES + 2], rest[2];
+	unsigned int byte;
+
+	if (sscanf(line, "%63s %65s %1s", t->host, hex, rest) != 2 || !segment_word_ok(t->host) ||
+	    strlen(hex) != 2 * TOKEN_HASH_BYTES || strspn(hex, DIGITS) != 2 * TOKEN_HASH_BYTES)
+		return err_set(
+			err, EINVAL,
+			"%s:%u: expected HOST and the SHA-256 of its token as 64 hexadecimal "
+			"digits",
+			path, number);
+	for (int i = 0; i < TOKEN_HASH_BYTES; i++) {
+		if (sscanf(hex + 2 * i, "%2x", &byte) != 1)
+			return -EINVAL;
+		t->hash[i] = (uint8_t)byte;
+	}
+	return 0;
+}
+
+int access_tokens_read(const char *path, struct access_token **out, size_t *nr_out, struct err *err)
+{
+	FILE *f = fopen(path, "re");
+	struct access_token *tokens = NULL;
+	char line[TOKEN_LINE];
+	unsigned int number = 0;
+	size_t nr = 0;
+	int status = f ? 0 : err_set(err, errno, "%s: %s", path, strerror(errno));
+
+	while (status == 0 && fgets(line, sizeof(line), f)) {
+		struct access_token *more;
+
+		number++;
+		if (!strchr(line, '\n') && strlen(line) == sizeof(line) - 1)
+			status = err_set(err, EINVAL, "%s:%u: line too long", path, number);
+		if (status < 0 || line[strspn(line, " \t\r\n")] == '\0' || line[0] == '#')
+			continue;
+		more = nr == ACCESS_MAX_TOKENS ? NULL : realloc(tokens, (nr + 1) * sizeof(*more));
+		if (!more) {
+			status = err_set(err, ENOMEM, "%s:%u: expected at most %d tokens", path,
+					 number, ACCESS_MAX_TOKENS);
+			break;
+		}
+		tokens = more;
+		status = parse_token(&tokens[nr++], line, path, number, err);
+	}
+	if (f)
+		fclose(f);
+	if (status < 0) {
+		free(tokens);
+		return status;
+	}
+	*out = tokens;
+	*nr_out = nr;
+	return 0;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/serve/retain_beside.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "analyzer/keep/retain_text.h"
+
+#define INTERVAL_MAX_S 60
+#define NICE	       10 /* of this thread alone: senders come first */
+
+struct retain_beside {
+	struct retain_beside_config config;
+	struct store *store; /* owned */
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards the waiting */
+	pthread_cond_t wake;
+	atomic_bool stop;
+	char last_error[ERR_LINE_BYTES]; /* said; the same again is not */
+	uint64_t nr_left_out;		 /* likewise */
+};
+
+unsigned int retain_beside_interval_s(const struct retain_limits *limits)
+{
+	uint64_t shortest = limits->window_ns ? limits->window_ns : RETAIN_WINDOW_NS;
+
+	if (limits->requests_ns && limits->requests_ns < shortest)
+		shortest = limits->requests_ns;
+	if (limits->summaries_ns && limits->summaries_ns < shortest)
+		shortest = limits->summaries_ns;
+	shortest /= 4 * 1000000000ull;
+	if (shortest < 1)
+		return 1;
+	return shortest < INTERVAL_MAX_S ? (unsigned int)shortest : INTERVAL_MAX_S;
+}
+
+static void note(struct retain_beside *r, const char *words)
+{
+	char line[RETAIN_LINE_BYTES + ERR_LINE_BYTES];
+
+	snprintf(line, sizeof(line), "retention: %s", words);
+	if (r->config.note)
+		r->config.note(r->config.ctx, line);
+}
+
+static void report(struct retain_beside *r, int status, const struct retain_counts *c,
+		   const struct err *err)
+{
+	struct server_retention *t = r->config.totals;
+	char line[RETAIN_LINE_BYTES];
+
+	if (t) {
+		atomic_fetch_add(&t->nr_summarized, c->nr_requests);
+		atomic_fetch_add(&t->nr_dropped, c->nr_dropped);
+		atomic_fetch_add(&t->nr_failed, status < 0 && status != -ECANCELED);
+	}
+	if (c->nr_segments || c->nr_dropped || c->nr_left_out > r->nr_left_out) {
+		retain_counts_text(c, line);
+		note(r, line);
+	}
+	if (status == 0 || c->nr_left_out > r->nr_left_out)
+		r->nr_left_out = c->nr_left_out;
+	if (status == 0)
+		r->last_error[0] = '\0';
+	if (status == 0 || status == -ECANCELED || strcmp(r->last_error, err->line) == 0)
+		return;
+	snprintf(r->last_error, sizeof(r->last_error), "%s", err->line);
+	note(r, err->line);
+}
+
+static uint64_t real_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void *run(void *ctx)
+{
+	struct retain_beside *r = ctx;
+	unsigned int interval_s = retain_beside_interval_s(&r->config.limits);
+
+	setpriority(PRIO_PROCESS, 0, NICE); /* a thread, on Linux */
+	while (!atomic_load(&r->stop)) {
+		struct retain_counts counts = { 0 };
+		struct err err = { 0 };
+		struct timespec until;
+		int status = retain_pass(r->store, &r->config.limits, real_now_ns(), &r->stop,
+					 &counts, &err);
+
+		report(r, status, &counts, &err);
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_sec += interval_s;
+		pthread_mutex_lock(&r->lock);
+		while (!atomic_load(&r->stop) &&
+		       pthread_cond_timedwait(&r->wake, &r->lock, &until) != ETIMEDOUT)
+			;
+		pthread_mutex_unlock(&r->lock);
+	}
+	return NULL;
+}
+
+static void release(struct retain_beside *r)
+{
+	store_close(r->store);
+	pthread_cond_destroy(&r->wake);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+}
+
+int retain_beside_start(struct retain_beside **out, const char *dir,
+			const struct retain_beside_config *config, struct err *err)
+{
+	struct retain_beside *r = calloc(1, sizeof(*r));
+	pthread_condattr_t clock;
+	int status;
+
+	if (!r)
+		return err_set(err, ENOMEM, "no memory for retention");
+	r->config = *config;
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&r->wake, &clock);
+	pthread_condattr_destroy(&clock);
+	pthread_mutex_init(&r->lock, NULL);
+	status = store_open(&r->store, dir, false, err);
+	if (status == 0) {
+		status = -pthread_create(&r->thread, NULL, run, r);
+		if (status < 0)
+			err_set(err, -status, "retention: %s", strerror(-status));
+	}
+	if (status < 0)
+		release(r);
+	else
+		*out = r;
+	return status;
+}
+
+void retain_beside_stop(struct retain_beside *r)
+{
+	if (!r)
+		return;
+	pthread_mutex_lock(&r->lock);
+	atomic_store(&r->stop, true);
+	pthread_cond_signal(&r->wake);
+	pthread_mutex_unlock(&r->lock);
+	pthread_join(r->thread, NULL);
+	release(r);
+}

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/serve/server.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <microhttpd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analyzer/serve/server_listen.h"
+#include "analyzer/serve/server_reply.h"
+#include "analyzer/serve/server_state.h"
+
+#define NR_CONNECTIONS	  256
+#define BODY_BYTES	  (256ull << 20)
+#define CONNECTION_BYTES  (32u << 10)
+#define PER_ADDRESS	  64
+#define RATE_PER_S	  200
+#define CLIENT_UPLOADS	  8
+#define CLIENT_BODY_BYTES (2ull * SEGMENT_MAX_BYTES + (64u << 10))
+#define REQUEST_S	  60
+#define OPEN_S		  10	       /* at most, for a handshake and the first head */
+#define STACK_BYTES	  (512u << 10) /* a batch of decoded requests lies on it */
+#define DRAIN_S		  30	       /* requests under way at SIGTERM */
+
+/* Authenticated encryption and keys that nobody can compute afterwards, in TLS 1.2 too: no CBC with
+ * SHA-1, no exchange of keys by RSA. */
+#define PRIORITIES                                                                       \
+	"NONE:+VERS-TLS1.3:+VERS-TLS1.2:+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM:"   \
+	"+AEAD:+ECDHE-ECDSA:+ECDHE-RSA:+GROUP-X25519:+GROUP-SECP256R1:+GROUP-SECP384R1:" \
+	"+SIGN-ALL:-SIGN-RSA-SHA1:-SIGN-ECDSA-SHA1:-SIGN-DSA-SHA1:+CTYPE-X509:"          \
+	"+COMP-NULL:%SERVER_PRECEDENCE"
+
+static const char *argument(struct MHD_Connection *c, const char *name)
+{
+	return MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, name);
+}
+
+/* A question counts as an upload does: it takes a lock that acknowledgements wait for. */
+static enum MHD_Result answer_streams(struct server *s, struct MHD_Connection *c,
+				      struct exchange *x, const char *host)
+{
+	struct head_streams asked;
+	int status = 0;
+
+	if (head_streams(host, argument(c, "boot_id"), argument(c, "epoch"),
+			 argument(c, "from_boot_id"), argument(c, "from_epoch"), &asked,
+			 &x->why) < 0)
+		status = MHD_HTTP_BAD_REQUEST;
+	if (status == 0)
+		status = server_check_access(s, c, asked.from.host, &x->why);
+	if (status)
+		return server_refuse(s, c, status, &x->why, 0);
+	x->name = asked.from;
+	server_admit(s, c, x);
+	if (x->refusal)
+		return server_refuse(s, c, x->refusal, &x->why, x->retry_after_s);
+	return server_reply_streams(c, s->ingest, &asked);
+}
+
+/* For whoever is known here, and for this machine. */
+static enum MHD_Result answer_metrics(struct server *s, struct MHD_Connection *c)
+{
+	const struct sockaddr *address = server_address(c);
+	struct err why = { 0 };
+	int status =
+		address && server_is_loopback(address) ? 0 : server_check_access(s, c, NULL, &why);
+	struct server_gauges gauges = {
+		.body_bytes = __atomic_load_n(&s->body_bytes, __ATOMIC_RELAXED),
+		.nr_active = __atomic_load_n(&s->nr_active, __ATOMIC_RELAXED),
+		.nr_shut = guard_nr_shut(s->guard),
+		.retention = s->config.retention,
+	};
+	struct ingest_counts counts = ingest_counted(s->ingest);
+
+	if (status)
+		return server_refuse(s, c, status, &why, 0);
+	return server_reply_metrics(c, &s->stats, &counts, &gauges);
+}
+
+/* Whether the path is one of ours, and the method it takes. */
+static const char *method_of(const char *url)
+{
+	if (strncmp(url, SEGMENTS_PREFIX, strlen(SEGMENTS_PREFIX)) == 0)
+		return "PUT";
+	if (strncmp(url, STREAMS_PREFIX, strlen(STREAMS_PREFIX)) == 0 ||
+	    strcmp(url, "/metrics") == 0 || strcmp(url, "/healthz") == 0)
+		return "GET";
+	return NULL;
+}
+
+static enum MHD_Result answer(struct server *s, struct MHD_Connection *c, struct exchange *x,
+			      const char *url, const char *method)
+{
+	const char *allowed = method_of(url);
+	struct err why = { 0 };
+
+	if (!allowed) {
+		err_set(&why, ENOENT,
+			"path: expected " SEGMENTS_PREFIX "..., " STREAMS_PREFIX
+			"HOST, /metrics or /healthz");
+		return server_refuse(s, c, MHD_HTTP_NOT_FOUND, &why, 0);
+	}
+	if (strcmp(method, allowed) != 0 &&
+	    !(strcmp(method, "HEAD") == 0 && strcmp(allowed, "GET") == 0)) {
+		server_stats_refused(&s->stats, MHD_HTTP_METHOD_NOT_ALLOWED);
+		return server_reply_not_allowed(c, allowed);
+	}
+	if (strcmp(url, "/metrics") == 0)
+		return answer_metrics(s, c);
+	if (strcmp(url, "/healthz") == 0)
+		return server_reply_text(c, "ok\n");
+	return answer_streams(s, c, x, url + strlen(STREAMS_PREFIX));
+}
+
+static enum MHD_Result take_field(void *ctx, enum MHD_ValueKind kind, const char *name,
+				  size_t name_bytes, const char *value, size_t value_bytes)
+{
+	(void)kind;
+	head_check_field(ctx, name, name_bytes, value, value_bytes);
+	return MHD_YES;
+}
+
+/* Whether the head says in one way only where the request ends. */
+static int check_head(struct MHD_Connection *c, const char *version, struct err *why)
+{
+	struct head_check check = { 0 };
+
+	MHD_get_connection_values_n(c, MHD_HEADER_KIND, take_field, &check);
+	return head_check_end(&check, strcmp(version, MHD_HTTP_VERSION_1_1) == 0, why);
+}
+
+/* Called once per request before its body, then with parts of the body, then once at its end. */
+static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const char *url,
+				  const char *method, const char *version, const char *data,
+				  size_t *nr_data, void **state)
+{
+	struct server *s = ctx;
+	struct exchange *x = *state;
+	enum MHD_Result result;
+	struct err why = { 0 };
+
+	if (!x) {
+		x = calloc(1, sizeof(*x));
+		if (!x)
+			return MHD_NO;
+		*state = x;
+		__atomic_add_fetch(&s->nr_active, 1, __ATOMIC_RELAXED);
+		guard_enter(s->guard, server_connection(c), GUARD_BODY);
+		/* What follows such a head may not be read as a request: the connection ends. */
+		if (check_head(c, version, &why) < 0) {
+			server_stats_refused(&s->stats, MHD_HTTP_BAD_REQUEST);
+			return server_reply_last(c, MHD_HTTP_BAD_REQUEST, why.line);
+		}
+		if (strcmp(method, "PUT") == 0 &&
+		    strncmp(url, SEGMENTS_PREFIX, strlen(SEGMENTS_PREFIX)) == 0)
+			return upload_begin(s, c, url, x);
+		return MHD_YES;
+	}
+	if (*nr_data) {
+		if (x->is_upload)
+			upload_take(s, x, data, *nr_data);
+		*nr_data = 0;
+		return MHD_YES;
+	}
+	guard_enter(s->guard, server_connection(c), GUARD_WORK);
+	result = x->is_upload ? upload_end(s, c, x) : answer(s, c, x, url, method);
+	guard_enter(s->guard, server_connection(c), GUARD_REPLY);
+	return result;
+}
+
+static void on_completed(void *ctx, struct MHD_Connection *c, void **state,
+			 enum MHD_RequestTerminationCode code)
+{
+	struct server *s = ctx;
+	struct exchange *x = *state;
+
+	(void)code;
+	guard_enter(s->guard, server_connection(c), GUARD_IDLE);
+	if (!x)
+		return;
+	upload_release(s, x);
+	free(x);
+	*state = NULL;
+	__atomic_sub_fetch(&s->nr_active, 1, __ATOMIC_RELAXED);
+}
+
+static void on_connection(void *ctx, struct MHD_Connection *c, void **context,
+			  enum MHD_ConnectionNotificationCode code)
+{
+	const union MHD_ConnectionInfo *info;
+	struct server *s = ctx;
+
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		guard_remove(s->guard, *context);
+		*context = NULL;
+		return;
+	}
+	info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	*context = info ? guard_add(s->guard, info->connect_fd, s) : NULL;
+}
+
+/* GnuTLS asks which certificate to show; MHD has left its connection with the session. */
+static int on_certificate(gnutls_session_t session, const gnutls_datum_t *names, int nr_names,
+			  const gnutls_pk_algorithm_t *algorithms, int nr_algorithms,
+			  gnutls_pcert_st **chain, unsigned int *nr_chain, gnutls_privkey_t *key)
+{
+	struct MHD_Connection *c = gnutls_session_get_ptr(session);
+	struct connection *connection = c ? server_connection(c) : NULL;
+	struct server *s = connection ? connection->owner : NULL;
+
+	(void)names, (void)nr_names, (void)algorithms, (void)nr_algorithms;
+	return s ? access_certificate(s->access, chain, nr_chain, key) : -1;
+}
+
+static void note(struct server *s, const char *line)
+{
+	if (s->config.note)
+		s->config.note(s->config.ctx, line);
+}
+
+static void reload(struct server *s, bool all)
+{
+	struct err err = { 0 };
+	char line[ERR_LINE_BYTES + 64];
+	int status = access_reload(s->access, all, &err);
+
+	if (status) {
+		snprintf(line, sizeof(line), "%s%s%s",
+			 status < 0 ? "certificates and tokens stay as they were"
+				    : "certificates and tokens read again",
+			 err.line[0] ? ": " : "", err.line);
+		note(s, line);
+	}
+	if (access_tell_lists_over(s->access, &err))
+		note(s, err.line);
+}
+
+static void on_tick(void *ctx)
+{
+	reload(ctx, false);
+}
+
+void server_reload(struct server *s)
+{
+	reload(s, true);
+}
+
+/* The file as a string: MHD asks clients for certificates where it is given one. */
+static int read_ca(struct server *s, struct err *err)
+{
+	const char *path = s->config.access.client_ca;
+	gnutls_datum_t data;
+
+	if (!path)
+		return 0;
+	if (gnutls_load_file(path, &data) < 0)
+		return err_set(err, EINVAL, "%s: cannot be read", path);
+	s->client_ca = strndup((const char *)data.data, data.size);
+	gnutls_free(data.data);
+	return s->client_ca ? 0 : err_set(err, ENOMEM, "no memory");
+}
+
+static int check_config(const struct server_config *config, struct err *err)
+{
+	const struct access_config *a = &config->access;
+
+	if (!a->cert != !a->key)
+		return err_set(err, EINVAL, "--tls-cert and --tls-key: expected both or none");
+	if (a->client_ca && !a->cert)
+		return err_set(err, EINVAL,
+			       "--client-ca: expected --tls-cert and --tls-key with it");
+	if (a->client_crl && !a->client_ca)
+		return err_set(err, EINVAL, "--client-crl: expected --client-ca with it");
+	return 0;
+}
+
+static int start_daemon(struct server *s, int fd, struct err *err)
+{
+	const struct server_config *config = &s->config;
+	bool has_tls = access_has_tls(s->access);
+	struct MHD_OptionItem tls[] = {
+		{ MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)PRIORITIES },
+		{ MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)on_certificate },
+		{ s->client_ca ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0, s->client_ca },
+		{ MHD_OPTION_END, 0, NULL },
+	};
+	struct MHD_OptionItem none[] = { { MHD_OPTION_END, 0, NULL } };
+
+	s->daemon = MHD_start_daemon(
+		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
+			MHD_USE_ITC | (has_tls ? MHD_USE_TLS : 0),
+		0, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_CONNECTION_LIMIT,
+		config->nr_connections ? config->nr_connections : NR_CONNECTIONS,
+		MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+		config->nr_per_address ? config->nr_per_address : PER_ADDRESS,
+		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, config->request_s,
+		MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_NOTIFY_COMPLETED,
+		on_completed, s, MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_ARRAY,
+		has_tls ? tls : none, MHD_OPTION_END);
+	return s->daemon ? 0
+			 : err_set(err, EIO, "--listen %s: the HTTP server does not start",
+				   config->listen);
+}
+
+static void server_free(struct server *s)
+{
+	guard_free(s->guard);
+	clients_free(s->clients);
+	access_free(s->access);
+	ingest_free(s->ingest);
+	free(s->client_ca);
+	free(s);
+}
+
+/*
+ * One serve to a store: two would answer for the same names without knowing of each other, and neither
+ * would count what the other takes. The lock is on the folder itself and ends with the
+ * store's descriptor: there is no file of its own that could be left behind, or be a link elsewhere.
+ */
+static int lock_store(const struct store *store, struct err *err)
+{
+	if (flock(store_dir_fd(store), LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	if (errno == EWOULDBLOCK)
+		return err_set(err, EBUSY,
+			       "%s: another serve runs on this store; end it, or choose another "
+			       "folder with --store",
+			       store_dir(store));
+	return err_set(err, errno, "%s: the folder cannot be locked for this serve alone: %s",
+		       store_dir(store), strerror(errno));
+}
+
+/* What the daemon needs, before there is one. */
+static int prepare(struct server *s, struct store *store, struct err *err)
+{
+	const unsigned int open_s = s->config.request_s / 2 ? s->config.request_s / 2 : 1;
+	const unsigned int limits[NR_GUARD_PHASES] = {
+		[GUARD_OPEN] = open_s < OPEN_S ? open_s : OPEN_S,
+		[GUARD_IDLE] = s->config.request_s,
+		[GUARD_BODY] = s->config.request_s,
+		[GUARD_REPLY] = s->config.request_s,
+	};
+	const struct client_limits client = { s->config.rate_per_s, CLIENT_UPLOADS,
+					      CLIENT_BODY_BYTES };
+	int status = check_config(&s->config, err);
+
+	if (status == 0)
+		status = lock_store(store, err);
+	if (status == 0)
+		status = access_new(&s->access, &s->config.access, err);
+	if (status == 0)
+		status = read_ca(s, err);
+	if (status == 0)
+		status = ingest_new(&s->ingest, store);
+	if (status == 0)
+		status = ingest_retire_beside(s->ingest);
+	if (status == 0)
+		status = clients_new(&s->clients, &client);
+	if (status == 0)
+		status = guard_new(&s->guard, limits, on_tick, s);
+	if (status == 0)
+		guard_limit(s->guard,
+			    s->config.nr_connections ? s->config.nr_connections : NR_CONNECTIONS);
+	return status;
+}
+
+int server_start(struct server **out, struct store *store, const struct server_config *config,
+		 struct err *err)
+{
+	struct server *s = calloc(1, sizeof(*s));
+	const char *only_loopback = NULL;
+	int fd, status;
+
+	if (!s)
+		return -ENOMEM;
+	s->config = *config;
+	s->config.request_s = config->request_s ? config->request_s : REQUEST_S;
+	s->config.rate_per_s = config->rate_per_s > 0 ? config->rate_per_s : RATE_PER_S;
+	s->body_limit = config->body_bytes ? config->body_bytes : BODY_BYTES;
+	status = prepare(s, store, err);
+	if (status < 0)
+		goto fail;
+	if (!config->insecure && !access_has_tls(s->access))
+		only_loopback = "the connection is not encrypted (--tls-cert)";
+	else if (!config->insecure && !access_asks(s->access))
+		only_loopback = "anybody could write (--client-ca, --tokens)";
+	fd = status = server_listen(config->listen, only_loopback, &s->port, err);
+	if (status < 0)
+		goto fail;
+	status = start_daemon(s, fd, err);
+	if (status < 0) {
+		close(fd);
+		goto fail;
+	}
+	*out = s;
+	return 0;
+fail:
+	server_free(s);
+	return status;
+}
+
+uint16_t server_port(const struct server *s)
+{
+	return s->port;
+}
+
+void server_stop(struct server *s)
+{
+	const struct timespec tick = { .tv_nsec = 20000000 };
+	MHD_socket fd;
+
+	if (!s)
+		return;
+	fd = MHD_quiesce_daemon(s->daemon);
+	for (int i = 0; i < DRAIN_S * 50; i++) {
+		if (__atomic_load_n(&s->nr_active, __ATOMIC_RELAXED) == 0)
+			break;
+		nanosleep(&tick, NULL);
+	}
+	MHD_stop_daemon(s->daemon);
+	if (fd != MHD_INVALID_SOCKET)
+		close(fd);
+	server_free(s);
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/serve/server_guard.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+struct guard {
+	pthread_mutex_t lock; /* guards all below but limits and on_tick */
+	pthread_cond_t wake;
+	pthread_t thread;
+	bool is_stopping;
+	struct connection *first;
+	uint64_t nr_shut;
+	unsigned int nr_most; /* connections that there may be; 0: not bounded here */
+	unsigned int limits[NR_GUARD_PHASES];
+	void (*on_tick)(void *ctx);
+	void *ctx;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+/* The serving thread sees the end of its connection; only it closes the descriptor. */
+static void guard_shut(struct guard *g, struct connection *c)
+{
+	shutdown(c->fd, SHUT_RDWR);
+	c->is_shut = true;
+	g->nr_shut++;
+}
+
+/* The list begins with the newest connection. Those that were shut are as good as gone. */
+static void guard_make_room(struct guard *g)
+{
+	struct connection *oldest = NULL;
+	unsigned int nr = 0;
+
+	for (struct connection *c = g->first; c; c = c->next) {
+		nr += !c->is_shut;
+		if (!c->is_shut && !c->is_known &&
+		    (c->phase == GUARD_OPEN || c->phase == GUARD_IDLE))
+			oldest = c;
+	}
+	if (g->nr_most && nr >= g->nr_most - g->nr_most / 4 && oldest)
+		guard_shut(g, oldest);
+}
+
+static void shut_late(struct guard *g)
+{
+	uint64_t now = now_ns();
+
+	for (struct connection *c = g->first; c; c = c->next) {
+		if (!c->end_ns || now < c->end_ns || c->is_shut)
+			continue;
+		guard_shut(g, c);
+	}
+}
+
+static void *watch(void *ctx)
+{
+	struct guard *g = ctx;
+	struct timespec at;
+
+	pthread_mutex_lock(&g->lock);
+	while (!g->is_stopping) {
+		shut_late(g);
+		pthread_mutex_unlock(&g->lock);
+		if (g->on_tick)
+			g->on_tick(g->ctx);
+		pthread_mutex_lock(&g->lock);
+		clock_gettime(CLOCK_MONOTONIC, &at);
+		at.tv_sec++;
+		while (!g->is_stopping && !pthread_cond_timedwait(&g->wake, &g->lock, &at))
+			;
+	}
+	pthread_mutex_unlock(&g->lock);
+	return NULL;
+}
+
+int guard_new(struct guard **out, const unsigned int limits[NR_GUARD_PHASES],
+	      void (*on_tick)(void *ctx), void *ctx)
+{
+	struct guard *g = calloc(1, sizeof(*g));
+	pthread_condattr_t attributes;
+	int status;
+
+	if (!g)
+		return -ENOMEM;
+	memcpy(g->limits, limits, sizeof(g->limits));
+	g->on_tick = on_tick;
+	g->ctx = ctx;
+	pthread_mutex_init(&g->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&g->wake, &attributes);
+	pthread_condattr_destroy(&attributes);
+	status = pthread_create(&g->thread, NULL, watch, g);
+	if (status) {
+		pthread_cond_destroy(&g->wake);
+		pthread_mutex_destroy(&g->lock);
+		free(g);
+		return -status;
+	}
+	*out = g;
+	return 0;
+}
+
+void guard_free(struct guard *g)
+{
+	if (!g)
+		return;
+	pthread_mutex_lock(&g->lock);
+	g->is_stopping = true;
+	pthread_cond_signal(&g->wake);
+	pthread_mutex_unlock(&g->lock);
+	pthread_join(g->thread, NULL);
+	pthread_cond_destroy(&g->wake);
+	pthread_mutex_destroy(&g->lock);
+	free(g);
+}
+
+static void set_phase(const struct guard *g, struct connection *c, enum guard_phase phase)
+{
+	c->phase = phase;
+	c->end_ns = g->limits[phase] ? now_ns() + g->limits[phase] * 1000000000ull : 0;
+}
+
+struct connection *guard_add(struct guard *g, int fd, void *owner)
+{
+	struct connection *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->fd = fd;
+	c->owner = owner;
+	set_phase(g, c, GUARD_OPEN);
+	pthread_mutex_lock(&g->lock);
+	guard_make_room(g);
+	c->next = g->first;
+	c->link = &g->first;
+	if (g->first)
+		g->first->link = &c->next;
+	g->first = c;
+	pthread_mutex_unlock(&g->lock);
+	return c;
+}
+
+void guard_remove(struct guard *g, struct connection *c)
+{
+	if (!c)
+		return;
+	pthread_mutex_lock(&g->lock);
+	*c->link = c->next;
+	if (c->next)
+		c->next->link = c->link;
+	pthread_mutex_unlock(&g->lock);
+	free(c);
+}
+
+void guard_enter(struct guard *g, struct connection *c, enum guard_phase phase)
+{
+	if (!c)
+		return;
+	pthread_mutex_lock(&g->lock);
+	if (c->phase != phase)
+		set_phase(g, c, phase);
+	pthread_mutex_unlock(&g->lock);
+}
+
+void guard_know(struct guard *g, struct connection *c)
+{
+	if (!c)
+		return;
+	pthread_mutex_lock(&g->lock);
+	c->is_known = true;
+	pthread_mutex_unlock(&g->lock);
+}
+
+void guard_limit(struct guard *g, unsigned int nr_connections)
+{
+	pthread_mutex_lock(&g->lock);
+	g->nr_most = nr_connections;
+	pthread_mutex_unlock(&g->lock);
+}
+
+uint64_t guard_nr_shut(struct guard *g)
+{
+	uint64_t nr;
+
+	pthread_mutex_lock(&g->lock);
+	nr = g->nr_shut;
+	pthread_mutex_unlock(&g->lock);
+	return nr;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* server_listen: the listening socket of server.c. */
+#ifndef ANALYZER_SERVER_LISTEN_H
+#define ANALYZER_SERVER_LISTEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "base/err.h"
+
+/* A listening socket of our own, so that errors have their number and the port is known: the
+ * descriptor, or -errno. only_loopback: why another address is refused, NULL where it is not. */
+int server_listen(const char *listen, const char *only_loopback, uint16_t *port, struct err *err);
+bool server_is_loopback(const struct sockaddr *a);
+/* The address as text, without its port; an IPv6 one is its /64, which is one client. */
+void server_address_text(const struct sockaddr *a, char *out, unsigned int cap);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* server_stats: what the server counts. Every function may be called from any thread. */
+#ifndef ANALYZER_SERVER_STATS_H
+#define ANALYZER_SERVER_STATS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyzer/store/ingest.h"
+#include "base/buf.h"
+
+/* Refusals by HTTP status: 400 401 403 404 405 409 413 422 429 503, and any other. */
+#define SERVER_NR_REFUSALS 11
+/* Buckets of the acknowledgements' time: up to 2^-12 s, 2^-11 s, ... 2^5 s, and longer. */
+#define SERVER_NR_BUCKETS   19
+#define SERVER_FIRST_BUCKET (-12)
+
+struct server_stats { /* zeroed: nothing happened */
+	uint64_t refused[SERVER_NR_REFUSALS];
+	uint64_t acknowledge_ns;
+	uint64_t acknowledged[SERVER_NR_BUCKETS];
+};
+
+struct server_retention;
+
+struct server_gauges {
+	uint64_t body_bytes, nr_active, nr_shut;
+	const struct server_retention *retention; /* NULL: none */
+};
+
+void server_stats_refused(struct server_stats *s, int http_status);
+/* A segment was acknowledged duration_ns after its last byte came. */
+void server_stats_acknowledged(struct server_stats *s, uint64_t duration_ns);
+/* The page of /metrics in OpenMetrics text, with its end mark; out->error tells failure. */
+void server_stats_print(const struct server_stats *s, const struct ingest_counts *counts,
+			const struct server_gauges *gauges, struct buf *out);
+
+#endif

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "analyzer/serve/server_listen.h"
+#include "analyzer/serve/server_reply.h"
+#include "analyzer/serve/server_state.h"
+
+#define CHUNK_BYTES	   (64u << 10)	  /* first memory for a body of unknown length */
+#define LOOK_UP_NS	   60000000000ull /* a certificate can expire while its connection lasts */
+#define RETRY_AFTER_MEMORY 1
+#define RETRY_AFTER_DISK   5
+
+static bool reserve(struct server *s, struct exchange *x, size_t cap)
+{
+	uint64_t more = cap - x->cap;
+	uint8_t *body;
+
+	if (x->client && clients_reserve(s->clients, x->client, more) < 0)
+		return false;
+	if (__atomic_add_fetch(&s->body_bytes, more, __ATOMIC_RELAXED) > s->body_limit) {
+		__atomic_sub_fetch(&s->body_bytes, more, __ATOMIC_RELAXED);
+		clients_return(s->clients, x->client, more);
+		return false;
+	}
+	body = realloc(x->body, cap);
+	if (!body) {
+		__atomic_sub_fetch(&s->body_bytes, more, __ATOMIC_RELAXED);
+		clients_return(s->clients, x->client, more);
+		return false;
+	}
+	x->body = body;
+	x->cap = cap;
+	return true;
+}
+
+void upload_release(struct server *s, struct exchange *x)
+{
+	free(x->body);
+	__atomic_sub_fetch(&s->body_bytes, x->cap, __ATOMIC_RELAXED);
+	clients_leave(s->clients, x->client, x->cap);
+	x->client = NULL;
+	x->body = NULL;
+	x->len = x->cap = 0;
+}
+
+/* The rest of the body is read and thrown away, so that the sender gets to read the reply. */
+static void refuse_later(struct server *s, struct exchange *x, int status, int retry_after_s)
+{
+	x->refusal = status;
+	x->retry_after_s = retry_after_s;
+	upload_release(s, x);
+}
+
+enum MHD_Result server_refuse(struct server *s, struct MHD_Connection *c, int status,
+			      const struct err *why, int retry_after_s)
+{
+	server_stats_refused(&s->stats, status);
+	return server_reply_error(c, status, why->line, retry_after_s);
+}
+
+struct connection *server_connection(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+const struct sockaddr *server_address(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+
+	return info ? info->client_addr : NULL;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+/* The hosts of the connection's certificate, looked up anew where that is due. */
+static const struct access_identity *certificate_of(struct server *s, struct MHD_Connection *c)
+{
+	static const struct access_identity nobody;
+	struct connection *connection = server_connection(c);
+	const union MHD_ConnectionInfo *info;
+
+	if (!access_asks_certificate(s->access) || !connection)
+		return &nobody;
+	if (connection->is_looked_up &&
+	    connection->certificate.generation == access_generation(s->access) &&
+	    now_ns() - connection->looked_up_ns < LOOK_UP_NS)
+		return &connection->certificate;
+	info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+	if (!info || !info->tls_session)
+		return &nobody;
+	access_by_certificate(s->access, info->tls_session, &connection->certificate);
+	connection->looked_up_ns = now_ns();
+	connection->is_looked_up = true;
+	return &connection->certificate;
+}
+
+int server_check_access(struct server *s, struct MHD_Connection *c, const char *host,
+			struct err *err)
+{
+	const struct access_identity *by_certificate;
+	struct access_identity by_token;
+
+	if (!access_asks(s->access))
+		return 0;
+	by_certificate = certificate_of(s, c);
+	access_by_token(s->access,
+			MHD_lookup_connection_value(c, MHD_HEADER_KIND,
+						    MHD_HTTP_HEADER_AUTHORIZATION),
+			&by_token);
+	if (!by_certificate->nr && !by_token.nr) {
+		if (access_lists_over(s->access))
+			err_set(err, EACCES,
+				"credential: client certificates are refused, as the revocation list "
+				"here is past its nextUpdate");
+		else
+			err_set(err, EACCES,
+				"credential: expected a client certificate or a token that is known "
+				"here");
+		return MHD_HTTP_UNAUTHORIZED;
+	}
+	guard_know(s->guard, server_connection(c));
+	if (!host || access_permits(by_certificate, host) || access_permits(&by_token, host))
+		return 0;
+	err_set(err, EACCES, "credential: it is not of host %s", host);
+	return MHD_HTTP_FORBIDDEN;
+}
+
+void server_admit(struct server *s, struct MHD_Connection *c, struct exchange *x)
+{
+	const struct sockaddr *address = server_address(c);
+	char name[CLIENT_NAME_BYTES];
+	uint32_t wait_s;
+	int status;
+
+	if (access_asks(s->access))
+		snprintf(name, sizeof(name), "%s", x->name.host);
+	else if (!address || !server_is_loopback(address))
+		server_address_text(address, name, sizeof(name));
+	else
+		return;
+	status = clients_enter(s->clients, name, now_ns(), &x->client, &wait_s);
+	if (status == -EAGAIN) {
+		err_set(&x->why, EAGAIN, "rate: too many requests of %s", name);
+		refuse_later(s, x, MHD_HTTP_TOO_MANY_REQUESTS, (int)wait_s);
+	} else if (status < 0) {
+		err_set(&x->why, EAGAIN, "too many clients");
+		refuse_later(s, x, MHD_HTTP_SERVICE_UNAVAILABLE, RETRY_AFTER_MEMORY);
+	}
+}
+
+static bool waits_to_send(struct MHD_Connection *c)
+{
+	const char *expect = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Expect");
+
+	return expect && strcasecmp(expect, "100-continue") == 0;
+}
+
+/* Whether the sender waits to be told to send, and need not as the segment is here. */
+static bool is_here(struct server *s, struct MHD_Connection *c, const struct exchange *x,
+		    struct ingest_result *result)
+{
+	return waits_to_send(c) && ingest_find(s->ingest, &x->name, x->hash, result) == 1;
+}
+
+enum MHD_Result upload_begin(struct server *s, struct MHD_Connection *c, const char *url,
+			     struct exchange *x)
+{
+	const char *text = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Length");
+	uint64_t length = text ? strtoull(text, NULL, 10) : 0;
+	struct ingest_result here;
+	int status;
+
+	x->is_upload = true;
+	if (length > SEGMENT_MAX_BYTES) {
+		err_set(&x->why, EFBIG, "Content-Length: expected at most %u", SEGMENT_MAX_BYTES);
+		refuse_later(s, x, MHD_HTTP_CONTENT_TOO_LARGE, 0);
+		/* A reply before its end would be lost to a sender in the midst of sending. */
+		return waits_to_send(c) ? server_refuse(s, c, x->refusal, &x->why, 0) : MHD_YES;
+	}
+	status = server_check_access(s, c, NULL, &x->why);
+	if (status == 0 &&
+	    (head_segment_path(url + strlen(SEGMENTS_PREFIX), &x->name, &x->why) < 0 ||
+	     head_segment_hash(MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Blkcast-Hash"),
+			       x->hash, &x->why) < 0))
+		status = MHD_HTTP_BAD_REQUEST;
+	if (status == 0)
+		status = server_check_access(s, c, x->name.host, &x->why);
+	if (status) {
+		refuse_later(s, x, status, 0);
+		return MHD_YES;
+	}
+	server_admit(s, c, x);
+	if (x->refusal)
+		return MHD_YES;
+	if (is_here(s, c, x, &here)) {
+		x->refusal = MHD_HTTP_OK;
+		return server_reply_ack(c, &here);
+	}
+	if (!reserve(s, x, text ? (size_t)length + 1 : CHUNK_BYTES)) {
+		err_set(&x->why, ENOMEM, "too many bodies under way");
+		refuse_later(s, x, MHD_HTTP_SERVICE_UNAVAILABLE, RETRY_AFTER_MEMORY);
+	}
+	return MHD_YES;
+}
+
+void upload_take(struct server *s, struct exchange *x, const char *data, size_t nr)
+{
+	size_t cap = x->cap;
+
+	if (x->refusal)
+		return;
+	if (nr > SEGMENT_MAX_BYTES - x->len) {
+		err_set(&x->why, EFBIG, "body: expected at most %u bytes", SEGMENT_MAX_BYTES);
+		refuse_later(s, x, MHD_HTTP_CONTENT_TOO_LARGE, 0);
+		return;
+	}
+	while (cap < x->len + nr)
+		cap *= 2;
+	if (cap > x->cap && !reserve(s, x, cap)) {
+		err_set(&x->why, ENOMEM, "too many bodies under way");
+		refuse_later(s, x, MHD_HTTP_SERVICE_UNAVAILABLE, RETRY_AFTER_MEMORY);
+		return;
+	}
+	memcpy(x->body + x->len, data, nr);
+	x->len += nr;
+}
+
+static int http_status_of(int status)
+{
+	switch (status) {
+	case -EBADMSG:
+	case -EPROTONOSUPPORT:
+	case -EINVAL:
+		return MHD_HTTP_UNPROCESSABLE_CONTENT;
+	case -EFBIG:
+		return MHD_HTTP_CONTENT_TOO_LARGE;
+	case -EEXIST:
+		return MHD_HTTP_CONFLICT;
+	default:
+		return MHD_HTTP_SERVICE_UNAVAILABLE;
+	}
+}
+
+enum MHD_Result upload_end(struct server *s, struct MHD_Connection *c, struct exchange *x)
+{
+	struct ingest_result result;
+	struct segment_hash got;
+	char text[SEGMENT_HASH_TEXT];
+	uint64_t begin_ns = now_ns();
+	int status;
+
+	if (x->refusal)
+		return server_refuse(s, c, x->refusal, &x->why, x->retry_after_s);
+	/* The credential may have been revoked since the body began. */
+	status = server_check_access(s, c, x->name.host, &x->why);
+	if (status)
+		return server_refuse(s, c, status, &x->why, 0);
+	got = segment_hash_of(x->body, x->len);
+	segment_hash_text(&got, text);
+	if (strcmp(text, x->hash) != 0) {
+		err_set(&x->why, EINVAL, "Blkcast-Hash: expected %s, got %s of %zu bytes", x->hash,
+			text, x->len);
+		return server_refuse(s, c, MHD_HTTP_BAD_REQUEST, &x->why, 0);
+	}
+	status = ingest_put(s->ingest, &x->name, x->body, x->len, &result, &x->why);
+	if (status < 0) {
+		int code = http_status_of(status);
+
+		if (!x->why.line[0])
+			err_set(&x->why, -status, "%s", strerror(-status));
+		return server_refuse(s, c, code, &x->why,
+				     code == MHD_HTTP_SERVICE_UNAVAILABLE ? RETRY_AFTER_DISK : 0);
+	}
+	server_stats_acknowledged(&s->stats, now_ns() - begin_ns);
+	return server_reply_ack(c, &result);
+}

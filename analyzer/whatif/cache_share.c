@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/whatif/cache_share.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/whatif/load_facts.h"
+
+#define BISECTIONS 200 /* of a logarithm of time: to the last bit */
+/* Times are looked for between these, in seconds: a microsecond and 30 million years. */
+#define TIME_LEAST_S 1e-6
+#define TIME_MOST_S  1e15
+#define UNITS	     512 /* that a cache is parted into */
+#define ROUNDING     1e-12
+
+struct cache_stream cache_stream_of(const struct profile *p)
+{
+	const struct direction_profile *sides[2] = { &p->read, &p->write };
+	double bytes = 0;
+
+	for (int w = 0; w < 2; w++) {
+		int operation = w ? OPERATION_WRITE : OPERATION_READ;
+
+		if (p->bytes[operation])
+			bytes += (double)p->bytes[operation];
+		else if (p->requests[operation])
+			bytes += (double)p->requests[operation] * sides[w]->size_mean_bytes;
+	}
+	return (struct cache_stream){ p->locality.miss_ratio, p->locality.nr_miss_ratio,
+				      bytes / load_watched_s(p), p->locality.footprint_bytes };
+}
+
+/* The ends of piece i of a curve; false behind the last, which is flat. */
+struct piece {
+	double from, to, m_from, m_to;
+};
+
+static bool piece_of(const struct cache_stream *s, size_t i, struct piece *p)
+{
+	if (i >= s->nr)
+		return false;
+	p->from = i ? (double)s->points[i - 1].cache_bytes : 0;
+	p->m_from = i ? s->points[i - 1].miss_ratio : 1;
+	p->to = (double)s->points[i].cache_bytes;
+	p->m_to = s->points[i].miss_ratio;
+	return true;
+}
+
+double cache_miss_ratio(const struct cache_stream *s, double bytes)
+{
+	struct piece p = { 0, 0, 1, 1 };
+
+	for (size_t i = 0; piece_of(s, i, &p); i++)
+		if (bytes < p.to)
+			return p.m_from + (p.m_to - p.m_from) * (bytes - p.from) / (p.to - p.from);
+	return p.m_to;
+}
+
+double cache_size_for(const struct cache_stream *s, double hit_ratio)
+{
+	struct piece p;
+	double miss = 1 - hit_ratio;
+
+	if (hit_ratio <= 0)
+		return 0;
+	for (size_t i = 0; piece_of(s, i, &p); i++)
+		if (p.m_to <= miss + ROUNDING)
+			return p.m_to < p.m_from ? p.from + (p.to - p.from) * (p.m_from - miss) /
+								    (p.m_from - p.m_to)
+						 : p.from;
+	return NAN;
+}
+
+static double footprint(const struct cache_stream *s)
+{
+	double end = s->nr ? (double)s->points[s->nr - 1].cache_bytes : 0;
+
+	return s->footprint_bytes > 0 ? s->footprint_bytes : end;
+}
+
+/* The bytes that a load fills in a time, by the pieces of its curve. */
+static double filled(const struct cache_stream *s, double time_s)
+{
+	double left = time_s * s->bytes_per_s, most = footprint(s), slope, need;
+	struct piece p = { 0, 0, 1, 1 };
+
+	for (size_t i = 0; piece_of(s, i, &p); i++) {
+		slope = (p.m_to - p.m_from) / (p.to - p.from);
+		if (!(p.m_from > 0))
+			return fmin(p.from, most);
+		/* bytes referenced until the piece is filled; infinite where it ends in no misses */
+		need = p.m_to < p.m_from ? (log(p.m_to) - log(p.m_from)) / slope
+					 : (p.to - p.from) / p.m_from;
+		if (left < need)
+			return fmin(most, p.m_to < p.m_from
+						  ? p.from + p.m_from * expm1(slope * left) / slope
+						  : p.from + left * p.m_from);
+		left -= need;
+	}
+	return fmin(most, p.to + left * p.m_to);
+}
+
+static double filled_all(const struct cache_stream *s, size_t nr, double time_s)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		sum += filled(&s[i], time_s);
+	return sum;
+}
+
+void cache_shared(const struct cache_stream *s, size_t nr, double bytes, double *part)
+{
+	double low = log(TIME_LEAST_S), high = log(TIME_MOST_S);
+
+	for (int k = 0; k < BISECTIONS && filled_all(s, nr, exp(high)) > bytes; k++) {
+		double middle = (low + high) / 2;
+
+		if (middle == low || middle == high)
+			break;
+		if (filled_all(s, nr, exp(middle)) > bytes)
+			high = middle;
+		else
+			low = middle;
+	}
+	if (filled_all(s, nr, exp(high)) <= bytes)
+		low = high;
+	for (size_t i = 0; i < nr; i++)
+		part[i] = filled(&s[i], exp(low));
+}
+
+double cache_misses(const struct cache_stream *s, size_t nr, const double *part)
+{
+	double misses = 0, all = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		misses += s[i].bytes_per_s * cache_miss_ratio(&s[i], part[i]);
+		all += s[i].bytes_per_s;
+	}
+	return misses / all;
+}
+
+/* The least misses by dynamic programming over whole units; choice[load][units so far]. */
+static int part_by_units(const struct cache_stream *s, size_t nr, double bytes, double *part)
+{
+	unsigned short(*choice)[UNITS + 1] = calloc(nr + 1, sizeof(*choice));
+	double best[UNITS + 1] = { 0 }, next[UNITS + 1], misses[UNITS + 1], unit = bytes / UNITS;
+	unsigned int left = UNITS;
+
+	if (!choice)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		for (unsigned int u = 0; u <= UNITS; u++)
+			misses[u] = s[i].bytes_per_s * cache_miss_ratio(&s[i], u * unit);
+		for (unsigned int u = 0; u <= UNITS; u++) {
+			next[u] = INFINITY;
+			for (unsigned int k = 0; k <= u; k++)
+				if (best[u - k] + misses[k] < next[u]) {
+					next[u] = best[u - k] + misses[k];
+					choice[i][u] = (unsigned short)k;
+				}
+		}
+		memcpy(best, next, sizeof(best));
+	}
+	for (size_t i = nr; i-- > 0;) {
+		part[i] = choice[i][left] * unit;
+		left -= choice[i][left];
+	}
+	free(choice);
+	return 0;
+}
+
+int cache_parted(const struct cache_stream *s, size_t nr, double bytes, double *part)
+{
+	double *other = calloc(nr + 1, sizeof(*other));
+
+	if (!other || part_by_units(s, nr, bytes, part)) {
+		free(other);
+		return -ENOMEM;
+	}
+	cache_shared(s, nr, bytes, other);
+	if (cache_misses(s, nr, other) < cache_misses(s, nr, part))
+		memcpy(part, other, nr * sizeof(*part));
+	for (size_t i = 0; i < nr; i++)
+		other[i] = bytes / (double)nr;
+	if (cache_misses(s, nr, other) < cache_misses(s, nr, part))
+		memcpy(part, other, nr * sizeof(*part));
+	free(other);
+	return 0;
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/whatif/capacity.h"
+
+#include <errno.h>
+#include <gsl/gsl_cdf.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/whatif/load_facts.h"
+
+#define SIZE_BYTES_MAX	(1u << 30)
+#define IOPS_MAX	1e12
+#define SHARE_TOLERANCE 1e-9 /* 100 % written as 0.9999999999 is still 100 % */
+
+void capacity_release(struct capacity *c)
+{
+	free(c->samples);
+	free(c->points);
+	free(c->sizes);
+	memset(c, 0, sizeof(*c));
+}
+
+int capacity_add(struct capacity *c, uint64_t bytes, double read_ratio, double iops,
+		 double relative_error, struct err *err)
+{
+	struct capacity_sample *samples;
+
+	if (!bytes || bytes > SIZE_BYTES_MAX)
+		return err_set(err, EINVAL, "expected a size from 1 B to 1 GiB, got %" PRIu64,
+			       bytes);
+	if (!(read_ratio >= 0 && read_ratio <= 1))
+		return err_set(err, EINVAL, "expected a share of reads from 0 to 100 %%, got %g %%",
+			       100 * read_ratio);
+	if (!(iops > 0 && iops <= IOPS_MAX))
+		return err_set(err, EINVAL, "expected requests per second above 0, got %g", iops);
+	samples = reallocarray(c->samples, c->nr_samples + 1, sizeof(*samples));
+	if (!samples)
+		return -ENOMEM;
+	c->samples = samples;
+	samples[c->nr_samples++] =
+		(struct capacity_sample){ bytes, read_ratio, iops, relative_error };
+	return 0;
+}
+
+static int by_size_and_mix(const void *a, const void *b)
+{
+	const struct capacity_sample *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? -1 : 1;
+	if (x->read_ratio != y->read_ratio)
+		return x->read_ratio < y->read_ratio ? -1 : 1;
+	return (x->iops > y->iops) - (x->iops < y->iops);
+}
+
+/* Mean of nr samples, and the error of that mean: by their spread, or, of one, as it was given. */
+static struct capacity_point point_of(const struct capacity_sample *s, size_t nr)
+{
+	struct capacity_point p = { .bytes = s->bytes,
+				    .read_ratio = s->read_ratio,
+				    .nr = nr,
+				    .relative_variance = NAN,
+				    .df = INFINITY };
+	double squares = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		p.mean += s[i].iops / (double)nr;
+	for (size_t i = 0; i < nr; i++)
+		squares += (s[i].iops - p.mean) * (s[i].iops - p.mean);
+	if (nr > 1) {
+		p.df = (double)(nr - 1);
+		p.relative_variance = squares / p.df / (double)nr / (p.mean * p.mean);
+	} else {
+		p.relative_variance = s->relative_error * s->relative_error;
+	}
+	return p;
+}
+
+static int add_size(struct capacity *c, size_t first, size_t end, struct err *err)
+{
+	struct capacity_size s = { .bytes = c->points[first].bytes };
+
+	s.write = first;
+	s.read = end - 1;
+	if (c->points[s.write].read_ratio > SHARE_TOLERANCE ||
+	    c->points[s.read].read_ratio < 1 - SHARE_TOLERANCE)
+		return err_set(
+			err, EINVAL, "%" PRIu64 " bytes: not measured with %s alone", s.bytes,
+			c->points[s.write].read_ratio > SHARE_TOLERANCE ? "writes" : "reads");
+	c->sizes[c->nr_sizes++] = s;
+	return 0;
+}
+
+int capacity_finish(struct capacity *c, struct err *err)
+{
+	size_t nr = c->nr_samples, first = 0;
+	int status = 0;
+
+	if (!nr)
+		return err_set(err, EINVAL,
+			       "expected measurements: with reads alone and with "
+			       "writes alone");
+	qsort(c->samples, nr, sizeof(*c->samples), by_size_and_mix);
+	c->points = calloc(nr, sizeof(*c->points));
+	c->sizes = calloc(nr, sizeof(*c->sizes));
+	if (!c->points || !c->sizes)
+		return -ENOMEM;
+	for (size_t i = 0, end; i < nr; i = end) {
+		for (end = i + 1; end < nr && c->samples[end].bytes == c->samples[i].bytes &&
+				  c->samples[end].read_ratio == c->samples[i].read_ratio;
+		     end++)
+			;
+		c->points[c->nr_points++] = point_of(&c->samples[i], end - i);
+	}
+	for (size_t i = 1; i <= c->nr_points && !status; i++)
+		if (i == c->nr_points || c->points[i].bytes != c->points[first].bytes) {
+			status = add_size(c, first, i, err);
+			first = i;
+		}
+	return status;
+}
+
+static double log_t(const struct capacity *c, const struct capacity_at *a, bool read)
+{
+	double sum = 0;
+
+	for (int i = 0; i < 2; i++) {
+		const struct capacity_size *s = &c->sizes[a->from[i]];
+
+		sum += a->weight[i] * log(c->points[read ? s->read : s->write].mean);
+	}
+	return sum;
+}
+
+void capacity_at(const struct capacity *c, uint64_t bytes, struct capacity_at *out)
+{
+	const struct capacity_size *s = c->sizes;
+	size_t last = c->nr_sizes - 1, i = 0;
+	double more = 0;
+
+	memset(out, 0, sizeof(*out));
+	out->bytes = bytes;
+	while (i < last && s[i + 1].bytes <= bytes)
+		i++;
+	out->from[0] = out->from[1] = i;
+	out->weight[0] = 1;
+	if (bytes < s[0].bytes || bytes > s[last].bytes) {
+		out->extrapolated = true;
+		if (bytes > s[last].bytes)
+			more = log((double)s[last].bytes / (double)bytes);
+	} else if (bytes != s[i].bytes) {
+		out->interpolated = true;
+		out->from[1] = i + 1;
+		out->weight[1] = log((double)bytes / (double)s[i].bytes) /
+				 log((double)s[i + 1].bytes / (double)s[i].bytes);
+		out->weight[0] = 1 - out->weight[1];
+	}
+	out->read_s = exp(-log_t(c, out, true) - more);
+	out->write_s = exp(-log_t(c, out, false) - more);
+	if (!out->interpolated && !out->extrapolated) { /* to the last bit */
+		out->read_s = 1 / c->points[s[i].read].mean;
+		out->write_s = 1 / c->points[s[i].write].mean;
+	}
+	out->capacity = 1 / out->read_s;
+	out->f_rw = out->write_s / out->read_s;
+}
+
+/* Adds d F / d log T of a size's T to the gradient over all points. */
+static void add_gradient(const struct capacity *c, const struct capacity_at *a, bool read,
+			 double derivative, double *gradient)
+{
+	for (int i = 0; i < 2; i++) {
+		const struct capacity_size *s = &c->sizes[a->from[i]];
+
+		gradient[read ? s->read : s->write] += derivative * a->weight[i];
+	}
+}
+
+static struct capacity_value propagate(const struct capacity *c, double value,
+				       const double *gradient)
+{
+	struct capacity_value v = { value, NAN, NAN };
+	double variance = 0, satterthwaite = 0, half;
+
+	for (size_t j = 0; j < c->nr_points; j++) {
+		double part = gradient[j] * gradient[j] * c->points[j].relative_variance;
+
+		if (gradient[j] == 0)
+			continue;
+		if (!isfinite(part))
+			return v;
+		variance += part;
+		satterthwaite += part * part / c->points[j].df;
+	}
+	half = (1 + CAPACITY_LEVEL) / 2;
+	half = satterthwaite > 0 ? gsl_cdf_tdist_Pinv(half, variance * variance / satterthwaite)
+				 : gsl_cdf_ugaussian_Pinv(half);
+	v.low = fmax(0, value - half * sqrt(variance));
+	v.high = value + half * sqrt(variance);
+	return v;
+}
+
+int capacity_mix(const struct capacity *c, struct capacity_part *parts, size_t nr, bool of_requests,
+		 struct capacity_value *total)
+{
+	double *gradient = calloc(c->nr_points, sizeof(*gradient)), sum = 0, all;
+
+	if (!gradient)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		struct capacity_part *p = &parts[i];
+		double cost;
+
+		capacity_at(c, p->bytes, &p->at);
+		cost = p->read_ratio * p->at.read_s + (1 - p->read_ratio) * p->at.write_s;
+		sum += of_requests ? p->share * cost : p->share / cost;
+	}
+	all = of_requests ? 1 / sum : sum;
+	for (size_t i = 0; i < nr; i++) {
+		struct capacity_part *p = &parts[i];
+		double r = p->read_ratio * p->at.read_s, w = (1 - p->read_ratio) * p->at.write_s;
+		double rate = of_requests ? p->share * all : p->share / (r + w);
+		/* d total / d cost, with d cost / d log T = -cost of that kind */
+		double slope = of_requests ? -all * all * p->share : -rate / (r + w);
+
+		p->read_iops = rate * p->read_ratio;
+		p->write_iops = rate * (1 - p->read_ratio);
+		add_gradient(c, &p->at, true, -slope * r, gradient);
+		add_gradient(c, &p->at, false, -slope * w, gradient);
+	}
+	*total = propagate(c, all, gradient);
+	free(gradient);
+	return 0;
+}
+
+/* Requests of one size and direction at a rate. */
+static void use_size(const struct capacity *c, uint64_t bytes, uint64_t count, bool read,
+		     double duration_s, struct capacity_use *use, double *gradient)
+{
+	struct capacity_at at;
+	double share;
+
+	if (!count)
+		return;
+	capacity_at(c, bytes, &at);
+	share = (double)count / duration_s * (read ? at.read_s : at.write_s);
+	use->share.value += share;
+	use->requests += count;
+	use->interpolated += at.interpolated ? count : 0;
+	use->extrapolated += at.extrapolated ? count : 0;
+	add_gradient(c, &at, read, -share, gradient);
+}
+
+static int use_direction(const struct capacity *c, const struct profile *p, bool read,
+			 struct capacity_use *use, double *gradient, struct err *err)
+{
+	const struct direction_profile *d = read ? &p->read : &p->write;
+	uint64_t nr = p->requests[read ? OPERATION_READ : OPERATION_WRITE], known = 0;
+	double duration_s = load_watched_s(p);
+
+	for (size_t i = 0; i < d->nr_sizes; i++) {
+		known += d->sizes[i].count;
+		use_size(c, d->sizes[i].bytes, d->sizes[i].count, read, duration_s, use, gradient);
+	}
+	if (known >= nr)
+		return 0;
+	if (!(d->size_mean_bytes > 0))
+		return err_set(err, EINVAL,
+			       "the profile of %s %s does not know the sizes of its %s", p->host,
+			       p->device_name, read ? "reads" : "writes");
+	use_size(c, (uint64_t)llround(d->size_mean_bytes), nr - known, read, duration_s, use,
+		 gradient);
+	return 0;
+}
+
+int capacity_use(const struct capacity *c, const struct profile *const *p, size_t nr,
+		 struct capacity_use *out, struct err *err)
+{
+	double *gradient = calloc(c->nr_points, sizeof(*gradient));
+	int status = gradient ? 0 : -ENOMEM;
+
+	memset(out, 0, sizeof(*out));
+	for (size_t i = 0; i < nr && !status; i++) {
+		uint64_t count = p[i]->requests[OPERATION_READ] + p[i]->requests[OPERATION_WRITE];
+
+		if (!count)
+			status = err_set(err, EINVAL, "the profile of %s %s has no reads or writes",
+					 p[i]->host, p[i]->device_name);
+		out->rate_per_s += (double)count / load_watched_s(p[i]);
+		if (!status)
+			status = use_direction(c, p[i], true, out, gradient, err);
+		if (!status)
+			status = use_direction(c, p[i], false, out, gradient, err);
+	}
+	if (!status)
+		out->share = propagate(c, out->share.value, gradient);
+	free(gradient);
+	return status;
+}
+
+size_t capacity_check(const struct capacity *c, struct capacity_check *out)
+{
+	size_t nr = 0, size = 0;
+
+	for (size_t i = 0; i < c->nr_points; i++) {
+		const struct capacity_point *p = &c->points[i];
+		double read, write;
+
+		while (c->sizes[size].bytes != p->bytes)
+			size++;
+		if (i == c->sizes[size].read || i == c->sizes[size].write)
+			continue;
+		read = c->points[c->sizes[size].read].mean;
+		write = c->points[c->sizes[size].write].mean;
+		out[nr].point = p;
+		out[nr].capacity = p->mean * (p->read_ratio + (1 - p->read_ratio) * read / write);
+		out[nr].deviation_ratio = out[nr].capacity / read - 1;
+		out[nr].predicted = 1 / (p->read_ratio / read + (1 - p->read_ratio) / write);
+		out[nr].error_ratio = fabs(out[nr].predicted - p->mean) / p->mean;
+		nr++;
+	}
+	return nr;
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/whatif/headroom.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+
+#define FACTOR_BISECTIONS 30
+#define THINK_SPAN	  100.0 /* times shorter, and longer, that clients are asked to think */
+
+int headroom_read_objective(const char *text, struct headroom_objective *out, struct err *err)
+{
+	static const char *const points[] = { "mean", "p50", "p90", "p95", "p99", "p999", "p9999" };
+	bool write = strncmp(text, "write.", 6) == 0;
+	const char *at = text + (write ? 6 : 5);
+	uint64_t ns;
+
+	for (size_t i = 0;
+	     (write || !strncmp(text, "read.", 5)) && i < sizeof(points) / sizeof(*points); i++) {
+		size_t len = strlen(points[i]);
+
+		if (strncmp(at, points[i], len) || at[len] != '=' ||
+		    units_parse_time(at + len + 1, &ns, NULL) || !ns)
+			continue;
+		snprintf(out->point, sizeof(out->point), "%s", i ? points[i] : "");
+		out->side = write;
+		predictor_response(out->point, write, out->response);
+		out->limit_s = (double)ns / 1e9;
+		return 0;
+	}
+	return err_set(
+		err, EINVAL,
+		"--slo: expected read or write, .mean or .p50 to .p9999, and a time above 0, "
+		"as read.p95=20ms, got '%.60s'",
+		text);
+}
+
+/* The first load at which v breaks the limit, on the line between its neighbours. */
+static struct headroom_bound first_break(const struct headroom *h, int which)
+{
+	const struct headroom_point *c = h->curve;
+	struct headroom_bound b = { NAN, false, false };
+	double before = NAN;
+
+	for (size_t i = 0; i < h->nr; i++) {
+		double v = which < 0 ? c[i].low : which > 0 ? c[i].high : c[i].predicted, load;
+
+		if (isnan(v))
+			return b;
+		if (v > h->limit) {
+			load = i ? c[i - 1].load + (c[i].load - c[i - 1].load) *
+							   (h->limit - before) / (v - before)
+				 : c[0].load;
+			b.factor = load / h->today;
+			b.below = i == 0;
+			return b;
+		}
+		before = v;
+	}
+	b.factor = c[h->nr - 1].load / h->today;
+	b.at_least = true;
+	return b;
+}
+
+static void take_today(struct headroom *h, const struct headroom_point *now)
+{
+	h->predicted_today = now->predicted;
+	h->low_today = now->low;
+	h->high_today = now->high;
+	h->broken = now->predicted > h->limit;
+}
+
+static void find_breaks(struct headroom *h)
+{
+	h->at = first_break(h, 0);
+	h->low = first_break(h, 1); /* where the upper end breaks: the least */
+	h->high = first_break(h, -1);
+}
+
+/* The direction's own requests instead of the mean request of the load. */
+static void take_own(const struct headroom *h, struct headroom_point *p)
+{
+	double factor = load_own_factor(h->own, p->predicted);
+
+	p->predicted *= factor;
+	p->low *= factor;
+	p->high *= factor;
+}
+
+static int evaluate(const struct headroom *h, const struct load_rows *rows,
+		    struct headroom_point *p)
+{
+	int ret = load_rows_ask(rows, HEADROOM_LEVEL, &p->predicted, &p->low, &p->high);
+
+	if (!ret)
+		take_own(h, p);
+	return ret;
+}
+
+int headroom_find(struct headroom *h, struct load_rows *rows, const struct load_own *own,
+		  int scaled, double limit, struct err *err)
+{
+	const struct model *m = rows->model;
+	const struct variable *v = &m->schema.variables[scaled];
+	struct headroom_point now = { 0 };
+	int status;
+
+	memset(h, 0, sizeof(*h));
+	h->model = m;
+	h->own = own;
+	h->scaled = scaled;
+	h->load = v->name;
+	h->limit = limit;
+	h->nr = HEADROOM_POINTS;
+	h->today = rows->x[scaled];
+	if (!(h->today > 0))
+		return err_set(err, EINVAL, "'%s' is %g today: expected a load above 0", v->name,
+			       h->today);
+	h->today_outside = variable_outside(v, h->today);
+	status = evaluate(h, rows, &now);
+	take_today(h, &now);
+	for (size_t i = 0; i < HEADROOM_POINTS && !status; i++) {
+		struct headroom_point *p = &h->curve[i];
+
+		p->load = v->low + (v->high - v->low) * (double)i / (HEADROOM_POINTS - 1);
+		load_rows_set(rows, (size_t)scaled, p->load);
+		status = evaluate(h, rows, p);
+		if (!status && !h->outside)
+			h->outside = load_rows_outside(rows);
+	}
+	load_rows_set(rows, (size_t)scaled, h->today);
+	if (!status)
+		find_breaks(h);
+	return status;
+}
+
+/* The loads times a factor, asked of the net. */
+static int evaluate_net(struct predictor *p, const struct headroom_objective *o,
+			const struct load_facts *f, size_t nr, double factor,
+			struct headroom_point *out, const char **outside, struct err *err)
+{
+	struct predictor_ask ask = { .point = o->point };
+	struct predicted *answers = calloc(nr, sizeof(*answers));
+	struct load_facts *each = calloc(nr, sizeof(*each));
+	int status = answers && each ? 0 : -ENOMEM;
+
+	*out = (struct headroom_point){ 0, NAN, NAN, NAN };
+	ask.sides[o->side] = true;
+	for (size_t i = 0; i < nr && !status; i++) {
+		each[i] = load_facts_scaled(&f[i], factor);
+		out->load += predictor_clients(&each[i]);
+	}
+	if (!status)
+		status = predictor_ask(p, &ask, each, nr, answers, outside, err);
+	for (size_t i = 0; i < nr && !status; i++) /* the slowest load counts */
+		if (!(answers[i].s[o->side] <= out->predicted) && isfinite(answers[i].s[o->side])) {
+			out->predicted = answers[i].s[o->side];
+			out->low = answers[i].low[o->side];
+			out->high = answers[i].high[o->side];
+		}
+	if (!status && isnan(out->predicted))
+		status = err_set(err, EINVAL, "no load has %ss", o->side ? "write" : "read");
+	free(answers);
+	free(each);
+	return status;
+}
+
+/* Clients of the loads' largest type up to which the net was calibrated, over today's. */
+static double net_factor(const struct storage_model *m, const struct load_facts *f, size_t nr)
+{
+	double most = m->kind >= STORAGE_MIXED ? m->mix.clients.high : 0, now = 1;
+
+	for (int c = 0; c < STORAGE_NR_CLASSES && m->kind < STORAGE_MIXED; c++)
+		if (m->classes[c].present)
+			most = fmax(most, m->classes[c].clients.high);
+	for (size_t i = 0; i < nr; i++)
+		now = fmax(now,
+			   predictor_clients(&f[i]) * fmax(f[i].read_ratio, 1 - f[i].read_ratio));
+	return most / now;
+}
+
+int headroom_find_net(struct headroom *h, struct predictor *p, const struct load_facts *f,
+		      size_t nr, const struct headroom_objective *o, struct err *err)
+{
+	struct headroom_point now;
+	double most = net_factor(p->net, f, nr), least;
+	const char *outside = NULL;
+	int status;
+
+	memset(h, 0, sizeof(*h));
+	h->load = "clients";
+	h->limit = o->limit_s;
+	status = evaluate_net(p, o, f, nr, 1, &now, &outside, err);
+	if (status)
+		return status;
+	h->today = now.load;
+	h->outside = outside;
+	h->today_outside = most < 1;
+	take_today(h, &now);
+	least = fmin(1 / h->today, most);
+	for (size_t i = 0; i < HEADROOM_NET_POINTS && !status; i++) {
+		double k = least + (most - least) * (double)i / (HEADROOM_NET_POINTS - 1);
+
+		status = evaluate_net(p, o, f, nr, k, &h->curve[h->nr], &outside, err);
+		if (!status && (!h->nr || h->curve[h->nr].load > h->curve[h->nr - 1].load))
+			h->nr++;
+	}
+	if (!status)
+		find_breaks(h);
+	return status;
+}
+
+/* Clients that think, with so many times the load. */
+static int evaluate_busy(const struct headroom *h, const struct load_facts *f, size_t nr, int side,
+			 double factor, struct headroom_point *out, double *beyond)
+{
+	double v[BUSY_NR_ENDS] = { NAN, NAN, NAN };
+	int status = busy_curves_ask(h->busy, f, nr, h->by_think ? 1 : factor,
+				     h->by_think ? 1 / factor : 1, side, v, beyond);
+
+	*out = (struct headroom_point){ h->today * factor, v[BUSY_PREDICTED], v[BUSY_LOW],
+					v[BUSY_HIGH] };
+	take_own(h, out);
+	return status;
+}
+
+/* The largest factor at which no more than BUSY_BEYOND are past what was measured. */
+static int last_factor(const struct headroom *h, const struct load_facts *f, size_t nr, int side,
+		       double most, double *out)
+{
+	double low = 0, high = most, beyond;
+	struct headroom_point p;
+	int status = evaluate_busy(h, f, nr, side, most, &p, &beyond);
+
+	if (!status && beyond <= BUSY_BEYOND)
+		low = most;
+	for (int k = 0; k < FACTOR_BISECTIONS && !status && low < most; k++) {
+		double mid = (low + high) / 2;
+
+		status =
+			evaluate_busy(h, f, nr, side, fmax(mid, 1 / h->busy->clients), &p, &beyond);
+		if (beyond > BUSY_BEYOND)
+			high = mid;
+		else
+			low = mid;
+	}
+	*out = low;
+	return status;
+}
+
+int headroom_find_busy(struct headroom *h, const struct busy_curves *c, const struct model *m,
+		       const struct load_own *own, const struct load_facts *f, size_t nr,
+		       const struct headroom_objective *o, bool by_think)
+{
+	double least = by_think ? 1 / THINK_SPAN : 1 / c->clients, most = THINK_SPAN, beyond;
+	struct headroom_point now;
+	int status;
+
+	memset(h, 0, sizeof(*h));
+	h->model = m;
+	h->scaled = load_model_clients(m);
+	h->own = own;
+	h->busy = c;
+	h->by_think = by_think;
+	h->load = by_think ? "1 / think time" : c->variable;
+	h->limit = o->limit_s;
+	h->today = by_think ? 1 / c->think_s : c->clients;
+	h->outside = c->outside;
+	status = evaluate_busy(h, f, nr, o->side, 1, &now, &beyond);
+	if (status)
+		return status;
+	h->today_outside = beyond > BUSY_BEYOND;
+	take_today(h, &now);
+	if (!by_think) /* all that find the server busy, and all that think beside it */
+		most = fmin(INTERACTIVE_CLIENTS_MAX,
+			    2 * (double)c->nr * (1 + c->think_s / c->all_s[0][c->nr - 1])) /
+		       c->clients;
+	status = last_factor(h, f, nr, o->side, fmax(most, 1), &most);
+	h->nr = most > least ? HEADROOM_BUSY_POINTS : 1;
+	for (size_t i = 0; i < h->nr && !status; i++)
+		status = evaluate_busy(h, f, nr, o->side,
+				       least * pow(fmax(most / least, 1),
+						   (double)i / (HEADROOM_BUSY_POINTS - 1)),
+				       &h->curve[i], &beyond);
+	if (!status)
+		find_breaks(h);
+	return status;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * load_facts: the one description of a load that every prediction starts from.
+ *
+ * The description says what is under way on the storage, not who asked for it. A process that keeps 32
+ * requests in flight loads a storage as 32 processes with one request each do; both have a concurrency
+ * of 32. The concurrency is the larger of the number of clients (threads that submit) and of the
+ * requests in flight while the load is busy. Where there are more clients than requests in flight,
+ * each client pauses between its requests: its think time follows from the interactive
+ * response-time law, Z = (N - in flight) / X (Lazowska, Zahorjan, Graham, Sevcik, Quantitative System
+ * Performance, 1984, section 3.5). Where there are not, the load is asynchronous or saturated, and
+ * never pauses.
+ *
+ * Sizes and access patterns are kept by direction: reads are asked at the sizes of reads, and writes
+ * at those of writes. A direction's sizes are reduced to one mean and one share per power of two, so
+ * that asking a model takes at most LOAD_SIZES_MAX evaluations. Means over the sizes are exact if the
+ * model is linear within a power of two.
+ *
+ * Unknown numbers are NaN. Flushes are not part of the description yet.
+ */
+#ifndef ANALYZER_LOAD_FACTS_H
+#define ANALYZER_LOAD_FACTS_H
+
+#include "analyzer/characterize/profile_set.h"
+#include "formats/profile/profile.h"
+
+#define LOAD_SIZES_MAX 32 /* one per power of two that 32 bits can count */
+
+struct load_sizes {
+	size_t nr; /* 0: the direction has no requests, or their sizes are unknown */
+	struct {
+		double bytes, share; /* by bytes ascending; the shares sum to 1 */
+	} at[LOAD_SIZES_MAX];
+};
+
+/* Arrays of two are by direction: reads, then writes. */
+struct load_facts {
+	double clients;	    /* threads that submit */
+	double in_flight;   /* mean over the whole period: the n of the interactive law */
+	double concurrency; /* at least 1 per load: see above */
+	double rate_per_s, read_ratio, size_bytes, sequential_ratio;
+	double range_bytes;
+	double given_think_s; /* as sampled per thread; only used where in_flight is unknown */
+	double side_bytes[2], side_sequential[2];
+	struct load_sizes sizes[2];
+};
+
+/* What rates are over: the watched seconds of a profile, or all where the coverage is unknown. */
+double load_watched_s(const struct profile *p);
+/* The load of one profile. */
+void load_facts_of(const struct profile *p, struct load_facts *out);
+/*
+ * The load of a group, whose windows add what a single profile cannot say: how many requests are in
+ * flight while the load is busy (each window counts by its requests), and, where the profile as a
+ * whole is merged from windows, clients and requests in flight over the watched time alone and the
+ * range of addresses that all windows touched.
+ */
+void load_facts_of_group(const struct profile_group *g, struct load_facts *out);
+/* The same load so many times: concurrency, clients, in flight and rate grow; the data stay. */
+struct load_facts load_facts_scaled(const struct load_facts *f, double factor);
+/* Loads side by side on one target: sums, and means weighted by their rates. */
+void load_facts_join(const struct load_facts *f, size_t nr, struct load_facts *out);
+/* The sizes of reads and writes together, by their shares of the requests. */
+void load_facts_all_sizes(const struct load_facts *f, struct load_sizes *out);
+/* Gives all requests of a direction one size. */
+void load_facts_set_size(struct load_facts *f, int side, double bytes);
+/* Whether the load has requests of a direction. */
+bool load_facts_has(const struct load_facts *f, int side);
+/* Seconds between two requests of one client: 0 where clients never pause, or where it is unknown. */
+double load_think_s(const struct load_facts *f);
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/whatif/mix_fit.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+
+/* The loads of some counts, one after the other. */
+struct many {
+	struct load_facts facts[PREDICTOR_LOADS_MAX];
+	struct predicted answers[PREDICTOR_LOADS_MAX];
+	const struct profile *profiles[PREDICTOR_LOADS_MAX];
+	size_t whose[PREDICTOR_LOADS_MAX], nr;
+};
+
+static int collect(const struct mix_fit *m, const size_t *counts, struct many *all, struct err *err)
+{
+	all->nr = 0;
+	for (size_t i = 0; i < m->nr; i++)
+		for (size_t k = 0; k < counts[i]; k++) {
+			if (all->nr == PREDICTOR_LOADS_MAX)
+				return err_set(err, EINVAL, "expected up to %d loads at once",
+					       PREDICTOR_LOADS_MAX);
+			all->facts[all->nr] = m->loads[i].facts;
+			all->profiles[all->nr] = m->loads[i].profile;
+			all->whose[all->nr++] = i;
+		}
+	return 0;
+}
+
+static int check_objective(struct mix_fit *m, size_t which, struct many *all, bool upper,
+			   bool *fits, char why[MIX_WHY_BYTES], struct err *err)
+{
+	const struct headroom_objective *o = &m->objectives[which];
+	struct predictor_ask ask = { .point = o->point };
+	const char *outside = NULL;
+	char text[UNITS_BYTES];
+	int status;
+
+	ask.sides[o->side] = true;
+	status =
+		predictor_ask(m->predictor, &ask, all->facts, all->nr, all->answers, &outside, err);
+	if (status)
+		return status;
+	if (!m->outside)
+		m->outside = outside;
+	for (size_t i = 0; i < all->nr && *fits; i++) {
+		double s = all->answers[i].s[o->side], high = all->answers[i].high[o->side];
+		bool has = o->side ? all->facts[i].read_ratio < 1 : all->facts[i].read_ratio > 0;
+
+		if (has && isnan(s))
+			return err_set(err, EINVAL, "--slo %s: no --model of %s is given",
+				       m->objective_text[which], o->response);
+		if (upper && isfinite(high))
+			s = high;
+		if (!(s > o->limit_s))
+			continue;
+		*fits = false;
+		snprintf(why, MIX_WHY_BYTES, "%s of %.60s: %s", m->objective_text[which],
+			 m->loads[all->whose[i]].name, units_time(s, text));
+	}
+	return 0;
+}
+
+static int check_capacity(const struct mix_fit *m, const struct many *all, bool upper, bool *fits,
+			  char why[MIX_WHY_BYTES], struct err *err)
+{
+	struct capacity_use use;
+	int status = capacity_use(m->capacity, all->profiles, all->nr, &use, err);
+	double share;
+
+	if (status)
+		return status;
+	share = upper && isfinite(use.share.high) ? use.share.high : use.share.value;
+	if (share > 1) {
+		*fits = false;
+		snprintf(why, MIX_WHY_BYTES, "%.1f %% of the capacity", 100 * share);
+	}
+	return 0;
+}
+
+int mix_fits(struct mix_fit *m, const size_t *counts, bool upper, bool *fits,
+	     char why[MIX_WHY_BYTES], struct err *err)
+{
+	struct many *all = calloc(1, sizeof(*all));
+	int status = all ? collect(m, counts, all, err) : -ENOMEM;
+
+	*fits = true;
+	why[0] = 0;
+	for (size_t i = 0; i < m->nr_objectives && *fits && !status && all->nr; i++)
+		status = check_objective(m, i, all, upper, fits, why, err);
+	if (!status && *fits && m->capacity && all->nr)
+		status = check_capacity(m, all, upper, fits, why, err);
+	free(all);
+	return status;
+}
+
+int mix_largest(struct mix_fit *m, size_t *counts, size_t which, bool upper, size_t *out,
+		bool *none, char why[MIX_WHY_BYTES], struct err *err)
+{
+	bool fits = true;
+	int status = 0;
+
+	*out = 0;
+	*none = false;
+	for (counts[which] = 0; counts[which] <= m->most; counts[which]++) {
+		status = mix_fits(m, counts, upper, &fits, why, err);
+		if (status || !fits)
+			break;
+		*out = counts[which];
+	}
+	*none = !status && !fits && !counts[which];
+	counts[which] = *out;
+	return status;
+}
+
+int mix_frontier(struct mix_fit *m, size_t *counts, size_t a, size_t b, bool upper, size_t *most,
+		 size_t *nr, struct err *err)
+{
+	char why[MIX_WHY_BYTES];
+	bool none, fits;
+	int status;
+
+	*nr = 0;
+	counts[b] = 0;
+	status = mix_largest(m, counts, a, upper, &most[0], &none, why, err);
+	if (status || none)
+		return status;
+	for (*nr = 1; *nr <= m->most; ++*nr) {
+		counts[b] = *nr;
+		for (counts[a] = most[*nr - 1];; counts[a]--) {
+			status = mix_fits(m, counts, upper, &fits, why, err);
+			if (status)
+				return status;
+			if (fits || !counts[a])
+				break;
+		}
+		if (!fits)
+			break;
+		most[*nr] = counts[a];
+	}
+	return 0;
+}

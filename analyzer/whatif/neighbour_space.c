@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/whatif/neighbour_space.h"
+
+#include <math.h>
+#include <string.h>
+
+static void fill_levels(struct neighbour_space *s)
+{
+	static const double sizes[] = { 4096, 8192, 16384, 32768, 65536, 131072 };
+	static const double reads[] = { 0, 0.25, 0.5, 0.75, 1 };
+
+	if (!s->nr_sizes) {
+		memcpy(s->sizes, sizes, sizeof(sizes));
+		s->nr_sizes = sizeof(sizes) / sizeof(*sizes);
+	}
+	if (!s->nr_reads) {
+		memcpy(s->reads, reads, sizeof(reads));
+		s->nr_reads = sizeof(reads) / sizeof(*reads);
+	}
+}
+
+static struct load_facts vary(const struct load_facts *neighbour, double size, double read)
+{
+	struct load_facts f = *neighbour;
+
+	f.size_bytes = size;
+	f.read_ratio = read;
+	load_facts_set_size(&f, 0, size);
+	load_facts_set_size(&f, 1, size);
+	/* one pattern for both, where the profile had one direction alone */
+	for (int side = 0; side < 2; side++)
+		if (isnan(f.side_sequential[side]))
+			f.side_sequential[side] = f.sequential_ratio;
+	return f;
+}
+
+/* What the models of the load's times say, whatever directions the neighbour has. */
+static int ask_beside(struct predictor *p, const struct load_facts *neighbour,
+		      const struct load_facts *load, struct predicted *out, const char **outside,
+		      struct err *err)
+{
+	const struct predictor_ask ask = { .point = "",
+					   .sides = { load->read_ratio > 0, load->read_ratio < 1 },
+					   .any = true };
+
+	return predictor_ask(p, &ask, neighbour, 1, out, outside, err);
+}
+
+static void take_worst(struct neighbour_space *s, size_t i, size_t k)
+{
+	for (int side = 0; side < 2; side++) {
+		double v = s->at[i][k].s[side];
+
+		if (isnan(v) || v <= s->worst[side]) /* the first is above NaN */
+			continue;
+		s->worst[side] = v;
+		s->worst_size[side] = i;
+		s->worst_read[side] = k;
+	}
+}
+
+int neighbour_space_solve(struct neighbour_space *s, struct predictor *p,
+			  const struct load_facts *load, const struct load_facts *neighbour,
+			  struct err *err)
+{
+	const struct predictor_ask ask = { .point = "", .sides = { true, true } };
+	const char *outside = NULL;
+	int status = 0;
+
+	fill_levels(s);
+	s->worst[0] = s->worst[1] = NAN;
+	s->alone = PREDICTED_NONE;
+	if (!s->beside)
+		status = predictor_ask(p, &ask, load, 1, &s->alone, &s->outside, err);
+	for (size_t i = 0; i < s->nr_sizes && !status; i++)
+		for (size_t k = 0; k < s->nr_reads && !status; k++) {
+			struct load_facts both[2] = { *load,
+						      vary(neighbour, s->sizes[i], s->reads[k]) };
+			struct predicted out[2];
+
+			status = s->beside ? ask_beside(p, &both[1], load, out, &outside, err)
+					   : predictor_ask(p, &ask, both, 2, out, &outside, err);
+			if (status)
+				break;
+			s->at[i][k] = out[0];
+			s->outside = s->outside ? s->outside : outside;
+			take_worst(s, i, k);
+		}
+	return status;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * neighbour_space: response times of a load beside a neighbour whose request size and mix vary, the
+ * rest of it as its profile says (study III of seed 004).
+ *
+ * The target's predictor knows loads, and is asked with both; or (beside) it was measured with the
+ * load already running there, and knows the neighbour alone.
+ */
+#ifndef ANALYZER_NEIGHBOUR_SPACE_H
+#define ANALYZER_NEIGHBOUR_SPACE_H
+
+#include "analyzer/whatif/predictor.h"
+
+#define SPACE_LEVELS_MAX 16
+
+struct neighbour_space {
+	double sizes[SPACE_LEVELS_MAX], reads[SPACE_LEVELS_MAX]; /* bytes; shares of reads */
+	size_t nr_sizes, nr_reads;
+	bool beside;
+	/* results */
+	struct predicted at[SPACE_LEVELS_MAX][SPACE_LEVELS_MAX]; /* of the load, by size, mix */
+	struct predicted alone;					 /* NaN where beside */
+	const char *outside;					 /* or NULL */
+	double worst[2]; /* the slowest of reads, of writes; NaN none */
+	size_t worst_size[2], worst_read[2];
+};
+
+/* Levels where none are given: 4k to 128k, 0 to 100 % reads. The errors of the predictor. */
+int neighbour_space_solve(struct neighbour_space *s, struct predictor *p,
+			  const struct load_facts *load, const struct load_facts *neighbour,
+			  struct err *err);
+
+#endif

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/whatif/predictor.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/whatif/busy_curves.h"
+#include "formats/model_file.h"
+
+void predictor_release(struct predictor *p)
+{
+	for (size_t i = 0; i < p->nr_models; i++)
+		model_release(&p->models[i]);
+	if (p->net)
+		storage_model_release(p->net);
+	free(p->net);
+	memset(p, 0, sizeof(*p));
+}
+
+/* "vm1.read_s" is of read_s. */
+static bool is_of(const struct model *m, const char *response)
+{
+	const char *dot = strrchr(m->schema.response, '.');
+
+	return !strcmp(m->schema.response, response) || (dot && !strcmp(dot + 1, response));
+}
+
+static int add_regression(struct predictor *p, const json_t *root, const char *path,
+			  struct err *err)
+{
+	struct model *m = &p->models[p->nr_models];
+	int status;
+
+	if (p->nr_models == PREDICTOR_MODELS_MAX)
+		return err_set(err, EINVAL, "%s: expected up to %d models", path,
+			       PREDICTOR_MODELS_MAX);
+	memset(m, 0, sizeof(*m));
+	status = model_from_json(m, root, err);
+	if (status)
+		err_prefix(err, "%s", path);
+	for (size_t i = 0; i < p->nr_models && !status; i++)
+		if (is_of(&p->models[i], m->schema.response))
+			status = err_set(err, EINVAL,
+					 "%s: expected one model of each response, this is another "
+					 "of %s",
+					 path, m->schema.response);
+	if (status)
+		model_release(m);
+	else
+		p->nr_models++;
+	return status;
+}
+
+static int add_net(struct predictor *p, const json_t *root, const char *path, struct err *err)
+{
+	int status;
+
+	if (p->net)
+		return err_set(err, EINVAL, "%s: expected one calibrated net, this is another",
+			       path);
+	p->net = calloc(1, sizeof(*p->net));
+	if (!p->net)
+		return err_set(err, ENOMEM, "out of memory");
+	p->net_path = path;
+	status = storage_model_from_json(p->net, root, err);
+	if (status) {
+		err_prefix(err, "%s", path);
+		free(p->net);
+		p->net = NULL;
+	}
+	return status;
+}
+
+int predictor_add(struct predictor *p, const char *path, struct err *err)
+{
+	const char *kind;
+	json_t *root = NULL;
+	int status = model_file_read(path, &root, &kind, err);
+
+	if (!status && !strcmp(kind, "qpn"))
+		status = add_net(p, root, path, err);
+	else if (!status && !strcmp(kind, "regression"))
+		status = add_regression(p, root, path, err);
+	else if (!status)
+		status = err_set(err, EINVAL,
+				 "%s: kind: expected 'regression' or 'qpn', got '%.40s'", path,
+				 kind);
+	json_decref(root);
+	if (!status && p->net && p->nr_models)
+		status = err_set(err, EINVAL,
+				 "%s: expected a calibrated net or models of responses, not both",
+				 path);
+	return status;
+}
+
+int predictor_model(struct predictor *p, const char *response, const struct model **out,
+		    struct err *err)
+{
+	struct model *m = &p->models[p->nr_models];
+	int status;
+
+	*out = NULL;
+	for (size_t i = 0; i < p->nr_models; i++)
+		if (is_of(&p->models[i], response)) {
+			*out = &p->models[i];
+			return 0;
+		}
+	if (!p->db)
+		return 0;
+	if (p->nr_models == PREDICTOR_MODELS_MAX)
+		return err_set(err, EINVAL, "%s: expected up to %d responses", p->db,
+			       PREDICTOR_MODELS_MAX);
+	memset(m, 0, sizeof(*m));
+	status = predictor_learn(p, response, m, err);
+	if (status)
+		return status;
+	p->nr_models++;
+	*out = m;
+	return 0;
+}
+
+void predictor_response(const char *point, int side, char out[64])
+{
+	snprintf(out, 64, "%s%s%.20s_s", side ? "write" : "read", *point ? "_" : "", point);
+}
+
+static int ask_model(const struct predictor *p, const struct model *m, const struct load_facts *f,
+		     int side, double *s, double *low, double *high, const char **outside,
+		     struct err *err)
+{
+	struct load_rows rows;
+	int status = load_rows_make(&rows, m, f, side, false, p->set, p->nr_set, err);
+
+	if (!status && !*outside)
+		*outside = load_rows_outside(&rows);
+	if (!status)
+		status = load_rows_ask(&rows, PREDICTOR_LEVEL, s, low, high);
+	load_rows_release(&rows);
+	return status;
+}
+
+/* One direction of joined loads: by clients that think where the models can tell, or as it is. */
+static int ask_side(struct predictor *p, const struct model *m, const struct busy_curves *busy,
+		    const struct load_facts *joined, const struct load_facts *f, size_t nr,
+		    int side, double out[BUSY_NR_ENDS], const char **outside, struct err *err)
+{
+	double beyond = 0;
+	int status;
+
+	if (!busy_curves_has(busy, side))
+		return ask_model(p, m, joined, side, &out[BUSY_PREDICTED], &out[BUSY_LOW],
+				 &out[BUSY_HIGH], outside, err);
+	status = busy_curves_ask(busy, f, nr, 1, 1, side, out, &beyond);
+	if (!*outside)
+		*outside = beyond > BUSY_BEYOND ? busy->variable : busy->outside;
+	return status;
+}
+
+/* Load f's own share of what all loads see: its requests have sizes and patterns of their own. */
+static int take_side(const struct predictor *p, const struct predictor_ask *ask,
+		     const struct model *m, const struct load_facts *joined,
+		     const struct load_facts *f, int side, const double s[BUSY_NR_ENDS],
+		     struct predicted *out, struct err *err)
+{
+	struct load_own own;
+	double factor = 1;
+	int ret;
+
+	if (!ask->any) { /* such a model knows the neighbour's requests alone */
+		ret = load_model_own(&own, m, f, joined, side, p->set, p->nr_set, err);
+		if (ret)
+			return ret;
+		factor = load_own_factor(&own, s[BUSY_PREDICTED]);
+	}
+	out->s[side] = s[BUSY_PREDICTED] * factor;
+	out->low[side] = s[BUSY_LOW] * factor;
+	out->high[side] = s[BUSY_HIGH] * factor;
+	return 0;
+}
+
+static int ask_models(struct predictor *p, const struct predictor_ask *ask,
+		      const struct load_facts *f, size_t nr, struct predicted *out,
+		      const char **outside, struct err *err)
+{
+	struct busy_curves busy;
+	struct load_facts joined;
+	int status = busy_curves_make(&busy, p, ask, f, nr, err);
+
+	load_facts_join(f, nr, &joined);
+	for (int side = 0; side < 2 && !status; side++) {
+		double s[BUSY_NR_ENDS] = { NAN, NAN, NAN };
+		const struct model *m = NULL;
+		char response[64];
+
+		if (!ask->sides[side] || !(ask->any || load_facts_has(&joined, side)))
+			continue;
+		predictor_response(ask->point, side, response);
+		status = predictor_model(p, response, &m, err);
+		if (status || !m)
+			continue;
+		status = ask_side(p, m, &busy, &joined, f, nr, side, s, outside, err);
+		for (size_t i = 0; i < nr && !status; i++)
+			if (ask->any || load_facts_has(&f[i], side))
+				status =
+					take_side(p, ask, m, &joined, &f[i], side, s, &out[i], err);
+	}
+	busy_curves_release(&busy);
+	return status;
+}
+
+static int ask_raw(struct predictor *p, const struct predictor_ask *ask, const struct load_facts *f,
+		   size_t nr, struct predicted *out, const char **outside, struct err *err)
+{
+	for (size_t i = 0; i < nr; i++)
+		out[i] = PREDICTED_NONE;
+	return p->net ? predictor_ask_net(p, ask, f, nr, out, outside, err)
+		      : ask_models(p, ask, f, nr, out, outside, err);
+}
+
+/* Takes the slower of two answers, with its interval. */
+static void take_slower(struct predicted *out, const struct predicted *other)
+{
+	for (int side = 0; side < 2; side++) {
+		if (!(other->s[side] > out->s[side]))
+			continue;
+		out->s[side] = other->s[side];
+		out->low[side] = fmax(out->low[side], other->low[side]);
+		out->high[side] = fmax(out->high[side], other->high[side]);
+	}
+}
+
+/* No load becomes faster than it is there alone. Alike loads, which often follow each other, are asked once. */
+static int bound_by_alone(struct predictor *p, const struct predictor_ask *ask,
+			  const struct load_facts *f, size_t nr, struct predicted *out,
+			  struct err *err)
+{
+	const char *outside = NULL;
+	struct predicted alone;
+	int ret = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!i || memcmp(&f[i], &f[i - 1], sizeof(*f)))
+			ret = ask_raw(p, ask, &f[i], 1, &alone, &outside, err);
+		if (ret)
+			return ret;
+		take_slower(&out[i], &alone);
+	}
+	return 0;
+}
+
+/* By the interactive response-time law: clients wait for their requests, and think between them. */
+double predictor_rate(const struct load_facts *f, const double s[2])
+{
+	double mean_s = 0;
+
+	for (int side = 0; side < 2; side++)
+		if (load_facts_has(f, side))
+			mean_s += s[side] * (side ? 1 - f->read_ratio : f->read_ratio);
+	return f->concurrency / (mean_s + load_think_s(f));
+}
+
+int predictor_ask(struct predictor *p, const struct predictor_ask *ask, const struct load_facts *f,
+		  size_t nr, struct predicted *out, const char **outside, struct err *err)
+{
+	const char *which = NULL;
+	int status;
+
+	if (nr > PREDICTOR_LOADS_MAX)
+		return err_set(err, EINVAL, "expected up to %d loads at once, got %zu",
+			       PREDICTOR_LOADS_MAX, nr);
+	status = ask_raw(p, ask, f, nr, out, &which, err);
+	if (!status && nr > 1 && !ask->any)
+		status = bound_by_alone(p, ask, f, nr, out, err);
+	for (size_t i = 0; i < nr && !status && !*ask->point; i++) {
+		out[i].rate_per_s = predictor_rate(&f[i], out[i].s);
+		out[i].rate_low_per_s = predictor_rate(&f[i], out[i].high);
+		out[i].rate_high_per_s = predictor_rate(&f[i], out[i].low);
+	}
+	if (outside)
+		*outside = which;
+	return status;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Models learned from a measurement store when they are asked for. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/measure/results_table.h"
+#include "analyzer/measure/results.h"
+#include "analyzer/whatif/predictor.h"
+#include "analyzer/models/regression/select.h"
+#include "analyzer/models/regression/technique.h"
+
+#define FOLDS	    10
+#define FOLDS_LEAST 3
+#define SEED	    1
+#define WITHIN	    0.02 /* the simplest within this share of the best */
+/* Logarithms keep predictions above 0; they are left where errors are smaller by so much without. */
+#define CLEARLY_BETTER 0.8
+#define TECHNIQUES     16
+
+struct learning {
+	struct table table;
+	char **names; /* owned: the factors */
+	size_t nr_names;
+	struct schema schema;
+	struct dataset data;
+	struct candidate candidates[TECHNIQUES];
+	size_t nr;
+};
+
+/* A response as it is, its logarithm, or its logarithm over clients (the latter's name). */
+struct scale {
+	bool log;
+	const char *offset;
+};
+
+static int read_rows(struct learning *l, const struct predictor *p, const char *response,
+		     const struct scale *scale, struct err *err)
+{
+	struct dataset_spec spec = { .response = response,
+				     .log = scale->log,
+				     .offset = scale->offset };
+	uint32_t folds;
+	int status = results_table(&l->table, p->db, p->campaign, response, &l->names, &l->nr_names,
+				   err);
+
+	spec.predictors = (const char *const *)l->names;
+	spec.nr_predictors = l->nr_names;
+	if (!status)
+		status = dataset_read(&l->data, &l->schema, &l->table, &spec, err);
+	if (status)
+		return status;
+	folds = l->data.nr_rows < FOLDS ? (uint32_t)l->data.nr_rows : FOLDS;
+	if (folds < FOLDS_LEAST)
+		return err_set(err, EINVAL, "%s: %zu runs with %s are too few to learn from", p->db,
+			       l->data.nr_rows, response);
+	return dataset_make_folds(&l->data, folds, SEED, err);
+}
+
+static int fit_all(struct learning *l, struct err *err)
+{
+	struct select_config config = { .schema = &l->schema, .data = &l->data, .standard = true };
+
+	for (size_t i = 0; techniques[i] && l->nr < TECHNIQUES; i++) {
+		struct candidate *c = &l->candidates[l->nr];
+		int status;
+
+		memset(c, 0, sizeof(*c));
+		c->technique = techniques[i];
+		status = select_candidate(c, &config);
+		if (!status) {
+			l->nr++;
+			continue;
+		}
+		candidate_release(c);
+		if (status == -ENOMEM)
+			return err_set(err, ENOMEM, "out of memory");
+	}
+	return l->nr ? 0
+		     : err_set(err, EINVAL, "%s: no technique can learn it", l->schema.response);
+}
+
+static int take_best(struct learning *l, struct model *m)
+{
+	struct candidate *c = &l->candidates[select_best(l->candidates, l->nr, WITHIN)];
+	int status = model_fit(m, c->technique, c->parameters, &l->schema, &l->data);
+
+	if (status)
+		return status;
+	m->quality = c->quality;
+	m->residuals = c->residuals;
+	c->residuals = NULL;
+	return 0;
+}
+
+static int learn(const struct predictor *p, const char *response, const struct scale *scale,
+		 struct model *m, struct err *err)
+{
+	struct learning l = { 0 };
+	int status = read_rows(&l, p, response, scale, err);
+
+	if (!status)
+		status = fit_all(&l, err);
+	if (!status)
+		status = take_best(&l, m);
+	for (size_t i = 0; i < l.nr; i++)
+		candidate_release(&l.candidates[i]);
+	dataset_release(&l.data);
+	schema_release(&l.schema);
+	table_release(&l.table);
+	results_names_free(l.names, l.nr_names);
+	return status;
+}
+
+/* Learns once more, and keeps what errs less: by more than a share, of the one there is. */
+static int learn_better(const struct predictor *p, const char *response, const struct scale *scale,
+			double share, struct model *m, struct err *err)
+{
+	struct model other = { 0 };
+	int status = learn(p, response, scale, &other, err);
+
+	if (status)
+		return status;
+	if (other.quality.mean_relative_error < share * m->quality.mean_relative_error) {
+		model_release(m);
+		*m = other;
+	} else {
+		model_release(&other);
+	}
+	return 0;
+}
+
+int predictor_learn(const struct predictor *p, const char *response, struct model *m,
+		    struct err *err)
+{
+	struct scale scale = { .log = true };
+	char column[160], *clients = NULL;
+	int status, at;
+
+	snprintf(column, sizeof(column), "%.80s%s%.64s", p->target ? p->target : "",
+		 p->target ? "." : "", response);
+	status = learn(p, column, &scale, m, err);
+	if (status)
+		return status;
+	at = load_model_is_busy(m) ? load_model_clients(m) : -1;
+	if (at >= 0 && m->schema.variables[at].low > 0) {
+		clients = strdup(m->schema.variables[at].name);
+		scale.offset = clients;
+		status = clients ? learn_better(p, column, &scale, 1, m, err) : -ENOMEM;
+		free(clients);
+	}
+	scale = (struct scale){ .log = false };
+	if (!status)
+		status = learn_better(p, column, &scale, CLEARLY_BETTER, m, err);
+	if (status)
+		model_release(m);
+	return status;
+}

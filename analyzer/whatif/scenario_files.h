@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scenario_files: the profiles and predictors that scenarios name, each read once. */
+#ifndef ANALYZER_SCENARIO_FILES_H
+#define ANALYZER_SCENARIO_FILES_H
+
+#include "analyzer/whatif/scenario.h"
+
+#define PREDICTOR_SETS_MAX 32
+
+/* What a storage is predicted by, paths as they can be opened. */
+struct predictor_spec {
+	char *models[PREDICTOR_MODELS_MAX];
+	size_t nr_models;
+	char *db, *campaign, *target;  /* NULL: not given */
+	char *set[PREDICTOR_SETS_MAX]; /* "K=V" */
+	size_t nr_set;
+};
+
+void predictor_spec_release(struct predictor_spec *s);
+/* The set of profiles of a path, borrowed. The errors of profile_set_load(). */
+int scenario_profiles(struct scenario_files *f, const char *path, const struct profile_set **out,
+		      struct err *err);
+/* Takes over what spec owns, whatever it returns. *out is borrowed. */
+int scenario_predictor(struct scenario_files *f, struct predictor_spec *spec,
+		       struct predictor **out, struct err *err);
+
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/whatif/study_replay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyzer/models/num/rng.h"
+#include "analyzer/replay/causal_load.h"
+#include "analyzer/replay/causal_run.h"
+#include "analyzer/store/selection.h"
+
+#define PATH_BYTES  4096
+#define PIECE_BYTES (1u << 20)
+
+static bool is_trace(const char *path)
+{
+	size_t len = strlen(path);
+	struct stat st;
+
+	return (len > 4 && !strcmp(path + len - 4, ".seg")) ||
+	       (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+static int load_one(struct causal_plan *plan, const struct profile *p, const char *path,
+		    double duration_s, struct err *err)
+{
+	struct selection sel = { .hosts = { { p->host }, 1 },
+				 .devices = { { p->device }, 1 },
+				 .leave_out_own = true };
+	struct scan *scan = NULL;
+	int status;
+
+	if (!is_trace(path))
+		return err_set(err, ENODATA, "%s: is a profile, not the requests themselves", path);
+	status = selection_open_path(&sel, path, &scan, NULL, err);
+	if (!status) {
+		status = causal_load(plan, scan, duration_s, err);
+		if (status)
+			err_prefix(err, "%s", path);
+	}
+	scan_close(scan);
+	selection_release(&sel);
+	return status;
+}
+
+int study_replay_load(struct study_replay *r, const struct study *s, const char *const *paths,
+		      struct err *err)
+{
+	int status = 0;
+
+	memset(r, 0, sizeof(*r));
+	for (; r->nr < s->nr && !status; r->nr++)
+		status = load_one(&r->plans[r->nr], &s->loads[r->nr].group->whole, paths[r->nr],
+				  s->run.duration_s, err);
+	return status;
+}
+
+/* Writes so many random bytes to fd, all of them onto the storage. */
+static int replay_fill(int fd, uint64_t bytes, const volatile sig_atomic_t *stop)
+{
+	uint64_t *piece = malloc(PIECE_BYTES);
+	struct rng rng;
+	int ret = 0;
+
+	if (!piece)
+		return -ENOMEM;
+	rng_seed(&rng, 1);
+	for (size_t i = 0; i < PIECE_BYTES / sizeof(*piece); i++)
+		piece[i] = rng_u64(&rng);
+	for (uint64_t at = 0; at < bytes && !ret;) {
+		size_t left = bytes - at < PIECE_BYTES ? (size_t)(bytes - at) : PIECE_BYTES;
+		ssize_t done = write(fd, piece, left);
+
+		if (stop && *stop)
+			ret = -EINTR;
+		else if (done < 0 && errno != EINTR)
+			ret = -errno;
+		at += done > 0 ? (uint64_t)done : 0;
+	}
+	if (!ret && fsync(fd) < 0)
+		ret = -errno;
+	free(piece);
+	return ret;
+}
+
+/* Fills a file; flags: O_CREAT | O_EXCL for one that is to be made. */
+static int replay_lay_out(const char *path, int flags, uint64_t bytes,
+			  const volatile sig_atomic_t *stop, struct err *err)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0600);
+	int ret = fd < 0 ? -errno : replay_fill(fd, bytes, stop);
+
+	if (fd >= 0)
+		close(fd);
+	if (ret && fd >= 0 && flags & O_EXCL)
+		unlink(path);
+	return ret ? err_set(err, -ret, "%s: %s", path, strerror(-ret)) : 0;
+}
+
+uint64_t study_replay_written(const struct causal_plan *plan)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < plan->nr_lanes; i++)
+		for (size_t k = 0; k < plan->lanes[i].nr; k++)
+			if (plan->lanes[i].requests[k].operation == OPERATION_WRITE)
+				bytes += plan->lanes[i].requests[k].bytes;
+	return bytes;
+}
+
+/* The new file that is the target, as long as the farthest request of all loads reaches. */
+static int replay_target(struct study_replay *r, const struct study *s, struct err *err)
+{
+	uint64_t most = 0;
+	int ret;
+
+	if (r->laid_out || !s->target.made)
+		return 0;
+	for (size_t i = 0; i < r->nr; i++)
+		most = r->plans[i].end_bytes > most ? r->plans[i].end_bytes : most;
+	ret = replay_lay_out(s->run.target, 0, most, s->stop, err);
+	r->laid_out = !ret;
+	return ret;
+}
+
+static void answer(struct study_answer *a, const struct causal_result *r)
+{
+	*a = (struct study_answer){ { r->mean_s[0], r->mean_s[1] },
+				    { NAN, NAN },
+				    { NAN, NAN },
+				    (double)(r->nr[0] + r->nr[1]) / r->elapsed_s,
+				    NAN,
+				    NAN };
+}
+
+int study_by_replay(struct study_replay *r, const struct study *s, struct study_case *c,
+		    struct err *err)
+{
+	char(*files)[PATH_BYTES] = calloc(c->nr, PATH_BYTES), file[PATH_BYTES];
+	struct causal_run runs[STUDY_LOADS_MAX];
+	struct causal_result results[STUDY_LOADS_MAX];
+	int status = files ? replay_target(r, s, err) : -ENOMEM;
+
+	for (size_t i = 0; i < c->nr && !status; i++) {
+		const struct causal_plan *plan = &r->plans[c->loads[i]];
+
+		runs[i] = (struct causal_run){ plan, s->run.target, s->run.duration_s, s->stop };
+		if (!s->run.directory)
+			continue;
+		snprintf(file, sizeof(file), "%.3900s/blkcast-study-%ld-%zu", s->run.target,
+			 (long)getpid(), i);
+		status = replay_lay_out(file, O_CREAT | O_EXCL, plan->end_bytes, s->stop, err);
+		if (!status) /* from here on it is ours to remove */
+			memcpy(files[i], file, sizeof(file));
+		runs[i].target = files[i];
+	}
+	if (!status)
+		status = causal_runs(runs, c->nr, results, err);
+	for (size_t i = 0; i < c->nr && !status; i++)
+		answer(&c->answers[i], &results[i]);
+	for (size_t i = 0; i < c->nr && files; i++)
+		if (files[i][0])
+			unlink(files[i]);
+	free(files);
+	return status;
+}
+
+void study_replay_release(struct study_replay *r)
+{
+	for (size_t i = 0; i < r->nr; i++)
+		causal_release(&r->plans[i]);
+	r->nr = 0;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/durable.h"
+
+/* In a row, of one file: then it is an error like another. */
+#define MAX_INTERRUPTIONS 1000
+
+const struct durable_calls durable_libc = { write, fsync };
+
+static int write_all(int fd, const char *data, size_t len, const struct durable_calls *calls)
+{
+	unsigned int interrupted = 0;
+
+	while (len > 0) {
+		ssize_t nr = calls->write(fd, data, len);
+
+		if (nr < 0 && errno == EINTR && ++interrupted < MAX_INTERRUPTIONS)
+			continue;
+		if (nr < 0)
+			return -errno;
+		if (nr == 0)
+			return -ENOSPC;
+		data += nr;
+		len -= (size_t)nr;
+	}
+	return 0;
+}
+
+/* One try; leaves nothing behind on failure. */
+static int write_temporary(int dir_fd, const char *name, const void *data, size_t len,
+			   const struct durable_calls *calls)
+{
+	int fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = write_all(fd, data, len, calls);
+	if (!ret && calls->fsync(fd))
+		ret = -errno;
+	if (close(fd) && !ret)
+		ret = -errno;
+	if (ret)
+		unlinkat(dir_fd, name, 0);
+	return ret;
+}
+
+/* Whether another try to a new file can help: not where there is no room. */
+static bool is_worth_a_rewrite(int ret)
+{
+	return ret == -EIO || ret == -EINTR || ret == -EAGAIN;
+}
+
+int durable_write(int dir_fd, const char *name, const void *data, size_t len,
+		  const struct durable_calls *calls)
+{
+	char temporary[NAME_MAX + 1];
+	int ret;
+
+	if (!calls)
+		calls = &durable_libc;
+	if ((size_t)snprintf(temporary, sizeof(temporary), "%s" DURABLE_TEMPORARY, name) >=
+	    sizeof(temporary))
+		return -ENAMETOOLONG;
+	unlinkat(dir_fd, temporary, 0);
+	ret = write_temporary(dir_fd, temporary, data, len, calls);
+	if (is_worth_a_rewrite(ret))
+		ret = write_temporary(dir_fd, temporary, data, len, calls);
+	if (ret)
+		return ret;
+	if (renameat(dir_fd, temporary, dir_fd, name)) {
+		ret = -errno;
+		unlinkat(dir_fd, temporary, 0);
+		return ret;
+	}
+	if (calls->fsync(dir_fd)) {
+		/* Whether the name survives a power cut is unknown: it must not stay half-true.
+		 * Where it cannot be removed either it is there, and has to count as such. */
+		ret = -errno;
+		if (unlinkat(dir_fd, name, 0))
+			ret = 0;
+	}
+	return ret;
+}
+
+/* mkdir and fsync of the parent, so that the new name survives a power cut. */
+static int make_one(char *path)
+{
+	char *slash = strrchr(path, '/');
+	int fd, ret = 0;
+
+	if (mkdir(path, 0700))
+		return errno == EEXIST ? 0 : -errno;
+	if (slash)
+		*slash = 0;
+	fd = open(slash ? (slash == path ? "/" : path) : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (slash)
+		*slash = '/';
+	if (fd < 0)
+		return -errno;
+	if (fsync(fd))
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+int durable_mkdir(const char *path, struct err *err)
+{
+	char part[PATH_MAX];
+	size_t len = strlen(path);
+	int fd, ret = 0;
+
+	if (!len || len >= sizeof(part))
+		return err_set(err, ENAMETOOLONG, "%.80s...: expected the path of a folder", path);
+	memcpy(part, path, len + 1);
+	for (size_t i = 1; i <= len && !ret; i++) {
+		if (part[i] && part[i] != '/')
+			continue;
+		part[i] = 0;
+		ret = make_one(part);
+		if (i < len)
+			part[i] = '/';
+	}
+	if (ret)
+		return err_set(err, -ret, "%s: cannot make the folder: %s", path, strerror(-ret));
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_set(err, errno, "%s: %s: expected a folder", path, strerror(errno));
+	return fd;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void release(struct output_file *o)
+{
+	free(o->path);
+	free(o->beside);
+	*o = (struct output_file){ .out = NULL };
+}
+
+/* Where it goes: what is there already may be reached by links. */
+static int find_place(struct output_file *o, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st)) {
+		o->path = strdup(path);
+		if (!o->path || asprintf(&o->beside, "%s.%ld.tmp", path, (long)getpid()) < 0)
+			return -ENOMEM;
+		return 0;
+	}
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (!S_ISREG(st.st_mode)) {
+		o->path = strdup(path);
+		return o->path ? 0 : -ENOMEM;
+	}
+	o->path = realpath(path, NULL);
+	if (!o->path)
+		return -errno;
+	if (asprintf(&o->beside, "%s.%ld.tmp", o->path, (long)getpid()) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+int output_file_begin(struct output_file *o, const char *path, mode_t mode, struct err *err)
+{
+	int status, fd = -1;
+
+	*o = (struct output_file){ .name = path };
+	status = find_place(o, path);
+	if (!status) {
+		fd = o->beside ? open(o->beside,
+				      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)
+			       : open(o->path, O_WRONLY | O_CLOEXEC);
+		o->out = fd >= 0 ? fdopen(fd, "w") : NULL;
+		status = o->out ? 0 : -errno;
+	}
+	if (!status)
+		return 0;
+	if (fd >= 0)
+		close(fd);
+	release(o);
+	return err_set(err, -status, "%s: %s", path, strerror(-status));
+}
+
+int output_file_end(struct output_file *o, int status, struct err *err)
+{
+	bool failed;
+	int code;
+
+	errno = 0;
+	failed = fflush(o->out) || ferror(o->out);
+	code = errno ? errno : EIO;
+	if (fclose(o->out) && !failed) {
+		failed = true;
+		code = errno;
+	}
+	if (failed && !status)
+		status = err_set(err, code, "%s: cannot be written in full: %s", o->name,
+				 strerror(code));
+	if (o->beside && !status && rename(o->beside, o->path))
+		status = err_set(err, errno, "%s: %s", o->name, strerror(errno));
+	if (o->beside && status)
+		unlink(o->beside);
+	release(o);
+	return status;
+}

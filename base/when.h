@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* when: an instant as people type it; base/units.h writes them. */
+#ifndef ANALYZER_WHEN_H
+#define ANALYZER_WHEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/units.h"
+
+/*
+ * "2026-01-31", "2026-01-31T14:05", "2026-01-31T14:05:00.25", a blank in place of the T, each with
+ * "Z" or "+01:00" or, without, in local time; or "@1769864700.25", seconds since 1970.
+ * 0 or -EINVAL.
+ */
+int when_parse(const char *text, uint64_t *real_ns);
+
+#define WHEN_BYTES UNITS_BYTES
+/* units_instant() and units_time() under the names of this module. */
+static inline void when_format(uint64_t real_ns, bool utc, unsigned int digits,
+			       char out[WHEN_BYTES])
+{
+	units_instant(real_ns, utc, digits, out);
+}
+static inline void when_span(double seconds, char out[WHEN_BYTES])
+{
+	units_time(seconds, out);
+}
+
+#endif

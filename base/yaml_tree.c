@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#include "base/yaml_tree.h"
+
+struct yaml_tree {
+	char *name;
+	struct yaml_node *root;
+	size_t nr_nodes;
+};
+
+/* What the parser's loop carries. */
+struct reading {
+	yaml_parser_t parser;
+	struct yaml_tree *tree;
+	struct err *err;
+};
+
+static void free_node(struct yaml_node *n)
+{
+	if (!n)
+		return;
+	for (size_t i = 0; i < n->nr; i++)
+		free_node(n->items[i]);
+	free(n->items);
+	free(n->key);
+	free(n->text);
+	free(n);
+}
+
+void yaml_tree_free(struct yaml_tree *t)
+{
+	if (!t)
+		return;
+	free_node(t->root);
+	free(t->name);
+	free(t);
+}
+
+const struct yaml_node *yaml_tree_root(const struct yaml_tree *t)
+{
+	return t->root;
+}
+
+const char *yaml_tree_name(const struct yaml_tree *t)
+{
+	return t->name;
+}
+
+const struct yaml_node *yaml_node_get(const struct yaml_node *map, const char *key)
+{
+	for (size_t i = 0; map && map->kind == YAML_MAP && i < map->nr; i++)
+		if (!strcmp(map->items[i]->key, key))
+			return map->items[i];
+	return NULL;
+}
+
+int yaml_tree_error(const struct yaml_tree *t, const struct yaml_node *at, struct err *err,
+		    const char *fmt, ...)
+{
+	char what[ERR_LINE_BYTES];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	return err_set(err, EINVAL, "%s:%u: %.400s", t->name, at ? at->line : 1, what);
+}
+
+int yaml_tree_keys(const struct yaml_tree *t, const struct yaml_node *node, const char *const *keys,
+		   struct err *err)
+{
+	char known[300];
+	size_t at = 0;
+
+	if (node->kind != YAML_MAP)
+		return yaml_tree_error(t, node, err, "expected a mapping of keys to values");
+	for (size_t i = 0; i < node->nr; i++) {
+		const char *const *k = keys;
+
+		while (*k && strcmp(*k, node->items[i]->key))
+			k++;
+		if (*k)
+			continue;
+		known[0] = 0;
+		for (k = keys; *k && at < sizeof(known) - 1; k++)
+			at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s",
+					       at ? ", " : "", *k);
+		return yaml_tree_error(t, node->items[i], err,
+				       "unknown key \"%s\": expected one of %s",
+				       node->items[i]->key, known);
+	}
+	return 0;
+}
+
+static int fail(struct reading *r, const yaml_mark_t *at, const char *what)
+{
+	return err_set(r->err, EINVAL, "%s:%zu: %s", r->tree->name, at->line + 1, what);
+}
+
+static int next_event(struct reading *r, yaml_event_t *e)
+{
+	const yaml_parser_t *p = &r->parser;
+
+	if (yaml_parser_parse(&r->parser, e))
+		return 0;
+	if (p->error == YAML_MEMORY_ERROR)
+		return err_set(r->err, ENOMEM, "%s: out of memory", r->tree->name);
+	return err_set(r->err, EINVAL, "%s:%zu: not YAML: %s%s%s", r->tree->name,
+		       p->problem_mark.line + 1, p->problem ? p->problem : "cannot be read",
+		       p->context ? ", " : "", p->context ? p->context : "");
+}
+
+static struct yaml_node *new_node(struct reading *r, const yaml_event_t *e)
+{
+	struct yaml_node *n = r->tree->nr_nodes < YAML_MAX_NODES ? calloc(1, sizeof(*n)) : NULL;
+
+	if (!n) {
+		err_set(r->err, ENOMEM, "%s:%zu: more nodes than fit (%d at most)", r->tree->name,
+			e->start_mark.line + 1, YAML_MAX_NODES);
+		return NULL;
+	}
+	r->tree->nr_nodes++;
+	n->line = (unsigned)e->start_mark.line + 1;
+	return n;
+}
+
+static int add_item(struct yaml_node *to, struct yaml_node *item)
+{
+	struct yaml_node **items = to->items;
+
+	if (!(to->nr & (to->nr - 1))) {
+		items = reallocarray(items, to->nr ? 2 * to->nr : 1, sizeof(*items));
+		if (!items)
+			return -ENOMEM;
+		to->items = items;
+	}
+	items[to->nr++] = item;
+	return 0;
+}
+
+/* A scalar's bytes; a NUL among them would hide what follows it. */
+static char *scalar_text(struct reading *r, const yaml_event_t *e)
+{
+	const char *value = (const char *)e->data.scalar.value;
+	char *text;
+
+	if (strlen(value) != e->data.scalar.length) {
+		fail(r, &e->start_mark, "a scalar holds a zero byte");
+		return NULL;
+	}
+	text = strdup(value);
+	if (!text)
+		err_set(r->err, ENOMEM, "out of memory");
+	return text;
+}
+
+static int read_node(struct reading *r, yaml_event_t *e, unsigned depth, struct yaml_node **out);
+
+static int read_key(struct reading *r, const yaml_event_t *e, const struct yaml_node *map,
+		    char **key)
+{
+	if (e->type != YAML_SCALAR_EVENT)
+		return fail(r, &e->start_mark, "expected a plain key");
+	*key = scalar_text(r, e);
+	if (!*key)
+		return -EINVAL;
+	if (!yaml_node_get(map, *key))
+		return 0;
+	err_set(r->err, EINVAL, "%s:%zu: key \"%s\" stands there twice, first in line %u",
+		r->tree->name, e->start_mark.line + 1, *key, yaml_node_get(map, *key)->line);
+	free(*key);
+	*key = NULL;
+	return -EINVAL;
+}
+
+/* Items up to the event that ends the list or mapping. */
+static int read_items(struct reading *r, struct yaml_node *n, unsigned depth)
+{
+	int end = n->kind == YAML_MAP ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT;
+
+	for (;;) {
+		struct yaml_node *item = NULL;
+		char *key = NULL;
+		yaml_event_t e;
+		int err = next_event(r, &e);
+
+		if (err)
+			return err;
+		if ((int)e.type == end) {
+			yaml_event_delete(&e);
+			return 0;
+		}
+		if (n->kind == YAML_MAP) {
+			unsigned line = (unsigned)e.start_mark.line + 1;
+
+			err = read_key(r, &e, n, &key);
+			yaml_event_delete(&e);
+			if (!err)
+				err = next_event(r, &e);
+			if (!err)
+				err = read_node(r, &e, depth + 1, &item);
+			if (!err) {
+				item->key = key;
+				item->line = line;
+				key = NULL;
+			}
+		} else {
+			err = read_node(r, &e, depth + 1, &item);
+		}
+		free(key);
+		if (!err)
+			err = add_item(n, item);
+		if (err) {
+			free_node(item);
+			return err;
+		}
+	}
+}
+
+/* Takes the event over in any case. */
+static int read_node(struct reading *r, yaml_event_t *e, unsigned depth, struct yaml_node **out)
+{
+	struct yaml_node *n = NULL;
+	int err = 0;
+
+	if (e->type == YAML_ALIAS_EVENT)
+		err = fail(r, &e->start_mark, "aliases (*name) are not taken");
+	else if (depth > YAML_MAX_DEPTH)
+		err = fail(r, &e->start_mark, "nested too deeply");
+	else if (!(n = new_node(r, e)))
+		err = -ENOMEM;
+	else if (e->type == YAML_SCALAR_EVENT) {
+		n->kind = YAML_SCALAR;
+		n->quoted = e->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+		n->text = scalar_text(r, e);
+		if (e->data.scalar.anchor || (e->data.scalar.tag && !n->quoted))
+			err = fail(r, &e->start_mark, "anchors and tags are not taken");
+		else if (!n->text)
+			err = -EINVAL;
+	} else if (e->type == YAML_SEQUENCE_START_EVENT) {
+		n->kind = YAML_LIST;
+		err = read_items(r, n, depth);
+	} else {
+		n->kind = YAML_MAP;
+		err = read_items(r, n, depth);
+	}
+	yaml_event_delete(e);
+	if (err)
+		free_node(n);
+	else
+		*out = n;
+	return err;
+}
+
+static int read_document(struct reading *r)
+{
+	int err;
+
+	for (;;) {
+		yaml_event_t e;
+		int type;
+
+		err = next_event(r, &e);
+		if (err)
+			return err;
+		type = e.type;
+		if (type == YAML_SCALAR_EVENT || type == YAML_SEQUENCE_START_EVENT ||
+		    type == YAML_MAPPING_START_EVENT || type == YAML_ALIAS_EVENT) {
+			err = read_node(r, &e, 0, &r->tree->root);
+		} else {
+			if (type == YAML_DOCUMENT_START_EVENT && r->tree->root)
+				err = fail(r, &e.start_mark,
+					   "a second document: one per file is taken");
+			yaml_event_delete(&e);
+		}
+		if (err || type == YAML_STREAM_END_EVENT)
+			return err;
+	}
+}
+
+static int read_tree(struct yaml_tree **out, const char *name, FILE *file, const void *data,
+		     size_t len, struct err *err)
+{
+	struct reading r = { .err = err, .tree = calloc(1, sizeof(*r.tree)) };
+	int error = -ENOMEM;
+
+	if (!r.tree || !(r.tree->name = strdup(name)) || !yaml_parser_initialize(&r.parser)) {
+		yaml_tree_free(r.tree);
+		return err_set(err, ENOMEM, "%s: out of memory", name);
+	}
+	if (file)
+		yaml_parser_set_input_file(&r.parser, file);
+	else
+		yaml_parser_set_input_string(&r.parser, data, len);
+	error = read_document(&r);
+	yaml_parser_delete(&r.parser);
+	if (!error && !r.tree->root) {
+		r.tree->root = calloc(1, sizeof(*r.tree->root));
+		if (!r.tree->root)
+			error = err_set(err, ENOMEM, "%s: out of memory", name);
+		else
+			*r.tree->root = (struct yaml_node){ .kind = YAML_MAP, .line = 1 };
+	}
+	if (error)
+		yaml_tree_free(r.tree);
+	else
+		*out = r.tree;
+	return error;
+}
+
+int yaml_tree_parse(struct yaml_tree **out, const char *name, const void *data, size_t len,
+		    struct err *err)
+{
+	return read_tree(out, name, NULL, data, len, err);
+}
+
+int yaml_tree_read(struct yaml_tree **out, const char *path, struct err *err)
+{
+	FILE *file = fopen(path, "re");
+	int error;
+
+	if (!file) {
+		error = errno;
+		return err_set(err, error, "%s: %s", path, strerror(error));
+	}
+	error = read_tree(out, path, file, NULL, 0, err);
+	fclose(file);
+	return error;
+}

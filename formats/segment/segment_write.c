@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "formats/segment/column.h"
+#include "formats/segment/pairs.h"
+#include "formats/segment/plane.h"
+#include "formats/segment/segment_header.h"
+#include "formats/streams.h"
+#include "base/varint.h"
+
+#define FIRST_CAP 1024u
+
+/* Requests are taken apart as they are added; finishing then runs over dense arrays. */
+struct segment_writer {
+	ZSTD_CCtx *zstd;
+	struct column_scratch scratch;
+	struct buf body, header;
+	struct pairs kinds, issuers;
+	struct pairs devices; /* device and 0 */
+	size_t nr, cap;
+
+	uint16_t *kind, *issuer; /* cap each */
+	uint8_t *stream;
+	uint8_t *low; /* of requests that do not just go on */
+	uint64_t *bytes, *near, *place, *arrival, *queue, *device, *depth;
+	size_t nr_low, nr_near, nr_place;
+
+	uint64_t max_sector;
+	struct streams streams[NR_STREAM_CONTEXTS];
+};
+
+int segment_writer_new(struct segment_writer **out)
+{
+	struct segment_writer *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	w->zstd = plane_compressor();
+	if (!w->zstd) {
+		free(w);
+		return -ENOMEM;
+	}
+	*out = w;
+	return 0;
+}
+
+void segment_writer_free(struct segment_writer *w)
+{
+	if (!w)
+		return;
+	ZSTD_freeCCtx(w->zstd);
+	column_scratch_release(&w->scratch);
+	buf_release(&w->body);
+	buf_release(&w->header);
+	pairs_release(&w->kinds);
+	pairs_release(&w->issuers);
+	pairs_release(&w->devices);
+	free(w->kind);
+	free(w->issuer);
+	free(w->stream);
+	free(w->low);
+	free(w->bytes);
+	free(w->near);
+	free(w->place);
+	free(w->arrival);
+	free(w->queue);
+	free(w->device);
+	free(w->depth);
+	free(w);
+}
+
+void segment_writer_clear(struct segment_writer *w)
+{
+	pairs_clear(&w->kinds);
+	pairs_clear(&w->issuers);
+	pairs_clear(&w->devices);
+	w->nr = w->nr_low = w->nr_near = w->nr_place = 0;
+	w->max_sector = 0;
+	memset(w->streams, 0, sizeof(w->streams));
+}
+
+size_t segment_writer_count(const struct segment_writer *w)
+{
+	return w->nr;
+}
+
+static int grow(void *array, size_t nr, size_t size)
+{
+	void **at = array, *larger = realloc(*at, nr * size);
+
+	if (!larger)
+		return -ENOMEM;
+	*at = larger;
+	return 0;
+}
+
+static int writer_grow(struct segment_writer *w)
+{
+	size_t cap = w->cap ? 2 * w->cap : FIRST_CAP;
+
+	if (grow(&w->kind, cap, sizeof(*w->kind)) || grow(&w->issuer, cap, sizeof(*w->issuer)) ||
+	    grow(&w->stream, cap, 1) || grow(&w->low, cap, 1) || grow(&w->bytes, cap, 8) ||
+	    grow(&w->near, cap, 8) || grow(&w->place, cap, 8) || grow(&w->arrival, cap, 8) ||
+	    grow(&w->queue, cap, 8) || grow(&w->device, cap, 8) || grow(&w->depth, cap, 8))
+		return -ENOMEM;
+	w->cap = cap;
+	return 0;
+}
+
+/* Everything about a request that few values describe, as one pair. */
+static struct pair kind_of(const struct request *r)
+{
+	return (struct pair){ (uint64_t)r->device << 32 | r->flags << 8 | r->operation,
+			      (uint64_t)r->error << 32 | (uint64_t)r->requeues << 16 |
+				      (uint64_t)r->source << 8 | r->layer };
+}
+
+static struct pair issuer_of(const struct request *r)
+{
+	return (struct pair){ (uint64_t)r->tid << 32 | r->pid, r->cgroup_id };
+}
+
+static unsigned int bit_length(uint64_t value)
+{
+	return value ? 64 - (unsigned int)__builtin_clzll(value) : 0;
+}
+
+/* The rank of the stream whose end lies nearest, and the distance from there, in sectors. */
+static unsigned int nearest(const struct streams *s, uint64_t sector, int64_t *distance)
+{
+	uint64_t best = UINT64_MAX;
+	unsigned int at = 0;
+
+	for (unsigned int i = 0; i < NR_STREAMS; i++) {
+		int64_t d = (int64_t)(sector - s->end[i]);
+		uint64_t size = (uint64_t)(d < 0 ? -(uint64_t)d : (uint64_t)d);
+
+		at = size < best ? i : at;
+		best = size < best ? size : best;
+	}
+	*distance = (int64_t)(sector - s->end[at]);
+	return (at - s->head) % NR_STREAMS;
+}
+
+/*
+ * A request goes on where a stream ended, or begins near an end, or anywhere. Near pays where the
+ * distance, its sign and the rank of the stream take fewer bits than the place.
+ */
+#define NEAR_BITS 12
+static void add_sector(struct segment_writer *w, const struct request *r, uint32_t issuer)
+{
+	struct streams *s = &w->streams[streams_context(r->device, r->operation)];
+	int64_t distance;
+	unsigned int rank = nearest(s, r->sector, &distance), code = 2 * NR_STREAMS;
+	uint64_t size = (uint64_t)(distance < 0 ? -(uint64_t)distance : (uint64_t)distance) >> 3;
+
+	w->max_sector = r->sector > w->max_sector ? r->sector : w->max_sector;
+	if (!distance) {
+		code = rank;
+	} else if (bit_length(size) + NEAR_BITS < bit_length(w->max_sector >> 3)) {
+		code = NR_STREAMS + rank;
+		w->low[w->nr_low++] = (uint8_t)distance & 7;
+		w->near[w->nr_near++] = (uint64_t)(distance >> 3);
+	} else {
+		rank = STREAM_NONE;
+		w->low[w->nr_low++] = (uint8_t)r->sector & 7;
+		w->place[w->nr_place++] = r->sector >> 3;
+	}
+	w->stream[w->nr] = (uint8_t)code;
+	w->issuer[w->nr] = (uint16_t)streams_swap_issuer(s, rank, issuer);
+	streams_advance(s, rank, r->sector + request_sectors(r), issuer);
+}
+
+int segment_writer_add(struct segment_writer *w, const struct request *r)
+{
+	int64_t kind, issuer, device;
+
+	if (w->nr == SEGMENT_MAX_REQUESTS)
+		return -ENOSPC;
+	if (request_check(r))
+		return -EINVAL;
+	device = pairs_index(&w->devices, (struct pair){ r->device, 0 });
+	if (device >= SEGMENT_MAX_DEVICES)
+		return -ENOSPC;
+	if (device < 0 || (w->nr == w->cap && writer_grow(w)))
+		return -ENOMEM;
+	kind = pairs_index(&w->kinds, kind_of(r));
+	issuer = pairs_index(&w->issuers, issuer_of(r));
+	if (kind < 0 || issuer < 0)
+		return -ENOMEM;
+	w->kind[w->nr] = (uint16_t)kind;
+	w->bytes[w->nr] = r->bytes;
+	w->arrival[w->nr] = r->arrival_ns;
+	w->queue[w->nr] = r->dispatch_ns - r->arrival_ns;
+	w->device[w->nr] = r->completion_ns - r->dispatch_ns;
+	w->depth[w->nr] = r->queue_depth;
+	add_sector(w, r, (uint32_t)issuer);
+	w->nr++;
+	return 0;
+}
+
+/* The low bytes of the indexes, and where there are more than 256 pairs the high bytes. */
+static int put_indexes(struct segment_writer *w, const uint16_t *index, uint32_t nr_pairs)
+{
+	if (column_scratch_reserve(&w->scratch, w->nr))
+		return -ENOMEM;
+	for (unsigned int shift = 0; shift < (nr_pairs > 256 ? 16 : 8); shift += 8) {
+		for (size_t i = 0; i < w->nr; i++)
+			w->scratch.plane[i] = (uint8_t)(index[i] >> shift);
+		if (plane_put(&w->body, w->zstd, w->scratch.plane, w->nr))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int put_kinds(struct segment_writer *w)
+{
+	if (!w->nr)
+		return 0;
+	varint_put(&w->body, w->kinds.nr);
+	for (uint32_t i = 0; i < w->kinds.nr; i++) {
+		struct pair p = w->kinds.pair[i];
+
+		varint_put(&w->body, p.first >> 32);	       /* device */
+		varint_put(&w->body, p.first & 0xff);	       /* operation */
+		varint_put(&w->body, p.first >> 8 & 0xffffff); /* flags */
+		varint_put(&w->body, p.second >> 32);	       /* error */
+		varint_put(&w->body, p.second >> 16 & 0xffff); /* requeues */
+		varint_put(&w->body, p.second >> 8 & 0xff);    /* source */
+		varint_put(&w->body, p.second & 0xff);	       /* layer */
+	}
+	return put_indexes(w, w->kind, w->kinds.nr);
+}
+
+static int put_issuers(struct segment_writer *w)
+{
+	if (!w->nr)
+		return 0;
+	varint_put(&w->body, w->issuers.nr);
+	for (uint32_t i = 0; i < w->issuers.nr; i++) {
+		varint_put(&w->body, w->issuers.pair[i].first >> 32);	     /* tid */
+		varint_put(&w->body, w->issuers.pair[i].first & 0xffffffff); /* pid */
+		varint_put(&w->body, w->issuers.pair[i].second);	     /* cgroup_id */
+	}
+	return put_indexes(w, w->issuer, w->issuers.nr);
+}
+
+static int put_column(struct segment_writer *w, enum segment_column column)
+{
+	struct column_scratch *s = &w->scratch;
+	struct buf *b = &w->body;
+
+	switch (column) {
+	case COLUMN_KIND:
+		return put_kinds(w);
+	case COLUMN_ISSUER:
+		return put_issuers(w);
+	case COLUMN_BYTES:
+		return column_put(b, w->zstd, s, w->bytes, w->nr, 0);
+	case COLUMN_STREAM:
+		return plane_put(b, w->zstd, w->stream, w->nr);
+	case COLUMN_LOW:
+		return plane_put(b, w->zstd, w->low, w->nr_low);
+	case COLUMN_NEAR:
+		return column_put(b, w->zstd, s, w->near, w->nr_near, COLUMN_SIGNED);
+	case COLUMN_PLACE:
+		return column_put(b, w->zstd, s, w->place, w->nr_place, 0);
+	case COLUMN_ARRIVAL:
+		return column_put(b, w->zstd, s, w->arrival, w->nr, COLUMN_DIFFERENCE);
+	case COLUMN_QUEUE:
+		return column_put(b, w->zstd, s, w->queue, w->nr, 0);
+	case COLUMN_DEVICE:
+		return column_put(b, w->zstd, s, w->device, w->nr, 0);
+	case COLUMN_DEPTH:
+		return column_put(b, w->zstd, s, w->depth, w->nr,
+				  column_difference_pays(w->depth, w->nr) ? COLUMN_DIFFERENCE : 0);
+	}
+	return -EINVAL;
+}
+
+/* The lowest that holds what was added: older readers go on as long as they can. */
+static uint32_t version_of(const struct segment_writer *w, const struct ledger *ledger)
+{
+	uint64_t flags = 0;
+
+	for (uint32_t i = 0; i < w->kinds.nr; i++)
+		flags |= w->kinds.pair[i].first >> 8;
+	for (size_t i = 0; ledger && i < ledger->nr; i++)
+		if (loss_is_pause(&ledger->losses[i]))
+			return SEGMENT_VERSION;
+	if (flags & REQUEST_PAUSED)
+		return SEGMENT_VERSION;
+	return flags & REQUEST_NO_OPERATION ? 2 : 1;
+}
+
+/* Prefix, header and body into one piece. */
+static int assemble(const struct segment_writer *w, const struct ledger *ledger, struct buf *out)
+{
+	size_t before = out->len;
+	size_t length = SEGMENT_PREFIX_BYTES + 4 + w->header.len + w->body.len;
+	struct buf checksum = { 0 };
+
+	if (length > SEGMENT_MAX_BYTES)
+		return -E2BIG;
+	buf_put(out, SEGMENT_MAGIC, SEGMENT_MAGIC_BYTES);
+	buf_put_le32(out, version_of(w, ledger));
+	buf_put_le32(out, (uint32_t)length);
+	buf_put_le64(out, 0);
+	buf_put_le32(out, (uint32_t)w->header.len);
+	buf_put(out, w->header.data, w->header.len);
+	buf_put(out, w->body.data, w->body.len);
+	if (!out->error) {
+		const uint8_t *begin = out->data + before + SEGMENT_PREFIX_BYTES;
+
+		buf_put_le64(&checksum, XXH3_64bits(begin, length - SEGMENT_PREFIX_BYTES));
+		out->error = checksum.error;
+	}
+	if (out->error)
+		out->len = before;
+	else
+		memcpy(out->data + before + SEGMENT_PREFIX_BYTES - 8, checksum.data, 8);
+	buf_release(&checksum);
+	return out->error;
+}
+
+int segment_writer_finish(struct segment_writer *w, const struct segment_header *header,
+			  struct buf *out)
+{
+	struct segment_layout layout = { .nr_requests = w->nr };
+	int ret = 0;
+
+	buf_clear(&w->body);
+	buf_clear(&w->header);
+	for (unsigned int i = 0; i < NR_SEGMENT_COLUMNS && !ret; i++) {
+		size_t before = w->body.len;
+
+		ret = put_column(w, i);
+		layout.column_bytes[i] = w->body.len - before;
+	}
+	if (!ret)
+		ret = segment_header_pack(header, &layout, w->zstd, &w->header);
+	if (!ret)
+		ret = assemble(w, header->ledger, out);
+	if (!ret)
+		segment_writer_clear(w);
+	return ret;
+}

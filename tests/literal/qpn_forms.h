@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * qpn_forms: nets whose answers are known in closed form, and how often an interval holds them.
+ */
+#ifndef TESTS_SLOW_QPN_FORMS_H
+#define TESTS_SLOW_QPN_FORMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analyzer/models/solve/solve.h"
+
+#define FORM_MAX_ANSWERS 8 /* of one net */
+
+enum form_answer {
+	FORM_RESIDENCE,
+	FORM_THROUGHPUT,
+	FORM_POPULATION,
+	FORM_P50, /* of residence; these have the run know its quantiles */
+	FORM_P95,
+	FORM_P99,
+};
+
+struct qpn_form {
+	const char *name, *text;
+	enum form_answer answer;
+	unsigned slot;
+	double want;
+};
+
+extern const struct qpn_form qpn_forms[];
+extern const size_t nr_qpn_forms;
+
+struct form_coverage {
+	unsigned inside, runs;
+	double widest;	 /* half interval, relative */
+	double bias;	 /* mean of (estimate - want) / want */
+	uint64_t events; /* of all runs */
+};
+
+/* How many of the nr forms from f on are read off the same runs: 1 to FORM_MAX_ANSWERS. */
+size_t qpn_form_group(const struct qpn_form *f, size_t nr);
+
+/*
+ * Runs seeds 1..nr until the relative precision is reached, on all processors, and looks at the
+ * answers of nr_forms forms of one group; c has one place for each. net NULL: the form's own. 0 or
+ * -errno with the line in err.
+ */
+int qpn_form_cover(struct form_coverage *c, const struct qpn_form *f, size_t nr_forms,
+		   const struct net *net, unsigned nr, double precision, struct err *err);
+
+#endif

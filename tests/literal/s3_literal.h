@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* s3_literal: algorithm 2 of seed 004 as it is written, one set after the other; for tests. */
+#ifndef TESTS_SLOW_S3_LITERAL_H
+#define TESTS_SLOW_S3_LITERAL_H
+
+#include "analyzer/models/regression/s3.h"
+
+#define S3_LITERAL_MAX 20000
+
+struct s3_literal {
+	double at[S3_LITERAL_MAX][S3_AXES_MAX], cost[S3_LITERAL_MAX];
+	size_t nr;
+};
+
+/* E in the order of evaluation; false where it does not fit. */
+bool s3_literal(struct s3_literal *e, const struct s3_config *c, double (*phi)(const double *p));
+/* Index of the best: the earliest of equals. */
+size_t s3_literal_best(const struct s3_literal *e);
+
+#endif

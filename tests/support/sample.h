@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sample: whole segments and stores made up for tests, the same for the same numbers everywhere.
+ */
+#ifndef TESTS_SLOW_SAMPLE_H
+#define TESTS_SLOW_SAMPLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "formats/request.h"
+#include "formats/segment/segment.h"
+
+/* 2026-01-01T00:00:00Z: real time at monotonic 0 of a host booted then. */
+#define SAMPLE_REAL_NS 1767225600000000000ull
+
+struct sample {
+	const char *host;
+	const char *boot_id;
+	uint64_t epoch, sequence;
+	uint64_t real_offset_ns;   /* real = monotonic + this */
+	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
+	const struct ledger *ledger;
+	uint64_t nr_captured; /* 0: as many as there are */
+};
+
+/* Appends one segment: requests on device 8:0 "sda" and 8:16 "sdb", processes 100 "fio" and
+ * 200 "cat", cgroups 1 "/" and 7 "/web/db". Aborts the test program where it cannot. */
+void sample_segment(const struct sample *s, const struct request *r, size_t nr, struct buf *out);
+/* nr requests of 4 KiB between begin_ns and end_ns, arrivals ascending, all fields varied. */
+void sample_requests(uint64_t seed, uint64_t begin_ns, uint64_t end_ns, struct request *r,
+		     size_t nr);
+/* Appends a segment of three such requests, number i of host "h", boot "b", epoch 1: a microsecond each. */
+void sample_numbered(uint64_t i, struct buf *out);
+/* Writes bytes to a file, folders made; aborts where it cannot. */
+void sample_write(const char *path, const void *data, size_t len);
+/* Writes the segment to where a store keeps it below dir. */
+void sample_store(const char *dir, const struct sample *s, const struct request *r, size_t nr);
+/* A fresh folder below TMPDIR in a static buffer; sample_remove() deletes it with all in it. */
+const char *sample_folder(void);
+void sample_remove(const char *dir);
+
+#endif
