@@ -91,7 +91,7 @@ static int note_disk(void *ctx, const struct device_info *info)
 	return 0;
 }
 
-static int describe(uint32_t device, struct pipeline_device *out)
+static int agent_describe(uint32_t device, struct pipeline_device *out)
 {
 	struct device_info info;
 	int ret = device_read(device, &info);
@@ -216,7 +216,7 @@ static int start_pipeline(struct agent *a, struct err *err)
 					  .opened = on_opened,
 					  .on_failure = wake_main,
 					  .ctx = a,
-					  .describe = describe,
+					  .describe = agent_describe,
 					  .read_in_flight = device_in_flight,
 					  .read_completed =
 						  a->source->profiles ? NULL : device_completed };
@@ -290,7 +290,7 @@ static bool is_recording(const struct agent *a)
 	return a->config->sinks.nr && !a->config->top;
 }
 
-static void append(char *text, size_t size, const char *word)
+static void agent_append(char *text, size_t size, const char *word)
 {
 	size_t len = strlen(text);
 
@@ -304,9 +304,9 @@ static void say_start(const struct agent *a)
 	if (!is_recording(a))
 		return;
 	for (size_t i = 0; i < a->config->devices.nr; i++)
-		append(devices, sizeof(devices), a->config->devices.items[i]);
+		agent_append(devices, sizeof(devices), a->config->devices.items[i]);
 	for (size_t i = 0; i < a->config->sinks.nr; i++)
-		append(sinks, sizeof(sinks), a->config->sinks.items[i]);
+		agent_append(sinks, sizeof(sinks), a->config->sinks.items[i]);
 	fprintf(stderr, "blkcast-agent: recording %s, source %s, windows of %g s, to %s\n",
 		*devices ? devices : "every disk", a->source->name,
 		(double)a->config->window_ns / 1e9, sinks);

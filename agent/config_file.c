@@ -21,7 +21,7 @@ const char *config_key_name(unsigned int key)
 }
 
 /* Edits (insert, delete, replace) from a to b; both short. */
-static size_t distance(const char *a, const char *b)
+static size_t config_file_distance(const char *a, const char *b)
 {
 	size_t row[64], nr = strlen(b);
 
@@ -50,7 +50,7 @@ const char *config_nearest(const char *text, const char *const *words)
 	const char *nearest = NULL;
 
 	for (; *words; words++) {
-		size_t edits = distance(text, *words);
+		size_t edits = config_file_distance(text, *words);
 
 		if (edits < best) {
 			best = edits;

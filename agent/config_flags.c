@@ -132,7 +132,7 @@ void config_print_help(FILE *out)
 }
 
 /* getopt's own complaints name the program; ours are one line with what was expected. */
-static int complain(char *const *argv, int got, struct err *err)
+static int config_flags_complain(char *const *argv, int got, struct err *err)
 {
 	const char *words[NR_OPTIONS + 1] = { NULL };
 	const char *text = argv[optind - 1];
@@ -155,7 +155,8 @@ static int complain(char *const *argv, int got, struct err *err)
 	return err_set(err, EINVAL, "--%s: unknown option: did you mean --%s?", name, nearest);
 }
 
-static int apply(struct config *c, int key, bool given[NR_CONFIG_KEYS], struct err *err)
+static int config_flags_apply(struct config *c, int key, bool given[NR_CONFIG_KEYS],
+			      struct err *err)
 {
 	struct config_list *list;
 
@@ -194,8 +195,8 @@ static int apply(struct config *c, int key, bool given[NR_CONFIG_KEYS], struct e
 }
 
 /* One walk over the flags: for the file's name, or for all else. */
-static int walk(struct config *c, int argc, char *const *argv, bool for_file, const char **file,
-		struct err *err)
+static int config_flags_walk(struct config *c, int argc, char *const *argv, bool for_file,
+			     const char **file, struct err *err)
 {
 	bool given[NR_CONFIG_KEYS] = { false };
 	int got, ret = 0;
@@ -206,11 +207,11 @@ static int walk(struct config *c, int argc, char *const *argv, bool for_file, co
 		if (got == 'h')
 			c->help = true;
 		else if (got < VAL(0))
-			ret = complain(argv, got, err);
+			ret = config_flags_complain(argv, got, err);
 		else if (for_file && got == VAL(FLAG_CONFIG))
 			*file = optarg;
 		else if (!for_file)
-			ret = apply(c, got - VAL(0), given, err);
+			ret = config_flags_apply(c, got - VAL(0), given, err);
 		/* --top takes its two numbers from what follows it. */
 		while (!ret && got == VAL(FLAG_TOP) && optind < argc && argv[optind][0] != '-' &&
 		       !c->top_count) {
@@ -273,11 +274,11 @@ int config_parse(struct config *c, int argc, char *const *argv, struct err *err)
 
 	if (ret)
 		return err_set(err, ENOMEM, "no memory");
-	ret = walk(c, argc, argv, true, &file, err);
+	ret = config_flags_walk(c, argc, argv, true, &file, err);
 	if (!ret && file && !c->help && !c->version)
 		ret = config_read_file(c, file, err);
 	if (!ret)
-		ret = walk(c, argc, argv, false, &file, err);
+		ret = config_flags_walk(c, argc, argv, false, &file, err);
 	if (!ret && !c->help && !c->version && !c->doctor)
 		ret = check_together(c, err);
 	return ret;

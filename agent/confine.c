@@ -29,8 +29,8 @@ static bool has_sink(const struct config *c, const char *scheme)
 	return false;
 }
 
-static int filter(const struct config *c, enum syscall_phase phase, const struct syscall_use *use,
-		  struct log *log, struct err *err)
+static int confine_filter(const struct config *c, enum syscall_phase phase,
+			  const struct syscall_use *use, struct log *log, struct err *err)
 {
 	bool only_log = c->seccomp == SECCOMP_LOG;
 	int ret;
@@ -52,7 +52,7 @@ static int filter(const struct config *c, enum syscall_phase phase, const struct
 
 int confine_start(const struct config *config, struct log *log, struct err *err)
 {
-	return filter(config, SYSCALLS_START, &(struct syscall_use){ 0 }, log, err);
+	return confine_filter(config, SYSCALLS_START, &(struct syscall_use){ 0 }, log, err);
 }
 
 static int check_folder(const char *what, const char *path, int mode, const char *instead,
@@ -124,5 +124,5 @@ int confine_run(const struct config *config, const struct source_ops *source, st
 	privileges_name(privileges_held(), names, sizeof(names));
 	log_say(log, LEVEL_INFO, "privileges", "uid=%u capabilities=%s", (unsigned int)geteuid(),
 		names);
-	return filter(config, SYSCALLS_RUN, &use, log, err);
+	return confine_filter(config, SYSCALLS_RUN, &use, log, err);
 }

@@ -22,7 +22,8 @@ struct report {
 	json_t *findings; /* NULL: text */
 };
 
-static void say(const struct report *r, const char *what, const char *verdict, const char *detail)
+static void doctor_say(const struct report *r, const char *what, const char *verdict,
+		       const char *detail)
 {
 	if (r->findings)
 		json_array_append_new(r->findings,
@@ -51,7 +52,7 @@ static void say_kernel(const struct report *out)
 	if (uname(&u))
 		return;
 	snprintf(line, sizeof(line), "%s %s", u.release, u.machine);
-	say(out, "kernel", "", line);
+	doctor_say(out, "kernel", "", line);
 }
 
 static void say_capabilities(const struct report *out)
@@ -72,7 +73,7 @@ static void say_capabilities(const struct report *out)
 		cap_flag_value_t set = CAP_CLEAR;
 
 		cap_get_flag(caps, wanted[i].cap, CAP_EFFECTIVE, &set);
-		say(out, wanted[i].name, set == CAP_SET ? "yes" : "no", wanted[i].why);
+		doctor_say(out, wanted[i].name, set == CAP_SET ? "yes" : "no", wanted[i].why);
 	}
 	cap_free(caps);
 }
@@ -84,14 +85,14 @@ static void say_btf(const struct report *out)
 	char line[256];
 
 	if (kernel_btf_read(&k, NULL, &err)) {
-		say(out, "kernel BTF", "no", err.line);
+		doctor_say(out, "kernel BTF", "no", err.line);
 		return;
 	}
 	snprintf(line, sizeof(line),
 		 "block_io_start %s, block_rq_merge %s, arguments (%s) and (%s)",
 		 k.has_io_start ? "there" : "not there", k.has_merge ? "there" : "not there",
 		 k.queue_before_request ? "q, rq" : "rq", k.queue_before_bio ? "q, bio" : "bio");
-	say(out, "kernel BTF", "yes", line);
+	doctor_say(out, "kernel BTF", "yes", line);
 }
 
 static void say_mount(const struct report *out, const char *what, const char *path, long magic)
@@ -105,7 +106,7 @@ static void say_mount(const struct report *out, const char *what, const char *pa
 		 readable ? ""
 		 : there  ? " is not readable"
 			  : " is not mounted");
-	say(out, what, readable ? "yes" : "no", line);
+	doctor_say(out, what, readable ? "yes" : "no", line);
 }
 
 static int say_device(void *ctx, const struct device_info *info)
@@ -121,7 +122,7 @@ static int say_device(void *ctx, const struct device_info *info)
 		 info->device & 0xfffff, (double)info->size_bytes / (1u << 30),
 		 info->rotational ? ", rotational" : "",
 		 iostats == 0 ? ", iostats are off: submitters are seen at insert and issue" : "");
-	say(out, info->name, "", line);
+	doctor_say(out, info->name, "", line);
 	return 0;
 }
 
@@ -136,7 +137,7 @@ static const char *say_sources(const struct report *out)
 		int ret = source_table[i]->probe(what, sizeof(what), &err);
 
 		snprintf(name, sizeof(name), "source %s", source_table[i]->name);
-		say(out, name, ret ? "no" : "yes", ret ? err.line : what);
+		doctor_say(out, name, ret ? "no" : "yes", ret ? err.line : what);
 		if (!ret && !chosen)
 			chosen = source_table[i]->name;
 	}
@@ -173,9 +174,9 @@ int doctor_run(FILE *to, bool is_json)
 		return 1;
 	say_kernel(out);
 	first_line("/sys/kernel/security/lockdown", line, sizeof(line));
-	say(out, "lockdown", "", line);
+	doctor_say(out, "lockdown", "", line);
 	first_line("/proc/sys/kernel/unprivileged_bpf_disabled", line, sizeof(line));
-	say(out, "unprivileged_bpf", "", line);
+	doctor_say(out, "unprivileged_bpf", "", line);
 	say_capabilities(out);
 	say_btf(out);
 	say_mount(out, "tracefs", "/sys/kernel/tracing", TRACEFS_MAGIC);

@@ -72,7 +72,7 @@ static const struct {
 	{ "profiles", "one a window and device: below" },
 };
 
-static void say(FILE *out, const char *field, const char *value, const char *what)
+static void leaving_say(FILE *out, const char *field, const char *value, const char *what)
 {
 	if (*what)
 		fprintf(out, "  %-40s %-*s %s\n", field, VALUE_COLUMNS, value, what);
@@ -161,7 +161,7 @@ static void example_requests(struct example *e, uint64_t now_ns, uint8_t layer)
 	}
 }
 
-static void hide(struct example *e)
+static void leaving_hide(struct example *e)
 {
 	const struct pseudonym_key *key = machine_key(&e->machine);
 	struct place_map *map;
@@ -268,7 +268,7 @@ static int example_make(struct example *e, const struct config *c, struct err *e
 	end.realtime_ns += c->window_ns;
 	example_process(e);
 	example_requests(e, begin.monotonic_ns, c->layer);
-	hide(e);
+	leaving_hide(e);
 	ret = example_profile(e, &begin, &end, c->layer);
 	if (!ret)
 		ret = example_segment(e, &begin, &end, c->layer);
@@ -298,7 +298,7 @@ static void print_header(FILE *out, const msgpack_object *map)
 				 kv->val.via.array.size);
 		else
 			msgpack_object_print_buffer(value, sizeof(value), kv->val);
-		say(out, name, value, word_of(key->ptr, key->size));
+		leaving_say(out, name, value, word_of(key->ptr, key->size));
 	}
 }
 
@@ -321,7 +321,7 @@ static void print_requests(FILE *out, struct segment_reader *s)
 		else
 			n = f->bytes == 2 ? *(const uint16_t *)at : *at;
 		snprintf(value, sizeof(value), "%" PRIu64, n);
-		say(out, f->name, value, f->what);
+		leaving_say(out, f->name, value, f->what);
 	}
 }
 
@@ -342,7 +342,7 @@ static void print_json(FILE *out, const char *path, json_t *value)
 	if (json_is_object(value) && json_object_size(value))
 		return;
 	text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6));
-	say(out, path, text ? text : "?", "");
+	leaving_say(out, path, text ? text : "?", "");
 	free(text);
 }
 
@@ -383,25 +383,25 @@ static void print_http(FILE *out, const struct config *c, const struct example *
 	fprintf(out, "\nHTTP to %s, one segment a request\n", url);
 	snprintf(text, sizeof(text), "PUT /v1/segments/%s/%s/EPOCH/SEQUENCE", e->machine.host,
 		 e->machine.boot_id);
-	say(out, "request line", text, "");
+	leaving_say(out, "request line", text, "");
 	snprintf(text, sizeof(text), "GET /v1/streams/%s?boot_id=%s&epoch=EPOCH", e->machine.host,
 		 e->machine.boot_id);
-	say(out, "request line", text, "at each new contact, without a body");
+	leaving_say(out, "request line", text, "at each new contact, without a body");
 	segment_hash_text(&hash, hash_text);
-	say(out, "Host", url + strcspn(url, "/") + 2, "of the analyzer");
-	say(out, "User-Agent", "blkcast-agent/" BLKCAST_VERSION, "");
-	say(out, "Accept", "*/*", "");
-	say(out, "Blkcast-Hash", hash_text, "XXH3 of the segment");
-	say(out, "Content-Type", "application/octet-stream", "");
+	leaving_say(out, "Host", url + strcspn(url, "/") + 2, "of the analyzer");
+	leaving_say(out, "User-Agent", "blkcast-agent/" BLKCAST_VERSION, "");
+	leaving_say(out, "Accept", "*/*", "");
+	leaving_say(out, "Blkcast-Hash", hash_text, "XXH3 of the segment");
+	leaving_say(out, "Content-Type", "application/octet-stream", "");
 	snprintf(text, sizeof(text), "%zu", e->segment.len);
-	say(out, "Content-Length", text, "");
-	say(out, "Expect", "100-continue", "where it may have been stored before");
+	leaving_say(out, "Content-Length", text, "");
+	leaving_say(out, "Expect", "100-continue", "where it may have been stored before");
 	if (c->access.token_file) {
 		snprintf(text, sizeof(text), "Bearer, the token of %s", c->access.token_file);
-		say(out, "Authorization", text, "");
+		leaving_say(out, "Authorization", text, "");
 	}
 	if (c->access.cert)
-		say(out, "TLS certificate", c->access.cert, "of this host");
+		leaving_say(out, "TLS certificate", c->access.cert, "of this host");
 }
 
 static void print_ways(FILE *out, const struct config *c, const struct example *e)

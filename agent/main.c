@@ -34,7 +34,7 @@ static void look_names_up_alone(void)
 #endif
 }
 
-static int complain(const struct err *err, int status)
+static int main_complain(const struct err *err, int status)
 {
 	fprintf(stderr, "blkcast-agent: %s\n", err->line);
 	return status;
@@ -59,7 +59,7 @@ static int run_until(struct config *config, struct log *log, const struct stop_w
 		curl_global_init(CURL_GLOBAL_DEFAULT); /* a TLS library's worth of memory */
 	ret = agent_start(&agent, config, log, stop, &err);
 	if (ret) {
-		ret = complain(&err, EXIT_BAD_INPUT);
+		ret = main_complain(&err, EXIT_BAD_INPUT);
 	} else {
 		struct err end_err = { 0 };
 		int end_ret;
@@ -67,16 +67,16 @@ static int run_until(struct config *config, struct log *log, const struct stop_w
 		ret = agent_watch(agent, &err);
 		end_ret = agent_stop(agent, &end_err);
 		if (ret)
-			ret = complain(&err, EXIT_FAILED);
+			ret = main_complain(&err, EXIT_FAILED);
 		if (end_ret)
-			ret = complain(&end_err, EXIT_FAILED);
+			ret = main_complain(&end_err, EXIT_FAILED);
 	}
 	if (sends)
 		curl_global_cleanup();
 	return ret;
 }
 
-static int run(struct config *config)
+static int main_run(struct config *config)
 {
 	struct err err = { 0 };
 	struct stop_wait stop;
@@ -85,12 +85,12 @@ static int run(struct config *config)
 
 	if (ret) {
 		err_set(&err, -ret, "signals cannot be waited for: %s", strerror(-ret));
-		return complain(&err, EXIT_FAILED);
+		return main_complain(&err, EXIT_FAILED);
 	}
 	if (log_new(&log, STDERR_FILENO, config->verbose ? LEVEL_DEBUG : LEVEL_WARN)) {
 		stop_wait_release(&stop);
 		err_set(&err, ENOMEM, "no memory");
-		return complain(&err, EXIT_FAILED);
+		return main_complain(&err, EXIT_FAILED);
 	}
 	heap_init();
 	/* A reader that goes away is a failed write, not a death. */
@@ -105,25 +105,25 @@ int main(int argc, char **argv)
 {
 	struct config config;
 	struct err err = { 0 };
-	int status = EXIT_DONE;
+	int ret = EXIT_DONE;
 
 	look_names_up_alone();
 	if (config_parse(&config, argc, argv, &err))
-		status = complain(&err, EXIT_BAD_INPUT);
+		ret = main_complain(&err, EXIT_BAD_INPUT);
 	else if (config.help)
 		config_print_help(stdout);
 	else if (config.version)
 		puts("blkcast-agent " BLKCAST_VERSION);
 	else if (config.doctor)
-		status = doctor_run(stdout, config.json);
+		ret = doctor_run(stdout, config.json);
 	else if (config.show_what_leaves && leaving_print(&config, stdout, &err))
-		status = complain(&err, EXIT_BAD_INPUT);
+		ret = main_complain(&err, EXIT_BAD_INPUT);
 	else if (!config.show_what_leaves)
-		status = run(&config);
+		ret = main_run(&config);
 	config_release(&config);
-	if (fflush(stdout) && !status) {
+	if (fflush(stdout) && !ret) {
 		err_set(&err, errno, "standard output: %s", strerror(errno));
-		status = complain(&err, EXIT_FAILED);
+		ret = main_complain(&err, EXIT_FAILED);
 	}
-	return status;
+	return ret;
 }

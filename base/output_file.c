@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void release(struct output_file *o)
+static void output_file_release(struct output_file *o)
 {
 	free(o->path);
 	free(o->beside);
@@ -43,23 +43,23 @@ static int find_place(struct output_file *o, const char *path)
 
 int output_file_begin(struct output_file *o, const char *path, mode_t mode, struct err *err)
 {
-	int status, fd = -1;
+	int ret, fd = -1;
 
 	*o = (struct output_file){ .name = path };
-	status = find_place(o, path);
-	if (!status) {
+	ret = find_place(o, path);
+	if (!ret) {
 		fd = o->beside ? open(o->beside,
 				      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)
 			       : open(o->path, O_WRONLY | O_CLOEXEC);
 		o->out = fd >= 0 ? fdopen(fd, "w") : NULL;
-		status = o->out ? 0 : -errno;
+		ret = o->out ? 0 : -errno;
 	}
-	if (!status)
+	if (!ret)
 		return 0;
 	if (fd >= 0)
 		close(fd);
-	release(o);
-	return err_set(err, -status, "%s: %s", path, strerror(-status));
+	output_file_release(o);
+	return err_set(err, -ret, "%s: %s", path, strerror(-ret));
 }
 
 int output_file_end(struct output_file *o, int status, struct err *err)
@@ -81,6 +81,6 @@ int output_file_end(struct output_file *o, int status, struct err *err)
 		status = err_set(err, errno, "%s: %s", o->name, strerror(errno));
 	if (o->beside && status)
 		unlink(o->beside);
-	release(o);
+	output_file_release(o);
 	return status;
 }

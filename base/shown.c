@@ -9,7 +9,7 @@
 #define LONGEST	      4 /* bytes of one character */
 
 /* Bytes of the character at the text's begin, its code in *code; 0 where it is no UTF-8 (RFC 3629). */
-static size_t decode(const unsigned char *at, uint32_t *code)
+static size_t shown_decode(const unsigned char *at, uint32_t *code)
 {
 	static const uint32_t least[LONGEST + 1] = { 0, 0, 0x80, 0x800, 0x10000 };
 	size_t nr = at[0] < 0x80	 ? 1
@@ -38,11 +38,11 @@ static bool is_hidden(uint32_t code)
 }
 
 /* Takes one character of *text and writes it or its escapes to piece; returns its length there. */
-static size_t take(const char **text, char piece[LONGEST * ESCAPED_BYTES + 1])
+static size_t shown_take(const char **text, char piece[LONGEST * ESCAPED_BYTES + 1])
 {
 	const unsigned char *at = (const unsigned char *)*text;
 	uint32_t code;
-	size_t nr = decode(at, &code), len = 0;
+	size_t nr = shown_decode(at, &code), len = 0;
 
 	if (nr && !is_hidden(code)) {
 		memcpy(piece, at, nr);
@@ -62,7 +62,7 @@ char *shown(const char *text, char *out, size_t bytes)
 	size_t len = 0;
 
 	while (*text) {
-		size_t nr = take(&text, piece);
+		size_t nr = shown_take(&text, piece);
 
 		if (len + nr >= bytes)
 			break;
@@ -78,7 +78,7 @@ void shown_print(const char *text, FILE *out)
 	char piece[LONGEST * ESCAPED_BYTES + 1];
 
 	while (*text) {
-		size_t nr = take(&text, piece);
+		size_t nr = shown_take(&text, piece);
 
 		fwrite(piece, 1, nr, out);
 	}
@@ -88,7 +88,7 @@ void shown_print_json(const char *json, FILE *out)
 {
 	while (*json) {
 		uint32_t code;
-		size_t nr = decode((const unsigned char *)json, &code);
+		size_t nr = shown_decode((const unsigned char *)json, &code);
 
 		if (nr && !is_hidden(code))
 			fwrite(json, 1, nr, out);

@@ -41,16 +41,16 @@ static int quoted_cell(struct reader *r)
 static int read_cell(struct reader *r, const char **cell, char *delimiter)
 {
 	char *begin = r->out = r->at;
-	int err = 0;
+	int ret = 0;
 
 	if (r->at < r->end && *r->at == '"')
-		err = quoted_cell(r);
+		ret = quoted_cell(r);
 	else
 		while (r->at < r->end && *r->at != r->t->separator && *r->at != '\n' &&
 		       *r->at != '\r')
 			*r->out++ = *r->at++;
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	if (r->at < r->end && *r->at == '\r' && (r->at + 1 == r->end || r->at[1] == '\n'))
 		r->at++;
 	*delimiter = r->at < r->end ? *r->at : '\n';
@@ -72,10 +72,10 @@ static int read_header(struct reader *r)
 	while (delimiter == t->separator) {
 		struct table_column *grown;
 		const char *name;
-		int err = read_cell(r, &name, &delimiter);
+		int ret = read_cell(r, &name, &delimiter);
 
-		if (err)
-			return err;
+		if (ret)
+			return ret;
 		if (!*name)
 			return err_set(r->err, EINVAL, "%s:1: column %zu has no name", t->source,
 				       t->nr_columns + 1);
@@ -122,19 +122,19 @@ static int read_row(struct reader *r)
 	uint64_t line = r->line;
 	char delimiter = t->separator;
 	size_t nr = 0;
-	int err = t->nr_rows == r->cap_rows ? more_rows(r) : 0;
+	int ret = t->nr_rows == r->cap_rows ? more_rows(r) : 0;
 
-	while (!err && delimiter == t->separator) {
+	while (!ret && delimiter == t->separator) {
 		const char *cell;
 
-		err = read_cell(r, &cell, &delimiter);
-		if (!err && nr < t->nr_columns)
+		ret = read_cell(r, &cell, &delimiter);
+		if (!ret && nr < t->nr_columns)
 			t->columns[nr].cells[t->nr_rows] = cell;
 		nr++;
 	}
 	r->line++;
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	if (nr == 1 && t->nr_columns > 1 && !*t->columns[0].cells[t->nr_rows])
 		return 0; /* an empty line */
 	if (nr != t->nr_columns)
@@ -176,13 +176,13 @@ static bool find_cr_lines(char *text, size_t len)
 int table_parse(struct table *t, const char *source, const char *text, size_t len, struct err *err)
 {
 	struct reader r = { .t = t, .err = err, .line = 1 };
-	int status = 0;
+	int ret = 0;
 
 	memset(t, 0, sizeof(*t));
 	t->source = strdup(source);
 	t->text = malloc(len + 1);
 	if (!t->source || !t->text) {
-		status = -ENOMEM;
+		ret = -ENOMEM;
 		goto out;
 	}
 	memcpy(t->text, text, len);
@@ -191,33 +191,33 @@ int table_parse(struct table *t, const char *source, const char *text, size_t le
 	r.at = t->text;
 	r.end = t->text + len;
 	if (memchr(text, 0, len)) {
-		status = err_set(err, EINVAL, "%s: holds a zero byte: expected CSV text", source);
+		ret = err_set(err, EINVAL, "%s: holds a zero byte: expected CSV text", source);
 		goto out;
 	}
 	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
 		r.at += 3;
 	if (r.at == r.end) {
-		status = err_set(err, EINVAL, "%s: empty: expected a header and rows", source);
+		ret = err_set(err, EINVAL, "%s: empty: expected a header and rows", source);
 		goto out;
 	}
-	status = read_header(&r);
-	while (!status && r.at < r.end)
-		status = read_row(&r);
+	ret = read_header(&r);
+	while (!ret && r.at < r.end)
+		ret = read_row(&r);
 out:
-	if (status)
+	if (ret)
 		table_release(t);
-	return status;
+	return ret;
 }
 
-static int slurp(FILE *f, struct buf *b)
+static int table_slurp(FILE *f, struct buf *b)
 {
 	size_t nr;
 
 	do {
-		int err = buf_reserve(b, 1 << 16);
+		int ret = buf_reserve(b, 1 << 16);
 
-		if (err)
-			return err;
+		if (ret)
+			return ret;
 		nr = fread(b->data + b->len, 1, 1 << 16, f);
 		b->len += nr;
 	} while (nr);
@@ -229,22 +229,22 @@ int table_read(struct table *t, const char *path, struct err *err)
 	bool standard = strcmp(path, "-") == 0;
 	FILE *f = standard ? stdin : fopen(path, "r");
 	struct buf b;
-	int status;
+	int ret;
 
 	memset(t, 0, sizeof(*t));
 	if (!f)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
 	buf_init(&b);
-	status = slurp(f, &b);
-	if (status)
-		err_set(err, -status, "%s: cannot be read: %s", path, strerror(-status));
+	ret = table_slurp(f, &b);
+	if (ret)
+		err_set(err, -ret, "%s: cannot be read: %s", path, strerror(-ret));
 	else
-		status = table_parse(t, standard ? "standard input" : path,
-				     b.len ? (const char *)b.data : "", b.len, err);
+		ret = table_parse(t, standard ? "standard input" : path,
+				  b.len ? (const char *)b.data : "", b.len, err);
 	buf_release(&b);
 	if (!standard)
 		fclose(f);
-	return status;
+	return ret;
 }
 
 void table_release(struct table *t)

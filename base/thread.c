@@ -10,7 +10,7 @@ struct start {
 	sem_t runs;
 };
 
-static void *begin(void *arg)
+static void *thread_begin(void *arg)
 {
 	struct start *start = arg;
 	void *(*run)(void *ctx) = start->run;
@@ -27,7 +27,7 @@ int thread_start(pthread_t *out, const char *name, void *(*run)(void *ctx), void
 	int ret;
 
 	sem_init(&start.runs, 0, 0);
-	ret = pthread_create(out, NULL, begin, &start);
+	ret = pthread_create(out, NULL, thread_begin, &start);
 	if (!ret)
 		while (sem_wait(&start.runs))
 			;

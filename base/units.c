@@ -39,8 +39,8 @@ static const char *parse_number(const char *text, double *out)
 	return nr ? text : NULL;
 }
 
-static int parse(const char *text, const struct unit *units, size_t nr, const char *what,
-		 uint64_t *out, const char **expected)
+static int units_parse(const char *text, const struct unit *units, size_t nr, const char *what,
+		       uint64_t *out, const char **expected)
 {
 	const char *rest;
 	double value;
@@ -74,7 +74,8 @@ int units_parse_bytes(const char *text, uint64_t *bytes, const char **expected)
 		{ "tb", 0x1p40 },  { "tib", 0x1p40 },
 	};
 
-	return parse(text, units, NR(units), "a size such as 512, 4k or 1MiB", bytes, expected);
+	return units_parse(text, units, NR(units), "a size such as 512, 4k or 1MiB", bytes,
+			   expected);
 }
 
 int units_parse_time(const char *text, uint64_t *ns, const char **expected)
@@ -85,14 +86,15 @@ int units_parse_time(const char *text, uint64_t *ns, const char **expected)
 		{ "h", 3600e9 },    { "d", 86400e9 }, { "w", 604800e9 },
 	};
 
-	return parse(text, units, NR(units), "a time such as 1s, 20ms or 5min", ns, expected);
+	return units_parse(text, units, NR(units), "a time such as 1s, 20ms or 5min", ns, expected);
 }
 
 int units_parse_count(const char *text, uint64_t *count, const char **expected)
 {
 	static const struct unit units[] = { { "", 1 }, { "k", 1e3 }, { "m", 1e6 }, { "g", 1e9 } };
 
-	return parse(text, units, NR(units), "a number such as 1000, 10k or 2M", count, expected);
+	return units_parse(text, units, NR(units), "a number such as 1000, 10k or 2M", count,
+			   expected);
 }
 
 /* Three digits, without zeros behind a point where the value is whole. */
@@ -110,20 +112,20 @@ static const char *three_digits(double value, const char *unit, char out[UNITS_B
 	return out;
 }
 
-static const char *unknown(char out[UNITS_BYTES])
+static const char *units_unknown(char out[UNITS_BYTES])
 {
 	snprintf(out, UNITS_BYTES, "-");
 	return out;
 }
 
 /* Goes to the next unit where rounding would show a full step of this one. */
-static const char *scaled(double value, double step, const char *const *units, unsigned int nr,
-			  char out[UNITS_BYTES])
+static const char *units_scaled(double value, double step, const char *const *units,
+				unsigned int nr, char out[UNITS_BYTES])
 {
 	unsigned int unit = 0;
 
 	if (!isfinite(value))
-		return unknown(out);
+		return units_unknown(out);
 	for (; fabs(value) >= step - 0.5 && unit + 1 < nr; unit++)
 		value /= step;
 	return three_digits(value, units[unit], out);
@@ -133,14 +135,14 @@ const char *units_bytes(double bytes, char out[UNITS_BYTES])
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
 
-	return scaled(bytes, 1024, units, NR(units), out);
+	return units_scaled(bytes, 1024, units, NR(units), out);
 }
 
 const char *units_count(double count, char out[UNITS_BYTES])
 {
 	static const char *const units[] = { "", "k", "M", "G", "T" };
 
-	return scaled(count, 1000, units, NR(units), out);
+	return units_scaled(count, 1000, units, NR(units), out);
 }
 
 static const char *two_units(double seconds, char out[UNITS_BYTES])
@@ -173,12 +175,12 @@ const char *units_time(double seconds, char out[UNITS_BYTES])
 	static const char *const units[] = { "ns", MICRO "s", "ms", "s" };
 
 	if (!isfinite(seconds))
-		return unknown(out);
+		return units_unknown(out);
 	if (seconds == 0)
 		return three_digits(0, "s", out);
 	if (seconds >= 99.95 && seconds < 1e15)
 		return two_units(seconds, out);
-	return scaled(seconds * 1e9, 1000, units, NR(units), out);
+	return units_scaled(seconds * 1e9, 1000, units, NR(units), out);
 }
 
 const char *units_measured_time(double seconds, char out[UNITS_BYTES])
@@ -203,7 +205,7 @@ const char *units_instant(uint64_t real_ns, bool utc, unsigned int digits, char 
 	long offset;
 
 	if (!(utc ? gmtime_r(&seconds, &tm) : localtime_r(&seconds, &tm)))
-		return unknown(out);
+		return units_unknown(out);
 	len = strftime(out, UNITS_BYTES, "%Y-%m-%dT%H:%M:%S", &tm);
 	digits = digits < 9 ? digits : 9;
 	for (unsigned int i = digits; i < 9; i++)

@@ -98,7 +98,7 @@ int yaml_tree_keys(const struct yaml_tree *t, const struct yaml_node *node, cons
 	return 0;
 }
 
-static int fail(struct reading *r, const yaml_mark_t *at, const char *what)
+static int yaml_tree_fail(struct reading *r, const yaml_mark_t *at, const char *what)
 {
 	return err_set(r->err, EINVAL, "%s:%zu: %s", r->tree->name, at->line + 1, what);
 }
@@ -151,7 +151,7 @@ static char *scalar_text(struct reading *r, const yaml_event_t *e)
 	char *text;
 
 	if (strlen(value) != e->data.scalar.length) {
-		fail(r, &e->start_mark, "a scalar holds a zero byte");
+		yaml_tree_fail(r, &e->start_mark, "a scalar holds a zero byte");
 		return NULL;
 	}
 	text = strdup(value);
@@ -166,7 +166,7 @@ static int read_key(struct reading *r, const yaml_event_t *e, const struct yaml_
 		    char **key)
 {
 	if (e->type != YAML_SCALAR_EVENT)
-		return fail(r, &e->start_mark, "expected a plain key");
+		return yaml_tree_fail(r, &e->start_mark, "expected a plain key");
 	*key = scalar_text(r, e);
 	if (!*key)
 		return -EINVAL;
@@ -188,10 +188,10 @@ static int read_items(struct reading *r, struct yaml_node *n, unsigned depth)
 		struct yaml_node *item = NULL;
 		char *key = NULL;
 		yaml_event_t e;
-		int err = next_event(r, &e);
+		int ret = next_event(r, &e);
 
-		if (err)
-			return err;
+		if (ret)
+			return ret;
 		if ((int)e.type == end) {
 			yaml_event_delete(&e);
 			return 0;
@@ -199,26 +199,26 @@ static int read_items(struct reading *r, struct yaml_node *n, unsigned depth)
 		if (n->kind == YAML_MAP) {
 			unsigned line = (unsigned)e.start_mark.line + 1;
 
-			err = read_key(r, &e, n, &key);
+			ret = read_key(r, &e, n, &key);
 			yaml_event_delete(&e);
-			if (!err)
-				err = next_event(r, &e);
-			if (!err)
-				err = read_node(r, &e, depth + 1, &item);
-			if (!err) {
+			if (!ret)
+				ret = next_event(r, &e);
+			if (!ret)
+				ret = read_node(r, &e, depth + 1, &item);
+			if (!ret) {
 				item->key = key;
 				item->line = line;
 				key = NULL;
 			}
 		} else {
-			err = read_node(r, &e, depth + 1, &item);
+			ret = read_node(r, &e, depth + 1, &item);
 		}
 		free(key);
-		if (!err)
-			err = add_item(n, item);
-		if (err) {
+		if (!ret)
+			ret = add_item(n, item);
+		if (ret) {
 			free_node(item);
-			return err;
+			return ret;
 		}
 	}
 }
@@ -227,60 +227,60 @@ static int read_items(struct reading *r, struct yaml_node *n, unsigned depth)
 static int read_node(struct reading *r, yaml_event_t *e, unsigned depth, struct yaml_node **out)
 {
 	struct yaml_node *n = NULL;
-	int err = 0;
+	int ret = 0;
 
 	if (e->type == YAML_ALIAS_EVENT)
-		err = fail(r, &e->start_mark, "aliases (*name) are not taken");
+		ret = yaml_tree_fail(r, &e->start_mark, "aliases (*name) are not taken");
 	else if (depth > YAML_MAX_DEPTH)
-		err = fail(r, &e->start_mark, "nested too deeply");
+		ret = yaml_tree_fail(r, &e->start_mark, "nested too deeply");
 	else if (!(n = new_node(r, e)))
-		err = -ENOMEM;
+		ret = -ENOMEM;
 	else if (e->type == YAML_SCALAR_EVENT) {
 		n->kind = YAML_SCALAR;
 		n->quoted = e->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
 		n->text = scalar_text(r, e);
 		if (e->data.scalar.anchor || (e->data.scalar.tag && !n->quoted))
-			err = fail(r, &e->start_mark, "anchors and tags are not taken");
+			ret = yaml_tree_fail(r, &e->start_mark, "anchors and tags are not taken");
 		else if (!n->text)
-			err = -EINVAL;
+			ret = -EINVAL;
 	} else if (e->type == YAML_SEQUENCE_START_EVENT) {
 		n->kind = YAML_LIST;
-		err = read_items(r, n, depth);
+		ret = read_items(r, n, depth);
 	} else {
 		n->kind = YAML_MAP;
-		err = read_items(r, n, depth);
+		ret = read_items(r, n, depth);
 	}
 	yaml_event_delete(e);
-	if (err)
+	if (ret)
 		free_node(n);
 	else
 		*out = n;
-	return err;
+	return ret;
 }
 
 static int read_document(struct reading *r)
 {
-	int err;
+	int ret;
 
 	for (;;) {
 		yaml_event_t e;
 		int type;
 
-		err = next_event(r, &e);
-		if (err)
-			return err;
+		ret = next_event(r, &e);
+		if (ret)
+			return ret;
 		type = e.type;
 		if (type == YAML_SCALAR_EVENT || type == YAML_SEQUENCE_START_EVENT ||
 		    type == YAML_MAPPING_START_EVENT || type == YAML_ALIAS_EVENT) {
-			err = read_node(r, &e, 0, &r->tree->root);
+			ret = read_node(r, &e, 0, &r->tree->root);
 		} else {
 			if (type == YAML_DOCUMENT_START_EVENT && r->tree->root)
-				err = fail(r, &e.start_mark,
-					   "a second document: one per file is taken");
+				ret = yaml_tree_fail(r, &e.start_mark,
+						     "a second document: one per file is taken");
 			yaml_event_delete(&e);
 		}
-		if (err || type == YAML_STREAM_END_EVENT)
-			return err;
+		if (ret || type == YAML_STREAM_END_EVENT)
+			return ret;
 	}
 }
 
@@ -288,7 +288,7 @@ static int read_tree(struct yaml_tree **out, const char *name, FILE *file, const
 		     size_t len, struct err *err)
 {
 	struct reading r = { .err = err, .tree = calloc(1, sizeof(*r.tree)) };
-	int error = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (!r.tree || !(r.tree->name = strdup(name)) || !yaml_parser_initialize(&r.parser)) {
 		yaml_tree_free(r.tree);
@@ -298,20 +298,20 @@ static int read_tree(struct yaml_tree **out, const char *name, FILE *file, const
 		yaml_parser_set_input_file(&r.parser, file);
 	else
 		yaml_parser_set_input_string(&r.parser, data, len);
-	error = read_document(&r);
+	ret = read_document(&r);
 	yaml_parser_delete(&r.parser);
-	if (!error && !r.tree->root) {
+	if (!ret && !r.tree->root) {
 		r.tree->root = calloc(1, sizeof(*r.tree->root));
 		if (!r.tree->root)
-			error = err_set(err, ENOMEM, "%s: out of memory", name);
+			ret = err_set(err, ENOMEM, "%s: out of memory", name);
 		else
 			*r.tree->root = (struct yaml_node){ .kind = YAML_MAP, .line = 1 };
 	}
-	if (error)
+	if (ret)
 		yaml_tree_free(r.tree);
 	else
 		*out = r.tree;
-	return error;
+	return ret;
 }
 
 int yaml_tree_parse(struct yaml_tree **out, const char *name, const void *data, size_t len,
@@ -323,13 +323,13 @@ int yaml_tree_parse(struct yaml_tree **out, const char *name, const void *data, 
 int yaml_tree_read(struct yaml_tree **out, const char *path, struct err *err)
 {
 	FILE *file = fopen(path, "re");
-	int error;
+	int ret;
 
 	if (!file) {
-		error = errno;
-		return err_set(err, error, "%s: %s", path, strerror(error));
+		ret = errno;
+		return err_set(err, ret, "%s: %s", path, strerror(ret));
 	}
-	error = read_tree(out, path, file, NULL, 0, err);
+	ret = read_tree(out, path, file, NULL, 0, err);
 	fclose(file);
-	return error;
+	return ret;
 }

@@ -36,13 +36,13 @@ int model_file_read(const char *path, json_t **root, const char **kind, struct e
 int model_file_write(const char *path, const json_t *root, struct err *err)
 {
 	struct output_file file;
-	int status = output_file_begin(&file, path, 0666, err);
+	int ret = output_file_begin(&file, path, 0666, err);
 
-	if (status)
-		return status;
+	if (ret)
+		return ret;
 	if (json_dumpf(root, file.out, JSON_REAL_PRECISION(17) | JSON_COMPACT) ||
 	    fputc('\n', file.out) == EOF || fflush(file.out) ||
 	    (file.beside && fsync(fileno(file.out))))
-		status = err_set(err, errno ? errno : EIO, "%s: cannot be written in full", path);
-	return output_file_end(&file, status, err);
+		ret = err_set(err, errno ? errno : EIO, "%s: cannot be written in full", path);
+	return output_file_end(&file, ret, err);
 }

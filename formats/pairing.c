@@ -47,7 +47,7 @@ static void set_times(struct request *r, const struct held *h, uint64_t end_ns)
 	}
 }
 
-static void emit(struct pairing *p, const struct held *h, uint64_t end_ns, bool has_end)
+static void pairing_emit(struct pairing *p, const struct held *h, uint64_t end_ns, bool has_end)
 {
 	struct request r = {
 		.sector = h->bytes ? h->sector : 0,
@@ -84,23 +84,23 @@ static bool take_out(struct pairing *p, uint32_t i)
 	return was_told;
 }
 
-static void finish(struct pairing *p, uint32_t i, uint64_t end_ns)
+static void pairing_finish(struct pairing *p, uint32_t i, uint64_t end_ns)
 {
 	struct held h = p->table.held[i];
 
 	if (take_out(p, i))
 		p->counts.late_ends++;
 	else
-		emit(p, &h, end_ns, true);
+		pairing_emit(p, &h, end_ns, true);
 }
 
 /* Taken for ended: it is not handed over again if it ends after all. */
-static void tell(struct pairing *p, uint32_t i)
+static void pairing_tell(struct pairing *p, uint32_t i)
 {
 	struct held *h = &p->table.held[i];
 
 	p->counts.no_end++;
-	emit(p, h, 0, false);
+	pairing_emit(p, h, 0, false);
 	h->is_told = true;
 	p->nr_told++;
 }
@@ -114,16 +114,16 @@ static void give_up(struct pairing *p, uint32_t i)
 		return;
 	if (h.state == HELD_CLOSING) {
 		p->counts.unclosed++;
-		emit(p, &h, h.completion_ns, true);
+		pairing_emit(p, &h, h.completion_ns, true);
 	} else {
 		p->counts.no_end++;
-		emit(p, &h, 0, false);
+		pairing_emit(p, &h, 0, false);
 	}
 }
 
 /* ---- the beginning ---- */
 
-static uint32_t begin(struct pairing *p, const struct block_event *e)
+static uint32_t pairing_begin(struct pairing *p, const struct block_event *e)
 {
 	struct held_table *t = &p->table;
 	struct held *h;
@@ -173,12 +173,12 @@ static void on_insert(struct pairing *p, const struct block_event *e, uint64_t g
 {
 	if (e->operation != OPERATION_FLUSH &&
 	    held_table_begins(&p->table, e, e->sector, HELD_MADE, gap_ns) == HELD_NONE)
-		begin(p, e);
+		pairing_begin(p, e);
 }
 
 /* ---- merges ---- */
 
-static void grow(struct pairing *p, uint32_t i, uint64_t at, uint32_t bytes)
+static void pairing_grow(struct pairing *p, uint32_t i, uint64_t at, uint32_t bytes)
 {
 	struct held *h = &p->table.held[i];
 
@@ -189,7 +189,7 @@ static void grow(struct pairing *p, uint32_t i, uint64_t at, uint32_t bytes)
 }
 
 /* Another request has taken this one in; it began when the older of the two did. */
-static void absorb(struct pairing *p, uint32_t into, uint32_t taken)
+static void pairing_absorb(struct pairing *p, uint32_t into, uint32_t taken)
 {
 	struct held *held = p->table.held;
 
@@ -213,9 +213,9 @@ static void on_backmerge(struct pairing *p, const struct block_event *e, uint64_
 		return;
 	}
 	if (into != HELD_NONE)
-		grow(p, into, held[into].at, e->bytes);
+		pairing_grow(p, into, held[into].at, e->bytes);
 	if (taken != HELD_NONE)
-		absorb(p, into, taken);
+		pairing_absorb(p, into, taken);
 	else
 		p->counts.grown++;
 }
@@ -229,7 +229,7 @@ static void on_frontmerge(struct pairing *p, const struct block_event *e, uint64
 		p->counts.unmatched++;
 		return;
 	}
-	grow(p, i, e->sector, e->bytes);
+	pairing_grow(p, i, e->sector, e->bytes);
 	p->counts.grown++;
 }
 
@@ -248,8 +248,8 @@ static void set_length(struct pairing *p, uint32_t i, const struct block_event *
 
 		if (!nr || taken == i || nr > e->bytes - h->left)
 			break;
-		grow(p, i, h->at, nr);
-		absorb(p, i, taken);
+		pairing_grow(p, i, h->at, nr);
+		pairing_absorb(p, i, taken);
 	}
 	h->bytes += e->bytes - h->left;
 	held_table_change(&p->table, i, HELD_ISSUED, h->at, e->bytes);
@@ -297,7 +297,7 @@ static void on_issue(struct pairing *p, const struct block_event *e, struct seen
 	if (i == HELD_NONE)
 		i = find_reissued(p, e, d->gap_ns);
 	if (i == HELD_NONE)
-		i = begin(p, e);
+		i = pairing_begin(p, e);
 	h = &p->table.held[i];
 	if (h->has_dispatch) {
 		p->counts.reissues++;
@@ -351,7 +351,7 @@ static void data_ended(struct pairing *p, uint32_t i, const struct block_event *
 		held_table_change(&p->table, i, HELD_CLOSING, h->at + h->left / SECTOR_BYTES, 0);
 		p->counts.parts++;
 	} else {
-		finish(p, i, e->time_ns);
+		pairing_finish(p, i, e->time_ns);
 	}
 }
 
@@ -371,7 +371,7 @@ static void on_empty_complete(struct pairing *p, const struct block_event *e, ui
 			continue;
 		if (e->error)
 			p->table.held[i].error = e->error;
-		finish(p, i, e->time_ns);
+		pairing_finish(p, i, e->time_ns);
 		return;
 	}
 	p->counts.idle_ends++;
@@ -389,7 +389,7 @@ static void on_complete(struct pairing *p, const struct block_event *e, uint64_t
 	if (i == HELD_NONE)
 		i = held_table_begins(&p->table, e, e->sector, HELD_MADE, gap_ns);
 	if (i == HELD_NONE) {
-		i = begin(p, e);
+		i = pairing_begin(p, e);
 		p->counts.no_start++;
 	}
 	data_ended(p, i, e);
@@ -427,7 +427,7 @@ static void add_to_device_layer(struct pairing *p, const struct block_event *e,
 {
 	switch (e->kind) {
 	case BLOCK_GETRQ:
-		begin(p, e);
+		pairing_begin(p, e);
 		break;
 	case BLOCK_INSERT:
 		on_insert(p, e, d->gap_ns);
@@ -456,7 +456,7 @@ static void add_to_device_layer(struct pairing *p, const struct block_event *e,
 static void add_to_queue_layer(struct pairing *p, const struct block_event *e, uint64_t gap_ns)
 {
 	if (e->kind == BLOCK_QUEUE) {
-		uint32_t i = begin(p, e);
+		uint32_t i = pairing_begin(p, e);
 
 		held_table_change(&p->table, i, HELD_ISSUED, e->sector, e->bytes);
 	} else if (e->kind == BLOCK_COMPLETE) {
@@ -502,7 +502,7 @@ void pairing_settle(struct pairing *p, uint32_t device, uint64_t before_ns)
 		    (h->is_told && before_ns - h->alive_ns > TOLD_KEEP_NS))
 			give_up(p, i);
 		else if (!h->is_told)
-			tell(p, i);
+			pairing_tell(p, i);
 	}
 }
 

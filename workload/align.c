@@ -139,7 +139,7 @@ static uint64_t cells_with(const struct stream *s, uint64_t interval)
 }
 
 /* Makes the interval's cell exist; it is at most max_cells away. */
-static int cover(struct align *a, struct stream *s, uint64_t interval)
+static int align_cover(struct align *a, struct stream *s, uint64_t interval)
 {
 	size_t nr = (size_t)cells_with(s, interval), front = 0;
 
@@ -147,7 +147,8 @@ static int cover(struct align *a, struct stream *s, uint64_t interval)
 		size_t cap = nr + nr / 2 < FIRST_CELLS ? FIRST_CELLS : nr + nr / 2;
 		struct cell *cells;
 
-		if (a->nr_cells - s->cap + cap > a->max_cells) /* fits() allowed nr, not more */
+		if (a->nr_cells - s->cap + cap >
+		    a->max_cells) /* align_fits() allowed nr, not more */
 			cap = nr;
 		cells = realloc(s->cells, cap * sizeof(*cells));
 		if (!cells)
@@ -173,7 +174,7 @@ static int cover(struct align *a, struct stream *s, uint64_t interval)
  * Whether that interval fits: neither the cells of the streams nor the span of them all, which
  * align_sum() lays out, may pass the bound. Every stream is granted a few cells at least.
  */
-static bool fits(const struct align *a, const struct stream *s, uint64_t interval)
+static bool align_fits(const struct align *a, const struct stream *s, uint64_t interval)
 {
 	size_t limit = a->nr * CELLS_GRANTED > a->max_cells ? a->nr * CELLS_GRANTED : a->max_cells;
 	uint64_t nr = cells_with(s, interval), first = interval, last = interval;
@@ -194,16 +195,16 @@ static int add(struct align *a, uint32_t stream, uint64_t interval, unsigned int
 	struct stream *s = &a->streams[stream];
 	uint64_t at = interval >> (a->shift - shift);
 
-	while (!fits(a, s, at) && a->shift < LONGEST_SHIFT) {
+	while (!align_fits(a, s, at) && a->shift < LONGEST_SHIFT) {
 		double_interval(a);
 		at = interval >> (a->shift - shift);
 	}
 	if (!s->nr || at < s->first || at - s->first >= s->nr) {
 		bool is_only = !a->nr_cells;
-		int err = cover(a, s, at);
+		int ret = align_cover(a, s, at);
 
-		if (err)
-			return err;
+		if (ret)
+			return ret;
 		a->first = is_only || at < a->first ? at : a->first;
 		a->last = is_only || at > a->last ? at : a->last;
 	}
@@ -227,13 +228,13 @@ int align_merge(struct align *dst, const struct align *src)
 	for (size_t i = 0; i < src->nr; i++) {
 		const struct stream *s = &src->streams[i];
 		uint32_t stream;
-		int err = align_stream(dst, s->host, s->device, &stream);
+		int ret = align_stream(dst, s->host, s->device, &stream);
 
-		for (size_t k = 0; k < s->nr && !err; k++)
+		for (size_t k = 0; k < s->nr && !ret; k++)
 			if (s->cells[k].count[ALIGN_REQUESTS] || s->cells[k].count[ALIGN_BYTES])
-				err = add(dst, stream, s->first + k, src->shift, &s->cells[k]);
-		if (err)
-			return err;
+				ret = add(dst, stream, s->first + k, src->shift, &s->cells[k]);
+		if (ret)
+			return ret;
 	}
 	return 0;
 }

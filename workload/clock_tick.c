@@ -5,7 +5,7 @@
 
 #define NO_TIME (REQUEST_NO_ARRIVAL | REQUEST_NO_DISPATCH | REQUEST_NO_COMPLETION)
 
-static uint64_t gcd(uint64_t a, uint64_t b)
+static uint64_t clock_tick_gcd(uint64_t a, uint64_t b)
 {
 	while (b) {
 		uint64_t rest = a % b;
@@ -16,13 +16,13 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 	return a;
 }
 
-static void join(struct clock_tick *t, uint64_t apart_ns)
+static void clock_tick_join(struct clock_tick *t, uint64_t apart_ns)
 {
 	if (t->step_ns == 0 || apart_ns % t->step_ns)
-		t->step_ns = gcd(t->step_ns, apart_ns);
+		t->step_ns = clock_tick_gcd(t->step_ns, apart_ns);
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
+static uint64_t clock_tick_distance(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
 }
@@ -38,7 +38,7 @@ void clock_tick_add_many(struct clock_tick *t, const struct request *r, size_t n
 		t->nr_timeless += (r[i].flags & NO_TIME) == NO_TIME;
 		t->nr_apart += r[i].arrival_ns != t->latest_ns;
 		t->latest_ns = r[i].arrival_ns;
-		join(t, distance(r[i].arrival_ns, t->first_ns));
+		clock_tick_join(t, clock_tick_distance(r[i].arrival_ns, t->first_ns));
 	}
 }
 
@@ -54,8 +54,8 @@ void clock_tick_merge(struct clock_tick *dst, const struct clock_tick *src)
 	dst->nr_timeless += src->nr_timeless;
 	dst->nr_apart += src->nr_apart + (src->first_ns != dst->latest_ns);
 	dst->latest_ns = src->latest_ns;
-	join(dst, distance(src->first_ns, dst->first_ns));
-	dst->step_ns = gcd(dst->step_ns, src->step_ns);
+	clock_tick_join(dst, clock_tick_distance(src->first_ns, dst->first_ns));
+	dst->step_ns = clock_tick_gcd(dst->step_ns, src->step_ns);
 }
 
 bool clock_tick_timeless(const struct clock_tick *t)

@@ -119,10 +119,10 @@ static int grow_clients(struct closed *c)
 }
 
 /* Forgets who was not seen in this interval. At most once per interval. */
-static int sweep(struct closed *c)
+static int closed_sweep(struct closed *c)
 {
 	size_t kept = 0, nr = c->index.nr;
-	int err = 0;
+	int ret = 0;
 
 	c->swept = c->interval;
 	u64map_clear(&c->index);
@@ -130,10 +130,10 @@ static int sweep(struct closed *c)
 		if (c->clients[i].interval != c->interval)
 			continue;
 		c->clients[kept] = c->clients[i];
-		err |= u64map_put(&c->index, c->clients[kept].tid, (uint32_t)kept);
+		ret |= u64map_put(&c->index, c->clients[kept].tid, (uint32_t)kept);
 		kept++;
 	}
-	return err;
+	return ret;
 }
 
 static int count_overflow(struct closed *c, uint32_t tid)
@@ -157,7 +157,7 @@ static struct closed_client *new_client(struct closed *c, uint32_t tid, int *err
 
 	*err = 0;
 	if (c->index.nr == CLOSED_MAX_CLIENTS && c->swept != c->interval)
-		*err = sweep(c);
+		*err = closed_sweep(c);
 	if (!*err && c->index.nr == CLOSED_MAX_CLIENTS) {
 		*err = count_overflow(c, tid);
 		return NULL;
@@ -174,7 +174,7 @@ static struct closed_client *new_client(struct closed *c, uint32_t tid, int *err
 }
 
 /* The request follows another of its thread: a think time, or an overlap. */
-static void follow(struct closed *c, struct closed_client *client, uint64_t arrival_ns)
+static void closed_follow(struct closed *c, struct closed_client *client, uint64_t arrival_ns)
 {
 	uint64_t gap;
 
@@ -194,14 +194,14 @@ static void follow(struct closed *c, struct closed_client *client, uint64_t arri
 	client->alone = true;
 }
 
-static void submit(struct closed *c, struct closed_client *client, const struct request *r)
+static void closed_submit(struct closed *c, struct closed_client *client, const struct request *r)
 {
 	bool is_new = !client->period, is_first = client->period != c->period;
 
 	if (is_new)
 		client->alone = true;
 	else
-		follow(c, client, r->arrival_ns);
+		closed_follow(c, client, r->arrival_ns);
 	client->is_single = is_first;
 	if (is_first) {
 		client->period = c->period;
@@ -223,23 +223,23 @@ static int add_client(struct closed *c, const struct request *r)
 {
 	uint32_t at = u64map_find(&c->index, r->tid);
 	struct closed_client *client;
-	int err;
+	int ret;
 
 	if (r->arrival_ns >= c->interval_begin_ns + c->interval_ns)
 		move_to(c, r->arrival_ns);
 	if (at != U64MAP_NONE) {
-		submit(c, &c->clients[at], r);
+		closed_submit(c, &c->clients[at], r);
 		return 0;
 	}
-	client = new_client(c, r->tid, &err);
+	client = new_client(c, r->tid, &ret);
 	if (client)
-		submit(c, client, r);
-	return err;
+		closed_submit(c, client, r);
+	return ret;
 }
 
 int closed_add_many(struct closed *c, const struct request *r, size_t nr)
 {
-	int err = 0;
+	int ret = 0;
 
 	c->nr += nr;
 	for (size_t i = 0; i < nr; i++) {
@@ -253,9 +253,9 @@ int closed_add_many(struct closed *c, const struct request *r, size_t nr)
 		else if (r[i].flags & REQUEST_NO_ISSUER)
 			c->nr_unknown++;
 		else
-			err |= add_client(c, &r[i]);
+			ret |= add_client(c, &r[i]);
 	}
-	return err ? -ENOMEM : 0;
+	return ret ? -ENOMEM : 0;
 }
 
 /*
@@ -267,17 +267,17 @@ static int join_client(struct closed *a, const struct closed *b, const struct cl
 	uint32_t at = u64map_find(&a->index, later->tid);
 	struct closed_client *client;
 	bool alone = later->alone;
-	int err;
+	int ret;
 
 	if (at == U64MAP_NONE) {
-		client = new_client(a, later->tid, &err);
+		client = new_client(a, later->tid, &ret);
 		if (!client)
-			return err;
+			return ret;
 		*client = *later;
 	} else {
 		client = &a->clients[at];
 		if (!later->carried) {
-			follow(a, client, later->first_arrival_ns);
+			closed_follow(a, client, later->first_arrival_ns);
 			if (!client->alone && later->has_second) {
 				a->think_ns -= later->second_gap_ns;
 				a->nr_think--;
@@ -322,10 +322,10 @@ static int copy_overflow(struct closed *dst, const struct closed *src)
 }
 
 /* b begins no earlier than a; the interval being filled becomes b's. */
-static int append(struct closed *a, const struct closed *b)
+static int closed_append(struct closed *a, const struct closed *b)
 {
 	bool same_begin = a->begin_ns == b->begin_ns;
-	int err = 0;
+	int ret = 0;
 
 	add_sums(a, b);
 	if (same_begin && a->interval_begin_ns == b->interval_begin_ns) {
@@ -339,17 +339,17 @@ static int append(struct closed *a, const struct closed *b)
 	a->client_area += open_area(a, same_begin ? UINT64_MAX : b->begin_ns);
 	next_interval(a);
 	a->interval_begin_ns = b->interval_begin_ns;
-	err |= copy_overflow(a, b);
+	ret |= copy_overflow(a, b);
 	for (size_t i = 0; !same_begin && i < b->index.nr; i++)
 		if (b->clients[i].period == b->period)
-			err |= join_client(a, b, &b->clients[i]);
+			ret |= join_client(a, b, &b->clients[i]);
 	a->seen = b->seen;
-	return err ? -ENOMEM : 0;
+	return ret ? -ENOMEM : 0;
 }
 
-static int copy(struct closed *dst, const struct closed *src)
+static int closed_copy(struct closed *dst, const struct closed *src)
 {
-	int err = 0;
+	int ret = 0;
 
 	*dst = *src;
 	dst->overflow = NULL;
@@ -357,37 +357,37 @@ static int copy(struct closed *dst, const struct closed *src)
 	dst->clients = NULL;
 	dst->cap_clients = 0;
 	u64map_init(&dst->index);
-	err |= copy_overflow(dst, src);
-	while (!err && dst->index.nr < src->index.nr) {
+	ret |= copy_overflow(dst, src);
+	while (!ret && dst->index.nr < src->index.nr) {
 		const struct closed_client *client = &src->clients[dst->index.nr];
 
 		if (dst->index.nr == dst->cap_clients)
-			err = grow_clients(dst);
-		if (!err)
-			err = u64map_put(&dst->index, client->tid, (uint32_t)dst->index.nr);
-		if (!err)
+			ret = grow_clients(dst);
+		if (!ret)
+			ret = u64map_put(&dst->index, client->tid, (uint32_t)dst->index.nr);
+		if (!ret)
 			dst->clients[dst->index.nr - 1] = *client;
 	}
-	if (err)
+	if (ret)
 		closed_release(dst);
-	return err;
+	return ret;
 }
 
 int closed_merge(struct closed *dst, const struct closed *src)
 {
 	struct closed first;
-	int err;
+	int ret;
 
 	if (dst->begin_ns <= src->begin_ns && (dst->nr || dst->begin_ns < src->begin_ns))
-		return append(dst, src);
-	err = copy(&first, src);
-	if (err)
-		return err;
+		return closed_append(dst, src);
+	ret = closed_copy(&first, src);
+	if (ret)
+		return ret;
 	if (dst->nr || dst->begin_ns != src->begin_ns)
-		err = append(&first, dst);
+		ret = closed_append(&first, dst);
 	closed_release(dst);
 	*dst = first;
-	return err;
+	return ret;
 }
 
 double closed_clients_mean(const struct closed *c, uint64_t end_ns)

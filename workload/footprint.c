@@ -35,7 +35,7 @@ static uint64_t *slot_of(uint64_t *set, unsigned int bits, uint64_t hash)
 	return &set[i];
 }
 
-static int grow(struct footprint *f)
+static int footprint_grow(struct footprint *f)
 {
 	unsigned int bits = f->set ? f->bits + 1 : FIRST_BITS;
 	uint64_t *set = calloc((size_t)1 << bits, sizeof(*set));
@@ -80,7 +80,7 @@ static int make_room(struct footprint *f)
 	if (f->nr == FOOTPRINT_EXACT_BLOCKS)
 		return to_sketch(f);
 	if (!f->set || 2 * (f->nr + 1) > (size_t)1 << f->bits)
-		return grow(f);
+		return footprint_grow(f);
 	return 0;
 }
 
@@ -90,7 +90,7 @@ int footprint_add_many(struct footprint *f, const uint64_t *hashes, size_t nr)
 
 	for (; i < nr && !f->is_sketch; i++) {
 		uint64_t *slot;
-		int err;
+		int ret;
 
 		if (!hashes[i]) {
 			f->has_zero = true;
@@ -99,9 +99,9 @@ int footprint_add_many(struct footprint *f, const uint64_t *hashes, size_t nr)
 		slot = f->set ? slot_of(f->set, f->bits, hashes[i]) : NULL;
 		if (slot && *slot)
 			continue;
-		err = make_room(f);
-		if (err)
-			return err;
+		ret = make_room(f);
+		if (ret)
+			return ret;
 		if (f->is_sketch)
 			break;
 		*slot_of(f->set, f->bits, hashes[i]) = hashes[i];
@@ -114,24 +114,24 @@ int footprint_add_many(struct footprint *f, const uint64_t *hashes, size_t nr)
 
 int footprint_merge(struct footprint *dst, const struct footprint *src)
 {
-	int err = 0;
+	int ret = 0;
 
 	if (src->is_sketch) {
 		if (!dst->is_sketch)
-			err = to_sketch(dst);
-		if (!err)
+			ret = to_sketch(dst);
+		if (!ret)
 			hll_merge(dst->sketch, src->sketch);
-		return err;
+		return ret;
 	}
-	for (size_t i = 0; src->nr && i < (size_t)1 << src->bits && !err; i++)
+	for (size_t i = 0; src->nr && i < (size_t)1 << src->bits && !ret; i++)
 		if (src->set[i])
-			err = footprint_add_many(dst, &src->set[i], 1);
-	if (src->has_zero && !err) {
+			ret = footprint_add_many(dst, &src->set[i], 1);
+	if (src->has_zero && !ret) {
 		const uint64_t zero = 0;
 
-		err = footprint_add_many(dst, &zero, 1);
+		ret = footprint_add_many(dst, &zero, 1);
 	}
-	return err;
+	return ret;
 }
 
 double footprint_blocks(const struct footprint *f)

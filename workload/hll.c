@@ -32,7 +32,7 @@ void hll_merge(struct hll *dst, const struct hll *src)
 }
 
 /* x + sum over k >= 1 of x^(2^k) 2^(k-1); x = 1 diverges: all registers are empty. */
-static double sigma(double x)
+static double hll_sigma(double x)
 {
 	double y = 1, z = x, before;
 
@@ -46,7 +46,7 @@ static double sigma(double x)
 }
 
 /* (1 - x - sum over k >= 1 of (1 - x^(2^-k))^2 2^-k) / 3 */
-static double tau(double x)
+static double hll_tau(double x)
 {
 	double y = 1, z = 1 - x, before;
 
@@ -71,9 +71,9 @@ double hll_count(const struct hll *h)
 		nr[h->registers[i]]++;
 	if (nr[0] == HLL_NR_REGISTERS)
 		return 0;
-	z = m * tau(1 - nr[RANK_BITS + 1] / m);
+	z = m * hll_tau(1 - nr[RANK_BITS + 1] / m);
 	for (unsigned int k = RANK_BITS; k >= 1; k--)
 		z = 0.5 * (z + nr[k]);
-	z += m * sigma(nr[0] / m);
+	z += m * hll_sigma(nr[0] / m);
 	return m * m / (2 * log(2) * z);
 }

@@ -40,7 +40,7 @@ static void double_regions(struct hotspot *h)
 	h->shift++;
 }
 
-static void slide(struct hotspot *h, uint64_t first)
+static void hotspot_slide(struct hotspot *h, uint64_t first)
 {
 	uint64_t by;
 
@@ -64,7 +64,7 @@ static void slide(struct hotspot *h, uint64_t first)
 }
 
 /* Makes [min_sector, max_sector] fit, with room left over shared between both sides. */
-static void cover(struct hotspot *h, uint64_t min_sector, uint64_t max_sector)
+static void hotspot_cover(struct hotspot *h, uint64_t min_sector, uint64_t max_sector)
 {
 	uint64_t low, high, spare;
 
@@ -75,10 +75,10 @@ static void cover(struct hotspot *h, uint64_t min_sector, uint64_t max_sector)
 	if (low >= h->first && high - h->first < HOTSPOT_REGIONS)
 		return;
 	spare = (HOTSPOT_REGIONS - 1 - (high - low)) / 2;
-	slide(h, low > spare ? low - spare : 0);
+	hotspot_slide(h, low > spare ? low - spare : 0);
 }
 
-static int start(struct hotspot *h, uint64_t sector, unsigned int shift)
+static int hotspot_start(struct hotspot *h, uint64_t sector, unsigned int shift)
 {
 	if (!h->counts)
 		h->counts = calloc(HOTSPOT_REGIONS, sizeof(*h->counts));
@@ -91,13 +91,13 @@ static int start(struct hotspot *h, uint64_t sector, unsigned int shift)
 	return 0;
 }
 
-static void extend(struct hotspot *h, uint64_t min_sector, uint64_t max_sector)
+static void hotspot_extend(struct hotspot *h, uint64_t min_sector, uint64_t max_sector)
 {
 	if (min_sector < h->min_sector)
 		h->min_sector = min_sector;
 	if (max_sector > h->max_sector)
 		h->max_sector = max_sector;
-	cover(h, h->min_sector, h->max_sector);
+	hotspot_cover(h, h->min_sector, h->max_sector);
 }
 
 int hotspot_add_many(struct hotspot *h, const struct request *r, size_t nr)
@@ -107,10 +107,10 @@ int hotspot_add_many(struct hotspot *h, const struct request *r, size_t nr)
 
 		if (!request_is_data(&r[i]))
 			continue;
-		if (!h->nr && start(h, sector, FIRST_SHIFT))
+		if (!h->nr && hotspot_start(h, sector, FIRST_SHIFT))
 			return -ENOMEM;
 		if (sector < h->min_sector || sector > h->max_sector)
-			extend(h, sector, sector);
+			hotspot_extend(h, sector, sector);
 		h->sector_bits |= sector;
 		h->counts[(sector >> h->shift) - h->first][h->nr++ & 1]++;
 	}
@@ -123,11 +123,11 @@ int hotspot_merge(struct hotspot *dst, const struct hotspot *src)
 
 	if (!src->nr)
 		return 0;
-	if (!dst->nr && start(dst, src->min_sector, src->shift))
+	if (!dst->nr && hotspot_start(dst, src->min_sector, src->shift))
 		return -ENOMEM;
 	while (dst->shift < src->shift)
 		double_regions(dst);
-	extend(dst, src->min_sector, src->max_sector);
+	hotspot_extend(dst, src->min_sector, src->max_sector);
 	for (uint64_t i = 0; i < HOTSPOT_REGIONS; i++) {
 		uint64_t to;
 

@@ -70,7 +70,7 @@ static int fit_init(struct fit *f, const struct hotspot *h)
 }
 
 /* Where region r begins, as a share of the range, cut to the range. */
-static double edge(const struct fit *f, size_t r)
+static double hotspot_fit_edge(const struct fit *f, size_t r)
 {
 	/* In double: the end of the last region may be 2^64. */
 	double sectors = ldexp((double)(f->first + r), (int)f->shift) - (double)f->begin;
@@ -78,7 +78,7 @@ static double edge(const struct fit *f, size_t r)
 	return fmin(fmax(sectors / f->range, 0), 1);
 }
 
-static void fill(struct fit *f, const struct hotspot *h)
+static void hotspot_fit_fill(struct fit *f, const struct hotspot *h)
 {
 	unsigned int joined = f->shift - h->shift;
 
@@ -94,7 +94,7 @@ static void fill(struct fit *f, const struct hotspot *h)
 	for (size_t r = 0; r < f->nr; r++) {
 		f->regions[r].number = (uint32_t)r;
 		f->counts[r] = (double)(f->regions[r].half[0] + f->regions[r].half[1]);
-		f->width[r] = edge(f, r + 1) - edge(f, r);
+		f->width[r] = hotspot_fit_edge(f, r + 1) - hotspot_fit_edge(f, r);
 	}
 }
 
@@ -116,7 +116,7 @@ static int by_second_half(const void *a, const void *b)
 }
 
 /* Leaves regions sorted. */
-static void rank(struct fit *f)
+static void hotspot_fit_rank(struct fit *f)
 {
 	qsort(f->regions, f->nr, sizeof(*f->regions), by_first_half);
 	for (size_t r = 0; r < f->nr; r++)
@@ -170,10 +170,10 @@ static double fit_gaussian(struct fit *f, struct access_distribution *d)
 	double mean = 0, variance = 0, inside;
 
 	for (size_t r = 0; r < f->nr; r++)
-		mean += f->counts[r] * (edge(f, r) + edge(f, r + 1)) / 2;
+		mean += f->counts[r] * (hotspot_fit_edge(f, r) + hotspot_fit_edge(f, r + 1)) / 2;
 	mean /= f->nr_accesses;
 	for (size_t r = 0; r < f->nr; r++) {
-		double away = (edge(f, r) + edge(f, r + 1)) / 2 - mean;
+		double away = (hotspot_fit_edge(f, r) + hotspot_fit_edge(f, r + 1)) / 2 - mean;
 
 		variance += f->counts[r] * away * away;
 	}
@@ -185,9 +185,10 @@ static double fit_gaussian(struct fit *f, struct access_distribution *d)
 	inside = normal_below((1 - mean) / d->deviation_ratio) -
 		 normal_below(-mean / d->deviation_ratio);
 	for (size_t r = 0; r < f->nr; r++)
-		f->mass[r] = (normal_below((edge(f, r + 1) - mean) / d->deviation_ratio) -
-			      normal_below((edge(f, r) - mean) / d->deviation_ratio)) /
-			     inside;
+		f->mass[r] =
+			(normal_below((hotspot_fit_edge(f, r + 1) - mean) / d->deviation_ratio) -
+			 normal_below((hotspot_fit_edge(f, r) - mean) / d->deviation_ratio)) /
+			inside;
 	return 2 * 2 - 2 * log_likelihood(f->counts, f->mass, f->nr);
 }
 
@@ -196,23 +197,23 @@ static int fit_zipf(struct fit *f, struct access_distribution *d)
 {
 	double deviation = 0.5 / sqrt(f->nr_accesses);
 	struct zipf_fit zipf;
-	int err;
+	int ret;
 
 	d->exponent = 0;
 	d->aic_zipf = d->aic_uniform + 2;
 	if (top_ratio(f, 0.5) < 0.5 + SKEW_MIN_DEVIATIONS * deviation)
 		return 0;
-	err = zipf_fit(f->ranked, f->nr, (1ull << f->shift) / f->grain, f->mass, &zipf);
-	if (err)
-		return err;
+	ret = zipf_fit(f->ranked, f->nr, (1ull << f->shift) / f->grain, f->mass, &zipf);
+	if (ret)
+		return ret;
 	d->exponent = zipf.exponent;
 	d->aic_zipf = 2 - 2 * zipf.log_likelihood;
 	return 0;
 }
 
 /* Takes the distribution whose masses stand in f->mass where it is the best so far. */
-static void choose(struct fit *f, struct access_distribution *d, enum distribution_kind kind,
-		   double aic, double *best_aic)
+static void hotspot_fit_choose(struct fit *f, struct access_distribution *d,
+			       enum distribution_kind kind, double aic, double *best_aic)
 {
 	const double *counts = kind == DISTRIBUTION_ZIPF ? f->ranked : f->counts;
 
@@ -223,7 +224,7 @@ static void choose(struct fit *f, struct access_distribution *d, enum distributi
 	d->ks_distance = ks_distance(counts, f->nr_accesses, f->mass, f->nr);
 }
 
-static void unknown(struct access_distribution *d)
+static void hotspot_fit_unknown(struct access_distribution *d)
 {
 	*d = (struct access_distribution){ .kind = DISTRIBUTION_UNKNOWN,
 					   .mean_ratio = NAN,
@@ -248,18 +249,18 @@ int hotspot_fit(const struct hotspot *h, struct access_distribution *out)
 	struct access_distribution d;
 	struct fit f;
 	double best_aic;
-	int err;
+	int ret;
 
-	unknown(&d);
+	hotspot_fit_unknown(&d);
 	if (h->nr < HOTSPOT_MIN_ACCESSES || regions_at(h, h->shift) < HOTSPOT_MIN_REGIONS) {
 		*out = d;
 		return 0;
 	}
-	err = fit_init(&f, h);
-	if (err)
-		return err;
-	fill(&f, h);
-	rank(&f);
+	ret = fit_init(&f, h);
+	if (ret)
+		return ret;
+	hotspot_fit_fill(&f, h);
+	hotspot_fit_rank(&f);
 	d.nr_regions = (uint32_t)f.nr;
 	d.region_bytes = to_bytes(1ull << f.shift);
 	d.first_byte = to_bytes(f.first << f.shift);
@@ -270,12 +271,12 @@ int hotspot_fit(const struct hotspot *h, struct access_distribution *out)
 	d.ks_distance = ks_distance(f.counts, f.nr_accesses, f.width, f.nr);
 	best_aic = d.aic_uniform;
 	d.aic_gaussian = fit_gaussian(&f, &d);
-	choose(&f, &d, DISTRIBUTION_GAUSSIAN, d.aic_gaussian, &best_aic);
-	err = fit_zipf(&f, &d);
-	if (!err) {
-		choose(&f, &d, DISTRIBUTION_ZIPF, d.aic_zipf, &best_aic);
+	hotspot_fit_choose(&f, &d, DISTRIBUTION_GAUSSIAN, d.aic_gaussian, &best_aic);
+	ret = fit_zipf(&f, &d);
+	if (!ret) {
+		hotspot_fit_choose(&f, &d, DISTRIBUTION_ZIPF, d.aic_zipf, &best_aic);
 		*out = d;
 	}
 	fit_release(&f);
-	return err;
+	return ret;
 }

@@ -30,7 +30,7 @@ void idc_init(struct idc *d, uint64_t begin_ns)
 }
 
 /* Closes tail bins until the ring begins at that bin. At most one turn of the ring has counts. */
-static void advance(struct idc_scale *s, uint64_t tail_begin)
+static void idc_advance(struct idc_scale *s, uint64_t tail_begin)
 {
 	uint64_t turn = s->tail_begin + IDC_OPEN_BINS;
 	uint64_t stop = tail_begin < turn ? tail_begin : turn;
@@ -59,11 +59,11 @@ static void scale_add(struct idc_scale *s, uint64_t bin, uint32_t count)
 	if (bin < s->tail_begin)
 		bin = s->tail_begin;
 	if (bin >= s->tail_begin + IDC_OPEN_BINS)
-		advance(s, bin - IDC_OPEN_BINS + 1);
+		idc_advance(s, bin - IDC_OPEN_BINS + 1);
 	s->tail[bin % IDC_OPEN_BINS] += count;
 }
 
-static void flush(struct idc *d)
+static void idc_flush(struct idc *d)
 {
 	if (d->bin_count)
 		for (size_t i = 0; i < IDC_NR_SCALES; i++)
@@ -76,7 +76,7 @@ void idc_add_many(struct idc *d, const struct request *r, size_t nr)
 	for (size_t i = 0; i < nr; i++) {
 		/* Below the bin's begin the difference wraps, and is as large. */
 		if (r[i].arrival_ns - d->bin_begin_ns >= FINEST_NS) {
-			flush(d);
+			idc_flush(d);
 			d->bin_begin_ns = r[i].arrival_ns / FINEST_NS * FINEST_NS;
 		}
 		d->bin_count++;
@@ -94,7 +94,7 @@ static void scale_clear_bin(struct idc_scale *s, uint64_t bin)
 
 void idc_skip(struct idc *d, uint64_t begin_ns, uint64_t end_ns)
 {
-	flush(d);
+	idc_flush(d);
 	for (size_t i = 0; i < IDC_NR_SCALES; i++) {
 		struct idc_scale *s = &d->scale[i];
 		uint64_t window_ns = idc_window_ns[i], begin = begin_ns / window_ns;
@@ -142,7 +142,7 @@ static void scale_append(struct idc_scale *a, const struct idc_scale *b)
 	if (b->tail_begin > middle_begin(b)) {
 		double cross = cross_term(a, b);
 
-		advance(a, b->tail_begin);
+		idc_advance(a, b->tail_begin);
 		a->sum_squares += b->sum_squares + cross;
 		a->sum += b->sum;
 	}
@@ -159,8 +159,8 @@ void idc_merge(struct idc *dst, const struct idc *src)
 		first = *src;
 		second = *dst;
 	}
-	flush(&first);
-	flush(&second);
+	idc_flush(&first);
+	idc_flush(&second);
 	for (size_t i = 0; i < IDC_NR_SCALES; i++) {
 		scale_append(&first.scale[i], &second.scale[i]);
 		first.scale[i].nr_dead += second.scale[i].nr_dead;
@@ -217,7 +217,7 @@ double idc_at(const struct idc *d, unsigned int scale, uint64_t end_ns)
 	dead = dead_bins(&d->scale[scale], in.end);
 	if (in.end < in.begin + dead + IDC_MIN_BINS)
 		return NAN;
-	flush(&flushed);
+	idc_flush(&flushed);
 	/* Closed bins are known as a whole only: a period that ends inside them cannot be told. */
 	if (in.end < flushed.scale[scale].tail_begin && flushed.scale[scale].sum)
 		return NAN;

@@ -51,21 +51,21 @@ static int add_data(struct latency_direction *d, const struct request *r)
 	bool arrival = !(r->flags & REQUEST_NO_ARRIVAL);
 	bool dispatch = !(r->flags & REQUEST_NO_DISPATCH);
 	bool completion = !(r->flags & REQUEST_NO_COMPLETION);
-	int err = 0;
+	int ret = 0;
 
 	if (arrival && dispatch)
-		err |= histogram_add(&d->queue, r->dispatch_ns - r->arrival_ns);
+		ret |= histogram_add(&d->queue, r->dispatch_ns - r->arrival_ns);
 	if (dispatch && completion)
-		err |= histogram_add(&d->device, r->completion_ns - r->dispatch_ns);
+		ret |= histogram_add(&d->device, r->completion_ns - r->dispatch_ns);
 	if (arrival && completion)
-		err |= histogram_add(&d->size_class[class_of(r->bytes)],
+		ret |= histogram_add(&d->size_class[class_of(r->bytes)],
 				     r->completion_ns - r->arrival_ns);
-	return err;
+	return ret;
 }
 
 int latency_add_many(struct latency *l, const struct request *r, size_t nr)
 {
-	int err = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		l->errors += r[i].error != 0;
@@ -73,35 +73,35 @@ int latency_add_many(struct latency *l, const struct request *r, size_t nr)
 		if (r[i].flags & REQUEST_PAUSED)
 			l->paused++;
 		else if (r[i].operation <= OPERATION_WRITE)
-			err |= add_data(&l->direction[r[i].operation], &r[i]);
+			ret |= add_data(&l->direction[r[i].operation], &r[i]);
 	}
-	return err ? -ENOMEM : 0;
+	return ret ? -ENOMEM : 0;
 }
 
 int latency_merge(struct latency *dst, const struct latency *src)
 {
-	int err = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < 2 * PER_DIRECTION; i++)
-		err |= histogram_merge(histogram_at(dst, i), const_at(src, i));
+		ret |= histogram_merge(histogram_at(dst, i), const_at(src, i));
 	dst->errors += src->errors;
 	dst->requeues += src->requeues;
 	dst->paused += src->paused;
-	return err ? -ENOMEM : 0;
+	return ret ? -ENOMEM : 0;
 }
 
 int latency_responses(const struct latency *l, enum operation operation, struct response_times *out)
 {
 	const struct latency_direction *d = &l->direction[operation];
-	int err = 0;
+	int ret = 0;
 
-	err |= histogram_merge(&out->stage[STAGE_QUEUE], &d->queue);
-	err |= histogram_merge(&out->stage[STAGE_DEVICE], &d->device);
+	ret |= histogram_merge(&out->stage[STAGE_QUEUE], &d->queue);
+	ret |= histogram_merge(&out->stage[STAGE_DEVICE], &d->device);
 	for (size_t i = 0; i < NR_SIZE_CLASSES; i++) {
-		err |= histogram_merge(&out->stage[STAGE_TOTAL], &d->size_class[i]);
-		err |= histogram_merge(&out->size_class[i], &d->size_class[i]);
+		ret |= histogram_merge(&out->stage[STAGE_TOTAL], &d->size_class[i]);
+		ret |= histogram_merge(&out->size_class[i], &d->size_class[i]);
 	}
-	return err ? -ENOMEM : 0;
+	return ret ? -ENOMEM : 0;
 }
 
 size_t latency_memory(const struct latency *l)

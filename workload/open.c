@@ -63,7 +63,7 @@ void open_break(struct open *o, uint64_t end_ns)
 }
 
 /* a then b, both with arrivals; the border's gap belongs to neither. */
-static void append(struct open *a, const struct open *b)
+static void open_append(struct open *a, const struct open *b)
 {
 	uint64_t overlap = a->last_ns > b->first_ns ? a->last_ns - b->first_ns : 0;
 	uint64_t span_a = a->last_ns - a->first_ns, span_b = b->last_ns - b->first_ns;
@@ -94,11 +94,11 @@ void open_merge(struct open *dst, const struct open *src)
 	if (!dst->nr) {
 		*dst = *src;
 	} else if (dst->first_ns <= src->first_ns) {
-		append(dst, src);
+		open_append(dst, src);
 	} else {
 		struct open first = *src;
 
-		append(&first, dst);
+		open_append(&first, dst);
 		*dst = first;
 	}
 }
@@ -115,7 +115,7 @@ double open_interarrival_mean_s(const struct open *o)
 	return (double)(o->last_ns - o->first_ns - o->skipped_ns) / (double)o->nr_gaps / NS_PER_S;
 }
 
-static long double scv(const struct open *o)
+static long double open_scv(const struct open *o)
 {
 	long double sum = (long double)o->sum_ns;
 	long double ratio = (long double)o->nr_gaps * (long double)o->sum_squares / (sum * sum) - 1;
@@ -127,7 +127,7 @@ double open_interarrival_scv(const struct open *o)
 {
 	if (o->nr_gaps < 2 || !o->sum_ns || o->superposed)
 		return NAN;
-	return (double)scv(o);
+	return (double)open_scv(o);
 }
 
 /*
@@ -138,10 +138,10 @@ double open_lag1_autocorrelation(const struct open *o)
 {
 	long double n = (long double)o->nr_gaps, sum = (long double)o->sum_ns, mean, spread, cross;
 
-	if (o->nr_gaps < 3 || !o->sum_ns || o->superposed || scv(o) == 0)
+	if (o->nr_gaps < 3 || !o->sum_ns || o->superposed || open_scv(o) == 0)
 		return NAN;
 	mean = sum / n;
-	spread = scv(o) * mean * mean * n;
+	spread = open_scv(o) * mean * mean * n;
 	cross = (long double)o->sum_products -
 		mean * (2 * sum - (long double)o->first_gap_ns - (long double)o->last_gap_ns) +
 		(n - 1) * mean * mean;

@@ -73,19 +73,19 @@ static unsigned int edge_of(double blocks)
 }
 
 /* A block is not held: a first reference as far as the sample tells. */
-static int push(struct reuse *r, uint64_t hash)
+static int reuse_push(struct reuse *r, uint64_t hash)
 {
 	if (reuse_stack_nr(r->stack) < r->max_samples)
 		return reuse_stack_push(r->stack, hash);
 	if (hash < reuse_stack_largest(r->stack)) {
 		uint64_t dropped = reuse_stack_largest(r->stack);
-		int err;
+		int ret;
 
 		reuse_stack_drop_largest(r->stack);
-		err = reuse_stack_push(r->stack, hash);
+		ret = reuse_stack_push(r->stack, hash);
 		hash = dropped;
-		if (err)
-			return err;
+		if (ret)
+			return ret;
 	}
 	r->limit = hash - 1; /* hash > 0: max_samples others are smaller */
 	r->weight = HASHES / ((double)r->limit + 1);
@@ -93,14 +93,14 @@ static int push(struct reuse *r, uint64_t hash)
 	return 0;
 }
 
-static int sample(struct reuse *r, uint64_t hash)
+static int reuse_sample(struct reuse *r, uint64_t hash)
 {
 	uint32_t distance = reuse_stack_touch(r->stack, hash);
 
 	r->nr_sampled++;
 	if (distance == UINT32_MAX) {
 		r->cold += r->weight;
-		return push(r, hash);
+		return reuse_push(r, hash);
 	}
 	/* The block itself takes one place beside the others, which are a sample. */
 	r->hits[edge_of((double)distance * r->weight + 1)] += r->weight;
@@ -115,13 +115,13 @@ int reuse_add_many(struct reuse *r, const uint64_t *hashes, size_t nr)
 	if (!r->stack)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
-		int err;
+		int ret;
 
 		if (__builtin_expect(hashes[i] > r->limit, 1))
 			continue;
-		err = sample(r, hashes[i]);
-		if (err)
-			return err;
+		ret = reuse_sample(r, hashes[i]);
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
@@ -137,7 +137,7 @@ void reuse_merge(struct reuse *dst, const struct reuse *src)
 }
 
 /* Drops points whose value equals both neighbours'. Returns how many are left. */
-static size_t thin(struct cache_point *p, size_t nr)
+static size_t reuse_thin(struct cache_point *p, size_t nr)
 {
 	size_t kept = 0;
 
@@ -202,7 +202,7 @@ int reuse_curve(const struct reuse *r, uint32_t block_bytes, struct cache_point 
 		misses = fmax(misses, r->cold);
 		points[i].miss_ratio = (i + 1 < nr_edges ? misses : r->cold) / total;
 	}
-	*nr = thin(points, nr_edges);
+	*nr = reuse_thin(points, nr_edges);
 	*out = points;
 	return 0;
 }

@@ -29,7 +29,7 @@ struct reuse_stack {
 	uint32_t nr;
 };
 
-static void forget(struct reuse_stack *s)
+static void reuse_stack_forget(struct reuse_stack *s)
 {
 	memset(s->bits, 0, s->nr_slots / SLOTS_PER_WORD * sizeof(*s->bits));
 	memset(s->word_count, 0, s->nr_slots / SLOTS_PER_WORD * sizeof(*s->word_count));
@@ -39,7 +39,7 @@ static void forget(struct reuse_stack *s)
 
 void reuse_stack_clear(struct reuse_stack *s)
 {
-	forget(s);
+	reuse_stack_forget(s);
 	u64map_clear(&s->index);
 	for (uint32_t i = 0; i < s->max_blocks; i++)
 		s->free_blocks[i] = s->max_blocks - 1 - i;
@@ -125,14 +125,14 @@ static uint32_t nr_after(const struct reuse_stack *s, uint32_t slot)
 }
 
 /* Gives the blocks the slots 0, 1, ... in the order they have. */
-static void renumber(struct reuse_stack *s)
+static void reuse_stack_renumber(struct reuse_stack *s)
 {
 	uint32_t nr = 0;
 
 	for (uint32_t slot = 0; slot < s->next_slot; slot++)
 		if (s->bits[slot / SLOTS_PER_WORD] >> slot % SLOTS_PER_WORD & 1)
 			s->slot_block[nr++] = s->slot_block[slot];
-	forget(s);
+	reuse_stack_forget(s);
 	for (; s->next_slot < nr; s->next_slot++)
 		set_slot(s, s->next_slot, s->slot_block[s->next_slot]);
 }
@@ -140,7 +140,7 @@ static void renumber(struct reuse_stack *s)
 static uint32_t next_slot(struct reuse_stack *s)
 {
 	if (s->next_slot == s->nr_slots)
-		renumber(s);
+		reuse_stack_renumber(s);
 	return s->next_slot++;
 }
 
@@ -188,10 +188,10 @@ static void heap_down(uint64_t *heap, uint32_t nr)
 int reuse_stack_push(struct reuse_stack *s, uint64_t hash)
 {
 	uint32_t at = s->free_blocks[s->max_blocks - 1 - s->nr];
-	int err = u64map_put(&s->index, hash, at);
+	int ret = u64map_put(&s->index, hash, at);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	s->blocks[at].hash = hash;
 	set_slot(s, next_slot(s), at);
 	s->heap[s->nr] = hash;

@@ -61,7 +61,7 @@ void sequential_clear(struct sequential *s)
 	s->all_continuing = 0;
 }
 
-static int allocate(struct sequential *s)
+static int sequential_allocate(struct sequential *s)
 {
 	uint16_t *table = calloc(1, table_bytes(s));
 	struct sequential_end *ends = malloc(s->subset_requests * sizeof(*ends));
@@ -146,7 +146,7 @@ int sequential_add(struct sequential *s, uint64_t start, uint64_t end)
 {
 	bool closed, in_stream;
 
-	if (!s->table && allocate(s))
+	if (!s->table && sequential_allocate(s))
 		return -ENOMEM;
 	closed = close_oldest(s, start, &in_stream);
 	file_end(s, end, !closed, in_stream);

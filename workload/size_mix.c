@@ -59,11 +59,11 @@ static int add_other(struct size_counts *c, uint32_t bytes, uint64_t count)
 	uint32_t at = u64map_find(&c->others, bytes);
 
 	if (at == U64MAP_NONE) {
-		int err = c->others.nr < SIZE_MIX_MAX_OTHERS ? new_other(c, bytes) : 1;
+		int ret = c->others.nr < SIZE_MIX_MAX_OTHERS ? new_other(c, bytes) : 1;
 
-		if (err) {
+		if (ret) {
 			c->beyond += count;
-			return err < 0 ? err : 0;
+			return ret < 0 ? ret : 0;
 		}
 		at = (uint32_t)c->others.nr - 1;
 	}
@@ -89,7 +89,7 @@ static int add_size(struct size_counts *c, uint32_t bytes, uint64_t count)
 
 int size_mix_add_many(struct size_mix *m, const struct request *r, size_t nr)
 {
-	int err = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		unsigned int operation = r[i].operation;
@@ -97,35 +97,35 @@ int size_mix_add_many(struct size_mix *m, const struct request *r, size_t nr)
 		m->requests[operation]++;
 		m->bytes[operation] += r[i].bytes;
 		if (operation <= OPERATION_WRITE)
-			err |= add_size(&m->direction[operation], r[i].bytes, 1);
+			ret |= add_size(&m->direction[operation], r[i].bytes, 1);
 	}
-	return err ? -ENOMEM : 0;
+	return ret ? -ENOMEM : 0;
 }
 
 static int counts_merge(struct size_counts *dst, const struct size_counts *src)
 {
-	int err = 0;
+	int ret = 0;
 
 	for (uint32_t i = 0; src->direct && i < NR_DIRECT; i++)
 		if (src->direct[i])
-			err |= add_size(dst, i * SECTOR_BYTES, src->direct[i]);
+			ret |= add_size(dst, i * SECTOR_BYTES, src->direct[i]);
 	for (size_t i = 0; i < src->others.nr; i++)
-		err |= add_other(dst, src->other[i].bytes, src->other[i].count);
+		ret |= add_other(dst, src->other[i].bytes, src->other[i].count);
 	dst->beyond += src->beyond;
-	return err ? -ENOMEM : 0;
+	return ret ? -ENOMEM : 0;
 }
 
 int size_mix_merge(struct size_mix *dst, const struct size_mix *src)
 {
-	int err = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < NR_OPERATIONS; i++) {
 		dst->requests[i] += src->requests[i];
 		dst->bytes[i] += src->bytes[i];
 	}
 	for (size_t i = 0; i < 2; i++)
-		err |= counts_merge(&dst->direction[i], &src->direction[i]);
-	return err ? -ENOMEM : 0;
+		ret |= counts_merge(&dst->direction[i], &src->direction[i]);
+	return ret ? -ENOMEM : 0;
 }
 
 double size_mix_mean_bytes(const struct size_mix *m, enum operation operation)

@@ -42,7 +42,7 @@ static struct u64map_slot *slot_of(const struct u64map *m, uint64_t key)
 	return &m->slots[i];
 }
 
-static int grow(struct u64map *m)
+static int u64map_grow(struct u64map *m)
 {
 	struct u64map bigger = { .bits = m->slots ? m->bits + 1 : FIRST_BITS, .nr = m->nr };
 
@@ -64,10 +64,10 @@ int u64map_put(struct u64map *m, uint64_t key, uint32_t value)
 	struct u64map_slot *slot;
 
 	if (!m->slots || 2 * (m->nr + 1) > (size_t)1 << m->bits) {
-		int err = grow(m);
+		int ret = u64map_grow(m);
 
-		if (err)
-			return err;
+		if (ret)
+			return ret;
 	}
 	slot = slot_of(m, key);
 	if (!slot->value_1)

@@ -29,15 +29,15 @@ static int take_defaults(struct window_config *c)
 int window_new(struct window **out, const struct window_config *config, uint64_t begin_ns)
 {
 	struct window *w = calloc(1, sizeof(*w));
-	int err;
+	int ret;
 
 	if (!w)
 		return -ENOMEM;
 	w->config = *config;
-	err = take_defaults(&w->config);
-	if (err) {
+	ret = take_defaults(&w->config);
+	if (ret) {
 		free(w);
-		return err;
+		return ret;
 	}
 	w->begin_ns = begin_ns;
 	w->blocks_left = WINDOW_FIRST_BLOCKS;
@@ -121,7 +121,7 @@ void window_unwatched(struct window *w, uint64_t begin_ns, uint64_t end_ns)
 
 static int add_pattern(struct window *w, const struct request *r, size_t nr)
 {
-	int err = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		uint64_t end;
@@ -130,18 +130,18 @@ static int add_pattern(struct window *w, const struct request *r, size_t nr)
 			continue;
 		end = r[i].sector + request_sectors(&r[i]);
 		if (r[i].operation <= OPERATION_WRITE)
-			err |= sequential_add(&w->lists[r[i].operation], r[i].sector, end);
-		err |= sequential_add(&w->lists[LIST_ALL], r[i].sector, end);
+			ret |= sequential_add(&w->lists[r[i].operation], r[i].sector, end);
+		ret |= sequential_add(&w->lists[LIST_ALL], r[i].sector, end);
 	}
-	return err;
+	return ret;
 }
 
 static int add_hashes(struct window *w, const uint64_t *hashes, size_t nr)
 {
-	int err = footprint_add_many(&w->footprint, hashes, nr);
+	int ret = footprint_add_many(&w->footprint, hashes, nr);
 
-	w->cumulative_incomplete |= err != 0;
-	return err | reuse_add_many(&w->reuse, hashes, nr);
+	w->cumulative_incomplete |= ret != 0;
+	return ret | reuse_add_many(&w->reuse, hashes, nr);
 }
 
 /*
@@ -166,7 +166,7 @@ static int add_blocks(struct window *w, const struct request *r, size_t nr)
 {
 	uint64_t hashes[HASHES], first, last;
 	size_t at = 0;
-	int err = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		uint64_t left;
@@ -188,32 +188,32 @@ static int add_blocks(struct window *w, const struct request *r, size_t nr)
 			left -= take;
 			at += take;
 			if (at == HASHES) {
-				err |= add_hashes(w, hashes, at);
+				ret |= add_hashes(w, hashes, at);
 				at = 0;
 			}
 		}
 	}
-	return at ? err | add_hashes(w, hashes, at) : err;
+	return at ? ret | add_hashes(w, hashes, at) : ret;
 }
 
 static int add_batch(struct window *w, const struct request *r, size_t nr)
 {
-	int err = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < nr; i++)
 		w->nr_undivided += (r[i].flags & REQUEST_NO_OPERATION) != 0;
-	err |= size_mix_add_many(&w->sizes, r, nr);
+	ret |= size_mix_add_many(&w->sizes, r, nr);
 	open_add_many(&w->open, r, nr);
 	clock_tick_add_many(&w->tick, r, nr);
 	idc_add_many(&w->idc, r, nr);
-	err |= closed_add_many(&w->closed, r, nr);
-	err |= latency_add_many(&w->latency, r, nr);
+	ret |= closed_add_many(&w->closed, r, nr);
+	ret |= latency_add_many(&w->latency, r, nr);
 	if (w->config.cheap)
-		return err;
-	err |= add_pattern(w, r, nr);
-	err |= hotspot_add_many(&w->hotspot, r, nr);
-	err |= add_blocks(w, r, nr);
-	return err;
+		return ret;
+	ret |= add_pattern(w, r, nr);
+	ret |= hotspot_add_many(&w->hotspot, r, nr);
+	ret |= add_blocks(w, r, nr);
+	return ret;
 }
 
 /* The requests up to the next own one that is to be left out, or nr. */
@@ -269,29 +269,29 @@ static bool same_config(const struct window_config *a, const struct window_confi
 
 static int merge_footprints(struct window *dst, const struct window *src)
 {
-	int err = footprint_merge(&dst->footprint, &src->footprint) |
+	int ret = footprint_merge(&dst->footprint, &src->footprint) |
 		  footprint_merge(&dst->cumulative, &src->cumulative);
 
-	dst->cumulative_incomplete |= src->cumulative_incomplete || err;
-	return err;
+	dst->cumulative_incomplete |= src->cumulative_incomplete || ret;
+	return ret;
 }
 
 int window_merge(struct window *dst, const struct window *src)
 {
-	int err = 0;
+	int ret = 0;
 
 	if (!same_config(&dst->config, &src->config))
 		return -EINVAL;
-	err |= size_mix_merge(&dst->sizes, &src->sizes);
+	ret |= size_mix_merge(&dst->sizes, &src->sizes);
 	open_merge(&dst->open, &src->open);
 	clock_tick_merge(&dst->tick, &src->tick);
 	idc_merge(&dst->idc, &src->idc);
-	err |= closed_merge(&dst->closed, &src->closed);
-	err |= latency_merge(&dst->latency, &src->latency);
+	ret |= closed_merge(&dst->closed, &src->closed);
+	ret |= latency_merge(&dst->latency, &src->latency);
 	for (size_t i = 0; i < NR_LISTS; i++)
 		sequential_merge(&dst->lists[i], &src->lists[i]);
-	err |= merge_footprints(dst, src);
-	err |= hotspot_merge(&dst->hotspot, &src->hotspot);
+	ret |= merge_footprints(dst, src);
+	ret |= hotspot_merge(&dst->hotspot, &src->hotspot);
 	reuse_merge(&dst->reuse, &src->reuse);
 	fileset_merge(&dst->fileset, &src->fileset);
 	dst->own_requests += src->own_requests;
@@ -299,10 +299,10 @@ int window_merge(struct window *dst, const struct window *src)
 	dst->blocks_left += src->blocks_left;
 	dst->blocks_cut |= src->blocks_cut;
 	dst->reuse_cut |= src->reuse_cut;
-	dst->incomplete |= src->incomplete || err;
+	dst->incomplete |= src->incomplete || ret;
 	if (src->begin_ns < dst->begin_ns)
 		dst->begin_ns = src->begin_ns;
-	return err ? -ENOMEM : 0;
+	return ret ? -ENOMEM : 0;
 }
 
 uint64_t window_count(const struct window *w)

@@ -68,10 +68,10 @@ static int profile_direction(const struct window *w, enum operation operation,
 {
 	struct size_count *sizes;
 	size_t nr_sizes;
-	int err = size_mix_sizes(&w->sizes, operation, &sizes, &nr_sizes);
+	int ret = size_mix_sizes(&w->sizes, operation, &sizes, &nr_sizes);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	free(d->sizes);
 	d->sizes = sizes;
 	d->nr_sizes = nr_sizes;
@@ -93,12 +93,12 @@ static int profile_locality(const struct window *w, struct profile *p)
 			w->nr_undivided;
 	struct cache_point *curve = NULL;
 	size_t nr = 0;
-	int err = hotspot_fit(&w->hotspot, &p->locality.distribution);
+	int ret = hotspot_fit(&w->hotspot, &p->locality.distribution);
 
-	if (!err && !w->reuse_cut)
-		err = reuse_curve(&w->reuse, BLOCK_BYTES, &curve, &nr);
-	if (err)
-		return err;
+	if (!ret && !w->reuse_cut)
+		ret = reuse_curve(&w->reuse, BLOCK_BYTES, &curve, &nr);
+	if (ret)
+		return ret;
 	free(p->locality.miss_ratio);
 	p->locality.miss_ratio = curve;
 	p->locality.nr_miss_ratio = nr;
@@ -114,20 +114,20 @@ static int profile_locality(const struct window *w, struct profile *p)
 
 int window_profile(const struct window *w, uint64_t end_ns, struct profile *p)
 {
-	int err;
+	int ret;
 
 	if (end_ns <= w->begin_ns)
 		return -EINVAL;
 	profile_counts(w, p);
-	err = profile_intensity(w, end_ns, p);
-	if (!err)
-		err = profile_direction(w, OPERATION_READ, &p->read);
-	if (!err)
-		err = profile_direction(w, OPERATION_WRITE, &p->write);
-	if (!err)
-		err = profile_locality(w, p);
-	if (err)
-		return err;
+	ret = profile_intensity(w, end_ns, p);
+	if (!ret)
+		ret = profile_direction(w, OPERATION_READ, &p->read);
+	if (!ret)
+		ret = profile_direction(w, OPERATION_WRITE, &p->write);
+	if (!ret)
+		ret = profile_locality(w, p);
+	if (ret)
+		return ret;
 	if (w->nr_undivided)
 		profile_undivide(p);
 	p->all_sequential_ratio = sequential_ratio(&w->lists[LIST_ALL]);

@@ -30,7 +30,7 @@ struct layout {
 };
 
 /* An antiderivative of x^-theta. */
-static double antiderivative(double x, double theta)
+static double zipf_fit_antiderivative(double x, double theta)
 {
 	return fabs(theta - 1) < 1e-9 ? log(x) : pow(x, 1 - theta) / (1 - theta);
 }
@@ -43,7 +43,8 @@ static double zipf_sum(double from, double to, double theta)
 	for (; a < to && a < SUMMED_ITEMS; a++)
 		sum += pow(a + 1, -theta);
 	if (a < to)
-		sum += antiderivative(to + 0.5, theta) - antiderivative(a + 0.5, theta);
+		sum += zipf_fit_antiderivative(to + 0.5, theta) -
+		       zipf_fit_antiderivative(a + 0.5, theta);
 	return sum;
 }
 
@@ -54,12 +55,12 @@ static void masses_in_order(const struct layout *l, double theta)
 
 	for (; r < l->nr_regions && end < SUMMED_ITEMS; r++, end += per_region)
 		l->mass[r] = zipf_sum(end, end + per_region, theta);
-	before = antiderivative(end + 0.5, theta);
+	before = zipf_fit_antiderivative(end + 0.5, theta);
 	for (; r < l->nr_regions; r++) {
 		double after;
 
 		end += per_region;
-		after = antiderivative(end + 0.5, theta);
+		after = zipf_fit_antiderivative(end + 0.5, theta);
 		l->mass[r] = after - before;
 		before = after;
 	}
@@ -87,7 +88,7 @@ static void masses_scattered(const struct layout *l, double theta)
 }
 
 /* Fills mass, normalized; returns the log-likelihood. */
-static double likelihood(const struct layout *l, double theta)
+static double zipf_fit_likelihood(const struct layout *l, double theta)
 {
 	double sum = 0, log_likelihood = 0;
 
@@ -113,7 +114,7 @@ struct search {
 };
 
 /* The top of the parabola through the three points; NaN where there is none to be trusted. */
-static double parabola(const struct search *s)
+static double zipf_fit_parabola(const struct search *s)
 {
 	double a = (s->x[0] - s->x[1]) * (s->y[0] - s->y[2]);
 	double b = (s->x[0] - s->x[2]) * (s->y[0] - s->y[1]);
@@ -128,7 +129,7 @@ static double parabola(const struct search *s)
 /* Where to look next: by a parabola, or else by golden section of the longer side. */
 static double next_point(struct search *s)
 {
-	double x = parabola(s), middle = (s->low + s->high) / 2;
+	double x = zipf_fit_parabola(s), middle = (s->low + s->high) / 2;
 
 	s->last_step = s->step;
 	if (isnan(x)) {
@@ -158,20 +159,20 @@ static void take_point(struct search *s, double x, double y)
 }
 
 /* Brent's method (Algorithms for Minimization without Derivatives, 1973, chapter 5). */
-static struct zipf_fit maximize(const struct layout *l)
+static struct zipf_fit zipf_fit_maximize(const struct layout *l)
 {
 	struct search s = { .low = 0, .high = ZIPF_MAX_EXPONENT };
 	struct zipf_fit best;
 
 	s.x[0] = s.x[1] = s.x[2] = FIRST_EXPONENT;
-	s.y[0] = s.y[1] = s.y[2] = likelihood(l, FIRST_EXPONENT);
+	s.y[0] = s.y[1] = s.y[2] = zipf_fit_likelihood(l, FIRST_EXPONENT);
 	for (int i = 0; i < MAX_STEPS && s.high - s.low > 4 * EXPONENT_TOLERANCE; i++) {
 		double x = next_point(&s);
 
-		take_point(&s, x, likelihood(l, x));
+		take_point(&s, x, zipf_fit_likelihood(l, x));
 	}
 	best.exponent = s.x[0];
-	best.log_likelihood = likelihood(l, best.exponent);
+	best.log_likelihood = zipf_fit_likelihood(l, best.exponent);
 	return best;
 }
 
@@ -180,7 +181,7 @@ static struct zipf_fit maximize(const struct layout *l)
  * region is taken with a chance in proportion to its free places. The pseudo-random numbers are a
  * fixed sequence, so that the fit is a function of the counts.
  */
-static void scatter(struct layout *l)
+static void zipf_fit_scatter(struct layout *l)
 {
 	uint64_t draw = 0;
 
@@ -197,7 +198,7 @@ static void scatter(struct layout *l)
 	}
 }
 
-static int place(struct layout *l)
+static int zipf_fit_place(struct layout *l)
 {
 	uint64_t nr = l->nr_regions * (uint64_t)PLACED_PER_REGION;
 
@@ -209,7 +210,7 @@ static int place(struct layout *l)
 	if (!l->region || !l->log_item || !l->nr_in)
 		return -ENOMEM;
 	l->nr_placed = nr;
-	scatter(l);
+	zipf_fit_scatter(l);
 	return 0;
 }
 
@@ -220,22 +221,22 @@ int zipf_fit(const double *counts, size_t nr_regions, uint64_t items_per_region,
 			    .mass = mass,
 			    .nr_regions = nr_regions,
 			    .items_per_region = items_per_region };
-	struct zipf_fit in_order = maximize(&l);
-	int err = 0;
+	struct zipf_fit in_order = zipf_fit_maximize(&l);
+	int ret = 0;
 
 	*out = in_order;
 	if (items_per_region > 1) {
-		err = place(&l);
-		if (!err)
-			*out = maximize(&l);
-		if (!err && out->log_likelihood < in_order.log_likelihood) {
+		ret = zipf_fit_place(&l);
+		if (!ret)
+			*out = zipf_fit_maximize(&l);
+		if (!ret && out->log_likelihood < in_order.log_likelihood) {
 			*out = in_order;
 			l.nr_placed = 0;
-			likelihood(&l, in_order.exponent);
+			zipf_fit_likelihood(&l, in_order.exponent);
 		}
 	}
 	free(l.region);
 	free(l.log_item);
 	free(l.nr_in);
-	return err;
+	return ret;
 }

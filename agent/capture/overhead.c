@@ -21,7 +21,7 @@ void overhead_init(struct overhead *o, double bound, bool can_drop_trace, bool c
 }
 
 /* The next level there is, up (1) or down (-1); the same where there is none. */
-static enum overhead_level next(const struct overhead *o, int step)
+static enum overhead_level overhead_next(const struct overhead *o, int step)
 {
 	int level = (int)o->level + step;
 
@@ -30,7 +30,7 @@ static enum overhead_level next(const struct overhead *o, int step)
 	return level < 0 || level >= NR_OVERHEAD_LEVELS ? o->level : (enum overhead_level)level;
 }
 
-static void go(struct overhead *o, enum overhead_level level)
+static void overhead_go(struct overhead *o, enum overhead_level level)
 {
 	o->above = o->below = 0;
 	o->level = level;
@@ -38,7 +38,7 @@ static void go(struct overhead *o, enum overhead_level level)
 
 static void raise_level(struct overhead *o)
 {
-	enum overhead_level up = next(o, 1);
+	enum overhead_level up = overhead_next(o, 1);
 
 	if (up == o->level)
 		return;
@@ -47,12 +47,12 @@ static void raise_level(struct overhead *o)
 		o->hold = 2 * o->hold < OVERHEAD_HOLD_MAX ? 2 * o->hold : OVERHEAD_HOLD_MAX;
 	else
 		o->hold = OVERHEAD_HOLD;
-	go(o, up);
+	overhead_go(o, up);
 }
 
 static bool is_calm(const struct overhead *o, double share, double elapsed_s, uint64_t requests)
 {
-	enum overhead_level down = next(o, -1);
+	enum overhead_level down = overhead_next(o, -1);
 
 	if (down == o->level)
 		return false;
@@ -77,7 +77,7 @@ enum overhead_level overhead_look(struct overhead *o, double cpu_s, double elaps
 	if (o->above >= OVERHEAD_PATIENCE) {
 		raise_level(o);
 	} else if (o->below >= o->hold) {
-		go(o, next(o, -1));
+		overhead_go(o, overhead_next(o, -1));
 		o->since = 0;
 	}
 	return o->level;

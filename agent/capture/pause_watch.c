@@ -2,7 +2,7 @@
 #include "agent/capture/pause_watch.h"
 
 /* The same instant on all clocks, so much later, as long as none of them jumps. */
-static struct clock_anchor later(struct clock_anchor a, uint64_t ns)
+static struct clock_anchor pause_watch_later(struct clock_anchor a, uint64_t ns)
 {
 	a.monotonic_ns += ns;
 	a.boottime_ns += ns;
@@ -38,7 +38,7 @@ bool pause_watch_look(struct pause_watch *w, const struct pause_look *now, struc
 	if (more_by(passed_ns, awake_ns) < PAUSE_STALL_NS)
 		return false;
 	*out = (struct pause){ .cause = PAUSE_STALLED,
-			       .from = later(last.at, awake_ns),
+			       .from = pause_watch_later(last.at, awake_ns),
 			       .to = now->at,
 			       .length_ns = passed_ns - awake_ns };
 	return true;

@@ -28,7 +28,7 @@ static void tell_devices(struct pipeline *p)
 	free(facts);
 }
 
-static void describe(struct pipeline *p, struct traced *t, uint32_t device)
+static void pipeline_describe(struct pipeline *p, struct traced *t, uint32_t device)
 {
 	struct pipeline_device facts = { .is_hidden = false };
 
@@ -52,7 +52,7 @@ static int traced_init(struct pipeline *p, struct traced *t, uint32_t device)
 	struct window_config config = { .leave_out_own = p->config.leave_out_own };
 
 	*t = (struct traced){ .seen.device = device };
-	describe(p, t, device);
+	pipeline_describe(p, t, device);
 	if (p->config.key && place_map_new(&t->places, p->config.key, p->config.key_host, device,
 					   t->facts.size_bytes))
 		return -ENOMEM;
@@ -94,7 +94,7 @@ struct traced *pipeline_device(struct pipeline *p, uint32_t device)
 	return device_add(p, device);
 }
 
-static void take(struct pipeline *p, const struct request *r)
+static void pipeline_take(struct pipeline *p, const struct request *r)
 {
 	struct traced *t = pipeline_device(p, r->device);
 	struct request moved;
@@ -144,7 +144,7 @@ void pipeline_feed(struct pipeline *p, const struct request *r)
 		marked.flags |= REQUEST_OWN;
 	if (p->stalls.nr && stalls_hold(&p->stalls, r))
 		marked.flags |= REQUEST_PAUSED;
-	take(p, &marked);
+	pipeline_take(p, &marked);
 }
 
 static void on_request(void *ctx, const struct request *r)
@@ -245,7 +245,7 @@ static uint64_t wait_for_work(struct pipeline *p, const struct pace *pace)
 	return wait_ns;
 }
 
-static void finish(struct pipeline *p)
+static void pipeline_finish(struct pipeline *p)
 {
 	uint64_t end_ns;
 
@@ -285,7 +285,7 @@ static int give_up_privileges(struct pipeline *p, struct err *err)
 	return p->config.opened(p->config.ctx, source->needs ? source->needs(p->source) : 0, err);
 }
 
-static void capture(struct pipeline *p)
+static void pipeline_capture(struct pipeline *p)
 {
 	uint64_t last_ns = clock_ns(CLOCK_MONOTONIC);
 	struct pace pace;
@@ -315,7 +315,7 @@ static void capture(struct pipeline *p)
 		if (p->stream)
 			stream_tick(p->stream, begin_ns);
 	}
-	finish(p);
+	pipeline_finish(p);
 }
 
 /*
@@ -333,7 +333,7 @@ static void *capture_loop(void *ctx)
 	while (sem_wait(&p->may_run))
 		;
 	if (p->has_begun)
-		capture(p);
+		pipeline_capture(p);
 	return NULL;
 }
 
@@ -434,7 +434,7 @@ static int begin_stream(struct pipeline *p, struct err *err)
 	return sender_start(p->config.sender, config.epoch, err);
 }
 
-static void release(struct pipeline *p)
+static void pipeline_release(struct pipeline *p)
 {
 	if (p->has_thread && !p->has_begun) {
 		sem_post(&p->may_run);
@@ -532,7 +532,7 @@ int pipeline_start(struct pipeline **out, const struct pipeline_config *config, 
 	sem_init(&p->may_run, 0, 0);
 	ret = start(p, err);
 	if (ret) {
-		release(p);
+		pipeline_release(p);
 		return ret;
 	}
 	*out = p;
@@ -559,7 +559,7 @@ void pipeline_stop(struct pipeline *p)
 	if (write(p->wake_fd, &one, sizeof(one)) < 0)
 		errno = 0;
 	pthread_join(p->thread, NULL);
-	release(p);
+	pipeline_release(p);
 }
 
 size_t pipeline_pids(struct pipeline *p, uint32_t *out, size_t max)

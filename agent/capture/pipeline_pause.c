@@ -36,8 +36,8 @@ bool pipeline_ask(struct pipeline *p, const struct request *r)
 
 /* Into the log, and into the profiles of the windows up to end_ns, the next ones where those have none;
  * returns it for the trace. */
-static struct loss note(struct pipeline *p, enum pause_cause cause, uint64_t begin_real_ns,
-			uint64_t length_ns, uint64_t end_ns)
+static struct loss pipeline_pause_note(struct pipeline *p, enum pause_cause cause,
+				       uint64_t begin_real_ns, uint64_t length_ns, uint64_t end_ns)
 {
 	struct loss loss = { .cause = (uint8_t)cause,
 			     .count_known = true,
@@ -90,8 +90,9 @@ static void tell_pause(struct pipeline *p)
 	enum pause_cause cause = p->is_guest_running ? PAUSE_AGENT_STOPPED : pause->cause;
 	struct stall stall = stall_of(pause);
 	bool is_cut = cause != PAUSE_AGENT_STOPPED;
-	struct loss loss = note(p, cause, pause->from.realtime_ns, pause->length_ns,
-				is_cut ? pause->from.monotonic_ns : pause->to.monotonic_ns);
+	struct loss loss =
+		pipeline_pause_note(p, cause, pause->from.realtime_ns, pause->length_ns,
+				    is_cut ? pause->from.monotonic_ns : pause->to.monotonic_ns);
 
 	if (cause == PAUSE_STALLED)
 		stalls_add(&p->stalls, &stall);
@@ -117,8 +118,8 @@ static void tell_machine(struct pipeline *p)
 
 	if (!stopped_ns && !is_restored)
 		return;
-	loss = note(p, is_restored ? PAUSE_RESTORED : PAUSE_GUEST_STOPPED, now_ns, stopped_ns,
-		    clock_ns(CLOCK_MONOTONIC));
+	loss = pipeline_pause_note(p, is_restored ? PAUSE_RESTORED : PAUSE_GUEST_STOPPED, now_ns,
+				   stopped_ns, clock_ns(CLOCK_MONOTONIC));
 	if (!p->stream)
 		return;
 	stream_note_pause(p->stream, &loss);

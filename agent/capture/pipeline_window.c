@@ -36,8 +36,8 @@ static void fill_profile(struct pipeline *p, const struct traced *t, uint64_t en
 	name_profile(p, t, profile);
 }
 
-static void publish(struct pipeline *p, struct traced *t, const struct profile *profile,
-		    bool is_idle)
+static void pipeline_window_publish(struct pipeline *p, struct traced *t,
+				    const struct profile *profile, bool is_idle)
 {
 	struct buf json, copy;
 
@@ -83,7 +83,7 @@ static void close_window(struct pipeline *p, struct traced *t, uint64_t end_ns)
 		    p->config.source->detail(p->source, t->facts.device, &profile))
 			log_say(p->config.log, LEVEL_WARN, "detail_failed", "device=%s",
 				t->facts.name);
-		publish(p, t, &profile, is_idle);
+		pipeline_window_publish(p, t, &profile, is_idle);
 	}
 	profile_release(&profile);
 	t->lost_in_window = 0;
@@ -106,7 +106,7 @@ static void on_profile(void *ctx, uint32_t device, bool is_idle, struct profile 
 	if (is_idle && !(t->is_named && sender_wants_profiles(p->config.sender)))
 		board_post_idle(p->config.board, device, profile->end_s);
 	else
-		publish(p, t, profile, is_idle);
+		pipeline_window_publish(p, t, profile, is_idle);
 }
 
 static void close_counted(struct pipeline *p)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/capture/stalls.h"
 
-static uint64_t quarter(const struct stall *s)
+static uint64_t stalls_quarter(const struct stall *s)
 {
 	return (s->end_ns - s->begin_ns) / 4;
 }
 
 bool stall_holds(const struct stall *s, const struct request *r)
 {
-	return r->arrival_ns <= s->begin_ns + quarter(s) &&
-	       r->completion_ns >= s->end_ns - quarter(s);
+	return r->arrival_ns <= s->begin_ns + stalls_quarter(s) &&
+	       r->completion_ns >= s->end_ns - stalls_quarter(s);
 }
 
 static bool is_within(const struct stall *s, uint64_t at_ns)
 {
-	return at_ns > s->begin_ns + quarter(s) && at_ns < s->end_ns - quarter(s);
+	return at_ns > s->begin_ns + stalls_quarter(s) && at_ns < s->end_ns - stalls_quarter(s);
 }
 
 bool stall_is_refuted(const struct stall *s, const struct request *r)

@@ -327,7 +327,7 @@ static void sort_devices(struct stream *s)
 	}
 }
 
-static int encode(struct stream *s, struct outgoing *o, const struct clock_anchor *end)
+static int stream_encode(struct stream *s, struct outgoing *o, const struct clock_anchor *end)
 {
 	struct segment_header h = { .epoch = s->epoch,
 				    .sequence = s->sequence - s->first_sequence,
@@ -407,7 +407,7 @@ static void close_segment(struct stream *s, const struct clock_anchor *end,
 	o->sequence = s->sequence;
 	ret = fill_counts(s, o, end);
 	if (!ret)
-		ret = encode(s, o, end);
+		ret = stream_encode(s, o, end);
 	if (ret)
 		fail_segment(s, o, ret);
 	else

@@ -279,8 +279,8 @@ static int add_fatal(scmp_filter_ctx filter)
 	return ret;
 }
 
-static int build(scmp_filter_ctx filter, enum syscall_phase phase, const struct syscall_use *use,
-		 bool only_log)
+static int syscall_filter_build(scmp_filter_ctx filter, enum syscall_phase phase,
+				const struct syscall_use *use, bool only_log)
 {
 	int ret = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
 
@@ -304,7 +304,7 @@ int syscall_filter_load(enum syscall_phase phase, const struct syscall_use *use,
 
 	if (!filter)
 		return err_set(err, ENOMEM, "seccomp: no memory");
-	ret = build(filter, phase, use, only_log);
+	ret = syscall_filter_build(filter, phase, use, only_log);
 	seccomp_release(filter);
 	if (ret == -EINVAL || ret == -EOPNOTSUPP)
 		ret = -ENOSYS;

@@ -239,7 +239,7 @@ void busiest_free(struct busiest *b)
 }
 
 /* One that is new moved all it has since; so did one that took over the number of another. */
-static void change(struct moved *out, const struct moved *now, const struct moved *before)
+static void busiest_change(struct moved *out, const struct moved *now, const struct moved *before)
 {
 	bool is_new = !before || now->bytes[0] < before->bytes[0] ||
 		      now->bytes[1] < before->bytes[1] || now->nr[0] < before->nr[0] ||
@@ -251,7 +251,7 @@ static void change(struct moved *out, const struct moved *now, const struct move
 	}
 }
 
-static void subtract(struct moved *of, const struct moved *less)
+static void busiest_subtract(struct moved *of, const struct moved *less)
 {
 	for (int d = 0; d < 2; d++) {
 		of->bytes[d] -= less->bytes[d] < of->bytes[d] ? less->bytes[d] : of->bytes[d];
@@ -271,7 +271,7 @@ static void own_only(struct group *groups, size_t nr)
 		slash[slash == above.path] = 0;
 		at = bsearch(&above, groups, nr, sizeof(*groups), compare_groups);
 		if (at)
-			subtract(&at->change, &groups[i].change);
+			busiest_subtract(&at->change, &groups[i].change);
 	}
 }
 
@@ -286,14 +286,15 @@ void busiest_read(struct busiest *b, double seconds)
 			bsearch(&next.processes[i], b->now.processes, b->now.nr_processes,
 				sizeof(*was), compare_pids);
 
-		change(&next.processes[i].change, &next.processes[i].total,
-		       was ? &was->total : NULL);
+		busiest_change(&next.processes[i].change, &next.processes[i].total,
+			       was ? &was->total : NULL);
 	}
 	for (size_t i = 0; i < next.nr_groups; i++) {
 		const struct group *was = bsearch(&next.groups[i], b->now.groups, b->now.nr_groups,
 						  sizeof(*was), compare_groups);
 
-		change(&next.groups[i].change, &next.groups[i].total, was ? &was->total : NULL);
+		busiest_change(&next.groups[i].change, &next.groups[i].total,
+			       was ? &was->total : NULL);
 	}
 	own_only(next.groups, next.nr_groups);
 	readings_release(&b->now);

@@ -177,7 +177,7 @@ static void look_at_processes(struct fileset_scan *s, uint32_t device, struct fi
 	free(set);
 }
 
-static void look(struct fileset_scan *s, uint32_t device)
+static void fileset_scan_look(struct fileset_scan *s, uint32_t device)
 {
 	struct fileset_sample sample = { 0 };
 
@@ -237,7 +237,7 @@ static void *scan_loop(void *ctx)
 			devices[i] = s->asked[i].device;
 		pthread_mutex_unlock(&s->lock);
 		for (size_t i = 0; i < nr; i++)
-			look(s, devices[i]);
+			fileset_scan_look(s, devices[i]);
 		pause_ns = (now_ns() - begin_ns) * COST_RATIO;
 		next_ns = now_ns() + (pause_ns > PERIOD_NS ? pause_ns : PERIOD_NS);
 	}

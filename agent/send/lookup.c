@@ -53,7 +53,7 @@ int lookup_new(struct lookup **out)
 	return 0;
 }
 
-static void release(struct lookup *l)
+static void lookup_release(struct lookup *l)
 {
 	pthread_cond_destroy(&l->answered);
 	pthread_cond_destroy(&l->asked);
@@ -78,7 +78,7 @@ static void put_addresses(const struct addrinfo *found, struct buf *out)
 }
 
 /* Answers the question that is asked; unlocked while it does. */
-static void answer(struct lookup *l)
+static void lookup_answer(struct lookup *l)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
 	uint64_t number = l->nr_asked;
@@ -115,12 +115,12 @@ static void *answer_loop(void *ctx)
 			pthread_cond_wait(&l->asked, &l->lock);
 			continue;
 		}
-		answer(l);
+		lookup_answer(l);
 		was_left = l->is_ending;
 	}
 	pthread_mutex_unlock(&l->lock);
 	if (was_left) /* by lookup_free(), which has let go of all of it */
-		release(l);
+		lookup_release(l);
 	return NULL;
 }
 
@@ -142,7 +142,7 @@ void lookup_free(struct lookup *l)
 	if (!l)
 		return;
 	if (!l->has_thread) {
-		release(l);
+		lookup_release(l);
 		return;
 	}
 	pthread_mutex_lock(&l->lock);
@@ -155,7 +155,7 @@ void lookup_free(struct lookup *l)
 	if (is_busy)
 		return;
 	pthread_join(l->thread, NULL);
-	release(l);
+	lookup_release(l);
 }
 
 static struct timespec monotonic_in(uint64_t ns)

@@ -139,8 +139,8 @@ void reach_free(struct reach *r)
 }
 
 /* 0 also where the addresses of before have to do. */
-static int renew(struct reach *r, struct name *name, double wait_s, const atomic_bool *abort_flag,
-		 struct err *err)
+static int reach_renew(struct reach *r, struct name *name, double wait_s,
+		       const atomic_bool *abort_flag, struct err *err)
 {
 	struct buf found;
 	int ret;
@@ -173,7 +173,7 @@ int reach_find(struct reach *r, CURL *curl, double wait_s, const atomic_bool *ab
 		struct name *name = &r->names[i];
 		struct curl_slist *more;
 
-		ret = renew(r, name, wait_s, abort_flag, err);
+		ret = reach_renew(r, name, wait_s, abort_flag, err);
 		if (ret || !name->host)
 			continue;
 		more = curl_slist_append(list, (const char *)name->entry.data);

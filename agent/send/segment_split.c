@@ -28,7 +28,7 @@ static int copy_requests(struct segment_reader *r, struct segment_writer *w, siz
 	return 0;
 }
 
-static void halve(uint64_t *first, uint64_t *second, size_t nr, size_t nr_first)
+static void segment_split_halve(uint64_t *first, uint64_t *second, size_t nr, size_t nr_first)
 {
 	/* What the source delivered is at least what is kept; the first takes the difference. */
 	*second = *first >= nr ? nr - nr_first : *first / 2;
@@ -57,7 +57,7 @@ int segment_split(const struct segment_origin *o, const void *data, size_t len, 
 	if (ret)
 		goto out;
 	head = tail = *segment_reader_header(r);
-	halve(&head.nr_captured, &tail.nr_captured, nr, nr_first);
+	segment_split_halve(&head.nr_captured, &tail.nr_captured, nr, nr_first);
 	ret = segment_writer_finish(w, &head, first);
 	if (!ret)
 		ret = copy_requests(r, w, nr - nr_first);

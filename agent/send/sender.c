@@ -68,7 +68,7 @@ static bool is_durable(void *ctx, uint64_t epoch, uint64_t sequence)
 	return opened->ops->is_durable(opened->sink, epoch, sequence);
 }
 
-static bool forget(void *ctx, uint64_t epoch, uint64_t sequence)
+static bool sender_forget(void *ctx, uint64_t epoch, uint64_t sequence)
 {
 	const struct opened *opened = ctx;
 
@@ -100,7 +100,7 @@ static int open_account(struct sender *s, const struct sender_config *config, st
 					  .watches_all = config->watches_all,
 					  .identity = config->identity,
 					  .is_durable = is_durable,
-					  .forget = forget,
+					  .forget = sender_forget,
 					  .forget_through = forget_through,
 					  .last_epoch = last_epoch,
 					  .log = config->log };
@@ -190,7 +190,7 @@ bool sender_failed(struct sender *s, struct err *err)
 }
 
 /* By the sender's thread, with the reason in why. */
-static void fail(struct sender *s, const struct err *why)
+static void sender_fail(struct sender *s, const struct err *why)
 {
 	if (atomic_load(&s->failed))
 		return;
@@ -216,7 +216,7 @@ static void send_line(struct sender *s, const struct buf *line)
 			continue;
 		s->lines_dropped++;
 		err_set(&why, -ret, "standard output: %s", strerror(-ret));
-		fail(s, &why);
+		sender_fail(s, &why);
 	}
 }
 
@@ -292,7 +292,7 @@ static void send_segment(struct sender *s, struct outgoing *o)
 		sender_tell_loss(s, o);
 	}
 	if (account_check(s->account, &why))
-		fail(s, &why);
+		sender_fail(s, &why);
 }
 
 /* The next message, or NULL when it is time to end. */
@@ -359,7 +359,7 @@ int sender_start(struct sender *s, uint64_t epoch, struct err *err)
 }
 
 /* Queues m; false where there is no room. */
-static bool push(struct sender *s, struct message *m)
+static bool sender_push(struct sender *s, struct message *m)
 {
 	bool room;
 
@@ -383,7 +383,7 @@ void sender_push_segment(struct sender *s, struct outgoing *o)
 	if (m) {
 		m->segment = o;
 		m->bytes = o->data.len;
-		if (push(s, m))
+		if (sender_push(s, m))
 			return;
 	}
 	log_say(s->log, LEVEL_WARN, "sender_full", "dropped_sequence=%" PRIu64, o->sequence);
@@ -399,7 +399,7 @@ void sender_push_profile(struct sender *s, struct buf *line)
 	if (m) {
 		m->line = *line;
 		m->bytes = line->len;
-		if (push(s, m)) {
+		if (sender_push(s, m)) {
 			buf_init(line);
 			return;
 		}

@@ -105,7 +105,7 @@ static double backoff_s(struct sink *s)
 }
 
 /* How long to wait before the next one, having done with this one what the answer asks for. */
-static double settle(struct sink *s, const struct upload_answer *answer)
+static double sink_http_settle(struct sink *s, const struct upload_answer *answer)
 {
 	double wait_s;
 
@@ -165,7 +165,7 @@ static void *upload_loop(void *ctx)
 		} else {
 			delivery_send(s->delivery, data.data, data.len, &s->partly, &answer);
 			spool_ledger_lose_only(&s->ledger, &name, s->partly.nr ? &s->partly : NULL);
-			wait_s = settle(s, &answer);
+			wait_s = sink_http_settle(s, &answer);
 			spool_ledger_lose_only(&s->ledger, &name, NULL);
 			ledger_clear(&s->partly);
 		}

@@ -342,14 +342,14 @@ void upload_free(struct upload *u)
 	free(u);
 }
 
-static bool names(const json_t *object, const char *key, const char *text)
+static bool upload_names(const json_t *object, const char *key, const char *text)
 {
 	const char *value = json_string_value(json_object_get(object, key));
 
 	return value && !strcmp(value, text);
 }
 
-static bool counts(const json_t *object, const char *key, uint64_t number)
+static bool upload_counts(const json_t *object, const char *key, uint64_t number)
 {
 	const json_t *value = json_object_get(object, key);
 
@@ -357,12 +357,14 @@ static bool counts(const json_t *object, const char *key, uint64_t number)
 }
 
 /* Whether the body acknowledges exactly this segment. */
-static bool acknowledges(const struct buf *body, const struct segment_header *h, const char *hash)
+static bool upload_is_ack(const struct buf *body, const struct segment_header *h, const char *hash)
 {
 	json_t *answer = json_loadb((const char *)body->data, body->len, 0, NULL);
-	bool same = names(answer, "host", h->host) && names(answer, "boot_id", h->boot_id) &&
-		    counts(answer, "epoch", h->epoch) && counts(answer, "sequence", h->sequence) &&
-		    names(answer, "hash", hash);
+	bool same = upload_names(answer, "host", h->host) &&
+		    upload_names(answer, "boot_id", h->boot_id) &&
+		    upload_counts(answer, "epoch", h->epoch) &&
+		    upload_counts(answer, "sequence", h->sequence) &&
+		    upload_names(answer, "hash", hash);
 
 	json_decref(answer);
 	return same;
@@ -417,7 +419,7 @@ static void judge_status(struct upload *u, long status, struct upload_answer *an
 }
 
 /* CURLE_OK, or what is wrong with one line in err; *status: the last that came, 0 where none did. */
-static CURLcode perform(struct upload *u, long *status, struct err *err)
+static CURLcode upload_perform(struct upload *u, long *status, struct err *err)
 {
 	CURLcode code;
 
@@ -434,18 +436,18 @@ static CURLcode perform(struct upload *u, long *status, struct err *err)
 	return code;
 }
 
-static void put(struct upload *u, const struct segment_header *h, const char *hash,
-		struct upload_answer *answer)
+static void upload_put(struct upload *u, const struct segment_header *h, const char *hash,
+		       struct upload_answer *answer)
 {
 	struct err err = { 0 };
 	long status;
-	CURLcode code = perform(u, &status, &err);
+	CURLcode code = upload_perform(u, &status, &err);
 
 	/* A final status counts even where the transfer broke after it (413 while sending). */
 	if ((code || status < 200) && status < 400) {
 		answer->verdict = UPLOAD_RETRY;
 		snprintf(answer->why, sizeof(answer->why), "%.250s", err.line);
-	} else if ((status == 200 || status == 201) && acknowledges(&u->answer, h, hash)) {
+	} else if ((status == 200 || status == 201) && upload_is_ack(&u->answer, h, hash)) {
 		answer->verdict = UPLOAD_DONE;
 	} else if (status == 200 || status == 201) {
 		answer->verdict = UPLOAD_RETRY;
@@ -468,8 +470,8 @@ static struct curl_slist *with_header(struct curl_slist *list, const char *heade
 }
 
 /* URL and headers of one segment; NULL without memory. */
-static struct curl_slist *address(struct upload *u, const struct segment_header *h,
-				  const char *hash, bool ask_first)
+static struct curl_slist *upload_address(struct upload *u, const struct segment_header *h,
+					 const char *hash, bool ask_first)
 {
 	char *host = curl_easy_escape(u->curl, h->host, 0);
 	char *boot_id = curl_easy_escape(u->curl, h->boot_id, 0);
@@ -515,9 +517,9 @@ static void send_body(struct upload *u, const struct segment_header *h, const vo
 	u->head_bytes = 0;
 	curl_easy_setopt(u->curl, CURLOPT_UPLOAD, 1L);
 	curl_easy_setopt(u->curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)len);
-	headers = address(u, h, hash_text, options->ask_first);
+	headers = upload_address(u, h, hash_text, options->ask_first);
 	if (headers)
-		put(u, h, hash_text, answer);
+		upload_put(u, h, hash_text, answer);
 	else
 		snprintf(answer->why, sizeof(answer->why), "no memory");
 	curl_easy_setopt(u->curl, CURLOPT_HTTPHEADER, NULL);
@@ -554,8 +556,8 @@ static void find_mark(const struct buf *body, const char *boot_id, struct upload
 	{
 		const json_t *highest = json_object_get(stream, "highest_sequence");
 
-		if (!names(stream, "boot_id", boot_id) || !counts(stream, "epoch", mark->epoch) ||
-		    !json_is_integer(highest))
+		if (!upload_names(stream, "boot_id", boot_id) ||
+		    !upload_counts(stream, "epoch", mark->epoch) || !json_is_integer(highest))
 			continue;
 		mark->any = true;
 		mark->sequence = (uint64_t)json_integer_value(highest);
@@ -586,7 +588,7 @@ int upload_ask_mark(struct upload *u, const char *host, const char *boot_id,
 	    !curl_easy_setopt(u->curl, CURLOPT_HTTPGET, 1L) &&
 	    !curl_easy_setopt(u->curl, CURLOPT_HTTPHEADER, headers) &&
 	    !curl_easy_setopt(u->curl, CURLOPT_URL, (char *)url.data))
-		is_told = !perform(u, &status, NULL) && status == 200;
+		is_told = !upload_perform(u, &status, NULL) && status == 200;
 	if (is_told)
 		find_mark(&u->answer, boot_id, mark);
 	curl_easy_setopt(u->curl, CURLOPT_HTTPHEADER, NULL);

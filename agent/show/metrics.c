@@ -20,8 +20,8 @@ struct page {
 };
 
 /* A counter's family is named without _total in OpenMetrics and with it in the classic format. */
-static void family(const struct page *p, const char *name, const char *type, const char *unit,
-		   const char *help)
+static void metrics_family(const struct page *p, const char *name, const char *type,
+			   const char *unit, const char *help)
 {
 	bool is_counter = !strcmp(type, "counter");
 	bool is_info = !strcmp(type, "info");
@@ -47,7 +47,7 @@ static void print_label(struct buf *out, const char *text)
 	}
 }
 
-static void sample(const struct page *p, const char *name, const struct board_device *d)
+static void metrics_sample(const struct page *p, const char *name, const struct board_device *d)
 {
 	buf_printf(p->out, "%s{device=\"", name);
 	print_label(p->out, d->name);
@@ -56,17 +56,17 @@ static void sample(const struct page *p, const char *name, const struct board_de
 
 static void print_requests(const struct page *p)
 {
-	family(p, "blkcast_requests", "counter", NULL, "Completed requests.");
+	metrics_family(p, "blkcast_requests", "counter", NULL, "Completed requests.");
 	for (size_t i = 0; i < p->nr; i++)
 		for (unsigned int op = 0; op < NR_OPERATIONS; op++) {
-			sample(p, "blkcast_requests_total", &p->devices[i]);
+			metrics_sample(p, "blkcast_requests_total", &p->devices[i]);
 			buf_printf(p->out, ",operation=\"%s\"} %" PRIu64 "\n", operation_name(op),
 				   p->devices[i].requests[op]);
 		}
-	family(p, "blkcast_bytes", "counter", "bytes", "Bytes of completed requests.");
+	metrics_family(p, "blkcast_bytes", "counter", "bytes", "Bytes of completed requests.");
 	for (size_t i = 0; i < p->nr; i++)
 		for (unsigned int op = 0; op < NR_OPERATIONS; op++) {
-			sample(p, "blkcast_bytes_total", &p->devices[i]);
+			metrics_sample(p, "blkcast_bytes_total", &p->devices[i]);
 			buf_printf(p->out, ",operation=\"%s\"} %" PRIu64 "\n", operation_name(op),
 				   p->devices[i].bytes[op]);
 		}
@@ -115,9 +115,10 @@ static void print_duration(const struct page *p, const struct board_device *d, i
 
 static void print_durations(const struct page *p)
 {
-	family(p, "blkcast_request_duration_seconds", "histogram", "seconds",
-	       "Response time: queue is arrival to dispatch, device is dispatch to completion, "
-	       "total is both.");
+	metrics_family(
+		p, "blkcast_request_duration_seconds", "histogram", "seconds",
+		"Response time: queue is arrival to dispatch, device is dispatch to completion, "
+		"total is both.");
 	for (size_t i = 0; i < p->nr; i++)
 		for (int d = 0; d < BOARD_DIRECTIONS; d++)
 			for (unsigned int stage = 0; stage < NR_STAGES; stage++)
@@ -131,23 +132,23 @@ static void print_size(const struct page *p, const struct board_device *d, int d
 
 	for (int edge = 0; edge < BOARD_SIZE_EDGES; edge++) {
 		cumulative += s->at_most[edge];
-		sample(p, "blkcast_request_size_bytes_bucket", d);
+		metrics_sample(p, "blkcast_request_size_bytes_bucket", d);
 		buf_printf(p->out, ",operation=\"%s\"", directions[direction]);
 		print_le(p, 512.0 * ldexp(1, edge));
 		buf_printf(p->out, "%" PRIu64 "\n", cumulative);
 	}
-	sample(p, "blkcast_request_size_bytes_bucket", d);
+	metrics_sample(p, "blkcast_request_size_bytes_bucket", d);
 	buf_printf(p->out, ",operation=\"%s\",le=\"+Inf\"} %" PRIu64 "\n", directions[direction],
 		   s->nr);
-	sample(p, "blkcast_request_size_bytes_sum", d);
+	metrics_sample(p, "blkcast_request_size_bytes_sum", d);
 	buf_printf(p->out, ",operation=\"%s\"} %" PRIu64 "\n", directions[direction], s->bytes);
-	sample(p, "blkcast_request_size_bytes_count", d);
+	metrics_sample(p, "blkcast_request_size_bytes_count", d);
 	buf_printf(p->out, ",operation=\"%s\"} %" PRIu64 "\n", directions[direction], s->nr);
 }
 
 static void print_sizes(const struct page *p)
 {
-	family(p, "blkcast_request_size_bytes", "histogram", "bytes", "Sizes of requests.");
+	metrics_family(p, "blkcast_request_size_bytes", "histogram", "bytes", "Sizes of requests.");
 	for (size_t i = 0; i < p->nr; i++)
 		for (int d = 0; d < BOARD_DIRECTIONS; d++)
 			print_size(p, &p->devices[i], d);
@@ -155,31 +156,31 @@ static void print_sizes(const struct page *p)
 
 static void print_device_sums(const struct page *p)
 {
-	family(p, "blkcast_in_flight_seconds", "counter", "seconds",
-	       "Integral of the requests in flight: its rate is their mean number.");
+	metrics_family(p, "blkcast_in_flight_seconds", "counter", "seconds",
+		       "Integral of the requests in flight: its rate is their mean number.");
 	for (size_t i = 0; i < p->nr; i++) {
-		sample(p, "blkcast_in_flight_seconds_total", &p->devices[i]);
+		metrics_sample(p, "blkcast_in_flight_seconds_total", &p->devices[i]);
 		buf_printf(p->out, "} %.17g\n", p->devices[i].in_flight_s);
 	}
-	family(p, "blkcast_sequential_requests", "counter", NULL,
-	       "Requests that went on where an earlier one ended.");
+	metrics_family(p, "blkcast_sequential_requests", "counter", NULL,
+		       "Requests that went on where an earlier one ended.");
 	for (size_t i = 0; i < p->nr; i++)
 		for (int d = 0; d < BOARD_DIRECTIONS; d++) {
-			sample(p, "blkcast_sequential_requests_total", &p->devices[i]);
+			metrics_sample(p, "blkcast_sequential_requests_total", &p->devices[i]);
 			buf_printf(p->out, ",operation=\"%s\"} %" PRIu64 "\n", directions[d],
 				   p->devices[i].sequential[d]);
 		}
-	family(p, "blkcast_untimed_requests", "counter", NULL,
-	       "Reads and writes that have no response time, as their end was not seen.");
+	metrics_family(p, "blkcast_untimed_requests", "counter", NULL,
+		       "Reads and writes that have no response time, as their end was not seen.");
 	for (size_t i = 0; i < p->nr; i++) {
-		sample(p, "blkcast_untimed_requests_total", &p->devices[i]);
+		metrics_sample(p, "blkcast_untimed_requests_total", &p->devices[i]);
 		buf_printf(p->out, "} %" PRIu64 "\n", p->devices[i].untimed);
 	}
-	family(p, "blkcast_device", "info", NULL, "Devices seen.");
+	metrics_family(p, "blkcast_device", "info", NULL, "Devices seen.");
 	for (size_t i = 0; i < p->nr; i++) {
 		const struct board_device *d = &p->devices[i];
 
-		sample(p, "blkcast_device_info", d);
+		metrics_sample(p, "blkcast_device_info", d);
 		buf_printf(p->out, ",major=\"%u\",minor=\"%u\",size_bytes=\"%" PRIu64 "\"} 1\n",
 			   device_major(d->device), device_minor(d->device), d->size_bytes);
 	}
@@ -187,23 +188,24 @@ static void print_device_sums(const struct page *p)
 
 static void print_totals(const struct page *p, const struct board_totals *t, const char *version)
 {
-	family(p, "blkcast_lost_requests", "counter", NULL,
-	       "Requests known to be missing, by where they were lost.");
+	metrics_family(p, "blkcast_lost_requests", "counter", NULL,
+		       "Requests known to be missing, by where they were lost.");
 	for (unsigned int cause = 0; cause < NR_LOSS_CAUSES; cause++)
 		buf_printf(p->out, "blkcast_lost_requests_total{where=\"%s\"} %" PRIu64 "\n",
 			   loss_cause_name(cause), t->lost[cause]);
-	family(p, "blkcast_agent_cpu_seconds", "counter", "seconds",
-	       "CPU time of the agent, user and system.");
+	metrics_family(p, "blkcast_agent_cpu_seconds", "counter", "seconds",
+		       "CPU time of the agent, user and system.");
 	buf_printf(p->out, "blkcast_agent_cpu_seconds_total %.17g\n", t->agent_cpu_s);
 	if (!isnan(t->kernel_cpu_s)) {
-		family(p, "blkcast_bpf_seconds", "counter", "seconds",
-		       "Estimated time spent in the tracer's kernel side.");
+		metrics_family(p, "blkcast_bpf_seconds", "counter", "seconds",
+			       "Estimated time spent in the tracer's kernel side.");
 		buf_printf(p->out, "blkcast_bpf_seconds_total %.17g\n", t->kernel_cpu_s);
 	}
-	family(p, "blkcast_shed_level", "gauge", NULL,
-	       "What is shed to stay below --max-overhead: 0 nothing, 1 the trace, 2 all but counters.");
+	metrics_family(
+		p, "blkcast_shed_level", "gauge", NULL,
+		"What is shed to stay below --max-overhead: 0 nothing, 1 the trace, 2 all but counters.");
 	buf_printf(p->out, "blkcast_shed_level %d\n", t->shed_level);
-	family(p, "blkcast_build", "info", NULL, "Version of the agent, and its tracer.");
+	metrics_family(p, "blkcast_build", "info", NULL, "Version of the agent, and its tracer.");
 	buf_printf(p->out, "blkcast_build_info{version=\"");
 	print_label(p->out, version);
 	buf_printf(p->out, "\",source=\"%s\",layer=\"%s\"} 1\n", t->source, t->layer);

@@ -27,8 +27,8 @@ struct metrics {
 
 static const char root_page[] = "blkcast-agent: the metrics are at /metrics\n";
 
-static enum MHD_Result answer(struct MHD_Connection *connection, unsigned int status,
-			      struct MHD_Response *response, const char *type)
+static enum MHD_Result metrics_listen_answer(struct MHD_Connection *connection, unsigned int status,
+					     struct MHD_Response *response, const char *type)
 {
 	enum MHD_Result ret;
 
@@ -43,10 +43,10 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned int st
 static enum MHD_Result answer_text(struct MHD_Connection *connection, unsigned int status,
 				   const char *text)
 {
-	return answer(connection, status,
-		      MHD_create_response_from_buffer(strlen(text), (void *)text,
-						      MHD_RESPMEM_PERSISTENT),
-		      "text/plain; charset=utf-8");
+	return metrics_listen_answer(connection, status,
+				     MHD_create_response_from_buffer(strlen(text), (void *)text,
+								     MHD_RESPMEM_PERSISTENT),
+				     "text/plain; charset=utf-8");
 }
 
 static enum MHD_Result answer_metrics(struct metrics *m, struct MHD_Connection *connection)
@@ -66,8 +66,8 @@ static enum MHD_Result answer_metrics(struct metrics *m, struct MHD_Connection *
 	response = MHD_create_response_from_buffer(page.len, page.data, MHD_RESPMEM_MUST_FREE);
 	if (!response)
 		buf_release(&page);
-	return answer(connection, MHD_HTTP_OK, response,
-		      open ? METRICS_OPEN_TYPE : METRICS_CLASSIC_TYPE);
+	return metrics_listen_answer(connection, MHD_HTTP_OK, response,
+				     open ? METRICS_OPEN_TYPE : METRICS_CLASSIC_TYPE);
 }
 
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *url,

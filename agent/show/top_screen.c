@@ -77,8 +77,8 @@ static void put_bottom(const struct top_rest *rest, int y)
 	}
 }
 
-static void draw(const struct top_config *config, const struct top_row *rows, size_t nr,
-		 const struct top_rest *rest)
+static void top_screen_draw(const struct top_config *config, const struct top_row *rows, size_t nr,
+			    const struct top_rest *rest)
 {
 	char stamp[40];
 	time_t now = time(NULL);
@@ -121,7 +121,7 @@ static bool wait_for_interval(const struct top_config *config, const struct top_
 	return true;
 }
 
-static int show(const struct top_config *config, struct top_view *v)
+static int top_screen_show(const struct top_config *config, struct top_view *v)
 {
 	const struct top_row *rows = NULL;
 	struct board_totals totals;
@@ -136,7 +136,7 @@ static int show(const struct top_config *config, struct top_view *v)
 	for (;;) {
 		bool is_resized = false;
 
-		draw(config, rows, nr, &rest);
+		top_screen_draw(config, rows, nr, &rest);
 		if (!wait_for_interval(config, v, &is_resized))
 			return 0;
 		if (is_resized)
@@ -167,7 +167,7 @@ int top_run_screen(const struct top_config *config)
 	keypad(stdscr, TRUE);
 	timeout(LOOK_MS);
 	begin_colours();
-	ret = show(config, v);
+	ret = top_screen_show(config, v);
 	endwin();
 	delscreen(screen);
 	top_view_free(v);

@@ -210,8 +210,8 @@ int blktrace_check(const struct blktrace_kernel *k, struct err *err)
  * A line of the disk's folder in sysfs; -ENOENT, or -EIO where it is there but cannot be read: up to
  * 5.10 those of a disk's trace say ENXIO while nobody holds the disk open.
  */
-static int attribute(const struct blktrace_kernel *k, uint32_t device, const char *name, char *out,
-		     size_t bytes)
+static int blktrace_disk_attribute(const struct blktrace_kernel *k, uint32_t device,
+				   const char *name, char *out, size_t bytes)
 {
 	char path[PATH_MAX];
 	FILE *f;
@@ -248,7 +248,7 @@ static enum owner owner_of(const struct blktrace_kernel *k, uint32_t device, uin
 	uint64_t mark;
 	char *end;
 
-	if (attribute(k, device, "trace/end_lba", text, sizeof(text)))
+	if (blktrace_disk_attribute(k, device, "trace/end_lba", text, sizeof(text)))
 		return OWNER_NOBODY;
 	mark = strtoull(text, &end, 10);
 	if (end == text)
@@ -285,7 +285,8 @@ int blktrace_disk_check(const struct blktrace_kernel *k, const struct device_inf
 	uint32_t pid;
 	enum owner owner;
 
-	if (attribute(k, info->device, "trace/end_lba", text, sizeof(text)) == -ENOENT)
+	if (blktrace_disk_attribute(k, info->device, "trace/end_lba", text, sizeof(text)) ==
+	    -ENOENT)
 		return err_set(err, ENOTSUP,
 			       "blktrace: this kernel cannot trace %s (CONFIG_BLK_DEV_IO_TRACE)",
 			       info->name);
@@ -305,8 +306,8 @@ int blktrace_disk_check(const struct blktrace_kernel *k, const struct device_inf
 /* ---- one disk ---- */
 
 /* Opens the disk for one or two requests alone. */
-static int control(const struct blktrace_disk *d, const struct blktrace_kernel *k,
-		   unsigned long first, unsigned long second)
+static int blktrace_disk_control(const struct blktrace_disk *d, const struct blktrace_kernel *k,
+				 unsigned long first, unsigned long second)
 {
 	int fd = k->open_disk(k->ctx, d->device, d->name), ret;
 
@@ -472,7 +473,7 @@ int blktrace_disk_open(struct blktrace_disk *d, const struct blktrace_kernel *k,
 void blktrace_disk_stop(struct blktrace_disk *d, const struct blktrace_kernel *k)
 {
 	if (d->is_started)
-		control(d, k, BLKTRACESTOP, 0);
+		blktrace_disk_control(d, k, BLKTRACESTOP, 0);
 	d->is_started = false;
 }
 
@@ -497,7 +498,7 @@ void blktrace_disk_close(struct blktrace_disk *d, const struct blktrace_kernel *
 	if (d->dropped_fd >= 0)
 		close(d->dropped_fd);
 	if (is_ours)
-		control(d, k, BLKTRACESTOP, BLKTRACETEARDOWN);
+		blktrace_disk_control(d, k, BLKTRACESTOP, BLKTRACETEARDOWN);
 	free(d->fds);
 	*d = (struct blktrace_disk){ .dropped_fd = -1 };
 }

@@ -12,7 +12,7 @@
 #define MODE_ATOMIC 0xc0
 #define OP_FETCH    0x01
 
-static bool loads(const struct bpf_insn *insns, size_t nr)
+static bool bpf_features_loads(const struct bpf_insn *insns, size_t nr)
 {
 	int fd = bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, NULL, "GPL", insns, nr, NULL);
 
@@ -28,7 +28,7 @@ bool bpf_may_load(void)
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
 
-	return loads(insns, INSN_NR(insns));
+	return bpf_features_loads(insns, INSN_NR(insns));
 }
 
 bool bpf_has_fetch(void)
@@ -48,5 +48,5 @@ bool bpf_has_fetch(void)
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
 
-	return loads(insns, INSN_NR(insns));
+	return bpf_features_loads(insns, INSN_NR(insns));
 }

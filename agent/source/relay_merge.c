@@ -61,7 +61,7 @@ static bool has_head(struct relay_stream *s)
 }
 
 /* The stream with the oldest record; until when it stays that. */
-static bool choose(struct relay_merge *m)
+static bool relay_merge_choose(struct relay_merge *m)
 {
 	uint64_t first_ns = UINT64_MAX, second_ns = UINT64_MAX;
 	bool found = false;
@@ -91,7 +91,7 @@ const struct blktrace_record *relay_merge_next(struct relay_merge *m, uint64_t b
 	struct relay_stream *s = &m->streams[m->last];
 
 	if (!m->until_ns || !has_head(s) || s->head.event.time_ns >= m->until_ns) {
-		if (!choose(m))
+		if (!relay_merge_choose(m))
 			return NULL;
 		s = &m->streams[m->last];
 	}

@@ -99,7 +99,7 @@ int rings_new(struct rings **out)
 	return 0;
 }
 
-static void unmap(const struct rings *r, const struct mapped *m)
+static void rings_unmap(const struct rings *r, const struct mapped *m)
 {
 	if (m->reader != MAP_FAILED)
 		munmap(m->reader, r->page_bytes);
@@ -122,7 +122,7 @@ int rings_add(struct rings *r, int fd, size_t bytes)
 	    epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, fd, &event))
 		ret = -errno;
 	if (ret) {
-		unmap(r, &m);
+		rings_unmap(r, &m);
 		return ret;
 	}
 	m.view.read = m.reader;
@@ -148,7 +148,7 @@ void rings_free(struct rings *r)
 	if (!r)
 		return;
 	for (size_t i = 0; i < r->nr; i++)
-		unmap(r, &r->all[i]);
+		rings_unmap(r, &r->all[i]);
 	close(r->epoll_fd);
 	free(r);
 }

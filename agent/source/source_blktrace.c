@@ -38,7 +38,8 @@ static uint64_t now_ns(void)
 
 /* ---- reading ---- */
 
-static void put(struct source *s, struct traced_disk *d, int cpu, const void *data, size_t nr)
+static void source_blktrace_put(struct source *s, struct traced_disk *d, int cpu, const void *data,
+				size_t nr)
 {
 	if (relay_merge_put(&d->merge, (size_t)cpu, data, nr))
 		blktrace_on_gap(s, d, s->now_ns);
@@ -60,7 +61,7 @@ static bool has_records(struct source *s, struct traced_disk *d, int cpu)
 		d->read_ns = s->now_ns;
 	if (nr == 1) {
 		memcpy(&byte, &magic, 1); /* what was read may not have been written yet */
-		put(s, d, cpu, &byte, 1);
+		source_blktrace_put(s, d, cpu, &byte, 1);
 		d->is_amid[cpu] = true;
 	}
 	return d->is_amid[cpu];
@@ -74,7 +75,7 @@ static void read_records(struct source *s, struct traced_disk *d, int cpu)
 	do {
 		nr = read(d->disk.fds[cpu], s->scratch, READ_BYTES);
 		if (nr > 0)
-			put(s, d, cpu, s->scratch, (size_t)nr);
+			source_blktrace_put(s, d, cpu, s->scratch, (size_t)nr);
 	} while (nr == READ_BYTES);
 	d->is_amid[cpu] = false;
 }
@@ -91,7 +92,7 @@ static void go_to(const struct source *s, int cpu)
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
-static void sweep(struct source *s)
+static void source_blktrace_sweep(struct source *s)
 {
 	bool has_moved = false;
 	cpu_set_t before;
@@ -117,7 +118,7 @@ static void sweep(struct source *s)
 
 /* ---- disks that come and go ---- */
 
-static void watch(const struct source *s, int fd)
+static void source_blktrace_watch(const struct source *s, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
@@ -160,7 +161,7 @@ static int disk_new(struct source *s, const struct device_info *info, struct tra
 	d->has_base = !s->kernel->completed(s->kernel->ctx, info->device, &d->base);
 	for (int cpu = 0; cpu < s->nr_cpus; cpu++)
 		if (d->disk.fds[cpu] >= 0)
-			watch(s, d->disk.fds[cpu]);
+			source_blktrace_watch(s, d->disk.fds[cpu]);
 	*out = d;
 	return 0;
 }
@@ -203,7 +204,7 @@ static int scan_one(void *ctx, const struct device_info *info)
 		d->is_there = true;
 		for (int cpu = 0; cpu < s->nr_cpus; cpu++)
 			if (d->disk.fds[cpu] < 0 && blktrace_disk_cpu(&d->disk, s->kernel, cpu))
-				watch(s, d->disk.fds[cpu]);
+				source_blktrace_watch(s, d->disk.fds[cpu]);
 		return 0;
 	}
 	if (!is_wanted(s, info))
@@ -242,7 +243,7 @@ static void drop_gone(struct source *s)
 	s->nr_disks = kept;
 }
 
-static int scan(struct source *s, bool is_first, struct err *err)
+static int source_blktrace_scan(struct source *s, bool is_first, struct err *err)
 {
 	struct err unused = { 0 };
 	struct look look = { s, is_first ? err : &unused, is_first };
@@ -348,7 +349,7 @@ int source_blktrace_open_on(struct source **out, const struct source_config *con
 		return ret;
 	if (source_new(&s, config, kernel))
 		return err_set(err, ENOMEM, "blktrace: out of memory");
-	ret = scan(s, true, err);
+	ret = source_blktrace_scan(s, true, err);
 	if (!ret && !s->nr_disks && s->nr_wanted)
 		ret = err_set(err, ENODEV, "blktrace: none of the disks named is there");
 	if (ret) {
@@ -410,11 +411,11 @@ static int64_t source_blktrace_poll(struct source *s, const struct source_sink *
 	s->sink = sink;
 	s->nr_polled = 0;
 	if (now_ns() - s->last_scan_ns > RESCAN_NS)
-		scan(s, false, NULL);
+		source_blktrace_scan(s, false, NULL);
 	if (is_settling)
 		blktrace_look_before(s);
 	s->now_ns = now_ns() - VISIBLE_NS;
-	sweep(s);
+	source_blktrace_sweep(s);
 	blktrace_look_for_drops(s);
 	for (size_t i = 0; i < s->nr_disks; i++)
 		blktrace_hand_over(s, s->disks[i], s->now_ns);
@@ -425,10 +426,10 @@ static int64_t source_blktrace_poll(struct source *s, const struct source_sink *
 }
 
 /* The rest: with the trace stopped, what an idle disk has not ended has ended unseen. */
-static void drain(struct source *s)
+static void source_blktrace_drain(struct source *s)
 {
 	s->now_ns = now_ns();
-	sweep(s);
+	source_blktrace_sweep(s);
 	blktrace_look_for_drops(s);
 	for (size_t i = 0; i < s->nr_disks; i++) {
 		struct traced_disk *d = s->disks[i];
@@ -452,7 +453,7 @@ static void source_blktrace_close(struct source *s, const struct source_sink *si
 	blktrace_look_before(s);
 	for (size_t i = 0; i < s->nr_disks; i++)
 		blktrace_disk_stop(&s->disks[i]->disk, s->kernel);
-	drain(s);
+	source_blktrace_drain(s);
 	source_blktrace_free(s);
 }
 

@@ -60,7 +60,8 @@ void blktrace_on_request(void *ctx, const struct request *paired, unsigned int b
 		s->sink->request(s->sink->ctx, &r);
 }
 
-static void tell(const struct source *s, enum loss_cause cause, uint64_t nr, uint32_t device)
+static void source_blktrace_events_tell(const struct source *s, enum loss_cause cause, uint64_t nr,
+					uint32_t device)
 {
 	if (nr && s->sink)
 		s->sink->lost(s->sink->ctx, cause, nr, device);
@@ -92,7 +93,7 @@ static void on_record(struct source *s, struct traced_disk *d, const struct blkt
 		d->events++;
 		e.device = d->disk.device;
 		if (pairing_add(s->pairing, &e))
-			tell(s, LOSS_REORDER, 1, e.device);
+			source_blktrace_events_tell(s, LOSS_REORDER, 1, e.device);
 	}
 }
 
@@ -113,7 +114,7 @@ void blktrace_hand_over(struct source *s, struct traced_disk *d, uint64_t before
 	relay_merge_trim(&d->merge);
 	s->current = NULL;
 	skipped = relay_merge_skipped(&d->merge);
-	tell(s, LOSS_DECODE, skipped - d->skipped, d->disk.device);
+	source_blktrace_events_tell(s, LOSS_DECODE, skipped - d->skipped, d->disk.device);
 	d->skipped = skipped;
 }
 
@@ -156,7 +157,7 @@ void blktrace_reconcile(struct source *s, struct traced_disk *d)
 		lost = lost_by_events(d);
 	}
 	if (lost > d->told) {
-		tell(s, LOSS_KERNEL, lost - d->told, d->disk.device);
+		source_blktrace_events_tell(s, LOSS_KERNEL, lost - d->told, d->disk.device);
 		d->told = lost;
 	}
 	if (d->is_settled)
@@ -169,7 +170,7 @@ void blktrace_reconcile(struct source *s, struct traced_disk *d)
  * and a request may be on its way there for as long as its thread gets no CPU. And what a gap left
  * behind has, in the end, where a disk is never idle.
  */
-static void settle(struct source *s, struct traced_disk *d)
+static void source_blktrace_events_settle(struct source *s, struct traced_disk *d)
 {
 	/* The clock begins at boot, and less than SETTLE_NS may have passed since. */
 	uint64_t before_ns = s->now_ns > SETTLE_NS ? s->now_ns - SETTLE_NS : 0;
@@ -206,7 +207,7 @@ void blktrace_look_before(struct source *s)
 void blktrace_look_after(struct source *s)
 {
 	for (size_t i = 0; i < s->nr_disks; i++)
-		settle(s, s->disks[i]);
+		source_blktrace_events_settle(s, s->disks[i]);
 	for (size_t i = 0; i < s->nr_disks; i++)
 		if (s->disks[i]->is_lossy)
 			blktrace_reconcile(s, s->disks[i]);

@@ -96,7 +96,7 @@ static void on_record(void *ctx, const void *data, size_t bytes)
 /* ---- opening ---- */
 
 /* libbpf's own words are for --doctor and logs, not for a person's terminal. */
-static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
+static int source_bpf_quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	return level == LIBBPF_WARN && getenv("BLKCAST_LIBBPF") ? vfprintf(stderr, fmt, ap) : 0;
 }
@@ -296,7 +296,7 @@ static int source_bpf_begin(struct source *s, struct err *err)
 }
 
 /* What one request costs in the kernel, by running the programs' body on its own. */
-static double calibrate(const struct source *s)
+static double source_bpf_calibrate(const struct source *s)
 {
 	char packet[64] = { 0 };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = packet, .data_size_in = sizeof(packet),
@@ -342,7 +342,7 @@ static int source_bpf_open(struct source **out, const struct source_config *conf
 	if (!s)
 		return err_set(err, ENOMEM, "bpf: out of memory");
 	s->misses_fd = -1;
-	libbpf_set_print(quiet);
+	libbpf_set_print(source_bpf_quiet);
 	ret = kernel_btf_read(&s->kernel, NULL, err);
 	if (ret)
 		goto fail;
@@ -359,7 +359,7 @@ static int source_bpf_open(struct source **out, const struct source_config *conf
 		ret = rings_open(s, ret, nr_rings, bytes, err);
 	if (ret)
 		goto fail;
-	s->request_ns = calibrate(s);
+	s->request_ns = source_bpf_calibrate(s);
 	/* What calibration discarded takes room until it is passed over. */
 	rings_read(s->rings, on_record, s);
 	s->last_forgot_ns = now_ns();
@@ -396,7 +396,8 @@ static int source_bpf_probe(char *what, size_t what_bytes, struct err *err)
 
 /* ---- running ---- */
 
-static void tell(const struct source *s, enum loss_cause cause, uint64_t nr, uint32_t device)
+static void source_bpf_tell(const struct source *s, enum loss_cause cause, uint64_t nr,
+			    uint32_t device)
 {
 	if (nr && s->sink)
 		s->sink->lost(s->sink->ctx, cause, nr, device);
@@ -440,11 +441,11 @@ static void losses_tell(struct source *s)
 		lost += __atomic_load_n(&s->counters[i].lost, __ATOMIC_RELAXED);
 		shed += __atomic_load_n(&s->counters[i].shed, __ATOMIC_RELAXED);
 	}
-	tell(s, LOSS_RING_FULL, lost - s->last_lost, s->only_device);
-	tell(s, LOSS_SHED, shed - s->last_shed, s->only_device);
+	source_bpf_tell(s, LOSS_RING_FULL, lost - s->last_lost, s->only_device);
+	source_bpf_tell(s, LOSS_SHED, shed - s->last_shed, s->only_device);
 	/* A bio that lost its line is lost; a request is still recorded, without its issuer. */
 	if (s->layer == LAYER_QUEUE)
-		tell(s, LOSS_UNPAIRED, evicted - s->last_evicted, s->only_device);
+		source_bpf_tell(s, LOSS_UNPAIRED, evicted - s->last_evicted, s->only_device);
 	s->last_lost = lost;
 	s->last_shed = shed;
 	s->last_evicted = evicted;

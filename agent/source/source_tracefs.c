@@ -144,7 +144,7 @@ static void on_event(void *ctx, const struct block_event *e)
 }
 
 /* Reads and pairs all events up to this time. */
-static int take(struct source *s, uint64_t until_ns)
+static int source_tracefs_take(struct source *s, uint64_t until_ns)
 {
 	const struct trace_cpus_sink sink = { on_decoded, on_event, tell_lost, s };
 	int ret = trace_cpus_take(s->cpus, until_ns, &sink);
@@ -219,7 +219,7 @@ static int64_t source_tracefs_poll(struct source *s, const struct source_sink *s
 
 	s->sink = sink;
 	s->nr_polled = 0;
-	ret = take(s, now - HOLD_NS);
+	ret = source_tracefs_take(s, now - HOLD_NS);
 	kernel_tally_settle(&s->tally, s->fed_ns, tell_missing, s);
 	if (!ret && now - s->look_ns > LOOK_NS) {
 		unseen_settle(s, now);
@@ -253,7 +253,7 @@ static int config_check(const struct source_config *config, struct err *err)
 }
 
 /* A setting without which the source would not be right. */
-static int set(struct source *s, const char *path, const char *text, struct err *err)
+static int source_tracefs_set(struct source *s, const char *path, const char *text, struct err *err)
 {
 	int ret = tracefs_write(s->instance.fd, path, text);
 
@@ -272,14 +272,14 @@ static int settings_make(struct source *s, const struct source_config *config, s
 	if (!config->ring_bytes && cpus > 0 && bytes > BUFFERS_BYTES_MAX / (size_t)cpus)
 		bytes = BUFFERS_BYTES_MAX / (size_t)cpus;
 	snprintf(kb, sizeof(kb), "%zu", bytes >> 10);
-	ret = set(s, "tracing_on", "0", err);
+	ret = source_tracefs_set(s, "tracing_on", "0", err);
 	if (!ret)
-		ret = set(s, "trace_clock", "mono", err);
+		ret = source_tracefs_set(s, "trace_clock", "mono", err);
 	if (!ret)
-		ret = set(s, "buffer_size_kb", kb, err);
+		ret = source_tracefs_set(s, "buffer_size_kb", kb, err);
 	/* When full, new events are dropped, and counted, rather than old ones torn from theirs. */
 	if (!ret)
-		ret = set(s, "options/overwrite", "0", err);
+		ret = source_tracefs_set(s, "options/overwrite", "0", err);
 	if (!ret)
 		tracefs_write(s->instance.fd, "buffer_percent", WAKE_PERCENT); /* since 5.0 */
 	return ret;
@@ -309,11 +309,11 @@ static int event_enable(struct source *s, const char *event, const struct source
 		ret = err_set(err, ENOMEM, "tracefs: out of memory");
 	if (!ret && filter.len) {
 		snprintf(path, sizeof(path), "events/block/%s/filter", event);
-		ret = set(s, path, (const char *)filter.data, err);
+		ret = source_tracefs_set(s, path, (const char *)filter.data, err);
 	}
 	snprintf(path, sizeof(path), "events/block/%s/enable", event);
 	if (!ret)
-		ret = set(s, path, "1", err);
+		ret = source_tracefs_set(s, path, "1", err);
 	buf_release(&filter);
 	return ret;
 }
@@ -357,7 +357,8 @@ static void tally_begin(struct source *s, const struct source_config *config)
 	kernel_tally_begin(&s->tally, all.devices, all.nr, device_completed);
 }
 
-static int prepare(struct source *s, const struct source_config *config, struct err *err)
+static int source_tracefs_prepare(struct source *s, const struct source_config *config,
+				  struct err *err)
 {
 	const struct pairing_config pairing = { .layer = config->layer, .source = SOURCE_TRACEFS };
 	const struct pairing_sink sink = { .request = on_request, .ctx = s };
@@ -381,7 +382,7 @@ static int prepare(struct source *s, const struct source_config *config, struct 
 	if (ret)
 		return ret;
 	tally_begin(s, config);
-	return set(s, "tracing_on", "1", err);
+	return source_tracefs_set(s, "tracing_on", "1", err);
 }
 
 static int source_tracefs_open(struct source **out, const struct source_config *config,
@@ -396,7 +397,7 @@ static int source_tracefs_open(struct source **out, const struct source_config *
 		return err_set(err, ENOMEM, "tracefs: out of memory");
 	s->instance = (struct tracefs_instance){ .root_fd = -1, .fd = -1 };
 	s->only_device = config->nr_devices == 1 ? config->devices[0] : 0;
-	ret = prepare(s, config, err);
+	ret = source_tracefs_prepare(s, config, err);
 	if (ret) {
 		source_free(s);
 		return ret;
@@ -436,7 +437,7 @@ static void source_tracefs_close(struct source *s, const struct source_sink *sin
 			    s); /* one that waited: cut short */
 	losses_look(s, now_ns());
 	tracefs_write(s->instance.fd, "tracing_on", "0");
-	if (!take(s, UINT64_MAX)) {
+	if (!source_tracefs_take(s, UINT64_MAX)) {
 		s->fed_ns = now_ns();
 		unseen_settle(s, s->fed_ns);
 	}

@@ -37,7 +37,8 @@ static const struct trace_block_event *event_named(const struct trace_block *b, 
 	return NULL;
 }
 
-static void take(const struct trace_format *f, const char *name, struct trace_field *out)
+static void trace_block_take(const struct trace_format *f, const char *name,
+			     struct trace_field *out)
 {
 	const struct trace_field *field = trace_format_field(f, name);
 
@@ -54,15 +55,15 @@ static int event_add(struct trace_block *b, const struct wanted *w, const char *
 	if (ret)
 		return ret;
 	*e = (struct trace_block_event){ .name = w->name, .id = f.id, .kind = w->kind };
-	take(&f, "common_type", &b->type);
-	take(&f, "common_pid", &e->tid);
-	take(&f, "dev", &e->device);
-	take(&f, "sector", &e->sector);
-	take(&f, "nr_sector", &e->nr_sector);
-	take(&f, "bytes", &e->bytes);
-	take(&f, "error", &e->error);
-	take(&f, "rwbs", &e->rwbs);
-	take(&f, "comm", &e->comm);
+	trace_block_take(&f, "common_type", &b->type);
+	trace_block_take(&f, "common_pid", &e->tid);
+	trace_block_take(&f, "dev", &e->device);
+	trace_block_take(&f, "sector", &e->sector);
+	trace_block_take(&f, "nr_sector", &e->nr_sector);
+	trace_block_take(&f, "bytes", &e->bytes);
+	trace_block_take(&f, "error", &e->error);
+	trace_block_take(&f, "rwbs", &e->rwbs);
+	trace_block_take(&f, "comm", &e->comm);
 	if (!b->type.size || !e->device.size || !e->sector.size || !e->nr_sector.size ||
 	    !e->rwbs.size)
 		return err_set(err, EINVAL,
@@ -97,8 +98,8 @@ int trace_block_init(struct trace_block *b, uint8_t layer,
 	return 0;
 }
 
-static bool number(const struct trace_block *b, const struct trace_record *r,
-		   const struct trace_field *f, uint64_t *out)
+static bool trace_block_number(const struct trace_block *b, const struct trace_record *r,
+			       const struct trace_field *f, uint64_t *out)
 {
 	*out = 0;
 	return !f->size || trace_field_number(f, r->data, r->bytes, b->is_big_endian, out);
@@ -110,9 +111,12 @@ static int fields_read(const struct trace_block *b, const struct trace_block_eve
 	uint64_t tid, device, sector, nr_sector, bytes, error;
 	char rwbs[RWBS_BYTES];
 
-	if (!number(b, r, &e->tid, &tid) || !number(b, r, &e->device, &device) ||
-	    !number(b, r, &e->sector, &sector) || !number(b, r, &e->nr_sector, &nr_sector) ||
-	    !number(b, r, &e->bytes, &bytes) || !number(b, r, &e->error, &error) ||
+	if (!trace_block_number(b, r, &e->tid, &tid) ||
+	    !trace_block_number(b, r, &e->device, &device) ||
+	    !trace_block_number(b, r, &e->sector, &sector) ||
+	    !trace_block_number(b, r, &e->nr_sector, &nr_sector) ||
+	    !trace_block_number(b, r, &e->bytes, &bytes) ||
+	    !trace_block_number(b, r, &e->error, &error) ||
 	    !trace_field_text(&e->rwbs, r->data, r->bytes, b->is_big_endian, rwbs, sizeof(rwbs)) ||
 	    nr_sector > UINT32_MAX / SECTOR_BYTES)
 		return -EBADMSG;

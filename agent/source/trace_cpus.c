@@ -36,7 +36,7 @@ struct trace_cpus {
 };
 
 /* The CPU whose next event is the oldest; NULL where none has one. */
-static struct cpu *oldest(const struct trace_cpus *t)
+static struct cpu *trace_cpus_oldest(const struct trace_cpus *t)
 {
 	struct cpu *first = NULL;
 
@@ -65,11 +65,12 @@ static uint64_t oldest_but(const struct trace_cpus *t, const struct cpu *but)
 }
 
 /* Hands over all events up to this time, oldest first, in runs of one CPU. */
-static void merge(struct trace_cpus *t, uint64_t until_ns, const struct trace_cpus_sink *sink)
+static void trace_cpus_merge(struct trace_cpus *t, uint64_t until_ns,
+			     const struct trace_cpus_sink *sink)
 {
 	struct cpu *c;
 
-	while ((c = oldest(t)) && c->events[c->at].time_ns <= until_ns) {
+	while ((c = trace_cpus_oldest(t)) && c->events[c->at].time_ns <= until_ns) {
 		uint64_t others_ns = oldest_but(t, c);
 		uint64_t run_ns = others_ns < until_ns ? others_ns : until_ns;
 
@@ -170,7 +171,7 @@ int trace_cpus_take(struct trace_cpus *t, uint64_t until_ns, const struct trace_
 				come_ns = c->last_ns < come_ns ? c->last_ns : come_ns;
 			}
 		}
-		merge(t, come_ns, sink);
+		trace_cpus_merge(t, come_ns, sink);
 	}
 	return 0;
 }

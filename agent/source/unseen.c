@@ -26,7 +26,7 @@ static uint16_t life_of(const struct inflight *at)
 	return (uint16_t)((x * 0x9e3779b97f4a7c15ull) >> 48) | 1;
 }
 
-static bool replaced(__u64 *key, __u64 is, __u64 becomes)
+static bool unseen_replaced(__u64 *key, __u64 is, __u64 becomes)
 {
 	return __atomic_compare_exchange_n(key, &is, becomes, false, __ATOMIC_ACQ_REL,
 					   __ATOMIC_RELAXED);
@@ -37,7 +37,7 @@ static uint16_t told_look(struct inflight *at, __u64 key, uint16_t nr_looks)
 {
 	if (nr_looks + 1 < UNSEEN_KEEP_LOOKS)
 		return nr_looks + 1;
-	replaced(&at->key, key, 0);
+	unseen_replaced(&at->key, key, 0);
 	return 0;
 }
 
@@ -70,7 +70,7 @@ void unseen_settle(struct unseen *u, struct inflight *lines, unseen_in_flight in
 		u->last_look[i] = life_of(&at);
 		if (!is_last && u->last_look[i] != before)
 			continue;
-		if (!replaced(&lines[i].key, key, is_last ? 0 : key | INFLIGHT_TOLD))
+		if (!unseen_replaced(&lines[i].key, key, is_last ? 0 : key | INFLIGHT_TOLD))
 			continue;
 		u->last_look[i] = 0;
 		e = event_of(&at);

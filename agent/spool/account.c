@@ -132,7 +132,7 @@ static void settle_drop(struct account *a, const struct account_config *config)
 							      now->dropping_sequence));
 }
 
-static void settle(struct account *a, const struct account_config *config)
+static void account_settle(struct account *a, const struct account_config *config)
 {
 	const struct stream_half *now = copies_stream(&a->copies);
 
@@ -167,7 +167,7 @@ int account_open(struct account **out, const struct account_config *config, stru
 		a->last_epoch = config->last_epoch(config->ctx);
 	take_up(a);
 	copies_sync(&a->copies); /* what was found may be the kernel's alone */
-	settle(a, config);
+	account_settle(a, config);
 	*out = a;
 	return 0;
 }

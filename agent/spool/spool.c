@@ -288,7 +288,7 @@ static bool has_room(struct spool *s, size_t len)
 }
 
 /* Puts the entry in its place by name; nearly always the last. */
-static void insert(struct spool *s, const struct spool_entry *entry)
+static void spool_insert(struct spool *s, const struct spool_entry *entry)
 {
 	size_t at = s->nr++;
 
@@ -315,7 +315,7 @@ static int remove_file(struct spool *s, const char *file)
 static void put_back(struct spool *s, const struct spool_entry *entry)
 {
 	pthread_mutex_lock(&s->lock);
-	insert(s, entry);
+	spool_insert(s, entry);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -378,7 +378,7 @@ int spool_append(struct spool *s, const struct spool_name *name, const void *dat
 	if (ret)
 		return ret;
 	pthread_mutex_lock(&s->lock);
-	insert(s, &entry);
+	spool_insert(s, &entry);
 	pthread_mutex_unlock(&s->lock);
 	return 0;
 }

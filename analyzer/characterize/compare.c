@@ -24,7 +24,7 @@ static double seconds_of(const struct profile *p)
 	return p->end_s - p->begin_s;
 }
 
-static double rate(const struct profile *p)
+static double compare_rate(const struct profile *p)
 {
 	return p->open.rate_per_s;
 }
@@ -53,7 +53,7 @@ static double in_flight(const struct profile *p)
 {
 	return p->closed.in_flight_mean;
 }
-static double clients(const struct profile *p)
+static double compare_clients(const struct profile *p)
 {
 	return p->closed.clients_mean;
 }
@@ -69,7 +69,7 @@ static double data_requests(const struct profile *p)
 {
 	return (double)profile_data_requests(p);
 }
-static double mix(const struct profile *p)
+static double compare_mix(const struct profile *p)
 {
 	return profile_is_undivided(p) ? NAN
 				       : (double)p->requests[OPERATION_READ] / data_requests(p);
@@ -94,11 +94,11 @@ static double all_sequential(const struct profile *p)
 {
 	return p->all_sequential_ratio;
 }
-static double footprint(const struct profile *p)
+static double compare_footprint(const struct profile *p)
 {
 	return p->locality.footprint_bytes;
 }
-static double lost(const struct profile *p)
+static double compare_lost(const struct profile *p)
 {
 	double all = data_requests(p) + (double)p->lost;
 
@@ -119,23 +119,23 @@ static double lost(const struct profile *p)
 	}
 
 static const struct dimension dimensions[] = {
-	PLAIN("arrivals.rate", UNIT_PER_S, KIND_RATE, rate, 0),
+	PLAIN("arrivals.rate", UNIT_PER_S, KIND_RATE, compare_rate, 0),
 	PLAIN("read.rate", UNIT_PER_S, KIND_RATE, read_rate, 0),
 	PLAIN("write.rate", UNIT_PER_S, KIND_RATE, write_rate, 0),
 	PLAIN("read.throughput", UNIT_BYTES_PER_S, KIND_RATE, read_bytes, 0),
 	PLAIN("write.throughput", UNIT_BYTES_PER_S, KIND_RATE, write_bytes, 0),
 	PLAIN("arrivals.scv", UNIT_COUNT, KIND_PLAIN, interarrival_scv, 0),
 	PLAIN("in_flight", UNIT_COUNT, KIND_PLAIN, in_flight, 0),
-	PLAIN("clients", UNIT_COUNT, KIND_PLAIN, clients, 0),
+	PLAIN("clients", UNIT_COUNT, KIND_PLAIN, compare_clients, 0),
 	PLAIN("think_time", UNIT_S, KIND_PLAIN, think_time, 0),
-	PLAIN("read.share", UNIT_RATIO, KIND_SHARE, mix, 0),
+	PLAIN("read.share", UNIT_RATIO, KIND_SHARE, compare_mix, 0),
 	PLAIN("read.size", UNIT_BYTES, KIND_SIZE, read_size, 0),
 	PLAIN("write.size", UNIT_BYTES, KIND_SIZE, write_size, 1),
 	PLAIN("read.sequential", UNIT_RATIO, KIND_SHARE, read_sequential, 0),
 	PLAIN("write.sequential", UNIT_RATIO, KIND_SHARE, write_sequential, 1),
 	PLAIN("all.sequential", UNIT_RATIO, KIND_SHARE, all_sequential, 0),
-	PLAIN("footprint", UNIT_BYTES, KIND_PLAIN, footprint, 0),
-	{ "lost", UNIT_RATIO, KIND_SHARE, -1, lost, 0, 0, 0 },
+	PLAIN("footprint", UNIT_BYTES, KIND_PLAIN, compare_footprint, 0),
+	{ "lost", UNIT_RATIO, KIND_SHARE, -1, compare_lost, 0, 0, 0 },
 	QUANTILES("read.response.total", 0, STAGE_TOTAL),
 	QUANTILES("read.response.queue", 0, STAGE_QUEUE),
 	QUANTILES("read.response.device", 0, STAGE_DEVICE),
@@ -322,7 +322,7 @@ static struct estimate estimate_of(const struct dimension *d, const struct profi
 
 /* Student's t at 97.5 %: Cornish-Fisher expansion, Abramowitz and Stegun 26.7.5; below 1 % off
  * from 4 degrees of freedom on. */
-static double student(double freedom)
+static double compare_student(double freedom)
 {
 	double z = Z, z3 = z * z * z, z5 = z3 * z * z;
 
@@ -340,7 +340,8 @@ static double joint_freedom(const struct estimate *a, const struct estimate *b)
 	return below > 0 ? (va + vb) * (va + vb) / below : INFINITY;
 }
 
-static enum verdict judge(const struct dimension *d, const struct comparison *c, double margin)
+static enum verdict compare_judge(const struct dimension *d, const struct comparison *c,
+				  double margin)
 {
 	if (isnan(c->lo) || isnan(c->hi))
 		return VERDICT_CANNOT_TELL;
@@ -358,7 +359,7 @@ void compare_dimension(const struct profile_group *a, const struct profile_group
 {
 	const struct dimension *d = &dimensions[i];
 	struct estimate x = estimate_of(d, a), y = estimate_of(d, b);
-	double half = student(joint_freedom(&x, &y)) * hypot(x.error, y.error);
+	double half = compare_student(joint_freedom(&x, &y)) * hypot(x.error, y.error);
 
 	*out = (struct comparison){
 		.dimension = d->name,
@@ -371,5 +372,5 @@ void compare_dimension(const struct profile_group *a, const struct profile_group
 	};
 	out->lo = out->difference - half;
 	out->hi = out->difference + half;
-	out->verdict = judge(d, out, tolerance_ratio * fabs(x.value));
+	out->verdict = compare_judge(d, out, tolerance_ratio * fabs(x.value));
 }

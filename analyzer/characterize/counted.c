@@ -172,7 +172,7 @@ static double coverage_ratio(const struct scan *scan, const struct profile *p)
 	return watched_s < all_s ? watched_s / all_s : 1;
 }
 
-static void finish(struct sum *s, const struct scan *scan)
+static void counted_finish(struct sum *s, const struct scan *scan)
 {
 	struct profile *p = &s->p;
 	uint64_t nr = p->requests[OPERATION_READ] + p->requests[OPERATION_WRITE] +
@@ -203,13 +203,13 @@ static int compare_sums(const void *a, const void *b)
 int counted_emit(struct counted *c, const struct scan *scan,
 		 int (*each)(void *ctx, struct profile *p), void *ctx)
 {
-	int status = c->error;
+	int ret = c->error;
 
 	if (c->nr)
 		qsort(c->sums, c->nr, sizeof(*c->sums), compare_sums);
-	for (size_t i = 0; i < c->nr && !status; i++) {
-		finish(&c->sums[i], scan);
-		status = each(ctx, &c->sums[i].p);
+	for (size_t i = 0; i < c->nr && !ret; i++) {
+		counted_finish(&c->sums[i], scan);
+		ret = each(ctx, &c->sums[i].p);
 	}
-	return status;
+	return ret;
 }

@@ -60,16 +60,16 @@ static struct profile_group *group_of(struct profile_set *s, const struct profil
 static int add_window(struct profile_group *g, const struct profile *p)
 {
 	struct profile *windows = realloc(g->windows, (g->nr_windows + 1) * sizeof(*windows));
-	int status;
+	int ret;
 
 	if (!windows)
 		return -ENOMEM;
 	g->windows = windows;
 	profile_init(&windows[g->nr_windows]);
-	status = profile_copy(&windows[g->nr_windows], p);
-	if (status == 0)
+	ret = profile_copy(&windows[g->nr_windows], p);
+	if (ret == 0)
 		g->nr_windows++;
-	return status;
+	return ret;
 }
 
 static int take_whole(void *ctx, struct profile *p)
@@ -109,28 +109,28 @@ static int replay_once(const char *path, const struct selection *chosen,
 	struct counted *counted = NULL;
 	struct retained *retained = NULL;
 	struct scan *scan = NULL;
-	int status = counted_new(&counted, &sel, config->window_ns);
+	int ret = counted_new(&counted, &sel, config->window_ns);
 	struct scan_hooks hooks = { .profile = counted_take, .ctx = counted };
 
-	if (status == 0)
-		status = retained_new(&retained, &sel, config->window_ns, counted, config->profile,
-				      config->ctx);
+	if (ret == 0)
+		ret = retained_new(&retained, &sel, config->window_ns, counted, config->profile,
+				   config->ctx);
 	hooks.summary = retained_take;
 	hooks.summary_ctx = joining.ctx = retained;
 	joining.profile = retained_join;
-	if (status == 0)
-		status = selection_open_path(&sel, path, &scan, &hooks, err);
-	if (status == 0)
-		status = replay(scan, &joining, err);
-	if (status == 0)
-		status = retained_emit(retained);
-	if (status == 0)
-		status = counted_emit(counted, scan, config->profile, config->ctx);
+	if (ret == 0)
+		ret = selection_open_path(&sel, path, &scan, &hooks, err);
+	if (ret == 0)
+		ret = replay(scan, &joining, err);
+	if (ret == 0)
+		ret = retained_emit(retained);
+	if (ret == 0)
+		ret = counted_emit(counted, scan, config->profile, config->ctx);
 	retained_free(retained);
 	counted_free(counted);
 	scan_close(scan);
 	selection_release(&sel);
-	return status;
+	return ret;
 }
 
 static int load_trace(struct profile_set *s, const char *path, const struct selection *sel,
@@ -139,13 +139,13 @@ static int load_trace(struct profile_set *s, const char *path, const struct sele
 	struct replay_config config = { .profile = take_whole, .ctx = s };
 	struct window_taker taker = { .set = s };
 	double longest_s = 0;
-	int status = replay_once(path, sel, &config, err);
+	int ret = replay_once(path, sel, &config, err);
 
 	for (size_t i = 0; i < s->nr_groups; i++)
 		if (s->groups[i].whole.end_s - s->groups[i].whole.begin_s > longest_s)
 			longest_s = s->groups[i].whole.end_s - s->groups[i].whole.begin_s;
-	if (status < 0 || s->nr_groups == 0)
-		return status;
+	if (ret < 0 || s->nr_groups == 0)
+		return ret;
 	config.window_ns = (uint64_t)(longest_s * 1e9 / NR_WINDOWS);
 	if (config.window_ns < MIN_WINDOW_NS)
 		config.window_ns = MIN_WINDOW_NS;
@@ -163,28 +163,28 @@ static int take_json(struct profile_set *s, const json_t *object, const char *pa
 	struct profile_group *g;
 	struct profile p;
 	char *text = json_dumps(object, JSON_COMPACT);
-	int status;
+	int ret;
 
 	if (!text)
 		return -ENOMEM;
 	profile_init(&p);
-	status = profile_from_json(text, strlen(text), &p, err);
+	ret = profile_from_json(text, strlen(text), &p, err);
 	free(text);
-	if (status < 0) {
+	if (ret < 0) {
 		err_prefix(err, "%s: profile %zu", path, index);
-		return status;
+		return ret;
 	}
 	g = group_of(s, &p);
 	if (g && g->whole.host[0] == '\0')
-		status = profile_copy(&g->whole, &p);
-	if (g && status == 0)
-		status = add_window(g, &p);
+		ret = profile_copy(&g->whole, &p);
+	if (g && ret == 0)
+		ret = add_window(g, &p);
 	profile_release(&p);
-	return g ? status : -ENOMEM;
+	return g ? ret : -ENOMEM;
 }
 
 /* A lone profile of a device is the whole; of several each is a window, and the whole is all of them. */
-static int settle(struct profile_set *s)
+static int profile_set_settle(struct profile_set *s)
 {
 	for (size_t i = 0; i < s->nr_groups; i++) {
 		struct profile_group *g = &s->groups[i];
@@ -209,19 +209,19 @@ static int load_json(struct profile_set *s, const char *path, struct err *err)
 {
 	json_error_t where;
 	json_t *top = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
-	int status = 0;
+	int ret = 0;
 
 	if (!top)
 		return err_set(err, EINVAL, "%s:%d:%d: %s", path, where.line, where.column,
 			       where.text);
 	if (json_is_array(top)) {
-		for (size_t i = 0; i < json_array_size(top) && status == 0; i++)
-			status = take_json(s, json_array_get(top, i), path, i, err);
+		for (size_t i = 0; i < json_array_size(top) && ret == 0; i++)
+			ret = take_json(s, json_array_get(top, i), path, i, err);
 	} else {
-		status = take_json(s, top, path, 0, err);
+		ret = take_json(s, top, path, 0, err);
 	}
 	json_decref(top);
-	return status ? status : settle(s);
+	return ret ? ret : profile_set_settle(s);
 }
 
 static bool looks_like_json(const char *path)
@@ -239,13 +239,12 @@ static bool looks_like_json(const char *path)
 int profile_set_load(struct profile_set *s, const char *path, const struct selection *sel,
 		     struct err *err)
 {
-	int status;
+	int ret;
 
-	status = looks_like_json(path) ? load_json(s, path, err) : load_trace(s, path, sel, err);
-	if (status == 0 && s->nr_groups == 0)
-		status = err_set(err, EINVAL, "%s: expected a profile or a trace, it has none",
-				 path);
-	if (status == -ENOMEM)
+	ret = looks_like_json(path) ? load_json(s, path, err) : load_trace(s, path, sel, err);
+	if (ret == 0 && s->nr_groups == 0)
+		ret = err_set(err, EINVAL, "%s: expected a profile or a trace, it has none", path);
+	if (ret == -ENOMEM)
 		err_set(err, ENOMEM, "out of memory");
-	return status;
+	return ret;
 }

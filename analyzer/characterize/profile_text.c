@@ -16,7 +16,7 @@
 /* A request is followed by more of its kind where at least half of them are (eq. 5.13). */
 #define SEQUENTIAL_RATIO 0.5
 
-static const char *percent(double ratio, char out[UNITS_BYTES])
+static const char *profile_text_percent(double ratio, char out[UNITS_BYTES])
 {
 	if (isnan(ratio))
 		snprintf(out, UNITS_BYTES, "-");
@@ -31,8 +31,8 @@ static uint64_t when_ns(double seconds)
 }
 
 /* A count, or "-" where the profile does not know it. */
-static const char *count(const struct profile *p, uint32_t unknown, uint64_t nr,
-			 char out[UNITS_BYTES])
+static const char *profile_text_count(const struct profile *p, uint32_t unknown, uint64_t nr,
+				      char out[UNITS_BYTES])
 {
 	if (p->unknown & unknown)
 		snprintf(out, UNITS_BYTES, "-");
@@ -41,7 +41,7 @@ static const char *count(const struct profile *p, uint32_t unknown, uint64_t nr,
 	return out;
 }
 
-static double rate(uint64_t nr, const struct profile *p)
+static double profile_text_rate(uint64_t nr, const struct profile *p)
 {
 	return (double)nr / profile_rate_s(p);
 }
@@ -108,29 +108,29 @@ static void print_requests(const struct profile *p, FILE *out)
 		fprintf(out, "  requests      read - (-), write - (-)");
 	else
 		fprintf(out, "  requests      read %" PRIu64 " (%s), write %" PRIu64 " (%s)", reads,
-			percent(data > 0 ? (double)reads / data : NAN, read), writes,
-			percent(data > 0 ? (double)writes / data : NAN, write));
+			profile_text_percent(data > 0 ? (double)reads / data : NAN, read), writes,
+			profile_text_percent(data > 0 ? (double)writes / data : NAN, write));
 	for (unsigned int op = OPERATION_DISCARD; op < NR_OPERATIONS; op++)
 		if (p->requests[op])
 			fprintf(out, ", %s %" PRIu64, operation_name(op), p->requests[op]);
 	fprintf(out,
 		"\n                lost %" PRIu64
 		", errors %s, requeues %s, by kernel threads %s, the agent's own %s\n",
-		p->lost, count(p, UNKNOWN_ERRORS, p->errors, errors),
-		count(p, UNKNOWN_REQUEUES, p->requeues, requeues),
-		count(p, UNKNOWN_KERNEL_THREAD, p->kernel_thread_requests, threads),
-		count(p, UNKNOWN_OWN, p->own_requests, own));
+		p->lost, profile_text_count(p, UNKNOWN_ERRORS, p->errors, errors),
+		profile_text_count(p, UNKNOWN_REQUEUES, p->requeues, requeues),
+		profile_text_count(p, UNKNOWN_KERNEL_THREAD, p->kernel_thread_requests, threads),
+		profile_text_count(p, UNKNOWN_OWN, p->own_requests, own));
 	if (profile_untimed_requests(p) > 0)
 		fprintf(out, "                without response time: %.0f (%.3g %%)\n",
 			profile_untimed_requests(p), 100 * profile_untimed_ratio(p));
 	print_pauses(p, out);
 	if (profile_is_undivided(p))
 		fprintf(out, "  throughput    %s/s, reads and writes not told apart\n",
-			units_bytes(rate(profile_data_bytes(p), p), read));
+			units_bytes(profile_text_rate(profile_data_bytes(p), p), read));
 	else
 		fprintf(out, "  throughput    read %s/s, write %s/s\n",
-			units_bytes(rate(p->bytes[OPERATION_READ], p), read),
-			units_bytes(rate(p->bytes[OPERATION_WRITE], p), write));
+			units_bytes(profile_text_rate(p->bytes[OPERATION_READ], p), read),
+			units_bytes(profile_text_rate(p->bytes[OPERATION_WRITE], p), write));
 }
 
 static void print_intensity(const struct profile *p, FILE *out)
@@ -176,7 +176,7 @@ static void print_sizes(const char *name, const struct direction_profile *d, uin
 			break;
 		shown[best] = true;
 		fprintf(out, "%s %s %s", k ? "," : ":", units_bytes(d->sizes[best].bytes, size),
-			percent((double)d->sizes[best].count / (double)nr, share));
+			profile_text_percent((double)d->sizes[best].count / (double)nr, share));
 	}
 	fputc('\n', out);
 }
@@ -188,8 +188,8 @@ static void print_pattern(const char *name, double sequential, double stream, FI
 	if (isnan(sequential))
 		return;
 	fprintf(out, "  %s %s: %s interleaved-sequential, %s in streams\n", name,
-		sequential >= SEQUENTIAL_RATIO ? "sequential" : "random", percent(sequential, a),
-		percent(stream, b));
+		sequential >= SEQUENTIAL_RATIO ? "sequential" : "random",
+		profile_text_percent(sequential, a), profile_text_percent(stream, b));
 }
 
 static void print_distribution(const struct access_distribution *d, FILE *out)
@@ -203,12 +203,13 @@ static void print_distribution(const struct access_distribution *d, FILE *out)
 		fprintf(out, "uniform");
 	else if (d->kind == DISTRIBUTION_GAUSSIAN)
 		fprintf(out, "gaussian, centre at %s, deviation %s of the range",
-			percent(d->mean_ratio, a), percent(d->deviation_ratio, b));
+			profile_text_percent(d->mean_ratio, a),
+			profile_text_percent(d->deviation_ratio, b));
 	else
 		fprintf(out, "zipf, exponent %s", units_count(d->exponent, a));
 	fprintf(out, " (KS distance %s); busiest 10 %% of the regions take %s, 20 %% %s\n",
-		units_count(d->ks_distance, a), percent(d->top_10_ratio, b),
-		percent(d->top_20_ratio, c));
+		units_count(d->ks_distance, a), profile_text_percent(d->top_10_ratio, b),
+		profile_text_percent(d->top_20_ratio, c));
 }
 
 static void print_locality(const struct profile *p, FILE *out)
@@ -229,7 +230,8 @@ static void print_locality(const struct profile *p, FILE *out)
 		const struct cache_point *m = &p->locality.miss_ratio[i];
 
 		fprintf(out, "%s %s %s", k ? "," : "  cache misses ",
-			units_bytes((double)m->cache_bytes, a), percent(m->miss_ratio, b));
+			units_bytes((double)m->cache_bytes, a),
+			profile_text_percent(m->miss_ratio, b));
 	}
 	if (shown)
 		fputc('\n', out);
@@ -270,7 +272,7 @@ static int print_responses(const struct profile *p, FILE *out)
 	static const enum stage order[] = { STAGE_TOTAL, STAGE_QUEUE, STAGE_DEVICE };
 	const struct direction_profile *directions[] = { &p->read, &p->write };
 	struct grid g;
-	int status;
+	int ret;
 
 	grid_init(&g, "  response time|>count|>mean|>p50|>p90|>p95|>p99|>p99.9|>p99.99|>max");
 	for (int d = 0; d < 2; d++) {
@@ -292,9 +294,9 @@ static int print_responses(const struct profile *p, FILE *out)
 		}
 	}
 	fputc('\n', out);
-	status = g.nr_cells > g.nr_columns ? grid_print(&g, out) : 0;
+	ret = g.nr_cells > g.nr_columns ? grid_print(&g, out) : 0;
 	grid_release(&g);
-	return status;
+	return ret;
 }
 
 int profile_text_print(const struct profile *p, bool utc, FILE *out)
@@ -320,7 +322,7 @@ void profile_text_line_head(FILE *out)
 		"in flight", "grade");
 }
 
-static const char *p95(const struct direction_profile *d, char out[UNITS_BYTES])
+static const char *profile_text_p95(const struct direction_profile *d, char out[UNITS_BYTES])
 {
 	units_time(histogram_quantile_s(&d->response.stage[STAGE_TOTAL], 0.95), out);
 	return out;
@@ -335,10 +337,11 @@ void profile_text_line(const struct profile *p, bool utc, FILE *out)
 	units_instant(when_ns(p->begin_s), utc, when_ns(p->begin_s) % 1000000000 ? 3 : 0, begin);
 	fprintf(out, "%-25s %-10s %-8s %9s %9s %10s %10s %9s %9s %8s %6c\n", begin,
 		shown(p->host, host, sizeof(host)), shown(p->device_name, name, sizeof(name)),
-		units_count(rate(p->requests[OPERATION_READ], p), a),
-		units_count(rate(p->requests[OPERATION_WRITE], p), b),
-		units_bytes(rate(p->bytes[OPERATION_READ], p), c),
-		units_bytes(rate(p->bytes[OPERATION_WRITE], p), d), p95(&p->read, read),
-		p95(&p->write, write), units_count(p->closed.in_flight_mean, flight),
+		units_count(profile_text_rate(p->requests[OPERATION_READ], p), a),
+		units_count(profile_text_rate(p->requests[OPERATION_WRITE], p), b),
+		units_bytes(profile_text_rate(p->bytes[OPERATION_READ], p), c),
+		units_bytes(profile_text_rate(p->bytes[OPERATION_WRITE], p), d),
+		profile_text_p95(&p->read, read), profile_text_p95(&p->write, write),
+		units_count(p->closed.in_flight_mean, flight),
 		p->quality.grade ? p->quality.grade : '-');
 }

@@ -66,7 +66,7 @@ static int add_route(struct run *run, uint32_t stream, uint64_t first_real_ns)
 	const struct scan_stream *st = scan_stream(run->scan, stream);
 	struct route *route = &run->routes[stream];
 	uint64_t begin_ns;
-	int status = 0;
+	int ret = 0;
 
 	route->offset_ns = (uint64_t)st->real_offset_ns;
 	for (route->series = 0; route->series < run->nr_series; route->series++)
@@ -75,7 +75,7 @@ static int add_route(struct run *run, uint32_t stream, uint64_t first_real_ns)
 	begin_ns = stream_begin(run, st, route->offset_ns);
 	if (begin_ns == 0 || begin_ns > first_real_ns)
 		begin_ns = first_real_ns;
-	return series_new(run, st, begin_ns, &status) ? 0 : status;
+	return series_new(run, st, begin_ns, &ret) ? 0 : ret;
 }
 
 /* Streams that the scan has met since the last batch. */
@@ -91,26 +91,26 @@ static int add_routes(struct run *run, uint64_t first_real_ns)
 		return -ENOMEM;
 	run->routes = routes;
 	for (; run->nr_routes < nr; run->nr_routes++) {
-		int status = add_route(run, run->nr_routes, first_real_ns);
+		int ret = add_route(run, run->nr_routes, first_real_ns);
 
-		if (status < 0)
-			return status;
+		if (ret < 0)
+			return ret;
 	}
 	return 0;
 }
 
-static int emit(struct run *run, struct series *s, bool at_end)
+static int replay_emit(struct run *run, struct series *s, bool at_end)
 {
 	struct profile p;
 	bool nothing;
-	int status;
+	int ret;
 
 	profile_init(&p);
-	status = series_close(s, run->config->window_ns, at_end, &p, &nothing);
-	if (status == 0 && !nothing)
-		status = run->config->profile(run->config->ctx, &p);
+	ret = series_close(s, run->config->window_ns, at_end, &p, &nothing);
+	if (ret == 0 && !nothing)
+		ret = run->config->profile(run->config->ctx, &p);
 	profile_release(&p);
-	return status;
+	return ret;
 }
 
 static int compare_names(const struct series *a, const struct series *b)
@@ -124,8 +124,8 @@ static int compare_names(const struct series *a, const struct series *b)
 }
 
 /* The series whose period begins first, of equals the first by name; NULL where none is wanted. */
-static struct series *earliest(const struct run *run,
-			       bool (*wanted)(const struct run *run, const struct series *s))
+static struct series *replay_earliest(const struct run *run,
+				      bool (*wanted)(const struct run *run, const struct series *s))
 {
 	struct series *first = NULL;
 
@@ -160,7 +160,7 @@ static bool is_due(const struct run *run, const struct series *s)
 static int emit_due(struct run *run, uint64_t latest_real_ns)
 {
 	struct series *s;
-	int status = 0;
+	int ret = 0;
 
 	if (!run->config->window_ns)
 		return 0;
@@ -171,9 +171,9 @@ static int emit_due(struct run *run, uint64_t latest_real_ns)
 
 		series_advance(run->series[route->series], latest_real_ns - drift);
 	}
-	while (status == 0 && (s = earliest(run, is_due)))
-		status = emit(run, s, false);
-	return status;
+	while (ret == 0 && (s = replay_earliest(run, is_due)))
+		ret = replay_emit(run, s, false);
+	return ret;
 }
 
 /* Puts the batch into run->moved by series, each in the order it came, times as real time;
@@ -204,21 +204,21 @@ static void sort_batch(struct run *run, size_t nr)
 
 static int feed_batch(struct run *run, size_t nr)
 {
-	int status = add_routes(run, run->batch[0].arrival_real_ns);
+	int ret = add_routes(run, run->batch[0].arrival_real_ns);
 	uint32_t from = 0;
 
-	if (status == 0 && run->config->batch)
-		status = run->config->batch(run->config->ctx, run->scan, run->batch, nr);
-	if (status < 0)
-		return status;
+	if (ret == 0 && run->config->batch)
+		ret = run->config->batch(run->config->ctx, run->scan, run->batch, nr);
+	if (ret < 0)
+		return ret;
 	sort_batch(run, nr);
-	for (uint32_t i = 0; i < run->nr_series && status == 0; i++) {
+	for (uint32_t i = 0; i < run->nr_series && ret == 0; i++) {
 		if (run->ends[i] == from)
 			continue;
-		status = series_add(run->series[i], run->moved + from, run->ends[i] - from);
+		ret = series_add(run->series[i], run->moved + from, run->ends[i] - from);
 		from = run->ends[i];
 	}
-	return status < 0 ? status : emit_due(run, run->batch[nr - 1].arrival_real_ns);
+	return ret < 0 ? ret : emit_due(run, run->batch[nr - 1].arrival_real_ns);
 }
 
 static int compare_series(const void *a, const void *b)
@@ -228,14 +228,14 @@ static int compare_series(const void *a, const void *b)
 
 static int finish_whole(struct run *run)
 {
-	int status = 0;
+	int ret = 0;
 
 	if (run->nr_series > 1)
 		qsort(run->series, run->nr_series, sizeof(struct series *), compare_series);
-	for (uint32_t i = 0; i < run->nr_series && status == 0; i++)
+	for (uint32_t i = 0; i < run->nr_series && ret == 0; i++)
 		if (is_shown(run, run->series[i]))
-			status = emit(run, run->series[i], true);
-	return status;
+			ret = replay_emit(run, run->series[i], true);
+	return ret;
 }
 
 /* Requests that completed in later periods come with each period closed; then come those that
@@ -246,45 +246,45 @@ static bool is_unfinished(const struct run *run, const struct series *s)
 	       (s->nr_pending || window_count(s->window) || s->begin_ns < series_watched_end(s));
 }
 
-static int finish(struct run *run)
+static int replay_finish(struct run *run)
 {
-	int status = add_routes(run, 0);
+	int ret = add_routes(run, 0);
 	struct series *s;
 
-	if (status == 0 && !run->config->window_ns)
+	if (ret == 0 && !run->config->window_ns)
 		return finish_whole(run);
 	for (uint32_t i = 0; i < run->nr_series; i++)
 		series_advance(run->series[i], UINT64_MAX);
-	while (status == 0 && (s = earliest(run, is_unfinished)))
-		status = emit(run, s, s->nr_pending == 0 && s->end_ns >= series_watched_end(s));
-	return status;
+	while (ret == 0 && (s = replay_earliest(run, is_unfinished)))
+		ret = replay_emit(run, s, s->nr_pending == 0 && s->end_ns >= series_watched_end(s));
+	return ret;
 }
 
 int replay(struct scan *scan, const struct replay_config *config, struct err *err)
 {
 	struct run run = { .scan = scan, .config = config };
 	int64_t nr;
-	int status = 0;
+	int ret = 0;
 
 	run.batch = calloc(REPLAY_BATCH, sizeof(*run.batch));
 	run.moved = calloc(REPLAY_BATCH, sizeof(*run.moved));
 	if (!run.batch || !run.moved) {
-		status = err_set(err, ENOMEM, "out of memory");
+		ret = err_set(err, ENOMEM, "out of memory");
 		goto out;
 	}
-	while (status == 0 && (nr = scan_next(scan, run.batch, REPLAY_BATCH)) != 0) {
+	while (ret == 0 && (nr = scan_next(scan, run.batch, REPLAY_BATCH)) != 0) {
 		if (nr < 0) {
-			status = err_set(err, (int)-nr, "%s", scan_error(scan)->line);
+			ret = err_set(err, (int)-nr, "%s", scan_error(scan)->line);
 			goto out;
 		}
-		status = feed_batch(&run, (size_t)nr);
+		ret = feed_batch(&run, (size_t)nr);
 		if (config->progress)
 			config->progress(config->ctx, scan_done_requests(scan),
 					 scan_total_requests(scan));
 	}
-	if (status == 0)
-		status = finish(&run);
-	if (status == -ENOMEM)
+	if (ret == 0)
+		ret = replay_finish(&run);
+	if (ret == -ENOMEM)
 		err_set(err, ENOMEM, "out of memory");
 out:
 	for (uint32_t i = 0; i < run.nr_series; i++) {
@@ -296,5 +296,5 @@ out:
 	free(run.batch);
 	free(run.moved);
 	free(run.ends);
-	return status;
+	return ret;
 }

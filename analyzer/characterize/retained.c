@@ -107,25 +107,25 @@ static struct kept *kept_new(struct retained *r, uint64_t period, bool is_wide)
 	return &r->kept[r->nr++];
 }
 
-static int keep(struct retained *r, const struct profile *p)
+static int retained_keep(struct retained *r, const struct profile *p)
 {
 	/* Ends are read a little after a period's own. */
 	uint64_t period = period_of(r, p->begin_s + PROFILE_TOUCH_S);
 	bool is_wide = period_of(r, p->end_s - PROFILE_TOUCH_S) > period;
 	struct kept *k = NULL;
-	int status;
+	int ret;
 
 	for (size_t i = r->nr; i-- > 0 && !k && !is_wide;)
 		if (is_one(&r->kept[i], period, false, p))
 			k = &r->kept[i];
 	if (k) {
-		status = profile_merge(&k->p, p);
+		ret = profile_merge(&k->p, p);
 	} else {
 		k = kept_new(r, period, is_wide);
-		status = k ? profile_copy(&k->p, p) : -ENOMEM;
+		ret = k ? profile_copy(&k->p, p) : -ENOMEM;
 	}
-	if (status < 0)
-		return status;
+	if (ret < 0)
+		return ret;
 	k->nr_requests += requests_of(p);
 	k->begin_s = k->nr_summaries && k->begin_s < p->begin_s ? k->begin_s : p->begin_s;
 	k->end_s = k->nr_summaries && k->end_s > p->end_s ? k->end_s : p->end_s;
@@ -136,22 +136,22 @@ static int keep(struct retained *r, const struct profile *p)
 int retained_take(void *ctx, const struct summary *s)
 {
 	struct retained *r = ctx;
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < s->nr_profiles && status == 0; i++) {
+	for (size_t i = 0; i < s->nr_profiles && ret == 0; i++) {
 		const struct profile *p = &s->profiles[i];
 
 		if (p->source == SOURCE_DISKSTATS)
-			status = counted_add(r->counted, p);
+			ret = counted_add(r->counted, p);
 		else if (is_wanted(r, p))
-			status = keep(r, p);
+			ret = retained_keep(r, p);
 		if (p->source != SOURCE_DISKSTATS && is_wanted(r, p))
 			r->nr_taken += requests_of(p);
 	}
-	return status;
+	return ret;
 }
 
-static int describe(struct profile *p, const struct kept *k)
+static int retained_describe(struct profile *p, const struct kept *k)
 {
 	char json[256];
 
@@ -163,7 +163,7 @@ static int describe(struct profile *p, const struct kept *k)
 	return profile_set_detail(p, "retention", json);
 }
 
-static int compare(const void *a, const void *b)
+static int retained_compare(const void *a, const void *b)
 {
 	const struct kept *x = a, *y = b;
 	int order = (x->period > y->period) - (x->period < y->period);
@@ -179,28 +179,28 @@ static int compare(const void *a, const void *b)
 
 static int emit(struct retained *r, struct kept *k)
 {
-	int status = describe(&k->p, k);
+	int ret = retained_describe(&k->p, k);
 
 	k->is_done = true;
-	return status < 0 ? status : r->each(r->ctx, &k->p);
+	return ret < 0 ? ret : r->each(r->ctx, &k->p);
 }
 
 /* Those that come before a profile of requests of this period, host and device. */
 static int emit_before(struct retained *r, const struct kept *at)
 {
-	int status = 0;
+	int ret = 0;
 
 	if (!r->is_sorted && r->nr)
-		qsort(r->kept, r->nr, sizeof(*r->kept), compare);
+		qsort(r->kept, r->nr, sizeof(*r->kept), retained_compare);
 	r->is_sorted = true;
-	for (size_t i = 0; i < r->nr && status == 0; i++) {
+	for (size_t i = 0; i < r->nr && ret == 0; i++) {
 		if (r->kept[i].is_done)
 			continue;
-		if (at && compare(&r->kept[i], at) >= 0)
+		if (at && retained_compare(&r->kept[i], at) >= 0)
 			break;
-		status = emit(r, &r->kept[i]);
+		ret = emit(r, &r->kept[i]);
 	}
-	return status;
+	return ret;
 }
 
 int retained_join(void *ctx, struct profile *p)
@@ -208,22 +208,22 @@ int retained_join(void *ctx, struct profile *p)
 	struct retained *r = ctx;
 	struct kept at = { .period = period_of(r, (p->begin_s + p->end_s) / 2) };
 	struct kept *k = NULL;
-	int status;
+	int ret;
 
 	at.p = *p; /* for its names and begin */
 	at.p.begin_s = -INFINITY;
 	for (size_t i = 0; i < r->nr && !k; i++)
 		if (!r->kept[i].is_done && is_one(&r->kept[i], at.period, false, p))
 			k = &r->kept[i];
-	status = k ? profile_merge(p, &k->p) : 0;
+	ret = k ? profile_merge(p, &k->p) : 0;
 	if (k) {
 		k->is_done = true;
-		if (status == 0)
-			status = describe(p, k);
+		if (ret == 0)
+			ret = retained_describe(p, k);
 	}
-	if (status == 0)
-		status = emit_before(r, &at);
-	return status < 0 ? status : r->each(r->ctx, p);
+	if (ret == 0)
+		ret = emit_before(r, &at);
+	return ret < 0 ? ret : r->each(r->ctx, p);
 }
 
 int retained_emit(struct retained *r)

@@ -48,7 +48,7 @@ bool series_is(const struct series *s, const struct scan_stream *stream)
 	       strcmp(l->device_name, stream->device_name) == 0;
 }
 
-static int keep(struct series *s, const struct request *r)
+static int series_keep(struct series *s, const struct request *r)
 {
 	struct request *pending;
 	size_t cap;
@@ -94,18 +94,18 @@ static void pass_gaps(struct series *s, uint64_t arrival_ns)
 }
 
 /* Feeds those of the period and keeps the others, in runs. */
-static int feed(struct series *s, const struct request *r, size_t nr)
+static int series_feed(struct series *s, const struct request *r, size_t nr)
 {
 	size_t run = 0, i;
-	int status = 0;
+	int ret = 0;
 
-	for (i = 0; i < nr && status == 0; i++) {
+	for (i = 0; i < nr && ret == 0; i++) {
 		bool is_past = r[i].arrival_ns >= s->seen_ns && r[i].arrival_ns >= s->doubt_ns;
 
 		if (r[i].completion_ns < s->end_ns && !is_past)
 			continue;
 		if (i > run)
-			status = window_add_many(s->window, r + run, i - run);
+			ret = window_add_many(s->window, r + run, i - run);
 		note_times(s, r + run, i - run);
 		run = i;
 		if (is_past)
@@ -113,20 +113,20 @@ static int feed(struct series *s, const struct request *r, size_t nr)
 		if (r[i].completion_ns < s->end_ns)
 			continue;
 		run = i + 1;
-		if (status == 0)
-			status = keep(s, &r[i]);
+		if (ret == 0)
+			ret = series_keep(s, &r[i]);
 	}
-	if (status == 0 && run < nr) {
-		status = window_add_many(s->window, r + run, nr - run);
+	if (ret == 0 && run < nr) {
+		ret = window_add_many(s->window, r + run, nr - run);
 		note_times(s, r + run, nr - run);
 	}
-	return status;
+	return ret;
 }
 
 int series_add(struct series *s, const struct request *r, size_t nr)
 {
 	s->nr += nr;
-	return feed(s, r, nr);
+	return series_feed(s, r, nr);
 }
 
 void series_advance(struct series *s, uint64_t latest_ns)
@@ -217,7 +217,7 @@ static void leave_unknown(struct profile *p)
 		p->unknown |= UNKNOWN_ERRORS | UNKNOWN_REQUEUES;
 }
 
-static void describe(const struct series *s, struct profile *p)
+static void series_describe(const struct series *s, struct profile *p)
 {
 	const struct scan_stream *st = s->last;
 
@@ -271,7 +271,7 @@ static int next_period(struct series *s, uint64_t window_ns)
 {
 	struct request *again = s->pending;
 	size_t nr = s->nr_pending;
-	int status;
+	int ret;
 
 	s->begin_ns = s->seen_ns = s->end_ns;
 	s->end_ns = s->begin_ns + window_ns;
@@ -281,9 +281,9 @@ static int next_period(struct series *s, uint64_t window_ns)
 	window_clear(s->window, s->begin_ns);
 	s->pending = NULL;
 	s->nr_pending = s->cap_pending = 0;
-	status = feed(s, again, nr);
+	ret = series_feed(s, again, nr);
 	free(again);
-	return status;
+	return ret;
 }
 
 /* Means over the period become means over the time watched: nobody knows what went on in the rest. */
@@ -300,15 +300,15 @@ int series_close(struct series *s, uint64_t window_ns, bool at_end, struct profi
 		 bool *nothing)
 {
 	uint64_t watched_until, watched, end;
-	int status = 0;
+	int ret = 0;
 
 	watched = watched_ns(s->scan, s->last->host, s->begin_ns, s->end_ns, &watched_until);
 	end = at_end ? period_end(s, watched_until) : s->end_ns;
 	*nothing = watched == 0 && window_count(s->window) == 0;
 	if (!*nothing) {
 		pass_gaps(s, end);
-		describe(s, p);
-		status = window_profile(s->window, end, p);
+		series_describe(s, p);
+		ret = window_profile(s->window, end, p);
 		p->begin_s = (double)s->begin_ns / 1e9;
 		p->end_s = (double)end / 1e9;
 		leave_unknown(p);
@@ -323,7 +323,7 @@ int series_close(struct series *s, uint64_t window_ns, bool at_end, struct profi
 	}
 	if (*nothing && window_ns)
 		skip_gap(s, window_ns);
-	if (status == 0 && window_ns)
-		status = next_period(s, window_ns);
-	return status;
+	if (ret == 0 && window_ns)
+		ret = next_period(s, window_ns);
+	return ret;
 }

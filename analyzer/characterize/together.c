@@ -22,11 +22,11 @@ struct together {
 int together_new(struct together **out)
 {
 	struct together *t = calloc(1, sizeof(*t));
-	int status = t ? align_new(&t->align, 0) : -ENOMEM;
+	int ret = t ? align_new(&t->align, 0) : -ENOMEM;
 
-	if (status < 0) {
+	if (ret < 0) {
 		free(t);
-		return status;
+		return ret;
 	}
 	*out = t;
 	return 0;
@@ -45,12 +45,12 @@ static int add_ids(struct together *t, const struct scan *scan)
 {
 	uint32_t nr = scan_nr_streams(scan);
 	uint32_t *ids = realloc(t->ids, nr * sizeof(*ids));
-	int status = 0;
+	int ret = 0;
 
 	if (!ids)
 		return -ENOMEM;
 	t->ids = ids;
-	for (; t->nr_ids < nr && status == 0; t->nr_ids++) {
+	for (; t->nr_ids < nr && ret == 0; t->nr_ids++) {
 		const struct scan_stream *st = scan_stream(scan, t->nr_ids);
 		char number[32];
 		const char *name = st->device_name;
@@ -60,25 +60,25 @@ static int add_ids(struct together *t, const struct scan *scan)
 				 device_minor(st->device));
 			name = number;
 		}
-		status = align_stream(t->align, st->host, name, &ids[t->nr_ids]);
-		if (status < 0)
+		ret = align_stream(t->align, st->host, name, &ids[t->nr_ids]);
+		if (ret < 0)
 			break;
 	}
-	return status;
+	return ret;
 }
 
 int together_add(struct together *t, struct scan *scan, const struct scan_request *r, size_t nr)
 {
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < nr && status == 0; i++) {
+	for (size_t i = 0; i < nr && ret == 0; i++) {
 		if (r[i].stream >= t->nr_ids)
-			status = add_ids(t, scan);
-		if (status == 0)
-			status = align_add(t->align, t->ids[r[i].stream], r[i].arrival_real_ns, 1,
-					   request_is_data(&r[i].r) ? r[i].r.bytes : 0);
+			ret = add_ids(t, scan);
+		if (ret == 0)
+			ret = align_add(t->align, t->ids[r[i].stream], r[i].arrival_real_ns, 1,
+					request_is_data(&r[i].r) ? r[i].r.bytes : 0);
 	}
-	return status;
+	return ret;
 }
 
 uint32_t together_nr(const struct together *t)
@@ -119,12 +119,12 @@ int together_print(const struct together *t, bool utc, FILE *out)
 {
 	struct align_sum requests, bytes;
 	char interval[UNITS_BYTES];
-	int status = align_sum(t->align, ALIGN_REQUESTS, &requests);
+	int ret = align_sum(t->align, ALIGN_REQUESTS, &requests);
 
-	if (status == 0)
-		status = align_sum(t->align, ALIGN_BYTES, &bytes);
-	if (status < 0)
-		return status;
+	if (ret == 0)
+		ret = align_sum(t->align, ALIGN_BYTES, &bytes);
+	if (ret < 0)
+		return ret;
 	units_time(requests.interval_s, interval);
 	fprintf(out, "All %u together, %zu intervals of %s\n\n", together_nr(t),
 		requests.nr_intervals, interval);
@@ -138,7 +138,7 @@ int together_print(const struct together *t, bool utc, FILE *out)
 }
 
 /* NaN, where nothing was seen, is null. */
-static json_t *number(double x)
+static json_t *together_number(double x)
 {
 	return isfinite(x) ? json_real(x) : json_null();
 }
@@ -148,14 +148,15 @@ static json_t *sum_json(const struct align_sum *s)
 	json_t *makers = json_array();
 
 	for (size_t i = 0; i < s->nr_makers; i++)
-		json_array_append_new(makers, json_pack("{s:i, s:o, s:o}", "stream",
-							(int)s->makers[i].stream, "per_s",
-							number(s->makers[i].per_s), "share",
-							number(s->makers[i].share)));
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "mean", number(s->mean_per_s),
-			 "p95", number(s->p95_per_s), "p99", number(s->p99_per_s), "max",
-			 number(s->max_per_s), "max_begin_s", number(s->max_begin_s),
-			 "own_peaks_sum", number(s->own_peaks_per_s), "makers", makers);
+		json_array_append_new(
+			makers, json_pack("{s:i, s:o, s:o}", "stream", (int)s->makers[i].stream,
+					  "per_s", together_number(s->makers[i].per_s), "share",
+					  together_number(s->makers[i].share)));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "mean",
+			 together_number(s->mean_per_s), "p95", together_number(s->p95_per_s),
+			 "p99", together_number(s->p99_per_s), "max", together_number(s->max_per_s),
+			 "max_begin_s", together_number(s->max_begin_s), "own_peaks_sum",
+			 together_number(s->own_peaks_per_s), "makers", makers);
 }
 
 int together_json(const struct together *t, struct buf *out)
@@ -163,12 +164,12 @@ int together_json(const struct together *t, struct buf *out)
 	struct align_sum requests, bytes;
 	json_t *streams, *all;
 	char *text;
-	int status = align_sum(t->align, ALIGN_REQUESTS, &requests);
+	int ret = align_sum(t->align, ALIGN_REQUESTS, &requests);
 
-	if (status == 0)
-		status = align_sum(t->align, ALIGN_BYTES, &bytes);
-	if (status < 0)
-		return status;
+	if (ret == 0)
+		ret = align_sum(t->align, ALIGN_BYTES, &bytes);
+	if (ret < 0)
+		return ret;
 	streams = json_array();
 	for (uint32_t i = 0; i < together_nr(t); i++)
 		json_array_append_new(streams,
@@ -179,8 +180,8 @@ int together_json(const struct together *t, struct buf *out)
 			"streams", streams, "requests_per_s", sum_json(&requests), "bytes_per_s",
 			sum_json(&bytes));
 	text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
-	status = text ? buf_put(out, text, strlen(text)) : -ENOMEM;
+	ret = text ? buf_put(out, text, strlen(text)) : -ENOMEM;
 	free(text);
 	json_decref(all);
-	return status;
+	return ret;
 }

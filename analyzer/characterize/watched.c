@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* One look at all intervals: how far those begun by *reach go, and where the next one begins. */
-static void look(const struct scan *scan, const char *host, uint64_t *reach, uint64_t *next)
+static void watched_look(const struct scan *scan, const char *host, uint64_t *reach, uint64_t *next)
 {
 	uint64_t at = *reach;
 
@@ -32,7 +32,7 @@ bool watched_next(const struct scan *scan, const char *host, uint64_t at_ns,
 {
 	uint64_t reach = at_ns, next, before;
 
-	look(scan, host, &reach, &next);
+	watched_look(scan, host, &reach, &next);
 	if (reach == at_ns) {
 		if (next == UINT64_MAX)
 			return false;
@@ -40,7 +40,7 @@ bool watched_next(const struct scan *scan, const char *host, uint64_t at_ns,
 	}
 	do {
 		before = reach;
-		look(scan, host, &reach, &next);
+		watched_look(scan, host, &reach, &next);
 	} while (reach > before);
 	*out = (struct watched_interval){ at_ns, reach };
 	return reach > at_ns;

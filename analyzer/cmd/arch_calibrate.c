@@ -29,33 +29,33 @@ struct job {
 };
 
 /* --set, then the parameters that are being fitted. */
-static int settings(struct job *j, const struct arch_fit_parameter *p, struct arch_settings *s,
-		    struct err *err)
+static int arch_calibrate_settings(struct job *j, const struct arch_fit_parameter *p,
+				   struct arch_settings *s, struct err *err)
 {
-	int error = arch_settings_read(s, &j->set, err);
+	int ret = arch_settings_read(s, &j->set, err);
 
-	for (size_t i = 0; !error && i < j->nr_parameters; i++) {
+	for (size_t i = 0; !ret && i < j->nr_parameters; i++) {
 		char value[32];
 
 		snprintf(value, sizeof(value), "%.17g", p[i].value);
 		if (arch_settings_add(s, p[i].name, strlen(p[i].name), value))
-			error = err_set(err, ENOMEM, "out of memory");
+			ret = err_set(err, ENOMEM, "out of memory");
 	}
-	return error;
+	return ret;
 }
 
-static int predict(void *ctx, const struct arch_fit_parameter *p, struct arch_errors *e,
-		   struct err *err)
+static int arch_calibrate_predict(void *ctx, const struct arch_fit_parameter *p,
+				  struct arch_errors *e, struct err *err)
 {
 	struct job *j = ctx;
 	struct arch_solve_options o = ARCH_SOLVE_DEFAULTS;
 	struct arch_settings s = { .nr = 0 };
 	struct arch_solution solution = { 0 };
 	struct arch_model m = { 0 };
-	int error = settings(j, p, &s, err);
+	int ret = arch_calibrate_settings(j, p, &s, err);
 
-	if (!error)
-		error = arch_open(&m, j->path, &s, err);
+	if (!ret)
+		ret = arch_open(&m, j->path, &s, err);
 	o.through_overload = j->fit.nr > 0;
 	o.precision = j->run.precision;
 	o.model_time = j->run.model_time;
@@ -63,29 +63,29 @@ static int predict(void *ctx, const struct arch_fit_parameter *p, struct arch_er
 	o.max_events = j->run.max_events;
 	o.nr_replications = (unsigned)j->run.replications;
 	o.nr_threads = (unsigned)j->run.threads;
-	if (!error)
-		error = arch_solve(&solution, &m, &o, err);
-	if (!error && solution.overloaded) {
+	if (!ret)
+		ret = arch_solve(&solution, &m, &o, err);
+	if (!ret && solution.overloaded) {
 		char text[256];
 
 		arch_load_describe(&solution.load, &m, text, sizeof(text));
-		error = err_set(err, EOVERFLOW,
-				"%s: no steady state: more work arrives than can be done%s%s",
-				j->path, *text ? ": " : "", text);
+		ret = err_set(err, EOVERFLOW,
+			      "%s: no steady state: more work arrives than can be done%s%s",
+			      j->path, *text ? ": " : "", text);
 	}
-	if (!error)
-		error = arch_errors(e, &j->measured, &m, &solution, err);
-	if (!error && !(j->run.model_time > 0))
+	if (!ret)
+		ret = arch_errors(e, &j->measured, &m, &solution, err);
+	if (!ret && !(j->run.model_time > 0))
 		j->run.model_time = solution.model_time / (double)solution.nr_replications;
 	j->outside = solution.outside;
 	j->asked = solution.asked;
 	arch_solution_release(&solution);
 	arch_release(&m);
 	arch_settings_release(&s);
-	return error;
+	return ret;
 }
 
-static json_t *number(double v)
+static json_t *arch_calibrate_number(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();
 }
@@ -109,7 +109,7 @@ static json_t *times_json(const struct job *j)
 static int print_json(struct job *j, const struct arch_fit *f)
 {
 	json_t *fitted = json_object(), *out;
-	int error = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < j->nr_parameters; i++)
 		json_object_set_new(fitted, j->parameters[i].name,
@@ -117,27 +117,28 @@ static int print_json(struct job *j, const struct arch_fit *f)
 	out = json_pack("{s:s, s:I, s:o, s:o, s:o, s:I, s:I}", "schema",
 			f ? "blkcast.arch-calibrate/1" : "blkcast.arch-validate/1", "seed",
 			(json_int_t)j->run.seed, "times", times_json(j), "error_io",
-			number(j->errors.io), "error_end_to_end", number(j->errors.end_to_end),
-			"asked", (json_int_t)j->asked, "outside_training", (json_int_t)j->outside);
+			arch_calibrate_number(j->errors.io), "error_end_to_end",
+			arch_calibrate_number(j->errors.end_to_end), "asked", (json_int_t)j->asked,
+			"outside_training", (json_int_t)j->outside);
 	if (out && f) {
 		json_object_set_new(out, "solutions", json_integer(f->solutions));
-		json_object_set_new(out, "rms_log_error", number(f->rms));
+		json_object_set_new(out, "rms_log_error", arch_calibrate_number(f->rms));
 		json_object_set(out, "set", fitted);
 	}
 	json_decref(fitted);
 	if (!out || json_dumpf(out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)))
-		error = err_set(&j->err, ENOMEM, "out of memory");
+		ret = err_set(&j->err, ENOMEM, "out of memory");
 	else
 		putchar('\n');
 	json_decref(out);
-	return error;
+	return ret;
 }
 
 static int print_text(struct job *j)
 {
 	char text[UNITS_BYTES];
 	struct grid g;
-	int err;
+	int ret;
 
 	for (size_t i = 0; i < j->nr_parameters; i++)
 		printf("--set %s=%.6g%s", j->parameters[i].name, j->parameters[i].value,
@@ -152,9 +153,9 @@ static int print_text(struct job *j)
 		grid_cell(&g, "%s", units_time(x->predicted_s, text));
 		grid_cell(&g, "%+.2f%%", 100 * (x->predicted_s / x->mean_s - 1));
 	}
-	err = grid_print(&g, stdout);
+	ret = grid_print(&g, stdout);
 	grid_release(&g);
-	if (err)
+	if (ret)
 		return err_set(&j->err, ENOMEM, "out of memory");
 	if (isfinite(j->errors.io))
 		printf("\nmean error of io %.2f%%, ", 100 * j->errors.io);
@@ -164,7 +165,7 @@ static int print_text(struct job *j)
 	return 0;
 }
 
-static int print(struct job *j, const struct arch_fit *f)
+static int arch_calibrate_print(struct job *j, const struct arch_fit *f)
 {
 	if (j->outside)
 		cli_note(j->cli,
@@ -206,28 +207,28 @@ static int read_parameters(struct job *j)
 	return 0;
 }
 
-static int work(struct job *j, bool fit)
+static int arch_calibrate_work(struct job *j, bool fit)
 {
 	struct arch_fit f = { .parameters = j->parameters,
 			      .nr = j->nr_parameters,
-			      .predict = predict,
+			      .predict = arch_calibrate_predict,
 			      .ctx = j,
 			      .measured = &j->measured,
 			      .max_rounds = 30 };
-	int error;
+	int ret;
 
 	if (!fit) {
-		error = predict(j, j->parameters, &j->errors, &j->err);
-		return error ? error : print(j, NULL);
+		ret = arch_calibrate_predict(j, j->parameters, &j->errors, &j->err);
+		return ret ? ret : arch_calibrate_print(j, NULL);
 	}
-	error = read_parameters(j);
+	ret = read_parameters(j);
 	f.nr = j->nr_parameters;
-	if (!error)
-		error = arch_fit(&f, &j->err);
+	if (!ret)
+		ret = arch_fit(&f, &j->err);
 	/* Once more where it ended: what is printed belongs to it. */
-	if (!error)
-		error = predict(j, j->parameters, &j->errors, &j->err);
-	return error ? error : print(j, &f);
+	if (!ret)
+		ret = arch_calibrate_predict(j, j->parameters, &j->errors, &j->err);
+	return ret ? ret : arch_calibrate_print(j, &f);
 }
 
 static int beside_measurements(struct cli *cli, bool fit)
@@ -245,7 +246,7 @@ static int beside_measurements(struct cli *cli, bool fit)
 		CLI_END,
 	};
 	const char *bad;
-	int error;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -258,16 +259,16 @@ static int beside_measurements(struct cli *cli, bool fit)
 		return cli_usage(cli, fit ? "expected --fit, what to find" : "--fit: of calibrate");
 	j.path = cli->argv[0];
 	lsq_single_thread();
-	error = table_read(&j.table, cli->argv[1], &j.err);
-	if (!error)
-		error = arch_measured_read(&j.measured, &j.table, &j.err);
-	if (!error)
-		error = work(&j, fit);
+	ret = table_read(&j.table, cli->argv[1], &j.err);
+	if (!ret)
+		ret = arch_measured_read(&j.measured, &j.table, &j.err);
+	if (!ret)
+		ret = arch_calibrate_work(&j, fit);
 	for (size_t i = 0; i < j.nr_parameters; i++)
 		free(j.names[i]);
 	arch_measured_release(&j.measured);
 	table_release(&j.table);
-	return error ? cli_fail(cli, &j.err) : CLI_DONE;
+	return ret ? cli_fail(cli, &j.err) : CLI_DONE;
 }
 
 int arch_calibrate(struct cli *cli)

@@ -8,21 +8,22 @@
 #include "analyzer/answer/grid.h"
 #include "base/units.h"
 
-static json_t *number(double v)
+static json_t *arch_result_number(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();
 }
 
 json_t *arch_time_json(const struct time_estimate *t)
 {
-	return json_pack("{s:o, s:[o, o], s:o, s:o, s:o}", "mean", number(t->mean.mean), "ci",
-			 number(t->mean.low), number(t->mean.high), "p50", number(t->p50.mean),
-			 "p95", number(t->p95.mean), "p99", number(t->p99.mean));
+	return json_pack("{s:o, s:[o, o], s:o, s:o, s:o}", "mean", arch_result_number(t->mean.mean),
+			 "ci", arch_result_number(t->mean.low), arch_result_number(t->mean.high),
+			 "p50", arch_result_number(t->p50.mean), "p95",
+			 arch_result_number(t->p95.mean), "p99", arch_result_number(t->p99.mean));
 }
 
 /* Times first to first + nr, each an object whose name stands under `what`. */
-static json_t *times(const struct arch_model *m, const struct arch_solution *s, const char *what,
-		     const bool *wanted, uint32_t first, uint32_t nr)
+static json_t *arch_result_times(const struct arch_model *m, const struct arch_solution *s,
+				 const char *what, const bool *wanted, uint32_t first, uint32_t nr)
 {
 	json_t *list = json_array();
 
@@ -33,7 +34,7 @@ static json_t *times(const struct arch_model *m, const struct arch_solution *s, 
 			json_array_append_new(
 				list, json_pack("{s:s, s:o, s:o}", what, name, "response_time",
 						arch_time_json(&s->times[i]), "throughput",
-						number(s->throughput[i].mean)));
+						arch_result_number(s->throughput[i].mean)));
 		free(name);
 	}
 	return list;
@@ -42,10 +43,10 @@ static json_t *times(const struct arch_model *m, const struct arch_solution *s, 
 /* Of a resource, or a unit of a passive one: what open scenarios need of it at once, on average. */
 static json_t *load_json(const struct arch_load_item *items, uint32_t i)
 {
-	return items ? number(items[i].load) : json_null();
+	return items ? arch_result_number(items[i].load) : json_null();
 }
 
-static json_t *resources(const struct arch_model *m, const struct arch_solution *s)
+static json_t *arch_result_resources(const struct arch_model *m, const struct arch_solution *s)
 {
 	json_t *list = json_array();
 
@@ -54,13 +55,14 @@ static json_t *resources(const struct arch_model *m, const struct arch_solution 
 		const char *container =
 			x->container == ARCH_NONE ? "" : m->containers[x->container].name;
 
-		json_array_append_new(list,
-				      json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "container",
-						container, "resource", x->name, "utilization",
-						number(s->resources[i].utilization), "queue_mean",
-						number(s->resources[i].jobs), "throughput",
-						number(s->resources[i].throughput), "offered_load",
-						load_json(s->load.resources, i)));
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "container", container,
+				  "resource", x->name, "utilization",
+				  arch_result_number(s->resources[i].utilization), "queue_mean",
+				  arch_result_number(s->resources[i].jobs), "throughput",
+				  arch_result_number(s->resources[i].throughput), "offered_load",
+				  load_json(s->load.resources, i)));
 	}
 	for (uint32_t i = 0; i < m->nr_instances; i++) {
 		const struct arch_component *c = &m->components[m->instances[i].component];
@@ -74,8 +76,8 @@ static json_t *resources(const struct arch_model *m, const struct arch_solution 
 				json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "container",
 					  m->containers[m->instances[i].container].name, "instance",
 					  m->instances[i].name, "resource", c->passives[k].name,
-					  "held_mean", number(p->utilization), "queue_mean",
-					  number(p->jobs), "offered_load",
+					  "held_mean", arch_result_number(p->utilization),
+					  "queue_mean", arch_result_number(p->jobs), "offered_load",
 					  load_json(s->load.passives,
 						    m->instances[i].first_passive + k)));
 		}
@@ -83,13 +85,14 @@ static json_t *resources(const struct arch_model *m, const struct arch_solution 
 	return list;
 }
 
-static json_t *storages(const struct arch_model *m, const struct arch_solution *s)
+static json_t *arch_result_storages(const struct arch_model *m, const struct arch_solution *s)
 {
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < m->nr_storages; i++)
 		json_array_append_new(list, json_pack("{s:s, s:o}", "storage", m->storages[i].name,
-						      "requests_mean", number(s->storage_jobs[i])));
+						      "requests_mean",
+						      arch_result_number(s->storage_jobs[i])));
 	return list;
 }
 
@@ -115,15 +118,19 @@ json_t *arch_result_json(const struct arch_model *m, const struct arch_solution 
 			"s:o, s:o, s:o}",
 			"schema", "blkcast.arch/1", "seed", (json_int_t)seed, "steady_state",
 			!s->overloaded, "scenarios",
-			times(m, s, "scenario", NULL, 0, m->nr_scenarios), "operations",
-			times(m, s, "operation", operations, m->nr_scenarios, m->nr_measures), "io",
-			times(m, s, "io", io, m->nr_scenarios, m->nr_measures), "waits",
-			times(m, s, "wait", NULL, m->nr_scenarios + m->nr_measures, m->nr_passives),
-			"resources", resources(m, s), "storages", storages(m, s), "io_model",
-			"asked", (json_int_t)s->asked, "outside_training", (json_int_t)s->outside,
-			"events", (json_int_t)s->events, "model_time_s", number(s->model_time),
-			"warm_up_s", number(s->warm_up), "precision", number(s->precision),
-			"seconds", number(seconds));
+			arch_result_times(m, s, "scenario", NULL, 0, m->nr_scenarios), "operations",
+			arch_result_times(m, s, "operation", operations, m->nr_scenarios,
+					  m->nr_measures),
+			"io", arch_result_times(m, s, "io", io, m->nr_scenarios, m->nr_measures),
+			"waits",
+			arch_result_times(m, s, "wait", NULL, m->nr_scenarios + m->nr_measures,
+					  m->nr_passives),
+			"resources", arch_result_resources(m, s), "storages",
+			arch_result_storages(m, s), "io_model", "asked", (json_int_t)s->asked,
+			"outside_training", (json_int_t)s->outside, "events", (json_int_t)s->events,
+			"model_time_s", arch_result_number(s->model_time), "warm_up_s",
+			arch_result_number(s->warm_up), "precision",
+			arch_result_number(s->precision), "seconds", arch_result_number(seconds));
 	free(operations);
 	free(io);
 	return out;
@@ -158,7 +165,7 @@ static void cell_interval(struct grid *g, struct interval v)
 }
 
 /* What never happened has no line, unless it is not known whether it would. */
-static bool shown(const struct arch_solution *s, uint32_t time)
+static bool arch_result_shown(const struct arch_solution *s, uint32_t time)
 {
 	return s->overloaded || s->nr[time] > 0;
 }
@@ -207,7 +214,7 @@ int arch_result_csv(const struct arch_model *m, const struct arch_solution *s, c
 					 s->throughput[i].mean };
 		char *name;
 
-		if (!shown(s, i))
+		if (!arch_result_shown(s, i))
 			continue;
 		name = arch_time_name(m, i);
 		if (!name)
@@ -226,13 +233,13 @@ int arch_result_csv(const struct arch_model *m, const struct arch_solution *s, c
 static int print_times(const struct arch_model *m, const struct arch_solution *s, FILE *out)
 {
 	struct grid g;
-	int err;
+	int ret;
 
 	grid_init(&g, "what|name|>response time|>p50|>p95|>p99|>per second");
 	for (uint32_t i = 0; i < s->nr_times; i++) {
 		char *name;
 
-		if (!shown(s, i))
+		if (!arch_result_shown(s, i))
 			continue;
 		name = arch_time_name(m, i);
 		grid_cell(&g, "%s", kind_of(m, i));
@@ -247,15 +254,15 @@ static int print_times(const struct arch_model *m, const struct arch_solution *s
 		cell_number(&g, s->throughput[i].mean, "");
 		free(name);
 	}
-	err = grid_print(&g, out);
+	ret = grid_print(&g, out);
 	grid_release(&g);
-	return err;
+	return ret;
 }
 
 static int print_resources(const struct arch_model *m, const struct arch_solution *s, FILE *out)
 {
 	struct grid g;
-	int err;
+	int ret;
 
 	grid_init(&g, "container|resource|>busy|>mean number|>load of open scenarios");
 	for (uint32_t i = 0; i < m->nr_resources; i++) {
@@ -280,17 +287,17 @@ static int print_resources(const struct arch_model *m, const struct arch_solutio
 		cell_number(&g, s->storage_jobs[i], "");
 		grid_cell(&g, "-");
 	}
-	err = grid_print(&g, out);
+	ret = grid_print(&g, out);
 	grid_release(&g);
-	return err;
+	return ret;
 }
 
 int arch_result_print(const struct arch_model *m, const struct arch_solution *s, FILE *out)
 {
-	int err = print_times(m, s, out);
+	int ret = print_times(m, s, out);
 
-	if (err || !(m->nr_resources + m->nr_storages))
-		return err;
+	if (ret || !(m->nr_resources + m->nr_storages))
+		return ret;
 	fputc('\n', out);
 	return print_resources(m, s, out);
 }

@@ -119,8 +119,8 @@ static void say_overload(const struct cli *cli, const struct arch_model *m,
 			 "response times");
 }
 
-static void say(const struct cli *cli, const struct arch_solution *s,
-		const struct arch_run_options *o, double seconds)
+static void arch_run_say(const struct cli *cli, const struct arch_solution *s,
+			 const struct arch_run_options *o, double seconds)
 {
 	if (s->outside)
 		cli_note(cli,
@@ -164,17 +164,17 @@ int arch_run(struct arch_solution *out, double *seconds, const struct arch_model
 		.ctx = &w,
 	};
 	double begin = now_s();
-	int error;
+	int ret;
 
 	progress_begin(&w.progress, "arch", 0, cli->quiet);
-	error = arch_solve(out, m, &so, err);
+	ret = arch_solve(out, m, &so, err);
 	progress_end(&w.progress);
 	*seconds = now_s() - begin;
-	if (!error)
+	if (!ret)
 		arch_say_left_out(cli, m);
-	if (!error && out->overloaded)
+	if (!ret && out->overloaded)
 		say_overload(cli, m, out);
-	else if (!error)
-		say(cli, out, o, *seconds);
-	return error;
+	else if (!ret)
+		arch_run_say(cli, out, o, *seconds);
+	return ret;
 }

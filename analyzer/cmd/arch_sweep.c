@@ -7,13 +7,13 @@
 
 #include "analyzer/cmd/arch_sweep.h"
 
-static int wrong(const char *text, struct err *err)
+static int arch_sweep_wrong(const char *text, struct err *err)
 {
 	return err_set(err, EINVAL,
 		       "--sweep: expected NAME=FROM:TO:STEP, as clients=10:100:10, got '%s'", text);
 }
 
-static int parse(struct arch_sweep *s, const char *text, struct err *err)
+static int arch_sweep_parse(struct arch_sweep *s, const char *text, struct err *err)
 {
 	const char *equals = strchr(text, '=');
 	double to = NAN, count;
@@ -30,7 +30,7 @@ static int parse(struct arch_sweep *s, const char *text, struct err *err)
 			s->step = strtod(end + 1, &end);
 	}
 	if (!end || *end || !(s->step > 0) || !(to >= s->from) || !isfinite(to - s->from))
-		return wrong(text, err);
+		return arch_sweep_wrong(text, err);
 	/* A last step that misses the end by rounding is one. */
 	count = floor((to - s->from) / s->step + 1e-9) + 1;
 	if (count > ARCH_SWEEP_POINTS)
@@ -45,14 +45,14 @@ int arch_sweeps_read(struct arch_sweeps *s, const struct word_list *options, str
 	*s = (struct arch_sweeps){ .nr_points = 1 };
 	for (size_t i = 0; i < options->nr; i++) {
 		struct arch_sweep *x = &s->items[s->nr];
-		int error;
+		int ret;
 
 		if (s->nr == ARCH_SWEEP_MAX)
 			return err_set(err, EINVAL, "--sweep: more than %d parameters",
 				       ARCH_SWEEP_MAX);
-		error = parse(x, options->items[i], err);
-		if (error)
-			return error;
+		ret = arch_sweep_parse(x, options->items[i], err);
+		if (ret)
+			return ret;
 		s->nr++;
 		for (size_t k = 0; k < i; k++)
 			if (!strcmp(s->items[k].name, x->name))

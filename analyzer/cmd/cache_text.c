@@ -23,7 +23,7 @@ static void load_name(const struct cache_result *r, size_t i, char out[128])
 	snprintf(out, 128, "%.60s %.60s", p->host, p->device_name);
 }
 
-static double hits(const struct cache_result *r, const double *part)
+static double cache_text_hits(const struct cache_result *r, const double *part)
 {
 	return 1 - cache_misses(r->streams, r->nr, part);
 }
@@ -65,13 +65,13 @@ void cache_conclude(struct cache_result *r)
 		conclude_one(r);
 		return;
 	}
-	shared = hits(r, r->shared);
-	parted = hits(r, r->parted);
+	shared = cache_text_hits(r, r->shared);
+	parted = cache_text_hits(r, r->parted);
 	snprintf(r->conclusion, sizeof(r->conclusion),
 		 "%s shared by the %zu loads would serve %.1f %% of what they ask for; in the best "
 		 "parts %.1f %%, in equal ones %.1f %%: %s.",
 		 units_bytes(r->size_bytes, size), r->nr, 100 * shared, 100 * parted,
-		 100 * hits(r, r->equal),
+		 100 * cache_text_hits(r, r->equal),
 		 parted > shared + CLEARLY ? "part it" : "let them share it");
 }
 
@@ -87,7 +87,7 @@ static int print_steps(const struct cache_result *r)
 	char name[128], text[UNITS_BYTES];
 	double per = 1.0 / 1024; /* MiB where all caches are small */
 	struct grid g;
-	int status;
+	int ret;
 
 	for (size_t i = 0; i < r->nr; i++)
 		per = r->advice[i].most_bytes >= GIB ? 1 : per;
@@ -112,9 +112,9 @@ static int print_steps(const struct cache_result *r)
 			grid_cell(&g, "%s%s", knee ? "knee at " : "",
 				  knee ? units_bytes(a->knee_bytes, text) : "");
 		}
-	status = grid_print(&g, stdout);
+	ret = grid_print(&g, stdout);
 	grid_release(&g);
-	return status;
+	return ret;
 }
 
 static void part_cells(struct grid *g, const struct cache_result *r, size_t i, const double *part)
@@ -129,7 +129,7 @@ static int print_parts(const struct cache_result *r)
 {
 	char name[128];
 	struct grid g;
-	int status;
+	int ret;
 
 	putchar('\n');
 	grid_init(&g, "load|>shared|>hits|>equal|>hits|>best|>hits");
@@ -145,25 +145,25 @@ static int print_parts(const struct cache_result *r)
 		const double *part = k == 0 ? r->shared : k == 1 ? r->equal : r->parted;
 
 		grid_cell(&g, "%s", "");
-		grid_cell(&g, "%.1f %%", 100 * hits(r, part));
+		grid_cell(&g, "%.1f %%", 100 * cache_text_hits(r, part));
 	}
-	status = grid_print(&g, stdout);
+	ret = grid_print(&g, stdout);
 	grid_release(&g);
-	return status;
+	return ret;
 }
 
 int cache_print(const struct cache_result *r)
 {
-	int status = print_steps(r);
+	int ret = print_steps(r);
 
-	if (!status && r->nr > 1)
-		status = print_parts(r);
-	if (!status)
+	if (!ret && r->nr > 1)
+		ret = print_parts(r);
+	if (!ret)
 		printf("\n%s\n", r->conclusion);
-	return status;
+	return ret;
 }
 
-static json_t *number(double v)
+static json_t *cache_text_number(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();
 }
@@ -177,15 +177,17 @@ static json_t *advice_json(const struct cache_result *r, size_t i)
 	load_name(r, i, name);
 	for (size_t k = 0; k < a->nr; k++)
 		json_array_append_new(
-			steps, json_pack("{s:f, s:f, s:f, s:o, s:o}", "cache_bytes",
-					 a->steps[k].bytes, "hit_ratio", a->steps[k].hit_ratio,
-					 "gain_per_gib", a->steps[k].gain_per_gib, "response_s",
-					 number(a->steps[k].response_s), "read_s",
-					 number(a->reads_only ? a->steps[k].response_s : NAN)));
+			steps,
+			json_pack("{s:f, s:f, s:f, s:o, s:o}", "cache_bytes", a->steps[k].bytes,
+				  "hit_ratio", a->steps[k].hit_ratio, "gain_per_gib",
+				  a->steps[k].gain_per_gib, "response_s",
+				  cache_text_number(a->steps[k].response_s), "read_s",
+				  cache_text_number(a->reads_only ? a->steps[k].response_s : NAN)));
 	return json_pack("{s:s, s:o, s:o, s:f, s:f, s:o, s:o, s:o}", "load", name, "knee_bytes",
-			 number(a->knee_bytes), "knee_hit_ratio", number(a->knee_hit_ratio),
-			 "most_bytes", a->most_bytes, "most_hit_ratio", a->most_hit_ratio,
-			 "wanted_bytes", number(a->wanted_bytes), "miss_s", number(a->miss_s),
+			 cache_text_number(a->knee_bytes), "knee_hit_ratio",
+			 cache_text_number(a->knee_hit_ratio), "most_bytes", a->most_bytes,
+			 "most_hit_ratio", a->most_hit_ratio, "wanted_bytes",
+			 cache_text_number(a->wanted_bytes), "miss_s", cache_text_number(a->miss_s),
 			 "sizes", steps);
 }
 
@@ -197,13 +199,13 @@ static json_t *parts_json(const struct cache_result *r, const double *part)
 		json_array_append_new(all,
 				      json_pack("{s:f, s:f}", "cache_bytes", part[i], "hit_ratio",
 						1 - cache_miss_ratio(&r->streams[i], part[i])));
-	return json_pack("{s:f, s:o}", "hit_ratio", hits(r, part), "loads", all);
+	return json_pack("{s:f, s:o}", "hit_ratio", cache_text_hits(r, part), "loads", all);
 }
 
 int cache_json(const struct cache_result *r)
 {
 	json_t *loads = json_array(), *top;
-	int status = -ENOMEM;
+	int ret = -ENOMEM;
 
 	for (size_t i = 0; i < r->nr; i++)
 		json_array_append_new(loads, advice_json(r, i));
@@ -216,13 +218,13 @@ int cache_json(const struct cache_result *r)
 						 "equal", parts_json(r, r->equal), "parted",
 						 parts_json(r, r->parted)));
 	if (top)
-		status = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
+		ret = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
 	json_decref(top);
-	return status;
+	return ret;
 }
 
 /* Hits of all loads over the size of a cache, used in three ways. */
-static double way(const struct cache_result *r, int which, double bytes, double *part)
+static double cache_text_way(const struct cache_result *r, int which, double bytes, double *part)
 {
 	if (which == 0)
 		cache_shared(r->streams, r->nr, bytes, part);
@@ -231,7 +233,7 @@ static double way(const struct cache_result *r, int which, double bytes, double 
 			part[i] = bytes / (double)r->nr;
 	else if (cache_parted(r->streams, r->nr, bytes, part))
 		return NAN;
-	return hits(r, part);
+	return cache_text_hits(r, part);
 }
 
 static int draw_ways(const struct cache_result *r, struct buf *out)
@@ -269,8 +271,9 @@ static int draw_ways(const struct cache_result *r, struct buf *out)
 		for (int i = 0; i <= CURVE_SIZES; i++) {
 			double bytes = x.from * pow(x.to / x.from, (double)i / CURVE_SIZES);
 
-			(i ? svg_line_to : svg_move_to)(out, scale_px(&x, bytes),
-							scale_px(&y, way(r, which, bytes, part)));
+			(i ? svg_line_to
+			   : svg_move_to)(out, scale_px(&x, bytes),
+					  scale_px(&y, cache_text_way(r, which, bytes, part)));
 		}
 		svg_path_end(out);
 	}
@@ -284,7 +287,7 @@ static int draw_ways(const struct cache_result *r, struct buf *out)
 int cache_page(const struct cache_result *r, struct buf *out)
 {
 	char name[128], id[32];
-	int status = 0;
+	int ret = 0;
 
 	study_page_begin(out, "How much cache", r->conclusion);
 	if (r->nr > 1) {
@@ -292,24 +295,24 @@ int cache_page(const struct cache_result *r, struct buf *out)
 			out, "One cache for all",
 			"Share of all references that hit, by the size of a cache that the "
 			"loads use together; the vertical line is the size asked about.");
-		status = draw_ways(r, out);
+		ret = draw_ways(r, out);
 		study_page_section_end(out);
 	}
-	for (size_t i = 0; i < r->nr && !status; i++) {
+	for (size_t i = 0; i < r->nr && !ret; i++) {
 		struct view view = { .id = id };
 
 		snprintf(id, sizeof(id), "curve-%zu", i);
 		load_name(r, i, name);
 		study_page_section(out, name, "Misses by the size of a cache of its own.");
 		buf_printf(out, "<div class=\"pair\">\n");
-		status = miss_ratio_draw(&r->loads[i]->whole, &view, out);
+		ret = miss_ratio_draw(&r->loads[i]->whole, &view, out);
 		buf_printf(out, "</div>\n");
-		if (status == -ENODATA) {
+		if (ret == -ENODATA) {
 			buf_printf(out, "<p>Nothing hits.</p>\n");
-			status = 0;
+			ret = 0;
 		}
 		study_page_section_end(out);
 	}
 	study_page_end(out);
-	return status ? status : out->error;
+	return ret ? ret : out->error;
 }

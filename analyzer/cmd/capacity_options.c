@@ -11,13 +11,13 @@
 #define SHARES_TOLERANCE 1e-6 /* what decimals of thirds leave */
 #define TEXT_BYTES	 64
 
-static bool number(const char *text, double *out)
+static bool capacity_options_number(const char *text, double *out)
 {
 	return option_value_parse(CLI_KIND_DOUBLE, text, out) == NULL;
 }
 
 /* Copies what stands before the sign into head; what stands behind it, or NULL. */
-static const char *split(const char *text, char sign, char head[TEXT_BYTES])
+static const char *capacity_options_split(const char *text, char sign, char head[TEXT_BYTES])
 {
 	const char *at = strchr(text, sign);
 
@@ -35,27 +35,27 @@ int capacity_measured(struct capacity *c, const struct word_list *list, struct e
 		const char *item = list->items[i], *rest;
 		char head[TEXT_BYTES];
 		double percent, iops;
-		int status;
+		int ret;
 
-		rest = split(item, ':', head);
+		rest = capacity_options_split(item, ':', head);
 		if (rest && option_value_parse(CLI_KIND_SIZE, head, &bytes))
 			return err_set(err, EINVAL, "--measure %.60s: expected a size, got '%s'",
 				       item, head);
-		rest = split(rest ? rest : item, '=', head);
+		rest = capacity_options_split(rest ? rest : item, '=', head);
 		percent = strcmp(head, "read") == 0 ? 100 : 0;
 		if (!rest || !bytes ||
 		    (strcmp(head, "read") != 0 && strcmp(head, "write") != 0 &&
-		     !number(head, &percent)) ||
-		    !number(rest, &iops))
+		     !capacity_options_number(head, &percent)) ||
+		    !capacity_options_number(rest, &iops))
 			return err_set(
 				err, EINVAL,
 				"--measure: expected SIZE:read=N,write=N with N requests per "
 				"second, got '%.60s'",
 				item);
-		status = capacity_add(c, bytes, percent / 100, iops, NAN, err);
-		if (status) {
+		ret = capacity_add(c, bytes, percent / 100, iops, NAN, err);
+		if (ret) {
 			err_prefix(err, "--measure %.60s", item);
-			return status;
+			return ret;
 		}
 	}
 	return 0;
@@ -67,11 +67,11 @@ int capacity_read_share(const struct word_list *list, double *read_ratio, struct
 
 	for (size_t i = 0; i < list->nr; i++) {
 		char head[TEXT_BYTES] = "";
-		const char *rest = split(list->items[i], '=', head);
+		const char *rest = capacity_options_split(list->items[i], '=', head);
 		bool is_read = strcmp(head, "read") == 0;
 
-		if (!rest || !number(rest, &percent) || !(percent >= 0 && percent <= 100) ||
-		    (!is_read && strcmp(head, "write") != 0))
+		if (!rest || !capacity_options_number(rest, &percent) ||
+		    !(percent >= 0 && percent <= 100) || (!is_read && strcmp(head, "write") != 0))
 			return err_set(err, EINVAL,
 				       "--mix: expected read=PERCENT, from 0 to 100, got '%.60s'",
 				       list->items[i]);
@@ -94,15 +94,16 @@ int capacity_sizes(const struct word_list *list, double read_ratio, struct capac
 
 	for (size_t i = 0; i < list->nr; i++) {
 		char size[TEXT_BYTES], head[TEXT_BYTES];
-		const char *rest = split(list->items[i], '=', size), *mix;
+		const char *rest = capacity_options_split(list->items[i], '=', size), *mix;
 		double percent = 100 * read_ratio;
 
-		mix = rest ? split(rest, ':', head) : NULL;
+		mix = rest ? capacity_options_split(rest, ':', head) : NULL;
 		if (!rest || option_value_parse(CLI_KIND_SIZE, size, &parts[i].bytes) ||
 		    !parts[i].bytes || parts[i].bytes > 1u << 30 ||
-		    !number(mix ? head : rest, &parts[i].share) ||
+		    !capacity_options_number(mix ? head : rest, &parts[i].share) ||
 		    !(parts[i].share > 0 && parts[i].share <= 1) ||
-		    (mix && (!number(mix, &percent) || !(percent >= 0 && percent <= 100))))
+		    (mix && (!capacity_options_number(mix, &percent) ||
+			     !(percent >= 0 && percent <= 100))))
 			return err_set(err, EINVAL,
 				       "--sizes: expected SIZE=SHARE or SIZE=SHARE:PERCENT_READS, "
 				       "with a share above 0 and up to 1, got '%.60s'",

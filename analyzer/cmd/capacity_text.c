@@ -10,7 +10,7 @@
 #include "analyzer/answer/grid.h"
 #include "base/units.h"
 
-static const char *marked(const struct capacity_at *at)
+static const char *capacity_text_marked(const struct capacity_at *at)
 {
 	return at->extrapolated ? "extrapolated" : at->interpolated ? "interpolated" : "measured";
 }
@@ -30,7 +30,7 @@ static int print_sizes(const struct capacity_result *r)
 {
 	struct grid g;
 	char text[UNITS_BYTES];
-	int status;
+	int ret;
 
 	grid_init(&g, "size|>C /s|>f_rw|>reads|>share|>read /s|>write /s|>total /s|>90 %|");
 	for (size_t i = 0; i < r->nr_parts; i++) {
@@ -48,7 +48,7 @@ static int print_sizes(const struct capacity_result *r)
 			cell_interval(&g, &r->totals[i], 1);
 		else
 			grid_cell(&g, "%s", "");
-		grid_cell(&g, "%s", marked(&p->at));
+		grid_cell(&g, "%s", capacity_text_marked(&p->at));
 	}
 	if (!r->alone) {
 		grid_cell(&g, "total");
@@ -58,16 +58,16 @@ static int print_sizes(const struct capacity_result *r)
 		cell_interval(&g, &r->totals[0], 1);
 		grid_cell(&g, "%s", "");
 	}
-	status = grid_print(&g, stdout);
+	ret = grid_print(&g, stdout);
 	grid_release(&g);
-	return status;
+	return ret;
 }
 
 static int print_checks(const struct capacity_result *r)
 {
 	struct grid g;
 	char text[UNITS_BYTES];
-	int status;
+	int ret;
 
 	grid_init(&g, "size|>reads|>total /s|>predicted|>error|>C there|>from C");
 	for (size_t i = 0; i < r->nr_checks; i++) {
@@ -82,9 +82,9 @@ static int print_checks(const struct capacity_result *r)
 		grid_cell(&g, "%+.1f %%", 100 * c->deviation_ratio);
 	}
 	printf("\nhow constant C is\n");
-	status = grid_print(&g, stdout);
+	ret = grid_print(&g, stdout);
 	grid_release(&g);
-	return status;
+	return ret;
 }
 
 static void use_cells(struct grid *g, const char *host, const char *device,
@@ -105,7 +105,7 @@ static int print_uses(const struct capacity_result *r)
 {
 	struct grid g;
 	size_t nr = 0;
-	int status;
+	int ret;
 
 	grid_init(&g, "host|device|>requests /s|>uses|>90 %|fits|>how many fit");
 	for (size_t i = 0; i < r->nr_sets; i++)
@@ -117,23 +117,23 @@ static int print_uses(const struct capacity_result *r)
 	if (nr > 1)
 		use_cells(&g, "all together", "", &r->uses[nr]);
 	putchar('\n');
-	status = grid_print(&g, stdout);
+	ret = grid_print(&g, stdout);
 	grid_release(&g);
-	return status;
+	return ret;
 }
 
 int capacity_print(const struct capacity_result *r)
 {
-	int status = print_sizes(r);
+	int ret = print_sizes(r);
 
-	if (!status && r->nr_checks)
-		status = print_checks(r);
-	if (!status && r->nr_uses)
-		status = print_uses(r);
-	return status;
+	if (!ret && r->nr_checks)
+		ret = print_checks(r);
+	if (!ret && r->nr_uses)
+		ret = print_uses(r);
+	return ret;
 }
 
-static json_t *interval(const struct capacity_value *v)
+static json_t *capacity_text_interval(const struct capacity_value *v)
 {
 	return isfinite(v->low) ? json_pack("[f,f]", v->low, v->high) : json_null();
 }
@@ -152,7 +152,7 @@ static json_t *sizes_json(const struct capacity_result *r)
 					p->at.extrapolated);
 
 		if (r->alone)
-			json_object_set_new(one, "ci", interval(&r->totals[i]));
+			json_object_set_new(one, "ci", capacity_text_interval(&r->totals[i]));
 		json_array_append_new(sizes, one);
 	}
 	return sizes;
@@ -179,8 +179,8 @@ static json_t *checks_json(const struct capacity_result *r)
 static json_t *use_json(const struct capacity_use *u)
 {
 	return json_pack("{s:f, s:f, s:o, s:b, s:f, s:I, s:I}", "rate_per_s", u->rate_per_s,
-			 "capacity_share", u->share.value, "ci", interval(&u->share), "fits",
-			 u->share.value <= 1, "how_many_fit", 1 / u->share.value,
+			 "capacity_share", u->share.value, "ci", capacity_text_interval(&u->share),
+			 "fits", u->share.value <= 1, "how_many_fit", 1 / u->share.value,
 			 "interpolated_requests", (json_int_t)u->interpolated,
 			 "extrapolated_requests", (json_int_t)u->extrapolated);
 }
@@ -207,10 +207,10 @@ int capacity_json(const struct capacity_result *r)
 	json_t *top = json_pack("{s:s, s:f, s:o, s:o, s:o}", "schema", "blkcast.capacity/1",
 				"confidence", CAPACITY_LEVEL, "sizes", sizes_json(r), "constancy",
 				checks_json(r), "profiles", uses_json(r));
-	int status = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (!top)
-		return status;
+		return ret;
 	json_object_set_new(top, "shares",
 			    json_string(r->alone	 ? "alone"
 					: r->of_requests ? "requests"
@@ -220,12 +220,13 @@ int capacity_json(const struct capacity_result *r)
 			    r->alone && r->nr_parts > 1 ? json_null()
 							: json_real(r->totals[0].value));
 	json_object_set_new(top, "ci",
-			    r->alone && r->nr_parts > 1 ? json_null() : interval(&r->totals[0]));
+			    r->alone && r->nr_parts > 1 ? json_null()
+							: capacity_text_interval(&r->totals[0]));
 	if (r->nr_uses > 1)
 		json_object_set_new(top, "together", use_json(&r->uses[r->nr_uses]));
-	status = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
+	ret = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
 	json_decref(top);
-	return status;
+	return ret;
 }
 
 void capacity_warn(const struct cli *cli, const struct capacity_result *r)

@@ -20,7 +20,7 @@ struct common {
 	bool help;
 };
 
-static void say(const struct cli *cli, const char *fmt, va_list args)
+static void cli_say(const struct cli *cli, const char *fmt, va_list args)
 {
 	char text[4096];
 
@@ -35,7 +35,7 @@ int cli_usage(const struct cli *cli, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	say(cli, fmt, args);
+	cli_say(cli, fmt, args);
 	va_end(args);
 	return CLI_BAD_INPUT;
 }
@@ -47,7 +47,7 @@ void cli_note(const struct cli *cli, const char *fmt, ...)
 	if (cli->quiet)
 		return;
 	va_start(args, fmt);
-	say(cli, fmt, args);
+	cli_say(cli, fmt, args);
 	va_end(args);
 }
 
@@ -80,7 +80,7 @@ int cli_fail(const struct cli *cli, const struct err *err)
 	return cli_status_of(err->code);
 }
 
-static size_t min3(size_t a, size_t b, size_t c)
+static size_t cli_min3(size_t a, size_t b, size_t c)
 {
 	size_t least = a < b ? a : b;
 
@@ -102,7 +102,8 @@ static size_t edit_distance(const char *a, const char *b)
 		for (size_t j = 1; j <= nb; j++) {
 			size_t above = row[j];
 
-			row[j] = min3(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+			row[j] = cli_min3(above + 1, row[j - 1] + 1,
+					  diagonal + (a[i - 1] != b[j - 1]));
 			diagonal = above;
 		}
 	}
@@ -420,7 +421,7 @@ int cli_main(int argc, char **argv, const struct command *const *commands, size_
 	char *help_argv[] = { argv[0], help_word, NULL };
 	struct cli cli = { .argc = argc - 2, .argv = argv + 2 };
 	const char *name = argc > 1 ? argv[1] : "help";
-	int status;
+	int ret;
 
 	if (strcmp(name, "--version") == 0) {
 		printf("blkcast %s\n", BLKCAST_VERSION);
@@ -438,9 +439,9 @@ int cli_main(int argc, char **argv, const struct command *const *commands, size_
 	cli.command = command_find(name, commands, nr);
 	if (!cli.command)
 		return command_unknown(name, commands, nr);
-	status = output_close(cli.command->run(&cli));
+	ret = output_close(cli.command->run(&cli));
 	if (damage_count() == 0)
-		return status;
+		return ret;
 	damage_print(cli.command->name, stderr);
-	return status == CLI_DONE ? CLI_FAILED : status;
+	return ret == CLI_DONE ? CLI_FAILED : ret;
 }

@@ -42,18 +42,18 @@ static int solve_one(struct job *j, const char *path, size_t point, struct arch_
 		     struct arch_solution *s, double *seconds)
 {
 	struct arch_settings settings = { .nr = 0 };
-	int error = arch_settings_read(&settings, &j->set, &j->err);
+	int ret = arch_settings_read(&settings, &j->set, &j->err);
 
 	settings.without_failures = j->no_failures;
-	if (!error && arch_sweep_set(&j->sweeps, point, &settings))
-		error = err_set(&j->err, ENOMEM, "out of memory");
-	if (!error)
-		error = arch_open(m, path, &settings, &j->err);
-	if (!error)
-		error = arch_run(s, seconds, m, &j->run, j->cli, &j->err);
-	j->overloaded |= !error && s->overloaded;
+	if (!ret && arch_sweep_set(&j->sweeps, point, &settings))
+		ret = err_set(&j->err, ENOMEM, "out of memory");
+	if (!ret)
+		ret = arch_open(m, path, &settings, &j->err);
+	if (!ret)
+		ret = arch_run(s, seconds, m, &j->run, j->cli, &j->err);
+	j->overloaded |= !ret && s->overloaded;
 	arch_settings_release(&settings);
-	return error;
+	return ret;
 }
 
 static void cell_time(struct grid *g, double v)
@@ -63,7 +63,8 @@ static void cell_time(struct grid *g, double v)
 	grid_cell(g, "%s", isfinite(v) ? units_measured_time(v, text) : "-");
 }
 
-static void busiest(struct grid *g, const struct arch_model *m, const struct arch_solution *s)
+static void cmd_arch_busiest(struct grid *g, const struct arch_model *m,
+			     const struct arch_solution *s)
 {
 	uint32_t best = ARCH_NONE;
 
@@ -100,7 +101,7 @@ static void sweep_lines(struct grid *g, const struct arch_sweeps *w, size_t poin
 			grid_cell(g, "%.4g", s->throughput[i].mean);
 		else
 			grid_cell(g, "-");
-		busiest(g, m, s);
+		cmd_arch_busiest(g, m, s);
 		grid_cell(g, "%s", s->outside ? "outside" : "");
 	}
 }
@@ -149,23 +150,23 @@ static int solve_point(struct job *j, const char *path, size_t point, json_t *po
 	struct arch_model m = { 0 };
 	struct arch_solution s = { 0 };
 	double seconds;
-	int error = solve_one(j, path, point, &m, &s, &seconds), failed = 0;
+	int ret = solve_one(j, path, point, &m, &s, &seconds), failed = 0;
 
-	if (!error && points)
+	if (!ret && points)
 		failed = json_array_append_new(points, point_json(j, point, &m, &s, seconds));
-	else if (!error && j->cli->json)
-		error = print_json(point_json(j, point, &m, &s, seconds), &j->err);
-	else if (!error && j->csv)
+	else if (!ret && j->cli->json)
+		ret = print_json(point_json(j, point, &m, &s, seconds), &j->err);
+	else if (!ret && j->csv)
 		failed = csv_point(j, point, &m, &s);
-	else if (!error && g)
+	else if (!ret && g)
 		sweep_lines(g, &j->sweeps, point, &m, &s);
-	else if (!error)
+	else if (!ret)
 		failed = arch_result_print(&m, &s, stdout);
 	if (failed)
-		error = err_set(&j->err, ENOMEM, "out of memory");
+		ret = err_set(&j->err, ENOMEM, "out of memory");
 	arch_solution_release(&s);
 	arch_release(&m);
-	return error;
+	return ret;
 }
 
 static void sweep_head(struct grid *g, const struct arch_sweeps *w)
@@ -185,26 +186,26 @@ static int solve_sweep(struct job *j, const char *path)
 {
 	json_t *points = j->cli->json ? json_array() : NULL;
 	struct grid g;
-	int error = 0;
+	int ret = 0;
 
 	sweep_head(&g, &j->sweeps);
-	for (size_t i = 0; !error && i < j->sweeps.nr_points; i++)
-		error = solve_point(j, path, i, points, &g);
-	if (!error && points)
-		error = print_json(json_incref(points), &j->err);
-	else if (!error && !j->csv && grid_print(&g, stdout))
-		error = err_set(&j->err, ENOMEM, "out of memory");
+	for (size_t i = 0; !ret && i < j->sweeps.nr_points; i++)
+		ret = solve_point(j, path, i, points, &g);
+	if (!ret && points)
+		ret = print_json(json_incref(points), &j->err);
+	else if (!ret && !j->csv && grid_print(&g, stdout))
+		ret = err_set(&j->err, ENOMEM, "out of memory");
 	json_decref(points);
 	grid_release(&g);
-	return error;
+	return ret;
 }
 
 static int solve_all(struct job *j, const char *path)
 {
-	int error = arch_sweeps_read(&j->sweeps, &j->sweep, &j->err);
+	int ret = arch_sweeps_read(&j->sweeps, &j->sweep, &j->err);
 
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	return j->sweeps.nr ? solve_sweep(j, path) : solve_point(j, path, 0, NULL, NULL);
 }
 
@@ -231,7 +232,7 @@ static int solve_all(struct job *j, const char *path)
 		CLI_U64("threads", 0, "N", &(j)->run.threads,                                   \
 			"the result is the same for any number (default: all)")
 
-static int solve(struct cli *cli)
+static int cmd_arch_solve(struct cli *cli)
 {
 	struct job j = { .cli = cli, .run = ARCH_RUN_DEFAULTS };
 	const struct cli_option options[] = {
@@ -267,7 +268,7 @@ struct pair {
 };
 
 /* Intervals at 95 % apart: different; else cannot tell. */
-static const char *verdict(const struct pair *p)
+static const char *cmd_arch_verdict(const struct pair *p)
 {
 	if (isnan(p->a->mean.mean) || isnan(p->b->mean.mean))
 		return "no steady state";
@@ -284,7 +285,8 @@ static json_t *pair_json(const struct pair *p)
 
 	return json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", p->name, "a", arch_time_json(p->a),
 			 "b", arch_time_json(p->b), "ratio",
-			 isfinite(ratio) ? json_real(ratio) : json_null(), "verdict", verdict(p));
+			 isfinite(ratio) ? json_real(ratio) : json_null(), "verdict",
+			 cmd_arch_verdict(p));
 }
 
 static void pair_line(struct grid *g, const struct pair *p)
@@ -298,7 +300,7 @@ static void pair_line(struct grid *g, const struct pair *p)
 		grid_cell(g, "-");
 	cell_time(g, p->a->p95.mean);
 	cell_time(g, p->b->p95.mean);
-	grid_cell(g, "%s", verdict(p));
+	grid_cell(g, "%s", cmd_arch_verdict(p));
 }
 
 /* Every time of A that B measured too. */
@@ -306,7 +308,7 @@ static int compare_times(struct job *j, struct arch_model m[2], struct arch_solu
 {
 	json_t *list = j->cli->json ? json_array() : NULL;
 	struct grid g;
-	int error = 0;
+	int ret = 0;
 
 	grid_init(&g, "name|>A|>B|>B / A|>p95 A|>p95 B|B is");
 	for (uint32_t i = 0; i < m[0].nr_scenarios + m[0].nr_measures; i++) {
@@ -328,16 +330,16 @@ static int compare_times(struct job *j, struct arch_model m[2], struct arch_solu
 		free(name);
 	}
 	if (list)
-		error = print_json(json_pack("{s:s, s:I, s:o}", "schema", "blkcast.arch-compare/1",
-					     "seed", (json_int_t)j->run.seed, "times", list),
-				   &j->err);
+		ret = print_json(json_pack("{s:s, s:I, s:o}", "schema", "blkcast.arch-compare/1",
+					   "seed", (json_int_t)j->run.seed, "times", list),
+				 &j->err);
 	else if (grid_print(&g, stdout))
-		error = err_set(&j->err, ENOMEM, "out of memory");
+		ret = err_set(&j->err, ENOMEM, "out of memory");
 	grid_release(&g);
-	return error;
+	return ret;
 }
 
-static int compare(struct cli *cli)
+static int cmd_arch_compare(struct cli *cli)
 {
 	struct job j = { .cli = cli, .run = ARCH_RUN_DEFAULTS };
 	const struct cli_option options[] = { RUN_OPTIONS(&j), CLI_END };
@@ -444,7 +446,7 @@ static void check_print(const struct cli *cli, const struct arch_model *m,
 }
 
 /* Reading a model checks it; then the load of its open scenarios is held against the capacities. */
-static int check(struct cli *cli)
+static int cmd_arch_check(struct cli *cli)
 {
 	struct arch_model m = { 0 };
 	struct arch_load l = { 0 };
@@ -468,11 +470,11 @@ static int check(struct cli *cli)
 	return overloaded ? CLI_FAILED : CLI_DONE;
 }
 
-static int draw(struct cli *cli)
+static int cmd_arch_draw(struct cli *cli)
 {
 	struct arch_model m = { 0 };
 	FILE *dot;
-	int status;
+	int ret;
 
 	if (!open_model(cli, &m))
 		return cli->status;
@@ -485,14 +487,14 @@ static int draw(struct cli *cli)
 	if (dot)
 		arch_draw(&m, dot);
 	arch_release(&m);
-	status = dot ? pclose(dot) : -1;
-	if (!status)
+	ret = dot ? pclose(dot) : -1;
+	if (!ret)
 		return CLI_DONE;
 	fprintf(stderr, "blkcast arch: graphviz' dot failed: is the package graphviz installed?\n");
 	return CLI_FAILED;
 }
 
-static int run(struct cli *cli)
+static int cmd_arch_run(struct cli *cli)
 {
 	static const char *const verbs[] = { "solve",	  "compare",  "check", "draw",
 					     "calibrate", "validate", NULL };
@@ -500,13 +502,13 @@ static int run(struct cli *cli)
 	lsq_single_thread();
 	switch (cli_verb(cli, verbs)) {
 	case 0:
-		return solve(cli);
+		return cmd_arch_solve(cli);
 	case 1:
-		return compare(cli);
+		return cmd_arch_compare(cli);
 	case 2:
-		return check(cli);
+		return cmd_arch_check(cli);
 	case 3:
-		return draw(cli);
+		return cmd_arch_draw(cli);
 	case 4:
 		return arch_calibrate(cli);
 	case 5:
@@ -553,5 +555,5 @@ const struct command command_arch = {
 		"blkcast arch solve docs/examples/shop.yaml --sweep clients=100:500:100\n"
 		"blkcast arch solve docs/examples/shop.yaml --sweep clients=100:200:100 --sweep buyers=0.1:0.3:0.2 --csv\n"
 		"blkcast arch draw docs/examples/shop.yaml >shop.svg",
-	.run = run,
+	.run = cmd_arch_run,
 };

@@ -33,33 +33,32 @@ static int read_store(struct job *job, struct err *err)
 				      .where = job->where.items,
 				      .nr_where = job->where.nr };
 	char **factors = NULL;
-	int status =
-		results_table(&table, job->db, job->campaign, NULL, &factors, &k.nr_factors, err);
+	int ret = results_table(&table, job->db, job->campaign, NULL, &factors, &k.nr_factors, err);
 
 	k.factors = (const char *const *)factors;
-	if (!status)
-		status = capacity_read(&job->r.capacity, &table, &k, err);
+	if (!ret)
+		ret = capacity_read(&job->r.capacity, &table, &k, err);
 	results_names_free(factors, k.nr_factors);
 	table_release(&table);
-	return status;
+	return ret;
 }
 
 static int read_profiles(struct cli *cli, struct capacity_result *r, struct err *err)
 {
-	int status = 0;
+	int ret = 0;
 
 	r->sets = calloc((size_t)cli->argc + 1, sizeof(*r->sets));
 	if (!r->sets)
 		return -ENOMEM;
-	for (int i = 0; i < cli->argc && !status; i++) {
+	for (int i = 0; i < cli->argc && !ret; i++) {
 		const struct selection sel = { 0 };
 
 		profile_set_init(&r->sets[i]);
-		status = profile_set_load(&r->sets[i], cli->argv[i], &sel, err);
+		ret = profile_set_load(&r->sets[i], cli->argv[i], &sel, err);
 		r->nr_sets++;
 		r->nr_uses += r->sets[i].nr_groups;
 	}
-	return status;
+	return ret;
 }
 
 /* Every profile alone, and, behind them, all together. */
@@ -67,21 +66,21 @@ static int use_profiles(struct capacity_result *r, struct err *err)
 {
 	const struct profile **all = calloc(r->nr_uses + 1, sizeof(*all));
 	size_t nr = 0;
-	int status = all ? 0 : -ENOMEM;
+	int ret = all ? 0 : -ENOMEM;
 
 	r->uses = calloc(r->nr_uses + 1, sizeof(*r->uses));
 	if (!r->uses)
-		status = -ENOMEM;
-	for (size_t i = 0; i < r->nr_sets && !status; i++)
-		for (size_t g = 0; g < r->sets[i].nr_groups && !status; g++) {
+		ret = -ENOMEM;
+	for (size_t i = 0; i < r->nr_sets && !ret; i++)
+		for (size_t g = 0; g < r->sets[i].nr_groups && !ret; g++) {
 			all[nr] = &r->sets[i].groups[g].whole;
-			status = capacity_use(&r->capacity, &all[nr], 1, &r->uses[nr], err);
+			ret = capacity_use(&r->capacity, &all[nr], 1, &r->uses[nr], err);
 			nr++;
 		}
-	if (!status && nr > 1)
-		status = capacity_use(&r->capacity, all, nr, &r->uses[nr], err);
+	if (!ret && nr > 1)
+		ret = capacity_use(&r->capacity, all, nr, &r->uses[nr], err);
 	free(all);
-	return status;
+	return ret;
 }
 
 /* Without --sizes each measured size has the capacity to itself. */
@@ -89,7 +88,7 @@ static int mix_sizes(struct job *job, double read_ratio, struct err *err)
 {
 	struct capacity_result *r = &job->r;
 	const struct capacity *c = &r->capacity;
-	int status;
+	int ret;
 
 	r->alone = !job->sizes.nr;
 	r->nr_parts = r->alone ? c->nr_sizes : job->sizes.nr;
@@ -102,38 +101,38 @@ static int mix_sizes(struct job *job, double read_ratio, struct err *err)
 						      .share = 1,
 						      .read_ratio = read_ratio };
 	if (!r->alone) {
-		status = capacity_sizes(&job->sizes, read_ratio, r->parts, err);
-		return status ? status
-			      : capacity_mix(c, r->parts, r->nr_parts, job->of_requests,
-					     &r->totals[0]);
+		ret = capacity_sizes(&job->sizes, read_ratio, r->parts, err);
+		return ret ? ret
+			   : capacity_mix(c, r->parts, r->nr_parts, job->of_requests,
+					  &r->totals[0]);
 	}
 	for (size_t i = 0; i < r->nr_parts; i++) {
-		status = capacity_mix(c, &r->parts[i], 1, false, &r->totals[i]);
-		if (status)
-			return status;
+		ret = capacity_mix(c, &r->parts[i], 1, false, &r->totals[i]);
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
 
-static int work(struct cli *cli, struct job *job, struct err *err)
+static int cmd_capacity_work(struct cli *cli, struct job *job, struct err *err)
 {
 	struct capacity_result *r = &job->r;
 	double read_ratio = 1;
-	int status = capacity_read_share(&job->mix, &read_ratio, err);
+	int ret = capacity_read_share(&job->mix, &read_ratio, err);
 
-	if (!status)
-		status = job->db ? read_store(job, err)
-				 : capacity_measured(&r->capacity, &job->measure, err);
-	if (!status)
-		status = capacity_finish(&r->capacity, err);
-	if (!status)
-		status = read_profiles(cli, r, err);
-	if (!status)
-		status = mix_sizes(job, read_ratio, err);
-	if (!status && r->nr_uses)
-		status = use_profiles(r, err);
-	if (status)
-		return status;
+	if (!ret)
+		ret = job->db ? read_store(job, err)
+			      : capacity_measured(&r->capacity, &job->measure, err);
+	if (!ret)
+		ret = capacity_finish(&r->capacity, err);
+	if (!ret)
+		ret = read_profiles(cli, r, err);
+	if (!ret)
+		ret = mix_sizes(job, read_ratio, err);
+	if (!ret && r->nr_uses)
+		ret = use_profiles(r, err);
+	if (ret)
+		return ret;
 	r->checks = calloc(r->capacity.nr_points, sizeof(*r->checks));
 	if (!r->checks)
 		return -ENOMEM;
@@ -143,7 +142,7 @@ static int work(struct cli *cli, struct job *job, struct err *err)
 	return cli->json ? capacity_json(r) : capacity_print(r);
 }
 
-static void release(struct capacity_result *r)
+static void cmd_capacity_release(struct capacity_result *r)
 {
 	for (size_t i = 0; i < r->nr_sets; i++)
 		profile_set_release(&r->sets[i]);
@@ -155,7 +154,7 @@ static void release(struct capacity_result *r)
 	capacity_release(&r->capacity);
 }
 
-static int run(struct cli *cli)
+static int cmd_capacity_run(struct cli *cli)
 {
 	struct job job = { .bound = CAPACITY_BOUND };
 	const struct cli_option options[] = {
@@ -179,7 +178,7 @@ static int run(struct cli *cli)
 		CLI_END,
 	};
 	struct err err = { 0 };
-	int status;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -187,14 +186,14 @@ static int run(struct cli *cli)
 		return cli_usage(cli, "expected either --measure or --db");
 	if (!(job.bound > 0))
 		return cli_usage(cli, "--bound: expected a ratio above 0");
-	status = work(cli, &job, &err);
-	if (!status)
+	ret = cmd_capacity_work(cli, &job, &err);
+	if (!ret)
 		capacity_warn(cli, &job.r);
-	release(&job.r);
-	if (status < 0) {
+	cmd_capacity_release(&job.r);
+	if (ret < 0) {
 		if (!err.line[0])
-			err_set(&err, -status, "%s", strerror(-status));
-		err.code = -status;
+			err_set(&err, -ret, "%s", strerror(-ret));
+		err.code = -ret;
 		return cli_fail(cli, &err);
 	}
 	return CLI_DONE;
@@ -216,5 +215,5 @@ const struct command command_capacity = {
 		"as do several runs in --db. Further mixes tell\nhow constant C is. Sizes between "
 		"the measured ones are interpolated on log size, others\nextrapolated; both are "
 		"marked.",
-	.run = run,
+	.run = cmd_capacity_run,
 };

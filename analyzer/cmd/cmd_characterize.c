@@ -29,22 +29,22 @@ struct output {
 static int print_json(struct output *o, const struct profile *p)
 {
 	struct buf b;
-	int status;
+	int ret;
 
 	buf_init(&b);
-	status = profile_to_json(p, o->windows ? PROFILE_JSON_LINE : PROFILE_JSON_PRETTY, &b);
-	if (status == 0) {
+	ret = profile_to_json(p, o->windows ? PROFILE_JSON_LINE : PROFILE_JSON_PRETTY, &b);
+	if (ret == 0) {
 		fputs(o->nr ? ",\n" : "[\n", stdout);
 		fwrite(b.data, 1, b.len, stdout);
 	}
 	buf_release(&b);
-	return status;
+	return ret;
 }
 
 static int print_profile(void *ctx, struct profile *p)
 {
 	struct output *o = ctx;
-	int status = 0;
+	int ret = 0;
 
 	if (o->nr == 0)
 		progress_end(&o->progress);
@@ -53,7 +53,7 @@ static int print_profile(void *ctx, struct profile *p)
 		return 0;
 	}
 	if (o->cli->json) {
-		status = print_json(o, p);
+		ret = print_json(o, p);
 	} else if (o->windows) {
 		if (o->nr == 0)
 			profile_text_line_head(stdout);
@@ -61,10 +61,10 @@ static int print_profile(void *ctx, struct profile *p)
 	} else {
 		if (o->nr)
 			fputs("\n", stdout);
-		status = profile_text_print(p, o->cli->utc, stdout);
+		ret = profile_text_print(p, o->cli->utc, stdout);
 	}
 	o->nr++;
-	return status == 0 && ferror(stdout) ? -EIO : status;
+	return ret == 0 && ferror(stdout) ? -EIO : ret;
 }
 
 static void show_progress(void *ctx, uint64_t done, uint64_t total)
@@ -93,21 +93,21 @@ static int join_profile(void *ctx, struct profile *p)
 static int print_rest(struct output *o)
 {
 	struct buf b;
-	int status = 0;
+	int ret = 0;
 
 	if (o->sum_alone && o->cli->json) {
 		buf_init(&b);
-		status = together_json(o->together, &b);
-		if (status == 0)
+		ret = together_json(o->together, &b);
+		if (ret == 0)
 			printf("%.*s\n", (int)b.len, (const char *)b.data);
 		buf_release(&b);
 	} else if (o->cli->json) {
 		fputs(o->nr ? "\n]\n" : "[]\n", stdout);
 	} else if (o->sum_alone || (together_nr(o->together) > 1 && !o->windows)) {
 		fputs(o->sum_alone ? "" : "\n", stdout);
-		status = together_print(o->together, o->cli->utc, stdout);
+		ret = together_print(o->together, o->cli->utc, stdout);
 	}
-	return status == 0 && ferror(stdout) ? -EIO : status;
+	return ret == 0 && ferror(stdout) ? -EIO : ret;
 }
 
 /* What no profile tells of. Sums by the second take requests. */
@@ -125,8 +125,8 @@ static void note_missing(const struct cli *cli, struct scan_retained missing, bo
 		selection_note_retained(cli, &missing);
 }
 
-static int characterize(struct cli *cli, struct selection *sel, struct replay_config *config,
-			bool sum_alone)
+static int cmd_characterize_perform(struct cli *cli, struct selection *sel,
+				    struct replay_config *config, bool sum_alone)
 {
 	struct output o = { .cli = cli, .windows = config->window_ns != 0, .sum_alone = sum_alone };
 	struct scan_hooks hooks = { .profile = counted_take };
@@ -178,7 +178,7 @@ static int characterize(struct cli *cli, struct selection *sel, struct replay_co
 	return cli_fail(cli, &err);
 }
 
-static int run(struct cli *cli)
+static int cmd_characterize_run(struct cli *cli)
 {
 	struct selection sel = { 0 };
 	struct replay_config config = { 0 };
@@ -198,7 +198,7 @@ static int run(struct cli *cli)
 			 "only the sum over all hosts and devices, second by second"),
 		CLI_END,
 	};
-	int status;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -217,9 +217,9 @@ static int run(struct cli *cli)
 	if (sum_alone && config.window_ns)
 		return cli_usage(cli, "--together: expected without --window");
 	config.window.cheap = sum_alone;
-	status = characterize(cli, &sel, &config, sum_alone);
+	ret = cmd_characterize_perform(cli, &sel, &config, sum_alone);
 	selection_release(&sel);
-	return status;
+	return ret;
 }
 
 const struct command command_characterize = {
@@ -234,5 +234,5 @@ const struct command command_characterize = {
 		"its P95, P99 and maximum per second,\nwho made the maximum, and what adding "
 		"up each one's own maximum would give;\nwith --together that alone, as JSON "
 		"blkcast.together/1.",
-	.run = run,
+	.run = cmd_characterize_run,
 };

@@ -71,7 +71,7 @@ static void print_text(const struct check_report *r, const char *dir, bool repai
 	printf("\n");
 }
 
-static int run(struct cli *cli)
+static int cmd_check_run(struct cli *cli)
 {
 	const char *store = NULL, *spool = NULL;
 	bool repair = false;
@@ -119,5 +119,5 @@ const struct command command_check = {
 		"folder.\n",
 	.example = "blkcast check --store /srv/traces\n"
 		   "blkcast check --spool /var/lib/blkcast/spool --json",
-	.run = run,
+	.run = cmd_check_run,
 };

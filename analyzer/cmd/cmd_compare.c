@@ -23,8 +23,9 @@ struct job {
 
 /* The group of b that stands against g: of the same host and device, or of the same device alone
  * where hosts differ, or the only one. */
-static const struct profile_group *
-partner(const struct profile_set *a, const struct profile_group *g, const struct profile_set *b)
+static const struct profile_group *cmd_compare_partner(const struct profile_set *a,
+						       const struct profile_group *g,
+						       const struct profile_set *b)
 {
 	const struct profile_group *found = NULL;
 
@@ -60,7 +61,7 @@ static void cell_value(struct grid *g, enum compare_unit unit, double value)
 		grid_cell(g, "%s", units_count(value, text));
 }
 
-static void row(struct grid *g, const struct comparison *c)
+static void cmd_compare_row(struct grid *g, const struct comparison *c)
 {
 	grid_cell(g, "  %s", c->dimension);
 	cell_value(g, c->unit, c->a);
@@ -77,7 +78,7 @@ static void row(struct grid *g, const struct comparison *c)
 	grid_cell(g, "%s", verdict_name(c->verdict));
 }
 
-static json_t *number(double value)
+static json_t *cmd_compare_number(double value)
 {
 	return isfinite(value) ? json_real(value) : json_null();
 }
@@ -89,8 +90,9 @@ static json_t *row_json(const struct comparison *c)
 	};
 
 	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:[o,o], s:s, s:s}", "dimension", c->dimension,
-			 "unit", units[c->unit], "a", number(c->a), "b", number(c->b), "difference",
-			 number(c->difference), "ci", number(c->lo), number(c->hi), "method",
+			 "unit", units[c->unit], "a", cmd_compare_number(c->a), "b",
+			 cmd_compare_number(c->b), "difference", cmd_compare_number(c->difference),
+			 "ci", cmd_compare_number(c->lo), cmd_compare_number(c->hi), "method",
 			 c->method, "verdict", verdict_name(c->verdict));
 }
 
@@ -114,7 +116,7 @@ static int compare_pair(struct job *job, const struct profile_group *a,
 	json_t *rows = json_array();
 	struct comparison c;
 	struct grid g;
-	int status = 0;
+	int ret = 0;
 
 	grid_init(&g, "  dimension|>A|>B|>difference|>95 % interval|verdict");
 	for (size_t i = 0; i < compare_nr_dimensions(); i++) {
@@ -122,7 +124,7 @@ static int compare_pair(struct job *job, const struct profile_group *a,
 		if (isnan(c.a) && isnan(c.b))
 			continue;
 		job->verdicts[c.verdict]++;
-		row(&g, &c);
+		cmd_compare_row(&g, &c);
 		json_array_append_new(rows, row_json(&c));
 	}
 	job->nr_pairs++;
@@ -132,14 +134,14 @@ static int compare_pair(struct job *job, const struct profile_group *a,
 					 "device_b", b->whole.device_name, "dimensions", rows);
 
 		if (!pair || json_array_append_new(job->pairs, pair) < 0)
-			status = -ENOMEM;
+			ret = -ENOMEM;
 	} else {
 		print_pair(job, &a->whole, &b->whole);
-		status = grid_print(&g, stdout);
+		ret = grid_print(&g, stdout);
 	}
 	json_decref(rows);
 	grid_release(&g);
-	return status;
+	return ret;
 }
 
 static int print_end(struct job *job, char **paths)
@@ -169,37 +171,38 @@ static int print_end(struct job *job, char **paths)
 	return 0;
 }
 
-static int compare(struct cli *cli, const struct selection *sel, struct job *job, struct err *err)
+static int cmd_compare_perform(struct cli *cli, const struct selection *sel, struct job *job,
+			       struct err *err)
 {
 	struct profile_set a, b;
-	int status;
+	int ret;
 
 	profile_set_init(&a);
 	profile_set_init(&b);
-	status = profile_set_load(&a, cli->argv[0], sel, err);
-	if (status == 0)
-		status = profile_set_load(&b, cli->argv[1], sel, err);
-	for (size_t i = 0; i < a.nr_groups && status == 0; i++) {
-		const struct profile_group *other = partner(&a, &a.groups[i], &b);
+	ret = profile_set_load(&a, cli->argv[0], sel, err);
+	if (ret == 0)
+		ret = profile_set_load(&b, cli->argv[1], sel, err);
+	for (size_t i = 0; i < a.nr_groups && ret == 0; i++) {
+		const struct profile_group *other = cmd_compare_partner(&a, &a.groups[i], &b);
 
 		if (other)
-			status = compare_pair(job, &a.groups[i], other);
+			ret = compare_pair(job, &a.groups[i], other);
 		else
 			cli_note(cli, "%s %s: only in A", a.groups[i].whole.host,
 				 a.groups[i].whole.device_name);
 	}
-	if (status == 0 && job->nr_pairs == 0)
-		status = err_set(err, EINVAL,
-				 "expected a device of the same name in A and B; --device and "
-				 "--host choose");
-	if (status == 0)
-		status = print_end(job, cli->argv);
+	if (ret == 0 && job->nr_pairs == 0)
+		ret = err_set(err, EINVAL,
+			      "expected a device of the same name in A and B; --device and "
+			      "--host choose");
+	if (ret == 0)
+		ret = print_end(job, cli->argv);
 	profile_set_release(&a);
 	profile_set_release(&b);
-	return status;
+	return ret;
 }
 
-static int run(struct cli *cli)
+static int cmd_compare_run(struct cli *cli)
 {
 	struct job job = { .cli = cli, .tolerance_ratio = COMPARE_TOLERANCE };
 	struct selection sel = { 0 };
@@ -212,7 +215,7 @@ static int run(struct cli *cli)
 		CLI_END,
 	};
 	struct err err = { 0 };
-	int status;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -222,12 +225,12 @@ static int run(struct cli *cli)
 	if (!(job.tolerance_ratio >= 0 && job.tolerance_ratio < 1))
 		return cli_usage(cli, "--tolerance: expected from 0 to below 1");
 	job.pairs = json_array();
-	status = compare(cli, &sel, &job, &err);
+	ret = cmd_compare_perform(cli, &sel, &job, &err);
 	json_decref(job.pairs);
-	if (status < 0) {
+	if (ret < 0) {
 		if (!err.line[0])
-			err_set(&err, -status, "%s", strerror(-status));
-		err.code = -status;
+			err_set(&err, -ret, "%s", strerror(-ret));
+		err.code = -ret;
 		return cli_fail(cli, &err);
 	}
 	return fail_on_worse && job.verdicts[VERDICT_WORSE] ? CLI_FAILED : CLI_DONE;
@@ -244,5 +247,5 @@ const struct command command_compare = {
 		"approximations that take\nrequests as independent; --json names the method of "
 		"each. `same` means that the whole\ninterval lies within the tolerance, better and "
 		"worse that none of it does.",
-	.run = run,
+	.run = cmd_compare_run,
 };

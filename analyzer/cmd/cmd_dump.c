@@ -174,7 +174,7 @@ static int print_columns(const struct cli *cli, const struct column_sum *sums, s
 	double per = nr_requests ? 1.0 / (double)nr_requests : 0;
 	struct column_sum total = { .name = "total" };
 	struct grid g;
-	int status;
+	int ret;
 
 	if (cli->json) {
 		printf("{\"requests\":%" PRIu64 ",\"columns\":[", nr_requests);
@@ -197,9 +197,9 @@ static int print_columns(const struct cli *cli, const struct column_sum *sums, s
 		total.coded_bytes += c->coded_bytes;
 		total.compressed_bytes += c->compressed_bytes;
 	}
-	status = grid_print(&g, stdout);
+	ret = grid_print(&g, stdout);
 	grid_release(&g);
-	return cli_status_of(status);
+	return cli_status_of(ret);
 }
 
 /* Column sizes belong to segments, not to requests: files are read as they are. */
@@ -261,7 +261,7 @@ static int dump_profiles(struct cli *cli, struct scan *scan)
 	return nr < 0 ? cli_fail(cli, scan_error(scan)) : CLI_DONE;
 }
 
-static int run(struct cli *cli)
+static int cmd_dump_run(struct cli *cli)
 {
 	struct selection sel = { 0 };
 	const char *format_name = NULL;
@@ -280,7 +280,7 @@ static int run(struct cli *cli)
 	unsigned int format = 0;
 	struct scan *scan = NULL;
 	struct err err = { 0 };
-	int status;
+	int ret;
 
 	bool is_empty = false;
 
@@ -297,20 +297,20 @@ static int run(struct cli *cli)
 		return cli_usage(cli, "--columns: expected segment files");
 	if (columns)
 		return dump_columns(cli);
-	status = selection_open(&sel, cli, &scan, profiles ? &hooks : NULL, &err);
-	if (status < 0) {
-		err.code = -status;
-		status = cli_fail(cli, &err);
+	ret = selection_open(&sel, cli, &scan, profiles ? &hooks : NULL, &err);
+	if (ret < 0) {
+		err.code = -ret;
+		ret = cli_fail(cli, &err);
 	} else if (profiles) {
-		status = dump_profiles(cli, scan);
+		ret = dump_profiles(cli, scan);
 	} else {
-		status = dump_requests(cli, scan, (enum dump_format)format, limit, &is_empty);
+		ret = dump_requests(cli, scan, (enum dump_format)format, limit, &is_empty);
 	}
 	scan_close(scan);
 	if (is_empty)
-		status = selection_nothing(&sel, cli);
+		ret = selection_nothing(&sel, cli);
 	selection_release(&sel);
-	return status;
+	return ret;
 }
 
 const struct command command_dump = {
@@ -323,5 +323,5 @@ const struct command command_dump = {
 		   "pre-flush,\nT passthrough, K kernel thread, O the agent's own, Z zone append. "
 		   "In CSV they are the\nnumber of formats/request.h; a field that is not known is "
 		   "empty.",
-	.run = run,
+	.run = cmd_dump_run,
 };

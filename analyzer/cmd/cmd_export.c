@@ -19,18 +19,17 @@ static int write_requests(struct cli *cli, struct scan *scan, struct exporter *e
 	struct progress progress;
 	bool first = true;
 	int64_t nr = 0;
-	int status = batch ? 0 : -ENOMEM;
+	int ret = batch ? 0 : -ENOMEM;
 
 	progress_begin(&progress, "export", scan_total_requests(scan), cli->quiet);
-	if (status == 0 && e->format->begin)
-		status = e->format->begin(e);
-	while (status == 0 && !ferror(e->out) && (nr = scan_next(scan, batch, SCAN_BATCH)) > 0) {
+	if (ret == 0 && e->format->begin)
+		ret = e->format->begin(e);
+	while (ret == 0 && !ferror(e->out) && (nr = scan_next(scan, batch, SCAN_BATCH)) > 0) {
 		if (first)
 			e->begin_ns = batch[0].arrival_real_ns;
 		first = false;
-		for (int64_t i = 0; i < nr && status == 0; i++)
-			status = e->format->request(e, &batch[i],
-						    scan_stream(scan, batch[i].stream));
+		for (int64_t i = 0; i < nr && ret == 0; i++)
+			ret = e->format->request(e, &batch[i], scan_stream(scan, batch[i].stream));
 		progress_update(&progress, scan_done_requests(scan));
 	}
 	if (e->format->end)
@@ -39,8 +38,8 @@ static int write_requests(struct cli *cli, struct scan *scan, struct exporter *e
 	free(batch);
 	if (nr < 0)
 		return err_set(err, (int)-nr, "%s", scan_error(scan)->line);
-	if (status < 0)
-		return err_set(err, -status, "%s", strerror(-status));
+	if (ret < 0)
+		return err_set(err, -ret, "%s", strerror(-ret));
 	return 0;
 }
 
@@ -48,10 +47,10 @@ static int write_file(struct cli *cli, struct scan *scan, struct exporter *e, co
 		      struct err *err)
 {
 	struct output_file file;
-	int status = output_file_begin(&file, path, 0666, err);
+	int ret = output_file_begin(&file, path, 0666, err);
 
-	if (status)
-		return status;
+	if (ret)
+		return ret;
 	e->out = file.out;
 	return output_file_end(&file, write_requests(cli, scan, e, err), err);
 }
@@ -64,7 +63,8 @@ static const struct export_format *format_named(const char *name)
 	return NULL;
 }
 
-static int export(struct cli *cli, struct selection *sel, struct exporter *e, const char *output)
+static int cmd_export_perform(struct cli *cli, struct selection *sel, struct exporter *e,
+			      const char *output)
 {
 	struct scan *scan = NULL;
 	struct err err = { 0 };
@@ -129,7 +129,7 @@ static int export_segments(struct cli *cli, const struct selection *sel, const c
 	return CLI_DONE;
 }
 
-static int run(struct cli *cli)
+static int cmd_export_run(struct cli *cli)
 {
 	const char *format = NULL, *output = NULL;
 	struct selection sel = { 0 };
@@ -144,7 +144,7 @@ static int run(struct cli *cli)
 		CLI_END,
 	};
 	bool is_whole;
-	int status;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -160,9 +160,9 @@ static int run(struct cli *cli)
 	if (e.target && strpbrk(e.target, " \t\n"))
 		return cli_usage(cli, "--target: expected a path without blanks: fio's logs "
 				      "cannot hold them");
-	status = export(cli, &sel, &e, output);
+	ret = cmd_export_perform(cli, &sel, &e, output);
 	selection_release(&sel);
-	return status;
+	return ret;
 }
 
 const struct command command_export = {
@@ -174,5 +174,5 @@ const struct command command_export = {
 	.details = "fio-iolog keeps times in whole microseconds and no response times; blkparse "
 		   "keeps all times and\nlengths in sectors; csv keeps every field. `blkcast "
 		   "import` reads all three.",
-	.run = run,
+	.run = cmd_export_run,
 };

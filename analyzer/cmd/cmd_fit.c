@@ -74,17 +74,17 @@ static int add_technique(struct fit *f, const char *name)
 static int take_techniques(struct fit *f)
 {
 	const struct word_list *list = &f->o.techniques;
-	int err = 0;
+	int ret = 0;
 
 	f->all = !list->nr || (list->nr == 1 && strcmp(list->items[0], "auto") == 0);
 	for (size_t i = 0; f->all && techniques[i]; i++)
 		if (techniques[i]->simplicity >= (int)f->o.simplicity)
 			f->candidates[f->nr++].technique = techniques[i];
-	for (size_t i = 0; !f->all && i < list->nr && !err; i++)
-		err = add_technique(f, list->items[i]);
-	if (!err && !f->nr)
-		err = err_set(&f->err, EINVAL, "--simplicity: no technique is that simple");
-	return err;
+	for (size_t i = 0; !f->all && i < list->nr && !ret; i++)
+		ret = add_technique(f, list->items[i]);
+	if (!ret && !f->nr)
+		ret = err_set(&f->err, EINVAL, "--simplicity: no technique is that simple");
+	return ret;
 }
 
 /* "mars-ia.nnodes=101" */
@@ -196,40 +196,40 @@ static int take_quantile(struct fit *f)
 
 static int take_options(struct fit *f)
 {
-	int err = take_quantile(f);
+	int ret = take_quantile(f);
 
 	f->config.standard = f->o.standard;
 	f->config.nr_threads = (unsigned int)f->o.threads;
-	if (!err)
-		err = take_techniques(f);
-	for (size_t i = 0; i < f->o.set.nr && !err; i++)
-		err = take_set(f, f->o.set.items[i]);
-	for (size_t i = 0; i < f->nr && !err; i++) {
+	if (!ret)
+		ret = take_techniques(f);
+	for (size_t i = 0; i < f->o.set.nr && !ret; i++)
+		ret = take_set(f, f->o.set.items[i]);
+	for (size_t i = 0; i < f->nr && !ret; i++) {
 		struct candidate *c = &f->candidates[i];
 		double p[PARAMETERS_MAX] = { 0 };
 
 		technique_standard(c->technique, 1, p);
 		for (unsigned int k = 0; k < c->technique->nr_parameters; k++)
 			p[k] = c->fixed[k] ? c->parameters[k] : p[k];
-		err = technique_check(c->technique, p, &f->err);
+		ret = technique_check(c->technique, p, &f->err);
 	}
-	if (!err)
-		err = take_s3(f);
-	return err ? err : take_objective(f);
+	if (!ret)
+		ret = take_s3(f);
+	return ret ? ret : take_objective(f);
 }
 
 /* A measurement store (path NULL): unless told otherwise its factors are the predictors. */
 static int read_table(struct fit *f, const char *path)
 {
 	struct options *o = &f->o;
-	int err;
+	int ret;
 
 	if (path)
 		return table_read_said(&f->table, path, f->cli, &f->err);
-	err = results_table(&f->table, o->db, o->campaign, o->response, &f->names, &f->nr_names,
+	ret = results_table(&f->table, o->db, o->campaign, o->response, &f->names, &f->nr_names,
 			    &f->err);
-	if (err || o->predictors.nr)
-		return err;
+	if (ret || o->predictors.nr)
+		return ret;
 	if (f->nr_names > WORD_LIST_MAX)
 		return err_set(&f->err, EINVAL, "%s: more than %d factors: name --predictors",
 			       o->db, WORD_LIST_MAX);
@@ -241,7 +241,7 @@ static int read_table(struct fit *f, const char *path)
 
 static int read_data(struct fit *f, const char *path)
 {
-	int err = read_table(f, path);
+	int ret = read_table(f, path);
 	const struct options *o = &f->o;
 	struct dataset_spec spec = { .response = o->response,
 				     .predictors = o->predictors.items,
@@ -253,10 +253,10 @@ static int read_data(struct fit *f, const char *path)
 				     .weight_column = o->weight,
 				     .fold_column = o->fold_column };
 
-	if (!err)
-		err = dataset_read(&f->data, &f->schema, &f->table, &spec, &f->err);
-	if (err || o->fold_column)
-		return err;
+	if (!ret)
+		ret = dataset_read(&f->data, &f->schema, &f->table, &spec, &f->err);
+	if (ret || o->fold_column)
+		return ret;
 	if (o->folds > f->data.nr_rows)
 		return err_set(&f->err, EINVAL, "%s: %zu rows are too few for %llu folds",
 			       path ? path : o->db, f->data.nr_rows, (unsigned long long)o->folds);
@@ -304,29 +304,29 @@ static int fit_all(struct fit *f)
 {
 	double spent_s = 0;
 	size_t kept = 0;
-	int err = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < f->nr && !err; i++) {
+	for (size_t i = 0; i < f->nr && !ret; i++) {
 		struct candidate *c = &f->candidates[i];
 
 		if (!within_budget(f, c, spent_s))
 			continue;
-		err = select_candidate(c, &f->config);
+		ret = select_candidate(c, &f->config);
 		progress_end(&f->progress);
 		spent_s += c->seconds;
-		if (err == -E2BIG && f->all) {
+		if (ret == -E2BIG && f->all) {
 			cli_note(f->cli, "%s: left out, it would have more than 4096 terms",
 				 c->technique->name);
 			candidate_release(c);
-			err = 0;
+			ret = 0;
 			continue;
 		}
-		if (err && !f->err.code)
-			err_set(&f->err, err == -ERANGE ? EINVAL : -err, "%s: %s",
+		if (ret && !f->err.code)
+			err_set(&f->err, ret == -ERANGE ? EINVAL : -ret, "%s: %s",
 				c->technique->name,
-				err == -ERANGE	? "the numbers are too large to compute with"
-				: err == -E2BIG ? "more than 4096 terms: fewer variables, or lrm"
-						: strerror(-err));
+				ret == -ERANGE	? "the numbers are too large to compute with"
+				: ret == -E2BIG ? "more than 4096 terms: fewer variables, or lrm"
+						: strerror(-ret));
 		if (kept != i) {
 			f->candidates[kept] = *c;
 			memset(c, 0, sizeof(*c));
@@ -334,17 +334,17 @@ static int fit_all(struct fit *f)
 		kept++;
 	}
 	f->nr = kept;
-	return err;
+	return ret;
 }
 
 static int make_model(struct fit *f, size_t best, struct model *m)
 {
 	struct candidate *c = &f->candidates[best];
-	int err = model_fit(m, c->technique, c->parameters, &f->schema, &f->data);
+	int ret = model_fit(m, c->technique, c->parameters, &f->schema, &f->data);
 	json_t *root;
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	m->quality = c->quality;
 	m->residuals = c->residuals;
 	c->residuals = NULL;
@@ -355,9 +355,9 @@ static int make_model(struct fit *f, size_t best, struct model *m)
 	if (!f->o.output)
 		return 0;
 	root = model_json(m);
-	err = root ? model_file_write(f->o.output, root, &f->err) : -ENOMEM;
+	ret = root ? model_file_write(f->o.output, root, &f->err) : -ENOMEM;
 	json_decref(root);
-	return err;
+	return ret;
 }
 
 static int write_log(struct fit *f)
@@ -375,41 +375,41 @@ static int write_log(struct fit *f)
 	return bad ? err_set(&f->err, EIO, "%s: cannot be written in full", f->o.s3_log) : 0;
 }
 
-static int fit(struct fit *f, const char *path)
+static int cmd_fit_perform(struct fit *f, const char *path)
 {
 	struct fit_summary summary = { .candidates = f->candidates };
 	struct model m = { 0 };
-	int err = take_options(f);
+	int ret = take_options(f);
 
-	if (!err)
-		err = read_data(f, path);
+	if (!ret)
+		ret = read_data(f, path);
 	f->config.schema = &f->schema;
 	f->config.data = &f->data;
-	if (!err)
-		err = fit_all(f);
-	if (!err && !f->nr)
-		err = err_set(&f->err, EINVAL, "--budget: no technique fits into it");
-	if (!err)
-		err = write_log(f);
-	if (err)
-		return err;
+	if (!ret)
+		ret = fit_all(f);
+	if (!ret && !f->nr)
+		ret = err_set(&f->err, EINVAL, "--budget: no technique fits into it");
+	if (!ret)
+		ret = write_log(f);
+	if (ret)
+		return ret;
 	summary.nr = f->nr;
 	summary.best = select_best(f->candidates, f->nr, f->o.within);
 	summary.schema = &f->schema;
 	summary.data = &f->data;
 	summary.output = f->o.output;
-	err = make_model(f, summary.best, &m);
-	if (!err && f->o.report)
-		err = model_page_save(&m, f->o.report, &f->err);
-	if (!err && f->cli->json)
-		err = fit_print_json(&summary, &f->err);
-	else if (!err)
-		err = fit_print_text(&summary, &m);
+	ret = make_model(f, summary.best, &m);
+	if (!ret && f->o.report)
+		ret = model_page_save(&m, f->o.report, &f->err);
+	if (!ret && f->cli->json)
+		ret = fit_print_json(&summary, &f->err);
+	else if (!ret)
+		ret = fit_print_text(&summary, &m);
 	model_release(&m);
-	return err;
+	return ret;
 }
 
-static void release(struct fit *f)
+static void cmd_fit_release(struct fit *f)
 {
 	for (size_t i = 0; i < f->nr; i++)
 		candidate_release(&f->candidates[i]);
@@ -447,41 +447,41 @@ static int print_update(const struct fit *f, const struct update_facts *u, const
 	return bad ? -EIO : 0;
 }
 
-static int update(struct fit *f, const char *path)
+static int cmd_fit_update(struct fit *f, const char *path)
 {
 	struct model old = { 0 }, new = { 0 };
 	struct update_facts facts;
 	const char *kind;
 	json_t *root = NULL;
-	int err = model_file_read(f->o.update, &root, &kind, &f->err);
+	int ret = model_file_read(f->o.update, &root, &kind, &f->err);
 
-	if (!err && strcmp(kind, "regression") != 0)
-		err = err_set(&f->err, EINVAL, "%s: kind: expected 'regression', got '%.40s'",
+	if (!ret && strcmp(kind, "regression") != 0)
+		ret = err_set(&f->err, EINVAL, "%s: kind: expected 'regression', got '%.40s'",
 			      f->o.update, kind);
-	if (!err) {
-		err = model_from_json(&old, root, &f->err);
-		if (err)
+	if (!ret) {
+		ret = model_from_json(&old, root, &f->err);
+		if (ret)
 			err_prefix(&f->err, "%s", f->o.update);
 	}
 	json_decref(root);
-	if (!err)
-		err = path ? table_read(&f->table, path, &f->err)
+	if (!ret)
+		ret = path ? table_read(&f->table, path, &f->err)
 			   : results_table(&f->table, f->o.db, f->o.campaign, old.schema.response,
 					   NULL, NULL, &f->err);
-	if (!err)
-		err = model_update(&new, &old, &f->table, f->o.weight, &facts, &f->err);
-	if (!err && f->o.output) {
+	if (!ret)
+		ret = model_update(&new, &old, &f->table, f->o.weight, &facts, &f->err);
+	if (!ret && f->o.output) {
 		root = model_json(&new);
-		err = root ? model_file_write(f->o.output, root, &f->err) : -ENOMEM;
+		ret = root ? model_file_write(f->o.output, root, &f->err) : -ENOMEM;
 		json_decref(root);
 	}
-	if (!err && f->o.report)
-		err = model_page_save(&new, f->o.report, &f->err);
-	if (!err)
-		err = print_update(f, &facts, &new);
+	if (!ret && f->o.report)
+		ret = model_page_save(&new, f->o.report, &f->err);
+	if (!ret)
+		ret = print_update(f, &facts, &new);
 	model_release(&old);
 	model_release(&new);
-	return err;
+	return ret;
 }
 
 static struct fit *fit_new(struct cli *cli)
@@ -523,11 +523,11 @@ static int check_usage(struct cli *cli, const struct options *o)
 	return CLI_DONE;
 }
 
-static int run(struct cli *cli)
+static int cmd_fit_run(struct cli *cli)
 {
 	struct fit *f = fit_new(cli);
 	struct options *o = f ? &f->o : NULL;
-	int status;
+	int ret;
 
 	if (!f)
 		return CLI_FAILED;
@@ -572,17 +572,17 @@ static int run(struct cli *cli)
 		free(f);
 		return cli->status;
 	}
-	status = check_usage(cli, o);
-	if (!status) {
+	ret = check_usage(cli, o);
+	if (!ret) {
 		lsq_single_thread();
-		status = o->update ? update(f, o->db ? NULL : cli->argv[0])
-				   : fit(f, o->db ? NULL : cli->argv[0]);
-		if (status && !f->err.code)
-			err_set(&f->err, -status, "%s", strerror(-status));
-		status = status ? cli_fail(cli, &f->err) : CLI_DONE;
+		ret = o->update ? cmd_fit_update(f, o->db ? NULL : cli->argv[0])
+				: cmd_fit_perform(f, o->db ? NULL : cli->argv[0]);
+		if (ret && !f->err.code)
+			err_set(&f->err, -ret, "%s", strerror(-ret));
+		ret = ret ? cli_fail(cli, &f->err) : CLI_DONE;
 	}
-	release(f);
-	return status;
+	cmd_fit_release(f);
+	return ret;
 }
 
 const struct command command_fit = {
@@ -596,5 +596,5 @@ const struct command command_fit = {
 		"Each technique's parameters are searched with S3 on the same folds; the simplest "
 		"technique\nwithin --select-within of the best is fitted to all rows and written. "
 		"--response takes any\ncolumn: one of means, or of a percentile.",
-	.run = run,
+	.run = cmd_fit_run,
 };

@@ -43,7 +43,7 @@ struct job {
 	struct err err;
 };
 
-static bool thinks(const struct job *job)
+static bool cmd_headroom_thinks(const struct job *job)
 {
 	for (size_t i = 0; i < job->nr_loads; i++)
 		if (load_think_s(&job->loads[i]) > 0)
@@ -58,18 +58,18 @@ static int solve_busy(struct job *job, size_t i, const struct model *m)
 	struct predictor_ask ask = { .point = o->point };
 	struct busy_curves *c = &job->busy[i];
 	bool by_think = job->load && !strcmp(job->load, "think");
-	int clients = load_model_is_busy(m) ? load_model_clients(m) : -1, status;
+	int clients = load_model_is_busy(m) ? load_model_clients(m) : -1, ret;
 
-	if (by_think || (clients >= 0 && thinks(job) &&
+	if (by_think || (clients >= 0 && cmd_headroom_thinks(job) &&
 			 (!job->load || !strcmp(job->load, m->schema.variables[clients].name)))) {
 		ask.sides[o->side] = true;
-		status = busy_curves_make(c, &job->predictor, &ask, job->loads, job->nr_loads,
-					  &job->err);
-		if (status)
-			return status;
+		ret = busy_curves_make(c, &job->predictor, &ask, job->loads, job->nr_loads,
+				       &job->err);
+		if (ret)
+			return ret;
 		if (busy_curves_has(c, o->side))
-			status = headroom_find_busy(&job->found[i], c, m, &job->own[i], job->loads,
-						    job->nr_loads, o, by_think);
+			ret = headroom_find_busy(&job->found[i], c, m, &job->own[i], job->loads,
+						 job->nr_loads, o, by_think);
 		else if (by_think)
 			return err_set(&job->err, EINVAL,
 				       "--load think: expected clients that think, and models of "
@@ -79,7 +79,7 @@ static int solve_busy(struct job *job, size_t i, const struct model *m)
 				 "%s: no models of read_s and write_s to tell how clients "
 				 "think: taken to think never",
 				 job->slo.items[i]);
-		return status ? status : busy_curves_has(c, o->side);
+		return ret ? ret : busy_curves_has(c, o->side);
 	}
 	return 0;
 }
@@ -90,37 +90,37 @@ static int solve_model(struct job *job, size_t i)
 	const struct headroom_objective *o = &job->objectives[i];
 	const struct model *m;
 	struct load_facts joined;
-	int status = predictor_model(&job->predictor, o->response, &m, &job->err);
+	int ret = predictor_model(&job->predictor, o->response, &m, &job->err);
 
-	if (!status && !m)
-		status = err_set(&job->err, EINVAL, "--slo %s: no --model of %s is given",
-				 job->slo.items[i], o->response);
-	if (status)
-		return status;
+	if (!ret && !m)
+		ret = err_set(&job->err, EINVAL, "--slo %s: no --model of %s is given",
+			      job->slo.items[i], o->response);
+	if (ret)
+		return ret;
 	load_facts_join(job->loads, job->nr_loads, &joined);
-	status = load_rows_make(&job->rows[i], m, &joined, o->side, false, job->by.set.items,
-				job->by.set.nr, &job->err);
-	if (!status)
-		status = load_model_own(&job->own[i], m, &joined, &joined, o->side,
-					job->by.set.items, job->by.set.nr, &job->err);
-	if (!status)
-		status = solve_busy(job, i, m);
-	if (status)
-		return status < 0 ? status : 0;
-	status = load_model_scaled(m, job->load, &job->err);
-	if (status < 0)
-		return status;
-	return headroom_find(&job->found[i], &job->rows[i], &job->own[i], status, o->limit_s,
+	ret = load_rows_make(&job->rows[i], m, &joined, o->side, false, job->by.set.items,
+			     job->by.set.nr, &job->err);
+	if (!ret)
+		ret = load_model_own(&job->own[i], m, &joined, &joined, o->side, job->by.set.items,
+				     job->by.set.nr, &job->err);
+	if (!ret)
+		ret = solve_busy(job, i, m);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	ret = load_model_scaled(m, job->load, &job->err);
+	if (ret < 0)
+		return ret;
+	return headroom_find(&job->found[i], &job->rows[i], &job->own[i], ret, o->limit_s,
 			     &job->err);
 }
 
-static int solve(struct job *job, size_t i)
+static int cmd_headroom_solve(struct job *job, size_t i)
 {
 	struct headroom_objective *o = &job->objectives[i];
-	int status = headroom_read_objective(job->slo.items[i], o, &job->err);
+	int ret = headroom_read_objective(job->slo.items[i], o, &job->err);
 
-	if (status)
-		return status;
+	if (ret)
+		return ret;
 	if (!job->predictor.net)
 		return solve_model(job, i);
 	if (job->load)
@@ -223,7 +223,7 @@ static void say_rates(const struct job *job, size_t i, char *out, size_t size)
 }
 
 /* The answer in one sentence. */
-static void conclude(const struct job *job, size_t i, char lead[LEAD_BYTES])
+static void cmd_headroom_conclude(const struct job *job, size_t i, char lead[LEAD_BYTES])
 {
 	const struct headroom *h = &job->found[i];
 	char at[UNITS_BYTES], low[UNITS_BYTES], high[UNITS_BYTES], now[UNITS_BYTES];
@@ -266,7 +266,7 @@ static json_t *bound_json(const struct headroom_bound *b)
 					    b->at_least, "below", b->below);
 }
 
-static json_t *number(double v)
+static json_t *cmd_headroom_number(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();
 }
@@ -278,31 +278,33 @@ static json_t *one_json(const struct job *job, size_t i)
 	json_t *curve = json_array();
 	char lead[LEAD_BYTES];
 
-	conclude(job, i, lead);
+	cmd_headroom_conclude(job, i, lead);
 	for (size_t k = 0; k<h->nr; k += h->nr> HEADROOM_NET_POINTS ? 10 : 1)
-		json_array_append_new(
-			curve, json_pack("[f,f,o,o]", h->curve[k].load, h->curve[k].predicted,
-					 number(h->curve[k].low), number(h->curve[k].high)));
+		json_array_append_new(curve, json_pack("[f,f,o,o]", h->curve[k].load,
+						       h->curve[k].predicted,
+						       cmd_headroom_number(h->curve[k].low),
+						       cmd_headroom_number(h->curve[k].high)));
 	return json_pack(
 		"{s:s, s:s, s:f, s:s, s:f, s:o, s:f, s:b, s:b, s:o, s:o, s:o, s:o, s:s, s:{s:f, s:o, s:o}}",
 		"slo", job->slo.items[i], "response", job->objectives[i].response, "limit_s",
 		h->limit, "load", h->load, "today", h->today, "think_s",
-		number(h->busy ? h->busy->think_s : NAN), "predicted_today_s", h->predicted_today,
-		"broken", h->broken, "extrapolated", h->today_outside || h->outside != NULL,
-		"headroom", bound_json(&h->at), "low", bound_json(&h->low), "high",
-		bound_json(&h->high), "curve", curve, "conclusion", lead, "throughput",
-		"offered_per_s", r->offered_per_s, "today_per_s", number(r->today_per_s),
-		"limit_per_s", number(r->limit_per_s));
+		cmd_headroom_number(h->busy ? h->busy->think_s : NAN), "predicted_today_s",
+		h->predicted_today, "broken", h->broken, "extrapolated",
+		h->today_outside || h->outside != NULL, "headroom", bound_json(&h->at), "low",
+		bound_json(&h->low), "high", bound_json(&h->high), "curve", curve, "conclusion",
+		lead, "throughput", "offered_per_s", r->offered_per_s, "today_per_s",
+		cmd_headroom_number(r->today_per_s), "limit_per_s",
+		cmd_headroom_number(r->limit_per_s));
 }
 
-static int print(struct job *job)
+static int cmd_headroom_print(struct job *job)
 {
 	json_t *top, *all = json_array();
 	char lead[LEAD_BYTES];
-	int status = -ENOMEM;
+	int ret = -ENOMEM;
 
 	for (size_t i = 0; i < job->slo.nr && !job->cli->json; i++) {
-		conclude(job, i, lead);
+		cmd_headroom_conclude(job, i, lead);
 		puts(lead);
 	}
 	for (size_t i = 0; i < job->slo.nr; i++)
@@ -310,81 +312,80 @@ static int print(struct job *job)
 	top = json_pack("{s:s, s:f, s:i, s:O}", "schema", "blkcast.headroom/1", "confidence",
 			HEADROOM_LEVEL, "tightest", (int)job->tightest, "objectives", all);
 	if (top)
-		status = job->cli->json && (json_dumpf(top, stdout, JSON_INDENT(2)) ||
-					    putchar('\n') == EOF)
-				 ? -EIO
-				 : 0;
+		ret = job->cli->json && (json_dumpf(top, stdout, JSON_INDENT(2)) ||
+					 putchar('\n') == EOF)
+			      ? -EIO
+			      : 0;
 	json_decref(top);
 	json_decref(all);
-	return status;
+	return ret;
 }
 
 static int save_page(struct job *job)
 {
 	char lead[LEAD_BYTES], id[32];
 	struct buf page;
-	int status = 0;
+	int ret = 0;
 
 	buf_init(&page);
-	conclude(job, job->tightest, lead);
+	cmd_headroom_conclude(job, job->tightest, lead);
 	study_page_begin(&page, "How much more load", lead);
-	for (size_t i = 0; i < job->slo.nr && !status; i++) {
-		conclude(job, i, lead);
+	for (size_t i = 0; i < job->slo.nr && !ret; i++) {
+		cmd_headroom_conclude(job, i, lead);
 		study_page_section(&page, job->slo.items[i], lead);
 		snprintf(id, sizeof(id), "knee-%zu", i);
-		status = headroom_draw(&job->found[i], &job->objectives[i], &job->rows[i], id,
-				       &page);
+		ret = headroom_draw(&job->found[i], &job->objectives[i], &job->rows[i], id, &page);
 		study_page_section_end(&page);
 	}
 	study_page_end(&page);
-	if (!status)
-		status = study_page_save(&page, job->report, &job->err);
+	if (!ret)
+		ret = study_page_save(&page, job->report, &job->err);
 	buf_release(&page);
-	return status;
+	return ret;
 }
 
 static int read_loads(struct job *job, const char *path)
 {
 	const struct selection sel = { 0 };
 	struct profile_set set;
-	int status;
+	int ret;
 
 	profile_set_init(&set);
-	status = profile_set_load(&set, path, &sel, &job->err);
-	if (!status)
+	ret = profile_set_load(&set, path, &sel, &job->err);
+	if (!ret)
 		job->loads = calloc(set.nr_groups + 1, sizeof(*job->loads));
-	if (!status && !job->loads)
-		status = -ENOMEM;
-	for (; !status && job->nr_loads < set.nr_groups; job->nr_loads++)
+	if (!ret && !job->loads)
+		ret = -ENOMEM;
+	for (; !ret && job->nr_loads < set.nr_groups; job->nr_loads++)
 		load_facts_of_group(&set.groups[job->nr_loads], &job->loads[job->nr_loads]);
 	profile_set_release(&set);
-	return status;
+	return ret;
 }
 
-static int work(struct job *job, const char *path)
+static int cmd_headroom_work(struct job *job, const char *path)
 {
-	int status = read_loads(job, path);
+	int ret = read_loads(job, path);
 
-	if (!status)
-		status = predictor_open(&job->predictor, &job->by, &job->err);
-	for (size_t i = 0; i < job->slo.nr && !status; i++) {
-		status = solve(job, i);
-		if (!status)
+	if (!ret)
+		ret = predictor_open(&job->predictor, &job->by, &job->err);
+	for (size_t i = 0; i < job->slo.nr && !ret; i++) {
+		ret = cmd_headroom_solve(job, i);
+		if (!ret)
 			find_rates(job, i);
-		if (!status && job->found[i].at.factor < job->found[job->tightest].at.factor)
+		if (!ret && job->found[i].at.factor < job->found[job->tightest].at.factor)
 			job->tightest = i;
-		if (!status && (job->found[i].outside || job->found[i].today_outside))
+		if (!ret && (job->found[i].outside || job->found[i].today_outside))
 			cli_note(job->cli,
 				 "%s: today's load lies outside what the model was "
 				 "trained on: extrapolated",
 				 job->slo.items[i]);
 	}
-	if (!status && job->report)
-		status = save_page(job);
-	return status ? status : print(job);
+	if (!ret && job->report)
+		ret = save_page(job);
+	return ret ? ret : cmd_headroom_print(job);
 }
 
-static int run(struct cli *cli)
+static int cmd_headroom_run(struct cli *cli)
 {
 	struct job job = { .cli = cli };
 	const struct cli_option options[] = {
@@ -396,7 +397,7 @@ static int run(struct cli *cli)
 		CLI_END,
 	};
 	bool broken = false, outside = false;
-	int status;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -405,8 +406,8 @@ static int run(struct cli *cli)
 				      "profile");
 	lsq_single_thread();
 	job.found = calloc(job.slo.nr, sizeof(*job.found));
-	status = job.found ? work(&job, cli->argv[0]) : -ENOMEM;
-	for (size_t i = 0; i < job.slo.nr && !status; i++) {
+	ret = job.found ? cmd_headroom_work(&job, cli->argv[0]) : -ENOMEM;
+	for (size_t i = 0; i < job.slo.nr && !ret; i++) {
 		broken |= job.found[i].broken || is_overloaded(&job.rates[i]);
 		outside |= is_outside(&job.found[i]);
 	}
@@ -417,11 +418,11 @@ static int run(struct cli *cli)
 	predictor_release(&job.predictor);
 	free(job.loads);
 	free(job.found);
-	if (status && !job.err.line[0])
-		err_set(&job.err, -status, "%s", strerror(-status));
-	if (status)
-		job.err.code = -status;
-	if (status)
+	if (ret && !job.err.line[0])
+		err_set(&job.err, -ret, "%s", strerror(-ret));
+	if (ret)
+		job.err.code = -ret;
+	if (ret)
 		return cli_fail(cli, &job.err);
 	return outside ? CLI_CANNOT_TELL : broken ? CLI_FAILED : CLI_DONE;
 }
@@ -444,5 +445,5 @@ const struct command command_headroom = {
 		"the objective's. Several devices in the profile add up. Exit status 1 where an "
 		"objective is\nbroken today or the target cannot carry the load, 3 where the load "
 		"lies outside the model.",
-	.run = run,
+	.run = cmd_headroom_run,
 };

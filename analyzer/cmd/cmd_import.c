@@ -24,7 +24,7 @@ struct shown {
 	bool begun, quiet;
 };
 
-static void show(void *ctx, uint64_t done, uint64_t total)
+static void cmd_import_show(void *ctx, uint64_t done, uint64_t total)
 {
 	struct shown *s = ctx;
 
@@ -91,7 +91,7 @@ static json_t *host_json(const struct import_result *r, uint32_t at)
 static int print_json(const struct import_result *r)
 {
 	json_t *traces = json_array(), *hosts = json_array(), *all;
-	int status = CLI_DONE;
+	int ret = CLI_DONE;
 
 	for (size_t i = 0; i < r->nr_traces; i++)
 		json_array_append_new(traces, trace_json(&r->traces[i]));
@@ -105,10 +105,10 @@ static int print_json(const struct import_result *r)
 			(json_int_t)r->stored.nr_repeated, "stored_bytes",
 			(json_int_t)r->stored.stored_bytes, "traces", traces, "hosts", hosts);
 	if (!all || json_dumpf(all, stdout, JSON_COMPACT) < 0)
-		status = CLI_FAILED;
+		ret = CLI_FAILED;
 	putchar('\n');
 	json_decref(all);
-	return status;
+	return ret;
 }
 
 /* Whether no trace of them has a clock: their lengths and instants mean nothing. */
@@ -124,7 +124,7 @@ static int print_table(const struct cli *cli, const struct import_result *r)
 {
 	char begin[UNITS_BYTES], span[UNITS_BYTES], tick[UNITS_BYTES];
 	struct grid g;
-	int status;
+	int ret;
 
 	grid_init(&g, "host|device|>reads|>writes|>other|>response times|begin|>length|>clock");
 	for (size_t i = 0; i < r->nr_devices; i++) {
@@ -147,9 +147,9 @@ static int print_table(const struct cli *cli, const struct import_result *r)
 			  h->resolution_ns ? units_time((double)h->resolution_ns / 1e9, tick)
 					   : "-");
 	}
-	status = grid_print(&g, stdout);
+	ret = grid_print(&g, stdout);
 	grid_release(&g);
-	return cli_status_of(status);
+	return cli_status_of(ret);
 }
 
 /* How many requests have no response time, and why. */
@@ -202,34 +202,34 @@ static void print_notes(const struct cli *cli, const struct import_result *r)
 			 r->stored.nr_repeated, r->stored.nr_repeated + r->stored.nr_stored);
 }
 
-static int import(struct cli *cli, struct import_options *o, const char *dir)
+static int cmd_import_perform(struct cli *cli, struct import_options *o, const char *dir)
 {
 	struct shown shown = { .quiet = cli->quiet };
 	struct import_result result;
 	struct err err = { 0 };
-	int status;
+	int ret;
 
 	o->paths = (const char *const *)cli->argv;
 	o->nr_paths = (size_t)cli->argc;
-	o->progress = show;
+	o->progress = cmd_import_show;
 	o->ctx = &shown;
-	status = import_run(o, dir, &result, &err);
+	ret = import_run(o, dir, &result, &err);
 	if (shown.begun)
 		progress_end(&shown.progress);
-	if (status < 0) {
+	if (ret < 0) {
 		for (size_t i = 0; i < result.nr_traces; i++)
 			for (uint64_t k = 1; k < result.traces[i].skips.nr && k < FOREIGN_REASONS;
 			     k++)
 				cli_note(cli, "skipped: %s", result.traces[i].skips.first[k]);
-		err.code = -status;
-		status = cli_fail(cli, &err);
+		err.code = -ret;
+		ret = cli_fail(cli, &err);
 	} else {
-		status = cli->json ? print_json(&result) : print_table(cli, &result);
+		ret = cli->json ? print_json(&result) : print_table(cli, &result);
 		if (!cli->json)
 			print_notes(cli, &result);
 	}
 	import_result_release(&result);
-	return status;
+	return ret;
 }
 
 /* Whether the first file holds segments. */
@@ -305,16 +305,16 @@ static bool has_histograms(const struct cli *cli, const char *format)
 static int print_profile(const struct cli *cli, const struct profile *p, bool first)
 {
 	struct buf b;
-	int status;
+	int ret;
 
 	if (!cli->json)
 		return profile_text_print(p, cli->utc, stdout);
 	buf_init(&b);
-	status = profile_to_json(p, PROFILE_JSON_PRETTY, &b);
-	if (status == 0)
+	ret = profile_to_json(p, PROFILE_JSON_PRETTY, &b);
+	if (ret == 0)
 		printf("%s%.*s", first ? "[\n" : ",\n", (int)b.len, (const char *)b.data);
 	buf_release(&b);
-	return status;
+	return ret;
 }
 
 /* All files are read before the first profile is printed. */
@@ -324,35 +324,35 @@ static int import_histograms(struct cli *cli, const struct import_options *o)
 	size_t nr[WORD_LIST_MAX] = { 0 };
 	struct foreign_input *in;
 	struct err err = { 0 };
-	int status = 0;
+	int ret = 0;
 
 	if (cli->argc == 0 || cli->argc > WORD_LIST_MAX)
 		return cli_usage(cli, "expected 1 to %d files", WORD_LIST_MAX);
-	for (int i = 0; i < cli->argc && status == 0; i++) {
-		status = foreign_input_open(&in, cli->argv[i], &err);
-		if (status == 0) {
-			status = vscsi_stats_read(in, o->foreign.host, o->begin_real_ns,
-						  &profiles[i], &nr[i], &err);
+	for (int i = 0; i < cli->argc && ret == 0; i++) {
+		ret = foreign_input_open(&in, cli->argv[i], &err);
+		if (ret == 0) {
+			ret = vscsi_stats_read(in, o->foreign.host, o->begin_real_ns, &profiles[i],
+					       &nr[i], &err);
 			foreign_input_free(in);
 		}
 	}
 	for (int i = 0; i < cli->argc; i++) {
 		for (size_t k = 0; k < nr[i]; k++) {
-			if (status == 0)
-				status = print_profile(cli, &profiles[i][k], i == 0 && k == 0);
+			if (ret == 0)
+				ret = print_profile(cli, &profiles[i][k], i == 0 && k == 0);
 			profile_release(&profiles[i][k]);
 		}
 		free(profiles[i]);
 	}
-	if (status == 0 && cli->json)
+	if (ret == 0 && cli->json)
 		printf("\n]\n");
-	err.code = -status;
-	if (status < 0 && !err.line[0])
-		err_set(&err, -status, "%s", strerror(-status));
-	return status < 0 ? cli_fail(cli, &err) : CLI_DONE;
+	err.code = -ret;
+	if (ret < 0 && !err.line[0])
+		err_set(&err, -ret, "%s", strerror(-ret));
+	return ret < 0 ? cli_fail(cli, &err) : CLI_DONE;
 }
 
-static int run(struct cli *cli)
+static int cmd_import_run(struct cli *cli)
 {
 	const char *dir = NULL, *format = NULL;
 	struct import_options o = { 0 };
@@ -400,7 +400,7 @@ static int run(struct cli *cli)
 	o.format = format ? foreign_format_named(format) : NULL;
 	if (format && !o.format)
 		return cli_usage(cli, "--format: '%s' is none of --list-formats", format);
-	return import(cli, &o, dir);
+	return cmd_import_perform(cli, &o, dir);
 }
 
 const struct command command_import = {
@@ -422,5 +422,5 @@ const struct command command_import = {
 		"is a number from 1 or a name of\nthe heading. Units: s, ms, us, ns, 100ns; "
 		"bytes, sectors, KiB, 4k, MiB; op: rw, scsi, read0\n(0 is a read), read1. "
 		"delimiter: comma, semicolon, tab, space.",
-	.run = run,
+	.run = cmd_import_run,
 };

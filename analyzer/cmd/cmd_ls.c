@@ -171,7 +171,7 @@ static int print_json(const struct listing *l, const struct inventory *v, struct
 		      struct err *err)
 {
 	json_t *hosts = json_array(), *damaged = json_array(), *top;
-	int status = catalog_each_damaged(store_catalog(store), add_damaged_json, damaged, err);
+	int ret = catalog_each_damaged(store_catalog(store), add_damaged_json, damaged, err);
 
 	for (size_t i = 0; i < v->nr_hosts; i++)
 		if (host_wanted(l, v->hosts[i].host))
@@ -180,10 +180,10 @@ static int print_json(const struct listing *l, const struct inventory *v, struct
 			store_dir(store), "hosts", hosts, "damaged", damaged);
 	if (!top)
 		return err_set(err, ENOMEM, "out of memory");
-	if (status == 0 && json_dumpf(top, stdout, JSON_INDENT(2)) == 0)
+	if (ret == 0 && json_dumpf(top, stdout, JSON_INDENT(2)) == 0)
 		putchar('\n');
 	json_decref(top);
-	return status;
+	return ret;
 }
 
 static void print_gaps(const struct listing *l, const struct inventory_host *h)
@@ -353,11 +353,11 @@ static int print_damaged(void *ctx, const char *path, const char *why)
 static int print_aside(const struct store *store, struct err *err)
 {
 	struct buf text;
-	int status;
+	int ret;
 
 	buf_init(&text);
-	status = store_aside_read(store, &text, err);
-	for (char *at = (char *)text.data; status == 0 && *at;) {
+	ret = store_aside_read(store, &text, err);
+	for (char *at = (char *)text.data; ret == 0 && *at;) {
 		size_t line = strcspn(at, "\n");
 
 		printf("set aside: %.*s: retention ended twice at it; a line less in %s/" STORE_ASIDE
@@ -366,14 +366,14 @@ static int print_aside(const struct store *store, struct err *err)
 		at += line + (at[line] == '\n');
 	}
 	buf_release(&text);
-	return status;
+	return ret;
 }
 
 static int print_text(const struct listing *l, const struct inventory *v, struct store *store,
 		      struct err *err)
 {
 	size_t hidden = 0;
-	int status;
+	int ret;
 
 	for (size_t i = 0; i < v->nr_hosts; i++)
 		if (host_wanted(l, v->hosts[i].host))
@@ -383,11 +383,11 @@ static int print_text(const struct listing *l, const struct inventory *v, struct
 			 hidden == 1 ? "" : "s", hidden == 1 ? "it" : "them");
 	if (v->nr_hosts == 0)
 		cli_note(l->cli, "%s: no segments", store_dir(store));
-	status = catalog_each_damaged(store_catalog(store), print_damaged, NULL, err);
-	return status == 0 ? print_aside(store, err) : status;
+	ret = catalog_each_damaged(store_catalog(store), print_damaged, NULL, err);
+	return ret == 0 ? print_aside(store, err) : ret;
 }
 
-static int run(struct cli *cli)
+static int cmd_ls_run(struct cli *cli)
 {
 	struct listing l = { .cli = cli };
 	const char *dir = NULL;
@@ -400,7 +400,7 @@ static int run(struct cli *cli)
 	struct store *store = NULL;
 	struct inventory v;
 	struct err err = { 0 };
-	int status;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -409,19 +409,18 @@ static int run(struct cli *cli)
 	else if (!dir || cli->argc)
 		return cli_usage(cli, "--store: expected the folder of a store");
 	inventory_init(&v);
-	status = store_open(&store, dir, false, &err);
-	if (status == 0)
-		status = inventory_collect(&v, store, &err);
-	if (status == 0)
-		status = cli->json ? print_json(&l, &v, store, &err)
-				   : print_text(&l, &v, store, &err);
-	if (status == 0)
-		status = damage_note_store(store, l.hosts.items, l.hosts.nr, &err);
+	ret = store_open(&store, dir, false, &err);
+	if (ret == 0)
+		ret = inventory_collect(&v, store, &err);
+	if (ret == 0)
+		ret = cli->json ? print_json(&l, &v, store, &err) : print_text(&l, &v, store, &err);
+	if (ret == 0)
+		ret = damage_note_store(store, l.hosts.items, l.hosts.nr, &err);
 	inventory_release(&v);
 	store_close(store);
-	if (status == 0)
+	if (ret == 0)
 		return CLI_DONE;
-	err.code = -status;
+	err.code = -ret;
 	return cli_fail(cli, &err);
 }
 
@@ -430,5 +429,5 @@ const struct command command_ls = {
 	.summary = "hosts, devices, time ranges, request counts, losses",
 	.usage = "--store DIR [--host HOST,...]",
 	.example = "blkcast ls --store traces",
-	.run = run,
+	.run = cmd_ls_run,
 };

@@ -47,7 +47,7 @@ static int print_configurations(const struct plan *p, const struct configuration
 {
 	struct buf titles, cell;
 	struct grid g;
-	int status;
+	int ret;
 
 	buf_init(&titles);
 	buf_printf(&titles, ">configuration");
@@ -68,11 +68,11 @@ static int print_configurations(const struct plan *p, const struct configuration
 			grid_cell(&g, "%s", cell.error ? "?" : (char *)cell.data);
 		}
 	}
-	status = grid_print(&g, stdout);
+	ret = grid_print(&g, stdout);
 	grid_release(&g);
 	buf_release(&cell);
 	buf_release(&titles);
-	return status;
+	return ret;
 }
 
 static int dry_run(struct measure *m)
@@ -80,16 +80,16 @@ static int dry_run(struct measure *m)
 	struct configurations c = { 0 };
 	const struct plan *p = &m->plan;
 	char time[UNITS_BYTES];
-	int status = plan_configurations(p, &c, &m->err);
-	uint64_t nr = status ? 0 : nr_configurations(p, &c);
+	int ret = plan_configurations(p, &c, &m->err);
+	uint64_t nr = ret ? 0 : nr_configurations(p, &c);
 
-	if (!status && m->cli->json) {
+	if (!ret && m->cli->json) {
 		printf("{\"schema\": \"blkcast.measure/1\", \"dry_run\": true, \"configurations\": %llu, "
 		       "\"runs\": %llu, \"estimated_s\": %.17g}\n",
 		       (unsigned long long)nr, (unsigned long long)(nr * p->repetitions),
 		       estimate_s(p, nr * p->repetitions));
-	} else if (!status) {
-		status = print_configurations(p, &c);
+	} else if (!ret) {
+		ret = print_configurations(p, &c);
 		if (nr > c.nr)
 			printf("and %llu more, chosen as models disagree on %s\n",
 			       (unsigned long long)(nr - c.nr), p->sequential.response);
@@ -98,7 +98,7 @@ static int dry_run(struct measure *m)
 		       units_time(estimate_s(p, nr * p->repetitions), time));
 	}
 	configurations_release(&c);
-	return status;
+	return ret;
 }
 
 static void on_run(void *ctx, const struct runner_report *r)
@@ -140,34 +140,33 @@ static int print_result(const struct measure *m)
 	return 0;
 }
 
-static int campaign(struct measure *m)
+static int cmd_measure_campaign(struct measure *m)
 {
 	struct configurations c = { 0 };
-	int status = plan_configurations(&m->plan, &c, &m->err);
+	int ret = plan_configurations(&m->plan, &c, &m->err);
 
 	m->nr_runs = nr_configurations(&m->plan, &c) * m->plan.repetitions;
 	configurations_release(&c);
-	if (!status)
-		status = results_open(&m->store, m->db, RESULTS_WRITE, &m->err);
+	if (!ret)
+		ret = results_open(&m->store, m->db, RESULTS_WRITE, &m->err);
 	m->runner = (struct runner){ .plan = &m->plan,
 				     .store = m->store,
 				     .retry_failed = m->retry_failed,
 				     .report = on_run,
 				     .place = on_place,
 				     .ctx = m };
-	if (!status)
-		status = results_campaign(m->store, &m->plan, m->resume, &m->runner.campaign,
-					  &m->err);
-	if (status)
-		return status;
+	if (!ret)
+		ret = results_campaign(m->store, &m->plan, m->resume, &m->runner.campaign, &m->err);
+	if (ret)
+		return ret;
 	m->runner.stop = stop_catch();
 	progress_begin(&m->progress, "measure", m->nr_runs, m->cli->quiet);
-	status = runner_run(&m->runner, &m->err);
+	ret = runner_run(&m->runner, &m->err);
 	progress_end(&m->progress);
-	if (status == -EINTR)
+	if (ret == -EINTR)
 		err_set(&m->err, EINTR, "interrupted after %zu runs: --resume goes on",
 			m->runner.nr_done + m->runner.nr_failed);
-	return status ? status : print_result(m);
+	return ret ? ret : print_result(m);
 }
 
 static int export_table(struct measure *m)
@@ -175,24 +174,24 @@ static int export_table(struct measure *m)
 	FILE *out = strcmp(m->output, "-") ? NULL : stdout;
 	int64_t id;
 	struct buf csv;
-	int status = results_open(&m->store, m->db, RESULTS_READ, &m->err);
+	int ret = results_open(&m->store, m->db, RESULTS_READ, &m->err);
 
 	buf_init(&csv);
-	if (!status)
-		status = results_find(m->store, m->campaign, &id, &m->err);
-	if (!status)
-		status = results_csv(m->store, id, m->response, &csv, &m->err);
-	if (!status && !out) {
+	if (!ret)
+		ret = results_find(m->store, m->campaign, &id, &m->err);
+	if (!ret)
+		ret = results_csv(m->store, id, m->response, &csv, &m->err);
+	if (!ret && !out) {
 		out = fopen(m->output, "w");
 		if (!out)
-			status = err_set(&m->err, errno, "%s: %s", m->output, strerror(errno));
+			ret = err_set(&m->err, errno, "%s: %s", m->output, strerror(errno));
 	}
-	if (!status && (fwrite(csv.data, 1, csv.len, out) != csv.len || fflush(out)))
-		status = err_set(&m->err, EIO, "%s: cannot be written in full", m->output);
-	if (out && out != stdout && fclose(out) && !status)
-		status = err_set(&m->err, EIO, "%s: cannot be written in full", m->output);
+	if (!ret && (fwrite(csv.data, 1, csv.len, out) != csv.len || fflush(out)))
+		ret = err_set(&m->err, EIO, "%s: cannot be written in full", m->output);
+	if (out && out != stdout && fclose(out) && !ret)
+		ret = err_set(&m->err, EIO, "%s: cannot be written in full", m->output);
 	buf_release(&csv);
-	return status;
+	return ret;
 }
 
 static int check_usage(struct cli *cli, const struct measure *m)
@@ -208,7 +207,7 @@ static int check_usage(struct cli *cli, const struct measure *m)
 	return CLI_DONE;
 }
 
-static int run(struct cli *cli)
+static int cmd_measure_run(struct cli *cli)
 {
 	struct measure m = { .cli = cli };
 	const struct cli_option options[] = {
@@ -229,27 +228,27 @@ static int run(struct cli *cli)
 			   "of --export: this metric only, of the runs that have it"),
 		CLI_END,
 	};
-	int status;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
-	status = check_usage(cli, &m);
-	if (status)
-		return status;
+	ret = check_usage(cli, &m);
+	if (ret)
+		return ret;
 	lsq_single_thread();
 	if (m.output)
-		status = export_table(&m);
+		ret = export_table(&m);
 	else
-		status = plan_read(&m.plan, cli->argv[0], m.set.items, m.set.nr, &m.err);
+		ret = plan_read(&m.plan, cli->argv[0], m.set.items, m.set.nr, &m.err);
 	m.plan.overwrite = m.overwrite.items;
 	m.plan.nr_overwrite = m.overwrite.nr;
-	if (!status && !m.output)
-		status = m.dry_run ? dry_run(&m) : campaign(&m);
+	if (!ret && !m.output)
+		ret = m.dry_run ? dry_run(&m) : cmd_measure_campaign(&m);
 	results_close(m.store);
 	plan_release(&m.plan);
-	if (status && !m.err.code)
-		err_set(&m.err, -status, "%s", strerror(-status));
-	if (status)
+	if (ret && !m.err.code)
+		err_set(&m.err, -ret, "%s", strerror(-ret));
+	if (ret)
 		return cli_fail(cli, &m.err);
 	return m.runner.nr_failed ? CLI_FAILED : CLI_DONE;
 }
@@ -269,5 +268,5 @@ const struct command command_measure = {
 	.example = "blkcast measure docs/examples/plans/small.yaml --dry-run\n"
 		   "blkcast measure docs/examples/plans/small.yaml --db results.sqlite\n"
 		   "blkcast fit --db results.sqlite --response read_s -o model.json",
-	.run = run,
+	.run = cmd_measure_run,
 };

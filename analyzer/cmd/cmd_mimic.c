@@ -30,8 +30,8 @@ struct job {
 	struct err err;
 };
 
-static const struct profile *choose(const struct profile_set *set, const struct selection *sel,
-				    struct err *err)
+static const struct profile *cmd_mimic_choose(const struct profile_set *set,
+					      const struct selection *sel, struct err *err)
 {
 	const struct profile *found = NULL;
 	size_t nr = 0;
@@ -79,7 +79,7 @@ static int print_json(const struct job *job, const struct mimic *m)
 {
 	json_t *notes = json_array(), *top;
 	char *copy = strndup(m->notes.len ? (const char *)m->notes.data : "", m->notes.len), *at;
-	int status = -ENOMEM;
+	int ret = -ENOMEM;
 
 	for (char *line = copy ? strtok_r(copy, "\n", &at) : NULL; line;
 	     line = strtok_r(NULL, "\n", &at))
@@ -93,12 +93,12 @@ static int print_json(const struct job *job, const struct mimic *m)
 			"write", side_json(&m->side[1]), "notes", notes, "logged_requests",
 			(json_int_t)job->nr_logged, "job", job->text.data, job->text.len);
 	if (top)
-		status = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
+		ret = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
 	json_decref(top);
-	return status;
+	return ret;
 }
 
-static int save(struct job *job)
+static int cmd_mimic_save(struct job *job)
 {
 	FILE *f = job->output ? fopen(job->output, "we") : stdout;
 	int bad;
@@ -127,115 +127,115 @@ static void put_head(struct job *job, const struct mimic *m, const struct profil
 }
 
 /* The profile at path; its strings and itself live as long as set. */
-static int load(struct job *job, struct profile_set *set, const char *path,
-		const struct selection *sel, const struct profile **p)
+static int cmd_mimic_load(struct job *job, struct profile_set *set, const char *path,
+			  const struct selection *sel, const struct profile **p)
 {
-	int status;
+	int ret;
 
 	profile_set_init(set);
-	status = profile_set_load(set, path, sel, &job->err);
-	if (!status) {
-		*p = choose(set, sel, &job->err);
-		status = *p ? 0 : -EINVAL;
+	ret = profile_set_load(set, path, sel, &job->err);
+	if (!ret) {
+		*p = cmd_mimic_choose(set, sel, &job->err);
+		ret = *p ? 0 : -EINVAL;
 	}
-	return status;
+	return ret;
 }
 
-static int decide(struct job *job, const struct profile *p, const char *path, struct mimic *m)
+static int cmd_mimic_decide(struct job *job, const struct profile *p, const char *path,
+			    struct mimic *m)
 {
 	size_t nr = job->runs.nr, loaded = 0;
 	struct profile_set *sets = calloc(nr + 1, sizeof(*sets));
 	const struct profile **runs = calloc(nr + 1, sizeof(*runs));
-	int status = sets && runs ? 0 : -ENOMEM;
+	int ret = sets && runs ? 0 : -ENOMEM;
 
-	for (; loaded < nr && !status; loaded++)
-		status = load(job, &sets[loaded], job->runs.items[loaded], &(struct selection){ 0 },
-			      &runs[loaded]);
-	if (!status) {
+	for (; loaded < nr && !ret; loaded++)
+		ret = cmd_mimic_load(job, &sets[loaded], job->runs.items[loaded],
+				     &(struct selection){ 0 }, &runs[loaded]);
+	if (!ret) {
 		job->options.runs = runs;
 		job->options.nr_runs = nr;
-		status = mimic_make(m, p, &job->options, &job->err);
-		if (status)
+		ret = mimic_make(m, p, &job->options, &job->err);
+		if (ret)
 			err_prefix(&job->err, "%s", path);
 	}
 	for (size_t i = 0; i < loaded; i++)
 		profile_set_release(&sets[i]);
 	free(sets);
 	free(runs);
-	return status;
+	return ret;
 }
 
-static int mimic(struct job *job, const char *path)
+static int cmd_mimic_perform(struct job *job, const char *path)
 {
 	struct profile_set set;
 	const struct profile *p = NULL;
 	struct mimic m = { 0 };
-	int status = load(job, &set, path, &job->sel, &p);
+	int ret = cmd_mimic_load(job, &set, path, &job->sel, &p);
 
-	if (!status)
-		status = decide(job, p, path, &m);
-	if (!status && m.bursty)
-		status = mimic_save_logs(&m, &job->nr_logged, &job->err);
-	if (!status) {
+	if (!ret)
+		ret = cmd_mimic_decide(job, p, path, &m);
+	if (!ret && m.bursty)
+		ret = mimic_save_logs(&m, &job->nr_logged, &job->err);
+	if (!ret) {
 		put_head(job, &m, p);
-		status = mimic_job(&m, &job->text);
+		ret = mimic_job(&m, &job->text);
 	}
-	if (!status && (job->output || !job->cli->json))
-		status = save(job);
-	if (!status && job->cli->json)
-		status = print_json(job, &m);
+	if (!ret && (job->output || !job->cli->json))
+		ret = cmd_mimic_save(job);
+	if (!ret && job->cli->json)
+		ret = print_json(job, &m);
 	mimic_release(&m);
 	profile_set_release(&set);
-	return status;
+	return ret;
 }
 
 static int write_log(struct job *job, struct exporter *e, struct scan *scan)
 {
 	struct scan_request *batch = calloc(SCAN_BATCH, sizeof(*batch));
 	int64_t nr = 0;
-	int status = batch ? e->format->begin(e) : -ENOMEM;
+	int ret = batch ? e->format->begin(e) : -ENOMEM;
 	bool first = true;
 
-	while (!status && (nr = scan_next(scan, batch, SCAN_BATCH)) > 0) {
+	while (!ret && (nr = scan_next(scan, batch, SCAN_BATCH)) > 0) {
 		if (first)
 			e->begin_ns = batch[0].arrival_real_ns;
 		first = false;
-		for (int64_t i = 0; i < nr && !status; i++)
-			status = e->format->request(e, &batch[i],
-						    scan_stream(scan, batch[i].stream));
+		for (int64_t i = 0; i < nr && !ret; i++)
+			ret = e->format->request(e, &batch[i], scan_stream(scan, batch[i].stream));
 	}
 	e->format->end(e);
 	free(batch);
 	if (nr < 0)
 		return err_set(&job->err, (int)-nr, "%s", scan_error(scan)->line);
-	if (!status && !e->nr_written)
+	if (!ret && !e->nr_written)
 		return err_set(&job->err, EINVAL, "no request in the selection: nothing to replay");
-	return status;
+	return ret;
 }
 
 /* A stored window as fio's log, and the job that replays it at the times it was recorded. */
-static int replay(struct job *job)
+static int cmd_mimic_replay(struct job *job)
 {
 	struct exporter e = { .format = &export_fio_iolog, .target = job->target };
 	struct scan *scan = NULL;
 	const char *log = job->log;
-	int status;
+	int ret;
 
-	status = selection_open(&job->sel, job->cli, &scan, NULL, &job->err);
-	if (status)
-		return status;
+	ret = selection_open(&job->sel, job->cli, &scan, NULL, &job->err);
+	if (ret)
+		return ret;
 	e.out = fopen(log, "we");
 	if (!e.out)
-		status = err_set(&job->err, errno, "%s: %s", log, strerror(errno));
+		ret = err_set(&job->err, errno, "%s: %s", log, strerror(errno));
 	else
-		status = write_log(job, &e, scan);
-	if (e.out && fclose(e.out) && !status)
-		status = err_set(&job->err, EIO, "%s: cannot be written in full", log);
-	if (status && e.out)
+		ret = write_log(job, &e, scan);
+	if (e.out && fclose(e.out) && !ret)
+		ret = err_set(&job->err, EIO, "%s: cannot be written in full", log);
+	if (ret && e.out)
 		remove(log);
 	scan_close(scan);
-	if (status)
-		return status;
+	if (ret)
+		return ret;
 	if (e.nr_left_out)
 		cli_note(job->cli, "%" PRIu64 " requests left out: fio has no such operation",
 			 e.nr_left_out);
@@ -247,7 +247,7 @@ static int replay(struct job *job)
 		printf("{\"schema\":\"blkcast.mimic/1\",\"intensity\":\"replay\",\"requests\":%" PRIu64
 		       ",\"left_out\":%" PRIu64 "}\n",
 		       e.nr_written, e.nr_left_out);
-	return save(job);
+	return cmd_mimic_save(job);
 }
 
 static int read_options(struct job *job)
@@ -283,7 +283,7 @@ static int read_options(struct job *job)
 	return mimic_target(o, job->target, &job->err);
 }
 
-static int run(struct cli *cli)
+static int cmd_mimic_run(struct cli *cli)
 {
 	struct job job = { .cli = cli, .intensity = "auto", .options.seed = 1 };
 	const struct cli_option options[] = {
@@ -310,7 +310,7 @@ static int run(struct cli *cli)
 		SELECTION_OPTIONS(&job.sel),
 		CLI_END,
 	};
-	int status;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -326,19 +326,18 @@ static int run(struct cli *cli)
 		return cli_usage(cli,
 				 "expected one operand: a profile (JSON), a store or a segment");
 	buf_init(&job.text);
-	status = read_options(&job);
-	if (!status)
-		status =
-			job.run ? mimic_causal(cli, &job.sel, &job.options, job.overwrite, &job.err)
-			: job.replay ? replay(&job)
-				     : mimic(&job, cli->argv[0]);
+	ret = read_options(&job);
+	if (!ret)
+		ret = job.run ? mimic_causal(cli, &job.sel, &job.options, job.overwrite, &job.err)
+		      : job.replay ? cmd_mimic_replay(&job)
+				   : cmd_mimic_perform(&job, cli->argv[0]);
 	selection_release(&job.sel);
 	buf_release(&job.text);
-	if (status && !job.err.line[0])
-		err_set(&job.err, -status, "%s", strerror(-status));
-	if (status)
-		job.err.code = -status;
-	return status ? cli_fail(cli, &job.err) : CLI_DONE;
+	if (ret && !job.err.line[0])
+		err_set(&job.err, -ret, "%s", strerror(-ret));
+	if (ret)
+		job.err.code = -ret;
+	return ret ? cli_fail(cli, &job.err) : CLI_DONE;
 }
 
 const struct command command_mimic = {
@@ -360,5 +359,5 @@ const struct command command_mimic = {
 		"that a slower\ntarget slows the load down as it would the application.\nWhere there are "
 		"writes, a device in use is refused, and one that carries something or a file that\nexists is only "
 		"taken where --overwrite names it again. fio itself takes no such care.",
-	.run = run,
+	.run = cmd_mimic_run,
 };

@@ -39,28 +39,28 @@ struct predict {
 	struct err err;
 };
 
-static int load(struct predict *p, const char *path)
+static int cmd_predict_load(struct predict *p, const char *path)
 {
 	const char *kind;
 	json_t *root = NULL;
-	int err = model_file_read(path, &root, &kind, &p->err);
+	int ret = model_file_read(path, &root, &kind, &p->err);
 
-	p->is_storage = !err && !strcmp(kind, "qpn");
-	if (!err && !p->is_storage && strcmp(kind, "regression") != 0)
-		err = err_set(&p->err, EINVAL,
+	p->is_storage = !ret && !strcmp(kind, "qpn");
+	if (!ret && !p->is_storage && strcmp(kind, "regression") != 0)
+		ret = err_set(&p->err, EINVAL,
 			      "%s: kind: expected 'regression' or 'qpn', got '%.40s'", path, kind);
-	else if (!err) {
-		err = p->is_storage ? storage_model_from_json(&p->storage, root, &p->err)
+	else if (!ret) {
+		ret = p->is_storage ? storage_model_from_json(&p->storage, root, &p->err)
 				    : model_from_json(&p->model, root, &p->err);
-		if (err)
+		if (ret)
 			err_prefix(&p->err, "%s", path);
 	}
 	json_decref(root);
-	return err;
+	return ret;
 }
 
 /* The first variable of a row that lies outside the training range, or NULL. */
-static const struct variable *outside(const struct predict *p, size_t row)
+static const struct variable *cmd_predict_outside(const struct predict *p, size_t row)
 {
 	const struct schema *s = &p->model.schema;
 
@@ -75,7 +75,7 @@ static int check_ranges(struct predict *p)
 	size_t nr = 0;
 
 	for (size_t i = 0; i < p->table.nr_rows; i++) {
-		const struct variable *v = outside(p, i);
+		const struct variable *v = cmd_predict_outside(p, i);
 
 		if (v && p->strict)
 			return err_set(&p->err, ERANGE,
@@ -89,11 +89,11 @@ static int check_ranges(struct predict *p)
 	return 0;
 }
 
-static int evaluate(struct predict *p)
+static int cmd_predict_evaluate(struct predict *p)
 {
-	int err = predict_rows(&p->rows, &p->model, &p->table, &p->err);
+	int ret = predict_rows(&p->rows, &p->model, &p->table, &p->err);
 
-	return err ? err : check_ranges(p);
+	return ret ? ret : check_ranges(p);
 }
 
 /* An interval that was asked for and cannot be given is an error, that of the default a remark. */
@@ -121,7 +121,7 @@ static int print_csv(struct predict *p)
 	double half = model_half_width(&p->model, p->level), low, high;
 	int digits = isatty(STDOUT_FILENO) ? 6 : 17; /* people read the first few only */
 	struct buf out;
-	int err;
+	int ret;
 
 	buf_init(&out);
 	for (size_t c = 0; c < p->table.nr_columns; c++) {
@@ -139,20 +139,20 @@ static int print_csv(struct predict *p)
 		buf_printf(&out, "%.*g,", digits, p->rows.predicted[i]);
 		if (isfinite(half))
 			buf_printf(&out, "%.*g,%.*g,", digits, low, digits, high);
-		buf_printf(&out, "%d\n", outside(p, i) != NULL);
+		buf_printf(&out, "%d\n", cmd_predict_outside(p, i) != NULL);
 	}
-	err = out.error;
-	if (!err && fwrite(out.data, 1, out.len, stdout) != out.len)
-		err = -EIO;
+	ret = out.error;
+	if (!ret && fwrite(out.data, 1, out.len, stdout) != out.len)
+		ret = -EIO;
 	buf_release(&out);
-	return err;
+	return ret;
 }
 
 static int print_json(struct predict *p)
 {
 	double half = model_half_width(&p->model, p->level), low, high;
 	json_t *rows = json_array();
-	int err = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < p->table.nr_rows; i++) {
 		json_t *row = json_object();
@@ -172,50 +172,51 @@ static int print_json(struct predict *p)
 			json_object_set_new(row, "lower", json_real(low));
 			json_object_set_new(row, "upper", json_real(high));
 		}
-		json_object_set_new(row, "outside", json_boolean(outside(p, i) != NULL));
+		json_object_set_new(row, "outside",
+				    json_boolean(cmd_predict_outside(p, i) != NULL));
 		json_array_append_new(rows, row);
 	}
 	if (json_dumpf(rows, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
-		err = -EIO;
+		ret = -EIO;
 	json_decref(rows);
-	return err;
+	return ret;
 }
 
 static int print_model(struct predict *p)
 {
 	struct buf out;
-	int err = 0;
+	int ret = 0;
 
 	buf_init(&out);
 	if (p->c)
-		err = model_export_c(&p->model, "predict", &out);
+		ret = model_export_c(&p->model, "predict", &out);
 	else
 		model_print(&p->model, &out);
-	if (!err)
-		err = out.error;
-	if (!err && fwrite(out.data, 1, out.len, stdout) != out.len)
-		err = -EIO;
+	if (!ret)
+		ret = out.error;
+	if (!ret && fwrite(out.data, 1, out.len, stdout) != out.len)
+		ret = -EIO;
 	buf_release(&out);
-	return err;
+	return ret;
 }
 
 /* --check: against the table's own column of the response, and beside another model. */
-static int check(struct predict *p)
+static int cmd_predict_check(struct predict *p)
 {
 	struct predict other = { 0 };
-	int err = p->against ? load(&other, p->against) : 0;
+	int ret = p->against ? cmd_predict_load(&other, p->against) : 0;
 
-	if (!err && other.is_storage)
-		err = err_set(&other.err, EINVAL, "%s: expected a regression model", p->against);
-	if (err)
+	if (!ret && other.is_storage)
+		ret = err_set(&other.err, EINVAL, "%s: expected a regression model", p->against);
+	if (ret)
 		p->err = other.err;
 	else
-		err = predict_check(&p->model, &p->rows, &p->table,
+		ret = predict_check(&p->model, &p->rows, &p->table,
 				    p->against ? &other.model : NULL, p->level, p->cli->json,
 				    &p->err);
 	model_release(&other.model);
 	storage_model_release(&other.storage);
-	return err;
+	return ret;
 }
 
 static const struct variable *find_variable(const struct schema *s, const char *name, size_t len)
@@ -324,52 +325,52 @@ static int predict_storage(struct predict *p, const char *table)
 {
 	struct storage_rows *rows = &p->rows_of_storage;
 	struct storage_ask ask = STORAGE_ASK_DEFAULTS;
-	int err;
+	int ret;
 
 	if (p->show || p->c || p->report || p->check)
 		return err_set(
 			&p->err, EINVAL,
 			"--show, --c, --report, --check: a storage model is a net: blkcast qpn "
 			"predict --net");
-	err = read_rows(p, table, &rows->table);
-	if (!err)
-		err = storage_table_make(&rows->storage, &rows->table, NULL, 0, &p->err);
-	if (!err)
-		err = storage_rows_predict(rows, &p->storage, &ask, &p->err);
-	if (!err)
-		err = storage_rows_check(rows, p->cli, p->strict, &p->err);
-	if (err)
-		return err;
+	ret = read_rows(p, table, &rows->table);
+	if (!ret)
+		ret = storage_table_make(&rows->storage, &rows->table, NULL, 0, &p->err);
+	if (!ret)
+		ret = storage_rows_predict(rows, &p->storage, &ask, &p->err);
+	if (!ret)
+		ret = storage_rows_check(rows, p->cli, p->strict, &p->err);
+	if (ret)
+		return ret;
 	return p->cli->json ? storage_rows_json(rows, false) : storage_rows_csv(rows, false);
 }
 
-static int predict(struct predict *p, const char *model, const char *table)
+static int cmd_predict_perform(struct predict *p, const char *model, const char *table)
 {
-	int err = load(p, model);
+	int ret = cmd_predict_load(p, model);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	if (p->is_storage)
 		return predict_storage(p, table);
 	if (p->report)
 		return model_page_save(&p->model, p->report, &p->err);
 	if (p->show || p->c)
 		return print_model(p);
-	err = check_set(p);
-	if (!err && !p->check)
-		err = check_interval(p);
-	if (!err)
-		err = read_rows(p, table, &p->table);
-	if (!err)
-		err = evaluate(p);
-	if (err)
-		return err;
+	ret = check_set(p);
+	if (!ret && !p->check)
+		ret = check_interval(p);
+	if (!ret)
+		ret = read_rows(p, table, &p->table);
+	if (!ret)
+		ret = cmd_predict_evaluate(p);
+	if (ret)
+		return ret;
 	if (p->check)
-		return check(p);
+		return cmd_predict_check(p);
 	return p->cli->json ? print_json(p) : print_csv(p);
 }
 
-static int run(struct cli *cli)
+static int cmd_predict_run(struct cli *cli)
 {
 	struct predict p = { .cli = cli, .level = NAN };
 	const struct cli_option options[] = {
@@ -389,7 +390,7 @@ static int run(struct cli *cli)
 		CLI_END,
 	};
 	bool print;
-	int err;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -405,9 +406,9 @@ static int run(struct cli *cli)
 	if (!(p.level > 0 && p.level < 1))
 		return cli_usage(cli, "--interval: expected a probability between 0 and 1");
 	lsq_single_thread();
-	err = predict(&p, cli->argv[0], cli->argc == 2 ? cli->argv[1] : NULL);
-	if (err && !p.err.code)
-		err_set(&p.err, -err, "%s", strerror(-err));
+	ret = cmd_predict_perform(&p, cli->argv[0], cli->argc == 2 ? cli->argv[1] : NULL);
+	if (ret && !p.err.code)
+		err_set(&p.err, -ret, "%s", strerror(-ret));
 	for (size_t i = 0; i < WORD_LIST_MAX; i++)
 		free(p.texts[i]);
 	predict_rows_release(&p.rows);
@@ -415,7 +416,7 @@ static int run(struct cli *cli)
 	model_release(&p.model);
 	storage_rows_release(&p.rows_of_storage);
 	storage_model_release(&p.storage);
-	return err ? cli_fail(cli, &p.err) : CLI_DONE;
+	return ret ? cli_fail(cli, &p.err) : CLI_DONE;
 }
 
 const struct command command_predict = {
@@ -432,5 +433,5 @@ const struct command command_predict = {
 		"lies beyond the training\nrange. A model of blkcast qpn calibrate is asked with the columns of "
 		"docs/qpn-tables.md; its\ninterval is that of the simulated mean, at 95 %. --check takes rows with equal variables for\n"
 		"repetitions of a configuration, and tells how far these are from each other.",
-	.run = run,
+	.run = cmd_predict_run,
 };

@@ -61,16 +61,16 @@ static int load_net(struct net **out, const char *path, const struct word_list *
 	char *names[WORD_LIST_MAX] = { NULL };
 	size_t len = strlen(path);
 	bool qpe = len > 4 && !strcmp(path + len - 4, ".qpe");
-	int error = read_settings(set, settings, names, err);
+	int ret = read_settings(set, settings, names, err);
 
-	if (!error && qpe && set->nr)
-		error = err_set(err, EINVAL, "%s: a .qpe has no parameters to --set", path);
-	else if (!error)
-		error = qpe ? qpe_import(out, path, err)
-			    : net_read(out, path, settings, set->nr, err);
+	if (!ret && qpe && set->nr)
+		ret = err_set(err, EINVAL, "%s: a .qpe has no parameters to --set", path);
+	else if (!ret)
+		ret = qpe ? qpe_import(out, path, err)
+			  : net_read(out, path, settings, set->nr, err);
 	for (size_t i = 0; i < set->nr; i++)
 		free(names[i]);
-	return error;
+	return ret;
 }
 
 static double now_s(void)
@@ -169,15 +169,15 @@ static void print_unsteady(const struct cli *cli, const struct net *n, const str
 	estimate_release(&e);
 }
 
-static int simulate(const struct cli *cli, const struct net *n, const struct options *o,
-		    struct err *err)
+static int cmd_qpn_simulate(const struct cli *cli, const struct net *n, const struct options *o,
+			    struct err *err)
 {
 	struct solve_options so = SOLVE_DEFAULTS;
 	struct solution_facts facts = { .method = o->method, .seed = o->seed };
 	struct solution s = { 0 };
 	struct progress progress;
 	double begin = now_s();
-	int error;
+	int ret;
 
 	so.method = strcmp(o->method, "replications") ? SOLVE_BATCH_MEANS : SOLVE_REPLICATIONS;
 	so.quantiles = o->quantiles;
@@ -191,26 +191,26 @@ static int simulate(const struct cli *cli, const struct net *n, const struct opt
 	so.nr_wanted = o->wanted.nr;
 	so.progress = on_progress;
 	so.ctx = &progress;
-	error = look_ahead(cli, n, &so.model_time, err);
-	if (!error) {
+	ret = look_ahead(cli, n, &so.model_time, err);
+	if (!ret) {
 		progress_begin(&progress, "qpn", o->max_events, cli->quiet);
-		error = solve_net(&s, n, &so, err);
+		ret = solve_net(&s, n, &so, err);
 		progress_end(&progress);
 	}
 	if (err->code == EOVERFLOW)
 		print_unsteady(cli, n, o);
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	facts.events = s.events;
 	facts.seconds = now_s() - begin;
 	facts.model_time = s.model_time;
 	facts.warm_up = s.warm_up;
 	facts.precision = s.precision;
-	error = print_solution(cli, n, &s.estimate, &facts, err);
-	if (!error && so.model_time <= 0 && s.precision > o->precision)
+	ret = print_solution(cli, n, &s.estimate, &facts, err);
+	if (!ret && so.model_time <= 0 && s.precision > o->precision)
 		cli_note(cli, "stopped after %llu events at a relative precision of %.3g, not %g",
 			 (unsigned long long)s.events, s.precision, o->precision);
-	else if (!error)
+	else if (!ret)
 		cli_note(cli,
 			 "%llu events in %.2f s, %.4g of model time, %.3g of it warm-up, "
 			 "relative precision %.3g, seed %llu",
@@ -220,24 +220,24 @@ static int simulate(const struct cli *cli, const struct net *n, const struct opt
 	return 0;
 }
 
-static int analyse(const struct cli *cli, const struct net *n, const struct options *o,
-		   struct err *err)
+static int cmd_qpn_analyse(const struct cli *cli, const struct net *n, const struct options *o,
+			   struct err *err)
 {
 	struct solution_facts facts = { .seed = o->seed, .warm_up = NAN, .precision = NAN };
 	bool exact, approximate = !strcmp(o->method, "mva-approximate");
 	double begin = now_s();
 	struct estimate e;
-	int error = mva_solve(&e, &exact, n, approximate, err);
+	int ret = mva_solve(&e, &exact, n, approximate, err);
 
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	if (!exact && !approximate)
 		cli_note(cli, "too many tokens for exact mva: approximate");
 	facts.method = exact ? "mva" : "mva-approximate";
 	facts.seconds = now_s() - begin;
-	error = print_solution(cli, n, &e, &facts, err);
+	ret = print_solution(cli, n, &e, &facts, err);
 	estimate_release(&e);
-	return error;
+	return ret;
 }
 
 static bool is_analytic(const struct options *o)
@@ -250,8 +250,8 @@ static bool is_transient(const struct options *o)
 	return !strcmp(o->method, "transient");
 }
 
-static int transient(const struct cli *cli, const struct net *n, const struct options *o,
-		     struct err *err)
+static int cmd_qpn_transient(const struct cli *cli, const struct net *n, const struct options *o,
+			     struct err *err)
 {
 	struct transient_options t = { .model_time = o->model_time,
 				       .nr_points = (unsigned)o->points,
@@ -285,7 +285,7 @@ static const char *bad_options(const struct options *o)
 	return NULL;
 }
 
-static int solve(struct cli *cli)
+static int cmd_qpn_solve(struct cli *cli)
 {
 	struct options o = { .method = "batch-means",
 			     .precision = 0.01,
@@ -329,13 +329,13 @@ static int solve(struct cli *cli)
 		return cli_usage(cli, "expected one net, got %d files", cli->argc);
 	if (!load_net(&n, cli->argv[0], &o.set, &err)) {
 		if (is_analytic(&o))
-			analyse(cli, n, &o, &err);
+			cmd_qpn_analyse(cli, n, &o, &err);
 		else if (!strcmp(o.method, "bounds"))
 			qpn_bounds(cli, n, &err);
 		else if (is_transient(&o))
-			transient(cli, n, &o, &err);
+			cmd_qpn_transient(cli, n, &o, &err);
 		else
-			simulate(cli, n, &o, &err);
+			cmd_qpn_simulate(cli, n, &o, &err);
 	}
 	net_free(n);
 	return err.code ? cli_fail(cli, &err) : CLI_DONE;
@@ -381,7 +381,7 @@ static void on_finding(void *ctx, const struct finding *f)
 		printf("%s:%u: %s\n", all->file, f->line, f->text);
 }
 
-static int check(struct cli *cli)
+static int cmd_qpn_check(struct cli *cli)
 {
 	struct findings all = { .nr = 0 };
 	struct err err = { 0 };
@@ -411,11 +411,11 @@ static int check(struct cli *cli)
 	return all.nr ? CLI_FAILED : CLI_DONE;
 }
 
-static int draw(struct cli *cli)
+static int cmd_qpn_draw(struct cli *cli)
 {
 	struct net *n = NULL;
 	FILE *dot;
-	int status;
+	int ret;
 
 	if (!open_net(cli, &n))
 		return cli->status;
@@ -428,8 +428,8 @@ static int draw(struct cli *cli)
 	if (dot)
 		net_draw(n, dot);
 	net_free(n);
-	status = dot ? pclose(dot) : -1;
-	if (!status)
+	ret = dot ? pclose(dot) : -1;
+	if (!ret)
 		return CLI_DONE;
 	fprintf(stderr, "blkcast qpn: graphviz' dot failed: is the package graphviz installed?\n");
 	return CLI_FAILED;
@@ -448,7 +448,7 @@ static const char *bad_task(const struct weights_task *t, uint64_t digits)
 	return NULL;
 }
 
-static int weights(struct cli *cli)
+static int cmd_qpn_weights(struct cli *cli)
 {
 	struct weights_task t = { .read_probe = "read response",
 				  .write_probe = "write response",
@@ -480,7 +480,7 @@ static int weights(struct cli *cli)
 	};
 	struct err err = { 0 };
 	const char *bad;
-	int status;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -493,29 +493,29 @@ static int weights(struct cli *cli)
 	t.settings = settings;
 	t.nr_settings = set.nr;
 	t.digits = (unsigned)digits;
-	status = read_settings(&set, settings, names, &err) ? cli_fail(cli, &err)
-							    : qpn_weights(cli, &t);
+	ret = read_settings(&set, settings, names, &err) ? cli_fail(cli, &err)
+							 : qpn_weights(cli, &t);
 	for (size_t i = 0; i < set.nr; i++)
 		free(names[i]);
-	return status;
+	return ret;
 }
 
-static int run(struct cli *cli)
+static int cmd_qpn_run(struct cli *cli)
 {
 	static const char *const verbs[] = { "solve",	"check",   "draw", "calibrate",
 					     "weights", "predict", NULL };
 
 	switch (cli_verb(cli, verbs)) {
 	case 0:
-		return solve(cli);
+		return cmd_qpn_solve(cli);
 	case 1:
-		return check(cli);
+		return cmd_qpn_check(cli);
 	case 2:
-		return draw(cli);
+		return cmd_qpn_draw(cli);
 	case 3:
 		return qpn_calibrate(cli);
 	case 4:
-		return weights(cli);
+		return cmd_qpn_weights(cli);
 	case 5:
 		return qpn_predict(cli);
 	default:
@@ -564,5 +564,5 @@ const struct command command_qpn = {
 		"blkcast qpn calibrate --model hardware docs/examples/storage-runs.csv -o array.json\n"
 		"blkcast qpn predict array.json --set "
 		"type=write,clients=45,size_bytes=24k,file_set_bytes=100g",
-	.run = run,
+	.run = cmd_qpn_run,
 };

@@ -10,8 +10,9 @@
 #include "analyzer/exchange/whole_segments.h"
 #include "formats/hide/redact.h"
 
-static int redact(struct cli *cli, const struct scan_filter *filter, const char *key_file,
-		  struct whole_segments_counts *counts, struct err *err)
+static int cmd_redact_perform(struct cli *cli, const struct scan_filter *filter,
+			      const char *key_file, struct whole_segments_counts *counts,
+			      struct err *err)
 {
 	struct whole_segments from = { .filter = filter };
 	struct pseudonym_key key = { .bytes = { 0 } };
@@ -38,7 +39,7 @@ static int redact(struct cli *cli, const struct scan_filter *filter, const char 
 	return ret;
 }
 
-static int run(struct cli *cli)
+static int cmd_redact_run(struct cli *cli)
 {
 	const char *key_file = NULL;
 	struct word_list hosts = { .nr = 0 };
@@ -67,7 +68,7 @@ static int run(struct cli *cli)
 	filter.nr_hosts = hosts.nr;
 	filter.begin_real_ns = begin_ns;
 	filter.end_real_ns = end_ns;
-	ret = redact(cli, &filter, key_file, &counts, &err);
+	ret = cmd_redact_perform(cli, &filter, key_file, &counts, &err);
 	if (ret) {
 		err.code = -ret;
 		return cli_fail(cli, &err);
@@ -99,5 +100,5 @@ const struct command command_redact = {
 		"losses, numbers of threads and\ncgroups, sizes of devices. IN is a store or a file "
 		"of segments. The same key gives the same\nnames, here and in `blkcast-agent "
 		"--anonymize`.",
-	.run = run,
+	.run = cmd_redact_run,
 };

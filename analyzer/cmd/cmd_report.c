@@ -54,7 +54,7 @@ static int add_routes(struct gather *g, const struct scan *scan)
 	return 0;
 }
 
-static int route(struct gather *g, const struct scan *scan, uint32_t stream)
+static int cmd_report_route(struct gather *g, const struct scan *scan, uint32_t stream)
 {
 	const struct scan_stream *st = scan_stream(scan, stream);
 	char number[32];
@@ -70,9 +70,9 @@ static int route(struct gather *g, const struct scan *scan, uint32_t stream)
 /* Requests of one stream, MOVED at a time, with their times moved to real time. */
 static int add_run(struct gather *g, const struct scan_request *r, size_t nr)
 {
-	int err = 0;
+	int ret = 0;
 
-	for (size_t done = 0; done < nr && !err; done += MOVED) {
+	for (size_t done = 0; done < nr && !ret; done += MOVED) {
 		size_t part = nr - done < MOVED ? nr - done : MOVED;
 
 		for (size_t i = 0; i < part; i++) {
@@ -84,28 +84,28 @@ static int add_run(struct gather *g, const struct scan_request *r, size_t nr)
 			g->moved[i].dispatch_ns += ahead_ns;
 			g->moved[i].completion_ns += ahead_ns;
 		}
-		err = collect_add(g->collect, g->routes[r->stream], g->moved, part);
+		ret = collect_add(g->collect, g->routes[r->stream], g->moved, part);
 	}
-	return err;
+	return ret;
 }
 
 static int on_batch(void *ctx, struct scan *scan, const struct scan_request *r, size_t nr)
 {
 	struct gather *g = ctx;
-	int err = add_routes(g, scan);
+	int ret = add_routes(g, scan);
 	size_t from = 0;
 
-	while (!err && from < nr) {
+	while (!ret && from < nr) {
 		size_t to = from + 1;
 
 		while (to < nr && r[to].stream == r[from].stream)
 			to++;
-		err = route(g, scan, r[from].stream);
-		if (!err)
-			err = add_run(g, r + from, to - from);
+		ret = cmd_report_route(g, scan, r[from].stream);
+		if (!ret)
+			ret = add_run(g, r + from, to - from);
 		from = to;
 	}
-	return err;
+	return ret;
 }
 
 static int on_profile(void *ctx, struct profile *p)
@@ -146,22 +146,22 @@ static int make_report(struct report **out, struct gather *g, const struct scan 
 	struct report_facts facts = { .profiles = g->profiles, .nr_profiles = g->nr_profiles };
 	struct collect *collect = g->collect;
 	struct ledger ledger;
-	int status = 0;
+	int ret = 0;
 
 	ledger_init(&ledger);
-	for (uint32_t i = 0; i < scan_nr_traces(scan) && !status; i++) {
+	for (uint32_t i = 0; i < scan_nr_traces(scan) && !ret; i++) {
 		const struct scan_trace *t = scan_trace(scan, i);
 
 		facts.nr_missing += t->nr_missing;
-		status = t->ledger ? ledger_merge(&ledger, t->ledger) : 0;
+		ret = t->ledger ? ledger_merge(&ledger, t->ledger) : 0;
 	}
 	facts.ledger = &ledger;
-	if (!status) {
+	if (!ret) {
 		g->collect = NULL; /* taken over, on failure too */
-		status = report_new(out, collect, &facts, utc, err);
+		ret = report_new(out, collect, &facts, utc, err);
 	}
 	ledger_release(&ledger);
-	return status;
+	return ret;
 }
 
 static int read_report(struct report **out, struct scan *scan, const struct cli *cli,
@@ -171,19 +171,19 @@ static int read_report(struct report **out, struct scan *scan, const struct cli 
 	struct replay_config config = {
 		.profile = on_profile, .batch = on_batch, .progress = on_progress, .ctx = &g
 	};
-	int status = collect_new(&g.collect);
+	int ret = collect_new(&g.collect);
 
 	g.moved = calloc(MOVED, sizeof(*g.moved));
 	if (!g.moved)
-		status = -ENOMEM;
+		ret = -ENOMEM;
 	progress_begin(&g.progress, "report", 0, cli->quiet);
-	if (!status)
-		status = replay(scan, &config, err);
+	if (!ret)
+		ret = replay(scan, &config, err);
 	progress_end(&g.progress);
-	if (!status)
-		status = make_report(out, &g, scan, cli->utc, err);
+	if (!ret)
+		ret = make_report(out, &g, scan, cli->utc, err);
 	release_gather(&g);
-	return status;
+	return ret;
 }
 
 static void list_words(struct buf *out, const char *option, const struct word_list *list)
@@ -247,7 +247,7 @@ static int print_json(const struct report *r, const char *output, size_t bytes, 
 {
 	char hash[COLLECT_HASH_BYTES];
 	json_t *names = json_array(), *root;
-	int status = 0;
+	int ret = 0;
 
 	collect_hash(r->collect, hash);
 	for (size_t i = 0; i < nr_figures; i++)
@@ -257,32 +257,32 @@ static int print_json(const struct report *r, const char *output, size_t bytes, 
 			 (json_int_t)r->collect->nr_requests, "devices",
 			 (json_int_t)r->collect->nr_devices, "data_xxh3", hash, "figures", names);
 	if (!root || json_dumpf(root, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
-		status = err_set(err, EIO, "the JSON result cannot be written");
+		ret = err_set(err, EIO, "the JSON result cannot be written");
 	json_decref(root);
-	return status;
+	return ret;
 }
 
 /* The page, or one picture or its data. */
-static int render(const struct report *r, const struct options *o, const struct figure *f,
-		  struct buf *out, struct err *err)
+static int cmd_report_render(const struct report *r, const struct options *o,
+			     const struct figure *f, struct buf *out, struct err *err)
 {
 	size_t device = r->busiest[0];
 	struct view v = report_view(r, f && f->per_device, device);
-	int status;
+	int ret;
 
 	if (!f)
-		status = page_write(r, out);
+		ret = page_write(r, out);
 	else
-		status = o->csv ? f->csv(r, device, &v, out) : page_picture(r, f, device, out);
-	if (status == -ENODATA)
+		ret = o->csv ? f->csv(r, device, &v, out) : page_picture(r, f, device, out);
+	if (ret == -ENODATA)
 		return err_set(err, ENODATA, "%s: nothing to show: %s", f->name,
 			       f->absent && f->absent[0] ? f->absent
 							 : "the selection does not have it");
-	return status ? err_set(err, -status, "%s", strerror(-status)) : 0;
+	return ret ? err_set(err, -ret, "%s", strerror(-ret)) : 0;
 }
 
-static int report(struct cli *cli, struct selection *sel, const struct options *o,
-		  const struct figure *f)
+static int cmd_report_perform(struct cli *cli, struct selection *sel, const struct options *o,
+			      const struct figure *f)
 {
 	struct buf source, selection, out;
 	struct scan *scan = NULL;
@@ -303,7 +303,7 @@ static int report(struct cli *cli, struct selection *sel, const struct options *
 	if (!status) {
 		r->source = (const char *)source.data;
 		r->selection = (const char *)selection.data;
-		status = render(r, o, f, &out, &err);
+		status = cmd_report_render(r, o, f, &out, &err);
 	}
 	if (!status)
 		status = write_out(o->output, &out, &err);
@@ -324,7 +324,7 @@ static int report(struct cli *cli, struct selection *sel, const struct options *
 	return cli_fail(cli, &err);
 }
 
-static int run(struct cli *cli)
+static int cmd_report_run(struct cli *cli)
 {
 	struct selection sel = { 0 };
 	struct options o = { 0 };
@@ -337,7 +337,7 @@ static int run(struct cli *cli)
 		CLI_END,
 	};
 	struct buf names;
-	int status;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -359,9 +359,9 @@ static int run(struct cli *cli)
 		return cli_usage(cli, "expected -o FILE: a page is not for a terminal");
 	if (cli->json && !o.output)
 		return cli_usage(cli, "--json: expected -o FILE for the page beside it");
-	status = report(cli, &sel, &o, f);
+	ret = cmd_report_perform(cli, &sel, &o, f);
 	selection_release(&sel);
-	return status;
+	return ret;
 }
 
 const struct command command_report = {
@@ -375,5 +375,5 @@ const struct command command_report = {
 		"and prints.\nUnder every picture stands the command that writes its data.\n\n"
 		"Figures: heatmap requests throughput devices in-flight tail size-latency sizes\n"
 		"sizes-bytes sequential access miss-ratio regions",
-	.run = run,
+	.run = cmd_report_run,
 };

@@ -60,7 +60,7 @@ static int open_store(struct store **out, const char *dir, struct err *err)
 	return store_open(out, dir, true, err);
 }
 
-static int run(struct cli *cli)
+static int cmd_retain_run(struct cli *cli)
 {
 	struct retain_options chosen = { 0 };
 	struct retain_counts counts = { 0 };
@@ -73,7 +73,7 @@ static int run(struct cli *cli)
 	};
 	struct store *store = NULL;
 	struct err err = { 0 };
-	int status;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -85,11 +85,11 @@ static int run(struct cli *cli)
 		return cli->status;
 	if (!retain_limits_any(&limits))
 		return cli_usage(cli, "expected a limit: --retain-requests TIME, ...");
-	status = open_store(&store, dir, &err);
-	if (status == 0)
-		status = retain_pass(store, &limits, real_now_ns(), NULL, &counts, &err);
+	ret = open_store(&store, dir, &err);
+	if (ret == 0)
+		ret = retain_pass(store, &limits, real_now_ns(), NULL, &counts, &err);
 	store_close(store);
-	if (status < 0)
+	if (ret < 0)
 		return cli_fail(cli, &err);
 	if (cli->json)
 		print_json(dir, &counts);
@@ -110,5 +110,5 @@ const struct command command_retain = {
 		"window; counts, sizes and histograms of response times stay exact.\nBeyond "
 		"the second limit these profiles go as well; how many requests that were, and of "
 		"when,\nstays. What is removed does not come back.",
-	.run = run,
+	.run = cmd_retain_run,
 };

@@ -12,7 +12,7 @@
 #include "analyzer/cmd/run_as.h"
 #include "analyzer/serve/server.h"
 
-static void note(void *ctx, const char *line)
+static void cmd_serve_note(void *ctx, const char *line)
 {
 	cli_note(ctx, "%s", line);
 }
@@ -32,8 +32,9 @@ static int wait_for_end(struct server *server, const sigset_t *signals)
 }
 
 /* Serves until SIGINT or SIGTERM, which are blocked by the caller and so in every thread. */
-static int serve(struct cli *cli, struct store *store, const struct server_config *config,
-		 const struct retain_beside_config *retention, const sigset_t *signals)
+static int cmd_serve_perform(struct cli *cli, struct store *store,
+			     const struct server_config *config,
+			     const struct retain_beside_config *retention, const sigset_t *signals)
 {
 	const struct store_sync *sync = store_sync_result(store);
 	struct retain_beside *beside = NULL;
@@ -118,22 +119,22 @@ static int open_store(struct store **out, const char *dir, const char *user,
 		      const struct server_config *config, struct err *err)
 {
 	struct run_as who;
-	int status = run_as_find(&who, user, err);
+	int ret = run_as_find(&who, user, err);
 
-	if (status == 0)
-		status = run_as_folder(&who, dir, err);
-	if (status == 0)
-		status = run_as_become(&who, err);
-	if (status == 0)
-		status = check_readable(config, who.by_root ? user : NULL, err);
-	if (status == 0)
-		status = store_open(out, dir, true, err);
-	if (status == 0 && access(dir, W_OK) < 0) {
-		status = err_set(err, errno, "%s: user %u cannot write it: %s", dir,
-				 (unsigned int)geteuid(), strerror(errno));
+	if (ret == 0)
+		ret = run_as_folder(&who, dir, err);
+	if (ret == 0)
+		ret = run_as_become(&who, err);
+	if (ret == 0)
+		ret = check_readable(config, who.by_root ? user : NULL, err);
+	if (ret == 0)
+		ret = store_open(out, dir, true, err);
+	if (ret == 0 && access(dir, W_OK) < 0) {
+		ret = err_set(err, errno, "%s: user %u cannot write it: %s", dir,
+			      (unsigned int)geteuid(), strerror(errno));
 		store_close(*out);
 	}
-	return status;
+	return ret;
 }
 
 /* Those that it waits for, before any thread is there. */
@@ -154,21 +155,25 @@ static int open_and_serve(struct cli *cli, const char *dir, const char *user,
 	struct store *store;
 	struct err err = { 0 };
 	sigset_t signals;
-	int status;
+	int ret;
 
 	block_signals(&signals);
 	if (open_store(&store, dir, user, config, &err) < 0)
 		return cli_fail(cli, &err);
-	status = serve(cli, store, config, retention, &signals);
+	ret = cmd_serve_perform(cli, store, config, retention, &signals);
 	store_close(store);
-	return status;
+	return ret;
 }
 
-static int run(struct cli *cli)
+static int cmd_serve_run(struct cli *cli)
 {
-	struct server_config config = { .listen = SERVER_LISTEN, .note = note, .ctx = cli };
+	struct server_config config = { .listen = SERVER_LISTEN,
+					.note = cmd_serve_note,
+					.ctx = cli };
 	struct server_retention totals = { 0 };
-	struct retain_beside_config retention = { .totals = &totals, .note = note, .ctx = cli };
+	struct retain_beside_config retention = { .totals = &totals,
+						  .note = cmd_serve_note,
+						  .ctx = cli };
 	struct retain_options chosen = { 0 };
 	const char *dir = NULL, *user = NULL;
 	uint64_t nr_connections = 0, nr_per_address = 0;
@@ -230,5 +235,5 @@ const struct command command_serve = {
 		"change of the files, reads certificates and\ntokens again. Other addresses than "
 		"loopback need --tls-cert and --client-ca or --tokens. GET /metrics has its own counters, "
 		"GET /healthz says that it runs.",
-	.run = run,
+	.run = cmd_serve_run,
 };

@@ -59,15 +59,15 @@ static void times_of(const struct profile *p, double s[2])
 static int read_loads(struct job *job)
 {
 	struct study *s = &job->study;
-	int status = 0;
+	int ret = 0;
 
-	for (int i = 0; i < job->cli->argc && !status; i++) {
+	for (int i = 0; i < job->cli->argc && !ret; i++) {
 		const struct selection sel = { 0 };
 		struct profile_set *set = &job->sets[job->nr_sets++];
 
 		profile_set_init(set);
-		status = profile_set_load(set, job->cli->argv[i], &sel, &job->err);
-		for (size_t g = 0; g < set->nr_groups && !status; g++) {
+		ret = profile_set_load(set, job->cli->argv[i], &sel, &job->err);
+		for (size_t g = 0; g < set->nr_groups && !ret; g++) {
 			struct study_load *load = &s->loads[s->nr];
 
 			if (s->nr == STUDY_LOADS_MAX)
@@ -80,20 +80,20 @@ static int read_loads(struct job *job)
 			s->nr++;
 		}
 	}
-	if (!status && s->nr < 2 && job->verb != VERB_MIGRATE)
-		status = err_set(&job->err, EINVAL, "expected at least two loads, got %zu", s->nr);
-	return status;
+	if (!ret && s->nr < 2 && job->verb != VERB_MIGRATE)
+		ret = err_set(&job->err, EINVAL, "expected at least two loads, got %zu", s->nr);
+	return ret;
 }
 
 /* What was measured afterwards, in the order of the loads. */
 static int read_truths(struct job *job)
 {
 	size_t load = 0;
-	int status = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < STUDY_LOADS_MAX; i++)
 		job->truth[i][0] = job->truth[i][1] = NAN;
-	for (size_t i = 0; i < job->measured.nr && !status; i++) {
+	for (size_t i = 0; i < job->measured.nr && !ret; i++) {
 		const struct selection sel = { 0 };
 		struct profile_set *set = &job->truths[job->nr_truths];
 
@@ -102,11 +102,11 @@ static int read_truths(struct job *job)
 				       job->measured.items[i], job->study.nr);
 		job->nr_truths++;
 		profile_set_init(set);
-		status = profile_set_load(set, job->measured.items[i], &sel, &job->err);
-		for (size_t g = 0; g < set->nr_groups && load < job->study.nr && !status; g++)
+		ret = profile_set_load(set, job->measured.items[i], &sel, &job->err);
+		for (size_t g = 0; g < set->nr_groups && load < job->study.nr && !ret; g++)
 			times_of(&set->groups[g].whole, job->truth[load++]);
 	}
-	return status;
+	return ret;
 }
 
 /* Studies ask for means: files of other responses would be passed over. */
@@ -130,7 +130,7 @@ static int check_models(const struct job *job, struct err *err)
 
 static int read_target(struct job *job)
 {
-	int status;
+	int ret;
 
 	job->target.study = &job->study;
 	job->target.cli = job->cli;
@@ -140,18 +140,18 @@ static int read_target(struct job *job)
 	if (job->target.path)
 		return study_target_open(&job->target, &job->err);
 	job->study.predictor = &job->predictor;
-	status = predictor_open(&job->predictor, &job->by, &job->err);
-	if (status)
-		return status;
+	ret = predictor_open(&job->predictor, &job->by, &job->err);
+	if (ret)
+		return ret;
 	if (job->from_db) {
 		job->old = (struct predictor_options){ .db = job->from_db,
 						       .set = job->by.set,
 						       .campaign = job->by.campaign,
 						       .target = job->from_target };
 		job->study.from = &job->from;
-		status = predictor_open(&job->from, &job->old, &job->err);
-		if (status)
-			return status;
+		ret = predictor_open(&job->from, &job->old, &job->err);
+		if (ret)
+			return ret;
 	}
 	return check_models(job, &job->err);
 }
@@ -181,44 +181,44 @@ static void make_cases(struct job *job)
 		add_case(job, (size_t[]){ 0, i }, 2, 0);
 }
 
-static int solve(struct job *job)
+static int cmd_study_solve(struct job *job)
 {
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < job->nr_cases && !status; i++) {
+	for (size_t i = 0; i < job->nr_cases && !ret; i++) {
 		struct study_case *c = &job->cases[i];
 
-		status = job->target.path ? study_target_run(&job->target, c, &job->err)
-					  : study_predict(&job->study, c, &job->err);
-		if (!status && c->outside)
+		ret = job->target.path ? study_target_run(&job->target, c, &job->err)
+				       : study_predict(&job->study, c, &job->err);
+		if (!ret && c->outside)
 			cli_note(job->cli,
 				 "'%s' lies outside what the target's model knows: "
 				 "extrapolated",
 				 c->outside);
 	}
-	return status;
+	return ret;
 }
 
-static int save(const struct job *job, const struct study_result *r, struct err *err)
+static int cmd_study_save(const struct job *job, const struct study_result *r, struct err *err)
 {
 	struct buf page;
-	int status;
+	int ret;
 
 	buf_init(&page);
-	status = study_page(r, job->cli->utc, &page);
-	if (!status)
-		status = study_page_save(&page, job->report, err);
+	ret = study_page(r, job->cli->utc, &page);
+	if (!ret)
+		ret = study_page_save(&page, job->report, err);
 	buf_release(&page);
-	return status;
+	return ret;
 }
 
 /* Interference over the neighbour's sizes and mixes. */
-static int explore(struct job *job)
+static int cmd_study_explore(struct job *job)
 {
 	const struct study_load *load = &job->study.loads[0], *neighbour = &job->study.loads[1];
 	struct space_result r = { .space.beside = job->beside };
 	struct buf page;
-	int status;
+	int ret;
 
 	if (job->study.nr != 2)
 		return err_set(&job->err, EINVAL, "--sizes, --reads: expected two loads, got %zu",
@@ -226,12 +226,12 @@ static int explore(struct job *job)
 	study_name(&job->study, 0, r.load);
 	study_name(&job->study, 1, r.neighbour);
 	memcpy(r.base_s, load->base_s, sizeof(r.base_s));
-	status = space_levels(&r.space, &job->sizes, &job->reads, &job->err);
-	if (!status)
-		status = neighbour_space_solve(&r.space, &job->predictor, &load->facts,
-					       &neighbour->facts, &job->err);
-	if (status)
-		return status;
+	ret = space_levels(&r.space, &job->sizes, &job->reads, &job->err);
+	if (!ret)
+		ret = neighbour_space_solve(&r.space, &job->predictor, &load->facts,
+					    &neighbour->facts, &job->err);
+	if (ret)
+		return ret;
 	if (r.space.outside)
 		cli_note(job->cli, "'%s' lies outside what the target's model knows: extrapolated",
 			 r.space.outside);
@@ -239,16 +239,16 @@ static int explore(struct job *job)
 	job->cannot_tell = r.space.outside != NULL;
 	buf_init(&page);
 	if (job->report)
-		status = space_page(&r, &page);
-	if (!status && job->report)
-		status = study_page_save(&page, job->report, &job->err);
+		ret = space_page(&r, &page);
+	if (!ret && job->report)
+		ret = study_page_save(&page, job->report, &job->err);
 	buf_release(&page);
-	if (status)
-		return status;
+	if (ret)
+		return ret;
 	return job->cli->json ? space_json(&r) : space_print(&r);
 }
 
-static int work(struct job *job)
+static int cmd_study_work(struct job *job)
 {
 	struct study_result r = { .verb = verbs[job->verb],
 				  .how = "models",
@@ -256,27 +256,27 @@ static int work(struct job *job)
 				  .cases = job->cases,
 				  .baseline = job->baseline,
 				  .measured = (const double(*)[2])job->truth };
-	int status = read_loads(job);
+	int ret = read_loads(job);
 
-	if (!status)
-		status = read_truths(job);
-	if (status)
-		return status;
+	if (!ret)
+		ret = read_truths(job);
+	if (ret)
+		return ret;
 	make_cases(job);
-	status = read_target(job);
-	if (status)
-		return status;
+	ret = read_target(job);
+	if (ret)
+		return ret;
 	if (job->sizes.nr || job->reads.nr || job->beside)
-		return explore(job);
+		return cmd_study_explore(job);
 	r.how = job->target.replays  ? "replay"
 		: job->target.path   ? "run"
 		: job->from_db	     ? "relative"
 		: job->predictor.net ? "net"
 				     : "models";
 	r.nr_cases = job->nr_cases;
-	status = solve(job);
-	if (status)
-		return status;
+	ret = cmd_study_solve(job);
+	if (ret)
+		return ret;
 	if (job->verb == VERB_CONSOLIDATE) {
 		r.has_peak = study_peak(&job->study, &r.peak) == 0;
 		if (!r.has_peak)
@@ -286,13 +286,13 @@ static int work(struct job *job)
 	study_conclude(&r);
 	job->cannot_tell = r.cannot_tell;
 	if (job->report)
-		status = save(job, &r, &job->err);
-	if (status)
-		return status;
+		ret = cmd_study_save(job, &r, &job->err);
+	if (ret)
+		return ret;
 	return job->cli->json ? study_json(&r) : study_print(&r, job->cli->utc);
 }
 
-static void release(struct job *job)
+static void cmd_study_release(struct job *job)
 {
 	for (size_t i = 0; i < job->nr_sets; i++)
 		profile_set_release(&job->sets[i]);
@@ -339,7 +339,7 @@ static int check_options(struct job *job, int verb)
 	return 0;
 }
 
-static int study(struct job *job, int verb)
+static int cmd_study_perform(struct job *job, int verb)
 {
 	struct cli *cli = job->cli;
 	const struct cli_option options[] = {
@@ -370,21 +370,21 @@ static int study(struct job *job, int verb)
 		CLI_STRING("report", 0, "FILE", &job->report, "an HTML page"),
 		CLI_END,
 	};
-	int status;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
-	status = check_options(job, verb);
-	if (status)
-		return status;
+	ret = check_options(job, verb);
+	if (ret)
+		return ret;
 	lsq_single_thread();
 	job->verb = (enum verb)verb;
-	status = work(job);
-	if (status && !job->err.line[0])
-		err_set(&job->err, -status, "%s", strerror(-status));
-	if (status)
-		job->err.code = -status;
-	if (status)
+	ret = cmd_study_work(job);
+	if (ret && !job->err.line[0])
+		err_set(&job->err, -ret, "%s", strerror(-ret));
+	if (ret)
+		job->err.code = -ret;
+	if (ret)
 		return cli_fail(cli, &job->err);
 	return job->cannot_tell ? CLI_CANNOT_TELL : CLI_DONE;
 }
@@ -446,10 +446,10 @@ static const struct command study_helps[] = {
 		       .details = "Exit status 1 where nothing fits." },
 };
 
-static int run(struct cli *cli)
+static int cmd_study_run(struct cli *cli)
 {
 	struct job *job;
-	int verb = cli_verb(cli, verbs), status;
+	int verb = cli_verb(cli, verbs), ret;
 
 	if (verb < 0)
 		return cli->status;
@@ -467,9 +467,9 @@ static int run(struct cli *cli)
 	job->study.run.seed = 1;
 	job->study.run.duration_s = RUN_SECONDS;
 	job->study.time_limit_s = 60;
-	status = study(job, verb);
-	release(job);
-	return status;
+	ret = cmd_study_perform(job, verb);
+	cmd_study_release(job);
+	return ret;
 }
 
 const struct command command_study = {
@@ -499,5 +499,5 @@ const struct command command_study = {
 		"together.\nWith --run stored requests are replayed on the target, or mimics of profiles run; "
 		"else it is predicted: by\nmodels of read_s and write_s (blkcast fit), by a calibrated net "
 		"(blkcast qpn calibrate), or from a\nmeasurement store. --help behind a verb lists its options.",
-	.run = run,
+	.run = cmd_study_run,
 };

@@ -69,7 +69,7 @@ static json_t *candidate_json(const struct candidate *c)
 int fit_print_json(const struct fit_summary *s, struct err *err)
 {
 	json_t *results = json_array(), *root;
-	int status = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < s->nr; i++)
 		json_array_append_new(results, candidate_json(&s->candidates[i]));
@@ -82,9 +82,9 @@ int fit_print_json(const struct fit_summary *s, struct err *err)
 			 s->output ? json_string(s->output) : json_null(), "variables",
 			 variables_json(s->schema), "results", results);
 	if (!root || json_dumpf(root, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
-		status = err_set(err, EIO, "the JSON result cannot be written");
+		ret = err_set(err, EIO, "the JSON result cannot be written");
 	json_decref(root);
-	return status;
+	return ret;
 }
 
 static void percent_cell(struct grid *g, double ratio)
@@ -128,7 +128,7 @@ int fit_print_text(const struct fit_summary *s, const struct model *m)
 	const struct candidate *best = &s->candidates[s->best];
 	double half = model_half_width(m, 0.9);
 	struct grid g;
-	int err = 0;
+	int ret = 0;
 
 	printf("%s%s: %zu rows, %zu variables, %u folds (seed %llu)\n\n",
 	       s->schema->log ? "logarithm of " : "", s->schema->response, s->data->nr_rows,
@@ -136,9 +136,9 @@ int fit_print_text(const struct fit_summary *s, const struct model *m)
 	print_variables(s->schema);
 	grid_init(&g,
 		  "  technique|parameters|>RMSE|>R2|>rel. error|>95 %|>sets|>time|>to standard");
-	for (size_t i = 0; i < s->nr && !err; i++)
-		err = candidate_row(&g, &s->candidates[i], i == s->best);
-	if (!err)
+	for (size_t i = 0; i < s->nr && !ret; i++)
+		ret = candidate_row(&g, &s->candidates[i], i == s->best);
+	if (!ret)
 		grid_print(&g, stdout);
 	grid_release(&g);
 	printf("\nselected %s; on rows it had not seen", best->technique->name);
@@ -149,7 +149,7 @@ int fit_print_text(const struct fit_summary *s, const struct model *m)
 	printf("\n");
 	if (s->output)
 		printf("written to %s\n", s->output);
-	return err;
+	return ret;
 }
 
 static void log_candidate(const struct candidate *c, FILE *out)

@@ -15,7 +15,7 @@
 #include "base/stop.h"
 #include "base/units.h"
 
-static json_t *mean(double s)
+static json_t *mimic_causal_mean(double s)
 {
 	return isfinite(s) ? json_real(s) : json_null();
 }
@@ -23,7 +23,8 @@ static json_t *mean(double s)
 static json_t *side_json(const struct causal_plan *plan, const struct causal_result *r, int side)
 {
 	return json_pack("{s:I, s:o, s:o}", "requests", (json_int_t)r->nr[side], "mean_before_s",
-			 mean(plan->mean_s[side]), "mean_s", mean(r->mean_s[side]));
+			 mimic_causal_mean(plan->mean_s[side]), "mean_s",
+			 mimic_causal_mean(r->mean_s[side]));
 }
 
 static int print_json(const struct causal_plan *plan, const struct causal_result *r)
@@ -36,12 +37,12 @@ static int print_json(const struct causal_plan *plan, const struct causal_result
 			  (json_int_t)plan->nr_lanes, "flushes", (json_int_t)r->nr_flushes,
 			  "window_s", plan->window_s, "elapsed_s", r->elapsed_s, "wake_s",
 			  r->wake_s, "read", side_json(plan, r, 0), "write", side_json(plan, r, 1));
-	int status = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (top)
-		status = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
+		ret = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
 	json_decref(top);
-	return status;
+	return ret;
 }
 
 static void print_text(const struct causal_plan *plan, const struct causal_result *r)
@@ -100,33 +101,33 @@ int mimic_causal(const struct cli *cli, struct selection *sel, const struct mimi
 	struct target_guard guard = { .fd = -1 };
 	struct causal_result result;
 	struct scan *scan = NULL;
-	int status;
+	int ret;
 
 	if (o->directory)
 		return err_set(err, EISDIR, "%s: expected a device or a file", o->target);
-	status = selection_open(sel, cli, &scan, NULL, err);
-	if (status)
-		return status;
-	status = causal_load(&plan, scan, o->duration_s, err);
+	ret = selection_open(sel, cli, &scan, NULL, err);
+	if (ret)
+		return ret;
+	ret = causal_load(&plan, scan, o->duration_s, err);
 	scan_close(scan);
-	if (!status)
-		status = causal_target(cli, &guard, &plan, o->target, overwrite, err);
+	if (!ret)
+		ret = causal_target(cli, &guard, &plan, o->target, overwrite, err);
 	run.stop = stop_catch();
-	if (!status && plan.nr_left_out)
+	if (!ret && plan.nr_left_out)
 		cli_note(cli,
 			 "%" PRIu64 " requests left out: no reads, writes or flushes, or without "
 			 "times",
 			 plan.nr_left_out);
-	if (!status)
-		status = causal_runs(&run, 1, &result, err);
-	if (!status && result.nr_not_sent)
+	if (!ret)
+		ret = causal_runs(&run, 1, &result, err);
+	if (!ret && result.nr_not_sent)
 		cli_note(cli, "%" PRIu64 " of %" PRIu64 " requests not sent: --duration was over",
 			 result.nr_not_sent, plan.nr);
-	if (!status && cli->json)
-		status = print_json(&plan, &result);
-	else if (!status)
+	if (!ret && cli->json)
+		ret = print_json(&plan, &result);
+	else if (!ret)
 		print_text(&plan, &result);
 	target_guard_release(&guard);
 	causal_release(&plan);
-	return status;
+	return ret;
 }

@@ -78,7 +78,7 @@ int mix_print(const struct mix_result *r)
 {
 	char header[300];
 	struct grid g;
-	int status = 0;
+	int ret = 0;
 
 	if (r->nr_free == 2) {
 		snprintf(header, sizeof(header), ">%s|>%s|>90 %%", name_of(r, 1), name_of(r, 0));
@@ -91,12 +91,12 @@ int mix_print(const struct mix_result *r)
 			else
 				grid_cell(&g, "-");
 		}
-		status = grid_print(&g, stdout);
+		ret = grid_print(&g, stdout);
 		grid_release(&g);
 		putchar('\n');
 	}
 	printf("%s\n", r->conclusion);
-	return status;
+	return ret;
 }
 
 static json_t *counts_json(const size_t *counts, size_t nr)
@@ -113,7 +113,7 @@ int mix_json(const struct mix_result *r)
 	json_t *loads = json_array(), *top;
 	size_t nr = r->nr_free == 1 ? !r->none : r->nr;
 	size_t upper = r->nr_free == 1 ? !r->none_upper : r->nr_upper;
-	int status = -ENOMEM;
+	int ret = -ENOMEM;
 
 	for (size_t i = 0; i < r->mix.nr; i++) {
 		const struct mix_load *l = &r->mix.loads[i];
@@ -128,13 +128,13 @@ int mix_json(const struct mix_result *r)
 			counts_json(r->most_upper, upper), "why", r->why, "conclusion",
 			r->conclusion);
 	if (top)
-		status = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
+		ret = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
 	json_decref(top);
-	return status;
+	return ret;
 }
 
-static void stairs(struct buf *out, const char *class, const size_t *most, size_t nr,
-		   const struct scale *x, const struct scale *y)
+static void mix_text_stairs(struct buf *out, const char *class, const size_t *most, size_t nr,
+			    const struct scale *x, const struct scale *y)
 {
 	svg_path(out, class);
 	for (size_t k = 0; k < nr; k++) {
@@ -147,7 +147,7 @@ static void stairs(struct buf *out, const char *class, const size_t *most, size_
 	svg_path_end(out);
 }
 
-static void draw(const struct mix_result *r, struct buf *out)
+static void mix_text_draw(const struct mix_result *r, struct buf *out)
 {
 	static const struct legend_entry entries[] = {
 		{ LEGEND_LINE, "line curve", "fits below" },
@@ -170,8 +170,8 @@ static void draw(const struct mix_result *r, struct buf *out)
 	svg_begin(out, &head);
 	frame_axes(out, f, &x, &y, name_of(r, 1), name_of(r, 0));
 	frame_legend(out, f, entries, sizeof(entries) / sizeof(*entries));
-	stairs(out, "line curve", r->most, r->nr, &x, &y);
-	stairs(out, "line thin", r->most_upper, r->nr_upper, &x, &y);
+	mix_text_stairs(out, "line curve", r->most, r->nr, &x, &y);
+	mix_text_stairs(out, "line thin", r->most_upper, r->nr_upper, &x, &y);
 	svg_end(out);
 }
 
@@ -182,7 +182,7 @@ int mix_page(const struct mix_result *r, struct buf *out)
 		study_page_section(out, "The frontier",
 				   "Every pair of counts on or below the line keeps all objectives "
 				   "and the capacity.");
-		draw(r, out);
+		mix_text_draw(r, out);
 		study_page_section_end(out);
 	}
 	study_page_end(out);

@@ -24,15 +24,15 @@ struct check {
 static int read_measured(struct check *c, const struct table *t, struct err *err)
 {
 	int column = table_find(t, c->model->schema.response, err);
-	int status = column < 0 ? column : 0;
+	int ret = column < 0 ? column : 0;
 
 	c->nr = t->nr_rows;
 	c->measured = calloc(c->nr + 1, sizeof(*c->measured));
 	if (!c->measured)
 		return -ENOMEM;
-	for (size_t i = 0; i < c->nr && !status; i++)
-		status = table_number(t, (size_t)column, i, &c->measured[i], err);
-	return status;
+	for (size_t i = 0; i < c->nr && !ret; i++)
+		ret = table_number(t, (size_t)column, i, &c->measured[i], err);
+	return ret;
 }
 
 static double share_covered(const struct check *c, const double *predicted)
@@ -54,21 +54,21 @@ static int check_other(struct check *c, const struct predict_rows *rows, const s
 		       struct err *err)
 {
 	struct predict_rows others = { 0 };
-	int status = 0;
+	int ret = 0;
 
 	if (strcmp(c->other->schema.response, c->model->schema.response) != 0)
-		status = err_set(err, EINVAL, "--against: a model of '%s', expected one of '%s'",
-				 c->other->schema.response, c->model->schema.response);
-	if (!status)
-		status = predict_rows(&others, c->other, t, err);
-	if (!status)
-		status = validate(rows->rows, c->model->schema.nr, c->measured, others.predicted,
-				  c->nr, &c->of_other);
-	if (!status)
+		ret = err_set(err, EINVAL, "--against: a model of '%s', expected one of '%s'",
+			      c->other->schema.response, c->model->schema.response);
+	if (!ret)
+		ret = predict_rows(&others, c->other, t, err);
+	if (!ret)
+		ret = validate(rows->rows, c->model->schema.nr, c->measured, others.predicted,
+			       c->nr, &c->of_other);
+	if (!ret)
 		c->test = stats_paired_t(c->of_model.errors, c->of_other.errors,
 					 c->of_model.nr_configurations - c->of_model.nr_zero);
 	predict_rows_release(&others);
-	return status;
+	return ret;
 }
 
 static json_t *ratio_json(double v)
@@ -95,7 +95,7 @@ static int print_json(const struct check *c)
 			  (json_int_t)v->nr_repeated, "deviation", ratio_json(v->deviation),
 			  "standard_error", ratio_json(v->standard_error), "level", c->level,
 			  "covered", ratio_json(c->covered), "model", errors_json(c->model, v));
-	int status = 0;
+	int ret = 0;
 
 	if (c->other) {
 		json_object_set_new(root, "against", errors_json(c->other, &c->of_other));
@@ -103,9 +103,9 @@ static int print_json(const struct check *c)
 		json_object_set_new(root, "p", ratio_json(c->test.p));
 	}
 	if (!root || json_dumpf(root, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
-		status = -EIO;
+		ret = -EIO;
 	json_decref(root);
-	return status;
+	return ret;
 }
 
 static void print_errors(const struct model *m, const struct validation *v)
@@ -142,19 +142,19 @@ int predict_check(const struct model *m, const struct predict_rows *rows, const 
 		  const struct model *other, double level, bool json, struct err *err)
 {
 	struct check c = { .model = m, .other = other, .level = level };
-	int status = read_measured(&c, t, err);
+	int ret = read_measured(&c, t, err);
 
-	if (!status)
-		status = validate(rows->rows, m->schema.nr, c.measured, rows->predicted, c.nr,
-				  &c.of_model);
-	if (!status && other)
-		status = check_other(&c, rows, t, err);
-	if (!status) {
+	if (!ret)
+		ret = validate(rows->rows, m->schema.nr, c.measured, rows->predicted, c.nr,
+			       &c.of_model);
+	if (!ret && other)
+		ret = check_other(&c, rows, t, err);
+	if (!ret) {
 		c.covered = share_covered(&c, rows->predicted);
-		status = json ? print_json(&c) : print_text(&c);
+		ret = json ? print_json(&c) : print_text(&c);
 	}
 	free(c.measured);
 	validation_release(&c.of_model);
 	validation_release(&c.of_other);
-	return status;
+	return ret;
 }

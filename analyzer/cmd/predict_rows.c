@@ -24,21 +24,21 @@ int predict_rows(struct predict_rows *p, const struct model *m, const struct tab
 	const struct schema *s = &m->schema;
 	size_t *at = calloc(s->nr + 1, sizeof(*at));
 	size_t nr = t->nr_rows;
-	int status;
+	int ret;
 
 	p->rows = reallocarray(NULL, nr * s->nr + 1, sizeof(*p->rows));
 	p->predicted = calloc(nr + 1, sizeof(*p->predicted));
-	status = at && p->rows && p->predicted ? find_columns(s, t, at, err) : -ENOMEM;
-	for (size_t i = 0; i < nr && !status; i++)
-		status = dataset_encode(s, t, at, i, p->rows + i * s->nr, err);
-	if (!status)
-		status = model_predict(m, p->rows, nr, p->predicted);
-	for (size_t i = 0; i < nr && !status; i++)
+	ret = at && p->rows && p->predicted ? find_columns(s, t, at, err) : -ENOMEM;
+	for (size_t i = 0; i < nr && !ret; i++)
+		ret = dataset_encode(s, t, at, i, p->rows + i * s->nr, err);
+	if (!ret)
+		ret = model_predict(m, p->rows, nr, p->predicted);
+	for (size_t i = 0; i < nr && !ret; i++)
 		if (!isfinite(p->predicted[i]))
-			status = err_set(err, EINVAL, "%s: row %zu: the prediction overflows",
-					 t->source, i + 1);
+			ret = err_set(err, EINVAL, "%s: row %zu: the prediction overflows",
+				      t->source, i + 1);
 	free(at);
-	return status;
+	return ret;
 }
 
 void predict_rows_release(struct predict_rows *p)

@@ -5,7 +5,7 @@
 
 int predictor_open(struct predictor *p, const struct predictor_options *o, struct err *err)
 {
-	int status = 0;
+	int ret = 0;
 
 	p->db = o->db;
 	p->campaign = o->campaign;
@@ -15,7 +15,7 @@ int predictor_open(struct predictor *p, const struct predictor_options *o, struc
 	if (!o->db && (o->campaign || o->target))
 		return err_set(err, EINVAL, "--%s: expected --db beside it",
 			       o->campaign ? "campaign" : "target");
-	for (size_t i = 0; i < o->models.nr && !status; i++)
-		status = predictor_add(p, o->models.items[i], err);
-	return status;
+	for (size_t i = 0; i < o->models.nr && !ret; i++)
+		ret = predictor_add(p, o->models.items[i], err);
+	return ret;
 }

@@ -9,12 +9,12 @@
 #include "analyzer/answer/grid.h"
 #include "analyzer/models/solve/bounds.h"
 
-static json_t *number(double v)
+static json_t *qpn_analysis_number(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();
 }
 
-static void cell(struct grid *g, double v)
+static void qpn_analysis_cell(struct grid *g, double v)
 {
 	if (isfinite(v))
 		grid_cell(g, "%.6g", v);
@@ -24,14 +24,14 @@ static void cell(struct grid *g, double v)
 
 static int print_json(json_t *json, struct err *err)
 {
-	int error = 0;
+	int ret = 0;
 
 	if (!json || json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)))
-		error = err_set(err, ENOMEM, "out of memory");
+		ret = err_set(err, ENOMEM, "out of memory");
 	else
 		putchar('\n');
 	json_decref(json);
-	return error;
+	return ret;
 }
 
 static const char *place_of(const struct net *n, uint32_t slot)
@@ -46,7 +46,8 @@ static const char *colour_of(const struct net *n, uint32_t slot)
 
 static json_t *bound_json(struct bound b, double visits)
 {
-	return json_pack("[o, o]", number(b.low * visits), number(b.high * visits));
+	return json_pack("[o, o]", qpn_analysis_number(b.low * visits),
+			 qpn_analysis_number(b.high * visits));
 }
 
 static json_t *bounds_json(const struct net *n, const struct product_form *p,
@@ -71,7 +72,7 @@ static int bounds_print(const struct net *n, const struct product_form *p,
 			const struct chain_bounds *b)
 {
 	struct grid g;
-	int error;
+	int ret;
 
 	grid_init(&g, "place|colour|>throughput at least|>at most|>balanced, at least|>at most");
 	for (uint32_t i = 0; i < n->nr_slots; i++) {
@@ -79,40 +80,40 @@ static int bounds_print(const struct net *n, const struct product_form *p,
 
 		grid_cell(&g, "%s", place_of(n, i));
 		grid_cell(&g, "%s", colour_of(n, i));
-		cell(&g, c->asymptotic.low * p->visits[i]);
-		cell(&g, c->asymptotic.high * p->visits[i]);
-		cell(&g, c->balanced.low * p->visits[i]);
-		cell(&g, c->balanced.high * p->visits[i]);
+		qpn_analysis_cell(&g, c->asymptotic.low * p->visits[i]);
+		qpn_analysis_cell(&g, c->asymptotic.high * p->visits[i]);
+		qpn_analysis_cell(&g, c->balanced.low * p->visits[i]);
+		qpn_analysis_cell(&g, c->balanced.high * p->visits[i]);
 	}
-	error = grid_print(&g, stdout);
+	ret = grid_print(&g, stdout);
 	grid_release(&g);
-	return error;
+	return ret;
 }
 
 int qpn_bounds(const struct cli *cli, const struct net *n, struct err *err)
 {
 	struct product_form p = { 0 };
 	struct chain_bounds *b = NULL;
-	int error = product_form_make(&p, n, err);
+	int ret = product_form_make(&p, n, err);
 
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	b = calloc((size_t)p.nr_chains + 1, sizeof(*b));
 	if (b)
 		bounds_make(b, &p);
 	if (b && cli->json)
-		error = print_json(bounds_json(n, &p, b), err);
+		ret = print_json(bounds_json(n, &p, b), err);
 	else if (!b || bounds_print(n, &p, b))
-		error = err_set(err, ENOMEM, "out of memory");
+		ret = err_set(err, ENOMEM, "out of memory");
 	free(b);
 	product_form_release(&p);
-	return error;
+	return ret;
 }
 
 static json_t *value_json(struct interval v)
 {
-	return json_pack("{s:o, s:[o, o]}", "mean", number(v.mean), "ci", number(v.low),
-			 number(v.high));
+	return json_pack("{s:o, s:[o, o]}", "mean", qpn_analysis_number(v.mean), "ci",
+			 qpn_analysis_number(v.low), qpn_analysis_number(v.high));
 }
 
 static json_t *series_json(const struct net *n, const struct transient *t, uint32_t slot)
@@ -148,22 +149,22 @@ static json_t *transient_json(const struct net *n, const struct transient *t,
 
 static void cell_half(struct grid *g, struct interval v)
 {
-	cell(g, v.mean);
-	cell(g, (v.high - v.low) / 2);
+	qpn_analysis_cell(g, v.mean);
+	qpn_analysis_cell(g, (v.high - v.low) / 2);
 }
 
 static int transient_print(const struct net *n, const struct transient *t)
 {
 	struct grid g;
-	int error;
+	int ret;
 
 	grid_init(&g, ">from|>to|place|colour|>population|>+-|>throughput|>+-|>residence time|>+-");
 	for (unsigned p = 0; p < t->nr_points; p++) {
 		for (uint32_t i = 0; i < t->nr_slots; i++) {
 			const struct transient_point *x = &t->points[(size_t)p * t->nr_slots + i];
 
-			cell(&g, p * t->length);
-			cell(&g, (p + 1) * t->length);
+			qpn_analysis_cell(&g, p * t->length);
+			qpn_analysis_cell(&g, (p + 1) * t->length);
 			grid_cell(&g, "%s", place_of(n, i));
 			grid_cell(&g, "%s", colour_of(n, i));
 			cell_half(&g, x->population);
@@ -171,23 +172,23 @@ static int transient_print(const struct net *n, const struct transient *t)
 			cell_half(&g, x->residence);
 		}
 	}
-	error = grid_print(&g, stdout);
+	ret = grid_print(&g, stdout);
 	grid_release(&g);
-	return error;
+	return ret;
 }
 
 int qpn_transient(const struct cli *cli, const struct net *n, const struct transient_options *o,
 		  struct err *err)
 {
 	struct transient t;
-	int error = transient_run(&t, n, o, err);
+	int ret = transient_run(&t, n, o, err);
 
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	if (cli->json)
-		error = print_json(transient_json(n, &t, o), err);
+		ret = print_json(transient_json(n, &t, o), err);
 	else if (transient_print(n, &t))
-		error = err_set(err, ENOMEM, "out of memory");
+		ret = err_set(err, ENOMEM, "out of memory");
 	transient_release(&t);
-	return error;
+	return ret;
 }

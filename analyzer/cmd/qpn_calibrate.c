@@ -16,7 +16,7 @@ struct options {
 	double saturated;
 };
 
-static json_t *number(double v)
+static json_t *qpn_calibrate_number(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();
 }
@@ -27,19 +27,21 @@ static int print_json(const struct cache_model *m, const char *path)
 		json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 			  "schema", "blkcast.calibration/1", "model", "cache", "file", path, "rows",
 			  (json_int_t)m->nr_rows, "fitted_rows", (json_int_t)m->nr_fitted,
-			  "saturated_clients", number(m->saturated), "c0_s", number(m->c0_s),
-			  "c0_p", number(m->p0), "c1_s_per_byte", number(m->c1_s_per_byte), "c1_p",
-			  number(m->p1), "sd_s", number(m->sd_s), "r2", number(m->r2),
-			  "mean_relative_error", number(m->mean_error), "max_relative_error",
-			  number(m->max_error));
-	int err = out ? json_dumpf(out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : -1;
+			  "saturated_clients", qpn_calibrate_number(m->saturated), "c0_s",
+			  qpn_calibrate_number(m->c0_s), "c0_p", qpn_calibrate_number(m->p0),
+			  "c1_s_per_byte", qpn_calibrate_number(m->c1_s_per_byte), "c1_p",
+			  qpn_calibrate_number(m->p1), "sd_s", qpn_calibrate_number(m->sd_s), "r2",
+			  qpn_calibrate_number(m->r2), "mean_relative_error",
+			  qpn_calibrate_number(m->mean_error), "max_relative_error",
+			  qpn_calibrate_number(m->max_error));
+	int ret = out ? json_dumpf(out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : -1;
 
 	putchar('\n');
 	json_decref(out);
-	return err;
+	return ret;
 }
 
-static void term(struct grid *g, const char *name, double value, double p)
+static void qpn_calibrate_term(struct grid *g, const char *name, double value, double p)
 {
 	grid_cell(g, "%s", name);
 	grid_cell(g, "%.6g", value);
@@ -52,50 +54,50 @@ static void term(struct grid *g, const char *name, double value, double p)
 static int print_table(const struct cache_model *m)
 {
 	struct grid g;
-	int err;
+	int ret;
 
 	grid_init(&g, "term|>value|>p");
-	term(&g, "c0 (s)", m->c0_s, m->p0);
-	term(&g, "c1 (s/byte)", m->c1_s_per_byte, m->p1);
-	term(&g, "sd (s)", m->sd_s, NAN);
-	err = grid_print(&g, stdout);
+	qpn_calibrate_term(&g, "c0 (s)", m->c0_s, m->p0);
+	qpn_calibrate_term(&g, "c1 (s/byte)", m->c1_s_per_byte, m->p1);
+	qpn_calibrate_term(&g, "sd (s)", m->sd_s, NAN);
+	ret = grid_print(&g, stdout);
 	grid_release(&g);
 	printf("\nservice time from %zu runs of %g clients or more: R2 %.4f\n"
 	       "response time over all runs of several clients: error %.2f %% on average, %.2f %% at "
 	       "most\n",
 	       m->nr_fitted, m->saturated, m->r2, 100 * m->mean_error, 100 * m->max_error);
-	return err;
+	return ret;
 }
 
 static int write_model(const struct cache_model *m, const char *path, struct err *err)
 {
 	FILE *out = fopen(path, "we");
-	int error = 0;
+	int ret = 0;
 
 	if (!out)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
 	cache_model_write(m, out);
 	if (ferror(out))
-		error = EIO;
-	if (fclose(out) && !error)
-		error = errno;
-	return error ? err_set(err, error, "%s: %s", path, strerror(error)) : 0;
+		ret = EIO;
+	if (fclose(out) && !ret)
+		ret = errno;
+	return ret ? err_set(err, ret, "%s: %s", path, strerror(ret)) : 0;
 }
 
-static int calibrate(const struct cli *cli, const struct options *o, struct err *err)
+static int qpn_calibrate_perform(const struct cli *cli, const struct options *o, struct err *err)
 {
 	struct row_filter filter = { .conditions = o->where.items, .nr = o->where.nr };
 	struct table table = { 0 };
 	struct cache_model m;
-	int error = table_read(&table, cli->argv[0], err);
+	int ret = table_read(&table, cli->argv[0], err);
 
-	if (!error)
-		error = calibrate_cache(&m, &table, &filter, o->saturated, err);
+	if (!ret)
+		ret = calibrate_cache(&m, &table, &filter, o->saturated, err);
 	table_release(&table);
-	if (!error)
-		error = write_model(&m, o->output, err);
-	if (error)
-		return error;
+	if (!ret)
+		ret = write_model(&m, o->output, err);
+	if (ret)
+		return ret;
 	if (cli->json ? print_json(&m, o->output) : print_table(&m))
 		return err_set(err, ENOMEM, "out of memory");
 	cli_note(cli, "the model is the net %s: ask it with blkcast qpn solve", o->output);
@@ -175,7 +177,7 @@ int qpn_calibrate(struct cli *cli)
 	if (cli->argc != 1)
 		return cli_usage(cli, "expected one measurement table, got %d", cli->argc);
 	if (is_net(o.output)) {
-		calibrate(cli, &o, &err);
+		qpn_calibrate_perform(cli, &o, &err);
 		return err.code ? cli_fail(cli, &err) : CLI_DONE;
 	}
 	task.table = cli->argv[0];

@@ -42,7 +42,8 @@ static void fit_rows(struct grid *g, const char *what, const struct storage_fit 
 	}
 }
 
-static void bound(char *out, size_t size, const char *what, const struct storage_case *c, int axis)
+static void qpn_model_bound(char *out, size_t size, const char *what, const struct storage_case *c,
+			    int axis)
 {
 	char low[UNITS_BYTES], high[UNITS_BYTES];
 	size_t used = strlen(out);
@@ -66,9 +67,9 @@ static void cases_rows(struct grid *g, const char *what, const struct storage_ca
 		char text[200];
 
 		snprintf(text, sizeof(text), "%s", what);
-		bound(text, sizeof(text), "t", &c->items[i], STORAGE_AXIS_CLIENTS);
-		bound(text, sizeof(text), "s", &c->items[i], STORAGE_AXIS_SIZE);
-		bound(text, sizeof(text), "f", &c->items[i], STORAGE_AXIS_FILE_SET);
+		qpn_model_bound(text, sizeof(text), "t", &c->items[i], STORAGE_AXIS_CLIENTS);
+		qpn_model_bound(text, sizeof(text), "s", &c->items[i], STORAGE_AXIS_SIZE);
+		qpn_model_bound(text, sizeof(text), "f", &c->items[i], STORAGE_AXIS_FILE_SET);
 		fit_rows(g, text, &c->items[i].fit);
 	}
 }
@@ -115,21 +116,21 @@ static void class_words(const struct storage_class_model *c, enum storage_class 
 
 static int print_classes(const struct storage_model *m)
 {
-	int error = 0;
+	int ret = 0;
 
-	for (int i = 0; i < STORAGE_NR_CLASSES && !error; i++) {
+	for (int i = 0; i < STORAGE_NR_CLASSES && !ret; i++) {
 		struct grid g;
 
 		if (!m->classes[i].present)
 			continue;
 		grid_init(&g, "fit|term|>coefficient|>p|>R2|>error");
 		class_rows(&g, &m->classes[i]);
-		error = grid_print(&g, stdout);
+		ret = grid_print(&g, stdout);
 		grid_release(&g);
 		putchar('\n');
 		class_words(&m->classes[i], (enum storage_class)i);
 	}
-	return error;
+	return ret;
 }
 
 static void delta_rows(struct grid *g, const struct storage_service *s)
@@ -172,14 +173,14 @@ static int print_mix(const struct storage_mix *x)
 {
 	struct grid g;
 	struct buf text;
-	int error;
+	int ret;
 
 	grid_init(&g, "service time|term|>coefficient|>p|>R2|>error");
 	for (int w = 0; w < 2; w++) {
 		cases_rows(&g, w ? "writes" : "reads", &x->service[w].fit);
 		delta_rows(&g, &x->service[w]);
 	}
-	error = grid_print(&g, stdout);
+	ret = grid_print(&g, stdout);
 	grid_release(&g);
 	buf_init(&text);
 	technique_describe(x->phi.technique, x->phi.parameters, &text);
@@ -204,17 +205,17 @@ static int print_mix(const struct storage_mix *x)
 	if (isfinite(x->inversion_error))
 		printf("with the priority inversion: missed by %.2f %%%s\n",
 		       100 * x->inversion_error, x->inversion ? "; kept" : "");
-	return error;
+	return ret;
 }
 
 static int print_model(const struct cli *cli, const struct storage_model *m, const json_t *root)
 {
-	int error;
+	int ret;
 
 	if (cli->json) {
-		error = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+		ret = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
 		putchar('\n');
-		return error;
+		return ret;
 	}
 	return m->kind < STORAGE_MIXED ? print_classes(m) : print_mix(&m->mix);
 }
@@ -238,16 +239,16 @@ static int calibrate(const struct cli *cli, const struct storage_task *task,
 				 .rule = task->rule,
 				 .progress = on_progress,
 				 .ctx = &progress };
-	int error;
+	int ret;
 
 	if (task->kind == STORAGE_CACHE)
 		return calibrate_cached(m, rows, task->saturated, err);
 	if (task->kind == STORAGE_HARDWARE)
 		return calibrate_hardware(m, rows, err);
 	progress_begin(&progress, "qpn", rows->nr_configs, cli->quiet);
-	error = calibrate_mix(m, task->kind, rows, &o, err);
+	ret = calibrate_mix(m, task->kind, rows, &o, err);
 	progress_end(&progress);
-	return error;
+	return ret;
 }
 
 int qpn_model_calibrate(struct cli *cli, const struct storage_task *task)

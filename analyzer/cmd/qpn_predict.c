@@ -28,21 +28,21 @@ static int print_net(struct predict *p)
 {
 	struct storage_net n;
 	struct buf text;
-	int error;
+	int ret;
 
 	if (p->rows.storage.nr_configs != 1)
 		return err_set(&p->err, EINVAL, "--net: expected one configuration, got %zu",
 			       p->rows.storage.nr_configs);
-	error = storage_predict_net(&n, &p->model, &p->rows.storage, 0, &p->ask, &p->err);
-	if (error)
-		return error;
+	ret = storage_predict_net(&n, &p->model, &p->rows.storage, 0, &p->ask, &p->err);
+	if (ret)
+		return ret;
 	buf_init(&text);
 	storage_net_write(&text, &n);
-	error = text.error;
-	if (!error && fwrite(text.data, 1, text.len, stdout) != text.len)
-		error = err_set(&p->err, EIO, "the net cannot be written in full");
+	ret = text.error;
+	if (!ret && fwrite(text.data, 1, text.len, stdout) != text.len)
+		ret = err_set(&p->err, EIO, "the net cannot be written in full");
 	buf_release(&text);
-	return error;
+	return ret;
 }
 
 /* Where the table holds measured times too. */
@@ -74,38 +74,38 @@ static void on_progress(void *ctx, uint64_t done)
 	progress_update(ctx, done);
 }
 
-static int answer(struct predict *p)
+static int qpn_predict_answer(struct predict *p)
 {
 	struct progress progress;
-	int error;
+	int ret;
 
 	p->ask.progress = on_progress;
 	p->ask.ctx = &progress;
 	progress_begin(&progress, "qpn", p->rows.storage.nr_configs, p->cli->quiet);
-	error = storage_rows_predict(&p->rows, &p->model, &p->ask, &p->err);
+	ret = storage_rows_predict(&p->rows, &p->model, &p->ask, &p->err);
 	progress_end(&progress);
-	if (!error)
-		error = storage_rows_check(&p->rows, p->cli, p->strict, &p->err);
-	if (!error)
-		error = p->cli->json ? storage_rows_json(&p->rows, true)
-				     : storage_rows_csv(&p->rows, true);
-	if (!error)
+	if (!ret)
+		ret = storage_rows_check(&p->rows, p->cli, p->strict, &p->err);
+	if (!ret)
+		ret = p->cli->json ? storage_rows_json(&p->rows, true)
+				   : storage_rows_csv(&p->rows, true);
+	if (!ret)
 		tell_error(p);
-	return error;
+	return ret;
 }
 
-static int predict(struct predict *p, const char *model, const char *table)
+static int qpn_predict_perform(struct predict *p, const char *model, const char *table)
 {
-	int error = storage_model_read(&p->model, model, &p->err);
+	int ret = storage_model_read(&p->model, model, &p->err);
 
-	if (!error)
-		error = table ? table_read(&p->rows.table, table, &p->err)
-			      : set_table(&p->rows.table, &p->set, &p->err);
-	if (!error)
-		error = storage_table_make(&p->rows.storage, &p->rows.table, NULL, 0, &p->err);
-	if (error)
-		return error;
-	return p->net ? print_net(p) : answer(p);
+	if (!ret)
+		ret = table ? table_read(&p->rows.table, table, &p->err)
+			    : set_table(&p->rows.table, &p->set, &p->err);
+	if (!ret)
+		ret = storage_table_make(&p->rows.storage, &p->rows.table, NULL, 0, &p->err);
+	if (ret)
+		return ret;
+	return p->net ? print_net(p) : qpn_predict_answer(p);
 }
 
 int qpn_predict(struct cli *cli)
@@ -124,7 +124,7 @@ int qpn_predict(struct cli *cli)
 		CLI_FLAG("strict", 0, &p.strict, "refuse rows outside the training range"),
 		CLI_END,
 	};
-	int error;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -138,10 +138,10 @@ int qpn_predict(struct cli *cli)
 		return cli_usage(cli, "--threads: expected 1 to 1024, or 0 for all processors");
 	p.ask.nr_threads = (unsigned int)p.threads;
 	lsq_single_thread();
-	error = predict(&p, cli->argv[0], cli->argc == 2 ? cli->argv[1] : NULL);
-	if (error && !p.err.code)
-		err_set(&p.err, -error, "%s", strerror(-error));
+	ret = qpn_predict_perform(&p, cli->argv[0], cli->argc == 2 ? cli->argv[1] : NULL);
+	if (ret && !p.err.code)
+		err_set(&p.err, -ret, "%s", strerror(-ret));
 	storage_rows_release(&p.rows);
 	storage_model_release(&p.model);
-	return error ? cli_fail(cli, &p.err) : CLI_DONE;
+	return ret ? cli_fail(cli, &p.err) : CLI_DONE;
 }

@@ -16,20 +16,20 @@ static json_t *step_json(const struct weights_step *s)
 static int print_json(const struct weights_found *f, uint64_t seed)
 {
 	json_t *steps = json_array(), *out;
-	int err;
+	int ret;
 
 	for (size_t i = 0; i < f->nr_steps; i++)
 		json_array_append_new(steps, step_json(&f->steps[i]));
 	out = json_pack("{s:s, s:s, s:I, s:o, s:o}", "schema", "blkcast.calibration/1", "model",
 			"weights", "seed", (json_int_t)seed, "best", step_json(&f->best), "steps",
 			steps);
-	err = out ? json_dumpf(out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : -1;
+	ret = out ? json_dumpf(out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : -1;
 	putchar('\n');
 	json_decref(out);
-	return err;
+	return ret;
 }
 
-static void row(struct grid *g, const char *name, const struct weights_step *s)
+static void qpn_weights_row(struct grid *g, const char *name, const struct weights_step *s)
 {
 	grid_cell(g, "%s", name);
 	grid_cell(g, "%g", s->alpha);
@@ -43,17 +43,17 @@ static int print_table(const struct weights_found *f)
 {
 	struct grid g;
 	char name[32];
-	int err;
+	int ret;
 
 	grid_init(&g, "step|>alpha|>beta|>reads|>writes|>error");
 	for (size_t i = 0; i < f->nr_steps; i++) {
 		snprintf(name, sizeof(name), "%zu", i + 1);
-		row(&g, name, &f->steps[i]);
+		qpn_weights_row(&g, name, &f->steps[i]);
 	}
-	row(&g, "best", &f->best);
-	err = grid_print(&g, stdout);
+	qpn_weights_row(&g, "best", &f->best);
+	ret = grid_print(&g, stdout);
 	grid_release(&g);
-	return err;
+	return ret;
 }
 
 int qpn_weights(struct cli *cli, const struct weights_task *t)

@@ -37,10 +37,10 @@ int run_as_find(struct run_as *out, const char *user, struct err *err)
 {
 	struct run_as found = { geteuid(), getegid(), NULL, false };
 	bool by_root = geteuid() == 0 || getuid() == 0;
-	int status = user ? find_account(&found, user, err) : 0;
+	int ret = user ? find_account(&found, user, err) : 0;
 
-	if (status < 0)
-		return status;
+	if (ret < 0)
+		return ret;
 	if (by_root && (!user || found.uid == 0 || found.gid == 0))
 		return err_set(err, EINVAL,
 			       "%s: it never runs as root; expected --user NAME, another account",
@@ -74,7 +74,7 @@ static bool is_for_good(const struct run_as *r)
 
 /* Every thread that is there (OpenBLAS starts some as it is loaded): no_new_privs, and a filter
  * that refuses to start programs, to look into others and to change what root alone may. */
-static int seal(struct err *err)
+static int run_as_seal(struct err *err)
 {
 	static const int refused[] = {
 		SCMP_SYS(execve),
@@ -91,17 +91,17 @@ static int seal(struct err *err)
 		SCMP_SYS(keyctl),
 	};
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-	int status = filter ? seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) : -ENOMEM;
+	int ret = filter ? seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) : -ENOMEM;
 
-	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]) && !status; i++)
-		status = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), refused[i], 0);
-	if (!status)
-		status = seccomp_load(filter);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]) && !ret; i++)
+		ret = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), refused[i], 0);
+	if (!ret)
+		ret = seccomp_load(filter);
 	seccomp_release(filter);
 	/* Kernels and containers without filters: who runs there has decided so. */
-	if (status == -EOPNOTSUPP || status == -ENOSYS || status == -ECANCELED)
+	if (ret == -EOPNOTSUPP || ret == -ENOSYS || ret == -ECANCELED)
 		return 0;
-	return status ? err_set(err, -status, "system call filter: %s", strerror(-status)) : 0;
+	return ret ? err_set(err, -ret, "system call filter: %s", strerror(-ret)) : 0;
 }
 
 static int change_user(const struct run_as *r, struct err *err)
@@ -119,11 +119,11 @@ static int change_user(const struct run_as *r, struct err *err)
 
 int run_as_become(const struct run_as *r, struct err *err)
 {
-	int status = r->by_root ? change_user(r, err) : 0;
+	int ret = r->by_root ? change_user(r, err) : 0;
 
-	if (status < 0)
-		return status;
+	if (ret < 0)
+		return ret;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_set(err, errno, "no_new_privs: %s", strerror(errno));
-	return seal(err);
+	return run_as_seal(err);
 }

@@ -174,7 +174,7 @@ static void storage_cells(struct grid *g, const struct scenario *s,
 static int print_storages(const struct scenario_result *r, bool utc)
 {
 	struct grid g;
-	int status;
+	int ret;
 
 	grid_init(&g, "scenario|storage|>VMs|>requests/s|>cache|>read hits|>peak/s|at|mostly by|"
 		      "extrapolated");
@@ -183,9 +183,9 @@ static int print_storages(const struct scenario_result *r, bool utc)
 			if (r->scenarios[i].storages[k].nr_vms)
 				storage_cells(&g, &r->scenarios[i], &r->scenarios[i].storages[k],
 					      utc);
-	status = grid_print(&g, stdout);
+	ret = grid_print(&g, stdout);
 	grid_release(&g);
-	return status;
+	return ret;
 }
 
 /* One row for a VM, a direction and a scenario: any number of scenarios fits a page. */
@@ -217,10 +217,10 @@ int scenario_print(const struct scenario_result *r, bool utc)
 	char header[160];
 	struct grid g;
 	struct row row;
-	int status = print_storages(r, utc);
+	int ret = print_storages(r, utc);
 
-	if (status)
-		return status;
+	if (ret)
+		return ret;
 	putchar('\n');
 	snprintf(header, sizeof(header),
 		 "vm|type|scenario|storage|>count|>load|>response|>from|>to|>%s",
@@ -229,13 +229,13 @@ int scenario_print(const struct scenario_result *r, bool utc)
 	for (size_t k = 0; row_of(r, k, &row); k++)
 		for (size_t at = 0; at < r->nr; at++)
 			time_cells(&g, r, &row, at);
-	status = grid_print(&g, stdout);
+	ret = grid_print(&g, stdout);
 	grid_release(&g);
 	printf("\n%s\n", r->conclusion);
-	return status;
+	return ret;
 }
 
-static json_t *number(double v)
+static json_t *scenario_text_number(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();
 }
@@ -249,7 +249,7 @@ static json_t *side_json(const struct scenario_vm *vm, int side)
 	return json_pack("{s:f, s:o, s:o}", "mean_s", a->s[side], "ci",
 			 isnan(a->low[side]) ? json_null()
 					     : json_pack("[f,f]", a->low[side], a->high[side]),
-			 "today_s", number(base_of(vm, side)));
+			 "today_s", scenario_text_number(base_of(vm, side)));
 }
 
 static json_t *peak_json(const struct scenario *s, const struct scenario_storage *to)
@@ -275,14 +275,15 @@ static json_t *one_json(const struct scenario *s)
 
 	for (size_t i = 0; i < s->nr_vms; i++)
 		if (s->vms[i].count)
-			json_array_append_new(vms, json_pack("{s:s, s:s, s:I, s:f, s:o, s:o, s:o}",
-							     "vm", s->vms[i].name, "storage",
-							     s->storages[s->vms[i].storage].name,
-							     "count", (json_int_t)s->vms[i].count,
-							     "load", s->vms[i].load, "hit_ratio",
-							     number(s->vms[i].hit_ratio), "read",
-							     side_json(&s->vms[i], 0), "write",
-							     side_json(&s->vms[i], 1)));
+			json_array_append_new(vms,
+					      json_pack("{s:s, s:s, s:I, s:f, s:o, s:o, s:o}", "vm",
+							s->vms[i].name, "storage",
+							s->storages[s->vms[i].storage].name,
+							"count", (json_int_t)s->vms[i].count,
+							"load", s->vms[i].load, "hit_ratio",
+							scenario_text_number(s->vms[i].hit_ratio),
+							"read", side_json(&s->vms[i], 0), "write",
+							side_json(&s->vms[i], 1)));
 	for (size_t i = 0; i < s->nr_storages; i++)
 		json_array_append_new(storages,
 				      json_pack("{s:s, s:I, s:f, s:f, s:o, s:b, s:o}", "storage",
@@ -290,27 +291,27 @@ static json_t *one_json(const struct scenario *s)
 						(json_int_t)s->storages[i].nr_vms, "rate_per_s",
 						s->storages[i].rate_per_s, "cache_bytes",
 						s->storages[i].cache_bytes, "hit_ratio",
-						number(s->storages[i].hit_ratio), "extrapolated",
-						s->storages[i].outside != NULL, "peak",
-						peak_json(s, &s->storages[i])));
+						scenario_text_number(s->storages[i].hit_ratio),
+						"extrapolated", s->storages[i].outside != NULL,
+						"peak", peak_json(s, &s->storages[i])));
 	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "scenario", s->name, "file", s->path,
-			 "about", s->about, "mean_s", number(s->mean_s), "vms", vms, "storages",
-			 storages);
+			 "about", s->about, "mean_s", scenario_text_number(s->mean_s), "vms", vms,
+			 "storages", storages);
 }
 
 int scenario_json(const struct scenario_result *r)
 {
 	json_t *all = json_array(), *top;
-	int status = -ENOMEM;
+	int ret = -ENOMEM;
 
 	for (size_t i = 0; i < r->nr; i++)
 		json_array_append_new(all, one_json(&r->scenarios[i]));
 	top = json_pack("{s:s, s:o, s:s}", "schema", "blkcast.scenario/1", "scenarios", all,
 			"conclusion", r->conclusion);
 	if (top)
-		status = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
+		ret = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
 	json_decref(top);
-	return status;
+	return ret;
 }
 
 static void draw_row(struct buf *out, const struct scenario_result *r, const struct row *row,
@@ -343,7 +344,7 @@ static void draw_row(struct buf *out, const struct scenario_result *r, const str
 	}
 }
 
-static void draw(const struct scenario_result *r, struct buf *out)
+static void scenario_text_draw(const struct scenario_result *r, struct buf *out)
 {
 	struct svg_head head = { .id = "scenario-times",
 				 .class = "figure",
@@ -392,7 +393,7 @@ int scenario_page(const struct scenario_result *r, bool utc, struct buf *out)
 	study_page_begin(out, "Scenarios side by side", r->conclusion);
 	study_page_section(out, "Mean response times",
 			   "A bar for each scenario; the thin line is a 90 % interval.");
-	draw(r, out);
+	scenario_text_draw(r, out);
 	study_page_section_end(out);
 	study_page_section(out, "Storages", "What each is asked for, and when most of it.");
 	for (size_t i = 0; i < r->nr; i++)

@@ -8,7 +8,7 @@
 int set_table(struct table *t, const struct word_list *set, struct err *err)
 {
 	struct buf text;
-	int error;
+	int ret;
 
 	buf_init(&text);
 	for (int line = 0; line < 2; line++) {
@@ -28,10 +28,10 @@ int set_table(struct table *t, const struct word_list *set, struct err *err)
 		}
 		buf_put_u8(&text, '\n');
 	}
-	error = text.error ? text.error
-			   : table_parse(t, "--set", (const char *)text.data, text.len, err);
+	ret = text.error ? text.error
+			 : table_parse(t, "--set", (const char *)text.data, text.len, err);
 	buf_release(&text);
-	return error;
+	return ret;
 }
 
 int table_read_said(struct table *t, const char *path, const struct cli *cli, struct err *err)

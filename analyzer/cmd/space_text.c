@@ -47,14 +47,14 @@ int space_levels(struct neighbour_space *s, const struct word_list *sizes,
 	return 0;
 }
 
-static double before(const struct space_result *r, int side)
+static double space_text_before(const struct space_result *r, int side)
 {
 	return r->space.beside ? r->base_s[side] : r->space.alone.s[side];
 }
 
 static double most_of(const struct space_result *r, int side)
 {
-	double most = before(r, side);
+	double most = space_text_before(r, side);
 
 	return isfinite(most) ? fmax(most, r->space.worst[side]) : r->space.worst[side];
 }
@@ -62,7 +62,8 @@ static double most_of(const struct space_result *r, int side)
 void space_conclude(struct space_result *r)
 {
 	const struct neighbour_space *s = &r->space;
-	double change[2] = { s->worst[0] / before(r, 0), s->worst[1] / before(r, 1) };
+	double change[2] = { s->worst[0] / space_text_before(r, 0),
+			     s->worst[1] / space_text_before(r, 1) };
 	int side = isnan(change[0]) || change[1] > change[0];
 	char now[UNITS_BYTES], then[UNITS_BYTES], size[UNITS_BYTES];
 
@@ -77,8 +78,9 @@ void space_conclude(struct space_result *r)
 			 units_bytes(s->sizes[s->worst_size[side]], size),
 			 100 * s->reads[s->worst_read[side]],
 			 s->beside ? "as characterized" : "alone there",
-			 isnan(before(r, side)) ? "a time unknown"
-						: units_time(before(r, side), then));
+			 isnan(space_text_before(r, side))
+				 ? "a time unknown"
+				 : units_time(space_text_before(r, side), then));
 }
 
 static int print_side(const struct space_result *r, int side)
@@ -87,7 +89,7 @@ static int print_side(const struct space_result *r, int side)
 	char header[512], text[UNITS_BYTES];
 	size_t used = (size_t)snprintf(header, sizeof(header), "%ss beside", sides[side]);
 	struct grid g;
-	int status;
+	int ret;
 
 	for (size_t k = 0; k < s->nr_reads && used < sizeof(header); k++)
 		used += (size_t)snprintf(header + used, sizeof(header) - used, "|>%.0f %% reads",
@@ -98,24 +100,24 @@ static int print_side(const struct space_result *r, int side)
 		for (size_t k = 0; k < s->nr_reads; k++)
 			grid_cell(&g, "%s", units_time(s->at[i][k].s[side], text));
 	}
-	status = grid_print(&g, stdout);
+	ret = grid_print(&g, stdout);
 	grid_release(&g);
 	putchar('\n');
-	return status;
+	return ret;
 }
 
 int space_print(const struct space_result *r)
 {
-	int status = 0;
+	int ret = 0;
 
-	for (int side = 0; side < 2 && !status; side++)
+	for (int side = 0; side < 2 && !ret; side++)
 		if (isfinite(r->space.worst[side]))
-			status = print_side(r, side);
+			ret = print_side(r, side);
 	puts(r->conclusion);
-	return status;
+	return ret;
 }
 
-static json_t *number(double v)
+static json_t *space_text_number(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();
 }
@@ -133,17 +135,18 @@ static json_t *side_json(const struct space_result *r, int side)
 		json_t *row = json_array();
 
 		for (size_t k = 0; k < s->nr_reads; k++)
-			json_array_append_new(row, number(s->at[i][k].s[side]));
+			json_array_append_new(row, space_text_number(s->at[i][k].s[side]));
 		json_array_append_new(rows, row);
 	}
-	return json_pack("{s:o, s:o}", "before_s", number(before(r, side)), "mean_s", rows);
+	return json_pack("{s:o, s:o}", "before_s", space_text_number(space_text_before(r, side)),
+			 "mean_s", rows);
 }
 
 int space_json(const struct space_result *r)
 {
 	const struct neighbour_space *s = &r->space;
 	json_t *sizes = json_array(), *reads = json_array(), *top;
-	int status = -ENOMEM;
+	int ret = -ENOMEM;
 
 	for (size_t i = 0; i < s->nr_sizes; i++)
 		json_array_append_new(sizes, json_real(s->sizes[i]));
@@ -155,9 +158,9 @@ int space_json(const struct space_result *r)
 			"write", side_json(r, 1), "extrapolated", s->outside != NULL, "conclusion",
 			r->conclusion);
 	if (top)
-		status = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
+		ret = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
 	json_decref(top);
-	return status;
+	return ret;
 }
 
 /* Shades from none to the slowest of all. */
@@ -188,7 +191,7 @@ static void draw_cells(const struct space_result *r, int side, struct buf *out)
 	}
 }
 
-static void draw(const struct space_result *r, int side, struct buf *out)
+static void space_text_draw(const struct space_result *r, int side, struct buf *out)
 {
 	const struct neighbour_space *s = &r->space;
 	double width = MAP_WIDTH / (double)s->nr_reads;
@@ -223,7 +226,7 @@ int space_page(const struct space_result *r, struct buf *out)
 			out, side ? "Writes" : "Reads",
 			"Mean response times of the load; across the neighbour's share of "
 			"reads, upwards its request size.");
-		draw(r, side, out);
+		space_text_draw(r, side, out);
 		study_page_section_end(out);
 	}
 	study_page_end(out);

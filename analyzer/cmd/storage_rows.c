@@ -67,7 +67,7 @@ int storage_rows_csv(const struct storage_rows *r, bool all)
 {
 	const struct table *t = &r->table;
 	struct buf out;
-	int error;
+	int ret;
 
 	buf_init(&out);
 	for (size_t c = 0; c < t->nr_columns; c++) {
@@ -89,18 +89,18 @@ int storage_rows_csv(const struct storage_rows *r, bool all)
 			buf_printf(&out, isfinite(v[k]) ? "%.17g," : ",", v[k]);
 		buf_printf(&out, "%d\n", r->by_row[i]->outside != NULL);
 	}
-	error = out.error;
-	if (!error && fwrite(out.data, 1, out.len, stdout) != out.len)
-		error = -EIO;
+	ret = out.error;
+	if (!ret && fwrite(out.data, 1, out.len, stdout) != out.len)
+		ret = -EIO;
 	buf_release(&out);
-	return error;
+	return ret;
 }
 
 int storage_rows_json(const struct storage_rows *r, bool all)
 {
 	const struct table *t = &r->table;
 	json_t *rows = json_array();
-	int error = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < t->nr_rows; i++) {
 		json_t *row = json_object();
@@ -122,9 +122,9 @@ int storage_rows_json(const struct storage_rows *r, bool all)
 		json_array_append_new(rows, row);
 	}
 	if (json_dumpf(rows, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
-		error = -EIO;
+		ret = -EIO;
 	json_decref(rows);
-	return error;
+	return ret;
 }
 
 void storage_rows_release(struct storage_rows *r)

@@ -40,32 +40,32 @@ static int no_curve(struct job *job, const char *path, const struct profile_grou
 
 static int read_loads(struct job *job, size_t *nr)
 {
-	int status = 0;
+	int ret = 0;
 
-	for (int i = 0; i < job->cli->argc && !status; i++) {
+	for (int i = 0; i < job->cli->argc && !ret; i++) {
 		const struct selection sel = { 0 };
 		struct profile_set *set = &job->sets[job->nr_sets++];
 
 		profile_set_init(set);
-		status = profile_set_load(set, job->cli->argv[i], &sel, &job->err);
-		for (size_t g = 0; g < set->nr_groups && !status; g++) {
+		ret = profile_set_load(set, job->cli->argv[i], &sel, &job->err);
+		for (size_t g = 0; g < set->nr_groups && !ret; g++) {
 			if (*nr == LOADS_MAX)
 				return err_set(&job->err, EINVAL, "%s: expected up to %d loads",
 					       job->cli->argv[i], LOADS_MAX);
 			job->loads[*nr] = &set->groups[g];
 			job->streams[*nr] = cache_stream_of(&set->groups[g].whole);
-			status = cache_advise(&job->advice[*nr], &set->groups[g].whole, job->hit_s,
-					      job->miss_s, job->hit_ratio);
-			if (status)
-				status = no_curve(job, job->cli->argv[i], &set->groups[g]);
+			ret = cache_advise(&job->advice[*nr], &set->groups[g].whole, job->hit_s,
+					   job->miss_s, job->hit_ratio);
+			if (ret)
+				ret = no_curve(job, job->cli->argv[i], &set->groups[g]);
 			++*nr;
 		}
 	}
-	return status;
+	return ret;
 }
 
 /* Without a size: as much as the knees of all add up to. */
-static int share(struct job *job, struct cache_result *r)
+static int study_cache_share(struct job *job, struct cache_result *r)
 {
 	r->size_bytes = (double)job->size_bytes;
 	for (size_t i = 0; i < r->nr && !job->size_bytes; i++)
@@ -80,40 +80,40 @@ static int share(struct job *job, struct cache_result *r)
 	return cache_parted(job->streams, r->nr, r->size_bytes, job->parted);
 }
 
-static int save(const struct cache_result *r, const char *path, struct err *err)
+static int study_cache_save(const struct cache_result *r, const char *path, struct err *err)
 {
 	struct buf page;
-	int status;
+	int ret;
 
 	buf_init(&page);
-	status = cache_page(r, &page);
-	if (!status)
-		status = study_page_save(&page, path, err);
+	ret = cache_page(r, &page);
+	if (!ret)
+		ret = study_page_save(&page, path, err);
 	buf_release(&page);
-	return status;
+	return ret;
 }
 
-static int work(struct job *job)
+static int study_cache_work(struct job *job)
 {
 	struct cache_result r = { .loads = job->loads,
 				  .advice = job->advice,
 				  .streams = job->streams,
 				  .hit_ratio = job->hit_ratio };
-	int status = read_loads(job, &r.nr);
+	int ret = read_loads(job, &r.nr);
 
-	if (!status && r.nr > 1)
-		status = share(job, &r);
-	if (status)
-		return status;
+	if (!ret && r.nr > 1)
+		ret = study_cache_share(job, &r);
+	if (ret)
+		return ret;
 	cache_conclude(&r);
 	if (job->report)
-		status = save(&r, job->report, &job->err);
-	if (status)
-		return status;
+		ret = study_cache_save(&r, job->report, &job->err);
+	if (ret)
+		return ret;
 	return job->cli->json ? cache_json(&r) : cache_print(&r);
 }
 
-static int ask(struct job *job)
+static int study_cache_ask(struct job *job)
 {
 	struct cli *cli = job->cli;
 	double percent = NAN;
@@ -128,7 +128,7 @@ static int ask(struct job *job)
 		CLI_STRING("report", 0, "FILE", &job->report, "an HTML page"),
 		CLI_END,
 	};
-	int status;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -137,26 +137,26 @@ static int ask(struct job *job)
 	if (isfinite(percent) && !(percent > 0 && percent <= 100))
 		return cli_usage(cli, "--hits: expected a percentage above 0, up to 100");
 	job->hit_ratio = percent / 100;
-	status = work(job);
-	if (status && !job->err.line[0])
-		err_set(&job->err, -status, "%s", strerror(-status));
-	if (status)
-		job->err.code = -status;
-	return status ? cli_fail(cli, &job->err) : CLI_DONE;
+	ret = study_cache_work(job);
+	if (ret && !job->err.line[0])
+		err_set(&job->err, -ret, "%s", strerror(-ret));
+	if (ret)
+		job->err.code = -ret;
+	return ret ? cli_fail(cli, &job->err) : CLI_DONE;
 }
 
 int study_cache(struct cli *cli)
 {
 	struct job *job = calloc(1, sizeof(*job));
-	int status;
+	int ret;
 
 	if (!job)
 		return cli_fail(cli, &(struct err){ ENOMEM, "out of memory" });
 	job->cli = cli;
 	job->hit_ratio = job->hit_s = job->miss_s = NAN;
-	status = ask(job);
+	ret = study_cache_ask(job);
 	for (size_t i = 0; i < job->nr_sets; i++)
 		profile_set_release(&job->sets[i]);
 	free(job);
-	return status;
+	return ret;
 }

@@ -40,7 +40,7 @@ static int read_load(struct job *job, const char *text)
 	unsigned long count = equals ? strtoul(equals + 1, &end, 10) : 0;
 	struct mix_load *load = &m->loads[m->nr];
 	const struct profile *p;
-	int status;
+	int ret;
 
 	if (equals &&
 	    (end == equals + 1 || *end || equals[1] == '-' || count > PREDICTOR_LOADS_MAX))
@@ -49,9 +49,9 @@ static int read_load(struct job *job, const char *text)
 	snprintf(path, sizeof(path), "%.*s", (int)(equals ? equals - text : 4095), text);
 	profile_set_init(set);
 	job->nr_sets++;
-	status = profile_set_load(set, path, &sel, &job->err);
-	if (status)
-		return status;
+	ret = profile_set_load(set, path, &sel, &job->err);
+	if (ret)
+		return ret;
 	if (set->nr_groups != 1)
 		return err_set(&job->err, EINVAL, "%s: expected one device, got %zu", path,
 			       set->nr_groups);
@@ -70,11 +70,11 @@ static int read_load(struct job *job, const char *text)
 static int read_all(struct job *job)
 {
 	struct mix_fit *m = &job->r.mix;
-	int status = 0;
+	int ret = 0;
 
-	for (int i = 0; i < job->cli->argc && !status; i++)
-		status = read_load(job, job->cli->argv[i]);
-	for (size_t i = 0; i < m->nr && !status; i++)
+	for (int i = 0; i < job->cli->argc && !ret; i++)
+		ret = read_load(job, job->cli->argv[i]);
+	for (size_t i = 0; i < m->nr && !ret; i++)
 		if (m->loads[i].free) {
 			if (job->r.nr_free == 2)
 				return err_set(&job->err, EINVAL,
@@ -82,81 +82,81 @@ static int read_all(struct job *job)
 					       job->cli->argv[i]);
 			job->r.free[job->r.nr_free++] = i;
 		}
-	for (size_t i = 0; i < job->slo.nr && !status; i++) {
-		status = headroom_read_objective(job->slo.items[i], &m->objectives[i], &job->err);
+	for (size_t i = 0; i < job->slo.nr && !ret; i++) {
+		ret = headroom_read_objective(job->slo.items[i], &m->objectives[i], &job->err);
 		m->objective_text[i] = job->slo.items[i];
 		m->nr_objectives++;
 	}
-	if (!status && job->slo.nr)
-		status = predictor_open(&job->predictor, &job->by, &job->err);
+	if (!ret && job->slo.nr)
+		ret = predictor_open(&job->predictor, &job->by, &job->err);
 	m->predictor = &job->predictor;
-	if (!status && job->measure.nr) {
+	if (!ret && job->measure.nr) {
 		m->capacity = &job->capacity;
-		status = capacity_measured(&job->capacity, &job->measure, &job->err);
-		if (!status)
-			status = capacity_finish(&job->capacity, &job->err);
+		ret = capacity_measured(&job->capacity, &job->measure, &job->err);
+		if (!ret)
+			ret = capacity_finish(&job->capacity, &job->err);
 	}
-	return status;
+	return ret;
 }
 
-static int solve(struct job *job)
+static int study_mix_solve(struct job *job)
 {
 	struct mix_result *r = &job->r;
 	struct mix_fit *m = &r->mix;
 	size_t counts[MIX_LOADS_MAX];
-	int status = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < m->nr; i++)
 		counts[i] = m->loads[i].count;
 	if (!r->nr_free)
 		return mix_fits(m, counts, false, &r->fits, r->why, &job->err);
 	if (r->nr_free == 1) {
-		status = mix_largest(m, counts, r->free[0], true, &r->most_upper[0], &r->none_upper,
-				     r->why, &job->err);
-		return status ? status
-			      : mix_largest(m, counts, r->free[0], false, &r->most[0], &r->none,
-					    r->why, &job->err);
+		ret = mix_largest(m, counts, r->free[0], true, &r->most_upper[0], &r->none_upper,
+				  r->why, &job->err);
+		return ret ? ret
+			   : mix_largest(m, counts, r->free[0], false, &r->most[0], &r->none,
+					 r->why, &job->err);
 	}
-	status = mix_frontier(m, counts, r->free[0], r->free[1], true, r->most_upper, &r->nr_upper,
-			      &job->err);
-	return status ? status
-		      : mix_frontier(m, counts, r->free[0], r->free[1], false, r->most, &r->nr,
-				     &job->err);
+	ret = mix_frontier(m, counts, r->free[0], r->free[1], true, r->most_upper, &r->nr_upper,
+			   &job->err);
+	return ret ? ret
+		   : mix_frontier(m, counts, r->free[0], r->free[1], false, r->most, &r->nr,
+				  &job->err);
 }
 
-static int save(const struct job *job, struct err *err)
+static int study_mix_save(const struct job *job, struct err *err)
 {
 	struct buf page;
-	int status;
+	int ret;
 
 	buf_init(&page);
-	status = mix_page(&job->r, &page);
-	if (!status)
-		status = study_page_save(&page, job->report, err);
+	ret = mix_page(&job->r, &page);
+	if (!ret)
+		ret = study_page_save(&page, job->report, err);
 	buf_release(&page);
-	return status;
+	return ret;
 }
 
-static int work(struct job *job)
+static int study_mix_work(struct job *job)
 {
-	int status = read_all(job);
+	int ret = read_all(job);
 
-	if (!status)
-		status = solve(job);
-	if (status)
-		return status;
+	if (!ret)
+		ret = study_mix_solve(job);
+	if (ret)
+		return ret;
 	if (job->r.mix.outside)
 		cli_note(job->cli, "'%s' lies outside what the target's model knows: extrapolated",
 			 job->r.mix.outside);
 	mix_conclude(&job->r);
 	if (job->report)
-		status = save(job, &job->err);
-	if (status)
-		return status;
+		ret = study_mix_save(job, &job->err);
+	if (ret)
+		return ret;
 	return job->cli->json ? mix_json(&job->r) : mix_print(&job->r);
 }
 
-static int ask(struct job *job)
+static int study_mix_ask(struct job *job)
 {
 	struct cli *cli = job->cli;
 	uint64_t most = MOST;
@@ -170,7 +170,7 @@ static int ask(struct job *job)
 		CLI_STRING("report", 0, "FILE", &job->report, "an HTML page"),
 		CLI_END,
 	};
-	int status;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -187,27 +187,27 @@ static int ask(struct job *job)
 		return cli_usage(cli, "--most: expected 1 to %d", PREDICTOR_LOADS_MAX);
 	job->r.mix.most = most;
 	lsq_single_thread();
-	status = work(job);
-	if (status && !job->err.line[0])
-		err_set(&job->err, -status, "%s", strerror(-status));
-	if (status)
-		job->err.code = -status;
-	return status ? cli_fail(cli, &job->err) : mix_is_fit(&job->r) ? CLI_DONE : CLI_FAILED;
+	ret = study_mix_work(job);
+	if (ret && !job->err.line[0])
+		err_set(&job->err, -ret, "%s", strerror(-ret));
+	if (ret)
+		job->err.code = -ret;
+	return ret ? cli_fail(cli, &job->err) : mix_is_fit(&job->r) ? CLI_DONE : CLI_FAILED;
 }
 
 int study_mix(struct cli *cli)
 {
 	struct job *job = calloc(1, sizeof(*job));
-	int status;
+	int ret;
 
 	if (!job)
 		return cli_fail(cli, &(struct err){ ENOMEM, "out of memory" });
 	job->cli = cli;
-	status = ask(job);
+	ret = study_mix_ask(job);
 	for (size_t i = 0; i < job->nr_sets; i++)
 		profile_set_release(&job->sets[i]);
 	predictor_release(&job->predictor);
 	capacity_release(&job->capacity);
 	free(job);
-	return status;
+	return ret;
 }

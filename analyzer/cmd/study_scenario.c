@@ -8,18 +8,18 @@
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/report/study_page.h"
 
-static int save(const struct scenario_result *r, const struct cli *cli, const char *path,
-		struct err *err)
+static int study_scenario_save(const struct scenario_result *r, const struct cli *cli,
+			       const char *path, struct err *err)
 {
 	struct buf page;
-	int status;
+	int ret;
 
 	buf_init(&page);
-	status = scenario_page(r, cli->utc, &page);
-	if (!status)
-		status = study_page_save(&page, path, err);
+	ret = scenario_page(r, cli->utc, &page);
+	if (!ret)
+		ret = study_page_save(&page, path, err);
 	buf_release(&page);
-	return status;
+	return ret;
 }
 
 static int same_names(const struct scenario_result *r, struct err *err)
@@ -34,19 +34,19 @@ static int same_names(const struct scenario_result *r, struct err *err)
 	return 0;
 }
 
-static int work(struct cli *cli, struct scenario_result *r, struct scenario_files *f,
-		const char *report, struct err *err)
+static int study_scenario_work(struct cli *cli, struct scenario_result *r, struct scenario_files *f,
+			       const char *report, struct err *err)
 {
-	int status = 0;
+	int ret = 0;
 
-	for (; r->nr < (size_t)cli->argc && !status; r->nr++)
-		status = scenario_read(&r->scenarios[r->nr], f, cli->argv[r->nr], err);
-	if (!status)
-		status = same_names(r, err);
-	for (size_t i = 0; i < r->nr && !status; i++)
-		status = scenario_solve(&r->scenarios[i], err);
-	if (status)
-		return status;
+	for (; r->nr < (size_t)cli->argc && !ret; r->nr++)
+		ret = scenario_read(&r->scenarios[r->nr], f, cli->argv[r->nr], err);
+	if (!ret)
+		ret = same_names(r, err);
+	for (size_t i = 0; i < r->nr && !ret; i++)
+		ret = scenario_solve(&r->scenarios[i], err);
+	if (ret)
+		return ret;
 	for (size_t i = 0; i < r->nr; i++)
 		for (size_t k = 0; k < r->scenarios[i].nr_storages; k++)
 			if (r->scenarios[i].storages[k].outside)
@@ -57,9 +57,9 @@ static int work(struct cli *cli, struct scenario_result *r, struct scenario_file
 					 r->scenarios[i].storages[k].name);
 	scenario_conclude(r);
 	if (report)
-		status = save(r, cli, report, err);
-	if (status)
-		return status;
+		ret = study_scenario_save(r, cli, report, err);
+	if (ret)
+		return ret;
 	return cli->json ? scenario_json(r) : scenario_print(r, cli->utc);
 }
 
@@ -73,7 +73,7 @@ int study_scenario(struct cli *cli)
 		CLI_STRING("report", 0, "FILE", &report, "an HTML page"),
 		CLI_END,
 	};
-	int status;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -82,12 +82,12 @@ int study_scenario(struct cli *cli)
 	lsq_single_thread();
 	files = scenario_files_new();
 	r.scenarios = calloc(SCENARIOS_MAX, sizeof(*r.scenarios));
-	status = files && r.scenarios ? work(cli, &r, files, report, &err) : -ENOMEM;
+	ret = files && r.scenarios ? study_scenario_work(cli, &r, files, report, &err) : -ENOMEM;
 	free(r.scenarios);
 	scenario_files_free(files);
-	if (status && !err.line[0])
-		err_set(&err, -status, "%s", strerror(-status));
-	if (status)
-		err.code = -status;
-	return status ? cli_fail(cli, &err) : CLI_DONE;
+	if (ret && !err.line[0])
+		err_set(&err, -ret, "%s", strerror(-ret));
+	if (ret)
+		err.code = -ret;
+	return ret ? cli_fail(cli, &err) : CLI_DONE;
 }

@@ -318,7 +318,7 @@ int study_print(const struct study_result *r, bool utc)
 	char name[128], at[64], words[STUDY_WORDS_BYTES];
 	struct grid g;
 	struct row row;
-	int status;
+	int ret;
 
 	grid_init(&g,
 		  "case|load|type|>before|>on the target|>from|>to|>change|>measured|>delta RT");
@@ -336,7 +336,7 @@ int study_print(const struct study_result *r, bool utc)
 		cell_time(&g, row.measured_s);
 		cell_ratio(&g, row.delta_rt, "");
 	}
-	status = grid_print(&g, stdout);
+	ret = grid_print(&g, stdout);
 	grid_release(&g);
 	if (has_measured(r))
 		puts("delta RT = |measured - on the target| / on the target");
@@ -345,10 +345,10 @@ int study_print(const struct study_result *r, bool utc)
 		peak_text(r, utc, words);
 		puts(words);
 	}
-	return status;
+	return ret;
 }
 
-static json_t *number(double v)
+static json_t *study_text_number(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();
 }
@@ -385,14 +385,15 @@ static json_t *throughput_json(const struct study_result *r)
 			case_name(r, at, at_name);
 			study_name(r->study, load, name);
 			json_array_append_new(
-				all, json_pack("{s:s, s:i, s:s, s:o, s:o, s:o}", "case", at_name,
-					       "load", (int)load + 1, "name", name, "offered_per_s",
-					       number(r->study->loads[load].facts.rate_per_s),
-					       "target_per_s", number(a->rate_per_s), "ci",
-					       isnan(a->rate_low_per_s)
-						       ? json_null()
-						       : json_pack("[f,f]", a->rate_low_per_s,
-								   a->rate_high_per_s)));
+				all,
+				json_pack("{s:s, s:i, s:s, s:o, s:o, s:o}", "case", at_name, "load",
+					  (int)load + 1, "name", name, "offered_per_s",
+					  study_text_number(r->study->loads[load].facts.rate_per_s),
+					  "target_per_s", study_text_number(a->rate_per_s), "ci",
+					  isnan(a->rate_low_per_s)
+						  ? json_null()
+						  : json_pack("[f,f]", a->rate_low_per_s,
+							      a->rate_high_per_s)));
 		}
 	return all;
 }
@@ -402,7 +403,7 @@ int study_json(const struct study_result *r)
 	json_t *rows = json_array(), *top;
 	char name[128], at[64], why[STUDY_WORDS_BYTES];
 	struct row row;
-	int status = -ENOMEM;
+	int ret = -ENOMEM;
 
 	for (size_t k = 0; row_of(r, k, &row); k++) {
 		case_name(r, row.at, at);
@@ -412,21 +413,22 @@ int study_json(const struct study_result *r)
 			json_pack("{s:s, s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s?}",
 				  "case", at, "load", (int)row.load + 1, "name", name, "type",
 				  sides[row.side], "point", "mean", "before_s",
-				  number(row.before_s), "target_s", number(row.s), "ci",
+				  study_text_number(row.before_s), "target_s",
+				  study_text_number(row.s), "ci",
 				  isnan(row.low) ? json_null()
 						 : json_pack("[f,f]", row.low, row.high),
-				  "change_ratio", number(row.change_ratio), "measured_s",
-				  number(row.measured_s), "delta_rt", number(row.delta_rt), "why",
-				  why_of(r, &row, why)));
+				  "change_ratio", study_text_number(row.change_ratio), "measured_s",
+				  study_text_number(row.measured_s), "delta_rt",
+				  study_text_number(row.delta_rt), "why", why_of(r, &row, why)));
 	}
 	top = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:f, s:s?}", "schema",
 			"blkcast.study/1", "study", r->verb, "by", r->how, "results", rows,
 			"throughput", throughput_json(r), "peak", peak_json(r), "conclusion",
 			r->conclusion, "level", PREDICTOR_LEVEL, "limited_by", r->limited_by);
 	if (top)
-		status = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
+		ret = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
 	json_decref(top);
-	return status;
+	return ret;
 }
 
 static void draw_bar(struct buf *out, const struct row *row, double y, double top)
@@ -447,7 +449,7 @@ static void draw_bar(struct buf *out, const struct row *row, double y, double to
 		 units_time(row->s, text));
 }
 
-static void draw(const struct study_result *r, struct buf *out)
+static void study_text_draw(const struct study_result *r, struct buf *out)
 {
 	char name[128], at[64], label[256];
 	struct svg_head head = { .id = "study-times",
@@ -488,7 +490,7 @@ int study_page(const struct study_result *r, bool utc, struct buf *out)
 		"Per load and type the upper bar is before (where the load was "
 		"characterized, or alone on the target), the lower one on the target; the "
 		"thin line is a 90 % interval.");
-	draw(r, out);
+	study_text_draw(r, out);
 	study_page_section_end(out);
 	if (r->has_peak) {
 		peak_text(r, utc, words);

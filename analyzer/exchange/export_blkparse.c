@@ -23,12 +23,12 @@ struct lines {
 	uint64_t order, number;
 };
 
-static bool before(const struct line *a, const struct line *b)
+static bool export_blkparse_before(const struct line *a, const struct line *b)
 {
 	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->order < b->order;
 }
 
-static int push(struct lines *l, struct line line)
+static int export_blkparse_push(struct lines *l, struct line line)
 {
 	size_t at = l->nr;
 
@@ -43,13 +43,13 @@ static int push(struct lines *l, struct line line)
 	}
 	l->nr++;
 	line.order = l->order++;
-	for (; at && before(&line, &l->heap[(at - 1) / 2]); at = (at - 1) / 2)
+	for (; at && export_blkparse_before(&line, &l->heap[(at - 1) / 2]); at = (at - 1) / 2)
 		l->heap[at] = l->heap[(at - 1) / 2];
 	l->heap[at] = line;
 	return 0;
 }
 
-static struct line pop(struct lines *l)
+static struct line export_blkparse_pop(struct lines *l)
 {
 	struct line first = l->heap[0], last = l->heap[--l->nr];
 	size_t at = 0;
@@ -59,9 +59,10 @@ static struct line pop(struct lines *l)
 
 		if (child >= l->nr)
 			break;
-		if (child + 1 < l->nr && before(&l->heap[child + 1], &l->heap[child]))
+		if (child + 1 < l->nr &&
+		    export_blkparse_before(&l->heap[child + 1], &l->heap[child]))
 			child++;
-		if (!before(&l->heap[child], &last))
+		if (!export_blkparse_before(&l->heap[child], &last))
 			break;
 		l->heap[at] = l->heap[child];
 		at = child;
@@ -127,7 +128,7 @@ static void blkparse_end(struct exporter *e)
 	if (!l)
 		return;
 	while (l->nr) {
-		struct line line = pop(l);
+		struct line line = export_blkparse_pop(l);
 
 		print_line(e->out, l, &line);
 	}
@@ -142,30 +143,34 @@ static int blkparse_request(struct exporter *e, const struct scan_request *q,
 	const struct request *r = &q->r;
 	uint64_t at = q->arrival_real_ns > e->begin_ns ? q->arrival_real_ns - e->begin_ns : 0;
 	struct lines *l = e->state;
-	int status = 0;
+	int ret = 0;
 
 	(void)st;
 	e->nr_rounded += r->bytes % SECTOR_BYTES != 0;
 	while (l->nr && l->heap[0].time_ns < at) {
-		struct line line = pop(l);
+		struct line line = export_blkparse_pop(l);
 
 		print_line(e->out, l, &line);
 	}
 	if (!(r->flags & REQUEST_NO_ARRIVAL)) {
-		status = push(l, (struct line){ .time_ns = at, .r = *r, .action = 'Q' });
-		if (status == 0)
-			status = push(l, (struct line){ .time_ns = at, .r = *r, .action = 'G' });
+		ret = export_blkparse_push(l,
+					   (struct line){ .time_ns = at, .r = *r, .action = 'Q' });
+		if (ret == 0)
+			ret = export_blkparse_push(
+				l, (struct line){ .time_ns = at, .r = *r, .action = 'G' });
 	}
-	if (status == 0 && !(r->flags & REQUEST_NO_DISPATCH) && r->operation != OPERATION_FLUSH)
-		status = push(l, (struct line){ .time_ns = at + r->dispatch_ns - r->arrival_ns,
-						.r = *r,
-						.action = 'D' });
-	if (status == 0 && !(r->flags & REQUEST_NO_COMPLETION))
-		status = push(l, (struct line){ .time_ns = at + r->completion_ns - r->arrival_ns,
-						.r = *r,
-						.action = 'C' });
+	if (ret == 0 && !(r->flags & REQUEST_NO_DISPATCH) && r->operation != OPERATION_FLUSH)
+		ret = export_blkparse_push(
+			l, (struct line){ .time_ns = at + r->dispatch_ns - r->arrival_ns,
+					  .r = *r,
+					  .action = 'D' });
+	if (ret == 0 && !(r->flags & REQUEST_NO_COMPLETION))
+		ret = export_blkparse_push(
+			l, (struct line){ .time_ns = at + r->completion_ns - r->arrival_ns,
+					  .r = *r,
+					  .action = 'C' });
 	e->nr_written++;
-	return status;
+	return ret;
 }
 
 const struct export_format export_blkparse = {

@@ -84,7 +84,7 @@ static int iolog_request(struct exporter *e, const struct scan_request *q,
 	struct iolog *log = e->state;
 	char path[SEGMENT_NAME_BYTES + 8];
 	uint64_t us = (q->arrival_real_ns - e->begin_ns) / US_NS;
-	int status;
+	int ret;
 
 	if (!action) {
 		e->nr_left_out++;
@@ -94,9 +94,9 @@ static int iolog_request(struct exporter *e, const struct scan_request *q,
 	if (q->arrival_real_ns >= e->begin_ns && us > log->last_us)
 		log->last_us = us;
 	snprintf(path, sizeof(path), "/dev/%s", st->device_name);
-	status = add_file(e, e->target ? e->target : path);
-	if (status < 0)
-		return status;
+	ret = add_file(e, e->target ? e->target : path);
+	if (ret < 0)
+		return ret;
 	fprintf(e->out, "%" PRIu64 " %s %s %" PRIu64 " %" PRIu32 "\n", log->last_us,
 		e->target ? e->target : path, action,
 		r->operation == OPERATION_FLUSH ? 0 : r->sector * SECTOR_BYTES,

@@ -70,27 +70,27 @@ static int find_format(struct import *im, size_t i, struct err *err)
 	struct foreign_input *in = im->inputs[i];
 	const uint8_t *data;
 	size_t got;
-	int status = foreign_input_peek(in, 1, &data, &got, err);
+	int ret = foreign_input_peek(in, 1, &data, &got, err);
 
 	im->formats[i] = im->options->format;
-	if (status < 0)
-		return status;
+	if (ret < 0)
+		return ret;
 	if (got == 0 && im->options->nr_paths > 1 && strstr(im->paths[i], ".blktrace."))
 		im->formats[i] = blktrace;
 	if (!im->formats[i])
-		status = foreign_detect(in, &im->options->foreign, &im->formats[i], err);
-	if (status == 0 && !im->formats[i])
-		status = err_set(err, EBADMSG,
-				 "%s: expected a trace of a known format; --format names one, "
-				 "--map the columns of a CSV file",
-				 im->paths[i]);
-	return status;
+		ret = foreign_detect(in, &im->options->foreign, &im->formats[i], err);
+	if (ret == 0 && !im->formats[i])
+		ret = err_set(err, EBADMSG,
+			      "%s: expected a trace of a known format; --format names one, "
+			      "--map the columns of a CSV file",
+			      im->paths[i]);
+	return ret;
 }
 
 static int open_inputs(struct import *im, struct err *err)
 {
 	size_t nr = im->options->nr_paths;
-	int status = 0;
+	int ret = 0;
 
 	im->inputs = calloc(nr, sizeof(struct foreign_input *));
 	im->paths = calloc(nr, sizeof(char *));
@@ -102,12 +102,12 @@ static int open_inputs(struct import *im, struct err *err)
 	for (size_t i = 1; i < nr; i++)
 		if (strcmp(im->paths[i - 1], im->paths[i]) == 0)
 			return err_set(err, EINVAL, "%s: given twice", im->paths[i]);
-	for (size_t i = 0; i < nr && status == 0; i++) {
-		status = foreign_input_open(&im->inputs[i], im->paths[i], err);
-		if (status == 0)
-			status = find_format(im, i, err);
+	for (size_t i = 0; i < nr && ret == 0; i++) {
+		ret = foreign_input_open(&im->inputs[i], im->paths[i], err);
+		if (ret == 0)
+			ret = find_format(im, i, err);
 	}
-	return status;
+	return ret;
 }
 
 /* Opens the trace that begins with input i: this file, or all of a format that merges its own. */
@@ -118,7 +118,7 @@ static int open_trace(struct import *im, size_t i, struct err *err)
 	struct foreign_input **group = calloc(nr, sizeof(struct foreign_input *));
 	const struct foreign_format *format = im->formats[i];
 	struct foreign *f = NULL;
-	int status;
+	int ret;
 
 	if (!group)
 		return no_memory(err);
@@ -132,10 +132,10 @@ static int open_trace(struct import *im, size_t i, struct err *err)
 	snprintf(t->path, sizeof(t->path), "%s", im->paths[i]);
 	t->nr_files = taken;
 	t->format = format;
-	status = foreign_open(&f, format, &im->options->foreign, group, taken, err);
+	ret = foreign_open(&f, format, &im->options->foreign, group, taken, err);
 	free(group);
-	if (status < 0)
-		return status;
+	if (ret < 0)
+		return ret;
 	share = share > HELD_MOST ? HELD_MOST : share < HELD_LEAST ? HELD_LEAST : share;
 	if (import_source_init(&im->sources[im->nr_sources], f, share) < 0) {
 		foreign_close(f);
@@ -149,18 +149,18 @@ static int open_trace(struct import *im, size_t i, struct err *err)
 static int open_traces(struct import *im, struct err *err)
 {
 	size_t nr = im->options->nr_paths;
-	int status = 0;
+	int ret = 0;
 
 	im->out->traces = calloc(nr, sizeof(*im->out->traces));
 	im->sources = calloc(nr, sizeof(*im->sources));
 	if (!im->out->traces || !im->sources)
 		return no_memory(err);
-	for (size_t i = 0; i < nr && status == 0; i++)
+	for (size_t i = 0; i < nr && ret == 0; i++)
 		if (im->inputs[i])
-			status = open_trace(im, i, err);
-	for (size_t i = 0; i < im->nr_sources && status == 0; i++)
-		status = import_source_fill(&im->sources[i], err);
-	return status;
+			ret = open_trace(im, i, err);
+	for (size_t i = 0; i < im->nr_sources && ret == 0; i++)
+		ret = import_source_fill(&im->sources[i], err);
+	return ret;
 }
 
 /* All on one clock: of day, or each from its own beginning, which is taken as the same. */
@@ -243,7 +243,7 @@ static int map_devices(struct import *im, struct import_source *s, uint32_t need
 }
 
 /* The source whose next request arrived first, of equals the first; *until: where another's comes. */
-static struct import_source *earliest(struct import *im, uint64_t *until)
+static struct import_source *import_earliest(struct import *im, uint64_t *until)
 {
 	struct import_source *best = NULL;
 
@@ -285,45 +285,45 @@ static void show_progress(const struct import *im)
 static int write_run(struct import *im, struct import_source *s, uint64_t until, struct err *err)
 {
 	const char *format = s->f->format->name;
-	int status = 0;
+	int ret = 0;
 
 	do {
 		struct request *r = &s->held[s->at];
 
 		if (r->device >= s->nr_devices)
-			status = map_devices(im, s, r->device, err);
-		if (status == 0) {
+			ret = map_devices(im, s, r->device, err);
+		if (ret == 0) {
 			r->device = s->devices[r->device];
 			s->host = im->out->devices[r->device].host;
-			status = import_writer_add(im->writer, r, format, err);
+			ret = import_writer_add(im->writer, r, format, err);
 			s->at++;
 		}
-	} while (status == 0 && s->at < s->ready && s->held[s->at].arrival_ns < until);
-	return status;
+	} while (ret == 0 && s->at < s->ready && s->held[s->at].arrival_ns < until);
+	return ret;
 }
 
 static int write_all(struct import *im, struct err *err)
 {
 	uint64_t until, shown = 0, nr = 0;
 	struct import_source *s;
-	int status = 0;
+	int ret = 0;
 
-	while (status == 0 && (s = earliest(im, &until))) {
+	while (ret == 0 && (s = import_earliest(im, &until))) {
 		size_t before = s->at;
 
-		status = write_run(im, s, until, err);
+		ret = write_run(im, s, until, err);
 		nr += s->at - before;
-		if (status == 0 && s->at == s->ready)
-			status = import_source_fill(s, err);
+		if (ret == 0 && s->at == s->ready)
+			ret = import_source_fill(s, err);
 		if (nr - shown >= PROGRESS_EVERY) {
 			shown = nr;
 			show_progress(im);
 		}
 	}
-	return status;
+	return ret;
 }
 
-static void summarize(struct import *im)
+static void import_summarize(struct import *im)
 {
 	for (size_t i = 0; i < im->nr_sources; i++) {
 		const struct import_source *s = &im->sources[i];
@@ -344,7 +344,7 @@ static void summarize(struct import *im)
 }
 
 /* Whether what came out may be kept. */
-static int judge(const struct import *im, struct err *err)
+static int import_judge(const struct import *im, struct err *err)
 {
 	const struct import_result *r = im->out;
 	const char *first = "";
@@ -366,28 +366,28 @@ static int judge(const struct import *im, struct err *err)
 
 static int import_all(struct import *im, struct import_stage *stage, struct err *err)
 {
-	int status = open_inputs(im, err);
+	int ret = open_inputs(im, err);
 
-	if (status < 0)
-		return status;
+	if (ret < 0)
+		return ret;
 	if (im->options->foreign.host)
 		snprintf(im->host, sizeof(im->host), "%s", im->options->foreign.host);
 	else
 		stem_of(im->paths[0], im->host);
-	status = import_writer_new(&im->writer, stage, im->out);
-	if (status == 0)
-		status = open_traces(im, err);
-	if (status == 0)
-		status = set_clock(im, err);
-	if (status == 0)
-		status = write_all(im, err);
-	if (status == 0) {
-		summarize(im);
-		status = judge(im, err);
+	ret = import_writer_new(&im->writer, stage, im->out);
+	if (ret == 0)
+		ret = open_traces(im, err);
+	if (ret == 0)
+		ret = set_clock(im, err);
+	if (ret == 0)
+		ret = write_all(im, err);
+	if (ret == 0) {
+		import_summarize(im);
+		ret = import_judge(im, err);
 	}
-	if (status == 0)
-		status = import_writer_finish(im->writer, err);
-	return status == 0 ? import_stage_commit(stage, &im->out->stored, err) : status;
+	if (ret == 0)
+		ret = import_writer_finish(im->writer, err);
+	return ret == 0 ? import_stage_commit(stage, &im->out->stored, err) : ret;
 }
 
 int import_run(const struct import_options *options, const char *dir, struct import_result *out,
@@ -395,12 +395,12 @@ int import_run(const struct import_options *options, const char *dir, struct imp
 {
 	struct import im = { .options = options, .out = out };
 	struct import_stage stage;
-	int status;
+	int ret;
 
 	*out = (struct import_result){ 0 };
-	status = import_stage_init(&stage, dir, err);
-	if (status == 0)
-		status = import_all(&im, &stage, err);
+	ret = import_stage_init(&stage, dir, err);
+	if (ret == 0)
+		ret = import_all(&im, &stage, err);
 	for (size_t i = 0; im.inputs && i < options->nr_paths; i++)
 		foreign_input_free(im.inputs[i]);
 	for (size_t i = 0; i < im.nr_sources; i++)
@@ -411,7 +411,7 @@ int import_run(const struct import_options *options, const char *dir, struct imp
 	free(im.paths);
 	free(im.formats);
 	free(im.sources);
-	return status;
+	return ret;
 }
 
 void import_result_release(struct import_result *r)

@@ -12,7 +12,7 @@
 #include "analyzer/store/ingest.h"
 #include "analyzer/store/store.h"
 
-static int fail(const struct import_stage *g, int code, struct err *err)
+static int import_stage_fail(const struct import_stage *g, int code, struct err *err)
 {
 	return err_set(err, code, "%s: %s", g->dir, strerror(code));
 }
@@ -43,9 +43,9 @@ int import_stage_init(struct import_stage *g, const char *dir, struct err *err)
 		return err_set(err, ENOMEM, "out of memory");
 	g->made = mkdir(dir, 0700) == 0;
 	if (!g->made && errno != EEXIST)
-		return fail(g, errno, err);
+		return import_stage_fail(g, errno, err);
 	g->fd = open_unnamed(dir);
-	return g->fd < 0 ? fail(g, errno, err) : 0;
+	return g->fd < 0 ? import_stage_fail(g, errno, err) : 0;
 }
 
 void import_stage_release(struct import_stage *g)
@@ -88,7 +88,7 @@ int import_stage_add(struct import_stage *g, const struct buf *segment, struct e
 		if (nr < 0 && errno == EINTR)
 			continue;
 		if (nr < 0)
-			return fail(g, errno, err);
+			return import_stage_fail(g, errno, err);
 		done += (size_t)nr;
 	}
 	return add_item(g, segment->len) < 0 ? err_set(err, ENOMEM, "out of memory") : 0;
@@ -106,7 +106,7 @@ static int read_item(struct import_stage *g, size_t i, struct buf *b, struct err
 		if (nr < 0 && errno == EINTR)
 			continue;
 		if (nr <= 0)
-			return fail(g, nr < 0 ? errno : EIO, err);
+			return import_stage_fail(g, nr < 0 ? errno : EIO, err);
 		b->len += (size_t)nr;
 	}
 	return 0;
@@ -119,16 +119,16 @@ static int look_ahead(struct import_stage *g, struct store *store, struct buf *b
 		struct segment_reader *reader;
 		struct segment_hash mine, known;
 		struct segment_name name;
-		int status = read_item(g, i, b, err);
+		int ret = read_item(g, i, b, err);
 
-		if (status == 0)
-			status = segment_reader_new(&reader, b->data, b->len, err);
-		if (status < 0)
-			return status;
-		status = segment_name_of(&name, segment_reader_header(reader), err);
+		if (ret == 0)
+			ret = segment_reader_new(&reader, b->data, b->len, err);
+		if (ret < 0)
+			return ret;
+		ret = segment_name_of(&name, segment_reader_header(reader), err);
 		segment_reader_free(reader);
-		if (status < 0)
-			return status;
+		if (ret < 0)
+			return ret;
 		mine = segment_hash_of(b->data, b->len);
 		if (catalog_hash(store_catalog(store), &name, &known, NULL) == 0 &&
 		    memcmp(known.bytes, mine.bytes, sizeof(mine.bytes)) != 0)
@@ -156,43 +156,43 @@ static int put_all(struct import_stage *g, struct store *store, struct buf *b,
 {
 	struct segment_name *names = calloc(g->nr + 1, sizeof(*names));
 	struct ingest *ingest = NULL;
-	int status = names ? ingest_new(&ingest, store) : -ENOMEM;
+	int ret = names ? ingest_new(&ingest, store) : -ENOMEM;
 
-	for (size_t i = 0; i < g->nr && status == 0; i++) {
+	for (size_t i = 0; i < g->nr && ret == 0; i++) {
 		struct ingest_result result;
 
-		status = read_item(g, i, b, err);
-		if (status == 0)
-			status = ingest_put(ingest, NULL, b->data, b->len, &result, err);
-		if (status == 0 && result.stored) {
+		ret = read_item(g, i, b, err);
+		if (ret == 0)
+			ret = ingest_put(ingest, NULL, b->data, b->len, &result, err);
+		if (ret == 0 && result.stored) {
 			names[out->nr_stored++] = result.name;
 			out->stored_bytes += b->len;
-		} else if (status == 0) {
+		} else if (ret == 0) {
 			out->nr_repeated++;
 		}
 	}
 	ingest_free(ingest); /* or its journal would bring back what is taken out */
-	if (status < 0 && names)
+	if (ret < 0 && names)
 		take_out(store, names, out->nr_stored);
 	free(names);
-	return status == -ENOMEM ? err_set(err, ENOMEM, "out of memory") : status;
+	return ret == -ENOMEM ? err_set(err, ENOMEM, "out of memory") : ret;
 }
 
 int import_stage_commit(struct import_stage *g, struct import_stored *out, struct err *err)
 {
 	struct store *store = NULL;
 	struct buf b;
-	int status = store_open(&store, g->dir, true, err);
+	int ret = store_open(&store, g->dir, true, err);
 
 	*out = (struct import_stored){ 0 };
-	if (status < 0)
-		return status;
+	if (ret < 0)
+		return ret;
 	g->made = false;
 	buf_init(&b);
-	status = look_ahead(g, store, &b, err);
-	if (status == 0)
-		status = put_all(g, store, &b, out, err);
+	ret = look_ahead(g, store, &b, err);
+	if (ret == 0)
+		ret = put_all(g, store, &b, out, err);
 	buf_release(&b);
 	store_close(store);
-	return status;
+	return ret;
 }

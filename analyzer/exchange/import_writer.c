@@ -194,7 +194,7 @@ static void name_stream(struct import_host *host, const struct import_writer *w,
 		at += snprintf(at, 3, "%02x", hash.digest[i]);
 }
 
-static struct clock_anchor anchor(const struct import_writer *w, uint64_t ns)
+static struct clock_anchor import_writer_anchor(const struct import_writer *w, uint64_t ns)
 {
 	return (struct clock_anchor){ ns, ns, ns + (uint64_t)w->offset_ns };
 }
@@ -226,13 +226,13 @@ static int add_held(struct import_writer *w, const struct stream *st, struct err
 {
 	for (size_t i = 0; i < st->nr; i++) {
 		struct request r = st->held[i];
-		int status;
+		int ret;
 
 		r.device = w->result->devices[r.device].number;
-		status = segment_writer_add(w->segment, &r);
-		if (status < 0)
-			return err_set(err, -status, "request %zu: %s", i,
-				       request_check(&r) ? request_check(&r) : strerror(-status));
+		ret = segment_writer_add(w->segment, &r);
+		if (ret < 0)
+			return err_set(err, -ret, "request %zu: %s", i,
+				       request_check(&r) ? request_check(&r) : strerror(-ret));
 	}
 	return 0;
 }
@@ -245,7 +245,7 @@ static int write_segment(struct import_writer *w, uint32_t at, uint64_t end_ns,
 	struct stream *st = &w->streams[at];
 	struct segment_header h = { .source = SOURCE_IMPORT, .layer = st->held[0].layer };
 	struct segment_device *devices = name_devices(w, st);
-	int status = devices ? add_held(w, st, err) : -ENOMEM;
+	int ret = devices ? add_held(w, st, err) : -ENOMEM;
 
 	if (st->sequence == 0)
 		name_stream(host, w, st);
@@ -254,23 +254,23 @@ static int write_segment(struct import_writer *w, uint32_t at, uint64_t end_ns,
 	snprintf(h.agent_version, sizeof(h.agent_version), "import %s", st->format);
 	h.epoch = st->epoch;
 	h.sequence = st->sequence;
-	h.begin = anchor(w, st->begin_ns);
-	h.end = anchor(w, end_ns);
+	h.begin = import_writer_anchor(w, st->begin_ns);
+	h.end = import_writer_anchor(w, end_ns);
 	h.nr_captured = st->nr + (ledger ? st->nr_lost : 0);
 	h.devices = devices;
 	h.nr_devices = st->nr_devices;
 	h.ledger = ledger;
 	buf_clear(&w->bytes);
-	if (status == 0)
-		status = segment_writer_finish(w->segment, &h, &w->bytes);
-	if (status == 0)
-		status = import_stage_add(w->stage, &w->bytes, err);
+	if (ret == 0)
+		ret = segment_writer_finish(w->segment, &h, &w->bytes);
+	if (ret == 0)
+		ret = import_stage_add(w->stage, &w->bytes, err);
 	free(devices);
 	st->sequence++;
 	st->begin_ns = end_ns;
 	st->nr = 0;
 	st->nr_devices = 0;
-	return status == -ENOMEM ? err_set(err, ENOMEM, "out of memory") : status;
+	return ret == -ENOMEM ? err_set(err, ENOMEM, "out of memory") : ret;
 }
 
 static int grow_held(struct stream *st)
@@ -288,7 +288,7 @@ static int grow_held(struct stream *st)
 	return 0;
 }
 
-static uint64_t gcd(uint64_t a, uint64_t b)
+static uint64_t import_writer_gcd(uint64_t a, uint64_t b)
 {
 	while (b) {
 		uint64_t rest = a % b;
@@ -312,7 +312,7 @@ static void note_times(struct import_writer *w, struct import_host *host, struct
 	if (r->arrival_ns < st->first_ns)
 		apart = st->first_ns - r->arrival_ns;
 	if (host->resolution_ns == 0 || apart % host->resolution_ns)
-		host->resolution_ns = gcd(host->resolution_ns, apart);
+		host->resolution_ns = import_writer_gcd(host->resolution_ns, apart);
 	if (r->arrival_ns > st->last_ns)
 		st->last_ns = r->arrival_ns;
 	if (r->completion_ns > st->end_ns)
@@ -327,16 +327,16 @@ int import_writer_add(struct import_writer *w, const struct request *r, const ch
 	struct import_host *host = &w->result->hosts[d->host];
 	struct stream *st = &w->streams[d->host];
 	bool is_new = w->met[r->device] != st->sequence + 1;
-	int status = 0;
+	int ret = 0;
 
 	if (st->nr == SEGMENT_MAX_REQUESTS || (is_new && st->nr_devices == SEGMENT_MAX_DEVICES)) {
-		status = write_segment(w, d->host, st->last_ns, NULL, err);
+		ret = write_segment(w, d->host, st->last_ns, NULL, err);
 		is_new = true;
 	}
-	if (status == 0 && st->nr == st->cap && grow_held(st) < 0)
-		status = err_set(err, ENOMEM, "out of memory");
-	if (status < 0)
-		return status;
+	if (ret == 0 && st->nr == st->cap && grow_held(st) < 0)
+		ret = err_set(err, ENOMEM, "out of memory");
+	if (ret < 0)
+		return ret;
 	if (is_new) {
 		w->met[r->device] = st->sequence + 1;
 		st->devices[st->nr_devices++] = r->device;
@@ -359,9 +359,9 @@ int import_writer_lose(struct import_writer *w, uint32_t host, uint64_t nr)
 
 int import_writer_finish(struct import_writer *w, struct err *err)
 {
-	int status = 0;
+	int ret = 0;
 
-	for (uint32_t i = 0; i < w->result->nr_hosts && status == 0; i++) {
+	for (uint32_t i = 0; i < w->result->nr_hosts && ret == 0; i++) {
 		struct import_host *host = &w->result->hosts[i];
 		struct stream *st = &w->streams[i];
 		struct ledger ledger;
@@ -369,14 +369,14 @@ int import_writer_finish(struct import_writer *w, struct err *err)
 		ledger_init(&ledger);
 		host->begin_real_ns = st->epoch;
 		host->end_real_ns = st->end_ns + (uint64_t)w->offset_ns;
-		status = ledger_add(&ledger, &(struct loss){ .cause = LOSS_DECODE,
-							     .count_known = true,
-							     .count = st->nr_lost,
-							     .begin_real_ns = st->epoch,
-							     .end_real_ns = host->end_real_ns });
-		if (status == 0 && st->nr)
-			status = write_segment(w, i, st->end_ns, &ledger, err);
+		ret = ledger_add(&ledger, &(struct loss){ .cause = LOSS_DECODE,
+							  .count_known = true,
+							  .count = st->nr_lost,
+							  .begin_real_ns = st->epoch,
+							  .end_real_ns = host->end_real_ns });
+		if (ret == 0 && st->nr)
+			ret = write_segment(w, i, st->end_ns, &ledger, err);
 		ledger_release(&ledger);
 	}
-	return status;
+	return ret;
 }

@@ -62,7 +62,7 @@ bool vscsi_stats_is(struct foreign_input *in)
 	       got >= sizeof(HEAD) - 1 && memcmp(data, HEAD, sizeof(HEAD) - 1) == 0;
 }
 
-static int expected(const struct reading *r, const char *what, struct err *err)
+static int vscsi_stats_expected(const struct reading *r, const char *what, struct err *err)
 {
 	return err_set(err, EBADMSG, "%s:%" PRIu64 ": expected %s", foreign_input_path(r->in),
 		       foreign_input_line_number(r->in), what);
@@ -111,7 +111,7 @@ static int begin_histogram(struct reading *r, struct text line, struct err *err)
 	text_field(&line, ',', &title);
 	if (line.at > line.end || !number_after(line, "worldGroupID", &group) ||
 	    !number_after(line, "handleID", &handle))
-		return expected(r, "the numbers of virtual machine and disk", err);
+		return vscsi_stats_expected(r, "the numbers of virtual machine and disk", err);
 	r->disk = disk_of(r, group, handle);
 	if (!r->disk)
 		return err_set(err, ENOMEM, "out of memory");
@@ -121,7 +121,7 @@ static int begin_histogram(struct reading *r, struct text line, struct err *err)
 	snprintf(name, sizeof(name), "%.*s", (int)text_len(title), title.at);
 	r->histogram = json_pack("{s:[]}", "histogram");
 	if (!r->histogram || json_object_set_new(r->disk->detail, name, r->histogram) < 0)
-		return expected(r, "a title in UTF-8", err);
+		return vscsi_stats_expected(r, "a title in UTF-8", err);
 	return 0;
 }
 
@@ -135,7 +135,7 @@ static int take_summary(struct reading *r, struct text name, struct text value, 
 	uint64_t n;
 
 	if (!text_u64(digits, &n) || n > INT64_MAX || (negative && m))
-		return expected(r, "a whole number", err);
+		return vscsi_stats_expected(r, "a whole number", err);
 	snprintf(key, sizeof(key), "%.*s", (int)text_len(name), name.at);
 	json_object_set_new(r->histogram, key,
 			    json_integer(negative ? -(json_int_t)n : (json_int_t)n));
@@ -158,7 +158,7 @@ static int take_bucket(struct reading *r, struct text count, struct text limit, 
 	uint64_t n, end;
 
 	if (!text_u64(count, &n) || n > INT64_MAX || !text_u64(digits, &end) || end > INT64_MAX)
-		return expected(r, "FREQUENCY,LIMIT", err);
+		return vscsi_stats_expected(r, "FREQUENCY,LIMIT", err);
 	json_array_append_new(json_object_get(r->histogram, "histogram"),
 			      open ? json_pack("[n, I]", (json_int_t)n)
 				   : json_pack("[I, I]",
@@ -177,9 +177,9 @@ static int take_line(struct reading *r, struct text line, struct err *err)
 	if (text_len(line) > sizeof(HEAD) - 1 && memcmp(line.at, HEAD, sizeof(HEAD) - 1) == 0)
 		return begin_histogram(r, line, err);
 	if (!r->disk)
-		return expected(r, "a line that begins with Histogram:", err);
+		return vscsi_stats_expected(r, "a line that begins with Histogram:", err);
 	if (!text_field(&line, ',', &first) || line.at > line.end)
-		return expected(r, "two fields parted by a comma", err);
+		return vscsi_stats_expected(r, "two fields parted by a comma", err);
 	second = text_trim(line);
 	first = text_trim(first);
 	if (text_is(first, "Frequency"))
@@ -246,22 +246,22 @@ static int make_profiles(const struct reading *r, const char *host, uint64_t beg
 			 struct profile **profiles, size_t *nr, struct err *err)
 {
 	struct profile *all = calloc(r->nr + 1, sizeof(*all));
-	int status = all ? 0 : err_set(err, ENOMEM, "out of memory");
+	int ret = all ? 0 : err_set(err, ENOMEM, "out of memory");
 	size_t made = 0;
 
-	if (status == 0 && r->nr == 0)
-		status = err_set(err, EBADMSG, "%s: expected histograms, there is none",
-				 foreign_input_path(r->in));
-	while (status == 0 && made < r->nr) {
+	if (ret == 0 && r->nr == 0)
+		ret = err_set(err, EBADMSG, "%s: expected histograms, there is none",
+			      foreign_input_path(r->in));
+	while (ret == 0 && made < r->nr) {
 		profile_init(&all[made]);
-		status = fill_profile(r, &r->disks[made], host, begin_real_ns, &all[made], err);
+		ret = fill_profile(r, &r->disks[made], host, begin_real_ns, &all[made], err);
 		made++;
 	}
-	if (status < 0) {
+	if (ret < 0) {
 		while (made)
 			profile_release(&all[--made]);
 		free(all);
-		return status;
+		return ret;
 	}
 	*profiles = all;
 	*nr = made;
@@ -274,17 +274,17 @@ int vscsi_stats_read(struct foreign_input *in, const char *host, uint64_t begin_
 	struct reading r = { .in = in, .kind = -1 };
 	const char *line;
 	size_t len;
-	int status;
+	int ret;
 
-	while ((status = foreign_input_line(in, &line, &len, err)) > 0) {
-		status = take_line(&r, text_make(line, len), err);
-		if (status < 0)
+	while ((ret = foreign_input_line(in, &line, &len, err)) > 0) {
+		ret = take_line(&r, text_make(line, len), err);
+		if (ret < 0)
 			break;
 	}
-	if (status == 0)
-		status = make_profiles(&r, host, begin_real_ns, profiles, nr, err);
+	if (ret == 0)
+		ret = make_profiles(&r, host, begin_real_ns, profiles, nr, err);
 	for (size_t i = 0; i < r.nr; i++)
 		json_decref(r.disks[i].detail);
 	free(r.disks);
-	return status;
+	return ret;
 }

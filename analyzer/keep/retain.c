@@ -39,7 +39,7 @@ static int make_step(struct pass *s, struct retain_step *step, struct summary_fi
 {
 	struct retain_plan *p = &s->plan;
 	struct segment_facts made;
-	int status;
+	int ret;
 
 	for (size_t i = 0; i < step->nr_summaries; i++)
 		files[i] = p->summaries[from + i].file;
@@ -48,22 +48,22 @@ static int make_step(struct pass *s, struct retain_step *step, struct summary_fi
 	step->stop = s->stop;
 	step->generation =
 		next_generation(p, step->nr_summaries ? &files[0].first : step->segments);
-	status = retain_step_run(step, &made, s->counts, s->err);
-	if (status != 0)
-		return status < 0 ? status : 0;
-	status = retain_plan_replace(p, from, step->nr_summaries, &made);
+	ret = retain_step_run(step, &made, s->counts, s->err);
+	if (ret != 0)
+		return ret < 0 ? ret : 0;
+	ret = retain_plan_replace(p, from, step->nr_summaries, &made);
 	segment_facts_release(&made);
-	return status;
+	return ret;
 }
 
 /* One new summary in place of those from `from` on, and of the segments. */
 static int run_step(struct pass *s, struct retain_step *step, size_t from)
 {
 	struct summary_file *files = calloc(step->nr_summaries + 1, sizeof(*files));
-	int status = files ? make_step(s, step, files, from) : -ENOMEM;
+	int ret = files ? make_step(s, step, files, from) : -ENOMEM;
 
 	free(files);
-	return status;
+	return ret;
 }
 
 /* Summaries of the group's stream that are to be one with it. */
@@ -72,21 +72,21 @@ struct span {
 	uint64_t nr_segments;
 };
 
-static bool touch(uint64_t begin_a, uint64_t end_a, uint64_t begin_b, uint64_t end_b)
+static bool retain_touch(uint64_t begin_a, uint64_t end_a, uint64_t begin_b, uint64_t end_b)
 {
 	return begin_a <= end_b + RETAIN_TOUCH_NS && begin_b <= end_a + RETAIN_TOUCH_NS;
 }
 
 /* A neighbour of the same window without a gap between, if there is room. */
-static bool joins(const struct retain_plan *p, size_t at, const struct span *span)
+static bool retain_joins(const struct retain_plan *p, size_t at, const struct span *span)
 {
 	const struct plan_summary *n = &p->summaries[at];
 
 	return at < p->nr_summaries && n->has_profiles &&
 	       segment_name_same_stream(&n->file.first, &p->group[0]) &&
 	       n->begin_real_ns / p->window_ns == p->group_window &&
-	       touch(n->begin_real_ns, n->end_real_ns, p->group_begin_real_ns,
-		     p->group_end_real_ns) &&
+	       retain_touch(n->begin_real_ns, n->end_real_ns, p->group_begin_real_ns,
+			    p->group_end_real_ns) &&
 	       span->nr_segments + n->nr_segments <= SUMMARY_MAX_MEMBERS;
 }
 
@@ -108,12 +108,12 @@ static struct span find_span(const struct retain_plan *p)
 	}
 	if (span.nr_segments > SUMMARY_MAX_MEMBERS)
 		return span;
-	if (span.from && joins(p, span.from - 1, &span)) {
+	if (span.from && retain_joins(p, span.from - 1, &span)) {
 		span.from--;
 		span.nr_segments += p->summaries[span.from].nr_segments;
 		span.nr++;
 	}
-	if (joins(p, span.from + span.nr, &span))
+	if (retain_joins(p, span.from + span.nr, &span))
 		span.nr++;
 	return span;
 }
@@ -121,12 +121,12 @@ static struct span find_span(const struct retain_plan *p)
 /* The same, noted in the store meanwhile: it reads what senders wrote. */
 static int run_marked(struct pass *s, struct retain_step *step, size_t from)
 {
-	int status = retain_mark_set(&s->plan.mark, step->segments, step->nr_segments, s->err);
+	int ret = retain_mark_set(&s->plan.mark, step->segments, step->nr_segments, s->err);
 
-	if (status == 0)
-		status = run_step(s, step, from);
+	if (ret == 0)
+		ret = run_step(s, step, from);
 	retain_mark_clear(&s->plan.mark);
-	return status;
+	return ret;
 }
 
 static int summarize_group(struct pass *s)
@@ -153,8 +153,8 @@ static int drop_one(struct pass *s, size_t *at)
 
 	if (before && !before->has_profiles &&
 	    segment_name_same_stream(&before->file.first, &one->file.first) &&
-	    touch(before->begin_real_ns, before->end_real_ns, one->begin_real_ns,
-		  one->end_real_ns) &&
+	    retain_touch(before->begin_real_ns, before->end_real_ns, one->begin_real_ns,
+			 one->end_real_ns) &&
 	    before->nr_segments + one->nr_segments <= SUMMARY_MAX_MEMBERS) {
 		step.nr_summaries = 2;
 		--*at;
@@ -169,26 +169,26 @@ static bool is_stopped(const struct pass *s)
 
 static int run_pass(struct pass *s)
 {
-	int status = 1;
+	int ret = 1;
 
-	while (status > 0) {
-		status = is_stopped(s) ? -ECANCELED : retain_plan_next(&s->plan, s->err);
-		if (status > 0) {
+	while (ret > 0) {
+		ret = is_stopped(s) ? -ECANCELED : retain_plan_next(&s->plan, s->err);
+		if (ret > 0) {
 			int done = summarize_group(s);
 
-			status = done < 0 ? done : 1;
+			ret = done < 0 ? done : 1;
 		}
 	}
-	for (size_t i = 0; i < s->plan.nr_summaries && status == 0; i++) {
+	for (size_t i = 0; i < s->plan.nr_summaries && ret == 0; i++) {
 		if (retain_plan_drops(&s->plan, &s->plan.summaries[i]))
-			status = is_stopped(s) ? -ECANCELED : drop_one(s, &i);
+			ret = is_stopped(s) ? -ECANCELED : drop_one(s, &i);
 	}
 	s->counts->nr_left_out += s->plan.nr_aside;
-	return status;
+	return ret;
 }
 
 /* One pass at a time, whichever process makes it. */
-static int lock(const struct store *store, int *fd, struct err *err)
+static int retain_lock(const struct store *store, int *fd, struct err *err)
 {
 	*fd = openat(store_dir_fd(store), "segments", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (*fd < 0)
@@ -203,16 +203,16 @@ int retain_pass(struct store *store, const struct retain_limits *limits, uint64_
 		const atomic_bool *stop, struct retain_counts *counts, struct err *err)
 {
 	struct pass s = { .store = store, .stop = stop, .counts = counts, .err = err };
-	int fd, status = lock(store, &fd, err);
+	int fd, ret = retain_lock(store, &fd, err);
 
-	if (status < 0)
-		return status;
-	status = retain_plan_init(&s.plan, store, limits, now_real_ns, err);
-	if (status == 0)
-		status = run_pass(&s);
+	if (ret < 0)
+		return ret;
+	ret = retain_plan_init(&s.plan, store, limits, now_real_ns, err);
+	if (ret == 0)
+		ret = run_pass(&s);
 	retain_plan_release(&s.plan);
 	close(fd);
-	if (status == -ENOMEM && !err->code)
+	if (ret == -ENOMEM && !err->code)
 		err_set(err, ENOMEM, "no memory for a pass of retention");
-	return status;
+	return ret;
 }

@@ -30,26 +30,26 @@ int retain_mark_open(struct retain_mark *m, const struct store *store, struct er
 {
 	char path[SEGMENT_PATH_MAX];
 	struct buf text;
-	int status;
+	int ret;
 
 	*m = (struct retain_mark){ .store = store };
 	if (faccessat(store_dir_fd(store), RETAIN_MARK, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	buf_init(&text);
-	status = store_read_up_to(store, RETAIN_MARK, MARK_MAX_BYTES, &text, err);
-	if (status == 0)
-		status = buf_put_u8(&text, 0);
-	if (status == 0)
+	ret = store_read_up_to(store, RETAIN_MARK, MARK_MAX_BYTES, &text, err);
+	if (ret == 0)
+		ret = buf_put_u8(&text, 0);
+	if (ret == 0)
 		m->is_found = mark_parse(m, (const char *)text.data);
 	buf_release(&text);
 	if (m->is_found && m->nr_segments == 1 && ++m->nr_deaths >= MARK_NR_DEATHS) {
 		segment_name_path(&m->first, path);
-		status = store_aside_add(store, path, err);
+		ret = store_aside_add(store, path, err);
 		m->is_found = false;
-		if (status == 0)
+		if (ret == 0)
 			retain_mark_clear(m);
 	}
-	return status;
+	return ret;
 }
 
 bool retain_mark_suspects(const struct retain_mark *m, const struct segment_name *n)
@@ -64,7 +64,7 @@ int retain_mark_set(struct retain_mark *m, const struct segment_name *segments, 
 	const struct segment_name *first = segments;
 	bool is_again = nr == 1 && retain_mark_suspects(m, first);
 	char text[MARK_MAX_BYTES];
-	int fd, len, status;
+	int fd, len, ret;
 
 	len = snprintf(text, sizeof(text),
 		       "%s %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %zu %" PRIu64 "\n", first->host,
@@ -72,13 +72,13 @@ int retain_mark_set(struct retain_mark *m, const struct segment_name *segments, 
 		       is_again ? (m->nr_segments == 1 ? m->nr_deaths : 1) : 0);
 	fd = openat(store_dir_fd(m->store), RETAIN_MARK,
 		    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	status = fd < 0 ? -errno : write_whole(fd, text, (size_t)len);
+	ret = fd < 0 ? -errno : write_whole(fd, text, (size_t)len);
 	if (fd >= 0)
 		close(fd);
 	/* Not synced: a process that ends leaves what it wrote, and a power cut accuses nobody. */
-	return status == 0 ? 0
-			   : err_set(err, -status, "%s/" RETAIN_MARK ": %s", store_dir(m->store),
-				     strerror(-status));
+	return ret == 0 ? 0
+			: err_set(err, -ret, "%s/" RETAIN_MARK ": %s", store_dir(m->store),
+				  strerror(-ret));
 }
 
 void retain_mark_clear(struct retain_mark *m)

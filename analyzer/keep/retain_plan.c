@@ -38,11 +38,11 @@ static int make_room(struct retain_plan *p)
 static int add_summary(void *ctx, const struct segment_facts *f)
 {
 	struct retain_plan *p = ctx;
-	int status = make_room(p);
+	int ret = make_room(p);
 
-	if (status == 0)
+	if (ret == 0)
 		p->summaries[p->nr_summaries++] = plan_summary_of(f);
-	return status;
+	return ret;
 }
 
 static int add_size(void *ctx, const struct segment_facts *f)
@@ -52,29 +52,27 @@ static int add_size(void *ctx, const struct segment_facts *f)
 
 static int limit_segments(struct retain_plan *p, uint64_t bytes, struct err *err)
 {
-	int status =
-		catalog_each_segment(store_catalog(p->store), add_size, &p->requests_over, err);
+	int ret = catalog_each_segment(store_catalog(p->store), add_size, &p->requests_over, err);
 
-	if (status == 0)
+	if (ret == 0)
 		retain_share_limit(&p->requests_over, bytes);
-	return status;
+	return ret;
 }
 
 static int limit_summaries(struct retain_plan *p, uint64_t bytes)
 {
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < p->nr_summaries && status == 0; i++)
+	for (size_t i = 0; i < p->nr_summaries && ret == 0; i++)
 		if (p->summaries[i].has_profiles)
-			status = retain_share_add(&p->summaries_over,
-						  p->summaries[i].file.first.host,
-						  p->summaries[i].end_real_ns,
-						  p->summaries[i].file_bytes);
+			ret = retain_share_add(&p->summaries_over, p->summaries[i].file.first.host,
+					       p->summaries[i].end_real_ns,
+					       p->summaries[i].file_bytes);
 	retain_share_limit(&p->summaries_over, bytes);
-	return status;
+	return ret;
 }
 
-static uint64_t before(uint64_t now, uint64_t age)
+static uint64_t retain_plan_before(uint64_t now, uint64_t age)
 {
 	return age && age < now ? now - age : 0;
 }
@@ -82,25 +80,25 @@ static uint64_t before(uint64_t now, uint64_t age)
 int retain_plan_init(struct retain_plan *p, struct store *store, const struct retain_limits *limits,
 		     uint64_t now_real_ns, struct err *err)
 {
-	int status;
+	int ret;
 
 	*p = (struct retain_plan){ .store = store };
 	p->window_ns = limits->window_ns ? limits->window_ns : RETAIN_WINDOW_NS;
-	p->requests_until_ns = before(now_real_ns, limits->requests_ns);
-	p->summaries_until_ns = before(now_real_ns, limits->summaries_ns);
+	p->requests_until_ns = retain_plan_before(now_real_ns, limits->requests_ns);
+	p->summaries_until_ns = retain_plan_before(now_real_ns, limits->summaries_ns);
 	p->group = calloc(RETAIN_STEP_SEGMENTS, sizeof(*p->group));
 	if (!p->group)
 		return -ENOMEM;
-	status = retain_mark_open(&p->mark, store, err);
-	if (status == 0)
-		status = store_aside_read(store, &p->aside, err);
-	if (status == 0)
-		status = catalog_each_summary(store_catalog(store), add_summary, p, err);
-	if (status == 0 && limits->requests_bytes)
-		status = limit_segments(p, limits->requests_bytes, err);
-	if (status == 0 && limits->summaries_bytes)
-		status = limit_summaries(p, limits->summaries_bytes);
-	return status;
+	ret = retain_mark_open(&p->mark, store, err);
+	if (ret == 0)
+		ret = store_aside_read(store, &p->aside, err);
+	if (ret == 0)
+		ret = catalog_each_summary(store_catalog(store), add_summary, p, err);
+	if (ret == 0 && limits->requests_bytes)
+		ret = limit_segments(p, limits->requests_bytes, err);
+	if (ret == 0 && limits->summaries_bytes)
+		ret = limit_summaries(p, limits->summaries_bytes);
+	return ret;
 }
 
 void retain_plan_release(struct retain_plan *p)
@@ -182,14 +180,14 @@ static int add_due(void *ctx, const struct segment_facts *f)
 
 int retain_plan_next(struct retain_plan *p, struct err *err)
 {
-	int status;
+	int ret;
 
 	p->nr_group = 0;
 	if (!p->requests_until_ns && !p->requests_over.nr_hosts)
 		return 0;
-	status = catalog_each_segment_after(store_catalog(p->store), p->is_begun ? &p->after : NULL,
-					    add_due, p, err);
-	return status < 0 ? status : p->nr_group > 0;
+	ret = catalog_each_segment_after(store_catalog(p->store), p->is_begun ? &p->after : NULL,
+					 add_due, p, err);
+	return ret < 0 ? ret : p->nr_group > 0;
 }
 
 size_t retain_plan_find(const struct retain_plan *p, const struct segment_name *n)
@@ -212,10 +210,10 @@ size_t retain_plan_find(const struct retain_plan *p, const struct segment_name *
 int retain_plan_replace(struct retain_plan *p, size_t from, size_t nr,
 			const struct segment_facts *by)
 {
-	int status = nr ? 0 : make_room(p);
+	int ret = nr ? 0 : make_room(p);
 
-	if (status < 0)
-		return status;
+	if (ret < 0)
+		return ret;
 	memmove(p->summaries + from + 1, p->summaries + from + nr,
 		(p->nr_summaries - from - nr) * sizeof(*p->summaries));
 	p->nr_summaries += 1 - nr;

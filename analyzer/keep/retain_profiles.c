@@ -30,7 +30,7 @@ static uint64_t lost_of(const struct ledger *ledger, const char *device)
 	return sum;
 }
 
-static int take(void *ctx, struct profile *p)
+static int retain_profiles_take(void *ctx, struct profile *p)
 {
 	struct taker *t = ctx;
 
@@ -54,10 +54,12 @@ static int profile_range(struct taker *t, const char *const *paths, size_t nr,
 			 const struct scan_filter *range, const struct scan_hooks *hooks,
 			 struct scan **scan, struct err *err)
 {
-	struct replay_config config = { .profile = take, .batch = look_at_stop, .ctx = t };
-	int status = scan_open_files(scan, paths, nr, range, hooks, err);
+	struct replay_config config = { .profile = retain_profiles_take,
+					.batch = look_at_stop,
+					.ctx = t };
+	int ret = scan_open_files(scan, paths, nr, range, hooks, err);
 
-	return status == 0 ? replay(*scan, &config, err) : status;
+	return ret == 0 ? replay(*scan, &config, err) : ret;
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -88,11 +90,11 @@ int retain_profiles(struct summary *s, const char *const *paths, size_t nr, cons
 	struct scan *scan = NULL;
 	uint32_t *numbers = device_numbers(s);
 	size_t at = 0;
-	int status = numbers ? counted_new(&counted, &all, 0) : -ENOMEM;
+	int ret = numbers ? counted_new(&counted, &all, 0) : -ENOMEM;
 	struct scan_hooks hooks = { .profile = counted_take, .ctx = counted };
 
 	/* What was only counted comes with the first range: it has no requests. */
-	while (status == 0 && (at == 0 || at < s->nr_devices)) {
+	while (ret == 0 && (at == 0 || at < s->nr_devices)) {
 		size_t end =
 			at + RETAIN_DEVICES < s->nr_devices ? at + RETAIN_DEVICES : s->nr_devices;
 		struct scan_filter range = { .first_device = at ? numbers[at - 1] + 1 : 0,
@@ -102,15 +104,14 @@ int retain_profiles(struct summary *s, const char *const *paths, size_t nr, cons
 			range.last_device = numbers[end - 1];
 		/* Its end is below where it begins where the same number was in the one before. */
 		if (at == 0 || numbers[end - 1] > numbers[at - 1])
-			status = profile_range(&t, paths, nr, &range, at ? NULL : &hooks, &scan,
-					       err);
-		if (status == 0 && at == 0)
-			status = counted_emit(counted, scan, take, &t);
+			ret = profile_range(&t, paths, nr, &range, at ? NULL : &hooks, &scan, err);
+		if (ret == 0 && at == 0)
+			ret = counted_emit(counted, scan, retain_profiles_take, &t);
 		scan_close(scan);
 		scan = NULL;
 		at = end ? end : 1;
 	}
 	counted_free(counted);
 	free(numbers);
-	return status;
+	return ret;
 }

@@ -24,17 +24,19 @@ struct work {
 	struct buf data;
 };
 
-static uint64_t within(uint64_t value)
+static uint64_t retain_step_within(uint64_t value)
 {
 	return value > INT64_MAX ? INT64_MAX : value;
 }
 
 static void take_anchors(struct summary *s, const struct segment_facts *f)
 {
-	struct clock_anchor begin = { within(f->begin.monotonic_ns), within(f->begin.boottime_ns),
-				      within(f->begin.realtime_ns) };
-	struct clock_anchor end = { within(f->end.monotonic_ns), within(f->end.boottime_ns),
-				    within(f->end.realtime_ns) };
+	struct clock_anchor begin = { retain_step_within(f->begin.monotonic_ns),
+				      retain_step_within(f->begin.boottime_ns),
+				      retain_step_within(f->begin.realtime_ns) };
+	struct clock_anchor end = { retain_step_within(f->end.monotonic_ns),
+				    retain_step_within(f->end.boottime_ns),
+				    retain_step_within(f->end.realtime_ns) };
 
 	if (!s->nr_members || begin.realtime_ns < s->begin.realtime_ns)
 		s->begin = begin;
@@ -42,25 +44,25 @@ static void take_anchors(struct summary *s, const struct segment_facts *f)
 		s->end = end;
 	if (!f->nr_requests)
 		return;
-	if (!s->nr_requests || within(f->first_real_ns) < s->first_real_ns)
-		s->first_real_ns = within(f->first_real_ns);
-	if (within(f->last_real_ns) > s->last_real_ns)
-		s->last_real_ns = within(f->last_real_ns);
+	if (!s->nr_requests || retain_step_within(f->first_real_ns) < s->first_real_ns)
+		s->first_real_ns = retain_step_within(f->first_real_ns);
+	if (retain_step_within(f->last_real_ns) > s->last_real_ns)
+		s->last_real_ns = retain_step_within(f->last_real_ns);
 }
 
 static int take_losses(struct summary *s, const struct segment_facts *f)
 {
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < f->ledger.nr && status == 0; i++) {
+	for (size_t i = 0; i < f->ledger.nr && ret == 0; i++) {
 		struct loss l = f->ledger.losses[i];
 
-		l.count = within(l.count);
-		l.begin_real_ns = within(l.begin_real_ns);
-		l.end_real_ns = within(l.end_real_ns);
-		status = ledger_add(&s->ledger, &l);
+		l.count = retain_step_within(l.count);
+		l.begin_real_ns = retain_step_within(l.begin_real_ns);
+		l.end_real_ns = retain_step_within(l.end_real_ns);
+		ret = ledger_add(&s->ledger, &l);
 	}
-	return status;
+	return ret;
 }
 
 static int take_devices(struct summary *s, const struct segment_facts *f)
@@ -71,7 +73,7 @@ static int take_devices(struct summary *s, const struct segment_facts *f)
 
 		if (!to)
 			return -ENOMEM;
-		to->size_bytes = within(d->size_bytes);
+		to->size_bytes = retain_step_within(d->size_bytes);
 		for (int op = 0; op < NR_OPERATIONS; op++) {
 			to->requests[op] += d->requests[op];
 			to->bytes[op] += d->bytes[op];
@@ -83,7 +85,7 @@ static int take_devices(struct summary *s, const struct segment_facts *f)
 static int take_facts(struct work *w, const struct segment_facts *f)
 {
 	struct summary *s = &w->fresh;
-	int status;
+	int ret;
 
 	if (!s->nr_members) {
 		memcpy(s->host, f->name.host, sizeof(s->host));
@@ -93,15 +95,15 @@ static int take_facts(struct work *w, const struct segment_facts *f)
 		s->layer = f->layer;
 	}
 	take_anchors(s, f);
-	status = take_losses(s, f);
-	if (status == 0)
-		status = take_devices(s, f);
+	ret = take_losses(s, f);
+	if (ret == 0)
+		ret = take_devices(s, f);
 	s->nr_requests += f->nr_requests;
-	s->nr_captured = within(s->nr_captured + within(f->nr_captured));
+	s->nr_captured = retain_step_within(s->nr_captured + retain_step_within(f->nr_captured));
 	s->segment_bytes += f->file_bytes;
 	w->names[s->nr_members] = f->name;
 	s->members[s->nr_members++] = (struct summary_member){ f->name.sequence, f->hash };
-	return status;
+	return ret;
 }
 
 /* One segment, to its last request. A damaged one stays where it is, for `blkcast check`. */
@@ -112,35 +114,35 @@ static int take_segment(struct work *w, const struct segment_name *n, struct err
 	struct segment_facts f;
 	struct err why = { 0 };
 	size_t at = w->fresh.nr_members;
-	int status;
+	int ret;
 
 	segment_name_path(n, path);
-	status = store_read(store, path, &w->data, err);
-	if (status == -ENOENT) /* removed behind our back: the next sync sees it */
+	ret = store_read(store, path, &w->data, err);
+	if (ret == -ENOENT) /* removed behind our back: the next sync sees it */
 		return 0;
-	if (status < 0 && status != -EFBIG && status != -ELOOP)
-		return status;
-	if (status == 0)
-		status = segment_facts_read(&f, w->data.data, w->data.len, &why);
-	if (status == -ENOMEM)
-		return status;
-	if (status < 0 || segment_name_compare(&f.name, n) != 0) {
-		if (status == 0)
+	if (ret < 0 && ret != -EFBIG && ret != -ELOOP)
+		return ret;
+	if (ret == 0)
+		ret = segment_facts_read(&f, w->data.data, w->data.len, &why);
+	if (ret == -ENOMEM)
+		return ret;
+	if (ret < 0 || segment_name_compare(&f.name, n) != 0) {
+		if (ret == 0)
 			segment_facts_release(&f);
 		w->nr_damaged++;
 		return 0;
 	}
-	status = take_facts(w, &f);
+	ret = take_facts(w, &f);
 	segment_facts_release(&f);
 	snprintf(full, sizeof(full), "%.3800s/%s", store_dir(store), path);
-	w->paths[at] = status == 0 ? strdup(full) : NULL;
-	return status == 0 && !w->paths[at] ? -ENOMEM : status;
+	w->paths[at] = ret == 0 ? strdup(full) : NULL;
+	return ret == 0 && !w->paths[at] ? -ENOMEM : ret;
 }
 
 static int take_segments(struct work *w, struct err *err)
 {
 	const struct retain_step *step = w->step;
-	int status = 0;
+	int ret = 0;
 
 	if (!step->nr_segments)
 		return 0;
@@ -149,14 +151,14 @@ static int take_segments(struct work *w, struct err *err)
 	w->fresh.members = calloc(step->nr_segments, sizeof(*w->fresh.members));
 	if (!w->names || !w->paths || !w->fresh.members)
 		return -ENOMEM;
-	for (size_t i = 0; i < step->nr_segments && status == 0; i++)
-		status = step->stop && atomic_load(step->stop)
-				 ? -ECANCELED
-				 : take_segment(w, &step->segments[i], err);
-	if (status == 0 && w->fresh.nr_members && !step->drop)
-		status = retain_profiles(&w->fresh, (const char *const *)w->paths,
-					 w->fresh.nr_members, step->stop, err);
-	return status;
+	for (size_t i = 0; i < step->nr_segments && ret == 0; i++)
+		ret = step->stop && atomic_load(step->stop)
+			      ? -ECANCELED
+			      : take_segment(w, &step->segments[i], err);
+	if (ret == 0 && w->fresh.nr_members && !step->drop)
+		ret = retain_profiles(&w->fresh, (const char *const *)w->paths, w->fresh.nr_members,
+				      step->stop, err);
+	return ret;
 }
 
 static int by_begin(const void *a, const void *b)
@@ -176,18 +178,18 @@ static int of_stream(const struct summary *s, int status, struct err *err)
 
 static int add_to_all(struct work *w, const struct summary *s, struct err *err)
 {
-	int status = summary_merge(&w->all, s);
+	int ret = summary_merge(&w->all, s);
 
-	if (status == 0 || status == -ENOMEM)
-		return status;
-	if (status == -EEXIST)
+	if (ret == 0 || ret == -ENOMEM)
+		return ret;
+	if (ret == -EEXIST)
 		err_set(err, EEXIST, "two summaries name the same segment");
-	else if (status == -E2BIG)
+	else if (ret == -E2BIG)
 		err_set(err, E2BIG, "expected at most %u segments in a summary",
 			SUMMARY_MAX_MEMBERS);
 	else
-		err_set(err, -status, "summaries cannot be merged: %s", strerror(-status));
-	return of_stream(s, status, err);
+		err_set(err, -ret, "summaries cannot be merged: %s", strerror(-ret));
+	return of_stream(s, ret, err);
 }
 
 /* The earlier ones and the fresh one, in order of time. */
@@ -196,79 +198,78 @@ static int merge_all(struct work *w, struct summary *old, const struct summary *
 {
 	const struct retain_step *step = w->step;
 	size_t nr = 0;
-	int status = 0;
+	int ret = 0;
 
-	for (; nr < step->nr_summaries && status == 0; nr++) {
+	for (; nr < step->nr_summaries && ret == 0; nr++) {
 		const struct summary_file *f = &step->summaries[nr];
 
-		status = store_summary_read(step->store, &f->first, f->generation, &old[nr], err);
+		ret = store_summary_read(step->store, &f->first, f->generation, &old[nr], err);
 		order[nr] = &old[nr];
 		w->nr_dropped += old[nr].nr_dropped;
 	}
 	if (w->fresh.nr_members)
 		order[nr++] = &w->fresh;
-	if (status == 0)
+	if (ret == 0)
 		qsort(order, nr, sizeof(struct summary *), by_begin);
-	for (size_t i = 0; i < nr && status == 0; i++)
-		status = add_to_all(w, order[i], err);
+	for (size_t i = 0; i < nr && ret == 0; i++)
+		ret = add_to_all(w, order[i], err);
 	for (size_t i = 0; i < w->all.ledger.nr; i++)
-		w->all.ledger.losses[i].count = within(w->all.ledger.losses[i].count);
-	if (status == 0 && step->drop)
+		w->all.ledger.losses[i].count = retain_step_within(w->all.ledger.losses[i].count);
+	if (ret == 0 && step->drop)
 		summary_drop_profiles(&w->all);
 	w->all.generation = step->generation;
-	return status;
+	return ret;
 }
 
-static int merge(struct work *w, struct err *err)
+static int retain_step_merge(struct work *w, struct err *err)
 {
 	size_t nr = w->step->nr_summaries;
 	struct summary *old = calloc(nr + 1, sizeof(*old));
 	const struct summary **order = calloc(nr + 1, sizeof(*order));
-	int status = old && order ? merge_all(w, old, order, err) : -ENOMEM;
+	int ret = old && order ? merge_all(w, old, order, err) : -ENOMEM;
 
 	for (size_t i = 0; old && i < nr; i++)
 		summary_release(&old[i]);
 	free(old);
 	free(order);
-	return status;
+	return ret;
 }
 
 /* What will be written, read again: nothing is removed for a summary that nobody can read. */
-static int encode(const struct work *w, struct buf *out, struct err *err)
+static int retain_step_encode(const struct work *w, struct buf *out, struct err *err)
 {
 	struct summary again;
-	int status = summary_write(&w->all, out);
+	int ret = summary_write(&w->all, out);
 
-	if (status < 0)
-		return of_stream(&w->all,
-				 err_set(err, -status, "a summary cannot be written: %s",
-					 strerror(-status)),
-				 err);
+	if (ret < 0)
+		return of_stream(
+			&w->all,
+			err_set(err, -ret, "a summary cannot be written: %s", strerror(-ret)), err);
 	summary_init(&again);
-	status = summary_read(&again, out->data, out->len, err);
+	ret = summary_read(&again, out->data, out->len, err);
 	summary_release(&again);
-	if (status == 0)
+	if (ret == 0)
 		return 0;
 	err_prefix(err, "what would be its summary");
-	return of_stream(&w->all, status, err);
+	return of_stream(&w->all, ret, err);
 }
 
 /* -errno; nothing of it stays then. */
 static int write_temporary(int dir_fd, const char *path, const struct buf *data)
 {
 	int fd = openat(dir_fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	int status;
+	int ret;
 
 	if (fd < 0)
 		return -errno;
-	status = write_whole(fd, data->data, data->len);
-	if (status == 0 && fsync(fd) < 0)
-		status = -errno;
-	if (close(fd) < 0 && status == 0)
-		status = -errno;
-	if (status < 0)
+	ret = write_whole(fd, data->data, data->len);
+	if (ret == 0 && fsync(fd) < 0)
+		ret = -errno;
+	if (close(fd) < 0 && ret == 0)
+		ret = -errno;
+	if (ret < 0)
 		unlinkat(dir_fd, path, 0);
-	return status;
+	return ret;
 }
 
 struct paths {
@@ -297,19 +298,19 @@ static void take_back(int dir_fd, const struct paths *p)
 /* Whole and durable under its name, or not there. */
 static int put_file(int dir_fd, const struct paths *p, const struct buf *data)
 {
-	int status = write_temporary(dir_fd, p->temporary, data);
+	int ret = write_temporary(dir_fd, p->temporary, data);
 
-	if (status < 0)
-		return status;
+	if (ret < 0)
+		return ret;
 	if (renameat(dir_fd, p->temporary, dir_fd, p->path) < 0) {
-		status = -errno;
+		ret = -errno;
 		unlinkat(dir_fd, p->temporary, 0);
-		return status;
+		return ret;
 	}
-	status = sync_folder(dir_fd, p->folder);
-	if (status < 0)
+	ret = sync_folder(dir_fd, p->folder);
+	if (ret < 0)
 		take_back(dir_fd, p);
-	return status;
+	return ret;
 }
 
 /* Of all that it stands for, mostly at once: nothing else is in the range. */
@@ -317,34 +318,34 @@ static int remove_rows(const struct work *w, const struct segment_facts *f, stru
 {
 	struct catalog *c = store_catalog(w->step->store);
 	uint64_t nr = 0;
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < w->step->nr_summaries && status == 0; i++)
-		status = catalog_remove_summary(c, &w->step->summaries[i].first, err);
-	if (status == 0)
-		status = catalog_count_range(c, &f->name, f->last_sequence, &nr, err);
-	if (status == 0 && nr == w->fresh.nr_members)
+	for (size_t i = 0; i < w->step->nr_summaries && ret == 0; i++)
+		ret = catalog_remove_summary(c, &w->step->summaries[i].first, err);
+	if (ret == 0)
+		ret = catalog_count_range(c, &f->name, f->last_sequence, &nr, err);
+	if (ret == 0 && nr == w->fresh.nr_members)
 		return catalog_remove_range(c, &f->name, f->last_sequence, err);
-	for (size_t i = 0; i < w->fresh.nr_members && status == 0; i++)
-		status = catalog_remove(c, &w->names[i], err);
-	return status;
+	for (size_t i = 0; i < w->fresh.nr_members && ret == 0; i++)
+		ret = catalog_remove(c, &w->names[i], err);
+	return ret;
 }
 
 static int change_catalog(const struct work *w, const struct segment_facts *f, struct err *err)
 {
 	struct catalog *c = store_catalog(w->step->store);
-	int status = catalog_begin(c, err);
+	int ret = catalog_begin(c, err);
 
-	if (status < 0)
-		return status;
-	status = remove_rows(w, f, err);
-	if (status == 0)
-		status = catalog_put(c, f, err);
-	if (status == 0)
-		status = catalog_commit(c, err);
-	if (status < 0)
+	if (ret < 0)
+		return ret;
+	ret = remove_rows(w, f, err);
+	if (ret == 0)
+		ret = catalog_put(c, f, err);
+	if (ret == 0)
+		ret = catalog_commit(c, err);
+	if (ret < 0)
 		catalog_rollback(c);
-	return status;
+	return ret;
 }
 
 /* Whatever stays is superseded: the next opening of the store removes it. */
@@ -364,39 +365,39 @@ static void remove_files(const struct work *w, const struct paths *p)
 	sync_folder(dir_fd, p->folder);
 }
 
-static int put(struct work *w, struct segment_facts *out, struct err *err)
+static int retain_step_put(struct work *w, struct segment_facts *out, struct err *err)
 {
-	int dir_fd = store_dir_fd(w->step->store), status;
+	int dir_fd = store_dir_fd(w->step->store), ret;
 	struct segment_facts f;
 	struct paths p;
 
 	buf_clear(&w->data);
-	status = encode(w, &w->data, err);
-	if (status < 0)
-		return status;
-	status = summary_facts(&f, &w->all, w->data.len);
-	if (status < 0)
-		return status;
+	ret = retain_step_encode(w, &w->data, err);
+	if (ret < 0)
+		return ret;
+	ret = summary_facts(&f, &w->all, w->data.len);
+	if (ret < 0)
+		return ret;
 	make_paths(w, &p);
-	status = put_file(dir_fd, &p, &w->data);
-	if (status < 0) {
-		err_set(err, -status, "%s/%s: %s", store_dir(w->step->store), p.path,
-			strerror(-status));
+	ret = put_file(dir_fd, &p, &w->data);
+	if (ret < 0) {
+		err_set(err, -ret, "%s/%s: %s", store_dir(w->step->store), p.path, strerror(-ret));
 	} else {
-		status = change_catalog(w, &f, err);
-		if (status < 0)
+		ret = change_catalog(w, &f, err);
+		if (ret < 0)
 			take_back(dir_fd, &p);
 	}
-	if (status < 0) {
+	if (ret < 0) {
 		segment_facts_release(&f);
-		return status;
+		return ret;
 	}
 	remove_files(w, &p);
 	*out = f;
 	return 0;
 }
 
-static void count(const struct work *w, uint64_t file_bytes, struct retain_counts *counts)
+static void retain_step_count(const struct work *w, uint64_t file_bytes,
+			      struct retain_counts *counts)
 {
 	counts->nr_segments += w->fresh.nr_members;
 	counts->nr_requests += w->fresh.nr_requests;
@@ -420,24 +421,24 @@ int retain_step_run(const struct retain_step *step, struct segment_facts *out,
 		    struct retain_counts *counts, struct err *err)
 {
 	struct work w = { .step = step };
-	int status;
+	int ret;
 
 	summary_init(&w.fresh);
 	summary_init(&w.all);
 	buf_init(&w.data);
-	status = take_segments(&w, err);
-	if (status == 0 && !w.fresh.nr_members && step->nr_segments)
-		status = 1;
-	if (status >= 0)
+	ret = take_segments(&w, err);
+	if (ret == 0 && !w.fresh.nr_members && step->nr_segments)
+		ret = 1;
+	if (ret >= 0)
 		counts->nr_left_out += w.nr_damaged;
-	if (status == 0)
-		status = merge(&w, err);
-	if (status == 0)
-		status = put(&w, out, err);
-	if (status == 0)
-		count(&w, out->file_bytes, counts);
+	if (ret == 0)
+		ret = retain_step_merge(&w, err);
+	if (ret == 0)
+		ret = retain_step_put(&w, out, err);
+	if (ret == 0)
+		retain_step_count(&w, out->file_bytes, counts);
 	work_release(&w);
-	if (status == -ENOMEM)
+	if (ret == -ENOMEM)
 		err_set(err, ENOMEM, "no memory for a step of retention");
-	return status;
+	return ret;
 }

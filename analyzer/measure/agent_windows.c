@@ -18,17 +18,17 @@ struct sums {
 
 static const char *const side_names[2] = { "read", "write" };
 
-static double number(const json_t *object, const char *key)
+static double agent_windows_number(const json_t *object, const char *key)
 {
 	const json_t *v = json_object_get(object, key);
 
 	return json_is_number(v) ? json_number_value(v) : 0;
 }
 
-static void look(const json_t *profile, struct sums *s)
+static void agent_windows_look(const json_t *profile, struct sums *s)
 {
 	memset(s, 0, sizeof(*s));
-	s->lost = number(profile, "lost");
+	s->lost = agent_windows_number(profile, "lost");
 	for (int k = 0; k < 2; k++) {
 		const json_t *total = json_object_get(
 			json_object_get(json_object_get(profile, "response_time"), side_names[k]),
@@ -37,34 +37,35 @@ static void look(const json_t *profile, struct sums *s)
 			json_object_get(json_object_get(profile, "request_size"), side_names[k]);
 		struct seen *one = &s->side[k];
 
-		one->requests = number(json_object_get(profile, "requests"), side_names[k]);
-		one->bytes = one->requests * number(size, "mean_bytes");
-		one->timed = number(total, "count");
-		one->time_s = one->timed * number(total, "mean_s");
+		one->requests =
+			agent_windows_number(json_object_get(profile, "requests"), side_names[k]);
+		one->bytes = one->requests * agent_windows_number(size, "mean_bytes");
+		one->timed = agent_windows_number(total, "count");
+		one->time_s = one->timed * agent_windows_number(total, "mean_s");
 	}
 }
 
 static int put_sums(const struct sums *s, unsigned int interval, struct readings *r)
 {
 	char name[READING_NAME_BYTES];
-	int status = readings_put(r, interval, "agent_lost", s->lost);
+	int ret = readings_put(r, interval, "agent_lost", s->lost);
 
-	for (int k = 0; k < 2 && !status; k++) {
+	for (int k = 0; k < 2 && !ret; k++) {
 		const struct seen *one = &s->side[k];
 
 		snprintf(name, sizeof(name), "agent_%s_requests", side_names[k]);
-		status = readings_put(r, interval, name, one->requests);
+		ret = readings_put(r, interval, name, one->requests);
 		snprintf(name, sizeof(name), "agent_%s_bytes", side_names[k]);
-		if (!status)
-			status = readings_put(r, interval, name, one->bytes);
+		if (!ret)
+			ret = readings_put(r, interval, name, one->bytes);
 		snprintf(name, sizeof(name), "agent_%s_s", side_names[k]);
-		if (!status && one->timed > 0)
-			status = readings_put(r, interval, name, one->time_s / one->timed);
+		if (!ret && one->timed > 0)
+			ret = readings_put(r, interval, name, one->time_s / one->timed);
 	}
-	return status;
+	return ret;
 }
 
-static void add(struct sums *to, const struct sums *s)
+static void agent_windows_add(struct sums *to, const struct sums *s)
 {
 	for (int k = 0; k < 2; k++) {
 		to->side[k].requests += s->side[k].requests;
@@ -81,9 +82,9 @@ int agent_windows_take(const char *text, size_t len, double begin_s, double end_
 {
 	struct sums whole = { 0 }, one;
 	unsigned int nr = 0;
-	int status = 0;
+	int ret = 0;
 
-	for (const char *at = text, *end = text + len; at && at < end && !status;) {
+	for (const char *at = text, *end = text + len; at && at < end && !ret;) {
 		const char *eol = memchr(at, '\n', (size_t)(end - at));
 		json_error_t why;
 		json_t *profile;
@@ -96,19 +97,20 @@ int agent_windows_take(const char *text, size_t len, double begin_s, double end_
 		profile = json_loadb(at, (size_t)((eol ? eol : end) - at), 0, &why);
 		if (!profile)
 			return err_set(err, EINVAL, "agent: expected a profile, got '%.60s'", at);
-		length_s = number(profile, "end_s") - number(profile, "begin_s");
-		middle_s = number(profile, "begin_s") + length_s / 2;
-		look(profile, &one);
+		length_s = agent_windows_number(profile, "end_s") -
+			   agent_windows_number(profile, "begin_s");
+		middle_s = agent_windows_number(profile, "begin_s") + length_s / 2;
+		agent_windows_look(profile, &one);
 		json_decref(profile);
 		at = eol ? eol + 1 : end;
 		if (middle_s < begin_s || middle_s > end_s + interval_s)
 			continue;
-		add(&whole, &one);
+		agent_windows_add(&whole, &one);
 		/* The agent's last window is as long as was left. */
 		if (length_s > 0.9 * interval_s && middle_s < end_s)
-			status = put_sums(&one, ++nr, r);
+			ret = put_sums(&one, ++nr, r);
 	}
-	if (!status && !whole.nr)
+	if (!ret && !whole.nr)
 		return err_set(err, EINVAL, "agent: expected profiles of the run, got none");
-	return status ? status : put_sums(&whole, 0, r);
+	return ret ? ret : put_sums(&whole, 0, r);
 }

@@ -33,7 +33,7 @@ int configurations_add(struct configurations *c, size_t nr_factors, const double
 	return 0;
 }
 
-static bool contains(const struct configurations *c, const double *cells)
+static bool configurations_contains(const struct configurations *c, const double *cells)
 {
 	for (size_t i = 0; i < c->nr; i++)
 		if (memcmp(c->cells + i * c->nr_factors, cells, c->nr_factors * sizeof(*cells)) ==
@@ -59,28 +59,27 @@ int configurations_full(struct configurations *c, const struct factors *f, struc
 {
 	uint64_t nr = nr_combinations(f);
 	double *cells = calloc(f->nr + 1, sizeof(*cells));
-	int status = cells ? 0 : -ENOMEM;
+	int ret = cells ? 0 : -ENOMEM;
 
 	if (nr == 0)
-		status = err_set(err, EINVAL,
-				 "design: a full one needs levels: a factor has a range");
+		ret = err_set(err, EINVAL, "design: a full one needs levels: a factor has a range");
 	else if (nr > CONFIGURATIONS_MAX)
-		status = err_set(err, E2BIG, "design: more than %u configurations",
-				 CONFIGURATIONS_MAX);
-	for (uint64_t n = 0; n < nr && !status; n++) {
+		ret = err_set(err, E2BIG, "design: more than %u configurations",
+			      CONFIGURATIONS_MAX);
+	for (uint64_t n = 0; n < nr && !ret; n++) {
 		uint64_t rest = n;
 
 		for (size_t i = f->nr; i-- > 0;) {
 			cells[i] = (double)(rest % f->items[i].nr_levels);
 			rest /= f->items[i].nr_levels;
 		}
-		status = configurations_add(c, f->nr, cells);
+		ret = configurations_add(c, f->nr, cells);
 	}
 	free(cells);
-	return status;
+	return ret;
 }
 
-static double draw(const struct factor *f, struct rng *rng)
+static double configurations_draw(const struct factor *f, struct rng *rng)
 {
 	uint64_t steps;
 
@@ -97,22 +96,23 @@ int configurations_random(struct configurations *c, const struct factors *f, siz
 {
 	uint64_t most = nr_combinations(f);
 	double *cells = calloc(f->nr + 1, sizeof(*cells));
-	int status = cells ? 0 : -ENOMEM;
+	int ret = cells ? 0 : -ENOMEM;
 	size_t end = c->nr + nr;
 
 	if (most && most < nr)
-		status = err_set(err, EINVAL,
-				 "design: %zu random configurations asked for; there are %llu", nr,
-				 (unsigned long long)most);
-	for (uint64_t tries = 0; c->nr < end && !status; tries++) {
+		ret = err_set(err, EINVAL,
+			      "design: %zu random configurations asked for; there are %llu", nr,
+			      (unsigned long long)most);
+	for (uint64_t tries = 0; c->nr < end && !ret; tries++) {
 		for (size_t i = 0; i < f->nr; i++)
-			cells[i] = draw(&f->items[i], rng);
-		if (tries < DRAWS_PER_CONFIGURATION * (uint64_t)nr && contains(c, cells))
+			cells[i] = configurations_draw(&f->items[i], rng);
+		if (tries < DRAWS_PER_CONFIGURATION * (uint64_t)nr &&
+		    configurations_contains(c, cells))
 			continue;
-		status = configurations_add(c, f->nr, cells);
+		ret = configurations_add(c, f->nr, cells);
 	}
 	free(cells);
-	return status;
+	return ret;
 }
 
 static int read_cell(const struct factors *f, size_t at, const struct yaml_tree *t,
@@ -148,7 +148,7 @@ static int read_cell(const struct factors *f, size_t at, const struct yaml_tree 
 static int read_one(const struct factors *f, const struct yaml_tree *t,
 		    const struct yaml_node *node, double *cells, struct err *err)
 {
-	int status = 0;
+	int ret = 0;
 
 	if (node->kind != YAML_MAP)
 		return yaml_tree_error(t, node, err, "list: expected a mapping FACTOR: LEVEL");
@@ -156,35 +156,35 @@ static int read_one(const struct factors *f, const struct yaml_tree *t,
 		if (factors_find(f, node->items[k]->key) < 0)
 			return yaml_tree_error(t, node->items[k], err, "no factor '%.60s'",
 					       node->items[k]->key);
-	for (size_t i = 0; i < f->nr && !status; i++) {
+	for (size_t i = 0; i < f->nr && !ret; i++) {
 		const struct yaml_node *n = yaml_node_get(node, f->items[i].name);
 
 		if (!n)
 			return yaml_tree_error(t, node, err, "list: no level of factor '%s'",
 					       f->items[i].name);
-		status = read_cell(f, i, t, n, &cells[i], err);
+		ret = read_cell(f, i, t, n, &cells[i], err);
 	}
-	return status;
+	return ret;
 }
 
 int configurations_read(struct configurations *c, const struct factors *f,
 			const struct yaml_tree *t, const struct yaml_node *node, struct err *err)
 {
 	double *cells = calloc(f->nr + 1, sizeof(*cells));
-	int status = cells ? 0 : -ENOMEM;
+	int ret = cells ? 0 : -ENOMEM;
 
-	if (!status && (node->kind != YAML_LIST || !node->nr))
-		status = yaml_tree_error(t, node, err, "list: expected configurations");
-	for (size_t i = 0; i < node->nr && !status; i++) {
-		status = read_one(f, t, node->items[i], cells, err);
-		if (!status && contains(c, cells))
-			status = yaml_tree_error(t, node->items[i], err,
-						 "list: this configuration is there twice");
-		if (!status)
-			status = configurations_add(c, f->nr, cells);
+	if (!ret && (node->kind != YAML_LIST || !node->nr))
+		ret = yaml_tree_error(t, node, err, "list: expected configurations");
+	for (size_t i = 0; i < node->nr && !ret; i++) {
+		ret = read_one(f, t, node->items[i], cells, err);
+		if (!ret && configurations_contains(c, cells))
+			ret = yaml_tree_error(t, node->items[i], err,
+					      "list: this configuration is there twice");
+		if (!ret)
+			ret = configurations_add(c, f->nr, cells);
 	}
 	free(cells);
-	return status;
+	return ret;
 }
 
 void configurations_shuffle(struct configurations *c, struct rng *rng)

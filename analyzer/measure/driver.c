@@ -24,17 +24,17 @@ int driver_put_file(const struct drive *d, const char *file, const char *text, s
 {
 	struct buf quoted;
 	char *expanded;
-	int status = params_expand_text(d->params, text, &expanded, err);
+	int ret = params_expand_text(d->params, text, &expanded, err);
 
-	if (status)
-		return status;
+	if (ret)
+		return ret;
 	buf_init(&quoted);
 	shell_word(&quoted, expanded);
 	buf_printf(shell, "printf '%%s\\n' ");
 	buf_put(shell, quoted.data, quoted.len);
 	buf_printf(shell, " >%s || exit 1\n", file);
-	status = quoted.error ? quoted.error : shell->error;
+	ret = quoted.error ? quoted.error : shell->error;
 	buf_release(&quoted);
 	free(expanded);
-	return status;
+	return ret;
 }

@@ -15,13 +15,13 @@
 
 static int filebench_run(const struct drive *d, struct buf *shell, struct err *err)
 {
-	int status = driver_put_file(d, "load.f", d->load->job, shell, err);
+	int ret = driver_put_file(d, "load.f", d->load->job, shell, err);
 
 	buf_printf(shell, "exec filebench -f load.f\n");
-	return status ? status : shell->error;
+	return ret ? ret : shell->error;
 }
 
-static int put(struct readings *r, const char *who, const char *what, double value)
+static int driver_bench_put(struct readings *r, const char *who, const char *what, double value)
 {
 	char name[2 * READING_NAME_BYTES];
 
@@ -34,14 +34,14 @@ static int take_flowop(const char *line, struct readings *r)
 {
 	char name[32];
 	double ops, rate, mb, ms;
-	int status;
+	int ret;
 
 	if (sscanf(line, "%31s %lfops %lfops/s %lfmb/s %lfms/op", name, &ops, &rate, &mb, &ms) != 5)
 		return 0;
-	status = put(r, name, "s", ms / 1e3);
-	if (!status)
-		status = put(r, name, "per_s", rate);
-	return status ? status : put(r, name, "bytes_per_s", mb * MB);
+	ret = driver_bench_put(r, name, "s", ms / 1e3);
+	if (!ret)
+		ret = driver_bench_put(r, name, "per_s", rate);
+	return ret ? ret : driver_bench_put(r, name, "bytes_per_s", mb * MB);
 }
 
 /* "IO Summary: 303389 ops 5055.849 ops/s 1631/163 rd/wr 100.7mb/s 0.012ms/op" */
@@ -49,20 +49,20 @@ static int take_summary(const char *line, struct readings *r, bool *found)
 {
 	const char *at = strstr(line, "IO Summary:");
 	double ops, rate, reads, writes, mb, ms;
-	int status;
+	int ret;
 
 	if (!at || sscanf(at, "IO Summary: %lf ops %lf ops/s %lf/%lf rd/wr %lfmb/s %lfms/op", &ops,
 			  &rate, &reads, &writes, &mb, &ms) != 6)
 		return 0;
 	*found = true;
-	status = put(r, "operation", "per_s", rate);
-	if (!status)
-		status = put(r, "read", "per_s", reads);
-	if (!status)
-		status = put(r, "write", "per_s", writes);
-	if (!status)
-		status = put(r, "operation", "bytes_per_s", mb * MB);
-	return status ? status : put(r, "operation", "s", ms / 1e3);
+	ret = driver_bench_put(r, "operation", "per_s", rate);
+	if (!ret)
+		ret = driver_bench_put(r, "read", "per_s", reads);
+	if (!ret)
+		ret = driver_bench_put(r, "write", "per_s", writes);
+	if (!ret)
+		ret = driver_bench_put(r, "operation", "bytes_per_s", mb * MB);
+	return ret ? ret : driver_bench_put(r, "operation", "s", ms / 1e3);
 }
 
 /* "readall :  11698  843.15  15.010%  10.380%  3.29MB/sec", or NA instead of the throughput */
@@ -72,17 +72,17 @@ static int take_transaction(const char *line, struct readings *r)
 	double count, rate, amount;
 	int nr = sscanf(line, " %31s : %lf %lf %*f%% %*f%% %lf%cB/sec", name, &count, &rate,
 			&amount, &unit);
-	int status;
+	int ret;
 
 	if (nr < 3)
 		return 0;
-	status = put(r, name, "per_s", rate);
-	if (!status && nr == 5)
-		status = put(r, name, "bytes_per_s",
-			     amount * (unit == 'G'   ? MB * 1024
-				       : unit == 'M' ? MB
-						     : 1024));
-	return status;
+	ret = driver_bench_put(r, name, "per_s", rate);
+	if (!ret && nr == 5)
+		ret = driver_bench_put(r, name, "bytes_per_s",
+				       amount * (unit == 'G'   ? MB * 1024
+						 : unit == 'M' ? MB
+							       : 1024));
+	return ret;
 }
 
 /* "[   read]  0.003000  0.005743  5.221000  11698": milliseconds */
@@ -90,21 +90,21 @@ static int take_call(const char *line, struct readings *r, bool *found)
 {
 	char name[32];
 	double least, mean, most, count;
-	int status;
+	int ret;
 
 	if (sscanf(line, "[ %31[a-z0-9]] %lf %lf %lf %lf", name, &least, &mean, &most, &count) != 5)
 		return 0;
 	*found = true;
-	status = put(r, name, "s", mean / 1e3);
-	return status ? status : put(r, name, "requests", count);
+	ret = driver_bench_put(r, name, "s", mean / 1e3);
+	return ret ? ret : driver_bench_put(r, name, "requests", count);
 }
 
 static int take_lines(const char *text, size_t len, bool ffsb, struct readings *r, struct err *err)
 {
 	bool found = false;
-	int status = 0;
+	int ret = 0;
 
-	for (const char *at = text, *end = text + len; at < end && !status;) {
+	for (const char *at = text, *end = text + len; at < end && !ret;) {
 		const char *eol = memchr(at, '\n', (size_t)(end - at));
 		size_t nr = (size_t)((eol ? eol : end) - at);
 		char line[512];
@@ -112,18 +112,18 @@ static int take_lines(const char *text, size_t len, bool ffsb, struct readings *
 		snprintf(line, sizeof(line), "%.*s", (int)(nr < 511 ? nr : 511), at);
 		at += nr + 1;
 		if (ffsb)
-			status = take_transaction(line, r);
+			ret = take_transaction(line, r);
 		else
-			status = take_summary(line, r, &found);
-		if (!status)
-			status = ffsb ? take_call(line, r, &found) : take_flowop(line, r);
+			ret = take_summary(line, r, &found);
+		if (!ret)
+			ret = ffsb ? take_call(line, r, &found) : take_flowop(line, r);
 	}
-	if (!status && !found)
-		status = err_set(err, EINVAL,
-				 ffsb ? "ffsb: expected latency statistics, got '%.60s'"
-				      : "filebench: expected an IO Summary, got '%.60s'",
-				 len ? text : "");
-	return status;
+	if (!ret && !found)
+		ret = err_set(err, EINVAL,
+			      ffsb ? "ffsb: expected latency statistics, got '%.60s'"
+				   : "filebench: expected an IO Summary, got '%.60s'",
+			      len ? text : "");
+	return ret;
 }
 
 static int filebench_take(const struct drive *d, const char *text, size_t len, bool final,
@@ -135,10 +135,10 @@ static int filebench_take(const struct drive *d, const char *text, size_t len, b
 
 static int ffsb_run(const struct drive *d, struct buf *shell, struct err *err)
 {
-	int status = driver_put_file(d, "load.ffsb", d->load->job, shell, err);
+	int ret = driver_put_file(d, "load.ffsb", d->load->job, shell, err);
 
 	buf_printf(shell, "exec ffsb load.ffsb\n");
-	return status ? status : shell->error;
+	return ret ? ret : shell->error;
 }
 
 static int ffsb_take(const struct drive *d, const char *text, size_t len, bool final,

@@ -12,10 +12,10 @@
 
 static int command_run(const struct drive *d, struct buf *shell, struct err *err)
 {
-	int status = params_expand(d->params, d->load->command, shell, err);
+	int ret = params_expand(d->params, d->load->command, shell, err);
 
 	buf_put_u8(shell, '\n');
-	return status ? status : shell->error;
+	return ret ? ret : shell->error;
 }
 
 static int put_object(const json_t *root, unsigned int interval, struct readings *r,
@@ -23,17 +23,17 @@ static int put_object(const json_t *root, unsigned int interval, struct readings
 {
 	const char *key;
 	json_t *value;
-	int status = 0;
+	int ret = 0;
 
 	json_object_foreach((json_t *)root, key, value)
 	{
 		if (!json_is_number(value))
 			return err_set(err, EINVAL, "command: %.60s: expected a number", key);
-		status = readings_put(r, interval, key, json_number_value(value));
-		if (status == -EINVAL)
+		ret = readings_put(r, interval, key, json_number_value(value));
+		if (ret == -EINVAL)
 			return err_set(err, EINVAL, "command: '%.60s' is too long a name", key);
-		if (status)
-			return status;
+		if (ret)
+			return ret;
 	}
 	return json_object_size(root) ? 0 : err_set(err, EINVAL, "command: an empty object");
 }
@@ -43,10 +43,10 @@ static int command_take(const struct drive *d, const char *text, size_t len, boo
 {
 	const char *at = text, *end = text + len;
 	unsigned int nr = 0;
-	int status = 0;
+	int ret = 0;
 
 	(void)d;
-	while (!status) {
+	while (!ret) {
 		json_error_t why;
 		json_t *root;
 
@@ -56,16 +56,16 @@ static int command_take(const struct drive *d, const char *text, size_t len, boo
 				: NULL;
 		if (!root)
 			break;
-		status = json_is_object(root) ? put_object(root, ++nr, r, err)
-					      : err_set(err, EINVAL, "command: expected an object");
+		ret = json_is_object(root) ? put_object(root, ++nr, r, err)
+					   : err_set(err, EINVAL, "command: expected an object");
 		at += why.position;
 		json_decref(root);
 	}
-	if (!status && final && at < end)
-		status = err_set(err, EINVAL, "command: expected JSON, got '%.60s'", at);
-	if (!status && final && !nr)
-		status = err_set(err, EINVAL, "command: expected JSON, got nothing");
-	return !status && final ? readings_take_means(r) : status;
+	if (!ret && final && at < end)
+		ret = err_set(err, EINVAL, "command: expected JSON, got '%.60s'", at);
+	if (!ret && final && !nr)
+		ret = err_set(err, EINVAL, "command: expected JSON, got nothing");
+	return !ret && final ? readings_take_means(r) : ret;
 }
 
 static int none_run(const struct drive *d, struct buf *shell, struct err *err)

@@ -37,7 +37,7 @@ static int put_job(const struct drive *d, const char *file, double seconds, stru
 {
 	const char *at = d->load->job, *job = NULL;
 	struct buf text;
-	int status;
+	int ret;
 
 	for (; at && *at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
 		if (*at == '[' && strncmp(at, "[global]", 8) != 0) {
@@ -54,19 +54,18 @@ static int put_job(const struct drive *d, const char *file, double seconds, stru
 		   "percentile_list=50:90:95:99:99.9:99.99\n",
 		   seconds * 1e3);
 	buf_put(&text, job, strlen(job) + 1);
-	status = text.error ? text.error : driver_put_file(d, file, (char *)text.data, shell, err);
+	ret = text.error ? text.error : driver_put_file(d, file, (char *)text.data, shell, err);
 	buf_release(&text);
-	return status;
+	return ret;
 }
 
 static int fio_prepare(const struct drive *d, struct buf *shell, struct err *err)
 {
 	const struct plan *p = d->plan;
-	int status =
-		put_job(d, "job.fio", p->interval_s * (double)plan_most_intervals(p), shell, err);
+	int ret = put_job(d, "job.fio", p->interval_s * (double)plan_most_intervals(p), shell, err);
 
-	if (!status && p->warm_up_s > 0)
-		status = put_job(d, "warm.fio", p->warm_up_s, shell, err);
+	if (!ret && p->warm_up_s > 0)
+		ret = put_job(d, "warm.fio", p->warm_up_s, shell, err);
 
 	/* Files that were laid out for the same options are there already; only with overwrite does
 	 * fio lay out what is written too, whatever the direction. */
@@ -76,7 +75,7 @@ static int fio_prepare(const struct drive *d, struct buf *shell, struct err *err
 		   "cmp -s layout laid || { fio --create_only=1 --output=/dev/null job.fio && "
 		   "mv layout laid; } || exit 1\n",
 		   strstr(d->load->job, "overwrite=1") ? "" : "rw|readwrite|");
-	return status ? status : shell->error;
+	return ret ? ret : shell->error;
 }
 
 static int fio_run(const struct drive *d, struct buf *shell, struct err *err)
@@ -91,7 +90,7 @@ static int fio_run(const struct drive *d, struct buf *shell, struct err *err)
 	return shell->error;
 }
 
-static double number(const json_t *object, const char *key)
+static double driver_fio_number(const json_t *object, const char *key)
 {
 	const json_t *v = json_object_get(object, key);
 
@@ -109,44 +108,46 @@ static void take_snapshot(const json_t *jobs, struct snapshot *s)
 		const json_t *side = json_object_get(job, side_names[k]);
 		const json_t *lat = json_object_get(side, "lat_ns");
 
-		s->side[k].ios += number(side, "total_ios");
-		s->side[k].bytes += number(side, "io_bytes");
-		s->side[k].lat_count += number(lat, "N");
-		s->side[k].lat_sum_ns += number(lat, "N") * number(lat, "mean");
-		s->runtime_ms = fmax(s->runtime_ms, number(side, "runtime"));
+		s->side[k].ios += driver_fio_number(side, "total_ios");
+		s->side[k].bytes += driver_fio_number(side, "io_bytes");
+		s->side[k].lat_count += driver_fio_number(lat, "N");
+		s->side[k].lat_sum_ns +=
+			driver_fio_number(lat, "N") * driver_fio_number(lat, "mean");
+		s->runtime_ms = fmax(s->runtime_ms, driver_fio_number(side, "runtime"));
 	}
 }
 
-static int put(struct readings *r, unsigned int interval, const char *side, const char *what,
-	       double value)
+static int driver_fio_put(struct readings *r, unsigned int interval, const char *side,
+			  const char *what, double value)
 {
 	char name[READING_NAME_BYTES];
-	int status;
+	int ret;
 
 	snprintf(name, sizeof(name), "%s_%s", side, what);
-	status = readings_put(r, interval, name, value);
-	return status == -ERANGE ? 0 : status;
+	ret = readings_put(r, interval, name, value);
+	return ret == -ERANGE ? 0 : ret;
 }
 
 static int put_interval(struct readings *r, unsigned int interval, const struct snapshot *from,
 			const struct snapshot *to)
 {
 	double seconds = (to->runtime_ms - from->runtime_ms) / 1e3;
-	int status = 0;
+	int ret = 0;
 
-	for (int k = 0; k < 2 && !status; k++) {
+	for (int k = 0; k < 2 && !ret; k++) {
 		const struct side *a = &from->side[k], *b = &to->side[k];
 		double count = b->lat_count - a->lat_count;
 
-		status = put(r, interval, side_names[k], "per_s", (b->ios - a->ios) / seconds);
-		if (!status)
-			status = put(r, interval, side_names[k], "bytes_per_s",
-				     (b->bytes - a->bytes) / seconds);
-		if (!status && count > 0)
-			status = put(r, interval, side_names[k], "s",
-				     (b->lat_sum_ns - a->lat_sum_ns) / count / 1e9);
+		ret = driver_fio_put(r, interval, side_names[k], "per_s",
+				     (b->ios - a->ios) / seconds);
+		if (!ret)
+			ret = driver_fio_put(r, interval, side_names[k], "bytes_per_s",
+					     (b->bytes - a->bytes) / seconds);
+		if (!ret && count > 0)
+			ret = driver_fio_put(r, interval, side_names[k], "s",
+					     (b->lat_sum_ns - a->lat_sum_ns) / count / 1e9);
 	}
-	return status;
+	return ret;
 }
 
 /* Percentiles of a direction that one group of jobs alone worked in. */
@@ -163,33 +164,35 @@ static int put_percentiles(struct readings *r, const char *side, const json_t *j
 	const json_t *lat = NULL, *percentiles;
 	json_t *job;
 	size_t i;
-	int status = 0;
+	int ret = 0;
 
 	json_array_foreach(jobs, i, job)
 	{
 		const json_t *one = json_object_get(json_object_get(job, side), "lat_ns");
 
-		if (number(one, "N") <= 0)
+		if (driver_fio_number(one, "N") <= 0)
 			continue;
 		if (lat)
 			return 0;
 		lat = one;
 	}
 	percentiles = json_object_get(lat, "percentile");
-	for (i = 0; i < sizeof(points) / sizeof(*points) && !status; i++) {
+	for (i = 0; i < sizeof(points) / sizeof(*points) && !ret; i++) {
 		const json_t *v = json_object_get(percentiles, points[i].key);
 
-		if (json_is_number(v) && number(lat, "N") * points[i].beyond >= TAIL_REQUESTS)
-			status = put(r, 0, side, points[i].name, json_number_value(v) / 1e9);
+		if (json_is_number(v) &&
+		    driver_fio_number(lat, "N") * points[i].beyond >= TAIL_REQUESTS)
+			ret = driver_fio_put(r, 0, side, points[i].name,
+					     json_number_value(v) / 1e9);
 	}
-	return status;
+	return ret;
 }
 
 static int put_whole(struct readings *r, const json_t *jobs, const struct snapshot *last)
 {
-	int status = 0;
+	int ret = 0;
 
-	for (int k = 0; k < 2 && !status; k++) {
+	for (int k = 0; k < 2 && !ret; k++) {
 		const struct side *s = &last->side[k];
 		double iops = 0, bytes = 0;
 		json_t *job;
@@ -197,20 +200,21 @@ static int put_whole(struct readings *r, const json_t *jobs, const struct snapsh
 
 		json_array_foreach(jobs, i, job)
 		{
-			iops += number(json_object_get(job, side_names[k]), "iops");
-			bytes += number(json_object_get(job, side_names[k]), "bw_bytes");
+			iops += driver_fio_number(json_object_get(job, side_names[k]), "iops");
+			bytes += driver_fio_number(json_object_get(job, side_names[k]), "bw_bytes");
 		}
-		status = put(r, 0, side_names[k], "requests", s->ios);
-		if (!status)
-			status = put(r, 0, side_names[k], "per_s", iops);
-		if (!status)
-			status = put(r, 0, side_names[k], "bytes_per_s", bytes);
-		if (!status && s->lat_count > 0)
-			status = put(r, 0, side_names[k], "s", s->lat_sum_ns / s->lat_count / 1e9);
-		if (!status)
-			status = put_percentiles(r, side_names[k], jobs);
+		ret = driver_fio_put(r, 0, side_names[k], "requests", s->ios);
+		if (!ret)
+			ret = driver_fio_put(r, 0, side_names[k], "per_s", iops);
+		if (!ret)
+			ret = driver_fio_put(r, 0, side_names[k], "bytes_per_s", bytes);
+		if (!ret && s->lat_count > 0)
+			ret = driver_fio_put(r, 0, side_names[k], "s",
+					     s->lat_sum_ns / s->lat_count / 1e9);
+		if (!ret)
+			ret = put_percentiles(r, side_names[k], jobs);
 	}
-	return status;
+	return ret;
 }
 
 static int job_error(const json_t *jobs, struct err *err)
@@ -220,7 +224,7 @@ static int job_error(const json_t *jobs, struct err *err)
 
 	json_array_foreach(jobs, i, job)
 	{
-		int code = (int)number(job, "error");
+		int code = (int)driver_fio_number(job, "error");
 
 		if (code)
 			return err_set(err, EINVAL, "fio: job %.60s: %s",
@@ -252,32 +256,32 @@ static int fio_take(const struct drive *d, const char *text, size_t len, bool fi
 	struct snapshot from = { 0 }, now = { 0 };
 	json_t *root, *last = NULL, *jobs = NULL;
 	unsigned int nr = 0;
-	int status = 0;
+	int ret = 0;
 
-	while (!status && (root = next_object(&at, end))) {
+	while (!ret && (root = next_object(&at, end))) {
 		json_decref(last);
 		last = root;
 		jobs = json_object_get(root, "jobs");
 		if (!json_is_array(jobs) || !json_array_size(jobs)) {
-			status = err_set(err, EINVAL, "fio: its JSON has no jobs");
+			ret = err_set(err, EINVAL, "fio: its JSON has no jobs");
 			break;
 		}
 		take_snapshot(jobs, &now);
 		if (now.runtime_ms - from.runtime_ms < least_ms)
 			continue;
-		status = put_interval(r, ++nr, &from, &now);
+		ret = put_interval(r, ++nr, &from, &now);
 		from = now;
 	}
-	if (!status && final && !last)
-		status = err_set(err, EINVAL, "fio: expected JSON, got '%.60s'", len ? text : "");
-	if (!status && final)
-		status = job_error(jobs, err);
-	if (!status && final && now.side[0].ios + now.side[1].ios == 0)
-		status = err_set(err, EINVAL, "fio: no request was completed");
-	if (!status && final)
-		status = put_whole(r, jobs, &now);
+	if (!ret && final && !last)
+		ret = err_set(err, EINVAL, "fio: expected JSON, got '%.60s'", len ? text : "");
+	if (!ret && final)
+		ret = job_error(jobs, err);
+	if (!ret && final && now.side[0].ios + now.side[1].ios == 0)
+		ret = err_set(err, EINVAL, "fio: no request was completed");
+	if (!ret && final)
+		ret = put_whole(r, jobs, &now);
 	json_decref(last);
-	return status;
+	return ret;
 }
 
 const struct driver driver_fio = {

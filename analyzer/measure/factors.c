@@ -100,7 +100,7 @@ static int read_level(const struct factor_reader *r, struct factor *f, const str
 static int read_levels(const struct factor_reader *r, struct factor *f,
 		       const struct yaml_node *node)
 {
-	int err = 0;
+	int ret = 0;
 
 	if (node->kind != YAML_LIST || !node->nr)
 		return yaml_tree_error(r->tree, node, r->err, "%s: expected a list of levels",
@@ -108,15 +108,15 @@ static int read_levels(const struct factor_reader *r, struct factor *f,
 	f->levels = calloc(node->nr, sizeof(*f->levels));
 	if (!f->levels)
 		return -ENOMEM;
-	for (size_t i = 0; i < node->nr && !err; i++) {
+	for (size_t i = 0; i < node->nr && !ret; i++) {
 		const struct yaml_node *n = node->items[i];
 
 		if (n->kind != YAML_SCALAR)
 			return yaml_tree_error(r->tree, n, r->err,
 					       "%s: expected a number or a word", f->name);
-		err = read_level(r, f, n, n->text, n->quoted);
+		ret = read_level(r, f, n, n->text, n->quoted);
 	}
-	return err;
+	return ret;
 }
 
 /* cases: {random: {rw: randrw}, sequential: {rw: rw}} */
@@ -146,7 +146,7 @@ static int read_case(const struct factor_reader *r, struct level *l, const struc
 
 static int read_cases(const struct factor_reader *r, struct factor *f, const struct yaml_node *node)
 {
-	int err = 0;
+	int ret = 0;
 
 	if (node->kind != YAML_MAP || !node->nr)
 		return yaml_tree_error(r->tree, node, r->err,
@@ -155,32 +155,32 @@ static int read_cases(const struct factor_reader *r, struct factor *f, const str
 	f->levels = calloc(node->nr, sizeof(*f->levels));
 	if (!f->levels)
 		return -ENOMEM;
-	for (size_t i = 0; i < node->nr && !err; i++) {
-		err = read_level(r, f, node->items[i], node->items[i]->key, false);
-		if (!err)
-			err = read_case(r, &f->levels[i], node->items[i]);
+	for (size_t i = 0; i < node->nr && !ret; i++) {
+		ret = read_level(r, f, node->items[i], node->items[i]->key, false);
+		if (!ret)
+			ret = read_case(r, &f->levels[i], node->items[i]);
 	}
-	return err;
+	return ret;
 }
 
 static int read_range(const struct factor_reader *r, struct factor *f, const struct yaml_node *node)
 {
 	const struct yaml_node *step = yaml_node_get(node, "step");
-	int err = read_number(r, yaml_node_get(node, "low"), &f->low);
+	int ret = read_number(r, yaml_node_get(node, "low"), &f->low);
 
-	if (!err && !yaml_node_get(node, "high"))
+	if (!ret && !yaml_node_get(node, "high"))
 		return yaml_tree_error(r->tree, node, r->err, "%s: low without high", f->name);
-	if (!err)
-		err = read_number(r, yaml_node_get(node, "high"), &f->high);
-	if (!err && step)
-		err = read_number(r, step, &f->step);
-	if (!err && (!(f->high > f->low) || f->step < 0 || f->step > f->high - f->low))
+	if (!ret)
+		ret = read_number(r, yaml_node_get(node, "high"), &f->high);
+	if (!ret && step)
+		ret = read_number(r, step, &f->step);
+	if (!ret && (!(f->high > f->low) || f->step < 0 || f->step > f->high - f->low))
 		return yaml_tree_error(r->tree, node, r->err,
 				       "%s: expected low < high and a step between", f->name);
 	f->low *= f->scale;
 	f->high *= f->scale;
 	f->step *= f->scale;
-	return err;
+	return ret;
 }
 
 static int read_factor(const struct factor_reader *r, struct factor *f,
@@ -190,14 +190,14 @@ static int read_factor(const struct factor_reader *r, struct factor *f,
 		"levels", "cases", "low", "high", "step", "scaled", NULL
 	};
 	const struct yaml_node *scaled = yaml_node_get(node, "scaled");
-	int err;
+	int ret;
 
 	f->scale = 1;
 	if (node->kind == YAML_LIST)
 		return read_levels(r, f, node);
-	err = yaml_tree_keys(r->tree, node, keys, r->err);
-	if (err)
-		return err;
+	ret = yaml_tree_keys(r->tree, node, keys, r->err);
+	if (ret)
+		return ret;
 	if (scaled && (scaled->kind != YAML_SCALAR ||
 		       (strcmp(scaled->text, "true") && strcmp(scaled->text, "false"))))
 		return yaml_tree_error(r->tree, scaled, r->err, "scaled: expected true or false");
@@ -219,21 +219,21 @@ int factors_read(struct factors *f, const struct yaml_tree *t, const struct yaml
 		 double scale, struct err *err)
 {
 	struct factor_reader r = { t, scale, err };
-	int status = 0;
+	int ret = 0;
 
 	if (node->kind != YAML_MAP || !node->nr)
 		return yaml_tree_error(t, node, err, "factors: expected a mapping NAME: levels");
 	f->items = calloc(node->nr, sizeof(*f->items));
 	if (!f->items)
 		return -ENOMEM;
-	for (size_t i = 0; i < node->nr && !status; i++) {
+	for (size_t i = 0; i < node->nr && !ret; i++) {
 		f->items[i].name = strdup(node->items[i]->key);
 		if (!f->items[i].name)
 			return -ENOMEM;
 		f->nr++;
-		status = read_factor(&r, &f->items[i], node->items[i]);
+		ret = read_factor(&r, &f->items[i], node->items[i]);
 	}
-	return status;
+	return ret;
 }
 
 int factor_cell_text(const struct factor *f, double cell, struct buf *out)
@@ -250,21 +250,21 @@ int factor_cell_text(const struct factor *f, double cell, struct buf *out)
 int configuration_set(const struct factors *f, const double *cells, struct params *p,
 		      struct err *err)
 {
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < f->nr && !status; i++) {
+	for (size_t i = 0; i < f->nr && !ret; i++) {
 		const struct factor *factor = &f->items[i];
 		const struct level *l;
 
 		if (!factor->nr_levels) {
-			status = params_set_number(p, factor->name, cells[i], err);
+			ret = params_set_number(p, factor->name, cells[i], err);
 			continue;
 		}
 		l = &factor->levels[(size_t)cells[i]];
-		status = params_set(p, factor->name, l->text, l->word, err);
-		for (size_t s = 0; s < l->nr_settings && !status; s++)
-			status = params_set(p, l->settings[s].name, l->settings[s].text,
-					    l->settings[s].word, err);
+		ret = params_set(p, factor->name, l->text, l->word, err);
+		for (size_t s = 0; s < l->nr_settings && !ret; s++)
+			ret = params_set(p, l->settings[s].name, l->settings[s].text,
+					 l->settings[s].word, err);
 	}
-	return status;
+	return ret;
 }

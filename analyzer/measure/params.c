@@ -54,7 +54,7 @@ void param_print(struct buf *out, double value)
 		buf_printf(out, "%.17g", value);
 }
 
-static struct param *add(struct params *p, const char *name)
+static struct param *params_add(struct params *p, const char *name)
 {
 	struct param *grown = reallocarray(p->items, p->nr + 1, sizeof(*grown));
 
@@ -79,7 +79,7 @@ int params_set(struct params *p, const char *name, const char *text, bool word, 
 	int status = copy ? expr_set(&p->scope, name, number ? value : 0) : -ENOMEM;
 
 	if (!status && !at)
-		at = add(p, name);
+		at = params_add(p, name);
 	if (status || !at) {
 		free(copy);
 		if (status == -EINVAL)
@@ -98,15 +98,15 @@ int params_set(struct params *p, const char *name, const char *text, bool word, 
 int params_set_number(struct params *p, const char *name, double value, struct err *err)
 {
 	struct buf text;
-	int status;
+	int ret;
 
 	buf_init(&text);
 	param_print(&text, value);
 	buf_put_u8(&text, 0);
-	status = text.error ? err_set(err, ENOMEM, "out of memory")
-			    : params_set(p, name, (char *)text.data, false, err);
+	ret = text.error ? err_set(err, ENOMEM, "out of memory")
+			 : params_set(p, name, (char *)text.data, false, err);
 	buf_release(&text);
-	return status;
+	return ret;
 }
 
 static void list_names(const struct params *p, char *out, size_t size)
@@ -128,18 +128,18 @@ static int expand_list(struct params *p, const char *words, struct buf *out, str
 	char expression[PARAM_TEXT_MAX], *end;
 	struct buf number;
 	double nr;
-	int status;
+	int ret;
 
 	if (!prefix || !prefix[1])
 		return err_set(err, EINVAL, "{list %.60s}: expected a number and a name", words);
 	snprintf(expression, sizeof(expression), "%.*s", (int)(prefix - words), words);
 	buf_init(&number);
-	status = expand_one(p, expression, &number, err);
-	if (!status && buf_put_u8(&number, 0))
-		status = err_set(err, ENOMEM, "out of memory");
-	if (status) {
+	ret = expand_one(p, expression, &number, err);
+	if (!ret && buf_put_u8(&number, 0))
+		ret = err_set(err, ENOMEM, "out of memory");
+	if (ret) {
 		buf_release(&number);
-		return status;
+		return ret;
 	}
 	nr = strtod((char *)number.data, &end);
 	buf_release(&number);
@@ -188,9 +188,9 @@ static int expand_one(struct params *p, const char *expression, struct buf *out,
 int params_expand(struct params *p, const char *text, struct buf *out, struct err *err)
 {
 	char expression[PARAM_TEXT_MAX];
-	int status = 0;
+	int ret = 0;
 
-	for (const char *at = text; *at && !status; at++) {
+	for (const char *at = text; *at && !ret; at++) {
 		const char *end = NULL;
 
 		if (at[0] == '{' && at[1] == '{') {
@@ -205,28 +205,28 @@ int params_expand(struct params *p, const char *text, struct buf *out, struct er
 					       "a { without its }: write {{ for a brace");
 		}
 		if (!end) {
-			status = buf_put_u8(out, (uint8_t)*at);
+			ret = buf_put_u8(out, (uint8_t)*at);
 			continue;
 		}
 		snprintf(expression, sizeof(expression), "%.*s", (int)(end - at - 1), at + 1);
-		status = expand_one(p, expression, out, err);
+		ret = expand_one(p, expression, out, err);
 		at = end;
 	}
-	return status == -ENOMEM ? err_set(err, ENOMEM, "out of memory") : status;
+	return ret == -ENOMEM ? err_set(err, ENOMEM, "out of memory") : ret;
 }
 
 int params_expand_text(struct params *p, const char *text, char **out, struct err *err)
 {
 	struct buf b;
-	int status;
+	int ret;
 
 	buf_init(&b);
-	status = params_expand(p, text, &b, err);
-	if (!status && buf_put_u8(&b, 0))
-		status = err_set(err, ENOMEM, "out of memory");
-	if (status) {
+	ret = params_expand(p, text, &b, err);
+	if (!ret && buf_put_u8(&b, 0))
+		ret = err_set(err, ENOMEM, "out of memory");
+	if (ret) {
 		buf_release(&b);
-		return status;
+		return ret;
 	}
 	*out = (char *)b.data;
 	return 0;

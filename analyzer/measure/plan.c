@@ -101,12 +101,12 @@ static int read_text(struct plan *p, const char *path, struct err *err)
 static int read_random(struct plan_reader *r, const struct yaml_node *node)
 {
 	static const char *const keys[] = { "configurations", NULL };
-	int err = yaml_tree_keys(r->tree, node, keys, r->err);
+	int ret = yaml_tree_keys(r->tree, node, keys, r->err);
 
 	r->plan->design = DESIGN_RANDOM;
-	if (!err && !yaml_node_get(node, "configurations"))
+	if (!ret && !yaml_node_get(node, "configurations"))
 		return yaml_tree_error(r->tree, node, r->err, "random: configurations: missing");
-	return err ? err
+	return ret ? ret
 		   : plan_read_count(r, yaml_node_get(node, "configurations"), 1,
 				     CONFIGURATIONS_MAX, &r->plan->random_configurations);
 }
@@ -116,23 +116,23 @@ static int read_sequential(struct plan_reader *r, const struct yaml_node *node)
 	static const char *const keys[] = { "response", "start", "configurations", "candidates",
 					    NULL };
 	struct plan_sequential *s = &r->plan->sequential;
-	int err = yaml_tree_keys(r->tree, node, keys, r->err);
+	int ret = yaml_tree_keys(r->tree, node, keys, r->err);
 
 	r->plan->design = DESIGN_SEQUENTIAL;
 	s->start = 20;
 	s->candidates = CANDIDATES_DEFAULT;
-	if (!err && (!yaml_node_get(node, "response") || !yaml_node_get(node, "configurations")))
+	if (!ret && (!yaml_node_get(node, "response") || !yaml_node_get(node, "configurations")))
 		return yaml_tree_error(r->tree, node, r->err,
 				       "sequential: response or configurations: missing");
-	if (!err)
-		err = plan_read_text(r, yaml_node_get(node, "response"), &s->response);
-	if (!err)
-		err = plan_read_count(r, yaml_node_get(node, "start"), 5, CONFIGURATIONS_MAX,
+	if (!ret)
+		ret = plan_read_text(r, yaml_node_get(node, "response"), &s->response);
+	if (!ret)
+		ret = plan_read_count(r, yaml_node_get(node, "start"), 5, CONFIGURATIONS_MAX,
 				      &s->start);
-	if (!err)
-		err = plan_read_count(r, yaml_node_get(node, "configurations"), s->start,
+	if (!ret)
+		ret = plan_read_count(r, yaml_node_get(node, "configurations"), s->start,
 				      CONFIGURATIONS_MAX, &s->configurations);
-	return err ? err
+	return ret ? ret
 		   : plan_read_count(r, yaml_node_get(node, "candidates"), 1, CONFIGURATIONS_MAX,
 				     &s->candidates);
 }
@@ -141,7 +141,7 @@ static int read_design(struct plan_reader *r, const struct yaml_node *node)
 {
 	const struct yaml_node *one =
 		node && node->kind == YAML_MAP && node->nr == 1 ? node->items[0] : NULL;
-	int err;
+	int ret;
 
 	if (!node || (node->kind == YAML_SCALAR && !strcmp(node->text, "full")))
 		return 0;
@@ -153,35 +153,35 @@ static int read_design(struct plan_reader *r, const struct yaml_node *node)
 		return yaml_tree_error(r->tree, node, r->err,
 				       "design: expected full, random, list or sequential");
 	r->plan->design = DESIGN_LIST;
-	err = configurations_read(&r->plan->list, &r->plan->factors, r->tree, one, r->err);
-	return err;
+	ret = configurations_read(&r->plan->list, &r->plan->factors, r->tree, one, r->err);
+	return ret;
 }
 
 int plan_configurations(const struct plan *p, struct configurations *c, struct err *err)
 {
 	struct rng rng, order;
-	int status = 0;
+	int ret = 0;
 
 	rng_stream(&rng, p->seed, RNG_STREAM_DESIGN);
 	rng_stream(&order, p->seed, RNG_STREAM_ORDER);
 	switch (p->design) {
 	case DESIGN_FULL:
-		status = configurations_full(c, &p->factors, err);
+		ret = configurations_full(c, &p->factors, err);
 		break;
 	case DESIGN_RANDOM:
-		status = configurations_random(c, &p->factors, p->random_configurations, &rng, err);
+		ret = configurations_random(c, &p->factors, p->random_configurations, &rng, err);
 		break;
 	case DESIGN_LIST:
-		for (size_t i = 0; i < p->list.nr && !status; i++)
-			status = configurations_add(c, p->factors.nr,
-						    p->list.cells + i * p->factors.nr);
+		for (size_t i = 0; i < p->list.nr && !ret; i++)
+			ret = configurations_add(c, p->factors.nr,
+						 p->list.cells + i * p->factors.nr);
 		break;
 	case DESIGN_SEQUENTIAL:
 		return configurations_random(c, &p->factors, p->sequential.start, &rng, err);
 	}
-	if (!status && !p->as_given)
+	if (!ret && !p->as_given)
 		configurations_shuffle(c, &order);
-	return status;
+	return ret;
 }
 
 int plan_candidates(const struct plan *p, struct configurations *c, struct err *err)
@@ -200,15 +200,15 @@ int plan_candidates(const struct plan *p, struct configurations *c, struct err *
 static int set_expanded(struct params *out, const struct level_setting *s, struct err *err)
 {
 	char *value;
-	int status = params_expand_text(out, s->text, &value, err);
+	int ret = params_expand_text(out, s->text, &value, err);
 
-	if (status) {
+	if (ret) {
 		err_prefix(err, "%s", s->name);
-		return status;
+		return ret;
 	}
-	status = params_set(out, s->name, value, s->word, err);
+	ret = params_set(out, s->name, value, s->word, err);
 	free(value);
-	return status;
+	return ret;
 }
 
 int plan_params(const struct plan *p, const struct plan_target *t, const double *cells,
@@ -224,21 +224,21 @@ int plan_params(const struct plan *p, const struct plan_target *t, const double 
 		{ "intervals", (double)plan_most_intervals(p) },
 		{ "runtime", p->interval_s * (double)plan_most_intervals(p) },
 	};
-	int status = params_set(out, "target", t->name, true, err);
+	int ret = params_set(out, "target", t->name, true, err);
 
-	if (!status)
-		status = params_set(out, "directory", directory, true, err);
-	if (!status)
-		status = params_set(out, "device", t->device ? t->device : "", true, err);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers) && !status; i++)
-		status = params_set_number(out, numbers[i].name, numbers[i].value, err);
-	if (!status)
-		status = configuration_set(&p->factors, cells, out, err);
-	for (size_t i = 0; i < p->nr_settings && !status; i++)
-		status = set_expanded(out, &p->settings[i], err);
-	for (size_t i = 0; i < t->nr_settings && !status; i++)
-		status = set_expanded(out, &t->settings[i], err);
-	return status;
+	if (!ret)
+		ret = params_set(out, "directory", directory, true, err);
+	if (!ret)
+		ret = params_set(out, "device", t->device ? t->device : "", true, err);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers) && !ret; i++)
+		ret = params_set_number(out, numbers[i].name, numbers[i].value, err);
+	if (!ret)
+		ret = configuration_set(&p->factors, cells, out, err);
+	for (size_t i = 0; i < p->nr_settings && !ret; i++)
+		ret = set_expanded(out, &p->settings[i], err);
+	for (size_t i = 0; i < t->nr_settings && !ret; i++)
+		ret = set_expanded(out, &t->settings[i], err);
+	return ret;
 }
 
 static int expand_all(const struct plan *p, const struct plan_target *t, struct params *params,
@@ -246,37 +246,37 @@ static int expand_all(const struct plan *p, const struct plan_target *t, struct 
 {
 	struct drive d = { p, &t->load, params };
 	struct buf shell;
-	int status = 0;
+	int ret = 0;
 
 	buf_init(&shell);
 	if (p->setup)
-		status = params_expand(params, p->setup, &shell, err);
-	if (!status && t->load.driver->prepare)
-		status = t->load.driver->prepare(&d, &shell, err);
-	if (!status)
-		status = t->load.driver->run(&d, &shell, err);
-	if (!status && p->teardown)
-		status = params_expand(params, p->teardown, &shell, err);
+		ret = params_expand(params, p->setup, &shell, err);
+	if (!ret && t->load.driver->prepare)
+		ret = t->load.driver->prepare(&d, &shell, err);
+	if (!ret)
+		ret = t->load.driver->run(&d, &shell, err);
+	if (!ret && p->teardown)
+		ret = params_expand(params, p->teardown, &shell, err);
 	buf_release(&shell);
-	return status;
+	return ret;
 }
 
 /* Expands every text once, and finds factors that nothing uses. */
 static int check_texts(const struct plan *p, const struct configurations *c, struct err *err)
 {
 	bool *used = calloc(p->factors.nr, sizeof(*used));
-	int status = used ? 0 : -ENOMEM;
+	int ret = used ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < p->nr_targets && !status; i++) {
+	for (size_t i = 0; i < p->nr_targets && !ret; i++) {
 		struct params params = { 0 };
 		const struct plan_target *t = &p->targets[i];
 
-		status = plan_params(p, t, c->cells, t->directory, &params, err);
-		if (!status)
-			status = expand_all(p, t, &params, err);
-		if (status)
+		ret = plan_params(p, t, c->cells, t->directory, &params, err);
+		if (!ret)
+			ret = expand_all(p, t, &params, err);
+		if (ret)
 			err_prefix(err, "%s:%u: target %s", p->path, t->load.line, t->name);
-		for (size_t k = 0; k < p->factors.nr && !status; k++) {
+		for (size_t k = 0; k < p->factors.nr && !ret; k++) {
 			const struct level *l = p->factors.items[k].levels;
 
 			used[k] |= params_find(&params, p->factors.items[k].name)->used;
@@ -285,28 +285,27 @@ static int check_texts(const struct plan *p, const struct configurations *c, str
 		}
 		params_release(&params);
 	}
-	for (size_t k = 0; k < p->factors.nr && !status; k++)
+	for (size_t k = 0; k < p->factors.nr && !ret; k++)
 		if (!used[k])
-			status = err_set(
-				err, EINVAL,
-				"%s: factors: nothing uses '%s': expected {%s} in a load, a "
-				"setting or setup",
-				p->path, p->factors.items[k].name, p->factors.items[k].name);
+			ret = err_set(err, EINVAL,
+				      "%s: factors: nothing uses '%s': expected {%s} in a load, a "
+				      "setting or setup",
+				      p->path, p->factors.items[k].name, p->factors.items[k].name);
 	free(used);
-	return status;
+	return ret;
 }
 
 static int check_design(const struct plan *p, struct err *err)
 {
 	struct configurations c = { 0 };
-	int status = plan_configurations(p, &c, err);
+	int ret = plan_configurations(p, &c, err);
 
-	if (status == -EINVAL || status == -E2BIG)
+	if (ret == -EINVAL || ret == -E2BIG)
 		err_prefix(err, "%s", p->path);
-	if (!status)
-		status = check_texts(p, &c, err);
+	if (!ret)
+		ret = check_texts(p, &c, err);
 	configurations_release(&c);
-	return status;
+	return ret;
 }
 
 static int read_tree(struct plan_reader *r)
@@ -319,23 +318,23 @@ static int read_tree(struct plan_reader *r)
 	const struct yaml_node *root = yaml_tree_root(r->tree);
 	const struct yaml_node *factors = yaml_node_get(root, "factors");
 	const struct yaml_node *design = yaml_node_get(root, "design");
-	int err = yaml_tree_keys(r->tree, root, keys, r->err);
+	int ret = yaml_tree_keys(r->tree, root, keys, r->err);
 
-	if (!err && !factors)
+	if (!ret && !factors)
 		return yaml_tree_error(r->tree, root, r->err, "factors: missing");
 
-	if (!err)
-		err = plan_read_scalars(r, root);
-	if (!err)
-		err = factors_read(&r->plan->factors, r->tree, factors, r->plan->scale, r->err);
-	if (!err)
-		err = plan_read_settings(r, yaml_node_get(root, "settings"), &r->plan->settings,
+	if (!ret)
+		ret = plan_read_scalars(r, root);
+	if (!ret)
+		ret = factors_read(&r->plan->factors, r->tree, factors, r->plan->scale, r->err);
+	if (!ret)
+		ret = plan_read_settings(r, yaml_node_get(root, "settings"), &r->plan->settings,
 					 &r->plan->nr_settings);
-	if (!err)
-		err = plan_read_targets(r, root);
-	if (!err)
-		err = read_design(r, design);
-	return err;
+	if (!ret)
+		ret = plan_read_targets(r, root);
+	if (!ret)
+		ret = read_design(r, design);
+	return ret;
 }
 
 static uint64_t hash_of(const struct plan *p, const char *const *overrides, size_t nr)
@@ -356,7 +355,7 @@ int plan_read(struct plan *p, const char *path, const char *const *overrides, si
 {
 	struct plan_reader r = { p, NULL, overrides, nr_overrides, err };
 	struct yaml_tree *tree = NULL;
-	int status;
+	int ret;
 
 	*p = (struct plan){ .repetitions = 1,
 			    .seed = 1,
@@ -364,18 +363,18 @@ int plan_read(struct plan *p, const char *path, const char *const *overrides, si
 			    .nr_intervals = 5,
 			    .interval_s = 1,
 			    .warm_up_s = 1 };
-	status = read_text(p, path, err);
-	if (!status)
-		status = yaml_tree_parse(&tree, path, p->text, strlen(p->text), err);
+	ret = read_text(p, path, err);
+	if (!ret)
+		ret = yaml_tree_parse(&tree, path, p->text, strlen(p->text), err);
 	r.tree = tree;
-	if (!status)
-		status = read_tree(&r);
-	if (!status)
-		status = check_design(p, err);
-	if (!status)
+	if (!ret)
+		ret = read_tree(&r);
+	if (!ret)
+		ret = check_design(p, err);
+	if (!ret)
 		p->hash = hash_of(p, overrides, nr_overrides);
 	yaml_tree_free(tree);
-	if (status)
+	if (ret)
 		plan_release(p);
-	return status;
+	return ret;
 }

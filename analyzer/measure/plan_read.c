@@ -13,7 +13,7 @@
 #define JOB_BYTES_MAX (1u << 20)
 #define TIME_MAX_S    (30 * 86400.0)
 
-static int missing(struct plan_reader *r, const struct yaml_node *at, const char *what)
+static int plan_read_missing(struct plan_reader *r, const struct yaml_node *at, const char *what)
 {
 	return yaml_tree_error(r->tree, at, r->err, "%s: missing", what);
 }
@@ -82,13 +82,13 @@ static int read_whole(struct plan_reader *r, const struct yaml_node *root, const
 		      double low, double high, uint64_t *out)
 {
 	double value = (double)*out;
-	int err = read_number(r, root, key, low, high, &value);
+	int ret = read_number(r, root, key, low, high, &value);
 
-	if (!err && value != floor(value))
+	if (!ret && value != floor(value))
 		return err_set(r->err, EINVAL, "%s: %s: expected a whole number, got %g",
 			       r->plan->path, key, value);
 	*out = (uint64_t)value;
-	return err;
+	return ret;
 }
 
 static int read_stop(struct plan_reader *r, const struct yaml_node *node)
@@ -96,21 +96,22 @@ static int read_stop(struct plan_reader *r, const struct yaml_node *node)
 	static const char *const keys[] = { "metric", "relative_standard_error", "at_most", NULL };
 	struct plan_stop *s = &r->plan->stop;
 	const struct yaml_node *rse;
-	int err;
+	int ret;
 
 	if (!node)
 		return 0;
-	err = yaml_tree_keys(r->tree, node, keys, r->err);
-	if (err)
-		return err;
+	ret = yaml_tree_keys(r->tree, node, keys, r->err);
+	if (ret)
+		return ret;
 	rse = yaml_node_get(node, "relative_standard_error");
 	if (!rse || !yaml_node_get(node, "metric") || !yaml_node_get(node, "at_most"))
-		return missing(r, node, "stop: metric, relative_standard_error or at_most");
-	err = plan_read_text(r, yaml_node_get(node, "metric"), &s->metric);
-	if (!err)
-		err = check_number(r, rse, "relative_standard_error", rse->text, 1e-6, 1,
+		return plan_read_missing(r, node,
+					 "stop: metric, relative_standard_error or at_most");
+	ret = plan_read_text(r, yaml_node_get(node, "metric"), &s->metric);
+	if (!ret)
+		ret = check_number(r, rse, "relative_standard_error", rse->text, 1e-6, 1,
 				   &s->relative_standard_error);
-	return err ? err
+	return ret ? ret
 		   : plan_read_count(r, yaml_node_get(node, "at_most"), r->plan->nr_intervals,
 				     100000, &s->at_most);
 }
@@ -119,13 +120,13 @@ static int read_monitor(struct plan_reader *r, const struct yaml_node *node)
 {
 	static const char *const keys[] = { "agent", "traces", NULL };
 	const struct yaml_node *agent;
-	int err;
+	int ret;
 
 	if (!node)
 		return 0;
-	err = yaml_tree_keys(r->tree, node, keys, r->err);
-	if (err)
-		return err;
+	ret = yaml_tree_keys(r->tree, node, keys, r->err);
+	if (ret)
+		return ret;
 	agent = yaml_node_get(node, "agent");
 	if (agent && (agent->kind != YAML_SCALAR ||
 		      (strcmp(agent->text, "true") && strcmp(agent->text, "false"))))
@@ -171,53 +172,53 @@ static int read_campaign(struct plan_reader *r, const struct yaml_node *root)
 {
 	const struct yaml_node *node = yaml_node_get(root, "campaign");
 	struct plan *p = r->plan;
-	int err;
+	int ret;
 
 	if (!node)
-		return missing(r, root, "campaign");
-	err = plan_read_text(r, node, &p->campaign);
-	for (size_t i = 0; i < r->nr_overrides && !err; i++)
+		return plan_read_missing(r, root, "campaign");
+	ret = plan_read_text(r, node, &p->campaign);
+	for (size_t i = 0; i < r->nr_overrides && !ret; i++)
 		if (strncmp(r->overrides[i], "campaign=", 9) == 0) {
 			free(p->campaign);
 			p->campaign = strdup(r->overrides[i] + 9);
-			err = p->campaign ? 0 : -ENOMEM;
+			ret = p->campaign ? 0 : -ENOMEM;
 		}
-	return err;
+	return ret;
 }
 
 int plan_read_scalars(struct plan_reader *r, const struct yaml_node *root)
 {
 	struct plan *p = r->plan;
-	int err = check_overrides(r);
+	int ret = check_overrides(r);
 
-	if (!err)
-		err = read_campaign(r, root);
-	if (!err)
-		err = read_number(r, root, "scale", 1e-9, 1e9, &p->scale);
-	if (!err)
-		err = read_number(r, root, "warm_up", 0, TIME_MAX_S, &p->warm_up_s);
-	if (!err)
-		err = read_number(r, root, "interval", 0.1, TIME_MAX_S, &p->interval_s);
-	if (!err)
-		err = read_whole(r, root, "intervals", 1, 100000, &p->nr_intervals);
-	if (!err)
-		err = read_whole(r, root, "repetitions", 1, 1000, &p->repetitions);
-	if (!err)
-		err = read_whole(r, root, "seed", 0, 9e15, &p->seed);
-	if (!err)
-		err = read_stop(r, yaml_node_get(root, "stop"));
+	if (!ret)
+		ret = read_campaign(r, root);
+	if (!ret)
+		ret = read_number(r, root, "scale", 1e-9, 1e9, &p->scale);
+	if (!ret)
+		ret = read_number(r, root, "warm_up", 0, TIME_MAX_S, &p->warm_up_s);
+	if (!ret)
+		ret = read_number(r, root, "interval", 0.1, TIME_MAX_S, &p->interval_s);
+	if (!ret)
+		ret = read_whole(r, root, "intervals", 1, 100000, &p->nr_intervals);
+	if (!ret)
+		ret = read_whole(r, root, "repetitions", 1, 1000, &p->repetitions);
+	if (!ret)
+		ret = read_whole(r, root, "seed", 0, 9e15, &p->seed);
+	if (!ret)
+		ret = read_stop(r, yaml_node_get(root, "stop"));
 	p->time_limit_s = 60 + 3 * plan_run_s(p);
-	if (!err)
-		err = read_number(r, root, "time_limit", 1, TIME_MAX_S, &p->time_limit_s);
-	if (!err)
-		err = read_monitor(r, yaml_node_get(root, "monitor"));
-	if (!err)
-		err = read_order(r, yaml_node_get(root, "order"));
-	if (!err)
-		err = plan_read_text(r, yaml_node_get(root, "setup"), &p->setup);
-	if (!err)
-		err = plan_read_text(r, yaml_node_get(root, "teardown"), &p->teardown);
-	return err;
+	if (!ret)
+		ret = read_number(r, root, "time_limit", 1, TIME_MAX_S, &p->time_limit_s);
+	if (!ret)
+		ret = read_monitor(r, yaml_node_get(root, "monitor"));
+	if (!ret)
+		ret = read_order(r, yaml_node_get(root, "order"));
+	if (!ret)
+		ret = plan_read_text(r, yaml_node_get(root, "setup"), &p->setup);
+	if (!ret)
+		ret = plan_read_text(r, yaml_node_get(root, "teardown"), &p->teardown);
+	return ret;
 }
 
 int plan_read_settings(struct plan_reader *r, const struct yaml_node *node,
@@ -284,16 +285,16 @@ static int read_load(struct plan_reader *r, const struct yaml_node *node, struct
 {
 	static const char *const keys[] = { "driver", "job", "profile", "command", NULL };
 	const struct yaml_node *name, *job, *profile, *command;
-	int err = yaml_tree_keys(r->tree, node, keys, r->err);
+	int ret = yaml_tree_keys(r->tree, node, keys, r->err);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	name = yaml_node_get(node, "driver");
 	job = yaml_node_get(node, "job");
 	profile = yaml_node_get(node, "profile");
 	command = yaml_node_get(node, "command");
 	if (!name)
-		return missing(r, node, "load: driver");
+		return plan_read_missing(r, node, "load: driver");
 	load->driver = name->kind == YAML_SCALAR ? driver_find(name->text) : NULL;
 	load->line = node->line;
 	if (!load->driver)
@@ -309,10 +310,10 @@ static int read_load(struct plan_reader *r, const struct yaml_node *node, struct
 				       command ? "load: %s takes no command"
 					       : "load: %s: expected a command",
 				       load->driver->name);
-	err = plan_read_text(r, job, &load->job);
-	if (!err && profile)
-		err = read_job_file(r, profile, &load->job);
-	return err ? err : plan_read_text(r, command, &load->command);
+	ret = plan_read_text(r, job, &load->job);
+	if (!ret && profile)
+		ret = read_job_file(r, profile, &load->job);
+	return ret ? ret : plan_read_text(r, command, &load->command);
 }
 
 static int read_target(struct plan_reader *r, const struct yaml_node *node,
@@ -334,38 +335,38 @@ static int read_target(struct plan_reader *r, const struct yaml_node *node,
 		{ "agent", &t->agent },
 		{ "ssh_config", &t->ssh_config },
 	};
-	int err = yaml_tree_keys(r->tree, node, keys, r->err);
+	int ret = yaml_tree_keys(r->tree, node, keys, r->err);
 
 	t->name = strdup(node->key);
-	if (!err && !t->name)
-		err = -ENOMEM;
-	if (!err &&
+	if (!ret && !t->name)
+		ret = -ENOMEM;
+	if (!ret &&
 	    node->key[strspn(node->key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 					"0123456789_-")])
 		return yaml_tree_error(r->tree, node, r->err,
 				       "targets: expected letters, digits, - and _ in '%.40s'",
 				       node->key);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts) && !err; i++)
-		err = plan_read_text(r, yaml_node_get(node, texts[i].key), texts[i].out);
-	if (!err)
-		err = plan_read_count(r, yaml_node_get(node, "port"), 1, 65535, &t->port);
-	if (!err && (!t->directory || t->directory[0] != '/'))
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts) && !ret; i++)
+		ret = plan_read_text(r, yaml_node_get(node, texts[i].key), texts[i].out);
+	if (!ret)
+		ret = plan_read_count(r, yaml_node_get(node, "port"), 1, 65535, &t->port);
+	if (!ret && (!t->directory || t->directory[0] != '/'))
 		return yaml_tree_error(r->tree, node, r->err,
 				       "%s: directory: expected an absolute path", t->name);
 	/* ssh would take what begins with a dash for an option. */
-	if (!err && t->ssh && (t->ssh[0] == '-' || strpbrk(t->ssh, " \t\n")))
+	if (!ret && t->ssh && (t->ssh[0] == '-' || strpbrk(t->ssh, " \t\n")))
 		return yaml_tree_error(r->tree, node, r->err, "%s: ssh: expected USER@HOST",
 				       t->name);
-	if (!err && r->plan->monitor_agent && !t->device)
+	if (!ret && r->plan->monitor_agent && !t->device)
 		return yaml_tree_error(r->tree, node, r->err,
 				       "%s: device: missing: the one the agent watches", t->name);
-	if (!err && yaml_node_get(node, "load"))
+	if (!ret && yaml_node_get(node, "load"))
 		load = yaml_node_get(node, "load");
-	if (!err && !load)
-		return missing(r, node, "load");
-	if (!err)
-		err = read_load(r, load, &t->load);
-	return err ? err
+	if (!ret && !load)
+		return plan_read_missing(r, node, "load");
+	if (!ret)
+		ret = read_load(r, load, &t->load);
+	return ret ? ret
 		   : plan_read_settings(r, yaml_node_get(node, "settings"), &t->settings,
 					&t->nr_settings);
 }
@@ -375,17 +376,17 @@ int plan_read_targets(struct plan_reader *r, const struct yaml_node *root)
 	const struct yaml_node *node = yaml_node_get(root, "targets");
 	const struct yaml_node *load = yaml_node_get(root, "load");
 	struct plan *p = r->plan;
-	int err = 0;
+	int ret = 0;
 
 	if (!node)
-		return missing(r, root, "targets");
+		return plan_read_missing(r, root, "targets");
 	if (node->kind != YAML_MAP || !node->nr || node->nr > PLAN_TARGETS_MAX)
 		return yaml_tree_error(r->tree, node, r->err,
 				       "targets: expected a mapping of 1 to %d targets",
 				       PLAN_TARGETS_MAX);
-	for (size_t i = 0; i < node->nr && !err; i++) {
+	for (size_t i = 0; i < node->nr && !ret; i++) {
 		p->nr_targets++;
-		err = read_target(r, node->items[i], load, &p->targets[i]);
+		ret = read_target(r, node->items[i], load, &p->targets[i]);
 	}
-	return err;
+	return ret;
 }

@@ -83,27 +83,27 @@ int readings_take_means(struct readings *r)
 {
 	size_t nr_before = r->nr;
 	unsigned int nr;
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < nr_before && !status; i++) {
+	for (size_t i = 0; i < nr_before && !ret; i++) {
 		char name[READING_NAME_BYTES];
 
 		memcpy(name, r->items[i].name, sizeof(name));
 		if (isnan(readings_get(r, 0, name)))
-			status = readings_put(r, 0, name, mean_of(r, name, &nr));
+			ret = readings_put(r, 0, name, mean_of(r, name, &nr));
 	}
-	return status;
+	return ret;
 }
 
 int readings_join(struct readings *r, const struct readings *from, const char *prefix)
 {
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < from->nr && !status; i++) {
+	for (size_t i = 0; i < from->nr && !ret; i++) {
 		char name[2 * READING_NAME_BYTES];
 
 		snprintf(name, sizeof(name), "%s%s", prefix, from->items[i].name);
-		status = readings_put(r, from->items[i].interval, name, from->items[i].value);
+		ret = readings_put(r, from->items[i].interval, name, from->items[i].value);
 	}
-	return status;
+	return ret;
 }

@@ -92,10 +92,10 @@ int results_prepare(struct results *r, sqlite3_stmt **s, struct err *err, const 
 int results_finish(struct results *r, sqlite3_stmt *s, struct err *err)
 {
 	int code = sqlite3_step(s);
-	int status = code == SQLITE_DONE || code == SQLITE_ROW ? 0 : results_fail(r, err);
+	int ret = code == SQLITE_DONE || code == SQLITE_ROW ? 0 : results_fail(r, err);
 
 	sqlite3_finalize(s);
-	return status;
+	return ret;
 }
 
 int64_t results_number(struct results *r, const char *sql, int64_t otherwise)
@@ -113,38 +113,36 @@ static int check_schema(struct results *r, enum results_mode mode, struct err *e
 {
 	char sql[128];
 	int64_t tables, id, version;
-	int status = results_exec(r, mode == RESULTS_WRITE ? "BEGIN IMMEDIATE" : "BEGIN", err);
+	int ret = results_exec(r, mode == RESULTS_WRITE ? "BEGIN IMMEDIATE" : "BEGIN", err);
 
-	if (status)
-		return status;
+	if (ret)
+		return ret;
 	tables = results_number(r, "SELECT count(*) FROM sqlite_master", -1);
 	id = results_number(r, "PRAGMA application_id", -1);
 	version = results_number(r, "PRAGMA user_version", -1);
 	if (tables < 0) {
-		status = results_fail(r, err);
+		ret = results_fail(r, err);
 	} else if (tables == 0 && mode == RESULTS_WRITE) {
 		snprintf(sql, sizeof(sql), "PRAGMA application_id = %d; PRAGMA user_version = %d",
 			 APPLICATION_ID, RESULTS_VERSION);
-		status = results_exec(r, schema, err);
-		if (!status)
-			status = results_exec(r, sql, err);
+		ret = results_exec(r, schema, err);
+		if (!ret)
+			ret = results_exec(r, sql, err);
 	} else if (id != APPLICATION_ID) {
-		status = err_set(err, EINVAL, "%s: expected a measurement store of blkcast",
-				 r->path);
+		ret = err_set(err, EINVAL, "%s: expected a measurement store of blkcast", r->path);
 	} else if (version != RESULTS_VERSION) {
-		status = err_set(err, EINVAL,
-				 "%s: version %lld of the measurement store; expected %d", r->path,
-				 (long long)version, RESULTS_VERSION);
+		ret = err_set(err, EINVAL, "%s: version %lld of the measurement store; expected %d",
+			      r->path, (long long)version, RESULTS_VERSION);
 	}
-	if (status) {
+	if (ret) {
 		sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
-		return status;
+		return ret;
 	}
 	return results_exec(r, "COMMIT", err);
 }
 
 /* Held beside SQLite's own locks, which are of another kind; closed after them. */
-static int lock(struct results *r, struct err *err)
+static int results_lock(struct results *r, struct err *err)
 {
 	r->lock = open(r->path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	if (r->lock < 0)
@@ -157,34 +155,34 @@ static int lock(struct results *r, struct err *err)
 int results_open(struct results **out, const char *path, enum results_mode mode, struct err *err)
 {
 	struct results *r = calloc(1, sizeof(*r));
-	int status = r ? 0 : -ENOMEM;
+	int ret = r ? 0 : -ENOMEM;
 
 	if (!r)
-		return status;
+		return ret;
 	r->lock = -1;
 	r->path = strdup(path);
 	if (!r->path)
-		status = -ENOMEM;
-	if (!status && mode == RESULTS_READ && access(path, R_OK))
-		status = err_set(err, errno, "%s: %s", path, strerror(errno));
-	if (!status && mode == RESULTS_WRITE)
-		status = lock(r, err);
-	if (!status &&
+		ret = -ENOMEM;
+	if (!ret && mode == RESULTS_READ && access(path, R_OK))
+		ret = err_set(err, errno, "%s: %s", path, strerror(errno));
+	if (!ret && mode == RESULTS_WRITE)
+		ret = results_lock(r, err);
+	if (!ret &&
 	    sqlite3_open_v2(path, &r->db,
 			    (mode == RESULTS_WRITE ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) |
 				    SQLITE_OPEN_NOMUTEX,
 			    NULL) != SQLITE_OK)
-		status = r->db ? results_fail(r, err) : -ENOMEM;
-	if (!status) {
+		ret = r->db ? results_fail(r, err) : -ENOMEM;
+	if (!ret) {
 		sqlite3_busy_timeout(r->db, BUSY_TIMEOUT_MS);
 		if (mode == RESULTS_WRITE)
-			status = results_exec(r, "PRAGMA synchronous = FULL", err);
+			ret = results_exec(r, "PRAGMA synchronous = FULL", err);
 	}
-	if (!status)
-		status = check_schema(r, mode, err);
-	if (status) {
+	if (!ret)
+		ret = check_schema(r, mode, err);
+	if (ret) {
 		results_close(r);
-		return status;
+		return ret;
 	}
 	*out = r;
 	return 0;
@@ -213,11 +211,11 @@ static int find_campaign(struct results *r, const char *name, int64_t *id, char 
 			 struct err *err)
 {
 	sqlite3_stmt *s;
-	int status = results_prepare(r, &s, err, "SELECT id, hash FROM campaign WHERE name = ?",
-				     "t", name);
+	int ret = results_prepare(r, &s, err, "SELECT id, hash FROM campaign WHERE name = ?", "t",
+				  name);
 
-	if (status)
-		return status;
+	if (ret)
+		return ret;
 	*id = 0;
 	if (sqlite3_step(s) == SQLITE_ROW) {
 		*id = sqlite3_column_int64(s, 0);
@@ -229,18 +227,18 @@ static int find_campaign(struct results *r, const char *name, int64_t *id, char 
 
 static int put_factors(struct results *r, int64_t id, const struct factors *f, struct err *err)
 {
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < f->nr && !status; i++) {
+	for (size_t i = 0; i < f->nr && !ret; i++) {
 		sqlite3_stmt *s;
 
-		status = results_prepare(r, &s, err, "INSERT INTO factor VALUES (?, ?, ?, ?)",
-					 "iiti", id, (int64_t)i, f->items[i].name,
-					 (int64_t)factor_is_text(&f->items[i]));
-		if (!status)
-			status = results_finish(r, s, err);
+		ret = results_prepare(r, &s, err, "INSERT INTO factor VALUES (?, ?, ?, ?)", "iiti",
+				      id, (int64_t)i, f->items[i].name,
+				      (int64_t)factor_is_text(&f->items[i]));
+		if (!ret)
+			ret = results_finish(r, s, err);
 	}
-	return status;
+	return ret;
 }
 
 int results_campaign(struct results *r, const struct plan *p, bool resume, int64_t *id,
@@ -248,46 +246,46 @@ int results_campaign(struct results *r, const struct plan *p, bool resume, int64
 {
 	char hash[32], known[32] = "";
 	sqlite3_stmt *s;
-	int status = find_campaign(r, p->campaign, id, known, err);
+	int ret = find_campaign(r, p->campaign, id, known, err);
 
 	snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)p->hash);
-	if (!status && *id && !resume)
+	if (!ret && *id && !resume)
 		return err_set(err, EEXIST,
 			       "%s: campaign '%s' is there already: --resume goes on with it",
 			       r->path, p->campaign);
-	if (!status && *id && strcmp(known, hash))
+	if (!ret && *id && strcmp(known, hash))
 		return err_set(
 			err, EINVAL,
 			"%s: campaign '%s' was started with another plan; expected %s as it was "
 			"(and the same --set)",
 			r->path, p->campaign, p->path);
-	if (status || *id)
-		return status;
-	status = results_exec(r, "BEGIN IMMEDIATE", err);
-	if (!status)
-		status = results_prepare(r, &s, err,
-					 "INSERT INTO campaign (name, plan, hash, seed, began_s) "
-					 "VALUES (?, ?, ?, ?, ?)",
-					 "tttid", p->campaign, p->text, hash, (int64_t)p->seed,
-					 results_now_s());
-	if (!status)
-		status = results_finish(r, s, err);
+	if (ret || *id)
+		return ret;
+	ret = results_exec(r, "BEGIN IMMEDIATE", err);
+	if (!ret)
+		ret = results_prepare(r, &s, err,
+				      "INSERT INTO campaign (name, plan, hash, seed, began_s) "
+				      "VALUES (?, ?, ?, ?, ?)",
+				      "tttid", p->campaign, p->text, hash, (int64_t)p->seed,
+				      results_now_s());
+	if (!ret)
+		ret = results_finish(r, s, err);
 	*id = sqlite3_last_insert_rowid(r->db);
-	if (!status)
-		status = put_factors(r, *id, &p->factors, err);
-	if (!status)
-		status = results_exec(r, "COMMIT", err);
-	if (status)
+	if (!ret)
+		ret = put_factors(r, *id, &p->factors, err);
+	if (!ret)
+		ret = results_exec(r, "COMMIT", err);
+	if (ret)
 		sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
-	return status;
+	return ret;
 }
 
 int results_put_event(struct results *r, int64_t campaign, const char *target, const char *text,
 		      struct err *err)
 {
 	sqlite3_stmt *s;
-	int status = results_prepare(r, &s, err, "INSERT INTO event VALUES (?, ?, ?, ?)", "idtt",
-				     campaign, results_now_s(), target, text);
+	int ret = results_prepare(r, &s, err, "INSERT INTO event VALUES (?, ?, ?, ?)", "idtt",
+				  campaign, results_now_s(), target, text);
 
-	return status ? status : results_finish(r, s, err);
+	return ret ? ret : results_finish(r, s, err);
 }

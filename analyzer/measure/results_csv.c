@@ -43,11 +43,11 @@ static int take_names(struct results *r, sqlite3_stmt *s, char ***names, size_t 
 int results_factors(struct results *r, int64_t campaign, char ***names, size_t *nr, struct err *err)
 {
 	sqlite3_stmt *s;
-	int status = results_prepare(r, &s, err,
-				     "SELECT name FROM factor WHERE campaign = ? ORDER BY position",
-				     "i", campaign);
+	int ret = results_prepare(r, &s, err,
+				  "SELECT name FROM factor WHERE campaign = ? ORDER BY position",
+				  "i", campaign);
 
-	return status ? status : take_names(r, s, names, nr);
+	return ret ? ret : take_names(r, s, names, nr);
 }
 
 static void join_names(char **names, size_t nr, char *out, size_t size)
@@ -64,29 +64,29 @@ int results_find(struct results *r, const char *name, int64_t *id, struct err *e
 	sqlite3_stmt *s;
 	char **names = NULL, list[256];
 	size_t nr = 0;
-	int status = results_prepare(r, &s, err, "SELECT name FROM campaign ORDER BY id", "");
+	int ret = results_prepare(r, &s, err, "SELECT name FROM campaign ORDER BY id", "");
 
-	if (!status)
-		status = take_names(r, s, &names, &nr);
-	if (status)
-		return status;
+	if (!ret)
+		ret = take_names(r, s, &names, &nr);
+	if (ret)
+		return ret;
 	join_names(names, nr, list, sizeof(list));
 	if (!nr)
-		status = err_set(err, EINVAL, "%s: no campaign in it", r->path);
+		ret = err_set(err, EINVAL, "%s: no campaign in it", r->path);
 	else if (!name && nr > 1)
-		status = err_set(err, EINVAL, "%s: --campaign: expected one of %s", r->path, list);
-	if (!status)
-		status = results_prepare(r, &s, err, "SELECT id FROM campaign WHERE name = ?", "t",
-					 name ? name : names[0]);
-	if (!status) {
+		ret = err_set(err, EINVAL, "%s: --campaign: expected one of %s", r->path, list);
+	if (!ret)
+		ret = results_prepare(r, &s, err, "SELECT id FROM campaign WHERE name = ?", "t",
+				      name ? name : names[0]);
+	if (!ret) {
 		*id = sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
 		sqlite3_finalize(s);
 		if (!*id)
-			status = err_set(err, EINVAL, "%s: no campaign '%.60s'; there are %s",
-					 r->path, name, list);
+			ret = err_set(err, EINVAL, "%s: no campaign '%.60s'; there are %s", r->path,
+				      name, list);
 	}
 	results_names_free(names, nr);
-	return status;
+	return ret;
 }
 
 #define DONE_RUNS                                               \
@@ -99,7 +99,7 @@ static int metric_columns(struct results *r, int64_t campaign, const char *respo
 {
 	char list[300];
 	sqlite3_stmt *s;
-	int status = results_prepare(
+	int ret = results_prepare(
 		r, &s, err,
 		"SELECT DISTINCT metric.name FROM metric JOIN run ON run.id = metric.run "
 		"JOIN configuration c ON c.id = run.configuration "
@@ -107,21 +107,21 @@ static int metric_columns(struct results *r, int64_t campaign, const char *respo
 		"i", campaign);
 	bool found = !response;
 
-	if (!status)
-		status = take_names(r, s, names, nr);
-	if (status)
-		return status;
+	if (!ret)
+		ret = take_names(r, s, names, nr);
+	if (ret)
+		return ret;
 	for (size_t i = 0; i < *nr && response; i++)
 		found |= strcmp((*names)[i], response) == 0;
 	if (found)
 		return 0;
 	join_names(*names, *nr, list, sizeof(list));
-	status = err_set(err, EINVAL, "%s: no run has '%.60s'; there are %s", r->path, response,
-			 *nr ? list : "no done runs");
+	ret = err_set(err, EINVAL, "%s: no run has '%.60s'; there are %s", r->path, response,
+		      *nr ? list : "no done runs");
 	results_names_free(*names, *nr);
 	*names = NULL;
 	*nr = 0;
-	return status;
+	return ret;
 }
 
 static void put_header(struct buf *out, char **factors, size_t nr_factors, char **metrics,
@@ -149,32 +149,32 @@ static void put_header(struct buf *out, char **factors, size_t nr_factors, char 
 static int put_levels(struct results *r, int64_t configuration, struct buf *out, struct err *err)
 {
 	sqlite3_stmt *s;
-	int status =
+	int ret =
 		results_prepare(r, &s, err,
 				"SELECT text FROM level WHERE configuration = ? ORDER BY position",
 				"i", configuration);
 
-	while (!status && sqlite3_step(s) == SQLITE_ROW) {
+	while (!ret && sqlite3_step(s) == SQLITE_ROW) {
 		buf_put_u8(out, ',');
 		table_put_cell(out, (const char *)sqlite3_column_text(s, 0));
 	}
-	if (!status)
+	if (!ret)
 		sqlite3_finalize(s);
-	return status;
+	return ret;
 }
 
 static int put_metrics(struct results *r, int64_t run, char **metrics, size_t nr,
 		       const char *response, struct buf *out, struct err *err)
 {
 	sqlite3_stmt *s;
-	int status = results_prepare(r, &s, err,
-				     "SELECT name, value, relative_standard_error FROM metric "
-				     "WHERE run = ? ORDER BY name",
-				     "i", run);
-	bool row = !status && sqlite3_step(s) == SQLITE_ROW;
+	int ret = results_prepare(r, &s, err,
+				  "SELECT name, value, relative_standard_error FROM metric "
+				  "WHERE run = ? ORDER BY name",
+				  "i", run);
+	bool row = !ret && sqlite3_step(s) == SQLITE_ROW;
 
 	/* Both lists are sorted: whoever is not in the run's is an empty cell. */
-	for (size_t i = 0; i < nr && !status; i++) {
+	for (size_t i = 0; i < nr && !ret; i++) {
 		bool wanted = !response || strcmp(metrics[i], response) == 0;
 		bool has = row && strcmp((const char *)sqlite3_column_text(s, 0), metrics[i]) == 0;
 
@@ -189,33 +189,33 @@ static int put_metrics(struct results *r, int64_t run, char **metrics, size_t nr
 		if (has)
 			row = sqlite3_step(s) == SQLITE_ROW;
 	}
-	if (!status)
+	if (!ret)
 		sqlite3_finalize(s);
 	buf_put_u8(out, '\n');
-	return status;
+	return ret;
 }
 
 static int put_rows(struct results *r, int64_t campaign, char **metrics, size_t nr,
 		    const char *response, struct buf *out, struct err *err)
 {
 	sqlite3_stmt *s;
-	int status = results_prepare(
+	int ret = results_prepare(
 		r, &s, err,
 		"SELECT run.id, c.id, c.number, run.repetition FROM " DONE_RUNS
 		"AND (?2 IS NULL OR EXISTS (SELECT 1 FROM metric m WHERE m.run = run.id AND m.name = ?2)) "
 		"ORDER BY c.number, run.repetition",
 		"it", campaign, response);
 
-	while (!status && sqlite3_step(s) == SQLITE_ROW) {
+	while (!ret && sqlite3_step(s) == SQLITE_ROW) {
 		buf_printf(out, "%lld,%lld", (long long)sqlite3_column_int64(s, 2),
 			   (long long)sqlite3_column_int64(s, 3));
-		status = put_levels(r, sqlite3_column_int64(s, 1), out, err);
-		if (!status)
-			status = put_metrics(r, sqlite3_column_int64(s, 0), metrics, nr, response,
-					     out, err);
+		ret = put_levels(r, sqlite3_column_int64(s, 1), out, err);
+		if (!ret)
+			ret = put_metrics(r, sqlite3_column_int64(s, 0), metrics, nr, response, out,
+					  err);
 	}
 	sqlite3_finalize(s);
-	return status ? status : out->error;
+	return ret ? ret : out->error;
 }
 
 int results_csv(struct results *r, int64_t campaign, const char *response, struct buf *out,
@@ -223,15 +223,15 @@ int results_csv(struct results *r, int64_t campaign, const char *response, struc
 {
 	char **factors = NULL, **metrics = NULL;
 	size_t nr_factors = 0, nr_metrics = 0;
-	int status = metric_columns(r, campaign, response, &metrics, &nr_metrics, err);
+	int ret = metric_columns(r, campaign, response, &metrics, &nr_metrics, err);
 
-	if (!status)
-		status = results_factors(r, campaign, &factors, &nr_factors, err);
-	if (!status) {
+	if (!ret)
+		ret = results_factors(r, campaign, &factors, &nr_factors, err);
+	if (!ret) {
 		put_header(out, factors, nr_factors, metrics, nr_metrics, response);
-		status = put_rows(r, campaign, metrics, nr_metrics, response, out, err);
+		ret = put_rows(r, campaign, metrics, nr_metrics, response, out, err);
 	}
 	results_names_free(factors, nr_factors);
 	results_names_free(metrics, nr_metrics);
-	return status;
+	return ret;
 }

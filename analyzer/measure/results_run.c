@@ -24,19 +24,19 @@ static int put_level(struct results *r, int64_t id, size_t at, const struct fact
 	double number = word ? 0.0 / 0.0 : f->nr_levels ? f->levels[(size_t)cell].value : cell;
 	struct buf text;
 	sqlite3_stmt *s;
-	int status;
+	int ret;
 
 	buf_init(&text);
-	status = factor_cell_text(f, cell, &text);
-	if (!status)
-		status = buf_put_u8(&text, 0);
-	if (!status)
-		status = results_prepare(r, &s, err, "INSERT INTO level VALUES (?, ?, ?, ?)",
-					 "iidt", id, (int64_t)at, number, (char *)text.data);
-	if (!status)
-		status = results_finish(r, s, err);
+	ret = factor_cell_text(f, cell, &text);
+	if (!ret)
+		ret = buf_put_u8(&text, 0);
+	if (!ret)
+		ret = results_prepare(r, &s, err, "INSERT INTO level VALUES (?, ?, ?, ?)", "iidt",
+				      id, (int64_t)at, number, (char *)text.data);
+	if (!ret)
+		ret = results_finish(r, s, err);
 	buf_release(&text);
-	return status;
+	return ret;
 }
 
 int results_put_configuration(struct results *r, int64_t campaign, size_t number,
@@ -44,26 +44,26 @@ int results_put_configuration(struct results *r, int64_t campaign, size_t number
 {
 	sqlite3_stmt *s;
 	int64_t id;
-	int status;
+	int ret;
 
 	if (configuration_id(r, campaign, number))
 		return 0;
-	status = results_exec(r, "BEGIN IMMEDIATE", err);
-	if (status)
-		return status;
-	status = results_prepare(r, &s, err,
-				 "INSERT INTO configuration (campaign, number) VALUES (?, ?)", "ii",
-				 campaign, (int64_t)number);
-	if (!status)
-		status = results_finish(r, s, err);
+	ret = results_exec(r, "BEGIN IMMEDIATE", err);
+	if (ret)
+		return ret;
+	ret = results_prepare(r, &s, err,
+			      "INSERT INTO configuration (campaign, number) VALUES (?, ?)", "ii",
+			      campaign, (int64_t)number);
+	if (!ret)
+		ret = results_finish(r, s, err);
 	id = sqlite3_last_insert_rowid(r->db);
-	for (size_t i = 0; i < f->nr && !status; i++)
-		status = put_level(r, id, i, &f->items[i], cells[i], err);
-	if (!status)
-		status = results_exec(r, "COMMIT", err);
-	if (status)
+	for (size_t i = 0; i < f->nr && !ret; i++)
+		ret = put_level(r, id, i, &f->items[i], cells[i], err);
+	if (!ret)
+		ret = results_exec(r, "COMMIT", err);
+	if (ret)
 		sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
-	return status;
+	return ret;
 }
 
 static int take_cell(struct results *r, const struct factor *f, sqlite3_stmt *s, double *cell,
@@ -89,29 +89,28 @@ int results_configurations(struct results *r, int64_t campaign, const struct fac
 {
 	sqlite3_stmt *s = NULL;
 	double *cells = calloc(f->nr + 1, sizeof(*cells));
-	int status = cells ? results_prepare(
-				     r, &s, err,
-				     "SELECT l.position, l.number, l.text FROM configuration c "
-				     "JOIN level l ON l.configuration = c.id WHERE c.campaign = ? "
-				     "ORDER BY c.number, l.position",
-				     "i", campaign)
-			   : -ENOMEM;
+	int ret = cells ? results_prepare(
+				  r, &s, err,
+				  "SELECT l.position, l.number, l.text FROM configuration c "
+				  "JOIN level l ON l.configuration = c.id WHERE c.campaign = ? "
+				  "ORDER BY c.number, l.position",
+				  "i", campaign)
+			: -ENOMEM;
 
-	while (!status && sqlite3_step(s) == SQLITE_ROW) {
+	while (!ret && sqlite3_step(s) == SQLITE_ROW) {
 		size_t at = (size_t)sqlite3_column_int64(s, 0);
 
 		if (at >= f->nr) {
-			status =
-				err_set(err, EINVAL, "%s: more factors than the plan has", r->path);
+			ret = err_set(err, EINVAL, "%s: more factors than the plan has", r->path);
 			break;
 		}
-		status = take_cell(r, &f->items[at], s, &cells[at], err);
-		if (!status && at + 1 == f->nr)
-			status = configurations_add(c, f->nr, cells);
+		ret = take_cell(r, &f->items[at], s, &cells[at], err);
+		if (!ret && at + 1 == f->nr)
+			ret = configurations_add(c, f->nr, cells);
 	}
 	sqlite3_finalize(s);
 	free(cells);
-	return status;
+	return ret;
 }
 
 char results_run_status(struct results *r, int64_t campaign, size_t number, unsigned int repetition)
@@ -127,49 +126,48 @@ char results_run_status(struct results *r, int64_t campaign, size_t number, unsi
 static int put_readings(struct results *r, int64_t run, const struct readings *readings,
 			struct err *err)
 {
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < readings->nr && !status; i++) {
+	for (size_t i = 0; i < readings->nr && !ret; i++) {
 		const struct reading *one = &readings->items[i];
 		unsigned int nr = 0;
 		double rse = one->interval ? 0 : readings_rse(readings, one->name, &nr);
 		sqlite3_stmt *s;
 
-		status = one->interval
-				 ? results_prepare(
-					   r, &s, err,
-					   "INSERT OR REPLACE INTO interval VALUES (?, ?, ?, ?)",
-					   "iitd", run, (int64_t)one->interval, one->name,
-					   one->value)
-				 : results_prepare(
-					   r, &s, err,
-					   "INSERT OR REPLACE INTO metric VALUES (?, ?, ?, ?, ?)",
-					   "itddi", run, one->name, one->value, rse, (int64_t)nr);
-		if (!status)
-			status = results_finish(r, s, err);
+		ret = one->interval
+			      ? results_prepare(
+					r, &s, err,
+					"INSERT OR REPLACE INTO interval VALUES (?, ?, ?, ?)",
+					"iitd", run, (int64_t)one->interval, one->name, one->value)
+			      : results_prepare(
+					r, &s, err,
+					"INSERT OR REPLACE INTO metric VALUES (?, ?, ?, ?, ?)",
+					"itddi", run, one->name, one->value, rse, (int64_t)nr);
+		if (!ret)
+			ret = results_finish(r, s, err);
 	}
-	return status;
+	return ret;
 }
 
 static int put_artifacts(struct results *r, int64_t run, const struct results_run *what,
 			 struct err *err)
 {
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < what->nr_artifacts && !status; i++) {
+	for (size_t i = 0; i < what->nr_artifacts && !ret; i++) {
 		const struct results_artifact *a = &what->artifacts[i];
 		sqlite3_stmt *s;
 
-		status = results_prepare(r, &s, err,
-					 "INSERT OR REPLACE INTO artifact VALUES (?, ?, ?, ?)",
-					 "itt", run, a->target, a->kind);
-		if (status)
+		ret = results_prepare(r, &s, err,
+				      "INSERT OR REPLACE INTO artifact VALUES (?, ?, ?, ?)", "itt",
+				      run, a->target, a->kind);
+		if (ret)
 			break;
 		sqlite3_bind_text64(s, 4, a->content ? a->content : "", a->len, SQLITE_STATIC,
 				    SQLITE_UTF8);
-		status = results_finish(r, s, err);
+		ret = results_finish(r, s, err);
 	}
-	return status;
+	return ret;
 }
 
 static int forget_run(struct results *r, int64_t configuration, unsigned int repetition,
@@ -177,19 +175,19 @@ static int forget_run(struct results *r, int64_t configuration, unsigned int rep
 {
 	static const char *const tables[] = { "metric", "interval", "artifact" };
 	char sql[256];
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < 3 && !status; i++) {
+	for (size_t i = 0; i < 3 && !ret; i++) {
 		snprintf(
 			sql, sizeof(sql),
 			"DELETE FROM %s WHERE run IN (SELECT id FROM run WHERE configuration = %lld "
 			"AND repetition = %u)",
 			tables[i], (long long)configuration, repetition);
-		status = results_exec(r, sql, err);
+		ret = results_exec(r, sql, err);
 	}
 	snprintf(sql, sizeof(sql), "DELETE FROM run WHERE configuration = %lld AND repetition = %u",
 		 (long long)configuration, repetition);
-	return status ? status : results_exec(r, sql, err);
+	return ret ? ret : results_exec(r, sql, err);
 }
 
 int results_put_run(struct results *r, int64_t campaign, const struct results_run *run,
@@ -197,30 +195,29 @@ int results_put_run(struct results *r, int64_t campaign, const struct results_ru
 {
 	int64_t configuration = configuration_id(r, campaign, run->number), id;
 	sqlite3_stmt *s;
-	int status = results_exec(r, "BEGIN IMMEDIATE", err);
+	int ret = results_exec(r, "BEGIN IMMEDIATE", err);
 
-	if (status)
-		return status;
-	status = forget_run(r, configuration, run->repetition, err);
-	if (!status)
-		status = results_prepare(
-			r, &s, err,
-			"INSERT INTO run (configuration, repetition, status, error, "
-			"began_s, ended_s, overhead_s, intervals) "
-			"VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-			"iittdddi", configuration, (int64_t)run->repetition,
-			run->error ? "failed" : "done", run->error, run->began_s, run->ended_s,
-			run->overhead_s, (int64_t)run->nr_intervals);
-	if (!status)
-		status = results_finish(r, s, err);
+	if (ret)
+		return ret;
+	ret = forget_run(r, configuration, run->repetition, err);
+	if (!ret)
+		ret = results_prepare(r, &s, err,
+				      "INSERT INTO run (configuration, repetition, status, error, "
+				      "began_s, ended_s, overhead_s, intervals) "
+				      "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+				      "iittdddi", configuration, (int64_t)run->repetition,
+				      run->error ? "failed" : "done", run->error, run->began_s,
+				      run->ended_s, run->overhead_s, (int64_t)run->nr_intervals);
+	if (!ret)
+		ret = results_finish(r, s, err);
 	id = sqlite3_last_insert_rowid(r->db);
-	if (!status && !run->error)
-		status = put_readings(r, id, run->readings, err);
-	if (!status)
-		status = put_artifacts(r, id, run, err);
-	if (!status)
-		status = results_exec(r, "COMMIT", err);
-	if (status)
+	if (!ret && !run->error)
+		ret = put_readings(r, id, run->readings, err);
+	if (!ret)
+		ret = put_artifacts(r, id, run, err);
+	if (!ret)
+		ret = results_exec(r, "COMMIT", err);
+	if (ret)
 		sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
-	return status;
+	return ret;
 }

@@ -9,18 +9,18 @@ int results_table(struct table *t, const char *db, const char *campaign, const c
 	struct results *r = NULL;
 	struct buf csv;
 	int64_t id;
-	int status = results_open(&r, db, RESULTS_READ, err);
+	int ret = results_open(&r, db, RESULTS_READ, err);
 
 	buf_init(&csv);
-	if (!status)
-		status = results_find(r, campaign, &id, err);
-	if (!status)
-		status = results_csv(r, id, response, &csv, err);
-	if (!status)
-		status = table_parse(t, db, (char *)csv.data, csv.len, err);
-	if (!status && factors)
-		status = results_factors(r, id, factors, nr_factors, err);
+	if (!ret)
+		ret = results_find(r, campaign, &id, err);
+	if (!ret)
+		ret = results_csv(r, id, response, &csv, err);
+	if (!ret)
+		ret = table_parse(t, db, (char *)csv.data, csv.len, err);
+	if (!ret && factors)
+		ret = results_factors(r, id, factors, nr_factors, err);
 	buf_release(&csv);
 	results_close(r);
-	return status;
+	return ret;
 }

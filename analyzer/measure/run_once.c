@@ -45,36 +45,34 @@ static int start_load(struct run_once *r, struct lane *l, const double *cells, s
 {
 	struct drive d = drive_of(r, l);
 	struct buf script;
-	int status = plan_params(r->plan, l->target, cells, l->folder, &l->params, err);
+	int ret = plan_params(r->plan, l->target, cells, l->folder, &l->params, err);
 
 	buf_init(&script);
-	if (!status)
-		status = target_run_script(&d, l->target, l->folder, &script, err);
+	if (!ret)
+		ret = target_run_script(&d, l->target, l->folder, &script, err);
 	buf_put_u8(&script, 0);
-	if (!status)
-		status = script.error
-				 ? script.error
-				 : session_start(&l->load, l->target, (char *)script.data, err);
+	if (!ret)
+		ret = script.error ? script.error
+				   : session_start(&l->load, l->target, (char *)script.data, err);
 	buf_release(&script);
-	if (status)
+	if (ret)
 		err_prefix(err, "target %s", l->target->name);
-	return status;
+	return ret;
 }
 
 static int start_agent(struct run_once *r, struct lane *l, struct err *err)
 {
 	struct buf script;
-	int status;
+	int ret;
 
 	buf_init(&script);
-	status = target_agent_script(r->plan, l->target, l->folder, r->name, &script);
+	ret = target_agent_script(r->plan, l->target, l->folder, r->name, &script);
 	buf_put_u8(&script, 0);
-	if (!status)
-		status = script.error
-				 ? script.error
-				 : session_start(&l->agent, l->target, (char *)script.data, err);
+	if (!ret)
+		ret = script.error ? script.error
+				   : session_start(&l->agent, l->target, (char *)script.data, err);
 	buf_release(&script);
-	return status;
+	return ret;
 }
 
 /* Every session there is, loads first. */
@@ -90,7 +88,7 @@ static size_t all_sessions(struct run_once *r, struct session **all)
 	return nr;
 }
 
-static int look(struct run_once *r, const char *phase, struct err *err)
+static int run_once_look(struct run_once *r, const char *phase, struct err *err)
 {
 	struct session *all[2 * PLAN_TARGETS_MAX];
 	size_t nr = all_sessions(r, all);
@@ -109,7 +107,8 @@ static int look(struct run_once *r, const char *phase, struct err *err)
 }
 
 /* What a session that ended ended of. */
-static int ended(const struct lane *l, struct session *s, const char *what, struct err *err)
+static int run_once_ended(const struct lane *l, struct session *s, const char *what,
+			  struct err *err)
 {
 	char words[256];
 
@@ -121,22 +120,22 @@ static int ended(const struct lane *l, struct session *s, const char *what, stru
 static int wait_for_ready(struct run_once *r, struct err *err)
 {
 	size_t nr_ready = 0;
-	int status = 0;
+	int ret = 0;
 
-	while (!status && nr_ready < r->nr_lanes) {
+	while (!ret && nr_ready < r->nr_lanes) {
 		nr_ready = 0;
-		for (size_t i = 0; i < r->nr_lanes && !status; i++) {
+		for (size_t i = 0; i < r->nr_lanes && !ret; i++) {
 			struct session *s = &r->lanes[i].load;
 
 			if (target_is_ready((char *)s->output.data, s->output.len))
 				nr_ready++;
 			else if (s->ended)
-				status = ended(&r->lanes[i], s, "preparation", err);
+				ret = run_once_ended(&r->lanes[i], s, "preparation", err);
 		}
-		if (!status && nr_ready < r->nr_lanes)
-			status = look(r, "preparing", err);
+		if (!ret && nr_ready < r->nr_lanes)
+			ret = run_once_look(r, "preparing", err);
 	}
-	return status;
+	return ret;
 }
 
 static bool agent_is_ready(const struct session *s)
@@ -147,24 +146,24 @@ static bool agent_is_ready(const struct session *s)
 static int start_agents(struct run_once *r, struct err *err)
 {
 	size_t nr_ready = 0;
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < r->nr_lanes && !status; i++)
-		status = start_agent(r, &r->lanes[i], err);
-	while (!status && nr_ready < r->nr_lanes) {
+	for (size_t i = 0; i < r->nr_lanes && !ret; i++)
+		ret = start_agent(r, &r->lanes[i], err);
+	while (!ret && nr_ready < r->nr_lanes) {
 		nr_ready = 0;
-		for (size_t i = 0; i < r->nr_lanes && !status; i++) {
+		for (size_t i = 0; i < r->nr_lanes && !ret; i++) {
 			struct session *s = &r->lanes[i].agent;
 
 			if (agent_is_ready(s))
 				nr_ready++;
 			else if (s->ended)
-				status = ended(&r->lanes[i], s, "blkcast-agent", err);
+				ret = run_once_ended(&r->lanes[i], s, "blkcast-agent", err);
 		}
-		if (!status && nr_ready < r->nr_lanes)
-			status = look(r, "starting monitors", err);
+		if (!ret && nr_ready < r->nr_lanes)
+			ret = run_once_look(r, "starting monitors", err);
 	}
-	return status;
+	return ret;
 }
 
 /* What the target itself was found to be doing. */
@@ -178,20 +177,20 @@ static int put_target(struct readings *r, const struct target_times *t)
 		{ "memory_bytes", t->memory_kib * 1024 },
 		{ "memory_most_bytes", t->memory_most_kib * 1024 },
 	};
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all) && !status; i++)
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all) && !ret; i++)
 		if (isfinite(all[i].value))
-			status = readings_put(r, 0, all[i].name, all[i].value);
-	return status;
+			ret = readings_put(r, 0, all[i].name, all[i].value);
+	return ret;
 }
 
 /* What all loads printed so far, by target. */
-static int take(struct run_once *r, bool final, struct readings *out, struct err *err)
+static int run_once_take(struct run_once *r, bool final, struct readings *out, struct err *err)
 {
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < r->nr_lanes && !status; i++) {
+	for (size_t i = 0; i < r->nr_lanes && !ret; i++) {
 		struct lane *l = &r->lanes[i];
 		struct drive d = drive_of(r, l);
 		struct readings one = { 0 };
@@ -201,22 +200,22 @@ static int take(struct run_once *r, bool final, struct readings *out, struct err
 		target_times((char *)l->load.output.data, l->load.output.len, &t);
 		if (r->nr_lanes > 1)
 			snprintf(prefix, sizeof(prefix), "%s.", l->target->name);
-		status = l->target->load.driver->take(&d, t.load ? t.load : "", t.load_len, final,
-						      &one, err);
-		if (!status && final && r->plan->monitor_agent)
-			status = agent_windows_take(
+		ret = l->target->load.driver->take(&d, t.load ? t.load : "", t.load_len, final,
+						   &one, err);
+		if (!ret && final && r->plan->monitor_agent)
+			ret = agent_windows_take(
 				(char *)l->agent.output.data, l->agent.output.len,
 				t.from_s > t.begin_s ? t.from_s : t.begin_s + r->plan->warm_up_s,
 				t.end_s, r->plan->interval_s, &one, err);
-		if (status)
+		if (ret)
 			err_prefix(err, "target %s", l->target->name);
-		if (!status && final)
-			status = put_target(&one, &t);
-		if (!status)
-			status = readings_join(out, &one, prefix);
+		if (!ret && final)
+			ret = put_target(&one, &t);
+		if (!ret)
+			ret = readings_join(out, &one, prefix);
 		readings_release(&one);
 	}
-	return status;
+	return ret;
 }
 
 static void apply_stop_rule(struct run_once *r)
@@ -226,7 +225,7 @@ static void apply_stop_rule(struct run_once *r)
 	unsigned int nr;
 	double rse;
 
-	if (!rule->metric || r->stopped || take(r, false, &so_far, NULL)) {
+	if (!rule->metric || r->stopped || run_once_take(r, false, &so_far, NULL)) {
 		readings_release(&so_far);
 		return;
 	}
@@ -239,47 +238,47 @@ static void apply_stop_rule(struct run_once *r)
 		session_say(&r->lanes[i].load, "stop");
 }
 
-static int measure(struct run_once *r, struct err *err)
+static int run_once_measure(struct run_once *r, struct err *err)
 {
 	double next_s = monotonic_s() + r->plan->interval_s / 2;
 	size_t nr_ended = 0;
-	int status = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < r->nr_lanes; i++)
 		session_say(&r->lanes[i].load, "go");
-	while (!status && nr_ended < r->nr_lanes) {
-		status = look(r, "measuring", err);
+	while (!ret && nr_ended < r->nr_lanes) {
+		ret = run_once_look(r, "measuring", err);
 		nr_ended = 0;
-		for (size_t i = 0; i < r->nr_lanes && !status; i++) {
+		for (size_t i = 0; i < r->nr_lanes && !ret; i++) {
 			struct session *s = &r->lanes[i].load;
 
 			nr_ended += s->ended;
 			if (s->ended && s->status && !r->stopped)
-				status = ended(&r->lanes[i], s, "the load", err);
+				ret = run_once_ended(&r->lanes[i], s, "the load", err);
 		}
-		if (!status && monotonic_s() > next_s) {
+		if (!ret && monotonic_s() > next_s) {
 			apply_stop_rule(r);
 			next_s += r->plan->interval_s / 2;
 		}
 	}
-	return status;
+	return ret;
 }
 
 static int stop_agents(struct run_once *r, struct err *err)
 {
 	bool all_ended = false;
-	int status = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < r->nr_lanes; i++)
 		session_say(&r->lanes[i].agent, "stop");
-	while (!status && !all_ended) {
+	while (!ret && !all_ended) {
 		all_ended = true;
 		for (size_t i = 0; i < r->nr_lanes; i++)
 			all_ended &= !r->lanes[i].agent.pid || r->lanes[i].agent.ended;
 		if (!all_ended)
-			status = look(r, "ending monitors", err);
+			ret = run_once_look(r, "ending monitors", err);
 	}
-	return status;
+	return ret;
 }
 
 static void add_artifact(struct run_once *r, const struct lane *l, const char *kind,
@@ -309,24 +308,24 @@ static void take_artifacts(struct run_once *r, bool failed)
 
 int run_once(struct run_once *r, const double *cells, struct err *err)
 {
-	int status = 0;
+	int ret = 0;
 
 	r->deadline_s = monotonic_s() + r->plan->time_limit_s;
 	snprintf(r->traces, sizeof(r->traces), "%s/%s", r->plan->traces ? r->plan->traces : "",
 		 r->name);
-	for (size_t i = 0; i < r->nr_lanes && !status; i++)
-		status = start_load(r, &r->lanes[i], cells, err);
-	if (!status)
-		status = wait_for_ready(r, err);
-	if (!status && r->plan->monitor_agent)
-		status = start_agents(r, err);
-	if (!status)
-		status = measure(r, err);
-	if (!status && r->plan->monitor_agent)
-		status = stop_agents(r, err);
-	if (!status)
-		status = take(r, true, &r->readings, err);
+	for (size_t i = 0; i < r->nr_lanes && !ret; i++)
+		ret = start_load(r, &r->lanes[i], cells, err);
+	if (!ret)
+		ret = wait_for_ready(r, err);
+	if (!ret && r->plan->monitor_agent)
+		ret = start_agents(r, err);
+	if (!ret)
+		ret = run_once_measure(r, err);
+	if (!ret && r->plan->monitor_agent)
+		ret = stop_agents(r, err);
+	if (!ret)
+		ret = run_once_take(r, true, &r->readings, err);
 	r->nr_intervals = readings_intervals(&r->readings);
-	take_artifacts(r, status != 0);
-	return status;
+	take_artifacts(r, ret != 0);
+	return ret;
 }

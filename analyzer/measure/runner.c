@@ -25,7 +25,7 @@ struct campaign {
 	struct configurations candidates; /* of a sequential design */
 };
 
-static void release(struct campaign *c)
+static void runner_release(struct campaign *c)
 {
 	for (size_t i = 0; i < c->r->plan->nr_targets; i++)
 		session_hang_up(&c->keepers[i]);
@@ -40,24 +40,24 @@ static void release(struct campaign *c)
 static int start_keepers(struct campaign *c, struct err *err)
 {
 	const struct plan *p = c->r->plan;
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < p->nr_targets && !status; i++) {
+	for (size_t i = 0; i < p->nr_targets && !ret; i++) {
 		struct buf script;
 
 		buf_init(&script);
-		status = target_folder(p, &p->targets[i], &c->folders[i]);
-		if (!status)
-			status = target_keeper_script(p, &p->targets[i], (char *)c->folders[i].data,
-						      &script);
+		ret = target_folder(p, &p->targets[i], &c->folders[i]);
+		if (!ret)
+			ret = target_keeper_script(p, &p->targets[i], (char *)c->folders[i].data,
+						   &script);
 		buf_put_u8(&script, 0);
-		if (!status)
-			status = script.error ? script.error
-					      : session_start(&c->keepers[i], &p->targets[i],
-							      (char *)script.data, err);
+		if (!ret)
+			ret = script.error ? script.error
+					   : session_start(&c->keepers[i], &p->targets[i],
+							   (char *)script.data, err);
 		buf_release(&script);
 	}
-	return status;
+	return ret;
 }
 
 static int keeper_failed(struct campaign *c, size_t i, struct err *err)
@@ -123,7 +123,7 @@ static int store_run(struct campaign *c, struct run_once *once, struct results_r
 	return results_put_run(c->r->store, c->r->campaign, run, err);
 }
 
-static void tell(struct campaign *c, const struct results_run *run)
+static void runner_tell(struct campaign *c, const struct results_run *run)
 {
 	struct runner_report report = {
 		.number = run->number,
@@ -185,7 +185,7 @@ static int one_run(struct campaign *c, size_t number, unsigned int repetition, s
 	const struct plan *p = c->r->plan;
 	struct err why = { 0 };
 	char name[64];
-	int status;
+	int ret;
 
 	if (!once)
 		return -ENOMEM;
@@ -200,21 +200,21 @@ static int one_run(struct campaign *c, size_t number, unsigned int repetition, s
 		once->lanes[i].place = c->places[i];
 	}
 	run.began_s = results_now_s();
-	status = run_once(once, c->todo.cells + number * p->factors.nr, &why);
-	if (status == -EINTR && *c->r->stop) {
+	ret = run_once(once, c->todo.cells + number * p->factors.nr, &why);
+	if (ret == -EINTR && *c->r->stop) {
 		*err = why;
 	} else {
-		if (status && !why.code)
-			err_set(&why, -status, "%s", strerror(-status));
-		status = store_run(c, once, &run, status ? why.line : NULL, err);
-		if (!status)
-			tell(c, &run);
-		if (!status)
-			status = stop_if_repeated(c, number, &why, err);
+		if (ret && !why.code)
+			err_set(&why, -ret, "%s", strerror(-ret));
+		ret = store_run(c, once, &run, ret ? why.line : NULL, err);
+		if (!ret)
+			runner_tell(c, &run);
+		if (!ret)
+			ret = stop_if_repeated(c, number, &why, err);
 	}
 	run_once_release(once);
 	free(once);
-	return status;
+	return ret;
 }
 
 /* The next configuration of a sequential design, behind the others. -ENOENT: no more. */
@@ -224,36 +224,34 @@ static int choose_next(struct campaign *c, struct err *err)
 	struct table measured = { 0 };
 	double *cells = calloc(p->factors.nr + 1, sizeof(*cells));
 	struct buf csv;
-	int status = cells ? 0 : -ENOMEM;
+	int ret = cells ? 0 : -ENOMEM;
 
 	buf_init(&csv);
-	if (!status)
-		status =
-			results_csv(c->r->store, c->r->campaign, p->sequential.response, &csv, err);
-	if (!status)
-		status = table_parse(&measured, "measured", (char *)csv.data, csv.len, err);
-	if (!status)
-		status = sequential_next(&p->factors, &measured, p->sequential.response,
-					 &c->candidates, &c->todo, cells, err);
-	if (!status)
-		status = configurations_add(&c->todo, p->factors.nr, cells);
+	if (!ret)
+		ret = results_csv(c->r->store, c->r->campaign, p->sequential.response, &csv, err);
+	if (!ret)
+		ret = table_parse(&measured, "measured", (char *)csv.data, csv.len, err);
+	if (!ret)
+		ret = sequential_next(&p->factors, &measured, p->sequential.response,
+				      &c->candidates, &c->todo, cells, err);
+	if (!ret)
+		ret = configurations_add(&c->todo, p->factors.nr, cells);
 	table_release(&measured);
 	buf_release(&csv);
 	free(cells);
-	return status;
+	return ret;
 }
 
 static int measure_configuration(struct campaign *c, size_t number, unsigned int repetition,
 				 struct err *err)
 {
 	const struct plan *p = c->r->plan;
-	int status = results_put_configuration(c->r->store, c->r->campaign, number, &p->factors,
-					       c->todo.cells + number * p->factors.nr, err);
-	char known =
-		status ? 0 : results_run_status(c->r->store, c->r->campaign, number, repetition);
+	int ret = results_put_configuration(c->r->store, c->r->campaign, number, &p->factors,
+					    c->todo.cells + number * p->factors.nr, err);
+	char known = ret ? 0 : results_run_status(c->r->store, c->r->campaign, number, repetition);
 
 	if (known != 'd' && (known != 'f' || c->r->retry_failed))
-		return status ? status : one_run(c, number, repetition, err);
+		return ret ? ret : one_run(c, number, repetition, err);
 	c->r->nr_before++;
 	return 0;
 }
@@ -262,17 +260,17 @@ static int measure_configuration(struct campaign *c, size_t number, unsigned int
 static int measure_sequential(struct campaign *c, struct err *err)
 {
 	const struct plan *p = c->r->plan;
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < p->sequential.configurations && !status; i++) {
+	for (size_t i = 0; i < p->sequential.configurations && !ret; i++) {
 		if (i == c->todo.nr)
-			status = choose_next(c, err);
-		if (status == -ENOENT)
+			ret = choose_next(c, err);
+		if (ret == -ENOENT)
 			return 0;
-		for (unsigned int k = 1; k <= p->repetitions && !status; k++)
-			status = measure_configuration(c, i, k, err);
+		for (unsigned int k = 1; k <= p->repetitions && !ret; k++)
+			ret = measure_configuration(c, i, k, err);
 	}
-	return status;
+	return ret;
 }
 
 /*
@@ -281,14 +279,14 @@ static int measure_sequential(struct campaign *c, struct err *err)
  */
 static int measure_all(struct campaign *c, struct err *err)
 {
-	int status = 0;
+	int ret = 0;
 
 	if (c->r->plan->design == DESIGN_SEQUENTIAL)
 		return measure_sequential(c, err);
 	for (unsigned int k = 1; k <= c->r->plan->repetitions; k++)
-		for (size_t i = 0; i < c->todo.nr && !status; i++)
-			status = measure_configuration(c, i, k, err);
-	return status;
+		for (size_t i = 0; i < c->todo.nr && !ret; i++)
+			ret = measure_configuration(c, i, k, err);
+	return ret;
 }
 
 /* What the store has begun, else what the plan begins with: both the same but for what a
@@ -297,41 +295,41 @@ static int take_configurations(struct campaign *c, struct err *err)
 {
 	const struct plan *p = c->r->plan;
 	struct configurations known = { 0 };
-	int status = plan_configurations(p, &c->todo, err);
+	int ret = plan_configurations(p, &c->todo, err);
 
-	if (!status && p->design == DESIGN_SEQUENTIAL) {
-		status = plan_candidates(p, &c->candidates, err);
-		if (!status)
-			status = results_configurations(c->r->store, c->r->campaign, &p->factors,
-							&known, err);
-		for (size_t i = c->todo.nr; i < known.nr && !status; i++)
-			status = configurations_add(&c->todo, p->factors.nr,
-						    known.cells + i * p->factors.nr);
+	if (!ret && p->design == DESIGN_SEQUENTIAL) {
+		ret = plan_candidates(p, &c->candidates, err);
+		if (!ret)
+			ret = results_configurations(c->r->store, c->r->campaign, &p->factors,
+						     &known, err);
+		for (size_t i = c->todo.nr; i < known.nr && !ret; i++)
+			ret = configurations_add(&c->todo, p->factors.nr,
+						 known.cells + i * p->factors.nr);
 		configurations_release(&known);
 	}
-	return status;
+	return ret;
 }
 
 int runner_run(struct runner *r, struct err *err)
 {
 	struct campaign *c = calloc(1, sizeof(*c));
 	double began_s = monotonic_s();
-	int status;
+	int ret;
 
 	if (!c)
 		return -ENOMEM;
 	c->r = r;
-	status = take_configurations(c, err);
-	if (!status)
-		status = start_keepers(c, err);
-	if (!status)
-		status = wait_for_keepers(c, err);
-	if (status == -EHOSTUNREACH || status == -EINVAL)
+	ret = take_configurations(c, err);
+	if (!ret)
+		ret = start_keepers(c, err);
+	if (!ret)
+		ret = wait_for_keepers(c, err);
+	if (ret == -EHOSTUNREACH || ret == -EINVAL)
 		results_put_event(r->store, r->campaign, NULL, err->line, NULL);
-	if (!status)
-		status = measure_all(c, err);
-	release(c);
+	if (!ret)
+		ret = measure_all(c, err);
+	runner_release(c);
 	free(c);
 	r->seconds = monotonic_s() - began_s;
-	return status;
+	return ret;
 }

@@ -25,7 +25,7 @@ struct committee {
 	size_t *at; /* owned: column of the candidates' table per variable */
 };
 
-static void release(struct committee *c)
+static void sequential_design_release(struct committee *c)
 {
 	for (int i = 0; i < NR_MEMBERS; i++)
 		model_release(&c->models[i]);
@@ -35,34 +35,35 @@ static void release(struct committee *c)
 	free(c->at);
 }
 
-static int learn(struct committee *c, const struct factors *f, const struct table *measured,
-		 const char *response, struct err *err)
+static int sequential_design_learn(struct committee *c, const struct factors *f,
+				   const struct table *measured, const char *response,
+				   struct err *err)
 {
 	const char **names = calloc(f->nr, sizeof(*names));
 	struct dataset_spec spec = { .response = response,
 				     .predictors = names,
 				     .nr_predictors = f->nr };
-	int status = names ? 0 : -ENOMEM;
+	int ret = names ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < f->nr && names; i++)
 		names[i] = f->items[i].name;
-	if (!status && measured->nr_rows < ROWS_LEAST)
-		status = err_set(err, EINVAL,
-				 "design: %zu measured configurations have '%s'; a "
-				 "sequential design needs %d",
-				 measured->nr_rows, response, ROWS_LEAST);
-	if (!status)
-		status = dataset_read(&c->data, &c->schema, measured, &spec, err);
-	for (int i = 0; i < NR_MEMBERS && !status; i++) {
+	if (!ret && measured->nr_rows < ROWS_LEAST)
+		ret = err_set(err, EINVAL,
+			      "design: %zu measured configurations have '%s'; a "
+			      "sequential design needs %d",
+			      measured->nr_rows, response, ROWS_LEAST);
+	if (!ret)
+		ret = dataset_read(&c->data, &c->schema, measured, &spec, err);
+	for (int i = 0; i < NR_MEMBERS && !ret; i++) {
 		double p[PARAMETERS_MAX] = { 0 };
 
 		technique_standard(members[i], technique_nr_columns(&c->schema), p);
 		if (members[i] == &technique_cart)
 			p[0] = MINSPLIT_SMALL;
-		status = model_fit(&c->models[i], members[i], p, &c->schema, &c->data);
+		ret = model_fit(&c->models[i], members[i], p, &c->schema, &c->data);
 	}
 	free(names);
-	return status;
+	return ret;
 }
 
 /* The candidates as a table, so that they are coded as the measured rows are. */
@@ -70,7 +71,7 @@ static int make_table(struct committee *c, const struct factors *f,
 		      const struct configurations *candidates, struct err *err)
 {
 	struct buf text;
-	int status;
+	int ret;
 
 	buf_init(&text);
 	for (size_t i = 0; i < f->nr; i++) {
@@ -83,23 +84,23 @@ static int make_table(struct committee *c, const struct factors *f,
 			factor_cell_text(&f->items[i], candidates->cells[row * f->nr + i], &text);
 		}
 	buf_put_u8(&text, '\n');
-	status = text.error ? text.error
-			    : table_parse(&c->candidates, "candidates", (char *)text.data, text.len,
-					  err);
+	ret = text.error
+		      ? text.error
+		      : table_parse(&c->candidates, "candidates", (char *)text.data, text.len, err);
 	buf_release(&text);
 	c->at = calloc(c->schema.nr + 1, sizeof(*c->at));
-	if (!status && !c->at)
-		status = -ENOMEM;
-	for (size_t v = 0; v < c->schema.nr && !status; v++) {
+	if (!ret && !c->at)
+		ret = -ENOMEM;
+	for (size_t v = 0; v < c->schema.nr && !ret; v++) {
 		int column = table_find(&c->candidates, c->schema.variables[v].name, err);
 
-		status = column < 0 ? column : 0;
+		ret = column < 0 ? column : 0;
 		c->at[v] = (size_t)column;
 	}
-	return status;
+	return ret;
 }
 
-static double disagreement(struct committee *c, size_t row, double *x)
+static double sequential_design_disagreement(struct committee *c, size_t row, double *x)
 {
 	double y[NR_MEMBERS], mean = 0, magnitude = 0, squares = 0;
 
@@ -132,29 +133,29 @@ int sequential_next(const struct factors *f, const struct table *measured, const
 	struct committee c = { 0 };
 	double *x, most = -1;
 	size_t best = 0;
-	int status = learn(&c, f, measured, response, err);
+	int ret = sequential_design_learn(&c, f, measured, response, err);
 
-	if (!status)
-		status = make_table(&c, f, candidates, err);
+	if (!ret)
+		ret = make_table(&c, f, candidates, err);
 	x = calloc(c.schema.nr + 1, sizeof(*x));
-	if (!status && !x)
-		status = -ENOMEM;
-	for (size_t i = 0; i < candidates->nr && !status; i++) {
+	if (!ret && !x)
+		ret = -ENOMEM;
+	for (size_t i = 0; i < candidates->nr && !ret; i++) {
 		double d;
 
 		if (was_tried(tried, candidates->cells + i * f->nr))
 			continue;
-		d = disagreement(&c, i, x);
+		d = sequential_design_disagreement(&c, i, x);
 		if (d > most) {
 			most = d;
 			best = i;
 		}
 	}
-	if (!status && most < 0)
-		status = -ENOENT;
-	if (!status)
+	if (!ret && most < 0)
+		ret = -ENOENT;
+	if (!ret)
 		memcpy(cells, candidates->cells + best * f->nr, f->nr * sizeof(*cells));
 	free(x);
-	release(&c);
-	return status;
+	sequential_design_release(&c);
+	return ret;
 }

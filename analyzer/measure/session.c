@@ -66,7 +66,7 @@ static void close_pair(int pair[2])
 }
 
 /* In the child: a group of its own, so that a Ctrl-C at our terminal ends it through us only. */
-static void become(int in, int out, int err, const char *const *argv)
+static void session_become(int in, int out, int err, const char *const *argv)
 {
 	setpgid(0, 0);
 	signal(SIGPIPE, SIG_DFL);
@@ -92,7 +92,7 @@ static int start(struct session *s, const char *const *argv, struct err *err)
 		return err_set(err, why, "%s: %s", argv[0], strerror(why));
 	}
 	if (!pid)
-		become(in[0], out[1], words[1], argv);
+		session_become(in[0], out[1], words[1], argv);
 	close(in[0]);
 	close(out[1]);
 	close(words[1]);
@@ -111,7 +111,7 @@ int session_start(struct session *s, const struct plan_target *t, const char *sc
 	const char *argv[ARGUMENTS_MAX];
 	char port[16];
 	struct buf whole, remote;
-	int status;
+	int ret;
 
 	memset(s, 0, sizeof(*s));
 	buf_init(&whole);
@@ -131,14 +131,14 @@ int session_start(struct session *s, const struct plan_target *t, const char *sc
 		shell_word(&remote, (char *)whole.data);
 	buf_put_u8(&remote, 0);
 	snprintf(port, sizeof(port), "%u", (unsigned int)t->port);
-	status = whole.error ? whole.error : remote.error;
-	if (!status) {
+	ret = whole.error ? whole.error : remote.error;
+	if (!ret) {
 		set_arguments(t, (char *)remote.data, (char *)whole.data, port, argv);
-		status = start(s, argv, err);
+		ret = start(s, argv, err);
 	}
 	buf_release(&whole);
 	buf_release(&remote);
-	return status;
+	return ret;
 }
 
 void session_say(struct session *s, const char *line)
@@ -159,7 +159,7 @@ void session_hang_up(struct session *s)
 	}
 }
 
-static void drain(struct session *s, int *fd, struct buf *into, size_t most)
+static void session_drain(struct session *s, int *fd, struct buf *into, size_t most)
 {
 	char block[65536];
 	ssize_t nr;
@@ -183,7 +183,7 @@ static void drain(struct session *s, int *fd, struct buf *into, size_t most)
 	*fd = -1;
 }
 
-static void reap(struct session *s)
+static void session_reap(struct session *s)
 {
 	int status;
 
@@ -213,9 +213,9 @@ void sessions_wait(struct session *const *all, size_t nr, int timeout_ms)
 	for (size_t i = 0; i < nr; i++) {
 		if (!all[i]->pid || all[i]->ended)
 			continue;
-		drain(all[i], &all[i]->out, &all[i]->output, SESSION_OUTPUT_MAX);
-		drain(all[i], &all[i]->err, &all[i]->words, SESSION_WORDS_MAX);
-		reap(all[i]);
+		session_drain(all[i], &all[i]->out, &all[i]->output, SESSION_OUTPUT_MAX);
+		session_drain(all[i], &all[i]->err, &all[i]->words, SESSION_WORDS_MAX);
+		session_reap(all[i]);
 	}
 }
 

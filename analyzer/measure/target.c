@@ -159,34 +159,34 @@ static int target_put_guard(const struct drive *d, struct buf *out, struct err *
 static int put_texts(const struct drive *d, const char *text, const char *what, struct buf *out,
 		     struct err *err)
 {
-	int status;
+	int ret;
 
 	if (!text)
 		return 0;
 	buf_printf(out, "(\n");
-	status = params_expand(d->params, text, out, err);
+	ret = params_expand(d->params, text, out, err);
 	buf_printf(out, "\n) >&2 || { echo '%s failed' >&2; exit 1; }\n", what);
-	return status;
+	return ret;
 }
 
 static int put_prepare(const struct drive *d, struct buf *out, struct err *err)
 {
-	int status;
+	int ret;
 
 	if (!d->load->driver->prepare)
 		return 0;
 	buf_printf(out, "(\n");
-	status = d->load->driver->prepare(d, out, err);
+	ret = d->load->driver->prepare(d, out, err);
 	/* Half a file set is of no use to the next configuration. */
 	buf_printf(out, ") >&2 || { rm -rf ./*; exit 1; }\n");
-	return status;
+	return ret;
 }
 
 int target_run_script(const struct drive *d, const struct plan_target *t, const char *folder,
 		      struct buf *out, struct err *err)
 {
 	struct buf inner;
-	int status;
+	int ret;
 
 	buf_init(&inner);
 	buf_printf(&inner, "trap : TERM\n");
@@ -195,34 +195,34 @@ int target_run_script(const struct drive *d, const struct plan_target *t, const 
 		put_cgroup(t, &inner);
 		buf_printf(&inner, "/cgroup.procs || exit 1\n");
 	}
-	status = target_put_guard(d, &inner, err);
-	if (!status)
-		status = put_texts(d, d->plan->setup, "setup", &inner, err);
-	if (!status)
-		status = put_prepare(d, &inner, err);
+	ret = target_put_guard(d, &inner, err);
+	if (!ret)
+		ret = put_texts(d, d->plan->setup, "setup", &inner, err);
+	if (!ret)
+		ret = put_prepare(d, &inner, err);
 	buf_printf(&inner, "echo @ready\nread -r x <$BLKCAST_GO\n");
 	buf_printf(&inner, "interval=%.3f\n%s", d->plan->interval_s, shell_target_watch);
 	buf_printf(&inner, "echo \"@begin $(date +%%s.%%N)\"\n%s(\n", shell_target_cpu);
-	if (!status)
-		status = d->load->driver->run(d, &inner, err);
+	if (!ret)
+		ret = d->load->driver->run(d, &inner, err);
 	buf_printf(&inner, ")\ns=$?\necho\n%secho \"@end $(date +%%s.%%N) $s\"\n%s",
 		   shell_target_cpu, shell_target_memory);
-	if (!status)
-		status = put_texts(d, d->plan->teardown, "teardown", &inner, err);
+	if (!ret)
+		ret = put_texts(d, d->plan->teardown, "teardown", &inner, err);
 	buf_printf(&inner, "[ $s = 0 ] || rm -rf ./*\nexit $s\n");
 	buf_put_u8(&inner, 0);
-	if (!status)
-		status = inner.error ? inner.error
-				     : session_supervise(out, folder, (char *)inner.data);
+	if (!ret)
+		ret = inner.error ? inner.error
+				  : session_supervise(out, folder, (char *)inner.data);
 	buf_release(&inner);
-	return status;
+	return ret;
 }
 
 int target_agent_script(const struct plan *p, const struct plan_target *t, const char *folder,
 			const char *run, struct buf *out)
 {
 	struct buf inner;
-	int status;
+	int ret;
 
 	buf_init(&inner);
 	buf_printf(&inner, "exec ");
@@ -240,9 +240,9 @@ int target_agent_script(const struct plan *p, const struct plan_target *t, const
 		buf_printf(&inner, " --no-trace");
 	}
 	buf_put_u8(&inner, 0);
-	status = inner.error ? inner.error : session_supervise(out, folder, (char *)inner.data);
+	ret = inner.error ? inner.error : session_supervise(out, folder, (char *)inner.data);
 	buf_release(&inner);
-	return status;
+	return ret;
 }
 
 void target_place(const char *output, size_t len, char *out, size_t size)

@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int result(long status)
+static int aio_result(long status)
 {
 	return status < 0 ? -errno : (int)status;
 }
@@ -13,21 +13,21 @@ static int result(long status)
 int aio_setup(unsigned int nr, aio_context_t *ctx)
 {
 	*ctx = 0;
-	return result(syscall(SYS_io_setup, nr, ctx));
+	return aio_result(syscall(SYS_io_setup, nr, ctx));
 }
 
 int aio_destroy(aio_context_t ctx)
 {
-	return result(syscall(SYS_io_destroy, ctx));
+	return aio_result(syscall(SYS_io_destroy, ctx));
 }
 
 int aio_submit(aio_context_t ctx, struct iocb *iocb)
 {
-	return result(syscall(SYS_io_submit, ctx, 1L, &iocb));
+	return aio_result(syscall(SYS_io_submit, ctx, 1L, &iocb));
 }
 
 int aio_get(aio_context_t ctx, long min, long max, struct io_event *events,
 	    struct timespec *timeout)
 {
-	return result(syscall(SYS_io_getevents, ctx, min, max, events, timeout));
+	return aio_result(syscall(SYS_io_getevents, ctx, min, max, events, timeout));
 }

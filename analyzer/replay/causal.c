@@ -98,8 +98,8 @@ static const struct causal_end *last_end(const struct causal_span *s, uint64_t n
 }
 
 /* What the gap counts from: the last of the lane's events and of completions it depends on. */
-static void anchor(struct causal_request *q, const struct causal_times *t, uint64_t depends,
-		   uint64_t arrival_ns, uint64_t since_ns)
+static void causal_anchor(struct causal_request *q, const struct causal_times *t, uint64_t depends,
+			  uint64_t arrival_ns, uint64_t since_ns)
 {
 	q->after_lane = q->after = UINT32_MAX;
 	for (uint32_t l = 0; l < t->nr_lanes && l < CAUSAL_DEPEND_LANES; l++) {
@@ -158,7 +158,7 @@ static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
 		all_before = count_until(t->all, nr_all, all_before, before);
 		if (done && s->ends[done - 1].ns > since)
 			since = s->ends[done - 1].ns;
-		anchor(q, t, done == i ? lane->depends : 0, at, since);
+		causal_anchor(q, t, done == i ? lane->depends : 0, at, since);
 		q->offset = flushes ? 0 : r[i].sector * SECTOR_BYTES;
 		q->bytes = flushes ? 0 : r[i].bytes;
 		q->others = done == i ? all_before - own_before : 0;
@@ -173,23 +173,23 @@ static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
 	return 0;
 }
 
-static int fill(struct causal_plan *plan, struct causal_times *t, size_t nr)
+static int causal_fill(struct causal_plan *plan, struct causal_times *t, size_t nr)
 {
-	int status = sort_ends(t, nr);
+	int ret = sort_ends(t, nr);
 
-	if (status)
-		return status;
+	if (ret)
+		return ret;
 	plan->lanes = calloc(t->nr_lanes, sizeof(*plan->lanes));
 	if (!plan->lanes)
 		return -ENOMEM;
 	plan->nr_lanes = t->nr_lanes;
-	for (size_t l = 0; l < t->nr_lanes && !status; l++) {
+	for (size_t l = 0; l < t->nr_lanes && !ret; l++) {
 		/* write-back stops where nothing is written, which is no wait for a request */
 		if (causal_tid(&t->requests[t->lanes[l].first]))
 			plan->lanes[l].depends = causal_depends(t, l);
-		status = fill_lane(&plan->lanes[l], t, &t->lanes[l], nr);
+		ret = fill_lane(&plan->lanes[l], t, &t->lanes[l], nr);
 	}
-	return status;
+	return ret;
 }
 
 /* A flush before a write cannot be asked for: the write is sent when that one's time has passed. */
@@ -238,7 +238,7 @@ static void sum_up(struct causal_plan *plan, const struct request *r, uint64_t *
 int causal_make(struct causal_plan *plan, struct request *r, size_t nr, struct err *err)
 {
 	struct causal_times t = { .requests = r };
-	int status;
+	int ret;
 
 	memset(plan, 0, sizeof(*plan));
 	plan->nr = keep_usable(r, nr);
@@ -250,11 +250,11 @@ int causal_make(struct causal_plan *plan, struct request *r, size_t nr, struct e
 		return err_set(err, EINVAL, "too many requests in the selection: expected < 2^32");
 	sum_up(plan, r, &t.begin_ns);
 	qsort(r, plan->nr, sizeof(*r), by_lane);
-	status = fill(plan, &t, plan->nr);
+	ret = causal_fill(plan, &t, plan->nr);
 	free(t.ends);
 	free(t.all);
 	free(t.lanes);
-	return status;
+	return ret;
 }
 
 void causal_release(struct causal_plan *plan)

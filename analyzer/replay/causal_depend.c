@@ -14,7 +14,7 @@ struct walk {
 };
 
 /* The next event; false: none. */
-static bool next(const struct walk *w, uint64_t *ns, bool *sends)
+static bool causal_depend_next(const struct walk *w, uint64_t *ns, bool *sends)
 {
 	uint64_t sent = w->nr_sent < w->s->nr ? w->r[w->nr_sent].arrival_ns : UINT64_MAX;
 	uint64_t done = w->nr_done < w->s->nr ? w->s->ends[w->nr_done].ns : UINT64_MAX;
@@ -24,7 +24,7 @@ static bool next(const struct walk *w, uint64_t *ns, bool *sends)
 	return w->nr_done < w->s->nr;
 }
 
-static void take(struct walk *w, bool sends)
+static void causal_depend_take(struct walk *w, bool sends)
 {
 	if (sends)
 		w->nr_sent++;
@@ -49,12 +49,12 @@ static struct thinking think_of(const struct causal_times *t, size_t l)
 	uint64_t ns, idle_ns = 0;
 	bool sends, idle = false;
 
-	while (next(&w, &ns, &sends)) {
+	while (causal_depend_next(&w, &ns, &sends)) {
 		if (sends && idle) {
 			out.ns += (double)(ns - idle_ns);
 			out.nr++;
 		}
-		take(&w, sends);
+		causal_depend_take(&w, sends);
 		idle = w.nr_sent == w.nr_done;
 		idle_ns = ns;
 	}
@@ -70,7 +70,7 @@ static struct thinking think_stuck(const struct causal_times *t, size_t l, size_
 	uint64_t at = 0, b_last = 0, a_ns, b_ns;
 	bool a_sends, b_sends;
 
-	while (next(&a, &a_ns, &a_sends) && next(&b, &b_ns, &b_sends)) {
+	while (causal_depend_next(&a, &a_ns, &a_sends) && causal_depend_next(&b, &b_ns, &b_sends)) {
 		bool idle = a.nr_sent == a.nr_done && a.nr_done, stuck = b.nr_sent > b.nr_done;
 		uint64_t to = a_ns < b_ns ? a_ns : b_ns, from = b_last + patience_ns;
 
@@ -80,9 +80,9 @@ static struct thinking think_stuck(const struct causal_times *t, size_t l, size_
 			out.nr += a_ns < b_ns && a_sends;
 		}
 		if (a_ns < b_ns) {
-			take(&a, a_sends);
+			causal_depend_take(&a, a_sends);
 		} else {
-			take(&b, b_sends);
+			causal_depend_take(&b, b_sends);
 			b_last = b_ns;
 		}
 		at = to;

@@ -12,7 +12,7 @@ struct collected {
 	uint64_t end_ns; /* UINT64_MAX: none */
 };
 
-static int grow(struct collected *c, size_t more)
+static int causal_load_grow(struct collected *c, size_t more)
 {
 	struct request *requests;
 
@@ -39,16 +39,17 @@ static int one_only(const struct scan *scan, uint32_t a, uint32_t b, struct err 
 		x->host, x->device_name, y->host, y->device_name);
 }
 
-static int collect(struct collected *c, struct scan *scan, double duration_s, struct err *err)
+static int causal_load_collect(struct collected *c, struct scan *scan, double duration_s,
+			       struct err *err)
 {
 	struct scan_request *batch = malloc(SCAN_BATCH * sizeof(*batch));
 	int64_t got = 0;
-	int status = batch ? 0 : -ENOMEM;
+	int ret = batch ? 0 : -ENOMEM;
 	bool full = false;
 
-	while (!status && !full && (got = scan_next(scan, batch, SCAN_BATCH)) > 0) {
-		status = grow(c, (size_t)got);
-		for (int64_t i = 0; i < got && !status; i++) {
+	while (!ret && !full && (got = scan_next(scan, batch, SCAN_BATCH)) > 0) {
+		ret = causal_load_grow(c, (size_t)got);
+		for (int64_t i = 0; i < got && !ret; i++) {
 			const struct request *r = &batch[i].r;
 
 			if (!c->nr) {
@@ -58,24 +59,24 @@ static int collect(struct collected *c, struct scan *scan, double duration_s, st
 						    : UINT64_MAX;
 			}
 			if (batch[i].stream != c->stream)
-				status = one_only(scan, c->stream, batch[i].stream, err);
+				ret = one_only(scan, c->stream, batch[i].stream, err);
 			full = r->arrival_ns >= c->end_ns;
 			if (!full)
 				c->requests[c->nr++] = *r;
 		}
 	}
 	free(batch);
-	return got < 0 ? err_set(err, (int)-got, "%s", scan_error(scan)->line) : status;
+	return got < 0 ? err_set(err, (int)-got, "%s", scan_error(scan)->line) : ret;
 }
 
 int causal_load(struct causal_plan *plan, struct scan *scan, double duration_s, struct err *err)
 {
 	struct collected c = { 0 };
-	int status = collect(&c, scan, duration_s, err);
+	int ret = causal_load_collect(&c, scan, duration_s, err);
 
 	memset(plan, 0, sizeof(*plan));
-	if (!status)
-		status = causal_make(plan, c.requests, c.nr, err);
+	if (!ret)
+		ret = causal_make(plan, c.requests, c.nr, err);
 	free(c.requests);
-	return status;
+	return ret;
 }

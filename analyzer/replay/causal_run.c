@@ -65,7 +65,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-static int later(const void *a, const void *b)
+static int causal_run_later(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
@@ -86,11 +86,12 @@ static uint64_t wake_latency(void)
 		late[i] = now_ns() - begin;
 		late[i] = late[i] > WAKE_NS ? late[i] - WAKE_NS : 0;
 	}
-	qsort(late, WAKE_TRIES, sizeof(*late), later);
+	qsort(late, WAKE_TRIES, sizeof(*late), causal_run_later);
 	return late[WAKE_TRIES / 2];
 }
 
-static void fail(struct shared *s, int error, const struct causal_request *r, int64_t bytes)
+static void causal_run_fail(struct shared *s, int error, const struct causal_request *r,
+			    int64_t bytes)
 {
 	int none = 0;
 
@@ -121,15 +122,15 @@ static int tell_failure(const struct shared *s, struct err *err)
 		       s->run->target, r->offset, operation, r->bytes, s->failed_bytes);
 }
 
-static void take(struct lane *l, size_t i, int64_t res, uint64_t now)
+static void causal_run_take(struct lane *l, size_t i, int64_t res, uint64_t now)
 {
 	const struct causal_request *r = &l->plan->requests[i];
 	int kind = r->operation == OPERATION_FLUSH ? 2 : r->operation;
 
 	if (res < 0)
-		fail(l->shared, (int)-res, r, -1);
+		causal_run_fail(l->shared, (int)-res, r, -1);
 	else if ((uint64_t)res != r->bytes)
-		fail(l->shared, EIO, r, res);
+		causal_run_fail(l->shared, EIO, r, res);
 	l->done_ns[l->nr_done++] = now;
 	l->nr[kind]++;
 	l->sum_ns[kind] += now - l->sent_ns[i];
@@ -156,14 +157,14 @@ static void wait_until(struct lane *l, uint64_t until_ns)
 
 	now = now_ns();
 	for (int i = 0; i < nr; i++)
-		take(l, (size_t)events[i].data, events[i].res, now);
+		causal_run_take(l, (size_t)events[i].data, events[i].res, now);
 	if (nr > 0)
 		wake_others(l->shared);
 	if (nr < 0 && nr != -EINTR)
-		fail(l->shared, -nr, NULL, -1);
+		causal_run_fail(l->shared, -nr, NULL, -1);
 }
 
-static void prepare(const struct lane *l, size_t i, struct iocb *io)
+static void causal_run_prepare(const struct lane *l, size_t i, struct iocb *io)
 {
 	const struct causal_request *r = &l->plan->requests[i];
 	bool writes = r->operation == OPERATION_WRITE;
@@ -179,24 +180,24 @@ static void prepare(const struct lane *l, size_t i, struct iocb *io)
 	io->aio_rw_flags = r->durable && writes ? RWF_DSYNC : 0;
 }
 
-static void submit(struct lane *l)
+static void causal_run_submit(struct lane *l)
 {
 	size_t i = l->nr_sent;
 	struct iocb io;
 	int status;
 
-	prepare(l, i, &io);
+	causal_run_prepare(l, i, &io);
 	l->last_ns = l->sent_ns[i] = now_ns();
 	if (io.aio_lio_opcode == IOCB_CMD_FDSYNC && l->nr_done == l->nr_sent) {
 		/* asynchronous flushes are sent by a worker of the kernel's */
 		l->nr_sent++;
-		take(l, i, fdatasync(l->shared->fd) < 0 ? -errno : 0, now_ns());
+		causal_run_take(l, i, fdatasync(l->shared->fd) < 0 ? -errno : 0, now_ns());
 		wake_others(l->shared);
 		return;
 	}
 	status = aio_submit(l->ctx, &io);
 	if (status < 0)
-		fail(l->shared, -status, &l->plan->requests[i], -1);
+		causal_run_fail(l->shared, -status, &l->plan->requests[i], -1);
 	else
 		l->nr_sent++;
 }
@@ -254,14 +255,14 @@ static uint64_t burst_due_ns(const struct lane *l)
 	return strict && strict < spaced ? strict : spaced;
 }
 
-static void step(struct lane *l)
+static void causal_run_step(struct lane *l)
 {
 	const struct causal_request *r = &l->plan->requests[l->nr_sent];
 	struct shared *s = l->shared;
 	uint64_t due, now, until;
 
 	if (s->run->stop && *s->run->stop) {
-		fail(s, EINTR, NULL, -1);
+		causal_run_fail(s, EINTR, NULL, -1);
 		return;
 	}
 	if (l->nr_done < r->room) {
@@ -276,7 +277,7 @@ static void step(struct lane *l)
 	}
 	now = now_ns();
 	if (now + SHORT_NS >= due) {
-		submit(l);
+		causal_run_submit(l);
 		return;
 	}
 	until = due > now + s->wake_ns ? due - s->wake_ns : now + 1;
@@ -291,7 +292,7 @@ static void *lane_main(void *arg)
 
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	while (l->nr_sent < l->plan->nr && !s->error && (!s->end_ns || now_ns() < s->end_ns))
-		step(l);
+		causal_run_step(l);
 	while (l->nr_done < l->nr_sent && !s->error)
 		wait_until(l, 0);
 	return NULL;
@@ -367,7 +368,7 @@ static int run_lanes(struct shared *s, struct lane *lanes, struct causal_result 
 		status = -pthread_create(&lanes[i].thread, NULL, lane_main, &lanes[i]);
 		lanes[i].started = !status;
 		if (status)
-			fail(s, -status, NULL, -1);
+			causal_run_fail(s, -status, NULL, -1);
 	}
 	for (size_t i = 0; i < plan->nr_lanes; i++)
 		if (lanes[i].started)
@@ -394,7 +395,7 @@ static int job_begin(struct job *j, const struct causal_run *run, struct causal_
 {
 	struct shared *s = &j->shared;
 	pthread_condattr_t monotonic;
-	int status;
+	int ret;
 
 	memset(out, 0, sizeof(*out));
 	j->out = out;
@@ -409,15 +410,15 @@ static int job_begin(struct job *j, const struct causal_run *run, struct causal_
 		return err_set(err, EINVAL, "%s: expected requests of up to %d threads, got %zu",
 			       run->target, CAUSAL_LANES_MAX, run->plan->nr_lanes);
 	j->lanes = s->lanes = calloc(run->plan->nr_lanes, sizeof(*j->lanes));
-	status = j->lanes ? make_buffers(s, run->plan->bytes_max) : -ENOMEM;
-	for (size_t i = 0; i < run->plan->nr_lanes && !status; i++)
-		status = lane_begin(&j->lanes[i], s, &run->plan->lanes[i]);
-	if (status == -EAGAIN)
+	ret = j->lanes ? make_buffers(s, run->plan->bytes_max) : -ENOMEM;
+	for (size_t i = 0; i < run->plan->nr_lanes && !ret; i++)
+		ret = lane_begin(&j->lanes[i], s, &run->plan->lanes[i]);
+	if (ret == -EAGAIN)
 		return err_set(err, EAGAIN,
 			       "%s: fs.aio-max-nr leaves no room for the requests under way",
 			       run->target);
-	if (status)
-		return err_set(err, -status, "%s: %s", run->target, strerror(-status));
+	if (ret)
+		return err_set(err, -ret, "%s: %s", run->target, strerror(-ret));
 	s->fd = open(run->target, O_RDWR | O_DIRECT | O_CLOEXEC);
 	return s->fd < 0 ? err_set(err, errno, "%s: %s", run->target, strerror(errno)) : 0;
 }
@@ -445,21 +446,21 @@ static void *job_main(void *arg)
 
 static int run_jobs(struct job *jobs, size_t nr, struct err *err)
 {
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < nr && !status; i++) {
-		status = -pthread_create(&jobs[i].thread, NULL, job_main, &jobs[i]);
-		jobs[i].started = !status;
+	for (size_t i = 0; i < nr && !ret; i++) {
+		ret = -pthread_create(&jobs[i].thread, NULL, job_main, &jobs[i]);
+		jobs[i].started = !ret;
 	}
-	if (status)
-		err_set(err, -status, "%s", strerror(-status));
+	if (ret)
+		err_set(err, -ret, "%s", strerror(-ret));
 	for (size_t i = 0; i < nr; i++) {
 		if (jobs[i].started)
 			pthread_join(jobs[i].thread, NULL);
-		if (jobs[i].status && !status)
-			status = tell_failure(&jobs[i].shared, err);
+		if (jobs[i].status && !ret)
+			ret = tell_failure(&jobs[i].shared, err);
 	}
-	return status;
+	return ret;
 }
 
 int causal_runs(const struct causal_run *runs, size_t nr, struct causal_result *out,
@@ -467,14 +468,14 @@ int causal_runs(const struct causal_run *runs, size_t nr, struct causal_result *
 {
 	struct job *jobs = calloc(nr + 1, sizeof(*jobs));
 	size_t begun = 0;
-	int status = jobs ? 0 : -ENOMEM;
+	int ret = jobs ? 0 : -ENOMEM;
 
-	for (; begun < nr && !status; begun++)
-		status = job_begin(&jobs[begun], &runs[begun], &out[begun], err);
-	if (!status)
-		status = run_jobs(jobs, nr, err);
+	for (; begun < nr && !ret; begun++)
+		ret = job_begin(&jobs[begun], &runs[begun], &out[begun], err);
+	if (!ret)
+		ret = run_jobs(jobs, nr, err);
 	for (size_t i = 0; i < begun; i++)
 		job_end(&jobs[i]);
 	free(jobs);
-	return status == -ENOMEM ? err_set(err, ENOMEM, "no memory for a replay") : status;
+	return ret == -ENOMEM ? err_set(err, ENOMEM, "no memory for a replay") : ret;
 }

@@ -34,29 +34,29 @@ struct aims {
 	double ratio_more[2]; /* added to the sequential ratios */
 };
 
-static void note(struct mimic *m, const char *line)
+static void mimic_note(struct mimic *m, const char *line)
 {
 	buf_printf(&m->notes, "%s\n", line);
 }
 
-static uint64_t total(const struct profile *p)
+static uint64_t mimic_total(const struct profile *p)
 {
 	return p->requests[OPERATION_READ] + p->requests[OPERATION_WRITE];
 }
 
-static int check(const struct mimic *m, const struct profile *p, const struct mimic_options *o,
-		 struct err *err)
+static int mimic_check(const struct mimic *m, const struct profile *p,
+		       const struct mimic_options *o, struct err *err)
 {
 	uint64_t others = p->requests[OPERATION_DISCARD] + p->requests[OPERATION_OTHER];
 
-	if (p->unknown & (UNKNOWN_READ | UNKNOWN_WRITE) || !total(p))
+	if (p->unknown & (UNKNOWN_READ | UNKNOWN_WRITE) || !mimic_total(p))
 		return err_set(err, EINVAL, "no reads or writes are counted in this profile");
-	if ((double)others > RARE_RATIO * (double)total(p) &&
+	if ((double)others > RARE_RATIO * (double)mimic_total(p) &&
 	    !(o->leave_out & MIMIC_LEAVE_DISCARDS))
 		return err_set(err, EINVAL,
 			       "%" PRIu64 " discards and other operations beside %" PRIu64
 			       " reads and writes cannot be mimicked; --leave-out discards",
-			       others, total(p));
+			       others, mimic_total(p));
 	(void)m;
 	return 0;
 }
@@ -303,7 +303,7 @@ static int make_open(struct mimic *m, const struct profile *p, const struct mimi
 	if (isfinite(needed) && needed > clients)
 		clients = needed;
 	if (clients > MIMIC_CLIENTS_MAX)
-		note(m, "more clients are needed than fio should have: arrivals may wait");
+		mimic_note(m, "more clients are needed than fio should have: arrivals may wait");
 	m->depth = 1;
 	m->clients = (unsigned int)fmin(MIMIC_CLIENTS_MAX, fmax(clients, OPEN_LEAST) + 0.5);
 	for (int k = 0; k < 2; k++)
@@ -320,7 +320,7 @@ static int make_intensity(struct mimic *m, const struct profile *p, const struct
 	for (int k = 0; k < 2; k++) {
 		uint64_t nr = p->requests[k ? OPERATION_WRITE : OPERATION_READ];
 
-		m->side[k].share = (double)nr / (double)total(p);
+		m->side[k].share = (double)nr / (double)mimic_total(p);
 		m->side[k].rate_per_s = (double)nr / seconds;
 	}
 	m->think_s = 0;
@@ -329,21 +329,21 @@ static int make_intensity(struct mimic *m, const struct profile *p, const struct
 	return open ? make_open(m, p, o, aims, err) : make_closed(m, p, aims, err);
 }
 
-static double step(double wanted, double got)
+static double mimic_step(double wanted, double got)
 {
 	double by = wanted / got;
 
 	return by > 0 && isfinite(by) ? fmin(STEP_MAX, fmax(1 / STEP_MAX, by)) : 1;
 }
 
-static double rate(const struct profile *p, enum operation operation)
+static double mimic_rate(const struct profile *p, enum operation operation)
 {
 	return (double)p->requests[operation] / (p->end_s - p->begin_s);
 }
 
 /* Moves the aims, none by more than a disturbed run should, of the job m by what its run missed of p. */
-static void correct(struct aims *aims, const struct mimic *m, const struct profile *p,
-		    const struct profile *run)
+static void mimic_correct(struct aims *aims, const struct mimic *m, const struct profile *p,
+			  const struct profile *run)
 {
 	const struct direction_profile *wanted[2] = { &p->read, &p->write };
 	const struct direction_profile *got[2] = { &run->read, &run->write };
@@ -351,21 +351,23 @@ static void correct(struct aims *aims, const struct mimic *m, const struct profi
 	double depth = isnan(aims->depth) ? m->depth : aims->depth;
 
 	if (m->open) {
-		aims->rate_factor *= step(p->open.rate_per_s, run->open.rate_per_s);
+		aims->rate_factor *= mimic_step(p->open.rate_per_s, run->open.rate_per_s);
 	} else if (m->write_back) {
-		aims->rate_factor *= step(rate(p, OPERATION_WRITE), rate(run, OPERATION_WRITE));
-		think = m->clients / rate(p, OPERATION_READ) -
-			m->clients / rate(run, OPERATION_READ);
+		aims->rate_factor *= mimic_step(mimic_rate(p, OPERATION_WRITE),
+						mimic_rate(run, OPERATION_WRITE));
+		think = m->clients / mimic_rate(p, OPERATION_READ) -
+			m->clients / mimic_rate(run, OPERATION_READ);
 	}
 	if (m->bursty) {
-		aims->burst_factor *= step(widest_idc(p) - 1, widest_idc(run) - 1);
+		aims->burst_factor *= mimic_step(widest_idc(p) - 1, widest_idc(run) - 1);
 		/* above the limit it is not what keeps them few */
-		aims->log_depth_factor =
-			fmin(STEP_MAX, aims->log_depth_factor * step(p->closed.in_flight_mean,
-								     run->closed.in_flight_mean));
+		aims->log_depth_factor = fmin(
+			STEP_MAX, aims->log_depth_factor * mimic_step(p->closed.in_flight_mean,
+								      run->closed.in_flight_mean));
 	}
 	if (m->depth > 1)
-		aims->depth = depth * step(p->closed.in_flight_mean, run->closed.in_flight_mean);
+		aims->depth =
+			depth * mimic_step(p->closed.in_flight_mean, run->closed.in_flight_mean);
 	else if (!m->open && isfinite(think))
 		aims->think_s = fmax(m->think_s / 2, m->think_s + think);
 	for (int k = 0; k < 2; k++) {
@@ -391,16 +393,16 @@ static int choose_law(struct mimic *m)
 	return 0;
 }
 
-static int aim(struct aims *aims, struct mimic *m, const struct profile *p,
-	       const struct mimic_options *o, struct err *err)
+static int mimic_aim(struct aims *aims, struct mimic *m, const struct profile *p,
+		     const struct mimic_options *o, struct err *err)
 {
-	int status = make_intensity(m, p, o, aims, err);
+	int ret = make_intensity(m, p, o, aims, err);
 
-	for (size_t i = 0; i < o->nr_runs && !status; i++) {
-		correct(aims, m, p, o->runs[i]);
-		status = make_intensity(m, p, o, aims, err);
+	for (size_t i = 0; i < o->nr_runs && !ret; i++) {
+		mimic_correct(aims, m, p, o->runs[i]);
+		ret = make_intensity(m, p, o, aims, err);
 	}
-	return status;
+	return ret;
 }
 
 static int make_range(struct mimic *m, const struct profile *p, const struct mimic_options *o,
@@ -423,7 +425,7 @@ static int make_range(struct mimic *m, const struct profile *p, const struct mim
 		m->range_bytes = isfinite(p->locality.footprint_bytes)
 					 ? (uint64_t)p->locality.footprint_bytes
 					 : 0;
-		note(m, "the access distribution is unknown: uniform over the footprint");
+		mimic_note(m, "the access distribution is unknown: uniform over the footprint");
 	}
 	if (m->range_bytes < 2 * largest)
 		m->range_bytes = 2 * largest;
@@ -443,7 +445,7 @@ static int make_range(struct mimic *m, const struct profile *p, const struct mim
 			       units_bytes((double)m->range_bytes, need),
 			       units_bytes((double)o->target_bytes, have));
 	m->range_bytes = o->target_bytes;
-	note(m, "the address range was made to fit the target");
+	mimic_note(m, "the address range was made to fit the target");
 	return 0;
 }
 
@@ -501,7 +503,7 @@ static void make_files(struct mimic *m, const struct profile *p, const struct mi
 	m->nr_files = 1;
 	m->file_bytes = m->range_bytes;
 	if (!o->directory && isfinite(count))
-		note(m, "the target is no folder: its files are not mimicked");
+		mimic_note(m, "the target is no folder: its files are not mimicked");
 	if (!o->directory || !(count >= 1) || !(bytes >= 1))
 		return;
 	m->nr_files = (unsigned int)fmin(lround(count), 100000);
@@ -530,7 +532,7 @@ int mimic_make(struct mimic *m, const struct profile *p, const struct mimic_opti
 			     .rate_factor = 1,
 			     .burst_factor = 1,
 			     .log_depth_factor = 1 };
-	int status;
+	int ret;
 
 	memset(m, 0, sizeof(*m));
 	buf_init(&m->notes);
@@ -538,27 +540,27 @@ int mimic_make(struct mimic *m, const struct profile *p, const struct mimic_opti
 	m->directory = o->directory;
 	m->duration_s = o->duration_s > 0 ? o->duration_s : p->end_s - p->begin_s;
 	m->seed = o->seed;
-	status = check(m, p, o, err);
-	if (!status)
-		status = aim(&aims, m, p, o, err);
-	for (int k = 0; k < 2 && !status; k++)
+	ret = mimic_check(m, p, o, err);
+	if (!ret)
+		ret = mimic_aim(&aims, m, p, o, err);
+	for (int k = 0; k < 2 && !ret; k++)
 		if (p->requests[k ? OPERATION_WRITE : OPERATION_READ])
-			status = make_sizes(m, k ? &p->write : &p->read, k, err);
-	if (!status)
-		status = make_range(m, p, o, err);
-	if (status)
-		return status;
-	status = choose_law(m);
+			ret = make_sizes(m, k ? &p->write : &p->read, k, err);
+	if (!ret)
+		ret = make_range(m, p, o, err);
+	if (ret)
+		return ret;
+	ret = choose_law(m);
 	make_map(m, p);
-	for (int k = 0; k < 2 && !status; k++)
+	for (int k = 0; k < 2 && !ret; k++)
 		if (m->side[k].nr_split)
-			status = make_sequential(m, p, k, aims.ratio_more[k]);
+			ret = make_sequential(m, p, k, aims.ratio_more[k]);
 	make_files(m, p, o);
 	note_slow_rates(m);
 	if (flushes && writes)
 		m->fsync =
 			(unsigned int)fmax(1, fmin(1e6, round((double)writes / (double)flushes)));
-	return status ? status : m->notes.error;
+	return ret ? ret : m->notes.error;
 }
 
 void mimic_release(struct mimic *m)

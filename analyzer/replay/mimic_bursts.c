@@ -7,7 +7,7 @@
 #define BEYOND	 30  /* ... to so many times beyond the windows on either side */
 
 /* (1 - (1 - exp(-x)) / x), without cancellation for small x. */
-static double rise(double x)
+static double mimic_bursts_rise(double x)
 {
 	return x < 1e-5 ? x / 2 : 1 + expm1(-x) / x;
 }
@@ -18,7 +18,8 @@ static bool is_usable(const struct idc_point *p)
 }
 
 /* The best A for a k, and the squared relative error that it leaves. */
-static double amplitude(const struct idc_point *idc, size_t nr, double k, double *error)
+static double mimic_bursts_amplitude(const struct idc_point *idc, size_t nr, double k,
+				     double *error)
 {
 	double up = 0, down = 0, a;
 
@@ -27,7 +28,7 @@ static double amplitude(const struct idc_point *idc, size_t nr, double k, double
 
 		if (!is_usable(&idc[i]))
 			continue;
-		share = rise(k * idc[i].window_s) / (idc[i].idc - 1);
+		share = mimic_bursts_rise(k * idc[i].window_s) / (idc[i].idc - 1);
 		up += share;
 		down += share * share;
 	}
@@ -35,7 +36,9 @@ static double amplitude(const struct idc_point *idc, size_t nr, double k, double
 	*error = 0;
 	for (size_t i = 0; i < nr; i++)
 		if (is_usable(&idc[i]))
-			*error += pow(a * rise(k * idc[i].window_s) / (idc[i].idc - 1) - 1, 2);
+			*error += pow(
+				a * mimic_bursts_rise(k * idc[i].window_s) / (idc[i].idc - 1) - 1,
+				2);
 	return a;
 }
 
@@ -54,7 +57,7 @@ bool mimic_bursts_fit(struct mimic_bursts *b, const struct idc_point *idc, size_
 	for (int i = 0; i <= NR_TIMES; i++) {
 		double try = pow(BEYOND * BEYOND * most_s / least_s, (double)i / NR_TIMES) /
 			     (BEYOND * most_s);
-		double error, amount = amplitude(idc, nr, try, &error);
+		double error, amount = mimic_bursts_amplitude(idc, nr, try, &error);
 
 		/* of equal ones the shortest bursts: nothing says that they last longer */
 		if (error <= best * (1 + 1e-9)) {
@@ -79,10 +82,11 @@ double mimic_bursts_idc(const struct mimic_bursts *b, double window_s)
 {
 	double k = 1 / b->on_s + 1 / b->off_s, cycle = b->on_s + b->off_s;
 
-	return 1 + 2 * mimic_bursts_rate(b) * b->off_s * b->off_s / cycle * rise(k * window_s);
+	return 1 + 2 * mimic_bursts_rate(b) * b->off_s * b->off_s / cycle *
+			   mimic_bursts_rise(k * window_s);
 }
 
-static double exponential(struct rng *rng, double mean)
+static double mimic_bursts_exponential(struct rng *rng, double mean)
 {
 	return -mean * log(rng_open(rng));
 }
@@ -93,8 +97,8 @@ void mimic_arrivals_begin(struct mimic_arrivals *a, const struct mimic_bursts *b
 	a->rng = rng;
 	a->at_s = 0;
 	if (rng_uniform(&a->rng) * (b->on_s + b->off_s) >= b->on_s)
-		a->at_s = exponential(&a->rng, b->off_s);
-	a->on_until_s = a->at_s + exponential(&a->rng, b->on_s);
+		a->at_s = mimic_bursts_exponential(&a->rng, b->off_s);
+	a->on_until_s = a->at_s + mimic_bursts_exponential(&a->rng, b->on_s);
 }
 
 double mimic_arrivals_next(struct mimic_arrivals *a)
@@ -103,13 +107,13 @@ double mimic_arrivals_next(struct mimic_arrivals *a)
 
 	/* Without memory: what was left of the time to the next arrival is drawn anew. */
 	for (;;) {
-		double next = a->at_s + exponential(&a->rng, 1 / b->on_rate_per_s);
+		double next = a->at_s + mimic_bursts_exponential(&a->rng, 1 / b->on_rate_per_s);
 
 		if (next <= a->on_until_s) {
 			a->at_s = next;
 			return next;
 		}
-		a->at_s = a->on_until_s + exponential(&a->rng, b->off_s);
-		a->on_until_s = a->at_s + exponential(&a->rng, b->on_s);
+		a->at_s = a->on_until_s + mimic_bursts_exponential(&a->rng, b->off_s);
+		a->on_until_s = a->at_s + mimic_bursts_exponential(&a->rng, b->on_s);
 	}
 }

@@ -113,7 +113,7 @@ static void put_places(const struct mimic *m, struct buf *out)
 }
 
 /* rw= of the whole job: per direction for open loads. */
-static const char *kind(const struct mimic *m, bool reads, bool writes)
+static const char *mimic_job_kind(const struct mimic *m, bool reads, bool writes)
 {
 	bool order = in_order(m) && !m->open;
 
@@ -133,7 +133,7 @@ static void put_closed(const struct mimic *m, struct buf *out)
 
 	if (m->think_s > 0)
 		buf_printf(out, "thinktime=%.0f\n", m->think_s * 1e6);
-	buf_printf(out, "rw=%s\n", kind(m, reads, writes));
+	buf_printf(out, "rw=%s\n", mimic_job_kind(m, reads, writes));
 	if (m->write_back) {
 		buf_printf(out, "numjobs=%u\n", m->clients);
 		return;
@@ -161,7 +161,7 @@ static void put_slow_rate(const struct mimic *m, int side, unsigned int clients,
 	if (clients > d->rate_per_s)
 		clients = d->rate_per_s < 1 ? 1 : (unsigned int)d->rate_per_s;
 	buf_printf(out, "\n[%s]\nrw=%s\nnumjobs=%u\nrate_process=linear\nrate=%.0f\n",
-		   side ? "writes" : "reads", kind(m, side == 0, side == 1), clients,
+		   side ? "writes" : "reads", mimic_job_kind(m, side == 0, side == 1), clients,
 		   fmax(1, d->rate_per_s * bytes / clients));
 }
 
@@ -180,10 +180,10 @@ static void put_rate(const struct mimic *m, int side, unsigned int clients, stru
 	each = rate / clients;
 	more = rate % clients;
 	buf_printf(out, "\n[%s]\nrw=%s\nnumjobs=%lu\nrate_iops=%lu\n", names[side],
-		   kind(m, side == 0, side == 1), clients - more, each);
+		   mimic_job_kind(m, side == 0, side == 1), clients - more, each);
 	if (more)
 		buf_printf(out, "\n[%s_more]\nrw=%s\nnumjobs=%lu\nrate_iops=%lu\n", names[side],
-			   kind(m, side == 0, side == 1), more, each + 1);
+			   mimic_job_kind(m, side == 0, side == 1), more, each + 1);
 }
 
 static void put_open(const struct mimic *m, struct buf *out)

@@ -73,14 +73,14 @@ int mimic_log(const struct mimic *m, FILE *out, FILE *flushes, uint64_t *nr)
 {
 	struct writer w = { .m = m, .out = out, .flushes = flushes };
 	struct rng arrivals;
-	int status = 0;
+	int ret = 0;
 
-	for (int k = 0; k < 2 && !status; k++)
+	for (int k = 0; k < 2 && !ret; k++)
 		if (m->side[k].nr_split) {
-			status = mimic_walk_begin(&w.side[k], m, k, m->seed);
+			ret = mimic_walk_begin(&w.side[k], m, k, m->seed);
 			w.side[k].exact = true;
 		}
-	if (!status) {
+	if (!ret) {
 		rng_stream(&arrivals, m->seed, STREAM_ARRIVALS);
 		rng_stream(&w.kinds, m->seed, STREAM_KINDS);
 		mimic_arrivals_begin(&w.arrivals, &m->bursts, arrivals);
@@ -89,7 +89,7 @@ int mimic_log(const struct mimic *m, FILE *out, FILE *flushes, uint64_t *nr)
 	for (int k = 0; k < 2; k++)
 		mimic_walk_release(&w.side[k]);
 	*nr = w.nr;
-	return status ? status : ferror(out) || (m->fsync && ferror(flushes)) ? -EIO : 0;
+	return ret ? ret : ferror(out) || (m->fsync && ferror(flushes)) ? -EIO : 0;
 }
 
 static int close_log(FILE *f, const char *path, int status, struct err *err)
@@ -107,19 +107,19 @@ int mimic_save_logs(const struct mimic *m, uint64_t *nr, struct err *err)
 {
 	char path[PATH_MAX];
 	FILE *requests = fopen(m->log, "we"), *flushes = NULL;
-	int status = requests ? 0 : err_set(err, errno, "%s: %s", m->log, strerror(errno));
+	int ret = requests ? 0 : err_set(err, errno, "%s: %s", m->log, strerror(errno));
 
 	if (snprintf(path, sizeof(path), "%s%s", m->log, MIMIC_FLUSHES) >= (int)sizeof(path))
-		status = err_set(err, ENAMETOOLONG, "%s: too long a path", m->log);
-	if (!status && m->fsync) {
+		ret = err_set(err, ENAMETOOLONG, "%s: too long a path", m->log);
+	if (!ret && m->fsync) {
 		flushes = fopen(path, "we");
-		status = flushes ? 0 : err_set(err, errno, "%s: %s", path, strerror(errno));
+		ret = flushes ? 0 : err_set(err, errno, "%s: %s", path, strerror(errno));
 	}
-	if (!status) {
-		status = mimic_log(m, requests, flushes, nr);
-		if (status)
-			err_set(err, -status, "%s: %s", m->log, strerror(-status));
+	if (!ret) {
+		ret = mimic_log(m, requests, flushes, nr);
+		if (ret)
+			err_set(err, -ret, "%s: %s", m->log, strerror(-ret));
 	}
-	status = close_log(requests, m->log, status, err);
-	return close_log(flushes, path, status, err);
+	ret = close_log(requests, m->log, ret, err);
+	return close_log(flushes, path, ret, err);
 }

@@ -85,7 +85,7 @@ static uint64_t zipf_place(struct mimic_walk *p)
 	return (uint64_t)(rank - 1) * 0x9e3779b97f4a7c15u % p->nr;
 }
 
-static uint64_t place(struct mimic_walk *p)
+static uint64_t mimic_position_place(struct mimic_walk *p)
 {
 	uint64_t zone;
 	double low;
@@ -100,7 +100,7 @@ static uint64_t place(struct mimic_walk *p)
 							    : rng_below(&p->rng, p->nr);
 }
 
-static uint32_t size(struct mimic_walk *p)
+static uint32_t mimic_position_size(struct mimic_walk *p)
 {
 	unsigned int at = (unsigned int)rng_below(&p->rng, 100);
 	double share = p->exact ? rng_uniform(&p->rng) : 0;
@@ -163,7 +163,7 @@ int mimic_walk_begin(struct mimic_walk *p, const struct mimic *m, int side, uint
 	mimic_zones(&m->distribution, p->zones);
 	rng_stream(&p->rng, seed, (uint64_t)side);
 	for (unsigned int c = 0; c < m->clients; c++)
-		p->at[c] = place(p) * p->grain;
+		p->at[c] = mimic_position_place(p) * p->grain;
 	return 0;
 }
 
@@ -172,9 +172,9 @@ void mimic_walk_next(struct mimic_walk *p, unsigned int percent_random, uint64_t
 {
 	uint64_t *pos = &p->at[rng_below(&p->rng, p->m->clients)];
 
-	*bytes = size(p);
+	*bytes = mimic_position_size(p);
 	if (rng_below(&p->rng, 100) < percent_random || *pos + *bytes > p->m->range_bytes)
-		*pos = place(p) * p->grain;
+		*pos = mimic_position_place(p) * p->grain;
 	*offset = *pos;
 	*pos += *bytes;
 }

@@ -11,13 +11,13 @@
 
 static int device_bytes(const char *path, uint64_t *bytes, struct err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), status = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret = 0;
 
 	if (fd < 0 || ioctl(fd, BLKGETSIZE64, bytes) < 0)
-		status = err_set(err, errno, "%s: %s", path, strerror(errno));
+		ret = err_set(err, errno, "%s: %s", path, strerror(errno));
 	if (fd >= 0)
 		close(fd);
-	return status;
+	return ret;
 }
 
 int mimic_target(struct mimic_options *o, const char *path, struct err *err)

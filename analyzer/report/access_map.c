@@ -46,7 +46,8 @@ void access_map_release(struct access_map *m)
 }
 
 /* Moves the rows of one direction of one column to where `first` and `shift` put them. */
-static void regroup(uint64_t *rows, uint64_t old_first, uint64_t first, unsigned int shift)
+static void access_map_regroup(uint64_t *rows, uint64_t old_first, uint64_t first,
+			       unsigned int shift)
 {
 	uint64_t sums[ACCESS_ROWS] = { 0 };
 
@@ -57,7 +58,7 @@ static void regroup(uint64_t *rows, uint64_t old_first, uint64_t first, unsigned
 }
 
 /* The rows that hold something, as regions since byte 0: lowest and highest. */
-static void occupied(const struct access_map *m, uint64_t *low, uint64_t *high)
+static void access_map_occupied(const struct access_map *m, uint64_t *low, uint64_t *high)
 {
 	unsigned int from = ACCESS_ROWS, to = 0;
 
@@ -80,7 +81,7 @@ static void make_fit(struct access_map *m, uint64_t region)
 	uint64_t low, high, first;
 	unsigned int shift = 0;
 
-	occupied(m, &low, &high);
+	access_map_occupied(m, &low, &high);
 	low = region < low ? region : low;
 	high = region > high ? region : high;
 	while ((high >> shift) - (low >> shift) >= ACCESS_ROWS)
@@ -93,8 +94,8 @@ static void make_fit(struct access_map *m, uint64_t region)
 	for (size_t c = 0; c < m->grid.nr; c++) {
 		uint64_t *column = m->grid.cells + c * m->grid.rows;
 
-		regroup(column, m->first_row, first, shift);
-		regroup(column + ACCESS_ROWS, m->first_row, first, shift);
+		access_map_regroup(column, m->first_row, first, shift);
+		access_map_regroup(column + ACCESS_ROWS, m->first_row, first, shift);
 	}
 	m->first_row = first;
 	m->row_shift += shift;
@@ -125,10 +126,10 @@ int access_map_add(struct access_map *m, uint64_t arrival_ns, uint64_t sector, b
 	uint64_t offset = (sector < MAX_BYTES ? sector : MAX_BYTES) * SECTOR_BYTES;
 	uint64_t region = offset >> m->row_shift;
 	uint64_t *column = timegrid_at(&m->grid, arrival_ns);
-	int err = column ? keep_point(m, arrival_ns, offset, write) : -ENOMEM;
+	int ret = column ? keep_point(m, arrival_ns, offset, write) : -ENOMEM;
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	if (!m->started) {
 		m->first_row = region < ACCESS_ROWS / 2 ? 0 : region - ACCESS_ROWS / 2;
 		m->started = true;
@@ -161,7 +162,7 @@ struct picture {
  * Marks on a grid of half units: reads lie down, writes stand up. A bit for each place keeps what
  * is drawn, and so the size of the page, within bounds.
  */
-static int marks(struct buf *out, const struct picture *p, bool write)
+static int access_map_marks(struct buf *out, const struct picture *p, bool write)
 {
 	size_t width = 2 * SVG_WIDTH, height = 2 * (size_t)map_frame.height;
 	uint8_t *seen = calloc(width * height, 1);
@@ -196,7 +197,7 @@ static int level_of(uint64_t count, uint64_t most)
 	return (int)fmin(LEVELS - 1, floor(LEVELS * log((double)count) / log((double)most)));
 }
 
-static void density(struct buf *out, const struct picture *p, bool write, uint64_t most)
+static void access_map_density(struct buf *out, const struct picture *p, bool write, uint64_t most)
 {
 	const struct timegrid *g = p->grid;
 	size_t base = write ? ACCESS_ROWS : 0;
@@ -218,7 +219,7 @@ static void density(struct buf *out, const struct picture *p, bool write, uint64
 }
 
 /* One direction in a plot of its own: shades of two colours on top of each other say nothing. */
-static void shaded(struct buf *out, const struct picture *p, bool write)
+static void access_map_shaded(struct buf *out, const struct picture *p, bool write)
 {
 	const struct timegrid *g = p->grid;
 	double from = scale_px(&p->x, (double)timegrid_begin_ns(g));
@@ -232,7 +233,7 @@ static void shaded(struct buf *out, const struct picture *p, bool write)
 		   "viewBox=\"0 0 %zu %u\" preserveAspectRatio=\"none\">\n",
 		   from, p->y.px_to, to - from, p->y.px_from - p->y.px_to, g->nr,
 		   p->high - p->low + 1);
-	density(out, p, write, most);
+	access_map_density(out, p, write, most);
 	buf_printf(out, "</svg>\n");
 }
 
@@ -240,7 +241,7 @@ static void find_rows(struct picture *p)
 {
 	uint64_t low, high, bytes = 1ull << p->map->row_shift;
 
-	occupied(p->map, &low, &high);
+	access_map_occupied(p->map, &low, &high);
 	p->low = (unsigned int)(low - p->map->first_row);
 	p->high = (unsigned int)(high - p->map->first_row);
 	p->y = (struct scale){ .kind = SCALE_LINEAR,
@@ -251,7 +252,7 @@ static void find_rows(struct picture *p)
 			       .px_to = map_frame.top };
 }
 
-static void describe(const struct picture *p, char *text, size_t len)
+static void access_map_describe(const struct picture *p, char *text, size_t len)
 {
 	struct label low, high, region;
 
@@ -263,7 +264,7 @@ static void describe(const struct picture *p, char *text, size_t len)
 		 label_bytes(&region, exp2(p->map->row_shift)));
 }
 
-static int columns(const struct access_map *m, const struct view *v, struct timegrid *g)
+static int access_map_columns(const struct access_map *m, const struct view *v, struct timegrid *g)
 {
 	struct view coarse = *v;
 
@@ -281,7 +282,7 @@ static void draw_crowded(struct buf *out, struct picture *p)
 		p->y.px_to = f->top;
 		frame_axes(out, f, &p->x, &p->y, write ? NULL : "",
 			   write ? "writes, offset on the device" : "reads, offset on the device");
-		shaded(out, p, write);
+		access_map_shaded(out, p, write);
 	}
 }
 
@@ -289,12 +290,12 @@ static int draw_points(struct buf *out, struct picture *p)
 {
 	const struct legend_entry legend[] = { { LEGEND_LINE, "mark read", "read" },
 					       { LEGEND_TALL, "mark write", "write" } };
-	int err;
+	int ret;
 
 	frame_axes(out, &map_frame, &p->x, &p->y, NULL, "offset on the device");
 	frame_legend(out, &map_frame, legend, 2);
-	err = marks(out, p, false);
-	return err ? err : marks(out, p, true);
+	ret = access_map_marks(out, p, false);
+	return ret ? ret : access_map_marks(out, p, true);
 }
 
 int access_map_draw(const struct access_map *m, const struct view *v, struct buf *out)
@@ -303,20 +304,20 @@ int access_map_draw(const struct access_map *m, const struct view *v, struct buf
 	struct timegrid g;
 	struct picture p = { .map = m, .grid = &g, .x = frame_time(whole, v) };
 	char text[320];
-	int err = columns(m, v, &g);
+	int ret = access_map_columns(m, v, &g);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	find_rows(&p);
-	describe(&p, text, sizeof(text));
+	access_map_describe(&p, text, sizeof(text));
 	frame_begin(out, whole, v, "figure wide", "Access map", text, &p.x);
 	if (m->crowded)
 		draw_crowded(out, &p);
 	else
-		err = draw_points(out, &p);
+		ret = draw_points(out, &p);
 	svg_end(out);
 	timegrid_release(&g);
-	return err ? err : out->error;
+	return ret ? ret : out->error;
 }
 
 /* One line per column of time: reads, then writes, of every region between the outermost. */
@@ -324,10 +325,10 @@ int access_map_csv(const struct access_map *m, const struct view *v, struct buf 
 {
 	struct timegrid g;
 	struct picture p = { .map = m };
-	int err = columns(m, v, &g);
+	int ret = access_map_columns(m, v, &g);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	find_rows(&p);
 	buf_printf(out, "begin_s");
 	for (int write = 0; write < 2; write++)

@@ -51,7 +51,8 @@ static struct column column_of(const char *name, size_t len)
 	return c;
 }
 
-static void cell(struct buf *out, const struct column *c, const char *text, size_t len, bool utc)
+static void csv_table_cell(struct buf *out, const struct column *c, const char *text, size_t len,
+			   bool utc)
 {
 	char copy[128], *end;
 	struct label l;
@@ -77,7 +78,8 @@ static void cell(struct buf *out, const struct column *c, const char *text, size
 	buf_printf(out, "</td>");
 }
 
-static size_t header(struct buf *out, const char *line, size_t len, struct column *columns)
+static size_t csv_table_header(struct buf *out, const char *line, size_t len,
+			       struct column *columns)
 {
 	const char *end = line + len;
 	size_t nr = 0;
@@ -97,8 +99,8 @@ static size_t header(struct buf *out, const char *line, size_t len, struct colum
 	return nr;
 }
 
-static void row(struct buf *out, const char *line, size_t len, const struct column *columns,
-		size_t nr, bool utc)
+static void csv_table_row(struct buf *out, const char *line, size_t len,
+			  const struct column *columns, size_t nr, bool utc)
 {
 	const char *end = line + len;
 
@@ -107,7 +109,7 @@ static void row(struct buf *out, const char *line, size_t len, const struct colu
 		const char *comma = memchr(line, ',', (size_t)(end - line));
 		size_t width = (size_t)((comma ? comma : end) - line);
 
-		cell(out, &columns[i], line, width, utc);
+		csv_table_cell(out, &columns[i], line, width, utc);
 		line += width + 1;
 	}
 	buf_printf(out, "</tr>\n");
@@ -125,9 +127,9 @@ void csv_table(struct buf *out, const struct buf *csv, bool utc)
 		size_t len = (size_t)((newline ? newline : end) - at);
 
 		if (!nr)
-			nr = header(out, at, len, columns);
+			nr = csv_table_header(out, at, len, columns);
 		else
-			row(out, at, len, columns, nr, utc);
+			csv_table_row(out, at, len, columns, nr, utc);
 		at += len + 1;
 	}
 	buf_printf(out, "</table></div>\n");

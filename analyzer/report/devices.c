@@ -24,10 +24,10 @@ struct layers {
 static int add_layer(struct layers *l, size_t layer, const struct load *load, const struct view *v)
 {
 	struct timegrid g;
-	int err = load->grid.nr ? frame_columns(&load->grid, v, &g) : -ENODATA;
+	int ret = load->grid.nr ? frame_columns(&load->grid, v, &g) : -ENODATA;
 
-	if (err)
-		return err == -ENODATA ? 0 : err;
+	if (ret)
+		return ret == -ENODATA ? 0 : ret;
 	for (size_t c = 0; c < g.nr; c++) {
 		uint64_t t = timegrid_begin_ns(&g) + c * g.step_ns, at;
 
@@ -53,11 +53,11 @@ static int layers_of(const struct devices *d, const struct view *v, struct layer
 	if (!l->rates)
 		return -ENOMEM;
 	for (size_t i = 0; i < d->nr; i++) {
-		int err = add_layer(l, i < l->nr ? i : l->nr - 1, d->each[i].load, v);
+		int ret = add_layer(l, i < l->nr ? i : l->nr - 1, d->each[i].load, v);
 
-		if (err) {
+		if (ret) {
 			free(l->rates);
-			return err;
+			return ret;
 		}
 	}
 	for (size_t i = 1; i < l->nr; i++)
@@ -66,8 +66,8 @@ static int layers_of(const struct devices *d, const struct view *v, struct layer
 	return 0;
 }
 
-static void areas(struct buf *out, const struct layers *l, const struct scale *x,
-		  const struct scale *y)
+static void devices_areas(struct buf *out, const struct layers *l, const struct scale *x,
+			  const struct scale *y)
 {
 	for (size_t i = l->nr; i-- > 0;) {
 		char class[32];
@@ -88,7 +88,7 @@ static void areas(struct buf *out, const struct layers *l, const struct scale *x
 	}
 }
 
-static void legend(struct buf *out, const struct devices *d, const struct layers *l)
+static void devices_legend(struct buf *out, const struct devices *d, const struct layers *l)
 {
 	static const char *const classes[] = { "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7" };
 	struct legend_entry entries[SHOWN + 1];
@@ -116,7 +116,8 @@ static double own_peaks(const struct devices *d, enum load_row row)
 	return sum;
 }
 
-static void describe(const struct devices *d, const struct load_peaks *sum, char *text, size_t len)
+static void devices_describe(const struct devices *d, const struct load_peaks *sum, char *text,
+			     size_t len)
 {
 	double own = own_peaks(d, LOAD_REQUESTS), peak = sum->of[LOAD_REQUESTS].max;
 	struct label a, b, c, w;
@@ -129,8 +130,8 @@ static void describe(const struct devices *d, const struct load_peaks *sum, char
 		label_count(&b, own), label_percent(&c, peak > 0 ? own / peak - 1 : NAN));
 }
 
-static void mark(struct buf *out, const struct load_peaks *sum, const struct scale *x,
-		 const struct scale *y)
+static void devices_mark(struct buf *out, const struct load_peaks *sum, const struct scale *x,
+			 const struct scale *y)
 {
 	const struct load_peak *p = &sum->of[LOAD_REQUESTS];
 	double px = scale_px(x, (double)p->max_at_ns), py = scale_px(y, p->max);
@@ -152,19 +153,19 @@ int devices_draw(const struct devices *d, const struct view *v, struct buf *out)
 	struct load_peaks sum;
 	struct layers l = { 0 };
 	char text[400];
-	int err = d->nr < 2 ? -ENODATA : load_peaks(d->sum, d->window_ns, &sum);
+	int ret = d->nr < 2 ? -ENODATA : load_peaks(d->sum, d->window_ns, &sum);
 
-	if (!err)
-		err = layers_of(d, v, &l);
-	if (err)
-		return err;
+	if (!ret)
+		ret = layers_of(d, v, &l);
+	if (ret)
+		return ret;
 	y = frame_linear(f, sum.of[LOAD_REQUESTS].max, UNIT_COUNT);
-	describe(d, &sum, text, sizeof(text));
+	devices_describe(d, &sum, text, sizeof(text));
 	frame_begin(out, f, v, "figure wide", "All devices on one clock", text, &x);
 	frame_axes(out, f, &x, &y, NULL, "requests/s");
-	areas(out, &l, &x, &y);
-	legend(out, d, &l);
-	mark(out, &sum, &x, &y);
+	devices_areas(out, &l, &x, &y);
+	devices_legend(out, d, &l);
+	devices_mark(out, &sum, &x, &y);
 	svg_end(out);
 	free(l.rates);
 	return out->error;
@@ -173,10 +174,10 @@ int devices_draw(const struct devices *d, const struct view *v, struct buf *out)
 static int csv_line(struct buf *out, const char *name, const struct load *load, uint64_t window_ns)
 {
 	struct load_peaks p;
-	int err = load_peaks(load, window_ns, &p);
+	int ret = load_peaks(load, window_ns, &p);
 
-	if (err)
-		return err == -ENODATA ? 0 : err;
+	if (ret)
+		return ret == -ENODATA ? 0 : ret;
 	buf_printf(out, "%s,%g", name, p.window_s);
 	for (int row = 0; row < NR_LOAD_ROWS; row++)
 		buf_printf(out, ",%.6g,%.6g,%.6g,%.6g,%.3f", p.of[row].mean, p.of[row].p95,
@@ -187,17 +188,17 @@ static int csv_line(struct buf *out, const char *name, const struct load *load, 
 
 int devices_csv(const struct devices *d, struct buf *out)
 {
-	int err = 0;
+	int ret = 0;
 
 	buf_printf(out, "device,window_s,requests_mean_per_s,requests_p95_per_s,requests_p99_per_s,"
 			"requests_peak_per_s,requests_peak_at_s,bytes_mean_per_s,bytes_p95_per_s,"
 			"bytes_p99_per_s,bytes_peak_per_s,bytes_peak_at_s\n");
-	for (size_t i = 0; i < d->nr && !err; i++)
-		err = csv_line(out, d->each[i].name, d->each[i].load, d->window_ns);
-	if (!err)
-		err = csv_line(out, "sum on one clock", d->sum, d->window_ns);
-	if (err)
-		return err;
+	for (size_t i = 0; i < d->nr && !ret; i++)
+		ret = csv_line(out, d->each[i].name, d->each[i].load, d->window_ns);
+	if (!ret)
+		ret = csv_line(out, "sum on one clock", d->sum, d->window_ns);
+	if (ret)
+		return ret;
 	buf_printf(out, "own peaks added up,%g,,,,%.6g,,,,,%.6g,\n", (double)d->window_ns * 1e-9,
 		   own_peaks(d, LOAD_REQUESTS), own_peaks(d, LOAD_BYTES));
 	return out->error;

@@ -49,7 +49,7 @@ struct scale frame_linear(const struct frame *f, double to, enum unit unit)
 	return s;
 }
 
-static size_t chars(const char *text)
+static size_t frame_chars(const char *text)
 {
 	size_t nr = 0;
 
@@ -65,7 +65,7 @@ static void x_axis(struct buf *out, const struct frame *f, const struct scale *x
 
 	for (size_t i = 0; i < nr; i++) {
 		double at = scale_px(x, ticks[i].value);
-		double half = (double)chars(ticks[i].label.text) * CHAR_WIDTH / 2;
+		double half = (double)frame_chars(ticks[i].label.text) * CHAR_WIDTH / 2;
 
 		svg_line(out, "grid", at, f->top, at, f->bottom);
 		/* Labels stay inside the picture. */
@@ -126,7 +126,7 @@ void frame_legend(struct buf *out, const struct frame *f, const struct legend_en
 	double width = 0, x, y = f->top - 18;
 
 	for (size_t i = 0; i < nr; i++)
-		width += 22 + (double)chars(entries[i].name) * CHAR_WIDTH + 10;
+		width += 22 + (double)frame_chars(entries[i].name) * CHAR_WIDTH + 10;
 	x = f->right - width + 10;
 	svg_group(out, "legend");
 	for (size_t i = 0; i < nr; i++) {
@@ -141,7 +141,7 @@ void frame_legend(struct buf *out, const struct frame *f, const struct legend_en
 		else
 			svg_rect(out, e->class, x + 6, y - 5, 10, 10, NULL);
 		svg_text(out, "tick start", x + 22, y + 4, e->name);
-		x += 22 + (double)chars(e->name) * CHAR_WIDTH + 10;
+		x += 22 + (double)frame_chars(e->name) * CHAR_WIDTH + 10;
 	}
 	svg_group_end(out);
 }

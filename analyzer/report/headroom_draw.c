@@ -24,7 +24,7 @@ static bool near_row(const struct headroom *h, const double *row, size_t i)
 	return true;
 }
 
-static bool near(const struct headroom *h, const struct load_rows *rows, size_t i)
+static bool headroom_draw_near(const struct headroom *h, const struct load_rows *rows, size_t i)
 {
 	for (size_t k = 0; k < rows->nr; k++)
 		if (near_row(h, &rows->x[k * h->model->schema.nr], i))
@@ -33,7 +33,7 @@ static bool near(const struct headroom *h, const struct load_rows *rows, size_t 
 }
 
 /* Where a measured row lies on the axis: clients that never think as the law has those that do. */
-static double place(const struct headroom *h, double load)
+static double headroom_draw_place(const struct headroom *h, double load)
 {
 	const struct busy_curves *c = h->busy;
 	double r;
@@ -54,9 +54,10 @@ static void draw_points(const struct headroom *h, const struct load_rows *rows,
 	const struct model *m = h->model;
 
 	for (size_t i = 0; m && i < m->data.nr_rows; i++) {
-		double at = place(h, m->data.x[(size_t)h->scaled * m->data.nr_rows + i]);
+		double at =
+			headroom_draw_place(h, m->data.x[(size_t)h->scaled * m->data.nr_rows + i]);
 
-		if (near(h, rows, i) && at >= x->from && at <= x->to)
+		if (headroom_draw_near(h, rows, i) && at >= x->from && at <= x->to)
 			svg_circle(out, "dot read", scale_px(x, at),
 				   scale_px(y, model_measured(m, i)), 3);
 	}

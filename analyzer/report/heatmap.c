@@ -110,7 +110,7 @@ static uint64_t most_in_a_cell(const struct timegrid *g)
  * One path per shade, in units of cells: "M column row h length" for each run of equal cells. The
  * stroke is one row high; the nested picture that uses it stretches it to the plot.
  */
-static void cells(struct buf *out, const struct timegrid *g, const char *id)
+static void heatmap_cells(struct buf *out, const struct timegrid *g, const char *id)
 {
 	uint64_t most = most_in_a_cell(g);
 
@@ -146,7 +146,7 @@ static double median_row(const uint64_t *column)
 	return NAN;
 }
 
-static void medians(struct buf *out, const struct timegrid *g)
+static void heatmap_medians(struct buf *out, const struct timegrid *g)
 {
 	bool drawing = false;
 
@@ -197,8 +197,8 @@ static void shade_legend(struct buf *out, const struct frame *f, uint64_t most)
 }
 
 /* The plot with one crop; page.css shows one of the three at a time. */
-static void crop(struct buf *out, const struct heatmap *h, const struct timegrid *g,
-		 const struct view *v, const struct scale *x, int which)
+static void heatmap_crop(struct buf *out, const struct heatmap *h, const struct timegrid *g,
+			 const struct view *v, const struct scale *x, int which)
 {
 	const struct frame *f = &heat_frame;
 	uint64_t above;
@@ -232,7 +232,7 @@ static void crop(struct buf *out, const struct heatmap *h, const struct timegrid
 	svg_group_end(out);
 }
 
-static void describe(const struct heatmap *h, char *text, size_t len)
+static void heatmap_describe(const struct heatmap *h, char *text, size_t len)
 {
 	struct label low, high, n;
 	uint64_t above, sum = 0;
@@ -256,17 +256,17 @@ int heatmap_draw(const struct heatmap *h, const struct view *v, struct buf *out)
 	struct scale x = frame_time(&heat_frame, v);
 	struct timegrid g;
 	char text[320];
-	int err = frame_columns(&h->grid, v, &g);
+	int ret = frame_columns(&h->grid, v, &g);
 
-	if (err)
-		return err;
-	describe(h, text, sizeof(text));
+	if (ret)
+		return ret;
+	heatmap_describe(h, text, sizeof(text));
 	frame_begin(out, &heat_frame, v, "figure wide heat", "Response time over time", text, &x);
-	cells(out, &g, v->id);
-	medians(out, &g);
+	heatmap_cells(out, &g, v->id);
+	heatmap_medians(out, &g);
 	shade_legend(out, &heat_frame, most_in_a_cell(&g));
 	for (int i = 0; i < HEATMAP_CROPS; i++)
-		crop(out, h, &g, v, &x, i);
+		heatmap_crop(out, h, &g, v, &x, i);
 	svg_end(out);
 	timegrid_release(&g);
 	return out->error;
@@ -275,11 +275,11 @@ int heatmap_draw(const struct heatmap *h, const struct view *v, struct buf *out)
 int heatmap_csv(const struct heatmap *h, const struct view *v, struct buf *out)
 {
 	struct timegrid g;
-	int err = frame_columns(&h->grid, v, &g);
+	int ret = frame_columns(&h->grid, v, &g);
 	unsigned int low = 0, high = HEATMAP_ROWS - 1;
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	while (low < high && !row_total(&g, low))
 		low++;
 	while (high > low && !row_total(&g, high))

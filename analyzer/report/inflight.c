@@ -88,16 +88,16 @@ double inflight_device_while_waiting(const struct inflight *f)
 	return waiting > 0 ? weighted / waiting : NAN;
 }
 
-static int columns(const struct inflight *f, const struct view *v, struct parts *p)
+static int inflight_columns(const struct inflight *f, const struct view *v, struct parts *p)
 {
-	int err = frame_columns(&f->grid, v, &p->grid);
+	int ret = frame_columns(&f->grid, v, &p->grid);
 
-	if (err)
-		return err;
-	err = parts_of(&p->grid, p);
-	if (err) {
+	if (ret)
+		return ret;
+	ret = parts_of(&p->grid, p);
+	if (ret) {
 		timegrid_release(&p->grid);
-		return err;
+		return ret;
 	}
 	p->nr = 0;
 	while (p->nr < p->grid.nr &&
@@ -112,8 +112,8 @@ static void parts_release(struct parts *p)
 	timegrid_release(&p->grid);
 }
 
-static void area(struct buf *out, const char *class, const struct parts *p, const double *means,
-		 const struct scale *x, const struct scale *y)
+static void inflight_area(struct buf *out, const char *class, const struct parts *p,
+			  const double *means, const struct scale *x, const struct scale *y)
 {
 	const struct timegrid *g = &p->grid;
 	double at = scale_px(x, (double)timegrid_begin_ns(g));
@@ -131,7 +131,7 @@ static void area(struct buf *out, const char *class, const struct parts *p, cons
 }
 
 /* Returns the highest mean. */
-static double describe(const struct parts *p, char *text, size_t len)
+static double inflight_describe(const struct parts *p, char *text, size_t len)
 {
 	double most = 0, all = 0, device = 0, nr = p->nr ? (double)p->nr : 1;
 	struct label mean, inside, max;
@@ -158,16 +158,16 @@ int inflight_draw(const struct inflight *f, const struct view *v, struct buf *ou
 	struct scale x = frame_time(&frame_wide, v), y;
 	struct parts p;
 	char text[256];
-	int err = columns(f, v, &p);
+	int ret = inflight_columns(f, v, &p);
 
-	if (err)
-		return err;
-	y = frame_linear(&frame_wide, describe(&p, text, sizeof(text)), UNIT_COUNT);
+	if (ret)
+		return ret;
+	y = frame_linear(&frame_wide, inflight_describe(&p, text, sizeof(text)), UNIT_COUNT);
 	frame_begin(out, &frame_wide, v, "figure wide", "Requests in flight", text, &x);
 	frame_axes(out, &frame_wide, &x, &y, NULL, "requests in flight");
 	/* All of them, and over their foot those inside the device: what stays seen waits. */
-	area(out, "area waiting", &p, p.all, &x, &y);
-	area(out, "area inside", &p, p.device, &x, &y);
+	inflight_area(out, "area waiting", &p, p.all, &x, &y);
+	inflight_area(out, "area inside", &p, p.device, &x, &y);
 	frame_legend(out, &frame_wide, legend, 2);
 	svg_end(out);
 	parts_release(&p);
@@ -177,10 +177,10 @@ int inflight_draw(const struct inflight *f, const struct view *v, struct buf *ou
 int inflight_csv(const struct inflight *f, const struct view *v, struct buf *out)
 {
 	struct parts p;
-	int err = columns(f, v, &p);
+	int ret = inflight_columns(f, v, &p);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	buf_printf(out, "begin_s,in_flight_mean,in_device_mean\n");
 	for (size_t c = 0; c < p.nr; c++) {
 		frame_csv_time(out, timegrid_begin_ns(&p.grid) + c * p.grid.step_ns);

@@ -45,8 +45,8 @@ const char *size_class_label(unsigned int class)
 }
 
 /* Rate of a column: requests, or MiB, per second; all classes up to and with `class`. */
-static double stacked(const struct timegrid *g, size_t column, enum intensity_measure measure,
-		      unsigned int class)
+static double intensity_stacked(const struct timegrid *g, size_t column,
+				enum intensity_measure measure, unsigned int class)
 {
 	const uint64_t *cells = timegrid_column(g, column);
 	double sum = 0, per_s = 1e9 / (double)g->step_ns;
@@ -57,7 +57,8 @@ static double stacked(const struct timegrid *g, size_t column, enum intensity_me
 	return sum * per_s / (measure == INTENSITY_BYTES ? MIB : 1);
 }
 
-static double writes(const struct timegrid *g, size_t column, enum intensity_measure measure)
+static double intensity_writes(const struct timegrid *g, size_t column,
+			       enum intensity_measure measure)
 {
 	const uint64_t *cells = timegrid_column(g, column);
 	double sum = 0, per_s = 1e9 / (double)g->step_ns;
@@ -79,13 +80,14 @@ static double column_px(const struct stack *s, size_t column)
 }
 
 /* A staircase at `height` of every column: M, then two points per change of height. */
-static void staircase(struct buf *out, const struct stack *s, int class, bool first)
+static void intensity_staircase(struct buf *out, const struct stack *s, int class, bool first)
 {
 	double last = NAN;
 
 	for (size_t c = 0; c < s->grid->nr; c++) {
-		double v = class < 0 ? writes(s->grid, c, s->measure)
-				     : stacked(s->grid, c, s->measure, (unsigned int)class);
+		double v = class < 0
+				   ? intensity_writes(s->grid, c, s->measure)
+				   : intensity_stacked(s->grid, c, s->measure, (unsigned int)class);
 		double y = scale_px(&s->y, v);
 
 		if (y == last)
@@ -102,7 +104,7 @@ static void staircase(struct buf *out, const struct stack *s, int class, bool fi
 }
 
 /* Every class as an area from the axis up, the highest stack first: later ones cover its foot. */
-static void areas(struct buf *out, const struct stack *s)
+static void intensity_areas(struct buf *out, const struct stack *s)
 {
 	for (int class = NR_SIZE_CLASSES - 1; class >= 0; class --) {
 		char name[16];
@@ -110,18 +112,18 @@ static void areas(struct buf *out, const struct stack *s)
 		snprintf(name, sizeof(name), "area s%d", class);
 		svg_path(out, name);
 		svg_move_to(out, column_px(s, 0), s->y.px_from);
-		staircase(out, s, class, false);
+		intensity_staircase(out, s, class, false);
 		svg_line_to(out, column_px(s, s->grid->nr), s->y.px_from);
 		buf_put_u8(out, 'z');
 		svg_path_end(out);
 	}
 	svg_path(out, "line total thin");
-	staircase(out, s, -1, true);
+	intensity_staircase(out, s, -1, true);
 	svg_path_end(out);
 }
 
-static void marks(struct buf *out, const struct stack *s, const struct load_peaks *peaks,
-		  const struct frame *f)
+static void intensity_marks(struct buf *out, const struct stack *s, const struct load_peaks *peaks,
+			    const struct frame *f)
 {
 	const struct load_peak *p =
 		&peaks->of[s->measure == INTENSITY_BYTES ? LOAD_BYTES : LOAD_REQUESTS];
@@ -165,8 +167,8 @@ static void class_legend(struct buf *out, const struct frame *f)
 	frame_legend(out, &upper, entries, NR_SIZE_CLASSES + 1);
 }
 
-static void describe(const struct load_peaks *p, enum intensity_measure measure, char *text,
-		     size_t len)
+static void intensity_describe(const struct load_peaks *p, enum intensity_measure measure,
+			       char *text, size_t len)
 {
 	bool bytes = measure == INTENSITY_BYTES;
 	const struct load_peak *peak = &p->of[bytes ? LOAD_BYTES : LOAD_REQUESTS];
@@ -191,22 +193,22 @@ int intensity_draw(const struct intensity *i, enum intensity_measure measure,
 	struct timegrid g;
 	double most;
 	char text[320];
-	int err = frame_columns(&i->grid, v, &g);
+	int ret = frame_columns(&i->grid, v, &g);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	s.grid = &g;
 	most = peaks->of[bytes ? LOAD_BYTES : LOAD_REQUESTS].max / (bytes ? MIB : 1);
 	for (size_t c = 0; c < g.nr; c++)
-		most = fmax(most, stacked(&g, c, measure, NR_SIZE_CLASSES - 1));
+		most = fmax(most, intensity_stacked(&g, c, measure, NR_SIZE_CLASSES - 1));
 	s.y = frame_linear(f, most, UNIT_COUNT);
-	describe(peaks, measure, text, sizeof(text));
+	intensity_describe(peaks, measure, text, sizeof(text));
 	frame_begin(out, f, v, "figure wide", bytes ? "Throughput" : "Requests per second", text,
 		    &s.x);
 	frame_axes(out, f, &s.x, &s.y, NULL, bytes ? "MiB/s" : "requests/s");
-	areas(out, &s);
+	intensity_areas(out, &s);
 	class_legend(out, f);
-	marks(out, &s, peaks, f);
+	intensity_marks(out, &s, peaks, f);
 	svg_end(out);
 	timegrid_release(&g);
 	return out->error;
@@ -217,10 +219,10 @@ int intensity_csv(const struct intensity *i, enum intensity_measure measure, con
 {
 	static const char *const unit[] = { "requests", "bytes" };
 	struct timegrid g;
-	int err = frame_columns(&i->grid, v, &g);
+	int ret = frame_columns(&i->grid, v, &g);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	buf_printf(out, "begin_s");
 	for (int write = 0; write < 2; write++)
 		for (unsigned int c = 0; c < NR_SIZE_CLASSES; c++) {

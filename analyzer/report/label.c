@@ -11,7 +11,7 @@
 #define NARROW	 "\u202f" /* narrow no-break space: between groups of thousands, before units */
 
 /* Three significant digits without trailing zeros: 1.5, 12.3, 123. */
-static void digits3(char *out, size_t len, double v)
+static void label_digits3(char *out, size_t len, double v)
 {
 	int decimals = fabs(v) < 9.995 ? 2 : fabs(v) < 99.95 ? 1 : 0;
 	char *end;
@@ -26,7 +26,7 @@ static void digits3(char *out, size_t len, double v)
 		*end = '\0';
 }
 
-static bool unknown(struct label *l, double v)
+static bool label_unknown(struct label *l, double v)
 {
 	if (isfinite(v))
 		return false;
@@ -35,7 +35,7 @@ static bool unknown(struct label *l, double v)
 }
 
 /* "1.50 ms" as "1.5 ms", for ticks; and with blanks that keep a unit at its number. */
-static const char *tighten(struct label *l, const char *text)
+static const char *label_tighten(struct label *l, const char *text)
 {
 	size_t digits = strcspn(text, " "), kept = digits, at;
 
@@ -59,14 +59,14 @@ const char *label_duration(struct label *l, double v)
 {
 	char text[UNITS_BYTES];
 
-	return unknown(l, v) ? l->text : tighten(l, units_time(v, text));
+	return label_unknown(l, v) ? l->text : label_tighten(l, units_time(v, text));
 }
 
 const char *label_bytes(struct label *l, double v)
 {
 	char text[UNITS_BYTES];
 
-	return unknown(l, v) ? l->text : tighten(l, units_bytes(v, text));
+	return label_unknown(l, v) ? l->text : label_tighten(l, units_bytes(v, text));
 }
 
 const char *label_count(struct label *l, double v)
@@ -74,10 +74,10 @@ const char *label_count(struct label *l, double v)
 	char digits[48];
 	size_t len, at = 0;
 
-	if (unknown(l, v))
+	if (label_unknown(l, v))
 		return l->text;
 	if (fabs(v) < 999.5) {
-		digits3(l->text, sizeof(l->text), v);
+		label_digits3(l->text, sizeof(l->text), v);
 		return l->text;
 	}
 	snprintf(digits, sizeof(digits), "%.0f", fmin(fmax(v, -1e30), 1e30));
@@ -97,9 +97,9 @@ const char *label_percent(struct label *l, double ratio)
 {
 	char digits[48];
 
-	if (unknown(l, ratio))
+	if (label_unknown(l, ratio))
 		return l->text;
-	digits3(digits, sizeof(digits), ratio * 100);
+	label_digits3(digits, sizeof(digits), ratio * 100);
 	snprintf(l->text, sizeof(l->text), "%s" NARROW "%%", digits);
 	return l->text;
 }
@@ -131,7 +131,7 @@ static void broken_down(uint64_t real_ns, bool utc, struct tm *tm)
 }
 
 /* ".123", or nothing. */
-static void fraction(char *out, size_t len, uint64_t real_ns, int digits)
+static void label_fraction(char *out, size_t len, uint64_t real_ns, int digits)
 {
 	uint64_t ns = real_ns % NS_PER_S;
 
@@ -158,7 +158,7 @@ const char *label_clock(struct label *l, uint64_t real_ns, int digits, bool utc)
 
 	broken_down(real_ns, utc, &tm);
 	strftime(clock, sizeof(clock), digits < 0 ? "%H:%M" : "%H:%M:%S", &tm);
-	fraction(sub, sizeof(sub), real_ns, digits);
+	label_fraction(sub, sizeof(sub), real_ns, digits);
 	snprintf(l->text, sizeof(l->text), "%s%s", clock, sub);
 	return l->text;
 }

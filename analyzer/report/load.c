@@ -37,7 +37,7 @@ uint64_t load_window_ns(uint64_t span_ns)
 	return span_ns < 10000 * MS ? 100 * MS : 1000 * MS;
 }
 
-static int rising(const void *a, const void *b)
+static int load_rising(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -65,7 +65,7 @@ static void peak_of(const struct timegrid *g, size_t row, uint64_t *scratch, str
 	out->max = (double)scratch[top] * per_s;
 	out->max_at_ns = timegrid_begin_ns(g) + top * g->step_ns;
 	out->mean = sum / (double)g->nr * per_s;
-	qsort(scratch, g->nr, sizeof(*scratch), rising);
+	qsort(scratch, g->nr, sizeof(*scratch), load_rising);
 	out->p95 = nearest_rank(scratch, g->nr, 0.95) * per_s;
 	out->p99 = nearest_rank(scratch, g->nr, 0.99) * per_s;
 }
@@ -75,13 +75,13 @@ int load_peaks(const struct load *l, uint64_t window_ns, struct load_peaks *out)
 	uint64_t step = window_ns % l->grid.step_ns ? l->grid.step_ns : window_ns;
 	struct timegrid g;
 	uint64_t *scratch;
-	int err;
+	int ret;
 
 	if (!l->grid.nr)
 		return -ENODATA;
-	err = timegrid_widen(&l->grid, step, &g);
-	if (err)
-		return err;
+	ret = timegrid_widen(&l->grid, step, &g);
+	if (ret)
+		return ret;
 	scratch = reallocarray(NULL, g.nr, sizeof(*scratch));
 	if (!scratch) {
 		timegrid_release(&g);

@@ -14,8 +14,8 @@
 #define CURVE	    33	/* points of an effect */
 #define EFFECT_ROWS 300 /* over which it is averaged */
 
-static void begin(struct buf *out, const struct frame *f, const char *id, const char *title,
-		  const char *about)
+static void model_draw_begin(struct buf *out, const struct frame *f, const char *id,
+			     const char *title, const char *about)
 {
 	const struct svg_head head = { .id = id,
 				       .class = "figure",
@@ -27,14 +27,15 @@ static void begin(struct buf *out, const struct frame *f, const char *id, const 
 	svg_begin(out, &head);
 }
 
-static void widen(double v, double *low, double *high)
+static void model_draw_widen(double v, double *low, double *high)
 {
 	*low = fmin(*low, v);
 	*high = fmax(*high, v);
 }
 
 /* An axis from 0, or from below it, or by the logarithm where that shows more. */
-static struct scale axis(double low, double high, double px_from, double px_to, bool may_log)
+static struct scale model_draw_axis(double low, double high, double px_from, double px_to,
+				    bool may_log)
 {
 	struct scale s = { .kind = SCALE_LINEAR,
 			   .unit = UNIT_COUNT,
@@ -61,16 +62,17 @@ int model_draw_predicted(const struct model_view *v, struct buf *out)
 	struct scale x, y;
 
 	for (size_t i = 0; i < v->nr; i++) {
-		widen(v->measured[i], &low, &high);
-		widen(v->predicted[i], &low, &high);
+		model_draw_widen(v->measured[i], &low, &high);
+		model_draw_widen(v->predicted[i], &low, &high);
 	}
-	x = axis(low, high, f->left, f->right, true);
+	x = model_draw_axis(low, high, f->left, f->right, true);
 	y = x;
 	y.px_from = f->bottom;
 	y.px_to = f->top;
-	begin(out, f, "model-predicted", "Predicted against measured",
-	      "One dot per row, predicted by a model that had not seen its fold; on the broken line "
-	      "both are equal.");
+	model_draw_begin(
+		out, f, "model-predicted", "Predicted against measured",
+		"One dot per row, predicted by a model that had not seen its fold; on the broken line "
+		"both are equal.");
 	frame_axes(out, f, &x, &y, "measured", "predicted");
 	svg_line(out, "rule", f->left, f->bottom, f->right, f->top);
 	for (size_t i = 0; i < v->nr; i += step)
@@ -80,8 +82,8 @@ int model_draw_predicted(const struct model_view *v, struct buf *out)
 	return out->error;
 }
 
-static void mark(struct buf *out, const struct frame *f, const struct scale *x, double value,
-		 const char *name, double at, bool relative)
+static void model_draw_mark(struct buf *out, const struct frame *f, const struct scale *x,
+			    double value, const char *name, double at, bool relative)
 {
 	double px = scale_px(x, value);
 	bool end = px > (f->left + f->right) / 2;
@@ -99,13 +101,14 @@ int model_draw_errors(const struct model_view *v, struct buf *out)
 	const struct frame *f = &frame_half;
 	double p95 = stats_quantile(v->error, v->nr_errors, 0.95);
 	double p99 = stats_quantile(v->error, v->nr_errors, 0.99);
-	struct scale x = axis(0, p99 > 0 ? p99 : 1, f->left, f->right, false), y;
+	struct scale x = model_draw_axis(0, p99 > 0 ? p99 : 1, f->left, f->right, false), y;
 
 	x.unit = v->relative ? UNIT_RATIO : UNIT_COUNT;
 	y = frame_linear(f, 1, UNIT_RATIO);
-	begin(out, f, "model-errors", "How large the errors are",
-	      "Share of the rows whose error is at most so large, held out; the last hundredth is "
-	      "beyond the picture.");
+	model_draw_begin(
+		out, f, "model-errors", "How large the errors are",
+		"Share of the rows whose error is at most so large, held out; the last hundredth is "
+		"beyond the picture.");
 	frame_axes(out, f, &x, &y, v->relative ? "relative error" : "error", "share of rows");
 	svg_path(out, "line curve");
 	svg_move_to(out, f->left, f->bottom);
@@ -113,14 +116,15 @@ int model_draw_errors(const struct model_view *v, struct buf *out)
 		svg_line_to(out, scale_px(&x, v->error[i]),
 			    scale_px(&y, (double)(i + 1) / (double)v->nr_errors));
 	svg_path_end(out);
-	mark(out, f, &x, stats_mean(v->error, v->nr_errors), "mean", f->top + 150, v->relative);
-	mark(out, f, &x, p95, "95 % of rows:", f->top + 115, v->relative);
+	model_draw_mark(out, f, &x, stats_mean(v->error, v->nr_errors), "mean", f->top + 150,
+			v->relative);
+	model_draw_mark(out, f, &x, p95, "95 % of rows:", f->top + 115, v->relative);
 	svg_end(out);
 	return out->error;
 }
 
 /* Rows spread over the data, each variable as measured. */
-static double *sample(const struct model *m, size_t *nr)
+static double *model_draw_sample(const struct model *m, size_t *nr)
 {
 	size_t n = m->data.nr_rows, p = m->schema.nr, step = n / EFFECT_ROWS + 1;
 	double *all = dataset_rows(&m->data);
@@ -136,20 +140,20 @@ struct effect {
 	double at, mean, low, high;
 };
 
-static int effects(const struct model *m, size_t variable, struct effect *e, size_t nr)
+static int model_draw_effects(const struct model *m, size_t variable, struct effect *e, size_t nr)
 {
 	const struct variable *v = &m->schema.variables[variable];
 	size_t nr_rows;
-	double *rows = sample(m, &nr_rows);
+	double *rows = model_draw_sample(m, &nr_rows);
 	double *out = calloc(nr_rows + 1, sizeof(*out));
-	int err = rows && out ? 0 : -ENOMEM;
+	int ret = rows && out ? 0 : -ENOMEM;
 
-	for (size_t k = 0; k < nr && !err; k++) {
+	for (size_t k = 0; k < nr && !ret; k++) {
 		e[k].at = v->factor ? (double)k
 				    : v->low + (v->high - v->low) * (double)k / (double)(nr - 1);
 		for (size_t i = 0; i < nr_rows; i++)
 			rows[i * m->schema.nr + variable] = e[k].at;
-		err = model_predict(m, rows, nr_rows, out);
+		ret = model_predict(m, rows, nr_rows, out);
 		e[k].mean = stats_mean(out, nr_rows);
 		stats_sort(out, nr_rows);
 		e[k].low = stats_quantile(out, nr_rows, 0.1);
@@ -157,7 +161,7 @@ static int effects(const struct model *m, size_t variable, struct effect *e, siz
 	}
 	free(rows);
 	free(out);
-	return err;
+	return ret;
 }
 
 static void factor_marks(struct buf *out, const struct frame *f, const struct scale *y,
@@ -176,8 +180,9 @@ static void factor_marks(struct buf *out, const struct frame *f, const struct sc
 	}
 }
 
-static void curve(struct buf *out, const char *class, const struct scale *x, const struct scale *y,
-		  const struct effect *e, size_t nr, size_t offset)
+static void model_draw_curve(struct buf *out, const char *class, const struct scale *x,
+			     const struct scale *y, const struct effect *e, size_t nr,
+			     size_t offset)
 {
 	svg_path(out, class);
 	for (size_t k = 0; k < nr; k++) {
@@ -194,9 +199,9 @@ static void number_curves(struct buf *out, const struct frame *f, const struct s
 	const struct legend_entry legend[] = { { LEGEND_LINE, "line curve", "mean" },
 					       { LEGEND_LINE, "rule", "10 and 90 %" } };
 
-	curve(out, "rule", x, y, e, nr, offsetof(struct effect, low));
-	curve(out, "rule", x, y, e, nr, offsetof(struct effect, high));
-	curve(out, "line curve", x, y, e, nr, offsetof(struct effect, mean));
+	model_draw_curve(out, "rule", x, y, e, nr, offsetof(struct effect, low));
+	model_draw_curve(out, "rule", x, y, e, nr, offsetof(struct effect, high));
+	model_draw_curve(out, "line curve", x, y, e, nr, offsetof(struct effect, mean));
 	frame_legend(out, f, legend, 2);
 }
 
@@ -216,18 +221,19 @@ int model_draw_effect(const struct model_view *view, size_t variable, struct buf
 			   .px_to = f->right };
 	struct scale y;
 	char id[32], title[160];
-	int err = e ? effects(m, variable, e, nr) : -ENOMEM;
+	int ret = e ? model_draw_effects(m, variable, e, nr) : -ENOMEM;
 
-	for (size_t k = 0; k < nr && !err; k++) {
-		widen(e[k].low, &low, &high);
-		widen(e[k].high, &low, &high);
+	for (size_t k = 0; k < nr && !ret; k++) {
+		model_draw_widen(e[k].low, &low, &high);
+		model_draw_widen(e[k].high, &low, &high);
 	}
-	if (!err) {
-		y = axis(low, high, f->bottom, f->top, false);
+	if (!ret) {
+		y = model_draw_axis(low, high, f->bottom, f->top, false);
 		snprintf(id, sizeof(id), "model-effect-%zu", variable);
 		snprintf(title, sizeof(title), "What %.100s does", v->name);
-		begin(out, f, id, title,
-		      "Prediction over the training rows with this variable set to each value.");
+		model_draw_begin(
+			out, f, id, title,
+			"Prediction over the training rows with this variable set to each value.");
 		frame_axes(out, f, v->factor ? NULL : &x, &y, v->name, m->schema.response);
 		if (v->factor)
 			factor_marks(out, f, &y, v, e, nr);
@@ -236,5 +242,5 @@ int model_draw_effect(const struct model_view *view, size_t variable, struct buf
 		svg_end(out);
 	}
 	free(e);
-	return err ? err : out->error;
+	return ret ? ret : out->error;
 }

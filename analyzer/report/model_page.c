@@ -8,7 +8,7 @@
 #include "analyzer/report/model_page.h"
 #include "analyzer/report/page.h"
 
-static void head(const struct model *m, struct buf *out)
+static void model_page_head(const struct model *m, struct buf *out)
 {
 	buf_printf(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 			"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -24,12 +24,12 @@ static void head(const struct model *m, struct buf *out)
 	buf_printf(out, " by %s</h1>\n", m->technique->name);
 }
 
-static void fact(struct buf *out, const char *name, const char *value, const char *more)
+static void model_page_fact(struct buf *out, const char *name, const char *value, const char *more)
 {
 	buf_printf(out, "<div><dt>%s</dt><dd>%s<small>%s</small></dd></div>\n", name, value, more);
 }
 
-static void facts(const struct model *m, struct buf *out)
+static void model_page_facts(const struct model *m, struct buf *out)
 {
 	const char *const kinds[] = { "terms", "leaves", "rules" };
 	char value[64], more[96];
@@ -39,112 +39,115 @@ static void facts(const struct model *m, struct buf *out)
 	buf_printf(out, ".</p>\n</header>\n<main>\n<dl class=\"facts\">\n");
 	snprintf(value, sizeof(value), "%zu", m->data.nr_rows);
 	snprintf(more, sizeof(more), "over %zu variables", m->schema.nr);
-	fact(out, "trained on rows", value, more);
+	model_page_fact(out, "trained on rows", value, more);
 	snprintf(value, sizeof(value), "%zu", model_size(m));
-	fact(out, kinds[m->form], value, "below as text");
+	model_page_fact(out, kinds[m->form], value, "below as text");
 	if (isfinite(m->quality.mean_relative_error)) {
 		snprintf(value, sizeof(value), "%.2f %%", 100 * m->quality.mean_relative_error);
 		snprintf(more, sizeof(more), "held out; 95 %% of rows below %.1f %%",
 			 100 * m->quality.p95_relative_error);
-		fact(out, "mean relative error", value, more);
+		model_page_fact(out, "mean relative error", value, more);
 	}
 	if (isfinite(m->quality.cv_rmse)) {
 		snprintf(value, sizeof(value), "%.4g", m->quality.cv_rmse);
 		snprintf(more, sizeof(more), "mean of %u folds%s", m->data.nr_folds,
 			 m->schema.log ? ", of the logarithm" : "");
-		fact(out, "RMSE held out", value, more);
+		model_page_fact(out, "RMSE held out", value, more);
 	}
 	if (isfinite(m->quality.r2)) {
 		snprintf(value, sizeof(value), "%.4f", m->quality.r2);
-		fact(out, "R²", value, "1 − SSE / SST, held out");
+		model_page_fact(out, "R²", value, "1 − SSE / SST, held out");
 	}
 	buf_printf(out, "</dl>\n");
 }
 
-static void section(struct buf *out, const char *title, const char *about)
+static void model_page_section(struct buf *out, const char *title, const char *about)
 {
 	buf_printf(out, "<section class=\"card\">\n<h2>%s</h2>\n<p class=\"soft\">%s</p>\n", title,
 		   about);
 }
 
-static int pictures(const struct model_view *v, struct buf *out)
+static int model_page_pictures(const struct model_view *v, struct buf *out)
 {
-	int err;
+	int ret;
 
-	section(out, "How well it predicts",
+	model_page_section(
+		out, "How well it predicts",
 		"Every row as a model predicts it that was fitted without the row's fold.");
 	buf_printf(out, "<div class=\"pair\">\n");
-	err = model_draw_predicted(v, out);
-	if (!err)
-		err = model_draw_errors(v, out);
+	ret = model_draw_predicted(v, out);
+	if (!ret)
+		ret = model_draw_errors(v, out);
 	buf_printf(out, "</div>\n</section>\n");
-	section(out, "What each variable does",
+	model_page_section(
+		out, "What each variable does",
 		"The training rows with one variable set to each value: mean prediction, and what "
 		"eight tenths of the rows lie between. Far apart means that other variables change "
 		"what this one does.");
-	for (size_t k = 0; k < v->m->schema.nr && !err; k++) {
+	for (size_t k = 0; k < v->m->schema.nr && !ret; k++) {
 		buf_printf(out, k % 2 ? "" : "<div class=\"pair\">\n");
-		err = model_draw_effect(v, k, out);
+		ret = model_draw_effect(v, k, out);
 		buf_printf(out, k % 2 || k + 1 == v->m->schema.nr ? "</div>\n" : "");
 	}
 	buf_printf(out, "</section>\n");
-	return err;
+	return ret;
 }
 
 static int model_text(const struct model *m, struct buf *out)
 {
 	struct buf text;
-	int err;
+	int ret;
 
 	buf_init(&text);
 	model_print(m, &text);
-	err = buf_put_u8(&text, 0);
-	section(out, "The model itself", "As <code>blkcast predict MODEL --show</code> prints it.");
+	ret = buf_put_u8(&text, 0);
+	model_page_section(out, "The model itself",
+			   "As <code>blkcast predict MODEL --show</code> prints it.");
 	buf_printf(out, "<details><summary>%zu %s</summary><pre>", model_size(m),
 		   m->form == MODEL_TERMS    ? "terms"
 		   : m->form == MODEL_FOREST ? "leaves"
 					     : "rules");
-	if (!err)
+	if (!ret)
 		page_escape(out, (const char *)text.data);
 	buf_printf(out, "</pre></details>\n</section>\n");
 	buf_release(&text);
-	return err;
+	return ret;
 }
 
 int model_page_write(const struct model *m, struct buf *out)
 {
 	struct model_view v;
-	int err = model_view_init(&v, m);
+	int ret = model_view_init(&v, m);
 
-	if (err)
-		return err;
-	head(m, out);
-	facts(m, out);
-	err = pictures(&v, out);
-	if (!err)
-		err = model_text(m, out);
+	if (ret)
+		return ret;
+	model_page_head(m, out);
+	model_page_facts(m, out);
+	ret = model_page_pictures(&v, out);
+	if (!ret)
+		ret = model_text(m, out);
 	buf_printf(out, "</main>\n</div>\n</body>\n</html>\n");
 	model_view_release(&v);
-	return err ? err : out->error;
+	return ret ? ret : out->error;
 }
 
 int model_page_save(const struct model *m, const char *path, struct err *err)
 {
 	struct buf page;
 	FILE *f;
-	int status, bad;
+	int ret, bad;
 
 	buf_init(&page);
-	status = model_page_write(m, &page);
-	f = status ? NULL : fopen(path, "we");
-	if (!status && !f)
-		status = err_set(err, errno, "%s: %s", path, strerror(errno));
+	ret = model_page_write(m, &page);
+	f = ret ? NULL : fopen(path, "we");
+	if (!ret && !f)
+		ret = err_set(err, errno, "%s: %s", path, strerror(errno));
 	if (f) {
 		bad = fwrite(page.data, 1, page.len, f) != page.len;
 		bad = fclose(f) || bad;
 		if (bad)
-			status = err_set(err, EIO, "%s: cannot be written in full", path);
+			ret = err_set(err, EIO, "%s: cannot be written in full", path);
 	}
 	buf_release(&page);
-	return status;
+	return ret;
 }

@@ -23,12 +23,12 @@ static int held_out(struct model_view *v)
 					   .schema = &v->m->schema,
 					   .data = &v->m->data };
 	struct objective *o = NULL;
-	int err = objective_new(&o, &config);
+	int ret = objective_new(&o, &config);
 
-	if (!err)
-		err = objective_predict(o, v->m->parameters, v->predicted);
+	if (!ret)
+		ret = objective_predict(o, v->m->parameters, v->predicted);
 	objective_free(o);
-	return err;
+	return ret;
 }
 
 static void take_errors(struct model_view *v)
@@ -47,29 +47,29 @@ static void take_errors(struct model_view *v)
 int model_view_init(struct model_view *v, const struct model *m)
 {
 	size_t n = m->data.nr_rows;
-	int err = 0;
+	int ret = 0;
 
 	*v = (struct model_view){ .m = m, .nr = n };
 	v->measured = calloc(n + 1, sizeof(double));
 	v->predicted = calloc(n + 1, sizeof(double));
 	v->error = calloc(n + 1, sizeof(double));
 	if (!v->measured || !v->predicted || !v->error)
-		err = -ENOMEM;
+		ret = -ENOMEM;
 	/* A model without folds has nothing held out: its own fit is all there is. */
-	if (!err && m->data.fold && m->data.nr_folds > 1) {
-		err = held_out(v);
-	} else if (!err) {
+	if (!ret && m->data.fold && m->data.nr_folds > 1) {
+		ret = held_out(v);
+	} else if (!ret) {
 		double *rows = dataset_rows(&m->data);
 
-		err = rows ? model_predict(m, rows, n, v->predicted) : -ENOMEM;
-		for (size_t i = 0; i < n && !err && m->schema.log; i++)
+		ret = rows ? model_predict(m, rows, n, v->predicted) : -ENOMEM;
+		for (size_t i = 0; i < n && !ret && m->schema.log; i++)
 			v->predicted[i] =
 				log(v->predicted[i] * exp(m->data.y[i]) / model_measured(m, i));
 		free(rows);
 	}
-	if (err) {
+	if (ret) {
 		model_view_release(v);
-		return err;
+		return ret;
 	}
 	for (size_t i = 0; i < n; i++) {
 		v->measured[i] = model_measured(m, i);

@@ -17,35 +17,35 @@ struct page {
 	struct buf contents; /* a link per picture shown */
 };
 
-static void text(struct page *pg, const char *words)
+static void page_text(struct page *pg, const char *words)
 {
 	page_escape(pg->out, words);
 }
 
 /* What a summary function wrote into the scratch buffer, as a paragraph. */
-static void paragraph(struct page *pg, const char *class)
+static void page_paragraph(struct page *pg, const char *class)
 {
 	buf_printf(pg->out, "<p class=\"%s\">", class);
 	if (!buf_put_u8(&pg->scratch, 0))
-		text(pg, (const char *)pg->scratch.data);
+		page_text(pg, (const char *)pg->scratch.data);
 	buf_printf(pg->out, "</p>\n");
 	buf_clear(&pg->scratch);
 }
 
-static void summary(struct page *pg)
+static void page_summary(struct page *pg)
 {
 	const struct report *r = pg->r;
 
 	buf_clear(&pg->scratch);
 	summary_workload(&r->all, &pg->scratch);
-	paragraph(pg, "lead");
+	page_paragraph(pg, "lead");
 	summary_reason(&r->all, inflight_device_while_waiting(&r->collect->inflight), &pg->scratch);
-	paragraph(pg, "lead");
+	page_paragraph(pg, "lead");
 	summary_quality(&r->all, &pg->scratch);
-	paragraph(pg, "soft");
+	page_paragraph(pg, "soft");
 }
 
-static void subject(const struct report *r, char *words, size_t len)
+static void page_subject(const struct report *r, char *words, size_t len)
 {
 	const struct collect *c = r->collect;
 	size_t hosts = 0;
@@ -66,7 +66,7 @@ static void subject(const struct report *r, char *words, size_t len)
 			 hosts == 1 ? "" : "s");
 }
 
-static void period(struct page *pg)
+static void page_period(struct page *pg)
 {
 	const struct report *r = pg->r;
 	double span_s = (double)(r->end_ns - r->begin_ns) * 1e-9;
@@ -82,33 +82,33 @@ static void period(struct page *pg)
 		   begin, begin, end, end, label_duration(&span, span_s));
 }
 
-static void head(struct page *pg)
+static void page_head(struct page *pg)
 {
 	char words[256];
 
-	subject(pg->r, words, sizeof(words));
+	page_subject(pg->r, words, sizeof(words));
 	buf_printf(pg->out,
 		   "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		   "<meta name=\"generator\" content=\"blkcast " BLKCAST_VERSION "\">\n"
 		   "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
-	text(pg, words);
+	page_text(pg, words);
 	buf_printf(pg->out,
 		   " – blkcast report</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n%s"
 		   "</style>\n</head>\n<body>\n<div class=\"page\">\n<header>\n"
 		   "<div class=\"bar-top\"><h1>",
 		   page_css);
-	text(pg, words);
+	page_text(pg, words);
 	buf_printf(pg->out, "</h1><button id=\"theme\" hidden>Theme: auto</button></div>\n");
-	period(pg);
+	page_period(pg);
 }
 
-static void fact(struct page *pg, const char *name, const char *value, const char *more)
+static void page_fact(struct page *pg, const char *name, const char *value, const char *more)
 {
 	buf_printf(pg->out, "<div><dt>%s</dt><dd>", name);
-	text(pg, value);
+	page_text(pg, value);
 	buf_printf(pg->out, "<small>");
-	text(pg, more);
+	page_text(pg, more);
 	buf_printf(pg->out, "</small></dd></div>\n");
 }
 
@@ -123,7 +123,7 @@ static void time_facts(struct page *pg, const struct direction_profile *d, const
 	snprintf(more, sizeof(more), "median %s, P99 %s",
 		 label_duration(&p50, histogram_quantile_any_s(h, 0.5)),
 		 label_duration(&p99, histogram_quantile_s(h, 0.99)));
-	fact(pg, name, label_duration(&p95, histogram_quantile_any_s(h, 0.95)), more);
+	page_fact(pg, name, label_duration(&p95, histogram_quantile_any_s(h, 0.95)), more);
 }
 
 static void load_facts(struct page *pg)
@@ -138,14 +138,14 @@ static void load_facts(struct page *pg)
 
 	snprintf(more, sizeof(more), "P95 %s, peak %s in %s", label_count(&a, requests->p95),
 		 label_count(&b, requests->max), label_duration(&w, p->window_s));
-	fact(pg, "Requests/s", label_count(&c, (double)nr / seconds), more);
+	page_fact(pg, "Requests/s", label_count(&c, (double)nr / seconds), more);
 	snprintf(value, sizeof(value), "%s/s", label_bytes(&c, (double)moved / seconds));
 	snprintf(more, sizeof(more), "P95 %s/s, peak %s/s", label_bytes(&a, bytes->p95),
 		 label_bytes(&b, bytes->max));
-	fact(pg, "Throughput", value, more);
+	page_fact(pg, "Throughput", value, more);
 }
 
-static void facts(struct page *pg)
+static void page_facts(struct page *pg)
 {
 	const struct profile *p = &pg->r->all;
 	double reads = (double)p->requests[OPERATION_READ];
@@ -159,7 +159,7 @@ static void facts(struct page *pg)
 	else
 		snprintf(more, sizeof(more), "%s reads, %s writes", label_count(&a, reads),
 			 label_count(&b, writes));
-	fact(pg, "Requests", label_count(&c, (double)pg->r->collect->nr_requests), more);
+	page_fact(pg, "Requests", label_count(&c, (double)pg->r->collect->nr_requests), more);
 	load_facts(pg);
 	time_facts(pg, &p->read, "Reads, 95 % within");
 	time_facts(pg, &p->write, "Writes, 95 % within");
@@ -167,11 +167,11 @@ static void facts(struct page *pg)
 		snprintf(more, sizeof(more), "%s requests lost", label_count(&a, (double)p->lost));
 	else
 		snprintf(more, sizeof(more), "nothing known to be lost");
-	fact(pg, "Quality", grade, more);
+	page_fact(pg, "Quality", grade, more);
 	buf_printf(pg->out, "</dl>\n");
 }
 
-static void anchor(char *id, size_t len, const struct figure *f, size_t rank)
+static void page_anchor(char *id, size_t len, const struct figure *f, size_t rank)
 {
 	if (f->per_device)
 		snprintf(id, len, "%s-%zu", f->name, rank + 1);
@@ -180,7 +180,7 @@ static void anchor(char *id, size_t len, const struct figure *f, size_t rank)
 }
 
 /* The command that writes the data of a figure. */
-static void command(struct page *pg, const struct figure *f, size_t device)
+static void page_command(struct page *pg, const struct figure *f, size_t device)
 {
 	const struct collect_device *d = pg->r->collect->devices[device];
 	struct buf words;
@@ -197,7 +197,7 @@ static void command(struct page *pg, const struct figure *f, size_t device)
 	}
 	if (!buf_put_u8(&words, 0)) {
 		buf_printf(pg->out, "<pre class=\"command\">");
-		text(pg, (const char *)words.data);
+		page_text(pg, (const char *)words.data);
 		buf_printf(pg->out, "</pre>\n");
 	}
 	buf_release(&words);
@@ -221,7 +221,7 @@ static void crop_buttons(struct page *pg)
 			   i, i == 1 ? " checked" : "");
 }
 
-static void data(struct page *pg, const struct figure *f, size_t device, const char *id)
+static void page_data(struct page *pg, const struct figure *f, size_t device, const char *id)
 {
 	struct view v = report_view(pg->r, f->per_device, device);
 
@@ -231,32 +231,32 @@ static void data(struct page *pg, const struct figure *f, size_t device, const c
 	if (f->table)
 		csv_table(pg->out, &pg->scratch, pg->r->view.utc);
 	buf_printf(pg->out, "<details><summary>Data and command</summary>\n");
-	command(pg, f, device);
+	page_command(pg, f, device);
 	buf_printf(pg->out, "<p>");
 	csv_link(pg->out, &pg->scratch, id);
 	buf_printf(pg->out, "</p>\n</details>\n");
 }
 
-static int section(struct page *pg, const struct figure *f, size_t device, size_t rank)
+static int page_section(struct page *pg, const struct figure *f, size_t device, size_t rank)
 {
 	struct view v = report_view(pg->r, f->per_device, device);
 	char id[64], picture[80];
-	int err;
+	int ret;
 
-	anchor(id, sizeof(id), f, rank);
+	page_anchor(id, sizeof(id), f, rank);
 	snprintf(picture, sizeof(picture), "svg-%s", id);
 	v.id = picture;
 	buf_clear(&pg->scratch);
-	err = f->draw(pg->r, device, &v, &pg->scratch);
-	if (err && err != -ENODATA)
-		return err;
-	if (err && !f->absent)
+	ret = f->draw(pg->r, device, &v, &pg->scratch);
+	if (ret && ret != -ENODATA)
+		return ret;
+	if (ret && !f->absent)
 		return 0;
 	if (!rank)
 		buf_printf(&pg->contents, "<a href=\"#%s\">%s</a> ", id, f->title);
 	buf_printf(pg->out, "<section id=\"%s\">\n<h2>%s</h2>\n<p class=\"about\">%s</p>\n", id,
-		   f->title, err ? f->absent : f->about);
-	if (!err) {
+		   f->title, ret ? f->absent : f->about);
+	if (!ret) {
 		if (f->crops)
 			crop_buttons(pg);
 		if (f->crops)
@@ -264,55 +264,55 @@ static int section(struct page *pg, const struct figure *f, size_t device, size_
 		buf_printf(pg->out, "<div class=\"scroll\">\n");
 		buf_put(pg->out, pg->scratch.data, pg->scratch.len);
 		buf_printf(pg->out, "</div>\n<p class=\"readout\" aria-live=\"polite\"></p>\n");
-		data(pg, f, device, id);
+		page_data(pg, f, device, id);
 	}
 	buf_printf(pg->out, "</section>\n");
 	return 0;
 }
 
 /* The figures of the whole, or of a device; halves that follow one another share a row. */
-static int run(struct page *pg, bool per_device, size_t device, size_t rank)
+static int page_run(struct page *pg, bool per_device, size_t device, size_t rank)
 {
 	bool pair = false;
-	int err = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < nr_figures && !err; i++) {
+	for (size_t i = 0; i < nr_figures && !ret; i++) {
 		if (figures[i].per_device != per_device)
 			continue;
 		if (figures[i].half != pair)
 			buf_printf(pg->out, pair ? "</div>\n" : "<div class=\"pair\">\n");
 		pair = figures[i].half;
-		err = section(pg, &figures[i], device, rank);
+		ret = page_section(pg, &figures[i], device, rank);
 	}
 	if (pair)
 		buf_printf(pg->out, "</div>\n");
-	return err;
+	return ret;
 }
 
-static int sections(struct page *pg)
+static int page_sections(struct page *pg)
 {
 	size_t nr = pg->r->collect->nr_devices;
-	int err = run(pg, false, 0, 0);
+	int ret = page_run(pg, false, 0, 0);
 
-	for (size_t rank = 0; rank < nr && rank < PAGE_DEVICES && !err; rank++) {
+	for (size_t rank = 0; rank < nr && rank < PAGE_DEVICES && !ret; rank++) {
 		const struct collect_device *d = pg->r->collect->devices[pg->r->busiest[rank]];
 		struct label n;
 
 		buf_printf(pg->out, "<h2 class=\"device\">");
-		text(pg, d->label);
+		page_text(pg, d->label);
 		buf_printf(pg->out, " <span class=\"soft\">%s requests</span></h2>\n",
 			   label_count(&n, (double)d->nr_requests));
-		err = run(pg, true, pg->r->busiest[rank], rank);
+		ret = page_run(pg, true, pg->r->busiest[rank], rank);
 	}
 	if (nr > PAGE_DEVICES)
 		buf_printf(pg->out,
 			   "<p class=\"soft\">%zu more device%s no access map here; "
 			   "<code>--figure access --device NAME</code> draws it.</p>\n",
 			   nr - PAGE_DEVICES, nr - PAGE_DEVICES == 1 ? " has" : "s have");
-	return err;
+	return ret;
 }
 
-static void losses(struct page *pg)
+static void page_losses(struct page *pg)
 {
 	const struct ledger *l = &pg->r->ledger;
 
@@ -330,7 +330,7 @@ static void losses(struct page *pg)
 	buf_printf(pg->out, " as the agents counted.</p>\n");
 }
 
-static void pauses(struct page *pg)
+static void page_pauses(struct page *pg)
 {
 	const struct ledger *l = &pg->r->ledger;
 	struct label span;
@@ -351,21 +351,21 @@ static void pauses(struct page *pg)
 		buf_printf(pg->out, ".</p>\n");
 }
 
-static void foot(struct page *pg)
+static void page_foot(struct page *pg)
 {
 	char hash[COLLECT_HASH_BYTES];
 	struct label window, column;
 
 	collect_hash(pg->r->collect, hash);
 	buf_printf(pg->out, "<footer>\n");
-	losses(pg);
-	pauses(pg);
+	page_losses(pg);
+	page_pauses(pg);
 	buf_printf(pg->out,
 		   "<p>Peaks are of windows of %s; pictures over time have columns of %s.</p>\n",
 		   label_duration(&window, pg->r->peaks.window_s),
 		   label_duration(&column, (double)pg->r->view.step_ns * 1e-9));
 	buf_printf(pg->out, "<p>Made by <code>blkcast report ");
-	text(pg, pg->r->selection);
+	page_text(pg, pg->r->selection);
 	buf_printf(pg->out,
 		   "</code>, blkcast " BLKCAST_VERSION
 		   ". Data: XXH3 <code>%s</code> of %llu requests."
@@ -377,31 +377,31 @@ int page_write(const struct report *r, struct buf *out)
 {
 	struct page pg = { .r = r };
 	struct buf body;
-	int err;
+	int ret;
 
 	buf_init(&pg.scratch);
 	buf_init(&pg.contents);
 	buf_init(&body);
 	/* The pictures first: the list of contents above them names those that there are. */
 	pg.out = &body;
-	err = sections(&pg);
+	ret = page_sections(&pg);
 	pg.out = out;
-	head(&pg);
-	summary(&pg);
-	facts(&pg);
+	page_head(&pg);
+	page_summary(&pg);
+	page_facts(&pg);
 	buf_printf(out, "<nav aria-label=\"Pictures\">");
 	buf_put(out, pg.contents.data, pg.contents.len);
 	buf_printf(out, "</nav>\n</header>\n<main>\n");
 	buf_put(out, body.data, body.len);
 	buf_printf(out, "</main>\n");
-	foot(&pg);
+	page_foot(&pg);
 	buf_printf(out, "</div>\n<script>\n%s</script>\n</body>\n</html>\n", page_js);
-	if (!err)
-		err = body.error ? body.error : pg.contents.error;
+	if (!ret)
+		ret = body.error ? body.error : pg.contents.error;
 	buf_release(&body);
 	buf_release(&pg.contents);
 	buf_release(&pg.scratch);
-	return err ? err : out->error;
+	return ret ? ret : out->error;
 }
 
 int page_picture(const struct report *r, const struct figure *f, size_t device, struct buf *out)
@@ -409,20 +409,20 @@ int page_picture(const struct report *r, const struct figure *f, size_t device, 
 	struct view v = report_view(r, f->per_device, device);
 	struct buf svg;
 	char *end;
-	int err;
+	int ret;
 
 	v.id = f->name;
 	buf_init(&svg);
-	err = f->draw(r, device, &v, &svg);
-	if (!err)
-		err = buf_put_u8(&svg, 0);
-	if (!err) {
+	ret = f->draw(r, device, &v, &svg);
+	if (!ret)
+		ret = buf_put_u8(&svg, 0);
+	if (!ret) {
 		/* The style goes behind the description, where SVG wants it. */
 		end = strstr((char *)svg.data, "</desc>\n") + strlen("</desc>\n");
 		buf_put(out, svg.data, (size_t)(end - (char *)svg.data));
 		buf_printf(out, "<style><![CDATA[\n%s]]></style>\n%s", page_css, end);
-		err = out->error;
+		ret = out->error;
 	}
 	buf_release(&svg);
-	return err;
+	return ret;
 }

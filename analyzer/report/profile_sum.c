@@ -8,13 +8,13 @@
 #include "analyzer/report/profile_sum.h"
 
 /* Unknown plus something is that something: a device without the value does not hide the others. */
-static double plus(double a, double b)
+static double profile_sum_plus(double a, double b)
 {
 	return isnan(a) ? b : isnan(b) ? a : a + b;
 }
 
 /* The mean of a (of weight wa) and b (of weight wb). */
-static double blend(double a, double wa, double b, double wb)
+static double profile_sum_blend(double a, double wa, double b, double wb)
 {
 	if (isnan(a) || !(wa > 0))
 		return b;
@@ -58,37 +58,38 @@ static int add_sizes(struct direction_profile *dst, const struct direction_profi
 static int add_direction(struct direction_profile *dst, const struct direction_profile *src,
 			 double dst_weight, double src_weight)
 {
-	int err = add_sizes(dst, src);
+	int ret = add_sizes(dst, src);
 
-	dst->size_mean_bytes =
-		blend(dst->size_mean_bytes, dst_weight, src->size_mean_bytes, src_weight);
-	dst->sequential_ratio =
-		blend(dst->sequential_ratio, dst_weight, src->sequential_ratio, src_weight);
-	dst->stream_ratio = blend(dst->stream_ratio, dst_weight, src->stream_ratio, src_weight);
-	dst->continuing_ratio =
-		blend(dst->continuing_ratio, dst_weight, src->continuing_ratio, src_weight);
+	dst->size_mean_bytes = profile_sum_blend(dst->size_mean_bytes, dst_weight,
+						 src->size_mean_bytes, src_weight);
+	dst->sequential_ratio = profile_sum_blend(dst->sequential_ratio, dst_weight,
+						  src->sequential_ratio, src_weight);
+	dst->stream_ratio =
+		profile_sum_blend(dst->stream_ratio, dst_weight, src->stream_ratio, src_weight);
+	dst->continuing_ratio = profile_sum_blend(dst->continuing_ratio, dst_weight,
+						  src->continuing_ratio, src_weight);
 	dst->other_sizes += src->other_sizes;
-	dst->response.total_mean_s = blend(dst->response.total_mean_s, dst_weight,
-					   src->response.total_mean_s, src_weight);
-	for (int s = 0; s < NR_STAGES && !err; s++)
-		err = histogram_merge(&dst->response.stage[s], &src->response.stage[s]);
-	for (int c = 0; c < NR_SIZE_CLASSES && !err; c++)
-		err = histogram_merge(&dst->response.size_class[c], &src->response.size_class[c]);
-	return err;
+	dst->response.total_mean_s = profile_sum_blend(dst->response.total_mean_s, dst_weight,
+						       src->response.total_mean_s, src_weight);
+	for (int s = 0; s < NR_STAGES && !ret; s++)
+		ret = histogram_merge(&dst->response.stage[s], &src->response.stage[s]);
+	for (int c = 0; c < NR_SIZE_CLASSES && !ret; c++)
+		ret = histogram_merge(&dst->response.size_class[c], &src->response.size_class[c]);
+	return ret;
 }
 
-static int add(struct profile *sum, const struct profile *p)
+static int profile_sum_add(struct profile *sum, const struct profile *p)
 {
 	const double *before = (double[]){ (double)sum->requests[OPERATION_READ],
 					   (double)sum->requests[OPERATION_WRITE] };
-	int err =
+	int ret =
 		add_direction(&sum->read, &p->read, before[0], (double)p->requests[OPERATION_READ]);
 
-	if (!err)
-		err = add_direction(&sum->write, &p->write, before[1],
+	if (!ret)
+		ret = add_direction(&sum->write, &p->write, before[1],
 				    (double)p->requests[OPERATION_WRITE]);
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	for (int op = 0; op < NR_OPERATIONS; op++) {
 		sum->requests[op] += p->requests[op];
 		sum->bytes[op] += p->bytes[op];
@@ -102,8 +103,9 @@ static int add(struct profile *sum, const struct profile *p)
 	sum->paused_requests += p->paused_requests;
 	for (size_t i = 0; i < p->nr_pauses; i++)
 		profile_add_pause(sum, &p->pauses[i]);
-	sum->closed.in_flight_mean = plus(sum->closed.in_flight_mean, p->closed.in_flight_mean);
-	sum->open.rate_per_s = plus(sum->open.rate_per_s, p->open.rate_per_s);
+	sum->closed.in_flight_mean =
+		profile_sum_plus(sum->closed.in_flight_mean, p->closed.in_flight_mean);
+	sum->open.rate_per_s = profile_sum_plus(sum->open.rate_per_s, p->open.rate_per_s);
 	sum->begin_s = fmin(sum->begin_s, p->begin_s);
 	sum->end_s = fmax(sum->end_s, p->end_s);
 	/* The part watched least decides. */
@@ -120,11 +122,11 @@ int profile_sum(struct profile *sum, const struct profile *each, size_t nr)
 	sum->begin_s = each[0].begin_s;
 	sum->end_s = each[0].end_s;
 	for (size_t i = 0; i < nr; i++) {
-		int err = add(sum, &each[i]);
+		int ret = profile_sum_add(sum, &each[i]);
 
-		if (err) {
+		if (ret) {
 			profile_release(sum);
-			return err;
+			return ret;
 		}
 		if (strcmp(sum->host, each[i].host))
 			sum->host[0] = '\0';

@@ -6,7 +6,7 @@
 
 #include "analyzer/report/regions.h"
 
-static int falling(const void *a, const void *b)
+static int regions_falling(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -14,7 +14,7 @@ static int falling(const void *a, const void *b)
 }
 
 /* Sorted, largest first, and scaled to a sum of one. -ENODATA where there is nothing. */
-static int rank(double *weights, size_t nr)
+static int regions_rank(double *weights, size_t nr)
 {
 	double sum = 0;
 
@@ -24,7 +24,7 @@ static int rank(double *weights, size_t nr)
 		return -ENODATA;
 	for (size_t i = 0; i < nr; i++)
 		weights[i] /= sum;
-	qsort(weights, nr, sizeof(*weights), falling);
+	qsort(weights, nr, sizeof(*weights), regions_falling);
 	return 0;
 }
 
@@ -48,14 +48,14 @@ int regions_law(const struct access_distribution *d, size_t nr, double *weights)
 			return -ENODATA;
 		}
 	}
-	return rank(weights, nr);
+	return regions_rank(weights, nr);
 }
 
 static int ranked_counts(const uint64_t *counts, size_t nr, double *weights)
 {
 	for (size_t i = 0; i < nr; i++)
 		weights[i] = (double)counts[i];
-	return nr ? rank(weights, nr) : -ENODATA;
+	return nr ? regions_rank(weights, nr) : -ENODATA;
 }
 
 static void law_name(const struct access_distribution *d, char *text, size_t len)
@@ -76,8 +76,8 @@ static void law_name(const struct access_distribution *d, char *text, size_t len
 	}
 }
 
-static void describe(const struct access_distribution *d, size_t nr, const char *law, char *text,
-		     size_t len)
+static void regions_describe(const struct access_distribution *d, size_t nr, const char *law,
+			     char *text, size_t len)
 {
 	int used =
 		snprintf(text, len,
@@ -92,8 +92,8 @@ static void describe(const struct access_distribution *d, size_t nr, const char 
 			 "; best law: %s, Kolmogorov-Smirnov distance %.3f.", law, d->ks_distance);
 }
 
-static void curve(struct buf *out, const char *class, const double *weights, size_t nr,
-		  const struct scale *x, const struct scale *y)
+static void regions_curve(struct buf *out, const char *class, const double *weights, size_t nr,
+			  const struct scale *x, const struct scale *y)
 {
 	double sum = 0, last = -1;
 
@@ -121,32 +121,32 @@ int regions_draw(const uint64_t *counts, size_t nr, const struct access_distribu
 	struct legend_entry legend[2] = { { LEGEND_LINE, "line curve", "measured" } };
 	size_t nr_legend = 1;
 	char name[64], text[256];
-	int err;
+	int ret;
 
 	law_name(d, name, sizeof(name));
 	if (!weights)
 		return -ENOMEM;
-	err = ranked_counts(counts, nr, weights);
-	if (err)
+	ret = ranked_counts(counts, nr, weights);
+	if (ret)
 		goto out;
 	x.px_from = f->left;
 	x.px_to = f->right;
 	law_name(d, name, sizeof(name));
-	describe(d, nr, name, text, sizeof(text));
+	regions_describe(d, nr, name, text, sizeof(text));
 	frame_begin(out, f, v, "figure half", "Access distribution", text, NULL);
 	frame_axes(out, f, &x, &y, "busiest regions, share of the range", "accesses");
 	svg_line(out, "rule", scale_px(&x, 0), scale_px(&y, 0), scale_px(&x, 1), scale_px(&y, 1));
-	curve(out, "line curve", weights, nr, &x, &y);
+	regions_curve(out, "line curve", weights, nr, &x, &y);
 	if (!regions_law(d, nr, weights)) {
-		curve(out, "line law", weights, nr, &x, &y);
+		regions_curve(out, "line law", weights, nr, &x, &y);
 		legend[nr_legend++] = (struct legend_entry){ LEGEND_LINE, "line law", name };
 	}
 	frame_legend(out, f, legend, nr_legend);
 	svg_end(out);
-	err = out->error;
+	ret = out->error;
 out:
 	free(weights);
-	return err;
+	return ret;
 }
 
 /* Cumulative shares at every percent of the range. */
@@ -156,10 +156,10 @@ int regions_csv(const uint64_t *counts, size_t nr, const struct access_distribut
 	double *weights = reallocarray(NULL, nr ? nr : 1, 2 * sizeof(*weights));
 	double *law = weights + (nr ? nr : 1), sum = 0, law_sum = 0;
 	size_t at = 0;
-	int err = weights ? ranked_counts(counts, nr, weights) : -ENOMEM;
+	int ret = weights ? ranked_counts(counts, nr, weights) : -ENOMEM;
 	bool fitted;
 
-	if (err)
+	if (ret)
 		goto out;
 	fitted = !regions_law(d, nr, law);
 	buf_printf(out, "busiest_regions_ratio,accesses_ratio,law_ratio\n");
@@ -173,8 +173,8 @@ int regions_csv(const uint64_t *counts, size_t nr, const struct access_distribut
 			buf_printf(out, "%.6f", fmin(law_sum, 1));
 		buf_put_u8(out, '\n');
 	}
-	err = out->error;
+	ret = out->error;
 out:
 	free(weights);
-	return err;
+	return ret;
 }

@@ -69,13 +69,13 @@ static int take_profiles(struct report *r, const struct report_facts *facts)
 
 static int sum_profiles(struct report *r)
 {
-	int err;
+	int ret;
 
 	if (r->collect->nr_devices == 1)
 		return profile_copy(&r->all, &r->each[0]);
-	err = profile_sum(&r->all, r->each, r->collect->nr_devices);
-	if (err)
-		return err;
+	ret = profile_sum(&r->all, r->each, r->collect->nr_devices);
+	if (ret)
+		return ret;
 	/* A loss that no device is known for stands in the profile of each. */
 	if (r->all.lost > report_lost(r))
 		r->all.lost = report_lost(r);
@@ -109,7 +109,7 @@ static int rank_devices(struct report *r)
 }
 
 /* Idle time counts: the columns reach from the begin to the end of what was watched. */
-static int cover(struct timegrid *g, uint64_t begin_ns, uint64_t end_ns)
+static int report_cover(struct timegrid *g, uint64_t begin_ns, uint64_t end_ns)
 {
 	return timegrid_at(g, begin_ns) && timegrid_at(g, end_ns - 1) ? 0 : -ENOMEM;
 }
@@ -117,44 +117,44 @@ static int cover(struct timegrid *g, uint64_t begin_ns, uint64_t end_ns)
 static int cover_period(struct report *r)
 {
 	struct collect *c = r->collect;
-	int err;
+	int ret;
 
 	r->begin_ns = (uint64_t)(r->all.begin_s * 1e9);
 	r->end_ns = (uint64_t)(r->all.end_s * 1e9);
 	if (r->end_ns <= r->begin_ns)
 		r->end_ns = r->begin_ns + 1;
 	r->window_ns = load_window_ns(r->end_ns - r->begin_ns);
-	err = cover(&c->intensity.grid, r->begin_ns, r->end_ns);
-	if (!err)
-		err = cover(&c->sum.grid, r->begin_ns, r->end_ns);
-	for (size_t i = 0; i < c->nr_devices && !err; i++) {
+	ret = report_cover(&c->intensity.grid, r->begin_ns, r->end_ns);
+	if (!ret)
+		ret = report_cover(&c->sum.grid, r->begin_ns, r->end_ns);
+	for (size_t i = 0; i < c->nr_devices && !ret; i++) {
 		uint64_t begin_ns = (uint64_t)(r->each[i].begin_s * 1e9);
 		uint64_t end_ns = (uint64_t)(r->each[i].end_s * 1e9);
 
-		err = cover(&c->devices[i]->load.grid, r->begin_ns, r->end_ns);
-		if (!err && c->devices[i]->map.started)
-			err = cover(&c->devices[i]->map.grid, begin_ns,
-				    end_ns > begin_ns ? end_ns : begin_ns + 1);
+		ret = report_cover(&c->devices[i]->load.grid, r->begin_ns, r->end_ns);
+		if (!ret && c->devices[i]->map.started)
+			ret = report_cover(&c->devices[i]->map.grid, begin_ns,
+					   end_ns > begin_ns ? end_ns : begin_ns + 1);
 	}
-	return err;
+	return ret;
 }
 
 static int close_report(struct report *r, const struct report_facts *facts)
 {
 	struct collect *c = r->collect;
-	int err = facts->ledger ? ledger_merge(&r->ledger, facts->ledger) : 0;
+	int ret = facts->ledger ? ledger_merge(&r->ledger, facts->ledger) : 0;
 
 	r->nr_missing = facts->nr_missing;
-	if (!err)
-		err = take_profiles(r, facts);
-	if (!err)
-		err = sum_profiles(r);
-	if (!err)
-		err = rank_devices(r);
-	if (!err)
-		err = cover_period(r);
-	if (err)
-		return err;
+	if (!ret)
+		ret = take_profiles(r, facts);
+	if (!ret)
+		ret = sum_profiles(r);
+	if (!ret)
+		ret = rank_devices(r);
+	if (!ret)
+		ret = cover_period(r);
+	if (ret)
+		return ret;
 	frame_view(&c->intensity.grid, c->nr_requests, &r->view);
 	return load_peaks(&c->sum, r->window_ns, &r->peaks);
 }

@@ -7,7 +7,7 @@
 
 #define NS_PER_S 1e9
 
-static double flat(enum scale_kind kind, double v)
+static double scale_flat(enum scale_kind kind, double v)
 {
 	if (kind == SCALE_LOG)
 		return log2(v);
@@ -23,9 +23,9 @@ double scale_px(const struct scale *s, double v)
 	if (isnan(v))
 		return v;
 	v = fmin(fmax(v, s->from), s->to);
-	from = flat(s->kind, s->from);
-	to = flat(s->kind, s->to);
-	return s->px_from + (flat(s->kind, v) - from) / (to - from) * (s->px_to - s->px_from);
+	from = scale_flat(s->kind, s->from);
+	to = scale_flat(s->kind, s->to);
+	return s->px_from + (scale_flat(s->kind, v) - from) / (to - from) * (s->px_to - s->px_from);
 }
 
 /* 1, 2 or 5 times a power of ten, for bytes a power of two, giving about that many steps. */
@@ -52,7 +52,7 @@ void scale_round_up(struct scale *s)
 	s->to = ceil(s->to / step * (1 - 1e-9)) * step;
 }
 
-static size_t add(struct tick *ticks, size_t nr, double value, bool minor)
+static size_t scale_add(struct tick *ticks, size_t nr, double value, bool minor)
 {
 	if (nr < SCALE_TICKS_MAX)
 		ticks[nr++] = (struct tick){ .value = value, .minor = minor };
@@ -65,7 +65,7 @@ static size_t linear_ticks(const struct scale *s, size_t about, struct tick *tic
 	size_t nr = 0;
 
 	for (double k = first; k * step <= s->to + step * 1e-6; k++)
-		nr = add(ticks, nr, k * step + 0.0, false); /* never -0 */
+		nr = scale_add(ticks, nr, k * step + 0.0, false); /* never -0 */
 	return nr;
 }
 
@@ -93,7 +93,7 @@ static size_t log_ticks(const struct scale *s, size_t about, struct tick *ticks)
 			if (every > 2 && fmod(k, every) != 0)
 				continue;
 			if (v >= s->from * (1 - 1e-9) && v <= s->to * (1 + 1e-9))
-				nr = add(ticks, nr, v, fmod(k, every) != 0);
+				nr = scale_add(ticks, nr, v, fmod(k, every) != 0);
 		}
 	}
 	return nr;
@@ -106,7 +106,7 @@ static size_t tail_ticks(const struct scale *s, struct tick *ticks)
 
 	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
 		if (shares[i] <= s->to) {
-			nr = add(ticks, nr, shares[i], false);
+			nr = scale_add(ticks, nr, shares[i], false);
 			snprintf(ticks[nr - 1].label.text, sizeof(ticks->label.text),
 				 "%.4g\u202f%%", shares[i] * 100);
 		}
@@ -140,7 +140,7 @@ static size_t relative_ticks(const struct scale *s, size_t about, struct tick *t
 	size_t nr = 0;
 
 	for (double k = 0; s->from + k * step <= s->to + step * 1e-6; k++) {
-		nr = add(ticks, nr, s->from + k * step, false);
+		nr = scale_add(ticks, nr, s->from + k * step, false);
 		label_duration(&ticks[nr - 1].label, k * step / NS_PER_S);
 	}
 	return nr;
@@ -159,7 +159,7 @@ static size_t clock_ticks(const struct scale *s, size_t about, struct tick *tick
 	for (double k = ceil((s->from + ahead) / step); k * step - ahead <= s->to; k++) {
 		double v = k * step - ahead;
 
-		nr = add(ticks, nr, v, false);
+		nr = scale_add(ticks, nr, v, false);
 		label_clock(&ticks[nr - 1].label, (uint64_t)v, step < 60 * NS_PER_S ? 0 : -1,
 			    s->utc);
 		if (step >= 86400 * NS_PER_S)

@@ -44,7 +44,7 @@ int sequence_add(struct sequence *s, struct sequence_device *d, uint64_t arrival
 }
 
 /* NaN where the column has no request of that direction. */
-static double ratio(const uint64_t *cells, int write)
+static double sequence_ratio(const uint64_t *cells, int write)
 {
 	double requests = (double)cells[write * NR_ROWS + REQUESTS];
 
@@ -52,14 +52,14 @@ static double ratio(const uint64_t *cells, int write)
 }
 
 /* A step per column; a gap where there was nothing to judge. */
-static void curve(struct buf *out, const struct timegrid *g, int write, const struct scale *x,
-		  const struct scale *y)
+static void sequence_curve(struct buf *out, const struct timegrid *g, int write,
+			   const struct scale *x, const struct scale *y)
 {
 	double last = NAN;
 
 	svg_path(out, write ? "line write" : "line read");
 	for (size_t c = 0; c < g->nr; c++) {
-		double v = scale_px(y, ratio(timegrid_column(g, c), write));
+		double v = scale_px(y, sequence_ratio(timegrid_column(g, c), write));
 		double from = scale_px(x, (double)(timegrid_begin_ns(g) + c * g->step_ns));
 		double to = scale_px(x, (double)(timegrid_begin_ns(g) + (c + 1) * g->step_ns));
 
@@ -74,7 +74,7 @@ static void curve(struct buf *out, const struct timegrid *g, int write, const st
 	svg_path_end(out);
 }
 
-static void describe(const struct sequence *s, char *text, size_t len)
+static void sequence_describe(const struct sequence *s, char *text, size_t len)
 {
 	uint64_t sums[2 * NR_ROWS] = { 0 };
 	struct label read, write;
@@ -85,7 +85,8 @@ static void describe(const struct sequence *s, char *text, size_t len)
 	snprintf(text, len,
 		 "Share of requests that continue one another, over time: reads %s, writes %s over "
 		 "the whole period. Above 50 %% a pattern is called sequential.",
-		 label_percent(&read, ratio(sums, 0)), label_percent(&write, ratio(sums, 1)));
+		 label_percent(&read, sequence_ratio(sums, 0)),
+		 label_percent(&write, sequence_ratio(sums, 1)));
 }
 
 int sequence_draw(const struct sequence *s, const struct view *v, struct buf *out)
@@ -96,16 +97,16 @@ int sequence_draw(const struct sequence *s, const struct view *v, struct buf *ou
 	struct scale x = frame_time(f, v), y = frame_linear(f, 1, UNIT_RATIO);
 	struct timegrid g;
 	char text[320];
-	int err = frame_columns(&s->grid, v, &g);
+	int ret = frame_columns(&s->grid, v, &g);
 
-	if (err)
-		return err;
-	describe(s, text, sizeof(text));
+	if (ret)
+		return ret;
+	sequence_describe(s, text, sizeof(text));
 	frame_begin(out, f, v, "figure wide", "Sequential requests", text, &x);
 	frame_axes(out, f, &x, &y, NULL, "interleaved-sequential");
 	svg_line(out, "rule", f->left, scale_px(&y, 0.5), f->right, scale_px(&y, 0.5));
 	for (int write = 0; write < 2; write++)
-		curve(out, &g, write, &x, &y);
+		sequence_curve(out, &g, write, &x, &y);
 	frame_legend(out, f, legend, 2);
 	svg_end(out);
 	timegrid_release(&g);
@@ -115,17 +116,17 @@ int sequence_draw(const struct sequence *s, const struct view *v, struct buf *ou
 int sequence_csv(const struct sequence *s, const struct view *v, struct buf *out)
 {
 	struct timegrid g;
-	int err = frame_columns(&s->grid, v, &g);
+	int ret = frame_columns(&s->grid, v, &g);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	buf_printf(out, "begin_s,reads,reads_sequential_ratio,writes,writes_sequential_ratio\n");
 	for (size_t c = 0; c < g.nr; c++) {
 		const uint64_t *cells = timegrid_column(&g, c);
 
 		frame_csv_time(out, timegrid_begin_ns(&g) + c * g.step_ns);
 		for (int write = 0; write < 2; write++) {
-			double v_ratio = ratio(cells, write);
+			double v_ratio = sequence_ratio(cells, write);
 
 			buf_printf(out, ",%llu,",
 				   (unsigned long long)cells[write * NR_ROWS + REQUESTS]);

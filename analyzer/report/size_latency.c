@@ -16,25 +16,27 @@ static const struct frame class_frame = { .width = SVG_WIDTH,
 					  .right = 748,
 					  .bottom = 256 };
 
-static const struct histogram *of(const struct profile *p, int write, unsigned int class)
+static const struct histogram *size_latency_of(const struct profile *p, int write,
+					       unsigned int class)
 {
 	return &(write ? &p->write : &p->read)->response.size_class[class];
 }
 
 /* A percentile that fewer than ten requests lie beyond is left open. */
-static double value(const struct histogram *h, double share)
+static double size_latency_value(const struct histogram *h, double share)
 {
 	return h->nr ? histogram_quantile_s(h, share) : NAN;
 }
 
-static bool range(const struct profile *p, double *from_s, double *to_s)
+static bool size_latency_range(const struct profile *p, double *from_s, double *to_s)
 {
 	*from_s = INFINITY;
 	*to_s = 0;
 	for (int write = 0; write < 2; write++)
 		for (unsigned int c = 0; c < NR_SIZE_CLASSES; c++)
 			for (size_t i = 0; i < NR_SHARES; i++) {
-				double t = value(of(p, write, c), shares[i]);
+				double t =
+					size_latency_value(size_latency_of(p, write, c), shares[i]);
 
 				*from_s = fmin(*from_s, t);
 				*to_s = fmax(*to_s, t);
@@ -45,28 +47,29 @@ static bool range(const struct profile *p, double *from_s, double *to_s)
 }
 
 /* A stem from the median to the highest percentile known; marks at each. */
-static void stem(struct buf *out, const struct histogram *h, bool write, double x,
-		 const struct scale *y)
+static void size_latency_stem(struct buf *out, const struct histogram *h, bool write, double x,
+			      const struct scale *y)
 {
-	double low = scale_px(y, value(h, shares[0])), high = low;
+	double low = scale_px(y, size_latency_value(h, shares[0])), high = low;
 	char tip[200];
 	struct label p50, p95, p99, n;
 
 	if (isnan(low))
 		return;
 	for (size_t i = 1; i < NR_SHARES; i++)
-		high = fmin(high, scale_px(y, value(h, shares[i])));
+		high = fmin(high, scale_px(y, size_latency_value(h, shares[i])));
 	svg_line(out, write ? "stem write" : "stem read", x, low, x, high);
 	snprintf(tip, sizeof(tip), "%s %s: median %s, 95 %% %s, 99 %% %s",
 		 label_count(&n, (double)h->nr), write ? "writes" : "reads",
-		 label_duration(&p50, value(h, 0.5)), label_duration(&p95, value(h, 0.95)),
-		 label_duration(&p99, value(h, 0.99)));
+		 label_duration(&p50, size_latency_value(h, 0.5)),
+		 label_duration(&p95, size_latency_value(h, 0.95)),
+		 label_duration(&p99, size_latency_value(h, 0.99)));
 	if (write)
 		svg_rect(out, "dot write", x - 4.5, low - 4.5, 9, 9, tip);
 	else
 		svg_circle(out, "dot read", x, low, 5);
 	for (size_t i = 1; i < NR_SHARES; i++) {
-		double at = scale_px(y, value(h, shares[i])), half = i == 1 ? 7 : 4;
+		double at = scale_px(y, size_latency_value(h, shares[i])), half = i == 1 ? 7 : 4;
 
 		if (!isnan(at))
 			svg_line(out, write ? "cap write" : "cap read", x - half, at, x + half, at);
@@ -100,7 +103,7 @@ int size_latency_draw(const struct profile *p, const struct view *v, struct buf 
 	};
 	double wide = (f->right - f->left) / NR_SIZE_CLASSES;
 
-	if (!range(p, &y.from, &y.to))
+	if (!size_latency_range(p, &y.from, &y.to))
 		return -ENODATA;
 	frame_begin(out, f, v, "figure wide", "Response time by request size",
 		    "For each size class: median, 95th and 99th percentile of the response time of "
@@ -110,8 +113,8 @@ int size_latency_draw(const struct profile *p, const struct view *v, struct buf 
 	class_axis(out, f);
 	for (unsigned int c = 0; c < NR_SIZE_CLASSES; c++)
 		for (int write = 0; write < 2; write++)
-			stem(out, of(p, write, c), write,
-			     f->left + (c + (write ? 0.64 : 0.36)) * wide, &y);
+			size_latency_stem(out, size_latency_of(p, write, c), write,
+					  f->left + (c + (write ? 0.64 : 0.36)) * wide, &y);
 	frame_legend(out, f, legend, 3);
 	svg_end(out);
 	return out->error;
@@ -123,7 +126,7 @@ int size_latency_csv(const struct profile *p, struct buf *out)
 		   "operation,larger_than_bytes,up_to_bytes,requests,mean_s,p50_s,p95_s,p99_s\n");
 	for (int write = 0; write < 2; write++)
 		for (unsigned int c = 0; c < NR_SIZE_CLASSES; c++) {
-			const struct histogram *h = of(p, write, c);
+			const struct histogram *h = size_latency_of(p, write, c);
 
 			if (!h->nr)
 				continue;
@@ -134,7 +137,7 @@ int size_latency_csv(const struct profile *p, struct buf *out)
 			buf_printf(out, ",%llu,%.6g", (unsigned long long)h->nr,
 				   histogram_mean_s(h));
 			for (size_t i = 0; i < NR_SHARES; i++) {
-				double t = value(h, shares[i]);
+				double t = size_latency_value(h, shares[i]);
 
 				buf_put_u8(out, ',');
 				if (!isnan(t))

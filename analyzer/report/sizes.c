@@ -16,7 +16,7 @@ unsigned int sizes_bin(uint32_t bytes)
 	return bin;
 }
 
-static void count(const struct direction_profile *d, double *requests, double *bytes)
+static void sizes_count(const struct direction_profile *d, double *requests, double *bytes)
 {
 	for (size_t i = 0; i < d->nr_sizes; i++) {
 		unsigned int bin = sizes_bin(d->sizes[i].bytes);
@@ -29,8 +29,8 @@ static void count(const struct direction_profile *d, double *requests, double *b
 void sizes_of(const struct profile *p, struct sizes *out)
 {
 	*out = (struct sizes){ 0 };
-	count(&p->read, out->requests[0], out->bytes[0]);
-	count(&p->write, out->requests[1], out->bytes[1]);
+	sizes_count(&p->read, out->requests[0], out->bytes[0]);
+	sizes_count(&p->write, out->requests[1], out->bytes[1]);
 }
 
 static const char *bin_label(struct label *l, unsigned int bin)
@@ -71,8 +71,8 @@ static struct mirror mirror_of(double (*counts)[SIZES_BINS], double (*range)[SIZ
 	return m;
 }
 
-static void bars(struct buf *out, const struct frame *f, const struct mirror *m, double middle,
-		 double px_per_share)
+static void sizes_bars(struct buf *out, const struct frame *f, const struct mirror *m,
+		       double middle, double px_per_share)
 {
 	double wide = (f->right - f->left) / (m->high - m->low + 1), pad = fmin(wide * 0.14, 8);
 
@@ -112,7 +112,7 @@ static void share_axis(struct buf *out, const struct frame *f, double middle, co
 	}
 }
 
-static void one(struct buf *out, const struct mirror *m, const struct view *v)
+static void sizes_one(struct buf *out, const struct mirror *m, const struct view *v)
 {
 	const struct legend_entry legend[] = { { LEGEND_BOX, "box read", "reads, up" },
 					       { LEGEND_BOX, "box write", "writes, down" } };
@@ -138,7 +138,7 @@ static void one(struct buf *out, const struct mirror *m, const struct view *v)
 	svg_text(out, "name start", 4, f->top - 14, name);
 	svg_text(out, "name mid", (f->left + f->right) / 2, f->bottom + 36, "request size, up to");
 	svg_group_end(out);
-	bars(out, f, m, middle, half / y.to);
+	sizes_bars(out, f, m, middle, half / y.to);
 	svg_line(out, "axis", f->left, middle, f->right, middle);
 	frame_legend(out, f, legend, 2);
 	svg_end(out);
@@ -155,7 +155,7 @@ int sizes_draw(const struct profile *p, enum sizes_share share, const struct vie
 		      share == SIZES_BYTES ? "bytes" : "requests");
 	if (m.total <= 0)
 		return -ENODATA;
-	one(out, &m, v);
+	sizes_one(out, &m, v);
 	return out->error;
 }
 

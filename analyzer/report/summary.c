@@ -17,7 +17,7 @@ static double sum_s(const struct profile *p, enum stage stage)
 	       (w->nr ? histogram_mean_s(w) * (double)w->nr : 0);
 }
 
-static uint64_t timed(const struct profile *p, enum stage stage)
+static uint64_t summary_timed(const struct profile *p, enum stage stage)
 {
 	return p->read.response.stage[stage].nr + p->write.response.stage[stage].nr;
 }
@@ -26,7 +26,8 @@ double summary_queue_ratio(const struct profile *p)
 {
 	double queue = sum_s(p, STAGE_QUEUE), device = sum_s(p, STAGE_DEVICE);
 
-	if (!timed(p, STAGE_QUEUE) || !timed(p, STAGE_DEVICE) || !(queue + device > 0))
+	if (!summary_timed(p, STAGE_QUEUE) || !summary_timed(p, STAGE_DEVICE) ||
+	    !(queue + device > 0))
 		return NAN;
 	return queue / (queue + device);
 }
@@ -58,7 +59,7 @@ static const char *mix_words(double reads)
 }
 
 /* The size that most requests have, and their share. */
-static double commonest(const struct direction_profile *d, uint32_t *bytes)
+static double summary_commonest(const struct direction_profile *d, uint32_t *bytes)
 {
 	uint64_t best = 0, all = d->other_sizes;
 
@@ -76,7 +77,7 @@ static void direction_words(const struct direction_profile *d, const char *name,
 {
 	struct label size, mean;
 	uint32_t bytes = 0;
-	double share = commonest(d, &bytes);
+	double share = summary_commonest(d, &bytes);
 	const char *pattern = isnan(d->sequential_ratio)   ? ""
 			      : d->sequential_ratio >= 0.5 ? "sequential "
 							   : "random ";

@@ -17,7 +17,7 @@ void svg_number(struct buf *out, double v)
 		buf_printf(out, "%.1f", tenths / 10);
 }
 
-static void attribute(struct buf *out, const char *name, double v)
+static void svg_attribute(struct buf *out, const char *name, double v)
 {
 	buf_printf(out, " %s=\"", name);
 	svg_number(out, v);
@@ -56,10 +56,10 @@ void svg_group_end(struct buf *out)
 void svg_line(struct buf *out, const char *class, double x1, double y1, double x2, double y2)
 {
 	buf_printf(out, "<line class=\"%s\"", class);
-	attribute(out, "x1", x1);
-	attribute(out, "y1", y1);
-	attribute(out, "x2", x2);
-	attribute(out, "y2", y2);
+	svg_attribute(out, "x1", x1);
+	svg_attribute(out, "y1", y1);
+	svg_attribute(out, "x2", x2);
+	svg_attribute(out, "y2", y2);
 	buf_printf(out, "/>\n");
 }
 
@@ -69,10 +69,10 @@ void svg_rect(struct buf *out, const char *class, double x, double y, double wid
 	if (!(width > 0) || !(height > 0))
 		return;
 	buf_printf(out, "<rect class=\"%s\"", class);
-	attribute(out, "x", x);
-	attribute(out, "y", y);
-	attribute(out, "width", fmax(width, 0.1));
-	attribute(out, "height", fmax(height, 0.1));
+	svg_attribute(out, "x", x);
+	svg_attribute(out, "y", y);
+	svg_attribute(out, "width", fmax(width, 0.1));
+	svg_attribute(out, "height", fmax(height, 0.1));
 	if (!tip) {
 		buf_printf(out, "/>\n");
 		return;
@@ -85,17 +85,17 @@ void svg_rect(struct buf *out, const char *class, double x, double y, double wid
 void svg_circle(struct buf *out, const char *class, double x, double y, double radius)
 {
 	buf_printf(out, "<circle class=\"%s\"", class);
-	attribute(out, "cx", x);
-	attribute(out, "cy", y);
-	attribute(out, "r", radius);
+	svg_attribute(out, "cx", x);
+	svg_attribute(out, "cy", y);
+	svg_attribute(out, "r", radius);
 	buf_printf(out, "/>\n");
 }
 
 void svg_text(struct buf *out, const char *class, double x, double y, const char *text)
 {
 	buf_printf(out, "<text class=\"%s\"", class);
-	attribute(out, "x", x);
-	attribute(out, "y", y);
+	svg_attribute(out, "x", x);
+	svg_attribute(out, "y", y);
 	buf_put_u8(out, '>');
 	page_escape(out, text);
 	buf_printf(out, "</text>\n");
@@ -106,7 +106,7 @@ void svg_path(struct buf *out, const char *class)
 	buf_printf(out, "<path class=\"%s\" d=\"", class);
 }
 
-static void point(struct buf *out, char command, double x, double y)
+static void svg_point(struct buf *out, char command, double x, double y)
 {
 	buf_put_u8(out, (uint8_t)command);
 	svg_number(out, x);
@@ -116,12 +116,12 @@ static void point(struct buf *out, char command, double x, double y)
 
 void svg_move_to(struct buf *out, double x, double y)
 {
-	point(out, 'M', x, y);
+	svg_point(out, 'M', x, y);
 }
 
 void svg_line_to(struct buf *out, double x, double y)
 {
-	point(out, 'L', x, y);
+	svg_point(out, 'L', x, y);
 }
 
 void svg_path_end(struct buf *out)

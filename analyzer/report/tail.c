@@ -18,19 +18,19 @@ static const struct frame tail_frame = { .width = SVG_WIDTH,
 /* The stages in the order of drawing; total lies on top. */
 static const enum stage stages[NR_STAGES] = { STAGE_QUEUE, STAGE_DEVICE, STAGE_TOTAL };
 
-static const struct histogram *of(const struct profile *p, bool write, enum stage stage)
+static const struct histogram *tail_of(const struct profile *p, bool write, enum stage stage)
 {
 	return &(write ? &p->write : &p->read)->response.stage[stage];
 }
 
 /* The range of the axis: from the 1st percentile of what is drawn to the slowest. */
-static bool range(const struct profile *p, double *from_s, double *to_s)
+static bool tail_range(const struct profile *p, double *from_s, double *to_s)
 {
 	*from_s = INFINITY;
 	*to_s = 0;
 	for (int write = 0; write < 2; write++)
 		for (int s = 0; s < NR_STAGES; s++) {
-			const struct histogram *h = of(p, write, stages[s]);
+			const struct histogram *h = tail_of(p, write, stages[s]);
 			double low;
 
 			if (!h->nr)
@@ -43,8 +43,8 @@ static bool range(const struct profile *p, double *from_s, double *to_s)
 	return *to_s > 0;
 }
 
-static void curve(struct buf *out, const struct histogram *h, bool write, enum stage stage,
-		  const struct scale *x, const struct scale *y)
+static void tail_curve(struct buf *out, const struct histogram *h, bool write, enum stage stage,
+		       const struct scale *x, const struct scale *y)
 {
 	char class[48];
 	bool started = false;
@@ -69,8 +69,8 @@ static void curve(struct buf *out, const struct histogram *h, bool write, enum s
 }
 
 /* Dots on reads and squares on writes at the usual percentiles: colour alone would not do. */
-static void percentiles(struct buf *out, const struct histogram *h, bool write,
-			const struct scale *x, const struct scale *y)
+static void tail_percentiles(struct buf *out, const struct histogram *h, bool write,
+			     const struct scale *x, const struct scale *y)
 {
 	static const double shares[] = { 0.5, 0.9, 0.99, 0.999, 0.9999 };
 
@@ -87,7 +87,7 @@ static void percentiles(struct buf *out, const struct histogram *h, bool write,
 	}
 }
 
-static void legend(struct buf *out, const struct profile *p)
+static void tail_legend(struct buf *out, const struct profile *p)
 {
 	static const struct legend_entry all[] = {
 		{ LEGEND_LINE, "line read stage-total", "read total" },
@@ -105,10 +105,11 @@ static void legend(struct buf *out, const struct profile *p)
 	frame_legend(out, &upper, all + (reads ? 0 : 3), (reads ? 3u : 0) + (writes ? 3u : 0));
 }
 
-static void describe(const struct profile *p, char *text, size_t len)
+static void tail_describe(const struct profile *p, char *text, size_t len)
 {
 	struct label r50, r99, w50, w99;
-	const struct histogram *r = of(p, false, STAGE_TOTAL), *w = of(p, true, STAGE_TOTAL);
+	const struct histogram *r = tail_of(p, false, STAGE_TOTAL),
+			       *w = tail_of(p, true, STAGE_TOTAL);
 
 	snprintf(
 		text, len,
@@ -132,18 +133,19 @@ int tail_draw(const struct profile *p, const struct view *v, struct buf *out)
 	};
 	char text[480];
 
-	if (!range(p, &x.from, &x.to))
+	if (!tail_range(p, &x.from, &x.to))
 		return -ENODATA;
-	describe(p, text, sizeof(text));
+	tail_describe(p, text, sizeof(text));
 	frame_begin(out, f, v, "figure wide", "Distribution of response times", text, NULL);
 	frame_axes(out, f, &x, &y, "response time", "share of requests within");
 	for (int s = 0; s < NR_STAGES; s++)
 		for (int write = 0; write < 2; write++)
-			if (of(p, write, stages[s])->nr) {
-				curve(out, of(p, write, stages[s]), write, stages[s], &x, &y);
-				percentiles(out, of(p, write, stages[s]), write, &x, &y);
+			if (tail_of(p, write, stages[s])->nr) {
+				tail_curve(out, tail_of(p, write, stages[s]), write, stages[s], &x,
+					   &y);
+				tail_percentiles(out, tail_of(p, write, stages[s]), write, &x, &y);
 			}
-	legend(out, p);
+	tail_legend(out, p);
 	svg_end(out);
 	return out->error;
 }
@@ -165,7 +167,7 @@ int tail_csv(const struct profile *p, struct buf *out)
 		"operation,stage,requests,mean_s,p50_s,p90_s,p95_s,p99_s,p999_s,p9999_s,max_s\n");
 	for (int write = 0; write < 2; write++)
 		for (unsigned int s = 0; s < NR_STAGES; s++) {
-			const struct histogram *h = of(p, write, s);
+			const struct histogram *h = tail_of(p, write, s);
 
 			if (!h->nr)
 				continue;

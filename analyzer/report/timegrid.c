@@ -14,7 +14,7 @@ static const uint64_t ladder[] = { 1 * MS,  5 * MS,   10 * MS,	50 * MS,   100 * 
 				   600 * S, 1800 * S, 3600 * S, 21600 * S, 86400 * S };
 #define NR_LADDER (sizeof(ladder) / sizeof(ladder[0]))
 
-static uint64_t wider(uint64_t step_ns)
+static uint64_t timegrid_wider(uint64_t step_ns)
 {
 	for (size_t i = 0; i < NR_LADDER; i++)
 		if (ladder[i] > step_ns)
@@ -76,13 +76,13 @@ static void widen_in_place(struct timegrid *g, uint64_t step_ns)
 }
 
 /* The columns from `first` to `last`, which hold the present ones, exist and fit. */
-static int cover(struct timegrid *g, uint64_t first, uint64_t last)
+static int timegrid_cover(struct timegrid *g, uint64_t first, uint64_t last)
 {
 	size_t before = (size_t)(g->first - first), total = (size_t)(last - first + 1);
-	int err = make_room(g, total);
+	int ret = make_room(g, total);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	if (before) {
 		memmove(g->cells + before * g->rows, g->cells, g->nr * g->rows * sizeof(*g->cells));
 		memset(g->cells, 0, before * g->rows * sizeof(*g->cells));
@@ -110,9 +110,9 @@ uint64_t *timegrid_at(struct timegrid *g, uint64_t t_ns)
 			last = at;
 		if (last - first < g->max)
 			break;
-		widen_in_place(g, wider(g->step_ns));
+		widen_in_place(g, timegrid_wider(g->step_ns));
 	}
-	if (cover(g, first, last))
+	if (timegrid_cover(g, first, last))
 		return NULL;
 	return g->cells + (size_t)(at - g->first) * g->rows;
 }
@@ -146,9 +146,9 @@ uint64_t timegrid_step_for(const struct timegrid *g, size_t max_columns)
 			uint64_t first = g->first / ratio;
 			uint64_t last = g->nr ? (g->first + g->nr - 1) / ratio : first;
 
-			if (last - first < most && (i == 0 || step < wider(rung)))
+			if (last - first < most && (i == 0 || step < timegrid_wider(rung)))
 				return step;
 		}
-		rung = wider(rung);
+		rung = timegrid_wider(rung);
 	}
 }

@@ -52,7 +52,7 @@ static time_t now_s(void)
 	return now.tv_sec;
 }
 
-static int fail(struct err *err, const char *path, const char *what, int code)
+static int access_fail(struct err *err, const char *path, const char *what, int code)
 {
 	return err_set(err, EINVAL, "%s: %s: %s", path, what, gnutls_strerror(code));
 }
@@ -63,19 +63,19 @@ static int read_file(const char *path, gnutls_datum_t *out, struct err *err)
 	FILE *f = fopen(path, "re");
 	unsigned char *data = f ? malloc(FILE_MAX + 1) : NULL;
 	size_t len = data ? fread(data, 1, FILE_MAX + 1, f) : 0;
-	int status = 0;
+	int ret = 0;
 
 	if (!f || (data && ferror(f)))
-		status = err_set(err, errno ? errno : EIO, "%s: %s", path, strerror(errno));
+		ret = err_set(err, errno ? errno : EIO, "%s: %s", path, strerror(errno));
 	else if (!data)
-		status = err_set(err, ENOMEM, "%s: no memory", path);
+		ret = err_set(err, ENOMEM, "%s: no memory", path);
 	else if (len > FILE_MAX)
-		status = err_set(err, EFBIG, "%s: expected at most 1 MiB", path);
+		ret = err_set(err, EFBIG, "%s: expected at most 1 MiB", path);
 	if (f)
 		fclose(f);
-	if (status < 0) {
+	if (ret < 0) {
 		free(data);
-		return status;
+		return ret;
 	}
 	data[len] = '\0';
 	*out = (gnutls_datum_t){ data, (unsigned int)len };
@@ -127,18 +127,18 @@ static int read_shown(struct access *a, struct shown **out, struct err *err)
 	struct shown *s = calloc(1, sizeof(*s));
 	gnutls_datum_t cert = { NULL, 0 }, key = { NULL, 0 };
 	unsigned int nr = CHAIN_MAX;
-	int code, status;
+	int code, ret;
 
 	if (!s)
 		return err_set(err, ENOMEM, "no memory");
-	status = read_file(a->path[FILE_CERT], &cert, err);
-	if (status == 0)
-		status = read_file(a->path[FILE_KEY], &key, err);
-	if (status < 0)
+	ret = read_file(a->path[FILE_CERT], &cert, err);
+	if (ret == 0)
+		ret = read_file(a->path[FILE_KEY], &key, err);
+	if (ret < 0)
 		goto out;
 	code = gnutls_pcert_list_import_x509_raw(s->chain, &nr, &cert, GNUTLS_X509_FMT_PEM, 0);
 	if (code < 0) {
-		status = fail(err, a->path[FILE_CERT], "expected certificates in PEM", code);
+		ret = access_fail(err, a->path[FILE_CERT], "expected certificates in PEM", code);
 		goto out;
 	}
 	s->nr = nr;
@@ -146,18 +146,18 @@ static int read_shown(struct access *a, struct shown **out, struct err *err)
 	if (code >= 0)
 		code = gnutls_privkey_import_x509_raw(s->key, &key, GNUTLS_X509_FMT_PEM, NULL, 0);
 	if (code < 0)
-		status = fail(err, a->path[FILE_KEY], "expected a private key in PEM", code);
+		ret = access_fail(err, a->path[FILE_KEY], "expected a private key in PEM", code);
 	else if (check_pair(s) < 0)
-		status = err_set(err, EINVAL, "%s: expected the key of %s", a->path[FILE_KEY],
-				 a->path[FILE_CERT]);
+		ret = err_set(err, EINVAL, "%s: expected the key of %s", a->path[FILE_KEY],
+			      a->path[FILE_CERT]);
 out:
 	forget_file(&cert);
 	forget_file(&key);
-	if (status < 0)
+	if (ret < 0)
 		shown_free(s);
 	else
 		*out = s;
-	return status;
+	return ret;
 }
 
 /* The earliest nextUpdate (RFC 5280, section 5.1.2.5) of the lists in a file; 0 where none has one. */
@@ -185,36 +185,36 @@ static int read_trust(struct access *a, gnutls_x509_trust_list_t *out, time_t *l
 {
 	gnutls_datum_t ca = { NULL, 0 }, crl = { NULL, 0 };
 	gnutls_x509_trust_list_t trust = NULL;
-	int code, status = read_file(a->path[FILE_CA], &ca, err);
+	int code, ret = read_file(a->path[FILE_CA], &ca, err);
 
-	if (status == 0 && a->path[FILE_CRL])
-		status = read_file(a->path[FILE_CRL], &crl, err);
-	if (status == 0 && gnutls_x509_trust_list_init(&trust, 0) < 0)
-		status = err_set(err, ENOMEM, "no memory");
-	if (status == 0) {
+	if (ret == 0 && a->path[FILE_CRL])
+		ret = read_file(a->path[FILE_CRL], &crl, err);
+	if (ret == 0 && gnutls_x509_trust_list_init(&trust, 0) < 0)
+		ret = err_set(err, ENOMEM, "no memory");
+	if (ret == 0) {
 		code = gnutls_x509_trust_list_add_trust_mem(trust, &ca, NULL, GNUTLS_X509_FMT_PEM,
 							    GNUTLS_TL_USE_IN_TLS, 0);
 		if (code <= 0)
-			status = err_set(err, EINVAL, "%s: expected CA certificates in PEM",
-					 a->path[FILE_CA]);
+			ret = err_set(err, EINVAL, "%s: expected CA certificates in PEM",
+				      a->path[FILE_CA]);
 	}
-	if (status == 0 && a->path[FILE_CRL]) {
+	if (ret == 0 && a->path[FILE_CRL]) {
 		code = gnutls_x509_trust_list_add_trust_mem(trust, NULL, &crl, GNUTLS_X509_FMT_PEM,
 							    0, GNUTLS_TL_VERIFY_CRL);
 		if (code <= 0)
-			status = err_set(err, EINVAL,
-					 "%s: expected a revocation list in PEM, signed by %s",
-					 a->path[FILE_CRL], a->path[FILE_CA]);
+			ret = err_set(err, EINVAL,
+				      "%s: expected a revocation list in PEM, signed by %s",
+				      a->path[FILE_CRL], a->path[FILE_CA]);
 		else
 			*lists_end = earliest_end(&crl);
 	}
 	forget_file(&ca);
 	forget_file(&crl);
-	if (status < 0 && trust)
+	if (ret < 0 && trust)
 		gnutls_x509_trust_list_deinit(trust, 1);
-	else if (status == 0)
+	else if (ret == 0)
 		*out = trust;
-	return status;
+	return ret;
 }
 
 /* What a reload read, until all of it is known to be good. */
@@ -275,30 +275,30 @@ static int read_tokens_again(struct access *a, struct fresh *f, struct err *rema
 {
 	const char *path = a->path[FILE_TOKENS];
 	struct err err = { 0 };
-	int status = access_tokens_read(path, &f->tokens, &f->nr_tokens, &err);
+	int ret = access_tokens_read(path, &f->tokens, &f->nr_tokens, &err);
 
-	if (status == -ENOENT && a->generation) {
+	if (ret == -ENOENT && a->generation) {
 		err_set(remark, ENOENT, "%s is gone: no token is valid until it is there again",
 			path);
 		return 0;
 	}
-	if (status < 0 && remark)
+	if (ret < 0 && remark)
 		*remark = err;
-	return status;
+	return ret;
 }
 
 static int read_all(struct access *a, struct err *err)
 {
 	struct fresh f = { 0 };
-	int status = 0;
+	int ret = 0;
 
 	if (a->path[FILE_CERT])
-		status = read_shown(a, &f.shown, err);
-	if (status == 0 && a->path[FILE_CA])
-		status = read_trust(a, &f.trust, &f.lists_end, err);
-	if (status == 0 && a->path[FILE_TOKENS])
-		status = read_tokens_again(a, &f, err);
-	if (status == 0) {
+		ret = read_shown(a, &f.shown, err);
+	if (ret == 0 && a->path[FILE_CA])
+		ret = read_trust(a, &f.trust, &f.lists_end, err);
+	if (ret == 0 && a->path[FILE_TOKENS])
+		ret = read_tokens_again(a, &f, err);
+	if (ret == 0) {
 		swap_in(a, &f);
 		return 0;
 	}
@@ -306,10 +306,10 @@ static int read_all(struct access *a, struct err *err)
 	if (f.trust)
 		gnutls_x509_trust_list_deinit(f.trust, 1);
 	free(f.tokens);
-	return status;
+	return ret;
 }
 
-static bool differs(const struct stat *a, const struct stat *b)
+static bool access_differs(const struct stat *a, const struct stat *b)
 {
 	return a->st_ino != b->st_ino || a->st_dev != b->st_dev || a->st_size != b->st_size ||
 	       a->st_mtim.tv_sec != b->st_mtim.tv_sec || a->st_mtim.tv_nsec != b->st_mtim.tv_nsec;
@@ -349,7 +349,7 @@ bool access_tell_lists_over(struct access *a, struct err *err)
 int access_reload(struct access *a, bool all, struct err *err)
 {
 	bool changed = all;
-	int status = 0;
+	int ret = 0;
 
 	pthread_mutex_lock(&a->reload);
 	for (int i = 0; i < NR_FILES; i++) {
@@ -359,16 +359,16 @@ int access_reload(struct access *a, bool all, struct err *err)
 			continue;
 		/* One that is gone is told when it is read. */
 		(void)stat(a->path[i], &now);
-		changed |= differs(&now, &a->seen[i]);
+		changed |= access_differs(&now, &a->seen[i]);
 		a->seen[i] = now;
 	}
 	if (changed) {
-		status = read_all(a, err);
-		if (status == 0)
-			status = 1;
+		ret = read_all(a, err);
+		if (ret == 0)
+			ret = 1;
 	}
 	pthread_mutex_unlock(&a->reload);
-	return status;
+	return ret;
 }
 
 int access_new(struct access **out, const struct access_config *config, struct err *err)
@@ -376,20 +376,20 @@ int access_new(struct access **out, const struct access_config *config, struct e
 	const char *paths[NR_FILES] = { config->cert, config->key, config->client_ca,
 					config->client_crl, config->tokens };
 	struct access *a = calloc(1, sizeof(*a));
-	int status = 0;
+	int ret = 0;
 
 	if (!a)
 		return err_set(err, ENOMEM, "no memory");
 	pthread_mutex_init(&a->reload, NULL);
 	pthread_rwlock_init(&a->lock, NULL);
-	for (int i = 0; i < NR_FILES && status == 0; i++)
+	for (int i = 0; i < NR_FILES && ret == 0; i++)
 		if (paths[i] && !(a->path[i] = strdup(paths[i])))
-			status = err_set(err, ENOMEM, "no memory");
-	if (status == 0)
-		status = access_reload(a, true, err);
-	if (status < 0) {
+			ret = err_set(err, ENOMEM, "no memory");
+	if (ret == 0)
+		ret = access_reload(a, true, err);
+	if (ret < 0) {
 		access_free(a);
-		return status;
+		return ret;
 	}
 	*out = a;
 	return 0;
@@ -539,15 +539,15 @@ bool access_permits(const struct access_identity *who, const char *host)
 int access_certificate(struct access *a, gnutls_pcert_st **chain, unsigned int *nr,
 		       gnutls_privkey_t *key)
 {
-	int status = -1;
+	int ret = -1;
 
 	pthread_rwlock_rdlock(&a->lock);
 	if (a->shown) {
 		*chain = a->shown->chain;
 		*nr = a->shown->nr;
 		*key = a->shown->key;
-		status = 0;
+		ret = 0;
 	}
 	pthread_rwlock_unlock(&a->lock);
-	return status;
+	return ret;
 }

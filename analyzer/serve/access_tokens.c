@@ -39,30 +39,30 @@ int access_tokens_read(const char *path, struct access_token **out, size_t *nr_o
 	char line[TOKEN_LINE];
 	unsigned int number = 0;
 	size_t nr = 0;
-	int status = f ? 0 : err_set(err, errno, "%s: %s", path, strerror(errno));
+	int ret = f ? 0 : err_set(err, errno, "%s: %s", path, strerror(errno));
 
-	while (status == 0 && fgets(line, sizeof(line), f)) {
+	while (ret == 0 && fgets(line, sizeof(line), f)) {
 		struct access_token *more;
 
 		number++;
 		if (!strchr(line, '\n') && strlen(line) == sizeof(line) - 1)
-			status = err_set(err, EINVAL, "%s:%u: line too long", path, number);
-		if (status < 0 || line[strspn(line, " \t\r\n")] == '\0' || line[0] == '#')
+			ret = err_set(err, EINVAL, "%s:%u: line too long", path, number);
+		if (ret < 0 || line[strspn(line, " \t\r\n")] == '\0' || line[0] == '#')
 			continue;
 		more = nr == ACCESS_MAX_TOKENS ? NULL : realloc(tokens, (nr + 1) * sizeof(*more));
 		if (!more) {
-			status = err_set(err, ENOMEM, "%s:%u: expected at most %d tokens", path,
-					 number, ACCESS_MAX_TOKENS);
+			ret = err_set(err, ENOMEM, "%s:%u: expected at most %d tokens", path,
+				      number, ACCESS_MAX_TOKENS);
 			break;
 		}
 		tokens = more;
-		status = parse_token(&tokens[nr++], line, path, number, err);
+		ret = parse_token(&tokens[nr++], line, path, number, err);
 	}
 	if (f)
 		fclose(f);
-	if (status < 0) {
+	if (ret < 0) {
 		free(tokens);
-		return status;
+		return ret;
 	}
 	*out = tokens;
 	*nr_out = nr;

@@ -55,16 +55,16 @@ static uint32_t bucket_of(const char *name)
 	return sum % NR_BUCKETS;
 }
 
-static double burst(const struct clients *c)
+static double clients_burst(const struct clients *c)
 {
 	double most = c->limits.rate_per_s * BURST_SECONDS;
 
 	return most < 1 ? 1 : most;
 }
 
-static void recover(const struct clients *c, struct client *client, uint64_t now_ns)
+static void clients_recover(const struct clients *c, struct client *client, uint64_t now_ns)
 {
-	double most = burst(c);
+	double most = clients_burst(c);
 
 	if (now_ns > client->at_ns)
 		client->credit += (double)(now_ns - client->at_ns) / 1e9 * c->limits.rate_per_s;
@@ -74,19 +74,19 @@ static void recover(const struct clients *c, struct client *client, uint64_t now
 }
 
 /* The client's place, or the place of one that is as good as new; NULL where there is none. */
-static struct client *find(struct clients *c, const char *name, uint64_t now_ns)
+static struct client *clients_find(struct clients *c, const char *name, uint64_t now_ns)
 {
 	struct client *ways = c->table[bucket_of(name)], *free_one = NULL;
 
 	for (int i = 0; i < WAYS; i++) {
 		if (strcmp(ways[i].name, name) == 0)
 			return &ways[i];
-		recover(c, &ways[i], now_ns);
-		if (!ways[i].name[0] || (!ways[i].nr_active && ways[i].credit >= burst(c)))
+		clients_recover(c, &ways[i], now_ns);
+		if (!ways[i].name[0] || (!ways[i].nr_active && ways[i].credit >= clients_burst(c)))
 			free_one = &ways[i];
 	}
 	if (free_one) {
-		*free_one = (struct client){ .credit = burst(c), .at_ns = now_ns };
+		*free_one = (struct client){ .credit = clients_burst(c), .at_ns = now_ns };
 		snprintf(free_one->name, sizeof(free_one->name), "%s", name);
 	}
 	return free_one;
@@ -96,43 +96,43 @@ int clients_enter(struct clients *c, const char *name, uint64_t now_ns, struct c
 		  uint32_t *wait_s)
 {
 	struct client *client;
-	int status = 0;
+	int ret = 0;
 
 	*wait_s = 1;
 	pthread_mutex_lock(&c->lock);
-	client = find(c, name, now_ns);
+	client = clients_find(c, name, now_ns);
 	if (!client) {
-		status = -ENOBUFS;
+		ret = -ENOBUFS;
 	} else if (client->nr_active >= c->limits.nr_active) {
-		status = -EAGAIN;
+		ret = -EAGAIN;
 	} else if (c->limits.rate_per_s > 0) {
-		recover(c, client, now_ns);
+		clients_recover(c, client, now_ns);
 		if (client->credit < 1) {
-			status = -EAGAIN;
+			ret = -EAGAIN;
 			*wait_s = (uint32_t)ceil((1 - client->credit) / c->limits.rate_per_s);
 		} else {
 			client->credit -= 1;
 		}
 	}
-	if (status == 0) {
+	if (ret == 0) {
 		client->nr_active++;
 		*out = client;
 	}
 	pthread_mutex_unlock(&c->lock);
-	return status;
+	return ret;
 }
 
 int clients_reserve(struct clients *c, struct client *client, uint64_t bytes)
 {
-	int status = 0;
+	int ret = 0;
 
 	pthread_mutex_lock(&c->lock);
 	if (bytes > c->limits.body_bytes || client->bytes > c->limits.body_bytes - bytes)
-		status = -ENOMEM;
+		ret = -ENOMEM;
 	else
 		client->bytes += bytes;
 	pthread_mutex_unlock(&c->lock);
-	return status;
+	return ret;
 }
 
 void clients_return(struct clients *c, struct client *client, uint64_t bytes)

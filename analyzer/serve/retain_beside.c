@@ -39,7 +39,7 @@ unsigned int retain_beside_interval_s(const struct retain_limits *limits)
 	return shortest < INTERVAL_MAX_S ? (unsigned int)shortest : INTERVAL_MAX_S;
 }
 
-static void note(struct retain_beside *r, const char *words)
+static void retain_beside_note(struct retain_beside *r, const char *words)
 {
 	char line[RETAIN_LINE_BYTES + ERR_LINE_BYTES];
 
@@ -48,8 +48,8 @@ static void note(struct retain_beside *r, const char *words)
 		r->config.note(r->config.ctx, line);
 }
 
-static void report(struct retain_beside *r, int status, const struct retain_counts *c,
-		   const struct err *err)
+static void retain_beside_report(struct retain_beside *r, int status, const struct retain_counts *c,
+				 const struct err *err)
 {
 	struct server_retention *t = r->config.totals;
 	char line[RETAIN_LINE_BYTES];
@@ -61,7 +61,7 @@ static void report(struct retain_beside *r, int status, const struct retain_coun
 	}
 	if (c->nr_segments || c->nr_dropped || c->nr_left_out > r->nr_left_out) {
 		retain_counts_text(c, line);
-		note(r, line);
+		retain_beside_note(r, line);
 	}
 	if (status == 0 || c->nr_left_out > r->nr_left_out)
 		r->nr_left_out = c->nr_left_out;
@@ -70,7 +70,7 @@ static void report(struct retain_beside *r, int status, const struct retain_coun
 	if (status == 0 || status == -ECANCELED || strcmp(r->last_error, err->line) == 0)
 		return;
 	snprintf(r->last_error, sizeof(r->last_error), "%s", err->line);
-	note(r, err->line);
+	retain_beside_note(r, err->line);
 }
 
 static uint64_t real_now_ns(void)
@@ -81,7 +81,7 @@ static uint64_t real_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void *run(void *ctx)
+static void *retain_beside_run(void *ctx)
 {
 	struct retain_beside *r = ctx;
 	unsigned int interval_s = retain_beside_interval_s(&r->config.limits);
@@ -94,7 +94,7 @@ static void *run(void *ctx)
 		int status = retain_pass(r->store, &r->config.limits, real_now_ns(), &r->stop,
 					 &counts, &err);
 
-		report(r, status, &counts, &err);
+		retain_beside_report(r, status, &counts, &err);
 		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_sec += interval_s;
 		pthread_mutex_lock(&r->lock);
@@ -106,7 +106,7 @@ static void *run(void *ctx)
 	return NULL;
 }
 
-static void release(struct retain_beside *r)
+static void retain_beside_release(struct retain_beside *r)
 {
 	store_close(r->store);
 	pthread_cond_destroy(&r->wake);
@@ -119,7 +119,7 @@ int retain_beside_start(struct retain_beside **out, const char *dir,
 {
 	struct retain_beside *r = calloc(1, sizeof(*r));
 	pthread_condattr_t clock;
-	int status;
+	int ret;
 
 	if (!r)
 		return err_set(err, ENOMEM, "no memory for retention");
@@ -129,17 +129,17 @@ int retain_beside_start(struct retain_beside **out, const char *dir,
 	pthread_cond_init(&r->wake, &clock);
 	pthread_condattr_destroy(&clock);
 	pthread_mutex_init(&r->lock, NULL);
-	status = store_open(&r->store, dir, false, err);
-	if (status == 0) {
-		status = -pthread_create(&r->thread, NULL, run, r);
-		if (status < 0)
-			err_set(err, -status, "retention: %s", strerror(-status));
+	ret = store_open(&r->store, dir, false, err);
+	if (ret == 0) {
+		ret = -pthread_create(&r->thread, NULL, retain_beside_run, r);
+		if (ret < 0)
+			err_set(err, -ret, "retention: %s", strerror(-ret));
 	}
-	if (status < 0)
-		release(r);
+	if (ret < 0)
+		retain_beside_release(r);
 	else
 		*out = r;
-	return status;
+	return ret;
 }
 
 void retain_beside_stop(struct retain_beside *r)
@@ -151,5 +151,5 @@ void retain_beside_stop(struct retain_beside *r)
 	pthread_cond_signal(&r->wake);
 	pthread_mutex_unlock(&r->lock);
 	pthread_join(r->thread, NULL);
-	release(r);
+	retain_beside_release(r);
 }

@@ -36,7 +36,7 @@
 	"+SIGN-ALL:-SIGN-RSA-SHA1:-SIGN-ECDSA-SHA1:-SIGN-DSA-SHA1:+CTYPE-X509:"          \
 	"+COMP-NULL:%SERVER_PRECEDENCE"
 
-static const char *argument(struct MHD_Connection *c, const char *name)
+static const char *server_argument(struct MHD_Connection *c, const char *name)
 {
 	return MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, name);
 }
@@ -46,16 +46,16 @@ static enum MHD_Result answer_streams(struct server *s, struct MHD_Connection *c
 				      struct exchange *x, const char *host)
 {
 	struct head_streams asked;
-	int status = 0;
+	int ret = 0;
 
-	if (head_streams(host, argument(c, "boot_id"), argument(c, "epoch"),
-			 argument(c, "from_boot_id"), argument(c, "from_epoch"), &asked,
-			 &x->why) < 0)
-		status = MHD_HTTP_BAD_REQUEST;
-	if (status == 0)
-		status = server_check_access(s, c, asked.from.host, &x->why);
-	if (status)
-		return server_refuse(s, c, status, &x->why, 0);
+	if (head_streams(host, server_argument(c, "boot_id"), server_argument(c, "epoch"),
+			 server_argument(c, "from_boot_id"), server_argument(c, "from_epoch"),
+			 &asked, &x->why) < 0)
+		ret = MHD_HTTP_BAD_REQUEST;
+	if (ret == 0)
+		ret = server_check_access(s, c, asked.from.host, &x->why);
+	if (ret)
+		return server_refuse(s, c, ret, &x->why, 0);
 	x->name = asked.from;
 	server_admit(s, c, x);
 	if (x->refusal)
@@ -68,7 +68,7 @@ static enum MHD_Result answer_metrics(struct server *s, struct MHD_Connection *c
 {
 	const struct sockaddr *address = server_address(c);
 	struct err why = { 0 };
-	int status =
+	int ret =
 		address && server_is_loopback(address) ? 0 : server_check_access(s, c, NULL, &why);
 	struct server_gauges gauges = {
 		.body_bytes = __atomic_load_n(&s->body_bytes, __ATOMIC_RELAXED),
@@ -78,8 +78,8 @@ static enum MHD_Result answer_metrics(struct server *s, struct MHD_Connection *c
 	};
 	struct ingest_counts counts = ingest_counted(s->ingest);
 
-	if (status)
-		return server_refuse(s, c, status, &why, 0);
+	if (ret)
+		return server_refuse(s, c, ret, &why, 0);
 	return server_reply_metrics(c, &s->stats, &counts, &gauges);
 }
 
@@ -94,8 +94,8 @@ static const char *method_of(const char *url)
 	return NULL;
 }
 
-static enum MHD_Result answer(struct server *s, struct MHD_Connection *c, struct exchange *x,
-			      const char *url, const char *method)
+static enum MHD_Result server_answer(struct server *s, struct MHD_Connection *c, struct exchange *x,
+				     const char *url, const char *method)
 {
 	const char *allowed = method_of(url);
 	struct err why = { 0 };
@@ -169,7 +169,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const cha
 		return MHD_YES;
 	}
 	guard_enter(s->guard, server_connection(c), GUARD_WORK);
-	result = x->is_upload ? upload_end(s, c, x) : answer(s, c, x, url, method);
+	result = x->is_upload ? upload_end(s, c, x) : server_answer(s, c, x, url, method);
 	guard_enter(s->guard, server_connection(c), GUARD_REPLY);
 	return result;
 }
@@ -218,7 +218,7 @@ static int on_certificate(gnutls_session_t session, const gnutls_datum_t *names,
 	return s ? access_certificate(s->access, chain, nr_chain, key) : -1;
 }
 
-static void note(struct server *s, const char *line)
+static void server_note(struct server *s, const char *line)
 {
 	if (s->config.note)
 		s->config.note(s->config.ctx, line);
@@ -235,10 +235,10 @@ static void reload(struct server *s, bool all)
 			 status < 0 ? "certificates and tokens stay as they were"
 				    : "certificates and tokens read again",
 			 err.line[0] ? ": " : "", err.line);
-		note(s, line);
+		server_note(s, line);
 	}
 	if (access_tell_lists_over(s->access, &err))
-		note(s, err.line);
+		server_note(s, err.line);
 }
 
 static void on_tick(void *ctx)
@@ -339,7 +339,7 @@ static int lock_store(const struct store *store, struct err *err)
 }
 
 /* What the daemon needs, before there is one. */
-static int prepare(struct server *s, struct store *store, struct err *err)
+static int server_prepare(struct server *s, struct store *store, struct err *err)
 {
 	const unsigned int open_s = s->config.request_s / 2 ? s->config.request_s / 2 : 1;
 	const unsigned int limits[NR_GUARD_PHASES] = {
@@ -350,26 +350,26 @@ static int prepare(struct server *s, struct store *store, struct err *err)
 	};
 	const struct client_limits client = { s->config.rate_per_s, CLIENT_UPLOADS,
 					      CLIENT_BODY_BYTES };
-	int status = check_config(&s->config, err);
+	int ret = check_config(&s->config, err);
 
-	if (status == 0)
-		status = lock_store(store, err);
-	if (status == 0)
-		status = access_new(&s->access, &s->config.access, err);
-	if (status == 0)
-		status = read_ca(s, err);
-	if (status == 0)
-		status = ingest_new(&s->ingest, store);
-	if (status == 0)
-		status = ingest_retire_beside(s->ingest);
-	if (status == 0)
-		status = clients_new(&s->clients, &client);
-	if (status == 0)
-		status = guard_new(&s->guard, limits, on_tick, s);
-	if (status == 0)
+	if (ret == 0)
+		ret = lock_store(store, err);
+	if (ret == 0)
+		ret = access_new(&s->access, &s->config.access, err);
+	if (ret == 0)
+		ret = read_ca(s, err);
+	if (ret == 0)
+		ret = ingest_new(&s->ingest, store);
+	if (ret == 0)
+		ret = ingest_retire_beside(s->ingest);
+	if (ret == 0)
+		ret = clients_new(&s->clients, &client);
+	if (ret == 0)
+		ret = guard_new(&s->guard, limits, on_tick, s);
+	if (ret == 0)
 		guard_limit(s->guard,
 			    s->config.nr_connections ? s->config.nr_connections : NR_CONNECTIONS);
-	return status;
+	return ret;
 }
 
 int server_start(struct server **out, struct store *store, const struct server_config *config,
@@ -377,7 +377,7 @@ int server_start(struct server **out, struct store *store, const struct server_c
 {
 	struct server *s = calloc(1, sizeof(*s));
 	const char *only_loopback = NULL;
-	int fd, status;
+	int fd, ret;
 
 	if (!s)
 		return -ENOMEM;
@@ -385,18 +385,18 @@ int server_start(struct server **out, struct store *store, const struct server_c
 	s->config.request_s = config->request_s ? config->request_s : REQUEST_S;
 	s->config.rate_per_s = config->rate_per_s > 0 ? config->rate_per_s : RATE_PER_S;
 	s->body_limit = config->body_bytes ? config->body_bytes : BODY_BYTES;
-	status = prepare(s, store, err);
-	if (status < 0)
+	ret = server_prepare(s, store, err);
+	if (ret < 0)
 		goto fail;
 	if (!config->insecure && !access_has_tls(s->access))
 		only_loopback = "the connection is not encrypted (--tls-cert)";
 	else if (!config->insecure && !access_asks(s->access))
 		only_loopback = "anybody could write (--client-ca, --tokens)";
-	fd = status = server_listen(config->listen, only_loopback, &s->port, err);
-	if (status < 0)
+	fd = ret = server_listen(config->listen, only_loopback, &s->port, err);
+	if (ret < 0)
 		goto fail;
-	status = start_daemon(s, fd, err);
-	if (status < 0) {
+	ret = start_daemon(s, fd, err);
+	if (ret < 0) {
 		close(fd);
 		goto fail;
 	}
@@ -404,7 +404,7 @@ int server_start(struct server **out, struct store *store, const struct server_c
 	return 0;
 fail:
 	server_free(s);
-	return status;
+	return ret;
 }
 
 uint16_t server_port(const struct server *s)

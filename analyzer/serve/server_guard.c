@@ -64,7 +64,7 @@ static void shut_late(struct guard *g)
 	}
 }
 
-static void *watch(void *ctx)
+static void *server_guard_watch(void *ctx)
 {
 	struct guard *g = ctx;
 	struct timespec at;
@@ -90,7 +90,7 @@ int guard_new(struct guard **out, const unsigned int limits[NR_GUARD_PHASES],
 {
 	struct guard *g = calloc(1, sizeof(*g));
 	pthread_condattr_t attributes;
-	int status;
+	int ret;
 
 	if (!g)
 		return -ENOMEM;
@@ -102,12 +102,12 @@ int guard_new(struct guard **out, const unsigned int limits[NR_GUARD_PHASES],
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&g->wake, &attributes);
 	pthread_condattr_destroy(&attributes);
-	status = pthread_create(&g->thread, NULL, watch, g);
-	if (status) {
+	ret = pthread_create(&g->thread, NULL, server_guard_watch, g);
+	if (ret) {
 		pthread_cond_destroy(&g->wake);
 		pthread_mutex_destroy(&g->lock);
 		free(g);
-		return -status;
+		return -ret;
 	}
 	*out = g;
 	return 0;

@@ -49,10 +49,10 @@ int server_listen(const char *listen_at, const char *only_loopback, uint16_t *po
 	socklen_t bound_bytes = sizeof(bound);
 	struct addrinfo *address;
 	int fd, one = 1;
-	int status = parse_listen(listen_at, &address, err);
+	int ret = parse_listen(listen_at, &address, err);
 
-	if (status < 0)
-		return status;
+	if (ret < 0)
+		return ret;
 	if (only_loopback && !server_is_loopback(address->ai_addr)) {
 		freeaddrinfo(address);
 		return err_set(err, EINVAL,
@@ -63,10 +63,10 @@ int server_listen(const char *listen_at, const char *only_loopback, uint16_t *po
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
 	    bind(fd, address->ai_addr, address->ai_addrlen) < 0 || listen(fd, SOMAXCONN) < 0 ||
 	    getsockname(fd, (struct sockaddr *)&bound, &bound_bytes) < 0) {
-		status = err_set(err, errno, "--listen %s: %s", listen_at, strerror(errno));
+		ret = err_set(err, errno, "--listen %s: %s", listen_at, strerror(errno));
 		if (fd >= 0)
 			close(fd);
-		fd = status;
+		fd = ret;
 	} else {
 		/* sin_port and sin6_port share their place */
 		*port = ntohs(((struct sockaddr_in *)&bound)->sin_port);

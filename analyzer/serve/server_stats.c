@@ -35,8 +35,8 @@ void server_stats_acknowledged(struct server_stats *s, uint64_t duration_ns)
 	__atomic_add_fetch(&s->acknowledged[i], 1, __ATOMIC_RELAXED);
 }
 
-static void head(struct buf *out, const char *name, const char *type, const char *unit,
-		 const char *help)
+static void server_stats_head(struct buf *out, const char *name, const char *type, const char *unit,
+			      const char *help)
 {
 	buf_printf(out, "# TYPE %s %s\n", name, type);
 	if (unit)
@@ -48,8 +48,8 @@ static void print_acknowledged(const struct server_stats *s, struct buf *out)
 {
 	uint64_t ns = __atomic_load_n(&s->acknowledge_ns, __ATOMIC_RELAXED), sum = 0;
 
-	head(out, "blkcast_serve_acknowledge_seconds", "histogram", "seconds",
-	     "From a segment's last byte to its acknowledgement.");
+	server_stats_head(out, "blkcast_serve_acknowledge_seconds", "histogram", "seconds",
+			  "From a segment's last byte to its acknowledgement.");
 	for (int i = 0; i < SERVER_NR_BUCKETS; i++) {
 		sum += __atomic_load_n(&s->acknowledged[i], __ATOMIC_RELAXED);
 		buf_printf(out, "blkcast_serve_acknowledge_seconds_bucket{le=\"");
@@ -67,47 +67,53 @@ static void print_retention(const struct server_retention *r, struct buf *out)
 {
 	if (!r)
 		return;
-	head(out, "blkcast_serve_retention_requests", "counter", NULL,
-	     "Requests that retention replaced by summaries, and those whose summaries it dropped.");
+	server_stats_head(
+		out, "blkcast_serve_retention_requests", "counter", NULL,
+		"Requests that retention replaced by summaries, and those whose summaries it dropped.");
 	buf_printf(out, "blkcast_serve_retention_requests_total{to=\"summarized\"} %" PRIu64 "\n",
 		   r->nr_summarized);
 	buf_printf(out, "blkcast_serve_retention_requests_total{to=\"dropped\"} %" PRIu64 "\n",
 		   r->nr_dropped);
-	head(out, "blkcast_serve_retention_failed", "counter", NULL,
-	     "Passes of retention that an error ended.");
+	server_stats_head(out, "blkcast_serve_retention_failed", "counter", NULL,
+			  "Passes of retention that an error ended.");
 	buf_printf(out, "blkcast_serve_retention_failed_total %" PRIu64 "\n", r->nr_failed);
 }
 
 void server_stats_print(const struct server_stats *s, const struct ingest_counts *counts,
 			const struct server_gauges *gauges, struct buf *out)
 {
-	head(out, "blkcast_serve_segments", "counter", NULL, "Segments acknowledged.");
+	server_stats_head(out, "blkcast_serve_segments", "counter", NULL, "Segments acknowledged.");
 	buf_printf(out, "blkcast_serve_segments_total{result=\"stored\"} %" PRIu64 "\n",
 		   counts->nr_stored);
 	buf_printf(out, "blkcast_serve_segments_total{result=\"repeated\"} %" PRIu64 "\n",
 		   counts->nr_repeated);
-	head(out, "blkcast_serve_stored_bytes", "counter", "bytes", "Bytes of segments stored.");
+	server_stats_head(out, "blkcast_serve_stored_bytes", "counter", "bytes",
+			  "Bytes of segments stored.");
 	buf_printf(out, "blkcast_serve_stored_bytes_total %" PRIu64 "\n", counts->stored_bytes);
-	head(out, "blkcast_serve_refused", "counter", NULL, "Requests refused, by reason.");
+	server_stats_head(out, "blkcast_serve_refused", "counter", NULL,
+			  "Requests refused, by reason.");
 	for (int i = 0; i < SERVER_NR_REFUSALS; i++)
 		buf_printf(out, "blkcast_serve_refused_total{reason=\"%s\"} %" PRIu64 "\n",
 			   refusals[i].reason, __atomic_load_n(&s->refused[i], __ATOMIC_RELAXED));
-	head(out, "blkcast_serve_disk_errors", "counter", NULL,
-	     "Segments that the disk did not take.");
+	server_stats_head(out, "blkcast_serve_disk_errors", "counter", NULL,
+			  "Segments that the disk did not take.");
 	buf_printf(out, "blkcast_serve_disk_errors_total %" PRIu64 "\n", counts->nr_disk_errors);
-	head(out, "blkcast_serve_catalog_errors", "counter", NULL,
-	     "Durable segments that the catalog did not take; the next start adds them.");
+	server_stats_head(
+		out, "blkcast_serve_catalog_errors", "counter", NULL,
+		"Durable segments that the catalog did not take; the next start adds them.");
 	buf_printf(out, "blkcast_serve_catalog_errors_total %" PRIu64 "\n",
 		   counts->nr_catalog_errors);
 	print_acknowledged(s, out);
-	head(out, "blkcast_serve_body_bytes", "gauge", "bytes", "Memory of bodies under way.");
+	server_stats_head(out, "blkcast_serve_body_bytes", "gauge", "bytes",
+			  "Memory of bodies under way.");
 	buf_printf(out, "blkcast_serve_body_bytes %" PRIu64 "\n", gauges->body_bytes);
-	head(out, "blkcast_serve_requests_active", "gauge", NULL, "Requests under way.");
+	server_stats_head(out, "blkcast_serve_requests_active", "gauge", NULL,
+			  "Requests under way.");
 	buf_printf(out, "blkcast_serve_requests_active %" PRIu64 "\n", gauges->nr_active);
-	head(out, "blkcast_serve_connections_shut", "counter", NULL,
-	     "Connections that took too long for a head, a body or a reply.");
+	server_stats_head(out, "blkcast_serve_connections_shut", "counter", NULL,
+			  "Connections that took too long for a head, a body or a reply.");
 	buf_printf(out, "blkcast_serve_connections_shut_total %" PRIu64 "\n", gauges->nr_shut);
 	print_retention(gauges->retention, out);
-	head(out, "blkcast_build", "info", NULL, "The version that runs.");
+	server_stats_head(out, "blkcast_build", "info", NULL, "The version that runs.");
 	buf_printf(out, "blkcast_build_info{version=\"%s\"} 1\n# EOF\n", BLKCAST_VERSION);
 }

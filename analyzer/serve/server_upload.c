@@ -15,7 +15,7 @@
 #define RETRY_AFTER_MEMORY 1
 #define RETRY_AFTER_DISK   5
 
-static bool reserve(struct server *s, struct exchange *x, size_t cap)
+static bool server_upload_reserve(struct server *s, struct exchange *x, size_t cap)
 {
 	uint64_t more = cap - x->cap;
 	uint8_t *body;
@@ -211,7 +211,7 @@ enum MHD_Result upload_begin(struct server *s, struct MHD_Connection *c, const c
 		x->refusal = MHD_HTTP_OK;
 		return server_reply_ack(c, &here);
 	}
-	if (!reserve(s, x, text ? (size_t)length + 1 : CHUNK_BYTES)) {
+	if (!server_upload_reserve(s, x, text ? (size_t)length + 1 : CHUNK_BYTES)) {
 		err_set(&x->why, ENOMEM, "too many bodies under way");
 		refuse_later(s, x, MHD_HTTP_SERVICE_UNAVAILABLE, RETRY_AFTER_MEMORY);
 	}
@@ -231,7 +231,7 @@ void upload_take(struct server *s, struct exchange *x, const char *data, size_t 
 	}
 	while (cap < x->len + nr)
 		cap *= 2;
-	if (cap > x->cap && !reserve(s, x, cap)) {
+	if (cap > x->cap && !server_upload_reserve(s, x, cap)) {
 		err_set(&x->why, ENOMEM, "too many bodies under way");
 		refuse_later(s, x, MHD_HTTP_SERVICE_UNAVAILABLE, RETRY_AFTER_MEMORY);
 		return;
@@ -262,14 +262,14 @@ enum MHD_Result upload_end(struct server *s, struct MHD_Connection *c, struct ex
 	struct segment_hash got;
 	char text[SEGMENT_HASH_TEXT];
 	uint64_t begin_ns = now_ns();
-	int status;
+	int ret;
 
 	if (x->refusal)
 		return server_refuse(s, c, x->refusal, &x->why, x->retry_after_s);
 	/* The credential may have been revoked since the body began. */
-	status = server_check_access(s, c, x->name.host, &x->why);
-	if (status)
-		return server_refuse(s, c, status, &x->why, 0);
+	ret = server_check_access(s, c, x->name.host, &x->why);
+	if (ret)
+		return server_refuse(s, c, ret, &x->why, 0);
 	got = segment_hash_of(x->body, x->len);
 	segment_hash_text(&got, text);
 	if (strcmp(text, x->hash) != 0) {
@@ -277,12 +277,12 @@ enum MHD_Result upload_end(struct server *s, struct MHD_Connection *c, struct ex
 			text, x->len);
 		return server_refuse(s, c, MHD_HTTP_BAD_REQUEST, &x->why, 0);
 	}
-	status = ingest_put(s->ingest, &x->name, x->body, x->len, &result, &x->why);
-	if (status < 0) {
-		int code = http_status_of(status);
+	ret = ingest_put(s->ingest, &x->name, x->body, x->len, &result, &x->why);
+	if (ret < 0) {
+		int code = http_status_of(ret);
 
 		if (!x->why.line[0])
-			err_set(&x->why, -status, "%s", strerror(-status));
+			err_set(&x->why, -ret, "%s", strerror(-ret));
 		return server_refuse(s, c, code, &x->why,
 				     code == MHD_HTTP_SERVICE_UNAVAILABLE ? RETRY_AFTER_DISK : 0);
 	}

@@ -44,7 +44,7 @@ int catalog_fail(struct catalog *c, struct err *err)
 		       sqlite3_errmsg(c->db));
 }
 
-static int run(struct catalog *c, const char *sql, struct err *err)
+static int catalog_run(struct catalog *c, const char *sql, struct err *err)
 {
 	return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : catalog_fail(c, err);
 }
@@ -67,38 +67,37 @@ static int check_schema(struct catalog *c, struct err *err)
 {
 	int64_t tables = 0, id = 0, version = 0;
 	char sql[96];
-	int status = run(c, "BEGIN IMMEDIATE", err);
+	int ret = catalog_run(c, "BEGIN IMMEDIATE", err);
 
-	if (status < 0)
-		return status;
-	status = pragma_number(c, "SELECT count(*) FROM sqlite_master", &tables, err);
-	if (status == 0)
-		status = pragma_number(c, "PRAGMA application_id", &id, err);
-	if (status == 0)
-		status = pragma_number(c, "PRAGMA user_version", &version, err);
-	if (status == 0 && tables == 0) {
+	if (ret < 0)
+		return ret;
+	ret = pragma_number(c, "SELECT count(*) FROM sqlite_master", &tables, err);
+	if (ret == 0)
+		ret = pragma_number(c, "PRAGMA application_id", &id, err);
+	if (ret == 0)
+		ret = pragma_number(c, "PRAGMA user_version", &version, err);
+	if (ret == 0 && tables == 0) {
 		snprintf(sql, sizeof(sql), "PRAGMA application_id = %d; PRAGMA user_version = %d",
 			 APPLICATION_ID, CATALOG_VERSION);
-		status = run(c, schema, err);
-		if (status == 0)
-			status = run(c, sql, err);
-	} else if (status == 0 && (id != APPLICATION_ID || version != CATALOG_VERSION)) {
-		status = err_set(
-			err, EBADMSG,
-			"catalog: expected version %d of blkcast's, got id %lld version %lld",
-			CATALOG_VERSION, (long long)id, (long long)version);
+		ret = catalog_run(c, schema, err);
+		if (ret == 0)
+			ret = catalog_run(c, sql, err);
+	} else if (ret == 0 && (id != APPLICATION_ID || version != CATALOG_VERSION)) {
+		ret = err_set(err, EBADMSG,
+			      "catalog: expected version %d of blkcast's, got id %lld version %lld",
+			      CATALOG_VERSION, (long long)id, (long long)version);
 	}
-	if (status < 0) {
+	if (ret < 0) {
 		sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
-		return status;
+		return ret;
 	}
-	return run(c, "COMMIT", err);
+	return catalog_run(c, "COMMIT", err);
 }
 
 int catalog_open(struct catalog **out, const char *path, struct err *err)
 {
 	struct catalog *c = calloc(1, sizeof(*c));
-	int status = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (!c)
 		return -ENOMEM;
@@ -106,20 +105,20 @@ int catalog_open(struct catalog **out, const char *path, struct err *err)
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
 				    SQLITE_OPEN_NOFOLLOW,
 			    NULL) != SQLITE_OK) {
-		status = c->db ? catalog_fail(c, err) : -ENOMEM;
+		ret = c->db ? catalog_fail(c, err) : -ENOMEM;
 		goto out;
 	}
 	sqlite3_busy_timeout(c->db, BUSY_TIMEOUT_MS);
-	status = run(
+	ret = catalog_run(
 		c,
 		"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 8000",
 		err);
-	if (status == 0)
-		status = check_schema(c, err);
+	if (ret == 0)
+		ret = check_schema(c, err);
 out:
-	if (status < 0) {
+	if (ret < 0) {
 		catalog_close(c);
-		return status;
+		return ret;
 	}
 	*out = c;
 	return 0;
@@ -137,12 +136,12 @@ void catalog_close(struct catalog *c)
 
 int catalog_begin(struct catalog *c, struct err *err)
 {
-	return run(c, "BEGIN IMMEDIATE", err);
+	return catalog_run(c, "BEGIN IMMEDIATE", err);
 }
 
 int catalog_commit(struct catalog *c, struct err *err)
 {
-	return run(c, "COMMIT", err);
+	return catalog_run(c, "COMMIT", err);
 }
 
 void catalog_rollback(struct catalog *c)
@@ -176,14 +175,14 @@ static void bind_u64(sqlite3_stmt *s, int at, uint64_t value)
 }
 
 /* Runs a statement that gives no rows and makes it ready again. */
-static int finish(struct catalog *c, sqlite3_stmt *s, struct err *err)
+static int catalog_finish(struct catalog *c, sqlite3_stmt *s, struct err *err)
 {
 	int code = sqlite3_step(s);
-	int status = code == SQLITE_DONE || code == SQLITE_ROW ? 0 : catalog_fail(c, err);
+	int ret = code == SQLITE_DONE || code == SQLITE_ROW ? 0 : catalog_fail(c, err);
 
 	sqlite3_reset(s);
 	sqlite3_clear_bindings(s);
-	return status;
+	return ret;
 }
 
 /* A summary's sequence is turned into its complement, below 0: no segment has it. */
@@ -235,15 +234,15 @@ static int put_segment(struct catalog *c, const struct segment_facts *f, struct 
 	bind_u64(s, 24, f->dropped_begin_real_ns);
 	bind_u64(s, 25, f->dropped_end_real_ns);
 	bind_u64(s, 26, f->received_real_ns ? f->received_real_ns : received_now(c));
-	return finish(c, s, err);
+	return catalog_finish(c, s, err);
 }
 
 static int put_devices(struct catalog *c, const struct segment_facts *f, struct err *err)
 {
 	sqlite3_stmt *s = catalog_statement(c, PUT_DEVICE, err);
-	int status = s ? 0 : -EIO;
+	int ret = s ? 0 : -EIO;
 
-	for (size_t i = 0; i < f->nr_devices && status == 0; i++) {
+	for (size_t i = 0; i < f->nr_devices && ret == 0; i++) {
 		const struct device_facts *d = &f->devices[i];
 
 		bind_facts(s, f);
@@ -254,17 +253,17 @@ static int put_devices(struct catalog *c, const struct segment_facts *f, struct 
 			bind_u64(s, 8 + op, d->requests[op]);
 			bind_u64(s, 8 + NR_OPERATIONS + op, d->bytes[op]);
 		}
-		status = finish(c, s, err);
+		ret = catalog_finish(c, s, err);
 	}
-	return status;
+	return ret;
 }
 
 static int put_losses(struct catalog *c, const struct segment_facts *f, struct err *err)
 {
 	sqlite3_stmt *s = catalog_statement(c, PUT_LOSS, err);
-	int status = s ? 0 : -EIO;
+	int ret = s ? 0 : -EIO;
 
-	for (size_t i = 0; i < f->ledger.nr && status == 0; i++) {
+	for (size_t i = 0; i < f->ledger.nr && ret == 0; i++) {
 		const struct loss *l = &f->ledger.losses[i];
 
 		bind_facts(s, f);
@@ -274,38 +273,38 @@ static int put_losses(struct catalog *c, const struct segment_facts *f, struct e
 		sqlite3_bind_int64(s, 8, l->device);
 		bind_u64(s, 9, l->begin_real_ns);
 		bind_u64(s, 10, l->end_real_ns);
-		status = finish(c, s, err);
+		ret = catalog_finish(c, s, err);
 	}
-	return status;
+	return ret;
 }
 
-static int drop(struct catalog *c, enum statement which, const struct segment_name *n,
-		struct err *err)
+static int catalog_drop(struct catalog *c, enum statement which, const struct segment_name *n,
+			struct err *err)
 {
 	sqlite3_stmt *s = catalog_statement(c, which, err);
 
 	if (!s)
 		return -EIO;
 	bind_name(s, n);
-	return finish(c, s, err);
+	return catalog_finish(c, s, err);
 }
 
 int catalog_remove(struct catalog *c, const struct segment_name *n, struct err *err)
 {
-	int status = run(c, "SAVEPOINT remove", err);
+	int ret = catalog_run(c, "SAVEPOINT remove", err);
 
-	if (status < 0)
-		return status;
-	status = drop(c, DROP_DEVICES, n, err);
-	if (status == 0)
-		status = drop(c, DROP_LOSSES, n, err);
-	if (status == 0)
-		status = drop(c, DROP_SEGMENT, n, err);
-	if (status < 0)
+	if (ret < 0)
+		return ret;
+	ret = catalog_drop(c, DROP_DEVICES, n, err);
+	if (ret == 0)
+		ret = catalog_drop(c, DROP_LOSSES, n, err);
+	if (ret == 0)
+		ret = catalog_drop(c, DROP_SEGMENT, n, err);
+	if (ret < 0)
 		sqlite3_exec(c->db, "ROLLBACK TO remove", NULL, NULL, NULL);
-	if (sqlite3_exec(c->db, "RELEASE remove", NULL, NULL, NULL) != SQLITE_OK && status == 0)
-		status = catalog_fail(c, err);
-	return status;
+	if (sqlite3_exec(c->db, "RELEASE remove", NULL, NULL, NULL) != SQLITE_OK && ret == 0)
+		ret = catalog_fail(c, err);
+	return ret;
 }
 
 int catalog_remove_summary(struct catalog *c, const struct segment_name *n, struct err *err)
@@ -325,26 +324,26 @@ static int drop_range(struct catalog *c, enum statement which, const struct segm
 		return -EIO;
 	bind_name(s, first);
 	sqlite3_bind_int64(s, 5, (sqlite3_int64)last);
-	return finish(c, s, err);
+	return catalog_finish(c, s, err);
 }
 
 int catalog_remove_range(struct catalog *c, const struct segment_name *first, uint64_t last,
 			 struct err *err)
 {
-	int status = drop_range(c, DROP_DEVICES_RANGE, first, last, err);
+	int ret = drop_range(c, DROP_DEVICES_RANGE, first, last, err);
 
-	if (status == 0)
-		status = drop_range(c, DROP_LOSSES_RANGE, first, last, err);
-	if (status == 0)
-		status = drop_range(c, DROP_SEGMENTS_RANGE, first, last, err);
-	return status;
+	if (ret == 0)
+		ret = drop_range(c, DROP_LOSSES_RANGE, first, last, err);
+	if (ret == 0)
+		ret = drop_range(c, DROP_SEGMENTS_RANGE, first, last, err);
+	return ret;
 }
 
 int catalog_count_range(struct catalog *c, const struct segment_name *first, uint64_t last,
 			uint64_t *nr, struct err *err)
 {
 	sqlite3_stmt *s = catalog_statement(c, COUNT_RANGE, err);
-	int status = 0;
+	int ret = 0;
 
 	if (!s)
 		return -EIO;
@@ -353,10 +352,10 @@ int catalog_count_range(struct catalog *c, const struct segment_name *first, uin
 	if (sqlite3_step(s) == SQLITE_ROW)
 		*nr = (uint64_t)sqlite3_column_int64(s, 0);
 	else
-		status = catalog_fail(c, err);
+		ret = catalog_fail(c, err);
 	sqlite3_reset(s);
 	sqlite3_clear_bindings(s);
-	return status;
+	return ret;
 }
 
 /* Whether there may be rows of this name to be removed first. */
@@ -369,32 +368,32 @@ static bool is_there(struct catalog *c, const struct segment_facts *f)
 
 int catalog_put(struct catalog *c, const struct segment_facts *f, struct err *err)
 {
-	int status = run(c, "SAVEPOINT put", err);
+	int ret = catalog_run(c, "SAVEPOINT put", err);
 
-	if (status < 0)
-		return status;
+	if (ret < 0)
+		return ret;
 	/* Devices and losses of a segment come and go with it: mostly there is nothing to remove. */
 	if (is_there(c, f))
-		status = f->generation ? catalog_remove_summary(c, &f->name, err)
-				       : catalog_remove(c, &f->name, err);
-	if (status == 0)
-		status = put_segment(c, f, err);
-	if (status == 0)
-		status = put_devices(c, f, err);
-	if (status == 0)
-		status = put_losses(c, f, err);
-	if (status < 0)
+		ret = f->generation ? catalog_remove_summary(c, &f->name, err)
+				    : catalog_remove(c, &f->name, err);
+	if (ret == 0)
+		ret = put_segment(c, f, err);
+	if (ret == 0)
+		ret = put_devices(c, f, err);
+	if (ret == 0)
+		ret = put_losses(c, f, err);
+	if (ret < 0)
 		sqlite3_exec(c->db, "ROLLBACK TO put", NULL, NULL, NULL);
-	if (sqlite3_exec(c->db, "RELEASE put", NULL, NULL, NULL) != SQLITE_OK && status == 0)
-		status = catalog_fail(c, err);
-	return status;
+	if (sqlite3_exec(c->db, "RELEASE put", NULL, NULL, NULL) != SQLITE_OK && ret == 0)
+		ret = catalog_fail(c, err);
+	return ret;
 }
 
 int catalog_hash(struct catalog *c, const struct segment_name *n, struct segment_hash *out,
 		 struct err *err)
 {
 	sqlite3_stmt *s = catalog_statement(c, GET_HASH, err);
-	int code, status = -ENOENT;
+	int code, ret = -ENOENT;
 
 	if (!s)
 		return -EIO;
@@ -402,13 +401,13 @@ int catalog_hash(struct catalog *c, const struct segment_name *n, struct segment
 	code = sqlite3_step(s);
 	if (code == SQLITE_ROW && sqlite3_column_bytes(s, 0) == sizeof(out->bytes)) {
 		memcpy(out->bytes, sqlite3_column_blob(s, 0), sizeof(out->bytes));
-		status = 0;
+		ret = 0;
 	} else if (code != SQLITE_ROW && code != SQLITE_DONE) {
-		status = catalog_fail(c, err);
+		ret = catalog_fail(c, err);
 	}
 	sqlite3_reset(s);
 	sqlite3_clear_bindings(s);
-	return status;
+	return ret;
 }
 
 int catalog_put_damaged(struct catalog *c, const char *path, uint64_t mtime_ns, uint64_t file_bytes,
@@ -422,7 +421,7 @@ int catalog_put_damaged(struct catalog *c, const char *path, uint64_t mtime_ns, 
 	bind_u64(s, 2, mtime_ns);
 	bind_u64(s, 3, file_bytes);
 	sqlite3_bind_text(s, 4, why, -1, SQLITE_STATIC);
-	return finish(c, s, err);
+	return catalog_finish(c, s, err);
 }
 
 bool catalog_is_damaged(struct catalog *c, const char *path, uint64_t mtime_ns, uint64_t file_bytes)
@@ -448,5 +447,5 @@ int catalog_forget_damaged(struct catalog *c, const char *path, struct err *err)
 	if (!s)
 		return -EIO;
 	sqlite3_bind_text(s, 1, path, -1, SQLITE_STATIC);
-	return finish(c, s, err);
+	return catalog_finish(c, s, err);
 }

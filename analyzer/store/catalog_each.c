@@ -26,22 +26,23 @@ static void column_name(sqlite3_stmt *s, struct segment_name *n)
 }
 
 /* Steps through the rows of a statement, handing each to row(); ends it in every case. */
-static int each(struct catalog *c, sqlite3_stmt *s, int (*row)(sqlite3_stmt *s, void *visitor),
-		void *visitor, struct err *err)
+static int catalog_each_whole(struct catalog *c, sqlite3_stmt *s,
+			      int (*row)(sqlite3_stmt *s, void *visitor), void *visitor,
+			      struct err *err)
 {
-	int code, status = 0;
+	int code, ret = 0;
 
 	if (!s)
 		return -EIO;
-	while (status == 0 && (code = sqlite3_step(s)) != SQLITE_DONE) {
+	while (ret == 0 && (code = sqlite3_step(s)) != SQLITE_DONE) {
 		if (code != SQLITE_ROW)
-			status = catalog_fail(c, err);
+			ret = catalog_fail(c, err);
 		else
-			status = row(s, visitor);
+			ret = row(s, visitor);
 	}
 	sqlite3_reset(s);
 	sqlite3_clear_bindings(s);
-	return status;
+	return ret;
 }
 
 struct segment_visitor {
@@ -84,7 +85,7 @@ int catalog_each_segment(struct catalog *c, int (*visit)(void *ctx, const struct
 {
 	struct segment_visitor v = { visit, ctx };
 
-	return each(c, catalog_statement(c, EACH_SEGMENT, err), segment_row, &v, err);
+	return catalog_each_whole(c, catalog_statement(c, EACH_SEGMENT, err), segment_row, &v, err);
 }
 
 int catalog_each_segment_after(struct catalog *c, const struct segment_name *n,
@@ -105,7 +106,7 @@ int catalog_each_segment_after(struct catalog *c, const struct segment_name *n,
 		sqlite3_bind_int64(s, 3, (sqlite3_int64)from.epoch);
 		sqlite3_bind_int64(s, 4, (sqlite3_int64)from.sequence);
 	}
-	return each(c, s, segment_row, &v, err);
+	return catalog_each_whole(c, s, segment_row, &v, err);
 }
 
 int catalog_each_summary(struct catalog *c, int (*visit)(void *ctx, const struct segment_facts *f),
@@ -113,7 +114,7 @@ int catalog_each_summary(struct catalog *c, int (*visit)(void *ctx, const struct
 {
 	struct segment_visitor v = { visit, ctx };
 
-	return each(c, catalog_statement(c, EACH_SUMMARY, err), segment_row, &v, err);
+	return catalog_each_whole(c, catalog_statement(c, EACH_SUMMARY, err), segment_row, &v, err);
 }
 
 int catalog_each_kept(struct catalog *c, int (*visit)(void *ctx, const struct segment_facts *f),
@@ -121,14 +122,14 @@ int catalog_each_kept(struct catalog *c, int (*visit)(void *ctx, const struct se
 {
 	struct segment_visitor v = { visit, ctx };
 
-	return each(c, catalog_statement(c, EACH_KEPT, err), segment_row, &v, err);
+	return catalog_each_whole(c, catalog_statement(c, EACH_KEPT, err), segment_row, &v, err);
 }
 
 int catalog_find_summary(struct catalog *c, const struct segment_name *n, uint64_t *first,
 			 uint64_t *generation, struct err *err)
 {
 	sqlite3_stmt *s = catalog_statement(c, FIND_SUMMARY, err);
-	int code, status = 0;
+	int code, ret = 0;
 
 	if (!s)
 		return -EIO;
@@ -140,13 +141,13 @@ int catalog_find_summary(struct catalog *c, const struct segment_name *n, uint64
 	if (code == SQLITE_ROW && column_u64(s, 1) >= n->sequence) {
 		*first = ~column_u64(s, 0);
 		*generation = column_u64(s, 2);
-		status = 1;
+		ret = 1;
 	} else if (code != SQLITE_ROW && code != SQLITE_DONE) {
-		status = catalog_fail(c, err);
+		ret = catalog_fail(c, err);
 	}
 	sqlite3_reset(s);
 	sqlite3_clear_bindings(s);
-	return status;
+	return ret;
 }
 
 struct device_visitor {
@@ -177,7 +178,7 @@ int catalog_each_device(struct catalog *c,
 {
 	struct device_visitor v = { visit, ctx };
 
-	return each(c, catalog_statement(c, EACH_DEVICE, err), device_row, &v, err);
+	return catalog_each_whole(c, catalog_statement(c, EACH_DEVICE, err), device_row, &v, err);
 }
 
 struct loss_visitor {
@@ -208,7 +209,7 @@ int catalog_each_loss(struct catalog *c,
 {
 	struct loss_visitor v = { visit, ctx };
 
-	return each(c, catalog_statement(c, EACH_LOSS, err), loss_row, &v, err);
+	return catalog_each_whole(c, catalog_statement(c, EACH_LOSS, err), loss_row, &v, err);
 }
 
 struct damaged_visitor {
@@ -230,7 +231,7 @@ int catalog_each_damaged(struct catalog *c,
 {
 	struct damaged_visitor v = { visit, ctx };
 
-	return each(c, catalog_statement(c, EACH_DAMAGED, err), damaged_row, &v, err);
+	return catalog_each_whole(c, catalog_statement(c, EACH_DAMAGED, err), damaged_row, &v, err);
 }
 
 struct stream_visitor {
@@ -256,7 +257,7 @@ int catalog_each_stream(struct catalog *c, const char *host,
 
 	if (s && host)
 		sqlite3_bind_text(s, 1, host, -1, SQLITE_STATIC);
-	return each(c, s, stream_row, &v, err);
+	return catalog_each_whole(c, s, stream_row, &v, err);
 }
 
 static void bind_stream(sqlite3_stmt *s, const struct segment_name *n)

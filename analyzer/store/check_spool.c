@@ -92,7 +92,7 @@ static int visit_ledger(struct check *c, const char *path, const char *below)
 	return f ? 0 : -ENOMEM;
 }
 
-static int visit(void *ctx, const char *path, const char *below)
+static int check_spool_visit(void *ctx, const char *path, const char *below)
 {
 	const char *slash = strrchr(below, '/'), *file = slash ? slash + 1 : below;
 	struct check *c = ctx;
@@ -153,7 +153,7 @@ int check_spool(struct check_report *r, const char *dir, bool repair, struct err
 	if (repair && lock < 0)
 		return lock;
 	buf_init(&c.data);
-	ret = check_walk(dir, visit, &c, err);
+	ret = check_walk(dir, check_spool_visit, &c, err);
 	buf_release(&c.data);
 	if (lock >= 0)
 		close(lock);

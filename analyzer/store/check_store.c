@@ -240,7 +240,7 @@ static int put_journals(struct check *c, struct err *err)
 	return 0;
 }
 
-static int visit(void *ctx, const char *path, const char *below)
+static int check_store_visit(void *ctx, const char *path, const char *below)
 {
 	const char *slash = strrchr(below, '/'), *file = slash ? slash + 1 : below;
 	struct check *c = ctx;
@@ -385,7 +385,7 @@ int check_store(struct check_report *r, const char *dir, bool repair, struct err
 	if (!ret)
 		ret = checked_summaries_read(&c.summaries, dir, err);
 	if (!ret)
-		ret = check_walk(dir, visit, &c, err);
+		ret = check_walk(dir, check_store_visit, &c, err);
 	if (!ret)
 		ret = end_catalog(&c, whole, why, sizeof(why));
 	checked_summaries_release(&c.summaries);

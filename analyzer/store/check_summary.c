@@ -71,7 +71,7 @@ struct reading {
 	size_t cap;
 };
 
-static int add(struct reading *r, struct summary *s, size_t bytes)
+static int check_summary_add(struct reading *r, struct summary *s, size_t bytes)
 {
 	struct checked_summary *more, *to;
 
@@ -101,7 +101,7 @@ static int add(struct reading *r, struct summary *s, size_t bytes)
 	return 0;
 }
 
-static int visit(void *ctx, const char *path, const char *below)
+static int check_summary_visit(void *ctx, const char *path, const char *below)
 {
 	const char *slash = strrchr(below, '/'), *file = slash ? slash + 1 : below;
 	struct reading *r = ctx;
@@ -117,7 +117,7 @@ static int visit(void *ctx, const char *path, const char *below)
 		return ret;
 	if (ret) /* the other walk says so */
 		return 0;
-	ret = add(r, &s, bytes);
+	ret = check_summary_add(r, &s, bytes);
 	summary_release(&s);
 	return ret;
 }
@@ -126,7 +126,7 @@ int checked_summaries_read(struct checked_summaries *s, const char *dir, struct 
 {
 	struct reading r = { .s = s };
 	const struct checked_summary *over = NULL;
-	int ret = check_walk(dir, visit, &r, err);
+	int ret = check_walk(dir, check_summary_visit, &r, err);
 
 	if (ret)
 		return ret;

@@ -61,9 +61,9 @@ void ingest_limit_journal(struct ingest *g, uint64_t bytes)
 /* As look_up(), of what is only summarized. */
 static int look_summarized(struct ingest *g, const struct segment_facts *f, struct err *err)
 {
-	int status = store_summary_look_up(g->store, &g->catalog, &f->name, &f->hash, err);
+	int ret = store_summary_look_up(g->store, &g->catalog, &f->name, &f->hash, err);
 
-	return status == 1 ? IS_SUMMARIZED : status;
+	return ret == 1 ? IS_SUMMARIZED : ret;
 }
 
 /* What lies under the name already: 1 the same content, 0 nothing, -EEXIST another content;
@@ -74,7 +74,7 @@ static int look_up(struct ingest *g, const struct segment_facts *f, struct err *
 	struct segment_reader *turn;
 	struct segment_hash known;
 	struct buf data;
-	int status;
+	int ret;
 
 	segment_name_path(&f->name, path);
 	if (faccessat(store_dir_fd(g->store), path, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
@@ -84,14 +84,14 @@ static int look_up(struct ingest *g, const struct segment_facts *f, struct err *
 	/* The file and not the catalog decides: it may have been replaced behind our back. */
 	turn = reader_pool_take(&g->readers); /* the file takes memory as a check does */
 	buf_init(&data);
-	status = store_read(g->store, path, &data, err);
+	ret = store_read(g->store, path, &data, err);
 	known = segment_hash_of(data.data, data.len);
 	buf_release(&data);
 	reader_pool_give(&g->readers, turn);
-	if (status == -ENOENT)
+	if (ret == -ENOENT)
 		return look_summarized(g, f, err);
-	if (status < 0)
-		return status;
+	if (ret < 0)
+		return ret;
 	if (memcmp(known.bytes, f->hash.bytes, sizeof(known.bytes)) == 0)
 		return 1;
 	return err_set(err, EEXIST, "%s/%s/%llu/%llu: another segment is stored under this name",
@@ -103,18 +103,18 @@ static int look_up(struct ingest *g, const struct segment_facts *f, struct err *
  * A file that is found may be one that somebody else put there and has not synced: it is
  * acknowledged again only after that.
  */
-static int confirm(struct ingest *g, const struct segment_facts *f, struct err *err)
+static int ingest_confirm(struct ingest *g, const struct segment_facts *f, struct err *err)
 {
-	int status = segment_place_sync(store_dir_fd(g->store), &f->name);
+	int ret = segment_place_sync(store_dir_fd(g->store), &f->name);
 	struct catalog *c = store_catalog(g->store);
 	struct segment_hash known;
 	uint64_t first, generation;
 
-	if (status == -ENOENT && look_summarized(g, f, err) == IS_SUMMARIZED)
-		status = 0;
-	if (status < 0)
-		return err_set(err, -status, "%s/%s: %s", store_dir(g->store), f->name.host,
-			       strerror(-status));
+	if (ret == -ENOENT && look_summarized(g, f, err) == IS_SUMMARIZED)
+		ret = 0;
+	if (ret < 0)
+		return err_set(err, -ret, "%s/%s: %s", store_dir(g->store), f->name.host,
+			       strerror(-ret));
 	pthread_mutex_lock(&g->catalog);
 	/* In this order: its row goes and the summary's comes in one transaction. */
 	if (f->file_bytes && catalog_hash(c, &f->name, &known, NULL) < 0 &&
@@ -157,21 +157,21 @@ static void count_failure(struct ingest *g, int status)
 static int put(struct ingest *g, const struct segment_facts *f, const void *data, size_t len,
 	       bool *stored, struct err *err)
 {
-	int status = committer_put(&g->committer, f, data, len);
+	int ret = committer_put(&g->committer, f, data, len);
 
-	*stored = status == 0;
+	*stored = ret == 0;
 	if (*stored)
 		return 0;
-	if (status != -EALREADY)
-		return err_set(err, -status, "%s: %s", store_dir(g->store), strerror(-status));
-	status = look_up(g, f, err);
-	if (status == 0) /* it is gone again */
+	if (ret != -EALREADY)
+		return err_set(err, -ret, "%s: %s", store_dir(g->store), strerror(-ret));
+	ret = look_up(g, f, err);
+	if (ret == 0) /* it is gone again */
 		return err_set(err, EAGAIN, "%s: changed while it was stored", f->name.host);
-	if (status == IS_SUMMARIZED) {
+	if (ret == IS_SUMMARIZED) {
 		count_repeated(g);
 		return 0;
 	}
-	return status < 0 ? status : confirm(g, f, err);
+	return ret < 0 ? ret : ingest_confirm(g, f, err);
 }
 
 int ingest_put(struct ingest *g, const struct segment_name *expected, const void *data, size_t len,
@@ -180,25 +180,24 @@ int ingest_put(struct ingest *g, const struct segment_name *expected, const void
 	struct segment_reader *reader = reader_pool_take(&g->readers);
 	struct segment_facts facts;
 	bool stored = false;
-	int status = segment_facts_read_with(&facts, &reader, data, len, err);
+	int ret = segment_facts_read_with(&facts, &reader, data, len, err);
 
 	reader_pool_give(&g->readers, reader);
-	if (status == 0 && expected && segment_name_compare(expected, &facts.name) != 0)
-		status = err_set(err, EINVAL,
-				 "header: expected %s/%s/%llu/%llu, got %s/%s/%llu/%llu",
-				 expected->host, expected->boot_id,
-				 (unsigned long long)expected->epoch,
-				 (unsigned long long)expected->sequence, facts.name.host,
-				 facts.name.boot_id, (unsigned long long)facts.name.epoch,
-				 (unsigned long long)facts.name.sequence);
-	if (status == 0)
-		status = put(g, &facts, data, len, &stored, err);
-	if (status == 0)
+	if (ret == 0 && expected && segment_name_compare(expected, &facts.name) != 0)
+		ret = err_set(err, EINVAL, "header: expected %s/%s/%llu/%llu, got %s/%s/%llu/%llu",
+			      expected->host, expected->boot_id,
+			      (unsigned long long)expected->epoch,
+			      (unsigned long long)expected->sequence, facts.name.host,
+			      facts.name.boot_id, (unsigned long long)facts.name.epoch,
+			      (unsigned long long)facts.name.sequence);
+	if (ret == 0)
+		ret = put(g, &facts, data, len, &stored, err);
+	if (ret == 0)
 		*result = (struct ingest_result){ facts.name, facts.hash, stored };
 	else
-		count_failure(g, status);
+		count_failure(g, ret);
 	segment_facts_release(&facts);
-	return status;
+	return ret;
 }
 
 int ingest_find(struct ingest *g, const struct segment_name *name, const char *hash,
@@ -216,7 +215,7 @@ int ingest_find(struct ingest *g, const struct segment_name *name, const char *h
 	status = look_up(g, &facts, NULL);
 	if (status == IS_SUMMARIZED)
 		count_repeated(g);
-	else if (status != 1 || confirm(g, &facts, NULL) < 0)
+	else if (status != 1 || ingest_confirm(g, &facts, NULL) < 0)
 		return 0;
 	*result = (struct ingest_result){ *name, facts.hash, false };
 	return 1;

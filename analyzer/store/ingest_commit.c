@@ -21,7 +21,7 @@ void committer_init(struct committer *c, struct store *store, pthread_mutex_t *c
 	placer_init(&c->placer, store_dir_fd(store));
 }
 
-static void retire(struct committer *c, struct journal *j)
+static void ingest_commit_retire(struct committer *c, struct journal *j)
 {
 	if (journal_retire(j, c->store) == 0)
 		return;
@@ -41,7 +41,7 @@ static void *retire_beside(void *ctx)
 			continue;
 		}
 		pthread_mutex_unlock(&c->lock);
-		retire(c, c->retiring);
+		ingest_commit_retire(c, c->retiring);
 		pthread_mutex_lock(&c->lock);
 		c->retiring = NULL;
 		pthread_cond_signal(&c->retire_done);
@@ -52,10 +52,10 @@ static void *retire_beside(void *ctx)
 
 int committer_start(struct committer *c)
 {
-	int status = pthread_create(&c->thread, NULL, retire_beside, c);
+	int ret = pthread_create(&c->thread, NULL, retire_beside, c);
 
-	c->is_beside = status == 0;
-	return -status;
+	c->is_beside = ret == 0;
+	return -ret;
 }
 
 void committer_release(struct committer *c)
@@ -67,7 +67,7 @@ void committer_release(struct committer *c)
 		pthread_mutex_unlock(&c->lock);
 		pthread_join(c->thread, NULL);
 	}
-	retire(c, c->journal);
+	ingest_commit_retire(c, c->journal);
 	pthread_cond_destroy(&c->retire_wake);
 	pthread_cond_destroy(&c->retire_done);
 	pthread_mutex_destroy(&c->lock);
@@ -80,7 +80,7 @@ static void end_journal(struct committer *c)
 
 	c->journal = NULL;
 	if (!c->is_beside) {
-		retire(c, j);
+		ingest_commit_retire(c, j);
 		return;
 	}
 	pthread_mutex_lock(&c->lock);
@@ -92,11 +92,11 @@ static void end_journal(struct committer *c)
 }
 
 /* Whether a file of its name is there or was summarized, or another of this batch is before it. */
-static int look(struct committer *c, struct commit *const batch[], size_t at)
+static int ingest_commit_look(struct committer *c, struct commit *const batch[], size_t at)
 {
 	const struct segment_name *n = &batch[at]->facts->name;
 	char path[SEGMENT_PATH_MAX];
-	int status;
+	int ret;
 
 	for (size_t i = 0; i < at; i++)
 		if (batch[i]->facts->name.sequence == n->sequence &&
@@ -107,9 +107,9 @@ static int look(struct committer *c, struct commit *const batch[], size_t at)
 		return -EALREADY;
 	if (errno != ENOENT)
 		return -errno;
-	status = store_summary_look_up(c->store, c->catalog, n, &batch[at]->facts->hash, NULL);
+	ret = store_summary_look_up(c->store, c->catalog, n, &batch[at]->facts->hash, NULL);
 	/* What cannot be told is stored: the next sync removes it where a summary names it. */
-	return status == 1 || status == -EEXIST ? -EALREADY : 0;
+	return ret == 1 || ret == -EEXIST ? -EALREADY : 0;
 }
 
 /* Makes durable those of status 0. */
@@ -169,7 +169,7 @@ static void commit_batch(struct committer *c, struct commit *const batch[], size
 	int status;
 
 	for (size_t i = 0; i < nr; i++)
-		batch[i]->status = look(c, batch, i);
+		batch[i]->status = ingest_commit_look(c, batch, i);
 	status = write_journal(c, batch, nr);
 	for (size_t i = 0; i < nr; i++) {
 		if (batch[i]->status == 0)
@@ -202,7 +202,7 @@ static size_t take_batch(struct committer *c, struct commit *batch[JOURNAL_BATCH
 }
 
 /* The leader is the first of its batch. Whom it wakes goes on without a lock, and may be gone then. */
-static void lead(struct committer *c)
+static void ingest_commit_lead(struct committer *c)
 {
 	struct commit *batch[JOURNAL_BATCH], *next;
 	size_t nr;
@@ -240,7 +240,7 @@ int committer_put(struct committer *c, const struct segment_facts *facts, const 
 	while (waits && sem_wait(&own.wake) < 0) /* a signal */
 		;
 	if (!waits || own.leads)
-		lead(c);
+		ingest_commit_lead(c);
 	sem_destroy(&own.wake);
 	return own.status;
 }

@@ -88,7 +88,7 @@ static void end_trace(struct collector *c)
 	c->nr_here = c->highest = 0;
 }
 
-static void widen(uint64_t *begin, uint64_t *end, bool any, uint64_t from, uint64_t to)
+static void inventory_widen(uint64_t *begin, uint64_t *end, bool any, uint64_t from, uint64_t to)
 {
 	*begin = any && *begin < from ? *begin : from;
 	*end = any && *end > to ? *end : to;
@@ -99,12 +99,12 @@ static void take_summary(struct inventory_host *h, const struct segment_facts *f
 	uint64_t nr = f->nr_requests - f->nr_dropped;
 
 	if (nr)
-		widen(&h->retained.begin_real_ns, &h->retained.end_real_ns,
-		      h->retained.nr_summarized != 0, f->first_real_ns, f->last_real_ns);
+		inventory_widen(&h->retained.begin_real_ns, &h->retained.end_real_ns,
+				h->retained.nr_summarized != 0, f->first_real_ns, f->last_real_ns);
 	if (f->nr_dropped)
-		widen(&h->retained.dropped_begin_real_ns, &h->retained.dropped_end_real_ns,
-		      h->retained.nr_dropped != 0, f->dropped_begin_real_ns,
-		      f->dropped_end_real_ns);
+		inventory_widen(&h->retained.dropped_begin_real_ns,
+				&h->retained.dropped_end_real_ns, h->retained.nr_dropped != 0,
+				f->dropped_begin_real_ns, f->dropped_end_real_ns);
 	h->retained.nr_files++;
 	h->retained.file_bytes += f->file_bytes;
 	h->retained.nr_segments += f->nr_segments;
@@ -219,13 +219,13 @@ int inventory_collect(struct inventory *v, struct store *store, struct err *err)
 {
 	struct catalog *catalog = store_catalog(store);
 	struct collector c = { .v = v };
-	int status = catalog_each_kept(catalog, take_segment, &c, err);
+	int ret = catalog_each_kept(catalog, take_segment, &c, err);
 
 	end_trace(&c);
-	if (status == 0)
-		status = catalog_each_device(catalog, take_device, v, err);
-	if (status == 0)
-		status = catalog_each_loss(catalog, take_loss, v, err);
+	if (ret == 0)
+		ret = catalog_each_device(catalog, take_device, v, err);
+	if (ret == 0)
+		ret = catalog_each_loss(catalog, take_loss, v, err);
 	for (size_t i = 0; i < v->nr_hosts; i++) {
 		struct inventory_host *h = &v->hosts[i];
 
@@ -233,7 +233,7 @@ int inventory_collect(struct inventory *v, struct store *store, struct err *err)
 		if (h->nr_devices > 1)
 			qsort(h->devices, h->nr_devices, sizeof(*h->devices), compare_device);
 	}
-	return status;
+	return ret;
 }
 
 uint64_t inventory_covered_ns(const struct inventory_host *h)

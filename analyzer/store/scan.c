@@ -66,7 +66,7 @@ struct named_stream {
 };
 
 /* By time; traces of equal time in their own order, so that a scan is the same each time. */
-static bool before(const struct trace *a, const struct trace *b)
+static bool scan_before(const struct trace *a, const struct trace *b)
 {
 	return a->key < b->key || (a->key == b->key && a->index < b->index);
 }
@@ -80,9 +80,9 @@ static void heap_down(struct scan *s, uint32_t at)
 
 		if (child >= s->nr_heap)
 			break;
-		if (child + 1 < s->nr_heap && before(s->heap[child + 1], s->heap[child]))
+		if (child + 1 < s->nr_heap && scan_before(s->heap[child + 1], s->heap[child]))
 			child++;
-		if (!before(s->heap[child], t))
+		if (!scan_before(s->heap[child], t))
 			break;
 		s->heap[at] = s->heap[child];
 		at = child;
@@ -102,7 +102,7 @@ static const struct trace *heap_second(const struct scan *s)
 {
 	if (s->nr_heap < 2)
 		return NULL;
-	if (s->nr_heap == 2 || before(s->heap[1], s->heap[2]))
+	if (s->nr_heap == 2 || scan_before(s->heap[1], s->heap[2]))
 		return s->heap[1];
 	return s->heap[2];
 }
@@ -192,7 +192,7 @@ static int name_devices(struct scan *s, struct trace *t, const struct segment_he
 }
 
 /* Cuts [begin, end) of both clocks to the filter's times; false where nothing is left. */
-static bool cut(const struct scan_filter *f, struct scan_interval *i)
+static bool scan_cut(const struct scan_filter *f, struct scan_interval *i)
 {
 	uint64_t less;
 
@@ -209,7 +209,7 @@ static bool cut(const struct scan_filter *f, struct scan_interval *i)
 	return i->begin_real_ns < i->end_real_ns && i->begin_ns < i->end_ns;
 }
 
-static int cover(struct scan *s, struct trace *t, const struct scan_piece *p)
+static int scan_cover(struct scan *s, struct trace *t, const struct scan_piece *p)
 {
 	struct scan_interval i = { p->begin.realtime_ns, p->end.realtime_ns, p->begin.monotonic_ns,
 				   p->end.monotonic_ns };
@@ -217,7 +217,7 @@ static int cover(struct scan *s, struct trace *t, const struct scan_piece *p)
 		t->facts.nr_covered ? &t->covered[t->facts.nr_covered - 1] : NULL;
 	struct scan_interval *more;
 
-	if (!cut(&s->filter, &i))
+	if (!scan_cut(&s->filter, &i))
 		return 0;
 	if (last && p->nr_missing == 0 && i.begin_ns >= last->begin_ns &&
 	    i.begin_ns <= last->end_ns + TOUCH_NS) {
@@ -242,16 +242,16 @@ static int cover(struct scan *s, struct trace *t, const struct scan_piece *p)
 static int take_header(struct scan *s, struct trace *t, const struct scan_piece *p,
 		       const struct segment_header *h)
 {
-	int status = name_devices(s, t, h);
+	int ret = name_devices(s, t, h);
 
-	if (status == 0)
-		status = scan_match_segment(&t->match, h);
-	if (status == 0 && h->ledger)
-		status = ledger_merge(&t->ledger, h->ledger);
-	if (status == 0)
-		status = cover(s, t, p);
-	if (status < 0)
-		return status;
+	if (ret == 0)
+		ret = scan_match_segment(&t->match, h);
+	if (ret == 0 && h->ledger)
+		ret = ledger_merge(&t->ledger, h->ledger);
+	if (ret == 0)
+		ret = scan_cover(s, t, p);
+	if (ret < 0)
+		return ret;
 	t->anchor = h->begin;
 	t->facts.nr_segments++;
 	t->facts.nr_requests += segment_reader_count(t->reader);
@@ -289,7 +289,7 @@ static int open_piece(struct scan *s, struct trace *t)
 {
 	const struct scan_piece *p = &s->pieces.items[t->next++];
 	char path[SEGMENT_PATH_MAX];
-	int status;
+	int ret;
 
 	segment_reader_free(t->reader);
 	t->reader = NULL;
@@ -299,19 +299,18 @@ static int open_piece(struct scan *s, struct trace *t)
 		return err_set(&s->error, ENOMEM, "out of memory");
 	segment_name_path(&p->name, path);
 	if (p->file)
-		status =
-			scan_read_file(p->file, p->file_offset, p->file_bytes, &t->data, &s->error);
+		ret = scan_read_file(p->file, p->file_offset, p->file_bytes, &t->data, &s->error);
 	else
-		status = store_read(s->store, path, &t->data, &s->error);
-	if (status < 0)
-		return status;
-	status = segment_reader_new(&t->reader, t->data.data, t->data.len, &s->error);
-	if (status < 0) {
+		ret = store_read(s->store, path, &t->data, &s->error);
+	if (ret < 0)
+		return ret;
+	ret = segment_reader_new(&t->reader, t->data.data, t->data.len, &s->error);
+	if (ret < 0) {
 		err_prefix(&s->error, "%s", p->file ? p->file : path);
-		return status;
+		return ret;
 	}
-	status = take_header(s, t, p, segment_reader_header(t->reader));
-	return status < 0 ? err_set(&s->error, -status, "%s: %s", path, strerror(-status)) : 0;
+	ret = take_header(s, t, p, segment_reader_header(t->reader));
+	return ret < 0 ? err_set(&s->error, -ret, "%s: %s", path, strerror(-ret)) : 0;
 }
 
 static int cannot_decode(struct scan *s, const struct trace *t, int code)
@@ -323,18 +322,18 @@ static int cannot_decode(struct scan *s, const struct trace *t, int code)
 }
 
 /* Makes batch[at] a request, reading on as needed. 1, 0 at the trace's end, or -errno. */
-static int fill(struct scan *s, struct trace *t)
+static int scan_fill(struct scan *s, struct trace *t)
 {
 	while (t->at == t->nr_batch) {
 		int64_t nr = 0;
-		int status;
+		int ret;
 
 		if (t->reader)
 			nr = segment_reader_next(t->reader, t->batch, SCAN_BATCH);
 		if (nr < 0) {
-			status = leave_out(s, t, cannot_decode(s, t, (int)-nr));
-			if (status < 0)
-				return status;
+			ret = leave_out(s, t, cannot_decode(s, t, (int)-nr));
+			if (ret < 0)
+				return ret;
 			nr = 0;
 		}
 		t->nr_batch = (size_t)nr;
@@ -344,9 +343,9 @@ static int fill(struct scan *s, struct trace *t)
 			break;
 		if (t->next == t->end)
 			return 0;
-		status = leave_out(s, t, open_piece(s, t));
-		if (status < 0)
-			return status;
+		ret = leave_out(s, t, open_piece(s, t));
+		if (ret < 0)
+			return ret;
 	}
 	t->key = real_from_anchor(&t->anchor, t->batch[t->at].arrival_ns);
 	return 1;
@@ -356,7 +355,7 @@ static int fill(struct scan *s, struct trace *t)
  * Takes requests of the first trace while no other has an earlier one, as far as its batch goes.
  * Returns how many were put into out, or -ENOMEM.
  */
-static int64_t take(struct scan *s, struct trace *t, struct scan_request *out, size_t max)
+static int64_t scan_take(struct scan *s, struct trace *t, struct scan_request *out, size_t max)
 {
 	const struct trace *second = heap_second(s);
 	size_t nr = 0;
@@ -366,7 +365,7 @@ static int64_t take(struct scan *s, struct trace *t, struct scan_request *out, s
 		struct stream_of *d;
 
 		t->key = real_from_anchor(&t->anchor, r->arrival_ns);
-		if (second && !before(t, second))
+		if (second && !scan_before(t, second))
 			break;
 		d = device_of(s, t, r->device, NULL);
 		if (!d)
@@ -399,7 +398,7 @@ int64_t scan_next(struct scan *s, struct scan_request *out, size_t max)
 	while (nr < max && s->nr_heap) {
 		struct trace *t = s->heap[0];
 		int64_t got;
-		int more = fill(s, t);
+		int more = scan_fill(s, t);
 
 		if (more < 0)
 			return more;
@@ -409,7 +408,7 @@ int64_t scan_next(struct scan *s, struct scan_request *out, size_t max)
 			continue;
 		}
 		/* None where its key was a bound, and with the true one another comes first. */
-		got = take(s, t, out + nr, max - nr);
+		got = scan_take(s, t, out + nr, max - nr);
 		if (got < 0)
 			return err_set(&s->error, ENOMEM, "out of memory");
 		nr += (size_t)got;
@@ -493,22 +492,21 @@ int scan_open_store(struct scan **out, struct store *store, const struct scan_fi
 		    const struct scan_hooks *hooks, struct err *err)
 {
 	struct scan *s;
-	int status = scan_new(&s, filter, hooks);
+	int ret = scan_new(&s, filter, hooks);
 
-	if (status < 0)
-		return status;
+	if (ret < 0)
+		return ret;
 	s->store = store;
-	status = scan_pieces_of_store(&s->pieces, store, &s->filter, err);
-	if (status == 0)
-		status =
-			scan_summaries(store, &s->filter, &s->hooks, &s->pieces, &s->retained, err);
-	if (status == 0)
-		status = make_traces(s);
-	if (status < 0)
+	ret = scan_pieces_of_store(&s->pieces, store, &s->filter, err);
+	if (ret == 0)
+		ret = scan_summaries(store, &s->filter, &s->hooks, &s->pieces, &s->retained, err);
+	if (ret == 0)
+		ret = make_traces(s);
+	if (ret < 0)
 		scan_close(s);
 	else
 		*out = s;
-	return status;
+	return ret;
 }
 
 int scan_open_files(struct scan **out, const char *const *paths, size_t nr,
@@ -516,18 +514,18 @@ int scan_open_files(struct scan **out, const char *const *paths, size_t nr,
 		    struct err *err)
 {
 	struct scan *s;
-	int status = scan_new(&s, filter, hooks);
+	int ret = scan_new(&s, filter, hooks);
 
-	if (status < 0)
-		return status;
-	status = scan_pieces_of_files(&s->pieces, paths, nr, &s->filter, err);
-	if (status == 0)
-		status = make_traces(s);
-	if (status < 0)
+	if (ret < 0)
+		return ret;
+	ret = scan_pieces_of_files(&s->pieces, paths, nr, &s->filter, err);
+	if (ret == 0)
+		ret = make_traces(s);
+	if (ret < 0)
 		scan_close(s);
 	else
 		*out = s;
-	return status;
+	return ret;
 }
 
 static void trace_free(struct trace *t)

@@ -26,7 +26,7 @@ static int compare_u64(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static bool holds(const uint64_t *ids, size_t nr, uint64_t id)
+static bool scan_match_holds(const uint64_t *ids, size_t nr, uint64_t id)
 {
 	return nr && bsearch(&id, ids, nr, sizeof(id), compare_u64);
 }
@@ -67,43 +67,42 @@ static int ids_add(uint64_t **ids, size_t *nr, uint64_t id)
 static int match_cgroups(struct scan_match *m, const struct segment_header *h)
 {
 	const struct scan_filter *f = m->filter;
-	int status = 0;
+	int ret = 0;
 	uint64_t id;
 
 	m->nr_cgroups = 0;
-	for (size_t i = 0; i < f->nr_cgroups && status == 0; i++) {
+	for (size_t i = 0; i < f->nr_cgroups && ret == 0; i++) {
 		if (is_number(f->cgroups[i], &id)) {
-			status = ids_add(&m->cgroups, &m->nr_cgroups, id);
+			ret = ids_add(&m->cgroups, &m->nr_cgroups, id);
 			continue;
 		}
-		for (size_t j = 0; j < h->nr_cgroups && status == 0; j++)
+		for (size_t j = 0; j < h->nr_cgroups && ret == 0; j++)
 			if (in_subtree(h->cgroups[j].path, f->cgroups[i]))
-				status = ids_add(&m->cgroups, &m->nr_cgroups, h->cgroups[j].id);
+				ret = ids_add(&m->cgroups, &m->nr_cgroups, h->cgroups[j].id);
 	}
 	if (m->nr_cgroups)
 		qsort(m->cgroups, m->nr_cgroups, sizeof(*m->cgroups), compare_u64);
-	return status;
+	return ret;
 }
 
 static int match_processes(struct scan_match *m, const struct segment_header *h)
 {
 	const struct scan_filter *f = m->filter;
-	int status = 0;
+	int ret = 0;
 	uint64_t id;
 
 	m->nr_processes = 0;
-	for (size_t i = 0; i < f->nr_processes && status == 0; i++) {
+	for (size_t i = 0; i < f->nr_processes && ret == 0; i++) {
 		if (is_number(f->processes[i], &id))
-			status = ids_add(&m->processes, &m->nr_processes, id);
+			ret = ids_add(&m->processes, &m->nr_processes, id);
 		/* A number may be a command's name as well. */
-		for (size_t j = 0; j < h->nr_processes && status == 0; j++)
+		for (size_t j = 0; j < h->nr_processes && ret == 0; j++)
 			if (strncmp(h->processes[j].comm, f->processes[i], SEGMENT_COMM_BYTES) == 0)
-				status = ids_add(&m->processes, &m->nr_processes,
-						 h->processes[j].pid);
+				ret = ids_add(&m->processes, &m->nr_processes, h->processes[j].pid);
 	}
 	if (m->nr_processes)
 		qsort(m->processes, m->nr_processes, sizeof(*m->processes), compare_u64);
-	return status;
+	return ret;
 }
 
 /* A real time on the segment's monotonic clock, never below 0. */
@@ -119,15 +118,15 @@ static uint64_t monotonic_of(const struct clock_anchor *a, uint64_t real_ns)
 int scan_match_segment(struct scan_match *m, const struct segment_header *h)
 {
 	const struct scan_filter *f = m->filter;
-	int status = match_cgroups(m, h);
+	int ret = match_cgroups(m, h);
 
-	if (status == 0)
-		status = match_processes(m, h);
+	if (ret == 0)
+		ret = match_processes(m, h);
 	m->begin_ns = f->begin_real_ns ? monotonic_of(&h->begin, f->begin_real_ns) : 0;
 	m->end_ns = f->end_real_ns ? monotonic_of(&h->begin, f->end_real_ns) : UINT64_MAX;
 	m->all = !f->nr_cgroups && !f->nr_processes && !f->operations && !f->leave_out_own &&
 		 !f->begin_real_ns && !f->end_real_ns;
-	return status;
+	return ret;
 }
 
 bool scan_match_device(const struct scan_filter *f, uint32_t device, const char *name)
@@ -161,11 +160,11 @@ bool scan_match_request(const struct scan_match *m, const struct request *r)
 		return false;
 	if (r->completion_ns < m->begin_ns || r->completion_ns >= m->end_ns)
 		return false;
-	if (f->nr_cgroups &&
-	    ((r->flags & REQUEST_NO_CGROUP) || !holds(m->cgroups, m->nr_cgroups, r->cgroup_id)))
+	if (f->nr_cgroups && ((r->flags & REQUEST_NO_CGROUP) ||
+			      !scan_match_holds(m->cgroups, m->nr_cgroups, r->cgroup_id)))
 		return false;
-	if (f->nr_processes &&
-	    ((r->flags & REQUEST_NO_ISSUER) || !holds(m->processes, m->nr_processes, r->pid)))
+	if (f->nr_processes && ((r->flags & REQUEST_NO_ISSUER) ||
+				!scan_match_holds(m->processes, m->nr_processes, r->pid)))
 		return false;
 	return true;
 }

@@ -96,20 +96,20 @@ static int collect_row(void *ctx, const struct segment_facts *f)
 int scan_pieces_of_store(struct scan_pieces *p, struct store *store,
 			 const struct scan_filter *filter, struct err *err)
 {
-	int status = catalog_each_segment(store_catalog(store), collect_row, p, err);
+	int ret = catalog_each_segment(store_catalog(store), collect_row, p, err);
 
-	if (status == 0)
-		status = damage_note_store(store, filter->hosts, filter->nr_hosts, err);
-	if (status == 0)
+	if (ret == 0)
+		ret = damage_note_store(store, filter->hosts, filter->nr_hosts, err);
+	if (ret == 0)
 		pieces_filter(p, filter);
-	return status;
+	return ret;
 }
 
 static int read_exactly(int fd, uint64_t offset, uint64_t nr, struct buf *b)
 {
-	int status = buf_reserve(b, nr);
+	int ret = buf_reserve(b, nr);
 
-	while (status == 0 && nr) {
+	while (ret == 0 && nr) {
 		ssize_t got = pread(fd, b->data + b->len, nr, (off_t)offset);
 
 		if (got < 0 && errno == EINTR)
@@ -122,24 +122,24 @@ static int read_exactly(int fd, uint64_t offset, uint64_t nr, struct buf *b)
 		offset += (uint64_t)got;
 		nr -= (uint64_t)got;
 	}
-	return status;
+	return ret;
 }
 
 int scan_read_file(const char *path, uint64_t offset, uint64_t nr, struct buf *b, struct err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int status;
+	int ret;
 
 	buf_clear(b);
 	if (fd < 0)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
-	status = read_exactly(fd, offset, nr, b);
+	ret = read_exactly(fd, offset, nr, b);
 	close(fd);
-	if (status == -EBADMSG)
+	if (ret == -EBADMSG)
 		return err_set(err, EBADMSG, "%s: offset %llu: expected %llu more bytes", path,
 			       (unsigned long long)offset, (unsigned long long)nr);
-	if (status < 0)
-		return err_set(err, -status, "%s: %s", path, strerror(-status));
+	if (ret < 0)
+		return err_set(err, -ret, "%s: %s", path, strerror(-ret));
 	return 0;
 }
 
@@ -149,16 +149,16 @@ static int take_segment(struct scan_pieces *p, const char *path, uint64_t offset
 	struct segment_reader *reader = NULL;
 	const struct segment_header *h;
 	struct scan_piece *piece;
-	int status = segment_reader_new(&reader, data->data, data->len, err);
+	int ret = segment_reader_new(&reader, data->data, data->len, err);
 
-	if (status < 0) {
+	if (ret < 0) {
 		err_prefix(err, "%s: segment at %llu", path, (unsigned long long)offset);
-		return status;
+		return ret;
 	}
 	h = segment_reader_header(reader);
 	piece = pieces_add(p);
-	status = piece ? segment_name_of(&piece->name, h, err) : -ENOMEM;
-	if (status == 0) {
+	ret = piece ? segment_name_of(&piece->name, h, err) : -ENOMEM;
+	if (ret == 0) {
 		piece->hash = segment_hash_of(data->data, data->len);
 		piece->file = path;
 		piece->file_offset = offset;
@@ -173,14 +173,14 @@ static int take_segment(struct scan_pieces *p, const char *path, uint64_t offset
 		err_prefix(err, "%s: segment at %llu", path, (unsigned long long)offset);
 	}
 	segment_reader_free(reader);
-	return status;
+	return ret;
 }
 
 static int take_file(struct scan_pieces *p, const char *path, struct buf *data, struct err *err)
 {
 	uint64_t offset = 0;
 	struct stat st;
-	int status = 0;
+	int ret = 0;
 
 	if (stat(path, &st) < 0)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
@@ -188,25 +188,25 @@ static int take_file(struct scan_pieces *p, const char *path, struct buf *data, 
 		return err_set(err, EINVAL, "%s: expected a segment file", path);
 	if (st.st_size == 0)
 		return err_set(err, EBADMSG, "%s: expected a segment, the file is empty", path);
-	while (status == 0 && offset < (uint64_t)st.st_size) {
+	while (ret == 0 && offset < (uint64_t)st.st_size) {
 		uint64_t left = (uint64_t)st.st_size - offset;
 		int64_t len;
 
-		status = scan_read_file(path, offset, left < HEAD_BYTES ? left : HEAD_BYTES, data,
-					err);
-		if (status < 0)
-			return status;
+		ret = scan_read_file(path, offset, left < HEAD_BYTES ? left : HEAD_BYTES, data,
+				     err);
+		if (ret < 0)
+			return ret;
 		len = segment_length(data->data, data->len);
 		if (len <= 0 || (uint64_t)len > SEGMENT_MAX_BYTES)
 			return err_set(err, EBADMSG,
 				       "%s: offset %llu: expected the head of a blkcast segment",
 				       path, (unsigned long long)offset);
-		status = scan_read_file(path, offset, (uint64_t)len, data, err);
-		if (status == 0)
-			status = take_segment(p, path, offset, data, err);
+		ret = scan_read_file(path, offset, (uint64_t)len, data, err);
+		if (ret == 0)
+			ret = take_segment(p, path, offset, data, err);
 		offset += (uint64_t)len;
 	}
-	return status;
+	return ret;
 }
 
 static int compare_piece(const void *a, const void *b)
@@ -243,17 +243,17 @@ int scan_pieces_of_files(struct scan_pieces *p, const char *const *paths, size_t
 			 const struct scan_filter *filter, struct err *err)
 {
 	struct buf data;
-	int status = 0;
+	int ret = 0;
 
 	buf_init(&data);
-	for (size_t i = 0; i < nr && status == 0; i++)
-		status = take_file(p, paths[i], &data, err);
+	for (size_t i = 0; i < nr && ret == 0; i++)
+		ret = take_file(p, paths[i], &data, err);
 	buf_release(&data);
-	if (status == 0 && p->nr > 1)
+	if (ret == 0 && p->nr > 1)
 		qsort(p->items, p->nr, sizeof(*p->items), compare_piece);
-	if (status == 0)
-		status = drop_repeats(p, err);
-	if (status == 0)
+	if (ret == 0)
+		ret = drop_repeats(p, err);
+	if (ret == 0)
 		pieces_filter(p, filter);
-	return status;
+	return ret;
 }

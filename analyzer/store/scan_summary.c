@@ -28,32 +28,33 @@ static bool is_host(const struct scan_filter *f, const char *host)
 	return !f->nr_hosts;
 }
 
-static bool touches(const struct scan_filter *f, uint64_t begin, uint64_t end)
+static bool scan_summary_touches(const struct scan_filter *f, uint64_t begin, uint64_t end)
 {
 	return end >= f->begin_real_ns && (!f->end_real_ns || begin < f->end_real_ns);
 }
 
-static void widen(uint64_t *begin, uint64_t *end, bool any, uint64_t from, uint64_t to)
+static void scan_summary_widen(uint64_t *begin, uint64_t *end, bool any, uint64_t from, uint64_t to)
 {
 	*begin = any && *begin < from ? *begin : from;
 	*end = any && *end > to ? *end : to;
 }
 
-static void count(struct scan_retained *out, const struct segment_facts *f)
+static void scan_summary_count(struct scan_retained *out, const struct segment_facts *f)
 {
 	uint64_t nr = f->nr_requests - f->nr_dropped;
 
 	if (nr)
-		widen(&out->begin_real_ns, &out->end_real_ns, out->nr_summarized != 0,
-		      f->first_real_ns, f->last_real_ns);
+		scan_summary_widen(&out->begin_real_ns, &out->end_real_ns, out->nr_summarized != 0,
+				   f->first_real_ns, f->last_real_ns);
 	if (f->nr_dropped)
-		widen(&out->dropped_begin_real_ns, &out->dropped_end_real_ns, out->nr_dropped != 0,
-		      f->dropped_begin_real_ns, f->dropped_end_real_ns);
+		scan_summary_widen(&out->dropped_begin_real_ns, &out->dropped_end_real_ns,
+				   out->nr_dropped != 0, f->dropped_begin_real_ns,
+				   f->dropped_end_real_ns);
 	out->nr_summarized += nr;
 	out->nr_dropped += f->nr_dropped;
 }
 
-static int collect(void *ctx, const struct segment_facts *f)
+static int scan_summary_collect(void *ctx, const struct segment_facts *f)
 {
 	struct collector *c = ctx;
 	uint64_t begin = f->begin.realtime_ns, end = f->end.realtime_ns;
@@ -63,10 +64,10 @@ static int collect(void *ctx, const struct segment_facts *f)
 	if (!is_host(c->filter, f->name.host))
 		return 0;
 	if (f->nr_requests)
-		widen(&begin, &end, true, f->first_real_ns, f->last_real_ns);
-	is_taken = touches(c->filter, begin, end);
+		scan_summary_widen(&begin, &end, true, f->first_real_ns, f->last_real_ns);
+	is_taken = scan_summary_touches(c->filter, begin, end);
 	if (is_taken)
-		count(c->out, f);
+		scan_summary_count(c->out, f);
 	if ((c->nr & (c->nr - 1)) == 0) { /* at powers of two */
 		more = realloc(c->all, (c->nr ? 2 * c->nr : 1) * sizeof(*more));
 		if (!more)
@@ -84,16 +85,16 @@ static int count_members(const struct store *store, const struct wanted *w, uint
 			 uint64_t end, uint64_t *nr)
 {
 	struct summary s;
-	int status;
+	int ret;
 
 	*nr = w->nr_segments;
 	if (w->first.sequence >= first && w->last_sequence < end)
 		return 0;
 	*nr = 0;
 	summary_init(&s);
-	status = store_summary_read(store, &w->first, w->generation, &s, NULL);
-	if (status < 0)
-		return status == -ENOMEM ? status : 0;
+	ret = store_summary_read(store, &w->first, w->generation, &s, NULL);
+	if (ret < 0)
+		return ret == -ENOMEM ? ret : 0;
 	for (size_t i = 0; i < s.nr_members; i++)
 		*nr += s.members[i].sequence >= first && s.members[i].sequence < end;
 	summary_release(&s);
@@ -125,14 +126,13 @@ static int fill_gaps(const struct store *store, const struct collector *c,
 			at++;
 		for (size_t k = at; k < c->nr && p->nr_missing; k++) {
 			uint64_t nr;
-			int status;
+			int ret;
 
 			if (segment_name_compare(&c->all[k].first, &p->name) >= 0)
 				break;
-			status = count_members(store, &c->all[k], gap.sequence, p->name.sequence,
-					       &nr);
-			if (status < 0)
-				return status;
+			ret = count_members(store, &c->all[k], gap.sequence, p->name.sequence, &nr);
+			if (ret < 0)
+				return ret;
 			p->nr_missing -= nr < p->nr_missing ? nr : p->nr_missing;
 		}
 	}
@@ -142,20 +142,20 @@ static int fill_gaps(const struct store *store, const struct collector *c,
 static int hand_over(struct store *store, const struct collector *c, const struct scan_hooks *hooks,
 		     struct err *err)
 {
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < c->nr && status == 0; i++) {
+	for (size_t i = 0; i < c->nr && ret == 0; i++) {
 		struct summary s;
 
 		if (!c->all[i].is_taken)
 			continue;
 		summary_init(&s);
-		status = store_summary_read(store, &c->all[i].first, c->all[i].generation, &s, err);
-		if (status == 0)
-			status = hooks->summary(hooks->summary_ctx, &s);
+		ret = store_summary_read(store, &c->all[i].first, c->all[i].generation, &s, err);
+		if (ret == 0)
+			ret = hooks->summary(hooks->summary_ctx, &s);
 		summary_release(&s);
 	}
-	return status;
+	return ret;
 }
 
 int scan_summaries(struct store *store, const struct scan_filter *filter,
@@ -163,14 +163,14 @@ int scan_summaries(struct store *store, const struct scan_filter *filter,
 		   struct scan_retained *out, struct err *err)
 {
 	struct collector c = { .filter = filter, .out = out };
-	int status;
+	int ret;
 
 	*out = (struct scan_retained){ 0 };
-	status = catalog_each_summary(store_catalog(store), collect, &c, err);
-	if (status == 0)
-		status = fill_gaps(store, &c, pieces);
-	if (status == 0 && hooks->summary)
-		status = hand_over(store, &c, hooks, err);
+	ret = catalog_each_summary(store_catalog(store), scan_summary_collect, &c, err);
+	if (ret == 0)
+		ret = fill_gaps(store, &c, pieces);
+	if (ret == 0 && hooks->summary)
+		ret = hand_over(store, &c, hooks, err);
 	free(c.all);
-	return status;
+	return ret;
 }

@@ -87,85 +87,85 @@ static int count_kinds(struct segment_facts *f, struct segment_totals *t)
 static int count_requests(struct segment_facts *f, struct segment_reader *reader, struct err *err)
 {
 	struct segment_totals t;
-	int status = segment_reader_total(reader, &t);
+	int ret = segment_reader_total(reader, &t);
 
-	if (status == -EBADMSG)
+	if (ret == -EBADMSG)
 		return err_set(err, EBADMSG, "segment: %s", segment_reader_refusal(reader));
-	if (status < 0)
-		return err_set(err, -status, "segment: out of memory");
-	status = count_kinds(f, &t);
+	if (ret < 0)
+		return err_set(err, -ret, "segment: out of memory");
+	ret = count_kinds(f, &t);
 	if (f->nr_requests) {
 		f->first_real_ns = real_from_anchor(&f->begin, t.first_arrival_ns);
 		f->last_real_ns = real_from_anchor(&f->begin, t.last_completion_ns);
 	}
 	segment_totals_release(&t);
-	return status;
+	return ret;
 }
 
 /* A profile names its host itself. Whoever reads it later believes that, so that it must be the
  * segment's. A text that is no profile of this version is read by nobody. */
 static int check_profiles(const struct segment_header *h, struct err *err)
 {
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < h->nr_profiles && status == 0; i++) {
+	for (size_t i = 0; i < h->nr_profiles && ret == 0; i++) {
 		struct profile p;
 
 		profile_init(&p);
-		status = profile_from_json(h->profiles[i], strlen(h->profiles[i]), &p, NULL);
-		if (status == 0 && strcmp(p.host, h->host) != 0)
-			status = err_set(err, EINVAL,
-					 "segment header: profiles: number %zu is of host '%s', "
-					 "expected '%s'",
-					 i, p.host, h->host);
-		else if (status != -ENOMEM)
-			status = 0;
+		ret = profile_from_json(h->profiles[i], strlen(h->profiles[i]), &p, NULL);
+		if (ret == 0 && strcmp(p.host, h->host) != 0)
+			ret = err_set(err, EINVAL,
+				      "segment header: profiles: number %zu is of host '%s', "
+				      "expected '%s'",
+				      i, p.host, h->host);
+		else if (ret != -ENOMEM)
+			ret = 0;
 		profile_release(&p);
 	}
-	return status;
+	return ret;
 }
 
 static int take_header(struct segment_facts *f, const struct segment_header *h, struct err *err)
 {
-	int status = segment_name_of(&f->name, h, err);
+	int ret = segment_name_of(&f->name, h, err);
 
-	if (status == 0)
-		status = check_profiles(h, err);
-	if (status < 0)
-		return status;
+	if (ret == 0)
+		ret = check_profiles(h, err);
+	if (ret < 0)
+		return ret;
 	f->nr_captured = h->nr_captured;
 	f->source = h->source;
 	f->layer = h->layer;
 	f->begin = h->begin;
 	f->end = h->end;
-	status = take_devices(f, h);
-	if (status == 0 && h->ledger)
-		status = ledger_merge(&f->ledger, h->ledger);
-	return status;
+	ret = take_devices(f, h);
+	if (ret == 0 && h->ledger)
+		ret = ledger_merge(&f->ledger, h->ledger);
+	return ret;
 }
 
 int segment_facts_read_with(struct segment_facts *f, struct segment_reader **reader,
 			    const void *data, size_t len, struct err *err)
 {
 	int64_t whole = segment_length(data, len);
-	int status;
+	int ret;
 
 	segment_facts_init(f);
 	if (whole >= 0 && (uint64_t)whole != len)
 		return err_set(err, EBADMSG,
 			       "length: expected %lld bytes as its head says, got %zu",
 			       (long long)whole, len);
-	status = *reader ? segment_reader_again(*reader, data, len, err)
-			 : segment_reader_new(reader, data, len, err);
-	if (status < 0)
-		return status;
-	status = take_header(f, segment_reader_header(*reader), err);
-	if (status == 0)
-		status = count_requests(f, *reader, err);
+	ret = *reader ? segment_reader_again(*reader, data, len, err)
+		      : segment_reader_new(reader, data, len, err);
+	if (ret < 0)
+		return ret;
+	ret = take_header(f, segment_reader_header(*reader), err);
+	if (ret == 0)
+		ret = count_requests(f, *reader, err);
 	segment_reader_clear(*reader);
-	if (status < 0) {
+	if (ret < 0) {
 		segment_facts_release(f);
-		return status;
+		return ret;
 	}
 	f->hash = segment_hash_of(data, len);
 	f->file_bytes = len;
@@ -175,8 +175,8 @@ int segment_facts_read_with(struct segment_facts *f, struct segment_reader **rea
 int segment_facts_read(struct segment_facts *f, const void *data, size_t len, struct err *err)
 {
 	struct segment_reader *reader = NULL;
-	int status = segment_facts_read_with(f, &reader, data, len, err);
+	int ret = segment_facts_read_with(f, &reader, data, len, err);
 
 	segment_reader_free(reader);
-	return status;
+	return ret;
 }

@@ -8,12 +8,12 @@
 
 int segment_name_check(const struct segment_name *n, struct err *err)
 {
-	int status = segment_word_check("host", n->host, err);
+	int ret = segment_word_check("host", n->host, err);
 
-	if (status == 0)
-		status = segment_word_check("boot_id", n->boot_id, err);
-	if (status < 0)
-		return status;
+	if (ret == 0)
+		ret = segment_word_check("boot_id", n->boot_id, err);
+	if (ret < 0)
+		return ret;
 	if (n->epoch > SEGMENT_EPOCH_MAX)
 		return err_set(err, EINVAL, "epoch: expected below 2^63, got %" PRIu64, n->epoch);
 	if (n->sequence > SEGMENT_SEQUENCE_MAX)
@@ -43,35 +43,35 @@ int segment_name_parse(struct segment_name *n, const char *host, const char *boo
 		       const char *epoch, const char *sequence, struct err *err)
 {
 	struct segment_name got = { .epoch = 0 };
-	int status = segment_word_check("host", host, err);
+	int ret = segment_word_check("host", host, err);
 
-	if (status == 0)
-		status = segment_word_check("boot_id", boot_id, err);
-	if (status == 0)
-		status = parse_number("epoch", epoch, &got.epoch, err);
-	if (status == 0)
-		status = parse_number("sequence", sequence, &got.sequence, err);
-	if (status < 0)
-		return status;
+	if (ret == 0)
+		ret = segment_word_check("boot_id", boot_id, err);
+	if (ret == 0)
+		ret = parse_number("epoch", epoch, &got.epoch, err);
+	if (ret == 0)
+		ret = parse_number("sequence", sequence, &got.sequence, err);
+	if (ret < 0)
+		return ret;
 	snprintf(got.host, sizeof(got.host), "%s", host);
 	snprintf(got.boot_id, sizeof(got.boot_id), "%s", boot_id);
-	status = segment_name_check(&got, err);
-	if (status == 0)
+	ret = segment_name_check(&got, err);
+	if (ret == 0)
 		*n = got;
-	return status;
+	return ret;
 }
 
 int segment_name_of(struct segment_name *n, const struct segment_header *h, struct err *err)
 {
 	struct segment_name got = { .epoch = h->epoch, .sequence = h->sequence };
-	int status;
+	int ret;
 
 	snprintf(got.host, sizeof(got.host), "%s", h->host);
 	snprintf(got.boot_id, sizeof(got.boot_id), "%s", h->boot_id);
-	status = segment_name_check(&got, err);
-	if (status == 0)
+	ret = segment_name_check(&got, err);
+	if (ret == 0)
 		*n = got;
-	return status;
+	return ret;
 }
 
 void segment_name_folder(const struct segment_name *n, char out[SEGMENT_PATH_MAX])

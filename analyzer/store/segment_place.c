@@ -19,14 +19,14 @@ void placer_init(struct placer *p, int dir_fd)
 static int sync_opened(int dir_fd, const char *path, int flags)
 {
 	int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | flags);
-	int status = 0;
+	int ret = 0;
 
 	if (fd < 0)
 		return -errno;
 	if (fsync(fd) < 0)
-		status = -errno;
+		ret = -errno;
 	close(fd);
-	return status;
+	return ret;
 }
 
 int sync_path(int dir_fd, const char *path)
@@ -43,15 +43,15 @@ int segment_place_sync(int dir_fd, const struct segment_name *n)
 {
 	char path[SEGMENT_PATH_MAX];
 	char *slash;
-	int status;
+	int ret;
 
 	segment_name_path(n, path);
-	status = sync_path(dir_fd, path);
-	while (status == 0 && (slash = strrchr(path, '/'))) {
+	ret = sync_path(dir_fd, path);
+	while (ret == 0 && (slash = strrchr(path, '/'))) {
 		*slash = '\0';
-		status = sync_path(dir_fd, path);
+		ret = sync_path(dir_fd, path);
 	}
-	return status ? status : sync_path(dir_fd, ".");
+	return ret ? ret : sync_path(dir_fd, ".");
 }
 
 static char *folder_slot(struct placer *p, const char *path)
@@ -117,27 +117,27 @@ static int write_file(int dir_fd, const char *temporary, const char *path, const
 {
 	int fd = openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
 			0600);
-	int status;
+	int ret;
 
 	if (fd < 0)
 		return -errno;
-	status = write_whole(fd, data, len);
-	if (close(fd) < 0 && status == 0)
-		status = -errno;
-	if (status == 0 && !replace)
-		status = rename_new(dir_fd, temporary, path);
-	else if (status == 0 && renameat(dir_fd, temporary, dir_fd, path) < 0)
-		status = -errno;
-	if (status < 0)
+	ret = write_whole(fd, data, len);
+	if (close(fd) < 0 && ret == 0)
+		ret = -errno;
+	if (ret == 0 && !replace)
+		ret = rename_new(dir_fd, temporary, path);
+	else if (ret == 0 && renameat(dir_fd, temporary, dir_fd, path) < 0)
+		ret = -errno;
+	if (ret < 0)
 		unlinkat(dir_fd, temporary, 0);
-	return status;
+	return ret;
 }
 
 int placer_put(struct placer *p, const struct segment_name *n, const void *data, size_t len,
 	       bool replace)
 {
 	char folder[SEGMENT_PATH_MAX], path[SEGMENT_PATH_MAX], temporary[SEGMENT_PATH_MAX + 64];
-	int status;
+	int ret;
 
 	segment_name_folder(n, folder);
 	segment_name_path(n, path);
@@ -146,12 +146,12 @@ int placer_put(struct placer *p, const struct segment_name *n, const void *data,
 		 (unsigned long long)p->nr_temporary++);
 	/* Again where the folder was deleted behind our back. */
 	for (int tries = 0; tries < 2; tries++) {
-		status = make_folders(p, folder);
-		if (status == 0)
-			status = write_file(p->dir_fd, temporary, path, data, len, replace);
-		if (status != -ENOENT)
+		ret = make_folders(p, folder);
+		if (ret == 0)
+			ret = write_file(p->dir_fd, temporary, path, data, len, replace);
+		if (ret != -ENOENT)
 			break;
 		folder_slot(p, folder)[0] = '\0';
 	}
-	return status;
+	return ret;
 }

@@ -46,11 +46,11 @@ static int selection_filter(struct selection *sel, struct err *err)
 static int selection_scan_store(struct selection *sel, const char *dir, struct scan **out,
 				const struct scan_hooks *hooks, struct err *err)
 {
-	int status = store_open(&sel->store, dir, false, err);
+	int ret = store_open(&sel->store, dir, false, err);
 
-	if (status == 0)
-		status = scan_open_store(out, sel->store, &sel->filter, hooks, err);
-	return status;
+	if (ret == 0)
+		ret = scan_open_store(out, sel->store, &sel->filter, hooks, err);
+	return ret;
 }
 
 int selection_open_store(struct selection *sel, struct scan **out, const struct scan_hooks *hooks,
@@ -73,10 +73,10 @@ int selection_open_path(struct selection *sel, const char *path, struct scan **o
 			const struct scan_hooks *hooks, struct err *err)
 {
 	struct stat st;
-	int status = selection_filter(sel, err);
+	int ret = selection_filter(sel, err);
 
-	if (status < 0)
-		return status;
+	if (ret < 0)
+		return ret;
 	if (stat(path, &st) < 0)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
 	if (S_ISDIR(st.st_mode))

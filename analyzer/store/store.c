@@ -70,35 +70,35 @@ int store_read_up_to(const struct store *s, const char *path, size_t limit, stru
 {
 	int fd = openat(s->fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	unsigned int interrupted = 0;
-	int status = 0;
+	int ret = 0;
 	struct stat st;
 
 	buf_clear(b);
 	if (fd < 0)
 		return err_set(err, errno, "%s/%s: %s", s->dir, path, strerror(errno));
 	if (fstat(fd, &st) < 0)
-		status = -errno;
+		ret = -errno;
 	else if (!S_ISREG(st.st_mode) || st.st_size > (off_t)limit)
-		status = -EFBIG;
+		ret = -EFBIG;
 	else
-		status = buf_reserve(b, (size_t)st.st_size + 1);
-	while (status == 0 && b->len < (size_t)st.st_size) {
+		ret = buf_reserve(b, (size_t)st.st_size + 1);
+	while (ret == 0 && b->len < (size_t)st.st_size) {
 		ssize_t nr = read(fd, b->data + b->len, (size_t)st.st_size - b->len);
 
 		if (nr < 0 && errno == EINTR && ++interrupted < STORE_MAX_INTERRUPTIONS)
 			continue;
 		if (nr <= 0) {
-			status = nr < 0 ? -errno : 0;
+			ret = nr < 0 ? -errno : 0;
 			break;
 		}
 		b->len += (size_t)nr;
 	}
 	close(fd);
-	if (status == -EFBIG)
+	if (ret == -EFBIG)
 		return err_set(err, EFBIG, "%s/%s: expected a file of at most %zu bytes", s->dir,
 			       path, limit);
-	if (status < 0)
-		return err_set(err, -status, "%s/%s: %s", s->dir, path, strerror(-status));
+	if (ret < 0)
+		return err_set(err, -ret, "%s/%s: %s", s->dir, path, strerror(-ret));
 	return 0;
 }
 
@@ -120,7 +120,7 @@ static int sync_file(struct store *s, const struct segment_name *expected, const
 	struct segment_facts facts;
 	struct err why = { 0 };
 	struct stat st = { 0 };
-	int status;
+	int ret;
 
 	if (fstatat(s->fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT
@@ -129,31 +129,31 @@ static int sync_file(struct store *s, const struct segment_name *expected, const
 	if (catalog_is_damaged(s->catalog, path, store_mtime_ns(&st), (uint64_t)st.st_size))
 		return 0;
 	segment_facts_init(&facts);
-	status = store_read(s, path, data, &why);
-	if (status == 0)
-		status = segment_facts_read(&facts, data->data, data->len, &why);
-	if (status == 0 && segment_name_compare(&facts.name, expected) != 0)
-		status = err_set(&why, EBADMSG, "its header names another segment: %s/%s/%llu/%llu",
-				 facts.name.host, facts.name.boot_id,
-				 (unsigned long long)facts.name.epoch,
-				 (unsigned long long)facts.name.sequence);
-	if (status == 0)
-		status = store_sync_superseded(s, expected, &facts.hash, s->writer, &why);
-	if (status == 1) {
+	ret = store_read(s, path, data, &why);
+	if (ret == 0)
+		ret = segment_facts_read(&facts, data->data, data->len, &why);
+	if (ret == 0 && segment_name_compare(&facts.name, expected) != 0)
+		ret = err_set(&why, EBADMSG, "its header names another segment: %s/%s/%llu/%llu",
+			      facts.name.host, facts.name.boot_id,
+			      (unsigned long long)facts.name.epoch,
+			      (unsigned long long)facts.name.sequence);
+	if (ret == 0)
+		ret = store_sync_superseded(s, expected, &facts.hash, s->writer, &why);
+	if (ret == 1) {
 		s->sync.nr_superseded++;
-		status = 0;
-	} else if (status == 0) {
+		ret = 0;
+	} else if (ret == 0) {
 		facts.received_real_ns = store_mtime_ns(&st);
-		status = catalog_put(s->catalog, &facts, err);
-		if (status == 0)
-			status = catalog_forget_damaged(s->catalog, path, err);
+		ret = catalog_put(s->catalog, &facts, err);
+		if (ret == 0)
+			ret = catalog_forget_damaged(s->catalog, path, err);
 		s->sync.nr_added++;
-	} else if (status != -ENOMEM) {
-		status = catalog_put_damaged(s->catalog, path, store_mtime_ns(&st),
-					     (uint64_t)st.st_size, why.line, err);
+	} else if (ret != -ENOMEM) {
+		ret = catalog_put_damaged(s->catalog, path, store_mtime_ns(&st),
+					  (uint64_t)st.st_size, why.line, err);
 	}
 	segment_facts_release(&facts);
-	return status;
+	return ret;
 }
 
 /* Opens a folder below fd to list it; NULL where it is none. Symbolic links are not followed. */
@@ -238,16 +238,16 @@ static int walk_folder(struct walk *w, struct segment_name *n, const char *path,
 {
 	DIR *d = open_folder(w->s->fd, path);
 	struct dirent *e;
-	int status = 0;
+	int ret = 0;
 
 	if (!d)
 		return 0;
 	w->folder = path;
-	while (status == 0 && (e = readdir(d))) {
+	while (ret == 0 && (e = readdir(d))) {
 		char below[SEGMENT_PATH_MAX];
 
 		if (level == 3) {
-			status = walk_file(w, n, e->d_name);
+			ret = walk_file(w, n, e->d_name);
 			continue;
 		}
 		if (!segment_word_ok(e->d_name) ||
@@ -261,33 +261,33 @@ static int walk_folder(struct walk *w, struct segment_name *n, const char *path,
 			n->epoch = strtoull(e->d_name, NULL, 10);
 		else
 			continue;
-		status = walk_folder(w, n, below, level + 1);
+		ret = walk_folder(w, n, below, level + 1);
 	}
 	closedir(d);
-	return status;
+	return ret;
 }
 
 static int sync_files(struct store *s, struct entries *known, struct entries *fresh,
 		      struct err *err)
 {
 	struct buf data;
-	int status = 0;
+	int ret = 0;
 
 	buf_init(&data);
-	for (size_t i = 0; i < fresh->nr && status == 0; i++) {
+	for (size_t i = 0; i < fresh->nr && ret == 0; i++) {
 		char path[SEGMENT_PATH_MAX];
 
 		segment_name_path(&fresh->items[i].name, path);
-		status = sync_file(s, &fresh->items[i].name, path, &data, err);
+		ret = sync_file(s, &fresh->items[i].name, path, &data, err);
 	}
-	for (size_t i = 0; i < known->nr && status == 0; i++) {
+	for (size_t i = 0; i < known->nr && ret == 0; i++) {
 		if (known->items[i].found)
 			continue;
-		status = catalog_remove(s->catalog, &known->items[i].name, err);
+		ret = catalog_remove(s->catalog, &known->items[i].name, err);
 		s->sync.nr_removed++;
 	}
 	buf_release(&data);
-	return status;
+	return ret;
 }
 
 /* Damaged files that are gone, or were replaced by a good one, are forgotten. */
@@ -318,16 +318,16 @@ static int look_damaged(void *ctx, const char *path, const char *why)
 static int sync_damaged(struct store *s, struct err *err)
 {
 	struct damaged_paths d = { .s = s };
-	int status = catalog_each_damaged(s->catalog, look_damaged, &d, err);
+	int ret = catalog_each_damaged(s->catalog, look_damaged, &d, err);
 
 	for (size_t i = 0; i < d.nr; i++) {
-		if (status == 0 && d.gone[i])
-			status = catalog_forget_damaged(s->catalog, d.gone[i], err);
+		if (ret == 0 && d.gone[i])
+			ret = catalog_forget_damaged(s->catalog, d.gone[i], err);
 		s->sync.nr_damaged--;
 		free(d.gone[i]);
 	}
 	free(d.gone);
-	return status;
+	return ret;
 }
 
 /* Files whose rows a summary took are looked at as those that have none. */
@@ -335,39 +335,39 @@ static int look_again(struct store *s, struct walk *w)
 {
 	struct segment_hash hash;
 	size_t kept = 0;
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < w->known->nr && status == 0; i++) {
+	for (size_t i = 0; i < w->known->nr && ret == 0; i++) {
 		struct entry *e = &w->known->items[i];
 
 		if (catalog_hash(s->catalog, &e->name, &hash, NULL) != -ENOENT)
 			w->known->items[kept++] = *e;
 		else if (e->found)
-			status = entries_add(w->fresh, &e->name);
+			ret = entries_add(w->fresh, &e->name);
 	}
 	w->known->nr = kept;
-	return status;
+	return ret;
 }
 
 /* The catalog in step with the files that the walk found. */
 static int sync_found(struct store *s, struct walk *w, struct err *err)
 {
-	int status = catalog_begin(s->catalog, err);
+	int ret = catalog_begin(s->catalog, err);
 	bool changed = false;
 
-	if (status < 0)
-		return status;
-	status = store_sync_summaries(s, w->summaries, w->nr_summaries, s->writer, &changed, err);
-	if (status == 0 && changed)
-		status = look_again(s, w);
-	if (status == 0)
-		status = sync_files(s, w->known, w->fresh, err);
-	if (status == 0)
-		status = sync_damaged(s, err);
+	if (ret < 0)
+		return ret;
+	ret = store_sync_summaries(s, w->summaries, w->nr_summaries, s->writer, &changed, err);
+	if (ret == 0 && changed)
+		ret = look_again(s, w);
+	if (ret == 0)
+		ret = sync_files(s, w->known, w->fresh, err);
+	if (ret == 0)
+		ret = sync_damaged(s, err);
 	/* What was read is worth keeping even where a later file failed. */
-	if (catalog_commit(s->catalog, status ? NULL : err) < 0 && status == 0)
-		status = -EIO;
-	return status;
+	if (catalog_commit(s->catalog, ret ? NULL : err) < 0 && ret == 0)
+		ret = -EIO;
+	return ret;
 }
 
 int store_sync(struct store *s, struct err *err)
@@ -375,19 +375,19 @@ int store_sync(struct store *s, struct err *err)
 	struct entries known = { 0 }, fresh = { 0 };
 	struct walk w = { .s = s, .known = &known, .fresh = &fresh };
 	struct segment_name n = { .epoch = 0 };
-	int status;
+	int ret;
 
 	s->sync = (struct store_sync){ 0 };
-	status = catalog_each_segment(s->catalog, collect_known, &known, err);
-	if (status == 0)
-		status = walk_folder(&w, &n, "segments", 0);
-	if (status == 0)
-		status = sync_found(s, &w, err);
+	ret = catalog_each_segment(s->catalog, collect_known, &known, err);
+	if (ret == 0)
+		ret = walk_folder(&w, &n, "segments", 0);
+	if (ret == 0)
+		ret = sync_found(s, &w, err);
 	s->sync.nr_segments = known.nr + s->sync.nr_added - s->sync.nr_removed;
 	free(known.items);
 	free(fresh.items);
 	free(w.summaries);
-	return status;
+	return ret;
 }
 
 /* On disk where it can be; a damaged one is made anew; in memory where the folder is read-only. */
@@ -414,7 +414,7 @@ static bool make_catalog_file(const struct store *s)
 static int open_catalog(struct store *s, struct err *err)
 {
 	char path[PATH_MAX + sizeof(CATALOG_NAME) + 1];
-	int status;
+	int ret;
 
 	if (faccessat(s->fd, ".", W_OK, AT_EACCESS) < 0)
 		return catalog_open(&s->catalog, NULL, err);
@@ -422,23 +422,23 @@ static int open_catalog(struct store *s, struct err *err)
 	if (!realpath(s->dir, path))
 		return err_set(err, errno, "%s: %s", s->dir, strerror(errno));
 	snprintf(path + strlen(path), sizeof(CATALOG_NAME) + 1, "/" CATALOG_NAME);
-	status = make_catalog_file(s) ? catalog_open(&s->catalog, path, err) : -EACCES;
+	ret = make_catalog_file(s) ? catalog_open(&s->catalog, path, err) : -EACCES;
 	/* The writer replaces one that another user left. */
-	if (status == -EBADMSG || (s->writer && (status == -EROFS || status == -EACCES))) {
+	if (ret == -EBADMSG || (s->writer && (ret == -EROFS || ret == -EACCES))) {
 		unlinkat(s->fd, CATALOG_NAME, 0);
 		unlinkat(s->fd, CATALOG_NAME "-wal", 0);
 		unlinkat(s->fd, CATALOG_NAME "-shm", 0);
-		status = make_catalog_file(s) ? catalog_open(&s->catalog, path, err) : -EACCES;
+		ret = make_catalog_file(s) ? catalog_open(&s->catalog, path, err) : -EACCES;
 	}
-	if (status == -EROFS || status == -EACCES)
-		status = catalog_open(&s->catalog, NULL, err);
-	return status;
+	if (ret == -EROFS || ret == -EACCES)
+		ret = catalog_open(&s->catalog, NULL, err);
+	return ret;
 }
 
 int store_open(struct store **out, const char *dir, bool create, struct err *err)
 {
 	struct store *s;
-	int status;
+	int ret;
 
 	if (create && mkdir(dir, 0700) < 0 && errno != EEXIST)
 		return err_set(err, errno, "%s: %s", dir, strerror(errno));
@@ -449,27 +449,27 @@ int store_open(struct store **out, const char *dir, bool create, struct err *err
 	s->dir = strdup(dir);
 	s->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (!s->dir || s->fd < 0) {
-		status = s->dir ? err_set(err, errno, "%s: %s", dir, strerror(errno)) : -ENOMEM;
+		ret = s->dir ? err_set(err, errno, "%s: %s", dir, strerror(errno)) : -ENOMEM;
 		goto out;
 	}
 	if (create && mkdirat(s->fd, "segments", 0700) < 0 && errno != EEXIST) {
-		status = err_set(err, errno, "%s/segments: %s", dir, strerror(errno));
+		ret = err_set(err, errno, "%s/segments: %s", dir, strerror(errno));
 		goto out;
 	}
 	if (faccessat(s->fd, "segments", F_OK, 0) < 0) {
-		status = err_set(err, ENOENT, "%s: expected a store: it has no folder `segments`",
-				 dir);
+		ret = err_set(err, ENOENT, "%s: expected a store: it has no folder `segments`",
+			      dir);
 		goto out;
 	}
 	if (create)
 		s->recovery = journal_recover(s);
-	status = open_catalog(s, err);
-	if (status == 0)
-		status = store_sync(s, err);
+	ret = open_catalog(s, err);
+	if (ret == 0)
+		ret = store_sync(s, err);
 out:
-	if (status < 0) {
+	if (ret < 0) {
 		store_close(s);
-		return status;
+		return ret;
 	}
 	*out = s;
 	return 0;

@@ -14,12 +14,12 @@
 
 int store_aside_read(const struct store *s, struct buf *b, struct err *err)
 {
-	int status = 0;
+	int ret = 0;
 
 	buf_clear(b);
 	if (faccessat(store_dir_fd(s), STORE_ASIDE, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		status = store_read_up_to(s, STORE_ASIDE, ASIDE_MAX_BYTES, b, err);
-	return status < 0 ? status : buf_put_u8(b, 0);
+		ret = store_read_up_to(s, STORE_ASIDE, ASIDE_MAX_BYTES, b, err);
+	return ret < 0 ? ret : buf_put_u8(b, 0);
 }
 
 bool store_aside_has(const struct buf *b, const char *path)
@@ -43,15 +43,15 @@ int store_aside_add(const struct store *s, const char *path, struct err *err)
 	int len = snprintf(line, sizeof(line), "%.*s\n", SEGMENT_PATH_MAX, path);
 	int fd = openat(store_dir_fd(s), STORE_ASIDE,
 			O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-	int status = fd < 0 ? -errno : write_whole(fd, line, (size_t)len);
+	int ret = fd < 0 ? -errno : write_whole(fd, line, (size_t)len);
 
-	if (status == 0 && fsync(fd) < 0)
-		status = -errno;
+	if (ret == 0 && fsync(fd) < 0)
+		ret = -errno;
 	if (fd >= 0)
 		close(fd);
-	if (status == 0)
-		status = sync_folder(store_dir_fd(s), ".");
-	return status == 0 ? 0
-			   : err_set(err, -status, "%s/" STORE_ASIDE ": %s", store_dir(s),
-				     strerror(-status));
+	if (ret == 0)
+		ret = sync_folder(store_dir_fd(s), ".");
+	return ret == 0
+		       ? 0
+		       : err_set(err, -ret, "%s/" STORE_ASIDE ": %s", store_dir(s), strerror(-ret));
 }

@@ -62,28 +62,28 @@ static int by_number_down(const void *a, const void *b)
 }
 
 /* All journals of the folder, the latest first. */
-static int list(int dir_fd, struct numbers *out)
+static int store_journal_list(int dir_fd, struct numbers *out)
 {
 	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *e;
-	int status = 0;
+	int ret = 0;
 
 	*out = (struct numbers){ 0 };
 	if (!d) {
-		status = -errno;
+		ret = -errno;
 		if (fd >= 0)
 			close(fd);
-		return status;
+		return ret;
 	}
-	while (status == 0 && (e = readdir(d))) {
+	while (ret == 0 && (e = readdir(d))) {
 		struct listed found, *more;
 
 		if (!journal_name(e->d_name, &found.number, &found.redo))
 			continue;
 		more = realloc(out->items, (out->nr + 1) * sizeof(*more));
 		if (!more) {
-			status = -ENOMEM;
+			ret = -ENOMEM;
 			break;
 		}
 		out->items = more;
@@ -92,11 +92,11 @@ static int list(int dir_fd, struct numbers *out)
 	closedir(d);
 	if (out->nr)
 		qsort(out->items, out->nr, sizeof(*out->items), by_number_down);
-	return status;
+	return ret;
 }
 
 /* Takes the lock of a journal unless it is somebody's, or gone meanwhile. */
-static bool lock(int fd)
+static bool store_journal_lock(int fd)
 {
 	struct stat st;
 
@@ -106,31 +106,31 @@ static bool lock(int fd)
 /* The journal's name, and that of the store, which may be as new. Its parent may be another's. */
 static int sync_names(int dir_fd)
 {
-	int status = sync_path(dir_fd, "..");
+	int ret = sync_path(dir_fd, "..");
 
-	if (status < 0 && status != -EACCES)
-		return status;
+	if (ret < 0 && ret != -EACCES)
+		return ret;
 	return fsync(dir_fd) < 0 ? -errno : 0;
 }
 
 static int open_new(int dir_fd, uint64_t number, int *out)
 {
 	char name[NAME_BYTES];
-	int fd, status = 0;
+	int fd, ret = 0;
 
 	name_of(number, false, name);
 	fd = openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
-	if (!lock(fd))
-		status = -EEXIST; /* a recovery elsewhere took it for a dead one's */
+	if (!store_journal_lock(fd))
+		ret = -EEXIST; /* a recovery elsewhere took it for a dead one's */
 	else
-		status = sync_names(dir_fd);
-	if (status < 0) {
-		if (status != -EEXIST)
+		ret = sync_names(dir_fd);
+	if (ret < 0) {
+		if (ret != -EEXIST)
 			unlinkat(dir_fd, name, 0);
 		close(fd);
-		return status;
+		return ret;
 	}
 	*out = fd;
 	return 0;
@@ -140,23 +140,23 @@ int journal_new(struct journal **out, int dir_fd)
 {
 	struct journal *j = calloc(1, sizeof(*j));
 	struct numbers known;
-	int status = j ? list(dir_fd, &known) : -ENOMEM;
+	int ret = j ? store_journal_list(dir_fd, &known) : -ENOMEM;
 
 	if (!j)
 		return -ENOMEM;
 	j->dir_fd = dir_fd;
 	j->number = known.nr ? known.items[0].number + 1 : 1;
-	for (int tries = 0; status == 0 && tries < NR_TRIES; tries++) {
-		status = open_new(dir_fd, j->number, &j->fd);
-		if (status != -EEXIST)
+	for (int tries = 0; ret == 0 && tries < NR_TRIES; tries++) {
+		ret = open_new(dir_fd, j->number, &j->fd);
+		if (ret != -EEXIST)
 			break;
 		j->number++;
-		status = tries + 1 < NR_TRIES ? 0 : -EEXIST;
+		ret = tries + 1 < NR_TRIES ? 0 : -EEXIST;
 	}
 	free(known.items);
-	if (status < 0) {
+	if (ret < 0) {
 		free(j);
-		return status;
+		return ret;
 	}
 	*out = j;
 	return 0;
@@ -177,7 +177,7 @@ static void make_head(const struct journal_item *item, uint8_t head[HEAD_BYTES])
 }
 
 /* Moves the vector past nr bytes that are written. */
-static void advance(struct iovec **at, int *nr_at, size_t nr)
+static void store_journal_advance(struct iovec **at, int *nr_at, size_t nr)
 {
 	while (*nr_at && nr >= (*at)->iov_len) {
 		nr -= (*at)->iov_len;
@@ -201,7 +201,7 @@ static int write_vector(int fd, struct iovec *at, int nr_at)
 			continue;
 		if (nr < 0)
 			return -errno;
-		advance(&at, &nr_at, (size_t)nr);
+		store_journal_advance(&at, &nr_at, (size_t)nr);
 	}
 	return 0;
 }
@@ -211,7 +211,7 @@ int journal_append(struct journal *j, const struct journal_item *items, size_t n
 	uint8_t heads[JOURNAL_BATCH][HEAD_BYTES];
 	struct iovec at[2 * JOURNAL_BATCH];
 	uint64_t bytes = 0;
-	int status;
+	int ret;
 
 	for (size_t i = 0; i < nr; i++) {
 		make_head(&items[i], heads[i]);
@@ -219,11 +219,11 @@ int journal_append(struct journal *j, const struct journal_item *items, size_t n
 		at[2 * i + 1] = (struct iovec){ (void *)(uintptr_t)items[i].data, items[i].len };
 		bytes += HEAD_BYTES + items[i].len;
 	}
-	status = write_vector(j->fd, at, (int)(2 * nr));
-	if (status == 0 && fsync(j->fd) < 0)
-		status = -errno;
+	ret = write_vector(j->fd, at, (int)(2 * nr));
+	if (ret == 0 && fsync(j->fd) < 0)
+		ret = -errno;
 	j->bytes += bytes;
-	return status;
+	return ret;
 }
 
 uint64_t journal_bytes(const struct journal *j)
@@ -285,10 +285,10 @@ static int read_head(int fd, uint64_t at, uint32_t *len, struct segment_hash *ha
 	struct cursor c = cursor_make(head, sizeof(head));
 	const uint8_t *magic;
 	uint64_t check;
-	int status = read_at(fd, at, head, sizeof(head));
+	int ret = read_at(fd, at, head, sizeof(head));
 
-	if (status < 0)
-		return status;
+	if (ret < 0)
+		return ret;
 	cursor_borrow(&c, &magic, 4);
 	cursor_get_le32(&c, len);
 	cursor_get(&c, hash->bytes, sizeof(hash->bytes));
@@ -305,42 +305,43 @@ static int index_records(struct replay *r, uint64_t size)
 	struct segment_hash hash;
 	uint64_t at = 0;
 	uint32_t len;
-	int status = 0;
+	int ret = 0;
 
-	while (status == 0 && at < size) {
-		status = read_head(r->fd, at, &len, &hash);
-		if (status == 0)
-			status = note_offset(r, at);
-		if (status == 0)
+	while (ret == 0 && at < size) {
+		ret = read_head(r->fd, at, &len, &hash);
+		if (ret == 0)
+			ret = note_offset(r, at);
+		if (ret == 0)
 			at += HEAD_BYTES + len;
 	}
-	if (status != -EBADMSG)
-		return status;
+	if (ret != -EBADMSG)
+		return ret;
 	r->counts->nr_skipped += size - at;
 	return 0;
 }
 
 /* Whether the file of this name stays as it is. -errno where that cannot be told. */
-static int stays(struct replay *r, const struct segment_facts *f, const struct segment_hash *hash)
+static int store_journal_stays(struct replay *r, const struct segment_facts *f,
+			       const struct segment_hash *hash)
 {
 	char path[SEGMENT_PATH_MAX];
 	struct segment_facts found;
 	struct segment_hash known;
-	int status;
+	int ret;
 
 	segment_name_path(&f->name, path);
-	status = store_read(r->store, path, &r->file, NULL);
-	if (status < 0)
-		return status == -ENOENT || status == -EFBIG || status == -ELOOP ? 0 : status;
+	ret = store_read(r->store, path, &r->file, NULL);
+	if (ret < 0)
+		return ret == -ENOENT || ret == -EFBIG || ret == -ELOOP ? 0 : ret;
 	known = segment_hash_of(r->file.data, r->file.len);
 	if (memcmp(known.bytes, hash->bytes, sizeof(known.bytes)) == 0)
 		return !r->rewrite;
-	status = segment_facts_read(&found, r->file.data, r->file.len, NULL);
-	if (status < 0)
-		return status == -ENOMEM ? status : 0;
-	status = segment_name_compare(&found.name, &f->name) == 0;
+	ret = segment_facts_read(&found, r->file.data, r->file.len, NULL);
+	if (ret < 0)
+		return ret == -ENOMEM ? ret : 0;
+	ret = segment_name_compare(&found.name, &f->name) == 0;
 	segment_facts_release(&found);
-	return status;
+	return ret;
 }
 
 static int replay_record(struct replay *r, uint64_t at)
@@ -348,55 +349,55 @@ static int replay_record(struct replay *r, uint64_t at)
 	struct segment_hash hash, got;
 	struct segment_facts facts;
 	uint32_t len = 0;
-	int status = read_head(r->fd, at, &len, &hash);
+	int ret = read_head(r->fd, at, &len, &hash);
 
 	buf_clear(&r->record);
-	if (status == 0)
-		status = buf_reserve(&r->record, (size_t)len + 1);
-	if (status == 0)
-		status = read_at(r->fd, at + HEAD_BYTES, r->record.data, len);
-	if (status == 0) {
+	if (ret == 0)
+		ret = buf_reserve(&r->record, (size_t)len + 1);
+	if (ret == 0)
+		ret = read_at(r->fd, at + HEAD_BYTES, r->record.data, len);
+	if (ret == 0) {
 		got = segment_hash_of(r->record.data, len);
-		status = memcmp(got.bytes, hash.bytes, sizeof(got.bytes)) == 0 ? 0 : -EBADMSG;
+		ret = memcmp(got.bytes, hash.bytes, sizeof(got.bytes)) == 0 ? 0 : -EBADMSG;
 	}
-	if (status < 0 && status != -EBADMSG) /* it cannot be read now: the next start may */
-		return status;
-	if (status == 0)
-		status = segment_facts_read(&facts, r->record.data, len, NULL);
-	if (status == -ENOMEM)
-		return status;
-	if (status < 0) { /* torn: its sender was told nothing */
+	if (ret < 0 && ret != -EBADMSG) /* it cannot be read now: the next start may */
+		return ret;
+	if (ret == 0)
+		ret = segment_facts_read(&facts, r->record.data, len, NULL);
+	if (ret == -ENOMEM)
+		return ret;
+	if (ret < 0) { /* torn: its sender was told nothing */
 		r->counts->nr_skipped += HEAD_BYTES + len;
 		return 0;
 	}
-	status = stays(r, &facts, &hash);
-	if (status == 0) {
-		status = placer_put(r->placer, &facts.name, r->record.data, len, true);
-		r->counts->nr_placed += status == 0;
+	ret = store_journal_stays(r, &facts, &hash);
+	if (ret == 0) {
+		ret = placer_put(r->placer, &facts.name, r->record.data, len, true);
+		r->counts->nr_placed += ret == 0;
 	}
 	r->counts->nr_records++;
 	segment_facts_release(&facts);
-	return status < 0 ? status : 0;
+	return ret < 0 ? ret : 0;
 }
 
-static int replay(struct store *store, struct placer *placer, int fd, bool rewrite,
-		  struct journal_recovery *counts)
+static int store_journal_replay(struct store *store, struct placer *placer, int fd, bool rewrite,
+				struct journal_recovery *counts)
 {
 	struct replay r = { .store = store, .placer = placer, .fd = fd, .rewrite = rewrite };
 	struct stat st;
-	int status = fstat(fd, &st) < 0 ? -errno : 0;
+	int ret = fstat(fd, &st) < 0 ? -errno : 0;
 
 	r.counts = counts;
 	buf_init(&r.record);
 	buf_init(&r.file);
-	if (status == 0)
-		status = index_records(&r, (uint64_t)st.st_size);
-	for (size_t i = r.nr; i-- > 0 && status == 0;)
-		status = replay_record(&r, r.offsets[i]);
+	if (ret == 0)
+		ret = index_records(&r, (uint64_t)st.st_size);
+	for (size_t i = r.nr; i-- > 0 && ret == 0;)
+		ret = replay_record(&r, r.offsets[i]);
 	free(r.offsets);
 	buf_release(&r.record);
 	buf_release(&r.file);
-	return status;
+	return ret;
 }
 
 static int sync_all(int dir_fd)
@@ -430,32 +431,32 @@ static int write_again(struct store *store, int fd)
 {
 	struct journal_recovery counts = { 0 };
 	struct placer *placer = malloc(sizeof(*placer));
-	int status;
+	int ret;
 
 	if (!placer)
 		return -ENOMEM;
 	placer_init(placer, store_dir_fd(store));
-	status = replay(store, placer, fd, true, &counts);
+	ret = store_journal_replay(store, placer, fd, true, &counts);
 	free(placer);
-	return status ? status : sync_all(store_dir_fd(store));
+	return ret ? ret : sync_all(store_dir_fd(store));
 }
 
 int journal_retire(struct journal *j, struct store *store)
 {
-	int status;
+	int ret;
 
 	if (!j)
 		return 0;
-	status = sync_all(j->dir_fd);
-	if (status < 0)
-		status = write_again(store, j->fd);
-	if (status < 0)
+	ret = sync_all(j->dir_fd);
+	if (ret < 0)
+		ret = write_again(store, j->fd);
+	if (ret < 0)
 		keep_to_redo(j->dir_fd, j->number);
 	else
-		status = remove_journal(j->dir_fd, j->number, false);
+		ret = remove_journal(j->dir_fd, j->number, false);
 	close(j->fd);
 	free(j);
-	return status;
+	return ret;
 }
 
 /* One that nobody holds: its files are put in place; *fd stays open and locked until all are synced.
@@ -469,10 +470,10 @@ static int recover_one(struct store *store, struct placer *placer, const struct 
 	*fd = openat(store_dir_fd(store), name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (*fd < 0)
 		return errno == ENOENT ? 1 : -errno;
-	if (!lock(*fd))
+	if (!store_journal_lock(*fd))
 		return 1;
 	counts->nr_journals++;
-	return replay(store, placer, *fd, one->redo, counts);
+	return store_journal_replay(store, placer, *fd, one->redo, counts);
 }
 
 static void end_recovery(struct store *store, const struct numbers *all, const int *fds,
@@ -500,7 +501,7 @@ struct journal_recovery journal_recover(struct store *store)
 	struct numbers all;
 	int *fds = NULL, *status = NULL;
 
-	if (list(store_dir_fd(store), &all) < 0)
+	if (store_journal_list(store_dir_fd(store), &all) < 0)
 		counts.nr_failed++;
 	if (all.nr) {
 		placer = malloc(sizeof(*placer));

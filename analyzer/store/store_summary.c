@@ -54,23 +54,23 @@ int store_summary_read(const struct store *store, const struct segment_name *fir
 {
 	char path[SEGMENT_PATH_MAX];
 	struct buf data;
-	int status;
+	int ret;
 
 	buf_init(&data);
 	summary_path(first, generation, path);
-	status = store_read_up_to(store, path, SUMMARY_MAX_BYTES, &data, err);
-	if (status == 0) {
-		status = summary_read(s, data.data, data.len, err);
-		if (status < 0)
+	ret = store_read_up_to(store, path, SUMMARY_MAX_BYTES, &data, err);
+	if (ret == 0) {
+		ret = summary_read(s, data.data, data.len, err);
+		if (ret < 0)
 			err_prefix(err, "%s/%s", store_dir(store), path);
 	}
-	if (status == 0 && !is_named(s, first, generation)) {
-		status = err_set(err, EBADMSG, "%s/%s: its content names another stream or segment",
-				 store_dir(store), path);
+	if (ret == 0 && !is_named(s, first, generation)) {
+		ret = err_set(err, EBADMSG, "%s/%s: its content names another stream or segment",
+			      store_dir(store), path);
 		summary_release(s);
 	}
 	buf_release(&data);
-	return status;
+	return ret;
 }
 
 static int take_devices(struct segment_facts *f, const struct summary *s)
@@ -96,7 +96,7 @@ static int take_devices(struct segment_facts *f, const struct summary *s)
 
 int summary_facts(struct segment_facts *f, const struct summary *s, uint64_t file_bytes)
 {
-	int status;
+	int ret;
 
 	segment_facts_init(f);
 	memcpy(f->name.host, s->host, sizeof(f->name.host));
@@ -119,12 +119,12 @@ int summary_facts(struct segment_facts *f, const struct summary *s, uint64_t fil
 	f->end = s->end;
 	f->first_real_ns = s->first_real_ns;
 	f->last_real_ns = s->last_real_ns;
-	status = take_devices(f, s);
-	if (status == 0)
-		status = ledger_merge(&f->ledger, &s->ledger);
-	if (status < 0)
+	ret = take_devices(f, s);
+	if (ret == 0)
+		ret = ledger_merge(&f->ledger, &s->ledger);
+	if (ret < 0)
 		segment_facts_release(f);
-	return status;
+	return ret;
 }
 
 int store_summary_has(const struct store *store, const struct segment_name *first,
@@ -133,43 +133,43 @@ int store_summary_has(const struct store *store, const struct segment_name *firs
 {
 	const struct summary_member *m;
 	struct summary s;
-	int status;
+	int ret;
 
 	summary_init(&s);
-	status = store_summary_read(store, first, generation, &s, err);
-	if (status < 0)
-		return status;
+	ret = store_summary_read(store, first, generation, &s, err);
+	if (ret < 0)
+		return ret;
 	m = summary_find(&s, n->sequence);
 	if (m)
-		status = memcmp(m->hash.bytes, hash->bytes, sizeof(hash->bytes)) == 0 ? 1 : -EEXIST;
+		ret = memcmp(m->hash.bytes, hash->bytes, sizeof(hash->bytes)) == 0 ? 1 : -EEXIST;
 	summary_release(&s);
-	return status == -EEXIST ? err_set(err, EEXIST,
-					   "%s/%s/%llu/%llu: another segment was stored under "
-					   "this name, and is summarized",
-					   n->host, n->boot_id, (unsigned long long)n->epoch,
-					   (unsigned long long)n->sequence)
-				 : status;
+	return ret == -EEXIST ? err_set(err, EEXIST,
+					"%s/%s/%llu/%llu: another segment was stored under "
+					"this name, and is summarized",
+					n->host, n->boot_id, (unsigned long long)n->epoch,
+					(unsigned long long)n->sequence)
+			      : ret;
 }
 
 int store_summary_look_up(struct store *store, pthread_mutex_t *catalog,
 			  const struct segment_name *n, const struct segment_hash *hash,
 			  struct err *err)
 {
-	int status = -ENOENT;
+	int ret = -ENOENT;
 
 	/* Again where it became part of another summary meanwhile. */
-	for (int tries = 0; tries < NR_TRIES && status == -ENOENT; tries++) {
+	for (int tries = 0; tries < NR_TRIES && ret == -ENOENT; tries++) {
 		struct segment_name first = *n;
 		uint64_t generation;
 
 		pthread_mutex_lock(catalog);
-		status = catalog_find_summary(store_catalog(store), n, &first.sequence, &generation,
-					      err);
+		ret = catalog_find_summary(store_catalog(store), n, &first.sequence, &generation,
+					   err);
 		pthread_mutex_unlock(catalog);
-		if (status == 1)
-			status = store_summary_has(store, &first, generation, n, hash, err);
+		if (ret == 1)
+			ret = store_summary_has(store, &first, generation, n, hash, err);
 	}
-	return status;
+	return ret;
 }
 
 /* What the sync knows of each file. */
@@ -216,19 +216,19 @@ static int put_in_catalog(struct store *store, const struct summary *s, uint64_t
 	struct catalog *c = store_catalog(store);
 	struct segment_facts f;
 	struct segment_name n;
-	int status = summary_facts(&f, s, file_bytes);
+	int ret = summary_facts(&f, s, file_bytes);
 
-	if (status < 0)
-		return status;
+	if (ret < 0)
+		return ret;
 	n = f.name;
-	for (size_t i = 0; i < s->nr_members && status == 0; i++) {
+	for (size_t i = 0; i < s->nr_members && ret == 0; i++) {
 		n.sequence = s->members[i].sequence;
-		status = catalog_remove(c, &n, err);
+		ret = catalog_remove(c, &n, err);
 	}
-	if (status == 0)
-		status = catalog_put(c, &f, err);
+	if (ret == 0)
+		ret = catalog_put(c, &f, err);
 	segment_facts_release(&f);
-	return status;
+	return ret;
 }
 
 /* Reads one that is not known; one that is no good becomes a damaged file. put: into the catalog. */
@@ -238,7 +238,7 @@ static int take_fresh(struct store *store, struct entry *e, bool put, struct err
 	struct err why = { 0 };
 	struct summary s;
 	struct stat st;
-	int status;
+	int ret;
 
 	summary_path(&e->file.first, e->file.generation, path);
 	e->good = false;
@@ -250,20 +250,20 @@ static int take_fresh(struct store *store, struct entry *e, bool put, struct err
 			       (uint64_t)st.st_size))
 		return 0;
 	summary_init(&s);
-	status = store_summary_read(store, &e->file.first, e->file.generation, &s, &why);
-	if (status == -ENOENT || status == -ENOMEM) {
+	ret = store_summary_read(store, &e->file.first, e->file.generation, &s, &why);
+	if (ret == -ENOENT || ret == -ENOMEM) {
 		e->found = false;
-		return status == -ENOENT ? 0 : status;
+		return ret == -ENOENT ? 0 : ret;
 	}
-	if (status < 0)
+	if (ret < 0)
 		return catalog_put_damaged(store_catalog(store), path, store_mtime_ns(&st),
 					   (uint64_t)st.st_size, why.line, err);
 	e->good = true;
 	e->last = s.members[s.nr_members - 1].sequence;
 	if (put)
-		status = put_in_catalog(store, &s, (uint64_t)st.st_size, err);
+		ret = put_in_catalog(store, &s, (uint64_t)st.st_size, err);
 	summary_release(&s);
-	return status;
+	return ret;
 }
 
 /* Ranges overlap only where one contains the other, and then it comes first. */
@@ -288,15 +288,15 @@ static void find_superseded(struct entries *e)
 static int make_durable(int dir_fd, const struct summary_file *f)
 {
 	char path[SEGMENT_PATH_MAX];
-	int status;
+	int ret;
 
 	summary_path(&f->first, f->generation, path);
-	status = sync_path(dir_fd, path);
-	if (status == 0) {
+	ret = sync_path(dir_fd, path);
+	if (ret == 0) {
 		segment_name_folder(&f->first, path);
-		status = sync_folder(dir_fd, path);
+		ret = sync_folder(dir_fd, path);
 	}
-	return status;
+	return ret;
 }
 
 static void remove_superseded(struct store *store, const struct entry *one)
@@ -310,9 +310,9 @@ static void remove_superseded(struct store *store, const struct entry *one)
 }
 
 /* Known and found, in one list without repeats, by stream and first, the later generation before. */
-static int join(struct entries *e, struct summary_file *files, size_t nr)
+static int store_summary_join(struct entries *e, struct summary_file *files, size_t nr)
 {
-	int status = 0;
+	int ret = 0;
 	size_t known = e->nr;
 
 	if (nr > 1)
@@ -322,17 +322,17 @@ static int join(struct entries *e, struct summary_file *files, size_t nr)
 						  summary_file_compare) != NULL;
 	if (known > 1)
 		qsort(e->items, known, sizeof(*e->items), summary_file_compare);
-	for (size_t i = 0, at = 0; i < nr && status == 0; i++) {
+	for (size_t i = 0, at = 0; i < nr && ret == 0; i++) {
 		struct entry one = { .file = files[i], .found = true };
 
 		while (at < known && summary_file_compare(&e->items[at], &files[i]) < 0)
 			at++;
 		if (at == known || summary_file_compare(&e->items[at], &files[i]) != 0)
-			status = add_entry(e, &one);
+			ret = add_entry(e, &one);
 	}
-	if (e->nr > known && status == 0)
+	if (e->nr > known && ret == 0)
 		qsort(e->items, e->nr, sizeof(*e->items), summary_file_compare);
-	return status;
+	return ret;
 }
 
 /* Its row, unless another of the same first has taken it. */
@@ -340,10 +340,10 @@ static int remove_row(struct store *store, const struct entry *e, struct err *er
 {
 	uint64_t first = 0, generation = 0;
 	struct catalog *c = store_catalog(store);
-	int status = catalog_find_summary(c, &e->file.first, &first, &generation, err);
+	int ret = catalog_find_summary(c, &e->file.first, &first, &generation, err);
 
-	if (status != 1)
-		return status;
+	if (ret != 1)
+		return ret;
 	if (first != e->file.first.sequence || generation != e->file.generation)
 		return 0;
 	return catalog_remove_summary(c, &e->file.first, err);
@@ -363,50 +363,50 @@ static bool is_gone(const struct store *store, const struct entry *e)
 static int is_overtaken(struct store *store, const struct entry *e, struct err *err)
 {
 	uint64_t first = 0, generation = 0;
-	int status = catalog_find_summary(store_catalog(store), &e->file.first, &first, &generation,
-					  err);
+	int ret = catalog_find_summary(store_catalog(store), &e->file.first, &first, &generation,
+				       err);
 
-	return status == 1 ? generation > e->file.generation : status;
+	return ret == 1 ? generation > e->file.generation : ret;
 }
 
-static int settle(struct store *store, struct entries *e, bool writer, struct err *err)
+static int store_summary_settle(struct store *store, struct entries *e, bool writer,
+				struct err *err)
 {
-	int status = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < e->nr && status == 0; i++)
+	for (size_t i = 0; i < e->nr && ret == 0; i++)
 		if (!e->items[i].known)
-			status = take_fresh(store, &e->items[i], false, err);
+			ret = take_fresh(store, &e->items[i], false, err);
 	find_superseded(e);
-	for (size_t i = 0; i < e->nr && status == 0; i++) {
+	for (size_t i = 0; i < e->nr && ret == 0; i++) {
 		struct entry *one = &e->items[i];
 
 		if (!one->known && one->good && !one->by) {
-			status = is_overtaken(store, one, err);
-			status = status == 0 ? take_fresh(store, one, true, err)
-					     : (status < 0 ? status : 0);
+			ret = is_overtaken(store, one, err);
+			ret = ret == 0 ? take_fresh(store, one, true, err) : (ret < 0 ? ret : 0);
 		} else if (one->known && (one->by || (!one->found && is_gone(store, one)))) {
-			status = remove_row(store, one, err);
+			ret = remove_row(store, one, err);
 		}
-		if (status == 0 && one->by && writer)
+		if (ret == 0 && one->by && writer)
 			remove_superseded(store, one);
 	}
-	return status;
+	return ret;
 }
 
 int store_sync_summaries(struct store *store, struct summary_file *files, size_t nr, bool writer,
 			 bool *changed, struct err *err)
 {
 	struct entries e = { 0 };
-	int status = catalog_each_summary(store_catalog(store), add_known, &e, err);
+	int ret = catalog_each_summary(store_catalog(store), add_known, &e, err);
 
-	if (status == 0)
-		status = join(&e, files, nr);
+	if (ret == 0)
+		ret = store_summary_join(&e, files, nr);
 	for (size_t i = 0; i < e.nr; i++)
 		*changed |= !e.items[i].known;
-	if (status == 0)
-		status = settle(store, &e, writer, err);
+	if (ret == 0)
+		ret = store_summary_settle(store, &e, writer, err);
 	free(e.items);
-	return status;
+	return ret;
 }
 
 int store_sync_superseded(struct store *store, const struct segment_name *n,
@@ -414,14 +414,14 @@ int store_sync_superseded(struct store *store, const struct segment_name *n,
 {
 	struct summary_file by = { .first = *n };
 	char path[SEGMENT_PATH_MAX];
-	int status = catalog_find_summary(store_catalog(store), n, &by.first.sequence,
-					  &by.generation, err);
+	int ret = catalog_find_summary(store_catalog(store), n, &by.first.sequence, &by.generation,
+				       err);
 
-	if (status == 1)
-		status = store_summary_has(store, &by.first, by.generation, n, hash, err);
-	if (status == 1 && writer && make_durable(store_dir_fd(store), &by) == 0) {
+	if (ret == 1)
+		ret = store_summary_has(store, &by.first, by.generation, n, hash, err);
+	if (ret == 1 && writer && make_durable(store_dir_fd(store), &by) == 0) {
 		segment_name_path(n, path);
 		unlinkat(store_dir_fd(store), path, 0);
 	}
-	return status == -ENOENT ? 0 : status;
+	return ret == -ENOENT ? 0 : ret;
 }

@@ -56,18 +56,18 @@ static int ask_curve(struct busy_curves *c, const struct predictor *p, const str
 	size_t clients = (size_t)load_model_clients(m);
 	const struct variable *v = &m->schema.variables[clients];
 	struct load_rows rows;
-	int status = make_rows(&rows, p, m, joined, side, err);
+	int ret = make_rows(&rows, p, m, joined, side, err);
 
-	for (int end = 0; end < BUSY_NR_ENDS && !status; end++)
+	for (int end = 0; end < BUSY_NR_ENDS && !ret; end++)
 		if (!to[end] && !(to[end] = calloc(c->nr, sizeof(*to[end]))))
-			status = -ENOMEM;
-	for (size_t j = 0; j < c->nr && !status; j++) {
+			ret = -ENOMEM;
+	for (size_t j = 0; j < c->nr && !ret; j++) {
 		double low = NAN, high = NAN;
 
 		load_rows_set(&rows, clients, fmax((double)(j + 1), v->low));
 		if (!c->outside)
 			c->outside = load_rows_outside(&rows);
-		status = load_rows_ask(&rows, PREDICTOR_LEVEL, &to[BUSY_PREDICTED][j], &low, &high);
+		ret = load_rows_ask(&rows, PREDICTOR_LEVEL, &to[BUSY_PREDICTED][j], &low, &high);
 		*times = *times && to[BUSY_PREDICTED][j] > 0;
 		to[BUSY_LOW][j] = fmax(low, LEAST_RATIO * to[BUSY_PREDICTED][j]);
 		to[BUSY_HIGH][j] = high;
@@ -75,10 +75,10 @@ static int ask_curve(struct busy_curves *c, const struct predictor *p, const str
 			to[BUSY_LOW][j] = NAN;
 	}
 	load_rows_release(&rows);
-	return status;
+	return ret;
 }
 
-static int mix(struct busy_curves *c, const double share[2])
+static int busy_curves_mix(struct busy_curves *c, const double share[2])
 {
 	for (int end = 0; end < BUSY_NR_ENDS; end++) {
 		c->all_s[end] = calloc(c->nr, sizeof(*c->all_s[end]));
@@ -106,7 +106,7 @@ static int fit_gammas(struct busy_curves *c, int side)
 }
 
 /* "p999" is 0.999; "" is 0. */
-static double probability(const char *point)
+static double busy_curves_probability(const char *point)
 {
 	return *point ? strtod(point + 1, NULL) / pow(10, (double)strlen(point + 1)) : 0;
 }
@@ -120,33 +120,33 @@ static int find_models(struct busy_curves *c, struct predictor *p, const struct 
 		       const struct load_facts *joined, struct models *m, struct err *err)
 {
 	char response[64];
-	int status = 0;
+	int ret = 0;
 
 	c->nr = BUSY_CLIENTS_MAX;
-	for (int side = 0; side < 2 && !status; side++) {
+	for (int side = 0; side < 2 && !ret; side++) {
 		size_t most;
 
 		if (!load_facts_has(joined, side))
 			continue;
 		predictor_response("", side, response);
-		status = predictor_model(p, response, &m->mean[side], err);
-		most = status ? 0 : most_of(p, m->mean[side]);
+		ret = predictor_model(p, response, &m->mean[side], err);
+		most = ret ? 0 : most_of(p, m->mean[side]);
 		c->nr = most < c->nr ? most : c->nr;
-		if (status || !c->nr)
+		if (ret || !c->nr)
 			break;
 		c->variable =
 			m->mean[side]->schema.variables[load_model_clients(m->mean[side])].name;
 		if (!*ask->point || !ask->sides[side])
 			continue;
 		predictor_response(ask->point, side, response);
-		status = predictor_model(p, response, &m->point[side], err);
-		most = status ? 0 : most_of(p, m->point[side]);
+		ret = predictor_model(p, response, &m->point[side], err);
+		most = ret ? 0 : most_of(p, m->point[side]);
 		if (!most)
 			m->point[side] = NULL;
 		else if (most < c->nr)
 			c->nr = most;
 	}
-	return status;
+	return ret;
 }
 
 static int ask_models(struct busy_curves *c, const struct predictor *p, const struct models *m,
@@ -154,24 +154,24 @@ static int ask_models(struct busy_curves *c, const struct predictor *p, const st
 {
 	const double share[2] = { joined->read_ratio, 1 - joined->read_ratio };
 	bool times = true;
-	int status = 0;
+	int ret = 0;
 
-	for (int side = 0; side < 2 && !status; side++) {
+	for (int side = 0; side < 2 && !ret; side++) {
 		if (m->mean[side])
-			status = ask_curve(c, p, m->mean[side], joined, side, c->side_s[side],
-					   &times, err);
-		if (!status && m->point[side])
-			status = ask_curve(c, p, m->point[side], joined, side, c->point_s[side],
-					   &times, err);
+			ret = ask_curve(c, p, m->mean[side], joined, side, c->side_s[side], &times,
+					err);
+		if (!ret && m->point[side])
+			ret = ask_curve(c, p, m->point[side], joined, side, c->point_s[side],
+					&times, err);
 	}
 	if (!times)
 		c->nr = 0;
-	if (!status && c->nr)
-		status = mix(c, share);
-	for (int side = 0; side < 2 && !status && c->nr; side++)
+	if (!ret && c->nr)
+		ret = busy_curves_mix(c, share);
+	for (int side = 0; side < 2 && !ret && c->nr; side++)
 		if (m->point[side])
-			status = fit_gammas(c, side);
-	return status;
+			ret = fit_gammas(c, side);
+	return ret;
 }
 
 /* The squared coefficient of variation of a client's times that is alone; 1 where it is not known. */
@@ -184,25 +184,25 @@ static int side_scv(const struct busy_curves *c, struct predictor *p, int side,
 	double *p95[BUSY_NR_ENDS] = { NULL };
 	char response[64];
 	bool times = true;
-	int status;
+	int ret;
 
 	*out = 1;
 	predictor_response(SPREAD_POINT, side, response);
-	status = predictor_model(p, response, &m, NULL);
-	if (status == -ENOMEM)
-		return status;
-	if (status || !most_of(p, m) ||
+	ret = predictor_model(p, response, &m, NULL);
+	if (ret == -ENOMEM)
+		return ret;
+	if (ret || !most_of(p, m) ||
 	    m->schema.variables[load_model_clients(m)].low > 1) /* nobody was alone */
 		return 0;
-	status = ask_curve(&alone, p, m, joined, side, p95, &times, NULL);
-	if (!status && times) {
+	ret = ask_curve(&alone, p, m, joined, side, p95, &times, NULL);
+	if (!ret && times) {
 		interactive_gammas(c->side_s[side][BUSY_PREDICTED], p95[BUSY_PREDICTED], 1,
-				   probability(SPREAD_POINT), &gamma);
+				   busy_curves_probability(SPREAD_POINT), &gamma);
 		*out = fmin(1 / gamma.shape, 1);
 	}
 	for (int end = 0; end < BUSY_NR_ENDS; end++)
 		free(p95[end]);
-	return status == -ENOMEM ? status : 0;
+	return ret == -ENOMEM ? ret : 0;
 }
 
 /* Of all requests' service. */
@@ -210,19 +210,19 @@ static int take_scv(struct busy_curves *c, struct predictor *p, const struct loa
 {
 	const double share[2] = { joined->read_ratio, 1 - joined->read_ratio };
 	double mean = 0, square = 0, scv;
-	int status = 0;
+	int ret = 0;
 
-	for (int side = 0; side < 2 && !status; side++) {
+	for (int side = 0; side < 2 && !ret; side++) {
 		double s = share[side] > 0 ? c->side_s[side][BUSY_PREDICTED][0] : 0;
 
 		if (!(share[side] > 0))
 			continue;
-		status = side_scv(c, p, side, joined, &scv);
+		ret = side_scv(c, p, side, joined, &scv);
 		mean += share[side] * s;
 		square += share[side] * s * s * (1 + scv);
 	}
 	c->scv = fmin(fmax(square / (mean * mean) - 1, 0), 1);
-	return status;
+	return ret;
 }
 
 int busy_curves_make(struct busy_curves *c, struct predictor *p, const struct predictor_ask *ask,
@@ -230,7 +230,7 @@ int busy_curves_make(struct busy_curves *c, struct predictor *p, const struct pr
 {
 	struct models m = { 0 };
 	struct load_facts joined;
-	int status;
+	int ret;
 
 	memset(c, 0, sizeof(*c));
 	load_facts_join(f, nr, &joined);
@@ -245,15 +245,15 @@ int busy_curves_make(struct busy_curves *c, struct predictor *p, const struct pr
 		return err_set(err, EINVAL,
 			       "the loads: expected up to %d clients that think, got %.6g",
 			       INTERACTIVE_CLIENTS_MAX, c->clients);
-	c->p = probability(ask->point);
-	status = find_models(c, p, ask, &joined, &m, err);
-	if (!status && c->nr)
-		status = ask_models(c, p, &m, &joined, err);
-	if (!status && c->nr)
-		status = take_scv(c, p, &joined);
-	if (status)
+	c->p = busy_curves_probability(ask->point);
+	ret = find_models(c, p, ask, &joined, &m, err);
+	if (!ret && c->nr)
+		ret = ask_models(c, p, &m, &joined, err);
+	if (!ret && c->nr)
+		ret = take_scv(c, p, &joined);
+	if (ret)
 		busy_curves_release(c);
-	return status;
+	return ret;
 }
 
 bool busy_curves_has(const struct busy_curves *c, int side)
@@ -262,7 +262,8 @@ bool busy_curves_has(const struct busy_curves *c, int side)
 }
 
 /* What requests of a side wait for, of what is found. */
-static double answer(const struct busy_curves *c, const struct interactive *a, int side, int end)
+static double busy_curves_answer(const struct busy_curves *c, const struct interactive *a, int side,
+				 int end)
 {
 	if (c->p > 0)
 		return interactive_quantile(a, c->gammas[side][end], c->nr, c->p);
@@ -280,23 +281,23 @@ int busy_curves_ask(const struct busy_curves *c, const struct load_facts *f, siz
 {
 	double *n = calloc(nr, sizeof(*n)), *z = calloc(nr, sizeof(*z));
 	struct interactive a = { 0 };
-	int status = n && z ? 0 : -ENOMEM;
+	int ret = n && z ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < nr && !status; i++) {
+	for (size_t i = 0; i < nr && !ret; i++) {
 		n[i] = fmax(f[i].concurrency, 1) * clients;
 		z[i] = load_think_s(&f[i]) * think;
 	}
-	for (int end = BUSY_NR_ENDS - 1; end >= 0 && !status; end--) { /* what is predicted last */
+	for (int end = BUSY_NR_ENDS - 1; end >= 0 && !ret; end--) { /* what is predicted last */
 		out[end] = NAN;
 		if (!has_end(c, side, end))
 			continue;
-		status = interactive_solve_groups(&a, c->all_s[end], c->nr, c->scv, n, z, nr);
-		if (!status)
-			out[end] = answer(c, &a, side, end);
+		ret = interactive_solve_groups(&a, c->all_s[end], c->nr, c->scv, n, z, nr);
+		if (!ret)
+			out[end] = busy_curves_answer(c, &a, side, end);
 		*beyond = a.beyond;
 	}
 	interactive_release(&a);
 	free(n);
 	free(z);
-	return status;
+	return ret;
 }

@@ -73,7 +73,7 @@ double cache_size_for(const struct cache_stream *s, double hit_ratio)
 	return NAN;
 }
 
-static double footprint(const struct cache_stream *s)
+static double cache_share_footprint(const struct cache_stream *s)
 {
 	double end = s->nr ? (double)s->points[s->nr - 1].cache_bytes : 0;
 
@@ -81,9 +81,9 @@ static double footprint(const struct cache_stream *s)
 }
 
 /* The bytes that a load fills in a time, by the pieces of its curve. */
-static double filled(const struct cache_stream *s, double time_s)
+static double cache_share_filled(const struct cache_stream *s, double time_s)
 {
-	double left = time_s * s->bytes_per_s, most = footprint(s), slope, need;
+	double left = time_s * s->bytes_per_s, most = cache_share_footprint(s), slope, need;
 	struct piece p = { 0, 0, 1, 1 };
 
 	for (size_t i = 0; piece_of(s, i, &p); i++) {
@@ -107,7 +107,7 @@ static double filled_all(const struct cache_stream *s, size_t nr, double time_s)
 	double sum = 0;
 
 	for (size_t i = 0; i < nr; i++)
-		sum += filled(&s[i], time_s);
+		sum += cache_share_filled(&s[i], time_s);
 	return sum;
 }
 
@@ -128,7 +128,7 @@ void cache_shared(const struct cache_stream *s, size_t nr, double bytes, double 
 	if (filled_all(s, nr, exp(high)) <= bytes)
 		low = high;
 	for (size_t i = 0; i < nr; i++)
-		part[i] = filled(&s[i], exp(low));
+		part[i] = cache_share_filled(&s[i], exp(low));
 }
 
 double cache_misses(const struct cache_stream *s, size_t nr, const double *part)

@@ -96,7 +96,7 @@ static int add_size(struct capacity *c, size_t first, size_t end, struct err *er
 int capacity_finish(struct capacity *c, struct err *err)
 {
 	size_t nr = c->nr_samples, first = 0;
-	int status = 0;
+	int ret = 0;
 
 	if (!nr)
 		return err_set(err, EINVAL,
@@ -114,12 +114,12 @@ int capacity_finish(struct capacity *c, struct err *err)
 			;
 		c->points[c->nr_points++] = point_of(&c->samples[i], end - i);
 	}
-	for (size_t i = 1; i <= c->nr_points && !status; i++)
+	for (size_t i = 1; i <= c->nr_points && !ret; i++)
 		if (i == c->nr_points || c->points[i].bytes != c->points[first].bytes) {
-			status = add_size(c, first, i, err);
+			ret = add_size(c, first, i, err);
 			first = i;
 		}
-	return status;
+	return ret;
 }
 
 static double log_t(const struct capacity *c, const struct capacity_at *a, bool read)
@@ -178,8 +178,8 @@ static void add_gradient(const struct capacity *c, const struct capacity_at *a, 
 	}
 }
 
-static struct capacity_value propagate(const struct capacity *c, double value,
-				       const double *gradient)
+static struct capacity_value capacity_propagate(const struct capacity *c, double value,
+						const double *gradient)
 {
 	struct capacity_value v = { value, NAN, NAN };
 	double variance = 0, satterthwaite = 0, half;
@@ -230,7 +230,7 @@ int capacity_mix(const struct capacity *c, struct capacity_part *parts, size_t n
 		add_gradient(c, &p->at, true, -slope * r, gradient);
 		add_gradient(c, &p->at, false, -slope * w, gradient);
 	}
-	*total = propagate(c, all, gradient);
+	*total = capacity_propagate(c, all, gradient);
 	free(gradient);
 	return 0;
 }
@@ -279,25 +279,25 @@ int capacity_use(const struct capacity *c, const struct profile *const *p, size_
 		 struct capacity_use *out, struct err *err)
 {
 	double *gradient = calloc(c->nr_points, sizeof(*gradient));
-	int status = gradient ? 0 : -ENOMEM;
+	int ret = gradient ? 0 : -ENOMEM;
 
 	memset(out, 0, sizeof(*out));
-	for (size_t i = 0; i < nr && !status; i++) {
+	for (size_t i = 0; i < nr && !ret; i++) {
 		uint64_t count = p[i]->requests[OPERATION_READ] + p[i]->requests[OPERATION_WRITE];
 
 		if (!count)
-			status = err_set(err, EINVAL, "the profile of %s %s has no reads or writes",
-					 p[i]->host, p[i]->device_name);
+			ret = err_set(err, EINVAL, "the profile of %s %s has no reads or writes",
+				      p[i]->host, p[i]->device_name);
 		out->rate_per_s += (double)count / load_watched_s(p[i]);
-		if (!status)
-			status = use_direction(c, p[i], true, out, gradient, err);
-		if (!status)
-			status = use_direction(c, p[i], false, out, gradient, err);
+		if (!ret)
+			ret = use_direction(c, p[i], true, out, gradient, err);
+		if (!ret)
+			ret = use_direction(c, p[i], false, out, gradient, err);
 	}
-	if (!status)
-		out->share = propagate(c, out->share.value, gradient);
+	if (!ret)
+		out->share = capacity_propagate(c, out->share.value, gradient);
 	free(gradient);
-	return status;
+	return ret;
 }
 
 size_t capacity_check(const struct capacity *c, struct capacity_check *out)

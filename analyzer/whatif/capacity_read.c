@@ -53,8 +53,8 @@ static bool same_value(const char *a, const char *b)
 	return strcmp(a, b) == 0;
 }
 
-static int chosen(const struct table *t, const struct capacity_columns *k, size_t row,
-		  struct err *err)
+static int capacity_read_chosen(const struct table *t, const struct capacity_columns *k, size_t row,
+				struct err *err)
 {
 	for (size_t i = 0; i < k->nr_where; i++) {
 		const char *value = strchr(k->where[i], '=');
@@ -88,7 +88,7 @@ static int check_factors(const struct table *t, const struct capacity_columns *k
 			continue;
 		for (size_t row = 0; row < t->nr_rows; row++) {
 			const char *cell = t->columns[column].cells[row];
-			int use = chosen(t, k, row, err);
+			int use = capacity_read_chosen(t, k, row, err);
 
 			if (use < 0)
 				return use;
@@ -110,69 +110,69 @@ static int find_columns(const struct table *t, const struct capacity_columns *k,
 	static const char *const sides[2] = { "read", "write" };
 	char name[COLUMN_NAME_BYTES];
 	double most = 0, v;
-	int status = find_one(t, k->size, size_names, "size", &at->size, err);
+	int ret = find_one(t, k->size, size_names, "size", &at->size, err);
 
-	if (!status)
-		status = find_one(t, k->mix, mix_names, "share of reads", &at->mix, err);
-	for (int i = 0; i < 2 && !status; i++) {
+	if (!ret)
+		ret = find_one(t, k->mix, mix_names, "share of reads", &at->mix, err);
+	for (int i = 0; i < 2 && !ret; i++) {
 		snprintf(name, sizeof(name), "%s%s%s_per_s", k->target ? k->target : "",
 			 k->target ? "." : "", sides[i]);
 		at->rate[i] = table_find(t, name, NULL);
 		strncat(name, "_rse", sizeof(name) - strlen(name) - 1);
 		at->error[i] = table_find(t, name, NULL);
 	}
-	if (!status && at->rate[0] < 0 && at->rate[1] < 0)
+	if (!ret && at->rate[0] < 0 && at->rate[1] < 0)
 		return err_set(err, EINVAL, "%s: no columns %s%sread_per_s or write_per_s",
 			       t->source, k->target ? k->target : "", k->target ? "." : "");
-	for (size_t row = 0; row < t->nr_rows && !status; row++) {
-		status = table_number(t, at->mix, row, &v, err);
-		most = status ? most : fmax(most, v);
+	for (size_t row = 0; row < t->nr_rows && !ret; row++) {
+		ret = table_number(t, at->mix, row, &v, err);
+		most = ret ? most : fmax(most, v);
 	}
 	at->mix_scale = most > 1 ? 0.01 : 1;
-	return status;
+	return ret;
 }
 
 static int add_row(struct capacity *c, const struct table *t, const struct columns *at, size_t row,
 		   struct err *err)
 {
 	double size, mix, rate[2] = { 0, 0 }, error[2] = { NAN, NAN }, sum = 0, total;
-	int status = table_number(t, at->size, row, &size, err);
+	int ret = table_number(t, at->size, row, &size, err);
 
-	if (!status)
-		status = table_number(t, at->mix, row, &mix, err);
-	for (int i = 0; i < 2 && !status; i++) {
+	if (!ret)
+		ret = table_number(t, at->mix, row, &mix, err);
+	for (int i = 0; i < 2 && !ret; i++) {
 		if (has_cell(t, at->rate[i], row))
-			status = table_number(t, (size_t)at->rate[i], row, &rate[i], err);
-		if (!status && has_cell(t, at->error[i], row))
-			status = table_number(t, (size_t)at->error[i], row, &error[i], err);
+			ret = table_number(t, (size_t)at->rate[i], row, &rate[i], err);
+		if (!ret && has_cell(t, at->error[i], row))
+			ret = table_number(t, (size_t)at->error[i], row, &error[i], err);
 		if (rate[i] > 0)
 			sum += rate[i] * rate[i] * error[i] * error[i];
 	}
-	if (status)
-		return status;
+	if (ret)
+		return ret;
 	total = rate[0] + rate[1];
 	if (!(size >= 1 && size <= 1u << 30))
 		return err_set(err, EINVAL, "%s: row %zu: expected a size in bytes, got %g",
 			       t->source, row + 1, size);
-	status = capacity_add(c, (uint64_t)llround(size), mix * at->mix_scale, total,
-			      sqrt(sum) / total, err);
-	if (status)
+	ret = capacity_add(c, (uint64_t)llround(size), mix * at->mix_scale, total,
+			   sqrt(sum) / total, err);
+	if (ret)
 		err_prefix(err, "%s: row %zu", t->source, row + 1);
-	return status;
+	return ret;
 }
 
 int capacity_read(struct capacity *c, const struct table *t, const struct capacity_columns *k,
 		  struct err *err)
 {
 	struct columns at;
-	int status = find_columns(t, k, &at, err);
+	int ret = find_columns(t, k, &at, err);
 
-	if (!status)
-		status = check_factors(t, k, &at, err);
-	for (size_t row = 0; row < t->nr_rows && !status; row++) {
-		status = chosen(t, k, row, err);
-		if (status == 1)
-			status = add_row(c, t, &at, row, err);
+	if (!ret)
+		ret = check_factors(t, k, &at, err);
+	for (size_t row = 0; row < t->nr_rows && !ret; row++) {
+		ret = capacity_read_chosen(t, k, row, err);
+		if (ret == 1)
+			ret = add_row(c, t, &at, row, err);
 	}
-	return status;
+	return ret;
 }

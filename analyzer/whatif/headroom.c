@@ -91,8 +91,8 @@ static void take_own(const struct headroom *h, struct headroom_point *p)
 	p->high *= factor;
 }
 
-static int evaluate(const struct headroom *h, const struct load_rows *rows,
-		    struct headroom_point *p)
+static int headroom_evaluate(const struct headroom *h, const struct load_rows *rows,
+			     struct headroom_point *p)
 {
 	int ret = load_rows_ask(rows, HEADROOM_LEVEL, &p->predicted, &p->low, &p->high);
 
@@ -107,7 +107,7 @@ int headroom_find(struct headroom *h, struct load_rows *rows, const struct load_
 	const struct model *m = rows->model;
 	const struct variable *v = &m->schema.variables[scaled];
 	struct headroom_point now = { 0 };
-	int status;
+	int ret;
 
 	memset(h, 0, sizeof(*h));
 	h->model = m;
@@ -121,21 +121,21 @@ int headroom_find(struct headroom *h, struct load_rows *rows, const struct load_
 		return err_set(err, EINVAL, "'%s' is %g today: expected a load above 0", v->name,
 			       h->today);
 	h->today_outside = variable_outside(v, h->today);
-	status = evaluate(h, rows, &now);
+	ret = headroom_evaluate(h, rows, &now);
 	take_today(h, &now);
-	for (size_t i = 0; i < HEADROOM_POINTS && !status; i++) {
+	for (size_t i = 0; i < HEADROOM_POINTS && !ret; i++) {
 		struct headroom_point *p = &h->curve[i];
 
 		p->load = v->low + (v->high - v->low) * (double)i / (HEADROOM_POINTS - 1);
 		load_rows_set(rows, (size_t)scaled, p->load);
-		status = evaluate(h, rows, p);
-		if (!status && !h->outside)
+		ret = headroom_evaluate(h, rows, p);
+		if (!ret && !h->outside)
 			h->outside = load_rows_outside(rows);
 	}
 	load_rows_set(rows, (size_t)scaled, h->today);
-	if (!status)
+	if (!ret)
 		find_breaks(h);
-	return status;
+	return ret;
 }
 
 /* The loads times a factor, asked of the net. */
@@ -146,27 +146,27 @@ static int evaluate_net(struct predictor *p, const struct headroom_objective *o,
 	struct predictor_ask ask = { .point = o->point };
 	struct predicted *answers = calloc(nr, sizeof(*answers));
 	struct load_facts *each = calloc(nr, sizeof(*each));
-	int status = answers && each ? 0 : -ENOMEM;
+	int ret = answers && each ? 0 : -ENOMEM;
 
 	*out = (struct headroom_point){ 0, NAN, NAN, NAN };
 	ask.sides[o->side] = true;
-	for (size_t i = 0; i < nr && !status; i++) {
+	for (size_t i = 0; i < nr && !ret; i++) {
 		each[i] = load_facts_scaled(&f[i], factor);
 		out->load += predictor_clients(&each[i]);
 	}
-	if (!status)
-		status = predictor_ask(p, &ask, each, nr, answers, outside, err);
-	for (size_t i = 0; i < nr && !status; i++) /* the slowest load counts */
+	if (!ret)
+		ret = predictor_ask(p, &ask, each, nr, answers, outside, err);
+	for (size_t i = 0; i < nr && !ret; i++) /* the slowest load counts */
 		if (!(answers[i].s[o->side] <= out->predicted) && isfinite(answers[i].s[o->side])) {
 			out->predicted = answers[i].s[o->side];
 			out->low = answers[i].low[o->side];
 			out->high = answers[i].high[o->side];
 		}
-	if (!status && isnan(out->predicted))
-		status = err_set(err, EINVAL, "no load has %ss", o->side ? "write" : "read");
+	if (!ret && isnan(out->predicted))
+		ret = err_set(err, EINVAL, "no load has %ss", o->side ? "write" : "read");
 	free(answers);
 	free(each);
-	return status;
+	return ret;
 }
 
 /* Clients of the loads' largest type up to which the net was calibrated, over today's. */
@@ -189,29 +189,29 @@ int headroom_find_net(struct headroom *h, struct predictor *p, const struct load
 	struct headroom_point now;
 	double most = net_factor(p->net, f, nr), least;
 	const char *outside = NULL;
-	int status;
+	int ret;
 
 	memset(h, 0, sizeof(*h));
 	h->load = "clients";
 	h->limit = o->limit_s;
-	status = evaluate_net(p, o, f, nr, 1, &now, &outside, err);
-	if (status)
-		return status;
+	ret = evaluate_net(p, o, f, nr, 1, &now, &outside, err);
+	if (ret)
+		return ret;
 	h->today = now.load;
 	h->outside = outside;
 	h->today_outside = most < 1;
 	take_today(h, &now);
 	least = fmin(1 / h->today, most);
-	for (size_t i = 0; i < HEADROOM_NET_POINTS && !status; i++) {
+	for (size_t i = 0; i < HEADROOM_NET_POINTS && !ret; i++) {
 		double k = least + (most - least) * (double)i / (HEADROOM_NET_POINTS - 1);
 
-		status = evaluate_net(p, o, f, nr, k, &h->curve[h->nr], &outside, err);
-		if (!status && (!h->nr || h->curve[h->nr].load > h->curve[h->nr - 1].load))
+		ret = evaluate_net(p, o, f, nr, k, &h->curve[h->nr], &outside, err);
+		if (!ret && (!h->nr || h->curve[h->nr].load > h->curve[h->nr - 1].load))
 			h->nr++;
 	}
-	if (!status)
+	if (!ret)
 		find_breaks(h);
-	return status;
+	return ret;
 }
 
 /* Clients that think, with so many times the load. */
@@ -219,13 +219,13 @@ static int evaluate_busy(const struct headroom *h, const struct load_facts *f, s
 			 double factor, struct headroom_point *out, double *beyond)
 {
 	double v[BUSY_NR_ENDS] = { NAN, NAN, NAN };
-	int status = busy_curves_ask(h->busy, f, nr, h->by_think ? 1 : factor,
-				     h->by_think ? 1 / factor : 1, side, v, beyond);
+	int ret = busy_curves_ask(h->busy, f, nr, h->by_think ? 1 : factor,
+				  h->by_think ? 1 / factor : 1, side, v, beyond);
 
 	*out = (struct headroom_point){ h->today * factor, v[BUSY_PREDICTED], v[BUSY_LOW],
 					v[BUSY_HIGH] };
 	take_own(h, out);
-	return status;
+	return ret;
 }
 
 /* The largest factor at which no more than BUSY_BEYOND are past what was measured. */
@@ -234,22 +234,21 @@ static int last_factor(const struct headroom *h, const struct load_facts *f, siz
 {
 	double low = 0, high = most, beyond;
 	struct headroom_point p;
-	int status = evaluate_busy(h, f, nr, side, most, &p, &beyond);
+	int ret = evaluate_busy(h, f, nr, side, most, &p, &beyond);
 
-	if (!status && beyond <= BUSY_BEYOND)
+	if (!ret && beyond <= BUSY_BEYOND)
 		low = most;
-	for (int k = 0; k < FACTOR_BISECTIONS && !status && low < most; k++) {
+	for (int k = 0; k < FACTOR_BISECTIONS && !ret && low < most; k++) {
 		double mid = (low + high) / 2;
 
-		status =
-			evaluate_busy(h, f, nr, side, fmax(mid, 1 / h->busy->clients), &p, &beyond);
+		ret = evaluate_busy(h, f, nr, side, fmax(mid, 1 / h->busy->clients), &p, &beyond);
 		if (beyond > BUSY_BEYOND)
 			high = mid;
 		else
 			low = mid;
 	}
 	*out = low;
-	return status;
+	return ret;
 }
 
 int headroom_find_busy(struct headroom *h, const struct busy_curves *c, const struct model *m,
@@ -258,7 +257,7 @@ int headroom_find_busy(struct headroom *h, const struct busy_curves *c, const st
 {
 	double least = by_think ? 1 / THINK_SPAN : 1 / c->clients, most = THINK_SPAN, beyond;
 	struct headroom_point now;
-	int status;
+	int ret;
 
 	memset(h, 0, sizeof(*h));
 	h->model = m;
@@ -270,23 +269,23 @@ int headroom_find_busy(struct headroom *h, const struct busy_curves *c, const st
 	h->limit = o->limit_s;
 	h->today = by_think ? 1 / c->think_s : c->clients;
 	h->outside = c->outside;
-	status = evaluate_busy(h, f, nr, o->side, 1, &now, &beyond);
-	if (status)
-		return status;
+	ret = evaluate_busy(h, f, nr, o->side, 1, &now, &beyond);
+	if (ret)
+		return ret;
 	h->today_outside = beyond > BUSY_BEYOND;
 	take_today(h, &now);
 	if (!by_think) /* all that find the server busy, and all that think beside it */
 		most = fmin(INTERACTIVE_CLIENTS_MAX,
 			    2 * (double)c->nr * (1 + c->think_s / c->all_s[0][c->nr - 1])) /
 		       c->clients;
-	status = last_factor(h, f, nr, o->side, fmax(most, 1), &most);
+	ret = last_factor(h, f, nr, o->side, fmax(most, 1), &most);
 	h->nr = most > least ? HEADROOM_BUSY_POINTS : 1;
-	for (size_t i = 0; i < h->nr && !status; i++)
-		status = evaluate_busy(h, f, nr, o->side,
-				       least * pow(fmax(most / least, 1),
-						   (double)i / (HEADROOM_BUSY_POINTS - 1)),
-				       &h->curve[i], &beyond);
-	if (!status)
+	for (size_t i = 0; i < h->nr && !ret; i++)
+		ret = evaluate_busy(h, f, nr, o->side,
+				    least * pow(fmax(most / least, 1),
+						(double)i / (HEADROOM_BUSY_POINTS - 1)),
+				    &h->curve[i], &beyond);
+	if (!ret)
 		find_breaks(h);
-	return status;
+	return ret;
 }

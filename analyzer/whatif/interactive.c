@@ -23,7 +23,7 @@ void interactive_release(struct interactive *a)
 }
 
 /* A time of j busy clients; past the measured ones it grows as they do. */
-static double at(const double *time_s, size_t nr_busy, size_t j)
+static double interactive_at(const double *time_s, size_t nr_busy, size_t j)
 {
 	return j <= nr_busy ? time_s[j - 1] : time_s[nr_busy - 1] * (double)j / (double)nr_busy;
 }
@@ -44,8 +44,8 @@ static int make_room(struct interactive *a, size_t nr)
 }
 
 /* f(j): what N - 1 clients leave behind, first as logarithms. */
-static void find(struct interactive *a, const double *busy_s, size_t nr_busy, double clients,
-		 double think_s)
+static void interactive_find(struct interactive *a, const double *busy_s, size_t nr_busy,
+			     double clients, double think_s)
 {
 	double top = 0, sum = 0;
 
@@ -53,8 +53,8 @@ static void find(struct interactive *a, const double *busy_s, size_t nr_busy, do
 	for (size_t j = 1; j < a->nr; j++) {
 		double others = clients - (double)j; /* N - 1 - (j - 1) of them think */
 
-		a->finds[j] = a->finds[j - 1] +
-			      log(others / think_s * at(busy_s, nr_busy, j) / (double)j);
+		a->finds[j] = a->finds[j - 1] + log(others / think_s *
+						    interactive_at(busy_s, nr_busy, j) / (double)j);
 		top = fmax(top, a->finds[j]);
 	}
 	for (size_t j = 0; j < a->nr; j++)
@@ -64,21 +64,22 @@ static void find(struct interactive *a, const double *busy_s, size_t nr_busy, do
 }
 
 /* R(n) between whole numbers. */
-static double between(const double *busy_s, size_t nr_busy, double n)
+static double interactive_between(const double *busy_s, size_t nr_busy, double n)
 {
 	size_t j = (size_t)n;
-	double low = at(busy_s, nr_busy, j);
+	double low = interactive_at(busy_s, nr_busy, j);
 
-	return low + (n - (double)j) * (at(busy_s, nr_busy, j + 1) - low);
+	return low + (n - (double)j) * (interactive_at(busy_s, nr_busy, j + 1) - low);
 }
 
 /* n = N R(n) / (R(n) + Z), 1 at least: as many are under way where that never varies. */
-static double steady(const double *busy_s, size_t nr_busy, double clients, double think_s)
+static double interactive_steady(const double *busy_s, size_t nr_busy, double clients,
+				 double think_s)
 {
 	double low = 1, high = clients;
 
 	for (int k = 0; k < BISECTIONS; k++) {
-		double n = (low + high) / 2, r = between(busy_s, nr_busy, n);
+		double n = (low + high) / 2, r = interactive_between(busy_s, nr_busy, n);
 
 		if (clients * r > n * (r + think_s))
 			low = n;
@@ -89,7 +90,7 @@ static double steady(const double *busy_s, size_t nr_busy, double clients, doubl
 }
 
 /* Of what is found so much is n instead. */
-static void blend(struct interactive *a, double n, double share)
+static void interactive_blend(struct interactive *a, double n, double share)
 {
 	size_t j = (size_t)n;
 
@@ -113,9 +114,10 @@ int interactive_solve(struct interactive *a, const double *busy_s, size_t nr_bus
 	if (make_room(a, (size_t)ceil(clients)))
 		return -ENOMEM;
 	if (think_s > 0) {
-		find(a, busy_s, nr_busy, clients, think_s);
+		interactive_find(a, busy_s, nr_busy, clients, think_s);
 		if (scv < 1)
-			blend(a, steady(busy_s, nr_busy, clients, think_s), (1 - scv) / 2);
+			interactive_blend(a, interactive_steady(busy_s, nr_busy, clients, think_s),
+					  (1 - scv) / 2);
 	} else {
 		memset(a->finds, 0, a->nr * sizeof(*a->finds));
 		a->finds[a->nr - 1] = 1;
@@ -158,7 +160,7 @@ int interactive_solve_groups(struct interactive *a, const double *busy_s, size_t
 			     double scv, const double *clients, const double *think_s, size_t nr)
 {
 	double all = 0, z, before;
-	int status;
+	int ret;
 
 	for (size_t i = 0; i < nr; i++) {
 		if (!(clients[i] > 0) || !(think_s[i] >= 0))
@@ -170,11 +172,11 @@ int interactive_solve_groups(struct interactive *a, const double *busy_s, size_t
 	all = in_range(all);
 	z = mean_think(clients, think_s, nr, busy_s[0]);
 	for (int round = 0;; round++) {
-		status = interactive_solve(a, busy_s, nr_busy, scv, all, z);
+		ret = interactive_solve(a, busy_s, nr_busy, scv, all, z);
 		before = z;
-		z = mean_think(clients, think_s, nr, status ? busy_s[0] : a->response_s);
-		if (status || round == LAW_ROUNDS || fabs(z - before) <= LAW_ENOUGH * z)
-			return status;
+		z = mean_think(clients, think_s, nr, ret ? busy_s[0] : a->response_s);
+		if (ret || round == LAW_ROUNDS || fabs(z - before) <= LAW_ENOUGH * z)
+			return ret;
 	}
 }
 
@@ -183,7 +185,7 @@ double interactive_mean(const struct interactive *a, const double *time_s, size_
 	double sum = 0;
 
 	for (size_t j = 0; j < a->nr; j++)
-		sum += a->finds[j] * at(time_s, nr_busy, j + 1);
+		sum += a->finds[j] * interactive_at(time_s, nr_busy, j + 1);
 	return sum;
 }
 
@@ -209,7 +211,7 @@ struct shapes {
 	double shape[SHAPES], ratio[SHAPES]; /* the most regular first */
 };
 
-static void tabulate(struct shapes *s, double p)
+static void interactive_tabulate(struct shapes *s, double p)
 {
 	for (int k = 0; k < SHAPES; k++) {
 		s->shape[k] = SHAPE_HIGH * pow(SHAPE_LOW / SHAPE_HIGH, (double)k / (SHAPES - 1));
@@ -239,15 +241,15 @@ void interactive_gammas(const double *mean_s, const double *quantile_s, size_t n
 {
 	struct shapes shapes;
 
-	tabulate(&shapes, p);
+	interactive_tabulate(&shapes, p);
 	for (size_t j = 0; j < nr_busy; j++) {
 		out[j].shape = shape_of(&shapes, quantile_s[j] / mean_s[j]);
 		out[j].scale_s = quantile_s[j] / (gamma_ratio(out[j].shape, p) * out[j].shape);
 	}
 }
 
-static double below(const struct interactive *a, const struct interactive_gamma *g, size_t nr_busy,
-		    double t)
+static double interactive_below(const struct interactive *a, const struct interactive_gamma *g,
+				size_t nr_busy, double t)
 {
 	double sum = 0;
 
@@ -269,12 +271,12 @@ double interactive_quantile(const struct interactive *a, const struct interactiv
 
 	for (size_t j = 0; j < a->nr; j++) /* rare states are left out, of the sum as well */
 		least -= a->finds[j] < RARE ? p * a->finds[j] : 0;
-	while (below(a, g, nr_busy, high) < least)
+	while (interactive_below(a, g, nr_busy, high) < least)
 		high *= 2;
 	for (int k = 0; k < BISECTIONS; k++) {
 		double mid = (low + high) / 2;
 
-		if (below(a, g, nr_busy, mid) < least)
+		if (interactive_below(a, g, nr_busy, mid) < least)
 			low = mid;
 		else
 			high = mid;

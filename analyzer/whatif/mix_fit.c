@@ -17,7 +17,8 @@ struct many {
 	size_t whose[PREDICTOR_LOADS_MAX], nr;
 };
 
-static int collect(const struct mix_fit *m, const size_t *counts, struct many *all, struct err *err)
+static int mix_fit_collect(const struct mix_fit *m, const size_t *counts, struct many *all,
+			   struct err *err)
 {
 	all->nr = 0;
 	for (size_t i = 0; i < m->nr; i++)
@@ -39,13 +40,12 @@ static int check_objective(struct mix_fit *m, size_t which, struct many *all, bo
 	struct predictor_ask ask = { .point = o->point };
 	const char *outside = NULL;
 	char text[UNITS_BYTES];
-	int status;
+	int ret;
 
 	ask.sides[o->side] = true;
-	status =
-		predictor_ask(m->predictor, &ask, all->facts, all->nr, all->answers, &outside, err);
-	if (status)
-		return status;
+	ret = predictor_ask(m->predictor, &ask, all->facts, all->nr, all->answers, &outside, err);
+	if (ret)
+		return ret;
 	if (!m->outside)
 		m->outside = outside;
 	for (size_t i = 0; i < all->nr && *fits; i++) {
@@ -70,11 +70,11 @@ static int check_capacity(const struct mix_fit *m, const struct many *all, bool 
 			  char why[MIX_WHY_BYTES], struct err *err)
 {
 	struct capacity_use use;
-	int status = capacity_use(m->capacity, all->profiles, all->nr, &use, err);
+	int ret = capacity_use(m->capacity, all->profiles, all->nr, &use, err);
 	double share;
 
-	if (status)
-		return status;
+	if (ret)
+		return ret;
 	share = upper && isfinite(use.share.high) ? use.share.high : use.share.value;
 	if (share > 1) {
 		*fits = false;
@@ -87,35 +87,35 @@ int mix_fits(struct mix_fit *m, const size_t *counts, bool upper, bool *fits,
 	     char why[MIX_WHY_BYTES], struct err *err)
 {
 	struct many *all = calloc(1, sizeof(*all));
-	int status = all ? collect(m, counts, all, err) : -ENOMEM;
+	int ret = all ? mix_fit_collect(m, counts, all, err) : -ENOMEM;
 
 	*fits = true;
 	why[0] = 0;
-	for (size_t i = 0; i < m->nr_objectives && *fits && !status && all->nr; i++)
-		status = check_objective(m, i, all, upper, fits, why, err);
-	if (!status && *fits && m->capacity && all->nr)
-		status = check_capacity(m, all, upper, fits, why, err);
+	for (size_t i = 0; i < m->nr_objectives && *fits && !ret && all->nr; i++)
+		ret = check_objective(m, i, all, upper, fits, why, err);
+	if (!ret && *fits && m->capacity && all->nr)
+		ret = check_capacity(m, all, upper, fits, why, err);
 	free(all);
-	return status;
+	return ret;
 }
 
 int mix_largest(struct mix_fit *m, size_t *counts, size_t which, bool upper, size_t *out,
 		bool *none, char why[MIX_WHY_BYTES], struct err *err)
 {
 	bool fits = true;
-	int status = 0;
+	int ret = 0;
 
 	*out = 0;
 	*none = false;
 	for (counts[which] = 0; counts[which] <= m->most; counts[which]++) {
-		status = mix_fits(m, counts, upper, &fits, why, err);
-		if (status || !fits)
+		ret = mix_fits(m, counts, upper, &fits, why, err);
+		if (ret || !fits)
 			break;
 		*out = counts[which];
 	}
-	*none = !status && !fits && !counts[which];
+	*none = !ret && !fits && !counts[which];
 	counts[which] = *out;
-	return status;
+	return ret;
 }
 
 int mix_frontier(struct mix_fit *m, size_t *counts, size_t a, size_t b, bool upper, size_t *most,
@@ -123,19 +123,19 @@ int mix_frontier(struct mix_fit *m, size_t *counts, size_t a, size_t b, bool upp
 {
 	char why[MIX_WHY_BYTES];
 	bool none, fits;
-	int status;
+	int ret;
 
 	*nr = 0;
 	counts[b] = 0;
-	status = mix_largest(m, counts, a, upper, &most[0], &none, why, err);
-	if (status || none)
-		return status;
+	ret = mix_largest(m, counts, a, upper, &most[0], &none, why, err);
+	if (ret || none)
+		return ret;
 	for (*nr = 1; *nr <= m->most; ++*nr) {
 		counts[b] = *nr;
 		for (counts[a] = most[*nr - 1];; counts[a]--) {
-			status = mix_fits(m, counts, upper, &fits, why, err);
-			if (status)
-				return status;
+			ret = mix_fits(m, counts, upper, &fits, why, err);
+			if (ret)
+				return ret;
 			if (fits || !counts[a])
 				break;
 		}

@@ -19,7 +19,8 @@ static void fill_levels(struct neighbour_space *s)
 	}
 }
 
-static struct load_facts vary(const struct load_facts *neighbour, double size, double read)
+static struct load_facts neighbour_space_vary(const struct load_facts *neighbour, double size,
+					      double read)
 {
 	struct load_facts f = *neighbour;
 
@@ -65,26 +66,27 @@ int neighbour_space_solve(struct neighbour_space *s, struct predictor *p,
 {
 	const struct predictor_ask ask = { .point = "", .sides = { true, true } };
 	const char *outside = NULL;
-	int status = 0;
+	int ret = 0;
 
 	fill_levels(s);
 	s->worst[0] = s->worst[1] = NAN;
 	s->alone = PREDICTED_NONE;
 	if (!s->beside)
-		status = predictor_ask(p, &ask, load, 1, &s->alone, &s->outside, err);
-	for (size_t i = 0; i < s->nr_sizes && !status; i++)
-		for (size_t k = 0; k < s->nr_reads && !status; k++) {
-			struct load_facts both[2] = { *load,
-						      vary(neighbour, s->sizes[i], s->reads[k]) };
+		ret = predictor_ask(p, &ask, load, 1, &s->alone, &s->outside, err);
+	for (size_t i = 0; i < s->nr_sizes && !ret; i++)
+		for (size_t k = 0; k < s->nr_reads && !ret; k++) {
+			struct load_facts both[2] = {
+				*load, neighbour_space_vary(neighbour, s->sizes[i], s->reads[k])
+			};
 			struct predicted out[2];
 
-			status = s->beside ? ask_beside(p, &both[1], load, out, &outside, err)
-					   : predictor_ask(p, &ask, both, 2, out, &outside, err);
-			if (status)
+			ret = s->beside ? ask_beside(p, &both[1], load, out, &outside, err)
+					: predictor_ask(p, &ask, both, 2, out, &outside, err);
+			if (ret)
 				break;
 			s->at[i][k] = out[0];
 			s->outside = s->outside ? s->outside : outside;
 			take_worst(s, i, k);
 		}
-	return status;
+	return ret;
 }

@@ -12,38 +12,38 @@ static int add_window(struct align *a, uint32_t stream, const struct profile *w,
 	uint64_t put = 0;
 	double seconds = w->end_s - w->begin_s;
 	uint64_t parts = (uint64_t)fmax(1, ceil(seconds));
-	int status = 0;
+	int ret = 0;
 
-	for (uint64_t i = 0; i < parts && !status; i++) {
+	for (uint64_t i = 0; i < parts && !ret; i++) {
 		uint64_t until = requests * (i + 1) / parts;
 		double at = w->begin_s + seconds * ((double)i + 0.5) / (double)parts;
 
-		status = align_add(a, stream, (uint64_t)(at * 1e9), until - put, 0);
+		ret = align_add(a, stream, (uint64_t)(at * 1e9), until - put, 0);
 		put = until;
 	}
-	return status;
+	return ret;
 }
 
 int peak_find(const struct peak_load *loads, size_t nr, struct align_sum *sum)
 {
 	struct align *a = NULL;
-	int status = align_new(&a, 0);
+	int ret = align_new(&a, 0);
 
-	for (size_t i = 0; i < nr && !status; i++) {
+	for (size_t i = 0; i < nr && !ret; i++) {
 		const struct profile_group *g = loads[i].group;
 		char name[32];
 		uint32_t stream = 0;
 
 		snprintf(name, sizeof(name), "%zu", i);
 		if (!g->nr_windows)
-			status = -ENODATA;
-		if (!status)
-			status = align_stream(a, name, "", &stream);
-		for (size_t k = 0; k < g->nr_windows && !status; k++)
-			status = add_window(a, stream, &g->windows[k], loads[i].factor);
+			ret = -ENODATA;
+		if (!ret)
+			ret = align_stream(a, name, "", &stream);
+		for (size_t k = 0; k < g->nr_windows && !ret; k++)
+			ret = add_window(a, stream, &g->windows[k], loads[i].factor);
 	}
-	if (!status)
-		status = align_sum(a, ALIGN_REQUESTS, sum);
+	if (!ret)
+		ret = align_sum(a, ALIGN_REQUESTS, sum);
 	align_free(a);
-	return status;
+	return ret;
 }

@@ -32,31 +32,31 @@ static int add_regression(struct predictor *p, const json_t *root, const char *p
 			  struct err *err)
 {
 	struct model *m = &p->models[p->nr_models];
-	int status;
+	int ret;
 
 	if (p->nr_models == PREDICTOR_MODELS_MAX)
 		return err_set(err, EINVAL, "%s: expected up to %d models", path,
 			       PREDICTOR_MODELS_MAX);
 	memset(m, 0, sizeof(*m));
-	status = model_from_json(m, root, err);
-	if (status)
+	ret = model_from_json(m, root, err);
+	if (ret)
 		err_prefix(err, "%s", path);
-	for (size_t i = 0; i < p->nr_models && !status; i++)
+	for (size_t i = 0; i < p->nr_models && !ret; i++)
 		if (is_of(&p->models[i], m->schema.response))
-			status = err_set(err, EINVAL,
-					 "%s: expected one model of each response, this is another "
-					 "of %s",
-					 path, m->schema.response);
-	if (status)
+			ret = err_set(err, EINVAL,
+				      "%s: expected one model of each response, this is another "
+				      "of %s",
+				      path, m->schema.response);
+	if (ret)
 		model_release(m);
 	else
 		p->nr_models++;
-	return status;
+	return ret;
 }
 
 static int add_net(struct predictor *p, const json_t *root, const char *path, struct err *err)
 {
-	int status;
+	int ret;
 
 	if (p->net)
 		return err_set(err, EINVAL, "%s: expected one calibrated net, this is another",
@@ -65,42 +65,41 @@ static int add_net(struct predictor *p, const json_t *root, const char *path, st
 	if (!p->net)
 		return err_set(err, ENOMEM, "out of memory");
 	p->net_path = path;
-	status = storage_model_from_json(p->net, root, err);
-	if (status) {
+	ret = storage_model_from_json(p->net, root, err);
+	if (ret) {
 		err_prefix(err, "%s", path);
 		free(p->net);
 		p->net = NULL;
 	}
-	return status;
+	return ret;
 }
 
 int predictor_add(struct predictor *p, const char *path, struct err *err)
 {
 	const char *kind;
 	json_t *root = NULL;
-	int status = model_file_read(path, &root, &kind, err);
+	int ret = model_file_read(path, &root, &kind, err);
 
-	if (!status && !strcmp(kind, "qpn"))
-		status = add_net(p, root, path, err);
-	else if (!status && !strcmp(kind, "regression"))
-		status = add_regression(p, root, path, err);
-	else if (!status)
-		status = err_set(err, EINVAL,
-				 "%s: kind: expected 'regression' or 'qpn', got '%.40s'", path,
-				 kind);
+	if (!ret && !strcmp(kind, "qpn"))
+		ret = add_net(p, root, path, err);
+	else if (!ret && !strcmp(kind, "regression"))
+		ret = add_regression(p, root, path, err);
+	else if (!ret)
+		ret = err_set(err, EINVAL, "%s: kind: expected 'regression' or 'qpn', got '%.40s'",
+			      path, kind);
 	json_decref(root);
-	if (!status && p->net && p->nr_models)
-		status = err_set(err, EINVAL,
-				 "%s: expected a calibrated net or models of responses, not both",
-				 path);
-	return status;
+	if (!ret && p->net && p->nr_models)
+		ret = err_set(err, EINVAL,
+			      "%s: expected a calibrated net or models of responses, not both",
+			      path);
+	return ret;
 }
 
 int predictor_model(struct predictor *p, const char *response, const struct model **out,
 		    struct err *err)
 {
 	struct model *m = &p->models[p->nr_models];
-	int status;
+	int ret;
 
 	*out = NULL;
 	for (size_t i = 0; i < p->nr_models; i++)
@@ -114,9 +113,9 @@ int predictor_model(struct predictor *p, const char *response, const struct mode
 		return err_set(err, EINVAL, "%s: expected up to %d responses", p->db,
 			       PREDICTOR_MODELS_MAX);
 	memset(m, 0, sizeof(*m));
-	status = predictor_learn(p, response, m, err);
-	if (status)
-		return status;
+	ret = predictor_learn(p, response, m, err);
+	if (ret)
+		return ret;
 	p->nr_models++;
 	*out = m;
 	return 0;
@@ -132,14 +131,14 @@ static int ask_model(const struct predictor *p, const struct model *m, const str
 		     struct err *err)
 {
 	struct load_rows rows;
-	int status = load_rows_make(&rows, m, f, side, false, p->set, p->nr_set, err);
+	int ret = load_rows_make(&rows, m, f, side, false, p->set, p->nr_set, err);
 
-	if (!status && !*outside)
+	if (!ret && !*outside)
 		*outside = load_rows_outside(&rows);
-	if (!status)
-		status = load_rows_ask(&rows, PREDICTOR_LEVEL, s, low, high);
+	if (!ret)
+		ret = load_rows_ask(&rows, PREDICTOR_LEVEL, s, low, high);
 	load_rows_release(&rows);
-	return status;
+	return ret;
 }
 
 /* One direction of joined loads: by clients that think where the models can tell, or as it is. */
@@ -148,15 +147,15 @@ static int ask_side(struct predictor *p, const struct model *m, const struct bus
 		    int side, double out[BUSY_NR_ENDS], const char **outside, struct err *err)
 {
 	double beyond = 0;
-	int status;
+	int ret;
 
 	if (!busy_curves_has(busy, side))
 		return ask_model(p, m, joined, side, &out[BUSY_PREDICTED], &out[BUSY_LOW],
 				 &out[BUSY_HIGH], outside, err);
-	status = busy_curves_ask(busy, f, nr, 1, 1, side, out, &beyond);
+	ret = busy_curves_ask(busy, f, nr, 1, 1, side, out, &beyond);
 	if (!*outside)
 		*outside = beyond > BUSY_BEYOND ? busy->variable : busy->outside;
-	return status;
+	return ret;
 }
 
 /* Load f's own share of what all loads see: its requests have sizes and patterns of their own. */
@@ -187,10 +186,10 @@ static int ask_models(struct predictor *p, const struct predictor_ask *ask,
 {
 	struct busy_curves busy;
 	struct load_facts joined;
-	int status = busy_curves_make(&busy, p, ask, f, nr, err);
+	int ret = busy_curves_make(&busy, p, ask, f, nr, err);
 
 	load_facts_join(f, nr, &joined);
-	for (int side = 0; side < 2 && !status; side++) {
+	for (int side = 0; side < 2 && !ret; side++) {
 		double s[BUSY_NR_ENDS] = { NAN, NAN, NAN };
 		const struct model *m = NULL;
 		char response[64];
@@ -198,17 +197,16 @@ static int ask_models(struct predictor *p, const struct predictor_ask *ask,
 		if (!ask->sides[side] || !(ask->any || load_facts_has(&joined, side)))
 			continue;
 		predictor_response(ask->point, side, response);
-		status = predictor_model(p, response, &m, err);
-		if (status || !m)
+		ret = predictor_model(p, response, &m, err);
+		if (ret || !m)
 			continue;
-		status = ask_side(p, m, &busy, &joined, f, nr, side, s, outside, err);
-		for (size_t i = 0; i < nr && !status; i++)
+		ret = ask_side(p, m, &busy, &joined, f, nr, side, s, outside, err);
+		for (size_t i = 0; i < nr && !ret; i++)
 			if (ask->any || load_facts_has(&f[i], side))
-				status =
-					take_side(p, ask, m, &joined, &f[i], side, s, &out[i], err);
+				ret = take_side(p, ask, m, &joined, &f[i], side, s, &out[i], err);
 	}
 	busy_curves_release(&busy);
-	return status;
+	return ret;
 }
 
 static int ask_raw(struct predictor *p, const struct predictor_ask *ask, const struct load_facts *f,
@@ -266,20 +264,20 @@ int predictor_ask(struct predictor *p, const struct predictor_ask *ask, const st
 		  size_t nr, struct predicted *out, const char **outside, struct err *err)
 {
 	const char *which = NULL;
-	int status;
+	int ret;
 
 	if (nr > PREDICTOR_LOADS_MAX)
 		return err_set(err, EINVAL, "expected up to %d loads at once, got %zu",
 			       PREDICTOR_LOADS_MAX, nr);
-	status = ask_raw(p, ask, f, nr, out, &which, err);
-	if (!status && nr > 1 && !ask->any)
-		status = bound_by_alone(p, ask, f, nr, out, err);
-	for (size_t i = 0; i < nr && !status && !*ask->point; i++) {
+	ret = ask_raw(p, ask, f, nr, out, &which, err);
+	if (!ret && nr > 1 && !ask->any)
+		ret = bound_by_alone(p, ask, f, nr, out, err);
+	for (size_t i = 0; i < nr && !ret && !*ask->point; i++) {
 		out[i].rate_per_s = predictor_rate(&f[i], out[i].s);
 		out[i].rate_low_per_s = predictor_rate(&f[i], out[i].high);
 		out[i].rate_high_per_s = predictor_rate(&f[i], out[i].low);
 	}
 	if (outside)
 		*outside = which;
-	return status;
+	return ret;
 }

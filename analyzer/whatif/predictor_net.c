@@ -54,7 +54,7 @@ static void put_row(struct asked *a, size_t load, int side, double clients)
 	a->nr_rows++;
 }
 
-static int solve(struct asked *a, struct err *err)
+static int predictor_net_solve(struct asked *a, struct err *err)
 {
 	struct storage_config config = { .begin = 0, .nr_vms = a->nr };
 	struct storage_table t = {
@@ -155,7 +155,8 @@ static double calibration_error(const struct storage_model *m, const struct stor
 					: m->classes[storage_row_class(r)].mean_error;
 }
 
-static int take(const struct asked *a, struct predicted *out, const char **outside, struct err *err)
+static int predictor_net_take(const struct asked *a, struct predicted *out, const char **outside,
+			      struct err *err)
 {
 	for (size_t k = 0; k < a->nr_rows; k++) {
 		const struct storage_row *r = &a->rows[k];
@@ -179,7 +180,7 @@ static int take(const struct asked *a, struct predicted *out, const char **outsi
 	return 0;
 }
 
-static int check(const struct asked *a, struct err *err)
+static int predictor_net_check(const struct asked *a, struct err *err)
 {
 	if (a->nr > STORAGE_VMS_MAX)
 		return err_set(err, EINVAL, "%s: expected up to %d loads at once, got %zu",
@@ -198,7 +199,7 @@ int predictor_ask_net(const struct predictor *p, const struct predictor_ask *ask
 		      const char **outside, struct err *err)
 {
 	struct asked *a = calloc(1, sizeof(*a));
-	int status;
+	int ret;
 
 	if (!a)
 		return err_set(err, ENOMEM, "out of memory");
@@ -209,17 +210,17 @@ int predictor_ask_net(const struct predictor *p, const struct predictor_ask *ask
 	load_facts_join(f, nr, &a->joined);
 	for (size_t i = 0; i < nr; i++)
 		a->think_s += load_think_s(&f[i]) * f[i].concurrency / a->joined.concurrency;
-	status = check(a, err);
-	for (int single = 0; single < (has_single(a) ? 2 : 1) && !status; single++) {
+	ret = predictor_net_check(a, err);
+	for (int single = 0; single < (has_single(a) ? 2 : 1) && !ret; single++) {
 		split_first(a, single);
-		for (int round = 0; round < NET_ROUNDS && !status; round++) {
-			status = solve(a, err);
-			if (status || split_again(a))
+		for (int round = 0; round < NET_ROUNDS && !ret; round++) {
+			ret = predictor_net_solve(a, err);
+			if (ret || split_again(a))
 				break;
 		}
-		if (!status)
-			status = take(a, out, outside, err);
+		if (!ret)
+			ret = predictor_net_take(a, out, outside, err);
 	}
 	free(a);
-	return status;
+	return ret;
 }

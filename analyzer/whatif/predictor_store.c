@@ -42,15 +42,15 @@ static int read_rows(struct learning *l, const struct predictor *p, const char *
 				     .log = scale->log,
 				     .offset = scale->offset };
 	uint32_t folds;
-	int status = results_table(&l->table, p->db, p->campaign, response, &l->names, &l->nr_names,
-				   err);
+	int ret = results_table(&l->table, p->db, p->campaign, response, &l->names, &l->nr_names,
+				err);
 
 	spec.predictors = (const char *const *)l->names;
 	spec.nr_predictors = l->nr_names;
-	if (!status)
-		status = dataset_read(&l->data, &l->schema, &l->table, &spec, err);
-	if (status)
-		return status;
+	if (!ret)
+		ret = dataset_read(&l->data, &l->schema, &l->table, &spec, err);
+	if (ret)
+		return ret;
 	folds = l->data.nr_rows < FOLDS ? (uint32_t)l->data.nr_rows : FOLDS;
 	if (folds < FOLDS_LEAST)
 		return err_set(err, EINVAL, "%s: %zu runs with %s are too few to learn from", p->db,
@@ -84,33 +84,33 @@ static int fit_all(struct learning *l, struct err *err)
 static int take_best(struct learning *l, struct model *m)
 {
 	struct candidate *c = &l->candidates[select_best(l->candidates, l->nr, WITHIN)];
-	int status = model_fit(m, c->technique, c->parameters, &l->schema, &l->data);
+	int ret = model_fit(m, c->technique, c->parameters, &l->schema, &l->data);
 
-	if (status)
-		return status;
+	if (ret)
+		return ret;
 	m->quality = c->quality;
 	m->residuals = c->residuals;
 	c->residuals = NULL;
 	return 0;
 }
 
-static int learn(const struct predictor *p, const char *response, const struct scale *scale,
-		 struct model *m, struct err *err)
+static int predictor_store_learn(const struct predictor *p, const char *response,
+				 const struct scale *scale, struct model *m, struct err *err)
 {
 	struct learning l = { 0 };
-	int status = read_rows(&l, p, response, scale, err);
+	int ret = read_rows(&l, p, response, scale, err);
 
-	if (!status)
-		status = fit_all(&l, err);
-	if (!status)
-		status = take_best(&l, m);
+	if (!ret)
+		ret = fit_all(&l, err);
+	if (!ret)
+		ret = take_best(&l, m);
 	for (size_t i = 0; i < l.nr; i++)
 		candidate_release(&l.candidates[i]);
 	dataset_release(&l.data);
 	schema_release(&l.schema);
 	table_release(&l.table);
 	results_names_free(l.names, l.nr_names);
-	return status;
+	return ret;
 }
 
 /* Learns once more, and keeps what errs less: by more than a share, of the one there is. */
@@ -118,10 +118,10 @@ static int learn_better(const struct predictor *p, const char *response, const s
 			double share, struct model *m, struct err *err)
 {
 	struct model other = { 0 };
-	int status = learn(p, response, scale, &other, err);
+	int ret = predictor_store_learn(p, response, scale, &other, err);
 
-	if (status)
-		return status;
+	if (ret)
+		return ret;
 	if (other.quality.mean_relative_error < share * m->quality.mean_relative_error) {
 		model_release(m);
 		*m = other;
@@ -136,24 +136,24 @@ int predictor_learn(const struct predictor *p, const char *response, struct mode
 {
 	struct scale scale = { .log = true };
 	char column[160], *clients = NULL;
-	int status, at;
+	int ret, at;
 
 	snprintf(column, sizeof(column), "%.80s%s%.64s", p->target ? p->target : "",
 		 p->target ? "." : "", response);
-	status = learn(p, column, &scale, m, err);
-	if (status)
-		return status;
+	ret = predictor_store_learn(p, column, &scale, m, err);
+	if (ret)
+		return ret;
 	at = load_model_is_busy(m) ? load_model_clients(m) : -1;
 	if (at >= 0 && m->schema.variables[at].low > 0) {
 		clients = strdup(m->schema.variables[at].name);
 		scale.offset = clients;
-		status = clients ? learn_better(p, column, &scale, 1, m, err) : -ENOMEM;
+		ret = clients ? learn_better(p, column, &scale, 1, m, err) : -ENOMEM;
 		free(clients);
 	}
 	scale = (struct scale){ .log = false };
-	if (!status)
-		status = learn_better(p, column, &scale, CLEARLY_BETTER, m, err);
-	if (status)
+	if (!ret)
+		ret = learn_better(p, column, &scale, CLEARLY_BETTER, m, err);
+	if (ret)
 		model_release(m);
-	return status;
+	return ret;
 }

@@ -29,7 +29,7 @@ struct asked {
 	size_t vm[PREDICTOR_LOADS_MAX], nr;
 };
 
-static int collect(struct asked *a, struct scenario *s, size_t storage, struct err *err)
+static int scenario_collect(struct asked *a, struct scenario *s, size_t storage, struct err *err)
 {
 	struct scenario_storage *to = &s->storages[storage];
 
@@ -100,7 +100,7 @@ static int find_peak(struct scenario *s, size_t storage)
 	struct peak_load loads[SCENARIO_VMS_MAX];
 	size_t whose[SCENARIO_VMS_MAX], nr = 0;
 	struct scenario_storage *to = &s->storages[storage];
-	int status;
+	int ret;
 
 	for (size_t i = 0; i < s->nr_vms; i++)
 		if (s->vms[i].storage == storage && s->vms[i].count) {
@@ -108,11 +108,11 @@ static int find_peak(struct scenario *s, size_t storage)
 			loads[nr++] = (struct peak_load){ s->vms[i].group, (double)s->vms[i].count *
 										   s->vms[i].load };
 		}
-	status = nr ? peak_find(loads, nr, &to->peak) : -ENODATA;
-	to->has_peak = !status;
-	for (size_t i = 0; !status && i < to->peak.nr_makers; i++)
+	ret = nr ? peak_find(loads, nr, &to->peak) : -ENODATA;
+	to->has_peak = !ret;
+	for (size_t i = 0; !ret && i < to->peak.nr_makers; i++)
 		to->peak.makers[i].stream = (uint32_t)whose[to->peak.makers[i].stream];
-	return status == -ENODATA ? 0 : status;
+	return ret == -ENODATA ? 0 : ret;
 }
 
 static double mean_of(const struct scenario *s)
@@ -138,26 +138,26 @@ int scenario_solve(struct scenario *s, struct err *err)
 {
 	const struct predictor_ask ask = { .point = "", .sides = { true, true } };
 	struct asked *a = calloc(1, sizeof(*a));
-	int status = a ? 0 : err_set(err, ENOMEM, "out of memory");
+	int ret = a ? 0 : err_set(err, ENOMEM, "out of memory");
 
-	for (size_t i = 0; i < s->nr_storages && !status; i++) {
+	for (size_t i = 0; i < s->nr_storages && !ret; i++) {
 		struct scenario_storage *to = &s->storages[i];
 
-		status = collect(a, s, i, err);
-		if (status || !a->nr)
+		ret = scenario_collect(a, s, i, err);
+		if (ret || !a->nr)
 			continue;
 		pass_cache(a, s, to);
-		status = predictor_ask(to->predictor, &ask, a->facts, a->nr, a->answers,
-				       &to->outside, err);
-		if (status) {
+		ret = predictor_ask(to->predictor, &ask, a->facts, a->nr, a->answers, &to->outside,
+				    err);
+		if (ret) {
 			err_prefix(err, "%s: storage %s", s->path, to->name);
 			break;
 		}
 		take_answers(a, s, to);
-		status = find_peak(s, i);
+		ret = find_peak(s, i);
 	}
-	if (!status)
+	if (!ret)
 		s->mean_s = mean_of(s);
 	free(a);
-	return status;
+	return ret;
 }

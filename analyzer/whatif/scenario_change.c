@@ -60,7 +60,7 @@ static int change_add(struct scenario_reader *r, const struct yaml_node *n)
 {
 	const struct yaml_node *name = yaml_node_get(n, "vm"), *count = yaml_node_get(n, "count");
 	size_t first, end, more = 1;
-	int status;
+	int ret;
 
 	if (!name || !name->text)
 		return yaml_tree_error(r->tree, n, r->err, "add: expected a vm");
@@ -73,20 +73,20 @@ static int change_add(struct scenario_reader *r, const struct yaml_node *n)
 				"%s: expected a profile beside it: without one, more of "
 				"a VM that is there are added",
 				n->items[i]->key);
-	status = find_vms(r, n, &first, &end);
-	if (!status && count)
-		status = scenario_read_count(r, count, 1, &more);
-	for (size_t i = first; !status && i < end; i++) {
+	ret = find_vms(r, n, &first, &end);
+	if (!ret && count)
+		ret = scenario_read_count(r, count, 1, &more);
+	for (size_t i = first; !ret && i < end; i++) {
 		struct scenario_vm *vm = &r->scenario->vms[i];
 
 		if (vm->count && vm->count + more > SCENARIO_COUNT_MAX)
-			status = yaml_tree_error(r->tree, n, r->err,
-						 "add: expected up to %d of a VM, these are %zu",
-						 SCENARIO_COUNT_MAX, vm->count + more);
+			ret = yaml_tree_error(r->tree, n, r->err,
+					      "add: expected up to %d of a VM, these are %zu",
+					      SCENARIO_COUNT_MAX, vm->count + more);
 		else if (vm->count)
 			vm->count += more;
 	}
-	return status;
+	return ret;
 }
 
 static int change_scale(struct scenario_reader *r, const struct yaml_node *n)
@@ -94,81 +94,81 @@ static int change_scale(struct scenario_reader *r, const struct yaml_node *n)
 	const struct yaml_node *load = yaml_node_get(n, "load");
 	double factor = 1;
 	size_t first, end;
-	int status = find_vms(r, n, &first, &end);
+	int ret = find_vms(r, n, &first, &end);
 
-	if (!status && !load)
-		status = yaml_tree_error(r->tree, n, r->err, "scale: expected a load");
-	if (!status)
-		status = scenario_read_load(r, load, &factor);
-	for (size_t i = first; !status && i < end; i++)
+	if (!ret && !load)
+		ret = yaml_tree_error(r->tree, n, r->err, "scale: expected a load");
+	if (!ret)
+		ret = scenario_read_load(r, load, &factor);
+	for (size_t i = first; !ret && i < end; i++)
 		r->scenario->vms[i].load *= factor;
-	return status;
+	return ret;
 }
 
 static int change_migrate(struct scenario_reader *r, const struct yaml_node *n)
 {
 	const struct yaml_node *to = yaml_node_get(n, "to");
 	size_t first, end, storage = 0;
-	int status = find_vms(r, n, &first, &end);
+	int ret = find_vms(r, n, &first, &end);
 
-	if (!status && !to)
-		status = yaml_tree_error(r->tree, n, r->err, "migrate: expected to");
-	if (!status)
-		status = scenario_find_storage(r, to, &storage);
-	for (size_t i = first; !status && i < end; i++)
+	if (!ret && !to)
+		ret = yaml_tree_error(r->tree, n, r->err, "migrate: expected to");
+	if (!ret)
+		ret = scenario_find_storage(r, to, &storage);
+	for (size_t i = first; !ret && i < end; i++)
 		r->scenario->vms[i].storage = storage;
-	return status;
+	return ret;
 }
 
 static int change_swap(struct scenario_reader *r, const struct yaml_node *n)
 {
 	const struct yaml_node *from = yaml_node_get(n, "storage"), *to = yaml_node_get(n, "for");
 	size_t a = 0, b = 0;
-	int status;
+	int ret;
 
 	if (!from || !to)
 		return yaml_tree_error(r->tree, n, r->err, "swap: expected a storage and for");
-	status = scenario_find_storage(r, from, &a);
-	if (!status)
-		status = scenario_find_storage(r, to, &b);
-	for (size_t i = 0; !status && i < r->scenario->nr_vms; i++)
+	ret = scenario_find_storage(r, from, &a);
+	if (!ret)
+		ret = scenario_find_storage(r, to, &b);
+	for (size_t i = 0; !ret && i < r->scenario->nr_vms; i++)
 		if (r->scenario->vms[i].storage == a)
 			r->scenario->vms[i].storage = b;
-	return status;
+	return ret;
 }
 
 static int change_cache(struct scenario_reader *r, const struct yaml_node *n)
 {
 	const struct yaml_node *of = yaml_node_get(n, "storage"), *size = yaml_node_get(n, "size");
 	size_t storage = 0;
-	int status;
+	int ret;
 
 	if (!of || !size)
 		return yaml_tree_error(r->tree, n, r->err, "cache: expected a storage and a size");
-	status = scenario_find_storage(r, of, &storage);
-	return status ? status
-		      : scenario_read_cache(r, size, yaml_node_get(n, "hit_time"),
-					    &r->scenario->storages[storage]);
+	ret = scenario_find_storage(r, of, &storage);
+	return ret ? ret
+		   : scenario_read_cache(r, size, yaml_node_get(n, "hit_time"),
+					 &r->scenario->storages[storage]);
 }
 
 static int change_remove(struct scenario_reader *r, const struct yaml_node *n)
 {
 	const struct yaml_node *count = yaml_node_get(n, "count");
 	size_t first, end, less = 0;
-	int status = find_vms(r, n, &first, &end);
+	int ret = find_vms(r, n, &first, &end);
 
-	if (!status && count)
-		status = scenario_read_count(r, count, 1, &less);
-	for (size_t i = first; !status && i < end; i++) {
+	if (!ret && count)
+		ret = scenario_read_count(r, count, 1, &less);
+	for (size_t i = first; !ret && i < end; i++) {
 		struct scenario_vm *vm = &r->scenario->vms[i];
 
 		if (less > vm->count && vm->count)
-			status = yaml_tree_error(r->tree, count, r->err,
-						 "count: there are %zu of %s", vm->count, vm->name);
+			ret = yaml_tree_error(r->tree, count, r->err, "count: there are %zu of %s",
+					      vm->count, vm->name);
 		else
 			vm->count = less && vm->count ? vm->count - less : 0;
 	}
-	return status;
+	return ret;
 }
 
 int scenario_change(struct scenario_reader *r, const struct yaml_node *n)
@@ -191,9 +191,9 @@ int scenario_change(struct scenario_reader *r, const struct yaml_node *n)
 
 	for (size_t i = 0; what && i < sizeof(verbs) / sizeof(*verbs); i++)
 		if (!strcmp(verbs[i].name, what->key)) {
-			int status = yaml_tree_keys(r->tree, what, verbs[i].keys, r->err);
+			int ret = yaml_tree_keys(r->tree, what, verbs[i].keys, r->err);
 
-			return status ? status : verbs[i].apply(r, what);
+			return ret ? ret : verbs[i].apply(r, what);
 		}
 	return yaml_tree_error(r->tree, n, r->err,
 			       "changes: expected one of add, scale, migrate, swap, cache, remove");

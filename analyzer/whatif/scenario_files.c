@@ -79,7 +79,7 @@ int scenario_profiles(struct scenario_files *f, const char *path, const struct p
 {
 	const struct selection sel = { 0 };
 	struct profiles *p = f->profiles;
-	int status;
+	int ret;
 
 	while (p && strcmp(p->path, path))
 		p = p->next;
@@ -89,11 +89,11 @@ int scenario_profiles(struct scenario_files *f, const char *path, const struct p
 			return err_set(err, ENOMEM, "out of memory");
 		profile_set_init(&p->set);
 		p->path = strdup(path);
-		status = p->path ? profile_set_load(&p->set, path, &sel, err)
-				 : err_set(err, ENOMEM, "out of memory");
-		if (status) {
+		ret = p->path ? profile_set_load(&p->set, path, &sel, err)
+			      : err_set(err, ENOMEM, "out of memory");
+		if (ret) {
 			free_profiles(p);
-			return status;
+			return ret;
 		}
 		p->next = f->profiles;
 		f->profiles = p;
@@ -124,23 +124,23 @@ static bool same_spec(const struct predictor_spec *a, const struct predictor_spe
 static int open_predictor(struct predictors *p, struct err *err)
 {
 	const struct predictor_spec *s = &p->spec;
-	int status = 0;
+	int ret = 0;
 
 	p->predictor.db = s->db;
 	p->predictor.campaign = s->campaign;
 	p->predictor.target = s->target;
 	p->predictor.set = (const char *const *)s->set;
 	p->predictor.nr_set = s->nr_set;
-	for (size_t i = 0; i < s->nr_models && !status; i++)
-		status = predictor_add(&p->predictor, s->models[i], err);
-	return status;
+	for (size_t i = 0; i < s->nr_models && !ret; i++)
+		ret = predictor_add(&p->predictor, s->models[i], err);
+	return ret;
 }
 
 int scenario_predictor(struct scenario_files *f, struct predictor_spec *spec,
 		       struct predictor **out, struct err *err)
 {
 	struct predictors *p = f->predictors;
-	int status;
+	int ret;
 
 	while (p && !same_spec(&p->spec, spec))
 		p = p->next;
@@ -156,10 +156,10 @@ int scenario_predictor(struct scenario_files *f, struct predictor_spec *spec,
 	}
 	p->spec = *spec;
 	memset(spec, 0, sizeof(*spec));
-	status = open_predictor(p, err);
-	if (status) {
+	ret = open_predictor(p, err);
+	if (ret) {
 		free_predictors(p);
-		return status;
+		return ret;
 	}
 	p->next = f->predictors;
 	f->predictors = p;

@@ -132,23 +132,23 @@ static int read_spec(const struct scenario_reader *r, const struct yaml_node *n,
 		     struct predictor_spec *spec)
 {
 	const struct yaml_node *models = yaml_node_get(n, "models"), *set = yaml_node_get(n, "set");
-	int status = 0;
+	int ret = 0;
 
 	if (!models == !yaml_node_get(n, "db"))
 		return yaml_tree_error(r->tree, n, r->err, "%s: expected either models or db",
 				       n->key);
 	if (models)
-		status = read_texts(r, models, "models", spec->models, PREDICTOR_MODELS_MAX,
-				    &spec->nr_models, true);
-	if (!status)
-		status = read_text(r, n, "db", &spec->db, true);
-	if (!status)
-		status = read_text(r, n, "campaign", &spec->campaign, false);
-	if (!status)
-		status = read_text(r, n, "target", &spec->target, false);
-	if (!status && set)
-		status = read_set(r, set, spec);
-	return status;
+		ret = read_texts(r, models, "models", spec->models, PREDICTOR_MODELS_MAX,
+				 &spec->nr_models, true);
+	if (!ret)
+		ret = read_text(r, n, "db", &spec->db, true);
+	if (!ret)
+		ret = read_text(r, n, "campaign", &spec->campaign, false);
+	if (!ret)
+		ret = read_text(r, n, "target", &spec->target, false);
+	if (!ret && set)
+		ret = read_set(r, set, spec);
+	return ret;
 }
 
 static int read_storage(struct scenario_reader *r, const struct yaml_node *n)
@@ -160,35 +160,35 @@ static int read_storage(struct scenario_reader *r, const struct yaml_node *n)
 	struct scenario_storage *to = &s->storages[s->nr_storages];
 	const struct yaml_node *cache = yaml_node_get(n, "cache");
 	struct predictor_spec spec = { 0 };
-	int status = yaml_tree_keys(r->tree, n, keys, r->err);
+	int ret = yaml_tree_keys(r->tree, n, keys, r->err);
 
-	if (!status && s->nr_storages == SCENARIO_STORAGES_MAX)
-		status = yaml_tree_error(r->tree, n, r->err, "expected up to %d storages",
-					 SCENARIO_STORAGES_MAX);
-	for (size_t i = 0; i < s->nr_storages && !status; i++)
+	if (!ret && s->nr_storages == SCENARIO_STORAGES_MAX)
+		ret = yaml_tree_error(r->tree, n, r->err, "expected up to %d storages",
+				      SCENARIO_STORAGES_MAX);
+	for (size_t i = 0; i < s->nr_storages && !ret; i++)
 		if (!strcmp(s->storages[i].name, n->key))
-			status = yaml_tree_error(r->tree, n, r->err,
-						 "%s: there is a storage of this name already",
-						 n->key);
-	if (status)
-		return status;
+			ret = yaml_tree_error(r->tree, n, r->err,
+					      "%s: there is a storage of this name already",
+					      n->key);
+	if (ret)
+		return ret;
 	if (strlen(n->key) >= SCENARIO_NAME_BYTES)
 		return yaml_tree_error(r->tree, n, r->err, "expected a name of up to 63 bytes");
 	*to = (struct scenario_storage){ .hit_ratio = NAN };
 	snprintf(to->name, sizeof(to->name), "%s", n->key);
 	if (cache)
-		status = yaml_tree_keys(r->tree, cache, cache_keys, r->err);
-	if (!status && cache)
-		status = scenario_read_cache(r, yaml_node_get(cache, "size"),
-					     yaml_node_get(cache, "hit_time"), to);
-	if (!status)
-		status = read_spec(r, n, &spec);
-	if (!status)
-		status = scenario_predictor(r->files, &spec, &to->predictor, r->err);
+		ret = yaml_tree_keys(r->tree, cache, cache_keys, r->err);
+	if (!ret && cache)
+		ret = scenario_read_cache(r, yaml_node_get(cache, "size"),
+					  yaml_node_get(cache, "hit_time"), to);
+	if (!ret)
+		ret = read_spec(r, n, &spec);
+	if (!ret)
+		ret = scenario_predictor(r->files, &spec, &to->predictor, r->err);
 	predictor_spec_release(&spec);
-	if (!status)
+	if (!ret)
 		s->nr_storages++;
-	return status;
+	return ret;
 }
 
 /* The one device of a file of profiles, or the one that is named. */
@@ -226,7 +226,7 @@ int scenario_read_vm(struct scenario_reader *r, const struct yaml_node *n, const
 	struct scenario_vm *vm = &s->vms[s->nr_vms];
 	const struct profile_set *set;
 	char *path;
-	int status;
+	int ret;
 
 	if (s->nr_vms == SCENARIO_VMS_MAX)
 		return yaml_tree_error(r->tree, n, r->err, "expected up to %d VMs by name",
@@ -240,22 +240,22 @@ int scenario_read_vm(struct scenario_reader *r, const struct yaml_node *n, const
 		return yaml_tree_error(r->tree, n, r->err, "expected a name of up to 63 bytes");
 	*vm = (struct scenario_vm){ .count = 1, .load = 1, .hit_ratio = NAN };
 	snprintf(vm->name, sizeof(vm->name), "%s", name);
-	status = scenario_find_storage(r, on, &vm->storage);
-	if (!status && count)
-		status = scenario_read_count(r, count, 1, &vm->count);
-	if (!status && load)
-		status = scenario_read_load(r, load, &vm->load);
-	if (status)
-		return status;
+	ret = scenario_find_storage(r, on, &vm->storage);
+	if (!ret && count)
+		ret = scenario_read_count(r, count, 1, &vm->count);
+	if (!ret && load)
+		ret = scenario_read_load(r, load, &vm->load);
+	if (ret)
+		return ret;
 	path = path_from(r, profile->text);
-	status = path ? scenario_profiles(r->files, path, &set, r->err)
-		      : err_set(r->err, ENOMEM, "out of memory");
+	ret = path ? scenario_profiles(r->files, path, &set, r->err)
+		   : err_set(r->err, ENOMEM, "out of memory");
 	free(path);
-	if (!status)
-		status = pick_group(r, profile, yaml_node_get(n, "device"), set, &vm->group);
-	if (!status)
+	if (!ret)
+		ret = pick_group(r, profile, yaml_node_get(n, "device"), set, &vm->group);
+	if (!ret)
 		s->nr_vms++;
-	return status;
+	return ret;
 }
 
 static int read_all(struct scenario_reader *r, const struct yaml_node *root)
@@ -266,23 +266,23 @@ static int read_all(struct scenario_reader *r, const struct yaml_node *root)
 	const struct yaml_node *storages = yaml_node_get(root, "storages");
 	const struct yaml_node *vms = yaml_node_get(root, "vms");
 	const struct yaml_node *changes = yaml_node_get(root, "changes");
-	int status = 0;
+	int ret = 0;
 
 	if ((storages && storages->kind != YAML_MAP) || (vms && vms->kind != YAML_MAP))
 		return yaml_tree_error(r->tree, root, r->err,
 				       "storages, vms: expected a mapping by name");
 	if (changes && changes->kind != YAML_LIST)
 		return yaml_tree_error(r->tree, changes, r->err, "changes: expected a list");
-	for (size_t i = 0; storages && i < storages->nr && !status; i++)
-		status = read_storage(r, storages->items[i]);
-	for (size_t i = 0; vms && i < vms->nr && !status; i++) {
-		status = yaml_tree_keys(r->tree, vms->items[i], vm_keys, r->err);
-		if (!status)
-			status = scenario_read_vm(r, vms->items[i], vms->items[i]->key);
+	for (size_t i = 0; storages && i < storages->nr && !ret; i++)
+		ret = read_storage(r, storages->items[i]);
+	for (size_t i = 0; vms && i < vms->nr && !ret; i++) {
+		ret = yaml_tree_keys(r->tree, vms->items[i], vm_keys, r->err);
+		if (!ret)
+			ret = scenario_read_vm(r, vms->items[i], vms->items[i]->key);
 	}
-	for (size_t i = 0; changes && i < changes->nr && !status; i++)
-		status = scenario_change(r, changes->items[i]);
-	return status;
+	for (size_t i = 0; changes && i < changes->nr && !ret; i++)
+		ret = scenario_change(r, changes->items[i]);
+	return ret;
 }
 
 static int read_file(struct scenario *s, struct scenario_files *f, const char *path, int depth,
@@ -291,7 +291,7 @@ static int read_file(struct scenario *s, struct scenario_files *f, const char *p
 static int read_base(struct scenario_reader *r, const struct yaml_node *base, int depth)
 {
 	char *path;
-	int status;
+	int ret;
 
 	if (!base->text)
 		return scenario_bad(r, base, "base", "the path of a scenario file");
@@ -302,10 +302,10 @@ static int read_base(struct scenario_reader *r, const struct yaml_node *base, in
 			"go in a circle?",
 			SCENARIO_STACK_MAX);
 	path = path_from(r, base->text);
-	status = path ? read_file(r->scenario, r->files, path, depth + 1, r->err)
-		      : err_set(r->err, ENOMEM, "out of memory");
+	ret = path ? read_file(r->scenario, r->files, path, depth + 1, r->err)
+		   : err_set(r->err, ENOMEM, "out of memory");
 	free(path);
-	return status;
+	return ret;
 }
 
 static int read_file(struct scenario *s, struct scenario_files *f, const char *path, int depth,
@@ -315,31 +315,31 @@ static int read_file(struct scenario *s, struct scenario_files *f, const char *p
 					    "vms",	"changes", NULL };
 	struct yaml_tree *tree = NULL;
 	struct scenario_reader r = { .scenario = s, .files = f, .err = err };
-	int status = yaml_tree_read(&tree, path, err);
-	const struct yaml_node *root = status ? NULL : yaml_tree_root(tree), *name, *base, *about;
+	int ret = yaml_tree_read(&tree, path, err);
+	const struct yaml_node *root = ret ? NULL : yaml_tree_root(tree), *name, *base, *about;
 
 	r.tree = tree;
-	if (!status)
-		status = yaml_tree_keys(tree, root, keys, err);
+	if (!ret)
+		ret = yaml_tree_keys(tree, root, keys, err);
 	name = yaml_node_get(root, "scenario");
 	base = yaml_node_get(root, "base");
 	about = yaml_node_get(root, "about");
-	if (!status && !name)
-		status = yaml_tree_error(tree, root, err, "scenario: expected its name");
-	if (!status && base)
-		status = read_base(&r, base, depth);
-	if (!status)
-		status = scenario_read_name(&r, name, "scenario", s->name);
-	if (!status && about && !about->text)
-		status = scenario_bad(&r, about, "about", "a text");
-	if (!status)
+	if (!ret && !name)
+		ret = yaml_tree_error(tree, root, err, "scenario: expected its name");
+	if (!ret && base)
+		ret = read_base(&r, base, depth);
+	if (!ret)
+		ret = scenario_read_name(&r, name, "scenario", s->name);
+	if (!ret && about && !about->text)
+		ret = scenario_bad(&r, about, "about", "a text");
+	if (!ret)
 		snprintf(s->about, sizeof(s->about), "%.255s", about ? about->text : "");
-	if (!status)
-		status = read_all(&r, root);
-	if (!status && !depth && !s->nr_vms)
-		status = yaml_tree_error(tree, root, err, "vms: expected at least one");
+	if (!ret)
+		ret = read_all(&r, root);
+	if (!ret && !depth && !s->nr_vms)
+		ret = yaml_tree_error(tree, root, err, "vms: expected at least one");
 	yaml_tree_free(tree);
-	return status;
+	return ret;
 }
 
 int scenario_read(struct scenario *s, struct scenario_files *f, const char *path, struct err *err)

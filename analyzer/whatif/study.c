@@ -11,7 +11,7 @@ static double log_half(double larger, double smaller)
 	return smaller > 0 ? log(larger / smaller) : NAN;
 }
 
-static bool alike(double a, double b)
+static bool study_alike(double a, double b)
 {
 	return a == b || (isnan(a) && isnan(b));
 }
@@ -23,8 +23,8 @@ static bool alike(double a, double b)
 static void relative_side(int side, double base_s, const struct predicted *old, struct predicted *p)
 {
 	double ratio = p->s[side] / old->s[side], down, up;
-	bool same = p->s[side] == old->s[side] && alike(p->low[side], old->low[side]) &&
-		    alike(p->high[side], old->high[side]);
+	bool same = p->s[side] == old->s[side] && study_alike(p->low[side], old->low[side]) &&
+		    study_alike(p->high[side], old->high[side]);
 
 	down = hypot(log_half(p->s[side], p->low[side]), log_half(old->high[side], old->s[side]));
 	up = hypot(log_half(p->high[side], p->s[side]), log_half(old->s[side], old->low[side]));
@@ -69,14 +69,14 @@ int study_predict(const struct study *s, struct study_case *c, struct err *err)
 	const struct predictor_ask ask = { .point = "", .sides = { true, true } };
 	struct load_facts each[STUDY_LOADS_MAX];
 	struct predicted out[STUDY_LOADS_MAX];
-	int status;
+	int ret;
 
 	for (size_t i = 0; i < c->nr; i++)
 		each[i] = s->loads[c->loads[i]].facts;
-	status = predictor_ask(s->predictor, &ask, each, c->nr, out, &c->outside, err);
-	if (!status && s->from && c->nr == 1)
-		status = make_relative(s, &s->loads[c->loads[0]], &ask, &out[0], &c->outside, err);
-	for (size_t i = 0; i < c->nr && !status; i++) {
+	ret = predictor_ask(s->predictor, &ask, each, c->nr, out, &c->outside, err);
+	if (!ret && s->from && c->nr == 1)
+		ret = make_relative(s, &s->loads[c->loads[0]], &ask, &out[0], &c->outside, err);
+	for (size_t i = 0; i < c->nr && !ret; i++) {
 		struct study_answer *a = &c->answers[i];
 
 		a->rate_per_s = out[i].rate_per_s;
@@ -86,7 +86,7 @@ int study_predict(const struct study *s, struct study_case *c, struct err *err)
 		memcpy(a->low, out[i].low, sizeof(a->low));
 		memcpy(a->high, out[i].high, sizeof(a->high));
 	}
-	return status;
+	return ret;
 }
 
 int study_peak(const struct study *s, struct align_sum *sum)

@@ -34,31 +34,31 @@ static int load_one(struct causal_plan *plan, const struct profile *p, const cha
 				 .devices = { { p->device }, 1 },
 				 .leave_out_own = true };
 	struct scan *scan = NULL;
-	int status;
+	int ret;
 
 	if (!is_trace(path))
 		return err_set(err, ENODATA, "%s: is a profile, not the requests themselves", path);
-	status = selection_open_path(&sel, path, &scan, NULL, err);
-	if (!status) {
-		status = causal_load(plan, scan, duration_s, err);
-		if (status)
+	ret = selection_open_path(&sel, path, &scan, NULL, err);
+	if (!ret) {
+		ret = causal_load(plan, scan, duration_s, err);
+		if (ret)
 			err_prefix(err, "%s", path);
 	}
 	scan_close(scan);
 	selection_release(&sel);
-	return status;
+	return ret;
 }
 
 int study_replay_load(struct study_replay *r, const struct study *s, const char *const *paths,
 		      struct err *err)
 {
-	int status = 0;
+	int ret = 0;
 
 	memset(r, 0, sizeof(*r));
-	for (; r->nr < s->nr && !status; r->nr++)
-		status = load_one(&r->plans[r->nr], &s->loads[r->nr].group->whole, paths[r->nr],
-				  s->run.duration_s, err);
-	return status;
+	for (; r->nr < s->nr && !ret; r->nr++)
+		ret = load_one(&r->plans[r->nr], &s->loads[r->nr].group->whole, paths[r->nr],
+			       s->run.duration_s, err);
+	return ret;
 }
 
 /* Writes so many random bytes to fd, all of them onto the storage. */
@@ -129,7 +129,7 @@ static int replay_target(struct study_replay *r, const struct study *s, struct e
 	return ret;
 }
 
-static void answer(struct study_answer *a, const struct causal_result *r)
+static void study_replay_answer(struct study_answer *a, const struct causal_result *r)
 {
 	*a = (struct study_answer){ { r->mean_s[0], r->mean_s[1] },
 				    { NAN, NAN },
@@ -145,9 +145,9 @@ int study_by_replay(struct study_replay *r, const struct study *s, struct study_
 	char(*files)[PATH_BYTES] = calloc(c->nr, PATH_BYTES), file[PATH_BYTES];
 	struct causal_run runs[STUDY_LOADS_MAX];
 	struct causal_result results[STUDY_LOADS_MAX];
-	int status = files ? replay_target(r, s, err) : -ENOMEM;
+	int ret = files ? replay_target(r, s, err) : -ENOMEM;
 
-	for (size_t i = 0; i < c->nr && !status; i++) {
+	for (size_t i = 0; i < c->nr && !ret; i++) {
 		const struct causal_plan *plan = &r->plans[c->loads[i]];
 
 		runs[i] = (struct causal_run){ plan, s->run.target, s->run.duration_s, s->stop };
@@ -155,20 +155,20 @@ int study_by_replay(struct study_replay *r, const struct study *s, struct study_
 			continue;
 		snprintf(file, sizeof(file), "%.3900s/blkcast-study-%ld-%zu", s->run.target,
 			 (long)getpid(), i);
-		status = replay_lay_out(file, O_CREAT | O_EXCL, plan->end_bytes, s->stop, err);
-		if (!status) /* from here on it is ours to remove */
+		ret = replay_lay_out(file, O_CREAT | O_EXCL, plan->end_bytes, s->stop, err);
+		if (!ret) /* from here on it is ours to remove */
 			memcpy(files[i], file, sizeof(file));
 		runs[i].target = files[i];
 	}
-	if (!status)
-		status = causal_runs(runs, c->nr, results, err);
-	for (size_t i = 0; i < c->nr && !status; i++)
-		answer(&c->answers[i], &results[i]);
+	if (!ret)
+		ret = causal_runs(runs, c->nr, results, err);
+	for (size_t i = 0; i < c->nr && !ret; i++)
+		study_replay_answer(&c->answers[i], &results[i]);
 	for (size_t i = 0; i < c->nr && files; i++)
 		if (files[i][0])
 			unlink(files[i]);
 	free(files);
-	return status;
+	return ret;
 }
 
 void study_replay_release(struct study_replay *r)

@@ -49,58 +49,58 @@ static int path_in(char *out, const char *folder, const char *name, size_t i, st
 }
 
 /* A folder of its own for every load, so that they share no files. */
-static int prepare(const struct study *s, struct one *o, const char *scratch, size_t i,
-		   const struct study_load *load, struct err *err)
+static int study_run_prepare(const struct study *s, struct one *o, const char *scratch, size_t i,
+			     const struct study_load *load, struct err *err)
 {
 	struct mimic_options options = s->run;
 	uint64_t nr_logged;
 	struct buf text;
-	int status = path_in(o->job, scratch, "job", i, err);
+	int ret = path_in(o->job, scratch, "job", i, err);
 
-	if (!status)
-		status = path_in(o->output, scratch, "output", i, err);
-	if (!status)
-		status = path_in(o->words, scratch, "words", i, err);
-	if (!status)
-		status = path_in(o->log, scratch, "log", i, err);
+	if (!ret)
+		ret = path_in(o->output, scratch, "output", i, err);
+	if (!ret)
+		ret = path_in(o->words, scratch, "words", i, err);
+	if (!ret)
+		ret = path_in(o->log, scratch, "log", i, err);
 	options.log = o->log;
-	if (!status && options.directory) {
+	if (!ret && options.directory) {
 		snprintf(o->directory, sizeof(o->directory), "%.3900s/blkcast-study-%ld-%zu",
 			 s->run.target, (long)getpid(), i);
 		options.target = o->directory;
 		if (mkdir(o->directory, 0700) < 0) {
-			status = err_set(err, errno, "%.3900s: %s", s->run.target, strerror(errno));
+			ret = err_set(err, errno, "%.3900s: %s", s->run.target, strerror(errno));
 			o->directory[0] = 0;
 		}
 	}
 	buf_init(&text);
-	if (!status)
-		status = mimic_make(&o->mimic, &load->group->whole, &options, err);
-	if (!status && o->mimic.bursty)
-		status = mimic_save_logs(&o->mimic, &nr_logged, err);
-	if (!status)
-		status = mimic_job(&o->mimic, &text);
-	if (!status)
-		status = write_text(o->job, &text, err);
+	if (!ret)
+		ret = mimic_make(&o->mimic, &load->group->whole, &options, err);
+	if (!ret && o->mimic.bursty)
+		ret = mimic_save_logs(&o->mimic, &nr_logged, err);
+	if (!ret)
+		ret = mimic_job(&o->mimic, &text);
+	if (!ret)
+		ret = write_text(o->job, &text, err);
 	buf_release(&text);
-	return status;
+	return ret;
 }
 
-static int start(struct one *o, struct err *err)
+static int study_run_start(struct one *o, struct err *err)
 {
 	char *argv[] = { "fio", "--output-format=json", "--eta=never", o->job, NULL };
 	posix_spawn_file_actions_t actions;
-	int status;
+	int ret;
 
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, 1, o->output, O_WRONLY | O_CREAT, 0600);
 	posix_spawn_file_actions_addopen(&actions, 2, o->words, O_WRONLY | O_CREAT, 0600);
-	status = posix_spawnp(&o->pid, "fio", &actions, NULL, argv, environ);
+	ret = posix_spawnp(&o->pid, "fio", &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
-	if (status) {
+	if (ret) {
 		o->pid = 0;
-		return err_set(err, status, "fio: %s", strerror(status));
+		return err_set(err, ret, "fio: %s", strerror(ret));
 	}
 	return 0;
 }
@@ -148,12 +148,12 @@ static void words_of(const struct one *o, char *out, size_t size)
 	fclose(f);
 }
 
-static double get(const json_t *object, const char *key)
+static double study_run_get(const json_t *object, const char *key)
 {
 	return json_number_value(json_object_get(object, key));
 }
 
-static int take(const struct one *o, struct study_answer *a, struct err *err)
+static int study_run_take(const struct one *o, struct study_answer *a, struct err *err)
 {
 	static const char *const sides[2] = { "read", "write" };
 	FILE *f = fopen(o->output, "re");
@@ -182,9 +182,10 @@ static int take(const struct one *o, struct study_answer *a, struct err *err)
 			const json_t *one = json_object_get(job, sides[side]);
 			const json_t *lat = json_object_get(one, "lat_ns");
 
-			nr += get(lat, "N");
-			sum += get(lat, "N") * json_number_value(json_object_get(lat, "mean"));
-			a->rate_per_s += get(one, "iops");
+			nr += study_run_get(lat, "N");
+			sum += study_run_get(lat, "N") *
+			       json_number_value(json_object_get(lat, "mean"));
+			a->rate_per_s += study_run_get(one, "iops");
 		}
 		if (nr > 0)
 			a->s[side] = sum / nr / 1e9;
@@ -193,7 +194,7 @@ static int take(const struct one *o, struct study_answer *a, struct err *err)
 	return 0;
 }
 
-static void clean(struct one *o, size_t nr, const char *scratch)
+static void study_run_clean(struct one *o, size_t nr, const char *scratch)
 {
 	char path[PATH_BYTES + 32];
 
@@ -241,26 +242,26 @@ int study_by_run(const struct study *s, struct study_case *c, struct err *err)
 	char scratch[PATH_BYTES / 2];
 	struct one *o = calloc(c->nr, sizeof(*o));
 	double longest_s = 0;
-	int status = o ? 0 : -ENOMEM;
+	int ret = o ? 0 : -ENOMEM;
 
 	snprintf(scratch, sizeof(scratch), "%s/blkcast-study.XXXXXX", tmp ? tmp : "/tmp");
-	if (!status && !mkdtemp(scratch))
-		status = err_set(err, errno, "%s: %s", scratch, strerror(errno));
-	if (status) {
+	if (!ret && !mkdtemp(scratch))
+		ret = err_set(err, errno, "%s: %s", scratch, strerror(errno));
+	if (ret) {
 		free(o);
-		return status;
+		return ret;
 	}
-	for (size_t i = 0; i < c->nr && !status; i++) {
-		status = prepare(s, &o[i], scratch, i, &s->loads[c->loads[i]], err);
+	for (size_t i = 0; i < c->nr && !ret; i++) {
+		ret = study_run_prepare(s, &o[i], scratch, i, &s->loads[c->loads[i]], err);
 		longest_s = fmax(longest_s, o[i].mimic.duration_s);
 	}
-	for (size_t i = 0; i < c->nr && !status; i++)
-		status = start(&o[i], err);
-	if (!status)
-		status = wait_all(o, c->nr, now_s() + longest_s + s->time_limit_s, s->stop, err);
-	for (size_t i = 0; i < c->nr && !status; i++)
-		status = take(&o[i], &c->answers[i], err);
-	clean(o, c->nr, scratch);
+	for (size_t i = 0; i < c->nr && !ret; i++)
+		ret = study_run_start(&o[i], err);
+	if (!ret)
+		ret = wait_all(o, c->nr, now_s() + longest_s + s->time_limit_s, s->stop, err);
+	for (size_t i = 0; i < c->nr && !ret; i++)
+		ret = study_run_take(&o[i], &c->answers[i], err);
+	study_run_clean(o, c->nr, scratch);
 	free(o);
-	return status;
+	return ret;
 }

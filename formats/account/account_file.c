@@ -13,7 +13,8 @@ static uint64_t checksum_of(const void *half, size_t size)
 }
 
 /* The stores of the content come before the seal's, whatever the compiler makes of them. */
-static void seal(struct account_seal *s, uint64_t serial, const void *half, size_t size)
+static void account_file_seal(struct account_seal *s, uint64_t serial, const void *half,
+			      size_t size)
 {
 	s->serial = serial;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -23,12 +24,12 @@ static void seal(struct account_seal *s, uint64_t serial, const void *half, size
 
 void account_seal_capture(struct capture_half *h, uint64_t serial)
 {
-	seal(&h->seal, serial, h, sizeof(*h));
+	account_file_seal(&h->seal, serial, h, sizeof(*h));
 }
 
 void account_seal_stream(struct stream_half *h, uint64_t serial)
 {
-	seal(&h->seal, serial, h, sizeof(*h));
+	account_file_seal(&h->seal, serial, h, sizeof(*h));
 }
 
 static bool capture_is_sound(const struct capture_half *h)

@@ -183,12 +183,12 @@ static int read_line(struct foreign *f, struct err *err)
 	struct blkparse *b = f->state;
 	const char *line, *wrong;
 	size_t len;
-	int status = foreign_input_line(f->in, &line, &len, err);
+	int ret = foreign_input_line(f->in, &line, &len, err);
 	struct text t;
 
-	if (status < 0)
-		return status;
-	if (status == 0) {
+	if (ret < 0)
+		return ret;
+	if (ret == 0) {
 		b->at_end = true;
 		event_trace_end(b->events);
 		return event_trace_error(b->events);
@@ -210,14 +210,14 @@ static int64_t blkparse_next(struct foreign *f, struct request *out, size_t max,
 {
 	struct blkparse *b = f->state;
 	size_t nr;
-	int status;
+	int ret;
 
 	while ((nr = event_trace_take(b->events, out, max)) == 0 && !b->at_end) {
-		status = read_line(f, err);
-		if (status == -ENOMEM)
+		ret = read_line(f, err);
+		if (ret == -ENOMEM)
 			err_set(err, ENOMEM, "out of memory");
-		if (status < 0)
-			return status;
+		if (ret < 0)
+			return ret;
 	}
 	return (int64_t)nr;
 }

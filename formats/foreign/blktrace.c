@@ -96,7 +96,7 @@ bool blktrace_is(const uint8_t *data, size_t len)
 }
 
 /* Whether a record of this stream's byte order begins here; the first of a stream sets it. */
-static bool begins(struct blktrace_reader *r, const uint8_t *data)
+static bool blktrace_begins(struct blktrace_reader *r, const uint8_t *data)
 {
 	if (r->is_known)
 		return is_magic(get_u32(data, r->is_swapped));
@@ -108,11 +108,11 @@ static bool begins(struct blktrace_reader *r, const uint8_t *data)
 }
 
 /* Bytes up to the next place where a record may begin, at least one. */
-static size_t skip(struct blktrace_reader *r, const uint8_t *data, size_t len)
+static size_t blktrace_skip(struct blktrace_reader *r, const uint8_t *data, size_t len)
 {
 	size_t nr = 1;
 
-	while (nr + 4 <= len && !begins(r, data + nr))
+	while (nr + 4 <= len && !blktrace_begins(r, data + nr))
 		nr++;
 	if (nr + 4 > len)
 		nr = len - 3; /* the rest may be the beginning of one */
@@ -263,9 +263,9 @@ size_t blktrace_next(struct blktrace_reader *r, const uint8_t *data, size_t len,
 	*found = false;
 	if (len < 4)
 		return 0;
-	if (!begins(r, data)) {
+	if (!blktrace_begins(r, data)) {
 		r->skipped++;
-		return skip(r, data, len);
+		return blktrace_skip(r, data, len);
 	}
 	v8 = (get_u32(data, r->is_swapped) & ~MAGIC_MASK) == 8;
 	head = v8 ? BLKTRACE_V8_BYTES : BLKTRACE_V7_BYTES;

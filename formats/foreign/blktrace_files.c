@@ -126,10 +126,10 @@ static int read_event(struct foreign *f, size_t i, struct err *err)
 	s->has_record = false;
 	while (!s->has_record) {
 		uint64_t at = foreign_input_offset(in), before = s->reader.skipped;
-		int status = foreign_input_peek(in, BLKTRACE_MAX_BYTES, &data, &got, err);
+		int ret = foreign_input_peek(in, BLKTRACE_MAX_BYTES, &data, &got, err);
 
-		if (status < 0)
-			return status;
+		if (ret < 0)
+			return ret;
 		if (got == 0)
 			return 0;
 		used = blktrace_next(&s->reader, data, got, &s->record, &found);
@@ -157,23 +157,23 @@ static int read_event(struct foreign *f, size_t i, struct err *err)
 static int begin_streams(struct foreign *f, struct err *err)
 {
 	struct files *b = f->state;
-	int status = 0;
+	int ret = 0;
 
 	b->begun = true;
 	b->streams = calloc(f->nr_inputs, sizeof(*b->streams));
 	if (!b->streams)
 		return -ENOMEM;
 	b->nr_streams = f->nr_inputs;
-	for (size_t i = 0; i < b->nr_streams && status == 0; i++) {
+	for (size_t i = 0; i < b->nr_streams && ret == 0; i++) {
 		b->streams[i].name = name_of(foreign_input_path(f->inputs[i]));
 		b->streams[i].cpus = calloc(MAX_CPUS, sizeof(struct sequence));
-		status = b->streams[i].cpus ? read_event(f, i, err) : -ENOMEM;
+		ret = b->streams[i].cpus ? read_event(f, i, err) : -ENOMEM;
 	}
-	return status;
+	return ret;
 }
 
 /* The stream whose event is first; until: the time from which on another's comes before. */
-static size_t earliest(const struct files *b, uint64_t *until)
+static size_t blktrace_files_earliest(const struct files *b, uint64_t *until)
 {
 	size_t best = b->nr_streams;
 
@@ -202,7 +202,7 @@ static int take_event(struct foreign *f, struct stream *s)
 	const char *wrong =
 		foreign_check(f, &(struct request){ .arrival_ns = r->event.time_ns,
 						    .completion_ns = r->event.time_ns });
-	int status = 0;
+	int ret = 0;
 
 	if (wrong) {
 		f->nr_records--; /* counted when it was read */
@@ -211,10 +211,10 @@ static int take_event(struct foreign *f, struct stream *s)
 	}
 	check_sequence(b, s, r);
 	if (r->event.kind == BLOCK_REMAP)
-		status = event_trace_remap(b->events, r->from_device, &r->event, s->name);
-	if (status == 0)
-		status = event_trace_add(b->events, &r->event, s->name);
-	return status < 0 ? status : event_trace_error(b->events);
+		ret = event_trace_remap(b->events, r->from_device, &r->event, s->name);
+	if (ret == 0)
+		ret = event_trace_add(b->events, &r->event, s->name);
+	return ret < 0 ? ret : event_trace_error(b->events);
 }
 
 /* The events of one stream up to where another's come first. */
@@ -222,8 +222,8 @@ static int take_run(struct foreign *f, struct err *err)
 {
 	struct files *b = f->state;
 	uint64_t until;
-	size_t i = earliest(b, &until);
-	int status = 0;
+	size_t i = blktrace_files_earliest(b, &until);
+	int ret = 0;
 
 	if (i == b->nr_streams) {
 		size_t len;
@@ -237,27 +237,27 @@ static int take_run(struct foreign *f, struct err *err)
 				 b->nr_missing);
 		return event_trace_error(b->events);
 	}
-	for (unsigned int nr = 0; status == 0 && nr < 4096; nr++) {
-		status = take_event(f, &b->streams[i]);
-		if (status == 0)
-			status = read_event(f, i, err);
+	for (unsigned int nr = 0; ret == 0 && nr < 4096; nr++) {
+		ret = take_event(f, &b->streams[i]);
+		if (ret == 0)
+			ret = read_event(f, i, err);
 		if (!b->streams[i].has_record || b->streams[i].record.event.time_ns >= until)
 			break;
 	}
-	return status;
+	return ret;
 }
 
 static int64_t files_next(struct foreign *f, struct request *out, size_t max, struct err *err)
 {
 	struct files *b = f->state;
-	int status = b->begun ? 0 : begin_streams(f, err);
+	int ret = b->begun ? 0 : begin_streams(f, err);
 	size_t nr = 0;
 
-	while (status == 0 && (nr = event_trace_take(b->events, out, max)) == 0 && !b->at_end)
-		status = take_run(f, err);
-	if (status == -ENOMEM)
+	while (ret == 0 && (nr = event_trace_take(b->events, out, max)) == 0 && !b->at_end)
+		ret = take_run(f, err);
+	if (ret == -ENOMEM)
 		err_set(err, ENOMEM, "out of memory");
-	return status < 0 ? status : (int64_t)nr;
+	return ret < 0 ? ret : (int64_t)nr;
 }
 
 const struct foreign_format foreign_blktrace_files = {

@@ -182,10 +182,10 @@ int csv_columns_parse(struct csv_columns *c, const char *map, struct err *err)
 	csv_columns_init(c);
 	c->by_name = false;
 	while (text_field(&all, ',', &entry)) {
-		int status = take_entry(c, entry, err);
+		int ret = take_entry(c, entry, err);
 
-		if (status < 0)
-			return status;
+		if (ret < 0)
+			return ret;
 	}
 	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
 		if (c->field[needed[i]].at < 0 && !c->field[needed[i]].name.at)
@@ -213,7 +213,7 @@ static bool is_unit_of_time(struct text name, struct text *stem, uint64_t *unit)
 }
 
 /* A column by what headings usually call it; the first of a kind counts. */
-static void know(struct csv_columns *c, struct text name, int at)
+static void csv_columns_know(struct csv_columns *c, struct text name, int at)
 {
 	uint64_t unit = 0;
 	struct text stem;
@@ -245,7 +245,7 @@ bool csv_columns_heading(struct csv_columns *c, struct text line)
 	for (int at = 0; at < CSV_COLUMNS_MAX && text_field(&line, c->delimiter, &name); at++) {
 		name = text_trim(name);
 		if (!mapped)
-			know(c, name, at);
+			csv_columns_know(c, name, at);
 		for (int i = 0; mapped && i < NR_CSV_FIELDS; i++) {
 			struct text want = c->field[i].name;
 

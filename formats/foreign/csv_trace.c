@@ -35,7 +35,7 @@ static void csv_close(struct foreign *f)
 	free(f->state);
 }
 
-static struct text unquote(struct text t)
+static struct text csv_trace_unquote(struct text t)
 {
 	t = text_trim(t);
 	if (text_len(t) >= 2 && t.at[0] == '"' && t.end[-1] == '"') {
@@ -45,7 +45,7 @@ static struct text unquote(struct text t)
 	return t;
 }
 
-static void split(struct csv_state *s, struct text line)
+static void csv_trace_split(struct csv_state *s, struct text line)
 {
 	s->nr = 0;
 	if (s->columns.delimiter == ' ')
@@ -54,13 +54,13 @@ static void split(struct csv_state *s, struct text line)
 	else
 		while (s->nr <= s->columns.last &&
 		       text_field(&line, s->columns.delimiter, &s->at[s->nr])) {
-			s->at[s->nr] = unquote(s->at[s->nr]);
+			s->at[s->nr] = csv_trace_unquote(s->at[s->nr]);
 			s->nr++;
 		}
 }
 
 /* The text of a field; false where it has no column or nothing in it. */
-static bool has(const struct csv_state *s, enum csv_field field, struct text *t)
+static bool csv_trace_has(const struct csv_state *s, enum csv_field field, struct text *t)
 {
 	int at = s->columns.field[field].at;
 
@@ -74,7 +74,7 @@ static bool number_of(const struct csv_state *s, enum csv_field field, uint64_t 
 {
 	struct text t;
 
-	return has(s, field, &t) && text_u64(t, out) && *out <= max;
+	return csv_trace_has(s, field, &t) && text_u64(t, out) && *out <= max;
 }
 
 static bool place_of(const struct csv_state *s, enum csv_field field, uint64_t *bytes)
@@ -95,7 +95,7 @@ static bool operation_of(const struct csv_state *s, struct request *r)
 		foreign_no_operation(r);
 		return true;
 	}
-	if (!has(s, CSV_OPERATION, &t))
+	if (!csv_trace_has(s, CSV_OPERATION, &t))
 		return false;
 	switch (s->columns.field[CSV_OPERATION].unit) {
 	case CSV_READ_0:
@@ -128,9 +128,9 @@ static int64_t device_of(struct foreign *f, const struct csv_state *s)
 	struct text host = text_make("", 0), device, name = text_make("", 0), major;
 	uint64_t high, low;
 
-	has(s, CSV_HOST, &host);
-	has(s, CSV_DEVICE_NAME, &name);
-	if (!has(s, CSV_DEVICE, &device))
+	csv_trace_has(s, CSV_HOST, &host);
+	csv_trace_has(s, CSV_DEVICE_NAME, &name);
+	if (!csv_trace_has(s, CSV_DEVICE, &device))
 		return text_len(name) || text_len(host) ? foreign_device(f, host, "", name)
 							: foreign_device_only(f);
 	if (text_u64(device, &low))
@@ -149,20 +149,20 @@ static bool times_of(const struct csv_state *s, struct request *r)
 	uint64_t queue_ns = 0, service_ns = 0;
 	struct text t;
 
-	if (has(s, CSV_QUEUE, &t)) {
+	if (csv_trace_has(s, CSV_QUEUE, &t)) {
 		if (!text_ns(t, s->columns.field[CSV_QUEUE].unit, &queue_ns) ||
 		    queue_ns > UINT64_MAX / 4)
 			return false;
 		r->flags &= ~(uint32_t)REQUEST_NO_DISPATCH;
 	}
 	r->dispatch_ns = r->completion_ns = r->arrival_ns + queue_ns;
-	if (has(s, CSV_SERVICE, &t)) {
+	if (csv_trace_has(s, CSV_SERVICE, &t)) {
 		if (!text_ns(t, s->columns.field[CSV_SERVICE].unit, &service_ns) ||
 		    service_ns > UINT64_MAX / 4)
 			return false;
 		r->completion_ns = r->dispatch_ns + service_ns;
 		r->flags &= ~(uint32_t)REQUEST_NO_COMPLETION;
-	} else if (has(s, CSV_RESPONSE, &t)) {
+	} else if (csv_trace_has(s, CSV_RESPONSE, &t)) {
 		if (!text_ns(t, s->columns.field[CSV_RESPONSE].unit, &service_ns) ||
 		    service_ns > UINT64_MAX / 4 || service_ns < queue_ns)
 			return false;
@@ -179,9 +179,10 @@ static bool times_of(const struct csv_state *s, struct request *r)
 static uint32_t flags_of(const struct csv_state *s, const struct request *r, uint32_t flags)
 {
 	struct text t;
-	bool has_queue = has(s, CSV_QUEUE, &t), has_service = has(s, CSV_SERVICE, &t);
+	bool has_queue = csv_trace_has(s, CSV_QUEUE, &t),
+	     has_service = csv_trace_has(s, CSV_SERVICE, &t);
 
-	if (!has_service && !has(s, CSV_RESPONSE, &t))
+	if (!has_service && !csv_trace_has(s, CSV_RESPONSE, &t))
 		flags |= REQUEST_NO_COMPLETION;
 	if (!has_queue && !has_service && !(flags & REQUEST_NO_ARRIVAL))
 		flags |= REQUEST_NO_DISPATCH;
@@ -214,7 +215,7 @@ static void take_extras(const struct csv_state *s, struct request *r)
 		r->requeues = (uint16_t)value;
 	if (number_of(s, CSV_ERROR, UINT16_MAX, &value))
 		r->error = (uint16_t)value;
-	if (has(s, CSV_FLAGS, &t) && text_hex(t, &value) && value <= REQUEST_FLAGS_ALL)
+	if (csv_trace_has(s, CSV_FLAGS, &t) && text_hex(t, &value) && value <= REQUEST_FLAGS_ALL)
 		r->flags = flags_of(s, r, (uint32_t)value);
 	if (r->flags & REQUEST_NO_OPERATION)
 		r->operation = OPERATION_OTHER;
@@ -235,8 +236,8 @@ static enum foreign_step csv_line(struct foreign *f, struct text line, struct re
 				: foreign_because(f, "expected a heading with time, offset and "
 						     "size (or --map)");
 	}
-	split(s, line);
-	if (!has(s, CSV_TIME, &t) || !text_ns(t, s->columns.field[CSV_TIME].unit, &ns) ||
+	csv_trace_split(s, line);
+	if (!csv_trace_has(s, CSV_TIME, &t) || !text_ns(t, s->columns.field[CSV_TIME].unit, &ns) ||
 	    ns > UINT64_MAX / 2) {
 		if (!s->begun) { /* a heading, where columns are told by number */
 			s->begun = true;

@@ -40,7 +40,7 @@ struct event_trace {
 	int error;
 };
 
-static struct traced *find(struct event_trace *t, uint32_t device)
+static struct traced *event_trace_find(struct event_trace *t, uint32_t device)
 {
 	if (t->last < t->nr_devices && t->devices[t->last].device == device)
 		return &t->devices[t->last];
@@ -53,11 +53,12 @@ static struct traced *find(struct event_trace *t, uint32_t device)
 	return NULL;
 }
 
-static int enter(struct event_trace *t, uint32_t device, struct text name, struct traced **out)
+static int event_trace_enter(struct event_trace *t, uint32_t device, struct text name,
+			     struct traced **out)
 {
 	int64_t index;
 
-	*out = find(t, device);
+	*out = event_trace_find(t, device);
 	if (*out)
 		return 0;
 	if (t->nr_devices == t->cap_devices) {
@@ -94,7 +95,7 @@ static bool grow_ready(struct event_trace *t)
 static void take(void *ctx, const struct request *r, unsigned int begun_by)
 {
 	struct event_trace *t = ctx;
-	struct traced *d = find(t, r->device);
+	struct traced *d = event_trace_find(t, r->device);
 
 	if (t->layer == LAYER_DEVICE && !d->has_requests) {
 		d->nr_left_out++;
@@ -116,7 +117,7 @@ int event_trace_new(struct event_trace **out, struct foreign *f)
 {
 	struct event_trace *t = calloc(1, sizeof(*t));
 	struct pairing_config config = { .source = SOURCE_IMPORT };
-	int status;
+	int ret;
 
 	if (!t)
 		return -ENOMEM;
@@ -127,10 +128,10 @@ int event_trace_new(struct event_trace **out, struct foreign *f)
 			   ? LAYER_QUEUE
 			   : LAYER_DEVICE;
 	config.layer = t->layer;
-	status = pairing_new(&t->pairing, &config, &(struct pairing_sink){ take, t });
-	if (status < 0) {
+	ret = pairing_new(&t->pairing, &config, &(struct pairing_sink){ take, t });
+	if (ret < 0) {
 		free(t);
-		return status;
+		return ret;
 	}
 	*out = t;
 	return 0;
@@ -163,10 +164,10 @@ static bool was_passed(struct event_trace *t, const struct block_event *e)
 int event_trace_add(struct event_trace *t, const struct block_event *e, struct text name)
 {
 	struct traced *d;
-	int status = enter(t, e->device, name, &d);
+	int ret = event_trace_enter(t, e->device, name, &d);
 
-	if (status < 0)
-		return status;
+	if (ret < 0)
+		return ret;
 	d->has_bios |= e->kind == BLOCK_QUEUE;
 	d->has_requests |=
 		e->kind == BLOCK_GETRQ || e->kind == BLOCK_INSERT || e->kind == BLOCK_ISSUE;
@@ -182,14 +183,14 @@ int event_trace_remap(struct event_trace *t, uint32_t from_device, const struct 
 {
 	uint32_t to_device = e->device;
 	struct traced *from, *to;
-	int status;
+	int ret;
 
-	from = find(t, from_device);
+	from = event_trace_find(t, from_device);
 	if (!from || !from->has_bios || from_device == to_device)
 		return 0; /* of a partition, which has no events of its own */
-	status = enter(t, to_device, name, &to);
-	if (status < 0)
-		return status;
+	ret = event_trace_enter(t, to_device, name, &to);
+	if (ret < 0)
+		return ret;
 	to->is_below = true;
 	t->passed[t->next_passed++ % NR_PASSED] = (struct passed){ to_device, e->sector };
 	return 0;

@@ -32,7 +32,7 @@ const struct foreign_format *foreign_format_named(const char *name)
 static int foreign_init(struct foreign *f, const struct foreign_format *format,
 			const struct foreign_options *options, struct err *err)
 {
-	int status;
+	int ret;
 
 	*f = (struct foreign){
 		.format = format,
@@ -40,10 +40,10 @@ static int foreign_init(struct foreign *f, const struct foreign_format *format,
 		.record_bytes = format->record_bytes,
 		.wall = format->traits & FOREIGN_WALL,
 	};
-	status = foreign_devices_init(f);
-	if (status == 0 && format->open)
-		status = format->open(f, err);
-	return status;
+	ret = foreign_devices_init(f);
+	if (ret == 0 && format->open)
+		ret = format->open(f, err);
+	return ret;
 }
 
 static void foreign_release(struct foreign *f)
@@ -59,12 +59,12 @@ static void foreign_release(struct foreign *f)
 static int read_head(struct foreign_input *in, struct foreign_head *head, struct err *err)
 {
 	size_t got;
-	int status;
+	int ret;
 
 	*head = (struct foreign_head){ .path = foreign_input_path(in) };
-	status = foreign_input_peek(in, FOREIGN_HEAD_BYTES, &head->data, &got, err);
-	if (status < 0)
-		return status;
+	ret = foreign_input_peek(in, FOREIGN_HEAD_BYTES, &head->data, &got, err);
+	if (ret < 0)
+		return ret;
 	head->whole = got < FOREIGN_HEAD_BYTES;
 	head->len = head->whole ? got : FOREIGN_HEAD_BYTES;
 	if (head->len == 0)
@@ -72,18 +72,18 @@ static int read_head(struct foreign_input *in, struct foreign_head *head, struct
 	return 0;
 }
 
-static int begin(struct foreign *f, struct err *err)
+static int foreign_begin(struct foreign *f, struct err *err)
 {
 	struct foreign_head head;
-	int status;
+	int ret;
 
 	/* Of several files of one trace some may be empty: CPUs without an event. */
 	if (f->nr_inputs > 1 && !f->format->begin)
 		return 0;
-	status = read_head(f->in, &head, err);
-	if (status == 0 && f->format->begin)
-		status = f->format->begin(f, &head, err);
-	return status;
+	ret = read_head(f->in, &head, err);
+	if (ret == 0 && f->format->begin)
+		ret = f->format->begin(f, &head, err);
+	return ret;
 }
 
 int foreign_open(struct foreign **out, const struct foreign_format *format,
@@ -92,18 +92,18 @@ int foreign_open(struct foreign **out, const struct foreign_format *format,
 {
 	struct foreign *f = calloc(1, sizeof(*f));
 	struct foreign_input **own = calloc(nr, sizeof(struct foreign_input *));
-	int status = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (f && own) {
-		status = foreign_init(f, format, options, err);
+		ret = foreign_init(f, format, options, err);
 		memcpy(own, inputs, nr * sizeof(struct foreign_input *));
 		f->inputs = own;
 		f->nr_inputs = nr;
 		f->in = own[0];
-		if (status == 0)
-			status = begin(f, err);
+		if (ret == 0)
+			ret = foreign_begin(f, err);
 	}
-	if (status < 0) {
+	if (ret < 0) {
 		if (f && own)
 			foreign_release(f);
 		else
@@ -112,7 +112,7 @@ int foreign_open(struct foreign **out, const struct foreign_format *format,
 		if (!f || !own)
 			free(own);
 		free(f);
-		return status == -ENOMEM ? err_set(err, ENOMEM, "out of memory") : status;
+		return ret == -ENOMEM ? err_set(err, ENOMEM, "out of memory") : ret;
 	}
 	*out = f;
 	return 0;
@@ -177,8 +177,8 @@ const char *foreign_check(struct foreign *f, const struct request *r)
 }
 
 /* Accounts for a step of the format: whether r is to be handed out. */
-static bool accept(struct foreign *f, enum foreign_step step, const struct request *r,
-		   const char *unit, uint64_t where)
+static bool foreign_accept(struct foreign *f, enum foreign_step step, const struct request *r,
+			   const char *unit, uint64_t where)
 {
 	const char *wrong = step == FOREIGN_SKIP ? f->because : NULL;
 
@@ -201,12 +201,12 @@ static int64_t next_lines(struct foreign *f, struct request *out, size_t max, st
 	const char *line;
 
 	while (nr < max) {
-		int status = foreign_input_line(f->in, &line, &len, err);
+		int ret = foreign_input_line(f->in, &line, &len, err);
 		enum foreign_step step;
 
-		if (status < 0)
-			return status;
-		if (status == 0)
+		if (ret < 0)
+			return ret;
+		if (ret == 0)
 			break;
 		foreign_blank(&out[nr]);
 		step = f->format->line(f, text_make(line, len), &out[nr]);
@@ -214,7 +214,7 @@ static int64_t next_lines(struct foreign *f, struct request *out, size_t max, st
 			return err_set(err, -f->failed, "%s:%" PRIu64 ": %s",
 				       foreign_input_path(f->in), foreign_input_line_number(f->in),
 				       strerror(-f->failed));
-		nr += accept(f, step, &out[nr], "", foreign_input_line_number(f->in));
+		nr += foreign_accept(f, step, &out[nr], "", foreign_input_line_number(f->in));
 	}
 	return (int64_t)nr;
 }
@@ -226,11 +226,11 @@ static int64_t next_records(struct foreign *f, struct request *out, size_t max, 
 
 	while (nr < max) {
 		uint64_t at = foreign_input_offset(f->in);
-		int status = foreign_input_peek(f->in, f->record_bytes, &data, &got, err);
+		int ret = foreign_input_peek(f->in, f->record_bytes, &data, &got, err);
 		enum foreign_step step;
 
-		if (status < 0)
-			return status;
+		if (ret < 0)
+			return ret;
 		if (got == 0)
 			break;
 		if (got < f->record_bytes) {
@@ -247,7 +247,7 @@ static int64_t next_records(struct foreign *f, struct request *out, size_t max, 
 		if (f->failed)
 			return err_set(err, -f->failed, "%s:offset %" PRIu64 ": %s",
 				       foreign_input_path(f->in), at, strerror(-f->failed));
-		nr += accept(f, step, &out[nr], "offset ", at);
+		nr += foreign_accept(f, step, &out[nr], "offset ", at);
 	}
 	return (int64_t)nr;
 }
@@ -321,11 +321,11 @@ int foreign_detect(struct foreign_input *in, const struct foreign_options *optio
 {
 	double best = 0.5; /* more lines must fit than not */
 	struct foreign_head head;
-	int status = read_head(in, &head, err);
+	int ret = read_head(in, &head, err);
 
 	*out = NULL;
-	if (status < 0)
-		return status;
+	if (ret < 0)
+		return ret;
 	for (size_t i = 0; i < nr_foreign_formats; i++) {
 		const struct foreign_format *format = foreign_formats[i];
 		double share = 1;

@@ -89,16 +89,16 @@ static int grow_devices(struct foreign *f)
 
 static int64_t add_device(struct foreign *f, uint64_t key, const struct foreign_device *d)
 {
-	int status = 0;
+	int ret = 0;
 
 	if (f->nr_devices == FOREIGN_DEVICES_MAX)
 		return -ENFILE;
 	if (f->nr_devices == f->cap_devices)
-		status = grow_devices(f);
-	if (status == 0 && 2 * (f->nr_devices + 1) > f->index->nr_slots)
-		status = grow_slots(f);
-	if (status < 0)
-		return status;
+		ret = grow_devices(f);
+	if (ret == 0 && 2 * (f->nr_devices + 1) > f->index->nr_slots)
+		ret = grow_slots(f);
+	if (ret < 0)
+		return ret;
 	f->index->keys[f->nr_devices] = key;
 	f->devices[f->nr_devices] = *d;
 	put_slot(f->index, key, f->nr_devices);

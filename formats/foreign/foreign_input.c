@@ -43,7 +43,8 @@ struct foreign_input {
 	ZSTD_DCtx *zstd;
 };
 
-static int fail(const struct foreign_input *in, struct err *err, int code, const char *what)
+static int foreign_input_fail(const struct foreign_input *in, struct err *err, int code,
+			      const char *what)
 {
 	return err_set(err, code, "%s: %s", in->path, what);
 }
@@ -65,7 +66,7 @@ static ssize_t read_some(struct foreign_input *in, uint8_t *to, size_t nr, struc
 		got = read(in->fd, to, nr);
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
-		return fail(in, err, errno, strerror(errno));
+		return foreign_input_fail(in, err, errno, strerror(errno));
 	in->read_bytes += (uint64_t)got;
 	return got;
 }
@@ -86,7 +87,7 @@ static int fill_raw(struct foreign_input *in, struct err *err)
 }
 
 /* One step of decompression into the room; a file may hold several members one after the other. */
-static int gunzip(struct foreign_input *in, struct err *err)
+static int foreign_input_gunzip(struct foreign_input *in, struct err *err)
 {
 	int status;
 
@@ -101,22 +102,22 @@ static int gunzip(struct foreign_input *in, struct err *err)
 	if (status == Z_STREAM_END)
 		status = inflateReset(&in->gzip);
 	if (status != Z_OK && status != Z_BUF_ERROR)
-		return fail(in, err, EBADMSG, "expected gzip data, it is damaged");
+		return foreign_input_fail(in, err, EBADMSG, "expected gzip data, it is damaged");
 	return 0;
 }
 
-static int unzstd(struct foreign_input *in, struct err *err)
+static int foreign_input_unzstd(struct foreign_input *in, struct err *err)
 {
 	ZSTD_inBuffer from = { in->raw, in->raw_to, in->raw_from };
 	ZSTD_outBuffer to = { in->room, ROOM_BYTES, in->to };
 	size_t left = ZSTD_decompressStream(in->zstd, &to, &from);
 
 	if (ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge)
-		return fail(
+		return foreign_input_fail(
 			in, err, EFBIG,
 			"expected zstd data with a window of up to 32 MiB, decompress it first");
 	if (ZSTD_isError(left))
-		return fail(in, err, EBADMSG, "expected zstd data, it is damaged");
+		return foreign_input_fail(in, err, EBADMSG, "expected zstd data, it is damaged");
 	in->raw_from = from.pos;
 	in->to = to.pos;
 	in->in_frame = left != 0;
@@ -126,23 +127,25 @@ static int unzstd(struct foreign_input *in, struct err *err)
 static int fill_packed(struct foreign_input *in, struct err *err)
 {
 	size_t before = in->to;
-	int status = 0;
+	int ret = 0;
 
-	while (status == 0 && in->to == before && !in->at_end) {
-		status = fill_raw(in, err);
-		if (status == 0 && in->raw_end) {
+	while (ret == 0 && in->to == before && !in->at_end) {
+		ret = fill_raw(in, err);
+		if (ret == 0 && in->raw_end) {
 			in->at_end = true;
 			if (in->in_frame)
-				return fail(in, err, EBADMSG,
-					    "expected more compressed data, the file is cut");
-		} else if (status == 0) {
-			status = in->packing == PACKING_GZIP ? gunzip(in, err) : unzstd(in, err);
+				return foreign_input_fail(
+					in, err, EBADMSG,
+					"expected more compressed data, the file is cut");
+		} else if (ret == 0) {
+			ret = in->packing == PACKING_GZIP ? foreign_input_gunzip(in, err)
+							  : foreign_input_unzstd(in, err);
 		}
 	}
-	return status;
+	return ret;
 }
 
-static int fill(struct foreign_input *in, struct err *err)
+static int foreign_input_fill(struct foreign_input *in, struct err *err)
 {
 	size_t room = ROOM_BYTES - in->to;
 	ssize_t got;
@@ -159,24 +162,24 @@ static int fill(struct foreign_input *in, struct err *err)
 	return 0;
 }
 
-static int more(struct foreign_input *in, struct err *err)
+static int foreign_input_more(struct foreign_input *in, struct err *err)
 {
 	if (in->from) {
 		memmove(in->room, in->room + in->from, in->to - in->from);
 		in->to -= in->from;
 		in->from = 0;
 	}
-	return fill(in, err);
+	return foreign_input_fill(in, err);
 }
 
 int foreign_input_peek(struct foreign_input *in, size_t want, const uint8_t **data, size_t *got,
 		       struct err *err)
 {
 	while (in->to - in->from < want && !in->at_end) {
-		int status = more(in, err);
+		int ret = foreign_input_more(in, err);
 
-		if (status < 0)
-			return status;
+		if (ret < 0)
+			return ret;
 	}
 	*data = in->room + in->from;
 	*got = in->to - in->from;
@@ -196,16 +199,16 @@ int foreign_input_line(struct foreign_input *in, const char **line, size_t *len,
 
 	for (;;) {
 		size_t have = in->to - in->from;
-		int status;
+		int ret;
 
 		if (have > searched)
 			end = memchr(in->room + in->from + searched, '\n', have - searched);
 		if (end || have >= FOREIGN_LINE_MAX || in->at_end)
 			break;
 		searched = have;
-		status = more(in, err);
-		if (status < 0)
-			return status;
+		ret = foreign_input_more(in, err);
+		if (ret < 0)
+			return ret;
 	}
 	if (in->from == in->to)
 		return 0;
@@ -225,10 +228,10 @@ static int find_packing(struct foreign_input *in, struct err *err)
 	static const uint8_t gzip[] = { 0x1f, 0x8b }, zstd[] = { 0x28, 0xb5, 0x2f, 0xfd };
 	const uint8_t *head;
 	size_t got;
-	int status = foreign_input_peek(in, sizeof(zstd), &head, &got, err);
+	int ret = foreign_input_peek(in, sizeof(zstd), &head, &got, err);
 
-	if (status < 0)
-		return status;
+	if (ret < 0)
+		return ret;
 	if (got >= sizeof(gzip) && memcmp(head, gzip, sizeof(gzip)) == 0) {
 		in->packing = PACKING_GZIP;
 		if (inflateInit2(&in->gzip, ZLIB_AUTO) != Z_OK)
@@ -271,7 +274,7 @@ static int open_any(struct foreign_input **out, const char *path, const void *me
 		    struct err *err)
 {
 	struct foreign_input *in = calloc(1, sizeof(*in));
-	int status = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (!in)
 		return err_set(err, ENOMEM, "out of memory");
@@ -282,10 +285,10 @@ static int open_any(struct foreign_input **out, const char *path, const void *me
 	in->room = malloc(ROOM_BYTES);
 	in->raw = malloc(FOREIGN_READ_BYTES + sizeof(uint64_t)); /* the head, and a read */
 	if (in->path && in->room && in->raw)
-		status = memory ? find_packing(in, err) : open_file(in, path, err);
-	if (status < 0) {
+		ret = memory ? find_packing(in, err) : open_file(in, path, err);
+	if (ret < 0) {
 		foreign_input_free(in);
-		return status == -ENOMEM ? err_set(err, ENOMEM, "out of memory") : status;
+		return ret == -ENOMEM ? err_set(err, ENOMEM, "out of memory") : ret;
 	}
 	*out = in;
 	return 0;

@@ -83,7 +83,7 @@ static bool take_exponent(struct text *t, struct decimal *d)
 	return true;
 }
 
-static bool scale(const struct decimal *d, uint64_t unit_ns, uint64_t *out)
+static bool foreign_text_scale(const struct decimal *d, uint64_t unit_ns, uint64_t *out)
 {
 	unsigned __int128 value = (unsigned __int128)d->mantissa * unit_ns;
 	int exponent = d->exponent;
@@ -122,7 +122,7 @@ bool text_ns(struct text t, uint64_t unit_ns, uint64_t *out)
 		*out = ns;
 		return true;
 	}
-	return take_exponent(&t, &d) && scale(&d, unit_ns, out);
+	return take_exponent(&t, &d) && foreign_text_scale(&d, unit_ns, out);
 }
 
 bool text_is(struct text t, const char *word)

@@ -70,8 +70,8 @@ static void vscsi_close(struct foreign *f)
 	free(f->state);
 }
 
-static enum foreign_step take(struct foreign *f, uint16_t command, uint64_t us,
-			      uint64_t response_us, bool responded, struct request *r)
+static enum foreign_step vscsi_take(struct foreign *f, uint16_t command, uint64_t us,
+				    uint64_t response_us, bool responded, struct request *r)
 {
 	if (us > LATEST || response_us > LATEST)
 		return foreign_because(f, "time: expected microseconds");
@@ -93,7 +93,8 @@ static enum foreign_step vscsi_1(struct foreign *f, const uint8_t *data, struct 
 		return foreign_because(f, "version: expected 1, got %u", version >> 8);
 	r->bytes = bytes_u32(data + 4, swapped);
 	r->sector = bytes_u64(data + 16, swapped);
-	return take(f, bytes_u16(data + 12, swapped), bytes_u64(data + 24, swapped), 0, false, r);
+	return vscsi_take(f, bytes_u16(data + 12, swapped), bytes_u64(data + 24, swapped), 0, false,
+			  r);
 }
 
 static enum foreign_step vscsi_2(struct foreign *f, const uint8_t *data, struct request *r)
@@ -105,8 +106,8 @@ static enum foreign_step vscsi_2(struct foreign *f, const uint8_t *data, struct 
 		return foreign_because(f, "version: expected 2, got %u", version >> 8);
 	r->bytes = bytes_u32(data + 8, swapped);
 	r->sector = bytes_u64(data + 16, swapped);
-	return take(f, bytes_u16(data, swapped), bytes_u64(data + 24, swapped),
-		    bytes_u64(data + 32, swapped), true, r);
+	return vscsi_take(f, bytes_u16(data, swapped), bytes_u64(data + 24, swapped),
+			  bytes_u64(data + 32, swapped), true, r);
 }
 
 static enum foreign_step vscsi_record(struct foreign *f, const uint8_t *data, struct request *r)

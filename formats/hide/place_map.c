@@ -65,7 +65,7 @@ static uint64_t region_bytes_of(uint64_t size_bytes)
 	return bytes;
 }
 
-static void shuffle(struct place_map *m, struct draw *d)
+static void place_map_shuffle(struct place_map *m, struct draw *d)
 {
 	for (uint32_t i = 0; i < m->nr; i++)
 		m->to[i] = (uint16_t)i;
@@ -92,7 +92,7 @@ int place_map_new(struct place_map **out, const struct pseudonym_key *k, const c
 	m->nr = nr;
 	snprintf(d.seed, sizeof(d.seed), "%s/%u/%llu", host, device,
 		 (unsigned long long)size_bytes);
-	shuffle(m, &d);
+	place_map_shuffle(m, &d);
 	*out = m;
 	return 0;
 }

@@ -110,8 +110,8 @@ void pseudonym_hash(const struct pseudonym_key *k, const char *kind, const void 
 }
 
 /* nr hex digits of the name's hash, and a final 0. */
-static void digits(const struct pseudonym_key *k, const char *kind, const char *in, size_t len,
-		   char *out, size_t nr)
+static void pseudonym_digits(const struct pseudonym_key *k, const char *kind, const char *in,
+			     size_t len, char *out, size_t nr)
 {
 	static const char hex[] = "0123456789abcdef";
 	uint8_t hash[PSEUDONYM_HASH_BYTES];
@@ -127,7 +127,7 @@ void pseudonym_host(const struct pseudonym_key *k, const char *in, char out[SEGM
 	char name[17];
 	bool is_empty = !*in;
 
-	digits(k, "host", in, strlen(in), name, 16);
+	pseudonym_digits(k, "host", in, strlen(in), name, 16);
 	snprintf(out, SEGMENT_NAME_BYTES, "%s%s", is_empty ? "" : "host-", is_empty ? "" : name);
 }
 
@@ -136,7 +136,7 @@ void pseudonym_boot_id(const struct pseudonym_key *k, const char *in, char out[S
 	char d[33];
 	bool is_empty = !*in;
 
-	digits(k, "boot_id", in, strlen(in), d, 32);
+	pseudonym_digits(k, "boot_id", in, strlen(in), d, 32);
 	out[0] = 0;
 	if (!is_empty)
 		snprintf(out, SEGMENT_NAME_BYTES, "%.8s-%.4s-%.4s-%.4s-%.12s", d, d + 8, d + 12,
@@ -146,7 +146,7 @@ void pseudonym_boot_id(const struct pseudonym_key *k, const char *in, char out[S
 void pseudonym_comm(const struct pseudonym_key *k, const char *in, char out[SEGMENT_COMM_BYTES])
 {
 	if (*in)
-		digits(k, "comm", in, strlen(in), out, SHORT_DIGITS);
+		pseudonym_digits(k, "comm", in, strlen(in), out, SHORT_DIGITS);
 	else
 		out[0] = 0;
 }
@@ -183,7 +183,7 @@ void pseudonym_device(const struct pseudonym_key *k, const char *in, char out[SE
 		memmove(out, in, strlen(in) + 1);
 		return;
 	}
-	digits(k, "device", in, strlen(in), name, SHORT_DIGITS);
+	pseudonym_digits(k, "device", in, strlen(in), name, SHORT_DIGITS);
 	snprintf(out, SEGMENT_NAME_BYTES, "dev-%s", name);
 }
 
@@ -197,7 +197,7 @@ void pseudonym_path(const struct pseudonym_key *k, const char *in, char out[SEGM
 		size_t len = strcspn(in, "/");
 
 		if (len) {
-			digits(k, "path", in, len, hidden + nr, SHORT_DIGITS);
+			pseudonym_digits(k, "path", in, len, hidden + nr, SHORT_DIGITS);
 			nr += SHORT_DIGITS;
 		} else {
 			hidden[nr++] = '/';

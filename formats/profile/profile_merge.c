@@ -16,7 +16,7 @@ static uint64_t all_requests(const struct profile *p)
 }
 
 /* The mean of weights wa and wb; what has no weight does not count, of none it is unknown. */
-static double joint(double a, double wa, double b, double wb)
+static double profile_merge_joint(double a, double wa, double b, double wb)
 {
 	double sum = (wa > 0 ? a * wa : 0) + (wb > 0 ? b * wb : 0);
 
@@ -56,14 +56,14 @@ static int merge_sizes(struct direction_profile *to, const struct direction_prof
 static int merge_responses(struct response_times *to, double nr, const struct response_times *from,
 			   double more)
 {
-	int err = 0;
+	int ret = 0;
 
-	to->total_mean_s = joint(to->total_mean_s, nr, from->total_mean_s, more);
-	for (int i = 0; i < NR_STAGES && !err; i++)
-		err = histogram_merge(&to->stage[i], &from->stage[i]);
-	for (int i = 0; i < NR_SIZE_CLASSES && !err; i++)
-		err = histogram_merge(&to->size_class[i], &from->size_class[i]);
-	return err;
+	to->total_mean_s = profile_merge_joint(to->total_mean_s, nr, from->total_mean_s, more);
+	for (int i = 0; i < NR_STAGES && !ret; i++)
+		ret = histogram_merge(&to->stage[i], &from->stage[i]);
+	for (int i = 0; i < NR_SIZE_CLASSES && !ret; i++)
+		ret = histogram_merge(&to->size_class[i], &from->size_class[i]);
+	return ret;
 }
 
 /* What Algorithm 1 and its kin say of a list of requests, weighted by its length. */
@@ -74,9 +74,9 @@ struct pattern {
 static void merge_pattern(struct pattern to, double nr, double sequential, double stream,
 			  double continuing, double more)
 {
-	*to.sequential = joint(*to.sequential, nr, sequential, more);
-	*to.stream = joint(*to.stream, nr, stream, more);
-	*to.continuing = joint(*to.continuing, nr, continuing, more);
+	*to.sequential = profile_merge_joint(*to.sequential, nr, sequential, more);
+	*to.stream = profile_merge_joint(*to.stream, nr, stream, more);
+	*to.continuing = profile_merge_joint(*to.continuing, nr, continuing, more);
 }
 
 static int merge_direction(struct direction_profile *to, uint64_t nr,
@@ -84,15 +84,15 @@ static int merge_direction(struct direction_profile *to, uint64_t nr,
 {
 	struct pattern pattern = { &to->sequential_ratio, &to->stream_ratio,
 				   &to->continuing_ratio };
-	int err = merge_sizes(to, from);
+	int ret = merge_sizes(to, from);
 
-	if (!err)
-		err = merge_responses(&to->response, (double)nr, &from->response, (double)more);
-	to->size_mean_bytes =
-		joint(to->size_mean_bytes, (double)nr, from->size_mean_bytes, (double)more);
+	if (!ret)
+		ret = merge_responses(&to->response, (double)nr, &from->response, (double)more);
+	to->size_mean_bytes = profile_merge_joint(to->size_mean_bytes, (double)nr,
+						  from->size_mean_bytes, (double)more);
 	merge_pattern(pattern, (double)nr, from->sequential_ratio, from->stream_ratio,
 		      from->continuing_ratio, (double)more);
-	return err;
+	return ret;
 }
 
 /* Seconds watched of both: a gap as between neighbours is none. */
@@ -168,19 +168,19 @@ static int merge_periods(struct profile *to, const struct profile *from)
 				   &to->all_continuing_ratio };
 	double begin_s = fmin(to->begin_s, from->begin_s), end_s = fmax(to->end_s, from->end_s);
 	double watched = watched_s(to, from);
-	int err;
+	int ret;
 
 	if (!all_requests(to))
 		to->window_requests = from->window_requests;
 	else if (all_requests(from) && to->window_requests != from->window_requests)
 		to->window_requests = 0;
-	err = merge_direction(&to->read, to->requests[OPERATION_READ], &from->read,
+	ret = merge_direction(&to->read, to->requests[OPERATION_READ], &from->read,
 			      from->requests[OPERATION_READ]);
-	if (!err)
-		err = merge_direction(&to->write, to->requests[OPERATION_WRITE], &from->write,
+	if (!ret)
+		ret = merge_direction(&to->write, to->requests[OPERATION_WRITE], &from->write,
 				      from->requests[OPERATION_WRITE]);
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	merge_pattern(pattern, (double)profile_data_requests(to), from->all_sequential_ratio,
 		      from->all_stream_ratio, from->all_continuing_ratio,
 		      (double)profile_data_requests(from));
@@ -199,23 +199,23 @@ int profile_merge(struct profile *dst, const struct profile *src)
 {
 	uint8_t source = dst->source == src->source ? src->source : SOURCE_UNKNOWN;
 	struct profile undivided = { 0 };
-	int err = 0;
+	int ret = 0;
 
 	profile_init(&undivided);
 	if (profile_is_undivided(dst) && !profile_is_undivided(src)) {
-		err = profile_copy(&undivided, src);
-		if (!err)
+		ret = profile_copy(&undivided, src);
+		if (!ret)
 			profile_undivide(&undivided);
 		src = &undivided;
 	} else if (!profile_is_undivided(dst) && profile_is_undivided(src)) {
 		profile_undivide(dst);
 	}
-	if (!err)
-		err = merge_periods(dst, src);
+	if (!ret)
+		ret = merge_periods(dst, src);
 	profile_release(&undivided);
-	if (err) {
+	if (ret) {
 		profile_release(dst);
-		return err;
+		return ret;
 	}
 	dst->source = source;
 	free(dst->source_detail);

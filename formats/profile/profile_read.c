@@ -17,13 +17,14 @@ struct reading {
 	struct err *err;
 };
 
-static int expected(struct reading *r, const char *what)
+static int profile_read_expected(struct reading *r, const char *what)
 {
 	return err_set(r->err, EINVAL, "%s: expected %s", r->path, what);
 }
 
 /* Adds to the path; returns its length before, to go back to. */
-static size_t __attribute__((format(printf, 2, 3))) enter(struct reading *r, const char *fmt, ...)
+static size_t __attribute__((format(printf, 2, 3)))
+profile_read_enter(struct reading *r, const char *fmt, ...)
 {
 	size_t len = strlen(r->path);
 	va_list ap;
@@ -34,7 +35,7 @@ static size_t __attribute__((format(printf, 2, 3))) enter(struct reading *r, con
 	return len;
 }
 
-static void leave(struct reading *r, size_t len)
+static void profile_read_leave(struct reading *r, size_t len)
 {
 	r->path[len] = 0;
 }
@@ -43,7 +44,7 @@ static int get_count(struct reading *r, const json_t *value, uint64_t max, uint6
 {
 	if (!json_is_integer(value) || json_integer_value(value) < 0 ||
 	    (uint64_t)json_integer_value(value) > max)
-		return expected(r, "a whole number of 0 or more, and not too large");
+		return profile_read_expected(r, "a whole number of 0 or more, and not too large");
 	*out = (uint64_t)json_integer_value(value);
 	return 0;
 }
@@ -58,9 +59,10 @@ static int get_number(struct reading *r, const json_t *value, double max, double
 		return 0;
 	}
 	if (!json_is_number(value))
-		return expected(r, "a number or null");
+		return profile_read_expected(r, "a number or null");
 	if (max > 0 && !(number >= 0 && number <= max))
-		return expected(r, max > 1 ? "a number of 0 or more" : "a number of 0 to 1");
+		return profile_read_expected(r, max > 1 ? "a number of 0 or more"
+							: "a number of 0 to 1");
 	*out = number;
 	return 0;
 }
@@ -68,7 +70,7 @@ static int get_number(struct reading *r, const json_t *value, double max, double
 static int get_text(struct reading *r, const json_t *value, char *out, size_t room)
 {
 	if (!json_is_string(value) || json_string_length(value) >= room)
-		return expected(r, "a text that is not too long");
+		return profile_read_expected(r, "a text that is not too long");
 	memcpy(out, json_string_value(value), json_string_length(value) + 1);
 	return 0;
 }
@@ -83,21 +85,21 @@ static int get_name(struct reading *r, const json_t *value, const char *(*name)(
 			*out = (uint8_t)i;
 			return 0;
 		}
-	return expected(r, "one of the names that the format knows");
+	return profile_read_expected(r, "one of the names that the format knows");
 }
 
 static int get_member(struct reading *r, const json_t *object, const char *key, double max,
 		      double *out)
 {
-	size_t len = enter(r, ".%s", key);
+	size_t len = profile_read_enter(r, ".%s", key);
 	const json_t *value = json_object_get(object, key);
 	int ret;
 
 	if (!value)
-		return expected(r, "it, but it is missing");
+		return profile_read_expected(r, "it, but it is missing");
 	ret = get_number(r, value, max, out);
 	if (!ret)
-		leave(r, len);
+		profile_read_leave(r, len);
 	return ret;
 }
 
@@ -112,12 +114,12 @@ static int get_member_or(struct reading *r, const json_t *object, const char *ke
 static int get_member_count(struct reading *r, const json_t *object, const char *key, uint64_t max,
 			    uint64_t *out)
 {
-	size_t len = enter(r, ".%s", key);
+	size_t len = profile_read_enter(r, ".%s", key);
 	const json_t *value = json_object_get(object, key);
 	int ret = value ? get_count(r, value, max, out) : 0;
 
 	if (!ret)
-		leave(r, len);
+		profile_read_leave(r, len);
 	return ret;
 }
 
@@ -127,9 +129,9 @@ static int get_pair(struct reading *r, const json_t *list, size_t i, const json_
 {
 	const json_t *pair = json_array_get(list, i);
 
-	enter(r, "[%zu]", i);
+	profile_read_enter(r, "[%zu]", i);
 	if (!json_is_array(pair) || json_array_size(pair) != 2)
-		return expected(r, "an array of two values");
+		return profile_read_expected(r, "an array of two values");
 	*first = json_array_get(pair, 0);
 	*second = json_array_get(pair, 1);
 	return 0;
@@ -144,7 +146,7 @@ static int get_list(struct reading *r, const json_t *list, size_t size, void *ou
 	if (json_is_null(list))
 		return 0;
 	if (!json_is_array(list))
-		return expected(r, "an array or null");
+		return profile_read_expected(r, "an array or null");
 	if (!json_array_size(list))
 		return 0;
 	array = calloc(json_array_size(list), size);
@@ -168,11 +170,11 @@ static int get_idc(struct reading *r, const json_t *list, struct profile *p)
 		if (!ret)
 			ret = get_number(r, first, INFINITY, &at->window_s);
 		if (!ret && !(at->window_s > 0))
-			ret = expected(r, "a window above 0");
+			ret = profile_read_expected(r, "a window above 0");
 		if (!ret)
 			ret = get_number(r, second, INFINITY, &at->idc);
 		if (!ret)
-			leave(r, len);
+			profile_read_leave(r, len);
 	}
 	return ret;
 }
@@ -191,11 +193,11 @@ static int get_miss_ratio(struct reading *r, const json_t *list, struct profile 
 		if (!ret)
 			ret = get_count(r, first, INT64_MAX, &at->cache_bytes);
 		if (!ret && i && at->cache_bytes <= at[-1].cache_bytes)
-			ret = expected(r, "sizes in ascending order");
+			ret = profile_read_expected(r, "sizes in ascending order");
 		if (!ret)
 			ret = get_number(r, second, 1, &at->miss_ratio);
 		if (!ret)
-			leave(r, len);
+			profile_read_leave(r, len);
 	}
 	return ret;
 }
@@ -211,9 +213,9 @@ static int get_sizes(struct reading *r, const json_t *object, struct direction_p
 		ret = get_member_count(r, object, "other_count", INT64_MAX, &d->other_sizes);
 	if (ret)
 		return ret;
-	enter(r, ".histogram");
+	profile_read_enter(r, ".histogram");
 	if (!list)
-		return expected(r, "it, but it is missing");
+		return profile_read_expected(r, "it, but it is missing");
 	ret = get_list(r, list, sizeof(*d->sizes), &d->sizes, &d->nr_sizes);
 	len = strlen(r->path);
 	for (size_t i = 0; i < d->nr_sizes && !ret; i++) {
@@ -221,12 +223,12 @@ static int get_sizes(struct reading *r, const json_t *object, struct direction_p
 		if (!ret)
 			ret = get_count(r, first, UINT32_MAX, &bytes);
 		if (!ret && i && bytes <= d->sizes[i - 1].bytes)
-			ret = expected(r, "sizes in ascending order");
+			ret = profile_read_expected(r, "sizes in ascending order");
 		if (!ret)
 			ret = get_count(r, second, INT64_MAX, &d->sizes[i].count);
 		if (!ret) {
 			d->sizes[i].bytes = (uint32_t)bytes;
-			leave(r, len);
+			profile_read_leave(r, len);
 		}
 	}
 	return ret;
@@ -242,13 +244,13 @@ static int get_distribution(struct reading *r, const json_t *object, struct acce
 	if (json_is_null(object))
 		return 0;
 	if (!json_is_object(object))
-		return expected(r, "an object or null");
-	len = enter(r, ".kind");
+		return profile_read_expected(r, "an object or null");
+	len = profile_read_enter(r, ".kind");
 	ret = get_name(r, json_object_get(object, "kind"), distribution_name, DISTRIBUTION_UNIFORM,
 		       DISTRIBUTION_ZIPF + 1, &kind);
 	if (ret)
 		return ret;
-	leave(r, len);
+	profile_read_leave(r, len);
 	d->kind = kind;
 	ret = get_member_count(r, object, "regions", UINT32_MAX, &nr_regions);
 	d->nr_regions = (uint32_t)nr_regions;
@@ -274,19 +276,19 @@ static uint64_t to_ns(double seconds)
 
 static int get_buckets(struct reading *r, const json_t *list, struct histogram *h)
 {
-	size_t len = enter(r, ".histogram"), inside = strlen(r->path);
+	size_t len = profile_read_enter(r, ".histogram"), inside = strlen(r->path);
 	const json_t *first, *second;
 	int64_t last = HISTOGRAM_BUCKET_MIN - 1;
 	uint64_t nr;
 	int ret = 0;
 
 	if (!json_is_array(list))
-		return expected(r, "an array of [bucket, count]");
+		return profile_read_expected(r, "an array of [bucket, count]");
 	for (size_t i = 0; i < json_array_size(list) && !ret; i++) {
 		ret = get_pair(r, list, i, &first, &second);
 		if (!ret && (!json_is_integer(first) || json_integer_value(first) <= last ||
 			     json_integer_value(first) > HISTOGRAM_BUCKET_MAX))
-			ret = expected(r, "buckets of the grid in ascending order");
+			ret = profile_read_expected(r, "buckets of the grid in ascending order");
 		if (!ret)
 			ret = get_count(r, second, INT64_MAX, &nr);
 		if (!ret) {
@@ -294,12 +296,12 @@ static int get_buckets(struct reading *r, const json_t *list, struct histogram *
 			ret = histogram_add_bucket(h, (int)last, nr);
 		}
 		if (ret == -EOVERFLOW)
-			ret = expected(r, "a sum of counts below 2^64");
+			ret = profile_read_expected(r, "a sum of counts below 2^64");
 		if (!ret)
-			leave(r, inside);
+			profile_read_leave(r, inside);
 	}
 	if (!ret)
-		leave(r, len);
+		profile_read_leave(r, len);
 	return ret;
 }
 
@@ -337,12 +339,12 @@ static int check_range(struct reading *r, const struct histogram *h)
 	while (!h->counts[last])
 		last--;
 	if (histogram_bucket(h->min_ns) != first + HISTOGRAM_BUCKET_MIN) {
-		enter(r, ".min_s");
-		return expected(r, "a duration in the first bucket of the histogram");
+		profile_read_enter(r, ".min_s");
+		return profile_read_expected(r, "a duration in the first bucket of the histogram");
 	}
 	if (histogram_bucket(h->max_ns) != last + HISTOGRAM_BUCKET_MIN) {
-		enter(r, ".max_s");
-		return expected(r, "a duration in the last bucket of the histogram");
+		profile_read_enter(r, ".max_s");
+		return profile_read_expected(r, "a duration in the last bucket of the histogram");
 	}
 	return 0;
 }
@@ -372,22 +374,22 @@ static int get_stage(struct reading *r, const json_t *object, struct histogram *
 	int ret;
 
 	if (!json_is_object(object) || !count)
-		return expected(r, "an object with a count");
+		return profile_read_expected(r, "an object with a count");
 	if (json_is_null(count)) {
 		*counted_mean_s = NAN;
 		return json_object_get(object, "mean_s")
 			       ? get_member(r, object, "mean_s", INFINITY, counted_mean_s)
 			       : 0;
 	}
-	len = enter(r, ".count");
+	len = profile_read_enter(r, ".count");
 	ret = get_count(r, count, INT64_MAX, &nr);
 	if (ret)
 		return ret;
-	leave(r, len);
+	profile_read_leave(r, len);
 	ret = get_buckets(r, json_object_get(object, "histogram"), h);
 	if (!ret && h->nr != nr) {
-		enter(r, ".count");
-		return expected(r, "the sum of the histogram");
+		profile_read_enter(r, ".count");
+		return profile_read_expected(r, "the sum of the histogram");
 	}
 	if (ret || !nr)
 		return ret;
@@ -399,7 +401,7 @@ static int get_stage(struct reading *r, const json_t *object, struct histogram *
 	if (ret)
 		return ret;
 	if (isnan(mean_s) || isnan(max_s))
-		return expected(r, "a mean and a maximum where there are values");
+		return profile_read_expected(r, "a mean and a maximum where there are values");
 	h->max_ns = to_ns(max_s);
 	h->min_ns = isnan(min_s) ? largest_of_first(h) : to_ns(min_s);
 	ret = check_range(r, h);
@@ -413,12 +415,12 @@ static int get_size_classes(struct reading *r, const json_t *list, struct histog
 	int ret = 0;
 
 	if (!json_is_array(list) || json_array_size(list) != NR_SIZE_CLASSES)
-		return expected(r, "an array of 8 size classes");
+		return profile_read_expected(r, "an array of 8 size classes");
 	for (size_t i = 0; i < NR_SIZE_CLASSES && !ret; i++) {
-		enter(r, "[%zu]", i);
+		profile_read_enter(r, "[%zu]", i);
 		ret = get_stage(r, json_array_get(list, i), &h[i], &ignored);
 		if (!ret)
-			leave(r, len);
+			profile_read_leave(r, len);
 	}
 	return ret;
 }
@@ -430,7 +432,7 @@ static int get_grade(struct reading *r, const json_t *value, char *out)
 	if (json_is_null(value))
 		return 0;
 	if (!text || text[0] < 'A' || text[0] > 'E' || text[1])
-		return expected(r, "\"A\" to \"E\" or null");
+		return profile_read_expected(r, "\"A\" to \"E\" or null");
 	*out = text[0];
 	return 0;
 }
@@ -453,7 +455,7 @@ static int get_detail(struct reading *r, const json_t *value, char **out)
 	if (json_is_null(value))
 		return 0;
 	if (!json_is_object(value))
-		return expected(r, "an object or null");
+		return profile_read_expected(r, "an object or null");
 	text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(17));
 	if (!text)
 		return -ENOMEM;
@@ -536,14 +538,14 @@ static int get_value(struct reading *r, const struct profile_field *f, const jso
 		return get_detail(r, value, at);
 	case KIND_PAUSES:
 		return profile_pauses_read(p, value)
-			       ? expected(r, "up to 16 of [cause, begin, length]")
+			       ? profile_read_expected(r, "up to 16 of [cause, begin, length]")
 			       : 0;
 	}
 	return -EINVAL;
 }
 
 /* root.a.b.c for the path "a.b.c"; NULL where a key is missing. */
-static const json_t *find(const json_t *root, const char *path)
+static const json_t *profile_read_find(const json_t *root, const char *path)
 {
 	const char *dot;
 
@@ -558,19 +560,19 @@ static int get_all(const json_t *root, struct profile *p, struct err *err)
 
 	for (size_t i = 0; i < nr_profile_fields; i++) {
 		const struct profile_field *f = &profile_fields[i];
-		const json_t *value = find(root, f->path);
+		const json_t *value = profile_read_find(root, f->path);
 		int ret = 0;
 
 		snprintf(r.path, sizeof(r.path), "%s", f->path);
 		if (value)
 			ret = get_value(&r, f, value, p);
 		else if (!f->optional)
-			ret = expected(&r, "it, but it is missing");
+			ret = profile_read_expected(&r, "it, but it is missing");
 		if (ret)
 			return ret;
 	}
 	snprintf(r.path, sizeof(r.path), "end_s");
-	return p->end_s <= p->begin_s ? expected(&r, "a time after begin_s") : 0;
+	return p->end_s <= p->begin_s ? profile_read_expected(&r, "a time after begin_s") : 0;
 }
 
 int profile_from_json(const char *text, size_t len, struct profile *p, struct err *err)

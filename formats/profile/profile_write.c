@@ -11,12 +11,12 @@
  * Values below are made by jansson, which returns NULL where memory is short and passes NULL on:
  * json_object_set_new(o, key, NULL) fails, so that one check at the end finds every failure.
  */
-static json_t *number(double value)
+static json_t *profile_write_number(double value)
 {
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
-static json_t *whole(uint64_t value)
+static json_t *profile_write_whole(uint64_t value)
 {
 	return json_integer(value < INT64_MAX ? (json_int_t)value : INT64_MAX);
 }
@@ -25,11 +25,11 @@ static json_t *whole_of(double value)
 {
 	if (isnan(value) || value < 0)
 		return json_null();
-	return whole(value < 0x1p63 ? (uint64_t)value : INT64_MAX);
+	return profile_write_whole(value < 0x1p63 ? (uint64_t)value : INT64_MAX);
 }
 
 /* Names come from outside and may not be UTF-8, which is all that JSON knows. */
-static json_t *text(const char *s)
+static json_t *profile_write_text(const char *s)
 {
 	json_t *value = json_string(s);
 	char *copy;
@@ -45,19 +45,19 @@ static json_t *text(const char *s)
 	return value;
 }
 
-static void set(json_t *object, const char *key, json_t *value, bool *failed)
+static void profile_write_set(json_t *object, const char *key, json_t *value, bool *failed)
 {
 	if (json_object_set_new(object, key, value))
 		*failed = true;
 }
 
-static void append(json_t *array, json_t *value, bool *failed)
+static void profile_write_append(json_t *array, json_t *value, bool *failed)
 {
 	if (json_array_append_new(array, value))
 		*failed = true;
 }
 
-static json_t *done(json_t *value, bool failed)
+static json_t *profile_write_done(json_t *value, bool failed)
 {
 	if (!failed)
 		return value;
@@ -66,41 +66,49 @@ static json_t *done(json_t *value, bool failed)
 }
 
 /* [first, second], taking both over. */
-static json_t *pair(json_t *first, json_t *second)
+static json_t *profile_write_pair(json_t *first, json_t *second)
 {
 	json_t *array = json_array();
 	bool failed = false;
 
-	append(array, first, &failed);
-	append(array, second, &failed);
-	return done(array, failed);
+	profile_write_append(array, first, &failed);
+	profile_write_append(array, second, &failed);
+	return profile_write_done(array, failed);
 }
 
-static json_t *sizes(const struct direction_profile *d, uint64_t requests)
+static json_t *profile_write_sizes(const struct direction_profile *d, uint64_t requests)
 {
 	json_t *object = json_object();
 	json_t *list = d->nr_sizes || !requests ? json_array() : json_null();
 	bool failed = false;
 
 	for (size_t i = 0; i < d->nr_sizes; i++)
-		append(list, pair(whole(d->sizes[i].bytes), whole(d->sizes[i].count)), &failed);
-	set(object, "mean_bytes", number(d->size_mean_bytes), &failed);
-	set(object, "histogram", list, &failed);
-	set(object, "other_count",
-	    d->nr_sizes || d->other_sizes || !requests ? whole(d->other_sizes) : json_null(),
-	    &failed);
-	return done(object, failed);
+		profile_write_append(list,
+				     profile_write_pair(profile_write_whole(d->sizes[i].bytes),
+							profile_write_whole(d->sizes[i].count)),
+				     &failed);
+	profile_write_set(object, "mean_bytes", profile_write_number(d->size_mean_bytes), &failed);
+	profile_write_set(object, "histogram", list, &failed);
+	profile_write_set(object, "other_count",
+			  d->nr_sizes || d->other_sizes || !requests
+				  ? profile_write_whole(d->other_sizes)
+				  : json_null(),
+			  &failed);
+	return profile_write_done(object, failed);
 }
 
-static json_t *idc(const struct profile *p)
+static json_t *profile_write_idc(const struct profile *p)
 {
 	json_t *list = p->open.nr_idc ? json_array() : json_null();
 	bool failed = false;
 
 	for (size_t i = 0; i < p->open.nr_idc; i++)
-		append(list, pair(number(p->open.idc[i].window_s), number(p->open.idc[i].idc)),
-		       &failed);
-	return done(list, failed);
+		profile_write_append(
+			list,
+			profile_write_pair(profile_write_number(p->open.idc[i].window_s),
+					   profile_write_number(p->open.idc[i].idc)),
+			&failed);
+	return profile_write_done(list, failed);
 }
 
 static json_t *miss_ratio(const struct profile *p)
@@ -111,12 +119,15 @@ static json_t *miss_ratio(const struct profile *p)
 	for (size_t i = 0; i < p->locality.nr_miss_ratio; i++) {
 		const struct cache_point *point = &p->locality.miss_ratio[i];
 
-		append(list, pair(whole(point->cache_bytes), number(point->miss_ratio)), &failed);
+		profile_write_append(list,
+				     profile_write_pair(profile_write_whole(point->cache_bytes),
+							profile_write_number(point->miss_ratio)),
+				     &failed);
 	}
-	return done(list, failed);
+	return profile_write_done(list, failed);
 }
 
-static json_t *distribution(const struct access_distribution *d)
+static json_t *profile_write_distribution(const struct access_distribution *d)
 {
 	const char *name = distribution_name(d->kind);
 	json_t *object;
@@ -125,53 +136,68 @@ static json_t *distribution(const struct access_distribution *d)
 	if (!name)
 		return json_null();
 	object = json_object();
-	set(object, "kind", json_string(name), &failed);
-	set(object, "regions", whole(d->nr_regions), &failed);
-	set(object, "region_bytes", whole(d->region_bytes), &failed);
-	set(object, "first_byte", whole(d->first_byte), &failed);
+	profile_write_set(object, "kind", json_string(name), &failed);
+	profile_write_set(object, "regions", profile_write_whole(d->nr_regions), &failed);
+	profile_write_set(object, "region_bytes", profile_write_whole(d->region_bytes), &failed);
+	profile_write_set(object, "first_byte", profile_write_whole(d->first_byte), &failed);
 	for (int i = 0; i < NR_DISTRIBUTION_FIELDS; i++) {
 		const char *base = (const char *)d + distribution_fields[i].at;
 
-		set(object, distribution_fields[i].key, number(*(const double *)base), &failed);
+		profile_write_set(object, distribution_fields[i].key,
+				  profile_write_number(*(const double *)base), &failed);
 	}
-	return done(object, failed);
+	return profile_write_done(object, failed);
 }
 
-static json_t *buckets(const struct histogram *h)
+static json_t *profile_write_buckets(const struct histogram *h)
 {
 	json_t *list = json_array();
 	bool failed = false;
 
 	for (int i = 0; h->counts && i < HISTOGRAM_NR_BUCKETS; i++)
 		if (h->counts[i])
-			append(list,
-			       pair(json_integer(i + HISTOGRAM_BUCKET_MIN), whole(h->counts[i])),
-			       &failed);
-	return done(list, failed);
+			profile_write_append(
+				list,
+				profile_write_pair(json_integer(i + HISTOGRAM_BUCKET_MIN),
+						   profile_write_whole(h->counts[i])),
+				&failed);
+	return profile_write_done(list, failed);
 }
 
 /*
  * requests that have no recorded duration make the stage unknown, but for its mean where counters
  * tell it; without requests it is empty.
  */
-static json_t *stage(const struct histogram *h, uint64_t requests, double counted_mean_s)
+static json_t *profile_write_stage(const struct histogram *h, uint64_t requests,
+				   double counted_mean_s)
 {
 	bool unknown = !h->nr && requests, failed = false;
 	unsigned __int128 sum = (unsigned __int128)h->sum_high << 64 | h->sum_ns;
 	json_t *object = json_object();
 
-	set(object, "count", unknown ? json_null() : whole(h->nr), &failed);
-	set(object, "mean_s", number(unknown ? counted_mean_s : histogram_mean_s(h)), &failed);
+	profile_write_set(object, "count", unknown ? json_null() : profile_write_whole(h->nr),
+			  &failed);
+	profile_write_set(object, "mean_s",
+			  profile_write_number(unknown ? counted_mean_s : histogram_mean_s(h)),
+			  &failed);
 	for (int i = 0; i < NR_PROFILE_QUANTILES; i++)
-		set(object, profile_quantiles[i].key,
-		    number(histogram_quantile_s(h, profile_quantiles[i].p)), &failed);
-	set(object, "min_s", number(h->nr ? (double)h->min_ns / 1e9 : NAN), &failed);
-	set(object, "max_s", number(h->nr ? (double)h->max_ns / 1e9 : NAN), &failed);
-	set(object, "sum_s", unknown ? json_null() : whole((uint64_t)(sum / 1000000000)), &failed);
-	set(object, "sum_rest_ns", unknown ? json_null() : whole((uint64_t)(sum % 1000000000)),
-	    &failed);
-	set(object, "histogram", unknown ? json_null() : buckets(h), &failed);
-	return done(object, failed);
+		profile_write_set(
+			object, profile_quantiles[i].key,
+			profile_write_number(histogram_quantile_s(h, profile_quantiles[i].p)),
+			&failed);
+	profile_write_set(object, "min_s",
+			  profile_write_number(h->nr ? (double)h->min_ns / 1e9 : NAN), &failed);
+	profile_write_set(object, "max_s",
+			  profile_write_number(h->nr ? (double)h->max_ns / 1e9 : NAN), &failed);
+	profile_write_set(object, "sum_s",
+			  unknown ? json_null() : profile_write_whole((uint64_t)(sum / 1000000000)),
+			  &failed);
+	profile_write_set(object, "sum_rest_ns",
+			  unknown ? json_null() : profile_write_whole((uint64_t)(sum % 1000000000)),
+			  &failed);
+	profile_write_set(object, "histogram", unknown ? json_null() : profile_write_buckets(h),
+			  &failed);
+	return profile_write_done(object, failed);
 }
 
 /* As the total stage of the same direction, so its classes: unknown or empty. */
@@ -183,14 +209,16 @@ static json_t *size_classes(const struct histogram *h, const struct response_tim
 	bool failed = false;
 
 	for (int i = 0; i < NR_SIZE_CLASSES; i++) {
-		json_t *entry = stage(&h[i], unknown, NAN);
+		json_t *entry = profile_write_stage(&h[i], unknown, NAN);
 
-		set(entry, "end_bytes",
-		    i < NR_SIZE_CLASSES - 1 ? whole(size_class_end_bytes[i]) : json_null(),
-		    &failed);
-		append(list, entry, &failed);
+		profile_write_set(entry, "end_bytes",
+				  i < NR_SIZE_CLASSES - 1
+					  ? profile_write_whole(size_class_end_bytes[i])
+					  : json_null(),
+				  &failed);
+		profile_write_append(list, entry, &failed);
 	}
-	return done(list, failed);
+	return profile_write_done(list, failed);
 }
 
 static double duration_s(const struct profile *p)
@@ -198,74 +226,74 @@ static double duration_s(const struct profile *p)
 	return p->end_s - p->begin_s;
 }
 
-static double share(uint64_t part, uint64_t rest)
+static double profile_write_share(uint64_t part, uint64_t rest)
 {
 	return (double)part / ((double)part + (double)rest); /* NaN where there are none */
 }
 
 /* Eq. 5.13 of seed 004: sequential from a half on. */
-static json_t *pattern(double sequential_ratio)
+static json_t *profile_write_pattern(double sequential_ratio)
 {
 	if (isnan(sequential_ratio))
 		return json_null();
 	return json_string(sequential_ratio >= 0.5 ? "sequential" : "random");
 }
 
-static json_t *refused(const struct profile *p)
+static json_t *profile_write_refused(const struct profile *p)
 {
 	char why[PROFILE_WHY_BYTES];
 
 	return profile_refused(p, why) ? json_string(why) : json_null();
 }
 
-static json_t *throughput(const struct profile *p, unsigned int operation)
+static json_t *profile_write_throughput(const struct profile *p, unsigned int operation)
 {
-	return number(p->unknown >> operation & 1
-			      ? NAN
-			      : (double)p->bytes[operation] / profile_rate_s(p));
+	return profile_write_number(p->unknown >> operation & 1
+					    ? NAN
+					    : (double)p->bytes[operation] / profile_rate_s(p));
 }
 
-static json_t *derived(const struct profile *p, enum profile_derived which)
+static json_t *profile_write_derived(const struct profile *p, enum profile_derived which)
 {
 	uint64_t reads = p->requests[OPERATION_READ], writes = p->requests[OPERATION_WRITE];
 
 	switch (which) {
 	case DERIVED_DURATION:
-		return number(duration_s(p));
+		return profile_write_number(duration_s(p));
 	case DERIVED_REFUSED:
-		return refused(p);
+		return profile_write_refused(p);
 	case DERIVED_MIX_READ:
-		return number(share(reads, writes));
+		return profile_write_number(profile_write_share(reads, writes));
 	case DERIVED_MIX_WRITE:
-		return number(share(writes, reads));
+		return profile_write_number(profile_write_share(writes, reads));
 	case DERIVED_PATTERN_READ:
-		return pattern(p->read.sequential_ratio);
+		return profile_write_pattern(p->read.sequential_ratio);
 	case DERIVED_PATTERN_WRITE:
-		return pattern(p->write.sequential_ratio);
+		return profile_write_pattern(p->write.sequential_ratio);
 	case DERIVED_PATTERN_ALL:
-		return pattern(p->all_sequential_ratio);
+		return profile_write_pattern(p->all_sequential_ratio);
 	case DERIVED_READ_PER_S:
-		return throughput(p, OPERATION_READ);
+		return profile_write_throughput(p, OPERATION_READ);
 	case DERIVED_WRITE_PER_S:
-		return throughput(p, OPERATION_WRITE);
+		return profile_write_throughput(p, OPERATION_WRITE);
 	case DERIVED_WATCHED:
-		return number(profile_watched_s(p));
+		return profile_write_number(profile_watched_s(p));
 	case DERIVED_UNTIMED:
 		return whole_of(profile_untimed_requests(p));
 	case DERIVED_UNTIMED_RATIO:
-		return number(profile_untimed_ratio(p));
+		return profile_write_number(profile_untimed_ratio(p));
 	}
 	return NULL;
 }
 
-static json_t *grade(char c)
+static json_t *profile_write_grade(char c)
 {
 	char s[2] = { c, 0 };
 
 	return c ? json_string(s) : json_null();
 }
 
-static json_t *detail(const char *s)
+static json_t *profile_write_detail(const char *s)
 {
 	json_t *value = s ? json_loads(s, JSON_REJECT_DUPLICATES, NULL) : NULL;
 
@@ -300,38 +328,41 @@ static json_t *value_of(const struct profile *p, const struct profile_field *f)
 		return json_string(PROFILE_SCHEMA);
 	case KIND_NAME:
 	case KIND_WHY:
-		return text(at);
+		return profile_write_text(at);
 	case KIND_SOURCE:
 		return json_string(source_name(p->source) ? source_name(p->source) : "unknown");
 	case KIND_LAYER:
 		return json_string(layer_name(p->layer) ? layer_name(p->layer) : "device");
 	case KIND_GRADE:
-		return grade(*(const char *)at);
+		return profile_write_grade(*(const char *)at);
 	case KIND_NUMBER:
-		return number(*(const double *)at);
+		return profile_write_number(*(const double *)at);
 	case KIND_WHOLE:
 		return whole_of(*(const double *)at);
 	case KIND_COUNT:
-		return p->unknown & f->unknown ? json_null() : whole(*(const uint64_t *)at);
+		return p->unknown & f->unknown ? json_null()
+					       : profile_write_whole(*(const uint64_t *)at);
 	case KIND_COUNT32:
-		return *(const uint32_t *)at ? whole(*(const uint32_t *)at) : json_null();
+		return *(const uint32_t *)at ? profile_write_whole(*(const uint32_t *)at)
+					     : json_null();
 	case KIND_DERIVED:
-		return derived(p, f->derived);
+		return profile_write_derived(p, f->derived);
 	case KIND_IDC:
-		return idc(p);
+		return profile_write_idc(p);
 	case KIND_MISS_RATIO:
 		return miss_ratio(p);
 	case KIND_SIZES:
-		return sizes(at, known_requests(p, f->operation));
+		return profile_write_sizes(at, known_requests(p, f->operation));
 	case KIND_DISTRIBUTION:
-		return distribution(at);
+		return profile_write_distribution(at);
 	case KIND_STAGE:
-		return stage(at, known_requests(p, f->operation), counted_mean_s(p, at));
+		return profile_write_stage(at, known_requests(p, f->operation),
+					   counted_mean_s(p, at));
 	case KIND_SIZE_CLASSES:
 		return size_classes(at, direction_of(p, f->operation),
 				    known_requests(p, f->operation));
 	case KIND_DETAIL:
-		return detail(*(char *const *)at);
+		return profile_write_detail(*(char *const *)at);
 	case KIND_PAUSES:
 		return profile_pauses_write(p);
 	}
@@ -357,10 +388,10 @@ static void set_path(json_t *root, const char *path, json_t *value, bool *failed
 		root = next;
 		path = dot + 1;
 	}
-	set(root, path, value, failed);
+	profile_write_set(root, path, value, failed);
 }
 
-static int put(const char *bytes, size_t nr, void *out)
+static int profile_write_put(const char *bytes, size_t nr, void *out)
 {
 	return buf_put(out, bytes, nr);
 }
@@ -374,7 +405,7 @@ int profile_to_json(const struct profile *p, enum profile_json_style style, stru
 	flags |= style == PROFILE_JSON_PRETTY ? JSON_INDENT(2) : JSON_COMPACT;
 	for (size_t i = 0; i < nr_profile_fields && !failed; i++)
 		set_path(root, profile_fields[i].path, value_of(p, &profile_fields[i]), &failed);
-	if (failed || json_dump_callback(root, put, out, flags)) {
+	if (failed || json_dump_callback(root, profile_write_put, out, flags)) {
 		out->len = before;
 		failed = true;
 	}
@@ -384,8 +415,8 @@ int profile_to_json(const struct profile *p, enum profile_json_style style, stru
 
 int profile_stage_to_json(const struct histogram *h, struct buf *out)
 {
-	json_t *root = stage(h, 0, NAN);
-	int failed = !root || json_dump_callback(root, put, out, JSON_COMPACT);
+	json_t *root = profile_write_stage(h, 0, NAN);
+	int failed = !root || json_dump_callback(root, profile_write_put, out, JSON_COMPACT);
 
 	json_decref(root);
 	return failed ? -ENOMEM : 0;

@@ -52,7 +52,7 @@ static unsigned int bit_length(uint64_t value)
 	return value ? 64 - (unsigned int)__builtin_clzll(value) : 0;
 }
 
-static uint64_t magnitude(uint64_t number, bool is_signed)
+static uint64_t column_magnitude(uint64_t number, bool is_signed)
 {
 	return is_signed && number >> 63 ? -number : number;
 }
@@ -110,7 +110,7 @@ static int table_put(struct buf *out, const struct table *t, unsigned int flags)
 
 /* ---- classes and bits ---- */
 
-static uint64_t gcd(uint64_t a, uint64_t b)
+static uint64_t column_gcd(uint64_t a, uint64_t b)
 {
 	while (b) {
 		uint64_t rest = a % b;
@@ -127,10 +127,10 @@ static uint64_t common_unit(const uint64_t *numbers, size_t nr, bool is_signed)
 	uint64_t unit = 0;
 
 	for (size_t i = 0; i < nr && unit != 1; i++) {
-		uint64_t v = magnitude(numbers[i], is_signed);
+		uint64_t v = column_magnitude(numbers[i], is_signed);
 
 		if (!unit || v % unit)
-			unit = gcd(v, unit);
+			unit = column_gcd(v, unit);
 	}
 	return unit ? unit : 1;
 }
@@ -162,7 +162,7 @@ static struct split split_choose(uint64_t *to, const uint64_t *numbers, size_t n
 	uint64_t min = UINT64_MAX, max = 0;
 
 	for (size_t i = 0; i < nr; i++) {
-		uint64_t v = magnitude(numbers[i], is_signed);
+		uint64_t v = column_magnitude(numbers[i], is_signed);
 
 		min = v < min ? v : min;
 		max = v > max ? v : max;
@@ -170,7 +170,7 @@ static struct split split_choose(uint64_t *to, const uint64_t *numbers, size_t n
 	s.base = is_signed ? 0 : min / s.unit;
 	s.mantissa = choose_mantissa(max / s.unit - s.base, nr, is_signed ? 128 : 256);
 	for (size_t i = 0; i < nr; i++)
-		to[i] = magnitude(numbers[i], is_signed);
+		to[i] = column_magnitude(numbers[i], is_signed);
 	for (size_t i = 0; s.unit > 1 && i < nr; i++)
 		to[i] /= s.unit;
 	for (size_t i = 0; s.base && i < nr; i++)

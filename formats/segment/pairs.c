@@ -25,7 +25,7 @@ void pairs_clear(struct pairs *p)
 	p->nr = p->last = 0;
 }
 
-static bool same(struct pair a, struct pair b)
+static bool pairs_same(struct pair a, struct pair b)
 {
 	return a.first == b.first && a.second == b.second;
 }
@@ -36,7 +36,7 @@ static uint32_t pairs_slot(const struct pairs *p, struct pair pair)
 	uint64_t hash = (pair.first ^ (pair.second * 0xff51afd7ed558ccd)) * 0x9e3779b97f4a7c15;
 	uint32_t mask = 2 * p->cap - 1, at = (uint32_t)((hash ^ hash >> 32) & mask);
 
-	while (p->slot[at] && !same(p->pair[p->slot[at] - 1], pair))
+	while (p->slot[at] && !pairs_same(p->pair[p->slot[at] - 1], pair))
 		at = (at + 1) & mask;
 	return at;
 }
@@ -68,7 +68,7 @@ int64_t pairs_index(struct pairs *p, struct pair pair)
 {
 	uint32_t at;
 
-	if (p->nr && same(p->pair[p->last], pair))
+	if (p->nr && pairs_same(p->pair[p->last], pair))
 		return p->last;
 	if (p->nr == p->cap && pairs_grow(p))
 		return -ENOMEM;

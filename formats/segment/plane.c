@@ -68,7 +68,7 @@ static size_t packed_bytes(size_t nr, unsigned int packing)
 }
 
 /* The first value in the lowest bits. */
-static void pack(uint8_t *to, const uint8_t *from, size_t nr, unsigned int packing)
+static void plane_pack(uint8_t *to, const uint8_t *from, size_t nr, unsigned int packing)
 {
 	unsigned int width = 1u << (packing - 1), per_byte = 8 / width;
 
@@ -89,7 +89,7 @@ static inline void unpack_width(uint8_t *to, const uint8_t *from, size_t nr, uns
 		to[i] = from[whole] >> i % per_byte * width & mask;
 }
 
-static void unpack(uint8_t *to, const uint8_t *from, size_t nr, unsigned int packing)
+static void plane_unpack(uint8_t *to, const uint8_t *from, size_t nr, unsigned int packing)
 {
 	if (packing == 1)
 		unpack_width(to, from, nr, 1);
@@ -117,7 +117,7 @@ int plane_put(struct buf *out, ZSTD_CCtx *zstd, const uint8_t *bytes, size_t nr)
 	if (buf_reserve(out, room + nr_packed))
 		return out->error;
 	if (packing) {
-		pack(out->data + begin + room, bytes, nr, packing);
+		plane_pack(out->data + begin + room, bytes, nr, packing);
 		bytes = out->data + begin + room;
 	}
 	buf_put_u8(out, (uint8_t)(PLANE_ZSTD | packing << PLANE_PACKED_SHIFT));
@@ -133,7 +133,7 @@ int plane_put(struct buf *out, ZSTD_CCtx *zstd, const uint8_t *bytes, size_t nr)
 	return 0;
 }
 
-static int decompress(struct cursor *c, ZSTD_DCtx *zstd, uint8_t *to, size_t nr)
+static int plane_decompress(struct cursor *c, ZSTD_DCtx *zstd, uint8_t *to, size_t nr)
 {
 	const uint8_t *frame;
 	uint64_t len;
@@ -177,10 +177,10 @@ int plane_get(struct cursor *c, ZSTD_DCtx *zstd, size_t nr, const uint8_t **byte
 		memset(*owned, byte, nr);
 	} else if (method == PLANE_ZSTD) {
 		*bytes = *owned + (packing ? nr : 0);
-		ret = decompress(c, zstd, *owned + (packing ? nr : 0), nr_packed);
+		ret = plane_decompress(c, zstd, *owned + (packing ? nr : 0), nr_packed);
 	}
 	if (!ret && packing)
-		unpack(*owned, *bytes, nr, packing);
+		plane_unpack(*owned, *bytes, nr, packing);
 	*bytes = *owned;
 	return ret;
 }

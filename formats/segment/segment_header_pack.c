@@ -12,7 +12,7 @@ static int to_buf(void *out, const char *bytes, size_t nr)
 }
 
 /* The buffer keeps the first failure: what the packer returns need not be looked at. */
-static void text(msgpack_packer *m, const char *s, size_t max)
+static void segment_header_pack_text(msgpack_packer *m, const char *s, size_t max)
 {
 	size_t len = strnlen(s, max);
 
@@ -20,61 +20,62 @@ static void text(msgpack_packer *m, const char *s, size_t max)
 	msgpack_pack_str_body(m, s, len);
 }
 
-static void key(msgpack_packer *m, const char *name)
+static void segment_header_pack_key(msgpack_packer *m, const char *name)
 {
-	text(m, name, SEGMENT_NAME_BYTES);
+	segment_header_pack_text(m, name, SEGMENT_NAME_BYTES);
 }
 
-static void number(msgpack_packer *m, const char *name, uint64_t value)
+static void segment_header_pack_number(msgpack_packer *m, const char *name, uint64_t value)
 {
-	key(m, name);
+	segment_header_pack_key(m, name);
 	msgpack_pack_uint64(m, value);
 }
 
-static void anchor(msgpack_packer *m, const char *name, const struct clock_anchor *a)
+static void segment_header_pack_anchor(msgpack_packer *m, const char *name,
+				       const struct clock_anchor *a)
 {
-	key(m, name);
+	segment_header_pack_key(m, name);
 	msgpack_pack_array(m, 3);
 	msgpack_pack_uint64(m, a->monotonic_ns);
 	msgpack_pack_uint64(m, a->boottime_ns);
 	msgpack_pack_uint64(m, a->realtime_ns);
 }
 
-static void tables(msgpack_packer *m, const struct segment_header *h)
+static void segment_header_pack_tables(msgpack_packer *m, const struct segment_header *h)
 {
-	key(m, "devices");
+	segment_header_pack_key(m, "devices");
 	msgpack_pack_array(m, h->nr_devices);
 	for (size_t i = 0; i < h->nr_devices; i++) {
 		msgpack_pack_array(m, 3);
 		msgpack_pack_uint32(m, h->devices[i].device);
 		msgpack_pack_uint64(m, h->devices[i].size_bytes);
-		text(m, h->devices[i].name, SEGMENT_NAME_BYTES - 1);
+		segment_header_pack_text(m, h->devices[i].name, SEGMENT_NAME_BYTES - 1);
 	}
-	key(m, "processes");
+	segment_header_pack_key(m, "processes");
 	msgpack_pack_array(m, h->nr_processes);
 	for (size_t i = 0; i < h->nr_processes; i++) {
 		msgpack_pack_array(m, 2);
 		msgpack_pack_uint32(m, h->processes[i].pid);
-		text(m, h->processes[i].comm, SEGMENT_COMM_BYTES - 1);
+		segment_header_pack_text(m, h->processes[i].comm, SEGMENT_COMM_BYTES - 1);
 	}
-	key(m, "cgroups");
+	segment_header_pack_key(m, "cgroups");
 	msgpack_pack_array(m, h->nr_cgroups);
 	for (size_t i = 0; i < h->nr_cgroups; i++) {
 		msgpack_pack_array(m, 2);
 		msgpack_pack_uint64(m, h->cgroups[i].id);
-		text(m, h->cgroups[i].path, SEGMENT_PATH_BYTES - 1);
+		segment_header_pack_text(m, h->cgroups[i].path, SEGMENT_PATH_BYTES - 1);
 	}
 }
 
-static void losses(msgpack_packer *m, const struct ledger *l)
+static void segment_header_pack_losses(msgpack_packer *m, const struct ledger *l)
 {
-	key(m, "losses");
+	segment_header_pack_key(m, "losses");
 	msgpack_pack_array(m, l ? l->nr : 0);
 	for (size_t i = 0; l && i < l->nr; i++) {
 		const struct loss *loss = &l->losses[i];
 
 		msgpack_pack_array(m, 5);
-		key(m, loss_cause_name(loss->cause));
+		segment_header_pack_key(m, loss_cause_name(loss->cause));
 		if (loss->count_known)
 			msgpack_pack_uint64(m, loss->count);
 		else
@@ -85,13 +86,13 @@ static void losses(msgpack_packer *m, const struct ledger *l)
 	}
 }
 
-static int profiles(msgpack_packer *m, const struct segment_header *h, ZSTD_CCtx *zstd,
-		    struct buf *out)
+static int segment_header_pack_profiles(msgpack_packer *m, const struct segment_header *h,
+					ZSTD_CCtx *zstd, struct buf *out)
 {
 	struct buf frame = { 0 };
 	size_t total = 0;
 
-	key(m, "profiles");
+	segment_header_pack_key(m, "profiles");
 	msgpack_pack_array(m, h->nr_profiles);
 	for (size_t i = 0; i < h->nr_profiles && !out->error; i++) {
 		size_t len = strlen(h->profiles[i]);
@@ -113,13 +114,13 @@ static int profiles(msgpack_packer *m, const struct segment_header *h, ZSTD_CCtx
 	return out->error;
 }
 
-static void columns(msgpack_packer *m, const struct segment_layout *layout)
+static void segment_header_pack_columns(msgpack_packer *m, const struct segment_layout *layout)
 {
-	key(m, "columns");
+	segment_header_pack_key(m, "columns");
 	msgpack_pack_array(m, NR_SEGMENT_COLUMNS);
 	for (unsigned int i = 0; i < NR_SEGMENT_COLUMNS; i++) {
 		msgpack_pack_array(m, 2);
-		key(m, segment_column_name(i));
+		segment_header_pack_key(m, segment_column_name(i));
 		msgpack_pack_uint64(m, layout->column_bytes[i]);
 	}
 }
@@ -137,25 +138,25 @@ int segment_header_pack(const struct segment_header *h, const struct segment_lay
 		return -E2BIG;
 	msgpack_packer_init(&m, out, to_buf);
 	msgpack_pack_map(&m, 17);
-	key(&m, "host");
-	text(&m, h->host, SEGMENT_NAME_BYTES - 1);
-	key(&m, "boot_id");
-	text(&m, h->boot_id, SEGMENT_NAME_BYTES - 1);
-	key(&m, "agent_version");
-	text(&m, h->agent_version, SEGMENT_NAME_BYTES - 1);
-	number(&m, "epoch", h->epoch);
-	number(&m, "sequence", h->sequence);
-	key(&m, "source");
-	key(&m, source_name(h->source) ? source_name(h->source) : "unknown");
-	key(&m, "layer");
-	key(&m, layer_name(h->layer) ? layer_name(h->layer) : "device");
-	anchor(&m, "begin", &h->begin);
-	anchor(&m, "end", &h->end);
-	number(&m, "captured", h->nr_captured);
-	number(&m, "requests", layout->nr_requests);
-	tables(&m, h);
-	losses(&m, h->ledger);
-	columns(&m, layout);
-	ret = profiles(&m, h, zstd, out);
+	segment_header_pack_key(&m, "host");
+	segment_header_pack_text(&m, h->host, SEGMENT_NAME_BYTES - 1);
+	segment_header_pack_key(&m, "boot_id");
+	segment_header_pack_text(&m, h->boot_id, SEGMENT_NAME_BYTES - 1);
+	segment_header_pack_key(&m, "agent_version");
+	segment_header_pack_text(&m, h->agent_version, SEGMENT_NAME_BYTES - 1);
+	segment_header_pack_number(&m, "epoch", h->epoch);
+	segment_header_pack_number(&m, "sequence", h->sequence);
+	segment_header_pack_key(&m, "source");
+	segment_header_pack_key(&m, source_name(h->source) ? source_name(h->source) : "unknown");
+	segment_header_pack_key(&m, "layer");
+	segment_header_pack_key(&m, layer_name(h->layer) ? layer_name(h->layer) : "device");
+	segment_header_pack_anchor(&m, "begin", &h->begin);
+	segment_header_pack_anchor(&m, "end", &h->end);
+	segment_header_pack_number(&m, "captured", h->nr_captured);
+	segment_header_pack_number(&m, "requests", layout->nr_requests);
+	segment_header_pack_tables(&m, h);
+	segment_header_pack_losses(&m, h->ledger);
+	segment_header_pack_columns(&m, layout);
+	ret = segment_header_pack_profiles(&m, h, zstd, out);
 	return ret ? ret : out->len - before > SEGMENT_MAX_HEADER_BYTES ? -E2BIG : out->error;
 }

@@ -98,7 +98,7 @@ static bool look_over(const void *data, size_t len)
 
 /* ---- values ---- */
 
-static int wrong(struct unpacking *u, const char *what, const char *expected)
+static int segment_header_unpack_wrong(struct unpacking *u, const char *what, const char *expected)
 {
 	return err_set(u->err, EBADMSG, "segment header: %s: expected %s", what, expected);
 }
@@ -107,7 +107,7 @@ static int get_number(struct unpacking *u, const msgpack_object *o, const char *
 		      uint64_t *out)
 {
 	if (o->type != MSGPACK_OBJECT_POSITIVE_INTEGER || o->via.u64 > max)
-		return wrong(u, what, "a whole number in its range");
+		return segment_header_unpack_wrong(u, what, "a whole number in its range");
 	*out = o->via.u64;
 	return 0;
 }
@@ -117,7 +117,7 @@ static int get_text(struct unpacking *u, const msgpack_object *o, const char *wh
 {
 	if (o->type != MSGPACK_OBJECT_STR || o->via.str.size >= room ||
 	    memchr(o->via.str.ptr, 0, o->via.str.size))
-		return wrong(u, what, "a text that is not too long");
+		return segment_header_unpack_wrong(u, what, "a text that is not too long");
 	memcpy(out, o->via.str.ptr, o->via.str.size);
 	out[o->via.str.size] = 0;
 	return 0;
@@ -128,7 +128,7 @@ static int get_array(struct unpacking *u, const msgpack_object *o, const char *w
 		     size_t max)
 {
 	if (o->type != MSGPACK_OBJECT_ARRAY)
-		return wrong(u, what, "an array");
+		return segment_header_unpack_wrong(u, what, "an array");
 	if (nr ? o->via.array.size != nr : o->via.array.size > max)
 		return err_set(u->err, nr ? EBADMSG : EFBIG,
 			       "segment header: %s: expected %s%zu entries, got %u", what,
@@ -150,7 +150,7 @@ static int get_anchor(struct unpacking *u, const msgpack_object *o, const char *
 }
 
 /* Entries allocated for an array of o's size, at least one so that NULL means no memory. */
-static void *entries(const msgpack_object *o, size_t size)
+static void *segment_header_unpack_entries(const msgpack_object *o, size_t size)
 {
 	return calloc(o->via.array.size ? o->via.array.size : 1, size);
 }
@@ -163,7 +163,7 @@ static int get_devices(struct unpacking *u, const msgpack_object *o, const char 
 
 	if (ret)
 		return ret;
-	at = entries(o, sizeof(*at));
+	at = segment_header_unpack_entries(o, sizeof(*at));
 	u->h->devices = at;
 	if (!at)
 		return -ENOMEM;
@@ -189,7 +189,7 @@ static int get_processes(struct unpacking *u, const msgpack_object *o, const cha
 
 	if (ret)
 		return ret;
-	at = entries(o, sizeof(*at));
+	at = segment_header_unpack_entries(o, sizeof(*at));
 	u->h->processes = at;
 	if (!at)
 		return -ENOMEM;
@@ -213,7 +213,7 @@ static int get_cgroups(struct unpacking *u, const msgpack_object *o, const char 
 
 	if (ret)
 		return ret;
-	at = entries(o, sizeof(*at));
+	at = segment_header_unpack_entries(o, sizeof(*at));
 	u->h->cgroups = at;
 	if (!at)
 		return -ENOMEM;
@@ -265,9 +265,9 @@ static int get_loss(struct unpacking *u, const msgpack_object *e, const char *wh
 	    get_number(u, &part[4], what, UINT32_MAX, &device))
 		return -EBADMSG;
 	if (loss.end_real_ns < loss.begin_real_ns)
-		return wrong(u, what, "an end that is not before the begin");
+		return segment_header_unpack_wrong(u, what, "an end that is not before the begin");
 	if (loss_is_pause(&loss) && (loss.count || !loss.count_known))
-		return wrong(u, what, "a pause in which none was lost");
+		return segment_header_unpack_wrong(u, what, "a pause in which none was lost");
 	loss.device = (uint32_t)device;
 	return ledger_add(ledger, &loss);
 }
@@ -294,10 +294,11 @@ static int get_profile(struct unpacking *u, const msgpack_object *o, const char 
 	unsigned long long size;
 
 	if (o->type != MSGPACK_OBJECT_BIN)
-		return wrong(u, what, "compressed texts");
+		return segment_header_unpack_wrong(u, what, "compressed texts");
 	size = ZSTD_getFrameContentSize(o->via.bin.ptr, o->via.bin.size);
 	if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR)
-		return wrong(u, what, "zstd frames that declare their content size");
+		return segment_header_unpack_wrong(u, what,
+						   "zstd frames that declare their content size");
 	u->profile_bytes += size < MAX_PROFILE_BYTES ? (size_t)size : MAX_PROFILE_BYTES;
 	if (size > MAX_PROFILE_BYTES || u->profile_bytes > SEGMENT_MAX_PROFILE_BYTES)
 		return err_set(u->err, EFBIG, "segment header: %s: texts over the limit", what);
@@ -306,7 +307,7 @@ static int get_profile(struct unpacking *u, const msgpack_object *o, const char 
 		return -ENOMEM;
 	if (ZSTD_decompressDCtx(u->zstd, *out, (size_t)size, o->via.bin.ptr, o->via.bin.size) !=
 	    size)
-		return wrong(u, what, "zstd frames that can be read");
+		return segment_header_unpack_wrong(u, what, "zstd frames that can be read");
 	(*out)[size] = 0;
 	return 0;
 }
@@ -318,7 +319,7 @@ static int get_profiles(struct unpacking *u, const msgpack_object *o, const char
 
 	if (ret)
 		return ret;
-	at = entries(o, sizeof(*at));
+	at = segment_header_unpack_entries(o, sizeof(*at));
 	u->h->profiles = (const char *const *)at;
 	if (!at)
 		return -ENOMEM;
@@ -450,7 +451,7 @@ static int get_entry(struct unpacking *u, const msgpack_object_kv *kv, uint32_t 
 		if (strcmp(name, key_names[key]))
 			continue;
 		if (*seen & 1u << key)
-			return wrong(u, name, "it once");
+			return segment_header_unpack_wrong(u, name, "it once");
 		*seen |= 1u << key;
 		return get_value(u, key, &kv->val);
 	}
@@ -463,14 +464,16 @@ static int get_map(struct unpacking *u, const msgpack_object *o)
 	int ret = 0;
 
 	if (o->type != MSGPACK_OBJECT_MAP)
-		return wrong(u, "header", "a map");
+		return segment_header_unpack_wrong(u, "header", "a map");
 	for (uint32_t i = 0; i < o->via.map.size && !ret; i++)
 		ret = get_entry(u, &o->via.map.ptr[i], &seen);
 	for (unsigned int key = 0; key < NR_KEYS && !ret; key++)
 		if (!(seen & 1u << key))
-			ret = wrong(u, key_names[key], "it, but it is missing");
+			ret = segment_header_unpack_wrong(u, key_names[key],
+							  "it, but it is missing");
 	if (!ret && u->h->end.monotonic_ns < u->h->begin.monotonic_ns)
-		ret = wrong(u, "end", "a monotonic time that is not before the begin");
+		ret = segment_header_unpack_wrong(u, "end",
+						  "a monotonic time that is not before the begin");
 	return ret;
 }
 
@@ -485,7 +488,7 @@ int segment_header_unpack(const void *data, size_t len, ZSTD_DCtx *zstd, struct 
 	memset(h, 0, sizeof(*h));
 	memset(layout, 0, sizeof(*layout));
 	if (!look_over(data, len))
-		return wrong(&u, "header", "one msgpack map that fills it");
+		return segment_header_unpack_wrong(&u, "header", "one msgpack map that fills it");
 	msgpack_unpacked_init(&result);
 	switch (msgpack_unpack_next(&result, data, len, &at)) {
 	case MSGPACK_UNPACK_SUCCESS:
@@ -496,7 +499,7 @@ int segment_header_unpack(const void *data, size_t len, ZSTD_DCtx *zstd, struct 
 		ret = -ENOMEM;
 		break;
 	default:
-		ret = wrong(&u, "header", "msgpack");
+		ret = segment_header_unpack_wrong(&u, "header", "msgpack");
 	}
 	msgpack_unpacked_destroy(&result);
 	return ret == -ENOMEM ? err_set(err, ENOMEM, "segment header: out of memory") : ret;

@@ -473,7 +473,7 @@ static void next_streams(struct segment_reader *s, struct request *out, size_t n
 	}
 }
 
-static int refuse(struct segment_reader *s, size_t i, const char *field)
+static int segment_read_refuse(struct segment_reader *s, size_t i, const char *field)
 {
 	snprintf(s->refusal, sizeof(s->refusal),
 		 "request %zu has a value of %s that no kernel gives", s->at + i, field);
@@ -491,7 +491,7 @@ static int next_numbers(struct segment_reader *s, struct request *out, size_t nr
 		out[i].bytes = (uint32_t)a[i];
 		out[i].queue_depth = (uint32_t)b[i];
 		if ((a[i] | b[i]) >> 32)
-			return refuse(s, i, a[i] >> 32 ? "bytes" : "depth");
+			return segment_read_refuse(s, i, a[i] >> 32 ? "bytes" : "depth");
 	}
 	column_reader_next(&s->arrival, a, nr);
 	column_reader_next(&s->queue, b, nr);
@@ -500,7 +500,7 @@ static int next_numbers(struct segment_reader *s, struct request *out, size_t nr
 		/* Each is below 2^62 + 1, so that no sum of the three wraps around. */
 		if (a[i] > TRACE_TIME_MAX_NS || b[i] > TRACE_TIME_MAX_NS ||
 		    c[i] > TRACE_TIME_MAX_NS)
-			return refuse(s, i, "time");
+			return segment_read_refuse(s, i, "time");
 		out[i].arrival_ns = a[i];
 		out[i].dispatch_ns = a[i] + b[i];
 		out[i].completion_ns = a[i] + b[i] + c[i];
@@ -520,7 +520,7 @@ static int next_chunk(struct segment_reader *s, struct request *out, size_t nr)
 		const char *field = request_check(&out[i]);
 
 		if (field)
-			return refuse(s, i, field);
+			return segment_read_refuse(s, i, field);
 	}
 	s->at += nr;
 	return 0;

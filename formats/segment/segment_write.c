@@ -88,7 +88,7 @@ size_t segment_writer_count(const struct segment_writer *w)
 	return w->nr;
 }
 
-static int grow(void *array, size_t nr, size_t size)
+static int segment_write_grow(void *array, size_t nr, size_t size)
 {
 	void **at = array, *larger = realloc(*at, nr * size);
 
@@ -102,10 +102,13 @@ static int writer_grow(struct segment_writer *w)
 {
 	size_t cap = w->cap ? 2 * w->cap : FIRST_CAP;
 
-	if (grow(&w->kind, cap, sizeof(*w->kind)) || grow(&w->issuer, cap, sizeof(*w->issuer)) ||
-	    grow(&w->stream, cap, 1) || grow(&w->low, cap, 1) || grow(&w->bytes, cap, 8) ||
-	    grow(&w->near, cap, 8) || grow(&w->place, cap, 8) || grow(&w->arrival, cap, 8) ||
-	    grow(&w->queue, cap, 8) || grow(&w->device, cap, 8) || grow(&w->depth, cap, 8))
+	if (segment_write_grow(&w->kind, cap, sizeof(*w->kind)) ||
+	    segment_write_grow(&w->issuer, cap, sizeof(*w->issuer)) ||
+	    segment_write_grow(&w->stream, cap, 1) || segment_write_grow(&w->low, cap, 1) ||
+	    segment_write_grow(&w->bytes, cap, 8) || segment_write_grow(&w->near, cap, 8) ||
+	    segment_write_grow(&w->place, cap, 8) || segment_write_grow(&w->arrival, cap, 8) ||
+	    segment_write_grow(&w->queue, cap, 8) || segment_write_grow(&w->device, cap, 8) ||
+	    segment_write_grow(&w->depth, cap, 8))
 		return -ENOMEM;
 	w->cap = cap;
 	return 0;
@@ -130,7 +133,8 @@ static unsigned int bit_length(uint64_t value)
 }
 
 /* The rank of the stream whose end lies nearest, and the distance from there, in sectors. */
-static unsigned int nearest(const struct streams *s, uint64_t sector, int64_t *distance)
+static unsigned int segment_write_nearest(const struct streams *s, uint64_t sector,
+					  int64_t *distance)
 {
 	uint64_t best = UINT64_MAX;
 	unsigned int at = 0;
@@ -155,7 +159,7 @@ static void add_sector(struct segment_writer *w, const struct request *r, uint32
 {
 	struct streams *s = &w->streams[streams_context(r->device, r->operation)];
 	int64_t distance;
-	unsigned int rank = nearest(s, r->sector, &distance), code = 2 * NR_STREAMS;
+	unsigned int rank = segment_write_nearest(s, r->sector, &distance), code = 2 * NR_STREAMS;
 	uint64_t size = (uint64_t)(distance < 0 ? -(uint64_t)distance : (uint64_t)distance) >> 3;
 
 	w->max_sector = r->sector > w->max_sector ? r->sector : w->max_sector;
@@ -298,7 +302,8 @@ static uint32_t version_of(const struct segment_writer *w, const struct ledger *
 }
 
 /* Prefix, header and body into one piece. */
-static int assemble(const struct segment_writer *w, const struct ledger *ledger, struct buf *out)
+static int segment_write_assemble(const struct segment_writer *w, const struct ledger *ledger,
+				  struct buf *out)
 {
 	size_t before = out->len;
 	size_t length = SEGMENT_PREFIX_BYTES + 4 + w->header.len + w->body.len;
@@ -344,7 +349,7 @@ int segment_writer_finish(struct segment_writer *w, const struct segment_header 
 	if (!ret)
 		ret = segment_header_pack(header, &layout, w->zstd, &w->header);
 	if (!ret)
-		ret = assemble(w, header->ledger, out);
+		ret = segment_write_assemble(w, header->ledger, out);
 	if (!ret)
 		segment_writer_clear(w);
 	return ret;

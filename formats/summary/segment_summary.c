@@ -43,7 +43,7 @@ static bool is_one_series(const struct profile *a, const struct profile *b)
 int summary_add_profile(struct summary *s, const struct profile *p)
 {
 	struct profile *more;
-	int err;
+	int ret;
 
 	for (size_t i = 0; i < s->nr_profiles; i++)
 		if (is_one_series(&s->profiles[i], p))
@@ -53,10 +53,10 @@ int summary_add_profile(struct summary *s, const struct profile *p)
 		return -ENOMEM;
 	s->profiles = more;
 	profile_init(&more[s->nr_profiles]);
-	err = profile_copy(&more[s->nr_profiles], p);
-	if (!err)
+	ret = profile_copy(&more[s->nr_profiles], p);
+	if (!ret)
 		s->nr_profiles++;
-	return err;
+	return ret;
 }
 
 static int compare_member(const void *a, const void *b)
@@ -153,7 +153,7 @@ static int merge_devices(struct summary *to, const struct summary *from)
 	return 0;
 }
 
-static void widen(uint64_t *begin, uint64_t *end, uint64_t from, uint64_t to)
+static void segment_summary_widen(uint64_t *begin, uint64_t *end, uint64_t from, uint64_t to)
 {
 	if (from < *begin)
 		*begin = from;
@@ -172,15 +172,15 @@ static void merge_facts(struct summary *to, const struct summary *from)
 		to->first_real_ns = from->first_real_ns;
 		to->last_real_ns = from->last_real_ns;
 	} else if (from->nr_requests) {
-		widen(&to->first_real_ns, &to->last_real_ns, from->first_real_ns,
-		      from->last_real_ns);
+		segment_summary_widen(&to->first_real_ns, &to->last_real_ns, from->first_real_ns,
+				      from->last_real_ns);
 	}
 	if (!to->dropped_end_real_ns) {
 		to->dropped_begin_real_ns = from->dropped_begin_real_ns;
 		to->dropped_end_real_ns = from->dropped_end_real_ns;
 	} else if (from->dropped_end_real_ns) {
-		widen(&to->dropped_begin_real_ns, &to->dropped_end_real_ns,
-		      from->dropped_begin_real_ns, from->dropped_end_real_ns);
+		segment_summary_widen(&to->dropped_begin_real_ns, &to->dropped_end_real_ns,
+				      from->dropped_begin_real_ns, from->dropped_end_real_ns);
 	}
 	if (from->generation > to->generation)
 		to->generation = from->generation;
@@ -206,19 +206,19 @@ static void take_stream(struct summary *to, const struct summary *from)
 
 int summary_merge(struct summary *dst, const struct summary *src)
 {
-	int err;
+	int ret;
 
 	if (!dst->nr_members)
 		take_stream(dst, src);
 	merge_facts(dst, src);
-	err = merge_members(dst, src);
-	if (!err)
-		err = merge_devices(dst, src);
-	if (!err)
-		err = ledger_merge(&dst->ledger, &src->ledger);
-	for (size_t i = 0; i < src->nr_profiles && !err; i++)
-		err = summary_add_profile(dst, &src->profiles[i]);
-	return err;
+	ret = merge_members(dst, src);
+	if (!ret)
+		ret = merge_devices(dst, src);
+	if (!ret)
+		ret = ledger_merge(&dst->ledger, &src->ledger);
+	for (size_t i = 0; i < src->nr_profiles && !ret; i++)
+		ret = summary_add_profile(dst, &src->profiles[i]);
+	return ret;
 }
 
 void summary_drop_profiles(struct summary *s)
@@ -229,7 +229,7 @@ void summary_drop_profiles(struct summary *s)
 
 	if (!any)
 		s->dropped_begin_real_ns = begin;
-	widen(&s->dropped_begin_real_ns, &s->dropped_end_real_ns, begin, end);
+	segment_summary_widen(&s->dropped_begin_real_ns, &s->dropped_end_real_ns, begin, end);
 	s->nr_dropped = s->nr_requests;
 	release_profiles(s);
 }

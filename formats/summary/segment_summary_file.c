@@ -17,7 +17,7 @@
 #define SCHEMA	     "blkcast.summary/1"
 #define ZSTD_LEVEL   3
 
-static json_t *number(uint64_t value)
+static json_t *segment_summary_file_number(uint64_t value)
 {
 	return json_integer((json_int_t)value);
 }
@@ -33,7 +33,7 @@ static json_t *counts_json(const uint64_t counts[NR_OPERATIONS])
 	json_t *all = json_array();
 
 	for (int op = 0; op < NR_OPERATIONS; op++)
-		json_array_append_new(all, number(counts[op]));
+		json_array_append_new(all, segment_summary_file_number(counts[op]));
 	return all;
 }
 
@@ -44,11 +44,12 @@ static json_t *losses_json(const struct ledger *ledger)
 	for (size_t i = 0; i < ledger->nr; i++) {
 		const struct loss *l = &ledger->losses[i];
 
-		json_array_append_new(all,
-				      json_pack("[s, o, I, I, I]", loss_cause_name(l->cause),
-						l->count_known ? number(l->count) : json_null(),
-						(json_int_t)l->begin_real_ns,
-						(json_int_t)l->end_real_ns, (json_int_t)l->device));
+		json_array_append_new(
+			all, json_pack("[s, o, I, I, I]", loss_cause_name(l->cause),
+				       l->count_known ? segment_summary_file_number(l->count)
+						      : json_null(),
+				       (json_int_t)l->begin_real_ns, (json_int_t)l->end_real_ns,
+				       (json_int_t)l->device));
 	}
 	return all;
 }
@@ -112,7 +113,7 @@ static uint64_t device_bits(const struct summary_device *d)
 }
 
 /* Whether no number that is written is beyond what JSON libraries hold. */
-static bool fits(const struct summary *s)
+static bool segment_summary_file_fits(const struct summary *s)
 {
 	uint64_t all = s->epoch | s->generation | s->first_real_ns | s->last_real_ns |
 		       s->segment_bytes | s->nr_captured | s->nr_requests | s->nr_dropped |
@@ -164,43 +165,43 @@ static json_t *summary_json(const struct summary *s)
 static int put_file(const char *text, size_t len, struct buf *out)
 {
 	size_t before = out->len, bound = ZSTD_compressBound(len), packed;
-	int err = len > SUMMARY_MAX_BYTES ? -E2BIG : buf_reserve(out, PREFIX_BYTES + bound);
+	int ret = len > SUMMARY_MAX_BYTES ? -E2BIG : buf_reserve(out, PREFIX_BYTES + bound);
 	struct buf prefix;
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	packed = ZSTD_compress(out->data + before + PREFIX_BYTES, bound, text, len, ZSTD_LEVEL);
 	if (ZSTD_isError(packed))
 		return -ENOMEM;
 	buf_init(&prefix);
-	err |= buf_put(&prefix, MAGIC, MAGIC_BYTES);
-	err |= buf_put_le32(&prefix, SUMMARY_VERSION);
-	err |= buf_put_le32(&prefix, (uint32_t)(PREFIX_BYTES + packed));
-	err |= buf_put_le64(&prefix, XXH3_64bits(out->data + before + PREFIX_BYTES, packed));
-	if (!err) {
+	ret |= buf_put(&prefix, MAGIC, MAGIC_BYTES);
+	ret |= buf_put_le32(&prefix, SUMMARY_VERSION);
+	ret |= buf_put_le32(&prefix, (uint32_t)(PREFIX_BYTES + packed));
+	ret |= buf_put_le64(&prefix, XXH3_64bits(out->data + before + PREFIX_BYTES, packed));
+	if (!ret) {
 		memcpy(out->data + before, prefix.data, PREFIX_BYTES);
 		out->len = before + PREFIX_BYTES + packed;
 	}
 	buf_release(&prefix);
-	return err ? -ENOMEM : 0;
+	return ret ? -ENOMEM : 0;
 }
 
 int summary_write(const struct summary *s, struct buf *out)
 {
 	json_t *all;
 	char *text;
-	int err;
+	int ret;
 
-	if (!fits(s))
+	if (!segment_summary_file_fits(s))
 		return -EINVAL;
 	all = summary_json(s);
 	text = all ? json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
 	json_decref(all);
 	if (!text)
 		return -ENOMEM;
-	err = put_file(text, strlen(text), out);
+	ret = put_file(text, strlen(text), out);
 	free(text);
-	return err;
+	return ret;
 }
 
 /* What a reader works on; the first thing that is wrong is kept. */
@@ -210,7 +211,7 @@ struct reading {
 	int status;
 };
 
-static void refuse(struct reading *r, const char *key, const char *expected)
+static void segment_summary_file_refuse(struct reading *r, const char *key, const char *expected)
 {
 	if (!r->status)
 		r->status = err_set(r->err, EBADMSG, "%s: expected %s", key, expected);
@@ -219,7 +220,7 @@ static void refuse(struct reading *r, const char *key, const char *expected)
 static uint64_t take_number(struct reading *r, const json_t *value, const char *key)
 {
 	if (!json_is_integer(value) || json_integer_value(value) < 0) {
-		refuse(r, key, "a whole number of 0 or more");
+		segment_summary_file_refuse(r, key, "a whole number of 0 or more");
 		return 0;
 	}
 	return (uint64_t)json_integer_value(value);
@@ -230,7 +231,7 @@ static uint32_t take_device(struct reading *r, const json_t *value, const char *
 	uint64_t device = take_number(r, value, key);
 
 	if (device > UINT32_MAX)
-		refuse(r, key, "a device number below 2^32");
+		segment_summary_file_refuse(r, key, "a device number below 2^32");
 	return (uint32_t)device;
 }
 
@@ -245,7 +246,7 @@ static void take_name(struct reading *r, const json_t *value, const char *key,
 	const char *text = json_string_value(value);
 
 	if (!text || strlen(text) >= SEGMENT_NAME_BYTES)
-		refuse(r, key, "a name of at most 63 bytes");
+		segment_summary_file_refuse(r, key, "a name of at most 63 bytes");
 	else
 		memcpy(out, text, strlen(text) + 1);
 }
@@ -268,7 +269,7 @@ static uint8_t take_word(struct reading *r, const json_t *from, const char *key,
 	for (unsigned int i = 0; text && name(i); i++)
 		if (!strcmp(name(i), text))
 			return (uint8_t)i;
-	refuse(r, key, "a word that this version knows");
+	segment_summary_file_refuse(r, key, "a word that this version knows");
 	return 0;
 }
 
@@ -277,7 +278,7 @@ static const json_t *take_list(struct reading *r, const json_t *from, const char
 	const json_t *list = json_object_get(from, key);
 
 	if (!json_is_array(list) || json_array_size(list) > max) {
-		refuse(r, key, "a list within its bound");
+		segment_summary_file_refuse(r, key, "a list within its bound");
 		return NULL;
 	}
 	return list;
@@ -296,7 +297,7 @@ static void take_losses(struct reading *r, const json_t *from)
 		       strcmp(loss_cause_name(l.cause), cause))
 			l.cause++;
 		if (!cause || l.cause == NR_LEDGER_CAUSES)
-			refuse(r, "losses", "a cause that this version knows");
+			segment_summary_file_refuse(r, "losses", "a cause that this version knows");
 		l.count_known = !json_is_null(json_array_get(item, 1));
 		if (l.count_known)
 			l.count = take_number(r, json_array_get(item, 1), "losses");
@@ -304,9 +305,10 @@ static void take_losses(struct reading *r, const json_t *from)
 		l.end_real_ns = take_number(r, json_array_get(item, 3), "losses");
 		l.device = take_device(r, json_array_get(item, 4), "losses");
 		if (l.end_real_ns < l.begin_real_ns)
-			refuse(r, "losses", "an end that is not before the begin");
+			segment_summary_file_refuse(r, "losses",
+						    "an end that is not before the begin");
 		if (loss_is_pause(&l) && (l.count || !l.count_known))
-			refuse(r, "losses", "a pause in which none was lost");
+			segment_summary_file_refuse(r, "losses", "a pause in which none was lost");
 		if (!r->status)
 			r->status = ledger_add(&r->s->ledger, &l);
 	}
@@ -335,7 +337,7 @@ static void take_members(struct reading *r, const json_t *from)
 	struct summary_member *all = nr ? calloc(nr, sizeof(*all)) : NULL;
 
 	if (!nr)
-		refuse(r, "segments", "at least one");
+		segment_summary_file_refuse(r, "segments", "at least one");
 	else if (!all)
 		r->status = r->status ? r->status : -ENOMEM;
 	r->s->members = all;
@@ -344,9 +346,10 @@ static void take_members(struct reading *r, const json_t *from)
 
 		all[i].sequence = take_number(r, json_array_get(item, 0), "segments");
 		if (!take_hash(json_string_value(json_array_get(item, 1)), &all[i].hash))
-			refuse(r, "segments", "a hash of 32 hexadecimal digits");
+			segment_summary_file_refuse(r, "segments",
+						    "a hash of 32 hexadecimal digits");
 		if (i && all[i].sequence <= all[i - 1].sequence)
-			refuse(r, "segments", "ascending sequence numbers");
+			segment_summary_file_refuse(r, "segments", "ascending sequence numbers");
 		r->s->nr_members = i + 1;
 	}
 }
@@ -431,11 +434,11 @@ static void check_balance(struct reading *r)
 		     op++)
 			by_profile += s->profiles[i].requests[op];
 	if (s->nr_dropped > s->nr_requests)
-		refuse(r, "dropped", "no more than there were");
+		segment_summary_file_refuse(r, "dropped", "no more than there were");
 	if (by_device != s->nr_requests)
-		refuse(r, "devices", "as many requests as there were");
+		segment_summary_file_refuse(r, "devices", "as many requests as there were");
 	if (by_profile != s->nr_requests - s->nr_dropped)
-		refuse(r, "profiles", "as many requests as were not dropped");
+		segment_summary_file_refuse(r, "profiles", "as many requests as were not dropped");
 }
 
 static void take_all(struct reading *r, const json_t *from)
@@ -445,7 +448,7 @@ static void take_all(struct reading *r, const json_t *from)
 	struct summary *s = r->s;
 
 	if (!schema || strcmp(schema, SCHEMA) != 0)
-		refuse(r, "schema", SCHEMA);
+		segment_summary_file_refuse(r, "schema", SCHEMA);
 	take_name(r, json_object_get(from, "host"), "host", s->host);
 	take_name(r, json_object_get(from, "boot_id"), "boot_id", s->boot_id);
 	s->epoch = take_u64(r, from, "epoch");
@@ -499,7 +502,8 @@ static int check_prefix(const uint8_t *data, size_t len, struct err *err)
 }
 
 /* The text, to be freed; NULL with *status. */
-static char *unpack(const uint8_t *data, size_t len, size_t *nr, int *status, struct err *err)
+static char *segment_summary_file_unpack(const uint8_t *data, size_t len, size_t *nr, int *status,
+					 struct err *err)
 {
 	unsigned long long size = ZSTD_getFrameContentSize(data, len);
 	char *text;
@@ -526,19 +530,20 @@ int summary_read(struct summary *s, const void *data, size_t len, struct err *er
 	json_t *all = NULL;
 	size_t nr = 0;
 	char *text;
-	int status = check_prefix(data, len, err);
+	int ret = check_prefix(data, len, err);
 
-	if (status)
-		return status;
-	text = unpack((const uint8_t *)data + PREFIX_BYTES, len - PREFIX_BYTES, &nr, &status, err);
+	if (ret)
+		return ret;
+	text = segment_summary_file_unpack((const uint8_t *)data + PREFIX_BYTES, len - PREFIX_BYTES,
+					   &nr, &ret, err);
 	if (!text)
-		return status;
+		return ret;
 	all = json_loadb(text, nr, JSON_REJECT_DUPLICATES, NULL);
 	free(text);
 	if (all)
 		take_all(&r, all);
 	else
-		refuse(&r, "text", "a JSON object");
+		segment_summary_file_refuse(&r, "text", "a JSON object");
 	json_decref(all);
 	if (r.status == -ENOMEM)
 		err_set(err, ENOMEM, "no memory for what it holds");

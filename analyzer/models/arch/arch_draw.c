@@ -5,7 +5,7 @@
 #include "analyzer/models/arch/arch_draw.h"
 
 /* A string of the graph language, without what ends it. */
-static void escaped(FILE *out, const char *text)
+static void arch_draw_escaped(FILE *out, const char *text)
 {
 	for (; *text; text++) {
 		if (*text == '"' || *text == '\\')
@@ -14,7 +14,7 @@ static void escaped(FILE *out, const char *text)
 	}
 }
 
-static const char *expression(const struct stoex *e)
+static const char *arch_draw_expression(const struct stoex *e)
 {
 	static char digits[32];
 	double v;
@@ -38,14 +38,14 @@ static void draw_resource(const struct arch_model *m, uint32_t index, FILE *out)
 
 	fprintf(out, "    r%" PRIu32 " [shape=box, style=filled, fillcolor=\"#f0f0f0\", label=\"",
 		index);
-	escaped(out, r->name);
+	arch_draw_escaped(out, r->name);
 	if (r->servers > 1)
 		fprintf(out, " x %" PRIu32, r->servers);
 	if (strcmp(r->name, "delay"))
 		fprintf(out, "\\n%s", policy_name(r->policy));
 	if (r->rate) {
 		fputs(", rate ", out);
-		escaped(out, expression(r->rate));
+		arch_draw_escaped(out, arch_draw_expression(r->rate));
 	}
 	fputs("\"];\n", out);
 }
@@ -56,16 +56,16 @@ static void draw_instance(const struct arch_model *m, uint32_t index, FILE *out)
 	const struct arch_component *c = &m->components[x->component];
 
 	fprintf(out, "    i%" PRIu32 " [shape=component, label=\"", index);
-	escaped(out, x->name);
+	arch_draw_escaped(out, x->name);
 	if (strcmp(x->name, c->name)) {
 		fputs("\\n: ", out);
-		escaped(out, c->name);
+		arch_draw_escaped(out, c->name);
 	}
 	for (uint32_t i = 0; i < c->nr_passives; i++) {
 		fputs("\\n", out);
-		escaped(out, c->passives[i].name);
+		arch_draw_escaped(out, c->passives[i].name);
 		fputs(": ", out);
-		escaped(out, expression(c->passives[i].capacity));
+		arch_draw_escaped(out, arch_draw_expression(c->passives[i].capacity));
 	}
 	fputs("\"];\n", out);
 }
@@ -74,7 +74,7 @@ static void draw_instance(const struct arch_model *m, uint32_t index, FILE *out)
 static void draw_container(const struct arch_model *m, uint32_t index, FILE *out)
 {
 	fprintf(out, "  subgraph cluster_%" PRIu32 " {\n    label=\"", index);
-	escaped(out, m->containers[index].name);
+	arch_draw_escaped(out, m->containers[index].name);
 	fputs("\"; style=rounded;\n", out);
 	/* An edge can only end at a box through something in it. */
 	fprintf(out, "    c%" PRIu32 " [shape=point, style=invis];\n", index);
@@ -100,7 +100,7 @@ static void draw_wire(const struct arch_model *m, uint32_t instance, uint32_t ro
 	nr = m->instances[target].replicas > 1 ? m->instances[target].replicas : 1;
 	for (uint32_t i = 0; i < nr; i++) {
 		fprintf(out, "  i%" PRIu32 " -> i%" PRIu32 " [label=\"", instance, target + i);
-		escaped(out, m->components[x->component].roles[role].name);
+		arch_draw_escaped(out, m->components[x->component].roles[role].name);
 		fputs("\"];\n", out);
 	}
 }
@@ -108,7 +108,7 @@ static void draw_wire(const struct arch_model *m, uint32_t instance, uint32_t ro
 static void draw_storage(const struct arch_model *m, uint32_t index, FILE *out)
 {
 	fprintf(out, "  s%" PRIu32 " [shape=cylinder, label=\"", index);
-	escaped(out, m->storages[index].name);
+	arch_draw_escaped(out, m->storages[index].name);
 	fputs("\"];\n", out);
 	for (uint32_t i = 0; i < m->nr_containers; i++)
 		if (m->containers[i].storage == index)
@@ -123,7 +123,7 @@ static void draw_link(const struct arch_model *m, uint32_t index, FILE *out)
 	const struct arch_link *l = &m->links[index];
 
 	fprintf(out, "  l%" PRIu32 " [shape=hexagon, label=\"", index);
-	escaped(out, m->resources[l->resource].name);
+	arch_draw_escaped(out, m->resources[l->resource].name);
 	fputs("\"];\n", out);
 	for (uint32_t i = 0; i < l->nr; i++)
 		fprintf(out,
@@ -140,7 +140,7 @@ static void draw_call(const struct arch_model *m, uint32_t scenario, const struc
 
 	for (uint32_t i = 0; i < (nr > 1 ? nr : 1); i++) {
 		fprintf(out, "  u%" PRIu32 " -> i%" PRIu32 " [label=\"", scenario, target + i);
-		escaped(out, m->signatures[a->call.signature].name);
+		arch_draw_escaped(out, m->signatures[a->call.signature].name);
 		fputs("\"];\n", out);
 	}
 }
@@ -173,16 +173,16 @@ static void draw_scenario(const struct arch_model *m, uint32_t index, FILE *out)
 		"  u%" PRIu32
 		" [shape=box, style=\"rounded,filled\", fillcolor=\"#dde8f5\", label=\"",
 		index);
-	escaped(out, s->name);
+	arch_draw_escaped(out, s->name);
 	if (s->open) {
 		fputs("\\none each ", out);
-		escaped(out, expression(s->time));
+		arch_draw_escaped(out, arch_draw_expression(s->time));
 		fputs(" s", out);
 	} else {
 		fputs("\\n", out);
-		escaped(out, expression(s->population));
+		arch_draw_escaped(out, arch_draw_expression(s->population));
 		fputs(" clients, think ", out);
-		escaped(out, expression(s->time));
+		arch_draw_escaped(out, arch_draw_expression(s->time));
 		fputs(" s", out);
 	}
 	fputs("\"];\n", out);

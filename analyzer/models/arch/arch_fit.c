@@ -28,19 +28,19 @@ int arch_measured_read(struct arch_measured_set *out, const struct table *t, str
 		return err_set(err, ENOMEM, "out of memory");
 	for (size_t i = 0; i < t->nr_rows; i++) {
 		struct arch_measured *x = &out->items[out->nr++];
-		int error = table_number(t, (size_t)mean, i, &x->mean_s, err);
+		int ret = table_number(t, (size_t)mean, i, &x->mean_s, err);
 
 		x->name = t->columns[name].cells[i];
 		x->per_round = 1;
-		if (!error && per_round >= 0)
-			error = table_number(t, (size_t)per_round, i, &x->per_round, err);
-		if (!error && !(x->mean_s > 0 && x->per_round > 0))
-			error = err_set(err, EINVAL,
-					"%s: row %zu: expected mean_s and per_round above 0",
-					t->source, i + 1);
-		if (error) {
+		if (!ret && per_round >= 0)
+			ret = table_number(t, (size_t)per_round, i, &x->per_round, err);
+		if (!ret && !(x->mean_s > 0 && x->per_round > 0))
+			ret = err_set(err, EINVAL,
+				      "%s: row %zu: expected mean_s and per_round above 0",
+				      t->source, i + 1);
+		if (ret) {
 			arch_measured_release(out);
-			return error;
+			return ret;
 		}
 	}
 	return out->nr ? 0 : err_set(err, EINVAL, "%s: expected one row at least", t->source);
@@ -108,16 +108,16 @@ struct search {
 };
 
 /* Residuals into r; their sum of squares. */
-static int evaluate(struct search *s, const struct arch_fit_parameter *p, double *r, double *cost,
-		    struct err *err)
+static int arch_fit_evaluate(struct search *s, const struct arch_fit_parameter *p, double *r,
+			     double *cost, struct err *err)
 {
 	struct arch_errors e;
-	int error = s->f->predict(s->f->ctx, p, &e, err);
+	int ret = s->f->predict(s->f->ctx, p, &e, err);
 	double sum_m = 0, sum_p = 0;
 
 	*cost = 0;
 	s->f->solutions++;
-	for (size_t i = 0; !error && i < s->f->measured->nr; i++) {
+	for (size_t i = 0; !ret && i < s->f->measured->nr; i++) {
 		const struct arch_measured *m = &s->f->measured->items[i];
 
 		/* What takes no time at all is as far off as what takes a thousandth. */
@@ -126,17 +126,17 @@ static int evaluate(struct search *s, const struct arch_fit_parameter *p, double
 		sum_m += m->per_round * m->mean_s;
 		sum_p += m->per_round * m->predicted_s;
 	}
-	if (!error) {
+	if (!ret) {
 		double all = SUM_WEIGHT * log(fmax(sum_p, 1e-3 * sum_m) / sum_m);
 
 		r[s->f->measured->nr] = all;
 		*cost += all * all;
 	}
-	return error;
+	return ret;
 }
 
 /* Slopes of the residuals at where it stands, by differences towards the roomier end. */
-static int differentiate(struct search *s, struct err *err)
+static int arch_fit_differentiate(struct search *s, struct err *err)
 {
 	struct arch_fit_parameter p[ARCH_FIT_MAX];
 	size_t nr = s->f->measured->nr + 1;
@@ -145,13 +145,13 @@ static int differentiate(struct search *s, struct err *err)
 	for (size_t k = 0; k < s->f->nr; k++) {
 		double value = p[k].value, cost;
 		double h = value * exp(STEP) <= p[k].high ? STEP : -STEP;
-		int error;
+		int ret;
 
 		p[k].value = fmax(p[k].low, value * exp(h));
 		h = log(p[k].value / value);
-		error = h != 0 ? evaluate(s, p, s->next, &cost, err) : 0;
-		if (error)
-			return error;
+		ret = h != 0 ? arch_fit_evaluate(s, p, s->next, &cost, err) : 0;
+		if (ret)
+			return ret;
 		p[k].value = value;
 		memset(s->x + k * s->rows, 0, s->rows * sizeof(double));
 		for (size_t i = 0; h != 0 && i < nr; i++)
@@ -160,7 +160,7 @@ static int differentiate(struct search *s, struct err *err)
 	return 0;
 }
 
-static int propose(struct search *s, double damp)
+static int arch_fit_propose(struct search *s, double damp)
 {
 	struct lsq_problem p = { .nr_rows = s->rows, .nr_columns = s->f->nr, .x = s->x, .y = s->y };
 	struct lsq_result r = { .coefficients = s->step };
@@ -174,7 +174,7 @@ static int propose(struct search *s, double damp)
 }
 
 /* The proposed step within the bounds. */
-static void move(const struct search *s, struct arch_fit_parameter *p)
+static void arch_fit_move(const struct search *s, struct arch_fit_parameter *p)
 {
 	memcpy(p, s->f->parameters, s->f->nr * sizeof(*p));
 	for (size_t k = 0; k < s->f->nr; k++) {
@@ -185,24 +185,24 @@ static void move(const struct search *s, struct arch_fit_parameter *p)
 }
 
 /* One round: slopes, then steps damped more until one is better. *gain: relative; 0: none is. */
-static int improve(struct search *s, double *damp, double *gain, struct err *err)
+static int arch_fit_improve(struct search *s, double *damp, double *gain, struct err *err)
 {
 	struct arch_fit_parameter p[ARCH_FIT_MAX];
 	double cost = INFINITY;
-	int error = differentiate(s, err);
+	int ret = arch_fit_differentiate(s, err);
 
 	*gain = 0;
-	for (; !error && *damp <= LARGEST_DAMP; *damp *= 10) {
-		error = propose(s, *damp);
-		if (error)
-			return err_set(err, -error, "the fit's least squares failed");
-		move(s, p);
-		error = evaluate(s, p, s->next, &cost, err);
-		if (error || cost < s->cost)
+	for (; !ret && *damp <= LARGEST_DAMP; *damp *= 10) {
+		ret = arch_fit_propose(s, *damp);
+		if (ret)
+			return err_set(err, -ret, "the fit's least squares failed");
+		arch_fit_move(s, p);
+		ret = arch_fit_evaluate(s, p, s->next, &cost, err);
+		if (ret || cost < s->cost)
 			break;
 	}
-	if (error || !(cost < s->cost))
-		return error;
+	if (ret || !(cost < s->cost))
+		return ret;
 	*gain = 1 - cost / s->cost;
 	*damp /= 10;
 	s->cost = cost;
@@ -216,17 +216,18 @@ int arch_fit(struct arch_fit *f, struct err *err)
 	size_t nr = f->measured->nr + 1;
 	struct search s = { .f = f, .rows = nr + f->nr };
 	double damp = FIRST_DAMP, gain = 1;
-	int error;
+	int ret;
 
 	f->rounds = f->solutions = 0;
 	s.x = calloc(s.rows * f->nr, sizeof(double));
 	s.y = calloc(s.rows, sizeof(double));
 	s.now = calloc(nr, sizeof(double));
 	s.next = calloc(nr, sizeof(double));
-	error = s.x && s.y && s.now && s.next ? evaluate(&s, f->parameters, s.now, &s.cost, err)
-					      : err_set(err, ENOMEM, "out of memory");
-	while (!error && gain > ENOUGH && s.cost > 0 && f->rounds < f->max_rounds) {
-		error = improve(&s, &damp, &gain, err);
+	ret = s.x && s.y && s.now && s.next
+		      ? arch_fit_evaluate(&s, f->parameters, s.now, &s.cost, err)
+		      : err_set(err, ENOMEM, "out of memory");
+	while (!ret && gain > ENOUGH && s.cost > 0 && f->rounds < f->max_rounds) {
+		ret = arch_fit_improve(&s, &damp, &gain, err);
 		f->rounds++;
 	}
 	f->rms = sqrt(s.cost / (double)nr);
@@ -234,5 +235,5 @@ int arch_fit(struct arch_fit *f, struct err *err)
 	free(s.y);
 	free(s.now);
 	free(s.next);
-	return error;
+	return ret;
 }

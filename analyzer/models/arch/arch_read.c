@@ -115,33 +115,33 @@ int reader_number(struct arch_reader *r, const struct yaml_node *node, double le
 	const char *key = node->key ? node->key : "value";
 	struct stoex *e = NULL;
 	struct err why = { 0 };
-	int error = 0;
+	int ret = 0;
 
 	if (!reader_text(r, node, "a number"))
 		return -EINVAL;
 	if (stoex_parse(&e, node->text, STOEX_BLKCAST, &r->m->names, &why))
 		return reader_error(r, node, "%s: %s", key, why.line);
 	if (!stoex_is_constant(e, value))
-		error = reader_error(r, node, "%s: \"%.60s\": expected a number that stays", key,
-				     node->text);
+		ret = reader_error(r, node, "%s: \"%.60s\": expected a number that stays", key,
+				   node->text);
 	else if (!(*value >= least && *value <= most))
-		error = reader_error(r, node, "%s: expected %g to %g, got %g", key, least, most,
-				     *value);
+		ret = reader_error(r, node, "%s: expected %g to %g, got %g", key, least, most,
+				   *value);
 	stoex_free(e);
-	return error;
+	return ret;
 }
 
 int reader_whole(struct arch_reader *r, const struct yaml_node *node, double least, double most,
 		 uint32_t *value)
 {
 	double v;
-	int error = reader_number(r, node, least, most, &v);
+	int ret = reader_number(r, node, least, most, &v);
 
-	if (!error && v != floor(v))
+	if (!ret && v != floor(v))
 		return reader_error(r, node, "%s: expected a whole number, got %g", node->key, v);
-	if (!error)
+	if (!ret)
 		*value = (uint32_t)v;
-	return error;
+	return ret;
 }
 
 /* Marks a name as one that gets a value; a parameter of the model cannot. */
@@ -175,15 +175,15 @@ int reader_sets(struct arch_reader *r, const struct yaml_node *node, struct arch
 				    node->key ? node->key : "");
 	for (size_t i = 0; node && i < node->nr; i++) {
 		struct arch_set *x = arch_add_set(sets);
-		int error;
+		int ret;
 
 		if (!x)
 			return reader_no_memory(r);
-		error = set_name(r, node->items[i], &x->name);
-		if (!error)
-			error = reader_expression(r, node->items[i], -INFINITY, &x->value);
-		if (error)
-			return error;
+		ret = set_name(r, node->items[i], &x->name);
+		if (!ret)
+			ret = reader_expression(r, node->items[i], -INFINITY, &x->value);
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
@@ -236,25 +236,25 @@ static int read_parameter(struct arch_reader *r, const struct yaml_node *node)
 	struct err why = { 0 };
 	struct stoex *e = NULL;
 	const char *text;
-	int error = check_parameter(r, node);
+	int ret = check_parameter(r, node);
 
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	text = set ? set->value : reader_text(r, node, "a number or an expression");
 	if (!text)
 		return -EINVAL;
-	error = stoex_parse(&e, text, STOEX_BLKCAST, &r->m->names, &why);
-	if (error && set)
-		error = err_set(r->err, EINVAL, "--set %s: %s", node->key, why.line);
-	else if (error)
-		error = reader_error(r, node, "%s: %s", node->key, why.line);
+	ret = stoex_parse(&e, text, STOEX_BLKCAST, &r->m->names, &why);
+	if (ret && set)
+		ret = err_set(r->err, EINVAL, "--set %s: %s", node->key, why.line);
+	else if (ret)
+		ret = reader_error(r, node, "%s: %s", node->key, why.line);
 	else if (stoex_variables(e, &variables))
-		error = reader_error(r, node, "%s: \"%.60s\": no parameter \"%.60s\" before it",
-				     node->key, text, r->m->names.items[variables[0]]);
+		ret = reader_error(r, node, "%s: \"%.60s\": no parameter \"%.60s\" before it",
+				   node->key, text, r->m->names.items[variables[0]]);
 	else if (stoex_bind(&r->m->names, node->key, text))
-		error = reader_no_memory(r);
+		ret = reader_no_memory(r);
 	stoex_free(e);
-	return error;
+	return ret;
 }
 
 static int read_parameters(struct arch_reader *r, const struct yaml_node *node)
@@ -262,10 +262,10 @@ static int read_parameters(struct arch_reader *r, const struct yaml_node *node)
 	if (node && node->kind != YAML_MAP)
 		return reader_error(r, node, "parameters: expected names and values");
 	for (size_t i = 0; node && i < node->nr; i++) {
-		int error = read_parameter(r, node->items[i]);
+		int ret = read_parameter(r, node->items[i]);
 
-		if (error)
-			return error;
+		if (ret)
+			return ret;
 	}
 	for (size_t k = 0; k < r->nr_settings; k++)
 		if (!yaml_node_get(node, r->settings[k].name))
@@ -310,11 +310,11 @@ static int read_interface(struct arch_reader *r, const struct yaml_node *node)
 
 static int read_interfaces(struct arch_reader *r, const struct yaml_node *node)
 {
-	int error = reader_names(r, node);
+	int ret = reader_names(r, node);
 
-	for (size_t i = 0; !error && node && i < node->nr; i++)
-		error = read_interface(r, node->items[i]);
-	return error;
+	for (size_t i = 0; !ret && node && i < node->nr; i++)
+		ret = read_interface(r, node->items[i]);
+	return ret;
 }
 
 /* A variable that nobody sets could have no value wherever it is asked for. */
@@ -359,34 +359,34 @@ static int read_model(struct arch_reader *r)
 					    "containers",   "links",	  "assembly",
 					    "usage",	    NULL };
 	const struct yaml_node *root = yaml_tree_root(r->tree);
-	int error = yaml_tree_keys(r->tree, root, keys, r->err);
+	int ret = yaml_tree_keys(r->tree, root, keys, r->err);
 
 	r->components = yaml_node_get(root, "components");
 	r->assembly = yaml_node_get(root, "assembly");
-	if (!error && yaml_node_get(root, "architecture") &&
+	if (!ret && yaml_node_get(root, "architecture") &&
 	    !reader_text(r, yaml_node_get(root, "architecture"), "a name"))
-		error = -EINVAL;
-	if (!error)
-		error = read_parameters(r, yaml_node_get(root, "parameters"));
-	if (!error)
-		error = read_interfaces(r, yaml_node_get(root, "interfaces"));
-	if (!error)
-		error = reader_file_sets(r, yaml_node_get(root, "file_sets"));
-	if (!error)
-		error = reader_components(r);
-	if (!error)
-		error = reader_storages(r, yaml_node_get(root, "storages"));
-	if (!error)
-		error = reader_environment(r, root);
-	if (!error)
-		error = reader_assembly(r);
-	if (!error)
-		error = reader_usage(r, yaml_node_get(root, "usage"));
-	if (!error)
-		error = check_variables(r);
-	if (!error)
-		error = name_replicas(r);
-	return error ? error : arch_finish(r->m, r->err);
+		ret = -EINVAL;
+	if (!ret)
+		ret = read_parameters(r, yaml_node_get(root, "parameters"));
+	if (!ret)
+		ret = read_interfaces(r, yaml_node_get(root, "interfaces"));
+	if (!ret)
+		ret = reader_file_sets(r, yaml_node_get(root, "file_sets"));
+	if (!ret)
+		ret = reader_components(r);
+	if (!ret)
+		ret = reader_storages(r, yaml_node_get(root, "storages"));
+	if (!ret)
+		ret = reader_environment(r, root);
+	if (!ret)
+		ret = reader_assembly(r);
+	if (!ret)
+		ret = reader_usage(r, yaml_node_get(root, "usage"));
+	if (!ret)
+		ret = check_variables(r);
+	if (!ret)
+		ret = name_replicas(r);
+	return ret ? ret : arch_finish(r->m, r->err);
 }
 
 /* Takes the tree over. */
@@ -400,35 +400,35 @@ static int read_tree(struct arch_model *m, struct yaml_tree *tree,
 				 .nr_settings = nr_settings,
 				 .err = err ? err : &own };
 	char **file;
-	int error;
+	int ret;
 
 	*m = (struct arch_model){ 0 };
 	file = ARCH_ADD(m->files, m->nr_files);
 	if (file)
 		*file = strdup(yaml_tree_name(tree));
-	error = file && *file ? read_model(&r) : reader_no_memory(&r);
-	if (error)
+	ret = file && *file ? read_model(&r) : reader_no_memory(&r);
+	if (ret)
 		arch_release(m);
 	free(r.uses);
 	free(r.is_set);
 	yaml_tree_free(tree);
-	return error;
+	return ret;
 }
 
 int arch_read(struct arch_model *m, const char *path, const struct arch_setting *settings,
 	      size_t nr_settings, struct err *err)
 {
 	struct yaml_tree *tree;
-	int error = yaml_tree_read(&tree, path, err);
+	int ret = yaml_tree_read(&tree, path, err);
 
-	return error ? error : read_tree(m, tree, settings, nr_settings, err);
+	return ret ? ret : read_tree(m, tree, settings, nr_settings, err);
 }
 
 int arch_parse(struct arch_model *m, const char *name, const void *data, size_t len,
 	       const struct arch_setting *settings, size_t nr_settings, struct err *err)
 {
 	struct yaml_tree *tree;
-	int error = yaml_tree_parse(&tree, name, data, len, err);
+	int ret = yaml_tree_parse(&tree, name, data, len, err);
 
-	return error ? error : read_tree(m, tree, settings, nr_settings, err);
+	return ret ? ret : read_tree(m, tree, settings, nr_settings, err);
 }

@@ -76,30 +76,30 @@ static int read_io(struct arch_reader *r, const struct yaml_node *node, uint32_t
 	static const char *const keys[] = { "read", "write", "sequential", "file_set", NULL };
 	const struct yaml_node *n;
 	double p;
-	int error = yaml_tree_keys(r->tree, node, keys, r->err);
+	int ret = yaml_tree_keys(r->tree, node, keys, r->err);
 
 	(void)component;
 	a->kind = ARCH_IO;
 	a->io.file_set = ARCH_NONE;
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	if (!yaml_node_get(node, "read") == !yaml_node_get(node, "write"))
 		return reader_error(r, node,
 				    "io: expected the size of a \"read\" or of a \"write\"");
 	n = yaml_node_get(node, "read");
 	a->io.direction = n ? ARCH_READ : ARCH_WRITE;
 	n = n ? n : yaml_node_get(node, "write");
-	error = reader_expression(r, n, 0, &a->io.size);
-	if (!error && stoex_is_constant(a->io.size, &p) && !(p > 0))
-		error = reader_error(r, n, "%s: expected more than 0 bytes", n->key);
-	if (!error && (n = yaml_node_get(node, "sequential"))) {
-		error = reader_expression(r, n, 0, &a->io.sequential);
-		if (!error && stoex_is_constant(a->io.sequential, &p) && p > 1)
-			error = reader_error(r, n, "sequential: expected a probability, got %g", p);
+	ret = reader_expression(r, n, 0, &a->io.size);
+	if (!ret && stoex_is_constant(a->io.size, &p) && !(p > 0))
+		ret = reader_error(r, n, "%s: expected more than 0 bytes", n->key);
+	if (!ret && (n = yaml_node_get(node, "sequential"))) {
+		ret = reader_expression(r, n, 0, &a->io.sequential);
+		if (!ret && stoex_is_constant(a->io.sequential, &p) && p > 1)
+			ret = reader_error(r, n, "sequential: expected a probability, got %g", p);
 	}
-	if (!error && (n = yaml_node_get(node, "file_set")))
-		error = find_file_set(r, n, &a->io.file_set);
-	return error;
+	if (!ret && (n = yaml_node_get(node, "file_set")))
+		ret = find_file_set(r, n, &a->io.file_set);
+	return ret;
 }
 
 /* "ROLE.OPERATION" of a component. */
@@ -145,7 +145,7 @@ static int read_call(struct arch_reader *r, const struct yaml_node *node, uint32
 	const char *text = reader_text(r, node, "what is called, as in disk.read");
 	const char *dot = text ? strchr(text, '.') : NULL;
 	char *owner;
-	int error;
+	int ret;
 
 	a->kind = ARCH_CALL;
 	if (!text)
@@ -157,10 +157,10 @@ static int read_call(struct arch_reader *r, const struct yaml_node *node, uint32
 	owner = strndup(text, (size_t)(dot - text));
 	if (!owner)
 		return reader_no_memory(r);
-	error = component == ARCH_NONE ? call_of_instance(r, node, owner, dot + 1, a)
-				       : call_of_role(r, node, component, owner, dot + 1, a);
+	ret = component == ARCH_NONE ? call_of_instance(r, node, owner, dot + 1, a)
+				     : call_of_role(r, node, component, owner, dot + 1, a);
 	free(owner);
-	return error;
+	return ret;
 }
 
 static int read_loop(struct arch_reader *r, const struct yaml_node *node, uint32_t component,
@@ -168,18 +168,18 @@ static int read_loop(struct arch_reader *r, const struct yaml_node *node, uint32
 {
 	static const char *const keys[] = { "count", "do", NULL };
 	const struct yaml_node *count, *body;
-	int error = yaml_tree_keys(r->tree, node, keys, r->err);
+	int ret = yaml_tree_keys(r->tree, node, keys, r->err);
 
 	a->kind = ARCH_LOOP;
 	a->loop.collection = ARCH_NONE;
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	count = reader_need(r, node, "count");
 	body = count ? reader_need(r, node, "do") : NULL;
 	if (!body)
 		return -EINVAL;
-	error = reader_expression(r, count, 0, &a->loop.count);
-	return error ? error : reader_behaviour(r, body, component, &a->loop.body);
+	ret = reader_expression(r, count, 0, &a->loop.count);
+	return ret ? ret : reader_behaviour(r, body, component, &a->loop.body);
 }
 
 static int read_case(struct arch_reader *r, const struct yaml_node *node, uint32_t component,
@@ -188,7 +188,7 @@ static int read_case(struct arch_reader *r, const struct yaml_node *node, uint32
 	static const char *const keys[] = { "probability", "when", "do", NULL };
 	const struct yaml_node *p, *when, *body;
 	struct arch_case *c = ARCH_ADD(a->branch.cases, a->branch.nr);
-	int error;
+	int ret;
 
 	if (!c)
 		return reader_no_memory(r);
@@ -201,22 +201,22 @@ static int read_case(struct arch_reader *r, const struct yaml_node *node, uint32
 				    "expected either a \"probability\" in every case of the "
 				    "branch, or a \"when\"");
 	a->branch.guarded = when;
-	error = when ? reader_expression(r, when, -INFINITY, &c->guard)
-		     : reader_number(r, p, 0, 1, &c->probability);
-	return error ? error : reader_behaviour(r, body, component, &c->body);
+	ret = when ? reader_expression(r, when, -INFINITY, &c->guard)
+		   : reader_number(r, p, 0, 1, &c->probability);
+	return ret ? ret : reader_behaviour(r, body, component, &c->body);
 }
 
 static int read_branch(struct arch_reader *r, const struct yaml_node *node, uint32_t component,
 		       struct arch_action *a)
 {
-	int error = 0;
+	int ret = 0;
 
 	a->kind = ARCH_BRANCH;
 	if (node->kind != YAML_LIST || !node->nr)
 		return reader_error(r, node, "branch: expected a list of cases");
-	for (size_t i = 0; !error && i < node->nr; i++)
-		error = read_case(r, node->items[i], component, a);
-	return error;
+	for (size_t i = 0; !ret && i < node->nr; i++)
+		ret = read_case(r, node->items[i], component, a);
+	return ret;
 }
 
 /* Those of one list that follow the fork's others. */
@@ -227,11 +227,11 @@ static int read_bodies(struct arch_reader *r, const struct yaml_node *node, uint
 		return reader_error(r, node, "%s: expected a list of lists of actions", node->key);
 	for (size_t i = 0; i < node->nr; i++) {
 		uint32_t index;
-		int error = reader_behaviour(r, node->items[i], component, &index);
-		uint32_t *body = error ? NULL : ARCH_ADD(a->fork.bodies, a->fork.nr);
+		int ret = reader_behaviour(r, node->items[i], component, &index);
+		uint32_t *body = ret ? NULL : ARCH_ADD(a->fork.bodies, a->fork.nr);
 
-		if (error)
-			return error;
+		if (ret)
+			return ret;
 		if (!body)
 			return reader_no_memory(r);
 		*body = index;
@@ -244,19 +244,19 @@ static int read_fork(struct arch_reader *r, const struct yaml_node *node, uint32
 {
 	static const char *const keys[] = { "join", "detach", NULL };
 	const struct yaml_node *join, *detach;
-	int error = yaml_tree_keys(r->tree, node, keys, r->err);
+	int ret = yaml_tree_keys(r->tree, node, keys, r->err);
 
 	a->kind = ARCH_FORK;
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	join = yaml_node_get(node, "join");
 	detach = yaml_node_get(node, "detach");
 	if (!join && !detach)
 		return reader_error(r, node, "fork: expected \"join\" or \"detach\"");
 	if (join)
-		error = read_bodies(r, join, component, a);
+		ret = read_bodies(r, join, component, a);
 	a->fork.nr_joined = a->fork.nr;
-	return error || !detach ? error : read_bodies(r, detach, component, a);
+	return ret || !detach ? ret : read_bodies(r, detach, component, a);
 }
 
 static int read_passive_use(struct arch_reader *r, const struct yaml_node *node, uint32_t component,
@@ -311,20 +311,20 @@ static int read_beside(struct arch_reader *r, const struct yaml_node *node, stru
 {
 	for (size_t i = 0; i < node->nr; i++) {
 		const struct yaml_node *n = node->items[i];
-		int error = 0;
+		int ret = 0;
 
 		if (!strcmp(n->key, "name")) {
 			const char *name = reader_text(r, n, "a name");
 
 			a->name = name ? reader_copy(r, name) : NULL;
-			error = a->name ? 0 : -r->err->code;
+			ret = a->name ? 0 : -r->err->code;
 		} else if (a->kind == ARCH_CALL && !strcmp(n->key, "with")) {
-			error = reader_sets(r, n, &a->call.in);
+			ret = reader_sets(r, n, &a->call.in);
 		} else if (a->kind == ARCH_CALL && !strcmp(n->key, "returns")) {
-			error = reader_sets(r, n, &a->call.out);
+			ret = reader_sets(r, n, &a->call.out);
 		}
-		if (error)
-			return error;
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
@@ -383,20 +383,20 @@ int reader_behaviour(struct arch_reader *r, const struct yaml_node *list, uint32
 		const struct yaml_node *value = NULL;
 		const struct form *form;
 		struct arch_action *a;
-		int error = action_form(r, list->items[i], &form, &value);
+		int ret = action_form(r, list->items[i], &form, &value);
 
-		if (error)
-			return error;
+		if (ret)
+			return ret;
 		/* Its place does not move while bodies inside it are read. */
 		a = arch_add_action(&r->m->behaviours[*index]);
 		if (!a)
 			return reader_no_memory(r);
 		a->at = reader_place(list->items[i]);
-		error = form->read(r, value, component, a);
-		if (!error)
-			error = read_beside(r, list->items[i], a);
-		if (error)
-			return error;
+		ret = form->read(r, value, component, a);
+		if (!ret)
+			ret = read_beside(r, list->items[i], a);
+		if (ret)
+			return ret;
 	}
 	return 0;
 }

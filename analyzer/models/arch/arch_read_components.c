@@ -40,7 +40,7 @@ static const struct yaml_node *list_item(const struct yaml_node *node, size_t i)
 	return node->kind == YAML_LIST ? node->items[i] : node;
 }
 
-static bool provides(const struct yaml_node *component, const char *interface)
+static bool arch_read_components_provides(const struct yaml_node *component, const char *interface)
 {
 	const struct yaml_node *list = yaml_node_get(component, "provides");
 
@@ -64,7 +64,8 @@ static uint32_t find_provided(const struct arch_reader *r, const struct yaml_nod
 	for (uint32_t i = 0; i < r->m->nr_signatures; i++) {
 		const struct arch_signature *s = &r->m->signatures[i];
 
-		if (strcmp(s->name, last) || !provides(component, s->interface))
+		if (strcmp(s->name, last) ||
+		    !arch_read_components_provides(component, s->interface))
 			continue;
 		if (dot && (strlen(s->interface) != (size_t)(dot - name) ||
 			    strncmp(s->interface, name, (size_t)(dot - name))))
@@ -85,9 +86,9 @@ uint32_t reader_operation(const struct arch_reader *r, uint32_t component, const
 
 static int read_roles(struct arch_reader *r, const struct yaml_node *node, struct arch_component *c)
 {
-	int error = reader_names(r, node);
+	int ret = reader_names(r, node);
 
-	for (size_t i = 0; !error && node && i < node->nr; i++) {
+	for (size_t i = 0; !ret && node && i < node->nr; i++) {
 		struct arch_role *role = ARCH_ADD(c->roles, c->nr_roles);
 
 		if (!role)
@@ -98,15 +99,15 @@ static int read_roles(struct arch_reader *r, const struct yaml_node *node, struc
 		if (!interface_name(r, node->items[i]))
 			return -EINVAL;
 	}
-	return error;
+	return ret;
 }
 
 static int read_passives(struct arch_reader *r, const struct yaml_node *node,
 			 struct arch_component *c)
 {
-	int error = reader_names(r, node);
+	int ret = reader_names(r, node);
 
-	for (size_t i = 0; !error && node && i < node->nr; i++) {
+	for (size_t i = 0; !ret && node && i < node->nr; i++) {
 		struct arch_passive *p = ARCH_ADD(c->passives, c->nr_passives);
 
 		if (!p)
@@ -114,9 +115,9 @@ static int read_passives(struct arch_reader *r, const struct yaml_node *node,
 		p->name = reader_copy(r, node->items[i]->key);
 		if (!p->name)
 			return -ENOMEM;
-		error = reader_expression(r, node->items[i], 1, &p->capacity);
+		ret = reader_expression(r, node->items[i], 1, &p->capacity);
 	}
-	return error;
+	return ret;
 }
 
 static int read_operation(struct arch_reader *r, const struct yaml_node *component,
@@ -126,7 +127,7 @@ static int read_operation(struct arch_reader *r, const struct yaml_node *compone
 	struct arch_operation *o;
 	bool ambiguous;
 	uint32_t signature = find_provided(r, component, node->key, &ambiguous), behaviour;
-	int error;
+	int ret;
 
 	if (signature == ARCH_NONE)
 		return reader_error(r, node, "component %s provides no operation \"%.60s\"",
@@ -140,9 +141,9 @@ static int read_operation(struct arch_reader *r, const struct yaml_node *compone
 		if (c->operations[i].signature == signature)
 			return reader_error(r, node, "operation \"%s\" stands there twice",
 					    node->key);
-	error = reader_behaviour(r, node, index, &behaviour);
-	if (error)
-		return error;
+	ret = reader_behaviour(r, node, index, &behaviour);
+	if (ret)
+		return ret;
 	o = ARCH_ADD(c->operations, c->nr_operations);
 	if (!o)
 		return reader_no_memory(r);
@@ -156,7 +157,7 @@ static int check_complete(struct arch_reader *r, const struct yaml_node *node,
 {
 	for (uint32_t i = 0; i < r->m->nr_signatures; i++) {
 		const struct arch_signature *s = &r->m->signatures[i];
-		bool there = !provides(node, s->interface);
+		bool there = !arch_read_components_provides(node, s->interface);
 
 		for (uint32_t k = 0; !there && k < c->nr_operations; k++)
 			there = c->operations[k].signature == i;
@@ -176,7 +177,7 @@ static int read_component(struct arch_reader *r, const struct yaml_node *node)
 	uint32_t index = r->m->nr_components;
 	struct arch_component *c = ARCH_ADD(r->m->components, r->m->nr_components);
 	const struct yaml_node *operations, *list;
-	int error;
+	int ret;
 
 	if (!c)
 		return reader_no_memory(r);
@@ -184,34 +185,34 @@ static int read_component(struct arch_reader *r, const struct yaml_node *node)
 	c->name = reader_copy(r, node->key);
 	if (!c->name)
 		return -ENOMEM;
-	error = yaml_tree_keys(r->tree, node, keys, r->err);
-	list = error ? NULL : reader_need(r, node, "provides");
+	ret = yaml_tree_keys(r->tree, node, keys, r->err);
+	list = ret ? NULL : reader_need(r, node, "provides");
 	if (!list)
 		return -EINVAL;
 	for (size_t i = 0; i < list_size(list); i++)
 		if (!interface_name(r, list_item(list, i)))
 			return -EINVAL;
-	error = read_roles(r, yaml_node_get(node, "requires"), c);
-	if (!error)
-		error = read_passives(r, yaml_node_get(node, "passive"), c);
+	ret = read_roles(r, yaml_node_get(node, "requires"), c);
+	if (!ret)
+		ret = read_passives(r, yaml_node_get(node, "passive"), c);
 	operations = yaml_node_get(node, "operations");
-	if (!error && operations && operations->kind != YAML_MAP)
-		error = reader_error(r, operations, "operations: expected names and actions");
-	for (size_t i = 0; !error && operations && i < operations->nr; i++)
-		error = read_operation(r, node, operations->items[i], index);
-	return error ? error : check_complete(r, node, c);
+	if (!ret && operations && operations->kind != YAML_MAP)
+		ret = reader_error(r, operations, "operations: expected names and actions");
+	for (size_t i = 0; !ret && operations && i < operations->nr; i++)
+		ret = read_operation(r, node, operations->items[i], index);
+	return ret ? ret : check_complete(r, node, c);
 }
 
 int reader_components(struct arch_reader *r)
 {
-	int error;
+	int ret;
 
 	if (!r->components || !r->components->nr)
 		return reader_error(r, r->components, "components: expected one at least");
-	error = reader_names(r, r->components);
-	for (size_t i = 0; !error && i < r->components->nr; i++)
-		error = read_component(r, r->components->items[i]);
-	return error;
+	ret = reader_names(r, r->components);
+	for (size_t i = 0; !ret && i < r->components->nr; i++)
+		ret = read_component(r, r->components->items[i]);
+	return ret;
 }
 
 static uint32_t find_component(const struct arch_model *m, const char *name)
@@ -237,9 +238,9 @@ static int instance_sets(struct arch_reader *r, const struct yaml_node *node,
 			 struct arch_instance *x)
 {
 	const struct yaml_node *component = r->components->items[x->component];
-	int error = reader_sets(r, yaml_node_get(component, "parameters"), &x->sets);
+	int ret = reader_sets(r, yaml_node_get(component, "parameters"), &x->sets);
 
-	return error ? error : reader_sets(r, yaml_node_get(node, "parameters"), &x->sets);
+	return ret ? ret : reader_sets(r, yaml_node_get(node, "parameters"), &x->sets);
 }
 
 static int add_instance(struct arch_reader *r, const struct yaml_node *node, uint32_t component,
@@ -282,10 +283,10 @@ static int read_instance(struct arch_reader *r, const struct yaml_node *node)
 	const struct yaml_node *component, *containers;
 	const char *text;
 	uint32_t c, nr, first = r->m->nr_instances;
-	int error = yaml_tree_keys(r->tree, node, keys, r->err);
+	int ret = yaml_tree_keys(r->tree, node, keys, r->err);
 
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	component = reader_need(r, node, "component");
 	containers = component ? reader_need(r, node, "container") : NULL;
 	text = containers ? reader_text(r, component, "the name of a component") : NULL;
@@ -294,21 +295,22 @@ static int read_instance(struct arch_reader *r, const struct yaml_node *node)
 	c = find_component(r->m, text);
 	if (c == ARCH_NONE)
 		return reader_error(r, component, "no component \"%.60s\"", text);
-	error = replica_count(r, node, containers, &nr);
-	for (uint32_t i = 0; !error && i < nr; i++) {
+	ret = replica_count(r, node, containers, &nr);
+	for (uint32_t i = 0; !ret && i < nr; i++) {
 		char name[256];
 
 		/* The first has the name that wires and calls look for, until all are read. */
 		snprintf(name, sizeof(name), "%s#%u", node->key, i + 1);
-		error = add_instance(r, node, c, i ? name : node->key,
-				     list_item(containers, i % list_size(containers)));
+		ret = add_instance(r, node, c, i ? name : node->key,
+				   list_item(containers, i % list_size(containers)));
 	}
-	if (!error && nr > 1)
+	if (!ret && nr > 1)
 		r->m->instances[first].replicas = nr;
-	return error;
+	return ret;
 }
 
-static int connect(struct arch_reader *r, const struct yaml_node *node, uint32_t instance)
+static int arch_read_components_connect(struct arch_reader *r, const struct yaml_node *node,
+					uint32_t instance)
 {
 	const struct arch_instance *x = &r->m->instances[instance];
 	const struct arch_component *c = &r->m->components[x->component];
@@ -326,7 +328,8 @@ static int connect(struct arch_reader *r, const struct yaml_node *node, uint32_t
 	target = arch_find_instance(r->m, name);
 	if (target == ARCH_NONE)
 		return reader_error(r, node, "no instance \"%.60s\" in the assembly", name);
-	if (!provides(r->components->items[r->m->instances[target].component], other->text))
+	if (!arch_read_components_provides(r->components->items[r->m->instances[target].component],
+					   other->text))
 		return reader_error(r, node, "%s does not provide %s, which \"%s\" requires", name,
 				    other->text, node->key);
 	while (strcmp(c->roles[role].name, node->key))
@@ -340,25 +343,25 @@ static int connect_instance(struct arch_reader *r, const struct yaml_node *node)
 {
 	const struct yaml_node *list = yaml_node_get(node, "connects");
 	uint32_t first = arch_find_instance(r->m, node->key), nr;
-	int error = reader_names(r, list);
+	int ret = reader_names(r, list);
 
 	nr = r->m->instances[first].replicas > 1 ? r->m->instances[first].replicas : 1;
-	for (uint32_t i = first; !error && i < first + nr; i++)
-		for (size_t k = 0; !error && list && k < list->nr; k++)
-			error = connect(r, list->items[k], i);
-	return error;
+	for (uint32_t i = first; !ret && i < first + nr; i++)
+		for (size_t k = 0; !ret && list && k < list->nr; k++)
+			ret = arch_read_components_connect(r, list->items[k], i);
+	return ret;
 }
 
 int reader_assembly(struct arch_reader *r)
 {
-	int error;
+	int ret;
 
 	if (!r->assembly || !r->assembly->nr)
 		return reader_error(r, r->assembly, "assembly: expected one instance at least");
-	error = reader_names(r, r->assembly);
-	for (size_t i = 0; !error && i < r->assembly->nr; i++)
-		error = read_instance(r, r->assembly->items[i]);
-	for (size_t i = 0; !error && i < r->assembly->nr; i++)
-		error = connect_instance(r, r->assembly->items[i]);
-	return error;
+	ret = reader_names(r, r->assembly);
+	for (size_t i = 0; !ret && i < r->assembly->nr; i++)
+		ret = read_instance(r, r->assembly->items[i]);
+	for (size_t i = 0; !ret && i < r->assembly->nr; i++)
+		ret = connect_instance(r, r->assembly->items[i]);
+	return ret;
 }

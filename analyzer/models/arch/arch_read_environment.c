@@ -31,11 +31,11 @@ static int read_file_set(struct arch_reader *r, const struct yaml_node *node)
 
 int reader_file_sets(struct arch_reader *r, const struct yaml_node *node)
 {
-	int error = reader_names(r, node);
+	int ret = reader_names(r, node);
 
-	for (size_t i = 0; !error && node && i < node->nr; i++)
-		error = read_file_set(r, node->items[i]);
-	return error;
+	for (size_t i = 0; !ret && node && i < node->nr; i++)
+		ret = read_file_set(r, node->items[i]);
+	return ret;
 }
 
 static int read_policy(struct arch_reader *r, const struct yaml_node *node,
@@ -76,11 +76,11 @@ static int read_rate(struct arch_reader *r, const struct yaml_node *map, const c
 {
 	const struct yaml_node *node = yaml_node_get(map, key);
 	double value;
-	int error = node ? reader_expression(r, node, 0, rate) : 0;
+	int ret = node ? reader_expression(r, node, 0, rate) : 0;
 
-	if (!error && node && stoex_is_constant(*rate, &value) && !(value > 0))
+	if (!ret && node && stoex_is_constant(*rate, &value) && !(value > 0))
 		return reader_error(r, node, "%s: expected more than 0", key);
-	return error;
+	return ret;
 }
 
 /* A resource as a mapping; cpu may be its number of cores alone. */
@@ -90,7 +90,7 @@ static int read_resource(struct arch_reader *r, const struct yaml_node *node, ui
 					    "read_rate", "write_rate", NULL };
 	const struct yaml_node *n, *cores = node;
 	struct arch_resource *x = add_resource(r, node, node->key, container);
-	int error;
+	int ret;
 
 	if (!x)
 		return -ENOMEM;
@@ -100,23 +100,23 @@ static int read_resource(struct arch_reader *r, const struct yaml_node *node, ui
 	x->policy = strcmp(node->key, "cpu") ? ARCH_FCFS : ARCH_PS;
 	if (node->kind == YAML_SCALAR)
 		return reader_whole(r, node, 1, MAX_SERVERS, &x->servers);
-	error = yaml_tree_keys(r->tree, node, keys, r->err);
-	if (error)
-		return error;
+	ret = yaml_tree_keys(r->tree, node, keys, r->err);
+	if (ret)
+		return ret;
 	cores = yaml_node_get(node, "cores");
 	if (cores && yaml_node_get(node, "servers"))
 		return reader_error(r, cores,
 				    "\"cores\" and \"servers\" are the same: expected one");
 	cores = cores ? cores : yaml_node_get(node, "servers");
 	if (cores)
-		error = reader_whole(r, cores, 1, MAX_SERVERS, &x->servers);
-	if (!error && (n = yaml_node_get(node, "policy")))
-		error = read_policy(r, n, &x->policy);
-	if (!error)
-		error = read_rate(r, node, "rate", &x->rate);
-	if (!error)
-		error = read_rate(r, node, "read_rate", &x->read_rate);
-	return error ? error : read_rate(r, node, "write_rate", &x->write_rate);
+		ret = reader_whole(r, cores, 1, MAX_SERVERS, &x->servers);
+	if (!ret && (n = yaml_node_get(node, "policy")))
+		ret = read_policy(r, n, &x->policy);
+	if (!ret)
+		ret = read_rate(r, node, "rate", &x->rate);
+	if (!ret)
+		ret = read_rate(r, node, "read_rate", &x->read_rate);
+	return ret ? ret : read_rate(r, node, "write_rate", &x->write_rate);
 }
 
 /* Where some action is a delay, every container has it: as many servers as there are jobs. */
@@ -164,7 +164,7 @@ static int read_container(struct arch_reader *r, const struct yaml_node *node)
 	struct arch_container *c = ARCH_ADD(r->m->containers, r->m->nr_containers);
 	uint32_t index = r->m->nr_containers - 1;
 	const struct yaml_node *n;
-	int error;
+	int ret;
 
 	if (!c)
 		return reader_no_memory(r);
@@ -173,23 +173,23 @@ static int read_container(struct arch_reader *r, const struct yaml_node *node)
 	c->name = reader_copy(r, node->key);
 	if (!c->name)
 		return -ENOMEM;
-	error = yaml_tree_keys(r->tree, node, keys, r->err);
-	if (!error && (n = yaml_node_get(node, "in")))
-		error = container_parent(r, n, c);
-	if (!error && (n = yaml_node_get(node, "storage")))
-		error = container_storage(r, n, &c->storage);
-	if (!error && (n = yaml_node_get(node, "cpu")))
-		error = read_resource(r, n, index);
+	ret = yaml_tree_keys(r->tree, node, keys, r->err);
+	if (!ret && (n = yaml_node_get(node, "in")))
+		ret = container_parent(r, n, c);
+	if (!ret && (n = yaml_node_get(node, "storage")))
+		ret = container_storage(r, n, &c->storage);
+	if (!ret && (n = yaml_node_get(node, "cpu")))
+		ret = read_resource(r, n, index);
 	n = yaml_node_get(node, "resources");
-	if (!error)
-		error = reader_names(r, n);
-	for (size_t i = 0; !error && n && i < n->nr; i++) {
+	if (!ret)
+		ret = reader_names(r, n);
+	for (size_t i = 0; !ret && n && i < n->nr; i++) {
 		if (!strcmp(n->items[i]->key, "cpu") || !strcmp(n->items[i]->key, "delay"))
 			return reader_error(r, n->items[i], "%s: stands beside \"resources\"",
 					    n->items[i]->key);
-		error = read_resource(r, n->items[i], index);
+		ret = read_resource(r, n->items[i], index);
 	}
-	return error ? error : add_delay(r, node, index);
+	return ret ? ret : add_delay(r, node, index);
 }
 
 static int join_containers(struct arch_reader *r, const struct yaml_node *node, struct arch_link *l)
@@ -218,42 +218,42 @@ static int read_link(struct arch_reader *r, const struct yaml_node *node)
 	struct arch_link *l = ARCH_ADD(r->m->links, r->m->nr_links);
 	struct arch_resource *x = l ? add_resource(r, node, node->key, ARCH_NONE) : NULL;
 	const struct yaml_node *joins, *latency;
-	int error;
+	int ret;
 
 	if (!x)
 		return reader_no_memory(r);
 	l->resource = r->m->nr_resources - 1;
 	x->policy = ARCH_FCFS;
 	x->type = ARCH_NONE;
-	error = yaml_tree_keys(r->tree, node, keys, r->err);
-	joins = error ? NULL : reader_need(r, node, "joins");
+	ret = yaml_tree_keys(r->tree, node, keys, r->err);
+	joins = ret ? NULL : reader_need(r, node, "joins");
 	if (!joins)
 		return -EINVAL;
 	latency = yaml_node_get(node, "latency");
 	if (!latency && !yaml_node_get(node, "throughput"))
 		return reader_error(r, node, "link %s: expected a throughput or a latency",
 				    node->key);
-	error = join_containers(r, joins, l);
-	if (!error)
-		error = read_rate(r, node, "throughput", &x->rate);
-	return error || !latency ? error : reader_expression(r, latency, 0, &l->latency);
+	ret = join_containers(r, joins, l);
+	if (!ret)
+		ret = read_rate(r, node, "throughput", &x->rate);
+	return ret || !latency ? ret : reader_expression(r, latency, 0, &l->latency);
 }
 
 int reader_environment(struct arch_reader *r, const struct yaml_node *root)
 {
 	const struct yaml_node *list = yaml_node_get(root, "containers");
-	int error = reader_names(r, list);
+	int ret = reader_names(r, list);
 
-	if (!error && (!list || !list->nr))
-		error = reader_error(r, list, "containers: expected one at least");
-	for (size_t i = 0; !error && i < list->nr; i++)
-		error = read_container(r, list->items[i]);
+	if (!ret && (!list || !list->nr))
+		ret = reader_error(r, list, "containers: expected one at least");
+	for (size_t i = 0; !ret && i < list->nr; i++)
+		ret = read_container(r, list->items[i]);
 	list = yaml_node_get(root, "links");
-	if (!error)
-		error = reader_names(r, list);
-	for (size_t i = 0; !error && list && i < list->nr; i++)
-		error = read_link(r, list->items[i]);
-	return error;
+	if (!ret)
+		ret = reader_names(r, list);
+	for (size_t i = 0; !ret && list && i < list->nr; i++)
+		ret = read_link(r, list->items[i]);
+	return ret;
 }
 
 /* closed: clients, think; open: interarrival */
@@ -262,7 +262,7 @@ static int read_load(struct arch_reader *r, const struct yaml_node *node, struct
 	const struct yaml_node *clients = yaml_node_get(node, "clients");
 	const struct yaml_node *time = yaml_node_get(node, "interarrival");
 	double value;
-	int error;
+	int ret;
 
 	s->open = time;
 	if (!clients == !time)
@@ -274,16 +274,16 @@ static int read_load(struct arch_reader *r, const struct yaml_node *node, struct
 		return reader_error(r, yaml_node_get(node, "think"),
 				    "think: only clients of a closed scenario do");
 	if (s->open) {
-		error = reader_expression(r, time, 0, &s->time);
-		if (!error && stoex_is_constant(s->time, &value) && !(value > 0))
-			error = reader_error(r, time, "interarrival: expected more than 0");
-		return error;
+		ret = reader_expression(r, time, 0, &s->time);
+		if (!ret && stoex_is_constant(s->time, &value) && !(value > 0))
+			ret = reader_error(r, time, "interarrival: expected more than 0");
+		return ret;
 	}
-	error = reader_expression(r, clients, 1, &s->population);
-	if (!error && stoex_is_constant(s->population, &value) && value != floor(value))
-		error = reader_error(r, clients, "clients: expected a whole number, got %g", value);
-	if (error)
-		return error;
+	ret = reader_expression(r, clients, 1, &s->population);
+	if (!ret && stoex_is_constant(s->population, &value) && value != floor(value))
+		ret = reader_error(r, clients, "clients: expected a whole number, got %g", value);
+	if (ret)
+		return ret;
 	time = yaml_node_get(node, "think");
 	if (time)
 		return reader_expression(r, time, 0, &s->time);
@@ -296,7 +296,7 @@ static int read_scenario(struct arch_reader *r, const struct yaml_node *node)
 	static const char *const keys[] = { "clients", "think", "interarrival", "do", NULL };
 	struct arch_scenario *s = ARCH_ADD(r->m->scenarios, r->m->nr_scenarios);
 	const struct yaml_node *body;
-	int error;
+	int ret;
 
 	if (!s)
 		return reader_no_memory(r);
@@ -304,21 +304,21 @@ static int read_scenario(struct arch_reader *r, const struct yaml_node *node)
 	s->name = reader_copy(r, node->key);
 	if (!s->name)
 		return -ENOMEM;
-	error = yaml_tree_keys(r->tree, node, keys, r->err);
-	body = error ? NULL : reader_need(r, node, "do");
+	ret = yaml_tree_keys(r->tree, node, keys, r->err);
+	body = ret ? NULL : reader_need(r, node, "do");
 	if (!body)
 		return -EINVAL;
-	error = read_load(r, node, s);
-	return error ? error : reader_behaviour(r, body, ARCH_NONE, &s->behaviour);
+	ret = read_load(r, node, s);
+	return ret ? ret : reader_behaviour(r, body, ARCH_NONE, &s->behaviour);
 }
 
 int reader_usage(struct arch_reader *r, const struct yaml_node *node)
 {
-	int error = reader_names(r, node);
+	int ret = reader_names(r, node);
 
-	if (!error && (!node || !node->nr))
-		error = reader_error(r, node, "usage: expected one scenario at least");
-	for (size_t i = 0; !error && i < node->nr; i++)
-		error = read_scenario(r, node->items[i]);
-	return error;
+	if (!ret && (!node || !node->nr))
+		ret = reader_error(r, node, "usage: expected one scenario at least");
+	for (size_t i = 0; !ret && i < node->nr; i++)
+		ret = read_scenario(r, node->items[i]);
+	return ret;
 }

@@ -18,7 +18,7 @@ static const char *const feature_names[] = { "system",	  "scheduler", "file_syst
 					     "formalism", "technique", NULL };
 
 /* A path in the YAML file FROM is relative to it. NULL without memory. */
-static char *beside(const char *from, const char *path)
+static char *arch_read_storages_beside(const char *from, const char *path)
 {
 	const char *slash = strrchr(from, '/');
 	char *full;
@@ -50,8 +50,8 @@ static int read_columns(struct arch_reader *r, const struct yaml_node *node,
 }
 
 /* The text of an optional key; a path beside the file where it is one. */
-static int optional(struct arch_reader *r, const struct yaml_node *map, const char *key, bool path,
-		    char **out)
+static int arch_read_storages_optional(struct arch_reader *r, const struct yaml_node *map,
+				       const char *key, bool path, char **out)
 {
 	const struct yaml_node *node = yaml_node_get(map, key);
 	const char *text = node ? reader_text(r, node, "a text") : NULL;
@@ -61,7 +61,7 @@ static int optional(struct arch_reader *r, const struct yaml_node *map, const ch
 		return 0;
 	if (!text)
 		return -EINVAL;
-	*out = path ? beside(yaml_tree_name(r->tree), text) : strdup(text);
+	*out = path ? arch_read_storages_beside(yaml_tree_name(r->tree), text) : strdup(text);
 	return *out ? 0 : reader_no_memory(r);
 }
 
@@ -79,28 +79,28 @@ static int open_models(struct arch_reader *r, const struct yaml_node *node,
 	};
 	char *read = NULL, *write = NULL;
 	struct err why = { 0 };
-	int error = formula ? yaml_tree_keys(r->tree, formula, formula_keys, r->err) : 0;
+	int ret = formula ? yaml_tree_keys(r->tree, formula, formula_keys, r->err) : 0;
 
-	if (!error)
-		error = optional(r, from, "read", !formula, &read);
-	if (!error)
-		error = optional(r, from, "write", !formula, &write);
-	if (!error && !read && !write)
-		error = reader_error(r, from,
-				     "storage %s has no I/O model: expected \"read\" and "
-				     "\"write\", \"formula\", \"qpn\" or \"repository\"",
-				     node->key ? node->key : "");
-	if (!error)
-		error = read_columns(r, yaml_node_get(node, "inputs"), columns, &spec.nr_columns);
-	if (!error && unit)
-		error = reader_number(r, unit, 0, 1e6, &spec.unit_s);
+	if (!ret)
+		ret = arch_read_storages_optional(r, from, "read", !formula, &read);
+	if (!ret)
+		ret = arch_read_storages_optional(r, from, "write", !formula, &write);
+	if (!ret && !read && !write)
+		ret = reader_error(r, from,
+				   "storage %s has no I/O model: expected \"read\" and "
+				   "\"write\", \"formula\", \"qpn\" or \"repository\"",
+				   node->key ? node->key : "");
+	if (!ret)
+		ret = read_columns(r, yaml_node_get(node, "inputs"), columns, &spec.nr_columns);
+	if (!ret && unit)
+		ret = reader_number(r, unit, 0, 1e6, &spec.unit_s);
 	spec.read = read;
 	spec.write = write;
-	if (!error && storage_model_open(out, &spec, &why))
-		error = reader_error(r, from, "%s", why.line);
+	if (!ret && storage_model_open(out, &spec, &why))
+		ret = reader_error(r, from, "%s", why.line);
 	free(read);
 	free(write);
-	return error;
+	return ret;
 }
 
 /* The file of a mapping with qpn, and nothing that is of regressions. */
@@ -110,17 +110,17 @@ static int open_net(struct arch_reader *r, const struct yaml_node *node,
 	static const char *const others[] = { "read", "write", "formula", "inputs", "unit", NULL };
 	char *path = NULL;
 	struct err why = { 0 };
-	int error;
+	int ret;
 
 	for (size_t i = 0; others[i]; i++)
 		if (yaml_node_get(node, others[i]))
 			return reader_error(r, yaml_node_get(node, others[i]),
 					    "\"%s\" and \"qpn\": expected one of them", others[i]);
-	error = optional(r, node, "qpn", true, &path);
-	if (!error && storage_qpn_open(out, path, &why))
-		error = reader_error(r, yaml_node_get(node, "qpn"), "%s", why.line);
+	ret = arch_read_storages_optional(r, node, "qpn", true, &path);
+	if (!ret && storage_qpn_open(out, path, &why))
+		ret = reader_error(r, yaml_node_get(node, "qpn"), "%s", why.line);
 	free(path);
-	return error;
+	return ret;
 }
 
 static int open_entry(struct arch_reader *r, const struct yaml_node *node,
@@ -156,8 +156,8 @@ static int check_features(struct arch_reader *r, const struct yaml_node *node)
 }
 
 /* The one entry with these features. */
-static int choose(struct arch_reader *r, const struct yaml_node *node,
-		  struct arch_reader *repository, const struct yaml_node **entry)
+static int arch_read_storages_choose(struct arch_reader *r, const struct yaml_node *node,
+				     struct arch_reader *repository, const struct yaml_node **entry)
 {
 	static const char *const keys[] = { "models", NULL };
 	static const char *const entry_keys[] = { "features", "read", "write", "inputs",
@@ -193,23 +193,23 @@ static int open_from_repository(struct arch_reader *r, const struct yaml_node *n
 	const struct yaml_node *entry = NULL;
 	struct err why = { 0 };
 	char *dir = NULL, *path = NULL;
-	int error = optional(r, node, "repository", true, &dir);
+	int ret = arch_read_storages_optional(r, node, "repository", true, &dir);
 
-	if (!error)
-		error = check_features(r, yaml_node_get(node, "features"));
-	if (!error && asprintf(&path, "%s/" REPOSITORY_FILE, dir) < 0)
-		error = reader_no_memory(r);
-	if (!error && yaml_tree_read(&other.tree, path, &why))
-		error = reader_error(r, yaml_node_get(node, "repository"), "%s", why.line);
-	if (!error) {
-		error = choose(r, node, &other, &entry);
-		if (!error)
-			error = open_entry(&other, entry, out);
+	if (!ret)
+		ret = check_features(r, yaml_node_get(node, "features"));
+	if (!ret && asprintf(&path, "%s/" REPOSITORY_FILE, dir) < 0)
+		ret = reader_no_memory(r);
+	if (!ret && yaml_tree_read(&other.tree, path, &why))
+		ret = reader_error(r, yaml_node_get(node, "repository"), "%s", why.line);
+	if (!ret) {
+		ret = arch_read_storages_choose(r, node, &other, &entry);
+		if (!ret)
+			ret = open_entry(&other, entry, out);
 		yaml_tree_free(other.tree);
 	}
 	free(dir);
 	free(path);
-	return error;
+	return ret;
 }
 
 static int read_storage(struct arch_reader *r, const struct yaml_node *node)
@@ -219,7 +219,7 @@ static int read_storage(struct arch_reader *r, const struct yaml_node *node)
 					    "list_length", "concurrency", NULL };
 	struct arch_storage *s = ARCH_ADD(r->m->storages, r->m->nr_storages);
 	const struct yaml_node *n;
-	int error;
+	int ret;
 
 	if (!s)
 		return reader_no_memory(r);
@@ -228,13 +228,13 @@ static int read_storage(struct arch_reader *r, const struct yaml_node *node)
 	s->name = reader_copy(r, node->key);
 	if (!s->name)
 		return -ENOMEM;
-	error = yaml_tree_keys(r->tree, node, keys, r->err);
-	if (!error && (n = yaml_node_get(node, "list_length")))
-		error = reader_number(r, n, 0, STORAGE_MAX_LIST, &s->list_length);
-	if (!error && (n = yaml_node_get(node, "concurrency")))
-		error = reader_number(r, n, 1e-6, 1e6, &s->concurrency);
-	if (error)
-		return error;
+	ret = yaml_tree_keys(r->tree, node, keys, r->err);
+	if (!ret && (n = yaml_node_get(node, "list_length")))
+		ret = reader_number(r, n, 0, STORAGE_MAX_LIST, &s->list_length);
+	if (!ret && (n = yaml_node_get(node, "concurrency")))
+		ret = reader_number(r, n, 1e-6, 1e6, &s->concurrency);
+	if (ret)
+		return ret;
 	if (!yaml_node_get(node, "repository"))
 		return open_entry(r, node, &s->model);
 	for (size_t i = 0; i < 6; i++)
@@ -247,9 +247,9 @@ static int read_storage(struct arch_reader *r, const struct yaml_node *node)
 
 int reader_storages(struct arch_reader *r, const struct yaml_node *node)
 {
-	int error = reader_names(r, node);
+	int ret = reader_names(r, node);
 
-	for (size_t i = 0; !error && node && i < node->nr; i++)
-		error = read_storage(r, node->items[i]);
-	return error;
+	for (size_t i = 0; !ret && node && i < node->nr; i++)
+		ret = read_storage(r, node->items[i]);
+	return ret;
 }

@@ -85,13 +85,13 @@ static int return_call(struct arch_sim *s, uint32_t thread)
 	double bytes = 0;
 
 	if (!a->returning) {
-		int error = frame_assign(s, t->stack[t->nr - 2].frame, a->frame,
-					 &a->action->call.out, sim_rng(s, t, a), NULL);
+		int ret = frame_assign(s, t->stack[t->nr - 2].frame, a->frame, &a->action->call.out,
+				       sim_rng(s, t, a), NULL);
 
-		if (!error && link != ARCH_NONE)
-			error = frame_result_bytes(s, a->frame, sim_rng(s, t, a), &bytes);
-		if (error)
-			return sim_at_place(s, a->action->at, error);
+		if (!ret && link != ARCH_NONE)
+			ret = frame_result_bytes(s, a->frame, sim_rng(s, t, a), &bytes);
+		if (ret)
+			return sim_at_place(s, a->action->at, ret);
 		a->returning = true;
 		if (link != ARCH_NONE)
 			return sim_at_place(s, a->action->at,
@@ -129,7 +129,7 @@ static int end_round(struct arch_sim *s, uint32_t thread)
 	struct thread *t = s->threads[thread];
 	const struct arch_scenario *u = &s->m->scenarios[t->scenario];
 	double time = 0;
-	int error;
+	int ret;
 
 	sim_record(s, t->scenario, thread_top(t)->begin);
 	if (u->open) {
@@ -137,12 +137,12 @@ static int end_round(struct arch_sim *s, uint32_t thread)
 		thread_end(s, thread);
 		return WAITS;
 	}
-	error = thread_number(s, t, u->time, &time);
+	ret = thread_number(s, t, u->time, &time);
 	thread_pop(s, t);
-	if (!error && !(time >= 0))
-		error = err_set(s->err, ERANGE, "a think time of %g: expected 0 or more", time);
-	if (error)
-		return sim_at_place(s, u->at, error);
+	if (!ret && !(time >= 0))
+		ret = err_set(s->err, ERANGE, "a think time of %g: expected 0 or more", time);
+	if (ret)
+		return sim_at_place(s, u->at, ret);
 	control_time(s, t->scenario, time);
 	return thread_pause(s, thread, time, THINKING);
 }
@@ -183,7 +183,7 @@ static int end_activation(struct arch_sim *s, uint32_t thread)
 }
 
 /* Goes on with a thread until it waits or ends. */
-static int step(struct arch_sim *s, uint32_t thread)
+static int arch_sim_step(struct arch_sim *s, uint32_t thread)
 {
 	struct thread *t = s->threads[thread];
 	int state = GOES;
@@ -217,17 +217,17 @@ static int set_arrival(struct arch_sim *s, uint32_t scenario)
 {
 	const struct arch_scenario *u = &s->m->scenarios[scenario];
 	double time;
-	int error;
+	int ret;
 
 	if (s->closed_doors)
 		return 0;
-	error = frame_number(s, NULL, u->time, &s->rngs[s->m->nr_instances + scenario], &time);
+	ret = frame_number(s, NULL, u->time, &s->rngs[s->m->nr_instances + scenario], &time);
 
-	if (!error && !(time >= 0))
-		error = err_set(s->err, ERANGE, "a time of %g between arrivals: expected 0 or more",
-				time);
-	if (error)
-		return sim_at_place(s, u->at, error);
+	if (!ret && !(time >= 0))
+		ret = err_set(s->err, ERANGE, "a time of %g between arrivals: expected 0 or more",
+			      time);
+	if (ret)
+		return sim_at_place(s, u->at, ret);
 	control_time(s, scenario, time);
 	if (eventq_set(&s->events, s->m->nr_resources + scenario, s->now + time))
 		return sim_no_memory(s);
@@ -243,28 +243,28 @@ static int new_user(struct arch_sim *s, uint32_t scenario, uint32_t *thread)
 	return begin_round(s, *thread);
 }
 
-static int arrival(struct arch_sim *s, uint32_t scenario)
+static int arch_sim_arrival(struct arch_sim *s, uint32_t scenario)
 {
 	uint32_t thread = ARCH_NONE;
-	int error = set_arrival(s, scenario);
+	int ret = set_arrival(s, scenario);
 
-	if (!error)
-		error = new_user(s, scenario, &thread);
-	return error < 0 ? error : step(s, thread);
+	if (!ret)
+		ret = new_user(s, scenario, &thread);
+	return ret < 0 ? ret : arch_sim_step(s, thread);
 }
 
-static int wake(struct arch_sim *s, uint32_t thread)
+static int arch_sim_wake(struct arch_sim *s, uint32_t thread)
 {
 	struct thread *t = s->threads[thread];
 	struct storage_level *l;
-	int error = 0;
+	int ret = 0;
 
 	switch (t->state) {
 	case THINKING:
-		error = begin_round(s, thread);
+		ret = begin_round(s, thread);
 		break;
 	case IN_SERVICE:
-		error = resource_leave(s, thread);
+		ret = resource_leave(s, thread);
 		break;
 	case IN_IO:
 		l = &s->storage_levels[t->resource];
@@ -276,25 +276,25 @@ static int wake(struct arch_sim *s, uint32_t thread)
 	default:
 		break;
 	}
-	return error < 0 ? error : step(s, thread);
+	return ret < 0 ? ret : arch_sim_step(s, thread);
 }
 
-static int happen(struct arch_sim *s, uint32_t id)
+static int arch_sim_happen(struct arch_sim *s, uint32_t id)
 {
 	uint32_t thread, clock = id & ~EVENTQ_CLOCK;
-	int error;
+	int ret;
 
 	if (!(id & EVENTQ_CLOCK))
-		return wake(s, id);
+		return arch_sim_wake(s, id);
 	if (clock >= s->m->nr_resources)
-		return arrival(s, clock - s->m->nr_resources);
-	error = resource_clock(s, clock, &thread);
-	return error ? error : step(s, thread);
+		return arch_sim_arrival(s, clock - s->m->nr_resources);
+	ret = resource_clock(s, clock, &thread);
+	return ret ? ret : arch_sim_step(s, thread);
 }
 
 int arch_sim_run(struct arch_sim *s, double until, uint64_t nr_events, struct err *err)
 {
-	int error = 0;
+	int ret = 0;
 
 	s->err = err ? err : &s->own_err;
 	while (nr_events--) {
@@ -311,9 +311,9 @@ int arch_sim_run(struct arch_sim *s, double until, uint64_t nr_events, struct er
 		id = e->id;
 		eventq_pop(&s->events);
 		s->nr_events++;
-		error = happen(s, id);
-		if (error < 0)
-			return error;
+		ret = arch_sim_happen(s, id);
+		if (ret < 0)
+			return ret;
 	}
 	if (isfinite(until) && until > s->now)
 		s->now = until;
@@ -353,38 +353,38 @@ void arch_sim_watch(struct arch_sim *s,
 	s->watch_ctx = ctx;
 }
 
-static int populate(struct arch_sim *s)
+static int arch_sim_populate(struct arch_sim *s)
 {
-	int error = 0;
+	int ret = 0;
 
-	for (uint32_t i = 0; !error && i < s->m->nr_scenarios; i++) {
+	for (uint32_t i = 0; !ret && i < s->m->nr_scenarios; i++) {
 		const struct arch_scenario *u = &s->m->scenarios[i];
 		double population = 0;
 
 		if (s->alone != ARCH_NONE && s->alone != i)
 			continue;
 		if (u->open) {
-			error = set_arrival(s, i);
+			ret = set_arrival(s, i);
 			continue;
 		}
-		error = frame_number(s, NULL, u->population, &s->rngs[s->m->nr_instances + i],
-				     &population);
+		ret = frame_number(s, NULL, u->population, &s->rngs[s->m->nr_instances + i],
+				   &population);
 		population = round(population);
-		if (!error && !(population >= 1 && population <= ARCH_SIM_MAX_THREADS))
-			error = err_set(s->err, EINVAL,
-					"scenario %s: a population of %g: expected 1 to %d",
-					u->name, population, ARCH_SIM_MAX_THREADS);
-		error = sim_at_place(s, u->at, error);
-		for (double k = 0; !error && k < population; k++) {
+		if (!ret && !(population >= 1 && population <= ARCH_SIM_MAX_THREADS))
+			ret = err_set(s->err, EINVAL,
+				      "scenario %s: a population of %g: expected 1 to %d", u->name,
+				      population, ARCH_SIM_MAX_THREADS);
+		ret = sim_at_place(s, u->at, ret);
+		for (double k = 0; !ret && k < population; k++) {
 			uint32_t thread = thread_new(s);
 
 			if (thread == ARCH_NONE)
 				return -ENOMEM;
 			s->threads[thread]->scenario = i;
-			error = thread_pause(s, thread, 0, THINKING);
+			ret = thread_pause(s, thread, 0, THINKING);
 		}
 	}
-	return error < 0 ? error : 0;
+	return ret < 0 ? ret : 0;
 }
 
 static int make_passives(struct arch_sim *s)
@@ -396,20 +396,19 @@ static int make_passives(struct arch_sim *s)
 		for (uint32_t k = 0; k < c->nr_passives; k++) {
 			struct frame *f = frame_new(s, NULL);
 			double capacity;
-			int error =
-				f ? frame_assign(s, f, f, &x->sets, &s->rngs[i], NULL) : -ENOMEM;
+			int ret = f ? frame_assign(s, f, f, &x->sets, &s->rngs[i], NULL) : -ENOMEM;
 
-			if (!error)
-				error = frame_number(s, f, c->passives[k].capacity, &s->rngs[i],
-						     &capacity);
+			if (!ret)
+				ret = frame_number(s, f, c->passives[k].capacity, &s->rngs[i],
+						   &capacity);
 			frame_drop(s, f);
-			if (!error && !(capacity >= 1 && capacity <= UINT32_MAX))
-				error = err_set(s->err, EINVAL,
-						"passive resource %s: a capacity of %g: expected 1 "
-						"or more",
-						c->passives[k].name, capacity);
-			if (error)
-				return sim_at_place(s, c->at, error);
+			if (!ret && !(capacity >= 1 && capacity <= UINT32_MAX))
+				ret = err_set(s->err, EINVAL,
+					      "passive resource %s: a capacity of %g: expected 1 "
+					      "or more",
+					      c->passives[k].name, capacity);
+			if (ret)
+				return sim_at_place(s, c->at, ret);
 			s->passives[x->first_passive + k].capacity = (uint32_t)capacity;
 			s->passives[x->first_passive + k].queue.first = ARCH_NONE;
 		}
@@ -451,7 +450,7 @@ static int make_names(struct arch_sim *s)
 	return 0;
 }
 
-static int allocate(struct arch_sim *s, uint64_t seed)
+static int arch_sim_allocate(struct arch_sim *s, uint64_t seed)
 {
 	const struct arch_model *m = s->m;
 
@@ -490,7 +489,7 @@ static int sim_new(struct arch_sim **out, const struct arch_model *m, uint32_t a
 		   struct err *err)
 {
 	struct arch_sim *s = calloc(1, sizeof(*s));
-	int error;
+	int ret;
 
 	*out = NULL;
 	if (!s)
@@ -500,16 +499,16 @@ static int sim_new(struct arch_sim **out, const struct arch_model *m, uint32_t a
 	s->free_thread = ARCH_NONE;
 	s->alone = alone;
 	s->step_time = -1;
-	error = allocate(s, seed);
-	if (!error)
-		error = make_passives(s);
-	if (!error)
-		error = populate(s);
-	if (error)
+	ret = arch_sim_allocate(s, seed);
+	if (!ret)
+		ret = make_passives(s);
+	if (!ret)
+		ret = arch_sim_populate(s);
+	if (ret)
 		arch_sim_free(s);
 	else
 		*out = s;
-	return error;
+	return ret;
 }
 
 int arch_sim_new(struct arch_sim **out, const struct arch_model *m, uint64_t seed, struct err *err)

@@ -35,40 +35,40 @@ struct round {
 	struct err *errs;
 };
 
-static const struct arch_sample *at(const void *samples, size_t i)
+static const struct arch_sample *arch_solve_at(const void *samples, size_t i)
 {
 	return (const struct arch_sample *)samples + i;
 }
 
-static double level(const void *samples, size_t i, uint32_t index)
+static double arch_solve_level(const void *samples, size_t i, uint32_t index)
 {
-	return at(samples, i)->levels[index] / at(samples, i)->duration;
+	return arch_solve_at(samples, i)->levels[index] / arch_solve_at(samples, i)->duration;
 }
 
 static double time_sum(const void *samples, size_t i, uint32_t index)
 {
-	return at(samples, i)->times[index].sum;
+	return arch_solve_at(samples, i)->times[index].sum;
 }
 
 static double time_nr(const void *samples, size_t i, uint32_t index)
 {
-	return at(samples, i)->times[index].nr;
+	return arch_solve_at(samples, i)->times[index].nr;
 }
 
-static double duration(const void *samples, size_t i, uint32_t index)
+static double arch_solve_duration(const void *samples, size_t i, uint32_t index)
 {
 	(void)index;
-	return at(samples, i)->duration;
+	return arch_solve_at(samples, i)->duration;
 }
 
-static double control(const void *samples, size_t i, uint32_t index)
+static double arch_solve_control(const void *samples, size_t i, uint32_t index)
 {
-	return at(samples, i)->controls[index];
+	return arch_solve_at(samples, i)->controls[index];
 }
 
-static const struct qhist *hist(const void *samples, size_t i, uint32_t index)
+static const struct qhist *arch_solve_hist(const void *samples, size_t i, uint32_t index)
 {
-	return &at(samples, i)->hists[index];
+	return &arch_solve_at(samples, i)->hists[index];
 }
 
 static int no_memory(struct err *err)
@@ -82,7 +82,7 @@ static size_t warm_up(const struct arch_sample *x, size_t nr)
 	size_t most = LEAST_WARM_UP;
 
 	for (; s.index < x->nr_levels; s.index++) {
-		size_t d = interval_truncation(&s, level);
+		size_t d = interval_truncation(&s, arch_solve_level);
 
 		most = d > most ? d : most;
 	}
@@ -90,8 +90,8 @@ static size_t warm_up(const struct arch_sample *x, size_t nr)
 }
 
 /* Jobs that wait for a server, a unit or a storage, on average over batches [from, to). */
-static double waiting(const struct arch_model *m, const struct arch_sample *x, size_t from,
-		      size_t to)
+static double arch_solve_waiting(const struct arch_model *m, const struct arch_sample *x,
+				 size_t from, size_t to)
 {
 	double sum = 0, time = 0;
 
@@ -110,51 +110,52 @@ static double waiting(const struct arch_model *m, const struct arch_sample *x, s
 }
 
 /* One run of BATCHES batches; what lies behind its warm-up in out. */
-static int run(struct round *d, size_t number, size_t at, struct err *err)
+static int arch_solve_run(struct round *d, size_t number, size_t at, struct err *err)
 {
 	struct arch_sample *out = &d->samples[at];
 	struct arch_sample batches[BATCHES] = { 0 };
 	struct arch_sim *sim = NULL;
 	struct rng seeds;
 	size_t nr = 0, from;
-	int error;
+	int ret;
 
 	rng_stream(&seeds, d->o->seed, number);
-	error = arch_sim_new(&sim, d->m, rng_u64(&seeds), err);
-	for (; !error && nr < BATCHES; nr++) {
-		error = arch_sim_run(sim, d->length * (double)(nr + 1) / BATCHES, UINT64_MAX, err);
-		if (!error && arch_sim_collect(sim, &batches[nr]))
-			error = no_memory(err);
+	ret = arch_sim_new(&sim, d->m, rng_u64(&seeds), err);
+	for (; !ret && nr < BATCHES; nr++) {
+		ret = arch_sim_run(sim, d->length * (double)(nr + 1) / BATCHES, UINT64_MAX, err);
+		if (!ret && arch_sim_collect(sim, &batches[nr]))
+			ret = no_memory(err);
 		d->events[at] += batches[nr].events;
 	}
-	if (!error) {
+	if (!ret) {
 		from = warm_up(batches, BATCHES);
-		d->half[at] = waiting(d->m, batches, BATCHES / 2 - BATCHES / 8, BATCHES / 2);
-		d->end[at] = waiting(d->m, batches, BATCHES - BATCHES / 8, BATCHES);
+		d->half[at] =
+			arch_solve_waiting(d->m, batches, BATCHES / 2 - BATCHES / 8, BATCHES / 2);
+		d->end[at] = arch_solve_waiting(d->m, batches, BATCHES - BATCHES / 8, BATCHES);
 		d->warm_ups[at] = d->length * (double)from / BATCHES;
-		error = arch_sample_init(out, d->m);
-		for (size_t i = from; !error && i < BATCHES; i++)
-			error = arch_sample_merge(out, &batches[i]);
-		if (error)
+		ret = arch_sample_init(out, d->m);
+		for (size_t i = from; !ret && i < BATCHES; i++)
+			ret = arch_sample_merge(out, &batches[i]);
+		if (ret)
 			no_memory(err);
 	}
 	for (size_t i = 0; i < nr; i++)
 		arch_sample_release(&batches[i]);
 	arch_sim_free(sim);
-	return error;
+	return ret;
 }
 
-static int replicate(void *ctx, size_t chunk, size_t begin, size_t end)
+static int arch_solve_replicate(void *ctx, size_t chunk, size_t begin, size_t end)
 {
 	struct round *d = ctx;
 
 	(void)chunk;
 	(void)end;
-	return run(d, d->first + begin, begin, &d->errs[begin]);
+	return arch_solve_run(d, d->first + begin, begin, &d->errs[begin]);
 }
 
 /* Whether queues grow without end: by the replications of one round. */
-static bool grows(const struct round *d, size_t nr)
+static bool arch_solve_grows(const struct round *d, size_t nr)
 {
 	double sum = 0, squares = 0, end = 0, mean;
 	bool open = false;
@@ -177,10 +178,11 @@ static bool grows(const struct round *d, size_t nr)
 
 static int run_round(struct arch_solution *out, struct round *d, size_t nr, struct err *err)
 {
-	struct parallel p = {
-		.nr_items = nr, .nr_threads = d->o->nr_threads, .work = replicate, .ctx = d
-	};
-	int error = -ENOMEM;
+	struct parallel p = { .nr_items = nr,
+			      .nr_threads = d->o->nr_threads,
+			      .work = arch_solve_replicate,
+			      .ctx = d };
+	int ret = -ENOMEM;
 
 	d->warm_ups = calloc(nr, sizeof(*d->warm_ups));
 	d->half = calloc(nr, sizeof(*d->half));
@@ -188,46 +190,45 @@ static int run_round(struct arch_solution *out, struct round *d, size_t nr, stru
 	d->events = calloc(nr, sizeof(*d->events));
 	d->errs = calloc(nr, sizeof(*d->errs));
 	if (d->warm_ups && d->half && d->end && d->events && d->errs)
-		error = parallel_run(&p);
-	if (error == -ENOMEM)
+		ret = parallel_run(&p);
+	if (ret == -ENOMEM)
 		no_memory(err);
 	/* The lowest that failed speaks, whichever failed first. */
-	for (size_t i = 0; d->errs && error && i < nr; i++) {
+	for (size_t i = 0; d->errs && ret && i < nr; i++) {
 		if (!d->errs[i].code)
 			continue;
 		if (err)
 			*err = d->errs[i];
 		break;
 	}
-	for (size_t i = 0; !error && i < nr; i++) {
+	for (size_t i = 0; !ret && i < nr; i++) {
 		out->events += d->events[i];
 		out->warm_up += d->warm_ups[i];
 		out->model_time += d->length;
 	}
-	out->overloaded |= !error && grows(d, nr);
+	out->overloaded |= !ret && arch_solve_grows(d, nr);
 	free(d->warm_ups);
 	free(d->half);
 	free(d->end);
 	free(d->events);
 	free(d->errs);
-	return error;
+	return ret;
 }
 
 /* How long a replication is to be: the time some events take, at least some rounds of each user. */
 static int replication_length(struct round *d, struct err *err)
 {
 	struct arch_sim *sim;
-	int error = arch_sim_new(&sim, d->m, d->o->seed, err);
+	int ret = arch_sim_new(&sim, d->m, d->o->seed, err);
 
-	if (!error)
-		error = arch_sim_run(sim, INFINITY, PILOT_EVENTS, err);
-	if (!error)
+	if (!ret)
+		ret = arch_sim_run(sim, INFINITY, PILOT_EVENTS, err);
+	if (!ret)
 		d->length = arch_sim_now(sim) * REPLICATION_EVENTS / PILOT_EVENTS;
-	if (!error && !(d->length > 0))
-		error = err_set(err, ELOOP,
-				"time does not go on: expected a demand or a think time");
+	if (!ret && !(d->length > 0))
+		ret = err_set(err, ELOOP, "time does not go on: expected a demand or a think time");
 	arch_sim_free(sim);
-	return error;
+	return ret;
 }
 
 static double sum_levels(const struct arch_sample *x, size_t nr, uint32_t index)
@@ -274,7 +275,7 @@ static void estimate_resources(struct arch_solution *out, const struct arch_mode
 	}
 }
 
-static bool varies(const struct arch_sample *x, size_t nr, uint32_t index)
+static bool arch_solve_varies(const struct arch_sample *x, size_t nr, uint32_t index)
 {
 	for (size_t i = 1; i < nr; i++)
 		if (x[i].controls[index] != x[0].controls[index])
@@ -283,7 +284,8 @@ static bool varies(const struct arch_sample *x, size_t nr, uint32_t index)
 }
 
 /* What a control tells: a resource's as much as it is busy, a scenario's nearly as the busiest's. */
-static double telling(const struct arch_solution *s, const struct arch_model *m, uint32_t control)
+static double arch_solve_telling(const struct arch_solution *s, const struct arch_model *m,
+				 uint32_t control)
 {
 	double most = 0;
 
@@ -292,7 +294,7 @@ static double telling(const struct arch_solution *s, const struct arch_model *m,
 			       ? 0
 			       : s->resources[control].utilization;
 	for (uint32_t r = 0; r < m->nr_resources; r++)
-		most = fmax(most, telling(s, m, r));
+		most = fmax(most, arch_solve_telling(s, m, r));
 	return 0.999 * most;
 }
 
@@ -309,11 +311,12 @@ static size_t choose_controls(uint32_t chosen[MAX_CONTROLS], const struct arch_s
 		uint32_t best = ARCH_NONE;
 
 		for (uint32_t i = 0; i < x->nr_controls; i++) {
-			bool out = !varies(x, nr, i);
+			bool out = !arch_solve_varies(x, nr, i);
 
 			for (size_t k = 0; k < used; k++)
 				out |= chosen[k] == i;
-			if (!out && (best == ARCH_NONE || telling(s, m, i) > telling(s, m, best)))
+			if (!out && (best == ARCH_NONE ||
+				     arch_solve_telling(s, m, i) > arch_solve_telling(s, m, best)))
 				best = i;
 		}
 		if (best == ARCH_NONE)
@@ -323,8 +326,8 @@ static size_t choose_controls(uint32_t chosen[MAX_CONTROLS], const struct arch_s
 	return used;
 }
 
-static int estimate(struct arch_solution *out, const struct arch_model *m,
-		    const struct arch_sample *x, size_t nr, bool quantiles)
+static int arch_solve_estimate(struct arch_solution *out, const struct arch_model *m,
+			       const struct arch_sample *x, size_t nr, bool quantiles)
 {
 	struct samples s = { .items = x, .nr = nr };
 	uint32_t controls[MAX_CONTROLS];
@@ -336,15 +339,15 @@ static int estimate(struct arch_solution *out, const struct arch_model *m,
 	for (; s.index < out->nr_times; s.index++) {
 		struct time_estimate *t = &out->times[s.index];
 
-		if (interval_controlled(&t->mean, &s, time_sum, time_nr, control, controls,
-					nr_controls) ||
-		    interval_controlled(&out->throughput[s.index], &s, time_nr, duration, control,
-					controls, nr_controls))
+		if (interval_controlled(&t->mean, &s, time_sum, time_nr, arch_solve_control,
+					controls, nr_controls) ||
+		    interval_controlled(&out->throughput[s.index], &s, time_nr, arch_solve_duration,
+					arch_solve_control, controls, nr_controls))
 			return -ENOMEM;
 		out->nr[s.index] = 0;
 		for (size_t i = 0; i < nr; i++)
 			out->nr[s.index] += x[i].times[s.index].nr;
-		if (interval_quantiles(t, &s, hist))
+		if (interval_quantiles(t, &s, arch_solve_hist))
 			return -ENOMEM;
 		/* Waits for passive resources are shown, but do not have to be precise. */
 		if (out->nr[s.index] > 0 && s.index < m->nr_scenarios + m->nr_measures)
@@ -367,7 +370,7 @@ static size_t more_needed(const struct arch_solution *s, const struct arch_solve
 	return want > nr + 1 ? (size_t)ceil(want - nr) : 1;
 }
 
-static int allocate(struct arch_solution *s, const struct arch_model *m)
+static int arch_solve_allocate(struct arch_solution *s, const struct arch_model *m)
 {
 	s->nr_times = m->nr_scenarios + m->nr_measures + m->nr_passives;
 	s->times = calloc((size_t)s->nr_times + 1, sizeof(*s->times));
@@ -382,7 +385,7 @@ static int allocate(struct arch_solution *s, const struct arch_model *m)
 }
 
 /* Nothing is known of times that have no end; of the rest only what was simulated. */
-static void forget(struct arch_solution *s, const struct arch_model *m, bool all)
+static void arch_solve_forget(struct arch_solution *s, const struct arch_model *m, bool all)
 {
 	const struct interval unknown = { NAN, NAN, NAN };
 
@@ -401,18 +404,18 @@ static void forget(struct arch_solution *s, const struct arch_model *m, bool all
 }
 
 /* Load and room for the result; then s->overloaded says whether there is anything to simulate. */
-static int begin(struct arch_solution *s, const struct arch_model *m,
-		 const struct arch_solve_options *o, struct err *err)
+static int arch_solve_begin(struct arch_solution *s, const struct arch_model *m,
+			    const struct arch_solve_options *o, struct err *err)
 {
-	int error = allocate(s, m) ? no_memory(err) : 0;
+	int ret = arch_solve_allocate(s, m) ? no_memory(err) : 0;
 
-	if (!error && !o->through_overload)
-		error = arch_load(&s->load, m, o->seed, err);
-	if (!error && s->load.overloaded) {
+	if (!ret && !o->through_overload)
+		ret = arch_load(&s->load, m, o->seed, err);
+	if (!ret && s->load.overloaded) {
 		s->overloaded = true;
-		forget(s, m, true);
+		arch_solve_forget(s, m, true);
 	}
-	return error;
+	return ret;
 }
 
 int arch_solve(struct arch_solution *out, const struct arch_model *m,
@@ -422,16 +425,16 @@ int arch_solve(struct arch_solution *out, const struct arch_model *m,
 	struct round d = { .m = m, .o = o, .length = o->model_time };
 	struct arch_sample *all = NULL;
 	size_t nr = 0, more = o->nr_replications < 2 ? 2 : o->nr_replications;
-	int error = begin(&s, m, o, err);
+	int ret = arch_solve_begin(&s, m, o, err);
 
 	more = s.overloaded ? 0 : more;
-	if (!error && more && !(d.length > 0))
-		error = replication_length(&d, err);
-	while (!error && more) {
+	if (!ret && more && !(d.length > 0))
+		ret = replication_length(&d, err);
+	while (!ret && more) {
 		struct arch_sample *grown = reallocarray(all, nr + more, sizeof(*all));
 
 		if (!grown) {
-			error = no_memory(err);
+			ret = no_memory(err);
 			break;
 		}
 		all = grown;
@@ -439,10 +442,10 @@ int arch_solve(struct arch_solution *out, const struct arch_model *m,
 		d.first = nr;
 		d.samples = all + nr;
 		nr += more;
-		error = run_round(&s, &d, more, err);
-		if (!error && estimate(&s, m, all, nr, o->quantiles))
-			error = no_memory(err);
-		if (error)
+		ret = run_round(&s, &d, more, err);
+		if (!ret && arch_solve_estimate(&s, m, all, nr, o->quantiles))
+			ret = no_memory(err);
+		if (ret)
 			break;
 		if (o->progress)
 			o->progress(o->ctx, s.events, s.precision);
@@ -450,23 +453,23 @@ int arch_solve(struct arch_solution *out, const struct arch_model *m,
 	}
 	if (o->through_overload)
 		s.overloaded = false;
-	if (error == -EOVERFLOW && !o->through_overload) { /* too many users at once */
+	if (ret == -EOVERFLOW && !o->through_overload) { /* too many users at once */
 		if (err)
 			*err = (struct err){ 0 };
 		s.overloaded = true;
-		forget(&s, m, true);
-		error = 0;
+		arch_solve_forget(&s, m, true);
+		ret = 0;
 	}
-	if (!error && s.overloaded && nr)
-		forget(&s, m, false);
+	if (!ret && s.overloaded && nr)
+		arch_solve_forget(&s, m, false);
 	for (size_t i = 0; i < nr && all; i++)
 		arch_sample_release(&all[i]);
 	free(all);
-	if (error)
+	if (ret)
 		arch_solution_release(&s);
 	else
 		*out = s;
-	return error;
+	return ret;
 }
 
 void arch_solution_release(struct arch_solution *s)

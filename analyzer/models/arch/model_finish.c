@@ -92,24 +92,24 @@ static int derive_io(struct arch_model *m, uint32_t behaviour, const char *compo
 	for (uint32_t i = 0; i < b->nr; i++) {
 		struct arch_action *a = &b->actions[i];
 		char line[32];
-		int error = 0;
+		int ret = 0;
 
 		if (a->kind == ARCH_IO) {
 			snprintf(line, sizeof(line), "io:%u", a->at.line);
 			a->io.measure = m->nr_measures;
-			error = add_measure(m, ARCH_NONE, true, component, a->name ? a->name : line,
-					    err);
+			ret = add_measure(m, ARCH_NONE, true, component, a->name ? a->name : line,
+					  err);
 		} else if (a->kind == ARCH_LOOP) {
-			error = derive_io(m, a->loop.body, component, seen, err);
+			ret = derive_io(m, a->loop.body, component, seen, err);
 		} else if (a->kind == ARCH_BODY) {
-			error = derive_io(m, a->inner.body, component, seen, err);
+			ret = derive_io(m, a->inner.body, component, seen, err);
 		}
-		for (uint32_t k = 0; !error && a->kind == ARCH_BRANCH && k < a->branch.nr; k++)
-			error = derive_io(m, a->branch.cases[k].body, component, seen, err);
-		for (uint32_t k = 0; !error && a->kind == ARCH_FORK && k < a->fork.nr; k++)
-			error = derive_io(m, a->fork.bodies[k], component, seen, err);
-		if (error)
-			return error;
+		for (uint32_t k = 0; !ret && a->kind == ARCH_BRANCH && k < a->branch.nr; k++)
+			ret = derive_io(m, a->branch.cases[k].body, component, seen, err);
+		for (uint32_t k = 0; !ret && a->kind == ARCH_FORK && k < a->fork.nr; k++)
+			ret = derive_io(m, a->fork.bodies[k], component, seen, err);
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
@@ -117,7 +117,7 @@ static int derive_io(struct arch_model *m, uint32_t behaviour, const char *compo
 static int derive_measures(struct arch_model *m, struct err *err)
 {
 	bool *seen;
-	int error = 0;
+	int ret = 0;
 
 	for (uint32_t i = 0; i < m->nr_instances; i++) {
 		struct arch_instance *x = &m->instances[i];
@@ -134,12 +134,12 @@ static int derive_measures(struct arch_model *m, struct err *err)
 	seen = calloc((size_t)m->nr_behaviours + 1, sizeof(*seen));
 	if (!seen)
 		return no_memory(err);
-	for (uint32_t c = 0; !error && c < m->nr_components; c++)
-		for (uint32_t k = 0; !error && k < m->components[c].nr_operations; k++)
-			error = derive_io(m, m->components[c].operations[k].behaviour,
-					  m->components[c].name, seen, err);
+	for (uint32_t c = 0; !ret && c < m->nr_components; c++)
+		for (uint32_t k = 0; !ret && k < m->components[c].nr_operations; k++)
+			ret = derive_io(m, m->components[c].operations[k].behaviour,
+					m->components[c].name, seen, err);
 	free(seen);
-	return error;
+	return ret;
 }
 
 static int derive_environment(struct arch_model *m, struct err *err)
@@ -165,7 +165,7 @@ static int derive_environment(struct arch_model *m, struct err *err)
 static int check_branch(struct walk *w, uint32_t instance, const struct arch_action *a)
 {
 	double sum = 0;
-	int error = 0;
+	int ret = 0;
 
 	for (uint32_t i = 0; i < a->branch.nr; i++) {
 		sum += a->branch.cases[i].probability;
@@ -177,9 +177,9 @@ static int check_branch(struct walk *w, uint32_t instance, const struct arch_act
 	if (!a->branch.guarded && fabs(sum - 1) > 1e-6)
 		return arch_error(w->m, a->at, w->err,
 				  "the probabilities of a branch sum to %.9g: expected 1", sum);
-	for (uint32_t i = 0; !error && i < a->branch.nr; i++)
-		error = walk_behaviour(w, instance, a->branch.cases[i].body);
-	return error;
+	for (uint32_t i = 0; !ret && i < a->branch.nr; i++)
+		ret = walk_behaviour(w, instance, a->branch.cases[i].body);
+	return ret;
 }
 
 static const char *instance_name(const struct walk *w, uint32_t instance)
@@ -211,10 +211,10 @@ static int check_target(struct walk *w, uint32_t instance, const struct arch_act
 {
 	const struct arch_model *m = w->m;
 	uint32_t behaviour;
-	int error = instance == ARCH_NONE ? 0 : check_link(w, instance, target, a);
+	int ret = instance == ARCH_NONE ? 0 : check_link(w, instance, target, a);
 
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	behaviour = m->components[m->instances[target].component].behaviour_of[a->call.signature];
 	if (behaviour == ARCH_NONE)
 		return arch_error(m, a->at, w->err,
@@ -229,7 +229,7 @@ static int check_call(struct walk *w, uint32_t instance, const struct arch_actio
 	const struct arch_model *m = w->m;
 	const struct arch_signature *s;
 	uint32_t target = a->call.role, replicas;
-	int error = 0;
+	int ret = 0;
 
 	if (a->call.signature >= m->nr_signatures)
 		return arch_error(m, a->at, w->err, "a call of no operation");
@@ -249,9 +249,9 @@ static int check_call(struct walk *w, uint32_t instance, const struct arch_actio
 	if (target >= m->nr_instances)
 		return arch_error(m, a->at, w->err, "a call of no instance");
 	replicas = m->instances[target].replicas > 1 ? m->instances[target].replicas : 1;
-	for (uint32_t i = 0; !error && i < replicas; i++)
-		error = check_target(w, instance, a, target + i);
-	return error;
+	for (uint32_t i = 0; !ret && i < replicas; i++)
+		ret = check_target(w, instance, a, target + i);
+	return ret;
 }
 
 static int check_io(struct walk *w, uint32_t instance, const struct arch_action *a)
@@ -296,7 +296,7 @@ static int check_demand(struct walk *w, uint32_t instance, const struct arch_act
 
 static int check_action(struct walk *w, uint32_t instance, const struct arch_action *a)
 {
-	int error = 0;
+	int ret = 0;
 
 	switch (a->kind) {
 	case ARCH_DEMAND:
@@ -311,9 +311,9 @@ static int check_action(struct walk *w, uint32_t instance, const struct arch_act
 	case ARCH_BRANCH:
 		return check_branch(w, instance, a);
 	case ARCH_FORK:
-		for (uint32_t i = 0; !error && i < a->fork.nr; i++)
-			error = walk_behaviour(w, instance, a->fork.bodies[i]);
-		return error;
+		for (uint32_t i = 0; !ret && i < a->fork.nr; i++)
+			ret = walk_behaviour(w, instance, a->fork.bodies[i]);
+		return ret;
 	case ARCH_ACQUIRE:
 	case ARCH_RELEASE:
 		if (instance == ARCH_NONE ||
@@ -344,10 +344,10 @@ static int walk_behaviour(struct walk *w, uint32_t instance, uint32_t behaviour)
 				  instance_name(w, instance));
 	*seen = 1;
 	for (uint32_t i = 0; i < b->nr; i++) {
-		int error = check_action(w, instance, &b->actions[i]);
+		int ret = check_action(w, instance, &b->actions[i]);
 
-		if (error)
-			return error;
+		if (ret)
+			return ret;
 	}
 	*seen = 2;
 	return 0;
@@ -369,10 +369,10 @@ static int check_scenario(struct walk *w, const struct arch_scenario *s)
 	return walk_behaviour(w, ARCH_NONE, s->behaviour);
 }
 
-static int check(struct arch_model *m, struct err *err)
+static int model_finish_check(struct arch_model *m, struct err *err)
 {
 	struct walk w = { .m = m, .err = err };
-	int error = 0;
+	int ret = 0;
 
 	if (!m->nr_scenarios)
 		return err_set(err, EINVAL, "%s: no usage scenario: expected at least one",
@@ -380,20 +380,20 @@ static int check(struct arch_model *m, struct err *err)
 	w.seen = calloc((size_t)m->nr_instances + 1, m->nr_behaviours);
 	if (!w.seen)
 		return no_memory(err);
-	for (uint32_t i = 0; !error && i < m->nr_scenarios; i++)
-		error = check_scenario(&w, &m->scenarios[i]);
+	for (uint32_t i = 0; !ret && i < m->nr_scenarios; i++)
+		ret = check_scenario(&w, &m->scenarios[i]);
 	free(w.seen);
-	return error;
+	return ret;
 }
 
 int arch_finish(struct arch_model *m, struct err *err)
 {
-	int error = derive_operations(m, err);
+	int ret = derive_operations(m, err);
 
 	derive_means(m);
-	if (!error)
-		error = derive_measures(m, err);
-	if (!error)
-		error = derive_environment(m, err);
-	return error ? error : check(m, err);
+	if (!ret)
+		ret = derive_measures(m, err);
+	if (!ret)
+		ret = derive_environment(m, err);
+	return ret ? ret : model_finish_check(m, err);
 }

@@ -33,7 +33,7 @@ void thread_pop(struct arch_sim *s, struct thread *t)
 	frame_drop(s, t->stack[--t->nr].frame);
 }
 
-static int body(struct arch_sim *s, struct thread *t, uint32_t behaviour)
+static int sim_action_body(struct arch_sim *s, struct thread *t, uint32_t behaviour)
 {
 	const struct activation *a = thread_top(t);
 
@@ -57,7 +57,7 @@ int thread_pause(struct arch_sim *s, uint32_t thread, double time, enum waiting 
 	return eventq_push(&s->events, s->now + time, thread) ? sim_no_memory(s) : WAITS;
 }
 
-static int demand(struct arch_sim *s, uint32_t thread, const struct arch_action *x)
+static int sim_action_demand(struct arch_sim *s, uint32_t thread, const struct arch_action *x)
 {
 	struct thread *t = s->threads[thread];
 	const struct activation *a = thread_top(t);
@@ -65,10 +65,10 @@ static int demand(struct arch_sim *s, uint32_t thread, const struct arch_action 
 	const struct stoex *rate_of;
 	uint32_t resource;
 	double amount, rate = 1;
-	int error = thread_number(s, t, x->demand.amount, &amount);
+	int ret = thread_number(s, t, x->demand.amount, &amount);
 
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	if (amount < 0 && s->m->clips)
 		amount = 0;
 	if (!(amount >= 0))
@@ -83,35 +83,35 @@ static int demand(struct arch_sim *s, uint32_t thread, const struct arch_action 
 		  : x->demand.direction == ARCH_WRITE && r->write_rate ? r->write_rate
 								       : r->rate;
 	if (rate_of)
-		error = thread_number(s, t, rate_of, &rate);
-	if (!error && !(rate > 0))
-		error = err_set(s->err, ERANGE, "resource %s: a rate of %g: expected one above 0",
-				r->name, rate);
-	if (error)
-		return error;
+		ret = thread_number(s, t, rate_of, &rate);
+	if (!ret && !(rate > 0))
+		ret = err_set(s->err, ERANGE, "resource %s: a rate of %g: expected one above 0",
+			      r->name, rate);
+	if (ret)
+		return ret;
 	if (!isnan(x->demand.mean))
 		s->controls[resource] += (amount - x->demand.mean) / rate;
 	return resource_arrive(s, resource, thread, amount / rate);
 }
 
-static int io(struct arch_sim *s, uint32_t thread, const struct arch_action *x)
+static int sim_action_io(struct arch_sim *s, uint32_t thread, const struct arch_action *x)
 {
 	struct thread *t = s->threads[thread];
 	uint32_t storage =
 		arch_storage_for(s->m, s->m->instances[thread_top(t)->instance].container);
 	struct storage_request r = { .read = x->io.direction == ARCH_READ };
 	struct storage_level *l = &s->storage_levels[storage];
-	int error = thread_number(s, t, x->io.size, &r.size);
+	int ret = thread_number(s, t, x->io.size, &r.size);
 
-	if (!error && x->io.sequential)
-		error = thread_number(s, t, x->io.sequential, &r.sequential);
-	if (!error && x->io.file_set != ARCH_NONE)
-		error = thread_number(s, t, s->m->file_sets[x->io.file_set].size, &r.file_set);
-	if (!error && !(r.size > 0))
-		error = err_set(s->err, ERANGE, "a request of %g bytes: expected more than 0",
-				r.size);
-	if (error)
-		return error;
+	if (!ret && x->io.sequential)
+		ret = thread_number(s, t, x->io.sequential, &r.sequential);
+	if (!ret && x->io.file_set != ARCH_NONE)
+		ret = thread_number(s, t, s->m->file_sets[x->io.file_set].size, &r.file_set);
+	if (!ret && !(r.size > 0))
+		ret = err_set(s->err, ERANGE, "a request of %g bytes: expected more than 0",
+			      r.size);
+	if (ret)
+		return ret;
 	if (s->alone != ARCH_NONE)
 		return GOES; /* what a model answers for so many requests at once says nothing here */
 	l->sum += (s->now - l->last) * l->nr++;
@@ -126,13 +126,13 @@ int sim_pass_link(struct arch_sim *s, uint32_t thread, uint32_t link, double byt
 {
 	const struct arch_link *l = &s->m->links[link];
 	double latency = 0, throughput = 0;
-	int error = l->latency ? thread_number(s, s->threads[thread], l->latency, &latency) : 0;
+	int ret = l->latency ? thread_number(s, s->threads[thread], l->latency, &latency) : 0;
 
-	if (!error && s->m->resources[l->resource].rate)
-		error = thread_number(s, s->threads[thread], s->m->resources[l->resource].rate,
-				      &throughput);
-	if (error)
-		return error;
+	if (!ret && s->m->resources[l->resource].rate)
+		ret = thread_number(s, s->threads[thread], s->m->resources[l->resource].rate,
+				    &throughput);
+	if (ret)
+		return ret;
 	if (s->m->resources[l->resource].rate && !(throughput > 0))
 		return err_set(s->err, ERANGE, "link %s: a throughput of %g: expected one above 0",
 			       s->m->resources[l->resource].name, throughput);
@@ -194,7 +194,7 @@ static uint32_t pick_replica(struct arch_sim *s, struct thread *t, uint32_t inst
 	return nr > 1 ? instance + (uint32_t)rng_below(sim_rng(s, t, thread_top(t)), nr) : instance;
 }
 
-static int call(struct arch_sim *s, uint32_t thread, const struct arch_action *x)
+static int sim_action_call(struct arch_sim *s, uint32_t thread, const struct arch_action *x)
 {
 	struct thread *t = s->threads[thread];
 	uint32_t from = thread_top(t)->instance;
@@ -212,20 +212,20 @@ static int call(struct arch_sim *s, uint32_t thread, const struct arch_action *x
 		.caller = from,
 		.frame = callee_frame(s, t, target, x, &bytes),
 	};
-	int error;
+	int ret;
 
 	if (!a.frame)
 		return -s->err->code;
-	error = thread_push(s, t, a);
+	ret = thread_push(s, t, a);
 	link = sim_link(s, from, target);
-	return error < 0 || link == ARCH_NONE ? error : sim_pass_link(s, thread, link, bytes);
+	return ret < 0 || link == ARCH_NONE ? ret : sim_pass_link(s, thread, link, bytes);
 }
 
 int thread_turn(struct arch_sim *s, struct thread *t)
 {
 	struct activation *a = thread_top(t);
 	struct frame *below, *overlay;
-	int error;
+	int ret;
 
 	a->pc = 0;
 	if (a->action->loop.collection == ARCH_NONE)
@@ -234,37 +234,37 @@ int thread_turn(struct arch_sim *s, struct thread *t)
 	overlay = frame_new(s, below);
 	if (!overlay)
 		return -ENOMEM;
-	error = frame_fix_collection(s, overlay, a->action->loop.collection, sim_rng(s, t, a));
+	ret = frame_fix_collection(s, overlay, a->action->loop.collection, sim_rng(s, t, a));
 	frame_drop(s, a->frame);
 	a->frame = overlay;
-	return error ? error : GOES;
+	return ret ? ret : GOES;
 }
 
-static int loop(struct arch_sim *s, struct thread *t, const struct arch_action *x)
+static int sim_action_loop(struct arch_sim *s, struct thread *t, const struct arch_action *x)
 {
 	const struct activation *a = thread_top(t);
 	double count;
-	int error = thread_number(s, t, x->loop.count, &count);
+	int ret = thread_number(s, t, x->loop.count, &count);
 
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	count = round(count);
 	if (!(count >= 0 && count < 1e15))
 		return err_set(s->err, ERANGE, "\"%.100s\": a loop of %g turns: expected 0 or more",
 			       stoex_text(x->loop.count), count);
 	if (!(count >= 1))
 		return GOES;
-	error = thread_push(s, t,
-			    (struct activation){ .kind = IN_LOOP,
-						 .behaviour = x->loop.body,
-						 .instance = a->instance,
-						 .frame = frame_hold(a->frame),
-						 .turns = (uint64_t)count,
-						 .action = x });
-	return error < 0 ? error : thread_turn(s, t);
+	ret = thread_push(s, t,
+			  (struct activation){ .kind = IN_LOOP,
+					       .behaviour = x->loop.body,
+					       .instance = a->instance,
+					       .frame = frame_hold(a->frame),
+					       .turns = (uint64_t)count,
+					       .action = x });
+	return ret < 0 ? ret : thread_turn(s, t);
 }
 
-static int branch(struct arch_sim *s, struct thread *t, const struct arch_action *x)
+static int sim_action_branch(struct arch_sim *s, struct thread *t, const struct arch_action *x)
 {
 	const struct activation *a = thread_top(t);
 	struct rng *rng = sim_rng(s, t, a);
@@ -273,39 +273,39 @@ static int branch(struct arch_sim *s, struct thread *t, const struct arch_action
 	for (uint32_t i = 0; i < x->branch.nr; i++) {
 		const struct arch_case *c = &x->branch.cases[i];
 		bool taken;
-		int error;
+		int ret;
 
 		if (x->branch.guarded) {
-			error = frame_bool(s, a->frame, c->guard, rng, &taken);
-			if (error)
-				return error;
+			ret = frame_bool(s, a->frame, c->guard, rng, &taken);
+			if (ret)
+				return ret;
 		} else {
 			taken = u < c->probability || i + 1 == x->branch.nr;
 			u -= c->probability;
 		}
 		if (taken)
-			return body(s, t, c->body);
+			return sim_action_body(s, t, c->body);
 	}
 	return err_set(s->err, EINVAL, "no guard of the branch holds: expected one that does");
 }
 
 /* Its variables lie over those of the call, which stay within reach. */
-static int inner(struct arch_sim *s, struct thread *t, const struct arch_action *x)
+static int sim_action_inner(struct arch_sim *s, struct thread *t, const struct arch_action *x)
 {
 	const struct activation *a = thread_top(t);
 	struct frame *f;
-	int error;
+	int ret;
 
 	if (!x->inner.in.nr)
-		return body(s, t, x->inner.body);
+		return sim_action_body(s, t, x->inner.body);
 	f = frame_new(s, a->frame);
 	if (!f)
 		return -ENOMEM;
-	error = frame_assign(s, f, a->frame, &x->inner.in, sim_rng(s, t, a), NULL);
+	ret = frame_assign(s, f, a->frame, &x->inner.in, sim_rng(s, t, a), NULL);
 	f->overlay = true;
-	if (error) {
+	if (ret) {
 		frame_drop(s, f);
-		return error;
+		return ret;
 	}
 	return thread_push(s, t,
 			   (struct activation){ .kind = IN_BODY,
@@ -325,7 +325,7 @@ static int fork_off(struct arch_sim *s, uint32_t thread, const struct arch_actio
 		struct activation a = { .kind = IN_FORK,
 					.behaviour = x->fork.bodies[i],
 					.instance = instance };
-		int error;
+		int ret;
 
 		if (child == ARCH_NONE)
 			return -s->err->code;
@@ -333,12 +333,12 @@ static int fork_off(struct arch_sim *s, uint32_t thread, const struct arch_actio
 		t->scenario = s->threads[thread]->scenario;
 		t->parent = i < x->fork.nr_joined ? thread : ARCH_NONE;
 		a.frame = frame_copy(s, thread_top(s->threads[thread])->frame);
-		error = a.frame ? thread_push(s, t, a) : -ENOMEM;
+		ret = a.frame ? thread_push(s, t, a) : -ENOMEM;
 		/* They begin in this instant, but after what is under way: a stack of calls is none. */
-		if (error >= 0)
-			error = thread_pause(s, child, 0, PAUSING);
-		if (error < 0)
-			return error;
+		if (ret >= 0)
+			ret = thread_pause(s, child, 0, PAUSING);
+		if (ret < 0)
+			return ret;
 	}
 	if (!x->fork.nr_joined)
 		return GOES;
@@ -346,7 +346,7 @@ static int fork_off(struct arch_sim *s, uint32_t thread, const struct arch_actio
 	return WAITS;
 }
 
-static int release(struct arch_sim *s, uint32_t passive)
+static int sim_action_release(struct arch_sim *s, uint32_t passive)
 {
 	uint32_t next = passive_release(s, passive);
 
@@ -356,7 +356,7 @@ static int release(struct arch_sim *s, uint32_t passive)
 	return thread_pause(s, next, 0, PAUSING) < 0 ? -ENOMEM : GOES;
 }
 
-static int acquire(struct arch_sim *s, uint32_t thread, uint32_t passive)
+static int sim_action_acquire(struct arch_sim *s, uint32_t thread, uint32_t passive)
 {
 	int got = passive_acquire(s, passive, thread);
 
@@ -372,27 +372,29 @@ int thread_perform(struct arch_sim *s, uint32_t thread, const struct arch_action
 
 	switch (x->kind) {
 	case ARCH_DEMAND:
-		return demand(s, thread, x);
+		return sim_action_demand(s, thread, x);
 	case ARCH_IO:
-		return io(s, thread, x);
+		return sim_action_io(s, thread, x);
 	case ARCH_CALL:
-		return call(s, thread, x);
+		return sim_action_call(s, thread, x);
 	case ARCH_LOOP:
-		return loop(s, t, x);
+		return sim_action_loop(s, t, x);
 	case ARCH_BODY:
-		return inner(s, t, x);
+		return sim_action_inner(s, t, x);
 	case ARCH_BRANCH:
-		return branch(s, t, x);
+		return sim_action_branch(s, t, x);
 	case ARCH_FORK:
 		return fork_off(s, thread, x);
 	case ARCH_ACQUIRE:
-		return acquire(s, thread, s->m->instances[a->instance].first_passive + x->passive);
+		return sim_action_acquire(s, thread,
+					  s->m->instances[a->instance].first_passive + x->passive);
 	case ARCH_RELEASE:
-		return release(s, s->m->instances[a->instance].first_passive + x->passive);
+		return sim_action_release(s,
+					  s->m->instances[a->instance].first_passive + x->passive);
 	case ARCH_SET: {
-		int error = frame_set(s, a->frame, &x->set, sim_rng(s, t, a));
+		int ret = frame_set(s, a->frame, &x->set, sim_rng(s, t, a));
 
-		return error ? error : GOES;
+		return ret ? ret : GOES;
 	}
 	}
 	return GOES;

@@ -84,7 +84,7 @@ void frame_free_all(struct arch_sim *s)
 	}
 }
 
-static struct variable *put(struct arch_sim *s, struct frame *f, uint32_t name)
+static struct variable *sim_frame_put(struct arch_sim *s, struct frame *f, uint32_t name)
 {
 	for (uint32_t i = 0; i < f->nr; i++) {
 		if (f->items[i].name != name)
@@ -109,7 +109,7 @@ static struct variable *put(struct arch_sim *s, struct frame *f, uint32_t name)
 	return &f->items[f->nr++];
 }
 
-static const struct variable *find(const struct frame *f, uint32_t name)
+static const struct variable *sim_frame_find(const struct frame *f, uint32_t name)
 {
 	for (; f; f = f->below)
 		for (uint32_t i = 0; i < f->nr; i++)
@@ -118,12 +118,12 @@ static const struct variable *find(const struct frame *f, uint32_t name)
 	return NULL;
 }
 
-static int get(void *ctx, uint32_t name, struct stoex_value *v, struct err *err)
+static int sim_frame_get(void *ctx, uint32_t name, struct stoex_value *v, struct err *err)
 {
 	const struct lookup *l = ctx;
-	const struct variable *x = find(l->frame, name);
+	const struct variable *x = sim_frame_find(l->frame, name);
 	struct lookup below = { l->s, x ? x->in : NULL, l->rng, l->depth + 1 };
-	struct stoex_scope scope = { .get = get, .ctx = &below, .rng = l->rng };
+	struct stoex_scope scope = { .get = sim_frame_get, .ctx = &below, .rng = l->rng };
 
 	if (!x)
 		return -ENOENT;
@@ -137,11 +137,11 @@ static int get(void *ctx, uint32_t name, struct stoex_value *v, struct err *err)
 	return stoex_eval(x->lazy, &scope, v, err);
 }
 
-static int evaluate(struct arch_sim *s, struct frame *f, const struct stoex *e, struct rng *rng,
-		    struct stoex_value *v)
+static int sim_frame_evaluate(struct arch_sim *s, struct frame *f, const struct stoex *e,
+			      struct rng *rng, struct stoex_value *v)
 {
 	struct lookup l = { s, f, rng, 0 };
-	struct stoex_scope scope = { .get = get, .ctx = &l, .rng = rng };
+	struct stoex_scope scope = { .get = sim_frame_get, .ctx = &l, .rng = rng };
 
 	return stoex_eval(e, &scope, v, s->err);
 }
@@ -150,7 +150,7 @@ int frame_number(struct arch_sim *s, struct frame *f, const struct stoex *e, str
 		 double *v)
 {
 	struct lookup l = { s, f, rng, 0 };
-	struct stoex_scope scope = { .get = get, .ctx = &l, .rng = rng };
+	struct stoex_scope scope = { .get = sim_frame_get, .ctx = &l, .rng = rng };
 
 	return stoex_eval_number(e, &scope, v, s->err);
 }
@@ -158,7 +158,7 @@ int frame_number(struct arch_sim *s, struct frame *f, const struct stoex *e, str
 int frame_bool(struct arch_sim *s, struct frame *f, const struct stoex *e, struct rng *rng, bool *v)
 {
 	struct lookup l = { s, f, rng, 0 };
-	struct stoex_scope scope = { .get = get, .ctx = &l, .rng = rng };
+	struct stoex_scope scope = { .get = sim_frame_get, .ctx = &l, .rng = rng };
 
 	return stoex_eval_bool(e, &scope, v, s->err);
 }
@@ -170,7 +170,7 @@ struct frame *frame_copy(struct arch_sim *s, struct frame *f)
 
 	frame_drop(s, below);
 	for (uint32_t i = 0; copy && i < f->nr; i++) {
-		struct variable *v = put(s, copy, f->items[i].name);
+		struct variable *v = sim_frame_put(s, copy, f->items[i].name);
 
 		if (!v) {
 			frame_drop(s, copy);
@@ -185,59 +185,60 @@ struct frame *frame_copy(struct arch_sim *s, struct frame *f)
 	return copy;
 }
 
-static double number(struct stoex_value v)
+static double sim_frame_number(struct stoex_value v)
 {
 	return v.type == STOEX_INT ? (double)v.i : v.type == STOEX_DOUBLE ? v.d : 0;
 }
 
 /* What one value adds to the bytes of a message: 0 for what is no size. */
-static int carried(struct arch_sim *s, struct frame *f, uint32_t name, struct rng *rng,
-		   double *bytes)
+static int sim_frame_carried(struct arch_sim *s, struct frame *f, uint32_t name, struct rng *rng,
+			     double *bytes)
 {
 	struct lookup l = { s, f, rng, 0 };
 	const struct name_size *x = &s->sizes[name];
 	struct stoex_value v;
 	double size;
-	int error;
+	int ret;
 
 	if (!x->is_size)
 		return 0;
-	error = get(&l, name, &v, s->err);
-	if (error)
-		return error;
-	size = number(v);
+	ret = sim_frame_get(&l, name, &v, s->err);
+	if (ret)
+		return ret;
+	size = sim_frame_number(v);
 	for (uint32_t i = 0; i < x->nr_counts; i++) {
-		if (x->counts[i] == ARCH_NONE || !find(f, x->counts[i]))
+		if (x->counts[i] == ARCH_NONE || !sim_frame_find(f, x->counts[i]))
 			continue;
-		error = get(&l, x->counts[i], &v, s->err);
-		if (error)
-			return error;
-		size *= number(v);
+		ret = sim_frame_get(&l, x->counts[i], &v, s->err);
+		if (ret)
+			return ret;
+		size *= sim_frame_number(v);
 	}
 	*bytes += size;
 	return 0;
 }
 
-static bool reaches(const struct frame *f, const struct frame *wanted)
+static bool sim_frame_reaches(const struct frame *f, const struct frame *wanted)
 {
 	for (; f && f != wanted; f = f->below)
 		for (uint32_t i = 0; i < f->nr; i++)
-			if (f->items[i].lazy && reaches(f->items[i].in, wanted))
+			if (f->items[i].lazy && sim_frame_reaches(f->items[i].in, wanted))
 				return true;
 	return f;
 }
 
 /* `in`, or a copy of it as far as it leads to f: a frame that named itself would stay for ever. */
-static struct frame *apart(struct arch_sim *s, struct frame *in, struct frame *f)
+static struct frame *sim_frame_apart(struct arch_sim *s, struct frame *in, struct frame *f)
 {
 	struct frame *copy;
 
-	if (in == f || !reaches(in, f))
+	if (in == f || !sim_frame_reaches(in, f))
 		return in == f ? frame_copy(s, in) : frame_hold(in);
 	copy = frame_copy(s, in);
 	for (struct frame *c = copy; c; c = c->below)
 		for (uint32_t i = 0; i < c->nr; i++) {
-			struct frame *other = c->items[i].lazy ? apart(s, c->items[i].in, f) : NULL;
+			struct frame *other =
+				c->items[i].lazy ? sim_frame_apart(s, c->items[i].in, f) : NULL;
 
 			if (!c->items[i].lazy)
 				continue;
@@ -261,16 +262,16 @@ int frame_assign(struct arch_sim *s, struct frame *f, struct frame *in, const st
 		struct stoex_value value = { 0 };
 		struct frame *scope = NULL;
 		struct variable *v;
-		int error = set->lazy ? 0 : evaluate(s, in, set->value, rng, &value);
+		int ret = set->lazy ? 0 : sim_frame_evaluate(s, in, set->value, rng, &value);
 
-		if (error)
-			return error;
+		if (ret)
+			return ret;
 		if (set->lazy) {
-			scope = apart(s, in, f);
+			scope = sim_frame_apart(s, in, f);
 			if (!scope)
 				return -ENOMEM;
 		}
-		v = put(s, f, set->name);
+		v = sim_frame_put(s, f, set->name);
 		if (!v) {
 			frame_drop(s, scope);
 			return -ENOMEM;
@@ -280,35 +281,35 @@ int frame_assign(struct arch_sim *s, struct frame *f, struct frame *in, const st
 		v->in = scope;
 	}
 	for (uint32_t i = 0; bytes && i < x->nr; i++) {
-		int error = carried(s, f, x->items[i].name, rng, bytes);
+		int ret = sim_frame_carried(s, f, x->items[i].name, rng, bytes);
 
-		if (error)
-			return error;
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
 
 int frame_set(struct arch_sim *s, struct frame *f, const struct arch_sets *x, struct rng *rng)
 {
-	int error = frame_assign(s, f, f, x, rng, NULL);
+	int ret = frame_assign(s, f, f, x, rng, NULL);
 
 	while (f->overlay)
 		f = f->below;
-	for (uint32_t i = 0; !error && i < f->nr; i++)
+	for (uint32_t i = 0; !ret && i < f->nr; i++)
 		for (uint32_t k = 0; k < x->nr; k++)
 			if (f->items[i].name == x->items[k].name)
 				f->items[i].result = true;
-	return error;
+	return ret;
 }
 
 int frame_result_bytes(struct arch_sim *s, struct frame *f, struct rng *rng, double *bytes)
 {
-	int error = 0;
+	int ret = 0;
 
-	for (uint32_t i = 0; !error && i < f->nr; i++)
+	for (uint32_t i = 0; !ret && i < f->nr; i++)
 		if (f->items[i].result)
-			error = carried(s, f, f->items[i].name, rng, bytes);
-	return error;
+			ret = sim_frame_carried(s, f, f->items[i].name, rng, bytes);
+	return ret;
 }
 
 /* Evaluates, once for a turn, every variable "COLLECTION.INNER...". */
@@ -325,14 +326,14 @@ int frame_fix_collection(struct arch_sim *s, struct frame *overlay, uint32_t col
 			struct lookup l = { s, overlay->below, rng, 0 };
 			struct stoex_value value;
 			struct variable *v;
-			int error;
+			int ret;
 
 			if (strncmp(name, prefix, len) || strncmp(name + len, ".INNER", 6))
 				continue;
-			error = get(&l, f->items[i].name, &value, s->err);
-			if (error)
-				return error;
-			v = put(s, overlay, f->items[i].name);
+			ret = sim_frame_get(&l, f->items[i].name, &value, s->err);
+			if (ret)
+				return ret;
+			v = sim_frame_put(s, overlay, f->items[i].name);
 			if (!v)
 				return -ENOMEM;
 			v->value = value;

@@ -9,7 +9,7 @@ static int no_memory(struct arch_sim *s)
 	return err_set(s->err, ENOMEM, "out of memory");
 }
 
-static void push(struct arch_sim *s, struct queue *q, uint32_t thread)
+static void sim_resource_push(struct arch_sim *s, struct queue *q, uint32_t thread)
 {
 	s->threads[thread]->next = ARCH_NONE;
 	if (q->first == ARCH_NONE)
@@ -19,7 +19,7 @@ static void push(struct arch_sim *s, struct queue *q, uint32_t thread)
 	q->last = thread;
 }
 
-static uint32_t shift(struct arch_sim *s, struct queue *q)
+static uint32_t sim_resource_shift(struct arch_sim *s, struct queue *q)
 {
 	uint32_t thread = q->first;
 
@@ -29,7 +29,7 @@ static uint32_t shift(struct arch_sim *s, struct queue *q)
 }
 
 /* Share of a server that each job of a PS resource gets. */
-static double share(const struct resource *r)
+static double sim_resource_share(const struct resource *r)
 {
 	return r->nr > r->spec->servers ? (double)r->spec->servers / r->nr : 1;
 }
@@ -42,7 +42,7 @@ void resource_touch(struct arch_sim *s, uint32_t resource)
 	r->busy += time * fmin(r->nr, r->spec->policy == ARCH_DELAY ? INFINITY : r->spec->servers);
 	r->in_system += time * r->nr;
 	if (r->spec->policy == ARCH_PS && r->nr)
-		r->virtual += time * share(r);
+		r->virtual += time * sim_resource_share(r);
 	r->last = s->now;
 }
 
@@ -57,7 +57,7 @@ static int set_clock(struct arch_sim *s, uint32_t resource)
 		eventq_cancel(&s->events, resource);
 		return 0;
 	}
-	left = fmax(0, first->time - r->virtual) / share(r);
+	left = fmax(0, first->time - r->virtual) / sim_resource_share(r);
 	return eventq_set(&s->events, resource, s->now + left) ? no_memory(s) : 0;
 }
 
@@ -80,7 +80,7 @@ int resource_arrive(struct arch_sim *s, uint32_t resource, uint32_t thread, doub
 	if (r->spec->policy == ARCH_FCFS && r->nr > r->spec->servers && s->alone == ARCH_NONE) {
 		t->state = QUEUED;
 		t->demand = demand;
-		push(s, &r->queue, thread);
+		sim_resource_push(s, &r->queue, thread);
 		return 0;
 	}
 	t->state = IN_SERVICE;
@@ -97,7 +97,7 @@ int resource_leave(struct arch_sim *s, uint32_t thread)
 	r->done++;
 	if (r->spec->policy != ARCH_FCFS || r->nr < r->spec->servers || s->alone != ARCH_NONE)
 		return 0;
-	next = shift(s, &r->queue);
+	next = sim_resource_shift(s, &r->queue);
 	s->threads[next]->state = IN_SERVICE;
 	return eventq_push(&s->events, s->now + s->threads[next]->demand, next) ? no_memory(s) : 0;
 }
@@ -137,7 +137,7 @@ int passive_acquire(struct arch_sim *s, uint32_t passive, uint32_t thread)
 	s->threads[thread]->state = QUEUED;
 	s->threads[thread]->since = s->now;
 	s->threads[thread]->resource = passive;
-	push(s, &p->queue, thread);
+	sim_resource_push(s, &p->queue, thread);
 	p->nr_waiting++;
 	return 0;
 }
@@ -149,7 +149,7 @@ uint32_t passive_release(struct arch_sim *s, uint32_t passive)
 	passive_touch(s, passive);
 	if (p->nr_waiting) {
 		p->nr_waiting--;
-		return shift(s, &p->queue);
+		return sim_resource_shift(s, &p->queue);
 	}
 	if (p->held)
 		p->held--;

@@ -12,7 +12,7 @@ struct eval {
 	struct err *err;
 };
 
-static int fail(const struct eval *v, int code, const char *what)
+static int stoex_eval_fail(const struct eval *v, int code, const char *what)
 {
 	return err_set(v->err, code, "\"%.200s\": %s", v->e->text, what);
 }
@@ -35,24 +35,24 @@ static double as_double(struct stoex_value v)
 	return v.type == STOEX_INT ? (double)v.i : v.d;
 }
 
-static struct stoex_value real(double d)
+static struct stoex_value stoex_eval_real(double d)
 {
 	return (struct stoex_value){ .type = STOEX_DOUBLE, .d = d };
 }
 
-static struct stoex_value truth(bool b)
+static struct stoex_value stoex_eval_truth(bool b)
 {
 	return (struct stoex_value){ .type = STOEX_BOOL, .b = b };
 }
 
 /* A whole number in Palladio's dialect, a real one without a fraction in ours. */
-static int whole(const struct eval *v, double d, struct stoex_value *out)
+static int stoex_eval_whole(const struct eval *v, double d, struct stoex_value *out)
 {
 	if (!(fabs(d) < 0x1p62))
-		return fail(v, ERANGE, "a whole number out of range");
+		return stoex_eval_fail(v, ERANGE, "a whole number out of range");
 	*out = v->e->dialect == STOEX_PALLADIO
 		       ? (struct stoex_value){ .type = STOEX_INT, .i = (int64_t)d }
-		       : real(d);
+		       : stoex_eval_real(d);
 	return 0;
 }
 
@@ -63,7 +63,7 @@ static int whole_arithmetic(const struct eval *v, enum stoex_op op, int64_t a, i
 
 	out->type = STOEX_INT;
 	if ((op == OP_DIV || op == OP_MOD) && (b == 0 || (a == INT64_MIN && b == -1)))
-		return fail(v, ERANGE, "division by zero");
+		return stoex_eval_fail(v, ERANGE, "division by zero");
 	switch (op) {
 	case OP_ADD:
 		over = __builtin_add_overflow(a, b, &out->i);
@@ -81,11 +81,11 @@ static int whole_arithmetic(const struct eval *v, enum stoex_op op, int64_t a, i
 		out->i = a % b;
 		break;
 	}
-	return over ? fail(v, ERANGE, "a whole number out of range") : 0;
+	return over ? stoex_eval_fail(v, ERANGE, "a whole number out of range") : 0;
 }
 
-static int arithmetic(const struct eval *v, enum stoex_op op, struct stoex_value a,
-		      struct stoex_value b, struct stoex_value *out)
+static int stoex_eval_arithmetic(const struct eval *v, enum stoex_op op, struct stoex_value a,
+				 struct stoex_value b, struct stoex_value *out)
 {
 	double x, y, z;
 
@@ -109,14 +109,15 @@ static int arithmetic(const struct eval *v, enum stoex_op op, struct stoex_value
 	else
 		z = pow(x, y);
 	if (!isfinite(z))
-		return fail(v, ERANGE,
-			    y == 0 && op != OP_POW ? "division by zero" : "no finite number");
-	*out = real(z);
+		return stoex_eval_fail(v, ERANGE,
+				       y == 0 && op != OP_POW ? "division by zero"
+							      : "no finite number");
+	*out = stoex_eval_real(z);
 	return 0;
 }
 
-static int compare(const struct eval *v, enum stoex_op op, struct stoex_value a,
-		   struct stoex_value b, struct stoex_value *out)
+static int stoex_eval_compare(const struct eval *v, enum stoex_op op, struct stoex_value a,
+			      struct stoex_value b, struct stoex_value *out)
 {
 	int order;
 
@@ -132,17 +133,17 @@ static int compare(const struct eval *v, enum stoex_op op, struct stoex_value a,
 		return err_set(v->err, EINVAL, "\"%.200s\": cannot compare %s with %s", v->e->text,
 			       type_name(a.type), type_name(b.type));
 	}
-	*out = truth(op == OP_LESS	      ? order < 0
-		     : op == OP_LESS_EQUAL    ? order <= 0
-		     : op == OP_GREATER	      ? order > 0
-		     : op == OP_GREATER_EQUAL ? order >= 0
-		     : op == OP_EQUAL	      ? order == 0
-					      : order != 0);
+	*out = stoex_eval_truth(op == OP_LESS		 ? order < 0
+				: op == OP_LESS_EQUAL	 ? order <= 0
+				: op == OP_GREATER	 ? order > 0
+				: op == OP_GREATER_EQUAL ? order >= 0
+				: op == OP_EQUAL	 ? order == 0
+							 : order != 0);
 	return 0;
 }
 
 /* By halving (Ahrens, Dieter, 1974): O(log n) draws, and exact. */
-static double binomial(struct rng *r, double n, double p)
+static double stoex_eval_binomial(struct rng *r, double n, double p)
 {
 	double k = 0;
 
@@ -167,7 +168,7 @@ static double binomial(struct rng *r, double n, double p)
 }
 
 /* By gamma times of the 7/8 mean-th event (the same source). */
-static double poisson(struct rng *r, double mean)
+static double stoex_eval_poisson(struct rng *r, double mean)
 {
 	double k = 0, time = 0;
 
@@ -175,7 +176,7 @@ static double poisson(struct rng *r, double mean)
 		double m = floor(mean * 7 / 8), x = rng_gamma(r, m);
 
 		if (x > mean)
-			return k + binomial(r, m - 1, mean / x);
+			return k + stoex_eval_binomial(r, m - 1, mean / x);
 		k += m;
 		mean -= x;
 	}
@@ -184,8 +185,8 @@ static double poisson(struct rng *r, double mean)
 	return k;
 }
 
-static int draw(const struct eval *v, enum stoex_function f, const double *a,
-		struct stoex_value *out)
+static int stoex_eval_draw(const struct eval *v, enum stoex_function f, const double *a,
+			   struct stoex_value *out)
 {
 	struct rng *r = v->s->rng;
 	double s2;
@@ -193,62 +194,67 @@ static int draw(const struct eval *v, enum stoex_function f, const double *a,
 	switch (f) {
 	case FN_EXP:
 		if (!(a[0] > 0))
-			return fail(v, EINVAL, "the rate of Exp must be above 0");
-		*out = real(rng_exponential(r) / a[0]);
+			return stoex_eval_fail(v, EINVAL, "the rate of Exp must be above 0");
+		*out = stoex_eval_real(rng_exponential(r) / a[0]);
 		return 0;
 	case FN_NORM:
 		if (!(a[1] >= 0))
-			return fail(v, EINVAL,
-				    "the standard deviation of Norm must not be below 0");
-		*out = real(a[0] + a[1] * rng_normal(r));
+			return stoex_eval_fail(
+				v, EINVAL, "the standard deviation of Norm must not be below 0");
+		*out = stoex_eval_real(a[0] + a[1] * rng_normal(r));
 		return 0;
 	case FN_UNI_DOUBLE:
 	case FN_UNI_INT:
 		if (!(a[0] <= a[1]))
-			return fail(v, EINVAL,
-				    "the bounds of a uniform distribution must not fall");
+			return stoex_eval_fail(
+				v, EINVAL, "the bounds of a uniform distribution must not fall");
 		if (f == FN_UNI_DOUBLE) {
-			*out = real(a[0] + (a[1] - a[0]) * rng_uniform(r));
+			*out = stoex_eval_real(a[0] + (a[1] - a[0]) * rng_uniform(r));
 			return 0;
 		}
 		if (!(a[1] - a[0] < 0x1p53))
-			return fail(v, EINVAL, "the range of UniInt is too large");
-		return whole(v, a[0] + (double)rng_below(r, (uint64_t)(a[1] - a[0]) + 1), out);
+			return stoex_eval_fail(v, EINVAL, "the range of UniInt is too large");
+		return stoex_eval_whole(v, a[0] + (double)rng_below(r, (uint64_t)(a[1] - a[0]) + 1),
+					out);
 	case FN_POIS:
 		if (!(a[0] >= 0 && a[0] < 1e15))
-			return fail(v, EINVAL, "the mean of Pois must be in 0..1e15");
-		return whole(v, poisson(r, a[0]), out);
+			return stoex_eval_fail(v, EINVAL, "the mean of Pois must be in 0..1e15");
+		return stoex_eval_whole(v, stoex_eval_poisson(r, a[0]), out);
 	case FN_BINOM:
 		if (!(a[0] >= 0 && a[0] < 0x1p53 && a[0] == floor(a[0]) && a[1] >= 0 && a[1] <= 1))
-			return fail(v, EINVAL, "Binom takes a whole number and a probability");
-		return whole(v, binomial(r, a[0], a[1]), out);
+			return stoex_eval_fail(v, EINVAL,
+					       "Binom takes a whole number and a probability");
+		return stoex_eval_whole(v, stoex_eval_binomial(r, a[0], a[1]), out);
 	case FN_LOGNORM:
 	case FN_LOGNORM_MOMENTS:
 		if (!(a[1] >= 0) || (f == FN_LOGNORM_MOMENTS && !(a[0] > 0)))
-			return fail(v, EINVAL, "impossible parameters of a lognormal distribution");
+			return stoex_eval_fail(v, EINVAL,
+					       "impossible parameters of a lognormal distribution");
 		if (f == FN_LOGNORM) {
-			*out = real(exp(a[0] + a[1] * rng_normal(r)));
+			*out = stoex_eval_real(exp(a[0] + a[1] * rng_normal(r)));
 			return 0;
 		}
 		s2 = log1p(a[1] * a[1] / (a[0] * a[0]));
-		*out = real(exp(log(a[0]) - s2 / 2 + sqrt(s2) * rng_normal(r)));
+		*out = stoex_eval_real(exp(log(a[0]) - s2 / 2 + sqrt(s2) * rng_normal(r)));
 		return 0;
 	default:
 		if (!(a[0] > 0 && a[1] > 0))
-			return fail(v, EINVAL,
-				    "the parameters of a gamma distribution must be above 0");
+			return stoex_eval_fail(
+				v, EINVAL,
+				"the parameters of a gamma distribution must be above 0");
 		/* shape 1 / cv^2, scale mean * cv^2 */
 		s2 = f == FN_GAMMA_MOMENTS ? 1 / (a[1] * a[1]) : a[0];
-		*out = real(rng_gamma(r, s2) * (f == FN_GAMMA_MOMENTS ? a[0] / s2 : a[1]));
+		*out = stoex_eval_real(rng_gamma(r, s2) *
+				       (f == FN_GAMMA_MOMENTS ? a[0] / s2 : a[1]));
 		return 0;
 	}
 }
 
-static int function(const struct eval *v, const struct stoex_node *n,
-		    const struct stoex_value *args, struct stoex_value *out)
+static int stoex_eval_function(const struct eval *v, const struct stoex_node *n,
+			       const struct stoex_value *args, struct stoex_value *out)
 {
 	double a[STOEX_MAX_ARGUMENTS] = { 0 }, least;
-	int error;
+	int ret;
 
 	if (args[0].type == STOEX_TEXT &&
 	    (n->function == FN_MIN_DEVIATION || n->function == FN_MAX_DEVIATION)) {
@@ -263,20 +269,20 @@ static int function(const struct eval *v, const struct stoex_node *n,
 	}
 	switch (n->function) {
 	case FN_ROUND:
-		return whole(v, floor(a[0] + 0.5), out);
+		return stoex_eval_whole(v, floor(a[0] + 0.5), out);
 	case FN_TRUNC:
-		return whole(v, floor(a[0]), out);
+		return stoex_eval_whole(v, floor(a[0]), out);
 	case FN_CEIL:
-		return whole(v, ceil(a[0]), out);
+		return stoex_eval_whole(v, ceil(a[0]), out);
 	case FN_SQRT:
 		if (!(a[0] >= 0))
-			return fail(v, ERANGE, "the root of a number below 0");
-		*out = real(sqrt(a[0]));
+			return stoex_eval_fail(v, ERANGE, "the root of a number below 0");
+		*out = stoex_eval_real(sqrt(a[0]));
 		return 0;
 	case FN_LOG:
 		if (!(a[0] > 0 && a[1] > 0 && a[0] != 1))
-			return fail(v, ERANGE, "an impossible logarithm");
-		*out = real(log(a[1]) / log(a[0]));
+			return stoex_eval_fail(v, ERANGE, "an impossible logarithm");
+		*out = stoex_eval_real(log(a[1]) / log(a[0]));
 		return 0;
 	case FN_MIN:
 		*out = a[0] <= a[1] ? args[0] : args[1];
@@ -289,18 +295,19 @@ static int function(const struct eval *v, const struct stoex_node *n,
 		least = fmax(a[1], a[0] * a[2]);
 		least = n->function == FN_MIN_DEVIATION ? floor(a[0] - least) : ceil(a[0] + least);
 		if (args[0].type == STOEX_INT)
-			return whole(v, least, out);
-		*out = real(least);
+			return stoex_eval_whole(v, least, out);
+		*out = stoex_eval_real(least);
 		return 0;
 	default:
-		error = draw(v, n->function, a, out);
-		if (!error && out->type == STOEX_DOUBLE && !isfinite(out->d))
-			error = fail(v, ERANGE, "a draw that is no finite number");
-		return error;
+		ret = stoex_eval_draw(v, n->function, a, out);
+		if (!ret && out->type == STOEX_DOUBLE && !isfinite(out->d))
+			ret = stoex_eval_fail(v, ERANGE, "a draw that is no finite number");
+		return ret;
 	}
 }
 
-static int sample(const struct eval *v, const struct stoex_node *n, struct stoex_value *out)
+static int stoex_eval_sample(const struct eval *v, const struct stoex_node *n,
+			     struct stoex_value *out)
 {
 	const struct stoex_sample *s = &v->e->samples[n->first];
 	double u = rng_uniform(v->s->rng), low, from;
@@ -317,32 +324,33 @@ static int sample(const struct eval *v, const struct stoex_node *n, struct stoex
 	if (n->op == OP_PMF) {
 		*out = s[a].value;
 		if (out->type == STOEX_INT && v->e->dialect == STOEX_BLKCAST)
-			*out = real((double)out->i);
+			*out = stoex_eval_real((double)out->i);
 		return 0;
 	}
 	low = a ? s[a - 1].value.d : 0;
 	from = a ? s[a - 1].cumulative : 0;
-	*out = real(low + (s[a].value.d - low) * (u - from) / (s[a].cumulative - from));
+	*out = stoex_eval_real(low + (s[a].value.d - low) * (u - from) / (s[a].cumulative - from));
 	return 0;
 }
 
-static int logic(const struct eval *v, enum stoex_op op, struct stoex_value a, struct stoex_value b,
-		 struct stoex_value *out)
+static int stoex_eval_logic(const struct eval *v, enum stoex_op op, struct stoex_value a,
+			    struct stoex_value b, struct stoex_value *out)
 {
 	if (a.type != STOEX_BOOL || b.type != STOEX_BOOL)
-		return fail(v, EINVAL, "AND, OR, XOR and NOT take truth values");
-	*out = truth(op == OP_AND ? a.b && b.b : op == OP_OR ? a.b || b.b : a.b != b.b);
+		return stoex_eval_fail(v, EINVAL, "AND, OR, XOR and NOT take truth values");
+	*out = stoex_eval_truth(op == OP_AND ? a.b && b.b : op == OP_OR ? a.b || b.b : a.b != b.b);
 	return 0;
 }
 
-static int variable(const struct eval *v, const struct stoex_node *n, struct stoex_value *out)
+static int stoex_eval_variable(const struct eval *v, const struct stoex_node *n,
+			       struct stoex_value *out)
 {
-	int error = v->s && v->s->get ? v->s->get(v->s->ctx, n->variable, out, v->err) : -ENOENT;
+	int ret = v->s && v->s->get ? v->s->get(v->s->ctx, n->variable, out, v->err) : -ENOENT;
 
-	if (error == -ENOENT)
+	if (ret == -ENOENT)
 		return err_set(v->err, ENOENT, "\"%.200s\": \"%s\" has no value here", v->e->text,
 			       v->e->names->items[n->variable]);
-	return error;
+	return ret;
 }
 
 int stoex_eval_node(const struct stoex *e, uint32_t node, const struct stoex_scope *s,
@@ -357,20 +365,20 @@ int stoex_eval_node(const struct stoex *e, uint32_t node, const struct stoex_sco
 		return 0;
 	}
 	if (n->op == OP_VARIABLE)
-		return variable(&v, n, out);
+		return stoex_eval_variable(&v, n, out);
 	if (n->op == OP_PMF || n->op == OP_PDF)
-		return sample(&v, n, out);
+		return stoex_eval_sample(&v, n, out);
 	for (uint32_t i = 0; i < n->nr_args; i++) {
-		int error;
+		int ret;
 
 		/* Of a choice only the branch that is taken. */
 		if (n->op == OP_IF && i && (i == 1) != a[0].b)
 			continue;
-		error = stoex_eval_node(e, n->args[i], s, &a[i], err);
-		if (error)
-			return error;
+		ret = stoex_eval_node(e, n->args[i], s, &a[i], err);
+		if (ret)
+			return ret;
 		if (n->op == OP_IF && !i && a[0].type != STOEX_BOOL)
-			return fail(&v, EINVAL, "a condition must be a truth value");
+			return stoex_eval_fail(&v, EINVAL, "a condition must be a truth value");
 	}
 	switch (n->op) {
 	case OP_IF:
@@ -379,19 +387,20 @@ int stoex_eval_node(const struct stoex *e, uint32_t node, const struct stoex_sco
 	case OP_AND:
 	case OP_OR:
 	case OP_XOR:
-		return logic(&v, n->op, a[0], a[1], out);
+		return stoex_eval_logic(&v, n->op, a[0], a[1], out);
 	case OP_NOT:
-		return logic(&v, OP_XOR, a[0], truth(true), out);
+		return stoex_eval_logic(&v, OP_XOR, a[0], stoex_eval_truth(true), out);
 	case OP_NEGATE:
-		return arithmetic(&v, OP_SUB,
-				  a[0].type == STOEX_INT ? (struct stoex_value){ .type = STOEX_INT }
-							 : real(0),
-				  a[0], out);
+		return stoex_eval_arithmetic(&v, OP_SUB,
+					     a[0].type == STOEX_INT
+						     ? (struct stoex_value){ .type = STOEX_INT }
+						     : stoex_eval_real(0),
+					     a[0], out);
 	case OP_FUNCTION:
-		return function(&v, n, a, out);
+		return stoex_eval_function(&v, n, a, out);
 	default:
-		return n->op >= OP_ADD ? arithmetic(&v, n->op, a[0], a[1], out)
-				       : compare(&v, n->op, a[0], a[1], out);
+		return n->op >= OP_ADD ? stoex_eval_arithmetic(&v, n->op, a[0], a[1], out)
+				       : stoex_eval_compare(&v, n->op, a[0], a[1], out);
 	}
 }
 
@@ -405,10 +414,10 @@ int stoex_eval_number(const struct stoex *e, const struct stoex_scope *s, double
 		      struct err *err)
 {
 	struct stoex_value x;
-	int error = stoex_eval_node(e, e->root, s, &x, err);
+	int ret = stoex_eval_node(e, e->root, s, &x, err);
 
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	if (!is_number(x))
 		return err_set(err, EINVAL, "\"%.200s\": expected a number, got %s", e->text,
 			       type_name(x.type));
@@ -419,10 +428,10 @@ int stoex_eval_number(const struct stoex *e, const struct stoex_scope *s, double
 int stoex_eval_bool(const struct stoex *e, const struct stoex_scope *s, bool *v, struct err *err)
 {
 	struct stoex_value x;
-	int error = stoex_eval_node(e, e->root, s, &x, err);
+	int ret = stoex_eval_node(e, e->root, s, &x, err);
 
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	if (x.type != STOEX_BOOL)
 		return err_set(err, EINVAL, "\"%.200s\": expected a truth value, got %s", e->text,
 			       type_name(x.type));

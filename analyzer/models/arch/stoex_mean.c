@@ -11,25 +11,25 @@ struct law {
 
 static const struct law unknown = { NAN, -INFINITY };
 
-static double number(const struct stoex_value *v)
+static double stoex_mean_number(const struct stoex_value *v)
 {
 	return v->type == STOEX_INT ? (double)v->i : v->type == STOEX_DOUBLE ? v->d : NAN;
 }
 
-static bool constant(const struct stoex *e, uint32_t node, double *v)
+static bool stoex_mean_constant(const struct stoex *e, uint32_t node, double *v)
 {
 	const struct stoex_node *n = &e->nodes[node];
 
-	*v = n->op == OP_VALUE ? number(&n->value) : NAN;
+	*v = n->op == OP_VALUE ? stoex_mean_number(&n->value) : NAN;
 	return isfinite(*v);
 }
 
-static struct law drawn(const struct stoex *e, const struct stoex_node *n)
+static struct law stoex_mean_drawn(const struct stoex *e, const struct stoex_node *n)
 {
 	double a[STOEX_MAX_ARGUMENTS] = { 0 };
 
 	for (uint32_t i = 0; i < n->nr_args; i++)
-		if (!constant(e, n->args[i], &a[i]))
+		if (!stoex_mean_constant(e, n->args[i], &a[i]))
 			return unknown;
 	switch (n->function) {
 	case FN_EXP:
@@ -55,14 +55,15 @@ static struct law drawn(const struct stoex *e, const struct stoex_node *n)
 }
 
 /* Of a PDF the values are the upper ends of its boxes. */
-static struct law sampled(const struct stoex *e, const struct stoex_node *n)
+static struct law stoex_mean_sampled(const struct stoex *e, const struct stoex_node *n)
 {
 	const struct stoex_sample *s = &e->samples[n->first];
 	struct law out = { 0, INFINITY };
 	double from = 0, below = 0;
 
 	for (uint32_t i = 0; i < n->nr; i++) {
-		double v = number(&s[i].value), until = i + 1 < n->nr ? s[i].cumulative : 1;
+		double v = stoex_mean_number(&s[i].value),
+		       until = i + 1 < n->nr ? s[i].cumulative : 1;
 		double middle = n->op == OP_PDF ? (below + v) / 2 : v;
 
 		out.mean += (until - from) * middle;
@@ -76,7 +77,7 @@ static struct law sampled(const struct stoex *e, const struct stoex_node *n)
 static struct law law_of(const struct stoex *e, uint32_t node);
 
 /* Each operand draws for itself: they are independent. */
-static struct law combined(const struct stoex *e, const struct stoex_node *n)
+static struct law stoex_mean_combined(const struct stoex *e, const struct stoex_node *n)
 {
 	struct law a = law_of(e, n->args[0]), b = law_of(e, n->args[1]);
 	double divisor;
@@ -89,7 +90,7 @@ static struct law combined(const struct stoex *e, const struct stoex_node *n)
 				     a.low >= 0 && b.low >= 0 ? a.low * b.low : -INFINITY };
 	case OP_DIV:
 		/* Whole numbers are cut off. */
-		if (!constant(e, n->args[1], &divisor) || !(divisor > 0) ||
+		if (!stoex_mean_constant(e, n->args[1], &divisor) || !(divisor > 0) ||
 		    e->nodes[n->args[1]].value.type == STOEX_INT)
 			return unknown;
 		return (struct law){ a.mean / divisor, a.low / divisor };
@@ -104,16 +105,16 @@ static struct law law_of(const struct stoex *e, uint32_t node)
 
 	switch (n->op) {
 	case OP_VALUE:
-		return (struct law){ number(&n->value), number(&n->value) };
+		return (struct law){ stoex_mean_number(&n->value), stoex_mean_number(&n->value) };
 	case OP_PMF:
 	case OP_PDF:
-		return sampled(e, n);
+		return stoex_mean_sampled(e, n);
 	case OP_FUNCTION:
-		return drawn(e, n);
+		return stoex_mean_drawn(e, n);
 	case OP_ADD:
 	case OP_MUL:
 	case OP_DIV:
-		return combined(e, n);
+		return stoex_mean_combined(e, n);
 	default:
 		return unknown;
 	}

@@ -37,8 +37,8 @@ static const struct function {
 };
 
 static uint32_t if_else(struct reader *r);
-static uint32_t disjunction(struct reader *r);
-static uint32_t power(struct reader *r);
+static uint32_t stoex_parse_disjunction(struct reader *r);
+static uint32_t stoex_parse_power(struct reader *r);
 
 static uint32_t add_node(struct reader *r, struct stoex_node n)
 {
@@ -72,7 +72,8 @@ static bool can_fold(const struct stoex *e, const struct stoex_node *n)
 	return true;
 }
 
-static uint32_t make(struct reader *r, enum stoex_op op, uint32_t a, uint32_t b, uint32_t c)
+static uint32_t stoex_parse_make(struct reader *r, enum stoex_op op, uint32_t a, uint32_t b,
+				 uint32_t c)
 {
 	uint32_t nr = op == OP_IF ? 3 : op == OP_NOT || op == OP_NEGATE ? 1 : 2;
 	struct stoex_node n = { .op = op, .args = { a, b, c }, .nr_args = nr };
@@ -90,7 +91,7 @@ static uint32_t make(struct reader *r, enum stoex_op op, uint32_t a, uint32_t b,
 	return r->error ? NONE : i;
 }
 
-static uint32_t constant(struct reader *r, struct stoex_value v)
+static uint32_t stoex_parse_constant(struct reader *r, struct stoex_value v)
 {
 	return add_node(r, (struct stoex_node){ .op = OP_VALUE, .value = v });
 }
@@ -156,7 +157,7 @@ static int add_sample(struct reader *r, struct stoex_sample s)
 }
 
 /* After the name: "[(value;probability)...]". */
-static uint32_t mass(struct reader *r, enum stoex_op op, enum stoex_type type)
+static uint32_t stoex_parse_mass(struct reader *r, enum stoex_op op, enum stoex_type type)
 {
 	struct stoex_node n = { .op = op, .first = r->e->nr_samples };
 	double sum = 0, below = 0;
@@ -196,7 +197,7 @@ static uint32_t mass(struct reader *r, enum stoex_op op, enum stoex_type type)
 	return add_node(r, n);
 }
 
-static uint32_t call(struct reader *r, const struct function *f)
+static uint32_t stoex_parse_call(struct reader *r, const struct function *f)
 {
 	struct stoex_node n = { .op = OP_FUNCTION, .function = f->id };
 	uint32_t i;
@@ -205,7 +206,7 @@ static uint32_t call(struct reader *r, const struct function *f)
 	while (!r->error && n.nr_args < f->nr_args) {
 		if (n.nr_args)
 			lex_expect(r, ",");
-		n.args[n.nr_args++] = disjunction(r);
+		n.args[n.nr_args++] = stoex_parse_disjunction(r);
 	}
 	lex_expect(r, ")");
 	if (r->error)
@@ -221,7 +222,7 @@ static uint32_t call(struct reader *r, const struct function *f)
 }
 
 /* What a name stands for, read in its place. */
-static uint32_t bound(struct reader *r, const char *text)
+static uint32_t stoex_parse_bound(struct reader *r, const char *text)
 {
 	const char *after = r->at;
 	uint32_t n;
@@ -235,7 +236,7 @@ static uint32_t bound(struct reader *r, const char *text)
 	return r->error ? NONE : n;
 }
 
-static uint32_t variable(struct reader *r, const char *from)
+static uint32_t stoex_parse_variable(struct reader *r, const char *from)
 {
 	struct stoex *e = r->e;
 	struct stoex_node n = { .op = OP_VARIABLE };
@@ -248,7 +249,7 @@ static uint32_t variable(struct reader *r, const char *from)
 	}
 	n.variable = stoex_name(r->names, from, (size_t)(r->at - from));
 	if (n.variable != NONE && r->names->bound[n.variable])
-		return bound(r, r->names->bound[n.variable]);
+		return stoex_parse_bound(r, r->names->bound[n.variable]);
 	more = reallocarray(e->variables, e->nr_variables + 1, sizeof(*more));
 	if (!more || n.variable == NONE) {
 		e->variables = more ? more : e->variables;
@@ -262,7 +263,7 @@ static uint32_t variable(struct reader *r, const char *from)
 	return add_node(r, n);
 }
 
-static uint32_t word(struct reader *r)
+static uint32_t stoex_parse_word(struct reader *r)
 {
 	static const struct {
 		const char *name;
@@ -276,12 +277,14 @@ static uint32_t word(struct reader *r)
 	const char *from, *end;
 
 	if (lex_take_word(r, "true"))
-		return constant(r, (struct stoex_value){ .type = STOEX_BOOL, .b = true });
+		return stoex_parse_constant(r,
+					    (struct stoex_value){ .type = STOEX_BOOL, .b = true });
 	if (lex_take_word(r, "false"))
-		return constant(r, (struct stoex_value){ .type = STOEX_BOOL, .b = false });
+		return stoex_parse_constant(r,
+					    (struct stoex_value){ .type = STOEX_BOOL, .b = false });
 	for (size_t i = 0; i < sizeof(masses) / sizeof(*masses); i++)
 		if (lex_take_word(r, masses[i].name))
-			return mass(r, masses[i].op, masses[i].type);
+			return stoex_parse_mass(r, masses[i].op, masses[i].type);
 	from = r->at;
 	while (lex_is_word(*r->at))
 		r->at++;
@@ -289,16 +292,16 @@ static uint32_t word(struct reader *r)
 	lex_skip(r);
 	if (*r->at != '(') {
 		r->at = end;
-		return variable(r, from);
+		return stoex_parse_variable(r, from);
 	}
 	r->at = from;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
 		if (lex_take_word(r, functions[i].name))
-			return call(r, &functions[i]);
+			return stoex_parse_call(r, &functions[i]);
 	return lex_fail(r, "an unknown function");
 }
 
-static uint32_t atom(struct reader *r)
+static uint32_t stoex_parse_atom(struct reader *r)
 {
 	uint32_t n;
 
@@ -311,75 +314,79 @@ static uint32_t atom(struct reader *r)
 	if (*r->at == '"' || *r->at == '\'') {
 		struct stoex_value v = lex_text(r);
 
-		return r->error ? NONE : constant(r, v);
+		return r->error ? NONE : stoex_parse_constant(r, v);
 	}
 	if (isdigit((unsigned char)*r->at)) {
 		struct stoex_value v = lex_number(r);
 
-		return r->error ? NONE : constant(r, v);
+		return r->error ? NONE : stoex_parse_constant(r, v);
 	}
 	if (isalpha((unsigned char)*r->at) || *r->at == '_')
-		return word(r);
+		return stoex_parse_word(r);
 	return lex_fail(r, "expected a value");
 }
 
-static uint32_t unary(struct reader *r)
+static uint32_t stoex_parse_unary(struct reader *r)
 {
 	uint32_t n;
 
 	if (r->error || ++r->depth > MAX_DEPTH)
 		return lex_fail(r, "nested too deeply");
 	if (lex_take_word(r, "NOT"))
-		n = make(r, OP_NOT, unary(r), NONE, NONE);
+		n = stoex_parse_make(r, OP_NOT, stoex_parse_unary(r), NONE, NONE);
 	else if (lex_take(r, "-"))
-		n = make(r, OP_NEGATE, r->e->dialect == STOEX_BLKCAST ? power(r) : unary(r), NONE,
-			 NONE);
+		n = stoex_parse_make(r, OP_NEGATE,
+				     r->e->dialect == STOEX_BLKCAST ? stoex_parse_power(r)
+								    : stoex_parse_unary(r),
+				     NONE, NONE);
 	else
-		n = atom(r);
+		n = stoex_parse_atom(r);
 	r->depth--;
 	return n;
 }
 
-static uint32_t power(struct reader *r)
+static uint32_t stoex_parse_power(struct reader *r)
 {
-	uint32_t a = unary(r);
+	uint32_t a = stoex_parse_unary(r);
 
-	return !r->error && lex_take(r, "^") ? make(r, OP_POW, a, unary(r), NONE) : a;
+	return !r->error && lex_take(r, "^")
+		       ? stoex_parse_make(r, OP_POW, a, stoex_parse_unary(r), NONE)
+		       : a;
 }
 
-static uint32_t product(struct reader *r)
+static uint32_t stoex_parse_product(struct reader *r)
 {
-	uint32_t a = power(r);
+	uint32_t a = stoex_parse_power(r);
 
 	while (!r->error) {
 		if (lex_take(r, "*"))
-			a = make(r, OP_MUL, a, power(r), NONE);
+			a = stoex_parse_make(r, OP_MUL, a, stoex_parse_power(r), NONE);
 		else if (lex_take(r, "/"))
-			a = make(r, OP_DIV, a, power(r), NONE);
+			a = stoex_parse_make(r, OP_DIV, a, stoex_parse_power(r), NONE);
 		else if (lex_take(r, "%"))
-			a = make(r, OP_MOD, a, power(r), NONE);
+			a = stoex_parse_make(r, OP_MOD, a, stoex_parse_power(r), NONE);
 		else
 			break;
 	}
 	return a;
 }
 
-static uint32_t sum(struct reader *r)
+static uint32_t stoex_parse_sum(struct reader *r)
 {
-	uint32_t a = product(r);
+	uint32_t a = stoex_parse_product(r);
 
 	while (!r->error) {
 		if (lex_take(r, "+"))
-			a = make(r, OP_ADD, a, product(r), NONE);
+			a = stoex_parse_make(r, OP_ADD, a, stoex_parse_product(r), NONE);
 		else if (lex_take(r, "-"))
-			a = make(r, OP_SUB, a, product(r), NONE);
+			a = stoex_parse_make(r, OP_SUB, a, stoex_parse_product(r), NONE);
 		else
 			break;
 	}
 	return a;
 }
 
-static uint32_t comparison(struct reader *r)
+static uint32_t stoex_parse_comparison(struct reader *r)
 {
 	static const struct {
 		const char *mark;
@@ -388,28 +395,28 @@ static uint32_t comparison(struct reader *r)
 		{ ">=", OP_GREATER_EQUAL }, { "<=", OP_LESS_EQUAL }, { "<>", OP_NOT_EQUAL },
 		{ "==", OP_EQUAL },	    { ">", OP_GREATER },     { "<", OP_LESS },
 	};
-	uint32_t a = sum(r);
+	uint32_t a = stoex_parse_sum(r);
 
 	for (size_t i = 0; !r->error && i < sizeof(marks) / sizeof(*marks); i++)
 		if (lex_take(r, marks[i].mark))
-			return make(r, marks[i].op, a, sum(r), NONE);
+			return stoex_parse_make(r, marks[i].op, a, stoex_parse_sum(r), NONE);
 	return a;
 }
 
 /* The tighter of the two levels: OR and XOR in Palladio's dialect, AND in ours. */
-static uint32_t tight(struct reader *r)
+static uint32_t stoex_parse_tight(struct reader *r)
 {
-	uint32_t a = comparison(r);
+	uint32_t a = stoex_parse_comparison(r);
 
 	while (!r->error) {
 		if (r->e->dialect == STOEX_BLKCAST) {
 			if (!lex_take_word(r, "AND"))
 				break;
-			a = make(r, OP_AND, a, comparison(r), NONE);
+			a = stoex_parse_make(r, OP_AND, a, stoex_parse_comparison(r), NONE);
 		} else if (lex_take_word(r, "OR")) {
-			a = make(r, OP_OR, a, comparison(r), NONE);
+			a = stoex_parse_make(r, OP_OR, a, stoex_parse_comparison(r), NONE);
 		} else if (lex_take_word(r, "XOR")) {
-			a = make(r, OP_XOR, a, comparison(r), NONE);
+			a = stoex_parse_make(r, OP_XOR, a, stoex_parse_comparison(r), NONE);
 		} else {
 			break;
 		}
@@ -417,19 +424,19 @@ static uint32_t tight(struct reader *r)
 	return a;
 }
 
-static uint32_t disjunction(struct reader *r)
+static uint32_t stoex_parse_disjunction(struct reader *r)
 {
-	uint32_t a = tight(r);
+	uint32_t a = stoex_parse_tight(r);
 
 	while (!r->error) {
 		if (r->e->dialect == STOEX_PALLADIO) {
 			if (!lex_take_word(r, "AND"))
 				break;
-			a = make(r, OP_AND, a, tight(r), NONE);
+			a = stoex_parse_make(r, OP_AND, a, stoex_parse_tight(r), NONE);
 		} else if (lex_take_word(r, "OR")) {
-			a = make(r, OP_OR, a, tight(r), NONE);
+			a = stoex_parse_make(r, OP_OR, a, stoex_parse_tight(r), NONE);
 		} else if (lex_take_word(r, "XOR")) {
-			a = make(r, OP_XOR, a, tight(r), NONE);
+			a = stoex_parse_make(r, OP_XOR, a, stoex_parse_tight(r), NONE);
 		} else {
 			break;
 		}
@@ -443,12 +450,12 @@ static uint32_t if_else(struct reader *r)
 
 	if (r->error || ++r->depth > MAX_DEPTH)
 		return lex_fail(r, "nested too deeply");
-	a = disjunction(r);
+	a = stoex_parse_disjunction(r);
 	if (!r->error && lex_take(r, "?")) {
-		b = disjunction(r);
+		b = stoex_parse_disjunction(r);
 		lex_expect(r, ":");
-		c = r->error ? NONE : disjunction(r);
-		a = make(r, OP_IF, a, b, c);
+		c = r->error ? NONE : stoex_parse_disjunction(r);
+		a = stoex_parse_make(r, OP_IF, a, b, c);
 	}
 	r->depth--;
 	return r->error ? NONE : a;

@@ -40,7 +40,7 @@ void storage_state_free(struct storage_state *s)
 }
 
 /* Adds (by = 1) or takes away (by = -1) a request of the list. */
-static void count(struct storage_state *s, const struct storage_request *r, double by)
+static void storage_count(struct storage_state *s, const struct storage_request *r, double by)
 {
 	struct tally *t = r->read ? &s->reads : &s->writes;
 
@@ -50,11 +50,11 @@ static void count(struct storage_state *s, const struct storage_request *r, doub
 }
 
 /* Sums by difference drift where sizes are no whole numbers: made anew as the ring wraps. */
-static void recount(struct storage_state *s)
+static void storage_recount(struct storage_state *s)
 {
 	s->reads = s->writes = (struct tally){ 0 };
 	for (uint32_t i = 0; i < s->nr; i++)
-		count(s, &s->list[(s->first + i) % STORAGE_MAX_LIST], 1);
+		storage_count(s, &s->list[(s->first + i) % STORAGE_MAX_LIST], 1);
 }
 
 /* Eq. 8.1: mean response time times arrival rate; one request until both are known. */
@@ -68,23 +68,23 @@ static uint32_t wanted_length(const struct storage_state *s, double now)
 	return n < 1 ? 1 : n > STORAGE_MAX_LIST ? STORAGE_MAX_LIST : (uint32_t)n;
 }
 
-static void remember(struct storage_state *s, double now, const struct storage_request *r)
+static void storage_remember(struct storage_state *s, double now, const struct storage_request *r)
 {
 	uint32_t most = wanted_length(s, now);
 
 	while (s->nr && s->nr >= most) {
-		count(s, &s->list[s->first], -1);
+		storage_count(s, &s->list[s->first], -1);
 		s->first = (s->first + 1) % STORAGE_MAX_LIST;
 		s->nr--;
 		if (!s->first)
-			recount(s);
+			storage_recount(s);
 	}
 	s->list[(s->first + s->nr++) % STORAGE_MAX_LIST] = *r;
-	count(s, r, 1);
+	storage_count(s, r, 1);
 }
 
-static struct arch_storage_input input(const struct storage_state *s,
-				       const struct storage_request *r)
+static struct arch_storage_input storage_input(const struct storage_state *s,
+					       const struct storage_request *r)
 {
 	const struct tally *in = &s->reads, *out = &s->writes;
 	struct arch_storage_input x = {
@@ -114,8 +114,8 @@ double storage_arrive(struct storage_state *s, double now, const struct storage_
 	if (!s->arrivals++)
 		s->first_arrival = now;
 	s->in_service++;
-	remember(s, now, r);
-	x = input(s, r);
+	storage_remember(s, now, r);
+	x = storage_input(s, r);
 	time = s->model->respond(s->model, &x, &outside);
 	/* A regression may give less than nothing at the edge of what it knows. */
 	if (!(time >= 0)) {

@@ -57,12 +57,12 @@ struct fitted {
 	struct answer answers[2]; /* reads, writes */
 };
 
-static struct stoex_value number(double v)
+static struct stoex_value storage_models_number(double v)
 {
 	return (struct stoex_value){ .type = STOEX_DOUBLE, .d = v };
 }
 
-static struct stoex_value text(uint32_t v)
+static struct stoex_value storage_models_text(uint32_t v)
 {
 	return (struct stoex_value){ .type = STOEX_TEXT, .text = v };
 }
@@ -73,29 +73,29 @@ static struct stoex_value value_of(const struct arch_storage_input *x, uint32_t 
 
 	switch (name) {
 	case IN_REQUESTS:
-		return number(x->in_service);
+		return storage_models_number(x->in_service);
 	case IN_TYPE:
-		return text(x->read ? TEXT_READ : TEXT_WRITE);
+		return storage_models_text(x->read ? TEXT_READ : TEXT_WRITE);
 	case IN_SIZE:
-		return number(x->read ? x->read_size : x->write_size);
+		return storage_models_number(x->read ? x->read_size : x->write_size);
 	case IN_READ_SIZE:
-		return number(x->read_size);
+		return storage_models_number(x->read_size);
 	case IN_WRITE_SIZE:
-		return number(x->write_size);
+		return storage_models_number(x->write_size);
 	case IN_PATTERN:
-		return text(sequential ? TEXT_SEQUENTIAL : TEXT_RANDOM);
+		return storage_models_text(sequential ? TEXT_SEQUENTIAL : TEXT_RANDOM);
 	case IN_READ_PATTERN:
-		return text(x->read_sequential ? TEXT_SEQUENTIAL : TEXT_RANDOM);
+		return storage_models_text(x->read_sequential ? TEXT_SEQUENTIAL : TEXT_RANDOM);
 	case IN_WRITE_PATTERN:
-		return text(x->write_sequential ? TEXT_SEQUENTIAL : TEXT_RANDOM);
+		return storage_models_text(x->write_sequential ? TEXT_SEQUENTIAL : TEXT_RANDOM);
 	case IN_READ_SHARE:
-		return number(x->read_share);
+		return storage_models_number(x->read_share);
 	default:
-		return number(x->file_set);
+		return storage_models_number(x->file_set);
 	}
 }
 
-static int get(void *ctx, uint32_t name, struct stoex_value *v, struct err *err)
+static int storage_models_get(void *ctx, uint32_t name, struct stoex_value *v, struct err *err)
 {
 	(void)err;
 	if (name >= NR_INPUTS)
@@ -104,17 +104,18 @@ static int get(void *ctx, uint32_t name, struct stoex_value *v, struct err *err)
 	return 0;
 }
 
-static int evaluate(const struct stoex *e, const struct arch_storage_input *x,
-		    struct stoex_value *v, struct err *err)
+static int storage_models_evaluate(const struct stoex *e, const struct arch_storage_input *x,
+				   struct stoex_value *v, struct err *err)
 {
 	struct arch_storage_input copy = *x;
-	struct stoex_scope scope = { .get = get, .ctx = &copy };
+	struct stoex_scope scope = { .get = storage_models_get, .ctx = &copy };
 
 	return stoex_eval(e, &scope, v, err);
 }
 
 /* A value as a cell of a variable: NaN where it cannot be one. */
-static double cell(const struct fitted *f, const struct variable *v, struct stoex_value x)
+static double storage_models_cell(const struct fitted *f, const struct variable *v,
+				  struct stoex_value x)
 {
 	char digits[32];
 	double number = x.type == STOEX_INT ? (double)x.i : x.type == STOEX_DOUBLE ? x.d : NAN;
@@ -127,20 +128,20 @@ static double cell(const struct fitted *f, const struct variable *v, struct stoe
 	return level < 0 ? NAN : (double)level;
 }
 
-static double regression(const struct fitted *f, const struct answer *a,
-			 const struct arch_storage_input *x, bool *outside)
+static double storage_models_regression(const struct fitted *f, const struct answer *a,
+					const struct arch_storage_input *x, bool *outside)
 {
 	double row[MAX_COLUMNS], out = NAN;
-	struct stoex_value v = number(NAN);
+	struct stoex_value v = storage_models_number(NAN);
 
 	for (size_t i = 0; i < a->model.schema.nr; i++) {
 		const struct variable *variable = &a->model.schema.variables[i];
 
 		if (a->columns[i].direct != NR_INPUTS)
 			v = value_of(x, a->columns[i].direct);
-		else if (evaluate(a->columns[i].e, x, &v, NULL))
-			v = number(NAN);
-		row[i] = cell(f, variable, v);
+		else if (storage_models_evaluate(a->columns[i].e, x, &v, NULL))
+			v = storage_models_number(NAN);
+		row[i] = storage_models_cell(f, variable, v);
 		if (!variable_outside(variable, row[i]))
 			continue;
 		*outside = true;
@@ -151,21 +152,21 @@ static double regression(const struct fitted *f, const struct answer *a,
 	return model_predict(&a->model, row, 1, &out) ? NAN : out * f->unit_s;
 }
 
-static double respond(const struct arch_storage_model *m, const struct arch_storage_input *x,
-		      bool *outside)
+static double storage_models_respond(const struct arch_storage_model *m,
+				     const struct arch_storage_input *x, bool *outside)
 {
 	const struct fitted *f = (const struct fitted *)m;
 	const struct answer *a = &f->answers[!x->read];
 	struct stoex_value v;
 
 	if (!a->formula)
-		return regression(f, a, x, outside);
-	if (evaluate(a->formula, x, &v, NULL))
+		return storage_models_regression(f, a, x, outside);
+	if (storage_models_evaluate(a->formula, x, &v, NULL))
 		return NAN;
 	return v.type == STOEX_INT ? (double)v.i : v.type == STOEX_DOUBLE ? v.d : NAN;
 }
 
-static bool answers(const struct arch_storage_model *m, bool read)
+static bool storage_models_answers(const struct arch_storage_model *m, bool read)
 {
 	return ((const struct fitted *)m)->answers[!read].present;
 }
@@ -185,8 +186,8 @@ static void fitted_free(struct arch_storage_model *m)
 }
 
 /* What an expression gives for some input, so that types that do not fit show at once. */
-static int parse(struct fitted *f, const char *what, const char *expression, struct stoex **out,
-		 struct stoex_value *sample, struct err *err)
+static int storage_models_parse(struct fitted *f, const char *what, const char *expression,
+				struct stoex **out, struct stoex_value *sample, struct err *err)
 {
 	static const struct arch_storage_input some = { .in_service = 2,
 							.read = true,
@@ -196,10 +197,10 @@ static int parse(struct fitted *f, const char *what, const char *expression, str
 							.file_set = 0x1p30 };
 	const uint32_t *variables;
 	struct err why = { 0 };
-	int error = stoex_parse(out, expression, STOEX_BLKCAST, &f->names, &why);
+	int ret = stoex_parse(out, expression, STOEX_BLKCAST, &f->names, &why);
 
-	if (error)
-		return err_set(err, -error, "%s: %s", what, why.line);
+	if (ret)
+		return err_set(err, -ret, "%s: %s", what, why.line);
 	for (size_t i = stoex_variables(*out, &variables); i-- > 0;)
 		if (variables[i] >= NR_INPUTS)
 			return err_set(err, EINVAL,
@@ -210,8 +211,8 @@ static int parse(struct fitted *f, const char *what, const char *expression, str
 	if (stoex_is_random(*out))
 		return err_set(err, EINVAL, "%s: \"%.100s\": expected no distribution", what,
 			       expression);
-	error = evaluate(*out, &some, sample, &why);
-	return error ? err_set(err, EINVAL, "%s: %s", what, why.line) : 0;
+	ret = storage_models_evaluate(*out, &some, sample, &why);
+	return ret ? err_set(err, EINVAL, "%s: %s", what, why.line) : 0;
 }
 
 static const char *expression_of(const struct storage_model_spec *spec, const char *column)
@@ -232,16 +233,16 @@ static int open_column(struct fitted *f, struct answer *a, const struct storage_
 	const char *expression = expression_of(spec, v->name);
 	struct column *c = &a->columns[i];
 	struct stoex_value sample;
-	int error;
+	int ret;
 
 	if (!expression)
 		return err_set(err, EINVAL,
 			       "column '%s': no input of that name: expected what it is under "
 			       "\"inputs\"",
 			       v->name);
-	error = parse(f, v->name, expression, &c->e, &sample, err);
-	if (error)
-		return error;
+	ret = storage_models_parse(f, v->name, expression, &c->e, &sample, err);
+	if (ret)
+		return ret;
 	if (!v->factor && sample.type > STOEX_DOUBLE)
 		return err_set(err, EINVAL, "column '%s' is a number, \"%.60s\" is none", v->name,
 			       expression);
@@ -256,25 +257,25 @@ static int open_regression(struct fitted *f, struct answer *a,
 {
 	const char *kind;
 	json_t *root = NULL;
-	int error = model_file_read(path, &root, &kind, err);
+	int ret = model_file_read(path, &root, &kind, err);
 
-	if (!error && strcmp(kind, "regression"))
-		error = err_set(err, EINVAL, "%s: kind: expected 'regression', got '%.40s'", path,
-				kind);
-	else if (!error) {
-		error = model_from_json(&a->model, root, err);
-		if (error)
+	if (!ret && strcmp(kind, "regression"))
+		ret = err_set(err, EINVAL, "%s: kind: expected 'regression', got '%.40s'", path,
+			      kind);
+	else if (!ret) {
+		ret = model_from_json(&a->model, root, err);
+		if (ret)
 			err_prefix(err, "%s", path);
 	}
 	json_decref(root);
-	if (!error && a->model.schema.nr > MAX_COLUMNS)
-		error = err_set(err, EINVAL, "%s: more than %d columns", path, MAX_COLUMNS);
-	for (size_t i = 0; !error && i < a->model.schema.nr; i++) {
-		error = open_column(f, a, spec, i, err);
-		if (error)
+	if (!ret && a->model.schema.nr > MAX_COLUMNS)
+		ret = err_set(err, EINVAL, "%s: more than %d columns", path, MAX_COLUMNS);
+	for (size_t i = 0; !ret && i < a->model.schema.nr; i++) {
+		ret = open_column(f, a, spec, i, err);
+		if (ret)
 			err_prefix(err, "%s", path);
 	}
-	return error;
+	return ret;
 }
 
 static int open_answer(struct fitted *f, struct answer *a, const struct storage_model_spec *spec,
@@ -282,17 +283,17 @@ static int open_answer(struct fitted *f, struct answer *a, const struct storage_
 {
 	const char *what = read ? spec->read : spec->write;
 	struct stoex_value sample;
-	int error;
+	int ret;
 
 	a->present = what;
 	if (!what)
 		return 0;
 	if (!spec->formula)
 		return open_regression(f, a, spec, what, err);
-	error = parse(f, read ? "read" : "write", what, &a->formula, &sample, err);
-	if (!error && sample.type > STOEX_DOUBLE)
-		error = err_set(err, EINVAL, "\"%.100s\": expected a time in seconds", what);
-	return error;
+	ret = storage_models_parse(f, read ? "read" : "write", what, &a->formula, &sample, err);
+	if (!ret && sample.type > STOEX_DOUBLE)
+		ret = err_set(err, EINVAL, "\"%.100s\": expected a time in seconds", what);
+	return ret;
 }
 
 static int open_names(struct fitted *f, const struct storage_model_spec *spec)
@@ -311,18 +312,19 @@ int storage_model_open(struct arch_storage_model **out, const struct storage_mod
 		       struct err *err)
 {
 	struct fitted *f = calloc(1, sizeof(*f));
-	int error;
+	int ret;
 
 	if (!f)
 		return err_set(err, ENOMEM, "out of memory");
-	f->model = (struct arch_storage_model){ respond, fitted_free, answers };
+	f->model = (struct arch_storage_model){ storage_models_respond, fitted_free,
+						storage_models_answers };
 	f->unit_s = spec->unit_s;
-	error = open_names(f, spec) ? err_set(err, ENOMEM, "out of memory") : 0;
-	for (int k = 0; !error && k < 2; k++)
-		error = open_answer(f, &f->answers[k], spec, !k, err);
-	if (error)
+	ret = open_names(f, spec) ? err_set(err, ENOMEM, "out of memory") : 0;
+	for (int k = 0; !ret && k < 2; k++)
+		ret = open_answer(f, &f->answers[k], spec, !k, err);
+	if (ret)
 		fitted_free(&f->model);
 	else
 		*out = &f->model;
-	return error;
+	return ret;
 }

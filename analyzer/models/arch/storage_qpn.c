@@ -53,7 +53,7 @@ static const struct storage_class_model *class_of(const struct qpn *q, bool writ
 	return &q->net.classes[2 * write + sequential];
 }
 
-static bool same(const struct point *a, const struct point *b)
+static bool storage_qpn_same(const struct point *a, const struct point *b)
 {
 	return a->clients[0] == b->clients[0] && a->clients[1] == b->clients[1] &&
 	       a->size[0] == b->size[0] && a->size[1] == b->size[1] && a->file_set == b->file_set &&
@@ -69,19 +69,19 @@ static uint64_t mixed_in(uint64_t h, double v)
 	return h ^ h >> 29;
 }
 
-static struct cell *seat(struct cell *cells, size_t cap, const struct point *p)
+static struct cell *storage_qpn_seat(struct cell *cells, size_t cap, const struct point *p)
 {
 	uint64_t h = mixed_in(mixed_in(mixed_in(1, p->clients[0]), p->clients[1]), p->size[0]);
 	size_t i;
 
 	h = mixed_in(mixed_in(mixed_in(h, p->size[1]), p->file_set), p->sequential);
 	for (i = h & (cap - 1); cells[i].state != FREE; i = (i + 1) & (cap - 1))
-		if (same(&cells[i].at, p))
+		if (storage_qpn_same(&cells[i].at, p))
 			break;
 	return &cells[i];
 }
 
-static int grow(struct qpn *q)
+static int storage_qpn_grow(struct qpn *q)
 {
 	size_t cap = q->cap ? 2 * q->cap : FEWEST_CELLS;
 	struct cell *more;
@@ -93,7 +93,7 @@ static int grow(struct qpn *q)
 		return -ENOMEM;
 	for (size_t i = 0; i < q->cap; i++)
 		if (q->cells[i].state != FREE)
-			*seat(more, cap, &q->cells[i].at) = q->cells[i];
+			*storage_qpn_seat(more, cap, &q->cells[i].at) = q->cells[i];
 	free(q->cells);
 	q->cells = more;
 	q->cap = cap;
@@ -115,7 +115,7 @@ static struct storage_row row_of(const struct qpn *q, const struct point *p, boo
 }
 
 /* As blkcast qpn predict would, with its standard options. NaN where it cannot. */
-static void solve(const struct qpn *q, struct cell *c)
+static void storage_qpn_solve(const struct qpn *q, struct cell *c)
 {
 	struct storage_row rows[2];
 	struct storage_config config = { .nr_vms = 1 };
@@ -142,29 +142,29 @@ static void solve(const struct qpn *q, struct cell *c)
 }
 
 /* The answer of a grid point, solved where nobody asked before. */
-static double ask(struct qpn *q, const struct point *p, bool write, bool *outside)
+static double storage_qpn_ask(struct qpn *q, const struct point *p, bool write, bool *outside)
 {
 	struct cell *c, mine = { .at = *p };
 	double time;
 
 	pthread_mutex_lock(&q->lock);
-	if (grow(q)) {
+	if (storage_qpn_grow(q)) {
 		pthread_mutex_unlock(&q->lock);
 		return NAN;
 	}
-	c = seat(q->cells, q->cap, p);
+	c = storage_qpn_seat(q->cells, q->cap, p);
 	if (c->state == FREE) {
 		*c = mine;
 		c->state = UNDER_WAY;
 		q->nr++;
 		pthread_mutex_unlock(&q->lock);
-		solve(q, &mine);
+		storage_qpn_solve(q, &mine);
 		pthread_mutex_lock(&q->lock);
 		mine.state = SOLVED;
-		*seat(q->cells, q->cap, p) = mine; /* the table may have grown */
+		*storage_qpn_seat(q->cells, q->cap, p) = mine; /* the table may have grown */
 		pthread_cond_broadcast(&q->solved);
 	}
-	while ((c = seat(q->cells, q->cap, p))->state != SOLVED)
+	while ((c = storage_qpn_seat(q->cells, q->cap, p))->state != SOLVED)
 		pthread_cond_wait(&q->solved, &q->lock);
 	time = c->time_s[write];
 	*outside |= c->outside[write];
@@ -202,7 +202,8 @@ static struct between size_between(double bytes)
 /* Dimensions of the interpolation: readers, writers, size of reads, of writes. */
 #define DIMENSIONS 4
 
-static double interpolate(struct qpn *q, const struct point *p, bool write, bool *outside)
+static double storage_qpn_interpolate(struct qpn *q, const struct point *p, bool write,
+				      bool *outside)
 {
 	const struct between b[DIMENSIONS] = { clients_between(p->clients[0]),
 					       clients_between(p->clients[1]),
@@ -225,7 +226,7 @@ static double interpolate(struct qpn *q, const struct point *p, bool write, bool
 			at.clients[w] = v[w];
 			at.size[w] = v[w] > 0 ? v[2 + w] : 0;
 		}
-		time += weight * ask(q, &at, write, outside);
+		time += weight * storage_qpn_ask(q, &at, write, outside);
 	}
 	return time;
 }
@@ -268,8 +269,8 @@ static void both_types(const struct arch_storage_input *x, struct point *p)
 	}
 }
 
-static double respond(const struct arch_storage_model *m, const struct arch_storage_input *x,
-		      bool *outside)
+static double storage_qpn_respond(const struct arch_storage_model *m,
+				  const struct arch_storage_input *x, bool *outside)
 {
 	/* What is kept does not change what is answered. */
 	struct qpn *q = (struct qpn *)(uintptr_t)m;
@@ -279,10 +280,10 @@ static double respond(const struct arch_storage_model *m, const struct arch_stor
 		single_class(q, x, &p, outside);
 	else
 		both_types(x, &p);
-	return interpolate(q, &p, !x->read, outside);
+	return storage_qpn_interpolate(q, &p, !x->read, outside);
 }
 
-static bool answers(const struct arch_storage_model *m, bool read)
+static bool storage_qpn_answers(const struct arch_storage_model *m, bool read)
 {
 	const struct qpn *q = (const struct qpn *)m;
 
@@ -304,15 +305,16 @@ static void qpn_free(struct arch_storage_model *m)
 int storage_qpn_open(struct arch_storage_model **out, const char *path, struct err *err)
 {
 	struct qpn *q = calloc(1, sizeof(*q));
-	int error;
+	int ret;
 
 	if (!q)
 		return err_set(err, ENOMEM, "out of memory");
-	q->model = (struct arch_storage_model){ respond, qpn_free, answers };
-	error = storage_model_read(&q->net, path, err);
-	if (error) {
+	q->model =
+		(struct arch_storage_model){ storage_qpn_respond, qpn_free, storage_qpn_answers };
+	ret = storage_model_read(&q->net, path, err);
+	if (ret) {
 		free(q);
-		return error;
+		return ret;
 	}
 	pthread_mutex_init(&q->lock, NULL);
 	pthread_cond_init(&q->solved, NULL);

@@ -34,8 +34,8 @@ const char *finding_name(enum finding_kind kind)
 	return names[kind];
 }
 
-static void report(const struct checker *c, enum finding_kind kind, unsigned line,
-		   const char *format, const char *a, const char *b)
+static void check_report(const struct checker *c, enum finding_kind kind, unsigned line,
+			 const char *format, const char *a, const char *b)
 {
 	char text[600];
 	struct finding f = { .kind = kind, .line = line, .text = text };
@@ -84,13 +84,14 @@ static void check_reachable(const struct checker *c)
 {
 	for (uint32_t i = 0; i < c->n->nr_slots; i++)
 		if (!c->reachable[i])
-			report(c, FINDING_UNREACHABLE, c->n->slots[i].line,
-			       "no token ever gets to place", place_name(c, i), colour_name(c, i));
+			check_report(c, FINDING_UNREACHABLE, c->n->slots[i].line,
+				     "no token ever gets to place", place_name(c, i),
+				     colour_name(c, i));
 	for (uint32_t m = 0; m < c->nr_modes; m++)
 		if (!c->fires[m])
-			report(c, FINDING_DEAD_MODE, c->modes[m]->line,
-			       "what it takes never comes together: transition", c->of[m]->name,
-			       c->modes[m]->name);
+			check_report(c, FINDING_DEAD_MODE, c->modes[m]->line,
+				     "what it takes never comes together: transition",
+				     c->of[m]->name, c->modes[m]->name);
 }
 
 static void check_traps(const struct checker *c)
@@ -102,9 +103,9 @@ static void check_traps(const struct checker *c)
 			for (uint32_t k = 0; c->fires[m] && k < c->modes[m]->nr_take; k++)
 				left |= c->modes[m]->take[k].slot == i;
 		if (!left)
-			report(c, FINDING_TRAP, c->n->slots[i].line,
-			       "tokens that get there never leave: place", place_name(c, i),
-			       colour_name(c, i));
+			check_report(c, FINDING_TRAP, c->n->slots[i].line,
+				     "tokens that get there never leave: place", place_name(c, i),
+				     colour_name(c, i));
 	}
 }
 
@@ -149,13 +150,13 @@ static void check_loops(struct checker *c)
 	}
 	for (uint32_t m = 0; m < c->nr_modes; m++)
 		if (c->keeps[m])
-			report(c, FINDING_LOOP, c->modes[m]->line,
-			       "on a cycle where no time passes: transition", c->of[m]->name,
-			       c->modes[m]->name);
+			check_report(c, FINDING_LOOP, c->modes[m]->line,
+				     "on a cycle where no time passes: transition", c->of[m]->name,
+				     c->modes[m]->name);
 }
 
 /* Share of a slot's tokens that a mode takes; only where modes take one token at most. */
-static double share(const struct checker *c, uint32_t mode, uint32_t slot)
+static double check_share(const struct checker *c, uint32_t mode, uint32_t slot)
 {
 	const struct net_transition *t = c->of[mode];
 	double all = 0, own = 0;
@@ -219,7 +220,7 @@ static int solve_flows(const struct checker *c, double *a, double *rate, lapack_
 				rate[x->put[i].slot] += x->put[i].count * source_rate(c, m);
 			else
 				a[(lapack_int)x->put[i].slot * nr + x->take[0].slot] -=
-					x->put[i].count * share(c, m, x->take[0].slot);
+					x->put[i].count * check_share(c, m, x->take[0].slot);
 		}
 	}
 	return LAPACKE_dgesv(LAPACK_ROW_MAJOR, nr, 1, a, nr, pivots, rate, 1);
@@ -242,8 +243,9 @@ static void check_load(const struct checker *c, const double *rate, uint32_t que
 		return;
 	snprintf(load, sizeof(load), "load %.4g on %u server%s", work, q->servers,
 		 q->servers == 1 ? "" : "s");
-	report(c, FINDING_UNSTABLE, c->n->places[c->n->slots[first].place].line,
-	       "unstable, more work comes than can be done: place", place_name(c, first), load);
+	check_report(c, FINDING_UNSTABLE, c->n->places[c->n->slots[first].place].line,
+		     "unstable, more work comes than can be done: place", place_name(c, first),
+		     load);
 }
 
 static void on_flow(void *ctx, uint32_t slot, double needed, double there, bool pool)
@@ -256,10 +258,10 @@ static void on_flow(void *ctx, uint32_t slot, double needed, double there, bool 
 	else
 		snprintf(load, sizeof(load), "load %.4g on %.4g server%s", needed, there,
 			 there == 1 ? "" : "s");
-	report(c, FINDING_UNSTABLE, c->n->places[c->n->slots[slot].place].line,
-	       pool ? "unstable, more tokens are in service than it has: the pool of place"
-		    : "unstable, more work comes than can be done: place",
-	       place_name(c, slot), load);
+	check_report(c, FINDING_UNSTABLE, c->n->places[c->n->slots[slot].place].line,
+		     pool ? "unstable, more tokens are in service than it has: the pool of place"
+			  : "unstable, more work comes than can be done: place",
+		     place_name(c, slot), load);
 }
 
 /* Nets whose modes take several tokens: what their flows still determine. */
@@ -268,7 +270,7 @@ static int check_joins(struct checker *c)
 	const struct net_transition **of = calloc((size_t)c->nr_modes + 1, sizeof(*of));
 	const struct net_mode **modes = calloc((size_t)c->nr_modes + 1, sizeof(*modes));
 	uint32_t nr = 0;
-	int err = -ENOMEM;
+	int ret = -ENOMEM;
 
 	for (uint32_t m = 0; of && modes && m < c->nr_modes; m++) {
 		if (!c->fires[m])
@@ -277,10 +279,10 @@ static int check_joins(struct checker *c)
 		modes[nr++] = c->modes[m];
 	}
 	if (of && modes)
-		err = check_flows(c->n, modes, of, nr, on_flow, c);
+		ret = check_flows(c->n, modes, of, nr, on_flow, c);
 	free(of);
 	free(modes);
-	return err;
+	return ret;
 }
 
 static int check_stability(struct checker *c)
@@ -288,7 +290,7 @@ static int check_stability(struct checker *c)
 	size_t nr = c->n->nr_slots;
 	double *a, *rate;
 	lapack_int *pivots;
-	int err = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (!is_linear(c))
 		return check_joins(c);
@@ -297,7 +299,7 @@ static int check_stability(struct checker *c)
 	pivots = calloc(nr, sizeof(*pivots));
 	if (a && rate && pivots) {
 		/* Singular: tokens go round for ever beside the open flow; loads are unknown. */
-		err = 0;
+		ret = 0;
 		if (!solve_flows(c, a, rate, pivots))
 			for (uint32_t q = 0; q < c->n->nr_queues; q++)
 				check_load(c, rate, q);
@@ -305,11 +307,11 @@ static int check_stability(struct checker *c)
 	free(a);
 	free(rate);
 	free(pivots);
-	return err;
+	return ret;
 }
 
 /* Weight of what a mode puts less that of what it takes. */
-static double gain(const struct net_mode *m, const double *weight)
+static double check_gain(const struct net_mode *m, const double *weight)
 {
 	double sum = 0;
 
@@ -335,7 +337,7 @@ static double change_in(const struct net_mode *m, uint32_t slot)
  * Positive weights of tokens under which every firing balances exist in a net that conserves them.
  * Least squares over weights of at least 1 by cyclic coordinate descent; with balance it is met.
  */
-static void sweep(const struct checker *c, double *weight)
+static void check_sweep(const struct checker *c, double *weight)
 {
 	for (uint32_t s = 0; s < c->n->nr_slots; s++) {
 		double slope = 0, curve = 0;
@@ -345,7 +347,7 @@ static void sweep(const struct checker *c, double *weight)
 
 			if (d == 0)
 				continue;
-			slope += d * gain(c->modes[m], weight);
+			slope += d * check_gain(c->modes[m], weight);
 			curve += d * d;
 		}
 		if (curve > 0)
@@ -362,7 +364,7 @@ static uint32_t worst_mode(const struct checker *c, const double *weight)
 	for (uint32_t s = 0; s < c->n->nr_slots; s++)
 		most = fmax(most, weight[s]);
 	for (uint32_t m = 0; m < c->nr_modes; m++) {
-		double g = c->fires[m] ? fabs(gain(c->modes[m], weight)) : 0;
+		double g = c->fires[m] ? fabs(check_gain(c->modes[m], weight)) : 0;
 
 		if (g > BALANCED * most && g > worst) {
 			worst = g;
@@ -388,14 +390,14 @@ static int check_conserved(const struct checker *c)
 	for (uint32_t s = 0; s < c->n->nr_slots; s++)
 		weight[s] = 1;
 	for (int i = 0; i < MAX_SWEEPS && worst < c->nr_modes; i++) {
-		sweep(c, weight);
+		check_sweep(c, weight);
 		worst = worst_mode(c, weight);
 	}
 	free(weight);
 	if (worst < c->nr_modes)
-		report(c, FINDING_UNCONSERVED, c->modes[worst]->line,
-		       "tokens are not conserved, under no weights: transition", c->of[worst]->name,
-		       c->modes[worst]->name);
+		check_report(c, FINDING_UNCONSERVED, c->modes[worst]->line,
+			     "tokens are not conserved, under no weights: transition",
+			     c->of[worst]->name, c->modes[worst]->name);
 	return 0;
 }
 
@@ -403,7 +405,7 @@ int net_check(const struct net *n, void (*say)(void *ctx, const struct finding *
 {
 	struct checker c = { .n = n, .say = say, .ctx = ctx };
 	uint32_t nr = 0;
-	int err = -ENOMEM;
+	int ret = -ENOMEM;
 
 	for (uint32_t i = 0; i < n->nr_transitions; i++)
 		nr += n->transitions[i].nr_modes;
@@ -422,14 +424,14 @@ int net_check(const struct net *n, void (*say)(void *ctx, const struct finding *
 		check_reachable(&c);
 		check_traps(&c);
 		check_loops(&c);
-		err = check_stability(&c);
-		if (!err)
-			err = check_conserved(&c);
+		ret = check_stability(&c);
+		if (!ret)
+			ret = check_conserved(&c);
 	}
 	free(c.reachable);
 	free(c.fires);
 	free(c.keeps);
 	free(c.modes);
 	free(c.of);
-	return err;
+	return ret;
 }

@@ -48,7 +48,8 @@ static double *new_row(struct flows *f)
 }
 
 /* rate[first] / weight of first = rate[second] / weight of second */
-static void tie(struct flows *f, lapack_int first, double weight, lapack_int second, double other)
+static void check_flows_tie(struct flows *f, lapack_int first, double weight, lapack_int second,
+			    double other)
 {
 	double *row = new_row(f);
 
@@ -72,14 +73,14 @@ static void tie_modes(struct flows *f)
 			if ((t != u && !alone) || !f->modes[i]->nr_take ||
 			    !same_take(f->modes[i], f->modes[k]))
 				continue;
-			tie(f, i, t == u ? f->modes[i]->weight : t->weight, k,
-			    t == u ? f->modes[k]->weight : u->weight);
+			check_flows_tie(f, i, t == u ? f->modes[i]->weight : t->weight, k,
+					t == u ? f->modes[k]->weight : u->weight);
 			break;
 		}
 	}
 }
 
-static void balance(struct flows *f)
+static void check_flows_balance(struct flows *f)
 {
 	double *rows = f->a + f->nr_rows * f->nr_modes;
 
@@ -137,22 +138,22 @@ static bool is_met(const struct flows *f)
 }
 
 /* Rates by the pseudo-inverse, and a base of what is not determined. -EINVAL: no solution. */
-static int solve(struct flows *f)
+static int check_flows_solve(struct flows *f)
 {
 	lapack_int rows = f->nr_rows, nr = f->nr_modes, least = rows < nr ? rows : nr;
 	double *a = malloc(sizeof(double) * (size_t)(rows * nr));
 	double *u = malloc(sizeof(double) * (size_t)(rows * rows));
 	double *s = malloc(sizeof(double) * (size_t)(2 * least + 1));
 	double *vt = malloc(sizeof(double) * (size_t)(nr * nr));
-	int err = a && u && s && vt ? 0 : -ENOMEM;
+	int ret = a && u && s && vt ? 0 : -ENOMEM;
 
-	if (!err) {
+	if (!ret) {
 		memcpy(a, f->a, sizeof(double) * (size_t)(rows * nr));
 		if (LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'A', 'A', rows, nr, a, nr, s, u, rows, vt, nr,
 				   s + least))
-			err = -EINVAL;
+			ret = -EINVAL;
 	}
-	for (lapack_int i = 0; !err && i < nr; i++) {
+	for (lapack_int i = 0; !ret && i < nr; i++) {
 		double part = 0;
 
 		if (i >= least || s[i] <= RANK_TOLERANCE * s[0]) {
@@ -165,17 +166,17 @@ static int solve(struct flows *f)
 		for (lapack_int m = 0; m < nr; m++)
 			f->rate[m] += vt[i * nr + m] * part / s[i];
 	}
-	if (!err && !is_met(f))
-		err = -EINVAL;
+	if (!ret && !is_met(f))
+		ret = -EINVAL;
 	free(a);
 	free(u);
 	free(s);
 	free(vt);
-	return err;
+	return ret;
 }
 
 /* Work that comes in per time where slot i's tokens bring weight[i] each; NaN: not determined. */
-static double work(const struct flows *f, const double *weight)
+static double check_flows_work(const struct flows *f, const double *weight)
 {
 	double sum = 0, size = 0;
 
@@ -199,7 +200,7 @@ static double work(const struct flows *f, const double *weight)
 	return sum;
 }
 
-static double service(const struct net *n, uint32_t slot)
+static double check_flows_service(const struct net *n, uint32_t slot)
 {
 	return n->slots[slot].service.kind == DIST_NONE ? 0 : n->slots[slot].service.mean;
 }
@@ -215,10 +216,10 @@ static void check_queues(const struct flows *f, double *weight, flow_finding say
 		for (uint32_t i = 0; i < f->n->nr_slots; i++) {
 			bool here = f->n->places[f->n->slots[i].place].queue == q;
 
-			weight[i] = here ? service(f->n, i) : 0;
+			weight[i] = here ? check_flows_service(f->n, i) : 0;
 			first = here && first == NET_NONE ? i : first;
 		}
-		load = work(f, weight);
+		load = check_flows_work(f, weight);
 		if (first != NET_NONE && load >= f->n->queues[q].servers)
 			say(ctx, first, load, f->n->queues[q].servers, false);
 	}
@@ -229,7 +230,7 @@ struct invariant {
 	int64_t *left, *y;
 };
 
-static int64_t divisor(int64_t a, int64_t b)
+static int64_t check_flows_divisor(int64_t a, int64_t b)
 {
 	while (b) {
 		int64_t r = a % b;
@@ -241,13 +242,14 @@ static int64_t divisor(int64_t a, int64_t b)
 }
 
 /* p |b| + q |a|, where a and b are their entries of the column; false where it gets too large. */
-static bool combine(int64_t *out, const int64_t *p, const int64_t *q, size_t column, size_t nr)
+static bool check_flows_combine(int64_t *out, const int64_t *p, const int64_t *q, size_t column,
+				size_t nr)
 {
 	int64_t a = llabs(p[column]), b = llabs(q[column]), all = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		out[i] = p[i] * b + q[i] * a;
-		all = divisor(all, out[i]);
+		all = check_flows_divisor(all, out[i]);
 	}
 	for (size_t i = 0; i < nr; i++) {
 		out[i] /= all ? all : 1;
@@ -261,7 +263,7 @@ static bool combine(int64_t *out, const int64_t *p, const int64_t *q, size_t col
  * Rows of nr_modes + nr_slots numbers; at the end those whose first part is 0. Returns how many, 0
  * where there are too many on the way.
  */
-static size_t annul(int64_t *rows, size_t nr, size_t nr_modes, size_t width)
+static size_t check_flows_annul(int64_t *rows, size_t nr, size_t nr_modes, size_t width)
 {
 	for (size_t c = 0; c < nr_modes; c++) {
 		size_t old = nr, kept = 0;
@@ -274,7 +276,7 @@ static size_t annul(int64_t *rows, size_t nr, size_t nr_modes, size_t width)
 					continue;
 				if (nr == MAX_INVARIANTS)
 					return 0;
-				if (combine(rows + nr * width, p, q, c, width))
+				if (check_flows_combine(rows + nr * width, p, q, c, width))
 					nr++;
 			}
 		for (size_t i = 0; i < nr; i++) {
@@ -294,12 +296,12 @@ static void check_pool(const struct flows *f, const int64_t *y, double *weight, 
 	uint32_t first = NET_NONE;
 
 	for (uint32_t i = 0; i < f->n->nr_slots; i++) {
-		weight[i] = (double)y[i] * service(f->n, i);
+		weight[i] = (double)y[i] * check_flows_service(f->n, i);
 		tokens += (double)y[i] * (double)f->n->slots[i].tokens;
 		if (y[i] && f->n->slots[i].tokens && first == NET_NONE)
 			first = i;
 	}
-	needed = work(f, weight);
+	needed = check_flows_work(f, weight);
 	if (first != NET_NONE && needed >= tokens)
 		say(ctx, first, needed, tokens, true);
 }
@@ -319,7 +321,7 @@ static int check_pools(const struct flows *f, double *weight, flow_finding say, 
 		for (uint32_t i = 0; i < f->modes[m]->nr_take; i++)
 			rows[f->modes[m]->take[i].slot * width + m] -= f->modes[m]->take[i].count;
 	}
-	nr = annul(rows, f->n->nr_slots, nr_modes, width);
+	nr = check_flows_annul(rows, f->n->nr_slots, nr_modes, width);
 	for (size_t i = 0; i < nr; i++)
 		check_pool(f, rows + i * width + nr_modes, weight, say, ctx);
 	free(rows);
@@ -340,7 +342,7 @@ int check_flows(const struct net *n, const struct net_mode *const *modes,
 {
 	struct flows f = { .n = n, .modes = modes, .of = of, .nr_modes = (lapack_int)nr_modes };
 	double *weight = NULL;
-	int err = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (n->nr_slots > MAX_SIZE || nr_modes > MAX_SIZE || !nr_modes || is_bounded(n))
 		return 0;
@@ -351,15 +353,15 @@ int check_flows(const struct net *n, const struct net_mode *const *modes,
 	f.null = calloc((size_t)nr_modes * nr_modes, sizeof(double));
 	weight = calloc((size_t)n->nr_slots + 1, sizeof(*weight));
 	if (f.a && f.b && f.rate && f.null && weight) {
-		err = 0;
-		balance(&f);
+		ret = 0;
+		check_flows_balance(&f);
 		tie_modes(&f);
 		if (add_sources(&f)) {
-			err = solve(&f);
-			if (!err)
+			ret = check_flows_solve(&f);
+			if (!ret)
 				check_queues(&f, weight, say, ctx);
-			if (!err)
-				err = check_pools(&f, weight, say, ctx);
+			if (!ret)
+				ret = check_pools(&f, weight, say, ctx);
 		}
 	}
 	free(f.a);
@@ -367,5 +369,5 @@ int check_flows(const struct net *n, const struct net_mode *const *modes,
 	free(f.rate);
 	free(f.null);
 	free(weight);
-	return err == -EINVAL ? 0 : err;
+	return ret == -EINVAL ? 0 : ret;
 }

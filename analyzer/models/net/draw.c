@@ -4,7 +4,7 @@
 #include "analyzer/models/net/draw.h"
 
 /* A string of the graph language, without what ends it. */
-static void escaped(FILE *out, const char *text)
+static void draw_escaped(FILE *out, const char *text)
 {
 	for (; *text; text++) {
 		if (*text == '"' || *text == '\\')
@@ -28,7 +28,7 @@ static void draw_place(const struct net *n, uint32_t index, FILE *out)
 
 	fprintf(out, "  p%" PRIu32 " [shape=ellipse%s, label=\"", index,
 		p->queue == NET_NONE ? "" : ", peripheries=2");
-	escaped(out, p->name);
+	draw_escaped(out, p->name);
 	if (p->queue != NET_NONE) {
 		const struct net_queue *q = &n->queues[p->queue];
 
@@ -38,7 +38,7 @@ static void draw_place(const struct net *n, uint32_t index, FILE *out)
 	}
 	for (uint32_t i = p->first_slot; i < p->first_slot + p->nr_slots; i++) {
 		fputs("\\n", out);
-		escaped(out, n->colours[n->slots[i].colour]);
+		draw_escaped(out, n->colours[n->slots[i].colour]);
 		if (n->slots[i].tokens)
 			fprintf(out, ": %" PRIu64, n->slots[i].tokens);
 		if (n->slots[i].service.kind != DIST_NONE)
@@ -59,7 +59,7 @@ static void draw_arc(const struct net *n, uint32_t transition, const struct net_
 		fprintf(out, "  t%" PRIu32 " -> p%" PRIu32 " [label=\"", transition, place);
 	if (a->count > 1)
 		fprintf(out, "%" PRIu32 " ", a->count);
-	escaped(out, n->colours[n->slots[a->slot].colour]);
+	draw_escaped(out, n->colours[n->slots[a->slot].colour]);
 	fputs("\"];\n", out);
 }
 
@@ -69,7 +69,7 @@ static void draw_transition(const struct net *n, uint32_t index, FILE *out)
 
 	fprintf(out, "  t%" PRIu32 " [shape=box, height=0.2, %s, label=\"", index,
 		t->timed ? "style=solid" : "style=filled, fillcolor=black, fontcolor=white");
-	escaped(out, t->name);
+	draw_escaped(out, t->name);
 	if (t->timed)
 		fprintf(out, "\\n%s %.4g", dist_name(t->time.kind), t->time.mean);
 	fputs("\"];\n", out);
@@ -86,7 +86,7 @@ void net_draw(const struct net *n, FILE *out)
 	fputs("digraph net {\n  rankdir=LR;\n  node [fontname=\"sans-serif\", fontsize=11];\n"
 	      "  edge [fontname=\"sans-serif\", fontsize=9];\n  label=\"",
 	      out);
-	escaped(out, n->name);
+	draw_escaped(out, n->name);
 	fputs("\";\n", out);
 	for (uint32_t i = 0; i < n->nr_places; i++)
 		draw_place(n, i, out);

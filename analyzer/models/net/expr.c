@@ -71,7 +71,7 @@ int expr_set(struct expr_scope *s, const char *name, double value)
 	return 0;
 }
 
-static double fail(struct reader *r, const char *what)
+static double expr_fail(struct reader *r, const char *what)
 {
 	if (!r->error)
 		r->error = err_set(r->err, EINVAL, "\"%.100s\": %s at \"%.30s\"", r->text, what,
@@ -79,22 +79,22 @@ static double fail(struct reader *r, const char *what)
 	return NAN;
 }
 
-static void skip(struct reader *r)
+static void expr_skip(struct reader *r)
 {
 	while (isspace((unsigned char)*r->at))
 		r->at++;
 }
 
-static bool take(struct reader *r, char c)
+static bool expr_take(struct reader *r, char c)
 {
-	skip(r);
+	expr_skip(r);
 	if (*r->at != c)
 		return false;
 	r->at++;
 	return true;
 }
 
-static double sum(struct reader *r);
+static double expr_sum(struct reader *r);
 
 static size_t read_word(struct reader *r, char word[NAME_MAX_LEN + 1])
 {
@@ -126,31 +126,31 @@ static double with_unit(struct reader *r, double value)
 			return value * units[i].factor;
 		}
 	}
-	return fail(r, "expected a unit (ns us ms s min h k M G) or nothing");
+	return expr_fail(r, "expected a unit (ns us ms s min h k M G) or nothing");
 }
 
-static double number(struct reader *r)
+static double expr_number(struct reader *r)
 {
 	char *end;
 	double value = strtod(r->at, &end);
 
 	if (end == r->at || r->at[0] == '+' || r->at[1] == 'x' || r->at[1] == 'X')
-		return fail(r, "expected a number");
+		return expr_fail(r, "expected a number");
 	r->at = end;
 	return with_unit(r, value);
 }
 
-static double call(struct reader *r, const char *name)
+static double expr_call(struct reader *r, const char *name)
 {
-	double a = sum(r), b = NAN;
+	double a = expr_sum(r), b = NAN;
 
 	if (!strcmp(name, "min") || !strcmp(name, "max")) {
-		if (!take(r, ','))
-			return fail(r, "expected a comma");
-		b = sum(r);
+		if (!expr_take(r, ','))
+			return expr_fail(r, "expected a comma");
+		b = expr_sum(r);
 	}
-	if (!take(r, ')'))
-		return fail(r, "expected )");
+	if (!expr_take(r, ')'))
+		return expr_fail(r, "expected )");
 	switch (name[0]) {
 	case 'm':
 		return name[1] == 'i' ? fmin(a, b) : fmax(a, b);
@@ -182,30 +182,30 @@ static double word_value(struct reader *r)
 		if (strcmp(word, functions[i]))
 			continue;
 		r->at += len;
-		return take(r, '(') ? call(r, word) : fail(r, "expected (");
+		return expr_take(r, '(') ? expr_call(r, word) : expr_fail(r, "expected (");
 	}
 	p = expr_find(r->scope, word);
 	if (!p) {
 		r->at = start;
-		return fail(r, "no parameter of this name");
+		return expr_fail(r, "no parameter of this name");
 	}
 	r->at += len;
 	p->used = true;
 	return p->value;
 }
 
-static double primary(struct reader *r)
+static double expr_primary(struct reader *r)
 {
 	double value;
 
-	skip(r);
+	expr_skip(r);
 	if (r->depth >= DEPTH_MAX)
-		return fail(r, "nested too deeply");
-	if (take(r, '(')) {
+		return expr_fail(r, "nested too deeply");
+	if (expr_take(r, '(')) {
 		r->depth++;
-		value = sum(r);
+		value = expr_sum(r);
 		r->depth--;
-		return take(r, ')') ? value : fail(r, "expected )");
+		return expr_take(r, ')') ? value : expr_fail(r, "expected )");
 	}
 	if (isalpha((unsigned char)*r->at) || *r->at == '_') {
 		r->depth++;
@@ -213,51 +213,51 @@ static double primary(struct reader *r)
 		r->depth--;
 		return value;
 	}
-	return number(r);
+	return expr_number(r);
 }
 
-static double power(struct reader *r)
+static double expr_power(struct reader *r)
 {
 	double value;
 
 	if (r->depth >= DEPTH_MAX)
-		return fail(r, "nested too deeply");
+		return expr_fail(r, "nested too deeply");
 	r->depth++;
-	if (take(r, '-')) {
-		value = -power(r);
+	if (expr_take(r, '-')) {
+		value = -expr_power(r);
 	} else {
-		value = primary(r);
-		if (!r->error && take(r, '^'))
-			value = pow(value, power(r));
+		value = expr_primary(r);
+		if (!r->error && expr_take(r, '^'))
+			value = pow(value, expr_power(r));
 	}
 	r->depth--;
 	return value;
 }
 
-static double product(struct reader *r)
+static double expr_product(struct reader *r)
 {
-	double value = power(r);
+	double value = expr_power(r);
 
 	while (!r->error) {
-		if (take(r, '*'))
-			value *= power(r);
-		else if (take(r, '/'))
-			value /= power(r);
+		if (expr_take(r, '*'))
+			value *= expr_power(r);
+		else if (expr_take(r, '/'))
+			value /= expr_power(r);
 		else
 			break;
 	}
 	return value;
 }
 
-static double sum(struct reader *r)
+static double expr_sum(struct reader *r)
 {
-	double value = product(r);
+	double value = expr_product(r);
 
 	while (!r->error) {
-		if (take(r, '+'))
-			value += product(r);
-		else if (take(r, '-'))
-			value -= product(r);
+		if (expr_take(r, '+'))
+			value += expr_product(r);
+		else if (expr_take(r, '-'))
+			value -= expr_product(r);
 		else
 			break;
 	}
@@ -267,11 +267,11 @@ static double sum(struct reader *r)
 int expr_value(struct expr_scope *s, const char *text, double *value, struct err *err)
 {
 	struct reader r = { .text = text, .at = text, .scope = s, .err = err };
-	double result = sum(&r);
+	double result = expr_sum(&r);
 
-	skip(&r);
+	expr_skip(&r);
 	if (!r.error && *r.at)
-		fail(&r, "expected the end");
+		expr_fail(&r, "expected the end");
 	if (!r.error && !isfinite(result))
 		r.error = err_set(err, EINVAL, "\"%.100s\": the value is not finite", text);
 	if (!r.error)

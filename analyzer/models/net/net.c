@@ -63,7 +63,7 @@ struct net *net_new(const char *file)
 }
 
 /* Room for one more, zeroed, at the end of an array of nr; NULL out of memory. */
-static void *grow(void *array, uint32_t nr, size_t size)
+static void *net_grow(void *array, uint32_t nr, size_t size)
 {
 	void *more = array;
 
@@ -74,12 +74,12 @@ static void *grow(void *array, uint32_t nr, size_t size)
 	return more;
 }
 
-#define GROW(array, nr)                                              \
-	({                                                           \
-		void *more_ = grow((array), (nr), sizeof(*(array))); \
-		if (more_)                                           \
-			(array) = more_;                             \
-		more_ != NULL;                                       \
+#define GROW(array, nr)                                                  \
+	({                                                               \
+		void *more_ = net_grow((array), (nr), sizeof(*(array))); \
+		if (more_)                                               \
+			(array) = more_;                                 \
+		more_ != NULL;                                           \
 	})
 
 uint32_t net_add_colour(struct net *n, const char *name)

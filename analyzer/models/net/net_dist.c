@@ -14,7 +14,7 @@ struct arguments {
 	const struct yaml_node *node;
 };
 
-static double get(struct arguments *a, const char *key, int *err)
+static double net_dist_get(struct arguments *a, const char *key, int *err)
 {
 	const struct yaml_node *n = yaml_node_get(a->node, key);
 	double value = NAN;
@@ -24,21 +24,21 @@ static double get(struct arguments *a, const char *key, int *err)
 	return value;
 }
 
-static int expect(struct arguments *a, const char *what)
+static int net_dist_expect(struct arguments *a, const char *what)
 {
 	return yaml_tree_error(a->r->tree, a->node, a->r->err, "%s: expected %s", a->node->key,
 			       what);
 }
 
 /* What the distribution itself refuses gets its place. */
-static int placed(struct arguments *a, int err, const struct err *why)
+static int net_dist_placed(struct arguments *a, int err, const struct err *why)
 {
 	if (err == -EINVAL)
 		return yaml_tree_error(a->r->tree, a->node, a->r->err, "%s", why->line);
 	return err ? net_read_out_of_memory(a->r) : 0;
 }
 
-static int allow(struct arguments *a, const char *const *keys)
+static int net_dist_allow(struct arguments *a, const char *const *keys)
 {
 	return yaml_tree_keys(a->r->tree, a->node, keys, a->r->err);
 }
@@ -47,77 +47,79 @@ static int read_exponential(struct arguments *a, struct dist *d)
 {
 	static const char *const keys[] = { "mean", "rate", NULL };
 	struct err why = { 0 };
-	int err = allow(a, keys);
-	double mean = get(a, "mean", &err), rate = get(a, "rate", &err);
+	int ret = net_dist_allow(a, keys);
+	double mean = net_dist_get(a, "mean", &ret), rate = net_dist_get(a, "rate", &ret);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	if (isnan(mean) == isnan(rate))
-		return expect(a, "{mean: TIME} or {rate: NUMBER}");
-	return placed(a, dist_exponential(d, isnan(mean) ? 1 / rate : mean, &why), &why);
+		return net_dist_expect(a, "{mean: TIME} or {rate: NUMBER}");
+	return net_dist_placed(a, dist_exponential(d, isnan(mean) ? 1 / rate : mean, &why), &why);
 }
 
 static int read_erlang(struct arguments *a, struct dist *d)
 {
 	static const char *const keys[] = { "k", "mean", "rate", NULL };
 	struct err why = { 0 };
-	int err = allow(a, keys);
-	double k = get(a, "k", &err), mean = get(a, "mean", &err), rate = get(a, "rate", &err);
+	int ret = net_dist_allow(a, keys);
+	double k = net_dist_get(a, "k", &ret), mean = net_dist_get(a, "mean", &ret),
+	       rate = net_dist_get(a, "rate", &ret);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	if (isnan(k) || isnan(mean) == isnan(rate))
-		return expect(a, "{k: PHASES, mean: TIME} or {k: PHASES, rate: OF ONE PHASE}");
-	return placed(a, dist_erlang(d, k, isnan(mean) ? k / rate : mean, &why), &why);
+		return net_dist_expect(
+			a, "{k: PHASES, mean: TIME} or {k: PHASES, rate: OF ONE PHASE}");
+	return net_dist_placed(a, dist_erlang(d, k, isnan(mean) ? k / rate : mean, &why), &why);
 }
 
 static int read_gamma(struct arguments *a, struct dist *d)
 {
 	static const char *const keys[] = { "mean", "sd", "shape", "scale", NULL };
 	struct err why = { 0 };
-	int err = allow(a, keys);
-	double mean = get(a, "mean", &err), sd = get(a, "sd", &err);
-	double shape = get(a, "shape", &err), scale = get(a, "scale", &err);
+	int ret = net_dist_allow(a, keys);
+	double mean = net_dist_get(a, "mean", &ret), sd = net_dist_get(a, "sd", &ret);
+	double shape = net_dist_get(a, "shape", &ret), scale = net_dist_get(a, "scale", &ret);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	if (sd < 0)
-		return expect(a, "sd of 0 or more");
+		return net_dist_expect(a, "sd of 0 or more");
 	if (!isnan(mean) && !isnan(sd) && isnan(shape) && isnan(scale)) {
 		shape = mean / sd * (mean / sd);
 		scale = sd * sd / mean;
 	} else if (isnan(shape) || isnan(scale) || !isnan(mean) || !isnan(sd)) {
-		return expect(a, "{mean: TIME, sd: TIME} or {shape: NUMBER, scale: TIME}");
+		return net_dist_expect(a, "{mean: TIME, sd: TIME} or {shape: NUMBER, scale: TIME}");
 	}
-	return placed(a, dist_gamma(d, shape, scale, &why), &why);
+	return net_dist_placed(a, dist_gamma(d, shape, scale, &why), &why);
 }
 
 static int read_lognormal(struct arguments *a, struct dist *d)
 {
 	static const char *const keys[] = { "mean", "sd", "mu", "sigma", NULL };
 	struct err why = { 0 };
-	int err = allow(a, keys);
-	double mean = get(a, "mean", &err), sd = get(a, "sd", &err);
-	double mu = get(a, "mu", &err), sigma = get(a, "sigma", &err);
+	int ret = net_dist_allow(a, keys);
+	double mean = net_dist_get(a, "mean", &ret), sd = net_dist_get(a, "sd", &ret);
+	double mu = net_dist_get(a, "mu", &ret), sigma = net_dist_get(a, "sigma", &ret);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	if (sd < 0)
-		return expect(a, "sd of 0 or more");
+		return net_dist_expect(a, "sd of 0 or more");
 	if (!isnan(mean) && !isnan(sd) && isnan(mu) && isnan(sigma)) {
 		sigma = sqrt(log1p(sd / mean * (sd / mean)));
 		mu = log(mean) - sigma * sigma / 2;
 	} else if (isnan(mu) || isnan(sigma) || !isnan(mean) || !isnan(sd)) {
-		return expect(a, "{mean: TIME, sd: TIME} or {mu: NUMBER, sigma: NUMBER}");
+		return net_dist_expect(a, "{mean: TIME, sd: TIME} or {mu: NUMBER, sigma: NUMBER}");
 	}
-	return placed(a, dist_lognormal(d, mu, sigma, &why), &why);
+	return net_dist_placed(a, dist_lognormal(d, mu, sigma, &why), &why);
 }
 
 /* A list of numbers, owned by the caller. */
 static int read_list(struct arguments *a, const struct yaml_node *list, double **out)
 {
 	double *values;
-	int err = 0;
+	int ret = 0;
 
 	if (!list || list->kind != YAML_LIST || !list->nr)
 		return yaml_tree_error(a->r->tree, list ? list : a->node, a->r->err,
@@ -125,13 +127,13 @@ static int read_list(struct arguments *a, const struct yaml_node *list, double *
 	values = calloc(list->nr, sizeof(*values));
 	if (!values)
 		return net_read_out_of_memory(a->r);
-	for (size_t i = 0; !err && i < list->nr; i++)
-		err = net_read_value(a->r, list->items[i], &values[i]);
-	if (err)
+	for (size_t i = 0; !ret && i < list->nr; i++)
+		ret = net_read_value(a->r, list->items[i], &values[i]);
+	if (ret)
 		free(values);
 	else
 		*out = values;
-	return err;
+	return ret;
 }
 
 static int read_branches(struct arguments *a, struct dist *d)
@@ -140,35 +142,36 @@ static int read_branches(struct arguments *a, struct dist *d)
 	const struct yaml_node *m = yaml_node_get(a->node, "means");
 	double *probabilities = NULL, *means = NULL;
 	struct err why = { 0 };
-	int err = read_list(a, p, &probabilities);
+	int ret = read_list(a, p, &probabilities);
 
-	if (!err)
-		err = read_list(a, m, &means);
-	if (!err && p->nr != m->nr)
-		err = expect(a, "as many means as probabilities");
-	if (!err)
-		err = placed(a, dist_hyperexponential(d, probabilities, means, p->nr, &why), &why);
+	if (!ret)
+		ret = read_list(a, m, &means);
+	if (!ret && p->nr != m->nr)
+		ret = net_dist_expect(a, "as many means as probabilities");
+	if (!ret)
+		ret = net_dist_placed(
+			a, dist_hyperexponential(d, probabilities, means, p->nr, &why), &why);
 	free(probabilities);
 	free(means);
-	return err;
+	return ret;
 }
 
 static int read_hyperexponential(struct arguments *a, struct dist *d)
 {
 	static const char *const keys[] = { "mean", "scv", "probabilities", "means", NULL };
 	struct err why = { 0 };
-	int err = allow(a, keys);
-	double mean = get(a, "mean", &err), scv = get(a, "scv", &err);
+	int ret = net_dist_allow(a, keys);
+	double mean = net_dist_get(a, "mean", &ret), scv = net_dist_get(a, "scv", &ret);
 	bool branches = yaml_node_get(a->node, "means") || yaml_node_get(a->node, "probabilities");
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	if (branches && isnan(mean) && isnan(scv))
 		return read_branches(a, d);
 	if (branches || isnan(mean) || isnan(scv))
-		return expect(a,
-			      "{mean: TIME, scv: NUMBER} or {probabilities: [...], means: [...]}");
-	return placed(a, dist_hyperexponential_fit(d, mean, scv, &why), &why);
+		return net_dist_expect(
+			a, "{mean: TIME, scv: NUMBER} or {probabilities: [...], means: [...]}");
+	return net_dist_placed(a, dist_hyperexponential_fit(d, mean, scv, &why), &why);
 }
 
 /* A file of numbers beside the model: a measured trace. Owned by the caller. */
@@ -176,14 +179,14 @@ static int read_numbers(struct arguments *a, const char *name, double **out, siz
 {
 	struct err why = { 0 };
 	char path[4096];
-	int err;
+	int ret;
 
 	if (number_file_path(path, sizeof(path), a->r->net->file, name))
 		return yaml_tree_error(a->r->tree, a->node, a->r->err, "the path is too long");
-	err = number_file_read(out, nr, path, &why);
-	if (err == -EINVAL)
+	ret = number_file_read(out, nr, path, &why);
+	if (ret == -EINVAL)
 		return err_set(a->r->err, EINVAL, "%s", why.line);
-	return err ? yaml_tree_error(a->r->tree, a->node, a->r->err, "%s", why.line) : 0;
+	return ret ? yaml_tree_error(a->r->tree, a->node, a->r->err, "%s", why.line) : 0;
 }
 
 /* {values: [..], weights: [..]} or {file: TRACE} */
@@ -196,25 +199,25 @@ static int read_empirical(struct arguments *a, struct dist *d)
 	double *values = NULL, *weights = NULL;
 	struct err why = { 0 };
 	size_t nr = 0;
-	int err = allow(a, keys);
+	int ret = net_dist_allow(a, keys);
 
-	if (!err && (!v == !file || (file && (w || file->kind != YAML_SCALAR))))
-		err = expect(a, "{values: [...], weights: [...]} or {file: NAME}");
-	if (!err && v) {
-		err = read_list(a, v, &values);
+	if (!ret && (!v == !file || (file && (w || file->kind != YAML_SCALAR))))
+		ret = net_dist_expect(a, "{values: [...], weights: [...]} or {file: NAME}");
+	if (!ret && v) {
+		ret = read_list(a, v, &values);
 		nr = v->nr;
-	} else if (!err) {
-		err = read_numbers(a, file->text, &values, &nr);
+	} else if (!ret) {
+		ret = read_numbers(a, file->text, &values, &nr);
 	}
-	if (!err && w)
-		err = read_list(a, w, &weights);
-	if (!err && w && w->nr != nr)
-		err = expect(a, "as many weights as values");
-	if (!err)
-		err = placed(a, dist_values(d, values, weights, nr, &why), &why);
+	if (!ret && w)
+		ret = read_list(a, w, &weights);
+	if (!ret && w && w->nr != nr)
+		ret = net_dist_expect(a, "as many weights as values");
+	if (!ret)
+		ret = net_dist_placed(a, dist_values(d, values, weights, nr, &why), &why);
 	free(values);
 	free(weights);
-	return err;
+	return ret;
 }
 
 /* {edges: [0, 1, 3], counts: [30, 10]} */
@@ -225,37 +228,38 @@ static int read_histogram(struct arguments *a, struct dist *d)
 	const struct yaml_node *c = yaml_node_get(a->node, "counts");
 	double *edges = NULL, *counts = NULL;
 	struct err why = { 0 };
-	int err = allow(a, keys);
+	int ret = net_dist_allow(a, keys);
 
-	if (!err)
-		err = read_list(a, e, &edges);
-	if (!err)
-		err = read_list(a, c, &counts);
-	if (!err && e->nr != c->nr + 1)
-		err = expect(a, "one edge more than counts");
-	if (!err)
-		err = placed(a, dist_histogram(d, edges, counts, c->nr, &why), &why);
+	if (!ret)
+		ret = read_list(a, e, &edges);
+	if (!ret)
+		ret = read_list(a, c, &counts);
+	if (!ret && e->nr != c->nr + 1)
+		ret = net_dist_expect(a, "one edge more than counts");
+	if (!ret)
+		ret = net_dist_placed(a, dist_histogram(d, edges, counts, c->nr, &why), &why);
 	free(edges);
 	free(counts);
-	return err;
+	return ret;
 }
 
 /* nr x nr numbers by rows into m. */
 static int read_matrix(struct arguments *a, const struct yaml_node *list, size_t nr, double *m)
 {
-	int err = 0;
+	int ret = 0;
 
 	if (!list || list->kind != YAML_LIST || list->nr != nr)
-		return expect(a, "square matrices of the same size, as lists of rows");
-	for (size_t i = 0; !err && i < nr; i++) {
+		return net_dist_expect(a, "square matrices of the same size, as lists of rows");
+	for (size_t i = 0; !ret && i < nr; i++) {
 		const struct yaml_node *row = list->items[i];
 
 		if (row->kind != YAML_LIST || row->nr != nr)
-			return expect(a, "square matrices of the same size, as lists of rows");
-		for (size_t k = 0; !err && k < nr; k++)
-			err = net_read_value(a->r, row->items[k], &m[i * nr + k]);
+			return net_dist_expect(
+				a, "square matrices of the same size, as lists of rows");
+		for (size_t k = 0; !ret && k < nr; k++)
+			ret = net_read_value(a->r, row->items[k], &m[i * nr + k]);
 	}
-	return err;
+	return ret;
 }
 
 static int read_map(struct arguments *a, struct dist *d)
@@ -265,15 +269,15 @@ static int read_map(struct arguments *a, struct dist *d)
 	size_t nr = first && first->kind == YAML_LIST ? first->nr : 0;
 	double m[2 * DIST_MAX_PHASES * DIST_MAX_PHASES];
 	struct err why = { 0 };
-	int err = allow(a, keys);
+	int ret = net_dist_allow(a, keys);
 
-	if (!err && (nr < 1 || nr > DIST_MAX_PHASES))
-		err = expect(a, "{d0: MATRIX, d1: MATRIX} of 1 to 64 rows");
-	if (!err)
-		err = read_matrix(a, first, nr, m);
-	if (!err)
-		err = read_matrix(a, yaml_node_get(a->node, "d1"), nr, m + nr * nr);
-	return err ? err : placed(a, dist_map(d, m, m + nr * nr, nr, &why), &why);
+	if (!ret && (nr < 1 || nr > DIST_MAX_PHASES))
+		ret = net_dist_expect(a, "{d0: MATRIX, d1: MATRIX} of 1 to 64 rows");
+	if (!ret)
+		ret = read_matrix(a, first, nr, m);
+	if (!ret)
+		ret = read_matrix(a, yaml_node_get(a->node, "d1"), nr, m + nr * nr);
+	return ret ? ret : net_dist_placed(a, dist_map(d, m, m + nr * nr, nr, &why), &why);
 }
 
 /* {rates: [..], switching: MATRIX}: the diagonal of switching is not looked at. */
@@ -284,19 +288,19 @@ static int read_mmpp(struct arguments *a, struct dist *d)
 	double d0[DIST_MAX_PHASES * DIST_MAX_PHASES], d1[DIST_MAX_PHASES * DIST_MAX_PHASES] = { 0 };
 	double *rates = NULL;
 	struct err why = { 0 };
-	int err = allow(a, keys);
+	int ret = net_dist_allow(a, keys);
 	size_t nr;
 
-	if (!err)
-		err = read_list(a, list, &rates);
-	if (err)
-		return err;
+	if (!ret)
+		ret = read_list(a, list, &rates);
+	if (ret)
+		return ret;
 	nr = list->nr;
 	if (nr > DIST_MAX_PHASES)
-		err = expect(a, "64 rates at most");
-	if (!err)
-		err = read_matrix(a, yaml_node_get(a->node, "switching"), nr, d0);
-	for (size_t i = 0; !err && i < nr; i++) {
+		ret = net_dist_expect(a, "64 rates at most");
+	if (!ret)
+		ret = read_matrix(a, yaml_node_get(a->node, "switching"), nr, d0);
+	for (size_t i = 0; !ret && i < nr; i++) {
 		d1[i * nr + i] = rates[i];
 		d0[i * nr + i] = -rates[i];
 		for (size_t k = 0; k < nr; k++)
@@ -304,23 +308,23 @@ static int read_mmpp(struct arguments *a, struct dist *d)
 				d0[i * nr + i] -= d0[i * nr + k];
 	}
 	free(rates);
-	return err ? err : placed(a, dist_map(d, d0, d1, nr, &why), &why);
+	return ret ? ret : net_dist_placed(a, dist_map(d, d0, d1, nr, &why), &why);
 }
 
 static int read_law(struct arguments *a, struct dist *d, const struct dist_law *law)
 {
 	double v[DIST_LAW_MAX_NUMBERS] = { 0 };
 	struct err why = { 0 };
-	int err = allow(a, law->keys);
+	int ret = net_dist_allow(a, law->keys);
 
-	for (int i = 0; !err && law->keys[i]; i++) {
-		v[i] = get(a, law->keys[i], &err);
+	for (int i = 0; !ret && law->keys[i]; i++) {
+		v[i] = net_dist_get(a, law->keys[i], &ret);
 		if (isnan(v[i]) && law->optional > 0 && !law->keys[i + 1])
 			v[i] = law->optional;
-		if (!err && isnan(v[i]))
-			err = expect(a, law->form);
+		if (!ret && isnan(v[i]))
+			ret = net_dist_expect(a, law->form);
 	}
-	return err ? err : placed(a, law->make(d, v, &why), &why);
+	return ret ? ret : net_dist_placed(a, law->make(d, v, &why), &why);
 }
 
 static const struct {

@@ -29,10 +29,10 @@ int net_read_count(struct net_reader *r, const struct yaml_node *node, uint64_t 
 		   uint64_t *count)
 {
 	double value;
-	int err = net_read_value(r, node, &value);
+	int ret = net_read_value(r, node, &value);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	if (value != floor(value) || value < (double)low || value > (double)high)
 		return yaml_tree_error(r->tree, node, r->err,
 				       "%s: expected a whole number from %llu to %llu, got %.15g",
@@ -44,12 +44,12 @@ int net_read_count(struct net_reader *r, const struct yaml_node *node, uint64_t 
 
 int net_read_positive(struct net_reader *r, const struct yaml_node *node, double *value)
 {
-	int err = net_read_value(r, node, value);
+	int ret = net_read_value(r, node, value);
 
-	if (!err && !(*value > 0))
+	if (!ret && !(*value > 0))
 		return yaml_tree_error(r->tree, node, r->err, "%s: expected more than 0, got %g",
 				       node->key, *value);
-	return err;
+	return ret;
 }
 
 static int read_flag(struct net_reader *r, const struct yaml_node *node, bool *flag)
@@ -97,10 +97,10 @@ static int read_parameters(struct net_reader *r, const struct yaml_node *node)
 		const struct yaml_node *item = node->items[i];
 		const struct net_setting *set = find_setting(r, item->key);
 		double value = set ? set->value : 0;
-		int err = set ? 0 : net_read_value(r, item, &value);
+		int ret = set ? 0 : net_read_value(r, item, &value);
 
-		if (err)
-			return err;
+		if (ret)
+			return ret;
 		if (expr_set(&r->scope, item->key, value))
 			return yaml_tree_error(r->tree, item, r->err,
 					       "parameter \"%s\": expected a name of letters, "
@@ -164,25 +164,25 @@ static int read_queue(struct net_reader *r, const struct yaml_node *node, const 
 	const struct yaml_node *strategy = node;
 	struct net_queue q = { .servers = 1 };
 	uint64_t servers = 1;
-	int err = 0;
+	int ret = 0;
 
 	if (node->kind == YAML_MAP) {
 		const struct yaml_node *n;
 
-		err = yaml_tree_keys(r->tree, node, keys, r->err);
+		ret = yaml_tree_keys(r->tree, node, keys, r->err);
 		strategy = yaml_node_get(node, "strategy");
-		if (!err && !strategy)
-			err = yaml_tree_error(r->tree, node, r->err, "queue \"%s\" has no strategy",
+		if (!ret && !strategy)
+			ret = yaml_tree_error(r->tree, node, r->err, "queue \"%s\" has no strategy",
 					      name);
-		if (!err && (n = yaml_node_get(node, "servers")))
-			err = net_read_count(r, n, 1, NET_MAX_SERVERS, &servers);
-		if (!err && (n = yaml_node_get(node, "immediate")))
-			err = read_flag(r, n, &q.immediate);
+		if (!ret && (n = yaml_node_get(node, "servers")))
+			ret = net_read_count(r, n, 1, NET_MAX_SERVERS, &servers);
+		if (!ret && (n = yaml_node_get(node, "immediate")))
+			ret = read_flag(r, n, &q.immediate);
 	}
-	if (!err)
-		err = read_strategy(r, strategy, &q.strategy);
-	if (err)
-		return err;
+	if (!ret)
+		ret = read_strategy(r, strategy, &q.strategy);
+	if (ret)
+		return ret;
 	*index = net_add_queue(r->net, name, node->line);
 	if (*index == NET_NONE)
 		return net_read_out_of_memory(r);
@@ -199,10 +199,10 @@ static int read_queues(struct net_reader *r, const struct yaml_node *node)
 	if (node && node->kind != YAML_MAP)
 		return yaml_tree_error(r->tree, node, r->err, "expected names and queues");
 	for (size_t i = 0; node && i < node->nr; i++) {
-		int err = read_queue(r, node->items[i], node->items[i]->key, &index);
+		int ret = read_queue(r, node->items[i], node->items[i]->key, &index);
 
-		if (err)
-			return err;
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
@@ -233,10 +233,10 @@ static int slot_of(struct net_reader *r, const struct yaml_node *at, const char 
 		   uint32_t *slot)
 {
 	uint32_t colour;
-	int err = net_read_find_colour(r, at, name, &colour);
+	int ret = net_read_find_colour(r, at, name, &colour);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	*slot = net_find_slot(r->net, r->net->nr_places - 1, colour);
 	if (*slot == NET_NONE)
 		*slot = net_add_slot(r->net, colour, at->line);
@@ -254,26 +254,26 @@ static int read_slot_key(struct net_reader *r, const struct yaml_node *map)
 		struct net_slot *s;
 		uint64_t count = 0;
 		uint32_t slot;
-		int err = slot_of(r, item, item->key, &slot);
+		int ret = slot_of(r, item, item->key, &slot);
 
-		if (err)
-			return err;
+		if (ret)
+			return ret;
 		s = &r->net->slots[slot];
 		if (!strcmp(map->key, "tokens")) {
-			err = net_read_count(r, item, 0, UINT32_MAX, &count);
+			ret = net_read_count(r, item, 0, UINT32_MAX, &count);
 			s->tokens = count;
 		} else if (!strcmp(map->key, "capacity")) {
-			err = net_read_count(r, item, 1, UINT32_MAX, &count);
+			ret = net_read_count(r, item, 1, UINT32_MAX, &count);
 			s->capacity = count;
 		} else if (!strcmp(map->key, "priority")) {
-			err = net_read_count(r, item, 0, NET_MAX_PRIORITY, &count);
+			ret = net_read_count(r, item, 0, NET_MAX_PRIORITY, &count);
 			s->priority = (uint32_t)count;
 		} else {
-			err = net_read_dist(r, item, &s->service);
+			ret = net_read_dist(r, item, &s->service);
 			s->line = item->line;
 		}
-		if (err)
-			return err;
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
@@ -286,14 +286,14 @@ static int read_colour_list(struct net_reader *r, const struct yaml_node *list)
 		return yaml_tree_error(r->tree, list, r->err, "colours: expected a list of names");
 	for (size_t i = 0; i < list->nr; i++) {
 		const struct yaml_node *item = list->items[i];
-		int err;
+		int ret;
 
 		if (item->kind != YAML_SCALAR)
 			return yaml_tree_error(r->tree, item, r->err,
 					       "expected the name of a colour");
-		err = slot_of(r, item, item->text, &slot);
-		if (err)
-			return err;
+		ret = slot_of(r, item, item->text, &slot);
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
@@ -314,12 +314,12 @@ static int read_place(struct net_reader *r, const struct yaml_node *node, const 
 	const struct yaml_node *n;
 	char name[NET_READ_NAME_BYTES];
 	uint32_t place, queue;
-	int err = yaml_tree_keys(r->tree, node, keys, r->err);
+	int ret = yaml_tree_keys(r->tree, node, keys, r->err);
 
-	if (!err)
-		err = net_read_full_name(r, node, prefix, node->key, name);
-	if (err)
-		return err;
+	if (!ret)
+		ret = net_read_full_name(r, node, prefix, node->key, name);
+	if (ret)
+		return ret;
 	if (net_find_place(r->net, name) != NET_NONE)
 		return yaml_tree_error(r->tree, node, r->err, "place \"%s\" stands there twice",
 				       name);
@@ -327,26 +327,26 @@ static int read_place(struct net_reader *r, const struct yaml_node *node, const 
 	if (place == NET_NONE)
 		return net_read_out_of_memory(r);
 	if ((n = yaml_node_get(node, "queue"))) {
-		err = place_queue(r, n, name, &queue);
-		if (err)
-			return err;
+		ret = place_queue(r, n, name, &queue);
+		if (ret)
+			return ret;
 		r->net->places[place].queue = queue;
 	}
 	if ((n = yaml_node_get(node, "colours")))
-		err = read_colour_list(r, n);
-	for (size_t i = 2; !err && i < 6; i++)
+		ret = read_colour_list(r, n);
+	for (size_t i = 2; !ret && i < 6; i++)
 		if ((n = yaml_node_get(node, keys[i])))
-			err = read_slot_key(r, n);
-	if (!err && (n = yaml_node_get(node, "place_capacity")))
-		err = net_read_count(r, n, 1, UINT32_MAX, &r->net->places[place].capacity);
-	if (!err && (n = yaml_node_get(node, "departure")))
-		err = read_departure(r, n, &r->net->places[place].fifo);
-	if (!err && !r->net->places[place].nr_slots)
-		err = yaml_tree_error(r->tree, node, r->err,
+			ret = read_slot_key(r, n);
+	if (!ret && (n = yaml_node_get(node, "place_capacity")))
+		ret = net_read_count(r, n, 1, UINT32_MAX, &r->net->places[place].capacity);
+	if (!ret && (n = yaml_node_get(node, "departure")))
+		ret = read_departure(r, n, &r->net->places[place].fifo);
+	if (!ret && !r->net->places[place].nr_slots)
+		ret = yaml_tree_error(r->tree, node, r->err,
 				      "place \"%s\" knows no colour: expected colours, tokens or "
 				      "service",
 				      name);
-	return err;
+	return ret;
 }
 
 /* A place that is a net of its own, with the places where tokens come in and go out. */
@@ -358,11 +358,11 @@ static int read_places(struct net_reader *r, const struct yaml_node *node, const
 		return yaml_tree_error(r->tree, node, r->err, "places: expected names and places");
 	for (size_t i = 0; i < node->nr; i++) {
 		const struct yaml_node *item = node->items[i];
-		int err = yaml_node_get(item, "subnet") ? read_subnet(r, item, prefix)
+		int ret = yaml_node_get(item, "subnet") ? read_subnet(r, item, prefix)
 							: read_place(r, item, prefix);
 
-		if (err)
-			return err;
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
@@ -386,27 +386,27 @@ static int read_subnet(struct net_reader *r, const struct yaml_node *node, const
 	const struct yaml_node *subnet = yaml_node_get(node, "subnet");
 	char name[NET_READ_NAME_BYTES], inner[NET_READ_NAME_BYTES];
 	struct net_read_subnet s;
-	int err = yaml_tree_keys(r->tree, node, outer, r->err);
+	int ret = yaml_tree_keys(r->tree, node, outer, r->err);
 
-	if (!err)
-		err = yaml_tree_keys(r->tree, subnet, keys, r->err);
-	if (!err)
-		err = net_read_full_name(r, node, prefix, node->key, name);
-	if (!err)
-		err = net_read_full_name(r, node, name, "/", inner);
-	if (!err && r->nr_subnets == NET_READ_MAX_SUBNETS)
-		err = yaml_tree_error(r->tree, node, r->err, "more than %d subnets",
+	if (!ret)
+		ret = yaml_tree_keys(r->tree, subnet, keys, r->err);
+	if (!ret)
+		ret = net_read_full_name(r, node, prefix, node->key, name);
+	if (!ret)
+		ret = net_read_full_name(r, node, name, "/", inner);
+	if (!ret && r->nr_subnets == NET_READ_MAX_SUBNETS)
+		ret = yaml_tree_error(r->tree, node, r->err, "more than %d subnets",
 				      NET_READ_MAX_SUBNETS);
-	if (!err)
-		err = read_places(r, yaml_node_get(subnet, "places"), inner);
-	if (!err)
-		err = read_end(r, subnet, "input", inner, false, &s.input);
-	if (!err)
-		err = read_end(r, subnet, "output", inner, true, &s.output);
-	if (!err)
-		err = net_read_transitions(r, yaml_node_get(subnet, "transitions"), inner);
-	if (err)
-		return err;
+	if (!ret)
+		ret = read_places(r, yaml_node_get(subnet, "places"), inner);
+	if (!ret)
+		ret = read_end(r, subnet, "input", inner, false, &s.input);
+	if (!ret)
+		ret = read_end(r, subnet, "output", inner, true, &s.output);
+	if (!ret)
+		ret = net_read_transitions(r, yaml_node_get(subnet, "transitions"), inner);
+	if (ret)
+		return ret;
 	memcpy(s.name, name, sizeof(name));
 	r->subnets[r->nr_subnets++] = s;
 	return 0;
@@ -418,29 +418,29 @@ static int read_net(struct net_reader *r)
 					    "places", "transitions", "probes",	NULL };
 	const struct yaml_node *root = yaml_tree_root(r->tree);
 	const struct yaml_node *name = yaml_node_get(root, "net");
-	int err = yaml_tree_keys(r->tree, root, keys, r->err);
+	int ret = yaml_tree_keys(r->tree, root, keys, r->err);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	if (name && name->kind != YAML_SCALAR)
 		return yaml_tree_error(r->tree, name, r->err, "net: expected a name");
 	r->net->name = strdup(name ? name->text : "");
 	if (!r->net->name)
 		return net_read_out_of_memory(r);
-	err = read_parameters(r, yaml_node_get(root, "parameters"));
-	if (!err)
-		err = check_settings(r);
-	if (!err)
-		err = read_colours(r, yaml_node_get(root, "colours"));
-	if (!err)
-		err = read_queues(r, yaml_node_get(root, "queues"));
-	if (!err)
-		err = read_places(r, yaml_node_get(root, "places"), "");
-	if (!err)
-		err = net_read_transitions(r, yaml_node_get(root, "transitions"), "");
-	if (!err)
-		err = net_read_probes(r, yaml_node_get(root, "probes"));
-	return err ? err : net_validate(r->net, r->err);
+	ret = read_parameters(r, yaml_node_get(root, "parameters"));
+	if (!ret)
+		ret = check_settings(r);
+	if (!ret)
+		ret = read_colours(r, yaml_node_get(root, "colours"));
+	if (!ret)
+		ret = read_queues(r, yaml_node_get(root, "queues"));
+	if (!ret)
+		ret = read_places(r, yaml_node_get(root, "places"), "");
+	if (!ret)
+		ret = net_read_transitions(r, yaml_node_get(root, "transitions"), "");
+	if (!ret)
+		ret = net_read_probes(r, yaml_node_get(root, "probes"));
+	return ret ? ret : net_validate(r->net, r->err);
 }
 
 /* Takes the tree over. */
@@ -448,43 +448,43 @@ static int read_tree(struct net **out, struct yaml_tree *tree, const struct net_
 		     size_t nr_settings, struct err *err)
 {
 	struct net_reader *r = calloc(1, sizeof(*r));
-	int error;
+	int ret;
 
 	if (!r || !(r->net = net_new(yaml_tree_name(tree)))) {
-		error = err_set(err, ENOMEM, "%s: out of memory", yaml_tree_name(tree));
+		ret = err_set(err, ENOMEM, "%s: out of memory", yaml_tree_name(tree));
 		free(r);
 		yaml_tree_free(tree);
-		return error;
+		return ret;
 	}
 	r->tree = tree;
 	r->settings = settings;
 	r->nr_settings = nr_settings;
 	r->err = err;
-	error = read_net(r);
-	if (error)
+	ret = read_net(r);
+	if (ret)
 		net_free(r->net);
 	else
 		*out = r->net;
 	yaml_tree_free(tree);
 	expr_scope_release(&r->scope);
 	free(r);
-	return error;
+	return ret;
 }
 
 int net_read(struct net **out, const char *path, const struct net_setting *settings,
 	     size_t nr_settings, struct err *err)
 {
 	struct yaml_tree *tree;
-	int error = yaml_tree_read(&tree, path, err);
+	int ret = yaml_tree_read(&tree, path, err);
 
-	return error ? error : read_tree(out, tree, settings, nr_settings, err);
+	return ret ? ret : read_tree(out, tree, settings, nr_settings, err);
 }
 
 int net_parse(struct net **out, const char *name, const char *text,
 	      const struct net_setting *settings, size_t nr_settings, struct err *err)
 {
 	struct yaml_tree *tree;
-	int error = yaml_tree_parse(&tree, name, text, strlen(text), err);
+	int ret = yaml_tree_parse(&tree, name, text, strlen(text), err);
 
-	return error ? error : read_tree(out, tree, settings, nr_settings, err);
+	return ret ? ret : read_tree(out, tree, settings, nr_settings, err);
 }

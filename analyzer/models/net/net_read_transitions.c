@@ -11,10 +11,10 @@ int net_read_resolve(struct net_reader *r, const struct yaml_node *at, const cha
 		     const char *name, bool take, uint32_t *place)
 {
 	char full[NET_READ_NAME_BYTES];
-	int err = net_read_full_name(r, at, prefix, name, full);
+	int ret = net_read_full_name(r, at, prefix, name, full);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	for (size_t i = 0; i < r->nr_subnets; i++) {
 		if (!strcmp(r->subnets[i].name, full)) {
 			*place = take ? r->subnets[i].output : r->subnets[i].input;
@@ -31,10 +31,10 @@ static int read_arc(struct net_reader *r, const struct yaml_node *at, uint32_t p
 		    const char *colour_name, uint64_t count, struct net_arc **arcs, uint32_t *nr)
 {
 	uint32_t colour, slot;
-	int err = net_read_find_colour(r, at, colour_name, &colour);
+	int ret = net_read_find_colour(r, at, colour_name, &colour);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	slot = net_find_slot(r->net, place, colour);
 	if (slot == NET_NONE)
 		return yaml_tree_error(r->tree, at, r->err, "place \"%s\" knows no colour \"%s\"",
@@ -53,24 +53,24 @@ static int read_arcs(struct net_reader *r, const struct yaml_node *map, const ch
 	for (size_t i = 0; i < map->nr; i++) {
 		const struct yaml_node *item = map->items[i];
 		uint32_t place;
-		int err = net_read_resolve(r, item, prefix, item->key, take, &place);
+		int ret = net_read_resolve(r, item, prefix, item->key, take, &place);
 
-		if (!err && item->kind == YAML_SCALAR)
-			err = read_arc(r, item, place, item->text, 1, arcs, nr);
-		for (size_t k = 0; !err && item->kind != YAML_SCALAR && k < item->nr; k++) {
+		if (!ret && item->kind == YAML_SCALAR)
+			ret = read_arc(r, item, place, item->text, 1, arcs, nr);
+		for (size_t k = 0; !ret && item->kind != YAML_SCALAR && k < item->nr; k++) {
 			const struct yaml_node *c = item->items[k];
 			uint64_t count = 1;
 
 			if (item->kind == YAML_LIST && c->kind != YAML_SCALAR)
-				err = yaml_tree_error(r->tree, c, r->err, "expected a colour");
+				ret = yaml_tree_error(r->tree, c, r->err, "expected a colour");
 			else if (item->kind == YAML_MAP)
-				err = net_read_count(r, c, 1, NET_MAX_COUNT, &count);
-			if (!err)
-				err = read_arc(r, c, place, c->key ? c->key : c->text, count, arcs,
+				ret = net_read_count(r, c, 1, NET_MAX_COUNT, &count);
+			if (!ret)
+				ret = read_arc(r, c, place, c->key ? c->key : c->text, count, arcs,
 					       nr);
 		}
-		if (err)
-			return err;
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
@@ -80,18 +80,18 @@ static int read_mode(struct net_reader *r, const struct yaml_node *node, const c
 {
 	const struct yaml_node *n;
 	struct net_mode *m = net_add_mode(t, name, node->line);
-	int err = 0;
+	int ret = 0;
 
 	if (!m)
 		return net_read_out_of_memory(r);
 	if ((n = yaml_node_get(node, "take")))
-		err = read_arcs(r, n, prefix, true, &m->take, &m->nr_take);
-	if (!err && (n = yaml_node_get(node, "put")))
-		err = read_arcs(r, n, prefix, false, &m->put, &m->nr_put);
-	if (!err && !m->nr_take && !m->nr_put)
-		err = yaml_tree_error(r->tree, node, r->err,
+		ret = read_arcs(r, n, prefix, true, &m->take, &m->nr_take);
+	if (!ret && (n = yaml_node_get(node, "put")))
+		ret = read_arcs(r, n, prefix, false, &m->put, &m->nr_put);
+	if (!ret && !m->nr_take && !m->nr_put)
+		ret = yaml_tree_error(r->tree, node, r->err,
 				      "mode \"%s\" neither takes nor puts a token", name);
-	return err;
+	return ret;
 }
 
 static int read_modes(struct net_reader *r, const struct yaml_node *node, const char *prefix,
@@ -103,14 +103,14 @@ static int read_modes(struct net_reader *r, const struct yaml_node *node, const 
 		return yaml_tree_error(r->tree, node, r->err, "modes: expected names and modes");
 	for (size_t i = 0; i < node->nr; i++) {
 		const struct yaml_node *item = node->items[i], *weight;
-		int err = yaml_tree_keys(r->tree, item, keys, r->err);
+		int ret = yaml_tree_keys(r->tree, item, keys, r->err);
 
-		if (!err)
-			err = read_mode(r, item, prefix, t, item->key);
-		if (!err && (weight = yaml_node_get(item, "weight")))
-			err = net_read_positive(r, weight, &t->modes[t->nr_modes - 1].weight);
-		if (err)
-			return err;
+		if (!ret)
+			ret = read_mode(r, item, prefix, t, item->key);
+		if (!ret && (weight = yaml_node_get(item, "weight")))
+			ret = net_read_positive(r, weight, &t->modes[t->nr_modes - 1].weight);
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
@@ -123,31 +123,31 @@ static int read_transition(struct net_reader *r, const struct yaml_node *node, c
 	struct net_transition *t;
 	char name[NET_READ_NAME_BYTES];
 	uint64_t priority = 0;
-	int err = yaml_tree_keys(r->tree, node, keys, r->err);
+	int ret = yaml_tree_keys(r->tree, node, keys, r->err);
 
-	if (!err)
-		err = net_read_full_name(r, node, prefix, node->key, name);
-	if (err)
-		return err;
+	if (!ret)
+		ret = net_read_full_name(r, node, prefix, node->key, name);
+	if (ret)
+		return ret;
 	t = net_add_transition(r->net, name, node->line);
 	if (!t)
 		return net_read_out_of_memory(r);
 	if ((n = yaml_node_get(node, "weight")))
-		err = net_read_positive(r, n, &t->weight);
-	if (!err && (n = yaml_node_get(node, "priority")))
-		err = net_read_count(r, n, 0, NET_MAX_PRIORITY, &priority);
+		ret = net_read_positive(r, n, &t->weight);
+	if (!ret && (n = yaml_node_get(node, "priority")))
+		ret = net_read_count(r, n, 0, NET_MAX_PRIORITY, &priority);
 	t->priority = (uint32_t)priority;
-	if (!err && (n = yaml_node_get(node, "time"))) {
+	if (!ret && (n = yaml_node_get(node, "time"))) {
 		t->timed = true;
-		err = net_read_dist(r, n, &t->time);
+		ret = net_read_dist(r, n, &t->time);
 	}
-	if (!err && t->timed && yaml_node_get(node, "priority"))
-		err = yaml_tree_error(r->tree, yaml_node_get(node, "priority"), r->err,
+	if (!ret && t->timed && yaml_node_get(node, "priority"))
+		ret = yaml_tree_error(r->tree, yaml_node_get(node, "priority"), r->err,
 				      "a timed transition has no priority: immediate ones always "
 				      "fire first");
 	modes = yaml_node_get(node, "modes");
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	if (modes && (yaml_node_get(node, "take") || yaml_node_get(node, "put")))
 		return yaml_tree_error(r->tree, modes, r->err,
 				       "expected either modes, or take and put");
@@ -160,10 +160,10 @@ int net_read_transitions(struct net_reader *r, const struct yaml_node *node, con
 		return yaml_tree_error(r->tree, node, r->err,
 				       "transitions: expected names and transitions");
 	for (size_t i = 0; node && i < node->nr; i++) {
-		int err = read_transition(r, node->items[i], prefix);
+		int ret = read_transition(r, node->items[i], prefix);
 
-		if (err)
-			return err;
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
@@ -174,14 +174,14 @@ static int read_event(struct net_reader *r, const struct yaml_node *probe, const
 {
 	static const char *const keys[] = { "enter", "leave", NULL };
 	const struct yaml_node *node = yaml_node_get(probe, key), *name;
-	int err;
+	int ret;
 
 	if (!node)
 		return yaml_tree_error(r->tree, probe, r->err, "probe \"%s\" has no \"%s\"",
 				       probe->key, key);
-	err = yaml_tree_keys(r->tree, node, keys, r->err);
-	if (err)
-		return err;
+	ret = yaml_tree_keys(r->tree, node, keys, r->err);
+	if (ret)
+		return ret;
 	if (node->nr != 1 || node->items[0]->kind != YAML_SCALAR)
 		return yaml_tree_error(r->tree, node, r->err,
 				       "%s: expected {enter: PLACE} or {leave: PLACE}", key);
@@ -193,16 +193,16 @@ static int read_event(struct net_reader *r, const struct yaml_node *probe, const
 static int probe_colour(struct net_reader *r, const struct yaml_node *at, uint32_t place,
 			uint32_t *colour)
 {
-	int err;
+	int ret;
 
 	if (!at || at->kind != YAML_SCALAR)
 		return yaml_tree_error(r->tree, at, r->err,
 				       "expected a colour, or two where it changes on the way");
-	err = net_read_find_colour(r, at, at->text, colour);
-	if (!err && net_find_slot(r->net, place, *colour) == NET_NONE)
-		err = yaml_tree_error(r->tree, at, r->err, "place \"%s\" knows no colour \"%s\"",
+	ret = net_read_find_colour(r, at, at->text, colour);
+	if (!ret && net_find_slot(r->net, place, *colour) == NET_NONE)
+		ret = yaml_tree_error(r->tree, at, r->err, "place \"%s\" knows no colour \"%s\"",
 				      r->net->places[place].name, at->text);
-	return err;
+	return ret;
 }
 
 static int read_probe(struct net_reader *r, const struct yaml_node *node)
@@ -211,25 +211,25 @@ static int read_probe(struct net_reader *r, const struct yaml_node *node)
 	const struct yaml_node *colour = yaml_node_get(node, "colour");
 	struct net_probe *p;
 	bool two = colour && colour->kind == YAML_LIST && colour->nr == 2;
-	int err = yaml_tree_keys(r->tree, node, keys, r->err);
+	int ret = yaml_tree_keys(r->tree, node, keys, r->err);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	if (!colour)
 		return yaml_tree_error(r->tree, node, r->err, "probe \"%s\" has no \"colour\"",
 				       node->key);
 	p = net_add_probe(r->net, node->key, node->line);
 	if (!p)
 		return net_read_out_of_memory(r);
-	err = read_event(r, node, "from", &p->from_place, &p->from_leave);
-	if (!err)
-		err = read_event(r, node, "to", &p->to_place, &p->to_leave);
-	if (!err)
-		err = probe_colour(r, two ? colour->items[0] : colour, p->from_place,
+	ret = read_event(r, node, "from", &p->from_place, &p->from_leave);
+	if (!ret)
+		ret = read_event(r, node, "to", &p->to_place, &p->to_leave);
+	if (!ret)
+		ret = probe_colour(r, two ? colour->items[0] : colour, p->from_place,
 				   &p->from_colour);
-	if (!err)
-		err = probe_colour(r, two ? colour->items[1] : colour, p->to_place, &p->to_colour);
-	return err;
+	if (!ret)
+		ret = probe_colour(r, two ? colour->items[1] : colour, p->to_place, &p->to_colour);
+	return ret;
 }
 
 int net_read_probes(struct net_reader *r, const struct yaml_node *node)
@@ -237,10 +237,10 @@ int net_read_probes(struct net_reader *r, const struct yaml_node *node)
 	if (node && node->kind != YAML_MAP)
 		return yaml_tree_error(r->tree, node, r->err, "probes: expected names and probes");
 	for (size_t i = 0; node && i < node->nr; i++) {
-		int err = read_probe(r, node->items[i]);
+		int ret = read_probe(r, node->items[i]);
 
-		if (err)
-			return err;
+		if (ret)
+			return ret;
 	}
 	return 0;
 }

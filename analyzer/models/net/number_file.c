@@ -28,7 +28,7 @@ int number_file_path(char *path, size_t size, const char *model, const char *nam
 	return 0;
 }
 
-static int add(struct numbers *x, double value)
+static int number_file_add(struct numbers *x, double value)
 {
 	if (x->nr == DIST_MAX_POINTS)
 		return -E2BIG;
@@ -49,39 +49,39 @@ static int add(struct numbers *x, double value)
 static int add_line(struct numbers *x, char *text)
 {
 	char *rest, *word;
-	int err = 0;
+	int ret = 0;
 
-	for (word = strtok_r(text, " \t\r\n;", &rest); !err && word;
+	for (word = strtok_r(text, " \t\r\n;", &rest); !ret && word;
 	     word = strtok_r(NULL, " \t\r\n;", &rest)) {
 		char *end;
 		double v = strtod(word, &end);
 
-		err = *end || !isfinite(v) || v < 0 ? -EINVAL : add(x, v);
+		ret = *end || !isfinite(v) || v < 0 ? -EINVAL : number_file_add(x, v);
 	}
-	return err;
+	return ret;
 }
 
 static int read_lines(struct numbers *x, FILE *file, const char *path, struct err *err)
 {
 	size_t line = 0, cap = 0;
 	char *text = NULL;
-	int error = 0;
+	int ret = 0;
 
-	while (!error && getline(&text, &cap, file) >= 0) {
+	while (!ret && getline(&text, &cap, file) >= 0) {
 		line++;
-		error = add_line(x, text);
+		ret = add_line(x, text);
 	}
 	free(text);
-	if (error == -EINVAL)
+	if (ret == -EINVAL)
 		return err_set(err, EINVAL, "%s:%zu: expected numbers at or above 0", path, line);
-	if (error == -E2BIG)
+	if (ret == -E2BIG)
 		return err_set(err, EINVAL, "%s:%zu: more than %d numbers", path, line,
 			       DIST_MAX_POINTS);
-	if (!error && ferror(file))
-		error = -EIO;
-	if (!error && !x->nr)
+	if (!ret && ferror(file))
+		ret = -EIO;
+	if (!ret && !x->nr)
 		return err_set(err, EINVAL, "%s:1: expected numbers at or above 0", path);
-	return error ? err_set(err, -error, "%s: %s", path, strerror(-error)) : 0;
+	return ret ? err_set(err, -ret, "%s: %s", path, strerror(-ret)) : 0;
 }
 
 /* What is not a regular file could make us wait for ever. */
@@ -112,18 +112,18 @@ int number_file_read(double **out, size_t *nr, const char *path, struct err *err
 {
 	struct numbers x = { .nr = 0 };
 	FILE *file = open_regular(path);
-	int error;
+	int ret;
 
 	if (!file) {
-		error = errno;
-		return err_set(err, error, "%s: %s", path,
-			       error == EISDIR ? "not a regular file" : strerror(error));
+		ret = errno;
+		return err_set(err, ret, "%s: %s", path,
+			       ret == EISDIR ? "not a regular file" : strerror(ret));
 	}
-	error = read_lines(&x, file, path, err);
+	ret = read_lines(&x, file, path, err);
 	fclose(file);
-	if (error) {
+	if (ret) {
 		free(x.values);
-		return error;
+		return ret;
 	}
 	*out = x.values;
 	*nr = x.nr;

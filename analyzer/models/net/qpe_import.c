@@ -12,18 +12,18 @@ int qpe_read_colour(struct qpe_importer *im, const xmlNode *node)
 {
 	char name[QPE_NAME_BYTES], *id = NULL;
 	uint32_t index = NET_NONE;
-	int err = qpe_need_name(im, node, name);
+	int ret = qpe_need_name(im, node, name);
 
-	if (!err)
-		err = qpe_need(im, node, "id", &id);
-	if (!err && net_find_colour(im->net, name) != NET_NONE)
-		err = qpe_fail(im, node, "a second colour of the name", name);
-	if (!err && (index = net_add_colour(im->net, name)) == NET_NONE)
-		err = qpe_out_of_memory(im);
-	if (!err)
+	if (!ret)
+		ret = qpe_need(im, node, "id", &id);
+	if (!ret && net_find_colour(im->net, name) != NET_NONE)
+		ret = qpe_fail(im, node, "a second colour of the name", name);
+	if (!ret && (index = net_add_colour(im->net, name)) == NET_NONE)
+		ret = qpe_out_of_memory(im);
+	if (!ret)
 		return qpe_add_name(im, node, &im->colours, id, index, index);
 	free(id);
-	return err;
+	return ret;
 }
 
 static int read_strategy(struct qpe_importer *im, const xmlNode *node, enum net_strategy *strategy)
@@ -37,19 +37,19 @@ static int read_strategy(struct qpe_importer *im, const xmlNode *node, enum net_
 		      { "PRIO", NET_PRIORITY },
 		      { "RANDOM", NET_RANDOM } };
 	char *text;
-	int err = qpe_need(im, node, "strategy", &text);
+	int ret = qpe_need(im, node, "strategy", &text);
 	size_t i = 0;
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	while (i < 5 && strcmp(known[i].name, text))
 		i++;
 	if (i < 5)
 		*strategy = known[i].strategy;
 	else
-		err = qpe_fail(im, node, "unknown strategy", text);
+		ret = qpe_fail(im, node, "unknown strategy", text);
 	free(text);
-	return err;
+	return ret;
 }
 
 static int read_queue(struct qpe_importer *im, const xmlNode *node)
@@ -57,24 +57,24 @@ static int read_queue(struct qpe_importer *im, const xmlNode *node)
 	enum net_strategy strategy = NET_FCFS;
 	uint32_t index, servers = 1;
 	char *name = NULL, *id = NULL;
-	int err = qpe_need(im, node, "name", &name);
+	int ret = qpe_need(im, node, "name", &name);
 
-	if (!err)
-		err = qpe_need(im, node, "id", &id);
-	if (!err)
-		err = read_strategy(im, node, &strategy);
-	if (!err)
-		err = qpe_count(im, node, "number-of-servers", 1, NET_MAX_SERVERS, &servers);
-	if (!err && !servers && strategy != NET_IS)
-		err = qpe_fail(im, node, "expected a server at least in attribute",
+	if (!ret)
+		ret = qpe_need(im, node, "id", &id);
+	if (!ret)
+		ret = read_strategy(im, node, &strategy);
+	if (!ret)
+		ret = qpe_count(im, node, "number-of-servers", 1, NET_MAX_SERVERS, &servers);
+	if (!ret && !servers && strategy != NET_IS)
+		ret = qpe_fail(im, node, "expected a server at least in attribute",
 			       "number-of-servers");
-	index = err ? NET_NONE : net_add_queue(im->net, name, qpe_line(node));
-	if (!err && index == NET_NONE)
-		err = qpe_out_of_memory(im);
+	index = ret ? NET_NONE : net_add_queue(im->net, name, qpe_line(node));
+	if (!ret && index == NET_NONE)
+		ret = qpe_out_of_memory(im);
 	free(name);
-	if (err) {
+	if (ret) {
 		free(id);
-		return err;
+		return ret;
 	}
 	im->net->queues[index].strategy = strategy;
 	im->net->queues[index].servers = servers;
@@ -86,23 +86,23 @@ static int probe_end(struct qpe_importer *im, const xmlNode *node, const char *p
 {
 	const struct qpe_named *ends = NULL;
 	char *id = NULL, *trigger = NULL;
-	int err = qpe_need(im, node, place_key, &id);
+	int ret = qpe_need(im, node, place_key, &id);
 
-	if (!err)
-		err = qpe_need(im, node, trigger_key, &trigger);
-	if (!err && !(ends = qpe_find(&im->places, id)))
-		err = qpe_fail(im, node, "no place of the id", id);
-	if (!err)
+	if (!ret)
+		ret = qpe_need(im, node, trigger_key, &trigger);
+	if (!ret && !(ends = qpe_find(&im->places, id)))
+		ret = qpe_fail(im, node, "no place of the id", id);
+	if (!ret)
 		*leave = !strcmp(trigger, "exit");
-	if (!err && !*leave && strcmp(trigger, "entry"))
-		err = qpe_fail(im, node, "expected entry or exit in attribute", trigger_key);
-	if (!err)
+	if (!ret && !*leave && strcmp(trigger, "entry"))
+		ret = qpe_fail(im, node, "expected entry or exit in attribute", trigger_key);
+	if (!ret)
 		*place = *leave ? ends->output : ends->index;
-	if (!err && net_find_slot(im->net, *place, colour) == NET_NONE)
-		err = qpe_fail(im, node, "a color that is not in the place", id);
+	if (!ret && net_find_slot(im->net, *place, colour) == NET_NONE)
+		ret = qpe_fail(im, node, "a color that is not in the place", id);
 	free(id);
 	free(trigger);
-	return err;
+	return ret;
 }
 
 /* One probe of ours per colour of theirs. */
@@ -112,33 +112,33 @@ static int read_probe_colour(struct qpe_importer *im, const xmlNode *node)
 	char *name = NULL, *colour_id = NULL;
 	struct net_probe *p = NULL;
 	uint32_t colour = NET_NONE;
-	int err = qpe_need(im, probe, "name", &name);
+	int ret = qpe_need(im, probe, "name", &name);
 
-	if (!err)
-		err = qpe_need(im, node, "color-id", &colour_id);
-	if (!err && (colour = qpe_find_name(&im->colours, colour_id)) == NET_NONE)
-		err = qpe_fail(im, node, "no color of the id", colour_id);
-	if (!err && !(p = net_add_probe(im->net, name, qpe_line(probe))))
-		err = qpe_out_of_memory(im);
-	if (!err) {
+	if (!ret)
+		ret = qpe_need(im, node, "color-id", &colour_id);
+	if (!ret && (colour = qpe_find_name(&im->colours, colour_id)) == NET_NONE)
+		ret = qpe_fail(im, node, "no color of the id", colour_id);
+	if (!ret && !(p = net_add_probe(im->net, name, qpe_line(probe))))
+		ret = qpe_out_of_memory(im);
+	if (!ret) {
 		p->from_colour = p->to_colour = colour;
-		err = probe_end(im, probe, "start-place-id", "start-trigger", colour,
+		ret = probe_end(im, probe, "start-place-id", "start-trigger", colour,
 				&p->from_place, &p->from_leave);
 	}
-	if (!err)
-		err = probe_end(im, probe, "end-place-id", "end-trigger", colour, &p->to_place,
+	if (!ret)
+		ret = probe_end(im, probe, "end-place-id", "end-trigger", colour, &p->to_place,
 				&p->to_leave);
 	free(name);
 	free(colour_id);
-	return err;
+	return ret;
 }
 
 static int read_probe(struct qpe_importer *im, const xmlNode *node)
 {
 	static const char *const inner[] = { "color-refs", "meta-attributes", NULL };
-	int err = qpe_allow(im, node, inner);
+	int ret = qpe_allow(im, node, inner);
 
-	return err ? err : qpe_read_all(im, node, "color-refs", "color-ref", read_probe_colour);
+	return ret ? ret : qpe_read_all(im, node, "color-refs", "color-ref", read_probe_colour);
 }
 
 /* The first configuration of SimQPN in the file says how long it ran: in the net's time. */
@@ -168,25 +168,25 @@ static int read_net(struct qpe_importer *im, const xmlNode *root)
 	static const char *const inner[] = { "colors",		"queues",      "places",
 					     "transitions",	"connections", "probes",
 					     "meta-attributes", NULL };
-	int err;
+	int ret;
 
 	if (!root || !qpe_is(root, "net"))
 		return err_set(im->err, EINVAL, "%s: expected a QPME net, the element \"net\"",
 			       im->net->file);
-	err = qpe_allow(im, root, inner);
-	if (!err)
-		err = qpe_read_all(im, root, "colors", "color", qpe_read_colour);
-	if (!err)
-		err = qpe_read_all(im, root, "queues", "queue", read_queue);
-	if (!err)
-		err = qpe_read_all(im, root, "places", "place", qpe_read_place);
-	if (!err)
-		err = qpe_read_all(im, root, "transitions", "transition", qpe_read_transition);
-	if (!err)
-		err = qpe_read_all(im, root, "probes", "probe", read_probe);
-	if (!err)
-		err = read_run_length(im, root);
-	return err ? err : net_validate(im->net, im->err);
+	ret = qpe_allow(im, root, inner);
+	if (!ret)
+		ret = qpe_read_all(im, root, "colors", "color", qpe_read_colour);
+	if (!ret)
+		ret = qpe_read_all(im, root, "queues", "queue", read_queue);
+	if (!ret)
+		ret = qpe_read_all(im, root, "places", "place", qpe_read_place);
+	if (!ret)
+		ret = qpe_read_all(im, root, "transitions", "transition", qpe_read_transition);
+	if (!ret)
+		ret = qpe_read_all(im, root, "probes", "probe", read_probe);
+	if (!ret)
+		ret = read_run_length(im, root);
+	return ret ? ret : net_validate(im->net, im->err);
 }
 
 /* libxml2 prints errors of conversion itself, whatever its options say. */
@@ -196,13 +196,13 @@ static void keep_quiet(void *unused, xmlError *error)
 	(void)error;
 }
 
-static int parse(struct qpe_importer *im, const char *path)
+static int qpe_import_parse(struct qpe_importer *im, const char *path)
 {
 	xmlStructuredErrorFunc before = xmlStructuredError;
 	void *before_context = xmlStructuredErrorContext;
 	xmlParserCtxt *ctxt = xmlNewParserCtxt();
 	xmlDoc *doc;
-	int err;
+	int ret;
 
 	if (!ctxt)
 		return qpe_out_of_memory(im);
@@ -214,39 +214,39 @@ static int parse(struct qpe_importer *im, const char *path)
 	if (!doc) {
 		const xmlError *e = xmlCtxtGetLastError(ctxt);
 
-		err = err_set(im->err, EINVAL, "%s:%d: not XML: %.200s", path, e ? e->line : 0,
+		ret = err_set(im->err, EINVAL, "%s:%d: not XML: %.200s", path, e ? e->line : 0,
 			      e && e->message ? e->message : "cannot be read");
 	} else {
-		err = read_net(im, xmlDocGetRootElement(doc));
+		ret = read_net(im, xmlDocGetRootElement(doc));
 	}
 	xmlFreeDoc(doc);
 	xmlFreeParserCtxt(ctxt);
-	return err;
+	return ret;
 }
 
 int qpe_import(struct net **out, const char *path, struct err *err)
 {
 	struct qpe_importer im = { .net = net_new(path), .err = err };
 	FILE *file = fopen(path, "re");
-	int error;
+	int ret;
 
 	if (!file || !im.net) {
-		error = file ? ENOMEM : errno;
+		ret = file ? ENOMEM : errno;
 		net_free(im.net);
 		if (file)
 			fclose(file);
-		return err_set(err, error, "%s: %s", path, strerror(error));
+		return err_set(err, ret, "%s: %s", path, strerror(ret));
 	}
 	fclose(file);
 	im.net->name = strdup("");
-	error = im.net->name ? parse(&im, path) : qpe_out_of_memory(&im);
+	ret = im.net->name ? qpe_import_parse(&im, path) : qpe_out_of_memory(&im);
 	qpe_release_names(&im.colours);
 	qpe_release_names(&im.queues);
 	qpe_release_names(&im.places);
 	qpe_release_names(&im.slots);
-	if (error)
+	if (ret)
 		net_free(im.net);
 	else
 		*out = im.net;
-	return error;
+	return ret;
 }

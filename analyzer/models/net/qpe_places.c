@@ -19,30 +19,30 @@ static int make_empirical(struct qpe_importer *im, const xmlNode *node, struct d
 	char *name = NULL, path[4096];
 	struct err why = { 0 };
 	size_t nr = 0;
-	int err = qpe_number(im, node, "offset", 0, &offset);
+	int ret = qpe_number(im, node, "offset", 0, &offset);
 
-	if (!err)
-		err = qpe_number(im, node, "scale", 1, &scale);
-	if (!err && !(scale > 0 && offset >= 0))
-		err = qpe_fail(im, node, "expected a scale above 0 and an offset at or above 0",
+	if (!ret)
+		ret = qpe_number(im, node, "scale", 1, &scale);
+	if (!ret && !(scale > 0 && offset >= 0))
+		ret = qpe_fail(im, node, "expected a scale above 0 and an offset at or above 0",
 			       NULL);
 	/* The older name of the attribute first. */
-	if (!err && !(name = qpe_attribute(node, "input-file")))
-		err = qpe_need(im, node, "pdf_filename", &name);
-	if (!err && number_file_path(path, sizeof(path), im->net->file, name))
-		err = qpe_fail(im, node, "the path is too long", NULL);
+	if (!ret && !(name = qpe_attribute(node, "input-file")))
+		ret = qpe_need(im, node, "pdf_filename", &name);
+	if (!ret && number_file_path(path, sizeof(path), im->net->file, name))
+		ret = qpe_fail(im, node, "the path is too long", NULL);
 	free(name);
-	if (!err && number_file_read(&shares, &nr, path, &why))
-		err = qpe_fail(im, node, "its file of shares", why.line);
-	if (!err && !(edges = calloc(nr + 1, sizeof(*edges))))
-		err = qpe_out_of_memory(im);
-	for (size_t i = 0; !err && i <= nr; i++)
+	if (!ret && number_file_read(&shares, &nr, path, &why))
+		ret = qpe_fail(im, node, "its file of shares", why.line);
+	if (!ret && !(edges = calloc(nr + 1, sizeof(*edges))))
+		ret = qpe_out_of_memory(im);
+	for (size_t i = 0; !ret && i <= nr; i++)
 		edges[i] = offset + scale * (double)i / (double)nr;
-	if (!err && dist_histogram(d, edges, shares, nr, &why))
-		err = qpe_fail(im, node, "no such distribution", why.line);
+	if (!ret && dist_histogram(d, edges, shares, nr, &why))
+		ret = qpe_fail(im, node, "no such distribution", why.line);
 	free(edges);
 	free(shares);
-	return err;
+	return ret;
 }
 
 static int make_dist(struct qpe_importer *im, const xmlNode *node, const char *kind, struct dist *d)
@@ -50,17 +50,17 @@ static int make_dist(struct qpe_importer *im, const xmlNode *node, const char *k
 	const struct dist_law *law = dist_law_find_qpme(kind);
 	double v[DIST_LAW_MAX_NUMBERS] = { 0 };
 	struct err why = { 0 };
-	int err = 0;
+	int ret = 0;
 
 	if (!strcmp(kind, "Empirical"))
 		return make_empirical(im, node, d);
 	if (!law)
 		return qpe_fail(im, node, "distribution-function that is not taken", kind);
-	for (int i = 0; !err && law->attributes[i]; i++)
-		err = qpe_need_number(im, node, law->attributes[i], &v[i]);
-	if (!err && law->make(d, v, &why))
-		err = qpe_fail(im, node, "no such distribution", why.line);
-	return err;
+	for (int i = 0; !ret && law->attributes[i]; i++)
+		ret = qpe_need_number(im, node, law->attributes[i], &v[i]);
+	if (!ret && law->make(d, v, &why))
+		ret = qpe_fail(im, node, "no such distribution", why.line);
+	return ret;
 }
 
 /* Service, priority and the like of one colour in a queueing place. */
@@ -68,18 +68,18 @@ static int read_service(struct qpe_importer *im, const xmlNode *node, struct net
 {
 	uint32_t ranking = 0;
 	char *kind = NULL;
-	int err = qpe_count(im, node, "priority", 0, NET_MAX_PRIORITY, &s->priority);
+	int ret = qpe_count(im, node, "priority", 0, NET_MAX_PRIORITY, &s->priority);
 
-	if (!err)
-		err = qpe_count(im, node, "ranking", 0, UINT32_MAX, &ranking);
-	if (!err && ranking)
-		err = qpe_fail(im, node, "not taken: attribute", "ranking");
-	if (!err)
-		err = qpe_need(im, node, "distribution-function", &kind);
-	if (!err)
-		err = make_dist(im, node, kind, &s->service);
+	if (!ret)
+		ret = qpe_count(im, node, "ranking", 0, UINT32_MAX, &ranking);
+	if (!ret && ranking)
+		ret = qpe_fail(im, node, "not taken: attribute", "ranking");
+	if (!ret)
+		ret = qpe_need(im, node, "distribution-function", &kind);
+	if (!ret)
+		ret = make_dist(im, node, kind, &s->service);
 	free(kind);
-	return err;
+	return ret;
 }
 
 static int read_slot(struct qpe_importer *im, const xmlNode *node)
@@ -88,64 +88,64 @@ static int read_slot(struct qpe_importer *im, const xmlNode *node)
 	struct net_place *p = &im->net->places[im->net->nr_places - 1];
 	uint32_t colour, slot = NET_NONE, tokens = 0, capacity = 0;
 	char *id = NULL, *colour_id = NULL;
-	int err = qpe_allow(im, node, inner);
+	int ret = qpe_allow(im, node, inner);
 
-	if (!err)
-		err = qpe_need(im, node, "color-id", &colour_id);
-	if (!err) {
+	if (!ret)
+		ret = qpe_need(im, node, "color-id", &colour_id);
+	if (!ret) {
 		colour = qpe_find_name(&im->colours, colour_id);
 		if (colour == NET_NONE)
-			err = qpe_fail(im, node, "no color of the id", colour_id);
+			ret = qpe_fail(im, node, "no color of the id", colour_id);
 		else if (net_find_slot(im->net, im->net->nr_places - 1, colour) != NET_NONE)
-			err = qpe_fail(im, node, "a second reference to the color", colour_id);
+			ret = qpe_fail(im, node, "a second reference to the color", colour_id);
 		else if ((slot = net_add_slot(im->net, colour, qpe_line(node))) == NET_NONE)
-			err = qpe_out_of_memory(im);
+			ret = qpe_out_of_memory(im);
 	}
-	if (!err)
-		err = qpe_count(im, node, "initial-population", 0, UINT32_MAX, &tokens);
-	if (!err)
-		err = qpe_count(im, node, "maximum-capacity", 0, UINT32_MAX, &capacity);
-	if (!err) {
+	if (!ret)
+		ret = qpe_count(im, node, "initial-population", 0, UINT32_MAX, &tokens);
+	if (!ret)
+		ret = qpe_count(im, node, "maximum-capacity", 0, UINT32_MAX, &capacity);
+	if (!ret) {
 		im->net->slots[slot].tokens = tokens;
 		im->net->slots[slot].capacity = capacity;
 	}
-	if (!err && p->queue != NET_NONE)
-		err = read_service(im, node, &im->net->slots[slot]);
-	if (!err)
-		err = qpe_need(im, node, "id", &id);
+	if (!ret && p->queue != NET_NONE)
+		ret = read_service(im, node, &im->net->slots[slot]);
+	if (!ret)
+		ret = qpe_need(im, node, "id", &id);
 	free(colour_id);
-	return err ? err : qpe_add_name(im, node, &im->slots, id, slot, slot);
+	return ret ? ret : qpe_add_name(im, node, &im->slots, id, slot, slot);
 }
 
 static int place_queue(struct qpe_importer *im, const xmlNode *node, const char *type,
 		       struct net_place *p)
 {
 	char *ref = NULL;
-	int err = 0;
+	int ret = 0;
 
 	if (!strcmp(type, "queueing-place")) {
-		err = qpe_need(im, node, "queue-ref", &ref);
-		if (!err && (p->queue = qpe_find_name(&im->queues, ref)) == NET_NONE)
-			err = qpe_fail(im, node, "no queue of the id", ref);
+		ret = qpe_need(im, node, "queue-ref", &ref);
+		if (!ret && (p->queue = qpe_find_name(&im->queues, ref)) == NET_NONE)
+			ret = qpe_fail(im, node, "no queue of the id", ref);
 	} else if (strcmp(type, "ordinary-place")) {
-		err = qpe_fail(im, node, "unknown place type", type);
+		ret = qpe_fail(im, node, "unknown place type", type);
 	}
 	free(ref);
-	return err;
+	return ret;
 }
 
-static int departure(struct qpe_importer *im, const xmlNode *node, bool *fifo)
+static int qpe_places_departure(struct qpe_importer *im, const xmlNode *node, bool *fifo)
 {
 	char *text = NULL;
-	int err = qpe_need(im, node, "departure-discipline", &text);
+	int ret = qpe_need(im, node, "departure-discipline", &text);
 
-	if (!err) {
+	if (!ret) {
 		*fifo = !strcmp(text, "FIFO");
 		if (!*fifo && strcmp(text, "NORMAL"))
-			err = qpe_fail(im, node, "unknown departure-discipline", text);
+			ret = qpe_fail(im, node, "unknown departure-discipline", text);
 	}
 	free(text);
-	return err;
+	return ret;
 }
 
 static int read_plain(struct qpe_importer *im, const xmlNode *node, const char *type)
@@ -153,21 +153,21 @@ static int read_plain(struct qpe_importer *im, const xmlNode *node, const char *
 	static const char *const inner[] = { "color-refs", "meta-attributes", NULL };
 	char *id = NULL, name[QPE_NAME_BYTES];
 	uint32_t index = NET_NONE;
-	int err = qpe_allow(im, node, inner);
+	int ret = qpe_allow(im, node, inner);
 
-	if (!err)
-		err = qpe_need_name(im, node, name);
-	if (!err && (index = net_add_place(im->net, name, qpe_line(node))) == NET_NONE)
-		err = qpe_out_of_memory(im);
-	if (!err)
-		err = place_queue(im, node, type, &im->net->places[index]);
-	if (!err)
-		err = departure(im, node, &im->net->places[index].fifo);
-	if (!err)
-		err = qpe_read_all(im, node, "color-refs", "color-ref", read_slot);
-	if (!err)
-		err = qpe_need(im, node, "id", &id);
-	return err ? err : qpe_add_name(im, node, &im->places, id, index, index);
+	if (!ret)
+		ret = qpe_need_name(im, node, name);
+	if (!ret && (index = net_add_place(im->net, name, qpe_line(node))) == NET_NONE)
+		ret = qpe_out_of_memory(im);
+	if (!ret)
+		ret = place_queue(im, node, type, &im->net->places[index]);
+	if (!ret)
+		ret = qpe_places_departure(im, node, &im->net->places[index].fifo);
+	if (!ret)
+		ret = qpe_read_all(im, node, "color-refs", "color-ref", read_slot);
+	if (!ret)
+		ret = qpe_need(im, node, "id", &id);
+	return ret ? ret : qpe_add_name(im, node, &im->places, id, index, index);
 }
 
 /* The place of the name inside a subnet whose places are those from `first` on. */
@@ -189,38 +189,38 @@ static int subnet_slot(struct qpe_importer *im, const xmlNode *node, uint32_t in
 	char *id = NULL, *colour_id = NULL, *direction = NULL;
 	uint32_t colour = NET_NONE, tokens = 0, capacity = 0, in = NET_NONE, out = NET_NONE;
 	bool is_in = false, is_out = false;
-	int err = qpe_need(im, node, "color-id", &colour_id);
+	int ret = qpe_need(im, node, "color-id", &colour_id);
 
-	if (!err && (colour = qpe_find_name(&im->colours, colour_id)) == NET_NONE)
-		err = qpe_fail(im, node, "no color of the id", colour_id);
-	if (!err)
-		err = qpe_count(im, node, "initial-population", 0, UINT32_MAX, &tokens);
-	if (!err && tokens)
-		err = qpe_fail(im, node,
+	if (!ret && (colour = qpe_find_name(&im->colours, colour_id)) == NET_NONE)
+		ret = qpe_fail(im, node, "no color of the id", colour_id);
+	if (!ret)
+		ret = qpe_count(im, node, "initial-population", 0, UINT32_MAX, &tokens);
+	if (!ret && tokens)
+		ret = qpe_fail(im, node,
 			       "not taken: tokens of a subnet as such, its places hold them",
 			       "initial-population");
-	if (!err)
-		err = qpe_count(im, node, "maximum-capacity", 0, UINT32_MAX, &capacity);
-	if (!err && capacity)
-		err = qpe_fail(im, node, "not taken: attribute of a subnet", "maximum-capacity");
-	if (!err)
-		err = qpe_need(im, node, "direction", &direction);
-	if (!err) {
+	if (!ret)
+		ret = qpe_count(im, node, "maximum-capacity", 0, UINT32_MAX, &capacity);
+	if (!ret && capacity)
+		ret = qpe_fail(im, node, "not taken: attribute of a subnet", "maximum-capacity");
+	if (!ret)
+		ret = qpe_need(im, node, "direction", &direction);
+	if (!ret) {
 		is_in = !strcmp(direction, "in") || !strcmp(direction, "both");
 		is_out = !strcmp(direction, "out") || !strcmp(direction, "both");
 		if (!is_in && !is_out)
-			err = qpe_fail(im, node, "expected in, out or both in attribute",
+			ret = qpe_fail(im, node, "expected in, out or both in attribute",
 				       "direction");
 	}
-	if (!err && is_in && (in = net_find_slot(im->net, input, colour)) == NET_NONE)
-		err = qpe_fail(im, node, "the subnet's input-place has not this color", NULL);
-	if (!err && is_out && (out = net_find_slot(im->net, output, colour)) == NET_NONE)
-		err = qpe_fail(im, node, "the subnet's output-place has not this color", NULL);
-	if (!err)
-		err = qpe_need(im, node, "id", &id);
+	if (!ret && is_in && (in = net_find_slot(im->net, input, colour)) == NET_NONE)
+		ret = qpe_fail(im, node, "the subnet's input-place has not this color", NULL);
+	if (!ret && is_out && (out = net_find_slot(im->net, output, colour)) == NET_NONE)
+		ret = qpe_fail(im, node, "the subnet's output-place has not this color", NULL);
+	if (!ret)
+		ret = qpe_need(im, node, "id", &id);
 	free(colour_id);
 	free(direction);
-	return err ? err : qpe_add_name(im, node, &im->slots, id, in, out);
+	return ret ? ret : qpe_add_name(im, node, &im->slots, id, in, out);
 }
 
 /* What is inside, and its two ends. */
@@ -230,19 +230,19 @@ static int read_inside(struct qpe_importer *im, const xmlNode *subnet, uint32_t 
 	static const char *const inner[] = { "colors", "places", "transitions", "connections",
 					     NULL };
 	uint32_t first = im->net->nr_places;
-	int err = qpe_allow(im, subnet, inner);
+	int ret = qpe_allow(im, subnet, inner);
 
-	if (!err)
-		err = qpe_read_all(im, subnet, "colors", "color", qpe_read_colour);
-	if (!err)
-		err = qpe_read_all(im, subnet, "places", "place", qpe_read_place);
-	if (!err)
-		err = inner_place(im, subnet, first, "input-place", input);
-	if (!err)
-		err = inner_place(im, subnet, first, "output-place", output);
-	if (!err)
-		err = qpe_read_all(im, subnet, "transitions", "transition", qpe_read_transition);
-	return err;
+	if (!ret)
+		ret = qpe_read_all(im, subnet, "colors", "color", qpe_read_colour);
+	if (!ret)
+		ret = qpe_read_all(im, subnet, "places", "place", qpe_read_place);
+	if (!ret)
+		ret = inner_place(im, subnet, first, "input-place", input);
+	if (!ret)
+		ret = inner_place(im, subnet, first, "output-place", output);
+	if (!ret)
+		ret = qpe_read_all(im, subnet, "transitions", "transition", qpe_read_transition);
+	return ret;
 }
 
 static int read_subnet(struct qpe_importer *im, const xmlNode *node)
@@ -253,44 +253,44 @@ static int read_subnet(struct qpe_importer *im, const xmlNode *node)
 	char *id = NULL, name[QPE_NAME_BYTES];
 	uint32_t input = NET_NONE, output = NET_NONE;
 	bool fifo = false;
-	int err = qpe_allow(im, node, inner);
+	int ret = qpe_allow(im, node, inner);
 
-	if (!err && !subnet)
-		err = qpe_fail(im, node, "expected the element", "subnet");
-	if (!err)
-		err = qpe_need_name(im, node, name);
-	if (!err)
-		err = departure(im, node, &fifo);
-	if (err)
-		return err;
+	if (!ret && !subnet)
+		ret = qpe_fail(im, node, "expected the element", "subnet");
+	if (!ret)
+		ret = qpe_need_name(im, node, name);
+	if (!ret)
+		ret = qpe_places_departure(im, node, &fifo);
+	if (ret)
+		return ret;
 	if (strlen(name) + 2 > sizeof(im->prefix))
 		return qpe_fail(im, node, "the name is too long", NULL);
 	snprintf(im->prefix, sizeof(im->prefix), "%s/", name);
-	err = read_inside(im, subnet, &input, &output);
+	ret = read_inside(im, subnet, &input, &output);
 	im->prefix[prefix] = 0;
-	if (!err && fifo)
+	if (!ret && fifo)
 		im->net->places[output].fifo = true;
 	c = box ? box->children : NULL;
-	if (!err)
-		err = qpe_each(im, c, "color-ref", &c);
-	while (!err && c) {
-		err = subnet_slot(im, c, input, output);
-		if (!err)
-			err = qpe_each(im, c->next, "color-ref", &c);
+	if (!ret)
+		ret = qpe_each(im, c, "color-ref", &c);
+	while (!ret && c) {
+		ret = subnet_slot(im, c, input, output);
+		if (!ret)
+			ret = qpe_each(im, c->next, "color-ref", &c);
 	}
-	if (!err)
-		err = qpe_need(im, node, "id", &id);
-	return err ? err : qpe_add_name(im, node, &im->places, id, input, output);
+	if (!ret)
+		ret = qpe_need(im, node, "id", &id);
+	return ret ? ret : qpe_add_name(im, node, &im->places, id, input, output);
 }
 
 int qpe_read_place(struct qpe_importer *im, const xmlNode *node)
 {
 	char *type = NULL;
-	int err = qpe_need_type(im, node, &type);
+	int ret = qpe_need_type(im, node, &type);
 
-	if (!err)
-		err = !strcmp(type, "subnet-place") ? read_subnet(im, node)
+	if (!ret)
+		ret = !strcmp(type, "subnet-place") ? read_subnet(im, node)
 						    : read_plain(im, node, type);
 	free(type);
-	return err;
+	return ret;
 }

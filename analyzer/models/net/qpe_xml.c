@@ -31,10 +31,10 @@ int qpe_add_name(struct qpe_importer *im, const xmlNode *at, struct qpe_names *n
 		 uint32_t index, uint32_t output)
 {
 	if (qpe_find(n, id)) {
-		int err = qpe_fail(im, at, "a second element of the id", id);
+		int ret = qpe_fail(im, at, "a second element of the id", id);
 
 		free(id);
-		return err;
+		return ret;
 	}
 	if (n->nr == n->cap) {
 		uint32_t cap = n->cap ? 2 * n->cap : 16;
@@ -86,12 +86,12 @@ int qpe_need(struct qpe_importer *im, const xmlNode *node, const char *name, cha
 int qpe_need_name(struct qpe_importer *im, const xmlNode *node, char name[QPE_NAME_BYTES])
 {
 	char *own;
-	int err = qpe_need(im, node, "name", &own);
+	int ret = qpe_need(im, node, "name", &own);
 
-	if (!err && snprintf(name, QPE_NAME_BYTES, "%s%s", im->prefix, own) >= QPE_NAME_BYTES)
-		err = qpe_fail(im, node, "the name is too long", NULL);
+	if (!ret && snprintf(name, QPE_NAME_BYTES, "%s%s", im->prefix, own) >= QPE_NAME_BYTES)
+		ret = qpe_fail(im, node, "the name is too long", NULL);
 	free(own);
-	return err;
+	return ret;
 }
 
 /* A number; fallback where the attribute is absent or empty. */
@@ -99,39 +99,39 @@ int qpe_number(struct qpe_importer *im, const xmlNode *node, const char *name, d
 	       double *value)
 {
 	char *text = qpe_attribute(node, name), *end;
-	int err = 0;
+	int ret = 0;
 
 	*value = fallback;
 	if (text && *text) {
 		*value = strtod(text, &end);
 		if (*end || !isfinite(*value))
-			err = qpe_fail(im, node, "expected a number in attribute", name);
+			ret = qpe_fail(im, node, "expected a number in attribute", name);
 	}
 	free(text);
-	return err;
+	return ret;
 }
 
 int qpe_need_number(struct qpe_importer *im, const xmlNode *node, const char *name, double *value)
 {
 	char *text;
-	int err = qpe_need(im, node, name, &text);
+	int ret = qpe_need(im, node, name, &text);
 
 	free(text);
-	return err ? err : qpe_number(im, node, name, 0, value);
+	return ret ? ret : qpe_number(im, node, name, 0, value);
 }
 
 int qpe_count(struct qpe_importer *im, const xmlNode *node, const char *name, double fallback,
 	      double high, uint32_t *value)
 {
 	double v;
-	int err = qpe_number(im, node, name, fallback, &v);
+	int ret = qpe_number(im, node, name, fallback, &v);
 
-	if (!err && (v < 0 || v > high || v != floor(v)))
-		err = qpe_fail(im, node, "expected a whole number, not too large, in attribute",
+	if (!ret && (v < 0 || v > high || v != floor(v)))
+		ret = qpe_fail(im, node, "expected a whole number, not too large, in attribute",
 			       name);
-	if (!err)
+	if (!ret)
 		*value = (uint32_t)v;
-	return err;
+	return ret;
 }
 
 unsigned qpe_line(const xmlNode *node)
@@ -165,14 +165,14 @@ int qpe_read_all(struct qpe_importer *im, const xmlNode *parent, const char *con
 		 const char *name, int (*read)(struct qpe_importer *, const xmlNode *))
 {
 	const xmlNode *box = qpe_child(parent, container), *c = box ? box->children : NULL;
-	int err = qpe_each(im, c, name, &c);
+	int ret = qpe_each(im, c, name, &c);
 
-	while (!err && c) {
-		err = read(im, c);
-		if (!err)
-			err = qpe_each(im, c->next, name, &c);
+	while (!ret && c) {
+		ret = read(im, c);
+		if (!ret)
+			ret = qpe_each(im, c->next, name, &c);
 	}
-	return err;
+	return ret;
 }
 
 /* Elements a parent may hold; the list ends with NULL. */

@@ -120,7 +120,7 @@ int dist_gamma(struct dist *d, double shape, double scale, struct err *err)
 	return dist_finish(d, err);
 }
 
-static int allocate(struct dist *d, size_t nr_x, size_t nr_cumulative, struct err *err)
+static int dist_allocate(struct dist *d, size_t nr_x, size_t nr_cumulative, struct err *err)
 {
 	d->x = calloc(nr_x, sizeof(*d->x));
 	d->cumulative = calloc(nr_cumulative, sizeof(*d->cumulative));
@@ -131,7 +131,7 @@ static int allocate(struct dist *d, size_t nr_x, size_t nr_cumulative, struct er
 }
 
 /* Weights to d->cumulative; -EINVAL where one is negative or all are 0. */
-static int accumulate(struct dist *d, const double *weights, size_t nr, struct err *err)
+static int dist_accumulate(struct dist *d, const double *weights, size_t nr, struct err *err)
 {
 	double sum = 0, at = 0;
 
@@ -174,10 +174,10 @@ int dist_hyperexponential(struct dist *d, const double *probabilities, const dou
 		return err_set(err, EINVAL,
 			       "hyperexponential: the probabilities sum to %g: expected 1", sum);
 	*d = (struct dist){ .kind = DIST_HYPEREXPONENTIAL, .nr = nr };
-	if (allocate(d, nr, nr, err))
+	if (dist_allocate(d, nr, nr, err))
 		return -ENOMEM;
 	memcpy(d->x, means, nr * sizeof(*means));
-	if (accumulate(d, probabilities, nr, err)) {
+	if (dist_accumulate(d, probabilities, nr, err)) {
 		dist_release(d);
 		return -EINVAL;
 	}
@@ -322,10 +322,10 @@ int dist_values(struct dist *d, const double *values, const double *weights, siz
 				       "values: value %zu: expected 0 or above, got %g", i + 1,
 				       values[i]);
 	*d = (struct dist){ .kind = DIST_VALUES, .nr = nr };
-	if (allocate(d, nr, nr, err))
+	if (dist_allocate(d, nr, nr, err))
 		return -ENOMEM;
 	memcpy(d->x, values, nr * sizeof(*values));
-	if (accumulate(d, weights, nr, err)) {
+	if (dist_accumulate(d, weights, nr, err)) {
 		dist_release(d);
 		return -EINVAL;
 	}
@@ -354,10 +354,10 @@ int dist_histogram(struct dist *d, const double *edges, const double *counts, si
 				"histogram: edge %zu: expected 0 or above and rising, got %g", i,
 				edges[i]);
 	*d = (struct dist){ .kind = DIST_HISTOGRAM, .nr = nr };
-	if (allocate(d, nr + 1, nr, err))
+	if (dist_allocate(d, nr + 1, nr, err))
 		return -ENOMEM;
 	memcpy(d->x, edges, (nr + 1) * sizeof(*edges));
-	if (accumulate(d, counts, nr, err)) {
+	if (dist_accumulate(d, counts, nr, err)) {
 		dist_release(d);
 		return -EINVAL;
 	}
@@ -372,7 +372,7 @@ int dist_histogram(struct dist *d, const double *edges, const double *counts, si
 }
 
 /* The first index whose cumulative weight lies above u. */
-static size_t find(const struct dist *d, double u)
+static size_t dist_find(const struct dist *d, double u)
 {
 	size_t low = 0, high = d->nr - 1;
 
@@ -389,7 +389,7 @@ static size_t find(const struct dist *d, double u)
 
 static double sample_histogram(const struct dist *d, struct rng *r)
 {
-	size_t i = find(d, rng_uniform(r));
+	size_t i = dist_find(d, rng_uniform(r));
 
 	return d->x[i] + (d->x[i + 1] - d->x[i]) * rng_uniform(r);
 }
@@ -452,7 +452,7 @@ double dist_sample_other(const struct dist *d, struct rng *r, uint32_t *phase)
 	case DIST_GAMMA:
 		return d->b * rng_gamma(r, d->a);
 	case DIST_HYPEREXPONENTIAL:
-		return d->x[find(d, rng_uniform(r))] * rng_exponential(r);
+		return d->x[dist_find(d, rng_uniform(r))] * rng_exponential(r);
 	case DIST_LOGNORMAL:
 		return exp(d->a + d->b * rng_normal(r));
 	case DIST_NORMAL:
@@ -474,7 +474,7 @@ double dist_sample_other(const struct dist *d, struct rng *r, uint32_t *phase)
 	case DIST_BREIT_WIGNER_MEAN_SQUARE:
 		return dist_sample_line(d, r);
 	case DIST_VALUES:
-		return d->x[find(d, rng_uniform(r))];
+		return d->x[dist_find(d, rng_uniform(r))];
 	case DIST_HISTOGRAM:
 		return sample_histogram(d, r);
 	case DIST_MAP:

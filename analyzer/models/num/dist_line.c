@@ -30,7 +30,7 @@ static double integrate_out(const struct dist *d, integrand f, double from, doub
 }
 
 /* Between two ends, with points as close to either as doubles allow. */
-static double integrate(const struct dist *d, integrand f, double from, double to)
+static double dist_line_integrate(const struct dist *d, integrand f, double from, double to)
 {
 	double sum = 0, width = to - from;
 
@@ -43,7 +43,7 @@ static double integrate(const struct dist *d, integrand f, double from, double t
 	return sum * width * M_PI / STEPS_PER_UNIT;
 }
 
-static int finish(struct dist *d, double mean, double second, struct err *err)
+static int dist_line_finish(struct dist *d, double mean, double second, struct err *err)
 {
 	d->mean = mean;
 	d->variance = fmax(0, second - mean * mean);
@@ -60,8 +60,8 @@ int dist_cut_normal(struct dist *d, double mean, double sd, struct err *err)
 	if (dist_expect_above_0(sd, "cut_normal: sd", err))
 		return -EINVAL;
 	*d = (struct dist){ .kind = DIST_CUT_NORMAL, .a = mean, .b = sd };
-	return finish(d, mean * above + sd * density,
-		      (mean * mean + sd * sd) * above + mean * sd * density, err);
+	return dist_line_finish(d, mean * above + sd * density,
+				(mean * mean + sd * sd) * above + mean * sd * density, err);
 }
 
 /* a: alpha, b: beta, c: mode, e: density at the mode. Relative to the latter: */
@@ -70,26 +70,26 @@ static double hyperbolic_log(const struct dist *d, double x)
 	return sqrt((d->a - d->b) * (d->a + d->b)) - d->a * hypot(1, x) + d->b * x;
 }
 
-static double hyperbolic(const struct dist *d, double x)
+static double dist_line_hyperbolic(const struct dist *d, double x)
 {
 	return exp(hyperbolic_log(d, x));
 }
 
 static double hyperbolic_1(const struct dist *d, double x)
 {
-	return x * hyperbolic(d, x);
+	return x * dist_line_hyperbolic(d, x);
 }
 
 static double hyperbolic_2(const struct dist *d, double x)
 {
-	return x * x * hyperbolic(d, x);
+	return x * x * dist_line_hyperbolic(d, x);
 }
 
 /* From 0 up, with points about the mode. */
 static double above_0(const struct dist *d, integrand f)
 {
 	if (d->c > 0)
-		return integrate(d, f, 0, d->c) + integrate_out(d, f, d->c, 1);
+		return dist_line_integrate(d, f, 0, d->c) + integrate_out(d, f, d->c, 1);
 	return integrate_out(d, f, 0, 1);
 }
 
@@ -105,9 +105,11 @@ int dist_hyperbolic(struct dist *d, double alpha, double beta, struct err *err)
 			       "hyperbolic: beta: expected less than alpha in size, got %g", beta);
 	*d = (struct dist){ .kind = DIST_HYPERBOLIC, .a = alpha, .b = beta };
 	d->c = beta / sqrt((alpha - beta) * (alpha + beta));
-	all = integrate_out(d, hyperbolic, d->c, 1) + integrate_out(d, hyperbolic, d->c, -1);
+	all = integrate_out(d, dist_line_hyperbolic, d->c, 1) +
+	      integrate_out(d, dist_line_hyperbolic, d->c, -1);
 	d->e = 1 / all;
-	return finish(d, above_0(d, hyperbolic_1) / all, above_0(d, hyperbolic_2) / all, err);
+	return dist_line_finish(d, above_0(d, hyperbolic_1) / all, above_0(d, hyperbolic_2) / all,
+				err);
 }
 
 /*
@@ -137,8 +139,8 @@ int dist_exponential_power(struct dist *d, double tau, struct err *err)
 		return err_set(err, EINVAL, "exponential_power: tau: expected 1 or more, got %g",
 			       tau);
 	*d = (struct dist){ .kind = DIST_EXPONENTIAL_POWER, .a = 1 / tau };
-	return finish(d, tgamma(2 / tau) / tgamma(1 / tau) / 2,
-		      tgamma(3 / tau) / tgamma(1 / tau) / 2, err);
+	return dist_line_finish(d, tgamma(2 / tau) / tgamma(1 / tau) / 2,
+				tgamma(3 / tau) / tgamma(1 / tau) / 2, err);
 }
 
 /* a: degrees of freedom */
@@ -156,7 +158,7 @@ int dist_student_t(struct dist *d, double freedom, struct err *err)
 	*d = (struct dist){ .kind = DIST_STUDENT_T, .a = freedom };
 	size = 2 * sqrt(freedom / M_PI) / (freedom - 1) *
 	       exp(lgamma_r((freedom + 1) / 2, &sign) - lgamma_r(freedom / 2, &sign));
-	return finish(d, size / 2, freedom / (freedom - 2) / 2, err);
+	return dist_line_finish(d, size / 2, freedom / (freedom - 2) / 2, err);
 }
 
 /* a: k, b: what Best and Fisher call r. Density relative to that at 0: */
@@ -188,9 +190,9 @@ int dist_von_mises(struct dist *d, double k, struct err *err)
 	tau = 1 + hypot(1, 2 * k);
 	rho = 2 * k / (tau + sqrt(2 * tau));
 	*d = (struct dist){ .kind = DIST_VON_MISES, .a = k, .b = (1 + rho * rho) / (2 * rho) };
-	all = 2 * integrate(d, von_mises, 0, M_PI);
-	return finish(d, integrate(d, von_mises_1, 0, M_PI) / all,
-		      integrate(d, von_mises_2, 0, M_PI) / all, err);
+	all = 2 * dist_line_integrate(d, von_mises, 0, M_PI);
+	return dist_line_finish(d, dist_line_integrate(d, von_mises_1, 0, M_PI) / all,
+				dist_line_integrate(d, von_mises_2, 0, M_PI) / all, err);
 }
 
 /* Rejection from a wrapped Cauchy (Best, Fisher, Appl. Statist. 28, 1979). */
@@ -236,14 +238,15 @@ int dist_breit_wigner(struct dist *d, double mean, double gamma, double cut, str
 	width = d->c - zero;
 	tangent = log(cos(zero)) - log(cos(d->c));
 	square = tan(d->c) - tan(zero) - width;
-	return finish(d, (mean * width + d->b * tangent) / (2 * d->c),
-		      (mean * mean * width + 2 * mean * d->b * tangent + d->b * d->b * square) /
-			      (2 * d->c),
-		      err);
+	return dist_line_finish(
+		d, (mean * width + d->b * tangent) / (2 * d->c),
+		(mean * mean * width + 2 * mean * d->b * tangent + d->b * d->b * square) /
+			(2 * d->c),
+		err);
 }
 
 /* X^2 = a^2 + a b tan(theta), theta even between c and e. */
-static double root(const struct dist *d, double theta)
+static double dist_line_root(const struct dist *d, double theta)
 {
 	return sqrt(fmax(0, d->a * d->a + d->a * d->b * tan(theta)));
 }
@@ -261,8 +264,9 @@ int dist_breit_wigner_mean_square(struct dist *d, double mean, double gamma, dou
 	d->c = atan((low - mean) * (low + mean) / (mean * gamma));
 	d->e = atan((high - mean) * (high + mean) / (mean * gamma));
 	width = d->e - d->c;
-	return finish(d, integrate(d, root, d->c, d->e) / width,
-		      mean * mean + mean * gamma * (log(cos(d->c)) - log(cos(d->e))) / width, err);
+	return dist_line_finish(
+		d, dist_line_integrate(d, dist_line_root, d->c, d->e) / width,
+		mean * mean + mean * gamma * (log(cos(d->c)) - log(cos(d->e))) / width, err);
 }
 
 double dist_sample_line(const struct dist *d, struct rng *r)
@@ -290,7 +294,7 @@ double dist_sample_line(const struct dist *d, struct rng *r)
 		x = d->a + d->b * tan(d->c * (2 * rng_open(r) - 1));
 		break;
 	default:
-		x = root(d, d->c + (d->e - d->c) * rng_open(r));
+		x = dist_line_root(d, d->c + (d->e - d->c) * rng_open(r));
 	}
 	return x > 0 ? x : 0;
 }

@@ -17,7 +17,7 @@
 #define PIVOT_TOLERANCE 1e-13
 
 /* Solves a x = b in place by elimination with row pivots; n x n by rows. -EINVAL if singular. */
-static int solve(double *a, double *b, size_t n)
+static int dist_map_solve(double *a, double *b, size_t n)
 {
 	double largest = 0;
 
@@ -61,46 +61,47 @@ static int apply_inverse(const double *d0, double *x, size_t n, double *work)
 {
 	for (size_t i = 0; i < n * n; i++)
 		work[i] = -d0[i];
-	return solve(work, x, n);
+	return dist_map_solve(work, x, n);
 }
 
 /*
  * The stationary law pi of D0 + D1: its transposed equations, the last one replaced by sum = 1.
  * -EINVAL where it is not unique.
  */
-static int stationary(const double *d0, const double *d1, size_t n, double *pi, double *work)
+static int dist_map_stationary(const double *d0, const double *d1, size_t n, double *pi,
+			       double *work)
 {
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < n; k++)
 			work[i * n + k] = i == n - 1 ? 1 : d0[k * n + i] + d1[k * n + i];
 		pi[i] = i == n - 1;
 	}
-	return solve(work, pi, n);
+	return dist_map_solve(work, pi, n);
 }
 
-static int moments(struct dist *d, const double *d0, const double *d1)
+static int dist_map_moments(struct dist *d, const double *d0, const double *d1)
 {
 	size_t n = d->nr;
 	double *work = calloc(n * n + 2 * n, sizeof(*work)), *pi, *x, rate = 0, second = 0;
-	int err = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (!work)
-		return err;
+		return ret;
 	pi = work + n * n;
 	x = pi + n;
-	err = stationary(d0, d1, n, pi, work);
-	for (size_t i = 0; !err && i < n; i++)
+	ret = dist_map_stationary(d0, d1, n, pi, work);
+	for (size_t i = 0; !ret && i < n; i++)
 		for (size_t k = 0; k < n; k++)
 			rate += pi[i] * d1[i * n + k];
 	for (size_t i = 0; i < n; i++)
 		x[i] = 1;
 	/* phi = pi D1 / rate and pi D1 = -pi D0, so E[X^2] = 2 pi (-D0)^-1 1 / rate. */
-	if (!err)
-		err = apply_inverse(d0, x, n, work);
-	for (size_t i = 0; !err && i < n; i++)
+	if (!ret)
+		ret = apply_inverse(d0, x, n, work);
+	for (size_t i = 0; !ret && i < n; i++)
 		second += 2 * pi[i] * x[i];
 	free(work);
-	if (err || !(rate > 0))
+	if (ret || !(rate > 0))
 		return -EINVAL;
 	d->mean = 1 / rate;
 	d->variance = second / rate - d->mean * d->mean;
@@ -165,7 +166,7 @@ int dist_map(struct dist *d, const double *d0, const double *d1, size_t nr, stru
 		dist_release(d);
 		return err_set(err, ENOMEM, "out of memory");
 	}
-	if (moments(d, d0, d1)) {
+	if (dist_map_moments(d, d0, d1)) {
 		dist_release(d);
 		return err_set(err, EINVAL,
 			       "map: no single stationary law, or no events: expected an "

@@ -52,7 +52,7 @@ static void work_release(struct work *w)
 	free(w->kept);
 }
 
-static void fill(struct work *w, const struct lsq_problem *p)
+static void lsq_fill(struct work *w, const struct lsq_problem *p)
 {
 	for (size_t k = 0; k < w->nr_kept; k++) {
 		const double *from = p->x + w->kept[k] * w->n;
@@ -65,18 +65,18 @@ static void fill(struct work *w, const struct lsq_problem *p)
 		w->z[i] = p->weight ? p->y[i] * sqrt(p->weight[i]) : p->y[i];
 }
 
-static void drop(struct work *w, size_t k)
+static void lsq_drop(struct work *w, size_t k)
 {
 	memmove(w->kept + k, w->kept + k + 1, (w->nr_kept - k - 1) * sizeof(*w->kept));
 	w->nr_kept--;
 }
 
 /* Factors the kept columns; drops the first dependent one and says so. */
-static bool factor(struct work *w, const struct lsq_problem *p)
+static bool lsq_factor(struct work *w, const struct lsq_problem *p)
 {
 	lapack_int n = (lapack_int)w->n, m = (lapack_int)w->nr_kept;
 
-	fill(w, p);
+	lsq_fill(w, p);
 	LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, n, m, w->a, n, w->tau, w->scratch,
 			    (lapack_int)w->scratch_len);
 	for (size_t k = 0; k < w->nr_kept; k++) {
@@ -85,7 +85,7 @@ static bool factor(struct work *w, const struct lsq_problem *p)
 		if (!isfinite(norm))
 			return true; /* solve() finds no finite residual */
 		if (k >= w->n || !(fabs(w->a[k * w->n + k]) > LSQ_TOLERANCE * norm)) {
-			drop(w, k);
+			lsq_drop(w, k);
 			return false;
 		}
 	}
@@ -97,7 +97,7 @@ static void column_norms(struct work *w, const struct lsq_problem *p)
 	for (size_t j = 0; j < w->p; j++)
 		w->kept[j] = j;
 	w->nr_kept = w->p;
-	fill(w, p);
+	lsq_fill(w, p);
 	w->nr_kept = 0;
 	for (size_t j = 0; j < w->p; j++) {
 		w->norms[j] = cblas_dnrm2((int)w->n, w->a + j * w->n, 1);
@@ -121,7 +121,7 @@ static void standard_errors(struct work *w, struct lsq_result *r)
 }
 
 /* Q'v or Qv, in place. */
-static void rotate(struct work *w, char how, double *v)
+static void lsq_rotate(struct work *w, char how, double *v)
 {
 	if (w->nr_kept)
 		LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', how, (lapack_int)w->n, 1,
@@ -130,7 +130,7 @@ static void rotate(struct work *w, char how, double *v)
 }
 
 /* Solves with the triangle, or with its transpose, in place. */
-static void substitute(struct work *w, enum CBLAS_TRANSPOSE how, double *v)
+static void lsq_substitute(struct work *w, enum CBLAS_TRANSPOSE how, double *v)
 {
 	if (w->nr_kept)
 		cblas_dtrsv(CblasColMajor, CblasUpper, how, CblasNonUnit, (int)w->nr_kept, w->a,
@@ -144,7 +144,7 @@ struct refined {
 };
 
 /* What is wrong with them: f = y - rest - a x, g = -a'rest. */
-static void defects(const struct work *w, const struct lsq_problem *p, const struct refined *s)
+static void lsq_defects(const struct work *w, const struct lsq_problem *p, const struct refined *s)
 {
 	memset(s->g, 0, w->nr_kept * sizeof(*s->g));
 	for (size_t k = 0; k < w->nr_kept; k++) {
@@ -165,20 +165,20 @@ static void defects(const struct work *w, const struct lsq_problem *p, const str
 }
 
 /* x and rest move by what the factored system says of the defects. */
-static void improve(struct work *w, const struct refined *s)
+static void lsq_improve(struct work *w, const struct refined *s)
 {
 	size_t m = w->nr_kept;
 
-	substitute(w, CblasTrans, s->g);
-	rotate(w, 'T', s->f);
+	lsq_substitute(w, CblasTrans, s->g);
+	lsq_rotate(w, 'T', s->f);
 	for (size_t k = 0; k < m; k++) {
 		double h = s->g[k];
 
 		s->g[k] = s->f[k] - h;
 		s->f[k] = h;
 	}
-	substitute(w, CblasNoTrans, s->g);
-	rotate(w, 'N', s->f);
+	lsq_substitute(w, CblasNoTrans, s->g);
+	lsq_rotate(w, 'N', s->f);
 	for (size_t k = 0; k < m; k++)
 		s->x[k] += s->g[k];
 	for (size_t i = 0; i < w->n; i++)
@@ -186,55 +186,55 @@ static void improve(struct work *w, const struct refined *s)
 }
 
 /* Refines the solution in z; the residual sum of squares with it. */
-static int refine(struct work *w, const struct lsq_problem *p, double *rss)
+static int lsq_refine(struct work *w, const struct lsq_problem *p, double *rss)
 {
 	struct refined s = { .x = calloc(w->nr_kept + 1, sizeof(*s.x)),
 			     .rest = calloc(w->n + 1, sizeof(*s.rest)),
 			     .f = calloc(w->n + 1, sizeof(*s.f)),
 			     .g = calloc(w->nr_kept + 1, sizeof(*s.g)) };
-	int err = s.x && s.rest && s.f && s.g ? 0 : -ENOMEM;
+	int ret = s.x && s.rest && s.f && s.g ? 0 : -ENOMEM;
 	long double sum = 0;
 
-	for (size_t k = 0; k < w->nr_kept && !err; k++)
+	for (size_t k = 0; k < w->nr_kept && !ret; k++)
 		s.x[k] = w->z[k];
-	if (!err) {
-		defects(w, p, &s); /* f is the residual of x as it is */
+	if (!ret) {
+		lsq_defects(w, p, &s); /* f is the residual of x as it is */
 		for (size_t i = 0; i < w->n; i++)
 			s.rest[i] = s.f[i];
 	}
-	for (int i = 0; i < REFINEMENTS && !err; i++) {
-		defects(w, p, &s);
-		improve(w, &s);
+	for (int i = 0; i < REFINEMENTS && !ret; i++) {
+		lsq_defects(w, p, &s);
+		lsq_improve(w, &s);
 	}
-	for (size_t i = 0; i < w->n && !err; i++)
+	for (size_t i = 0; i < w->n && !ret; i++)
 		sum += s.rest[i] * s.rest[i];
-	for (size_t k = 0; k < w->nr_kept && !err; k++)
+	for (size_t k = 0; k < w->nr_kept && !ret; k++)
 		if (!isfinite((double)s.x[k]))
-			err = -ERANGE;
-	for (size_t k = 0; k < w->nr_kept && !err; k++)
+			ret = -ERANGE;
+	for (size_t k = 0; k < w->nr_kept && !ret; k++)
 		w->z[k] = (double)s.x[k];
-	if (!err)
+	if (!ret)
 		*rss = (double)sum;
 	free(s.x);
 	free(s.rest);
 	free(s.f);
 	free(s.g);
-	return err;
+	return ret;
 }
 
 static int solve(struct work *w, const struct lsq_problem *p, struct lsq_result *r)
 {
 	size_t m = w->nr_kept;
 	double tail;
-	int err = 0;
+	int ret = 0;
 
-	rotate(w, 'T', w->z);
+	lsq_rotate(w, 'T', w->z);
 	tail = cblas_dnrm2((int)(w->n - m), w->z + m, 1);
 	r->rss = tail * tail;
 	r->rank = m;
-	substitute(w, CblasNoTrans, w->z);
+	lsq_substitute(w, CblasNoTrans, w->z);
 	if (p->refine && isfinite(r->rss))
-		err = refine(w, p, &r->rss);
+		ret = lsq_refine(w, p, &r->rss);
 	for (size_t j = 0; j < w->p; j++) {
 		r->coefficients[j] = 0;
 		if (r->used)
@@ -247,22 +247,22 @@ static int solve(struct work *w, const struct lsq_problem *p, struct lsq_result 
 	}
 	if (r->standard_errors)
 		standard_errors(w, r);
-	return err;
+	return ret;
 }
 
 int lsq_solve(const struct lsq_problem *p, struct lsq_result *r)
 {
 	struct work w;
-	int err = work_init(&w, p);
+	int ret = work_init(&w, p);
 
-	if (!err) {
+	if (!ret) {
 		column_norms(&w, p);
-		while (!factor(&w, p))
+		while (!lsq_factor(&w, p))
 			;
-		err = solve(&w, p, r);
-		if (!err && !isfinite(r->rss))
-			err = -ERANGE;
+		ret = solve(&w, p, r);
+		if (!ret && !isfinite(r->rss))
+			ret = -ERANGE;
 	}
 	work_release(&w);
-	return err;
+	return ret;
 }

@@ -49,7 +49,7 @@ static void note_failure(struct crew *c, size_t chunk, int error)
  * Chunks are handed out in order, and a chunk once taken is always finished: whatever fails later,
  * every chunk before it has been run, so the lowest failure is found with any number of threads.
  */
-static void *labour(void *arg)
+static void *parallel_labour(void *arg)
 {
 	struct crew *c = arg;
 	size_t i;
@@ -72,9 +72,10 @@ static void run_threads(struct crew *c, unsigned nr)
 	pthread_t *threads = nr > 1 ? calloc(nr - 1, sizeof(*threads)) : NULL;
 	unsigned started = 0;
 
-	while (threads && started < nr - 1 && !pthread_create(&threads[started], NULL, labour, c))
+	while (threads && started < nr - 1 &&
+	       !pthread_create(&threads[started], NULL, parallel_labour, c))
 		started++;
-	labour(c);
+	parallel_labour(c);
 	for (unsigned i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
 	free(threads);

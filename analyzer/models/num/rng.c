@@ -3,7 +3,7 @@
 
 #include "analyzer/models/num/rng.h"
 
-static uint64_t splitmix64(uint64_t *state)
+static uint64_t rng_splitmix64(uint64_t *state)
 {
 	uint64_t z = (*state += 0x9e3779b97f4a7c15);
 
@@ -16,16 +16,16 @@ void rng_seed(struct rng *r, uint64_t seed)
 {
 	/* Four outputs of a bijection at different states are never all 0. */
 	for (int i = 0; i < 4; i++)
-		r->s[i] = splitmix64(&seed);
+		r->s[i] = rng_splitmix64(&seed);
 }
 
 void rng_stream(struct rng *r, uint64_t seed, uint64_t stream)
 {
 	uint64_t a = seed, b = stream;
-	uint64_t mixed = splitmix64(&a);
+	uint64_t mixed = rng_splitmix64(&a);
 
 	/* Both go through the mixer, so that near seeds and near streams end far apart. */
-	rng_seed(r, mixed + (splitmix64(&b) << 1) + 1);
+	rng_seed(r, mixed + (rng_splitmix64(&b) << 1) + 1);
 }
 
 void rng_jump(struct rng *r)

@@ -28,7 +28,7 @@ double stats_sd(const double *v, size_t nr)
 	return nr > 1 ? sqrt(sum / (double)(nr - 1)) : NAN;
 }
 
-static int ascending(const void *a, const void *b)
+static int stats_ascending(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -38,7 +38,7 @@ static int ascending(const void *a, const void *b)
 void stats_sort(double *v, size_t nr)
 {
 	if (nr)
-		qsort(v, nr, sizeof(*v), ascending);
+		qsort(v, nr, sizeof(*v), stats_ascending);
 }
 
 double stats_quantile(const double *sorted, size_t nr, double q)
@@ -53,7 +53,7 @@ double stats_quantile(const double *sorted, size_t nr, double q)
 	return sorted[i] + (at - low) * (sorted[i + 1] - sorted[i]);
 }
 
-static void swap(struct stats_weighted *a, struct stats_weighted *b)
+static void stats_swap(struct stats_weighted *a, struct stats_weighted *b)
 {
 	struct stats_weighted t = *a;
 
@@ -76,9 +76,9 @@ double stats_weighted_median(struct stats_weighted *v, size_t nr)
 		while (at < high) {
 			if (v[at].value < pivot) {
 				below += v[at].weight;
-				swap(&v[at++], &v[low++]);
+				stats_swap(&v[at++], &v[low++]);
 			} else if (v[at].value > pivot) {
-				swap(&v[at], &v[--high]);
+				stats_swap(&v[at], &v[--high]);
 			} else {
 				equal += v[at++].weight;
 			}

@@ -37,8 +37,9 @@ struct branch_cost {
 };
 
 /* Cuts a child's subtree where that gains less per split than the node as a whole. */
-static double settle(double risk, struct branch_cost *weaker, double weaker_cp, double weaker_risk,
-		     struct branch_cost *other, double other_cp, double other_risk)
+static double cart_settle(double risk, struct branch_cost *weaker, double weaker_cp,
+			  double weaker_risk, struct branch_cost *other, double other_cp,
+			  double other_risk)
 {
 	double cp = (risk - weaker->risk - other->risk) / (weaker->splits + other->splits + 1);
 
@@ -53,7 +54,7 @@ static double settle(double risk, struct branch_cost *weaker, double weaker_cp, 
 }
 
 /* Fills complexity bottom up: the order of rpart's partition(), with alpha 0. */
-static struct branch_cost weigh(struct cart_tree *t, int32_t at)
+static struct branch_cost cart_weigh(struct cart_tree *t, int32_t at)
 {
 	const struct tree_node *node = &t->grown.forest.nodes[at];
 	const struct grown_node *g = t->grown.nodes;
@@ -63,19 +64,19 @@ static struct branch_cost weigh(struct cart_tree *t, int32_t at)
 	cp[at] = 0;
 	if (node->left < 0)
 		return (struct branch_cost){ g[at].risk, 0 };
-	left = weigh(t, node->left);
-	right = weigh(t, node->right);
+	left = cart_weigh(t, node->left);
+	right = cart_weigh(t, node->right);
 	if (cp[node->right] > cp[node->left])
-		cp[at] = settle(g[at].risk, &left, cp[node->left], g[node->left].risk, &right,
-				cp[node->right], g[node->right].risk);
+		cp[at] = cart_settle(g[at].risk, &left, cp[node->left], g[node->left].risk, &right,
+				     cp[node->right], g[node->right].risk);
 	else
-		cp[at] = settle(g[at].risk, &right, cp[node->right], g[node->right].risk, &left,
-				cp[node->left], g[node->left].risk);
+		cp[at] = cart_settle(g[at].risk, &right, cp[node->right], g[node->right].risk,
+				     &left, cp[node->left], g[node->left].risk);
 	return (struct branch_cost){ left.risk + right.risk, left.splits + right.splits + 1 };
 }
 
 /* No node outlives its parent. */
-static void cap(struct cart_tree *t)
+static void cart_cap(struct cart_tree *t)
 {
 	for (size_t i = 0; i < t->grown.forest.nr_nodes; i++) {
 		const struct tree_node *node = &t->grown.forest.nodes[i];
@@ -106,18 +107,18 @@ static int tree_new(struct cart_tree **out, const struct cart *c, size_t minspli
 				      .min_bucket = (size_t)fmax(1, rint((double)minsplit / 3)),
 				      .max_depth = MAX_DEPTH };
 	struct cart_tree *t = calloc(1, sizeof(*t));
-	int err = t ? grow(&t->grown, &config) : -ENOMEM;
+	int ret = t ? grow(&t->grown, &config) : -ENOMEM;
 
-	if (!err) {
+	if (!ret) {
 		t->complexity = calloc(t->grown.forest.nr_nodes + 1, sizeof(*t->complexity));
-		err = t->complexity ? 0 : -ENOMEM;
+		ret = t->complexity ? 0 : -ENOMEM;
 	}
-	if (err) {
+	if (ret) {
 		tree_free(t);
-		return err;
+		return ret;
 	}
-	weigh(t, 0);
-	cap(t);
+	cart_weigh(t, 0);
+	cart_cap(t);
 	*out = t;
 	return 0;
 }
@@ -125,7 +126,7 @@ static int tree_new(struct cart_tree **out, const struct cart *c, size_t minspli
 static int tree_of(struct cart *c, const double *p, const struct cart_tree **out)
 {
 	size_t minsplit = (size_t)p[MINSPLIT];
-	int err;
+	int ret;
 
 	if (minsplit >= c->nr_trees) {
 		struct cart_tree **grown = reallocarray(c->trees, minsplit + 1, sizeof(*grown));
@@ -137,9 +138,9 @@ static int tree_of(struct cart *c, const double *p, const struct cart_tree **out
 			c->trees[c->nr_trees++] = NULL;
 	}
 	if (!c->trees[minsplit]) {
-		err = tree_new(&c->trees[minsplit], c, minsplit);
-		if (err)
-			return err;
+		ret = tree_new(&c->trees[minsplit], c, minsplit);
+		if (ret)
+			return ret;
 		c->nr_fits++;
 	}
 	*out = c->trees[minsplit];
@@ -174,7 +175,7 @@ static void cart_close(void *sweep)
 	free(c);
 }
 
-static bool splits(const struct cart_tree *t, int32_t at, double alpha)
+static bool cart_splits(const struct cart_tree *t, int32_t at, double alpha)
 {
 	return t->grown.forest.nodes[at].left >= 0 && t->complexity[at] > alpha;
 }
@@ -184,14 +185,14 @@ static int cart_predict(void *sweep, const double *p, double *out)
 	struct cart *c = sweep;
 	const struct schema *s = c->in->schema;
 	const struct cart_tree *t;
-	int err = tree_of(c, p, &t);
+	int ret = tree_of(c, p, &t);
 
-	for (size_t i = 0; i < c->in->nr_rows && !err; i++) {
+	for (size_t i = 0; i < c->in->nr_rows && !ret; i++) {
 		const double *x = c->in->rows + i * s->nr;
 		double alpha = p[CP] * t->grown.nodes[0].risk;
 		int32_t at = 0;
 
-		while (splits(t, at, alpha)) {
+		while (cart_splits(t, at, alpha)) {
 			const struct tree_node *node = &t->grown.forest.nodes[at];
 
 			at = tree_left(&t->grown.forest, node, &s->variables[node->variable],
@@ -201,19 +202,19 @@ static int cart_predict(void *sweep, const double *p, double *out)
 		}
 		out[i] = t->grown.nodes[at].mean;
 	}
-	return err;
+	return ret;
 }
 
 /* Copies what stands above cp. The new node's index, or -ENOMEM. */
-static int64_t copy(struct forest *to, const struct cart_tree *t, const struct schema *s,
-		    int32_t at, double alpha)
+static int64_t cart_copy(struct forest *to, const struct cart_tree *t, const struct schema *s,
+			 int32_t at, double alpha)
 {
 	const struct forest *from = &t->grown.forest;
 	struct tree_node node = from->nodes[at];
 	const struct variable *v = &s->variables[node.variable];
 	int64_t levels = 0, new, child;
 
-	if (!splits(t, at, alpha))
+	if (!cart_splits(t, at, alpha))
 		return forest_add_node(to, &node);
 	if (v->factor)
 		levels = forest_add_levels(to, from->levels + node.levels_at, v->nr_levels);
@@ -223,11 +224,11 @@ static int64_t copy(struct forest *to, const struct cart_tree *t, const struct s
 	new = forest_add_node(to, &node);
 	if (new < 0)
 		return new;
-	child = copy(to, t, s, node.left, alpha);
+	child = cart_copy(to, t, s, node.left, alpha);
 	if (child < 0)
 		return child;
 	to->nodes[new].left = (int32_t)child;
-	child = copy(to, t, s, node.right, alpha);
+	child = cart_copy(to, t, s, node.right, alpha);
 	if (child < 0)
 		return child;
 	to->nodes[new].right = (int32_t)child;
@@ -243,7 +244,7 @@ static int cart_extract(void *sweep, const double *p, struct model *m)
 	if (root)
 		return (int)root;
 	m->form = MODEL_FOREST;
-	root = copy(&m->forest, t, c->in->schema, 0, p[CP] * t->grown.nodes[0].risk);
+	root = cart_copy(&m->forest, t, c->in->schema, 0, p[CP] * t->grown.nodes[0].risk);
 	return root < 0 ? (int)root : forest_add_root(&m->forest, (int32_t)root);
 }
 

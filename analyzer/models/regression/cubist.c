@@ -74,20 +74,20 @@ static void cubist_close(void *sweep)
 static int cubist_open(void **sweep, const struct technique *t, const struct sweep_input *in)
 {
 	struct cubist *c = calloc(1, sizeof(*c));
-	int err;
+	int ret;
 
 	if (!c)
 		return -ENOMEM;
 	c->in = in;
 	c->single = t == &technique_m5;
-	err = m5_ground_init(&c->ground, in->schema, in->train);
-	if (!err) {
+	ret = m5_ground_init(&c->ground, in->schema, in->train);
+	if (!ret) {
 		c->train_rows = dataset_rows(in->train);
-		err = c->train_rows ? 0 : -ENOMEM;
+		ret = c->train_rows ? 0 : -ENOMEM;
 	}
-	if (err) {
+	if (ret) {
 		cubist_close(c);
-		return err;
+		return ret;
 	}
 	*sweep = c;
 	return 0;
@@ -122,13 +122,13 @@ static int committee_new(struct cubist *c, size_t least_cover, size_t max_leaves
 static int make_rules(struct cubist *c, const struct committee *k, struct member *m)
 {
 	struct m5_tree *tree = NULL;
-	int err = m5_tree_new(&tree, &c->ground, k->target, k->least_cover, k->max_leaves,
+	int ret = m5_tree_new(&tree, &c->ground, k->target, k->least_cover, k->max_leaves,
 			      &m->natural);
 
-	if (!err)
-		err = m5_rules(&m->rules, tree);
+	if (!ret)
+		ret = m5_rules(&m->rules, tree);
 	m5_tree_free(tree);
-	return err;
+	return ret;
 }
 
 static void add_to(double *sum, const double *v, size_t nr)
@@ -141,7 +141,7 @@ static int add_member(struct cubist *c, struct committee *k)
 {
 	struct member *grown = reallocarray(k->members, k->nr + 1, sizeof(*grown)), *m;
 	size_t n = c->in->train->nr_rows;
-	int err;
+	int ret;
 
 	if (!grown)
 		return -ENOMEM;
@@ -150,9 +150,9 @@ static int add_member(struct cubist *c, struct committee *k)
 	*m = (struct member){ 0 };
 	m->at_train = calloc(n + 1, sizeof(*m->at_train));
 	m->at_rows = calloc(c->in->nr_rows + 1, sizeof(*m->at_rows));
-	err = m->at_train && m->at_rows ? make_rules(c, k, m) : -ENOMEM;
-	if (err)
-		return err;
+	ret = m->at_train && m->at_rows ? make_rules(c, k, m) : -ENOMEM;
+	if (ret)
+		return ret;
 	c->nr_fits++;
 	rules_predict(&m->rules, c->in->schema, c->train_rows, n, m->at_train);
 	rules_predict(&m->rules, c->in->schema, c->in->rows, c->in->nr_rows, m->at_rows);
@@ -182,20 +182,20 @@ static int committee_of(struct cubist *c, double nsplits, size_t ntrees, struct 
 	size_t least_cover = m5_least_cover(&c->ground, nsplits);
 	struct committee *k;
 	bool limited = false;
-	int err = find_or_make(c, least_cover, SIZE_MAX, &k);
+	int ret = find_or_make(c, least_cover, SIZE_MAX, &k);
 
 	/* While no tree without limit has more leaves, the limit changes nothing. */
-	for (size_t i = 0; i < ntrees && !err && !limited; i++) {
+	for (size_t i = 0; i < ntrees && !ret && !limited; i++) {
 		if (i == k->nr)
-			err = add_member(c, k);
-		limited = !err && (double)k->members[i].natural > nsplits;
+			ret = add_member(c, k);
+		limited = !ret && (double)k->members[i].natural > nsplits;
 	}
-	if (!err && limited)
-		err = find_or_make(c, least_cover, (size_t)nsplits, &k);
-	while (!err && k->nr < ntrees)
-		err = add_member(c, k);
+	if (!ret && limited)
+		ret = find_or_make(c, least_cover, (size_t)nsplits, &k);
+	while (!ret && k->nr < ntrees)
+		ret = add_member(c, k);
 	*out = k;
-	return err;
+	return ret;
 }
 
 static void mean_of(const double *sum, size_t ntrees, size_t nr, double *out)
@@ -210,40 +210,40 @@ static int find_nearest(struct cubist *c)
 	size_t n = c->in->train->nr_rows, nr = c->in->nr_rows;
 	double *scratch = calloc(n + 1, sizeof(*scratch)), *none = calloc(n + 1, sizeof(*none));
 	struct neighbours all = { 0 };
-	int err = scratch && none ? 0 : -ENOMEM;
+	int ret = scratch && none ? 0 : -ENOMEM;
 
-	if (!err) {
+	if (!ret) {
 		c->near = calloc(nr + 1, sizeof(*c->near));
-		err = c->near ? 0 : -ENOMEM;
+		ret = c->near ? 0 : -ENOMEM;
 	}
-	if (!err)
-		err = neighbours_init(&all, c->in->schema, c->in->train, NEIGHBOURS_MAX, none);
-	for (size_t i = 0; i < nr && !err; i++)
-		err = nearest_find(&c->near[i], &all, c->in->rows + i * c->in->schema->nr, scratch);
+	if (!ret)
+		ret = neighbours_init(&all, c->in->schema, c->in->train, NEIGHBOURS_MAX, none);
+	for (size_t i = 0; i < nr && !ret; i++)
+		ret = nearest_find(&c->near[i], &all, c->in->rows + i * c->in->schema->nr, scratch);
 	neighbours_release(&all);
 	free(scratch);
 	free(none);
-	return err;
+	return ret;
 }
 
 /* Predictions of the first ntrees members with 1, ... NEIGHBOURS_MAX neighbours. */
-static int correct(struct cubist *c, struct committee *k, size_t ntrees)
+static int cubist_correct(struct cubist *c, struct committee *k, size_t ntrees)
 {
 	size_t n = c->in->train->nr_rows, nr = c->in->nr_rows;
 	const struct member *m = &k->members[ntrees - 1];
 	double *shift = calloc(n + 1, sizeof(*shift));
 	double *out = calloc((NEIGHBOURS_MAX + 1) * nr + 1, sizeof(*out));
-	int err = shift && out ? 0 : -ENOMEM;
+	int ret = shift && out ? 0 : -ENOMEM;
 
-	if (!err && !c->near)
-		err = find_nearest(c);
-	if (!err) {
+	if (!ret && !c->near)
+		ret = find_nearest(c);
+	if (!ret) {
 		mean_of(m->at_train, ntrees, n, shift);
 		mean_of(m->at_rows, ntrees, nr, out);
 	}
-	for (size_t i = 0; i < n && !err; i++)
+	for (size_t i = 0; i < n && !ret; i++)
 		shift[i] = c->in->train->y[i] - shift[i];
-	for (size_t i = 0; i < nr && !err; i++) {
+	for (size_t i = 0; i < nr && !ret; i++) {
 		double by[NEIGHBOURS_MAX];
 
 		nearest_shifts(&c->near[i], shift, by);
@@ -251,11 +251,11 @@ static int correct(struct cubist *c, struct committee *k, size_t ntrees)
 			out[(j + 1) * nr + i] = out[i] + by[j];
 	}
 	free(shift);
-	if (err)
+	if (ret)
 		free(out);
 	else
 		k->members[ntrees - 1].corrected = out;
-	return err;
+	return ret;
 }
 
 static int cubist_predict(void *sweep, const double *p, double *out)
@@ -264,19 +264,19 @@ static int cubist_predict(void *sweep, const double *p, double *out)
 	size_t ntrees = c->single ? 1 : (size_t)p[NTREES], nr = c->in->nr_rows;
 	size_t near = c->single ? 0 : (size_t)p[NINSTANCES];
 	struct committee *k;
-	int err = committee_of(c, p[NSPLITS], ntrees, &k);
+	int ret = committee_of(c, p[NSPLITS], ntrees, &k);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	if (!near) {
 		mean_of(k->members[ntrees - 1].at_rows, ntrees, nr, out);
 		return 0;
 	}
 	if (!k->members[ntrees - 1].corrected)
-		err = correct(c, k, ntrees);
-	if (!err)
+		ret = cubist_correct(c, k, ntrees);
+	if (!ret)
 		memcpy(out, k->members[ntrees - 1].corrected + near * nr, nr * sizeof(*out));
-	return err;
+	return ret;
 }
 
 static int cubist_extract(void *sweep, const double *p, struct model *m)
@@ -286,18 +286,18 @@ static int cubist_extract(void *sweep, const double *p, struct model *m)
 	unsigned int near = c->single ? 0 : (unsigned int)p[NINSTANCES];
 	double *fitted = calloc(n + 1, sizeof(*fitted));
 	struct committee *k;
-	int err = fitted ? committee_of(c, p[NSPLITS], ntrees, &k) : -ENOMEM;
+	int ret = fitted ? committee_of(c, p[NSPLITS], ntrees, &k) : -ENOMEM;
 
 	m->form = MODEL_RULES;
 	m->rules.fallback = c->ground.mean;
-	for (size_t t = 0; t < ntrees && !err; t++)
-		err = rules_append(&m->rules, &k->members[t].rules, c->in->schema);
-	if (!err && near) {
+	for (size_t t = 0; t < ntrees && !ret; t++)
+		ret = rules_append(&m->rules, &k->members[t].rules, c->in->schema);
+	if (!ret && near) {
 		mean_of(k->members[ntrees - 1].at_train, ntrees, n, fitted);
-		err = neighbours_init(&m->neighbours, c->in->schema, c->in->train, near, fitted);
+		ret = neighbours_init(&m->neighbours, c->in->schema, c->in->train, near, fitted);
 	}
 	free(fitted);
-	return err;
+	return ret;
 }
 
 static uint64_t cubist_nr_fits(const void *sweep)

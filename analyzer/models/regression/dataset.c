@@ -46,7 +46,7 @@ static int variable_copy(struct variable *out, const struct variable *v)
 
 int schema_copy(struct schema *out, const struct schema *s)
 {
-	int err = 0;
+	int ret = 0;
 
 	memset(out, 0, sizeof(*out));
 	out->log = s->log;
@@ -54,12 +54,12 @@ int schema_copy(struct schema *out, const struct schema *s)
 	out->response = strdup(s->response);
 	out->variables = calloc(s->nr + 1, sizeof(*out->variables));
 	if (!out->response || !out->variables)
-		err = -ENOMEM;
-	for (; !err && out->nr < s->nr; out->nr++)
-		err = variable_copy(&out->variables[out->nr], &s->variables[out->nr]);
-	if (err)
+		ret = -ENOMEM;
+	for (; !ret && out->nr < s->nr; out->nr++)
+		ret = variable_copy(&out->variables[out->nr], &s->variables[out->nr]);
+	if (ret)
 		schema_release(out);
-	return err;
+	return ret;
 }
 
 void dataset_release(struct dataset *d)
@@ -116,13 +116,13 @@ int dataset_make_folds(struct dataset *d, uint32_t nr_folds, uint64_t seed, stru
 int dataset_subset(struct dataset *out, const struct dataset *d, uint32_t fold, bool inside)
 {
 	size_t nr = 0, to = 0;
-	int err;
+	int ret;
 
 	for (size_t i = 0; i < d->nr_rows; i++)
 		nr += (d->fold[i] == fold) == inside;
-	err = dataset_alloc(out, nr, d->nr_vars, d->weight != NULL);
-	if (err)
-		return err;
+	ret = dataset_alloc(out, nr, d->nr_vars, d->weight != NULL);
+	if (ret)
+		return ret;
 	for (size_t i = 0; i < d->nr_rows; i++) {
 		if ((d->fold[i] == fold) != inside)
 			continue;

@@ -8,7 +8,7 @@
 #include "analyzer/models/regression/dataset.h"
 #include "base/units.h"
 
-static bool named(const char *const *names, size_t nr, const char *name)
+static bool dataset_read_named(const char *const *names, size_t nr, const char *name)
 {
 	for (size_t i = 0; i < nr; i++)
 		if (strcmp(names[i], name) == 0)
@@ -28,7 +28,7 @@ static int by_number(const void *a, const void *b)
 	return x != y ? (x > y) - (x < y) : by_text(a, b);
 }
 
-static int missing(const struct table *t, size_t column, size_t row, struct err *err)
+static int dataset_read_missing(const struct table *t, size_t column, size_t row, struct err *err)
 {
 	return err_set(err, EINVAL, "%s:%" PRIu64 ": row %zu, column '%s': the cell is missing",
 		       t->source, t->lines[row], row + 1, t->columns[column].name);
@@ -38,39 +38,39 @@ static int missing(const struct table *t, size_t column, size_t row, struct err 
 static int take_levels(struct variable *v, const struct table *t, size_t column, struct err *err)
 {
 	const char **cells = calloc(t->nr_rows + 1, sizeof(*cells));
-	int status = 0;
+	int ret = 0;
 
 	if (!cells)
 		return -ENOMEM;
-	for (size_t i = 0; i < t->nr_rows && !status; i++) {
+	for (size_t i = 0; i < t->nr_rows && !ret; i++) {
 		cells[i] = t->columns[column].cells[i];
 		if (table_missing(t, column, i))
-			status = missing(t, column, i, err);
+			ret = dataset_read_missing(t, column, i, err);
 	}
-	if (!status)
+	if (!ret)
 		qsort(cells, t->nr_rows, sizeof(*cells),
 		      table_numeric(t, column) ? by_number : by_text);
-	for (size_t i = 0; i < t->nr_rows && !status; i++) {
+	for (size_t i = 0; i < t->nr_rows && !ret; i++) {
 		char **grown;
 
 		if (i && strcmp(cells[i], cells[i - 1]) == 0)
 			continue;
 		if (v->nr_levels == DATASET_LEVELS_MAX) {
-			status = err_set(err, EINVAL,
-					 "%s: factor '%s' has more than %d levels: is it a number?",
-					 t->source, v->name, DATASET_LEVELS_MAX);
+			ret = err_set(err, EINVAL,
+				      "%s: factor '%s' has more than %d levels: is it a number?",
+				      t->source, v->name, DATASET_LEVELS_MAX);
 			break;
 		}
 		grown = reallocarray(v->levels, v->nr_levels + 1, sizeof(*grown));
 		if (grown)
 			v->levels = grown;
 		if (!grown || !(v->levels[v->nr_levels] = strdup(cells[i])))
-			status = -ENOMEM;
+			ret = -ENOMEM;
 		else
 			v->nr_levels++;
 	}
 	free(cells);
-	return status;
+	return ret;
 }
 
 /* A column of text with a level in each of so many rows is a name of the rows, not a factor. */
@@ -125,7 +125,7 @@ static int take_variable(struct schema *s, const struct table *t, size_t column,
 {
 	const char *name = t->columns[column].name;
 	struct variable *v = &s->variables[s->nr];
-	int status = 0;
+	int ret = 0;
 
 	if (s->nr == DATASET_VARIABLES_MAX)
 		return err_set(err, EINVAL, "%s: expected at most %d independent variables",
@@ -134,12 +134,13 @@ static int take_variable(struct schema *s, const struct table *t, size_t column,
 	if (!v->name)
 		return -ENOMEM;
 	s->nr++;
-	v->factor = named(spec->factors, spec->nr_factors, name) || !table_numeric(t, column);
-	if (v->factor && !named(spec->factors, spec->nr_factors, name))
-		status = refuse_mistaken_factor(t, column, err);
-	if (!status && v->factor)
-		status = take_levels(v, t, column, err);
-	if (!status && v->factor && !named(spec->factors, spec->nr_factors, name) &&
+	v->factor = dataset_read_named(spec->factors, spec->nr_factors, name) ||
+		    !table_numeric(t, column);
+	if (v->factor && !dataset_read_named(spec->factors, spec->nr_factors, name))
+		ret = refuse_mistaken_factor(t, column, err);
+	if (!ret && v->factor)
+		ret = take_levels(v, t, column, err);
+	if (!ret && v->factor && !dataset_read_named(spec->factors, spec->nr_factors, name) &&
 	    v->nr_levels == t->nr_rows && t->nr_rows >= LEAST_ROWS_OF_IDS)
 		return err_set(
 			err, EINVAL,
@@ -147,21 +148,21 @@ static int take_variable(struct schema *s, const struct table *t, size_t column,
 			"nothing can be learned: name the --predictors without it; --factors %s "
 			"takes it as a factor",
 			t->source, name, t->nr_rows, name);
-	return status;
+	return ret;
 }
 
 static int take_schema(struct schema *s, const struct table *t, const struct dataset_spec *spec,
 		       size_t **at, struct err *err)
 {
 	size_t nr = spec->nr_predictors ? spec->nr_predictors : t->nr_columns;
-	int status = 0;
+	int ret = 0;
 
 	*at = calloc(nr + 1, sizeof(**at));
 	s->variables = calloc(nr + 1, sizeof(*s->variables));
 	s->response = strdup(spec->response);
 	if (!*at || !s->variables || !s->response)
 		return -ENOMEM;
-	for (size_t i = 0; i < nr && !status; i++) {
+	for (size_t i = 0; i < nr && !ret; i++) {
 		int column = spec->nr_predictors ? table_find(t, spec->predictors[i], err) : (int)i;
 		const char *name;
 
@@ -182,13 +183,12 @@ static int take_schema(struct schema *s, const struct table *t, const struct dat
 			if (strcmp(s->variables[k].name, name) == 0)
 				return err_set(err, EINVAL, "'%s' is a predictor twice", name);
 		(*at)[s->nr] = (size_t)column;
-		status = take_variable(s, t, (size_t)column, spec, err);
+		ret = take_variable(s, t, (size_t)column, spec, err);
 	}
-	if (!status && !s->nr)
-		status =
-			err_set(err, EINVAL, "%s: no independent variable beside the response '%s'",
-				t->source, spec->response);
-	return status;
+	if (!ret && !s->nr)
+		ret = err_set(err, EINVAL, "%s: no independent variable beside the response '%s'",
+			      t->source, spec->response);
+	return ret;
 }
 
 int dataset_encode(const struct schema *s, const struct table *t, const size_t *at, size_t row,
@@ -198,16 +198,16 @@ int dataset_encode(const struct schema *s, const struct table *t, const size_t *
 		const struct variable *var = &s->variables[v];
 		const char *cell = t->columns[at[v]].cells[row];
 		long level;
-		int status;
+		int ret;
 
 		if (!var->factor) {
-			status = table_number(t, at[v], row, &x[v], err);
-			if (status)
-				return status;
+			ret = table_number(t, at[v], row, &x[v], err);
+			if (ret)
+				return ret;
 			continue;
 		}
 		if (table_missing(t, at[v], row))
-			return missing(t, at[v], row, err);
+			return dataset_read_missing(t, at[v], row, err);
 		level = variable_level(var, cell);
 		if (level < 0)
 			return err_set(err, EINVAL,
@@ -231,10 +231,10 @@ static int take_folds(struct dataset *d, const struct table *t, const char *name
 		return -ENOMEM;
 	for (size_t i = 0; i < d->nr_rows; i++) {
 		double v;
-		int status = table_number(t, (size_t)column, i, &v, err);
+		int ret = table_number(t, (size_t)column, i, &v, err);
 
-		if (status)
-			return status;
+		if (ret)
+			return ret;
 		if (v < 1 || v > (double)d->nr_rows || v != floor(v))
 			return err_set(err, EINVAL,
 				       "%s:%" PRIu64
@@ -261,34 +261,34 @@ static int take_folds(struct dataset *d, const struct table *t, const char *name
 static int take_column(double *out, size_t nr_rows, const struct table *t, const char *name,
 		       bool positive, struct err *err)
 {
-	int column = table_find(t, name, err), status = 0;
+	int column = table_find(t, name, err), ret = 0;
 
 	if (column < 0)
 		return column;
-	for (size_t i = 0; i < nr_rows && !status; i++) {
-		status = table_number(t, (size_t)column, i, &out[i], err);
-		if (!status && positive && !(out[i] > 0))
-			status = err_set(err, EINVAL,
-					 "%s:%" PRIu64 ": row %zu, column '%s': expected a weight "
-					 "above 0, got %g",
-					 t->source, t->lines[i], i + 1, name, out[i]);
+	for (size_t i = 0; i < nr_rows && !ret; i++) {
+		ret = table_number(t, (size_t)column, i, &out[i], err);
+		if (!ret && positive && !(out[i] > 0))
+			ret = err_set(err, EINVAL,
+				      "%s:%" PRIu64 ": row %zu, column '%s': expected a weight "
+				      "above 0, got %g",
+				      t->source, t->lines[i], i + 1, name, out[i]);
 	}
-	return status;
+	return ret;
 }
 
 static int take_rows(struct dataset *d, const struct schema *s, const struct table *t,
 		     const size_t *at, struct err *err)
 {
 	double *row = calloc(s->nr, sizeof(*row));
-	int status = row ? 0 : -ENOMEM;
+	int ret = row ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < t->nr_rows && !status; i++) {
-		status = dataset_encode(s, t, at, i, row, err);
-		for (size_t v = 0; v < s->nr && !status; v++)
+	for (size_t i = 0; i < t->nr_rows && !ret; i++) {
+		ret = dataset_encode(s, t, at, i, row, err);
+		for (size_t v = 0; v < s->nr && !ret; v++)
 			d->x[v * d->nr_rows + i] = row[v];
 	}
 	free(row);
-	return status;
+	return ret;
 }
 
 static int take_logarithms(struct dataset *d, const struct table *t, const char *response,
@@ -310,30 +310,29 @@ static int take_offset(struct dataset *d, struct schema *s, const struct table *
 		       struct err *err)
 {
 	double *row = calloc(s->nr, sizeof(*row));
-	int status = row ? offset_read(&s->offset, text, s, err) : -ENOMEM;
+	int ret = row ? offset_read(&s->offset, text, s, err) : -ENOMEM;
 
-	for (size_t i = 0; i < d->nr_rows && !status; i++) {
+	for (size_t i = 0; i < d->nr_rows && !ret; i++) {
 		double product;
 
 		for (size_t v = 0; v < s->nr; v++)
 			row[v] = d->x[v * d->nr_rows + i];
 		product = offset_of(&s->offset, row);
 		if (!(product > 0) || isinf(product))
-			status = err_set(err, EINVAL,
-					 "%s:%" PRIu64
-					 ": row %zu: expected an offset above 0, got %g",
-					 t->source, t->lines[i], i + 1, product);
+			ret = err_set(err, EINVAL,
+				      "%s:%" PRIu64 ": row %zu: expected an offset above 0, got %g",
+				      t->source, t->lines[i], i + 1, product);
 		d->y[i] -= log(product);
 	}
 	free(row);
-	return status;
+	return ret;
 }
 
 int dataset_read(struct dataset *d, struct schema *s, const struct table *t,
 		 const struct dataset_spec *spec, struct err *err)
 {
 	size_t *at = NULL;
-	int status;
+	int ret;
 
 	memset(d, 0, sizeof(*d));
 	memset(s, 0, sizeof(*s));
@@ -341,29 +340,29 @@ int dataset_read(struct dataset *d, struct schema *s, const struct table *t,
 		return err_set(err, EINVAL, "%s: no rows under the header", t->source);
 	if (spec->offset && !spec->log)
 		return err_set(err, EINVAL, "--offset: expected --log beside it");
-	status = table_find(t, spec->response, err);
-	if (status >= 0)
-		status = take_schema(s, t, spec, &at, err);
-	if (!status)
-		status = dataset_alloc(d, t->nr_rows, s->nr, spec->weight_column != NULL);
-	if (!status)
-		status = take_column(d->y, d->nr_rows, t, spec->response, false, err);
+	ret = table_find(t, spec->response, err);
+	if (ret >= 0)
+		ret = take_schema(s, t, spec, &at, err);
+	if (!ret)
+		ret = dataset_alloc(d, t->nr_rows, s->nr, spec->weight_column != NULL);
+	if (!ret)
+		ret = take_column(d->y, d->nr_rows, t, spec->response, false, err);
 	s->log = spec->log;
-	if (!status && spec->log)
-		status = take_logarithms(d, t, spec->response, err);
-	if (!status)
-		status = take_rows(d, s, t, at, err);
-	if (!status && spec->offset)
-		status = take_offset(d, s, t, spec->offset, err);
-	if (!status && spec->weight_column)
-		status = take_column(d->weight, d->nr_rows, t, spec->weight_column, true, err);
-	if (!status && spec->fold_column)
-		status = take_folds(d, t, spec->fold_column, err);
+	if (!ret && spec->log)
+		ret = take_logarithms(d, t, spec->response, err);
+	if (!ret)
+		ret = take_rows(d, s, t, at, err);
+	if (!ret && spec->offset)
+		ret = take_offset(d, s, t, spec->offset, err);
+	if (!ret && spec->weight_column)
+		ret = take_column(d->weight, d->nr_rows, t, spec->weight_column, true, err);
+	if (!ret && spec->fold_column)
+		ret = take_folds(d, t, spec->fold_column, err);
 	free(at);
-	if (status) {
+	if (ret) {
 		dataset_release(d);
 		schema_release(s);
-		return status;
+		return ret;
 	}
 	schema_take_ranges(s, d);
 	return 0;

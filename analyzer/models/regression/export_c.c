@@ -16,7 +16,7 @@ static void comment_text(struct buf *out, const char *text)
 	}
 }
 
-static void head(const struct model *m, const char *name, struct buf *out)
+static void export_c_head(const struct model *m, const char *name, struct buf *out)
 {
 	buf_printf(out, "/* %s model of ", m->technique->name);
 	comment_text(out, m->schema.response);
@@ -38,7 +38,7 @@ static void head(const struct model *m, const char *name, struct buf *out)
 		   m->schema.log ? "#include <math.h>\n\n" : "", name);
 }
 
-static void array(struct buf *out, const char *name, const double *v, size_t nr)
+static void export_c_array(struct buf *out, const char *name, const double *v, size_t nr)
 {
 	buf_printf(out, "static const double %s[%zu] = {", name, nr);
 	for (size_t i = 0; i < nr; i++)
@@ -47,11 +47,11 @@ static void array(struct buf *out, const char *name, const double *v, size_t nr)
 }
 
 /* The loops of neighbours.c, with the arrays of this model. */
-static void neighbours(const struct neighbours *n, struct buf *out)
+static void export_c_neighbours(const struct neighbours *n, struct buf *out)
 {
-	array(out, "rows", n->rows, n->nr_rows * n->nr_vars);
-	array(out, "shift", n->shift, n->nr_rows);
-	array(out, "scale", n->scale, n->nr_vars);
+	export_c_array(out, "rows", n->rows, n->nr_rows * n->nr_vars);
+	export_c_array(out, "shift", n->shift, n->nr_rows);
+	export_c_array(out, "scale", n->scale, n->nr_vars);
 	buf_printf(out,
 		   "\nstatic double distance(const double *a, const double *b)\n{\n"
 		   "\tdouble sum = 0;\n\n\tfor (int v = 0; v < %zu; v++) {\n"
@@ -84,9 +84,9 @@ static void neighbours(const struct neighbours *n, struct buf *out)
 
 int model_export_c(const struct model *m, const char *name, struct buf *out)
 {
-	head(m, name, out);
+	export_c_head(m, name, out);
 	if (m->neighbours.k)
-		neighbours(&m->neighbours, out);
+		export_c_neighbours(&m->neighbours, out);
 	buf_printf(out, "double %s(const double *x)\n{\n\tdouble sum = 0;\n", name);
 	if (m->form == MODEL_TERMS)
 		terms_export(&m->terms, &m->schema, out);

@@ -20,7 +20,7 @@ void forest_release(struct forest *f)
 }
 
 /* Room for `more` elements beyond nr. */
-static int grow(void *array, size_t *cap, size_t nr, size_t more, size_t size)
+static int forest_grow(void *array, size_t *cap, size_t nr, size_t more, size_t size)
 {
 	void **at = array, *grown;
 	size_t want;
@@ -40,7 +40,7 @@ static int grow(void *array, size_t *cap, size_t nr, size_t more, size_t size)
 
 int64_t forest_add_node(struct forest *f, const struct tree_node *node)
 {
-	if (grow(&f->nodes, &f->cap_nodes, f->nr_nodes, 1, sizeof(*f->nodes)))
+	if (forest_grow(&f->nodes, &f->cap_nodes, f->nr_nodes, 1, sizeof(*f->nodes)))
 		return -ENOMEM;
 	f->nodes[f->nr_nodes] = *node;
 	f->nodes[f->nr_nodes].left = f->nodes[f->nr_nodes].right = -1;
@@ -51,7 +51,7 @@ int64_t forest_add_levels(struct forest *f, const uint8_t *levels, size_t nr)
 {
 	size_t at = f->nr_levels;
 
-	if (grow(&f->levels, &f->cap_levels, f->nr_levels, nr, 1))
+	if (forest_grow(&f->levels, &f->cap_levels, f->nr_levels, nr, 1))
 		return -ENOMEM;
 	memcpy(f->levels + at, levels, nr);
 	f->nr_levels += nr;

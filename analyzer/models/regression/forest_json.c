@@ -83,16 +83,16 @@ static int64_t read_node(struct forest *f, const json_t *root, const struct sche
 	const json_t *left = json_object_get(root, "left"), *right = json_object_get(root, "right");
 	struct tree_node node = { .left = -1, .right = -1 };
 	int64_t at, child;
-	int err;
+	int ret;
 
 	if (depth > FOREST_DEPTH_MAX || !json_is_number(value) || !json_is_integer(rows) ||
 	    json_integer_value(rows) < 0 || json_integer_value(rows) > DATASET_ROWS_MAX)
 		return -EINVAL;
 	node.value = json_number_value(value);
 	node.nr_rows = (uint32_t)json_integer_value(rows);
-	err = left ? read_split(f, &node, root, s) : 0;
-	if (err)
-		return err;
+	ret = left ? read_split(f, &node, root, s) : 0;
+	if (ret)
+		return ret;
 	at = forest_add_node(f, &node);
 	if (at < 0 || !left)
 		return at;
@@ -111,20 +111,20 @@ int forest_from_json(struct forest *f, const json_t *root, const struct schema *
 {
 	const json_t *trees = json_object_get(root, "trees");
 	size_t nr = json_array_size(trees);
-	int status = 0;
+	int ret = 0;
 
 	forest_init(f);
 	if (!nr || nr > FOREST_TREES_MAX)
 		return err_set(err, EINVAL, "trees: expected 1 to %d trees, got %zu",
 			       FOREST_TREES_MAX, nr);
-	for (size_t t = 0; t < nr && !status; t++) {
+	for (size_t t = 0; t < nr && !ret; t++) {
 		int64_t node = read_node(f, json_array_get(trees, t), s, 0);
 
-		status = node < 0 ? (int)node : forest_add_root(f, (int32_t)node);
-		if (status == -EINVAL)
+		ret = node < 0 ? (int)node : forest_add_root(f, (int32_t)node);
+		if (ret == -EINVAL)
 			err_set(err, EINVAL, "trees[%zu]: not a tree of these variables", t);
 	}
-	if (status)
+	if (ret)
 		forest_release(f);
-	return status;
+	return ret;
 }

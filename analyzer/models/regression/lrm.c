@@ -26,9 +26,9 @@ struct lrm {
 static int add_products(struct terms *t, const struct design *g, size_t from,
 			struct term_factor *chosen, size_t nr, size_t degree)
 {
-	int err = terms_add(t, 0, chosen, nr);
+	int ret = terms_add(t, 0, chosen, nr);
 
-	for (size_t c = from; c < g->nr_columns && !err && nr < degree; c++) {
+	for (size_t c = from; c < g->nr_columns && !ret && nr < degree; c++) {
 		const struct design_column *col = &g->columns[c];
 
 		if (nr && chosen[nr - 1].variable == col->variable)
@@ -40,36 +40,36 @@ static int add_products(struct terms *t, const struct design *g, size_t from,
 			.variable = col->variable,
 			.at = col->level < 0 ? 0 : col->level,
 		};
-		err = add_products(t, g, c + 1, chosen, nr + 1, degree);
+		ret = add_products(t, g, c + 1, chosen, nr + 1, degree);
 	}
-	return err;
+	return ret;
 }
 
 /* By degree first, as a formula is written; within a degree in the order of the columns. */
 static int order_terms(struct terms *out, const struct terms *in, size_t nr_vars)
 {
-	int err = 0;
+	int ret = 0;
 
-	for (size_t degree = 0; degree <= nr_vars && !err; degree++)
-		for (size_t j = 0; j < in->nr && !err; j++)
+	for (size_t degree = 0; degree <= nr_vars && !ret; degree++)
+		for (size_t j = 0; j < in->nr && !ret; j++)
 			if (in->ends[j] - terms_begin(in, j) == degree)
-				err = terms_add(out, 0, in->factors + terms_begin(in, j), degree);
-	return err;
+				ret = terms_add(out, 0, in->factors + terms_begin(in, j), degree);
+	return ret;
 }
 
 static int make_terms(struct terms *out, const struct design *g, size_t nr_vars, bool interactions)
 {
 	struct term_factor *chosen = calloc(nr_vars + 1, sizeof(*chosen));
 	struct terms all = { 0 };
-	int err = chosen ? 0 : -ENOMEM;
+	int ret = chosen ? 0 : -ENOMEM;
 
-	if (!err)
-		err = add_products(&all, g, 0, chosen, 0, interactions ? nr_vars : 1);
-	if (!err)
-		err = order_terms(out, &all, nr_vars);
+	if (!ret)
+		ret = add_products(&all, g, 0, chosen, 0, interactions ? nr_vars : 1);
+	if (!ret)
+		ret = order_terms(out, &all, nr_vars);
 	free(chosen);
 	terms_release(&all);
-	return err;
+	return ret;
 }
 
 static void fill_columns(double *x, const struct terms *t, const struct dataset *d)
@@ -92,57 +92,57 @@ static int keep_used(struct terms *t, const struct lsq_result *r)
 {
 	struct terms kept = { 0 };
 	double *errors = calloc(t->nr + 1, sizeof(*errors));
-	int err = errors ? 0 : -ENOMEM;
+	int ret = errors ? 0 : -ENOMEM;
 
-	for (size_t j = 0; j < t->nr && !err; j++) {
+	for (size_t j = 0; j < t->nr && !ret; j++) {
 		if (j && !r->used[j])
 			continue;
 		errors[kept.nr] = r->standard_errors[j];
-		err = terms_add(&kept, r->coefficients[j], t->factors + terms_begin(t, j),
+		ret = terms_add(&kept, r->coefficients[j], t->factors + terms_begin(t, j),
 				t->ends[j] - terms_begin(t, j));
 	}
 	kept.standard_errors = errors;
-	terms_release(err ? &kept : t);
-	if (!err)
+	terms_release(ret ? &kept : t);
+	if (!ret)
 		*t = kept;
-	return err;
+	return ret;
 }
 
-static int fit(struct lrm *l)
+static int lrm_fit(struct lrm *l)
 {
 	const struct dataset *d = l->in->train;
 	struct design g = { 0 };
 	struct lsq_problem problem = { .nr_rows = d->nr_rows, .y = d->y, .weight = d->weight };
 	struct lsq_result r = { 0 };
 	double *x = NULL;
-	int err = design_init(&g, l->in->schema, d);
+	int ret = design_init(&g, l->in->schema, d);
 
-	if (!err)
-		err = make_terms(&l->terms, &g, d->nr_vars, l->interactions);
-	if (err)
+	if (!ret)
+		ret = make_terms(&l->terms, &g, d->nr_vars, l->interactions);
+	if (ret)
 		goto out;
 	x = reallocarray(NULL, l->terms.nr * d->nr_rows + 1, sizeof(*x));
 	r.coefficients = calloc(l->terms.nr + 1, sizeof(*r.coefficients));
 	r.standard_errors = calloc(l->terms.nr + 1, sizeof(*r.standard_errors));
 	r.used = calloc(l->terms.nr + 1, sizeof(*r.used));
-	err = x && r.coefficients && r.standard_errors && r.used ? 0 : -ENOMEM;
-	if (err)
+	ret = x && r.coefficients && r.standard_errors && r.used ? 0 : -ENOMEM;
+	if (ret)
 		goto out;
 	fill_columns(x, &l->terms, d);
 	problem.nr_columns = l->terms.nr;
 	problem.x = x;
 	problem.refine = true;
-	err = lsq_solve(&problem, &r);
-	if (!err)
-		err = keep_used(&l->terms, &r);
+	ret = lsq_solve(&problem, &r);
+	if (!ret)
+		ret = keep_used(&l->terms, &r);
 out:
 	design_release(&g);
 	free(x);
 	free(r.coefficients);
 	free(r.standard_errors);
 	free(r.used);
-	l->fitted = !err;
-	return err;
+	l->fitted = !ret;
+	return ret;
 }
 
 static int lrm_open(void **sweep, const struct technique *t, const struct sweep_input *in)
@@ -160,22 +160,22 @@ static int lrm_open(void **sweep, const struct technique *t, const struct sweep_
 static int lrm_predict(void *sweep, const double *p, double *out)
 {
 	struct lrm *l = sweep;
-	int err = l->fitted ? 0 : fit(l);
+	int ret = l->fitted ? 0 : lrm_fit(l);
 
 	(void)p;
-	if (!err)
+	if (!ret)
 		terms_predict(&l->terms, l->in->rows, l->in->nr_rows, l->in->schema->nr, out);
-	return err;
+	return ret;
 }
 
 static int lrm_extract(void *sweep, const double *p, struct model *m)
 {
 	struct lrm *l = sweep;
-	int err = l->fitted ? 0 : fit(l);
+	int ret = l->fitted ? 0 : lrm_fit(l);
 
 	(void)p;
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	m->terms = l->terms;
 	l->terms = (struct terms){ 0 };
 	l->fitted = false;

@@ -7,7 +7,7 @@
 #include "analyzer/models/regression/m5_tree.h"
 #include "analyzer/models/regression/tree_grow.h"
 
-static void describe(struct m5_ground *g, const double *x, double *mean, double *variance)
+static void m5_ground_describe(struct m5_ground *g, const double *x, double *mean, double *variance)
 {
 	size_t n = g->data->nr_rows;
 	double sum = 0, squares = 0;
@@ -21,7 +21,7 @@ static void describe(struct m5_ground *g, const double *x, double *mean, double 
 }
 
 /* Of the rows where x is off its mean: 1 where it and y always lie on one side, or never. */
-static double preference(const struct m5_ground *g, const double *x, double mean)
+static double m5_ground_preference(const struct m5_ground *g, const double *x, double mean)
 {
 	size_t n = g->data->nr_rows, same = 0, off = 0;
 
@@ -35,7 +35,7 @@ static double preference(const struct m5_ground *g, const double *x, double mean
 	return (2 * (double)same - (double)off) / (double)n;
 }
 
-static void limits(struct m5_ground *g)
+static void m5_ground_limits(struct m5_ground *g)
 {
 	const double *y = g->data->y;
 
@@ -83,17 +83,17 @@ int m5_ground_init(struct m5_ground *g, const struct schema *s, const struct dat
 		m5_ground_release(g);
 		return -ENOMEM;
 	}
-	limits(g);
-	describe(g, d->y, &g->mean, &variance);
+	m5_ground_limits(g);
+	m5_ground_describe(g, d->y, &g->mean, &variance);
 	g->sd = sqrt(variance);
 	for (size_t v = 0; v < d->nr_vars; v++) {
 		if (s->variables[v].factor)
 			continue;
-		describe(g, d->x + v * d->nr_rows, &mean, &variance);
-		g->preference[v] = preference(g, d->x + v * d->nr_rows, mean);
+		m5_ground_describe(g, d->x + v * d->nr_rows, &mean, &variance);
+		g->preference[v] = m5_ground_preference(g, d->x + v * d->nr_rows, mean);
 	}
 	for (size_t c = 0; c < g->design.nr_columns; c++)
-		describe(g, g->design.x + c * d->nr_rows, &mean, &g->spread[c]);
+		m5_ground_describe(g, g->design.x + c * d->nr_rows, &mean, &g->spread[c]);
 	return 0;
 }
 

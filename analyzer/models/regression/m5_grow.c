@@ -23,7 +23,7 @@ static int grower_init(struct grower *w, struct m5_tree *t)
 {
 	const struct dataset *d = t->ground->data;
 	size_t n = d->nr_rows, p = d->nr_vars;
-	int err;
+	int ret;
 
 	*w = (struct grower){ .t = t };
 	w->order = reallocarray(NULL, n * p + 1, sizeof(*w->order));
@@ -37,12 +37,12 @@ static int grower_init(struct grower *w, struct m5_tree *t)
 	    !w->use)
 		return -ENOMEM;
 	memcpy(w->order, t->ground->order, n * p * sizeof(*w->order));
-	err = m5_split_init(&w->split, t->ground);
+	ret = m5_split_init(&w->split, t->ground);
 	w->split.least_cover = t->least_cover;
 	w->split.residual = w->residual;
 	w->split.order = w->order;
 	w->split.rows = t->rows;
-	return err;
+	return ret;
 }
 
 static void grower_release(struct grower *w)
@@ -92,8 +92,8 @@ static double take_residuals(struct grower *w, int32_t parent, size_t begin, siz
 	return most;
 }
 
-static size_t partition(uint32_t *rows, size_t begin, size_t end, const uint8_t *side,
-			uint32_t *moved)
+static size_t m5_grow_partition(uint32_t *rows, size_t begin, size_t end, const uint8_t *side,
+				uint32_t *moved)
 {
 	size_t to = begin, nr = 0;
 
@@ -108,7 +108,7 @@ static size_t partition(uint32_t *rows, size_t begin, size_t end, const uint8_t 
 }
 
 /* Puts the split on the node and parts its rows. Where the right half begins, or -ENOMEM. */
-static int64_t divide(struct grower *w, size_t at)
+static int64_t m5_grow_divide(struct grower *w, size_t at)
 {
 	struct m5_tree *t = w->t;
 	const struct dataset *d = t->ground->data;
@@ -132,9 +132,9 @@ static int64_t divide(struct grower *w, size_t at)
 		w->side[t->rows[i]] = m5_goes_left(t, node, x[t->rows[i]]);
 	for (size_t k = 0; k < d->nr_vars; k++)
 		if (!t->ground->schema->variables[k].factor)
-			partition(w->order + k * d->nr_rows, node->begin, node->end, w->side,
-				  w->moved);
-	return (int64_t)partition(t->rows, node->begin, node->end, w->side, w->moved);
+			m5_grow_partition(w->order + k * d->nr_rows, node->begin, node->end,
+					  w->side, w->moved);
+	return (int64_t)m5_grow_partition(t->rows, node->begin, node->end, w->side, w->moved);
 }
 
 static int64_t grow_node(struct grower *w, int32_t parent, size_t begin, size_t end, int depth)
@@ -151,7 +151,7 @@ static int64_t grow_node(struct grower *w, int32_t parent, size_t begin, size_t 
 	if (depth == MAX_DEPTH || most < LEAST_RESIDUAL * t->ground->sd ||
 	    !m5_split_best(&w->split, begin, end, w->tested, parent < 0))
 		return at;
-	middle = divide(w, (size_t)at);
+	middle = m5_grow_divide(w, (size_t)at);
 	if (middle < 0)
 		return middle;
 	v = t->nodes[at].variable;
@@ -230,7 +230,7 @@ int m5_tree_new(struct m5_tree **out, const struct m5_ground *g, const double *y
 {
 	struct m5_tree *t = calloc(1, sizeof(*t));
 	size_t n = g->data->nr_rows;
-	int err;
+	int ret;
 
 	if (!t)
 		return -ENOMEM;
@@ -244,16 +244,16 @@ int m5_tree_new(struct m5_tree **out, const struct m5_ground *g, const double *y
 					.ceiling = g->ceiling,
 					.spread = g->spread };
 	t->rows = calloc(n + 1, sizeof(*t->rows));
-	err = t->rows ? m5_linear_init(&t->linear, n, g->design.nr_columns) : -ENOMEM;
-	for (size_t i = 0; i < n && !err; i++)
+	ret = t->rows ? m5_linear_init(&t->linear, n, g->design.nr_columns) : -ENOMEM;
+	for (size_t i = 0; i < n && !ret; i++)
 		t->rows[i] = (uint32_t)i;
-	if (!err)
-		err = grow_tree(t);
-	if (!err)
-		err = m5_tree_prune(t, max_leaves, natural);
-	if (err)
+	if (!ret)
+		ret = grow_tree(t);
+	if (!ret)
+		ret = m5_tree_prune(t, max_leaves, natural);
+	if (ret)
 		m5_tree_free(t);
 	else
 		*out = t;
-	return err;
+	return ret;
 }

@@ -81,7 +81,7 @@ static double weight_of(const struct m5_linear *l, uint32_t row)
 	return l->weight ? l->weight[row] : 1;
 }
 
-static double dot(const double *a, const double *b, size_t nr)
+static double m5_linear_dot(const double *a, const double *b, size_t nr)
 {
 	double sum[4] = { 0 };
 	size_t i = 0;
@@ -94,15 +94,15 @@ static double dot(const double *a, const double *b, size_t nr)
 	return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-static void subtract(double *a, double c, const double *b, size_t nr)
+static void m5_linear_subtract(double *a, double c, const double *b, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		a[i] -= c * b[i];
 }
 
 /* Weighted mean and mean deviation of the column at the rows; its variance. */
-static double describe(const struct m5_linear *l, const double *x, const uint32_t *rows, size_t nr,
-		       double weights, double *mean, double *deviation)
+static double m5_linear_describe(const struct m5_linear *l, const double *x, const uint32_t *rows,
+				 size_t nr, double weights, double *mean, double *deviation)
 {
 	double sum = 0, squares = 0;
 
@@ -121,25 +121,25 @@ static double describe(const struct m5_linear *l, const double *x, const uint32_
 }
 
 /* The variables that vary at the rows, into l->all. */
-static size_t candidates(struct m5_linear *l, const uint32_t *rows, size_t nr, const bool *use,
-			 double weights)
+static size_t m5_linear_candidates(struct m5_linear *l, const uint32_t *rows, size_t nr,
+				   const bool *use, double weights)
 {
 	size_t n = l->data->nr_rows, found = 0;
 
-	describe(l, l->y, rows, nr, weights, &l->mean[0], &l->deviation[0]);
+	m5_linear_describe(l, l->y, rows, nr, weights, &l->mean[0], &l->deviation[0]);
 	for (size_t v = 0; v < l->design->nr_columns; v++) {
 		if (!use[l->design->columns[v].variable])
 			continue;
-		if (describe(l, l->design->x + v * n, rows, nr, weights, &l->mean[v + 1],
-			     &l->deviation[v + 1]) > LEAST_SPREAD * l->spread[v])
+		if (m5_linear_describe(l, l->design->x + v * n, rows, nr, weights, &l->mean[v + 1],
+				       &l->deviation[v + 1]) > LEAST_SPREAD * l->spread[v])
 			l->all[found++] = (uint32_t)v;
 	}
 	return found;
 }
 
 /* Column v around its mean, times the root of the weight. */
-static void load(const struct m5_linear *l, const double *x, double mean, const uint32_t *rows,
-		 size_t nr, double *out)
+static void m5_linear_load(const struct m5_linear *l, const double *x, double mean,
+			   const uint32_t *rows, size_t nr, double *out)
 {
 	for (size_t i = 0; i < nr; i++) {
 		out[i] = x[rows[i]] - mean;
@@ -160,7 +160,7 @@ static double mean_at(const struct m5_linear *l, const double *x, const uint32_t
 }
 
 /* Rows of inv(r) into w; m is small. */
-static void invert(struct m5_linear *l, size_t m, size_t cap)
+static void m5_linear_invert(struct m5_linear *l, size_t m, size_t cap)
 {
 	for (size_t j = 0; j < m; j++) {
 		double *row = l->w + j * cap;
@@ -181,7 +181,7 @@ static void invert(struct m5_linear *l, size_t m, size_t cap)
  * QR of the candidates around their means, by Gram-Schmidt done twice; dependent ones are left out.
  * The number kept.
  */
-static size_t factor(struct m5_linear *l, const uint32_t *rows, size_t nr, size_t nr_all)
+static size_t m5_linear_factor(struct m5_linear *l, const uint32_t *rows, size_t nr, size_t nr_all)
 {
 	size_t n = l->data->nr_rows, cap = l->design->nr_columns, m = 0;
 
@@ -190,18 +190,18 @@ static size_t factor(struct m5_linear *l, const uint32_t *rows, size_t nr, size_
 		const double *x = l->design->x + l->all[a] * n;
 
 		l->centre[l->all[a] + 1] = mean_at(l, x, rows, nr);
-		load(l, x, l->centre[l->all[a] + 1], rows, nr, q);
-		length = sqrt(dot(q, q, nr));
+		m5_linear_load(l, x, l->centre[l->all[a] + 1], rows, nr, q);
+		length = sqrt(m5_linear_dot(q, q, nr));
 		memset(r, 0, cap * sizeof(*r));
 		for (int pass = 0; pass < 2 && m; pass++) {
 			for (size_t k = 0; k < m; k++) {
-				double c = dot(l->q + k * nr, q, nr);
+				double c = m5_linear_dot(l->q + k * nr, q, nr);
 
-				subtract(q, c, l->q + k * nr, nr);
+				m5_linear_subtract(q, c, l->q + k * nr, nr);
 				r[k] += c;
 			}
 		}
-		left = sqrt(dot(q, q, nr));
+		left = sqrt(m5_linear_dot(q, q, nr));
 		if (!(left > LSQ_TOLERANCE * length))
 			continue;
 		r[m] = left;
@@ -210,22 +210,22 @@ static size_t factor(struct m5_linear *l, const uint32_t *rows, size_t nr, size_
 		l->kept[m++] = l->all[a];
 	}
 	l->centre[0] = mean_at(l, l->y, rows, nr);
-	load(l, l->y, l->centre[0], rows, nr, l->error);
+	m5_linear_load(l, l->y, l->centre[0], rows, nr, l->error);
 	for (size_t k = 0; k < m; k++)
-		l->z[k] = dot(l->q + k * nr, l->error, nr);
-	invert(l, m, cap);
+		l->z[k] = m5_linear_dot(l->q + k * nr, l->error, nr);
+	m5_linear_invert(l, m, cap);
 	return m;
 }
 
 /* The model of the m variables still kept, into `model`. */
-static void solve(struct m5_linear *l, size_t all, size_t m, double *model)
+static void m5_linear_solve(struct m5_linear *l, size_t all, size_t m, double *model)
 {
 	size_t cap = l->design->nr_columns;
 
 	memset(model, 0, (cap + 1) * sizeof(*model));
 	model[0] = l->centre[0];
 	for (size_t k = 0; k < m; k++) {
-		l->beta[k] = dot(l->w + k * cap, l->z, all);
+		l->beta[k] = m5_linear_dot(l->w + k * cap, l->z, all);
 		model[l->kept[k] + 1] = l->beta[k];
 		model[0] -= l->beta[k] * l->centre[l->kept[k] + 1];
 	}
@@ -234,12 +234,13 @@ static void solve(struct m5_linear *l, size_t all, size_t m, double *model)
 static void take_out(struct m5_linear *l, size_t all, size_t m, size_t out)
 {
 	size_t cap = l->design->nr_columns;
-	double *gone = l->w + out * cap, length = dot(gone, gone, all);
+	double *gone = l->w + out * cap, length = m5_linear_dot(gone, gone, all);
 
 	for (size_t k = 0; k < m; k++)
 		if (k != out)
-			subtract(l->w + k * cap, dot(l->w + k * cap, gone, all) / length, gone,
-				 all);
+			m5_linear_subtract(l->w + k * cap,
+					   m5_linear_dot(l->w + k * cap, gone, all) / length, gone,
+					   all);
 	memmove(gone, gone + cap, (m - out - 1) * cap * sizeof(*gone));
 	memmove(l->kept + out, l->kept + out + 1, (m - out - 1) * sizeof(*l->kept));
 }
@@ -277,18 +278,18 @@ static double weights_of(const struct m5_linear *l, const uint32_t *rows, size_t
 }
 
 /* The model of least adjusted error; of equals the one of fewest variables. */
-static void simplify(struct m5_linear *l, const uint32_t *rows, size_t nr, size_t nr_all,
-		     double *model)
+static void m5_linear_simplify(struct m5_linear *l, const uint32_t *rows, size_t nr, size_t nr_all,
+			       double *model)
 {
 	double weights = weights_of(l, rows, nr), least = INFINITY;
-	size_t all = factor(l, rows, nr, nr_all);
+	size_t all = m5_linear_factor(l, rows, nr, nr_all);
 
 	for (size_t m = all;; m--) {
 		bool stable = weights >= 2 * (double)m;
 		size_t weakest = 0;
 		double part = INFINITY, adjusted;
 
-		solve(l, all, m, l->best);
+		m5_linear_solve(l, all, m, l->best);
 		for (size_t k = 0; k < m; k++) {
 			double size = fabs(l->beta[k]) * l->deviation[l->kept[k] + 1];
 
@@ -322,8 +323,8 @@ static bool only_constant(const struct m5_linear *l, const double *model)
 }
 
 /* Takes the bias that cutting makes out of the model, and the rows that err most out of the rows. */
-static size_t filter(struct m5_linear *l, const uint32_t *rows, size_t nr, double weights,
-		     double *model)
+static size_t m5_linear_filter(struct m5_linear *l, const uint32_t *rows, size_t nr, double weights,
+			       double *model)
 {
 	double sum = 0, bias = 0;
 	size_t left = 0;
@@ -346,16 +347,16 @@ void m5_linear_fit(struct m5_linear *l, const uint32_t *rows, size_t nr, const b
 		   double *model)
 {
 	double weights = weights_of(l, rows, nr);
-	size_t nr_all = candidates(l, rows, nr, use, weights), left;
+	size_t nr_all = m5_linear_candidates(l, rows, nr, use, weights), left;
 
 	memset(model, 0, (l->design->nr_columns + 1) * sizeof(*model));
 	model[0] = l->mean[0];
 	if (!nr_all || weights < 2 * (double)nr_all)
 		return;
-	simplify(l, rows, nr, nr_all, model);
+	m5_linear_simplify(l, rows, nr, nr_all, model);
 	if (only_constant(l, model))
 		return;
-	left = filter(l, rows, nr, weights, model);
+	left = m5_linear_filter(l, rows, nr, weights, model);
 	if (left < nr)
-		simplify(l, l->rows, left, nr_all, model);
+		m5_linear_simplify(l, l->rows, left, nr_all, model);
 }

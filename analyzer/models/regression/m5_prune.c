@@ -19,7 +19,7 @@ struct pruner {
 	struct stats_weighted *residuals;
 };
 
-static bool inner(const struct m5_node *node)
+static bool m5_prune_inner(const struct m5_node *node)
 {
 	return node->left >= 0;
 }
@@ -39,7 +39,7 @@ static void drop_small(struct m5_tree *t, int32_t at)
 {
 	struct m5_node *node = &t->nodes[at];
 
-	if (!inner(node))
+	if (!m5_prune_inner(node))
 		return;
 	if (nr_rows(&t->nodes[node->left]) < t->least_cover ||
 	    nr_rows(&t->nodes[node->right]) < t->least_cover) {
@@ -60,7 +60,7 @@ static void count_params(struct m5_tree *t, int32_t at)
 	for (size_t v = 0; v < t->ground->design.nr_columns; v++)
 		node->coefficients += model[v + 1] != 0;
 	node->params = node->coefficients;
-	if (!inner(node))
+	if (!m5_prune_inner(node))
 		return;
 	count_params(t, node->left);
 	count_params(t, node->right);
@@ -88,8 +88,8 @@ static double variance_of(const struct m5_tree *t, const struct m5_node *node, c
 	return weights > 1 ? fmax(0, squares - sum * sum / weights) / (weights - 1) : 0;
 }
 
-static double covariance(const struct m5_tree *t, const struct m5_node *node, const double *a,
-			 const double *b)
+static double m5_prune_covariance(const struct m5_tree *t, const struct m5_node *node,
+				  const double *a, const double *b)
 {
 	double weights = 0, x = 0, y = 0, xy = 0;
 
@@ -105,7 +105,7 @@ static double covariance(const struct m5_tree *t, const struct m5_node *node, co
 }
 
 /* Blends the model with each one above so that the variance of the error at the rows is least. */
-static void blend(struct pruner *p, size_t at)
+static void m5_prune_blend(struct pruner *p, size_t at)
 {
 	const struct m5_tree *t = p->t;
 	const struct m5_node *node = &t->nodes[at];
@@ -116,7 +116,7 @@ static void blend(struct pruner *p, size_t at)
 	for (int32_t up = node->parent; up >= 0 && own > least; up = t->nodes[up].parent) {
 		const double *above = p->fitted + (size_t)up * width;
 		double theirs = variance_of(t, node, above, p->of_parent);
-		double both = covariance(t, node, p->error, p->of_parent), share;
+		double both = m5_prune_covariance(t, node, p->error, p->of_parent), share;
 
 		if (!(own + theirs - 2 * both > least))
 			continue;
@@ -133,7 +133,7 @@ static void blend(struct pruner *p, size_t at)
  * A coefficient without effect goes; another is rounded to the power of ten at or below the least
  * effect, as Cubist rounds it: long committees depend on it more than on anything else that is left.
  */
-static double rounded(const struct m5_tree *t, size_t v, double coefficient)
+static double m5_prune_rounded(const struct m5_tree *t, size_t v, double coefficient)
 {
 	double least = LEAST_EFFECT * t->ground->sd / sqrt(t->ground->spread[v]), unit;
 
@@ -144,7 +144,7 @@ static double rounded(const struct m5_tree *t, size_t v, double coefficient)
 }
 
 /* Simpler coefficients; the constant makes the median error 0. */
-static void settle(struct pruner *p, size_t at)
+static void m5_prune_settle(struct pruner *p, size_t at)
 {
 	const struct m5_tree *t = p->t;
 	const struct m5_node *node = &t->nodes[at];
@@ -152,7 +152,7 @@ static void settle(struct pruner *p, size_t at)
 
 	for (size_t v = 0; v < t->ground->design.nr_columns; v++)
 		if (model[v + 1] != 0)
-			model[v + 1] = rounded(t, v, model[v + 1]);
+			model[v + 1] = m5_prune_rounded(t, v, model[v + 1]);
 	for (size_t i = node->begin; i < node->end; i++) {
 		uint32_t row = t->rows[i];
 		double e = m5_linear_at(&t->linear, model, row) - t->linear.y[row];
@@ -162,20 +162,20 @@ static void settle(struct pruner *p, size_t at)
 	model[0] -= stats_weighted_median(p->residuals, nr_rows(node));
 }
 
-static void smooth(struct pruner *p, int32_t at)
+static void m5_prune_smooth(struct pruner *p, int32_t at)
 {
 	const struct m5_node *node = &p->t->nodes[at];
 
-	if (inner(node)) {
-		smooth(p, node->left);
-		smooth(p, node->right);
+	if (m5_prune_inner(node)) {
+		m5_prune_smooth(p, node->left);
+		m5_prune_smooth(p, node->right);
 	}
 	if (nr_rows(node) > 2)
-		blend(p, (size_t)at);
-	settle(p, (size_t)at);
+		m5_prune_blend(p, (size_t)at);
+	m5_prune_settle(p, (size_t)at);
 }
 
-static void measure(struct m5_tree *t, int32_t at)
+static void m5_prune_measure(struct m5_tree *t, int32_t at)
 {
 	struct m5_node *node = &t->nodes[at];
 	const double *model = m5_model(t, (size_t)at);
@@ -186,14 +186,14 @@ static void measure(struct m5_tree *t, int32_t at)
 			weight_of(t, t->rows[i]) *
 			fabs(t->linear.y[t->rows[i]] - m5_linear_at(&t->linear, model, t->rows[i]));
 	node->tree_error = node->leaf_error;
-	if (!inner(node))
+	if (!m5_prune_inner(node))
 		return;
-	measure(t, node->left);
-	measure(t, node->right);
+	m5_prune_measure(t, node->left);
+	m5_prune_measure(t, node->right);
 	node->tree_error = t->nodes[node->left].tree_error + t->nodes[node->right].tree_error;
 }
 
-static double adjusted(const struct m5_tree *t, double error, double params)
+static double m5_prune_adjusted(const struct m5_tree *t, double error, double params)
 {
 	double n = (double)t->ground->data->nr_rows;
 
@@ -201,31 +201,33 @@ static double adjusted(const struct m5_tree *t, double error, double params)
 }
 
 /* The subtree whose loss adds least error, where the adjusted error stays within the limit. */
-static void weakest(const struct m5_tree *t, int32_t at, double limit, int32_t *found,
-		    double *least)
+static void m5_prune_weakest(const struct m5_tree *t, int32_t at, double limit, int32_t *found,
+			     double *least)
 {
 	const struct m5_node *node = &t->nodes[at], *root = &t->nodes[0];
 	double extra = node->leaf_error - node->tree_error;
 
-	if (!inner(node))
+	if (!m5_prune_inner(node))
 		return;
-	if (extra < *least && adjusted(t, root->tree_error + extra,
-				       root->params + node->coefficients - node->params) <= limit) {
+	if (extra < *least &&
+	    m5_prune_adjusted(t, root->tree_error + extra,
+			      root->params + node->coefficients - node->params) <= limit) {
 		*found = at;
 		*least = extra;
 	}
-	weakest(t, node->left, limit, found, least);
-	weakest(t, node->right, limit, found, least);
+	m5_prune_weakest(t, node->left, limit, found, least);
+	m5_prune_weakest(t, node->right, limit, found, least);
 }
 
 static size_t count_leaves(const struct m5_tree *t, int32_t at)
 {
 	const struct m5_node *node = &t->nodes[at];
 
-	return inner(node) ? count_leaves(t, node->left) + count_leaves(t, node->right) : 1;
+	return m5_prune_inner(node) ? count_leaves(t, node->left) + count_leaves(t, node->right)
+				    : 1;
 }
 
-static void cut(struct m5_tree *t, int32_t at)
+static void m5_prune_cut(struct m5_tree *t, int32_t at)
 {
 	struct m5_node *node = &t->nodes[at];
 	double error = node->leaf_error - node->tree_error;
@@ -247,11 +249,11 @@ static void cut_within(struct m5_tree *t, double limit, bool falling, size_t lea
 		int32_t found = -1;
 
 		if (falling)
-			limit = adjusted(t, t->nodes[0].tree_error, t->nodes[0].params);
-		weakest(t, 0, limit, &found, &least);
+			limit = m5_prune_adjusted(t, t->nodes[0].tree_error, t->nodes[0].params);
+		m5_prune_weakest(t, 0, limit, &found, &least);
 		if (found < 0)
 			break;
-		cut(t, found);
+		m5_prune_cut(t, found);
 	}
 }
 
@@ -273,16 +275,17 @@ static int pruner_init(struct pruner *p, struct m5_tree *t)
 int m5_tree_prune(struct m5_tree *t, size_t max_leaves, size_t *natural)
 {
 	struct pruner p;
-	int err = pruner_init(&p, t);
+	int ret = pruner_init(&p, t);
 
-	if (!err) {
+	if (!ret) {
 		drop_small(t, 0);
 		count_params(t, 0);
-		smooth(&p, 0);
-		measure(t, 0);
+		m5_prune_smooth(&p, 0);
+		m5_prune_measure(t, 0);
 		t->nr_leaves = count_leaves(t, 0);
 		cut_within(t, 0, true, 1);
-		cut_within(t, SLACK * adjusted(t, t->nodes[0].tree_error, t->nodes[0].params),
+		cut_within(t,
+			   SLACK * m5_prune_adjusted(t, t->nodes[0].tree_error, t->nodes[0].params),
 			   false, 1);
 		*natural = t->nr_leaves;
 		cut_within(t, INFINITY, false, max_leaves);
@@ -291,5 +294,5 @@ int m5_tree_prune(struct m5_tree *t, size_t max_leaves, size_t *natural)
 	free(p.error);
 	free(p.of_parent);
 	free(p.residuals);
-	return err;
+	return ret;
 }

@@ -90,7 +90,7 @@ static double weight_of(const struct former *f, size_t row)
 	return f->t->ground->weight ? f->t->ground->weight[row] : 1;
 }
 
-static double between(double x, double low, double high)
+static double m5_rules_between(double x, double low, double high)
 {
 	x = x > high ? high : x;
 	return x < low ? low : x;
@@ -117,7 +117,7 @@ static void begin_counts(struct former *f, int32_t at)
 static double row_gain(const struct former *f, size_t row)
 {
 	const struct m5_ground *g = f->t->ground;
-	double y = g->data->y[row], value = between(f->value[row], g->floor, g->ceiling);
+	double y = g->data->y[row], value = m5_rules_between(f->value[row], g->floor, g->ceiling);
 	double count = (double)f->count[row];
 
 	return weight_of(f, row) *
@@ -188,7 +188,8 @@ static struct cover cover_of(const struct former *f)
 			continue;
 		c.nr++;
 		c.weight += weight_of(f, i);
-		c.error += weight_of(f, i) * fabs(y - between(f->value[i], g->floor, g->ceiling));
+		c.error += weight_of(f, i) *
+			   fabs(y - m5_rules_between(f->value[i], g->floor, g->ceiling));
 		c.low = fmin(c.low, y);
 		c.high = fmax(c.high, y);
 	}
@@ -231,7 +232,7 @@ static bool has_condition(const struct former *f, const struct rule *rule,
 }
 
 /* A rule of this set with the same conditions as the last one, or NULL. */
-static struct rule *twin(const struct former *f)
+static struct rule *m5_rules_twin(const struct former *f)
 {
 	const struct rule *last = &f->out->rules[f->out->nr - 1];
 
@@ -250,7 +251,7 @@ static struct rule *twin(const struct former *f)
 	return NULL;
 }
 
-static struct rule limited(const struct cover *c)
+static struct rule m5_rules_limited(const struct cover *c)
 {
 	double range = c->high - c->low;
 	struct rule r = { .low = c->low - range, .high = c->high + range };
@@ -267,29 +268,29 @@ static int add_rule(struct former *f, const double *model, const struct cover *c
 {
 	const struct schema *s = f->t->ground->schema;
 	const struct design *g = &f->t->ground->design;
-	struct rule rule = limited(cover);
-	int err = 0;
+	struct rule rule = m5_rules_limited(cover);
+	int ret = 0;
 
 	rule.constant = model[0];
-	for (size_t d = 0; d < f->depth && !err; d++) {
+	for (size_t d = 0; d < f->depth && !ret; d++) {
 		struct rule_condition condition = condition_of(f, &f->path[d], f->levels);
 		const struct variable *v = &s->variables[condition.variable];
 
 		if (!f->gone[d])
-			err = rules_add_condition(f->out, &condition, f->levels,
+			ret = rules_add_condition(f->out, &condition, f->levels,
 						  v->factor ? v->nr_levels : 0);
 	}
-	for (size_t c = 0; c < g->nr_columns && !err; c++) {
+	for (size_t c = 0; c < g->nr_columns && !ret; c++) {
 		struct rule_part part = { g->columns[c], model[c + 1] };
 
 		if (part.coefficient != 0)
-			err = rules_add_part(f->out, &part);
+			ret = rules_add_part(f->out, &part);
 	}
-	return err ? err : rules_add(f->out, &rule);
+	return ret ? ret : rules_add(f->out, &rule);
 }
 
 /* Of two rules alike only one stays, with the better model: the other's place is given up. */
-static void merge(struct former *f, struct rule *kept, double estimate)
+static void m5_rules_merge(struct former *f, struct rule *kept, double estimate)
 {
 	struct rules *r = f->out;
 	const struct rule *last = &r->rules[--r->nr];
@@ -313,26 +314,26 @@ static int form_rule(struct former *f, size_t leaf)
 	struct cover c;
 	struct rule *kept;
 	double estimate;
-	int err;
+	int ret;
 
 	for (size_t i = 0; i < t->ground->data->nr_rows; i++)
 		f->value[i] = m5_linear_at(&t->linear, model, (uint32_t)i);
 	drop_tests(f);
 	c = cover_of(f);
 	estimate = m5_adjusted(c.error / c.weight, (double)c.nr, t->nodes[leaf].coefficients);
-	err = add_rule(f, model, &c);
-	if (err)
-		return err;
-	kept = twin(f);
+	ret = add_rule(f, model, &c);
+	if (ret)
+		return ret;
+	kept = m5_rules_twin(f);
 	if (kept) {
-		merge(f, kept, estimate);
+		m5_rules_merge(f, kept, estimate);
 		return 0;
 	}
 	f->estimate[f->out->nr - 1 - f->first] = estimate;
 	for (size_t i = 0; i < t->ground->data->nr_rows; i++) {
 		if (f->nr_failed[i] || !f->of_path[i])
 			continue;
-		f->sum[i] += between(f->value[i], c.low, c.high);
+		f->sum[i] += m5_rules_between(f->value[i], c.low, c.high);
 		f->count[i]++;
 	}
 	return 0;
@@ -353,36 +354,36 @@ static void count_failures(struct former *f, int sign)
 	}
 }
 
-static int scan(struct former *f, int32_t at)
+static int m5_rules_scan(struct former *f, int32_t at)
 {
 	const struct m5_node *node = &f->t->nodes[at];
-	int err = 0;
+	int ret = 0;
 
 	if (node->left < 0)
 		return form_rule(f, (size_t)at);
 	f->depth++;
-	for (int side = 0; side < 2 && !err; side++) {
+	for (int side = 0; side < 2 && !ret; side++) {
 		f->path[f->depth - 1] = (struct test){ node, side == 0 };
 		count_failures(f, 1);
-		err = scan(f, side == 0 ? node->left : node->right);
+		ret = m5_rules_scan(f, side == 0 ? node->left : node->right);
 		count_failures(f, -1);
 	}
 	f->depth--;
-	return err;
+	return ret;
 }
 
 int m5_rules(struct rules *out, const struct m5_tree *t)
 {
 	struct former f;
-	int err = former_init(&f, t, out);
+	int ret = former_init(&f, t, out);
 
 	out->fallback = t->ground->mean;
-	if (!err) {
+	if (!ret) {
 		begin_counts(&f, 0);
-		err = scan(&f, 0);
+		ret = m5_rules_scan(&f, 0);
 	}
-	if (!err)
-		err = rules_end_set(out);
+	if (!ret)
+		ret = rules_end_set(out);
 	former_release(&f);
-	return err;
+	return ret;
 }

@@ -15,7 +15,7 @@ struct side {
 	double weight, x, xx, y, yy, xy;
 };
 
-static double chance(size_t nr)
+static double m5_split_chance(size_t nr)
 {
 	double r = nr < 6 ? 1 : tanh(1.96 * sqrt(1 / ((double)nr - 3)));
 
@@ -39,7 +39,7 @@ int m5_split_init(struct m5_split *s, const struct m5_ground *g)
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i <= n; i++)
-		s->chance[i] = chance(i);
+		s->chance[i] = m5_split_chance(i);
 	return 0;
 }
 
@@ -53,12 +53,12 @@ void m5_split_release(struct m5_split *s)
 }
 
 /* The standard deviation of `weight` rows with these squares around their mean. */
-static double deviation(const struct m5_split *s, double weight, double squares)
+static double m5_split_deviation(const struct m5_split *s, double weight, double squares)
 {
 	return weight < 2 ? s->ground->sd : sqrt(fmax(0, squares) / (weight - 1));
 }
 
-static void add(struct side *s, double w, double x, double y)
+static void m5_split_add(struct side *s, double w, double x, double y)
 {
 	s->nr++;
 	s->weight += w;
@@ -69,7 +69,7 @@ static void add(struct side *s, double w, double x, double y)
 	s->xy += w * x * y;
 }
 
-static struct side rest(const struct side *all, const struct side *l)
+static struct side m5_split_rest(const struct side *all, const struct side *l)
 {
 	return (struct side){ all->nr - l->nr, all->weight - l->weight, all->x - l->x,
 			      all->xx - l->xx, all->y - l->y,		all->yy - l->yy,
@@ -77,18 +77,18 @@ static struct side rest(const struct side *all, const struct side *l)
 }
 
 /* Weight times deviation around the mean, or around a line in x where that is more than chance. */
-static double spread(const struct m5_split *s, const struct side *a)
+static double m5_split_spread(const struct m5_split *s, const struct side *a)
 {
 	double xx = a->xx - a->x * a->x / a->weight, yy = a->yy - a->y * a->y / a->weight;
 	double xy = a->xy - a->x * a->y / a->weight;
 
 	if (xx > 0 && yy > 0 && xy * xy >= s->chance[a->nr] * xx * yy)
 		yy -= xy * xy / xx;
-	return a->weight * deviation(s, a->weight, yy);
+	return a->weight * m5_split_deviation(s, a->weight, yy);
 }
 
-static void number(struct m5_split *s, size_t v, size_t begin, size_t end, double sd, double *gain,
-		   double *cut)
+static void m5_split_number(struct m5_split *s, size_t v, size_t begin, size_t end, double sd,
+			    double *gain, double *cut)
 {
 	const struct dataset *d = s->ground->data;
 	const double *x = d->x + v * d->nr_rows, *weight = s->ground->weight;
@@ -99,17 +99,18 @@ static void number(struct m5_split *s, size_t v, size_t begin, size_t end, doubl
 	struct side all = { 0 }, low = { 0 };
 
 	for (size_t i = begin; i < end; i++)
-		add(&all, weight ? weight[order[i]] : 1, x[order[i]] - middle,
-		    s->residual[order[i]]);
+		m5_split_add(&all, weight ? weight[order[i]] : 1, x[order[i]] - middle,
+			     s->residual[order[i]]);
 	for (size_t i = begin; i + edge < end; i++) {
 		double here = x[order[i]], next = x[order[i + 1]], g;
 		struct side high;
 
-		add(&low, weight ? weight[order[i]] : 1, here - middle, s->residual[order[i]]);
+		m5_split_add(&low, weight ? weight[order[i]] : 1, here - middle,
+			     s->residual[order[i]]);
 		if (!(next > here) || low.nr < edge)
 			continue;
-		high = rest(&all, &low);
-		g = sd - (spread(s, &low) + spread(s, &high)) / all.weight;
+		high = m5_split_rest(&all, &low);
+		g = sd - (m5_split_spread(s, &low) + m5_split_spread(s, &high)) / all.weight;
 		if (g > *gain) {
 			*gain = g;
 			*cut = here + (next - here) / 2;
@@ -130,7 +131,7 @@ static int by_mean(const void *a, const void *b)
 }
 
 /* The levels the node holds, by falling mean. */
-static size_t gather(struct m5_split *s, size_t v, size_t begin, size_t end)
+static size_t m5_split_gather(struct m5_split *s, size_t v, size_t begin, size_t end)
 {
 	const struct dataset *d = s->ground->data;
 	size_t nr_levels = s->ground->schema->variables[v].nr_levels, nr = 0;
@@ -157,10 +158,11 @@ static size_t gather(struct m5_split *s, size_t v, size_t begin, size_t end)
 /* A side of a factor's split as a node of its own: no line can be drawn through levels. */
 static double factor_spread(const struct m5_split *s, const struct m5_level *a)
 {
-	return a->weight * deviation(s, a->weight, a->squares - a->sum * a->sum / a->weight);
+	return a->weight *
+	       m5_split_deviation(s, a->weight, a->squares - a->sum * a->sum / a->weight);
 }
 
-static void join(struct m5_level *to, const struct m5_level *l, int sign)
+static void m5_split_join(struct m5_level *to, const struct m5_level *l, int sign)
 {
 	to->nr += sign > 0 ? l->nr : -l->nr;
 	to->weight += sign * l->weight;
@@ -169,19 +171,20 @@ static void join(struct m5_level *to, const struct m5_level *l, int sign)
 }
 
 /* Levels move from left to right, the highest mean first. */
-static void factor(struct m5_split *s, size_t v, size_t begin, size_t end, double sd, double *gain)
+static void m5_split_factor(struct m5_split *s, size_t v, size_t begin, size_t end, double sd,
+			    double *gain)
 {
 	size_t nr_levels = s->ground->schema->variables[v].nr_levels;
-	size_t nr = gather(s, v, begin, end);
+	size_t nr = m5_split_gather(s, v, begin, end);
 	struct m5_level low = { 0 }, high = { 0 };
 
 	for (size_t k = 0; k < nr; k++)
-		join(&low, &s->levels[k], 1);
+		m5_split_join(&low, &s->levels[k], 1);
 	for (size_t k = 0; k + 1 < nr; k++) {
 		double g;
 
-		join(&low, &s->levels[k], -1);
-		join(&high, &s->levels[k], 1);
+		m5_split_join(&low, &s->levels[k], -1);
+		m5_split_join(&high, &s->levels[k], 1);
 		if (low.nr < M5_LEAST_ROWS || high.nr < M5_LEAST_ROWS)
 			continue;
 		g = sd -
@@ -200,9 +203,9 @@ static double node_deviation(const struct m5_split *s, size_t begin, size_t end)
 	struct side all = { 0 };
 
 	for (size_t i = begin; i < end; i++)
-		add(&all, s->ground->weight ? s->ground->weight[s->rows[i]] : 1, 0,
-		    s->residual[s->rows[i]]);
-	return deviation(s, all.weight, all.yy - all.y * all.y / all.weight);
+		m5_split_add(&all, s->ground->weight ? s->ground->weight[s->rows[i]] : 1, 0,
+			     s->residual[s->rows[i]]);
+	return m5_split_deviation(s, all.weight, all.yy - all.y * all.y / all.weight);
 }
 
 bool m5_split_best(struct m5_split *s, size_t begin, size_t end, const bool *tested, bool root)
@@ -218,9 +221,9 @@ bool m5_split_best(struct m5_split *s, size_t begin, size_t end, const bool *tes
 		double gain = least, cut = 0;
 
 		if (!var->factor)
-			number(s, v, begin, end, sd, &gain, &cut);
+			m5_split_number(s, v, begin, end, sd, &gain, &cut);
 		else if (root || var->nr_levels > 2 || !tested[v])
-			factor(s, v, begin, end, sd, &gain);
+			m5_split_factor(s, v, begin, end, sd, &gain);
 		if (!(gain > least) ||
 		    (!(gain > s->gain) &&
 		     !(gain > NEAR * s->gain &&

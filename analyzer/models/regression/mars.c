@@ -34,18 +34,18 @@ struct mars {
 static int mars_open(void **sweep, const struct technique *t, const struct sweep_input *in)
 {
 	struct mars *m = calloc(1, sizeof(*m));
-	int err;
+	int ret;
 
 	if (!m)
 		return -ENOMEM;
 	m->in = in;
-	err = forward_init(&m->forward, in->schema, in->train,
+	ret = forward_init(&m->forward, in->schema, in->train,
 			   t == &technique_mars ? 1 : (unsigned int)in->schema->nr);
-	if (err)
+	if (ret)
 		free(m);
 	else
 		*sweep = m;
-	return err;
+	return ret;
 }
 
 static void branch_free(struct branch *b)
@@ -91,21 +91,21 @@ static int branch_of(struct mars *m, const double *p, struct branch **out, size_
 {
 	size_t nr_terms;
 	struct branch *b;
-	int err = forward_prefix(&m->forward, p[NNODES], p[THRESHOLD], &nr_terms);
+	int ret = forward_prefix(&m->forward, p[NNODES], p[THRESHOLD], &nr_terms);
 
-	if (!err)
-		err = room_for_branch(m, nr_terms);
-	if (err)
-		return err;
+	if (!ret)
+		ret = room_for_branch(m, nr_terms);
+	if (ret)
+		return ret;
 	if (!m->branches[nr_terms]) {
 		b = calloc(1, sizeof(*b));
 		if (!b)
 			return -ENOMEM;
 		b->predicted = calloc(nr_terms + 1, sizeof(*b->predicted));
-		err = b->predicted ? prune(&b->pruned, &m->forward, nr_terms) : -ENOMEM;
-		if (err) {
+		ret = b->predicted ? prune(&b->pruned, &m->forward, nr_terms) : -ENOMEM;
+		if (ret) {
 			branch_free(b);
-			return err;
+			return ret;
 		}
 		m->nr_fits++;
 		m->branches[nr_terms] = b;
@@ -147,19 +147,19 @@ static int predict_size(struct mars *m, struct branch *b, size_t size)
 	size_t n = m->in->nr_rows, nr_terms = b->pruned.nr_terms;
 	double *coefficients = calloc(nr_terms + 1, sizeof(*coefficients));
 	double *out = calloc(n + 1, sizeof(*out));
-	int err = coefficients && out ? extend_basis(m, nr_terms) : -ENOMEM;
+	int ret = coefficients && out ? extend_basis(m, nr_terms) : -ENOMEM;
 
-	if (!err)
-		err = prune_coefficients(&b->pruned, &m->forward, size, coefficients);
-	for (size_t j = 0; j < nr_terms && !err; j++)
+	if (!ret)
+		ret = prune_coefficients(&b->pruned, &m->forward, size, coefficients);
+	for (size_t j = 0; j < nr_terms && !ret; j++)
 		for (size_t i = 0; i < n && coefficients[j] != 0; i++)
 			out[i] += coefficients[j] * m->basis[j * n + i];
 	free(coefficients);
-	if (err)
+	if (ret)
 		free(out);
 	else
 		b->predicted[size] = out;
-	return err;
+	return ret;
 }
 
 static int mars_predict(void *sweep, const double *p, double *out)
@@ -167,13 +167,13 @@ static int mars_predict(void *sweep, const double *p, double *out)
 	struct mars *m = sweep;
 	struct branch *b;
 	size_t size;
-	int err = branch_of(m, p, &b, &size);
+	int ret = branch_of(m, p, &b, &size);
 
-	if (!err && !b->predicted[size])
-		err = predict_size(m, b, size);
-	if (!err)
+	if (!ret && !b->predicted[size])
+		ret = predict_size(m, b, size);
+	if (!ret)
 		memcpy(out, b->predicted[size], m->in->nr_rows * sizeof(*out));
-	return err;
+	return ret;
 }
 
 static int mars_extract(void *sweep, const double *p, struct model *model)
@@ -183,20 +183,20 @@ static int mars_extract(void *sweep, const double *p, struct model *model)
 	double *coefficients = NULL;
 	struct branch *b;
 	size_t size;
-	int err = branch_of(m, p, &b, &size);
+	int ret = branch_of(m, p, &b, &size);
 
-	if (!err) {
+	if (!ret) {
 		coefficients = calloc(b->pruned.nr_terms + 1, sizeof(*coefficients));
-		err = coefficients ? prune_coefficients(&b->pruned, &m->forward, size, coefficients)
+		ret = coefficients ? prune_coefficients(&b->pruned, &m->forward, size, coefficients)
 				   : -ENOMEM;
 	}
-	for (size_t j = 0; !err && j < b->pruned.nr_terms; j++)
+	for (size_t j = 0; !ret && j < b->pruned.nr_terms; j++)
 		if (pruned_has(&b->pruned, size, j))
-			err = terms_add(&model->terms, coefficients[j],
+			ret = terms_add(&model->terms, coefficients[j],
 					t->factors + terms_begin(t, j),
 					t->ends[j] - terms_begin(t, j));
 	free(coefficients);
-	return err;
+	return ret;
 }
 
 static uint64_t mars_nr_fits(const void *sweep)

@@ -77,8 +77,8 @@ int forward_candidate_order(const double *x, size_t n, uint32_t *order)
  * equations 43 and 45, alpha 0.05); a term of higher degree keeps two more spans from the ends, as
  * in R's earth.
  */
-static void spans(const struct forward *f, size_t nr_rows, size_t degree, size_t *least,
-		  size_t *end)
+static void mars_candidate_spans(const struct forward *f, size_t nr_rows, size_t degree,
+				 size_t *least, size_t *end)
 {
 	double p = (double)f->nr_columns;
 	size_t most = f->n / 2 > 1 ? f->n / 2 - 1 : 1;
@@ -115,7 +115,7 @@ static void place_knots(const struct forward *f, struct forward_candidate *c, si
 
 	for (size_t i = 0; i < f->n; i++)
 		nr_rows += b[i] > 0;
-	spans(f, nr_rows, degree, &least, &end);
+	mars_candidate_spans(f, nr_rows, degree, &least, &end);
 	span = first_span(f->n, least, end);
 	for (size_t i = f->n; i-- > 0;) {
 		double t = x[order[i]];
@@ -174,8 +174,8 @@ static void first_products(const struct forward *f, struct forward_candidate *c)
  * Adds sums of bq and bq x over rows [i, end) to *s and *sx: four chains side by side, since one
  * addition after the other would wait for each.
  */
-static void gather(const uint32_t *rows, size_t i, size_t end, const double *bq, const double *x,
-		   double *s, double *sx)
+static void mars_candidate_gather(const uint32_t *rows, size_t i, size_t end, const double *bq,
+				  const double *x, double *s, double *sx)
 {
 	double a0 = 0, a1 = 0, a2 = 0, a3 = 0, b0 = 0, b1 = 0, b2 = 0, b3 = 0;
 
@@ -209,11 +209,11 @@ static void take_out(const struct forward *f, struct forward_candidate *c, const
 	size_t i = 0;
 
 	for (size_t k = 0; k < c->nr_knots; k++) {
-		gather(c->rows, i, c->ends[k], bq, x, &s, &sx);
+		mars_candidate_gather(c->rows, i, c->ends[k], bq, x, &s, &sx);
 		i = c->ends[k];
 		h[k] = sx - c->knots[k] * s;
 	}
-	gather(c->rows, i, c->nr_rows, bq, x, &s, &sx);
+	mars_candidate_gather(c->rows, i, c->nr_rows, bq, x, &s, &sx);
 	for (size_t k = 0; k < c->nr_knots; k++) {
 		c->left[k] -= h[k] * h[k];
 		c->with_y[k] -= h[k] * qy;
@@ -224,8 +224,8 @@ static void take_out(const struct forward *f, struct forward_candidate *c, const
 }
 
 /* b times q where b is not 0: the rows of any candidate of the term; others are never read. */
-static void multiply(const struct forward *f, const struct forward_candidate *c, size_t j,
-		     double *bq)
+static void mars_candidate_multiply(const struct forward *f, const struct forward_candidate *c,
+				    size_t j, double *bq)
 {
 	const double *b = f->b + c->parent * f->n, *q = f->q + j * f->n;
 
@@ -242,7 +242,7 @@ static void take_out_of_all(struct forward *f, size_t from, size_t j)
 		struct forward_candidate *c = &f->candidates[i];
 
 		if (i == from || c->parent != c[-1].parent)
-			multiply(f, c, j, bq);
+			mars_candidate_multiply(f, c, j, bq);
 		take_out(f, c, bq, f->qy[j], h);
 	}
 }
@@ -266,7 +266,7 @@ void forward_candidates_settle(struct forward *f, size_t from)
 }
 
 /* Keeps of what was allocated for every row only what the knots need. */
-static int allocate(struct forward_candidate *c, size_t n)
+static int mars_candidate_allocate(struct forward_candidate *c, size_t n)
 {
 	c->rows = reallocarray(NULL, n + 1, sizeof(*c->rows));
 	c->ends = reallocarray(NULL, n + 1, sizeof(*c->ends));
@@ -275,7 +275,7 @@ static int allocate(struct forward_candidate *c, size_t n)
 	return c->rows && c->ends && c->knots && c->raw ? 0 : -ENOMEM;
 }
 
-static void shrink(void *array, size_t nr, size_t size)
+static void mars_candidate_shrink(void *array, size_t nr, size_t size)
 {
 	void **at = array, *smaller = reallocarray(*at, nr + 1, size);
 
@@ -283,14 +283,14 @@ static void shrink(void *array, size_t nr, size_t size)
 		*at = smaller;
 }
 
-static int finish(struct forward *f, struct forward_candidate *c)
+static int mars_candidate_finish(struct forward *f, struct forward_candidate *c)
 {
 	size_t nr = c->nr_knots;
 
-	shrink(&c->rows, c->nr_rows, sizeof(*c->rows));
-	shrink(&c->ends, nr, sizeof(*c->ends));
-	shrink(&c->knots, nr, sizeof(*c->knots));
-	shrink(&c->raw, nr, sizeof(*c->raw));
+	mars_candidate_shrink(&c->rows, c->nr_rows, sizeof(*c->rows));
+	mars_candidate_shrink(&c->ends, nr, sizeof(*c->ends));
+	mars_candidate_shrink(&c->knots, nr, sizeof(*c->knots));
+	mars_candidate_shrink(&c->raw, nr, sizeof(*c->raw));
 	c->left = calloc(4 * nr + 1, sizeof(*c->left));
 	if (!c->left)
 		return -ENOMEM;
@@ -304,7 +304,7 @@ static int finish(struct forward *f, struct forward_candidate *c)
 int forward_candidate_add(struct forward *f, size_t parent, size_t column, size_t degree)
 {
 	struct forward_candidate *c;
-	int err;
+	int ret;
 
 	if (f->nr_candidates == f->cap_candidates) {
 		size_t cap = f->cap_candidates ? 2 * f->cap_candidates : 64;
@@ -317,11 +317,11 @@ int forward_candidate_add(struct forward *f, size_t parent, size_t column, size_
 	}
 	c = &f->candidates[f->nr_candidates++];
 	*c = (struct forward_candidate){ .parent = parent, .column = column };
-	err = allocate(c, f->n);
-	if (err)
-		return err;
+	ret = mars_candidate_allocate(c, f->n);
+	if (ret)
+		return ret;
 	place_knots(f, c, degree);
-	return finish(f, c);
+	return mars_candidate_finish(f, c);
 }
 
 void forward_candidate_release(struct forward_candidate *c)

@@ -135,7 +135,7 @@ static int add_term(struct forward *f, size_t parent, size_t column, uint32_t ki
 	const double *x = f->design.x + column * f->n;
 	struct term_factor factors[64], *many = factors, last = { kind, c->variable, knot };
 	size_t begin = terms_begin(&f->terms, parent), nr = f->terms.ends[parent] - begin;
-	int err = 0;
+	int ret = 0;
 
 	if (f->nr_terms == f->cap_terms && more_terms(f))
 		return -ENOMEM;
@@ -151,10 +151,10 @@ static int add_term(struct forward *f, size_t parent, size_t column, uint32_t ki
 		return -ENOMEM;
 	memcpy(many, f->terms.factors + begin, nr * sizeof(*many));
 	many[nr] = last;
-	err = terms_add(&f->terms, 0, many, nr + 1);
+	ret = terms_add(&f->terms, 0, many, nr + 1);
 	if (many != factors)
 		free(many);
-	return err;
+	return ret;
 }
 
 /* Candidates that multiply this term with each variable it may take. */
@@ -162,22 +162,22 @@ static int add_candidates(struct forward *f, size_t term)
 {
 	size_t begin = terms_begin(&f->terms, term), degree = f->terms.ends[term] - begin;
 	size_t from = f->nr_candidates;
-	int err = 0;
+	int ret = 0;
 
 	if (degree >= f->max_degree)
 		return 0;
-	for (size_t c = 0; c < f->nr_columns && !err; c++) {
+	for (size_t c = 0; c < f->nr_columns && !ret; c++) {
 		bool taken = false;
 
 		for (size_t k = 0; k < degree; k++)
 			taken |= f->terms.factors[begin + k].variable ==
 				 f->design.columns[c].variable;
 		if (!taken)
-			err = forward_candidate_add(f, term, c, degree);
+			ret = forward_candidate_add(f, term, c, degree);
 	}
-	if (!err)
+	if (!ret)
 		forward_candidates_settle(f, from);
-	return err;
+	return ret;
 }
 
 static int add_constant(struct forward *f)
@@ -194,7 +194,7 @@ static int add_constant(struct forward *f)
 int forward_init(struct forward *f, const struct schema *s, const struct dataset *d,
 		 unsigned int max_degree)
 {
-	int err;
+	int ret;
 
 	memset(f, 0, sizeof(*f));
 	f->schema = s;
@@ -202,9 +202,9 @@ int forward_init(struct forward *f, const struct schema *s, const struct dataset
 	f->max_degree = max_degree;
 	f->penalty = max_degree > 1 ? 3 : 2;
 	f->last_gain = INFINITY;
-	err = design_init(&f->design, s, d);
-	if (err)
-		return err;
+	ret = design_init(&f->design, s, d);
+	if (ret)
+		return ret;
 	f->nr_columns = f->design.nr_columns;
 	f->y = calloc(f->n + 1, sizeof(*f->y));
 	f->x = calloc(f->n * f->nr_columns + 1, sizeof(*f->x));
@@ -216,17 +216,17 @@ int forward_init(struct forward *f, const struct schema *s, const struct dataset
 		f->root_weight = calloc(f->n + 1, sizeof(*f->root_weight));
 	if (!f->y || !f->x || !f->x_mid || !f->x_range || !f->order || !f->scratch ||
 	    (d->weight && !f->root_weight))
-		err = -ENOMEM;
-	if (!err)
-		err = sort_columns(f);
-	if (!err) {
+		ret = -ENOMEM;
+	if (!ret)
+		ret = sort_columns(f);
+	if (!ret) {
 		scale_columns(f);
 		scale_response(f, d);
-		err = add_constant(f);
+		ret = add_constant(f);
 	}
-	if (err)
+	if (ret)
 		forward_release(f);
-	return err;
+	return ret;
 }
 
 void forward_release(struct forward *f)
@@ -251,7 +251,7 @@ void forward_release(struct forward *f)
 	memset(f, 0, sizeof(*f));
 }
 
-static double grsq(const struct forward *f, double rss, double nr_terms)
+static double mars_forward_grsq(const struct forward *f, double rss, double nr_terms)
 {
 	double n = (double)f->n, c = nr_terms + f->penalty * (nr_terms - 1) / 2;
 	double null = f->rss0 / (n * (1 - 1 / n) * (1 - 1 / n));
@@ -263,17 +263,17 @@ static int add_pair(struct forward *f, const struct forward_choice *best)
 {
 	const struct forward_candidate *c = best->candidate;
 	size_t parent = c->parent, column = c->column;
-	int err;
+	int ret;
 
 	if (best->linear)
 		return add_term(f, parent, column, FACTOR_LINEAR, 0);
-	err = add_term(f, parent, column, FACTOR_ABOVE, best->knot);
-	if (!err && best->pair)
-		err = add_term(f, parent, column, FACTOR_BELOW, best->knot);
-	return err;
+	ret = add_term(f, parent, column, FACTOR_ABOVE, best->knot);
+	if (!ret && best->pair)
+		ret = add_term(f, parent, column, FACTOR_BELOW, best->knot);
+	return ret;
 }
 
-static int record(struct forward *f, double gain)
+static int mars_forward_record(struct forward *f, double gain)
 {
 	if (f->nr_steps == f->cap_steps) {
 		size_t cap = f->cap_steps ? 2 * f->cap_steps : 32;
@@ -304,7 +304,7 @@ static bool in_queue(const struct forward *f, size_t parent)
 }
 
 /* One step, or done. */
-static int step(struct forward *f)
+static int mars_forward_step(struct forward *f)
 {
 	size_t before = f->nr_terms;
 	double rss = f->rss;
@@ -312,29 +312,29 @@ static int step(struct forward *f)
 		.limit = fmin(1.01 * f->rss, GAIN_JUMP * f->last_gain),
 		.nr_slots = 1 + 2 * f->nr_steps,
 	};
-	int err = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < f->nr_candidates; i++)
 		if (!f->queue || in_queue(f, f->candidates[i].parent))
 			forward_candidate_best(f, &f->candidates[i], &best);
 	if (!best.candidate || best.gain < LEAST_GAIN * f->rss0 ||
-	    grsq(f, f->rss - best.gain, (double)f->nr_terms + 2) < WORST_GRSQ) {
+	    mars_forward_grsq(f, f->rss - best.gain, (double)f->nr_terms + 2) < WORST_GRSQ) {
 		f->done = true;
 		return 0;
 	}
 	f->last_gain = best.gain;
-	err = add_pair(f, &best);
-	if (err)
-		return err;
+	ret = add_pair(f, &best);
+	if (ret)
+		return ret;
 	if (f->nr_terms == before) { /* rounding: the best was nothing new */
 		f->done = true;
 		return 0;
 	}
 	for (size_t j = before; j < f->nr_terms; j++)
 		forward_candidates_update(f, j);
-	for (size_t j = before; j < f->nr_terms && !err; j++)
-		err = add_candidates(f, j);
-	return err ? err : record(f, (rss - f->rss) / f->rss0);
+	for (size_t j = before; j < f->nr_terms && !ret; j++)
+		ret = add_candidates(f, j);
+	return ret ? ret : mars_forward_record(f, (rss - f->rss) / f->rss0);
 }
 
 int forward_prefix(struct forward *f, double nnodes, double threshold, size_t *nr_terms)
@@ -344,10 +344,10 @@ int forward_prefix(struct forward *f, double nnodes, double threshold, size_t *n
 
 	for (size_t s = 0; slots + 2 <= nnodes; s++, slots += 2) {
 		if (s == f->nr_steps && !f->done) {
-			int err = step(f);
+			int ret = mars_forward_step(f);
 
-			if (err)
-				return err;
+			if (ret)
+				return ret;
 		}
 		if (s == f->nr_steps || f->steps[s].gain < threshold)
 			break;

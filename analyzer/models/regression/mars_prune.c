@@ -61,7 +61,7 @@ static void backward_release(struct backward *b)
 	free(b->z);
 }
 
-static double *row(const struct backward *b, size_t i)
+static double *mars_prune_row(const struct backward *b, size_t i)
 {
 	return b->w + i * b->m;
 }
@@ -74,7 +74,8 @@ static size_t least_harm(struct backward *b, const double *z, double *harm)
 
 	cblas_dgemv(CblasColMajor, CblasTrans, m, (int)b->nr, 1, b->w, m, z, 1, 0, b->beta, 1);
 	for (size_t i = 0; i < b->nr; i++) {
-		double h = b->beta[i] * b->beta[i] / cblas_ddot(m, row(b, i), 1, row(b, i), 1);
+		double h = b->beta[i] * b->beta[i] /
+			   cblas_ddot(m, mars_prune_row(b, i), 1, mars_prune_row(b, i), 1);
 
 		if (b->id[i] == 0)
 			continue;
@@ -91,18 +92,18 @@ static void take_out(struct backward *b, size_t out)
 	int m = (int)b->m;
 	size_t last = b->nr - 1;
 
-	cblas_dswap(m, row(b, out), 1, row(b, last), 1);
+	cblas_dswap(m, mars_prune_row(b, out), 1, mars_prune_row(b, last), 1);
 	b->id[out] = b->id[last];
 	b->nr--;
-	cblas_dgemv(CblasColMajor, CblasTrans, m, (int)b->nr, 1, b->w, m, row(b, last), 1, 0,
-		    b->dots, 1);
+	cblas_dgemv(CblasColMajor, CblasTrans, m, (int)b->nr, 1, b->w, m, mars_prune_row(b, last),
+		    1, 0, b->dots, 1);
 	cblas_dger(CblasColMajor, m, (int)b->nr,
-		   -1 / cblas_ddot(m, row(b, last), 1, row(b, last), 1), row(b, last), 1, b->dots,
-		   1, b->w, m);
+		   -1 / cblas_ddot(m, mars_prune_row(b, last), 1, mars_prune_row(b, last), 1),
+		   mars_prune_row(b, last), 1, b->dots, 1, b->w, m);
 }
 
 /* Turns rows k and k + 1 of the triangle so that the second loses its entry in column k. */
-static void turn(struct backward *b, size_t k)
+static void mars_prune_turn(struct backward *b, size_t k)
 {
 	double *upper = b->r + k * b->m, *lower = upper + b->m, z = b->z[k];
 	double length = hypot(upper[k], lower[k]);
@@ -127,11 +128,11 @@ static void close_up(struct backward *b, size_t at)
 			memmove(b->r + k * b->m + at, b->r + k * b->m + at + 1,
 				(b->nr - at) * sizeof(*b->r));
 	for (size_t k = at; k < b->nr; k++)
-		turn(b, k);
+		mars_prune_turn(b, k);
 	b->rss += b->z[b->nr] * b->z[b->nr];
 }
 
-static void keep(struct pruned *p, const struct backward *b, size_t size, double rss)
+static void mars_prune_keep(struct pruned *p, const struct backward *b, size_t size, double rss)
 {
 	uint64_t *set = p->terms + (size - 1) * pruned_words(p);
 
@@ -142,13 +143,13 @@ static void keep(struct pruned *p, const struct backward *b, size_t size, double
 }
 
 /* Looks at the first s of the terms left, for every s from `from` on. */
-static void report(struct pruned *p, const struct backward *b, size_t from)
+static void mars_prune_report(struct pruned *p, const struct backward *b, size_t from)
 {
 	double rss = b->rss;
 
 	for (size_t size = b->nr; size >= from && size > 1; size--) {
 		if (rss < p->rss[size - 1])
-			keep(p, b, size, rss);
+			mars_prune_keep(p, b, size, rss);
 		rss += b->z[size - 1] * b->z[size - 1];
 	}
 }
@@ -165,33 +166,33 @@ static size_t place_of(const struct backward *b, size_t term)
 int prune(struct pruned *p, const struct forward *f, size_t nr_terms)
 {
 	struct backward b;
-	int err = backward_init(&b, f, nr_terms);
+	int ret = backward_init(&b, f, nr_terms);
 
 	*p = (struct pruned){ .nr_terms = nr_terms };
 	p->rss = calloc(nr_terms + 1, sizeof(*p->rss));
 	p->terms = calloc(nr_terms * pruned_words(p) + 1, sizeof(*p->terms));
 	if (!p->rss || !p->terms)
-		err = -ENOMEM;
-	for (size_t size = 2; size <= nr_terms && !err; size++)
+		ret = -ENOMEM;
+	for (size_t size = 2; size <= nr_terms && !ret; size++)
 		p->rss[size - 1] = INFINITY;
-	if (!err)
-		report(p, &b, 2);
-	while (b.nr > 1 && !err) {
+	if (!ret)
+		mars_prune_report(p, &b, 2);
+	while (b.nr > 1 && !ret) {
 		double harm = 0;
 		size_t out = least_harm(&b, f->qy, &harm), at = place_of(&b, b.id[out]);
 
 		take_out(&b, out);
 		close_up(&b, at);
-		report(p, &b, at > 1 ? at : 2);
+		mars_prune_report(p, &b, at > 1 ? at : 2);
 	}
-	if (!err) {
+	if (!ret) {
 		b.order[0] = 0;
-		keep(p, &b, 1, f->rss0);
+		mars_prune_keep(p, &b, 1, f->rss0);
 	}
 	backward_release(&b);
-	if (err)
+	if (ret)
 		pruned_release(p);
-	return err;
+	return ret;
 }
 
 void pruned_release(struct pruned *p)
@@ -226,19 +227,19 @@ int prune_coefficients(const struct pruned *p, const struct forward *f, size_t s
 	double *x = calloc(m * size + 1, sizeof(*x)), *solved = calloc(size + 1, sizeof(*solved));
 	struct lsq_problem problem = { .nr_rows = m, .nr_columns = size, .x = x, .y = f->qy };
 	struct lsq_result r = { .coefficients = solved };
-	int err = x && solved ? 0 : -ENOMEM;
+	int ret = x && solved ? 0 : -ENOMEM;
 
-	for (size_t j = 0; j < m && !err; j++)
+	for (size_t j = 0; j < m && !ret; j++)
 		if (pruned_has(p, size, j))
 			memcpy(x + nr++ * m, f->r + j * (j + 1) / 2, (j + 1) * sizeof(*x));
-	if (!err)
-		err = lsq_solve(&problem, &r);
+	if (!ret)
+		ret = lsq_solve(&problem, &r);
 	nr = 0;
-	for (size_t j = 0; j < m && !err; j++)
+	for (size_t j = 0; j < m && !ret; j++)
 		coefficients[j] = pruned_has(p, size, j) ? solved[nr++] * f->y_scale : 0;
-	if (!err)
+	if (!ret)
 		coefficients[0] += f->y_mean;
 	free(x);
 	free(solved);
-	return err;
+	return ret;
 }

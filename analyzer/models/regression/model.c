@@ -22,10 +22,10 @@ void model_release(struct model *m)
 
 static int copy_data(struct dataset *out, const struct dataset *d)
 {
-	int err = dataset_alloc(out, d->nr_rows, d->nr_vars, d->weight != NULL);
+	int ret = dataset_alloc(out, d->nr_rows, d->nr_vars, d->weight != NULL);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	memcpy(out->x, d->x, d->nr_rows * d->nr_vars * sizeof(*d->x));
 	memcpy(out->y, d->y, d->nr_rows * sizeof(*d->y));
 	if (d->weight)
@@ -46,26 +46,26 @@ int model_fit(struct model *m, const struct technique *t, const double *p, const
 {
 	struct sweep_input in = { .schema = s, .train = d };
 	void *sweep = NULL;
-	int err;
+	int ret;
 
 	memset(m, 0, sizeof(*m));
 	forest_init(&m->forest);
 	m->technique = t;
 	memcpy(m->parameters, p, t->nr_parameters * sizeof(*p));
 	m->quality = (struct quality){ NAN, NAN, NAN, NAN };
-	err = schema_copy(&m->schema, s);
-	if (!err)
-		err = copy_data(&m->data, d);
+	ret = schema_copy(&m->schema, s);
+	if (!ret)
+		ret = copy_data(&m->data, d);
 	m->limits = limits_of(d);
-	if (!err)
-		err = t->open(&sweep, t, &in);
-	if (!err)
-		err = t->extract(sweep, p, m);
+	if (!ret)
+		ret = t->open(&sweep, t, &in);
+	if (!ret)
+		ret = t->extract(sweep, p, m);
 	if (sweep)
 		t->close(sweep);
-	if (err)
+	if (ret)
 		model_release(m);
-	return err;
+	return ret;
 }
 
 static int predict_learned(const struct model *m, const double *rows, size_t nr, double *out)
@@ -73,7 +73,7 @@ static int predict_learned(const struct model *m, const double *rows, size_t nr,
 	const struct neighbours *n = &m->neighbours;
 	struct nearest near = { 0 };
 	double *scratch;
-	int err;
+	int ret;
 
 	if (m->form == MODEL_TERMS) {
 		terms_predict(&m->terms, rows, nr, m->schema.nr, out);
@@ -87,28 +87,28 @@ static int predict_learned(const struct model *m, const double *rows, size_t nr,
 	if (!n->k)
 		return 0;
 	scratch = calloc(n->nr_rows + 1, sizeof(*scratch));
-	err = scratch ? 0 : -ENOMEM;
-	for (size_t i = 0; i < nr && !err; i++) {
+	ret = scratch ? 0 : -ENOMEM;
+	for (size_t i = 0; i < nr && !ret; i++) {
 		double shift[NEIGHBOURS_MAX];
 
-		err = nearest_find(&near, n, rows + i * m->schema.nr, scratch);
-		if (err)
+		ret = nearest_find(&near, n, rows + i * m->schema.nr, scratch);
+		if (ret)
 			break;
 		nearest_shifts(&near, n->shift, shift);
 		out[i] += shift[n->k - 1];
 	}
 	nearest_release(&near);
 	free(scratch);
-	return err;
+	return ret;
 }
 
 int model_predict(const struct model *m, const double *rows, size_t nr, double *out)
 {
-	int err = predict_learned(m, rows, nr, out);
+	int ret = predict_learned(m, rows, nr, out);
 
-	for (size_t i = 0; i < nr && !err && m->schema.log; i++)
+	for (size_t i = 0; i < nr && !ret && m->schema.log; i++)
 		out[i] = exp(out[i]) * offset_of(&m->schema.offset, rows + i * m->schema.nr);
-	return err;
+	return ret;
 }
 
 double model_measured(const struct model *m, size_t i)

@@ -14,7 +14,7 @@ static json_t *number_or_null(double v)
 	return isfinite(v) ? json_real(v) : json_null();
 }
 
-static json_t *numbers(const double *v, size_t nr)
+static json_t *model_json_numbers(const double *v, size_t nr)
 {
 	json_t *list = json_array();
 
@@ -41,14 +41,15 @@ static json_t *data_json(const struct model *m)
 	json_t *columns = json_array(), *root, *folds = json_array();
 
 	for (size_t v = 0; v < d->nr_vars; v++)
-		json_array_append_new(columns, numbers(d->x + v * d->nr_rows, d->nr_rows));
+		json_array_append_new(columns,
+				      model_json_numbers(d->x + v * d->nr_rows, d->nr_rows));
 	for (size_t i = 0; d->fold && i < d->nr_rows; i++)
 		json_array_append_new(folds, json_integer(d->fold[i]));
 	root = json_pack("{s:I, s:o, s:o, s:o, s:I, s:I}", "rows", (json_int_t)d->nr_rows, "x",
-			 columns, "y", numbers(d->y, d->nr_rows), "fold", folds, "folds",
+			 columns, "y", model_json_numbers(d->y, d->nr_rows), "fold", folds, "folds",
 			 (json_int_t)d->nr_folds, "seed", (json_int_t)d->seed);
 	if (d->weight)
-		json_object_set_new(root, "weight", numbers(d->weight, d->nr_rows));
+		json_object_set_new(root, "weight", model_json_numbers(d->weight, d->nr_rows));
 	return root;
 }
 
@@ -102,8 +103,10 @@ json_t *model_json(const struct model *m)
 			    number_or_null(m->quality.cv_rmse), "r2", number_or_null(m->quality.r2),
 			    "mean_relative_error", number_or_null(m->quality.mean_relative_error),
 			    "p95_relative_error", number_or_null(m->quality.p95_relative_error),
-			    "fold_rmse", numbers(m->fold_rmse, m->fold_rmse ? m->data.nr_folds : 0),
-			    "residuals", numbers(m->residuals, m->residuals ? m->data.nr_rows : 0));
+			    "fold_rmse",
+			    model_json_numbers(m->fold_rmse, m->fold_rmse ? m->data.nr_folds : 0),
+			    "residuals",
+			    model_json_numbers(m->residuals, m->residuals ? m->data.nr_rows : 0));
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o*, s:o, s:o, s:o, s:o, s:o, s:o*}", "schema",
 			 "blkcast.model/1", "kind", "regression", "technique", m->technique->name,
 			 "response", m->schema.response, "scale", m->schema.log ? "log" : "linear",
@@ -171,7 +174,7 @@ static int read_schema(struct schema *s, const json_t *root, struct err *err)
 	size_t nr = json_array_size(variables);
 	const char *scale = json_string_value(json_object_get(root, "scale"));
 	const json_t *offset = json_object_get(root, "offset");
-	int status = 0;
+	int ret = 0;
 
 	if (!scale || (strcmp(scale, "log") != 0 && strcmp(scale, "linear") != 0))
 		return err_set(err, EINVAL, "scale: expected log or linear");
@@ -183,15 +186,15 @@ static int read_schema(struct schema *s, const json_t *root, struct err *err)
 	s->variables = calloc(nr, sizeof(*s->variables));
 	if (!s->response || !s->variables)
 		return -ENOMEM;
-	while (s->nr < nr && !status) {
-		status = read_variable(&s->variables[s->nr], json_array_get(variables, s->nr));
+	while (s->nr < nr && !ret) {
+		ret = read_variable(&s->variables[s->nr], json_array_get(variables, s->nr));
 		s->nr++;
 	}
-	if (status == -EINVAL)
+	if (ret == -EINVAL)
 		err_set(err, EINVAL, "variables[%zu]: expected a name with low and high, or levels",
 			s->nr - 1);
-	if (status || !offset)
-		return status;
+	if (ret || !offset)
+		return ret;
 	if (!json_is_string(offset) || !s->log)
 		return err_set(err, EINVAL,
 			       "offset: expected a product of variables, and scale log");
@@ -243,27 +246,27 @@ static int read_data(struct dataset *d, const json_t *root, const struct schema 
 	const json_t *x = json_object_get(root, "x"), *weight = json_object_get(root, "weight");
 	const json_t *y = json_object_get(root, "y");
 	json_int_t nr = json_integer_value(json_object_get(root, "rows"));
-	int status = -EINVAL;
+	int ret = -EINVAL;
 
 	/* The arrays are in memory already: no count is trusted beyond their length. */
 	if (nr >= 1 && (uint64_t)nr == json_array_size(y) && json_array_size(x) == s->nr)
-		status = dataset_alloc(d, (size_t)nr, s->nr, weight != NULL);
-	if (!status)
-		status = read_numbers(d->y, y, d->nr_rows);
-	for (size_t v = 0; v < s->nr && !status; v++)
-		status = read_numbers(d->x + v * d->nr_rows, json_array_get(x, v), d->nr_rows);
-	if (!status && weight)
-		status = read_numbers(d->weight, weight, d->nr_rows);
-	for (size_t i = 0; i < d->nr_rows && weight && !status; i++)
+		ret = dataset_alloc(d, (size_t)nr, s->nr, weight != NULL);
+	if (!ret)
+		ret = read_numbers(d->y, y, d->nr_rows);
+	for (size_t v = 0; v < s->nr && !ret; v++)
+		ret = read_numbers(d->x + v * d->nr_rows, json_array_get(x, v), d->nr_rows);
+	if (!ret && weight)
+		ret = read_numbers(d->weight, weight, d->nr_rows);
+	for (size_t i = 0; i < d->nr_rows && weight && !ret; i++)
 		if (!(d->weight[i] > 0))
-			status = -EINVAL;
-	if (!status)
-		status = read_folds(d, root);
-	if (!status && !cells_valid(d, s))
-		status = -EINVAL;
-	if (status == -EINVAL)
+			ret = -EINVAL;
+	if (!ret)
+		ret = read_folds(d, root);
+	if (!ret && !cells_valid(d, s))
+		ret = -EINVAL;
+	if (ret == -EINVAL)
 		err_set(err, EINVAL, "data: its columns and counts do not fit each other");
-	return status;
+	return ret;
 }
 
 static int read_parameters(struct model *m, const json_t *root, struct err *err)
@@ -296,7 +299,7 @@ static int read_quality(struct model *m, const json_t *root, struct err *err)
 {
 	const json_t *folds = json_object_get(root, "fold_rmse");
 	const json_t *residuals = json_object_get(root, "residuals");
-	int status = 0;
+	int ret = 0;
 
 	m->quality.cv_rmse = number_or_nan(root, "cv_rmse");
 	m->quality.r2 = number_or_nan(root, "r2");
@@ -304,19 +307,18 @@ static int read_quality(struct model *m, const json_t *root, struct err *err)
 	m->quality.p95_relative_error = number_or_nan(root, "p95_relative_error");
 	if (json_array_size(folds)) {
 		m->fold_rmse = calloc(m->data.nr_folds + 1, sizeof(double));
-		status = m->fold_rmse ? read_numbers(m->fold_rmse, folds, m->data.nr_folds)
-				      : -ENOMEM;
+		ret = m->fold_rmse ? read_numbers(m->fold_rmse, folds, m->data.nr_folds) : -ENOMEM;
 	}
-	if (!status && json_array_size(residuals)) {
+	if (!ret && json_array_size(residuals)) {
 		m->residuals = calloc(m->data.nr_rows + 1, sizeof(double));
-		status = m->residuals ? read_numbers(m->residuals, residuals, m->data.nr_rows)
-				      : -ENOMEM;
-		if (!status)
+		ret = m->residuals ? read_numbers(m->residuals, residuals, m->data.nr_rows)
+				   : -ENOMEM;
+		if (!ret)
 			stats_sort(m->residuals, m->data.nr_rows);
 	}
-	if (status == -EINVAL)
+	if (ret == -EINVAL)
 		err_set(err, EINVAL, "quality: its lists do not fit the rows and folds");
-	return status;
+	return ret;
 }
 
 /* The neighbours are the training rows, corrected by the rules: made again, not saved. */
@@ -325,7 +327,7 @@ static int remake_neighbours(struct model *m)
 	unsigned int k =
 		m->technique == technique_find("cubist") ? (unsigned int)m->parameters[2] : 0;
 	double *rows, *fitted;
-	int err = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (!k)
 		return 0;
@@ -333,11 +335,11 @@ static int remake_neighbours(struct model *m)
 	fitted = calloc(m->data.nr_rows + 1, sizeof(*fitted));
 	if (rows && fitted) {
 		rules_predict(&m->rules, &m->schema, rows, m->data.nr_rows, fitted);
-		err = neighbours_init(&m->neighbours, &m->schema, &m->data, k, fitted);
+		ret = neighbours_init(&m->neighbours, &m->schema, &m->data, k, fitted);
 	}
 	free(rows);
 	free(fitted);
-	return err;
+	return ret;
 }
 
 /* The form a technique's models have. */
@@ -373,22 +375,22 @@ static int read_form(struct model *m, const json_t *root, struct err *err)
 
 int model_from_json(struct model *m, const json_t *root, struct err *err)
 {
-	int status;
+	int ret;
 
 	memset(m, 0, sizeof(*m));
 	forest_init(&m->forest);
-	status = read_parameters(m, root, err);
-	if (!status)
-		status = read_schema(&m->schema, root, err);
-	if (!status)
-		status = read_data(&m->data, json_object_get(root, "data"), &m->schema, err);
-	if (!status)
-		status = read_quality(m, json_object_get(root, "quality"), err);
-	if (!status)
-		status = read_form(m, root, err);
-	if (!status)
-		status = remake_neighbours(m);
-	if (status)
+	ret = read_parameters(m, root, err);
+	if (!ret)
+		ret = read_schema(&m->schema, root, err);
+	if (!ret)
+		ret = read_data(&m->data, json_object_get(root, "data"), &m->schema, err);
+	if (!ret)
+		ret = read_quality(m, json_object_get(root, "quality"), err);
+	if (!ret)
+		ret = read_form(m, root, err);
+	if (!ret)
+		ret = remake_neighbours(m);
+	if (ret)
 		model_release(m);
-	return status;
+	return ret;
 }

@@ -14,48 +14,47 @@ static int read_rows(const struct model *m, const struct table *t, double *rows,
 {
 	const struct schema *s = &m->schema;
 	size_t *at = calloc(s->nr + 1, sizeof(*at));
-	int column = table_find(t, s->response, err), status = at ? 0 : -ENOMEM;
+	int column = table_find(t, s->response, err), ret = at ? 0 : -ENOMEM;
 
-	if (!status && column < 0)
-		status = column;
-	for (size_t v = 0; v < s->nr && !status; v++) {
+	if (!ret && column < 0)
+		ret = column;
+	for (size_t v = 0; v < s->nr && !ret; v++) {
 		int c = table_find(t, s->variables[v].name, err);
 
 		at[v] = c < 0 ? 0 : (size_t)c;
-		status = c < 0 ? c : 0;
+		ret = c < 0 ? c : 0;
 	}
-	for (size_t i = 0; i < t->nr_rows && !status; i++) {
-		status = dataset_encode(s, t, at, i, rows + i * s->nr, err);
-		if (!status)
-			status = table_number(t, (size_t)column, i, &y[i], err);
-		if (!status && s->log && !(y[i] > 0))
-			status = err_set(err, EINVAL,
-					 "%s:%" PRIu64 ": row %zu, column '%s': expected a number "
-					 "above 0, got %g",
-					 t->source, t->lines[i], i + 1, s->response, y[i]);
-		if (!status && !(offset_of(&s->offset, rows + i * s->nr) > 0))
-			status = err_set(err, EINVAL,
-					 "%s:%" PRIu64
-					 ": row %zu: expected an offset above 0, got %g",
-					 t->source, t->lines[i], i + 1,
-					 offset_of(&s->offset, rows + i * s->nr));
-		if (!status && s->log)
+	for (size_t i = 0; i < t->nr_rows && !ret; i++) {
+		ret = dataset_encode(s, t, at, i, rows + i * s->nr, err);
+		if (!ret)
+			ret = table_number(t, (size_t)column, i, &y[i], err);
+		if (!ret && s->log && !(y[i] > 0))
+			ret = err_set(err, EINVAL,
+				      "%s:%" PRIu64 ": row %zu, column '%s': expected a number "
+				      "above 0, got %g",
+				      t->source, t->lines[i], i + 1, s->response, y[i]);
+		if (!ret && !(offset_of(&s->offset, rows + i * s->nr) > 0))
+			ret = err_set(err, EINVAL,
+				      "%s:%" PRIu64 ": row %zu: expected an offset above 0, got %g",
+				      t->source, t->lines[i], i + 1,
+				      offset_of(&s->offset, rows + i * s->nr));
+		if (!ret && s->log)
 			y[i] = log(y[i] / offset_of(&s->offset, rows + i * s->nr));
 	}
 	free(at);
-	return status;
+	return ret;
 }
 
 /* Errors of the new rows against those of the held-out ones. */
-static int judge(const struct model *m, const double *rows, const double *y, size_t nr,
-		 struct update_facts *f)
+static int model_update_judge(const struct model *m, const double *rows, const double *y, size_t nr,
+			      struct update_facts *f)
 {
 	double half = model_half_width(m, 0.9), *error = calloc(nr + 1, sizeof(*error));
 	size_t inside = 0;
-	int err = error ? model_predict(m, rows, nr, error) : -ENOMEM;
+	int ret = error ? model_predict(m, rows, nr, error) : -ENOMEM;
 
 	*f = (struct update_facts){ .nr_rows = nr, .inside_ratio = NAN, .ks_p = NAN };
-	for (size_t i = 0; i < nr && !err; i++) {
+	for (size_t i = 0; i < nr && !ret; i++) {
 		bool outside = false;
 
 		if (m->schema.log)
@@ -68,7 +67,7 @@ static int judge(const struct model *m, const double *rows, const double *y, siz
 							      rows[i * m->schema.nr + v]);
 		f->nr_outside += outside;
 	}
-	if (!err && m->residuals && nr >= UPDATE_LEAST_ROWS) {
+	if (!ret && m->residuals && nr >= UPDATE_LEAST_ROWS) {
 		size_t n = m->data.nr_rows;
 
 		stats_sort(error, nr);
@@ -78,19 +77,19 @@ static int judge(const struct model *m, const double *rows, const double *y, siz
 			   stats_mean(error, nr) > stats_mean(m->residuals, n);
 	}
 	free(error);
-	return err;
+	return ret;
 }
 
 /* weight: of the new rows; NULL: 1 each. */
-static int join(struct dataset *out, const struct model *m, const double *rows, const double *y,
-		const double *weight, size_t nr)
+static int model_update_join(struct dataset *out, const struct model *m, const double *rows,
+			     const double *y, const double *weight, size_t nr)
 {
 	const struct dataset *d = &m->data;
 	size_t n = d->nr_rows + nr;
-	int err = dataset_alloc(out, n, d->nr_vars, weight != NULL);
+	int ret = dataset_alloc(out, n, d->nr_vars, weight != NULL);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	for (size_t v = 0; v < d->nr_vars; v++) {
 		memcpy(out->x + v * n, d->x + v * d->nr_rows, d->nr_rows * sizeof(*d->x));
 		for (size_t i = 0; i < nr; i++)
@@ -105,24 +104,25 @@ static int join(struct dataset *out, const struct model *m, const double *rows, 
 	return 0;
 }
 
-static int refit(struct model *out, const struct model *m, struct dataset *d, struct err *err)
+static int model_update_refit(struct model *out, const struct model *m, struct dataset *d,
+			      struct err *err)
 {
 	struct candidate c = { .technique = m->technique, .fixed = { true, true, true } };
 	struct select_config config = { .schema = &m->schema, .data = d, .standard = true };
 	struct schema s = { 0 };
-	int status =
+	int ret =
 		dataset_make_folds(d, m->data.nr_folds ? m->data.nr_folds : 10, m->data.seed, err);
 
 	memcpy(c.parameters, m->parameters, sizeof(c.parameters));
-	if (!status)
-		status = select_candidate(&c, &config);
-	if (!status)
-		status = schema_copy(&s, &m->schema);
-	if (!status) {
+	if (!ret)
+		ret = select_candidate(&c, &config);
+	if (!ret)
+		ret = schema_copy(&s, &m->schema);
+	if (!ret) {
 		schema_take_ranges(&s, d);
-		status = model_fit(out, m->technique, m->parameters, &s, d);
+		ret = model_fit(out, m->technique, m->parameters, &s, d);
 	}
-	if (!status) {
+	if (!ret) {
 		out->quality = c.quality;
 		out->fold_rmse = c.fold_rmse;
 		out->residuals = c.residuals;
@@ -130,22 +130,22 @@ static int refit(struct model *out, const struct model *m, struct dataset *d, st
 	}
 	schema_release(&s);
 	candidate_release(&c);
-	return status;
+	return ret;
 }
 
 static int read_weights(const struct table *t, const char *name, double *weight, struct err *err)
 {
-	int column = table_find(t, name, err), status = column < 0 ? column : 0;
+	int column = table_find(t, name, err), ret = column < 0 ? column : 0;
 
-	for (size_t i = 0; i < t->nr_rows && !status; i++) {
-		status = table_number(t, (size_t)column, i, &weight[i], err);
-		if (!status && !(weight[i] > 0))
-			status = err_set(err, EINVAL,
-					 "%s:%" PRIu64 ": row %zu, column '%s': expected a weight "
-					 "above 0, got %g",
-					 t->source, t->lines[i], i + 1, name, weight[i]);
+	for (size_t i = 0; i < t->nr_rows && !ret; i++) {
+		ret = table_number(t, (size_t)column, i, &weight[i], err);
+		if (!ret && !(weight[i] > 0))
+			ret = err_set(err, EINVAL,
+				      "%s:%" PRIu64 ": row %zu, column '%s': expected a weight "
+				      "above 0, got %g",
+				      t->source, t->lines[i], i + 1, name, weight[i]);
 	}
-	return status;
+	return ret;
 }
 
 int model_update(struct model *out, const struct model *m, const struct table *t,
@@ -156,27 +156,27 @@ int model_update(struct model *out, const struct model *m, const struct table *t
 	double *y = calloc(nr + 1, sizeof(*y));
 	double *weight = weight_column ? calloc(nr + 1, sizeof(*weight)) : NULL;
 	struct dataset d = { 0 };
-	int status = rows && y && !weight_column == !weight ? 0 : -ENOMEM;
+	int ret = rows && y && !weight_column == !weight ? 0 : -ENOMEM;
 
-	if (!status && !nr)
-		status = err_set(err, EINVAL, "%s: no rows under the header", t->source);
-	if (!status && m->data.weight && !weight_column)
-		status = err_set(err, EINVAL,
-				 "%s: --weight-column: expected, the model's rows have weights",
-				 t->source);
-	if (!status && weight)
-		status = read_weights(t, weight_column, weight, err);
-	if (!status)
-		status = read_rows(m, t, rows, y, err);
-	if (!status)
-		status = judge(m, rows, y, nr, facts);
-	if (!status)
-		status = join(&d, m, rows, y, weight, nr);
-	if (!status)
-		status = refit(out, m, &d, err);
+	if (!ret && !nr)
+		ret = err_set(err, EINVAL, "%s: no rows under the header", t->source);
+	if (!ret && m->data.weight && !weight_column)
+		ret = err_set(err, EINVAL,
+			      "%s: --weight-column: expected, the model's rows have weights",
+			      t->source);
+	if (!ret && weight)
+		ret = read_weights(t, weight_column, weight, err);
+	if (!ret)
+		ret = read_rows(m, t, rows, y, err);
+	if (!ret)
+		ret = model_update_judge(m, rows, y, nr, facts);
+	if (!ret)
+		ret = model_update_join(&d, m, rows, y, weight, nr);
+	if (!ret)
+		ret = model_update_refit(out, m, &d, err);
 	dataset_release(&d);
 	free(rows);
 	free(y);
 	free(weight);
-	return status;
+	return ret;
 }

@@ -57,7 +57,7 @@ static double near_one(double d)
 	return d < 1 ? d : 1;
 }
 
-static double distance(const struct neighbours *n, const double *a, const double *b)
+static double neighbours_distance(const struct neighbours *n, const double *a, const double *b)
 {
 	double sum = 0;
 
@@ -71,7 +71,7 @@ static double distance(const struct neighbours *n, const double *a, const double
 }
 
 /* The NEIGHBOURS_MAX smallest distances, ascending. */
-static size_t smallest(const double *d, size_t nr, double out[NEIGHBOURS_MAX])
+static size_t neighbours_smallest(const double *d, size_t nr, double out[NEIGHBOURS_MAX])
 {
 	size_t kept = 0;
 
@@ -118,22 +118,22 @@ static int add_row(struct nearest *near, size_t row, size_t rank)
 
 int nearest_find(struct nearest *near, const struct neighbours *n, const double *x, double *scratch)
 {
-	int err = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < n->nr_rows; i++)
-		scratch[i] = distance(n, x, n->rows + i * n->nr_vars);
-	near->nr = smallest(scratch, n->nr_rows, near->distance);
+		scratch[i] = neighbours_distance(n, x, n->rows + i * n->nr_vars);
+	near->nr = neighbours_smallest(scratch, n->nr_rows, near->distance);
 	near->nr_rows = 0;
-	for (size_t i = 0; i < n->nr_rows && !err; i++) {
+	for (size_t i = 0; i < n->nr_rows && !ret; i++) {
 		size_t rank = 0;
 
 		if (scratch[i] > near->distance[near->nr - 1])
 			continue;
 		while (near->distance[rank] != scratch[i])
 			rank++;
-		err = add_row(near, i, rank);
+		ret = add_row(near, i, rank);
 	}
-	return err;
+	return ret;
 }
 
 /*

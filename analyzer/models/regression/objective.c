@@ -30,61 +30,61 @@ struct objective {
 
 static int take_rows(struct dataset *out, const struct dataset *d, const size_t *rows, size_t nr)
 {
-	int err = dataset_alloc(out, nr, d->nr_vars, d->weight != NULL);
+	int ret = dataset_alloc(out, nr, d->nr_vars, d->weight != NULL);
 
-	for (size_t i = 0; i < nr && !err; i++) {
+	for (size_t i = 0; i < nr && !ret; i++) {
 		for (size_t v = 0; v < d->nr_vars; v++)
 			out->x[v * nr + i] = d->x[v * d->nr_rows + rows[i]];
 		out->y[i] = d->y[rows[i]];
 		if (d->weight)
 			out->weight[i] = d->weight[rows[i]];
 	}
-	return err;
+	return ret;
 }
 
 /* n rows drawn with replacement to train on; those never drawn to test on. */
-static int bootstrap(struct split *s, const struct dataset *d, uint64_t stream)
+static int objective_bootstrap(struct split *s, const struct dataset *d, uint64_t stream)
 {
 	size_t n = d->nr_rows, nr_out = 0;
 	size_t *drawn = calloc(2 * n + 1, sizeof(*drawn)), *left = drawn + n;
 	bool *seen = calloc(n + 1, sizeof(*seen));
 	struct rng rng;
-	int err = drawn && seen ? 0 : -ENOMEM;
+	int ret = drawn && seen ? 0 : -ENOMEM;
 
 	rng_stream(&rng, d->seed, stream + 1);
-	for (size_t i = 0; i < n && !err; i++) {
+	for (size_t i = 0; i < n && !ret; i++) {
 		drawn[i] = rng_below(&rng, n);
 		seen[drawn[i]] = true;
 	}
-	for (size_t i = 0; i < n && !err; i++)
+	for (size_t i = 0; i < n && !ret; i++)
 		if (!seen[i])
 			left[nr_out++] = i;
-	if (!err && !nr_out)
-		err = -EINVAL; /* hardly: every row drawn */
-	if (!err)
-		err = take_rows(&s->train, d, drawn, n);
-	if (!err)
-		err = take_rows(&s->test, d, left, nr_out);
+	if (!ret && !nr_out)
+		ret = -EINVAL; /* hardly: every row drawn */
+	if (!ret)
+		ret = take_rows(&s->train, d, drawn, n);
+	if (!ret)
+		ret = take_rows(&s->test, d, left, nr_out);
 	free(drawn);
 	free(seen);
-	return err;
+	return ret;
 }
 
 static int split_init(struct objective *o, uint32_t i)
 {
 	const struct objective_config *c = &o->config;
 	struct split *s = &o->splits[i];
-	int err;
+	int ret;
 
 	if (c->nr_bootstraps) {
-		err = bootstrap(s, c->data, i);
+		ret = objective_bootstrap(s, c->data, i);
 	} else {
-		err = dataset_subset(&s->train, c->data, i, false);
-		if (!err)
-			err = dataset_subset(&s->test, c->data, i, true);
+		ret = dataset_subset(&s->train, c->data, i, false);
+		if (!ret)
+			ret = dataset_subset(&s->test, c->data, i, true);
 	}
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	s->rows = dataset_rows(&s->test);
 	s->predicted = calloc(s->test.nr_rows + 1, sizeof(*s->predicted));
 	if (!s->rows || !s->predicted)
@@ -97,7 +97,7 @@ static int split_init(struct objective *o, uint32_t i)
 int objective_new(struct objective **out, const struct objective_config *config)
 {
 	struct objective *o = calloc(1, sizeof(*o));
-	int err = 0;
+	int ret = 0;
 
 	if (!o)
 		return -ENOMEM;
@@ -105,14 +105,14 @@ int objective_new(struct objective **out, const struct objective_config *config)
 	o->nr_splits = config->nr_bootstraps ? config->nr_bootstraps : config->data->nr_folds;
 	o->splits = calloc(o->nr_splits + 1, sizeof(*o->splits));
 	if (!o->splits)
-		err = -ENOMEM;
-	for (uint32_t i = 0; i < o->nr_splits && !err; i++)
-		err = split_init(o, i);
-	if (err)
+		ret = -ENOMEM;
+	for (uint32_t i = 0; i < o->nr_splits && !ret; i++)
+		ret = split_init(o, i);
+	if (ret)
 		objective_free(o);
 	else
 		*out = o;
-	return err;
+	return ret;
 }
 
 void objective_free(struct objective *o)
@@ -160,11 +160,11 @@ static int work_split(void *ctx, size_t chunk, size_t begin, size_t end)
 	(void)chunk;
 	(void)end;
 	for (size_t i = 0; i < o->nr_points; i++) {
-		int err = o->config.technique->predict(s->sweep, o->points + i * PARAMETERS_MAX,
+		int ret = o->config.technique->predict(s->sweep, o->points + i * PARAMETERS_MAX,
 						       s->predicted);
 
-		if (err)
-			return err;
+		if (ret)
+			return ret;
 		for (size_t k = 0; k < s->test.nr_rows && o->config.technique->bounded; k++)
 			s->predicted[k] = limits_keep(&s->limits, s->predicted[k]);
 		o->rmse[i * o->nr_splits + begin] = rmse_of(s);
@@ -179,31 +179,31 @@ int objective_eval(struct objective *o, const double *points, size_t nr, double 
 				 .nr_threads = o->config.nr_threads,
 				 .work = work_split,
 				 .ctx = o };
-	int err;
+	int ret;
 
 	o->points = points;
 	o->nr_points = nr;
 	o->rmse = rmse ? rmse : calloc(nr * o->nr_splits + 1, sizeof(*o->rmse));
 	if (!o->rmse)
 		return -ENOMEM;
-	err = parallel_run(&work);
-	for (size_t i = 0; i < nr && !err; i++) {
+	ret = parallel_run(&work);
+	for (size_t i = 0; i < nr && !ret; i++) {
 		cost[i] = stats_mean(o->rmse + i * o->nr_splits, o->nr_splits);
 		if (!isfinite(cost[i]))
-			err = -ERANGE;
+			ret = -ERANGE;
 	}
 	if (!rmse)
 		free(o->rmse);
-	return err;
+	return ret;
 }
 
 int objective_predict(struct objective *o, const double *p, double *predicted)
 {
 	const struct dataset *d = o->config.data;
 	double *rmse = calloc(o->nr_splits + 1, sizeof(*rmse)), cost;
-	int err = rmse ? objective_eval(o, p, 1, rmse, &cost) : -ENOMEM;
+	int ret = rmse ? objective_eval(o, p, 1, rmse, &cost) : -ENOMEM;
 
-	for (uint32_t f = 0; f < o->nr_splits && !err; f++) {
+	for (uint32_t f = 0; f < o->nr_splits && !ret; f++) {
 		const double *from = o->splits[f].predicted;
 
 		for (size_t i = 0; i < d->nr_rows; i++)
@@ -211,7 +211,7 @@ int objective_predict(struct objective *o, const double *p, double *predicted)
 				predicted[i] = *from++;
 	}
 	free(rmse);
-	return err;
+	return ret;
 }
 
 uint64_t objective_nr_fits(const struct objective *o)

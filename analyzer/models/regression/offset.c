@@ -8,7 +8,7 @@
 
 #include "analyzer/models/regression/dataset.h"
 
-static long find(const struct schema *s, const char *name, size_t len)
+static long offset_find(const struct schema *s, const char *name, size_t len)
 {
 	for (size_t v = 0; v < s->nr; v++)
 		if (!strncmp(s->variables[v].name, name, len) && !s->variables[v].name[len])
@@ -16,10 +16,10 @@ static long find(const struct schema *s, const char *name, size_t len)
 	return -1;
 }
 
-static int put(struct offset *o, const char *name, size_t len, bool rest, double from,
-	       const struct schema *s, struct err *err)
+static int offset_put(struct offset *o, const char *name, size_t len, bool rest, double from,
+		      const struct schema *s, struct err *err)
 {
-	long v = find(s, name, len);
+	long v = offset_find(s, name, len);
 
 	if (v < 0 || s->variables[v].factor)
 		return err_set(err, EINVAL,
@@ -44,28 +44,28 @@ static int read_rest(struct offset *o, const char *text, const char **end, const
 		return err_set(err, EINVAL, "--offset: expected (NUMBER-VARIABLE), got '%.60s'",
 			       text);
 	*end = close + 1;
-	return put(o, minus + 1, (size_t)(close - minus - 1), true, from, s, err);
+	return offset_put(o, minus + 1, (size_t)(close - minus - 1), true, from, s, err);
 }
 
 int offset_read(struct offset *o, const char *text, const struct schema *s, struct err *err)
 {
 	struct offset read = { 0 };
-	int status = 0;
+	int ret = 0;
 
-	for (const char *at = text, *end; !status; at = end + 1) {
+	for (const char *at = text, *end; !ret; at = end + 1) {
 		end = at + strcspn(at, "*");
 		if (*at == '(')
-			status = read_rest(&read, at, &end, s, err);
+			ret = read_rest(&read, at, &end, s, err);
 		else
-			status = put(&read, at, (size_t)(end - at), false, 0, s, err);
-		if (!status && *end && *end != '*')
-			status = err_set(err, EINVAL, "--offset: expected * before '%.60s'", end);
-		if (!status && !*end)
+			ret = offset_put(&read, at, (size_t)(end - at), false, 0, s, err);
+		if (!ret && *end && *end != '*')
+			ret = err_set(err, EINVAL, "--offset: expected * before '%.60s'", end);
+		if (!ret && !*end)
 			break;
 	}
-	if (!status)
+	if (!ret)
 		*o = read;
-	return status;
+	return ret;
 }
 
 void offset_print(const struct offset *o, const struct schema *s, struct buf *out)

@@ -17,7 +17,7 @@ void rules_release(struct rules *r)
 }
 
 /* Room for `more` elements beyond nr. */
-static int grow(void *array, size_t *cap, size_t nr, size_t more, size_t size)
+static int rules_grow(void *array, size_t *cap, size_t nr, size_t more, size_t size)
 {
 	void **at = array, *grown;
 	size_t want;
@@ -38,8 +38,8 @@ int rules_add_condition(struct rules *r, const struct rule_condition *c, const u
 {
 	struct rule_condition *to;
 
-	if (grow(&r->conditions, &r->cap_conditions, r->nr_conditions, 1, sizeof(*to)) ||
-	    grow(&r->levels, &r->cap_levels, r->nr_levels, nr_levels, 1))
+	if (rules_grow(&r->conditions, &r->cap_conditions, r->nr_conditions, 1, sizeof(*to)) ||
+	    rules_grow(&r->levels, &r->cap_levels, r->nr_levels, nr_levels, 1))
 		return -ENOMEM;
 	to = &r->conditions[r->nr_conditions++];
 	*to = *c;
@@ -52,7 +52,7 @@ int rules_add_condition(struct rules *r, const struct rule_condition *c, const u
 
 int rules_add_part(struct rules *r, const struct rule_part *p)
 {
-	if (grow(&r->parts, &r->cap_parts, r->nr_parts, 1, sizeof(*p)))
+	if (rules_grow(&r->parts, &r->cap_parts, r->nr_parts, 1, sizeof(*p)))
 		return -ENOMEM;
 	r->parts[r->nr_parts++] = *p;
 	return 0;
@@ -62,7 +62,7 @@ int rules_add(struct rules *r, const struct rule *rule)
 {
 	struct rule *to;
 
-	if (grow(&r->rules, &r->cap, r->nr, 1, sizeof(*to)))
+	if (rules_grow(&r->rules, &r->cap, r->nr, 1, sizeof(*to)))
 		return -ENOMEM;
 	to = &r->rules[r->nr++];
 	*to = *rule;
@@ -89,35 +89,35 @@ int rules_end_set(struct rules *r)
 static int append_rule(struct rules *to, const struct rules *from, const struct rule *rule,
 		       const struct schema *s)
 {
-	int err = 0;
+	int ret = 0;
 
-	for (uint32_t k = 0; k < rule->nr_conditions && !err; k++) {
+	for (uint32_t k = 0; k < rule->nr_conditions && !ret; k++) {
 		const struct rule_condition *c = &from->conditions[rule->conditions_at + k];
 		const struct variable *v = &s->variables[c->variable];
 
-		err = rules_add_condition(to, c, v->factor ? from->levels + c->levels_at : NULL,
+		ret = rules_add_condition(to, c, v->factor ? from->levels + c->levels_at : NULL,
 					  v->factor ? v->nr_levels : 0);
 	}
-	for (uint32_t k = 0; k < rule->nr_parts && !err; k++)
-		err = rules_add_part(to, &from->parts[rule->parts_at + k]);
-	return err ? err : rules_add(to, rule);
+	for (uint32_t k = 0; k < rule->nr_parts && !ret; k++)
+		ret = rules_add_part(to, &from->parts[rule->parts_at + k]);
+	return ret ? ret : rules_add(to, rule);
 }
 
 int rules_append(struct rules *to, const struct rules *from, const struct schema *s)
 {
-	int err = 0;
+	int ret = 0;
 
-	for (size_t set = 0; set < from->nr_sets && !err; set++) {
-		for (size_t i = rules_begin(from, set); i < from->ends[set] && !err; i++)
-			err = append_rule(to, from, &from->rules[i], s);
-		if (!err)
-			err = rules_end_set(to);
+	for (size_t set = 0; set < from->nr_sets && !ret; set++) {
+		for (size_t i = rules_begin(from, set); i < from->ends[set] && !ret; i++)
+			ret = append_rule(to, from, &from->rules[i], s);
+		if (!ret)
+			ret = rules_end_set(to);
 	}
-	return err;
+	return ret;
 }
 
-static bool holds(const struct rules *r, const struct rule_condition *c, const struct schema *s,
-		  double x)
+static bool rules_holds(const struct rules *r, const struct rule_condition *c,
+			const struct schema *s, double x)
 {
 	if (s->variables[c->variable].factor)
 		return r->levels[c->levels_at + (size_t)x];
@@ -130,7 +130,7 @@ bool rule_holds(const struct rules *r, const struct rule *rule, const struct sch
 	for (uint32_t k = 0; k < rule->nr_conditions; k++) {
 		const struct rule_condition *c = &r->conditions[rule->conditions_at + k];
 
-		if (!holds(r, c, s, x[c->variable]))
+		if (!rules_holds(r, c, s, x[c->variable]))
 			return false;
 	}
 	return true;

@@ -72,23 +72,23 @@ static int read_levels(struct rules *r, const struct rule_condition *c, const js
 		       size_t nr_levels)
 {
 	uint8_t *levels = calloc(nr_levels + 1, 1);
-	int err = levels ? 0 : -ENOMEM;
+	int ret = levels ? 0 : -ENOMEM;
 
-	if (!err && (!json_is_array(list) || !json_array_size(list)))
-		err = -EINVAL;
-	for (size_t i = 0; i < json_array_size(list) && !err; i++) {
+	if (!ret && (!json_is_array(list) || !json_array_size(list)))
+		ret = -EINVAL;
+	for (size_t i = 0; i < json_array_size(list) && !ret; i++) {
 		const json_t *level = json_array_get(list, i);
 
 		if (!json_is_integer(level) || json_integer_value(level) < 0 ||
 		    (uint64_t)json_integer_value(level) >= nr_levels)
-			err = -EINVAL;
+			ret = -EINVAL;
 		else
 			levels[json_integer_value(level)] = 1;
 	}
-	if (!err)
-		err = rules_add_condition(r, c, levels, nr_levels);
+	if (!ret)
+		ret = rules_add_condition(r, c, levels, nr_levels);
 	free(levels);
-	return err;
+	return ret;
 }
 
 static int read_condition(struct rules *r, const json_t *root, const struct schema *s)
@@ -137,7 +137,7 @@ static int read_rule(struct rules *r, const json_t *root, const struct schema *s
 	struct rule rule = { .constant = json_number_value(constant),
 			     .low = json_number_value(low),
 			     .high = json_number_value(high) };
-	int err = 0;
+	int ret = 0;
 
 	if (!is_list(conditions, 10000) || !is_list(parts, 1000000) || !json_is_integer(rows) ||
 	    json_integer_value(rows) < 0 || json_integer_value(rows) > DATASET_ROWS_MAX ||
@@ -145,18 +145,18 @@ static int read_rule(struct rules *r, const json_t *root, const struct schema *s
 	    !(rule.low <= rule.high))
 		return -EINVAL;
 	rule.nr_rows = (uint32_t)json_integer_value(rows);
-	for (size_t k = 0; k < json_array_size(conditions) && !err; k++)
-		err = read_condition(r, json_array_get(conditions, k), s);
-	for (size_t k = 0; k < json_array_size(parts) && !err; k++)
-		err = read_part(r, json_array_get(parts, k), s);
-	return err ? err : rules_add(r, &rule);
+	for (size_t k = 0; k < json_array_size(conditions) && !ret; k++)
+		ret = read_condition(r, json_array_get(conditions, k), s);
+	for (size_t k = 0; k < json_array_size(parts) && !ret; k++)
+		ret = read_part(r, json_array_get(parts, k), s);
+	return ret ? ret : rules_add(r, &rule);
 }
 
 int rules_from_json(struct rules *r, const json_t *root, const struct schema *s, struct err *err)
 {
 	const json_t *sets = json_object_get(root, "sets");
 	const json_t *fallback = json_object_get(root, "fallback");
-	int status = 0;
+	int ret = 0;
 
 	memset(r, 0, sizeof(*r));
 	if (!is_list(sets, RULES_SETS_MAX) || !json_array_size(sets))
@@ -165,18 +165,18 @@ int rules_from_json(struct rules *r, const json_t *root, const struct schema *s,
 	if (!json_is_number(fallback))
 		return err_set(err, EINVAL, "rules: fallback: expected a number");
 	r->fallback = json_number_value(fallback);
-	for (size_t k = 0; k < json_array_size(sets) && !status; k++) {
+	for (size_t k = 0; k < json_array_size(sets) && !ret; k++) {
 		const json_t *list = json_array_get(sets, k);
 
-		status = json_is_array(list) ? 0 : -EINVAL;
-		for (size_t i = 0; i < json_array_size(list) && !status; i++)
-			status = read_rule(r, json_array_get(list, i), s);
-		if (!status)
-			status = rules_end_set(r);
-		if (status == -EINVAL)
+		ret = json_is_array(list) ? 0 : -EINVAL;
+		for (size_t i = 0; i < json_array_size(list) && !ret; i++)
+			ret = read_rule(r, json_array_get(list, i), s);
+		if (!ret)
+			ret = rules_end_set(r);
+		if (ret == -EINVAL)
 			err_set(err, EINVAL, "rules: sets[%zu]: not rules over these variables", k);
 	}
-	if (status)
+	if (ret)
 		rules_release(r);
-	return status;
+	return ret;
 }

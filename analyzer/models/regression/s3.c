@@ -18,7 +18,7 @@ struct search {
 	size_t nr_best;
 };
 
-static uint64_t power(uint64_t base, unsigned int exponent)
+static uint64_t s3_power(uint64_t base, unsigned int exponent)
 {
 	uint64_t v = 1;
 
@@ -29,12 +29,12 @@ static uint64_t power(uint64_t base, unsigned int exponent)
 
 uint64_t s3_bound(const struct s3_config *c)
 {
-	uint64_t grid = power(c->splits + 2, c->nr_axes);
+	uint64_t grid = s3_power(c->splits + 2, c->nr_axes);
 
 	if (!c->nr_axes || !c->iterations)
 		return 1;
 	return grid +
-	       (uint64_t)(c->iterations - 1) * c->explorations * (grid - power(2, c->nr_axes));
+	       (uint64_t)(c->iterations - 1) * c->explorations * (grid - s3_power(2, c->nr_axes));
 }
 
 static size_t hash_of(const double *at)
@@ -61,7 +61,7 @@ static size_t *slot_of(struct search *s, const double *at)
 	return &s->slots[i];
 }
 
-static int rehash(struct search *s)
+static int s3_rehash(struct search *s)
 {
 	size_t nr = s->nr_slots ? 2 * s->nr_slots : 1024;
 	size_t *slots = calloc(nr, sizeof(*slots));
@@ -77,14 +77,14 @@ static int rehash(struct search *s)
 }
 
 /* Enters a point where it is new; its cost comes later. */
-static int enter(struct search *s, const double *at, unsigned int iteration)
+static int s3_enter(struct search *s, const double *at, unsigned int iteration)
 {
 	struct s3_result *r = s->r;
 	size_t *slot;
-	int err = 2 * (r->nr + 1) > s->nr_slots ? rehash(s) : 0;
+	int ret = 2 * (r->nr + 1) > s->nr_slots ? s3_rehash(s) : 0;
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	slot = slot_of(s, at);
 	if (*slot || r->nr == s->bound)
 		return 0;
@@ -104,23 +104,23 @@ static int enter(struct search *s, const double *at, unsigned int iteration)
 	return 0;
 }
 
-static int evaluate(struct search *s, size_t from)
+static int s3_evaluate(struct search *s, size_t from)
 {
 	struct s3_result *r = s->r;
 	size_t nr = r->nr - from;
 	double *points = calloc(nr * S3_AXES_MAX + 1, sizeof(*points));
 	double *cost = calloc(nr + 1, sizeof(*cost));
-	int err = points && cost ? 0 : -ENOMEM;
+	int ret = points && cost ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < nr && !err; i++)
+	for (size_t i = 0; i < nr && !ret; i++)
 		memcpy(points + i * S3_AXES_MAX, r->points[from + i].at, sizeof(r->points->at));
-	if (!err)
-		err = s->config->evaluate(s->config->ctx, points, nr, cost);
-	for (size_t i = 0; i < nr && !err; i++)
+	if (!ret)
+		ret = s->config->evaluate(s->config->ctx, points, nr, cost);
+	for (size_t i = 0; i < nr && !ret; i++)
 		r->points[from + i].cost = cost[i];
 	free(points);
 	free(cost);
-	return err;
+	return ret;
 }
 
 /* Keeps the explorations best; equals stay in the order of their evaluation. */
@@ -173,45 +173,45 @@ static void axis_values(const struct search *s, unsigned int axis, double pivot,
 	}
 }
 
-static int explore(struct search *s, size_t pivot, size_t nr_known, unsigned int iteration,
-		   double *values)
+static int s3_explore(struct search *s, size_t pivot, size_t nr_known, unsigned int iteration,
+		      double *values)
 {
 	const struct s3_config *c = s->config;
 	unsigned int per_axis = c->splits + 2;
-	uint64_t nr = power(per_axis, c->nr_axes);
-	int err = 0;
+	uint64_t nr = s3_power(per_axis, c->nr_axes);
+	int ret = 0;
 
 	for (unsigned int axis = 0; axis < c->nr_axes; axis++)
 		axis_values(s, axis, s->r->points[pivot].at[axis], nr_known,
 			    values + axis * per_axis);
-	for (uint64_t i = 0; i < nr && !err; i++) {
+	for (uint64_t i = 0; i < nr && !ret; i++) {
 		double at[S3_AXES_MAX] = { 0 };
 		uint64_t rest = i;
 
 		for (unsigned int axis = c->nr_axes; axis-- > 0; rest /= per_axis)
 			at[axis] = values[axis * per_axis + rest % per_axis];
-		err = enter(s, at, iteration);
+		ret = s3_enter(s, at, iteration);
 	}
-	return err;
+	return ret;
 }
 
-static int iterate(struct search *s, unsigned int iteration, double *values, bool *stop)
+static int s3_iterate(struct search *s, unsigned int iteration, double *values, bool *stop)
 {
 	size_t known = s->r->nr, nr_pivots = s->nr_best;
 	double before = s->r->points[s->best[0]].cost;
-	int err = 0;
+	int ret = 0;
 
-	for (size_t h = 0; h < nr_pivots && !err; h++)
-		err = explore(s, s->best[h], known, iteration, values);
-	if (err)
-		return err;
+	for (size_t h = 0; h < nr_pivots && !ret; h++)
+		ret = s3_explore(s, s->best[h], known, iteration, values);
+	if (ret)
+		return ret;
 	s->r->iterations = iteration;
 	*stop = s->r->nr == known; /* nothing new: nor will there be */
 	if (*stop)
 		return 0;
-	err = evaluate(s, known);
-	if (err)
-		return err;
+	ret = s3_evaluate(s, known);
+	if (ret)
+		return ret;
 	update_best(s, known);
 	*stop = before - s->r->points[s->best[0]].cost < s->config->improvement * before;
 	return 0;
@@ -222,7 +222,7 @@ int s3_run(struct s3_result *r, const struct s3_config *c)
 	struct search s = { .config = c, .r = r, .bound = s3_bound(c) };
 	double corner[S3_AXES_MAX] = { 0 }, *values = NULL;
 	bool stop = c->nr_axes == 0;
-	int err;
+	int ret;
 
 	memset(r, 0, sizeof(*r));
 	if (c->nr_axes > S3_AXES_MAX || !c->explorations || c->splits > GRID_MAX ||
@@ -230,23 +230,23 @@ int s3_run(struct s3_result *r, const struct s3_config *c)
 		return -EINVAL;
 	s.best = calloc(c->explorations, sizeof(*s.best));
 	values = calloc((c->splits + 2) * S3_AXES_MAX, sizeof(*values));
-	err = s.best && values ? 0 : -ENOMEM;
+	ret = s.best && values ? 0 : -ENOMEM;
 	for (unsigned int i = 0; i < c->nr_axes; i++)
 		corner[i] = c->axes[i].low;
-	if (!err)
-		err = enter(&s, corner, 0);
-	if (!err)
-		err = evaluate(&s, 0);
-	if (!err)
+	if (!ret)
+		ret = s3_enter(&s, corner, 0);
+	if (!ret)
+		ret = s3_evaluate(&s, 0);
+	if (!ret)
 		update_best(&s, 0);
-	for (unsigned int j = 1; j <= c->iterations && !stop && !err; j++)
-		err = iterate(&s, j, values, &stop);
+	for (unsigned int j = 1; j <= c->iterations && !stop && !ret; j++)
+		ret = s3_iterate(&s, j, values, &stop);
 	free(s.best);
 	free(s.slots);
 	free(values);
-	if (err)
+	if (ret)
 		s3_release(r);
-	return err;
+	return ret;
 }
 
 void s3_release(struct s3_result *r)

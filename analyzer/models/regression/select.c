@@ -26,34 +26,34 @@ static double now_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void expand(const struct hunt *h, const double *at, double *p)
+static void select_expand(const struct hunt *h, const double *at, double *p)
 {
 	memcpy(p, h->c->parameters, sizeof(h->c->parameters));
 	for (unsigned int a = 0; a < h->nr_axes; a++)
 		p[h->axis_parameter[a]] = at[a];
 }
 
-static int evaluate(void *ctx, const double *points, size_t nr, double *cost)
+static int select_evaluate(void *ctx, const double *points, size_t nr, double *cost)
 {
 	struct hunt *h = ctx;
 	double *sets = calloc(nr * PARAMETERS_MAX + 1, sizeof(*sets));
-	int err = sets ? 0 : -ENOMEM;
+	int ret = sets ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < nr && !err; i++)
-		expand(h, points + i * S3_AXES_MAX, sets + i * PARAMETERS_MAX);
-	for (size_t i = 0; i < nr && !err; i += BATCH) {
+	for (size_t i = 0; i < nr && !ret; i++)
+		select_expand(h, points + i * S3_AXES_MAX, sets + i * PARAMETERS_MAX);
+	for (size_t i = 0; i < nr && !ret; i += BATCH) {
 		size_t some = nr - i < BATCH ? nr - i : BATCH;
 
-		err = objective_eval(h->objective, sets + i * PARAMETERS_MAX, some, NULL, cost + i);
+		ret = objective_eval(h->objective, sets + i * PARAMETERS_MAX, some, NULL, cost + i);
 		h->done += some;
 		if (h->config->progress)
 			h->config->progress(h->config->ctx, h->c->technique, h->done, h->bound);
 	}
 	free(sets);
-	return err;
+	return ret;
 }
 
-static int search(struct hunt *h)
+static int select_search(struct hunt *h)
 {
 	const struct select_config *config = h->config;
 	struct s3_config s3 = { .splits = config->splits,
@@ -61,10 +61,10 @@ static int search(struct hunt *h)
 				.iterations = config->iterations,
 				.improvement = config->improvement,
 				.nr_axes = h->nr_axes,
-				.evaluate = evaluate,
+				.evaluate = select_evaluate,
 				.ctx = h };
 	double best[PARAMETERS_MAX];
-	int err;
+	int ret;
 
 	for (unsigned int a = 0; a < h->nr_axes; a++) {
 		const struct parameter *p = &h->c->technique->parameters[h->axis_parameter[a]];
@@ -74,10 +74,10 @@ static int search(struct hunt *h)
 	h->bound = s3_bound(&s3);
 	if (config->progress)
 		config->progress(config->ctx, h->c->technique, 0, h->bound);
-	err = s3_run(&h->c->trace, &s3);
-	if (err)
-		return err;
-	expand(h, h->c->trace.points[h->c->trace.best].at, best);
+	ret = s3_run(&h->c->trace, &s3);
+	if (ret)
+		return ret;
+	select_expand(h, h->c->trace.points[h->c->trace.best].at, best);
 	memcpy(h->c->parameters, best, sizeof(best));
 	h->c->evaluations = h->c->trace.nr;
 	h->c->searched = true;
@@ -112,21 +112,21 @@ static int take_quality(struct hunt *h)
 					  .nr_threads = h->config->nr_threads };
 	struct objective *o = h->objective;
 	double *predicted = calloc(d->nr_rows + 1, sizeof(*predicted));
-	int err = predicted ? 0 : -ENOMEM;
+	int ret = predicted ? 0 : -ENOMEM;
 
-	if (!err && h->config->nr_bootstraps)
-		err = objective_new(&o, &folds);
-	if (!err)
-		err = objective_predict(o, h->c->parameters, predicted);
-	if (!err)
-		err = take_relative(h, predicted);
-	for (size_t i = 0; i < d->nr_rows && !err; i++)
+	if (!ret && h->config->nr_bootstraps)
+		ret = objective_new(&o, &folds);
+	if (!ret)
+		ret = objective_predict(o, h->c->parameters, predicted);
+	if (!ret)
+		ret = take_relative(h, predicted);
+	for (size_t i = 0; i < d->nr_rows && !ret; i++)
 		predicted[i] = fabs(d->y[i] - predicted[i]);
 	if (o != h->objective)
 		objective_free(o);
-	if (err) {
+	if (ret) {
 		free(predicted);
-		return err;
+		return ret;
 	}
 	stats_sort(predicted, d->nr_rows);
 	h->c->residuals = predicted;
@@ -138,32 +138,32 @@ static bool any_fixed(const struct candidate *c)
 	return c->fixed[0] || c->fixed[1] || c->fixed[2];
 }
 
-static int judge(struct hunt *h)
+static int select_judge(struct hunt *h)
 {
 	struct candidate *c = h->c;
 	double standard[PARAMETERS_MAX] = { 0 }, *rmse;
-	int err;
+	int ret;
 
 	c->nr_splits = objective_nr_splits(h->objective);
 	c->fold_rmse = calloc(c->nr_splits + 1, sizeof(*c->fold_rmse));
 	rmse = calloc(c->nr_splits + 1, sizeof(*rmse));
-	err = c->fold_rmse && rmse ? 0 : -ENOMEM;
+	ret = c->fold_rmse && rmse ? 0 : -ENOMEM;
 	technique_standard(c->technique, technique_nr_columns(h->config->schema), standard);
-	if (!err)
-		err = objective_eval(h->objective, standard, 1, rmse, &c->standard_cost);
-	if (!err)
-		err = objective_eval(h->objective, c->parameters, 1, c->fold_rmse,
+	if (!ret)
+		ret = objective_eval(h->objective, standard, 1, rmse, &c->standard_cost);
+	if (!ret)
+		ret = objective_eval(h->objective, c->parameters, 1, c->fold_rmse,
 				     &c->quality.cv_rmse);
-	if (!err && c->searched && !any_fixed(c) && c->standard_cost < c->quality.cv_rmse) {
+	if (!ret && c->searched && !any_fixed(c) && c->standard_cost < c->quality.cv_rmse) {
 		/* The grid may step over them: people are never given worse than the standard. */
 		memcpy(c->parameters, standard, sizeof(standard));
 		memcpy(c->fold_rmse, rmse, c->nr_splits * sizeof(*rmse));
 		c->quality.cv_rmse = c->standard_cost;
 	}
-	if (!err)
+	if (!ret)
 		c->against_standard = stats_paired_t(c->fold_rmse, rmse, c->nr_splits);
 	free(rmse);
-	return err ? err : take_quality(h);
+	return ret ? ret : take_quality(h);
 }
 
 int select_candidate(struct candidate *c, const struct select_config *config)
@@ -175,7 +175,7 @@ int select_candidate(struct candidate *c, const struct select_config *config)
 					      .nr_bootstraps = config->nr_bootstraps,
 					      .nr_threads = config->nr_threads };
 	double standard[PARAMETERS_MAX] = { 0 }, begin = now_s();
-	int err = objective_new(&h.objective, &objective);
+	int ret = objective_new(&h.objective, &objective);
 
 	technique_standard(c->technique, technique_nr_columns(config->schema), standard);
 	for (unsigned int i = 0; i < c->technique->nr_parameters; i++) {
@@ -186,15 +186,15 @@ int select_candidate(struct candidate *c, const struct select_config *config)
 			h.axis_parameter[h.nr_axes++] = i;
 	}
 	c->evaluations = 1;
-	if (!err && h.nr_axes)
-		err = search(&h);
-	if (!err)
-		err = judge(&h);
-	if (!err)
+	if (!ret && h.nr_axes)
+		ret = select_search(&h);
+	if (!ret)
+		ret = select_judge(&h);
+	if (!ret)
 		c->nr_fits = objective_nr_fits(h.objective);
 	c->seconds = now_s() - begin;
 	objective_free(h.objective);
-	return err;
+	return ret;
 }
 
 void candidate_release(struct candidate *c)

@@ -57,7 +57,7 @@ int terms_add(struct terms *t, double coefficient, const struct term_factor *fac
 }
 
 /* product[i] *= factor(x[i]) over a whole block: loops of fixed length become vector code. */
-static void multiply(const struct term_factor *f, const double *x, double *product)
+static void terms_multiply(const struct term_factor *f, const double *x, double *product)
 {
 	double at = f->at;
 
@@ -93,7 +93,7 @@ static void predict_block(const struct terms *t, const double *rows, size_t nr, 
 
 			for (size_t i = 0; i < nr; i++)
 				x[i] = from[i * nr_vars];
-			multiply(&t->factors[k], x, product);
+			terms_multiply(&t->factors[k], x, product);
 		}
 		for (int i = 0; i < BLOCK; i++)
 			sum[i] += product[i];
@@ -197,37 +197,37 @@ static int read_term(struct terms *t, const json_t *term, const struct schema *s
 	const json_t *list = json_object_get(term, "factors");
 	size_t nr = json_array_size(list);
 	struct term_factor *factors;
-	int err = 0;
+	int ret = 0;
 
 	if (!json_is_number(coefficient) || !json_is_array(list) || nr > s->nr)
 		return -EINVAL;
 	factors = calloc(nr + 1, sizeof(*factors));
 	if (!factors)
 		return -ENOMEM;
-	for (size_t k = 0; k < nr && !err; k++)
-		err = read_factor(&factors[k], json_array_get(list, k), s);
-	if (!err)
-		err = terms_add(t, json_number_value(coefficient), factors, nr);
+	for (size_t k = 0; k < nr && !ret; k++)
+		ret = read_factor(&factors[k], json_array_get(list, k), s);
+	if (!ret)
+		ret = terms_add(t, json_number_value(coefficient), factors, nr);
 	free(factors);
-	return err;
+	return ret;
 }
 
 int terms_from_json(struct terms *t, const json_t *root, const struct schema *s, struct err *err)
 {
 	size_t nr = json_array_size(root);
-	int status = 0;
+	int ret = 0;
 
 	memset(t, 0, sizeof(*t));
 	if (!nr)
 		return err_set(err, EINVAL, "terms: expected a list with at least a constant");
-	for (size_t j = 0; j < nr && !status; j++) {
-		status = read_term(t, json_array_get(root, j), s);
-		if (status == -EINVAL)
+	for (size_t j = 0; j < nr && !ret; j++) {
+		ret = read_term(t, json_array_get(root, j), s);
+		if (ret == -EINVAL)
 			err_set(err, EINVAL, "terms[%zu]: not a term of these variables", j);
 	}
-	if (status)
+	if (ret)
 		terms_release(t);
-	return status;
+	return ret;
 }
 
 static void export_factor(const struct term_factor *f, struct buf *out)

@@ -34,7 +34,7 @@ uint32_t *grow_order(const struct schema *s, const struct dataset *d)
 	return order;
 }
 
-static void measure(const struct grower *w, struct grown_node *node)
+static void tree_grow_measure(const struct grower *w, struct grown_node *node)
 {
 	const struct grow_config *c = w->config;
 	double weights = 0, sum = 0;
@@ -65,7 +65,7 @@ static int64_t new_node(struct grower *w, size_t begin, size_t end)
 	struct tree_node leaf = { .nr_rows = (uint32_t)(end - begin) };
 	int64_t at;
 
-	measure(w, &node);
+	tree_grow_measure(w, &node);
 	leaf.value = node.mean;
 	at = forest_add_node(&g->forest, &leaf);
 	if (at < 0)
@@ -83,8 +83,8 @@ static int64_t new_node(struct grower *w, size_t begin, size_t end)
 	return at;
 }
 
-static size_t partition(uint32_t *rows, size_t begin, size_t end, const uint8_t *side,
-			uint32_t *moved)
+static size_t tree_grow_partition(uint32_t *rows, size_t begin, size_t end, const uint8_t *side,
+				  uint32_t *moved)
 {
 	size_t to = begin, nr = 0;
 
@@ -98,7 +98,7 @@ static size_t partition(uint32_t *rows, size_t begin, size_t end, const uint8_t 
 	return to;
 }
 
-static size_t divide(struct grower *w, const struct grown_node *node)
+static size_t tree_grow_divide(struct grower *w, const struct grown_node *node)
 {
 	const struct grow_config *c = w->config;
 	const struct variable *v = &c->schema->variables[w->choice.variable];
@@ -111,9 +111,9 @@ static size_t divide(struct grower *w, const struct grown_node *node)
 	}
 	for (size_t k = 0; k < c->schema->nr; k++)
 		if (!c->schema->variables[k].factor)
-			partition(w->order + k * c->data->nr_rows, node->begin, node->end, w->side,
-				  w->moved);
-	return partition(w->g->rows, node->begin, node->end, w->side, w->moved);
+			tree_grow_partition(w->order + k * c->data->nr_rows, node->begin, node->end,
+					    w->side, w->moved);
+	return tree_grow_partition(w->g->rows, node->begin, node->end, w->side, w->moved);
 }
 
 static bool may_split(const struct grower *w, const struct grown_node *node, unsigned int depth)
@@ -149,7 +149,7 @@ static int64_t grow_node(struct grower *w, size_t begin, size_t end, unsigned in
 	f->nodes[at].variable = (uint32_t)c->variable;
 	f->nodes[at].cut = c->cut;
 	f->nodes[at].levels_at = (uint32_t)levels;
-	middle = divide(w, &w->g->nodes[at]);
+	middle = tree_grow_divide(w, &w->g->nodes[at]);
 	child = grow_node(w, begin, middle, depth + 1);
 	if (child < 0)
 		return child;

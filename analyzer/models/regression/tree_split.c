@@ -66,14 +66,14 @@ static void add_row(struct side *s, const struct grow_config *config, uint32_t r
 	s->squares += w * y * y;
 }
 
-static struct side rest(const struct side *all, const struct side *l)
+static struct side tree_split_rest(const struct side *all, const struct side *l)
 {
 	return (struct side){ all->nr - l->nr, all->weight - l->weight, all->sum - l->sum,
 			      all->squares - l->squares };
 }
 
-static struct side whole(const struct grow_config *config, const uint32_t *rows,
-			 const struct grown_node *node)
+static struct side tree_split_whole(const struct grow_config *config, const uint32_t *rows,
+				    const struct grown_node *node)
 {
 	struct side all = { 0 };
 
@@ -120,7 +120,7 @@ static void number_split(struct split_choice *c, const struct grow_config *confi
 			continue;
 		if (all->nr - l.nr < config->min_bucket)
 			break;
-		r = rest(all, &l);
+		r = tree_split_rest(all, &l);
 		r.sum = -l.sum;
 		gain = gain_of(node, &l, &r);
 		if (gain > c->gain && gain > LEAST_GAIN) {
@@ -195,7 +195,7 @@ static void factor_split(struct split_choice *c, const struct grow_config *confi
 		l.sum += c->sum[k];
 		l.squares += c->squares[k];
 		c->scratch_left[k] = 1;
-		r = rest(all, &l);
+		r = tree_split_rest(all, &l);
 		if (l.nr < config->min_bucket || r.nr < config->min_bucket)
 			continue;
 		gain = gain_of(node, &l, &r);
@@ -214,7 +214,7 @@ void split_best(struct split_choice *c, const struct grow_config *config, const 
 		const uint32_t *rows, const struct grown_node *node)
 {
 	size_t n = config->data->nr_rows;
-	struct side all = whole(config, rows, node);
+	struct side all = tree_split_whole(config, rows, node);
 
 	c->gain = 0;
 	for (size_t v = 0; v < config->schema->nr; v++) {

@@ -71,7 +71,8 @@ static size_t find_groups(const struct order *o, const size_t *at, size_t nr,
 	return nr_groups;
 }
 
-static void summarize(const struct group *groups, size_t nr, double *errors, struct validation *v)
+static void validate_summarize(const struct group *groups, size_t nr, double *errors,
+			       struct validation *v)
 {
 	double bias = 0, deviation = 0, standard_error = 0;
 	size_t nr_errors = 0;
@@ -109,16 +110,16 @@ int validate(const double *rows, size_t nr_variables, const double *measured,
 	double *errors = calloc(nr + 1, sizeof(*errors));
 	double *sorted = calloc(nr + 1, sizeof(*sorted));
 	size_t nr_errors;
-	int status = at && groups && errors && sorted ? 0 : -ENOMEM;
+	int ret = at && groups && errors && sorted ? 0 : -ENOMEM;
 
 	*out = (struct validation){ .nr_rows = nr };
-	if (status)
+	if (ret)
 		goto out;
 	for (size_t i = 0; i < nr; i++)
 		at[i] = i;
 	qsort_r(at, nr, sizeof(*at), compare_rows, &order);
 	nr_errors = find_groups(&order, at, nr, measured, predicted, groups);
-	summarize(groups, nr_errors, errors, out);
+	validate_summarize(groups, nr_errors, errors, out);
 	nr_errors -= out->nr_zero;
 	memcpy(sorted, errors, nr_errors * sizeof(*sorted));
 	stats_sort(sorted, nr_errors);
@@ -130,7 +131,7 @@ out:
 	free(groups);
 	free(errors);
 	free(sorted);
-	return status;
+	return ret;
 }
 
 void validation_release(struct validation *v)

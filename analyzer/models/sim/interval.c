@@ -70,8 +70,8 @@ static int controlled_init(struct controlled *c, const struct samples *x, sample
 }
 
 /* The intercept of top - ratio * bottom, and its standard error. */
-static int intercept(struct controlled *c, const struct samples *x, sample_value top,
-		     sample_value bottom, double ratio, double *error_of)
+static int interval_intercept(struct controlled *c, const struct samples *x, sample_value top,
+			      sample_value bottom, double ratio, double *error_of)
 {
 	struct lsq_result r = { .coefficients = c->coefficients, .standard_errors = c->errors };
 	int error;
@@ -91,33 +91,33 @@ int interval_controlled(struct interval *out, const struct samples *x, sample_va
 {
 	struct controlled c;
 	double above, below, half;
-	int error;
+	int ret;
 
 	*out = interval_ratio(x, top, bottom);
 	if (!nr_controls || isnan(out->mean) || x->nr < INTERVAL_PER_CONTROL * nr_controls)
 		return 0;
-	error = controlled_init(&c, x, control, controls, nr_controls);
-	if (error)
-		return error;
-	error = intercept(&c, x, top, bottom, 0, &half);
+	ret = controlled_init(&c, x, control, controls, nr_controls);
+	if (ret)
+		return ret;
+	ret = interval_intercept(&c, x, top, bottom, 0, &half);
 	above = c.coefficients[0];
-	if (!error)
-		error = intercept(&c, x, bottom, bottom, 0, &half);
+	if (!ret)
+		ret = interval_intercept(&c, x, bottom, bottom, 0, &half);
 	below = c.coefficients[0];
-	if (!error)
-		error = intercept(&c, x, top, bottom, above / below, &half);
-	if (!error && below > 0 && isfinite(half)) {
+	if (!ret)
+		ret = interval_intercept(&c, x, top, bottom, above / below, &half);
+	if (!ret && below > 0 && isfinite(half)) {
 		half *= gsl_cdf_tdist_Pinv(0.5 + OUTPUT_CONFIDENCE / 2, c.df) / below;
 		out->mean = above / below;
 		out->low = out->mean - half;
 		out->high = out->mean + half;
 	}
 	free(c.x);
-	return error;
+	return ret;
 }
 
-static struct interval quantile(const struct samples *x, sample_hist hist, const struct qhist *all,
-				double p)
+static struct interval interval_quantile(const struct samples *x, sample_hist hist,
+					 const struct qhist *all, double p)
 {
 	struct interval v = { .mean = qhist_quantile(all, p) };
 	double squares = 0, share, half, nr = (double)x->nr;
@@ -147,9 +147,9 @@ int interval_quantiles(struct time_estimate *t, const struct samples *x, sample_
 			return -ENOMEM;
 		}
 	}
-	t->p50 = quantile(x, hist, &all, 0.5);
-	t->p95 = quantile(x, hist, &all, 0.95);
-	t->p99 = quantile(x, hist, &all, 0.99);
+	t->p50 = interval_quantile(x, hist, &all, 0.5);
+	t->p95 = interval_quantile(x, hist, &all, 0.95);
+	t->p99 = interval_quantile(x, hist, &all, 0.99);
 	qhist_release(&all);
 	return 0;
 }

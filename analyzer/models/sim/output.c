@@ -8,73 +8,74 @@
 
 static const struct interval unknown = { NAN, NAN, NAN };
 
-static const struct qpn_sample *at(const void *samples, size_t i)
+static const struct qpn_sample *output_at(const void *samples, size_t i)
 {
 	return (const struct qpn_sample *)samples + i;
 }
 
-static double duration(const void *samples, size_t i, uint32_t index)
+static double output_duration(const void *samples, size_t i, uint32_t index)
 {
 	(void)index;
-	return at(samples, i)->duration;
+	return output_at(samples, i)->duration;
 }
 
 static double probe_time(const void *samples, size_t i, uint32_t probe)
 {
-	return at(samples, i)->probes[probe].time;
+	return output_at(samples, i)->probes[probe].time;
 }
 
 static double probe_nr(const void *samples, size_t i, uint32_t probe)
 {
-	return at(samples, i)->probes[probe].nr;
+	return output_at(samples, i)->probes[probe].nr;
 }
 
 static const struct qhist *probe_hist(const void *samples, size_t i, uint32_t probe)
 {
-	return &at(samples, i)->times[probe];
+	return &output_at(samples, i)->times[probe];
 }
 
 static const struct qhist *residence_hist(const void *samples, size_t i, uint32_t slot)
 {
-	return &at(samples, i)->residence[slot];
+	return &output_at(samples, i)->residence[slot];
 }
 
-static double population(const void *samples, size_t i, uint32_t slot)
+static double output_population(const void *samples, size_t i, uint32_t slot)
 {
-	return at(samples, i)->slots[slot].population;
+	return output_at(samples, i)->slots[slot].population;
 }
 
 static double in_queue(const void *samples, size_t i, uint32_t slot)
 {
-	return at(samples, i)->slots[slot].in_queue;
+	return output_at(samples, i)->slots[slot].in_queue;
 }
 
-static double residence(const void *samples, size_t i, uint32_t slot)
+static double output_residence(const void *samples, size_t i, uint32_t slot)
 {
-	return at(samples, i)->slots[slot].residence;
+	return output_at(samples, i)->slots[slot].residence;
 }
 
-static double left(const void *samples, size_t i, uint32_t slot)
+static double output_left(const void *samples, size_t i, uint32_t slot)
 {
-	return at(samples, i)->slots[slot].left;
+	return output_at(samples, i)->slots[slot].left;
 }
 
-static double queueing(const void *samples, size_t i, uint32_t slot)
+static double output_queueing(const void *samples, size_t i, uint32_t slot)
 {
-	return at(samples, i)->slots[slot].queueing;
+	return output_at(samples, i)->slots[slot].queueing;
 }
 
-static double served(const void *samples, size_t i, uint32_t slot)
+static double output_served(const void *samples, size_t i, uint32_t slot)
 {
-	return at(samples, i)->slots[slot].served;
+	return output_at(samples, i)->slots[slot].served;
 }
 
-static double level(const void *samples, size_t i, uint32_t slot)
+static double output_level(const void *samples, size_t i, uint32_t slot)
 {
-	return at(samples, i)->slots[slot].population / at(samples, i)->duration;
+	return output_at(samples, i)->slots[slot].population / output_at(samples, i)->duration;
 }
 
-static double utilization(const struct net *n, const struct qpn_sample *x, size_t nr, uint32_t slot)
+static double output_utilization(const struct net *n, const struct qpn_sample *x, size_t nr,
+				 uint32_t slot)
 {
 	uint32_t queue = n->places[n->slots[slot].place].queue;
 	double busy = 0, time = 0;
@@ -94,15 +95,15 @@ static int estimate_slot(struct slot_estimate *e, const struct net *n, const str
 	uint32_t queue = n->places[n->slots[slot].place].queue;
 	struct samples s = { .items = x, .nr = nr, .index = slot };
 
-	e->population = interval_ratio(&s, population, duration);
-	e->throughput = interval_ratio(&s, left, duration);
-	e->residence.mean = interval_ratio(&s, residence, left);
+	e->population = interval_ratio(&s, output_population, output_duration);
+	e->throughput = interval_ratio(&s, output_left, output_duration);
+	e->residence.mean = interval_ratio(&s, output_residence, output_left);
 	e->queue_population = e->queue_time = unknown;
 	if (queue != NET_NONE && !n->queues[queue].immediate) {
-		e->queue_population = interval_ratio(&s, in_queue, duration);
-		e->queue_time = interval_ratio(&s, queueing, served);
+		e->queue_population = interval_ratio(&s, in_queue, output_duration);
+		e->queue_time = interval_ratio(&s, output_queueing, output_served);
 	}
-	e->utilization = utilization(n, x, nr, slot);
+	e->utilization = output_utilization(n, x, nr, slot);
 	return interval_quantiles(&e->residence, &s, residence_hist);
 }
 
@@ -119,20 +120,20 @@ static int estimate_probe(struct probe_estimate *e, const struct qpn_sample *x, 
 
 int estimate_make(struct estimate *e, const struct net *n, const struct qpn_sample *x, size_t nr)
 {
-	int err = 0;
+	int ret = 0;
 
 	*e = (struct estimate){ .nr_slots = n->nr_slots, .nr_probes = n->nr_probes };
 	e->slots = calloc((size_t)n->nr_slots + 1, sizeof(*e->slots));
 	e->probes = calloc((size_t)n->nr_probes + 1, sizeof(*e->probes));
 	if (!e->slots || !e->probes)
-		err = -ENOMEM;
-	for (uint32_t i = 0; !err && i < n->nr_slots; i++)
-		err = estimate_slot(&e->slots[i], n, x, nr, i);
-	for (uint32_t i = 0; !err && i < n->nr_probes; i++)
-		err = estimate_probe(&e->probes[i], x, nr, i);
-	if (err)
+		ret = -ENOMEM;
+	for (uint32_t i = 0; !ret && i < n->nr_slots; i++)
+		ret = estimate_slot(&e->slots[i], n, x, nr, i);
+	for (uint32_t i = 0; !ret && i < n->nr_probes; i++)
+		ret = estimate_probe(&e->probes[i], x, nr, i);
+	if (ret)
 		estimate_release(e);
-	return err;
+	return ret;
 }
 
 int estimate_make_unknown(struct estimate *e, const struct net *n)
@@ -198,7 +199,7 @@ size_t sample_warm_up(const struct qpn_sample *x, size_t nr)
 	size_t most = 0;
 
 	for (; nr && s.index < x->nr_slots; s.index++) {
-		size_t d = interval_truncation(&s, level);
+		size_t d = interval_truncation(&s, output_level);
 
 		if (d > most)
 			most = d;
@@ -212,7 +213,7 @@ double sample_correlation(const struct qpn_sample *x, size_t nr)
 	double worst = 0;
 
 	for (; nr >= 4 && s.index < x->nr_slots; s.index++) {
-		double c = interval_correlation(&s, level);
+		double c = interval_correlation(&s, output_level);
 
 		if (c > worst)
 			worst = c;

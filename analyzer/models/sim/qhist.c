@@ -44,7 +44,7 @@ int qhist_merge(struct qhist *dst, const struct qhist *src)
 	return 0;
 }
 
-static double edge(unsigned octave, double bucket)
+static double qhist_edge(unsigned octave, double bucket)
 {
 	if (!octave && bucket < 1)
 		return 0;
@@ -64,7 +64,8 @@ double qhist_quantile(const struct qhist *h, double p)
 				continue;
 			}
 			return !i && !b ? 0
-					: fmin(fmax(edge(i, b + (want - below) / count), h->min),
+					: fmin(fmax(qhist_edge(i, b + (want - below) / count),
+						    h->min),
 					       h->max);
 		}
 	}
@@ -83,7 +84,7 @@ double qhist_share(const struct qhist *h, double x)
 		return 0;
 	for (unsigned i = 0; i < QHIST_OCTAVES; i++) {
 		for (unsigned b = 0; h->octaves[i] && b < QHIST_BUCKETS; b++) {
-			double low = edge(i, b), high = edge(i, b + 1.0);
+			double low = qhist_edge(i, b), high = qhist_edge(i, b + 1.0);
 
 			if (x >= high || (!i && !b && x >= 0))
 				below += h->octaves[i][b];

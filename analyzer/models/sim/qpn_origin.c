@@ -25,7 +25,7 @@ static void name_taken(const struct mode_state *m, const struct net *n, struct t
  * Each token made goes on with the first one taken of its colour that is still free, and where none
  * is, with the first free one at all.
  */
-static void pair(struct mode_state *m, const struct net *n, struct tokens *x)
+static void qpn_origin_pair(struct mode_state *m, const struct net *n, struct tokens *x)
 {
 	for (uint32_t k = 0; k < m->nr_made; k++)
 		m->origin[k] = NO_TOKEN;
@@ -86,7 +86,7 @@ static void find_heirs(struct mode_state *m, const struct tokens *x, uint32_t *f
 	m->heir = unless_empty(m->heir, m->nr_taken);
 }
 
-static int follow(struct mode_state *m, const struct net *n, const struct tokens *x)
+static int qpn_origin_follow(struct mode_state *m, const struct net *n, const struct tokens *x)
 {
 	uint32_t *first = calloc(n->nr_colours, sizeof(*first));
 
@@ -107,7 +107,7 @@ static int follow(struct mode_state *m, const struct net *n, const struct tokens
 int qpn_origin_build(struct mode_state *m, const struct net *n)
 {
 	struct tokens x;
-	int err = -ENOMEM;
+	int ret = -ENOMEM;
 
 	for (uint32_t i = 0; i < m->net->nr_take; i++)
 		m->nr_taken += m->net->take[i].count;
@@ -118,12 +118,12 @@ int qpn_origin_build(struct mode_state *m, const struct net *n)
 	x.goes_on = calloc((size_t)m->nr_taken + 1, sizeof(*x.goes_on));
 	if (m->origin && x.taken && x.goes_on) {
 		name_taken(m, n, &x);
-		pair(m, n, &x);
-		err = n->nr_probes ? follow(m, n, &x) : 0;
+		qpn_origin_pair(m, n, &x);
+		ret = n->nr_probes ? qpn_origin_follow(m, n, &x) : 0;
 	}
 	free(x.taken);
 	free(x.goes_on);
-	return err;
+	return ret;
 }
 
 void qpn_origin_release(struct mode_state *m)

@@ -5,7 +5,7 @@
 
 #include "analyzer/models/sim/qpn_state.h"
 
-static void schedule(struct qpn_sim *s, double time, uint32_t id)
+static void qpn_queue_schedule(struct qpn_sim *s, double time, uint32_t id)
 {
 	int err = eventq_push(&s->events, time, id);
 
@@ -21,7 +21,7 @@ static void set_clock(struct qpn_sim *s, uint32_t clock, double time)
 		s->error = err;
 }
 
-static inline void draw(struct qpn_sim *s, struct token *t)
+static inline void qpn_queue_draw(struct qpn_sim *s, struct token *t)
 {
 	struct slot_state *x = &s->slots[t->slot];
 
@@ -79,7 +79,7 @@ static void ps_arrive(struct qpn_sim *s, struct queue_state *q, uint32_t token)
 
 	if (!room_for(s, (void **)&q->jobs, q->nr_jobs, &q->cap_jobs, sizeof(*q->jobs)))
 		return;
-	draw(s, &s->tokens[token]);
+	qpn_queue_draw(s, &s->tokens[token]);
 	ps_advance(s, q);
 	job.tag = q->virtual_time + s->tokens[token].demand;
 	for (i = q->nr_jobs++; i && job_before(&job, &q->jobs[(i - 1) / 2]); i = (i - 1) / 2)
@@ -143,7 +143,7 @@ static void serve_at(struct qpn_sim *s, struct queue_state *q, uint32_t server, 
 	struct token *t = &s->tokens[token];
 
 	if (t->demand < 0) {
-		draw(s, t);
+		qpn_queue_draw(s, t);
 		t->rest = t->demand;
 	}
 	q->serving[server] = token;
@@ -195,8 +195,8 @@ void qpn_queue_arrive(struct qpn_sim *s, uint32_t token)
 		preempt_arrive(s, q, token);
 	} else if (q->strategy == NET_IS || q->nr_busy < q->servers) {
 		q->nr_busy++;
-		draw(s, t);
-		schedule(s, s->now + t->demand, token);
+		qpn_queue_draw(s, t);
+		qpn_queue_schedule(s, s->now + t->demand, token);
 	} else if (q->strategy == NET_RANDOM) {
 		wait_random(s, q, token);
 	} else {
@@ -212,8 +212,8 @@ uint32_t qpn_queue_complete(struct qpn_sim *s, uint32_t token)
 	if (q->nr_waiting) {
 		uint32_t next = next_waiting(s, q);
 
-		draw(s, &s->tokens[next]);
-		schedule(s, s->now + s->tokens[next].demand, next);
+		qpn_queue_draw(s, &s->tokens[next]);
+		qpn_queue_schedule(s, s->now + s->tokens[next].demand, next);
 	} else {
 		q->nr_busy--;
 	}

@@ -49,7 +49,7 @@ static void token_free(struct qpn_sim *s, uint32_t t)
 }
 
 /* Starts and ends the probes whose event this is. */
-static void probe(struct qpn_sim *s, uint32_t token, uint32_t slot, bool leave)
+static void qpn_sim_probe(struct qpn_sim *s, uint32_t token, uint32_t slot, bool leave)
 {
 	const struct net_slot *x = &s->net->slots[slot];
 	uint32_t nr = s->net->nr_probes;
@@ -189,7 +189,7 @@ void qpn_enter(struct qpn_sim *s, uint32_t token, uint32_t slot)
 	t->slot = slot;
 	slot_touch(s, x);
 	if (x->probed)
-		probe(s, token, slot, false);
+		qpn_sim_probe(s, token, slot, false);
 	if (x->capped) {
 		room_taken(s, x->room, (int64_t)x->nr_queued + x->nr_lying + 1);
 		room_taken(s, s->places[x->place].room, (int64_t)++s->places[x->place].nr);
@@ -206,7 +206,7 @@ void qpn_enter(struct qpn_sim *s, uint32_t token, uint32_t slot)
 }
 
 /* A token that was served goes from the queue to the depository. */
-static inline void served(struct qpn_sim *s, uint32_t token)
+static inline void qpn_sim_served(struct qpn_sim *s, uint32_t token)
 {
 	struct token *t = &s->tokens[token];
 	struct slot_state *x = &s->slots[t->slot];
@@ -224,7 +224,7 @@ static inline void served(struct qpn_sim *s, uint32_t token)
 	}
 }
 
-static inline void leave(struct qpn_sim *s, uint32_t token)
+static inline void qpn_sim_leave(struct qpn_sim *s, uint32_t token)
 {
 	struct token *t = &s->tokens[token];
 	struct slot_state *x = &s->slots[t->slot];
@@ -236,7 +236,7 @@ static inline void leave(struct qpn_sim *s, uint32_t token)
 	x->sums.residence += residence;
 	qhist_add(&s->residence[t->slot], residence);
 	if (x->probed)
-		probe(s, token, t->slot, true);
+		qpn_sim_probe(s, token, t->slot, true);
 	if (x->capped) {
 		room_made(s, x->room, (int64_t)x->nr_queued + x->nr_lying);
 		room_made(s, s->places[x->place].room, (int64_t)--s->places[x->place].nr);
@@ -259,7 +259,8 @@ static uint32_t pick_up(struct qpn_sim *s, uint32_t slot)
 }
 
 /* Makes what the mode puts out of the nr tokens in taken[]. */
-static void produce(struct qpn_sim *s, const struct mode_state *m, uint32_t *taken, uint32_t nr)
+static void qpn_sim_produce(struct qpn_sim *s, const struct mode_state *m, uint32_t *taken,
+			    uint32_t nr)
 {
 	uint32_t k = 0;
 
@@ -286,7 +287,7 @@ static void produce(struct qpn_sim *s, const struct mode_state *m, uint32_t *tak
 			token_free(s, taken[i]);
 }
 
-static void fire(struct qpn_sim *s, uint32_t mode)
+static void qpn_sim_fire(struct qpn_sim *s, uint32_t mode)
 {
 	const struct mode_state *m = &s->modes[mode];
 	uint32_t nr = 0;
@@ -296,14 +297,14 @@ static void fire(struct qpn_sim *s, uint32_t mode)
 		for (uint32_t c = m->net->take[i].count; c; c--) {
 			uint32_t t = pick_up(s, m->net->take[i].slot);
 
-			leave(s, t);
+			qpn_sim_leave(s, t);
 			s->taken[nr++] = t;
 		}
 	}
-	produce(s, m, s->taken, nr);
+	qpn_sim_produce(s, m, s->taken, nr);
 }
 
-static void route(struct qpn_sim *s, uint32_t token)
+static void qpn_sim_route(struct qpn_sim *s, uint32_t token)
 {
 	const struct slot_state *x = &s->slots[s->tokens[token].slot];
 	const struct route *r = x->routes;
@@ -315,8 +316,8 @@ static void route(struct qpn_sim *s, uint32_t token)
 		while (r->until <= u)
 			r++;
 	}
-	leave(s, token);
-	produce(s, &s->modes[r->mode], &token, 1);
+	qpn_sim_leave(s, token);
+	qpn_sim_produce(s, &s->modes[r->mode], &token, 1);
 }
 
 static uint32_t choose_mode(struct qpn_sim *s, const struct transition_state *t)
@@ -375,7 +376,7 @@ static void start_clocks(struct qpn_sim *s)
 }
 
 /* Fires immediate transitions until none is enabled: the marking is tangible then. */
-static int settle(struct qpn_sim *s)
+static int qpn_sim_settle(struct qpn_sim *s)
 {
 	uint64_t limit = QPN_SIM_MAX_FIRINGS + 16 * (uint64_t)s->nr_live;
 
@@ -387,9 +388,9 @@ static int settle(struct qpn_sim *s)
 
 			if (s->sent_at == s->nr_sent)
 				s->sent_at = s->nr_sent = 0;
-			route(s, t);
+			qpn_sim_route(s, t);
 		} else {
-			fire(s, choose_mode(s, choose_transition(s)));
+			qpn_sim_fire(s, choose_mode(s, choose_transition(s)));
 		}
 		if (s->error)
 			return s->error;
@@ -406,7 +407,7 @@ static void on_clock(struct qpn_sim *s, uint32_t clock)
 	uint32_t owner = s->clock_owner[clock];
 
 	if (owner < s->net->nr_queues) {
-		served(s, qpn_queue_clock(s, owner, clock));
+		qpn_sim_served(s, qpn_queue_clock(s, owner, clock));
 	} else {
 		struct transition_state *t = &s->transitions[owner - s->net->nr_queues];
 
@@ -414,7 +415,7 @@ static void on_clock(struct qpn_sim *s, uint32_t clock)
 		if (!t->dirty)
 			s->dirty[s->nr_dirty++] = owner - s->net->nr_queues;
 		t->dirty = true;
-		fire(s, choose_mode(s, t));
+		qpn_sim_fire(s, choose_mode(s, t));
 	}
 }
 
@@ -457,7 +458,7 @@ static int fail_loop(const struct qpn_sim *s, struct err *err)
 }
 
 /* The slot where most tokens wait; where none waits, the one that holds most. */
-static uint32_t fullest(const struct qpn_sim *s)
+static uint32_t qpn_sim_fullest(const struct qpn_sim *s)
 {
 	uint32_t most = 0;
 
@@ -473,7 +474,7 @@ static uint32_t fullest(const struct qpn_sim *s)
 
 static int fail_growth(const struct qpn_sim *s, struct err *err)
 {
-	const struct net_slot *x = &s->net->slots[fullest(s)];
+	const struct net_slot *x = &s->net->slots[qpn_sim_fullest(s)];
 
 	return err_set(err, EOVERFLOW,
 		       "%s:%u: unstable, tokens pile up: at time %g the net holds %" PRIu32
@@ -491,11 +492,11 @@ static int fail_deadlock(const struct qpn_sim *s, struct err *err)
 	return err_set(err, EDEADLK,
 		       "%s:%u: deadlock at time %g: no token is served and no transition is "
 		       "enabled; tokens: %s",
-		       s->net->file, s->net->slots[fullest(s)].line, s->now,
+		       s->net->file, s->net->slots[qpn_sim_fullest(s)].line, s->now,
 		       marking[0] ? marking : "none");
 }
 
-static int explain(const struct qpn_sim *s, int error, struct err *err)
+static int qpn_sim_explain(const struct qpn_sim *s, int error, struct err *err)
 {
 	switch (error) {
 	case -ELOOP:
@@ -513,16 +514,16 @@ int qpn_sim_run(struct qpn_sim *s, double until, uint64_t nr_events, struct err 
 {
 	uint64_t stop =
 		nr_events > UINT64_MAX - s->nr_events ? UINT64_MAX : s->nr_events + nr_events;
-	int error = s->error;
+	int ret = s->error;
 
-	if (!error && (s->nr_enabled || s->nr_sent || s->nr_dirty))
-		error = settle(s);
-	while (!error && s->nr_events < stop) {
+	if (!ret && (s->nr_enabled || s->nr_sent || s->nr_dirty))
+		ret = qpn_sim_settle(s);
+	while (!ret && s->nr_events < stop) {
 		const struct event *e = eventq_first(&s->events);
 		uint32_t id;
 
 		if (!e) {
-			error = -EDEADLK;
+			ret = -EDEADLK;
 			break;
 		}
 		if (e->time > until) {
@@ -536,12 +537,12 @@ int qpn_sim_run(struct qpn_sim *s, double until, uint64_t nr_events, struct err 
 		if (id & EVENTQ_CLOCK)
 			on_clock(s, id & ~EVENTQ_CLOCK);
 		else
-			served(s, qpn_queue_complete(s, id));
-		error = settle(s);
-		if (!error && s->nr_live >= s->growth.next)
-			error = qpn_growth_look(s);
+			qpn_sim_served(s, qpn_queue_complete(s, id));
+		ret = qpn_sim_settle(s);
+		if (!ret && s->nr_live >= s->growth.next)
+			ret = qpn_growth_look(s);
 	}
-	return error ? explain(s, error, err) : 0;
+	return ret ? qpn_sim_explain(s, ret, err) : 0;
 }
 
 double qpn_sim_now(const struct qpn_sim *s)

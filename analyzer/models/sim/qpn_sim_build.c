@@ -308,8 +308,8 @@ static void add_watch(struct qpn_sim *s, struct watch_range *r, uint32_t mode, i
 }
 
 /* Tokens a mode adds to a slot, or with slot NET_NONE to a place. */
-static int64_t gain(const struct qpn_sim *s, const struct net_mode *m, uint32_t slot,
-		    uint32_t place)
+static int64_t qpn_sim_build_gain(const struct qpn_sim *s, const struct net_mode *m, uint32_t slot,
+				  uint32_t place)
 {
 	int64_t sum = 0;
 
@@ -327,7 +327,7 @@ static void watch_room(struct qpn_sim *s, struct watch_range *r, uint32_t slot, 
 		       uint64_t capacity)
 {
 	for (uint32_t m = 0; capacity && m < s->nr_modes; m++) {
-		int64_t more = gain(s, s->modes[m].net, slot, place);
+		int64_t more = qpn_sim_build_gain(s, s->modes[m].net, slot, place);
 
 		if (more <= 0)
 			continue;
@@ -378,7 +378,7 @@ static int build_watches(struct qpn_sim *s)
 	return 0;
 }
 
-static int allocate(struct qpn_sim *s)
+static int qpn_sim_build_allocate(struct qpn_sim *s)
 {
 	const struct net *n = s->net;
 
@@ -419,30 +419,30 @@ static int build_clocks(struct qpn_sim *s)
 	return eventq_init(&s->events, s->nr_clocks);
 }
 
-static int build(struct qpn_sim *s, uint64_t seed)
+static int qpn_sim_build_whole(struct qpn_sim *s, uint64_t seed)
 {
 	const struct net *n = s->net;
 	uint32_t nr = n->nr_slots > n->nr_transitions ? n->nr_slots : n->nr_transitions;
 	uint32_t *scratch = calloc((size_t)nr + 1, sizeof(*scratch));
-	int err = scratch ? allocate(s) : -ENOMEM;
+	int ret = scratch ? qpn_sim_build_allocate(s) : -ENOMEM;
 
-	if (!err) {
+	if (!ret) {
 		seed_stream(&s->choice, seed, STREAM_CHOICE, 0);
 		build_slots(s, seed);
-		err = build_modes(s);
+		ret = build_modes(s);
 	}
-	for (uint32_t i = 0; !err && i < n->nr_queues; i++)
-		err = build_queue(s, i, seed, scratch);
-	if (!err)
-		err = build_transitions(s, seed, scratch);
-	if (!err)
-		err = build_clocks(s);
-	if (!err)
-		err = build_routes(s);
-	if (!err)
-		err = build_watches(s);
+	for (uint32_t i = 0; !ret && i < n->nr_queues; i++)
+		ret = build_queue(s, i, seed, scratch);
+	if (!ret)
+		ret = build_transitions(s, seed, scratch);
+	if (!ret)
+		ret = build_clocks(s);
+	if (!ret)
+		ret = build_routes(s);
+	if (!ret)
+		ret = build_watches(s);
 	free(scratch);
-	return err;
+	return ret;
 }
 
 static int place_tokens(struct qpn_sim *s)
@@ -464,19 +464,19 @@ static int place_tokens(struct qpn_sim *s)
 int qpn_sim_new(struct qpn_sim **out, const struct net *n, uint64_t seed, struct err *err)
 {
 	struct qpn_sim *s = calloc(1, sizeof(*s));
-	int error = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (s) {
 		s->net = n;
-		error = build(s, seed);
+		ret = qpn_sim_build_whole(s, seed);
 	}
-	if (!error)
-		error = place_tokens(s);
-	if (!error)
+	if (!ret)
+		ret = place_tokens(s);
+	if (!ret)
 		qpn_growth_begin(s);
-	if (error) {
+	if (ret) {
 		qpn_sim_free(s);
-		return err_set(err, -error, "%s: %s", n->file, strerror(-error));
+		return err_set(err, -ret, "%s: %s", n->file, strerror(-ret));
 	}
 	*out = s;
 	return 0;

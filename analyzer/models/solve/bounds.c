@@ -33,7 +33,7 @@ static struct demands demands_of(const struct product_form *p, uint32_t chain)
 	return d;
 }
 
-static struct bound balanced(const struct demands *d, double n, double fastest)
+static struct bound bounds_balanced(const struct demands *d, double n, double fastest)
 {
 	struct bound b;
 
@@ -53,6 +53,6 @@ void bounds_make(struct chain_bounds *out, const struct product_form *p)
 
 		out[c] = (struct chain_bounds){ a, a };
 		if (p->nr_chains == 1 && d.single && d.nr && n > 0)
-			out[c].balanced = balanced(&d, n, d.fastest);
+			out[c].balanced = bounds_balanced(&d, n, d.fastest);
 	}
 }

@@ -63,7 +63,7 @@ static double chain_waits(struct exact *x, uint32_t c, const double *before)
 }
 
 /* p(j | n) for a station of k > 1 servers; vector: that of n. -ERANGE where rounding ruins it. */
-static int marginals(struct exact *x, size_t vector, const uint64_t *n, uint32_t s)
+static int mva_marginals(struct exact *x, size_t vector, const uint64_t *n, uint32_t s)
 {
 	const struct product_form *p = x->p;
 	double *out = x->table + vector * x->width + x->offset[s] + 1, busy = 0, sum = 0;
@@ -99,7 +99,7 @@ static int exact_step(struct exact *x, size_t vector, const uint64_t *n)
 {
 	const struct product_form *p = x->p;
 	double *out = x->table + vector * x->width;
-	int err = 0;
+	int ret = 0;
 
 	for (uint32_t c = 0; c < p->nr_chains; c++) {
 		double sum;
@@ -110,16 +110,16 @@ static int exact_step(struct exact *x, size_t vector, const uint64_t *n)
 		sum = chain_waits(x, c, x->table + (vector - x->stride[c]) * x->width);
 		x->throughput[c] = (double)n[c] / sum;
 	}
-	for (uint32_t s = 0; !err && s < p->nr_stations; s++) {
+	for (uint32_t s = 0; !ret && s < p->nr_stations; s++) {
 		out[x->offset[s]] = 0;
 		for (uint32_t c = 0; c < p->nr_chains; c++)
 			if (n[c])
 				out[x->offset[s]] +=
 					x->throughput[c] * x->wait[(size_t)c * p->nr_stations + s];
 		if (p->servers[s] > 1)
-			err = marginals(x, vector, n, s);
+			ret = mva_marginals(x, vector, n, s);
 	}
-	return err;
+	return ret;
 }
 
 /* The numbers one vector takes, and where each station's lie. */
@@ -150,7 +150,7 @@ static size_t nr_vectors(const struct product_form *p, size_t width, size_t *str
 	return nr <= MVA_MAX_NUMBERS / (width ? width : 1) ? nr : 0;
 }
 
-static bool fits(const struct product_form *p)
+static bool mva_fits(const struct product_form *p)
 {
 	size_t width = 0;
 
@@ -164,7 +164,7 @@ static int run_exact(struct mva_result *r, const struct product_form *p)
 	struct exact x = { .p = p, .throughput = r->throughput };
 	uint64_t *n = calloc((size_t)p->nr_chains + 1, sizeof(*n));
 	size_t nr = 0;
-	int err = -ENOMEM;
+	int ret = -ENOMEM;
 
 	x.offset = calloc((size_t)p->nr_stations + 1, sizeof(*x.offset));
 	x.stride = calloc((size_t)p->nr_chains + 1, sizeof(*x.stride));
@@ -175,28 +175,29 @@ static int run_exact(struct mva_result *r, const struct product_form *p)
 		x.table = calloc(nr * x.width + 1, sizeof(*x.table));
 	}
 	if (x.table)
-		err = 0;
-	for (uint32_t s = 0; !err && s < p->nr_stations; s++)
+		ret = 0;
+	for (uint32_t s = 0; !ret && s < p->nr_stations; s++)
 		if (p->servers[s] > 1)
 			x.table[x.offset[s] + 1] = 1;
 	/* In the order of the index every vector with one token fewer comes before. */
-	for (size_t v = 1; !err && v < nr; v++) {
+	for (size_t v = 1; !ret && v < nr; v++) {
 		for (uint32_t c = 0; c < p->nr_chains; c++)
 			n[c] = v / x.stride[c] % (p->population[c] + 1);
-		err = exact_step(&x, v, n);
+		ret = exact_step(&x, v, n);
 	}
-	for (size_t i = 0; !err && i < (size_t)p->nr_chains * p->nr_stations; i++)
+	for (size_t i = 0; !ret && i < (size_t)p->nr_chains * p->nr_stations; i++)
 		r->population[i] = r->throughput[i / p->nr_stations] * x.wait[i];
 	free(n);
 	free(x.offset);
 	free(x.stride);
 	free(x.wait);
 	free(x.table);
-	return err;
+	return ret;
 }
 
 /* What chain c sees at a station on its arrival, by Schweitzer. */
-static double seen(const struct product_form *p, const double *population, uint32_t c, uint32_t s)
+static double mva_seen(const struct product_form *p, const double *population, uint32_t c,
+		       uint32_t s)
 {
 	double sum = 0;
 
@@ -220,7 +221,7 @@ static double approximate_step(struct mva_result *r, const struct product_form *
 	for (uint32_t s = 0; s < p->nr_stations; s++) {
 		double d = p->demand[(size_t)c * p->nr_stations + s], k = p->servers[s];
 
-		wait[s] = p->servers[s] ? d / k * (1 + seen(p, r->population, c, s)) : d;
+		wait[s] = p->servers[s] ? d / k * (1 + mva_seen(p, r->population, c, s)) : d;
 		sum += wait[s] + (p->servers[s] ? d * (k - 1) / k : 0);
 	}
 	r->throughput[c] = (double)p->population[c] / sum;
@@ -269,19 +270,19 @@ static int run_approximate(struct mva_result *r, const struct product_form *p)
 
 int mva_run(struct mva_result *r, const struct product_form *p, bool approximate)
 {
-	int err = -ENOMEM;
+	int ret = -ENOMEM;
 
-	*r = (struct mva_result){ .exact = !approximate && fits(p) };
+	*r = (struct mva_result){ .exact = !approximate && mva_fits(p) };
 	r->throughput = calloc((size_t)p->nr_chains + 1, sizeof(*r->throughput));
 	r->population = calloc((size_t)p->nr_chains * p->nr_stations + 1, sizeof(*r->population));
 	if (r->throughput && r->population)
-		err = r->exact ? run_exact(r, p) : run_approximate(r, p);
-	if (err)
+		ret = r->exact ? run_exact(r, p) : run_approximate(r, p);
+	if (ret)
 		mva_result_release(r);
-	return err;
+	return ret;
 }
 
-static struct interval exactly(double v)
+static struct interval mva_exactly(double v)
 {
 	return (struct interval){ v, NAN, NAN };
 }
@@ -299,11 +300,11 @@ static void fill_slot(struct slot_estimate *e, const struct net *n, const struct
 		if (p->demand[cell] > 0)
 			l = r->population[cell] * p->visits[i] * mean / p->demand[cell];
 	}
-	*e = (struct slot_estimate){ .population = exactly(l), .throughput = exactly(x) };
-	e->residence.mean = exactly(x > 0 ? l / x : none);
-	e->residence.p50 = e->residence.p95 = e->residence.p99 = exactly(none);
-	e->queue_population = p->station[i] == NET_NONE ? exactly(none) : e->population;
-	e->queue_time = p->station[i] == NET_NONE ? exactly(none) : e->residence.mean;
+	*e = (struct slot_estimate){ .population = mva_exactly(l), .throughput = mva_exactly(x) };
+	e->residence.mean = mva_exactly(x > 0 ? l / x : none);
+	e->residence.p50 = e->residence.p95 = e->residence.p99 = mva_exactly(none);
+	e->queue_population = p->station[i] == NET_NONE ? mva_exactly(none) : e->population;
+	e->queue_time = p->station[i] == NET_NONE ? mva_exactly(none) : e->residence.mean;
 	e->utilization = p->station[i] != NET_NONE && p->servers[p->station[i]]
 				 ? x * mean / p->servers[p->station[i]]
 				 : none;
@@ -314,31 +315,31 @@ int mva_solve(struct estimate *e, bool *exact, const struct net *n, bool approxi
 {
 	struct product_form p = { 0 };
 	struct mva_result r = { 0 };
-	int error = product_form_make(&p, n, err);
+	int ret = product_form_make(&p, n, err);
 
 	*e = (struct estimate){ .nr_slots = n->nr_slots, .nr_probes = n->nr_probes };
-	if (!error)
+	if (!ret)
 		e->slots = calloc((size_t)n->nr_slots + 1, sizeof(*e->slots));
-	if (!error)
+	if (!ret)
 		e->probes = calloc((size_t)n->nr_probes + 1, sizeof(*e->probes));
-	if (!error && (!e->slots || !e->probes))
-		error = err_set(err, ENOMEM, "%s: out of memory", n->file);
-	if (!error) {
-		error = mva_run(&r, &p, approximate);
-		if (error)
-			err_set(err, -error,
+	if (!ret && (!e->slots || !e->probes))
+		ret = err_set(err, ENOMEM, "%s: out of memory", n->file);
+	if (!ret) {
+		ret = mva_run(&r, &p, approximate);
+		if (ret)
+			err_set(err, -ret,
 				"%s: the recursion lost its precision: solve by simulation",
 				n->file);
 	}
-	for (uint32_t i = 0; !error && i < n->nr_slots; i++)
+	for (uint32_t i = 0; !ret && i < n->nr_slots; i++)
 		fill_slot(&e->slots[i], n, &p, &r, i);
-	for (uint32_t i = 0; !error && i < n->nr_probes; i++)
-		e->probes[i].time = (struct time_estimate){ exactly(NAN), exactly(NAN),
-							    exactly(NAN), exactly(NAN) };
+	for (uint32_t i = 0; !ret && i < n->nr_probes; i++)
+		e->probes[i].time = (struct time_estimate){ mva_exactly(NAN), mva_exactly(NAN),
+							    mva_exactly(NAN), mva_exactly(NAN) };
 	*exact = r.exact;
 	mva_result_release(&r);
 	product_form_release(&p);
-	if (error)
+	if (ret)
 		estimate_release(e);
-	return error;
+	return ret;
 }

@@ -167,15 +167,15 @@ static int find_visits(struct product_form *p, const struct net *n, struct err *
 	uint32_t nr = n->nr_slots;
 	double *a = calloc((size_t)nr * nr, sizeof(*a)), *row = calloc(nr, sizeof(*row));
 	lapack_int *pivots = calloc(nr, sizeof(*pivots));
-	int error = a && row && pivots ? 0 : err_set(err, ENOMEM, "%s: out of memory", n->file);
+	int ret = a && row && pivots ? 0 : err_set(err, ENOMEM, "%s: out of memory", n->file);
 
-	for (uint32_t i = 0; !error && i < nr; i++) {
+	for (uint32_t i = 0; !ret && i < nr; i++) {
 		memset(row, 0, nr * sizeof(*row));
-		error = routing_row(n, i, row, err);
+		ret = routing_row(n, i, row, err);
 		for (uint32_t k = 0; k < nr; k++)
 			a[(size_t)k * nr + i] = row[k] - (i == k);
 	}
-	for (uint32_t c = 0; !error && c < p->nr_chains; c++) {
+	for (uint32_t c = 0; !ret && c < p->nr_chains; c++) {
 		uint32_t first = 0;
 
 		while (p->chain[first] != c)
@@ -184,19 +184,19 @@ static int find_visits(struct product_form *p, const struct net *n, struct err *
 			a[(size_t)first * nr + k] = p->chain[k] == c;
 		p->visits[first] = 1;
 	}
-	if (!error && LAPACKE_dgesv(LAPACK_ROW_MAJOR, (lapack_int)nr, 1, a, (lapack_int)nr, pivots,
-				    p->visits, 1))
-		error = err_set(err, EINVAL,
-				"%s: not product-form: tokens can end in more than one cycle of "
-				"places",
-				n->file);
+	if (!ret && LAPACKE_dgesv(LAPACK_ROW_MAJOR, (lapack_int)nr, 1, a, (lapack_int)nr, pivots,
+				  p->visits, 1))
+		ret = err_set(err, EINVAL,
+			      "%s: not product-form: tokens can end in more than one cycle of "
+			      "places",
+			      n->file);
 	free(a);
 	free(row);
 	free(pivots);
-	return error;
+	return ret;
 }
 
-static int allocate(struct product_form *p, const struct net *n)
+static int product_form_allocate(struct product_form *p, const struct net *n)
 {
 	p->visits = calloc(n->nr_slots, sizeof(*p->visits));
 	p->chain = calloc(n->nr_slots, sizeof(*p->chain));
@@ -251,24 +251,24 @@ static int check_chains(const struct product_form *p, const struct net *n, struc
 int product_form_make(struct product_form *p, const struct net *n, struct err *err)
 {
 	uint32_t *parent = calloc(n->nr_slots, sizeof(*parent));
-	int error;
+	int ret;
 
 	*p = (struct product_form){ 0 };
-	error = check_transitions(n, err);
-	if (!error)
-		error = check_slots(n, err);
-	if (!error && (!parent || allocate(p, n)))
-		error = err_set(err, ENOMEM, "%s: out of memory", n->file);
-	if (!error) {
+	ret = check_transitions(n, err);
+	if (!ret)
+		ret = check_slots(n, err);
+	if (!ret && (!parent || product_form_allocate(p, n)))
+		ret = err_set(err, ENOMEM, "%s: out of memory", n->file);
+	if (!ret) {
 		p->nr_chains = find_chains(n, p->chain, parent);
-		error = find_visits(p, n, err);
+		ret = find_visits(p, n, err);
 	}
-	if (!error) {
+	if (!ret) {
 		fill_stations(p, n);
-		error = check_chains(p, n, err);
+		ret = check_chains(p, n, err);
 	}
 	free(parent);
-	if (error)
+	if (ret)
 		product_form_release(p);
-	return error;
+	return ret;
 }

@@ -5,27 +5,30 @@
 #include "analyzer/answer/grid.h"
 #include "analyzer/models/solve/solution_text.h"
 
-static json_t *number(double v)
+static json_t *solution_text_number(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();
 }
 
-static json_t *bounds(struct interval v)
+static json_t *solution_text_bounds(struct interval v)
 {
-	return json_pack("[o, o]", number(v.low), number(v.high));
+	return json_pack("[o, o]", solution_text_number(v.low), solution_text_number(v.high));
 }
 
 static json_t *mean_and_ci(struct interval v)
 {
-	return json_pack("{s:o, s:o}", "mean", number(v.mean), "ci", bounds(v));
+	return json_pack("{s:o, s:o}", "mean", solution_text_number(v.mean), "ci",
+			 solution_text_bounds(v));
 }
 
-static json_t *times(const struct time_estimate *t)
+static json_t *solution_text_times(const struct time_estimate *t)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "mean", number(t->mean.mean),
-			 "ci", bounds(t->mean), "p50", number(t->p50.mean), "p50_ci",
-			 bounds(t->p50), "p95", number(t->p95.mean), "p95_ci", bounds(t->p95),
-			 "p99", number(t->p99.mean), "p99_ci", bounds(t->p99));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "mean",
+			 solution_text_number(t->mean.mean), "ci", solution_text_bounds(t->mean),
+			 "p50", solution_text_number(t->p50.mean), "p50_ci",
+			 solution_text_bounds(t->p50), "p95", solution_text_number(t->p95.mean),
+			 "p95_ci", solution_text_bounds(t->p95), "p99",
+			 solution_text_number(t->p99.mean), "p99_ci", solution_text_bounds(t->p99));
 }
 
 static json_t *place_row(const struct net *n, const struct estimate *e, uint32_t slot)
@@ -34,9 +37,10 @@ static json_t *place_row(const struct net *n, const struct estimate *e, uint32_t
 	const struct net_place *p = &n->places[n->slots[slot].place];
 	json_t *row = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "place", p->name, "colour",
 				n->colours[n->slots[slot].colour], "population",
-				mean_and_ci(s->population), "residence_time", times(&s->residence),
-				"throughput", mean_and_ci(s->throughput), "utilization",
-				number(s->utilization));
+				mean_and_ci(s->population), "residence_time",
+				solution_text_times(&s->residence), "throughput",
+				mean_and_ci(s->throughput), "utilization",
+				solution_text_number(s->utilization));
 
 	/* What a depository holds is the difference. */
 	if (row && p->queue != NET_NONE)
@@ -55,7 +59,8 @@ static json_t *queue_row(const struct net *n, const struct estimate *e, uint32_t
 	for (uint32_t i = 0; i < n->nr_slots; i++)
 		if (n->places[n->slots[i].place].queue == queue)
 			busy += e->slots[i].utilization;
-	return json_pack("{s:s, s:o}", "queue", n->queues[queue].name, "utilization", number(busy));
+	return json_pack("{s:s, s:o}", "queue", n->queues[queue].name, "utilization",
+			 solution_text_number(busy));
 }
 
 json_t *solution_json(const struct net *n, const struct estimate *e, const struct solution_facts *f)
@@ -70,13 +75,15 @@ json_t *solution_json(const struct net *n, const struct estimate *e, const struc
 		json_array_append_new(probes,
 				      json_pack("{s:s, s:s, s:o}", "probe", n->probes[i].name,
 						"colour", n->colours[n->probes[i].to_colour],
-						"time", times(&e->probes[i].time)));
+						"time", solution_text_times(&e->probes[i].time)));
 	out = json_pack("{s:s, s:s, s:s, s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 			"schema", "blkcast.qpn/1", "net", n->name, "method", f->method,
 			"steady_state", !f->no_steady_state, "seed", (json_int_t)f->seed, "events",
-			(json_int_t)f->events, "seconds", number(f->seconds), "model_time",
-			number(f->model_time), "warm_up", number(f->warm_up), "precision",
-			number(f->precision), "places", places, "queues", queues, "probes", probes);
+			(json_int_t)f->events, "seconds", solution_text_number(f->seconds),
+			"model_time", solution_text_number(f->model_time), "warm_up",
+			solution_text_number(f->warm_up), "precision",
+			solution_text_number(f->precision), "places", places, "queues", queues,
+			"probes", probes);
 	if (out && json_array_size(places) == n->nr_slots &&
 	    json_array_size(queues) == n->nr_queues && json_array_size(probes) == n->nr_probes)
 		return out;
@@ -84,7 +91,7 @@ json_t *solution_json(const struct net *n, const struct estimate *e, const struc
 	return NULL;
 }
 
-static void cell(struct grid *g, double v)
+static void solution_text_cell(struct grid *g, double v)
 {
 	if (isfinite(v))
 		grid_cell(g, "%.5g", v);
@@ -108,15 +115,15 @@ static void cell_interval(struct grid *g, struct interval v)
 static void cell_times(struct grid *g, const struct time_estimate *t)
 {
 	cell_interval(g, t->mean);
-	cell(g, t->p50.mean);
-	cell(g, t->p95.mean);
-	cell(g, t->p99.mean);
+	solution_text_cell(g, t->p50.mean);
+	solution_text_cell(g, t->p95.mean);
+	solution_text_cell(g, t->p99.mean);
 }
 
 int solution_print(const struct net *n, const struct estimate *e, FILE *out)
 {
 	struct grid g;
-	int err;
+	int ret;
 
 	grid_init(&g, "place|colour|>population|>residence time|>p50|>p95|>p99|>throughput|>busy");
 	for (uint32_t i = 0; i < n->nr_slots; i++) {
@@ -132,10 +139,10 @@ int solution_print(const struct net *n, const struct estimate *e, FILE *out)
 		else
 			grid_cell(&g, "-");
 	}
-	err = grid_print(&g, out);
+	ret = grid_print(&g, out);
 	grid_release(&g);
-	if (err || !n->nr_probes)
-		return err;
+	if (ret || !n->nr_probes)
+		return ret;
 	fputc('\n', out);
 	grid_init(&g, "probe|colour|>time|>p50|>p95|>p99");
 	for (uint32_t i = 0; i < n->nr_probes; i++) {
@@ -143,7 +150,7 @@ int solution_print(const struct net *n, const struct estimate *e, FILE *out)
 		grid_cell(&g, "%s", n->colours[n->probes[i].to_colour]);
 		cell_times(&g, &e->probes[i].time);
 	}
-	err = grid_print(&g, out);
+	ret = grid_print(&g, out);
 	grid_release(&g);
-	return err;
+	return ret;
 }

@@ -43,10 +43,10 @@ static int out_of_memory(const struct net *n, struct err *err)
 
 static int add_batch(struct run *r, struct err *err)
 {
-	int error = qpn_sim_run(r->sim, qpn_sim_now(r->sim) + r->length, UINT64_MAX, err);
+	int ret = qpn_sim_run(r->sim, qpn_sim_now(r->sim) + r->length, UINT64_MAX, err);
 
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	if (qpn_sim_collect(r->sim, &r->batches[r->nr]))
 		return out_of_memory(r->n, err);
 	r->events += r->batches[r->nr++].events;
@@ -57,20 +57,20 @@ static int add_batch(struct run *r, struct err *err)
  * How long a batch is to be: the time of the first events, at least some for every token. What
  * happened until then is thrown away.
  */
-static int pilot(struct run *r, struct err *err)
+static int solve_pilot(struct run *r, struct err *err)
 {
 	uint64_t events = PILOT_EVENTS;
 	struct qpn_sample x;
-	int error;
+	int ret;
 
 	for (uint32_t i = 0; i < r->n->nr_slots; i++)
 		events += 8 * r->n->slots[i].tokens;
 	do {
-		error = qpn_sim_run(r->sim, INFINITY, events, err);
+		ret = qpn_sim_run(r->sim, INFINITY, events, err);
 		r->events += events;
-	} while (!error && qpn_sim_now(r->sim) <= 0 && r->events < REPLICATION_EVENTS);
-	if (error)
-		return error;
+	} while (!ret && qpn_sim_now(r->sim) <= 0 && r->events < REPLICATION_EVENTS);
+	if (ret)
+		return ret;
 	if (!(qpn_sim_now(r->sim) > 0))
 		return err_set(err, ELOOP,
 			       "%s: time does not go on: expected a service that takes some",
@@ -82,7 +82,7 @@ static int pilot(struct run *r, struct err *err)
 	return 0;
 }
 
-static int halve(struct run *r)
+static int solve_halve(struct run *r)
 {
 	for (size_t i = 0; i < r->nr / 2; i++) {
 		if (i) {
@@ -99,21 +99,22 @@ static int halve(struct run *r)
 }
 
 /* Merges batches from..nr-1 into nr_groups samples, as even as can be. Frees them on failure. */
-static int group(const struct run *r, size_t from, struct qpn_sample *groups, size_t nr_groups)
+static int solve_group(const struct run *r, size_t from, struct qpn_sample *groups,
+		       size_t nr_groups)
 {
 	size_t nr = r->nr - from;
 
 	for (size_t g = 0; g < nr_groups; g++) {
-		int err = qpn_sample_init(&groups[g], r->n);
+		int ret = qpn_sample_init(&groups[g], r->n);
 
 		for (size_t i = from + g * nr / nr_groups;
-		     !err && i < from + (g + 1) * nr / nr_groups; i++)
-			err = qpn_sample_merge(&groups[g], &r->batches[i]);
-		if (!err)
+		     !ret && i < from + (g + 1) * nr / nr_groups; i++)
+			ret = qpn_sample_merge(&groups[g], &r->batches[i]);
+		if (!ret)
 			continue;
 		for (size_t k = 0; k <= g; k++)
 			qpn_sample_release(&groups[k]);
-		return err;
+		return ret;
 	}
 	return 0;
 }
@@ -136,10 +137,10 @@ static int make_samples(struct qpn_sample *groups, size_t *nr_groups, const stru
 	size_t nr = r->nr - from;
 
 	for (;;) {
-		int error = group(r, from, groups, nr);
+		int ret = solve_group(r, from, groups, nr);
 
-		if (error)
-			return error;
+		if (ret)
+			return ret;
 		*nr_groups = nr;
 		*correlation = sample_correlation(groups, nr);
 		if (nr == GROUPS || *correlation <= FINE_CORRELATION)
@@ -149,8 +150,8 @@ static int make_samples(struct qpn_sample *groups, size_t *nr_groups, const stru
 	}
 }
 
-static int judge(struct solution *out, const struct run *r, const struct solve_options *o,
-		 struct err *err)
+static int solve_judge(struct solution *out, const struct run *r, const struct solve_options *o,
+		       struct err *err)
 {
 	struct qpn_sample groups[MAX_BATCHES];
 	size_t from = sample_warm_up(r->batches, r->nr), nr_groups;
@@ -178,24 +179,24 @@ static int batch_means(struct solution *out, const struct net *n, const struct s
 		       struct err *err)
 {
 	struct run *r = calloc(1, sizeof(*r));
-	int error;
+	int ret;
 
 	if (!r)
 		return out_of_memory(n, err);
 	r->n = n;
-	error = qpn_sim_new(&r->sim, n, o->seed, err);
-	if (!error && o->model_time > 0)
+	ret = qpn_sim_new(&r->sim, n, o->seed, err);
+	if (!ret && o->model_time > 0)
 		r->length = o->model_time / BATCHES;
-	else if (!error)
-		error = pilot(r, err);
-	while (!error) {
-		if (r->nr == MAX_BATCHES && halve(r))
-			error = out_of_memory(n, err);
-		if (!error)
-			error = add_batch(r, err);
-		if (error || r->nr < BATCHES || r->nr % LOOK_EVERY)
+	else if (!ret)
+		ret = solve_pilot(r, err);
+	while (!ret) {
+		if (r->nr == MAX_BATCHES && solve_halve(r))
+			ret = out_of_memory(n, err);
+		if (!ret)
+			ret = add_batch(r, err);
+		if (ret || r->nr < BATCHES || r->nr % LOOK_EVERY)
 			continue;
-		error = judge(out, r, o, err);
+		ret = solve_judge(out, r, o, err);
 		if (o->model_time > 0 || r->events >= o->max_events)
 			break;
 		if (out->precision <= o->precision && out->correlation <= MAX_CORRELATION)
@@ -203,7 +204,7 @@ static int batch_means(struct solution *out, const struct net *n, const struct s
 	}
 	release_run(r);
 	free(r);
-	return error;
+	return ret;
 }
 
 /* Runs of one round, by parallel_run(). */
@@ -218,13 +219,13 @@ struct round {
 	struct err *errs;
 };
 
-static int replicate(void *ctx, size_t chunk, size_t begin, size_t end)
+static int solve_replicate(void *ctx, size_t chunk, size_t begin, size_t end)
 {
 	struct round *d = ctx;
 	struct run *r = calloc(1, sizeof(*r));
 	struct rng seeds;
 	size_t from;
-	int err;
+	int ret;
 
 	(void)chunk;
 	(void)end;
@@ -233,45 +234,45 @@ static int replicate(void *ctx, size_t chunk, size_t begin, size_t end)
 	r->n = d->n;
 	r->length = d->length / BATCHES;
 	rng_stream(&seeds, d->o->seed, d->first + begin);
-	err = qpn_sim_new(&r->sim, d->n, rng_u64(&seeds), &d->errs[begin]);
-	while (!err && r->nr < BATCHES)
-		err = add_batch(r, &d->errs[begin]);
-	if (!err) {
+	ret = qpn_sim_new(&r->sim, d->n, rng_u64(&seeds), &d->errs[begin]);
+	while (!ret && r->nr < BATCHES)
+		ret = add_batch(r, &d->errs[begin]);
+	if (!ret) {
 		from = sample_warm_up(r->batches, r->nr);
 		d->warm_ups[begin] = (double)from * r->length;
 		d->events[begin] = r->events;
-		err = group(r, from, &d->samples[begin], 1);
-		if (err)
+		ret = solve_group(r, from, &d->samples[begin], 1);
+		if (ret)
 			out_of_memory(d->n, &d->errs[begin]);
 	}
 	release_run(r);
 	free(r);
-	return err;
+	return ret;
 }
 
 /* Replications first..first+nr-1 appended to samples, which has room. */
 static int run_round(struct solution *out, struct round *d, size_t nr, struct err *err)
 {
 	struct parallel p = {
-		.nr_items = nr, .nr_threads = d->o->nr_threads, .work = replicate, .ctx = d
+		.nr_items = nr, .nr_threads = d->o->nr_threads, .work = solve_replicate, .ctx = d
 	};
-	int error = -ENOMEM;
+	int ret = -ENOMEM;
 
 	d->warm_ups = calloc(nr, sizeof(*d->warm_ups));
 	d->events = calloc(nr, sizeof(*d->events));
 	d->errs = calloc(nr, sizeof(*d->errs));
 	if (d->warm_ups && d->events && d->errs)
-		error = parallel_run(&p);
-	for (size_t i = 0; d->errs && i < nr && error; i++) {
+		ret = parallel_run(&p);
+	for (size_t i = 0; d->errs && i < nr && ret; i++) {
 		if (d->errs[i].code) {
 			if (err)
 				*err = d->errs[i];
 			break;
 		}
 	}
-	if (error == -ENOMEM)
+	if (ret == -ENOMEM)
 		out_of_memory(d->n, err);
-	for (size_t i = 0; !error && i < nr; i++) {
+	for (size_t i = 0; !ret && i < nr; i++) {
 		out->events += d->events[i];
 		out->warm_up += d->warm_ups[i];
 		out->model_time += d->length;
@@ -279,7 +280,7 @@ static int run_round(struct solution *out, struct round *d, size_t nr, struct er
 	free(d->warm_ups);
 	free(d->events);
 	free(d->errs);
-	return error;
+	return ret;
 }
 
 /* The length of a replication where none is given: that of some events. */
@@ -287,16 +288,16 @@ static int replication_length(const struct net *n, const struct solve_options *o
 			      struct err *err)
 {
 	struct run r = { .n = n };
-	int error = qpn_sim_new(&r.sim, n, o->seed, err);
+	int ret = qpn_sim_new(&r.sim, n, o->seed, err);
 
-	if (!error)
-		error = pilot(&r, err);
-	if (!error) {
-		error = qpn_sim_run(r.sim, INFINITY, REPLICATION_EVENTS, err);
+	if (!ret)
+		ret = solve_pilot(&r, err);
+	if (!ret) {
+		ret = qpn_sim_run(r.sim, INFINITY, REPLICATION_EVENTS, err);
 		*length = qpn_sim_now(r.sim);
 	}
 	qpn_sim_free(r.sim);
-	return error;
+	return ret;
 }
 
 /* How many more the precision takes by the square-root law; at most as many as there are. */
@@ -309,21 +310,21 @@ static size_t more_needed(const struct solution *s, const struct solve_options *
 	return want > (double)nr + 1 ? (size_t)ceil(want) - nr : 1;
 }
 
-static int replications(struct solution *out, const struct net *n, const struct solve_options *o,
-			struct err *err)
+static int solve_replications(struct solution *out, const struct net *n,
+			      const struct solve_options *o, struct err *err)
 {
 	struct round d = { .n = n, .o = o, .length = o->model_time };
 	size_t nr = 0, more = o->nr_replications;
 	struct qpn_sample *all = NULL;
-	int error = 0;
+	int ret = 0;
 
 	if (!(d.length > 0))
-		error = replication_length(n, o, &d.length, err);
-	while (!error && more) {
+		ret = replication_length(n, o, &d.length, err);
+	while (!ret && more) {
 		struct qpn_sample *grown = reallocarray(all, nr + more, sizeof(*all));
 
 		if (!grown) {
-			error = out_of_memory(n, err);
+			ret = out_of_memory(n, err);
 			break;
 		}
 		all = grown;
@@ -331,12 +332,12 @@ static int replications(struct solution *out, const struct net *n, const struct 
 		d.first = nr;
 		d.samples = all + nr;
 		nr += more;
-		error = run_round(out, &d, more, err);
-		if (error)
+		ret = run_round(out, &d, more, err);
+		if (ret)
 			break;
 		estimate_release(&out->estimate);
 		if (estimate_make(&out->estimate, n, all, nr))
-			error = out_of_memory(n, err);
+			ret = out_of_memory(n, err);
 		out->nr_samples = nr;
 		out->precision = estimate_precision(&out->estimate, n, o->wanted, o->nr_wanted,
 						    o->quantiles);
@@ -349,7 +350,7 @@ static int replications(struct solution *out, const struct net *n, const struct 
 	}
 	release_samples(all, nr);
 	free(all);
-	return error;
+	return ret;
 }
 
 static bool is_in_net(const struct net *n, const char *name)
@@ -364,19 +365,19 @@ int solve_net(struct solution *out, const struct net *n, const struct solve_opti
 	      struct err *err)
 {
 	struct solution s = { 0 };
-	int error;
+	int ret;
 
 	for (size_t i = 0; i < o->nr_wanted; i++)
 		if (!is_in_net(n, o->wanted[i]))
 			return err_set(err, EINVAL, "%s: no place or probe \"%s\"", n->file,
 				       o->wanted[i]);
-	error = o->method == SOLVE_REPLICATIONS ? replications(&s, n, o, err)
-						: batch_means(&s, n, o, err);
-	if (error)
+	ret = o->method == SOLVE_REPLICATIONS ? solve_replications(&s, n, o, err)
+					      : batch_means(&s, n, o, err);
+	if (ret)
 		solution_release(&s);
 	else
 		*out = s;
-	return error;
+	return ret;
 }
 
 void solution_release(struct solution *s)

@@ -32,19 +32,19 @@ static int run_once(void *ctx, size_t chunk, size_t begin, size_t end)
 	struct seen *at = j->seen + begin * j->o->nr_points * j->n->nr_slots;
 	struct qpn_sim *sim = NULL;
 	struct rng seeds;
-	int error;
+	int ret;
 
 	(void)chunk;
 	(void)end;
 	rng_stream(&seeds, j->o->seed, begin);
-	error = qpn_sim_new(&sim, j->n, rng_u64(&seeds), &j->errs[begin]);
-	for (unsigned p = 0; p < j->o->nr_points && !error; p++) {
+	ret = qpn_sim_new(&sim, j->n, rng_u64(&seeds), &j->errs[begin]);
+	for (unsigned p = 0; p < j->o->nr_points && !ret; p++) {
 		struct qpn_sample x;
 
-		error = qpn_sim_run(sim, (p + 1) * j->length, UINT64_MAX, &j->errs[begin]);
-		if (!error && qpn_sim_collect(sim, &x))
-			error = out_of_memory(j->n, &j->errs[begin]);
-		if (error)
+		ret = qpn_sim_run(sim, (p + 1) * j->length, UINT64_MAX, &j->errs[begin]);
+		if (!ret && qpn_sim_collect(sim, &x))
+			ret = out_of_memory(j->n, &j->errs[begin]);
+		if (ret)
 			break;
 		j->events[begin] += x.events;
 		for (uint32_t i = 0; i < j->n->nr_slots; i++)
@@ -53,7 +53,7 @@ static int run_once(void *ctx, size_t chunk, size_t begin, size_t end)
 		qpn_sample_release(&x);
 	}
 	qpn_sim_free(sim);
-	return error;
+	return ret;
 }
 
 struct moments {
@@ -68,7 +68,7 @@ static struct interval interval_of(struct moments m, double nr)
 	return (struct interval){ mean, mean - half, mean + half };
 }
 
-static void add(struct moments *m, double v)
+static void transient_add(struct moments *m, double v)
 {
 	m->sum += v;
 	m->squares += v * v;
@@ -85,8 +85,8 @@ static struct transient_point point_of(const struct job *j, size_t at)
 	for (size_t r = 0; r < j->o->nr_replications; r++) {
 		const struct seen *s = &j->seen[r * step + at];
 
-		add(&population, s->population);
-		add(&throughput, s->left / j->length);
+		transient_add(&population, s->population);
+		transient_add(&throughput, s->left / j->length);
 		left += s->left;
 		residence += s->residence;
 	}
@@ -115,16 +115,16 @@ static int run_all(struct transient *out, struct job *j, struct err *err)
 			      .work = run_once,
 			      .ctx = j };
 	size_t nr = (size_t)j->o->nr_points * j->n->nr_slots;
-	int error = parallel_run(&p);
+	int ret = parallel_run(&p);
 
-	for (unsigned i = 0; error && i < j->o->nr_replications; i++) {
+	for (unsigned i = 0; ret && i < j->o->nr_replications; i++) {
 		if (!j->errs[i].code)
 			continue;
 		if (err)
 			*err = j->errs[i];
-		return error;
+		return ret;
 	}
-	if (error)
+	if (ret)
 		return out_of_memory(j->n, err);
 	out->points = calloc(nr + 1, sizeof(*out->points));
 	if (!out->points)
@@ -141,7 +141,7 @@ int transient_run(struct transient *out, const struct net *n, const struct trans
 {
 	struct job j = { .n = n, .o = o, .length = o->model_time / o->nr_points };
 	size_t nr = (size_t)o->nr_points * o->nr_replications;
-	int error = -ENOMEM;
+	int ret = -ENOMEM;
 
 	*out = (struct transient){ .nr_points = o->nr_points,
 				   .nr_slots = n->nr_slots,
@@ -152,13 +152,13 @@ int transient_run(struct transient *out, const struct net *n, const struct trans
 	j.events = calloc(o->nr_replications, sizeof(*j.events));
 	j.errs = calloc(o->nr_replications, sizeof(*j.errs));
 	if (j.seen && j.events && j.errs)
-		error = run_all(out, &j, err);
+		ret = run_all(out, &j, err);
 	else
 		out_of_memory(n, err);
 	free(j.seen);
 	free(j.events);
 	free(j.errs);
-	return error;
+	return ret;
 }
 
 void transient_release(struct transient *t)

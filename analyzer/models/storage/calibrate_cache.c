@@ -21,12 +21,13 @@ struct runs {
 };
 
 /* A cell that must be above 0. */
-static int positive(const struct table *t, int column, size_t row, double *out, struct err *err)
+static int calibrate_cache_positive(const struct table *t, int column, size_t row, double *out,
+				    struct err *err)
 {
-	int error = table_number(t, (size_t)column, row, out, err);
+	int ret = table_number(t, (size_t)column, row, out, err);
 
-	if (error || *out > 0)
-		return error;
+	if (ret || *out > 0)
+		return ret;
 	return err_set(err, EINVAL, "%s:%llu: %s: expected a number above 0, got %g", t->source,
 		       (unsigned long long)t->lines[row], t->columns[column].name, *out);
 }
@@ -36,22 +37,22 @@ static int read_run(struct runs *all, const struct table *t, const int *columns,
 {
 	struct run *r = &all->items[all->nr];
 	double sd;
-	int error = positive(t, columns[0], row, &r->clients, err);
+	int ret = calibrate_cache_positive(t, columns[0], row, &r->clients, err);
 
-	if (!error)
-		error = positive(t, columns[1], row, &r->size, err);
-	if (!error)
-		error = positive(t, columns[2], row, &r->response, err);
-	if (!error && r->clients != floor(r->clients))
-		error = err_set(err, EINVAL, "%s:%llu: clients: expected a whole number, got %g",
-				t->source, (unsigned long long)t->lines[row], r->clients);
-	if (!error && r->clients == 1) {
-		error = positive(t, columns[3], row, &sd, err);
-		all->sd_sum += error ? 0 : sd;
-		all->nr_single += !error;
+	if (!ret)
+		ret = calibrate_cache_positive(t, columns[1], row, &r->size, err);
+	if (!ret)
+		ret = calibrate_cache_positive(t, columns[2], row, &r->response, err);
+	if (!ret && r->clients != floor(r->clients))
+		ret = err_set(err, EINVAL, "%s:%llu: clients: expected a whole number, got %g",
+			      t->source, (unsigned long long)t->lines[row], r->clients);
+	if (!ret && r->clients == 1) {
+		ret = calibrate_cache_positive(t, columns[3], row, &sd, err);
+		all->sd_sum += ret ? 0 : sd;
+		all->nr_single += !ret;
 	}
-	all->nr += !error;
-	return error;
+	all->nr += !ret;
+	return ret;
 }
 
 static int read_runs(struct runs *all, const struct table *t, const struct row_filter *f,
@@ -60,22 +61,22 @@ static int read_runs(struct runs *all, const struct table *t, const struct row_f
 	static const char *const names[] = { "clients", "size_bytes", "response_time_s",
 					     "response_sd_s" };
 	bool *chosen = calloc(t->nr_rows + 1, sizeof(*chosen));
-	int columns[4], error = 0;
+	int columns[4], ret = 0;
 
 	all->items = calloc(t->nr_rows + 1, sizeof(*all->items));
 	if (!chosen || !all->items)
-		error = err_set(err, ENOMEM, "out of memory");
-	for (size_t i = 0; !error && i < 4; i++) {
+		ret = err_set(err, ENOMEM, "out of memory");
+	for (size_t i = 0; !ret && i < 4; i++) {
 		columns[i] = table_find(t, names[i], err);
-		error = columns[i] < 0 ? -EINVAL : 0;
+		ret = columns[i] < 0 ? -EINVAL : 0;
 	}
-	if (!error)
-		error = row_filter_apply(chosen, t, f, err);
-	for (size_t row = 0; !error && row < t->nr_rows; row++)
+	if (!ret)
+		ret = row_filter_apply(chosen, t, f, err);
+	for (size_t row = 0; !ret && row < t->nr_rows; row++)
 		if (chosen[row])
-			error = read_run(all, t, columns, row, err);
+			ret = read_run(all, t, columns, row, err);
 	free(chosen);
-	return error;
+	return ret;
 }
 
 /* What the fit needs and the table does not have, named. */
@@ -121,7 +122,7 @@ static int fit_service(struct cache_model *m, const struct runs *all, struct err
 	struct lsq_result r = { .coefficients = coefficients, .standard_errors = errors };
 	struct lsq_problem p = { .nr_columns = 2, .x = x, .y = y };
 	size_t nr = 0;
-	int error;
+	int ret;
 
 	if (!x)
 		return err_set(err, ENOMEM, "out of memory");
@@ -138,11 +139,10 @@ static int fit_service(struct cache_model *m, const struct runs *all, struct err
 	for (size_t k = 0; k < nr; k++)
 		total += (y[k] - mean) * (y[k] - mean);
 	p.nr_rows = m->nr_fitted = nr;
-	error = lsq_solve(&p, &r);
+	ret = lsq_solve(&p, &r);
 	free(x);
-	if (error)
-		return err_set(err, -error, "the service times cannot be fitted: %s",
-			       strerror(-error));
+	if (ret)
+		return err_set(err, -ret, "the service times cannot be fitted: %s", strerror(-ret));
 	m->c0_s = coefficients[0];
 	m->c1_s_per_byte = coefficients[1];
 	m->p0 = p_value(coefficients[0], errors[0], (double)nr - 2);
@@ -151,13 +151,13 @@ static int fit_service(struct cache_model *m, const struct runs *all, struct err
 	return 0;
 }
 
-static double service(const struct cache_model *m, double size)
+static double calibrate_cache_service(const struct cache_model *m, double size)
 {
 	return m->c0_s + m->c1_s_per_byte * size;
 }
 
-static int judge(struct cache_model *m, const struct table *t, const struct runs *all,
-		 struct err *err)
+static int calibrate_cache_judge(struct cache_model *m, const struct table *t,
+				 const struct runs *all, struct err *err)
 {
 	double sum = 0;
 	size_t nr = 0;
@@ -165,14 +165,14 @@ static int judge(struct cache_model *m, const struct table *t, const struct runs
 	m->size_min_bytes = INFINITY;
 	for (size_t i = 0; i < all->nr; i++) {
 		const struct run *r = &all->items[i];
-		double e = fabs(r->clients * service(m, r->size) / r->response - 1);
+		double e = fabs(r->clients * calibrate_cache_service(m, r->size) / r->response - 1);
 
-		if (!(service(m, r->size) > 0))
+		if (!(calibrate_cache_service(m, r->size) > 0))
 			return err_set(
 				err, EINVAL,
 				"%s: the service time fitted at %g bytes is %g s: these runs "
 				"do not follow c0 + c1 size",
-				t->source, r->size, service(m, r->size));
+				t->source, r->size, calibrate_cache_service(m, r->size));
 		m->size_min_bytes = fmin(m->size_min_bytes, r->size);
 		m->size_max_bytes = fmax(m->size_max_bytes, r->size);
 		m->clients_max = fmax(m->clients_max, r->clients);
@@ -192,23 +192,23 @@ int calibrate_cache(struct cache_model *m, const struct table *t, const struct r
 {
 	struct cache_model fit = { .saturated = saturated };
 	struct runs all = { .nr = 0 };
-	int error = read_runs(&all, t, filter, err);
+	int ret = read_runs(&all, t, filter, err);
 
-	for (size_t i = 0; !error && !(saturated > 0) && i < all.nr; i++)
+	for (size_t i = 0; !ret && !(saturated > 0) && i < all.nr; i++)
 		fit.saturated = fmax(fit.saturated, all.items[i].clients);
-	if (!error)
-		error = check_enough(t, &all, &fit, err);
-	if (!error)
-		error = fit_service(&fit, &all, err);
-	if (!error)
-		error = judge(&fit, t, &all, err);
-	if (!error) {
+	if (!ret)
+		ret = check_enough(t, &all, &fit, err);
+	if (!ret)
+		ret = fit_service(&fit, &all, err);
+	if (!ret)
+		ret = calibrate_cache_judge(&fit, t, &all, err);
+	if (!ret) {
 		fit.sd_s = all.sd_sum / (double)all.nr_single;
 		fit.nr_single = all.nr_single;
 		*m = fit;
 	}
 	free(all.items);
-	return error;
+	return ret;
 }
 
 void cache_model_write(const struct cache_model *m, FILE *out)

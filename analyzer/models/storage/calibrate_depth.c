@@ -45,27 +45,27 @@ static int solve_one(void *ctx, double alpha, double beta, double *read_time, do
 {
 	struct one_net *one = ctx;
 	struct storage_times times;
-	int error;
+	int ret;
 
 	one->net.vms[0].weight[0] = alpha;
 	one->net.vms[0].weight[1] = beta;
-	error = storage_net_solve(&times, &one->net, one->precision, one->seed, err);
+	ret = storage_net_solve(&times, &one->net, one->precision, one->seed, err);
 	*read_time = times.time[0][0].mean.mean;
 	*write_time = times.time[0][1].mean.mean;
-	return error;
+	return ret;
 }
 
 static int look_around(bool *matters, struct one_net *one, const struct weights_step *best,
 		       struct err *err)
 {
 	double low[2], high[2];
-	int error = solve_one(one, best->alpha / 2, best->beta, &low[0], &low[1], err);
+	int ret = solve_one(one, best->alpha / 2, best->beta, &low[0], &low[1], err);
 
-	if (!error)
-		error = solve_one(one, best->alpha * 2, best->beta, &high[0], &high[1], err);
-	*matters = !error &&
+	if (!ret)
+		ret = solve_one(one, best->alpha * 2, best->beta, &high[0], &high[1], err);
+	*matters = !ret &&
 		   fmax(fabs(log(high[0] / low[0])), fabs(log(high[1] / low[1]))) > PHI_MATTERS;
-	return error;
+	return ret;
 }
 
 /* Algorithm 3 of one mix at the depth of x->parts. */
@@ -83,12 +83,12 @@ static int find_phi(void *ctx, size_t chunk, size_t begin, size_t end)
 				    .ctx = &one };
 	struct err *err = &x->errors[chunk];
 	double sizes[2];
-	int error = storage_mix_net(&one.net, task->mix, task->t, task->one[chunk], sizes, err);
+	int ret = storage_mix_net(&one.net, task->mix, task->t, task->one[chunk], sizes, err);
 
 	(void)begin;
 	(void)end;
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	storage_parts_net(&one.net, task->mix, x->parts, sizes);
 	for (size_t i = c->begin; i < c->end; i++)
 		*(task->t->rows[i].write ? &s.write_time : &s.read_time) =
@@ -96,14 +96,14 @@ static int find_phi(void *ctx, size_t chunk, size_t begin, size_t end)
 	x->matters[chunk] = false;
 	if (one.net.vms[0].clients[0] + one.net.vms[0].clients[1] <= x->parts->depth)
 		s.max_error = DBL_MAX; /* nothing waits: one solution tells all */
-	error = weights_search(&x->found[chunk], &s, err);
-	if (!error && s.max_error < DBL_MAX)
-		error = look_around(&x->matters[chunk], &one, &x->found[chunk].best, err);
-	return error;
+	ret = weights_search(&x->found[chunk], &s, err);
+	if (!ret && s.max_error < DBL_MAX)
+		ret = look_around(&x->matters[chunk], &one, &x->found[chunk].best, err);
+	return ret;
 }
 
 /* Mean relative error of the response times of one configuration with phi as learned. */
-static int judge(void *ctx, size_t chunk, size_t begin, size_t end)
+static int calibrate_depth_judge(void *ctx, size_t chunk, size_t begin, size_t end)
 {
 	struct depth_search *x = ctx;
 	const struct parts_task *task = x->task;
@@ -156,18 +156,18 @@ static int learn_phi(struct depth_search *x)
 	const struct parts_task *task = x->task;
 	struct storage_parts *parts = x->parts;
 	struct mix_point *points = calloc(task->nr_one + 1, sizeof(*points));
-	int error = points ? 0 : err_set(x->err, ENOMEM, "out of memory");
+	int ret = points ? 0 : err_set(x->err, ENOMEM, "out of memory");
 
 	parts->phi_low = INFINITY;
 	parts->phi_high = 0;
 	parts->nr_phi = 0;
-	for (size_t i = 0; i < task->nr_one && !error; i++) {
+	for (size_t i = 0; i < task->nr_one && !ret; i++) {
 		struct mix_point *p = &points[parts->nr_phi];
 		struct storage_net n;
 		double sizes[2];
 
-		error = storage_mix_net(&n, task->mix, task->t, task->one[i], sizes, x->err);
-		if (error || !x->matters[i])
+		ret = storage_mix_net(&n, task->mix, task->t, task->one[i], sizes, x->err);
+		if (ret || !x->matters[i])
 			continue;
 		storage_mix_point(p->x, &n, sizes);
 		p->y = x->found[i].best.alpha / x->found[i].best.beta;
@@ -177,11 +177,11 @@ static int learn_phi(struct depth_search *x)
 	}
 	if (!parts->nr_phi)
 		parts->phi_low = parts->phi_high = 1;
-	if (!error && parts->nr_phi >= LEAST_POINTS)
-		error = mix_fit(&parts->phi, points, parts->nr_phi, task->mix->by_size,
-				task->o->seed, task->o->nr_threads, x->err);
+	if (!ret && parts->nr_phi >= LEAST_POINTS)
+		ret = mix_fit(&parts->phi, points, parts->nr_phi, task->mix->by_size, task->o->seed,
+			      task->o->nr_threads, x->err);
 	free(points);
-	return error;
+	return ret;
 }
 
 /* What the model misses with this depth; the best so far stays in x->best. */
@@ -189,24 +189,24 @@ static int try_depth(struct depth_search *x, double depth, double *missed)
 {
 	struct storage_parts *parts = x->parts;
 	double sum = 0;
-	int error;
+	int ret;
 
 	parts->depth = depth;
-	error = run_over(x, x->task->nr_one, find_phi);
-	if (error)
-		return error;
+	ret = run_over(x, x->task->nr_one, find_phi);
+	if (ret)
+		return ret;
 	for (size_t i = 0; i < x->task->nr_one; i++)
 		sum += x->found[i].best.error;
 	parts->depth_error = *missed = sum / (double)x->task->nr_one;
-	error = learn_phi(x);
-	if (!error && x->nr_many)
-		error = run_over(x, x->nr_many, judge);
-	if (!error && x->nr_many) {
+	ret = learn_phi(x);
+	if (!ret && x->nr_many)
+		ret = run_over(x, x->nr_many, calibrate_depth_judge);
+	if (!ret && x->nr_many) {
 		*missed = 0;
 		for (size_t i = 0; i < x->nr_many; i++)
 			*missed += x->many_error[i] / (double)x->nr_many;
 	}
-	if (!error && *missed < x->least) {
+	if (!ret && *missed < x->least) {
 		x->least = *missed;
 		model_release(&x->best.phi);
 		x->best = *parts;
@@ -214,7 +214,7 @@ static int try_depth(struct depth_search *x, double depth, double *missed)
 		model_release(&parts->phi);
 	}
 	parts->phi = (struct model){ 0 };
-	return error;
+	return ret;
 }
 
 /* Most requests of a mix: more depth than that changes nothing. */
@@ -233,25 +233,25 @@ static double most_clients(const struct parts_task *task)
 	return most;
 }
 
-static int search(struct depth_search *x)
+static int calibrate_depth_search(struct depth_search *x)
 {
 	double last = INFINITY, missed;
-	int error = 0, rises = 0;
+	int ret = 0, rises = 0;
 
-	for (double d = most_clients(x->task); d >= 1 && rises < 2 && !error; d = floor(d / 2)) {
-		error = try_depth(x, d, &missed);
+	for (double d = most_clients(x->task); d >= 1 && rises < 2 && !ret; d = floor(d / 2)) {
+		ret = try_depth(x, d, &missed);
 		rises = missed > WORSE * last ? rises + 1 : 0;
 		last = missed;
 	}
-	for (double step = x->best.depth / 4; step >= 1 && !error; step /= 2) {
+	for (double step = x->best.depth / 4; step >= 1 && !ret; step /= 2) {
 		double middle = x->best.depth;
 
-		error = try_depth(x, round(middle - step), &missed);
-		if (!error)
-			error = try_depth(x, round(middle + step), &missed);
+		ret = try_depth(x, round(middle - step), &missed);
+		if (!ret)
+			ret = try_depth(x, round(middle + step), &missed);
 	}
-	if (error || x->precision == x->task->o->precision)
-		return error;
+	if (ret || x->precision == x->task->o->precision)
+		return ret;
 	/* Once more, as precisely as was asked for. */
 	x->precision = x->task->o->precision;
 	x->least = INFINITY;
@@ -263,7 +263,7 @@ int calibrate_depth(struct storage_parts *parts, const struct parts_task *task, 
 	struct storage_parts trial = *parts;
 	struct depth_search x = { .task = task, .parts = &trial, .err = err, .least = INFINITY };
 	size_t nr = task->nr_one + 1;
-	int error = 0;
+	int ret = 0;
 
 	x.precision = fmax(ROUGH, task->o->precision);
 	x.nr_many = task->nr_many < MANY_SAMPLE ? task->nr_many : MANY_SAMPLE;
@@ -272,10 +272,10 @@ int calibrate_depth(struct storage_parts *parts, const struct parts_task *task, 
 	x.many_error = calloc(x.nr_many + 1, sizeof(*x.many_error));
 	x.errors = calloc(nr + x.nr_many, sizeof(*x.errors));
 	if (!x.found || !x.matters || !x.many_error || !x.errors)
-		error = err_set(err, ENOMEM, "out of memory");
-	if (!error)
-		error = search(&x);
-	if (!error)
+		ret = err_set(err, ENOMEM, "out of memory");
+	if (!ret)
+		ret = calibrate_depth_search(&x);
+	if (!ret)
 		*parts = x.best;
 	else
 		model_release(&x.best.phi);
@@ -283,5 +283,5 @@ int calibrate_depth(struct storage_parts *parts, const struct parts_task *task, 
 	free(x.matters);
 	free(x.many_error);
 	free(x.errors);
-	return error;
+	return ret;
 }

@@ -54,7 +54,7 @@ static int take_runs(struct runs *r, const struct storage_table *t, enum storage
 	return 0;
 }
 
-static int lacks(const struct runs *r, const char *what, struct err *err)
+static int calibrate_hardware_lacks(const struct runs *r, const char *what, struct err *err)
 {
 	return err_set(err, EINVAL, "%s: %s: %s", r->table->source, storage_class_name(r->class),
 		       what);
@@ -118,7 +118,7 @@ static int fit_cases(struct storage_class_model *c, const struct runs *r, struct
 	struct storage_point *p = calloc(r->nr + 1, sizeof(*p));
 	double *levels = calloc(r->nr + 1, sizeof(*levels)), best = INFINITY;
 	size_t nr_levels, at = 0, nr, k;
-	int error = 0;
+	int ret = 0;
 
 	if (!p || !levels) {
 		free(p);
@@ -141,31 +141,32 @@ static int fit_cases(struct storage_class_model *c, const struct runs *r, struct
 		}
 	}
 	if (!(best < INFINITY)) {
-		error = lacks(r,
-			      "runs of 2 clients or more: more levels of clients and sizes are "
-			      "needed, at least 5 runs in all and 3 file sets beyond the cache",
-			      err);
+		ret = calibrate_hardware_lacks(
+			r,
+			"runs of 2 clients or more: more levels of clients and sizes are "
+			"needed, at least 5 runs in all and 3 file sets beyond the cache",
+			err);
 		goto out;
 	}
 	c->file_set_max = at == nr_levels ? INFINITY : 0;
 	if (at > 0)
-		error = storage_cases_fit(&c->cached, STORAGE_FORM_7_1, p,
-					  take_points(p, r, 0, levels[at - 1]));
-	if (!error && at < nr_levels)
-		error = storage_cases_fit(&c->uncached, form_beyond(r->class), p,
-					  take_points(p, r, levels[at], INFINITY));
-	if (!error && at > 0 && at < nr_levels)
+		ret = storage_cases_fit(&c->cached, STORAGE_FORM_7_1, p,
+					take_points(p, r, 0, levels[at - 1]));
+	if (!ret && at < nr_levels)
+		ret = storage_cases_fit(&c->uncached, form_beyond(r->class), p,
+					take_points(p, r, levels[at], INFINITY));
+	if (!ret && at > 0 && at < nr_levels)
 		c->file_set_max =
 			storage_cases_cross(&c->cached, &c->uncached, p,
 					    take_points(p, r, 0, INFINITY), STORAGE_AXIS_FILE_SET,
 					    levels[at - 1], levels[at]);
-	if (error)
-		error = err_set(err, -error, "%s: %s: the response times cannot be fitted: %s",
-				r->table->source, storage_class_name(r->class), strerror(-error));
+	if (ret)
+		ret = err_set(err, -ret, "%s: %s: the response times cannot be fitted: %s",
+			      r->table->source, storage_class_name(r->class), strerror(-ret));
 out:
 	free(p);
 	free(levels);
-	return error;
+	return ret;
 }
 
 /* Mean of the spreads of one client within and beyond the cache; either stands for the other. */
@@ -184,10 +185,11 @@ static int take_spreads(struct storage_class_model *c, const struct runs *r, str
 		nr[beyond]++;
 	}
 	if (!nr[0] && !nr[1])
-		return lacks(r,
-			     "no run of one client: one with its response_sd_s is needed for the "
-			     "spread of service times",
-			     err);
+		return calibrate_hardware_lacks(
+			r,
+			"no run of one client: one with its response_sd_s is needed for the "
+			"spread of service times",
+			err);
 	c->cached_sd_s = nr[0] ? sum[0] / (double)nr[0] : sum[1] / (double)nr[1];
 	c->uncached_sd_s = nr[1] ? sum[1] / (double)nr[1] : c->cached_sd_s;
 	return 0;
@@ -224,10 +226,11 @@ static int part_runs(struct parted *out, size_t *nr, const struct storage_class_
 		(*nr)++;
 	}
 	if (*nr < 3)
-		return lacks(r,
-			     "runs beyond the cache: the column histogram is needed to part hits "
-			     "from misses",
-			     err);
+		return calibrate_hardware_lacks(
+			r,
+			"runs beyond the cache: the column histogram is needed to part hits "
+			"from misses",
+			err);
 	qsort(out, *nr, sizeof(*out), by_clients);
 	return 0;
 }
@@ -244,7 +247,7 @@ static int fit_share(struct storage_fit *f, double *mean, const struct parted *a
 {
 	struct storage_point *p = calloc(nr + 1, sizeof(*p));
 	size_t n = 0;
-	int error;
+	int ret;
 
 	if (!p)
 		return -ENOMEM;
@@ -256,9 +259,9 @@ static int fit_share(struct storage_fit *f, double *mean, const struct parted *a
 		*mean += p[n++].y;
 	}
 	*mean /= (double)n;
-	error = n < 3 ? -ERANGE : storage_fit(f, STORAGE_FORM_LN, p, n, true, true);
+	ret = n < 3 ? -ERANGE : storage_fit(f, STORAGE_FORM_LN, p, n, true, true);
 	free(p);
-	return error;
+	return ret;
 }
 
 /* Clients above which p1 is another: the cut of least BIC; infinite where none pays. */
@@ -294,18 +297,18 @@ static int fit_load(struct storage_load_case *c, const struct parted *all, size_
 	struct storage_point *p = calloc(nr + 1, sizeof(*p));
 	double mean;
 	size_t n = 0;
-	int error = p ? fit_share(&c->share, &mean, all, nr, low, high) : -ENOMEM;
+	int ret = p ? fit_share(&c->share, &mean, all, nr, low, high) : -ENOMEM;
 
 	c->clients_max = high;
-	c->merged = !error && mean >= STORAGE_MERGED_SHARE;
-	for (size_t i = 0; i < nr && !error; i++)
+	c->merged = !ret && mean >= STORAGE_MERGED_SHARE;
+	for (size_t i = 0; i < nr && !ret; i++)
 		if (all[i].humps.two && all[i].t > low && all[i].t <= high && all[i].t >= 2)
 			p[n++] = (struct storage_point){ all[i].t, all[i].s, all[i].f,
 							 all[i].humps.fast.mean_s };
-	if (!error && !c->merged)
-		error = storage_cases_fit(&c->hit, STORAGE_FORM_7_7, p, n);
+	if (!ret && !c->merged)
+		ret = storage_cases_fit(&c->hit, STORAGE_FORM_7_7, p, n);
 	free(p);
-	return error;
+	return ret;
 }
 
 /* The array's own spread, from the misses of the fewest clients, who hardly wait. */
@@ -330,29 +333,31 @@ static int fit_raid(struct storage_class_model *c, const struct runs *r, struct 
 	struct parted *all = calloc(r->nr + 1, sizeof(*all));
 	double limit;
 	size_t nr;
-	int error = all ? part_runs(all, &nr, c, r, err) : -ENOMEM;
+	int ret = all ? part_runs(all, &nr, c, r, err) : -ENOMEM;
 
-	if (error) {
+	if (ret) {
 		free(all);
-		return error;
+		return ret;
 	}
 	limit = find_clients_max(all, nr);
 	c->raid_cv = raid_cv(all, nr, 1);
-	error = fit_load(&c->cases[c->nr_cases++], all, nr, 0, limit);
-	if (!error && limit < INFINITY)
-		error = fit_load(&c->cases[c->nr_cases++], all, nr, limit, INFINITY);
+	ret = fit_load(&c->cases[c->nr_cases++], all, nr, 0, limit);
+	if (!ret && limit < INFINITY)
+		ret = fit_load(&c->cases[c->nr_cases++], all, nr, limit, INFINITY);
 	free(all);
-	if (error == -ERANGE)
-		error = lacks(r,
-			      "runs beyond the cache whose hits and misses can be told apart: "
-			      "9 or more, of several clients, sizes and file sets, are needed",
-			      err);
-	if (!error && !c->cached.nr && (c->cases[0].merged || c->cases[c->nr_cases - 1].merged))
-		error = lacks(r, "runs with a file set within the cache are needed", err);
-	return error;
+	if (ret == -ERANGE)
+		ret = calibrate_hardware_lacks(
+			r,
+			"runs beyond the cache whose hits and misses can be told apart: "
+			"9 or more, of several clients, sizes and file sets, are needed",
+			err);
+	if (!ret && !c->cached.nr && (c->cases[0].merged || c->cases[c->nr_cases - 1].merged))
+		ret = calibrate_hardware_lacks(
+			r, "runs with a file set within the cache are needed", err);
+	return ret;
 }
 
-static void judge(struct storage_class_model *c, const struct runs *r)
+static void calibrate_hardware_judge(struct storage_class_model *c, const struct runs *r)
 {
 	size_t nr = 0;
 
@@ -380,40 +385,40 @@ static void judge(struct storage_class_model *c, const struct runs *r)
 
 static int calibrate_class(struct storage_class_model *c, const struct runs *r, struct err *err)
 {
-	int error = fit_cases(c, r, err);
+	int ret = fit_cases(c, r, err);
 
-	if (!error)
-		error = take_spreads(c, r, err);
-	if (!error && c->uncached.nr && r->class == STORAGE_RANDOM_READ)
-		error = fit_raid(c, r, err);
-	if (!error)
-		judge(c, r);
-	c->present = !error;
-	return error;
+	if (!ret)
+		ret = take_spreads(c, r, err);
+	if (!ret && c->uncached.nr && r->class == STORAGE_RANDOM_READ)
+		ret = fit_raid(c, r, err);
+	if (!ret)
+		calibrate_hardware_judge(c, r);
+	c->present = !ret;
+	return ret;
 }
 
 int calibrate_hardware(struct storage_model *m, const struct storage_table *t, struct err *err)
 {
 	struct storage_model made = { .kind = STORAGE_HARDWARE };
 	bool any = false;
-	int error = 0;
+	int ret = 0;
 
-	for (int class = 0; class < STORAGE_NR_CLASSES && !error; class ++) {
+	for (int class = 0; class < STORAGE_NR_CLASSES && !ret; class ++) {
 		struct runs r;
 
-		error = take_runs(&r, t, (enum storage_class) class);
-		if (!error && r.nr)
-			error = calibrate_class(&made.classes[class], &r, err);
+		ret = take_runs(&r, t, (enum storage_class) class);
+		if (!ret && r.nr)
+			ret = calibrate_class(&made.classes[class], &r, err);
 		any |= r.nr > 0;
 		free(r.items);
 	}
-	if (!error && !any)
-		error = err_set(err, EINVAL,
-				"%s: no configuration of one class: type, pattern and size alike",
-				t->source);
-	if (error == -ENOMEM)
+	if (!ret && !any)
+		ret = err_set(err, EINVAL,
+			      "%s: no configuration of one class: type, pattern and size alike",
+			      t->source);
+	if (ret == -ENOMEM)
 		err_set(err, ENOMEM, "out of memory");
-	if (!error)
+	if (!ret)
 		*m = made;
-	return error;
+	return ret;
 }

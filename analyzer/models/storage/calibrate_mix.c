@@ -64,20 +64,21 @@ static int sort_configs(struct mixing *x)
 }
 
 /* Of one configuration: throughput times service time of reads and writes. */
-static int utilizations(const struct mixing *x, size_t config, double u[2], double sizes[2])
+static int calibrate_mix_utilizations(const struct mixing *x, size_t config, double u[2],
+				      double sizes[2])
 {
 	const struct storage_config *c = &x->t->configs[config];
 	struct storage_net n;
-	int error = storage_mix_net(&n, x->mix, x->t, config, sizes, x->err);
+	int ret = storage_mix_net(&n, x->mix, x->t, config, sizes, x->err);
 
 	u[0] = u[1] = 0;
-	for (size_t i = c->begin; i < c->end && !error; i++) {
+	for (size_t i = c->begin; i < c->end && !ret; i++) {
 		const struct storage_row *r = &x->t->rows[i];
 
 		u[r->write] +=
 			r->clients / r->response_s * (r->write ? n.second.mean_s : n.first.mean_s);
 	}
-	return error;
+	return ret;
 }
 
 /* Least squares of the columns in use; the weakest of p > 0.05 is dropped until none is left. */
@@ -85,7 +86,7 @@ static int fit_delta(double *coefficients, double *p, double *x, const double *y
 {
 	bool in[4] = { true, true, true, true };
 	double *columns = calloc(4 * nr + 1, sizeof(*columns));
-	int error = columns ? 0 : -ENOMEM, drop = -1;
+	int ret = columns ? 0 : -ENOMEM, drop = -1;
 
 	do {
 		double c[4], e[4];
@@ -94,14 +95,14 @@ static int fit_delta(double *coefficients, double *p, double *x, const double *y
 		struct lsq_result r = { .coefficients = c, .standard_errors = e, .used = used };
 
 		drop = -1;
-		for (int k = 0; k < 4 && !error; k++)
+		for (int k = 0; k < 4 && !ret; k++)
 			if (in[k])
 				memcpy(columns + nr * problem.nr_columns++, x + nr * (size_t)k,
 				       nr * sizeof(*x));
-		if (error || !problem.nr_columns)
+		if (ret || !problem.nr_columns)
 			break;
-		error = lsq_solve(&problem, &r);
-		for (int k = 0, at = 0; k < 4 && !error; k++) {
+		ret = lsq_solve(&problem, &r);
+		for (int k = 0, at = 0; k < 4 && !ret; k++) {
 			coefficients[k] = 0;
 			if (!in[k])
 				continue;
@@ -115,11 +116,11 @@ static int fit_delta(double *coefficients, double *p, double *x, const double *y
 		}
 		if (drop >= 0)
 			in[drop] = false;
-	} while (drop >= 0 && !error);
+	} while (drop >= 0 && !ret);
 	if (drop >= 0)
 		coefficients[drop] = 0;
 	free(columns);
-	return error;
+	return ret;
 }
 
 /* Equation 7.10 by the utilization law: sum of U (delta0 + delta1 ln s) = sum of U - 1. */
@@ -127,31 +128,31 @@ static int correct_service(struct mixing *x)
 {
 	size_t nr = x->nr_one;
 	double *a = calloc(5 * nr + 1, sizeof(*a)), c[4] = { 0 }, p[4] = { NAN, NAN, NAN, NAN };
-	int error = a ? 0 : err_set(x->err, ENOMEM, "out of memory");
+	int ret = a ? 0 : err_set(x->err, ENOMEM, "out of memory");
 
-	for (size_t i = 0; i < nr && !error; i++) {
+	for (size_t i = 0; i < nr && !ret; i++) {
 		double u[2], sizes[2];
 
-		error = utilizations(x, x->one[i], u, sizes);
-		for (int w = 0; w < 2 && !error; w++) {
+		ret = calibrate_mix_utilizations(x, x->one[i], u, sizes);
+		for (int w = 0; w < 2 && !ret; w++) {
 			a[nr * (size_t)(2 * w) + i] = u[w];
 			a[nr * (size_t)(2 * w + 1) + i] = u[w] * log(sizes[w]);
 		}
 		a[4 * nr + i] = u[0] + u[1] - 1;
 	}
-	if (!error && nr > 5) {
-		error = fit_delta(c, p, a, a + 4 * nr, nr);
-		if (error)
-			err_set(x->err, -error, "%s: the service times cannot be corrected: %s",
-				x->t->source, strerror(-error));
+	if (!ret && nr > 5) {
+		ret = fit_delta(c, p, a, a + 4 * nr, nr);
+		if (ret)
+			err_set(x->err, -ret, "%s: the service times cannot be corrected: %s",
+				x->t->source, strerror(-ret));
 	}
-	for (int w = 0; w < 2 && !error; w++)
+	for (int w = 0; w < 2 && !ret; w++)
 		for (int k = 0; k < 2; k++) {
 			x->mix->service[w].delta[k] = c[2 * w + k];
 			x->mix->service[w].delta_p[k] = p[2 * w + k];
 		}
 	free(a);
-	return error;
+	return ret;
 }
 
 /*
@@ -164,33 +165,33 @@ static int learn_busy(struct mixing *x)
 	struct mix_point *points = calloc(x->t->nr_configs + 1, sizeof(*points));
 	double plain = 0;
 	size_t nr = 0;
-	int error = points ? 0 : err_set(x->err, ENOMEM, "out of memory");
+	int ret = points ? 0 : err_set(x->err, ENOMEM, "out of memory");
 
-	for (size_t i = 0; i < x->nr_one + x->nr_many && !error; i++) {
+	for (size_t i = 0; i < x->nr_one + x->nr_many && !ret; i++) {
 		size_t config = i < x->nr_one ? x->one[i] : x->many[i - x->nr_one];
 		struct storage_net n;
 		double u[2], sizes[2];
 
 		if (!has_both(x->t, &x->t->configs[config]))
 			continue;
-		error = storage_mix_net(&n, x->mix, x->t, config, sizes, x->err);
-		if (!error)
-			error = utilizations(x, config, u, sizes);
-		if (error)
+		ret = storage_mix_net(&n, x->mix, x->t, config, sizes, x->err);
+		if (!ret)
+			ret = calibrate_mix_utilizations(x, config, u, sizes);
+		if (ret)
 			break;
 		storage_mix_point(points[nr].x, &n, sizes);
 		points[nr].y = u[0] + u[1];
 		plain += fabs(1 / points[nr++].y - 1);
 	}
-	if (!error && nr >= LEAST_RATIOS)
-		error = mix_fit(&x->mix->busy, points, nr, x->mix->by_size, x->o->seed,
-				x->o->nr_threads, x->err);
-	x->mix->has_busy = !error && nr >= LEAST_RATIOS &&
+	if (!ret && nr >= LEAST_RATIOS)
+		ret = mix_fit(&x->mix->busy, points, nr, x->mix->by_size, x->o->seed,
+			      x->o->nr_threads, x->err);
+	x->mix->has_busy = !ret && nr >= LEAST_RATIOS &&
 			   x->mix->busy.quality.mean_relative_error < plain / (double)nr;
 	if (!x->mix->has_busy)
 		model_release(&x->mix->busy);
 	free(points);
-	return error;
+	return ret;
 }
 
 /* One configuration as Algorithm 3 sees it. */
@@ -204,16 +205,16 @@ static int solve_one(void *ctx, double alpha, double beta, double *read_time, do
 {
 	struct one_net *one = ctx;
 	struct storage_times times;
-	int error;
+	int ret;
 
 	one->net.vms[0].weight[0] = alpha;
 	one->net.vms[0].weight[1] = beta;
-	error = storage_net_solve(&times, &one->net, one->o->precision, one->o->seed, err);
-	if (error)
-		return error;
+	ret = storage_net_solve(&times, &one->net, one->o->precision, one->o->seed, err);
+	if (ret)
+		return ret;
 	*read_time = times.time[0][0].mean.mean;
 	*write_time = times.time[0][1].mean.mean;
-	return error;
+	return ret;
 }
 
 static int find_phi(void *ctx, size_t chunk, size_t begin, size_t end)
@@ -225,15 +226,14 @@ static int find_phi(void *ctx, size_t chunk, size_t begin, size_t end)
 				    .solve = solve_one,
 				    .ctx = &one };
 	double sizes[2], phi;
-	int error =
-		storage_mix_net(&one.net, x->mix, x->t, x->one[chunk], sizes, &x->errors[chunk]);
+	int ret = storage_mix_net(&one.net, x->mix, x->t, x->one[chunk], sizes, &x->errors[chunk]);
 
 	(void)begin;
 	(void)end;
 	for (size_t i = c->begin; i < c->end; i++)
 		*(x->t->rows[i].write ? &s.write_time : &s.read_time) = x->t->rows[i].response_s;
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	storage_mix_weigh(&one.net, x->mix, sizes);
 	phi = one.net.vms[0].clients[0] / s.read_time * s.write_time / one.net.vms[0].clients[1];
 	s.phi_min = phi / PHI_AROUND;
@@ -242,7 +242,7 @@ static int find_phi(void *ctx, size_t chunk, size_t begin, size_t end)
 	return weights_search(&x->found[chunk], &s, &x->errors[chunk]);
 }
 
-static int tell(void *ctx, size_t chunk)
+static int calibrate_mix_tell(void *ctx, size_t chunk)
 {
 	const struct mixing *x = ctx;
 
@@ -258,7 +258,7 @@ static int run_over(struct mixing *x, size_t nr, int (*work)(void *, size_t, siz
 			      .chunk = 1,
 			      .nr_threads = x->o->nr_threads,
 			      .work = work,
-			      .reduce = tell,
+			      .reduce = calibrate_mix_tell,
 			      .ctx = x };
 	int error = parallel_run(&p);
 
@@ -271,21 +271,21 @@ static int run_over(struct mixing *x, size_t nr, int (*work)(void *, size_t, siz
 	return error ? err_set(x->err, -error, "%s", strerror(-error)) : 0;
 }
 
-static int generalize(struct mixing *x)
+static int calibrate_mix_generalize(struct mixing *x)
 {
 	struct mix_point *points = calloc(x->nr_one + 1, sizeof(*points));
 	size_t ratios = 0;
-	int error = points ? 0 : err_set(x->err, ENOMEM, "out of memory");
+	int ret = points ? 0 : err_set(x->err, ENOMEM, "out of memory");
 
 	x->mix->phi_low = INFINITY;
-	for (size_t i = 0; i < x->nr_one && !error; i++) {
+	for (size_t i = 0; i < x->nr_one && !ret; i++) {
 		const struct weights_step *best = &x->found[i].best;
 		struct storage_net n;
 		double sizes[2];
 		bool seen = false;
 
-		error = storage_mix_net(&n, x->mix, x->t, x->one[i], sizes, x->err);
-		if (error)
+		ret = storage_mix_net(&n, x->mix, x->t, x->one[i], sizes, x->err);
+		if (ret)
 			break;
 		storage_mix_point(points[i].x, &n, sizes);
 		points[i].y = best->alpha / best->beta;
@@ -295,17 +295,17 @@ static int generalize(struct mixing *x)
 		x->mix->phi_low = fmin(x->mix->phi_low, points[i].y);
 		x->mix->phi_high = fmax(x->mix->phi_high, points[i].y);
 	}
-	if (!error && ratios < LEAST_RATIOS)
-		error = err_set(x->err, EINVAL,
-				"%s: configurations of reads and writes together on one VM: %d "
-				"different ratios of their clients are needed, got %zu",
-				x->t->source, LEAST_RATIOS, ratios);
+	if (!ret && ratios < LEAST_RATIOS)
+		ret = err_set(x->err, EINVAL,
+			      "%s: configurations of reads and writes together on one VM: %d "
+			      "different ratios of their clients are needed, got %zu",
+			      x->t->source, LEAST_RATIOS, ratios);
 	x->mix->nr_phi = x->nr_one;
-	if (!error)
-		error = mix_fit(&x->mix->phi, points, x->nr_one, x->mix->by_size, x->o->seed,
-				x->o->nr_threads, x->err);
+	if (!ret)
+		ret = mix_fit(&x->mix->phi, points, x->nr_one, x->mix->by_size, x->o->seed,
+			      x->o->nr_threads, x->err);
 	free(points);
-	return error;
+	return ret;
 }
 
 /* Relative errors of one configuration of the list with the mix as it is. */
@@ -315,14 +315,14 @@ static int judge_config(struct mixing *x, size_t config, double errors[2], struc
 	double sizes[2], nr[2] = { 0, 0 };
 	struct storage_times times;
 	struct storage_net n;
-	int error = storage_mix_net(&n, x->mix, x->t, config, sizes, err);
+	int ret = storage_mix_net(&n, x->mix, x->t, config, sizes, err);
 
 	errors[0] = errors[1] = 0;
-	if (!error) {
+	if (!ret) {
 		storage_mix_weigh(&n, x->mix, sizes);
-		error = storage_net_solve(&times, &n, x->o->precision, x->o->seed, err);
+		ret = storage_net_solve(&times, &n, x->o->precision, x->o->seed, err);
 	}
-	for (size_t i = c->begin; i < c->end && !error; i++) {
+	for (size_t i = c->begin; i < c->end && !ret; i++) {
 		const struct storage_row *r = &x->t->rows[i];
 
 		errors[r->write] += fabs(times.time[r->vm][r->write].mean.mean / r->response_s - 1);
@@ -330,7 +330,7 @@ static int judge_config(struct mixing *x, size_t config, double errors[2], struc
 	}
 	for (int w = 0; w < 2; w++)
 		errors[w] = nr[w] > 0 ? errors[w] / nr[w] : NAN;
-	return error;
+	return ret;
 }
 
 static int judge_many(void *ctx, size_t chunk, size_t begin, size_t end)
@@ -483,12 +483,12 @@ static int choose_rule(struct mixing *x, enum storage_kind kind)
 {
 	struct storage_mix *mix = x->mix;
 	enum storage_vm_rule best = STORAGE_NR_RULES;
-	int error = 0;
+	int ret = 0;
 
 	mix->kappa[0] = share_slope(x, 0);
 	mix->kappa[1] = share_slope(x, 1);
 	share_vms(x);
-	for (int rule = 0; rule < STORAGE_NR_RULES && !error; rule++) {
+	for (int rule = 0; rule < STORAGE_NR_RULES && !ret; rule++) {
 		mix->rule = (enum storage_vm_rule)rule;
 		if (x->o->rule != STORAGE_NR_RULES && rule != (int)x->o->rule)
 			continue;
@@ -498,25 +498,25 @@ static int choose_rule(struct mixing *x, enum storage_kind kind)
 		    mix->rule_error[best] < ONE_SERVER_ENOUGH)
 			continue;
 		if (rule == STORAGE_RULE_PARTS)
-			error = find_parts(x);
-		if (error)
+			ret = find_parts(x);
+		if (ret)
 			break;
-		error = try_rule(x, &mix->rule_error[rule]);
-		if (!error &&
+		ret = try_rule(x, &mix->rule_error[rule]);
+		if (!ret &&
 		    (best == STORAGE_NR_RULES || mix->rule_error[rule] < mix->rule_error[best]))
 			best = mix->rule;
 	}
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	if (best == STORAGE_NR_RULES)
 		return err_set(x->err, EINVAL, "algorithm-5 is for the model variable");
 	mix->rule = best;
 	if (kind == STORAGE_VARIABLE && best != STORAGE_RULE_PARTS) {
 		mix->inversion = true;
-		error = try_rule(x, &mix->inversion_error);
+		ret = try_rule(x, &mix->inversion_error);
 		mix->inversion = mix->inversion_error < mix->rule_error[best];
 	}
-	return error;
+	return ret;
 }
 
 static void take_ranges(struct mixing *x)
@@ -543,38 +543,37 @@ static void take_ranges(struct mixing *x)
 	mix->nr_rows = x->t->nr_rows;
 }
 
-static int calibrate(struct mixing *x, enum storage_kind kind)
+static int calibrate_mix_calibrate(struct mixing *x, enum storage_kind kind)
 {
 	size_t nr;
-	int error = sort_configs(x);
+	int ret = sort_configs(x);
 
-	for (int w = 0; w < 2 && !error; w++)
-		error = calibrate_service(&x->mix->service[w], x->t, w, x->o->saturated, &nr,
-					  x->err);
-	if (!error && kind != STORAGE_MIXED && !x->nr_many)
-		error = err_set(x->err, EINVAL,
-				"%s: no configuration of several VMs: rows of one configuration "
-				"that differ in vm are needed",
-				x->t->source);
+	for (int w = 0; w < 2 && !ret; w++)
+		ret = calibrate_service(&x->mix->service[w], x->t, w, x->o->saturated, &nr, x->err);
+	if (!ret && kind != STORAGE_MIXED && !x->nr_many)
+		ret = err_set(x->err, EINVAL,
+			      "%s: no configuration of several VMs: rows of one configuration "
+			      "that differ in vm are needed",
+			      x->t->source);
 	x->mix->by_size = kind == STORAGE_VARIABLE;
-	if (!error && kind == STORAGE_VARIABLE)
-		error = correct_service(x);
-	if (!error)
-		error = learn_busy(x);
-	if (!error)
-		error = run_over(x, x->nr_one, find_phi);
-	if (!error)
-		error = generalize(x);
-	if (error)
-		return error;
+	if (!ret && kind == STORAGE_VARIABLE)
+		ret = correct_service(x);
+	if (!ret)
+		ret = learn_busy(x);
+	if (!ret)
+		ret = run_over(x, x->nr_one, find_phi);
+	if (!ret)
+		ret = calibrate_mix_generalize(x);
+	if (ret)
+		return ret;
 	take_ranges(x);
 	if (kind != STORAGE_MIXED)
-		error = choose_rule(x, kind);
-	if (!error)
-		error = run_over(x, x->nr_one, judge_one);
-	if (!error)
+		ret = choose_rule(x, kind);
+	if (!ret)
+		ret = run_over(x, x->nr_one, judge_one);
+	if (!ret)
 		mean_error(x, x->nr_one, x->mix->mean_error);
-	return error;
+	return ret;
 }
 
 int calibrate_mix(struct storage_model *m, enum storage_kind kind, const struct storage_table *t,
@@ -582,19 +581,19 @@ int calibrate_mix(struct storage_model *m, enum storage_kind kind, const struct 
 {
 	struct storage_model made = { .kind = kind, .seed = o->seed };
 	struct mixing x = { .t = t, .o = o, .mix = &made.mix, .err = err };
-	int error;
+	int ret;
 
 	for (int rule = 0; rule < STORAGE_NR_RULES; rule++)
 		made.mix.rule_error[rule] = NAN;
 	made.mix.inversion_error = NAN;
-	error = calibrate(&x, kind);
+	ret = calibrate_mix_calibrate(&x, kind);
 	free(x.one);
 	free(x.errors);
 	free(x.found);
 	free(x.errors_of);
-	if (error)
+	if (ret)
 		storage_model_release(&made);
 	else
 		*m = made;
-	return error;
+	return ret;
 }

@@ -83,7 +83,7 @@ struct sharing {
 	double root[STORAGE_SHARED_MAX * TIMES];
 };
 
-static double squares(const struct sharing *s)
+static double calibrate_parts_squares(const struct sharing *s)
 {
 	double sum = 0;
 
@@ -111,7 +111,7 @@ static double squares_at(const gsl_vector *v, void *ctx)
 
 	for (size_t i = 0, at = 0; i < TIMES * s->nr; i++)
 		s->root[i] = s->in[i] ? gsl_vector_get(v, at++) : 0;
-	return squares(s);
+	return calibrate_parts_squares(s);
 }
 
 static size_t nr_in(const struct sharing *s)
@@ -124,7 +124,7 @@ static size_t nr_in(const struct sharing *s)
 }
 
 /* From where s is to the nearest least; s is left there. */
-static int descend(struct sharing *s, double *least)
+static int calibrate_parts_descend(struct sharing *s, double *least)
 {
 	size_t nr = nr_in(s), at = 0;
 	gsl_vector *begin = nr ? gsl_vector_alloc(nr) : NULL;
@@ -132,15 +132,15 @@ static int descend(struct sharing *s, double *least)
 	gsl_multimin_fminimizer *m =
 		nr ? gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, nr) : NULL;
 	gsl_multimin_function f = { .f = squares_at, .n = nr, .params = s };
-	int error = nr && (!begin || !step || !m) ? -ENOMEM : 0;
+	int ret = nr && (!begin || !step || !m) ? -ENOMEM : 0;
 
 	*least = INFINITY;
-	if (!error && !nr)
-		*least = squares(s);
-	for (size_t i = 0; i < TIMES * s->nr && !error && nr; i++)
+	if (!ret && !nr)
+		*least = calibrate_parts_squares(s);
+	for (size_t i = 0; i < TIMES * s->nr && !ret && nr; i++)
 		if (s->in[i])
 			gsl_vector_set(begin, at++, s->root[i]);
-	if (!error && nr) {
+	if (!ret && nr) {
 		gsl_vector_set_all(step, 0.3);
 		gsl_multimin_fminimizer_set(m, &f, begin, step);
 		for (int i = 0; i < SIMPLEX_STEPS && !gsl_multimin_fminimizer_iterate(m); i++)
@@ -152,10 +152,10 @@ static int descend(struct sharing *s, double *least)
 		gsl_multimin_fminimizer_free(m);
 	gsl_vector_free(begin);
 	gsl_vector_free(step);
-	return error;
+	return ret;
 }
 
-static double bic(const struct sharing *s, double sum)
+static double calibrate_parts_bic(const struct sharing *s, double sum)
 {
 	size_t n = s->x->nr_flows;
 
@@ -168,11 +168,11 @@ static int place_server(struct sharing *s, double *least)
 	struct sharing best = *s;
 	struct rng rng;
 	size_t first = TIMES * (s->nr - 1);
-	int error = 0;
+	int ret = 0;
 
 	rng_stream(&rng, 1, s->nr);
 	*least = INFINITY;
-	for (int i = 0; i < BEGINNINGS && !error; i++) {
+	for (int i = 0; i < BEGINNINGS && !ret; i++) {
 		struct sharing try = *s;
 		double sum;
 
@@ -180,28 +180,28 @@ static int place_server(struct sharing *s, double *least)
 			try.in[k] = true;
 			try.root[k] = 2.5 * rng_uniform(&rng);
 		}
-		error = descend(&try, &sum);
+		ret = calibrate_parts_descend(&try, &sum);
 		if (sum >= *least)
 			continue;
 		*least = sum;
 		best = try;
 	}
 	*s = best;
-	return error;
+	return ret;
 }
 
 /* Leaves out the time whose absence BIC likes best, until it likes none. */
-static int prune(struct sharing *s, double *least)
+static int calibrate_parts_prune(struct sharing *s, double *least)
 {
 	bool better = true;
-	int error = 0;
+	int ret = 0;
 
-	while (better && !error) {
+	while (better && !ret) {
 		struct sharing best = *s;
 		double best_sum = *least;
 
 		better = false;
-		for (size_t k = 0; k < TIMES * s->nr && !error; k++) {
+		for (size_t k = 0; k < TIMES * s->nr && !ret; k++) {
 			struct sharing try = *s;
 			double sum;
 
@@ -209,8 +209,9 @@ static int prune(struct sharing *s, double *least)
 				continue;
 			try.in[k] = false;
 			try.root[k] = 0;
-			error = descend(&try, &sum);
-			if (error || bic(&try, sum) >= bic(&best, best_sum))
+			ret = calibrate_parts_descend(&try, &sum);
+			if (ret ||
+			    calibrate_parts_bic(&try, sum) >= calibrate_parts_bic(&best, best_sum))
 				continue;
 			best = try;
 			best_sum = sum;
@@ -219,24 +220,25 @@ static int prune(struct sharing *s, double *least)
 		*s = best;
 		*least = best_sum;
 	}
-	return error;
+	return ret;
 }
 
 static int find_shared(struct parting *x)
 {
 	struct sharing s = { .x = x };
-	double least = squares(&s), sum = 0;
-	int error = 0;
+	double least = calibrate_parts_squares(&s), sum = 0;
+	int ret = 0;
 
-	while (s.nr < STORAGE_SHARED_MAX && !error) {
+	while (s.nr < STORAGE_SHARED_MAX && !ret) {
 		struct sharing more = s;
 		double with;
 
 		more.nr++;
-		error = place_server(&more, &with);
-		if (!error)
-			error = prune(&more, &with);
-		if (error || bic(&more, with) > bic(&s, least) - CASES_EVIDENCE)
+		ret = place_server(&more, &with);
+		if (!ret)
+			ret = calibrate_parts_prune(&more, &with);
+		if (ret || calibrate_parts_bic(&more, with) >
+				   calibrate_parts_bic(&s, least) - CASES_EVIDENCE)
 			break;
 		s = more;
 		least = with;
@@ -253,31 +255,31 @@ static int find_shared(struct parting *x)
 		struct parting one = { .flows = x->flows + i, .nr_flows = 1 };
 
 		s.x = &one;
-		sum += fabs(expm1(sqrt(squares(&s))));
+		sum += fabs(expm1(sqrt(calibrate_parts_squares(&s))));
 	}
 	x->parts->utilization_error = sum / (double)x->nr_flows;
-	return error ? err_set(x->err, ENOMEM, "out of memory") : 0;
+	return ret ? err_set(x->err, ENOMEM, "out of memory") : 0;
 }
 
 int calibrate_parts(struct storage_parts *out, const struct parts_task *task, struct err *err)
 {
 	struct storage_parts made = { .present = true };
 	struct parting x = { .task = task, .parts = &made, .err = err };
-	int error = 0;
+	int ret = 0;
 
 	x.flows = calloc(2 * task->t->nr_configs + 2, sizeof(*x.flows));
 	if (!x.flows)
-		error = err_set(err, ENOMEM, "out of memory");
-	for (int w = 0; w < 2 && !error; w++)
-		error = calibrate_alone(&made.alone[w], task->t, w, err);
-	if (!error) {
+		ret = err_set(err, ENOMEM, "out of memory");
+	for (int w = 0; w < 2 && !ret; w++)
+		ret = calibrate_alone(&made.alone[w], task->t, w, err);
+	if (!ret) {
 		take_flows(&x);
-		error = find_shared(&x);
+		ret = find_shared(&x);
 	}
-	if (!error)
-		error = calibrate_depth(&made, task, err);
-	if (!error)
+	if (!ret)
+		ret = calibrate_depth(&made, task, err);
+	if (!ret)
 		*out = made;
 	free(x.flows);
-	return error;
+	return ret;
 }

@@ -19,7 +19,7 @@ struct learning {
 	struct candidate candidate;
 };
 
-static void release(struct learning *l)
+static void calibrate_phi_release(struct learning *l)
 {
 	candidate_release(&l->candidate);
 	dataset_release(&l->data);
@@ -47,7 +47,7 @@ static int read_points(struct learning *l, const struct mix_point *points, size_
 				     .predictors = predictors,
 				     .log = how->logarithm };
 	struct buf text;
-	int error;
+	int ret;
 
 	for (int v = 0; v < MIX_NR_VARIABLES; v++) {
 		bool of_size = v != MIX_CLIENTS_RATIO && v != MIX_CLIENTS;
@@ -65,14 +65,15 @@ static int read_points(struct learning *l, const struct mix_point *points, size_
 			buf_printf(&text, "%.17g,%.17g,", points[i].x[v], log(points[i].x[v]));
 		buf_printf(&text, "%.17g\n", points[i].y);
 	}
-	error = text.error ? text.error
-			   : table_parse(&l->table, "mix", (const char *)text.data, text.len, err);
+	ret = text.error ? text.error
+			 : table_parse(&l->table, "mix", (const char *)text.data, text.len, err);
 	buf_release(&text);
-	return error ? error : dataset_read(&l->data, &l->schema, &l->table, &spec, err);
+	return ret ? ret : dataset_read(&l->data, &l->schema, &l->table, &spec, err);
 }
 
-static int learn(struct learning *l, const struct mix_point *points, size_t nr,
-		 const struct how *how, uint64_t seed, unsigned int nr_threads, struct err *err)
+static int calibrate_phi_learn(struct learning *l, const struct mix_point *points, size_t nr,
+			       const struct how *how, uint64_t seed, unsigned int nr_threads,
+			       struct err *err)
 {
 	struct select_config c = { .schema = &l->schema,
 				   .data = &l->data,
@@ -80,21 +81,21 @@ static int learn(struct learning *l, const struct mix_point *points, size_t nr,
 				   .explorations = EXPLORATIONS,
 				   .iterations = ITERATIONS,
 				   .nr_threads = nr_threads };
-	int error = read_points(l, points, nr, how, err);
+	int ret = read_points(l, points, nr, how, err);
 
-	if (!error)
-		error = dataset_make_folds(&l->data, FOLDS, seed, err);
+	if (!ret)
+		ret = dataset_make_folds(&l->data, FOLDS, seed, err);
 	l->candidate.technique = how->by_size || how->all ? &technique_mars_ia : &technique_mars;
-	return error ? error : select_candidate(&l->candidate, &c);
+	return ret ? ret : select_candidate(&l->candidate, &c);
 }
 
-static int make(struct model *out, struct learning *l)
+static int calibrate_phi_make(struct model *out, struct learning *l)
 {
 	struct candidate *c = &l->candidate;
-	int error = model_fit(out, c->technique, c->parameters, &l->schema, &l->data);
+	int ret = model_fit(out, c->technique, c->parameters, &l->schema, &l->data);
 
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	out->quality = c->quality;
 	out->residuals = c->residuals;
 	out->fold_rmse = c->fold_rmse;
@@ -106,24 +107,24 @@ int mix_fit(struct model *out, const struct mix_point *points, size_t nr, bool b
 	    uint64_t seed, unsigned int nr_threads, struct err *err)
 {
 	struct learning tries[4];
-	int error = 0, best = 0;
+	int ret = 0, best = 0;
 
 	memset(tries, 0, sizeof(tries));
-	for (int i = 0; i < 4 && !error; i++) {
+	for (int i = 0; i < 4 && !ret; i++) {
 		struct how how = { .by_size = by_size, .all = i & 2, .logarithm = i & 1 };
 
-		error = learn(&tries[i], points, nr, &how, seed, nr_threads, err);
+		ret = calibrate_phi_learn(&tries[i], points, nr, &how, seed, nr_threads, err);
 		if (tries[i].candidate.quality.mean_relative_error <
 		    tries[best].candidate.quality.mean_relative_error)
 			best = i;
 	}
-	if (!error)
-		error = make(out, &tries[best]);
-	if (error && err && !err->code)
-		err_set(err, -error, "phi cannot be generalized: %s", strerror(-error));
+	if (!ret)
+		ret = calibrate_phi_make(out, &tries[best]);
+	if (ret && err && !err->code)
+		err_set(err, -ret, "phi cannot be generalized: %s", strerror(-ret));
 	for (int i = 0; i < 4; i++)
-		release(&tries[i]);
-	return error;
+		calibrate_phi_release(&tries[i]);
+	return ret;
 }
 
 double mix_at(const struct model *m, const double x[MIX_NR_VARIABLES])

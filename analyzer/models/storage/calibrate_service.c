@@ -18,8 +18,8 @@ static bool is_alone(struct storage_load *l, const struct storage_table *t, size
 }
 
 /* Most clients of runs alone, and the mean spread of one client's. */
-static int look(const struct storage_table *t, bool write, double *most, double *sd,
-		struct err *err)
+static int calibrate_service_look(const struct storage_table *t, bool write, double *most,
+				  double *sd, struct err *err)
 {
 	size_t nr = 0;
 
@@ -74,11 +74,12 @@ int calibrate_service(struct storage_service *out, const struct storage_table *t
 	struct storage_service s = { .delta_p = { NAN, NAN } };
 	double most = 0;
 	bool two = false;
-	int error = p ? look(t, write, &most, &s.sd_s, err) : err_set(err, ENOMEM, "out of memory");
+	int ret = p ? calibrate_service_look(t, write, &most, &s.sd_s, err)
+		    : err_set(err, ENOMEM, "out of memory");
 
 	*nr = 0;
 	saturated = fmax(2, saturated > 0 ? saturated : most);
-	for (size_t i = 0; i < t->nr_configs && !error; i++) {
+	for (size_t i = 0; i < t->nr_configs && !ret; i++) {
 		struct storage_load l;
 
 		if (!is_alone(&l, t, i, write) || l.clients < saturated)
@@ -87,18 +88,18 @@ int calibrate_service(struct storage_service *out, const struct storage_table *t
 		two |= p[*nr].s != p[0].s;
 		(*nr)++;
 	}
-	if (!error && !*nr)
-		error = err_set(err, EINVAL, "%s: %s alone: runs of at least %g clients are needed",
-				t->source, types[write], saturated);
-	if (!error)
-		error = fit_service(&s.fit, p, *nr, two);
-	if (error && err && !err->code)
-		err_set(err, -error, "%s: the service times cannot be fitted: %s", t->source,
-			strerror(-error));
-	if (!error)
+	if (!ret && !*nr)
+		ret = err_set(err, EINVAL, "%s: %s alone: runs of at least %g clients are needed",
+			      t->source, types[write], saturated);
+	if (!ret)
+		ret = fit_service(&s.fit, p, *nr, two);
+	if (ret && err && !err->code)
+		err_set(err, -ret, "%s: the service times cannot be fitted: %s", t->source,
+			strerror(-ret));
+	if (!ret)
 		*out = s;
 	free(p);
-	return error;
+	return ret;
 }
 
 int calibrate_alone(struct storage_cases *out, const struct storage_table *t, bool write,
@@ -108,9 +109,10 @@ int calibrate_alone(struct storage_cases *out, const struct storage_table *t, bo
 	double most, sd;
 	size_t nr = 0;
 	bool two = false;
-	int error = p ? look(t, write, &most, &sd, err) : err_set(err, ENOMEM, "out of memory");
+	int ret = p ? calibrate_service_look(t, write, &most, &sd, err)
+		    : err_set(err, ENOMEM, "out of memory");
 
-	for (size_t i = 0; i < t->nr_configs && !error; i++) {
+	for (size_t i = 0; i < t->nr_configs && !ret; i++) {
 		struct storage_load l;
 
 		if (!is_alone(&l, t, i, write) || l.clients != 1)
@@ -119,13 +121,13 @@ int calibrate_alone(struct storage_cases *out, const struct storage_table *t, bo
 		two |= p[nr].s != p[0].s;
 		nr++;
 	}
-	if (!error)
-		error = fit_service(out, p, nr, two);
-	if (error && err && !err->code)
-		err_set(err, -error, "%s: the times of one client cannot be fitted: %s", t->source,
-			strerror(-error));
+	if (!ret)
+		ret = fit_service(out, p, nr, two);
+	if (ret && err && !err->code)
+		err_set(err, -ret, "%s: the times of one client cannot be fitted: %s", t->source,
+			strerror(-ret));
 	free(p);
-	return error;
+	return ret;
 }
 
 /* t mu(s) as the mean response time, and how far from the runs it is. */
@@ -186,13 +188,13 @@ int calibrate_cached(struct storage_model *m, const struct storage_table *t, dou
 		struct storage_class_model *c = &made.classes[2 * write];
 		struct storage_service s;
 		size_t nr;
-		int error;
+		int ret;
 
 		if (!has_type(t, write))
 			continue;
-		error = calibrate_service(&s, t, write, saturated, &nr, err);
-		if (error)
-			return error;
+		ret = calibrate_service(&s, t, write, saturated, &nr, err);
+		if (ret)
+			return ret;
 		take_class(c, &s, t, write);
 		c[1] = c[0]; /* in the cache, random and sequential requests are alike */
 	}

@@ -21,7 +21,7 @@ static int solve_probes(const struct net *n, const struct weights_task *t, doubl
 	struct solve_options o = SOLVE_DEFAULTS;
 	uint32_t read = find_probe(n, t->read_probe), write = find_probe(n, t->write_probe);
 	struct solution solution;
-	int error;
+	int ret;
 
 	if (read == NET_NONE || write == NET_NONE)
 		return err_set(err, EINVAL, "%s: no probe \"%s\"", n->file,
@@ -30,9 +30,9 @@ static int solve_probes(const struct net *n, const struct weights_task *t, doubl
 	o.seed = t->seed;
 	o.wanted = wanted;
 	o.nr_wanted = 2;
-	error = solve_net(&solution, n, &o, err);
-	if (error)
-		return error;
+	ret = solve_net(&solution, n, &o, err);
+	if (ret)
+		return ret;
 	*read_time = solution.estimate.probes[read].time.mean.mean;
 	*write_time = solution.estimate.probes[write].time.mean.mean;
 	solution_release(&solution);
@@ -49,17 +49,17 @@ static int solve_file(void *ctx, double alpha, double beta, double *read_time, d
 	const struct weights_task *t = ctx;
 	struct net_setting settings[WEIGHTS_MAX_SETTINGS + 2];
 	struct net *n;
-	int error;
+	int ret;
 
 	memcpy(settings, t->settings, t->nr_settings * sizeof(*settings));
 	settings[t->nr_settings] = (struct net_setting){ "alpha", alpha };
 	settings[t->nr_settings + 1] = (struct net_setting){ "beta", beta };
-	error = net_read(&n, t->path, settings, t->nr_settings + 2, err);
-	if (error)
-		return error;
-	error = solve_probes(n, t, read_time, write_time, err);
+	ret = net_read(&n, t->path, settings, t->nr_settings + 2, err);
+	if (ret)
+		return ret;
+	ret = solve_probes(n, t, read_time, write_time, err);
 	net_free(n);
-	return error;
+	return ret;
 }
 
 int weights_search(struct weights_found *out, const struct weights_search *t, struct err *err)
@@ -71,13 +71,13 @@ int weights_search(struct weights_found *out, const struct weights_search *t, st
 	       high - low > 1 / scale) {
 		double phi = (low + high) / 2;
 		struct weights_step *s = &f.steps[f.nr_steps];
-		int error;
+		int ret;
 
 		s->alpha = fmax(1, round(phi * scale));
 		s->beta = scale;
-		error = t->solve(t->ctx, s->alpha, s->beta, &s->read_time, &s->write_time, err);
-		if (error)
-			return error;
+		ret = t->solve(t->ctx, s->alpha, s->beta, &s->read_time, &s->write_time, err);
+		if (ret)
+			return ret;
 		s->error = (fabs(s->read_time / t->read_time - 1) +
 			    fabs(s->write_time / t->write_time - 1)) /
 			   2;

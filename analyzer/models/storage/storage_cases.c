@@ -16,7 +16,7 @@ static double on_axis(const struct storage_point *p, enum storage_axis axis)
 	return axis == STORAGE_AXIS_CLIENTS ? p->t : axis == STORAGE_AXIS_SIZE ? p->s : p->f;
 }
 
-static int compare(double a, double b)
+static int storage_cases_compare(double a, double b)
 {
 	return (a > b) - (a < b);
 }
@@ -25,28 +25,29 @@ static int compare(double a, double b)
 static int by_clients(const void *a, const void *b)
 {
 	const struct storage_point *x = a, *y = b;
-	int order = compare(x->t, y->t);
+	int order = storage_cases_compare(x->t, y->t);
 
-	order = order ? order : compare(x->s, y->s);
-	order = order ? order : compare(x->f, y->f);
-	return order ? order : compare(x->y, y->y);
+	order = order ? order : storage_cases_compare(x->s, y->s);
+	order = order ? order : storage_cases_compare(x->f, y->f);
+	return order ? order : storage_cases_compare(x->y, y->y);
 }
 
 static int by_size(const void *a, const void *b)
 {
 	const struct storage_point *x = a, *y = b;
 
-	return x->s != y->s ? compare(x->s, y->s) : by_clients(a, b);
+	return x->s != y->s ? storage_cases_compare(x->s, y->s) : by_clients(a, b);
 }
 
 static int by_file_set(const void *a, const void *b)
 {
 	const struct storage_point *x = a, *y = b;
 
-	return compare(x->f, y->f) ? compare(x->f, y->f) : by_clients(a, b);
+	return storage_cases_compare(x->f, y->f) ? storage_cases_compare(x->f, y->f)
+						 : by_clients(a, b);
 }
 
-static void sort(struct storage_point *x, size_t nr, enum storage_axis axis)
+static void storage_cases_sort(struct storage_point *x, size_t nr, enum storage_axis axis)
 {
 	static int (*const by[])(const void *, const void *) = { by_clients, by_size, by_file_set };
 
@@ -71,11 +72,11 @@ int storage_bic_parts(enum storage_form form, const struct storage_point *x, siz
 		      size_t *terms)
 {
 	struct storage_fit f;
-	int error = storage_fit(&f, form, x, nr, false, false);
+	int ret = storage_fit(&f, form, x, nr, false, false);
 	size_t in = 0;
 
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	for (size_t i = 0; i < f.nr_terms; i++)
 		in += f.terms[i].coefficient != 0;
 	*rss += f.rss;
@@ -106,9 +107,10 @@ double storage_cases_at(const struct storage_cases *c, double t, double s, doubl
 	return NAN;
 }
 
-static double difference(const struct storage_cases *low, const struct storage_cases *high,
-			 const struct storage_point *x, size_t nr, enum storage_axis axis,
-			 double at)
+static double storage_cases_difference(const struct storage_cases *low,
+				       const struct storage_cases *high,
+				       const struct storage_point *x, size_t nr,
+				       enum storage_axis axis, double at)
 {
 	double sum = 0;
 
@@ -129,7 +131,7 @@ double storage_cases_cross(const struct storage_cases *low, const struct storage
 	double ends[2] = { from, to }, d[2];
 
 	for (int i = 0; i < 2; i++)
-		d[i] = difference(low, high, x, nr, axis, ends[i]);
+		d[i] = storage_cases_difference(low, high, x, nr, axis, ends[i]);
 	if (!((d[0] > 0) != (d[1] > 0)))
 		return fabs(d[0]) < END_ENOUGH	 ? from
 		       : fabs(d[1]) < END_ENOUGH ? to
@@ -137,14 +139,15 @@ double storage_cases_cross(const struct storage_cases *low, const struct storage
 	for (int step = 0; step < 60; step++) {
 		double middle = (ends[0] + ends[1]) / 2;
 
-		ends[(difference(low, high, x, nr, axis, middle) > 0) == (d[1] > 0)] = middle;
+		ends[(storage_cases_difference(low, high, x, nr, axis, middle) > 0) == (d[1] > 0)] =
+			middle;
 	}
 	return (ends[0] + ends[1]) / 2;
 }
 
 /* One fit for everything, as cases that cover everything. */
-static int whole(struct storage_cases *c, enum storage_form form, const struct storage_point *x,
-		 size_t nr)
+static int storage_cases_whole(struct storage_cases *c, enum storage_form form,
+			       const struct storage_point *x, size_t nr)
 {
 	*c = (struct storage_cases){ .nr = 1 };
 	for (int axis = 0; axis < STORAGE_NR_AXES; axis++) {
@@ -178,7 +181,7 @@ struct cut {
 static void try_axis(struct cut *best, enum storage_form form, struct storage_point *x, size_t nr,
 		     enum storage_axis axis, bool smallest)
 {
-	sort(x, nr, axis);
+	storage_cases_sort(x, nr, axis);
 	for (size_t i = 1; i < nr; i++) {
 		double rss = 0;
 		size_t terms = 1;
@@ -197,8 +200,9 @@ static void try_axis(struct cut *best, enum storage_form form, struct storage_po
 	}
 }
 
-static int grow(struct storage_cases *out, enum storage_form form, struct storage_point *x,
-		size_t nr, const struct storage_case *box, int depth)
+static int storage_cases_grow(struct storage_cases *out, enum storage_form form,
+			      struct storage_point *x, size_t nr, const struct storage_case *box,
+			      int depth)
 {
 	bool has_f = form == STORAGE_FORM_7_7 || form == STORAGE_FORM_7_8;
 	struct storage_cases all, low, high;
@@ -206,12 +210,12 @@ static int grow(struct storage_cases *out, enum storage_form form, struct storag
 	struct cut best = { .bic = INFINITY };
 	double rss = 0, cut;
 	size_t terms = 0;
-	int error = whole(&all, form, x, nr);
+	int ret = storage_cases_whole(&all, form, x, nr);
 
-	if (!error)
-		error = storage_bic_parts(form, x, nr, &rss, &terms);
-	if (error)
-		return error;
+	if (!ret)
+		ret = storage_bic_parts(form, x, nr, &rss, &terms);
+	if (ret)
+		return ret;
 	best.bic = storage_bic(rss, terms, nr) - CASES_EVIDENCE;
 	for (int axis = 0; axis < (has_f ? 3 : 2) && depth < DEPTH; axis++)
 		try_axis(&best, form, x, nr, (enum storage_axis)axis,
@@ -221,21 +225,22 @@ static int grow(struct storage_cases *out, enum storage_form form, struct storag
 		out->items[out->nr++].fit = all.items[0].fit;
 		return 0;
 	}
-	sort(x, nr, best.axis);
-	error = whole(&low, form, x, best.at);
-	if (!error)
-		error = whole(&high, form, x + best.at, nr - best.at);
-	if (error)
-		return error;
+	storage_cases_sort(x, nr, best.axis);
+	ret = storage_cases_whole(&low, form, x, best.at);
+	if (!ret)
+		ret = storage_cases_whole(&high, form, x + best.at, nr - best.at);
+	if (ret)
+		return ret;
 	cut = storage_cases_cross(&low, &high, x, nr, best.axis,
 				  on_axis(&x[best.at - 1], best.axis),
 				  on_axis(&x[best.at], best.axis));
 	below.high[best.axis] = above.low[best.axis] = cut;
-	error = grow(out, form, x, best.at, &below, depth + 1);
-	return error ? error : grow(out, form, x + best.at, nr - best.at, &above, depth + 1);
+	ret = storage_cases_grow(out, form, x, best.at, &below, depth + 1);
+	return ret ? ret
+		   : storage_cases_grow(out, form, x + best.at, nr - best.at, &above, depth + 1);
 }
 
-static void judge(struct storage_cases *c, const struct storage_point *x, size_t nr)
+static void storage_cases_judge(struct storage_cases *c, const struct storage_point *x, size_t nr)
 {
 	double mean = 0, total = 0, left = 0;
 
@@ -257,17 +262,17 @@ int storage_cases_fit(struct storage_cases *out, enum storage_form form, struct 
 {
 	struct storage_cases made = { .nr = 0 };
 	struct storage_case box = { 0 };
-	int error;
+	int ret;
 
 	for (int axis = 0; axis < STORAGE_NR_AXES; axis++) {
 		box.low[axis] = -INFINITY;
 		box.high[axis] = INFINITY;
 	}
-	sort(x, nr, STORAGE_AXIS_CLIENTS);
-	error = grow(&made, form, x, nr, &box, 0);
-	if (error)
-		return error;
-	judge(&made, x, nr);
+	storage_cases_sort(x, nr, STORAGE_AXIS_CLIENTS);
+	ret = storage_cases_grow(&made, form, x, nr, &box, 0);
+	if (ret)
+		return ret;
+	storage_cases_judge(&made, x, nr);
 	*out = made;
 	return 0;
 }

@@ -65,7 +65,7 @@ struct work {
 	double *x, *y, *weight;
 };
 
-static int solve(struct storage_fit *f, struct work *w)
+static int storage_fit_solve(struct storage_fit *f, struct work *w)
 {
 	double coefficients[STORAGE_FIT_TERMS], errors[STORAGE_FIT_TERMS];
 	bool used[STORAGE_FIT_TERMS];
@@ -74,7 +74,7 @@ static int solve(struct storage_fit *f, struct work *w)
 				.used = used };
 	struct lsq_problem p = { .nr_rows = w->nr, .x = w->x, .y = w->y, .weight = w->weight };
 	double freedom;
-	int error;
+	int ret;
 
 	for (size_t k = 0; k < f->nr_terms; k++) {
 		double *column = w->x + p.nr_columns * w->nr;
@@ -86,9 +86,9 @@ static int solve(struct storage_fit *f, struct work *w)
 					    f->terms[k].f ? ln_of(w->points[i].f) : 0);
 		p.nr_columns++;
 	}
-	error = lsq_solve(&p, &r);
-	if (error)
-		return error;
+	ret = lsq_solve(&p, &r);
+	if (ret)
+		return ret;
 	freedom = (double)w->nr - (double)r.rank;
 	f->rss = r.rss;
 	for (size_t k = 0, c = 0; k < f->nr_terms; k++) {
@@ -107,7 +107,7 @@ static int solve(struct storage_fit *f, struct work *w)
 }
 
 /* The least significant term that is not significant, or -1; never the last. */
-static int weakest(const struct storage_fit *f)
+static int storage_fit_weakest(const struct storage_fit *f)
 {
 	int at = -1, left = 0;
 
@@ -121,7 +121,7 @@ static int weakest(const struct storage_fit *f)
 	return left > 1 ? at : -1;
 }
 
-static void judge(struct storage_fit *f, const struct work *w)
+static void storage_fit_judge(struct storage_fit *f, const struct work *w)
 {
 	double mean = 0, total = 0, left = 0;
 
@@ -144,7 +144,7 @@ int storage_fit(struct storage_fit *out, enum storage_form form, const struct st
 {
 	struct storage_fit f = { .form = form };
 	struct work w = { .points = x, .nr = nr };
-	int error, drop;
+	int ret, drop;
 
 	form_terms(&f);
 	if (nr < f.nr_terms)
@@ -158,16 +158,16 @@ int storage_fit(struct storage_fit *out, enum storage_form form, const struct st
 		w.y[i] = x[i].y;
 		w.weight[i] = absolute ? 1 : 1 / (x[i].y * x[i].y);
 	}
-	error = solve(&f, &w);
-	while (!error && prune && (drop = weakest(&f)) >= 0) {
+	ret = storage_fit_solve(&f, &w);
+	while (!ret && prune && (drop = storage_fit_weakest(&f)) >= 0) {
 		f.terms[drop].pruned = true;
 		f.terms[drop].coefficient = 0;
-		error = solve(&f, &w);
+		ret = storage_fit_solve(&f, &w);
 	}
-	if (!error) {
-		judge(&f, &w);
+	if (!ret) {
+		storage_fit_judge(&f, &w);
 		*out = f;
 	}
 	free(w.x);
-	return error;
+	return ret;
 }

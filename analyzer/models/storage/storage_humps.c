@@ -10,7 +10,8 @@
 #define KERNEL_REACH 6 /* buckets */
 
 /* Density per bucket, smoothed, with KERNEL_REACH empty buckets at either end. */
-static double *smooth(const struct storage_bucket *b, size_t nr, int first, size_t width)
+static double *storage_humps_smooth(const struct storage_bucket *b, size_t nr, int first,
+				    size_t width)
 {
 	double *density = calloc(width, sizeof(*density)), kernel[2 * KERNEL_REACH + 1], sum = 0;
 
@@ -23,7 +24,8 @@ static double *smooth(const struct storage_bucket *b, size_t nr, int first, size
 	return density;
 }
 
-static void measure(struct hump *h, const struct storage_bucket *b, size_t nr, int from, int to)
+static void storage_humps_measure(struct hump *h, const struct storage_bucket *b, size_t nr,
+				  int from, int to)
 {
 	double sum = 0, squares = 0;
 
@@ -43,7 +45,7 @@ static void measure(struct hump *h, const struct storage_bucket *b, size_t nr, i
 }
 
 /* Variance between the two sides of a cut, of the bucket numbers, by shares. */
-static double between(const struct storage_bucket *b, size_t nr, int cut)
+static double storage_humps_between(const struct storage_bucket *b, size_t nr, int cut)
 {
 	double n[2] = { 0, 0 }, sum[2] = { 0, 0 };
 
@@ -72,7 +74,7 @@ static int best_cut(const struct storage_bucket *b, size_t nr, const double *den
 		if (!(left > 0 && right > 0) || ratio > HUMPS_VALLEY ||
 		    density[i] > density[i - 1] || density[i] > density[i + 1])
 			continue;
-		variance = between(b, nr, first + (int)i);
+		variance = storage_humps_between(b, nr, first + (int)i);
 		if (variance > best * (1 + 1e-9)) {
 			best = variance;
 			begin = i;
@@ -97,20 +99,20 @@ int humps_part(struct humps *h, const struct storage_bucket *b, size_t nr)
 	}
 	first = b[0].bucket - KERNEL_REACH;
 	width = (size_t)(b[nr - 1].bucket - first) + KERNEL_REACH + 1;
-	density = smooth(b, nr, first, width);
+	density = storage_humps_smooth(b, nr, first, width);
 	if (!density)
 		return -ENOMEM;
 	cut = best_cut(b, nr, density, width, first, &out.valley);
 	free(density);
-	measure(&out.fast, b, nr, first, cut);
-	measure(&out.slow, b, nr, cut + 1, b[nr - 1].bucket);
+	storage_humps_measure(&out.fast, b, nr, first, cut);
+	storage_humps_measure(&out.slow, b, nr, cut + 1, b[nr - 1].bucket);
 	out.two = out.valley <= HUMPS_VALLEY &&
 		  fmin(out.fast.nr, out.slow.nr) >= HUMPS_LEAST_SHARE * (out.fast.nr + out.slow.nr);
 	if (out.two) {
 		out.cut_s = histogram_bucket_end_s(cut);
 	} else {
 		out.fast = (struct hump){ 0 };
-		measure(&out.slow, b, nr, first, b[nr - 1].bucket);
+		storage_humps_measure(&out.slow, b, nr, first, b[nr - 1].bucket);
 	}
 	*h = out;
 	return 0;

@@ -130,7 +130,7 @@ static void put_value(struct buf *out, const char *name, double value, const cha
 	buf_printf(out, "  %s: %s%s\n", name, text, comment);
 }
 
-static bool has(const struct storage_net *n, size_t vm, int write)
+static bool storage_net_has(const struct storage_net *n, size_t vm, int write)
 {
 	return n->vms[vm].clients[write] > 0;
 }
@@ -175,7 +175,7 @@ static void mix_parameters(struct buf *out, const struct storage_net *n)
 	put_value(out, "write_sd", n->second.sd_s, "");
 	for (size_t j = 0; j < n->nr_vms; j++)
 		for (int w = 0; w < 2; w++) {
-			if (!has(n, j, w))
+			if (!storage_net_has(n, j, w))
 				continue;
 			snprintf(name, sizeof(name), "%s%zu", clients[w], j + 1);
 			put_value(out, name, n->vms[j].clients[w], "");
@@ -192,7 +192,7 @@ static void each_class(struct buf *out, const struct storage_net *n, const char 
 
 	for (size_t j = 0; j < n->nr_vms; j++)
 		for (int w = 0; w < 2; w++) {
-			if (!has(n, j, w))
+			if (!storage_net_has(n, j, w))
 				continue;
 			if (!first)
 				buf_printf(out, "%s", parting);
@@ -206,7 +206,7 @@ static void put_colour(struct buf *out, char c, size_t vm)
 	buf_printf(out, "%c%zu", c, vm);
 }
 
-static const char *word(char c)
+static const char *storage_net_word(char c)
 {
 	return c == 'r' ? "read" : "write";
 }
@@ -224,13 +224,14 @@ static void put_clients(struct buf *out, char c, size_t vm)
 
 static void put_service(struct buf *out, char c, size_t vm)
 {
-	buf_printf(out, "      %c%zu: {gamma: {mean: %s, sd: %s_sd}}\n", c, vm, word(c), word(c));
+	buf_printf(out, "      %c%zu: {gamma: {mean: %s, sd: %s_sd}}\n", c, vm, storage_net_word(c),
+		   storage_net_word(c));
 }
 
 static void put_submit(struct buf *out, char c, size_t vm)
 {
 	buf_printf(out, "      %s %zu: {take: {%sers %zu: %c%zu}, put: {waiting: %c%zu}}\n",
-		   word(c), vm, c == 'r' ? "read" : "writ", vm, c, vm, c, vm);
+		   storage_net_word(c), vm, c == 'r' ? "read" : "writ", vm, c, vm, c, vm);
 }
 
 static void put_start(struct buf *out, char c, size_t vm)
@@ -240,7 +241,7 @@ static void put_start(struct buf *out, char c, size_t vm)
 		   "        weight: %s%zu\n"
 		   "        take: {waiting: %c%zu, free: permit}\n"
 		   "        put: {storage: %c%zu}\n",
-		   word(c), vm, c == 'r' ? "alpha" : "beta", vm, c, vm, c, vm);
+		   storage_net_word(c), vm, c == 'r' ? "alpha" : "beta", vm, c, vm, c, vm);
 }
 
 static void put_answer(struct buf *out, char c, size_t vm)
@@ -248,7 +249,7 @@ static void put_answer(struct buf *out, char c, size_t vm)
 	buf_printf(
 		out,
 		"      %s %zu: {take: {storage: %c%zu}, put: {%sers %zu: %c%zu, free: permit}}\n",
-		word(c), vm, c, vm, c == 'r' ? "read" : "writ", vm, c, vm);
+		storage_net_word(c), vm, c, vm, c == 'r' ? "read" : "writ", vm, c, vm);
 }
 
 static void put_probe(struct buf *out, char c, size_t vm)
@@ -258,7 +259,7 @@ static void put_probe(struct buf *out, char c, size_t vm)
 		   "    from: {enter: waiting}\n"
 		   "    to: {leave: storage}\n"
 		   "    colour: %c%zu\n",
-		   word(c), vm, c, vm);
+		   storage_net_word(c), vm, c, vm);
 }
 
 static void write_mix(struct buf *out, const struct storage_net *n)
@@ -360,17 +361,16 @@ int storage_net_solve(struct storage_times *out, const struct storage_net *n, do
 	const char *names[2 * STORAGE_VMS_MAX];
 	struct net *net = NULL;
 	struct buf text;
-	int error;
+	int ret;
 
 	buf_init(&text);
 	storage_net_write(&text, n);
 	buf_put_u8(&text, 0);
-	error = text.error
-			? err_set(err, -text.error, "out of memory")
-			: net_parse(&net, "storage model", (const char *)text.data, NULL, 0, err);
+	ret = text.error ? err_set(err, -text.error, "out of memory")
+			 : net_parse(&net, "storage model", (const char *)text.data, NULL, 0, err);
 	buf_release(&text);
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	for (uint32_t i = 0; i < net->nr_probes; i++) {
 		const char *name = net->probes[i].name;
 
@@ -381,18 +381,18 @@ int storage_net_solve(struct storage_times *out, const struct storage_net *n, do
 	o.precision = precision;
 	o.seed = seed;
 	o.max_events = MAX_EVENTS;
-	error = solve_net(&s, net, &o, err);
-	if (!error) {
+	ret = solve_net(&s, net, &o, err);
+	if (!ret) {
 		*out = (struct storage_times){ .events = s.events, .precision = s.precision };
 		take_times(out, n, net, &s.estimate);
 	}
 	solution_release(&s);
 	net_free(net);
-	return error;
+	return ret;
 }
 
 /* Two exponential servers and t clients: of k at the first with weight r^k. */
-static void geometric(double t, double ln_r, double *mean, double *empty, double *full)
+static void storage_net_geometric(double t, double ln_r, double *mean, double *empty, double *full)
 {
 	double sum = 0, first = 0, top = fmax(0, t * ln_r);
 
@@ -414,13 +414,13 @@ void storage_raid_invert(double t, double miss, double hit_s, double beyond_s, d
 	double low = -40, high = 40, mean, empty, full;
 
 	for (int i = 0; i < 80; i++) {
-		geometric(t, (low + high) / 2, &mean, &empty, &full);
+		storage_net_geometric(t, (low + high) / 2, &mean, &empty, &full);
 		if (mean < wanted)
 			low = (low + high) / 2;
 		else
 			high = (low + high) / 2;
 	}
-	geometric(t, (low + high) / 2, &mean, &empty, &full);
+	storage_net_geometric(t, (low + high) / 2, &mean, &empty, &full);
 	*cache_s = (1 - empty) / throughput;
 	*raid_s = (1 - full) / (throughput * miss);
 }
@@ -431,12 +431,12 @@ void storage_raid_behind(double t, double miss, double cache_s, double response_
 	double low = -40, high = 40, mean, empty, full;
 
 	for (int i = 0; i < 80; i++) {
-		geometric(t, (low + high) / 2, &mean, &empty, &full);
+		storage_net_geometric(t, (low + high) / 2, &mean, &empty, &full);
 		if (1 - empty < wanted)
 			low = (low + high) / 2;
 		else
 			high = (low + high) / 2;
 	}
-	geometric(t, (low + high) / 2, &mean, &empty, &full);
+	storage_net_geometric(t, (low + high) / 2, &mean, &empty, &full);
 	*raid_s = (1 - full) / (throughput * miss);
 }

@@ -9,7 +9,7 @@
 #define LEAST_TIME 1e-9 /* of a latency: zero time is refused by nets */
 #define PHI_BEYOND 4
 
-static bool has(const struct storage_net *n, size_t vm, int write)
+static bool storage_parts_has(const struct storage_net *n, size_t vm, int write)
 {
 	return n->vms[vm].clients[write] > 0;
 }
@@ -17,7 +17,7 @@ static bool has(const struct storage_net *n, size_t vm, int write)
 static bool has_type(const struct storage_net *n, int write)
 {
 	for (size_t j = 0; j < n->nr_vms; j++)
-		if (has(n, j, write))
+		if (storage_parts_has(n, j, write))
 			return true;
 	return false;
 }
@@ -29,7 +29,7 @@ static void put_colours(struct buf *out, const struct storage_net *n, int type)
 
 	for (size_t j = 0; j < n->nr_vms; j++)
 		for (int w = 0; w < 2; w++) {
-			if (!has(n, j, w) || (type >= 0 && w != type))
+			if (!storage_parts_has(n, j, w) || (type >= 0 && w != type))
 				continue;
 			buf_printf(out, "%s%c%zu", parting, "rw"[w], j + 1);
 			parting = ", ";
@@ -48,7 +48,7 @@ static void put_services(struct buf *out, const struct storage_net *n, int type,
 	const char *word = type ? "write" : "read";
 
 	for (size_t j = 0; j < n->nr_vms; j++)
-		if (has(n, j, type))
+		if (storage_parts_has(n, j, type))
 			buf_printf(out, "      %c%zu: {gamma: {mean: %s%s, sd: %s%s_sd}}\n",
 				   "rw"[type], j + 1, prefix, word, prefix, word);
 }
@@ -56,7 +56,7 @@ static void put_services(struct buf *out, const struct storage_net *n, int type,
 static void put_latencies(struct buf *out, const struct storage_net *n, int type)
 {
 	for (size_t j = 0; j < n->nr_vms; j++)
-		if (has(n, j, type))
+		if (storage_parts_has(n, j, type))
 			buf_printf(out, "      %c%zu: {deterministic: {value: %s_latency}}\n",
 				   "rw"[type], j + 1, type ? "write" : "read");
 }
@@ -69,7 +69,7 @@ static void put_clients(struct buf *out, const struct storage_net *n)
 		for (int w = 0; w < 2; w++) {
 			char c = "rw"[w];
 
-			if (!has(n, j, w))
+			if (!storage_parts_has(n, j, w))
 				continue;
 			buf_printf(out,
 				   "  %s %zu:\n    queue: is\n    tokens: {%c%zu: %s%zu}\n"
@@ -78,7 +78,7 @@ static void put_clients(struct buf *out, const struct storage_net *n)
 		}
 }
 
-static bool passes(const struct storage_net *n, size_t k, int write)
+static bool storage_parts_passes(const struct storage_net *n, size_t k, int write)
 {
 	return n->shared[k][write].mean_s > 0;
 }
@@ -88,11 +88,12 @@ static void put_shared(struct buf *out, const struct storage_net *n, size_t k)
 	char prefix[32];
 
 	snprintf(prefix, sizeof(prefix), "shared%zu_", k + 1);
-	if (!(passes(n, k, 0) && has_type(n, 0)) && !(passes(n, k, 1) && has_type(n, 1)))
+	if (!(storage_parts_passes(n, k, 0) && has_type(n, 0)) &&
+	    !(storage_parts_passes(n, k, 1) && has_type(n, 1)))
 		return;
 	buf_printf(out, "  shared %zu:\n    queue: fcfs\n    service:\n", k + 1);
 	for (int w = 0; w < 2; w++)
-		if (passes(n, k, w))
+		if (storage_parts_passes(n, k, w))
 			put_services(out, n, w, prefix);
 }
 
@@ -124,7 +125,7 @@ static void put_way(struct buf *out, const struct storage_net *n, size_t vm, int
 	char c = "rw"[w], at[32] = "path", next[32];
 
 	for (size_t k = 0; k <= n->nr_shared; k++) {
-		if (k < n->nr_shared && !passes(n, k, w))
+		if (k < n->nr_shared && !storage_parts_passes(n, k, w))
 			continue;
 		if (k < n->nr_shared)
 			snprintf(next, sizeof(next), "shared %zu", k + 1);
@@ -151,7 +152,7 @@ static void put_transitions(struct buf *out, const struct storage_net *n)
 			for (int w = 0; w < 2; w++) {
 				char c = "rw"[w];
 
-				if (!has(n, j, w))
+				if (!storage_parts_has(n, j, w))
 					continue;
 				if (part == 0)
 					buf_printf(out,
@@ -185,7 +186,7 @@ void storage_parts_write(struct buf *out, const struct storage_net *n)
 	buf_printf(out, "probes:\n");
 	for (size_t j = 0; j < n->nr_vms; j++)
 		for (int w = 0; w < 2; w++)
-			if (has(n, j, w))
+			if (storage_parts_has(n, j, w))
 				buf_printf(out,
 					   "  %s %zu:\n    from: {enter: waiting}\n    to: {leave: "
 					   "%ss}\n    colour: %c%zu\n",
@@ -202,7 +203,8 @@ double storage_parts_alone(const struct storage_parts *p, int write, double size
  * The spread of one client's response times is that of all its services: each has the same
  * coefficient of variation, so that their variances add up to it; at most exponential.
  */
-static void spread(struct storage_net *n, int w, struct storage_server *own, double sd_s)
+static void storage_parts_spread(struct storage_net *n, int w, struct storage_server *own,
+				 double sd_s)
 {
 	double squares = own->mean_s * own->mean_s, cv;
 
@@ -232,7 +234,7 @@ void storage_parts_net(struct storage_net *n, const struct storage_mix *mix,
 			left -= n->shared[k][w].mean_s;
 		}
 		n->latency_s[w] = fmax(left, LEAST_TIME);
-		spread(n, w, own, s->sd_s);
+		storage_parts_spread(n, w, own, s->sd_s);
 	}
 }
 

@@ -21,8 +21,8 @@
 /* The one server of a mix does the work of this many at least and its inverse at most. */
 #define LEAST_BUSY 0.1
 
-static int unknown(const struct storage_table *t, const struct storage_row *r, const char *why,
-		   struct err *err)
+static int storage_predict_unknown(const struct storage_table *t, const struct storage_row *r,
+				   const char *why, struct err *err)
 {
 	return err_set(err, EINVAL, "%s:%llu: %s", t->source, (unsigned long long)r->line, why);
 }
@@ -73,11 +73,11 @@ static int correct_raid(struct storage_net *n, double response, const struct sto
 {
 	for (int i = 0; i < CORRECTIONS; i++) {
 		struct storage_times times;
-		int error = storage_net_solve(&times, n, ask->precision / 2, ask->seed, err);
+		int ret = storage_net_solve(&times, n, ask->precision / 2, ask->seed, err);
 		double scale;
 
-		if (error)
-			return error;
+		if (ret)
+			return ret;
 		scale = response / times.time[0][0].mean.mean;
 		if (fabs(scale - 1) < CORRECTION_ENOUGH)
 			break;
@@ -98,17 +98,19 @@ static int hardware_net(struct storage_net *n, const struct storage_model *m,
 	double mean;
 
 	if (!storage_load_of(&l, t, &t->configs[config]))
-		return unknown(t, row,
-			       "the model knows configurations of one class: type, pattern and "
-			       "size alike in all rows",
-			       err);
+		return storage_predict_unknown(
+			t, row,
+			"the model knows configurations of one class: type, pattern and "
+			"size alike in all rows",
+			err);
 	c = &m->classes[l.class];
 	if (!c->present)
 		return err_set(err, EINVAL, "%s:%llu: type: the model was calibrated without %s",
 			       t->source, (unsigned long long)row->line,
 			       storage_class_name(l.class));
 	if (!isfinite(l.file_set_bytes) && c->uncached.nr)
-		return unknown(t, row, "file_set_bytes: expected a size above 0", err);
+		return storage_predict_unknown(t, row, "file_set_bytes: expected a size above 0",
+					       err);
 	*n = (struct storage_net){ .think_s = ask->think_s, .clients = l.clients };
 	n->beyond = c->uncached.nr && !(l.file_set_bytes <= c->file_set_max);
 	if (n->beyond && c->nr_cases) {
@@ -160,12 +162,12 @@ int storage_mix_net(struct storage_net *n, const struct storage_mix *mix,
 		struct storage_vm *vm = &n->vms[r->vm];
 
 		if (sizes[r->write] > 0 && sizes[r->write] != r->size_bytes)
-			return unknown(
+			return storage_predict_unknown(
 				t, r,
 				"size_bytes: expected one size of each type in a configuration",
 				err);
 		if (vm->clients[r->write] > 0)
-			return unknown(
+			return storage_predict_unknown(
 				t, r,
 				"type: expected each type once for each VM of a configuration",
 				err);
@@ -180,9 +182,9 @@ int storage_mix_net(struct storage_net *n, const struct storage_mix *mix,
 		to->mean_s = storage_service_at(s, sizes[w] > 0 ? sizes[w] : sizes[!w]);
 		to->sd_s = s->sd_s;
 		if (!(to->mean_s > 0))
-			return unknown(t, &t->rows[c->begin],
-				       "size_bytes: the fitted service time is not above 0 there",
-				       err);
+			return storage_predict_unknown(
+				t, &t->rows[c->begin],
+				"size_bytes: the fitted service time is not above 0 there", err);
 	}
 	return 0;
 }
@@ -290,16 +292,16 @@ int storage_predict_net(struct storage_net *n, const struct storage_model *m,
 			struct err *err)
 {
 	double sizes[2];
-	int error;
+	int ret;
 
 	if (!is_mix(m))
 		return hardware_net(n, m, t, config, ask, err);
 	if (m->kind == STORAGE_MIXED && t->configs[config].nr_vms > 1)
-		return unknown(t, &t->rows[t->configs[config].begin],
-			       "vm: the model was calibrated for one VM", err);
-	error = storage_mix_net(n, &m->mix, t, config, sizes, err);
-	if (error)
-		return error;
+		return storage_predict_unknown(t, &t->rows[t->configs[config].begin],
+					       "vm: the model was calibrated for one VM", err);
+	ret = storage_mix_net(n, &m->mix, t, config, sizes, err);
+	if (ret)
+		return ret;
 	n->think_s = ask->think_s;
 	storage_mix_weigh(n, &m->mix, sizes);
 	return 0;
@@ -314,9 +316,9 @@ static void look_outside(struct storage_answer *a, const char *what, const struc
 	a->range = *r;
 }
 
-static void mark(struct storage_answer *a, const struct storage_model *m,
-		 const struct storage_table *t, const struct storage_config *c,
-		 const struct storage_row *row)
+static void storage_predict_mark(struct storage_answer *a, const struct storage_model *m,
+				 const struct storage_table *t, const struct storage_config *c,
+				 const struct storage_row *row)
 {
 	struct storage_load l;
 
@@ -350,25 +352,25 @@ static int predict_config(void *ctx, size_t chunk, size_t begin, size_t end)
 	struct storage_times times;
 	struct storage_net n;
 	struct err *err = &job->errors[chunk];
-	int error = storage_predict_net(&n, job->m, job->t, chunk, job->ask, err);
+	int ret = storage_predict_net(&n, job->m, job->t, chunk, job->ask, err);
 
 	(void)begin;
 	(void)end;
-	if (!error)
-		error = storage_net_solve(&times, &n, job->ask->precision, job->ask->seed, err);
-	for (size_t i = c->begin; i < c->end && !error; i++) {
+	if (!ret)
+		ret = storage_net_solve(&times, &n, job->ask->precision, job->ask->seed, err);
+	for (size_t i = c->begin; i < c->end && !ret; i++) {
 		const struct storage_row *row = &job->t->rows[i];
 		struct storage_answer *a = &job->answers[i];
 
 		*a = (struct storage_answer){ 0 };
 		a->time = is_mix(job->m) ? times.time[row->vm][row->write] : times.time[0][0];
 		a->throughput = row->clients / (a->time.mean.mean + job->ask->think_s);
-		mark(a, job->m, job->t, c, row);
+		storage_predict_mark(a, job->m, job->t, c, row);
 	}
-	return error;
+	return ret;
 }
 
-static int tell(void *ctx, size_t chunk)
+static int storage_predict_tell(void *ctx, size_t chunk)
 {
 	const struct job *job = ctx;
 
@@ -385,20 +387,20 @@ int storage_predict(struct storage_answer *answers, const struct storage_model *
 			      .chunk = 1,
 			      .nr_threads = ask->nr_threads,
 			      .work = predict_config,
-			      .reduce = tell,
+			      .reduce = storage_predict_tell,
 			      .ctx = &job };
-	int error;
+	int ret;
 
 	job.errors = calloc(t->nr_configs + 1, sizeof(*job.errors));
 	if (!job.errors)
 		return err_set(err, ENOMEM, "out of memory");
-	error = parallel_run(&p);
-	for (size_t i = 0; i < t->nr_configs && error; i++)
+	ret = parallel_run(&p);
+	for (size_t i = 0; i < t->nr_configs && ret; i++)
 		if (job.errors[i].code) {
 			if (err)
 				*err = job.errors[i];
 			break;
 		}
 	free(job.errors);
-	return error;
+	return ret;
 }

@@ -88,14 +88,14 @@ static bool is_given(const struct reader *r, enum column c, size_t row)
 /* A number above 0 (a spread may be 0); NaN where the cell may be and is empty. */
 static int read_number(const struct reader *r, enum column c, size_t row, bool needed, double *out)
 {
-	int error;
+	int ret;
 
 	*out = NAN;
 	if (!needed && !is_given(r, c, row))
 		return 0;
-	error = table_number(r->t, (size_t)r->at[c], row, out, r->err);
-	if (error || *out > 0 || (c == SD && *out == 0))
-		return error;
+	ret = table_number(r->t, (size_t)r->at[c], row, out, r->err);
+	if (ret || *out > 0 || (c == SD && *out == 0))
+		return ret;
 	return err_set(r->err, EINVAL, "%s:%llu: %s: expected a number %s, got %g", r->t->source,
 		       (unsigned long long)r->t->lines[row], names[c],
 		       c == SD ? "of 0 or more" : "above 0", *out);
@@ -166,29 +166,29 @@ static int read_histogram(const struct reader *r, size_t row, struct storage_row
 
 static int read_row(const struct reader *r, size_t row, struct storage_row *out)
 {
-	int error = read_word(r, TYPE, row, "read", "write", &out->write);
+	int ret = read_word(r, TYPE, row, "read", "write", &out->write);
 
 	out->row = row;
 	out->line = r->t->lines[row];
-	if (!error)
-		error = read_word(r, PATTERN, row, "random", "sequential", &out->sequential);
-	if (!error)
-		error = read_number(r, CLIENTS, row, true, &out->clients);
-	if (!error && (out->clients != floor(out->clients) || out->clients > STORAGE_CLIENTS_MAX))
-		error = bad_cell(r, CLIENTS, row, "a whole number up to 100000");
-	if (!error)
-		error = read_bytes(r, SIZE, row, true, &out->size_bytes);
-	if (!error)
-		error = read_bytes(r, FILE_SET, row, r->needs & STORAGE_NEEDS_FILE_SET,
-				   &out->file_set_bytes);
-	if (!error)
-		error = read_number(r, RESPONSE, row, r->needs & STORAGE_NEEDS_RESPONSE,
-				    &out->response_s);
-	if (!error)
-		error = read_number(r, SD, row, false, &out->sd_s);
-	if (!error)
-		error = read_number(r, THROUGHPUT, row, false, &out->throughput);
-	return error ? error : read_histogram(r, row, out);
+	if (!ret)
+		ret = read_word(r, PATTERN, row, "random", "sequential", &out->sequential);
+	if (!ret)
+		ret = read_number(r, CLIENTS, row, true, &out->clients);
+	if (!ret && (out->clients != floor(out->clients) || out->clients > STORAGE_CLIENTS_MAX))
+		ret = bad_cell(r, CLIENTS, row, "a whole number up to 100000");
+	if (!ret)
+		ret = read_bytes(r, SIZE, row, true, &out->size_bytes);
+	if (!ret)
+		ret = read_bytes(r, FILE_SET, row, r->needs & STORAGE_NEEDS_FILE_SET,
+				 &out->file_set_bytes);
+	if (!ret)
+		ret = read_number(r, RESPONSE, row, r->needs & STORAGE_NEEDS_RESPONSE,
+				  &out->response_s);
+	if (!ret)
+		ret = read_number(r, SD, row, false, &out->sd_s);
+	if (!ret)
+		ret = read_number(r, THROUGHPUT, row, false, &out->throughput);
+	return ret ? ret : read_histogram(r, row, out);
 }
 
 static int find_columns(struct reader *r)
@@ -205,7 +205,8 @@ static int find_columns(struct reader *r)
 	return 0;
 }
 
-static const char *cell(const struct reader *r, enum column c, const struct storage_row *row)
+static const char *storage_table_cell(const struct reader *r, enum column c,
+				      const struct storage_row *row)
 {
 	return r->at[c] < 0 ? "" : r->t->columns[r->at[c]].cells[row->row];
 }
@@ -220,7 +221,7 @@ static int number_vm(const struct reader *r, struct storage_table *s, struct sto
 	for (size_t k = c->begin; k < i; k++) {
 		const struct storage_row *other = &s->rows[k];
 
-		if (strcmp(cell(r, VM, other), cell(r, VM, row)) != 0)
+		if (strcmp(storage_table_cell(r, VM, other), storage_table_cell(r, VM, row)) != 0)
 			continue;
 		row->vm = other->vm;
 		if (other->write == row->write && other->sequential == row->sequential &&
@@ -261,12 +262,12 @@ static int by_first(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-static int group(const struct reader *r, struct storage_table *s)
+static int storage_table_group(const struct reader *r, struct storage_table *s)
 {
 	struct key *keys = calloc(s->nr_rows + 1, sizeof(*keys));
 	struct storage_row *sorted = calloc(s->nr_rows + 1, sizeof(*sorted));
 	bool apart = r->at[CONFIGURATION] < 0;
-	int error = 0;
+	int ret = 0;
 
 	s->configs = calloc(s->nr_rows + 1, sizeof(*s->configs));
 	if (!keys || !sorted || !s->configs) {
@@ -275,7 +276,7 @@ static int group(const struct reader *r, struct storage_table *s)
 		return err_set(r->err, ENOMEM, "out of memory");
 	}
 	for (size_t i = 0; i < s->nr_rows; i++)
-		keys[i] = (struct key){ cell(r, CONFIGURATION, &s->rows[i]), i, i };
+		keys[i] = (struct key){ storage_table_cell(r, CONFIGURATION, &s->rows[i]), i, i };
 	if (!apart)
 		qsort(keys, s->nr_rows, sizeof(*keys), by_text);
 	for (size_t i = 1; i < s->nr_rows && !apart; i++)
@@ -286,14 +287,14 @@ static int group(const struct reader *r, struct storage_table *s)
 		sorted[i] = s->rows[keys[i].at];
 	free(s->rows);
 	s->rows = sorted;
-	for (size_t i = 0; i < s->nr_rows && !error; i++) {
+	for (size_t i = 0; i < s->nr_rows && !ret; i++) {
 		if (!i || keys[i].first != keys[i - 1].first)
 			s->configs[s->nr_configs++].begin = i;
 		s->configs[s->nr_configs - 1].end = i + 1;
-		error = number_vm(r, s, &s->configs[s->nr_configs - 1], i);
+		ret = number_vm(r, s, &s->configs[s->nr_configs - 1], i);
 	}
 	free(keys);
-	return error;
+	return ret;
 }
 
 int storage_table_make(struct storage_table *s, const struct table *t, const struct row_filter *f,
@@ -302,28 +303,28 @@ int storage_table_make(struct storage_table *s, const struct table *t, const str
 	struct reader r = { .t = t, .needs = needs, .err = err };
 	struct storage_table made = { .source = t->source };
 	bool *chosen = calloc(t->nr_rows + 1, sizeof(*chosen));
-	int error;
+	int ret;
 
 	made.rows = calloc(t->nr_rows + 1, sizeof(*made.rows));
 	if (!chosen || !made.rows)
-		error = err_set(err, ENOMEM, "out of memory");
+		ret = err_set(err, ENOMEM, "out of memory");
 	else
-		error = find_columns(&r);
-	if (!error)
-		error = row_filter_apply(chosen, t, f, err);
-	for (size_t row = 0; row < t->nr_rows && !error; row++)
+		ret = find_columns(&r);
+	if (!ret)
+		ret = row_filter_apply(chosen, t, f, err);
+	for (size_t row = 0; row < t->nr_rows && !ret; row++)
 		if (chosen[row])
-			error = read_row(&r, row, &made.rows[made.nr_rows++]);
-	if (!error && !made.nr_rows)
-		error = err_set(err, EINVAL, "%s: no row is left", t->source);
-	if (!error)
-		error = group(&r, &made);
+			ret = read_row(&r, row, &made.rows[made.nr_rows++]);
+	if (!ret && !made.nr_rows)
+		ret = err_set(err, EINVAL, "%s: no row is left", t->source);
+	if (!ret)
+		ret = storage_table_group(&r, &made);
 	free(chosen);
-	if (error)
+	if (ret)
 		storage_table_release(&made);
 	else
 		*s = made;
-	return error;
+	return ret;
 }
 
 void storage_table_release(struct storage_table *s)

@@ -30,7 +30,7 @@ static size_t nr_distinct(const double *sorted, size_t nr)
 	return distinct;
 }
 
-static size_t clamp(struct storage_vm *vms, size_t nr)
+static size_t vm_weights_clamp(struct storage_vm *vms, size_t nr)
 {
 	size_t clamped = 0;
 
@@ -51,7 +51,8 @@ static size_t clamp(struct storage_vm *vms, size_t nr)
 }
 
 /* One type of algorithm 4: lines 16 - 27 where delta is 0, lines 36 - 53 else. */
-static void descend(struct storage_vm *vms, size_t nr, int w, double weight, double delta)
+static void vm_weights_descend(struct storage_vm *vms, size_t nr, int w, double weight,
+			       double delta)
 {
 	double clients[STORAGE_VMS_MAX] = { 0 }, eta = 1;
 	size_t order[STORAGE_VMS_MAX];
@@ -82,9 +83,9 @@ size_t vm_weights_ordered(struct storage_vm *vms, size_t nr, struct rw_weights a
 		delta[0] = all.alpha / v;
 		delta[1] = (all.beta - all.alpha) / v;
 	}
-	descend(vms, nr, 0, all.alpha, delta[0]);
-	descend(vms, nr, 1, all.beta, delta[1]);
-	return clamp(vms, nr);
+	vm_weights_descend(vms, nr, 0, all.alpha, delta[0]);
+	vm_weights_descend(vms, nr, 1, all.beta, delta[1]);
+	return vm_weights_clamp(vms, nr);
 }
 
 /* Lines 24 - 51: from the VMs of most local write weight outwards, in ascending order of clients. */
@@ -161,7 +162,7 @@ size_t vm_weights_adjusted(struct storage_vm *vms, size_t nr, struct rw_weights 
 	order_by(descending, t, nr, true);
 	adjust_reads(vms, nr, ascending, t, top, highest, delta);
 	adjust_writes(vms, nr, descending, t);
-	return clamp(vms, nr);
+	return vm_weights_clamp(vms, nr);
 }
 
 void vm_weights_shared(struct storage_vm *vms, size_t nr, struct rw_weights all,

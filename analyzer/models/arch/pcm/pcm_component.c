@@ -53,41 +53,41 @@ static int read_required_role(struct pcm_importer *im, const xmlNode *node,
 static int read_passive(struct pcm_importer *im, const xmlNode *node, struct arch_component *c)
 {
 	struct arch_passive *p = ARCH_ADD(c->passives, c->nr_passives);
-	int error;
+	int ret;
 
 	if (!p)
 		return pcm_out_of_memory(im);
 	pcm_set_index(node, c->nr_passives - 1);
 	p->name = strdup(pcm_name(node));
-	error = p->name ? 0 : pcm_out_of_memory(im);
-	if (!error)
-		error = pcm_allow(im, node, "", "capacity_PassiveResource");
-	return error ? error : pcm_expression(im, node, "capacity_PassiveResource", &p->capacity);
+	ret = p->name ? 0 : pcm_out_of_memory(im);
+	if (!ret)
+		ret = pcm_allow(im, node, "", "capacity_PassiveResource");
+	return ret ? ret : pcm_expression(im, node, "capacity_PassiveResource", &p->capacity);
 }
 
 static int read_seff(struct pcm_importer *im, const xmlNode *node, struct arch_component *c)
 {
 	const xmlNode *service;
 	struct arch_operation operation, *slot;
-	int error;
+	int ret;
 
 	if (strcmp(pcm_type(node), "ResourceDemandingSEFF"))
 		return pcm_fail(im, node, "not supported: %s", pcm_type(node));
-	error = pcm_allow(im, node, "describedService__SEFF seffTypeID",
-			  "describedService__SEFF steps_Behaviour "
-			  "resourceDemandingInternalBehaviours");
-	if (!error)
-		error = pcm_follow(im, node, "describedService__SEFF", NULL, &service);
-	if (!error)
-		error = pcm_signature(im, service, &operation.signature);
-	for (uint32_t i = 0; !error && i < c->nr_operations; i++)
+	ret = pcm_allow(im, node, "describedService__SEFF seffTypeID",
+			"describedService__SEFF steps_Behaviour "
+			"resourceDemandingInternalBehaviours");
+	if (!ret)
+		ret = pcm_follow(im, node, "describedService__SEFF", NULL, &service);
+	if (!ret)
+		ret = pcm_signature(im, service, &operation.signature);
+	for (uint32_t i = 0; !ret && i < c->nr_operations; i++)
 		if (c->operations[i].signature == operation.signature)
-			error = pcm_fail(im, node, "a second behaviour of %s in %s",
-					 pcm_name(service), c->name);
-	if (!error)
-		error = pcm_read_steps(im, node, &operation.behaviour);
-	if (error)
-		return error;
+			ret = pcm_fail(im, node, "a second behaviour of %s in %s",
+				       pcm_name(service), c->name);
+	if (!ret)
+		ret = pcm_read_steps(im, node, &operation.behaviour);
+	if (ret)
+		return ret;
 	slot = ARCH_ADD(c->operations, c->nr_operations);
 	if (!slot)
 		return pcm_out_of_memory(im);
@@ -109,34 +109,33 @@ static int read_provided_role(struct pcm_importer *im, const xmlNode *node,
 static int read_each(struct pcm_importer *im, struct arch_component *c, const char *child,
 		     int (*read)(struct pcm_importer *, const xmlNode *, struct arch_component *))
 {
-	int error = 0;
+	int ret = 0;
 
-	for (const xmlNode *n = pcm_first(im->component, child); !error && n;
-	     n = pcm_next(n, child))
-		error = read(im, n, c);
-	return error;
+	for (const xmlNode *n = pcm_first(im->component, child); !ret && n; n = pcm_next(n, child))
+		ret = read(im, n, c);
+	return ret;
 }
 
 static int read_component(struct pcm_importer *im, struct arch_component *c)
 {
-	int error = pcm_allow(im, im->component, "componentType parentCompleteComponentTypes",
-			      "providedRoles_InterfaceProvidingEntity "
-			      "requiredRoles_InterfaceRequiringEntity "
-			      "resourceRequiredRoles__ResourceInterfaceRequiringEntity "
-			      "componentParameterUsage_ImplementationComponentType "
-			      "serviceEffectSpecifications__BasicComponent "
-			      "passiveResource_BasicComponent parentCompleteComponentTypes");
+	int ret = pcm_allow(im, im->component, "componentType parentCompleteComponentTypes",
+			    "providedRoles_InterfaceProvidingEntity "
+			    "requiredRoles_InterfaceRequiringEntity "
+			    "resourceRequiredRoles__ResourceInterfaceRequiringEntity "
+			    "componentParameterUsage_ImplementationComponentType "
+			    "serviceEffectSpecifications__BasicComponent "
+			    "passiveResource_BasicComponent parentCompleteComponentTypes");
 
-	if (!error)
-		error = read_each(im, c, "providedRoles_InterfaceProvidingEntity",
-				  read_provided_role);
-	if (!error)
-		error = read_each(im, c, "requiredRoles_InterfaceRequiringEntity",
-				  read_required_role);
-	if (!error)
-		error = read_each(im, c, "passiveResource_BasicComponent", read_passive);
-	return error ? error
-		     : read_each(im, c, "serviceEffectSpecifications__BasicComponent", read_seff);
+	if (!ret)
+		ret = read_each(im, c, "providedRoles_InterfaceProvidingEntity",
+				read_provided_role);
+	if (!ret)
+		ret = read_each(im, c, "requiredRoles_InterfaceRequiringEntity",
+				read_required_role);
+	if (!ret)
+		ret = read_each(im, c, "passiveResource_BasicComponent", read_passive);
+	return ret ? ret
+		   : read_each(im, c, "serviceEffectSpecifications__BasicComponent", read_seff);
 }
 
 int pcm_component(struct pcm_importer *im, const xmlNode *node, uint32_t *component)

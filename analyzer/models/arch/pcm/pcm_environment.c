@@ -50,11 +50,11 @@ static int add_type(struct pcm_importer *im, const char *name, const char *id, u
 int pcm_types_init(struct pcm_importer *im)
 {
 	uint32_t type;
-	int error = 0;
+	int ret = 0;
 
-	for (size_t i = 0; !error && i < COUNT(standard); i++)
-		error = add_type(im, standard[i].name, standard[i].type, &type);
-	return error;
+	for (size_t i = 0; !ret && i < COUNT(standard); i++)
+		ret = add_type(im, standard[i].name, standard[i].type, &type);
+	return ret;
 }
 
 int pcm_resource_type(struct pcm_importer *im, const xmlNode *node, const char *reference,
@@ -62,18 +62,17 @@ int pcm_resource_type(struct pcm_importer *im, const xmlNode *node, const char *
 {
 	const char *id = pcm_reference_id(node, reference);
 	const xmlNode *target;
-	int error;
+	int ret;
 
 	for (uint32_t i = 0; id && i < im->nr_types; i++)
 		if (!strcmp(im->types[i].id, id)) {
 			*type = i;
 			return 0;
 		}
-	error = pcm_follow(im, node, reference, "availableResourceTypes_ResourceRepository",
-			   &target);
-	if (!error && strcmp(pcm_type(target), "ProcessingResourceType"))
-		error = pcm_fail(im, target, "not supported: %s", pcm_type(target));
-	return error ? error : add_type(im, pcm_name(target), id, type);
+	ret = pcm_follow(im, node, reference, "availableResourceTypes_ResourceRepository", &target);
+	if (!ret && strcmp(pcm_type(target), "ProcessingResourceType"))
+		ret = pcm_fail(im, target, "not supported: %s", pcm_type(target));
+	return ret ? ret : add_type(im, pcm_name(target), id, type);
 }
 
 /* The type of the same file that offers the interface. */
@@ -84,10 +83,10 @@ static int own_interface(struct pcm_importer *im, const xmlNode *role, uint32_t 
 	const char *const link = "requiredResourceInterface__ResourceRequiredRole";
 	const char *id = pcm_reference_id(role, link);
 	const xmlNode *target;
-	int error = pcm_follow(im, role, link, "resourceInterfaces__ResourceRepository", &target);
+	int ret = pcm_follow(im, role, link, "resourceInterfaces__ResourceRepository", &target);
 
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	for (const xmlNode *t = pcm_first(target->parent, item); t; t = pcm_next(t, item))
 		for (const xmlNode *o = pcm_first(t, offer); o; o = pcm_next(o, offer)) {
 			const char *is = pcm_reference_id(
@@ -111,11 +110,11 @@ int pcm_resource_call(struct pcm_importer *im, const xmlNode *call, uint32_t *ty
 {
 	const char *service = pcm_reference_id(call, "signature__ResourceCall"), *id;
 	const xmlNode *role, *target;
-	int error = pcm_follow(im, call, "resourceRequiredRole__ResourceCall",
-			       "resourceRequiredRoles__ResourceInterfaceRequiringEntity", &role);
+	int ret = pcm_follow(im, call, "resourceRequiredRole__ResourceCall",
+			     "resourceRequiredRoles__ResourceInterfaceRequiringEntity", &role);
 
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	*direction = ARCH_ANY;
 	id = pcm_reference_id(role, "requiredResourceInterface__ResourceRequiredRole");
 	for (size_t i = 0; id && service && i < COUNT(standard); i++) {
@@ -129,9 +128,9 @@ int pcm_resource_call(struct pcm_importer *im, const xmlNode *call, uint32_t *ty
 			}
 		return pcm_fail(im, call, "%s is no service of the %s", service, standard[i].name);
 	}
-	error = pcm_follow(im, call, "signature__ResourceCall",
-			   "resourceSignatures__ResourceInterface", &target);
-	return error ? error : own_interface(im, role, type);
+	ret = pcm_follow(im, call, "signature__ResourceCall",
+			 "resourceSignatures__ResourceInterface", &target);
+	return ret ? ret : own_interface(im, role, type);
 }
 
 int pcm_policy(struct pcm_importer *im, const xmlNode *spec, enum arch_policy *policy)
@@ -162,72 +161,69 @@ static int read_disk_rate(struct pcm_importer *im, const xmlNode *node, const ch
 {
 	double constant;
 	char *after;
-	int error;
+	int ret;
 
 	if (stoex_is_constant(both, &constant) && constant == 1)
 		return pcm_expression(im, node, child, rate);
 	if (asprintf(&after, ")*(%s)", stoex_text(both)) < 0)
 		return pcm_out_of_memory(im);
-	error = pcm_expression_in(im, node, child, "(", after, rate);
+	ret = pcm_expression_in(im, node, child, "(", after, rate);
 	free(after);
-	return error;
+	return ret;
 }
 
 static int read_rates(struct pcm_importer *im, const xmlNode *node, struct arch_resource *r)
 {
 	bool disk = !strcmp(pcm_type(node), "HDDProcessingResourceSpecification");
-	int error = pcm_expression(im, node, "processingRate_ProcessingResourceSpecification",
-				   &r->rate);
+	int ret = pcm_expression(im, node, "processingRate_ProcessingResourceSpecification",
+				 &r->rate);
 
-	if (!error && *pcm_type(node) && !disk &&
+	if (!ret && *pcm_type(node) && !disk &&
 	    strcmp(pcm_type(node), "ProcessingResourceSpecification"))
-		error = pcm_fail(im, node, "not supported: %s", pcm_type(node));
-	if (error || !disk)
-		return error;
-	error = read_disk_rate(im, node, "readProcessingRate", r->rate, &r->read_rate);
-	return error ? error
-		     : read_disk_rate(im, node, "writeProcessingRate", r->rate, &r->write_rate);
+		ret = pcm_fail(im, node, "not supported: %s", pcm_type(node));
+	if (ret || !disk)
+		return ret;
+	ret = read_disk_rate(im, node, "readProcessingRate", r->rate, &r->read_rate);
+	return ret ? ret : read_disk_rate(im, node, "writeProcessingRate", r->rate, &r->write_rate);
 }
 
 static int read_resource(struct pcm_importer *im, const xmlNode *node, uint32_t container)
 {
 	struct arch_resource *r = ARCH_ADD(im->m->resources, im->m->nr_resources);
 	double replicas;
-	int error;
+	int ret;
 
 	if (!r)
 		return pcm_out_of_memory(im);
 	r->container = container;
 	r->at = pcm_place(im, node);
-	error = pcm_allow(im, node,
-			  "MTTR MTTF numberOfReplicas requiredByContainer schedulingPolicy",
-			  "schedulingPolicy activeResourceType_ActiveResourceSpecification "
-			  "processingRate_ProcessingResourceSpecification "
-			  "writeProcessingRate readProcessingRate");
-	if (!error)
-		error = pcm_refuse_above_0(im, node, "MTTF");
-	if (!error)
-		error = pcm_policy(im, node, &r->policy);
-	if (!error)
-		error = pcm_number(im, node, "numberOfReplicas", 1, &replicas);
-	if (!error && !(replicas >= 1 && replicas <= 1e6 && replicas == (uint32_t)replicas))
-		error = pcm_fail(im, node, "numberOfReplicas: expected 1 or more, got %g",
-				 replicas);
-	if (error)
-		return error;
+	ret = pcm_allow(im, node, "MTTR MTTF numberOfReplicas requiredByContainer schedulingPolicy",
+			"schedulingPolicy activeResourceType_ActiveResourceSpecification "
+			"processingRate_ProcessingResourceSpecification "
+			"writeProcessingRate readProcessingRate");
+	if (!ret)
+		ret = pcm_refuse_above_0(im, node, "MTTF");
+	if (!ret)
+		ret = pcm_policy(im, node, &r->policy);
+	if (!ret)
+		ret = pcm_number(im, node, "numberOfReplicas", 1, &replicas);
+	if (!ret && !(replicas >= 1 && replicas <= 1e6 && replicas == (uint32_t)replicas))
+		ret = pcm_fail(im, node, "numberOfReplicas: expected 1 or more, got %g", replicas);
+	if (ret)
+		return ret;
 	r->servers = (uint32_t)replicas;
-	error = pcm_resource_type(im, node, "activeResourceType_ActiveResourceSpecification",
-				  &r->type);
-	for (uint32_t i = 0; !error && i + 1 < im->m->nr_resources; i++)
+	ret = pcm_resource_type(im, node, "activeResourceType_ActiveResourceSpecification",
+				&r->type);
+	for (uint32_t i = 0; !ret && i + 1 < im->m->nr_resources; i++)
 		if (im->m->resources[i].container == container &&
 		    im->m->resources[i].type == r->type)
-			error = pcm_fail(im, node, "a second %s of one container",
-					 im->m->types[r->type].name);
-	if (!error) {
+			ret = pcm_fail(im, node, "a second %s of one container",
+				       im->m->types[r->type].name);
+	if (!ret) {
 		r->name = strdup(im->m->types[r->type].name);
-		error = r->name ? read_rates(im, node, r) : pcm_out_of_memory(im);
+		ret = r->name ? read_rates(im, node, r) : pcm_out_of_memory(im);
 	}
-	return error;
+	return ret;
 }
 
 static int read_container(struct pcm_importer *im, const xmlNode *node, uint32_t parent)
@@ -236,7 +232,7 @@ static int read_container(struct pcm_importer *im, const xmlNode *node, uint32_t
 	const char *const active = "activeResourceSpecifications_ResourceContainer";
 	uint32_t index = im->m->nr_containers;
 	struct arch_container *c = ARCH_ADD(im->m->containers, im->m->nr_containers);
-	int error;
+	int ret;
 
 	if (!c)
 		return pcm_out_of_memory(im);
@@ -249,37 +245,37 @@ static int read_container(struct pcm_importer *im, const xmlNode *node, uint32_t
 	pcm_set_index(node, index);
 	if (im->depth++ == PCM_MAX_DEPTH)
 		return pcm_fail(im, node, "containers nested too deep");
-	error = pcm_allow(im, node, "",
-			  "activeResourceSpecifications_ResourceContainer "
-			  "nestedResourceContainers__ResourceContainer");
-	for (const xmlNode *r = pcm_first(node, active); !error && r; r = pcm_next(r, active))
-		error = read_resource(im, r, index);
-	for (const xmlNode *n = pcm_first(node, nested); !error && n; n = pcm_next(n, nested))
-		error = read_container(im, n, index);
+	ret = pcm_allow(im, node, "",
+			"activeResourceSpecifications_ResourceContainer "
+			"nestedResourceContainers__ResourceContainer");
+	for (const xmlNode *r = pcm_first(node, active); !ret && r; r = pcm_next(r, active))
+		ret = read_resource(im, r, index);
+	for (const xmlNode *n = pcm_first(node, nested); !ret && n; n = pcm_next(n, nested))
+		ret = read_container(im, n, index);
 	im->depth--;
-	return error;
+	return ret;
 }
 
 static int join_containers(struct pcm_importer *im, const xmlNode *node, struct arch_link *l)
 {
 	const xmlNode **targets;
 	uint32_t nr;
-	int error = pcm_follow_ids(im, node, "connectedResourceContainers_LinkingResource",
-				   &targets, &nr);
+	int ret = pcm_follow_ids(im, node, "connectedResourceContainers_LinkingResource", &targets,
+				 &nr);
 
-	for (uint32_t i = 0; !error && i < nr; i++) {
+	for (uint32_t i = 0; !ret && i < nr; i++) {
 		uint32_t *slot = ARCH_ADD(l->containers, l->nr);
 
 		if (!slot) {
-			error = pcm_out_of_memory(im);
+			ret = pcm_out_of_memory(im);
 			break;
 		}
 		*slot = pcm_index(targets[i]);
 		if (targets[i]->doc != node->doc || *slot >= im->m->nr_containers)
-			error = pcm_fail(im, node, "connects what is no container of this file");
+			ret = pcm_fail(im, node, "connects what is no container of this file");
 	}
 	free(targets);
-	return error;
+	return ret;
 }
 
 static int read_link(struct pcm_importer *im, const xmlNode *node)
@@ -288,7 +284,7 @@ static int read_link(struct pcm_importer *im, const xmlNode *node)
 	struct arch_link *l = ARCH_ADD(im->m->links, im->m->nr_links);
 	struct arch_resource *r = l ? ARCH_ADD(im->m->resources, im->m->nr_resources) : NULL;
 	const xmlNode *s;
-	int error;
+	int ret;
 
 	if (!r)
 		return pcm_out_of_memory(im);
@@ -299,29 +295,29 @@ static int read_link(struct pcm_importer *im, const xmlNode *node)
 	r->servers = 1;
 	r->name = strdup(pcm_name(node));
 	r->type = arch_find_type(im->m, "lan");
-	error = r->name ? 0 : pcm_out_of_memory(im);
-	if (!error)
-		error = pcm_allow(im, node, "connectedResourceContainers_LinkingResource",
-				  "connectedResourceContainers_LinkingResource "
-				  "communicationLinkResourceSpecifications_LinkingResource");
-	if (!error)
-		error = join_containers(im, node, l);
-	if (!error)
-		error = pcm_need(im, node, spec, &s);
-	if (!error)
-		error = pcm_allow(
+	ret = r->name ? 0 : pcm_out_of_memory(im);
+	if (!ret)
+		ret = pcm_allow(im, node, "connectedResourceContainers_LinkingResource",
+				"connectedResourceContainers_LinkingResource "
+				"communicationLinkResourceSpecifications_LinkingResource");
+	if (!ret)
+		ret = join_containers(im, node, l);
+	if (!ret)
+		ret = pcm_need(im, node, spec, &s);
+	if (!ret)
+		ret = pcm_allow(
 			im, s, "failureProbability",
 			"communicationLinkResourceType_CommunicationLinkResourceSpecification "
 			"latency_CommunicationLinkResourceSpecification "
 			"throughput_CommunicationLinkResourceSpecification");
-	if (!error)
-		error = pcm_refuse_above_0(im, s, "failureProbability");
-	if (!error)
-		error = pcm_expression(im, s, "latency_CommunicationLinkResourceSpecification",
-				       &l->latency);
-	return error ? error
-		     : pcm_expression(im, s, "throughput_CommunicationLinkResourceSpecification",
-				      &r->rate);
+	if (!ret)
+		ret = pcm_refuse_above_0(im, s, "failureProbability");
+	if (!ret)
+		ret = pcm_expression(im, s, "latency_CommunicationLinkResourceSpecification",
+				     &l->latency);
+	return ret ? ret
+		   : pcm_expression(im, s, "throughput_CommunicationLinkResourceSpecification",
+				    &r->rate);
 }
 
 int pcm_read_environment(struct pcm_importer *im)
@@ -329,13 +325,13 @@ int pcm_read_environment(struct pcm_importer *im)
 	const char *const container = "resourceContainer_ResourceEnvironment";
 	const char *const link = "linkingResources__ResourceEnvironment";
 	const xmlNode *root = im->environment;
-	int error = pcm_allow(im, root, "",
-			      "resourceContainer_ResourceEnvironment "
-			      "linkingResources__ResourceEnvironment");
+	int ret = pcm_allow(im, root, "",
+			    "resourceContainer_ResourceEnvironment "
+			    "linkingResources__ResourceEnvironment");
 
-	for (const xmlNode *c = pcm_first(root, container); !error && c; c = pcm_next(c, container))
-		error = read_container(im, c, ARCH_NONE);
-	for (const xmlNode *l = pcm_first(root, link); !error && l; l = pcm_next(l, link))
-		error = read_link(im, l);
-	return error;
+	for (const xmlNode *c = pcm_first(root, container); !ret && c; c = pcm_next(c, container))
+		ret = read_container(im, c, ARCH_NONE);
+	for (const xmlNode *l = pcm_first(root, link); !ret && l; l = pcm_next(l, link))
+		ret = read_link(im, l);
+	return ret;
 }

@@ -37,16 +37,16 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* The files of a directory with this ending, sorted. */
-static int list(struct pcm_importer *im, const char *ending, struct names *out)
+static int pcm_import_list(struct pcm_importer *im, const char *ending, struct names *out)
 {
 	DIR *d = opendir(im->dir);
 	const struct dirent *e;
-	int error = 0;
+	int ret = 0;
 
 	*out = (struct names){ 0 };
 	if (!d)
 		return err_set(im->err, errno, "%s: %s", im->dir, strerror(errno));
-	while (!error && (e = readdir(d))) {
+	while (!ret && (e = readdir(d))) {
 		char **slot;
 
 		if (!ends_in(e->d_name, ending))
@@ -55,12 +55,12 @@ static int list(struct pcm_importer *im, const char *ending, struct names *out)
 		if (slot)
 			*slot = strdup(e->d_name);
 		if (!slot || !*slot)
-			error = pcm_out_of_memory(im);
+			ret = pcm_out_of_memory(im);
 	}
 	closedir(d);
-	if (!error && out->nr)
+	if (!ret && out->nr)
 		qsort(out->items, out->nr, sizeof(*out->items), compare_names);
-	return error;
+	return ret;
 }
 
 bool pcm_is_palladio(const char *path)
@@ -94,11 +94,11 @@ static int system_of(struct pcm_importer *im, const char *file, const char *elem
 {
 	const xmlNode *root, *n;
 	const char *href;
-	int error = pcm_open(im, file, &root);
+	int ret = pcm_open(im, file, &root);
 
 	*out = 0;
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	n = first_below(root, element);
 	href = n ? pcm_attribute(n, "href") : NULL;
 	if (href) {
@@ -116,33 +116,33 @@ static int system_of(struct pcm_importer *im, const char *file, const char *elem
 #define SYSTEM_IN_USAGE	     "providedRole_EntryLevelSystemCall"
 
 /* The one file of this ending that is about the same system as another; any, where there is none. */
-static int choose(struct pcm_importer *im, const char *ending, const char *element,
-		  const char *other, const char *other_element, char **out)
+static int pcm_import_choose(struct pcm_importer *im, const char *ending, const char *element,
+			     const char *other, const char *other_element, char **out)
 {
 	struct names found;
 	char wanted[256] = "", system[256];
 	uint32_t nr = 0, chosen = 0;
-	int error = list(im, ending, &found);
+	int ret = pcm_import_list(im, ending, &found);
 
-	if (!error && other && found.nr > 1)
-		error = system_of(im, other, other_element, wanted, sizeof(wanted));
-	for (uint32_t i = 0; !error && i < found.nr; i++) {
+	if (!ret && other && found.nr > 1)
+		ret = system_of(im, other, other_element, wanted, sizeof(wanted));
+	for (uint32_t i = 0; !ret && i < found.nr; i++) {
 		if (*wanted)
-			error = system_of(im, found.items[i], element, system, sizeof(system));
-		if (!error && *wanted && strcmp(system, wanted))
+			ret = system_of(im, found.items[i], element, system, sizeof(system));
+		if (!ret && *wanted && strcmp(system, wanted))
 			continue;
 		chosen = i;
 		nr++;
 	}
-	if (!error && nr != 1)
-		error = err_set(im->err, EINVAL, "%s: %u %s files%s%s: expected one, or its name",
-				im->dir, nr, ending, *wanted ? " of " : "", wanted);
-	if (!error) {
+	if (!ret && nr != 1)
+		ret = err_set(im->err, EINVAL, "%s: %u %s files%s%s: expected one, or its name",
+			      im->dir, nr, ending, *wanted ? " of " : "", wanted);
+	if (!ret) {
 		*out = found.items[chosen];
 		found.items[chosen] = NULL;
 	}
 	release_names(&found);
-	return error;
+	return ret;
 }
 
 /* Takes "dir", "dir/file" or "dir/file,file" apart; what it does not name stays NULL. */
@@ -153,7 +153,7 @@ static int take_apart(struct pcm_importer *im, const char *path, char **allocati
 						    : strdup(path);
 	const char *slash = first ? strrchr(first, '/') : NULL;
 	const char *name = slash ? slash + 1 : first;
-	int error = 0;
+	int ret = 0;
 
 	if (!first)
 		return pcm_out_of_memory(im);
@@ -168,56 +168,57 @@ static int take_apart(struct pcm_importer *im, const char *path, char **allocati
 	if (comma && ends_in(first, ALLOCATION))
 		*usage = strdup(comma + 1);
 	if (!im->dir || (!*allocation && !*usage))
-		error = pcm_out_of_memory(im);
+		ret = pcm_out_of_memory(im);
 	free(first);
-	return error;
+	return ret;
 }
 
 static int open_models(struct pcm_importer *im, const char *path)
 {
 	char *allocation = NULL, *usage = NULL;
-	int error = take_apart(im, path, &allocation, &usage);
+	int ret = take_apart(im, path, &allocation, &usage);
 
-	if (!error && !allocation && usage)
-		error = choose(im, ALLOCATION, SYSTEM_IN_ALLOCATION, usage, SYSTEM_IN_USAGE,
-			       &allocation);
-	if (!error && !allocation)
-		error = choose(im, ALLOCATION, SYSTEM_IN_ALLOCATION, NULL, NULL, &allocation);
-	if (!error && !usage)
-		error = choose(im, USAGE, SYSTEM_IN_USAGE, allocation, SYSTEM_IN_ALLOCATION,
-			       &usage);
-	if (!error)
-		error = pcm_open(im, usage, &im->usage);
-	if (!error)
-		error = pcm_open(im, allocation, &im->allocation);
-	if (!error && !pcm_is(im->usage, "UsageModel"))
-		error = pcm_fail(im, im->usage, "expected a UsageModel");
-	if (!error && !pcm_is(im->allocation, "Allocation"))
-		error = pcm_fail(im, im->allocation, "expected an Allocation");
+	if (!ret && !allocation && usage)
+		ret = pcm_import_choose(im, ALLOCATION, SYSTEM_IN_ALLOCATION, usage,
+					SYSTEM_IN_USAGE, &allocation);
+	if (!ret && !allocation)
+		ret = pcm_import_choose(im, ALLOCATION, SYSTEM_IN_ALLOCATION, NULL, NULL,
+					&allocation);
+	if (!ret && !usage)
+		ret = pcm_import_choose(im, USAGE, SYSTEM_IN_USAGE, allocation,
+					SYSTEM_IN_ALLOCATION, &usage);
+	if (!ret)
+		ret = pcm_open(im, usage, &im->usage);
+	if (!ret)
+		ret = pcm_open(im, allocation, &im->allocation);
+	if (!ret && !pcm_is(im->usage, "UsageModel"))
+		ret = pcm_fail(im, im->usage, "expected a UsageModel");
+	if (!ret && !pcm_is(im->allocation, "Allocation"))
+		ret = pcm_fail(im, im->allocation, "expected an Allocation");
 	free(allocation);
 	free(usage);
-	return error;
+	return ret;
 }
 
 static int read_model(struct pcm_importer *im)
 {
-	int error = pcm_types_init(im);
+	int ret = pcm_types_init(im);
 
 	/* As the reference simulator has it. */
 	im->m->needs_links = true;
 	im->m->clips = true;
-	if (!error)
-		error = pcm_follow(im, im->allocation, "targetResourceEnvironment_Allocation",
-				   "ResourceEnvironment", &im->environment);
-	if (!error)
-		error = pcm_follow(im, im->allocation, "system_Allocation", "System", &im->system);
-	if (!error)
-		error = pcm_read_environment(im);
-	if (!error)
-		error = pcm_read_system(im);
-	if (!error)
-		error = pcm_read_usage(im);
-	return error ? error : arch_finish(im->m, im->err);
+	if (!ret)
+		ret = pcm_follow(im, im->allocation, "targetResourceEnvironment_Allocation",
+				 "ResourceEnvironment", &im->environment);
+	if (!ret)
+		ret = pcm_follow(im, im->allocation, "system_Allocation", "System", &im->system);
+	if (!ret)
+		ret = pcm_read_environment(im);
+	if (!ret)
+		ret = pcm_read_system(im);
+	if (!ret)
+		ret = pcm_read_usage(im);
+	return ret ? ret : arch_finish(im->m, im->err);
 }
 
 int pcm_import(struct arch_model *m, const char *path, const struct pcm_options *o, struct err *err)
@@ -225,10 +226,10 @@ int pcm_import(struct arch_model *m, const char *path, const struct pcm_options 
 	struct pcm_importer im = { .m = m,
 				   .err = err,
 				   .without_failures = o && o->without_failures };
-	int error = open_models(&im, path);
+	int ret = open_models(&im, path);
 
-	if (!error)
-		error = read_model(&im);
+	if (!ret)
+		ret = read_model(&im);
 	pcm_close_all(&im);
 	for (uint32_t i = 0; i < im.nr_types; i++)
 		free(im.types[i].id);
@@ -237,5 +238,5 @@ int pcm_import(struct arch_model *m, const char *path, const struct pcm_options 
 	free(im.types);
 	free(im.parts);
 	free(im.dir);
-	return error;
+	return ret;
 }

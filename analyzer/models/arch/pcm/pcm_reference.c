@@ -90,8 +90,8 @@ static void file_name(const char *address, size_t len, char *out)
 }
 
 /* One reference of len bytes that stands in `at`. */
-static int follow(struct pcm_importer *im, const xmlNode *at, const char *text, size_t len,
-		  const xmlNode **target)
+static int pcm_reference_follow(struct pcm_importer *im, const xmlNode *at, const char *text,
+				size_t len, const xmlNode **target)
 {
 	const char *mark = memchr(text, '#', len);
 	uint32_t file = pcm_place(im, at).file;
@@ -102,17 +102,17 @@ static int follow(struct pcm_importer *im, const xmlNode *at, const char *text, 
 	if (!len || len > MAX_REFERENCE)
 		return pcm_fail(im, at, "a reference that is empty or too long");
 	if (mark && mark > text) {
-		int error;
+		int ret;
 
 		file_name(text, (size_t)(mark - text), name);
 		if (!*name || strchr(name, '/') || name[0] == '.')
 			return pcm_fail(im, at, "a reference to no file: %.*s", (int)len, text);
-		error = pcm_open(im, name, &root);
-		if (error == -ENOENT)
+		ret = pcm_open(im, name, &root);
+		if (ret == -ENOENT)
 			return pcm_fail(im, at, "refers to \"%s\", which is not in %s", name,
 					im->dir);
-		if (error)
-			return error;
+		if (ret)
+			return ret;
 		file = pcm_place(im, root).file;
 	}
 	id = mark ? mark + 1 : text;
@@ -120,10 +120,10 @@ static int follow(struct pcm_importer *im, const xmlNode *at, const char *text, 
 	memcpy(name, id, len);
 	name[len] = 0;
 	if (*name == '/') {
-		int error = pcm_root(im, file, &root);
+		int ret = pcm_root(im, file, &root);
 
-		if (error)
-			return error;
+		if (ret)
+			return ret;
 		*target = follow_path(root, name);
 	} else {
 		*target = xmlHashLookup(im->files[file].ids, (const xmlChar *)name);
@@ -139,15 +139,15 @@ int pcm_follow(struct pcm_importer *im, const xmlNode *node, const char *name, c
 {
 	const xmlNode *at;
 	const char *text = find_reference(node, name, &at);
-	int error;
+	int ret;
 
 	if (!text)
 		return pcm_fail(im, node, "%s is missing", name);
-	error = follow(im, at, text, strlen(text), target);
-	if (!error && element && !pcm_is(*target, element))
-		error = pcm_fail(im, at, "%s leads to a %s: expected a %s", name,
-				 (const char *)(*target)->name, element);
-	return error;
+	ret = pcm_reference_follow(im, at, text, strlen(text), target);
+	if (!ret && element && !pcm_is(*target, element))
+		ret = pcm_fail(im, at, "%s leads to a %s: expected a %s", name,
+			       (const char *)(*target)->name, element);
+	return ret;
 }
 
 /* Appends one target; 0 or -ENOMEM. */
@@ -167,29 +167,29 @@ int pcm_follow_ids(struct pcm_importer *im, const xmlNode *node, const char *nam
 {
 	const char *text = pcm_attribute(node, name);
 	const xmlNode *target;
-	int error = 0;
+	int ret = 0;
 
 	*targets = NULL;
 	*nr = 0;
-	while (!error && text && *(text += strspn(text, " \t\r\n"))) {
+	while (!ret && text && *(text += strspn(text, " \t\r\n"))) {
 		size_t len = strcspn(text, " \t\r\n");
 
-		error = follow(im, node, text, len, &target);
-		if (!error)
-			error = add_target(im, targets, nr, target);
+		ret = pcm_reference_follow(im, node, text, len, &target);
+		if (!ret)
+			ret = add_target(im, targets, nr, target);
 		text += len;
 	}
-	for (const xmlNode *c = pcm_first(node, name); !error && c; c = pcm_next(c, name)) {
+	for (const xmlNode *c = pcm_first(node, name); !ret && c; c = pcm_next(c, name)) {
 		const char *href = pcm_attribute(c, "href");
 
-		error = href ? follow(im, c, href, strlen(href), &target)
-			     : pcm_fail(im, c, "href is missing");
-		if (!error)
-			error = add_target(im, targets, nr, target);
+		ret = href ? pcm_reference_follow(im, c, href, strlen(href), &target)
+			   : pcm_fail(im, c, "href is missing");
+		if (!ret)
+			ret = add_target(im, targets, nr, target);
 	}
-	if (error) {
+	if (ret) {
 		free(*targets);
 		*targets = NULL;
 	}
-	return error;
+	return ret;
 }

@@ -39,12 +39,12 @@ struct arch_action *pcm_add_action(struct pcm_importer *im, uint32_t behaviour, 
 
 int pcm_probability(struct pcm_importer *im, const xmlNode *node, double *probability)
 {
-	int error = pcm_number(im, node, "branchProbability", 0, probability);
+	int ret = pcm_number(im, node, "branchProbability", 0, probability);
 
-	if (!error && !(*probability >= 0 && *probability <= 1))
-		error = pcm_fail(im, node, "branchProbability: expected 0 to 1, got %g",
-				 *probability);
-	return error;
+	if (!ret && !(*probability >= 0 && *probability <= 1))
+		ret = pcm_fail(im, node, "branchProbability: expected 0 to 1, got %g",
+			       *probability);
+	return ret;
 }
 
 /* The one step of a kind. */
@@ -67,77 +67,77 @@ int pcm_chain(struct pcm_importer *im, const xmlNode *node, const char *step, co
 {
 	const xmlNode *at;
 	uint32_t nr_steps = 0;
-	int error = find_start(im, node, step, start, &at);
+	int ret = find_start(im, node, step, start, &at);
 
 	*chain = NULL;
 	*nr = 0;
 	for (const xmlNode *s = pcm_first(node, step); s; s = pcm_next(s, step))
 		nr_steps++;
-	for (uint32_t i = 1; !error; i++) {
+	for (uint32_t i = 1; !ret; i++) {
 		const xmlNode *next, **slot;
 
-		error = pcm_follow(im, at, successor, step, &next);
-		if (error)
+		ret = pcm_follow(im, at, successor, step, &next);
+		if (ret)
 			break;
 		if (next->parent != node)
-			error = pcm_fail(im, at, "its successor is in another behaviour");
+			ret = pcm_fail(im, at, "its successor is in another behaviour");
 		else if (i >= nr_steps)
-			error = pcm_fail(im, next, "its successors come back to it");
-		if (error || !strcmp(pcm_type(next), stop)) {
-			if (!error && i + 1 < nr_steps)
-				error = pcm_fail(im, node, "%u of its steps do not follow the %s",
-						 nr_steps - i - 1, start);
+			ret = pcm_fail(im, next, "its successors come back to it");
+		if (ret || !strcmp(pcm_type(next), stop)) {
+			if (!ret && i + 1 < nr_steps)
+				ret = pcm_fail(im, node, "%u of its steps do not follow the %s",
+					       nr_steps - i - 1, start);
 			break;
 		}
 		slot = ARCH_ADD(*chain, *nr);
 		if (!slot)
-			error = pcm_out_of_memory(im);
+			ret = pcm_out_of_memory(im);
 		else
 			*slot = next;
 		at = next;
 	}
-	if (error) {
+	if (ret) {
 		free(*chain);
 		*chain = NULL;
 	}
-	return error;
+	return ret;
 }
 
 static int read_demand(struct pcm_importer *im, const xmlNode *node, const xmlNode *owner,
 		       uint32_t behaviour)
 {
 	struct arch_action *a = pcm_add_action(im, behaviour, owner, ARCH_DEMAND);
-	int error;
+	int ret;
 
 	if (!a)
 		return -ENOMEM;
 	a->at = pcm_place(im, node);
-	error = pcm_allow(im, node, "",
-			  "specification_ParametericResourceDemand "
-			  "requiredResource_ParametricResourceDemand");
-	if (!error)
-		error = pcm_resource_type(im, node, "requiredResource_ParametricResourceDemand",
-					  &a->demand.type);
-	return error ? error
-		     : pcm_expression(im, node, "specification_ParametericResourceDemand",
-				      &a->demand.amount);
+	ret = pcm_allow(im, node, "",
+			"specification_ParametericResourceDemand "
+			"requiredResource_ParametricResourceDemand");
+	if (!ret)
+		ret = pcm_resource_type(im, node, "requiredResource_ParametricResourceDemand",
+					&a->demand.type);
+	return ret ? ret
+		   : pcm_expression(im, node, "specification_ParametericResourceDemand",
+				    &a->demand.amount);
 }
 
 static int read_resource_call(struct pcm_importer *im, const xmlNode *node, const xmlNode *owner,
 			      uint32_t behaviour)
 {
 	struct arch_action *a = pcm_add_action(im, behaviour, owner, ARCH_DEMAND);
-	int error;
+	int ret;
 
 	if (!a)
 		return -ENOMEM;
 	a->at = pcm_place(im, node);
-	error = pcm_allow(im, node, "resourceRequiredRole__ResourceCall signature__ResourceCall",
-			  "signature__ResourceCall numberOfCalls__ResourceCall");
-	if (!error)
-		error = pcm_resource_call(im, node, &a->demand.type, &a->demand.direction);
-	return error ? error
-		     : pcm_expression(im, node, "numberOfCalls__ResourceCall", &a->demand.amount);
+	ret = pcm_allow(im, node, "resourceRequiredRole__ResourceCall signature__ResourceCall",
+			"signature__ResourceCall numberOfCalls__ResourceCall");
+	if (!ret)
+		ret = pcm_resource_call(im, node, &a->demand.type, &a->demand.direction);
+	return ret ? ret
+		   : pcm_expression(im, node, "numberOfCalls__ResourceCall", &a->demand.amount);
 }
 
 /* Role and signature of a call, by the references of these names. */
@@ -145,16 +145,16 @@ static int read_target(struct pcm_importer *im, const xmlNode *node, const char 
 		       const char *signature_name, struct arch_action *a)
 {
 	const xmlNode *role, *signature;
-	int error = pcm_follow(im, node, role_name, NULL, &role);
+	int ret = pcm_follow(im, node, role_name, NULL, &role);
 
-	if (error)
-		return error;
+	if (ret)
+		return ret;
 	a->call.role = pcm_role(im, role);
 	if (a->call.role == ARCH_NONE)
 		return pcm_fail(im, node, "%s is no required role of %s", pcm_name(role),
 				pcm_name(im->component));
-	error = pcm_follow(im, node, signature_name, NULL, &signature);
-	return error ? error : pcm_signature(im, signature, &a->call.signature);
+	ret = pcm_follow(im, node, signature_name, NULL, &signature);
+	return ret ? ret : pcm_signature(im, signature, &a->call.signature);
 }
 
 /* The body of a loop whose turns are whole numbers: what is left over is cut off. */
@@ -162,83 +162,80 @@ static int read_infrastructure_call(struct pcm_importer *im, const xmlNode *node
 				    uint32_t behaviour)
 {
 	struct arch_action *a = pcm_add_action(im, behaviour, node, ARCH_LOOP);
-	int error;
+	int ret;
 
 	if (!a)
 		return -ENOMEM;
 	a->loop.collection = ARCH_NONE;
-	error = pcm_allow(im, node,
-			  "signature__InfrastructureCall requiredRole__InfrastructureCall",
-			  "signature__InfrastructureCall requiredRole__InfrastructureCall "
-			  "numberOfCalls__InfrastructureCall inputVariableUsages__CallAction");
-	if (!error)
-		error = pcm_expression_in(im, node, "numberOfCalls__InfrastructureCall", "Trunc(",
-					  ")", &a->loop.count);
-	if (!error)
-		error = pcm_add_behaviour(im, &a->loop.body);
-	if (error)
-		return error;
+	ret = pcm_allow(im, node, "signature__InfrastructureCall requiredRole__InfrastructureCall",
+			"signature__InfrastructureCall requiredRole__InfrastructureCall "
+			"numberOfCalls__InfrastructureCall inputVariableUsages__CallAction");
+	if (!ret)
+		ret = pcm_expression_in(im, node, "numberOfCalls__InfrastructureCall", "Trunc(",
+					")", &a->loop.count);
+	if (!ret)
+		ret = pcm_add_behaviour(im, &a->loop.body);
+	if (ret)
+		return ret;
 	a = pcm_add_action(im, a->loop.body, node, ARCH_CALL);
 	if (!a)
 		return -ENOMEM;
-	error = read_target(im, node, "requiredRole__InfrastructureCall",
-			    "signature__InfrastructureCall", a);
-	return error ? error
-		     : pcm_variables(im, node, "inputVariableUsages__CallAction", &a->call.in);
+	ret = read_target(im, node, "requiredRole__InfrastructureCall",
+			  "signature__InfrastructureCall", a);
+	return ret ? ret : pcm_variables(im, node, "inputVariableUsages__CallAction", &a->call.in);
 }
 
 static int refuse_failures(struct pcm_importer *im, const xmlNode *node)
 {
 	const char *const failure = "internalFailureOccurrenceDescriptions__InternalAction";
-	int error = 0;
+	int ret = 0;
 
-	for (const xmlNode *f = pcm_first(node, failure); !error && f; f = pcm_next(f, failure))
-		error = pcm_refuse_above_0(im, f, "failureProbability");
-	return error;
+	for (const xmlNode *f = pcm_first(node, failure); !ret && f; f = pcm_next(f, failure))
+		ret = pcm_refuse_above_0(im, f, "failureProbability");
+	return ret;
 }
 
 static int read_internal(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
 {
 	const char *const demand = "resourceDemand_Action", *const call = "resourceCall__Action";
 	const char *const infrastructure = "infrastructureCall__Action";
-	int error = pcm_allow(im, node, ORDER,
-			      "resourceDemand_Action resourceCall__Action "
-			      "infrastructureCall__Action "
-			      "internalFailureOccurrenceDescriptions__InternalAction");
+	int ret = pcm_allow(im, node, ORDER,
+			    "resourceDemand_Action resourceCall__Action "
+			    "infrastructureCall__Action "
+			    "internalFailureOccurrenceDescriptions__InternalAction");
 
-	if (!error)
-		error = refuse_failures(im, node);
-	for (const xmlNode *n = pcm_first(node, demand); !error && n; n = pcm_next(n, demand))
-		error = read_demand(im, n, node, behaviour);
-	for (const xmlNode *n = pcm_first(node, call); !error && n; n = pcm_next(n, call))
-		error = read_resource_call(im, n, node, behaviour);
-	for (const xmlNode *n = pcm_first(node, infrastructure); !error && n;
+	if (!ret)
+		ret = refuse_failures(im, node);
+	for (const xmlNode *n = pcm_first(node, demand); !ret && n; n = pcm_next(n, demand))
+		ret = read_demand(im, n, node, behaviour);
+	for (const xmlNode *n = pcm_first(node, call); !ret && n; n = pcm_next(n, call))
+		ret = read_resource_call(im, n, node, behaviour);
+	for (const xmlNode *n = pcm_first(node, infrastructure); !ret && n;
 	     n = pcm_next(n, infrastructure))
-		error = read_infrastructure_call(im, n, behaviour);
-	return error;
+		ret = read_infrastructure_call(im, n, behaviour);
+	return ret;
 }
 
 static int read_external_call(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
 {
 	struct arch_action *a = pcm_add_action(im, behaviour, node, ARCH_CALL);
-	int error;
+	int ret;
 
 	if (!a)
 		return -ENOMEM;
-	error = pcm_allow(im, node,
-			  ORDER " calledService_ExternalService role_ExternalService retryCount",
-			  "calledService_ExternalService role_ExternalService "
-			  "inputVariableUsages__CallAction returnVariableUsage__CallReturnAction");
-	if (!error)
-		error = pcm_refuse_above_0(im, node, "retryCount");
-	if (!error)
-		error = read_target(im, node, "role_ExternalService",
-				    "calledService_ExternalService", a);
-	if (!error)
-		error = pcm_variables(im, node, "inputVariableUsages__CallAction", &a->call.in);
-	return error ? error
-		     : pcm_variables(im, node, "returnVariableUsage__CallReturnAction",
-				     &a->call.out);
+	ret = pcm_allow(im, node,
+			ORDER " calledService_ExternalService role_ExternalService retryCount",
+			"calledService_ExternalService role_ExternalService "
+			"inputVariableUsages__CallAction returnVariableUsage__CallReturnAction");
+	if (!ret)
+		ret = pcm_refuse_above_0(im, node, "retryCount");
+	if (!ret)
+		ret = read_target(im, node, "role_ExternalService", "calledService_ExternalService",
+				  a);
+	if (!ret)
+		ret = pcm_variables(im, node, "inputVariableUsages__CallAction", &a->call.in);
+	return ret ? ret
+		   : pcm_variables(im, node, "returnVariableUsage__CallReturnAction", &a->call.out);
 }
 
 /* The behaviour in a child element; *behaviour its index. */
@@ -246,25 +243,25 @@ static int read_body(struct pcm_importer *im, const xmlNode *node, const char *c
 		     uint32_t *behaviour)
 {
 	const xmlNode *body;
-	int error = pcm_need(im, node, child, &body);
+	int ret = pcm_need(im, node, child, &body);
 
-	if (!error)
-		error = pcm_allow(im, body, "", "steps_Behaviour");
-	return error ? error : pcm_read_steps(im, body, behaviour);
+	if (!ret)
+		ret = pcm_allow(im, body, "", "steps_Behaviour");
+	return ret ? ret : pcm_read_steps(im, body, behaviour);
 }
 
 static int read_loop(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
 {
 	struct arch_action *a = pcm_add_action(im, behaviour, node, ARCH_LOOP);
-	int error;
+	int ret;
 
 	if (!a)
 		return -ENOMEM;
 	a->loop.collection = ARCH_NONE;
-	error = pcm_allow(im, node, ORDER, "iterationCount_LoopAction bodyBehaviour_Loop");
-	if (!error)
-		error = pcm_expression(im, node, "iterationCount_LoopAction", &a->loop.count);
-	return error ? error : read_body(im, node, "bodyBehaviour_Loop", &a->loop.body);
+	ret = pcm_allow(im, node, ORDER, "iterationCount_LoopAction bodyBehaviour_Loop");
+	if (!ret)
+		ret = pcm_expression(im, node, "iterationCount_LoopAction", &a->loop.count);
+	return ret ? ret : read_body(im, node, "bodyBehaviour_Loop", &a->loop.body);
 }
 
 static int read_iterator(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
@@ -274,17 +271,16 @@ static int read_iterator(struct pcm_importer *im, const xmlNode *node, uint32_t 
 	const char *name;
 	char count[512];
 	struct err why = { 0 };
-	int error;
+	int ret;
 
 	if (!a)
 		return -ENOMEM;
-	error = pcm_allow(im, node, ORDER " parameter_CollectionIteratorAction",
-			  "parameter_CollectionIteratorAction bodyBehaviour_Loop");
-	if (!error)
-		error = pcm_follow(im, node, "parameter_CollectionIteratorAction", NULL,
-				   &parameter);
-	if (error)
-		return error;
+	ret = pcm_allow(im, node, ORDER " parameter_CollectionIteratorAction",
+			"parameter_CollectionIteratorAction bodyBehaviour_Loop");
+	if (!ret)
+		ret = pcm_follow(im, node, "parameter_CollectionIteratorAction", NULL, &parameter);
+	if (ret)
+		return ret;
 	name = pcm_attribute(parameter, "parameterName");
 	if (!name || !*name || strlen(name) > 400)
 		return pcm_fail(im, node, "its parameter has no name");
@@ -300,17 +296,17 @@ static int read_iterator(struct pcm_importer *im, const xmlNode *node, uint32_t 
 static int read_case(struct pcm_importer *im, const xmlNode *node, bool guarded,
 		     struct arch_case *c)
 {
-	int error = pcm_allow(im, node, guarded ? "" : "branchProbability",
-			      guarded ? "branchBehaviour_BranchTransition "
-					"branchCondition_GuardedBranchTransition"
-				      : "branchBehaviour_BranchTransition");
+	int ret = pcm_allow(im, node, guarded ? "" : "branchProbability",
+			    guarded ? "branchBehaviour_BranchTransition "
+				      "branchCondition_GuardedBranchTransition"
+				    : "branchBehaviour_BranchTransition");
 
-	if (!error && guarded)
-		error = pcm_expression(im, node, "branchCondition_GuardedBranchTransition",
-				       &c->guard);
-	if (!error && !guarded)
-		error = pcm_probability(im, node, &c->probability);
-	return error ? error : read_body(im, node, "branchBehaviour_BranchTransition", &c->body);
+	if (!ret && guarded)
+		ret = pcm_expression(im, node, "branchCondition_GuardedBranchTransition",
+				     &c->guard);
+	if (!ret && !guarded)
+		ret = pcm_probability(im, node, &c->probability);
+	return ret ? ret : read_body(im, node, "branchBehaviour_BranchTransition", &c->body);
 }
 
 static int read_branch(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
@@ -319,19 +315,19 @@ static int read_branch(struct pcm_importer *im, const xmlNode *node, uint32_t be
 	const xmlNode *first = pcm_first(node, item);
 	bool guarded = first && !strcmp(pcm_type(first), "GuardedBranchTransition");
 	struct arch_action *a = pcm_add_action(im, behaviour, node, ARCH_BRANCH);
-	int error;
+	int ret;
 
 	if (!a)
 		return -ENOMEM;
 	a->branch.guarded = guarded;
-	error = pcm_allow(im, node, ORDER, "branches_Branch");
-	for (const xmlNode *n = first; !error && n; n = pcm_next(n, item)) {
+	ret = pcm_allow(im, node, ORDER, "branches_Branch");
+	for (const xmlNode *n = first; !ret && n; n = pcm_next(n, item)) {
 		struct arch_case c = { 0 }, *slot;
 
 		if (strcmp(pcm_type(n),
 			   guarded ? "GuardedBranchTransition" : "ProbabilisticBranchTransition"))
 			return pcm_fail(im, n, "not supported among the first: %s", pcm_type(n));
-		error = read_case(im, n, guarded, &c);
+		ret = read_case(im, n, guarded, &c);
 		slot = ARCH_ADD(a->branch.cases, a->branch.nr);
 		if (slot) {
 			*slot = c;
@@ -340,19 +336,19 @@ static int read_branch(struct pcm_importer *im, const xmlNode *node, uint32_t be
 			return pcm_out_of_memory(im);
 		}
 	}
-	return error;
+	return ret;
 }
 
 /* One more body of a fork. */
 static int read_forked(struct pcm_importer *im, const xmlNode *node, struct arch_action *a)
 {
 	uint32_t body, *slot;
-	int error = pcm_allow(im, node, "", "steps_Behaviour");
+	int ret = pcm_allow(im, node, "", "steps_Behaviour");
 
-	if (!error)
-		error = pcm_read_steps(im, node, &body);
-	if (error)
-		return error;
+	if (!ret)
+		ret = pcm_read_steps(im, node, &body);
+	if (ret)
+		return ret;
 	slot = ARCH_ADD(a->fork.bodies, a->fork.nr);
 	if (!slot)
 		return pcm_out_of_memory(im);
@@ -366,25 +362,24 @@ static int read_fork(struct pcm_importer *im, const xmlNode *node, uint32_t beha
 	const char *const joined = "synchronousForkedBehaviours_SynchronisationPoint";
 	const xmlNode *point = pcm_first(node, "synchronisingBehaviours_ForkAction");
 	struct arch_action *a = pcm_add_action(im, behaviour, node, ARCH_FORK);
-	int error;
+	int ret;
 
 	if (!a)
 		return -ENOMEM;
-	error = pcm_allow(im, node, ORDER,
-			  "asynchronousForkedBehaviours_ForkAction "
-			  "synchronisingBehaviours_ForkAction");
-	if (!error && point && pcm_next(point, "synchronisingBehaviours_ForkAction"))
-		error = pcm_fail(im, node, "more than one synchronisation point");
-	if (!error && point)
-		error = pcm_allow(im, point, "",
-				  "synchronousForkedBehaviours_SynchronisationPoint");
-	for (const xmlNode *n = point ? pcm_first(point, joined) : NULL; !error && n;
+	ret = pcm_allow(im, node, ORDER,
+			"asynchronousForkedBehaviours_ForkAction "
+			"synchronisingBehaviours_ForkAction");
+	if (!ret && point && pcm_next(point, "synchronisingBehaviours_ForkAction"))
+		ret = pcm_fail(im, node, "more than one synchronisation point");
+	if (!ret && point)
+		ret = pcm_allow(im, point, "", "synchronousForkedBehaviours_SynchronisationPoint");
+	for (const xmlNode *n = point ? pcm_first(point, joined) : NULL; !ret && n;
 	     n = pcm_next(n, joined))
-		error = read_forked(im, n, a);
+		ret = read_forked(im, n, a);
 	a->fork.nr_joined = a->fork.nr;
-	for (const xmlNode *n = pcm_first(node, free_one); !error && n; n = pcm_next(n, free_one))
-		error = read_forked(im, n, a);
-	return error;
+	for (const xmlNode *n = pcm_first(node, free_one); !ret && n; n = pcm_next(n, free_one))
+		ret = read_forked(im, n, a);
+	return ret;
 }
 
 static int read_lock(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour, bool acquire)
@@ -395,36 +390,36 @@ static int read_lock(struct pcm_importer *im, const xmlNode *node, uint32_t beha
 		pcm_add_action(im, behaviour, node, acquire ? ARCH_ACQUIRE : ARCH_RELEASE);
 	const char *timeout = pcm_attribute(node, "timeout");
 	const xmlNode *passive;
-	int error;
+	int ret;
 
 	if (!a)
 		return -ENOMEM;
-	error = pcm_allow(im, node,
-			  acquire ? ORDER " passiveresource_AcquireAction timeout timeoutValue"
-				  : ORDER " passiveResource_ReleaseAction",
-			  reference);
-	if (!error && timeout && strcmp(timeout, "false"))
-		error = pcm_fail(im, node, "a timeout is not supported");
-	if (!error)
-		error = pcm_follow(im, node, reference, "passiveResource_BasicComponent", &passive);
-	if (!error && passive->parent != im->component)
-		error = pcm_fail(im, node, "%s is no passive resource of %s", pcm_name(passive),
-				 pcm_name(im->component));
-	if (!error)
+	ret = pcm_allow(im, node,
+			acquire ? ORDER " passiveresource_AcquireAction timeout timeoutValue"
+				: ORDER " passiveResource_ReleaseAction",
+			reference);
+	if (!ret && timeout && strcmp(timeout, "false"))
+		ret = pcm_fail(im, node, "a timeout is not supported");
+	if (!ret)
+		ret = pcm_follow(im, node, reference, "passiveResource_BasicComponent", &passive);
+	if (!ret && passive->parent != im->component)
+		ret = pcm_fail(im, node, "%s is no passive resource of %s", pcm_name(passive),
+			       pcm_name(im->component));
+	if (!ret)
 		a->passive = pcm_index(passive);
-	return error;
+	return ret;
 }
 
 static int read_set_variable(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
 {
 	struct arch_action *a = pcm_add_action(im, behaviour, node, ARCH_SET);
-	int error;
+	int ret;
 
 	if (!a)
 		return -ENOMEM;
-	error = pcm_allow(im, node, ORDER, "localVariableUsages_SetVariableAction");
-	return error ? error
-		     : pcm_variables(im, node, "localVariableUsages_SetVariableAction", &a->set);
+	ret = pcm_allow(im, node, ORDER, "localVariableUsages_SetVariableAction");
+	return ret ? ret
+		   : pcm_variables(im, node, "localVariableUsages_SetVariableAction", &a->set);
 }
 
 static int read_internal_call(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
@@ -432,27 +427,27 @@ static int read_internal_call(struct pcm_importer *im, const xmlNode *node, uint
 	const char *const reference = "calledResourceDemandingInternalBehaviour";
 	struct arch_action *a = pcm_add_action(im, behaviour, node, ARCH_BODY);
 	const xmlNode *called;
-	int error;
+	int ret;
 
 	if (!a)
 		return -ENOMEM;
-	error = pcm_allow(im, node, ORDER " calledResourceDemandingInternalBehaviour",
-			  "calledResourceDemandingInternalBehaviour "
-			  "inputVariableUsages__CallAction");
-	if (!error)
-		error = pcm_variables(im, node, "inputVariableUsages__CallAction", &a->inner.in);
-	if (!error)
-		error = pcm_follow(im, node, reference, "resourceDemandingInternalBehaviours",
-				   &called);
-	if (!error && called->parent->parent != im->component)
-		error = pcm_fail(im, node, "calls a behaviour of another component");
-	if (error)
-		return error;
+	ret = pcm_allow(im, node, ORDER " calledResourceDemandingInternalBehaviour",
+			"calledResourceDemandingInternalBehaviour "
+			"inputVariableUsages__CallAction");
+	if (!ret)
+		ret = pcm_variables(im, node, "inputVariableUsages__CallAction", &a->inner.in);
+	if (!ret)
+		ret = pcm_follow(im, node, reference, "resourceDemandingInternalBehaviours",
+				 &called);
+	if (!ret && called->parent->parent != im->component)
+		ret = pcm_fail(im, node, "calls a behaviour of another component");
+	if (ret)
+		return ret;
 	a->inner.body = pcm_index(called);
 	if (a->inner.body != ARCH_NONE)
 		return 0;
-	error = pcm_allow(im, called, "", "steps_Behaviour");
-	return error ? error : pcm_read_steps(im, called, &a->inner.body);
+	ret = pcm_allow(im, called, "", "steps_Behaviour");
+	return ret ? ret : pcm_read_steps(im, called, &a->inner.body);
 }
 
 static int read_action(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
@@ -484,20 +479,20 @@ int pcm_read_steps(struct pcm_importer *im, const xmlNode *node, uint32_t *behav
 {
 	const xmlNode **chain;
 	uint32_t nr;
-	int error = pcm_add_behaviour(im, behaviour);
+	int ret = pcm_add_behaviour(im, behaviour);
 
 	/* Known from here on, so that a behaviour that calls itself is found as a cycle. */
 	pcm_set_index(node, *behaviour);
-	if (!error && im->depth++ == PCM_MAX_DEPTH)
+	if (!ret && im->depth++ == PCM_MAX_DEPTH)
 		return pcm_fail(im, node, "behaviours nested too deep");
-	if (!error)
-		error = pcm_chain(im, node, "steps_Behaviour", "StartAction", "StopAction",
-				  "successor_AbstractAction", &chain, &nr);
-	if (error)
-		return error;
-	for (uint32_t i = 0; !error && i < nr; i++)
-		error = read_action(im, chain[i], *behaviour);
+	if (!ret)
+		ret = pcm_chain(im, node, "steps_Behaviour", "StartAction", "StopAction",
+				"successor_AbstractAction", &chain, &nr);
+	if (ret)
+		return ret;
+	for (uint32_t i = 0; !ret && i < nr; i++)
+		ret = read_action(im, chain[i], *behaviour);
 	free(chain);
 	im->depth--;
-	return error;
+	return ret;
 }

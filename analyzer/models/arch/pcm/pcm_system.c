@@ -64,7 +64,7 @@ static int check_connector(struct pcm_importer *im, const xmlNode *node)
 	const char *names[4];
 	char list[512];
 	const xmlNode *target;
-	int error;
+	int ret;
 
 	if (!c)
 		return pcm_fail(im, node, "connector that is not supported: %s", pcm_type(node));
@@ -74,12 +74,12 @@ static int check_connector(struct pcm_importer *im, const xmlNode *node)
 	names[3] = c->to_role;
 	snprintf(list, sizeof(list), "%s %s %s %s", c->from ? c->from : "", c->from_role,
 		 c->to ? c->to : "", c->to_role);
-	error = pcm_allow(im, node, list, list);
-	for (int i = 0; !error && i < 4; i++)
+	ret = pcm_allow(im, node, list, list);
+	for (int i = 0; !ret && i < 4; i++)
 		if (names[i])
-			error = pcm_follow(im, node, names[i], i % 2 ? NULL : assembly_context,
-					   &target);
-	return error;
+			ret = pcm_follow(im, node, names[i], i % 2 ? NULL : assembly_context,
+					 &target);
+	return ret;
 }
 
 static int check_roles(struct pcm_importer *im, const xmlNode *node, const char *child)
@@ -94,43 +94,43 @@ static int check_roles(struct pcm_importer *im, const xmlNode *node, const char 
 /* The system, or a composite: once each. */
 static int check_structure(struct pcm_importer *im, const xmlNode *node)
 {
-	int error;
+	int ret;
 
 	if (pcm_index(node) != ARCH_NONE)
 		return 0;
 	pcm_set_index(node, 0);
-	error = pcm_allow(im, node, "componentType parentCompleteComponentTypes",
-			  "assemblyContexts__ComposedStructure connectors__ComposedStructure "
-			  "providedRoles_InterfaceProvidingEntity "
-			  "requiredRoles_InterfaceRequiringEntity "
-			  "resourceRequiredRoles__ResourceInterfaceRequiringEntity "
-			  "resourceRequiredDelegationConnectors_ComposedStructure "
-			  "parentCompleteComponentTypes");
-	if (!error)
-		error = check_roles(im, node, "providedRoles_InterfaceProvidingEntity");
-	if (!error)
-		error = check_roles(im, node, "requiredRoles_InterfaceRequiringEntity");
-	for (const xmlNode *c = pcm_first(node, connector_element); !error && c;
+	ret = pcm_allow(im, node, "componentType parentCompleteComponentTypes",
+			"assemblyContexts__ComposedStructure connectors__ComposedStructure "
+			"providedRoles_InterfaceProvidingEntity "
+			"requiredRoles_InterfaceRequiringEntity "
+			"resourceRequiredRoles__ResourceInterfaceRequiringEntity "
+			"resourceRequiredDelegationConnectors_ComposedStructure "
+			"parentCompleteComponentTypes");
+	if (!ret)
+		ret = check_roles(im, node, "providedRoles_InterfaceProvidingEntity");
+	if (!ret)
+		ret = check_roles(im, node, "requiredRoles_InterfaceRequiringEntity");
+	for (const xmlNode *c = pcm_first(node, connector_element); !ret && c;
 	     c = pcm_next(c, connector_element))
-		error = check_connector(im, c);
-	return error;
+		ret = check_connector(im, c);
+	return ret;
 }
 
 static int read_allocation_context(struct pcm_importer *im, const xmlNode *node)
 {
 	const char *const to = "resourceContainer_AllocationContext";
 	const xmlNode *container, *context;
-	int error =
+	int ret =
 		pcm_allow(im, node, "",
 			  "resourceContainer_AllocationContext assemblyContext_AllocationContext");
 
-	if (!error)
-		error = pcm_follow(im, node, to, NULL, &container);
-	if (!error)
-		error = pcm_follow(im, node, "assemblyContext_AllocationContext", assembly_context,
-				   &context);
-	if (error)
-		return error;
+	if (!ret)
+		ret = pcm_follow(im, node, to, NULL, &container);
+	if (!ret)
+		ret = pcm_follow(im, node, "assemblyContext_AllocationContext", assembly_context,
+				 &context);
+	if (ret)
+		return ret;
 	if (container->doc != im->environment->doc ||
 	    pcm_index(container) >= im->m->nr_containers ||
 	    !strstr((const char *)container->name, "esourceContainer"))
@@ -145,13 +145,13 @@ static int read_allocation_context(struct pcm_importer *im, const xmlNode *node)
 static int read_allocation(struct pcm_importer *im)
 {
 	const char *const item = "allocationContexts_Allocation";
-	int error = pcm_allow(im, im->allocation, "",
-			      "targetResourceEnvironment_Allocation system_Allocation "
-			      "allocationContexts_Allocation");
+	int ret = pcm_allow(im, im->allocation, "",
+			    "targetResourceEnvironment_Allocation system_Allocation "
+			    "allocationContexts_Allocation");
 
-	for (const xmlNode *n = pcm_first(im->allocation, item); !error && n; n = pcm_next(n, item))
-		error = read_allocation_context(im, n);
-	return error;
+	for (const xmlNode *n = pcm_first(im->allocation, item); !ret && n; n = pcm_next(n, item))
+		ret = read_allocation_context(im, n);
+	return ret;
 }
 
 /* A part is named with what it is in, and once. */
@@ -186,7 +186,7 @@ static int add_instance(struct pcm_importer *im, uint32_t part, uint32_t compone
 	const struct pcm_part *p = &im->parts[part];
 	struct arch_instance *x = ARCH_ADD(im->m->instances, im->m->nr_instances);
 	uint32_t nr_roles = im->m->components[component].nr_roles;
-	int error;
+	int ret;
 
 	if (!x)
 		return pcm_out_of_memory(im);
@@ -204,11 +204,11 @@ static int add_instance(struct pcm_importer *im, uint32_t part, uint32_t compone
 		x->container = pcm_index(im->parts[i].context);
 	if (x->container == ARCH_NONE)
 		return pcm_fail(im, p->context, "%s is allocated to no container", x->name);
-	error = pcm_variables(im, p->structure,
-			      "componentParameterUsage_ImplementationComponentType", &x->sets);
-	return error ? error
-		     : pcm_variables(im, p->context, "configParameterUsages__AssemblyContext",
-				     &x->sets);
+	ret = pcm_variables(im, p->structure, "componentParameterUsage_ImplementationComponentType",
+			    &x->sets);
+	return ret ? ret
+		   : pcm_variables(im, p->context, "configParameterUsages__AssemblyContext",
+				   &x->sets);
 }
 
 static int read_parts(struct pcm_importer *im, uint32_t whole);
@@ -219,29 +219,29 @@ static int read_part(struct pcm_importer *im, const xmlNode *context, uint32_t p
 	struct pcm_part *p = ARCH_ADD(im->parts, im->nr_parts);
 	const xmlNode *structure;
 	bool basic;
-	int error;
+	int ret;
 
 	if (!p)
 		return pcm_out_of_memory(im);
 	*p = (struct pcm_part){ .context = context, .parent = parent, .instance = ARCH_NONE };
-	error = pcm_follow(im, context, "encapsulatedComponent__AssemblyContext",
-			   "components__Repository", &structure);
-	if (error)
-		return error;
+	ret = pcm_follow(im, context, "encapsulatedComponent__AssemblyContext",
+			 "components__Repository", &structure);
+	if (ret)
+		return ret;
 	p->structure = structure;
 	basic = !strcmp(pcm_type(structure), "BasicComponent");
-	error = pcm_allow(im, context, "encapsulatedComponent__AssemblyContext",
-			  basic ? "encapsulatedComponent__AssemblyContext "
-				  "configParameterUsages__AssemblyContext"
-				: "encapsulatedComponent__AssemblyContext");
-	if (!error)
-		error = name_part(im, part);
-	if (error)
-		return error;
+	ret = pcm_allow(im, context, "encapsulatedComponent__AssemblyContext",
+			basic ? "encapsulatedComponent__AssemblyContext "
+				"configParameterUsages__AssemblyContext"
+			      : "encapsulatedComponent__AssemblyContext");
+	if (!ret)
+		ret = name_part(im, part);
+	if (ret)
+		return ret;
 	if (basic) {
-		error = pcm_component(im, structure, &component);
+		ret = pcm_component(im, structure, &component);
 		im->parts[part].instance = im->m->nr_instances;
-		return error ? error : add_instance(im, part, component);
+		return ret ? ret : add_instance(im, part, component);
 	}
 	if (strcmp(pcm_type(structure), "CompositeComponent") &&
 	    strcmp(pcm_type(structure), "SubSystem"))
@@ -256,16 +256,16 @@ static int read_part(struct pcm_importer *im, const xmlNode *context, uint32_t p
 static int read_parts(struct pcm_importer *im, uint32_t whole)
 {
 	const xmlNode *structure = im->parts[whole].structure;
-	int error = check_structure(im, structure);
+	int ret = check_structure(im, structure);
 
-	for (const xmlNode *c = pcm_first(structure, assembly_context); !error && c;
+	for (const xmlNode *c = pcm_first(structure, assembly_context); !ret && c;
 	     c = pcm_next(c, assembly_context)) {
 		if (im->depth++ == PCM_MAX_DEPTH || im->nr_parts > 1000000)
 			return pcm_fail(im, c, "too many parts");
-		error = read_part(im, c, whole);
+		ret = read_part(im, c, whole);
 		im->depth--;
 	}
-	return error;
+	return ret;
 }
 
 static uint32_t find_part(const struct pcm_importer *im, uint32_t parent, const xmlNode *context)
@@ -286,16 +286,16 @@ static int find_connector(struct pcm_importer *im, const xmlNode *structure,
 	     n = pcm_next(n, connector_element)) {
 		const struct connector *c = connector_of(n);
 		const xmlNode *from = context, *from_role;
-		int error = 0;
+		int ret = 0;
 
 		if (c->kind != kind)
 			continue;
 		if (context)
-			error = pcm_follow(im, n, c->from, NULL, &from);
-		if (!error)
-			error = pcm_follow(im, n, c->from_role, NULL, &from_role);
-		if (error)
-			return error;
+			ret = pcm_follow(im, n, c->from, NULL, &from);
+		if (!ret)
+			ret = pcm_follow(im, n, c->from_role, NULL, &from_role);
+		if (ret)
+			return ret;
 		if (from != context || from_role != role)
 			continue;
 		if (*found)
@@ -306,24 +306,24 @@ static int find_connector(struct pcm_importer *im, const xmlNode *structure,
 }
 
 /* Who does what a part provides in a role. */
-static int provider(struct pcm_importer *im, const xmlNode *at, uint32_t part, const xmlNode *role,
-		    uint32_t *instance)
+static int pcm_system_provider(struct pcm_importer *im, const xmlNode *at, uint32_t part,
+			       const xmlNode *role, uint32_t *instance)
 {
 	while (im->parts[part].instance == ARCH_NONE) {
 		const xmlNode *structure = im->parts[part].structure, *c, *context;
-		int error = find_connector(im, structure, PROVIDED, NULL, role, &c);
+		int ret = find_connector(im, structure, PROVIDED, NULL, role, &c);
 
-		if (error)
-			return error;
+		if (ret)
+			return ret;
 		if (!c)
 			return pcm_fail(im, at,
 					"leads to the role %s of %s, which is not connected",
 					pcm_name(role), pcm_name(structure));
-		error = pcm_follow(im, c, connector_of(c)->to, NULL, &context);
-		if (!error)
-			error = pcm_follow(im, c, connector_of(c)->to_role, NULL, &role);
-		if (error)
-			return error;
+		ret = pcm_follow(im, c, connector_of(c)->to, NULL, &context);
+		if (!ret)
+			ret = pcm_follow(im, c, connector_of(c)->to_role, NULL, &role);
+		if (ret)
+			return ret;
 		at = c;
 		part = find_part(im, part, context);
 		if (part == ARCH_NONE)
@@ -339,51 +339,53 @@ static int provider(struct pcm_importer *im, const xmlNode *at, uint32_t part, c
 }
 
 /* Who serves a role that a part requires; ARCH_NONE: it is not connected. */
-static int server(struct pcm_importer *im, uint32_t part, const xmlNode *role, uint32_t *instance)
+static int pcm_system_server(struct pcm_importer *im, uint32_t part, const xmlNode *role,
+			     uint32_t *instance)
 {
 	*instance = ARCH_NONE;
 	for (; part; part = im->parts[part].parent) {
 		const struct pcm_part *p = &im->parts[part], *whole = &im->parts[p->parent];
 		const xmlNode *c, *context;
-		int error = find_connector(im, whole->structure, ASSEMBLY, p->context, role, &c);
+		int ret = find_connector(im, whole->structure, ASSEMBLY, p->context, role, &c);
 
-		if (error)
-			return error;
+		if (ret)
+			return ret;
 		if (c) {
 			uint32_t to;
 
-			error = pcm_follow(im, c, connector_of(c)->to, NULL, &context);
-			if (!error)
-				error = pcm_follow(im, c, connector_of(c)->to_role, NULL, &role);
-			if (error)
-				return error;
+			ret = pcm_follow(im, c, connector_of(c)->to, NULL, &context);
+			if (!ret)
+				ret = pcm_follow(im, c, connector_of(c)->to_role, NULL, &role);
+			if (ret)
+				return ret;
 			to = find_part(im, p->parent, context);
 			if (to == ARCH_NONE)
 				return pcm_fail(im, c, "%s is no part of %s", pcm_name(context),
 						pcm_name(whole->structure));
-			return provider(im, c, to, role, instance);
+			return pcm_system_provider(im, c, to, role, instance);
 		}
-		error = find_connector(im, whole->structure, REQUIRED, p->context, role, &c);
-		if (error || !c)
-			return error;
+		ret = find_connector(im, whole->structure, REQUIRED, p->context, role, &c);
+		if (ret || !c)
+			return ret;
 		if (!p->parent)
 			return pcm_fail(im, c, "leads out of the system, which is not supported");
-		error = pcm_follow(im, c, connector_of(c)->to_role, NULL, &role);
-		if (error)
-			return error;
+		ret = pcm_follow(im, c, connector_of(c)->to_role, NULL, &role);
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
 
-static int wire(struct pcm_importer *im, uint32_t part)
+static int pcm_system_wire(struct pcm_importer *im, uint32_t part)
 {
 	const char *const item = "requiredRoles_InterfaceRequiringEntity";
 	const struct pcm_part *p = &im->parts[part];
-	int error = 0;
+	int ret = 0;
 
-	for (const xmlNode *r = pcm_first(p->structure, item); !error && r; r = pcm_next(r, item))
-		error = server(im, part, r, &im->m->instances[p->instance].wires[pcm_index(r)]);
-	return error;
+	for (const xmlNode *r = pcm_first(p->structure, item); !ret && r; r = pcm_next(r, item))
+		ret = pcm_system_server(im, part, r,
+					&im->m->instances[p->instance].wires[pcm_index(r)]);
+	return ret;
 }
 
 int pcm_provider(struct pcm_importer *im, const xmlNode *at, const xmlNode *role,
@@ -391,24 +393,24 @@ int pcm_provider(struct pcm_importer *im, const xmlNode *at, const xmlNode *role
 {
 	if (role->parent != im->system)
 		return pcm_fail(im, at, "%s is no role of the system", pcm_name(role));
-	return provider(im, at, 0, role, instance);
+	return pcm_system_provider(im, at, 0, role, instance);
 }
 
 int pcm_read_system(struct pcm_importer *im)
 {
 	struct pcm_part *whole = ARCH_ADD(im->parts, im->nr_parts);
-	int error;
+	int ret;
 
 	if (!whole)
 		return pcm_out_of_memory(im);
 	*whole = (struct pcm_part){ .structure = im->system,
 				    .parent = ARCH_NONE,
 				    .instance = ARCH_NONE };
-	error = read_allocation(im);
-	if (!error)
-		error = read_parts(im, 0);
-	for (uint32_t i = 1; !error && i < im->nr_parts; i++)
+	ret = read_allocation(im);
+	if (!ret)
+		ret = read_parts(im, 0);
+	for (uint32_t i = 1; !ret && i < im->nr_parts; i++)
 		if (im->parts[i].instance != ARCH_NONE)
-			error = wire(im, i);
-	return error;
+			ret = pcm_system_wire(im, i);
+	return ret;
 }

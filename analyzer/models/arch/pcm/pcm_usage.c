@@ -15,90 +15,89 @@ static int read_call(struct pcm_importer *im, const xmlNode *node, uint32_t beha
 	const char *const to = "providedRole_EntryLevelSystemCall";
 	struct arch_action *a = pcm_add_action(im, behaviour, node, ARCH_CALL);
 	const xmlNode *role, *signature;
-	int error;
+	int ret;
 
 	if (!a)
 		return -ENOMEM;
-	error = pcm_allow(im, node,
-			  ORDER " priority providedRole_EntryLevelSystemCall "
-				"operationSignature__EntryLevelSystemCall",
-			  "providedRole_EntryLevelSystemCall "
-			  "operationSignature__EntryLevelSystemCall "
-			  "inputParameterUsages_EntryLevelSystemCall "
-			  "outputParameterUsages_EntryLevelSystemCall");
-	if (!error)
-		error = pcm_refuse_above_0(im, node, "priority");
-	if (!error)
-		error = pcm_follow(im, node, to, "providedRoles_InterfaceProvidingEntity", &role);
-	if (!error)
-		error = pcm_provider(im, node, role, &a->call.role);
-	if (!error)
-		error = pcm_follow(im, node, "operationSignature__EntryLevelSystemCall", NULL,
-				   &signature);
-	if (!error)
-		error = pcm_signature(im, signature, &a->call.signature);
-	if (!error)
-		error = pcm_variables(im, node, "inputParameterUsages_EntryLevelSystemCall",
-				      &a->call.in);
-	return error ? error
-		     : pcm_variables(im, node, "outputParameterUsages_EntryLevelSystemCall",
-				     &a->call.out);
+	ret = pcm_allow(im, node,
+			ORDER " priority providedRole_EntryLevelSystemCall "
+			      "operationSignature__EntryLevelSystemCall",
+			"providedRole_EntryLevelSystemCall "
+			"operationSignature__EntryLevelSystemCall "
+			"inputParameterUsages_EntryLevelSystemCall "
+			"outputParameterUsages_EntryLevelSystemCall");
+	if (!ret)
+		ret = pcm_refuse_above_0(im, node, "priority");
+	if (!ret)
+		ret = pcm_follow(im, node, to, "providedRoles_InterfaceProvidingEntity", &role);
+	if (!ret)
+		ret = pcm_provider(im, node, role, &a->call.role);
+	if (!ret)
+		ret = pcm_follow(im, node, "operationSignature__EntryLevelSystemCall", NULL,
+				 &signature);
+	if (!ret)
+		ret = pcm_signature(im, signature, &a->call.signature);
+	if (!ret)
+		ret = pcm_variables(im, node, "inputParameterUsages_EntryLevelSystemCall",
+				    &a->call.in);
+	return ret ? ret
+		   : pcm_variables(im, node, "outputParameterUsages_EntryLevelSystemCall",
+				   &a->call.out);
 }
 
 static int read_loop(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
 {
 	struct arch_action *a = pcm_add_action(im, behaviour, node, ARCH_LOOP);
 	const xmlNode *body;
-	int error;
+	int ret;
 
 	if (!a)
 		return -ENOMEM;
 	a->loop.collection = ARCH_NONE;
-	error = pcm_allow(im, node, ORDER, "loopIteration_Loop bodyBehaviour_Loop");
-	if (!error)
-		error = pcm_expression(im, node, "loopIteration_Loop", &a->loop.count);
-	if (!error)
-		error = pcm_need(im, node, "bodyBehaviour_Loop", &body);
-	return error ? error : read_behaviour(im, body, &a->loop.body);
+	ret = pcm_allow(im, node, ORDER, "loopIteration_Loop bodyBehaviour_Loop");
+	if (!ret)
+		ret = pcm_expression(im, node, "loopIteration_Loop", &a->loop.count);
+	if (!ret)
+		ret = pcm_need(im, node, "bodyBehaviour_Loop", &body);
+	return ret ? ret : read_behaviour(im, body, &a->loop.body);
 }
 
 static int read_branch(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
 {
 	const char *const item = "branchTransitions_Branch";
 	struct arch_action *a = pcm_add_action(im, behaviour, node, ARCH_BRANCH);
-	int error;
+	int ret;
 
 	if (!a)
 		return -ENOMEM;
-	error = pcm_allow(im, node, ORDER, "branchTransitions_Branch");
-	for (const xmlNode *n = pcm_first(node, item); !error && n; n = pcm_next(n, item)) {
+	ret = pcm_allow(im, node, ORDER, "branchTransitions_Branch");
+	for (const xmlNode *n = pcm_first(node, item); !ret && n; n = pcm_next(n, item)) {
 		struct arch_case *c = ARCH_ADD(a->branch.cases, a->branch.nr);
 		const xmlNode *body;
 
 		if (!c)
 			return pcm_out_of_memory(im);
-		error = pcm_allow(im, n, "branchProbability", "branchedBehaviour_BranchTransition");
-		if (!error)
-			error = pcm_probability(im, n, &c->probability);
-		if (!error)
-			error = pcm_need(im, n, "branchedBehaviour_BranchTransition", &body);
-		if (!error)
-			error = read_behaviour(im, body, &c->body);
+		ret = pcm_allow(im, n, "branchProbability", "branchedBehaviour_BranchTransition");
+		if (!ret)
+			ret = pcm_probability(im, n, &c->probability);
+		if (!ret)
+			ret = pcm_need(im, n, "branchedBehaviour_BranchTransition", &body);
+		if (!ret)
+			ret = read_behaviour(im, body, &c->body);
 	}
-	return error;
+	return ret;
 }
 
 static int read_delay(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
 {
 	struct arch_action *a = pcm_add_action(im, behaviour, node, ARCH_DEMAND);
-	int error;
+	int ret;
 
 	if (!a)
 		return -ENOMEM;
 	a->demand.type = arch_find_type(im->m, "delay");
-	error = pcm_allow(im, node, ORDER, "timeSpecification_Delay");
-	return error ? error
-		     : pcm_expression(im, node, "timeSpecification_Delay", &a->demand.amount);
+	ret = pcm_allow(im, node, ORDER, "timeSpecification_Delay");
+	return ret ? ret : pcm_expression(im, node, "timeSpecification_Delay", &a->demand.amount);
 }
 
 static int read_action(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
@@ -120,43 +119,43 @@ static int read_behaviour(struct pcm_importer *im, const xmlNode *node, uint32_t
 {
 	const xmlNode **chain;
 	uint32_t nr;
-	int error = pcm_add_behaviour(im, behaviour);
+	int ret = pcm_add_behaviour(im, behaviour);
 
-	if (!error)
-		error = pcm_allow(im, node, "", "actions_ScenarioBehaviour");
-	if (!error && im->depth++ == PCM_MAX_DEPTH)
-		error = pcm_fail(im, node, "behaviours nested too deep");
-	if (!error)
-		error = pcm_chain(im, node, "actions_ScenarioBehaviour", "Start", "Stop",
-				  "successor", &chain, &nr);
-	if (error)
-		return error;
-	for (uint32_t i = 0; !error && i < nr; i++)
-		error = read_action(im, chain[i], *behaviour);
+	if (!ret)
+		ret = pcm_allow(im, node, "", "actions_ScenarioBehaviour");
+	if (!ret && im->depth++ == PCM_MAX_DEPTH)
+		ret = pcm_fail(im, node, "behaviours nested too deep");
+	if (!ret)
+		ret = pcm_chain(im, node, "actions_ScenarioBehaviour", "Start", "Stop", "successor",
+				&chain, &nr);
+	if (ret)
+		return ret;
+	for (uint32_t i = 0; !ret && i < nr; i++)
+		ret = read_action(im, chain[i], *behaviour);
 	free(chain);
 	im->depth--;
-	return error;
+	return ret;
 }
 
 static int read_workload(struct pcm_importer *im, const xmlNode *node, struct arch_scenario *s)
 {
 	const char *type = pcm_type(node);
 	double population;
-	int error;
+	int ret;
 
 	if (!strcmp(type, "OpenWorkload")) {
 		s->open = true;
-		error = pcm_allow(im, node, "", "interArrivalTime_OpenWorkload");
-		return error ? error
-			     : pcm_expression(im, node, "interArrivalTime_OpenWorkload", &s->time);
+		ret = pcm_allow(im, node, "", "interArrivalTime_OpenWorkload");
+		return ret ? ret
+			   : pcm_expression(im, node, "interArrivalTime_OpenWorkload", &s->time);
 	}
 	if (strcmp(type, "ClosedWorkload"))
 		return pcm_fail(im, node, "workload that is not supported: %s", type);
-	error = pcm_allow(im, node, "population", "thinkTime_ClosedWorkload");
-	if (!error)
-		error = pcm_number(im, node, "population", 0, &population);
-	if (error)
-		return error;
+	ret = pcm_allow(im, node, "population", "thinkTime_ClosedWorkload");
+	if (!ret)
+		ret = pcm_number(im, node, "population", 0, &population);
+	if (ret)
+		return ret;
 	s->population = stoex_number(population, &im->m->names);
 	if (!s->population)
 		return pcm_out_of_memory(im);
@@ -168,23 +167,23 @@ static int read_scenario(struct pcm_importer *im, const xmlNode *node)
 {
 	struct arch_scenario *s = ARCH_ADD(im->m->scenarios, im->m->nr_scenarios);
 	const xmlNode *behaviour, *workload;
-	int error;
+	int ret;
 
 	if (!s)
 		return pcm_out_of_memory(im);
 	s->at = pcm_place(im, node);
 	s->name = strdup(pcm_name(node));
-	error = s->name ? 0 : pcm_out_of_memory(im);
-	if (!error)
-		error = pcm_allow(im, node, "",
-				  "scenarioBehaviour_UsageScenario workload_UsageScenario");
-	if (!error)
-		error = pcm_need(im, node, "workload_UsageScenario", &workload);
-	if (!error)
-		error = read_workload(im, workload, s);
-	if (!error)
-		error = pcm_need(im, node, "scenarioBehaviour_UsageScenario", &behaviour);
-	return error ? error : read_behaviour(im, behaviour, &s->behaviour);
+	ret = s->name ? 0 : pcm_out_of_memory(im);
+	if (!ret)
+		ret = pcm_allow(im, node, "",
+				"scenarioBehaviour_UsageScenario workload_UsageScenario");
+	if (!ret)
+		ret = pcm_need(im, node, "workload_UsageScenario", &workload);
+	if (!ret)
+		ret = read_workload(im, workload, s);
+	if (!ret)
+		ret = pcm_need(im, node, "scenarioBehaviour_UsageScenario", &behaviour);
+	return ret ? ret : read_behaviour(im, behaviour, &s->behaviour);
 }
 
 /* Parameters that users bring to every instance of an assembly context. */
@@ -192,40 +191,40 @@ static int read_user_data(struct pcm_importer *im, const xmlNode *node, struct a
 {
 	const xmlNode *context;
 	bool any = false;
-	int error = pcm_allow(im, node, "assemblyContext_userData",
-			      "assemblyContext_userData userDataParameterUsages_UserData");
+	int ret = pcm_allow(im, node, "assemblyContext_userData",
+			    "assemblyContext_userData userDataParameterUsages_UserData");
 
-	if (!error)
-		error = pcm_follow(im, node, "assemblyContext_userData",
-				   "assemblyContexts__ComposedStructure", &context);
-	if (!error && !s->user) {
+	if (!ret)
+		ret = pcm_follow(im, node, "assemblyContext_userData",
+				 "assemblyContexts__ComposedStructure", &context);
+	if (!ret && !s->user) {
 		s->user = calloc((size_t)im->m->nr_instances + 1, sizeof(*s->user));
-		error = s->user ? 0 : pcm_out_of_memory(im);
+		ret = s->user ? 0 : pcm_out_of_memory(im);
 	}
-	for (uint32_t i = 1; !error && i < im->nr_parts; i++) {
+	for (uint32_t i = 1; !ret && i < im->nr_parts; i++) {
 		if (im->parts[i].context != context || im->parts[i].instance == ARCH_NONE)
 			continue;
 		any = true;
-		error = pcm_variables(im, node, "userDataParameterUsages_UserData",
-				      &s->user[im->parts[i].instance]);
+		ret = pcm_variables(im, node, "userDataParameterUsages_UserData",
+				    &s->user[im->parts[i].instance]);
 	}
-	if (!error && !any)
-		error = pcm_fail(im, node, "%s is no basic component of the system",
-				 pcm_name(context));
-	return error;
+	if (!ret && !any)
+		ret = pcm_fail(im, node, "%s is no basic component of the system",
+			       pcm_name(context));
+	return ret;
 }
 
 int pcm_read_usage(struct pcm_importer *im)
 {
 	const char *const scenario = "usageScenario_UsageModel";
 	const char *const data = "userData_UsageModel";
-	int error = pcm_allow(im, im->usage, "", "usageScenario_UsageModel userData_UsageModel");
+	int ret = pcm_allow(im, im->usage, "", "usageScenario_UsageModel userData_UsageModel");
 
-	for (const xmlNode *n = pcm_first(im->usage, scenario); !error && n;
+	for (const xmlNode *n = pcm_first(im->usage, scenario); !ret && n;
 	     n = pcm_next(n, scenario))
-		error = read_scenario(im, n);
-	for (const xmlNode *n = pcm_first(im->usage, data); !error && n; n = pcm_next(n, data))
-		for (uint32_t i = 0; !error && i < im->m->nr_scenarios; i++)
-			error = read_user_data(im, n, &im->m->scenarios[i]);
-	return error;
+		ret = read_scenario(im, n);
+	for (const xmlNode *n = pcm_first(im->usage, data); !ret && n; n = pcm_next(n, data))
+		for (uint32_t i = 0; !ret && i < im->m->nr_scenarios; i++)
+			ret = read_user_data(im, n, &im->m->scenarios[i]);
+	return ret;
 }

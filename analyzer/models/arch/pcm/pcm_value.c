@@ -14,22 +14,22 @@ int pcm_expression_in(struct pcm_importer *im, const xmlNode *node, const char *
 	const char *text;
 	struct err why = { 0 };
 	char *whole;
-	int error = pcm_need(im, node, child, &box);
+	int ret = pcm_need(im, node, child, &box);
 
-	if (!error)
-		error = pcm_allow(im, box, "specification", "");
-	if (error)
-		return error;
+	if (!ret)
+		ret = pcm_allow(im, box, "specification", "");
+	if (ret)
+		return ret;
 	text = pcm_attribute(box, "specification");
 	if (!text || !text[strspn(text, " \t\r\n")])
 		return pcm_fail(im, box, "an expression is missing");
 	if (asprintf(&whole, "%s%s%s", before, text, after) < 0)
 		return pcm_out_of_memory(im);
-	error = stoex_parse(out, whole, STOEX_PALLADIO, &im->m->names, &why);
+	ret = stoex_parse(out, whole, STOEX_PALLADIO, &im->m->names, &why);
 	free(whole);
-	if (error == -ENOMEM)
+	if (ret == -ENOMEM)
 		return pcm_out_of_memory(im);
-	return error ? pcm_fail(im, box, "%s", why.line) : 0;
+	return ret ? pcm_fail(im, box, "%s", why.line) : 0;
 }
 
 int pcm_expression(struct pcm_importer *im, const xmlNode *node, const char *child,
@@ -44,26 +44,26 @@ static int variable_name(struct pcm_importer *im, const xmlNode *usage, char *na
 {
 	const xmlNode *n;
 	size_t len = 0;
-	int error = pcm_need(im, usage, "namedReference__VariableUsage", &n);
+	int ret = pcm_need(im, usage, "namedReference__VariableUsage", &n);
 
 	*inner = false;
-	while (!error && n) {
+	while (!ret && n) {
 		const char *part = pcm_attribute(n, "referenceName");
 
 		if (!part || !*part)
 			return pcm_fail(im, n, "referenceName is missing");
-		error = pcm_allow(im, n, "referenceName", "innerReference_NamespaceReference");
+		ret = pcm_allow(im, n, "referenceName", "innerReference_NamespaceReference");
 		*inner = *inner || !strcmp(part, "INNER");
 		len += (size_t)snprintf(name + len, size - len, "%s.", part);
 		if (len >= size)
 			return pcm_fail(im, n, "a name that is too long");
 		n = pcm_first(n, "innerReference_NamespaceReference");
 	}
-	return error;
+	return ret;
 }
 
-static int characterisation(struct pcm_importer *im, const xmlNode *node, const char *variable,
-			    bool inner, struct arch_sets *out)
+static int pcm_value_characterisation(struct pcm_importer *im, const xmlNode *node,
+				      const char *variable, bool inner, struct arch_sets *out)
 {
 	/* As in the metamodel, whose files leave the first out. */
 	static const char *const known[] = { "STRUCTURE", "NUMBER_OF_ELEMENTS", "VALUE", "BYTESIZE",
@@ -73,16 +73,16 @@ static int characterisation(struct pcm_importer *im, const xmlNode *node, const 
 	struct stoex *value = NULL;
 	char name[640];
 	size_t i = 0;
-	int error = pcm_allow(im, node, "type", "specification_VariableCharacterisation");
+	int ret = pcm_allow(im, node, "type", "specification_VariableCharacterisation");
 
-	while (!error && type && i < 5 && strcmp(known[i], type))
+	while (!ret && type && i < 5 && strcmp(known[i], type))
 		i++;
 	if (i == 5)
 		return pcm_fail(im, node, "unknown type of characterisation: %.40s", type);
-	if (!error)
-		error = pcm_expression(im, node, "specification_VariableCharacterisation", &value);
-	if (error)
-		return error;
+	if (!ret)
+		ret = pcm_expression(im, node, "specification_VariableCharacterisation", &value);
+	if (ret)
+		return ret;
 	snprintf(name, sizeof(name), "%s%s", variable, known[i]);
 	set = arch_add_set(out);
 	if (!set) {
@@ -98,20 +98,20 @@ static int characterisation(struct pcm_importer *im, const xmlNode *node, const 
 int pcm_variables(struct pcm_importer *im, const xmlNode *node, const char *child,
 		  struct arch_sets *out)
 {
-	int error = 0;
+	int ret = 0;
 
-	for (const xmlNode *u = pcm_first(node, child); !error && u; u = pcm_next(u, child)) {
+	for (const xmlNode *u = pcm_first(node, child); !ret && u; u = pcm_next(u, child)) {
 		const char *const item = "variableCharacterisation_VariableUsage";
 		char variable[512];
 		bool inner;
 
-		error = pcm_allow(im, u, "",
-				  "variableCharacterisation_VariableUsage "
-				  "namedReference__VariableUsage");
-		if (!error)
-			error = variable_name(im, u, variable, sizeof(variable), &inner);
-		for (const xmlNode *c = pcm_first(u, item); !error && c; c = pcm_next(c, item))
-			error = characterisation(im, c, variable, inner, out);
+		ret = pcm_allow(im, u, "",
+				"variableCharacterisation_VariableUsage "
+				"namedReference__VariableUsage");
+		if (!ret)
+			ret = variable_name(im, u, variable, sizeof(variable), &inner);
+		for (const xmlNode *c = pcm_first(u, item); !ret && c; c = pcm_next(c, item))
+			ret = pcm_value_characterisation(im, c, variable, inner, out);
 	}
-	return error;
+	return ret;
 }

@@ -161,10 +161,10 @@ int pcm_number(const struct pcm_importer *im, const xmlNode *node, const char *n
 int pcm_refuse_above_0(const struct pcm_importer *im, const xmlNode *node, const char *name)
 {
 	double value;
-	int error = pcm_number(im, node, name, 0, &value);
+	int ret = pcm_number(im, node, name, 0, &value);
 
-	if (error || value == 0)
-		return error;
+	if (ret || value == 0)
+		return ret;
 	if (im->without_failures) {
 		im->m->nr_left_out++;
 		return 0;
@@ -219,11 +219,11 @@ static void refuse_declaration(void *ctx, const xmlChar *name, const xmlChar *ex
 	xmlStopParser(ctx);
 }
 
-static int parse(struct pcm_importer *im, const char *path, xmlDoc **out)
+static int pcm_xml_parse(struct pcm_importer *im, const char *path, xmlDoc **out)
 {
 	xmlParserCtxt *ctxt = xmlNewParserCtxt();
 	const xmlError *e;
-	int error = 0, declared = 0;
+	int ret = 0, declared = 0;
 
 	if (!ctxt)
 		return pcm_out_of_memory(im);
@@ -234,20 +234,19 @@ static int parse(struct pcm_importer *im, const char *path, xmlDoc **out)
 				       XML_PARSE_BIG_LINES | XML_PARSE_NOENT);
 	e = xmlCtxtGetLastError(ctxt);
 	if (declared)
-		error = err_set(im->err, EINVAL,
-				"%s:%d: a document type declaration: expected none", path,
-				declared);
+		ret = err_set(im->err, EINVAL, "%s:%d: a document type declaration: expected none",
+			      path, declared);
 	else if (!*out)
-		error = err_set(im->err, EINVAL, "%s:%d: not XML: %.200s", path, e ? e->line : 0,
-				e && e->message ? e->message : "cannot be read");
+		ret = err_set(im->err, EINVAL, "%s:%d: not XML: %.200s", path, e ? e->line : 0,
+			      e && e->message ? e->message : "cannot be read");
 	else if (!xmlDocGetRootElement(*out))
-		error = err_set(im->err, EINVAL, "%s:1: no element", path);
-	if (error) {
+		ret = err_set(im->err, EINVAL, "%s:1: no element", path);
+	if (ret) {
 		xmlFreeDoc(*out);
 		*out = NULL;
 	}
 	xmlFreeParserCtxt(ctxt);
-	return error;
+	return ret;
 }
 
 /* The model itself: the root, or what xmi:XMI wraps alone. */
@@ -288,12 +287,12 @@ static int read_file(struct pcm_importer *im, char *path)
 	FILE *f = fopen(path, "re");
 	char **name = f ? ARCH_ADD(im->m->files, im->m->nr_files) : NULL;
 	struct pcm_file *file = name ? ARCH_ADD(im->files, im->nr_files) : NULL;
-	int error;
+	int ret;
 
 	if (!f) {
-		error = err_set(im->err, errno, "%s: %s", path, strerror(errno));
+		ret = err_set(im->err, errno, "%s: %s", path, strerror(errno));
 		free(path);
-		return error;
+		return ret;
 	}
 	fclose(f);
 	if (name)
@@ -303,9 +302,9 @@ static int read_file(struct pcm_importer *im, char *path)
 			free(path);
 		return pcm_out_of_memory(im);
 	}
-	error = parse(im, path, &file->doc);
-	if (error)
-		return error;
+	ret = pcm_xml_parse(im, path, &file->doc);
+	if (ret)
+		return ret;
 	file->doc->_private = (void *)(uintptr_t)(im->nr_files - 1);
 	count_stereotypes(im, xmlDocGetRootElement(file->doc));
 	file->ids = xmlHashCreate(256);
@@ -326,16 +325,16 @@ int pcm_open(struct pcm_importer *im, const char *name, const xmlNode **root)
 	if (i < im->nr_files) {
 		free(path);
 	} else {
-		int error;
+		int ret;
 
 		if (im->nr_files == PCM_MAX_FILES) {
 			free(path);
 			return err_set(im->err, EINVAL, "%s: more than %d files", im->dir,
 				       PCM_MAX_FILES);
 		}
-		error = read_file(im, path);
-		if (error)
-			return error;
+		ret = read_file(im, path);
+		if (ret)
+			return ret;
 	}
 	return pcm_root(im, i, root);
 }
