@@ -6,7 +6,7 @@
 #   make check        the fast tests, in two minutes at most: style, units, commands
 #   make test         all tests (the static agent's: test-static); ends with "N passed, N failed, N skipped".
 #                     BLKCAST_JOBS=N: so many at once, for the number of processors;
-#                     BLKCAST_REQUIRE=bpf,loop,vm: what lacks one of these kinds of tests/features.h fails, and
+#                     BLKCAST_REQUIRE=bpf,loop,vm: what lacks one of these kinds of tests/support/features.h fails, and
 #                     is not skipped; BLKCAST_AGAIN=1: a failed test runs once more, and is named as unsteady
 #   make test-vm      the sources in guests: other kernels, s390x
 #   make test-s390x   what both byte orders share, cross-built and emulated
@@ -30,6 +30,7 @@
 #   make deb          the Debian packages blkcast-agent and blkcast, under build/
 #   make test-deb     the packages checked, installed, upgraded and purged in a fresh Debian 12
 #   make style        clang-format and the style checks
+#   make compile_commands.json   for clangd and clang-tidy
 
 VERSION := 0.1.0
 BUILD   ?= build$(if $(CROSS),/$(CROSS))
@@ -403,6 +404,10 @@ style:
 
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
+
+# What clangd and clang-tidy read: the command of every C file, from make's own words.
+compile_commands.json:
+	$(Q)$(MAKE) -Bn V=1 programs 2>/dev/null | scripts/compile-commands.sh > $@
 
 clean:
 	$(Q)rm -rf $(BUILD)

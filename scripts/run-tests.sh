@@ -10,7 +10,7 @@
 # --fast: unit and command tests but those that tests/not-in-check lists; `make check` runs these.
 # BLKCAST_AGAIN=N: a test that fails runs up to N times more. Where it then passes it counts as failed all the
 # same, and is named as unsteady at the end, unless tests/unsteady lists it with a date and a reason.
-# BLKCAST_REQUIRE: kinds of tests/features.h, with commas; what lacks one of them fails instead of being skipped.
+# BLKCAST_REQUIRE: kinds of tests/support/features.h, with commas; what lacks one of them fails instead of being skipped.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 # OpenBLAS' own threads are not instrumented, and the thread sanitizer takes them for races.
@@ -24,8 +24,8 @@ refuse() {
 }
 required=${BLKCAST_REQUIRE:-}
 for kind in ${required//,/ }; do
-	grep -q "^FEATURE($kind," tests/features.h ||
-		refuse "BLKCAST_REQUIRE names \"$kind\", which is no kind of tests/features.h"
+	grep -q "^FEATURE($kind," tests/support/features.h ||
+		refuse "BLKCAST_REQUIRE names \"$kind\", which is no kind of tests/support/features.h"
 done
 [[ $jobs =~ ^[1-9][0-9]*$ ]] || refuse "BLKCAST_JOBS is \"$jobs\": expected a number of tests from 1 on"
 # DATE TEST REASON...: a date, so that whoever reads the list sees how long a test has been left as it is.

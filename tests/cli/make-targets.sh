@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 need tree "the top of the source tree is not here" test -f Makefile
 
 # What .ci/run starts, what that runs by itself, and what this test runs.
-by_every_change="make test check style test-vm install"
+by_every_change="make compile_commands.json test check style test-vm install"
 targets=$(make --no-print-directory help | awk '$1 == "make" { print $2 == "" || $2 == "build" ? "make" : $2 }' | sort -u)
 number "$(wc -w <<<"$targets") >= 15" "make help lists its targets"
 weekly=$(sed -n '/^## The weekly list/,/^## [^T]/s/^| `make \([a-z0-9-]*\)[^|]*| *\(20[0-9][0-9]-[01][0-9]-[0-3][0-9]\) |.*/\1/p' docs/measured.md)
@@ -19,6 +19,11 @@ gone=""
 for t in $weekly; do grep -qE "^([a-z0-9-]+ )*$t( [a-z0-9-]+)*:" Makefile || gone="$gone $t"; done
 is "$gone" "" "the list names no target that is gone"
 like "$(tail -n 1 .ci/run)" ' test$' ".ci/run ends with make test"
+
+make --no-print-directory BUILD="$BUILD" -Bn V=1 programs 2>/dev/null | scripts/compile-commands.sh >"$T/commands.json"
+is "$(comm -3 <(jq -r '.[] | .file' "$T/commands.json" | sort) \
+	<(git ls-files 'agent/*.c' 'analyzer/*.c' 'base/*.c' 'formats/*.c' 'workload/*.c' | sort))" "" \
+	"make compile_commands.json names every C file of the programs"
 
 exits 0 "make install" make --no-print-directory BUILD="$BUILD" DESTDIR="$T/root" PREFIX=/usr install
 is "$("$T/root/usr/bin/blkcast" --version | cut -d' ' -f1)" blkcast "the installed program runs"

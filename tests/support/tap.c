@@ -18,7 +18,7 @@ static struct {
 
 #define FEATURE(name, what) #name,
 static const char *const features[] = {
-#include "tests/features.h"
+#include "tests/support/features.h"
 };
 #undef FEATURE
 
@@ -28,7 +28,7 @@ static void check_feature(const char *feature)
 	for (size_t i = 0; i < TAP_NR(features); i++)
 		if (feature && !strcmp(features[i], feature))
 			return;
-	fprintf(stderr, "tap_skip: tests/features.h does not list the kind \"%s\"\n",
+	fprintf(stderr, "tap_skip: tests/support/features.h does not list the kind \"%s\"\n",
 		feature ? feature : "");
 	abort();
 }

@@ -30,7 +30,7 @@ struct tap_test {
 /* Runs them all and prints the plan; returns main's exit code: 0, or 1 where one failed. */
 int tap_run(const struct tap_test *tests, size_t nr);
 
-/* Ends the running test as skipped. feature is a kind of tests/features.h. Does not return. */
+/* Ends the running test as skipped. feature is a kind of tests/support/features.h. Does not return. */
 void tap_skip(const char *feature, const char *why) __attribute__((noreturn));
 /* A line for the reader of the log. */
 void tap_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

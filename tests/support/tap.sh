@@ -6,7 +6,7 @@
 #	done_testing
 #
 # need KIND WHY COMMAND... skips the whole file where the command fails, or fails it where
-# BLKCAST_REQUIRE names the kind; tests/features.h lists the kinds, and another one fails the file.
+# BLKCAST_REQUIRE names the kind; tests/support/features.h lists the kinds, and another one fails the file.
 # BUILD is the build folder. $T is a fresh folder, removed at exit; functions added with at_exit run
 # before that, last first.
 
@@ -87,10 +87,10 @@ have() {
 }
 
 tap_features=$(sed -n 's/^FEATURE(\([a-z0-9]*\),.*/ \1 /p' "${BASH_SOURCE[0]%/*}/features.h" | tr -d '\n')
-# stops the file where the kind is not one of tests/features.h
+# stops the file where the kind is not one of tests/support/features.h
 tap_known() {
 	case "$tap_features" in *" $1 "*) return ;; esac
-	fail "tests/features.h lists the kind \"$1\""
+	fail "tests/support/features.h lists the kind \"$1\""
 	printf '1..%d\n' $tap_count
 	exit 1
 }

@@ -15,11 +15,11 @@ static void err_is_one_line(void)
 	char longer[2 * ERR_LINE_BYTES];
 
 	ok_int(err_set(&e, EINVAL, "a.yaml:%d: window: expected\na time\r", 7), -EINVAL);
-	ok_str(e.line, "a.yaml:7: window: expected a time ");
+	ok_str(e.line, "a.yaml:7: window: expected\\x0aa time\\x0d");
 	ok_int(e.code, EINVAL);
 	ok_int(err_set(NULL, ENOMEM, "x"), -ENOMEM);
 	err_prefix(&e, "plan '%s'\n", "p");
-	ok_str(e.line, "plan 'p' : a.yaml:7: window: expected a time ");
+	ok_str(e.line, "plan 'p'\\x0a: a.yaml:7: window: expected\\x0aa time\\x0d");
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = 0;
 	err_set(&e, EIO, "%s", longer);
