@@ -16,7 +16,7 @@
 #   make estimates    migrations, consolidations, headroom and scenarios estimated, then really run (as root, 18 minutes)
 #   make study-here   models of this machine's disk, interference and capacity, refitted from docs/studies
 #                     (DIRECTORY=/mnt/test DEVICE=sdb: measured anew first, 80 minutes, as root)
-#   make qpn-study    the storage models on two simulated arrays: errors beside the seed's
+#   make qpn-study    the storage models on two simulated arrays: errors beside the thesis's
 #   make endurance    hours: every crash point, error, crash state and bit; KILLS=10000 random kills; a million
 #                     windows; an hour at full load; half an hour under the thread sanitizer; with
 #                     SHORT=1 each of these for some seconds

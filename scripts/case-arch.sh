@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The case studies of seed 003, section 5, on a volume of this machine: file server and mail server as
+# The case studies of Noorshams et al., Enriching Software Architecture Models with Statistical Models for Performance Prediction in Modern Storage Environments, 2014, section 5, on a volume of this machine: file server and mail server as
 # real processes (tests/system/fileops.c), predicted by docs/examples/{fileserver,mailserver,
 # both-servers,fileserver-queue}.yaml with models of the volume inside. As root:
 #

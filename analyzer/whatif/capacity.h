@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * capacity: what a store can process of any mix of reads, writes and sizes, from two measurements
- * per request size.
+ * capacity: what a store can process of any mix of reads, writes and sizes, from two
+ * measurements per request size.
  *
- * The claim (Noh et al., seed 002 of docs/methods.md): for one size, C = T_read + f_rw T_write is
- * the same for every mix, with C = T_100%read and f_rw = T_100%read / T_100%write (eq. 2-4). With a
+ * The claim (Noh et al., see docs/methods.md): for one size, C = T_read + f_rw T_write is the
+ * same for every mix, with C = T_100%read and f_rw = T_100%read / T_100%write (eq. 2-4). With a
  * share r of reads the total is C / (r + (1 - r) f_rw) (eq. 6), that is, 1 / (r / T_100%read +
  * (1 - r) / T_100%write): each request costs the reciprocal of its own kind's throughput. Sizes
  * with shares P_i of the capacity add up: P_i times the total of size i (eq. 7). A load given by
@@ -14,8 +14,8 @@
  * the smallest, above the largest its bytes per second hold: both are marked.
  *
  * Intervals: first-order propagation of the errors of the measured means, which are independent:
- * var F = sum (dF / d log T_j)^2 (s_j / T_j)^2, Student's t with Welch's and Satterthwaite's degrees
- * of freedom. Not thread-safe.
+ * var F = sum (dF / d log T_j)^2 (s_j / T_j)^2, Student's t with Welch's and Satterthwaite's
+ * degrees of freedom. Not thread-safe.
  */
 #ifndef ANALYZER_CAPACITY_H
 #define ANALYZER_CAPACITY_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * neighbour_space: response times of a load beside a neighbour whose request size and mix vary, the
- * rest of it as its profile says (study III of seed 004).
+ * neighbour_space: response times of a load beside a neighbour whose request size and mix vary,
+ * the rest of it as its profile says (Noorshams, Modeling and Prediction of I/O Performance in
+ * Virtualized Environments, 2015, study III).
  *
- * The target's predictor knows loads, and is asked with both; or (beside) it was measured with the
- * load already running there, and knows the neighbour alone.
+ * The target's predictor knows loads, and is asked with both; or (beside) it was measured with
+ * the load already running there, and knows the neighbour alone.
  */
 #ifndef ANALYZER_NEIGHBOUR_SPACE_H
 #define ANALYZER_NEIGHBOUR_SPACE_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* s3_literal: algorithm 2 of seed 004 as it is written, one set after the other; for tests. */
+/*
+ * s3_literal: algorithm 2 of Noorshams, Modeling and Prediction of I/O Performance in
+ * Virtualized Environments, 2015, as it is written, one set after the other; for tests.
+ */
 #ifndef TESTS_SLOW_S3_LITERAL_H
 #define TESTS_SLOW_S3_LITERAL_H
 

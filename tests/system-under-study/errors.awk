@@ -1,4 +1,4 @@
-# Mean relative errors of predicted response times, in percent: one row of the seed's tables 7.5 or
+# Mean relative errors of predicted response times, in percent: one row of the thesis's tables 7.5 or
 # 7.11. Input: a table of `blkcast qpn predict` with measured response times; -v name=SCENARIO,
 # -v scale=SUS_SCALE. File sets of the virtual machines of a configuration add up, for its columns of
 # cached data.

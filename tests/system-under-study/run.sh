@@ -35,13 +35,13 @@ join "$folder/variable.csv" calibrate-{cache,mix,vms,sizes}
 
 printf 'system: %s\n' "$system"
 printf 'scenario\tr_r cached\tuncached\tr_s\tw_r cached\tuncached\tw_s\tmean\n'
-printf '%s\n' $'the seed: interpolation\t8.40\t8.25\t5.00\t0.97\t5.19\t1.02\t4.81' \
-	$'the seed: clients\t7.98\t4.41\t5.76\t0.60\t4.11\t0.60\t3.91' \
-	$'the seed: 2 VMs\t8.01\t10.65\t7.69\t0.55\t5.66\t0.47\t5.51' \
-	$'the seed: 3 VMs\t10.02\t4.59\t8.55\t0.68\t6.98\t0.72\t5.26'
+printf '%s\n' $'thesis: interpolation\t8.40\t8.25\t5.00\t0.97\t5.19\t1.02\t4.81' \
+	$'thesis: clients\t7.98\t4.41\t5.76\t0.60\t4.11\t0.60\t3.91' \
+	$'thesis: 2 VMs\t8.01\t10.65\t7.69\t0.55\t5.66\t0.47\t5.51' \
+	$'thesis: 3 VMs\t10.02\t4.59\t8.55\t0.68\t6.98\t0.72\t5.26'
 for name in interpolation clients vms-2 vms-3; do errors $name "$folder/hardware.json"; done
 printf '\nscenario\treads\twrites\tmean\n'
-printf '%s\n' $'the seed: I\t6.49\t12.88\t9.69' $'the seed: II\t21.64\t19.51\t20.58' \
-	$'the seed: III\t27.48\t27.93\t27.71' $'the seed: IV\t29.03\t23.35\t26.19' \
-	$'the seed: V\t20.11\t23.43\t21.77'
+printf '%s\n' $'thesis: I\t6.49\t12.88\t9.69' $'thesis: II\t21.64\t19.51\t20.58' \
+	$'thesis: III\t27.48\t27.93\t27.71' $'thesis: IV\t29.03\t23.35\t26.19' \
+	$'thesis: V\t20.11\t23.43\t21.77'
 for name in scheduling-{1..5}; do errors $name "$folder/variable.json"; done

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * fileops: the file server and the mail server of seed 003, section 5, as real processes: threads
- * that repeat a sequence of file operations with direct I/O, and the time each operation took.
+ * fileops: the file server and the mail server of Noorshams et al., Enriching Software
+ * Architecture Models with Statistical Models for Performance Prediction in Modern Storage
+ * Environments, 2014, section 5, as real processes: threads that repeat a sequence of file
+ * operations with direct I/O, and the time each operation took.
  *
  *	fileops DIR file|mail CLIENTS SECONDS [FILES [READS [SEED]]]
  *
  * Where the environment names a file FILEOPS_GO, it makes DIR/ready once its files are there and
  * begins when that file is: two that are to meet on one storage begin together.
  *
- * Files: so many, 80 % of them there at the start, their sizes gamma distributed in blocks of
- * 4 KiB. A file belongs to one thread from its open to its close. The first fifth of the time is
+ * Files: so many, 80 % of them there at the start, their sizes gamma distributed in blocks of 4
+ * KiB. A file belongs to one thread from its open to its close. The first fifth of the time is
  * warm-up. READS is how often a read of the sequence is done. Printed: CSV, a line for each
- * operation with its count, mean time in seconds and mean bytes, in the order of the sequence, and
- * one for whole rounds.
+ * operation with its count, mean time in seconds and mean bytes, in the order of the sequence,
+ * and one for whole rounds.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arch_fit: parameters of a model that make its times those measured, and how far predictions are.
+ * arch_fit: parameters of a model that make its times those measured, and how far predictions
+ * are.
  *
- * Least squares on the logarithms of times, and of their sum over a round, over the logarithms of the parameters, by
- * Levenberg and Marquardt with differences of 10 %, on simulations of one seed and one length, so
- * that the same parameters give the same times. A list length is a whole number: its effect is a
- * step, which the wide differences bridge.
- * Source: Marquardt, SIAM J. Appl. Math. 11 (1963); seed 003, 5.2 for the errors.
+ * Least squares on the logarithms of times, and of their sum over a round, over the logarithms
+ * of the parameters, by Levenberg and Marquardt with differences of 10 %, on simulations of one
+ * seed and one length, so that the same parameters give the same times. A list length is a whole
+ * number: its effect is a step, which the wide differences bridge. Source: Marquardt, SIAM J.
+ * Appl. Math. 11 (1963); Noorshams et al., Enriching Software Architecture Models with
+ * Statistical Models for Performance Prediction in Modern Storage Environments, 2014, section
+ * 5.2 for the errors.
  */
 #ifndef ANALYZER_ARCH_FIT_H
 #define ANALYZER_ARCH_FIT_H

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arch_model: a software system at the level of its architecture, flat and ready to be simulated.
+ * arch_model: a software system at the level of its architecture, flat and ready to be
+ * simulated.
  *
  * Components offer operations, each with a behaviour; instances of components run in containers
  * and call each other through their required roles; containers have resources; scenarios say who
- * uses what. Two readers make it: arch_read.h from YAML, pcm_import.h from Palladio's files. What
- * they nest (composites, subsystems, delegation) is resolved there: here a role leads to the
- * instance that does the work.
+ * uses what. Two readers make it: arch_read.h from YAML, pcm_import.h from Palladio's files.
+ * What they nest (composites, subsystems, delegation) is resolved there: here a role leads to
+ * the instance that does the work.
  *
  * Times are seconds, sizes bytes, amounts of work units of the resource's rate. Everything is
- * found by its index; ARCH_NONE is none. A model is immutable once arch_finish() took it, so that
- * any number of simulations may share it. The model owns all that its pointers lead to.
- * Source: Becker, Koziolek, Reussner: The Palladio component model (JSS 82, 2009); seed 004, 8.
+ * found by its index; ARCH_NONE is none. A model is immutable once arch_finish() took it, so
+ * that any number of simulations may share it. The model owns all that its pointers lead to.
+ * Source: Becker, Koziolek, Reussner: The Palladio component model (JSS 82, 2009); Noorshams,
+ * Modeling and Prediction of I/O Performance in Virtualized Environments, 2015, section 8.
  */
 #ifndef ANALYZER_ARCH_MODEL_H
 #define ANALYZER_ARCH_MODEL_H

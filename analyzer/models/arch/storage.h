@@ -2,12 +2,14 @@
 /*
  * storage: the storage resource, with an I/O analysis model inside.
  *
- * Steps I to V of seed 004, 8.2: a request joins those of all containers (I) and the list of the
- * last n requests (II), n = mean response time * arrival rate (eq. 8.1) unless given; the list
- * gives the inputs of the model (III): requests in service, type, mean read and write size, read
- * and write pattern (sequential where the mean sequentiality is 0.5 or more), read share; the size of
- * the file set comes with the request; the model gives the response time (IV) by which the request is delayed (V).
- * Where the list has no request of a type its mean size is 0 and its pattern random.
+ * Steps I to V of Noorshams, Modeling and Prediction of I/O Performance in Virtualized
+ * Environments, 2015, section 8.2: a request joins those of all containers (I) and the list of
+ * the last n requests (II), n = mean response time * arrival rate (eq. 8.1) unless given; the
+ * list gives the inputs of the model (III): requests in service, type, mean read and write size,
+ * read and write pattern (sequential where the mean sequentiality is 0.5 or more), read share;
+ * the size of the file set comes with the request; the model gives the response time (IV) by
+ * which the request is delayed (V). Where the list has no request of a type its mean size is 0
+ * and its pattern random.
  */
 #ifndef ANALYZER_ARCH_STORAGE_H
 #define ANALYZER_ARCH_STORAGE_H

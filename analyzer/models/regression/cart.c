@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Classification and regression trees, the regression half (Breiman, Friedman, Olshen, Stone 1984;
- * seed 004, section 3.2), with R rpart's parameters: minbucket = round(minsplit / 3), at most 30
- * levels, complexity in units of the root's risk. A tree grown without regard to cp carries in each
- * node the cp at which it collapses: it serves every cp.
+ * Classification and regression trees, the regression half (Breiman, Friedman, Olshen, Stone
+ * 1984; Noorshams, Modeling and Prediction of I/O Performance in Virtualized Environments, 2015,
+ * section 3.2), with R rpart's parameters: minbucket = round(minsplit / 3), at most 30 levels,
+ * complexity in units of the root's risk. A tree grown without regard to cp carries in each node
+ * the cp at which it collapses: it serves every cp.
  */
 #include <errno.h>
 #include <math.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * M5 and Cubist (Quinlan 1992, 1993; seed 004, section 3.2; Cubist 2.07). Cubist is a committee of sets of
- * rules, member t+1 made for 2y - f_t(x), averaged, and corrected by the nearest training rows; M5
- * is its first member without neighbours. One committee serves every smaller one; one whose trees
- * all have fewer leaves than nsplits serves every nsplits that asks for as many rows to a rule;
- * neighbours cost no refit.
+ * M5 and Cubist (Quinlan 1992, 1993; Noorshams, Modeling and Prediction of I/O Performance in
+ * Virtualized Environments, 2015, section 3.2; Cubist 2.07). Cubist is a committee of sets of
+ * rules, member t+1 made for 2y - f_t(x), averaged, and corrected by the nearest training rows;
+ * M5 is its first member without neighbours. One committee serves every smaller one; one whose
+ * trees all have fewer leaves than nsplits serves every nsplits that asks for as many rows to a
+ * rule; neighbours cost no refit.
  */
 #include <errno.h>
 #include <math.h>

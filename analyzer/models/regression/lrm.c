@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Linear regression by least squares: f(x) = b0 + sum bi xi, and with all products of distinct
- * variables (2^n terms; seed 004, section 3.2). Factors stand for their dummy columns; two columns
- * of one factor are never multiplied. Columns that depend on earlier ones get coefficient 0, as
- * in R's lm, and are left out of the formula.
+ * variables (2^n terms; Noorshams, Modeling and Prediction of I/O Performance in Virtualized
+ * Environments, 2015, section 3.2). Factors stand for their dummy columns; two columns of one
+ * factor are never multiplied. Columns that depend on earlier ones get coefficient 0, as in R's
+ * lm, and are left out of the formula.
  */
 #include <errno.h>
 #include <math.h>

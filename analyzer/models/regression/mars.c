@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Multivariate adaptive regression splines (Friedman 1991; seed 004, section 3.2). One forward pass
- * serves every nnodes and threshold (each is a prefix of it), one backward pass per prefix serves
- * every nprune, one set of predictions per size serves every parameter set that ends in it.
+ * Multivariate adaptive regression splines (Friedman 1991; Noorshams, Modeling and Prediction of
+ * I/O Performance in Virtualized Environments, 2015, section 3.2). One forward pass serves every
+ * nnodes and threshold (each is a prefix of it), one backward pass per prefix serves every
+ * nprune, one set of predictions per size serves every parameter set that ends in it.
  */
 #include <errno.h>
 #include <math.h>

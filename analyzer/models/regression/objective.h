@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * objective: the generalization error of parameter sets, c(p) = mean over the splits of the RMSE on
- * the rows held out (seed 004, equation 6.3). Splits are the dataset's folds, or bootstrap samples
- * tested on the rows they left out. One sweep per split lives as long as the objective, so that
- * parameter sets share their work. Splits are worked in parallel; the result does not depend on the
- * number of threads.
+ * objective: the generalization error of parameter sets, c(p) = mean over the splits of the RMSE
+ * on the rows held out (Noorshams, Modeling and Prediction of I/O Performance in Virtualized
+ * Environments, 2015, equation 6.3). Splits are the dataset's folds, or bootstrap samples tested
+ * on the rows they left out. One sweep per split lives as long as the objective, so that
+ * parameter sets share their work. Splits are worked in parallel; the result does not depend on
+ * the number of threads.
  */
 #ifndef ANALYZER_REGRESSION_OBJECTIVE_H
 #define ANALYZER_REGRESSION_OBJECTIVE_H

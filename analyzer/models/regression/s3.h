@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * s3: Stepwise Sampling Search (seed 004, algorithm 2): a deterministic, global search of a box of
+ * s3: Stepwise Sampling Search (Noorshams, Modeling and Prediction of I/O Performance in
+ * Virtualized Environments, 2015, algorithm 2): a deterministic, global search of a box of
  * parameters. From the lower corner on, each iteration lays a grid over the unevaluated space
  * around each of the best points so far, and evaluates it.
  *

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select: the selection process (seed 004, section 6.3): candidates are filtered by simplicity and
- * time, each gets its parameters by S3 on the same folds, and the simplest within a share of the
- * best wins.
+ * select: the selection process (Noorshams, Modeling and Prediction of I/O Performance in
+ * Virtualized Environments, 2015, section 6.3): candidates are filtered by simplicity and time,
+ * each gets its parameters by S3 on the same folds, and the simplest within a share of the best
+ * wins.
  */
 #ifndef ANALYZER_REGRESSION_SELECT_H
 #define ANALYZER_REGRESSION_SELECT_H

@@ -32,7 +32,10 @@ struct sweep_input {
 
 struct technique {
 	const char *name, *summary;
-	/* Points 1 (worst) to 5 of seed 004's comparison (its section 6.3.2): */
+	/*
+	 * Points 1 (worst) to 5 of the comparison in Noorshams, Modeling and Prediction of I/O
+	 * Performance in Virtualized Environments, 2015, section 6.3.2:
+	 */
 	int speed, simplicity;
 	/* Time of a whole search against one evaluation, as measured on 960 rows of 5 variables. */
 	double search_ratio;

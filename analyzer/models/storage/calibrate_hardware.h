@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calibrate_hardware: the storage models of one class of requests at a time (seed 004, section 7.4)
- * from end-to-end response times.
+ * calibrate_hardware: the storage models of one class of requests at a time (Noorshams, Modeling
+ * and Prediction of I/O Performance in Virtualized Environments, 2015, section 7.4) from
+ * end-to-end response times.
  *
- * Within the cache the mean response time is equation 7.1 of clients and size, beyond it equation
- * 7.7 (random reads and writes) or 7.8 (sequential ones) of the file set too. Where one ends and
- * the other begins is found from the data: of all cuts between two measured file sets (and none)
- * that which has the least BIC; inside that gap, where the two fits are equal. Random reads beyond
- * the cache pass a cache and, with probability p1, an array: p1 and the mean times of hits and
- * misses come from the two humps of each run's histogram (storage_humps.h), and so does the number
- * of clients above which the humps merge.
+ * Within the cache the mean response time is equation 7.1 of clients and size, beyond it
+ * equation 7.7 (random reads and writes) or 7.8 (sequential ones) of the file set too. Where one
+ * ends and the other begins is found from the data: of all cuts between two measured file sets
+ * (and none) that which has the least BIC; inside that gap, where the two fits are equal. Random
+ * reads beyond the cache pass a cache and, with probability p1, an array: p1 and the mean times
+ * of hits and misses come from the two humps of each run's histogram (storage_humps.h), and so
+ * does the number of clients above which the humps merge.
  *
  * A fit gives the mean service time of its queue by the arrival theorem, mu = response / clients
  * (equation 7.4). The spread is that of one client's response times.

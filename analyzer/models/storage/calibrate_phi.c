@@ -34,7 +34,10 @@ static const char *const ln_names[MIX_NR_VARIABLES] = { "ln_clients_ratio", "ln_
 							"ln_clients", "ln_read_bytes",
 							"ln_write_bytes" };
 
-/* What is learned from: the seed's variables alone, or the logarithms of all; the response or its logarithm. */
+/*
+ * What is learned from: the thesis's variables alone, or the logarithms of all; the response or
+ * its logarithm.
+ */
 struct how {
 	bool by_size, all, logarithm;
 };

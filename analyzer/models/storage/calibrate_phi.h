@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calibrate_phi: what a mix of reads and writes does, learned over what the mix is: MARS models with
- * interactions whose parameters S3 finds on the same folds (seed 004, equations 7.9 and 7.11).
+ * calibrate_phi: what a mix of reads and writes does, learned over what the mix is: MARS models
+ * with interactions whose parameters S3 finds on the same folds (Noorshams, Modeling and
+ * Prediction of I/O Performance in Virtualized Environments, 2015, equations 7.9 and 7.11).
  *
- * The seed's variables are the ratio of clients and, for variable sizes, of sizes. A host that
- * queues and an array that serves reads and writes by different parts do not follow ratios alone, so
- * logarithms of clients and sizes themselves are tried too; and that of the response. Of the four
- * that model is taken which misses held-out rows least.
+ * The thesis's variables are the ratio of clients and, for variable sizes, of sizes. A host that
+ * queues and an array that serves reads and writes by different parts do not follow ratios
+ * alone, so logarithms of clients and sizes themselves are tried too; and that of the response.
+ * Of the four that model is taken which misses held-out rows least.
  */
 #ifndef ANALYZER_CALIBRATE_PHI_H
 #define ANALYZER_CALIBRATE_PHI_H

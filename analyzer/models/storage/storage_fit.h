@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * storage_fit: mean response times as sums of products of clients t, request size s and the
- * logarithm of the file-set size f (seed 004, equations 7.1, 7.7 and 7.8), by least squares of
- * relative errors, without the terms whose p-value exceeds 0.05.
+ * logarithm of the file-set size f (Noorshams, Modeling and Prediction of I/O Performance in
+ * Virtualized Environments, 2015, equations 7.1, 7.7 and 7.8), by least squares of relative
+ * errors, without the terms whose p-value exceeds 0.05.
  *
- * Terms are dropped one at a time, the least significant first, and the rest fitted anew. s is in
- * bytes and f in GiB, so that the terms without ln f are those at 1 GiB. The seed's fit is of
- * absolute errors, and it tells of the large relative errors that makes of small requests; here
- * every row weighs by the inverse square of its response.
+ * Terms are dropped one at a time, the least significant first, and the rest fitted anew. s is
+ * in bytes and f in GiB, so that the terms without ln f are those at 1 GiB. The thesis's fit is
+ * of absolute errors, and it tells of the large relative errors that makes of small requests;
+ * here every row weighs by the inverse square of its response.
  */
 #ifndef ANALYZER_STORAGE_FIT_H
 #define ANALYZER_STORAGE_FIT_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * storage_model: a calibrated model of a storage system (seed 004, chapter 7), saved as kind "qpn"
- * of formats/model.md. calibrate_hardware.h and calibrate_mix.h make it, storage_predict.h asks it.
+ * storage_model: a calibrated model of a storage system (Noorshams, Modeling and Prediction of
+ * I/O Performance in Virtualized Environments, 2015, chapter 7), saved as kind "qpn" of
+ * formats/model.md. calibrate_hardware.h and calibrate_mix.h make it, storage_predict.h asks it.
  */
 #ifndef ANALYZER_STORAGE_MODEL_H
 #define ANALYZER_STORAGE_MODEL_H

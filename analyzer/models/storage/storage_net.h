@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * storage_net: the nets of the storage models (seed 004, chapter 7), as YAML with their parameters,
- * and their solution. docs/examples/storage-*.yaml are the same nets with values to begin from.
+ * storage_net: the nets of the storage models (Noorshams, Modeling and Prediction of I/O
+ * Performance in Virtualized Environments, 2015, chapter 7), as YAML with their parameters, and
+ * their solution. docs/examples/storage-*.yaml are the same nets with values to begin from.
  *
  *	one queue    clients -> cache                                        (figure 7.5)
  *	cache, raid  clients -> cache -> with probability `miss` the array   (figure 7.7)

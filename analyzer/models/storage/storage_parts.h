@@ -2,11 +2,13 @@
 /*
  * storage_parts: reads and writes of several VMs on a storage system of several parts.
  *
- * The seed's mix (004, 7.5.2) has one server that takes one request at a time, and weights of VMs that
- * stand for whatever queues in front of it. Here a VM lets `depth` requests on and chooses among those
- * that wait by its own alpha and beta; those under way pass a latency that does not queue, then servers
- * that both types share, then one of their own type. Service times are base + bytes * size. The seed's
- * net is the case of depth 1 over all VMs, no shared server and one server for both types.
+ * The mix of Noorshams, Modeling and Prediction of I/O Performance in Virtualized Environments,
+ * 2015, section 7.5.2, has one server that takes one request at a time, and weights of VMs that
+ * stand for whatever queues in front of it. Here a VM lets `depth` requests on and chooses among
+ * those that wait by its own alpha and beta; those under way pass a latency that does not queue,
+ * then servers that both types share, then one of their own type. Service times are base + bytes
+ * * size. The thesis's net is the case of depth 1 over all VMs, no shared server and one server
+ * for both types.
  */
 #ifndef ANALYZER_STORAGE_PARTS_H
 #define ANALYZER_STORAGE_PARTS_H

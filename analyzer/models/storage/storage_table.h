@@ -24,7 +24,10 @@ struct row_filter {
 	size_t nr;
 };
 
-/* Request classes of seed 004, section 7.4: r_r, r_s, w_r, w_s. */
+/*
+ * Request classes of Noorshams, Modeling and Prediction of I/O Performance in Virtualized
+ * Environments, 2015, section 7.4: r_r, r_s, w_r, w_s.
+ */
 enum storage_class {
 	STORAGE_RANDOM_READ,
 	STORAGE_SEQUENTIAL_READ,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * vm_weights: firing weights of the reads and writes of several VMs from those of the whole
- * (seed 004, algorithms 4 and 5, after Rostami 2014), and from the share of clients.
+ * (Noorshams, Modeling and Prediction of I/O Performance in Virtualized Environments, 2015,
+ * algorithms 4 and 5, after Rostami 2014), and from the share of clients.
  *
  * The printed step widths of algorithm 4 are garbled; here delta is (alpha - beta) / v for the
- * type of the larger weight and the lesser weight / v for the other, which is the one reading that
- * treats both types alike. Weights must stay above 0: those that would not are set to a hundredth
- * of the type's largest, and counted.
+ * type of the larger weight and the lesser weight / v for the other, which is the one reading
+ * that treats both types alike. Weights must stay above 0: those that would not are set to a
+ * hundredth of the type's largest, and counted.
  */
 #ifndef ANALYZER_VM_WEIGHTS_H
 #define ANALYZER_VM_WEIGHTS_H
