@@ -368,7 +368,7 @@ $(bundle): $(BUILD)/blkcast-agent scripts/bundle.sh scripts/elf-libs.sh
 # tests/cli/install-paths.sh holds the texts against what is installed.
 shared_files = $(wildcard docs/*.schema.json formats/*.md) formats/request.h analyzer/measure/store.md \
 	$(addprefix docs/,architecture.md methods.md qpn-tables.md security.md) \
-	$(shell find docs/examples -type f)
+	$(shell find docs/examples docs/guide -type f)
 install: programs
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/sbin \
 		$(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man8

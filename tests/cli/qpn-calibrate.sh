@@ -43,12 +43,12 @@ is "$(cat "$T/err")" "blkcast qpn: $T/bad.csv:3: response_time_s: expected a num
 holds "and no net is written" test ! -e "$T/x.yaml"
 exits 2 "another model is refused" "$blkcast" qpn calibrate "$T/table.csv" --model raid -o "$T/x.yaml"
 
-# The commands of README, in a folder beside docs.
+# The commands of docs/guide/nets.md, in a folder beside docs.
 ln -s "$PWD/docs" "$T/docs"
-grep -oE '^    blkcast qpn (calibrate .*|predict .*|solve cache.*)' README.md | sed 's/^ *blkcast//' >"$T/readme"
-is "$(wc -l <"$T/readme")" 4 "README calibrates and asks two models"
+grep -oE '^    blkcast qpn (calibrate .*|predict .*|solve cache.*)' docs/guide/nets.md | sed 's/^ *blkcast//' >"$T/page"
+is "$(wc -l <"$T/page")" 4 "the guide calibrates and asks two models"
 while read -r line; do
-	exits 0 "README: blkcast $line" env -C "$T" "$(realpath "$blkcast")" $line
-done <"$T/readme"
+	exits 0 "nets.md: blkcast $line" env -C "$T" "$(realpath "$blkcast")" $line
+done <"$T/page"
 like "$(cat "$T/out")" '^write,45,24k,100g,0\.01[12]' "an array answers 45 writers in 11 to 13 ms"
 done_testing

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Every command block of the README runs as it is printed, but for what is the reader's own: the disk (a loop
-# device here), ten minutes (three seconds) and the files that a block reads. The blocks are taken from
-# README.md itself. Folders such as /srv and /etc, the ports and the names of hosts are those of the README,
-# in namespaces of mounts and networks of this test. What cannot run here, such as copying to another host, is
-# checked as far as it goes. The way to a migration estimate has a test of its own, readme-migration.sh.
+# Every command block of README.md and of docs/guide/ runs as it is printed. Only what belongs to the reader is
+# replaced: the disk (a loop device here), ten minutes (three seconds), and the files that a block reads. Folders
+# such as /srv and /etc, ports and names of hosts are those of the pages, in mount and network namespaces of this
+# test. Commands that cannot run here, such as a copy to another host, are checked as far as possible. The pages
+# that predict from one recording (README's "Predict a move", migrate, consolidate, headroom-and-capacity) are run
+# by readme-migration.sh. The pages run in the order of the list below, in one folder.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/support/tap.sh
 . tests/loop.sh
@@ -32,7 +33,8 @@ mount -t tmpfs tmpfs "$T/etc" && mkdir "$T/etc/upper" "$T/etc/work" || exit 1
 unmount_etc() { umount -l /etc "$T/etc"; }
 at_exit unmount_etc
 mount -t overlay overlay -o "lowerdir=/etc,upperdir=$T/etc/upper,workdir=$T/etc/work" /etc || exit 1
-for folder in /srv /opt /usr/local/sbin; do mount -t tmpfs tmpfs $folder || exit 1; done
+mkdir -p /var/lib/blkcast
+for folder in /srv /opt /usr/local/sbin /var/lib/blkcast; do mount -t tmpfs tmpfs $folder || exit 1; done
 umount -l /sys/kernel/debug 2>/dev/null
 mkdir -p /etc/blkcast /srv/traces
 python3 - <<'P'
@@ -44,12 +46,20 @@ echo "127.0.0.1 localhost analyzer.example" >/etc/hosts
 loop_new 64M
 disk=$loop_name
 
-# blocks: "NUMBER<tab>COMMAND" for each command; a line that ends with \ goes on in the next. The last block,
-# which lists files, and the section that has a test of its own are left out.
+pages="README.md $(printf 'docs/guide/%s.md ' watch record-and-report several-guests compare measure-and-fit nets \
+	architecture-models secure keep-for-a-year z-linux)"
+elsewhere=$(printf 'docs/guide/%s.md ' migrate consolidate headroom-and-capacity)
+forgotten=""
+for page in $(grep -l '^    ' docs/guide/*.md); do
+	case " $pages $elsewhere " in *" $page "*) ;; *) forgotten="$forgotten $page" ;; esac
+done
+is "$forgotten" "" "every page of the guide that has commands is run"
+
+# commands: "NUMBER<tab>COMMAND" for each command of all pages; a line that ends with \ goes on in the next. The
+# section of the README that readme-migration.sh runs is left out.
 awk '
-	/^### From a running application/ { other = 1 }
-	/^What if, in files/ || /^Solve a queueing/ { other = /^What if/ }
-	/^## Reading the source/ { exit }
+	FNR == 1 { inside = 0; other = 0 }
+	/^##/ { other = /Predict a move/ }
 	/^    / && !other {
 		if (!inside) { number++; inside = 1 }
 		line = substr($0, 5)
@@ -60,8 +70,8 @@ awk '
 		text = ""
 		next
 	}
-	!/^$/ { inside = 0 }' README.md >"$T/commands"
-number "$(wc -l <"$T/commands") >= 45" "the README has its commands ($(wc -l <"$T/commands"))"
+	!/^$/ { inside = 0 }' $pages >"$T/commands"
+number "$(wc -l <"$T/commands") >= 65" "the pages have their commands ($(wc -l <"$T/commands"))"
 
 # The reader's files, in a folder of the reader's.
 mkdir "$T/home"
@@ -162,6 +172,9 @@ while IFS=$'\t' read -r number line <&8; do
 		rm -rf /srv/fleet && ln -s zlinux /srv/fleet
 		streams "$name" "$command" "$host"
 		;;
+	"useradd "*)
+		if id blkcast >/dev/null 2>&1; then pass "$name (the user is there)"; else runs "$name" "$command"; fi
+		;;
 	"install -d -o blkcast"*)
 		runs "$name" "$command"
 		install -d -o blkcast -m 700 /srv/zlinux
@@ -187,7 +200,7 @@ for page in report.html p95.html; do holds "$page has a picture" grep -q '<svg' 
 holds "shop.svg is one" grep -q '<svg' shop.svg
 is "$(find trace.blkseg -size +0)" trace.blkseg "the redacted trace is there"
 
-# The list of files in "Reading the source".
+# The list of headers in docs/architecture.md.
 missing=""
 cd "$source" || exit 1
 while read -r first rest; do
@@ -195,6 +208,15 @@ while read -r first rest; do
 	for file in $files $rest; do
 		case $file in *.h, | *.md, | *.h | *.md) [ -e "$folder/${file%,}" ] || missing="$missing $folder/${file%,}" ;; esac
 	done
-done < <(sed -n '/^## Reading the source/,/^\[docs/s/^    //p' README.md | sed 's/, */ /g; s/   .*//')
-is "$missing" "" "the files that the README names are there"
+done < <(sed -n '/^## Where to begin reading/,/^## /s/^    //p' docs/architecture.md | sed 's/, */ /g; s/   .*//')
+is "$missing" "" "the headers that docs/architecture.md names are there"
+
+# Links between the pages.
+for page in README.md docs/guide/*.md; do
+	for link in $(grep -oE '\]\([^)#:]+\)' "$page" | tr -d '()]'); do
+		[ -e "$(dirname "$page")/$link" ] || missing="$missing $page:$link"
+	done
+done
+is "$missing" "" "every link of the README and of the guide leads to a file"
+number "$(wc -l <README.md) <= 120" "the README has at most 120 lines"
 done_testing

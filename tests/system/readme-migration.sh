@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The README's way from a running application to a migration estimate, command by command as printed:
-# only the line of settings is replaced, by a loop device under load and a folder on another one.
+# The way from a running application to an estimate, command by command as printed: the README's section "Predict a
+# move", then docs/guide/migrate.md, consolidate.md and headroom-and-capacity.md. Only the settings are replaced, by a
+# loop device under load and a folder on another one.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/support/tap.sh
 . tests/loop.sh
@@ -15,12 +16,14 @@ mounts=""
 unmount() { for m in $mounts; do umount -l "$m"; done; }
 at_exit unmount
 
-# commands: those of the section, in order, without the settings
-section=$(sed -n '/^### From a running application to a migration estimate/,/^Solve a queueing/p' README.md)
-settings=$(printf '%s\n' "$section" | sed -n 's/^    \(DEVICE=.*\)/\1/p')
-printf '%s\n' "$section" | sed -n 's/^    //p' | grep -v '^DEVICE=' >"$T/commands"
-is "$(printf '%s\n' "$settings" | grep -oE '[A-Z]+=' | paste -sd' ')" "DEVICE= WATCH= NEW= INTERVAL=" "the section has its settings"
-number "$(wc -l <"$T/commands") >= 12" "and commands"
+# commands: those of the three pages, in order, without the settings; a line that ends with \ goes on in the next
+blocks() { sed -n 's/^    //p' "$@" | sed -e ':more' -e '/\\$/{N;s/\\\n *//;b more' -e '}'; }
+settings=$(blocks docs/guide/migrate.md | grep '^DEVICE=')
+blocks docs/guide/{migrate,consolidate,headroom-and-capacity}.md | grep -v '^DEVICE=' >"$T/commands"
+sed -n '/^### .*Predict a move/,/^## /p' README.md | blocks >"$T/first"
+is "$(printf '%s\n' "$settings" | grep -oE '[A-Z]+=' | paste -sd' ')" "DEVICE= WATCH= NEW= INTERVAL=" "the page has its settings"
+number "$(wc -l <"$T/commands") >= 14" "and commands"
+is "$(wc -l <"$T/first")" 2 "the README predicts a move by two commands"
 
 # The application: a mix of reads and writes on a file system.
 loop_new 96M
@@ -44,10 +47,28 @@ cp -r docs/examples/plans docs/examples/scenarios docs/examples/demo.seg "$T/doc
 cd "$T" || exit 1
 sed -i 's/file_set: 512m/file_set: 64m/; s/configurations: 60/configurations: 16/; s/warm_up: 1s/warm_up: 0/' docs/examples/plans/new-storage.yaml
 export DEVICE=${app_dev#/dev/} WATCH=5s NEW="$T/new" INTERVAL=300ms
+
+# The README's two commands, in a folder of their own.
+mkdir "$T/readme"
+cd "$T/readme" || exit 1
+while IFS= read -r command; do
+	command=${command//vdb/$DEVICE}
+	command=${command//10m/$WATCH}
+	exits 0 "README: $command" timeout 200 bash -e -c "${command//\/mnt\/new/$NEW}"
+done <"$T/first"
+like "$(cat "$T/out")" '^After the migration: ' "its replay ends with a sentence"
+cd "$T" || exit 1
 n=0
 while IFS= read -r command; do
 	n=$((n + 1))
-	exits 0 "$command" timeout 200 bash -e -c "$command"
+	case $command in
+	*" --db new.sqlite"* | *" --model "*)
+		# Whether a limit holds (1), and whether models can tell (3), is up to what this machine measured.
+		timeout 200 bash -e -c "$command" >"$T/out" 2>"$T/err"
+		like "$?" '^[013]$' "$command"
+		;;
+	*) exits 0 "$command" timeout 200 bash -e -c "$command" ;;
+	esac
 	cp "$T/out" "$T/out.$n"
 	case $command in
 	blkcast-agent*) stop_application ;;
@@ -58,7 +79,6 @@ is "$(jq 'length' app.json)" 1 "one device was characterized"
 jq -e '.[0].requests | .read > 50 and .write > 20' app.json >/dev/null && pass "the application was seen" || fail "the application was seen" "$(jq -c '.[0].requests' app.json)"
 number "$(jq '.[0].request_mix.read' app.json) > 0.55 && $(jq '.[0].request_mix.read' app.json) < 0.85" "its mix"
 for page in migration.html two.html headroom.html scenarios.html; do holds "$page has a picture" grep -q '<svg' $page; done
-note "$(tail -n 1 out.5)"
 like "$(cat out.*)" '^After the migration: ' "the estimate is a sentence"
 like "$(cat out.*)" '^Consolidated on one target: ' "so is that of two"
 like "$(cat out.*)" '^read.mean=1s (holds up to|is broken)' "and how much more it bears"
