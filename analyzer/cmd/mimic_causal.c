@@ -30,13 +30,14 @@ static json_t *side_json(const struct causal_plan *plan, const struct causal_res
 static int print_json(const struct causal_plan *plan, const struct causal_result *r)
 {
 	json_t *top =
-		json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:o, s:o}", "schema",
-			  "blkcast.mimic/1", "intensity", "causal", "requests",
+		json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o, s:o}",
+			  "schema", "blkcast.mimic/1", "intensity", "causal", "requests",
 			  (json_int_t)plan->nr, "left_out", (json_int_t)plan->nr_left_out,
 			  "not_sent", (json_int_t)r->nr_not_sent, "threads",
 			  (json_int_t)plan->nr_lanes, "flushes", (json_int_t)r->nr_flushes,
-			  "window_s", plan->window_s, "elapsed_s", r->elapsed_s, "wake_s",
-			  r->wake_s, "read", side_json(plan, r, 0), "write", side_json(plan, r, 1));
+			  "window_s", plan->window_s, "begin_s", (double)r->begin_real_ns * 1e-9,
+			  "elapsed_s", r->elapsed_s, "wake_s", r->wake_s, "read",
+			  side_json(plan, r, 0), "write", side_json(plan, r, 1));
 	int ret = -ENOMEM;
 
 	if (top)

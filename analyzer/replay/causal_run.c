@@ -17,6 +17,7 @@
 
 #include "analyzer/models/num/rng.h"
 #include "analyzer/replay/aio.h"
+#include "base/clock.h"
 
 #define EVENTS	   64
 #define POLL_NS	   1000000 /* how often who waits for other lanes looks */
@@ -31,7 +32,7 @@ struct shared {
 	const struct causal_run *run;
 	int fd;
 	unsigned char *buffer[2]; /* where reads go; what is written */
-	uint64_t begin_ns, end_ns, wake_ns;
+	uint64_t begin_real_ns, begin_ns, end_ns, wake_ns;
 	_Atomic uint64_t nr_done;
 	_Atomic int error; /* the first one's errno */
 	/* Whose that was, or NULL, and the bytes that came back, or -1; read when the lanes have ended. */
@@ -359,6 +360,8 @@ static int run_lanes(struct shared *s, struct lane *lanes, struct causal_result 
 	const struct causal_plan *plan = s->run->plan;
 	int status = 0;
 
+	/* It is read before the naps, so that a recorder's clock may differ by as long as they take. */
+	s->begin_real_ns = clock_real_ns();
 	s->wake_ns = wake_latency();
 	s->begin_ns = now_ns();
 	s->end_ns = s->run->duration_s > 0
@@ -374,6 +377,7 @@ static int run_lanes(struct shared *s, struct lane *lanes, struct causal_result 
 		if (lanes[i].started)
 			pthread_join(lanes[i].thread, NULL);
 	memset(out, 0, sizeof(*out));
+	out->begin_real_ns = s->begin_real_ns;
 	out->elapsed_s = (double)(now_ns() - s->begin_ns) / 1e9;
 	out->wake_s = (double)s->wake_ns / 1e9;
 	add_up(lanes, plan->nr_lanes, out);

@@ -17,8 +17,9 @@
 struct causal_result {
 	uint64_t nr[2]; /* reads and writes completed */
 	uint64_t nr_flushes;
-	uint64_t nr_not_sent; /* of the plan: the duration was over */
-	double mean_s[2];     /* response times, NaN none */
+	uint64_t nr_not_sent;	/* of the plan: the duration was over */
+	double mean_s[2];	/* response times, NaN none */
+	uint64_t begin_real_ns; /* by CLOCK_REALTIME; nothing was sent before it */
 	double elapsed_s;
 	double wake_s; /* how late this machine wakes who sleeps; taken off the gaps */
 };

@@ -36,9 +36,9 @@ record() { # STORE DEVICE COMMAND...: its output is in $T/run
 	wait $agent
 }
 
-# requests STORE FILTER: operation, sector, bytes and thread, by arrival
+# requests STORE FILTER OPTION...: operation, sector, bytes and thread, by arrival
 requests() {
-	"$blkcast" dump --store "$T/$1" --format jsonl -q --operation read,write |
+	"$blkcast" dump --store "$T/$1" --format jsonl -q --operation read,write "${@:3}" |
 		jq -r "select($2)"' | [.operation, .sector, .bytes, .tid] | @tsv'
 }
 
@@ -76,7 +76,12 @@ requests app ".total_s != null" >"$T/app.tsv"
 number "$(wc -l <"$T/app.tsv") > 600" "the load was recorded"
 echo 2 >"/sys/block/$second/queue/nomerges" # they are merged already
 record again "$second" "$blkcast" mimic --replay --run --store "$T/app" --device "$first" --target "$second_dev" --json
-requests again true >"$T/again.tsv"
+# Before it sends anything the replay looks at what the target holds, which the agent records as well. The
+# answer says when the replay began: from then on there are its requests and no others.
+begin=$(jq .begin_s "$T/run")
+requests again true --begin "@$begin" >"$T/again.tsv"
+requests again true --end "@$begin" >"$T/look.tsv"
+is "$(cut -f1 "$T/look.tsv" | sort -u)" read "before it began, the target was only read"
 note "$(jq -c '[.requests, .left_out, .threads, .window_s, .elapsed_s]' "$T/run")"
 is "$(jq '.read.requests + .write.requests' "$T/run")" "$(wc -l <"$T/app.tsv")" "all of them were sent"
 is "$(cut -f1-3 "$T/again.tsv" | sort | md5sum)" "$(cut -f1-3 "$T/app.tsv" | sort | md5sum)" "the same ones"
