@@ -7,7 +7,7 @@ b=$BUILD/blkcast sender=$BUILD/tests/system/agent_sender
 server="" proxy=""
 stop_all() { for p in $server $proxy; do kill -9 "$p" 2>/dev/null; done; wait 2>/dev/null; }
 at_exit stop_all
-: >"$T/err"
+: >"$T/err" >"$T/proxy"
 "$b" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 --connections-per-address 200 >"$T/out" 2>"$T/err" &
 server=$!
 port=$(serve_port "$T/err" $server)
@@ -32,5 +32,10 @@ is "$(cat "$T/sent")" "captured 800 lost 0 left 0" "what is there is acknowledge
 is "$(stored net segments)" $((nr + 20)) "and stored once"
 
 # A store put back from a backup has less than it acknowledged
-is "$(curl -sm 5 "http://127.0.0.1:$port/v1/streams/net?epoch=1" | jq -c .streams)" "[]" "streams by epoch"
+ask() { curl -sm 5 "http://127.0.0.1:$port/v1/streams/net$1" | jq -c "$2"; }
+IFS=$'\t' read -r boot epoch < <(ask "" '.streams[0]' | jq -r '[.boot_id, .epoch] | @tsv')
+is "$(ask "?boot_id=$boot&epoch=$epoch" '[.streams[].highest_sequence]')" "[$((nr + 19))]" "a stream by its epoch"
+is "$(ask "?boot_id=$boot&epoch=1" .streams)" "[]" "no stream has another epoch"
+is "$(ask "?epoch=1" '.streams, .error')" \
+	$'null\n"query: expected boot_id, boot_id and epoch, or from_boot_id and from_epoch"' "an epoch is one of a boot"
 done_testing
