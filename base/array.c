@@ -5,13 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-int array_grow(void *array, size_t *cap, size_t want, size_t item_bytes)
+int array_enlarge(void *array, size_t *cap, size_t want, size_t item_bytes)
 {
 	size_t room = *cap ? *cap : ARRAY_FIRST_ITEMS;
 	void *old, *grown;
 
-	if (want <= *cap)
-		return 0;
 	while (room < want) {
 		if (__builtin_mul_overflow(room, 2, &room))
 			return -ENOMEM;

@@ -21,12 +21,18 @@
 /* The room that the first call makes, in items. */
 #define ARRAY_FIRST_ITEMS 8
 
+/* The part of array_grow() that allocates; call array_grow(), which costs nothing while there is room. */
+int array_enlarge(void *array, size_t *cap, size_t want, size_t item_bytes);
+
 /*
  * Makes room for at least want items of item_bytes each. array points to the caller's pointer, cap to
  * the number of items that fit now; both start at NULL and 0. New items are not initialised.
  * Returns 0, or -ENOMEM (also where the size in bytes would overflow); then nothing has changed and
  * the old array is still the caller's.
  */
-int array_grow(void *array, size_t *cap, size_t want, size_t item_bytes);
+static inline int array_grow(void *array, size_t *cap, size_t want, size_t item_bytes)
+{
+	return want <= *cap ? 0 : array_enlarge(array, cap, want, item_bytes);
+}
 
 #endif

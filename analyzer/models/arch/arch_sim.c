@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/models/arch/sim_state.h"
+#include "base/array.h"
 
 int sim_no_memory(struct arch_sim *s)
 {
@@ -44,16 +45,10 @@ uint32_t thread_new(struct arch_sim *s)
 				ARCH_SIM_MAX_THREADS);
 			return ARCH_NONE;
 		}
-		if (s->nr_threads == s->cap_threads) {
-			uint32_t cap = s->cap_threads ? 2 * s->cap_threads : 64;
-			struct thread **more = reallocarray(s->threads, cap, sizeof(*more));
-
-			if (!more) {
-				sim_no_memory(s);
-				return ARCH_NONE;
-			}
-			s->threads = more;
-			s->cap_threads = cap;
+		if (array_grow(&s->threads, &s->cap_threads, s->nr_threads + 1,
+			       sizeof(*s->threads))) {
+			sim_no_memory(s);
+			return ARCH_NONE;
 		}
 		i = s->nr_threads;
 		s->threads[i] = calloc(1, sizeof(**s->threads));

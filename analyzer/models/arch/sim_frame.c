@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/models/arch/sim_state.h"
+#include "base/array.h"
 
 #define MAX_DEPTH 64 /* of lazy values that lead to lazy values */
 
@@ -94,16 +95,9 @@ static struct variable *sim_frame_put(struct arch_sim *s, struct frame *f, uint3
 		f->items[i].lazy = NULL;
 		return &f->items[i];
 	}
-	if (f->nr == f->cap) {
-		uint32_t cap = f->cap ? 2 * f->cap : 4;
-		struct variable *more = reallocarray(f->items, cap, sizeof(*more));
-
-		if (!more) {
-			no_memory(s);
-			return NULL;
-		}
-		f->items = more;
-		f->cap = cap;
+	if (array_grow(&f->items, &f->cap, f->nr + 1, sizeof(*f->items))) {
+		no_memory(s);
+		return NULL;
 	}
 	f->items[f->nr] = (struct variable){ .name = name };
 	return &f->items[f->nr++];

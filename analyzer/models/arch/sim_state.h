@@ -23,7 +23,8 @@ struct variable {
  * collection fixes, and is looked at first.
  */
 struct frame {
-	uint32_t refs, nr, cap;
+	uint32_t refs, nr;
+	size_t cap;
 	bool overlay;
 	struct frame *below; /* counted */
 	struct variable *items;
@@ -117,7 +118,8 @@ struct arch_sim {
 	double step_time;
 
 	struct thread **threads;
-	uint32_t nr_threads, cap_threads, free_thread, nr_live;
+	uint32_t nr_threads, free_thread, nr_live;
+	size_t cap_threads;
 	struct frame *free_frames;
 
 	/* For arch_load: only this open scenario, and nobody ever waits. Else ARCH_NONE. */

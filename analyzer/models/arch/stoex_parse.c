@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/models/arch/stoex_lex.h"
+#include "base/array.h"
 
 #define MAX_DEPTH 200
 #define MAX_NODES 100000
@@ -46,15 +47,8 @@ static uint32_t add_node(struct reader *r, struct stoex_node n)
 
 	if (e->nr_nodes == MAX_NODES)
 		return lex_fail(r, "too long");
-	if (e->nr_nodes == e->cap_nodes) {
-		uint32_t cap = e->cap_nodes ? 2 * e->cap_nodes : 8;
-		struct stoex_node *more = reallocarray(e->nodes, cap, sizeof(*more));
-
-		if (!more)
-			return lex_no_memory(r);
-		e->nodes = more;
-		e->cap_nodes = cap;
-	}
+	if (array_grow(&e->nodes, &e->cap_nodes, e->nr_nodes + 1, sizeof(*e->nodes)))
+		return lex_no_memory(r);
 	e->nodes[e->nr_nodes] = n;
 	return e->nr_nodes++;
 }
@@ -141,16 +135,9 @@ static int add_sample(struct reader *r, struct stoex_sample s)
 {
 	struct stoex *e = r->e;
 
-	if (e->nr_samples == e->cap_samples) {
-		uint32_t cap = e->cap_samples ? 2 * e->cap_samples : 8;
-		struct stoex_sample *more = reallocarray(e->samples, cap, sizeof(*more));
-
-		if (!more) {
-			lex_no_memory(r);
-			return r->error;
-		}
-		e->samples = more;
-		e->cap_samples = cap;
+	if (array_grow(&e->samples, &e->cap_samples, e->nr_samples + 1, sizeof(*e->samples))) {
+		lex_no_memory(r);
+		return r->error;
 	}
 	e->samples[e->nr_samples++] = s;
 	return 0;

@@ -74,9 +74,11 @@ struct stoex_node {
 struct stoex {
 	char *text; /* owned, as all below */
 	struct stoex_node *nodes;
-	uint32_t nr_nodes, cap_nodes, root;
+	uint32_t nr_nodes, root;
+	size_t cap_nodes;
 	struct stoex_sample *samples;
-	uint32_t nr_samples, cap_samples;
+	uint32_t nr_samples;
+	size_t cap_samples;
 	uint32_t *variables; /* distinct */
 	size_t nr_variables;
 	const struct stoex_names *names; /* borrowed */

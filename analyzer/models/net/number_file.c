@@ -10,6 +10,7 @@
 
 #include "analyzer/models/num/dist.h"
 #include "analyzer/models/net/number_file.h"
+#include "base/array.h"
 
 #define MAX_BYTES (64 << 20)
 
@@ -32,15 +33,8 @@ static int number_file_add(struct numbers *x, double value)
 {
 	if (x->nr == DIST_MAX_POINTS)
 		return -E2BIG;
-	if (x->nr == x->cap) {
-		size_t cap = x->cap ? 2 * x->cap : 1024;
-		double *more = reallocarray(x->values, cap, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		x->values = more;
-		x->cap = cap;
-	}
+	if (array_grow(&x->values, &x->cap, x->nr + 1, sizeof(*x->values)))
+		return -ENOMEM;
 	x->values[x->nr++] = value;
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/models/net/qpe_xml.h"
+#include "base/array.h"
 
 #define XSI "http://www.w3.org/2001/XMLSchema-instance"
 
@@ -36,16 +37,9 @@ int qpe_add_name(struct qpe_importer *im, const xmlNode *at, struct qpe_names *n
 		free(id);
 		return ret;
 	}
-	if (n->nr == n->cap) {
-		uint32_t cap = n->cap ? 2 * n->cap : 16;
-		struct qpe_named *more = reallocarray(n->items, cap, sizeof(*more));
-
-		if (!more) {
-			free(id);
-			return qpe_out_of_memory(im);
-		}
-		n->items = more;
-		n->cap = cap;
+	if (array_grow(&n->items, &n->cap, n->nr + 1, sizeof(*n->items))) {
+		free(id);
+		return qpe_out_of_memory(im);
 	}
 	n->items[n->nr++] = (struct qpe_named){ .id = id, .index = index, .output = output };
 	return 0;

@@ -26,7 +26,8 @@ struct qpe_named {
 
 struct qpe_names {
 	struct qpe_named *items;
-	uint32_t nr, cap;
+	uint32_t nr;
+	size_t cap;
 };
 
 struct qpe_importer {

@@ -46,11 +46,6 @@ void dist_release(struct dist *d)
 	*d = (struct dist){ 0 };
 }
 
-double dist_scv(const struct dist *d)
-{
-	return d->variance / (d->mean * d->mean);
-}
-
 /* Moments that overflow are as impossible as negative ones. */
 int dist_finish(struct dist *d, struct err *err)
 {

@@ -124,8 +124,6 @@ static inline double dist_sample(const struct dist *d, struct rng *r, uint32_t *
 	return dist_sample_other(d, r, phase);
 }
 
-/* variance / mean^2 */
-double dist_scv(const struct dist *d);
 /* "exponential", ... */
 const char *dist_name(enum dist_kind kind);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/models/regression/forest.h"
+#include "base/array.h"
 
 void forest_init(struct forest *f)
 {
@@ -19,23 +20,10 @@ void forest_release(struct forest *f)
 	forest_init(f);
 }
 
-/* Room for `more` elements beyond nr. */
+/* Room for more elements beyond nr, which all 32-bit indices of the forest can still reach. */
 static int forest_grow(void *array, size_t *cap, size_t nr, size_t more, size_t size)
 {
-	void **at = array, *grown;
-	size_t want;
-
-	if (nr + more <= *cap)
-		return 0;
-	want = 2 * (nr + more) + 16;
-	if (want > INT32_MAX)
-		return -ENOMEM;
-	grown = reallocarray(*at, want, size);
-	if (!grown)
-		return -ENOMEM;
-	*at = grown;
-	*cap = want;
-	return 0;
+	return nr + more > INT32_MAX ? -ENOMEM : array_grow(array, cap, nr + more, size);
 }
 
 int64_t forest_add_node(struct forest *f, const struct tree_node *node)
@@ -53,7 +41,8 @@ int64_t forest_add_levels(struct forest *f, const uint8_t *levels, size_t nr)
 
 	if (forest_grow(&f->levels, &f->cap_levels, f->nr_levels, nr, 1))
 		return -ENOMEM;
-	memcpy(f->levels + at, levels, nr);
+	if (nr)
+		memcpy(f->levels + at, levels, nr);
 	f->nr_levels += nr;
 	return (int64_t)at;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/models/regression/m5_split.h"
+#include "base/array.h"
 
 #define MAX_DEPTH      100
 #define LEAST_RESIDUAL 1e-9 /* of the deviation of y: a model that errs less needs no split */
@@ -59,15 +60,8 @@ static void grower_release(struct grower *w)
 
 static int64_t new_node(struct m5_tree *t, int32_t parent, size_t begin, size_t end)
 {
-	if (t->nr == t->cap) {
-		size_t cap = t->cap ? 2 * t->cap : 64;
-		struct m5_node *grown = reallocarray(t->nodes, cap, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		t->nodes = grown;
-		t->cap = cap;
-	}
+	if (array_grow(&t->nodes, &t->cap, t->nr + 1, sizeof(*t->nodes)))
+		return -ENOMEM;
 	t->nodes[t->nr] = (struct m5_node){
 		.parent = parent, .left = -1, .right = -1, .begin = begin, .end = end
 	};

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/models/regression/mars_candidate.h"
+#include "base/array.h"
 
 /* bx must keep this share of its squared length to be called new. */
 #define LINEAR_SHARE 1e-7
@@ -306,15 +307,9 @@ int forward_candidate_add(struct forward *f, size_t parent, size_t column, size_
 	struct forward_candidate *c;
 	int ret;
 
-	if (f->nr_candidates == f->cap_candidates) {
-		size_t cap = f->cap_candidates ? 2 * f->cap_candidates : 64;
-
-		c = reallocarray(f->candidates, cap, sizeof(*c));
-		if (!c)
-			return -ENOMEM;
-		f->candidates = c;
-		f->cap_candidates = cap;
-	}
+	ret = array_grow(&f->candidates, &f->cap_candidates, f->nr_candidates + 1, sizeof(*c));
+	if (ret)
+		return ret;
 	c = &f->candidates[f->nr_candidates++];
 	*c = (struct forward_candidate){ .parent = parent, .column = column };
 	ret = mars_candidate_allocate(c, f->n);

@@ -8,6 +8,7 @@
 
 #include "analyzer/models/regression/mars_candidate.h"
 #include "analyzer/models/regression/mars_forward.h"
+#include "base/array.h"
 
 /* Length, against its own, that is left of a column which is not the others' sum. */
 #define NEW_LENGTH 1e-6
@@ -275,15 +276,8 @@ static int add_pair(struct forward *f, const struct forward_choice *best)
 
 static int mars_forward_record(struct forward *f, double gain)
 {
-	if (f->nr_steps == f->cap_steps) {
-		size_t cap = f->cap_steps ? 2 * f->cap_steps : 32;
-		struct forward_step *grown = reallocarray(f->steps, cap, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		f->steps = grown;
-		f->cap_steps = cap;
-	}
+	if (array_grow(&f->steps, &f->cap_steps, f->nr_steps + 1, sizeof(*f->steps)))
+		return -ENOMEM;
 	f->steps[f->nr_steps++] = (struct forward_step){ f->nr_terms, gain, 1 - f->rss / f->rss0 };
 	return 0;
 }

@@ -8,11 +8,7 @@
 #include "analyzer/models/num/stats.h"
 #include "analyzer/models/regression/model.h"
 #include "analyzer/models/regression/technique.h"
-
-static json_t *number_or_null(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
+#include "base/json.h"
 
 static json_t *model_json_numbers(const double *v, size_t nr)
 {
@@ -100,9 +96,9 @@ json_t *model_json(const struct model *m)
 	for (size_t v = 0; v < m->schema.nr; v++)
 		json_array_append_new(variables, variable_json(&m->schema.variables[v]));
 	quality = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "cv_rmse",
-			    number_or_null(m->quality.cv_rmse), "r2", number_or_null(m->quality.r2),
-			    "mean_relative_error", number_or_null(m->quality.mean_relative_error),
-			    "p95_relative_error", number_or_null(m->quality.p95_relative_error),
+			    json_number(m->quality.cv_rmse), "r2", json_number(m->quality.r2),
+			    "mean_relative_error", json_number(m->quality.mean_relative_error),
+			    "p95_relative_error", json_number(m->quality.p95_relative_error),
 			    "fold_rmse",
 			    model_json_numbers(m->fold_rmse, m->fold_rmse ? m->data.nr_folds : 0),
 			    "residuals",

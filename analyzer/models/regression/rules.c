@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/models/regression/rules.h"
+#include "base/array.h"
 
 void rules_release(struct rules *r)
 {
@@ -16,30 +17,13 @@ void rules_release(struct rules *r)
 	memset(r, 0, sizeof(*r));
 }
 
-/* Room for `more` elements beyond nr. */
-static int rules_grow(void *array, size_t *cap, size_t nr, size_t more, size_t size)
-{
-	void **at = array, *grown;
-	size_t want;
-
-	if (nr + more <= *cap)
-		return 0;
-	want = 2 * (nr + more) + 16;
-	grown = reallocarray(*at, want, size);
-	if (!grown)
-		return -ENOMEM;
-	*at = grown;
-	*cap = want;
-	return 0;
-}
-
 int rules_add_condition(struct rules *r, const struct rule_condition *c, const uint8_t *levels,
 			size_t nr_levels)
 {
 	struct rule_condition *to;
 
-	if (rules_grow(&r->conditions, &r->cap_conditions, r->nr_conditions, 1, sizeof(*to)) ||
-	    rules_grow(&r->levels, &r->cap_levels, r->nr_levels, nr_levels, 1))
+	if (array_grow(&r->conditions, &r->cap_conditions, r->nr_conditions + 1, sizeof(*to)) ||
+	    array_grow(&r->levels, &r->cap_levels, r->nr_levels + nr_levels, 1))
 		return -ENOMEM;
 	to = &r->conditions[r->nr_conditions++];
 	*to = *c;
@@ -52,7 +36,7 @@ int rules_add_condition(struct rules *r, const struct rule_condition *c, const u
 
 int rules_add_part(struct rules *r, const struct rule_part *p)
 {
-	if (rules_grow(&r->parts, &r->cap_parts, r->nr_parts, 1, sizeof(*p)))
+	if (array_grow(&r->parts, &r->cap_parts, r->nr_parts + 1, sizeof(*p)))
 		return -ENOMEM;
 	r->parts[r->nr_parts++] = *p;
 	return 0;
@@ -62,7 +46,7 @@ int rules_add(struct rules *r, const struct rule *rule)
 {
 	struct rule *to;
 
-	if (rules_grow(&r->rules, &r->cap, r->nr, 1, sizeof(*to)))
+	if (array_grow(&r->rules, &r->cap, r->nr + 1, sizeof(*to)))
 		return -ENOMEM;
 	to = &r->rules[r->nr++];
 	*to = *rule;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/models/regression/s3.h"
+#include "base/array.h"
 
 #define GRID_MAX 1000000 /* points of one pivot's grid */
 
@@ -88,15 +89,8 @@ static int s3_enter(struct search *s, const double *at, unsigned int iteration)
 	slot = slot_of(s, at);
 	if (*slot || r->nr == s->bound)
 		return 0;
-	if (r->nr == r->cap) {
-		size_t cap = r->cap ? 2 * r->cap : 256;
-		struct s3_point *grown = reallocarray(r->points, cap, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		r->points = grown;
-		r->cap = cap;
-	}
+	if (array_grow(&r->points, &r->cap, r->nr + 1, sizeof(*r->points)))
+		return -ENOMEM;
 	memcpy(r->points[r->nr].at, at, sizeof(r->points->at));
 	r->points[r->nr].cost = NAN;
 	r->points[r->nr].iteration = iteration;

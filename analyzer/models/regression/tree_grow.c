@@ -6,6 +6,7 @@
 
 #include "analyzer/models/regression/mars_candidate.h"
 #include "analyzer/models/regression/tree_split.h"
+#include "base/array.h"
 
 /* Spread below this share of the root's is what is left of equal values after rounding. */
 #define LEAST_RISK 1e-24
@@ -70,15 +71,8 @@ static int64_t new_node(struct grower *w, size_t begin, size_t end)
 	at = forest_add_node(&g->forest, &leaf);
 	if (at < 0)
 		return at;
-	if ((size_t)at >= g->cap) {
-		size_t cap = 2 * (size_t)at + 64;
-		struct grown_node *grown = reallocarray(g->nodes, cap, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		g->nodes = grown;
-		g->cap = cap;
-	}
+	if (array_grow(&g->nodes, &g->cap, (size_t)at + 1, sizeof(*g->nodes)))
+		return -ENOMEM;
 	g->nodes[at] = node;
 	return at;
 }

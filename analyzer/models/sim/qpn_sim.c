@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyzer/models/sim/qpn_state.h"
+#include "base/array.h"
 
 uint32_t qpn_token_new(struct qpn_sim *s)
 {
@@ -166,16 +167,9 @@ static void lie_down(struct qpn_sim *s, uint32_t token, struct slot_state *x)
 
 static void send_on(struct qpn_sim *s, uint32_t token)
 {
-	if (s->nr_sent == s->cap_sent) {
-		uint32_t cap = s->cap_sent ? 2 * s->cap_sent : 16;
-		uint32_t *more = reallocarray(s->sent, cap, sizeof(*more));
-
-		if (!more) {
-			s->error = -ENOMEM;
-			return;
-		}
-		s->sent = more;
-		s->cap_sent = cap;
+	if (array_grow(&s->sent, &s->cap_sent, s->nr_sent + 1, sizeof(*s->sent))) {
+		s->error = -ENOMEM;
+		return;
 	}
 	s->sent[s->nr_sent++] = token;
 }

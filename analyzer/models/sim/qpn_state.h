@@ -145,10 +145,11 @@ struct qpn_sim {
 	uint32_t nr_clocks;
 	struct watch *watches;
 	struct route *routes;
-	uint32_t *sent, nr_sent, cap_sent; /* tokens under way, to be routed ... */
-	uint32_t sent_at;		   /* ... from here on */
-	uint32_t *taken;		   /* scratch of a firing */
-	double *kept;			   /* marks of the tokens taken, likewise */
+	size_t cap_sent;
+	uint32_t *sent, nr_sent; /* tokens under way, to be routed ... */
+	uint32_t sent_at;	 /* ... from here on */
+	uint32_t *taken;	 /* scratch of a firing */
+	double *kept;		 /* marks of the tokens taken, likewise */
 	struct rng choice;
 	uint64_t nr_events;
 	uint64_t firings; /* in this instant */

@@ -7,6 +7,7 @@
 #include "analyzer/models/storage/calibrate_phi.h"
 #include "analyzer/models/storage/storage_model.h"
 #include "formats/model_file.h"
+#include "base/json.h"
 
 const char *const storage_kind_names[STORAGE_NR_KINDS + 1] = { "cache",	   "hardware", "mixed",
 							       "multi-vm", "variable", NULL };
@@ -26,14 +27,9 @@ void storage_model_release(struct storage_model *m)
 	*m = (struct storage_model){ 0 };
 }
 
-static json_t *storage_json_number(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
-
 static json_t *range_json(const struct storage_range *r)
 {
-	return json_pack("[o, o]", storage_json_number(r->low), storage_json_number(r->high));
+	return json_pack("[o, o]", json_number(r->low), json_number(r->high));
 }
 
 static json_t *fit_json(const struct storage_fit *f)
@@ -43,15 +39,14 @@ static json_t *fit_json(const struct storage_fit *f)
 	for (size_t i = 0; i < f->nr_terms; i++) {
 		const struct storage_term *t = &f->terms[i];
 
-		json_array_append_new(terms,
-				      json_pack("{s:i, s:i, s:i, s:o, s:o, s:b}", "t", t->t, "s",
-						t->s, "ln_f", t->f, "coefficient",
-						storage_json_number(t->coefficient), "p",
-						storage_json_number(t->p), "pruned", t->pruned));
+		json_array_append_new(terms, json_pack("{s:i, s:i, s:i, s:o, s:o, s:b}", "t", t->t,
+						       "s", t->s, "ln_f", t->f, "coefficient",
+						       json_number(t->coefficient), "p",
+						       json_number(t->p), "pruned", t->pruned));
 	}
 	return json_pack("{s:s, s:I, s:o, s:o, s:o}", "form", form_names[f->form], "rows",
-			 (json_int_t)f->nr_rows, "r2", storage_json_number(f->r2),
-			 "mean_relative_error", storage_json_number(f->mean_error), "terms", terms);
+			 (json_int_t)f->nr_rows, "r2", json_number(f->r2), "mean_relative_error",
+			 json_number(f->mean_error), "terms", terms);
 }
 
 static json_t *cases_json(const struct storage_cases *c)
@@ -61,23 +56,22 @@ static json_t *cases_json(const struct storage_cases *c)
 	for (size_t i = 0; i < c->nr; i++) {
 		const struct storage_case *e = &c->items[i];
 
-		json_array_append_new(
-			list,
-			json_pack("{s:[o, o, o], s:[o, o, o], s:o}", "above",
-				  storage_json_number(e->low[0]), storage_json_number(e->low[1]),
-				  storage_json_number(e->low[2]), "up_to",
-				  storage_json_number(e->high[0]), storage_json_number(e->high[1]),
-				  storage_json_number(e->high[2]), "fit", fit_json(&e->fit)));
+		json_array_append_new(list,
+				      json_pack("{s:[o, o, o], s:[o, o, o], s:o}", "above",
+						json_number(e->low[0]), json_number(e->low[1]),
+						json_number(e->low[2]), "up_to",
+						json_number(e->high[0]), json_number(e->high[1]),
+						json_number(e->high[2]), "fit", fit_json(&e->fit)));
 	}
 	return json_pack("{s:I, s:o, s:o, s:o}", "rows", (json_int_t)c->nr_rows, "r2",
-			 storage_json_number(c->r2), "mean_relative_error",
-			 storage_json_number(c->mean_error), "cases", list);
+			 json_number(c->r2), "mean_relative_error", json_number(c->mean_error),
+			 "cases", list);
 }
 
 static json_t *case_json(const struct storage_load_case *c)
 {
-	json_t *root = json_pack("{s:o, s:b}", "clients_max", storage_json_number(c->clients_max),
-				 "merged", c->merged);
+	json_t *root = json_pack("{s:o, s:b}", "clients_max", json_number(c->clients_max), "merged",
+				 c->merged);
 
 	json_object_set_new(root, "share", fit_json(&c->share));
 	if (!c->merged)
@@ -91,12 +85,11 @@ static json_t *class_json(const struct storage_class_model *c)
 		json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rows",
 			  (json_int_t)c->nr_rows, "clients", range_json(&c->clients), "size_bytes",
 			  range_json(&c->size), "file_set_bytes", range_json(&c->file_set),
-			  "file_set_max_bytes", storage_json_number(c->file_set_max), "cached_sd_s",
-			  storage_json_number(c->cached_sd_s), "uncached_sd_s",
-			  storage_json_number(c->uncached_sd_s), "raid_cv",
-			  storage_json_number(c->raid_cv), "mean_relative_error",
-			  storage_json_number(c->mean_error), "max_relative_error",
-			  storage_json_number(c->max_error));
+			  "file_set_max_bytes", json_number(c->file_set_max), "cached_sd_s",
+			  json_number(c->cached_sd_s), "uncached_sd_s",
+			  json_number(c->uncached_sd_s), "raid_cv", json_number(c->raid_cv),
+			  "mean_relative_error", json_number(c->mean_error), "max_relative_error",
+			  json_number(c->max_error));
 	json_t *cases = json_array();
 
 	if (c->cached.nr)
@@ -112,9 +105,9 @@ static json_t *class_json(const struct storage_class_model *c)
 static json_t *service_json(const struct storage_service *s)
 {
 	return json_pack("{s:o, s:o, s:[o, o], s:[o, o]}", "fit", cases_json(&s->fit), "sd_s",
-			 storage_json_number(s->sd_s), "delta", storage_json_number(s->delta[0]),
-			 storage_json_number(s->delta[1]), "delta_p",
-			 storage_json_number(s->delta_p[0]), storage_json_number(s->delta_p[1]));
+			 json_number(s->sd_s), "delta", json_number(s->delta[0]),
+			 json_number(s->delta[1]), "delta_p", json_number(s->delta_p[0]),
+			 json_number(s->delta_p[1]));
 }
 
 static json_t *parts_json(const struct storage_parts *p)
@@ -132,8 +125,8 @@ static json_t *parts_json(const struct storage_parts *p)
 			 p->depth, "read_alone", cases_json(&p->alone[0]), "write_alone",
 			 cases_json(&p->alone[1]), "phi_range", p->phi_low, p->phi_high, "phi_rows",
 			 (json_int_t)p->nr_phi, "utilization_error",
-			 storage_json_number(p->utilization_error), "depth_error",
-			 storage_json_number(p->depth_error));
+			 json_number(p->utilization_error), "depth_error",
+			 json_number(p->depth_error));
 	if (root && p->phi.technique)
 		json_object_set_new(root, "phi", model_json(&p->phi));
 	return root;
@@ -144,16 +137,14 @@ static json_t *mix_json(const struct storage_mix *x)
 	json_t *errors = json_object(), *root;
 
 	for (int i = 0; i < STORAGE_NR_RULES; i++)
-		json_object_set_new(errors, storage_rule_names[i],
-				    storage_json_number(x->rule_error[i]));
-	json_object_set_new(errors, "inversion", storage_json_number(x->inversion_error));
+		json_object_set_new(errors, storage_rule_names[i], json_number(x->rule_error[i]));
+	json_object_set_new(errors, "inversion", json_number(x->inversion_error));
 	root = json_pack("{s:I, s:I, s:b, s:[f, f], s:s, s:[f, f], s:b, s:o, s:[o, o]}", "rows",
 			 (json_int_t)x->nr_rows, "phi_rows", (json_int_t)x->nr_phi, "by_size",
 			 x->by_size, "phi_range", x->phi_low, x->phi_high, "rule",
 			 storage_rule_names[x->rule], "kappa", x->kappa[0], x->kappa[1],
 			 "inversion", x->inversion, "rule_errors", errors, "mean_relative_error",
-			 storage_json_number(x->mean_error[0]),
-			 storage_json_number(x->mean_error[1]));
+			 json_number(x->mean_error[0]), json_number(x->mean_error[1]));
 	for (int w = 0; w < 2 && root; w++)
 		json_object_set_new(root, type_keys[w], service_json(&x->service[w]));
 	json_object_set_new(root, "clients", range_json(&x->clients));
@@ -161,7 +152,7 @@ static json_t *mix_json(const struct storage_mix *x)
 	json_object_set_new(root, "write_size_bytes", range_json(&x->size[1]));
 	json_object_set_new(root, "vms", range_json(&x->vms));
 	json_object_set_new(root, "vm_share",
-			    json_pack("[f, o]", x->vm_kappa, storage_json_number(x->vm_cap)));
+			    json_pack("[f, o]", x->vm_kappa, json_number(x->vm_cap)));
 	json_object_set_new(root, "phi", model_json(&x->phi));
 	if (x->has_busy)
 		json_object_set_new(root, "busy", model_json(&x->busy));

@@ -26,13 +26,6 @@ static const char *find_reference(const xmlNode *node, const char *name, const x
 	return pcm_attribute(child, "href");
 }
 
-bool pcm_refers(const xmlNode *node, const char *name)
-{
-	const xmlNode *at;
-
-	return find_reference(node, name, &at) != NULL;
-}
-
 const char *pcm_reference_id(const xmlNode *node, const char *name)
 {
 	const xmlNode *at;

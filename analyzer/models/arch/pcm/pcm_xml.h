@@ -85,11 +85,9 @@ int pcm_number(const struct pcm_importer *im, const xmlNode *node, const char *n
 int pcm_refuse_above_0(const struct pcm_importer *im, const xmlNode *node, const char *name);
 
 /*
- * The element that `node` refers to by this attribute or child element. pcm_refers is false where
- * there is no such reference. pcm_follow: -EINVAL where there is none, where it leads nowhere, or
- * not to an element of this name (NULL: of any).
+ * The element that `node` refers to by this attribute or child element. -EINVAL where there is no
+ * such reference, where it leads nowhere, or not to an element of this name (NULL: of any name).
  */
-bool pcm_refers(const xmlNode *node, const char *name);
 int pcm_follow(struct pcm_importer *im, const xmlNode *node, const char *name, const char *element,
 	       const xmlNode **target);
 /* The same of a reference to many, or none; *targets is for free(). */
