@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyzer/answer/answer_parts.h"
+#include "analyzer/answer/grid.h"
 #include "base/array.h"
 #include "base/units.h"
 
@@ -38,6 +39,12 @@ static void answer_table_free(struct answer_table *t)
 		return;
 	for (size_t i = 0; i < t->nr; i++)
 		free(t->cells[i].words);
+	for (size_t i = 0; i < t->nr_columns; i++) {
+		free((char *)t->columns[i].key);
+		free((char *)t->columns[i].title);
+		free((char *)t->columns[i].interval);
+	}
+	free(t->columns);
 	free(t->cells);
 	free(t);
 }
@@ -166,6 +173,23 @@ void answer_member(struct answer *a, const char *key, json_t *value)
 		a->error = -ENOMEM;
 }
 
+/* Copies of the columns and their strings; NULL keeps the failure in a. */
+static struct answer_column *answer_copy_columns(struct answer *a,
+						 const struct answer_column *columns, size_t nr)
+{
+	struct answer_column *copy = calloc(nr, sizeof(*copy));
+
+	if (!copy)
+		a->error = -ENOMEM;
+	for (size_t i = 0; copy && i < nr; i++)
+		copy[i] = (struct answer_column){ .key = answer_copy(a, columns[i].key),
+						  .title = answer_copy(a, columns[i].title),
+						  .unit = columns[i].unit,
+						  .right = columns[i].right,
+						  .interval = answer_copy(a, columns[i].interval) };
+	return copy;
+}
+
 struct answer_table *answer_table(struct answer *a, const char *key, const char *title,
 				  const char *about, const struct answer_column *columns,
 				  size_t nr_columns)
@@ -180,8 +204,10 @@ struct answer_table *answer_table(struct answer *a, const char *key, const char 
 		return NULL;
 	}
 	*item->table =
-		(struct answer_table){ .answer = a, .columns = columns, .nr_columns = nr_columns };
-	return item->table;
+		(struct answer_table){ .answer = a,
+				       .columns = answer_copy_columns(a, columns, nr_columns) };
+	item->table->nr_columns = item->table->columns ? nr_columns : 0;
+	return a->error ? NULL : item->table;
 }
 
 /* A new cell at the end of the table; NULL after a failure. */
@@ -295,6 +321,31 @@ const char *answer_cell_text(const struct answer_cell *c, enum answer_unit unit,
 	return answer_number_text(c->value, unit, out);
 }
 
+bool answer_is_number(const struct answer_table *t, size_t column)
+{
+	if (t->columns[column].right)
+		return true;
+	for (size_t i = column; i < t->nr; i += t->nr_columns) {
+		if (t->cells[i].words || t->cells[i].is_flag)
+			return false;
+	}
+	return true;
+}
+
+unsigned int answer_shown_columns(const struct answer_table *t)
+{
+	unsigned int nr = 0;
+
+	for (size_t i = 0; i < t->nr_columns; i++)
+		nr += t->columns[i].title ? 1 + 2 * (t->columns[i].interval != NULL) : 0;
+	return nr;
+}
+
+bool answer_is_shown(const struct answer_item *item)
+{
+	return item->kind == ANSWER_TABLE && item->table->nr && answer_shown_columns(item->table);
+}
+
 int answer_check(const struct answer *a)
 {
 	int ret = answer_error(a);
@@ -304,7 +355,8 @@ int answer_check(const struct answer *a)
 	for (size_t i = 0; i < a->nr_items; i++) {
 		const struct answer_table *t = a->items[i].table;
 
-		if (t && (!t->nr_columns || t->nr % t->nr_columns))
+		if (t && (!t->nr_columns || t->nr % t->nr_columns ||
+			  answer_shown_columns(t) > GRID_COLUMNS))
 			return -EINVAL;
 	}
 	return 0;

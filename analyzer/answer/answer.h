@@ -52,6 +52,7 @@ struct answer_column {
 	const char *key;   /* name in JSON and CSV; NULL: the column is for people only */
 	const char *title; /* heading for people; NULL: the column is for machines only */
 	enum answer_unit unit;
+	bool right;	      /* words that align right, as numbers do */
 	const char *interval; /* key of [low, high] in JSON; NULL: numbers have no interval */
 };
 
@@ -81,8 +82,9 @@ void answer_member(struct answer *a, const char *key, json_t *value);
 /*
  * Adds a table. key: its member in JSON, NULL leaves it out there. title and about (a sentence on
  * what the rows are) are shown on the page; the text shows title above every table but the first.
- * columns are borrowed for the life of the answer. A row is complete when it has a cell for each
- * column, in order. The table belongs to the answer.
+ * A table whose columns have no titles is for machines only. People see at most 24 columns, where an
+ * interval counts as two. A row is complete when it has a cell for each column, in order. The table
+ * belongs to the answer.
  */
 struct answer_table *answer_table(struct answer *a, const char *key, const char *title,
 				  const char *about, const struct answer_column *columns,

@@ -38,7 +38,8 @@ static void answer_html_head(const struct answer_table *t, struct buf *out)
 	for (size_t i = 0; i < t->nr_columns; i++) {
 		if (!t->columns[i].title)
 			continue;
-		buf_printf(out, "<th scope=\"col\">");
+		buf_printf(out, "<th scope=\"col\"%s>",
+			   answer_is_number(t, i) ? "" : " class=\"words\"");
 		page_escape(out, t->columns[i].title);
 		buf_printf(out, "</th>%s",
 			   t->columns[i].interval ? "<th scope=\"col\">interval</th>" : "");
@@ -51,13 +52,13 @@ static void answer_html_cell(const struct answer_cell *c, const struct answer_co
 {
 	char text[ANSWER_CELL_BYTES], high[ANSWER_CELL_BYTES];
 
-	buf_printf(out, c->words ? "<td>" : "<td class=\"number\">");
+	buf_printf(out, c->words || c->is_flag ? "<td class=\"words\">" : "<td>");
 	page_escape(out, answer_cell_text(c, column->unit, text));
 	buf_printf(out, "</td>");
 	if (!column->interval)
 		return;
 	/* The word "to" and no dash, so that no interval reads as a negative number. */
-	buf_printf(out, "<td class=\"number\">");
+	buf_printf(out, "<td>");
 	if (c->low == c->low && c->high == c->high) {
 		page_escape(out, answer_number_text(c->low, column->unit, text));
 		buf_printf(out, " to ");
@@ -86,12 +87,12 @@ static void answer_html_table(const struct answer_table *t, struct buf *out)
 
 static void answer_html_item(const struct answer_item *item, struct buf *out)
 {
-	if (item->kind != ANSWER_PICTURE && (item->kind != ANSWER_TABLE || !item->table->nr))
+	if (item->kind != ANSWER_PICTURE && !answer_is_shown(item))
 		return;
 	page_section_begin(out, item->title, item->about);
-	if (item->kind == ANSWER_PICTURE)
+	if (item->kind == ANSWER_PICTURE && item->svg.len)
 		buf_put(out, item->svg.data, item->svg.len);
-	else
+	if (item->kind == ANSWER_TABLE)
 		answer_html_table(item->table, out);
 	page_section_end(out);
 }

@@ -17,7 +17,7 @@ struct answer_cell {
 
 struct answer_table {
 	struct answer *answer;
-	const struct answer_column *columns; /* borrowed */
+	struct answer_column *columns; /* owned, as are their strings */
 	size_t nr_columns;
 	struct answer_cell *cells; /* row by row */
 	size_t nr, cap;
@@ -48,6 +48,12 @@ const char *answer_cell_text(const struct answer_cell *c, enum answer_unit unit,
 			     char out[ANSWER_CELL_BYTES]);
 /* One end of an interval, likewise. */
 const char *answer_number_text(double value, enum answer_unit unit, char out[ANSWER_CELL_BYTES]);
+/* Whether a column has numbers alone, which align right. */
+bool answer_is_number(const struct answer_table *t, size_t column);
+/* The columns that people see; an interval counts as two more. At most GRID_COLUMNS. */
+unsigned int answer_shown_columns(const struct answer_table *t);
+/* Whether the item is a table that has something to show to people. */
+bool answer_is_shown(const struct answer_item *item);
 /* 0, or -EINVAL where some table has an incomplete row, or the failure kept while it was filled. */
 int answer_check(const struct answer *a);
 

@@ -1,49 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The answer as text for a terminal: tables, facts, the conclusion, and remarks below it. */
 #include <errno.h>
-#include <math.h>
 
 #include "analyzer/answer/answer_parts.h"
 #include "analyzer/answer/grid.h"
 
-static bool answer_is_number(const struct answer_table *t, size_t column)
+/* The titles of the columns: numbers align right; an interval adds the columns "from" and "to". */
+static void answer_text_titles(const struct answer_table *t, struct grid *g)
 {
-	for (size_t i = column; i < t->nr; i += t->nr_columns) {
-		if (t->cells[i].words || t->cells[i].is_flag)
-			return false;
-	}
-	return true;
-}
-
-/* The grid's list of titles: numbers stand right; an interval adds the columns "from" and "to". */
-static void answer_text_titles(const struct answer_table *t, struct buf *titles)
-{
-	const char *between = "";
+	unsigned int at = 0;
 
 	for (size_t i = 0; i < t->nr_columns; i++) {
 		const struct answer_column *c = &t->columns[i];
 
 		if (!c->title)
 			continue;
-		buf_printf(titles, "%s%s%s%s", between, answer_is_number(t, i) ? ">" : "", c->title,
-			   c->interval ? "|>from|>to" : "");
-		between = "|";
+		g->right[at++] = answer_is_number(t, i);
+		grid_cell(g, "%s", c->title);
+		if (!c->interval)
+			continue;
+		g->right[at++] = true;
+		g->right[at++] = true;
+		grid_cell(g, "from");
+		grid_cell(g, "to");
 	}
-	buf_put_u8(titles, 0);
 }
 
 static int answer_text_table(const struct answer_table *t, FILE *out)
 {
-	struct buf titles = { 0 };
 	struct grid g;
 	int ret;
 
-	answer_text_titles(t, &titles);
-	if (titles.error) {
-		buf_release(&titles);
-		return -ENOMEM;
-	}
-	grid_init(&g, (const char *)titles.data);
+	grid_open(&g, answer_shown_columns(t));
+	answer_text_titles(t, &g);
 	for (size_t i = 0; i < t->nr; i++) {
 		const struct answer_column *c = &t->columns[i % t->nr_columns];
 		char text[ANSWER_CELL_BYTES];
@@ -58,7 +47,6 @@ static int answer_text_table(const struct answer_table *t, FILE *out)
 	}
 	ret = grid_print(&g, out);
 	grid_release(&g);
-	buf_release(&titles);
 	return ret;
 }
 
@@ -79,7 +67,7 @@ int answer_print_text(const struct answer *a, FILE *out)
 				answer_cell_text(&item->fact, item->unit, text));
 			had_fact = true;
 		}
-		if (item->kind != ANSWER_TABLE || !item->table->nr)
+		if (!answer_is_shown(item))
 			continue;
 		if (nr_tables++ || had_fact)
 			fprintf(out, "\n%s%s", item->title ? item->title : "",

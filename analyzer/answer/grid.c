@@ -8,20 +8,20 @@
 
 #define CELL_BYTES 512
 
-static unsigned int width_of(const char *text)
+static unsigned int grid_text_width(const char *text)
 {
 	unsigned int nr = 0;
 
-	/* Bytes 10xxxxxx go on with a character. */
+	/* In UTF-8 a byte of the form 10xxxxxx continues a character. */
 	for (; *text; text++)
 		nr += ((unsigned char)*text & 0xc0) != 0x80;
 	return nr;
 }
 
-static void put_cell(struct grid *g, const char *text)
+static void grid_put_cell(struct grid *g, const char *text)
 {
 	unsigned int column = (unsigned int)(g->nr_cells++ % g->nr_columns);
-	unsigned int width = width_of(text);
+	unsigned int width = grid_text_width(text);
 
 	if (width > g->width[column])
 		g->width[column] = width;
@@ -44,9 +44,15 @@ void grid_init(struct grid *g, const char *titles)
 
 		g->right[i] = *at == '>';
 		snprintf(title, sizeof(title), "%.*s", (int)len - g->right[i], at + g->right[i]);
-		put_cell(g, title);
+		grid_put_cell(g, title);
 		at += len + (at[len] == '|');
 	}
+}
+
+void grid_open(struct grid *g, unsigned int nr_columns)
+{
+	*g = (struct grid){ .nr_columns = nr_columns };
+	buf_init(&g->text);
 }
 
 void grid_release(struct grid *g)
@@ -63,7 +69,7 @@ void grid_cell(struct grid *g, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	shown_in_place(text, sizeof(text));
-	put_cell(g, text);
+	grid_put_cell(g, text);
 }
 
 int grid_print(const struct grid *g, FILE *out)
@@ -75,9 +81,9 @@ int grid_print(const struct grid *g, FILE *out)
 		return g->text.error;
 	for (size_t i = 0; i < g->nr_cells; i++) {
 		unsigned int column = (unsigned int)(i % g->nr_columns);
-		int blanks = (int)(g->width[column] - width_of(at));
+		int blanks = (int)(g->width[column] - grid_text_width(at));
 
-		/* Blanks are owed until something follows them. */
+		/* Blanks are printed only once a cell follows them, so that no line ends with blanks. */
 		if (column == 0)
 			owed = 0;
 		if (*at) {

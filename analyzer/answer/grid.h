@@ -9,7 +9,11 @@
  *	if (grid_print(&g, stdout) < 0) out of memory
  *	grid_release(&g);
  *
- * Width is counted in UTF-8 characters. Failures are kept and told by grid_print().
+ * Titles that are not known when the program is written may hold any character; they go through
+ * grid_open(), which takes the number of columns: set g.right[] for the columns that align right, and give
+ * the titles as the first row of cells.
+ *
+ * Width is counted in UTF-8 characters. The first failure is kept, and grid_print() returns it.
  */
 #ifndef ANALYZER_GRID_H
 #define ANALYZER_GRID_H
@@ -30,6 +34,8 @@ struct grid {
 };
 
 void grid_init(struct grid *g, const char *titles);
+/* nr_columns: 1 to GRID_COLUMNS. The titles follow as the first cells. */
+void grid_open(struct grid *g, unsigned int nr_columns);
 void grid_release(struct grid *g);
 void grid_cell(struct grid *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* 0, or the first -errno met. No trailing blanks. */

@@ -12,7 +12,7 @@
 #include "analyzer/cmd/predictor_options.h"
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/whatif/headroom.h"
-#include "analyzer/report/study_page.h"
+#include "analyzer/answer/page_shell.h"
 #include "base/units.h"
 
 #define LEAD_BYTES 768
@@ -329,17 +329,17 @@ static int save_page(struct job *job)
 
 	buf_init(&page);
 	cmd_headroom_conclude(job, job->tightest, lead);
-	study_page_begin(&page, "How much more load", lead);
+	page_begin(&page, "How much more load", lead);
 	for (size_t i = 0; i < job->slo.nr && !ret; i++) {
 		cmd_headroom_conclude(job, i, lead);
-		study_page_section(&page, job->slo.items[i], lead);
+		page_section_begin(&page, job->slo.items[i], lead);
 		snprintf(id, sizeof(id), "knee-%zu", i);
 		ret = headroom_draw(&job->found[i], &job->objectives[i], &job->rows[i], id, &page);
-		study_page_section_end(&page);
+		page_section_end(&page);
 	}
-	study_page_end(&page);
+	page_end(&page);
 	if (!ret)
-		ret = study_page_save(&page, job->report, &job->err);
+		ret = page_save(&page, job->report, &job->err);
 	buf_release(&page);
 	return ret;
 }

@@ -9,12 +9,12 @@
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/predictor_options.h"
-#include "analyzer/cmd/space_text.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/cmd/study_target.h"
-#include "analyzer/cmd/study_text.h"
 #include "analyzer/cmd/study_verbs.h"
 #include "analyzer/models/num/lsq.h"
-#include "analyzer/report/study_page.h"
+#include "analyzer/report/study_draw.h"
+#include "base/units.h"
 
 #define RUN_SECONDS 5.0
 #define CASES_MAX   (2 * STUDY_LOADS_MAX)
@@ -199,16 +199,67 @@ static int cmd_study_solve(struct job *job)
 	return ret;
 }
 
-static int cmd_study_save(const struct job *job, const struct study_result *r, struct err *err)
+/* The answer with its picture: shown, and freed. */
+static int cmd_study_show(struct job *job, const struct study_result *r)
 {
-	struct buf page;
+	struct answer *a = study_answer(r, job->cli->utc);
+	struct buf svg;
 	int ret;
 
-	buf_init(&page);
-	ret = study_page(r, job->cli->utc, &page);
+	buf_init(&svg);
+	ret = study_draw_times(r, &svg);
+	answer_picture(a, NULL, "The thin line is a 90 % interval.", &svg);
 	if (!ret)
-		ret = study_page_save(&page, job->report, err);
-	buf_release(&page);
+		ret = cli_show(job->cli, a, job->report, &job->err);
+	answer_free(a);
+	return ret;
+}
+
+/* The levels that --sizes and --reads name: "4k,64k" and "10,50" percent; empty lists leave the defaults. */
+static int cmd_study_levels(struct neighbour_space *s, const struct word_list *sizes,
+			    const struct word_list *reads, struct err *err)
+{
+	if (sizes->nr > SPACE_LEVELS_MAX || reads->nr > SPACE_LEVELS_MAX)
+		return err_set(err, EINVAL, "--sizes, --reads: expected up to %d levels of each",
+			       SPACE_LEVELS_MAX);
+	for (size_t i = 0; i < sizes->nr; i++) {
+		uint64_t bytes;
+
+		if (units_parse_bytes(sizes->items[i], &bytes, NULL) || !bytes)
+			return err_set(err, EINVAL, "--sizes: expected a size as 64k, got '%.40s'",
+				       sizes->items[i]);
+		s->sizes[s->nr_sizes++] = (double)bytes;
+	}
+	for (size_t i = 0; i < reads->nr; i++) {
+		char *end;
+		double percent = strtod(reads->items[i], &end);
+
+		if (end == reads->items[i] || *end || !(percent >= 0 && percent <= 100))
+			return err_set(err, EINVAL,
+				       "--reads: expected a percentage, 0 to 100, got '%.40s'",
+				       reads->items[i]);
+		s->reads[s->nr_reads++] = percent / 100;
+	}
+	return 0;
+}
+
+static int cmd_study_show_space(struct job *job, const struct space_result *r)
+{
+	struct answer *a = space_answer(r);
+	int ret = 0;
+
+	for (int side = 0; side < 2 && !ret; side++) {
+		struct buf svg;
+
+		if (isnan(r->space.worst[side]))
+			continue;
+		buf_init(&svg);
+		ret = study_draw_space(r, side, &svg);
+		answer_picture(a, side ? "Writes" : "Reads", NULL, &svg);
+	}
+	if (!ret)
+		ret = cli_show(job->cli, a, job->report, &job->err);
+	answer_free(a);
 	return ret;
 }
 
@@ -217,7 +268,6 @@ static int cmd_study_explore(struct job *job)
 {
 	const struct study_load *load = &job->study.loads[0], *neighbour = &job->study.loads[1];
 	struct space_result r = { .space.beside = job->beside };
-	struct buf page;
 	int ret;
 
 	if (job->study.nr != 2)
@@ -226,7 +276,7 @@ static int cmd_study_explore(struct job *job)
 	study_name(&job->study, 0, r.load);
 	study_name(&job->study, 1, r.neighbour);
 	memcpy(r.base_s, load->base_s, sizeof(r.base_s));
-	ret = space_levels(&r.space, &job->sizes, &job->reads, &job->err);
+	ret = cmd_study_levels(&r.space, &job->sizes, &job->reads, &job->err);
 	if (!ret)
 		ret = neighbour_space_solve(&r.space, &job->predictor, &load->facts,
 					    &neighbour->facts, &job->err);
@@ -235,17 +285,8 @@ static int cmd_study_explore(struct job *job)
 	if (r.space.outside)
 		cli_note(job->cli, "'%s' lies outside what the target's model knows: extrapolated",
 			 r.space.outside);
-	space_conclude(&r);
 	job->cannot_tell = r.space.outside != NULL;
-	buf_init(&page);
-	if (job->report)
-		ret = space_page(&r, &page);
-	if (!ret && job->report)
-		ret = study_page_save(&page, job->report, &job->err);
-	buf_release(&page);
-	if (ret)
-		return ret;
-	return job->cli->json ? space_json(&r) : space_print(&r);
+	return cmd_study_show_space(job, &r);
 }
 
 static int cmd_study_work(struct job *job)
@@ -283,13 +324,12 @@ static int cmd_study_work(struct job *job)
 			cli_note(job->cli, "a load has no windows: when the peaks coincide is "
 					   "unknown");
 	}
-	study_conclude(&r);
+	ret = study_conclude(&r);
 	job->cannot_tell = r.cannot_tell;
-	if (job->report)
-		ret = cmd_study_save(job, &r, &job->err);
-	if (ret)
-		return ret;
-	return job->cli->json ? study_json(&r) : study_print(&r, job->cli->utc);
+	if (!ret)
+		ret = cmd_study_show(job, &r);
+	study_result_release(&r);
+	return ret;
 }
 
 static void cmd_study_release(struct job *job)
@@ -380,13 +420,7 @@ static int cmd_study_perform(struct job *job, int verb)
 	lsq_single_thread();
 	job->verb = (enum verb)verb;
 	ret = cmd_study_work(job);
-	if (ret && !job->err.line[0])
-		err_set(&job->err, -ret, "%s", strerror(-ret));
-	if (ret)
-		job->err.code = -ret;
-	if (ret)
-		return cli_fail(cli, &job->err);
-	return job->cannot_tell ? CLI_CANNOT_TELL : CLI_DONE;
+	return cli_finish(cli, ret, &job->err, job->cannot_tell ? CLI_CANNOT_TELL : CLI_DONE);
 }
 
 #define STUDY_PREDICTED                                                                                        \

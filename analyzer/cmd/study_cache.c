@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/cmd/cache_text.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/cmd/study_verbs.h"
-#include "analyzer/report/study_page.h"
+#include "analyzer/report/miss_ratio.h"
+#include "analyzer/report/study_draw.h"
 
 #define LOADS_MAX 64
 
@@ -80,16 +81,46 @@ static int study_cache_share(struct job *job, struct cache_result *r)
 	return cache_parted(job->streams, r->nr, r->size_bytes, job->parted);
 }
 
-static int study_cache_save(const struct cache_result *r, const char *path, struct err *err)
+/* The curve of one load; a load without hits has no curve and gets a sentence instead. */
+static int study_cache_draw_load(const struct cache_result *r, size_t i, struct answer *a)
 {
-	struct buf page;
+	char name[128], id[32];
+	struct view view = { .id = id };
+	struct buf svg;
 	int ret;
 
-	buf_init(&page);
-	ret = cache_page(r, &page);
+	buf_init(&svg);
+	snprintf(id, sizeof(id), "curve-%zu", i);
+	cache_load_name(r, i, name);
+	ret = miss_ratio_draw(&r->loads[i]->whole, &view, &svg);
+	if (ret == -ENODATA) {
+		buf_release(&svg);
+		answer_picture(a, name, "No request hits, whatever the size of the cache.", &svg);
+		return 0;
+	}
+	answer_picture(a, name, "Misses by the size of a cache of its own.", &svg);
+	return ret;
+}
+
+static int study_cache_show(struct job *job, const struct cache_result *r)
+{
+	struct answer *a = cache_answer(r);
+	struct buf svg;
+	int ret = 0;
+
+	buf_init(&svg);
+	if (r->nr > 1) {
+		ret = study_draw_cache(r, &svg);
+		answer_picture(a, "One cache for all",
+			       "Share of all references that hit, by the size of a cache that the "
+			       "loads use together; the vertical line is the size asked about.",
+			       &svg);
+	}
+	for (size_t i = 0; i < r->nr && !ret; i++)
+		ret = study_cache_draw_load(r, i, a);
 	if (!ret)
-		ret = study_page_save(&page, path, err);
-	buf_release(&page);
+		ret = cli_show(job->cli, a, job->report, &job->err);
+	answer_free(a);
 	return ret;
 }
 
@@ -105,12 +136,7 @@ static int study_cache_work(struct job *job)
 		ret = study_cache_share(job, &r);
 	if (ret)
 		return ret;
-	cache_conclude(&r);
-	if (job->report)
-		ret = study_cache_save(&r, job->report, &job->err);
-	if (ret)
-		return ret;
-	return job->cli->json ? cache_json(&r) : cache_print(&r);
+	return study_cache_show(job, &r);
 }
 
 static int study_cache_ask(struct job *job)
@@ -138,11 +164,7 @@ static int study_cache_ask(struct job *job)
 		return cli_usage(cli, "--hits: expected a percentage above 0, up to 100");
 	job->hit_ratio = percent / 100;
 	ret = study_cache_work(job);
-	if (ret && !job->err.line[0])
-		err_set(&job->err, -ret, "%s", strerror(-ret));
-	if (ret)
-		job->err.code = -ret;
-	return ret ? cli_fail(cli, &job->err) : CLI_DONE;
+	return cli_finish(cli, ret, &job->err, CLI_DONE);
 }
 
 int study_cache(struct cli *cli)

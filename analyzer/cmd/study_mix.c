@@ -8,11 +8,11 @@
 
 #include "analyzer/characterize/profile_set.h"
 #include "analyzer/cmd/capacity_options.h"
-#include "analyzer/cmd/mix_text.h"
 #include "analyzer/cmd/predictor_options.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/cmd/study_verbs.h"
 #include "analyzer/models/num/lsq.h"
-#include "analyzer/report/study_page.h"
+#include "analyzer/report/study_draw.h"
 
 #define MOST 64
 
@@ -124,16 +124,23 @@ static int study_mix_solve(struct job *job)
 				  &job->err);
 }
 
-static int study_mix_save(const struct job *job, struct err *err)
+static int study_mix_show(struct job *job)
 {
-	struct buf page;
-	int ret;
+	struct answer *a = mix_answer(&job->r);
+	struct buf svg;
+	int ret = 0;
 
-	buf_init(&page);
-	ret = mix_page(&job->r, &page);
+	buf_init(&svg);
+	if (job->r.nr_free == 2 && job->r.nr) {
+		ret = study_draw_mix(&job->r, &svg);
+		answer_picture(a, "The frontier",
+			       "Every pair of counts on or below the line keeps all objectives and "
+			       "the capacity.",
+			       &svg);
+	}
 	if (!ret)
-		ret = study_page_save(&page, job->report, err);
-	buf_release(&page);
+		ret = cli_show(job->cli, a, job->report, &job->err);
+	answer_free(a);
 	return ret;
 }
 
@@ -148,12 +155,7 @@ static int study_mix_work(struct job *job)
 	if (job->r.mix.outside)
 		cli_note(job->cli, "'%s' lies outside what the target's model knows: extrapolated",
 			 job->r.mix.outside);
-	mix_conclude(&job->r);
-	if (job->report)
-		ret = study_mix_save(job, &job->err);
-	if (ret)
-		return ret;
-	return job->cli->json ? mix_json(&job->r) : mix_print(&job->r);
+	return study_mix_show(job);
 }
 
 static int study_mix_ask(struct job *job)
@@ -188,11 +190,7 @@ static int study_mix_ask(struct job *job)
 	job->r.mix.most = most;
 	lsq_single_thread();
 	ret = study_mix_work(job);
-	if (ret && !job->err.line[0])
-		err_set(&job->err, -ret, "%s", strerror(-ret));
-	if (ret)
-		job->err.code = -ret;
-	return ret ? cli_fail(cli, &job->err) : mix_is_fit(&job->r) ? CLI_DONE : CLI_FAILED;
+	return cli_finish(cli, ret, &job->err, !ret && mix_is_fit(&job->r) ? CLI_DONE : CLI_FAILED);
 }
 
 int study_mix(struct cli *cli)

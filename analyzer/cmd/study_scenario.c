@@ -3,26 +3,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/cmd/scenario_text.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/cmd/study_verbs.h"
 #include "analyzer/models/num/lsq.h"
-#include "analyzer/report/study_page.h"
+#include "analyzer/report/study_draw.h"
 
-static int study_scenario_save(const struct scenario_result *r, const struct cli *cli,
-			       const char *path, struct err *err)
+static int study_scenario_show(const struct scenario_result *r, const struct cli *cli,
+			       const char *report, struct err *err)
 {
-	struct buf page;
+	struct answer *a = scenario_answer(r, cli->utc);
+	struct buf svg;
 	int ret;
 
-	buf_init(&page);
-	ret = scenario_page(r, cli->utc, &page);
+	buf_init(&svg);
+	ret = study_draw_scenarios(r, &svg);
+	answer_picture(a, "Response times",
+		       "A bar for each scenario; the thin line is a 90 % interval.", &svg);
 	if (!ret)
-		ret = study_page_save(&page, path, err);
-	buf_release(&page);
+		ret = cli_show(cli, a, report, err);
+	answer_free(a);
 	return ret;
 }
 
-static int same_names(const struct scenario_result *r, struct err *err)
+static int study_scenario_same_names(const struct scenario_result *r, struct err *err)
 {
 	for (size_t i = 0; i < r->nr; i++)
 		for (size_t k = 0; k < i; k++)
@@ -42,7 +45,7 @@ static int study_scenario_work(struct cli *cli, struct scenario_result *r, struc
 	for (; r->nr < (size_t)cli->argc && !ret; r->nr++)
 		ret = scenario_read(&r->scenarios[r->nr], f, cli->argv[r->nr], err);
 	if (!ret)
-		ret = same_names(r, err);
+		ret = study_scenario_same_names(r, err);
 	for (size_t i = 0; i < r->nr && !ret; i++)
 		ret = scenario_solve(&r->scenarios[i], err);
 	if (ret)
@@ -55,12 +58,7 @@ static int study_scenario_work(struct cli *cli, struct scenario_result *r, struc
 					 "extrapolated",
 					 r->scenarios[i].name, r->scenarios[i].storages[k].outside,
 					 r->scenarios[i].storages[k].name);
-	scenario_conclude(r);
-	if (report)
-		ret = study_scenario_save(r, cli, report, err);
-	if (ret)
-		return ret;
-	return cli->json ? scenario_json(r) : scenario_print(r, cli->utc);
+	return study_scenario_show(r, cli, report, err);
 }
 
 int study_scenario(struct cli *cli)
@@ -85,9 +83,5 @@ int study_scenario(struct cli *cli)
 	ret = files && r.scenarios ? study_scenario_work(cli, &r, files, report, &err) : -ENOMEM;
 	free(r.scenarios);
 	scenario_files_free(files);
-	if (ret && !err.line[0])
-		err_set(&err, -ret, "%s", strerror(-ret));
-	if (ret)
-		err.code = -ret;
-	return ret ? cli_fail(cli, &err) : CLI_DONE;
+	return cli_finish(cli, ret, &err, CLI_DONE);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * neighbour_space: response times of a load beside a neighbour whose request size and mix vary,
- * the rest of it as its profile says (Noorshams, Modeling and Prediction of I/O Performance in
- * Virtualized Environments, 2015, study III).
+ * neighbour_space: response times of a load beside a neighbour whose request size and share of reads vary,
+ * while the rest of the neighbour stays as its profile says (study III of Noorshams, Modeling
+ * and Prediction of I/O Performance in Virtualized Environments, 2015).
  *
- * The target's predictor knows loads, and is asked with both; or (beside) it was measured with
- * the load already running there, and knows the neighbour alone.
+ * The target's predictor knows loads and is asked about both of them together. Where `beside` is set, the
+ * predictor was measured with the load already running on the target, and knows the neighbour alone.
  */
 #ifndef ANALYZER_NEIGHBOUR_SPACE_H
 #define ANALYZER_NEIGHBOUR_SPACE_H

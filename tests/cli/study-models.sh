@@ -94,7 +94,7 @@ jq '.requests.read = 400000 | .request_size.read.histogram = [[4096, 400000]]' "
 like "$(cat "$T/out")" 'The target cannot carry this load: .* offered 40 k requests/s, it gives 10 k/s\.' "a load that is more than the target gives"
 is "$("$blkcast" study migrate "$T/busy.json" --model "$T/clients.json" --json -q | jq -c '.throughput[] | [.offered_per_s, (.target_per_s | round)], (.limited_by // empty)')" \
 	'[40000,10000]' "and its throughput"
-is "$("$blkcast" study migrate "$T/a.json" --model "$models" --measured "$T/b.json" 2>&1 | grep -c '^delta RT = |measured - on the target| / on the target$')" 1 "what delta RT divides by"
+is "$("$blkcast" study migrate "$T/a.json" --model "$models" --measured "$T/b.json" 2>&1 | grep -c '^delta RT: |measured - on the target| / on the target$')" 1 "what delta RT divides by"
 # A model in which more clients are faster: the second load changes nothing all the same.
 awk 'BEGIN { print "clients,read_s"; for (i = 1; i <= 20; i++) printf "%d,%.9f\n", i, 0.010 - 0.0003 * i }' </dev/null >"$T/odd.csv"
 "$blkcast" fit "$T/odd.csv" --response read_s --techniques lrm -o "$T/odd.json" -q >/dev/null 2>&1

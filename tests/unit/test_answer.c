@@ -130,11 +130,45 @@ static void as_page(void)
 	page = (const char *)out.data;
 	ok(strstr(page, "<h1>A &lt;sample&gt;</h1>"));
 	ok(strstr(page, "<p class=\"lead\">Reads become slower by 5 %.</p>"));
-	ok(strstr(page, "<td>&lt;db&gt;</td>"));
+	ok(strstr(page, "<td class=\"words\">&lt;db&gt;</td>"));
 	ok(strstr(page, "11 ms to 14 ms"));
 	ok(strstr(page, "<svg id=\"drawn\"></svg>"));
 	ok(!strstr(page, "<db>"));
 	ok(!strstr(page, "<script"));
+	buf_release(&out);
+	answer_free(a);
+}
+
+/* Titles that the user's data gives may hold any character; an interval of negative numbers has no dash. */
+static void titles_from_data(void)
+{
+	char title[] = "web|1 >db";
+	const struct answer_column own[] = {
+		{ .title = title },
+		{ .title = "change", .unit = ANSWER_CHANGE, .interval = "ci" },
+		{ .key = "machine_only" },
+	};
+	struct answer *a = answer_new("blkcast.sample/1", "Titles");
+	struct answer_table *t = answer_table(a, "rows", NULL, NULL, own, TAP_NR(own));
+	struct answer_table *hidden = answer_table(a, "hidden", "Hidden", NULL, own + 2, 1);
+	struct buf out = { 0 };
+	char *text;
+	int ret;
+
+	title[0] = 'X'; /* the answer has its own copy */
+	answer_words(t, "a");
+	answer_interval(t, -0.2, -0.3, -0.1);
+	answer_words(t, "m");
+	answer_words(hidden, "not for people");
+	text = rendered(a, ANSWER_TEXT, &ret);
+	ok_int(ret, 0);
+	ok_str(text, "web|1 >db   change     from       to\n"
+		     "a          -20.0 %  -30.0 %  -10.0 %\n");
+	free(text);
+	ok_int(answer_html(a, &out), 0);
+	buf_put_u8(&out, 0);
+	ok(strstr((const char *)out.data, "-30.0 % to -10.0 %"));
+	ok(!strstr((const char *)out.data, "not for people"));
 	buf_release(&out);
 	answer_free(a);
 }
@@ -169,6 +203,7 @@ static const struct tap_test tests[] = {
 	{ "an answer has every key of its columns, facts and members as JSON", as_json },
 	{ "an answer's first table is CSV with all digits", as_csv },
 	{ "an answer is a page with the conclusion first, and escapes what it shows", as_page },
+	{ "titles may hold any character, and what has none is for machines", titles_from_data },
 	{ "a row with a missing cell is refused", incomplete_row },
 	{ "an answer without memory says so when it is rendered", without_memory },
 };

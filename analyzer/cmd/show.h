@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * show: how a command ends: its answer is shown, and its result becomes an exit status.
+ *
+ *	struct answer *answer = study_answer(&result, cli->utc);
+ *	int ret = cli_show(cli, answer, report_path, &err);
+ *
+ *	answer_free(answer);
+ *	return cli_finish(cli, ret, &err, CLI_DONE);
+ */
+#ifndef ANALYZER_CMD_SHOW_H
+#define ANALYZER_CMD_SHOW_H
+
+#include "analyzer/answer/answer.h"
+#include "analyzer/cmd/cli.h"
+
+/*
+ * Writes the page of the answer to report_path (NULL: no page), then the answer to standard output, as
+ * JSON where --json was given and as text otherwise. A NULL answer counts as out of memory. 0, or
+ * -errno with err filled.
+ */
+int cli_show(const struct cli *cli, const struct answer *a, const char *report_path,
+	     struct err *err);
+
+/*
+ * The exit status of a command: status where ret is 0, else that of the failure, which is reported on
+ * standard error. ret is 0 or -errno; where err has no message yet, the system's words for ret are used.
+ */
+int cli_finish(const struct cli *cli, int ret, struct err *err, int status);
+
+#endif

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/whatif/mix_answer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+bool mix_is_fit(const struct mix_result *r)
+{
+	return r->nr_free == 0 ? r->fits : r->nr_free == 1 ? !r->none : r->nr > 0;
+}
+
+/* The loads whose counts are given: " beside 2 of vm b and 1 of vm c". */
+static void mix_given_text(const struct mix_result *r, const char *first, char *out, size_t size)
+{
+	size_t used = 0, nr = 0;
+
+	out[0] = 0;
+	for (size_t i = 0; i < r->mix.nr && used < size; i++)
+		if (!r->mix.loads[i].free)
+			used += (size_t)snprintf(out + used, size - used, "%s%zu of %s",
+						 nr++ ? " and " : first, r->mix.loads[i].count,
+						 r->mix.loads[i].name);
+}
+
+const char *mix_free_name(const struct mix_result *r, size_t k)
+{
+	return r->mix.loads[r->free[k]].name;
+}
+
+static void mix_conclude_one(const struct mix_result *r, const char *given, struct answer *a)
+{
+	char upper[64] = "", reason[MIX_WHY_BYTES + 64] = "";
+
+	if (r->none) {
+		answer_conclude(a, "%s does not fit even without the others: %.160s.", given,
+				r->why);
+		return;
+	}
+	if (r->none_upper)
+		snprintf(upper, sizeof(upper), " (90 %%: not for sure the others alone)");
+	else if (r->most_upper[0] != r->most[0])
+		snprintf(upper, sizeof(upper), " (90 %%: %zu)", r->most_upper[0]);
+	if (r->why[0])
+		snprintf(reason, sizeof(reason), "; one more breaks %s", r->why);
+	answer_conclude(a, "%s %zu of %s fit%s%s%s.", r->why[0] ? "Up to" : "At least", r->most[0],
+			mix_free_name(r, 0), given, upper, reason);
+}
+
+static void mix_conclude(const struct mix_result *r, struct answer *a)
+{
+	char given[512];
+
+	mix_given_text(r, r->nr_free ? " beside " : "", given, sizeof(given));
+	if (!r->nr_free)
+		answer_conclude(a, "%s %s%s%.160s.", given, r->fits ? "fit" : "do not fit",
+				r->fits ? "" : ": ", r->why);
+	else if (r->nr_free == 1)
+		mix_conclude_one(r, r->none ? given + strlen(" beside ") : given, a);
+	else if (!r->nr)
+		answer_conclude(a, "Nothing fits%s.", given);
+	else
+		answer_conclude(
+			a,
+			"Between %zu of %s alone and %zu of %s beside %zu of the former, every mix "
+			"on the frontier fits%s.",
+			r->most[0], mix_free_name(r, 0), r->nr - 1, mix_free_name(r, 1),
+			r->most[r->nr - 1], given);
+}
+
+/* The frontier of two loads: the most of the first for each count of the second. */
+static void mix_answer_frontier(const struct mix_result *r, struct answer *a)
+{
+	const struct answer_column columns[] = {
+		{ .title = mix_free_name(r, 1), .unit = ANSWER_INTEGER },
+		{ .title = mix_free_name(r, 0), .unit = ANSWER_INTEGER },
+		{ .title = "90 %", .unit = ANSWER_INTEGER },
+	};
+	struct answer_table *t = answer_table(
+		a, NULL, "Mixes that fit",
+		"The most of the second load for each count of the first; the last column goes by "
+		"the upper ends of the 90 % intervals.",
+		columns, sizeof(columns) / sizeof(*columns));
+
+	for (size_t k = 0; k < r->nr; k++) {
+		answer_number(t, (double)k);
+		answer_number(t, (double)r->most[k]);
+		answer_number(t, k < r->nr_upper ? (double)r->most_upper[k] : NAN);
+	}
+}
+
+static json_t *mix_counts_json(const size_t *counts, size_t nr)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < nr; i++)
+		json_array_append_new(all, json_integer((json_int_t)counts[i]));
+	return all;
+}
+
+static void mix_answer_loads(const struct mix_result *r, struct answer *a)
+{
+	static const struct answer_column columns[] = {
+		{ .key = "load" },
+		{ .key = "count", .unit = ANSWER_INTEGER },
+	};
+	struct answer_table *t =
+		answer_table(a, "loads", NULL, NULL, columns, sizeof(columns) / sizeof(*columns));
+
+	for (size_t i = 0; i < r->mix.nr; i++) {
+		answer_words(t, "%s", r->mix.loads[i].name);
+		answer_number(t, r->mix.loads[i].free ? NAN : (double)r->mix.loads[i].count);
+	}
+}
+
+struct answer *mix_answer(const struct mix_result *r)
+{
+	struct answer *a = answer_new("blkcast.mix/1", "What fits together");
+	size_t nr = r->nr_free == 1 ? !r->none : r->nr;
+	size_t nr_upper = r->nr_free == 1 ? !r->none_upper : r->nr_upper;
+
+	mix_answer_loads(r, a);
+	answer_member(a, "fits", json_boolean(mix_is_fit(r)));
+	answer_member(a, "most", mix_counts_json(r->most, nr));
+	answer_member(a, "most_90", mix_counts_json(r->most_upper, nr_upper));
+	answer_fact_words(a, "why", NULL, r->why);
+	if (r->nr_free == 2)
+		mix_answer_frontier(r, a);
+	mix_conclude(r, a);
+	return a;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scenario_answer: scenarios side by side, as an answer that can be shown. */
+#ifndef ANALYZER_WHATIF_SCENARIO_ANSWER_H
+#define ANALYZER_WHATIF_SCENARIO_ANSWER_H
+
+#include "analyzer/answer/answer.h"
+#include "analyzer/whatif/scenario.h"
+
+#define SCENARIOS_MAX 16
+
+struct scenario_result {
+	struct scenario *scenarios; /* owned by the caller; solved; the first one is the baseline */
+	size_t nr;
+};
+
+/* A VM and a direction that at least one scenario has. */
+struct scenario_row {
+	const char *vm;
+	int side;      /* 0 reads, 1 writes */
+	double base_s; /* mean where the VM was characterized; NaN unknown */
+};
+
+/* Row k of all scenarios, in the order in which their VMs first appear; false behind the last. */
+bool scenario_row_of(const struct scenario_result *r, size_t k, struct scenario_row *out);
+/* The mean response time of a row in a scenario; NaN where the VM is not there. */
+double scenario_time_s(const struct scenario *s, const struct scenario_row *row);
+/* The answer "blkcast.scenario/1" without pictures; NULL where memory is out. */
+struct answer *scenario_answer(const struct scenario_result *r, bool utc);
+
+#endif

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/whatif/study_answer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/json.h"
+#include "base/units.h"
+
+/* Nobody notices a change of a response time below this share. */
+#define SAME_RATIO 0.05
+/* A target that serves less than this share of the offered requests cannot carry the load. */
+#define CARRIES_RATIO 0.95
+
+static const char *const study_sides[2] = { "read", "write" };
+
+void study_name(const struct study *s, size_t load, char out[128])
+{
+	const struct profile *p = &s->loads[load].group->whole;
+
+	snprintf(out, 128, "%.60s %.60s", p->host, p->device_name);
+}
+
+void study_case_name(const struct study_result *r, size_t case_index, char out[64])
+{
+	const struct study_case *c = &r->cases[case_index];
+
+	if (c->nr == 1)
+		snprintf(out, 64, "alone");
+	else if (!strcmp(r->verb, "interference"))
+		snprintf(out, 64, "with load %zu", c->loads[1] + 1);
+	else
+		snprintf(out, 64, "all together");
+}
+
+static const struct study_answer *study_case_answer(const struct study_case *c, size_t load)
+{
+	for (size_t i = 0; i < c->nr; i++) {
+		if (c->loads[i] == load)
+			return &c->answers[i];
+	}
+	return NULL;
+}
+
+/* Whether the study asks for this case; the other cases are only compared with. */
+static bool study_is_asked(const struct study_result *r, size_t case_index)
+{
+	return !strcmp(r->verb, "migrate") || r->cases[case_index].nr > 1;
+}
+
+static struct study_row study_row_of(const struct study_result *r, size_t case_index, size_t i,
+				     int side)
+{
+	const struct study_case *c = &r->cases[case_index];
+	size_t load = c->loads[i], base = r->baseline[case_index];
+	const struct study_answer *before = NULL;
+	struct study_row row = { .case_index = case_index, .load = load, .side = side };
+
+	/* The cases of single loads come first, in the order of the loads. */
+	if (base != case_index)
+		before = study_case_answer(&r->cases[base + load], load);
+	row.before_s = before ? before->s[side] : r->study->loads[load].base_s[side];
+	row.target_s = c->answers[i].s[side];
+	row.low = c->answers[i].low[side];
+	row.high = c->answers[i].high[side];
+	row.change_ratio = row.target_s / row.before_s - 1;
+	row.measured_s = study_is_asked(r, case_index) ? r->measured[load][side] : NAN;
+	row.delta_rt = fabs(row.measured_s - row.target_s) / row.target_s;
+	return row;
+}
+
+static int study_make_rows(struct study_result *r)
+{
+	size_t cap = 0;
+
+	for (size_t at = 0; at < r->nr_cases; at++) {
+		const struct study_case *c = &r->cases[at];
+
+		if (array_grow(&r->rows, &cap, r->nr_rows + 2 * c->nr, sizeof(*r->rows)))
+			return -ENOMEM;
+		for (size_t k = 0; k < 2 * c->nr; k++) {
+			if (!isnan(c->answers[k / 2].s[k % 2]))
+				r->rows[r->nr_rows++] = study_row_of(r, at, k / 2, (int)(k % 2));
+		}
+	}
+	return 0;
+}
+
+void study_result_release(struct study_result *r)
+{
+	free(r->rows);
+	r->rows = NULL;
+	r->nr_rows = 0;
+}
+
+enum study_verdict {
+	VERDICT_SAME,
+	VERDICT_FASTER,
+	VERDICT_CANNOT_TELL,
+	VERDICT_SLOWER,
+};
+
+/* The verdict that the interval allows: one that includes "no change" only allows to call a change small. */
+static enum study_verdict study_verdict(const struct study_row *row)
+{
+	double low = isnan(row->low) ? row->change_ratio : row->low / row->before_s - 1;
+	double high = isnan(row->high) ? row->change_ratio : row->high / row->before_s - 1;
+
+	if (low >= -SAME_RATIO && high <= SAME_RATIO)
+		return VERDICT_SAME;
+	if (low <= 0 && high >= 0)
+		return isnan(row->low) ? VERDICT_SAME : VERDICT_CANNOT_TELL;
+	if (fabs(row->change_ratio) <= SAME_RATIO)
+		return VERDICT_SAME;
+	return low > 0 ? VERDICT_SLOWER : VERDICT_FASTER;
+}
+
+static const struct study_row *study_find_worst(const struct study_result *r)
+{
+	const struct study_row *worst = NULL;
+	enum study_verdict of = VERDICT_SAME;
+
+	for (size_t i = 0; i < r->nr_rows; i++) {
+		const struct study_row *row = &r->rows[i];
+		enum study_verdict v;
+
+		if (!study_is_asked(r, row->case_index) || !isfinite(row->change_ratio))
+			continue;
+		v = study_verdict(row);
+		if (v < VERDICT_CANNOT_TELL)
+			v = VERDICT_SAME;
+		if (worst && (v < of || (v == of && row->change_ratio <= worst->change_ratio)))
+			continue;
+		of = v;
+		worst = row;
+	}
+	return worst;
+}
+
+static void study_say_worst(const struct study_result *r, const struct study_row *worst, char *out,
+			    size_t size)
+{
+	static const char *const words[] = { "stay as they are", "become faster", "",
+					     "become slower" };
+	char name[128], now[UNITS_BYTES], before[UNITS_BYTES], low[UNITS_BYTES], high[UNITS_BYTES];
+	enum study_verdict v = study_verdict(worst);
+	const char *what = !strcmp(r->verb, "migrate")	     ? "After the migration"
+			   : !strcmp(r->verb, "consolidate") ? "Consolidated on one target"
+							     : "Beside a neighbour";
+
+	study_name(r->study, worst->load, name);
+	units_time(worst->before_s, before);
+	units_time(worst->target_s, now);
+	if (v == VERDICT_CANNOT_TELL) {
+		snprintf(
+			out, size,
+			"%s: cannot tell whether the %ss of %s become slower or faster: from %s to "
+			"%s (%+.1f %%), but the 90 %% interval, %s to %s, includes no change; measure "
+			"with --run.",
+			what, study_sides[worst->side], name, before, now,
+			100 * worst->change_ratio, units_time(worst->low, low),
+			units_time(worst->high, high));
+		return;
+	}
+	snprintf(out, size, "%s: the %ss of %s %s, from %s to %s (%+.1f %%)%s, %s.", what,
+		 study_sides[worst->side], name, words[v], before, now, 100 * worst->change_ratio,
+		 worst->change_ratio > 0 ? ", the most of all that is certain"
+					 : ", the least gain of all",
+		 !strcmp(r->how, "run")	       ? "as measured by running the mimics there"
+		 : !strcmp(r->how, "replay")   ? "as measured by replaying what was stored there"
+		 : !strcmp(r->how, "net")      ? "as the calibrated net predicts"
+		 : !strcmp(r->how, "relative") ? "as measured before, times the ratio of the models"
+					       : "as the models predict");
+}
+
+/* The load that the target gives the least share of what it offers; false where none lacks any. */
+static bool study_find_overload(const struct study_result *r, size_t *load,
+				const struct study_answer **of)
+{
+	double least = CARRIES_RATIO;
+
+	for (size_t at = 0; at < r->nr_cases; at++)
+		for (size_t i = 0; i < r->cases[at].nr && study_is_asked(r, at); i++) {
+			const struct study_answer *a = &r->cases[at].answers[i];
+			size_t l = r->cases[at].loads[i];
+			double ratio = a->rate_per_s / r->study->loads[l].facts.rate_per_s;
+
+			if (!(ratio < least))
+				continue;
+			least = ratio;
+			*load = l;
+			*of = a;
+		}
+	return least < CARRIES_RATIO;
+}
+
+static void study_say_overload(const struct study_result *r, char *out, size_t size)
+{
+	const struct study_answer *a = NULL;
+	char name[128], offered[UNITS_BYTES], gives[UNITS_BYTES];
+	double rate;
+	size_t load = 0;
+	bool certain;
+
+	/* A run of a few seconds need not offer what the whole load does on average. */
+	if (!r->study->predictor || !study_find_overload(r, &load, &a))
+		return;
+	rate = r->study->loads[load].facts.rate_per_s;
+	certain = !(a->rate_high_per_s >= CARRIES_RATIO * rate);
+	study_name(r->study, load, name);
+	snprintf(out, size,
+		 " The target %s carry this load: %s offered %s requests/s, it gives %s/s.",
+		 certain ? "cannot" : "may not", name, units_count(rate, offered),
+		 units_count(a->rate_per_s, gives));
+}
+
+/* Whether a client of the load waits longer for the storage than it thinks between its requests. */
+static const char *study_limit(const struct study_result *r, const struct study_row *row)
+{
+	const struct load_facts *f = &r->study->loads[row->load].facts;
+	const struct study_answer *a = study_case_answer(&r->cases[row->case_index], row->load);
+
+	if (!a || !isfinite(a->rate_per_s) || !isfinite(f->in_flight))
+		return NULL;
+	return f->concurrency / a->rate_per_s > 2 * load_think_s(f) ? "storage" : "clients";
+}
+
+static const char *study_outside(const struct study_result *r)
+{
+	for (size_t i = 0; i < r->nr_cases; i++) {
+		if (r->cases[i].outside)
+			return r->cases[i].outside;
+	}
+	return NULL;
+}
+
+int study_conclude(struct study_result *r)
+{
+	const char *outside = study_outside(r);
+	const struct study_row *worst;
+	size_t used = 0;
+
+	if (study_make_rows(r))
+		return -ENOMEM;
+	r->conclusion[0] = 0;
+	r->cannot_tell = outside != NULL;
+	if (outside)
+		used = (size_t)snprintf(r->conclusion, STUDY_WORDS_BYTES,
+					"Cannot tell: '%.60s' lies outside what the target's model "
+					"knows; measure with --run. Extrapolated: ",
+					outside);
+	worst = study_find_worst(r);
+	if (worst) {
+		study_say_worst(r, worst, r->conclusion + used, STUDY_WORDS_BYTES - used);
+		r->cannot_tell |= study_verdict(worst) == VERDICT_CANNOT_TELL;
+		r->limited_by = study_limit(r, worst);
+	} else {
+		snprintf(r->conclusion + used, STUDY_WORDS_BYTES - used,
+			 "Response times on the target were estimated; there is nothing to compare "
+			 "them with.");
+	}
+	used = strlen(r->conclusion);
+	study_say_overload(r, r->conclusion + used, STUDY_WORDS_BYTES - used);
+	return 0;
+}
+
+/* The cell that says why the row allows no conclusion. */
+static void study_answer_why(const struct study_result *r, const struct study_row *row,
+			     struct answer_table *t)
+{
+	const char *outside = r->cases[row->case_index].outside;
+
+	if (outside)
+		answer_words(t, "'%.60s' lies outside what the target's model knows", outside);
+	else if (isfinite(row->change_ratio) && study_verdict(row) == VERDICT_CANNOT_TELL)
+		answer_words(t, "the interval includes no change");
+	else
+		answer_number(t, NAN);
+}
+
+static void study_answer_rows(const struct study_result *r, struct answer *a)
+{
+	static const struct answer_column columns[] = {
+		{ .key = "case", .title = "case" },
+		{ .key = "load", .unit = ANSWER_INTEGER },
+		{ .key = "name" },
+		{ .title = "load" },
+		{ .key = "type", .title = "type" },
+		{ .key = "point" },
+		{ .key = "before_s", .title = "before", .unit = ANSWER_SECONDS },
+		{ .key = "target_s",
+		  .title = "on the target",
+		  .unit = ANSWER_SECONDS,
+		  .interval = "ci" },
+		{ .key = "change_ratio", .title = "change", .unit = ANSWER_CHANGE },
+		{ .key = "measured_s", .title = "measured", .unit = ANSWER_SECONDS },
+		{ .key = "delta_rt", .title = "delta RT", .unit = ANSWER_RATIO },
+		{ .key = "why" },
+	};
+	struct answer_table *t =
+		answer_table(a, "results", "Mean response times",
+			     "Before is where the load was characterized, or alone on the target.",
+			     columns, sizeof(columns) / sizeof(*columns));
+	char name[128], at[64];
+	bool has_measured = false;
+
+	for (size_t i = 0; i < r->nr_rows; i++) {
+		const struct study_row *row = &r->rows[i];
+
+		has_measured |= isfinite(row->measured_s);
+		study_case_name(r, row->case_index, at);
+		study_name(r->study, row->load, name);
+		answer_words(t, "%s", at);
+		answer_number(t, (double)row->load + 1);
+		answer_words(t, "%s", name);
+		answer_words(t, "%zu %s", row->load + 1, name);
+		answer_words(t, "%s", study_sides[row->side]);
+		answer_words(t, "mean");
+		answer_number(t, row->before_s);
+		answer_interval(t, row->target_s, row->low, row->high);
+		answer_number(t, row->change_ratio);
+		answer_number(t, row->measured_s);
+		answer_number(t, row->delta_rt);
+		study_answer_why(r, row, t);
+	}
+	if (has_measured)
+		answer_fact_words(a, NULL, "delta RT",
+				  "|measured - on the target| / on the target");
+}
+
+/* Requests per second that each load offers, and that the target serves. */
+static void study_answer_throughput(const struct study_result *r, struct answer *a)
+{
+	static const struct answer_column columns[] = {
+		{ .key = "case" },
+		{ .key = "load", .unit = ANSWER_INTEGER },
+		{ .key = "name" },
+		{ .key = "offered_per_s", .unit = ANSWER_PER_S },
+		{ .key = "target_per_s", .unit = ANSWER_PER_S, .interval = "ci" },
+	};
+	struct answer_table *t = answer_table(a, "throughput", NULL, NULL, columns,
+					      sizeof(columns) / sizeof(*columns));
+	char name[128], at[64];
+
+	for (size_t k = 0; k < r->nr_cases; k++) {
+		const struct study_case *c = &r->cases[k];
+
+		for (size_t i = 0; i < c->nr; i++) {
+			study_case_name(r, k, at);
+			study_name(r->study, c->loads[i], name);
+			answer_words(t, "%s", at);
+			answer_number(t, (double)c->loads[i] + 1);
+			answer_words(t, "%s", name);
+			answer_number(t, r->study->loads[c->loads[i]].facts.rate_per_s);
+			answer_interval(t, c->answers[i].rate_per_s, c->answers[i].rate_low_per_s,
+					c->answers[i].rate_high_per_s);
+		}
+	}
+}
+
+static json_t *study_peak_json(const struct study_result *r)
+{
+	json_t *makers;
+
+	if (!r->has_peak)
+		return json_null();
+	makers = json_array();
+	for (size_t i = 0; i < r->peak.nr_makers; i++)
+		json_array_append_new(makers, json_pack("{s:i, s:f, s:f}", "load",
+							(int)r->peak.makers[i].stream + 1, "per_s",
+							r->peak.makers[i].per_s, "share",
+							r->peak.makers[i].share));
+	return json_pack("{s:f, s:f, s:f, s:o}", "max_per_s", r->peak.max_per_s, "max_begin_s",
+			 r->peak.max_begin_s, "own_peaks_sum_per_s", r->peak.own_peaks_per_s,
+			 "makers", makers);
+}
+
+/* Who made the coincident peak, for people; machines have the member "peak". */
+static void study_answer_peak(const struct study_result *r, bool utc, struct answer *a)
+{
+	static const struct answer_column columns[] = {
+		{ .title = "load" },
+		{ .title = "requests", .unit = ANSWER_PER_S },
+		{ .title = "of the peak", .unit = ANSWER_RATIO },
+	};
+	char at[UNITS_BYTES], sum[UNITS_BYTES], own[UNITS_BYTES], title[256], name[128];
+	struct answer_table *t;
+
+	answer_member(a, "peak", study_peak_json(r));
+	if (!r->has_peak)
+		return;
+	snprintf(
+		title, sizeof(title),
+		"The coincident peak was %s requests/s at %s; the loads' own peaks add up to %s/s.",
+		units_count(r->peak.max_per_s, sum),
+		units_instant((uint64_t)(r->peak.max_begin_s * 1e9), utc, 0, at),
+		units_count(r->peak.own_peaks_per_s, own));
+	t = answer_table(a, NULL, title, NULL, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < r->peak.nr_makers; i++) {
+		study_name(r->study, r->peak.makers[i].stream, name);
+		answer_words(t, "%s", name);
+		answer_number(t, r->peak.makers[i].per_s);
+		answer_number(t, r->peak.makers[i].share);
+	}
+}
+
+struct answer *study_answer(const struct study_result *r, bool utc)
+{
+	struct answer *a;
+	char title[64];
+
+	snprintf(title, sizeof(title), "Study: %s", r->verb);
+	a = answer_new("blkcast.study/1", title);
+	answer_fact_words(a, "study", NULL, r->verb);
+	answer_fact_words(a, "by", NULL, r->how);
+	study_answer_rows(r, a);
+	study_answer_throughput(r, a);
+	study_answer_peak(r, utc, a);
+	answer_fact(a, "level", NULL, ANSWER_NONE, PREDICTOR_LEVEL);
+	answer_fact_words(a, "limited_by", NULL, r->limited_by);
+	answer_conclude(a, "%s", r->conclusion);
+	return a;
+}

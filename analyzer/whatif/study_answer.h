@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * study_answer: what the cases of a study say, as rows, a conclusion and an answer that can be shown.
+ *
+ * Every load and direction of every case is one row: the time on the target beside the time before. What
+ * "before" means is chosen by the case's baseline: another case (the load alone on the target), or the
+ * load itself as it was characterized. The conclusion speaks of the row that matters most: what surely
+ * becomes slower comes first, then what the interval leaves open, then the rest.
+ *
+ *	struct study_result r = { .verb = "migrate", .how = "models", .study = &s, ... };
+ *
+ *	ret = study_conclude(&r);
+ *	a = ret ? NULL : study_answer(&r, utc);
+ *	...
+ *	study_result_release(&r);
+ */
+#ifndef ANALYZER_STUDY_ANSWER_H
+#define ANALYZER_STUDY_ANSWER_H
+
+#include "analyzer/answer/answer.h"
+#include "analyzer/whatif/study.h"
+
+#define STUDY_WORDS_BYTES 1024
+
+/* One load and direction of a case, beside what it is compared with. */
+struct study_row {
+	size_t case_index, load;
+	int side; /* 0 reads, 1 writes */
+	/* Mean response times; NaN unknown. low and high are the ends of the 90 % interval of target_s. */
+	double before_s, target_s, low, high, change_ratio, measured_s;
+	double delta_rt; /* |measured_s - target_s| / target_s */
+};
+
+struct study_result {
+	const char *verb, *how; /* how: "models", "net", "relative", "run" or "replay" */
+	const struct study *study;
+	const struct study_case *cases;
+	size_t nr_cases;
+	/* Per case: the case that its loads are compared with, or itself: compared with themselves before. */
+	const size_t *baseline;
+	const double (*measured)[2]; /* per load: times measured in its last case; NaN none */
+	bool has_peak;
+	struct align_sum peak;
+	/* The results of study_conclude(). */
+	struct study_row *rows; /* owned */
+	size_t nr_rows;
+	char conclusion[STUDY_WORDS_BYTES];
+	bool cannot_tell;	/* the conclusion is that nothing can be concluded */
+	const char *limited_by; /* "storage", "clients"; NULL unknown */
+};
+
+/* "host device", in out. */
+void study_name(const struct study *s, size_t load, char out[128]);
+/* "alone", "with load 2" or "all together". */
+void study_case_name(const struct study_result *r, size_t case_index, char out[64]);
+/* Fills the results. 0 or -ENOMEM; release r whatever this returns. */
+int study_conclude(struct study_result *r);
+void study_result_release(struct study_result *r);
+/* The answer "blkcast.study/1" without pictures; NULL where memory is out. */
+struct answer *study_answer(const struct study_result *r, bool utc);
+
+#endif
