@@ -354,6 +354,13 @@ static enum verdict compare_judge(const struct dimension *d, const struct compar
 	return (c->difference < 0) == (d->better < 0) ? VERDICT_BETTER : VERDICT_WORSE;
 }
 
+/* Rates, shares and sizes say what was asked for; all else depends on the answers as well. */
+static bool compare_is_of_load(const struct dimension *d)
+{
+	return d->better == 0 &&
+	       (d->kind == KIND_RATE || d->kind == KIND_SHARE || d->kind == KIND_SIZE);
+}
+
 void compare_dimension(const struct profile_group *a, const struct profile_group *b, size_t i,
 		       double tolerance_ratio, struct comparison *out)
 {
@@ -367,6 +374,7 @@ void compare_dimension(const struct profile_group *a, const struct profile_group
 		.a = x.value,
 		.b = y.value,
 		.difference = y.value - x.value,
+		.of_load = compare_is_of_load(d),
 		.method = isnan(x.error) || (x.error >= y.error && !isnan(y.error)) ? x.method
 										    : y.method,
 	};

@@ -16,6 +16,7 @@
 #ifndef ANALYZER_COMPARE_H
 #define ANALYZER_COMPARE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "analyzer/characterize/profile_set.h"
@@ -44,6 +45,7 @@ struct comparison {
 	double difference, lo, hi; /* b - a and its interval; NaN where it cannot be told */
 	const char *method;	   /* static; of the less certain side */
 	enum verdict verdict;
+	bool of_load; /* the dimension describes what was asked for (rates, mix, sizes) */
 };
 
 size_t compare_nr_dimensions(void);

@@ -23,16 +23,18 @@ void profile_set_init(struct profile_set *s)
 	*s = (struct profile_set){ 0 };
 }
 
+static void profile_group_release(struct profile_group *g)
+{
+	profile_release(&g->whole);
+	for (size_t k = 0; k < g->nr_windows; k++)
+		profile_release(&g->windows[k]);
+	free(g->windows);
+}
+
 void profile_set_release(struct profile_set *s)
 {
-	for (size_t i = 0; i < s->nr_groups; i++) {
-		struct profile_group *g = &s->groups[i];
-
-		profile_release(&g->whole);
-		for (size_t k = 0; k < g->nr_windows; k++)
-			profile_release(&g->windows[k]);
-		free(g->windows);
-	}
+	for (size_t i = 0; i < s->nr_groups; i++)
+		profile_group_release(&s->groups[i]);
 	free(s->groups);
 	profile_set_init(s);
 }
@@ -205,7 +207,55 @@ static int profile_set_settle(struct profile_set *s)
 	return 0;
 }
 
-static int load_json(struct profile_set *s, const char *path, struct err *err)
+static bool profile_set_is_selected(const struct selection *sel)
+{
+	return sel->hosts.nr || sel->devices.nr || sel->cgroups.nr || sel->processes.nr ||
+	       sel->operations.nr || sel->begin_real_ns || sel->end_real_ns || sel->leave_out_own;
+}
+
+static bool profile_set_has_word(const struct word_list *list, const char *a, const char *b)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (strcmp(list->items[i], a) == 0 || strcmp(list->items[i], b) == 0)
+			return true;
+	return list->nr == 0;
+}
+
+/* Drops the profiles of hosts and devices that were not chosen. */
+static int profile_set_select(struct profile_set *s, const char *path, const struct selection *sel,
+			      struct err *err)
+{
+	char devices[1024] = "";
+	size_t kept = 0, len = 0;
+
+	if (sel->cgroups.nr || sel->processes.nr || sel->operations.nr || sel->begin_real_ns ||
+	    sel->end_real_ns || sel->leave_out_own)
+		return err_set(err, EINVAL,
+			       "%s: a profile holds no single requests: expected a selection by "
+			       "host and device alone",
+			       path);
+	for (size_t i = 0; i < s->nr_groups; i++) {
+		struct profile_group *g = &s->groups[i], here = *g;
+
+		if (len < sizeof(devices))
+			len += (size_t)snprintf(devices + len, sizeof(devices) - len, "%s%s of %s",
+						i ? ", " : "", g->whole.device_name, g->whole.host);
+		if (profile_set_has_word(&sel->hosts, g->whole.host, g->whole.host) &&
+		    profile_set_has_word(&sel->devices, g->whole.device_name, g->whole.device)) {
+			*g = s->groups[kept];
+			s->groups[kept++] = here;
+		}
+	}
+	while (s->nr_groups > kept)
+		profile_group_release(&s->groups[--s->nr_groups]);
+	if (kept == 0 && devices[0])
+		return err_set(err, EINVAL, "%s: nothing is in the selection; the devices are: %s",
+			       path, devices);
+	return 0;
+}
+
+static int load_json(struct profile_set *s, const char *path, const struct selection *sel,
+		     struct err *err)
 {
 	json_error_t where;
 	json_t *top = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
@@ -221,6 +271,8 @@ static int load_json(struct profile_set *s, const char *path, struct err *err)
 		ret = take_json(s, top, path, 0, err);
 	}
 	json_decref(top);
+	if (ret == 0)
+		ret = profile_set_select(s, path, sel, err);
 	return ret ? ret : profile_set_settle(s);
 }
 
@@ -241,7 +293,9 @@ int profile_set_load(struct profile_set *s, const char *path, const struct selec
 {
 	int ret;
 
-	ret = looks_like_json(path) ? load_json(s, path, err) : load_trace(s, path, sel, err);
+	ret = looks_like_json(path) ? load_json(s, path, sel, err) : load_trace(s, path, sel, err);
+	if (ret == 0 && s->nr_groups == 0 && profile_set_is_selected(sel))
+		return err_set(err, ENODATA, "%s: nothing is in the selection", path);
 	if (ret == 0 && s->nr_groups == 0)
 		ret = err_set(err, EINVAL, "%s: expected a profile or a trace, it has none", path);
 	if (ret == -ENOMEM)

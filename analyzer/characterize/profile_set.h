@@ -32,7 +32,8 @@ struct profile_set {
 void profile_set_init(struct profile_set *s);
 void profile_set_release(struct profile_set *s);
 /* path: a JSON file, a segment file or a store's folder; sel (zeroed but for what the command line
- * chose) selects in the latter two. 0; -ENOENT, -EINVAL, -EBADMSG, ... with one line in err. */
+ * chose) selects among their requests, and in a JSON file by host and device. 0; -ENODATA where the
+ * selection leaves nothing; -ENOENT, -EINVAL, -EBADMSG, ... with one line in err. */
 int profile_set_load(struct profile_set *s, const char *path, const struct selection *sel,
 		     struct err *err);
 

@@ -3,15 +3,15 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/characterize/compare.h"
+#include "analyzer/characterize/compare_text.h"
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
-#include "analyzer/answer/grid.h"
 #include "analyzer/cmd/selection_options.h"
 #include "base/shown.h"
-#include "base/units.h"
 
 struct job {
 	const struct cli *cli;
@@ -41,41 +41,6 @@ static const struct profile_group *cmd_compare_partner(const struct profile_set 
 		found = found ? NULL : other;
 	}
 	return found;
-}
-
-static void cell_value(struct grid *g, enum compare_unit unit, double value)
-{
-	char text[UNITS_BYTES];
-
-	if (isnan(value))
-		grid_cell(g, "-");
-	else if (unit == UNIT_S)
-		grid_cell(g, "%s", units_time(value, text));
-	else if (unit == UNIT_BYTES)
-		grid_cell(g, "%s", units_bytes(value, text));
-	else if (unit == UNIT_BYTES_PER_S)
-		grid_cell(g, "%s/s", units_bytes(value, text));
-	else if (unit == UNIT_RATIO)
-		grid_cell(g, "%.2f %%", value * 100);
-	else
-		grid_cell(g, "%s", units_count(value, text));
-}
-
-static void cmd_compare_row(struct grid *g, const struct comparison *c)
-{
-	grid_cell(g, "  %s", c->dimension);
-	cell_value(g, c->unit, c->a);
-	cell_value(g, c->unit, c->b);
-	if (isnan(c->difference) || c->a == 0)
-		grid_cell(g, "-");
-	else
-		grid_cell(g, "%+.1f %%", 100 * c->difference / fabs(c->a));
-	if (isnan(c->lo) || c->a == 0)
-		grid_cell(g, "-");
-	else
-		grid_cell(g, "%+.1f .. %+.1f %%", 100 * c->lo / fabs(c->a),
-			  100 * c->hi / fabs(c->a));
-	grid_cell(g, "%s", verdict_name(c->verdict));
 }
 
 static json_t *cmd_compare_number(double value)
@@ -113,34 +78,38 @@ static void print_pair(const struct job *job, const struct profile *a, const str
 static int compare_pair(struct job *job, const struct profile_group *a,
 			const struct profile_group *b)
 {
-	json_t *rows = json_array();
-	struct comparison c;
-	struct grid g;
-	int ret = 0;
+	struct comparison *rows = calloc(compare_nr_dimensions(), sizeof(*rows));
+	json_t *all = json_array(), *pair;
+	size_t nr = 0;
+	int ret = rows && all ? 0 : -ENOMEM;
 
-	grid_init(&g, "  dimension|>A|>B|>difference|>95 % interval|verdict");
-	for (size_t i = 0; i < compare_nr_dimensions(); i++) {
-		compare_dimension(a, b, i, job->tolerance_ratio, &c);
-		if (isnan(c.a) && isnan(c.b))
+	for (size_t i = 0; i < compare_nr_dimensions() && ret == 0; i++) {
+		struct comparison *c = &rows[nr];
+
+		compare_dimension(a, b, i, job->tolerance_ratio, c);
+		if (isnan(c->a) && isnan(c->b))
 			continue;
-		job->verdicts[c.verdict]++;
-		cmd_compare_row(&g, &c);
-		json_array_append_new(rows, row_json(&c));
+		nr++;
+		job->verdicts[c->verdict]++;
+		if (job->cli->json)
+			json_array_append_new(all, row_json(c));
 	}
+	if (ret)
+		goto out;
 	job->nr_pairs++;
 	if (job->cli->json) {
-		json_t *pair = json_pack("{s:s, s:s, s:s, s:s, s:O}", "host_a", a->whole.host,
-					 "device_a", a->whole.device_name, "host_b", b->whole.host,
-					 "device_b", b->whole.device_name, "dimensions", rows);
-
+		pair = json_pack("{s:s, s:s, s:s, s:s, s:O}", "host_a", a->whole.host, "device_a",
+				 a->whole.device_name, "host_b", b->whole.host, "device_b",
+				 b->whole.device_name, "dimensions", all);
 		if (!pair || json_array_append_new(job->pairs, pair) < 0)
 			ret = -ENOMEM;
 	} else {
 		print_pair(job, &a->whole, &b->whole);
-		ret = grid_print(&g, stdout);
+		ret = compare_text_print(rows, nr, job->tolerance_ratio, stdout);
 	}
-	json_decref(rows);
-	grid_release(&g);
+out:
+	json_decref(all);
+	free(rows);
 	return ret;
 }
 
@@ -171,6 +140,15 @@ static int print_end(struct job *job, char **paths)
 	return 0;
 }
 
+/* Loads one side. Where the selection leaves nothing of it, err names the devices that it holds. */
+static int cmd_compare_load(const struct cli *cli, struct profile_set *set, const char *path,
+			    const struct selection *sel, struct err *err)
+{
+	int ret = profile_set_load(set, path, sel, err);
+
+	return ret == -ENODATA ? selection_nothing_of(sel, cli, path, err) : ret;
+}
+
 static int cmd_compare_perform(struct cli *cli, const struct selection *sel, struct job *job,
 			       struct err *err)
 {
@@ -179,9 +157,9 @@ static int cmd_compare_perform(struct cli *cli, const struct selection *sel, str
 
 	profile_set_init(&a);
 	profile_set_init(&b);
-	ret = profile_set_load(&a, cli->argv[0], sel, err);
+	ret = cmd_compare_load(cli, &a, cli->argv[0], sel, err);
 	if (ret == 0)
-		ret = profile_set_load(&b, cli->argv[1], sel, err);
+		ret = cmd_compare_load(cli, &b, cli->argv[1], sel, err);
 	for (size_t i = 0; i < a.nr_groups && ret == 0; i++) {
 		const struct profile_group *other = cmd_compare_partner(&a, &a.groups[i], &b);
 
@@ -242,6 +220,9 @@ const struct command command_compare = {
 	.usage = "[SELECTION] A B",
 	.example = "blkcast compare before.json after.json --fail-on-worse",
 	.details =
+		"The text begins with what differs most: first whether the loads are alike (rates, "
+		"mix, sizes),\nthen what became better or worse. Its rows are sorted by how much "
+		"changed; --json has them all in\na fixed order.\n\n"
 		"A and B are profiles (JSON, one or an array), stores or segment files. Intervals "
 		"are of 95 %:\nby batch means where there are at least eight windows, else by "
 		"approximations that take\nrequests as independent; --json names the method of "

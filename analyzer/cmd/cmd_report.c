@@ -164,8 +164,9 @@ static int make_report(struct report **out, struct gather *g, const struct scan 
 	return ret;
 }
 
+/* *is_empty: no request at all was in the selection; it fails then as well. */
 static int read_report(struct report **out, struct scan *scan, const struct cli *cli,
-		       struct err *err)
+		       bool *is_empty, struct err *err)
 {
 	struct gather g = { .err = err };
 	struct replay_config config = {
@@ -180,6 +181,7 @@ static int read_report(struct report **out, struct scan *scan, const struct cli 
 	if (!ret)
 		ret = replay(scan, &config, err);
 	progress_end(&g.progress);
+	*is_empty = !ret && g.collect->nr_requests == 0;
 	if (!ret)
 		ret = make_report(out, &g, scan, cli->utc, err);
 	release_gather(&g);
@@ -288,6 +290,7 @@ static int cmd_report_perform(struct cli *cli, struct selection *sel, const stru
 	struct scan *scan = NULL;
 	struct report *r = NULL;
 	struct err err = { 0 };
+	bool is_empty = false;
 	int status;
 
 	buf_init(&source);
@@ -299,7 +302,7 @@ static int cmd_report_perform(struct cli *cli, struct selection *sel, const stru
 	if (!status)
 		status = selection_open(sel, cli, &scan, NULL, &err);
 	if (!status)
-		status = read_report(&r, scan, cli, &err);
+		status = read_report(&r, scan, cli, &is_empty, &err);
 	if (!status) {
 		r->source = (const char *)source.data;
 		r->selection = (const char *)selection.data;
@@ -319,6 +322,8 @@ static int cmd_report_perform(struct cli *cli, struct selection *sel, const stru
 	buf_release(&out);
 	if (!status)
 		return CLI_DONE;
+	if (is_empty)
+		return selection_nothing(sel, cli) == CLI_DONE ? CLI_FAILED : CLI_BAD_INPUT;
 	if (!err.line[0])
 		err_set(&err, -status, "%s", strerror(-status));
 	return cli_fail(cli, &err);

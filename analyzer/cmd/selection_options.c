@@ -78,16 +78,19 @@ static size_t name_devices(const struct scan *scan, char *text, size_t bytes)
 	return nr;
 }
 
-/* Reads all that is there, for the names of its devices. */
-static int read_devices(const struct selection *sel, const struct cli *cli, char *text,
-			size_t bytes, struct err *err)
+/* Reads all that is there, for the names of its devices; path NULL: of the whole source. */
+static int read_devices(const struct selection *sel, const struct cli *cli, const char *path,
+			char *text, size_t bytes, struct err *err)
 {
 	struct scan_request *batch = calloc(SCAN_BATCH, sizeof(*batch));
 	struct selection all = { .dir = sel->dir };
 	struct scan *scan = NULL;
 	int64_t nr = 0;
-	int ret = batch ? selection_open(&all, cli, &scan, NULL, err) : -ENOMEM;
+	int ret = batch ? 0 : -ENOMEM;
 
+	if (ret == 0)
+		ret = path ? selection_open_path(&all, path, &scan, NULL, err)
+			   : selection_open(&all, cli, &scan, NULL, err);
 	while (ret == 0 && (nr = scan_next(scan, batch, SCAN_BATCH)) > 0)
 		;
 	if (ret == 0 && nr < 0)
@@ -112,10 +115,22 @@ int selection_nothing(const struct selection *sel, const struct cli *cli)
 		cli_note(cli, "no request is in the selection");
 		return CLI_DONE;
 	}
-	if (read_devices(sel, cli, devices, sizeof(devices), &err) < 0)
+	if (read_devices(sel, cli, NULL, devices, sizeof(devices), &err) < 0)
 		snprintf(devices, sizeof(devices), "not to be read");
 	return cli_usage(cli,
 			 "no request is in the selection of hosts, devices, times, cgroups, "
 			 "processes and operations; the devices are: %s",
 			 devices);
+}
+
+int selection_nothing_of(const struct selection *sel, const struct cli *cli, const char *path,
+			 struct err *err)
+{
+	char devices[2048] = "";
+	struct err unread = { 0 };
+
+	if (read_devices(sel, cli, path, devices, sizeof(devices), &unread) < 0)
+		snprintf(devices, sizeof(devices), "not to be read");
+	return err_set(err, EINVAL, "%s: nothing is in the selection; the devices are: %s", path,
+		       devices);
 }

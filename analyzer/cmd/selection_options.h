@@ -48,5 +48,11 @@ void selection_note_retained(const struct cli *cli, const struct scan_retained *
  * status for bad use. Where nothing was selected, the source is empty: a note, and CLI_DONE.
  */
 int selection_nothing(const struct selection *sel, const struct cli *cli);
+/*
+ * The same of one path, a store's folder or a segment file, for commands with several. Returns -EINVAL with
+ * a line in err that names the path and its devices.
+ */
+int selection_nothing_of(const struct selection *sel, const struct cli *cli, const char *path,
+			 struct err *err);
 
 #endif

@@ -22,6 +22,23 @@ is "$(verdict read.response.total.p95)" worse "reads four times slower are worse
 is "$(verdict write.response.total.p95)" same "writes are as they were"
 exits 0 "without --fail-on-worse it is a result" "$b" compare "$T/a.json" "$T/slow.json"
 like "$(cat "$T/out")" "read.response.total.p95 .* worse$" "the text says worse"
+like "$(sed -n 2p "$T/out")" '^  [0-9]+ worse: read.response.total\.[^ ]+ .* \(\+300\.0 %\)' \
+	"the second line names what became worse, and by how much"
+is "$(awk '/^  dimension/ { on = 1; next } on && NF { print $NF }' "$T/out" | grep -n worse | tail -n 1 | cut -d: -f1)" \
+	"$(grep -c ' worse$' "$T/out")" "the rows that changed come first"
+"$BUILD/tests/system/make_hostile" plain host "$T/idle.seg"
+exits 0 "reads that never wait" "$b" compare "$T/idle.seg" "$T/idle.seg"
+is "$(grep -c 'response.queue' "$T/out")" 0 "queue times of zero have no row"
+like "$(cat "$T/out")" '5 rows of queue times that are zero in A and B are left out' "and are counted"
+jq '.[0].intensity.open.rate_per_s *= 4' "$T/slow.json" >"$T/loaded.json"
+exits 0 "a load four times as high" "$b" compare "$T/a.json" "$T/loaded.json"
+like "$(sed -n 2p "$T/out")" 'The loads differ, so better and worse may come from the load: 1 different: arrivals.rate ' \
+	"is said before any better or worse"
+like "$(sed -n 3p "$T/out")" 'Beside the load: [0-9]+ worse: ' "which follow"
+exits 2 "a device that a profile does not hold" "$b" compare "$T/a.json" "$T/a.json" --device wrong
+like "$(cat "$T/err")" "a.json: nothing is in the selection; the devices are: sda of web1" "is answered by those it holds"
+exits 2 "a device that a store does not hold" "$b" compare "$T/store" "$T/store" --device wrong
+like "$(cat "$T/err")" "store: nothing is in the selection; the devices are: .*sda of web1" "likewise"
 exits 0 "the other way round" "$b" compare "$T/slow.json" "$T/a.json" --json --fail-on-worse
 is "$(verdict read.response.total.p95)" better "and the other way round they are better"
 

@@ -102,8 +102,9 @@ exits 2 "an unknown picture is refused" "$blkcast" report "$T/one.seg" --figure 
 like "$(cat "$T/err")" '^blkcast report: --figure: expected one of heatmap, .*; got .pie' "by name"
 exits 2 "data without a picture is refused" "$blkcast" report "$T/one.seg" --csv -o "$T/x"
 exits 2 "a missing file is refused" "$blkcast" report "$T/none.seg" -o "$T/x"
-exits 1 "an empty selection fails" "$blkcast" report "$T/one.seg" --begin 2030-01-01 -o "$T/x"
-like "$(cat "$T/err")" 'no read and no write in the selection' "and says so"
+exits 2 "an empty selection is bad usage" "$blkcast" report "$T/one.seg" --begin 2030-01-01 -o "$T/x"
+like "$(cat "$T/err")" 'no request is in the selection .* the devices are: sda of ' "and names the devices there"
+exits 2 "so is a device that is not there" "$blkcast" report "$T/one.seg" --device wrong -o "$T/x"
 exits 1 "a picture that the trace does not have fails" \
 	"$blkcast" report "$T/untimed.seg" --figure heatmap -o "$T/x"
 exits 2 "a page that has no place to go is refused" "$blkcast" report "$T/one.seg" -o "$T/no/such/folder"
