@@ -411,7 +411,7 @@ static void judge_status(struct upload *u, long status, struct upload_answer *an
 		answer->verdict = UPLOAD_TOO_LARGE;
 	} else if (status == 401 || status == 403) {
 		answer->verdict = UPLOAD_DENIED;
-	} else if (status == 429 || status == 503) {
+	} else if (status == 429 || status == 503 || status == 507) {
 		answer->verdict = UPLOAD_LATER;
 		curl_easy_getinfo(u->curl, CURLINFO_RETRY_AFTER, &retry_after_s);
 		answer->retry_after_s = (double)retry_after_s;

@@ -26,7 +26,7 @@
 enum upload_verdict {
 	UPLOAD_DONE,	  /* durable at the receiver */
 	UPLOAD_RETRY,	  /* no, a wrong or an unclear answer: again, later and later */
-	UPLOAD_LATER,	  /* 429, 503: not before retry_after_s */
+	UPLOAD_LATER,	  /* 429, 503, 507: not before retry_after_s */
 	UPLOAD_DENIED,	  /* 401, 403: wait for someone to change that */
 	UPLOAD_TOO_LARGE, /* 413: in parts */
 	UPLOAD_CONFLICT,  /* 409: another segment has its name */

@@ -165,6 +165,14 @@ static int open_and_serve(struct cli *cli, const char *dir, const char *user,
 	return ret;
 }
 
+/* Either the folder of the store was left out, or there are operands, which serve does not take. */
+static int wrong_operands(struct cli *cli)
+{
+	if (cli->argc)
+		return cli_usage(cli, "%s: expected no operand", cli->argv[0]);
+	return cli_usage(cli, "--store: expected the folder of a store");
+}
+
 static int cmd_serve_run(struct cli *cli)
 {
 	struct server_config config = { .listen = SERVER_LISTEN,
@@ -205,16 +213,20 @@ static int cmd_serve_run(struct cli *cli)
 			"for a body, a reply, an idle connection; half for a head; default 60s"),
 		CLI_SIZE("body-memory", 0, "SIZE", &config.body_bytes,
 			 "for segments being received, default 256 MiB"),
+		CLI_SIZE("host-size", 0, "SIZE", &config.host.bytes,
+			 "of the store for one host, default half of its file system"),
+		CLI_U64("host-files", 0, "N", &config.host.nr_inodes,
+			"files and folders of one host, default half of its file system's"),
+		CLI_U64("host-segments-per-day", 0, "N", &config.host.nr_segments_per_day,
+			"of one host, default 1000000"),
 		RETAIN_OPTIONS(&chosen),
 		CLI_END,
 	};
 
 	if (!cli_parse(cli, options))
 		return cli->status;
-	if (!dir)
-		return cli_usage(cli, "--store: expected the folder of a store");
-	if (cli->argc)
-		return cli_usage(cli, "%s: expected no operand", cli->argv[0]);
+	if (!dir || cli->argc)
+		return wrong_operands(cli);
 	if (!take_limits(cli, &config, nr_connections, nr_per_address, request_s))
 		return cli->status;
 	if (!retain_options_take(cli, &chosen, &retention.limits))

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,9 +25,11 @@
 #define CLIENT_UPLOADS	  8
 #define CLIENT_BODY_BYTES (2ull * SEGMENT_MAX_BYTES + (64u << 10))
 #define REQUEST_S	  60
-#define OPEN_S		  10	       /* at most, for a handshake and the first head */
-#define STACK_BYTES	  (512u << 10) /* a batch of decoded requests lies on it */
-#define DRAIN_S		  30	       /* requests under way at SIGTERM */
+#define HOST_SEGMENTS_PER_DAY \
+	1000000			 /* 750 000 requests a second; 86 400 of a second each are usual */
+#define OPEN_S	    10		 /* at most, for a handshake and the first head */
+#define STACK_BYTES (512u << 10) /* a batch of decoded requests lies on it */
+#define DRAIN_S	    30		 /* requests under way at SIGTERM */
 
 /* Authenticated encryption and keys that nobody can compute afterwards, in TLS 1.2 too: no CBC with
  * SHA-1, no exchange of keys by RSA. */
@@ -338,6 +341,27 @@ static int lock_store(const struct store *store, struct err *err)
 		       store_dir(store), strerror(errno));
 }
 
+/*
+ * No host can fill the store alone: the defaults are half of what its file system holds. A file system that
+ * does not count inodes (btrfs) says 0, and then they are not bounded.
+ */
+static int server_limit_hosts(struct server *s, const struct store *store, struct err *err)
+{
+	struct ingest_quota quota = s->config.host;
+	struct statvfs fs;
+
+	if (fstatvfs(store_dir_fd(store), &fs) < 0)
+		return err_set(err, errno, "%s: %s", store_dir(store), strerror(errno));
+	if (!quota.nr_inodes)
+		quota.nr_inodes = fs.f_files / 2;
+	if (!quota.bytes)
+		quota.bytes = (uint64_t)fs.f_blocks / 2 * fs.f_frsize;
+	if (!quota.nr_segments_per_day)
+		quota.nr_segments_per_day = HOST_SEGMENTS_PER_DAY;
+	ingest_limit_hosts(s->ingest, &quota);
+	return 0;
+}
+
 /* What the daemon needs, before there is one. */
 static int server_prepare(struct server *s, struct store *store, struct err *err)
 {
@@ -362,6 +386,8 @@ static int server_prepare(struct server *s, struct store *store, struct err *err
 		ret = ingest_new(&s->ingest, store);
 	if (ret == 0)
 		ret = ingest_retire_beside(s->ingest);
+	if (ret == 0)
+		ret = server_limit_hosts(s, store, err);
 	if (ret == 0)
 		ret = clients_new(&s->clients, &client);
 	if (ret == 0)

@@ -11,7 +11,9 @@
  *       409 another segment is stored under this name
  *       413 longer than SEGMENT_MAX_BYTES: refused before the body is read
  *       422 the body is no good segment, or its header names another one
- *       429 with Retry-After: this client sends too fast, or too much at once
+ *       429 with Retry-After: this client sends too fast, or too much at once, or its host has used up
+ *           its segments of the day
+ *       507 with Retry-After: the host has used up its share of the store; send it again later
  *       503 with Retry-After: the disk or the memory did not take it; send it again
  *       With Expect: 100-continue a segment that is there already is acknowledged without its body.
  *   GET /v1/streams/<host>   the highest sequence stored of each stream of the host, or of those
@@ -34,6 +36,7 @@
 #include <stdint.h>
 
 #include "analyzer/serve/access.h"
+#include "analyzer/store/ingest.h"
 #include "analyzer/store/store.h"
 #include "base/err.h"
 
@@ -53,6 +56,8 @@ struct server_config {
 	uint32_t nr_per_address; /* of them from one address; 0: 64 */
 	double rate_per_s;	 /* uploads of one client; 0: 200 */
 	uint64_t body_bytes;	 /* of all bodies under way; 0: 256 MiB */
+	/* Each 0: half of the inodes and of the bytes of the store's file system, 1 000 000 segments */
+	struct ingest_quota host;
 	unsigned int
 		request_s; /* for a body, a reply, an idle connection; 0: 60; handshake and head: half, at most 10 */
 	/* Told that files were read again, or what is wrong with them; any thread. May be NULL. */

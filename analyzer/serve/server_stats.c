@@ -12,7 +12,7 @@ static const struct {
 } refusals[SERVER_NR_REFUSALS] = {
 	{ 400, "bad_request" }, { 401, "unknown" },	{ 403, "forbidden" }, { 404, "not_found" },
 	{ 405, "method" },	{ 409, "conflict" },	{ 413, "too_large" }, { 422, "damaged" },
-	{ 429, "rate" },	{ 503, "unavailable" }, { 0, "other" },
+	{ 429, "rate" },	{ 503, "unavailable" }, { 507, "quota" },     { 0, "other" },
 };
 
 void server_stats_refused(struct server_stats *s, int http_status)

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 
 /* Refusals by HTTP status: 400 401 403 404 405 409 413 422 429 503, and any other. */
-#define SERVER_NR_REFUSALS 11
+#define SERVER_NR_REFUSALS 12
 /* Buckets of the acknowledgements' time: up to 2^-12 s, 2^-11 s, ... 2^5 s, and longer. */
 #define SERVER_NR_BUCKETS   19
 #define SERVER_FIRST_BUCKET (-12)

@@ -14,6 +14,7 @@
 #define LOOK_UP_NS	   60000000000ull /* a certificate can expire while its connection lasts */
 #define RETRY_AFTER_MEMORY 1
 #define RETRY_AFTER_DISK   5
+#define RETRY_AFTER_QUOTA  300 /* retention has to make room */
 
 static bool server_upload_reserve(struct server *s, struct exchange *x, size_t cap)
 {
@@ -251,8 +252,29 @@ static int http_status_of(int status)
 		return MHD_HTTP_CONTENT_TOO_LARGE;
 	case -EEXIST:
 		return MHD_HTTP_CONFLICT;
+	case -EUSERS:
+		return MHD_HTTP_TOO_MANY_REQUESTS;
+	case -EDQUOT:
+		return MHD_HTTP_INSUFFICIENT_STORAGE;
 	default:
 		return MHD_HTTP_SERVICE_UNAVAILABLE;
+	}
+}
+
+/* Seconds after which a sender may try again; 0: never. */
+static int retry_after_s(int http_status)
+{
+	const int64_t day_s = 86400;
+
+	switch (http_status) {
+	case MHD_HTTP_TOO_MANY_REQUESTS: /* the quota of a day, which ends with it */
+		return (int)(day_s - (int64_t)time(NULL) % day_s);
+	case MHD_HTTP_INSUFFICIENT_STORAGE:
+		return RETRY_AFTER_QUOTA;
+	case MHD_HTTP_SERVICE_UNAVAILABLE:
+		return RETRY_AFTER_DISK;
+	default:
+		return 0;
 	}
 }
 
@@ -283,8 +305,7 @@ enum MHD_Result upload_end(struct server *s, struct MHD_Connection *c, struct ex
 
 		if (!x->why.line[0])
 			err_set(&x->why, -ret, "%s", strerror(-ret));
-		return server_refuse(s, c, code, &x->why,
-				     code == MHD_HTTP_SERVICE_UNAVAILABLE ? RETRY_AFTER_DISK : 0);
+		return server_refuse(s, c, code, &x->why, retry_after_s(code));
 	}
 	server_stats_acknowledged(&s->stats, now_ns() - begin_ns);
 	return server_reply_ack(c, &result);

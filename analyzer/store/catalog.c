@@ -449,3 +449,26 @@ int catalog_forget_damaged(struct catalog *c, const char *path, struct err *err)
 	sqlite3_bind_text(s, 1, path, -1, SQLITE_STATIC);
 	return catalog_finish(c, s, err);
 }
+
+int catalog_host(struct catalog *c, const char *host, struct catalog_host *out, struct err *err)
+{
+	sqlite3_stmt *s = catalog_statement(c, GET_HOST, err);
+	int code, ret = 0;
+
+	*out = (struct catalog_host){ .nr_inodes = 0 };
+	if (!s)
+		return -EIO;
+	sqlite3_bind_text(s, 1, host, -1, SQLITE_STATIC);
+	code = sqlite3_step(s);
+	if (code == SQLITE_ROW) {
+		out->nr_inodes = (uint64_t)sqlite3_column_int64(s, 0);
+		out->bytes = (uint64_t)sqlite3_column_int64(s, 1);
+		out->day = (uint64_t)sqlite3_column_int64(s, 2);
+		out->nr_segments = (uint64_t)sqlite3_column_int64(s, 3);
+	} else if (code != SQLITE_DONE) {
+		ret = catalog_fail(c, err);
+	}
+	sqlite3_reset(s);
+	sqlite3_clear_bindings(s);
+	return ret;
+}

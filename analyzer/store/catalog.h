@@ -18,6 +18,10 @@
  *   device(host, boot_id, epoch, sequence, device, name, size_bytes,
  *          requests_0 .. requests_4, bytes_0 .. bytes_4)   -- by enum operation
  *   loss(host, boot_id, epoch, sequence, cause, count, count_known, device, begin_real, end_real)
+ *   host(host PRIMARY KEY, inodes, bytes, day, segments)   -- what the store holds of each host: files of
+ *                                                     -- segments and summaries and their folders; the
+ *                                                     -- last day (UTC) of a receipt, and how many came then
+ *     Triggers keep the table right at every change of table segment.
  *   damaged(path PRIMARY KEY, mtime_ns, file_bytes, why)   -- files that are no good segments
  *
  * Write-ahead journal, synchronous NORMAL: a power cut may lose the last rows, never the order of
@@ -33,7 +37,7 @@
 #include "analyzer/store/segment_facts.h"
 #include "base/err.h"
 
-#define CATALOG_VERSION 3
+#define CATALOG_VERSION 4
 
 struct catalog;
 
@@ -64,6 +68,18 @@ int catalog_remove_range(struct catalog *c, const struct segment_name *first, ui
 /* The hash under which a segment is known; 0, -ENOENT, -EIO. */
 int catalog_hash(struct catalog *c, const struct segment_name *n, struct segment_hash *out,
 		 struct err *err);
+
+#define CATALOG_DAY_NS 86400000000000ull
+
+/* What the store holds of one host. */
+struct catalog_host {
+	uint64_t nr_inodes, bytes; /* of segments and summaries; inodes with their folders */
+	uint64_t day;		   /* CLOCK_REALTIME / CATALOG_DAY_NS of the last receipt */
+	uint64_t nr_segments;	   /* that were received on that day */
+};
+
+/* Fills *out, all 0 for a host of which nothing is there. 0, -EIO. It reads one row. */
+int catalog_host(struct catalog *c, const char *host, struct catalog_host *out, struct err *err);
 
 int catalog_put_damaged(struct catalog *c, const char *path, uint64_t mtime_ns, uint64_t file_bytes,
 			const char *why, struct err *err);

@@ -12,7 +12,7 @@
 #define BY_NAME " ORDER BY host, boot_id, epoch, sequence"
 
 static const char *const statements[NR_STATEMENTS] = {
-	[PUT_SEGMENT] = "INSERT OR REPLACE INTO segment VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+	[PUT_SEGMENT] = "INSERT INTO segment VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
 			" ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,"
 			" ?24, ?25, ?26)",
 	[PUT_DEVICE] = "INSERT INTO device VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
@@ -53,7 +53,20 @@ static const char *const statements[NR_STATEMENTS] = {
 	[DROP_DEVICES_RANGE] = "DELETE FROM device" WHERE_RANGE,
 	[DROP_LOSSES_RANGE] = "DELETE FROM loss" WHERE_RANGE,
 	[COUNT_RANGE] = "SELECT count(*) FROM segment" WHERE_RANGE,
+	[GET_HOST] = "SELECT inodes, bytes, day, segments FROM host WHERE host = ?1",
 };
+
+/*
+ * Inodes that the row adds or takes away: its file, and the folders of its boot and its epoch where it is
+ * the first or the last row below them. nr is how many rows a folder has then. Each question looks up two
+ * rows by the primary key, so that a change costs the same in a catalog of any size.
+ */
+#define IS_NR_OF(row, nr, more)                                           \
+	"((SELECT count(*) FROM (SELECT 1 FROM segment WHERE host = " row \
+	".host AND boot_id = " row ".boot_id" more " LIMIT 2)) = " nr ")"
+#define INODES_OF(row, nr) \
+	"1 + " IS_NR_OF(row, nr, "") " + " IS_NR_OF(row, nr, " AND epoch = " row ".epoch")
+#define DAY_OF_NEW "new.received / 86400000000000" /* CATALOG_DAY_NS */
 
 static const char schema[] =
 	"CREATE TABLE segment(host TEXT NOT NULL, boot_id TEXT NOT NULL, epoch INTEGER NOT NULL,"
@@ -79,6 +92,23 @@ static const char schema[] =
 	" end_real INTEGER NOT NULL);"
 	"CREATE INDEX loss_name ON loss(host, boot_id, epoch, sequence);"
 	"CREATE TABLE damaged(path TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL,"
-	" file_bytes INTEGER NOT NULL, why TEXT NOT NULL) WITHOUT ROWID;";
+	" file_bytes INTEGER NOT NULL, why TEXT NOT NULL) WITHOUT ROWID;"
+	"CREATE TABLE host(host TEXT PRIMARY KEY, inodes INTEGER NOT NULL, bytes INTEGER NOT NULL,"
+	" day INTEGER NOT NULL, segments INTEGER NOT NULL) WITHOUT ROWID;"
+	"CREATE TRIGGER host_more AFTER INSERT ON segment BEGIN"
+	" INSERT INTO host SELECT new.host, 0, 0, 0, 0 WHERE NOT EXISTS"
+	" (SELECT 1 FROM host WHERE host = new.host);"
+	" UPDATE host SET inodes = inodes + " INODES_OF(
+		"new",
+		"1") ","
+		     " bytes = bytes + new.file_bytes WHERE host = new.host;"
+		     " UPDATE host SET segments = CASE WHEN day < " DAY_OF_NEW
+		     " THEN 1 ELSE segments + 1 END, day = " DAY_OF_NEW
+		     " WHERE host = new.host AND new.sequence >= 0 AND day <= " DAY_OF_NEW "; END;"
+		     "CREATE TRIGGER host_less AFTER DELETE ON segment BEGIN"
+		     " UPDATE host SET inodes = inodes - (" INODES_OF(
+			     "old",
+			     "0") "),"
+				  " bytes = bytes - old.file_bytes WHERE host = old.host; END;";
 
 #endif

@@ -58,6 +58,11 @@ void ingest_limit_journal(struct ingest *g, uint64_t bytes)
 	g->committer.journal_limit = bytes;
 }
 
+void ingest_limit_hosts(struct ingest *g, const struct ingest_quota *quota)
+{
+	g->committer.quota = *quota;
+}
+
 /* As look_up(), of what is only summarized. */
 static int look_summarized(struct ingest *g, const struct segment_facts *f, struct err *err)
 {
@@ -147,10 +152,35 @@ static void count_failure(struct ingest *g, int status)
 	case -EEXIST:
 		g->counts.nr_conflicts++;
 		break;
+	case -EDQUOT:
+	case -EUSERS:
+		g->counts.nr_over_quota++;
+		break;
 	default:
 		g->counts.nr_disk_errors++;
 	}
 	pthread_mutex_unlock(&g->catalog);
+}
+
+/* What a commit failed with, as a sentence. */
+static int put_error(const struct ingest *g, const struct segment_facts *f, int ret,
+		     struct err *err)
+{
+	const char *host = f->name.host;
+
+	if (ret == -EUSERS)
+		return err_set(
+			err, -ret,
+			"host %s: its quota of segments a day is used up; the segment can be "
+			"stored tomorrow (UTC)",
+			host);
+	if (ret == -EDQUOT)
+		return err_set(
+			err, -ret,
+			"host %s: its quota of the store is used up; the segment can be stored "
+			"once retention has made room, or with a larger quota",
+			host);
+	return err_set(err, -ret, "%s: %s", store_dir(g->store), strerror(-ret));
 }
 
 /* Stores a checked segment unless it is there. */
@@ -163,7 +193,7 @@ static int put(struct ingest *g, const struct segment_facts *f, const void *data
 	if (*stored)
 		return 0;
 	if (ret != -EALREADY)
-		return err_set(err, -ret, "%s: %s", store_dir(g->store), strerror(-ret));
+		return put_error(g, f, ret, err);
 	ret = look_up(g, f, err);
 	if (ret == 0) /* it is gone again */
 		return err_set(err, EAGAIN, "%s: changed while it was stored", f->name.host);

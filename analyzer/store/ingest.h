@@ -30,8 +30,9 @@ struct ingest_result {
 
 struct ingest_counts {
 	uint64_t nr_stored, nr_repeated, stored_bytes;
-	uint64_t nr_damaged;   /* no good segment, or another than the request named */
-	uint64_t nr_conflicts; /* the name is taken by another content */
+	uint64_t nr_damaged;	/* no good segment, or another than the request named */
+	uint64_t nr_conflicts;	/* the name is taken by another content */
+	uint64_t nr_over_quota; /* that the quota of their host refused */
 	uint64_t nr_disk_errors;
 	uint64_t nr_catalog_errors; /* durable, but not in the catalog until the next sync */
 	uint64_t nr_batches;	    /* syncs that nr_stored took */
@@ -47,12 +48,23 @@ int ingest_retire_beside(struct ingest *g);
 #define INGEST_JOURNAL_BYTES (32ull << 20)
 void ingest_limit_journal(struct ingest *g, uint64_t bytes);
 
+/* What one host may have; 0: not bounded. */
+struct ingest_quota {
+	uint64_t nr_inodes, bytes;    /* in the store, as catalog_host() counts them */
+	uint64_t nr_segments_per_day; /* received in one day (UTC) by the clock of this machine */
+};
+
+/* From here on no host gets more. What is stored already is acknowledged again all the same. */
+void ingest_limit_hosts(struct ingest *g, const struct ingest_quota *quota);
+
 /*
  * Takes len bytes at data. expected (may be NULL) is the name that the sender gave. Returns 0 once
  * the segment is durable, with *result filled; else nothing is stored and err says why:
  * -EBADMSG, -EPROTONOSUPPORT, -EFBIG, -EINVAL: it is damaged, foreign, or not the one expected
  * -EEXIST: the name is taken by a segment with another hash
- * -ENOSPC, -EDQUOT, -EIO, -EROFS, ...: the disk did not take it; trying again later may help
+ * -EUSERS: the host has used up its quota of segments of this day; -EDQUOT: its quota of the store, or the
+ *   file system's quota of this user; trying again later may help
+ * -ENOSPC, -EIO, -EROFS, ...: the disk did not take it; trying again later may help
  * -ENOMEM
  */
 int ingest_put(struct ingest *g, const struct segment_name *expected, const void *data, size_t len,

@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "analyzer/store/store_summary.h"
+
+#define SEGMENT_MAX_INODES 3 /* its file, the folder of its boot, the folder of its epoch */
 
 void committer_init(struct committer *c, struct store *store, pthread_mutex_t *catalog,
 		    struct ingest_counts *counts)
@@ -112,6 +115,44 @@ static int ingest_commit_look(struct committer *c, struct commit *const batch[],
 	return ret == 1 || ret == -EEXIST ? -EALREADY : 0;
 }
 
+/*
+ * -EDQUOT or -EUSERS where the segment would take its host beyond its quota. The leader alone adds to the
+ * catalog, and those before it in the batch are counted: no host exceeds its quota. Where the catalog cannot
+ * be read the segment is taken, since a damaged catalog must keep nobody out.
+ */
+static int ingest_commit_quota(struct committer *c, struct commit *const batch[], size_t at)
+{
+	const struct segment_facts *f = batch[at]->facts;
+	const struct ingest_quota *quota = &c->quota;
+	struct catalog_host has;
+	struct timespec now;
+	int ret;
+
+	if (!quota->nr_inodes && !quota->bytes && !quota->nr_segments_per_day)
+		return 0;
+	pthread_mutex_lock(c->catalog);
+	ret = catalog_host(store_catalog(c->store), f->name.host, &has, NULL);
+	pthread_mutex_unlock(c->catalog);
+	if (ret < 0)
+		return 0;
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (has.day != (uint64_t)now.tv_sec / (CATALOG_DAY_NS / 1000000000u))
+		has.nr_segments = 0;
+	for (size_t i = 0; i < at; i++) {
+		if (batch[i]->status || strcmp(batch[i]->facts->name.host, f->name.host) != 0)
+			continue;
+		has.nr_inodes += SEGMENT_MAX_INODES;
+		has.bytes += batch[i]->len;
+		has.nr_segments++;
+	}
+	if ((quota->nr_inodes && has.nr_inodes + SEGMENT_MAX_INODES > quota->nr_inodes) ||
+	    (quota->bytes && has.bytes + batch[at]->len > quota->bytes))
+		return -EDQUOT;
+	if (quota->nr_segments_per_day && has.nr_segments >= quota->nr_segments_per_day)
+		return -EUSERS;
+	return 0;
+}
+
 /* Makes durable those of status 0. */
 static int write_journal(struct committer *c, struct commit *const batch[], size_t nr)
 {
@@ -168,8 +209,11 @@ static void commit_batch(struct committer *c, struct commit *const batch[], size
 {
 	int status;
 
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr; i++) {
 		batch[i]->status = ingest_commit_look(c, batch, i);
+		if (batch[i]->status == 0)
+			batch[i]->status = ingest_commit_quota(c, batch, i);
+	}
 	status = write_journal(c, batch, nr);
 	for (size_t i = 0; i < nr; i++) {
 		if (batch[i]->status == 0)

@@ -42,6 +42,7 @@ struct committer {
 	struct placer placer;
 	struct journal *journal;	     /* NULL: none is open */
 	uint64_t journal_limit, batch_limit; /* bytes */
+	struct ingest_quota quota;
 
 	pthread_t thread;
 	pthread_cond_t retire_wake, retire_done;

@@ -10,7 +10,7 @@ _, status, used = os.wait4(p.pid, 0)
 print(round((used.ru_utime + used.ru_stime) * 1000), used.ru_maxrss // 1024, os.waitstatus_to_exitcode(status))
 EOF
 for kind in plain devices sizes times places; do
-	"$BUILD/tests/system/make_hostile" $kind h-$kind "$T/$kind.seg" || exit 1
+	"$BUILD/tests/system/make_hostile" $kind h-$kind "$T/$kind.seg" >"$T/hash" || exit 1
 	bytes=$(stat -c %s "$T/$kind.seg")
 	store=$T/$kind
 	read -r ms mib code < <(python3 "$T/cost.py" - "$b" import --store "$store" "$T/$kind.seg")

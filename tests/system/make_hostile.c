@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * make_hostile KIND HOST OUT: a valid segment of host HOST that costs its readers as much as the format
- * lets it. KIND: devices (512 devices), sizes (65 536 reads of 2 GiB), times (a request each day from 1970
+ * make_hostile KIND HOST OUT [SEQUENCE]: writes a valid segment of host HOST that costs its readers as much
+ * as the format lets it, and prints its hash as the header Blkcast-Hash has it. KIND: devices (512 devices), sizes (65 536 reads of 2 GiB), times (a request each day from 1970
  * to 2100), places (all over the largest disk), plain (one of an honest agent, to compare with).
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/store/segment_facts.h"
 #include "formats/segment/segment.h"
 
 #define NR_DAYS 47000u
@@ -36,11 +38,15 @@ static struct request request_of(const char *kind, uint64_t i)
 	return r;
 }
 
-static int write_segment(const char *kind, const char *host, FILE *out)
+static int write_segment(const char *kind, const char *host, uint64_t sequence, FILE *out)
 {
 	uint64_t nr = strcmp(kind, "times") ? SEGMENT_MAX_REQUESTS : NR_DAYS;
 	uint64_t begin = strcmp(kind, "times") ? REAL_NS : 0;
-	struct segment_header h = { .boot_id = "b", .epoch = 1, .source = SOURCE_BPF };
+	struct segment_header h = {
+		.boot_id = "b", .epoch = 1, .sequence = sequence, .source = SOURCE_BPF
+	};
+	char hash[SEGMENT_HASH_TEXT];
+	struct segment_hash of_data;
 	struct segment_writer *w = NULL;
 	struct buf data = { 0 };
 	int ret = segment_writer_new(&w);
@@ -60,6 +66,9 @@ static int write_segment(const char *kind, const char *host, FILE *out)
 		ret = segment_writer_finish(w, &h, &data);
 	if (!ret && fwrite(data.data, 1, data.len, out) != data.len)
 		ret = -1;
+	of_data = segment_hash_of(data.data, data.len);
+	segment_hash_text(&of_data, hash);
+	puts(hash);
 	segment_writer_free(w);
 	buf_release(&data);
 	return ret;
@@ -67,13 +76,13 @@ static int write_segment(const char *kind, const char *host, FILE *out)
 
 int main(int argc, char **argv)
 {
-	FILE *out = argc == 4 ? fopen(argv[3], "w") : NULL;
+	FILE *out = argc == 4 || argc == 5 ? fopen(argv[3], "w") : NULL;
 	int ret;
 
 	if (!out) {
-		fprintf(stderr, "usage: make_hostile KIND HOST OUT\n");
+		fprintf(stderr, "usage: make_hostile KIND HOST OUT [SEQUENCE]\n");
 		return 2;
 	}
-	ret = write_segment(argv[1], argv[2], out);
+	ret = write_segment(argv[1], argv[2], argc == 5 ? strtoull(argv[4], NULL, 10) : 0, out);
 	return fclose(out) == 0 && ret == 0 ? 0 : 1;
 }

@@ -39,4 +39,37 @@ is "$(python3 tests/system/raw_heads.py "$port" 2>&1)" "" \
 	"a head that says two things about its end is refused, the connection closed, what follows unanswered"
 is "$(curl -sm 10 "$url/healthz")" ok "serve is still up"
 holds "SIGTERM ends it with exit status 0" stop
+
+# A host has its share of the store and no more; nobody else is kept out, and what is stored is acknowledged.
+put() { # HOST SEQUENCE
+	local hash
+	hash=$("$BUILD/tests/system/make_hostile" devices "$1" "$T/put.seg" "$2") || return
+	curl -sm 10 -o "$T/body" -D "$T/head" -w '%{http_code}' -T "$T/put.seg" -H "Blkcast-Hash: $hash" \
+		-H 'Expect:' "$url/v1/segments/$1/b/1/$2"
+}
+puts() { # HOST SEQUENCE...
+	local host=$1
+	shift
+	for sequence in "$@"; do put "$host" "$sequence" && echo; done | codes
+}
+# A quota of a day begins anew at midnight, which may not come within the test.
+[ $((86400 - $(date +%s) % 86400)) -gt 60 ] || sleep 61
+has_retry_after() { grep -qi '^retry-after: [1-9]' "$T/head"; }
+start --host-files 6
+is "$(puts full 0 1 2 3)" "201 201 507 507" "six files and folders of a host: its fourth and fifth file are refused"
+holds "with Retry-After" has_retry_after
+like "$(cat "$T/body")" 'host full: its quota of the store is used up' "and a sentence that says why"
+is "$(puts full 0 1) $(puts other 0)" "200 200 201" "what is there is acknowledged, and another host is taken"
+holds "serve ends" stop
+start --host-size 200k
+is "$(puts heavy 0 1 2)" "201 201 507" "likewise of bytes"
+holds "serve ends" stop
+start --host-segments-per-day 3
+is "$(puts full 2)" "201" "after a start with a larger quota what was refused is taken"
+is "$(puts heavy 2) $(puts daily 0 1 2 3)" "201 201 201 201 429" "three segments of a host a day, of all starts"
+holds "with Retry-After" has_retry_after
+is "$(puts heavy 0 3)" "200 429" "what came before the start counts"
+is "$(curl -sm 10 "$url/metrics" | sed -n 's/^blkcast_serve_refused_total{reason="\(rate\|quota\)"} //p' | codes)" "2 0" \
+	"refusals are counted by their reason"
+holds "serve ends" stop
 done_testing

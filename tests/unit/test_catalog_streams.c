@@ -68,6 +68,65 @@ static void streams_come_in_order(void)
 	catalog_close(c);
 }
 
+static void is_host(struct catalog *c, const char *name, uint64_t nr_inodes, uint64_t day,
+		    uint64_t nr_segments)
+{
+	struct catalog_host host;
+
+	ok_int(catalog_host(c, name, &host, NULL), 0);
+	ok_eq(host.nr_inodes, nr_inodes);
+	ok_eq(host.bytes, 100 * nr_segments);
+	ok_eq(host.day, day);
+	ok_eq(host.nr_segments, nr_segments);
+}
+
+static void put_received(struct catalog *c, const char *boot_id, uint64_t epoch, uint64_t sequence,
+			 uint64_t day)
+{
+	struct segment_facts f;
+
+	segment_facts_init(&f);
+	f.name = (struct segment_name){ .host = "web", .epoch = epoch, .sequence = sequence };
+	snprintf(f.name.boot_id, sizeof(f.name.boot_id), "%s", boot_id);
+	f.file_bytes = 100;
+	f.received_real_ns = day * CATALOG_DAY_NS + 1;
+	ok_int(catalog_put(c, &f, NULL), 0);
+}
+
+static void what_a_host_has_is_counted(void)
+{
+	struct segment_name first = { .host = "web", .boot_id = "b" };
+	struct catalog_host host;
+	struct catalog *c;
+
+	if (!ok_int(catalog_open(&c, NULL, NULL), 0))
+		return;
+	is_host(c, "web", 0, 0, 0);
+	put_received(c, "b", 0, 0, 20000);
+	is_host(c, "web", 3, 20000, 1);
+	put_received(c, "b", 0, 1, 20000);
+	put_received(c, "b", 0, 1, 20000); /* again: it replaces its row and counts as a receipt */
+	ok_int(catalog_host(c, "web", &host, NULL), 0);
+	ok_eq(host.nr_inodes, 4);
+	ok_eq(host.bytes, 200);
+	put_received(c, "b", 1, 0, 20000); /* a folder of an epoch */
+	put_received(c, "c", 0, 0, 19999); /* two folders; found later, received the day before */
+	ok_int(catalog_host(c, "web", &host, NULL), 0);
+	ok_eq(host.nr_inodes, 9);
+	ok_eq(host.day, 20000);
+	ok_eq(host.nr_segments, 4);
+	put_received(c, "c", 0, 1, 20001);
+	ok_int(catalog_host(c, "web", &host, NULL), 0);
+	ok_eq(host.nr_segments, 1);
+	ok_eq(host.bytes, 500);
+	ok_int(catalog_remove_range(c, &first, 9, NULL), 0);
+	ok_int(catalog_host(c, "web", &host, NULL), 0);
+	ok_eq(host.nr_inodes, 7); /* the folder of the boot has another epoch */
+	ok_eq(host.bytes, 300);
+	is_host(c, "db", 0, 0, 0);
+	catalog_close(c);
+}
+
 /* Instructions of SQLite's machine: a scan of a stream's rows takes thousands. */
 static void neither_question_scans(void)
 {
@@ -88,6 +147,7 @@ static void neither_question_scans(void)
 static const struct tap_test tests[] = {
 	{ "the streams of a host come in order, each with its highest sequence",
 	  streams_come_in_order },
+	{ "what a host has in the store is counted at each change", what_a_host_has_is_counted },
 	{ "neither question reads more than some rows", neither_question_scans },
 };
 
