@@ -231,7 +231,7 @@ static double profile_write_share(uint64_t part, uint64_t rest)
 	return (double)part / ((double)part + (double)rest); /* NaN where there are none */
 }
 
-/* Eq. 5.13 of seed 004: sequential from a half on. */
+/* Noorshams 2015, eq. 5.13: a load is sequential from a ratio of one half on. */
 static json_t *profile_write_pattern(double sequential_ratio)
 {
 	if (isnan(sequential_ratio))
