@@ -60,6 +60,7 @@ static size_t name_devices(const struct scan *scan, char *text, size_t bytes)
 	for (uint32_t i = 0; i < scan_nr_streams(scan) && nr < NAMED_MOST; i++) {
 		const struct scan_stream *st = scan_stream(scan, i);
 		char name[2 * SEGMENT_NAME_BYTES + 32];
+		const char *counted;
 		bool is_named = false;
 
 		if (*st->device_name)
@@ -70,9 +71,12 @@ static size_t name_devices(const struct scan *scan, char *text, size_t bytes)
 		for (uint32_t k = 0; k < i && !is_named; k++)
 			is_named = strcmp(scan_stream(scan, k)->host, st->host) == 0 &&
 				   scan_stream(scan, k)->device == st->device;
-		if (is_named || len + strlen(name) + 3 > bytes)
+		counted =
+			st->source == SOURCE_DISKSTATS ? ", whose requests were only counted" : "";
+		if (is_named || len + strlen(name) + strlen(counted) + 3 > bytes)
 			continue;
-		len += (size_t)snprintf(text + len, bytes - len, "%s%s", nr ? ", " : "", name);
+		len += (size_t)snprintf(text + len, bytes - len, "%s%s%s", nr ? ", " : "", name,
+					counted);
 		nr++;
 	}
 	return nr;

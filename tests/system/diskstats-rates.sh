@@ -53,8 +53,8 @@ is "$(jq '[.[].requests.read] | add' "$T/out")" "$(fio_get '.jobs[0].read.total_
 	"periods make up the whole"
 exits 0 "as text" "$b" characterize --store "$T/store"
 like "$(cat "$T/out")" "errors -, requeues -" "unknown counts are -"
-exits 0 "with a filter by operation" "$b" characterize --store "$T/store" --operation read --json
-is "$(cat "$T/out")" "[]" "counters know no such filter: there is nothing"
+exits 2 "a filter by operation leaves nothing" "$b" characterize --store "$T/store" --operation read --json
+like "$(cat "$T/err")" "devices are: $loop_name of guest, whose requests were only counted" "and the line says why"
 exits 0 "compared with itself" "$b" compare "$T/store" "$T/store" --json
 is "$(jq -c '[.worse, .better, .different]' "$T/out")" "[0,0,0]" "it is the same"
 exits 0 "listed" "$b" ls --store "$T/store" --json
