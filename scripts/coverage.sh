@@ -17,7 +17,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/blkcast-coverage.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 root=$PWD taken=0 all=0
 for f in $files; do
-	[ -e "$f" ] || continue
+	[ -e "$f" ] || { echo "coverage: $f is not there: its branches would go uncounted" >&2; exit 1; }
 	(cd "$root" && gcov -b -c -o "$build/$(dirname "$f")" "$build/${f%.c}.o" >/dev/null 2>&1)
 	gcov=$(basename "$f").gcov
 	[ -e "$gcov" ] || { echo "coverage: nothing of $f" >&2; continue; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # tests/golden/read_segment.py FILE: prints what tests/system/segment_golden.c's dump prints.
-# A second reader of segments, written from formats/segment.md alone, with the standard library and
+# A second reader of segments, written from formats/segment/segment.md alone, with the standard library and
 # the zstd command. It is made to be read and to check the text, not to be fast; it leaves the checksum
 # to the first reader.
 import json
