@@ -36,9 +36,9 @@ END
 exits 0 "blkparse text: exit 0" "$b" import --store "$T/life" "$T/life.txt"
 like "$(cat "$T/err")" "counted at layer device; bios of stacked devices left out at 253:0: 1" "stacked devices count once, and it is said where"
 is "$("$b" dump --store "$T/life" --format csv | sed 1d)" "$(printf '%s\n' \
-	'0.000000400,life,8:0,8:0,import,read,3048,8192,0.000001100,0.000003500,100,100,0,0,1,0,0x2000' \
-	'0.000002100,life,8:0,8:0,import,write,9000,4096,0.000000500,0.000003400,101,101,0,0,0,5,0x2001')" \
-	"arrival at G, the first dispatch, the completion, requeues, errors"
+	'0.000000400,life,8:0,8:0,import,read,3048,8192,0.000001100,0.000003500,100,100,0,0,1,0,0x2000,0.000004600' \
+	'0.000002100,life,8:0,8:0,import,write,9000,4096,0.000000500,0.000003400,101,101,0,0,0,5,0x2001,0.000003900')" \
+	"arrival at G, the first dispatch, the completion, requeues, errors, and the time from the first to the last"
 exits 0 "at layer queue: exit 0" "$b" import --layer queue --store "$T/lifeq" "$T/life.txt"
 is "$("$b" dump --store "$T/lifeq" --format csv | sed 1d | cut -d, -f1,3,6-8)" "$(printf '%s\n' \
 	'0.000000100,253:0,read,1000,8192' '0.000002000,8:0,write,9000,4096')" "bios count at the top"
