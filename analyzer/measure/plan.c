@@ -5,11 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <xxhash.h>
 
 #include "analyzer/measure/driver.h"
 #include "analyzer/measure/plan_reader.h"
+#include "base/buf.h"
+#include "base/file.h"
 
 #define PLAN_BYTES_MAX	   (16u << 20)
 #define CANDIDATES_DEFAULT 1000
@@ -71,31 +72,22 @@ double plan_run_s(const struct plan *p)
 	return p->warm_up_s + p->interval_s * (double)plan_most_intervals(p);
 }
 
-static int read_text(struct plan *p, const char *path, struct err *err)
+static int plan_read_file(struct plan *p, const char *path, struct err *err)
 {
-	struct stat st;
-	FILE *in = fopen(path, "r");
-	size_t len;
+	struct buf text;
+	int ret;
 
-	if (!in || fstat(fileno(in), &st)) {
-		int why = errno;
-
-		if (in)
-			fclose(in);
-		return err_set(err, why, "%s: %s", path, strerror(why));
-	}
-	if (st.st_size > PLAN_BYTES_MAX) {
-		fclose(in);
-		return err_set(err, EINVAL, "%s: more than %u bytes", path, PLAN_BYTES_MAX);
-	}
+	buf_init(&text);
+	ret = file_read(path, PLAN_BYTES_MAX, &text, err);
+	if (ret)
+		goto out;
 	p->path = strdup(path);
-	p->text = calloc(1, PLAN_BYTES_MAX + 1);
-	len = p->text ? fread(p->text, 1, PLAN_BYTES_MAX, in) : 0;
-	fclose(in);
+	p->text = text.len ? strdup((const char *)text.data) : strdup("");
 	if (!p->path || !p->text)
-		return err_set(err, ENOMEM, "%s: out of memory", path);
-	p->text[len] = 0;
-	return 0;
+		ret = err_set(err, ENOMEM, "%s: out of memory", path);
+out:
+	buf_release(&text);
+	return ret;
 }
 
 static int read_random(struct plan_reader *r, const struct yaml_node *node)
@@ -363,7 +355,7 @@ int plan_read(struct plan *p, const char *path, const char *const *overrides, si
 			    .nr_intervals = 5,
 			    .interval_s = 1,
 			    .warm_up_s = 1 };
-	ret = read_text(p, path, err);
+	ret = plan_read_file(p, path, err);
 	if (!ret)
 		ret = yaml_tree_parse(&tree, path, p->text, strlen(p->text), err);
 	r.tree = tree;
