@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * make_hostile KIND HOST OUT [SEQUENCE]: writes a valid segment of host HOST that costs its readers as much
- * as the format lets it, and prints its hash as the header Blkcast-Hash has it. KIND: devices (512 devices), sizes (65 536 reads of 2 GiB), times (a request each day from 1970
- * to 2100), places (all over the largest disk), plain (one of an honest agent, to compare with).
+ * as the format lets it, and prints its hash as the header Blkcast-Hash has it. KIND: devices (512 devices),
+ * sizes (65 536 reads of 2 GiB), times (a request each day from 1970 to 2100), places (all over the largest
+ * disk), plain (one of an honest agent, to compare with), or random-N: devices, sizes, times, offsets and
+ * counts, each honest or extreme as the number N says; the same N always makes the same segment.
  */
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,10 +42,110 @@ static struct request request_of(const char *kind, uint64_t i)
 	return r;
 }
 
+/* Steele, Lea, Flood, Fast splittable pseudorandom number generators, 2014, Fig. 13. */
+static uint64_t random_next(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return z ^ z >> 31;
+}
+
+/* One of nr values, or now and then any number below the last of them. */
+static uint64_t random_of(uint64_t *state, const uint64_t *values, size_t nr)
+{
+	uint64_t pick = random_next(state) % (nr + 1);
+
+	return pick < nr ? values[pick] : random_next(state) % (values[nr - 1] + 1);
+}
+#define RANDOM_OF(state, ...)                               \
+	random_of(state, (const uint64_t[]){ __VA_ARGS__ }, \
+		  sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+
+/* How the requests of one random segment are made; the largest value of each stands last. */
+struct random_kind {
+	uint64_t state;
+	uint64_t nr, begin_real_ns, begin_ns, gap_ns, response_ns, nr_devices, bytes, sector, tids,
+		flags;
+};
+
+static struct random_kind random_kind_of(uint64_t number)
+{
+	struct random_kind k = { .state = number };
+	uint64_t *s = &k.state;
+
+	k.nr = RANDOM_OF(s, 0, 1, 2, 100, 5000, SEGMENT_MAX_REQUESTS);
+	k.begin_real_ns = RANDOM_OF(s, REAL_NS, 0, 1, TRACE_TIME_MAX_NS);
+	k.begin_ns = RANDOM_OF(s, 0, 1000, TRACE_TIME_MAX_NS);
+	k.gap_ns = RANDOM_OF(s, 1000, 0, 1, 1000000, 1000000000, DAY_NS);
+	k.response_ns = RANDOM_OF(s, 500, 0, 1, 1000000000, 30 * DAY_NS, TRACE_TIME_MAX_NS);
+	k.nr_devices = RANDOM_OF(s, 1, 2, 64, SEGMENT_MAX_DEVICES);
+	k.bytes = RANDOM_OF(s, 4096, 0, 1, 512, 513, REQUEST_MAX_DATA_BYTES);
+	k.sector = RANDOM_OF(s, 0, 1, 1 << 20, REQUEST_END_SECTOR_MAX - 1);
+	k.tids = RANDOM_OF(s, 1, 2, 1000, UINT32_MAX);
+	k.flags = RANDOM_OF(s, 0, 0, REQUEST_NO_ARRIVAL, REQUEST_NO_DISPATCH, REQUEST_NO_COMPLETION,
+			    REQUEST_NO_OPERATION, REQUEST_PAUSED, REQUEST_FLAGS_ALL);
+	return k;
+}
+
+static struct request random_request(struct random_kind *k, uint64_t i)
+{
+	uint64_t *s = &k->state, sector = k->sector ? random_next(s) % k->sector : i * 8;
+	uint64_t arrival =
+		k->gap_ns && i > TRACE_TIME_MAX_NS / k->gap_ns ? TRACE_TIME_MAX_NS : i * k->gap_ns;
+	struct request r = { .device = (uint32_t)(random_next(s) % k->nr_devices) << 20,
+			     .bytes =
+				     (uint32_t)(i % 8 ? k->bytes : RANDOM_OF(s, 0, 4096, k->bytes)),
+			     .sector = sector,
+			     .tid = (uint32_t)(random_next(s) % k->tids),
+			     .pid = (uint32_t)(random_next(s) % k->tids),
+			     .operation = (uint8_t)(random_next(s) % NR_OPERATIONS),
+			     .flags = i % 3 ? 0 : (uint32_t)k->flags,
+			     .error = (uint16_t)(i % 100 ? 0 : random_next(s)),
+			     .queue_depth = (uint32_t)RANDOM_OF(s, 0, 1, UINT32_MAX),
+			     .source = SOURCE_BPF };
+
+	arrival = arrival > TRACE_TIME_MAX_NS - k->begin_ns ? TRACE_TIME_MAX_NS
+							    : k->begin_ns + arrival;
+	r.arrival_ns = r.dispatch_ns = r.completion_ns = arrival;
+	if (k->response_ns <= TRACE_TIME_MAX_NS - arrival)
+		r.completion_ns += k->response_ns ? random_next(s) % (k->response_ns + 1) : 0;
+	return r;
+}
+
+/* Requests that the format refuses are left out: the segment is valid. */
+static int add_random(struct segment_writer *w, struct segment_header *h, uint64_t number)
+{
+	struct random_kind k = random_kind_of(number);
+	int ret = 0;
+
+	h->begin.realtime_ns = k.begin_real_ns;
+	h->begin.monotonic_ns = h->begin.boottime_ns = k.begin_ns;
+	h->end.monotonic_ns = k.begin_ns;
+	h->nr_captured = 0;
+	for (uint64_t i = 0; i < k.nr && !ret; i++) {
+		struct request r = random_request(&k, i);
+
+		ret = segment_writer_add(w, &r);
+		if (ret == -EINVAL || ret == -ENOSPC) {
+			ret = 0;
+			continue;
+		}
+		h->nr_captured++;
+		if (r.completion_ns > h->end.monotonic_ns)
+			h->end.monotonic_ns = r.completion_ns;
+	}
+	h->end.boottime_ns = h->end.monotonic_ns;
+	h->end.realtime_ns = k.begin_real_ns + (h->end.monotonic_ns - k.begin_ns);
+	return ret;
+}
+
 static int write_segment(const char *kind, const char *host, uint64_t sequence, FILE *out)
 {
 	uint64_t nr = strcmp(kind, "times") ? SEGMENT_MAX_REQUESTS : NR_DAYS;
 	uint64_t begin = strcmp(kind, "times") ? REAL_NS : 0;
+	bool is_random = !strncmp(kind, "random-", 7);
 	struct segment_header h = {
 		.boot_id = "b", .epoch = 1, .sequence = sequence, .source = SOURCE_BPF
 	};
@@ -54,14 +158,18 @@ static int write_segment(const char *kind, const char *host, uint64_t sequence, 
 	snprintf(h.host, sizeof(h.host), "%s", host);
 	h.nr_captured = nr;
 	h.begin.realtime_ns = begin;
-	for (uint64_t i = 0; i < nr && !ret; i++) {
+	if (is_random && !ret)
+		ret = add_random(w, &h, strtoull(kind + 7, NULL, 10));
+	for (uint64_t i = 0; !is_random && i < nr && !ret; i++) {
 		struct request r = request_of(kind, i);
 
 		h.end.monotonic_ns = r.completion_ns;
 		ret = segment_writer_add(w, &r);
 	}
-	h.end.boottime_ns = h.end.monotonic_ns;
-	h.end.realtime_ns = begin + h.end.monotonic_ns;
+	if (!is_random) {
+		h.end.boottime_ns = h.end.monotonic_ns;
+		h.end.realtime_ns = begin + h.end.monotonic_ns;
+	}
 	if (!ret)
 		ret = segment_writer_finish(w, &h, &data);
 	if (!ret && fwrite(data.data, 1, data.len, out) != data.len)
