@@ -22,7 +22,9 @@
 #                     SHORT=1 each of these for some seconds
 #   make coverage     branches of spool, account and segment decoder that the tests take
 #   make check-asan   the tests under AddressSanitizer and UBSan; check-tsan likewise
-#   make fuzz         every fuzz target (or FUZZ="segment http") for FUZZ_SECONDS=60 each, or FUZZ_RUNS=20000000
+#   make fuzz         every fuzz target (or FUZZ="segment http") for FUZZ_SECONDS=60 each, or FUZZ_RUNS=20000000;
+#                     FUZZ=hostile: random valid segments with extreme values through the commands
+#   make check-valgrind  the tests of the decoders and the fuzz corpora under valgrind
 #   make install      DESTDIR= PREFIX=/usr/local
 #   make bundle       a tar of the agent with all its libraries: [CROSS=s390x]
 #   make static       the agent as one file that needs nothing else: build/static/blkcast-agent [CROSS=s390x]
@@ -73,7 +75,7 @@ LDLIBS := -lbpf -lelf -lzstd -lmsgpackc -lxxhash -lcurl -lssl -lcrypto -lmicroht
 endif
 
 # Targets that do not compile by themselves: packages are looked at by the make they start.
-NOBUILD := clean demo endurance static test-static check test test-vm test-s390x bench fuzz deps style help
+NOBUILD := clean demo endurance static test-static check check-valgrind test test-vm test-s390x bench fuzz deps style help
 ifneq ($(filter-out $(NOBUILD),$(or $(MAKECMDGOALS),all)),)
 missing := $(strip $(foreach p,$(PKGS),$(shell $(PKG_CONFIG) --exists $(p) 2>/dev/null || echo $(p))))
 $(if $(missing),$(error missing libraries: $(missing); $(MISSING_HINT)))
@@ -82,8 +84,9 @@ endif
 override CPPFLAGS += -I. -I$(BUILD)/gen -D_GNU_SOURCE -DBLKCAST_VERSION='"$(VERSION)"' \
 	-MMD -MP $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
 # Fuzzed code has smaller buffers and tables: their ends are reached, and an input costs no page faults.
-override CPPFLAGS += $(if $(findstring fuzzer,$(SAN)),-DPAIRING_MAX_HELD=64u -DFOREIGN_LINE_MAX=16384u \
-	-DFOREIGN_READ_BYTES=4096u)
+# FUZZ_SHIPPED=1 leaves them as they are shipped: a tenth of each target's inputs run so.
+override CPPFLAGS += $(if $(FUZZ_SHIPPED),,$(if $(findstring fuzzer,$(SAN)),-DPAIRING_MAX_HELD=64u -DFOREIGN_LINE_MAX=16384u \
+	-DFOREIGN_READ_BYTES=4096u))
 override CFLAGS   += -std=gnu11 $(WARN) $(if $(WERROR),-Werror) -ffp-contract=off -pthread \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 override LDFLAGS  += -pthread -Wl,--as-needed,-z,relro,-z,now $(if $(SAN),-fsanitize=$(SAN))
@@ -128,7 +131,7 @@ tools    := $(tool_bin) $(addprefix $(BUILD)/tests/system-under-study/,first sec
 .PHONY: all programs tests benches deps check check-only test test-only test-vm guests test-s390x test-emulated emulated \
 	bench bench-only case-arch case-studies estimates study-here qpn-study demo endurance endurance-only endurance-threads coverage coverage-only \
 	check-asan check-tsan \
-	fuzz fuzz-only \
+	fuzz fuzz-build fuzz-only check-valgrind \
 	static static-only test-static bundle install uninstall deb test-deb style help clean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -325,14 +328,31 @@ coverage-only: $(faulty) $(addprefix $(BUILD)/tests/unit/test_,spool account acc
 check-asan: export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
 check-asan:
 	$(Q)+$(MAKE) BUILD=$(BUILD)/asan SAN=address,undefined test-only
+# Memcheck sees reads of what was never set, which neither sanitizer does.
+valgrind_units := $(filter $(addprefix $(BUILD)/tests/unit/test_,segment% profile% import% fuzz_corpus%),$(unit))
+check-valgrind:
+	$(Q)scripts/deps.sh build test
+	$(Q)+$(MAKE) $(valgrind_units)
+	$(Q)BUILD=$(BUILD) scripts/fuzz.sh --valgrind $(valgrind_units)
 check-tsan:
 	$(Q)+$(MAKE) BUILD=$(BUILD)/tsan SAN=thread test-only
 
 # libFuzzer targets: found inputs stay in build/fuzz/corpus, those committed are read beside them.
 FUZZ_SECONDS ?= 60
+fuzz_san := fuzzer-no-link$(comma)address$(comma)undefined
+ifeq ($(FUZZ),hostile)
+# Random valid segments through the commands: the programs, built with the sanitizers but not for libFuzzer.
+fuzz:
+	$(Q)scripts/deps.sh build
+	$(Q)+$(MAKE) BUILD=$(BUILD)/asan SAN=address,undefined programs $(BUILD)/asan/tests/system/make_hostile
+	$(Q)BUILD=$(BUILD)/asan HOSTILE_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh --hostile
+else
 fuzz:
 	$(Q)scripts/deps.sh build fuzz
-	$(Q)+$(MAKE) BUILD=$(BUILD)/fuzz CC=$(CLANG) SAN=fuzzer-no-link,address,undefined fuzz-only
+	$(Q)+$(MAKE) BUILD=$(BUILD)/fuzz/shipped FUZZ_SHIPPED=1 CC=$(CLANG) SAN=$(fuzz_san) fuzz-build
+	$(Q)+$(MAKE) BUILD=$(BUILD)/fuzz CC=$(CLANG) SAN=$(fuzz_san) fuzz-only
+
+endif
 
 $(fuzzers:=.o): override CPPFLAGS += -DLLVMFuzzerTestOneInput=fuzz_one_input
 $(BUILD)/tests/fuzz/watch.o: override CFLAGS += -fno-sanitize=fuzzer-no-link,address,undefined -O2 -fomit-frame-pointer
@@ -342,7 +362,8 @@ $(fuzzers): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/tests/fuzz/watch.o $(agentlib) $(a
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -fsanitize=fuzzer $(comparisons:%=-Wl,--wrap=__sanitizer_cov_trace_%) -o $@ $^ $(LDLIBS)
 
-fuzz-only: $(fuzzers)
+fuzz-build: $(if $(FUZZ),$(patsubst %,$(BUILD)/tests/fuzz/fuzz_%,$(FUZZ)),$(fuzzers))
+fuzz-only: fuzz-build
 	$(Q)BUILD=$(BUILD) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh $(FUZZ)
 
 static:

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every input that a fuzzer once found worth keeping, through the same code, at every test run. */
-#include <dirent.h>
-#include <stdio.h>
+/* Every input that a fuzzer once found worth keeping, through the same code, at every test run; test_fuzz_corpus_files.c has the rest. */
 #include <stdlib.h>
 
+#include "tests/support/fuzz_replay.h"
 #include "tests/support/tap.h"
 
 #define LLVMFuzzerTestOneInput fuzz_segment
@@ -65,100 +64,72 @@
 #include "tests/fuzz/fuzz_summary.c"
 #undef LLVMFuzzerTestOneInput
 
-#define MAX_FUZZ_INPUT (1u << 20)
-
-static void replay(const char *dir, int (*fuzz)(const uint8_t *data, size_t size))
-{
-	uint8_t *data = malloc(MAX_FUZZ_INPUT);
-	DIR *d = opendir(dir);
-	struct dirent *e;
-	char path[512];
-
-	if (!d)
-		tap_skip("tree", "the corpus is not here: run from the top of the tree");
-	while ((e = readdir(d))) {
-		FILE *f;
-
-		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
-		f = e->d_name[0] == '.' ? NULL : fopen(path, "rb");
-		if (f) {
-			size_t nr = fread(data, 1, MAX_FUZZ_INPUT, f);
-
-			if (nr)
-				ok_int(fuzz(data, nr), 0);
-			fclose(f);
-		}
-	}
-	closedir(d);
-	free(data);
-}
-
 static void nets(void)
 {
-	replay("tests/fuzz/corpus/net", fuzz_net);
-	replay("tests/fuzz/corpus/qpe", fuzz_qpe);
+	fuzz_replay("tests/fuzz/corpus/net", fuzz_net);
+	fuzz_replay("tests/fuzz/corpus/qpe", fuzz_qpe);
 }
 
 static void palladio(void)
 {
-	replay("tests/fuzz/corpus/pcm", fuzz_pcm);
+	fuzz_replay("tests/fuzz/corpus/pcm", fuzz_pcm);
 }
 
 static void architectures(void)
 {
-	replay("tests/fuzz/corpus/arch", fuzz_arch);
-	replay("tests/fuzz/corpus/stoex", fuzz_stoex);
+	fuzz_replay("tests/fuzz/corpus/arch", fuzz_arch);
+	fuzz_replay("tests/fuzz/corpus/stoex", fuzz_stoex);
 }
 
 static void segments(void)
 {
-	replay("tests/fuzz/corpus/segment", fuzz_segment);
+	fuzz_replay("tests/fuzz/corpus/segment", fuzz_segment);
 }
 
 static void summaries(void)
 {
-	replay("tests/fuzz/corpus/summary", fuzz_summary);
+	fuzz_replay("tests/fuzz/corpus/summary", fuzz_summary);
 }
 
 static void profiles(void)
 {
-	replay("tests/fuzz/corpus/profile", fuzz_profile);
+	fuzz_replay("tests/fuzz/corpus/profile", fuzz_profile);
 }
 
 static void block_traces(void)
 {
-	replay("tests/fuzz/corpus/blktrace", fuzz_blktrace);
+	fuzz_replay("tests/fuzz/corpus/blktrace", fuzz_blktrace);
 }
 
 static void imports(void)
 {
-	replay("tests/fuzz/corpus/import", fuzz_import);
+	fuzz_replay("tests/fuzz/corpus/import", fuzz_import);
 }
 
 static void trace_pages(void)
 {
-	replay("tests/fuzz/corpus/trace_page", fuzz_trace_page);
+	fuzz_replay("tests/fuzz/corpus/trace_page", fuzz_trace_page);
 }
 
 static void models(void)
 {
-	replay("tests/fuzz/corpus/model", fuzz_model);
+	fuzz_replay("tests/fuzz/corpus/model", fuzz_model);
 }
 
 static void storage_models(void)
 {
-	replay("tests/fuzz/corpus/storage_model", fuzz_storage_model);
-	replay("tests/fuzz/corpus/storage_table", fuzz_storage_table);
+	fuzz_replay("tests/fuzz/corpus/storage_model", fuzz_storage_model);
+	fuzz_replay("tests/fuzz/corpus/storage_table", fuzz_storage_table);
 }
 
 static void http_bodies(void)
 {
-	replay("tests/fuzz/corpus/http", fuzz_http);
+	fuzz_replay("tests/fuzz/corpus/http", fuzz_http);
 }
 
 static void http_conversations(void)
 {
-	replay("tests/fuzz/corpus/http_conversation", fuzz_http_conversation);
+	fuzz_replay("tests/fuzz/corpus/http_conversation", fuzz_http_conversation);
 }
 
 static const struct tap_test tests[] = {
