@@ -28,6 +28,7 @@ struct fit {
 	double *counts, *width; /* by address; width: the part of the range, sums to 1 */
 	double *ranked;		/* counts by rank, each half ranked by the other */
 	double *mass;		/* scratch */
+	double *chosen;		/* the masses of the distribution that is the best so far */
 };
 
 static void fit_release(struct fit *f)
@@ -58,7 +59,7 @@ static int fit_init(struct fit *f, const struct hotspot *h)
 	f->range = (double)(h->max_sector - h->min_sector) + (double)f->grain;
 	f->nr_accesses = (double)h->nr;
 	f->regions = calloc(f->nr, sizeof(*f->regions));
-	f->counts = calloc(f->nr * 4, sizeof(*f->counts));
+	f->counts = calloc(f->nr * 5, sizeof(*f->counts));
 	if (!f->regions || !f->counts) {
 		fit_release(f);
 		return -ENOMEM;
@@ -66,6 +67,7 @@ static int fit_init(struct fit *f, const struct hotspot *h)
 	f->width = f->counts + f->nr;
 	f->ranked = f->width + f->nr;
 	f->mass = f->ranked + f->nr;
+	f->chosen = f->mass + f->nr;
 	return 0;
 }
 
@@ -221,6 +223,7 @@ static void hotspot_fit_choose(struct fit *f, struct access_distribution *d,
 		return;
 	*best_aic = aic;
 	d->kind = kind;
+	memcpy(f->chosen, f->mass, f->nr * sizeof(*f->mass));
 	d->ks_distance = ks_distance(counts, f->nr_accesses, f->mass, f->nr);
 }
 
@@ -244,7 +247,10 @@ static uint64_t to_bytes(uint64_t sectors)
 	return sectors > UINT64_MAX / SECTOR_BYTES ? UINT64_MAX : sectors * SECTOR_BYTES;
 }
 
-int hotspot_fit(const struct hotspot *h, struct access_distribution *out)
+/* Fits all kinds: d and f->chosen are then those of the best. -ENODATA, with d unknown, where there are
+ * too few accesses; on success f is to be released. */
+static int hotspot_fit_all(struct fit *fit, const struct hotspot *h,
+			   struct access_distribution *out)
 {
 	struct access_distribution d;
 	struct fit f;
@@ -254,7 +260,7 @@ int hotspot_fit(const struct hotspot *h, struct access_distribution *out)
 	hotspot_fit_unknown(&d);
 	if (h->nr < HOTSPOT_MIN_ACCESSES || regions_at(h, h->shift) < HOTSPOT_MIN_REGIONS) {
 		*out = d;
-		return 0;
+		return -ENODATA;
 	}
 	ret = fit_init(&f, h);
 	if (ret)
@@ -267,16 +273,54 @@ int hotspot_fit(const struct hotspot *h, struct access_distribution *out)
 	d.top_10_ratio = top_ratio(&f, 0.1);
 	d.top_20_ratio = top_ratio(&f, 0.2);
 	d.kind = DISTRIBUTION_UNIFORM;
+	memcpy(f.chosen, f.width, f.nr * sizeof(*f.width));
 	d.aic_uniform = -2 * log_likelihood(f.counts, f.width, f.nr);
 	d.ks_distance = ks_distance(f.counts, f.nr_accesses, f.width, f.nr);
 	best_aic = d.aic_uniform;
 	d.aic_gaussian = fit_gaussian(&f, &d);
 	hotspot_fit_choose(&f, &d, DISTRIBUTION_GAUSSIAN, d.aic_gaussian, &best_aic);
 	ret = fit_zipf(&f, &d);
-	if (!ret) {
-		hotspot_fit_choose(&f, &d, DISTRIBUTION_ZIPF, d.aic_zipf, &best_aic);
-		*out = d;
+	if (ret) {
+		fit_release(&f);
+		return ret;
+	}
+	hotspot_fit_choose(&f, &d, DISTRIBUTION_ZIPF, d.aic_zipf, &best_aic);
+	*out = d;
+	*fit = f;
+	return 0;
+}
+
+int hotspot_fit(const struct hotspot *h, struct access_distribution *out)
+{
+	struct fit f;
+	int ret = hotspot_fit_all(&f, h, out);
+
+	if (ret == 0)
+		fit_release(&f);
+	return ret == -ENODATA ? 0 : ret;
+}
+
+static int hotspot_fit_falling(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (y > x) - (y < x);
+}
+
+int hotspot_law(const struct hotspot *h, struct hotspot_law *out)
+{
+	struct access_distribution d;
+	struct fit f;
+	int ret = hotspot_fit_all(&f, h, &d);
+
+	if (ret)
+		return ret;
+	out->nr = f.nr;
+	out->mass = calloc(f.nr, sizeof(*out->mass));
+	if (out->mass) {
+		memcpy(out->mass, f.chosen, f.nr * sizeof(*out->mass));
+		qsort(out->mass, f.nr, sizeof(*out->mass), hotspot_fit_falling);
 	}
 	fit_release(&f);
-	return ret;
+	return out->mass ? 0 : -ENOMEM;
 }

@@ -37,4 +37,12 @@
  */
 int hotspot_fit(const struct hotspot *h, struct access_distribution *out);
 
+/* The shares of accesses that the chosen distribution gives to each region, the largest first. */
+struct hotspot_law {
+	double *mass; /* owned, to be freed; nr of them, summing to 1 */
+	size_t nr;
+};
+/* 0, -ENODATA where the kind is unknown, or -ENOMEM. */
+int hotspot_law(const struct hotspot *h, struct hotspot_law *out);
+
 #endif

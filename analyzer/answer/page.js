@@ -38,12 +38,37 @@
     return text.trim().split("\n").map(function (line) { return line.split(","); });
   }
 
-  function words(head, row) {
+  // data-rate: the axis is per second in that unit, so the counts of a column are divided by its width.
+  function words(svg, head, row, step) {
+    const rate = svg.getAttribute("data-rate");
+    const unit = rate === "bytes" ? " MiB/s" : "/s";
+    const per = rate === "bytes" ? step * 1048576 : step;
     const parts = [];
-    for (let i = 1; i < row.length && parts.length < 12; i++)
-      if (row[i] !== "" && Number(row[i]) !== 0)
-        parts.push(head[i].replace(/_/g, " ") + ": " + Number(row[i]).toLocaleString("en"));
+    for (let i = 1; i < row.length && parts.length < 12; i++) {
+      if (row[i] === "" || Number(row[i]) === 0) continue;
+      const name = head[i].replace(rate ? /_(requests|bytes)$/ : "", "").replace(/_/g, " ");
+      const value = rate ? Number(row[i]) / per : Number(row[i]);
+      parts.push(name + ": " + value.toLocaleString("en") + (rate ? unit : ""));
+    }
     return parts.length ? parts.join(" · ") : "nothing";
+  }
+
+  // The clock of the axis: that of the machine which wrote the page, not of the reader's browser.
+  function clock(svg, seconds) {
+    const zone = Number(svg.getAttribute("data-zone"));
+    const text = new Date((seconds + zone) * 1000).toISOString();
+    const two = function (n) { return String(n).padStart(2, "0"); };
+    const minutes = Math.floor(Math.abs(zone) / 60);
+    return zone === 0 ? text : text.replace("Z", (zone < 0 ? "-" : "+") +
+      two(Math.floor(minutes / 60)) + ":" + two(minutes % 60));
+  }
+
+  // Whether nobody watched at that time, by the shaded gaps.
+  function unwatched(svg, at) {
+    return Array.from(svg.querySelectorAll("rect.unwatched")).some(function (gap) {
+      const x = Number(gap.getAttribute("x"));
+      return at >= x && at <= x + Number(gap.getAttribute("width"));
+    });
   }
 
   // Of the heat map: the cell under the pointer and the requests of its column.
@@ -88,8 +113,11 @@
       cursor.setAttribute("y1", 30);
       cursor.setAttribute("y2", svg.viewBox.baseVal.height - 44);
       svg.appendChild(cursor);
-      line.textContent = new Date(Number(row[0]) * 1000).toISOString() + "  " +
-        (svg.classList.contains("heat") ? cell(svg, point, data[0], row) : words(data[0], row));
+      const step = data.length > 2 ? Number(data[2][0]) - Number(data[1][0]) : x[1] - x[0];
+      line.textContent = clock(svg, Number(row[0])) + "  " +
+        (unwatched(svg, at) ? "not watched" :
+          svg.classList.contains("heat") ? cell(svg, point, data[0], row) :
+            words(svg, data[0], row, step));
     });
     svg.addEventListener("pointerleave", function () {
       line.textContent = "";

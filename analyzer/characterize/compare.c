@@ -19,11 +19,6 @@ struct dimension {
 	double quantile;
 };
 
-static double seconds_of(const struct profile *p)
-{
-	return p->end_s - p->begin_s;
-}
-
 static double compare_rate(const struct profile *p)
 {
 	return p->open.rate_per_s;
@@ -31,7 +26,7 @@ static double compare_rate(const struct profile *p)
 /* Per second, of a count of one operation; NaN where it is not known. */
 static double rate_of(const struct profile *p, const uint64_t *counts, enum operation operation)
 {
-	return p->unknown >> operation & 1 ? NAN : (double)counts[operation] / seconds_of(p);
+	return p->unknown >> operation & 1 ? NAN : (double)counts[operation] / profile_rate_s(p);
 }
 static double read_rate(const struct profile *p)
 {

@@ -48,10 +48,25 @@ bool series_is(const struct series *s, const struct scan_stream *stream)
 	       strcmp(l->device_name, stream->device_name) == 0;
 }
 
+/* Puts an item at the top of the heap, and lifts what completes earlier above it. */
+static void series_sift_down(struct series_pending *heap, size_t nr, struct series_pending item)
+{
+	size_t at = 0;
+
+	for (size_t child; (child = 2 * at + 1) < nr; at = child) {
+		if (child + 1 < nr && heap[child + 1].r.completion_ns < heap[child].r.completion_ns)
+			child++;
+		if (heap[child].r.completion_ns >= item.r.completion_ns)
+			break;
+		heap[at] = heap[child];
+	}
+	heap[at] = item;
+}
+
 static int series_keep(struct series *s, const struct request *r)
 {
-	struct request *pending;
-	size_t cap;
+	struct series_pending *pending;
+	size_t cap, at;
 
 	if (s->nr_pending == s->cap_pending) {
 		cap = s->cap_pending ? 2 * s->cap_pending : 1024;
@@ -61,8 +76,53 @@ static int series_keep(struct series *s, const struct request *r)
 		s->pending = pending;
 		s->cap_pending = cap;
 	}
-	s->pending[s->nr_pending++] = *r;
+	for (at = s->nr_pending++; at; at = (at - 1) / 2) {
+		if (s->pending[(at - 1) / 2].r.completion_ns <= r->completion_ns)
+			break;
+		s->pending[at] = s->pending[(at - 1) / 2];
+	}
+	s->pending[at] = (struct series_pending){ *r, s->nr_kept++ };
 	return 0;
+}
+
+static int series_by_order(const void *a, const void *b)
+{
+	const struct series_pending *x = a, *y = b;
+
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+/* Takes the requests that completed before the end of the period from the heap, in order of arrival. The
+ * cost is of those taken alone: thousands may wait for a completion that is years away. */
+static int series_take_due(struct series *s, struct request **out, size_t *nr)
+{
+	struct series_pending *due = NULL, *more;
+	size_t cap = 0;
+
+	*out = NULL;
+	*nr = 0;
+	while (s->nr_pending && s->pending[0].r.completion_ns < s->end_ns) {
+		if (*nr == cap) {
+			cap = cap ? 2 * cap : 16;
+			more = realloc(due, cap * sizeof(*due));
+			if (!more) {
+				free(due);
+				return -ENOMEM;
+			}
+			due = more;
+		}
+		due[(*nr)++] = s->pending[0];
+		s->nr_pending--;
+		series_sift_down(s->pending, s->nr_pending, s->pending[s->nr_pending]);
+	}
+	if (*nr == 0)
+		return 0;
+	qsort(due, *nr, sizeof(*due), series_by_order);
+	*out = calloc(*nr, sizeof(**out));
+	for (size_t i = 0; i < *nr && *out; i++)
+		(*out)[i] = due[i].r;
+	free(due);
+	return *out ? 0 : -ENOMEM;
 }
 
 static void note_times(struct series *s, const struct request *r, size_t nr)
@@ -260,17 +320,16 @@ static void skip_gap(struct series *s, uint64_t window_ns)
 			    trace->covered[i].begin_real_ns < next)
 				next = trace->covered[i].begin_real_ns;
 	}
-	for (size_t i = 0; i < s->nr_pending; i++)
-		if (s->pending[i].completion_ns < next)
-			next = s->pending[i].completion_ns;
+	if (s->nr_pending && s->pending[0].r.completion_ns < next)
+		next = s->pending[0].r.completion_ns;
 	if (next > s->end_ns && next != UINT64_MAX)
 		s->end_ns += (next - s->end_ns) / window_ns * window_ns;
 }
 
 static int next_period(struct series *s, uint64_t window_ns)
 {
-	struct request *again = s->pending;
-	size_t nr = s->nr_pending;
+	struct request *again;
+	size_t nr;
 	int ret;
 
 	s->begin_ns = s->seen_ns = s->end_ns;
@@ -279,9 +338,9 @@ static int next_period(struct series *s, uint64_t window_ns)
 	s->first_ns = UINT64_MAX;
 	s->last_ns = 0;
 	window_clear(s->window, s->begin_ns);
-	s->pending = NULL;
-	s->nr_pending = s->cap_pending = 0;
-	ret = series_feed(s, again, nr);
+	ret = series_take_due(s, &again, &nr);
+	if (ret == 0)
+		ret = series_feed(s, again, nr);
 	free(again);
 	return ret;
 }
@@ -296,12 +355,37 @@ static void count_watched_alone(struct profile *p)
 	p->closed.clients_mean /= share;
 }
 
+/* Moves the end of an idle period to the last one before anything may happen: a completion, a request that
+ * still comes, or the end of what was watched. */
+static void series_stretch(struct series *s, uint64_t window_ns)
+{
+	struct watched_interval next;
+	uint64_t stop = s->latest_ns;
+
+	if (window_count(s->window) || !watched_next(s->scan, s->last->host, s->begin_ns, &next) ||
+	    next.begin_ns > s->begin_ns)
+		return;
+	if (s->nr_idle < SERIES_IDLE_PERIODS) {
+		s->nr_idle++;
+		return;
+	}
+	if (stop != UINT64_MAX)
+		stop -= stop < LATE_NS ? stop : LATE_NS;
+	stop = next.end_ns < stop ? next.end_ns : stop;
+	if (s->nr_pending && s->pending[0].r.completion_ns < stop)
+		stop = s->pending[0].r.completion_ns;
+	if (stop > s->end_ns)
+		s->end_ns += (stop - s->end_ns) / window_ns * window_ns;
+}
+
 int series_close(struct series *s, uint64_t window_ns, bool at_end, struct profile *p,
 		 bool *nothing)
 {
 	uint64_t watched_until, watched, end;
 	int ret = 0;
 
+	if (window_ns)
+		series_stretch(s, window_ns);
 	watched = watched_ns(s->scan, s->last->host, s->begin_ns, s->end_ns, &watched_until);
 	end = at_end ? period_end(s, watched_until) : s->end_ns;
 	*nothing = watched == 0 && window_count(s->window) == 0;

@@ -11,18 +11,25 @@
 #include "formats/profile/profile.h"
 #include "workload/window.h"
 
+struct series_pending {
+	struct request r;
+	uint64_t order;
+};
+
 struct series {
 	const struct scan *scan;	/* borrowed, for losses and coverage */
 	const struct scan_stream *last; /* a stream of it: names, source */
 	struct window *window;
-	uint64_t begin_ns, end_ns;  /* period, real time; end UINT64_MAX: open */
-	uint64_t first_ns, last_ns; /* first arrival, last completion of the period */
-	uint64_t seen_ns;	    /* the period was watched up to here, but for gaps told */
-	uint64_t doubt_ns;	    /* before it, no interval watched follows seen_ns */
-	uint64_t latest_ns;	    /* latest arrival seen: how far the stream has come */
-	uint64_t nr;		    /* requests fed since the beginning */
-	struct request *pending;    /* owned: completed after the period, in order of arrival */
+	uint64_t begin_ns, end_ns;	/* period, real time; end UINT64_MAX: open */
+	uint64_t first_ns, last_ns;	/* first arrival, last completion of the period */
+	uint64_t seen_ns;		/* the period was watched up to here, but for gaps told */
+	uint64_t doubt_ns;		/* before it, no interval watched follows seen_ns */
+	uint64_t latest_ns;		/* latest arrival seen: how far the stream has come */
+	uint64_t nr;			/* requests fed since the beginning */
+	uint64_t nr_idle;		/* periods without a request that were closed one by one */
+	struct series_pending *pending; /* owned: completed after the period; a heap by completion */
 	size_t nr_pending, cap_pending;
+	uint64_t nr_kept; /* since the beginning: restores the order of arrival */
 };
 
 /* Begins with the period that holds begin_ns; window_ns 0: without end. 0 or -ENOMEM, -EINVAL. */
@@ -40,6 +47,12 @@ void series_advance(struct series *s, uint64_t latest_ns);
 bool series_due(const struct series *s);
 /* The last instant at which the device's host was watched, as far as the scan has come. */
 uint64_t series_watched_end(const struct series *s);
+/*
+ * A trace that rests for a century has billions of seconds. So many idle periods of a series have a profile
+ * each; every later run of idle periods has one profile over all of them, so that the number of profiles is
+ * bounded by the number of requests.
+ */
+#define SERIES_IDLE_PERIODS 50000
 /* Writes the period's profile; then moves to the next one. at_end: the scan is at its end.
  * *nothing: it was not watched and had no request; p is then not to be used. */
 int series_close(struct series *s, uint64_t window_ns, bool at_end, struct profile *p,

@@ -2,12 +2,14 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "analyzer/characterize/replay.h"
+#include "analyzer/characterize/watched.h"
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/answer/progress.h"
@@ -139,11 +141,46 @@ static void release_gather(struct gather *g)
 	collect_free(g->collect);
 }
 
+/* Seconds as nanoseconds; what has no room becomes the latest instant. */
+static uint64_t cmd_report_ns(double seconds)
+{
+	return seconds * 1e9 < 0x1p64 ? (uint64_t)(seconds * 1e9) : UINT64_MAX;
+}
+
+/* What nobody watched of the device's host. A trace that does not tell what was watched has no gaps. */
+static int cmd_report_gaps(const struct gather *g, const struct scan *scan, const char *host,
+			   struct gaps *out)
+{
+	double begin_s = INFINITY, end_s = 0;
+	struct watched_interval *found = NULL;
+	uint64_t begin, end, last;
+	size_t nr = 0;
+	int ret;
+
+	for (size_t i = 0; i < g->nr_profiles; i++) {
+		begin_s = fmin(begin_s, g->profiles[i].begin_s);
+		end_s = fmax(end_s, g->profiles[i].end_s);
+	}
+	begin = cmd_report_ns(begin_s);
+	end = cmd_report_ns(end_s);
+	if (!watched_ns(scan, host, begin, end, &last))
+		return 0;
+	ret = watched_gaps(scan, host, begin, end, &found, &nr);
+	if (ret || !nr)
+		return ret;
+	out->items = calloc(nr, sizeof(*out->items));
+	for (size_t i = 0; i < nr && out->items; i++)
+		out->items[out->nr++] = (struct time_gap){ found[i].begin_ns, found[i].end_ns };
+	free(found);
+	return out->items ? 0 : -ENOMEM;
+}
+
 /* Closes what was gathered; losses are those of all traces read. */
 static int make_report(struct report **out, struct gather *g, const struct scan *scan, bool utc,
 		       struct err *err)
 {
 	struct report_facts facts = { .profiles = g->profiles, .nr_profiles = g->nr_profiles };
+	struct gaps gaps[COLLECT_DEVICES] = { 0 };
 	struct collect *collect = g->collect;
 	struct ledger ledger;
 	int ret = 0;
@@ -156,10 +193,15 @@ static int make_report(struct report **out, struct gather *g, const struct scan 
 		ret = t->ledger ? ledger_merge(&ledger, t->ledger) : 0;
 	}
 	facts.ledger = &ledger;
+	facts.gaps = gaps;
+	for (size_t i = 0; i < collect->nr_devices && !ret; i++)
+		ret = cmd_report_gaps(g, scan, collect->devices[i]->host, &gaps[i]);
 	if (!ret) {
 		g->collect = NULL; /* taken over, on failure too */
 		ret = report_new(out, collect, &facts, utc, err);
 	}
+	for (size_t i = 0; i < COLLECT_DEVICES; i++)
+		gaps_release(&gaps[i]);
 	ledger_release(&ledger);
 	return ret;
 }

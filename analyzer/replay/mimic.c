@@ -314,7 +314,7 @@ static int make_open(struct mimic *m, const struct profile *p, const struct mimi
 static int make_intensity(struct mimic *m, const struct profile *p, const struct mimic_options *o,
 			  const struct aims *aims, struct err *err)
 {
-	double seconds = p->end_s - p->begin_s;
+	double seconds = profile_rate_s(p);
 	bool open = o->intensity == MIMIC_OPEN || (o->intensity == MIMIC_AUTO && looks_open(p));
 
 	for (int k = 0; k < 2; k++) {
@@ -338,7 +338,7 @@ static double mimic_step(double wanted, double got)
 
 static double mimic_rate(const struct profile *p, enum operation operation)
 {
-	return (double)p->requests[operation] / (p->end_s - p->begin_s);
+	return (double)p->requests[operation] / profile_rate_s(p);
 }
 
 /* Moves the aims, none by more than a disturbed run should, of the job m by what its run missed of p. */

@@ -153,14 +153,29 @@ DRAW(regions)
 	uint64_t counts[HOTSPOT_REGIONS];
 	size_t nr = region_counts(&r->collect->devices[device]->hotspot, counts);
 
-	return regions_draw(counts, nr, &r->each[device].locality.distribution, v, out);
+	const struct hotspot *h = &r->collect->devices[device]->hotspot;
+	struct hotspot_law law = { 0 };
+	int ret = hotspot_law(h, &law);
+
+	if (ret == 0 || ret == -ENODATA)
+		ret = regions_draw(counts, nr, &r->each[device].locality.distribution, &law, v,
+				   out);
+	free(law.mass);
+	return ret;
 }
 CSV(regions)
 {
 	uint64_t counts[HOTSPOT_REGIONS];
 	size_t nr = region_counts(&r->collect->devices[device]->hotspot, counts);
 
-	return regions_csv(counts, nr, &r->each[device].locality.distribution, out);
+	const struct hotspot *h = &r->collect->devices[device]->hotspot;
+	struct hotspot_law law = { 0 };
+	int ret = hotspot_law(h, &law);
+
+	if (ret == 0 || ret == -ENODATA)
+		ret = regions_csv(counts, nr, &law, out);
+	free(law.mass);
+	return ret;
 }
 
 #define BOTH(name) .draw = name##_svg, .csv = name##_table

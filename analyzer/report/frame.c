@@ -10,6 +10,9 @@
 #define PER_COLUMN     20
 #define FEWEST_COLUMNS 64
 
+#define FINEST_GAP     0.5 /* units of the picture: narrower gaps cannot be seen */
+#define NAMED_GAP      80  /* wider gaps have room for their name */
+
 #define X_LABELS       7
 #define Y_LABELS       5
 #define CHAR_WIDTH     6.9 /* of the 12-unit labels, on average: there is no font to measure */
@@ -34,7 +37,9 @@ struct scale frame_time(const struct frame *f, const struct view *v)
 			       .to = (double)v->end_ns,
 			       .px_from = f->left,
 			       .px_to = f->right,
-			       .utc = v->utc };
+			       .utc = v->utc,
+			       .gaps = v->gaps,
+			       .nr_gaps = v->nr_gaps };
 }
 
 struct scale frame_linear(const struct frame *f, double to, enum unit unit)
@@ -101,12 +106,34 @@ static void time_name(const struct scale *x, char *name, size_t len)
 		snprintf(name, len, "time%s", x->utc ? " (UTC)" : "");
 }
 
+/* Shades what nobody watched, so that it does not look idle. Gaps that touch on the picture become one. */
+static void frame_gaps(struct buf *out, const struct frame *f, const struct scale *x)
+{
+	for (size_t i = 0; i < x->nr_gaps; i++) {
+		double from = scale_px(x, (double)x->gaps[i].begin_ns);
+		double to = scale_px(x, (double)x->gaps[i].end_ns);
+
+		while (i + 1 < x->nr_gaps &&
+		       scale_px(x, (double)x->gaps[i + 1].begin_ns) - to < FINEST_GAP)
+			to = scale_px(x, (double)x->gaps[++i].end_ns);
+		if (to - from < FINEST_GAP)
+			continue;
+		svg_rect(out, "unwatched", from, f->top, to - from, f->bottom - f->top,
+			 "not watched");
+		if (to - from > NAMED_GAP)
+			svg_text(out, "note mid", (from + to) / 2, (f->top + f->bottom) / 2,
+				 "not watched");
+	}
+}
+
 void frame_axes(struct buf *out, const struct frame *f, const struct scale *x,
 		const struct scale *y, const char *x_name, const char *y_name)
 {
 	char name[80];
 
 	svg_group(out, "axes");
+	if (x && x->kind == SCALE_TIME)
+		frame_gaps(out, f, x);
 	if (x)
 		x_axis(out, f, x);
 	y_axis(out, f, y);
@@ -159,8 +186,10 @@ void frame_begin(struct buf *out, const struct frame *f, const struct view *v, c
 
 	if (x && x->kind == SCALE_TIME) {
 		snprintf(attributes, sizeof(attributes),
-			 " data-px=\"%.0f %.0f\" data-x=\"%.6f %.6f\"", x->px_from, x->px_to,
-			 x->from / 1e9, x->to / 1e9);
+			 " data-px=\"%.0f %.0f\" data-x=\"%.6f %.6f\" data-zone=\"%ld\"%s%s%s",
+			 x->px_from, x->px_to, x->from / 1e9, x->to / 1e9, scale_zone_s(x),
+			 v->rate ? " data-rate=\"" : "", v->rate ? v->rate : "",
+			 v->rate ? "\"" : "");
 		head.attributes = attributes;
 	}
 	svg_begin(out, &head);

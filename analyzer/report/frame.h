@@ -17,7 +17,10 @@ struct view {
 	uint64_t begin_ns, end_ns; /* whole columns; begin < end */
 	uint64_t step_ns;	   /* width of the columns drawn */
 	bool utc;
-	const char *id; /* of the picture in its page; unique */
+	const char *id;		     /* of the picture in its page; unique */
+	const struct time_gap *gaps; /* borrowed: what nobody watched, in order */
+	size_t nr_gaps;
+	const char *rate; /* NULL, or "requests" or "bytes": the y axis is of them per second */
 };
 
 /* At most this many columns of time are drawn, and written as CSV ... */

@@ -190,6 +190,7 @@ int intensity_draw(const struct intensity *i, enum intensity_measure measure,
 	const struct frame *f = &stack_frame;
 	bool bytes = measure == INTENSITY_BYTES;
 	struct stack s = { .measure = measure, .x = frame_time(f, v) };
+	struct view rate = *v;
 	struct timegrid g;
 	double most;
 	char text[320];
@@ -203,8 +204,9 @@ int intensity_draw(const struct intensity *i, enum intensity_measure measure,
 		most = fmax(most, intensity_stacked(&g, c, measure, NR_SIZE_CLASSES - 1));
 	s.y = frame_linear(f, most, UNIT_COUNT);
 	intensity_describe(peaks, measure, text, sizeof(text));
-	frame_begin(out, f, v, "figure wide", bytes ? "Throughput" : "Requests per second", text,
-		    &s.x);
+	rate.rate = bytes ? "bytes" : "requests";
+	frame_begin(out, f, &rate, "figure wide", bytes ? "Throughput" : "Requests per second",
+		    text, &s.x);
 	frame_axes(out, f, &s.x, &s.y, NULL, bytes ? "MiB/s" : "requests/s");
 	intensity_areas(out, &s);
 	class_legend(out, f);

@@ -16,6 +16,11 @@ static void label_digits3(char *out, size_t len, double v)
 	int decimals = fabs(v) < 9.995 ? 2 : fabs(v) < 99.95 ? 1 : 0;
 	char *end;
 
+	/* Below a hundredth two decimals would show nothing of it. */
+	if (v != 0 && fabs(v) < 0.01) {
+		snprintf(out, len, "%.3g", v);
+		return;
+	}
 	snprintf(out, len, "%.*f", decimals, v);
 	if (!decimals)
 		return;

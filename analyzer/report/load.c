@@ -51,23 +51,44 @@ static double nearest_rank(const uint64_t *sorted, size_t nr, double p)
 	return (double)sorted[rank ? rank - 1 : 0];
 }
 
-static void peak_of(const struct timegrid *g, size_t row, uint64_t *scratch, struct load_peak *out)
+/* Nanoseconds of a column that were watched; a column that holds a request was, whatever gaps say. */
+static uint64_t load_watched_ns(const struct load *l, const struct timegrid *g, size_t column)
 {
-	double per_s = 1e9 / (double)g->step_ns, sum = 0;
-	size_t top = 0;
+	uint64_t begin = timegrid_begin_ns(g) + column * g->step_ns;
+	uint64_t gap = gaps_within(l->gaps, l->nr_gaps, begin, begin + g->step_ns);
+
+	if (gap < g->step_ns)
+		return g->step_ns - gap;
+	return timegrid_column(g, column)[LOAD_REQUESTS] ? g->step_ns : 0;
+}
+
+/* Writes how many windows were watched. */
+static void peak_of(const struct load *l, const struct timegrid *g, size_t row, uint64_t *scratch,
+		    struct load_peak *out, size_t *nr_windows)
+{
+	double per_s = 1e9 / (double)g->step_ns, sum = 0, watched_ns = 0;
+	uint64_t most = 0;
+	size_t top = 0, nr = 0;
 
 	for (size_t c = 0; c < g->nr; c++) {
-		scratch[c] = timegrid_column(g, c)[row];
-		sum += (double)scratch[c];
-		if (scratch[c] > scratch[top])
+		uint64_t value = timegrid_column(g, c)[row], ns = load_watched_ns(l, g, c);
+
+		if (!ns)
+			continue;
+		scratch[nr++] = value;
+		sum += (double)value;
+		watched_ns += (double)ns;
+		if (value > most)
 			top = c;
+		most = value > most ? value : most;
 	}
-	out->max = (double)scratch[top] * per_s;
+	*nr_windows = nr;
+	out->max = (double)most * per_s;
 	out->max_at_ns = timegrid_begin_ns(g) + top * g->step_ns;
-	out->mean = sum / (double)g->nr * per_s;
-	qsort(scratch, g->nr, sizeof(*scratch), load_rising);
-	out->p95 = nearest_rank(scratch, g->nr, 0.95) * per_s;
-	out->p99 = nearest_rank(scratch, g->nr, 0.99) * per_s;
+	out->mean = sum / watched_ns * 1e9;
+	qsort(scratch, nr, sizeof(*scratch), load_rising);
+	out->p95 = nearest_rank(scratch, nr, 0.95) * per_s;
+	out->p99 = nearest_rank(scratch, nr, 0.99) * per_s;
 }
 
 int load_peaks(const struct load *l, uint64_t window_ns, struct load_peaks *out)
@@ -88,9 +109,8 @@ int load_peaks(const struct load *l, uint64_t window_ns, struct load_peaks *out)
 		return -ENOMEM;
 	}
 	out->window_s = (double)g.step_ns * 1e-9;
-	out->nr_windows = g.nr;
 	for (size_t row = 0; row < NR_LOAD_ROWS; row++)
-		peak_of(&g, row, scratch, &out->of[row]);
+		peak_of(l, &g, row, scratch, &out->of[row], &out->nr_windows);
 	free(scratch);
 	timegrid_release(&g);
 	return 0;

@@ -9,6 +9,7 @@
 #ifndef ANALYZER_REPORT_LOAD_H
 #define ANALYZER_REPORT_LOAD_H
 
+#include "analyzer/report/gaps.h"
 #include "analyzer/report/timegrid.h"
 
 #define LOAD_WINDOWS 131072
@@ -20,7 +21,9 @@ enum load_row {
 #define NR_LOAD_ROWS 2
 
 struct load {
-	struct timegrid grid; /* NR_LOAD_ROWS */
+	struct timegrid grid;	     /* NR_LOAD_ROWS */
+	const struct time_gap *gaps; /* borrowed: windows that lie in one do not count */
+	size_t nr_gaps;
 };
 
 void load_init(struct load *l);
@@ -28,7 +31,7 @@ void load_release(struct load *l);
 /* 0 or -ENOMEM. */
 int load_add(struct load *l, uint64_t arrival_ns, uint32_t bytes);
 
-/* Rates per second over all windows that the grid has, idle ones included. */
+/* Rates per second over all windows that were watched, idle ones included. */
 struct load_peak {
 	double mean, p95, p99, max;
 	uint64_t max_at_ns; /* where the first window of the maximum begins */

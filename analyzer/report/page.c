@@ -131,7 +131,7 @@ static void load_facts(struct page *pg)
 	const struct load_peaks *p = &pg->r->peaks;
 	const struct load_peak *requests = &p->of[LOAD_REQUESTS], *bytes = &p->of[LOAD_BYTES];
 	const struct profile *all = &pg->r->all;
-	double seconds = all->end_s - all->begin_s;
+	double seconds = profile_rate_s(all);
 	uint64_t nr = profile_data_requests(all), moved = profile_data_bytes(all);
 	struct label a, b, c, w;
 	char value[128], more[200];
@@ -143,6 +143,23 @@ static void load_facts(struct page *pg)
 	snprintf(more, sizeof(more), "P95 %s/s, peak %s/s", label_bytes(&a, bytes->p95),
 		 label_bytes(&b, bytes->max));
 	page_fact(pg, "Throughput", value, more);
+}
+
+/* Appends ", 3 flushes" and so on: the total counts all operations. */
+static void page_other_operations(const struct profile *p, char *text, size_t bytes)
+{
+	static const char *const plural[] = {
+		[OPERATION_DISCARD] = "discards", [OPERATION_FLUSH] = "flushes", [OPERATION_OTHER] = "others"
+	};
+	struct label count;
+
+	for (int op = OPERATION_DISCARD; op < NR_OPERATIONS && !profile_is_undivided(p); op++) {
+		size_t len = strlen(text);
+
+		if (p->requests[op])
+			snprintf(text + len, bytes - len, ", %s %s",
+				 label_count(&count, (double)p->requests[op]), plural[op]);
+	}
 }
 
 static void page_facts(struct page *pg)
@@ -159,6 +176,7 @@ static void page_facts(struct page *pg)
 	else
 		snprintf(more, sizeof(more), "%s reads, %s writes", label_count(&a, reads),
 			 label_count(&b, writes));
+	page_other_operations(p, more, sizeof(more));
 	page_fact(pg, "Requests", label_count(&c, (double)pg->r->collect->nr_requests), more);
 	load_facts(pg);
 	time_facts(pg, &p->read, "Reads, 95 % within");

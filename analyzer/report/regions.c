@@ -28,29 +28,6 @@ static int regions_rank(double *weights, size_t nr)
 	return 0;
 }
 
-int regions_law(const struct access_distribution *d, size_t nr, double *weights)
-{
-	for (size_t i = 0; i < nr; i++) {
-		double place = ((double)i + 0.5) / (double)nr, z;
-
-		switch (d->kind) {
-		case DISTRIBUTION_UNIFORM:
-			weights[i] = 1;
-			break;
-		case DISTRIBUTION_ZIPF:
-			weights[i] = pow((double)i + 1, -d->exponent);
-			break;
-		case DISTRIBUTION_GAUSSIAN:
-			z = (place - d->mean_ratio) / d->deviation_ratio;
-			weights[i] = exp(-z * z / 2);
-			break;
-		case DISTRIBUTION_UNKNOWN:
-			return -ENODATA;
-		}
-	}
-	return regions_rank(weights, nr);
-}
-
 static int ranked_counts(const uint64_t *counts, size_t nr, double *weights)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -113,7 +90,7 @@ static void regions_curve(struct buf *out, const char *class, const double *weig
 }
 
 int regions_draw(const uint64_t *counts, size_t nr, const struct access_distribution *d,
-		 const struct view *v, struct buf *out)
+		 const struct hotspot_law *law, const struct view *v, struct buf *out)
 {
 	const struct frame *f = &frame_half;
 	struct scale y = frame_linear(f, 1, UNIT_RATIO), x = y;
@@ -137,8 +114,8 @@ int regions_draw(const uint64_t *counts, size_t nr, const struct access_distribu
 	frame_axes(out, f, &x, &y, "busiest regions, share of the range", "accesses");
 	svg_line(out, "rule", scale_px(&x, 0), scale_px(&y, 0), scale_px(&x, 1), scale_px(&y, 1));
 	regions_curve(out, "line curve", weights, nr, &x, &y);
-	if (!regions_law(d, nr, weights)) {
-		regions_curve(out, "line law", weights, nr, &x, &y);
+	if (law->nr) {
+		regions_curve(out, "line law", law->mass, law->nr, &x, &y);
 		legend[nr_legend++] = (struct legend_entry){ LEGEND_LINE, "line law", name };
 	}
 	frame_legend(out, f, legend, nr_legend);
@@ -150,26 +127,22 @@ out:
 }
 
 /* Cumulative shares at every percent of the range. */
-int regions_csv(const uint64_t *counts, size_t nr, const struct access_distribution *d,
-		struct buf *out)
+int regions_csv(const uint64_t *counts, size_t nr, const struct hotspot_law *law, struct buf *out)
 {
-	double *weights = reallocarray(NULL, nr ? nr : 1, 2 * sizeof(*weights));
-	double *law = weights + (nr ? nr : 1), sum = 0, law_sum = 0;
-	size_t at = 0;
+	double *weights = reallocarray(NULL, nr ? nr : 1, sizeof(*weights)), sum = 0, law_sum = 0;
+	size_t at = 0, law_at = 0;
 	int ret = weights ? ranked_counts(counts, nr, weights) : -ENOMEM;
-	bool fitted;
 
 	if (ret)
 		goto out;
-	fitted = !regions_law(d, nr, law);
 	buf_printf(out, "busiest_regions_ratio,accesses_ratio,law_ratio\n");
-	for (int percent = 1; percent <= 100; percent++) {
-		for (; at < nr && at * 100 < (size_t)percent * nr; at++) {
+	for (size_t percent = 1; percent <= 100; percent++) {
+		for (; at < nr && at * 100 < percent * nr; at++)
 			sum += weights[at];
-			law_sum += fitted ? law[at] : 0;
-		}
-		buf_printf(out, "%.2f,%.6f,", percent / 100.0, fmin(sum, 1));
-		if (fitted)
+		for (; law_at < law->nr && law_at * 100 < percent * law->nr; law_at++)
+			law_sum += law->mass[law_at];
+		buf_printf(out, "%.2f,%.6f,", (double)percent / 100, fmin(sum, 1));
+		if (law->nr)
 			buf_printf(out, "%.6f", fmin(law_sum, 1));
 		buf_put_u8(out, '\n');
 	}

@@ -16,6 +16,10 @@ void report_free(struct report *r)
 		profile_release(&r->each[i]);
 	profile_release(&r->all);
 	ledger_release(&r->ledger);
+	for (size_t i = 0; r->gaps && i < r->collect->nr_devices; i++)
+		gaps_release(&r->gaps[i]);
+	free(r->gaps);
+	gaps_release(&r->common);
 	collect_free(r->collect);
 	free(r->each);
 	free(r->busiest);
@@ -33,6 +37,8 @@ struct view report_view(const struct report *r, bool of_device, size_t device)
 	const struct collect_device *d = r->collect->devices[device];
 	struct view v = r->view;
 
+	v.gaps = of_device ? r->gaps[device].items : r->common.items;
+	v.nr_gaps = of_device ? r->gaps[device].nr : r->common.nr;
 	if (of_device && d->map.grid.nr)
 		frame_view(&d->map.grid, d->nr_requests, &v);
 	return v;
@@ -64,6 +70,33 @@ static int take_profiles(struct report *r, const struct report_facts *facts)
 		r->each[i] = *found;
 		profile_init(found);
 	}
+	return 0;
+}
+
+/* Takes over the gaps of every device, and finds those that all devices share. */
+static int take_gaps(struct report *r, const struct report_facts *facts)
+{
+	struct collect *c = r->collect;
+
+	r->gaps = calloc(c->nr_devices, sizeof(*r->gaps));
+	if (!r->gaps)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->nr_devices && facts->gaps; i++) {
+		struct gaps common;
+		int ret;
+
+		r->gaps[i] = facts->gaps[i];
+		facts->gaps[i] = (struct gaps){ 0 };
+		ret = gaps_common(i ? &r->common : &r->gaps[0], &r->gaps[i], &common);
+		if (ret)
+			return ret;
+		gaps_release(&r->common);
+		r->common = common;
+		c->devices[i]->load.gaps = r->gaps[i].items;
+		c->devices[i]->load.nr_gaps = r->gaps[i].nr;
+	}
+	c->sum.gaps = r->common.items;
+	c->sum.nr_gaps = r->common.nr;
 	return 0;
 }
 
@@ -147,6 +180,8 @@ static int close_report(struct report *r, const struct report_facts *facts)
 	r->nr_missing = facts->nr_missing;
 	if (!ret)
 		ret = take_profiles(r, facts);
+	if (!ret)
+		ret = take_gaps(r, facts);
 	if (!ret)
 		ret = sum_profiles(r);
 	if (!ret)

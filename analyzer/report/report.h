@@ -19,6 +19,8 @@ struct report {
 	uint64_t window_ns;
 	struct view view;
 	uint64_t begin_ns, end_ns; /* watched, CLOCK_REALTIME */
+	struct gaps *gaps;	   /* owned; one per device, in the order of collect->devices */
+	struct gaps common;	   /* what no host watched */
 	struct ledger ledger;	   /* of all traces */
 	uint64_t nr_missing;	   /* segments missing between those read */
 	/* Borrowed words for the commands in the page: what chooses the data, without and with the
@@ -32,6 +34,7 @@ struct report_facts {
 				   * their contents are taken over, the array is not */
 	size_t nr_profiles;
 	const struct ledger *ledger; /* copied; may be NULL */
+	struct gaps *gaps; /* NULL, or one per device in their order; contents are taken over */
 	uint64_t nr_missing;
 };
 

@@ -146,16 +146,20 @@ static size_t relative_ticks(const struct scale *s, size_t about, struct tick *t
 	return nr;
 }
 
+long scale_zone_s(const struct scale *s)
+{
+	time_t t = (time_t)(s->from / NS_PER_S);
+	struct tm tm;
+
+	return !s->utc && localtime_r(&t, &tm) ? tm.tm_gmtoff : 0;
+}
+
 /* Ticks at whole minutes, hours and days of the reader's clock, not of UTC. */
 static size_t clock_ticks(const struct scale *s, size_t about, struct tick *ticks)
 {
-	double step = time_step(s, about), ahead = 0;
-	time_t t = (time_t)(s->from / NS_PER_S);
-	struct tm tm;
+	double step = time_step(s, about), ahead = (double)scale_zone_s(s) * NS_PER_S;
 	size_t nr = 0;
 
-	if (!s->utc && localtime_r(&t, &tm))
-		ahead = (double)tm.tm_gmtoff * NS_PER_S;
 	for (double k = ceil((s->from + ahead) / step); k * step - ahead <= s->to; k++) {
 		double v = k * step - ahead;
 

@@ -106,7 +106,7 @@ static void times_words(const struct direction_profile *d, const char *name, str
 static void intensity_words(const struct profile *p, struct buf *out)
 {
 	double reads = (double)p->requests[OPERATION_READ];
-	double writes = (double)p->requests[OPERATION_WRITE], seconds = p->end_s - p->begin_s;
+	double writes = (double)p->requests[OPERATION_WRITE], seconds = profile_rate_s(p);
 	double bytes = (double)profile_data_bytes(p);
 	double ratio = reads + writes > 0 ? reads / (reads + writes) : 0;
 	struct label rate, mib, share;

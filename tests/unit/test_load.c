@@ -45,6 +45,25 @@ static void idle_windows_count(void)
 	load_release(&l);
 }
 
+static void unwatched_windows_do_not_count(void)
+{
+	const struct time_gap gaps[] = { { 10 * S, 50 * S }, { 90 * S + S / 2, 95 * S } };
+	struct load l;
+	struct load_peaks p;
+
+	load_init(&l);
+	for (uint64_t s = 0; s < 100; s++)
+		if (s < 10 || (s >= 50 && s < 90) || s >= 95)
+			ok_int(load_add(&l, s * S, 512), 0);
+	l.gaps = gaps;
+	l.nr_gaps = 2;
+	ok_int(load_peaks(&l, S, &p), 0);
+	ok_eq(p.nr_windows, 56);
+	ok_near(p.of[LOAD_REQUESTS].mean, 55 / 55.5, 1e-12);
+	ok_near(p.of[LOAD_REQUESTS].p95, 1, 0);
+	load_release(&l);
+}
+
 static void a_day_keeps_its_seconds(void)
 {
 	struct load l;
@@ -73,6 +92,7 @@ static void windows_suit_the_span(void)
 static const struct tap_test tests[] = {
 	{ "mean, P95, P99 and maximum of a known load", peaks_of_a_known_load },
 	{ "idle windows count", idle_windows_count },
+	{ "windows that nobody watched do not count", unwatched_windows_do_not_count },
 	{ "a day keeps windows of a second", a_day_keeps_its_seconds },
 	{ "short traces have short windows", windows_suit_the_span },
 };

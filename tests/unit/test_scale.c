@@ -8,9 +8,9 @@
 
 static void values_lie_where_they_should(void)
 {
-	struct scale linear = { SCALE_LINEAR, UNIT_COUNT, 0, 100, 200, 0, false };
-	struct scale log = { SCALE_LOG, UNIT_SECONDS, 1e-5, 10, 0, 600, false };
-	struct scale tail = { SCALE_TAIL, UNIT_COUNT, 0, 0.9999, 0, 400, false };
+	struct scale linear = { SCALE_LINEAR, UNIT_COUNT, 0, 100, 200, 0, .utc = false };
+	struct scale log = { SCALE_LOG, UNIT_SECONDS, 1e-5, 10, 0, 600, .utc = false };
+	struct scale tail = { SCALE_TAIL, UNIT_COUNT, 0, 0.9999, 0, 400, .utc = false };
 
 	ok_near(scale_px(&linear, 25), 150, 1e-9);
 	ok_near(scale_px(&linear, 1e9), 0, 1e-9);
@@ -60,7 +60,9 @@ static void time_ticks(double span_s, const char *first, const char *second)
 	struct tick ticks[SCALE_TICKS_MAX];
 	/* 2024-05-06T07:08:09Z */
 	double begin = 1714979289e9;
-	struct scale s = { SCALE_TIME, UNIT_COUNT, begin, begin + span_s * 1e9, 0, 700, true };
+	struct scale s = {
+		SCALE_TIME, UNIT_COUNT, begin, begin + span_s * 1e9, 0, 700, .utc = true
+	};
 	size_t nr = scale_ticks(&s, 7, ticks);
 
 	if (!ok(nr >= 2 && nr <= 8))
@@ -80,7 +82,7 @@ static void time_has_round_ticks_of_the_clock(void)
 
 static void rounding_up_reaches_the_next_tick(void)
 {
-	struct scale s = { SCALE_LINEAR, UNIT_COUNT, 0, 1234, 200, 0, false };
+	struct scale s = { SCALE_LINEAR, UNIT_COUNT, 0, 1234, 200, 0, .utc = false };
 
 	scale_round_up(&s);
 	ok_near(s.to, 1500, 1e-9);
@@ -113,7 +115,24 @@ static void labels_are_humane(void)
 	check_label(UNIT_RATIO, NAN, "–");
 }
 
+/* Responses in seconds, of microseconds: the unit of a model's response is not known. */
+static void small_counts_are_not_zero(void)
+{
+	struct scale s = { SCALE_LINEAR, UNIT_COUNT, 0, 9e-5, 200, 0, .utc = false };
+	struct tick ticks[SCALE_TICKS_MAX];
+	size_t nr = scale_ticks(&s, 5, ticks);
+	struct label l;
+
+	ok(nr >= 4);
+	for (size_t i = 1; i < nr; i++)
+		ok(strcmp(ticks[i].label.text, "0") != 0);
+	ok_str(ticks[1].label.text, "2e-05");
+	ok_str(label_count(&l, 0.004), "0.004");
+	ok_str(label_count(&l, 0), "0");
+}
+
 static const struct tap_test tests[] = {
+	{ "ticks of microseconds in seconds are not all zero", small_counts_are_not_zero },
 	{ "values lie where they should, and never outside", values_lie_where_they_should },
 	{ "ticks rise, lie within the scale, and are few", ticks_are_within_and_few },
 	{ "time has round ticks of the clock", time_has_round_ticks_of_the_clock },

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyzer/report/gaps.h"
+
+void gaps_release(struct gaps *g)
+{
+	free(g->items);
+	*g = (struct gaps){ 0 };
+}
+
+int gaps_common(const struct gaps *a, const struct gaps *b, struct gaps *out)
+{
+	size_t i = 0, j = 0;
+
+	/* Each step of the walk ends a gap of a or of b, so that there are at most so many. */
+	*out = (struct gaps){ .items = calloc(a->nr + b->nr + 1, sizeof(*out->items)) };
+	if (!out->items)
+		return -ENOMEM;
+	while (i < a->nr && j < b->nr) {
+		const struct time_gap *x = &a->items[i], *y = &b->items[j];
+		uint64_t begin = x->begin_ns > y->begin_ns ? x->begin_ns : y->begin_ns;
+		uint64_t end = x->end_ns < y->end_ns ? x->end_ns : y->end_ns;
+
+		if (begin < end)
+			out->items[out->nr++] = (struct time_gap){ begin, end };
+		if (x->end_ns < y->end_ns)
+			i++;
+		else
+			j++;
+	}
+	return 0;
+}
+
+uint64_t gaps_within(const struct time_gap *items, size_t nr, uint64_t begin_ns, uint64_t end_ns)
+{
+	size_t low = 0, high = nr;
+	uint64_t sum = 0;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (items[middle].end_ns <= begin_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < nr && items[low].begin_ns < end_ns; low++) {
+		uint64_t from = items[low].begin_ns > begin_ns ? items[low].begin_ns : begin_ns;
+		uint64_t to = items[low].end_ns < end_ns ? items[low].end_ns : end_ns;
+
+		sum += to - from;
+	}
+	return sum;
+}

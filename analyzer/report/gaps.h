@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gaps: the times of a host that nobody watched, in order and apart, on CLOCK_REALTIME.
+ *
+ * Pictures over time shade them, and rates leave them out: a time without a watcher is not an idle one.
+ */
+#ifndef ANALYZER_REPORT_GAPS_H
+#define ANALYZER_REPORT_GAPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct time_gap {
+	uint64_t begin_ns, end_ns;
+};
+
+struct gaps {
+	struct time_gap *items; /* owned */
+	size_t nr;
+};
+
+void gaps_release(struct gaps *g);
+/* What neither of the two watched. out is initialized here; release it. 0 or -ENOMEM. */
+int gaps_common(const struct gaps *a, const struct gaps *b, struct gaps *out);
+/* Nanoseconds of [begin, end) that lie in gaps. */
+uint64_t gaps_within(const struct time_gap *items, size_t nr, uint64_t begin_ns, uint64_t end_ns);
+
+#endif
