@@ -177,8 +177,9 @@ static void documents_its_counts(size_t nr_shown, size_t nr_most)
 		fclose(docs);
 	snprintf(
 		sentence, sizeof(sentence),
-		"That is 27 calls; 31 with a store, 33 with `--listen`, 37 with an analyzer to send to, "
-		"40 with both,\n%zu with `--top` on a terminal besides, and %zu with every use at once",
+		"- 27 calls in every case; 31 with a store, 33 with `--listen`, 37 with an analyzer to "
+		"send to, 40 with both;\n- %zu with `--top` on a terminal besides, and %zu with every "
+		"use at once.",
 		nr_shown, nr_most);
 	if (!ok(strstr(text, sentence) != NULL))
 		tap_note("docs/security.md does not say: %s", sentence);
