@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "agent/guest/identity.h"
@@ -23,9 +23,11 @@
 #include "agent/source/source.h"
 #include "agent/capture/stream.h"
 #include "agent/show/top.h"
+#include "base/clock.h"
 
 #define HEARTBEAT_NS 60000000000u
-#define LOOK_NS	     100000000u /* at least, between looks of the main thread */
+#define LOOK_NS	     100000000u /* the shortest time between two looks of the main thread */
+#define START_NICE   (-10)
 
 struct agent {
 	struct config *config;
@@ -47,15 +49,8 @@ struct agent {
 
 	uint64_t end_ns; /* of the duration; UINT64_MAX: none */
 	const struct stop_wait *stop;
+	int nice; /* of the process when it was started */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static int find_devices(struct agent *a, struct err *err)
 {
@@ -81,7 +76,7 @@ static int find_devices(struct agent *a, struct err *err)
 	return 0;
 }
 
-/* Whole disks, for the account; those beyond its bound are not accounted for across a death. */
+/* Notes a whole disk for the account. Disks beyond the bound are not accounted for across a death. */
 static int note_disk(void *ctx, const struct device_info *info)
 {
 	struct agent *a = ctx;
@@ -104,7 +99,7 @@ static int agent_describe(uint32_t device, struct pipeline_device *out)
 	return 0;
 }
 
-/* Without a word on where to: a person sees the screen, a program reads lines. */
+/* Where the user named no output, a terminal gets the live view and anything else gets lines. */
 static int choose_output(struct config *c, struct err *err)
 {
 	if (c->sinks.nr || c->top || c->listen)
@@ -128,7 +123,7 @@ static size_t scan_pids(void *ctx, uint32_t *out, size_t max)
 	return p ? pipeline_pids(p, out, max) : 0;
 }
 
-/* What is_over() asks for has changed; any thread. */
+/* Wakes the main thread, so that it calls is_over() again. Any thread. */
 static void wake_main(void *ctx)
 {
 	struct agent *a = ctx;
@@ -152,7 +147,7 @@ static int open_sender(struct agent *a, struct err *err)
 					.on_failure = wake_main,
 					.ctx = a };
 
-	/* The kernel counts requests of the device, of everybody. */
+	/* The kernel counts the requests of every process at the device layer. */
 	config.watches_all =
 		a->config->layer == LAYER_DEVICE && !a->config->cgroups.nr && !a->source->profiles;
 	return sender_new(&a->sender, &config, err);
@@ -217,6 +212,7 @@ static int start_pipeline(struct agent *a, struct err *err)
 					  .on_failure = wake_main,
 					  .ctx = a,
 					  .describe = agent_describe,
+					  .nice_after_start = &a->nice,
 					  .read_in_flight = device_in_flight,
 					  .read_completed =
 						  a->source->profiles ? NULL : device_completed };
@@ -229,7 +225,7 @@ static int start_pipeline(struct agent *a, struct err *err)
 		atomic_store(&a->pipeline, p);
 		log_say(a->log, LEVEL_INFO, "tracing", "source=%s", a->source->name);
 	}
-	/* Loading the tracer takes the kernel's types, some MiB, for a moment: they go back. */
+	/* Loading the tracer reads the kernel's types, some MiB, which are no longer needed. */
 	malloc_trim(0);
 	return ret;
 }
@@ -244,7 +240,7 @@ static int listen_on(struct agent *a, struct err *err)
 	return ret;
 }
 
-/* All but the first, once no thread can take a capability along. */
+/* Starts the remaining threads, which by now cannot inherit a capability. */
 static int start_threads(struct agent *a, struct err *err)
 {
 	int ret = a->metrics ? metrics_start(a->metrics, err) : 0;
@@ -252,39 +248,69 @@ static int start_threads(struct agent *a, struct err *err)
 	return ret ? ret : fileset_scan_start(a->filesets, err);
 }
 
-/* In the order in which the parts need each other; what can be refused comes first. */
-static int start(struct agent *a, struct err *err)
+/*
+ * Nobody watches the disks until the start is over, and the start needs 0.1 to 0.2 s of processor time,
+ * most of it to load the tracer. At the priority of the load, or below it, that can take many seconds. So
+ * the start runs at a raised priority where that is permitted; pipeline_start() takes the priority back
+ * before it starts threads that would inherit it.
+ */
+static void agent_hurry(struct agent *a)
+{
+	a->nice = getpriority(PRIO_PROCESS, 0);
+	if (a->nice > START_NICE)
+		setpriority(PRIO_PROCESS, 0, START_NICE);
+}
+
+/* Opens the parts that read or write something outside of the agent; each of them may be refused. */
+static int agent_open(struct agent *a, struct err *err)
+{
+	int ret = machine_read(&a->machine, a->config->host, a->config->anonymize, err);
+
+	if (ret)
+		return ret;
+	ret = find_devices(a, err);
+	if (ret)
+		return ret;
+	ret = choose_source(a, err);
+	if (ret)
+		return ret;
+	if (board_new(&a->board))
+		return err_set(err, ENOMEM, "no memory");
+	ret = a->config->listen ? listen_on(a, err) : 0;
+	if (ret)
+		return ret;
+	ret = open_filesets(a, err);
+	if (ret)
+		return ret;
+	return open_sender(a, err);
+}
+
+/* Starts the parts in the order in which they need each other. agent_stop() releases them on failure. */
+static int agent_begin(struct agent *a, struct err *err)
 {
 	int ret = choose_output(a->config, err);
 
-	if (!ret)
-		ret = confine_start(a->config, a->log, err);
-	if (!ret)
-		ret = machine_read(&a->machine, a->config->host, a->config->anonymize, err);
-	if (!ret)
-		ret = find_devices(a, err);
-	if (!ret)
-		ret = choose_source(a, err);
-	if (!ret && board_new(&a->board))
-		ret = err_set(err, ENOMEM, "no memory");
-	if (!ret && a->config->listen)
-		ret = listen_on(a, err);
-	if (!ret)
-		ret = open_filesets(a, err);
-	if (!ret)
-		ret = open_sender(a, err);
-	if (!ret && !a->config->devices.nr)
+	if (ret)
+		return ret;
+	agent_hurry(a);
+	ret = confine_start(a->config, a->log, err);
+	if (ret)
+		return ret;
+	ret = agent_open(a, err);
+	if (ret)
+		return ret;
+	if (!a->config->devices.nr)
 		device_list(note_disk, a);
-	if (!ret)
-		ret = start_pipeline(a, err);
-	if (!ret)
-		ret = start_threads(a, err);
-	if (!ret)
-		ret = confine_run(a->config, a->source, a->log, err);
-	return ret;
+	ret = start_pipeline(a, err);
+	if (ret)
+		return ret;
+	ret = start_threads(a, err);
+	if (ret)
+		return ret;
+	return confine_run(a->config, a->source, a->log, err);
 }
 
-/* Whether requests or profiles are kept or sent; a screen or a page of metrics speaks for itself. */
+/* Whether requests or profiles are kept or sent. A live view or a page of metrics needs no such message. */
 static bool is_recording(const struct agent *a)
 {
 	return a->config->sinks.nr && !a->config->top;
@@ -323,18 +349,18 @@ int agent_start(struct agent **out, struct config *config, struct log *log,
 	a->config = config;
 	a->log = log;
 	a->stop = stop;
-	ret = start(a, err);
+	ret = agent_begin(a, err);
 	if (ret) {
 		agent_stop(a, NULL);
 		return ret;
 	}
-	a->end_ns = config->duration_ns ? now_ns() + config->duration_ns : UINT64_MAX;
+	a->end_ns = config->duration_ns ? clock_monotonic_ns() + config->duration_ns : UINT64_MAX;
 	say_start(a);
 	*out = a;
 	return 0;
 }
 
-/* By the main thread: also where it shows a screen, ten times a second then. */
+/* Called by the main thread, ten times a second while it shows the live view. */
 static bool is_over(void *ctx)
 {
 	struct agent *a = ctx;
@@ -342,14 +368,15 @@ static bool is_over(void *ctx)
 
 	if (machine_watch_look(&a->watch, &news))
 		pipeline_tell_machine(a->pipeline, &news);
-	return stop_wait_is_asked(a->stop) || now_ns() >= a->end_ns ||
+	return stop_wait_is_asked(a->stop) || clock_monotonic_ns() >= a->end_ns ||
 	       pipeline_failed(a->pipeline, NULL) || sender_failed(a->sender, NULL);
 }
 
-/* Until there is something to look at that wakes nobody: the machine's clock, the duration's end. */
+/* Returns the time until the next look at something that wakes nobody: the machine's clock and the end of
+ * the duration. */
 static uint64_t rest_ns(const struct agent *a)
 {
-	uint64_t now = now_ns(), look_ns = machine_watch_due_ns(&a->watch);
+	uint64_t now = clock_monotonic_ns(), look_ns = machine_watch_due_ns(&a->watch);
 
 	look_ns = look_ns > now + LOOK_NS ? look_ns : now + LOOK_NS;
 	if (a->end_ns < look_ns)
@@ -388,7 +415,7 @@ int agent_watch(struct agent *a, struct err *err)
 	return ret ? err_set(err, -ret, "standard output: %s", strerror(-ret)) : 0;
 }
 
-/* By the board's totals, which the pipeline posted as it stopped. */
+/* Prints the totals that the pipeline posted on the board when it stopped. */
 static void say_end(const struct agent *a, const struct sender_end *end)
 {
 	const struct board_device *devices;

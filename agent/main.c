@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options, signals, start and stop, exit status. */
+/* main: reads the options, sets up signals and the heap, runs the agent, and chooses the exit status. */
 #include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <nss.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -15,23 +16,38 @@
 #include "agent/agent.h"
 #include "agent/config.h"
 #include "agent/doctor.h"
-#include "agent/heap.h"
 #include "agent/leaving.h"
 #include "base/log.h"
 #include "agent/stop_wait.h"
 
+/*
+ * Arrays of this size and more come from the system and go back to it when they are freed. A fixed value
+ * switches off glibc's adjustment, which raises the threshold to the size of the largest array that was
+ * ever freed and so lets arrays that come and go with each segment leave holes in the heap.
+ */
+#define MMAP_THRESHOLD_BYTES (128 << 10)
+
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_BAD_INPUT = 2 };
 
 /*
- * Names of hosts as a program alone can look them up: /etc/hosts, then the servers of
- * /etc/resolv.conf. What else /etc/nsswitch.conf may name is a shared library of this machine's own C
- * library, which is not ours.
+ * The static agent looks up host names in /etc/hosts and then asks the servers of /etc/resolv.conf. The
+ * other services that /etc/nsswitch.conf may name are shared libraries for the machine's own C library,
+ * which a static program cannot load.
  */
 static void look_names_up_alone(void)
 {
 #ifdef BLKCAST_STATIC
 	__nss_configure_lookup("hosts", "files dns");
 #endif
+}
+
+/*
+ * Everything that the agent keeps is bounded by its tables (reorder.h, stream.h, window.h), which become
+ * resident as the busiest instant fills them. To be called before any thread is started.
+ */
+static void heap_keep_small(void)
+{
+	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES);
 }
 
 static int main_complain(const struct err *err, int status)
@@ -56,7 +72,8 @@ static int run_until(struct config *config, struct log *log, const struct stop_w
 	int ret;
 
 	if (sends)
-		curl_global_init(CURL_GLOBAL_DEFAULT); /* a TLS library's worth of memory */
+		curl_global_init(
+			CURL_GLOBAL_DEFAULT); /* allocates the TLS library's tables, so only for who sends */
 	ret = agent_start(&agent, config, log, stop, &err);
 	if (ret) {
 		ret = main_complain(&err, EXIT_BAD_INPUT);
@@ -92,8 +109,8 @@ static int main_run(struct config *config)
 		err_set(&err, ENOMEM, "no memory");
 		return main_complain(&err, EXIT_FAILED);
 	}
-	heap_init();
-	/* A reader that goes away is a failed write, not a death. */
+	heap_keep_small();
+	/* When a reader goes away, the write fails and is handled; the signal would end the process. */
 	signal(SIGPIPE, SIG_IGN);
 	ret = run_until(config, log, &stop);
 	log_free(log);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/capture/overhead.h"
 
-/* Fewer requests than this in a window say little of what one costs. */
+/* A window with fewer requests is too small to estimate the cost of one request. */
 #define ENOUGH_REQUESTS 1000
 
 const char *overhead_level_name(enum overhead_level level)
@@ -20,7 +20,7 @@ void overhead_init(struct overhead *o, double bound, bool can_drop_trace, bool c
 	o->since = OVERHEAD_HOLD_MAX;
 }
 
-/* The next level there is, up (1) or down (-1); the same where there is none. */
+/* Returns the next offered level, up (step 1) or down (step -1), or the present one where there is none. */
 static enum overhead_level overhead_next(const struct overhead *o, int step)
 {
 	int level = (int)o->level + step;
@@ -42,7 +42,7 @@ static void raise_level(struct overhead *o)
 
 	if (up == o->level)
 		return;
-	/* Left again as soon as it was tried: the next try comes later. */
+	/* The lower level was left as soon as it was tried, so the next try must come later. */
 	if (o->since < 2 * OVERHEAD_PATIENCE)
 		o->hold = 2 * o->hold < OVERHEAD_HOLD_MAX ? 2 * o->hold : OVERHEAD_HOLD_MAX;
 	else

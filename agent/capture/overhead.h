@@ -2,10 +2,11 @@
 /*
  * overhead: keeps the agent's own cost below a bound by capturing less.
  *
- * Asked once a window with the CPU time that passed (the agent's and its kernel side's). Above the
- * bound in OVERHEAD_PATIENCE windows one after another it goes a level up; it goes down again when
- * what the lower level would cost, by what a request cost there last, stays below OVERHEAD_CALM of
- * the bound as long as its hold says. A level that had to be left again at once doubles its hold.
+ * The caller hands in, once per window, the processor time that the agent and its kernel side took. When
+ * that exceeds the bound in OVERHEAD_PATIENCE consecutive windows, the level rises by one. The level falls
+ * again when the estimated cost of the lower level has stayed below OVERHEAD_CALM of the bound for `hold`
+ * consecutive windows. The estimate is the cost of one request when the lower level was last in use, times
+ * the requests of the window. A lower level that is left again at once doubles `hold` for the next try.
  */
 #ifndef AGENT_OVERHEAD_H
 #define AGENT_OVERHEAD_H
@@ -19,28 +20,29 @@
 #define OVERHEAD_HOLD_MAX 640 /* windows */
 
 enum overhead_level {
-	OVERHEAD_FULL,	   /* every request is characterized and kept */
-	OVERHEAD_NO_TRACE, /* every request is characterized, none kept */
-	OVERHEAD_COUNTERS, /* the kernel's counters alone */
+	OVERHEAD_FULL,	   /* every request is characterized and kept in the trace */
+	OVERHEAD_NO_TRACE, /* every request is characterized, none is kept */
+	OVERHEAD_COUNTERS, /* only the kernel's disk counters are read */
 };
 #define NR_OVERHEAD_LEVELS 3
+
 /* "full", "no_trace", "counters" */
 const char *overhead_level_name(enum overhead_level level);
 
 struct overhead {
-	double bound; /* CPU seconds a second, of one CPU; 0: none, nothing is ever shed */
-	bool can[NR_OVERHEAD_LEVELS]; /* which levels there are; FULL always is */
-
+	double bound; /* processor seconds per second, of one processor; 0: no bound, nothing is shed */
+	bool can[NR_OVERHEAD_LEVELS]; /* the levels that this run offers; OVERHEAD_FULL always */
 	enum overhead_level level;
-	unsigned int above, below; /* windows one after another */
-	unsigned int hold, since;  /* windows to be calm; since the level was last lowered */
-	double cost_s[NR_OVERHEAD_LEVELS]; /* of a request at that level, last seen; 0 unknown */
-	double last_share;		   /* of the last window: CPU seconds a second */
+	unsigned int above, below;	   /* consecutive windows above the bound, and calm ones */
+	unsigned int hold;		   /* calm windows that are needed before the level falls */
+	unsigned int since;		   /* windows since the level fell last */
+	double cost_s[NR_OVERHEAD_LEVELS]; /* of one request, when at that level last; 0: unknown */
+	double last_share;		   /* of the last window, processor seconds per second */
 };
 
 void overhead_init(struct overhead *o, double bound, bool can_drop_trace, bool can_count);
 
-/* One window: the level to be at from now on. requests: that completed in it. */
+/* Judges one window in which `requests` requests completed, and returns the level from now on. */
 enum overhead_level overhead_look(struct overhead *o, double cpu_s, double elapsed_s,
 				  uint64_t requests);
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pace: how long the capture thread may wait before it looks at its source again. Under load
- * PACE_MIN_NS; the less comes, the longer, up to PACE_MAX_NS. No clock is read here.
+ * pace: when the capture thread acts: how long it may wait before it polls its source again, and which
+ * windows are over when it wakes. Nothing here reads a clock; the caller hands the times in.
  *
- * A patient source wakes the thread before its buffers are full, and all that is to be known of a
- * request is in them: it is looked at when some PACE_REQUESTS have come, by the rate since the last
- * look. Any other is waited for only when nothing has come for PACE_EMPTY_LOOKS looks.
+ * Under load the thread waits PACE_MIN_NS between polls. The fewer requests come, the longer it waits,
+ * up to PACE_MAX_NS. A patient source (source.h) wakes the thread before its buffers are full, and its
+ * records hold everything that is known of a request. Such a source is polled when about PACE_REQUESTS
+ * requests should have come, by the rate since the last poll. Other sources must be asked soon after a
+ * request, so the wait grows only after PACE_EMPTY_LOOKS polls without any request.
  */
 #ifndef AGENT_PACE_H
 #define AGENT_PACE_H
@@ -18,20 +20,31 @@
 #define PACE_REQUESTS	 64u
 #define PACE_EMPTY_LOOKS 25u
 
-/* pace_init() makes it ready; it holds nothing. */
+/* pace_init() makes it ready; there is nothing to release. */
 struct pace {
 	bool is_patient;
-	uint64_t wait_ns; /* at most, until the next look */
+	uint64_t wait_ns; /* the longest wait until the next poll */
 	unsigned int nr_empty;
 };
 
 void pace_init(struct pace *p, bool is_patient);
-/* The look just made, interval_ns after the one before, found nr requests. */
+/* Notes a poll that was made interval_ns after the one before and found nr requests. */
 void pace_note(struct pace *p, uint64_t interval_ns, uint64_t nr);
-/*
- * Whether the source may end the wait too. Not while requests come as fast as they are looked for:
- * there are always some.
- */
+/* Whether the source's descriptor may end the wait as well. While requests come faster than the thread
+ * polls, the descriptor is always readable and would only keep the thread from waiting. */
 bool pace_heeds_source(const struct pace *p);
+
+/* A window is closed this long after its end, so that its last requests have reached the rings. */
+#define PACE_SETTLE_NS 1000000u
+/* After so many windows closed at one time, the agent or the machine was stopped for a while. */
+#define PACE_CATCH_UP_WINDOWS 5
+
+/*
+ * Returns where the window that began at begin_ns ends, or 0 where it is not over at now_ns. width_ns
+ * (> 0) is the length of a window, nr_closed how many windows were closed at this same now_ns already.
+ * After PACE_CATCH_UP_WINDOWS windows one long window takes all whole widths that are left.
+ */
+uint64_t pace_window_end(uint64_t begin_ns, uint64_t width_ns, uint64_t now_ns,
+			 unsigned int nr_closed);
 
 #endif

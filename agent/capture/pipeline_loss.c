@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pipeline_loss.c: what the source, or the pipeline itself, could not keep goes into the ledger. */
+/* pipeline_loss: enters into the ledger what the source or the pipeline itself could not keep. */
 #include "agent/capture/pipeline_state.h"
 
 void pipeline_lost(struct pipeline *p, enum loss_cause cause, uint64_t nr, uint32_t device)
@@ -7,8 +7,8 @@ void pipeline_lost(struct pipeline *p, enum loss_cause cause, uint64_t nr, uint3
 	struct loss loss = { .cause = (uint8_t)cause,
 			     .count_known = true,
 			     .count = nr,
-			     .begin_real_ns = p->last_poll_real_ns,
-			     .end_real_ns = clock_ns(CLOCK_REALTIME),
+			     .begin_real_ns = p->poll.real_ns,
+			     .end_real_ns = clock_real_ns(),
 			     .device = device };
 
 	if (loss.begin_real_ns > loss.end_real_ns)
@@ -27,20 +27,20 @@ void pipeline_on_lost(void *ctx, enum loss_cause cause, uint64_t nr, uint32_t de
 
 	if (!nr)
 		return;
-	/* With one device traced there is no question whose they were. */
+	/* Where only one device is traced, a loss of unknown device is that device's. */
 	if (!device && p->config.source_config.nr_devices == 1)
 		device = p->config.source_config.devices[0];
 	t = device ? pipeline_device(p, device) : NULL;
 	if (cause == LOSS_SHED)
-		p->nr_in_window += nr;
+		p->window.nr_requests += nr;
 	if (t) {
-		/* What was shed on purpose is in the kernel's counters, and so in the profile. */
+		/* Requests that were shed on purpose are in the kernel's counters and so in the profile. */
 		t->lost_in_window += cause == LOSS_SHED ? 0 : nr;
 		t->seen.nr += nr;
 		t->seen.nr_countable += nr;
 	} else {
-		p->unplaced += nr;
-		p->unplaced_in_window += cause == LOSS_SHED ? 0 : nr;
+		p->devices.unplaced += nr;
+		p->devices.unplaced_in_window += cause == LOSS_SHED ? 0 : nr;
 		device = 0;
 	}
 	pipeline_lost(p, cause, nr, device);
@@ -49,7 +49,7 @@ void pipeline_on_lost(void *ctx, enum loss_cause cause, uint64_t nr, uint32_t de
 void pipeline_on_gap(void *ctx, enum loss_cause cause, uint64_t begin_ns, uint32_t device)
 {
 	struct pipeline *p = ctx;
-	uint64_t now = clock_ns(CLOCK_MONOTONIC), now_real_ns = clock_ns(CLOCK_REALTIME);
+	uint64_t now = clock_monotonic_ns(), now_real_ns = clock_real_ns();
 	uint64_t length_ns = now > begin_ns ? now - begin_ns : 0;
 	struct loss loss = { .cause = (uint8_t)cause,
 			     .begin_real_ns = now_real_ns - length_ns,

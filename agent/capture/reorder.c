@@ -9,11 +9,11 @@
 #define RELEASE_BATCH 256
 #define RADIX_BITS    11
 #define RADIX_SIZE    (1u << RADIX_BITS)
-#define FEW_KEYS      48   /* below, insertion beats counting */
-#define MAX_AHEAD     8192 /* completions still ahead; more than any queue of a device */
-#define NR_PREFETCHED 8	   /* requests: all that are held do not fit the second cache */
+#define FEW_KEYS      48   /* for fewer keys an insertion sort is faster than a radix sort */
+#define MAX_AHEAD     8192 /* completions that lie ahead; more than the queue of any device */
+#define NR_PREFETCHED 8	   /* requests; the held ones do not fit into the second-level cache */
 
-/* What the sorts move instead of whole requests. */
+/* The sorts move these keys of 16 bytes instead of whole requests. */
 struct key {
 	uint64_t time_ns;
 	uint32_t slot;	 /* of the request; unused among completions */
@@ -128,7 +128,7 @@ static void sort_pass(const struct key *from, struct key *to, size_t nr, uint64_
 		to[at[(from[i].time_ns - base) >> shift & (RADIX_SIZE - 1)]++] = from[i];
 }
 
-/* Stable sort by time: radix over the digits in which the times differ. */
+/* Sorts stably by time: a radix sort over only those digits in which the times differ. */
 static void sort_keys(struct key *keys, struct key *spare, size_t nr)
 {
 	struct key *from = keys, *to = spare;
@@ -159,7 +159,7 @@ static void sort_keys(struct key *keys, struct key *spare, size_t nr)
 		memcpy(keys, from, nr * sizeof(*keys));
 }
 
-/* The device's index, noted where new; -ENOMEM. */
+/* Finds the device's index, and notes the device where it is new. 0 or -ENOMEM. */
 static int device_index(struct reorder *o, uint32_t device, uint32_t *out)
 {
 	struct device_load *devices;
@@ -188,7 +188,7 @@ static void expire_until(struct reorder *o, size_t *next, uint64_t now_ns)
 		o->devices[o->ends[(*next)++].device].in_flight--;
 }
 
-/* Queue depth of one request about to be released; *next walks the completions. */
+/* Returns the queue depth of a request that is about to be released; *next walks the completions. */
 static uint32_t depth_at(struct reorder *o, const struct request *r, uint32_t device, size_t *next)
 {
 	uint32_t depth;
@@ -200,21 +200,21 @@ static uint32_t depth_at(struct reorder *o, const struct request *r, uint32_t de
 	return depth;
 }
 
-/* Notes the completions of the requests to go, in order, behind those still ahead. */
+/* Adds the completions of the first nr held requests, in order of time, to those that lie ahead. */
 static void note_ends(struct reorder *o, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
 		const struct key *key = &o->held[i];
 		const struct request *r = &o->slots[key->slot];
 
-		/* One without duration is never in flight; see depth_at(). */
+		/* A request without duration is never in flight; depth_at() does the same. */
 		if (r->completion_ns > r->arrival_ns)
 			o->ends[o->nr_ends++] = (struct key){ r->completion_ns, 0, key->device };
 	}
 	sort_keys(o->ends, o->spare, o->nr_ends);
 }
 
-/* Forgets completions that are past, and the latest where too many are ahead. */
+/* Forgets completions that are past, and the latest ones where too many lie ahead. */
 static void drop_ends(struct reorder *o, size_t next)
 {
 	o->nr_ends -= next;
@@ -223,7 +223,7 @@ static void drop_ends(struct reorder *o, size_t next)
 		o->devices[o->ends[--o->nr_ends].device].in_flight--;
 }
 
-/* A request lies in two cache lines. */
+/* A request of 80 bytes lies in two cache lines, and both are needed. */
 static void prefetch_slot(const struct reorder *o, size_t i, size_t nr)
 {
 	const struct request *r;
@@ -235,7 +235,7 @@ static void prefetch_slot(const struct reorder *o, size_t i, size_t nr)
 	__builtin_prefetch((const char *)(r + 1) - 1);
 }
 
-/* Releases the first nr of held, which are sorted; the rest moves up. */
+/* Releases the first nr held requests, which are sorted; the others move up. */
 static void release_first(struct reorder *o, size_t nr)
 {
 	size_t next = 0, filled = 0, vacant = o->max_held - o->nr_held;
@@ -259,7 +259,8 @@ static void release_first(struct reorder *o, size_t nr)
 	memmove(o->held, o->held + nr, o->nr_held * sizeof(*o->held));
 }
 
-/* Sorts held by arrival, those that completed before the time first; returns how many those are. */
+/* Sorts the held requests by arrival, but those that completed before the time first. Returns how many
+ * completed before it. */
 static size_t part_by_completion(struct reorder *o, uint64_t before_ns)
 {
 	size_t go = 0, stay = 0;

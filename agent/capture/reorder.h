@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reorder: finished requests in, the same requests in order of arrival out.
+ * reorder: takes requests in the order in which they complete and releases them in order of arrival.
  *
- * Tracers hand requests over as they complete, CPU after CPU; windows and segments want them as
- * they arrived. Requests are held until the period they completed in ends, at most max_held of
- * them: when full, the older half by arrival goes first. A request that was under way for longer
- * than it could be waited for is released late, never lost.
+ * A tracer hands requests over when they complete, one processor after the other. Windows and segments
+ * need them in order of arrival. A request is held until the period in which it completed ends. At most
+ * max_held requests are held; when there is no room, the half that arrived first is released early. A
+ * request that took longer than that is released late and out of order, but never lost.
  *
- * On the way out each request gets its queue_depth: how many requests of its device had arrived
- * before it and not yet completed, among those released.
+ * On release each request gets its queue_depth: the number of requests of its device that had arrived
+ * before it and not yet completed, counted among the released ones.
  *
- * Cost: amortized O(1) per request, two radix sorts per release and one copy in and out, no
- * allocation after reorder_new(). Memory: about 130 bytes per request held. One thread.
+ * Cost: amortized O(1) per request: two radix sorts per release and one copy in and out. Nothing is
+ * allocated after reorder_new() except for a new device. Memory: about 130 bytes per request held, which
+ * become resident as they are first used. One thread.
  */
 #ifndef AGENT_REORDER_H
 #define AGENT_REORDER_H
@@ -21,36 +22,36 @@
 
 #include "formats/request.h"
 
-/*
- * More than any disk has under way, so that a slow request finds its place: 2 MiB. At 300 000 per
- * second, 50 ms and more.
- */
+/* More than any disk has under way, so that a slow request still finds its place in the order. This takes
+ * 2 MiB and holds 50 ms of requests at 300 000 requests per second. */
 #define REORDER_MAX_HELD 16384u
 
 struct reorder;
 
 struct reorder_sink {
-	/* nr > 0 requests by arrival; the array is the callee's to change until it returns. */
+	/* Takes nr > 0 requests in order of arrival. The callee may change the array until it returns. */
 	void (*release)(void *ctx, struct request *r, size_t nr);
 	void *ctx;
 };
 
-/* max_held >= 2. 0, -EINVAL, -ENOMEM. */
+/* max_held >= 2. Returns 0, -EINVAL or -ENOMEM. sink is copied. */
 int reorder_new(struct reorder **out, size_t max_held, const struct reorder_sink *sink);
 void reorder_free(struct reorder *o);
 
 /*
- * Requests completed at or after this time belong to the next period: when full, the others go
- * first. They go too when they are too few to make room.
+ * Requests that completed at or after this time belong to the next period. When there is no room, the
+ * requests of this period are released first; those of the next one follow only where these are too few.
  */
 void reorder_set_period_end(struct reorder *o, uint64_t end_ns);
 
-/* Takes a copy; may release. 0, or -ENOMEM: a device not seen before that cannot be noted. */
+/* Adds a copy of the request, and may release others. Returns 0, or -ENOMEM where its device is new and
+ * there is no memory to note it. */
 int reorder_add(struct reorder *o, const struct request *r);
 
-/* Releases all that completed before this time; UINT64_MAX: all. */
+/* Releases every request that completed before this time; UINT64_MAX: every one. */
 void reorder_flush(struct reorder *o, uint64_t completed_before_ns);
 
+/* The number of requests that are held. */
 size_t reorder_held(const struct reorder *o);
 
 #endif

@@ -2,15 +2,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "agent/guest/cgroup.h"
 #include "agent/capture/stream.h"
 #include "agent/guest/task.h"
+#include "base/array.h"
+#include "base/clock.h"
 
 #define ANCHOR_TRIES	 4
 #define ANCHOR_SPREAD_NS 1000000u
-#define MAX_PROFILES	 256 /* per segment; above, the segment is closed early */
+#define MAX_PROFILES	 256 /* per segment; a segment with as many is closed early */
 
 struct device_count {
 	uint32_t device;
@@ -25,37 +26,29 @@ struct stream {
 	struct segment_device *devices;
 	size_t nr_devices;
 
-	uint64_t epoch, first_sequence; /* of this life, as headers have it */
+	uint64_t epoch, first_sequence; /* as headers name them; see stream_begin_life() */
 
-	/* Of the running segment. */
-	uint64_t sequence; /* in the run: of spool and account */
+	/* The running segment. */
+	uint64_t sequence; /* counted from the start of the run; the name for spool and account */
 	struct clock_anchor begin;
 	uint64_t nr_captured;
-	struct ledger lost; /* by the source and the pipeline */
+	struct ledger lost; /* losses of the source and the pipeline */
 	struct buf profiles[MAX_PROFILES];
 	size_t nr_profiles;
 	struct device_count *counts; /* requests per device */
 	size_t nr_counts, cap_counts, last_count;
 };
 
-static uint64_t clock_read_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 struct clock_anchor stream_anchor(void)
 {
 	struct clock_anchor a;
 
-	/* Stopped between two of them, they do not belong together. */
+	/* If the thread was stopped between two readings, they do not belong together. */
 	for (int i = 0; i < ANCHOR_TRIES; i++) {
-		a = (struct clock_anchor){ .monotonic_ns = clock_read_ns(CLOCK_MONOTONIC),
+		a = (struct clock_anchor){ .monotonic_ns = clock_monotonic_ns(),
 					   .boottime_ns = clock_read_ns(CLOCK_BOOTTIME),
-					   .realtime_ns = clock_read_ns(CLOCK_REALTIME) };
-		if (clock_read_ns(CLOCK_MONOTONIC) - a.monotonic_ns < ANCHOR_SPREAD_NS)
+					   .realtime_ns = clock_real_ns() };
+		if (clock_monotonic_ns() - a.monotonic_ns < ANCHOR_SPREAD_NS)
 			break;
 	}
 	return a;
@@ -108,7 +101,7 @@ int stream_set_devices(struct stream *s, const struct segment_device *devices, s
 	return 0;
 }
 
-/* The count of the device in the running segment; NULL without memory. */
+/* Returns the device's count in the running segment; NULL without memory. */
 static struct device_count *count_of(struct stream *s, uint32_t device)
 {
 	if (s->last_count < s->nr_counts && s->counts[s->last_count].device == device)
@@ -116,15 +109,8 @@ static struct device_count *count_of(struct stream *s, uint32_t device)
 	for (s->last_count = 0; s->last_count < s->nr_counts; s->last_count++)
 		if (s->counts[s->last_count].device == device)
 			return &s->counts[s->last_count];
-	if (s->nr_counts == s->cap_counts) {
-		size_t cap = s->cap_counts ? 2 * s->cap_counts : 16;
-		struct device_count *counts = realloc(s->counts, cap * sizeof(*counts));
-
-		if (!counts)
-			return NULL;
-		s->counts = counts;
-		s->cap_counts = cap;
-	}
+	if (array_grow(&s->counts, &s->cap_counts, s->nr_counts + 1, sizeof(*s->counts)))
+		return NULL;
 	s->counts[s->nr_counts] = (struct device_count){ .device = device };
 	return &s->counts[s->nr_counts++];
 }
@@ -138,7 +124,7 @@ void stream_lost(struct stream *s, const struct loss *loss)
 
 static void lose_one(struct stream *s, enum loss_cause cause, uint32_t device)
 {
-	uint64_t now_real_ns = clock_read_ns(CLOCK_REALTIME);
+	uint64_t now_real_ns = clock_real_ns();
 	struct loss loss = { .cause = (uint8_t)cause,
 			     .count_known = true,
 			     .count = 1,
@@ -149,7 +135,7 @@ static void lose_one(struct stream *s, enum loss_cause cause, uint32_t device)
 	stream_lost(s, &loss);
 }
 
-/* Into the running segment, counted by device. As segment_writer_add(). */
+/* Adds the request to the running segment and counts it by device. Fails as segment_writer_add() does. */
 static int add_counted(struct stream *s, const struct request *r)
 {
 	struct device_count *count = count_of(s, r->device);
@@ -167,7 +153,7 @@ static void add_one(struct stream *s, const struct request *r)
 	if (segment_writer_count(s->writer) >= STREAM_SEGMENT_REQUESTS)
 		stream_close_segment(s);
 	ret = add_counted(s, r);
-	if (ret == -ENOSPC) { /* its device is one more than a segment takes */
+	if (ret == -ENOSPC) { /* the segment has as many devices as it can name */
 		stream_close_segment(s);
 		ret = add_counted(s, r);
 	}
@@ -208,7 +194,7 @@ size_t stream_pids(struct stream *s, uint32_t *out, size_t max)
 	return task_table_pids(s->tasks, out, max);
 }
 
-/* Makes the running segment empty and begins the next one. */
+/* Empties the running segment and begins the next one. */
 static void begin_next(struct stream *s, const struct clock_anchor *begin)
 {
 	for (size_t i = 0; i < s->nr_profiles; i++)
@@ -238,37 +224,43 @@ static int add_count(struct outgoing *o, uint32_t device, uint64_t nr)
 	return 0;
 }
 
-/* What the segment accounts for, and what is lost where it gets lost. */
+/* Fills in what the segment accounts for, and the losses to note if the segment itself gets lost. */
 static int fill_counts(struct stream *s, struct outgoing *o, const struct clock_anchor *end)
 {
 	struct loss loss = { .cause = LOSS_SPOOL_FULL,
 			     .count_known = true,
 			     .begin_real_ns = s->begin.realtime_ns,
 			     .end_real_ns = end->realtime_ns };
-	int ret = 0;
+	int ret;
 
-	if (loss.begin_real_ns > loss.end_real_ns) /* the clock was stepped back */
+	if (loss.begin_real_ns > loss.end_real_ns) /* the clock was set back */
 		loss.begin_real_ns = loss.end_real_ns;
-	for (size_t i = 0; i < s->nr_counts && !ret; i++) {
+	for (size_t i = 0; i < s->nr_counts; i++) {
 		loss.device = s->counts[i].device;
 		loss.count = s->counts[i].nr;
 		ret = ledger_add(&o->lost_if_dropped, &loss);
-		if (!ret)
-			ret = add_count(o, loss.device, loss.count);
+		if (ret)
+			return ret;
+		ret = add_count(o, loss.device, loss.count);
+		if (ret)
+			return ret;
 	}
-	for (size_t i = 0; i < s->lost.nr && !ret; i++) {
+	for (size_t i = 0; i < s->lost.nr; i++) {
 		const struct loss *l = &s->lost.losses[i];
 
 		if (loss_is_pause(l))
 			continue;
 		ret = add_count(o, l->device, l->count);
-		if (!ret)
-			ret = ledger_add(&o->lost_if_dropped, l);
+		if (ret)
+			return ret;
+		ret = ledger_add(&o->lost_if_dropped, l);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
-/* Copies of the names, hidden; both tables are owned afterwards. */
+/* Replaces the names by copies with pseudonyms. Afterwards the caller owns both tables. */
 static int hide_names(const struct pseudonym_key *key, struct segment_header *h)
 {
 	struct segment_process *processes = calloc(h->nr_processes + 1, sizeof(*processes));
@@ -292,7 +284,7 @@ static int hide_names(const struct pseudonym_key *key, struct segment_header *h)
 	return 0;
 }
 
-/* The header, and the requests that wait in the writer. */
+/* Writes the header and the requests that wait in the writer into o. */
 static int finish_segment(struct stream *s, struct outgoing *o, struct segment_header *h)
 {
 	const struct pseudonym_key *key = s->config.key;
@@ -308,8 +300,8 @@ static int finish_segment(struct stream *s, struct outgoing *o, struct segment_h
 	return ret;
 }
 
-/* A segment names at most SEGMENT_MAX_DEVICES devices: where the machine has more, those come first
- * that the segment has requests of. */
+/* A segment names at most SEGMENT_MAX_DEVICES devices. Where the machine has more, the devices with
+ * requests in the segment are put first. */
 static void sort_devices(struct stream *s)
 {
 	size_t nr_first = 0;
@@ -355,20 +347,20 @@ static int stream_encode(struct stream *s, struct outgoing *o, const struct cloc
 		profiles[i] = (const char *)s->profiles[i].data;
 	h.profiles = profiles;
 	ledger_init(&all);
-	ret = ledger_merge(&all, &s->lost);
-	if (!ret)
-		ret = account_take(sender_account(s->config.sender), s->sequence, &all);
 	h.ledger = &all;
-	if (!ret)
-		ret = finish_segment(s, o, &h);
+	ret = ledger_merge(&all, &s->lost);
+	if (ret)
+		goto out;
+	ret = account_take(sender_account(s->config.sender), s->sequence, &all);
+	if (ret)
+		goto out;
+	ret = finish_segment(s, o, &h);
+out:
 	ledger_release(&all);
 	return ret;
 }
 
-/*
- * The running segment cannot be made into one: its requests are lost, and said to be. The account
- * holds what it lacks from seen - accounted, so nothing is to be done there but the naming.
- */
+/* The running segment cannot be encoded: its requests are lost, and the account is told what they were. */
 static void fail_segment(struct stream *s, struct outgoing *o, int ret)
 {
 	log_say(s->config.log, LEVEL_ERROR, "segment_failed", "requests=%zu why=\"%s\"",
@@ -379,7 +371,7 @@ static void fail_segment(struct stream *s, struct outgoing *o, int ret)
 	outgoing_free(o);
 }
 
-/* Not even room to say what was lost per device: the next segment carries the sum. */
+/* There is not even memory to note the loss per device, so the next segment carries the sum. */
 static void fail_without_memory(struct stream *s, const struct clock_anchor *end)
 {
 	struct loss loss = { .cause = LOSS_SPOOL_ERROR,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream: requests, losses and profiles into segments, and segments to the sender.
+ * stream: puts requests, losses and profiles into segments and hands finished segments to the sender.
  *
- * A segment is closed at STREAM_SEGMENT_REQUESTS, when its interval is over, and at the end; one
- * without requests, profiles and losses only once in heartbeat_ns, so that an idle time is known
- * to have been watched. Used by the capture thread alone; never blocks.
+ * A segment is closed when it holds STREAM_SEGMENT_REQUESTS requests, when its interval is over, and at
+ * the end of the run. An empty segment is closed only every heartbeat_ns; it proves that the agent watched
+ * although nothing happened. Only the capture thread uses a stream, and no call waits for disk or network.
  */
 #ifndef AGENT_STREAM_H
 #define AGENT_STREAM_H
@@ -19,13 +19,13 @@
 #include "formats/request.h"
 #include "formats/segment/segment.h"
 
-/* Half of what a segment may hold: the same bytes a request within 0.1, in half the memory. */
+/* Half of what a segment may hold. This costs at most 0.1 byte more per request and saves half the memory. */
 #define STREAM_SEGMENT_REQUESTS (SEGMENT_MAX_REQUESTS / 2)
 
 struct stream;
 
 struct stream_config {
-	const char *host, *boot_id;	 /* borrowed for the stream's life, as all pointers here */
+	const char *host, *boot_id;	 /* all pointers here are borrowed for the stream's life */
 	const struct pseudonym_key *key; /* hides names of processes and cgroups; NULL: none */
 	uint8_t source, layer;
 	uint64_t epoch;
@@ -34,44 +34,44 @@ struct stream_config {
 	struct log *log;
 };
 
-/* 0, -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int stream_new(struct stream **out, const struct stream_config *config);
-/* Drops what is not closed. NULL is legal. */
+/* Drops the segment that is not closed. NULL is legal. */
 void stream_free(struct stream *s);
 
-/* The devices that segments name from now on; a copy is taken. -ENOMEM: the old ones stay. */
+/* Sets the devices that segments name from now on; the array is copied. On -ENOMEM the old ones stay. */
 int stream_set_devices(struct stream *s, const struct segment_device *devices, size_t nr);
-/* Appends requests; closes segments as they fill. What it cannot take is counted as lost. */
+/* Appends requests and closes segments as they fill. A request that cannot be added is counted as lost. */
 void stream_add(struct stream *s, const struct request *r, size_t nr);
-/* The source delivered so many more. */
+/* Adds to the number of requests that the source delivered during the running segment. */
 void stream_captured(struct stream *s, uint64_t nr);
-/* The source, or the pipeline, lost some. */
+/* Notes a loss of the source or of the pipeline in the running segment. */
 void stream_lost(struct stream *s, const struct loss *loss);
-/* There was a pause in the running segment: it says so. */
+/* Notes in the running segment that there was a pause. */
 void stream_note_pause(struct stream *s, const struct loss *pause);
-/* The same of a pause between two instants: the segment ends at the first, the next begins at the
- * second, so that each has times of day by a clock that stood as it says. */
+/* Notes a pause between two instants, ends the running segment at the first and begins the next one at the
+ * second. Each segment can then convert its times to times of day by its own pair of clocks. */
 void stream_pause(struct stream *s, const struct loss *pause, const struct clock_anchor *from,
 		  const struct clock_anchor *to);
 /*
- * What follows is another life of this machine's stream, whose names nobody else has used: epochs of
- * segments from the next one on are this. -EOPNOTSUPP where a sink files segments by the names that
- * the account knows.
+ * Gives the following segments another epoch, because this machine goes on from a snapshot and another
+ * copy of it may use the same names. Returns -EOPNOTSUPP where a sink stores segments under the names
+ * that the account knows.
  */
 int stream_begin_life(struct stream *s, uint64_t epoch);
-/* A window's profile: takes the text over. */
+/* Adds a window's profile and takes the text over; json is empty afterwards. */
 void stream_profile(struct stream *s, struct buf *json);
-/* A thread's name, as the source met it. */
+/* Notes the name of a thread. */
 void stream_task(struct stream *s, uint32_t tid, uint32_t pid, const char *comm);
-/* Processes that did I/O lately; thread-safe. */
+/* Fills out with processes that did I/O in the last segment, and returns how many. Thread-safe. */
 size_t stream_pids(struct stream *s, uint32_t *out, size_t max);
 
-/* Closes the segment where its time has come. */
+/* Closes the running segment where its interval, or the heartbeat, is over. */
 void stream_tick(struct stream *s, uint64_t now_ns);
-/* Closes it now. */
+/* Closes the running segment now. */
 void stream_close_segment(struct stream *s);
 
-/* CLOCK_MONOTONIC, CLOCK_BOOTTIME and CLOCK_REALTIME, read together. */
+/* Reads CLOCK_MONOTONIC, CLOCK_BOOTTIME and CLOCK_REALTIME within a millisecond of each other, if possible. */
 struct clock_anchor stream_anchor(void);
 
 #endif

@@ -2,8 +2,43 @@
 /* sender_notice.c: notices in the place of segments that a sink could not store. */
 #include <errno.h>
 
-#include "agent/send/loss_notice.h"
 #include "agent/send/sender_state.h"
+#include "formats/segment/segment.h"
+
+/* Pauses are nobody's loss, so the account does not keep them: the notice takes them over. */
+static int notice_add_pauses(struct ledger *to, const struct ledger *from)
+{
+	int ret = 0;
+
+	for (size_t i = 0; from && i < from->nr && !ret; i++)
+		if (loss_is_pause(&from->losses[i]))
+			ret = ledger_add(to, &from->losses[i]);
+	return ret;
+}
+
+static int notice_make(const void *data, size_t len, struct ledger *lost, struct buf *out)
+{
+	struct segment_reader *reader;
+	struct segment_writer *writer = NULL;
+	struct segment_header h;
+	int ret = segment_reader_new(&reader, data, len, NULL);
+
+	if (ret)
+		return ret;
+	h = *segment_reader_header(reader);
+	ret = notice_add_pauses(lost, h.ledger);
+	if (ret)
+		goto out;
+	h.ledger = lost;
+	h.nr_profiles = h.nr_processes = h.nr_cgroups = 0;
+	ret = segment_writer_new(&writer);
+	if (!ret)
+		ret = segment_writer_finish(writer, &h, out);
+out:
+	segment_writer_free(writer);
+	segment_reader_free(reader);
+	return ret;
+}
 
 /* Puts a notice in the place of the segment, into each sink that refused it. 0 where all took it. */
 static int send_notice(struct sender *s, const struct outgoing *o, const struct buf *notice)
@@ -47,7 +82,7 @@ void sender_tell_loss(struct sender *s, const struct outgoing *o)
 	buf_init(&notice);
 	ret = account_take(s->account, o->sequence, &lost);
 	if (!ret && lost.nr)
-		ret = loss_notice(o->data.data, o->data.len, &lost, &notice);
+		ret = notice_make(o->data.data, o->data.len, &lost, &notice);
 	if (!ret && lost.nr)
 		ret = send_notice(s, o, &notice);
 	if (!ret && lost.nr)

@@ -12,7 +12,6 @@ struct board {
 	struct board_device *devices;
 	size_t nr, cap;
 	struct board_totals totals;
-	uint64_t version;
 };
 
 int board_new(struct board **out)
@@ -176,7 +175,6 @@ int board_post(struct board *b, uint32_t device, uint64_t size_bytes, bool is_hi
 		d->is_hidden = is_hidden;
 		ret = add_profile(d, p);
 	}
-	b->version++;
 	pthread_mutex_unlock(&b->lock);
 	return ret;
 }
@@ -191,7 +189,6 @@ void board_post_idle(struct board *b, uint32_t device, double end_real_s)
 		memset(&d->last, 0, sizeof(d->last));
 		d->last.end_real_s = end_real_s;
 	}
-	b->version++;
 	pthread_mutex_unlock(&b->lock);
 }
 
@@ -213,14 +210,4 @@ const struct board_device *board_lock(struct board *b, size_t *nr, struct board_
 void board_unlock(struct board *b)
 {
 	pthread_mutex_unlock(&b->lock);
-}
-
-uint64_t board_version(struct board *b)
-{
-	uint64_t version;
-
-	pthread_mutex_lock(&b->lock);
-	version = b->version;
-	pthread_mutex_unlock(&b->lock);
-	return version;
 }

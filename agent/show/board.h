@@ -76,7 +76,5 @@ void board_set_totals(struct board *b, const struct board_totals *totals);
 /* Holds the board: what is returned stays as it is until board_unlock(). */
 const struct board_device *board_lock(struct board *b, size_t *nr, struct board_totals *totals);
 void board_unlock(struct board *b);
-/* Windows posted so far: changes when there is something new to draw. */
-uint64_t board_version(struct board *b);
 
 #endif

@@ -35,13 +35,6 @@ int relay_merge_put(struct relay_merge *m, size_t stream, const void *data, size
 	return ret;
 }
 
-size_t relay_merge_held(const struct relay_merge *m, size_t stream)
-{
-	const struct relay_stream *s = &m->streams[stream];
-
-	return s->data.len - (s->has_head ? s->head_at : s->at);
-}
-
 /* Whether the stream has a record to hand out; it is decoded once. */
 static bool has_head(struct relay_stream *s)
 {

@@ -37,9 +37,6 @@ int relay_merge_init(struct relay_merge *m, size_t nr);
 void relay_merge_release(struct relay_merge *m);
 /* 0 or -ENOMEM: these bytes are lost, and the records around them too. */
 int relay_merge_put(struct relay_merge *m, size_t stream, const void *data, size_t len);
-/* Bytes of the stream that were not handed out. */
-size_t relay_merge_held(const struct relay_merge *m, size_t stream);
-
 /*
  * The next record before this time; missing: events of its CPU lost before it. Borrowed until the
  * next call. NULL: none.

@@ -12,7 +12,6 @@
 #include <bpf/libbpf.h>
 
 #include "agent/source/bpf_features.h"
-#include "agent/source/bpf_misses.h"
 #include "agent/source/bpf_record.h"
 #include "agent/guest/device.h"
 #include "agent/source/kernel_btf.h"

@@ -11,7 +11,8 @@ struct wanted {
 	const char *name;
 	uint8_t kind, layer;
 	bool is_needed;
-	const char *instead_of; /* left out where this one is there */
+	const char *
+		unless; /* this event is left out where the kernel has the one of that name; or NULL */
 };
 
 static const struct wanted wanted[] = {
@@ -83,7 +84,7 @@ int trace_block_init(struct trace_block *b, uint8_t layer,
 		const char *text = NULL;
 		int ret;
 
-		if (w->layer != layer || event_named(b, w->instead_of))
+		if (w->layer != layer || event_named(b, w->unless))
 			continue;
 		text = load(ctx, w->name);
 		if (!text && w->is_needed)

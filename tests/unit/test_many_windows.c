@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 #include "agent/show/board.h"
-#include "agent/heap.h"
 #include "agent/capture/pipeline.h"
 #include "agent/send/sender.h"
 #include "agent/capture/stream.h"
@@ -406,6 +405,6 @@ int main(void)
 {
 	if (!access("/dev/shm", W_OK))
 		setenv("TMPDIR", "/dev/shm", 0);
-	heap_init();
+	mallopt(M_MMAP_THRESHOLD, 128 << 10); /* as agent/main.c does */
 	return tap_run(tests, TAP_NR(tests));
 }

@@ -13,7 +13,6 @@
 #include "agent/capture/pause_watch.h"
 #include "agent/capture/pipeline.h"
 #include "agent/send/sender.h"
-#include "agent/capture/stalls.h"
 #include "agent/capture/stream.h"
 #include "tests/support/sample.h"
 #include "tests/support/segment_files.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "agent/show/board.h"
-#include "agent/capture/catch_up.h"
+#include "agent/capture/pace.h"
 #include "agent/capture/pipeline.h"
 #include "agent/send/sender.h"
 #include "agent/capture/stream.h"
@@ -396,22 +396,22 @@ static void own_requests_are_marked(void)
 /* Five windows as they should have been, then one of all the rest, but what has not settled. */
 static void windows_are_caught_up_with(void)
 {
-	const uint64_t width = 100000000u, settle = CATCH_UP_SETTLE_NS, begin = 7000000007u;
+	const uint64_t width = 100000000u, settle = PACE_SETTLE_NS, begin = 7000000007u;
 	uint64_t at = begin, now = begin + 12 * width + width / 2;
 
-	ok_eq(catch_up_end(begin, width, begin + width + settle - 1, 0), 0);
-	ok_eq(catch_up_end(begin, width, begin + width + settle, 0), begin + width);
-	ok_eq(catch_up_end(begin, width, begin + width + settle - 1, 9), 0);
+	ok_eq(pace_window_end(begin, width, begin + width + settle - 1, 0), 0);
+	ok_eq(pace_window_end(begin, width, begin + width + settle, 0), begin + width);
+	ok_eq(pace_window_end(begin, width, begin + width + settle - 1, 9), 0);
 	for (unsigned int i = 0; i < 5; i++) {
-		ok_eq(catch_up_end(at, width, now, i), at + width);
+		ok_eq(pace_window_end(at, width, now, i), at + width);
 		at += width;
 	}
-	ok_eq(catch_up_end(at, width, now, 5), begin + 12 * width);
-	ok_eq(catch_up_end(begin + 12 * width, width, now, 6), 0);
+	ok_eq(pace_window_end(at, width, now, 5), begin + 12 * width);
+	ok_eq(pace_window_end(begin + 12 * width, width, now, 6), 0);
 	/* The last of the rest counts only once it has settled too. */
-	ok_eq(catch_up_end(at, width, begin + 12 * width + settle, 5), begin + 12 * width);
-	ok_eq(catch_up_end(at, width, begin + 12 * width + settle - 1, 5), begin + 11 * width);
-	ok_eq(catch_up_end(at, width, at + width + settle, 5), at + width);
+	ok_eq(pace_window_end(at, width, begin + 12 * width + settle, 5), begin + 12 * width);
+	ok_eq(pace_window_end(at, width, begin + 12 * width + settle - 1, 5), begin + 11 * width);
+	ok_eq(pace_window_end(at, width, at + width + settle, 5), at + width);
 }
 
 static const struct tap_test tests[] = {
