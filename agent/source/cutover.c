@@ -4,35 +4,38 @@
 #include <time.h>
 
 #include "agent/source/cutover.h"
+#include "base/clock.h"
 
-static uint64_t now_ns(void)
+/* Reads the count of every device once. */
+static void cutover_read_once(struct cutover *c, cutover_read read)
 {
-	struct timespec now;
+	for (size_t i = 0; i < c->nr; i++) {
+		struct cutover_device *d = &c->devices[i];
+		struct cutover_reading *at = &d->readings[d->nr];
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+		at->before_ns = clock_monotonic_ns();
+		if (!read(d->device, &at->completed))
+			d->nr++;
+		at->after_ns = clock_monotonic_ns();
+	}
 }
 
 int cutover_take(struct cutover *c, const uint32_t *devices, size_t nr, cutover_read read)
 {
+	uint64_t end_ns = clock_monotonic_ns() + CUTOVER_MAX_NS;
 	size_t kept = 0;
 
 	c->nr = 0;
 	c->devices = calloc(nr ? nr : 1, sizeof(*c->devices));
 	if (!c->devices)
 		return -ENOMEM;
+	c->nr = nr;
 	for (size_t i = 0; i < nr; i++)
 		c->devices[i].device = devices[i];
 	for (int turn = 0; turn < CUTOVER_READINGS; turn++) {
-		for (size_t i = 0; i < nr; i++) {
-			struct cutover_device *d = &c->devices[i];
-			struct cutover_reading *at = &d->readings[d->nr];
-
-			at->before_ns = now_ns();
-			if (!read(d->device, &at->completed))
-				d->nr++;
-			at->after_ns = now_ns();
-		}
+		if (turn >= CUTOVER_READINGS_MIN && clock_monotonic_ns() >= end_ns)
+			break;
+		cutover_read_once(c, read);
 		nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
 	}
 	for (size_t i = 0; i < nr; i++)
@@ -48,7 +51,7 @@ void cutover_release(struct cutover *c)
 	*c = (struct cutover){ 0 };
 }
 
-static struct cutover_device *device_of(const struct cutover *c, uint32_t device)
+static struct cutover_device *cutover_device_of(const struct cutover *c, uint32_t device)
 {
 	for (size_t i = 0; i < c->nr; i++)
 		if (c->devices[i].device == device)
@@ -59,7 +62,7 @@ static struct cutover_device *device_of(const struct cutover *c, uint32_t device
 void cutover_choose(struct cutover *c, const struct request *r, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		struct cutover_device *d = device_of(c, r[i].device);
+		struct cutover_device *d = cutover_device_of(c, r[i].device);
 
 		for (size_t k = 0; d && k < d->nr; k++)
 			d->readings[k].near +=
@@ -77,7 +80,7 @@ void cutover_choose(struct cutover *c, const struct request *r, size_t nr)
 
 bool cutover_counts(const struct cutover *c, const struct request *r)
 {
-	const struct cutover_device *d = device_of(c, r->device);
+	const struct cutover_device *d = cutover_device_of(c, r->device);
 	const struct cutover_reading *at;
 
 	if (!d)
