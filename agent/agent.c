@@ -76,7 +76,9 @@ static int find_devices(struct agent *a, struct err *err)
 	return 0;
 }
 
-/* Notes a whole disk for the account. Disks beyond the bound are not accounted for across a death. */
+/*
+ * Notes a whole disk for the account. Disks beyond the bound are not accounted for across a death.
+ */
 static int note_disk(void *ctx, const struct device_info *info)
 {
 	struct agent *a = ctx;
@@ -249,10 +251,10 @@ static int start_threads(struct agent *a, struct err *err)
 }
 
 /*
- * Nobody watches the disks until the start is over, and the start needs 0.1 to 0.2 s of processor time,
- * most of it to load the tracer. At the priority of the load, or below it, that can take many seconds. So
- * the start runs at a raised priority where that is permitted; pipeline_start() takes the priority back
- * before it starts threads that would inherit it.
+ * Nobody watches the disks until the start is over, and the start needs 0.1 to 0.2 s of processor
+ * time, most of it to load the tracer. At the priority of the load, or below it, that can take many
+ * seconds. So the start runs at a raised priority where that is permitted; pipeline_start() takes
+ * the priority back before it starts threads that would inherit it.
  */
 static void agent_hurry(struct agent *a)
 {
@@ -261,7 +263,9 @@ static void agent_hurry(struct agent *a)
 		setpriority(PRIO_PROCESS, 0, START_NICE);
 }
 
-/* Opens the parts that read or write something outside of the agent; each of them may be refused. */
+/*
+ * Opens the parts that read or write something outside of the agent; each of them may be refused.
+ */
 static int agent_open(struct agent *a, struct err *err)
 {
 	int ret = machine_read(&a->machine, a->config->host, a->config->anonymize, err);
@@ -285,7 +289,10 @@ static int agent_open(struct agent *a, struct err *err)
 	return open_sender(a, err);
 }
 
-/* Starts the parts in the order in which they need each other. agent_stop() releases them on failure. */
+/*
+ * Starts the parts in the order in which they need each other. agent_stop() releases them on
+ * failure.
+ */
 static int agent_begin(struct agent *a, struct err *err)
 {
 	int ret = choose_output(a->config, err);
@@ -310,7 +317,10 @@ static int agent_begin(struct agent *a, struct err *err)
 	return confine_run(a->config, a->source, a->log, err);
 }
 
-/* Whether requests or profiles are kept or sent. A live view or a page of metrics needs no such message. */
+/*
+ * Whether requests or profiles are kept or sent. A live view or a page of metrics needs no such
+ * message.
+ */
 static bool is_recording(const struct agent *a)
 {
 	return a->config->sinks.nr && !a->config->top;
@@ -372,8 +382,10 @@ static bool is_over(void *ctx)
 	       pipeline_failed(a->pipeline, NULL) || sender_failed(a->sender, NULL);
 }
 
-/* Returns the time until the next look at something that wakes nobody: the machine's clock and the end of
- * the duration. */
+/*
+ * Returns the time until the next look at something that wakes nobody: the machine's clock and the
+ * end of the duration.
+ */
 static uint64_t rest_ns(const struct agent *a)
 {
 	uint64_t now = clock_monotonic_ns(), look_ns = machine_watch_due_ns(&a->watch);

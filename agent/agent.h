@@ -32,8 +32,9 @@ int agent_start(struct agent **out, struct config *config, struct log *log,
 int agent_watch(struct agent *a, struct err *err);
 
 /*
- * Passes on everything captured, says in one line how the run went, and frees. -EIO with one line in err
- * where something captured was lost on its way, or nothing could be delivered. NULL is legal.
+ * Passes on everything captured, says in one line how the run went, and frees. -EIO with one line
+ * in err where something captured was lost on its way, or nothing could be delivered. NULL is
+ * legal.
  */
 int agent_stop(struct agent *a, struct err *err);
 

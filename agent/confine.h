@@ -17,10 +17,9 @@
 int confine_start(const struct config *config, struct log *log, struct err *err);
 
 /*
- * The tracer is in place and needs these capabilities: for each thread that there
- * is by then. What was to be
- * written to or looked at is then looked for again: a folder that only a capability opened is refused
- * here and not in the middle of the night.
+ * The tracer is in place and needs these capabilities: for each thread that there is by then. What
+ * was to be written to or looked at is then looked for again: a folder that only a capability
+ * opened is refused here and not in the middle of the night.
  */
 int confine_drop(const struct config *config, uint64_t needs, struct err *err);
 

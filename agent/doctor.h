@@ -9,8 +9,9 @@
 #include <stdio.h>
 
 /*
- * Prints the findings to out, one a line, or as one JSON object {"findings": [{"what", "verdict", "detail"}],
- * "chosen_source": NAME or null}; "verdict" ("yes", "no") is left out where there is none. Returns 0 where some source works, else 1.
+ * Prints the findings to out, one a line, or as one JSON object {"findings": [{"what", "verdict",
+ * "detail"}], "chosen_source": NAME or null}; "verdict" ("yes", "no") is left out where there is
+ * none. Returns 0 where some source works, else 1.
  */
 int doctor_run(FILE *out, bool is_json);
 

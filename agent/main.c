@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main: reads the options, sets up signals and the heap, runs the agent, and chooses the exit status. */
+/*
+ * main: reads the options, sets up signals and the heap, runs the agent, and chooses the exit
+ * status.
+ */
 #include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,18 +24,19 @@
 #include "agent/stop_wait.h"
 
 /*
- * Arrays of this size and more come from the system and go back to it when they are freed. A fixed value
- * switches off glibc's adjustment, which raises the threshold to the size of the largest array that was
- * ever freed and so lets arrays that come and go with each segment leave holes in the heap.
+ * Arrays of this size and more come from the system and go back to it when they are freed. A fixed
+ * value switches off glibc's adjustment, which raises the threshold to the size of the largest
+ * array that was ever freed and so lets arrays that come and go with each segment leave holes in
+ * the heap.
  */
 #define MMAP_THRESHOLD_BYTES (128 << 10)
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_BAD_INPUT = 2 };
 
 /*
- * The static agent looks up host names in /etc/hosts and then asks the servers of /etc/resolv.conf. The
- * other services that /etc/nsswitch.conf may name are shared libraries for the machine's own C library,
- * which a static program cannot load.
+ * The static agent looks up host names in /etc/hosts and then asks the servers of /etc/resolv.conf.
+ * The other services that /etc/nsswitch.conf may name are shared libraries for the machine's own C
+ * library, which a static program cannot load.
  */
 static void look_names_up_alone(void)
 {
@@ -42,8 +46,8 @@ static void look_names_up_alone(void)
 }
 
 /*
- * Everything that the agent keeps is bounded by its tables (reorder.h, stream.h, window.h), which become
- * resident as the busiest instant fills them. To be called before any thread is started.
+ * Everything that the agent keeps is bounded by its tables (reorder.h, stream.h, window.h), which
+ * become resident as the busiest instant fills them. To be called before any thread is started.
  */
 static void heap_keep_small(void)
 {
@@ -73,7 +77,7 @@ static int run_until(struct config *config, struct log *log, const struct stop_w
 
 	if (sends)
 		curl_global_init(
-			CURL_GLOBAL_DEFAULT); /* allocates the TLS library's tables, so only for who sends */
+			CURL_GLOBAL_DEFAULT); /* allocates much for TLS */
 	ret = agent_start(&agent, config, log, stop, &err);
 	if (ret) {
 		ret = main_complain(&err, EXIT_BAD_INPUT);
@@ -110,7 +114,10 @@ static int main_run(struct config *config)
 		return main_complain(&err, EXIT_FAILED);
 	}
 	heap_keep_small();
-	/* When a reader goes away, the write fails and is handled; the signal would end the process. */
+	/*
+	 * When a reader goes away, the write fails and is handled; the signal would end the
+	 * process.
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	ret = run_until(config, log, &stop);
 	log_free(log);

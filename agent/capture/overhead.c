@@ -20,7 +20,10 @@ void overhead_init(struct overhead *o, double bound, bool can_drop_trace, bool c
 	o->since = OVERHEAD_HOLD_MAX;
 }
 
-/* Returns the next offered level, up (step 1) or down (step -1), or the present one where there is none. */
+/*
+ * Returns the next offered level, up (step 1) or down (step -1), or the present one where there is
+ * none.
+ */
 static enum overhead_level overhead_next(const struct overhead *o, int step)
 {
 	int level = (int)o->level + step;

@@ -2,11 +2,12 @@
 /*
  * overhead: keeps the agent's own cost below a bound by capturing less.
  *
- * The caller hands in, once per window, the processor time that the agent and its kernel side took. When
- * that exceeds the bound in OVERHEAD_PATIENCE consecutive windows, the level rises by one. The level falls
- * again when the estimated cost of the lower level has stayed below OVERHEAD_CALM of the bound for `hold`
- * consecutive windows. The estimate is the cost of one request when the lower level was last in use, times
- * the requests of the window. A lower level that is left again at once doubles `hold` for the next try.
+ * The caller hands in, once per window, the processor time that the agent and its kernel side took.
+ * When that exceeds the bound in OVERHEAD_PATIENCE consecutive windows, the level rises by one. The
+ * level falls again when the estimated cost of the lower level has stayed below OVERHEAD_CALM of
+ * the bound for `hold` consecutive windows. The estimate is the cost of one request when the lower
+ * level was last in use, times the requests of the window. A lower level that is left again at once
+ * doubles `hold` for the next try.
  */
 #ifndef AGENT_OVERHEAD_H
 #define AGENT_OVERHEAD_H
@@ -30,7 +31,7 @@ enum overhead_level {
 const char *overhead_level_name(enum overhead_level level);
 
 struct overhead {
-	double bound; /* processor seconds per second, of one processor; 0: no bound, nothing is shed */
+	double bound; /* processor seconds per second; 0: no bound */
 	bool can[NR_OVERHEAD_LEVELS]; /* the levels that this run offers; OVERHEAD_FULL always */
 	enum overhead_level level;
 	unsigned int above, below;	   /* consecutive windows above the bound, and calm ones */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pace: when the capture thread acts: how long it may wait before it polls its source again, and which
- * windows are over when it wakes. Nothing here reads a clock; the caller hands the times in.
+ * pace: when the capture thread acts: how long it may wait before it polls its source again, and
+ * which windows are over when it wakes. Nothing here reads a clock; the caller hands the times in.
  *
- * Under load the thread waits PACE_MIN_NS between polls. The fewer requests come, the longer it waits,
- * up to PACE_MAX_NS. A patient source (source.h) wakes the thread before its buffers are full, and its
- * records hold everything that is known of a request. Such a source is polled when about PACE_REQUESTS
- * requests should have come, by the rate since the last poll. Other sources must be asked soon after a
- * request, so the wait grows only after PACE_EMPTY_LOOKS polls without any request.
+ * Under load the thread waits PACE_MIN_NS between polls. The fewer requests come, the longer it
+ * waits, up to PACE_MAX_NS. A patient source (source.h) wakes the thread before its buffers are
+ * full, and its records hold everything that is known of a request. Such a source is polled when
+ * about PACE_REQUESTS requests should have come, by the rate since the last poll. Other sources
+ * must be asked soon after a request, so the wait grows only after PACE_EMPTY_LOOKS polls without
+ * any request.
  */
 #ifndef AGENT_PACE_H
 #define AGENT_PACE_H
@@ -30,8 +31,10 @@ struct pace {
 void pace_init(struct pace *p, bool is_patient);
 /* Notes a poll that was made interval_ns after the one before and found nr requests. */
 void pace_note(struct pace *p, uint64_t interval_ns, uint64_t nr);
-/* Whether the source's descriptor may end the wait as well. While requests come faster than the thread
- * polls, the descriptor is always readable and would only keep the thread from waiting. */
+/*
+ * Whether the source's descriptor may end the wait as well. While requests come faster than the
+ * thread polls, the descriptor is always readable and would only keep the thread from waiting.
+ */
 bool pace_heeds_source(const struct pace *p);
 
 /* A window is closed this long after its end, so that its last requests have reached the rings. */
@@ -40,9 +43,10 @@ bool pace_heeds_source(const struct pace *p);
 #define PACE_CATCH_UP_WINDOWS 5
 
 /*
- * Returns where the window that began at begin_ns ends, or 0 where it is not over at now_ns. width_ns
- * (> 0) is the length of a window, nr_closed how many windows were closed at this same now_ns already.
- * After PACE_CATCH_UP_WINDOWS windows one long window takes all whole widths that are left.
+ * Returns where the window that began at begin_ns ends, or 0 where it is not over at now_ns.
+ * width_ns (> 0) is the length of a window, nr_closed how many windows were closed at this same
+ * now_ns already. After PACE_CATCH_UP_WINDOWS windows one long window takes all whole widths that
+ * are left.
  */
 uint64_t pace_window_end(uint64_t begin_ns, uint64_t width_ns, uint64_t now_ns,
 			 unsigned int nr_closed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pause_watch: finds intervals in which nothing ran that could have captured a request, and says which
- * requests were under way meanwhile. Nothing here reads a clock or does I/O. One thread.
+ * pause_watch: finds intervals in which nothing ran that could have captured a request, and says
+ * which requests were under way meanwhile. Nothing here reads a clock or does I/O. One thread.
  *
  * The capture thread hands in its clocks each time it wakes:
  *
@@ -10,9 +10,9 @@
  *		   Either the hypervisor stopped the guest and the guest's clock went on, or the agent alone
  *		   was stopped (by a signal or the cgroup freezer) or got no processor.
  *
- * The times of the requests tell the two kinds of stall apart: a request with a time inside the stall
- * shows that the guest ran. A guest whose clocks are stopped together with it shows nothing here;
- * machine_watch.h finds that case by the hardware's clock.
+ * The times of the requests tell the two kinds of stall apart: a request with a time inside the
+ * stall shows that the guest ran. A guest whose clocks are stopped together with it shows nothing
+ * here; machine_watch.h finds that case by the hardware's clock.
  */
 #ifndef AGENT_PAUSE_WATCH_H
 #define AGENT_PAUSE_WATCH_H
@@ -25,7 +25,9 @@
 #include "formats/request.h"
 #include "formats/segment/segment.h"
 
-/* The capture thread wakes every 10 to 250 ms. It is a second late only where nothing let it run. */
+/*
+ * The capture thread wakes every 10 to 250 ms. It is a second late only where nothing let it run.
+ */
 #define PAUSE_STALL_NS	 1000000000u
 #define PAUSE_SUSPEND_NS 100000000u
 
@@ -52,8 +54,8 @@ struct pause_watch {
 bool pause_watch_look(struct pause_watch *w, const struct pause_look *now, struct pause *out);
 
 /*
- * The begin of a stall is known to within the thread's wait, and its end to within the time that waking
- * takes. Therefore only the inner half of the interval is used as evidence.
+ * The begin of a stall is known to within the thread's wait, and its end to within the time that
+ * waking takes. Therefore only the inner half of the interval is used as evidence.
  */
 struct stall {
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pipeline: start and stop, and the loop of the capture thread: wait, poll the source, settle pauses,
- * tell the account what was seen, close the windows and the segment that are over.
+ * pipeline: start and stop, and the loop of the capture thread: wait, poll the source, settle
+ * pauses, tell the account what was seen, close the windows and the segment that are over.
  */
 #include <errno.h>
 #include <poll.h>
@@ -57,8 +57,8 @@ static int poll_once(struct pipeline *p)
 }
 
 /*
- * Sleeps until the next poll is due or pipeline_stop() wakes the thread, and while few requests come,
- * also until the source has some. Returns the longest wait that was intended.
+ * Sleeps until the next poll is due or pipeline_stop() wakes the thread, and while few requests
+ * come, also until the source has some. Returns the longest wait that was intended.
  */
 static uint64_t wait_for_work(struct pipeline *p, const struct pace *pace)
 {
@@ -98,14 +98,19 @@ static void pipeline_finish(struct pipeline *p)
 	if (p->stream) {
 		stream_close_segment(p->stream);
 		sender_drain(p->config.sender);
-		/* A loss that no segment carries would stay unknown until the next run reports it. */
+		/*
+		 * A loss that no segment carries would stay unknown until the next run reports it.
+		 */
 		if (account_has_untold(sender_account(p->config.sender)))
 			stream_close_segment(p->stream);
 	}
 	pipeline_set_totals(p);
 }
 
-/* Lets the calling thread give up the capabilities that it no longer needs, now that the source is open. */
+/*
+ * Lets the calling thread give up the capabilities that it no longer needs, now that the source is
+ * open.
+ */
 static int give_up_privileges(struct pipeline *p, struct err *err)
 {
 	const struct source_ops *source = p->config.source;
@@ -149,10 +154,10 @@ static void pipeline_capture(struct pipeline *p)
 }
 
 /*
- * The capture thread loses requests when it runs a tenth of a second late, and it needs little processor
- * time, so it raises its priority above the load that it watches. Without the right to do so
- * (CAP_SYS_NICE, RLIMIT_NICE) it runs at the inherited priority. It does this before it gives up its
- * privileges, and captures once pipeline_start() has finished the rest of the start.
+ * The capture thread loses requests when it runs a tenth of a second late, and it needs little
+ * processor time, so it raises its priority above the load that it watches. Without the right to do
+ * so (CAP_SYS_NICE, RLIMIT_NICE) it runs at the inherited priority. It does this before it gives up
+ * its privileges, and captures once pipeline_start() has finished the rest of the start.
  */
 static void *capture_loop(void *ctx)
 {
@@ -201,8 +206,9 @@ static int take_cutover(struct pipeline *p, struct cutover *cut)
 }
 
 /*
- * Takes over from the run before at an exact instant, the cutover (cutover.h). Requests that the kernel had
- * counted by then belong to the run before; of the requests delivered so far the others are fed now.
+ * Takes over from the run before at an exact instant, the cutover (cutover.h). Requests that the
+ * kernel had counted by then belong to the run before; of the requests delivered so far the others
+ * are fed now.
  */
 static int begin_account(struct pipeline *p, struct account *account, uint64_t epoch,
 			 struct err *err)
@@ -313,7 +319,10 @@ static bool can_count_only(const struct pipeline *p)
 	return p->config.source->shed && c->layer == LAYER_DEVICE && !c->nr_cgroups;
 }
 
-/* Starts the capture thread, which waits for may_run. Then neither that thread nor this one is privileged. */
+/*
+ * Starts the capture thread, which waits for may_run. Then neither that thread nor this one is
+ * privileged.
+ */
 static int capture_start(struct pipeline *p, struct err *err)
 {
 	int ret = pthread_create(&p->thread.id, NULL, capture_loop, p);
@@ -401,7 +410,10 @@ void pipeline_stop(struct pipeline *p)
 	if (!p)
 		return;
 	atomic_store(&p->thread.must_stop, true);
-	/* The write fails only when the counter is full, and a full counter wakes the thread as well. */
+	/*
+	 * The write fails only when the counter is full, and a full counter wakes the thread as
+	 * well.
+	 */
 	if (write(p->thread.wake_fd, &one, sizeof(one)) < 0)
 		errno = 0;
 	pthread_join(p->thread.id, NULL);

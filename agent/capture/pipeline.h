@@ -5,15 +5,15 @@
  *	source -> reorder -> window of its device -> profile -> board, sinks, stream
  *	                  -> segment writer ----------------------------------> stream -> sender
  *
- * One thread captures. It polls the source when the source's descriptor becomes readable or at the pace
- * of the requests (pace.h), and never waits for disk or network. A window is given the requests that
- * completed in it, in order of arrival. When the agent costs more than max_overhead, the pipeline keeps
- * less (overhead.h): first no trace, then only the kernel's counters. Every request that cannot be kept is
- * counted with its cause.
+ * One thread captures. It polls the source when the source's descriptor becomes readable or at the
+ * pace of the requests (pace.h), and never waits for disk or network. A window is given the
+ * requests that completed in it, in order of arrival. When the agent costs more than max_overhead,
+ * the pipeline keeps less (overhead.h): first no trace, then only the kernel's counters. Every
+ * request that cannot be kept is counted with its cause.
  *
  * pipeline_start() opens the source, starts the thread, takes over from the run before (cutover.h,
- * account.h), and returns once requests are captured. pipeline_stop() ends the capture and passes on
- * everything that is held.
+ * account.h), and returns once requests are captured. pipeline_stop() ends the capture and passes
+ * on everything that is held.
  */
 #ifndef AGENT_PIPELINE_H
 #define AGENT_PIPELINE_H
@@ -35,7 +35,9 @@
 struct pipeline;
 struct fileset_scan;
 
-/* What the pipeline asks about a device. is_hidden: screens leave it out unless the user names it. */
+/*
+ * What the pipeline asks about a device. is_hidden: screens leave it out unless the user names it.
+ */
 struct pipeline_device {
 	char name[SEGMENT_NAME_BYTES];
 	uint64_t size_bytes;
@@ -45,7 +47,7 @@ struct pipeline_device {
 struct pipeline_config {
 	const struct source_ops *source;
 	struct source *
-		source_opened; /* opened and not begun; taken over, also on failure. NULL: the pipeline opens one */
+		source_opened; /* not begun; taken over in any case; may be NULL */
 	struct source_config source_config; /* devices: those the user named; none: all */
 	const uint32_t *watched; /* where no device is named: all disks, for the account; borrowed
 				  * until pipeline_start() returns */
@@ -54,9 +56,11 @@ struct pipeline_config {
 	bool has_trace, leave_out_own;
 	double max_overhead;	    /* processor seconds per second (overhead.h); 0: no bound */
 	const char *host, *boot_id; /* borrowed for the pipeline's life, like all pointers below */
-	/* The key that hides names and disk offsets before windows and trace see them, and the host's real
-	 * name, from which the map of offsets is derived; host and boot_id are pseudonyms already.
-	 * NULL: nothing is hidden. */
+	/*
+	 * The key that hides names and disk offsets before windows and trace see them, and the
+	 * host's real name, from which the map of offsets is derived; host and boot_id are
+	 * pseudonyms already. NULL: nothing is hidden.
+	 */
 	const struct pseudonym_key *key;
 	const char *key_host;
 	struct sender *sender;
@@ -64,35 +68,46 @@ struct pipeline_config {
 	struct fileset_scan *filesets; /* NULL: no file sets are sampled */
 	struct log *log;
 	/*
-	 * Called once the source is open, by each of the two threads that exist by then (the one that
-	 * starts and the capture thread). needs: the capabilities that the thread must keep. Returns 0, or
-	 * -errno with one line in err; the start then fails. NULL: nothing is done.
+	 * Called once the source is open, by each of the two threads that exist by then (the one
+	 * that starts and the capture thread). needs: the capabilities that the thread must keep.
+	 * Returns 0, or -errno with one line in err; the start then fails. NULL: nothing is done.
 	 */
 	int (*opened)(void *ctx, uint64_t needs, struct err *err);
-	/* Called by the capture thread when pipeline_failed() becomes true. NULL: nobody is told. */
+	/*
+	 * Called by the capture thread when pipeline_failed() becomes true. NULL: nobody is told.
+	 */
 	void (*on_failure)(void *ctx);
 	void *ctx;
 	/* Describes a device. Where the call fails, the device is named by its numbers. */
 	int (*describe)(uint32_t device, struct pipeline_device *out);
 	cutover_read
 		read_completed; /* the kernel's count of completed requests; NULL: there is none */
-	/* The number of requests under way by the kernel's count, or -errno. NULL: the pipeline does not
-	 * look for requests that completed unseen while requests were shed. */
+	/*
+	 * The number of requests under way by the kernel's count, or -errno. NULL: the pipeline
+	 * does not look for requests that completed unseen while requests were shed.
+	 */
 	int64_t (*read_in_flight)(uint32_t device);
-	/* The niceness that the calling thread takes once the tracer is in place and before further threads
-	 * are started, which inherit it. NULL: it stays as it is. */
+	/*
+	 * The niceness that the calling thread takes once the tracer is in place and before further
+	 * threads are started, which inherit it. NULL: it stays as it is.
+	 */
 	const int *nice_after_start;
 	size_t max_held; /* requests that reorder holds; 0: REORDER_MAX_HELD */
 };
 
-/* Opens the source and starts to capture. On -errno, with one line in err, nothing is left running. */
+/*
+ * Opens the source and starts to capture. On -errno, with one line in err, nothing is left running.
+ */
 int pipeline_start(struct pipeline **out, const struct pipeline_config *config, struct err *err);
 /* Whether the source died; then err, which may be NULL, says why. */
 bool pipeline_failed(struct pipeline *p, struct err *err);
 /* Stops the capture, passes on everything that is held, and frees. NULL is legal. */
 void pipeline_stop(struct pipeline *p);
 
-/* Hands in that the guest stood still or was restored from a snapshot (machine_watch.h). Any thread. */
+/*
+ * Hands in that the guest stood still or was restored from a snapshot (machine_watch.h). Any
+ * thread.
+ */
 void pipeline_tell_machine(struct pipeline *p, const struct machine_news *news);
 /* Fills out with processes that did I/O in the last segment, and returns how many. Thread-safe. */
 size_t pipeline_pids(struct pipeline *p, uint32_t *out, size_t max);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pipeline_overhead: what the agent itself costs, the level of capture that follows from the bound on
- * that cost (overhead.h), and the requests that nobody saw while requests were shed (shed_tally.h).
+ * pipeline_overhead: what the agent itself costs, the level of capture that follows from the bound
+ * on that cost (overhead.h), and the requests that nobody saw while requests were shed
+ * (shed_tally.h).
  */
 #include <math.h>
 

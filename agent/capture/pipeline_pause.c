@@ -2,10 +2,11 @@
 /*
  * pipeline_pause: keeps the time in which nothing ran out of rates and response times.
  *
- * After a suspension or a stall the running window ends where the pause began, and the next window begins
- * where the pause ended, so that rates and means cover only the time in which something could happen. The
- * response time of a request that was under way through a stall contains the stall; the request is
- * marked, and no response time is computed from it. Where only the agent stood still the window is not cut.
+ * After a suspension or a stall the running window ends where the pause began, and the next window
+ * begins where the pause ended, so that rates and means cover only the time in which something
+ * could happen. The response time of a request that was under way through a stall contains the
+ * stall; the request is marked, and no response time is computed from it. Where only the agent
+ * stood still the window is not cut.
  */
 #include <stdlib.h>
 
@@ -36,8 +37,9 @@ bool pipeline_pause_ask(struct pipeline *p, const struct request *r)
 }
 
 /*
- * Writes the pause into the log, and notes it for the profiles of the windows up to end_ns, or of the next
- * windows where those have no profile. Returns the pause as an entry for the trace's ledger.
+ * Writes the pause into the log, and notes it for the profiles of the windows up to end_ns, or of
+ * the next windows where those have no profile. Returns the pause as an entry for the trace's
+ * ledger.
  */
 static struct loss pipeline_pause_note(struct pipeline *p, enum pause_cause cause,
 				       uint64_t begin_real_ns, uint64_t length_ns, uint64_t end_ns)
@@ -64,7 +66,10 @@ static void cut_windows(struct pipeline *p, const struct pause *pause)
 {
 	uint64_t begin_ns = pause->from.monotonic_ns, end_ns = pause->to.monotonic_ns;
 
-	/* A counter is read now: what it counted before the pause cannot be separated from later counts. */
+	/*
+	 * A counter is read now: what it counted before the pause cannot be separated from later
+	 * counts.
+	 */
 	if (p->config.source->profiles || p->counting)
 		return;
 	p->pauses.cut = &pause->from;
@@ -103,8 +108,10 @@ static void settle_found(struct pipeline *p)
 		stream_pause(p->stream, &loss, &pause->from, &pause->to);
 }
 
-/* The guest stood still together with its clocks, or it was restored from a snapshot. In both cases another
- * copy of the guest may have used its epoch meanwhile, so the stream begins a new one. */
+/*
+ * The guest stood still together with its clocks, or it was restored from a snapshot. In both cases
+ * another copy of the guest may have used its epoch meanwhile, so the stream begins a new one.
+ */
 static void settle_machine(struct pipeline *p)
 {
 	uint64_t stopped_ns = atomic_exchange(&p->pauses.machine_stopped_ns, 0);

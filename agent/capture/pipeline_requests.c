@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pipeline_requests: the way of one request from the source into reorder, and from there into the
- * window of its device and into the stream of segments. A device is added when its first request comes.
+ * window of its device and into the stream of segments. A device is added when its first request
+ * comes.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -166,7 +167,10 @@ void pipeline_on_task(void *ctx, uint32_t tid, uint32_t pid, const char *comm, b
 		stream_task(p->stream, tid, pid, comm);
 }
 
-/* A window takes a run of consecutive requests of its device at once, which is cheaper than one by one. */
+/*
+ * A window takes a run of consecutive requests of its device at once, which is cheaper than one by
+ * one.
+ */
 void pipeline_on_release(void *ctx, struct request *r, size_t nr)
 {
 	struct pipeline *p = ctx;

@@ -70,8 +70,8 @@ struct pipeline_window {
 };
 
 /*
- * Pauses (pipeline_pause.c). A pause that pause_watch found before a poll is settled after that poll,
- * because the polled requests show whether the guest or only the agent stood still.
+ * Pauses (pipeline_pause.c). A pause that pause_watch found before a poll is settled after that
+ * poll, because the polled requests show whether the guest or only the agent stood still.
  */
 struct pipeline_pauses {
 	struct pause_watch watch;
@@ -80,11 +80,15 @@ struct pipeline_pauses {
 	bool is_stalled;       /* found is a stall that is not settled yet */
 	bool is_guest_running; /* a polled request shows that the guest ran during the stall */
 	struct stalls stalls;  /* the last stalls, for requests that complete later */
-	/* While windows before a pause are closed: their times of day come from this anchor. NULL: from
-	 * the clocks as they are now. */
+	/*
+	 * While windows before a pause are closed: their times of day come from this anchor. NULL:
+	 * from the clocks as they are now.
+	 */
 	const struct clock_anchor *cut;
-	/* The pauses that the profiles of the windows up to noted_end_ns name, and those after it until
-	 * one profile with them has been published. */
+	/*
+	 * The pauses that the profiles of the windows up to noted_end_ns name, and those after it
+	 * until one profile with them has been published.
+	 */
 	struct profile_pause noted[PROFILE_MAX_PAUSES];
 	size_t nr_noted;
 	uint64_t noted_end_ns;
@@ -165,12 +169,15 @@ void pipeline_on_gap(void *ctx, enum loss_cause cause, uint64_t begin_ns, uint32
 void pipeline_pause_look(struct pipeline *p, uint64_t wait_ns);
 
 /*
- * During a poll after a stall: uses the request as evidence whether the guest ran. True: the request
- * was under way through the stall and must be held until all requests of the poll have been asked.
+ * During a poll after a stall: uses the request as evidence whether the guest ran. True: the
+ * request was under way through the stall and must be held until all requests of the poll have been
+ * asked.
  */
 bool pipeline_pause_ask(struct pipeline *p, const struct request *r);
 
-/* After a poll: notes the pauses, cuts the windows at them, and feeds the requests that were held. */
+/*
+ * After a poll: notes the pauses, cuts the windows at them, and feeds the requests that were held.
+ */
 void pipeline_pause_settle(struct pipeline *p);
 
 /* ---- pipeline_window.c ---- */

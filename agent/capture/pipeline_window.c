@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pipeline_window: closes the windows of all devices at one instant and publishes a profile of each on the
- * board, to the sinks that print profiles, and into the stream.
+ * pipeline_window: closes the windows of all devices at one instant and publishes a profile of each
+ * on the board, to the sinks that print profiles, and into the stream.
  */
 #include <math.h>
 #include <stdio.h>
@@ -31,8 +31,10 @@ static void name_profile(const struct pipeline *p, const struct traced *t, struc
 static void fill_profile(struct pipeline *p, const struct traced *t, uint64_t end_ns,
 			 struct profile *profile)
 {
-	/* The real time of the end is the time now less what has passed since, so that a clock that was set
-	 * during the window is followed. */
+	/*
+	 * The real time of the end is the time now less what has passed since, so that a clock that
+	 * was set during the window is followed.
+	 */
 	uint64_t real_ns =
 		p->pauses.cut ? p->pauses.cut->realtime_ns - (p->pauses.cut->monotonic_ns - end_ns)
 			      : clock_real_ns() - (clock_monotonic_ns() - end_ns);
@@ -139,7 +141,10 @@ static void tell_shed(struct pipeline *p)
 	}
 }
 
-/* Distributes the losses of unknown device over the devices in proportion to their requests in the window. */
+/*
+ * Distributes the losses of unknown device over the devices in proportion to their requests in the
+ * window.
+ */
 static void place_losses(struct pipeline *p)
 {
 	uint64_t left = p->devices.unplaced_in_window, requests = 0;

@@ -188,7 +188,9 @@ static void expire_until(struct reorder *o, size_t *next, uint64_t now_ns)
 		o->devices[o->ends[(*next)++].device].in_flight--;
 }
 
-/* Returns the queue depth of a request that is about to be released; *next walks the completions. */
+/*
+ * Returns the queue depth of a request that is about to be released; *next walks the completions.
+ */
 static uint32_t depth_at(struct reorder *o, const struct request *r, uint32_t device, size_t *next)
 {
 	uint32_t depth;
@@ -259,8 +261,10 @@ static void release_first(struct reorder *o, size_t nr)
 	memmove(o->held, o->held + nr, o->nr_held * sizeof(*o->held));
 }
 
-/* Sorts the held requests by arrival, but those that completed before the time first. Returns how many
- * completed before it. */
+/*
+ * Sorts the held requests by arrival, but those that completed before the time first. Returns how
+ * many completed before it.
+ */
 static size_t part_by_completion(struct reorder *o, uint64_t before_ns)
 {
 	size_t go = 0, stay = 0;

@@ -135,7 +135,10 @@ static void lose_one(struct stream *s, enum loss_cause cause, uint32_t device)
 	stream_lost(s, &loss);
 }
 
-/* Adds the request to the running segment and counts it by device. Fails as segment_writer_add() does. */
+/*
+ * Adds the request to the running segment and counts it by device. Fails as segment_writer_add()
+ * does.
+ */
 static int add_counted(struct stream *s, const struct request *r)
 {
 	struct device_count *count = count_of(s, r->device);
@@ -224,7 +227,9 @@ static int add_count(struct outgoing *o, uint32_t device, uint64_t nr)
 	return 0;
 }
 
-/* Fills in what the segment accounts for, and the losses to note if the segment itself gets lost. */
+/*
+ * Fills in what the segment accounts for, and the losses to note if the segment itself gets lost.
+ */
 static int fill_counts(struct stream *s, struct outgoing *o, const struct clock_anchor *end)
 {
 	struct loss loss = { .cause = LOSS_SPOOL_FULL,
@@ -360,7 +365,10 @@ out:
 	return ret;
 }
 
-/* The running segment cannot be encoded: its requests are lost, and the account is told what they were. */
+/*
+ * The running segment cannot be encoded: its requests are lost, and the account is told what they
+ * were.
+ */
 static void fail_segment(struct stream *s, struct outgoing *o, int ret)
 {
 	log_say(s->config.log, LEVEL_ERROR, "segment_failed", "requests=%zu why=\"%s\"",

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream: puts requests, losses and profiles into segments and hands finished segments to the sender.
+ * stream: puts requests, losses and profiles into segments and hands finished segments to the
+ * sender.
  *
- * A segment is closed when it holds STREAM_SEGMENT_REQUESTS requests, when its interval is over, and at
- * the end of the run. An empty segment is closed only every heartbeat_ns; it proves that the agent watched
- * although nothing happened. Only the capture thread uses a stream, and no call waits for disk or network.
+ * A segment is closed when it holds STREAM_SEGMENT_REQUESTS requests, when its interval is over,
+ * and at the end of the run. An empty segment is closed only every heartbeat_ns; it proves that the
+ * agent watched although nothing happened. Only the capture thread uses a stream, and no call waits
+ * for disk or network.
  */
 #ifndef AGENT_STREAM_H
 #define AGENT_STREAM_H
@@ -19,7 +21,10 @@
 #include "formats/request.h"
 #include "formats/segment/segment.h"
 
-/* Half of what a segment may hold. This costs at most 0.1 byte more per request and saves half the memory. */
+/*
+ * Half of what a segment may hold. This costs at most 0.1 byte more per request and saves half the
+ * memory.
+ */
 #define STREAM_SEGMENT_REQUESTS (SEGMENT_MAX_REQUESTS / 2)
 
 struct stream;
@@ -39,9 +44,15 @@ int stream_new(struct stream **out, const struct stream_config *config);
 /* Drops the segment that is not closed. NULL is legal. */
 void stream_free(struct stream *s);
 
-/* Sets the devices that segments name from now on; the array is copied. On -ENOMEM the old ones stay. */
+/*
+ * Sets the devices that segments name from now on; the array is copied. On -ENOMEM the old ones
+ * stay.
+ */
 int stream_set_devices(struct stream *s, const struct segment_device *devices, size_t nr);
-/* Appends requests and closes segments as they fill. A request that cannot be added is counted as lost. */
+/*
+ * Appends requests and closes segments as they fill. A request that cannot be added is counted as
+ * lost.
+ */
 void stream_add(struct stream *s, const struct request *r, size_t nr);
 /* Adds to the number of requests that the source delivered during the running segment. */
 void stream_captured(struct stream *s, uint64_t nr);
@@ -49,14 +60,16 @@ void stream_captured(struct stream *s, uint64_t nr);
 void stream_lost(struct stream *s, const struct loss *loss);
 /* Notes in the running segment that there was a pause. */
 void stream_note_pause(struct stream *s, const struct loss *pause);
-/* Notes a pause between two instants, ends the running segment at the first and begins the next one at the
- * second. Each segment can then convert its times to times of day by its own pair of clocks. */
+/*
+ * Notes a pause between two instants, ends the running segment at the first and begins the next one
+ * at the second. Each segment can then convert its times to times of day by its own pair of clocks.
+ */
 void stream_pause(struct stream *s, const struct loss *pause, const struct clock_anchor *from,
 		  const struct clock_anchor *to);
 /*
- * Gives the following segments another epoch, because this machine goes on from a snapshot and another
- * copy of it may use the same names. Returns -EOPNOTSUPP where a sink stores segments under the names
- * that the account knows.
+ * Gives the following segments another epoch, because this machine goes on from a snapshot and
+ * another copy of it may use the same names. Returns -EOPNOTSUPP where a sink stores segments under
+ * the names that the account knows.
  */
 int stream_begin_life(struct stream *s, uint64_t epoch);
 /* Adds a window's profile and takes the text over; json is empty afterwards. */
@@ -71,7 +84,10 @@ void stream_tick(struct stream *s, uint64_t now_ns);
 /* Closes the running segment now. */
 void stream_close_segment(struct stream *s);
 
-/* Reads CLOCK_MONOTONIC, CLOCK_BOOTTIME and CLOCK_REALTIME within a millisecond of each other, if possible. */
+/*
+ * Reads CLOCK_MONOTONIC, CLOCK_BOOTTIME and CLOCK_REALTIME within a millisecond of each other, if
+ * possible.
+ */
 struct clock_anchor stream_anchor(void);
 
 #endif

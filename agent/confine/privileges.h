@@ -17,9 +17,9 @@
 #define PRIVILEGE(cap) (1ull << (cap))
 
 /*
- * The calling thread keeps those of its capabilities that are in keep and loses all others for good,
- * the ambient and inheritable ones too; no program that it might start gains any (no_new_privs).
- * 0 or -errno with one line in err.
+ * The calling thread keeps those of its capabilities that are in keep and loses all others for
+ * good, the ambient and inheritable ones too; no program that it might start gains any
+ * (no_new_privs). 0 or -errno with one line in err.
  */
 int privileges_drop(uint64_t keep, struct err *err);
 

@@ -79,7 +79,9 @@ static const struct call calls[] = {
 #else
 	ANY(ALWAYS, "ppoll"), /* what the C library makes of it */
 #endif
-	/* programs of the tracer that were loaded at the start, attached when needed: nothing else */
+	/*
+	 * programs of the tracer that were loaded at the start, attached when needed: nothing else
+	 */
 	IF(ALWAYS, "bpf", 0, SCMP_CMP_EQ, BPF_LINK_CREATE, 0),
 	IF(ALWAYS, "bpf", 0, SCMP_CMP_EQ, BPF_RAW_TRACEPOINT_OPEN, 0),
 

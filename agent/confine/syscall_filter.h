@@ -2,11 +2,11 @@
 /*
  * syscall_filter: the system calls that the process can still make (seccomp).
  *
- * In two phases: from the start those that starting up needs, and once the tracer runs only those of
- * running on. A filter is never taken back. What is in no list fails with ENOSYS, as on a kernel that
- * has no such call, which is what a C library expects of one; calls that start programs, change who
- * the process is, load code into the kernel or reach into other processes end it at once.
- * docs/security.md lists both phases; agent-privileges.sh holds that list against this one.
+ * In two phases: from the start those that starting up needs, and once the tracer runs only those
+ * of running on. A filter is never taken back. What is in no list fails with ENOSYS, as on a kernel
+ * that has no such call, which is what a C library expects of one; calls that start programs,
+ * change who the process is, load code into the kernel or reach into other processes end it at
+ * once. docs/security.md lists both phases; agent-privileges.sh holds that list against this one.
  */
 #ifndef AGENT_SYSCALL_FILTER_H
 #define AGENT_SYSCALL_FILTER_H

@@ -29,8 +29,10 @@ void busiest_free(struct busiest *b);
 /* The next reading: what follows is between it and the one before, seconds (> 0) apart. */
 void busiest_read(struct busiest *b, double seconds);
 
-/* Arrays as formats/profile/profile.md has them, at most BUSIEST_NR long, the busiest first; those without
- * a byte are left out. The caller's; NULL without memory. */
+/*
+ * Arrays as formats/profile/profile.md has them, at most BUSIEST_NR long, the busiest first; those
+ * without a byte are left out. The caller's; NULL without memory.
+ */
 json_t *busiest_processes(const struct busiest *b);
 json_t *busiest_cgroups(const struct busiest *b, uint32_t device);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dasd: what the s390 DASD driver counts of a disk, while somebody has switched that on (`tunedasd`,
- * `echo on`): requests over parallel access volumes (PAV) and in High Performance FICON's transport
- * mode (HPF), and histograms of sizes and times. PAV explains why more than one request is under way
- * on one DASD, HPF why they are short.
+ * dasd: what the s390 DASD driver counts of a disk, while somebody has switched that on
+ * (`tunedasd`, `echo on`): requests over parallel access volumes (PAV) and in High Performance
+ * FICON's transport mode (HPF), and histograms of sizes and times. PAV explains why more than one
+ * request is under way on one DASD, HPF why they are short.
  *
- * Format: drivers/s390/block/dasd.c, dasd_stats_seq_print(), since 4fa52aa7a82f (3.1): a line for each
- * value, `name number` or `histogram_name` and 32 numbers; `disabled` while it is off.
+ * Format: drivers/s390/block/dasd.c, dasd_stats_seq_print(), since 4fa52aa7a82f (3.1): a line for
+ * each value, `name number` or `histogram_name` and 32 numbers; `disabled` while it is off.
  */
 #ifndef AGENT_DASD_H
 #define AGENT_DASD_H
@@ -17,9 +17,9 @@
 #define DASD_BUCKETS 32
 
 /*
- * The text of a statistics file as the JSON object that formats/profile/profile.md describes: *out is the
- * caller's to free. -ENODATA: the statistics are off; -EINVAL: a line that is none of this format,
- * with its number in err; -ENOMEM.
+ * The text of a statistics file as the JSON object that formats/profile/profile.md describes: *out
+ * is the caller's to free. -ENODATA: the statistics are off; -EINVAL: a line that is none of this
+ * format, with its number in err; -ENOMEM.
  */
 int dasd_parse(char **out, const char *text, struct err *err);
 

@@ -13,7 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* root: a folder in place of "/", for tests; NULL: none. Never fails: 0 where nothing is readable. */
+/*
+ * root: a folder in place of "/", for tests; NULL: none. Never fails: 0 where nothing is readable.
+ */
 uint64_t identity_read(const char *root);
 /* A hash of the VM generation id alone: it changes where the guest goes on from a snapshot. */
 uint64_t identity_generation(const char *root);

@@ -3,10 +3,11 @@
  * machine_watch: what only the outside tells of a guest's life: that it stood still with all of its
  * clocks, and that it goes on from a snapshot or as a clone.
  *
- * Stood still: the hardware's clock (/sys/class/rtc/rtc0) went on and no clock of the kernel did. It
- * has whole seconds, so that pauses above one to two seconds are seen, within one second. A clock that
- * was set to the system's time is none of them. Another life: the VM generation id changed, where
- * it can be read (identity.h). For one thread, which may wait for the hardware for some milliseconds.
+ * Stood still: the hardware's clock (/sys/class/rtc/rtc0) went on and no clock of the kernel did.
+ * It has whole seconds, so that pauses above one to two seconds are seen, within one second. A
+ * clock that was set to the system's time is none of them. Another life: the VM generation id
+ * changed, where it can be read (identity.h). For one thread, which may wait for the hardware for
+ * some milliseconds.
  */
 #ifndef AGENT_MACHINE_WATCH_H
 #define AGENT_MACHINE_WATCH_H

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * delivery: one segment to a receiver, whole or, where that is too large for it, in parts.
+ * delivery: sends one segment to a receiver, whole or, where the segment is too large for it, in
+ * parts.
  *
- * Asks for the receiver's high marks when the connection is new, and tells where it has lost what
- * it had acknowledged. What it may have already is announced before it is sent, so that a reply
- * that was lost costs a round trip and not the body.
+ * On a new connection it asks the receiver for the highest sequence that it has, and logs an error
+ * where the receiver has lost a segment that it had acknowledged. A segment that the receiver may
+ * have already is announced before its body is sent, so that a lost reply costs one round trip and
+ * not the body again.
  */
 #ifndef AGENT_DELIVERY_H
 #define AGENT_DELIVERY_H
@@ -15,15 +17,18 @@
 
 struct delivery;
 
-/* upload and log are borrowed. -ENOMEM. */
+/* upload and log are borrowed. 0 or -ENOMEM. */
 int delivery_new(struct delivery **out, struct upload *upload, struct log *log);
 void delivery_free(struct delivery *d);
 
 /*
- * Sends it, and says what became of all of it. UPLOAD_DONE: every part is durable there.
- * UPLOAD_REFUSED with lost->nr: parts are, and lost (appended to) is what the others held;
- * with nothing in lost: no part is. Any other answer: again, by and by; what was taken is repeated
- * then under the same names.
+ * Sends the segment and reports in answer what became of it.
+ *
+ *	UPLOAD_DONE     every part is durable at the receiver.
+ *	UPLOAD_REFUSED  the receiver refused it for good. Where lost is empty, no part was stored; otherwise
+ *			some parts were stored, and lost, which is appended to, has what the others held.
+ *	any other       the caller tries again later. Parts that were stored are sent again under the
+ *			same names, which the receiver recognizes.
  */
 void delivery_send(struct delivery *d, const void *data, size_t len, struct ledger *lost,
 		   struct upload_answer *answer);

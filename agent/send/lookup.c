@@ -212,7 +212,10 @@ static int take_answer(struct lookup *l, const char *host, struct buf *out, stru
 		       : 0;
 }
 
-/* Locked. The last question is of this host, and its answer not told yet: it may have come too late. */
+/*
+ * Locked. The last question is of this host, and its answer not told yet: it may have come too
+ * late.
+ */
 static bool is_asked(const struct lookup *l, const char *host)
 {
 	return !strcmp(l->host, host) && (l->nr_asked != l->nr_answered || !l->is_taken);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lookup: addresses of hosts, asked for by one thread that is there from the start.
+ * lookup: looks up the addresses of hosts in one thread that is started once.
  *
- * libcurl would start a thread and a pair of sockets for each question, and a filter would have to
- * let both through for ever (syscall_filter.h). A name service that hangs holds nobody up: who asks
- * waits as long as he likes; whoever then asks for the same host waits for the same answer, or has it
- * at once where it came in between: one that always takes longer than the wait is heard all the same.
+ * libcurl would start a thread and a pair of sockets for each question, and the filter of system
+ * calls (syscall_filter.h) would have to allow both for ever. A name service that hangs holds up no
+ * caller for longer than the caller's own limit. The question stays open meanwhile: the next call
+ * for the same host waits for the same answer, or gets it at once if it has come in between. So a
+ * name service that always takes longer than the limit is still of use.
  */
 #ifndef AGENT_LOOKUP_H
 #define AGENT_LOOKUP_H
@@ -19,22 +20,30 @@
 
 struct lookup;
 
-/* -ENOMEM. */
+/* 0 or -ENOMEM. */
 int lookup_new(struct lookup **out);
 
-/* Starts the thread, with what capabilities the caller has. -EAGAIN, ... with one line in err. */
+/* Starts the thread, which inherits the capabilities of the caller. -errno with one line in err. */
 int lookup_start(struct lookup *l, struct err *err);
 
-/* Waits for no name service: a thread that still does ends by itself. NULL is fine. */
+/*
+ * Does not wait for the name service: a thread that still does frees everything when it ends. NULL
+ * is legal.
+ */
 void lookup_free(struct lookup *l);
 
 /*
- * Puts the addresses of host into out, numbers separated by commas, as CURLOPT_RESOLVE takes them:
- * at most LOOKUP_MAX_ADDRESSES, in the order of getaddrinfo(3), without those that are of one link
- * only, which libcurl takes from the URL alone. One caller at a time. Errors with one line in err:
- * -ENOENT: there is no such host, or no address of it; -EAGAIN: the name service did not tell;
- * -ETIMEDOUT: not within wait_s; -ECANCELED: *abort_flag (borrowed) was set meanwhile; -EINVAL: no
- * name of a host; -ENOMEM.
+ * Appends the addresses of host to out, as CURLOPT_RESOLVE takes them: numbers separated by commas,
+ * at most LOOKUP_MAX_ADDRESSES, in the order of getaddrinfo(3). Link-local addresses are left out,
+ * because libcurl takes their scope only from the URL. One caller at a time. Errors come with one
+ * line in err:
+ *
+ *	-ENOENT     the host does not exist or has no address
+ *	-EAGAIN     the name service gave no answer
+ *	-ETIMEDOUT  no answer came within wait_s
+ *	-ECANCELED  *abort_flag (borrowed) was set meanwhile
+ *	-EINVAL     this is not the name of a host
+ *	-ENOMEM
  */
 int lookup_addresses(struct lookup *l, const char *host, double wait_s,
 		     const atomic_bool *abort_flag, struct buf *out, struct err *err);

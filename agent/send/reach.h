@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reach: the names on the way to a receiver, its own and a proxy's, and their addresses for libcurl.
+ * reach: the addresses of the hosts on the way to a receiver (the receiver and a proxy), for
+ * libcurl.
  *
- * Looked up by lookup.h, each again after a minute or a failed transfer; where the name service does
- * not answer, the addresses known so far are used on. libcurl asks nobody: it finds all that it is
- * to connect to in CURLOPT_RESOLVE. Addresses in numbers and localhost need no looking up.
+ * Each name is looked up (lookup.h) again after a minute or a failed transfer. Where the name
+ * service does not answer, the addresses that are known stay in use. libcurl itself looks nothing
+ * up: it finds every address in CURLOPT_RESOLVE. Numeric addresses and localhost need no look-up.
  */
 #ifndef AGENT_REACH_H
 #define AGENT_REACH_H
@@ -16,22 +17,27 @@
 
 struct reach;
 
-/* url: of the receiver. proxy: its URL, or NULL. -EINVAL with one line in err, -ENOMEM. */
+/*
+ * url: the receiver's. proxy: the URL of a proxy, or NULL. -EINVAL or -ENOMEM with one line in err.
+ */
 int reach_new(struct reach **out, const char *url, const char *proxy, struct err *err);
 
-/* Starts the thread that looks up; before reach_find(). As lookup_start(). */
+/*
+ * Starts the thread that looks names up. To be called before reach_find(). Fails as lookup_start()
+ * does.
+ */
 int reach_start(struct reach *r, struct err *err);
 void reach_free(struct reach *r);
 
 /*
- * Gives curl the addresses of all names. Waits for them at most wait_s, and no longer once
- * *abort_flag is set. Where a name's are not known: as lookup_addresses(). Until the next call, or
- * reach_free(), curl refers to what r holds.
+ * Gives curl the addresses of all names. Waits for each at most wait_s, and no longer once
+ * *abort_flag is set. Where no address of a name is known it fails as lookup_addresses() does. curl
+ * refers to memory of r until the next call or reach_free().
  */
 int reach_find(struct reach *r, CURL *curl, double wait_s, const atomic_bool *abort_flag,
 	       struct err *err);
 
-/* A transfer failed: what is known may have changed. */
+/* Notes that a transfer failed: the addresses may have changed and are looked up again. */
 void reach_doubt(struct reach *r);
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * segment_split: a segment as two, for a receiver or a proxy that takes no body of its size.
+ * segment_split: divides a segment in two, for a receiver or a proxy that does not take a body of
+ * its size.
  *
- * The first half of the requests keeps the segment's name, ledger and profiles. The second gets an
- * epoch of its own, in which it is sequence 0: no sequence has a gap, and no two parts a name in
- * common. Parts are numbered as in a heap: the whole is 1, the halves of n are 2n and 2n + 1. A
- * part's epoch is the whole's + 1 + sequence * 64 + number, nanoseconds that no later run can begin
- * in, so that the same split, repeated after a restart, gives the same bytes under the same names.
+ * The first half of the requests keeps the segment's name, ledger and profiles. The second half
+ * gets an epoch of its own, in which it is sequence 0, so that no sequence has a gap and no two
+ * parts have the same name. Parts are numbered as in a binary heap: the whole is 1, the halves of n
+ * are 2n and 2n + 1. The epoch of a part is the epoch of the whole + 1 + sequence * 64 + number. No
+ * later run can begin in these nanoseconds, so the same split, repeated after a restart, gives the
+ * same bytes under the same names.
  */
 #ifndef AGENT_SEGMENT_SPLIT_H
 #define AGENT_SEGMENT_SPLIT_H
@@ -16,24 +18,28 @@
 
 #include "base/buf.h"
 
-#define SEGMENT_SPLIT_PARTS 64 /* numbers below this: halved five times at most */
+#define SEGMENT_SPLIT_PARTS \
+	64 /* part numbers are below this: a segment is halved five times at most */
 
-/* Where a part comes from. */
+/* The segment that a part comes from. */
 struct segment_origin {
 	uint64_t epoch, sequence; /* of the whole */
 	unsigned int number;
 };
 
-/* Appends the halves of part o, whose bytes are data. -ERANGE: one request, or halved too often;
- * -EBADMSG: no segment; -ENOMEM. Cost: decodes it and codes it again. */
+/*
+ * Appends the halves of part o, whose bytes are data. -ERANGE: it has one request or was halved too
+ * often; -EBADMSG: data is not a segment; -ENOMEM. Cost: the segment is decoded and encoded again.
+ */
 int segment_split(const struct segment_origin *o, const void *data, size_t len, struct buf *first,
 		  struct buf *second);
 
 /*
- * Appends the same segment under a name that its content gives: sequence 0 of an epoch 2 to 4 s behind
- * the whole's, by its hash. For one whose name another life of this machine has taken, which was
- * restored from a snapshot or cloned: the same content gets the same name again, another content a
- * different one but for 2^-31. -EBADMSG, -ENOMEM.
+ * Appends the same segment under a name that is computed from its content: sequence 0 of an epoch
+ * that lies 2 to 4 s after the epoch of the whole, by the hash of the content. This is for a
+ * segment whose name a copy of this machine (restored from a snapshot, or cloned) has used for
+ * other content. The same content always gets the same name; two contents get the same one with
+ * probability 2^-31. 0, -EBADMSG or -ENOMEM.
  */
 int segment_rename(const struct segment_origin *o, const void *data, size_t len, struct buf *out);
 

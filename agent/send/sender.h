@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sender: the thread between capture and the sinks. It alone waits for disks.
+ * sender: the thread between the capture thread and the sinks. Only this thread waits for disks.
  *
- * Capture pushes finished segments and profiles and never blocks: where the queue is full, a
- * segment is given up and its requests go into the account as LOSS_SPOOL_FULL; a profile line is
- * dropped and counted.
+ * The capture thread pushes finished segments and profiles and never blocks. Where the queue is
+ * full a segment is given up and its requests enter the account as LOSS_SPOOL_FULL; a profile line
+ * is dropped and counted. A segment is given to every sink that takes segments, and it is accounted
+ * for (account.h) once all of them have stored it.
+ *
+ * Order of calls: sender_new(), sender_start() once the account has begun its epoch, any number of
+ * pushes, sender_finish().
  */
 #ifndef AGENT_SENDER_H
 #define AGENT_SENDER_H
@@ -21,13 +25,17 @@
 #define SENDER_MAX_MESSAGES 256
 #define SENDER_MAX_BYTES    (8u << 20)
 
-/* A finished segment on its way. All of it is owned; see outgoing_free(). */
+/*
+ * A finished segment on its way to the sinks. It owns all its members; outgoing_free() releases
+ * them.
+ */
 struct outgoing {
 	uint64_t sequence;
 	struct buf data;
-	struct account_count *counts; /* requests and losses of the source in it, per device */
+	struct account_count *counts; /* requests in it and losses of the source, per device */
 	size_t nr_counts;
-	struct ledger lost_if_dropped; /* the same as losses, with cause and interval */
+	struct ledger
+		lost_if_dropped; /* the same, with cause and interval */
 };
 
 void outgoing_free(struct outgoing *o);
@@ -41,47 +49,53 @@ struct sender_config {
 	const char *spool_dir;
 	uint64_t spool_bytes;
 	struct upload_access access; /* of HTTP sinks; its strings are borrowed */
-	bool watches_all;	     /* see account.h */
+	bool watches_all;	     /* every request of a device is recorded; see account.h */
 	bool has_trace;		     /* false: sinks get profiles only */
 	bool spool_keeps_oldest;
 	uint64_t identity; /* of the machine, 0 unknown: identity.h */
 	struct log *log;
-	/* Called by the sender's thread as sender_failed() turns true. NULL: nobody. */
+	/* Called by the sender's thread when sender_failed() becomes true. NULL: nobody is told. */
 	void (*on_failure)(void *ctx);
 	void *ctx;
 };
 
-/* Opens the sinks and the account, starts nothing yet. -errno with one line in err. */
+/* Opens the sinks and the account; no thread is started yet. -errno with one line in err. */
 int sender_new(struct sender **out, const struct sender_config *config, struct err *err);
-/* The account; NULL where no sink takes segments. Lives as long as the sender. */
+/* The account, which lives as long as the sender; NULL where no sink takes segments. */
 struct account *sender_account(struct sender *s);
-/* Whether some sink takes profiles as lines. */
+/* Whether at least one sink takes profiles as lines. */
 bool sender_wants_profiles(const struct sender *s);
 
-/* Whether no sink needs the names of segments to be those of the account: their headers may have
- * another epoch, and a sequence that counts from its begin. */
+/*
+ * Whether the header of a segment may have another epoch, and a sequence that counts from its
+ * begin, than the account: no sink stores segments under the account's names.
+ */
 bool sender_takes_lives(const struct sender *s);
 
-/* Starts the thread, once the account has begun its epoch. */
+/* Starts the thread. The account must have begun this epoch. */
 int sender_start(struct sender *s, uint64_t epoch, struct err *err);
-/* Takes over o, whatever happens. */
+/* Queues the segment, or gives it up. Takes o over in both cases. */
 void sender_push_segment(struct sender *s, struct outgoing *o);
-/* Takes over the text of line. */
+/* Queues the line, or drops it. Takes the text over in both cases. */
 void sender_push_profile(struct sender *s, struct buf *line);
-/* True once a sink that nothing can help has failed (standard output closed, the spool or store removed);
- * err, which may be NULL, then says why. */
+/*
+ * True once a sink has failed for good (standard output closed, the spool or store removed); then
+ * err, which may be NULL, says why.
+ */
 bool sender_failed(struct sender *s, struct err *err);
-/* Waits until all that was pushed has been passed to the sinks. What is pushed from here on is the last
- * of this run, and may use up what sinks keep aside. */
+/*
+ * Waits until every message has been passed to the sinks. Segments that are pushed from here on are
+ * the last of this run and may use the reserve that sinks keep (store_reserve.h).
+ */
 void sender_drain(struct sender *s);
 
 /*
- * Passes on what is queued, gives the sinks until wait_s from now, and frees. end is filled in. 0, or
- * -EIO with one line in err where something was lost on the way, or nothing at all was delivered to a
- * sink although something waits for it. NULL is legal.
+ * Passes on what is queued, gives the sinks wait_s seconds to deliver, frees the sender, and fills
+ * in end. Returns 0, or -EIO with one line in err where something was lost on the way, or where
+ * nothing at all was delivered to a sink although segments wait for it. s may be NULL.
  */
 int sender_finish(struct sender *s, double wait_s, struct sender_end *end, struct err *err);
-/* The same for who does not ask how it went. */
+/* Does the same for callers that do not need the result. */
 void sender_free(struct sender *s, double wait_s);
 
 #endif

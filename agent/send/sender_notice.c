@@ -40,7 +40,9 @@ out:
 	return ret;
 }
 
-/* Puts a notice in the place of the segment, into each sink that refused it. 0 where all took it. */
+/*
+ * Puts a notice in the place of the segment, into each sink that refused it. 0 where all took it.
+ */
 static int send_notice(struct sender *s, const struct outgoing *o, const struct buf *notice)
 {
 	const struct sink_segment segment = { .host = s->host,
@@ -60,9 +62,9 @@ static int send_notice(struct sender *s, const struct outgoing *o, const struct 
 }
 
 /*
- * Says in the store itself what is lost by now, as far as no later segment is to carry it. What sinks
- * keep aside for that is little: it is used for the first refused segment in a row, the second, the
- * fourth and so on, and for the last of the run.
+ * Says in the store itself what is lost by now, as far as no later segment is to carry it. What
+ * sinks keep aside for that is little: it is used for the first refused segment in a row, the
+ * second, the fourth and so on, and for the last of the run.
  */
 void sender_tell_loss(struct sender *s, const struct outgoing *o)
 {

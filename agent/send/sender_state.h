@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sender_state: what the files of the sender share; nobody else includes it.
+ * sender_state: what sender.c and sender_notice.c share. No other file includes this header.
  */
 #ifndef AGENT_SENDER_STATE_H
 #define AGENT_SENDER_STATE_H
@@ -12,7 +12,7 @@
 
 struct message {
 	struct message *next;
-	struct outgoing *segment; /* or NULL: a profile */
+	struct outgoing *segment; /* NULL: the message is a profile, in line */
 	struct buf line;
 	size_t bytes;
 };
@@ -20,15 +20,15 @@ struct message {
 struct opened {
 	const struct sink_ops *ops;
 	struct sink *sink;
-	const char *url;  /* for messages; the caller's, as long as the sender lives */
-	bool has_refused; /* the segment that is being sent */
+	const char *url;  /* for messages; borrowed for the life of the sender */
+	bool has_refused; /* the sink did not store the segment that is being sent */
 };
 
 struct sender {
 	struct opened sinks[SENDER_MAX_SINKS];
 	size_t nr_sinks;
 	struct account *account;
-	const struct opened *owner; /* the sink that the account speaks of */
+	const struct opened *owner; /* the sink whose segments the account describes */
 	struct log *log;
 	char *host, *boot_id;
 	uint64_t epoch;
@@ -39,17 +39,19 @@ struct sender {
 	pthread_cond_t wake, idle;
 	struct message *first, **last;
 	size_t nr, bytes;
-	bool stopping, is_last; /* is_last: what comes now is the last */
-	bool is_busy;		/* the thread passes on a message */
+	bool stopping, is_last; /* is_last: see sender_drain() */
+	bool is_busy;		/* the thread is passing on a message */
 	uint64_t lines_dropped;
-	uint64_t nr_refused; /* segments in a row that some sink did not store; the thread's own */
+	uint64_t nr_refused; /* consecutive segments that some sink did not store; of the thread */
 	struct err failure;  /* set before failed */
 	atomic_bool failed;
 	void (*on_failure)(void *ctx);
 	void *ctx;
 };
 
-/* Says in the store itself what was lost with a segment that some sink refused. */
+/*
+ * Stores a notice of the loss in every sink that refused the segment, where the sink has a reserve.
+ */
 void sender_tell_loss(struct sender *s, const struct outgoing *o);
 
 #endif

@@ -157,8 +157,10 @@ static int file_notice(struct sink *s, const struct sink_segment *segment)
 	return store_reserve_use(&s->reserve, s->epoch_fd, name, segment->data, segment->len);
 }
 
-/* What a full disk would refuse is made before it can be full. The account holds the lock by now, so that
- * no other agent uses these names. */
+/*
+ * What a full disk would refuse is made before it can be full. The account holds the lock by now,
+ * so that no other agent uses these names.
+ */
 static int file_attach(struct sink *s, struct account *account, bool owns, uint64_t epoch,
 		       struct err *err)
 {

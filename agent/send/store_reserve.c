@@ -38,9 +38,9 @@ static int reserve_write(int fd, const char *data, size_t len)
 }
 
 /*
- * Whether an earlier run that was killed has left a whole file: its blocks are allocated, and neither its
- * content nor its durability matters. Using it again saves the start an fsync(2) per file, each of which
- * can take a second on a busy disk.
+ * Whether an earlier run that was killed has left a whole file: its blocks are allocated, and
+ * neither its content nor its durability matters. Using it again saves the start an fsync(2) per
+ * file, each of which can take a second on a busy disk.
  */
 static bool reserve_is_there(const char *path)
 {

@@ -144,8 +144,10 @@ static CURLcode set_path(CURL *c, CURLoption option, const char *path)
 	return path ? curl_easy_setopt(c, option, path) : CURLE_OK;
 }
 
-/* The system's certificates: where Debian, Red Hat, SUSE and Alpine have them. NULL: in none of these
- * places, and libcurl may know of another. */
+/*
+ * The system's certificates: where Debian, Red Hat, SUSE and Alpine have them. NULL: in none of
+ * these places, and libcurl may know of another.
+ */
 static const char *system_ca(void)
 {
 	static const char *const paths[] = { "/etc/ssl/certs/ca-certificates.crt",
@@ -371,8 +373,8 @@ static bool upload_is_ack(const struct buf *body, const struct segment_header *h
 }
 
 /*
- * Puts the receiver's own reason behind the status: the "error" of a JSON body, or the first line of
- * any other; cut, and of printable ASCII without a quote, for it goes into a line of the log.
+ * Puts the receiver's own reason behind the status: the "error" of a JSON body, or the first line
+ * of any other; cut, and of printable ASCII without a quote, for it goes into a line of the log.
  */
 static void add_reason(const struct buf *body, struct upload_answer *answer)
 {
@@ -418,7 +420,9 @@ static void judge_status(struct upload *u, long status, struct upload_answer *an
 	}
 }
 
-/* CURLE_OK, or what is wrong with one line in err; *status: the last that came, 0 where none did. */
+/*
+ * CURLE_OK, or what is wrong with one line in err; *status: the last that came, 0 where none did.
+ */
 static CURLcode upload_perform(struct upload *u, long *status, struct err *err)
 {
 	CURLcode code;

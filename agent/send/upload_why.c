@@ -32,8 +32,8 @@ static void why_own_certificate(const struct upload_access *a, const char *detai
 }
 
 /*
- * What the analyzer shows. libcurl checks who signed it before it looks at the name, and begins with a
- * result of 1 (OpenSSL's "unspecified") that only the first check overwrites.
+ * What the analyzer shows. libcurl checks who signed it before it looks at the name, and begins
+ * with a result of 1 (OpenSSL's "unspecified") that only the first check overwrites.
  */
 static void why_peer(CURL *handle, const char *url, const struct upload_access *a, struct err *err)
 {

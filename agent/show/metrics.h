@@ -24,8 +24,9 @@ bool metrics_accepts_open(const char *accept);
 struct metrics;
 
 /*
- * Takes the address; metrics_start() serves the board until metrics_free(). address: ADDR:PORT, [V6]:PORT or :PORT; without an
- * address, loopback. -errno with one line in err: bad address, port in use.
+ * Takes the address; metrics_start() serves the board until metrics_free(). address: ADDR:PORT,
+ * [V6]:PORT or :PORT; without an address, loopback. -errno with one line in err: bad address, port
+ * in use.
  */
 int metrics_listen(struct metrics **out, const char *address, struct board *b, struct err *err);
 /* Starts the thread that answers. -errno with one line in err. */

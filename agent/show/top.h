@@ -48,8 +48,10 @@ bool top_view_is_due(const struct top_view *v, struct board *b, double interval_
 int top_view_step(struct top_view *v, struct board *b, const struct top_row **rows, size_t *nr,
 		  struct top_rest *rest);
 
-/* Column titles, and one row, each with its newline. Narrow ones fit 80 columns: they leave out mean
- * sizes, clients and shares of sequential requests. */
+/*
+ * Column titles, and one row, each with its newline. Narrow ones fit 80 columns: they leave out
+ * mean sizes, clients and shares of sequential requests.
+ */
 void top_print_titles(bool is_narrow, struct buf *out);
 void top_print_row(const struct top_row *row, bool is_narrow, struct buf *out);
 /* Lines on what the rows do not show; nothing where they show all. */
@@ -68,7 +70,9 @@ struct top_config {
 	void *ctx;
 };
 
-/* Shows until count intervals have passed, q is pressed, or is_over(). 0, or -errno of the output. */
+/*
+ * Shows until count intervals have passed, q is pressed, or is_over(). 0, or -errno of the output.
+ */
 int top_run(const struct top_config *config);
 /* The two forms of it; top_run() takes the screen where standard output is a terminal and no count
  * is given. */

@@ -152,9 +152,9 @@ static bool says_locked_down(void)
 }
 
 /*
- * Where securityfs is not mounted only trying tells: a lockdown refuses every file of debugfs that is
- * not read-only by its mode (fs/debugfs/file.c, debugfs_locked_down). The first has been there since
- * Linux 3.15, the second is each disk's own; reading them changes nothing.
+ * Where securityfs is not mounted only trying tells: a lockdown refuses every file of debugfs that
+ * is not read-only by its mode (fs/debugfs/file.c, debugfs_locked_down). The first has been there
+ * since Linux 3.15, the second is each disk's own; reading them changes nothing.
  */
 static bool acts_locked_down(const char *debugfs)
 {
@@ -207,8 +207,8 @@ int blktrace_check(const struct blktrace_kernel *k, struct err *err)
 }
 
 /*
- * A line of the disk's folder in sysfs; -ENOENT, or -EIO where it is there but cannot be read: up to
- * 5.10 those of a disk's trace say ENXIO while nobody holds the disk open.
+ * A line of the disk's folder in sysfs; -ENOENT, or -EIO where it is there but cannot be read: up
+ * to 5.10 those of a disk's trace say ENXIO while nobody holds the disk open.
  */
 static int blktrace_disk_attribute(const struct blktrace_kernel *k, uint32_t device,
 				   const char *name, char *out, size_t bytes)

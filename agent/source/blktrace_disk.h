@@ -2,9 +2,9 @@
 /*
  * blktrace_disk: the kernel's block trace of one disk: set up, started, stopped, taken away.
  *
- * A trace outlives the process that set it up. Ours bears a mark, an end sector beyond any disk that
- * holds our pid, which sysfs shows: the next agent finds a trace whose agent is gone and clears it,
- * and leaves alone that of anybody else.
+ * A trace outlives the process that set it up. Ours bears a mark, an end sector beyond any disk
+ * that holds our pid, which sysfs shows: the next agent finds a trace whose agent is gone and
+ * clears it, and leaves alone that of anybody else.
  *
  * No descriptor of the disk stays open: it can be unmounted, detached and removed while traced.
  */
@@ -42,12 +42,14 @@ struct blktrace_disk {
 	bool is_set_up, is_started;
 };
 
-/* What stands in the way, before any disk is looked at: rights, debugfs, lockdown. Changes nothing. */
+/*
+ * What stands in the way, before any disk is looked at: rights, debugfs, lockdown. Changes nothing.
+ */
 int blktrace_check(const struct blktrace_kernel *k, struct err *err);
 
 /*
- * Whether a trace can be set up: 0; -EBUSY, -ENOTSUP (no requests, or not built in) with the reason.
- * A trace that an agent left behind does not count. Changes nothing.
+ * Whether a trace can be set up: 0; -EBUSY, -ENOTSUP (no requests, or not built in) with the
+ * reason. A trace that an agent left behind does not count. Changes nothing.
  */
 int blktrace_disk_check(const struct blktrace_kernel *k, const struct device_info *info,
 			struct err *err);
@@ -60,8 +62,9 @@ int blktrace_disk_open(struct blktrace_disk *d, const struct blktrace_kernel *k,
 		       const struct device_info *info, size_t ring_bytes, int nr_cpus,
 		       struct err *err);
 /*
- * Whether the kernel has taken the trace away: the disk went, and what has its number now, if anything
- * does, is another one; or somebody else ended the trace. What was recorded can still be read.
+ * Whether the kernel has taken the trace away: the disk went, and what has its number now, if
+ * anything does, is another one; or somebody else ended the trace. What was recorded can still be
+ * read.
  */
 bool blktrace_disk_is_gone(const struct blktrace_disk *d);
 /* No more events; what there are can still be read. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bpf_features: what the running kernel's BPF can do. Each feature is tried, because a version number says
- * nothing about backports.
+ * bpf_features: what the running kernel's BPF can do. Each feature is tried, because a version
+ * number says nothing about backports.
  */
 #ifndef AGENT_BPF_FEATURES_H
 #define AGENT_BPF_FEATURES_H
@@ -21,8 +21,10 @@ bool bpf_has_fetch(void);
  */
 int bpf_misses_open(int program_fd);
 
-/* How often the kernel did not run the program because it was running on that processor already. 0 where
- * the kernel does not report this (before 5.12), or fd is -1. */
+/*
+ * How often the kernel did not run the program because it was running on that processor already. 0
+ * where the kernel does not report this (before 5.12), or fd is -1.
+ */
 uint64_t bpf_misses_read(int fd);
 
 #endif

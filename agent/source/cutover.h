@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cutover: the instant at which a run takes over from the run before, so that no request counts twice
- * and none is left out.
+ * cutover: the instant at which a run takes over from the run before, so that no request counts
+ * twice and none is left out.
  *
- * The kernel's own count of completed requests splits a device's requests in two: those that are in the
- * count belong to the run before, the others to this run. The count is read several times while the
- * source already delivers requests, and the reading with the fewest completions near it is chosen. Where
- * no completion is near, the split is exact; otherwise it can be wrong by at most that many requests, and
- * the number is reported. Order of calls: cutover_take(), poll the source, cutover_choose(), then
- * cutover_bases() and cutover_counts(), cutover_release().
+ * The kernel's own count of completed requests splits a device's requests in two: those that are in
+ * the count belong to the run before, the others to this run. The count is read several times while
+ * the source already delivers requests, and the reading with the fewest completions near it is
+ * chosen. Where no completion is near, the split is exact; otherwise it can be wrong by at most
+ * that many requests, and the number is reported. Order of calls: cutover_take(), poll the source,
+ * cutover_choose(), then cutover_bases() and cutover_counts(), cutover_release().
  */
 #ifndef AGENT_CUTOVER_H
 #define AGENT_CUTOVER_H
@@ -20,11 +20,15 @@
 #include "formats/request.h"
 
 #define CUTOVER_READINGS 24
-/* On a machine that lets the agent run only now and then, the readings end after this time, but not before
- * a few have been made. */
+/*
+ * On a machine that lets the agent run only now and then, the readings end after this time, but not
+ * before a few have been made.
+ */
 #define CUTOVER_MAX_NS	     250000000u
 #define CUTOVER_READINGS_MIN 4
-/* The kernel counts a completion some hundred nanoseconds after its tracepoint; this leaves room. */
+/*
+ * The kernel counts a completion some hundred nanoseconds after its tracepoint; this leaves room.
+ */
 #define CUTOVER_GUARD_NS 10000u
 
 struct cutover_reading {
@@ -48,8 +52,10 @@ struct cutover {
 /* Reads the number of completed requests of a device. 0 or -errno. */
 typedef int (*cutover_read)(uint32_t device, uint64_t *completed);
 
-/* Reads the counts of all these devices several times, 1 ms apart. A device that cannot be read is left
- * out. 0 or -ENOMEM. */
+/*
+ * Reads the counts of all these devices several times, 1 ms apart. A device that cannot be read is
+ * left out. 0 or -ENOMEM.
+ */
 int cutover_take(struct cutover *c, const uint32_t *devices, size_t nr, cutover_read read);
 void cutover_release(struct cutover *c);
 
@@ -57,7 +63,9 @@ void cutover_release(struct cutover *c);
 void cutover_choose(struct cutover *c, const struct request *r, size_t nr);
 /* Whether the request belongs to this run. True for devices without a reading. */
 bool cutover_counts(const struct cutover *c, const struct request *r);
-/* Writes the chosen counts into bases (room for c->nr) and returns the sum of their uncertainties. */
+/*
+ * Writes the chosen counts into bases (room for c->nr) and returns the sum of their uncertainties.
+ */
 uint64_t cutover_bases(const struct cutover *c, struct account_base *bases);
 
 #endif

@@ -47,8 +47,8 @@ bool disk_counters_are_idle(const struct disk_counters *change);
 /*
  * What a change over so many seconds (> 0) says: counts, bytes, mean sizes and response times, the
  * rate, and the mean in flight by Little's law: the sum of all response times over the period. All
- * else stays as profile_init() left it, with the counts that are unknown marked. Flush commands have
- * no part in the rate or in flight: the write that waited for one has.
+ * else stays as profile_init() left it, with the counts that are unknown marked. Flush commands
+ * have no part in the rate or in flight: the write that waited for one has.
  */
 void disk_counters_profile(const struct disk_counters *change, double seconds, struct profile *p);
 

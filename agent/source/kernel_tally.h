@@ -4,10 +4,10 @@
  *
  * A tracer that drops events knows how many events it dropped, not how many requests nobody saw any
  * more. The kernel counts completed requests anyway: what it counted since the start, less those
- * seen, is missing. Compared at one instant: the count is read, and the seen are those that completed
- * by then, once all events up to it have come. Off by at most the requests that complete while the
- * count is read. Devices that keep no statistics, and those that came after the start, cannot be
- * told. One thread.
+ * seen, is missing. Compared at one instant: the count is read, and the seen are those that
+ * completed by then, once all events up to it have come. Off by at most the requests that complete
+ * while the count is read. Devices that keep no statistics, and those that came after the start,
+ * cannot be told. One thread.
  */
 #ifndef AGENT_KERNEL_TALLY_H
 #define AGENT_KERNEL_TALLY_H

@@ -2,9 +2,9 @@
 /*
  * rings: the reading side of BPF ring buffers (BPF_MAP_TYPE_RINGBUF), all of a source's together.
  *
- * libbpf maps each ring's data twice and tells the kernel side after each record how far it came, in
- * the cache line that every record to come is checked against. Here a ring is mapped once, and the
- * kernel side is told every RINGS_TELL_RECORDS. One thread.
+ * libbpf maps each ring's data twice and tells the kernel side after each record how far it came,
+ * in the cache line that every record to come is checked against. Here a ring is mapped once, and
+ * the kernel side is told every RINGS_TELL_RECORDS. One thread.
  *
  * Layout, the same since 5.8 (kernel/bpf/ringbuf.c): a page with the reader's position, a page with
  * the writer's, the data; a record is a header of 8 bytes, whose first four are its length and two
@@ -38,7 +38,9 @@ struct rings;
 
 /* 0 or -errno. */
 int rings_new(struct rings **out);
-/* Of a ring's map, with so many bytes of data. fd may be closed afterwards. -ENOSPC past RINGS_MAX. */
+/*
+ * Of a ring's map, with so many bytes of data. fd may be closed afterwards. -ENOSPC past RINGS_MAX.
+ */
 int rings_add(struct rings *r, int fd, size_t bytes);
 /* Readable while a ring has records; a ring's wake-ups wake who waits for it. */
 int rings_fd(const struct rings *r);

@@ -32,15 +32,17 @@ struct source_config {
 
 /* What a source hands over while it is polled. */
 struct source_sink {
-	/* A finished request, in no particular order. Never fails: what it cannot take it counts. */
+	/*
+	 * A finished request, in no particular order. Never fails: what it cannot take it counts.
+	 */
 	void (*request)(void *ctx, const struct request *r);
 	/* A thread's name: the first time it is seen, and when it changed. */
 	void (*task)(void *ctx, uint32_t tid, uint32_t pid, const char *comm, bool kernel_thread);
 	/* nr requests lost for this cause since the last poll; device 0 where unknown. */
 	void (*lost)(void *ctx, enum loss_cause cause, uint64_t nr, uint32_t device);
 	/*
-	 * From begin_ns (CLOCK_MONOTONIC) until now requests of the device may have been lost, how many is
-	 * not known. NULL: not heard.
+	 * From begin_ns (CLOCK_MONOTONIC) until now requests of the device may have been lost, how
+	 * many is not known. NULL: not heard.
 	 */
 	void (*gap)(void *ctx, enum loss_cause cause, uint64_t begin_ns, uint32_t device);
 	void *ctx;
@@ -49,8 +51,9 @@ struct source_sink {
 /* What a source that only counts hands over as a window closes. */
 struct source_profiles {
 	/*
-	 * What a device did since it was last told of: all fields but names, source, layer and quality;
-	 * borrowed until it returns. is_idle: nothing was counted and nothing is under way.
+	 * What a device did since it was last told of: all fields but names, source, layer and
+	 * quality; borrowed until it returns. is_idle: nothing was counted and nothing is under
+	 * way.
 	 */
 	void (*profile)(void *ctx, uint32_t device, bool is_idle, struct profile *p);
 	void *ctx;
@@ -84,8 +87,8 @@ struct source_ops {
 	 */
 	int (*detail)(struct source *s, uint32_t device, struct profile *p);
 	/*
-	 * The capabilities, as bits of PRIVILEGE(), without which it cannot go on now that it is open.
-	 * NULL: none.
+	 * The capabilities, as bits of PRIVILEGE(), without which it cannot go on now that it is
+	 * open. NULL: none.
 	 */
 	uint64_t (*needs)(const struct source *s);
 	/* Stops capture, hands over the rest, frees. sink may be NULL. */
@@ -117,8 +120,9 @@ extern const struct source_ops *const source_table[];
  */
 int source_choose(const struct source_ops **out, const char *name, struct err *err);
 /*
- * The same for who opens it then. Where what "auto" tries first can be opened before it begins, it is
- * tried by that, with config, and *opened is the caller's: to begin, or to close. Else *opened is NULL.
+ * The same for who opens it then. Where what "auto" tries first can be opened before it begins, it
+ * is tried by that, with config, and *opened is the caller's: to begin, or to close. Else *opened
+ * is NULL.
  */
 int source_choose_open(const struct source_ops **out, struct source **opened, const char *name,
 		       const struct source_config *config, struct err *err);

@@ -45,7 +45,9 @@ static void source_blktrace_put(struct source *s, struct traced_disk *d, int cpu
 		blktrace_on_gap(s, d, s->now_ns);
 }
 
-/* Whether records wait. One whose first byte was read is not yet read; the byte is put in for it. */
+/*
+ * Whether records wait. One whose first byte was read is not yet read; the byte is put in for it.
+ */
 static bool has_records(struct source *s, struct traced_disk *d, int cpu)
 {
 	const uint32_t magic = 0x65617400u | d->disk.version;
@@ -220,8 +222,8 @@ static int scan_one(void *ctx, const struct device_info *info)
 }
 
 /*
- * Disks that are gone have told all they will. Their files went with them: what ended since they were
- * last read, and what another disk of the number did until now, nobody has seen.
+ * Disks that are gone have told all they will. Their files went with them: what ended since they
+ * were last read, and what another disk of the number did until now, nobody has seen.
  */
 static void drop_gone(struct source *s)
 {

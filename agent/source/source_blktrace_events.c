@@ -2,8 +2,8 @@
 /*
  * source_blktrace_events: from records to requests, and what of them was lost.
  *
- * Where the kernel had no room for events, how many requests that cost is the difference between its
- * count of completed requests and those handed over.
+ * Where the kernel had no room for events, how many requests that cost is the difference between
+ * its count of completed requests and those handed over.
  */
 #include <math.h>
 #include <time.h>
@@ -143,8 +143,8 @@ static uint64_t lost_by_events(const struct traced_disk *d)
 }
 
 /*
- * Requests completed before this poll, less those handed over, less those that may still turn out to
- * be under way. Exact once the disk was idle; never more than were lost.
+ * Requests completed before this poll, less those handed over, less those that may still turn out
+ * to be under way. Exact once the disk was idle; never more than were lost.
  */
 void blktrace_reconcile(struct source *s, struct traced_disk *d)
 {
@@ -165,10 +165,10 @@ void blktrace_reconcile(struct source *s, struct traced_disk *d)
 }
 
 /*
- * What began a while ago on a disk that had nothing under way before this poll has ended unseen: after
- * a gap at once, else when two looks find it so, since the kernel counts only what is at the driver,
- * and a request may be on its way there for as long as its thread gets no CPU. And what a gap left
- * behind has, in the end, where a disk is never idle.
+ * What began a while ago on a disk that had nothing under way before this poll has ended unseen:
+ * after a gap at once, else when two looks find it so, since the kernel counts only what is at the
+ * driver, and a request may be on its way there for as long as its thread gets no CPU. And what a
+ * gap left behind has, in the end, where a disk is never idle.
  */
 static void source_blktrace_events_settle(struct source *s, struct traced_disk *d)
 {

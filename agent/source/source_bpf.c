@@ -278,7 +278,9 @@ static int attach_failed(int ret, struct err *err)
 		       strerror(-ret));
 }
 
-/* Requeues change nothing before a request has been seen to begin: they tell whether we may attach. */
+/*
+ * Requeues change nothing before a request has been seen to begin: they tell whether we may attach.
+ */
 static int attach_first(struct source *s, struct err *err)
 {
 	if (!s->block)

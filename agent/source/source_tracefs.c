@@ -169,8 +169,8 @@ static uint64_t lost_uncounted(const struct source *s, uint64_t dropped)
 
 /*
  * Where events were dropped, the kernel's own counts say how many requests are missing; of disks of
- * which it keeps none (iostats off, or they came later), so many as the events dropped would have told
- * of. The gap keeps what began before it from being taken for what ends behind it.
+ * which it keeps none (iostats off, or they came later), so many as the events dropped would have
+ * told of. The gap keeps what began before it from being taken for what ends behind it.
  */
 static void losses_look(struct source *s, uint64_t now)
 {
@@ -194,10 +194,10 @@ static void losses_look(struct source *s, uint64_t now)
 }
 
 /*
- * What is held from long before a disk was seen to have nothing under way, and is held still when it
- * is seen so again, has ended unseen, if all events up to then have come. Long before, and twice: the
- * kernel counts only what is at the driver, and a request may still have been on its way there, in a
- * scheduler or with a thread that does not get a CPU.
+ * What is held from long before a disk was seen to have nothing under way, and is held still when
+ * it is seen so again, has ended unseen, if all events up to then have come. Long before, and
+ * twice: the kernel counts only what is at the driver, and a request may still have been on its way
+ * there, in a scheduler or with a thread that does not get a CPU.
  */
 static void unseen_settle(struct source *s, uint64_t now)
 {

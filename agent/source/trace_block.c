@@ -12,7 +12,7 @@ struct wanted {
 	uint8_t kind, layer;
 	bool is_needed;
 	const char *
-		unless; /* this event is left out where the kernel has the one of that name; or NULL */
+		unless; /* left out where the kernel has that event */
 };
 
 static const struct wanted wanted[] = {

@@ -38,9 +38,9 @@ struct trace_block {
 
 /*
  * Reads the formats of the layer's events. load gives an event's format text, or NULL where this
- * kernel has no such event; it stays the callee's and is valid until the next call.
- * 0; -ENODATA: the kernel lacks an event without which nothing can be paired; -EINVAL: a format that
- * lacks a field. One line in err.
+ * kernel has no such event; it stays the callee's and is valid until the next call. 0; -ENODATA:
+ * the kernel lacks an event without which nothing can be paired; -EINVAL: a format that lacks a
+ * field. One line in err.
  */
 int trace_block_init(struct trace_block *b, uint8_t layer,
 		     const char *(*load)(void *ctx, const char *event), void *ctx, struct err *err);

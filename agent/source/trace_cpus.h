@@ -22,7 +22,9 @@ struct trace_cpus_sink {
 	void (*decoded)(void *ctx, struct block_event *e, const char *comm);
 	/* In order of time. */
 	void (*event)(void *ctx, const struct block_event *e);
-	/* Records that made no sense (LOSS_DECODE) or that there was no memory for (LOSS_REORDER). */
+	/*
+	 * Records that made no sense (LOSS_DECODE) or that there was no memory for (LOSS_REORDER).
+	 */
 	void (*lost)(void *ctx, enum loss_cause cause, uint64_t nr);
 	void *ctx;
 };

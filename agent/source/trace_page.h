@@ -3,11 +3,12 @@
  * trace_page: the pages of the kernel's trace ring buffer, as per_cpu/cpuN/trace_pipe_raw hands
  * them out, to records.
  *
- * A page is a time stamp, a commit word (bytes used, and two flags) and entries one after the other.
- * An entry begins with 32 bits: a type or length of 5 bits and the time since the entry before of 27
- * bits, which sit the other way round on big-endian machines. Longer gaps are time extends, absolute
- * time stamps begin anew. The format is the kernel's (events/header_page, events/header_event,
- * kernel/trace/ring_buffer.c); it has been the same since 2.6.30, absolute stamps since 4.17.
+ * A page is a time stamp, a commit word (bytes used, and two flags) and entries one after the
+ * other. An entry begins with 32 bits: a type or length of 5 bits and the time since the entry
+ * before of 27 bits, which sit the other way round on big-endian machines. Longer gaps are time
+ * extends, absolute time stamps begin anew. The format is the kernel's (events/header_page,
+ * events/header_event, kernel/trace/ring_buffer.c); it has been the same since 2.6.30, absolute
+ * stamps since 4.17.
  *
  * Works on memory alone; whatever the bytes, nothing outside the page is read.
  */
@@ -30,8 +31,8 @@ struct trace_page_layout {
 };
 
 /*
- * Reads the text of events/header_page; is_big_endian is left alone. -EINVAL with what is missing or
- * impossible in err; out is untouched then.
+ * Reads the text of events/header_page; is_big_endian is left alone. -EINVAL with what is missing
+ * or impossible in err; out is untouched then.
  */
 int trace_page_layout_parse(struct trace_page_layout *out, const char *text, struct err *err);
 

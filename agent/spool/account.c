@@ -254,9 +254,9 @@ static void declare_died(struct account *a, struct stream_half *s, const struct 
 }
 
 /*
- * How far a run can be ahead of the kernel's count without a cause: requests that were seen to end but
- * not counted yet as a base was read, or counted already as the run's own began. At most one for
- * each thread and CPU that ends requests at those instants.
+ * How far a run can be ahead of the kernel's count without a cause: requests that were seen to end
+ * but not counted yet as a base was read, or counted already as the run's own began. At most one
+ * for each thread and CPU that ends requests at those instants.
  */
 #define NEAR_MAX 64
 

@@ -1,30 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * account: what the agent has seen and what of it is durable, kept so that its own death is exact.
+ * account: how many requests the agent has seen and how many of them are durable, kept so that even
+ * the loss by the agent's own death is counted exactly.
  *
- * A small file, preallocated and mapped shared: the kernel keeps it when the agent is killed. The
- * next run under the same boot finds in it, per device,
+ * The account is a small file, preallocated and mapped shared, which the kernel keeps when the
+ * agent is killed. The next run under the same boot finds in it, per device,
  *
- *	seen       requests the source delivered, and those it knew it had lost
- *	accounted  requests and losses that are in durable segments
- *	completed  the kernel's own count of completed requests when watching began
- *	unreported losses that no durable segment carries yet
+ *	seen        requests that the source delivered, and those that it reported as lost
+ *	accounted   requests and losses that are in durable segments
+ *	completed   the kernel's own count of completed requests when watching began
+ *	unreported  losses that no durable segment carries yet
  *
- * and declares seen - accounted as LOSS_AGENT_DIED, and what the kernel counted beyond seen as
- * LOSS_NOT_WATCHED. Both begin the new run's ledger, and the kernel's count now is its new base:
- * the differences telescope over any number of deaths, so that the sum of all segments and their
- * ledgers is exact but for the requests completing at the last instant of taking over (cutover.h).
+ * and declares seen - accounted as LOSS_AGENT_DIED, and the requests that the kernel counted beyond
+ * seen as LOSS_NOT_WATCHED. Both losses begin the ledger of the new run, and the kernel's present
+ * count is its new base. Over any number of deaths these differences telescope, so that the sum
+ * over all segments and ledgers is exact, except for requests that complete at the instant of
+ * taking over (cutover.h).
  *
- * Every change is made in a copy and published by one atomic store: a death between any two
+ * Every change is made in a copy that one atomic store publishes, so that a death between any two
  * instructions leaves either the old state or the new one. A segment is prepared before it is
- * written and committed after: a death in between is decided by whether the segment is there.
+ * written and committed afterwards. After a death in between, the next run looks whether the
+ * segment is there.
  *
- * A power cut is another matter: the disk may have any older state of what was not synced. So the
- * file is synced when a segment is prepared, before an acknowledged one's file goes that the disk
- * still has as prepared, and before one is dropped. The next boot then counts nothing twice; what
- * was seen after the last word on the disk is a gap whose content is unknown, and is said to be.
+ * After a power cut the disk may have any older state of data that was not synced. Therefore the
+ * file is synced when a segment is prepared, when a segment is acknowledged, and before a segment
+ * is dropped. The next boot then counts nothing twice. The requests that were seen after the last
+ * synced state are reported as a gap of unknown content.
  *
- * Thread-safe. account_seen() takes no lock and is for the capture thread alone.
+ * Thread-safe. account_seen() takes no lock and may be called only by the capture thread. Order of
+ * calls: account_open(), account_next_epoch(), account_begin(); then account_seen() per poll, and
+ * per segment account_take(), account_prepare() and account_commit() or account_give_up();
+ * account_end(), account_close().
  */
 #ifndef AGENT_ACCOUNT_H
 #define AGENT_ACCOUNT_H
@@ -43,94 +49,121 @@ struct account;
 struct account_config {
 	const char *path;
 	const char *boot_id;
-	/* Whether every request of a device is asked for: then the kernel's counters compare. */
+	/*
+	 * Whether every request of a device is recorded; only then the kernel's counts can be
+	 * compared.
+	 */
 	bool watches_all;
 	uint64_t identity; /* of the machine (identity.h); 0 unknown */
 	struct log *log;   /* may be NULL; borrowed */
-	/* Whether this segment of an earlier run is durable. May be NULL: none is. */
+	/* Whether this segment of an earlier run is durable. NULL: none is. */
 	bool (*is_durable)(void *ctx, uint64_t epoch, uint64_t sequence);
-	/* Removes the segment that the last run was dropping when it died; whether it is gone.
-	 * May be NULL: it is. */
+	/*
+	 * Removes the segment that the last run was dropping when it died. Returns whether the
+	 * segment is gone. NULL: it is gone.
+	 */
 	bool (*forget)(void *ctx, uint64_t epoch, uint64_t sequence);
-	/* Removes all segments up to this one: they are acknowledged, whatever the disk remembers.
-	 * May be NULL. */
+	/*
+	 * Removes all segments up to this one, which are acknowledged although the disk may still
+	 * have them. May be NULL.
+	 */
 	void (*forget_through)(void *ctx, uint64_t epoch, uint64_t sequence);
-	/* The highest epoch of a segment that waits; the next one is above. May be NULL. */
+	/*
+	 * The highest epoch of a segment that waits; the next epoch must be above it. May be NULL.
+	 */
 	uint64_t (*last_epoch)(void *ctx);
 	void *ctx;
 };
 
-/* Requests of one device. */
+/* A number of requests of one device. */
 struct account_count {
 	uint32_t device;
 	uint64_t nr;	       /* all */
 	uint64_t nr_countable; /* those that the kernel's disk statistics count too */
 };
 
-/* What the kernel has counted as completed on a device when watching began. */
+/* The number of requests that the kernel had counted as completed when watching began. */
 struct account_base {
 	uint32_t device;
 	uint64_t completed;
 };
 
-/* -errno with one line in err: the file cannot be made, mapped, or is in use. An unreadable one is
- * begun anew. Changes nothing on disk that a second call would not find again. */
+/*
+ * Opens the account. -errno with one line in err: the file cannot be made or mapped, or is in use.
+ * A file whose content cannot be read is begun anew. Nothing changes on the disk that a second call
+ * would not find again.
+ */
 int account_open(struct account **out, const struct account_config *config, struct err *err);
 void account_close(struct account *a);
 /*
- * The run ends as it was meant to: what completes on the devices from here on was not to be
- * watched, and the next run does not declare it. No-op while something seen is not durable.
+ * Ends the run as intended: the next run does not declare the requests that complete from here on
+ * as not watched. Does nothing while a request that was seen is not durable.
  */
 void account_end(struct account *a);
 
-/* An epoch later than the last run's, not before realtime_ns. */
+/* Returns an epoch that is later than that of the last run and not before realtime_ns. */
 uint64_t account_next_epoch(const struct account *a, uint64_t realtime_ns);
 /*
- * Takes over from the run before: its missing requests become unreported losses of this one.
+ * Takes over from the run before, whose missing requests become unreported losses of this run.
  */
 void account_begin(struct account *a, uint64_t epoch, uint64_t realtime_ns,
 		   const struct account_base *bases, size_t nr);
 
-/* The totals of this run so far, once per poll. */
+/* Notes the totals of this run so far. To be called once per poll. */
 void account_seen(struct account *a, uint64_t realtime_ns, const struct account_count *counts,
 		  size_t nr);
 
-/* Appends the losses that no segment carries to out; segment sequence is to carry them. -ENOMEM:
- * what did not fit stays unreported. */
+/*
+ * Appends to out the losses that no segment carries; segment `sequence` will carry them. -ENOMEM:
+ * the losses that did not fit stay unreported.
+ */
 int account_take(struct account *a, uint64_t sequence, struct ledger *out);
 
-/* Segment sequence, which accounts for these requests and losses, is about to be made durable. */
+/* Segment `sequence`, which accounts for these requests and losses, is about to be made durable. */
 void account_prepare(struct account *a, uint64_t sequence, const struct account_count *counts,
 		     size_t nr);
-/* It is. */
+/* Segment `sequence` is durable. */
 void account_commit(struct account *a, uint64_t sequence);
-/* It never will be: what it held, including the losses it carried itself, is lost. */
+/*
+ * Segment `sequence` will never be durable. Its content is lost; the losses that it carried are
+ * unreported again.
+ */
 void account_give_up(struct account *a, uint64_t sequence, const struct account_count *counts,
 		     size_t nr, const struct ledger *lost);
 /*
- * The segment is acknowledged by a receiver; it may be one not yet committed. Segments are
- * acknowledged in order: where the disk brings back the file of this or an earlier one, it is not
- * sent, let alone dropped and counted as lost, but removed. Synced when it returns.
+ * A receiver has acknowledged the segment, which may not be committed yet. Segments are
+ * acknowledged in order. If a power cut brings back the file of this or an earlier segment, the
+ * next run removes the file instead of sending it again or counting it as lost. The account is
+ * synced when this returns.
  */
 void account_acknowledged(struct account *a, uint64_t epoch, uint64_t sequence);
 
-/* A durable segment is to be dropped: notes the intent and what would be lost, and keeps other
- * threads from theirs until ... */
+/*
+ * A durable segment is about to be dropped: notes the intent and what would be lost. Other threads
+ * that want to drop wait until account_drop_end().
+ */
 void account_drop_begin(struct account *a, uint64_t epoch, uint64_t sequence,
 			const struct ledger *lost);
-/* ... it is gone, and lost by now, or stays after all. By the same thread. */
+/*
+ * Ends the drop, by the same thread. is_gone: the segment is gone and counts as lost; else it
+ * stays.
+ */
 void account_drop_end(struct account *a, bool is_gone);
 
-/* Whether some losses are in no segment yet. */
+/* Whether there are losses that no segment carries yet. */
 bool account_has_untold(struct account *a);
-/* -ESTALE with one line in err where the file that keeps the account was removed or replaced: a death
- * would then lose it. */
+/*
+ * -ESTALE with one line in err where the file of the account was removed or replaced: a death would
+ * then lose the account.
+ */
 int account_check(const struct account *a, struct err *err);
-/* What was captured in this run and lost on its way to a sink; *is_at_least: not all of it could be
- * counted. */
+/*
+ * The number of requests of this run that were captured and lost on the way to a sink.
+ * *is_at_least: not all of them could be counted.
+ */
 uint64_t account_lost_on_way(struct account *a, bool *is_at_least);
 
-/* Losses noted here in this run, by cause (those of the source are not). */
+/* The losses that were noted here in this run, by cause, without those of the source. */
 void account_losses(struct account *a, uint64_t total[NR_LOSS_CAUSES]);
 
 #endif

@@ -25,7 +25,9 @@ static int free_copy(int now, int pinned, int kept)
 	return i;
 }
 
-/* A copy of the current half to change; becomes current by copies_publish_stream(). Under the lock. */
+/*
+ * A copy of the current half to change; becomes current by copies_publish_stream(). Under the lock.
+ */
 struct stream_half *copies_edit_stream(struct account_copies *c)
 {
 	struct stream_half *h;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * account_copies: the account's mapped file, and the making of its next state beside the current
- * one (formats/account/account_file.h).
+ * account_copies: the mapped file of the account (formats/account/account_file.h), in which each
+ * new state is written beside the current one.
  *
- * One thread changes the capture's half, any under the lock the stream's. The copy on the
- * disk stays as it is until a later one is there too; a fourth is what lets changes go on during a
- * sync, without making the capture wait for a disk.
+ * The capture thread changes the capture's half; any thread changes the stream's half under the
+ * lock. There are four copies of each half: the current one, the one that is being changed, the one
+ * that a sync is writing to the disk, and the one that the last sync left there. With four the
+ * capture thread never waits for a disk, and the disk always has one whole state.
  */
 #ifndef AGENT_ACCOUNT_COPIES_H
 #define AGENT_ACCOUNT_COPIES_H
@@ -20,42 +21,49 @@
 #include "base/err.h"
 
 struct account_copies {
-	struct account_file *file; /* mapped; NULL before copies_open() */
+	struct account_file *file; /* the mapping; NULL before copies_open() */
 	int fd;
 	struct log *log;      /* may be NULL; borrowed */
 	uint64_t modified_ns; /* of the file when it was opened, CLOCK_REALTIME */
-	/* Copies of each half, by index: current, in change, and, not to be changed, the one being
-	 * synced and the one that the last sync left on the disk (-1: none). */
+	/*
+	 * Indexes of copies: now (current), next (being changed), pinned (being synced; not to be
+	 * changed) and kept (on the disk since the last sync; not to be changed). -1: none.
+	 */
 	atomic_int capture_now, capture_pinned, capture_kept;
 	int capture_next;
-	pthread_mutex_t lock; /* guards the stream's half and the next line */
+	pthread_mutex_t lock; /* guards the stream's half and its indexes */
 	int stream_now, stream_next, stream_pinned, stream_kept;
-	pthread_mutex_t sync_lock; /* one sync at a time; guards the next */
+	pthread_mutex_t sync_lock; /* one sync at a time; guards sync_failed */
 	bool sync_failed;
 };
 
-/* Opens, locks, preallocates (so that no store can meet a full disk) and maps the file; a new one's
- * name is made durable. -errno with one line in err. Which copies hold is the caller's to set. */
+/*
+ * Opens, locks, preallocates (so that a store to the mapping never meets a full disk) and maps the
+ * file. The name of a new file is made durable. -errno with one line in err. The caller sets which
+ * copies are current.
+ */
 int copies_open(struct account_copies *c, const char *path, struct err *err);
-/* Of what copies_open() was called for, whatever it returned. */
+/* To be called after copies_open(), whatever that returned. */
 void copies_close(struct account_copies *c);
 
-/* The current half of the stream; under the lock. */
+/* The current copy of the stream's half. Under the lock. */
 const struct stream_half *copies_stream(const struct account_copies *c);
-/* A copy of it to change, which copies_publish_stream() makes the current one. Under the lock. */
+/* Returns a copy to change, which copies_publish_stream() makes the current one. Under the lock. */
 struct stream_half *copies_edit_stream(struct account_copies *c);
 void copies_publish_stream(struct account_copies *c);
 
-/* The same for the capture, by the capture thread; but the copy to change is not filled yet. */
+/*
+ * The same for the capture's half, by the capture thread. The copy to change has undefined content.
+ */
 const struct capture_half *copies_capture(const struct account_copies *c);
 struct capture_half *copies_edit_capture(struct account_copies *c);
 void copies_publish_capture(struct account_copies *c);
 
 /*
- * Puts the account on the disk, for the sake of power cuts alone: the next boot must not count as
- * lost what a durable segment holds. Never by the capture thread, nor under the lock. After a failure
- * the kernel takes the pages for clean: each is touched before the next try, so that all are
- * written anew. A failure is logged, once.
+ * Writes the account to the disk. Only a power cut makes this necessary: the next boot must not
+ * count as lost what a durable segment holds. Not to be called by the capture thread or under the
+ * lock. After a failed sync the kernel takes the pages for clean, so each page is made dirty before
+ * the next try. A failure is logged once.
  */
 void copies_sync(struct account_copies *c);
 

@@ -138,8 +138,8 @@ static int take_up_all(struct spool *s, struct err *err)
 }
 
 /*
- * What was found may have been renamed by a process that was killed before it synced the folder:
- * it counts as durable from now on, so it must be. Likewise what was removed must stay away once the
+ * What was found may have been renamed by a process that was killed before it synced the folder: it
+ * counts as durable from now on, so it must be. Likewise what was removed must stay away once the
  * account says that it is lost. A failure is said and no more: the next segment meets it again.
  */
 static void sync_folder(struct spool *s)
@@ -256,7 +256,8 @@ static void take_first(struct spool *s, struct spool_entry *out)
 
 /*
  * Takes the second oldest out of the index. The oldest is the one that is sent, and what was sent
- * without an answer, by this run or one that was killed, may be stored: given up it would count twice.
+ * without an answer, by this run or one that was killed, may be stored: given up it would count
+ * twice.
  */
 static bool pop_second(struct spool *s, struct spool_entry *out)
 {

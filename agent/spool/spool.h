@@ -2,16 +2,17 @@
 /*
  * spool: a bounded queue of segments on disk, oldest first, that outlives the agent.
  *
- * One file per segment, <epoch>-<sequence>.seg, each made durable before spool_append() returns.
- * When there is no room old ones go (or, by choice, the newest is refused), but never the very oldest:
- * it may have been sent without an answer, by an earlier run too, and would then count twice. The owner
- * is told before, so that the intent is in its account by then, and again once it is gone for good. A
- * file that cannot be read as a segment is set aside as *.bad (spool_bad.h) and never stops anything;
- * leftovers of interrupted writes are cleared at open. Where somebody removes the folder, the next append
- * tells that what waited in it is lost, and makes the folder again.
+ * Each segment is one file, <epoch>-<sequence>.seg, which is durable before spool_append() returns.
+ * Where there is no room, old segments are dropped (or, if so configured, the newest is refused),
+ * but never the very oldest: this or an earlier run may have sent it without getting an answer, and
+ * it would then count twice. The owner is told before a file is dropped, so that the intent is in
+ * its account, and again when the file is gone. A file that cannot be read as a segment is set
+ * aside as *.bad (spool_bad.h) and stops nothing. Leftovers of interrupted writes are cleared at
+ * open. Where somebody removes the folder, the next append reports the segments that waited in it
+ * as lost, and makes the folder again.
  *
  * Thread-safe between one thread that appends and one that peeks, acknowledges and quarantines.
- * Memory: 48 bytes per segment.
+ * Memory: 48 bytes per segment. Opening costs one look at each file and does not read any.
  */
 #ifndef AGENT_SPOOL_H
 #define AGENT_SPOOL_H
@@ -36,13 +37,13 @@ struct spool_name {
 
 #define SPOOL_UNKNOWN UINT64_MAX
 
-/* What a segment holds, to say what is lost where its file cannot be read any more. */
+/* What a segment holds, needed to report the loss where its file cannot be read any more. */
 struct spool_content {
-	uint64_t nr_requests;		     /* and known losses that it tells of; SPOOL_UNKNOWN */
+	uint64_t nr_requests; /* with its known losses; or SPOOL_UNKNOWN */
 	uint64_t begin_real_ns, end_real_ns; /* CLOCK_REALTIME; 0: unknown */
 };
 
-/* What waits when the agent ends. */
+/* The segments that wait when the agent ends. */
 struct spool_waiting {
 	uint64_t nr_segments, bytes, nr_requests;
 	bool is_at_least; /* some segments could not be counted: nr_requests is a lower bound */
@@ -52,18 +53,21 @@ struct spool_config {
 	const char *dir;
 	uint64_t max_bytes; /* 0: SPOOL_MAX_BYTES */
 	uint32_t max_files; /* 0: SPOOL_MAX_FILES */
-	bool keeps_oldest; /* where there is no room the newest is refused; else the second oldest goes */
+	bool keeps_oldest; /* when full, refuse the newest; else drop an old one */
 	const struct durable_calls *calls; /* NULL: libc's */
 	struct log *log;		   /* may be NULL; borrowed */
 	/*
-	 * A segment is about to be given up. data is its file, or NULL where it cannot be read: then
-	 * content says what is known of it (of all of them where the folder was removed, under the name
-	 * of one). Called without any lock, before the file goes. May be NULL.
+	 * A segment is about to be given up. data is the content of its file, or NULL where the
+	 * file cannot be read; then content has what is known of it. Where the folder was removed,
+	 * one call reports all its segments, under the name of one. Called without any lock, before
+	 * the file goes. May be NULL.
 	 */
 	void (*lost)(void *ctx, enum loss_cause cause, const struct spool_name *name,
 		     const void *data, size_t len, const struct spool_content *content);
-	/* The file of this name, reported lost, is gone or set aside; or, with is_gone false,
-	 * could not be removed and stays for the next run: it is not lost. May be NULL. */
+	/*
+	 * The file that was reported lost is gone or set aside. is_gone false: it could not be
+	 * removed, stays for the next run and is not lost. May be NULL.
+	 */
 	void (*gone)(void *ctx, const struct spool_name *name, bool is_gone);
 	/* The segment is safe elsewhere; its file goes next. May be NULL. */
 	void (*acknowledged)(void *ctx, const struct spool_name *name);
@@ -71,43 +75,53 @@ struct spool_config {
 };
 
 /*
- * Opens the folder, made where missing, and takes up what is in it. -errno with one line in err:
- * only where the folder itself cannot be used, or another agent uses it (-EBUSY).
+ * Opens the folder, makes it where it is missing, and takes up the segments in it. -errno with one
+ * line in err, only where the folder itself cannot be used or another agent uses it (-EBUSY).
  */
 int spool_open(struct spool **out, const struct spool_config *config, struct err *err);
 /* Leaves the segments on disk. */
 void spool_close(struct spool *s);
 
-/* Drops the second oldest until len more bytes fit. -EFBIG: they never will; -ENOSPC: there is nothing
- * that may be dropped; -errno: what should go cannot be removed. */
+/*
+ * Drops the second oldest segment until len more bytes fit. -EFBIG: they never will; -ENOSPC: no
+ * segment may be dropped; -errno: a file cannot be removed.
+ */
 int spool_make_room(struct spool *s, size_t len);
-/* Durable when it returns 0; -errno and nothing kept otherwise. content may be NULL: unknown. */
+/*
+ * Stores a segment. 0: it is durable; -errno: nothing is kept. content may be NULL where it is
+ * unknown.
+ */
 int spool_append(struct spool *s, const struct spool_name *name, const void *data, size_t len,
 		 const struct spool_content *content);
-/* Whether the folder was removed by somebody while the spool was open. By the appending thread. */
+/* Whether somebody removed the folder while the spool was open. For the appending thread. */
 bool spool_was_removed(const struct spool *s);
-/* What waits, once no other thread uses the spool any more. */
+/* Sums up the segments that wait. To be called once no other thread uses the spool any more. */
 void spool_waiting(struct spool *s, struct spool_waiting *out);
 bool spool_holds(struct spool *s, const struct spool_name *name);
 
 /*
- * The oldest segment, which the one of spool_unpeek(), spool_ack() and spool_quarantine() that follows is
- * about. out is overwritten with its bytes. -ENOENT: none; -ESTALE: the folder was removed, which the
- * next append settles; -errno: unreadable.
+ * Reads the oldest segment into out, which is overwritten. One of spool_unpeek(), spool_ack() and
+ * spool_quarantine() must follow and is about this segment. -ENOENT: there is none; -ESTALE: the
+ * folder was removed, which the next append settles; -errno: the file cannot be read.
  */
 int spool_peek(struct spool *s, struct spool_name *name, struct buf *out);
 void spool_unpeek(struct spool *s);
-/* The peeked segment is safe elsewhere: it is removed. */
+/* Removes the peeked segment, which is safe elsewhere. */
 void spool_ack(struct spool *s);
-/* The peeked segment is damaged or refused for good: renamed to *.bad and reported as lost. False
- * where it can be neither renamed nor removed: it stays in its place. */
+/*
+ * Renames the peeked segment, which is damaged or refused for good, to *.bad and reports it as
+ * lost. Returns false where the file can be neither renamed nor removed and stays in its place.
+ */
 bool spool_quarantine(struct spool *s, const char *why);
-/* Removes it without a word, where it is there: its loss was told by an earlier run. Whether it is
- * gone. */
+/*
+ * Removes a segment, if it is there, without a report: an earlier run has reported its loss.
+ * Returns whether it is gone.
+ */
 bool spool_forget(struct spool *s, const struct spool_name *name);
-/* At start: removes all up to this name without a word, as acknowledged in an earlier run. */
+/* At the start: removes all segments up to this name without a report. An earlier run saw them
+ * acknowledged. */
 void spool_forget_through(struct spool *s, const struct spool_name *last);
-/* The highest epoch there is in it; 0: none. */
+/* The highest epoch of a segment in the spool; 0: there is no segment. */
 uint64_t spool_last_epoch(struct spool *s);
 
 uint64_t spool_bytes(struct spool *s);

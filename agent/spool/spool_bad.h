@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spool_bad: the segments that were set aside as *.bad, kept for a look and never sent.
+ * spool_bad: the segments that were set aside as *.bad. They are kept for inspection and never
+ * sent.
  *
- * At most SPOOL_BAD_FILES of them and, but for the newest, SPOOL_BAD_BYTES stay on the disk; the oldest
- * are removed first, also while the agent runs: an analyzer that refuses everything must not fill the
- * disk. What they held is in the ledger since they were set aside, so that a removal loses nothing
- * more. One thread.
+ * At most SPOOL_BAD_FILES of them stay on the disk, and not more than SPOOL_BAD_BYTES unless the
+ * newest alone is larger. The oldest are removed first, also while the agent runs, because an
+ * analyzer that refuses everything must not fill the disk. Their content is in the ledger since
+ * they were set aside, so that a removal loses nothing more. One thread.
  */
 #ifndef AGENT_SPOOL_BAD_H
 #define AGENT_SPOOL_BAD_H
@@ -30,7 +31,7 @@ struct spool_bad {
 	uint64_t nr_removed, removed_bytes; /* since the spool was opened */
 };
 
-/* Adds the file, whose name in the folder is made of epoch and sequence, and removes old ones. */
+/* Adds a file, whose name follows from epoch and sequence, and removes old ones. */
 void spool_bad_add(struct spool_bad *b, int dir_fd, const struct spool_bad_file *file,
 		   struct log *log);
 

@@ -2,9 +2,9 @@
 /*
  * spool_folder: the folder that a spool lives in, its lock, and whether it is still there.
  *
- * The agent often runs as root, so the folder must not be one in which somebody else can plant links
- * or files: it belongs to the agent's own user, nobody else may write to it, and the lock is a plain
- * file that is never reached through a symbolic link.
+ * The agent often runs as root, so the folder must not be one in which somebody else can plant
+ * links or files: it belongs to the agent's own user, nobody else may write to it, and the lock is
+ * a plain file that is never reached through a symbolic link.
  */
 #ifndef AGENT_SPOOL_FOLDER_H
 #define AGENT_SPOOL_FOLDER_H
@@ -19,14 +19,14 @@ struct spool_folder {
 };
 
 /*
- * Makes the folder where it is missing, checks that it is user's, and takes its lock. -EPERM: the folder or
- * the lock is not the agent's own; -EBUSY: another agent has the lock; -errno otherwise, each with one
- * line in err. What was opened is to be closed either way.
+ * Makes the folder where it is missing, checks that it belongs to user, and takes its lock. -EPERM:
+ * the folder or the lock belongs to somebody else; -EBUSY: another agent has the lock; -errno
+ * otherwise; each with one line in err. The caller closes f in every case.
  */
 int spool_folder_open(struct spool_folder *f, const char *path, uid_t user, struct err *err);
 /*
- * Makes the folder again that somebody removed, without its lock, for which the filter of system calls has
- * no room: the agent is about to end, and only passes on what it still has.
+ * Makes a folder again that somebody removed. It gets no lock, because the filter of system calls
+ * does not allow flock(2) any more; the agent is about to end and only passes on what it still has.
  */
 int spool_folder_again(struct spool_folder *f, const char *path, uid_t user, struct err *err);
 void spool_folder_close(struct spool_folder *f);

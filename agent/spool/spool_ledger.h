@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spool_ledger: lets an account know of all that a spool drops, quarantines and hands on.
+ * spool_ledger: reports to an account every segment that a spool drops, sets aside or delivers.
  */
 #ifndef AGENT_SPOOL_LEDGER_H
 #define AGENT_SPOOL_LEDGER_H
@@ -12,17 +12,19 @@
 #include "agent/spool/spool.h"
 
 struct spool_ledger {
-	struct account *account; /* borrowed; NULL: nothing is noted */
+	struct account *account; /* borrowed; NULL: nothing is reported */
 	struct log *log;	 /* likewise */
-	bool owns_account;	 /* the account speaks of this spool, not of another sink's */
+	bool owns_account;	 /* the account describes this spool, not the one of another sink */
 	_Atomic(const struct ledger *) partly; /* see spool_ledger_lose_only() */
 	struct spool_name partly_name;
 };
 
 /* Sets the callbacks of config and their context; l must outlive the spool. */
 void spool_ledger_connect(struct spool_ledger *l, struct spool_config *config);
-/* Of the segment of this name, which the caller has peeked, no more than this is lost should it
- * be: its other parts are safe elsewhere. NULL: all of it. lost is borrowed until then. */
+/*
+ * Says that only `lost` gets lost if the peeked segment of this name is given up, because its other
+ * parts are stored at the receiver. NULL: the whole segment. lost is borrowed until the next call.
+ */
 void spool_ledger_lose_only(struct spool_ledger *l, const struct spool_name *name,
 			    const struct ledger *lost);
 

@@ -21,7 +21,9 @@ static void content_add(struct spool_content *sum, const struct spool_content *o
 		sum->end_real_ns = one->end_real_ns;
 }
 
-/* Empties the index but for the segment that is being sent, which is in memory. Returns how many. */
+/*
+ * Empties the index but for the segment that is being sent, which is in memory. Returns how many.
+ */
 static size_t take_all(struct spool *s, struct spool_entry *sum)
 {
 	size_t nr = 0, keep;
@@ -42,8 +44,8 @@ static size_t take_all(struct spool *s, struct spool_entry *sum)
 }
 
 /*
- * Somebody removed the folder: what waited in it is lost, and said to be, and the folder is made again so
- * that what comes next is kept. Where that fails each append fails, and is a loss in turn.
+ * Somebody removed the folder: what waited in it is lost, and said to be, and the folder is made
+ * again so that what comes next is kept. Where that fails each append fails, and is a loss in turn.
  */
 void spool_replace_removed(struct spool *s)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spool_state: what the files of the spool share; nobody else includes it.
+ * spool_state: what spool.c and spool_removed.c share. No other file includes this header.
  */
 #ifndef AGENT_SPOOL_STATE_H
 #define AGENT_SPOOL_STATE_H
@@ -22,14 +22,15 @@ struct spool_entry {
 
 struct spool {
 	struct spool_config config;
-	char *dir;  /* the folder's path, owned */
-	uid_t user; /* of the agent: the filter of system calls lets nobody ask later */
+	char *dir; /* the folder's path, owned */
+	uid_t user; /* the agent's user, read while geteuid(2) is still allowed */
 	struct spool_folder folder;
-	/* The folder's descriptor: another one once the folder had to be made again. */
+	/* The descriptor of the present folder; it changes when the folder has to be made again. */
 	atomic_int dir_fd;
-	struct spool_folder removed; /* the one before, whose descriptor may still be in use */
+	struct spool_folder
+		removed; /* another thread may still use its descriptor */
 	bool was_removed;
-	struct spool_bad bad; /* of the thread that opens, then of the one that quarantines */
+	struct spool_bad bad; /* used by the thread that opens, later by the one that quarantines */
 
 	pthread_mutex_t lock;	     /* guards what follows; never held over I/O */
 	struct spool_entry *entries; /* a ring by name, oldest at first */
@@ -43,13 +44,13 @@ static inline struct spool_entry *spool_entry_at(struct spool *s, size_t i)
 	return &s->entries[(s->first + i) % s->cap];
 }
 
-/* The file's name: its epoch and sequence, and an end like ".seg". */
+/* Prints the name of a file: epoch, sequence, and an end such as ".seg". */
 void spool_name_print(const struct spool_name *name, const char *end, char out[SPOOL_NAME_BYTES]);
-/* Reads a whole file into out; -EFBIG over the limit of a segment. */
+/* Reads a whole file into out. -EFBIG: it is larger than a segment can be. */
 int spool_read_file(int dir_fd, const char *file, struct buf *out);
-/* Tells the owner that what was reported lost is gone, or stays after all. */
+/* Tells the owner that a segment which was reported lost is gone, or that it stays. */
 void spool_report_gone(struct spool *s, const struct spool_name *name, bool is_gone);
-/* Makes the folder again where it was removed, having told what is lost with it. */
+/* Where the folder was removed, reports what is lost with it and makes the folder again. */
 void spool_replace_removed(struct spool *s);
 
 #endif

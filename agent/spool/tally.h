@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tally: what is lost with a segment: its requests per device, and the losses it carried itself.
+ * tally: the losses to note when a segment gets lost: its requests per device and the losses it
+ * carried.
  */
 #ifndef AGENT_TALLY_H
 #define AGENT_TALLY_H
@@ -10,8 +11,8 @@
 #include "formats/ledger.h"
 
 /*
- * Appends to out. A segment that cannot be read is one loss of unknown count over an unknown
- * interval. 0, -ENOMEM. Cost: decodes the segment.
+ * Appends the losses to out. A segment that cannot be read gives one loss of unknown count over an
+ * unknown interval. 0 or -ENOMEM. Cost: the segment is decoded.
  */
 int tally_segment(const void *data, size_t len, enum loss_cause cause, struct ledger *out);
 
