@@ -31,7 +31,7 @@ enum overhead_level {
 const char *overhead_level_name(enum overhead_level level);
 
 struct overhead {
-	double bound; /* processor seconds per second; 0: no bound */
+	double bound;		      /* processor seconds per second; 0: no bound */
 	bool can[NR_OVERHEAD_LEVELS]; /* the levels that this run offers; OVERHEAD_FULL always */
 	enum overhead_level level;
 	unsigned int above, below;	   /* consecutive windows above the bound, and calm ones */

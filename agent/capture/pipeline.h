@@ -46,8 +46,7 @@ struct pipeline_device {
 
 struct pipeline_config {
 	const struct source_ops *source;
-	struct source *
-		source_opened; /* not begun; taken over in any case; may be NULL */
+	struct source *source_opened;	    /* not begun; taken over in any case; may be NULL */
 	struct source_config source_config; /* devices: those the user named; none: all */
 	const uint32_t *watched; /* where no device is named: all disks, for the account; borrowed
 				  * until pipeline_start() returns */

@@ -34,8 +34,7 @@ struct outgoing {
 	struct buf data;
 	struct account_count *counts; /* requests in it and losses of the source, per device */
 	size_t nr_counts;
-	struct ledger
-		lost_if_dropped; /* the same, with cause and interval */
+	struct ledger lost_if_dropped; /* the same, with cause and interval */
 };
 
 void outgoing_free(struct outgoing *o);

@@ -144,10 +144,7 @@ static CURLcode set_path(CURL *c, CURLoption option, const char *path)
 	return path ? curl_easy_setopt(c, option, path) : CURLE_OK;
 }
 
-/*
- * The system's certificates: where Debian, Red Hat, SUSE and Alpine have them. NULL: in none of
- * these places, and libcurl may know of another.
- */
+/* The system's certificates on Debian, Red Hat, SUSE and Alpine; NULL: libcurl may know others. */
 static const char *system_ca(void)
 {
 	static const char *const paths[] = { "/etc/ssl/certs/ca-certificates.crt",
@@ -280,13 +277,11 @@ static int copy_text(char **to, const char *from)
 
 static int copy_access(struct upload_access *to, const struct upload_access *from)
 {
+	int ret = copy_text(&to->ca, from->ca) | copy_text(&to->cert, from->cert) |
+		  copy_text(&to->key, from->key) | copy_text(&to->token_file, from->token_file);
+
 	to->insecure = from->insecure;
-	return copy_text(&to->ca, from->ca) || copy_text(&to->cert, from->cert) ||
-			       copy_text(&to->key, from->key) ||
-			       copy_text(&to->token_file, from->token_file) ||
-			       copy_text(&to->proxy, from->proxy)
-		       ? -ENOMEM
-		       : 0;
+	return ret | copy_text(&to->proxy, from->proxy) ? -ENOMEM : 0;
 }
 
 int upload_new(struct upload **out, const char *url, const struct upload_access *access,

@@ -11,8 +11,7 @@ struct wanted {
 	const char *name;
 	uint8_t kind, layer;
 	bool is_needed;
-	const char *
-		unless; /* left out where the kernel has that event */
+	const char *unless; /* left out where the kernel has that event */
 };
 
 static const struct wanted wanted[] = {

@@ -39,7 +39,7 @@ struct spool_name {
 
 /* What a segment holds, needed to report the loss where its file cannot be read any more. */
 struct spool_content {
-	uint64_t nr_requests; /* with its known losses; or SPOOL_UNKNOWN */
+	uint64_t nr_requests;		     /* with its known losses; or SPOOL_UNKNOWN */
 	uint64_t begin_real_ns, end_real_ns; /* CLOCK_REALTIME; 0: unknown */
 };
 
@@ -51,9 +51,9 @@ struct spool_waiting {
 
 struct spool_config {
 	const char *dir;
-	uint64_t max_bytes; /* 0: SPOOL_MAX_BYTES */
-	uint32_t max_files; /* 0: SPOOL_MAX_FILES */
-	bool keeps_oldest; /* when full, refuse the newest; else drop an old one */
+	uint64_t max_bytes;		   /* 0: SPOOL_MAX_BYTES */
+	uint32_t max_files;		   /* 0: SPOOL_MAX_FILES */
+	bool keeps_oldest;		   /* when full, refuse the newest; else drop an old one */
 	const struct durable_calls *calls; /* NULL: libc's */
 	struct log *log;		   /* may be NULL; borrowed */
 	/*

@@ -22,13 +22,12 @@ struct spool_entry {
 
 struct spool {
 	struct spool_config config;
-	char *dir; /* the folder's path, owned */
+	char *dir;  /* the folder's path, owned */
 	uid_t user; /* the agent's user, read while geteuid(2) is still allowed */
 	struct spool_folder folder;
 	/* The descriptor of the present folder; it changes when the folder has to be made again. */
 	atomic_int dir_fd;
-	struct spool_folder
-		removed; /* another thread may still use its descriptor */
+	struct spool_folder removed; /* another thread may still use its descriptor */
 	bool was_removed;
 	struct spool_bad bad; /* used by the thread that opens, later by the one that quarantines */
 
