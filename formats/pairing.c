@@ -2,13 +2,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/u64map.h"
 #include "formats/pairing.h"
 #include "formats/pairing_table.h"
 
 struct seen_device {
 	uint32_t device;
 	uint64_t gap_ns;	/* events up to here may be missing */
-	uint64_t last_flush_ns; /* dispatch of the block layer's own; 0: none yet */
+	uint64_t last_flush_ns; /* last dispatch of a flush by the block layer; 0: none yet */
 };
 
 struct pairing {
@@ -17,11 +18,13 @@ struct pairing {
 	struct held_table table;
 	struct seen_device *devices; /* owned */
 	size_t nr_devices, last_device;
-	size_t nr_told; /* of those in the table */
+	struct u64map by_number; /* from a device's number to its index: a hostile trace has many */
+	size_t nr_told;		 /* requests of the table that were handed over without an end */
 	uint8_t layer, source;
 };
 
-#define TOLD_KEEP_NS 600000000000ull /* for which one that was told may still end */
+#define TOLD_KEEP_NS \
+	600000000000ull /* how long the end of a request without one is still awaited */
 
 /* ---- out ---- */
 
@@ -47,6 +50,17 @@ static void set_times(struct request *r, const struct held *h, uint64_t end_ns)
 	}
 }
 
+/* The completion was not seen. A dispatch after a known arrival is kept: the queue time is known then. */
+static void set_times_without_end(struct request *r, const struct held *h)
+{
+	bool has_queue =
+		h->begun_by != BLOCK_ISSUE && h->has_dispatch && h->dispatch_ns >= h->arrival_ns;
+
+	r->arrival_ns = h->arrival_ns;
+	r->dispatch_ns = r->completion_ns = has_queue ? h->dispatch_ns : h->arrival_ns;
+	r->flags |= REQUEST_NO_COMPLETION | (has_queue ? 0 : REQUEST_NO_DISPATCH);
+}
+
 static void pairing_emit(struct pairing *p, const struct held *h, uint64_t end_ns, bool has_end)
 {
 	struct request r = {
@@ -66,15 +80,14 @@ static void pairing_emit(struct pairing *p, const struct held *h, uint64_t end_n
 	if (has_end) {
 		set_times(&r, h, end_ns);
 	} else {
-		r.arrival_ns = r.dispatch_ns = r.completion_ns = h->arrival_ns;
-		r.flags |= REQUEST_NO_COMPLETION | REQUEST_NO_DISPATCH;
+		set_times_without_end(&r, h);
 	}
 	p->counts.requests++;
 	if (p->sink.request)
 		p->sink.request(p->sink.ctx, &r, h->begun_by);
 }
 
-/* Out of the table. Whether it was handed over before. */
+/* Removes a request from the table. Returns whether it was handed over before. */
 static bool take_out(struct pairing *p, uint32_t i)
 {
 	bool was_told = p->table.held[i].is_told;
@@ -94,7 +107,7 @@ static void pairing_finish(struct pairing *p, uint32_t i, uint64_t end_ns)
 		pairing_emit(p, &h, end_ns, true);
 }
 
-/* Taken for ended: it is not handed over again if it ends after all. */
+/* Hands the request over as one without an end. It is not handed over again if its end comes later. */
 static void pairing_tell(struct pairing *p, uint32_t i)
 {
 	struct held *h = &p->table.held[i];
@@ -105,7 +118,7 @@ static void pairing_tell(struct pairing *p, uint32_t i)
 	p->nr_told++;
 }
 
-/* Its end was not seen, or only that of its data. */
+/* Removes a request whose end was not seen, or of which only the data's end was seen. */
 static void give_up(struct pairing *p, uint32_t i)
 {
 	struct held h = p->table.held[i];
@@ -152,23 +165,31 @@ static struct seen_device *device_of(struct pairing *p, uint32_t device)
 {
 	struct seen_device *more;
 
+	uint32_t found;
+
 	if (p->last_device < p->nr_devices && p->devices[p->last_device].device == device)
 		return &p->devices[p->last_device];
-	for (size_t i = 0; i < p->nr_devices; i++)
-		if (p->devices[i].device == device) {
-			p->last_device = i;
-			return &p->devices[i];
-		}
-	more = realloc(p->devices, (p->nr_devices + 1) * sizeof(*more));
-	if (!more)
+	found = u64map_find(&p->by_number, device);
+	if (found != U64MAP_NONE) {
+		p->last_device = found;
+		return &p->devices[found];
+	}
+	if ((p->nr_devices & (p->nr_devices - 1)) == 0) { /* the array is full at powers of two */
+		size_t cap = p->nr_devices ? 2 * p->nr_devices : 1;
+
+		more = realloc(p->devices, cap * sizeof(*more));
+		if (!more)
+			return NULL;
+		p->devices = more;
+	}
+	if (u64map_put(&p->by_number, device, (uint32_t)p->nr_devices) < 0)
 		return NULL;
-	p->devices = more;
 	p->last_device = p->nr_devices++;
-	more[p->last_device] = (struct seen_device){ .device = device };
-	return &more[p->last_device];
+	p->devices[p->last_device] = (struct seen_device){ .device = device };
+	return &p->devices[p->last_device];
 }
 
-/* A scheduler or software queue takes it in: only news where it was not seen to be made. */
+/* A scheduler or software queue takes a request in. This begins a request only if its making was not seen. */
 static void on_insert(struct pairing *p, const struct block_event *e, uint64_t gap_ns)
 {
 	if (e->operation != OPERATION_FLUSH &&
@@ -188,7 +209,7 @@ static void pairing_grow(struct pairing *p, uint32_t i, uint64_t at, uint32_t by
 	held_table_change(&p->table, i, h->state, at, h->left + bytes);
 }
 
-/* Another request has taken this one in; it began when the older of the two did. */
+/* Another request has absorbed this one. The absorbing request began when the older of the two began. */
 static void pairing_absorb(struct pairing *p, uint32_t into, uint32_t taken)
 {
 	struct held *held = p->table.held;
@@ -199,7 +220,10 @@ static void pairing_absorb(struct pairing *p, uint32_t into, uint32_t taken)
 		p->counts.absorbed++;
 }
 
-/* A request of just this place and length that waits is the one meant; else it was a bio. */
+/*
+ * If a waiting request has exactly this offset and length, that request was merged; otherwise a bio was,
+ * which is no request yet.
+ */
 static void on_backmerge(struct pairing *p, const struct block_event *e, uint64_t gap_ns)
 {
 	struct held *held = p->table.held;
@@ -234,8 +258,8 @@ static void on_frontmerge(struct pairing *p, const struct block_event *e, uint64
 }
 
 /*
- * The length at dispatch is the length. What a request has more than was seen of it, it took from
- * those that began behind it: kernels before 5.9 do not tell when they merge requests.
+ * Sets the length that the dispatch reports. If it is longer than the parts seen so far, the rest came from
+ * waiting requests that begin where this one ended: kernels before 5.9 report no event for such a merge.
  */
 static void set_length(struct pairing *p, uint32_t i, const struct block_event *e, uint64_t gap_ns)
 {
@@ -257,7 +281,7 @@ static void set_length(struct pairing *p, uint32_t i, const struct block_event *
 
 /* ---- at the driver ---- */
 
-/* Whether the block layer ends it once more, when a flush before or after its data has ended. */
+/* Whether the block layer reports a second end of the write, after the flush before or behind its data. */
 static bool is_in_flush(const struct held *h, const struct block_event *e,
 			const struct seen_device *d)
 {
@@ -269,8 +293,8 @@ static bool is_in_flush(const struct held *h, const struct block_event *e,
 }
 
 /*
- * A request under way whose driver has handed it back without an event: the block layer makes a
- * request before each first dispatch, so one that was seen to be made and is dispatched again is it.
+ * Finds a dispatched request that its driver handed back without an event. The block layer makes a request
+ * before each first dispatch, so a request that was seen to be made and is dispatched again is the same one.
  */
 static uint32_t find_reissued(struct pairing *p, const struct block_event *e, uint64_t gap_ns)
 {
@@ -355,7 +379,7 @@ static void data_ended(struct pairing *p, uint32_t i, const struct block_event *
 	}
 }
 
-/* Without bytes: the second end of a write in a flush, that of an fsync, or of what had none. */
+/* A completion without bytes is the second end of a write with a flush, or the end of a flush alone. */
 static void on_empty_complete(struct pairing *p, const struct block_event *e, uint64_t gap_ns)
 {
 	static const enum held_state order[] = { HELD_CLOSING, HELD_ISSUED, HELD_MADE };
@@ -395,7 +419,7 @@ static void on_complete(struct pairing *p, const struct block_event *e, uint64_t
 	data_ended(p, i, e);
 }
 
-/* One completion may end several bios that were merged, one after another. */
+/* One completion may end several merged bios, which lie one behind another. */
 static void on_bio_complete(struct pairing *p, const struct block_event *e, uint64_t gap_ns)
 {
 	struct block_event part = *e;
@@ -522,9 +546,10 @@ size_t pairing_doubtful(const struct pairing *p, uint32_t device)
 	uint64_t gap_ns = 0;
 	size_t nr = 0;
 
-	for (size_t i = 0; i < p->nr_devices; i++)
-		if (p->devices[i].device == device)
-			gap_ns = p->devices[i].gap_ns;
+	uint32_t found = u64map_find(&p->by_number, device);
+
+	if (found != U64MAP_NONE)
+		gap_ns = p->devices[found].gap_ns;
 	for (uint32_t i = p->table.oldest; gap_ns && i != HELD_NONE; i = p->table.held[i].newer) {
 		const struct held *h = &p->table.held[i];
 
@@ -567,6 +592,7 @@ void pairing_free(struct pairing *p)
 	if (!p)
 		return;
 	held_table_release(&p->table);
+	u64map_release(&p->by_number);
 	free(p->devices);
 	free(p);
 }

@@ -30,7 +30,7 @@
  * merged; other events tell nothing. For bio-based devices (device mapper, md).
  *
  * Bounded memory: about 120 bytes for each of max_held, allocated at the start; a device not seen
- * before takes 24 more. When full, the oldest is handed over as one whose end was not seen.
+ * before takes 24 more, and up to 64 in a map. When full, the oldest is handed over as one whose end was not seen.
  * Cost: O(1) per event, expected. Deterministic. One thread.
  */
 #ifndef FORMATS_PAIRING_H
@@ -58,8 +58,9 @@ struct pairing_sink {
 	/*
 	 * A request, complete but for queue_depth and cgroup_id (REQUEST_NO_CGROUP is set). pid is
 	 * that of the event, or where it had none the tid. Those whose end was not seen have
-	 * REQUEST_NO_COMPLETION, and all times are that of arrival. begun_by: enum
-	 * block_event_kind, the first event seen of it.
+	 * REQUEST_NO_COMPLETION; their completion is set to the dispatch where that was seen behind a
+	 * known arrival, and otherwise all times are that of arrival. begun_by: enum block_event_kind,
+	 * the first event seen of the request.
 	 */
 	void (*request)(void *ctx, const struct request *r, unsigned int begun_by);
 	void *ctx;

@@ -66,7 +66,7 @@ enum request_flag {
 	REQUEST_ZONE_APPEND = 1u << 8,
 	REQUEST_NO_ARRIVAL = 1u << 9,	  /* arrival unknown; arrival_ns = dispatch_ns */
 	REQUEST_NO_DISPATCH = 1u << 10,	  /* dispatch unknown; dispatch_ns = arrival_ns */
-	REQUEST_NO_COMPLETION = 1u << 11, /* response time unknown; completion_ns = arrival_ns */
+	REQUEST_NO_COMPLETION = 1u << 11, /* response time unknown; completion_ns = dispatch_ns */
 	REQUEST_NO_ISSUER = 1u << 12,	  /* tid and pid unknown, 0 */
 	REQUEST_NO_CGROUP = 1u << 13,	  /* cgroup_id unknown, 0 */
 	REQUEST_NO_OPERATION = 1u << 14,  /* it read or wrote, but it is not known which:

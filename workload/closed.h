@@ -39,7 +39,7 @@
 #include <stdint.h>
 
 #include "formats/request.h"
-#include "workload/u64map.h"
+#include "base/u64map.h"
 
 #define CLOSED_MAX_CLIENTS 4096
 #define CLOSED_INTERVAL_NS 1000000000ull /* 1/phi by default */

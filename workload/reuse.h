@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 #include "formats/profile/profile.h"
-#include "workload/u64map.h"
+#include "base/u64map.h"
 
 #define REUSE_SAMPLES	  8192 /* the default bound */
 #define REUSE_MIN_SAMPLES 64

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "workload/reuse_stack.h"
-#include "workload/u64map.h"
+#include "base/u64map.h"
 
 #define SLOTS_PER_WORD	64
 #define WORDS_PER_GROUP 16

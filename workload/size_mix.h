@@ -16,7 +16,7 @@
 
 #include "formats/profile/profile.h"
 #include "formats/request.h"
-#include "workload/u64map.h"
+#include "base/u64map.h"
 
 #define SIZE_MIX_DIRECT_SECTORS 2048 /* 1 MiB */
 #define SIZE_MIX_MAX_OTHERS	2047

@@ -50,8 +50,11 @@ void blktrace_on_request(void *ctx, const struct request *paired, unsigned int b
 	struct traced_disk *d = blktrace_disk_of(s, paired->device);
 	struct request r = *paired;
 
-	if (r.flags & REQUEST_NO_COMPLETION) /* only that it was: it counts from now */
+	/* A request without an end counts from the moment this is known; none of its times is kept. */
+	if (r.flags & REQUEST_NO_COMPLETION) {
 		r.arrival_ns = r.dispatch_ns = r.completion_ns = s->now_ns;
+		r.flags |= REQUEST_NO_DISPATCH;
+	}
 	name_issuer(s, &r, begun_by);
 	if (d)
 		d->delivered += !(r.flags & REQUEST_PASSTHROUGH);

@@ -107,8 +107,11 @@ static void on_request(void *ctx, const struct request *r, unsigned int begun_by
 		return;
 	s->nr_polled++;
 	s->nr_requests++;
-	if (out.flags & REQUEST_NO_COMPLETION) /* it counts from when that is known */
+	/* A request without an end counts from the moment this is known; none of its times is kept. */
+	if (out.flags & REQUEST_NO_COMPLETION) {
 		out.arrival_ns = out.dispatch_ns = out.completion_ns = now_ns();
+		out.flags |= REQUEST_NO_DISPATCH;
+	}
 	kernel_tally_seen(&s->tally, &out);
 	if (s->sink)
 		s->sink->request(s->sink->ctx, &out);

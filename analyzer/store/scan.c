@@ -11,7 +11,7 @@
 #include "analyzer/store/scan_match.h"
 #include "analyzer/store/scan_piece.h"
 #include "analyzer/store/scan_summary.h"
-#include "workload/u64map.h"
+#include "base/u64map.h"
 
 /* Segments of consecutive sequence follow each other; their anchors are read at slightly
  * different instants, and that is no gap in what was watched. */

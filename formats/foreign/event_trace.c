@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/u64map.h"
 #include "formats/pairing.h"
 
 /* One device that events name. */
@@ -31,9 +32,12 @@ struct event_trace {
 	uint8_t layer;
 	struct traced *devices; /* owned */
 	size_t nr_devices, cap_devices;
-	size_t last;	       /* of devices, looked at last */
-	struct request *ready; /* owned: [at, nr) */
+	size_t last;		 /* of devices, looked at last */
+	struct u64map by_number; /* from a device's number to its index in devices */
+	struct request *ready;	 /* owned: [at, nr) */
 	size_t at, nr, cap;
+	bool has_ends;	 /* a completion */
+	bool has_begins; /* an event before the completion: queued, made, inserted or dispatched */
 	struct passed passed[NR_PASSED];
 	unsigned int next_passed;
 	uint64_t nr_before; /* requests begun before the trace */
@@ -42,15 +46,15 @@ struct event_trace {
 
 static struct traced *event_trace_find(struct event_trace *t, uint32_t device)
 {
+	uint32_t found;
+
 	if (t->last < t->nr_devices && t->devices[t->last].device == device)
 		return &t->devices[t->last];
-	for (size_t i = 0; i < t->nr_devices; i++) {
-		if (t->devices[i].device != device)
-			continue;
-		t->last = i;
-		return &t->devices[i];
-	}
-	return NULL;
+	found = u64map_find(&t->by_number, device);
+	if (found == U64MAP_NONE)
+		return NULL;
+	t->last = found;
+	return &t->devices[found];
 }
 
 static int event_trace_enter(struct event_trace *t, uint32_t device, struct text name,
@@ -73,6 +77,8 @@ static int event_trace_enter(struct event_trace *t, uint32_t device, struct text
 	index = foreign_device_numbered(t->f, device, name);
 	if (index < 0)
 		return (int)index;
+	if (u64map_put(&t->by_number, device, (uint32_t)t->nr_devices) < 0)
+		return -ENOMEM;
 	*out = &t->devices[t->nr_devices];
 	**out = (struct traced){ .device = device, .index = (uint32_t)index };
 	t->last = t->nr_devices++;
@@ -142,6 +148,7 @@ void event_trace_free(struct event_trace *t)
 	if (!t)
 		return;
 	pairing_free(t->pairing);
+	u64map_release(&t->by_number);
 	free(t->devices);
 	free(t->ready);
 	free(t);
@@ -168,6 +175,9 @@ int event_trace_add(struct event_trace *t, const struct block_event *e, struct t
 
 	if (ret < 0)
 		return ret;
+	t->has_ends |= e->kind == BLOCK_COMPLETE;
+	t->has_begins |= e->kind == BLOCK_QUEUE || e->kind == BLOCK_GETRQ ||
+			 e->kind == BLOCK_INSERT || e->kind == BLOCK_ISSUE;
 	d->has_bios |= e->kind == BLOCK_QUEUE;
 	d->has_requests |=
 		e->kind == BLOCK_GETRQ || e->kind == BLOCK_INSERT || e->kind == BLOCK_ISSUE;
@@ -207,6 +217,12 @@ void event_trace_end(struct event_trace *t)
 	const char *comma = "";
 
 	pairing_settle(t->pairing, 0, UINT64_MAX);
+	if (t->has_ends && !t->has_begins) {
+		snprintf(at, (size_t)(end - at),
+			 "it has completions (C) but no issues (D) or queues (Q), so that no "
+			 "request has a beginning");
+		return;
+	}
 	at += snprintf(at, (size_t)(end - at), "counted at layer %s", layer_name(t->layer));
 	for (size_t i = 0; i < t->nr_devices && at < end; i++) {
 		const struct traced *d = &t->devices[i];

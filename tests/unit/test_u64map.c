@@ -4,7 +4,7 @@
 
 #include "tests/literal/slow_stream.h"
 #include "tests/support/tap.h"
-#include "workload/u64map.h"
+#include "base/u64map.h"
 
 #define KEYS 500
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "workload/u64map.h"
+#include "base/u64map.h"
 
 #define FIRST_BITS 4
 #define LAST_BITS  31 /* more keys than values could tell apart */

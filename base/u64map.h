@@ -6,8 +6,8 @@
  * cache lines; erasing shifts back what follows, and leaves no tombstones. O(1) expected.
  * Memory: 16 bytes per slot, 32 to 64 per key held; nothing while empty.
  */
-#ifndef WORKLOAD_U64MAP_H
-#define WORKLOAD_U64MAP_H
+#ifndef BASE_U64MAP_H
+#define BASE_U64MAP_H
 
 #include <stddef.h>
 #include <stdint.h>
