@@ -145,19 +145,20 @@ static json_t *host_json(const struct inventory_host *h)
 	for (size_t i = 0; i < h->nr_devices; i++)
 		json_array_append_new(devices, device_json(h, &h->devices[i]));
 	return json_pack(
-		"{s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:o,"
+		"{s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:o,"
 		" s:o, s:o, s:o}",
 		"host", h->host, "boots", (json_int_t)h->nr_boots, "traces",
 		(json_int_t)h->nr_traces, "segments", (json_int_t)h->nr_segments, "file_bytes",
 		(json_int_t)h->file_bytes, "begin_s",
 		any ? json_real(to_s(spans[0].begin_real_ns)) : json_null(), "end_s",
 		any ? json_real(to_s(spans[h->nr_covered - 1].end_real_ns)) : json_null(),
-		"requests", (json_int_t)h->nr_requests, "captured", (json_int_t)h->nr_captured,
-		"lost", (json_int_t)ledger_sum(&h->ledger), "lost_by_cause",
-		losses_json(&h->ledger), "lost_uncounted", intervals_json(&h->ledger, is_uncounted),
-		"missing_segments", (json_int_t)h->nr_missing, "coverage_ratio", coverage_json(h),
-		"gaps", gaps_json(h), "pauses", intervals_json(&h->ledger, loss_is_pause),
-		"retention", retention_json(h), "devices", devices);
+		"requests", (json_int_t)h->nr_requests, "without_response_time",
+		(json_int_t)h->nr_untimed, "captured", (json_int_t)h->nr_captured, "lost",
+		(json_int_t)ledger_sum(&h->ledger), "lost_by_cause", losses_json(&h->ledger),
+		"lost_uncounted", intervals_json(&h->ledger, is_uncounted), "missing_segments",
+		(json_int_t)h->nr_missing, "coverage_ratio", coverage_json(h), "gaps", gaps_json(h),
+		"pauses", intervals_json(&h->ledger, loss_is_pause), "retention", retention_json(h),
+		"devices", devices);
 }
 
 static int add_damaged_json(void *ctx, const char *path, const char *why)
@@ -331,6 +332,9 @@ static size_t print_host(const struct listing *l, const struct inventory_host *h
 		       " of the segments: blkcast characterize has what "
 		       "they tell\n",
 		       h->nr_counted);
+	if (h->nr_untimed)
+		printf("  of them %" PRIu64 " without response time (%.3g %%)\n", h->nr_untimed,
+		       100 * (double)h->nr_untimed / (double)h->nr_requests);
 	print_retention(l, h);
 	print_losses(l, h);
 	print_intervals(l, h, true);
@@ -383,8 +387,41 @@ static int print_text(const struct listing *l, const struct inventory *v, struct
 			 hidden == 1 ? "" : "s", hidden == 1 ? "it" : "them");
 	if (v->nr_hosts == 0)
 		cli_note(l->cli, "%s: no segments", store_dir(store));
+	else
+		cli_note(
+			l->cli,
+			"the segments were checked when the store took them; blkcast check --store %s "
+			"reads them again",
+			store_dir(store));
 	ret = catalog_each_damaged(store_catalog(store), print_damaged, NULL, err);
 	return ret == 0 ? print_aside(store, err) : ret;
+}
+
+/*
+ * Whether the store has each host that --host names. Says which one is missing, and which hosts are there.
+ * A host all of whose segments are damaged counts as there.
+ */
+static bool ls_knows_hosts(const struct listing *l, const struct inventory *v)
+{
+	char names[1024] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < v->nr_hosts && len < sizeof(names); i++)
+		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "",
+					v->hosts[i].host);
+	for (size_t i = 0; i < l->hosts.nr; i++) {
+		size_t k = 0;
+
+		while (k < v->nr_hosts && strcmp(v->hosts[k].host, l->hosts.items[i]) != 0)
+			k++;
+		if (k < v->nr_hosts || damage_count())
+			continue;
+		cli_usage(l->cli,
+			  "--host %s: the store has no segment of this host; its hosts are: %s",
+			  l->hosts.items[i], len ? names : "none");
+		return false;
+	}
+	return true;
 }
 
 static int cmd_ls_run(struct cli *cli)
@@ -400,7 +437,7 @@ static int cmd_ls_run(struct cli *cli)
 	struct store *store = NULL;
 	struct inventory v;
 	struct err err = { 0 };
-	int ret;
+	int ret, status = CLI_DONE;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -410,16 +447,24 @@ static int cmd_ls_run(struct cli *cli)
 		return cli_usage(cli, "--store: expected the folder of a store");
 	inventory_init(&v);
 	ret = store_open(&store, dir, false, &err);
-	if (ret == 0)
-		ret = inventory_collect(&v, store, &err);
-	if (ret == 0)
-		ret = cli->json ? print_json(&l, &v, store, &err) : print_text(&l, &v, store, &err);
-	if (ret == 0)
-		ret = damage_note_store(store, l.hosts.items, l.hosts.nr, &err);
+	if (ret < 0)
+		goto out;
+	ret = inventory_collect(&v, store, &err);
+	if (ret < 0)
+		goto out;
+	ret = damage_note_store(store, l.hosts.items, l.hosts.nr, &err);
+	if (ret < 0)
+		goto out;
+	if (!ls_knows_hosts(&l, &v)) {
+		status = CLI_BAD_INPUT;
+		goto out;
+	}
+	ret = cli->json ? print_json(&l, &v, store, &err) : print_text(&l, &v, store, &err);
+out:
 	inventory_release(&v);
 	store_close(store);
 	if (ret == 0)
-		return CLI_DONE;
+		return status;
 	err.code = -ret;
 	return cli_fail(cli, &err);
 }

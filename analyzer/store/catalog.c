@@ -234,6 +234,7 @@ static int put_segment(struct catalog *c, const struct segment_facts *f, struct 
 	bind_u64(s, 24, f->dropped_begin_real_ns);
 	bind_u64(s, 25, f->dropped_end_real_ns);
 	bind_u64(s, 26, f->received_real_ns ? f->received_real_ns : received_now(c));
+	bind_u64(s, 27, f->nr_untimed);
 	return catalog_finish(c, s, err);
 }
 

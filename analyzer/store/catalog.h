@@ -11,8 +11,9 @@
  *           begin_mono, begin_boot, begin_real, end_mono, end_boot, end_real,  -- ns
  *           first_real, last_real,                    -- ns; first arrival, last completion
  *           last, generation, segments, segment_bytes, dropped, dropped_begin, dropped_end,
- *           received)                                 -- ns; when this machine took it: of a file that the
+ *           received,                                 -- ns; when this machine took it: of a file that the
  *                                                     -- catalog did not know, its last change
+ *           untimed)                                  -- reads and writes without a response time
  *     Of a segment last is its sequence, segments 1, the rest 0. A summary (store_summary.h) stands in
  *     the three tables with the complement of the first sequence it has, below 0, as its own.
  *   device(host, boot_id, epoch, sequence, device, name, size_bytes,

@@ -68,6 +68,7 @@ static int segment_row(sqlite3_stmt *s, void *visitor)
 	f.last_real_ns = column_u64(s, 17);
 	f.generation = column_u64(s, 19);
 	f.received_real_ns = column_u64(s, 25);
+	f.nr_untimed = column_u64(s, 26);
 	if (f.generation) {
 		f.name.sequence = ~f.name.sequence;
 		f.last_sequence = column_u64(s, 18);

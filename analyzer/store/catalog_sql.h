@@ -14,7 +14,7 @@
 static const char *const statements[NR_STATEMENTS] = {
 	[PUT_SEGMENT] = "INSERT INTO segment VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
 			" ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,"
-			" ?24, ?25, ?26)",
+			" ?24, ?25, ?26, ?27)",
 	[PUT_DEVICE] = "INSERT INTO device VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
 		       " ?12, ?13, ?14, ?15, ?16, ?17)",
 	[PUT_LOSS] = "INSERT INTO loss VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
@@ -78,6 +78,7 @@ static const char schema[] =
 	" last INTEGER NOT NULL, generation INTEGER NOT NULL, segments INTEGER NOT NULL,"
 	" segment_bytes INTEGER NOT NULL, dropped INTEGER NOT NULL,"
 	" dropped_begin INTEGER NOT NULL, dropped_end INTEGER NOT NULL, received INTEGER NOT NULL,"
+	" untimed INTEGER NOT NULL,"
 	" PRIMARY KEY(host, boot_id, epoch, sequence)) WITHOUT ROWID;"
 	"CREATE TABLE device(host TEXT NOT NULL, boot_id TEXT NOT NULL, epoch INTEGER NOT NULL,"
 	" sequence INTEGER NOT NULL, device INTEGER NOT NULL, name TEXT NOT NULL,"

@@ -137,6 +137,7 @@ static int take_segment(void *ctx, const struct segment_facts *f)
 	}
 	h->nr_requests += f->nr_requests;
 	h->nr_captured += f->nr_captured;
+	h->nr_untimed += f->nr_untimed;
 	h->nr_counted += f->source == SOURCE_DISKSTATS;
 	c->nr_here += f->generation ? f->nr_segments : 1;
 	c->highest = last_sequence > c->highest ? last_sequence : c->highest;

@@ -27,6 +27,7 @@ struct inventory_host {
 	char host[SEGMENT_NAME_BYTES];
 	uint64_t nr_boots, nr_traces, nr_segments, file_bytes;
 	uint64_t nr_requests, nr_captured;
+	uint64_t nr_untimed; /* of nr_requests, reads and writes without a response time */
 	uint64_t nr_counted; /* segments of a source that only counts: no request is in them */
 	uint64_t nr_missing; /* sequence numbers that are not in the store */
 	/* Of nr_requests, nr_captured and nr_missing; nr_segments and file_bytes are of those that are there. */

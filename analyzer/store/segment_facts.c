@@ -94,6 +94,7 @@ static int count_requests(struct segment_facts *f, struct segment_reader *reader
 	if (ret < 0)
 		return err_set(err, -ret, "segment: out of memory");
 	ret = count_kinds(f, &t);
+	f->nr_untimed = t.nr_untimed;
 	if (f->nr_requests) {
 		f->first_real_ns = real_from_anchor(&f->begin, t.first_arrival_ns);
 		f->last_real_ns = real_from_anchor(&f->begin, t.last_completion_ns);

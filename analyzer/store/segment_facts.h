@@ -27,6 +27,7 @@ struct segment_facts {
 	struct segment_hash hash;
 	uint64_t file_bytes;
 	uint64_t nr_requests, nr_captured;
+	uint64_t nr_untimed; /* of nr_requests, reads and writes without a response time */
 	uint8_t source, layer;
 	struct clock_anchor begin, end; /* the interval that was watched */
 	/* first arrival and last completion, real time by the begin anchor; 0 without requests */

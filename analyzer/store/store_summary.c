@@ -110,6 +110,11 @@ int summary_facts(struct segment_facts *f, const struct summary *s, uint64_t fil
 	f->segment_bytes = s->segment_bytes;
 	f->nr_requests = s->nr_requests;
 	f->nr_captured = s->nr_captured;
+	for (size_t i = 0; i < s->nr_profiles; i++) {
+		double nr_untimed = profile_untimed_requests(&s->profiles[i]);
+
+		f->nr_untimed += nr_untimed > 0 ? (uint64_t)nr_untimed : 0;
+	}
 	f->nr_dropped = s->nr_dropped;
 	f->dropped_begin_real_ns = s->dropped_begin_real_ns;
 	f->dropped_end_real_ns = s->dropped_end_real_ns;

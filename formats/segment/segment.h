@@ -125,6 +125,7 @@ struct segment_kind {
 	uint64_t requests, bytes;
 };
 struct segment_totals {
+	uint64_t nr_untimed; /* reads and writes without a response time */
 	uint64_t first_arrival_ns, last_completion_ns; /* 0 without requests */
 	struct segment_kind *kinds; /* owned; some may be of the same device and operation */
 	size_t nr_kinds;

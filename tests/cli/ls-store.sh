@@ -24,10 +24,13 @@ END
 )
 damaged: segments/web1/b2/00000000000000000009/0000000000.seg: $("$b" ls --store "$T/store" --json |
 	jq -r '.damaged[0].why')" "the listing of two hosts, a gap and a damaged file"
-is "$(grep -c 'check --store .* --repair' "$T/err") $(wc -l <"$T/err")" "1 2" "standard error says what mends it"
+like "$(cat "$T/err")" "segments were checked when the store took them; blkcast check --store $T/store reads them again" \
+	"and what was not checked"
+is "$(grep -c 'check --store .* --repair' "$T/err") $(wc -l <"$T/err")" "1 3" "standard error says what mends it"
 is "$(jq -c '[.schema, [.hosts[] | [.host, .requests, .missing_segments, .coverage_ratio,
 	(.gaps | length), .lost]]]' <("$b" ls --store "$T/store" --json))" \
 	'["blkcast.store/1",[["db1",4500,1,0.75,1,0],["web1",6000,0,1,0,0]]]' "the same as JSON"
+exits 2 "a host that is not there: exit 2" "$b" ls --store "$T/store" --host db1,db2
 is "$("$b" ls --store "$T/store" --host db1 | grep -c '^web1')" 0 "--host leaves the others out"
 # A reading command makes nothing that the store's owner cannot write, and follows no link.
 "$BUILD/tests/system/sample_store" "$T/linked"
