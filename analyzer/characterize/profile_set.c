@@ -15,7 +15,7 @@
 
 #define NR_WINDOWS    32
 #define MIN_WINDOW_NS 100000000ull /* shorter ones hold too few requests to have percentiles */
-/* Windows cut by the beginning or the end are no fair batch. */
+/* A window that the beginning or the end of the trace cuts is shorter and is left out of the spread. */
 #define FULL_RATIO 0.99
 
 void profile_set_init(struct profile_set *s)
@@ -94,7 +94,7 @@ static int take_window(void *ctx, struct profile *p)
 	struct window_taker *t = ctx;
 	struct profile_group *g;
 
-	/* Nor is what retention left, where it is longer. */
+	/* Neither are the intervals that retention left, where they are longer than a window. */
 	if (p->end_s - p->begin_s < FULL_RATIO * t->window_s ||
 	    p->end_s - p->begin_s > t->window_s / FULL_RATIO ||
 	    p->quality.coverage_ratio < FULL_RATIO)
@@ -154,7 +154,7 @@ static int load_trace(struct profile_set *s, const char *path, const struct sele
 	taker.window_s = (double)config.window_ns / 1e9;
 	config.profile = take_window;
 	config.ctx = &taker;
-	/* The curve and the regions of short windows say nothing that is compared. */
+	/* Nothing compares the miss-ratio curve and the regions of short windows. */
 	config.window.cheap = false;
 	return replay_once(path, sel, &config, err);
 }
@@ -286,6 +286,21 @@ static bool looks_like_json(const char *path)
 	if (f)
 		fclose(f);
 	return c == '{' || c == '[';
+}
+
+void profile_set_names(const struct profile_set *s, char *text, size_t bytes)
+{
+	size_t len = 0;
+
+	snprintf(text, bytes, "%s", s->nr_groups ? "" : "none");
+	for (size_t i = 0; i < s->nr_groups && len < bytes; i++) {
+		const struct profile *p = &s->groups[i].whole;
+
+		len += (size_t)snprintf(text + len, bytes - len, "%s%s of %s", i ? ", " : "",
+					*p->device_name ? p->device_name : p->device, p->host);
+	}
+	if (len >= bytes && bytes > 4)
+		snprintf(text + bytes - 4, 4, "...");
 }
 
 int profile_set_load(struct profile_set *s, const char *path, const struct selection *sel,

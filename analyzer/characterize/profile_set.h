@@ -2,10 +2,11 @@
 /*
  * profile_set: the profiles of a file, a store or a trace, by host and device.
  *
- * A JSON file holds one blkcast.profile/1 or an array of them; several of one host and device are
- * its windows, and `whole` is then merged from all of them (formats/profile/profile_merge.h): what adds up is
- * exact, what takes single requests to tell (think time, burstiness, locality) is unknown. A trace is replayed twice: whole, and in some thirty windows, whose spread tells how
- * far its figures would differ had one looked a little earlier or later.
+ * A JSON file holds one blkcast.profile/1 or an array of them. Several profiles of one host and device are
+ * its windows, and `whole` is then merged from all of them (formats/profile/profile_merge.h): sums stay
+ * exact, and values that need single requests (think time, burstiness, locality) are unknown. A trace is
+ * replayed twice: once as a whole, and once in some thirty windows. The spread of the windows says how far
+ * the figures would differ if the trace had begun a little earlier or later.
  */
 #ifndef ANALYZER_PROFILE_SET_H
 #define ANALYZER_PROFILE_SET_H
@@ -31,10 +32,14 @@ struct profile_set {
 
 void profile_set_init(struct profile_set *s);
 void profile_set_release(struct profile_set *s);
-/* path: a JSON file, a segment file or a store's folder; sel (zeroed but for what the command line
- * chose) selects among their requests, and in a JSON file by host and device. 0; -ENODATA where the
- * selection leaves nothing; -ENOENT, -EINVAL, -EBADMSG, ... with one line in err. */
+/*
+ * Loads path: a JSON file, a segment file or a store's folder. sel (zeroed but for what the command line
+ * chose) selects among the requests of a trace, and in a JSON file by host and device. 0; -ENODATA where the
+ * selection leaves nothing; -ENOENT, -EINVAL, -EBADMSG, ... with one line in err.
+ */
 int profile_set_load(struct profile_set *s, const char *path, const struct selection *sel,
 		     struct err *err);
+/* Writes "sda of db1, sdb of db1" to text, or "none"; names that do not fit are cut by "...". */
+void profile_set_names(const struct profile_set *s, char *text, size_t bytes);
 
 #endif

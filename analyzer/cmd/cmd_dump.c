@@ -238,26 +238,34 @@ static int dump_columns(struct cli *cli)
 	return print_columns(cli, sums, nr, nr_requests);
 }
 
-/* A profile as the agent stored it, one line each. */
+/* Prints a profile as the agent stored it, on one line. ctx counts the profiles. */
 static void print_stored(void *ctx, const struct scan_trace *trace, const char *json)
 {
-	(void)ctx;
+	uint64_t *nr_profiles = ctx;
+
 	(void)trace;
+	++*nr_profiles;
 	shown_print_json(json, stdout);
 	putchar('\n');
 }
 
-/* Profiles come with their segments: the requests are read past. */
-static int dump_profiles(struct cli *cli, struct scan *scan)
+/*
+ * The scan hands over the profiles of a segment when it reads the segment, so that all requests are read and
+ * dropped. *is_empty: the selection has neither a profile nor a request.
+ */
+static int dump_profiles(struct cli *cli, struct scan *scan, const uint64_t *nr_profiles,
+			 bool *is_empty)
 {
 	struct scan_request *batch = calloc(SCAN_BATCH, sizeof(*batch));
+	uint64_t nr_requests = 0;
 	int64_t nr;
 
 	if (!batch)
 		return cli_fail(cli, &(struct err){ .code = ENOMEM, .line = "out of memory" });
 	while ((nr = scan_next(scan, batch, SCAN_BATCH)) > 0)
-		;
+		nr_requests += (uint64_t)nr;
 	free(batch);
+	*is_empty = nr == 0 && !nr_requests && !*nr_profiles;
 	return nr < 0 ? cli_fail(cli, scan_error(scan)) : CLI_DONE;
 }
 
@@ -276,7 +284,8 @@ static int cmd_dump_run(struct cli *cli)
 		CLI_FLAG("columns", 0, &columns, "sizes of the compressed columns of the files"),
 		CLI_END,
 	};
-	const struct scan_hooks hooks = { .profile = print_stored };
+	uint64_t nr_profiles = 0;
+	const struct scan_hooks hooks = { .profile = print_stored, .ctx = &nr_profiles };
 	unsigned int format = 0;
 	struct scan *scan = NULL;
 	struct err err = { 0 };
@@ -302,7 +311,7 @@ static int cmd_dump_run(struct cli *cli)
 		err.code = -ret;
 		ret = cli_fail(cli, &err);
 	} else if (profiles) {
-		ret = dump_profiles(cli, scan);
+		ret = dump_profiles(cli, scan, &nr_profiles, &is_empty);
 	} else {
 		ret = dump_requests(cli, scan, (enum dump_format)format, limit, &is_empty);
 	}

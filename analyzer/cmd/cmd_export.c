@@ -93,7 +93,10 @@ static int cmd_export_perform(struct cli *cli, struct selection *sel, struct exp
 	return CLI_DONE;
 }
 
-/* As they are: nothing that cuts through segments can be asked for. */
+/*
+ * Copies whole segments byte by byte. Only hosts and times choose segments; every other selection would cut
+ * through them and is refused.
+ */
 static int export_segments(struct cli *cli, const struct selection *sel, const char *output)
 {
 	const struct scan_filter filter = { .hosts = sel->hosts.items,
@@ -118,6 +121,8 @@ static int export_segments(struct cli *cli, const struct selection *sel, const c
 		return cli_usage(cli, "--end: expected a time after --begin");
 	ret = output ? whole_segments_write_file(&from, NULL, output, &counts, &err)
 		     : whole_segments_write(&from, NULL, stdout, &counts, &err);
+	if (ret == -ENODATA)
+		ret = selection_says_nothing(sel, cli, &err) ? -EINVAL : ret;
 	if (ret) {
 		err.code = -ret;
 		return cli_fail(cli, &err);

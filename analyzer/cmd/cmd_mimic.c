@@ -34,6 +34,7 @@ static const struct profile *cmd_mimic_choose(const struct profile_set *set,
 					      const struct selection *sel, struct err *err)
 {
 	const struct profile *found = NULL;
+	char names[1024];
 	size_t nr = 0;
 
 	for (size_t i = 0; i < set->nr_groups; i++) {
@@ -48,10 +49,12 @@ static const struct profile *cmd_mimic_choose(const struct profile_set *set,
 		found = wanted ? p : found;
 		nr += wanted;
 	}
+	profile_set_names(set, names, sizeof(names));
 	if (nr != 1)
 		err_set(err, EINVAL,
-			"expected one profile, got %zu of %zu; --device and --host choose", nr,
-			set->nr_groups);
+			"expected one profile, got %zu of %zu; --device and --host choose; the "
+			"devices are: %s",
+			nr, set->nr_groups, names);
 	return nr == 1 ? found : NULL;
 }
 
@@ -134,6 +137,8 @@ static int cmd_mimic_load(struct job *job, struct profile_set *set, const char *
 
 	profile_set_init(set);
 	ret = profile_set_load(set, path, sel, &job->err);
+	if (ret == -ENODATA)
+		ret = selection_nothing_of(sel, job->cli, path, &job->err);
 	if (!ret) {
 		*p = cmd_mimic_choose(set, sel, &job->err);
 		ret = *p ? 0 : -EINVAL;
@@ -209,7 +214,8 @@ static int write_log(struct job *job, struct exporter *e, struct scan *scan)
 	if (nr < 0)
 		return err_set(&job->err, (int)-nr, "%s", scan_error(scan)->line);
 	if (!ret && !e->nr_written)
-		return err_set(&job->err, EINVAL, "no request in the selection: nothing to replay");
+		return err_set(&job->err, ENODATA,
+			       "no request in the selection: nothing to replay");
 	return ret;
 }
 
@@ -234,6 +240,10 @@ static int cmd_mimic_replay(struct job *job)
 	if (ret && e.out)
 		remove(log);
 	scan_close(scan);
+	if (ret == -ENODATA && !e.nr_left_out)
+		selection_says_nothing(&job->sel, job->cli, &job->err);
+	if (ret == -ENODATA)
+		ret = -EINVAL;
 	if (ret)
 		return ret;
 	if (e.nr_left_out)

@@ -111,6 +111,8 @@ int mimic_causal(const struct cli *cli, struct selection *sel, const struct mimi
 		return ret;
 	ret = causal_load(&plan, scan, o->duration_s, err);
 	scan_close(scan);
+	if (ret == -EINVAL && !plan.nr && !plan.nr_left_out)
+		selection_says_nothing(sel, cli, err);
 	if (!ret)
 		ret = causal_target(cli, &guard, &plan, o->target, overwrite, err);
 	run.stop = stop_catch();

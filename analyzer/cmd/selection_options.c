@@ -107,24 +107,33 @@ static int read_devices(const struct selection *sel, const struct cli *cli, cons
 	return ret;
 }
 
+bool selection_says_nothing(const struct selection *sel, const struct cli *cli, struct err *err)
+{
+	bool is_selected = sel->hosts.nr || sel->devices.nr || sel->cgroups.nr ||
+			   sel->processes.nr || sel->operations.nr || sel->begin_real_ns ||
+			   sel->end_real_ns || sel->leave_out_own;
+	char devices[2048] = "";
+	struct err unread = { 0 };
+
+	if (!is_selected)
+		return false;
+	if (read_devices(sel, cli, NULL, devices, sizeof(devices), &unread) < 0)
+		snprintf(devices, sizeof(devices), "not to be read");
+	err_set(err, EINVAL,
+		"no request is in the selection of hosts, devices, times, cgroups, processes and "
+		"operations; the devices are: %s",
+		devices);
+	return true;
+}
+
 int selection_nothing(const struct selection *sel, const struct cli *cli)
 {
-	const struct scan_filter *f = &sel->filter;
-	bool is_selected = f->nr_hosts || f->nr_devices || f->nr_cgroups || f->nr_processes ||
-			   f->begin_real_ns || f->end_real_ns || f->operations || f->leave_out_own;
-	char devices[2048] = "";
 	struct err err = { 0 };
 
-	if (!is_selected) {
-		cli_note(cli, "no request is in the selection");
-		return CLI_DONE;
-	}
-	if (read_devices(sel, cli, NULL, devices, sizeof(devices), &err) < 0)
-		snprintf(devices, sizeof(devices), "not to be read");
-	return cli_usage(cli,
-			 "no request is in the selection of hosts, devices, times, cgroups, "
-			 "processes and operations; the devices are: %s",
-			 devices);
+	if (selection_says_nothing(sel, cli, &err))
+		return cli_usage(cli, "%s", err.line);
+	cli_note(cli, "no request is in the selection");
+	return CLI_DONE;
 }
 
 int selection_nothing_of(const struct selection *sel, const struct cli *cli, const char *path,

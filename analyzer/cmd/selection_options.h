@@ -54,5 +54,10 @@ int selection_nothing(const struct selection *sel, const struct cli *cli);
  */
 int selection_nothing_of(const struct selection *sel, const struct cli *cli, const char *path,
 			 struct err *err);
+/*
+ * The same for a command that fails anyway where it gets no request: true where something was selected, and
+ * err then has -EINVAL and the line that names the devices that are there.
+ */
+bool selection_says_nothing(const struct selection *sel, const struct cli *cli, struct err *err);
 
 #endif

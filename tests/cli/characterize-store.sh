@@ -38,12 +38,23 @@ is "$("$b" characterize --store "$T/store" --host web1 --device sda | sed -n '1,
 	"web1 sda (8:0), source bpf, layer device
 2026-01-01T00:00:00+00:00 to 2026-01-01T00:00:04+00:00 (4 s)" "the text says what and when"
 for what in "--device wrong" "--host wrong" "--process nobody" "--cgroup /nowhere" "--begin 2040-01-01" "--end 2000-01-01"; do
-	for command in characterize "characterize --together" "characterize --window 1s" dump "export --format csv"; do
+	for command in characterize "characterize --together" "characterize --window 1s" dump "export --format csv" \
+		"dump --profiles" "mimic --replay --target /dev/sdx -o $T/replay.fio" \
+		"mimic --replay --run --target /dev/sdx"; do
 		exits 2 "$command $what: exit 2" "$b" $command --store "$T/store" $what
 		like "$(cat "$T/err")" "no request is in the selection .* the devices are: .*sda of (db1|web1)" \
 			"$command $what: names the devices"
 	done
 done
+for what in "--host wrong" "--begin 2040-01-01" "--end 2000-01-01"; do
+	exits 2 "export of segments $what: exit 2" "$b" export --format segments --store "$T/store" $what -o "$T/out.seg"
+	like "$(cat "$T/err")" "the devices are: .*sda of (db1|web1)" "export of segments $what: names the devices"
+done
+exits 2 "mimic of a device that is not there: exit 2" "$b" mimic "$T/store" --device wrong --target /dev/sdx
+like "$(cat "$T/err")" "store: nothing is in the selection; the devices are: .*sda of (db1|web1)" "and the devices are named"
+"$b" characterize --store "$T/store" --json >"$T/profiles.json"
+exits 2 "mimic of a profile that is not in the file: exit 2" "$b" mimic "$T/profiles.json" --device wrong --target /dev/sdx
+like "$(cat "$T/err")" "json: nothing is in the selection; the devices are: .*sda of (db1|web1)" "and those of the file are named"
 chmod a-w "$T/store"
 is "$("$b" characterize --store "$T/store" --json)" "$(cat "$all")" "again, with its catalog"
 rm -f "$T"/store/catalog.sqlite*

@@ -63,7 +63,7 @@ bad "a path fio cannot hold" "without : ; # " "$T/store" --target /tmp/a:b
 bad "an unknown intensity" "auto, closed or open" "$T/store" --target "$T/x" --intensity half
 bad "an unknown part" "discards, bursts or locality" "$T/store" --target "$T/x" --leave-out reads
 bad "clients nobody knows" "the clients are unknown" "$T/store" --target "$T/x" --intensity closed
-bad "a device that is not there" "expected a profile or a trace" "$T/store" --target "$T/x" --device sdz
+bad "a device that is not there" "nothing is in the selection; the devices are: sda of log" "$T/store" --target "$T/x" --device sdz
 bad "a replay that is run and written" "without -o" --replay --run --store "$T/store" --target "$T/x" -o "$T/x.fio"
 bad "a run of no replay" "expected with --replay" "$T/store" --run --target "$T/x"
 bad "a replay in a folder" "expected a device or a file" --replay --run --store "$T/store" --target "$T"
