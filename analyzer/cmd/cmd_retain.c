@@ -9,6 +9,7 @@
 
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/store/damage.h"
 #include "analyzer/cmd/retain_options.h"
 #include "analyzer/keep/retain_text.h"
 #include "base/units.h"
@@ -88,6 +89,8 @@ static int cmd_retain_run(struct cli *cli)
 	ret = open_store(&store, dir, &err);
 	if (ret == 0)
 		ret = retain_pass(store, &limits, real_now_ns(), NULL, &counts, &err);
+	if (ret == 0)
+		ret = damage_note_store(store, NULL, 0, &err);
 	store_close(store);
 	if (ret < 0)
 		return cli_fail(cli, &err);
@@ -95,7 +98,7 @@ static int cmd_retain_run(struct cli *cli)
 		print_json(dir, &counts);
 	else
 		print_text(dir, &counts);
-	return CLI_DONE;
+	return counts.nr_left_out ? CLI_FAILED : CLI_DONE; /* the limits do not hold for these */
 }
 
 const struct command command_retain = {
