@@ -43,7 +43,7 @@ static const char *profile_text_count(const struct profile *p, uint32_t unknown,
 
 static double profile_text_rate(uint64_t nr, const struct profile *p)
 {
-	return (double)nr / profile_rate_s(p);
+	return profile_is_timeless(p) ? NAN : (double)nr / profile_rate_s(p);
 }
 
 /* Which part of it retention has left no requests of. */
@@ -78,7 +78,10 @@ static void print_head(const struct profile *p, bool utc, FILE *out)
 		*p->device_name ? shown(p->device_name, name, sizeof(name)) : "-",
 		*p->device ? shown(p->device, device, sizeof(device)) : "several",
 		source_name(p->source), layer_name(p->layer));
-	fprintf(out, "%s to %s (%s)\n", begin, end, span);
+	if (profile_is_timeless(p))
+		fprintf(out, "without times: the source tells an order of requests\n");
+	else
+		fprintf(out, "%s to %s (%s)\n", begin, end, span);
 	print_retention(p, utc, out);
 	fprintf(out, "grade %c%s%s\n\n", p->quality.grade ? p->quality.grade : '-',
 		*p->quality.why ? ": " : "", shown(p->quality.why, why, sizeof(why)));
@@ -335,6 +338,8 @@ void profile_text_line(const struct profile *p, bool utc, FILE *out)
 	char host[SHOWN_NAME_BYTES], name[SHOWN_NAME_BYTES];
 
 	units_instant(when_ns(p->begin_s), utc, when_ns(p->begin_s) % 1000000000 ? 3 : 0, begin);
+	if (profile_is_timeless(p))
+		snprintf(begin, sizeof(begin), "-");
 	fprintf(out, "%-25s %-10s %-8s %9s %9s %10s %10s %9s %9s %8s %6c\n", begin,
 		shown(p->host, host, sizeof(host)), shown(p->device_name, name, sizeof(name)),
 		units_count(profile_text_rate(p->requests[OPERATION_READ], p), a),

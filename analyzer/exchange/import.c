@@ -343,7 +343,7 @@ static void import_summarize(struct import *im)
 	}
 }
 
-/* Whether what came out may be kept. */
+/* Decides whether the import may be stored: it has requests, and few enough records were skipped. */
 static int import_judge(const struct import *im, struct err *err)
 {
 	const struct import_result *r = im->out;
@@ -351,6 +351,8 @@ static int import_judge(const struct import *im, struct err *err)
 
 	for (size_t i = 0; i < r->nr_traces && !first[0]; i++)
 		first = r->traces[i].skips.first[0];
+	if (r->nr_requests == 0 && !first[0])
+		first = r->traces[0].note; /* of the format: why no event became a request */
 	if (r->nr_requests == 0)
 		return err_set(err, EBADMSG, "%s: expected requests, there is none%s%s",
 			       r->traces[0].path, first[0] ? ": " : "", first);

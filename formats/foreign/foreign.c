@@ -258,15 +258,15 @@ static bool has_time(const struct request *r)
 }
 
 /*
- * No request takes 0 s. Where a trace has a field for response times and all are 0, nobody filled it
- * in. Where some are above 0, a 0 is a time below the clock's resolution, and a value.
+ * No request takes 0 s, so that a column of zeros was filled in by nobody: response times of 0 are unknown
+ * until the trace has one above 0. Behind it a 0 is a time below the clock's resolution, and a value. The
+ * rule looks at records one by one; how many are read at a time does not change its answer.
  */
 static void doubt_zero_times(struct foreign *f, struct request *r, size_t nr)
 {
-	for (size_t i = 0; i < nr && !f->has_times; i++)
-		f->has_times = has_time(&r[i]);
 	for (size_t i = 0; i < nr && !f->has_times; i++) {
-		if (r[i].flags & (REQUEST_NO_COMPLETION | REQUEST_NO_ARRIVAL))
+		f->has_times = has_time(&r[i]);
+		if (f->has_times || r[i].flags & (REQUEST_NO_COMPLETION | REQUEST_NO_ARRIVAL))
 			continue;
 		r[i].flags |= REQUEST_NO_COMPLETION;
 		f->nr_zero_times++;

@@ -189,6 +189,18 @@ double profile_untimed_ratio(const struct profile *p)
 	return data ? profile_untimed_requests(p) / (double)data : NAN;
 }
 
+bool profile_is_timeless(const struct profile *p)
+{
+	uint64_t nr = 0;
+
+	for (int i = 0; i < NR_OPERATIONS; i++)
+		nr += p->requests[i];
+	return p->source == SOURCE_IMPORT && nr > 1 && isnan(p->open.rate_per_s) &&
+	       isnan(p->open.interarrival_mean_s) && !p->read.response.stage[STAGE_TOTAL].nr &&
+	       !p->write.response.stage[STAGE_TOTAL].nr && isnan(p->read.response.total_mean_s) &&
+	       isnan(p->write.response.total_mean_s);
+}
+
 double profile_watched_s(const struct profile *p)
 {
 	return p->quality.coverage_ratio * (p->end_s - p->begin_s);
@@ -340,8 +352,14 @@ void profile_grade(struct profile *p)
 			  data);
 	else
 		hold_down(&v, 'E', "No read and no write was seen.");
-	hold_down(&v, grade_below(duration_s, seconds), "The period is only %.3g s long.",
-		  duration_s);
+	if (profile_is_timeless(p))
+		hold_down(
+			&v, 'D',
+			"The source tells an order of requests and no times: there are no rates and "
+			"no response times.");
+	else
+		hold_down(&v, grade_below(duration_s, seconds), "The period is only %.3g s long.",
+			  duration_s);
 	p->quality.grade = v.grade;
 	memcpy(p->quality.why, v.why, sizeof(v.why));
 }

@@ -193,6 +193,11 @@ uint64_t profile_data_bytes(const struct profile *p);
  */
 double profile_untimed_requests(const struct profile *p);
 double profile_untimed_ratio(const struct profile *p);
+/*
+ * Whether the source tells an order of requests and no times: several requests, of which none has a known
+ * arrival or a response time. Begin, end and length of such a profile mean nothing.
+ */
+bool profile_is_timeless(const struct profile *p);
 /* Seconds of the period that were watched; NaN where the coverage is unknown. */
 double profile_watched_s(const struct profile *p);
 /* Seconds that rates are over: those watched, or the whole period where the coverage is unknown. */

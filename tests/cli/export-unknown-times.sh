@@ -19,6 +19,9 @@ lines('both.map', lambda i: f'{i * 10},R,{i * 8192},4096,0.{i:03d},1.{i:03d}\n')
 lines('queue.map', lambda i: f'{i * 10},R,{i * 8192},4096,0.{i:03d},\n')
 lines('zero.map', lambda i: f'{i * 10},R,{i * 8192},4096,,0.000\n')
 lines('some-zeros.map', lambda i: f'{i * 10},R,{i * 8192},4096,,{i % 2}\n')
+lines('late.map', lambda i: f'{i * 10},R,{i * 8192},4096,,{int(i > 200)}\n')
+# an issue (D) behind a known beginning, without a completion: the queue time is known
+lines('issued.blkparse', lambda i: f'  8,0 0 {3 * i} 0.{i:03d}000000 1 Q R {i * 16} + 8 [-]\n  8,0 0 {3 * i + 1} 0.{i:03d}000000 1 G R {i * 16} + 8 [-]\n  8,0 0 {3 * i + 2} 0.{i:03d}400000 1 D R {i * 16} + 8 [-]\n')
 # completions alone begin nothing that is known: dispatch and completion
 lines('dispatch.blkparse', lambda i: f'  8,0 0 {2 * i} 0.{i:03d}000000 1 D R {i * 16} + 8 [-]\n  8,0 0 {2 * i + 1} 0.{i:03d}500000 1 C R {i * 16} + 8 [0]\n')
 lines('begun.blkparse', lambda i: f'  8,0 0 {2 * i} 0.{i:03d}000000 1 Q R {i * 16} + 8 [-]\n  8,0 0 {2 * i + 1} 0.{i:03d}000000 1 G R {i * 16} + 8 [-]\n')
@@ -26,13 +29,12 @@ END
 map=time=1:ms,op=2,offset=3,size=4,queue=5:ms,service=6:ms
 profile() { "$b" characterize --json --store "$1" | jq -c '.[] | [.requests, .bytes, .response_time, .quality.untimed_requests, .quality.grade, .intensity.closed]'; }
 for f in total.msr total.systor part.systor atlas.disksim none.disksim both.map queue.map zero.map some-zeros.map \
+	late.map issued.blkparse \
 	dispatch.blkparse begun.blkparse; do
 	how=(--map "$map")
 	[ "${f##*.}" = map ] || how=()
 	"$b" import --quiet --host h "${how[@]}" --store "$T/$f.store" "$T/$f" >/dev/null 2>"$T/err" || fail "import of $f" "$(cat "$T/err")"
-	formats="csv blkparse"
-	[ $f = queue.map ] && formats=csv # a dispatch without a completion is no dispatch in a trace of events
-	for format in $formats; do
+	for format in csv blkparse segments; do
 		"$b" export --quiet --store "$T/$f.store" --format $format -o "$T/$f.$format"
 		"$b" import --quiet --host h --format $format --store "$T/$f.$format.store" "$T/$f.$format" >/dev/null
 		is "$(profile "$T/$f.$format.store")" "$(profile "$T/$f.store")" "$f: one profile after $format"
@@ -50,6 +52,24 @@ is "$("$b" characterize --json --store "$T/zero.map.store" | jq -c '.[0] | [.res
 	'[null,"C"]' "a column of zeros is unknown"
 is "$("$b" characterize --json --store "$T/some-zeros.map.store" | jq -c '.[0].response_time.read.total | [.count, .min_s]')" \
 	'[300,0]' "zeros among others are times below the clock's step"
+is "$("$b" characterize --json --store "$T/late.map.store" | jq -c '.[0] | [.response_time.read.total.count, .quality.untimed_requests]')" \
+	'[100,200]' "zeros before the first time above 0 are unknown, all 200 of them"
+like "$("$b" import --map "$map" --store "$T/again" "$T/late.map" 2>&1)" \
+	"late.map: 200 of 300 requests have no response time: .*one of 0 s before the first above 0 s" "and the import says so"
+is "$("$b" dump --store "$T/issued.blkparse.store" --format csv | sed 1d | cut -d, -f9,10,18 | sort -u)" "0.000400000,," \
+	"a dispatch without a completion keeps its queue time"
+like "$("$b" ls --store "$T/part.systor.store")" "of them 150 without response time .50 %" "ls counts requests without response time"
+is "$("$b" ls --json --store "$T/part.systor.store" | jq .hosts[0].without_response_time)" 150 "the same as JSON"
+printf '  8,0 0 %d 0.00%d 1 C R %d + 8 [0]\n' 1 1 8 2 2 16 >"$T/ends.blkparse"
+exits 2 "completions alone: exit 2" "$b" import --store "$T/ends" "$T/ends.blkparse"
+like "$(cat "$T/err")" "ends.blkparse: expected requests, there is none: it has completions .C. but no issues .D. or queues .Q." \
+	"and says what is missing"
+for i in {1..300}; do echo "$((i * 37)) 8 0 $i"; done >"$T/order.lis"
+"$b" import --quiet --store "$T/order" "$T/order.lis" >/dev/null
+"$b" characterize --store "$T/order" >"$T/order.txt"
+is "$(grep -c 1970 "$T/order.txt") $(grep -c 'throughput    -/s' "$T/order.txt")" "0 1" "an order without times has no instants and no throughput"
+like "$(cat "$T/order.txt")" "The source tells an order of requests and no times" "and its grade says why"
+is "$("$b" characterize --window 1s --store "$T/order" | grep -c 1970)" 0 "nor have its windows"
 like "$("$b" import --map "$map" --store "$T/again" "$T/zero.map" 2>&1)" \
 	"zero.map: 300 of 300 requests have no response time: all that the trace tells are 0 s" "and the import says so"
 like "$("$b" import --store "$T/again" "$T/none.disksim" 2>&1)" \
