@@ -588,8 +588,7 @@ int segment_reader_total(struct segment_reader *s, struct segment_totals *out)
 		segment_totals_release(&t);
 		return ret;
 	}
-	if (!s->nr)
-		t.first_arrival_ns = 0;
+	t.first_arrival_ns = s->nr ? t.first_arrival_ns : 0;
 	*out = t;
 	return 0;
 }
