@@ -50,7 +50,9 @@ static int put_sums(const struct sums *s, unsigned int interval, struct readings
 	char name[READING_NAME_BYTES];
 	int ret = readings_put(r, interval, "agent_lost", s->lost);
 
-	for (int k = 0; k < 2 && !ret; k++) {
+	if (ret)
+		return ret;
+	for (int k = 0; k < 2; k++) {
 		const struct seen *one = &s->side[k];
 
 		snprintf(name, sizeof(name), "agent_%s_requests", side_names[k]);
@@ -59,10 +61,14 @@ static int put_sums(const struct sums *s, unsigned int interval, struct readings
 		if (!ret)
 			ret = readings_put(r, interval, name, one->bytes);
 		snprintf(name, sizeof(name), "agent_%s_s", side_names[k]);
-		if (!ret && one->timed > 0)
+		if (ret)
+			return ret;
+		if (one->timed > 0)
 			ret = readings_put(r, interval, name, one->time_s / one->timed);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static void agent_windows_add(struct sums *to, const struct sums *s)

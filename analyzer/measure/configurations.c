@@ -66,7 +66,9 @@ int configurations_full(struct configurations *c, const struct factors *f, struc
 	else if (nr > CONFIGURATIONS_MAX)
 		ret = err_set(err, E2BIG, "design: more than %u configurations",
 			      CONFIGURATIONS_MAX);
-	for (uint64_t n = 0; n < nr && !ret; n++) {
+	if (ret)
+		goto out;
+	for (uint64_t n = 0; n < nr; n++) {
 		uint64_t rest = n;
 
 		for (size_t i = f->nr; i-- > 0;) {
@@ -74,7 +76,10 @@ int configurations_full(struct configurations *c, const struct factors *f, struc
 			rest /= f->items[i].nr_levels;
 		}
 		ret = configurations_add(c, f->nr, cells);
+		if (ret)
+			goto out;
 	}
+out:
 	free(cells);
 	return ret;
 }
@@ -156,15 +161,17 @@ static int read_one(const struct factors *f, const struct yaml_tree *t,
 		if (factors_find(f, node->items[k]->key) < 0)
 			return yaml_tree_error(t, node->items[k], err, "no factor '%.60s'",
 					       node->items[k]->key);
-	for (size_t i = 0; i < f->nr && !ret; i++) {
+	for (size_t i = 0; i < f->nr; i++) {
 		const struct yaml_node *n = yaml_node_get(node, f->items[i].name);
 
 		if (!n)
 			return yaml_tree_error(t, node, err, "list: no level of factor '%s'",
 					       f->items[i].name);
 		ret = read_cell(f, i, t, n, &cells[i], err);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 int configurations_read(struct configurations *c, const struct factors *f,
@@ -173,16 +180,26 @@ int configurations_read(struct configurations *c, const struct factors *f,
 	double *cells = calloc(f->nr + 1, sizeof(*cells));
 	int ret = cells ? 0 : -ENOMEM;
 
-	if (!ret && (node->kind != YAML_LIST || !node->nr))
+	if (ret)
+		goto out;
+	if (node->kind != YAML_LIST || !node->nr)
 		ret = yaml_tree_error(t, node, err, "list: expected configurations");
-	for (size_t i = 0; i < node->nr && !ret; i++) {
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < node->nr; i++) {
 		ret = read_one(f, t, node->items[i], cells, err);
-		if (!ret && configurations_contains(c, cells))
+		if (ret)
+			goto out;
+		if (configurations_contains(c, cells))
 			ret = yaml_tree_error(t, node->items[i], err,
 					      "list: this configuration is there twice");
-		if (!ret)
-			ret = configurations_add(c, f->nr, cells);
+		if (ret)
+			goto out;
+		ret = configurations_add(c, f->nr, cells);
+		if (ret)
+			goto out;
 	}
+out:
 	free(cells);
 	return ret;
 }

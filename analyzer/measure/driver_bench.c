@@ -77,7 +77,9 @@ static int take_transaction(const char *line, struct readings *r)
 	if (nr < 3)
 		return 0;
 	ret = driver_bench_put(r, name, "per_s", rate);
-	if (!ret && nr == 5)
+	if (ret)
+		return ret;
+	if (nr == 5)
 		ret = driver_bench_put(r, name, "bytes_per_s",
 				       amount * (unit == 'G'   ? MB * 1024
 						 : unit == 'M' ? MB
@@ -104,7 +106,7 @@ static int take_lines(const char *text, size_t len, bool ffsb, struct readings *
 	bool found = false;
 	int ret = 0;
 
-	for (const char *at = text, *end = text + len; at < end && !ret;) {
+	for (const char *at = text, *end = text + len; at < end;) {
 		const char *eol = memchr(at, '\n', (size_t)(end - at));
 		size_t nr = (size_t)((eol ? eol : end) - at);
 		char line[512];
@@ -115,10 +117,13 @@ static int take_lines(const char *text, size_t len, bool ffsb, struct readings *
 			ret = take_transaction(line, r);
 		else
 			ret = take_summary(line, r, &found);
-		if (!ret)
-			ret = ffsb ? take_call(line, r, &found) : take_flowop(line, r);
+		if (ret)
+			return ret;
+		ret = ffsb ? take_call(line, r, &found) : take_flowop(line, r);
+		if (ret)
+			return ret;
 	}
-	if (!ret && !found)
+	if (!found)
 		ret = err_set(err, EINVAL,
 			      ffsb ? "ffsb: expected latency statistics, got '%.60s'"
 				   : "filebench: expected an IO Summary, got '%.60s'",

@@ -134,20 +134,25 @@ static int put_interval(struct readings *r, unsigned int interval, const struct 
 	double seconds = (to->runtime_ms - from->runtime_ms) / 1e3;
 	int ret = 0;
 
-	for (int k = 0; k < 2 && !ret; k++) {
+	for (int k = 0; k < 2; k++) {
 		const struct side *a = &from->side[k], *b = &to->side[k];
 		double count = b->lat_count - a->lat_count;
 
 		ret = driver_fio_put(r, interval, side_names[k], "per_s",
 				     (b->ios - a->ios) / seconds);
-		if (!ret)
-			ret = driver_fio_put(r, interval, side_names[k], "bytes_per_s",
-					     (b->bytes - a->bytes) / seconds);
-		if (!ret && count > 0)
+		if (ret)
+			return ret;
+		ret = driver_fio_put(r, interval, side_names[k], "bytes_per_s",
+				     (b->bytes - a->bytes) / seconds);
+		if (ret)
+			return ret;
+		if (count > 0)
 			ret = driver_fio_put(r, interval, side_names[k], "s",
 					     (b->lat_sum_ns - a->lat_sum_ns) / count / 1e9);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 /* Percentiles of a direction that one group of jobs alone worked in. */
@@ -192,7 +197,7 @@ static int put_whole(struct readings *r, const json_t *jobs, const struct snapsh
 {
 	int ret = 0;
 
-	for (int k = 0; k < 2 && !ret; k++) {
+	for (int k = 0; k < 2; k++) {
 		const struct side *s = &last->side[k];
 		double iops = 0, bytes = 0;
 		json_t *job;
@@ -204,17 +209,24 @@ static int put_whole(struct readings *r, const json_t *jobs, const struct snapsh
 			bytes += driver_fio_number(json_object_get(job, side_names[k]), "bw_bytes");
 		}
 		ret = driver_fio_put(r, 0, side_names[k], "requests", s->ios);
-		if (!ret)
-			ret = driver_fio_put(r, 0, side_names[k], "per_s", iops);
-		if (!ret)
-			ret = driver_fio_put(r, 0, side_names[k], "bytes_per_s", bytes);
-		if (!ret && s->lat_count > 0)
+		if (ret)
+			return ret;
+		ret = driver_fio_put(r, 0, side_names[k], "per_s", iops);
+		if (ret)
+			return ret;
+		ret = driver_fio_put(r, 0, side_names[k], "bytes_per_s", bytes);
+		if (ret)
+			return ret;
+		if (s->lat_count > 0)
 			ret = driver_fio_put(r, 0, side_names[k], "s",
 					     s->lat_sum_ns / s->lat_count / 1e9);
-		if (!ret)
-			ret = put_percentiles(r, side_names[k], jobs);
+		if (ret)
+			return ret;
+		ret = put_percentiles(r, side_names[k], jobs);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static int job_error(const json_t *jobs, struct err *err)
@@ -272,14 +284,23 @@ static int fio_take(const struct drive *d, const char *text, size_t len, bool fi
 		ret = put_interval(r, ++nr, &from, &now);
 		from = now;
 	}
-	if (!ret && final && !last)
+	if (ret)
+		goto out;
+	if (final && !last)
 		ret = err_set(err, EINVAL, "fio: expected JSON, got '%.60s'", len ? text : "");
-	if (!ret && final)
+	if (ret)
+		goto out;
+	if (final)
 		ret = job_error(jobs, err);
-	if (!ret && final && now.side[0].ios + now.side[1].ios == 0)
+	if (ret)
+		goto out;
+	if (final && now.side[0].ios + now.side[1].ios == 0)
 		ret = err_set(err, EINVAL, "fio: no request was completed");
-	if (!ret && final)
+	if (ret)
+		goto out;
+	if (final)
 		ret = put_whole(r, jobs, &now);
+out:
 	json_decref(last);
 	return ret;
 }

@@ -108,15 +108,17 @@ static int read_levels(const struct factor_reader *r, struct factor *f,
 	f->levels = calloc(node->nr, sizeof(*f->levels));
 	if (!f->levels)
 		return -ENOMEM;
-	for (size_t i = 0; i < node->nr && !ret; i++) {
+	for (size_t i = 0; i < node->nr; i++) {
 		const struct yaml_node *n = node->items[i];
 
 		if (n->kind != YAML_SCALAR)
 			return yaml_tree_error(r->tree, n, r->err,
 					       "%s: expected a number or a word", f->name);
 		ret = read_level(r, f, n, n->text, n->quoted);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 /* cases: {random: {rw: randrw}, sequential: {rw: rw}} */
@@ -155,12 +157,15 @@ static int read_cases(const struct factor_reader *r, struct factor *f, const str
 	f->levels = calloc(node->nr, sizeof(*f->levels));
 	if (!f->levels)
 		return -ENOMEM;
-	for (size_t i = 0; i < node->nr && !ret; i++) {
+	for (size_t i = 0; i < node->nr; i++) {
 		ret = read_level(r, f, node->items[i], node->items[i]->key, false);
-		if (!ret)
-			ret = read_case(r, &f->levels[i], node->items[i]);
+		if (ret)
+			return ret;
+		ret = read_case(r, &f->levels[i], node->items[i]);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static int read_range(const struct factor_reader *r, struct factor *f, const struct yaml_node *node)
@@ -226,14 +231,16 @@ int factors_read(struct factors *f, const struct yaml_tree *t, const struct yaml
 	f->items = calloc(node->nr, sizeof(*f->items));
 	if (!f->items)
 		return -ENOMEM;
-	for (size_t i = 0; i < node->nr && !ret; i++) {
+	for (size_t i = 0; i < node->nr; i++) {
 		f->items[i].name = strdup(node->items[i]->key);
 		if (!f->items[i].name)
 			return -ENOMEM;
 		f->nr++;
 		ret = read_factor(&r, &f->items[i], node->items[i]);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 int factor_cell_text(const struct factor *f, double cell, struct buf *out)

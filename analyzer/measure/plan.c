@@ -171,9 +171,11 @@ int plan_configurations(const struct plan *p, struct configurations *c, struct e
 	case DESIGN_SEQUENTIAL:
 		return configurations_random(c, &p->factors, p->sequential.start, &rng, err);
 	}
-	if (!ret && !p->as_given)
+	if (ret)
+		return ret;
+	if (!p->as_given)
 		configurations_shuffle(c, &order);
-	return ret;
+	return 0;
 }
 
 int plan_candidates(const struct plan *p, struct configurations *c, struct err *err)
@@ -218,19 +220,33 @@ int plan_params(const struct plan *p, const struct plan_target *t, const double 
 	};
 	int ret = params_set(out, "target", t->name, true, err);
 
-	if (!ret)
-		ret = params_set(out, "directory", directory, true, err);
-	if (!ret)
-		ret = params_set(out, "device", t->device ? t->device : "", true, err);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers) && !ret; i++)
+	if (ret)
+		return ret;
+	ret = params_set(out, "directory", directory, true, err);
+	if (ret)
+		return ret;
+	ret = params_set(out, "device", t->device ? t->device : "", true, err);
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
 		ret = params_set_number(out, numbers[i].name, numbers[i].value, err);
-	if (!ret)
-		ret = configuration_set(&p->factors, cells, out, err);
-	for (size_t i = 0; i < p->nr_settings && !ret; i++)
+		if (ret)
+			return ret;
+	}
+	ret = configuration_set(&p->factors, cells, out, err);
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < p->nr_settings; i++) {
 		ret = set_expanded(out, &p->settings[i], err);
-	for (size_t i = 0; i < t->nr_settings && !ret; i++)
+		if (ret)
+			return ret;
+	}
+	for (size_t i = 0; i < t->nr_settings; i++) {
 		ret = set_expanded(out, &t->settings[i], err);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static int expand_all(const struct plan *p, const struct plan_target *t, struct params *params,
@@ -243,12 +259,18 @@ static int expand_all(const struct plan *p, const struct plan_target *t, struct 
 	buf_init(&shell);
 	if (p->setup)
 		ret = params_expand(params, p->setup, &shell, err);
-	if (!ret && t->load.driver->prepare)
+	if (ret)
+		goto out;
+	if (t->load.driver->prepare)
 		ret = t->load.driver->prepare(&d, &shell, err);
-	if (!ret)
-		ret = t->load.driver->run(&d, &shell, err);
-	if (!ret && p->teardown)
+	if (ret)
+		goto out;
+	ret = t->load.driver->run(&d, &shell, err);
+	if (ret)
+		goto out;
+	if (p->teardown)
 		ret = params_expand(params, p->teardown, &shell, err);
+out:
 	buf_release(&shell);
 	return ret;
 }
@@ -259,7 +281,9 @@ static int check_texts(const struct plan *p, const struct configurations *c, str
 	bool *used = calloc(p->factors.nr, sizeof(*used));
 	int ret = used ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < p->nr_targets && !ret; i++) {
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < p->nr_targets; i++) {
 		struct params params = { 0 };
 		const struct plan_target *t = &p->targets[i];
 
@@ -276,13 +300,19 @@ static int check_texts(const struct plan *p, const struct configurations *c, str
 				used[k] |= params_find(&params, l->settings[s].name)->used;
 		}
 		params_release(&params);
+		if (ret)
+			goto out;
 	}
-	for (size_t k = 0; k < p->factors.nr && !ret; k++)
+	for (size_t k = 0; k < p->factors.nr; k++) {
 		if (!used[k])
 			ret = err_set(err, EINVAL,
 				      "%s: factors: nothing uses '%s': expected {%s} in a load, a "
 				      "setting or setup",
 				      p->path, p->factors.items[k].name, p->factors.items[k].name);
+		if (ret)
+			goto out;
+	}
+out:
 	free(used);
 	return ret;
 }
@@ -294,8 +324,10 @@ static int check_design(const struct plan *p, struct err *err)
 
 	if (ret == -EINVAL || ret == -E2BIG)
 		err_prefix(err, "%s", p->path);
-	if (!ret)
-		ret = check_texts(p, &c, err);
+	if (ret)
+		goto out;
+	ret = check_texts(p, &c, err);
+out:
 	configurations_release(&c);
 	return ret;
 }
@@ -312,21 +344,25 @@ static int read_tree(struct plan_reader *r)
 	const struct yaml_node *design = yaml_node_get(root, "design");
 	int ret = yaml_tree_keys(r->tree, root, keys, r->err);
 
-	if (!ret && !factors)
+	if (ret)
+		return ret;
+	if (!factors)
 		return yaml_tree_error(r->tree, root, r->err, "factors: missing");
 
-	if (!ret)
-		ret = plan_read_scalars(r, root);
-	if (!ret)
-		ret = factors_read(&r->plan->factors, r->tree, factors, r->plan->scale, r->err);
-	if (!ret)
-		ret = plan_read_settings(r, yaml_node_get(root, "settings"), &r->plan->settings,
-					 &r->plan->nr_settings);
-	if (!ret)
-		ret = plan_read_targets(r, root);
-	if (!ret)
-		ret = read_design(r, design);
-	return ret;
+	ret = plan_read_scalars(r, root);
+	if (ret)
+		return ret;
+	ret = factors_read(&r->plan->factors, r->tree, factors, r->plan->scale, r->err);
+	if (ret)
+		return ret;
+	ret = plan_read_settings(r, yaml_node_get(root, "settings"), &r->plan->settings,
+				 &r->plan->nr_settings);
+	if (ret)
+		return ret;
+	ret = plan_read_targets(r, root);
+	if (ret)
+		return ret;
+	return read_design(r, design);
 }
 
 static uint64_t hash_of(const struct plan *p, const char *const *overrides, size_t nr)
@@ -359,12 +395,16 @@ int plan_read(struct plan *p, const char *path, const char *const *overrides, si
 	if (!ret)
 		ret = yaml_tree_parse(&tree, path, p->text, strlen(p->text), err);
 	r.tree = tree;
-	if (!ret)
-		ret = read_tree(&r);
-	if (!ret)
-		ret = check_design(p, err);
-	if (!ret)
-		p->hash = hash_of(p, overrides, nr_overrides);
+	if (ret)
+		goto out;
+	ret = read_tree(&r);
+	if (ret)
+		goto out;
+	ret = check_design(p, err);
+	if (ret)
+		goto out;
+	p->hash = hash_of(p, overrides, nr_overrides);
+out:
 	yaml_tree_free(tree);
 	if (ret)
 		plan_release(p);

@@ -84,9 +84,12 @@ static int read_whole(struct plan_reader *r, const struct yaml_node *root, const
 	double value = (double)*out;
 	int ret = read_number(r, root, key, low, high, &value);
 
-	if (!ret && value != floor(value))
+	if (ret)
+		goto out;
+	if (value != floor(value))
 		return err_set(r->err, EINVAL, "%s: %s: expected a whole number, got %g",
 			       r->plan->path, key, value);
+out:
 	*out = (uint64_t)value;
 	return ret;
 }
@@ -177,13 +180,18 @@ static int read_campaign(struct plan_reader *r, const struct yaml_node *root)
 	if (!node)
 		return plan_read_missing(r, root, "campaign");
 	ret = plan_read_text(r, node, &p->campaign);
-	for (size_t i = 0; i < r->nr_overrides && !ret; i++)
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < r->nr_overrides; i++) {
 		if (strncmp(r->overrides[i], "campaign=", 9) == 0) {
 			free(p->campaign);
 			p->campaign = strdup(r->overrides[i] + 9);
 			ret = p->campaign ? 0 : -ENOMEM;
 		}
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 int plan_read_scalars(struct plan_reader *r, const struct yaml_node *root)
@@ -208,17 +216,21 @@ int plan_read_scalars(struct plan_reader *r, const struct yaml_node *root)
 	if (!ret)
 		ret = read_stop(r, yaml_node_get(root, "stop"));
 	p->time_limit_s = 60 + 3 * plan_run_s(p);
-	if (!ret)
-		ret = read_number(r, root, "time_limit", 1, TIME_MAX_S, &p->time_limit_s);
-	if (!ret)
-		ret = read_monitor(r, yaml_node_get(root, "monitor"));
-	if (!ret)
-		ret = read_order(r, yaml_node_get(root, "order"));
-	if (!ret)
-		ret = plan_read_text(r, yaml_node_get(root, "setup"), &p->setup);
-	if (!ret)
-		ret = plan_read_text(r, yaml_node_get(root, "teardown"), &p->teardown);
-	return ret;
+	if (ret)
+		return ret;
+	ret = read_number(r, root, "time_limit", 1, TIME_MAX_S, &p->time_limit_s);
+	if (ret)
+		return ret;
+	ret = read_monitor(r, yaml_node_get(root, "monitor"));
+	if (ret)
+		return ret;
+	ret = read_order(r, yaml_node_get(root, "order"));
+	if (ret)
+		return ret;
+	ret = plan_read_text(r, yaml_node_get(root, "setup"), &p->setup);
+	if (ret)
+		return ret;
+	return plan_read_text(r, yaml_node_get(root, "teardown"), &p->teardown);
 }
 
 int plan_read_settings(struct plan_reader *r, const struct yaml_node *node,
@@ -384,9 +396,11 @@ int plan_read_targets(struct plan_reader *r, const struct yaml_node *root)
 		return yaml_tree_error(r->tree, node, r->err,
 				       "targets: expected a mapping of 1 to %d targets",
 				       PLAN_TARGETS_MAX);
-	for (size_t i = 0; i < node->nr && !ret; i++) {
+	for (size_t i = 0; i < node->nr; i++) {
 		p->nr_targets++;
 		ret = read_target(r, node->items[i], load, &p->targets[i]);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }

@@ -85,25 +85,29 @@ int readings_take_means(struct readings *r)
 	unsigned int nr;
 	int ret = 0;
 
-	for (size_t i = 0; i < nr_before && !ret; i++) {
+	for (size_t i = 0; i < nr_before; i++) {
 		char name[READING_NAME_BYTES];
 
 		memcpy(name, r->items[i].name, sizeof(name));
 		if (isnan(readings_get(r, 0, name)))
 			ret = readings_put(r, 0, name, mean_of(r, name, &nr));
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 int readings_join(struct readings *r, const struct readings *from, const char *prefix)
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < from->nr && !ret; i++) {
+	for (size_t i = 0; i < from->nr; i++) {
 		char name[2 * READING_NAME_BYTES];
 
 		snprintf(name, sizeof(name), "%s%s", prefix, from->items[i].name);
 		ret = readings_put(r, from->items[i].interval, name, from->items[i].value);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }

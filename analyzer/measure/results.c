@@ -229,16 +229,19 @@ static int put_factors(struct results *r, int64_t id, const struct factors *f, s
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < f->nr && !ret; i++) {
+	for (size_t i = 0; i < f->nr; i++) {
 		sqlite3_stmt *s;
 
 		ret = results_prepare(r, &s, err, "INSERT INTO factor VALUES (?, ?, ?, ?)", "iiti",
 				      id, (int64_t)i, f->items[i].name,
 				      (int64_t)factor_is_text(&f->items[i]));
-		if (!ret)
-			ret = results_finish(r, s, err);
+		if (ret)
+			return ret;
+		ret = results_finish(r, s, err);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 int results_campaign(struct results *r, const struct plan *p, bool resume, int64_t *id,
@@ -271,10 +274,13 @@ int results_campaign(struct results *r, const struct plan *p, bool resume, int64
 	if (!ret)
 		ret = results_finish(r, s, err);
 	*id = sqlite3_last_insert_rowid(r->db);
-	if (!ret)
-		ret = put_factors(r, *id, &p->factors, err);
-	if (!ret)
-		ret = results_exec(r, "COMMIT", err);
+	if (ret)
+		goto out;
+	ret = put_factors(r, *id, &p->factors, err);
+	if (ret)
+		goto out;
+	ret = results_exec(r, "COMMIT", err);
+out:
 	if (ret)
 		sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
 	return ret;

@@ -75,16 +75,18 @@ int results_find(struct results *r, const char *name, int64_t *id, struct err *e
 		ret = err_set(err, EINVAL, "%s: no campaign in it", r->path);
 	else if (!name && nr > 1)
 		ret = err_set(err, EINVAL, "%s: --campaign: expected one of %s", r->path, list);
-	if (!ret)
-		ret = results_prepare(r, &s, err, "SELECT id FROM campaign WHERE name = ?", "t",
-				      name ? name : names[0]);
-	if (!ret) {
-		*id = sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
-		sqlite3_finalize(s);
-		if (!*id)
-			ret = err_set(err, EINVAL, "%s: no campaign '%.60s'; there are %s", r->path,
-				      name, list);
-	}
+	if (ret)
+		goto out;
+	ret = results_prepare(r, &s, err, "SELECT id FROM campaign WHERE name = ?", "t",
+			      name ? name : names[0]);
+	if (ret)
+		goto out;
+	*id = sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+	sqlite3_finalize(s);
+	if (!*id)
+		ret = err_set(err, EINVAL, "%s: no campaign '%.60s'; there are %s", r->path, name,
+			      list);
+out:
 	results_names_free(names, nr);
 	return ret;
 }
@@ -158,9 +160,10 @@ static int put_levels(struct results *r, int64_t configuration, struct buf *out,
 		buf_put_u8(out, ',');
 		table_put_cell(out, (const char *)sqlite3_column_text(s, 0));
 	}
-	if (!ret)
-		sqlite3_finalize(s);
-	return ret;
+	if (ret)
+		return ret;
+	sqlite3_finalize(s);
+	return 0;
 }
 
 static int put_metrics(struct results *r, int64_t run, char **metrics, size_t nr,
@@ -174,7 +177,9 @@ static int put_metrics(struct results *r, int64_t run, char **metrics, size_t nr
 	bool row = !ret && sqlite3_step(s) == SQLITE_ROW;
 
 	/* Both lists are sorted: whoever is not in the run's is an empty cell. */
-	for (size_t i = 0; i < nr && !ret; i++) {
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < nr; i++) {
 		bool wanted = !response || strcmp(metrics[i], response) == 0;
 		bool has = row && strcmp((const char *)sqlite3_column_text(s, 0), metrics[i]) == 0;
 
@@ -189,8 +194,8 @@ static int put_metrics(struct results *r, int64_t run, char **metrics, size_t nr
 		if (has)
 			row = sqlite3_step(s) == SQLITE_ROW;
 	}
-	if (!ret)
-		sqlite3_finalize(s);
+	sqlite3_finalize(s);
+out:
 	buf_put_u8(out, '\n');
 	return ret;
 }
@@ -225,12 +230,14 @@ int results_csv(struct results *r, int64_t campaign, const char *response, struc
 	size_t nr_factors = 0, nr_metrics = 0;
 	int ret = metric_columns(r, campaign, response, &metrics, &nr_metrics, err);
 
-	if (!ret)
-		ret = results_factors(r, campaign, &factors, &nr_factors, err);
-	if (!ret) {
-		put_header(out, factors, nr_factors, metrics, nr_metrics, response);
-		ret = put_rows(r, campaign, metrics, nr_metrics, response, out, err);
-	}
+	if (ret)
+		goto out;
+	ret = results_factors(r, campaign, &factors, &nr_factors, err);
+	if (ret)
+		goto out;
+	put_header(out, factors, nr_factors, metrics, nr_metrics, response);
+	ret = put_rows(r, campaign, metrics, nr_metrics, response, out, err);
+out:
 	results_names_free(factors, nr_factors);
 	results_names_free(metrics, nr_metrics);
 	return ret;

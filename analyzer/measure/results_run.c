@@ -28,13 +28,17 @@ static int put_level(struct results *r, int64_t id, size_t at, const struct fact
 
 	buf_init(&text);
 	ret = factor_cell_text(f, cell, &text);
-	if (!ret)
-		ret = buf_put_u8(&text, 0);
-	if (!ret)
-		ret = results_prepare(r, &s, err, "INSERT INTO level VALUES (?, ?, ?, ?)", "iidt",
-				      id, (int64_t)at, number, (char *)text.data);
-	if (!ret)
-		ret = results_finish(r, s, err);
+	if (ret)
+		goto out;
+	ret = buf_put_u8(&text, 0);
+	if (ret)
+		goto out;
+	ret = results_prepare(r, &s, err, "INSERT INTO level VALUES (?, ?, ?, ?)", "iidt", id,
+			      (int64_t)at, number, (char *)text.data);
+	if (ret)
+		goto out;
+	ret = results_finish(r, s, err);
+out:
 	buf_release(&text);
 	return ret;
 }
@@ -57,10 +61,15 @@ int results_put_configuration(struct results *r, int64_t campaign, size_t number
 	if (!ret)
 		ret = results_finish(r, s, err);
 	id = sqlite3_last_insert_rowid(r->db);
-	for (size_t i = 0; i < f->nr && !ret; i++)
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < f->nr; i++) {
 		ret = put_level(r, id, i, &f->items[i], cells[i], err);
-	if (!ret)
-		ret = results_exec(r, "COMMIT", err);
+		if (ret)
+			goto out;
+	}
+	ret = results_exec(r, "COMMIT", err);
+out:
 	if (ret)
 		sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
 	return ret;
@@ -128,7 +137,7 @@ static int put_readings(struct results *r, int64_t run, const struct readings *r
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < readings->nr && !ret; i++) {
+	for (size_t i = 0; i < readings->nr; i++) {
 		const struct reading *one = &readings->items[i];
 		unsigned int nr = 0;
 		double rse = one->interval ? 0 : readings_rse(readings, one->name, &nr);
@@ -143,10 +152,13 @@ static int put_readings(struct results *r, int64_t run, const struct readings *r
 					r, &s, err,
 					"INSERT OR REPLACE INTO metric VALUES (?, ?, ?, ?, ?)",
 					"itddi", run, one->name, one->value, rse, (int64_t)nr);
-		if (!ret)
-			ret = results_finish(r, s, err);
+		if (ret)
+			return ret;
+		ret = results_finish(r, s, err);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static int put_artifacts(struct results *r, int64_t run, const struct results_run *what,
@@ -154,7 +166,7 @@ static int put_artifacts(struct results *r, int64_t run, const struct results_ru
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < what->nr_artifacts && !ret; i++) {
+	for (size_t i = 0; i < what->nr_artifacts; i++) {
 		const struct results_artifact *a = &what->artifacts[i];
 		sqlite3_stmt *s;
 
@@ -166,8 +178,10 @@ static int put_artifacts(struct results *r, int64_t run, const struct results_ru
 		sqlite3_bind_text64(s, 4, a->content ? a->content : "", a->len, SQLITE_STATIC,
 				    SQLITE_UTF8);
 		ret = results_finish(r, s, err);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static int forget_run(struct results *r, int64_t configuration, unsigned int repetition,
@@ -211,12 +225,17 @@ int results_put_run(struct results *r, int64_t campaign, const struct results_ru
 	if (!ret)
 		ret = results_finish(r, s, err);
 	id = sqlite3_last_insert_rowid(r->db);
-	if (!ret && !run->error)
+	if (ret)
+		goto out;
+	if (!run->error)
 		ret = put_readings(r, id, run->readings, err);
-	if (!ret)
-		ret = put_artifacts(r, id, run, err);
-	if (!ret)
-		ret = results_exec(r, "COMMIT", err);
+	if (ret)
+		goto out;
+	ret = put_artifacts(r, id, run, err);
+	if (ret)
+		goto out;
+	ret = results_exec(r, "COMMIT", err);
+out:
 	if (ret)
 		sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
 	return ret;

@@ -12,14 +12,20 @@ int results_table(struct table *t, const char *db, const char *campaign, const c
 	int ret = results_open(&r, db, RESULTS_READ, err);
 
 	buf_init(&csv);
-	if (!ret)
-		ret = results_find(r, campaign, &id, err);
-	if (!ret)
-		ret = results_csv(r, id, response, &csv, err);
-	if (!ret)
-		ret = table_parse(t, db, (char *)csv.data, csv.len, err);
-	if (!ret && factors)
+	if (ret)
+		goto out;
+	ret = results_find(r, campaign, &id, err);
+	if (ret)
+		goto out;
+	ret = results_csv(r, id, response, &csv, err);
+	if (ret)
+		goto out;
+	ret = table_parse(t, db, (char *)csv.data, csv.len, err);
+	if (ret)
+		goto out;
+	if (factors)
 		ret = results_factors(r, id, factors, nr_factors, err);
+out:
 	buf_release(&csv);
 	results_close(r);
 	return ret;

@@ -51,9 +51,11 @@ static int start_load(struct run_once *r, struct lane *l, const double *cells, s
 	if (!ret)
 		ret = target_run_script(&d, l->target, l->folder, &script, err);
 	buf_put_u8(&script, 0);
-	if (!ret)
-		ret = script.error ? script.error
-				   : session_start(&l->load, l->target, (char *)script.data, err);
+	if (ret)
+		goto out;
+	ret = script.error ? script.error
+			   : session_start(&l->load, l->target, (char *)script.data, err);
+out:
 	buf_release(&script);
 	if (ret)
 		err_prefix(err, "target %s", l->target->name);
@@ -68,9 +70,11 @@ static int start_agent(struct run_once *r, struct lane *l, struct err *err)
 	buf_init(&script);
 	ret = target_agent_script(r->plan, l->target, l->folder, r->name, &script);
 	buf_put_u8(&script, 0);
-	if (!ret)
-		ret = script.error ? script.error
-				   : session_start(&l->agent, l->target, (char *)script.data, err);
+	if (ret)
+		goto out;
+	ret = script.error ? script.error
+			   : session_start(&l->agent, l->target, (char *)script.data, err);
+out:
 	buf_release(&script);
 	return ret;
 }
@@ -179,10 +183,13 @@ static int put_target(struct readings *r, const struct target_times *t)
 	};
 	int ret = 0;
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all) && !ret; i++)
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		if (isfinite(all[i].value))
 			ret = readings_put(r, 0, all[i].name, all[i].value);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 /* What all loads printed so far, by target. */
@@ -190,7 +197,7 @@ static int run_once_take(struct run_once *r, bool final, struct readings *out, s
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < r->nr_lanes && !ret; i++) {
+	for (size_t i = 0; i < r->nr_lanes; i++) {
 		struct lane *l = &r->lanes[i];
 		struct drive d = drive_of(r, l);
 		struct readings one = { 0 };
@@ -214,8 +221,10 @@ static int run_once_take(struct run_once *r, bool final, struct readings *out, s
 		if (!ret)
 			ret = readings_join(out, &one, prefix);
 		readings_release(&one);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static void apply_stop_rule(struct run_once *r)
@@ -313,18 +322,27 @@ int run_once(struct run_once *r, const double *cells, struct err *err)
 	r->deadline_s = monotonic_s() + r->plan->time_limit_s;
 	snprintf(r->traces, sizeof(r->traces), "%s/%s", r->plan->traces ? r->plan->traces : "",
 		 r->name);
-	for (size_t i = 0; i < r->nr_lanes && !ret; i++)
+	for (size_t i = 0; i < r->nr_lanes; i++) {
 		ret = start_load(r, &r->lanes[i], cells, err);
-	if (!ret)
-		ret = wait_for_ready(r, err);
-	if (!ret && r->plan->monitor_agent)
+		if (ret)
+			goto out;
+	}
+	ret = wait_for_ready(r, err);
+	if (ret)
+		goto out;
+	if (r->plan->monitor_agent)
 		ret = start_agents(r, err);
-	if (!ret)
-		ret = run_once_measure(r, err);
-	if (!ret && r->plan->monitor_agent)
+	if (ret)
+		goto out;
+	ret = run_once_measure(r, err);
+	if (ret)
+		goto out;
+	if (r->plan->monitor_agent)
 		ret = stop_agents(r, err);
-	if (!ret)
-		ret = run_once_take(r, true, &r->readings, err);
+	if (ret)
+		goto out;
+	ret = run_once_take(r, true, &r->readings, err);
+out:
 	r->nr_intervals = readings_intervals(&r->readings);
 	take_artifacts(r, ret != 0);
 	return ret;

@@ -42,7 +42,7 @@ static int start_keepers(struct campaign *c, struct err *err)
 	const struct plan *p = c->r->plan;
 	int ret = 0;
 
-	for (size_t i = 0; i < p->nr_targets && !ret; i++) {
+	for (size_t i = 0; i < p->nr_targets; i++) {
 		struct buf script;
 
 		buf_init(&script);
@@ -56,8 +56,10 @@ static int start_keepers(struct campaign *c, struct err *err)
 					   : session_start(&c->keepers[i], &p->targets[i],
 							   (char *)script.data, err);
 		buf_release(&script);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static int keeper_failed(struct campaign *c, size_t i, struct err *err)
@@ -227,15 +229,20 @@ static int choose_next(struct campaign *c, struct err *err)
 	int ret = cells ? 0 : -ENOMEM;
 
 	buf_init(&csv);
-	if (!ret)
-		ret = results_csv(c->r->store, c->r->campaign, p->sequential.response, &csv, err);
-	if (!ret)
-		ret = table_parse(&measured, "measured", (char *)csv.data, csv.len, err);
-	if (!ret)
-		ret = sequential_next(&p->factors, &measured, p->sequential.response,
-				      &c->candidates, &c->todo, cells, err);
-	if (!ret)
-		ret = configurations_add(&c->todo, p->factors.nr, cells);
+	if (ret)
+		goto out;
+	ret = results_csv(c->r->store, c->r->campaign, p->sequential.response, &csv, err);
+	if (ret)
+		goto out;
+	ret = table_parse(&measured, "measured", (char *)csv.data, csv.len, err);
+	if (ret)
+		goto out;
+	ret = sequential_next(&p->factors, &measured, p->sequential.response, &c->candidates,
+			      &c->todo, cells, err);
+	if (ret)
+		goto out;
+	ret = configurations_add(&c->todo, p->factors.nr, cells);
+out:
 	table_release(&measured);
 	buf_release(&csv);
 	free(cells);
@@ -262,15 +269,17 @@ static int measure_sequential(struct campaign *c, struct err *err)
 	const struct plan *p = c->r->plan;
 	int ret = 0;
 
-	for (size_t i = 0; i < p->sequential.configurations && !ret; i++) {
+	for (size_t i = 0; i < p->sequential.configurations; i++) {
 		if (i == c->todo.nr)
 			ret = choose_next(c, err);
 		if (ret == -ENOENT)
 			return 0;
 		for (unsigned int k = 1; k <= p->repetitions && !ret; k++)
 			ret = measure_configuration(c, i, k, err);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 /*
@@ -297,7 +306,9 @@ static int take_configurations(struct campaign *c, struct err *err)
 	struct configurations known = { 0 };
 	int ret = plan_configurations(p, &c->todo, err);
 
-	if (!ret && p->design == DESIGN_SEQUENTIAL) {
+	if (ret)
+		return ret;
+	if (p->design == DESIGN_SEQUENTIAL) {
 		ret = plan_candidates(p, &c->candidates, err);
 		if (!ret)
 			ret = results_configurations(c->r->store, c->r->campaign, &p->factors,
@@ -326,8 +337,10 @@ int runner_run(struct runner *r, struct err *err)
 		ret = wait_for_keepers(c, err);
 	if (ret == -EHOSTUNREACH || ret == -EINVAL)
 		results_put_event(r->store, r->campaign, NULL, err->line, NULL);
-	if (!ret)
-		ret = measure_all(c, err);
+	if (ret)
+		goto out;
+	ret = measure_all(c, err);
+out:
 	runner_release(c);
 	free(c);
 	r->seconds = monotonic_s() - began_s;

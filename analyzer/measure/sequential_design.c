@@ -47,21 +47,29 @@ static int sequential_design_learn(struct committee *c, const struct factors *f,
 
 	for (size_t i = 0; i < f->nr && names; i++)
 		names[i] = f->items[i].name;
-	if (!ret && measured->nr_rows < ROWS_LEAST)
+	if (ret)
+		goto out;
+	if (measured->nr_rows < ROWS_LEAST)
 		ret = err_set(err, EINVAL,
 			      "design: %zu measured configurations have '%s'; a "
 			      "sequential design needs %d",
 			      measured->nr_rows, response, ROWS_LEAST);
-	if (!ret)
-		ret = dataset_read(&c->data, &c->schema, measured, &spec, err);
-	for (int i = 0; i < NR_MEMBERS && !ret; i++) {
+	if (ret)
+		goto out;
+	ret = dataset_read(&c->data, &c->schema, measured, &spec, err);
+	if (ret)
+		goto out;
+	for (int i = 0; i < NR_MEMBERS; i++) {
 		double p[PARAMETERS_MAX] = { 0 };
 
 		technique_standard(members[i], technique_nr_columns(&c->schema), p);
 		if (members[i] == &technique_cart)
 			p[0] = MINSPLIT_SMALL;
 		ret = model_fit(&c->models[i], members[i], p, &c->schema, &c->data);
+		if (ret)
+			goto out;
 	}
+out:
 	free(names);
 	return ret;
 }
@@ -89,15 +97,19 @@ static int make_table(struct committee *c, const struct factors *f,
 		      : table_parse(&c->candidates, "candidates", (char *)text.data, text.len, err);
 	buf_release(&text);
 	c->at = calloc(c->schema.nr + 1, sizeof(*c->at));
-	if (!ret && !c->at)
-		ret = -ENOMEM;
-	for (size_t v = 0; v < c->schema.nr && !ret; v++) {
+	if (ret)
+		return ret;
+	if (!c->at)
+		return -ENOMEM;
+	for (size_t v = 0; v < c->schema.nr; v++) {
 		int column = table_find(&c->candidates, c->schema.variables[v].name, err);
 
 		ret = column < 0 ? column : 0;
 		c->at[v] = (size_t)column;
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static double sequential_design_disagreement(struct committee *c, size_t row, double *x)
@@ -151,10 +163,14 @@ int sequential_next(const struct factors *f, const struct table *measured, const
 			best = i;
 		}
 	}
-	if (!ret && most < 0)
+	if (ret)
+		goto out;
+	if (most < 0)
 		ret = -ENOENT;
-	if (!ret)
-		memcpy(cells, candidates->cells + best * f->nr, f->nr * sizeof(*cells));
+	if (ret)
+		goto out;
+	memcpy(cells, candidates->cells + best * f->nr, f->nr * sizeof(*cells));
+out:
 	free(x);
 	sequential_design_release(&c);
 	return ret;

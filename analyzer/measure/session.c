@@ -132,10 +132,11 @@ int session_start(struct session *s, const struct plan_target *t, const char *sc
 	buf_put_u8(&remote, 0);
 	snprintf(port, sizeof(port), "%u", (unsigned int)t->port);
 	ret = whole.error ? whole.error : remote.error;
-	if (!ret) {
-		set_arguments(t, (char *)remote.data, (char *)whole.data, port, argv);
-		ret = start(s, argv, err);
-	}
+	if (ret)
+		goto out;
+	set_arguments(t, (char *)remote.data, (char *)whole.data, port, argv);
+	ret = start(s, argv, err);
+out:
 	buf_release(&whole);
 	buf_release(&remote);
 	return ret;

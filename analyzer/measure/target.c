@@ -211,9 +211,10 @@ int target_run_script(const struct drive *d, const struct plan_target *t, const 
 		ret = put_texts(d, d->plan->teardown, "teardown", &inner, err);
 	buf_printf(&inner, "[ $s = 0 ] || rm -rf ./*\nexit $s\n");
 	buf_put_u8(&inner, 0);
-	if (!ret)
-		ret = inner.error ? inner.error
-				  : session_supervise(out, folder, (char *)inner.data);
+	if (ret)
+		goto out;
+	ret = inner.error ? inner.error : session_supervise(out, folder, (char *)inner.data);
+out:
 	buf_release(&inner);
 	return ret;
 }

@@ -183,13 +183,17 @@ static int causal_fill(struct causal_plan *plan, struct causal_times *t, size_t 
 	if (!plan->lanes)
 		return -ENOMEM;
 	plan->nr_lanes = t->nr_lanes;
-	for (size_t l = 0; l < t->nr_lanes && !ret; l++) {
+	if (ret)
+		return ret;
+	for (size_t l = 0; l < t->nr_lanes; l++) {
 		/* write-back stops where nothing is written, which is no wait for a request */
 		if (causal_tid(&t->requests[t->lanes[l].first]))
 			plan->lanes[l].depends = causal_depends(t, l);
 		ret = fill_lane(&plan->lanes[l], t, &t->lanes[l], nr);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 /* A flush before a write cannot be asked for: the write is sent when that one's time has passed. */

@@ -75,8 +75,10 @@ int causal_load(struct causal_plan *plan, struct scan *scan, double duration_s, 
 	int ret = causal_load_collect(&c, scan, duration_s, err);
 
 	memset(plan, 0, sizeof(*plan));
-	if (!ret)
-		ret = causal_make(plan, c.requests, c.nr, err);
+	if (ret)
+		goto out;
+	ret = causal_make(plan, c.requests, c.nr, err);
+out:
 	free(c.requests);
 	return ret;
 }

@@ -398,11 +398,15 @@ static int mimic_aim(struct aims *aims, struct mimic *m, const struct profile *p
 {
 	int ret = make_intensity(m, p, o, aims, err);
 
-	for (size_t i = 0; i < o->nr_runs && !ret; i++) {
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < o->nr_runs; i++) {
 		mimic_correct(aims, m, p, o->runs[i]);
 		ret = make_intensity(m, p, o, aims, err);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static int make_range(struct mimic *m, const struct profile *p, const struct mimic_options *o,

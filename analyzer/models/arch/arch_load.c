@@ -117,8 +117,10 @@ int arch_load(struct arch_load *out, const struct arch_model *m, uint64_t seed, 
 		for (size_t k = 0; k < REPLICATIONS && !ret; k++)
 			ret = load_replicate(loads + k * stride, m, i, seed + k, err);
 	}
-	if (!ret)
-		ret = load_judge_all(&l, m, loads, stride, err);
+	if (ret)
+		goto out;
+	ret = load_judge_all(&l, m, loads, stride, err);
+out:
 	free(loads);
 	if (ret)
 		arch_load_release(&l);

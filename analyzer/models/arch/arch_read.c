@@ -137,11 +137,12 @@ int reader_whole(struct arch_reader *r, const struct yaml_node *node, double lea
 	double v;
 	int ret = reader_number(r, node, least, most, &v);
 
-	if (!ret && v != floor(v))
+	if (ret)
+		return ret;
+	if (v != floor(v))
 		return reader_error(r, node, "%s: expected a whole number, got %g", node->key, v);
-	if (!ret)
-		*value = (uint32_t)v;
-	return ret;
+	*value = (uint32_t)v;
+	return 0;
 }
 
 /* Marks a name as one that gets a value; a parameter of the model cannot. */
@@ -312,9 +313,14 @@ static int read_interfaces(struct arch_reader *r, const struct yaml_node *node)
 {
 	int ret = reader_names(r, node);
 
-	for (size_t i = 0; !ret && node && i < node->nr; i++)
+	if (ret)
+		return ret;
+	for (size_t i = 0; node && i < node->nr; i++) {
 		ret = read_interface(r, node->items[i]);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 /* A variable that nobody sets could have no value wherever it is asked for. */

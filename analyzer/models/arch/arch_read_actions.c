@@ -90,14 +90,18 @@ static int read_io(struct arch_reader *r, const struct yaml_node *node, uint32_t
 	a->io.direction = n ? ARCH_READ : ARCH_WRITE;
 	n = n ? n : yaml_node_get(node, "write");
 	ret = reader_expression(r, n, 0, &a->io.size);
-	if (!ret && stoex_is_constant(a->io.size, &p) && !(p > 0))
-		ret = reader_error(r, n, "%s: expected more than 0 bytes", n->key);
-	if (!ret && (n = yaml_node_get(node, "sequential"))) {
+	if (ret)
+		return ret;
+	if (stoex_is_constant(a->io.size, &p) && !(p > 0))
+		return reader_error(r, n, "%s: expected more than 0 bytes", n->key);
+	if ((n = yaml_node_get(node, "sequential"))) {
 		ret = reader_expression(r, n, 0, &a->io.sequential);
 		if (!ret && stoex_is_constant(a->io.sequential, &p) && p > 1)
 			ret = reader_error(r, n, "sequential: expected a probability, got %g", p);
 	}
-	if (!ret && (n = yaml_node_get(node, "file_set")))
+	if (ret)
+		return ret;
+	if ((n = yaml_node_get(node, "file_set")))
 		ret = find_file_set(r, n, &a->io.file_set);
 	return ret;
 }
@@ -214,9 +218,12 @@ static int read_branch(struct arch_reader *r, const struct yaml_node *node, uint
 	a->kind = ARCH_BRANCH;
 	if (node->kind != YAML_LIST || !node->nr)
 		return reader_error(r, node, "branch: expected a list of cases");
-	for (size_t i = 0; !ret && i < node->nr; i++)
+	for (size_t i = 0; i < node->nr; i++) {
 		ret = read_case(r, node->items[i], component, a);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 /* Those of one list that follow the fork's others. */

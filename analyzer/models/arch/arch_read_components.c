@@ -88,7 +88,9 @@ static int read_roles(struct arch_reader *r, const struct yaml_node *node, struc
 {
 	int ret = reader_names(r, node);
 
-	for (size_t i = 0; !ret && node && i < node->nr; i++) {
+	if (ret)
+		return ret;
+	for (size_t i = 0; node && i < node->nr; i++) {
 		struct arch_role *role = ARCH_ADD(c->roles, c->nr_roles);
 
 		if (!role)
@@ -99,7 +101,7 @@ static int read_roles(struct arch_reader *r, const struct yaml_node *node, struc
 		if (!interface_name(r, node->items[i]))
 			return -EINVAL;
 	}
-	return ret;
+	return 0;
 }
 
 static int read_passives(struct arch_reader *r, const struct yaml_node *node,
@@ -107,7 +109,9 @@ static int read_passives(struct arch_reader *r, const struct yaml_node *node,
 {
 	int ret = reader_names(r, node);
 
-	for (size_t i = 0; !ret && node && i < node->nr; i++) {
+	if (ret)
+		return ret;
+	for (size_t i = 0; node && i < node->nr; i++) {
 		struct arch_passive *p = ARCH_ADD(c->passives, c->nr_passives);
 
 		if (!p)
@@ -116,8 +120,10 @@ static int read_passives(struct arch_reader *r, const struct yaml_node *node,
 		if (!p->name)
 			return -ENOMEM;
 		ret = reader_expression(r, node->items[i], 1, &p->capacity);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static int read_operation(struct arch_reader *r, const struct yaml_node *component,
@@ -210,9 +216,14 @@ int reader_components(struct arch_reader *r)
 	if (!r->components || !r->components->nr)
 		return reader_error(r, r->components, "components: expected one at least");
 	ret = reader_names(r, r->components);
-	for (size_t i = 0; !ret && i < r->components->nr; i++)
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < r->components->nr; i++) {
 		ret = read_component(r, r->components->items[i]);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static uint32_t find_component(const struct arch_model *m, const char *name)
@@ -296,17 +307,21 @@ static int read_instance(struct arch_reader *r, const struct yaml_node *node)
 	if (c == ARCH_NONE)
 		return reader_error(r, component, "no component \"%.60s\"", text);
 	ret = replica_count(r, node, containers, &nr);
-	for (uint32_t i = 0; !ret && i < nr; i++) {
+	if (ret)
+		return ret;
+	for (uint32_t i = 0; i < nr; i++) {
 		char name[256];
 
 		/* The first has the name that wires and calls look for, until all are read. */
 		snprintf(name, sizeof(name), "%s#%u", node->key, i + 1);
 		ret = add_instance(r, node, c, i ? name : node->key,
 				   list_item(containers, i % list_size(containers)));
+		if (ret)
+			return ret;
 	}
-	if (!ret && nr > 1)
+	if (nr > 1)
 		r->m->instances[first].replicas = nr;
-	return ret;
+	return 0;
 }
 
 static int arch_read_components_connect(struct arch_reader *r, const struct yaml_node *node,
@@ -346,10 +361,15 @@ static int connect_instance(struct arch_reader *r, const struct yaml_node *node)
 	int ret = reader_names(r, list);
 
 	nr = r->m->instances[first].replicas > 1 ? r->m->instances[first].replicas : 1;
-	for (uint32_t i = first; !ret && i < first + nr; i++)
+	if (ret)
+		return ret;
+	for (uint32_t i = first; i < first + nr; i++) {
 		for (size_t k = 0; !ret && list && k < list->nr; k++)
 			ret = arch_read_components_connect(r, list->items[k], i);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 int reader_assembly(struct arch_reader *r)
@@ -359,9 +379,17 @@ int reader_assembly(struct arch_reader *r)
 	if (!r->assembly || !r->assembly->nr)
 		return reader_error(r, r->assembly, "assembly: expected one instance at least");
 	ret = reader_names(r, r->assembly);
-	for (size_t i = 0; !ret && i < r->assembly->nr; i++)
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < r->assembly->nr; i++) {
 		ret = read_instance(r, r->assembly->items[i]);
-	for (size_t i = 0; !ret && i < r->assembly->nr; i++)
+		if (ret)
+			return ret;
+	}
+	for (size_t i = 0; i < r->assembly->nr; i++) {
 		ret = connect_instance(r, r->assembly->items[i]);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }

@@ -33,9 +33,14 @@ int reader_file_sets(struct arch_reader *r, const struct yaml_node *node)
 {
 	int ret = reader_names(r, node);
 
-	for (size_t i = 0; !ret && node && i < node->nr; i++)
+	if (ret)
+		return ret;
+	for (size_t i = 0; node && i < node->nr; i++) {
 		ret = read_file_set(r, node->items[i]);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static int read_policy(struct arch_reader *r, const struct yaml_node *node,
@@ -78,9 +83,11 @@ static int read_rate(struct arch_reader *r, const struct yaml_node *map, const c
 	double value;
 	int ret = node ? reader_expression(r, node, 0, rate) : 0;
 
-	if (!ret && node && stoex_is_constant(*rate, &value) && !(value > 0))
+	if (ret)
+		return ret;
+	if (node && stoex_is_constant(*rate, &value) && !(value > 0))
 		return reader_error(r, node, "%s: expected more than 0", key);
-	return ret;
+	return 0;
 }
 
 /* A resource as a mapping; cpu may be its number of cores alone. */
@@ -249,11 +256,17 @@ int reader_environment(struct arch_reader *r, const struct yaml_node *root)
 	for (size_t i = 0; !ret && i < list->nr; i++)
 		ret = read_container(r, list->items[i]);
 	list = yaml_node_get(root, "links");
-	if (!ret)
-		ret = reader_names(r, list);
-	for (size_t i = 0; !ret && list && i < list->nr; i++)
+	if (ret)
+		return ret;
+	ret = reader_names(r, list);
+	if (ret)
+		return ret;
+	for (size_t i = 0; list && i < list->nr; i++) {
 		ret = read_link(r, list->items[i]);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 /* closed: clients, think; open: interarrival */
@@ -316,9 +329,16 @@ int reader_usage(struct arch_reader *r, const struct yaml_node *node)
 {
 	int ret = reader_names(r, node);
 
-	if (!ret && (!node || !node->nr))
+	if (ret)
+		return ret;
+	if (!node || !node->nr)
 		ret = reader_error(r, node, "usage: expected one scenario at least");
-	for (size_t i = 0; !ret && i < node->nr; i++)
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < node->nr; i++) {
 		ret = read_scenario(r, node->items[i]);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }

@@ -96,8 +96,11 @@ static int open_models(struct arch_reader *r, const struct yaml_node *node,
 		ret = reader_number(r, unit, 0, 1e6, &spec.unit_s);
 	spec.read = read;
 	spec.write = write;
-	if (!ret && storage_model_open(out, &spec, &why))
+	if (ret)
+		goto out;
+	if (storage_model_open(out, &spec, &why))
 		ret = reader_error(r, from, "%s", why.line);
+out:
 	free(read);
 	free(write);
 	return ret;
@@ -117,8 +120,11 @@ static int open_net(struct arch_reader *r, const struct yaml_node *node,
 			return reader_error(r, yaml_node_get(node, others[i]),
 					    "\"%s\" and \"qpn\": expected one of them", others[i]);
 	ret = arch_read_storages_optional(r, node, "qpn", true, &path);
-	if (!ret && storage_qpn_open(out, path, &why))
+	if (ret)
+		goto out;
+	if (storage_qpn_open(out, path, &why))
 		ret = reader_error(r, yaml_node_get(node, "qpn"), "%s", why.line);
+out:
 	free(path);
 	return ret;
 }
@@ -195,18 +201,24 @@ static int open_from_repository(struct arch_reader *r, const struct yaml_node *n
 	char *dir = NULL, *path = NULL;
 	int ret = arch_read_storages_optional(r, node, "repository", true, &dir);
 
-	if (!ret)
-		ret = check_features(r, yaml_node_get(node, "features"));
-	if (!ret && asprintf(&path, "%s/" REPOSITORY_FILE, dir) < 0)
+	if (ret)
+		goto out;
+	ret = check_features(r, yaml_node_get(node, "features"));
+	if (ret)
+		goto out;
+	if (asprintf(&path, "%s/" REPOSITORY_FILE, dir) < 0)
 		ret = reader_no_memory(r);
-	if (!ret && yaml_tree_read(&other.tree, path, &why))
+	if (ret)
+		goto out;
+	if (yaml_tree_read(&other.tree, path, &why))
 		ret = reader_error(r, yaml_node_get(node, "repository"), "%s", why.line);
-	if (!ret) {
-		ret = arch_read_storages_choose(r, node, &other, &entry);
-		if (!ret)
-			ret = open_entry(&other, entry, out);
-		yaml_tree_free(other.tree);
-	}
+	if (ret)
+		goto out;
+	ret = arch_read_storages_choose(r, node, &other, &entry);
+	if (!ret)
+		ret = open_entry(&other, entry, out);
+	yaml_tree_free(other.tree);
+out:
 	free(dir);
 	free(path);
 	return ret;
@@ -249,7 +261,12 @@ int reader_storages(struct arch_reader *r, const struct yaml_node *node)
 {
 	int ret = reader_names(r, node);
 
-	for (size_t i = 0; !ret && node && i < node->nr; i++)
+	if (ret)
+		return ret;
+	for (size_t i = 0; node && i < node->nr; i++) {
 		ret = read_storage(r, node->items[i]);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }

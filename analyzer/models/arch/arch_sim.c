@@ -495,10 +495,13 @@ static int sim_new(struct arch_sim **out, const struct arch_model *m, uint32_t a
 	s->alone = alone;
 	s->step_time = -1;
 	ret = arch_sim_allocate(s, seed);
-	if (!ret)
-		ret = make_passives(s);
-	if (!ret)
-		ret = arch_sim_populate(s);
+	if (ret)
+		goto out;
+	ret = make_passives(s);
+	if (ret)
+		goto out;
+	ret = arch_sim_populate(s);
+out:
 	if (ret)
 		arch_sim_free(s);
 	else

@@ -127,18 +127,18 @@ static int arch_solve_run(struct round *d, size_t number, size_t at, struct err 
 			ret = no_memory(err);
 		d->events[at] += batches[nr].events;
 	}
-	if (!ret) {
-		from = warm_up(batches, BATCHES);
-		d->half[at] =
-			arch_solve_waiting(d->m, batches, BATCHES / 2 - BATCHES / 8, BATCHES / 2);
-		d->end[at] = arch_solve_waiting(d->m, batches, BATCHES - BATCHES / 8, BATCHES);
-		d->warm_ups[at] = d->length * (double)from / BATCHES;
-		ret = arch_sample_init(out, d->m);
-		for (size_t i = from; !ret && i < BATCHES; i++)
-			ret = arch_sample_merge(out, &batches[i]);
-		if (ret)
-			no_memory(err);
-	}
+	if (ret)
+		goto out;
+	from = warm_up(batches, BATCHES);
+	d->half[at] = arch_solve_waiting(d->m, batches, BATCHES / 2 - BATCHES / 8, BATCHES / 2);
+	d->end[at] = arch_solve_waiting(d->m, batches, BATCHES - BATCHES / 8, BATCHES);
+	d->warm_ups[at] = d->length * (double)from / BATCHES;
+	ret = arch_sample_init(out, d->m);
+	for (size_t i = from; !ret && i < BATCHES; i++)
+		ret = arch_sample_merge(out, &batches[i]);
+	if (ret)
+		no_memory(err);
+out:
 	for (size_t i = 0; i < nr; i++)
 		arch_sample_release(&batches[i]);
 	arch_sim_free(sim);
@@ -221,12 +221,15 @@ static int replication_length(struct round *d, struct err *err)
 	struct arch_sim *sim;
 	int ret = arch_sim_new(&sim, d->m, d->o->seed, err);
 
-	if (!ret)
-		ret = arch_sim_run(sim, INFINITY, PILOT_EVENTS, err);
-	if (!ret)
-		d->length = arch_sim_now(sim) * REPLICATION_EVENTS / PILOT_EVENTS;
-	if (!ret && !(d->length > 0))
+	if (ret)
+		goto out;
+	ret = arch_sim_run(sim, INFINITY, PILOT_EVENTS, err);
+	if (ret)
+		goto out;
+	d->length = arch_sim_now(sim) * REPLICATION_EVENTS / PILOT_EVENTS;
+	if (!(d->length > 0))
 		ret = err_set(err, ELOOP, "time does not go on: expected a demand or a think time");
+out:
 	arch_sim_free(sim);
 	return ret;
 }
@@ -409,13 +412,17 @@ static int arch_solve_begin(struct arch_solution *s, const struct arch_model *m,
 {
 	int ret = arch_solve_allocate(s, m) ? no_memory(err) : 0;
 
-	if (!ret && !o->through_overload)
+	if (ret)
+		return ret;
+	if (!o->through_overload)
 		ret = arch_load(&s->load, m, o->seed, err);
-	if (!ret && s->load.overloaded) {
+	if (ret)
+		return ret;
+	if (s->load.overloaded) {
 		s->overloaded = true;
 		arch_solve_forget(s, m, true);
 	}
-	return ret;
+	return 0;
 }
 
 int arch_solve(struct arch_solution *out, const struct arch_model *m,
@@ -460,8 +467,11 @@ int arch_solve(struct arch_solution *out, const struct arch_model *m,
 		arch_solve_forget(&s, m, true);
 		ret = 0;
 	}
-	if (!ret && s.overloaded && nr)
+	if (ret)
+		goto out;
+	if (s.overloaded && nr)
 		arch_solve_forget(&s, m, false);
+out:
 	for (size_t i = 0; i < nr && all; i++)
 		arch_sample_release(&all[i]);
 	free(all);

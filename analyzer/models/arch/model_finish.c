@@ -134,10 +134,14 @@ static int derive_measures(struct arch_model *m, struct err *err)
 	seen = calloc((size_t)m->nr_behaviours + 1, sizeof(*seen));
 	if (!seen)
 		return no_memory(err);
-	for (uint32_t c = 0; !ret && c < m->nr_components; c++)
+	for (uint32_t c = 0; c < m->nr_components; c++) {
 		for (uint32_t k = 0; !ret && k < m->components[c].nr_operations; k++)
 			ret = derive_io(m, m->components[c].operations[k].behaviour,
 					m->components[c].name, seen, err);
+		if (ret)
+			goto out;
+	}
+out:
 	free(seen);
 	return ret;
 }
@@ -177,9 +181,12 @@ static int check_branch(struct walk *w, uint32_t instance, const struct arch_act
 	if (!a->branch.guarded && fabs(sum - 1) > 1e-6)
 		return arch_error(w->m, a->at, w->err,
 				  "the probabilities of a branch sum to %.9g: expected 1", sum);
-	for (uint32_t i = 0; !ret && i < a->branch.nr; i++)
+	for (uint32_t i = 0; i < a->branch.nr; i++) {
 		ret = walk_behaviour(w, instance, a->branch.cases[i].body);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static const char *instance_name(const struct walk *w, uint32_t instance)
@@ -249,9 +256,12 @@ static int check_call(struct walk *w, uint32_t instance, const struct arch_actio
 	if (target >= m->nr_instances)
 		return arch_error(m, a->at, w->err, "a call of no instance");
 	replicas = m->instances[target].replicas > 1 ? m->instances[target].replicas : 1;
-	for (uint32_t i = 0; !ret && i < replicas; i++)
+	for (uint32_t i = 0; i < replicas; i++) {
 		ret = check_target(w, instance, a, target + i);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static int check_io(struct walk *w, uint32_t instance, const struct arch_action *a)
@@ -380,8 +390,12 @@ static int model_finish_check(struct arch_model *m, struct err *err)
 	w.seen = calloc((size_t)m->nr_instances + 1, m->nr_behaviours);
 	if (!w.seen)
 		return no_memory(err);
-	for (uint32_t i = 0; !ret && i < m->nr_scenarios; i++)
+	for (uint32_t i = 0; i < m->nr_scenarios; i++) {
 		ret = check_scenario(&w, &m->scenarios[i]);
+		if (ret)
+			goto out;
+	}
+out:
 	free(w.seen);
 	return ret;
 }

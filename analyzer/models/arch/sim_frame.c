@@ -289,21 +289,26 @@ int frame_set(struct arch_sim *s, struct frame *f, const struct arch_sets *x, st
 
 	while (f->overlay)
 		f = f->below;
-	for (uint32_t i = 0; !ret && i < f->nr; i++)
+	if (ret)
+		return ret;
+	for (uint32_t i = 0; i < f->nr; i++)
 		for (uint32_t k = 0; k < x->nr; k++)
 			if (f->items[i].name == x->items[k].name)
 				f->items[i].result = true;
-	return ret;
+	return 0;
 }
 
 int frame_result_bytes(struct arch_sim *s, struct frame *f, struct rng *rng, double *bytes)
 {
 	int ret = 0;
 
-	for (uint32_t i = 0; !ret && i < f->nr; i++)
+	for (uint32_t i = 0; i < f->nr; i++) {
 		if (f->items[i].result)
 			ret = sim_frame_carried(s, f, f->items[i].name, rng, bytes);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 /* Evaluates, once for a turn, every variable "COLLECTION.INNER...". */

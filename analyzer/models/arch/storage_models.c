@@ -268,14 +268,20 @@ static int open_regression(struct fitted *f, struct answer *a,
 			err_prefix(err, "%s", path);
 	}
 	json_decref(root);
-	if (!ret && a->model.schema.nr > MAX_COLUMNS)
+	if (ret)
+		return ret;
+	if (a->model.schema.nr > MAX_COLUMNS)
 		ret = err_set(err, EINVAL, "%s: more than %d columns", path, MAX_COLUMNS);
-	for (size_t i = 0; !ret && i < a->model.schema.nr; i++) {
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < a->model.schema.nr; i++) {
 		ret = open_column(f, a, spec, i, err);
 		if (ret)
 			err_prefix(err, "%s", path);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static int open_answer(struct fitted *f, struct answer *a, const struct storage_model_spec *spec,
@@ -291,7 +297,9 @@ static int open_answer(struct fitted *f, struct answer *a, const struct storage_
 	if (!spec->formula)
 		return open_regression(f, a, spec, what, err);
 	ret = storage_models_parse(f, read ? "read" : "write", what, &a->formula, &sample, err);
-	if (!ret && sample.type > STOEX_DOUBLE)
+	if (ret)
+		return ret;
+	if (sample.type > STOEX_DOUBLE)
 		ret = err_set(err, EINVAL, "\"%.100s\": expected a time in seconds", what);
 	return ret;
 }
@@ -320,8 +328,14 @@ int storage_model_open(struct arch_storage_model **out, const struct storage_mod
 						storage_models_answers };
 	f->unit_s = spec->unit_s;
 	ret = open_names(f, spec) ? err_set(err, ENOMEM, "out of memory") : 0;
-	for (int k = 0; !ret && k < 2; k++)
+	if (ret)
+		goto out;
+	for (int k = 0; k < 2; k++) {
 		ret = open_answer(f, &f->answers[k], spec, !k, err);
+		if (ret)
+			goto out;
+	}
+out:
 	if (ret)
 		fitted_free(&f->model);
 	else

@@ -166,8 +166,11 @@ static int check_flows_solve(struct flows *f)
 		for (lapack_int m = 0; m < nr; m++)
 			f->rate[m] += vt[i * nr + m] * part / s[i];
 	}
-	if (!ret && !is_met(f))
+	if (ret)
+		goto out;
+	if (!is_met(f))
 		ret = -EINVAL;
+out:
 	free(a);
 	free(u);
 	free(s);

@@ -127,8 +127,12 @@ static int read_list(struct arguments *a, const struct yaml_node *list, double *
 	values = calloc(list->nr, sizeof(*values));
 	if (!values)
 		return net_read_out_of_memory(a->r);
-	for (size_t i = 0; !ret && i < list->nr; i++)
+	for (size_t i = 0; i < list->nr; i++) {
 		ret = net_read_value(a->r, list->items[i], &values[i]);
+		if (ret)
+			goto out;
+	}
+out:
 	if (ret)
 		free(values);
 	else
@@ -144,13 +148,17 @@ static int read_branches(struct arguments *a, struct dist *d)
 	struct err why = { 0 };
 	int ret = read_list(a, p, &probabilities);
 
-	if (!ret)
-		ret = read_list(a, m, &means);
-	if (!ret && p->nr != m->nr)
+	if (ret)
+		goto out;
+	ret = read_list(a, m, &means);
+	if (ret)
+		goto out;
+	if (p->nr != m->nr)
 		ret = net_dist_expect(a, "as many means as probabilities");
-	if (!ret)
-		ret = net_dist_placed(
-			a, dist_hyperexponential(d, probabilities, means, p->nr, &why), &why);
+	if (ret)
+		goto out;
+	ret = net_dist_placed(a, dist_hyperexponential(d, probabilities, means, p->nr, &why), &why);
+out:
 	free(probabilities);
 	free(means);
 	return ret;
@@ -209,12 +217,18 @@ static int read_empirical(struct arguments *a, struct dist *d)
 	} else if (!ret) {
 		ret = read_numbers(a, file->text, &values, &nr);
 	}
-	if (!ret && w)
+	if (ret)
+		goto out;
+	if (w)
 		ret = read_list(a, w, &weights);
-	if (!ret && w && w->nr != nr)
+	if (ret)
+		goto out;
+	if (w && w->nr != nr)
 		ret = net_dist_expect(a, "as many weights as values");
-	if (!ret)
-		ret = net_dist_placed(a, dist_values(d, values, weights, nr, &why), &why);
+	if (ret)
+		goto out;
+	ret = net_dist_placed(a, dist_values(d, values, weights, nr, &why), &why);
+out:
 	free(values);
 	free(weights);
 	return ret;
@@ -230,14 +244,20 @@ static int read_histogram(struct arguments *a, struct dist *d)
 	struct err why = { 0 };
 	int ret = net_dist_allow(a, keys);
 
-	if (!ret)
-		ret = read_list(a, e, &edges);
-	if (!ret)
-		ret = read_list(a, c, &counts);
-	if (!ret && e->nr != c->nr + 1)
+	if (ret)
+		goto out;
+	ret = read_list(a, e, &edges);
+	if (ret)
+		goto out;
+	ret = read_list(a, c, &counts);
+	if (ret)
+		goto out;
+	if (e->nr != c->nr + 1)
 		ret = net_dist_expect(a, "one edge more than counts");
-	if (!ret)
-		ret = net_dist_placed(a, dist_histogram(d, edges, counts, c->nr, &why), &why);
+	if (ret)
+		goto out;
+	ret = net_dist_placed(a, dist_histogram(d, edges, counts, c->nr, &why), &why);
+out:
 	free(edges);
 	free(counts);
 	return ret;
@@ -250,7 +270,7 @@ static int read_matrix(struct arguments *a, const struct yaml_node *list, size_t
 
 	if (!list || list->kind != YAML_LIST || list->nr != nr)
 		return net_dist_expect(a, "square matrices of the same size, as lists of rows");
-	for (size_t i = 0; !ret && i < nr; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		const struct yaml_node *row = list->items[i];
 
 		if (row->kind != YAML_LIST || row->nr != nr)
@@ -258,8 +278,10 @@ static int read_matrix(struct arguments *a, const struct yaml_node *list, size_t
 				a, "square matrices of the same size, as lists of rows");
 		for (size_t k = 0; !ret && k < nr; k++)
 			ret = net_read_value(a->r, row->items[k], &m[i * nr + k]);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static int read_map(struct arguments *a, struct dist *d)

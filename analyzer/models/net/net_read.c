@@ -46,10 +46,12 @@ int net_read_positive(struct net_reader *r, const struct yaml_node *node, double
 {
 	int ret = net_read_value(r, node, value);
 
-	if (!ret && !(*value > 0))
+	if (ret)
+		return ret;
+	if (!(*value > 0))
 		return yaml_tree_error(r->tree, node, r->err, "%s: expected more than 0, got %g",
 				       node->key, *value);
-	return ret;
+	return 0;
 }
 
 static int read_flag(struct net_reader *r, const struct yaml_node *node, bool *flag)
@@ -334,14 +336,23 @@ static int read_place(struct net_reader *r, const struct yaml_node *node, const 
 	}
 	if ((n = yaml_node_get(node, "colours")))
 		ret = read_colour_list(r, n);
-	for (size_t i = 2; !ret && i < 6; i++)
+	if (ret)
+		return ret;
+	for (size_t i = 2; i < 6; i++) {
 		if ((n = yaml_node_get(node, keys[i])))
 			ret = read_slot_key(r, n);
-	if (!ret && (n = yaml_node_get(node, "place_capacity")))
+		if (ret)
+			return ret;
+	}
+	if ((n = yaml_node_get(node, "place_capacity")))
 		ret = net_read_count(r, n, 1, UINT32_MAX, &r->net->places[place].capacity);
-	if (!ret && (n = yaml_node_get(node, "departure")))
+	if (ret)
+		return ret;
+	if ((n = yaml_node_get(node, "departure")))
 		ret = read_departure(r, n, &r->net->places[place].fifo);
-	if (!ret && !r->net->places[place].nr_slots)
+	if (ret)
+		return ret;
+	if (!r->net->places[place].nr_slots)
 		ret = yaml_tree_error(r->tree, node, r->err,
 				      "place \"%s\" knows no colour: expected colours, tokens or "
 				      "service",

@@ -86,9 +86,13 @@ static int read_mode(struct net_reader *r, const struct yaml_node *node, const c
 		return net_read_out_of_memory(r);
 	if ((n = yaml_node_get(node, "take")))
 		ret = read_arcs(r, n, prefix, true, &m->take, &m->nr_take);
-	if (!ret && (n = yaml_node_get(node, "put")))
+	if (ret)
+		return ret;
+	if ((n = yaml_node_get(node, "put")))
 		ret = read_arcs(r, n, prefix, false, &m->put, &m->nr_put);
-	if (!ret && !m->nr_take && !m->nr_put)
+	if (ret)
+		return ret;
+	if (!m->nr_take && !m->nr_put)
 		ret = yaml_tree_error(r->tree, node, r->err,
 				      "mode \"%s\" neither takes nor puts a token", name);
 	return ret;
@@ -199,7 +203,9 @@ static int probe_colour(struct net_reader *r, const struct yaml_node *at, uint32
 		return yaml_tree_error(r->tree, at, r->err,
 				       "expected a colour, or two where it changes on the way");
 	ret = net_read_find_colour(r, at, at->text, colour);
-	if (!ret && net_find_slot(r->net, place, *colour) == NET_NONE)
+	if (ret)
+		return ret;
+	if (net_find_slot(r->net, place, *colour) == NET_NONE)
 		ret = yaml_tree_error(r->tree, at, r->err, "place \"%s\" knows no colour \"%s\"",
 				      r->net->places[place].name, at->text);
 	return ret;
@@ -222,14 +228,15 @@ static int read_probe(struct net_reader *r, const struct yaml_node *node)
 	if (!p)
 		return net_read_out_of_memory(r);
 	ret = read_event(r, node, "from", &p->from_place, &p->from_leave);
-	if (!ret)
-		ret = read_event(r, node, "to", &p->to_place, &p->to_leave);
-	if (!ret)
-		ret = probe_colour(r, two ? colour->items[0] : colour, p->from_place,
-				   &p->from_colour);
-	if (!ret)
-		ret = probe_colour(r, two ? colour->items[1] : colour, p->to_place, &p->to_colour);
-	return ret;
+	if (ret)
+		return ret;
+	ret = read_event(r, node, "to", &p->to_place, &p->to_leave);
+	if (ret)
+		return ret;
+	ret = probe_colour(r, two ? colour->items[0] : colour, p->from_place, &p->from_colour);
+	if (ret)
+		return ret;
+	return probe_colour(r, two ? colour->items[1] : colour, p->to_place, &p->to_colour);
 }
 
 int net_read_probes(struct net_reader *r, const struct yaml_node *node)

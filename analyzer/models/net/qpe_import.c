@@ -14,14 +14,21 @@ int qpe_read_colour(struct qpe_importer *im, const xmlNode *node)
 	uint32_t index = NET_NONE;
 	int ret = qpe_need_name(im, node, name);
 
-	if (!ret)
-		ret = qpe_need(im, node, "id", &id);
-	if (!ret && net_find_colour(im->net, name) != NET_NONE)
+	if (ret)
+		goto out;
+	ret = qpe_need(im, node, "id", &id);
+	if (ret)
+		goto out;
+	if (net_find_colour(im->net, name) != NET_NONE)
 		ret = qpe_fail(im, node, "a second colour of the name", name);
-	if (!ret && (index = net_add_colour(im->net, name)) == NET_NONE)
+	if (ret)
+		goto out;
+	if ((index = net_add_colour(im->net, name)) == NET_NONE)
 		ret = qpe_out_of_memory(im);
-	if (!ret)
-		return qpe_add_name(im, node, &im->colours, id, index, index);
+	if (ret)
+		goto out;
+	return qpe_add_name(im, node, &im->colours, id, index, index);
+out:
 	free(id);
 	return ret;
 }
@@ -88,18 +95,24 @@ static int probe_end(struct qpe_importer *im, const xmlNode *node, const char *p
 	char *id = NULL, *trigger = NULL;
 	int ret = qpe_need(im, node, place_key, &id);
 
-	if (!ret)
-		ret = qpe_need(im, node, trigger_key, &trigger);
-	if (!ret && !(ends = qpe_find(&im->places, id)))
+	if (ret)
+		goto out;
+	ret = qpe_need(im, node, trigger_key, &trigger);
+	if (ret)
+		goto out;
+	if (!(ends = qpe_find(&im->places, id)))
 		ret = qpe_fail(im, node, "no place of the id", id);
-	if (!ret)
-		*leave = !strcmp(trigger, "exit");
-	if (!ret && !*leave && strcmp(trigger, "entry"))
+	if (ret)
+		goto out;
+	*leave = !strcmp(trigger, "exit");
+	if (!*leave && strcmp(trigger, "entry"))
 		ret = qpe_fail(im, node, "expected entry or exit in attribute", trigger_key);
-	if (!ret)
-		*place = *leave ? ends->output : ends->index;
-	if (!ret && net_find_slot(im->net, *place, colour) == NET_NONE)
+	if (ret)
+		goto out;
+	*place = *leave ? ends->output : ends->index;
+	if (net_find_slot(im->net, *place, colour) == NET_NONE)
 		ret = qpe_fail(im, node, "a color that is not in the place", id);
+out:
 	free(id);
 	free(trigger);
 	return ret;
@@ -114,20 +127,27 @@ static int read_probe_colour(struct qpe_importer *im, const xmlNode *node)
 	uint32_t colour = NET_NONE;
 	int ret = qpe_need(im, probe, "name", &name);
 
-	if (!ret)
-		ret = qpe_need(im, node, "color-id", &colour_id);
-	if (!ret && (colour = qpe_find_name(&im->colours, colour_id)) == NET_NONE)
+	if (ret)
+		goto out;
+	ret = qpe_need(im, node, "color-id", &colour_id);
+	if (ret)
+		goto out;
+	if ((colour = qpe_find_name(&im->colours, colour_id)) == NET_NONE)
 		ret = qpe_fail(im, node, "no color of the id", colour_id);
-	if (!ret && !(p = net_add_probe(im->net, name, qpe_line(probe))))
+	if (ret)
+		goto out;
+	if (!(p = net_add_probe(im->net, name, qpe_line(probe))))
 		ret = qpe_out_of_memory(im);
-	if (!ret) {
-		p->from_colour = p->to_colour = colour;
-		ret = probe_end(im, probe, "start-place-id", "start-trigger", colour,
-				&p->from_place, &p->from_leave);
-	}
-	if (!ret)
-		ret = probe_end(im, probe, "end-place-id", "end-trigger", colour, &p->to_place,
-				&p->to_leave);
+	if (ret)
+		goto out;
+	p->from_colour = p->to_colour = colour;
+	ret = probe_end(im, probe, "start-place-id", "start-trigger", colour, &p->from_place,
+			&p->from_leave);
+	if (ret)
+		goto out;
+	ret = probe_end(im, probe, "end-place-id", "end-trigger", colour, &p->to_place,
+			&p->to_leave);
+out:
 	free(name);
 	free(colour_id);
 	return ret;

@@ -32,14 +32,21 @@ static int make_empirical(struct qpe_importer *im, const xmlNode *node, struct d
 	if (!ret && number_file_path(path, sizeof(path), im->net->file, name))
 		ret = qpe_fail(im, node, "the path is too long", NULL);
 	free(name);
-	if (!ret && number_file_read(&shares, &nr, path, &why))
+	if (ret)
+		goto out;
+	if (number_file_read(&shares, &nr, path, &why))
 		ret = qpe_fail(im, node, "its file of shares", why.line);
-	if (!ret && !(edges = calloc(nr + 1, sizeof(*edges))))
+	if (ret)
+		goto out;
+	if (!(edges = calloc(nr + 1, sizeof(*edges))))
 		ret = qpe_out_of_memory(im);
-	for (size_t i = 0; !ret && i <= nr; i++)
+	if (ret)
+		goto out;
+	for (size_t i = 0; i <= nr; i++)
 		edges[i] = offset + scale * (double)i / (double)nr;
-	if (!ret && dist_histogram(d, edges, shares, nr, &why))
+	if (dist_histogram(d, edges, shares, nr, &why))
 		ret = qpe_fail(im, node, "no such distribution", why.line);
+out:
 	free(edges);
 	free(shares);
 	return ret;
@@ -56,9 +63,12 @@ static int make_dist(struct qpe_importer *im, const xmlNode *node, const char *k
 		return make_empirical(im, node, d);
 	if (!law)
 		return qpe_fail(im, node, "distribution-function that is not taken", kind);
-	for (int i = 0; !ret && law->attributes[i]; i++)
+	for (int i = 0; law->attributes[i]; i++) {
 		ret = qpe_need_number(im, node, law->attributes[i], &v[i]);
-	if (!ret && law->make(d, v, &why))
+		if (ret)
+			return ret;
+	}
+	if (law->make(d, v, &why))
 		ret = qpe_fail(im, node, "no such distribution", why.line);
 	return ret;
 }
@@ -70,14 +80,20 @@ static int read_service(struct qpe_importer *im, const xmlNode *node, struct net
 	char *kind = NULL;
 	int ret = qpe_count(im, node, "priority", 0, NET_MAX_PRIORITY, &s->priority);
 
-	if (!ret)
-		ret = qpe_count(im, node, "ranking", 0, UINT32_MAX, &ranking);
-	if (!ret && ranking)
+	if (ret)
+		goto out;
+	ret = qpe_count(im, node, "ranking", 0, UINT32_MAX, &ranking);
+	if (ret)
+		goto out;
+	if (ranking)
 		ret = qpe_fail(im, node, "not taken: attribute", "ranking");
-	if (!ret)
-		ret = qpe_need(im, node, "distribution-function", &kind);
-	if (!ret)
-		ret = make_dist(im, node, kind, &s->service);
+	if (ret)
+		goto out;
+	ret = qpe_need(im, node, "distribution-function", &kind);
+	if (ret)
+		goto out;
+	ret = make_dist(im, node, kind, &s->service);
+out:
 	free(kind);
 	return ret;
 }
@@ -139,11 +155,12 @@ static int qpe_places_departure(struct qpe_importer *im, const xmlNode *node, bo
 	char *text = NULL;
 	int ret = qpe_need(im, node, "departure-discipline", &text);
 
-	if (!ret) {
-		*fifo = !strcmp(text, "FIFO");
-		if (!*fifo && strcmp(text, "NORMAL"))
-			ret = qpe_fail(im, node, "unknown departure-discipline", text);
-	}
+	if (ret)
+		goto out;
+	*fifo = !strcmp(text, "FIFO");
+	if (!*fifo && strcmp(text, "NORMAL"))
+		ret = qpe_fail(im, node, "unknown departure-discipline", text);
+out:
 	free(text);
 	return ret;
 }
@@ -232,17 +249,21 @@ static int read_inside(struct qpe_importer *im, const xmlNode *subnet, uint32_t 
 	uint32_t first = im->net->nr_places;
 	int ret = qpe_allow(im, subnet, inner);
 
-	if (!ret)
-		ret = qpe_read_all(im, subnet, "colors", "color", qpe_read_colour);
-	if (!ret)
-		ret = qpe_read_all(im, subnet, "places", "place", qpe_read_place);
-	if (!ret)
-		ret = inner_place(im, subnet, first, "input-place", input);
-	if (!ret)
-		ret = inner_place(im, subnet, first, "output-place", output);
-	if (!ret)
-		ret = qpe_read_all(im, subnet, "transitions", "transition", qpe_read_transition);
-	return ret;
+	if (ret)
+		return ret;
+	ret = qpe_read_all(im, subnet, "colors", "color", qpe_read_colour);
+	if (ret)
+		return ret;
+	ret = qpe_read_all(im, subnet, "places", "place", qpe_read_place);
+	if (ret)
+		return ret;
+	ret = inner_place(im, subnet, first, "input-place", input);
+	if (ret)
+		return ret;
+	ret = inner_place(im, subnet, first, "output-place", output);
+	if (ret)
+		return ret;
+	return qpe_read_all(im, subnet, "transitions", "transition", qpe_read_transition);
 }
 
 static int read_subnet(struct qpe_importer *im, const xmlNode *node)
@@ -288,9 +309,10 @@ int qpe_read_place(struct qpe_importer *im, const xmlNode *node)
 	char *type = NULL;
 	int ret = qpe_need_type(im, node, &type);
 
-	if (!ret)
-		ret = !strcmp(type, "subnet-place") ? read_subnet(im, node)
-						    : read_plain(im, node, type);
+	if (ret)
+		goto out;
+	ret = !strcmp(type, "subnet-place") ? read_subnet(im, node) : read_plain(im, node, type);
+out:
 	free(type);
 	return ret;
 }

@@ -58,16 +58,24 @@ static int read_mode(struct qpe_importer *im, const xmlNode *node, struct net_tr
 	struct net_mode *m = NULL;
 	int ret = qpe_need(im, node, "name", &name);
 
-	if (!ret)
-		ret = qpe_need(im, node, "id", &id);
-	if (!ret && !(m = net_add_mode(t, name, (unsigned)xmlGetLineNo(node))))
+	if (ret)
+		goto out;
+	ret = qpe_need(im, node, "id", &id);
+	if (ret)
+		goto out;
+	if (!(m = net_add_mode(t, name, (unsigned)xmlGetLineNo(node))))
 		ret = qpe_out_of_memory(im);
-	if (!ret)
-		ret = qpe_number(im, node, "firing-weight", 1, &m->weight);
-	if (!ret && !(m->weight > 0))
+	if (ret)
+		goto out;
+	ret = qpe_number(im, node, "firing-weight", 1, &m->weight);
+	if (ret)
+		goto out;
+	if (!(m->weight > 0))
 		ret = qpe_fail(im, node, "expected a number above 0 in attribute", "firing-weight");
-	if (!ret)
-		ret = read_arcs(im, transition, id, m);
+	if (ret)
+		goto out;
+	ret = read_arcs(im, transition, id, m);
+out:
 	free(name);
 	free(id);
 	return ret;

@@ -82,8 +82,11 @@ int qpe_need_name(struct qpe_importer *im, const xmlNode *node, char name[QPE_NA
 	char *own;
 	int ret = qpe_need(im, node, "name", &own);
 
-	if (!ret && snprintf(name, QPE_NAME_BYTES, "%s%s", im->prefix, own) >= QPE_NAME_BYTES)
+	if (ret)
+		goto out;
+	if (snprintf(name, QPE_NAME_BYTES, "%s%s", im->prefix, own) >= QPE_NAME_BYTES)
 		ret = qpe_fail(im, node, "the name is too long", NULL);
+out:
 	free(own);
 	return ret;
 }
@@ -120,12 +123,15 @@ int qpe_count(struct qpe_importer *im, const xmlNode *node, const char *name, do
 	double v;
 	int ret = qpe_number(im, node, name, fallback, &v);
 
-	if (!ret && (v < 0 || v > high || v != floor(v)))
+	if (ret)
+		return ret;
+	if (v < 0 || v > high || v != floor(v))
 		ret = qpe_fail(im, node, "expected a whole number, not too large, in attribute",
 			       name);
-	if (!ret)
-		*value = (uint32_t)v;
-	return ret;
+	if (ret)
+		return ret;
+	*value = (uint32_t)v;
+	return 0;
 }
 
 unsigned qpe_line(const xmlNode *node)

@@ -195,26 +195,29 @@ static int lsq_refine(struct work *w, const struct lsq_problem *p, double *rss)
 	int ret = s.x && s.rest && s.f && s.g ? 0 : -ENOMEM;
 	long double sum = 0;
 
-	for (size_t k = 0; k < w->nr_kept && !ret; k++)
+	if (ret)
+		goto out;
+	for (size_t k = 0; k < w->nr_kept; k++)
 		s.x[k] = w->z[k];
-	if (!ret) {
-		lsq_defects(w, p, &s); /* f is the residual of x as it is */
-		for (size_t i = 0; i < w->n; i++)
-			s.rest[i] = s.f[i];
-	}
-	for (int i = 0; i < REFINEMENTS && !ret; i++) {
+	lsq_defects(w, p, &s); /* f is the residual of x as it is */
+	for (size_t i = 0; i < w->n; i++)
+		s.rest[i] = s.f[i];
+	for (int i = 0; i < REFINEMENTS; i++) {
 		lsq_defects(w, p, &s);
 		lsq_improve(w, &s);
 	}
-	for (size_t i = 0; i < w->n && !ret; i++)
+	for (size_t i = 0; i < w->n; i++)
 		sum += s.rest[i] * s.rest[i];
-	for (size_t k = 0; k < w->nr_kept && !ret; k++)
+	for (size_t k = 0; k < w->nr_kept; k++) {
 		if (!isfinite((double)s.x[k]))
 			ret = -ERANGE;
-	for (size_t k = 0; k < w->nr_kept && !ret; k++)
+		if (ret)
+			goto out;
+	}
+	for (size_t k = 0; k < w->nr_kept; k++)
 		w->z[k] = (double)s.x[k];
-	if (!ret)
-		*rss = (double)sum;
+	*rss = (double)sum;
+out:
 	free(s.x);
 	free(s.rest);
 	free(s.f);
@@ -255,14 +258,15 @@ int lsq_solve(const struct lsq_problem *p, struct lsq_result *r)
 	struct work w;
 	int ret = work_init(&w, p);
 
-	if (!ret) {
-		column_norms(&w, p);
-		while (!lsq_factor(&w, p))
-			;
-		ret = solve(&w, p, r);
-		if (!ret && !isfinite(r->rss))
-			ret = -ERANGE;
-	}
+	if (ret)
+		goto out;
+	column_norms(&w, p);
+	while (!lsq_factor(&w, p))
+		;
+	ret = solve(&w, p, r);
+	if (!ret && !isfinite(r->rss))
+		ret = -ERANGE;
+out:
 	work_release(&w);
 	return ret;
 }

@@ -188,7 +188,9 @@ static int cart_predict(void *sweep, const double *p, double *out)
 	const struct cart_tree *t;
 	int ret = tree_of(c, p, &t);
 
-	for (size_t i = 0; i < c->in->nr_rows && !ret; i++) {
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < c->in->nr_rows; i++) {
 		const double *x = c->in->rows + i * s->nr;
 		double alpha = p[CP] * t->grown.nodes[0].risk;
 		int32_t at = 0;
@@ -203,7 +205,7 @@ static int cart_predict(void *sweep, const double *p, double *out)
 		}
 		out[i] = t->grown.nodes[at].mean;
 	}
-	return ret;
+	return 0;
 }
 
 /* Copies what stands above cp. The new node's index, or -ENOMEM. */

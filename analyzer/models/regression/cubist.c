@@ -126,8 +126,10 @@ static int make_rules(struct cubist *c, const struct committee *k, struct member
 	int ret = m5_tree_new(&tree, &c->ground, k->target, k->least_cover, k->max_leaves,
 			      &m->natural);
 
-	if (!ret)
-		ret = m5_rules(&m->rules, tree);
+	if (ret)
+		goto out;
+	ret = m5_rules(&m->rules, tree);
+out:
 	m5_tree_free(tree);
 	return ret;
 }
@@ -213,14 +215,21 @@ static int find_nearest(struct cubist *c)
 	struct neighbours all = { 0 };
 	int ret = scratch && none ? 0 : -ENOMEM;
 
-	if (!ret) {
-		c->near = calloc(nr + 1, sizeof(*c->near));
-		ret = c->near ? 0 : -ENOMEM;
-	}
-	if (!ret)
-		ret = neighbours_init(&all, c->in->schema, c->in->train, NEIGHBOURS_MAX, none);
-	for (size_t i = 0; i < nr && !ret; i++)
+	if (ret)
+		goto out;
+	c->near = calloc(nr + 1, sizeof(*c->near));
+	ret = c->near ? 0 : -ENOMEM;
+	if (ret)
+		goto out;
+	ret = neighbours_init(&all, c->in->schema, c->in->train, NEIGHBOURS_MAX, none);
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < nr; i++) {
 		ret = nearest_find(&c->near[i], &all, c->in->rows + i * c->in->schema->nr, scratch);
+		if (ret)
+			goto out;
+	}
+out:
 	neighbours_release(&all);
 	free(scratch);
 	free(none);
@@ -236,21 +245,24 @@ static int cubist_correct(struct cubist *c, struct committee *k, size_t ntrees)
 	double *out = calloc((NEIGHBOURS_MAX + 1) * nr + 1, sizeof(*out));
 	int ret = shift && out ? 0 : -ENOMEM;
 
-	if (!ret && !c->near)
+	if (ret)
+		goto out;
+	if (!c->near)
 		ret = find_nearest(c);
-	if (!ret) {
-		mean_of(m->at_train, ntrees, n, shift);
-		mean_of(m->at_rows, ntrees, nr, out);
-	}
-	for (size_t i = 0; i < n && !ret; i++)
+	if (ret)
+		goto out;
+	mean_of(m->at_train, ntrees, n, shift);
+	mean_of(m->at_rows, ntrees, nr, out);
+	for (size_t i = 0; i < n; i++)
 		shift[i] = c->in->train->y[i] - shift[i];
-	for (size_t i = 0; i < nr && !ret; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		double by[NEIGHBOURS_MAX];
 
 		nearest_shifts(&c->near[i], shift, by);
 		for (size_t j = 0; j < NEIGHBOURS_MAX; j++)
 			out[(j + 1) * nr + i] = out[i] + by[j];
 	}
+out:
 	free(shift);
 	if (ret)
 		free(out);
@@ -275,9 +287,10 @@ static int cubist_predict(void *sweep, const double *p, double *out)
 	}
 	if (!k->members[ntrees - 1].corrected)
 		ret = cubist_correct(c, k, ntrees);
-	if (!ret)
-		memcpy(out, k->members[ntrees - 1].corrected + near * nr, nr * sizeof(*out));
-	return ret;
+	if (ret)
+		return ret;
+	memcpy(out, k->members[ntrees - 1].corrected + near * nr, nr * sizeof(*out));
+	return 0;
 }
 
 static int cubist_extract(void *sweep, const double *p, struct model *m)
@@ -291,12 +304,18 @@ static int cubist_extract(void *sweep, const double *p, struct model *m)
 
 	m->form = MODEL_RULES;
 	m->rules.fallback = c->ground.mean;
-	for (size_t t = 0; t < ntrees && !ret; t++)
+	if (ret)
+		goto out;
+	for (size_t t = 0; t < ntrees; t++) {
 		ret = rules_append(&m->rules, &k->members[t].rules, c->in->schema);
-	if (!ret && near) {
+		if (ret)
+			goto out;
+	}
+	if (near) {
 		mean_of(k->members[ntrees - 1].at_train, ntrees, n, fitted);
 		ret = neighbours_init(&m->neighbours, c->in->schema, c->in->train, near, fitted);
 	}
+out:
 	free(fitted);
 	return ret;
 }

@@ -138,9 +138,13 @@ static int take_variable(struct schema *s, const struct table *t, size_t column,
 		    !table_numeric(t, column);
 	if (v->factor && !dataset_read_named(spec->factors, spec->nr_factors, name))
 		ret = refuse_mistaken_factor(t, column, err);
-	if (!ret && v->factor)
+	if (ret)
+		return ret;
+	if (v->factor)
 		ret = take_levels(v, t, column, err);
-	if (!ret && v->factor && !dataset_read_named(spec->factors, spec->nr_factors, name) &&
+	if (ret)
+		return ret;
+	if (v->factor && !dataset_read_named(spec->factors, spec->nr_factors, name) &&
 	    v->nr_levels == t->nr_rows && t->nr_rows >= LEAST_ROWS_OF_IDS)
 		return err_set(
 			err, EINVAL,
@@ -148,7 +152,7 @@ static int take_variable(struct schema *s, const struct table *t, size_t column,
 			"nothing can be learned: name the --predictors without it; --factors %s "
 			"takes it as a factor",
 			t->source, name, t->nr_rows, name);
-	return ret;
+	return 0;
 }
 
 static int take_schema(struct schema *s, const struct table *t, const struct dataset_spec *spec,
@@ -185,7 +189,9 @@ static int take_schema(struct schema *s, const struct table *t, const struct dat
 		(*at)[s->nr] = (size_t)column;
 		ret = take_variable(s, t, (size_t)column, spec, err);
 	}
-	if (!ret && !s->nr)
+	if (ret)
+		return ret;
+	if (!s->nr)
 		ret = err_set(err, EINVAL, "%s: no independent variable beside the response '%s'",
 			      t->source, spec->response);
 	return ret;
@@ -265,15 +271,19 @@ static int take_column(double *out, size_t nr_rows, const struct table *t, const
 
 	if (column < 0)
 		return column;
-	for (size_t i = 0; i < nr_rows && !ret; i++) {
+	for (size_t i = 0; i < nr_rows; i++) {
 		ret = table_number(t, (size_t)column, i, &out[i], err);
-		if (!ret && positive && !(out[i] > 0))
+		if (ret)
+			return ret;
+		if (positive && !(out[i] > 0))
 			ret = err_set(err, EINVAL,
 				      "%s:%" PRIu64 ": row %zu, column '%s': expected a weight "
 				      "above 0, got %g",
 				      t->source, t->lines[i], i + 1, name, out[i]);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static int take_rows(struct dataset *d, const struct schema *s, const struct table *t,
@@ -282,11 +292,16 @@ static int take_rows(struct dataset *d, const struct schema *s, const struct tab
 	double *row = calloc(s->nr, sizeof(*row));
 	int ret = row ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < t->nr_rows && !ret; i++) {
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < t->nr_rows; i++) {
 		ret = dataset_encode(s, t, at, i, row, err);
 		for (size_t v = 0; v < s->nr && !ret; v++)
 			d->x[v * d->nr_rows + i] = row[v];
+		if (ret)
+			goto out;
 	}
+out:
 	free(row);
 	return ret;
 }
@@ -312,7 +327,9 @@ static int take_offset(struct dataset *d, struct schema *s, const struct table *
 	double *row = calloc(s->nr, sizeof(*row));
 	int ret = row ? offset_read(&s->offset, text, s, err) : -ENOMEM;
 
-	for (size_t i = 0; i < d->nr_rows && !ret; i++) {
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < d->nr_rows; i++) {
 		double product;
 
 		for (size_t v = 0; v < s->nr; v++)
@@ -323,7 +340,10 @@ static int take_offset(struct dataset *d, struct schema *s, const struct table *
 				      "%s:%" PRIu64 ": row %zu: expected an offset above 0, got %g",
 				      t->source, t->lines[i], i + 1, product);
 		d->y[i] -= log(product);
+		if (ret)
+			goto out;
 	}
+out:
 	free(row);
 	return ret;
 }

@@ -117,13 +117,16 @@ int forest_from_json(struct forest *f, const json_t *root, const struct schema *
 	if (!nr || nr > FOREST_TREES_MAX)
 		return err_set(err, EINVAL, "trees: expected 1 to %d trees, got %zu",
 			       FOREST_TREES_MAX, nr);
-	for (size_t t = 0; t < nr && !ret; t++) {
+	for (size_t t = 0; t < nr; t++) {
 		int64_t node = read_node(f, json_array_get(trees, t), s, 0);
 
 		ret = node < 0 ? (int)node : forest_add_root(f, (int32_t)node);
 		if (ret == -EINVAL)
 			err_set(err, EINVAL, "trees[%zu]: not a tree of these variables", t);
+		if (ret)
+			goto out;
 	}
+out:
 	if (ret)
 		forest_release(f);
 	return ret;

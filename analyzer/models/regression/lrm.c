@@ -51,11 +51,14 @@ static int order_terms(struct terms *out, const struct terms *in, size_t nr_vars
 {
 	int ret = 0;
 
-	for (size_t degree = 0; degree <= nr_vars && !ret; degree++)
+	for (size_t degree = 0; degree <= nr_vars; degree++) {
 		for (size_t j = 0; j < in->nr && !ret; j++)
 			if (in->ends[j] - terms_begin(in, j) == degree)
 				ret = terms_add(out, 0, in->factors + terms_begin(in, j), degree);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static int make_terms(struct terms *out, const struct design *g, size_t nr_vars, bool interactions)
@@ -64,10 +67,13 @@ static int make_terms(struct terms *out, const struct design *g, size_t nr_vars,
 	struct terms all = { 0 };
 	int ret = chosen ? 0 : -ENOMEM;
 
-	if (!ret)
-		ret = add_products(&all, g, 0, chosen, 0, interactions ? nr_vars : 1);
-	if (!ret)
-		ret = order_terms(out, &all, nr_vars);
+	if (ret)
+		goto out;
+	ret = add_products(&all, g, 0, chosen, 0, interactions ? nr_vars : 1);
+	if (ret)
+		goto out;
+	ret = order_terms(out, &all, nr_vars);
+out:
 	free(chosen);
 	terms_release(&all);
 	return ret;
@@ -104,9 +110,10 @@ static int keep_used(struct terms *t, const struct lsq_result *r)
 	}
 	kept.standard_errors = errors;
 	terms_release(ret ? &kept : t);
-	if (!ret)
-		*t = kept;
-	return ret;
+	if (ret)
+		return ret;
+	*t = kept;
+	return 0;
 }
 
 static int lrm_fit(struct lrm *l)
@@ -164,9 +171,10 @@ static int lrm_predict(void *sweep, const double *p, double *out)
 	int ret = l->fitted ? 0 : lrm_fit(l);
 
 	(void)p;
-	if (!ret)
-		terms_predict(&l->terms, l->in->rows, l->in->nr_rows, l->in->schema->nr, out);
-	return ret;
+	if (ret)
+		return ret;
+	terms_predict(&l->terms, l->in->rows, l->in->nr_rows, l->in->schema->nr, out);
+	return 0;
 }
 
 static int lrm_extract(void *sweep, const double *p, struct model *m)

@@ -239,12 +239,15 @@ int m5_tree_new(struct m5_tree **out, const struct m5_ground *g, const double *y
 					.spread = g->spread };
 	t->rows = calloc(n + 1, sizeof(*t->rows));
 	ret = t->rows ? m5_linear_init(&t->linear, n, g->design.nr_columns) : -ENOMEM;
-	for (size_t i = 0; i < n && !ret; i++)
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < n; i++)
 		t->rows[i] = (uint32_t)i;
-	if (!ret)
-		ret = grow_tree(t);
-	if (!ret)
-		ret = m5_tree_prune(t, max_leaves, natural);
+	ret = grow_tree(t);
+	if (ret)
+		goto out;
+	ret = m5_tree_prune(t, max_leaves, natural);
+out:
 	if (ret)
 		m5_tree_free(t);
 	else

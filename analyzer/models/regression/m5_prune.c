@@ -277,19 +277,19 @@ int m5_tree_prune(struct m5_tree *t, size_t max_leaves, size_t *natural)
 	struct pruner p;
 	int ret = pruner_init(&p, t);
 
-	if (!ret) {
-		drop_small(t, 0);
-		count_params(t, 0);
-		m5_prune_smooth(&p, 0);
-		m5_prune_measure(t, 0);
-		t->nr_leaves = count_leaves(t, 0);
-		cut_within(t, 0, true, 1);
-		cut_within(t,
-			   SLACK * m5_prune_adjusted(t, t->nodes[0].tree_error, t->nodes[0].params),
-			   false, 1);
-		*natural = t->nr_leaves;
-		cut_within(t, INFINITY, false, max_leaves);
-	}
+	if (ret)
+		goto out;
+	drop_small(t, 0);
+	count_params(t, 0);
+	m5_prune_smooth(&p, 0);
+	m5_prune_measure(t, 0);
+	t->nr_leaves = count_leaves(t, 0);
+	cut_within(t, 0, true, 1);
+	cut_within(t, SLACK * m5_prune_adjusted(t, t->nodes[0].tree_error, t->nodes[0].params),
+		   false, 1);
+	*natural = t->nr_leaves;
+	cut_within(t, INFINITY, false, max_leaves);
+out:
 	free(p.fitted);
 	free(p.error);
 	free(p.of_parent);

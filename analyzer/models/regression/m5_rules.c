@@ -378,12 +378,14 @@ int m5_rules(struct rules *out, const struct m5_tree *t)
 	int ret = former_init(&f, t, out);
 
 	out->fallback = t->ground->mean;
-	if (!ret) {
-		begin_counts(&f, 0);
-		ret = m5_rules_scan(&f, 0);
-	}
-	if (!ret)
-		ret = rules_end_set(out);
+	if (ret)
+		goto out;
+	begin_counts(&f, 0);
+	ret = m5_rules_scan(&f, 0);
+	if (ret)
+		goto out;
+	ret = rules_end_set(out);
+out:
 	former_release(&f);
 	return ret;
 }

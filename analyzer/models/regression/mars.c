@@ -150,11 +150,15 @@ static int predict_size(struct mars *m, struct branch *b, size_t size)
 	double *out = calloc(n + 1, sizeof(*out));
 	int ret = coefficients && out ? extend_basis(m, nr_terms) : -ENOMEM;
 
-	if (!ret)
-		ret = prune_coefficients(&b->pruned, &m->forward, size, coefficients);
-	for (size_t j = 0; j < nr_terms && !ret; j++)
+	if (ret)
+		goto out;
+	ret = prune_coefficients(&b->pruned, &m->forward, size, coefficients);
+	if (ret)
+		goto out;
+	for (size_t j = 0; j < nr_terms; j++)
 		for (size_t i = 0; i < n && coefficients[j] != 0; i++)
 			out[i] += coefficients[j] * m->basis[j * n + i];
+out:
 	free(coefficients);
 	if (ret)
 		free(out);
@@ -170,11 +174,14 @@ static int mars_predict(void *sweep, const double *p, double *out)
 	size_t size;
 	int ret = branch_of(m, p, &b, &size);
 
-	if (!ret && !b->predicted[size])
+	if (ret)
+		return ret;
+	if (!b->predicted[size])
 		ret = predict_size(m, b, size);
-	if (!ret)
-		memcpy(out, b->predicted[size], m->in->nr_rows * sizeof(*out));
-	return ret;
+	if (ret)
+		return ret;
+	memcpy(out, b->predicted[size], m->in->nr_rows * sizeof(*out));
+	return 0;
 }
 
 static int mars_extract(void *sweep, const double *p, struct model *model)
@@ -186,16 +193,22 @@ static int mars_extract(void *sweep, const double *p, struct model *model)
 	size_t size;
 	int ret = branch_of(m, p, &b, &size);
 
-	if (!ret) {
-		coefficients = calloc(b->pruned.nr_terms + 1, sizeof(*coefficients));
-		ret = coefficients ? prune_coefficients(&b->pruned, &m->forward, size, coefficients)
-				   : -ENOMEM;
-	}
-	for (size_t j = 0; !ret && j < b->pruned.nr_terms; j++)
+	if (ret)
+		goto out;
+	coefficients = calloc(b->pruned.nr_terms + 1, sizeof(*coefficients));
+	ret = coefficients ? prune_coefficients(&b->pruned, &m->forward, size, coefficients)
+			   : -ENOMEM;
+	if (ret)
+		goto out;
+	for (size_t j = 0; j < b->pruned.nr_terms; j++) {
 		if (pruned_has(&b->pruned, size, j))
 			ret = terms_add(&model->terms, coefficients[j],
 					t->factors + terms_begin(t, j),
 					t->ends[j] - terms_begin(t, j));
+		if (ret)
+			goto out;
+	}
+out:
 	free(coefficients);
 	return ret;
 }

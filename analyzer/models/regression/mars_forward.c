@@ -167,7 +167,7 @@ static int add_candidates(struct forward *f, size_t term)
 
 	if (degree >= f->max_degree)
 		return 0;
-	for (size_t c = 0; c < f->nr_columns && !ret; c++) {
+	for (size_t c = 0; c < f->nr_columns; c++) {
 		bool taken = false;
 
 		for (size_t k = 0; k < degree; k++)
@@ -175,10 +175,11 @@ static int add_candidates(struct forward *f, size_t term)
 				 f->design.columns[c].variable;
 		if (!taken)
 			ret = forward_candidate_add(f, term, c, degree);
+		if (ret)
+			return ret;
 	}
-	if (!ret)
-		forward_candidates_settle(f, from);
-	return ret;
+	forward_candidates_settle(f, from);
+	return 0;
 }
 
 static int add_constant(struct forward *f)
@@ -218,13 +219,15 @@ int forward_init(struct forward *f, const struct schema *s, const struct dataset
 	if (!f->y || !f->x || !f->x_mid || !f->x_range || !f->order || !f->scratch ||
 	    (d->weight && !f->root_weight))
 		ret = -ENOMEM;
-	if (!ret)
-		ret = sort_columns(f);
-	if (!ret) {
-		scale_columns(f);
-		scale_response(f, d);
-		ret = add_constant(f);
-	}
+	if (ret)
+		goto out;
+	ret = sort_columns(f);
+	if (ret)
+		goto out;
+	scale_columns(f);
+	scale_response(f, d);
+	ret = add_constant(f);
+out:
 	if (ret)
 		forward_release(f);
 	return ret;
@@ -269,7 +272,9 @@ static int add_pair(struct forward *f, const struct forward_choice *best)
 	if (best->linear)
 		return add_term(f, parent, column, FACTOR_LINEAR, 0);
 	ret = add_term(f, parent, column, FACTOR_ABOVE, best->knot);
-	if (!ret && best->pair)
+	if (ret)
+		return ret;
+	if (best->pair)
 		ret = add_term(f, parent, column, FACTOR_BELOW, best->knot);
 	return ret;
 }

@@ -185,10 +185,11 @@ int prune(struct pruned *p, const struct forward *f, size_t nr_terms)
 		close_up(&b, at);
 		mars_prune_report(p, &b, at > 1 ? at : 2);
 	}
-	if (!ret) {
-		b.order[0] = 0;
-		mars_prune_keep(p, &b, 1, f->rss0);
-	}
+	if (ret)
+		goto out;
+	b.order[0] = 0;
+	mars_prune_keep(p, &b, 1, f->rss0);
+out:
 	backward_release(&b);
 	if (ret)
 		pruned_release(p);
@@ -235,10 +236,12 @@ int prune_coefficients(const struct pruned *p, const struct forward *f, size_t s
 	if (!ret)
 		ret = lsq_solve(&problem, &r);
 	nr = 0;
-	for (size_t j = 0; j < m && !ret; j++)
+	if (ret)
+		goto out;
+	for (size_t j = 0; j < m; j++)
 		coefficients[j] = pruned_has(p, size, j) ? solved[nr++] * f->y_scale : 0;
-	if (!ret)
-		coefficients[0] += f->y_mean;
+	coefficients[0] += f->y_mean;
+out:
 	free(x);
 	free(solved);
 	return ret;

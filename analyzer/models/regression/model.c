@@ -57,10 +57,13 @@ int model_fit(struct model *m, const struct technique *t, const double *p, const
 	if (!ret)
 		ret = copy_data(&m->data, d);
 	m->limits = limits_of(d);
-	if (!ret)
-		ret = t->open(&sweep, t, &in);
-	if (!ret)
-		ret = t->extract(sweep, p, m);
+	if (ret)
+		goto out;
+	ret = t->open(&sweep, t, &in);
+	if (ret)
+		goto out;
+	ret = t->extract(sweep, p, m);
+out:
 	if (sweep)
 		t->close(sweep);
 	if (ret)
@@ -88,7 +91,9 @@ static int predict_learned(const struct model *m, const double *rows, size_t nr,
 		return 0;
 	scratch = calloc(n->nr_rows + 1, sizeof(*scratch));
 	ret = scratch ? 0 : -ENOMEM;
-	for (size_t i = 0; i < nr && !ret; i++) {
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < nr; i++) {
 		double shift[NEIGHBOURS_MAX];
 
 		ret = nearest_find(&near, n, rows + i * m->schema.nr, scratch);
@@ -96,7 +101,10 @@ static int predict_learned(const struct model *m, const double *rows, size_t nr,
 			break;
 		nearest_shifts(&near, n->shift, shift);
 		out[i] += shift[n->k - 1];
+		if (ret)
+			goto out;
 	}
+out:
 	nearest_release(&near);
 	free(scratch);
 	return ret;
@@ -106,9 +114,11 @@ int model_predict(const struct model *m, const double *rows, size_t nr, double *
 {
 	int ret = predict_learned(m, rows, nr, out);
 
-	for (size_t i = 0; i < nr && !ret && m->schema.log; i++)
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < nr && m->schema.log; i++)
 		out[i] = exp(out[i]) * offset_of(&m->schema.offset, rows + i * m->schema.nr);
-	return ret;
+	return 0;
 }
 
 double model_measured(const struct model *m, size_t i)

@@ -247,19 +247,32 @@ static int read_data(struct dataset *d, const json_t *root, const struct schema 
 	/* The arrays are in memory already: no count is trusted beyond their length. */
 	if (nr >= 1 && (uint64_t)nr == json_array_size(y) && json_array_size(x) == s->nr)
 		ret = dataset_alloc(d, (size_t)nr, s->nr, weight != NULL);
-	if (!ret)
-		ret = read_numbers(d->y, y, d->nr_rows);
-	for (size_t v = 0; v < s->nr && !ret; v++)
+	if (ret)
+		goto out;
+	ret = read_numbers(d->y, y, d->nr_rows);
+	if (ret)
+		goto out;
+	for (size_t v = 0; v < s->nr; v++) {
 		ret = read_numbers(d->x + v * d->nr_rows, json_array_get(x, v), d->nr_rows);
-	if (!ret && weight)
+		if (ret)
+			goto out;
+	}
+	if (weight)
 		ret = read_numbers(d->weight, weight, d->nr_rows);
-	for (size_t i = 0; i < d->nr_rows && weight && !ret; i++)
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < d->nr_rows && weight; i++) {
 		if (!(d->weight[i] > 0))
 			ret = -EINVAL;
-	if (!ret)
-		ret = read_folds(d, root);
-	if (!ret && !cells_valid(d, s))
+		if (ret)
+			goto out;
+	}
+	ret = read_folds(d, root);
+	if (ret)
+		goto out;
+	if (!cells_valid(d, s))
 		ret = -EINVAL;
+out:
 	if (ret == -EINVAL)
 		err_set(err, EINVAL, "data: its columns and counts do not fit each other");
 	return ret;
@@ -305,13 +318,16 @@ static int read_quality(struct model *m, const json_t *root, struct err *err)
 		m->fold_rmse = calloc(m->data.nr_folds + 1, sizeof(double));
 		ret = m->fold_rmse ? read_numbers(m->fold_rmse, folds, m->data.nr_folds) : -ENOMEM;
 	}
-	if (!ret && json_array_size(residuals)) {
+	if (ret)
+		goto out;
+	if (json_array_size(residuals)) {
 		m->residuals = calloc(m->data.nr_rows + 1, sizeof(double));
 		ret = m->residuals ? read_numbers(m->residuals, residuals, m->data.nr_rows)
 				   : -ENOMEM;
 		if (!ret)
 			stats_sort(m->residuals, m->data.nr_rows);
 	}
+out:
 	if (ret == -EINVAL)
 		err_set(err, EINVAL, "quality: its lists do not fit the rows and folds");
 	return ret;
@@ -376,16 +392,22 @@ int model_from_json(struct model *m, const json_t *root, struct err *err)
 	memset(m, 0, sizeof(*m));
 	forest_init(&m->forest);
 	ret = read_parameters(m, root, err);
-	if (!ret)
-		ret = read_schema(&m->schema, root, err);
-	if (!ret)
-		ret = read_data(&m->data, json_object_get(root, "data"), &m->schema, err);
-	if (!ret)
-		ret = read_quality(m, json_object_get(root, "quality"), err);
-	if (!ret)
-		ret = read_form(m, root, err);
-	if (!ret)
-		ret = remake_neighbours(m);
+	if (ret)
+		goto out;
+	ret = read_schema(&m->schema, root, err);
+	if (ret)
+		goto out;
+	ret = read_data(&m->data, json_object_get(root, "data"), &m->schema, err);
+	if (ret)
+		goto out;
+	ret = read_quality(m, json_object_get(root, "quality"), err);
+	if (ret)
+		goto out;
+	ret = read_form(m, root, err);
+	if (ret)
+		goto out;
+	ret = remake_neighbours(m);
+out:
 	if (ret)
 		model_release(m);
 	return ret;

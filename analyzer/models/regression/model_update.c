@@ -16,31 +16,45 @@ static int read_rows(const struct model *m, const struct table *t, double *rows,
 	size_t *at = calloc(s->nr + 1, sizeof(*at));
 	int column = table_find(t, s->response, err), ret = at ? 0 : -ENOMEM;
 
-	if (!ret && column < 0)
+	if (ret)
+		goto out;
+	if (column < 0)
 		ret = column;
-	for (size_t v = 0; v < s->nr && !ret; v++) {
+	if (ret)
+		goto out;
+	for (size_t v = 0; v < s->nr; v++) {
 		int c = table_find(t, s->variables[v].name, err);
 
 		at[v] = c < 0 ? 0 : (size_t)c;
 		ret = c < 0 ? c : 0;
+		if (ret)
+			goto out;
 	}
-	for (size_t i = 0; i < t->nr_rows && !ret; i++) {
+	for (size_t i = 0; i < t->nr_rows; i++) {
 		ret = dataset_encode(s, t, at, i, rows + i * s->nr, err);
-		if (!ret)
-			ret = table_number(t, (size_t)column, i, &y[i], err);
-		if (!ret && s->log && !(y[i] > 0))
+		if (ret)
+			goto out;
+		ret = table_number(t, (size_t)column, i, &y[i], err);
+		if (ret)
+			goto out;
+		if (s->log && !(y[i] > 0))
 			ret = err_set(err, EINVAL,
 				      "%s:%" PRIu64 ": row %zu, column '%s': expected a number "
 				      "above 0, got %g",
 				      t->source, t->lines[i], i + 1, s->response, y[i]);
-		if (!ret && !(offset_of(&s->offset, rows + i * s->nr) > 0))
+		if (ret)
+			goto out;
+		if (!(offset_of(&s->offset, rows + i * s->nr) > 0))
 			ret = err_set(err, EINVAL,
 				      "%s:%" PRIu64 ": row %zu: expected an offset above 0, got %g",
 				      t->source, t->lines[i], i + 1,
 				      offset_of(&s->offset, rows + i * s->nr));
-		if (!ret && s->log)
+		if (ret)
+			goto out;
+		if (s->log)
 			y[i] = log(y[i] / offset_of(&s->offset, rows + i * s->nr));
 	}
+out:
 	free(at);
 	return ret;
 }
@@ -54,7 +68,9 @@ static int model_update_judge(const struct model *m, const double *rows, const d
 	int ret = error ? model_predict(m, rows, nr, error) : -ENOMEM;
 
 	*f = (struct update_facts){ .nr_rows = nr, .inside_ratio = NAN, .ks_p = NAN };
-	for (size_t i = 0; i < nr && !ret; i++) {
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < nr; i++) {
 		bool outside = false;
 
 		if (m->schema.log)
@@ -67,7 +83,7 @@ static int model_update_judge(const struct model *m, const double *rows, const d
 							      rows[i * m->schema.nr + v]);
 		f->nr_outside += outside;
 	}
-	if (!ret && m->residuals && nr >= UPDATE_LEAST_ROWS) {
+	if (m->residuals && nr >= UPDATE_LEAST_ROWS) {
 		size_t n = m->data.nr_rows;
 
 		stats_sort(error, nr);
@@ -76,6 +92,7 @@ static int model_update_judge(const struct model *m, const double *rows, const d
 		f->drift = f->ks_p < UPDATE_DRIFT_P &&
 			   stats_mean(error, nr) > stats_mean(m->residuals, n);
 	}
+out:
 	free(error);
 	return ret;
 }
@@ -114,20 +131,23 @@ static int model_update_refit(struct model *out, const struct model *m, struct d
 		dataset_make_folds(d, m->data.nr_folds ? m->data.nr_folds : 10, m->data.seed, err);
 
 	memcpy(c.parameters, m->parameters, sizeof(c.parameters));
-	if (!ret)
-		ret = select_candidate(&c, &config);
-	if (!ret)
-		ret = schema_copy(&s, &m->schema);
-	if (!ret) {
-		schema_take_ranges(&s, d);
-		ret = model_fit(out, m->technique, m->parameters, &s, d);
-	}
-	if (!ret) {
-		out->quality = c.quality;
-		out->fold_rmse = c.fold_rmse;
-		out->residuals = c.residuals;
-		c.fold_rmse = c.residuals = NULL;
-	}
+	if (ret)
+		goto out;
+	ret = select_candidate(&c, &config);
+	if (ret)
+		goto out;
+	ret = schema_copy(&s, &m->schema);
+	if (ret)
+		goto out;
+	schema_take_ranges(&s, d);
+	ret = model_fit(out, m->technique, m->parameters, &s, d);
+	if (ret)
+		goto out;
+	out->quality = c.quality;
+	out->fold_rmse = c.fold_rmse;
+	out->residuals = c.residuals;
+	c.fold_rmse = c.residuals = NULL;
+out:
 	schema_release(&s);
 	candidate_release(&c);
 	return ret;
@@ -137,15 +157,21 @@ static int read_weights(const struct table *t, const char *name, double *weight,
 {
 	int column = table_find(t, name, err), ret = column < 0 ? column : 0;
 
-	for (size_t i = 0; i < t->nr_rows && !ret; i++) {
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < t->nr_rows; i++) {
 		ret = table_number(t, (size_t)column, i, &weight[i], err);
-		if (!ret && !(weight[i] > 0))
+		if (ret)
+			return ret;
+		if (!(weight[i] > 0))
 			ret = err_set(err, EINVAL,
 				      "%s:%" PRIu64 ": row %zu, column '%s': expected a weight "
 				      "above 0, got %g",
 				      t->source, t->lines[i], i + 1, name, weight[i]);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 int model_update(struct model *out, const struct model *m, const struct table *t,
@@ -158,22 +184,33 @@ int model_update(struct model *out, const struct model *m, const struct table *t
 	struct dataset d = { 0 };
 	int ret = rows && y && !weight_column == !weight ? 0 : -ENOMEM;
 
-	if (!ret && !nr)
+	if (ret)
+		goto out;
+	if (!nr)
 		ret = err_set(err, EINVAL, "%s: no rows under the header", t->source);
-	if (!ret && m->data.weight && !weight_column)
+	if (ret)
+		goto out;
+	if (m->data.weight && !weight_column)
 		ret = err_set(err, EINVAL,
 			      "%s: --weight-column: expected, the model's rows have weights",
 			      t->source);
-	if (!ret && weight)
+	if (ret)
+		goto out;
+	if (weight)
 		ret = read_weights(t, weight_column, weight, err);
-	if (!ret)
-		ret = read_rows(m, t, rows, y, err);
-	if (!ret)
-		ret = model_update_judge(m, rows, y, nr, facts);
-	if (!ret)
-		ret = model_update_join(&d, m, rows, y, weight, nr);
-	if (!ret)
-		ret = model_update_refit(out, m, &d, err);
+	if (ret)
+		goto out;
+	ret = read_rows(m, t, rows, y, err);
+	if (ret)
+		goto out;
+	ret = model_update_judge(m, rows, y, nr, facts);
+	if (ret)
+		goto out;
+	ret = model_update_join(&d, m, rows, y, weight, nr);
+	if (ret)
+		goto out;
+	ret = model_update_refit(out, m, &d, err);
+out:
 	dataset_release(&d);
 	free(rows);
 	free(y);

@@ -32,14 +32,16 @@ static int take_rows(struct dataset *out, const struct dataset *d, const size_t 
 {
 	int ret = dataset_alloc(out, nr, d->nr_vars, d->weight != NULL);
 
-	for (size_t i = 0; i < nr && !ret; i++) {
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < nr; i++) {
 		for (size_t v = 0; v < d->nr_vars; v++)
 			out->x[v * nr + i] = d->x[v * d->nr_rows + rows[i]];
 		out->y[i] = d->y[rows[i]];
 		if (d->weight)
 			out->weight[i] = d->weight[rows[i]];
 	}
-	return ret;
+	return 0;
 }
 
 /* n rows drawn with replacement to train on; those never drawn to test on. */
@@ -52,19 +54,24 @@ static int objective_bootstrap(struct split *s, const struct dataset *d, uint64_
 	int ret = drawn && seen ? 0 : -ENOMEM;
 
 	rng_stream(&rng, d->seed, stream + 1);
-	for (size_t i = 0; i < n && !ret; i++) {
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < n; i++) {
 		drawn[i] = rng_below(&rng, n);
 		seen[drawn[i]] = true;
 	}
-	for (size_t i = 0; i < n && !ret; i++)
+	for (size_t i = 0; i < n; i++)
 		if (!seen[i])
 			left[nr_out++] = i;
-	if (!ret && !nr_out)
+	if (!nr_out)
 		ret = -EINVAL; /* hardly: every row drawn */
-	if (!ret)
-		ret = take_rows(&s->train, d, drawn, n);
-	if (!ret)
-		ret = take_rows(&s->test, d, left, nr_out);
+	if (ret)
+		goto out;
+	ret = take_rows(&s->train, d, drawn, n);
+	if (ret)
+		goto out;
+	ret = take_rows(&s->test, d, left, nr_out);
+out:
 	free(drawn);
 	free(seen);
 	return ret;
@@ -106,8 +113,14 @@ int objective_new(struct objective **out, const struct objective_config *config)
 	o->splits = calloc(o->nr_splits + 1, sizeof(*o->splits));
 	if (!o->splits)
 		ret = -ENOMEM;
-	for (uint32_t i = 0; i < o->nr_splits && !ret; i++)
+	if (ret)
+		goto out;
+	for (uint32_t i = 0; i < o->nr_splits; i++) {
 		ret = split_init(o, i);
+		if (ret)
+			goto out;
+	}
+out:
 	if (ret)
 		objective_free(o);
 	else
@@ -187,11 +200,16 @@ int objective_eval(struct objective *o, const double *points, size_t nr, double 
 	if (!o->rmse)
 		return -ENOMEM;
 	ret = parallel_run(&work);
-	for (size_t i = 0; i < nr && !ret; i++) {
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < nr; i++) {
 		cost[i] = stats_mean(o->rmse + i * o->nr_splits, o->nr_splits);
 		if (!isfinite(cost[i]))
 			ret = -ERANGE;
+		if (ret)
+			goto out;
 	}
+out:
 	if (!rmse)
 		free(o->rmse);
 	return ret;
@@ -203,13 +221,16 @@ int objective_predict(struct objective *o, const double *p, double *predicted)
 	double *rmse = calloc(o->nr_splits + 1, sizeof(*rmse)), cost;
 	int ret = rmse ? objective_eval(o, p, 1, rmse, &cost) : -ENOMEM;
 
-	for (uint32_t f = 0; f < o->nr_splits && !ret; f++) {
+	if (ret)
+		goto out;
+	for (uint32_t f = 0; f < o->nr_splits; f++) {
 		const double *from = o->splits[f].predicted;
 
 		for (size_t i = 0; i < d->nr_rows; i++)
 			if (d->fold[i] == f)
 				predicted[i] = *from++;
 	}
+out:
 	free(rmse);
 	return ret;
 }

@@ -63,9 +63,10 @@ int offset_read(struct offset *o, const char *text, const struct schema *s, stru
 		if (!ret && !*end)
 			break;
 	}
-	if (!ret)
-		*o = read;
-	return ret;
+	if (ret)
+		return ret;
+	*o = read;
+	return 0;
 }
 
 void offset_print(const struct offset *o, const struct schema *s, struct buf *out)

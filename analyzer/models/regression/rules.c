@@ -91,13 +91,16 @@ int rules_append(struct rules *to, const struct rules *from, const struct schema
 {
 	int ret = 0;
 
-	for (size_t set = 0; set < from->nr_sets && !ret; set++) {
+	for (size_t set = 0; set < from->nr_sets; set++) {
 		for (size_t i = rules_begin(from, set); i < from->ends[set] && !ret; i++)
 			ret = append_rule(to, from, &from->rules[i], s);
-		if (!ret)
-			ret = rules_end_set(to);
+		if (ret)
+			return ret;
+		ret = rules_end_set(to);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static bool rules_holds(const struct rules *r, const struct rule_condition *c,

@@ -74,9 +74,13 @@ static int read_levels(struct rules *r, const struct rule_condition *c, const js
 	uint8_t *levels = calloc(nr_levels + 1, 1);
 	int ret = levels ? 0 : -ENOMEM;
 
-	if (!ret && (!json_is_array(list) || !json_array_size(list)))
+	if (ret)
+		goto out;
+	if (!json_is_array(list) || !json_array_size(list))
 		ret = -EINVAL;
-	for (size_t i = 0; i < json_array_size(list) && !ret; i++) {
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *level = json_array_get(list, i);
 
 		if (!json_is_integer(level) || json_integer_value(level) < 0 ||
@@ -84,9 +88,11 @@ static int read_levels(struct rules *r, const struct rule_condition *c, const js
 			ret = -EINVAL;
 		else
 			levels[json_integer_value(level)] = 1;
+		if (ret)
+			goto out;
 	}
-	if (!ret)
-		ret = rules_add_condition(r, c, levels, nr_levels);
+	ret = rules_add_condition(r, c, levels, nr_levels);
+out:
 	free(levels);
 	return ret;
 }
@@ -165,7 +171,7 @@ int rules_from_json(struct rules *r, const json_t *root, const struct schema *s,
 	if (!json_is_number(fallback))
 		return err_set(err, EINVAL, "rules: fallback: expected a number");
 	r->fallback = json_number_value(fallback);
-	for (size_t k = 0; k < json_array_size(sets) && !ret; k++) {
+	for (size_t k = 0; k < json_array_size(sets); k++) {
 		const json_t *list = json_array_get(sets, k);
 
 		ret = json_is_array(list) ? 0 : -EINVAL;
@@ -175,7 +181,10 @@ int rules_from_json(struct rules *r, const json_t *root, const struct schema *s,
 			ret = rules_end_set(r);
 		if (ret == -EINVAL)
 			err_set(err, EINVAL, "rules: sets[%zu]: not rules over these variables", k);
+		if (ret)
+			goto out;
 	}
+out:
 	if (ret)
 		rules_release(r);
 	return ret;

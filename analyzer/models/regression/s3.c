@@ -106,12 +106,16 @@ static int s3_evaluate(struct search *s, size_t from)
 	double *cost = calloc(nr + 1, sizeof(*cost));
 	int ret = points && cost ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < nr && !ret; i++)
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < nr; i++)
 		memcpy(points + i * S3_AXES_MAX, r->points[from + i].at, sizeof(r->points->at));
-	if (!ret)
-		ret = s->config->evaluate(s->config->ctx, points, nr, cost);
-	for (size_t i = 0; i < nr && !ret; i++)
+	ret = s->config->evaluate(s->config->ctx, points, nr, cost);
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < nr; i++)
 		r->points[from + i].cost = cost[i];
+out:
 	free(points);
 	free(cost);
 	return ret;
@@ -178,15 +182,17 @@ static int s3_explore(struct search *s, size_t pivot, size_t nr_known, unsigned 
 	for (unsigned int axis = 0; axis < c->nr_axes; axis++)
 		axis_values(s, axis, s->r->points[pivot].at[axis], nr_known,
 			    values + axis * per_axis);
-	for (uint64_t i = 0; i < nr && !ret; i++) {
+	for (uint64_t i = 0; i < nr; i++) {
 		double at[S3_AXES_MAX] = { 0 };
 		uint64_t rest = i;
 
 		for (unsigned int axis = c->nr_axes; axis-- > 0; rest /= per_axis)
 			at[axis] = values[axis * per_axis + rest % per_axis];
 		ret = s3_enter(s, at, iteration);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static int s3_iterate(struct search *s, unsigned int iteration, double *values, bool *stop)
@@ -227,14 +233,21 @@ int s3_run(struct s3_result *r, const struct s3_config *c)
 	ret = s.best && values ? 0 : -ENOMEM;
 	for (unsigned int i = 0; i < c->nr_axes; i++)
 		corner[i] = c->axes[i].low;
-	if (!ret)
-		ret = s3_enter(&s, corner, 0);
-	if (!ret)
-		ret = s3_evaluate(&s, 0);
-	if (!ret)
-		update_best(&s, 0);
-	for (unsigned int j = 1; j <= c->iterations && !stop && !ret; j++)
+	if (ret)
+		goto out;
+	ret = s3_enter(&s, corner, 0);
+	if (ret)
+		goto out;
+	ret = s3_evaluate(&s, 0);
+	if (ret)
+		goto out;
+	update_best(&s, 0);
+	for (unsigned int j = 1; j <= c->iterations && !stop; j++) {
 		ret = s3_iterate(&s, j, values, &stop);
+		if (ret)
+			goto out;
+	}
+out:
 	free(s.best);
 	free(s.slots);
 	free(values);

@@ -39,16 +39,21 @@ static int select_evaluate(void *ctx, const double *points, size_t nr, double *c
 	double *sets = calloc(nr * PARAMETERS_MAX + 1, sizeof(*sets));
 	int ret = sets ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < nr && !ret; i++)
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < nr; i++)
 		select_expand(h, points + i * S3_AXES_MAX, sets + i * PARAMETERS_MAX);
-	for (size_t i = 0; i < nr && !ret; i += BATCH) {
+	for (size_t i = 0; i < nr; i += BATCH) {
 		size_t some = nr - i < BATCH ? nr - i : BATCH;
 
 		ret = objective_eval(h->objective, sets + i * PARAMETERS_MAX, some, NULL, cost + i);
 		h->done += some;
 		if (h->config->progress)
 			h->config->progress(h->config->ctx, h->c->technique, h->done, h->bound);
+		if (ret)
+			goto out;
 	}
+out:
 	free(sets);
 	return ret;
 }
@@ -186,12 +191,17 @@ int select_candidate(struct candidate *c, const struct select_config *config)
 			h.axis_parameter[h.nr_axes++] = i;
 	}
 	c->evaluations = 1;
-	if (!ret && h.nr_axes)
+	if (ret)
+		goto out;
+	if (h.nr_axes)
 		ret = select_search(&h);
-	if (!ret)
-		ret = select_judge(&h);
-	if (!ret)
-		c->nr_fits = objective_nr_fits(h.objective);
+	if (ret)
+		goto out;
+	ret = select_judge(&h);
+	if (ret)
+		goto out;
+	c->nr_fits = objective_nr_fits(h.objective);
+out:
 	c->seconds = now_s() - begin;
 	objective_free(h.objective);
 	return ret;

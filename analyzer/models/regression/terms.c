@@ -204,10 +204,13 @@ static int read_term(struct terms *t, const json_t *term, const struct schema *s
 	factors = calloc(nr + 1, sizeof(*factors));
 	if (!factors)
 		return -ENOMEM;
-	for (size_t k = 0; k < nr && !ret; k++)
+	for (size_t k = 0; k < nr; k++) {
 		ret = read_factor(&factors[k], json_array_get(list, k), s);
-	if (!ret)
-		ret = terms_add(t, json_number_value(coefficient), factors, nr);
+		if (ret)
+			goto out;
+	}
+	ret = terms_add(t, json_number_value(coefficient), factors, nr);
+out:
 	free(factors);
 	return ret;
 }
@@ -220,11 +223,14 @@ int terms_from_json(struct terms *t, const json_t *root, const struct schema *s,
 	memset(t, 0, sizeof(*t));
 	if (!nr)
 		return err_set(err, EINVAL, "terms: expected a list with at least a constant");
-	for (size_t j = 0; j < nr && !ret; j++) {
+	for (size_t j = 0; j < nr; j++) {
 		ret = read_term(t, json_array_get(root, j), s);
 		if (ret == -EINVAL)
 			err_set(err, EINVAL, "terms[%zu]: not a term of these variables", j);
+		if (ret)
+			goto out;
 	}
+out:
 	if (ret)
 		terms_release(t);
 	return ret;

@@ -104,14 +104,18 @@ int interval_controlled(struct interval *out, const struct samples *x, sample_va
 	if (!ret)
 		ret = interval_intercept(&c, x, bottom, bottom, 0, &half);
 	below = c.coefficients[0];
-	if (!ret)
-		ret = interval_intercept(&c, x, top, bottom, above / below, &half);
-	if (!ret && below > 0 && isfinite(half)) {
+	if (ret)
+		goto out;
+	ret = interval_intercept(&c, x, top, bottom, above / below, &half);
+	if (ret)
+		goto out;
+	if (below > 0 && isfinite(half)) {
 		half *= gsl_cdf_tdist_Pinv(0.5 + OUTPUT_CONFIDENCE / 2, c.df) / below;
 		out->mean = above / below;
 		out->low = out->mean - half;
 		out->high = out->mean + half;
 	}
+out:
 	free(c.x);
 	return ret;
 }

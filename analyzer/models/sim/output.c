@@ -127,10 +127,19 @@ int estimate_make(struct estimate *e, const struct net *n, const struct qpn_samp
 	e->probes = calloc((size_t)n->nr_probes + 1, sizeof(*e->probes));
 	if (!e->slots || !e->probes)
 		ret = -ENOMEM;
-	for (uint32_t i = 0; !ret && i < n->nr_slots; i++)
+	if (ret)
+		goto out;
+	for (uint32_t i = 0; i < n->nr_slots; i++) {
 		ret = estimate_slot(&e->slots[i], n, x, nr, i);
-	for (uint32_t i = 0; !ret && i < n->nr_probes; i++)
+		if (ret)
+			goto out;
+	}
+	for (uint32_t i = 0; i < n->nr_probes; i++) {
 		ret = estimate_probe(&e->probes[i], x, nr, i);
+		if (ret)
+			goto out;
+	}
+out:
 	if (ret)
 		estimate_release(e);
 	return ret;

@@ -426,21 +426,29 @@ static int qpn_sim_build_whole(struct qpn_sim *s, uint64_t seed)
 	uint32_t *scratch = calloc((size_t)nr + 1, sizeof(*scratch));
 	int ret = scratch ? qpn_sim_build_allocate(s) : -ENOMEM;
 
-	if (!ret) {
-		seed_stream(&s->choice, seed, STREAM_CHOICE, 0);
-		build_slots(s, seed);
-		ret = build_modes(s);
-	}
-	for (uint32_t i = 0; !ret && i < n->nr_queues; i++)
+	if (ret)
+		goto out;
+	seed_stream(&s->choice, seed, STREAM_CHOICE, 0);
+	build_slots(s, seed);
+	ret = build_modes(s);
+	if (ret)
+		goto out;
+	for (uint32_t i = 0; i < n->nr_queues; i++) {
 		ret = build_queue(s, i, seed, scratch);
-	if (!ret)
-		ret = build_transitions(s, seed, scratch);
-	if (!ret)
-		ret = build_clocks(s);
-	if (!ret)
-		ret = build_routes(s);
-	if (!ret)
-		ret = build_watches(s);
+		if (ret)
+			goto out;
+	}
+	ret = build_transitions(s, seed, scratch);
+	if (ret)
+		goto out;
+	ret = build_clocks(s);
+	if (ret)
+		goto out;
+	ret = build_routes(s);
+	if (ret)
+		goto out;
+	ret = build_watches(s);
+out:
 	free(scratch);
 	return ret;
 }

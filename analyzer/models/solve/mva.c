@@ -110,7 +110,7 @@ static int exact_step(struct exact *x, size_t vector, const uint64_t *n)
 		sum = chain_waits(x, c, x->table + (vector - x->stride[c]) * x->width);
 		x->throughput[c] = (double)n[c] / sum;
 	}
-	for (uint32_t s = 0; !ret && s < p->nr_stations; s++) {
+	for (uint32_t s = 0; s < p->nr_stations; s++) {
 		out[x->offset[s]] = 0;
 		for (uint32_t c = 0; c < p->nr_chains; c++)
 			if (n[c])
@@ -118,8 +118,10 @@ static int exact_step(struct exact *x, size_t vector, const uint64_t *n)
 					x->throughput[c] * x->wait[(size_t)c * p->nr_stations + s];
 		if (p->servers[s] > 1)
 			ret = mva_marginals(x, vector, n, s);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 /* The numbers one vector takes, and where each station's lie. */
@@ -176,17 +178,22 @@ static int run_exact(struct mva_result *r, const struct product_form *p)
 	}
 	if (x.table)
 		ret = 0;
-	for (uint32_t s = 0; !ret && s < p->nr_stations; s++)
+	if (ret)
+		goto out;
+	for (uint32_t s = 0; s < p->nr_stations; s++)
 		if (p->servers[s] > 1)
 			x.table[x.offset[s] + 1] = 1;
 	/* In the order of the index every vector with one token fewer comes before. */
-	for (size_t v = 1; !ret && v < nr; v++) {
+	for (size_t v = 1; v < nr; v++) {
 		for (uint32_t c = 0; c < p->nr_chains; c++)
 			n[c] = v / x.stride[c] % (p->population[c] + 1);
 		ret = exact_step(&x, v, n);
+		if (ret)
+			goto out;
 	}
-	for (size_t i = 0; !ret && i < (size_t)p->nr_chains * p->nr_stations; i++)
+	for (size_t i = 0; i < (size_t)p->nr_chains * p->nr_stations; i++)
 		r->population[i] = r->throughput[i / p->nr_stations] * x.wait[i];
+out:
 	free(n);
 	free(x.offset);
 	free(x.stride);
@@ -318,24 +325,26 @@ int mva_solve(struct estimate *e, bool *exact, const struct net *n, bool approxi
 	int ret = product_form_make(&p, n, err);
 
 	*e = (struct estimate){ .nr_slots = n->nr_slots, .nr_probes = n->nr_probes };
-	if (!ret)
-		e->slots = calloc((size_t)n->nr_slots + 1, sizeof(*e->slots));
-	if (!ret)
-		e->probes = calloc((size_t)n->nr_probes + 1, sizeof(*e->probes));
-	if (!ret && (!e->slots || !e->probes))
+	if (ret)
+		goto out;
+	e->slots = calloc((size_t)n->nr_slots + 1, sizeof(*e->slots));
+	e->probes = calloc((size_t)n->nr_probes + 1, sizeof(*e->probes));
+	if (!e->slots || !e->probes)
 		ret = err_set(err, ENOMEM, "%s: out of memory", n->file);
-	if (!ret) {
-		ret = mva_run(&r, &p, approximate);
-		if (ret)
-			err_set(err, -ret,
-				"%s: the recursion lost its precision: solve by simulation",
-				n->file);
-	}
-	for (uint32_t i = 0; !ret && i < n->nr_slots; i++)
+	if (ret)
+		goto out;
+	ret = mva_run(&r, &p, approximate);
+	if (ret)
+		err_set(err, -ret, "%s: the recursion lost its precision: solve by simulation",
+			n->file);
+	if (ret)
+		goto out;
+	for (uint32_t i = 0; i < n->nr_slots; i++)
 		fill_slot(&e->slots[i], n, &p, &r, i);
-	for (uint32_t i = 0; !ret && i < n->nr_probes; i++)
+	for (uint32_t i = 0; i < n->nr_probes; i++)
 		e->probes[i].time = (struct time_estimate){ mva_exactly(NAN), mva_exactly(NAN),
 							    mva_exactly(NAN), mva_exactly(NAN) };
+out:
 	*exact = r.exact;
 	mva_result_release(&r);
 	product_form_release(&p);

@@ -169,13 +169,17 @@ static int find_visits(struct product_form *p, const struct net *n, struct err *
 	lapack_int *pivots = calloc(nr, sizeof(*pivots));
 	int ret = a && row && pivots ? 0 : err_set(err, ENOMEM, "%s: out of memory", n->file);
 
-	for (uint32_t i = 0; !ret && i < nr; i++) {
+	if (ret)
+		goto out;
+	for (uint32_t i = 0; i < nr; i++) {
 		memset(row, 0, nr * sizeof(*row));
 		ret = routing_row(n, i, row, err);
 		for (uint32_t k = 0; k < nr; k++)
 			a[(size_t)k * nr + i] = row[k] - (i == k);
+		if (ret)
+			goto out;
 	}
-	for (uint32_t c = 0; !ret && c < p->nr_chains; c++) {
+	for (uint32_t c = 0; c < p->nr_chains; c++) {
 		uint32_t first = 0;
 
 		while (p->chain[first] != c)
@@ -184,12 +188,13 @@ static int find_visits(struct product_form *p, const struct net *n, struct err *
 			a[(size_t)first * nr + k] = p->chain[k] == c;
 		p->visits[first] = 1;
 	}
-	if (!ret && LAPACKE_dgesv(LAPACK_ROW_MAJOR, (lapack_int)nr, 1, a, (lapack_int)nr, pivots,
-				  p->visits, 1))
+	if (LAPACKE_dgesv(LAPACK_ROW_MAJOR, (lapack_int)nr, 1, a, (lapack_int)nr, pivots, p->visits,
+			  1))
 		ret = err_set(err, EINVAL,
 			      "%s: not product-form: tokens can end in more than one cycle of "
 			      "places",
 			      n->file);
+out:
 	free(a);
 	free(row);
 	free(pivots);
@@ -255,18 +260,22 @@ int product_form_make(struct product_form *p, const struct net *n, struct err *e
 
 	*p = (struct product_form){ 0 };
 	ret = check_transitions(n, err);
-	if (!ret)
-		ret = check_slots(n, err);
-	if (!ret && (!parent || product_form_allocate(p, n)))
+	if (ret)
+		goto out;
+	ret = check_slots(n, err);
+	if (ret)
+		goto out;
+	if (!parent || product_form_allocate(p, n))
 		ret = err_set(err, ENOMEM, "%s: out of memory", n->file);
-	if (!ret) {
-		p->nr_chains = find_chains(n, p->chain, parent);
-		ret = find_visits(p, n, err);
-	}
-	if (!ret) {
-		fill_stations(p, n);
-		ret = check_chains(p, n, err);
-	}
+	if (ret)
+		goto out;
+	p->nr_chains = find_chains(n, p->chain, parent);
+	ret = find_visits(p, n, err);
+	if (ret)
+		goto out;
+	fill_stations(p, n);
+	ret = check_chains(p, n, err);
+out:
 	free(parent);
 	if (ret)
 		product_form_release(p);

@@ -237,14 +237,15 @@ static int solve_replicate(void *ctx, size_t chunk, size_t begin, size_t end)
 	ret = qpn_sim_new(&r->sim, d->n, rng_u64(&seeds), &d->errs[begin]);
 	while (!ret && r->nr < BATCHES)
 		ret = add_batch(r, &d->errs[begin]);
-	if (!ret) {
-		from = sample_warm_up(r->batches, r->nr);
-		d->warm_ups[begin] = (double)from * r->length;
-		d->events[begin] = r->events;
-		ret = solve_group(r, from, &d->samples[begin], 1);
-		if (ret)
-			out_of_memory(d->n, &d->errs[begin]);
-	}
+	if (ret)
+		goto out;
+	from = sample_warm_up(r->batches, r->nr);
+	d->warm_ups[begin] = (double)from * r->length;
+	d->events[begin] = r->events;
+	ret = solve_group(r, from, &d->samples[begin], 1);
+	if (ret)
+		out_of_memory(d->n, &d->errs[begin]);
+out:
 	release_run(r);
 	free(r);
 	return ret;
@@ -272,11 +273,14 @@ static int run_round(struct solution *out, struct round *d, size_t nr, struct er
 	}
 	if (ret == -ENOMEM)
 		out_of_memory(d->n, err);
-	for (size_t i = 0; !ret && i < nr; i++) {
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < nr; i++) {
 		out->events += d->events[i];
 		out->warm_up += d->warm_ups[i];
 		out->model_time += d->length;
 	}
+out:
 	free(d->warm_ups);
 	free(d->events);
 	free(d->errs);
@@ -290,12 +294,14 @@ static int replication_length(const struct net *n, const struct solve_options *o
 	struct run r = { .n = n };
 	int ret = qpn_sim_new(&r.sim, n, o->seed, err);
 
-	if (!ret)
-		ret = solve_pilot(&r, err);
-	if (!ret) {
-		ret = qpn_sim_run(r.sim, INFINITY, REPLICATION_EVENTS, err);
-		*length = qpn_sim_now(r.sim);
-	}
+	if (ret)
+		goto out;
+	ret = solve_pilot(&r, err);
+	if (ret)
+		goto out;
+	ret = qpn_sim_run(r.sim, INFINITY, REPLICATION_EVENTS, err);
+	*length = qpn_sim_now(r.sim);
+out:
 	qpn_sim_free(r.sim);
 	return ret;
 }

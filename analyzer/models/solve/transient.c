@@ -38,7 +38,9 @@ static int run_once(void *ctx, size_t chunk, size_t begin, size_t end)
 	(void)end;
 	rng_stream(&seeds, j->o->seed, begin);
 	ret = qpn_sim_new(&sim, j->n, rng_u64(&seeds), &j->errs[begin]);
-	for (unsigned p = 0; p < j->o->nr_points && !ret; p++) {
+	if (ret)
+		goto out;
+	for (unsigned p = 0; p < j->o->nr_points; p++) {
 		struct qpn_sample x;
 
 		ret = qpn_sim_run(sim, (p + 1) * j->length, UINT64_MAX, &j->errs[begin]);
@@ -51,7 +53,10 @@ static int run_once(void *ctx, size_t chunk, size_t begin, size_t end)
 			*at++ = (struct seen){ x.slots[i].population / x.duration, x.slots[i].left,
 					       x.slots[i].residence };
 		qpn_sample_release(&x);
+		if (ret)
+			goto out;
 	}
+out:
 	qpn_sim_free(sim);
 	return ret;
 }

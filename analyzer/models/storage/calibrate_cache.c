@@ -66,15 +66,24 @@ static int read_runs(struct runs *all, const struct table *t, const struct row_f
 	all->items = calloc(t->nr_rows + 1, sizeof(*all->items));
 	if (!chosen || !all->items)
 		ret = err_set(err, ENOMEM, "out of memory");
-	for (size_t i = 0; !ret && i < 4; i++) {
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < 4; i++) {
 		columns[i] = table_find(t, names[i], err);
 		ret = columns[i] < 0 ? -EINVAL : 0;
+		if (ret)
+			goto out;
 	}
-	if (!ret)
-		ret = row_filter_apply(chosen, t, f, err);
-	for (size_t row = 0; !ret && row < t->nr_rows; row++)
+	ret = row_filter_apply(chosen, t, f, err);
+	if (ret)
+		goto out;
+	for (size_t row = 0; row < t->nr_rows; row++) {
 		if (chosen[row])
 			ret = read_run(all, t, columns, row, err);
+		if (ret)
+			goto out;
+	}
+out:
 	free(chosen);
 	return ret;
 }
@@ -194,19 +203,23 @@ int calibrate_cache(struct cache_model *m, const struct table *t, const struct r
 	struct runs all = { .nr = 0 };
 	int ret = read_runs(&all, t, filter, err);
 
-	for (size_t i = 0; !ret && !(saturated > 0) && i < all.nr; i++)
+	if (ret)
+		goto out;
+	for (size_t i = 0; !(saturated > 0) && i < all.nr; i++)
 		fit.saturated = fmax(fit.saturated, all.items[i].clients);
-	if (!ret)
-		ret = check_enough(t, &all, &fit, err);
-	if (!ret)
-		ret = fit_service(&fit, &all, err);
-	if (!ret)
-		ret = calibrate_cache_judge(&fit, t, &all, err);
-	if (!ret) {
-		fit.sd_s = all.sd_sum / (double)all.nr_single;
-		fit.nr_single = all.nr_single;
-		*m = fit;
-	}
+	ret = check_enough(t, &all, &fit, err);
+	if (ret)
+		goto out;
+	ret = fit_service(&fit, &all, err);
+	if (ret)
+		goto out;
+	ret = calibrate_cache_judge(&fit, t, &all, err);
+	if (ret)
+		goto out;
+	fit.sd_s = all.sd_sum / (double)all.nr_single;
+	fit.nr_single = all.nr_single;
+	*m = fit;
+out:
 	free(all.items);
 	return ret;
 }

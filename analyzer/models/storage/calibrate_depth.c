@@ -61,8 +61,10 @@ static int look_around(bool *matters, struct one_net *one, const struct weights_
 	double low[2], high[2];
 	int ret = solve_one(one, best->alpha / 2, best->beta, &low[0], &low[1], err);
 
-	if (!ret)
-		ret = solve_one(one, best->alpha * 2, best->beta, &high[0], &high[1], err);
+	if (ret)
+		goto out;
+	ret = solve_one(one, best->alpha * 2, best->beta, &high[0], &high[1], err);
+out:
 	*matters = !ret &&
 		   fmax(fabs(log(high[0] / low[0])), fabs(log(high[1] / low[1]))) > PHI_MATTERS;
 	return ret;
@@ -97,7 +99,9 @@ static int find_phi(void *ctx, size_t chunk, size_t begin, size_t end)
 	if (one.net.vms[0].clients[0] + one.net.vms[0].clients[1] <= x->parts->depth)
 		s.max_error = DBL_MAX; /* nothing waits: one solution tells all */
 	ret = weights_search(&x->found[chunk], &s, err);
-	if (!ret && s.max_error < DBL_MAX)
+	if (ret)
+		return ret;
+	if (s.max_error < DBL_MAX)
 		ret = look_around(&x->matters[chunk], &one, &x->found[chunk].best, err);
 	return ret;
 }
@@ -177,9 +181,12 @@ static int learn_phi(struct depth_search *x)
 	}
 	if (!parts->nr_phi)
 		parts->phi_low = parts->phi_high = 1;
-	if (!ret && parts->nr_phi >= LEAST_POINTS)
+	if (ret)
+		goto out;
+	if (parts->nr_phi >= LEAST_POINTS)
 		ret = mix_fit(&parts->phi, points, parts->nr_phi, task->mix->by_size, task->o->seed,
 			      task->o->nr_threads, x->err);
+out:
 	free(points);
 	return ret;
 }
@@ -199,13 +206,18 @@ static int try_depth(struct depth_search *x, double depth, double *missed)
 		sum += x->found[i].best.error;
 	parts->depth_error = *missed = sum / (double)x->task->nr_one;
 	ret = learn_phi(x);
-	if (!ret && x->nr_many)
+	if (ret)
+		goto out;
+	if (x->nr_many)
 		ret = run_over(x, x->nr_many, calibrate_depth_judge);
-	if (!ret && x->nr_many) {
+	if (ret)
+		goto out;
+	if (x->nr_many) {
 		*missed = 0;
 		for (size_t i = 0; i < x->nr_many; i++)
 			*missed += x->many_error[i] / (double)x->nr_many;
 	}
+out:
 	if (!ret && *missed < x->least) {
 		x->least = *missed;
 		model_release(&x->best.phi);
@@ -273,8 +285,10 @@ int calibrate_depth(struct storage_parts *parts, const struct parts_task *task, 
 	x.errors = calloc(nr + x.nr_many, sizeof(*x.errors));
 	if (!x.found || !x.matters || !x.many_error || !x.errors)
 		ret = err_set(err, ENOMEM, "out of memory");
-	if (!ret)
-		ret = calibrate_depth_search(&x);
+	if (ret)
+		goto out;
+	ret = calibrate_depth_search(&x);
+out:
 	if (!ret)
 		*parts = x.best;
 	else

@@ -301,12 +301,15 @@ static int fit_load(struct storage_load_case *c, const struct parted *all, size_
 
 	c->clients_max = high;
 	c->merged = !ret && mean >= STORAGE_MERGED_SHARE;
-	for (size_t i = 0; i < nr && !ret; i++)
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < nr; i++)
 		if (all[i].humps.two && all[i].t > low && all[i].t <= high && all[i].t >= 2)
 			p[n++] = (struct storage_point){ all[i].t, all[i].s, all[i].f,
 							 all[i].humps.fast.mean_s };
-	if (!ret && !c->merged)
+	if (!c->merged)
 		ret = storage_cases_fit(&c->hit, STORAGE_FORM_7_7, p, n);
+out:
 	free(p);
 	return ret;
 }
@@ -351,7 +354,9 @@ static int fit_raid(struct storage_class_model *c, const struct runs *r, struct 
 			"runs beyond the cache whose hits and misses can be told apart: "
 			"9 or more, of several clients, sizes and file sets, are needed",
 			err);
-	if (!ret && !c->cached.nr && (c->cases[0].merged || c->cases[c->nr_cases - 1].merged))
+	if (ret)
+		return ret;
+	if (!c->cached.nr && (c->cases[0].merged || c->cases[c->nr_cases - 1].merged))
 		ret = calibrate_hardware_lacks(
 			r, "runs with a file set within the cache are needed", err);
 	return ret;
@@ -387,12 +392,17 @@ static int calibrate_class(struct storage_class_model *c, const struct runs *r, 
 {
 	int ret = fit_cases(c, r, err);
 
-	if (!ret)
-		ret = take_spreads(c, r, err);
-	if (!ret && c->uncached.nr && r->class == STORAGE_RANDOM_READ)
+	if (ret)
+		goto out;
+	ret = take_spreads(c, r, err);
+	if (ret)
+		goto out;
+	if (c->uncached.nr && r->class == STORAGE_RANDOM_READ)
 		ret = fit_raid(c, r, err);
-	if (!ret)
-		calibrate_hardware_judge(c, r);
+	if (ret)
+		goto out;
+	calibrate_hardware_judge(c, r);
+out:
 	c->present = !ret;
 	return ret;
 }
@@ -418,7 +428,8 @@ int calibrate_hardware(struct storage_model *m, const struct storage_table *t, s
 			      t->source);
 	if (ret == -ENOMEM)
 		err_set(err, ENOMEM, "out of memory");
-	if (!ret)
-		*m = made;
-	return ret;
+	if (ret)
+		return ret;
+	*m = made;
+	return 0;
 }

@@ -135,12 +135,14 @@ static int calibrate_parts_descend(struct sharing *s, double *least)
 	int ret = nr && (!begin || !step || !m) ? -ENOMEM : 0;
 
 	*least = INFINITY;
-	if (!ret && !nr)
+	if (ret)
+		goto out;
+	if (!nr)
 		*least = calibrate_parts_squares(s);
-	for (size_t i = 0; i < TIMES * s->nr && !ret && nr; i++)
+	for (size_t i = 0; i < TIMES * s->nr && nr; i++)
 		if (s->in[i])
 			gsl_vector_set(begin, at++, s->root[i]);
-	if (!ret && nr) {
+	if (nr) {
 		gsl_vector_set_all(step, 0.3);
 		gsl_multimin_fminimizer_set(m, &f, begin, step);
 		for (int i = 0; i < SIMPLEX_STEPS && !gsl_multimin_fminimizer_iterate(m); i++)
@@ -148,6 +150,7 @@ static int calibrate_parts_descend(struct sharing *s, double *least)
 				break;
 		*least = squares_at(m->x, s);
 	}
+out:
 	if (m)
 		gsl_multimin_fminimizer_free(m);
 	gsl_vector_free(begin);
@@ -270,16 +273,22 @@ int calibrate_parts(struct storage_parts *out, const struct parts_task *task, st
 	x.flows = calloc(2 * task->t->nr_configs + 2, sizeof(*x.flows));
 	if (!x.flows)
 		ret = err_set(err, ENOMEM, "out of memory");
-	for (int w = 0; w < 2 && !ret; w++)
+	if (ret)
+		goto out;
+	for (int w = 0; w < 2; w++) {
 		ret = calibrate_alone(&made.alone[w], task->t, w, err);
-	if (!ret) {
-		take_flows(&x);
-		ret = find_shared(&x);
+		if (ret)
+			goto out;
 	}
-	if (!ret)
-		ret = calibrate_depth(&made, task, err);
-	if (!ret)
-		*out = made;
+	take_flows(&x);
+	ret = find_shared(&x);
+	if (ret)
+		goto out;
+	ret = calibrate_depth(&made, task, err);
+	if (ret)
+		goto out;
+	*out = made;
+out:
 	free(x.flows);
 	return ret;
 }

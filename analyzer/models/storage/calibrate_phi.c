@@ -113,16 +113,18 @@ int mix_fit(struct model *out, const struct mix_point *points, size_t nr, bool b
 	int ret = 0, best = 0;
 
 	memset(tries, 0, sizeof(tries));
-	for (int i = 0; i < 4 && !ret; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct how how = { .by_size = by_size, .all = i & 2, .logarithm = i & 1 };
 
 		ret = calibrate_phi_learn(&tries[i], points, nr, &how, seed, nr_threads, err);
 		if (tries[i].candidate.quality.mean_relative_error <
 		    tries[best].candidate.quality.mean_relative_error)
 			best = i;
+		if (ret)
+			goto out;
 	}
-	if (!ret)
-		ret = calibrate_phi_make(out, &tries[best]);
+	ret = calibrate_phi_make(out, &tries[best]);
+out:
 	if (ret && err && !err->code)
 		err_set(err, -ret, "phi cannot be generalized: %s", strerror(-ret));
 	for (int i = 0; i < 4; i++)

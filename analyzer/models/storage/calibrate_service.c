@@ -96,8 +96,10 @@ int calibrate_service(struct storage_service *out, const struct storage_table *t
 	if (ret && err && !err->code)
 		err_set(err, -ret, "%s: the service times cannot be fitted: %s", t->source,
 			strerror(-ret));
-	if (!ret)
-		*out = s;
+	if (ret)
+		goto out;
+	*out = s;
+out:
 	free(p);
 	return ret;
 }
@@ -121,8 +123,10 @@ int calibrate_alone(struct storage_cases *out, const struct storage_table *t, bo
 		two |= p[nr].s != p[0].s;
 		nr++;
 	}
-	if (!ret)
-		ret = fit_service(out, p, nr, two);
+	if (ret)
+		goto out;
+	ret = fit_service(out, p, nr, two);
+out:
 	if (ret && err && !err->code)
 		err_set(err, -ret, "%s: the times of one client cannot be fitted: %s", t->source,
 			strerror(-ret));

@@ -164,10 +164,11 @@ int storage_fit(struct storage_fit *out, enum storage_form form, const struct st
 		f.terms[drop].coefficient = 0;
 		ret = storage_fit_solve(&f, &w);
 	}
-	if (!ret) {
-		storage_fit_judge(&f, &w);
-		*out = f;
-	}
+	if (ret)
+		goto out;
+	storage_fit_judge(&f, &w);
+	*out = f;
+out:
 	free(w.x);
 	return ret;
 }

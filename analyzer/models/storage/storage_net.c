@@ -382,10 +382,11 @@ int storage_net_solve(struct storage_times *out, const struct storage_net *n, do
 	o.seed = seed;
 	o.max_events = MAX_EVENTS;
 	ret = solve_net(&s, net, &o, err);
-	if (!ret) {
-		*out = (struct storage_times){ .events = s.events, .precision = s.precision };
-		take_times(out, n, net, &s.estimate);
-	}
+	if (ret)
+		goto out;
+	*out = (struct storage_times){ .events = s.events, .precision = s.precision };
+	take_times(out, n, net, &s.estimate);
+out:
 	solution_release(&s);
 	net_free(net);
 	return ret;

@@ -356,9 +356,12 @@ static int predict_config(void *ctx, size_t chunk, size_t begin, size_t end)
 
 	(void)begin;
 	(void)end;
-	if (!ret)
-		ret = storage_net_solve(&times, &n, job->ask->precision, job->ask->seed, err);
-	for (size_t i = c->begin; i < c->end && !ret; i++) {
+	if (ret)
+		return ret;
+	ret = storage_net_solve(&times, &n, job->ask->precision, job->ask->seed, err);
+	if (ret)
+		return ret;
+	for (size_t i = c->begin; i < c->end; i++) {
 		const struct storage_row *row = &job->t->rows[i];
 		struct storage_answer *a = &job->answers[i];
 
@@ -367,7 +370,7 @@ static int predict_config(void *ctx, size_t chunk, size_t begin, size_t end)
 		a->throughput = row->clients / (a->time.mean.mean + job->ask->think_s);
 		storage_predict_mark(a, job->m, job->t, c, row);
 	}
-	return ret;
+	return 0;
 }
 
 static int storage_predict_tell(void *ctx, size_t chunk)

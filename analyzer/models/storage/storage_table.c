@@ -287,12 +287,15 @@ static int storage_table_group(const struct reader *r, struct storage_table *s)
 		sorted[i] = s->rows[keys[i].at];
 	free(s->rows);
 	s->rows = sorted;
-	for (size_t i = 0; i < s->nr_rows && !ret; i++) {
+	for (size_t i = 0; i < s->nr_rows; i++) {
 		if (!i || keys[i].first != keys[i - 1].first)
 			s->configs[s->nr_configs++].begin = i;
 		s->configs[s->nr_configs - 1].end = i + 1;
 		ret = number_vm(r, s, &s->configs[s->nr_configs - 1], i);
+		if (ret)
+			goto out;
 	}
+out:
 	free(keys);
 	return ret;
 }
@@ -310,15 +313,23 @@ int storage_table_make(struct storage_table *s, const struct table *t, const str
 		ret = err_set(err, ENOMEM, "out of memory");
 	else
 		ret = find_columns(&r);
-	if (!ret)
-		ret = row_filter_apply(chosen, t, f, err);
-	for (size_t row = 0; row < t->nr_rows && !ret; row++)
+	if (ret)
+		goto out;
+	ret = row_filter_apply(chosen, t, f, err);
+	if (ret)
+		goto out;
+	for (size_t row = 0; row < t->nr_rows; row++) {
 		if (chosen[row])
 			ret = read_row(&r, row, &made.rows[made.nr_rows++]);
-	if (!ret && !made.nr_rows)
+		if (ret)
+			goto out;
+	}
+	if (!made.nr_rows)
 		ret = err_set(err, EINVAL, "%s: no row is left", t->source);
-	if (!ret)
-		ret = storage_table_group(&r, &made);
+	if (ret)
+		goto out;
+	ret = storage_table_group(&r, &made);
+out:
 	free(chosen);
 	if (ret)
 		storage_table_release(&made);

@@ -111,9 +111,12 @@ static int read_each(struct pcm_importer *im, struct arch_component *c, const ch
 {
 	int ret = 0;
 
-	for (const xmlNode *n = pcm_first(im->component, child); !ret && n; n = pcm_next(n, child))
+	for (const xmlNode *n = pcm_first(im->component, child); n; n = pcm_next(n, child)) {
 		ret = read(im, n, c);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static int read_component(struct pcm_importer *im, struct arch_component *c)

@@ -52,9 +52,12 @@ int pcm_types_init(struct pcm_importer *im)
 	uint32_t type;
 	int ret = 0;
 
-	for (size_t i = 0; !ret && i < COUNT(standard); i++)
+	for (size_t i = 0; i < COUNT(standard); i++) {
 		ret = add_type(im, standard[i].name, standard[i].type, &type);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 int pcm_resource_type(struct pcm_importer *im, const xmlNode *node, const char *reference,
@@ -214,15 +217,18 @@ static int read_resource(struct pcm_importer *im, const xmlNode *node, uint32_t 
 	r->servers = (uint32_t)replicas;
 	ret = pcm_resource_type(im, node, "activeResourceType_ActiveResourceSpecification",
 				&r->type);
-	for (uint32_t i = 0; !ret && i + 1 < im->m->nr_resources; i++)
+	if (ret)
+		return ret;
+	for (uint32_t i = 0; i + 1 < im->m->nr_resources; i++) {
 		if (im->m->resources[i].container == container &&
 		    im->m->resources[i].type == r->type)
 			ret = pcm_fail(im, node, "a second %s of one container",
 				       im->m->types[r->type].name);
-	if (!ret) {
-		r->name = strdup(im->m->types[r->type].name);
-		ret = r->name ? read_rates(im, node, r) : pcm_out_of_memory(im);
+		if (ret)
+			return ret;
 	}
+	r->name = strdup(im->m->types[r->type].name);
+	ret = r->name ? read_rates(im, node, r) : pcm_out_of_memory(im);
 	return ret;
 }
 
@@ -263,7 +269,9 @@ static int join_containers(struct pcm_importer *im, const xmlNode *node, struct 
 	int ret = pcm_follow_ids(im, node, "connectedResourceContainers_LinkingResource", &targets,
 				 &nr);
 
-	for (uint32_t i = 0; !ret && i < nr; i++) {
+	if (ret)
+		goto out;
+	for (uint32_t i = 0; i < nr; i++) {
 		uint32_t *slot = ARCH_ADD(l->containers, l->nr);
 
 		if (!slot) {
@@ -273,7 +281,10 @@ static int join_containers(struct pcm_importer *im, const xmlNode *node, struct 
 		*slot = pcm_index(targets[i]);
 		if (targets[i]->doc != node->doc || *slot >= im->m->nr_containers)
 			ret = pcm_fail(im, node, "connects what is no container of this file");
+		if (ret)
+			goto out;
 	}
+out:
 	free(targets);
 	return ret;
 }
@@ -329,9 +340,17 @@ int pcm_read_environment(struct pcm_importer *im)
 			    "resourceContainer_ResourceEnvironment "
 			    "linkingResources__ResourceEnvironment");
 
-	for (const xmlNode *c = pcm_first(root, container); !ret && c; c = pcm_next(c, container))
+	if (ret)
+		return ret;
+	for (const xmlNode *c = pcm_first(root, container); c; c = pcm_next(c, container)) {
 		ret = read_container(im, c, ARCH_NONE);
-	for (const xmlNode *l = pcm_first(root, link); !ret && l; l = pcm_next(l, link))
+		if (ret)
+			return ret;
+	}
+	for (const xmlNode *l = pcm_first(root, link); l; l = pcm_next(l, link)) {
 		ret = read_link(im, l);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }

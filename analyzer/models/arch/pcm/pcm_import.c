@@ -58,9 +58,11 @@ static int pcm_import_list(struct pcm_importer *im, const char *ending, struct n
 			ret = pcm_out_of_memory(im);
 	}
 	closedir(d);
-	if (!ret && out->nr)
+	if (ret)
+		return ret;
+	if (out->nr)
 		qsort(out->items, out->nr, sizeof(*out->items), compare_names);
-	return ret;
+	return 0;
 }
 
 bool pcm_is_palladio(const char *path)
@@ -134,13 +136,16 @@ static int pcm_import_choose(struct pcm_importer *im, const char *ending, const 
 		chosen = i;
 		nr++;
 	}
-	if (!ret && nr != 1)
+	if (ret)
+		goto out;
+	if (nr != 1)
 		ret = err_set(im->err, EINVAL, "%s: %u %s files%s%s: expected one, or its name",
 			      im->dir, nr, ending, *wanted ? " of " : "", wanted);
-	if (!ret) {
-		*out = found.items[chosen];
-		found.items[chosen] = NULL;
-	}
+	if (ret)
+		goto out;
+	*out = found.items[chosen];
+	found.items[chosen] = NULL;
+out:
 	release_names(&found);
 	return ret;
 }
@@ -178,23 +183,36 @@ static int open_models(struct pcm_importer *im, const char *path)
 	char *allocation = NULL, *usage = NULL;
 	int ret = take_apart(im, path, &allocation, &usage);
 
-	if (!ret && !allocation && usage)
+	if (ret)
+		goto out;
+	if (!allocation && usage)
 		ret = pcm_import_choose(im, ALLOCATION, SYSTEM_IN_ALLOCATION, usage,
 					SYSTEM_IN_USAGE, &allocation);
-	if (!ret && !allocation)
+	if (ret)
+		goto out;
+	if (!allocation)
 		ret = pcm_import_choose(im, ALLOCATION, SYSTEM_IN_ALLOCATION, NULL, NULL,
 					&allocation);
-	if (!ret && !usage)
+	if (ret)
+		goto out;
+	if (!usage)
 		ret = pcm_import_choose(im, USAGE, SYSTEM_IN_USAGE, allocation,
 					SYSTEM_IN_ALLOCATION, &usage);
-	if (!ret)
-		ret = pcm_open(im, usage, &im->usage);
-	if (!ret)
-		ret = pcm_open(im, allocation, &im->allocation);
-	if (!ret && !pcm_is(im->usage, "UsageModel"))
+	if (ret)
+		goto out;
+	ret = pcm_open(im, usage, &im->usage);
+	if (ret)
+		goto out;
+	ret = pcm_open(im, allocation, &im->allocation);
+	if (ret)
+		goto out;
+	if (!pcm_is(im->usage, "UsageModel"))
 		ret = pcm_fail(im, im->usage, "expected a UsageModel");
-	if (!ret && !pcm_is(im->allocation, "Allocation"))
+	if (ret)
+		goto out;
+	if (!pcm_is(im->allocation, "Allocation"))
 		ret = pcm_fail(im, im->allocation, "expected an Allocation");
+out:
 	free(allocation);
 	free(usage);
 	return ret;
@@ -228,8 +246,10 @@ int pcm_import(struct arch_model *m, const char *path, const struct pcm_options 
 				   .without_failures = o && o->without_failures };
 	int ret = open_models(&im, path);
 
-	if (!ret)
-		ret = read_model(&im);
+	if (ret)
+		goto out;
+	ret = read_model(&im);
+out:
 	pcm_close_all(&im);
 	for (uint32_t i = 0; i < im.nr_types; i++)
 		free(im.types[i].id);

@@ -137,7 +137,9 @@ int pcm_follow(struct pcm_importer *im, const xmlNode *node, const char *name, c
 	if (!text)
 		return pcm_fail(im, node, "%s is missing", name);
 	ret = pcm_reference_follow(im, at, text, strlen(text), target);
-	if (!ret && element && !pcm_is(*target, element))
+	if (ret)
+		return ret;
+	if (element && !pcm_is(*target, element))
 		ret = pcm_fail(im, at, "%s leads to a %s: expected a %s", name,
 			       (const char *)(*target)->name, element);
 	return ret;
@@ -172,14 +174,20 @@ int pcm_follow_ids(struct pcm_importer *im, const xmlNode *node, const char *nam
 			ret = add_target(im, targets, nr, target);
 		text += len;
 	}
-	for (const xmlNode *c = pcm_first(node, name); !ret && c; c = pcm_next(c, name)) {
+	if (ret)
+		goto out;
+	for (const xmlNode *c = pcm_first(node, name); c; c = pcm_next(c, name)) {
 		const char *href = pcm_attribute(c, "href");
 
 		ret = href ? pcm_reference_follow(im, c, href, strlen(href), &target)
 			   : pcm_fail(im, c, "href is missing");
-		if (!ret)
-			ret = add_target(im, targets, nr, target);
+		if (ret)
+			goto out;
+		ret = add_target(im, targets, nr, target);
+		if (ret)
+			goto out;
 	}
+out:
 	if (ret) {
 		free(*targets);
 		*targets = NULL;

@@ -41,7 +41,9 @@ int pcm_probability(struct pcm_importer *im, const xmlNode *node, double *probab
 {
 	int ret = pcm_number(im, node, "branchProbability", 0, probability);
 
-	if (!ret && !(*probability >= 0 && *probability <= 1))
+	if (ret)
+		return ret;
+	if (!(*probability >= 0 && *probability <= 1))
 		ret = pcm_fail(im, node, "branchProbability: expected 0 to 1, got %g",
 			       *probability);
 	return ret;
@@ -190,9 +192,12 @@ static int refuse_failures(struct pcm_importer *im, const xmlNode *node)
 	const char *const failure = "internalFailureOccurrenceDescriptions__InternalAction";
 	int ret = 0;
 
-	for (const xmlNode *f = pcm_first(node, failure); !ret && f; f = pcm_next(f, failure))
+	for (const xmlNode *f = pcm_first(node, failure); f; f = pcm_next(f, failure)) {
 		ret = pcm_refuse_above_0(im, f, "failureProbability");
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static int read_internal(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
@@ -204,16 +209,28 @@ static int read_internal(struct pcm_importer *im, const xmlNode *node, uint32_t 
 			    "infrastructureCall__Action "
 			    "internalFailureOccurrenceDescriptions__InternalAction");
 
-	if (!ret)
-		ret = refuse_failures(im, node);
-	for (const xmlNode *n = pcm_first(node, demand); !ret && n; n = pcm_next(n, demand))
+	if (ret)
+		return ret;
+	ret = refuse_failures(im, node);
+	if (ret)
+		return ret;
+	for (const xmlNode *n = pcm_first(node, demand); n; n = pcm_next(n, demand)) {
 		ret = read_demand(im, n, node, behaviour);
-	for (const xmlNode *n = pcm_first(node, call); !ret && n; n = pcm_next(n, call))
+		if (ret)
+			return ret;
+	}
+	for (const xmlNode *n = pcm_first(node, call); n; n = pcm_next(n, call)) {
 		ret = read_resource_call(im, n, node, behaviour);
-	for (const xmlNode *n = pcm_first(node, infrastructure); !ret && n;
-	     n = pcm_next(n, infrastructure))
+		if (ret)
+			return ret;
+	}
+	for (const xmlNode *n = pcm_first(node, infrastructure); n;
+	     n = pcm_next(n, infrastructure)) {
 		ret = read_infrastructure_call(im, n, behaviour);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static int read_external_call(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
@@ -321,7 +338,9 @@ static int read_branch(struct pcm_importer *im, const xmlNode *node, uint32_t be
 		return -ENOMEM;
 	a->branch.guarded = guarded;
 	ret = pcm_allow(im, node, ORDER, "branches_Branch");
-	for (const xmlNode *n = first; !ret && n; n = pcm_next(n, item)) {
+	if (ret)
+		return ret;
+	for (const xmlNode *n = first; n; n = pcm_next(n, item)) {
 		struct arch_case c = { 0 }, *slot;
 
 		if (strcmp(pcm_type(n),
@@ -335,8 +354,10 @@ static int read_branch(struct pcm_importer *im, const xmlNode *node, uint32_t be
 			stoex_free(c.guard);
 			return pcm_out_of_memory(im);
 		}
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 /* One more body of a fork. */
@@ -377,9 +398,14 @@ static int read_fork(struct pcm_importer *im, const xmlNode *node, uint32_t beha
 	     n = pcm_next(n, joined))
 		ret = read_forked(im, n, a);
 	a->fork.nr_joined = a->fork.nr;
-	for (const xmlNode *n = pcm_first(node, free_one); !ret && n; n = pcm_next(n, free_one))
+	if (ret)
+		return ret;
+	for (const xmlNode *n = pcm_first(node, free_one); n; n = pcm_next(n, free_one)) {
 		ret = read_forked(im, n, a);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static int read_lock(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour, bool acquire)
@@ -398,16 +424,22 @@ static int read_lock(struct pcm_importer *im, const xmlNode *node, uint32_t beha
 			acquire ? ORDER " passiveresource_AcquireAction timeout timeoutValue"
 				: ORDER " passiveResource_ReleaseAction",
 			reference);
-	if (!ret && timeout && strcmp(timeout, "false"))
+	if (ret)
+		return ret;
+	if (timeout && strcmp(timeout, "false"))
 		ret = pcm_fail(im, node, "a timeout is not supported");
-	if (!ret)
-		ret = pcm_follow(im, node, reference, "passiveResource_BasicComponent", &passive);
-	if (!ret && passive->parent != im->component)
+	if (ret)
+		return ret;
+	ret = pcm_follow(im, node, reference, "passiveResource_BasicComponent", &passive);
+	if (ret)
+		return ret;
+	if (passive->parent != im->component)
 		ret = pcm_fail(im, node, "%s is no passive resource of %s", pcm_name(passive),
 			       pcm_name(im->component));
-	if (!ret)
-		a->passive = pcm_index(passive);
-	return ret;
+	if (ret)
+		return ret;
+	a->passive = pcm_index(passive);
+	return 0;
 }
 
 static int read_set_variable(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)

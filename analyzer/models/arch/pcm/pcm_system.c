@@ -75,11 +75,16 @@ static int check_connector(struct pcm_importer *im, const xmlNode *node)
 	snprintf(list, sizeof(list), "%s %s %s %s", c->from ? c->from : "", c->from_role,
 		 c->to ? c->to : "", c->to_role);
 	ret = pcm_allow(im, node, list, list);
-	for (int i = 0; !ret && i < 4; i++)
+	if (ret)
+		return ret;
+	for (int i = 0; i < 4; i++) {
 		if (names[i])
 			ret = pcm_follow(im, node, names[i], i % 2 ? NULL : assembly_context,
 					 &target);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static int check_roles(struct pcm_importer *im, const xmlNode *node, const char *child)
@@ -106,14 +111,21 @@ static int check_structure(struct pcm_importer *im, const xmlNode *node)
 			"resourceRequiredRoles__ResourceInterfaceRequiringEntity "
 			"resourceRequiredDelegationConnectors_ComposedStructure "
 			"parentCompleteComponentTypes");
-	if (!ret)
-		ret = check_roles(im, node, "providedRoles_InterfaceProvidingEntity");
-	if (!ret)
-		ret = check_roles(im, node, "requiredRoles_InterfaceRequiringEntity");
-	for (const xmlNode *c = pcm_first(node, connector_element); !ret && c;
-	     c = pcm_next(c, connector_element))
+	if (ret)
+		return ret;
+	ret = check_roles(im, node, "providedRoles_InterfaceProvidingEntity");
+	if (ret)
+		return ret;
+	ret = check_roles(im, node, "requiredRoles_InterfaceRequiringEntity");
+	if (ret)
+		return ret;
+	for (const xmlNode *c = pcm_first(node, connector_element); c;
+	     c = pcm_next(c, connector_element)) {
 		ret = check_connector(im, c);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static int read_allocation_context(struct pcm_importer *im, const xmlNode *node)
@@ -149,9 +161,14 @@ static int read_allocation(struct pcm_importer *im)
 			    "targetResourceEnvironment_Allocation system_Allocation "
 			    "allocationContexts_Allocation");
 
-	for (const xmlNode *n = pcm_first(im->allocation, item); !ret && n; n = pcm_next(n, item))
+	if (ret)
+		return ret;
+	for (const xmlNode *n = pcm_first(im->allocation, item); n; n = pcm_next(n, item)) {
 		ret = read_allocation_context(im, n);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 /* A part is named with what it is in, and once. */
@@ -258,14 +275,18 @@ static int read_parts(struct pcm_importer *im, uint32_t whole)
 	const xmlNode *structure = im->parts[whole].structure;
 	int ret = check_structure(im, structure);
 
-	for (const xmlNode *c = pcm_first(structure, assembly_context); !ret && c;
+	if (ret)
+		return ret;
+	for (const xmlNode *c = pcm_first(structure, assembly_context); c;
 	     c = pcm_next(c, assembly_context)) {
 		if (im->depth++ == PCM_MAX_DEPTH || im->nr_parts > 1000000)
 			return pcm_fail(im, c, "too many parts");
 		ret = read_part(im, c, whole);
 		im->depth--;
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static uint32_t find_part(const struct pcm_importer *im, uint32_t parent, const xmlNode *context)
@@ -382,10 +403,13 @@ static int pcm_system_wire(struct pcm_importer *im, uint32_t part)
 	const struct pcm_part *p = &im->parts[part];
 	int ret = 0;
 
-	for (const xmlNode *r = pcm_first(p->structure, item); !ret && r; r = pcm_next(r, item))
+	for (const xmlNode *r = pcm_first(p->structure, item); r; r = pcm_next(r, item)) {
 		ret = pcm_system_server(im, part, r,
 					&im->m->instances[p->instance].wires[pcm_index(r)]);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 int pcm_provider(struct pcm_importer *im, const xmlNode *at, const xmlNode *role,
@@ -407,10 +431,16 @@ int pcm_read_system(struct pcm_importer *im)
 				    .parent = ARCH_NONE,
 				    .instance = ARCH_NONE };
 	ret = read_allocation(im);
-	if (!ret)
-		ret = read_parts(im, 0);
-	for (uint32_t i = 1; !ret && i < im->nr_parts; i++)
+	if (ret)
+		return ret;
+	ret = read_parts(im, 0);
+	if (ret)
+		return ret;
+	for (uint32_t i = 1; i < im->nr_parts; i++) {
 		if (im->parts[i].instance != ARCH_NONE)
 			ret = pcm_system_wire(im, i);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }

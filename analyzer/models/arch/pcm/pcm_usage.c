@@ -71,21 +71,28 @@ static int read_branch(struct pcm_importer *im, const xmlNode *node, uint32_t be
 	if (!a)
 		return -ENOMEM;
 	ret = pcm_allow(im, node, ORDER, "branchTransitions_Branch");
-	for (const xmlNode *n = pcm_first(node, item); !ret && n; n = pcm_next(n, item)) {
+	if (ret)
+		return ret;
+	for (const xmlNode *n = pcm_first(node, item); n; n = pcm_next(n, item)) {
 		struct arch_case *c = ARCH_ADD(a->branch.cases, a->branch.nr);
 		const xmlNode *body;
 
 		if (!c)
 			return pcm_out_of_memory(im);
 		ret = pcm_allow(im, n, "branchProbability", "branchedBehaviour_BranchTransition");
-		if (!ret)
-			ret = pcm_probability(im, n, &c->probability);
-		if (!ret)
-			ret = pcm_need(im, n, "branchedBehaviour_BranchTransition", &body);
-		if (!ret)
-			ret = read_behaviour(im, body, &c->body);
+		if (ret)
+			return ret;
+		ret = pcm_probability(im, n, &c->probability);
+		if (ret)
+			return ret;
+		ret = pcm_need(im, n, "branchedBehaviour_BranchTransition", &body);
+		if (ret)
+			return ret;
+		ret = read_behaviour(im, body, &c->body);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static int read_delay(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
@@ -208,7 +215,9 @@ static int read_user_data(struct pcm_importer *im, const xmlNode *node, struct a
 		ret = pcm_variables(im, node, "userDataParameterUsages_UserData",
 				    &s->user[im->parts[i].instance]);
 	}
-	if (!ret && !any)
+	if (ret)
+		return ret;
+	if (!any)
 		ret = pcm_fail(im, node, "%s is no basic component of the system",
 			       pcm_name(context));
 	return ret;
@@ -220,11 +229,18 @@ int pcm_read_usage(struct pcm_importer *im)
 	const char *const data = "userData_UsageModel";
 	int ret = pcm_allow(im, im->usage, "", "usageScenario_UsageModel userData_UsageModel");
 
-	for (const xmlNode *n = pcm_first(im->usage, scenario); !ret && n;
-	     n = pcm_next(n, scenario))
+	if (ret)
+		return ret;
+	for (const xmlNode *n = pcm_first(im->usage, scenario); n; n = pcm_next(n, scenario)) {
 		ret = read_scenario(im, n);
-	for (const xmlNode *n = pcm_first(im->usage, data); !ret && n; n = pcm_next(n, data))
+		if (ret)
+			return ret;
+	}
+	for (const xmlNode *n = pcm_first(im->usage, data); n; n = pcm_next(n, data)) {
 		for (uint32_t i = 0; !ret && i < im->m->nr_scenarios; i++)
 			ret = read_user_data(im, n, &im->m->scenarios[i]);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }

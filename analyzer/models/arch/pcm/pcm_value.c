@@ -100,7 +100,7 @@ int pcm_variables(struct pcm_importer *im, const xmlNode *node, const char *chil
 {
 	int ret = 0;
 
-	for (const xmlNode *u = pcm_first(node, child); !ret && u; u = pcm_next(u, child)) {
+	for (const xmlNode *u = pcm_first(node, child); u; u = pcm_next(u, child)) {
 		const char *const item = "variableCharacterisation_VariableUsage";
 		char variable[512];
 		bool inner;
@@ -112,6 +112,8 @@ int pcm_variables(struct pcm_importer *im, const xmlNode *node, const char *chil
 			ret = variable_name(im, u, variable, sizeof(variable), &inner);
 		for (const xmlNode *c = pcm_first(u, item); !ret && c; c = pcm_next(c, item))
 			ret = pcm_value_characterisation(im, c, variable, inner, out);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
