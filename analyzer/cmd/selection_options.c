@@ -50,7 +50,8 @@ void selection_note_retained(const struct cli *cli, const struct scan_retained *
 	}
 }
 
-#define NAMED_MOST 16 /* devices that a message names */
+#define NAMED_MOST	  16 /* devices that a message names */
+#define SELECTION_COUNTED ", whose requests were only counted"
 
 /* Appends the scan's devices to the text, each once and so many that they fit; returns how many. */
 static size_t name_devices(const struct scan *scan, char *text, size_t bytes)
@@ -71,8 +72,7 @@ static size_t name_devices(const struct scan *scan, char *text, size_t bytes)
 		for (uint32_t k = 0; k < i && !is_named; k++)
 			is_named = strcmp(scan_stream(scan, k)->host, st->host) == 0 &&
 				   scan_stream(scan, k)->device == st->device;
-		counted =
-			st->source == SOURCE_DISKSTATS ? ", whose requests were only counted" : "";
+		counted = st->source == SOURCE_DISKSTATS ? SELECTION_COUNTED : "";
 		if (is_named || len + strlen(name) + strlen(counted) + 3 > bytes)
 			continue;
 		len += (size_t)snprintf(text + len, bytes - len, "%s%s%s", nr ? ", " : "", name,
@@ -128,11 +128,16 @@ bool selection_says_nothing(const struct selection *sel, const struct cli *cli, 
 
 int selection_nothing(const struct selection *sel, const struct cli *cli)
 {
+	char devices[2048] = "";
 	struct err err = { 0 };
 
 	if (selection_says_nothing(sel, cli, &err))
 		return cli_usage(cli, "%s", err.line);
-	cli_note(cli, "no request is in the selection");
+	/* Where the devices cannot be read, the note says less, and the reading commands say why. */
+	read_devices(sel, cli, NULL, devices, sizeof(devices), &err);
+	cli_note(cli, "no request is in the selection%s",
+		 strstr(devices, SELECTION_COUNTED) ? ": its source, diskstats, only counts them"
+						    : "");
 	return CLI_DONE;
 }
 
