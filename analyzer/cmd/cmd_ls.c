@@ -168,17 +168,37 @@ static int add_damaged_json(void *ctx, const char *path, const char *why)
 	return json_array_append_new(ctx, entry ? entry : json_null()) < 0 ? -ENOMEM : 0;
 }
 
+/* Paths of the segments that retention has set aside. */
+static int add_aside_json(const struct store *store, json_t *paths, struct err *err)
+{
+	struct buf text;
+	int ret;
+
+	buf_init(&text);
+	ret = store_aside_read(store, &text, err);
+	for (char *at = (char *)text.data; ret == 0 && *at;) {
+		size_t line = strcspn(at, "\n");
+
+		json_array_append_new(paths, json_stringn(at, line));
+		at += line + (at[line] == '\n');
+	}
+	buf_release(&text);
+	return ret;
+}
+
 static int print_json(const struct listing *l, const struct inventory *v, struct store *store,
 		      struct err *err)
 {
-	json_t *hosts = json_array(), *damaged = json_array(), *top;
+	json_t *hosts = json_array(), *damaged = json_array(), *aside = json_array(), *top;
 	int ret = catalog_each_damaged(store_catalog(store), add_damaged_json, damaged, err);
 
 	for (size_t i = 0; i < v->nr_hosts; i++)
 		if (host_wanted(l, v->hosts[i].host))
 			json_array_append_new(hosts, host_json(&v->hosts[i]));
-	top = json_pack("{s:s, s:s, s:o, s:o}", "schema", "blkcast.store/1", "store",
-			store_dir(store), "hosts", hosts, "damaged", damaged);
+	if (ret == 0)
+		ret = add_aside_json(store, aside, err);
+	top = json_pack("{s:s, s:s, s:o, s:o, s:o}", "schema", "blkcast.store/1", "store",
+			store_dir(store), "hosts", hosts, "damaged", damaged, "set_aside", aside);
 	if (!top)
 		return err_set(err, ENOMEM, "out of memory");
 	if (ret == 0 && json_dumpf(top, stdout, JSON_INDENT(2)) == 0)

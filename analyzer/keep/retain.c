@@ -167,14 +167,37 @@ static bool is_stopped(const struct pass *s)
 	return s->stop && atomic_load(s->stop);
 }
 
+/*
+ * A step that failed changed nothing: its segments stay, the pass goes on with the others, and the first
+ * failure is what it ends with. One sender's segments cannot keep the requests of all others in the store.
+ */
+static int pass_summarize(struct pass *s, int *failure)
+{
+	struct err err = { 0 }, *first = s->err;
+	int ret;
+
+	s->err = &err;
+	ret = summarize_group(s);
+	s->err = first;
+	if (ret >= 0 || ret == -ECANCELED)
+		return ret;
+	s->counts->nr_left_out += s->plan.nr_group;
+	if (*failure == 0) {
+		*failure = ret;
+		if (first)
+			*first = err;
+	}
+	return 0;
+}
+
 static int run_pass(struct pass *s)
 {
-	int ret = 1;
+	int ret = 1, failure = 0;
 
 	while (ret > 0) {
 		ret = is_stopped(s) ? -ECANCELED : retain_plan_next(&s->plan, s->err);
 		if (ret > 0) {
-			int done = summarize_group(s);
+			int done = pass_summarize(s, &failure);
 
 			ret = done < 0 ? done : 1;
 		}
@@ -184,7 +207,7 @@ static int run_pass(struct pass *s)
 			ret = is_stopped(s) ? -ECANCELED : drop_one(s, &i);
 	}
 	s->counts->nr_left_out += s->plan.nr_aside;
-	return ret;
+	return ret < 0 ? ret : failure;
 }
 
 /* One pass at a time, whichever process makes it. */

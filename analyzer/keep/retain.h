@@ -41,7 +41,8 @@ struct retain_counts {
 /*
  * One pass over the store, to its end or until *stop (may be NULL). now: CLOCK_REALTIME. Counts add up
  * also where it fails. 0; -ECANCELED; -EBUSY: another pass is under way; -ENOSPC, -EIO, -ENOMEM, ... with
- * one line in err: the step that failed changed nothing. The store is open to be written, and used by
+ * one line in err of the first step that failed: it changed nothing, and the pass went on with the other
+ * segments. The store is open to be written, and used by
  * nobody else meanwhile: a server has one of its own.
  */
 int retain_pass(struct store *store, const struct retain_limits *limits, uint64_t now_real_ns,

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* Anchors of neighbouring segments are read at slightly different instants: no gap. */
-#define TOUCH_NS 10000000ull
+#define TOUCH_NS      10000000ull
+#define CLOCK_STEP_NS 1000000000ull /* clocks are slewed by less than a thousandth beside it */
 
 void inventory_init(struct inventory *v)
 {
@@ -113,6 +114,23 @@ static void take_summary(struct inventory_host *h, const struct segment_facts *f
 	h->retained.nr_dropped += f->nr_dropped;
 }
 
+/*
+ * Where what was watched ends, in real time. A real-time clock that was set ahead meanwhile passes years in
+ * which nobody watched: what it is ahead of the boot-time clock, which nobody can set, is not counted.
+ */
+static uint64_t inventory_watched_end(const struct segment_facts *f)
+{
+	uint64_t real_ns = f->end.realtime_ns - f->begin.realtime_ns;
+	uint64_t boot_ns = f->end.boottime_ns - f->begin.boottime_ns;
+
+	if (f->end.realtime_ns <= f->begin.realtime_ns ||
+	    f->end.boottime_ns <= f->begin.boottime_ns)
+		return f->end.realtime_ns; /* or an imported trace, which has no such clock */
+	if (real_ns <= boot_ns || real_ns - boot_ns <= CLOCK_STEP_NS + boot_ns / 1000)
+		return f->end.realtime_ns;
+	return f->begin.realtime_ns + boot_ns;
+}
+
 /* A segment, or a summary of some. */
 static int take_segment(void *ctx, const struct segment_facts *f)
 {
@@ -143,7 +161,7 @@ static int take_segment(void *ctx, const struct segment_facts *f)
 	c->highest = last_sequence > c->highest ? last_sequence : c->highest;
 	c->last = f->name;
 	c->any = true;
-	return add_span(h, f->begin.realtime_ns, f->end.realtime_ns);
+	return add_span(h, f->begin.realtime_ns, inventory_watched_end(f));
 }
 
 static int take_device(void *ctx, const struct segment_name *n, const struct device_facts *f)

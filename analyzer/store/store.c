@@ -397,7 +397,7 @@ int store_sync(struct store *s, struct err *err)
 static bool make_catalog_file(const struct store *s)
 {
 	int fd = openat(s->fd, CATALOG_NAME, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			0666);
+			0600);
 	struct stat folder, file;
 	bool is_theirs;
 

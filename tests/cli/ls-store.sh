@@ -43,4 +43,12 @@ if [ "$(id -u)" = 0 ]; then
 	exits 0 "root looks into the store of another user" "$BUILD/blkcast" ls --store "$T/theirs"
 	is "$(find "$T/theirs" ! -user nobody)" "" "and leaves nothing there that is its own"
 fi
+
+is "$("$b" ls --store "$T/store" --json | jq -c .set_aside)" "[]" "nothing is set aside"
+echo segments/web1/b1/0/0000000000.seg >"$T/store/retention.aside"
+is "$("$b" ls --store "$T/store" --json | jq -c .set_aside)" '["segments/web1/b1/0/0000000000.seg"]' \
+	"what retention has set aside is listed"
+rm -rf "$T/private"
+(umask 0 && "$BUILD/tests/system/sample_store" "$T/private" && "$b" ls --store "$T/private" >"$T/out")
+is "$(stat -c %a "$T/private"/catalog.sqlite)" 600 "a catalog is its owner's alone, whatever the umask"
 done_testing

@@ -86,4 +86,17 @@ exits 1 "a damaged summary is found" "$b" check --store "$store"
 like "$(cat "$T/out")" "checksum: the content is not what was written" "and why"
 exits 0 "and set aside" "$b" check --store "$store" --repair
 exits 0 "what is left is sound" "$b" check --store "$store"
+
+# A step that fails leaves its segments, and the pass goes on with those of the others.
+"$BUILD/tests/system/sample_store" "$T/whole"
+cp -a "$T/whole" "$T/stuck"
+"$b" retain --store "$T/whole" --retain-requests 1s >"$T/out" 2>"$T/err"
+first=$(cd "$T/whole" && find . -name '*.sum' | sort | head -n 1)
+mkdir -p "$T/stuck/$first/in-the-way"
+"$b" retain --store "$T/stuck" --retain-requests 1s >"$T/out" 2>"$T/err"
+is "$?" 2 "a step that fails is said"
+like "$(cat "$T/err")" "${first#./}" "with the file"
+is "$(cd "$T/stuck" && find . -name '*.sum' -type f | sort | md5sum)" \
+	"$(cd "$T/whole" && find . -name '*.sum' -type f | sort | sed 1d | md5sum)" "all others are summarized"
+holds "and its segments are there" test -n "$(find "$T/stuck/${first%/*}" -name '*.seg')"
 done_testing

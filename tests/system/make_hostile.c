@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * make_hostile KIND HOST OUT [SEQUENCE]: writes a valid segment of host HOST that costs its readers as much
- * as the format lets it, and prints its hash as the header Blkcast-Hash has it. KIND: devices (512 devices),
- * sizes (65 536 reads of 2 GiB), times (a request each day from 1970 to 2100), places (all over the largest
- * disk), plain (one of an honest agent, to compare with), or random-N: devices, sizes, times, offsets and
- * counts, each honest or extreme as the number N says; the same N always makes the same segment.
+ * as the format lets it, and prints its hash as the header Blkcast-Hash has it. KIND is one of
+ *   plain     one of an honest agent, to compare with
+ *   devices   requests of as many devices as a segment may name
+ *   sizes     65 536 reads of 2 GiB
+ *   times     a request each day from 1970 to 2099
+ *   places    offsets all over the largest disk
+ *   mixed     devices, sizes and offsets of each request at random: it compresses worst
+ *   jump      the guest's real-time clock was set ahead by 3651 days meanwhile
+ *   random-N  devices, sizes, times, offsets and counts, each honest or extreme as the number N says; the
+ *             same N always makes the same segment
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -18,6 +24,13 @@
 #define NR_DAYS 47000u
 #define DAY_NS	86400000000000ull
 #define REAL_NS 1767225600000000000ull
+
+static uint64_t mixed(uint64_t i)
+{
+	i = (i ^ i >> 31) * 0x9e3779b97f4a7c15ull;
+	i = (i ^ i >> 27) * 0x94d049bb133111ebull;
+	return i ^ i >> 32;
+}
 
 static struct request request_of(const char *kind, uint64_t i)
 {
@@ -37,6 +50,12 @@ static struct request request_of(const char *kind, uint64_t i)
 		r.arrival_ns = i * DAY_NS;
 	else if (!strcmp(kind, "places"))
 		r.sector = (i * 0x9e3779b97f4a7c15ull) % (REQUEST_END_SECTOR_MAX - 8);
+	else if (!strcmp(kind, "mixed")) {
+		r.sector = mixed(i) % (REQUEST_END_SECTOR_MAX - REQUEST_MAX_DATA_BYTES / 512);
+		r.bytes = (uint32_t)(mixed(i + 1) % (REQUEST_MAX_DATA_BYTES / 512)) * 512;
+		r.arrival_ns = i * 1000000 + mixed(i + 2) % 1000000;
+		r.device = (uint32_t)(mixed(i + 3) % SEGMENT_MAX_DEVICES) << 20;
+	}
 	r.dispatch_ns = r.arrival_ns;
 	r.completion_ns = r.arrival_ns + 500;
 	return r;
@@ -170,6 +189,8 @@ static int write_segment(const char *kind, const char *host, uint64_t sequence, 
 		h.end.boottime_ns = h.end.monotonic_ns;
 		h.end.realtime_ns = begin + h.end.monotonic_ns;
 	}
+	if (!strcmp(kind, "jump"))
+		h.end.realtime_ns += 3651 * DAY_NS;
 	if (!ret)
 		ret = segment_writer_finish(w, &h, &data);
 	if (!ret && fwrite(data.data, 1, data.len, out) != data.len)
