@@ -329,9 +329,9 @@ check-asan: export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
 check-asan:
 	$(Q)+$(MAKE) BUILD=$(BUILD)/asan SAN=address,undefined test-only
 # Memcheck sees reads of what was never set, which neither sanitizer does.
-valgrind_units := $(filter $(addprefix $(BUILD)/tests/unit/test_,segment% profile% import% fuzz_corpus%),$(unit))
+valgrind_units := $(filter $(addprefix $(BUILD)/tests/unit/test_,segment% profile% foreign% formats% fuzz_corpus%),$(unit))
 check-valgrind:
-	$(Q)scripts/deps.sh build test
+	$(Q)scripts/deps.sh build fuzz
 	$(Q)+$(MAKE) $(valgrind_units)
 	$(Q)BUILD=$(BUILD) scripts/fuzz.sh --valgrind $(valgrind_units)
 check-tsan:

@@ -15,7 +15,7 @@ deb="debhelper dpkg-dev"
 test_deb="lintian debootstrap"
 static="dpkg-dev xz-utils debian-archive-keyring"
 case="dbench postmark postgresql rocksdb-tools e2fsprogs xfsprogs fio jq python3 util-linux nbdkit libnbd-bin"
-fuzz="clang libclang-rt-14-dev"
+fuzz="clang libclang-rt-14-dev valgrind"
 vm="qemu-system-x86 qemu-system-misc qemu-user-static binutils cpio kmod xz-utils zstd debian-archive-keyring jq
 gcc-s390x-linux-gnu libc6-dev-s390x-cross"
 
