@@ -186,6 +186,7 @@ static struct answer_column *answer_copy_columns(struct answer *a,
 						  .title = answer_copy(a, columns[i].title),
 						  .unit = columns[i].unit,
 						  .right = columns[i].right,
+						  .around = columns[i].around,
 						  .interval = answer_copy(a, columns[i].interval) };
 	return copy;
 }
@@ -281,7 +282,7 @@ const char *answer_number_text(double value, enum answer_unit unit, char out[ANS
 		return "-";
 	switch (unit) {
 	case ANSWER_NONE:
-		snprintf(out, ANSWER_CELL_BYTES, "%.4g", value);
+		snprintf(out, ANSWER_CELL_BYTES, "%.5g", value);
 		break;
 	case ANSWER_COUNT:
 		snprintf(out, ANSWER_CELL_BYTES, "%s", units_count(value, text));
@@ -290,7 +291,7 @@ const char *answer_number_text(double value, enum answer_unit unit, char out[ANS
 		snprintf(out, ANSWER_CELL_BYTES, "%.0f", value);
 		break;
 	case ANSWER_SECONDS:
-		snprintf(out, ANSWER_CELL_BYTES, "%s", units_time(value, text));
+		snprintf(out, ANSWER_CELL_BYTES, "%s", units_measured_time(value, text));
 		break;
 	case ANSWER_BYTES:
 		snprintf(out, ANSWER_CELL_BYTES, "%s", units_bytes(value, text));
@@ -321,6 +322,22 @@ const char *answer_cell_text(const struct answer_cell *c, enum answer_unit unit,
 	return answer_number_text(c->value, unit, out);
 }
 
+/* A spread below this share of the number is the rounding of equal numbers. */
+#define ANSWER_NO_SPREAD 1e-9
+
+const char *answer_column_text(const struct answer_cell *c, const struct answer_column *column,
+			       char out[ANSWER_CELL_BYTES])
+{
+	double spread = (c->high - c->low) / 2 / c->value;
+	char text[ANSWER_CELL_BYTES];
+
+	answer_cell_text(c, column->unit, text);
+	if (!column->around || c->words || !(spread > ANSWER_NO_SPREAD) || !isfinite(spread))
+		return answer_cell_text(c, column->unit, out);
+	snprintf(out, ANSWER_CELL_BYTES, "%.40s ±%.2g %%", text, 100 * spread);
+	return out;
+}
+
 bool answer_is_number(const struct answer_table *t, size_t column)
 {
 	if (t->columns[column].right)
@@ -332,12 +349,17 @@ bool answer_is_number(const struct answer_table *t, size_t column)
 	return true;
 }
 
+bool answer_shows_interval(const struct answer_column *column)
+{
+	return column->interval && !column->around;
+}
+
 unsigned int answer_shown_columns(const struct answer_table *t)
 {
 	unsigned int nr = 0;
 
 	for (size_t i = 0; i < t->nr_columns; i++)
-		nr += t->columns[i].title ? 1 + 2 * (t->columns[i].interval != NULL) : 0;
+		nr += t->columns[i].title ? 1 + 2 * answer_shows_interval(&t->columns[i]) : 0;
 	return nr;
 }
 

@@ -37,7 +37,7 @@
 
 /* How a number is shown to people. Machines get it as it is, in SI base units. */
 enum answer_unit {
-	ANSWER_NONE,	    /* words, or a number with four digits */
+	ANSWER_NONE,	    /* words, or a number with five digits */
 	ANSWER_COUNT,	    /* "1.2 k" */
 	ANSWER_INTEGER,	    /* all digits; a JSON integer */
 	ANSWER_SECONDS,	    /* "1.23 ms" */
@@ -53,6 +53,7 @@ struct answer_column {
 	const char *title; /* heading for people; NULL: the column is for machines only */
 	enum answer_unit unit;
 	bool right;	      /* words that align right, as numbers do */
+	bool around;	      /* people see "12.3 ms ±0.5 %", half the interval over the number */
 	const char *interval; /* key of [low, high] in JSON; NULL: numbers have no interval */
 };
 
@@ -109,6 +110,8 @@ enum answer_form { ANSWER_TEXT, ANSWER_JSON, ANSWER_CSV };
  * caller).
  */
 int answer_print(const struct answer *a, enum answer_form form, FILE *out);
+/* The JSON of the answer, a new reference; NULL where memory is out or the answer is not complete. */
+json_t *answer_json(const struct answer *a);
 /* The page, appended to out: it needs nothing else, runs no script and asks no network. */
 int answer_html(const struct answer *a, struct buf *out);
 

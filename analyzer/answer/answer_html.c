@@ -42,7 +42,8 @@ static void answer_html_head(const struct answer_table *t, struct buf *out)
 			   answer_is_number(t, i) ? "" : " class=\"words\"");
 		page_escape(out, t->columns[i].title);
 		buf_printf(out, "</th>%s",
-			   t->columns[i].interval ? "<th scope=\"col\">interval</th>" : "");
+			   answer_shows_interval(&t->columns[i]) ? "<th scope=\"col\">interval</th>"
+								 : "");
 	}
 	buf_printf(out, "</tr></thead>\n");
 }
@@ -53,9 +54,9 @@ static void answer_html_cell(const struct answer_cell *c, const struct answer_co
 	char text[ANSWER_CELL_BYTES], high[ANSWER_CELL_BYTES];
 
 	buf_printf(out, c->words || c->is_flag ? "<td class=\"words\">" : "<td>");
-	page_escape(out, answer_cell_text(c, column->unit, text));
+	page_escape(out, answer_column_text(c, column, text));
 	buf_printf(out, "</td>");
-	if (!column->interval)
+	if (!answer_shows_interval(column))
 		return;
 	/* The word "to" and no dash, so that no interval reads as a negative number. */
 	buf_printf(out, "<td>");

@@ -58,29 +58,53 @@ static json_t *answer_item_json(const struct answer_item *item)
 	return rows;
 }
 
-int answer_print_json(const struct answer *a, FILE *out)
+static int answer_json_set(json_t *top, const char *key, json_t *value)
 {
-	json_t *top = json_object(), *notes = json_array();
-	int ret = -ENOMEM;
+	return json_object_set_new(top, key, value) ? -ENOMEM : 0;
+}
 
-	json_object_set_new(top, "schema", json_string(a->schema));
-	for (size_t i = 0; i < a->nr_items; i++) {
-		if (!a->items[i].key)
-			continue;
-		if (json_object_set_new(top, a->items[i].key, answer_item_json(&a->items[i])))
-			goto out;
+static int answer_json_fill(const struct answer *a, json_t *top)
+{
+	json_t *notes;
+	int ret = answer_json_set(top, "schema", json_string(a->schema));
+
+	for (size_t i = 0; i < a->nr_items && !ret; i++) {
+		if (a->items[i].key)
+			ret = answer_json_set(top, a->items[i].key, answer_item_json(&a->items[i]));
 	}
-	if (a->conclusion && json_object_set_new(top, "conclusion", json_string(a->conclusion)))
-		goto out;
+	if (ret)
+		return ret;
+	if (a->conclusion && answer_json_set(top, "conclusion", json_string(a->conclusion)))
+		return -ENOMEM;
+	if (!a->nr_notes)
+		return 0;
+	notes = json_array();
 	for (size_t i = 0; i < a->nr_notes; i++)
 		json_array_append_new(notes, json_string(a->notes[i]));
-	if (a->nr_notes && json_object_set(top, "notes", notes))
-		goto out;
-	if (!top || !notes)
-		goto out;
+	return answer_json_set(top, "notes", notes);
+}
+
+json_t *answer_json(const struct answer *a)
+{
+	json_t *top;
+
+	if (answer_check(a))
+		return NULL;
+	top = json_object();
+	if (!answer_json_fill(a, top))
+		return top;
+	json_decref(top);
+	return NULL;
+}
+
+int answer_print_json(const struct answer *a, FILE *out)
+{
+	json_t *top = answer_json(a);
+	int ret;
+
+	if (!top)
+		return -ENOMEM;
 	ret = json_dumpf(top, out, JSON_INDENT(2)) || fputc('\n', out) == EOF ? -EIO : 0;
-out:
-	json_decref(notes);
 	json_decref(top);
 	return ret;
 }

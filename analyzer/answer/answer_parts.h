@@ -46,6 +46,11 @@ struct answer {
 /* The value of a cell for people: "-" where the number is unknown. Returns out, or the cell's words. */
 const char *answer_cell_text(const struct answer_cell *c, enum answer_unit unit,
 			     char out[ANSWER_CELL_BYTES]);
+/* The same for a cell of a table, with the spread where the column asks for it. */
+const char *answer_column_text(const struct answer_cell *c, const struct answer_column *column,
+			       char out[ANSWER_CELL_BYTES]);
+/* Whether people see the ends of the column's intervals in columns of their own. */
+bool answer_shows_interval(const struct answer_column *column);
 /* One end of an interval, likewise. */
 const char *answer_number_text(double value, enum answer_unit unit, char out[ANSWER_CELL_BYTES]);
 /* Whether a column has numbers alone, which align right. */

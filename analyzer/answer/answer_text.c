@@ -17,7 +17,7 @@ static void answer_text_titles(const struct answer_table *t, struct grid *g)
 			continue;
 		g->right[at++] = answer_is_number(t, i);
 		grid_cell(g, "%s", c->title);
-		if (!c->interval)
+		if (!answer_shows_interval(c))
 			continue;
 		g->right[at++] = true;
 		g->right[at++] = true;
@@ -39,8 +39,8 @@ static int answer_text_table(const struct answer_table *t, FILE *out)
 
 		if (!c->title)
 			continue;
-		grid_cell(&g, "%s", answer_cell_text(&t->cells[i], c->unit, text));
-		if (!c->interval)
+		grid_cell(&g, "%s", answer_column_text(&t->cells[i], c, text));
+		if (!answer_shows_interval(c))
 			continue;
 		grid_cell(&g, "%s", answer_number_text(t->cells[i].low, c->unit, text));
 		grid_cell(&g, "%s", answer_number_text(t->cells[i].high, c->unit, text));

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/models/arch/arch_answer.h"
 #include "analyzer/models/arch/arch_draw.h"
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/arch_calibrate.h"
-#include "analyzer/cmd/arch_result.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/cmd/arch_run.h"
 #include "analyzer/cmd/arch_sweep.h"
 #include "analyzer/cmd/commands.h"
@@ -106,18 +107,21 @@ static void sweep_lines(struct grid *g, const struct arch_sweeps *w, size_t poin
 	}
 }
 
-static json_t *point_json(const struct job *j, size_t point, const struct arch_model *m,
-			  const struct arch_solution *s, double seconds)
+/* The answer of one point, with the values of the parameters that vary; NULL where memory is out. */
+static struct answer *cmd_arch_answer(const struct job *j, size_t point, const struct arch_model *m,
+				      const struct arch_solution *s, double seconds)
 {
-	json_t *out = arch_result_json(m, s, j->run.seed, seconds), *set = json_object();
+	struct answer *a = arch_answer(m, s, j->run.seed, seconds);
+	json_t *set;
 
+	if (!j->sweeps.nr)
+		return a;
+	set = json_object();
 	for (size_t k = 0; k < j->sweeps.nr; k++)
 		json_object_set_new(set, j->sweeps.items[k].name,
 				    json_real(arch_sweep_value(&j->sweeps, k, point)));
-	if (j->sweeps.nr)
-		json_object_set(out, "set", set);
-	json_decref(set);
-	return out;
+	answer_member(a, "set", set);
+	return a;
 }
 
 /* The parameters that vary, before the columns of the result. */
@@ -143,27 +147,33 @@ static int csv_point(const struct job *j, size_t point, const struct arch_model 
 	return arch_result_csv(m, s, prefix, stdout);
 }
 
-/* Into points or the grid, whichever there is; else printed. */
+/* Adds the solution of a point to points (JSON of a sweep) or to the grid (its table); else shows it. */
 static int solve_point(struct job *j, const char *path, size_t point, json_t *points,
 		       struct grid *g)
 {
 	struct arch_model m = { 0 };
 	struct arch_solution s = { 0 };
 	double seconds;
-	int ret = solve_one(j, path, point, &m, &s, &seconds), failed = 0;
+	int ret = solve_one(j, path, point, &m, &s, &seconds);
 
-	if (!ret && points)
-		failed = json_array_append_new(points, point_json(j, point, &m, &s, seconds));
-	else if (!ret && j->cli->json)
-		ret = print_json(point_json(j, point, &m, &s, seconds), &j->err);
-	else if (!ret && j->csv)
-		failed = csv_point(j, point, &m, &s);
-	else if (!ret && g)
+	if (ret)
+		goto out;
+	if (!points && j->csv) {
+		ret = csv_point(j, point, &m, &s);
+	} else if (!points && g) {
 		sweep_lines(g, &j->sweeps, point, &m, &s);
-	else if (!ret)
-		failed = arch_result_print(&m, &s, stdout);
-	if (failed)
-		ret = err_set(&j->err, ENOMEM, "out of memory");
+	} else {
+		struct answer *a = cmd_arch_answer(j, point, &m, &s, seconds);
+
+		if (!points)
+			ret = cli_show(j->cli, a, NULL, &j->err);
+		else if (json_array_append_new(points, answer_json(a)))
+			ret = -ENOMEM;
+		answer_free(a);
+	}
+	if (ret && !j->err.code)
+		err_set(&j->err, -ret, "%s", strerror(-ret));
+out:
 	arch_solution_release(&s);
 	arch_release(&m);
 	return ret;

@@ -10,6 +10,7 @@
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/qpn_analysis.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/cmd/qpn_calibrate.h"
 #include "analyzer/cmd/qpn_model.h"
 #include "analyzer/cmd/qpn_weights.h"
@@ -20,8 +21,9 @@
 #include "analyzer/models/solve/mva.h"
 #include "analyzer/models/net/net.h"
 #include "analyzer/models/net/qpe_import.h"
-#include "analyzer/models/solve/solution_text.h"
+#include "analyzer/models/solve/solution_answer.h"
 #include "analyzer/models/solve/solve.h"
+#include "base/clock.h"
 
 struct options {
 	struct word_list set, wanted;
@@ -73,37 +75,20 @@ static int load_net(struct net **out, const char *path, const struct word_list *
 	return ret;
 }
 
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void on_progress(void *ctx, uint64_t events, double precision)
 {
 	(void)precision;
 	progress_update(ctx, events);
 }
 
-static int print_solution(const struct cli *cli, const struct net *n, const struct estimate *e,
-			  const struct solution_facts *f, struct err *err)
+static int cmd_qpn_show(const struct cli *cli, const struct net *n, const struct estimate *e,
+			const struct solution_facts *f, struct err *err)
 {
-	json_t *json;
+	struct answer *a = solution_answer(n, e, f);
+	int ret = cli_show(cli, a, NULL, err);
 
-	if (!cli->json) {
-		if (solution_print(n, e, stdout))
-			return err_set(err, ENOMEM, "out of memory");
-		return 0;
-	}
-	json = solution_json(n, e, f);
-	if (!json || json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)))
-		err_set(err, ENOMEM, "out of memory");
-	else
-		putchar('\n');
-	json_decref(json);
-	return err->code ? -err->code : 0;
+	answer_free(a);
+	return ret;
 }
 
 /* What a net's structure says of its simulation. */
@@ -165,7 +150,7 @@ static void print_unsteady(const struct cli *cli, const struct net *n, const str
 
 	if (!cli->json || estimate_make_unknown(&e, n))
 		return;
-	print_solution(cli, n, &e, &facts, &err);
+	cmd_qpn_show(cli, n, &e, &facts, &err);
 	estimate_release(&e);
 }
 
@@ -176,7 +161,7 @@ static int cmd_qpn_simulate(const struct cli *cli, const struct net *n, const st
 	struct solution_facts facts = { .method = o->method, .seed = o->seed };
 	struct solution s = { 0 };
 	struct progress progress;
-	double begin = now_s();
+	uint64_t begin_ns = clock_monotonic_ns();
 	int ret;
 
 	so.method = strcmp(o->method, "replications") ? SOLVE_BATCH_MEANS : SOLVE_REPLICATIONS;
@@ -202,11 +187,11 @@ static int cmd_qpn_simulate(const struct cli *cli, const struct net *n, const st
 	if (ret)
 		return ret;
 	facts.events = s.events;
-	facts.seconds = now_s() - begin;
+	facts.seconds = 1e-9 * (double)(clock_monotonic_ns() - begin_ns);
 	facts.model_time = s.model_time;
 	facts.warm_up = s.warm_up;
 	facts.precision = s.precision;
-	ret = print_solution(cli, n, &s.estimate, &facts, err);
+	ret = cmd_qpn_show(cli, n, &s.estimate, &facts, err);
 	if (!ret && so.model_time <= 0 && s.precision > o->precision)
 		cli_note(cli, "stopped after %llu events at a relative precision of %.3g, not %g",
 			 (unsigned long long)s.events, s.precision, o->precision);
@@ -217,7 +202,7 @@ static int cmd_qpn_simulate(const struct cli *cli, const struct net *n, const st
 			 (unsigned long long)s.events, facts.seconds, s.model_time, s.warm_up,
 			 s.precision, (unsigned long long)o->seed);
 	solution_release(&s);
-	return 0;
+	return ret;
 }
 
 static int cmd_qpn_analyse(const struct cli *cli, const struct net *n, const struct options *o,
@@ -225,7 +210,7 @@ static int cmd_qpn_analyse(const struct cli *cli, const struct net *n, const str
 {
 	struct solution_facts facts = { .seed = o->seed, .warm_up = NAN, .precision = NAN };
 	bool exact, approximate = !strcmp(o->method, "mva-approximate");
-	double begin = now_s();
+	uint64_t begin_ns = clock_monotonic_ns();
 	struct estimate e;
 	int ret = mva_solve(&e, &exact, n, approximate, err);
 
@@ -234,8 +219,8 @@ static int cmd_qpn_analyse(const struct cli *cli, const struct net *n, const str
 	if (!exact && !approximate)
 		cli_note(cli, "too many tokens for exact mva: approximate");
 	facts.method = exact ? "mva" : "mva-approximate";
-	facts.seconds = now_s() - begin;
-	ret = print_solution(cli, n, &e, &facts, err);
+	facts.seconds = 1e-9 * (double)(clock_monotonic_ns() - begin_ns);
+	ret = cmd_qpn_show(cli, n, &e, &facts, err);
 	estimate_release(&e);
 	return ret;
 }
@@ -319,6 +304,7 @@ static int cmd_qpn_solve(struct cli *cli)
 	struct net *n = NULL;
 	struct err err = { 0 };
 	const char *bad;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -327,18 +313,17 @@ static int cmd_qpn_solve(struct cli *cli)
 		return cli_usage(cli, "%s", bad);
 	if (cli->argc != 1)
 		return cli_usage(cli, "expected one net, got %d files", cli->argc);
-	if (!load_net(&n, cli->argv[0], &o.set, &err)) {
-		if (is_analytic(&o))
-			cmd_qpn_analyse(cli, n, &o, &err);
-		else if (!strcmp(o.method, "bounds"))
-			qpn_bounds(cli, n, &err);
-		else if (is_transient(&o))
-			cmd_qpn_transient(cli, n, &o, &err);
-		else
-			cmd_qpn_simulate(cli, n, &o, &err);
-	}
+	ret = load_net(&n, cli->argv[0], &o.set, &err);
+	if (!ret && is_analytic(&o))
+		ret = cmd_qpn_analyse(cli, n, &o, &err);
+	else if (!ret && !strcmp(o.method, "bounds"))
+		ret = qpn_bounds(cli, n, &err);
+	else if (!ret && is_transient(&o))
+		ret = cmd_qpn_transient(cli, n, &o, &err);
+	else if (!ret)
+		ret = cmd_qpn_simulate(cli, n, &o, &err);
 	net_free(n);
-	return err.code ? cli_fail(cli, &err) : CLI_DONE;
+	return cli_finish(cli, ret, &err, CLI_DONE);
 }
 
 /* The operand and --set of the verbs that only look at a net. */

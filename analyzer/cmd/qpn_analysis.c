@@ -1,194 +1,174 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <jansson.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "analyzer/cmd/qpn_analysis.h"
-#include "analyzer/answer/grid.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/models/solve/bounds.h"
+#include "base/json.h"
 
-static json_t *qpn_analysis_number(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
-
-static void qpn_analysis_cell(struct grid *g, double v)
-{
-	if (isfinite(v))
-		grid_cell(g, "%.6g", v);
-	else
-		grid_cell(g, "-");
-}
-
-static int print_json(json_t *json, struct err *err)
-{
-	int ret = 0;
-
-	if (!json || json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)))
-		ret = err_set(err, ENOMEM, "out of memory");
-	else
-		putchar('\n');
-	json_decref(json);
-	return ret;
-}
-
-static const char *place_of(const struct net *n, uint32_t slot)
+static const char *qpn_place_name(const struct net *n, uint32_t slot)
 {
 	return n->places[n->slots[slot].place].name;
 }
 
-static const char *colour_of(const struct net *n, uint32_t slot)
+static const char *qpn_colour_name(const struct net *n, uint32_t slot)
 {
 	return n->colours[n->slots[slot].colour];
 }
 
-static json_t *bound_json(struct bound b, double visits)
+static json_t *qpn_bound_json(struct bound b, double visits)
 {
-	return json_pack("[o, o]", qpn_analysis_number(b.low * visits),
-			 qpn_analysis_number(b.high * visits));
+	return json_pack("[o, o]", json_number(b.low * visits), json_number(b.high * visits));
 }
 
-static json_t *bounds_json(const struct net *n, const struct product_form *p,
-			   const struct chain_bounds *b)
+static struct answer *qpn_bounds_answer(const struct net *n, const struct product_form *p,
+					const struct chain_bounds *b)
 {
+	static const struct answer_column columns[] = {
+		{ .title = "place" },
+		{ .title = "colour" },
+		{ .title = "throughput at least" },
+		{ .title = "at most" },
+		{ .title = "balanced, at least" },
+		{ .title = "at most" },
+	};
+	struct answer *a = answer_new("blkcast.qpn-bounds/1", n->name);
+	struct answer_table *t = answer_table(a, NULL, "Bounds of the throughput", NULL, columns,
+					      sizeof(columns) / sizeof(*columns));
 	json_t *rows = json_array();
 
 	for (uint32_t i = 0; i < n->nr_slots; i++) {
 		const struct chain_bounds *c = &b[p->chain[i]];
+		const double visits = p->visits[i];
 
-		json_array_append_new(rows,
-				      json_pack("{s:s, s:s, s:o, s:o}", "place", place_of(n, i),
-						"colour", colour_of(n, i), "asymptotic",
-						bound_json(c->asymptotic, p->visits[i]), "balanced",
-						bound_json(c->balanced, p->visits[i])));
+		json_array_append_new(
+			rows, json_pack("{s:s, s:s, s:o, s:o}", "place", qpn_place_name(n, i),
+					"colour", qpn_colour_name(n, i), "asymptotic",
+					qpn_bound_json(c->asymptotic, visits), "balanced",
+					qpn_bound_json(c->balanced, visits)));
+		answer_words(t, "%s", qpn_place_name(n, i));
+		answer_words(t, "%s", qpn_colour_name(n, i));
+		answer_number(t, c->asymptotic.low * visits);
+		answer_number(t, c->asymptotic.high * visits);
+		answer_number(t, c->balanced.low * visits);
+		answer_number(t, c->balanced.high * visits);
 	}
-	return json_pack("{s:s, s:s, s:o}", "schema", "blkcast.qpn-bounds/1", "net", n->name,
-			 "throughput", rows);
-}
-
-static int bounds_print(const struct net *n, const struct product_form *p,
-			const struct chain_bounds *b)
-{
-	struct grid g;
-	int ret;
-
-	grid_init(&g, "place|colour|>throughput at least|>at most|>balanced, at least|>at most");
-	for (uint32_t i = 0; i < n->nr_slots; i++) {
-		const struct chain_bounds *c = &b[p->chain[i]];
-
-		grid_cell(&g, "%s", place_of(n, i));
-		grid_cell(&g, "%s", colour_of(n, i));
-		qpn_analysis_cell(&g, c->asymptotic.low * p->visits[i]);
-		qpn_analysis_cell(&g, c->asymptotic.high * p->visits[i]);
-		qpn_analysis_cell(&g, c->balanced.low * p->visits[i]);
-		qpn_analysis_cell(&g, c->balanced.high * p->visits[i]);
-	}
-	ret = grid_print(&g, stdout);
-	grid_release(&g);
-	return ret;
+	answer_fact_words(a, "net", NULL, n->name);
+	answer_member(a, "throughput", rows);
+	return a;
 }
 
 int qpn_bounds(const struct cli *cli, const struct net *n, struct err *err)
 {
 	struct product_form p = { 0 };
-	struct chain_bounds *b = NULL;
+	struct chain_bounds *b;
+	struct answer *a;
 	int ret = product_form_make(&p, n, err);
 
 	if (ret)
 		return ret;
 	b = calloc((size_t)p.nr_chains + 1, sizeof(*b));
-	if (b)
-		bounds_make(b, &p);
-	if (b && cli->json)
-		ret = print_json(bounds_json(n, &p, b), err);
-	else if (!b || bounds_print(n, &p, b))
-		ret = err_set(err, ENOMEM, "out of memory");
+	if (!b) {
+		ret = -ENOMEM;
+		goto out;
+	}
+	bounds_make(b, &p);
+	a = qpn_bounds_answer(n, &p, b);
+	ret = cli_show(cli, a, NULL, err);
+	answer_free(a);
+out:
 	free(b);
 	product_form_release(&p);
 	return ret;
 }
 
-static json_t *value_json(struct interval v)
+static json_t *qpn_value_json(struct interval v)
 {
-	return json_pack("{s:o, s:[o, o]}", "mean", qpn_analysis_number(v.mean), "ci",
-			 qpn_analysis_number(v.low), qpn_analysis_number(v.high));
+	return json_pack("{s:o, s:[o, o]}", "mean", json_number(v.mean), "ci", json_number(v.low),
+			 json_number(v.high));
 }
 
-static json_t *series_json(const struct net *n, const struct transient *t, uint32_t slot)
+static json_t *qpn_series_json(const struct net *n, const struct transient *t, uint32_t slot)
 {
 	json_t *points = json_array();
 
 	for (unsigned p = 0; p < t->nr_points; p++) {
-		const struct transient_point *x = &t->points[(size_t)p * t->nr_slots + slot];
+		const struct transient_point *point = &t->points[(size_t)p * t->nr_slots + slot];
 
 		json_array_append_new(points,
 				      json_pack("{s:f, s:f, s:o, s:o, s:o}", "begin", p * t->length,
 						"end", (p + 1) * t->length, "population",
-						value_json(x->population), "throughput",
-						value_json(x->throughput), "residence_time",
-						value_json(x->residence)));
+						qpn_value_json(point->population), "throughput",
+						qpn_value_json(point->throughput), "residence_time",
+						qpn_value_json(point->residence)));
 	}
-	return json_pack("{s:s, s:s, s:o}", "place", place_of(n, slot), "colour",
-			 colour_of(n, slot), "points", points);
+	return json_pack("{s:s, s:s, s:o}", "place", qpn_place_name(n, slot), "colour",
+			 qpn_colour_name(n, slot), "points", points);
 }
 
-static json_t *transient_json(const struct net *n, const struct transient *t,
-			      const struct transient_options *o)
+static void qpn_transient_table(const struct net *n, const struct transient *t, struct answer *a)
 {
+	static const struct answer_column columns[] = {
+		{ .title = "from" },
+		{ .title = "to" },
+		{ .title = "place" },
+		{ .title = "colour" },
+		{ .title = "population", .around = true },
+		{ .title = "throughput", .around = true },
+		{ .title = "residence time", .around = true },
+	};
+	struct answer_table *table = answer_table(a, NULL, "Over time", NULL, columns,
+						  sizeof(columns) / sizeof(*columns));
+
+	for (unsigned p = 0; p < t->nr_points; p++) {
+		for (uint32_t i = 0; i < t->nr_slots; i++) {
+			const struct transient_point *point =
+				&t->points[(size_t)p * t->nr_slots + i];
+			const struct interval values[] = { point->population, point->throughput,
+							   point->residence };
+
+			answer_number(table, p * t->length);
+			answer_number(table, (p + 1) * t->length);
+			answer_words(table, "%s", qpn_place_name(n, i));
+			answer_words(table, "%s", qpn_colour_name(n, i));
+			for (int k = 0; k < 3; k++)
+				answer_interval(table, values[k].mean, values[k].low,
+						values[k].high);
+		}
+	}
+}
+
+static struct answer *qpn_transient_answer(const struct net *n, const struct transient *t,
+					   const struct transient_options *o)
+{
+	struct answer *a = answer_new("blkcast.qpn-transient/1", n->name);
 	json_t *series = json_array();
 
 	for (uint32_t i = 0; i < n->nr_slots; i++)
-		json_array_append_new(series, series_json(n, t, i));
-	return json_pack("{s:s, s:s, s:I, s:i, s:I, s:f, s:o}", "schema", "blkcast.qpn-transient/1",
-			 "net", n->name, "seed", (json_int_t)o->seed, "replications",
-			 (int)o->nr_replications, "events", (json_int_t)t->events, "model_time",
-			 o->model_time, "series", series);
-}
-
-static void cell_half(struct grid *g, struct interval v)
-{
-	qpn_analysis_cell(g, v.mean);
-	qpn_analysis_cell(g, (v.high - v.low) / 2);
-}
-
-static int transient_print(const struct net *n, const struct transient *t)
-{
-	struct grid g;
-	int ret;
-
-	grid_init(&g, ">from|>to|place|colour|>population|>+-|>throughput|>+-|>residence time|>+-");
-	for (unsigned p = 0; p < t->nr_points; p++) {
-		for (uint32_t i = 0; i < t->nr_slots; i++) {
-			const struct transient_point *x = &t->points[(size_t)p * t->nr_slots + i];
-
-			qpn_analysis_cell(&g, p * t->length);
-			qpn_analysis_cell(&g, (p + 1) * t->length);
-			grid_cell(&g, "%s", place_of(n, i));
-			grid_cell(&g, "%s", colour_of(n, i));
-			cell_half(&g, x->population);
-			cell_half(&g, x->throughput);
-			cell_half(&g, x->residence);
-		}
-	}
-	ret = grid_print(&g, stdout);
-	grid_release(&g);
-	return ret;
+		json_array_append_new(series, qpn_series_json(n, t, i));
+	answer_fact_words(a, "net", NULL, n->name);
+	answer_member(a, "seed", json_integer((json_int_t)o->seed));
+	answer_member(a, "replications", json_integer(o->nr_replications));
+	answer_member(a, "events", json_integer((json_int_t)t->events));
+	answer_fact(a, "model_time", NULL, ANSWER_NONE, o->model_time);
+	answer_member(a, "series", series);
+	qpn_transient_table(n, t, a);
+	return a;
 }
 
 int qpn_transient(const struct cli *cli, const struct net *n, const struct transient_options *o,
 		  struct err *err)
 {
 	struct transient t;
+	struct answer *a;
 	int ret = transient_run(&t, n, o, err);
 
 	if (ret)
 		return ret;
-	if (cli->json)
-		ret = print_json(transient_json(n, &t, o), err);
-	else if (transient_print(n, &t))
-		ret = err_set(err, ENOMEM, "out of memory");
+	a = qpn_transient_answer(n, &t, o);
+	ret = cli_show(cli, a, NULL, err);
+	answer_free(a);
 	transient_release(&t);
 	return ret;
 }

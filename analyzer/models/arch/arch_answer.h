@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arch_result: the solution of a system's model as a table for people and as JSON, blkcast.arch/1. */
-#ifndef ANALYZER_ARCH_RESULT_H
-#define ANALYZER_ARCH_RESULT_H
+/* arch_answer: the solution of a system's model as an answer that can be shown, and as CSV. */
+#ifndef ANALYZER_ARCH_ANSWER_H
+#define ANALYZER_ARCH_ANSWER_H
 
 #include <jansson.h>
 #include <stdio.h>
 
+#include "analyzer/answer/answer.h"
 #include "analyzer/models/arch/arch_solve.h"
 
-/* NULL without memory; the caller's. */
-json_t *arch_result_json(const struct arch_model *m, const struct arch_solution *s, uint64_t seed,
-			 double seconds);
-/* 0 or -ENOMEM. */
-int arch_result_print(const struct arch_model *m, const struct arch_solution *s, FILE *out);
+/* The answer "blkcast.arch/1"; NULL where memory is out. */
+struct answer *arch_answer(const struct arch_model *m, const struct arch_solution *s, uint64_t seed,
+			   double seconds);
 /*
  * One line for each time that was measured, after the prefix (cells, each with its comma): what,
  * name, seconds, rounds or calls per second, and the share of requests that asked an I/O model

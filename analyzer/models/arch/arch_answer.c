@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/arch/arch_answer.h"
+#include "base/json.h"
+
+json_t *arch_time_json(const struct time_estimate *t)
+{
+	return json_pack("{s:o, s:[o, o], s:o, s:o, s:o}", "mean", json_number(t->mean.mean), "ci",
+			 json_number(t->mean.low), json_number(t->mean.high), "p50",
+			 json_number(t->p50.mean), "p95", json_number(t->p95.mean), "p99",
+			 json_number(t->p99.mean));
+}
+
+/* The times from first to first + nr, each an object whose name is the member `what`. */
+static json_t *arch_times_json(const struct arch_model *m, const struct arch_solution *s,
+			       const char *what, const bool *wanted, uint32_t first, uint32_t nr)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = first; i < first + nr; i++) {
+		char *name = wanted && !wanted[i] ? NULL : arch_time_name(m, i);
+
+		if (name)
+			json_array_append_new(
+				list, json_pack("{s:s, s:o, s:o}", what, name, "response_time",
+						arch_time_json(&s->times[i]), "throughput",
+						json_number(s->throughput[i].mean)));
+		free(name);
+	}
+	return list;
+}
+
+/* Of a resource, or a unit of a passive one: what open scenarios need of it at once, on average. */
+static json_t *arch_load_json(const struct arch_load_item *items, uint32_t i)
+{
+	return items ? json_number(items[i].load) : json_null();
+}
+
+static json_t *arch_resources_json(const struct arch_model *m, const struct arch_solution *s)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < m->nr_resources; i++) {
+		const struct arch_resource *x = &m->resources[i];
+		const char *container =
+			x->container == ARCH_NONE ? "" : m->containers[x->container].name;
+
+		json_array_append_new(
+			list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "container", container,
+					"resource", x->name, "utilization",
+					json_number(s->resources[i].utilization), "queue_mean",
+					json_number(s->resources[i].jobs), "throughput",
+					json_number(s->resources[i].throughput), "offered_load",
+					arch_load_json(s->load.resources, i)));
+	}
+	for (uint32_t i = 0; i < m->nr_instances; i++) {
+		const struct arch_component *c = &m->components[m->instances[i].component];
+
+		for (uint32_t k = 0; k < c->nr_passives; k++) {
+			const struct arch_resource_result *p =
+				&s->passives[m->instances[i].first_passive + k];
+
+			json_array_append_new(
+				list,
+				json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "container",
+					  m->containers[m->instances[i].container].name, "instance",
+					  m->instances[i].name, "resource", c->passives[k].name,
+					  "held_mean", json_number(p->utilization), "queue_mean",
+					  json_number(p->jobs), "offered_load",
+					  arch_load_json(s->load.passives,
+							 m->instances[i].first_passive + k)));
+		}
+	}
+	return list;
+}
+
+static json_t *arch_storages_json(const struct arch_model *m, const struct arch_solution *s)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < m->nr_storages; i++)
+		json_array_append_new(list,
+				      json_pack("{s:s, s:o}", "storage", m->storages[i].name,
+						"requests_mean", json_number(s->storage_jobs[i])));
+	return list;
+}
+
+/* Which of the times are operations, which are io: by index of the solution's times. */
+static bool *arch_select_times(const struct arch_model *m, bool io)
+{
+	bool *wanted = calloc(m->nr_scenarios + m->nr_measures + m->nr_passives + 1, sizeof(bool));
+
+	for (uint32_t i = 0; wanted && i < m->nr_measures; i++)
+		wanted[m->nr_scenarios + i] = m->measures[i].io == io;
+	return wanted;
+}
+
+/* A time that never happened has no row, unless an overload hides whether it happens. */
+static bool arch_time_is_shown(const struct arch_solution *s, uint32_t time)
+{
+	return s->overloaded || s->nr[time] > 0;
+}
+
+static const char *arch_time_kind(const struct arch_model *m, uint32_t time)
+{
+	uint32_t measure = time - m->nr_scenarios;
+
+	if (time < m->nr_scenarios)
+		return "scenario";
+	if (measure >= m->nr_measures)
+		return "wait";
+	return m->measures[measure].io ? "io" : "operation";
+}
+
+/* One cell with its comma; the cell of an unknown number is empty. */
+static void arch_csv_number(FILE *out, double v)
+{
+	if (isfinite(v))
+		fprintf(out, ",%.17g", v);
+	else
+		fputc(',', out);
+}
+
+static void arch_csv_text(FILE *out, const char *text)
+{
+	bool quoted = strpbrk(text, ",\"\n\r");
+
+	fputs(quoted ? ",\"" : ",", out);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+	if (quoted)
+		fputc('"', out);
+}
+
+int arch_result_csv(const struct arch_model *m, const struct arch_solution *s, const char *prefix,
+		    FILE *out)
+{
+	for (uint32_t i = 0; i < s->nr_times; i++) {
+		const struct time_estimate *t = &s->times[i];
+		const double cells[] = { t->mean.mean,	       t->mean.low, t->mean.high,
+					 t->p50.mean,	       t->p95.mean, t->p99.mean,
+					 s->throughput[i].mean };
+		char *name;
+
+		if (!arch_time_is_shown(s, i))
+			continue;
+		name = arch_time_name(m, i);
+		if (!name)
+			return -ENOMEM;
+		fprintf(out, "%s%s", prefix, arch_time_kind(m, i));
+		arch_csv_text(out, name);
+		free(name);
+		for (size_t k = 0; k < sizeof(cells) / sizeof(*cells); k++)
+			arch_csv_number(out, cells[k]);
+		arch_csv_number(out, s->asked ? (double)s->outside / (double)s->asked : NAN);
+		fputc('\n', out);
+	}
+	return 0;
+}
+
+static void arch_answer_times(const struct arch_model *m, const struct arch_solution *s,
+			      struct answer *a)
+{
+	static const struct answer_column columns[] = {
+		{ .title = "what" },
+		{ .title = "name" },
+		{ .title = "response time", .unit = ANSWER_SECONDS, .around = true, .right = true },
+		{ .title = "p50", .unit = ANSWER_SECONDS },
+		{ .title = "p95", .unit = ANSWER_SECONDS },
+		{ .title = "p99", .unit = ANSWER_SECONDS },
+		{ .title = "per second" },
+	};
+	struct answer_table *t = answer_table(a, NULL, "Response times", NULL, columns,
+					      sizeof(columns) / sizeof(*columns));
+
+	for (uint32_t i = 0; i < s->nr_times; i++) {
+		const struct interval *mean = &s->times[i].mean;
+		char *name;
+
+		if (!arch_time_is_shown(s, i))
+			continue;
+		name = arch_time_name(m, i);
+		answer_words(t, "%s", arch_time_kind(m, i));
+		answer_words(t, "%s", name ? name : "");
+		if (s->overloaded)
+			answer_words(t, "no steady state");
+		else
+			answer_interval(t, mean->mean, mean->low, mean->high);
+		answer_number(t, s->times[i].p50.mean);
+		answer_number(t, s->times[i].p95.mean);
+		answer_number(t, s->times[i].p99.mean);
+		answer_number(t, s->throughput[i].mean);
+		free(name);
+	}
+}
+
+static void arch_answer_resource(const struct arch_model *m, const struct arch_solution *s,
+				 uint32_t i, struct answer_table *t)
+{
+	const struct arch_resource *resource = &m->resources[i];
+	bool is_link = resource->container == ARCH_NONE;
+	bool has_load = s->load.open && isfinite(s->load.resources[i].capacity);
+
+	answer_words(t, "%s", is_link ? "(link)" : m->containers[resource->container].name);
+	answer_words(t, "%s", resource->name);
+	answer_number(t, resource->policy == ARCH_DELAY ? NAN : s->resources[i].utilization);
+	answer_number(t, s->resources[i].jobs);
+	if (has_load)
+		answer_words(t, "%.4g of %.4g", s->load.resources[i].load,
+			     s->load.resources[i].capacity);
+	else
+		answer_number(t, NAN);
+}
+
+static void arch_answer_resources(const struct arch_model *m, const struct arch_solution *s,
+				  struct answer *a)
+{
+	static const struct answer_column columns[] = {
+		{ .title = "container" },
+		{ .title = "resource" },
+		{ .title = "busy", .unit = ANSWER_RATIO },
+		{ .title = "mean number" },
+		{ .title = "load of open scenarios", .right = true },
+	};
+	struct answer_table *t = answer_table(a, NULL, "Resources", NULL, columns,
+					      sizeof(columns) / sizeof(*columns));
+
+	for (uint32_t i = 0; i < m->nr_resources; i++)
+		arch_answer_resource(m, s, i, t);
+	for (uint32_t i = 0; i < m->nr_storages; i++) {
+		answer_words(t, "(storage)");
+		answer_words(t, "%s", m->storages[i].name);
+		answer_number(t, NAN);
+		answer_number(t, s->storage_jobs[i]);
+		answer_number(t, NAN);
+	}
+}
+
+static void arch_answer_members(const struct arch_model *m, const struct arch_solution *s,
+				const bool *operations, const bool *io, struct answer *a)
+{
+	uint32_t first = m->nr_scenarios, waits = m->nr_scenarios + m->nr_measures;
+
+	answer_member(a, "scenarios", arch_times_json(m, s, "scenario", NULL, 0, first));
+	answer_member(a, "operations",
+		      arch_times_json(m, s, "operation", operations, first, m->nr_measures));
+	answer_member(a, "io", arch_times_json(m, s, "io", io, first, m->nr_measures));
+	answer_member(a, "waits", arch_times_json(m, s, "wait", NULL, waits, m->nr_passives));
+	answer_member(a, "resources", arch_resources_json(m, s));
+	answer_member(a, "storages", arch_storages_json(m, s));
+}
+
+struct answer *arch_answer(const struct arch_model *m, const struct arch_solution *s, uint64_t seed,
+			   double seconds)
+{
+	bool *operations = arch_select_times(m, false), *io = arch_select_times(m, true);
+	struct answer *a = NULL;
+
+	if (!operations || !io)
+		goto out;
+	a = answer_new("blkcast.arch/1", "Response times of a system");
+	answer_member(a, "seed", json_integer((json_int_t)seed));
+	answer_member(a, "steady_state", json_boolean(!s->overloaded));
+	arch_answer_members(m, s, operations, io, a);
+	answer_member(a, "io_model",
+		      json_pack("{s:I, s:I}", "asked", (json_int_t)s->asked, "outside_training",
+				(json_int_t)s->outside));
+	answer_member(a, "events", json_integer((json_int_t)s->events));
+	answer_fact(a, "model_time_s", NULL, ANSWER_SECONDS, s->model_time);
+	answer_fact(a, "warm_up_s", NULL, ANSWER_SECONDS, s->warm_up);
+	answer_fact(a, "precision", NULL, ANSWER_RATIO, s->precision);
+	answer_fact(a, "seconds", NULL, ANSWER_SECONDS, seconds);
+	arch_answer_times(m, s, a);
+	arch_answer_resources(m, s, a);
+out:
+	free(operations);
+	free(io);
+	return a;
+}

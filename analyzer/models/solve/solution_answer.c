@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/models/solve/solution_answer.h"
+
+#include "base/json.h"
+
+static json_t *solution_bounds(struct interval v)
+{
+	return json_pack("[o, o]", json_number(v.low), json_number(v.high));
+}
+
+static json_t *solution_mean_and_ci(struct interval v)
+{
+	return json_pack("{s:o, s:o}", "mean", json_number(v.mean), "ci", solution_bounds(v));
+}
+
+static json_t *solution_times(const struct time_estimate *t)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "mean",
+			 json_number(t->mean.mean), "ci", solution_bounds(t->mean), "p50",
+			 json_number(t->p50.mean), "p50_ci", solution_bounds(t->p50), "p95",
+			 json_number(t->p95.mean), "p95_ci", solution_bounds(t->p95), "p99",
+			 json_number(t->p99.mean), "p99_ci", solution_bounds(t->p99));
+}
+
+static json_t *solution_place(const struct net *n, const struct estimate *e, uint32_t slot)
+{
+	const struct slot_estimate *s = &e->slots[slot];
+	const struct net_place *p = &n->places[n->slots[slot].place];
+	json_t *row = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "place", p->name, "colour",
+				n->colours[n->slots[slot].colour], "population",
+				solution_mean_and_ci(s->population), "residence_time",
+				solution_times(&s->residence), "throughput",
+				solution_mean_and_ci(s->throughput), "utilization",
+				json_number(s->utilization));
+
+	/* The depository of a queueing place holds the rest of the population. */
+	if (row && p->queue != NET_NONE)
+		json_object_set_new(row, "queue",
+				    json_pack("{s:o, s:o}", "population",
+					      solution_mean_and_ci(s->queue_population),
+					      "residence_time",
+					      solution_mean_and_ci(s->queue_time)));
+	return row;
+}
+
+/* The utilization of a queue is the sum over the colours of all places that share the queue. */
+static json_t *solution_queue(const struct net *n, const struct estimate *e, uint32_t queue)
+{
+	double busy = 0;
+
+	for (uint32_t i = 0; i < n->nr_slots; i++)
+		if (n->places[n->slots[i].place].queue == queue)
+			busy += e->slots[i].utilization;
+	return json_pack("{s:s, s:o}", "queue", n->queues[queue].name, "utilization",
+			 json_number(busy));
+}
+
+static void solution_add_json(const struct net *n, const struct estimate *e, struct answer *a)
+{
+	json_t *places = json_array(), *queues = json_array(), *probes = json_array();
+
+	for (uint32_t i = 0; i < n->nr_slots; i++)
+		json_array_append_new(places, solution_place(n, e, i));
+	for (uint32_t i = 0; i < n->nr_queues; i++)
+		json_array_append_new(queues, solution_queue(n, e, i));
+	for (uint32_t i = 0; i < n->nr_probes; i++)
+		json_array_append_new(probes,
+				      json_pack("{s:s, s:s, s:o}", "probe", n->probes[i].name,
+						"colour", n->colours[n->probes[i].to_colour],
+						"time", solution_times(&e->probes[i].time)));
+	answer_member(a, "places", places);
+	answer_member(a, "queues", queues);
+	answer_member(a, "probes", probes);
+}
+
+static void solution_interval(struct answer_table *t, struct interval v)
+{
+	answer_interval(t, v.mean, v.low, v.high);
+}
+
+static void solution_time_cells(struct answer_table *t, const struct time_estimate *time)
+{
+	solution_interval(t, time->mean);
+	answer_number(t, time->p50.mean);
+	answer_number(t, time->p95.mean);
+	answer_number(t, time->p99.mean);
+}
+
+static void solution_places(const struct net *n, const struct estimate *e, struct answer *a)
+{
+	static const struct answer_column columns[] = {
+		{ .title = "place" },
+		{ .title = "colour" },
+		{ .title = "population", .around = true },
+		{ .title = "residence time", .around = true },
+		{ .title = "p50" },
+		{ .title = "p95" },
+		{ .title = "p99" },
+		{ .title = "throughput", .around = true },
+		{ .title = "busy", .unit = ANSWER_RATIO },
+	};
+	struct answer_table *t =
+		answer_table(a, NULL, "Places", "Times are in the net's own unit of time.", columns,
+			     sizeof(columns) / sizeof(*columns));
+
+	for (uint32_t i = 0; i < n->nr_slots; i++) {
+		const struct slot_estimate *s = &e->slots[i];
+
+		answer_words(t, "%s", n->places[n->slots[i].place].name);
+		answer_words(t, "%s", n->colours[n->slots[i].colour]);
+		solution_interval(t, s->population);
+		solution_time_cells(t, &s->residence);
+		solution_interval(t, s->throughput);
+		answer_number(t, s->utilization);
+	}
+}
+
+static void solution_probes(const struct net *n, const struct estimate *e, struct answer *a)
+{
+	static const struct answer_column columns[] = {
+		{ .title = "probe" }, { .title = "colour" }, { .title = "time", .around = true },
+		{ .title = "p50" },   { .title = "p95" },    { .title = "p99" },
+	};
+	struct answer_table *t =
+		answer_table(a, NULL, "Probes", NULL, columns, sizeof(columns) / sizeof(*columns));
+
+	for (uint32_t i = 0; i < n->nr_probes; i++) {
+		answer_words(t, "%s", n->probes[i].name);
+		answer_words(t, "%s", n->colours[n->probes[i].to_colour]);
+		solution_time_cells(t, &e->probes[i].time);
+	}
+}
+
+struct answer *solution_answer(const struct net *n, const struct estimate *e,
+			       const struct solution_facts *f)
+{
+	struct answer *a = answer_new("blkcast.qpn/1", n->name);
+
+	answer_fact_words(a, "net", NULL, n->name);
+	answer_fact_words(a, "method", NULL, f->method);
+	answer_member(a, "steady_state", json_boolean(!f->no_steady_state));
+	answer_member(a, "seed", json_integer((json_int_t)f->seed));
+	answer_member(a, "events", json_integer((json_int_t)f->events));
+	answer_fact(a, "seconds", NULL, ANSWER_SECONDS, f->seconds);
+	answer_fact(a, "model_time", NULL, ANSWER_NONE, f->model_time);
+	answer_fact(a, "warm_up", NULL, ANSWER_NONE, f->warm_up);
+	answer_fact(a, "precision", NULL, ANSWER_RATIO, f->precision);
+	solution_add_json(n, e, a);
+	solution_places(n, e, a);
+	solution_probes(n, e, a);
+	return a;
+}
