@@ -8,7 +8,8 @@
 
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
-#include "analyzer/cmd/fit_result.h"
+#include "analyzer/cmd/show.h"
+#include "analyzer/models/regression/fit_answer.h"
 #include "analyzer/cmd/set_table.h"
 #include "analyzer/measure/results.h"
 #include "analyzer/measure/results_table.h"
@@ -370,14 +371,14 @@ static int write_log(struct fit *f)
 	if (!out)
 		return err_set(&f->err, errno, "%s: %s", f->o.s3_log, strerror(errno));
 	fit_log(f->candidates, f->nr, out);
-	bad = ferror(out);
-	bad = fclose(out) || bad;
+	bad = ferror(out) | fclose(out);
 	return bad ? err_set(&f->err, EIO, "%s: cannot be written in full", f->o.s3_log) : 0;
 }
 
 static int cmd_fit_perform(struct fit *f, const char *path)
 {
 	struct fit_summary summary = { .candidates = f->candidates };
+	struct answer *a = NULL;
 	struct model m = { 0 };
 	int ret = take_options(f);
 
@@ -401,10 +402,11 @@ static int cmd_fit_perform(struct fit *f, const char *path)
 	ret = make_model(f, summary.best, &m);
 	if (!ret && f->o.report)
 		ret = model_page_save(&m, f->o.report, &f->err);
-	if (!ret && f->cli->json)
-		ret = fit_print_json(&summary, &f->err);
-	else if (!ret)
-		ret = fit_print_text(&summary, &m);
+	if (!ret) {
+		a = fit_answer(&summary, &m);
+		ret = cli_show(f->cli, a, NULL, &f->err);
+	}
+	answer_free(a);
 	model_release(&m);
 	return ret;
 }
@@ -577,9 +579,7 @@ static int cmd_fit_run(struct cli *cli)
 		lsq_single_thread();
 		ret = o->update ? cmd_fit_update(f, o->db ? NULL : cli->argv[0])
 				: cmd_fit_perform(f, o->db ? NULL : cli->argv[0]);
-		if (ret && !f->err.code)
-			err_set(&f->err, -ret, "%s", strerror(-ret));
-		ret = ret ? cli_fail(cli, &f->err) : CLI_DONE;
+		ret = cli_finish(cli, ret, &f->err, CLI_DONE);
 	}
 	cmd_fit_release(f);
 	return ret;

@@ -211,9 +211,8 @@ static int cmd_predict_check(struct predict *p)
 	if (ret)
 		p->err = other.err;
 	else
-		ret = predict_check(&p->model, &p->rows, &p->table,
-				    p->against ? &other.model : NULL, p->level, p->cli->json,
-				    &p->err);
+		ret = predict_check(p->cli, &p->model, &p->rows, &p->table,
+				    p->against ? &other.model : NULL, p->level, &p->err);
 	model_release(&other.model);
 	storage_model_release(&other.storage);
 	return ret;

@@ -2,15 +2,16 @@
 #include "analyzer/cmd/predict_check.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/cmd/show.h"
 #include "analyzer/models/num/stats.h"
 #include "analyzer/models/regression/technique.h"
 #include "analyzer/models/regression/validate.h"
+#include "base/json.h"
 
 struct check {
 	const struct model *model, *other;
@@ -21,7 +22,7 @@ struct check {
 	double level, covered; /* share of rows within the interval; NaN */
 };
 
-static int read_measured(struct check *c, const struct table *t, struct err *err)
+static int check_read_measured(struct check *c, const struct table *t, struct err *err)
 {
 	int column = table_find(t, c->model->schema.response, err);
 	int ret = column < 0 ? column : 0;
@@ -35,7 +36,7 @@ static int read_measured(struct check *c, const struct table *t, struct err *err
 	return ret;
 }
 
-static double share_covered(const struct check *c, const double *predicted)
+static double check_share_covered(const struct check *c, const double *predicted)
 {
 	double half = model_half_width(c->model, c->level), low, high;
 	size_t nr = 0;
@@ -71,88 +72,114 @@ static int check_other(struct check *c, const struct predict_rows *rows, const s
 	return ret;
 }
 
-static json_t *ratio_json(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
-
-static json_t *errors_json(const struct model *m, const struct validation *v)
+static json_t *check_errors_json(const struct model *m, const struct validation *v)
 {
 	return json_pack("{s:s, s:o, s:o, s:o}", "technique", m->technique->name, "mean_error",
-			 ratio_json(v->mean_error), "p95_error", ratio_json(v->p95_error), "bias",
-			 ratio_json(v->bias));
+			 json_number(v->mean_error), "p95_error", json_number(v->p95_error), "bias",
+			 json_number(v->bias));
 }
 
-static int print_json(const struct check *c)
+static void check_answer_model(const struct model *m, const struct validation *v,
+			       struct answer_table *t)
 {
-	const struct validation *v = &c->of_model;
-	json_t *root =
-		json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:f, s:o, s:o}", "schema",
-			  "blkcast.check/1", "response", c->model->schema.response, "rows",
-			  (json_int_t)v->nr_rows, "configurations",
-			  (json_int_t)v->nr_configurations, "configurations_of_zero",
-			  (json_int_t)v->nr_zero, "configurations_repeated",
-			  (json_int_t)v->nr_repeated, "deviation", ratio_json(v->deviation),
-			  "standard_error", ratio_json(v->standard_error), "level", c->level,
-			  "covered", ratio_json(c->covered), "model", errors_json(c->model, v));
-	int ret = 0;
-
-	if (c->other) {
-		json_object_set_new(root, "against", errors_json(c->other, &c->of_other));
-		json_object_set_new(root, "t", ratio_json(c->test.t));
-		json_object_set_new(root, "p", ratio_json(c->test.p));
-	}
-	if (!root || json_dumpf(root, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
-		ret = -EIO;
-	json_decref(root);
-	return ret;
+	answer_words(t, "%s", m->technique->name);
+	answer_number(t, v->mean_error);
+	answer_number(t, v->p95_error);
+	answer_number(t, v->bias);
 }
 
-static void print_errors(const struct model *m, const struct validation *v)
+/* The errors of the models, for people. */
+static void check_answer_errors(const struct check *c, struct answer *a)
 {
-	printf("%-9s mean relative error %.2f %%, 95 %% of errors below %.2f %%, bias %+.2f %%\n",
-	       m->technique->name, 100 * v->mean_error, 100 * v->p95_error, 100 * v->bias);
+	static const struct answer_column columns[] = {
+		{ .title = "model" },
+		{ .title = "mean relative error", .unit = ANSWER_RATIO },
+		{ .title = "95 % of errors below", .unit = ANSWER_RATIO },
+		{ .title = "bias", .unit = ANSWER_CHANGE },
+	};
+	struct answer_table *t =
+		answer_table(a, NULL, "Errors", NULL, columns, sizeof(columns) / sizeof(*columns));
+
+	check_answer_model(c->model, &c->of_model, t);
+	if (c->other)
+		check_answer_model(c->other, &c->of_other, t);
 }
 
-static int print_text(const struct check *c)
+static void check_answer_json(const struct check *c, struct answer *a)
 {
 	const struct validation *v = &c->of_model;
 
-	printf("%s: %zu rows of %zu configurations", c->model->schema.response, v->nr_rows,
-	       v->nr_configurations);
+	answer_fact_words(a, "response", NULL, c->model->schema.response);
+	answer_fact(a, "rows", NULL, ANSWER_INTEGER, (double)v->nr_rows);
+	answer_fact(a, "configurations", NULL, ANSWER_INTEGER, (double)v->nr_configurations);
+	answer_fact(a, "configurations_of_zero", NULL, ANSWER_INTEGER, (double)v->nr_zero);
+	answer_fact(a, "configurations_repeated", NULL, ANSWER_INTEGER, (double)v->nr_repeated);
+	answer_fact(a, "deviation", NULL, ANSWER_RATIO, v->deviation);
+	answer_fact(a, "standard_error", NULL, ANSWER_RATIO, v->standard_error);
+	answer_fact(a, "level", NULL, ANSWER_RATIO, c->level);
+	answer_fact(a, "covered", NULL, ANSWER_RATIO, c->covered);
+	answer_member(a, "model", check_errors_json(c->model, v));
+	if (!c->other)
+		return;
+	answer_member(a, "against", check_errors_json(c->other, &c->of_other));
+	answer_fact(a, "t", NULL, ANSWER_NONE, c->test.t);
+	answer_fact(a, "p", NULL, ANSWER_NONE, c->test.p);
+}
+
+static struct answer *check_answer(const struct check *c)
+{
+	const struct validation *v = &c->of_model;
+	struct answer *a = answer_new("blkcast.check/1", "Predictions beside measurements");
+	char text[160];
+
+	check_answer_json(c, a);
+	snprintf(text, sizeof(text), "%zu rows of %zu configurations", v->nr_rows,
+		 v->nr_configurations);
+	answer_fact_words(a, NULL, c->model->schema.response, text);
 	if (v->nr_zero)
-		printf(", %zu of them 0 and left out", v->nr_zero);
-	putchar('\n');
-	print_errors(c->model, v);
+		answer_fact(a, NULL, "Configurations of 0, which are left out", ANSWER_INTEGER,
+			    (double)v->nr_zero);
+	check_answer_errors(c, a);
 	if (c->other) {
-		print_errors(c->other, &c->of_other);
-		printf("paired t-test over configurations: t %.3f, p %.2g\n", c->test.t, c->test.p);
+		snprintf(text, sizeof(text), "t %.3f, p %.2g", c->test.t, c->test.p);
+		answer_fact_words(a, NULL, "Paired t-test over configurations", text);
 	}
-	if (v->nr_repeated)
-		printf("measured, %zu configurations repeated: relative standard deviation %.2f %%, "
-		       "standard error of their means %.2f %%\n",
-		       v->nr_repeated, 100 * v->deviation, 100 * v->standard_error);
-	if (isfinite(c->covered))
-		printf("%.1f %% of rows lie within their interval of %g %%\n", 100 * c->covered,
-		       100 * c->level);
-	return 0;
+	if (v->nr_repeated) {
+		snprintf(text, sizeof(text),
+			 "relative standard deviation %.2f %%, standard error of their means "
+			 "%.2f %%",
+			 100 * v->deviation, 100 * v->standard_error);
+		answer_fact(a, NULL, "Configurations repeated", ANSWER_INTEGER,
+			    (double)v->nr_repeated);
+		answer_fact_words(a, NULL, "Their measured spread", text);
+	}
+	if (isfinite(c->covered)) {
+		snprintf(text, sizeof(text), "%.1f %% of rows", 100 * c->covered);
+		answer_fact_words(a, NULL, "Within their interval", text);
+		answer_fact(a, NULL, "Level of the interval", ANSWER_RATIO, c->level);
+	}
+	return a;
 }
 
-int predict_check(const struct model *m, const struct predict_rows *rows, const struct table *t,
-		  const struct model *other, double level, bool json, struct err *err)
+int predict_check(const struct cli *cli, const struct model *m, const struct predict_rows *rows,
+		  const struct table *t, const struct model *other, double level, struct err *err)
 {
 	struct check c = { .model = m, .other = other, .level = level };
-	int ret = read_measured(&c, t, err);
+	struct answer *a;
+	int ret = check_read_measured(&c, t, err);
 
-	if (!ret)
-		ret = validate(rows->rows, m->schema.nr, c.measured, rows->predicted, c.nr,
-			       &c.of_model);
+	if (ret)
+		goto out;
+	ret = validate(rows->rows, m->schema.nr, c.measured, rows->predicted, c.nr, &c.of_model);
 	if (!ret && other)
 		ret = check_other(&c, rows, t, err);
-	if (!ret) {
-		c.covered = share_covered(&c, rows->predicted);
-		ret = json ? print_json(&c) : print_text(&c);
-	}
+	if (ret)
+		goto out;
+	c.covered = check_share_covered(&c, rows->predicted);
+	a = check_answer(&c);
+	ret = cli_show(cli, a, NULL, err);
+	answer_free(a);
+out:
 	free(c.measured);
 	validation_release(&c.of_model);
 	validation_release(&c.of_other);

@@ -3,16 +3,15 @@
 #ifndef ANALYZER_PREDICT_CHECK_H
 #define ANALYZER_PREDICT_CHECK_H
 
-#include <stdbool.h>
-
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/predict_rows.h"
 
 /*
- * Prints the errors of m and, where there is one, of another model of the same response, with the
- * paired t-test between the two. level: of the interval. -EINVAL: no such column, a cell without a
+ * Shows the errors of m and, where other is not NULL, of that model of the same response, with the paired
+ * t-test between the two. level is the level of the prediction interval. -EINVAL: no such column, a cell without a
  * number, or another response.
  */
-int predict_check(const struct model *m, const struct predict_rows *rows, const struct table *t,
-		  const struct model *other, double level, bool json, struct err *err);
+int predict_check(const struct cli *cli, const struct model *m, const struct predict_rows *rows,
+		  const struct table *t, const struct model *other, double level, struct err *err);
 
 #endif

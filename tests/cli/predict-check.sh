@@ -19,8 +19,11 @@ exits 0 "a second model" "$blkcast" predict "$T/ia.json" "$T/u.csv" --check --ag
 is "$(jq -c .against.mean_error "$T/out")" "$(cat "$T/alone")" "is checked as if alone"
 is "$(jq -c '.t, .p | type' "$T/out" | xargs)" "number number" "with a paired t-test"
 exits 0 "and in words" "$blkcast" predict "$T/ia.json" "$T/u.csv" --check --against "$T/lrm.json"
-is "$(head -n 2 "$T/out")" "y: 5 rows of 4 configurations
-lrm-ia    mean relative error 12.50 %, 95 % of errors below 42.50 %, bias -12.50 %" "for people"
+is "$(head -n 4 "$T/out" | tr -s ' ')" "y: 5 rows of 4 configurations
+
+Errors
+model mean relative error 95 % of errors below bias" "for people"
+like "$(cat "$T/out")" '^lrm-ia +12\.5 % +42\.5 % +-12\.5 %$' "with the errors"
 exits 2 "a model of another response is refused" sh -c "sed 's/^a,b,y/a,b,z/' '$T/t.csv' >'$T/z.csv' &&
 	$blkcast fit '$T/z.csv' -r z -t lrm --standard -q -o '$T/z.json' >/dev/null; $blkcast predict '$T/ia.json' '$T/u.csv' --check --against '$T/z.json'"
 like "$(cat "$T/err")" "a model of 'z', expected one of 'y'" "by name"

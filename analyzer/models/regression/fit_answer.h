@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fit_result: what `blkcast fit` says: blkcast.fit/1 for machines, a table for people, the S3 log. */
-#ifndef ANALYZER_FIT_RESULT_H
-#define ANALYZER_FIT_RESULT_H
+/*
+ * fit_answer: the techniques that were fitted to a table, as an answer that can be shown, and the log of
+ * the search for their parameters.
+ */
+#ifndef ANALYZER_FIT_ANSWER_H
+#define ANALYZER_FIT_ANSWER_H
 
 #include <stdio.h>
 
+#include "analyzer/answer/answer.h"
 #include "analyzer/models/regression/select.h"
 
 struct fit_summary {
@@ -15,8 +19,8 @@ struct fit_summary {
 	const char *output; /* may be NULL */
 };
 
-int fit_print_json(const struct fit_summary *s, struct err *err);
-int fit_print_text(const struct fit_summary *s, const struct model *m);
+/* The answer "blkcast.fit/1" without pictures; m is the selected model. NULL where memory is out. */
+struct answer *fit_answer(const struct fit_summary *s, const struct model *m);
 /* CSV: technique, evaluation, iteration, parameters, cv_rmse. */
 void fit_log(const struct candidate *c, size_t nr, FILE *out);
 
