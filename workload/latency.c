@@ -4,15 +4,21 @@
 
 #include "workload/latency.h"
 
-/* The histograms of both directions as one array: there is nothing else in the struct. */
+/* The histograms of a direction as one array: there is nothing else in the struct. */
 #define PER_DIRECTION (sizeof(struct latency_direction) / sizeof(struct histogram))
 _Static_assert(sizeof(struct latency_direction) == (2 + NR_SIZE_CLASSES) * sizeof(struct histogram),
 	       "queue, device, classes, no padding");
+/* Both directions one after the other, then the stages of flushes. */
+#define NR_IN_DIRECTIONS (2 * PER_DIRECTION)
+#define NR_HISTOGRAMS	 (NR_IN_DIRECTIONS + NR_STAGES)
 
 static struct histogram *histogram_at(struct latency *l, size_t i)
 {
-	struct latency_direction *d = &l->direction[i / PER_DIRECTION];
+	struct latency_direction *d;
 
+	if (i >= NR_IN_DIRECTIONS)
+		return &l->flush[i - NR_IN_DIRECTIONS];
+	d = &l->direction[i / PER_DIRECTION];
 	i %= PER_DIRECTION;
 	return i == 0 ? &d->queue : i == 1 ? &d->device : &d->size_class[i - 2];
 }
@@ -24,14 +30,14 @@ static const struct histogram *const_at(const struct latency *l, size_t i)
 
 void latency_release(struct latency *l)
 {
-	for (size_t i = 0; i < 2 * PER_DIRECTION; i++)
+	for (size_t i = 0; i < NR_HISTOGRAMS; i++)
 		histogram_release(histogram_at(l, i));
 	memset(l, 0, sizeof(*l));
 }
 
 void latency_clear(struct latency *l)
 {
-	for (size_t i = 0; i < 2 * PER_DIRECTION; i++)
+	for (size_t i = 0; i < NR_HISTOGRAMS; i++)
 		histogram_clear(histogram_at(l, i));
 	l->errors = 0;
 	l->requeues = 0;
@@ -46,7 +52,9 @@ static inline unsigned int class_of(uint32_t bytes)
 	return doublings < NR_SIZE_CLASSES ? doublings : NR_SIZE_CLASSES - 1;
 }
 
-static int add_data(struct latency_direction *d, const struct request *r)
+/* Adds to each stage whose two ends are known. */
+static int latency_add_stages(const struct request *r, struct histogram *queue,
+			      struct histogram *device, struct histogram *total)
 {
 	bool arrival = !(r->flags & REQUEST_NO_ARRIVAL);
 	bool dispatch = !(r->flags & REQUEST_NO_DISPATCH);
@@ -54,13 +62,23 @@ static int add_data(struct latency_direction *d, const struct request *r)
 	int ret = 0;
 
 	if (arrival && dispatch)
-		ret |= histogram_add(&d->queue, r->dispatch_ns - r->arrival_ns);
+		ret |= histogram_add(queue, r->dispatch_ns - r->arrival_ns);
 	if (dispatch && completion)
-		ret |= histogram_add(&d->device, r->completion_ns - r->dispatch_ns);
+		ret |= histogram_add(device, r->completion_ns - r->dispatch_ns);
 	if (arrival && completion)
-		ret |= histogram_add(&d->size_class[class_of(r->bytes)],
-				     r->completion_ns - r->arrival_ns);
+		ret |= histogram_add(total, r->completion_ns - r->arrival_ns);
 	return ret;
+}
+
+static int latency_add_data(struct latency_direction *d, const struct request *r)
+{
+	return latency_add_stages(r, &d->queue, &d->device, &d->size_class[class_of(r->bytes)]);
+}
+
+static int latency_add_flush(struct latency *l, const struct request *r)
+{
+	return latency_add_stages(r, &l->flush[STAGE_QUEUE], &l->flush[STAGE_DEVICE],
+				  &l->flush[STAGE_TOTAL]);
 }
 
 int latency_add_many(struct latency *l, const struct request *r, size_t nr)
@@ -73,7 +91,9 @@ int latency_add_many(struct latency *l, const struct request *r, size_t nr)
 		if (r[i].flags & REQUEST_PAUSED)
 			l->paused++;
 		else if (r[i].operation <= OPERATION_WRITE)
-			ret |= add_data(&l->direction[r[i].operation], &r[i]);
+			ret |= latency_add_data(&l->direction[r[i].operation], &r[i]);
+		else if (r[i].operation == OPERATION_FLUSH)
+			ret |= latency_add_flush(l, &r[i]);
 	}
 	return ret ? -ENOMEM : 0;
 }
@@ -82,7 +102,7 @@ int latency_merge(struct latency *dst, const struct latency *src)
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < 2 * PER_DIRECTION; i++)
+	for (size_t i = 0; i < NR_HISTOGRAMS; i++)
 		ret |= histogram_merge(histogram_at(dst, i), const_at(src, i));
 	dst->errors += src->errors;
 	dst->requeues += src->requeues;
@@ -90,11 +110,23 @@ int latency_merge(struct latency *dst, const struct latency *src)
 	return ret ? -ENOMEM : 0;
 }
 
-int latency_responses(const struct latency *l, enum operation operation, struct response_times *out)
+static int latency_flush_responses(const struct latency *l, struct response_times *out)
 {
-	const struct latency_direction *d = &l->direction[operation];
 	int ret = 0;
 
+	for (size_t i = 0; i < NR_STAGES; i++)
+		ret |= histogram_merge(&out->stage[i], &l->flush[i]);
+	return ret ? -ENOMEM : 0;
+}
+
+int latency_responses(const struct latency *l, enum operation operation, struct response_times *out)
+{
+	const struct latency_direction *d;
+	int ret = 0;
+
+	if (operation == OPERATION_FLUSH)
+		return latency_flush_responses(l, out);
+	d = &l->direction[operation];
 	ret |= histogram_merge(&out->stage[STAGE_QUEUE], &d->queue);
 	ret |= histogram_merge(&out->stage[STAGE_DEVICE], &d->device);
 	for (size_t i = 0; i < NR_SIZE_CLASSES; i++) {
@@ -108,7 +140,7 @@ size_t latency_memory(const struct latency *l)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < 2 * PER_DIRECTION; i++)
+	for (size_t i = 0; i < NR_HISTOGRAMS; i++)
 		nr += const_at(l, i)->counts != NULL;
 	return nr * HISTOGRAM_NR_BUCKETS * sizeof(uint64_t);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * latency: response times per direction, stage and size class, on the native-histogram grid.
+ * latency: response times per direction, stage and size class, and of flushes per stage, on the
+ * native-histogram grid.
  *
  * Each request is recorded in its queue and device stage and in the total of its size class; the
  * total over all sizes is the sum of the classes, made when asked for. A stage whose ends the
  * source does not know takes nothing. Means are exact, quantiles within one bucket (2.2 %). Errors
  * and requeues are counted for every operation. Cost three histogram updates; memory 11 KiB per
- * histogram that has values, 20 at most. Merge is exact in any order.
+ * histogram that has values, 23 at most; without flushes their three take none. Merge is exact in
+ * any order.
  */
 #ifndef WORKLOAD_LATENCY_H
 #define WORKLOAD_LATENCY_H
@@ -24,6 +26,7 @@ struct latency_direction {
 
 struct latency {
 	struct latency_direction direction[2]; /* read, write */
+	struct histogram flush[NR_STAGES];     /* a flush has no size: no classes */
 	uint64_t errors;		       /* requests that failed */
 	uint64_t requeues;		       /* times the driver handed one back */
 	uint64_t paused; /* REQUEST_PAUSED: how long they took is not known, and not recorded */
@@ -36,7 +39,7 @@ void latency_clear(struct latency *l);
 /* 0, or -ENOMEM: some durations are missing. */
 int latency_add_many(struct latency *l, const struct request *r, size_t nr);
 int latency_merge(struct latency *dst, const struct latency *src);
-/* Adds the response times of reads or writes to out. 0, or -ENOMEM. */
+/* Adds the response times of reads, writes or flushes to out. 0, or -ENOMEM. */
 int latency_responses(const struct latency *l, enum operation operation,
 		      struct response_times *out);
 size_t latency_memory(const struct latency *l);

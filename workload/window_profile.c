@@ -63,6 +63,16 @@ static int profile_intensity(const struct window *w, uint64_t end_ns, struct pro
 	return 0;
 }
 
+static int profile_responses(const struct window *w, enum operation operation,
+			     struct response_times *r)
+{
+	for (size_t i = 0; i < NR_STAGES; i++)
+		histogram_clear(&r->stage[i]);
+	for (size_t i = 0; i < NR_SIZE_CLASSES; i++)
+		histogram_clear(&r->size_class[i]);
+	return latency_responses(&w->latency, operation, r);
+}
+
 static int profile_direction(const struct window *w, enum operation operation,
 			     struct direction_profile *d)
 {
@@ -80,11 +90,7 @@ static int profile_direction(const struct window *w, enum operation operation,
 	d->sequential_ratio = sequential_ratio(&w->lists[operation]);
 	d->stream_ratio = sequential_stream_ratio(&w->lists[operation]);
 	d->continuing_ratio = sequential_continuing_ratio(&w->lists[operation]);
-	for (size_t i = 0; i < NR_STAGES; i++)
-		histogram_clear(&d->response.stage[i]);
-	for (size_t i = 0; i < NR_SIZE_CLASSES; i++)
-		histogram_clear(&d->response.size_class[i]);
-	return latency_responses(&w->latency, operation, &d->response);
+	return profile_responses(w, operation, &d->response);
 }
 
 static int profile_locality(const struct window *w, struct profile *p)
@@ -124,6 +130,8 @@ int window_profile(const struct window *w, uint64_t end_ns, struct profile *p)
 		ret = profile_direction(w, OPERATION_READ, &p->read);
 	if (!ret)
 		ret = profile_direction(w, OPERATION_WRITE, &p->write);
+	if (!ret)
+		ret = profile_responses(w, OPERATION_FLUSH, &p->flush);
 	if (!ret)
 		ret = profile_locality(w, p);
 	if (ret)

@@ -115,6 +115,9 @@ void disk_counters_profile(const struct disk_counters *change, double seconds, s
 	}
 	direction_fill(change, OPERATION_READ, &p->read);
 	direction_fill(change, OPERATION_WRITE, &p->write);
+	if (change->completed[OPERATION_FLUSH])
+		p->flush.total_mean_s = (double)change->ms[OPERATION_FLUSH] / 1e3 /
+					(double)change->completed[OPERATION_FLUSH];
 	p->closed.in_flight_mean = (double)ms / 1e3 / seconds;
 	p->open.rate_per_s = (double)nr / seconds;
 	if (nr)

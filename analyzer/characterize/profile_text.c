@@ -270,32 +270,33 @@ static void response_row(struct grid *g, const char *name, const struct histogra
 	grid_cell(g, "%s", span);
 }
 
-static int print_responses(const struct profile *p, FILE *out)
+static void response_rows(struct grid *g, const char *name, const struct response_times *r,
+			  uint64_t nr)
 {
 	static const enum stage order[] = { STAGE_TOTAL, STAGE_QUEUE, STAGE_DEVICE };
-	const struct direction_profile *directions[] = { &p->read, &p->write };
+
+	for (int k = 0; k < NR_STAGES; k++) {
+		const struct histogram *h = &r->stage[order[k]];
+		bool is_counted = !h->nr && order[k] == STAGE_TOTAL && !isnan(r->total_mean_s);
+		char row[32];
+
+		snprintf(row, sizeof(row), "%s %s", name, stage_name(order[k]));
+		if (is_counted)
+			counted_row(g, row, r->total_mean_s, nr);
+		else if (h->nr)
+			response_row(g, row, h);
+	}
+}
+
+static int print_responses(const struct profile *p, FILE *out)
+{
 	struct grid g;
 	int ret;
 
 	grid_init(&g, "  response time|>count|>mean|>p50|>p90|>p95|>p99|>p99.9|>p99.99|>max");
-	for (int d = 0; d < 2; d++) {
-		for (int k = 0; k < NR_STAGES; k++) {
-			const struct histogram *h = &directions[d]->response.stage[order[k]];
-			double counted_s = directions[d]->response.total_mean_s;
-			bool is_counted = !h->nr && order[k] == STAGE_TOTAL && !isnan(counted_s);
-			char name[32];
-
-			if (h->nr == 0 && !is_counted)
-				continue;
-			snprintf(name, sizeof(name), "%s %s", d ? "write" : "read",
-				 stage_name(order[k]));
-			if (is_counted)
-				counted_row(&g, name, counted_s,
-					    p->requests[d ? OPERATION_WRITE : OPERATION_READ]);
-			else
-				response_row(&g, name, h);
-		}
-	}
+	response_rows(&g, "read", &p->read.response, p->requests[OPERATION_READ]);
+	response_rows(&g, "write", &p->write.response, p->requests[OPERATION_WRITE]);
+	response_rows(&g, "flush", &p->flush, p->requests[OPERATION_FLUSH]);
 	fputc('\n', out);
 	ret = g.nr_cells > g.nr_columns ? grid_print(&g, out) : 0;
 	grid_release(&g);

@@ -112,9 +112,9 @@ static void page_fact(struct page *pg, const char *name, const char *value, cons
 	buf_printf(pg->out, "</small></dd></div>\n");
 }
 
-static void time_facts(struct page *pg, const struct direction_profile *d, const char *name)
+static void time_facts(struct page *pg, const struct response_times *r, const char *name)
 {
-	const struct histogram *h = &d->response.stage[STAGE_TOTAL];
+	const struct histogram *h = &r->stage[STAGE_TOTAL];
 	struct label p50, p95, p99;
 	char more[160];
 
@@ -179,8 +179,9 @@ static void page_facts(struct page *pg)
 	page_other_operations(p, more, sizeof(more));
 	page_fact(pg, "Requests", label_count(&c, (double)pg->r->collect->nr_requests), more);
 	load_facts(pg);
-	time_facts(pg, &p->read, "Reads, 95 % within");
-	time_facts(pg, &p->write, "Writes, 95 % within");
+	time_facts(pg, &p->read.response, "Reads, 95 % within");
+	time_facts(pg, &p->write.response, "Writes, 95 % within");
+	time_facts(pg, &p->flush, "Flushes, 95 % within");
 	if (p->lost)
 		snprintf(more, sizeof(more), "%s requests lost", label_count(&a, (double)p->lost));
 	else

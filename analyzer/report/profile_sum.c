@@ -88,6 +88,11 @@ static int profile_sum_add(struct profile *sum, const struct profile *p)
 	if (!ret)
 		ret = add_direction(&sum->write, &p->write, before[1],
 				    (double)p->requests[OPERATION_WRITE]);
+	sum->flush.total_mean_s =
+		profile_sum_blend(sum->flush.total_mean_s, (double)sum->requests[OPERATION_FLUSH],
+				  p->flush.total_mean_s, (double)p->requests[OPERATION_FLUSH]);
+	for (int s = 0; s < NR_STAGES && !ret; s++)
+		ret = histogram_merge(&sum->flush.stage[s], &p->flush.stage[s]);
 	if (ret)
 		return ret;
 	for (int op = 0; op < NR_OPERATIONS; op++) {

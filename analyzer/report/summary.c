@@ -90,9 +90,9 @@ static void direction_words(const struct direction_profile *d, const char *name,
 			   label_bytes(&mean, d->size_mean_bytes));
 }
 
-static void times_words(const struct direction_profile *d, const char *name, struct buf *out)
+static void times_words(const struct response_times *r, const char *name, struct buf *out)
 {
-	const struct histogram *h = &d->response.stage[STAGE_TOTAL];
+	const struct histogram *h = &r->stage[STAGE_TOTAL];
 	struct label p50, p95, p99;
 	double tail = histogram_quantile_s(h, 0.99);
 
@@ -147,11 +147,15 @@ void summary_workload(const struct profile *p, struct buf *out)
 	}
 	buf_printf(out, "Of response times, ");
 	if (read_times)
-		times_words(&p->read, "reads", out);
+		times_words(&p->read.response, "reads", out);
 	if (read_times && write_times)
 		buf_printf(out, "; ");
 	if (write_times)
-		times_words(&p->write, "writes", out);
+		times_words(&p->write.response, "writes", out);
+	if (p->flush.stage[STAGE_TOTAL].nr) {
+		buf_printf(out, "; ");
+		times_words(&p->flush, "flushes", out);
+	}
 	buf_printf(out, ".");
 }
 

@@ -158,26 +158,31 @@ static void csv_value(struct buf *out, double v)
 		buf_printf(out, ",%.6g", v);
 }
 
-int tail_csv(const struct profile *p, struct buf *out)
+static void tail_csv_rows(const struct response_times *r, const char *name, struct buf *out)
 {
 	static const double shares[] = { 0.5, 0.9, 0.95, 0.99, 0.999, 0.9999 };
 
+	for (unsigned int s = 0; s < NR_STAGES; s++) {
+		const struct histogram *h = &r->stage[s];
+
+		if (!h->nr)
+			continue;
+		buf_printf(out, "%s,%s,%llu", name, stage_name(s), (unsigned long long)h->nr);
+		csv_value(out, histogram_mean_s(h));
+		for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
+			csv_value(out, histogram_quantile_s(h, shares[i]));
+		csv_value(out, (double)h->max_ns * 1e-9);
+		buf_put_u8(out, '\n');
+	}
+}
+
+int tail_csv(const struct profile *p, struct buf *out)
+{
 	buf_printf(
 		out,
 		"operation,stage,requests,mean_s,p50_s,p90_s,p95_s,p99_s,p999_s,p9999_s,max_s\n");
-	for (int write = 0; write < 2; write++)
-		for (unsigned int s = 0; s < NR_STAGES; s++) {
-			const struct histogram *h = tail_of(p, write, s);
-
-			if (!h->nr)
-				continue;
-			buf_printf(out, "%s,%s,%llu", write ? "write" : "read", stage_name(s),
-				   (unsigned long long)h->nr);
-			csv_value(out, histogram_mean_s(h));
-			for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
-				csv_value(out, histogram_quantile_s(h, shares[i]));
-			csv_value(out, (double)h->max_ns * 1e-9);
-			buf_put_u8(out, '\n');
-		}
+	tail_csv_rows(&p->read.response, "read", out);
+	tail_csv_rows(&p->write.response, "write", out);
+	tail_csv_rows(&p->flush, "flush", out);
 	return out->error;
 }

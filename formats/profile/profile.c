@@ -58,6 +58,7 @@ void profile_init(struct profile *p)
 	p->open.clock_resolution_s = NAN;
 	direction_init(&p->read);
 	direction_init(&p->write);
+	p->flush.total_mean_s = NAN;
 	p->all_sequential_ratio = p->all_stream_ratio = p->all_continuing_ratio = NAN;
 	p->locality.footprint_bytes = NAN;
 	p->locality.file_count_mean = NAN;
@@ -66,19 +67,25 @@ void profile_init(struct profile *p)
 	p->quality.coverage_ratio = p->quality.lost_ratio = NAN;
 }
 
+static void response_release(struct response_times *r)
+{
+	for (int i = 0; i < NR_STAGES; i++)
+		histogram_release(&r->stage[i]);
+	for (int i = 0; i < NR_SIZE_CLASSES; i++)
+		histogram_release(&r->size_class[i]);
+}
+
 static void direction_release(struct direction_profile *d)
 {
 	free(d->sizes);
-	for (int i = 0; i < NR_STAGES; i++)
-		histogram_release(&d->response.stage[i]);
-	for (int i = 0; i < NR_SIZE_CLASSES; i++)
-		histogram_release(&d->response.size_class[i]);
+	response_release(&d->response);
 }
 
 void profile_release(struct profile *p)
 {
 	direction_release(&p->read);
 	direction_release(&p->write);
+	response_release(&p->flush);
 	free(p->open.idc);
 	free(p->locality.miss_ratio);
 	free(p->source_detail);
@@ -102,6 +109,8 @@ void profile_undivide(struct profile *p)
 	p->unknown |= UNKNOWN_OPERATION;
 	direction_forget(&p->read);
 	direction_forget(&p->write);
+	response_release(&p->flush);
+	p->flush = (struct response_times){ .total_mean_s = NAN };
 }
 
 bool profile_is_undivided(const struct profile *p)
@@ -138,14 +147,20 @@ static void copy_histogram(struct histogram *h, bool *failed)
 			       failed);
 }
 
-/* d is a shallow copy: what it points to becomes its own. */
+/* r is a shallow copy: what it points to becomes its own. */
+static void copy_response(struct response_times *r, bool *failed)
+{
+	for (int i = 0; i < NR_STAGES; i++)
+		copy_histogram(&r->stage[i], failed);
+	for (int i = 0; i < NR_SIZE_CLASSES; i++)
+		copy_histogram(&r->size_class[i], failed);
+}
+
+/* d is a shallow copy as well. */
 static void copy_direction(struct direction_profile *d, bool *failed)
 {
 	d->sizes = copy_array(d->sizes, d->nr_sizes, sizeof(*d->sizes), failed);
-	for (int i = 0; i < NR_STAGES; i++)
-		copy_histogram(&d->response.stage[i], failed);
-	for (int i = 0; i < NR_SIZE_CLASSES; i++)
-		copy_histogram(&d->response.size_class[i], failed);
+	copy_response(&d->response, failed);
 }
 
 int profile_copy(struct profile *dst, const struct profile *src)
@@ -158,6 +173,7 @@ int profile_copy(struct profile *dst, const struct profile *src)
 	*dst = *src;
 	copy_direction(&dst->read, &failed);
 	copy_direction(&dst->write, &failed);
+	copy_response(&dst->flush, &failed);
 	dst->open.idc =
 		copy_array(src->open.idc, src->open.nr_idc, sizeof(*src->open.idc), &failed);
 	dst->locality.miss_ratio = copy_array(src->locality.miss_ratio, src->locality.nr_miss_ratio,
@@ -197,8 +213,8 @@ bool profile_is_timeless(const struct profile *p)
 		nr += p->requests[i];
 	return p->source == SOURCE_IMPORT && nr > 1 && isnan(p->open.rate_per_s) &&
 	       isnan(p->open.interarrival_mean_s) && !p->read.response.stage[STAGE_TOTAL].nr &&
-	       !p->write.response.stage[STAGE_TOTAL].nr && isnan(p->read.response.total_mean_s) &&
-	       isnan(p->write.response.total_mean_s);
+	       !p->write.response.stage[STAGE_TOTAL].nr && !p->flush.stage[STAGE_TOTAL].nr &&
+	       isnan(p->read.response.total_mean_s) && isnan(p->write.response.total_mean_s);
 }
 
 double profile_watched_s(const struct profile *p)

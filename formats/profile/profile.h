@@ -145,6 +145,7 @@ struct profile {
 	} open;
 
 	struct direction_profile read, write;
+	struct response_times flush; /* size_class stays empty: a flush has no size */
 	double all_sequential_ratio, all_stream_ratio, all_continuing_ratio;
 	uint32_t window_requests; /* subset size of Algorithm 1 */
 

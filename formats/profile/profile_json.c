@@ -108,6 +108,12 @@ const struct profile_field profile_fields[] = {
 	  .operation = OPERATION_WRITE },
 	{ "response_time.write.size_class", KIND_SIZE_CLASSES, AT(write.response.size_class),
 	  .operation = OPERATION_WRITE, .optional = true },
+	{ "response_time.flush.total", KIND_STAGE, AT(flush.stage[STAGE_TOTAL]),
+	  .operation = OPERATION_FLUSH, .optional = true },
+	{ "response_time.flush.queue", KIND_STAGE, AT(flush.stage[STAGE_QUEUE]),
+	  .operation = OPERATION_FLUSH, .optional = true },
+	{ "response_time.flush.device", KIND_STAGE, AT(flush.stage[STAGE_DEVICE]),
+	  .operation = OPERATION_FLUSH, .optional = true },
 
 	{ "quality.coverage_ratio", KIND_NUMBER, AT(quality.coverage_ratio), RATIO },
 	{ "quality.lost_ratio", KIND_NUMBER, AT(quality.lost_ratio), RATIO },

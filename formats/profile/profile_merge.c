@@ -179,6 +179,9 @@ static int merge_periods(struct profile *to, const struct profile *from)
 	if (!ret)
 		ret = merge_direction(&to->write, to->requests[OPERATION_WRITE], &from->write,
 				      from->requests[OPERATION_WRITE]);
+	if (!ret)
+		ret = merge_responses(&to->flush, (double)to->requests[OPERATION_FLUSH],
+				      &from->flush, (double)from->requests[OPERATION_FLUSH]);
 	if (ret)
 		return ret;
 	merge_pattern(pattern, (double)profile_data_requests(to), from->all_sequential_ratio,

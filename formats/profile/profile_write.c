@@ -310,6 +310,8 @@ static double counted_mean_s(const struct profile *p, const struct histogram *h)
 {
 	if (h == &p->read.response.stage[STAGE_TOTAL])
 		return p->read.response.total_mean_s;
+	if (h == &p->flush.stage[STAGE_TOTAL])
+		return p->flush.total_mean_s;
 	return h == &p->write.response.stage[STAGE_TOTAL] ? p->write.response.total_mean_s : NAN;
 }
 

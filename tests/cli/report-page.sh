@@ -56,6 +56,22 @@ is "$(figure throughput | column_sum 2)" \
 	"$(figure sizes | awk -F, 'NR > 1 { s += $4 + $5 } END { printf "%d", s }')" \
 	"throughput and sizes move the same bytes"
 
+# Flushes: their times are told, and are those of the requests.
+flushes=$("$blkcast" dump --json --operation flush "$T/one.seg" | jq -cs \
+	'[length, (map(.total_s) | add / length), (map(.queue_s) | add / length)]')
+number "$(jq '.[0]' <<<"$flushes") > 100" "the trace has flushes"
+"$blkcast" characterize --json "$T/one.seg" >"$T/profile.json"
+is "$(jq -c --argjson want "$flushes" '.[0].response_time.flush |
+	[.total.count == $want[0], (.total.mean_s / $want[1] - 1 | fabs < 1e-9),
+	(.queue.mean_s / $want[2] - 1 | fabs < 1e-9)]' "$T/profile.json")" "[true,true,true]" \
+	"the profile has their number and their means, in all and in the queue"
+"$blkcast" characterize "$T/one.seg" >"$T/text"
+is "$(awk '$1 == "flush" && $2 ~ /^(total|queue|device)$/ { print $2, $3 }' "$T/text" | tr '\n' ' ')" \
+	"$(jq -r '.[0] as $n | "total \($n) queue \($n) device \($n) "' <<<"$flushes")" "the text has a row for each stage of them"
+is "$(figure tail | awk -F, '$1 == "flush" && $2 == "total" { print $3 }')" "$(jq '.[0]' <<<"$flushes")" \
+	"the table of response times has them"
+like "$(grep -o 'Flushes, 95 % within</dt><dd>[^/]*' "$T/one.html")" 'median [0-9]' "and so have the figures of the page"
+like "$(words "$T/one.html" | head -n 1)" 'half of the flushes are done within' "and its words"
 exits 0 "one picture alone" "$blkcast" report "$T/one.seg" --figure tail -o "$T/tail.svg"
 like "$(head -c 60 "$T/tail.svg")" '^<svg xmlns="http://www.w3.org/2000/svg"' "is an SVG file"
 holds "that is well-formed" python3 -c "import sys, xml.dom.minidom as m; m.parse('$T/tail.svg')"

@@ -148,6 +148,7 @@ static void profile_by_hand(void)
 	ok_near(p.write.size_mean_bytes, 65536, 0);
 	ok_near(profile_mean_s(&p.read.response, STAGE_TOTAL), 0.002, 1e-15);
 	ok_near(profile_mean_s(&p.write.response, STAGE_TOTAL), 0.010, 1e-15);
+	ok_near(profile_mean_s(&p.flush, STAGE_TOTAL), 9.0 / 7, 1e-15);
 	ok_near(p.open.rate_per_s, 300, 1e-12);
 	ok_near(p.open.interarrival_mean_s, 1.0 / 300, 1e-15);
 	/* Little: 200/s of 2 ms and 100/s of 10 ms */

@@ -98,6 +98,9 @@ static void check_exact(const struct profile *a, const struct profile *b)
 	ok(near(a->closed.in_flight_mean, b->closed.in_flight_mean));
 	check_direction(&a->read, &b->read);
 	check_direction(&a->write, &b->write);
+	ok_eq(a->flush.stage[STAGE_TOTAL].nr, a->requests[OPERATION_FLUSH]);
+	for (int i = 0; i < NR_STAGES; i++)
+		ok(same_histogram(&a->flush.stage[i], &b->flush.stage[i]));
 	ok(near(a->quality.coverage_ratio, b->quality.coverage_ratio));
 }
 
