@@ -184,8 +184,15 @@ static bool foreign_accept(struct foreign *f, enum foreign_step step, const stru
 
 	if (step == FOREIGN_NOTHING)
 		return false;
-	if (step == FOREIGN_REQUEST)
+	if (step == FOREIGN_REQUEST) {
+		const char *field = request_check(r);
+
 		wrong = foreign_check(f, r);
+		if (!wrong && field) {
+			foreign_because(f, "%s: expected a value that a kernel can give", field);
+			wrong = f->because;
+		}
+	}
 	if (wrong) {
 		foreign_skip(f, "%s:%s%" PRIu64 ": %s", foreign_input_path(f->in), unit, where,
 			     wrong);
