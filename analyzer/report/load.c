@@ -9,6 +9,8 @@
 
 void load_init(struct load *l)
 {
+	l->gaps = NULL;
+	l->nr_gaps = 0;
 	timegrid_init(&l->grid, NR_LOAD_ROWS, LOAD_WINDOWS);
 }
 
