@@ -92,9 +92,14 @@ static int read_devices(const struct selection *sel, const struct cli *cli, cons
 	int64_t nr = 0;
 	int ret = batch ? 0 : -ENOMEM;
 
-	if (ret == 0)
-		ret = path ? selection_open_path(&all, path, &scan, NULL, err)
-			   : selection_open(&all, cli, &scan, NULL, err);
+	/* Opened without selection_open(), which would repeat its note on what retention left. */
+	if (ret == 0 && path)
+		ret = selection_open_path(&all, path, &scan, NULL, err);
+	else if (ret == 0 && all.dir)
+		ret = selection_open_store(&all, &scan, NULL, err);
+	else if (ret == 0)
+		ret = selection_open_files(&all, (const char *const *)cli->argv, (size_t)cli->argc,
+					   &scan, NULL, err);
 	while (ret == 0 && (nr = scan_next(scan, batch, SCAN_BATCH)) > 0)
 		;
 	if (ret == 0 && nr < 0)
