@@ -100,6 +100,34 @@ void shown_print_json(const char *json, FILE *out)
 	}
 }
 
+void shown_put_json(const char *json, size_t nr, FILE *out)
+{
+	size_t at = 0, begin = 0;
+
+	while (at < nr) {
+		uint32_t code;
+		size_t len = shown_decode((const unsigned char *)json + at, &code);
+
+		if (len && is_hidden(code) && code != '\n') {
+			fwrite(json + begin, 1, at - begin, out);
+			fprintf(out, "\\u%04x", code);
+			begin = at + len;
+		}
+		at += len ? len : 1;
+	}
+	fwrite(json + begin, 1, nr - begin, out);
+}
+
+bool shown_is_utf8(const char *text)
+{
+	uint32_t code;
+	size_t nr = 1;
+
+	for (; *text && nr; text += nr)
+		nr = shown_decode((const unsigned char *)text, &code);
+	return nr > 0;
+}
+
 void shown_in_place(char *text, size_t bytes)
 {
 	char copy[1024];

@@ -9,6 +9,7 @@
 #ifndef FORMATS_SHOWN_H
 #define FORMATS_SHOWN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -21,6 +22,13 @@ void shown_print(const char *text, FILE *out);
  * breaks between its parts become blanks.
  */
 void shown_print_json(const char *json, FILE *out);
+/*
+ * Prints nr bytes of JSON that is valid as it is, laid out in lines: what is hidden in its strings becomes
+ * \uHHHH, which a reader of JSON takes for the same text.
+ */
+void shown_put_json(const char *json, size_t nr, FILE *out);
+/* Whether the text is UTF-8, which JSON expects of its strings. */
+bool shown_is_utf8(const char *text);
 /* shown() in place, in a buffer of that many bytes. */
 void shown_in_place(char *text, size_t bytes);
 

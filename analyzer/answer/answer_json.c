@@ -104,7 +104,7 @@ int answer_print_json(const struct answer *a, FILE *out)
 
 	if (!top)
 		return -ENOMEM;
-	ret = json_dumpf(top, out, JSON_INDENT(2)) || fputc('\n', out) == EOF ? -EIO : 0;
+	ret = json_print(top, out, JSON_INDENT(2)) || fputc('\n', out) == EOF ? -EIO : 0;
 	json_decref(top);
 	return ret;
 }

@@ -11,6 +11,7 @@
 #include "analyzer/cmd/arch_run.h"
 #include "analyzer/answer/grid.h"
 #include "analyzer/models/num/lsq.h"
+#include "base/json.h"
 #include "base/units.h"
 
 struct job {
@@ -126,7 +127,7 @@ static int print_json(struct job *j, const struct arch_fit *f)
 		json_object_set(out, "set", fitted);
 	}
 	json_decref(fitted);
-	if (!out || json_dumpf(out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)))
+	if (!out || json_print(out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)))
 		ret = err_set(&j->err, ENOMEM, "out of memory");
 	else
 		putchar('\n');

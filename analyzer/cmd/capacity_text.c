@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "analyzer/answer/grid.h"
+#include "base/json.h"
 #include "base/units.h"
 
 static const char *capacity_text_marked(const struct capacity_at *at)
@@ -224,7 +225,7 @@ int capacity_json(const struct capacity_result *r)
 							: capacity_text_interval(&r->totals[0]));
 	if (r->nr_uses > 1)
 		json_object_set_new(top, "together", use_json(&r->uses[r->nr_uses]));
-	ret = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
+	ret = json_print(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
 	json_decref(top);
 	return ret;
 }

@@ -398,10 +398,13 @@ static int command_unknown(const char *name, const struct command *const *comman
 	for (size_t i = 0; i < nr && i < MAX_OPTIONS; i++)
 		names[i] = commands[i]->name;
 	near = cli_nearest(name, names, nr < MAX_OPTIONS ? nr : MAX_OPTIONS);
+	fprintf(stderr, "blkcast: ");
+	shown_print(name, stderr);
+	fprintf(stderr, ": no such command");
 	if (near)
-		fprintf(stderr, "blkcast: %s: no such command; did you mean %s?\n", name, near);
+		fprintf(stderr, "; did you mean %s?\n", near);
 	else
-		fprintf(stderr, "blkcast: %s: no such command; --help lists them\n", name);
+		fprintf(stderr, "; --help lists them\n");
 	return CLI_BAD_INPUT;
 }
 

@@ -16,6 +16,7 @@
 #include "analyzer/cmd/commands.h"
 #include "analyzer/answer/grid.h"
 #include "analyzer/models/num/lsq.h"
+#include "base/json.h"
 #include "base/units.h"
 
 struct job {
@@ -30,7 +31,7 @@ struct job {
 
 static int print_json(json_t *json, struct err *err)
 {
-	if (!json || json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)))
+	if (!json || json_print(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)))
 		err_set(err, ENOMEM, "out of memory");
 	else
 		putchar('\n');

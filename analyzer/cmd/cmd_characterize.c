@@ -15,6 +15,7 @@
 #include "analyzer/cmd/selection_options.h"
 #include "workload/reuse.h"
 #include "workload/sequential.h"
+#include "base/shown.h"
 
 struct output {
 	const struct cli *cli;
@@ -35,7 +36,7 @@ static int print_json(struct output *o, const struct profile *p)
 	ret = profile_to_json(p, o->windows ? PROFILE_JSON_LINE : PROFILE_JSON_PRETTY, &b);
 	if (ret == 0) {
 		fputs(o->nr ? ",\n" : "[\n", stdout);
-		fwrite(b.data, 1, b.len, stdout);
+		shown_put_json((const char *)b.data, b.len, stdout);
 	}
 	buf_release(&b);
 	return ret;
@@ -98,8 +99,10 @@ static int print_rest(struct output *o)
 	if (o->sum_alone && o->cli->json) {
 		buf_init(&b);
 		ret = together_json(o->together, &b);
-		if (ret == 0)
-			printf("%.*s\n", (int)b.len, (const char *)b.data);
+		if (ret == 0) {
+			shown_put_json((const char *)b.data, b.len, stdout);
+			putchar('\n');
+		}
 		buf_release(&b);
 	} else if (o->cli->json) {
 		fputs(o->nr ? "\n]\n" : "[]\n", stdout);

@@ -6,6 +6,8 @@
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/store/store_check.h"
+#include "base/json.h"
+#include "base/shown.h"
 
 static uint64_t nr_left(const struct check_report *r)
 {
@@ -25,23 +27,24 @@ static int print_json(const struct check_report *r, const char *kind, const char
 	for (size_t i = 0; i < r->nr_findings; i++) {
 		const struct check_finding *f = &r->findings[i];
 
-		json_array_append_new(
-			findings, json_pack("{s:s, s:s, s:s, s:s, s:b}", "path", f->path, "problem",
-					    check_problem_name(f->problem), "why", f->why, "cure",
-					    f->cure, "repaired", f->is_repaired));
+		json_array_append_new(findings, json_pack("{s:o, s:s, s:o, s:s, s:b}", "path",
+							  json_text(f->path), "problem",
+							  check_problem_name(f->problem), "why",
+							  json_text(f->why), "cure", f->cure,
+							  "repaired", f->is_repaired));
 	}
-	all = json_pack("{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I, s:I},"
+	all = json_pack("{s:s, s:s, s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I, s:I},"
 			" s:o}",
-			"schema", "blkcast.check/1", "kind", kind, "path", dir, "repair", repair,
-			"files", (json_int_t)r->nr_files, "segments", (json_int_t)r->nr_segments,
-			"requests", (json_int_t)r->nr_requests, "segment_bytes",
-			(json_int_t)r->segment_bytes, "set_aside", (json_int_t)r->nr_set_aside,
-			"retention", "summaries", (json_int_t)r->nr_summaries, "summary_bytes",
-			(json_int_t)r->summary_bytes, "segments",
-			(json_int_t)r->nr_retained_segments, "summarized_requests",
+			"schema", "blkcast.check/1", "kind", kind, "path", json_text(dir), "repair",
+			repair, "files", (json_int_t)r->nr_files, "segments",
+			(json_int_t)r->nr_segments, "requests", (json_int_t)r->nr_requests,
+			"segment_bytes", (json_int_t)r->segment_bytes, "set_aside",
+			(json_int_t)r->nr_set_aside, "retention", "summaries",
+			(json_int_t)r->nr_summaries, "summary_bytes", (json_int_t)r->summary_bytes,
+			"segments", (json_int_t)r->nr_retained_segments, "summarized_requests",
 			(json_int_t)r->nr_summarized, "dropped_requests", (json_int_t)r->nr_dropped,
 			"findings", findings);
-	ret = all ? json_dumpf(all, stdout, JSON_INDENT(2)) : -1;
+	ret = all ? json_print(all, stdout, JSON_INDENT(2)) : -1;
 	putchar('\n');
 	json_decref(all);
 	return ret;
@@ -52,20 +55,25 @@ static void print_text(const struct check_report *r, const char *dir, bool repai
 	for (size_t i = 0; i < r->nr_findings; i++) {
 		const struct check_finding *f = &r->findings[i];
 
-		printf("%s: %s: %s\n    %s: %s\n", f->path, check_problem_name(f->problem), f->why,
+		shown_print(f->path, stdout);
+		printf(": %s: ", check_problem_name(f->problem));
+		shown_print(f->why, stdout);
+		printf("\n    %s: %s\n",
 		       f->is_repaired ? "done"
 		       : repair	      ? "not done"
 				      : "cure",
 		       f->cure);
 	}
-	if (r->nr_summaries)
-		printf("%s: retention: %" PRIu64 " summaries of %" PRIu64 " segments with %" PRIu64
+	if (r->nr_summaries) {
+		shown_print(dir, stdout);
+		printf(": retention: %" PRIu64 " summaries of %" PRIu64 " segments with %" PRIu64
 		       " requests, and %" PRIu64 " dropped\n",
-		       dir, r->nr_summaries, r->nr_retained_segments, r->nr_summarized,
-		       r->nr_dropped);
-	printf("%s: %" PRIu64 " files, %" PRIu64 " good segments with %" PRIu64
-	       " requests, %" PRIu64 " set aside before; %zu problems",
-	       dir, r->nr_files, r->nr_segments, r->nr_requests, r->nr_set_aside, r->nr_findings);
+		       r->nr_summaries, r->nr_retained_segments, r->nr_summarized, r->nr_dropped);
+	}
+	shown_print(dir, stdout);
+	printf(": %" PRIu64 " files, %" PRIu64 " good segments with %" PRIu64 " requests, %" PRIu64
+	       " set aside before; %zu problems",
+	       r->nr_files, r->nr_segments, r->nr_requests, r->nr_set_aside, r->nr_findings);
 	if (r->nr_findings)
 		printf(", %" PRIu64 " left", nr_left(r));
 	printf("\n");

@@ -11,6 +11,7 @@
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/selection_options.h"
+#include "base/json.h"
 #include "base/shown.h"
 
 struct job {
@@ -125,16 +126,16 @@ static int print_end(struct job *job, char **paths)
 		       v[VERDICT_CANNOT_TELL], 100 * job->tolerance_ratio);
 		return 0;
 	}
-	top = json_pack("{s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:O}", "schema",
-			"blkcast.compare/1", "a", paths[0], "b", paths[1], "confidence",
-			COMPARE_CONFIDENCE, "tolerance_ratio", job->tolerance_ratio, "same",
-			(json_int_t)v[VERDICT_SAME], "better", (json_int_t)v[VERDICT_BETTER],
-			"worse", (json_int_t)v[VERDICT_WORSE], "different",
-			(json_int_t)v[VERDICT_DIFFERENT], "cannot_tell",
+	top = json_pack("{s:s, s:o, s:o, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:O}", "schema",
+			"blkcast.compare/1", "a", json_text(paths[0]), "b", json_text(paths[1]),
+			"confidence", COMPARE_CONFIDENCE, "tolerance_ratio", job->tolerance_ratio,
+			"same", (json_int_t)v[VERDICT_SAME], "better",
+			(json_int_t)v[VERDICT_BETTER], "worse", (json_int_t)v[VERDICT_WORSE],
+			"different", (json_int_t)v[VERDICT_DIFFERENT], "cannot_tell",
 			(json_int_t)v[VERDICT_CANNOT_TELL], "pairs", job->pairs);
 	if (!top)
 		return -ENOMEM;
-	json_dumpf(top, stdout, JSON_INDENT(2));
+	json_print(top, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(top);
 	return 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "analyzer/answer/progress.h"
 #include "analyzer/models/regression/model_update.h"
 #include "analyzer/report/model_page.h"
+#include "base/json.h"
 #include "formats/model_file.h"
 #include "base/units.h"
 
@@ -444,7 +444,7 @@ static int print_update(const struct fit *f, const struct update_facts *u, const
 			 isfinite(u->inside_ratio) ? json_real(u->inside_ratio) : json_null(),
 			 "ks_p", isfinite(u->ks_p) ? json_real(u->ks_p) : json_null(), "drift",
 			 u->drift, "cv_rmse", m->quality.cv_rmse);
-	bad = !root || json_dumpf(root, stdout, JSON_INDENT(2)) || putchar('\n') == EOF;
+	bad = !root || json_print(root, stdout, JSON_INDENT(2)) || putchar('\n') == EOF;
 	json_decref(root);
 	return bad ? -EIO : 0;
 }

@@ -14,6 +14,8 @@
 #include "analyzer/exchange/import.h"
 #include "analyzer/exchange/vscsi_stats.h"
 #include "analyzer/answer/progress.h"
+#include "base/json.h"
+#include "base/shown.h"
 #include "base/units.h"
 
 #define HISTOGRAMS "vscsistats"
@@ -49,13 +51,13 @@ static json_t *trace_json(const struct import_trace *t)
 	json_t *reasons = json_array();
 
 	for (uint64_t i = 0; i < t->skips.nr && i < FOREIGN_REASONS; i++)
-		json_array_append_new(reasons, json_string_nocheck(t->skips.first[i]));
-	return json_pack("{s:s, s:I, s:s, s:I, s:I, s:o, s:I, s:I, s:I}", "file", t->path, "files",
-			 (json_int_t)t->nr_files, "format", t->format->name, "requests",
-			 (json_int_t)t->nr_requests, "skipped", (json_int_t)t->skips.nr,
-			 "skipped_first", reasons, "out_of_order", (json_int_t)t->nr_late,
-			 "unaligned", (json_int_t)t->nr_unaligned, "without_response_time",
-			 (json_int_t)t->nr_untimed);
+		json_array_append_new(reasons, json_text(t->skips.first[i]));
+	return json_pack("{s:o, s:I, s:s, s:I, s:I, s:o, s:I, s:I, s:I}", "file",
+			 json_text(t->path), "files", (json_int_t)t->nr_files, "format",
+			 t->format->name, "requests", (json_int_t)t->nr_requests, "skipped",
+			 (json_int_t)t->skips.nr, "skipped_first", reasons, "out_of_order",
+			 (json_int_t)t->nr_late, "unaligned", (json_int_t)t->nr_unaligned,
+			 "without_response_time", (json_int_t)t->nr_untimed);
 }
 
 static json_t *device_json(const struct import_device *d)
@@ -104,7 +106,7 @@ static int print_json(const struct import_result *r)
 			(json_int_t)r->stored.nr_stored, "repeated",
 			(json_int_t)r->stored.nr_repeated, "stored_bytes",
 			(json_int_t)r->stored.stored_bytes, "traces", traces, "hosts", hosts);
-	if (!all || json_dumpf(all, stdout, JSON_COMPACT) < 0)
+	if (!all || json_print(all, stdout, JSON_COMPACT) < 0)
 		ret = CLI_FAILED;
 	putchar('\n');
 	json_decref(all);
@@ -313,8 +315,10 @@ static int print_profile(const struct cli *cli, const struct profile *p, bool fi
 		return profile_text_print(p, cli->utc, stdout);
 	buf_init(&b);
 	ret = profile_to_json(p, PROFILE_JSON_PRETTY, &b);
-	if (ret == 0)
-		printf("%s%.*s", first ? "[\n" : ",\n", (int)b.len, (const char *)b.data);
+	if (ret == 0) {
+		fputs(first ? "[\n" : ",\n", stdout);
+		shown_put_json((const char *)b.data, b.len, stdout);
+	}
 	buf_release(&b);
 	return ret;
 }

@@ -12,6 +12,7 @@
 #include "analyzer/store/damage.h"
 #include "analyzer/store/inventory.h"
 #include "analyzer/store/store_aside.h"
+#include "base/json.h"
 #include "base/shown.h"
 #include "base/units.h"
 
@@ -163,7 +164,7 @@ static json_t *host_json(const struct inventory_host *h)
 
 static int add_damaged_json(void *ctx, const char *path, const char *why)
 {
-	json_t *entry = json_pack("{s:s, s:s}", "path", path, "why", why);
+	json_t *entry = json_pack("{s:o, s:o}", "path", json_text(path), "why", json_text(why));
 
 	return json_array_append_new(ctx, entry ? entry : json_null()) < 0 ? -ENOMEM : 0;
 }
@@ -197,11 +198,12 @@ static int print_json(const struct listing *l, const struct inventory *v, struct
 			json_array_append_new(hosts, host_json(&v->hosts[i]));
 	if (ret == 0)
 		ret = add_aside_json(store, aside, err);
-	top = json_pack("{s:s, s:s, s:o, s:o, s:o}", "schema", "blkcast.store/1", "store",
-			store_dir(store), "hosts", hosts, "damaged", damaged, "set_aside", aside);
+	top = json_pack("{s:s, s:o, s:o, s:o, s:o}", "schema", "blkcast.store/1", "store",
+			json_text(store_dir(store)), "hosts", hosts, "damaged", damaged,
+			"set_aside", aside);
 	if (!top)
 		return err_set(err, ENOMEM, "out of memory");
-	if (ret == 0 && json_dumpf(top, stdout, JSON_INDENT(2)) == 0)
+	if (ret == 0 && json_print(top, stdout, JSON_INDENT(2)) == 0)
 		putchar('\n');
 	json_decref(top);
 	return ret;
@@ -384,10 +386,15 @@ static int print_aside(const struct store *store, struct err *err)
 	for (char *at = (char *)text.data; ret == 0 && *at;) {
 		size_t line = strcspn(at, "\n");
 
-		printf("set aside: %.*s: retention ended twice at it; a line less in %s/" STORE_ASIDE
-		       " has it tried again\n",
-		       (int)line, at, store_dir(store));
-		at += line + (at[line] == '\n');
+		bool is_last = !at[line];
+
+		at[line] = '\0';
+		printf("set aside: ");
+		shown_print(at, stdout);
+		printf(": retention ended twice at it; a line less in ");
+		shown_print(store_dir(store), stdout);
+		printf("/" STORE_ASIDE " has it tried again\n");
+		at += line + !is_last;
 	}
 	buf_release(&text);
 	return ret;

@@ -14,6 +14,7 @@
 #include "analyzer/replay/mimic.h"
 #include "analyzer/replay/mimic_target.h"
 #include "analyzer/cmd/selection_options.h"
+#include "base/json.h"
 
 #define LOG_PATH_BYTES 4096
 
@@ -96,7 +97,7 @@ static int print_json(const struct job *job, const struct mimic *m)
 			"write", side_json(&m->side[1]), "notes", notes, "logged_requests",
 			(json_int_t)job->nr_logged, "job", job->text.data, job->text.len);
 	if (top)
-		ret = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
+		ret = json_print(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
 	json_decref(top);
 	return ret;
 }

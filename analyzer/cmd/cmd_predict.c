@@ -17,6 +17,7 @@
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/models/regression/model.h"
 #include "analyzer/report/model_page.h"
+#include "base/json.h"
 #include "formats/model_file.h"
 #include "base/units.h"
 
@@ -176,7 +177,7 @@ static int print_json(struct predict *p)
 				    json_boolean(cmd_predict_outside(p, i) != NULL));
 		json_array_append_new(rows, row);
 	}
-	if (json_dumpf(rows, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
+	if (json_print(rows, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
 		ret = -EIO;
 	json_decref(rows);
 	return ret;

@@ -24,6 +24,7 @@
 #include "analyzer/models/solve/solution_answer.h"
 #include "analyzer/models/solve/solve.h"
 #include "base/clock.h"
+#include "base/json.h"
 
 struct options {
 	struct word_list set, wanted;
@@ -382,7 +383,7 @@ static int cmd_qpn_check(struct cli *cli)
 	if (!err.code && cli->json) {
 		out = json_pack("{s:s, s:O}", "schema", "blkcast.qpn-check/1", "findings",
 				all.json);
-		if (!out || json_dumpf(out, stdout, JSON_INDENT(2)))
+		if (!out || json_print(out, stdout, JSON_INDENT(2)))
 			err_set(&err, ENOMEM, "out of memory");
 		putchar('\n');
 	} else if (!err.code && !all.nr) {

@@ -14,6 +14,7 @@
 #include "analyzer/cmd/commands.h"
 #include "analyzer/answer/progress.h"
 #include "analyzer/report/page.h"
+#include "base/json.h"
 #include "base/shell_word.h"
 #include "analyzer/cmd/selection_options.h"
 #include "base/when.h"
@@ -300,7 +301,7 @@ static int print_json(const struct report *r, const char *output, size_t bytes, 
 			 "output", output, "size_bytes", (json_int_t)bytes, "requests",
 			 (json_int_t)r->collect->nr_requests, "devices",
 			 (json_int_t)r->collect->nr_devices, "data_xxh3", hash, "figures", names);
-	if (!root || json_dumpf(root, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
+	if (!root || json_print(root, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
 		ret = err_set(err, EIO, "the JSON result cannot be written");
 	json_decref(root);
 	return ret;

@@ -12,18 +12,20 @@
 #include "analyzer/store/damage.h"
 #include "analyzer/cmd/retain_options.h"
 #include "analyzer/keep/retain_text.h"
+#include "base/json.h"
+#include "base/shown.h"
 #include "base/units.h"
 
 static int print_json(const char *dir, const struct retain_counts *c)
 {
-	json_t *all =
-		json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "schema", "blkcast.retain/1",
-			  "store", dir, "segments", (json_int_t)c->nr_segments, "requests",
-			  (json_int_t)c->nr_requests, "segment_bytes", (json_int_t)c->segment_bytes,
-			  "summary_bytes", (json_int_t)c->summary_bytes, "dropped_requests",
-			  (json_int_t)c->nr_dropped, "left_out_segments",
-			  (json_int_t)c->nr_left_out);
-	int ret = all ? json_dumpf(all, stdout, JSON_INDENT(2)) : -1;
+	json_t *all = json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "schema",
+				"blkcast.retain/1", "store", json_text(dir), "segments",
+				(json_int_t)c->nr_segments, "requests", (json_int_t)c->nr_requests,
+				"segment_bytes", (json_int_t)c->segment_bytes, "summary_bytes",
+				(json_int_t)c->summary_bytes, "dropped_requests",
+				(json_int_t)c->nr_dropped, "left_out_segments",
+				(json_int_t)c->nr_left_out);
+	int ret = all ? json_print(all, stdout, JSON_INDENT(2)) : -1;
 
 	putchar('\n');
 	json_decref(all);
@@ -35,7 +37,8 @@ static void print_text(const char *dir, const struct retain_counts *c)
 	char line[RETAIN_LINE_BYTES];
 
 	retain_counts_text(c, line);
-	printf("%s: %s\n", dir, line);
+	shown_print(dir, stdout);
+	printf(": %s\n", line);
 }
 
 static uint64_t real_now_ns(void)

@@ -12,6 +12,7 @@
 #include "analyzer/replay/causal_run.h"
 #include "analyzer/whatif/study_replay.h"
 #include "analyzer/replay/target_guard.h"
+#include "base/json.h"
 #include "base/stop.h"
 #include "base/units.h"
 
@@ -41,7 +42,7 @@ static int print_json(const struct causal_plan *plan, const struct causal_result
 	int ret = -ENOMEM;
 
 	if (top)
-		ret = json_dumpf(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
+		ret = json_print(top, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
 	json_decref(top);
 	return ret;
 }

@@ -9,6 +9,7 @@
 #include "analyzer/cmd/qpn_model.h"
 #include "analyzer/answer/grid.h"
 #include "analyzer/models/storage/calibrate_cache.h"
+#include "base/json.h"
 
 struct options {
 	struct word_list where;
@@ -23,18 +24,17 @@ static json_t *qpn_calibrate_number(double v)
 
 static int print_json(const struct cache_model *m, const char *path)
 {
-	json_t *out =
-		json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-			  "schema", "blkcast.calibration/1", "model", "cache", "file", path, "rows",
-			  (json_int_t)m->nr_rows, "fitted_rows", (json_int_t)m->nr_fitted,
-			  "saturated_clients", qpn_calibrate_number(m->saturated), "c0_s",
-			  qpn_calibrate_number(m->c0_s), "c0_p", qpn_calibrate_number(m->p0),
-			  "c1_s_per_byte", qpn_calibrate_number(m->c1_s_per_byte), "c1_p",
-			  qpn_calibrate_number(m->p1), "sd_s", qpn_calibrate_number(m->sd_s), "r2",
-			  qpn_calibrate_number(m->r2), "mean_relative_error",
-			  qpn_calibrate_number(m->mean_error), "max_relative_error",
-			  qpn_calibrate_number(m->max_error));
-	int ret = out ? json_dumpf(out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : -1;
+	json_t *out = json_pack(
+		"{s:s, s:s, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
+		"blkcast.calibration/1", "model", "cache", "file", json_text(path), "rows",
+		(json_int_t)m->nr_rows, "fitted_rows", (json_int_t)m->nr_fitted,
+		"saturated_clients", qpn_calibrate_number(m->saturated), "c0_s",
+		qpn_calibrate_number(m->c0_s), "c0_p", qpn_calibrate_number(m->p0), "c1_s_per_byte",
+		qpn_calibrate_number(m->c1_s_per_byte), "c1_p", qpn_calibrate_number(m->p1), "sd_s",
+		qpn_calibrate_number(m->sd_s), "r2", qpn_calibrate_number(m->r2),
+		"mean_relative_error", qpn_calibrate_number(m->mean_error), "max_relative_error",
+		qpn_calibrate_number(m->max_error));
+	int ret = out ? json_print(out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : -1;
 
 	putchar('\n');
 	json_decref(out);

@@ -11,6 +11,7 @@
 #include "analyzer/models/storage/calibrate_hardware.h"
 #include "analyzer/models/storage/calibrate_mix.h"
 #include "analyzer/models/regression/technique.h"
+#include "base/json.h"
 #include "formats/model_file.h"
 #include "base/units.h"
 
@@ -213,7 +214,7 @@ static int print_model(const struct cli *cli, const struct storage_model *m, con
 	int ret;
 
 	if (cli->json) {
-		ret = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+		ret = json_print(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
 		putchar('\n');
 		return ret;
 	}

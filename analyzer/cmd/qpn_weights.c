@@ -5,6 +5,7 @@
 
 #include "analyzer/cmd/qpn_weights.h"
 #include "analyzer/answer/grid.h"
+#include "base/json.h"
 
 static json_t *step_json(const struct weights_step *s)
 {
@@ -23,7 +24,7 @@ static int print_json(const struct weights_found *f, uint64_t seed)
 	out = json_pack("{s:s, s:s, s:I, s:o, s:o}", "schema", "blkcast.calibration/1", "model",
 			"weights", "seed", (json_int_t)seed, "best", step_json(&f->best), "steps",
 			steps);
-	ret = out ? json_dumpf(out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : -1;
+	ret = out ? json_print(out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : -1;
 	putchar('\n');
 	json_decref(out);
 	return ret;

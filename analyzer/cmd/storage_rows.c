@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analyzer/cmd/storage_rows.h"
+#include "base/json.h"
 
 #define NR_VALUES 7
 
@@ -121,7 +122,7 @@ int storage_rows_json(const struct storage_rows *r, bool all)
 		json_object_set_new(row, "outside", json_boolean(r->by_row[i]->outside != NULL));
 		json_array_append_new(rows, row);
 	}
-	if (json_dumpf(rows, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
+	if (json_print(rows, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
 		ret = -EIO;
 	json_decref(rows);
 	return ret;

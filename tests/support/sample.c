@@ -45,6 +45,21 @@ void sample_requests(uint64_t seed, uint64_t begin_ns, uint64_t end_ns, struct r
 	}
 }
 
+/* Escape sequences, line ends, DEL, bytes that are no UTF-8, bidirectional controls, markup, quotes. */
+static const struct segment_device hostile_devices[] = {
+	{ 8u << 20, 1ull << 40,
+	  "\x1b[31m\x1b]0;t\a\r\n\x7f\xff\xe2\x80\xae\xc2\x9b<script>'\",=1" },
+	{ 8u << 20 | 16, 1ull << 41, "\xe2\x80\xae\x1b[2J</script><script>alert(1)</script>\"'&" },
+};
+static const struct segment_process hostile_processes[] = {
+	{ 100, "\x1b[31m\r\n\x7f\xff\"'" },
+	{ 200, "<script>\xe2\x80\xae\x1b" },
+};
+static const struct segment_cgroup hostile_cgroups[] = {
+	{ 1, "/\x1b]0;t\a\r\n\x7f\xff" },
+	{ 7, "/<script>\xe2\x80\xae\"'/db" },
+};
+
 void sample_segment(const struct sample *s, const struct request *r, size_t nr, struct buf *out)
 {
 	static const struct segment_device devices[] = {
@@ -56,17 +71,19 @@ void sample_segment(const struct sample *s, const struct request *r, size_t nr, 
 	struct segment_header h = {
 		.epoch = s->epoch,
 		.sequence = s->sequence,
-		.source = SOURCE_BPF,
+		.source = s->source ? s->source : SOURCE_BPF,
 		.begin = { s->begin_ns, s->begin_ns, s->begin_ns + s->real_offset_ns },
 		.end = { s->end_ns, s->end_ns, s->end_ns + s->real_offset_ns },
 		.nr_captured = s->nr_captured ? s->nr_captured : nr,
-		.devices = devices,
+		.devices = s->is_hostile ? hostile_devices : devices,
 		.nr_devices = 2,
-		.processes = processes,
+		.processes = s->is_hostile ? hostile_processes : processes,
 		.nr_processes = 2,
-		.cgroups = cgroups,
+		.cgroups = s->is_hostile ? hostile_cgroups : cgroups,
 		.nr_cgroups = 2,
 		.ledger = s->ledger,
+		.profiles = &s->profile,
+		.nr_profiles = s->profile != NULL,
 	};
 	struct segment_writer *w = NULL;
 

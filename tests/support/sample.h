@@ -5,6 +5,7 @@
 #ifndef TESTS_SLOW_SAMPLE_H
 #define TESTS_SLOW_SAMPLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,9 @@ struct sample {
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
 	const struct ledger *ledger;
 	uint64_t nr_captured; /* 0: as many as there are */
+	bool is_hostile; /* devices, processes and cgroups are named to deceive a terminal or a page */
+	uint8_t source;	     /* 0: SOURCE_BPF */
+	const char *profile; /* JSON of one profile that the segment holds, or NULL */
 };
 
 /* Appends one segment: requests on device 8:0 "sda" and 8:16 "sdb", processes 100 "fio" and

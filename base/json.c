@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/shown.h"
+
+#define ESCAPED_BYTES 4 /* that shown() makes of a byte */
+
+json_t *json_text(const char *text)
+{
+	size_t room = ESCAPED_BYTES * strlen(text) + 1;
+	json_t *value;
+	char *out;
+
+	if (shown_is_utf8(text))
+		return json_string(text);
+	out = malloc(room);
+	if (!out)
+		return NULL;
+	value = json_string(shown(text, out, room));
+	free(out);
+	return value;
+}
+
+/* jansson hands over whole characters, so that none is parted between two calls. */
+static int json_print_piece(const char *bytes, size_t nr, void *out)
+{
+	shown_put_json(bytes, nr, out);
+	return ferror((FILE *)out) ? -1 : 0;
+}
+
+int json_print(const json_t *value, FILE *out, size_t flags)
+{
+	return json_dump_callback(value, json_print_piece, out, flags);
+}
