@@ -8,8 +8,30 @@ p=${d%/*}
 	exit 2
 }
 started() { read -r s <"/proc/$1/stat" && s=${s##*) } && set -- $s && echo "${20}"; }
-n=0
-while read -r p at <"$d/.keeper" && [ "$(started "$p")" = "$at" ]; do
+# Only mkdir decides who has the folder, so that a keeper that starts late, after its campaign was killed, takes
+# nothing from the next one. A folder without a keeper may be one that was made this instant: it gets 2 s.
+n=0 bare=0
+until mkdir "$d" 2>/dev/null; do
+	[ -d "$d" ] || {
+		mkdir "$d" 2>&3 && break
+		[ -d "$d" ] || exit 1
+	}
+	p= at=
+	read -r p at <"$d/.keeper"
+	if [ "$p" ] && [ "$(started "$p")" = "$at" ]; then
+		bare=0
+	elif [ "$p" ] || [ $bare -ge 20 ]; then
+		q= if_at=
+		mv "$d" "$d.$$" && read -r q if_at <"$d.$$/.keeper"
+		if [ "$q $if_at" = "$p $at" ]; then
+			rm -rf "$d.$$"
+		else
+			mv "$d.$$" "$d" # somebody else has just taken the folder
+		fi
+		continue
+	else
+		bare=$((bare + 1))
+	fi
 	[ $n -lt 100 ] || {
 		echo "$d: a campaign of that name is under way" >&3
 		exit 1
@@ -17,5 +39,4 @@ while read -r p at <"$d/.keeper" && [ "$(started "$p")" = "$at" ]; do
 	sleep 0.1
 	n=$((n + 1))
 done 3>&2 2>/dev/null
-rm -rf "$d"
-mkdir "$d" && echo "$$ $(started $$)" >"$d/.keeper" || exit 1
+echo "$$ $(started $$)" >"$d/.keeper" || exit 1

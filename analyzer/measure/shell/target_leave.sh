@@ -10,4 +10,4 @@ done; [ "$a" ]; do
 	n=$((n + 1))
 done
 [ -z "$c" ] || rmdir "$c"
-mv "$d" "$d.$$" && rm -rf "$d.$$"
+read -r p _ <"$d/.keeper" && [ "$p" = $$ ] && mv "$d" "$d.$$" && rm -rf "$d.$$"
