@@ -30,7 +30,7 @@ shows() {
 # parses STATUS NAME COMMAND...: the same of a command whose output is JSON
 parses() {
 	shows "$@"
-	holds "$2: is JSON" jq -e . "$T/out" >"$T/null"
+	holds "$2: is JSON" sh -c 'exec jq -e . "$1" >"$2"' sh "$T/out" "$T/null"
 }
 
 "$sample_store" "$T/plain"
