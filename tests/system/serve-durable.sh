@@ -23,11 +23,17 @@ start() {
 }
 end() { kill "$server"; wait "$tracer"; tracer=""; }
 put() { # FILE SEQUENCE: the status
-	local hash
+	local hash code
 	hash=$(curl -sm 10 -T "$1" -H "Blkcast-Hash: 00000000000000000000000000000000" -H Expect: \
 		"$url/x/y/0/0" | sed -n 's/.*got \([0-9a-f]\{32\}\) of.*/\1/p')
-	curl -sm 10 -o "$T/body" -w '%{http_code}' -T "$1" -H Expect: -H "Blkcast-Hash: $hash" \
-		"$url/web1/b1/5/$2"
+	# A connection that ends without an answer (000) is sent again, as an agent does; it is noted.
+	for _ in 1 2 3 4; do
+		code=$(curl -sm 10 -o "$T/body" -w '%{http_code}' -T "$1" -H Expect: -H "Blkcast-Hash: $hash" \
+			"$url/web1/b1/5/$2")
+		[ "$code" = 000 ] || break
+		echo "# no answer, hash '$hash'" >&2
+	done
+	printf '%s' "$code"
 }
 
 start "$T/one" -e trace=fsync,fdatasync,renameat,renameat2,mkdirat,sendto,sendmsg,writev,write,syncfs
