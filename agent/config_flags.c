@@ -111,7 +111,7 @@ static const char help_text[] =
 	"                       nothing\n"
 	"  --listen ADDR:PORT   serve /metrics; without ADDR on loopback only\n"
 	"  --top [INTERVAL [COUNT]]\n"
-	"                       show devices live; rows when not on a terminal\n"
+	"                       show devices live; rows where not on a terminal or in its background\n"
 	"\n"
 	"What it may do\n"
 	"  --see-files          keep the right to see the files of all users (default: the\n"

@@ -402,9 +402,19 @@ int top_run_rows(const struct top_config *config, FILE *out)
 	return ret;
 }
 
+/*
+ * Whether this process may change the settings of its terminal. A process in the background that
+ * tries is stopped (SIGTTOU), also when it is continued, and a stopped agent loses requests and
+ * cannot be ended by SIGINT. `timeout 3 blkcast-agent --top` under a shell is in the background.
+ */
+static bool is_in_foreground(void)
+{
+	return tcgetpgrp(STDOUT_FILENO) == getpgrp();
+}
+
 int top_run(const struct top_config *config)
 {
-	if (!config->count && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO))
+	if (!config->count && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && is_in_foreground())
 		return top_run_screen(config);
 	return top_run_rows(config, stdout);
 }

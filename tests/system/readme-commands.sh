@@ -156,7 +156,12 @@ while IFS=$'\t' read -r number line <&8; do
 	"make "*) holds "$name" is_target "$command" ;;
 	"scripts/deps.sh "*) exits 0 "$name" ${command/deps.sh/deps.sh --list} ;;
 	"scp "*) exits 0 "$name" bash -n -c "$command" && cp tls/ca.crt tls/web1.crt tls/web1.key /etc/blkcast/ 2>/dev/null ;;
-	*" --top"*) runs "$name" "TERM=vt100 script -qec 'timeout --preserve-status -s INT 3 $command' /dev/null" ;;
+	*" --top"*)
+		runs "$name" "TERM=vt100 script -qec 'exec timeout --preserve-status -s INT 3 $command' /dev/null"
+		runs "$name (in the background of its terminal)" \
+			"TERM=vt100 script -qec 'timeout --preserve-status -s INT 3 $command; exit' /dev/null"
+		holds "it prints rows there" grep -q '^# .* window' "$T/out"
+		;;
 	*"--sink file:"*)
 		(while sleep 0.2; do read_disk; done) &
 		reader=$!
