@@ -223,11 +223,12 @@ static int start_pipeline(struct agent *a, struct err *err)
 
 	a->opened = NULL;
 	ret = pipeline_start(&p, &config, err);
-	if (!ret) {
-		atomic_store(&a->pipeline, p);
-		log_say(a->log, LEVEL_INFO, "tracing", "source=%s", a->source->name);
-	}
+	if (ret)
+		goto out;
+	atomic_store(&a->pipeline, p);
+	log_say(a->log, LEVEL_INFO, "tracing", "source=%s", a->source->name);
 	/* Loading the tracer reads the kernel's types, some MiB, which are no longer needed. */
+out:
 	malloc_trim(0);
 	return ret;
 }
@@ -236,10 +237,11 @@ static int listen_on(struct agent *a, struct err *err)
 {
 	int ret = metrics_listen(&a->metrics, a->config->listen, a->board, err);
 
-	if (!ret)
-		log_say(a->log, LEVEL_INFO, "listening", "address=%s port=%u", a->config->listen,
-			metrics_port(a->metrics));
-	return ret;
+	if (ret)
+		return ret;
+	log_say(a->log, LEVEL_INFO, "listening", "address=%s port=%u", a->config->listen,
+		metrics_port(a->metrics));
+	return 0;
 }
 
 /* Starts the remaining threads, which by now cannot inherit a capability. */

@@ -228,8 +228,11 @@ int config_read_file(struct config *c, const char *path, struct err *err)
 	}
 	yaml_parser_set_input_file(&r.yaml, f);
 	ret = read_document(&r, err);
-	if (!ret && ferror(f))
+	if (ret)
+		goto out;
+	if (ferror(f))
 		ret = err_set(err, EIO, "%s: cannot be read", path);
+out:
 	yaml_parser_delete(&r.yaml);
 	fclose(f);
 	return ret;

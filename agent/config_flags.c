@@ -231,7 +231,9 @@ static int config_flags_walk(struct config *c, int argc, char *const *argv, bool
 		if (for_file)
 			c->top_interval_ns = c->top_count = 0;
 	}
-	if (!ret && optind < argc)
+	if (ret)
+		return ret;
+	if (optind < argc)
 		ret = err_set(err, EINVAL, "%s: expected an option: --help lists them",
 			      argv[optind]);
 	return ret;
@@ -275,11 +277,16 @@ int config_parse(struct config *c, int argc, char *const *argv, struct err *err)
 	if (ret)
 		return err_set(err, ENOMEM, "no memory");
 	ret = config_flags_walk(c, argc, argv, true, &file, err);
-	if (!ret && file && !c->help && !c->version)
+	if (ret)
+		return ret;
+	if (file && !c->help && !c->version)
 		ret = config_read_file(c, file, err);
-	if (!ret)
-		ret = config_flags_walk(c, argc, argv, false, &file, err);
-	if (!ret && !c->help && !c->version && !c->doctor)
+	if (ret)
+		return ret;
+	ret = config_flags_walk(c, argc, argv, false, &file, err);
+	if (ret)
+		return ret;
+	if (!c->help && !c->version && !c->doctor)
 		ret = check_together(c, err);
 	return ret;
 }

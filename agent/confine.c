@@ -43,11 +43,12 @@ static int confine_filter(const struct config *c, enum syscall_phase phase,
 		*err = (struct err){ 0 };
 		return 0;
 	}
-	if (!ret)
-		log_say(log, LEVEL_INFO, "seccomp", "phase=%s calls=%zu%s",
-			phase == SYSCALLS_RUN ? "run" : "start", syscall_filter_count(phase, use),
-			only_log ? " only_log=true" : "");
-	return ret;
+	if (ret)
+		return ret;
+	log_say(log, LEVEL_INFO, "seccomp", "phase=%s calls=%zu%s",
+		phase == SYSCALLS_RUN ? "run" : "start", syscall_filter_count(phase, use),
+		only_log ? " only_log=true" : "");
+	return 0;
 }
 
 int confine_start(const struct config *config, struct log *log, struct err *err)
@@ -69,15 +70,23 @@ static int check_folders(const struct config *c, struct err *err)
 	static const char own[] = "a folder of the agent's own user";
 	int ret = 0;
 
-	for (size_t i = 0; i < c->sinks.nr && !ret; i++)
+	for (size_t i = 0; i < c->sinks.nr; i++) {
 		if (!strncmp(c->sinks.items[i], "file:", 5))
 			ret = check_folder("sink", c->sinks.items[i] + 5, W_OK | X_OK, own, err);
-	if (!ret && has_sink(c, "http"))
+		if (ret)
+			return ret;
+	}
+	if (has_sink(c, "http"))
 		ret = check_folder("spool", c->spool, W_OK | X_OK, own, err);
-	for (size_t i = 0; i < c->filesets.nr && !ret; i++)
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < c->filesets.nr; i++) {
 		ret = check_folder("fileset", c->filesets.items[i], R_OK | X_OK, "--see-files",
 				   err);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 int confine_drop(const struct config *config, uint64_t needs, struct err *err)
@@ -87,9 +96,9 @@ int confine_drop(const struct config *config, uint64_t needs, struct err *err)
 	if (config->see_files)
 		needs |= PRIVILEGE(CAP_SYS_PTRACE) | PRIVILEGE(CAP_DAC_READ_SEARCH);
 	ret = privileges_drop(needs, err);
-	if (!ret)
-		ret = check_folders(config, err);
-	return ret;
+	if (ret)
+		return ret;
+	return check_folders(config, err);
 }
 
 static int by_value(const void *a, const void *b)

@@ -243,12 +243,18 @@ static int example_segment(struct example *e, const struct clock_anchor *begin,
 						.begin_real_ns = begin->realtime_ns,
 						.end_real_ns = end->realtime_ns,
 						.device = e->device.device });
-	if (!ret)
-		ret = segment_writer_new(&w);
-	for (uint32_t i = 0; i < NR_EXAMPLES && !ret; i++)
+	if (ret)
+		goto out;
+	ret = segment_writer_new(&w);
+	if (ret)
+		goto out;
+	for (uint32_t i = 0; i < NR_EXAMPLES; i++) {
 		ret = segment_writer_add(w, &e->requests[i]);
-	if (!ret)
-		ret = segment_writer_finish(w, &h, &e->segment);
+		if (ret)
+			goto out;
+	}
+	ret = segment_writer_finish(w, &h, &e->segment);
+out:
 	segment_writer_free(w);
 	ledger_release(&lost);
 	return ret;
@@ -433,10 +439,11 @@ int leaving_print(const struct config *c, FILE *out, struct err *err)
 
 	memset(&e, 0, sizeof(e));
 	ret = example_make(&e, c, err);
-	if (!ret) {
-		print_ways(out, c, &e);
-		ret = print_segment(out, &e.segment, err);
-	}
+	if (ret)
+		goto out;
+	print_ways(out, c, &e);
+	ret = print_segment(out, &e.segment, err);
+out:
 	buf_release(&e.profile);
 	buf_release(&e.segment);
 	pseudonym_key_forget(&e.machine.key);

@@ -144,7 +144,9 @@ int main(int argc, char **argv)
 	else if (!config.show_what_leaves)
 		ret = main_run(&config);
 	config_release(&config);
-	if (fflush(stdout) && !ret) {
+	if (ret)
+		return ret;
+	if (fflush(stdout)) {
 		err_set(&err, errno, "standard output: %s", strerror(errno));
 		ret = main_complain(&err, EXIT_FAILED);
 	}

@@ -113,9 +113,11 @@ int cursor_get(struct cursor *c, void *out, size_t nr)
 	const uint8_t *from;
 	int ret = cursor_borrow(c, &from, nr);
 
-	if (!ret && nr)
+	if (ret)
+		return ret;
+	if (nr)
 		memcpy(out, from, nr);
-	return ret;
+	return 0;
 }
 
 int cursor_get_u8(struct cursor *c, uint8_t *out)

@@ -44,10 +44,15 @@ static int write_temporary(int dir_fd, const char *name, const void *data, size_
 	if (fd < 0)
 		return -errno;
 	ret = write_all(fd, data, len, calls);
-	if (!ret && calls->fsync(fd))
+	if (ret)
+		goto out;
+	if (calls->fsync(fd))
 		ret = -errno;
-	if (close(fd) && !ret)
+	if (ret)
+		goto out;
+	if (close(fd))
 		ret = -errno;
+out:
 	if (ret)
 		unlinkat(dir_fd, name, 0);
 	return ret;

@@ -300,13 +300,16 @@ static int read_tree(struct yaml_tree **out, const char *name, FILE *file, const
 		yaml_parser_set_input_string(&r.parser, data, len);
 	ret = read_document(&r);
 	yaml_parser_delete(&r.parser);
-	if (!ret && !r.tree->root) {
+	if (ret)
+		goto out;
+	if (!r.tree->root) {
 		r.tree->root = calloc(1, sizeof(*r.tree->root));
 		if (!r.tree->root)
 			ret = err_set(err, ENOMEM, "%s: out of memory", name);
 		else
 			*r.tree->root = (struct yaml_node){ .kind = YAML_MAP, .line = 1 };
 	}
+out:
 	if (ret)
 		yaml_tree_free(r.tree);
 	else

@@ -112,9 +112,12 @@ int ledger_merge(struct ledger *dst, const struct ledger *src)
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < src->nr && !ret; i++)
+	for (size_t i = 0; i < src->nr; i++) {
 		ret = ledger_add(dst, &src->losses[i]);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 uint64_t ledger_sum(const struct ledger *l)

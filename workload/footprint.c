@@ -123,10 +123,15 @@ int footprint_merge(struct footprint *dst, const struct footprint *src)
 			hll_merge(dst->sketch, src->sketch);
 		return ret;
 	}
-	for (size_t i = 0; src->nr && i < (size_t)1 << src->bits && !ret; i++)
+	if (ret)
+		return ret;
+	for (size_t i = 0; src->nr && i < (size_t)1 << src->bits; i++) {
 		if (src->set[i])
 			ret = footprint_add_many(dst, &src->set[i], 1);
-	if (src->has_zero && !ret) {
+		if (ret)
+			return ret;
+	}
+	if (src->has_zero) {
 		const uint64_t zero = 0;
 
 		ret = footprint_add_many(dst, &zero, 1);

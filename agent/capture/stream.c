@@ -144,9 +144,10 @@ static int add_counted(struct stream *s, const struct request *r)
 	struct device_count *count = count_of(s, r->device);
 	int ret = count ? segment_writer_add(s->writer, r) : -ENOMEM;
 
-	if (!ret)
-		count->nr++;
-	return ret;
+	if (ret)
+		return ret;
+	count->nr++;
+	return 0;
 }
 
 static void add_one(struct stream *s, const struct request *r)

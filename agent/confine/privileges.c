@@ -37,8 +37,11 @@ static int set_held(uint64_t held)
 		    cap_set_flag(caps, CAP_EFFECTIVE, 1, &c, CAP_SET))
 			ret = -errno;
 	}
-	if (!ret && cap_set_proc(caps))
+	if (ret)
+		goto out;
+	if (cap_set_proc(caps))
 		ret = -errno;
+out:
 	cap_free(caps);
 	return ret;
 }

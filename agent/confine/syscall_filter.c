@@ -272,13 +272,15 @@ static int add_fatal(scmp_filter_ctx filter)
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < sizeof(fatal) / sizeof(fatal[0]) && !ret; i++) {
+	for (size_t i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++) {
 		int nr = seccomp_syscall_resolve_name(fatal[i]);
 
 		if (nr >= 0)
 			ret = seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, nr, 0);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static int syscall_filter_build(scmp_filter_ctx filter, enum syscall_phase phase,

@@ -108,9 +108,10 @@ int dasd_parse(char **out, const char *text, struct err *err)
 	}
 	json_decref(object);
 	free(copy);
-	if (!ret)
-		*out = json;
-	return ret;
+	if (ret)
+		return ret;
+	*out = json;
+	return 0;
 }
 
 static int file_read(const char *path, struct buf *out)
@@ -146,8 +147,10 @@ int dasd_detail(struct profile *p, const char *root, const char *device_name, st
 		ret = -ENOENT;
 	else
 		ret = dasd_parse(&json, (const char *)text.data, err);
-	if (!ret)
-		ret = profile_set_detail(p, "dasd", json);
+	if (ret)
+		goto out;
+	ret = profile_set_detail(p, "dasd", json);
+out:
 	free(json);
 	buf_release(&text);
 	return ret;

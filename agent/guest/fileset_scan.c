@@ -108,9 +108,10 @@ int fileset_count_dir(const char *dir, size_t max, struct fileset_sample *out, b
 	}
 	*is_cut = seen > max;
 	fts_close(walk);
-	if (!ret)
-		*out = sample;
-	return ret;
+	if (ret)
+		return ret;
+	*out = sample;
+	return 0;
 }
 
 static int count_pid(uint32_t pid, uint32_t device, struct inode_set *set,
@@ -146,9 +147,10 @@ int fileset_count_pid(uint32_t pid, uint32_t device, struct fileset_sample *out)
 		return -ENOMEM;
 	ret = count_pid(pid, device, set, &sample);
 	free(set);
-	if (!ret)
-		*out = sample;
-	return ret;
+	if (ret)
+		return ret;
+	*out = sample;
+	return 0;
 }
 
 static void look_at_dirs(struct fileset_scan *s, uint32_t device, struct fileset_sample *out)

@@ -44,8 +44,10 @@ int zfcp_detail_tell(struct zfcp_detail *d, struct profile *p)
 		ret = profile_stage_to_json(&d->fabric, &json);
 	buf_printf(&json, "}");
 	buf_put_u8(&json, 0);
-	if (!ret)
-		ret = json.error ? json.error : profile_set_detail(p, "zfcp", (char *)json.data);
+	if (ret)
+		goto out;
+	ret = json.error ? json.error : profile_set_detail(p, "zfcp", (char *)json.data);
+out:
 	buf_release(&json);
 	d->commands = d->errors = d->unmeasured = 0;
 	d->outbound_max = 0;

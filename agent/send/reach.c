@@ -73,11 +73,14 @@ static int take_name(struct name *name, const char *url, bool is_proxy, struct e
 					"sink: expected a host that can be looked up: %s", url);
 	else if (curl_url_get(parts, CURLUPART_PORT, &port, is_proxy ? 0 : CURLU_DEFAULT_PORT))
 		port = NULL;
-	if (!ret && !needs_no_lookup(host)) {
+	if (ret)
+		goto out;
+	if (!needs_no_lookup(host)) {
 		name->host = strdup(host);
 		name->port = strdup(port ? port : !strcmp(scheme, "https") ? "443" : "1080");
 		ret = name->host && name->port ? 0 : err_set(err, ENOMEM, "no memory");
 	}
+out:
 	curl_free(host);
 	curl_free(port);
 	curl_free(scheme);

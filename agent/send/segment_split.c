@@ -83,18 +83,21 @@ int segment_rename(const struct segment_origin *o, const void *data, size_t len,
 	uint32_t nr_ns;
 	int ret = segment_reader_new(&r, data, len, NULL);
 
-	if (!ret)
-		ret = segment_writer_new(&w);
-	if (!ret)
-		ret = copy_requests(r, w, segment_reader_count(r));
-	if (!ret) {
-		h = *segment_reader_header(r);
-		nr_ns = (uint32_t)hash.bytes[0] << 24 | (uint32_t)hash.bytes[1] << 16 |
-			(uint32_t)hash.bytes[2] << 8 | hash.bytes[3];
-		h.epoch = o->epoch + (nr_ns | 1u << 31);
-		h.sequence = 0;
-		ret = segment_writer_finish(w, &h, out);
-	}
+	if (ret)
+		goto out;
+	ret = segment_writer_new(&w);
+	if (ret)
+		goto out;
+	ret = copy_requests(r, w, segment_reader_count(r));
+	if (ret)
+		goto out;
+	h = *segment_reader_header(r);
+	nr_ns = (uint32_t)hash.bytes[0] << 24 | (uint32_t)hash.bytes[1] << 16 |
+		(uint32_t)hash.bytes[2] << 8 | hash.bytes[3];
+	h.epoch = o->epoch + (nr_ns | 1u << 31);
+	h.sequence = 0;
+	ret = segment_writer_finish(w, &h, out);
+out:
 	segment_writer_free(w);
 	segment_reader_free(r);
 	return ret;

@@ -56,9 +56,10 @@ static int open_sink(struct sender *s, const struct sender_config *config, const
 	ret = dir.error ? err_set(err, ENOMEM, "no memory for the sinks")
 			: opened->ops->open(&opened->sink, &sink, err);
 	buf_release(&dir);
-	if (!ret)
-		s->nr_sinks++;
-	return ret;
+	if (ret)
+		return ret;
+	s->nr_sinks++;
+	return 0;
 }
 
 static bool is_durable(void *ctx, uint64_t epoch, uint64_t sequence)

@@ -10,10 +10,13 @@ static int notice_add_pauses(struct ledger *to, const struct ledger *from)
 {
 	int ret = 0;
 
-	for (size_t i = 0; from && i < from->nr && !ret; i++)
+	for (size_t i = 0; from && i < from->nr; i++) {
 		if (loss_is_pause(&from->losses[i]))
 			ret = ledger_add(to, &from->losses[i]);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static int notice_make(const void *data, size_t len, struct ledger *lost, struct buf *out)
@@ -53,12 +56,15 @@ static int send_notice(struct sender *s, const struct outgoing *o, const struct 
 					      .len = notice->len };
 	int ret = 0;
 
-	for (size_t i = 0; i < s->nr_sinks && !ret; i++)
+	for (size_t i = 0; i < s->nr_sinks; i++) {
 		if (s->sinks[i].has_refused)
 			ret = s->sinks[i].ops->notice
 				      ? s->sinks[i].ops->notice(s->sinks[i].sink, &segment)
 				      : -EOPNOTSUPP;
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 /*

@@ -63,8 +63,11 @@ static int reserve_make(const char *path)
 	if (fd < 0)
 		return -errno;
 	ret = reserve_write(fd, bytes, sizeof(bytes));
-	if (!ret && fsync(fd))
+	if (ret)
+		goto out;
+	if (fsync(fd))
 		ret = -errno;
+out:
 	close(fd);
 	if (ret)
 		unlinkat(AT_FDCWD, path, 0);

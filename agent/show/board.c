@@ -89,8 +89,12 @@ static int add_direction(struct board_device *d, int direction, const struct dir
 {
 	int ret = 0;
 
-	for (int stage = 0; stage < NR_STAGES && !ret; stage++)
+	for (int stage = 0; stage < NR_STAGES; stage++) {
 		ret = histogram_merge(&d->duration[direction][stage], &p->response.stage[stage]);
+		if (ret)
+			goto out;
+	}
+out:
 	add_sizes(&d->sizes[direction], p, nr, bytes);
 	if (p->sequential_ratio >= 0)
 		d->sequential[direction] += (uint64_t)llround(p->sequential_ratio * (double)nr);

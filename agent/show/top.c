@@ -86,7 +86,7 @@ static int fill_times(struct top_row *row, struct seen_device *seen, const struc
 {
 	int ret = 0;
 
-	for (int stage = 0; stage < NR_STAGES && !ret; stage++) {
+	for (int stage = 0; stage < NR_STAGES; stage++) {
 		struct histogram both, since;
 
 		histogram_init(&both);
@@ -107,8 +107,10 @@ static int fill_times(struct top_row *row, struct seen_device *seen, const struc
 			histogram_release(&both);
 		}
 		histogram_release(&since);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static void fill_counts(struct top_row *row, struct seen_device *seen, const struct board_device *d,
@@ -201,8 +203,14 @@ int top_view_step(struct top_view *v, struct board *b, const struct top_row **ro
 			ret = -ENOMEM;
 		}
 	}
-	for (size_t i = 0; i < nr_devices && !ret; i++)
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < nr_devices; i++) {
 		ret = step_device(v, &devices[i], duration_s, nr, &rest->nr_hidden);
+		if (ret)
+			goto out;
+	}
+out:
 	for (size_t i = 0; i < nr_devices; i++)
 		untimed_now += devices[i].untimed;
 	for (int i = 0; i < NR_LOSS_CAUSES; i++)
@@ -380,8 +388,11 @@ static int print_interval(const struct top_config *config, struct top_view *v, u
 	if (rest.lost)
 		buf_printf(&text, "# %llu requests lost\n", (unsigned long long)rest.lost);
 	ret = text.error;
-	if (!ret && (fwrite(text.data, 1, text.len, out) != text.len || fflush(out)))
+	if (ret)
+		goto out;
+	if (fwrite(text.data, 1, text.len, out) != text.len || fflush(out))
 		ret = -errno;
+out:
 	buf_release(&text);
 	return ret;
 }
@@ -393,11 +404,16 @@ int top_run_rows(const struct top_config *config, FILE *out)
 
 	if (ret)
 		return ret;
-	for (uint64_t i = 0; !ret && (!config->count || i < config->count); i++) {
+	if (ret)
+		goto out;
+	for (uint64_t i = 0; (!config->count || i < config->count); i++) {
 		if (!wait_for_interval(config, v))
 			break;
 		ret = print_interval(config, v, i, out);
+		if (ret)
+			goto out;
 	}
+out:
 	top_view_free(v);
 	return ret;
 }

@@ -341,8 +341,10 @@ static int set_up(struct blktrace_disk *d, const struct blktrace_kernel *k, int 
 	if (ret != -ENOTTY && ret != -EINVAL)
 		return ret;
 	ret = k->control(k->ctx, fd, BLKTRACESETUP, &one);
-	if (!ret)
-		snprintf(d->folder, sizeof(d->folder), "%.31s", one.name);
+	if (ret)
+		goto out;
+	snprintf(d->folder, sizeof(d->folder), "%.31s", one.name);
+out:
 	d->version = 7;
 	return ret;
 }

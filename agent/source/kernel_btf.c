@@ -151,9 +151,10 @@ int kernel_btf_read(struct kernel_btf *k, const char *path, struct err *err)
 			       path ? path : "/sys/kernel/btf/vmlinux", strerror(errno));
 	ret = kernel_btf_learn(&learnt, btf, err);
 	btf__free(btf);
-	if (!ret)
-		*k = learnt;
-	return ret;
+	if (ret)
+		return ret;
+	*k = learnt;
+	return 0;
 }
 
 uint16_t kernel_block_errno(int32_t error)

@@ -385,12 +385,15 @@ static int source_bpf_probe(char *what, size_t what_bytes, struct err *err)
 	if (ret)
 		return ret;
 	ret = source_bpf_begin(s, err);
-	if (!ret && what)
+	if (ret)
+		goto out;
+	if (what)
 		snprintf(what, what_bytes,
 			 "every request, all fields; %s, about %.0f ns of kernel time a request",
 			 s->kernel.has_io_start ? "submitters by block_io_start"
 						: "submitters by block_rq_insert and issue",
 			 s->request_ns);
+out:
 	source_bpf_free(s);
 	return ret;
 }

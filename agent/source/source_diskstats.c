@@ -234,8 +234,10 @@ static int disk_tell(const struct source *s, const struct disk_counters *change,
 	p.begin_s = end_s - seconds;
 	disk_counters_profile(change, seconds, &p);
 	ret = detail_fill(s, change, seconds, &p);
-	if (!ret)
-		to->profile(to->ctx, change->device, disk_counters_are_idle(change), &p);
+	if (ret)
+		goto out;
+	to->profile(to->ctx, change->device, disk_counters_are_idle(change), &p);
+out:
 	profile_release(&p);
 	return ret;
 }
@@ -272,13 +274,18 @@ static int source_diskstats_profiles(struct source *s, const struct source_profi
 	end_s = (double)(clock_read_ns(CLOCK_REALTIME) - (clock_read_ns(CLOCK_MONOTONIC) - at_ns)) /
 		1e9;
 	busiest_read(s->busiest, seconds);
-	for (size_t i = 0; i < nr && !ret; i++) {
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < nr; i++) {
 		struct disk_counters change;
 
 		if (!disks[i].is_partition && is_wanted(s, disks[i].counters.device) &&
 		    change_of(s, &disks[i].counters, &change))
 			ret = disk_tell(s, &change, seconds, end_s, to);
+		if (ret)
+			goto out;
 	}
+out:
 	free(s->disks);
 	s->disks = disks;
 	s->nr_disks = nr;

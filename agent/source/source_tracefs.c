@@ -152,9 +152,10 @@ static int source_tracefs_take(struct source *s, uint64_t until_ns)
 	const struct trace_cpus_sink sink = { on_decoded, on_event, tell_lost, s };
 	int ret = trace_cpus_take(s->cpus, until_ns, &sink);
 
-	if (!ret)
-		s->fed_ns = until_ns;
-	return ret;
+	if (ret)
+		return ret;
+	s->fed_ns = until_ns;
+	return 0;
 }
 
 /* ---- losses, and ends that were not seen ---- */
@@ -276,16 +277,20 @@ static int settings_make(struct source *s, const struct source_config *config, s
 		bytes = BUFFERS_BYTES_MAX / (size_t)cpus;
 	snprintf(kb, sizeof(kb), "%zu", bytes >> 10);
 	ret = source_tracefs_set(s, "tracing_on", "0", err);
-	if (!ret)
-		ret = source_tracefs_set(s, "trace_clock", "mono", err);
-	if (!ret)
-		ret = source_tracefs_set(s, "buffer_size_kb", kb, err);
+	if (ret)
+		return ret;
+	ret = source_tracefs_set(s, "trace_clock", "mono", err);
+	if (ret)
+		return ret;
+	ret = source_tracefs_set(s, "buffer_size_kb", kb, err);
 	/* When full, new events are dropped, and counted, rather than old ones torn from theirs. */
-	if (!ret)
-		ret = source_tracefs_set(s, "options/overwrite", "0", err);
-	if (!ret)
-		tracefs_write(s->instance.fd, "buffer_percent", WAKE_PERCENT); /* since 5.0 */
-	return ret;
+	if (ret)
+		return ret;
+	ret = source_tracefs_set(s, "options/overwrite", "0", err);
+	if (ret)
+		return ret;
+	tracefs_write(s->instance.fd, "buffer_percent", WAKE_PERCENT); /* since 5.0 */
+	return 0;
 }
 
 static int layout_read(struct source *s, struct err *err)
@@ -315,8 +320,10 @@ static int event_enable(struct source *s, const char *event, const struct source
 		ret = source_tracefs_set(s, path, (const char *)filter.data, err);
 	}
 	snprintf(path, sizeof(path), "events/block/%s/enable", event);
-	if (!ret)
-		ret = source_tracefs_set(s, path, "1", err);
+	if (ret)
+		goto out;
+	ret = source_tracefs_set(s, path, "1", err);
+out:
 	buf_release(&filter);
 	return ret;
 }

@@ -251,7 +251,9 @@ static int cpus_open(struct trace_cpus *t, struct err *err)
 		if (sscanf(entry->d_name, "cpu%u", &number) == 1)
 			ret = cpu_open(t, number, err);
 	closedir(dir);
-	if (!ret && !t->nr_cpus)
+	if (ret)
+		return ret;
+	if (!t->nr_cpus)
 		ret = err_set(err, ENODATA, "tracefs: per_cpu: expected a folder for each CPU");
 	return ret;
 }

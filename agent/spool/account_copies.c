@@ -144,8 +144,11 @@ static int sync_name(struct account_copies *c, const char *path)
 	fd = open(len ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (!ret && fsync(fd))
+	if (ret)
+		goto out;
+	if (fsync(fd))
 		ret = -errno;
+out:
 	close(fd);
 	return ret;
 }

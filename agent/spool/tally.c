@@ -45,8 +45,11 @@ int tally_segment(const void *data, size_t len, enum loss_cause cause, struct le
 	if (loss.end_real_ns < loss.begin_real_ns) /* the clock was stepped back in it */
 		loss.begin_real_ns = loss.end_real_ns;
 	ret = tally_requests(reader, loss, out);
-	if (!ret && header->ledger)
+	if (ret)
+		goto out;
+	if (header->ledger)
 		ret = ledger_merge(out, header->ledger);
+out:
 	segment_reader_free(reader);
 	return ret;
 }

@@ -207,9 +207,13 @@ int counted_emit(struct counted *c, const struct scan *scan,
 
 	if (c->nr)
 		qsort(c->sums, c->nr, sizeof(*c->sums), compare_sums);
-	for (size_t i = 0; i < c->nr && !ret; i++) {
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < c->nr; i++) {
 		counted_finish(&c->sums[i], scan);
 		ret = each(ctx, &c->sums[i].p);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }

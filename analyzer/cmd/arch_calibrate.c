@@ -35,14 +35,18 @@ static int arch_calibrate_settings(struct job *j, const struct arch_fit_paramete
 {
 	int ret = arch_settings_read(s, &j->set, err);
 
-	for (size_t i = 0; !ret && i < j->nr_parameters; i++) {
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < j->nr_parameters; i++) {
 		char value[32];
 
 		snprintf(value, sizeof(value), "%.17g", p[i].value);
 		if (arch_settings_add(s, p[i].name, strlen(p[i].name), value))
 			ret = err_set(err, ENOMEM, "out of memory");
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static int arch_calibrate_predict(void *ctx, const struct arch_fit_parameter *p,
@@ -64,9 +68,12 @@ static int arch_calibrate_predict(void *ctx, const struct arch_fit_parameter *p,
 	o.max_events = j->run.max_events;
 	o.nr_replications = (unsigned)j->run.replications;
 	o.nr_threads = (unsigned)j->run.threads;
-	if (!ret)
-		ret = arch_solve(&solution, &m, &o, err);
-	if (!ret && solution.overloaded) {
+	if (ret)
+		goto out;
+	ret = arch_solve(&solution, &m, &o, err);
+	if (ret)
+		goto out;
+	if (solution.overloaded) {
 		char text[256];
 
 		arch_load_describe(&solution.load, &m, text, sizeof(text));
@@ -74,10 +81,14 @@ static int arch_calibrate_predict(void *ctx, const struct arch_fit_parameter *p,
 			      "%s: no steady state: more work arrives than can be done%s%s",
 			      j->path, *text ? ": " : "", text);
 	}
-	if (!ret)
-		ret = arch_errors(e, &j->measured, &m, &solution, err);
-	if (!ret && !(j->run.model_time > 0))
+	if (ret)
+		goto out;
+	ret = arch_errors(e, &j->measured, &m, &solution, err);
+	if (ret)
+		goto out;
+	if (!(j->run.model_time > 0))
 		j->run.model_time = solution.model_time / (double)solution.nr_replications;
+out:
 	j->outside = solution.outside;
 	j->asked = solution.asked;
 	arch_solution_release(&solution);

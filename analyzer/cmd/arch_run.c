@@ -170,8 +170,10 @@ int arch_run(struct arch_solution *out, double *seconds, const struct arch_model
 	ret = arch_solve(out, m, &so, err);
 	progress_end(&w.progress);
 	*seconds = now_s() - begin;
-	if (!ret)
-		arch_say_left_out(cli, m);
+	if (ret)
+		goto out;
+	arch_say_left_out(cli, m);
+out:
 	if (!ret && out->overloaded)
 		say_overload(cli, m, out);
 	else if (!ret)

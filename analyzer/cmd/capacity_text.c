@@ -127,9 +127,13 @@ int capacity_print(const struct capacity_result *r)
 {
 	int ret = print_sizes(r);
 
-	if (!ret && r->nr_checks)
+	if (ret)
+		return ret;
+	if (r->nr_checks)
 		ret = print_checks(r);
-	if (!ret && r->nr_uses)
+	if (ret)
+		return ret;
+	if (r->nr_uses)
 		ret = print_uses(r);
 	return ret;
 }

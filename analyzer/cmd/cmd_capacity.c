@@ -36,8 +36,10 @@ static int read_store(struct job *job, struct err *err)
 	int ret = results_table(&table, job->db, job->campaign, NULL, &factors, &k.nr_factors, err);
 
 	k.factors = (const char *const *)factors;
-	if (!ret)
-		ret = capacity_read(&job->r.capacity, &table, &k, err);
+	if (ret)
+		goto out;
+	ret = capacity_read(&job->r.capacity, &table, &k, err);
+out:
 	results_names_free(factors, k.nr_factors);
 	table_release(&table);
 	return ret;
@@ -50,15 +52,17 @@ static int read_profiles(struct cli *cli, struct capacity_result *r, struct err 
 	r->sets = calloc((size_t)cli->argc + 1, sizeof(*r->sets));
 	if (!r->sets)
 		return -ENOMEM;
-	for (int i = 0; i < cli->argc && !ret; i++) {
+	for (int i = 0; i < cli->argc; i++) {
 		const struct selection sel = { 0 };
 
 		profile_set_init(&r->sets[i]);
 		ret = profile_set_load(&r->sets[i], cli->argv[i], &sel, err);
 		r->nr_sets++;
 		r->nr_uses += r->sets[i].nr_groups;
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 /* Every profile alone, and, behind them, all together. */
@@ -71,14 +75,20 @@ static int use_profiles(struct capacity_result *r, struct err *err)
 	r->uses = calloc(r->nr_uses + 1, sizeof(*r->uses));
 	if (!r->uses)
 		ret = -ENOMEM;
-	for (size_t i = 0; i < r->nr_sets && !ret; i++)
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < r->nr_sets; i++) {
 		for (size_t g = 0; g < r->sets[i].nr_groups && !ret; g++) {
 			all[nr] = &r->sets[i].groups[g].whole;
 			ret = capacity_use(&r->capacity, &all[nr], 1, &r->uses[nr], err);
 			nr++;
 		}
-	if (!ret && nr > 1)
+		if (ret)
+			goto out;
+	}
+	if (nr > 1)
 		ret = capacity_use(&r->capacity, all, nr, &r->uses[nr], err);
+out:
 	free(all);
 	return ret;
 }

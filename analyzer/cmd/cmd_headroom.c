@@ -125,7 +125,7 @@ static int cmd_headroom_show(struct job *job)
 	struct answer *a = headroom_answer(job->results, job->slo.nr, job->tightest);
 	int ret = 0;
 
-	for (size_t i = 0; i < job->slo.nr && !ret; i++) {
+	for (size_t i = 0; i < job->slo.nr; i++) {
 		char lead[HEADROOM_WORDS_BYTES], id[32];
 		struct buf svg;
 
@@ -134,9 +134,11 @@ static int cmd_headroom_show(struct job *job)
 		ret = headroom_draw(&job->found[i], &job->objectives[i], &job->rows[i], id, &svg);
 		headroom_conclude(&job->results[i], lead);
 		answer_picture(a, job->slo.items[i], lead, &svg);
+		if (ret)
+			goto out;
 	}
-	if (!ret)
-		ret = cli_show(job->cli, a, job->report, &job->err);
+	ret = cli_show(job->cli, a, job->report, &job->err);
+out:
 	answer_free(a);
 	return ret;
 }
@@ -149,10 +151,12 @@ static int cmd_headroom_read_loads(struct job *job, const char *path)
 
 	profile_set_init(&set);
 	ret = profile_set_load(&set, path, &sel, &job->err);
-	if (!ret)
-		job->loads = calloc(set.nr_groups + 1, sizeof(*job->loads));
-	if (!ret && !job->loads)
+	if (ret)
+		goto out;
+	job->loads = calloc(set.nr_groups + 1, sizeof(*job->loads));
+	if (!job->loads)
 		ret = -ENOMEM;
+out:
 	for (; !ret && job->nr_loads < set.nr_groups; job->nr_loads++)
 		load_facts_of_group(&set.groups[job->nr_loads], &job->loads[job->nr_loads]);
 	profile_set_release(&set);

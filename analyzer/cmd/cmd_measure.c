@@ -177,19 +177,28 @@ static int export_table(struct measure *m)
 	int ret = results_open(&m->store, m->db, RESULTS_READ, &m->err);
 
 	buf_init(&csv);
-	if (!ret)
-		ret = results_find(m->store, m->campaign, &id, &m->err);
-	if (!ret)
-		ret = results_csv(m->store, id, m->response, &csv, &m->err);
-	if (!ret && !out) {
+	if (ret)
+		goto out;
+	ret = results_find(m->store, m->campaign, &id, &m->err);
+	if (ret)
+		goto out;
+	ret = results_csv(m->store, id, m->response, &csv, &m->err);
+	if (ret)
+		goto out;
+	if (!out) {
 		out = fopen(m->output, "w");
 		if (!out)
 			ret = err_set(&m->err, errno, "%s: %s", m->output, strerror(errno));
 	}
-	if (!ret && (fwrite(csv.data, 1, csv.len, out) != csv.len || fflush(out)))
+	if (ret)
+		goto out;
+	if (fwrite(csv.data, 1, csv.len, out) != csv.len || fflush(out))
 		ret = err_set(&m->err, EIO, "%s: cannot be written in full", m->output);
-	if (out && out != stdout && fclose(out) && !ret)
+	if (ret)
+		goto out;
+	if (out && out != stdout && fclose(out))
 		ret = err_set(&m->err, EIO, "%s: cannot be written in full", m->output);
+out:
 	buf_release(&csv);
 	return ret;
 }

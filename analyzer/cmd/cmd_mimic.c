@@ -140,10 +140,10 @@ static int cmd_mimic_load(struct job *job, struct profile_set *set, const char *
 	ret = profile_set_load(set, path, sel, &job->err);
 	if (ret == -ENODATA)
 		ret = selection_nothing_of(sel, job->cli, path, &job->err);
-	if (!ret) {
-		*p = cmd_mimic_choose(set, sel, &job->err);
-		ret = *p ? 0 : -EINVAL;
-	}
+	if (ret)
+		return ret;
+	*p = cmd_mimic_choose(set, sel, &job->err);
+	ret = *p ? 0 : -EINVAL;
 	return ret;
 }
 
@@ -158,13 +158,14 @@ static int cmd_mimic_decide(struct job *job, const struct profile *p, const char
 	for (; loaded < nr && !ret; loaded++)
 		ret = cmd_mimic_load(job, &sets[loaded], job->runs.items[loaded],
 				     &(struct selection){ 0 }, &runs[loaded]);
-	if (!ret) {
-		job->options.runs = runs;
-		job->options.nr_runs = nr;
-		ret = mimic_make(m, p, &job->options, &job->err);
-		if (ret)
-			err_prefix(&job->err, "%s", path);
-	}
+	if (ret)
+		goto out;
+	job->options.runs = runs;
+	job->options.nr_runs = nr;
+	ret = mimic_make(m, p, &job->options, &job->err);
+	if (ret)
+		err_prefix(&job->err, "%s", path);
+out:
 	for (size_t i = 0; i < loaded; i++)
 		profile_set_release(&sets[i]);
 	free(sets);
@@ -179,18 +180,26 @@ static int cmd_mimic_perform(struct job *job, const char *path)
 	struct mimic m = { 0 };
 	int ret = cmd_mimic_load(job, &set, path, &job->sel, &p);
 
-	if (!ret)
-		ret = cmd_mimic_decide(job, p, path, &m);
-	if (!ret && m.bursty)
+	if (ret)
+		goto out;
+	ret = cmd_mimic_decide(job, p, path, &m);
+	if (ret)
+		goto out;
+	if (m.bursty)
 		ret = mimic_save_logs(&m, &job->nr_logged, &job->err);
-	if (!ret) {
-		put_head(job, &m, p);
-		ret = mimic_job(&m, &job->text);
-	}
-	if (!ret && (job->output || !job->cli->json))
+	if (ret)
+		goto out;
+	put_head(job, &m, p);
+	ret = mimic_job(&m, &job->text);
+	if (ret)
+		goto out;
+	if (job->output || !job->cli->json)
 		ret = cmd_mimic_save(job);
-	if (!ret && job->cli->json)
+	if (ret)
+		goto out;
+	if (job->cli->json)
 		ret = print_json(job, &m);
+out:
 	mimic_release(&m);
 	profile_set_release(&set);
 	return ret;
@@ -214,10 +223,12 @@ static int write_log(struct job *job, struct exporter *e, struct scan *scan)
 	free(batch);
 	if (nr < 0)
 		return err_set(&job->err, (int)-nr, "%s", scan_error(scan)->line);
-	if (!ret && !e->nr_written)
+	if (ret)
+		return ret;
+	if (!e->nr_written)
 		return err_set(&job->err, ENODATA,
 			       "no request in the selection: nothing to replay");
-	return ret;
+	return 0;
 }
 
 /* A stored window as fio's log, and the job that replays it at the times it was recorded. */

@@ -143,8 +143,11 @@ static int print_csv(struct predict *p)
 		buf_printf(&out, "%d\n", cmd_predict_outside(p, i) != NULL);
 	}
 	ret = out.error;
-	if (!ret && fwrite(out.data, 1, out.len, stdout) != out.len)
+	if (ret)
+		goto out;
+	if (fwrite(out.data, 1, out.len, stdout) != out.len)
 		ret = -EIO;
+out:
 	buf_release(&out);
 	return ret;
 }
@@ -193,10 +196,14 @@ static int print_model(struct predict *p)
 		ret = model_export_c(&p->model, "predict", &out);
 	else
 		model_print(&p->model, &out);
-	if (!ret)
-		ret = out.error;
-	if (!ret && fwrite(out.data, 1, out.len, stdout) != out.len)
+	if (ret)
+		goto out;
+	ret = out.error;
+	if (ret)
+		goto out;
+	if (fwrite(out.data, 1, out.len, stdout) != out.len)
 		ret = -EIO;
+out:
 	buf_release(&out);
 	return ret;
 }

@@ -30,10 +30,14 @@ static int cmd_redact_perform(struct cli *cli, const struct scan_filter *filter,
 		from.nr_paths = 1;
 	}
 	ret = key_file ? pseudonym_key_read(&key, key_file, err) : pseudonym_key_random(&key, err);
-	if (!ret && redactor_new(&r, &key))
+	if (ret)
+		goto out;
+	if (redactor_new(&r, &key))
 		ret = err_set(err, ENOMEM, "out of memory");
-	if (!ret)
-		ret = whole_segments_write_file(&from, r, cli->argv[1], counts, err);
+	if (ret)
+		goto out;
+	ret = whole_segments_write_file(&from, r, cli->argv[1], counts, err);
+out:
 	redactor_free(r);
 	pseudonym_key_forget(&key);
 	return ret;

@@ -75,7 +75,7 @@ static int add_run(struct gather *g, const struct scan_request *r, size_t nr)
 {
 	int ret = 0;
 
-	for (size_t done = 0; done < nr && !ret; done += MOVED) {
+	for (size_t done = 0; done < nr; done += MOVED) {
 		size_t part = nr - done < MOVED ? nr - done : MOVED;
 
 		for (size_t i = 0; i < part; i++) {
@@ -88,8 +88,10 @@ static int add_run(struct gather *g, const struct scan_request *r, size_t nr)
 			g->moved[i].completion_ns += ahead_ns;
 		}
 		ret = collect_add(g->collect, g->routes[r->stream], g->moved, part);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static int on_batch(void *ctx, struct scan *scan, const struct scan_request *r, size_t nr)
@@ -195,12 +197,16 @@ static int make_report(struct report **out, struct gather *g, const struct scan 
 	}
 	facts.ledger = &ledger;
 	facts.gaps = gaps;
-	for (size_t i = 0; i < collect->nr_devices && !ret; i++)
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < collect->nr_devices; i++) {
 		ret = cmd_report_gaps(g, scan, collect->devices[i]->host, &gaps[i]);
-	if (!ret) {
-		g->collect = NULL; /* taken over, on failure too */
-		ret = report_new(out, collect, &facts, utc, err);
+		if (ret)
+			goto out;
 	}
+	g->collect = NULL; /* taken over, on failure too */
+	ret = report_new(out, collect, &facts, utc, err);
+out:
 	for (size_t i = 0; i < COLLECT_DEVICES; i++)
 		gaps_release(&gaps[i]);
 	ledger_release(&ledger);
@@ -225,8 +231,10 @@ static int read_report(struct report **out, struct scan *scan, const struct cli 
 		ret = replay(scan, &config, err);
 	progress_end(&g.progress);
 	*is_empty = !ret && g.collect->nr_requests == 0;
-	if (!ret)
-		ret = make_report(out, &g, scan, cli->utc, err);
+	if (ret)
+		goto out;
+	ret = make_report(out, &g, scan, cli->utc, err);
+out:
 	release_gather(&g);
 	return ret;
 }

@@ -61,7 +61,7 @@ static int read_loads(struct job *job)
 	struct study *s = &job->study;
 	int ret = 0;
 
-	for (int i = 0; i < job->cli->argc && !ret; i++) {
+	for (int i = 0; i < job->cli->argc; i++) {
 		const struct selection sel = { 0 };
 		struct profile_set *set = &job->sets[job->nr_sets++];
 
@@ -79,8 +79,10 @@ static int read_loads(struct job *job)
 			times_of(&load->group->whole, load->base_s);
 			s->nr++;
 		}
+		if (ret)
+			return ret;
 	}
-	if (!ret && s->nr < 2 && job->verb != VERB_MIGRATE)
+	if (s->nr < 2 && job->verb != VERB_MIGRATE)
 		ret = err_set(&job->err, EINVAL, "expected at least two loads, got %zu", s->nr);
 	return ret;
 }
@@ -93,7 +95,7 @@ static int read_truths(struct job *job)
 
 	for (size_t i = 0; i < STUDY_LOADS_MAX; i++)
 		job->truth[i][0] = job->truth[i][1] = NAN;
-	for (size_t i = 0; i < job->measured.nr && !ret; i++) {
+	for (size_t i = 0; i < job->measured.nr; i++) {
 		const struct selection sel = { 0 };
 		struct profile_set *set = &job->truths[job->nr_truths];
 
@@ -105,8 +107,10 @@ static int read_truths(struct job *job)
 		ret = profile_set_load(set, job->measured.items[i], &sel, &job->err);
 		for (size_t g = 0; g < set->nr_groups && load < job->study.nr && !ret; g++)
 			times_of(&set->groups[g].whole, job->truth[load++]);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 /* Studies ask for means: files of other responses would be passed over. */
@@ -185,18 +189,20 @@ static int cmd_study_solve(struct job *job)
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < job->nr_cases && !ret; i++) {
+	for (size_t i = 0; i < job->nr_cases; i++) {
 		struct study_case *c = &job->cases[i];
 
 		ret = job->target.path ? study_target_run(&job->target, c, &job->err)
 				       : study_predict(&job->study, c, &job->err);
-		if (!ret && c->outside)
+		if (ret)
+			return ret;
+		if (c->outside)
 			cli_note(job->cli,
 				 "'%s' lies outside what the target's model knows: "
 				 "extrapolated",
 				 c->outside);
 	}
-	return ret;
+	return 0;
 }
 
 /* The answer with its picture: shown, and freed. */
@@ -209,8 +215,10 @@ static int cmd_study_show(struct job *job, const struct study_result *r)
 	buf_init(&svg);
 	ret = study_draw_times(r, &svg);
 	answer_picture(a, NULL, "The thin line is a 90 % interval.", &svg);
-	if (!ret)
-		ret = cli_show(job->cli, a, job->report, &job->err);
+	if (ret)
+		goto out;
+	ret = cli_show(job->cli, a, job->report, &job->err);
+out:
 	answer_free(a);
 	return ret;
 }
@@ -257,8 +265,10 @@ static int cmd_study_show_space(struct job *job, const struct space_result *r)
 		ret = study_draw_space(r, side, &svg);
 		answer_picture(a, side ? "Writes" : "Reads", NULL, &svg);
 	}
-	if (!ret)
-		ret = cli_show(job->cli, a, job->report, &job->err);
+	if (ret)
+		goto out;
+	ret = cli_show(job->cli, a, job->report, &job->err);
+out:
 	answer_free(a);
 	return ret;
 }
@@ -326,8 +336,10 @@ static int cmd_study_work(struct job *job)
 	}
 	ret = study_conclude(&r);
 	job->cannot_tell = r.cannot_tell;
-	if (!ret)
-		ret = cmd_study_show(job, &r);
+	if (ret)
+		goto out;
+	ret = cmd_study_show(job, &r);
+out:
 	study_result_release(&r);
 	return ret;
 }

@@ -31,9 +31,14 @@ static int check_read_measured(struct check *c, const struct table *t, struct er
 	c->measured = calloc(c->nr + 1, sizeof(*c->measured));
 	if (!c->measured)
 		return -ENOMEM;
-	for (size_t i = 0; i < c->nr && !ret; i++)
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < c->nr; i++) {
 		ret = table_number(t, (size_t)column, i, &c->measured[i], err);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static double check_share_covered(const struct check *c, const double *predicted)
@@ -60,14 +65,18 @@ static int check_other(struct check *c, const struct predict_rows *rows, const s
 	if (strcmp(c->other->schema.response, c->model->schema.response) != 0)
 		ret = err_set(err, EINVAL, "--against: a model of '%s', expected one of '%s'",
 			      c->other->schema.response, c->model->schema.response);
-	if (!ret)
-		ret = predict_rows(&others, c->other, t, err);
-	if (!ret)
-		ret = validate(rows->rows, c->model->schema.nr, c->measured, others.predicted,
-			       c->nr, &c->of_other);
-	if (!ret)
-		c->test = stats_paired_t(c->of_model.errors, c->of_other.errors,
-					 c->of_model.nr_configurations - c->of_model.nr_zero);
+	if (ret)
+		goto out;
+	ret = predict_rows(&others, c->other, t, err);
+	if (ret)
+		goto out;
+	ret = validate(rows->rows, c->model->schema.nr, c->measured, others.predicted, c->nr,
+		       &c->of_other);
+	if (ret)
+		goto out;
+	c->test = stats_paired_t(c->of_model.errors, c->of_other.errors,
+				 c->of_model.nr_configurations - c->of_model.nr_zero);
+out:
 	predict_rows_release(&others);
 	return ret;
 }

@@ -29,14 +29,24 @@ int predict_rows(struct predict_rows *p, const struct model *m, const struct tab
 	p->rows = reallocarray(NULL, nr * s->nr + 1, sizeof(*p->rows));
 	p->predicted = calloc(nr + 1, sizeof(*p->predicted));
 	ret = at && p->rows && p->predicted ? find_columns(s, t, at, err) : -ENOMEM;
-	for (size_t i = 0; i < nr && !ret; i++)
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < nr; i++) {
 		ret = dataset_encode(s, t, at, i, p->rows + i * s->nr, err);
-	if (!ret)
-		ret = model_predict(m, p->rows, nr, p->predicted);
-	for (size_t i = 0; i < nr && !ret; i++)
+		if (ret)
+			goto out;
+	}
+	ret = model_predict(m, p->rows, nr, p->predicted);
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < nr; i++) {
 		if (!isfinite(p->predicted[i]))
 			ret = err_set(err, EINVAL, "%s: row %zu: the prediction overflows",
 				      t->source, i + 1);
+		if (ret)
+			goto out;
+	}
+out:
 	free(at);
 	return ret;
 }

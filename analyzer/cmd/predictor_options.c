@@ -15,7 +15,10 @@ int predictor_open(struct predictor *p, const struct predictor_options *o, struc
 	if (!o->db && (o->campaign || o->target))
 		return err_set(err, EINVAL, "--%s: expected --db beside it",
 			       o->campaign ? "campaign" : "target");
-	for (size_t i = 0; i < o->models.nr && !ret; i++)
+	for (size_t i = 0; i < o->models.nr; i++) {
 		ret = predictor_add(p, o->models.items[i], err);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }

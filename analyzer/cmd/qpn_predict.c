@@ -39,8 +39,11 @@ static int print_net(struct predict *p)
 	buf_init(&text);
 	storage_net_write(&text, &n);
 	ret = text.error;
-	if (!ret && fwrite(text.data, 1, text.len, stdout) != text.len)
+	if (ret)
+		goto out;
+	if (fwrite(text.data, 1, text.len, stdout) != text.len)
 		ret = err_set(&p->err, EIO, "the net cannot be written in full");
+out:
 	buf_release(&text);
 	return ret;
 }
@@ -84,14 +87,16 @@ static int qpn_predict_answer(struct predict *p)
 	progress_begin(&progress, "qpn", p->rows.storage.nr_configs, p->cli->quiet);
 	ret = storage_rows_predict(&p->rows, &p->model, &p->ask, &p->err);
 	progress_end(&progress);
-	if (!ret)
-		ret = storage_rows_check(&p->rows, p->cli, p->strict, &p->err);
-	if (!ret)
-		ret = p->cli->json ? storage_rows_json(&p->rows, true)
-				   : storage_rows_csv(&p->rows, true);
-	if (!ret)
-		tell_error(p);
-	return ret;
+	if (ret)
+		return ret;
+	ret = storage_rows_check(&p->rows, p->cli, p->strict, &p->err);
+	if (ret)
+		return ret;
+	ret = p->cli->json ? storage_rows_json(&p->rows, true) : storage_rows_csv(&p->rows, true);
+	if (ret)
+		return ret;
+	tell_error(p);
+	return 0;
 }
 
 static int qpn_predict_perform(struct predict *p, const char *model, const char *table)

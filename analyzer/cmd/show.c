@@ -13,8 +13,10 @@ static int show_page(const struct answer *a, const char *path, struct err *err)
 
 	buf_init(&page);
 	ret = answer_html(a, &page);
-	if (!ret)
-		ret = page_save(&page, path, err);
+	if (ret)
+		goto out;
+	ret = page_save(&page, path, err);
+out:
 	buf_release(&page);
 	return ret;
 }

@@ -91,8 +91,11 @@ int storage_rows_csv(const struct storage_rows *r, bool all)
 		buf_printf(&out, "%d\n", r->by_row[i]->outside != NULL);
 	}
 	ret = out.error;
-	if (!ret && fwrite(out.data, 1, out.len, stdout) != out.len)
+	if (ret)
+		goto out;
+	if (fwrite(out.data, 1, out.len, stdout) != out.len)
 		ret = -EIO;
+out:
 	buf_release(&out);
 	return ret;
 }

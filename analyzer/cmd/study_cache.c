@@ -43,7 +43,7 @@ static int read_loads(struct job *job, size_t *nr)
 {
 	int ret = 0;
 
-	for (int i = 0; i < job->cli->argc && !ret; i++) {
+	for (int i = 0; i < job->cli->argc; i++) {
 		const struct selection sel = { 0 };
 		struct profile_set *set = &job->sets[job->nr_sets++];
 
@@ -61,8 +61,10 @@ static int read_loads(struct job *job, size_t *nr)
 				ret = no_curve(job, job->cli->argv[i], &set->groups[g]);
 			++*nr;
 		}
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 /* Without a size: as much as the knees of all add up to. */
@@ -116,10 +118,15 @@ static int study_cache_show(struct job *job, const struct cache_result *r)
 			       "loads use together; the vertical line is the size asked about.",
 			       &svg);
 	}
-	for (size_t i = 0; i < r->nr && !ret; i++)
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < r->nr; i++) {
 		ret = study_cache_draw_load(r, i, a);
-	if (!ret)
-		ret = cli_show(job->cli, a, job->report, &job->err);
+		if (ret)
+			goto out;
+	}
+	ret = cli_show(job->cli, a, job->report, &job->err);
+out:
 	answer_free(a);
 	return ret;
 }

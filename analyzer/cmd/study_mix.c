@@ -90,7 +90,9 @@ static int read_all(struct job *job)
 	if (!ret && job->slo.nr)
 		ret = predictor_open(&job->predictor, &job->by, &job->err);
 	m->predictor = &job->predictor;
-	if (!ret && job->measure.nr) {
+	if (ret)
+		return ret;
+	if (job->measure.nr) {
 		m->capacity = &job->capacity;
 		ret = capacity_measured(&job->capacity, &job->measure, &job->err);
 		if (!ret)
@@ -138,8 +140,10 @@ static int study_mix_show(struct job *job)
 			       "the capacity.",
 			       &svg);
 	}
-	if (!ret)
-		ret = cli_show(job->cli, a, job->report, &job->err);
+	if (ret)
+		goto out;
+	ret = cli_show(job->cli, a, job->report, &job->err);
+out:
 	answer_free(a);
 	return ret;
 }

@@ -19,8 +19,10 @@ static int study_scenario_show(const struct scenario_result *r, const struct cli
 	ret = study_draw_scenarios(r, &svg);
 	answer_picture(a, "Response times",
 		       "A bar for each scenario; the thin line is a 90 % interval.", &svg);
-	if (!ret)
-		ret = cli_show(cli, a, report, err);
+	if (ret)
+		goto out;
+	ret = cli_show(cli, a, report, err);
+out:
 	answer_free(a);
 	return ret;
 }

@@ -20,8 +20,10 @@ static int read_piece(const struct store *store, const struct scan_piece *p, str
 		return scan_read_file(p->file, p->file_offset, p->file_bytes, data, err);
 	segment_name_path(&p->name, path);
 	ret = store_read(store, path, data, err);
-	if (!ret)
-		ret = segment_reader_new(&reader, data->data, data->len, err);
+	if (ret)
+		goto out;
+	ret = segment_reader_new(&reader, data->data, data->len, err);
+out:
 	segment_reader_free(reader);
 	return ret;
 }
@@ -113,7 +115,9 @@ int whole_segments_write(const struct whole_segments *from, struct redactor *r, 
 	ret = whole_segments_each(from, write_one, &w, counts, err);
 	buf_release(&w.hidden);
 	counts->bytes = w.bytes;
-	if (!ret && !counts->nr_segments)
+	if (ret)
+		return ret;
+	if (!counts->nr_segments)
 		ret = err_set(err, ENODATA,
 			      "no segment is taken: expected some of these hosts and times");
 	return ret;

@@ -148,7 +148,9 @@ static int model_draw_effects(const struct model *m, size_t variable, struct eff
 	double *out = calloc(nr_rows + 1, sizeof(*out));
 	int ret = rows && out ? 0 : -ENOMEM;
 
-	for (size_t k = 0; k < nr && !ret; k++) {
+	if (ret)
+		goto out;
+	for (size_t k = 0; k < nr; k++) {
 		e[k].at = v->factor ? (double)k
 				    : v->low + (v->high - v->low) * (double)k / (double)(nr - 1);
 		for (size_t i = 0; i < nr_rows; i++)
@@ -158,7 +160,10 @@ static int model_draw_effects(const struct model *m, size_t variable, struct eff
 		stats_sort(out, nr_rows);
 		e[k].low = stats_quantile(out, nr_rows, 0.1);
 		e[k].high = stats_quantile(out, nr_rows, 0.9);
+		if (ret)
+			goto out;
 	}
+out:
 	free(rows);
 	free(out);
 	return ret;

@@ -84,11 +84,16 @@ static int model_page_pictures(const struct model_view *v, struct buf *out)
 		"The training rows with one variable set to each value: mean prediction, and what "
 		"eight tenths of the rows lie between. Far apart means that other variables change "
 		"what this one does.");
-	for (size_t k = 0; k < v->m->schema.nr && !ret; k++) {
+	if (ret)
+		goto out;
+	for (size_t k = 0; k < v->m->schema.nr; k++) {
 		buf_printf(out, k % 2 ? "" : "<div class=\"pair\">\n");
 		ret = model_draw_effect(v, k, out);
 		buf_printf(out, k % 2 || k + 1 == v->m->schema.nr ? "</div>\n" : "");
+		if (ret)
+			goto out;
 	}
+out:
 	buf_printf(out, "</section>\n");
 	return ret;
 }
@@ -107,8 +112,10 @@ static int model_text(const struct model *m, struct buf *out)
 		   m->form == MODEL_TERMS    ? "terms"
 		   : m->form == MODEL_FOREST ? "leaves"
 					     : "rules");
-	if (!ret)
-		page_escape(out, (const char *)text.data);
+	if (ret)
+		goto out;
+	page_escape(out, (const char *)text.data);
+out:
 	buf_printf(out, "</pre></details>\n</section>\n");
 	buf_release(&text);
 	return ret;

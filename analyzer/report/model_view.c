@@ -25,8 +25,10 @@ static int held_out(struct model_view *v)
 	struct objective *o = NULL;
 	int ret = objective_new(&o, &config);
 
-	if (!ret)
-		ret = objective_predict(o, v->m->parameters, v->predicted);
+	if (ret)
+		goto out;
+	ret = objective_predict(o, v->m->parameters, v->predicted);
+out:
 	objective_free(o);
 	return ret;
 }

@@ -313,7 +313,9 @@ static int page_sections(struct page *pg)
 	size_t nr = pg->r->collect->nr_devices;
 	int ret = page_run(pg, false, 0, 0);
 
-	for (size_t rank = 0; rank < nr && rank < PAGE_DEVICES && !ret; rank++) {
+	if (ret)
+		goto out;
+	for (size_t rank = 0; rank < nr && rank < PAGE_DEVICES; rank++) {
 		const struct collect_device *d = pg->r->collect->devices[pg->r->busiest[rank]];
 		struct label n;
 
@@ -322,7 +324,10 @@ static int page_sections(struct page *pg)
 		buf_printf(pg->out, " <span class=\"soft\">%s requests</span></h2>\n",
 			   label_count(&n, (double)d->nr_requests));
 		ret = page_run(pg, true, pg->r->busiest[rank], rank);
+		if (ret)
+			goto out;
 	}
+out:
 	if (nr > PAGE_DEVICES)
 		buf_printf(pg->out,
 			   "<p class=\"soft\">%zu more device%s no access map here; "
@@ -433,15 +438,17 @@ int page_picture(const struct report *r, const struct figure *f, size_t device, 
 	v.id = f->name;
 	buf_init(&svg);
 	ret = f->draw(r, device, &v, &svg);
-	if (!ret)
-		ret = buf_put_u8(&svg, 0);
-	if (!ret) {
-		/* The style goes behind the description, where SVG wants it. */
-		end = strstr((char *)svg.data, "</desc>\n") + strlen("</desc>\n");
-		buf_put(out, svg.data, (size_t)(end - (char *)svg.data));
-		buf_printf(out, "<style><![CDATA[\n%s]]></style>\n%s", page_css, end);
-		ret = out->error;
-	}
+	if (ret)
+		goto out;
+	ret = buf_put_u8(&svg, 0);
+	if (ret)
+		goto out;
+	/* The style goes behind the description, where SVG wants it. */
+	end = strstr((char *)svg.data, "</desc>\n") + strlen("</desc>\n");
+	buf_put(out, svg.data, (size_t)(end - (char *)svg.data));
+	buf_printf(out, "<style><![CDATA[\n%s]]></style>\n%s", page_css, end);
+	ret = out->error;
+out:
 	buf_release(&svg);
 	return ret;
 }

@@ -71,11 +71,19 @@ static int add_direction(struct direction_profile *dst, const struct direction_p
 	dst->other_sizes += src->other_sizes;
 	dst->response.total_mean_s = profile_sum_blend(dst->response.total_mean_s, dst_weight,
 						       src->response.total_mean_s, src_weight);
-	for (int s = 0; s < NR_STAGES && !ret; s++)
+	if (ret)
+		return ret;
+	for (int s = 0; s < NR_STAGES; s++) {
 		ret = histogram_merge(&dst->response.stage[s], &src->response.stage[s]);
-	for (int c = 0; c < NR_SIZE_CLASSES && !ret; c++)
+		if (ret)
+			return ret;
+	}
+	for (int c = 0; c < NR_SIZE_CLASSES; c++) {
 		ret = histogram_merge(&dst->response.size_class[c], &src->response.size_class[c]);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static int profile_sum_add(struct profile *sum, const struct profile *p)

@@ -158,18 +158,25 @@ static int cover_period(struct report *r)
 		r->end_ns = r->begin_ns + 1;
 	r->window_ns = load_window_ns(r->end_ns - r->begin_ns);
 	ret = report_cover(&c->intensity.grid, r->begin_ns, r->end_ns);
-	if (!ret)
-		ret = report_cover(&c->sum.grid, r->begin_ns, r->end_ns);
-	for (size_t i = 0; i < c->nr_devices && !ret; i++) {
+	if (ret)
+		return ret;
+	ret = report_cover(&c->sum.grid, r->begin_ns, r->end_ns);
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < c->nr_devices; i++) {
 		uint64_t begin_ns = (uint64_t)(r->each[i].begin_s * 1e9);
 		uint64_t end_ns = (uint64_t)(r->each[i].end_s * 1e9);
 
 		ret = report_cover(&c->devices[i]->load.grid, r->begin_ns, r->end_ns);
-		if (!ret && c->devices[i]->map.started)
+		if (ret)
+			return ret;
+		if (c->devices[i]->map.started)
 			ret = report_cover(&c->devices[i]->map.grid, begin_ns,
 					   end_ns > begin_ns ? end_ns : begin_ns + 1);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static int close_report(struct report *r, const struct report_facts *facts)

@@ -43,9 +43,11 @@ static int make_rows(struct load_rows *rows, const struct predictor *p, const st
 	int ret = load_rows_make(rows, m, joined, side, false, p->set, p->nr_set, err);
 	int depth = load_model_depth(m);
 
-	if (!ret && depth >= 0 && !load_model_is_set(m, (size_t)depth, p->set, p->nr_set))
+	if (ret)
+		return ret;
+	if (depth >= 0 && !load_model_is_set(m, (size_t)depth, p->set, p->nr_set))
 		load_rows_set(rows, (size_t)depth, fmax(1, m->schema.variables[depth].low));
-	return ret;
+	return 0;
 }
 
 /* One model's times with 1 to nr busy clients; *times becomes false where one is no time. */
@@ -58,10 +60,15 @@ static int ask_curve(struct busy_curves *c, const struct predictor *p, const str
 	struct load_rows rows;
 	int ret = make_rows(&rows, p, m, joined, side, err);
 
-	for (int end = 0; end < BUSY_NR_ENDS && !ret; end++)
+	if (ret)
+		goto out;
+	for (int end = 0; end < BUSY_NR_ENDS; end++) {
 		if (!to[end] && !(to[end] = calloc(c->nr, sizeof(*to[end]))))
 			ret = -ENOMEM;
-	for (size_t j = 0; j < c->nr && !ret; j++) {
+		if (ret)
+			goto out;
+	}
+	for (size_t j = 0; j < c->nr; j++) {
 		double low = NAN, high = NAN;
 
 		load_rows_set(&rows, clients, fmax((double)(j + 1), v->low));
@@ -73,7 +80,10 @@ static int ask_curve(struct busy_curves *c, const struct predictor *p, const str
 		to[BUSY_HIGH][j] = high;
 		if (isnan(low))
 			to[BUSY_LOW][j] = NAN;
+		if (ret)
+			goto out;
 	}
+out:
 	load_rows_release(&rows);
 	return ret;
 }
@@ -166,12 +176,19 @@ static int ask_models(struct busy_curves *c, const struct predictor *p, const st
 	}
 	if (!times)
 		c->nr = 0;
-	if (!ret && c->nr)
+	if (ret)
+		return ret;
+	if (c->nr)
 		ret = busy_curves_mix(c, share);
-	for (int side = 0; side < 2 && !ret && c->nr; side++)
+	if (ret)
+		return ret;
+	for (int side = 0; side < 2 && c->nr; side++) {
 		if (m->point[side])
 			ret = fit_gammas(c, side);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 /* The squared coefficient of variation of a client's times that is alone; 1 where it is not known. */
@@ -247,10 +264,15 @@ int busy_curves_make(struct busy_curves *c, struct predictor *p, const struct pr
 			       INTERACTIVE_CLIENTS_MAX, c->clients);
 	c->p = busy_curves_probability(ask->point);
 	ret = find_models(c, p, ask, &joined, &m, err);
-	if (!ret && c->nr)
+	if (ret)
+		goto out;
+	if (c->nr)
 		ret = ask_models(c, p, &m, &joined, err);
-	if (!ret && c->nr)
+	if (ret)
+		goto out;
+	if (c->nr)
 		ret = take_scv(c, p, &joined);
+out:
 	if (ret)
 		busy_curves_release(c);
 	return ret;

@@ -114,12 +114,15 @@ int capacity_finish(struct capacity *c, struct err *err)
 			;
 		c->points[c->nr_points++] = point_of(&c->samples[i], end - i);
 	}
-	for (size_t i = 1; i <= c->nr_points && !ret; i++)
+	for (size_t i = 1; i <= c->nr_points; i++) {
 		if (i == c->nr_points || c->points[i].bytes != c->points[first].bytes) {
 			ret = add_size(c, first, i, err);
 			first = i;
 		}
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static double log_t(const struct capacity *c, const struct capacity_at *a, bool read)
@@ -282,20 +285,26 @@ int capacity_use(const struct capacity *c, const struct profile *const *p, size_
 	int ret = gradient ? 0 : -ENOMEM;
 
 	memset(out, 0, sizeof(*out));
-	for (size_t i = 0; i < nr && !ret; i++) {
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < nr; i++) {
 		uint64_t count = p[i]->requests[OPERATION_READ] + p[i]->requests[OPERATION_WRITE];
 
 		if (!count)
 			ret = err_set(err, EINVAL, "the profile of %s %s has no reads or writes",
 				      p[i]->host, p[i]->device_name);
 		out->rate_per_s += (double)count / load_watched_s(p[i]);
-		if (!ret)
-			ret = use_direction(c, p[i], true, out, gradient, err);
-		if (!ret)
-			ret = use_direction(c, p[i], false, out, gradient, err);
+		if (ret)
+			goto out;
+		ret = use_direction(c, p[i], true, out, gradient, err);
+		if (ret)
+			goto out;
+		ret = use_direction(c, p[i], false, out, gradient, err);
+		if (ret)
+			goto out;
 	}
-	if (!ret)
-		out->share = capacity_propagate(c, out->share.value, gradient);
+	out->share = capacity_propagate(c, out->share.value, gradient);
+out:
 	free(gradient);
 	return ret;
 }

@@ -112,22 +112,28 @@ static int find_columns(const struct table *t, const struct capacity_columns *k,
 	double most = 0, v;
 	int ret = find_one(t, k->size, size_names, "size", &at->size, err);
 
-	if (!ret)
-		ret = find_one(t, k->mix, mix_names, "share of reads", &at->mix, err);
-	for (int i = 0; i < 2 && !ret; i++) {
+	if (ret)
+		goto out;
+	ret = find_one(t, k->mix, mix_names, "share of reads", &at->mix, err);
+	if (ret)
+		goto out;
+	for (int i = 0; i < 2; i++) {
 		snprintf(name, sizeof(name), "%s%s%s_per_s", k->target ? k->target : "",
 			 k->target ? "." : "", sides[i]);
 		at->rate[i] = table_find(t, name, NULL);
 		strncat(name, "_rse", sizeof(name) - strlen(name) - 1);
 		at->error[i] = table_find(t, name, NULL);
 	}
-	if (!ret && at->rate[0] < 0 && at->rate[1] < 0)
+	if (at->rate[0] < 0 && at->rate[1] < 0)
 		return err_set(err, EINVAL, "%s: no columns %s%sread_per_s or write_per_s",
 			       t->source, k->target ? k->target : "", k->target ? "." : "");
-	for (size_t row = 0; row < t->nr_rows && !ret; row++) {
+	for (size_t row = 0; row < t->nr_rows; row++) {
 		ret = table_number(t, at->mix, row, &v, err);
 		most = ret ? most : fmax(most, v);
+		if (ret)
+			goto out;
 	}
+out:
 	at->mix_scale = most > 1 ? 0.01 : 1;
 	return ret;
 }
@@ -167,12 +173,17 @@ int capacity_read(struct capacity *c, const struct table *t, const struct capaci
 	struct columns at;
 	int ret = find_columns(t, k, &at, err);
 
-	if (!ret)
-		ret = check_factors(t, k, &at, err);
-	for (size_t row = 0; row < t->nr_rows && !ret; row++) {
+	if (ret)
+		return ret;
+	ret = check_factors(t, k, &at, err);
+	if (ret)
+		return ret;
+	for (size_t row = 0; row < t->nr_rows; row++) {
 		ret = capacity_read_chosen(t, k, row, err);
 		if (ret == 1)
 			ret = add_row(c, t, &at, row, err);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }

@@ -96,9 +96,10 @@ static int headroom_evaluate(const struct headroom *h, const struct load_rows *r
 {
 	int ret = load_rows_ask(rows, HEADROOM_LEVEL, &p->predicted, &p->low, &p->high);
 
-	if (!ret)
-		take_own(h, p);
-	return ret;
+	if (ret)
+		return ret;
+	take_own(h, p);
+	return 0;
 }
 
 int headroom_find(struct headroom *h, struct load_rows *rows, const struct load_own *own,
@@ -133,9 +134,10 @@ int headroom_find(struct headroom *h, struct load_rows *rows, const struct load_
 			h->outside = load_rows_outside(rows);
 	}
 	load_rows_set(rows, (size_t)scaled, h->today);
-	if (!ret)
-		find_breaks(h);
-	return ret;
+	if (ret)
+		return ret;
+	find_breaks(h);
+	return 0;
 }
 
 /* The loads times a factor, asked of the net. */
@@ -150,20 +152,24 @@ static int evaluate_net(struct predictor *p, const struct headroom_objective *o,
 
 	*out = (struct headroom_point){ 0, NAN, NAN, NAN };
 	ask.sides[o->side] = true;
-	for (size_t i = 0; i < nr && !ret; i++) {
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < nr; i++) {
 		each[i] = load_facts_scaled(&f[i], factor);
 		out->load += predictor_clients(&each[i]);
 	}
-	if (!ret)
-		ret = predictor_ask(p, &ask, each, nr, answers, outside, err);
-	for (size_t i = 0; i < nr && !ret; i++) /* the slowest load counts */
+	ret = predictor_ask(p, &ask, each, nr, answers, outside, err);
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < nr; i++)
 		if (!(answers[i].s[o->side] <= out->predicted) && isfinite(answers[i].s[o->side])) {
 			out->predicted = answers[i].s[o->side];
 			out->low = answers[i].low[o->side];
 			out->high = answers[i].high[o->side];
 		}
-	if (!ret && isnan(out->predicted))
+	if (isnan(out->predicted))
 		ret = err_set(err, EINVAL, "no load has %ss", o->side ? "write" : "read");
+out:
 	free(answers);
 	free(each);
 	return ret;
@@ -202,16 +208,19 @@ int headroom_find_net(struct headroom *h, struct predictor *p, const struct load
 	h->today_outside = most < 1;
 	take_today(h, &now);
 	least = fmin(1 / h->today, most);
-	for (size_t i = 0; i < HEADROOM_NET_POINTS && !ret; i++) {
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < HEADROOM_NET_POINTS; i++) {
 		double k = least + (most - least) * (double)i / (HEADROOM_NET_POINTS - 1);
 
 		ret = evaluate_net(p, o, f, nr, k, &h->curve[h->nr], &outside, err);
-		if (!ret && (!h->nr || h->curve[h->nr].load > h->curve[h->nr - 1].load))
+		if (ret)
+			return ret;
+		if (!h->nr || h->curve[h->nr].load > h->curve[h->nr - 1].load)
 			h->nr++;
 	}
-	if (!ret)
-		find_breaks(h);
-	return ret;
+	find_breaks(h);
+	return 0;
 }
 
 /* Clients that think, with so many times the load. */
@@ -236,9 +245,11 @@ static int last_factor(const struct headroom *h, const struct load_facts *f, siz
 	struct headroom_point p;
 	int ret = evaluate_busy(h, f, nr, side, most, &p, &beyond);
 
-	if (!ret && beyond <= BUSY_BEYOND)
+	if (ret)
+		goto out;
+	if (beyond <= BUSY_BEYOND)
 		low = most;
-	for (int k = 0; k < FACTOR_BISECTIONS && !ret && low < most; k++) {
+	for (int k = 0; k < FACTOR_BISECTIONS && low < most; k++) {
 		double mid = (low + high) / 2;
 
 		ret = evaluate_busy(h, f, nr, side, fmax(mid, 1 / h->busy->clients), &p, &beyond);
@@ -246,7 +257,10 @@ static int last_factor(const struct headroom *h, const struct load_facts *f, siz
 			high = mid;
 		else
 			low = mid;
+		if (ret)
+			goto out;
 	}
+out:
 	*out = low;
 	return ret;
 }
@@ -280,12 +294,16 @@ int headroom_find_busy(struct headroom *h, const struct busy_curves *c, const st
 		       c->clients;
 	ret = last_factor(h, f, nr, o->side, fmax(most, 1), &most);
 	h->nr = most > least ? HEADROOM_BUSY_POINTS : 1;
-	for (size_t i = 0; i < h->nr && !ret; i++)
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < h->nr; i++) {
 		ret = evaluate_busy(h, f, nr, o->side,
 				    least * pow(fmax(most / least, 1),
 						(double)i / (HEADROOM_BUSY_POINTS - 1)),
 				    &h->curve[i], &beyond);
-	if (!ret)
-		find_breaks(h);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	find_breaks(h);
+	return 0;
 }

@@ -362,15 +362,17 @@ static int ask_unloaded(const struct model *m, const struct load_facts *f, int s
 	double low, high;
 	int ret = load_rows_make(&rows, m, f, side, own, set, nr_set, err);
 
-	for (size_t v = 0; v < m->schema.nr && !ret; v++) {
+	if (ret)
+		goto out;
+	for (size_t v = 0; v < m->schema.nr; v++) {
 		const struct variable *var = &m->schema.variables[v];
 
 		if (!var->factor && fact_named(var->name) <= FACT_RATE &&
 		    !load_model_is_set(m, v, set, nr_set))
 			load_rows_set(&rows, v, var->low);
 	}
-	if (!ret)
-		ret = load_rows_ask(&rows, 0, out, &low, &high);
+	ret = load_rows_ask(&rows, 0, out, &low, &high);
+out:
 	load_rows_release(&rows);
 	return ret;
 }

@@ -91,10 +91,16 @@ int mix_fits(struct mix_fit *m, const size_t *counts, bool upper, bool *fits,
 
 	*fits = true;
 	why[0] = 0;
-	for (size_t i = 0; i < m->nr_objectives && *fits && !ret && all->nr; i++)
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < m->nr_objectives && *fits && all->nr; i++) {
 		ret = check_objective(m, i, all, upper, fits, why, err);
-	if (!ret && *fits && m->capacity && all->nr)
+		if (ret)
+			goto out;
+	}
+	if (*fits && m->capacity && all->nr)
 		ret = check_capacity(m, all, upper, fits, why, err);
+out:
 	free(all);
 	return ret;
 }

@@ -73,7 +73,9 @@ int neighbour_space_solve(struct neighbour_space *s, struct predictor *p,
 	s->alone = PREDICTED_NONE;
 	if (!s->beside)
 		ret = predictor_ask(p, &ask, load, 1, &s->alone, &s->outside, err);
-	for (size_t i = 0; i < s->nr_sizes && !ret; i++)
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < s->nr_sizes; i++) {
 		for (size_t k = 0; k < s->nr_reads && !ret; k++) {
 			struct load_facts both[2] = {
 				*load, neighbour_space_vary(neighbour, s->sizes[i], s->reads[k])
@@ -88,5 +90,8 @@ int neighbour_space_solve(struct neighbour_space *s, struct predictor *p,
 			s->outside = s->outside ? s->outside : outside;
 			take_worst(s, i, k);
 		}
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }

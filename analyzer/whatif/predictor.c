@@ -41,12 +41,18 @@ static int add_regression(struct predictor *p, const json_t *root, const char *p
 	ret = model_from_json(m, root, err);
 	if (ret)
 		err_prefix(err, "%s", path);
-	for (size_t i = 0; i < p->nr_models && !ret; i++)
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < p->nr_models; i++) {
 		if (is_of(&p->models[i], m->schema.response))
 			ret = err_set(err, EINVAL,
 				      "%s: expected one model of each response, this is another "
 				      "of %s",
 				      path, m->schema.response);
+		if (ret)
+			goto out;
+	}
+out:
 	if (ret)
 		model_release(m);
 	else
@@ -88,7 +94,9 @@ int predictor_add(struct predictor *p, const char *path, struct err *err)
 		ret = err_set(err, EINVAL, "%s: kind: expected 'regression' or 'qpn', got '%.40s'",
 			      path, kind);
 	json_decref(root);
-	if (!ret && p->net && p->nr_models)
+	if (ret)
+		return ret;
+	if (p->net && p->nr_models)
 		ret = err_set(err, EINVAL,
 			      "%s: expected a calibrated net or models of responses, not both",
 			      path);
@@ -133,10 +141,12 @@ static int ask_model(const struct predictor *p, const struct model *m, const str
 	struct load_rows rows;
 	int ret = load_rows_make(&rows, m, f, side, false, p->set, p->nr_set, err);
 
-	if (!ret && !*outside)
+	if (ret)
+		goto out;
+	if (!*outside)
 		*outside = load_rows_outside(&rows);
-	if (!ret)
-		ret = load_rows_ask(&rows, PREDICTOR_LEVEL, s, low, high);
+	ret = load_rows_ask(&rows, PREDICTOR_LEVEL, s, low, high);
+out:
 	load_rows_release(&rows);
 	return ret;
 }
@@ -270,13 +280,18 @@ int predictor_ask(struct predictor *p, const struct predictor_ask *ask, const st
 		return err_set(err, EINVAL, "expected up to %d loads at once, got %zu",
 			       PREDICTOR_LOADS_MAX, nr);
 	ret = ask_raw(p, ask, f, nr, out, &which, err);
-	if (!ret && nr > 1 && !ask->any)
+	if (ret)
+		goto out;
+	if (nr > 1 && !ask->any)
 		ret = bound_by_alone(p, ask, f, nr, out, err);
-	for (size_t i = 0; i < nr && !ret && !*ask->point; i++) {
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < nr && !*ask->point; i++) {
 		out[i].rate_per_s = predictor_rate(&f[i], out[i].s);
 		out[i].rate_low_per_s = predictor_rate(&f[i], out[i].high);
 		out[i].rate_high_per_s = predictor_rate(&f[i], out[i].low);
 	}
+out:
 	if (outside)
 		*outside = which;
 	return ret;

@@ -211,16 +211,22 @@ int predictor_ask_net(const struct predictor *p, const struct predictor_ask *ask
 	for (size_t i = 0; i < nr; i++)
 		a->think_s += load_think_s(&f[i]) * f[i].concurrency / a->joined.concurrency;
 	ret = predictor_net_check(a, err);
-	for (int single = 0; single < (has_single(a) ? 2 : 1) && !ret; single++) {
+	if (ret)
+		goto out;
+	for (int single = 0; single < (has_single(a) ? 2 : 1); single++) {
 		split_first(a, single);
 		for (int round = 0; round < NET_ROUNDS && !ret; round++) {
 			ret = predictor_net_solve(a, err);
 			if (ret || split_again(a))
 				break;
 		}
-		if (!ret)
-			ret = predictor_net_take(a, out, outside, err);
+		if (ret)
+			goto out;
+		ret = predictor_net_take(a, out, outside, err);
+		if (ret)
+			goto out;
 	}
+out:
 	free(a);
 	return ret;
 }

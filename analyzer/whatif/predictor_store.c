@@ -100,10 +100,13 @@ static int predictor_store_learn(const struct predictor *p, const char *response
 	struct learning l = { 0 };
 	int ret = read_rows(&l, p, response, scale, err);
 
-	if (!ret)
-		ret = fit_all(&l, err);
-	if (!ret)
-		ret = take_best(&l, m);
+	if (ret)
+		goto out;
+	ret = fit_all(&l, err);
+	if (ret)
+		goto out;
+	ret = take_best(&l, m);
+out:
 	for (size_t i = 0; i < l.nr; i++)
 		candidate_release(&l.candidates[i]);
 	dataset_release(&l.data);
@@ -151,8 +154,10 @@ int predictor_learn(const struct predictor *p, const char *response, struct mode
 		free(clients);
 	}
 	scale = (struct scale){ .log = false };
-	if (!ret)
-		ret = learn_better(p, column, &scale, CLEARLY_BETTER, m, err);
+	if (ret)
+		goto out;
+	ret = learn_better(p, column, &scale, CLEARLY_BETTER, m, err);
+out:
 	if (ret)
 		model_release(m);
 	return ret;

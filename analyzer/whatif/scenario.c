@@ -156,8 +156,10 @@ int scenario_solve(struct scenario *s, struct err *err)
 		take_answers(a, s, to);
 		ret = find_peak(s, i);
 	}
-	if (!ret)
-		s->mean_s = mean_of(s);
+	if (ret)
+		goto out;
+	s->mean_s = mean_of(s);
+out:
 	free(a);
 	return ret;
 }

@@ -74,9 +74,13 @@ static int change_add(struct scenario_reader *r, const struct yaml_node *n)
 				"a VM that is there are added",
 				n->items[i]->key);
 	ret = find_vms(r, n, &first, &end);
-	if (!ret && count)
+	if (ret)
+		return ret;
+	if (count)
 		ret = scenario_read_count(r, count, 1, &more);
-	for (size_t i = first; !ret && i < end; i++) {
+	if (ret)
+		return ret;
+	for (size_t i = first; i < end; i++) {
 		struct scenario_vm *vm = &r->scenario->vms[i];
 
 		if (vm->count && vm->count + more > SCENARIO_COUNT_MAX)
@@ -85,8 +89,10 @@ static int change_add(struct scenario_reader *r, const struct yaml_node *n)
 					      SCENARIO_COUNT_MAX, vm->count + more);
 		else if (vm->count)
 			vm->count += more;
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static int change_scale(struct scenario_reader *r, const struct yaml_node *n)
@@ -96,13 +102,18 @@ static int change_scale(struct scenario_reader *r, const struct yaml_node *n)
 	size_t first, end;
 	int ret = find_vms(r, n, &first, &end);
 
-	if (!ret && !load)
+	if (ret)
+		return ret;
+	if (!load)
 		ret = yaml_tree_error(r->tree, n, r->err, "scale: expected a load");
-	if (!ret)
-		ret = scenario_read_load(r, load, &factor);
-	for (size_t i = first; !ret && i < end; i++)
+	if (ret)
+		return ret;
+	ret = scenario_read_load(r, load, &factor);
+	if (ret)
+		return ret;
+	for (size_t i = first; i < end; i++)
 		r->scenario->vms[i].load *= factor;
-	return ret;
+	return 0;
 }
 
 static int change_migrate(struct scenario_reader *r, const struct yaml_node *n)
@@ -111,13 +122,18 @@ static int change_migrate(struct scenario_reader *r, const struct yaml_node *n)
 	size_t first, end, storage = 0;
 	int ret = find_vms(r, n, &first, &end);
 
-	if (!ret && !to)
+	if (ret)
+		return ret;
+	if (!to)
 		ret = yaml_tree_error(r->tree, n, r->err, "migrate: expected to");
-	if (!ret)
-		ret = scenario_find_storage(r, to, &storage);
-	for (size_t i = first; !ret && i < end; i++)
+	if (ret)
+		return ret;
+	ret = scenario_find_storage(r, to, &storage);
+	if (ret)
+		return ret;
+	for (size_t i = first; i < end; i++)
 		r->scenario->vms[i].storage = storage;
-	return ret;
+	return 0;
 }
 
 static int change_swap(struct scenario_reader *r, const struct yaml_node *n)
@@ -129,12 +145,15 @@ static int change_swap(struct scenario_reader *r, const struct yaml_node *n)
 	if (!from || !to)
 		return yaml_tree_error(r->tree, n, r->err, "swap: expected a storage and for");
 	ret = scenario_find_storage(r, from, &a);
-	if (!ret)
-		ret = scenario_find_storage(r, to, &b);
-	for (size_t i = 0; !ret && i < r->scenario->nr_vms; i++)
+	if (ret)
+		return ret;
+	ret = scenario_find_storage(r, to, &b);
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < r->scenario->nr_vms; i++)
 		if (r->scenario->vms[i].storage == a)
 			r->scenario->vms[i].storage = b;
-	return ret;
+	return 0;
 }
 
 static int change_cache(struct scenario_reader *r, const struct yaml_node *n)
@@ -157,9 +176,13 @@ static int change_remove(struct scenario_reader *r, const struct yaml_node *n)
 	size_t first, end, less = 0;
 	int ret = find_vms(r, n, &first, &end);
 
-	if (!ret && count)
+	if (ret)
+		return ret;
+	if (count)
 		ret = scenario_read_count(r, count, 1, &less);
-	for (size_t i = first; !ret && i < end; i++) {
+	if (ret)
+		return ret;
+	for (size_t i = first; i < end; i++) {
 		struct scenario_vm *vm = &r->scenario->vms[i];
 
 		if (less > vm->count && vm->count)
@@ -167,8 +190,10 @@ static int change_remove(struct scenario_reader *r, const struct yaml_node *n)
 					      vm->count, vm->name);
 		else
 			vm->count = less && vm->count ? vm->count - less : 0;
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 int scenario_change(struct scenario_reader *r, const struct yaml_node *n)

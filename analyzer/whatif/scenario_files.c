@@ -131,9 +131,12 @@ static int open_predictor(struct predictors *p, struct err *err)
 	p->predictor.target = s->target;
 	p->predictor.set = (const char *const *)s->set;
 	p->predictor.nr_set = s->nr_set;
-	for (size_t i = 0; i < s->nr_models && !ret; i++)
+	for (size_t i = 0; i < s->nr_models; i++) {
 		ret = predictor_add(&p->predictor, s->models[i], err);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 int scenario_predictor(struct scenario_files *f, struct predictor_spec *spec,

@@ -140,13 +140,18 @@ static int read_spec(const struct scenario_reader *r, const struct yaml_node *n,
 	if (models)
 		ret = read_texts(r, models, "models", spec->models, PREDICTOR_MODELS_MAX,
 				 &spec->nr_models, true);
-	if (!ret)
-		ret = read_text(r, n, "db", &spec->db, true);
-	if (!ret)
-		ret = read_text(r, n, "campaign", &spec->campaign, false);
-	if (!ret)
-		ret = read_text(r, n, "target", &spec->target, false);
-	if (!ret && set)
+	if (ret)
+		return ret;
+	ret = read_text(r, n, "db", &spec->db, true);
+	if (ret)
+		return ret;
+	ret = read_text(r, n, "campaign", &spec->campaign, false);
+	if (ret)
+		return ret;
+	ret = read_text(r, n, "target", &spec->target, false);
+	if (ret)
+		return ret;
+	if (set)
 		ret = read_set(r, set, spec);
 	return ret;
 }
@@ -186,9 +191,10 @@ static int read_storage(struct scenario_reader *r, const struct yaml_node *n)
 	if (!ret)
 		ret = scenario_predictor(r->files, &spec, &to->predictor, r->err);
 	predictor_spec_release(&spec);
-	if (!ret)
-		s->nr_storages++;
-	return ret;
+	if (ret)
+		return ret;
+	s->nr_storages++;
+	return 0;
 }
 
 /* The one device of a file of profiles, or the one that is named. */
@@ -251,11 +257,13 @@ int scenario_read_vm(struct scenario_reader *r, const struct yaml_node *n, const
 	ret = path ? scenario_profiles(r->files, path, &set, r->err)
 		   : err_set(r->err, ENOMEM, "out of memory");
 	free(path);
-	if (!ret)
-		ret = pick_group(r, profile, yaml_node_get(n, "device"), set, &vm->group);
-	if (!ret)
-		s->nr_vms++;
-	return ret;
+	if (ret)
+		return ret;
+	ret = pick_group(r, profile, yaml_node_get(n, "device"), set, &vm->group);
+	if (ret)
+		return ret;
+	s->nr_vms++;
+	return 0;
 }
 
 static int read_all(struct scenario_reader *r, const struct yaml_node *root)
@@ -273,16 +281,25 @@ static int read_all(struct scenario_reader *r, const struct yaml_node *root)
 				       "storages, vms: expected a mapping by name");
 	if (changes && changes->kind != YAML_LIST)
 		return yaml_tree_error(r->tree, changes, r->err, "changes: expected a list");
-	for (size_t i = 0; storages && i < storages->nr && !ret; i++)
+	for (size_t i = 0; storages && i < storages->nr; i++) {
 		ret = read_storage(r, storages->items[i]);
-	for (size_t i = 0; vms && i < vms->nr && !ret; i++) {
-		ret = yaml_tree_keys(r->tree, vms->items[i], vm_keys, r->err);
-		if (!ret)
-			ret = scenario_read_vm(r, vms->items[i], vms->items[i]->key);
+		if (ret)
+			return ret;
 	}
-	for (size_t i = 0; changes && i < changes->nr && !ret; i++)
+	for (size_t i = 0; vms && i < vms->nr; i++) {
+		ret = yaml_tree_keys(r->tree, vms->items[i], vm_keys, r->err);
+		if (ret)
+			return ret;
+		ret = scenario_read_vm(r, vms->items[i], vms->items[i]->key);
+		if (ret)
+			return ret;
+	}
+	for (size_t i = 0; changes && i < changes->nr; i++) {
 		ret = scenario_change(r, changes->items[i]);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static int read_file(struct scenario *s, struct scenario_files *f, const char *path, int depth,
@@ -324,20 +341,30 @@ static int read_file(struct scenario *s, struct scenario_files *f, const char *p
 	name = yaml_node_get(root, "scenario");
 	base = yaml_node_get(root, "base");
 	about = yaml_node_get(root, "about");
-	if (!ret && !name)
+	if (ret)
+		goto out;
+	if (!name)
 		ret = yaml_tree_error(tree, root, err, "scenario: expected its name");
-	if (!ret && base)
+	if (ret)
+		goto out;
+	if (base)
 		ret = read_base(&r, base, depth);
-	if (!ret)
-		ret = scenario_read_name(&r, name, "scenario", s->name);
-	if (!ret && about && !about->text)
+	if (ret)
+		goto out;
+	ret = scenario_read_name(&r, name, "scenario", s->name);
+	if (ret)
+		goto out;
+	if (about && !about->text)
 		ret = scenario_bad(&r, about, "about", "a text");
-	if (!ret)
-		snprintf(s->about, sizeof(s->about), "%.255s", about ? about->text : "");
-	if (!ret)
-		ret = read_all(&r, root);
-	if (!ret && !depth && !s->nr_vms)
+	if (ret)
+		goto out;
+	snprintf(s->about, sizeof(s->about), "%.255s", about ? about->text : "");
+	ret = read_all(&r, root);
+	if (ret)
+		goto out;
+	if (!depth && !s->nr_vms)
 		ret = yaml_tree_error(tree, root, err, "vms: expected at least one");
+out:
 	yaml_tree_free(tree);
 	return ret;
 }

@@ -74,9 +74,13 @@ int study_predict(const struct study *s, struct study_case *c, struct err *err)
 	for (size_t i = 0; i < c->nr; i++)
 		each[i] = s->loads[c->loads[i]].facts;
 	ret = predictor_ask(s->predictor, &ask, each, c->nr, out, &c->outside, err);
-	if (!ret && s->from && c->nr == 1)
+	if (ret)
+		return ret;
+	if (s->from && c->nr == 1)
 		ret = make_relative(s, &s->loads[c->loads[0]], &ask, &out[0], &c->outside, err);
-	for (size_t i = 0; i < c->nr && !ret; i++) {
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < c->nr; i++) {
 		struct study_answer *a = &c->answers[i];
 
 		a->rate_per_s = out[i].rate_per_s;
@@ -86,7 +90,7 @@ int study_predict(const struct study *s, struct study_case *c, struct err *err)
 		memcpy(a->low, out[i].low, sizeof(a->low));
 		memcpy(a->high, out[i].high, sizeof(a->high));
 	}
-	return ret;
+	return 0;
 }
 
 int study_peak(const struct study *s, struct align_sum *sum)

@@ -39,11 +39,12 @@ static int load_one(struct causal_plan *plan, const struct profile *p, const cha
 	if (!is_trace(path))
 		return err_set(err, ENODATA, "%s: is a profile, not the requests themselves", path);
 	ret = selection_open_path(&sel, path, &scan, NULL, err);
-	if (!ret) {
-		ret = causal_load(plan, scan, duration_s, err);
-		if (ret)
-			err_prefix(err, "%s", path);
-	}
+	if (ret)
+		goto out;
+	ret = causal_load(plan, scan, duration_s, err);
+	if (ret)
+		err_prefix(err, "%s", path);
+out:
 	scan_close(scan);
 	selection_release(&sel);
 	return ret;
@@ -73,7 +74,7 @@ static int replay_fill(int fd, uint64_t bytes, const volatile sig_atomic_t *stop
 	rng_seed(&rng, 1);
 	for (size_t i = 0; i < PIECE_BYTES / sizeof(*piece); i++)
 		piece[i] = rng_u64(&rng);
-	for (uint64_t at = 0; at < bytes && !ret;) {
+	for (uint64_t at = 0; at < bytes;) {
 		size_t left = bytes - at < PIECE_BYTES ? (size_t)(bytes - at) : PIECE_BYTES;
 		ssize_t done = write(fd, piece, left);
 
@@ -82,9 +83,12 @@ static int replay_fill(int fd, uint64_t bytes, const volatile sig_atomic_t *stop
 		else if (done < 0 && errno != EINTR)
 			ret = -errno;
 		at += done > 0 ? (uint64_t)done : 0;
+		if (ret)
+			goto out;
 	}
-	if (!ret && fsync(fd) < 0)
+	if (fsync(fd) < 0)
 		ret = -errno;
+out:
 	free(piece);
 	return ret;
 }
@@ -160,10 +164,14 @@ int study_by_replay(struct study_replay *r, const struct study *s, struct study_
 			memcpy(files[i], file, sizeof(file));
 		runs[i].target = files[i];
 	}
-	if (!ret)
-		ret = causal_runs(runs, c->nr, results, err);
-	for (size_t i = 0; i < c->nr && !ret; i++)
+	if (ret)
+		goto out;
+	ret = causal_runs(runs, c->nr, results, err);
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < c->nr; i++)
 		study_replay_answer(&c->answers[i], &results[i]);
+out:
 	for (size_t i = 0; i < c->nr && files; i++)
 		if (files[i][0])
 			unlink(files[i]);

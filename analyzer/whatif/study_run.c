@@ -74,14 +74,20 @@ static int study_run_prepare(const struct study *s, struct one *o, const char *s
 		}
 	}
 	buf_init(&text);
-	if (!ret)
-		ret = mimic_make(&o->mimic, &load->group->whole, &options, err);
-	if (!ret && o->mimic.bursty)
+	if (ret)
+		goto out;
+	ret = mimic_make(&o->mimic, &load->group->whole, &options, err);
+	if (ret)
+		goto out;
+	if (o->mimic.bursty)
 		ret = mimic_save_logs(&o->mimic, &nr_logged, err);
-	if (!ret)
-		ret = mimic_job(&o->mimic, &text);
-	if (!ret)
-		ret = write_text(o->job, &text, err);
+	if (ret)
+		goto out;
+	ret = mimic_job(&o->mimic, &text);
+	if (ret)
+		goto out;
+	ret = write_text(o->job, &text, err);
+out:
 	buf_release(&text);
 	return ret;
 }
@@ -226,14 +232,16 @@ int study_run_bytes(const struct study *s, uint64_t bytes[STUDY_LOADS_MAX], stru
 	int ret = 0;
 
 	options.log = "log"; /* is only named, not written */
-	for (size_t i = 0; i < s->nr && !ret; i++) {
+	for (size_t i = 0; i < s->nr; i++) {
 		struct mimic m;
 
 		ret = mimic_make(&m, &s->loads[i].group->whole, &options, err);
 		bytes[i] = m.directory ? m.nr_files * m.file_bytes : m.first_byte + m.range_bytes;
 		mimic_release(&m);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 int study_by_run(const struct study *s, struct study_case *c, struct err *err)
@@ -251,16 +259,28 @@ int study_by_run(const struct study *s, struct study_case *c, struct err *err)
 		free(o);
 		return ret;
 	}
-	for (size_t i = 0; i < c->nr && !ret; i++) {
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < c->nr; i++) {
 		ret = study_run_prepare(s, &o[i], scratch, i, &s->loads[c->loads[i]], err);
 		longest_s = fmax(longest_s, o[i].mimic.duration_s);
+		if (ret)
+			goto out;
 	}
-	for (size_t i = 0; i < c->nr && !ret; i++)
+	for (size_t i = 0; i < c->nr; i++) {
 		ret = study_run_start(&o[i], err);
-	if (!ret)
-		ret = wait_all(o, c->nr, now_s() + longest_s + s->time_limit_s, s->stop, err);
-	for (size_t i = 0; i < c->nr && !ret; i++)
+		if (ret)
+			goto out;
+	}
+	ret = wait_all(o, c->nr, now_s() + longest_s + s->time_limit_s, s->stop, err);
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < c->nr; i++) {
 		ret = study_run_take(&o[i], &c->answers[i], err);
+		if (ret)
+			goto out;
+	}
+out:
 	study_run_clean(o, c->nr, scratch);
 	free(o);
 	return ret;

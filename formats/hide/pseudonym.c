@@ -76,9 +76,12 @@ int pseudonym_key_read(struct pseudonym_key *k, const char *path, struct err *er
 		ret = err_set(err, (int)-nr, "key: %s: %s", path, strerror((int)-nr));
 	while (nr > 0 && (secret[nr - 1] == '\n' || secret[nr - 1] == '\r'))
 		nr--;
-	if (!ret && pseudonym_key_set(k, secret, (size_t)nr))
+	if (ret)
+		goto out;
+	if (pseudonym_key_set(k, secret, (size_t)nr))
 		ret = err_set(err, EINVAL, "key: %s: expected %u to %u bytes", path,
 			      PSEUDONYM_KEY_MIN, PSEUDONYM_KEY_MAX);
+out:
 	explicit_bzero(secret, sizeof(secret));
 	return ret;
 }

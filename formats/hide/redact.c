@@ -240,10 +240,13 @@ static int redact_header(const struct redactor *r, const struct segment_header *
 		pseudonym_comm(r->key, n->processes[i].comm, n->processes[i].comm);
 	for (size_t i = 0; i < h->nr_cgroups; i++)
 		pseudonym_path(r->key, n->cgroups[i].path, n->cgroups[i].path);
-	for (size_t i = 0; i < h->nr_profiles && !ret; i++) {
+	for (size_t i = 0; i < h->nr_profiles; i++) {
 		ret = redact_profile(r, h->profiles[i], &n->texts[i], err);
 		n->profiles[i] = (const char *)n->texts[i].data;
+		if (ret)
+			goto out;
 	}
+out:
 	n->header.devices = n->devices;
 	n->header.processes = n->processes;
 	n->header.cgroups = n->cgroups;
@@ -261,13 +264,15 @@ int redactor_segment(struct redactor *r, const void *data, size_t len, struct bu
 	if (ret)
 		return ret;
 	ret = redact_header(r, segment_reader_header(reader), &names, err);
-	if (!ret)
-		ret = move_requests(r, reader, err);
-	if (!ret) {
-		ret = segment_writer_finish(r->writer, &names.header, out);
-		if (ret)
-			err_set(err, -ret, "redact: %s", strerror(-ret));
-	}
+	if (ret)
+		goto out;
+	ret = move_requests(r, reader, err);
+	if (ret)
+		goto out;
+	ret = segment_writer_finish(r->writer, &names.header, out);
+	if (ret)
+		err_set(err, -ret, "redact: %s", strerror(-ret));
+out:
 	segment_writer_clear(r->writer);
 	hidden_release(&names);
 	segment_reader_free(reader);

@@ -59,11 +59,17 @@ static int merge_responses(struct response_times *to, double nr, const struct re
 	int ret = 0;
 
 	to->total_mean_s = profile_merge_joint(to->total_mean_s, nr, from->total_mean_s, more);
-	for (int i = 0; i < NR_STAGES && !ret; i++)
+	for (int i = 0; i < NR_STAGES; i++) {
 		ret = histogram_merge(&to->stage[i], &from->stage[i]);
-	for (int i = 0; i < NR_SIZE_CLASSES && !ret; i++)
+		if (ret)
+			return ret;
+	}
+	for (int i = 0; i < NR_SIZE_CLASSES; i++) {
 		ret = histogram_merge(&to->size_class[i], &from->size_class[i]);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 /* What Algorithm 1 and its kin say of a list of requests, weighted by its length. */
@@ -86,8 +92,10 @@ static int merge_direction(struct direction_profile *to, uint64_t nr,
 				   &to->continuing_ratio };
 	int ret = merge_sizes(to, from);
 
-	if (!ret)
-		ret = merge_responses(&to->response, (double)nr, &from->response, (double)more);
+	if (ret)
+		goto out;
+	ret = merge_responses(&to->response, (double)nr, &from->response, (double)more);
+out:
 	to->size_mean_bytes = profile_merge_joint(to->size_mean_bytes, (double)nr,
 						  from->size_mean_bytes, (double)more);
 	merge_pattern(pattern, (double)nr, from->sequential_ratio, from->stream_ratio,

@@ -65,9 +65,13 @@ int profile_pauses_read(struct profile *p, const json_t *list)
 {
 	int ret = json_is_array(list) && json_array_size(list) <= PROFILE_MAX_PAUSES ? 0 : -EINVAL;
 
-	for (size_t i = 0; i < json_array_size(list) && !ret; i++) {
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < json_array_size(list); i++) {
 		ret = read_one(json_array_get(list, i), &p->pauses[i]);
 		p->nr_pauses += !ret;
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }

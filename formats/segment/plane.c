@@ -179,8 +179,11 @@ int plane_get(struct cursor *c, ZSTD_DCtx *zstd, size_t nr, const uint8_t **byte
 		*bytes = *owned + (packing ? nr : 0);
 		ret = plane_decompress(c, zstd, *owned + (packing ? nr : 0), nr_packed);
 	}
-	if (!ret && packing)
+	if (ret)
+		goto out;
+	if (packing)
 		plane_unpack(*owned, *bytes, nr, packing);
+out:
 	*bytes = *owned;
 	return ret;
 }

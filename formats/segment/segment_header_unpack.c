@@ -283,9 +283,14 @@ static int get_losses(struct unpacking *u, const msgpack_object *o, const char *
 	u->h->ledger = ledger;
 	if (!ledger)
 		return -ENOMEM;
-	for (size_t i = 0; i < o->via.array.size && !ret; i++)
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < o->via.array.size; i++) {
 		ret = get_loss(u, &o->via.array.ptr[i], what, ledger);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 /* One profile's text out of its zstd frame. */
@@ -324,31 +329,43 @@ static int get_profiles(struct unpacking *u, const msgpack_object *o, const char
 	if (!at)
 		return -ENOMEM;
 	u->h->nr_profiles = o->via.array.size;
-	for (size_t i = 0; i < o->via.array.size && !ret; i++)
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < o->via.array.size; i++) {
 		ret = get_profile(u, &o->via.array.ptr[i], what, &at[i]);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static int get_columns(struct unpacking *u, const msgpack_object *o, const char *what)
 {
 	int ret = get_array(u, o, what, NR_SEGMENT_COLUMNS, 0);
 
-	for (unsigned int i = 0; i < NR_SEGMENT_COLUMNS && !ret; i++) {
+	if (ret)
+		return ret;
+	for (unsigned int i = 0; i < NR_SEGMENT_COLUMNS; i++) {
 		const msgpack_object *e = &o->via.array.ptr[i], *part = e->via.array.ptr;
 		char name[SEGMENT_NAME_BYTES];
 
 		ret = get_array(u, e, what, 2, 0);
-		if (!ret)
-			ret = get_text(u, &part[0], what, name, sizeof(name));
-		if (!ret && strcmp(name, segment_column_name(i)))
+		if (ret)
+			return ret;
+		ret = get_text(u, &part[0], what, name, sizeof(name));
+		if (ret)
+			return ret;
+		if (strcmp(name, segment_column_name(i)))
 			ret = err_set(u->err, EPROTONOSUPPORT,
 				      "segment header: columns: expected '%s', got '%s'",
 				      segment_column_name(i), name);
-		if (!ret)
-			ret = get_number(u, &part[1], what, SEGMENT_MAX_BYTES,
-					 &u->layout->column_bytes[i]);
+		if (ret)
+			return ret;
+		ret = get_number(u, &part[1], what, SEGMENT_MAX_BYTES, &u->layout->column_bytes[i]);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 /* ---- the map ---- */
@@ -465,13 +482,19 @@ static int get_map(struct unpacking *u, const msgpack_object *o)
 
 	if (o->type != MSGPACK_OBJECT_MAP)
 		return segment_header_unpack_wrong(u, "header", "a map");
-	for (uint32_t i = 0; i < o->via.map.size && !ret; i++)
+	for (uint32_t i = 0; i < o->via.map.size; i++) {
 		ret = get_entry(u, &o->via.map.ptr[i], &seen);
-	for (unsigned int key = 0; key < NR_KEYS && !ret; key++)
+		if (ret)
+			return ret;
+	}
+	for (unsigned int key = 0; key < NR_KEYS; key++) {
 		if (!(seen & 1u << key))
 			ret = segment_header_unpack_wrong(u, key_names[key],
 							  "it, but it is missing");
-	if (!ret && u->h->end.monotonic_ns < u->h->begin.monotonic_ns)
+		if (ret)
+			return ret;
+	}
+	if (u->h->end.monotonic_ns < u->h->begin.monotonic_ns)
 		ret = segment_header_unpack_wrong(u, "end",
 						  "a monotonic time that is not before the begin");
 	return ret;

@@ -340,17 +340,20 @@ int segment_writer_finish(struct segment_writer *w, const struct segment_header 
 
 	buf_clear(&w->body);
 	buf_clear(&w->header);
-	for (unsigned int i = 0; i < NR_SEGMENT_COLUMNS && !ret; i++) {
+	for (unsigned int i = 0; i < NR_SEGMENT_COLUMNS; i++) {
 		size_t before = w->body.len;
 
 		ret = put_column(w, i);
 		layout.column_bytes[i] = w->body.len - before;
+		if (ret)
+			return ret;
 	}
-	if (!ret)
-		ret = segment_header_pack(header, &layout, w->zstd, &w->header);
-	if (!ret)
-		ret = segment_write_assemble(w, header->ledger, out);
-	if (!ret)
-		segment_writer_clear(w);
-	return ret;
+	ret = segment_header_pack(header, &layout, w->zstd, &w->header);
+	if (ret)
+		return ret;
+	ret = segment_write_assemble(w, header->ledger, out);
+	if (ret)
+		return ret;
+	segment_writer_clear(w);
+	return 0;
 }

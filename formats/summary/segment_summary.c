@@ -54,9 +54,10 @@ int summary_add_profile(struct summary *s, const struct profile *p)
 	s->profiles = more;
 	profile_init(&more[s->nr_profiles]);
 	ret = profile_copy(&more[s->nr_profiles], p);
-	if (!ret)
-		s->nr_profiles++;
-	return ret;
+	if (ret)
+		return ret;
+	s->nr_profiles++;
+	return 0;
 }
 
 static int compare_member(const void *a, const void *b)
@@ -212,13 +213,20 @@ int summary_merge(struct summary *dst, const struct summary *src)
 		take_stream(dst, src);
 	merge_facts(dst, src);
 	ret = merge_members(dst, src);
-	if (!ret)
-		ret = merge_devices(dst, src);
-	if (!ret)
-		ret = ledger_merge(&dst->ledger, &src->ledger);
-	for (size_t i = 0; i < src->nr_profiles && !ret; i++)
+	if (ret)
+		return ret;
+	ret = merge_devices(dst, src);
+	if (ret)
+		return ret;
+	ret = ledger_merge(&dst->ledger, &src->ledger);
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < src->nr_profiles; i++) {
 		ret = summary_add_profile(dst, &src->profiles[i]);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 void summary_drop_profiles(struct summary *s)
