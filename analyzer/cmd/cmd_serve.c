@@ -11,6 +11,7 @@
 #include "analyzer/serve/retain_beside.h"
 #include "analyzer/cmd/run_as.h"
 #include "analyzer/serve/server.h"
+#include "base/stop.h"
 
 static void cmd_serve_note(void *ctx, const char *line)
 {
@@ -31,7 +32,7 @@ static int wait_for_end(struct server *server, const sigset_t *signals)
 	return signal_nr;
 }
 
-/* Serves until SIGINT or SIGTERM, which are blocked by the caller and so in every thread. */
+/* Serves until SIGINT or SIGTERM, which the caller has directed to this thread, which blocks them. */
 static int cmd_serve_perform(struct cli *cli, struct store *store,
 			     const struct server_config *config,
 			     const struct retain_beside_config *retention, const sigset_t *signals)
@@ -137,17 +138,6 @@ static int open_store(struct store **out, const char *dir, const char *user,
 	return ret;
 }
 
-/* Those that it waits for, before any thread is there. */
-static void block_signals(sigset_t *signals)
-{
-	sigemptyset(signals);
-	sigaddset(signals, SIGINT);
-	sigaddset(signals, SIGTERM);
-	sigaddset(signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, signals, NULL);
-	signal(SIGPIPE, SIG_IGN);
-}
-
 static int open_and_serve(struct cli *cli, const char *dir, const char *user,
 			  const struct server_config *config,
 			  const struct retain_beside_config *retention)
@@ -157,7 +147,7 @@ static int open_and_serve(struct cli *cli, const char *dir, const char *user,
 	sigset_t signals;
 	int ret;
 
-	block_signals(&signals);
+	stop_to_main(&signals);
 	if (open_store(&store, dir, user, config, &err) < 0)
 		return cli_fail(cli, &err);
 	ret = cmd_serve_perform(cli, store, config, retention, &signals);
