@@ -48,7 +48,7 @@ own
 server=$!
 port=""
 for _ in $(seq 250); do
-	port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/err")
+	port=$(sed -n 's/^blkcast serve: port \([0-9]*\),.*/\1/p' "$T/err")
 	[ -n "$port" ] && break
 	sleep 0.02
 done

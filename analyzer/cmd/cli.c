@@ -20,14 +20,17 @@ struct common {
 	bool help;
 };
 
+/*
+ * The line is handed to the kernel in one piece: whoever follows the file sees no half of it, and lines of
+ * several threads do not mix. Standard error has no buffer, so that each call on it is a write.
+ */
 static void cli_say(const struct cli *cli, const char *fmt, va_list args)
 {
-	char text[4096];
+	char text[4096], line[4 * sizeof(text)];
 
 	vsnprintf(text, sizeof(text), fmt, args);
-	fprintf(stderr, "blkcast %s: ", cli->command->name);
-	shown_print(text, stderr);
-	fputc('\n', stderr);
+	shown(text, line, sizeof(line));
+	fprintf(stderr, "blkcast %s: %s\n", cli->command->name, line);
 }
 
 int cli_usage(const struct cli *cli, const char *fmt, ...)

@@ -129,11 +129,11 @@ wait_until() {
 }
 # serve_port FILE [PID]: waits until `blkcast serve`, whose standard error goes to FILE, says its port there,
 # and prints it. Whoever starts serve again empties FILE first: the new process may be slow to do so, and
-# the old one's port would be read.
+# the old one's port would be read. The comma behind the port says that all of the number has been written.
 serve_port() {
 	local port="" end=$((SECONDS + 60))
 	while [ $SECONDS -lt $end ]; do
-		port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$1" 2>/dev/null)
+		port=$(sed -n 's/^blkcast serve: port \([0-9]*\),.*/\1/p' "$1" 2>/dev/null)
 		[ -z "$port" ] || break
 		[ -z "${2:-}" ] || kill -0 "$2" 2>/dev/null || break
 		sleep 0.02

@@ -15,11 +15,7 @@ serve_owns "$c"
 server=$! agents=""
 stop_all() { kill -9 $server $agents 2>/dev/null; wait 2>/dev/null; }
 at_exit stop_all
-for _ in $(seq 500); do
-	port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/serve")
-	[ -n "$port" ] && break
-	sleep 0.02
-done
+port=$(serve_port "$T/serve" "$server")
 cp "$c/web1.crt" "$c/web1.key" "$c/ca.crt" "$T/"
 [ "$(id -u)" != 0 ] || chown 0 "$T/web1.crt" "$T/web1.key" "$T/ca.crt"
 url=https://127.0.0.1:$port

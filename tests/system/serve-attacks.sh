@@ -14,11 +14,7 @@ start() { # OPTION...
 	: >"$T/err"
 	"$b" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 "$@" >"$T/out" 2>"$T/err" &
 	server=$!
-	for _ in $(seq 500); do
-		port=$(sed -n 's/^blkcast serve: port \([0-9]*\).*/\1/p' "$T/err")
-		[ -n "$port" ] && break
-		sleep 0.02
-	done
+	port=$(serve_port "$T/err" "$server")
 	url=http://127.0.0.1:$port
 }
 stop() { kill "$server"; wait "$server"; local status=$?; server=""; return $status; }
