@@ -65,10 +65,10 @@ static int read_profiles(struct cli *cli, struct capacity_result *r, struct err 
 	return 0;
 }
 
-/* Every profile alone, and, behind them, all together. */
+/* Every load alone, and, behind them, all together. */
 static int use_profiles(struct capacity_result *r, struct err *err)
 {
-	const struct profile **all = calloc(r->nr_uses + 1, sizeof(*all));
+	struct load_facts *all = calloc(r->nr_uses + 1, sizeof(*all));
 	size_t nr = 0;
 	int ret = all ? 0 : -ENOMEM;
 
@@ -78,13 +78,18 @@ static int use_profiles(struct capacity_result *r, struct err *err)
 	if (ret)
 		goto out;
 	for (size_t i = 0; i < r->nr_sets; i++) {
-		for (size_t g = 0; g < r->sets[i].nr_groups && !ret; g++) {
-			all[nr] = &r->sets[i].groups[g].whole;
+		for (size_t g = 0; g < r->sets[i].nr_groups; g++) {
+			const struct profile_group *group = &r->sets[i].groups[g];
+
+			load_facts_of_group(group, &all[nr]);
 			ret = capacity_use(&r->capacity, &all[nr], 1, &r->uses[nr], err);
 			nr++;
+			if (ret)
+				err_prefix(err, "%s %s", group->whole.host,
+					   group->whole.device_name);
+			if (ret)
+				goto out;
 		}
-		if (ret)
-			goto out;
 	}
 	if (nr > 1)
 		ret = capacity_use(&r->capacity, all, nr, &r->uses[nr], err);

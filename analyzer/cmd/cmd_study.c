@@ -295,7 +295,7 @@ static int cmd_study_explore(struct job *job)
 	if (r.space.outside)
 		cli_note(job->cli, "'%s' lies outside what the target's model knows: extrapolated",
 			 r.space.outside);
-	job->cannot_tell = r.space.outside != NULL;
+	job->cannot_tell = space_cannot_tell(&r);
 	return cmd_study_show_space(job, &r);
 }
 
@@ -489,7 +489,10 @@ static const struct command study_helps[] = {
 				"SIZE:read=N,...]",
 		       .example = "blkcast study mix docs/examples/demo.seg --measure "
 				  "4k:read=20000,write=5000 --measure 64k:read=4000,write=1600",
-		       .details = "Exit status 1 where nothing fits." },
+		       .details =
+			       "Every load must also get the requests that it offers. Exit status "
+			       "1 where nothing fits, 3 where the\ntarget cannot carry the loads "
+			       "or they lie outside what the model knows." },
 };
 
 static int cmd_study_run(struct cli *cli)

@@ -54,8 +54,8 @@ static int read_loads(struct job *job, size_t *nr)
 				return err_set(&job->err, EINVAL, "%s: expected up to %d loads",
 					       job->cli->argv[i], LOADS_MAX);
 			job->loads[*nr] = &set->groups[g];
-			job->streams[*nr] = cache_stream_of(&set->groups[g].whole);
-			ret = cache_advise(&job->advice[*nr], &set->groups[g].whole, job->hit_s,
+			job->streams[*nr] = cache_stream_of(&set->groups[g]);
+			ret = cache_advise(&job->advice[*nr], &set->groups[g], job->hit_s,
 					   job->miss_s, job->hit_ratio);
 			if (ret)
 				ret = no_curve(job, job->cli->argv[i], &set->groups[g]);

@@ -59,7 +59,6 @@ static int read_load(struct job *job, const char *text)
 	if (!(p->requests[OPERATION_READ] + p->requests[OPERATION_WRITE]))
 		return err_set(&job->err, EINVAL, "%s: it has no reads or writes", path);
 	snprintf(load->name, sizeof(load->name), "%.60s %.60s", p->host, p->device_name);
-	load->profile = p;
 	load_facts_of_group(&set->groups[0], &load->facts);
 	load->count = count;
 	load->free = !equals;
@@ -194,7 +193,10 @@ static int study_mix_ask(struct job *job)
 	job->r.mix.most = most;
 	lsq_single_thread();
 	ret = study_mix_work(job);
-	return cli_finish(cli, ret, &job->err, !ret && mix_is_fit(&job->r) ? CLI_DONE : CLI_FAILED);
+	return cli_finish(cli, ret, &job->err,
+			  mix_cannot_tell(&job->r) ? CLI_CANNOT_TELL
+			  : mix_is_fit(&job->r)	   ? CLI_DONE
+						   : CLI_FAILED);
 }
 
 int study_mix(struct cli *cli)

@@ -73,6 +73,7 @@ int study_scenario(struct cli *cli)
 		CLI_STRING("report", 0, "FILE", &report, "an HTML page"),
 		CLI_END,
 	};
+	bool cannot_tell = false;
 	int ret;
 
 	if (!cli_parse(cli, options))
@@ -83,7 +84,9 @@ int study_scenario(struct cli *cli)
 	files = scenario_files_new();
 	r.scenarios = calloc(SCENARIOS_MAX, sizeof(*r.scenarios));
 	ret = files && r.scenarios ? study_scenario_work(cli, &r, files, report, &err) : -ENOMEM;
+	for (size_t i = 0; !ret && i < r.nr; i++)
+		cannot_tell |= scenario_cannot_tell(&r.scenarios[i]);
 	free(r.scenarios);
 	scenario_files_free(files);
-	return cli_finish(cli, ret, &err, CLI_DONE);
+	return cli_finish(cli, ret, &err, cannot_tell ? CLI_CANNOT_TELL : CLI_DONE);
 }

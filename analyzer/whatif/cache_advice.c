@@ -34,10 +34,11 @@ static double mean_s(const struct profile *p)
 	return sum / nr;
 }
 
-int cache_advise(struct cache_advice *out, const struct profile *p, double hit_s, double miss_s,
-		 double wanted)
+int cache_advise(struct cache_advice *out, const struct profile_group *g, double hit_s,
+		 double miss_s, double wanted)
 {
-	const struct cache_stream s = cache_stream_of(p);
+	const struct cache_stream s = cache_stream_of(g);
+	const struct profile *p = &g->whole;
 	size_t knee;
 
 	*out = (struct cache_advice){ .knee_bytes = NAN, .knee_hit_ratio = NAN };

@@ -37,7 +37,7 @@ struct cache_advice {
  * hit_s, miss_s (NaN: of the profile), wanted (hit ratio): NaN where not known or asked. -ENODATA
  * where the profile has no curve.
  */
-int cache_advise(struct cache_advice *out, const struct profile *p, double hit_s, double miss_s,
-		 double wanted);
+int cache_advise(struct cache_advice *out, const struct profile_group *g, double hit_s,
+		 double miss_s, double wanted);
 
 #endif

@@ -15,21 +15,14 @@
 #define UNITS	     512 /* that a cache is parted into */
 #define ROUNDING     1e-12
 
-struct cache_stream cache_stream_of(const struct profile *p)
+struct cache_stream cache_stream_of(const struct profile_group *g)
 {
-	const struct direction_profile *sides[2] = { &p->read, &p->write };
-	double bytes = 0;
+	const struct profile *p = &g->whole;
+	struct load_facts f;
 
-	for (int w = 0; w < 2; w++) {
-		int operation = w ? OPERATION_WRITE : OPERATION_READ;
-
-		if (p->bytes[operation])
-			bytes += (double)p->bytes[operation];
-		else if (p->requests[operation])
-			bytes += (double)p->requests[operation] * sides[w]->size_mean_bytes;
-	}
+	load_facts_of_group(g, &f);
 	return (struct cache_stream){ p->locality.miss_ratio, p->locality.nr_miss_ratio,
-				      bytes / load_watched_s(p), p->locality.footprint_bytes };
+				      f.rate_per_s * f.size_bytes, p->locality.footprint_bytes };
 }
 
 /* The ends of piece i of a curve; false behind the last, which is flat. */

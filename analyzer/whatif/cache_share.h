@@ -17,7 +17,7 @@
 
 #include <stddef.h>
 
-#include "formats/profile/profile.h"
+#include "analyzer/characterize/profile_set.h"
 
 struct cache_stream {
 	const struct cache_point *points; /* borrowed; by cache_bytes ascending */
@@ -26,8 +26,8 @@ struct cache_stream {
 	double footprint_bytes;		  /* NaN: the curve's end */
 };
 
-/* Of a profile: its curve, rate and footprint. */
-struct cache_stream cache_stream_of(const struct profile *p);
+/* Of a load: its curve and footprint, and the bytes per second of its description (load_facts.h). */
+struct cache_stream cache_stream_of(const struct profile_group *g);
 /* Miss ratio with a cache to itself. */
 double cache_miss_ratio(const struct cache_stream *s, double bytes);
 /* The least cache with at least that hit ratio; NaN: none has it. */

@@ -238,17 +238,16 @@ int capacity_mix(const struct capacity *c, struct capacity_part *parts, size_t n
 	return 0;
 }
 
-/* Requests of one size and direction at a rate. */
-static void use_size(const struct capacity *c, uint64_t bytes, uint64_t count, bool read,
-		     double duration_s, struct capacity_use *use, double *gradient)
+/* Reads or writes of one size: so many per second, which were seen so many times. */
+static void use_size(const struct capacity *c, double bytes, double per_s, double seen, bool read,
+		     struct capacity_use *use, double *gradient)
 {
+	uint64_t count = (uint64_t)llround(seen);
 	struct capacity_at at;
 	double share;
 
-	if (!count)
-		return;
-	capacity_at(c, bytes, &at);
-	share = (double)count / duration_s * (read ? at.read_s : at.write_s);
+	capacity_at(c, (uint64_t)llround(bytes), &at);
+	share = per_s * (read ? at.read_s : at.write_s);
 	use->share.value += share;
 	use->requests += count;
 	use->interpolated += at.interpolated ? count : 0;
@@ -256,29 +255,29 @@ static void use_size(const struct capacity *c, uint64_t bytes, uint64_t count, b
 	add_gradient(c, &at, read, -share, gradient);
 }
 
-static int use_direction(const struct capacity *c, const struct profile *p, bool read,
-			 struct capacity_use *use, double *gradient, struct err *err)
+static int use_load(const struct capacity *c, const struct load_facts *f, size_t number,
+		    struct capacity_use *use, double *gradient, struct err *err)
 {
-	const struct direction_profile *d = read ? &p->read : &p->write;
-	uint64_t nr = p->requests[read ? OPERATION_READ : OPERATION_WRITE], known = 0;
-	double duration_s = load_watched_s(p);
+	if (!(f->rate_per_s > 0))
+		return err_set(err, EINVAL, "load %zu has no reads or writes", number);
+	use->rate_per_s += f->rate_per_s;
+	for (int side = 0; side < 2; side++) {
+		double part = side ? 1 - f->read_ratio : f->read_ratio;
+		const struct load_sizes *sizes = &f->sizes[side];
 
-	for (size_t i = 0; i < d->nr_sizes; i++) {
-		known += d->sizes[i].count;
-		use_size(c, d->sizes[i].bytes, d->sizes[i].count, read, duration_s, use, gradient);
+		if (!load_facts_has(f, side))
+			continue;
+		if (!sizes->nr)
+			return err_set(err, EINVAL, "the sizes of the %ss of load %zu are unknown",
+				       side ? "write" : "read", number);
+		for (size_t k = 0; k < sizes->nr; k++)
+			use_size(c, sizes->at[k].bytes, f->rate_per_s * part * sizes->at[k].share,
+				 f->requests * part * sizes->at[k].share, !side, use, gradient);
 	}
-	if (known >= nr)
-		return 0;
-	if (!(d->size_mean_bytes > 0))
-		return err_set(err, EINVAL,
-			       "the profile of %s %s does not know the sizes of its %s", p->host,
-			       p->device_name, read ? "reads" : "writes");
-	use_size(c, (uint64_t)llround(d->size_mean_bytes), nr - known, read, duration_s, use,
-		 gradient);
 	return 0;
 }
 
-int capacity_use(const struct capacity *c, const struct profile *const *p, size_t nr,
+int capacity_use(const struct capacity *c, const struct load_facts *f, size_t nr,
 		 struct capacity_use *out, struct err *err)
 {
 	double *gradient = calloc(c->nr_points, sizeof(*gradient));
@@ -288,18 +287,7 @@ int capacity_use(const struct capacity *c, const struct profile *const *p, size_
 	if (ret)
 		goto out;
 	for (size_t i = 0; i < nr; i++) {
-		uint64_t count = p[i]->requests[OPERATION_READ] + p[i]->requests[OPERATION_WRITE];
-
-		if (!count)
-			ret = err_set(err, EINVAL, "the profile of %s %s has no reads or writes",
-				      p[i]->host, p[i]->device_name);
-		out->rate_per_s += (double)count / load_watched_s(p[i]);
-		if (ret)
-			goto out;
-		ret = use_direction(c, p[i], true, out, gradient, err);
-		if (ret)
-			goto out;
-		ret = use_direction(c, p[i], false, out, gradient, err);
+		ret = use_load(c, &f[i], i + 1, out, gradient, err);
 		if (ret)
 			goto out;
 	}

@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "formats/profile/profile.h"
+#include "analyzer/whatif/load_facts.h"
 #include "base/table.h"
 
 #define CAPACITY_LEVEL 0.9  /* of every interval */
@@ -102,10 +102,13 @@ int capacity_mix(const struct capacity *c, struct capacity_part *parts, size_t n
 struct capacity_use {
 	struct capacity_value share; /* of the capacity: above 1 it does not fit */
 	double rate_per_s;
-	uint64_t interpolated, extrapolated, requests;
+	uint64_t interpolated, extrapolated, requests; /* of the loads, as they were seen */
 };
-/* What the reads and writes of a profile use. -EINVAL where it has none or lacks their sizes. */
-int capacity_use(const struct capacity *c, const struct profile *const *p, size_t nr,
+/*
+ * What the reads and writes of nr loads use, each size of a load (load_facts.h) at the cost of that size.
+ * -EINVAL where a load has no reads and writes, or where their sizes are unknown.
+ */
+int capacity_use(const struct capacity *c, const struct load_facts *f, size_t nr,
 		 struct capacity_use *out, struct err *err);
 
 /* How constant C is: T_read + f_rw T_write at every further mix of a size. */

@@ -10,8 +10,8 @@
 #include "base/units.h"
 
 #define LOAD_BYTES 128
-/* A target that serves less than this share of the offered requests cannot carry the load. */
-#define CARRIES_RATIO 0.95
+/* So much less throughput than the clients' number lets expect is told. */
+#define GROWS_RATIO 0.95
 
 static void headroom_bound_text(const struct headroom_bound *b, char out[UNITS_BYTES])
 {
@@ -82,7 +82,9 @@ void headroom_find_rates(struct headroom_result *r, struct predictor *p,
 
 bool headroom_is_overloaded(const struct headroom_result *r)
 {
-	return r->today_per_s < CARRIES_RATIO * r->offered_per_s;
+	const struct load_facts all = { .rate_per_s = r->offered_per_s };
+
+	return load_facts_carried(&all, r->today_per_s, NAN) != LOAD_CARRIED;
 }
 
 bool headroom_is_outside(const struct headroom *h)
@@ -100,7 +102,7 @@ static void headroom_say_rates(const struct headroom_result *r, char *out, size_
 			out, size,
 			" The target cannot carry this load: offered %s requests/s, it gives %s/s.",
 			units_count(r->offered_per_s, offered), units_count(r->today_per_s, gives));
-	else if (r->limit_per_s < CARRIES_RATIO * h->at.factor * r->today_per_s)
+	else if (r->limit_per_s < GROWS_RATIO * h->at.factor * r->today_per_s)
 		snprintf(out, size,
 			 " With so many clients it gives %.3g times today's requests per second, "
 			 "since each waits longer.",

@@ -2,7 +2,13 @@
 #include "analyzer/whatif/load_facts.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "base/units.h"
+
+/* A target that serves less than this share of the offered requests cannot carry the load. */
+#define CARRIES_RATIO 0.95
 
 /* Sums per power of two, from which load_sizes are made. */
 struct size_bins {
@@ -106,6 +112,7 @@ void load_facts_of(const struct profile *p, struct load_facts *out)
 
 	*out = (struct load_facts){ .clients = p->closed.clients_mean,
 				    .in_flight = p->closed.in_flight_mean };
+	out->requests = all;
 	out->rate_per_s = all / load_watched_s(p);
 	out->read_ratio = all > 0 ? reads / all : NAN;
 	out->side_bytes[0] = mean_bytes(p->bytes[OPERATION_READ], reads, &p->read);
@@ -238,6 +245,7 @@ void load_facts_join(const struct load_facts *f, size_t nr, struct load_facts *o
 		sum.clients += f[i].clients;
 		sum.in_flight += f[i].in_flight;
 		sum.concurrency += f[i].concurrency;
+		sum.requests += f[i].requests;
 		sum.rate_per_s += f[i].rate_per_s;
 		sum.read_ratio += f[i].read_ratio * f[i].rate_per_s;
 		sum.size_bytes += f[i].size_bytes * f[i].rate_per_s;
@@ -281,4 +289,23 @@ double load_think_s(const struct load_facts *f)
 	if (isfinite(f->in_flight))
 		return fmax(0, f->concurrency - f->in_flight) / f->rate_per_s;
 	return f->given_think_s > 0 ? f->given_think_s : 0;
+}
+
+enum load_carried load_facts_carried(const struct load_facts *f, double per_s, double high_per_s)
+{
+	double least = CARRIES_RATIO * f->rate_per_s;
+
+	if (!(per_s < least))
+		return LOAD_CARRIED;
+	return high_per_s >= least ? LOAD_MAY_NOT : LOAD_CANNOT;
+}
+
+void load_facts_say_carried(enum load_carried c, const char *target, const char *name,
+			    double offered_per_s, double per_s, char *out, size_t bytes)
+{
+	char offered[UNITS_BYTES], gives[UNITS_BYTES];
+
+	snprintf(out, bytes, "%s %s carry this load: %s offered %s requests/s, it gives %s/s",
+		 target, c == LOAD_CANNOT ? "cannot" : "may not", name,
+		 units_count(offered_per_s, offered), units_count(per_s, gives));
 }

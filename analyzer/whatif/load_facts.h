@@ -38,6 +38,7 @@ struct load_facts {
 	double clients;	    /* threads that submit */
 	double in_flight;   /* mean over the whole period: the n of the interactive law */
 	double concurrency; /* at least 1 per load: see above */
+	double requests;    /* reads and writes that were seen; 0 for loads that were made up */
 	double rate_per_s, read_ratio, size_bytes, sequential_ratio;
 	double range_bytes;
 	double given_think_s; /* as sampled per thread; only used where in_flight is unknown */
@@ -66,6 +67,17 @@ void load_facts_all_sizes(const struct load_facts *f, struct load_sizes *out);
 void load_facts_set_size(struct load_facts *f, int side, double bytes);
 /* Whether the load has requests of a direction. */
 bool load_facts_has(const struct load_facts *f, int side);
+/* Whether a target that gives the load so many requests per second carries it. */
+enum load_carried {
+	LOAD_CARRIED, /* also where the rate is unknown */
+	LOAD_MAY_NOT, /* not by the mean, but the interval's upper end would carry it */
+	LOAD_CANNOT,
+};
+/* high_per_s: the upper end of the interval of the rate; NaN: none. */
+enum load_carried load_facts_carried(const struct load_facts *f, double per_s, double high_per_s);
+/* "TARGET cannot carry this load: NAME offered 40 k requests/s, it gives 10 k/s", in out. */
+void load_facts_say_carried(enum load_carried c, const char *target, const char *name,
+			    double offered_per_s, double per_s, char *out, size_t bytes);
 /* Seconds between two requests of one client: 0 where clients never pause, or where it is unknown. */
 double load_think_s(const struct load_facts *f);
 

@@ -131,6 +131,11 @@ int load_model_depth(const struct model *m)
 	return variable_of(m, FACT_DEPTH);
 }
 
+int load_model_rate(const struct model *m)
+{
+	return variable_of(m, FACT_RATE);
+}
+
 /* What the caller set a fact's variable to; NaN where the model lacks it or the caller said nothing. */
 static double set_number(const struct question *q, enum fact fact)
 {

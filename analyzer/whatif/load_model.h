@@ -89,9 +89,10 @@ double load_own_factor(const struct load_own *o, double all_s);
  * none of think time.
  */
 bool load_model_is_busy(const struct model *m);
-/* The index of the variable of clients, or of depth, or -1. */
+/* The index of the variable of clients, of depth, or of the rate, or -1. */
 int load_model_clients(const struct model *m);
 int load_model_depth(const struct model *m);
+int load_model_rate(const struct model *m);
 /* Whether the caller has set variable v. */
 bool load_model_is_set(const struct model *m, size_t v, const char *const *set, size_t nr_set);
 /* The index of the variable that says how much load there is, by name or, NULL, the first that is

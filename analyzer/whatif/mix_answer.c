@@ -10,6 +10,11 @@ bool mix_is_fit(const struct mix_result *r)
 	return r->nr_free == 0 ? r->fits : r->nr_free == 1 ? !r->none : r->nr > 0;
 }
 
+bool mix_cannot_tell(const struct mix_result *r)
+{
+	return r->mix.fits_outside || (!mix_is_fit(r) && r->mix.not_carried);
+}
+
 /* The loads whose counts are given: " beside 2 of vm b and 1 of vm c". */
 static void mix_given_text(const struct mix_result *r, const char *first, char *out, size_t size)
 {
@@ -28,13 +33,14 @@ const char *mix_free_name(const struct mix_result *r, size_t k)
 	return r->mix.loads[r->free[k]].name;
 }
 
-static void mix_conclude_one(const struct mix_result *r, const char *given, struct answer *a)
+static void mix_conclude_one(const struct mix_result *r, const char *lead, const char *given,
+			     struct answer *a)
 {
 	char upper[64] = "", reason[MIX_WHY_BYTES + 64] = "";
 
 	if (r->none) {
-		answer_conclude(a, "%s does not fit even without the others: %.160s.", given,
-				r->why);
+		answer_conclude(a, "%s%s does not fit even without the others: %.220s.", lead,
+				given, r->why);
 		return;
 	}
 	if (r->none_upper)
@@ -42,29 +48,46 @@ static void mix_conclude_one(const struct mix_result *r, const char *given, stru
 	else if (r->most_upper[0] != r->most[0])
 		snprintf(upper, sizeof(upper), " (90 %%: %zu)", r->most_upper[0]);
 	if (r->why[0])
-		snprintf(reason, sizeof(reason), "; one more breaks %s", r->why);
-	answer_conclude(a, "%s %zu of %s fit%s%s%s.", r->why[0] ? "Up to" : "At least", r->most[0],
-			mix_free_name(r, 0), given, upper, reason);
+		snprintf(reason, sizeof(reason), "; one more%s %s",
+			 r->mix.not_carried ? ":" : " breaks", r->why);
+	answer_conclude(a, "%s%s %zu of %s fit%s%s%s.", lead, r->why[0] ? "Up to" : "At least",
+			r->most[0], mix_free_name(r, 0), given, upper, reason);
+}
+
+/* What forbids a conclusion, before it. */
+static void mix_lead(const struct mix_result *r, char *out, size_t size)
+{
+	out[0] = 0;
+	if (r->mix.fits_outside)
+		snprintf(out, size,
+			 "Cannot tell: '%.60s' lies outside what the target's model knows; measure "
+			 "there. Extrapolated: ",
+			 r->mix.fits_outside);
+	else if (mix_cannot_tell(r))
+		snprintf(out, size,
+			 "Cannot tell whether the objectives hold, since the loads are not served "
+			 "in full. ");
 }
 
 static void mix_conclude(const struct mix_result *r, struct answer *a)
 {
-	char given[512];
+	char given[512], lead[192];
 
+	mix_lead(r, lead, sizeof(lead));
 	mix_given_text(r, r->nr_free ? " beside " : "", given, sizeof(given));
 	if (!r->nr_free)
-		answer_conclude(a, "%s %s%s%.160s.", given, r->fits ? "fit" : "do not fit",
+		answer_conclude(a, "%s%s %s%s%.220s.", lead, given, r->fits ? "fit" : "do not fit",
 				r->fits ? "" : ": ", r->why);
 	else if (r->nr_free == 1)
-		mix_conclude_one(r, r->none ? given + strlen(" beside ") : given, a);
+		mix_conclude_one(r, lead, r->none ? given + strlen(" beside ") : given, a);
 	else if (!r->nr)
-		answer_conclude(a, "Nothing fits%s.", given);
+		answer_conclude(a, "%sNothing fits%s.", lead, given);
 	else
 		answer_conclude(
 			a,
-			"Between %zu of %s alone and %zu of %s beside %zu of the former, every mix "
+			"%sBetween %zu of %s alone and %zu of %s beside %zu of the former, every mix "
 			"on the frontier fits%s.",
-			r->most[0], mix_free_name(r, 0), r->nr - 1, mix_free_name(r, 1),
+			lead, r->most[0], mix_free_name(r, 0), r->nr - 1, mix_free_name(r, 1),
 			r->most[r->nr - 1], given);
 }
 
@@ -127,5 +150,9 @@ struct answer *mix_answer(const struct mix_result *r)
 	if (r->nr_free == 2)
 		mix_answer_frontier(r, a);
 	mix_conclude(r, a);
+	if (r->mix.carried_unknown)
+		answer_note(a,
+			    "The requests that the target gives are not compared with those that "
+			    "the loads offer, which needs models of read_s and write_s.");
 	return a;
 }

@@ -19,6 +19,11 @@ struct mix_result {
 
 /* Whether anything fits. */
 bool mix_is_fit(const struct mix_result *r);
+/*
+ * Whether the answer is that nobody can tell: a mix that is said to fit lies outside what the model knows,
+ * or nothing fits because the target does not give a load the requests that it offers.
+ */
+bool mix_cannot_tell(const struct mix_result *r);
 /* The name of the load whose count is asked for; k: 0 or 1. */
 const char *mix_free_name(const struct mix_result *r, size_t k);
 /* The answer "blkcast.mix/1" without pictures; NULL where memory is out. */

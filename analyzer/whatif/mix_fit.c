@@ -13,8 +13,8 @@
 struct many {
 	struct load_facts facts[PREDICTOR_LOADS_MAX];
 	struct predicted answers[PREDICTOR_LOADS_MAX];
-	const struct profile *profiles[PREDICTOR_LOADS_MAX];
 	size_t whose[PREDICTOR_LOADS_MAX], nr;
+	const char *outside; /* of the training range, or NULL */
 };
 
 static int mix_fit_collect(const struct mix_fit *m, const size_t *counts, struct many *all,
@@ -27,7 +27,6 @@ static int mix_fit_collect(const struct mix_fit *m, const size_t *counts, struct
 				return err_set(err, EINVAL, "expected up to %d loads at once",
 					       PREDICTOR_LOADS_MAX);
 			all->facts[all->nr] = m->loads[i].facts;
-			all->profiles[all->nr] = m->loads[i].profile;
 			all->whose[all->nr++] = i;
 		}
 	return 0;
@@ -48,6 +47,8 @@ static int check_objective(struct mix_fit *m, size_t which, struct many *all, bo
 		return ret;
 	if (!m->outside)
 		m->outside = outside;
+	if (outside)
+		all->outside = outside;
 	for (size_t i = 0; i < all->nr && *fits; i++) {
 		double s = all->answers[i].s[o->side], high = all->answers[i].high[o->side];
 		bool has = o->side ? all->facts[i].read_ratio < 1 : all->facts[i].read_ratio > 0;
@@ -66,11 +67,42 @@ static int check_objective(struct mix_fit *m, size_t which, struct many *all, bo
 	return 0;
 }
 
+/*
+ * An objective that holds says nothing where the target gives a load fewer requests than it offers: the
+ * times are then those of a smaller load. Needs means of all directions, which not all predictors know.
+ */
+static void check_carried(struct mix_fit *m, struct many *all, bool upper, bool *fits,
+			  char why[MIX_WHY_BYTES])
+{
+	const struct predictor_ask ask = { .point = "", .sides = { true, true } };
+	struct err ignored = { 0 };
+
+	if (predictor_ask(m->predictor, &ask, all->facts, all->nr, all->answers, NULL, &ignored)) {
+		m->carried_unknown = true;
+		return;
+	}
+	for (size_t i = 0; i < all->nr && *fits; i++) {
+		const struct load_facts *f = &all->facts[i];
+		double per_s = all->answers[i].rate_per_s, low = all->answers[i].rate_low_per_s;
+		enum load_carried c;
+
+		m->carried_unknown |= isnan(per_s);
+		c = load_facts_carried(f, upper && isfinite(low) ? low : per_s,
+				       all->answers[i].rate_high_per_s);
+		if (c == LOAD_CARRIED)
+			continue;
+		*fits = false;
+		m->not_carried = true;
+		load_facts_say_carried(c, "the target", m->loads[all->whose[i]].name, f->rate_per_s,
+				       per_s, why, MIX_WHY_BYTES);
+	}
+}
+
 static int check_capacity(const struct mix_fit *m, const struct many *all, bool upper, bool *fits,
 			  char why[MIX_WHY_BYTES], struct err *err)
 {
 	struct capacity_use use;
-	int ret = capacity_use(m->capacity, all->profiles, all->nr, &use, err);
+	int ret = capacity_use(m->capacity, all->facts, all->nr, &use, err);
 	double share;
 
 	if (ret)
@@ -90,6 +122,7 @@ int mix_fits(struct mix_fit *m, const size_t *counts, bool upper, bool *fits,
 	int ret = all ? mix_fit_collect(m, counts, all, err) : -ENOMEM;
 
 	*fits = true;
+	m->not_carried = false;
 	why[0] = 0;
 	if (ret)
 		goto out;
@@ -98,8 +131,12 @@ int mix_fits(struct mix_fit *m, const size_t *counts, bool upper, bool *fits,
 		if (ret)
 			goto out;
 	}
+	if (*fits && m->nr_objectives && all->nr)
+		check_carried(m, all, upper, fits, why);
 	if (*fits && m->capacity && all->nr)
 		ret = check_capacity(m, all, upper, fits, why, err);
+	if (!ret && *fits && all->outside)
+		m->fits_outside = all->outside;
 out:
 	free(all);
 	return ret;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mix_fit: which mixes of several loads a target bears: so many of each that every load keeps the
- * objectives by a predictor (predictor.h), and that all together use no more than the capacity
- * (capacity.h). More load is taken to be slower: the largest count is the last before the first
+ * objectives by a predictor (predictor.h) and gets the requests that it offers, and that all together
+ * use no more than the capacity (capacity.h). More load is taken to be slower: the largest count is the last before the first
  * that does not fit, and the frontier of two is a staircase.
  */
 #ifndef ANALYZER_MIX_FIT_H
@@ -12,11 +12,10 @@
 #include "analyzer/whatif/headroom.h"
 
 #define MIX_LOADS_MAX 16
-#define MIX_WHY_BYTES 192
+#define MIX_WHY_BYTES 256
 
 struct mix_load {
 	char name[128];
-	const struct profile *profile; /* borrowed */
 	struct load_facts facts;
 	size_t count; /* where it is given */
 	bool free;    /* it is asked for */
@@ -31,7 +30,11 @@ struct mix_fit {
 	struct predictor *predictor;	 /* borrowed; NULL: no objectives */
 	const struct capacity *capacity; /* borrowed; NULL: none known */
 	size_t most;			 /* of one load; 1 to PREDICTOR_LOADS_MAX */
-	const char *outside; /* result: a variable that left the training range, or NULL */
+	/* results: */
+	const char *outside;	  /* a variable that left the training range, or NULL */
+	const char *fits_outside; /* the same in a mix that is said to fit */
+	bool carried_unknown;	  /* the predictor does not tell both means, and so no throughput */
+	bool not_carried; /* what was broken last is that the target does not give a load its rate */
 };
 
 /*

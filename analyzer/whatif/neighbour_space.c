@@ -60,6 +60,18 @@ static void take_worst(struct neighbour_space *s, size_t i, size_t k)
 	}
 }
 
+/* A time means nothing where the target does not give the load the requests that it offers. */
+static void take_carried(struct neighbour_space *s, const struct load_facts *load,
+			 const struct predicted *p)
+{
+	enum load_carried c = load_facts_carried(load, p->rate_per_s, p->rate_high_per_s);
+
+	if (c == LOAD_CARRIED || p->rate_per_s >= s->least_per_s)
+		return;
+	s->carried = c;
+	s->least_per_s = p->rate_per_s;
+}
+
 int neighbour_space_solve(struct neighbour_space *s, struct predictor *p,
 			  const struct load_facts *load, const struct load_facts *neighbour,
 			  struct err *err)
@@ -71,6 +83,8 @@ int neighbour_space_solve(struct neighbour_space *s, struct predictor *p,
 	fill_levels(s);
 	s->worst[0] = s->worst[1] = NAN;
 	s->alone = PREDICTED_NONE;
+	s->carried = LOAD_CARRIED;
+	s->offered_per_s = s->least_per_s = load->rate_per_s;
 	if (!s->beside)
 		ret = predictor_ask(p, &ask, load, 1, &s->alone, &s->outside, err);
 	if (ret)
@@ -87,6 +101,8 @@ int neighbour_space_solve(struct neighbour_space *s, struct predictor *p,
 			if (ret)
 				break;
 			s->at[i][k] = out[0];
+			if (!s->beside)
+				take_carried(s, load, &out[0]);
 			s->outside = s->outside ? s->outside : outside;
 			take_worst(s, i, k);
 		}

@@ -22,6 +22,9 @@ struct neighbour_space {
 	struct predicted at[SPACE_LEVELS_MAX][SPACE_LEVELS_MAX]; /* of the load, by size, mix */
 	struct predicted alone;					 /* NaN where beside */
 	const char *outside;					 /* or NULL */
+	/* Whether the target gives the load its requests everywhere, and else where it lacks the most. */
+	enum load_carried carried;
+	double offered_per_s, least_per_s;
 	double worst[2]; /* the slowest of reads, of writes; NaN none */
 	size_t worst_size[2], worst_read[2];
 };

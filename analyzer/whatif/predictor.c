@@ -270,6 +270,32 @@ double predictor_rate(const struct load_facts *f, const double s[2])
 	return f->concurrency / (mean_s + load_think_s(f));
 }
 
+/* Whether the models know how much load there is by its rate alone, as it was measured. */
+static bool predictor_is_by_rate(const struct predictor *p)
+{
+	bool by_rate = false;
+
+	for (size_t i = 0; i < p->nr_models; i++) {
+		const struct model *m = &p->models[i];
+
+		if (load_model_clients(m) >= 0 || load_model_depth(m) >= 0)
+			return false;
+		by_rate |= load_model_rate(m) >= 0;
+	}
+	return by_rate;
+}
+
+/* The requests per second that the load makes with the mean times of *out. */
+static void predictor_take_rate(const struct predictor *p, const struct load_facts *f,
+				struct predicted *out)
+{
+	out->rate_per_s = predictor_rate(f, out->s);
+	out->rate_low_per_s = predictor_rate(f, out->high);
+	out->rate_high_per_s = predictor_rate(f, out->low);
+	if (isfinite(out->rate_per_s) && predictor_is_by_rate(p))
+		out->rate_per_s = out->rate_low_per_s = out->rate_high_per_s = f->rate_per_s;
+}
+
 int predictor_ask(struct predictor *p, const struct predictor_ask *ask, const struct load_facts *f,
 		  size_t nr, struct predicted *out, const char **outside, struct err *err)
 {
@@ -286,11 +312,8 @@ int predictor_ask(struct predictor *p, const struct predictor_ask *ask, const st
 		ret = bound_by_alone(p, ask, f, nr, out, err);
 	if (ret)
 		goto out;
-	for (size_t i = 0; i < nr && !*ask->point; i++) {
-		out[i].rate_per_s = predictor_rate(&f[i], out[i].s);
-		out[i].rate_low_per_s = predictor_rate(&f[i], out[i].high);
-		out[i].rate_high_per_s = predictor_rate(&f[i], out[i].low);
-	}
+	for (size_t i = 0; i < nr && !*ask->point; i++)
+		predictor_take_rate(p, &f[i], &out[i]);
 out:
 	if (outside)
 		*outside = which;

@@ -47,7 +47,8 @@ struct predictor {
 struct predicted {
 	double s[2], low[2], high[2]; /* reads, writes; NaN: none, or no interval */
 	/* Requests per second that the load makes with these mean times: its clients wait for their
-	 * requests, X = N / (R + Z). NaN where a mean was not asked for, or is not known. */
+	 * requests, X = N / (R + Z). A model that knows the load by its rate was measured at that
+	 * rate, which is then the answer. NaN where a mean was not asked for, or is not known. */
 	double rate_per_s, rate_low_per_s, rate_high_per_s;
 };
 

@@ -48,7 +48,7 @@ static int scenario_collect(struct asked *a, struct scenario *s, size_t storage,
 		vm->rate_per_s = facts.rate_per_s;
 		to->rate_per_s += (double)vm->count * facts.rate_per_s;
 		for (size_t k = 0; k < vm->count; k++) {
-			a->streams[a->nr] = cache_stream_of(&vm->group->whole);
+			a->streams[a->nr] = cache_stream_of(vm->group);
 			a->streams[a->nr].bytes_per_s *= vm->load;
 			a->facts[a->nr] = facts;
 			a->vm[a->nr++] = i;
@@ -89,6 +89,9 @@ static void take_answers(const struct asked *a, struct scenario *s,
 		double hit = isfinite(vm->hit_ratio) ? vm->hit_ratio : 0;
 
 		vm->answer = a->answers[i];
+		vm->passed_per_s = a->facts[i].rate_per_s;
+		vm->carried = load_facts_carried(&a->facts[i], a->answers[i].rate_per_s,
+						 a->answers[i].rate_high_per_s);
 		vm->answer.s[0] = hit * to->hit_s + (1 - hit) * vm->answer.s[0];
 		vm->answer.low[0] = hit * to->hit_s + (1 - hit) * vm->answer.low[0];
 		vm->answer.high[0] = hit * to->hit_s + (1 - hit) * vm->answer.high[0];

@@ -47,6 +47,8 @@ struct scenario_vm {
 	/* results */
 	struct predicted answer;
 	double rate_per_s, hit_ratio; /* of one; NaN: no cache */
+	double passed_per_s;	      /* of one: what a cache lets through of rate_per_s */
+	enum load_carried carried;    /* whether its storage gives it passed_per_s */
 };
 
 struct scenario {

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "base/units.h"
@@ -86,10 +87,68 @@ static void scenario_change_words(char *out, size_t size, const struct scenario_
 		 100 * (now / before - 1));
 }
 
+/* The VM that its storage gives the least share of what it offers; NULL where none lacks any. */
+static const struct scenario_vm *scenario_overload(const struct scenario *s)
+{
+	const struct scenario_vm *worst = NULL;
+	double least = INFINITY;
+
+	for (size_t i = 0; i < s->nr_vms; i++) {
+		const struct scenario_vm *vm = &s->vms[i];
+		double ratio = vm->answer.rate_per_s / vm->passed_per_s;
+
+		if (!vm->count || vm->carried == LOAD_CARRIED || !(ratio < least))
+			continue;
+		worst = vm;
+		least = ratio;
+	}
+	return worst;
+}
+
+static const struct scenario_storage *scenario_outside(const struct scenario *s)
+{
+	for (size_t i = 0; i < s->nr_storages; i++) {
+		if (s->storages[i].nr_vms && s->storages[i].outside)
+			return &s->storages[i];
+	}
+	return NULL;
+}
+
+bool scenario_cannot_tell(const struct scenario *s)
+{
+	return scenario_overload(s) || scenario_outside(s);
+}
+
+/* "Cannot tell: ..." of the first scenario that allows no conclusion, or "". */
+static void scenario_lead(const struct scenario_result *r, char *out, size_t size)
+{
+	out[0] = 0;
+	for (size_t i = 0; i < r->nr && !out[0]; i++) {
+		const struct scenario *s = &r->scenarios[i];
+		const struct scenario_storage *outside = scenario_outside(s);
+		const struct scenario_vm *vm = scenario_overload(s);
+		char target[2 * SCENARIO_NAME_BYTES + 32];
+
+		if (outside)
+			snprintf(out, size,
+				 "Cannot tell: in %s '%.60s' lies outside what the model of %s "
+				 "knows. Extrapolated: ",
+				 s->name, outside->outside, outside->name);
+		if (outside || !vm)
+			continue;
+		snprintf(target, sizeof(target), "Cannot tell: in %s the target %s", s->name,
+			 s->storages[vm->storage].name);
+		load_facts_say_carried(vm->carried, target, vm->name, vm->passed_per_s,
+				       vm->answer.rate_per_s, out, size - 48);
+		snprintf(out + strlen(out), 48, ". With as many requests as it gives: ");
+	}
+}
+
 static void scenario_conclude(const struct scenario_result *r, struct answer *answer)
 {
 	const struct scenario *first = &r->scenarios[0], *best = first, *told;
 	char words[256] = "response times are unknown to compare with", mean[UNITS_BYTES];
+	char lead[512];
 	double before = NAN, now = NAN;
 	struct scenario_row row = { 0 };
 
@@ -100,21 +159,22 @@ static void scenario_conclude(const struct scenario_result *r, struct answer *an
 	if (scenario_worst_row(r, told, &row, &before, &now))
 		scenario_change_words(words, sizeof(words), &row, before, now);
 	units_time(best->mean_s, mean);
+	scenario_lead(r, lead, sizeof(lead));
 	if (r->nr == 1)
-		answer_conclude(answer, "%s: %s per request on average; beside today %s.",
+		answer_conclude(answer, "%s%s: %s per request on average; beside today %s.", lead,
 				best->name, mean, words);
 	else if (best == first)
 		answer_conclude(
 			answer,
-			"Of %zu scenarios none is faster than %s with %s per request on average; in "
+			"%sOf %zu scenarios none is faster than %s with %s per request on average; in "
 			"%s %s.",
-			r->nr, first->name, mean, told->name, words);
+			lead, r->nr, first->name, mean, told->name, words);
 	else
 		answer_conclude(
 			answer,
-			"Of %zu scenarios %s is the fastest: %s per request on average, %.1f %% "
+			"%sOf %zu scenarios %s is the fastest: %s per request on average, %.1f %% "
 			"less than in %s; %s.",
-			r->nr, best->name, mean, 100 * (1 - best->mean_s / first->mean_s),
+			lead, r->nr, best->name, mean, 100 * (1 - best->mean_s / first->mean_s),
 			first->name, words);
 }
 
@@ -247,13 +307,15 @@ static json_t *scenario_one_json(const struct scenario *s)
 	for (size_t i = 0; i < s->nr_vms; i++)
 		if (s->vms[i].count)
 			json_array_append_new(
-				vms, json_pack("{s:s, s:s, s:I, s:f, s:o, s:o, s:o}", "vm",
-					       s->vms[i].name, "storage",
+				vms, json_pack("{s:s, s:s, s:I, s:f, s:o, s:o, s:o, s:o, s:o}",
+					       "vm", s->vms[i].name, "storage",
 					       s->storages[s->vms[i].storage].name, "count",
 					       (json_int_t)s->vms[i].count, "load", s->vms[i].load,
 					       "hit_ratio", json_number(s->vms[i].hit_ratio),
 					       "read", scenario_side_json(&s->vms[i], 0), "write",
-					       scenario_side_json(&s->vms[i], 1)));
+					       scenario_side_json(&s->vms[i], 1), "offered_per_s",
+					       json_number(s->vms[i].passed_per_s), "target_per_s",
+					       json_number(s->vms[i].answer.rate_per_s)));
 	for (size_t i = 0; i < s->nr_storages; i++)
 		json_array_append_new(storages,
 				      json_pack("{s:s, s:I, s:f, s:f, s:o, s:b, s:o}", "storage",

@@ -24,6 +24,8 @@ struct scenario_row {
 bool scenario_row_of(const struct scenario_result *r, size_t k, struct scenario_row *out);
 /* The mean response time of a row in a scenario; NaN where the VM is not there. */
 double scenario_time_s(const struct scenario *s, const struct scenario_row *row);
+/* Whether a scenario allows no conclusion: a load lies outside a model, or its storage cannot carry it. */
+bool scenario_cannot_tell(const struct scenario *s);
 /* The answer "blkcast.scenario/1" without pictures; NULL where memory is out. */
 struct answer *scenario_answer(const struct scenario_result *r, bool utc);
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "base/units.h"
@@ -12,23 +13,47 @@ double space_before(const struct space_result *r, int side)
 	return r->space.beside ? r->base_s[side] : r->space.alone.s[side];
 }
 
+/* What forbids a conclusion, before it. */
+static void space_lead(const struct space_result *r, char *out, size_t size)
+{
+	const struct neighbour_space *s = &r->space;
+
+	out[0] = 0;
+	if (s->outside)
+		snprintf(out, size,
+			 "Cannot tell: '%.60s' lies outside what the target's model knows. "
+			 "Extrapolated: ",
+			 s->outside);
+	else if (s->carried != LOAD_CARRIED) {
+		load_facts_say_carried(s->carried, "Cannot tell: the target", r->load,
+				       s->offered_per_s, s->least_per_s, out, size - 48);
+		snprintf(out + strlen(out), 48, ". With as many requests as it gives: ");
+	}
+}
+
+bool space_cannot_tell(const struct space_result *r)
+{
+	return r->space.outside || r->space.carried != LOAD_CARRIED;
+}
+
 static void space_conclude(const struct space_result *r, struct answer *a)
 {
 	const struct neighbour_space *s = &r->space;
 	double change[2] = { s->worst[0] / space_before(r, 0), s->worst[1] / space_before(r, 1) };
 	int side = isnan(change[0]) || change[1] > change[0];
-	char now[UNITS_BYTES], then[UNITS_BYTES], size[UNITS_BYTES];
+	char now[UNITS_BYTES], then[UNITS_BYTES], size[UNITS_BYTES], lead[384];
 
+	space_lead(r, lead, sizeof(lead));
 	if (isnan(s->worst[side])) {
 		answer_conclude(a, "Nothing is known of the times of %s.", r->load);
 		return;
 	}
 	answer_conclude(
 		a,
-		"The %ss of %s are slowest, %s, beside %s with requests of %s and %.0f %% reads; "
+		"%sThe %ss of %s are slowest, %s, beside %s with requests of %s and %.0f %% reads; "
 		"%s they take %s.",
-		side ? "write" : "read", r->load, units_time(s->worst[side], now), r->neighbour,
-		units_bytes(s->sizes[s->worst_size[side]], size),
+		lead, side ? "write" : "read", r->load, units_time(s->worst[side], now),
+		r->neighbour, units_bytes(s->sizes[s->worst_size[side]], size),
 		100 * s->reads[s->worst_read[side]], s->beside ? "as characterized" : "alone there",
 		isnan(space_before(r, side)) ? "a time unknown"
 					     : units_time(space_before(r, side), then));

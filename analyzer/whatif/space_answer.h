@@ -14,6 +14,8 @@ struct space_result {
 
 /* The load's mean time without this neighbour; NaN unknown. side: 0 reads, 1 writes. */
 double space_before(const struct space_result *r, int side);
+/* Whether the answer allows no conclusion. */
+bool space_cannot_tell(const struct space_result *r);
 /* The answer "blkcast.interference/1" without pictures; NULL where memory is out. */
 struct answer *space_answer(const struct space_result *r);
 

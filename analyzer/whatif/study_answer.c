@@ -13,8 +13,6 @@
 
 /* Nobody notices a change of a response time below this share. */
 #define SAME_RATIO 0.05
-/* A target that serves less than this share of the offered requests cannot carry the load. */
-#define CARRIES_RATIO 0.95
 
 static const char *const study_sides[2] = { "read", "write" };
 
@@ -177,45 +175,51 @@ static void study_say_worst(const struct study_result *r, const struct study_row
 					       : "as the models predict");
 }
 
-/* The load that the target gives the least share of what it offers; false where none lacks any. */
-static bool study_find_overload(const struct study_result *r, size_t *load,
-				const struct study_answer **of)
+/* The load that the target gives the least share of what it offers. */
+static enum load_carried study_find_overload(const struct study_result *r, size_t *load,
+					     const struct study_answer **of)
 {
-	double least = CARRIES_RATIO;
+	enum load_carried worst = LOAD_CARRIED;
+	double least = INFINITY;
 
 	for (size_t at = 0; at < r->nr_cases; at++)
 		for (size_t i = 0; i < r->cases[at].nr && study_is_asked(r, at); i++) {
 			const struct study_answer *a = &r->cases[at].answers[i];
 			size_t l = r->cases[at].loads[i];
-			double ratio = a->rate_per_s / r->study->loads[l].facts.rate_per_s;
+			const struct load_facts *f = &r->study->loads[l].facts;
+			enum load_carried c =
+				load_facts_carried(f, a->rate_per_s, a->rate_high_per_s);
 
-			if (!(ratio < least))
+			if (c == LOAD_CARRIED || !(a->rate_per_s / f->rate_per_s < least))
 				continue;
-			least = ratio;
+			least = a->rate_per_s / f->rate_per_s;
+			worst = c;
 			*load = l;
 			*of = a;
 		}
-	return least < CARRIES_RATIO;
+	return worst;
 }
 
-static void study_say_overload(const struct study_result *r, char *out, size_t size)
+/* Says in out what the target cannot carry; false where it carries all, or where nobody knows. */
+static bool study_say_overload(const struct study_result *r, const char *target, char *out,
+			       size_t size)
 {
 	const struct study_answer *a = NULL;
-	char name[128], offered[UNITS_BYTES], gives[UNITS_BYTES];
-	double rate;
+	enum load_carried c;
+	char name[128];
 	size_t load = 0;
-	bool certain;
 
+	out[0] = 0;
 	/* A run of a few seconds need not offer what the whole load does on average. */
-	if (!r->study->predictor || !study_find_overload(r, &load, &a))
-		return;
-	rate = r->study->loads[load].facts.rate_per_s;
-	certain = !(a->rate_high_per_s >= CARRIES_RATIO * rate);
+	if (!r->study->predictor)
+		return false;
+	c = study_find_overload(r, &load, &a);
+	if (c == LOAD_CARRIED)
+		return false;
 	study_name(r->study, load, name);
-	snprintf(out, size,
-		 " The target %s carry this load: %s offered %s requests/s, it gives %s/s.",
-		 certain ? "cannot" : "may not", name, units_count(rate, offered),
-		 units_count(a->rate_per_s, gives));
+	load_facts_say_carried(c, target, name, r->study->loads[load].facts.rate_per_s,
+			       a->rate_per_s, out, size);
+	return true;
 }
 
 /* Whether a client of the load waits longer for the storage than it thinks between its requests. */
@@ -238,21 +242,39 @@ static const char *study_outside(const struct study_result *r)
 	return NULL;
 }
 
-int study_conclude(struct study_result *r)
+/*
+ * What forbids a conclusion, before it; returns its length. Loads that share a target are judged by what
+ * they do to each other: where the target does not give a load the requests that it offers, the times
+ * are those of another load. A migration asks for the throughput itself, which is no reason to refuse.
+ */
+static size_t study_say_refused(struct study_result *r, char *out, size_t size)
 {
 	const char *outside = study_outside(r);
+	char overload[STUDY_WORDS_BYTES / 2];
+
+	out[0] = 0;
+	if (outside)
+		snprintf(out, size,
+			 "Cannot tell: '%.60s' lies outside what the target's model knows; measure "
+			 "with --run. Extrapolated: ",
+			 outside);
+	else if (strcmp(r->verb, "migrate") != 0 &&
+		 study_say_overload(r, "the target", overload, sizeof(overload)))
+		snprintf(out, size,
+			 "Cannot tell: %s. With as many requests as it gives: ", overload);
+	r->cannot_tell = out[0] != 0;
+	return strlen(out);
+}
+
+int study_conclude(struct study_result *r)
+{
 	const struct study_row *worst;
-	size_t used = 0;
+	char overload[STUDY_WORDS_BYTES / 2];
+	size_t used;
 
 	if (study_make_rows(r))
 		return -ENOMEM;
-	r->conclusion[0] = 0;
-	r->cannot_tell = outside != NULL;
-	if (outside)
-		used = (size_t)snprintf(r->conclusion, STUDY_WORDS_BYTES,
-					"Cannot tell: '%.60s' lies outside what the target's model "
-					"knows; measure with --run. Extrapolated: ",
-					outside);
+	used = study_say_refused(r, r->conclusion, STUDY_WORDS_BYTES);
 	worst = study_find_worst(r);
 	if (worst) {
 		study_say_worst(r, worst, r->conclusion + used, STUDY_WORDS_BYTES - used);
@@ -264,7 +286,9 @@ int study_conclude(struct study_result *r)
 			 "them with.");
 	}
 	used = strlen(r->conclusion);
-	study_say_overload(r, r->conclusion + used, STUDY_WORDS_BYTES - used);
+	if (!strcmp(r->verb, "migrate") &&
+	    study_say_overload(r, " The target", overload, sizeof(overload)))
+		snprintf(r->conclusion + used, STUDY_WORDS_BYTES - used, "%s.", overload);
 	return 0;
 }
 

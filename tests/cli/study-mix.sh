@@ -44,7 +44,19 @@ awk 'BEGIN { print "type,clients,size_bytes,response_time_s,response_sd_s"
 		for (t = 10; t <= 50; t += 10) printf "read,%d,%d,%.9g,\n", t, s, 0.001 * t } }' </dev/null >"$T/reads.csv"
 "$blkcast" qpn calibrate --model cache "$T/reads.csv" -o "$T/net.json" -q >/dev/null
 query='.most'
-is "$(ask "$T/a.json" "$T/b.json=1" --slo read.mean=20ms --model "$T/net.json")" '0 [5]' "by a net of 1 ms: 19 clients"
+is "$(ask "$T/a.json" "$T/b.json=1" --slo read.mean=20ms --model "$T/net.json")" '3 [5]' "by a net of 1 ms: 19 clients, of fewer to a load than it was calibrated with"
+# Three clients that never pause for 2.5 ms make 1200 requests/s; loads that make 2000/s are not served in full.
+profile busy 3 2000
+jq '.intensity.closed.in_flight_mean = 3' "$T/busy.json" >"$T/full.json"
+query='.fits'
+is "$(ask "$T/full.json=2" --slo read.mean=10.2ms --model "$T/read.json")" '3 false' "a target that cannot carry the loads is no answer"
+like "$(jq -r .conclusion "$T/out")" "^Cannot tell .* the target cannot carry this load: log busy offered 2 k requests/s, it gives 750/s\.$" "by a sentence"
+is "$(ask "$T/full.json" "$T/a.json=1" --slo read.mean=10.2ms --model "$T/read.json" | cut -c1)" 0 "alone it is left out"
+is "$(ask "$T/a.json=14" --slo read.mean=100ms --model "$T/read.json")" '3 true' "what fits outside the training range cannot be told"
+awk 'BEGIN { print "clients,read_p95_s"; for (i = 0; i < 60; i++) printf "%d,%.9f\n", 1 + i % 40, 0.001 + 0.0005 * (1 + i % 40) }' </dev/null >"$T/p95.csv"
+"$blkcast" fit "$T/p95.csv" --response read_p95_s --techniques lrm -o "$T/p95.json" -q >/dev/null 2>&1
+query='.notes[0]'
+like "$(ask "$T/a.json=2" --slo read.p95=10.2ms --model "$T/p95.json")" '^0 "The requests that the target gives are not compared' "without models of means the throughput is said to be unknown"
 
 bad() { # NAME REGEX ARGS
 	local name=$1 regex=$2

@@ -38,7 +38,13 @@ jq -s '[.[0] as $p | range(10) | . as $i | $p | .begin_s = 1000 + $i | .end_s = 
 	.requests.read = (if $i == 7 then 300 else 100 end) | .request_size.read.histogram = [[4096, .requests.read]]] ' "$T/b.json" >"$T/bw.json"
 query='.peak | [.max_per_s, .max_begin_s, .own_peaks_sum_per_s, .makers[0].load]'
 is "$(get consolidate "$T/aw.json" "$T/bw.json")" '[2000,1003,2200,1]' "when the peaks coincided, and whose it was"
-exits 0 "a table, a sentence and a page" "$blkcast" study consolidate "$T/aw.json" "$T/bw.json" --model "$models" --report "$T/page.html"
+exits 3 "loads that the target cannot carry together" "$blkcast" study consolidate "$T/aw.json" "$T/bw.json" --model "$models"
+like "$(cat "$T/out")" '^Cannot tell: the target cannot carry this load: .* offered 680 requests/s, it gives 384/s\. With as many requests as it gives: ' "are refused by a sentence"
+exits 3 "nor beside each other" "$blkcast" study interference "$T/aw.json" "$T/bw.json" --model "$models"
+for p in a b; do
+	jq 'map((.requests.read, .requests.write) = 50 | (.request_size.read.histogram, .request_size.write.histogram) = [[4096, 50]])' "$T/${p}w.json" >"$T/${p}few.json"
+done
+exits 0 "a table, a sentence and a page" "$blkcast" study consolidate "$T/afew.json" "$T/bfew.json" --model "$models" --report "$T/page.html"
 like "$(cat "$T/out")" '^Consolidated on one target: the (read|write)s of .* become slower, from ' "the sentence"
 is "$(grep -c '<svg' "$T/page.html")" 1 "the page has a picture"
 

@@ -56,6 +56,15 @@ is "$(scenario 'remove: {vm: b}' 'add: {vm: c, profile: a.json, storage: old}' '
 query='[(.scenarios[].mean_s * 1e6 | round), (.scenarios[1].vms | length)]'
 is "$(scenario 'migrate: {vm: all, to: new}')" '[9000,1800,2]' "means over all requests"
 
+# Four clients that never pause and are 1000 requests/s get 1/4.5 ms = 889/s of an old storage that takes 3 ms and 6 ms.
+for t in new old; do
+	jq '.intensity.closed.in_flight_mean = 4 | .end_s = .begin_s + 1' "$T/a.json" >"$T/full.json"
+	printf 'scenario: full\nstorages:\n  old: {models: [5-read_s.json, 5-write_s.json]}\n  new: {models: [1-read_s.json, 1-write_s.json]}\nvms:\n  a: {profile: full.json, storage: %s}\n' $t >"$T/full-$t.yaml"
+done
+exits 0 "a storage that carries its load" "$blkcast" study scenario "$T/full-new.yaml"
+exits 3 "a storage that cannot" "$blkcast" study scenario "$T/full-old.yaml"
+like "$(cat "$T/out")" "^Cannot tell: in full the target old cannot carry this load: a offered 1 k requests/s, it gives 889/s" "is refused by a sentence"
+
 cp "$T/then.yaml" "$T/base.yaml"
 printf 'scenario: stacked\nbase: base.yaml\nchanges: [{migrate: {vm: a, to: old}}, {scale: {vm: b, load: 2}}]\n' >"$T/stacked.yaml"
 query='[.scenarios[0].vms[] | [.vm, .storage, .load, (.read.mean_s * 1e4 | round)]]'

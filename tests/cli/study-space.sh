@@ -34,6 +34,10 @@ exits 0 "for people" "$blkcast" study interference "$T/a.json" "$T/b.json" --mod
 is "$(sed -n 1p "$T/out" | tr -s ' ')" "reads beside 0 % reads 50 % reads 100 % reads" "a table"
 is "$(grep -o 'class="box h[0-9]"' "$T/page.html" | wc -l)" 6 "and a map of six cells"
 
+jq '.intensity.closed.in_flight_mean = 4 | .requests.read = 7000 | .request_size.read.histogram = [[4096, 7000]]' "$T/a.json" >"$T/full.json"
+exits 3 "a target that cannot carry the load beside its neighbour" "$blkcast" study interference "$T/full.json" "$T/b.json" --model "$T/both.json" --sizes 4k,64k --reads 100
+like "$(cat "$T/out")" "^Cannot tell: the target cannot carry this load: .* offered 7 k requests/s, it gives 3.09 k/s" "is refused by a sentence"
+
 bad() { # NAME REGEX ARGS
 	local name=$1 regex=$2
 	shift 2

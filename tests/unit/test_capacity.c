@@ -102,21 +102,31 @@ static void profiles_fit(void)
 {
 	struct capacity c = { 0 };
 	struct profile p;
-	const struct profile *two[2] = { &p, &p };
+	struct load_facts two[2];
 	struct capacity_use u;
 	struct err err = { 0 };
 
 	fill(&c);
 	capacity_finish(&c, NULL);
 	profile_make(&p, 50000, 5000); /* 5000/s of 20000/s, 500/s of 2000/s: half */
+	load_facts_of(&p, &two[0]);
+	two[1] = two[0];
 	ok_int(capacity_use(&c, two, 1, &u, NULL), 0);
 	ok_near(u.share.value, 0.5, 1e-14);
 	ok_near(u.rate_per_s, 5500, 1e-9);
+	ok_eq(u.requests, 55000);
 	ok_int(capacity_use(&c, two, 2, &u, NULL), 0);
 	ok_near(u.share.value, 1.0, 1e-14);
-	p.requests[OPERATION_READ] = 60000; /* 10000 of sizes nobody counted */
+	p.requests[OPERATION_READ] = 60000; /* 10000 of sizes nobody counted are as the others */
+	load_facts_of(&p, &two[0]);
+	ok_int(capacity_use(&c, two, 1, &u, NULL), 0);
+	ok_near(u.share.value, 0.55, 1e-12);
+	p.read.nr_sizes = 0;
+	load_facts_of(&p, &two[0]);
 	ok_int(capacity_use(&c, two, 1, &u, &err), -EINVAL);
+	ok_str(err.line, "the sizes of the reads of load 1 are unknown");
 	p.read.size_mean_bytes = 4096;
+	load_facts_of(&p, &two[0]);
 	ok_int(capacity_use(&c, two, 1, &u, NULL), 0);
 	ok_near(u.share.value, 0.55, 1e-12);
 	profile_release(&p);
@@ -131,7 +141,7 @@ static void a_profile_at_capacity_uses_all(void)
 				      { .bytes = 65536, .share = 0.25, .read_ratio = 0 } };
 	struct capacity_value total;
 	struct profile f;
-	const struct profile *one = &f;
+	struct load_facts one;
 	struct capacity_use u;
 
 	fill(&c);
@@ -139,6 +149,7 @@ static void a_profile_at_capacity_uses_all(void)
 	capacity_mix(&c, p, 2, false, &total);
 	profile_make(&f, (uint64_t)llround(10 * p[0].read_iops),
 		     (uint64_t)llround(10 * p[1].write_iops));
+	load_facts_of(&f, &one);
 	ok_int(capacity_use(&c, &one, 1, &u, NULL), 0);
 	ok_near(u.share.value, 1, 1e-12);
 	profile_release(&f);
