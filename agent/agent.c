@@ -26,7 +26,7 @@
 #include "base/clock.h"
 
 #define HEARTBEAT_NS 60000000000u
-#define LOOK_NS	     100000000u /* the shortest time between two looks of the main thread */
+#define LOOK_NS	     100000000u /* shortest time between two looks of the main thread */
 #define START_NICE   (-10)
 
 struct agent {
@@ -34,22 +34,23 @@ struct agent {
 	struct log *log;
 	struct machine machine;
 	struct machine_watch watch;
-	uint32_t devices[CONFIG_MAX_LIST]; /* named */
+	uint32_t devices[CONFIG_MAX_LIST]; /* the disks that the user named */
 	struct source_cgroup cgroups[CONFIG_MAX_LIST];
-	uint32_t watched[ACCOUNT_MAX_DEVICES]; /* all disks, where none is named */
+	uint32_t watched[ACCOUNT_MAX_DEVICES]; /* all disks, where the user named none */
 	size_t nr_watched;
 
 	const struct source_ops *source;
-	struct source *opened; /* by the choice; the pipeline's as it starts */
+	/* set where choosing the source opened it; the pipeline takes it over */
+	struct source *opened;
 	struct board *board;
 	struct sender *sender;
 	struct fileset_scan *filesets;
 	struct pipeline *_Atomic pipeline;
 	struct metrics *metrics;
 
-	uint64_t end_ns; /* of the duration; UINT64_MAX: none */
+	uint64_t end_ns; /* end of the configured duration; UINT64_MAX: none */
 	const struct stop_wait *stop;
-	int nice; /* of the process when it was started */
+	int nice; /* the process's nice value when it was started */
 };
 
 static int find_devices(struct agent *a, struct err *err)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * agent: everything the configuration asks for, put together, started and stopped in order.
- */
+/* agent: makes all parts that the configuration asks for, and starts and stops them in order. */
 #ifndef AGENT_AGENT_H
 #define AGENT_AGENT_H
 
@@ -12,29 +10,31 @@
 #include "agent/stop_wait.h"
 #include "base/err.h"
 
-/* How long a clean stop waits for an analyzer to take the spool; the rest stays in it. */
+/*
+ * A clean stop waits this long for an analyzer to take the spool. What is left stays in the spool.
+ */
 #define AGENT_STOP_WAIT_S 10
 
 struct agent;
 
 /*
- * Finds the devices, opens sinks, source and listener, and begins. -errno with one line in err,
- * which names what was asked for and cannot be had; nothing is left running then. config, log and
- * stop are borrowed; config gets its defaults for where the output goes.
+ * Finds the devices, opens sinks, source and listener, and begins. Returns 0, or -errno with one
+ * line in err that names what was asked for and is not available; nothing is left running then.
+ * config, log and stop are borrowed; the defaults for the kind of output are written into config.
  */
 int agent_start(struct agent **out, struct config *config, struct log *log,
 		const struct stop_wait *stop, struct err *err);
 
 /*
- * Shows, or waits, until the duration is over, stop is asked, or q is pressed. -errno with one line
- * in err where the source or standard output failed on the way.
+ * Shows the live view, or waits, until the duration is over, a stop is asked for, or q is pressed.
+ * Returns 0, or -errno with one line in err where the source or standard output failed meanwhile.
  */
 int agent_watch(struct agent *a, struct err *err);
 
 /*
- * Passes on everything captured, says in one line how the run went, and frees. -EIO with one line
- * in err where something captured was lost on its way, or nothing could be delivered. NULL is
- * legal.
+ * Passes on everything that was captured, reports the run in one line, and frees the agent. Returns
+ * 0, or -EIO with one line in err where captured data was lost on its way or nothing could be
+ * delivered. a may be NULL.
  */
 int agent_stop(struct agent *a, struct err *err);
 

@@ -9,7 +9,7 @@
 #include "agent/confine/syscall_filter.h"
 #include "formats/request.h"
 
-/* The sanitizers look into their process by calls that nobody else makes. */
+/* The sanitizers examine their own process by system calls that nothing else makes. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IS_SANITIZED true
 #elif defined(__has_feature)
@@ -108,7 +108,10 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* qsort(3) of glibc asks once how much memory there is, for more than a kilobyte: here. */
+/*
+ * glibc's qsort(3) asks the system once for the amount of memory when it sorts more than a
+ * kilobyte. This call makes it ask before the filter is in place.
+ */
 static void let_qsort_ask(void)
 {
 	uint64_t numbers[512];

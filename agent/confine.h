@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * confine: when the agent gives up what, in its three steps: calls of its start alone, then no
- * capability but those its source needs, then calls of running on alone.
+ * confine: the three steps in which the agent gives up privileges: first the system calls that only
+ * the start of a process needs, then all capabilities but those of its source, then the system
+ * calls that only its own start needs.
  */
 #ifndef AGENT_CONFINE_H
 #define AGENT_CONFINE_H
@@ -13,17 +14,18 @@
 #include "agent/source/source.h"
 #include "base/err.h"
 
-/* Before anything is opened. 0 or -errno with one line in err. */
+/* To be called before anything is opened. Returns 0 or -errno with one line in err. */
 int confine_start(const struct config *config, struct log *log, struct err *err);
 
 /*
- * The tracer is in place and needs these capabilities: for each thread that there is by then. What
- * was to be written to or looked at is then looked for again: a folder that only a capability
- * opened is refused here and not in the middle of the night.
+ * Drops all capabilities but needs, which the opened tracer requires, for every thread that exists
+ * by then. Afterwards the folders and files that the agent will use are examined again: a folder
+ * that only a capability had opened is refused now and not hours later. Returns 0 or -errno with
+ * one line in err.
  */
 int confine_drop(const struct config *config, uint64_t needs, struct err *err);
 
-/* All threads run. */
+/* To be called when all threads run. Returns 0 or -errno with one line in err. */
 int confine_run(const struct config *config, const struct source_ops *source, struct log *log,
 		struct err *err);
 

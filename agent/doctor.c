@@ -19,7 +19,7 @@
 /* Where the findings go: lines of text, or one JSON object at the end. */
 struct report {
 	FILE *out;
-	json_t *findings; /* NULL: text */
+	json_t *findings; /* NULL: the output is text */
 };
 
 static void doctor_say(const struct report *r, const char *what, const char *verdict,
@@ -126,7 +126,10 @@ static int say_device(void *ctx, const struct device_info *info)
 	return 0;
 }
 
-/* The name of the source that --source auto would choose, or NULL. */
+/*
+ * Prints a line per source, and returns the name of the source that --source auto would choose, or
+ * NULL.
+ */
 static const char *say_sources(const struct report *out)
 {
 	const char *chosen = NULL;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * doctor: what this machine offers an agent, why, and what --source auto would choose.
- */
+/* doctor: reports what this machine offers an agent, why, and what --source auto would choose. */
 #ifndef AGENT_DOCTOR_H
 #define AGENT_DOCTOR_H
 

@@ -19,7 +19,7 @@
 #include "workload/window.h"
 
 #define NR_EXAMPLES   2
-#define HEADER_AT     28u /* of a segment */
+#define HEADER_AT     28u /* offset of the header in a segment */
 #define VALUE_COLUMNS 44
 
 #define FIELD(member, what)                                                                       \
@@ -121,7 +121,7 @@ static int example_device(struct example *e, const struct config *c, struct err 
 	return 0;
 }
 
-/* This process stands for those that the trace will name. */
+/* This process serves as the example of the processes that a trace names. */
 static void example_process(struct example *e)
 {
 	char line[SEGMENT_PATH_BYTES + 16] = "";
@@ -331,7 +331,7 @@ static void print_requests(FILE *out, struct segment_reader *s)
 	}
 }
 
-/* The leaves of an object, by their paths. */
+/* Prints every leaf of an object with its path. */
 static void print_json(FILE *out, const char *path, json_t *value)
 {
 	const char *key;

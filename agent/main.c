@@ -76,7 +76,8 @@ static int run_until(struct config *config, struct log *log, const struct stop_w
 	int ret;
 
 	if (sends)
-		curl_global_init(CURL_GLOBAL_DEFAULT); /* allocates much for TLS */
+		/* curl allocates much memory for TLS, so it starts before the threads. */
+		curl_global_init(CURL_GLOBAL_DEFAULT);
 	ret = agent_start(&agent, config, log, stop, &err);
 	if (ret) {
 		ret = main_complain(&err, EXIT_BAD_INPUT);

@@ -59,7 +59,10 @@ void stop_wait_tell(const struct stop_wait *w)
 {
 	uint64_t one = 1;
 
-	/* Cannot fail but by a full counter, which wakes just as well. */
+	/*
+	 * The write fails only where the counter is full, and a full counter wakes the thread as
+	 * well.
+	 */
 	if (write(w->told_fd, &one, sizeof(one)) < 0)
 		errno = 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stop_wait: the main thread's sleep, which ends at once where a signal asks the process to end
- * (SIGINT, SIGTERM) or another thread has something to tell. The signals are not delivered but
- * read, so that none falls between a look and the sleep.
+ * stop_wait: the main thread's sleep, which ends at once when a signal asks the process to end
+ * (SIGINT, SIGTERM) or another thread wakes it. The signals are read from a descriptor instead of
+ * being delivered, so that none is missed between the check and the sleep.
  */
 #ifndef AGENT_STOP_WAIT_H
 #define AGENT_STOP_WAIT_H
@@ -15,18 +15,18 @@ struct stop_wait {
 };
 
 /*
- * Before any other thread is started: the calling one and those that it starts get these signals no
- * more. 0 or -errno, with nothing changed.
+ * To be called before any other thread is started: the calling thread and those that it starts no
+ * longer receive these signals. Returns 0 or -errno, with nothing changed.
  */
 int stop_wait_init(struct stop_wait *w);
-/* Signals that came meanwhile stay unanswered. */
+/* Releases w. Signals that arrived meanwhile remain unanswered. */
 void stop_wait_release(struct stop_wait *w);
 
-/* Whether a signal came. It stays so. */
+/* Returns whether a signal came. Once true it stays true. */
 bool stop_wait_is_asked(const struct stop_wait *w);
-/* Sleeps for ns at most, rounded up to milliseconds. */
+/* Sleeps for at most ns, rounded up to milliseconds. */
 void stop_wait_sleep(const struct stop_wait *w, uint64_t ns);
-/* Ends this sleep, or the next; any thread, for good. */
+/* Ends the present sleep and all later ones. May be called by any thread. */
 void stop_wait_tell(const struct stop_wait *w);
 
 #endif

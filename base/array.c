@@ -14,7 +14,10 @@ int array_enlarge(void *array, size_t *cap, size_t want, size_t item_bytes)
 		if (__builtin_mul_overflow(room, 2, &room))
 			return -ENOMEM;
 	}
-	/* array is the address of a pointer of any type; memcpy() reads and writes it as what it is. */
+	/*
+	 * array is the address of a pointer of any type. memcpy() reads and writes that pointer
+	 * without assuming its type.
+	 */
 	memcpy(&old, array, sizeof(old));
 	grown = reallocarray(old, room, item_bytes);
 	if (!grown)

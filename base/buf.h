@@ -16,12 +16,12 @@ struct buf {
 	uint8_t *data; /* owned; NULL while empty */
 	size_t len;    /* bytes used */
 	size_t cap;    /* bytes allocated */
-	int error;     /* 0 or the first -errno met */
+	int error;     /* 0, or the first -errno that occurred */
 };
 
 void buf_init(struct buf *b);
 void buf_release(struct buf *b);
-/* Empties it, keeping the memory, and forgets the error. */
+/* Empties the buffer, keeps its memory, and forgets the error. */
 void buf_clear(struct buf *b);
 /* Makes room for nr more bytes. Returns 0 or the kept error. */
 int buf_reserve(struct buf *b, size_t nr);
@@ -47,12 +47,14 @@ static inline size_t cursor_left(const struct cursor *c)
 	return c->len - c->at;
 }
 
-/* Each: 0, or -EBADMSG where fewer bytes are left; then *out and the cursor are unchanged. */
+/*
+ * Each returns 0, or -EBADMSG where fewer bytes are left; *out and the cursor are then unchanged.
+ */
 int cursor_get(struct cursor *c, void *out, size_t nr);
 int cursor_get_u8(struct cursor *c, uint8_t *out);
 int cursor_get_le32(struct cursor *c, uint32_t *out);
 int cursor_get_le64(struct cursor *c, uint64_t *out);
-/* Borrows nr bytes in place. */
+/* Points *out to nr bytes of the cursor's data without copying them. */
 int cursor_borrow(struct cursor *c, const uint8_t **out, size_t nr);
 
 #endif

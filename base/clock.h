@@ -2,13 +2,14 @@
 /*
  * clock: the two clocks of Linux that blkcast reads, in nanoseconds.
  *
- * clock_monotonic_ns() never goes back and does not count the time in which the machine is suspended.
- * It begins near zero when the machine boots, and a time namespace may move that beginning: a caller
- * must not subtract from a reading without looking whether the difference stays above zero.
- * clock_real_ns() counts since 1970-01-01T00:00:00Z and jumps when somebody sets the clock.
+ * clock_monotonic_ns() never goes back and does not count the time in which the machine is
+ * suspended. It begins near zero when the machine boots, and a time namespace may move that
+ * beginning: a caller must not subtract from a reading without looking whether the difference stays
+ * above zero. clock_real_ns() counts since 1970-01-01T00:00:00Z and jumps when somebody sets the
+ * clock.
  *
- * Both are safe in every thread and take some 20 ns (clock_gettime(2), answered without a system call).
- * workload/ and formats/ read no clock; their callers hand the time in.
+ * Both are safe in every thread and take some 20 ns (clock_gettime(2), answered without a system
+ * call). workload/ and formats/ read no clock; their callers hand the time in.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H

@@ -10,7 +10,7 @@
 
 #include "base/durable.h"
 
-/* In a row, of one file: then it is an error like another. */
+/* After this many interruptions in a row of one file, an interruption counts as an error. */
 #define MAX_INTERRUPTIONS 1000
 
 const struct durable_calls durable_libc = { write, fsync };
@@ -34,7 +34,7 @@ static int write_all(int fd, const char *data, size_t len, const struct durable_
 	return 0;
 }
 
-/* One try; leaves nothing behind on failure. */
+/* Writes the file once. Nothing is left behind on failure. */
 static int write_temporary(int dir_fd, const char *name, const void *data, size_t len,
 			   const struct durable_calls *calls)
 {
@@ -58,7 +58,7 @@ out:
 	return ret;
 }
 
-/* Whether another try to a new file can help: not where there is no room. */
+/* Returns whether writing a new file can help. It cannot where the disk has no room. */
 static bool is_worth_a_rewrite(int ret)
 {
 	return ret == -EIO || ret == -EINTR || ret == -EAGAIN;
@@ -87,8 +87,10 @@ int durable_write(int dir_fd, const char *name, const void *data, size_t len,
 		return ret;
 	}
 	if (calls->fsync(dir_fd)) {
-		/* Whether the name survives a power cut is unknown: it must not stay half-true.
-		 * Where it cannot be removed either it is there, and has to count as such. */
+		/*
+		 * Whether the name would survive a power cut is unknown, so the file must not stay.
+		 * Where it cannot be removed it exists, and counts as stored.
+		 */
 		ret = -errno;
 		if (unlinkat(dir_fd, name, 0))
 			ret = 0;
@@ -96,7 +98,7 @@ int durable_write(int dir_fd, const char *name, const void *data, size_t len,
 	return ret;
 }
 
-/* mkdir and fsync of the parent, so that the new name survives a power cut. */
+/* Makes a folder and syncs its parent, so that the new name survives a power cut. */
 static int make_one(char *path)
 {
 	char *slash = strrchr(path, '/');

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file: a whole file in memory, up to a bound that the caller sets.
+ * file: reads a whole file into memory, up to a bound that the caller sets.
  *
- * Files of /proc and /sys, which say that they are empty, and pipes are read to their end. A text gets a
- * 0 byte behind its end, which is not counted in the buffer's length.
+ * Files of /proc and /sys, whose size is reported as 0, and pipes are read to their end. A 0 byte
+ * follows the text and is not counted in the buffer's length.
  */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H

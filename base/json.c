@@ -6,7 +6,7 @@
 
 #include "base/shown.h"
 
-#define ESCAPED_BYTES 4 /* that shown() makes of a byte */
+#define ESCAPED_BYTES 4 /* length of an escape that shown() writes for one byte */
 
 json_t *json_text(const char *text)
 {
@@ -24,7 +24,7 @@ json_t *json_text(const char *text)
 	return value;
 }
 
-/* jansson hands over whole characters, so that none is parted between two calls. */
+/* jansson hands over whole characters, so no character is split between two calls. */
 static int json_print_piece(const char *bytes, size_t nr, void *out)
 {
 	shown_put_json(bytes, nr, out);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json: what jansson leaves to its users.
+ * json: helpers that jansson does not offer.
  *
- * Inside blkcast an unknown number is NaN; in JSON it is null (product contract). JSON has no infinity,
- * so an infinite number is null as well.
+ * Inside blkcast an unknown number is NaN; in JSON it is null (product contract). JSON has no
+ * infinity, so an infinite number becomes null as well.
  */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
@@ -12,18 +12,23 @@
 #include <math.h>
 #include <stdio.h>
 
-/* A new reference: the number, or null where it is not finite. NULL where memory is out. */
+/*
+ * Returns a new reference to the number, or to null where it is not finite. Returns NULL where
+ * there is no memory.
+ */
 static inline json_t *json_number(double value)
 {
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* A new reference: the text, as shown() has it where it is no UTF-8 (a file name may be any bytes). NULL
- * where memory is out. */
+/*
+ * Returns a new reference to the text. Bytes that are not UTF-8 (a file name may have any bytes)
+ * are escaped as shown() does. Returns NULL where there is no memory.
+ */
 json_t *json_text(const char *text);
 /*
- * Prints the value by jansson's flags; characters that would move a terminal or turn the direction of writing
- * are escaped. 0, or -1 where it cannot.
+ * Prints the value with jansson's flags. Characters that would control a terminal or change the
+ * direction of writing are escaped. Returns 0, or -1 where printing failed.
  */
 int json_print(const json_t *value, FILE *out, size_t flags);
 

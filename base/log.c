@@ -15,7 +15,7 @@
 #define LOG_LINE_BYTES 768
 
 struct event_rate {
-	const char *event; /* static: told apart by address */
+	const char *event; /* a static string; events are distinguished by its address */
 	time_t since_s;
 	unsigned int said, held_back;
 };
@@ -48,7 +48,7 @@ void log_free(struct log *log)
 	free(log);
 }
 
-/* The event's own entry; past NR_EVENTS distinct events the last one is shared. */
+/* Returns the entry of the event. Beyond NR_EVENTS distinct events the last entry is shared. */
 static struct event_rate *rate_of(struct log *log, const char *event)
 {
 	struct event_rate *rate = log->rates;
@@ -59,7 +59,10 @@ static struct event_rate *rate_of(struct log *log, const char *event)
 	return rate;
 }
 
-/* Whether the line may pass; *held_back is how many before it did not. */
+/*
+ * Returns whether the line may be printed; *held_back receives the number of lines of this event
+ * that were held back before.
+ */
 static bool rate_allows(struct log *log, const char *event, unsigned int *held_back)
 {
 	struct event_rate *rate = rate_of(log, event);
@@ -95,7 +98,8 @@ void log_say(struct log *log, enum log_level level, const char *event, const cha
 	static const char *const names[] = { "error", "warn", "info", "debug" };
 	char line[LOG_LINE_BYTES];
 	unsigned int held_back = 0;
-	size_t len, room = sizeof(line) - 40; /* for the count of lines held back */
+	/* leaves room for the number of lines that were held back */
+	size_t len, room = sizeof(line) - 40;
 	va_list ap;
 	int nr;
 
@@ -114,7 +118,7 @@ void log_say(struct log *log, enum log_level level, const char *event, const cha
 		if (held_back)
 			len += (size_t)snprintf(line + len, 39, " held_back=%u", held_back);
 		line[len++] = '\n';
-		/* Nowhere to report a failure of the report itself. */
+		/* A failure of the log itself cannot be reported anywhere. */
 		if (write(log->fd, line, len) < 0)
 			errno = 0;
 	}

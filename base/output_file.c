@@ -16,7 +16,7 @@ static void output_file_release(struct output_file *o)
 	*o = (struct output_file){ .out = NULL };
 }
 
-/* Where it goes: what is there already may be reached by links. */
+/* Finds the path to write to. The file may already exist and be reached by symbolic links. */
 static int find_place(struct output_file *o, const char *path)
 {
 	struct stat st;

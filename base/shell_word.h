@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shell_word: a text as one word of a shell command, so that a copied command means what it says. */
+/*
+ * shell_word: writes a text as one word of a shell command, so that a copied command keeps its
+ * meaning.
+ */
 #ifndef ANALYZER_REPORT_SHELL_WORD_H
 #define ANALYZER_REPORT_SHELL_WORD_H
 
 #include "base/buf.h"
 
-/* Appends a blank where out is not empty, then the word: as it is where it is plain, else in single
- * quotes, whatever it holds. */
+/*
+ * Appends a blank where out is not empty, and then the word: unchanged where it is plain, otherwise
+ * in single quotes with all its characters.
+ */
 void shell_word(struct buf *out, const char *text);
 
 #endif

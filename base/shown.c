@@ -5,10 +5,13 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ESCAPED_BYTES 4 /* \xHH */
-#define LONGEST	      4 /* bytes of one character */
+#define ESCAPED_BYTES 4 /* length of \xHH */
+#define LONGEST	      4 /* largest number of bytes of one character */
 
-/* Bytes of the character at the text's begin, its code in *code; 0 where it is no UTF-8 (RFC 3629). */
+/*
+ * Decodes the character at the begin of the text into *code. Returns its number of bytes, or 0
+ * where it is not UTF-8 (RFC 3629).
+ */
 static size_t shown_decode(const unsigned char *at, uint32_t *code)
 {
 	static const uint32_t least[LONGEST + 1] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -29,7 +32,10 @@ static size_t shown_decode(const unsigned char *at, uint32_t *code)
 	return nr;
 }
 
-/* Controls, line and paragraph separators, and what turns the direction of writing. */
+/*
+ * Returns whether the character is a control, a separator of lines or paragraphs, or changes the
+ * direction of writing.
+ */
 static bool is_hidden(uint32_t code)
 {
 	return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0x061c ||
@@ -37,7 +43,10 @@ static bool is_hidden(uint32_t code)
 	       (code >= 0x2066 && code <= 0x2069);
 }
 
-/* Takes one character of *text and writes it or its escapes to piece; returns its length there. */
+/*
+ * Takes one character from *text and writes it or its escapes to piece. Returns the length of
+ * piece.
+ */
 static size_t shown_take(const char **text, char piece[LONGEST * ESCAPED_BYTES + 1])
 {
 	const unsigned char *at = (const unsigned char *)*text;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shown: text that came from outside (a segment, a trace, a file name), made fit for a terminal.
+ * shown: makes text from outside (a segment, a trace, a file name) safe to print on a terminal.
  *
- * Names and messages of a guest may hold escape sequences that move the cursor, rename the window or
- * forge a line of output. Every byte of a C0 or C1 control, DEL, of a bidirectional control and of
- * what is no UTF-8 becomes \xHH; all other text stays as it is, so that shown text may be shown again.
+ * Names and messages of a guest may hold escape sequences that move the cursor, rename the window
+ * or forge a line of output. Every byte of a C0 or C1 control, of DEL, of a bidirectional control
+ * and of anything that is not UTF-8 becomes \xHH. All other text stays unchanged, so text may be
+ * passed through shown() twice.
  */
 #ifndef FORMATS_SHOWN_H
 #define FORMATS_SHOWN_H
@@ -13,23 +14,26 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Writes the text into out, at most bytes of it with the final 0, cut before what has no room. Returns out. */
+/*
+ * Writes the text into out, which has room for this many bytes with the final 0. The text is cut
+ * before the first character that does not fit. Returns out.
+ */
 char *shown(const char *text, char *out, size_t bytes);
 /* Prints the text. */
 void shown_print(const char *text, FILE *out);
 /*
- * Prints JSON text in one line that stays JSON: what is hidden in its strings becomes \uHHHH, and line
- * breaks between its parts become blanks.
+ * Prints JSON text in one line of valid JSON: hidden characters in its strings become \uHHHH, and
+ * line breaks between its parts become blanks.
  */
 void shown_print_json(const char *json, FILE *out);
 /*
- * Prints nr bytes of JSON that is valid as it is, laid out in lines: what is hidden in its strings becomes
- * \uHHHH, which a reader of JSON takes for the same text.
+ * Prints nr bytes of valid JSON and keeps its line breaks: hidden characters in its strings become
+ * \uHHHH, which a reader of JSON understands as the same text.
  */
 void shown_put_json(const char *json, size_t nr, FILE *out);
-/* Whether the text is UTF-8, which JSON expects of its strings. */
+/* Returns whether the text is UTF-8, as JSON requires of its strings. */
 bool shown_is_utf8(const char *text);
-/* shown() in place, in a buffer of that many bytes. */
+/* Does the same as shown() in place, in a buffer of this many bytes. */
 void shown_in_place(char *text, size_t bytes);
 
 #endif

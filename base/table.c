@@ -9,11 +9,12 @@
 
 #include "base/table.h"
 
-/* One pass over the text, in place: cells are unquoted and ended by a zero byte. */
+/* The state of the one pass over the text. Cells are unquoted in place and end with a zero byte. */
 struct reader {
 	struct table *t;
 	struct err *err;
-	char *at, *end, *out; /* out: where the next byte of a cell goes; never ahead of at */
+	/* out is where the next byte of a cell goes; it is never ahead of at. */
+	char *at, *end, *out;
 	uint64_t line;
 	size_t cap_rows;
 };
@@ -37,7 +38,7 @@ static int quoted_cell(struct reader *r)
 		       r->t->source, begin);
 }
 
-/* Leaves at on the delimiter. *cell is the text, ended by zero. */
+/* Reads one cell. *cell is its text, ended by a zero byte; at then stands on the delimiter. */
 static int read_cell(struct reader *r, const char **cell, char *delimiter)
 {
 	char *begin = r->out = r->at;
@@ -59,7 +60,7 @@ static int read_cell(struct reader *r, const char **cell, char *delimiter)
 			       r->t->source, r->line);
 	if (r->at < r->end)
 		r->at++;
-	*r->out = 0; /* the text has one byte more than its length */
+	*r->out = 0; /* The text has one byte more than its length, so this store is valid. */
 	*cell = begin;
 	return 0;
 }
@@ -145,7 +146,10 @@ static int read_row(struct reader *r)
 	return 0;
 }
 
-/* By the header: semicolons or tabs part the cells where there is no comma, outside quotes. */
+/*
+ * Chooses the separator by the header: semicolons or tabs separate the cells where the header has
+ * no comma outside of quotes.
+ */
 static char find_separator(const char *at, const char *end)
 {
 	size_t commas = 0, semicolons = 0, tabs = 0;
@@ -162,7 +166,7 @@ static char find_separator(const char *at, const char *end)
 	return semicolons >= tabs ? ';' : '\t';
 }
 
-/* Files of old Macintosh programs: CR alone ends a line. */
+/* Returns whether CR alone ends a line, as in files of old Macintosh programs. */
 static bool find_cr_lines(char *text, size_t len)
 {
 	if (!memchr(text, '\r', len) || memchr(text, '\n', len))
@@ -282,7 +286,7 @@ bool table_missing(const struct table *t, size_t column, size_t row)
 	return !*cell || strcmp(cell, "NA") == 0;
 }
 
-/* What is wrong with a cell as a number, or NULL. */
+/* Returns what is wrong with a cell as a number, or NULL where nothing is. */
 static const char *number_fault(const char *cell, double *out)
 {
 	char *end;
@@ -300,7 +304,7 @@ static const char *number_fault(const char *cell, double *out)
 	return NULL;
 }
 
-/* A comma between two digits. */
+/* Returns whether the cell has a comma between two digits. */
 static bool has_number_comma(const char *cell)
 {
 	const char *comma = strchr(cell, ',');

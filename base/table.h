@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table: a measurement table, read from CSV (RFC 4180: quotes, doubled quotes, line breaks in
- * quotes; a header line with distinct names). Cells stay text until asked for, so that a column
- * nobody uses may hold anything. Errors name file, line, row and column. A file whose header has
- * semicolons or tabs and no comma is parted by these; lines may end with LF, CR LF or CR.
+ * table: a measurement table that is read from CSV (RFC 4180: quotes, doubled quotes, line breaks
+ * within quotes; a header line with distinct names). Cells remain text until they are asked for, so
+ * an unused column may hold anything. Errors name file, line, row and column. Where the header has
+ * semicolons or tabs and no comma, these separate the cells; lines may end with LF, CR LF or CR.
  */
 #ifndef FORMATS_TABLE_H
 #define FORMATS_TABLE_H
@@ -16,40 +16,49 @@
 #include "base/err.h"
 
 #define TABLE_COLUMNS_MAX 4096
-/* Squares and products of values must stay finite: larger ones are refused as a wrong unit. */
+/*
+ * Squares and products of values must stay finite. A larger value is refused; its unit is probably
+ * wrong.
+ */
 #define TABLE_VALUE_MAX 1e100
 
 struct table_column {
 	const char *name;   /* borrowed from the table's text */
-	const char **cells; /* owned array of borrowed text */
+	const char **cells; /* owned array of borrowed strings */
 };
 
-/* A zeroed one is empty. */
+/* A zeroed struct is an empty table. */
 struct table {
-	char separator; /* of cells: ',', or ';' or a tab where the header has these and no comma */
-	bool cr_lines;	/* lines end with CR alone */
-	char *source;	/* owned: the path, for messages */
-	char *text;	/* owned: every cell points into it */
+	/* the separator of cells: ',', or ';' or a tab where the header has these and no comma */
+	char separator;
+	bool cr_lines; /* lines end with CR alone */
+	char *source;  /* owned; the path, for messages */
+	char *text;    /* owned; all cells point into it */
 	size_t nr_rows, nr_columns;
 	struct table_column *columns; /* owned */
-	uint64_t *lines;	      /* owned: line of the file on which a row begins */
+	uint64_t *lines;	      /* owned; the line of the file on which each row begins */
 };
 
-/* Reads a file ("-": standard input). 0, -ENOMEM, -EINVAL for bad text, -errno of the file. */
+/*
+ * Reads a file ("-": standard input). Returns 0; -ENOMEM; -EINVAL where the text is invalid; or the
+ * -errno of the file.
+ */
 int table_read(struct table *t, const char *path, struct err *err);
-/* The same from memory, which is copied. source is for messages. */
+/* Does the same from memory, which is copied. source is used in messages. */
 int table_parse(struct table *t, const char *source, const char *text, size_t len, struct err *err);
 void table_release(struct table *t);
 
-/* Index of the column, or -ENOENT with a line that lists the columns there are. */
+/* Returns the index of the column, or -ENOENT with a line that lists the existing columns. */
 int table_find(const struct table *t, const char *name, struct err *err);
-/* True where the cell is empty or NA. */
+/* Returns true where the cell is empty or NA. */
 bool table_missing(const struct table *t, size_t column, size_t row);
-/* A finite number within TABLE_VALUE_MAX, or -EINVAL naming row and column. */
+/*
+ * Reads a finite number within TABLE_VALUE_MAX. Returns 0, or -EINVAL with row and column in err.
+ */
 int table_number(const struct table *t, size_t column, size_t row, double *out, struct err *err);
-/* True where every cell of the column is a number. */
+/* Returns true where every cell of the column is a number. */
 bool table_numeric(const struct table *t, size_t column);
-/* A cell as CSV, quoted where it must be. */
+/* Appends a cell in CSV form, with quotes where they are needed. */
 void table_put_cell(struct buf *out, const char *cell);
 
 #endif

@@ -17,7 +17,8 @@ static void *thread_begin(void *arg)
 	void *ctx = start->ctx;
 
 	pthread_setname_np(pthread_self(), start->name);
-	sem_post(&start->runs); /* start is gone from here on */
+	/* The starting function may return from here on, so start must not be used any more. */
+	sem_post(&start->runs);
 	return run(ctx);
 }
 

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thread: a thread that is known to run.
+ * thread: starts a thread and returns once it really runs.
  *
- * After pthread_create(3) a thread still makes calls of its own that the last filter of system calls
- * does not let through (rseq, set_robust_list): what starts here has made them.
+ * After pthread_create(3) a new thread still makes system calls that the agent's last filter
+ * forbids (rseq, set_robust_list). A thread started here has made them by the time thread_start()
+ * returns.
  */
 #ifndef AGENT_THREAD_H
 #define AGENT_THREAD_H
 
 #include <pthread.h>
 
-/* name: at most 15 characters, copied. Returns once run() is about to be called. -EAGAIN, ... */
+/*
+ * Starts run(ctx) in a new thread. name has at most 15 characters and is copied. Returns when run()
+ * is about to be called: 0 or -errno, such as -EAGAIN.
+ */
 int thread_start(pthread_t *out, const char *name, void *(*run)(void *ctx), void *ctx);
 
 #endif

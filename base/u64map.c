@@ -6,7 +6,7 @@
 #include "base/u64map.h"
 
 #define FIRST_BITS 4
-#define LAST_BITS  31 /* more keys than values could tell apart */
+#define LAST_BITS  31 /* A larger map would have more keys than values can distinguish. */
 
 void u64map_init(struct u64map *m)
 {
@@ -31,7 +31,7 @@ size_t u64map_memory(const struct u64map *m)
 	return m->slots ? sizeof(*m->slots) << m->bits : 0;
 }
 
-/* The slot of the key, or the free one where it would go. */
+/* Returns the slot of the key, or the free slot where the key would go. */
 static struct u64map_slot *slot_of(const struct u64map *m, uint64_t key)
 {
 	size_t mask = ((size_t)1 << m->bits) - 1;
@@ -78,8 +78,8 @@ int u64map_put(struct u64map *m, uint64_t key, uint32_t value)
 }
 
 /*
- * Backward shift: an entry behind the hole moves into it unless its home lies after the hole, so
- * that no probe ever meets a free slot before its key.
+ * Erases by backward shift: an entry behind the hole moves into the hole unless its home lies after
+ * it. So no search meets a free slot before it meets its key.
  */
 void u64map_erase(struct u64map *m, uint64_t key)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * u64map: 64-bit keys to small numbers, open addressing with linear probing.
+ * u64map: maps 64-bit keys to small numbers, by open addressing with linear probing.
  *
- * Any key is legal, 0 included. The load stays at or below one half, so that a probe is one or two
- * cache lines; erasing shifts back what follows, and leaves no tombstones. O(1) expected.
- * Memory: 16 bytes per slot, 32 to 64 per key held; nothing while empty.
+ * Every key is allowed, including 0. The load stays at or below one half, so a search touches one
+ * or two cache lines. Erasing shifts later entries back and leaves no tombstones. O(1) expected.
+ * Memory: 16 bytes per slot, which is 32 to 64 bytes per key; an empty map has none.
  */
 #ifndef BASE_U64MAP_H
 #define BASE_U64MAP_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define U64MAP_NONE UINT32_MAX /* no value: "not found"; never stored */
+#define U64MAP_NONE UINT32_MAX /* Means "not found" and is never stored. */
 
 struct u64map_slot {
 	uint64_t key;
@@ -20,7 +20,7 @@ struct u64map_slot {
 };
 
 struct u64map {
-	struct u64map_slot *slots; /* NULL, or 2^bits of them */
+	struct u64map_slot *slots; /* NULL, or 2^bits slots */
 	unsigned int bits;
 	size_t nr;
 };
@@ -28,11 +28,14 @@ struct u64map {
 /* A zeroed struct is an empty map. */
 void u64map_init(struct u64map *m);
 void u64map_release(struct u64map *m);
-/* Empties it, keeping the memory. O(slots). */
+/* Empties the map and keeps its memory. O(slots). */
 void u64map_clear(struct u64map *m);
-/* Stores value (not U64MAP_NONE) under key, over what was there. 0 or -ENOMEM (unchanged). */
+/*
+ * Stores value (not U64MAP_NONE) under key and replaces an older value. Returns 0, or -ENOMEM with
+ * the map unchanged.
+ */
 int u64map_put(struct u64map *m, uint64_t key, uint32_t value);
-/* No-op where the key is not there. */
+/* Does nothing where the key is not in the map. */
 void u64map_erase(struct u64map *m, uint64_t key);
 size_t u64map_memory(const struct u64map *m);
 
@@ -42,7 +45,7 @@ static inline size_t u64map_home(const struct u64map *m, uint64_t key)
 	return (size_t)(key * 0x9e3779b97f4a7c15ull >> (64 - m->bits));
 }
 
-/* The value, or U64MAP_NONE. */
+/* Returns the value, or U64MAP_NONE. */
 static inline uint32_t u64map_find(const struct u64map *m, uint64_t key)
 {
 	size_t mask = ((size_t)1 << m->bits) - 1;

@@ -10,7 +10,7 @@
 #include "base/units.h"
 
 #define LARGEST	   0x1p62
-#define MAX_DIGITS 15 /* whatever they are, a double holds them exactly */
+#define MAX_DIGITS 15 /* a double holds every number of this many digits exactly */
 #define MICRO	   "\xc2\xb5"
 
 struct unit {
@@ -18,7 +18,10 @@ struct unit {
 	double factor;
 };
 
-/* The number at the beginning of text, exact up to MAX_DIGITS; the rest of text, or NULL. */
+/*
+ * Parses the number at the beginning of text, exactly up to MAX_DIGITS digits. Returns the rest of
+ * the text, or NULL where there is no number.
+ */
 static const char *parse_number(const char *text, double *out)
 {
 	double value = 0, scale = 1;
@@ -97,7 +100,7 @@ int units_parse_count(const char *text, uint64_t *count, const char **expected)
 			   expected);
 }
 
-/* Three digits, without zeros behind a point where the value is whole. */
+/* Prints three significant digits. A whole value has no zeros behind a point. */
 static const char *three_digits(double value, const char *unit, char out[UNITS_BYTES])
 {
 	double size = fabs(value);
@@ -108,7 +111,7 @@ static const char *three_digits(double value, const char *unit, char out[UNITS_B
 	snprintf(out, UNITS_BYTES, "%.*f%s%s", decimals, value, *unit ? " " : "", unit);
 	for (char *c = out; *c; c++)
 		if (*c == ',')
-			*c = '.'; /* the locale's decimal comma */
+			*c = '.'; /* replaces the locale's decimal comma */
 	return out;
 }
 
@@ -118,7 +121,7 @@ static const char *units_unknown(char out[UNITS_BYTES])
 	return out;
 }
 
-/* Goes to the next unit where rounding would show a full step of this one. */
+/* Chooses the next unit where rounding would show a full step of this one. */
 static const char *units_scaled(double value, double step, const char *const *units,
 				unsigned int nr, char out[UNITS_BYTES])
 {

@@ -31,7 +31,7 @@ int varint_get(struct cursor *c, uint64_t *out)
 		if (byte & 0x80)
 			continue;
 		if (!byte && shift)
-			return -EBADMSG; /* a shorter form exists */
+			return -EBADMSG; /* a shorter encoding of the same number exists */
 		*c = at;
 		*out = value;
 		return 0;

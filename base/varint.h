@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * varint: whole numbers in as few bytes as they need.
+ * varint: stores whole numbers in as few bytes as they need.
  *
- * Seven bits a byte, least significant first, the top bit set on all but the last (LEB128): 1 byte
- * below 2^7, 2 below 2^14, 10 at most. Only the shortest form is read. Signed numbers are folded
- * first (zig-zag): 0, -1, 1, -2, ... become 0, 1, 2, 3, ...
+ * Each byte holds seven bits, the least significant first; the top bit is set in all bytes but the
+ * last (LEB128). A number below 2^7 takes 1 byte, one below 2^14 takes 2, and none takes more than
+ * 10. Only the shortest encoding is accepted. Signed numbers are first mapped to unsigned ones
+ * (zig-zag): 0, -1, 1, -2, ... become 0, 1, 2, 3, ...
  */
 #ifndef FORMATS_VARINT_H
 #define FORMATS_VARINT_H
@@ -15,10 +16,12 @@
 
 #define VARINT_MAX_BYTES 10
 
-/* 0 or the buffer's kept error. */
+/* Returns 0, or the error that the buffer keeps. */
 int varint_put(struct buf *out, uint64_t value);
-/* 0, or -EBADMSG where bytes are missing, the number is over 64 bits or not in its shortest form;
- * then the cursor and *out are unchanged. */
+/*
+ * Returns 0, or -EBADMSG where bytes are missing, the number exceeds 64 bits or its encoding is not
+ * the shortest; the cursor and *out are then unchanged.
+ */
 int varint_get(struct cursor *c, uint64_t *out);
 
 static inline uint64_t zigzag(int64_t value)

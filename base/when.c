@@ -10,7 +10,7 @@
 
 #define NS_PER_S 1000000000ull
 
-/* Reads ".25" as nanoseconds, moving *at past it; digits beyond the ninth are cut. */
+/* Parses ".25" as nanoseconds and moves *at behind it. Digits beyond the ninth are ignored. */
 static uint64_t parse_fraction(const char **at)
 {
 	uint64_t ns = 0, unit = NS_PER_S / 10;
@@ -22,7 +22,7 @@ static uint64_t parse_fraction(const char **at)
 	return ns;
 }
 
-/* "Z", "+01:00", "-0230"; *local where there is none. */
+/* Parses "Z", "+01:00" or "-0230". Sets *local where there is no zone. */
 static int parse_zone(const char *at, long *offset_s, bool *local)
 {
 	int hours, minutes, used = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* when: an instant as people type it; base/units.h writes them. */
+/* when: reads an instant as people type it. base/units.h writes instants. */
 #ifndef ANALYZER_WHEN_H
 #define ANALYZER_WHEN_H
 
@@ -9,14 +9,14 @@
 #include "base/units.h"
 
 /*
- * "2026-01-31", "2026-01-31T14:05", "2026-01-31T14:05:00.25", a blank in place of the T, each with
- * "Z" or "+01:00" or, without, in local time; or "@1769864700.25", seconds since 1970.
- * 0 or -EINVAL.
+ * Parses "2026-01-31", "2026-01-31T14:05" or "2026-01-31T14:05:00.25" (a blank may replace the T),
+ * each followed by "Z", "+01:00" or nothing for local time; or "@1769864700.25", seconds since
+ * 1970. Returns 0 or -EINVAL.
  */
 int when_parse(const char *text, uint64_t *real_ns);
 
 #define WHEN_BYTES UNITS_BYTES
-/* units_instant() and units_time() under the names of this module. */
+/* The functions units_instant() and units_time() under the names of this module. */
 static inline void when_format(uint64_t real_ns, bool utc, unsigned int digits,
 			       char out[WHEN_BYTES])
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* word_list: a few words that somebody else owns, such as the values of an option that is repeated. */
+/*
+ * word_list: a few words owned by somebody else, such as the values of an option that may be
+ * repeated.
+ */
 #ifndef BASE_WORD_LIST_H
 #define BASE_WORD_LIST_H
 

@@ -72,7 +72,8 @@ static __noinline int bio_ended(struct inflight *at, s32 error)
 SEC("tp_btf/block_bio_complete")
 int block_bio_complete(u64 *ctx)
 {
-	struct bio *bio = (struct bio *)ctx[1]; /* (q, bio) in every version */
+	/* The tracepoint has the parameters (q, bio) in every version. */
+	struct bio *bio = (struct bio *)ctx[1];
 	struct inflight *at = inflight_find(inflight_key(bio));
 
 	if (at)
@@ -81,8 +82,9 @@ int block_bio_complete(u64 *ctx)
 }
 
 /*
- * nr bytes end of the bio that has this key. 0, or 1 where no such bio is under way. A global
- * function of plain numbers: verified once, not for each turn of the loop below.
+ * Counts nr bytes of the bio with this key as ended. Returns 0, or 1 where no such bio is in
+ * flight. The function is global and takes plain numbers, so the verifier checks it once and not
+ * for each turn of the loop below.
  */
 __attribute__((noinline)) int bytes_ended(__u64 key, __u32 nr, __s32 error, __u32 held)
 {
@@ -90,13 +92,15 @@ __attribute__((noinline)) int bytes_ended(__u64 key, __u32 nr, __s32 error, __u3
 
 	if (!at)
 		return 1;
-	/* Parts end on several CPUs at once: one of them sees the sum reach the whole. */
+	/*
+	 * Parts may end on several CPUs at once; exactly one of them sees the sum reach the whole.
+	 */
 	if (__sync_fetch_and_add(&at->ended_bytes, nr) + nr >= at->bytes && !held)
 		bio_ended(at, error);
 	return 0;
 }
 
-/* The key of the bio that this one was split from. */
+/* Returns the key of the bio that this one was split from. */
 static __always_inline u64 parent_key(const struct bio *bio)
 {
 	u64 private = 0;
@@ -111,7 +115,10 @@ SEC("tp_btf/block_rq_complete")
 int block_rq_complete(u64 *ctx)
 {
 	struct request *rq = (struct request *)ctx[0];
-	/* In a flush sequence the data may end before the bio does, which the last call tells. */
+	/*
+	 * In a flush sequence the data may end before the bio does; the last call shows the end of
+	 * the bio.
+	 */
 	bool held = request_in_flush_sequence(rq);
 	s32 error = (s32)ctx[1];
 	u32 left = (u32)ctx[2];

@@ -2,23 +2,29 @@
 /*
  * block.bpf.c: the life of a request, --layer device.
  *
- *	start     the request is made from a bio, its submitter is running      (arrival)
- *	insert    it enters a scheduler or a software queue: for requests that start does not announce
- *	issue     it is handed to the driver                                    (dispatch)
- *	requeue   the driver hands it back
- *	merge     another request absorbs it
- *	complete  the driver reports a part of it, or all, as ended             (completion)
+ *         start     the request is made from a bio, its submitter is running      (arrival)
+ *         insert    it enters a scheduler or a software queue: for requests that start does not
+ *            announce
+ *         issue     it is handed to the driver                                    (dispatch)
+ *         requeue   the driver hands it back
+ *         merge     another request absorbs it
+ *         complete  the driver reports a part of it, or all, as ended             (completion)
  *
  * One record leaves for each request, at its last completion. Reading the clock and entering a
  * program are what costs, so the kernel's own notes are used where they are exact:
  *
- *	arrival   is the request's start time, unless it was made under a plug that had cached the
- *		  time before: then the clock is read.
- *	dispatch  is the request's first issue time, where the kernel noted one after the arrival; a
- *		  requeue keeps it before the next overwrites it. Where the kernel did not (requests
- *		  held back in a plug, queues without statistics or without iostats) only the issue
- *		  program can tell; complete says so in wanted_ns, and the agent attaches issue for
- *		  as long as that goes on.
+ *         arrival   is the request's start time, unless it was made under a plug that had cached
+ *            the
+ *                   time before: then the clock is read.
+ *         dispatch  is the request's first issue time, where the kernel noted one after the
+ *            arrival; a
+ *                   requeue keeps it before the next overwrites it. Where the kernel did not
+ *     (requests
+ *                   held back in a plug, queues without statistics or without iostats) only the
+ *     issue
+ *                   program can tell; complete says so in wanted_ns, and the agent attaches issue
+ *     for
+ *                   as long as that goes on.
  *
  * A dispatch that nobody noted is marked unknown, never guessed.
  */
@@ -32,7 +38,9 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* When the programs were attached: what started before has no line in the table. */
+/*
+ * Time at which the programs were attached. A request that started before has no line in the table.
+ */
 __u64 attached_ns;
 
 static __always_inline struct inflight *request_begins(struct request *rq, u32 device)
@@ -41,16 +49,18 @@ static __always_inline struct inflight *request_begins(struct request *rq, u32 d
 	struct inflight *at = inflight_place(key);
 
 	if (at->key == key)
-		unseen_emit(at, rq->start_time_ns); /* still that of the earlier life */
+		/* The line is still that of the earlier request. */
+		unseen_emit(at, rq->start_time_ns);
 	inflight_begin(at, key);
 	at->device = device;
 	at->sector = rq->__sector;
 	at->bytes = rq->__data_len;
-	at->cmd_flags = rq->cmd_flags; /* a flush sequence takes its flags away */
+	/* A flush sequence removes flags from the request, so they are kept here. */
+	at->cmd_flags = rq->cmd_flags;
 	return at;
 }
 
-/* Set where requests turn out to keep no times of their own: iostats off. */
+/* Set where requests turn out to carry no times of their own, because iostats are off. */
 __u32 read_clock_at_start;
 
 SEC("tp_btf/block_io_start")
@@ -68,15 +78,19 @@ int block_io_start(u64 *ctx)
 	return 0;
 }
 
-/* The flush that the kernel makes, for the requests which asked for one. */
+/*
+ * Returns whether this is the flush that the kernel itself makes for the requests that asked for
+ * one.
+ */
 static __always_inline bool is_kernels_flush(const struct request *rq)
 {
 	return request_in_flush_sequence(rq) && (rq->cmd_flags & REQ_OP_MASK) == REQ_OP_FLUSH;
 }
 
 /*
- * A request that start did not announce: iostats off, or passthrough. A worker runs queues for
- * others: where one is running, the submitter is not known.
+ * Announces a request for which no start was seen: iostats are off, or it is a passthrough command.
+ * A worker thread runs queues for other threads; where a worker is running, the submitter is
+ * unknown.
  */
 static __always_inline struct inflight *announce_late(struct request *rq)
 {
@@ -96,15 +110,19 @@ static __always_inline struct inflight *announce_late(struct request *rq)
 }
 
 /*
- * Whether a line is of this request, and not of one before it at the same address whose end was
- * passed over: where it began lies within the request, which may have grown by merges.
+ * Returns whether a line belongs to this request, and not to an earlier one at the same address
+ * whose end was not seen. The sector where it began lies within the request, which may have grown
+ * by merges.
  */
 static __always_inline bool same_life(const struct inflight *at, const struct request *rq)
 {
 	return line_is_of(at, rq->__sector, rq->__data_len, rq->cmd_flags, REQ_OP_MASK);
 }
 
-/* The line of a request; NULL also where it is of an earlier life, which who begins the new one records. */
+/*
+ * Returns the line of a request. Returns NULL also where the line belongs to an earlier request;
+ * the program that sees the new one begin records that.
+ */
 static __always_inline struct inflight *line_of(const struct request *rq)
 {
 	struct inflight *at = inflight_find(inflight_key(rq));
@@ -135,7 +153,10 @@ int block_rq_issue(u64 *ctx)
 	return 0;
 }
 
-/* The kernel's own note, as far as it is of this life of the request and was not taken from a cache. */
+/*
+ * Returns the kernel's own note of the dispatch, if it belongs to this request and was not taken
+ * from a cached time.
+ */
 static __always_inline u64 noted_dispatch(const struct request *rq, u64 arrival_ns)
 {
 	u64 noted_ns = rq->io_start_time_ns;
@@ -143,7 +164,10 @@ static __always_inline u64 noted_dispatch(const struct request *rq, u64 arrival_
 	return noted_ns >= arrival_ns ? noted_ns : 0;
 }
 
-/* The next dispatch overwrites the kernel's note of the first, which is the one that counts. */
+/*
+ * The next dispatch overwrites the kernel's note of the first dispatch, which is the one that
+ * counts.
+ */
 SEC("tp_btf/block_rq_requeue")
 int block_rq_requeue(u64 *ctx)
 {
@@ -176,7 +200,10 @@ int block_rq_merge(u64 *ctx)
 	return 0;
 }
 
-/* A part ended and more is to come: keep what the completion is about to consume. */
+/*
+ * A part of the request ended and more is to come. What the completion is about to consume is kept
+ * in the line.
+ */
 static __always_inline int part_ended(struct request *rq, u32 nr_bytes)
 {
 	struct inflight *at = inflight_find(inflight_key(rq));
@@ -191,14 +218,17 @@ static __always_inline int part_ended(struct request *rq, u32 nr_bytes)
 	return 0;
 }
 
-/* Fills in what was noted on the way; the line is free again afterwards. */
+/* Fills in what was noted on the way. The line is free again afterwards. */
 static __always_inline void event_finish(struct event_request *event, struct inflight *at,
 					 const struct request *rq)
 {
 	u64 arrival_ns = at->arrival_ns, dispatch_ns = at->dispatch_ns;
 
 	event->flags = at->flags;
-	/* What it does is the request's own: two that took one line at once mix only their issuers. */
+	/*
+	 * The operation comes from the request itself, so two requests that took one line at the
+	 * same instant mix only their issuers.
+	 */
 	event->cmd_flags = (event->cmd_flags & REQ_OP_MASK) | (at->cmd_flags & ~REQ_OP_MASK);
 	event->requeues = at->requeues;
 	event->tid = (u32)at->pid_tgid;
@@ -232,19 +262,20 @@ static __always_inline void event_finish_unannounced(struct event_request *event
 	event->dispatch_ns = 0;
 }
 
-/* Whether only the issue program could have told more of this request. */
+/* Returns whether only the issue program could have reported more of this request. */
 static __always_inline bool issue_wanted(const struct event_request *event, bool plugged)
 {
 	if (is_empty_flush(event->cmd_flags, event->bytes))
-		return false; /* never dispatched itself */
+		return false; /* the request was never dispatched itself */
 	if (event->flags & EVENT_NO_SUBMISSION)
 		return !event->arrival_ns || event->arrival_ns > attached_ns;
 	return plugged || !event->dispatch_ns;
 }
 
 /*
- * The line of a request that ends, or NULL; *is_told: the agent has recorded it already. Where the line is of
- * an earlier life, the end of that one was passed over, and it is recorded as unseen.
+ * Returns the line of a request that ends, or NULL. *is_told is set where the agent has already
+ * recorded it. Where the line belongs to an earlier request, the end of that request was not seen,
+ * and it is recorded as unseen.
  */
 static __always_inline struct inflight *line_at_end(const struct request *rq, bool *is_told)
 {
@@ -277,7 +308,7 @@ static __always_inline int complete(u64 *ctx, bool again)
 	if (!device_wanted(device))
 		return 0;
 	if (again && (nr_bytes < rq->__data_len || !inflight_find(inflight_key(rq))))
-		return 0; /* seen to end the first time */
+		return 0; /* The first program has seen this end. */
 	if (is_kernels_flush(rq))
 		return 0;
 	if (request_in_flush_sequence(rq) || nr_bytes < rq->__data_len)
@@ -291,7 +322,7 @@ static __always_inline int complete(u64 *ctx, bool again)
 	if (shedding) {
 		if (at)
 			at->key = 0;
-		/* Those passed over the first time are told by the kernel's own count. */
+		/* The kernel's own count shows the ends that the first program missed. */
 		if (!again)
 			__sync_fetch_and_add(&counters_of(bpf_get_smp_processor_id())->shed, 1);
 		return 0;
@@ -331,9 +362,10 @@ int block_rq_complete(u64 *ctx)
 }
 
 /*
- * The kernel lets no program cut into itself: a completion in an interrupt that hits the CPU while
- * it runs block_rq_complete is passed over, uncounted by anyone but the kernel. This second program
- * sees those: what still has its line was passed over. Attached once that has happened.
+ * The kernel does not let a program interrupt itself: a completion in an interrupt that arrives
+ * while the CPU runs block_rq_complete is skipped, and only the kernel counts it. This second
+ * program runs for those completions as well; a request that still has its line was skipped. It is
+ * attached once the kernel has skipped a completion.
  */
 SEC("tp_btf/block_rq_complete")
 int block_rq_complete_again(u64 *ctx)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* calibrate.bpf.h: what a request costs, less the entries of the programs, for the agent's start. */
+/*
+ * calibrate.bpf.h: measures what one request costs, without entering the programs, when the agent
+ * starts.
+ */
 #ifndef BPF_CALIBRATE_BPF_H
 #define BPF_CALIBRATE_BPF_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * emit.bpf.h: records into the rings.
+ * emit.bpf.h: writes records into the rings.
  *
- * One ring per CPU, so that CPUs never wait for each other; CPUs that come online later share
- * the rings there are. No record wakes the reader: it polls, and is woken once a ring is a
- * quarter full, which is looked at every 64 records.
+ * Each CPU has its own ring, so CPUs never wait for each other. CPUs that come online later share
+ * the existing rings. A single record does not wake the reader: the reader polls, and is woken once
+ * a ring is a quarter full, which is checked every 64 records.
  */
 #ifndef BPF_EMIT_BPF_H
 #define BPF_EMIT_BPF_H
@@ -30,10 +30,13 @@ struct {
 const volatile __u32 nr_rings = 1;
 const volatile __u32 wake_bytes = 1 << 18;
 
-/* Written here, read by the agent through the mapping of .bss: one cache line per CPU. */
+/*
+ * The programs write these counters, and the agent reads them through its mapping of .bss. Each CPU
+ * has one cache line.
+ */
 struct cpu_counters counters[COUNTERS_MAX_CPUS] __attribute__((aligned(64)));
 
-/* Set by the agent: nothing is noted, and what ends is counted. */
+/* Set by the agent: requests are not recorded, and those that end are counted. */
 __u32 shedding;
 
 static __always_inline struct cpu_counters *counters_of(u32 cpu)
@@ -48,7 +51,10 @@ static __always_inline void *ring_of(u32 cpu)
 	return bpf_map_lookup_elem(&rings, &i);
 }
 
-/* Room for a record in the CPU's ring, or NULL: then it is counted as lost. */
+/*
+ * Reserves room for a record in the CPU's ring. Returns NULL where there is none; the record is
+ * then counted as lost.
+ */
 static __always_inline struct event_request *request_reserve(void *ring, u32 cpu)
 {
 	struct event_request *event = NULL;
@@ -70,7 +76,10 @@ static __always_inline void request_submit(struct event_request *event, void *ri
 	bpf_ringbuf_submit(event, flags);
 }
 
-/* Fills in what a line says of its request, bio or thread; times but the arrival are the caller's. */
+/*
+ * Fills in what a line holds about its request, bio or thread. The caller sets all times but the
+ * arrival.
+ */
 static __always_inline void event_of_line(struct event_request *event, const struct inflight *at)
 {
 	event->kind = EVENT_REQUEST;
@@ -86,8 +95,8 @@ static __always_inline void event_of_line(struct event_request *event, const str
 }
 
 /*
- * Records a request whose end was not seen: the kernel passes a program over when it would cut into
- * itself. noted_ns: its arrival where the line leaves that to the kernel.
+ * Records a request whose end was not seen, because the kernel skips a program that would interrupt
+ * itself. noted_ns is the request's arrival where the line leaves that to the kernel.
  */
 static __noinline int unseen_emit(const struct inflight *at, u64 noted_ns)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* filter.bpf.h: which devices and cgroups are traced, from read-only data set before loading. */
+/*
+ * filter.bpf.h: which devices and cgroups are traced, by read-only data that the agent sets before
+ * it loads the programs.
+ */
 #ifndef BPF_FILTER_BPF_H
 #define BPF_FILTER_BPF_H
 
@@ -23,8 +26,9 @@ static __always_inline bool device_wanted(u32 device)
 }
 
 /*
- * The id of the ancestor at this depth of the tree. Functions of their own: the compiler must not
- * compute, ahead of the choice, an address that this kernel does not have.
+ * Returns the id of the ancestor at this depth of the hierarchy. These are separate functions,
+ * because otherwise the compiler may compute, before the choice is made, an address that this
+ * kernel does not have.
  */
 static __noinline u64 ancestor_id_new(const struct cgroup *cgroup, u32 level)
 {
@@ -51,7 +55,7 @@ static __always_inline u64 cgroup_ancestor_id(const struct cgroup *cgroup, u32 l
 	return ancestor_id_new(cgroup, level);
 }
 
-/* Whether the cgroup is one of those asked for, or below one. */
+/* Returns whether the cgroup is a wanted one, or below a wanted one. */
 static __always_inline bool cgroup_wanted(const struct cgroup *cgroup)
 {
 	if (!nr_filter_cgroups)

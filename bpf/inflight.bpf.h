@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * inflight.bpf.h: what must be remembered of a request under way.
+ * inflight.bpf.h: the table of requests in flight, which holds what must be remembered of each.
  *
- * A table of cache lines in the program's own data, found by a hash of the request's (or bio's)
- * address, four ways to a set. No map call, no lock, no line that CPUs share but the one of the
- * request itself, which its completion has to fetch anyway. An address names one request at a
- * time, whatever its hardware queue and whichever tag set it came from, and keeps naming it
- * through requeues.
+ * The table consists of cache lines in the program's own data. A line is found by a hash of the
+ * address of the request (or bio), with four ways per set. There is no map call, no lock, and no
+ * line that CPUs share except the line of the request itself, which its completion has to fetch in
+ * any case. An address denotes one request at a time, whatever its hardware queue and tag set are,
+ * and it keeps denoting this request through requeues.
  *
- * The table adds knowledge: a request whose line was taken by another (all ways busy, counted in
- * nr_evicted) is still recorded at its completion, with the times the kernel itself noted and without
- * its issuer. Two CPUs that place requests in one set at the same instant may both take one way, as
- * compare and exchange came with 5.12 only: then one of them is recorded so, the other perhaps with the
- * first's issuer.
+ * The table only adds knowledge. A request whose line was taken by another (all ways were busy,
+ * which nr_evicted counts) is still recorded at its completion, with the times that the kernel
+ * itself noted and without its issuer. Two CPUs that insert requests into one set at the same
+ * instant may both take the same way, because compare-and-exchange exists only since Linux 5.12.
+ * One of the two requests is then recorded without its issuer, and the other possibly with the
+ * issuer of the first.
  */
 #ifndef BPF_INFLIGHT_BPF_H
 #define BPF_INFLIGHT_BPF_H
@@ -26,9 +27,9 @@ struct inflight inflights[INFLIGHT_NR] __attribute__((aligned(64)));
 __u64 nr_evicted;
 
 /*
- * A key from an address. The verifier lets a typed kernel pointer be neither multiplied nor stored
- * and read back as a number, but the difference of two pointers is a plain number (with
- * CAP_PERFMON), and the table's own address is a constant.
+ * Computes a key from an address. The verifier allows a typed kernel pointer neither to be
+ * multiplied nor to be stored and read back as a number. But the difference of two pointers is a
+ * plain number (with CAP_PERFMON), and the table's own address is a constant.
  */
 static __always_inline u64 inflight_key(const void *object)
 {
@@ -38,7 +39,10 @@ static __always_inline u64 inflight_key(const void *object)
 	return key;
 }
 
-/* The same of an address that is only known as a number: the table's own comes from a pointer known both ways. */
+/*
+ * Computes the same key from an address that is known only as a number. The table's own address
+ * comes from a pointer that is known in both forms.
+ */
 static __always_inline u64 inflight_key_of_number(u64 address)
 {
 	u64 task = (u64)bpf_get_current_task();
@@ -48,7 +52,10 @@ static __always_inline u64 inflight_key_of_number(u64 address)
 
 #define INFLIGHT_WAYS 4
 
-/* The lower address bits of requests and bios are alike: multiply, and keep the top bits. */
+/*
+ * The lower address bits of requests and bios are similar, so the key is multiplied and the top
+ * bits are used.
+ */
 static __always_inline u32 inflight_set(u64 key)
 {
 	return (u32)((key * 0x9e3779b97f4a7c15ull) >> (64 - INFLIGHT_BITS)) &
@@ -72,8 +79,9 @@ static __always_inline bool was_told(const struct inflight *at)
 }
 
 /*
- * The line for a request that begins. Where it still bears the request's own key, the end of an
- * earlier life of the address was not seen: the caller records that one first, where the agent has not.
+ * Returns the line for a request that begins. Where the line already has this key, the end of an
+ * earlier request at the address was not seen; the caller records that request first, unless the
+ * agent already has.
  */
 static __always_inline struct inflight *inflight_place(u64 key)
 {

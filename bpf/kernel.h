@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kernel.h: the kernel structs that the programs touch, and of those only the members they read.
+ * kernel.h: the kernel structs that the programs use, with only the members that they read.
  *
- * CO-RE finds each member where the running kernel has it (preserve_access_index), so this stands
- * in for a generated vmlinux.h. A struct with ___name is a flavour: the same kernel struct as
- * another version knows it; compat.bpf.h chooses.
+ * CO-RE finds each member at its offset in the running kernel (preserve_access_index), so this
+ * header replaces a generated vmlinux.h. A struct whose name ends in ___name is a flavour: the same
+ * kernel struct as another version defines it; compat.bpf.h chooses between them.
  */
 #ifndef BPF_KERNEL_H
 #define BPF_KERNEL_H
@@ -21,17 +21,17 @@ typedef __s32 s32;
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct kernfs_node {
-	u64 id; /* since 5.5, 67c0496e87d1 */
+	u64 id; /* since Linux 5.5, commit 67c0496e87d1 */
 };
 
 struct cgroup {
 	struct kernfs_node *kn;
 	int level;
-	struct cgroup *ancestors[0]; /* since 6.1, 7f203bc89eb6 */
+	struct cgroup *ancestors[0]; /* since Linux 6.1, commit 7f203bc89eb6 */
 };
 
 struct cgroup___ids {
-	u64 ancestor_ids[0]; /* up to 6.0 */
+	u64 ancestor_ids[0]; /* up to Linux 6.0 */
 };
 
 struct cgroup_subsys_state {
@@ -52,7 +52,7 @@ struct gendisk {
 };
 
 struct request_queue {
-	struct gendisk *disk; /* since 5.15, d152c682f03c */
+	struct gendisk *disk; /* since Linux 5.15, commit d152c682f03c */
 };
 
 struct block_device {
@@ -65,17 +65,17 @@ struct bvec_iter {
 };
 
 struct bio {
-	struct block_device *bi_bdev; /* since 5.12, 309dca309fc3 */
+	struct block_device *bi_bdev; /* since Linux 5.12, commit 309dca309fc3 */
 	unsigned int bi_opf;
 	u8 bi_status;
 	struct bvec_iter bi_iter;
 	struct bio *bi_next;
 	void *bi_private;
-	struct blkcg_gq *bi_blkg; /* CONFIG_BLK_CGROUP */
+	struct blkcg_gq *bi_blkg; /* with CONFIG_BLK_CGROUP */
 };
 
 struct bio___disk {
-	struct gendisk *bi_disk; /* up to 5.11 */
+	struct gendisk *bi_disk; /* up to Linux 5.11 */
 };
 
 struct request {
@@ -90,11 +90,11 @@ struct request {
 };
 
 struct request___disk {
-	struct gendisk *rq_disk; /* up to 5.16, f3fa33acca9f */
+	struct gendisk *rq_disk; /* up to Linux 5.16, commit f3fa33acca9f */
 };
 
 struct blk_plug {
-	u64 cur_ktime; /* since 6.9, da4c8c3d0975 */
+	u64 cur_ktime; /* since Linux 6.9, commit da4c8c3d0975 */
 };
 
 struct task_struct {
@@ -113,6 +113,6 @@ enum req_flag_bits {
 #define REQ_OP_DRV_IN  34u
 #define REQ_OP_DRV_OUT 35u
 #define PF_KTHREAD     0x00200000u
-#define PF_BLOCK_TS    0x20000000u /* since 6.9: the task has a time cached in its plug */
+#define PF_BLOCK_TS    0x20000000u /* since Linux 6.9: the task has a time cached in its plug */
 
 #endif

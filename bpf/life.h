@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * life.h: whether a line of the in-flight table is of the request that is at its address now.
+ * life.h: whether a line of the table of requests in flight belongs to the request that is at its
+ * address now.
  *
- * A line is found by the request's address, which the kernel uses again. Where the end of an earlier
- * request was passed over and the begin of the next was not announced, the line is of the earlier one:
- * an end must not be paired with that one's arrival.
+ * A line is found by the request's address, which the kernel uses again. Where the end of an
+ * earlier request and the beginning of the next were not seen, the line belongs to the earlier
+ * request, and an end must not be paired with that request's arrival.
  */
 #ifndef BPF_LIFE_H
 #define BPF_LIFE_H
@@ -16,9 +17,9 @@
 #endif
 
 /*
- * sector, bytes and cmd_flags are the request's own, now; mask cuts the operation out of the flags. The
- * place where a request began lies within it even after merges have made it grow; partial ends move the
- * place on, so that a line which has seen one is not compared.
+ * sector, bytes and cmd_flags are the request's own present values; mask selects the operation from
+ * the flags. The sector at which a request began lies within it even after merges have made it
+ * grow. Partial ends move the sector on, so a line that has seen one is not compared.
  */
 static __always_inline int line_is_of(const struct inflight *at, __u64 sector, __u32 bytes,
 				      __u32 cmd_flags, __u32 mask)
@@ -27,8 +28,10 @@ static __always_inline int line_is_of(const struct inflight *at, __u64 sector, _
 		return 1;
 	if ((at->cmd_flags & mask) != (cmd_flags & mask))
 		return 0;
-	/* Only reads and writes (0 and 1 in every kernel) stay where they began: the driver moves a zone
-	 * append to where it was written, and other operations need not have a place. */
+	/*
+	 * Only reads and writes (0 and 1 in every kernel) keep their sector: the driver moves a
+	 * zone append to where it was written, and other operations may have no sector.
+	 */
 	if ((cmd_flags & mask) > 1)
 		return 1;
 	if (!at->bytes)

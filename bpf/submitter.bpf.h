@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * submitter.bpf.h: who submitted. Only called where the submitter is the running task: at
- * submission, never at issue by a worker and never at completion.
+ * submitter.bpf.h: notes who submitted a request. It is only used where the submitter is the
+ * running task: at submission, but not at issue by a worker and not at completion.
  */
 #ifndef BPF_SUBMITTER_BPF_H
 #define BPF_SUBMITTER_BPF_H
@@ -10,8 +10,9 @@
 #include "bpf/inflight.bpf.h"
 
 /*
- * Threads whose name was sent, by thread id: the id, and above it SEEN_KERNEL_THREAD. The agent
- * zeroes it now and then, to learn of names that changed and of ids used again.
+ * The threads whose name was sent, by thread id: each entry is the id, combined with
+ * SEEN_KERNEL_THREAD. The agent clears it from time to time, in order to learn of changed names and
+ * of reused ids.
  */
 #define SEEN_NR		   4096u
 #define SEEN_KERNEL_THREAD (1ull << 32)
@@ -33,7 +34,8 @@ static __noinline u64 task_emit(u64 pid_tgid)
 	if (ring)
 		event = bpf_ringbuf_reserve(ring, sizeof(*event), 0);
 	if (!event)
-		return entry; /* a name, not a request: it comes with the thread's next one */
+		/* A lost name is not a lost request; it is sent with the thread's next request. */
+		return entry;
 	event->kind = EVENT_TASK;
 	event->flags = entry & SEEN_KERNEL_THREAD ? EVENT_KERNEL_THREAD : 0;
 	event->reserved = 0;
@@ -45,7 +47,7 @@ static __noinline u64 task_emit(u64 pid_tgid)
 	return entry;
 }
 
-/* Notes the running task as the submitter; its name goes ahead where it is new. */
+/* Notes the running task as the submitter, and sends its name first where it is new. */
 static __always_inline void submitter_note(struct inflight *at)
 {
 	u64 pid_tgid = bpf_get_current_pid_tgid();

@@ -6,9 +6,10 @@
  * The capture thread hands in its clocks each time it wakes:
  *
  *	suspended  CLOCK_BOOTTIME went on and CLOCK_MONOTONIC did not.
- *	stalled    CLOCK_MONOTONIC went on for longer than the thread meant to wait and had work to do.
- *		   Either the hypervisor stopped the guest and the guest's clock went on, or the agent alone
- *		   was stopped (by a signal or the cgroup freezer) or got no processor.
+ *	stalled    CLOCK_MONOTONIC went on for longer than the thread meant to wait and had
+ *		   work to do. Either the hypervisor stopped the guest and the guest's clock
+ *		   went on, or the agent alone was stopped (by a signal or the cgroup
+ *		   freezer) or got no processor.
  *
  * The times of the requests tell the two kinds of stall apart: a request with a time inside the
  * stall shows that the guest ran. A guest whose clocks are stopped together with it shows nothing

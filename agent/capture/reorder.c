@@ -9,9 +9,17 @@
 #define RELEASE_BATCH 256
 #define RADIX_BITS    11
 #define RADIX_SIZE    (1u << RADIX_BITS)
-#define FEW_KEYS      48   /* for fewer keys an insertion sort is faster than a radix sort */
-#define MAX_AHEAD     8192 /* completions that lie ahead; more than the queue of any device */
-#define NR_PREFETCHED 8	   /* requests; the held ones do not fit into the second-level cache */
+/* Below this number of keys an insertion sort is faster than a radix sort. */
+#define FEW_KEYS 48
+/*
+ * Number of completions after the present time that are kept; more than any device's queue holds.
+ */
+#define MAX_AHEAD 8192
+/*
+ * Number of requests fetched ahead, because the held requests do not fit into the second-level
+ * cache.
+ */
+#define NR_PREFETCHED 8
 
 /* The sorts move these keys of 16 bytes instead of whole requests. */
 struct key {

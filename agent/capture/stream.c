@@ -11,7 +11,7 @@
 
 #define ANCHOR_TRIES	 4
 #define ANCHOR_SPREAD_NS 1000000u
-#define MAX_PROFILES	 256 /* per segment; a segment with as many is closed early */
+#define MAX_PROFILES	 256 /* A segment that reaches this number of profiles is closed early. */
 
 struct device_count {
 	uint32_t device;

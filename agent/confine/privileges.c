@@ -24,7 +24,7 @@ uint64_t privileges_held(void)
 	return held;
 }
 
-/* Effective and permitted become these, inheritable none. */
+/* Sets the effective and permitted capabilities to held, and the inheritable ones to none. */
 static int set_held(uint64_t held)
 {
 	cap_t caps = cap_init();
@@ -51,7 +51,10 @@ int privileges_drop(uint64_t keep, struct err *err)
 	uint64_t held = privileges_held();
 	int ret;
 
-	/* What a program could gain by execve(2), though none is started: only with CAP_SETPCAP. */
+	/*
+	 * Limits what a program could gain by execve(2), although the agent starts none. This works
+	 * only with CAP_SETPCAP.
+	 */
 	for (int c = 0; c <= CAP_LAST_CAP; c++)
 		if (!(keep & PRIVILEGE(c)))
 			prctl(PR_CAPBSET_DROP, c, 0, 0, 0);
@@ -76,7 +79,8 @@ bool privileges_bpf_is_free(int program_fd)
 	if (before && without && !cap_clear_flag(without, CAP_EFFECTIVE) &&
 	    !cap_set_proc(without)) {
 		is_free = !bpf_obj_get_info_by_fd(program_fd, &info, &bytes);
-		cap_set_proc(before); /* what is permitted can always be taken up again */
+		/* A permitted capability can always be made effective again. */
+		cap_set_proc(before);
 	}
 	cap_free(before);
 	cap_free(without);

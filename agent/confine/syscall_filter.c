@@ -15,7 +15,7 @@ static const char *const use_names[NR_USES] = { "always",   "keeps",	"sends",
 						"listens",  "stores",	"prints",
 						"terminal", "blktrace", "start" };
 
-/* One call, or one use of it: its argument number arg masked and compared. */
+/* One system call, or one use of it: the argument with number arg is masked and compared. */
 struct call {
 	const char *name;
 	uint8_t use;
@@ -39,11 +39,11 @@ struct call {
 	}
 
 /*
- * By name: one that an architecture does not have is passed over. Left out of the second phase on
- * purpose, since whoever makes them gets on without: mremap (realloc copies), getsockname and
- * getpeername (curl's notes of a connection; the order of addresses), socketpair (by which another
- * thread could wake curl), uname (the resolver's domain), FIONREAD (the size of a datagram), getpid
- * (OpenSSL compares it with itself).
+ * Calls are named; a name that an architecture does not have is skipped. Some calls are left out of
+ * the second phase on purpose, because their callers work without them: mremap (realloc copies
+ * instead), getsockname and getpeername (curl's notes on a connection, and the order of addresses),
+ * socketpair (by which another thread could wake curl), uname (the resolver's domain), FIONREAD
+ * (the size of a datagram), getpid (OpenSSL compares it with itself).
  */
 static const struct call calls[] = {
 	/* memory and threads */
@@ -58,10 +58,10 @@ static const struct call calls[] = {
 	ANY(ALWAYS, "restart_syscall"),
 	ANY(ALWAYS, "exit"),
 	ANY(ALWAYS, "exit_group"),
-	/* time: where the clock is not readable without a call, too */
+	/* time, also on machines where reading the clock takes a system call */
 	ANY(ALWAYS, "clock_gettime"),
 	ANY(ALWAYS, "clock_nanosleep"),
-	/* files: what the kernel says of disks and processes, and the spool */
+	/* files: what the kernel reports of disks and processes, and the spool */
 	ANY(ALWAYS, "openat"),
 	ANY(ALWAYS, "close"),
 	ANY(ALWAYS, "read"),
@@ -77,25 +77,26 @@ static const struct call calls[] = {
 #ifdef SYS_poll
 	ANY(ALWAYS, "poll"),
 #else
-	ANY(ALWAYS, "ppoll"), /* what the C library makes of it */
+	ANY(ALWAYS, "ppoll"), /* The C library turns poll() into this call. */
 #endif
 	/*
-	 * programs of the tracer that were loaded at the start, attached when needed: nothing else
+	 * Programs of the tracer that were loaded at the start are attached when they are needed;
+	 * no other use of bpf(2) is allowed.
 	 */
 	IF(ALWAYS, "bpf", 0, SCMP_CMP_EQ, BPF_LINK_CREATE, 0),
 	IF(ALWAYS, "bpf", 0, SCMP_CMP_EQ, BPF_RAW_TRACEPOINT_OPEN, 0),
 
-	/* what must outlive the process: the spool, the account, a store */
+	/* data that must outlive the process: the spool, the account, a store */
 	ANY(KEEPS, "msync"),
 	ANY(KEEPS,
-	    "mkdir"), /* a folder of the spool or store that somebody removed is made again */
+	    "mkdir"), /* A folder of the spool or store that somebody removed is made again. */
 	ANY(STORES, "ftruncate"),
 	ANY(STORES, "access"),
 
 	IF(SENDS, "socket", 0, SCMP_CMP_EQ, AF_INET, 0),
 	IF(SENDS, "socket", 0, SCMP_CMP_EQ, AF_INET6, 0),
 	ANY(SENDS, "connect"),
-	ANY(SENDS, "socketcall"), /* all of them in one, where the machine has it */
+	ANY(SENDS, "socketcall"), /* On some machines one call stands for all socket calls. */
 	ANY(SENDS, "sendto"),
 	ANY(SENDS, "recvfrom"),
 	ANY(SENDS, "setsockopt"),
@@ -116,8 +117,9 @@ static const struct call calls[] = {
 	ANY(SHOWS, "ioctl"),
 	ANY(SHOWS, "rt_sigaction"),
 	ANY(SHOWS, "pselect6"),
-	ANY(SHOWS, "sigreturn"), /* of s390x, for signals that the terminal's library handles */
-	/* what the terminal can do is read from a file, of the user's own where it may be */
+	/* s390x uses this call after signals that the terminal's library handles. */
+	ANY(SHOWS, "sigreturn"),
+	/* The capabilities of the terminal are read from a file, possibly one of the user's own. */
 	ANY(SHOWS, "access"),
 	ANY(SHOWS, "getuid"),
 	ANY(SHOWS, "geteuid"),
@@ -130,11 +132,11 @@ static const struct call calls[] = {
 	ANY(BLKTRACES, "sched_setaffinity"),
 	ANY(BLKTRACES, "sched_getaffinity"),
 
-	/* the first phase: all of the above, and */
+	/* the first phase allows all calls above and these */
 	ANY(STARTS, "bpf"),
 	ANY(STARTS, "perf_event_open"),
 	ANY(STARTS, "mremap"),
-	ANY(STARTS, "sysinfo"), /* qsort(3) asks how large it may grow, once */
+	ANY(STARTS, "sysinfo"), /* qsort(3) asks once how much memory it may use. */
 	ANY(STARTS, "setpriority"),
 	ANY(STARTS, "ppoll"),
 	ANY(STARTS, "memfd_create"),
@@ -143,15 +145,15 @@ static const struct call calls[] = {
 	ANY(STARTS, "fsmount"),
 	ANY(STARTS, "statfs"),
 	ANY(STARTS, "fstatfs"),
-	ANY(STARTS, "statfs64"), /* of s390x */
+	ANY(STARTS, "statfs64"), /* s390x only */
 	ANY(STARTS, "fstatfs64"),
 	ANY(STARTS, "socket"),
 	ANY(STARTS, "bind"),
 	ANY(STARTS, "listen"),
 	ANY(STARTS, "recvmsg"),
-	ANY(STARTS, "clone"), /* threads: none is started later */
+	ANY(STARTS, "clone"), /* Threads are started only in the first phase. */
 	ANY(STARTS, "clone3"),
-	ANY(STARTS, "rseq"), /* glibc ends the process where a new thread is denied it */
+	ANY(STARTS, "rseq"), /* glibc ends the process where a new thread is denied this call. */
 	ANY(STARTS, "set_robust_list"),
 	ANY(STARTS, "prctl"),
 	ANY(STARTS, "seccomp"),
@@ -187,7 +189,10 @@ static const struct call calls[] = {
 };
 #define NR_CALLS (sizeof(calls) / sizeof(calls[0]))
 
-/* No correct path makes them: who does is not ours any more. */
+/*
+ * The agent never makes these calls, so a process that makes one is under foreign control and is
+ * ended.
+ */
 static const char *const fatal[] = { "execve",
 				     "execveat",
 				     "fork",
@@ -218,7 +223,7 @@ static bool is_used(uint8_t use, enum syscall_phase phase, const struct syscall_
 	return phase == SYSCALLS_START || used[use];
 }
 
-/* Whether calls[at] names a call that one before it, used too, has named. */
+/* Returns whether an earlier entry that is in use names the same call as calls[at]. */
 static bool is_repeated(size_t at, enum syscall_phase phase, const struct syscall_use *use)
 {
 	for (size_t i = 0; i < at; i++)
@@ -237,7 +242,7 @@ size_t syscall_filter_count(enum syscall_phase phase, const struct syscall_use *
 	return nr;
 }
 
-/* Whether the call is also let through whatever its arguments are. */
+/* Returns whether another entry allows the same call with any arguments. */
 static bool is_free_elsewhere(size_t at, enum syscall_phase phase, const struct syscall_use *use)
 {
 	for (size_t i = 0; i < NR_CALLS; i++)
@@ -290,7 +295,10 @@ static int syscall_filter_build(scmp_filter_ctx filter, enum syscall_phase phase
 
 	if (!ret)
 		ret = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-	/* The kernel's own errno, and a tree rather than a chain: both are niceties. */
+	/*
+	 * The filter returns the kernel's own errno, and is a tree instead of a chain. Both are
+	 * only improvements, so a failure is ignored.
+	 */
 	seccomp_attr_set(filter, SCMP_FLTATR_API_SYSRAWRC, 1);
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (!ret)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * syscall_filter: the system calls that the process can still make (seccomp).
+ * syscall_filter: restricts the system calls that the process can still make (seccomp).
  *
- * In two phases: from the start those that starting up needs, and once the tracer runs only those
- * of running on. A filter is never taken back. What is in no list fails with ENOSYS, as on a kernel
- * that has no such call, which is what a C library expects of one; calls that start programs,
- * change who the process is, load code into the kernel or reach into other processes end it at
- * once. docs/security.md lists both phases; agent-privileges.sh holds that list against this one.
+ * There are two phases: from the start on, the calls that starting needs; once the tracer runs,
+ * only the calls that running needs. A filter is never removed. A call that is in no list fails
+ * with ENOSYS, as on a kernel without this call, which C libraries handle. Calls that start
+ * programs, change the identity of the process, load code into the kernel or access other processes
+ * end the process at once. docs/security.md lists both phases; the test agent-privileges.sh
+ * compares that list with this one.
  */
 #ifndef AGENT_SYSCALL_FILTER_H
 #define AGENT_SYSCALL_FILTER_H
@@ -18,27 +19,28 @@
 
 enum syscall_phase { SYSCALLS_START, SYSCALLS_RUN };
 
-/* What the second phase is for: calls come only with what needs them. */
+/* What the agent does in the second phase. A call is allowed only where one of these needs it. */
 struct syscall_use {
-	bool sends;	/* to an analyzer */
-	bool listens;	/* for those who fetch /metrics */
-	bool stores;	/* into a folder */
-	bool prints;	/* windows to standard output */
-	bool shows;	/* on a terminal */
-	bool blktraces; /* ioctls on disks, and CPU by CPU */
+	bool sends;	/* sends to an analyzer */
+	bool listens;	/* serves /metrics */
+	bool stores;	/* stores into a folder */
+	bool prints;	/* prints windows to standard output */
+	bool shows;	/* shows the live view on a terminal */
+	bool blktraces; /* uses ioctls on disks and moves from CPU to CPU */
 };
 
 /*
- * Holds for all threads of the process from now on. only_log: nothing fails, the kernel's audit log
- * names what would have. 0 or -errno with one line in err; -ENOSYS: this kernel has no seccomp.
+ * Loads the filter for all threads of the process. only_log: no call fails, but the kernel's audit
+ * log names each call that would have failed. Returns 0 or -errno with one line in err; -ENOSYS:
+ * this kernel has no seccomp.
  */
 int syscall_filter_load(enum syscall_phase phase, const struct syscall_use *use, bool only_log,
 			struct err *err);
 
-/* How many calls the phase lets through. */
+/* Returns the number of calls that the phase allows. */
 size_t syscall_filter_count(enum syscall_phase phase, const struct syscall_use *use);
 
-/* One line per call: phase, what for, name. */
+/* Prints one line per call: phase, purpose, name. */
 void syscall_filter_print(FILE *out);
 
 #endif

@@ -18,7 +18,7 @@
 #define PATH_BYTES 256
 #define TEXT_BYTES 16384
 
-/* Reads, writes: bytes, and (cgroups) requests. */
+/* Index 0 is for reads, 1 for writes. nr counts requests and is known for cgroups only. */
 struct moved {
 	uint64_t bytes[2], nr[2];
 };
@@ -29,21 +29,21 @@ struct process {
 };
 
 struct group {
-	char path[PATH_BYTES]; /* below the root, "/" the root itself */
+	char path[PATH_BYTES]; /* path below the root; "/" is the root itself */
 	uint32_t device;
-	struct moved total;  /* of all below it too, as io.stat has it */
-	struct moved change; /* its own alone */
+	struct moved total;  /* includes all cgroups below, as io.stat does */
+	struct moved change; /* without the cgroups below */
 };
 
 struct readings {
-	struct process *processes; /* owned; by pid */
+	struct process *processes; /* owned; ordered by pid */
 	size_t nr_processes;
-	struct group *groups; /* owned; by path and device */
+	struct group *groups; /* owned; ordered by path and device */
 	size_t nr_groups;
 };
 
 struct busiest {
-	char *proc, *cgroups; /* owned; cgroups NULL: none */
+	char *proc, *cgroups; /* owned; cgroups NULL: cgroups are not read */
 	struct readings now;
 	double seconds;
 	char text[TEXT_BYTES];
@@ -109,7 +109,9 @@ static int compare_groups(const void *a, const void *b)
 	return order ? order : (x->device > y->device) - (x->device < y->device);
 }
 
-/* "8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=5 dios=6", a line for each device. */
+/*
+ * Parses a file with a line for each device: "8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=5 dios=6".
+ */
 static void stat_read(struct readings *r, const char *path, const char *text)
 {
 	for (const char *line = text; *line && r->nr_groups < BUSIEST_CGROUPS;
@@ -159,7 +161,7 @@ static void groups_read(struct busiest *b, struct readings *r, char path[PATH_BY
 	closedir(dir);
 }
 
-/* The mount of cgroup v2 that has the io controller; NULL where there is none. */
+/* Finds the mount of cgroup v2 that has the io controller. Returns NULL where there is none. */
 static char *groups_find(void)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
@@ -238,7 +240,10 @@ void busiest_free(struct busiest *b)
 	free(b);
 }
 
-/* One that is new moved all it has since; so did one that took over the number of another. */
+/*
+ * Computes what moved since the reading before. All counts of a new process or cgroup are new, also
+ * where it took over the number of an earlier one.
+ */
 static void busiest_change(struct moved *out, const struct moved *now, const struct moved *before)
 {
 	bool is_new = !before || now->bytes[0] < before->bytes[0] ||
@@ -259,7 +264,10 @@ static void busiest_subtract(struct moved *of, const struct moved *less)
 	}
 }
 
-/* Takes from each cgroup what those right below it moved; deepest last, so that theirs is whole. */
+/*
+ * Subtracts from each cgroup what the cgroups directly below it moved. The deepest come last, so
+ * that their sums are still complete when they are subtracted.
+ */
 static void own_only(struct group *groups, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -321,7 +329,7 @@ static json_t *process_json(const struct busiest *b, const struct process *p)
 		fclose(f);
 	for (char *c = comm; *c; c++)
 		if (*c & 0x80)
-			*c = '?'; /* JSON knows UTF-8 alone */
+			*c = '?'; /* JSON allows only UTF-8 */
 	out = json_pack("{s:i,s:s,s:f,s:f}", "pid", (int)p->pid, "comm", comm, "read_bytes_per_s",
 			(double)p->change.bytes[0] / b->seconds, "write_bytes_per_s",
 			(double)p->change.bytes[1] / b->seconds);

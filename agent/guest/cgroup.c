@@ -15,26 +15,30 @@
 
 #define NR_SLOTS     (2 * CGROUP_MAX)
 #define WALK_DEPTH   32
-#define WALK_FOLDERS 4096 /* looked at in one walk: some 50 ms */
+#define WALK_FOLDERS 4096 /* Folders that one walk examines at most; they take some 50 ms. */
 
 struct cgroup_slot {
-	uint64_t id; /* 0: free */
+	uint64_t id; /* 0: this slot is free */
 	uint32_t used;
-	bool is_sought;		       /* a walk has looked for it: it is found, or gone */
-	char path[SEGMENT_PATH_BYTES]; /* "" not found yet */
+	/* A walk has looked for this cgroup: it was found, or it is gone. */
+	bool is_sought;
+	char path[SEGMENT_PATH_BYTES]; /* "" until the path is found */
 };
 
 struct cgroup_table {
 	struct cgroup_slot *slots;
-	struct segment_cgroup *collected; /* grown to what is needed */
+	struct segment_cgroup *collected; /* grows as needed */
 	size_t nr, cap_collected;
 	uint32_t generation;
 	uint64_t last_id;
-	int root_fd; /* or -1: nothing can be named */
+	int root_fd; /* -1: nothing can be named */
 	char root[PATH_MAX];
 };
 
-/* Where the hierarchy is mounted that accounts for block I/O. -ENOENT. */
+/*
+ * Finds the mount point of the hierarchy that accounts for block I/O. Returns -ENOENT where there
+ * is none.
+ */
 static int find_root(char root[PATH_MAX])
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
@@ -107,7 +111,10 @@ void cgroup_table_use(struct cgroup_table *t, uint64_t id)
 	t->slots[at].used = t->generation;
 }
 
-/* The path below the root, "/" for the root itself; cut at the front where too long. */
+/*
+ * Stores the path below the root, "/" for the root itself. A path that is too long loses its
+ * beginning.
+ */
 static void keep_path(const struct cgroup_table *t, struct cgroup_slot *slot, const char *path)
 {
 	size_t root = strlen(t->root), len;
@@ -124,13 +131,13 @@ static void keep_path(const struct cgroup_table *t, struct cgroup_slot *slot, co
 
 struct walk {
 	struct cgroup_table *t;
-	char path[PATH_MAX]; /* of the folder the walk is in */
+	char path[PATH_MAX]; /* path of the folder that the walk is in */
 	size_t nr_seen;
 };
 
 static void walk_folder(struct walk *w, int parent_fd, const char *name, unsigned int depth);
 
-/* The folder is there under this name: whoever waits for it is told. */
+/* Stores the walk's present path for the cgroup of this id, if it is waiting for a name. */
 static void walk_name(struct walk *w, uint64_t id)
 {
 	for (size_t at = (size_t)(id * 0x9e3779b97f4a7c15u >> 40) & (NR_SLOTS - 1);
@@ -173,8 +180,8 @@ static void walk_folder(struct walk *w, int parent_fd, const char *name, unsigne
 }
 
 /*
- * One walk for all ids that none has looked for yet. (open_by_handle_at(2) would find each without,
- * but asks for CAP_DAC_READ_SEARCH, which the agent does not keep for this.)
+ * Looks, in one walk, for all ids that have not been looked for. open_by_handle_at(2) would find
+ * each id without a walk, but it needs CAP_DAC_READ_SEARCH, which the agent does not keep for this.
  */
 static void name_unnamed(struct cgroup_table *t)
 {
@@ -220,7 +227,8 @@ size_t cgroup_table_collect(struct cgroup_table *t, const struct segment_cgroup 
 		t->collected[nr].id = slot->id;
 		memcpy(t->collected[nr++].path, slot->path, sizeof(slot->path));
 	}
-	if (t->nr == CGROUP_MAX) { /* make room for those of the next segments */
+	/* The table is full, so room is made for the cgroups of the next segments. */
+	if (t->nr == CGROUP_MAX) {
 		memset(t->slots, 0, NR_SLOTS * sizeof(*t->slots));
 		t->nr = 0;
 	}

@@ -15,9 +15,12 @@
 #define READ_BYTES 4096
 #define MAX_BYTES  65536
 #define NAME_BYTES 48
-#define NOT_A_NAME "-" /* a value of kernels to come: left out */
+#define NOT_A_NAME "-" /* stands for a value that only later kernels have and that is left out */
 
-/* total_requests is "requests" here, total_read_pav "read_pav": they count since start_s. */
+/*
+ * The driver's total_requests is called "requests" here, and total_read_pav "read_pav". They count
+ * since start_s.
+ */
 static const char *const totals[] = { "requests",      "sectors",      "pav",	   "hpf",
 				      "read_requests", "read_sectors", "read_pav", "read_hpf" };
 
@@ -29,7 +32,10 @@ static const char *total_name(const char *name)
 	return NOT_A_NAME;
 }
 
-/* The 32 numbers of a histogram; NULL where there are more, fewer, or others. */
+/*
+ * Parses the 32 numbers of a histogram. Returns NULL where there are more or fewer, or something
+ * else.
+ */
 static json_t *buckets_parse(const char *text)
 {
 	json_t *list = json_array();
@@ -60,7 +66,7 @@ static json_t *number_parse(const char *text, bool is_real)
 	return is_real ? json_real(real) : json_integer((json_int_t)whole);
 }
 
-/* One line into the object; false where it is none of this format. */
+/* Adds the value of one line to the object. Returns false where the line has another format. */
 static bool line_take(json_t *object, char *line)
 {
 	char *rest = line + strcspn(line, " \t");

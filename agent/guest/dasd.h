@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dasd: what the s390 DASD driver counts of a disk, while somebody has switched that on
- * (`tunedasd`, `echo on`): requests over parallel access volumes (PAV) and in High Performance
- * FICON's transport mode (HPF), and histograms of sizes and times. PAV explains why more than one
- * request is under way on one DASD, HPF why they are short.
+ * (`tunedasd`, or `echo on`): requests over parallel access volumes (PAV), requests in the
+ * transport mode of High Performance FICON (HPF), and histograms of sizes and times. PAV explains
+ * why more than one request is in flight on one DASD, and HPF why requests are short.
  *
- * Format: drivers/s390/block/dasd.c, dasd_stats_seq_print(), since 4fa52aa7a82f (3.1): a line for
- * each value, `name number` or `histogram_name` and 32 numbers; `disabled` while it is off.
+ * Format: drivers/s390/block/dasd.c, dasd_stats_seq_print(), since commit 4fa52aa7a82f (Linux 3.1):
+ * one line per value, `name number` or `histogram_name` and 32 numbers; `disabled` while counting
+ * is off.
  */
 #ifndef AGENT_DASD_H
 #define AGENT_DASD_H
@@ -17,16 +18,16 @@
 #define DASD_BUCKETS 32
 
 /*
- * The text of a statistics file as the JSON object that formats/profile/profile.md describes: *out
- * is the caller's to free. -ENODATA: the statistics are off; -EINVAL: a line that is none of this
- * format, with its number in err; -ENOMEM.
+ * Converts the text of a statistics file to the JSON object that formats/profile/profile.md
+ * describes. The caller frees *out. Returns 0; -ENODATA: the statistics are off; -EINVAL: a line
+ * has another format, and err names its number; -ENOMEM.
  */
 int dasd_parse(char **out, const char *text, struct err *err);
 
 /*
- * Puts what the driver counts of this disk into the profile's source_detail, as `dasd`. root: NULL,
- * or a folder that stands for /. 0; -ENOENT: no DASD, or nothing to be read; else as dasd_parse().
- * The profile is unchanged on failure.
+ * Puts what the driver counts of this disk into the profile's source_detail, as member `dasd`. root
+ * is NULL, or a folder that stands for /. Returns 0; -ENOENT: the disk is not a DASD or nothing can
+ * be read; otherwise an error of dasd_parse(). The profile is unchanged on failure.
  */
 int dasd_detail(struct profile *p, const char *root, const char *device_name, struct err *err);
 

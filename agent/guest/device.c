@@ -17,7 +17,10 @@
 #define SYSFS_CLASS "/sys/class/block"
 #define SYSFS_DEV   "/sys/dev/block"
 
-/* A path of PATH_MAX bytes; what does not fit names nothing, and is found missing when opened. */
+/*
+ * Makes a path of at most PATH_MAX bytes. A longer one is emptied, so that opening it finds
+ * nothing.
+ */
 static void __attribute__((format(printf, 2, 3))) path_make(char *out, const char *fmt, ...)
 {
 	va_list ap;
@@ -28,7 +31,7 @@ static void __attribute__((format(printf, 2, 3))) path_make(char *out, const cha
 	va_end(ap);
 }
 
-/* The first line of a small file, without its newline. 0 or -errno. */
+/* Reads the first line of a small file, without its newline. Returns 0 or -errno. */
 static int line_read(const char *path, char *out, size_t bytes)
 {
 	FILE *f = fopen(path, "re");
@@ -129,7 +132,7 @@ int device_list(int (*each)(void *ctx, const struct device_info *info), void *ct
 struct search {
 	const char *name;
 	struct device_info found;
-	char known[256]; /* names seen, for the message */
+	char known[256]; /* names of devices for the error message */
 	size_t len;
 };
 
@@ -217,7 +220,10 @@ int device_completed(uint32_t device, uint64_t *out)
 		return -ENODATA;
 	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)
 		v[i] = strtoull(at, &at, 10);
-	/* read I/Os, write I/Os and, since 4.18, discard I/Os: Documentation/block/stat.rst */
+	/*
+	 * The fields are read I/Os, write I/Os and, since Linux 4.18, discard I/Os:
+	 * Documentation/block/stat.rst.
+	 */
 	*out = v[0] + v[4] + v[11];
 	return 0;
 }

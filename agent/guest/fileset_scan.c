@@ -18,8 +18,11 @@
 #include "formats/request.h"
 
 #define MAX_DEVICES 16
-#define MAX_INODES  8192 /* distinct open files per look; a power of two */
-/* A look that took t is followed by a pause of at least COST_RATIO * t: 2 % of a CPU. */
+#define MAX_INODES  8192 /* distinct open files per scan; a power of two */
+/*
+ * A scan that took time t is followed by a pause of at least COST_RATIO * t, which bounds the cost
+ * to 2 % of a CPU.
+ */
 #define COST_RATIO 50
 #define PERIOD_NS  1000000000u
 
@@ -33,20 +36,20 @@ struct fileset_scan {
 	struct fileset_config config;
 	pthread_t thread;
 	bool has_thread;
-	pthread_mutex_t lock; /* guards what follows */
+	pthread_mutex_t lock; /* guards the members below */
 	pthread_cond_t wake;
 	bool has_begun, stop;
 	struct asked asked[MAX_DEVICES];
 	size_t nr_asked;
 };
 
-/* Inode numbers already counted. */
+/* The inode numbers that were already counted. */
 struct inode_set {
 	uint64_t slots[2 * MAX_INODES]; /* 0: free */
 	size_t nr;
 };
 
-/* True the first time; false again, and where the set is full. */
+/* Returns true the first time an inode is passed, and false later or where the set is full. */
 static bool inode_is_new(struct inode_set *set, uint64_t inode)
 {
 	size_t at = (size_t)(inode * 0x9e3779b97f4a7c15u >> 40) & (2 * MAX_INODES - 1);
@@ -60,7 +63,10 @@ static bool inode_is_new(struct inode_set *set, uint64_t inode)
 	return true;
 }
 
-/* The kernel's number of the disk that holds this file system: of its partition, the disk. */
+/*
+ * Returns the kernel's number of the disk that holds this file system. For a partition it is the
+ * number of its disk.
+ */
 static uint32_t disk_of(dev_t dev)
 {
 	unsigned int maj = major(dev), min = minor(dev);
@@ -204,7 +210,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Waits until the time; true when it is to end. */
+/* Waits until the time. Returns true when the scan is to end. */
 static bool wait_until(struct fileset_scan *s, uint64_t until_ns)
 {
 	struct timespec at = { (time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u) };
@@ -223,7 +229,8 @@ static void *scan_loop(void *ctx)
 	struct fileset_scan *s = ctx;
 	uint64_t next_ns = now_ns();
 
-	setpriority(PRIO_PROCESS, 0, 19); /* of the thread, while there is such a call */
+	/* On Linux setpriority() affects only the calling thread. */
+	setpriority(PRIO_PROCESS, 0, 19);
 	pthread_mutex_lock(&s->lock);
 	s->has_begun = true;
 	pthread_cond_broadcast(&s->wake);
@@ -281,7 +288,10 @@ int fileset_scan_start(struct fileset_scan *s, struct err *err)
 		return err_set(err, -ret, "cannot start the file set thread: %s", strerror(-ret));
 	s->has_thread = true;
 	pthread_mutex_lock(&s->lock);
-	while (!s->has_begun) /* it has set its priority: soon that will not be possible */
+	/*
+	 * Waits until the thread has set its priority, which the system-call filter forbids later.
+	 */
+	while (!s->has_begun)
 		pthread_cond_wait(&s->wake, &s->lock);
 	pthread_mutex_unlock(&s->lock);
 	return 0;

@@ -8,14 +8,14 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-/* One field per source; 0: it could not be read. */
+/* Each source has one field of the identity; a field is 0 where its source could not be read. */
 #define NR_FIELDS  3u
 #define FIELD_BITS 21u
 #define FIELD_MASK ((1ull << FIELD_BITS) - 1)
 
 #define GENERATION "/sys/firmware/qemu_fw_cfg/by_name/etc/vmgenid_guid/raw"
 
-/* A hash of what the file says, not 0; 0 where it cannot be read. */
+/* Returns a hash of the file's content, which is never 0, or 0 where the file cannot be read. */
 static uint64_t hash_file(const char *root, const char *name)
 {
 	char path[PATH_MAX], id[4096];

@@ -10,9 +10,12 @@
 
 #include "agent/guest/identity.h"
 
-#define AHEAD_MIN_S  2		/* of whole seconds: more than one was stood still */
-#define READ_MAX_NS  500000000u /* held up for longer, hardware and kernel were not read together */
-#define SET_SPREAD_S 1.5 /* a hardware clock set to the system's time is no further from it */
+/* The hardware clock has whole seconds, so a smaller difference may be rounding. */
+#define AHEAD_MIN_S 2
+/* When the reading took longer, the two clocks were not read together. */
+#define READ_MAX_NS 500000000u
+/* A hardware clock that was set to the system's time differs from it by at most this. */
+#define SET_SPREAD_S 1.5
 
 static bool read_hardware(const char *root, int64_t *seconds)
 {
@@ -40,7 +43,7 @@ static double to_s(uint64_t later_ns, uint64_t ns)
 	return (double)(int64_t)(later_ns - ns) / 1e9;
 }
 
-/* How long the guest stood still, by a hardware clock that went on. */
+/* Returns how long the guest stood still, by a hardware clock that went on. */
 static uint64_t stopped_ns(const struct machine_watch *w, const struct clock_anchor *now,
 			   int64_t hardware_s)
 {

@@ -11,18 +11,18 @@
 
 struct task {
 	uint32_t pid;
-	uint32_t used; /* generation that mentioned it last; 0 never */
+	uint32_t used; /* the last generation that mentioned it; 0: never */
 	bool is_present, is_leader_name;
-	char comm[SEGMENT_COMM_BYTES]; /* "" unknown */
+	char comm[SEGMENT_COMM_BYTES]; /* "": unknown */
 };
 
 struct task_table {
-	struct task *slots; /* open addressing, 2 * max of them */
+	struct task *slots; /* open addressing; there are 2 * max slots */
 	size_t nr_slots, max, nr;
-	uint32_t generation; /* of the running segment; >= 2 */
+	uint32_t generation; /* number of the running segment; at least 2 */
 	uint32_t last_pid;
 	struct segment_process *collected;
-	pthread_mutex_t lock; /* guards nr_collected and collected against task_table_pids() */
+	pthread_mutex_t lock; /* guards nr_collected and collected, which task_table_pids() reads */
 	size_t nr_collected;
 };
 
@@ -68,7 +68,10 @@ static struct task *slot_of(const struct task_table *t, uint32_t pid)
 	return &t->slots[at];
 }
 
-/* Forgets what neither the running segment nor the last one mentioned; all, if that is none. */
+/*
+ * Forgets the tasks that neither the running segment nor the last one mentioned, or all tasks where
+ * there are none of these.
+ */
 static void forget_unused(struct task_table *t)
 {
 	struct task *old = t->slots;
@@ -94,7 +97,7 @@ static void forget_unused(struct task_table *t)
 	free(old);
 }
 
-/* The task, made where it is new. */
+/* Returns the task, which is added where it is new. */
 static struct task *task_of(struct task_table *t, uint32_t pid)
 {
 	struct task *task = slot_of(t, pid);

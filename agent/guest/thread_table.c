@@ -38,7 +38,10 @@ void thread_table_free(struct thread_table *t)
 	free(t);
 }
 
-/* A thread of the kernel has no memory of its own: its status has no line VmSize. */
+/*
+ * Reads the status of a thread. A thread of the kernel has no memory of its own, so its status has
+ * no line VmSize.
+ */
 static void status_read(const struct thread_table *t, struct thread_fact *fact)
 {
 	char path[PATH_MAX], text[STATUS_BYTES];

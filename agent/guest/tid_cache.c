@@ -7,7 +7,8 @@
 
 #include "agent/guest/tid_cache.h"
 
-#define PF_KTHREAD 0x00200000u /* include/linux/sched.h; field 9 of /proc/TID/stat */
+/* value from include/linux/sched.h, found in field 9 of /proc/TID/stat */
+#define PF_KTHREAD 0x00200000u
 
 int tid_cache_init(struct tid_cache *c, const char *proc)
 {
@@ -47,7 +48,10 @@ static FILE *file_of(const struct tid_cache *c, uint32_t tid, const char *name)
 	return fopen(path, "re");
 }
 
-/* pid (comm) state ppid pgrp session tty tpgid flags: the name may hold brackets and blanks. */
+/*
+ * Parses "pid (comm) state ppid pgrp session tty tpgid flags". The name may contain brackets and
+ * blanks.
+ */
 static void read_stat(const struct tid_cache *c, struct tid_entry *e)
 {
 	FILE *f = file_of(c, e->tid, "stat");

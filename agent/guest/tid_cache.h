@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tid_cache: threads as /proc knows them, for tracers that tell no more than a thread's number.
+ * tid_cache: facts on threads from /proc, for tracers that report no more than a thread's number.
  *
- * Bounded: a thread's place is its number's lower bits, the latest keeps it. What is older than
- * TID_CACHE_FRESH_NS is looked up again. A thread that is gone keeps what was known, else it is
- * taken for its own process.
+ * The cache is bounded: the lower bits of a thread's number choose its slot, and the latest thread
+ * keeps the slot. A fact older than TID_CACHE_FRESH_NS is looked up again. A thread that has gone
+ * keeps the facts that were known; if none were, it is taken for a process of its own.
  */
 #ifndef AGENT_TID_CACHE_H
 #define AGENT_TID_CACHE_H
@@ -25,15 +25,21 @@ struct tid_entry {
 
 struct tid_cache {
 	struct tid_entry *entries; /* owned */
-	const char *proc;	   /* "/proc" */
+	const char *proc;	   /* usually "/proc" */
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int tid_cache_init(struct tid_cache *c, const char *proc);
 void tid_cache_release(struct tid_cache *c);
-/* The thread's name, told by the tracer: better than what /proc says later. */
+/*
+ * Stores the thread's name as the tracer reported it, which is more accurate than /proc at a later
+ * time.
+ */
 void tid_cache_note(struct tid_cache *c, uint32_t tid, const char *comm);
-/* Never NULL; valid until the next call. is_new (may be NULL): whether it is news. */
+/*
+ * Returns the entry of a thread: never NULL, valid until the next call. is_new (may be NULL)
+ * receives whether the facts have just been read.
+ */
 const struct tid_entry *tid_cache_find(struct tid_cache *c, uint32_t tid, uint64_t now_ns,
 				       bool *is_new);
 

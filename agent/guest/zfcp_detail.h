@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zfcp_detail: what the FCP channel of IBM Z tells of each SCSI command, over a window: how long it
- * was in the adapter's channel, and how long in the storage network and the storage behind it.
+ * zfcp_detail: what the FCP channel of IBM Z reports of each SCSI command, over a window: how long
+ * the command was in the adapter's channel, and how long in the storage network and the storage
+ * behind it.
  *
- * Becomes member `zfcp` of a profile's source_detail: formats/profile/profile.md.
+ * The result becomes member `zfcp` of a profile's source_detail: formats/profile/profile.md.
  */
 #ifndef AGENT_ZFCP_DETAIL_H
 #define AGENT_ZFCP_DETAIL_H
@@ -16,17 +17,23 @@
 
 /* A zeroed struct is an empty one. */
 struct zfcp_detail {
-	uint64_t commands; /* ended, of these */
+	uint64_t commands; /* commands that ended, among those */
 	uint64_t errors;
-	uint64_t unmeasured;  /* not in error, without latencies: the adapter does not measure */
-	uint8_t outbound_max; /* buffers of the outbound queue in use, the most */
+	/*
+	 * commands without error and without latencies, because the adapter does not measure them
+	 */
+	uint64_t unmeasured;
+	uint8_t outbound_max; /* largest number of buffers of the outbound queue in use */
 	struct histogram channel, fabric;
 };
 
 void zfcp_detail_release(struct zfcp_detail *d);
-/* 0 or -ENOMEM: counted, without its latencies. */
+/* Adds a command. Returns 0, or -ENOMEM: the command is counted, without its latencies. */
 int zfcp_detail_add(struct zfcp_detail *d, const struct blktrace_zfcp *command);
-/* Puts it into the profile and empties it; no-op where there were no commands. 0 or -ENOMEM. */
+/*
+ * Puts the values into the profile and empties d. It does nothing where there were no commands.
+ * Returns 0 or -ENOMEM.
+ */
 int zfcp_detail_tell(struct zfcp_detail *d, struct profile *p);
 
 #endif

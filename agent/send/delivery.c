@@ -14,11 +14,12 @@
 struct delivery {
 	struct upload *upload;
 	struct log *log;
-	struct upload_mark mark;  /* the receiver's, of the stream that was asked for */
-	bool has_mark;		  /* asked since the last failure */
-	uint64_t epoch, sequence; /* the last that it acknowledged ... */
-	bool has_acknowledged;	  /* ... if any */
-	bool is_repeat;		  /* the last answer left open whether it was taken */
+	struct upload_mark mark;  /* the receiver's mark of the stream that was asked for */
+	bool has_mark;		  /* the mark was asked for since the last failure */
+	uint64_t epoch, sequence; /* the last segment that the receiver acknowledged ... */
+	bool has_acknowledged;	  /* ... if there is one */
+	/* The last answer left open whether the receiver took the segment. */
+	bool is_repeat;
 };
 
 int delivery_new(struct delivery **out, struct upload *upload, struct log *log)
@@ -38,7 +39,10 @@ void delivery_free(struct delivery *d)
 	free(d);
 }
 
-/* A receiver put back from a backup has less than it acknowledged: nobody else would say so. */
+/*
+ * A receiver that was restored from a backup has less than it acknowledged. No other part would
+ * notice this.
+ */
 static void compare_mark(struct delivery *d, const struct upload_mark *mark)
 {
 	if (!d->has_acknowledged || mark->epoch != d->epoch ||
@@ -56,7 +60,7 @@ static void ask_mark(struct delivery *d, const struct segment_header *h)
 
 	if (d->has_mark && d->mark.epoch == h->epoch)
 		return;
-	/* Where it does not tell, the segment itself finds out why. */
+	/* Where the receiver does not answer, sending the segment itself shows the reason. */
 	if (upload_ask_mark(d->upload, h->host, h->boot_id, &mark))
 		return;
 	d->mark = mark;
@@ -96,17 +100,19 @@ static void send_one(struct delivery *d, const void *data, size_t len, bool mayb
 	upload_segment(d->upload, data, len, &options, answer);
 }
 
-/* What a refused part held is lost; the others are not. */
+/* The content of a refused part is lost; the other parts are not. */
 static void give_up_part(const void *data, size_t len, struct ledger *lost,
 			 struct upload_answer *answer)
 {
 	if (tally_segment(data, len, LOSS_QUARANTINE, lost))
-		answer->verdict = UPLOAD_RETRY; /* no memory to say what is lost */
+		answer->verdict = UPLOAD_RETRY; /* There is no memory to note what is lost. */
 	else
 		answer->verdict = UPLOAD_REFUSED;
 }
 
-/* What is left of a segment whose name is another's, to the last part: under a name of its own. */
+/*
+ * Sends the rest of a segment whose name already belongs to other content, under a name of its own.
+ */
 static void send_renamed(struct delivery *d, const struct segment_origin *o, const void *data,
 			 size_t len, unsigned int *nr_stored, struct ledger *lost,
 			 struct upload_answer *answer)
@@ -134,8 +140,8 @@ static void send_renamed(struct delivery *d, const struct segment_origin *o, con
 }
 
 /*
- * Sends the halves of part o. The first of two halves that is to be sent later ends it. *nr_stored
- * counts parts that are durable there.
+ * Sends the halves of part o. Where the first half has to be sent later, the second is not tried.
+ * *nr_stored counts the parts that are durable at the receiver.
  */
 static void send_halves(struct delivery *d, const struct segment_origin *o, const void *data,
 			size_t len, unsigned int *nr_stored, struct ledger *lost,
@@ -175,8 +181,9 @@ static void send_halves(struct delivery *d, const struct segment_origin *o, cons
 }
 
 /*
- * Too large, or its name is taken: by its own first half, where an earlier run split it and was
- * killed, or by something else, in which case the first half is refused as well.
+ * The segment is too large, or its name is taken. The name can be taken by its own first half,
+ * where an earlier run split the segment and was killed. It can also be taken by other content, in
+ * which case the first half is refused as well.
  */
 static void send_parts(struct delivery *d, const struct segment_header *h, const void *data,
 		       size_t len, struct ledger *lost, struct upload_answer *answer)

@@ -24,11 +24,12 @@ void delivery_free(struct delivery *d);
 /*
  * Sends the segment and reports in answer what became of it.
  *
- *	UPLOAD_DONE     every part is durable at the receiver.
- *	UPLOAD_REFUSED  the receiver refused it for good. Where lost is empty, no part was stored; otherwise
- *			some parts were stored, and lost, which is appended to, has what the others held.
- *	any other       the caller tries again later. Parts that were stored are sent again under the
- *			same names, which the receiver recognizes.
+ *	UPLOAD_DONE     Every part is durable at the receiver.
+ *	UPLOAD_REFUSED  The receiver refused it for good. Where lost is empty, no part was
+ *			stored. Otherwise some parts were stored, and the content of the other
+ *			parts is appended to lost.
+ *	any other       The caller tries again later. Parts that were stored are sent again
+ *			under the same names, which the receiver recognizes.
  */
 void delivery_send(struct delivery *d, const void *data, size_t len, struct ledger *lost,
 		   struct upload_answer *answer);

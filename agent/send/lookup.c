@@ -13,22 +13,23 @@
 #include "base/thread.h"
 
 #define HOST_BYTES    256
-#define ABORT_LOOK_NS 100000000 /* how often the abort flag is looked at */
+#define ABORT_LOOK_NS 100000000 /* time between looks at the abort flag */
 
 struct lookup {
 	pthread_t thread;
 	bool has_thread;
-	pthread_mutex_t lock; /* guards what follows */
+	pthread_mutex_t lock; /* guards the members below */
 	pthread_cond_t asked, answered;
 	char host[HOST_BYTES];
-	uint64_t nr_asked, nr_answered; /* the last question's number, and the last answer's */
-	bool is_taken;			/* somebody has had the last answer */
+	/* the numbers of the last question and of the last answer */
+	uint64_t nr_asked, nr_answered;
+	bool is_taken; /* a caller has received the last answer */
 	bool is_busy, is_ending;
-	int gai_error, system_error; /* of the last answer */
+	int gai_error, system_error; /* errors of the last answer */
 	struct buf addresses;
 };
 
-/* Waits by the clock that nobody steps. */
+/* Makes the condition use CLOCK_MONOTONIC, which nobody sets. */
 static void cond_init(pthread_cond_t *cond)
 {
 	pthread_condattr_t attributes;
@@ -77,7 +78,7 @@ static void put_addresses(const struct addrinfo *found, struct buf *out)
 	}
 }
 
-/* Answers the question that is asked; unlocked while it does. */
+/* Answers the present question. The lock is released meanwhile. */
 static void lookup_answer(struct lookup *l)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
@@ -119,7 +120,7 @@ static void *answer_loop(void *ctx)
 		was_left = l->is_ending;
 	}
 	pthread_mutex_unlock(&l->lock);
-	if (was_left) /* by lookup_free(), which has let go of all of it */
+	if (was_left) /* lookup_free() has left the object to this thread, which frees it. */
 		lookup_release(l);
 	return NULL;
 }
@@ -174,7 +175,10 @@ static bool is_before(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
 }
 
-/* Locked. Until question number is answered; -ETIMEDOUT, -ECANCELED. */
+/*
+ * Waits until the question of this number is answered. Returns 0, -ETIMEDOUT or -ECANCELED. The
+ * lock must be held.
+ */
 static int wait_for(struct lookup *l, uint64_t number, double wait_s, const atomic_bool *abort_flag)
 {
 	const struct timespec end = monotonic_in((uint64_t)(wait_s * 1e9));
@@ -192,7 +196,7 @@ static int wait_for(struct lookup *l, uint64_t number, double wait_s, const atom
 	return 0;
 }
 
-/* Locked. The last answer. */
+/* Takes the last answer. The lock must be held. */
 static int take_answer(struct lookup *l, const char *host, struct buf *out, struct err *err)
 {
 	int code = l->gai_error;
@@ -213,8 +217,8 @@ static int take_answer(struct lookup *l, const char *host, struct buf *out, stru
 }
 
 /*
- * Locked. The last question is of this host, and its answer not told yet: it may have come too
- * late.
+ * Returns whether the last question was about this host and its answer was not taken yet, because
+ * it may have come too late. The lock must be held.
  */
 static bool is_asked(const struct lookup *l, const char *host)
 {

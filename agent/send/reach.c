@@ -10,9 +10,9 @@
 #include "agent/send/lookup.h"
 #include "agent/send/reach.h"
 
-#define KEEP_S 60.0 /* as libcurl keeps its own */
+#define KEEP_S 60.0 /* libcurl keeps its own answers as long */
 
-#ifndef CURLU_PUNYCODE /* before libcurl 7.88 */
+#ifndef CURLU_PUNYCODE /* The constant is missing before libcurl 7.88. */
 #define CURLU_PUNYCODE 0
 #endif
 
@@ -21,7 +21,7 @@ struct name {
 	char *host; /* NULL: nothing to look up */
 	char *port;
 	struct buf entry; /* "HOST:PORT:ADDRESS,..."; empty until known */
-	double found_s;	  /* when; -KEEP_S: in doubt */
+	double found_s;	  /* time of the last answer; -KEEP_S: the addresses are in doubt */
 };
 
 enum { RECEIVER, PROXY, NR_NAMES };
@@ -29,7 +29,7 @@ enum { RECEIVER, PROXY, NR_NAMES };
 struct reach {
 	struct lookup *lookup;
 	struct name names[NR_NAMES];
-	struct curl_slist *list; /* what curl was given */
+	struct curl_slist *list; /* the list that curl refers to */
 };
 
 static double now_s(void)
@@ -40,7 +40,7 @@ static double now_s(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* What libcurl itself has the address of. */
+/* Returns whether libcurl knows the address of this host without a look-up. */
 static bool needs_no_lookup(const char *host)
 {
 	static const char local[] = "localhost";
@@ -52,7 +52,7 @@ static bool needs_no_lookup(const char *host)
 	return len > tail && host[len - tail - 1] == '.' && !strcasecmp(host + len - tail, local);
 }
 
-/* Host and port of url; a proxy's without a port has libcurl's port for proxies. */
+/* Takes host and port from url. A proxy without a port has libcurl's default port for proxies. */
 static int take_name(struct name *name, const char *url, bool is_proxy, struct err *err)
 {
 	CURLU *parts = curl_url();
@@ -67,8 +67,8 @@ static int take_name(struct name *name, const char *url, bool is_proxy, struct e
 		ret = is_proxy
 			      ? err_set(err, EINVAL,
 					"proxy: the host in this URL cannot be looked up: expected "
-					"SCHEME://[USER:PASSWORD@]HOST:PORT (it is not shown, for it "
-					"may hold a password)")
+					"SCHEME://[USER:PASSWORD@]HOST:PORT (it is not shown, for "
+					"it may hold a password)")
 			      : err_set(err, EINVAL,
 					"sink: expected a host that can be looked up: %s", url);
 	else if (curl_url_get(parts, CURLUPART_PORT, &port, is_proxy ? 0 : CURLU_DEFAULT_PORT))
@@ -88,7 +88,10 @@ out:
 	return ret;
 }
 
-/* Of proxies those of SOCKS 4 and 5 without "a" or "h" are told the receiver's address. */
+/*
+ * Returns whether the proxy itself looks the receiver up. A SOCKS proxy of version 4 or 5 does so
+ * only where its scheme ends in "a" or "h"; otherwise it is given the receiver's address.
+ */
 static bool proxy_looks_up(const char *proxy)
 {
 	return strncasecmp(proxy, "socks4:", 7) && strncasecmp(proxy, "socks5:", 7);
@@ -141,7 +144,10 @@ void reach_free(struct reach *r)
 	free(r);
 }
 
-/* 0 also where the addresses of before have to do. */
+/*
+ * Looks the name up again. Returns 0 also where the look-up failed and older addresses are still
+ * known.
+ */
 static int reach_renew(struct reach *r, struct name *name, double wait_s,
 		       const atomic_bool *abort_flag, struct err *err)
 {

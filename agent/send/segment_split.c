@@ -7,7 +7,7 @@
 
 #define BATCH 256
 
-/* The next nr requests of the reader; *first_ns: arrival of the first. */
+/* Copies the next nr requests of the reader; *first_ns receives the arrival of the first. */
 static int copy_requests(struct segment_reader *r, struct segment_writer *w, size_t nr)
 {
 	struct request batch[BATCH];
@@ -30,7 +30,10 @@ static int copy_requests(struct segment_reader *r, struct segment_writer *w, siz
 
 static void segment_split_halve(uint64_t *first, uint64_t *second, size_t nr, size_t nr_first)
 {
-	/* What the source delivered is at least what is kept; the first takes the difference. */
+	/*
+	 * The number of delivered requests is at least the number kept; the first half takes the
+	 * difference.
+	 */
 	*second = *first >= nr ? nr - nr_first : *first / 2;
 	*first -= *second;
 }

@@ -19,7 +19,10 @@ void outgoing_free(struct outgoing *o)
 	free(o);
 }
 
-/* Spools of the second and later HTTP sinks are folders in the first's, named by their URL. */
+/*
+ * The spools of the second and later HTTP sinks are folders in the spool of the first, named by a
+ * hash of their URL.
+ */
 static void spool_of(const struct sender_config *config, const char *url, bool is_first,
 		     struct buf *out)
 {
@@ -92,8 +95,8 @@ static uint64_t last_epoch(void *ctx)
 }
 
 /*
- * The account lives with the first sink that takes segments. It is the last to be given each one:
- * what it holds, all hold.
+ * The account lives with the first sink that takes segments. This sink receives each segment last,
+ * so that the other sinks hold every segment that it holds.
  */
 static int open_account(struct sender *s, const struct sender_config *config, struct err *err)
 {
@@ -190,7 +193,7 @@ bool sender_failed(struct sender *s, struct err *err)
 	return failed;
 }
 
-/* By the sender's thread, with the reason in why. */
+/* Notes the failure with its reason. Called by the sender's thread. */
 static void sender_fail(struct sender *s, const struct err *why)
 {
 	if (atomic_load(&s->failed))
@@ -221,7 +224,7 @@ static void send_line(struct sender *s, const struct buf *line)
 	}
 }
 
-/* What would be lost with the segment, put together. */
+/* Sums up what would be lost with the segment. */
 static struct spool_content content_of(const struct outgoing *o)
 {
 	struct spool_content c = { 0 };
@@ -238,7 +241,7 @@ static struct spool_content content_of(const struct outgoing *o)
 	return c;
 }
 
-/* The last error of any sink; 0 where all have it. */
+/* Sends the segment to all sinks. Returns 0 where all stored it, otherwise the last error. */
 static int send_to_all(struct sender *s, const struct outgoing *o)
 {
 	struct sink_segment segment = { .host = s->host,
@@ -296,7 +299,7 @@ static void send_segment(struct sender *s, struct outgoing *o)
 		sender_fail(s, &why);
 }
 
-/* The next message, or NULL when it is time to end. */
+/* Returns the next message, or NULL when the thread is to end. */
 static struct message *next_message(struct sender *s)
 {
 	struct message *m;
@@ -359,7 +362,7 @@ int sender_start(struct sender *s, uint64_t epoch, struct err *err)
 	return 0;
 }
 
-/* Queues m; false where there is no room. */
+/* Queues m. Returns false where the queue has no room. */
 static bool sender_push(struct sender *s, struct message *m)
 {
 	bool room;
@@ -440,7 +443,7 @@ static void join_thread(struct sender *s)
 		pthread_mutex_unlock(&s->lock);
 		pthread_join(s->thread, NULL);
 	}
-	while ((m = s->first)) { /* only where the thread was never started */
+	while ((m = s->first)) { /* Messages are left only where the thread was never started. */
 		s->first = m->next;
 		message_free(m);
 	}

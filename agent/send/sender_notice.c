@@ -5,7 +5,10 @@
 #include "agent/send/sender_state.h"
 #include "formats/segment/segment.h"
 
-/* Pauses are nobody's loss, so the account does not keep them: the notice takes them over. */
+/*
+ * The account does not keep pauses, because a pause is not a loss. So the notice carries the pauses
+ * of the segment.
+ */
 static int notice_add_pauses(struct ledger *to, const struct ledger *from)
 {
 	int ret = 0;
@@ -44,7 +47,8 @@ out:
 }
 
 /*
- * Puts a notice in the place of the segment, into each sink that refused it. 0 where all took it.
+ * Stores a notice in place of the segment in each sink that refused it. Returns 0 where all sinks
+ * took the notice.
  */
 static int send_notice(struct sender *s, const struct outgoing *o, const struct buf *notice)
 {
@@ -68,9 +72,9 @@ static int send_notice(struct sender *s, const struct outgoing *o, const struct 
 }
 
 /*
- * Says in the store itself what is lost by now, as far as no later segment is to carry it. What
- * sinks keep aside for that is little: it is used for the first refused segment in a row, the
- * second, the fourth and so on, and for the last of the run.
+ * Records in the store itself what has been lost so far, in case no later segment can carry it. The
+ * sinks' reserve for this is small, so it is used only for the first, second, fourth and so on of
+ * consecutive refused segments, and for the last segment of the run.
  */
 void sender_tell_loss(struct sender *s, const struct outgoing *o)
 {
@@ -95,7 +99,7 @@ void sender_tell_loss(struct sender *s, const struct outgoing *o)
 		ret = send_notice(s, o, &notice);
 	if (!ret && lost.nr)
 		account_commit(s->account, o->sequence);
-	else /* the losses are to be carried by a later segment */
+	else /* A later segment is to carry the losses. */
 		account_give_up(s->account, o->sequence, NULL, 0, &nothing);
 	ledger_release(&lost);
 	buf_release(&notice);

@@ -16,8 +16,8 @@ const struct sink_ops *sink_find(const char *url, struct err *err)
 			return table[i];
 	}
 	err_set(err, EINVAL,
-		"sink: unknown kind '%s': expected file:DIR, http://HOST:PORT, https://HOST:PORT or "
-		"stdout:",
+		"sink: unknown kind '%s': expected file:DIR, http://HOST:PORT, "
+		"https://HOST:PORT or stdout:",
 		url);
 	return NULL;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A store on disk, as the analyzer reads it:
- * DIR/segments/<host>/<boot id>/<epoch>/<sequence>.seg, each file made durable on its own. The
- * analyzer finds new files when it opens the store; the agent touches nothing else in it, but for
- * its own account in DIR/agent/<host>.
+ * sink_file: writes a store on disk, as the analyzer reads it: DIR/segments/<host>/<boot
+ * id>/<epoch>/<sequence>.seg, where each file is durable on its own. The analyzer finds new files
+ * when it opens the store. The agent touches nothing else in the store but its own account in
+ * DIR/agent/<host>.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +21,8 @@
 struct sink {
 	char *dir;
 	char *host, *boot_id;
-	uint64_t epoch; /* of epoch_fd */
-	int epoch_fd;	/* folder of the running epoch, or -1 */
+	uint64_t epoch; /* the epoch of epoch_fd */
+	int epoch_fd;	/* descriptor of the folder of the running epoch, or -1 */
 	struct store_reserve reserve;
 	uint64_t nr_delivered;
 };
@@ -132,7 +132,7 @@ static int file_segment(struct sink *s, const struct sink_segment *segment)
 		return ret;
 	snprintf(name, sizeof(name), "%010" PRIu64 ".seg", segment->sequence);
 	ret = durable_write(s->epoch_fd, name, segment->data, segment->len, NULL);
-	if (ret == -ENOENT) { /* someone removed the folder: make it again once */
+	if (ret == -ENOENT) { /* Somebody removed the folder, so it is made again once. */
 		close(s->epoch_fd);
 		s->epoch_fd = -1;
 		ret = enter_epoch(s, segment->epoch);
@@ -158,8 +158,8 @@ static int file_notice(struct sink *s, const struct sink_segment *segment)
 }
 
 /*
- * What a full disk would refuse is made before it can be full. The account holds the lock by now,
- * so that no other agent uses these names.
+ * Makes everything that a full disk would refuse, before the disk can be full. The account holds
+ * the lock by now, so no other agent uses these names.
  */
 static int file_attach(struct sink *s, struct account *account, bool owns, uint64_t epoch,
 		       struct err *err)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Segments to an analyzer: the sender puts them into the spool and is done; a thread of its own
- * takes them out, oldest first, and uploads one at a time. The network can hang for as long as it
- * likes without holding up the spool.
+ * sink_http: sends segments to an analyzer. The sender's thread only puts them into the spool. A
+ * thread of the sink takes them out, oldest first, and uploads one at a time, so a hanging network
+ * does not hold up the spool.
  */
 #include <curl/curl.h>
 #include <errno.h>
@@ -29,23 +29,24 @@
 struct sink {
 	struct spool *spool;
 	struct upload *upload;
-	struct spool_ledger ledger; /* without an account before attach */
+	struct spool_ledger ledger; /* has no account before attach() */
 	struct delivery *delivery;
-	struct ledger partly;  /* lost of a segment whose other parts were taken; mostly empty */
-	bool is_denied;	       /* and said so */
-	uint64_t nr_delivered; /* the thread's own until it is joined */
+	/* losses of a segment of which some parts were stored; usually empty */
+	struct ledger partly;
+	bool is_denied;	       /* access was denied, and the log says so */
+	uint64_t nr_delivered; /* used by the sink's thread until it is joined */
 	struct log *log;
 	char *dir;
 
 	pthread_t thread;
 	bool has_thread;
-	pthread_mutex_t lock; /* guards the next two */
+	pthread_mutex_t lock; /* guards the next two members */
 	pthread_cond_t wake;
 	bool stopping;	      /* end when the spool is empty ... */
 	uint64_t deadline_ns; /* ... or at this time */
 	atomic_bool abort;
 
-	unsigned int failures; /* in a row; the thread's own, like seed */
+	unsigned int failures; /* consecutive failures; used by the sink's thread only, like seed */
 	unsigned int seed;
 };
 
@@ -57,7 +58,9 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Sleeps until woken or for that long; true when it is time to end. */
+/*
+ * Sleeps until the time is over or another thread wakes it. Returns true when the thread is to end.
+ */
 static bool wait_or_stop(struct sink *s, double wait_s, bool wake_for_work)
 {
 	uint64_t until_ns = now_ns() + (uint64_t)(wait_s * 1e9);
@@ -88,7 +91,7 @@ static bool is_stopping(struct sink *s)
 	return stopping;
 }
 
-/* Half of the wait is random, so that a thousand agents do not come back at once. */
+/* Half of the wait is random, so that a thousand agents do not reconnect at the same moment. */
 static double with_jitter(struct sink *s, double wait_s)
 {
 	return wait_s * (0.5 + 0.5 * rand_r(&s->seed) / (double)RAND_MAX);
@@ -104,7 +107,9 @@ static double backoff_s(struct sink *s)
 	return with_jitter(s, wait_s);
 }
 
-/* How long to wait before the next one, having done with this one what the answer asks for. */
+/*
+ * Does with the segment what the answer asks for. Returns how long to wait before the next segment.
+ */
 static double sink_http_settle(struct sink *s, const struct upload_answer *answer)
 {
 	double wait_s;
@@ -131,7 +136,9 @@ static double sink_http_settle(struct sink *s, const struct upload_answer *answe
 								   : RETRY_AFTER_MAX_S;
 		wait_s += with_jitter(s, wait_s < 10 ? wait_s / 10 : 1);
 	}
-	/* Whoever can change that is told once, not every minute for a week. */
+	/*
+	 * Access was denied. Somebody must grant it, so the log says it once and not every minute.
+	 */
 	if (answer->verdict == UPLOAD_DENIED && s->is_denied)
 		return wait_s;
 	s->is_denied = answer->verdict == UPLOAD_DENIED;
@@ -191,7 +198,9 @@ static void http_close(struct sink *s, uint64_t deadline_ns, struct sink_end *en
 		s->deadline_ns = deadline_ns;
 		pthread_cond_broadcast(&s->wake);
 		pthread_mutex_unlock(&s->lock);
-		/* A transfer under way is cut at the deadline; until then the thread works on. */
+		/*
+		 * The thread works until the deadline; a transfer that is running then is cut off.
+		 */
 		while (pthread_tryjoin_np(s->thread, NULL)) {
 			if (now_ns() >= deadline_ns)
 				atomic_store(&s->abort, true);

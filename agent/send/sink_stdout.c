@@ -6,7 +6,7 @@
 
 #include "agent/send/sink.h"
 
-/* No state of its own: the descriptor is the process's. */
+/* The sink has no state of its own; the descriptor belongs to the process. */
 struct sink {
 	int fd;
 };

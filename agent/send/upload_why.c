@@ -6,7 +6,7 @@
 
 #include "agent/send/upload_why.h"
 
-/* Whether the file cannot be read now; then err says so. */
+/* Returns whether the file cannot be read now; err then says so. */
 static bool why_unreadable(const char *option, const char *path, struct err *err)
 {
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : 0;
@@ -22,7 +22,7 @@ static bool why_unreadable(const char *option, const char *path, struct err *err
 	return true;
 }
 
-/* What this host shows: its certificate and key. */
+/* Explains a failure that concerns this host's own certificate and key. */
 static void why_own_certificate(const struct upload_access *a, const char *detail, struct err *err)
 {
 	if (why_unreadable("tls-key", a->key, err) || why_unreadable("tls-cert", a->cert, err))
@@ -32,8 +32,9 @@ static void why_own_certificate(const struct upload_access *a, const char *detai
 }
 
 /*
- * What the analyzer shows. libcurl checks who signed it before it looks at the name, and begins
- * with a result of 1 (OpenSSL's "unspecified") that only the first check overwrites.
+ * Explains a failure that concerns the receiver's certificate. libcurl checks the signature before
+ * the name, and its result starts as 1 (OpenSSL's "unspecified"), which only the first check
+ * overwrites.
  */
 static void why_peer(CURL *handle, const char *url, const struct upload_access *a, struct err *err)
 {
@@ -57,7 +58,7 @@ static void why_network(CURL *handle, const char *url, CURLcode code, struct err
 	long number = 0;
 
 	curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &number);
-	/* Sockets that do not block answer EINPROGRESS before the reason is known. */
+	/* A non-blocking socket returns EINPROGRESS before the reason is known. */
 	if (number > 0 && number != EINPROGRESS && strerrorname_np((int)number))
 		err_set(err, (int)number, "%s: %s: %s (%s)", url, curl_easy_strerror(code),
 			strerror((int)number), strerrorname_np((int)number));
@@ -69,7 +70,10 @@ static void why_network(CURL *handle, const char *url, CURLcode code, struct err
 void upload_why(CURL *handle, CURLcode code, const char *url, const struct upload_access *access,
 		const char *detail, struct err *err)
 {
-	/* libcurl keeps the first text; that it may not ask for its own address is no reason. */
+	/*
+	 * libcurl keeps the first text of an error. The system-call filter denies it getsockname(),
+	 * and a text about that does not explain the failure.
+	 */
 	if (!*detail || !strncmp(detail, "getsockname", 11))
 		detail = curl_easy_strerror(code);
 	switch (code) {

@@ -73,7 +73,7 @@ static unsigned int size_edge(uint32_t bytes)
 	return edge;
 }
 
-/* Sizes above the last edge count only in nr, which is the +Inf bucket. */
+/* Sizes above the last edge are counted only in nr, which is the +Inf bucket. */
 static void add_sizes(struct board_sizes *to, const struct direction_profile *from, uint64_t nr,
 		      uint64_t bytes)
 {
@@ -103,7 +103,7 @@ out:
 	return ret;
 }
 
-/* What counters say of reads and writes together. */
+/* Returns the mean over reads and writes together, from counters. */
 static double counted_mean_s(const struct profile *p, int stage)
 {
 	double reads = (double)p->requests[OPERATION_READ], sum = 0;
@@ -116,7 +116,7 @@ static double counted_mean_s(const struct profile *p, int stage)
 	return sum / (reads + writes);
 }
 
-/* Mean and 99th percentile over reads and writes together. */
+/* Sets the mean and the 99th percentile over reads and writes together. */
 static void set_last_times(struct board_device *d, const struct profile *p)
 {
 	for (int stage = 0; stage < NR_STAGES; stage++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * board: what the agent knows right now, for those who look: /metrics and --top.
+ * board: the present state of the agent, for /metrics and --top.
  *
- * The capture thread posts each device's profile as its window closes; counters and histograms
- * add up since the start, the last window's figures are kept as they are. Thread-safe: readers
- * hold the board for the time they take to print it.
+ * The capture thread posts the profile of each device when its window closes. Counters and
+ * histograms accumulate from the start of the run; the figures of the last window are kept beside
+ * them. Thread-safe: a reader locks the board for the time that it needs to print it.
  */
 #ifndef AGENT_BOARD_H
 #define AGENT_BOARD_H
@@ -19,11 +19,12 @@
 #include "formats/request.h"
 
 #define BOARD_DIRECTIONS 2  /* OPERATION_READ, OPERATION_WRITE */
-#define BOARD_SIZE_EDGES 16 /* powers of two, 512 B to 16 MiB */
+#define BOARD_SIZE_EDGES 16 /* powers of two from 512 B to 16 MiB */
 
-/* Request sizes, cumulative by power of two. */
+/* Request sizes, counted by power of two. */
 struct board_sizes {
-	uint64_t at_most[BOARD_SIZE_EDGES]; /* <= 512 << i, not cumulative */
+	/* requests of at most 512 << i bytes that are larger than the edge before */
+	uint64_t at_most[BOARD_SIZE_EDGES];
 	uint64_t nr, bytes;
 };
 
@@ -31,17 +32,18 @@ struct board_device {
 	uint32_t device;
 	char name[PROFILE_NAME_BYTES];
 	uint64_t size_bytes;
-	bool is_hidden; /* by default, on screens; device_is_hidden_by_default() */
+	bool is_hidden; /* hidden on screens unless named: device_is_hidden_by_default() */
 
-	/* Since the start. */
+	/* Since the start of the run. */
 	uint64_t requests[NR_OPERATIONS], bytes[NR_OPERATIONS];
 	struct histogram duration[BOARD_DIRECTIONS][NR_STAGES];
 	struct board_sizes sizes[BOARD_DIRECTIONS];
 	double in_flight_s;
 	uint64_t sequential[BOARD_DIRECTIONS];
-	uint64_t untimed; /* reads and writes without a response time: their end was not seen */
+	/* reads and writes without a response time, because their end was not seen */
+	uint64_t untimed;
 
-	/* The last window; all 0 while idle. */
+	/* The last window. All values are 0 while the device is idle. */
 	struct {
 		double duration_s, end_real_s;
 		uint64_t requests[NR_OPERATIONS], bytes[NR_OPERATIONS];
@@ -54,9 +56,9 @@ struct board_device {
 
 struct board_totals {
 	uint64_t lost[NR_LOSS_CAUSES];
-	double agent_cpu_s, kernel_cpu_s; /* NaN unknown */
-	double watched_s;		  /* length of all windows closed so far */
-	uint64_t captured;		  /* requests, of all devices */
+	double agent_cpu_s, kernel_cpu_s; /* NaN: unknown */
+	double watched_s;		  /* length of all windows that were closed so far */
+	uint64_t captured;		  /* requests of all devices */
 	int shed_level;			  /* enum overhead_level */
 	const char *source, *layer;
 };
@@ -66,14 +68,17 @@ struct board;
 int board_new(struct board **out);
 void board_free(struct board *b);
 
-/* Adds one closed window of a device. 0 or -ENOMEM: its histograms may then be incomplete. */
+/*
+ * Adds one closed window of a device. Returns 0, or -ENOMEM: the device's histograms may then be
+ * incomplete.
+ */
 int board_post(struct board *b, uint32_t device, uint64_t size_bytes, bool is_hidden,
 	       const struct profile *p);
-/* A window in which the device did nothing. */
+/* Adds a window in which the device did nothing. */
 void board_post_idle(struct board *b, uint32_t device, double end_real_s);
 void board_set_totals(struct board *b, const struct board_totals *totals);
 
-/* Holds the board: what is returned stays as it is until board_unlock(). */
+/* Locks the board. The result does not change until board_unlock(). */
 const struct board_device *board_lock(struct board *b, size_t *nr, struct board_totals *totals);
 void board_unlock(struct board *b);
 

@@ -6,7 +6,7 @@
 
 #include "agent/show/metrics.h"
 
-/* Classic `le` edges: every 32nd end of the native grid, 2^-17 to 2^4 seconds. */
+/* The classic `le` edges are every 32nd edge of the native histogram, from 2^-17 to 2^4 seconds. */
 #define FIRST_EDGE (-17)
 #define LAST_EDGE  4
 
@@ -19,7 +19,9 @@ struct page {
 	struct buf *out;
 };
 
-/* A counter's family is named without _total in OpenMetrics and with it in the classic format. */
+/*
+ * The family of a counter is named without _total in OpenMetrics and with it in the classic format.
+ */
 static void metrics_family(const struct page *p, const char *name, const char *type,
 			   const char *unit, const char *help)
 {
@@ -34,7 +36,7 @@ static void metrics_family(const struct page *p, const char *name, const char *t
 		buf_printf(p->out, "# UNIT %s %s\n", name, unit);
 }
 
-/* The value of a label, with what the format wants escaped. */
+/* Prints the value of a label with the escapes that the format requires. */
 static void print_label(struct buf *out, const char *text)
 {
 	for (; *text; text++) {
@@ -72,13 +74,13 @@ static void print_requests(const struct page *p)
 		}
 }
 
-/* OpenMetrics wants le as a canonical float: "1.0", not "1". */
+/* OpenMetrics requires le to be a canonical float: "1.0", not "1". */
 static void print_le(const struct page *p, double edge)
 {
 	buf_printf(p->out, edge == floor(edge) ? ",le=\"%.1f\"} " : ",le=\"%.17g\"} ", edge);
 }
 
-/* histogram sums keep whole nanoseconds in 128 bits; as seconds here. */
+/* Converts the sum of a histogram, which is a 128-bit number of nanoseconds, to seconds. */
 static double sum_s(const struct histogram *h)
 {
 	return ((double)h->sum_high * 18446744073709551616.0 + (double)h->sum_ns) / 1e9;
@@ -201,9 +203,9 @@ static void print_totals(const struct page *p, const struct board_totals *t, con
 			       "Estimated time spent in the tracer's kernel side.");
 		buf_printf(p->out, "blkcast_bpf_seconds_total %.17g\n", t->kernel_cpu_s);
 	}
-	metrics_family(
-		p, "blkcast_shed_level", "gauge", NULL,
-		"What is shed to stay below --max-overhead: 0 nothing, 1 the trace, 2 all but counters.");
+	metrics_family(p, "blkcast_shed_level", "gauge", NULL,
+		       "What is shed to stay below --max-overhead: 0 nothing, 1 the trace, "
+		       "2 all but counters.");
 	buf_printf(p->out, "blkcast_shed_level %d\n", t->shed_level);
 	metrics_family(p, "blkcast_build", "info", NULL, "Version of the agent, and its tracer.");
 	buf_printf(p->out, "blkcast_build_info{version=\"");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics: the board as OpenMetrics text, and the listener that serves it at /metrics. The names
- * are a contract: formats/metrics.md.
+ * metrics: prints the board as OpenMetrics text, and serves it at /metrics. The names of the
+ * metrics are a contract: formats/metrics.md.
  */
 #ifndef AGENT_METRICS_H
 #define AGENT_METRICS_H
@@ -16,22 +16,28 @@
 #define METRICS_CLASSIC_TYPE "text/plain; version=0.0.4; charset=utf-8"
 #define METRICS_OPEN_TYPE    "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
-/* Appends one page. open: OpenMetrics 1.0, else the classic text format. 0 or -ENOMEM. */
+/*
+ * Appends one page to out. open chooses OpenMetrics 1.0, otherwise the classic text format. Returns
+ * 0 or -ENOMEM.
+ */
 int metrics_print(struct board *b, const char *version, bool open, struct buf *out);
-/* Whether an Accept header (may be NULL) asks for OpenMetrics. */
+/* Returns whether an Accept header (may be NULL) asks for OpenMetrics. */
 bool metrics_accepts_open(const char *accept);
 
 struct metrics;
 
 /*
- * Takes the address; metrics_start() serves the board until metrics_free(). address: ADDR:PORT,
- * [V6]:PORT or :PORT; without an address, loopback. -errno with one line in err: bad address, port
- * in use.
+ * Binds the address. The board is served from metrics_start() until metrics_free(). address is
+ * ADDR:PORT, [V6]:PORT or :PORT; without an address the loopback address is used. Returns 0, or
+ * -errno with one line in err: the address is invalid or the port is in use.
  */
 int metrics_listen(struct metrics **out, const char *address, struct board *b, struct err *err);
-/* Starts the thread that answers. -errno with one line in err. */
+/* Starts the thread that answers. Returns 0 or -errno with one line in err. */
 int metrics_start(struct metrics *m, struct err *err);
-/* The port in use: that of the address, or the one that was free where it said 0. */
+/*
+ * Returns the port in use: the port of the address, or the free port that was chosen where the
+ * address says 0.
+ */
 unsigned int metrics_port(const struct metrics *m);
 void metrics_free(struct metrics *m);
 

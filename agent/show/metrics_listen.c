@@ -15,14 +15,14 @@
 
 #define MAX_CONNECTIONS 32
 #define TIMEOUT_S	10
-#define START_S		10 /* for its first connection */
+#define START_S		10 /* time limit for the server's first connection */
 
 struct metrics {
 	struct MHD_Daemon *daemon;
 	struct board *board;
-	int fd; /* the daemon's once it runs; -1 then */
+	int fd; /* belongs to the server once it runs, and is -1 then */
 	unsigned int port;
-	sem_t runs; /* posted by each connection */
+	sem_t runs; /* each connection posts it */
 };
 
 static const char root_page[] = "blkcast-agent: the metrics are at /metrics\n";
@@ -62,7 +62,7 @@ static enum MHD_Result answer_metrics(struct metrics *m, struct MHD_Connection *
 		buf_release(&page);
 		return answer_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "no memory\n");
 	}
-	/* MHD frees it, also where the response itself cannot be made. */
+	/* The library frees the page, also where it cannot make the response. */
 	response = MHD_create_response_from_buffer(page.len, page.data, MHD_RESPMEM_MUST_FREE);
 	if (!response)
 		buf_release(&page);
@@ -77,7 +77,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 	struct metrics *m = ctx;
 
 	(void)version, (void)upload;
-	if (!*request) { /* headers only; a body, if any, follows */
+	if (!*request) { /* only the headers have been read; a body may follow */
 		*request = m;
 		return MHD_YES;
 	}
@@ -94,7 +94,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 	return answer_text(connection, MHD_HTTP_NOT_FOUND, root_page);
 }
 
-/* Cuts ADDR:PORT into its parts. */
+/* Splits ADDR:PORT into its parts. */
 static int split_address(const char *address, char *host, size_t host_bytes, char *port,
 			 size_t port_bytes, struct err *err)
 {
@@ -120,7 +120,7 @@ static int split_address(const char *address, char *host, size_t host_bytes, cha
 	return 0;
 }
 
-/* A bound socket that listens. */
+/* Opens a socket that is bound and listens. */
 static int open_socket(const char *address, struct err *err)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE }, *found;
@@ -187,9 +187,10 @@ static enum MHD_Result on_connection(void *ctx, const struct sockaddr *from, soc
 }
 
 /*
- * Until the library's thread has taken a connection, our own at the latest: a thread that has not
- * begun yet makes calls that will soon be let through no more (thread.h). Where nothing connects
- * even to an own address, it has had the time.
+ * Waits until the library's thread has taken a connection, which this function makes if no other
+ * does. A thread that has just been created makes system calls that the filter forbids later
+ * (thread.h). Where no connection to the own address is possible, the thread had enough time
+ * meanwhile.
  */
 static void wait_until_it_runs(struct metrics *m, int listening)
 {
@@ -210,7 +211,10 @@ static void wait_until_it_runs(struct metrics *m, int listening)
 		close(fd);
 }
 
-/* By poll(2): one call instead of three of epoll's, for the few who ask. */
+/*
+ * The server uses poll(2), which needs one system call where epoll needs three; few clients
+ * connect.
+ */
 int metrics_start(struct metrics *m, struct err *err)
 {
 	int fd = m->fd;

@@ -9,7 +9,7 @@
 
 #include "agent/show/top.h"
 
-#define TITLES_EVERY 24 /* intervals */
+#define TITLES_EVERY 24 /* intervals between two lines of column titles */
 #define LOOK_NS	     50000000u
 
 /* A device's counters at the last interval. */
@@ -64,7 +64,7 @@ static struct seen_device *seen_of(struct top_view *v, uint32_t device)
 	return &more[v->nr_seen++];
 }
 
-/* now - before, where before is an earlier state of the same histogram. */
+/* Computes now - before, where before is an earlier state of the same histogram. */
 static int histogram_since(struct histogram *out, const struct histogram *now,
 			   const struct histogram *before)
 {
@@ -143,7 +143,7 @@ static uint64_t all_requests(const struct board_device *d)
 	return sum;
 }
 
-/* One device: a row more, or one hidden more. */
+/* Adds a row for one device, or counts it as hidden. */
 static int step_device(struct top_view *v, const struct board_device *d, double duration_s,
 		       size_t *nr, size_t *nr_hidden)
 {
@@ -173,7 +173,10 @@ bool top_view_is_due(const struct top_view *v, struct board *b, double interval_
 
 	board_lock(b, &nr, &totals);
 	board_unlock(b);
-	/* Windows are cut from a clock in ns: an interval of n of them may lack a rounding. */
+	/*
+	 * Windows are cut by a clock in nanoseconds, so n windows can be shorter than the interval
+	 * by a rounding error.
+	 */
 	return totals.watched_s - v->watched_s >= interval_s * (1 - 1e-6);
 }
 
@@ -191,7 +194,7 @@ int top_view_step(struct top_view *v, struct board *b, const struct top_row **ro
 	devices = board_lock(b, &nr_devices, &totals);
 	duration_s = totals.watched_s - v->watched_s;
 	if (duration_s <= 0)
-		duration_s = 1; /* nothing can have been counted */
+		duration_s = 1; /* no time has passed, so nothing was counted */
 	v->watched_s = totals.watched_s;
 	if (nr_devices > v->cap_rows) {
 		struct top_row *more = realloc(v->rows, nr_devices * sizeof(*more));
@@ -240,7 +243,7 @@ void top_print_time(double seconds, struct buf *out)
 		buf_printf(out, "%8s", seconds == 0 ? "0" : "-");
 		return;
 	}
-	/* Rounded to three digits first: 999.6 us is 1.00 ms. */
+	/* The value is rounded to three digits first, so that 999.6 us becomes 1.00 ms. */
 	while (seconds >= scales[i].below_s * 0.9995)
 		i++;
 	value = seconds * scales[i].factor;
@@ -326,16 +329,16 @@ void top_print_row(const struct top_row *row, bool is_narrow, struct buf *out)
 void top_print_rest(const struct top_rest *rest, struct buf *out)
 {
 	if (rest->nr_hidden)
-		buf_printf(
-			out,
-			"# %zu not shown (idle, or loop, zram, partition): --device NAME shows one\n",
-			rest->nr_hidden);
+		buf_printf(out,
+			   "# %zu not shown (idle, or loop, zram, partition): "
+			   "--device NAME shows one\n",
+			   rest->nr_hidden);
 	if (rest->untimed)
 		buf_printf(out, "# %llu requests without response time: their end was not seen\n",
 			   (unsigned long long)rest->untimed);
 }
 
-/* Whether lines go to a terminal that is too narrow for all columns. */
+/* Returns whether the output is a terminal that is too narrow for all columns. */
 static bool is_narrow_terminal(FILE *out)
 {
 	struct winsize size;
@@ -344,7 +347,7 @@ static bool is_narrow_terminal(FILE *out)
 	       size.ws_col < TOP_WIDE_COLUMNS;
 }
 
-/* False when it is time to end before the interval is over. */
+/* Returns false where the view must end before the interval is over. */
 static bool wait_for_interval(const struct top_config *config, const struct top_view *v)
 {
 	while (!top_view_is_due(v, config->board, (double)config->interval_ns / 1e9)) {

@@ -10,10 +10,13 @@
 
 #define LOOK_MS 50
 
-/* Colour pairs: reads blue, writes orange (yellow where there is none); the titles say so too. */
+/*
+ * Colour pairs: reads are blue, writes are orange (yellow on a terminal without orange). The column
+ * titles name them as well.
+ */
 enum { PAIR_READ = 1, PAIR_WRITE, PAIR_LOST };
 
-#define COLUMN_READ	   13 /* "r/s" in top_print_titles(), and the distance to "w/s" */
+#define COLUMN_READ	   13 /* column of "r/s" in top_print_titles(), and the distance to "w/s" */
 #define COLUMN_STEP	   9
 #define NARROW_COLUMN_READ 11
 #define NARROW_COLUMN_STEP 8
@@ -36,7 +39,7 @@ static void begin_colours(void)
 	init_pair(PAIR_LOST, COLOR_RED, -1);
 }
 
-/* Up to the newline, cut at the screen's edge. */
+/* Prints a line up to its newline, cut at the edge of the screen. */
 static void put_line(int y, const char *text, size_t len)
 {
 	mvaddnstr(y, 0, text, (int)(len < (size_t)COLS ? len : (size_t)COLS));
@@ -53,7 +56,7 @@ static void put_row(int y, const struct top_row *row)
 	if (!text.error && text.len)
 		put_line(y, (const char *)text.data, text.len - 1);
 	buf_release(&text);
-	/* The columns of reads and writes in their colours; four of them alternate. */
+	/* Colours the columns of reads and writes; four of them alternate. */
 	for (int i = 0; i < 4; i++)
 		mvchgat(y, first + i * step, step - 1, A_NORMAL,
 			(short)(i % 2 ? PAIR_WRITE : PAIR_READ), NULL);
@@ -104,12 +107,12 @@ static void top_screen_draw(const struct top_config *config, const struct top_ro
 	refresh();
 }
 
-/* Waits for the next interval; false when it is time to end. */
+/* Waits for the next interval. Returns false when the view must end. */
 static bool wait_for_interval(const struct top_config *config, const struct top_view *v,
 			      bool *is_resized)
 {
 	while (!top_view_is_due(v, config->board, (double)config->interval_ns / 1e9)) {
-		int key = getch(); /* waits LOOK_MS at most */
+		int key = getch(); /* waits at most LOOK_MS */
 
 		if (key == 'q' || key == 'Q' || config->is_over(config->ctx))
 			return false;
@@ -156,7 +159,7 @@ int top_run_screen(const struct top_config *config)
 	if (ret)
 		return ret;
 	screen = newterm(NULL, stdout, stdin);
-	if (!screen) { /* a terminal that ncurses does not know still shows rows */
+	if (!screen) { /* A terminal that ncurses does not know still gets rows. */
 		top_view_free(v);
 		return top_run_rows(config, stdout);
 	}

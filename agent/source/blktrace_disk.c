@@ -21,8 +21,8 @@
 #include "formats/request.h"
 
 /*
- * Since 6.19: records of version 8, which tell write zeroes and zone commands from writes.
- * include/uapi/linux/blktrace_api.h and fs.h of that version.
+ * Records of version 8 exist since Linux 6.19. They distinguish write zeroes and zone commands from
+ * writes. Source: include/uapi/linux/blktrace_api.h and fs.h of that kernel.
  */
 struct setup2 {
 	char name[64];
@@ -34,14 +34,20 @@ struct setup2 {
 };
 #define SETUP2 _IOWR(0x12, 142, struct setup2)
 
-/* An event passes with any one of these: reads and writes themselves are not asked for. */
-#define MASK	    (BLK_TC_QUEUE | BLK_TC_REQUEUE | BLK_TC_ISSUE | BLK_TC_COMPLETE | BLK_TC_DRV_DATA)
+/*
+ * The kernel records an event that has any one of these categories. BLK_TC_READ and BLK_TC_WRITE
+ * are left out: with them every event of every read and write would be recorded.
+ */
+#define MASK (BLK_TC_QUEUE | BLK_TC_REQUEUE | BLK_TC_ISSUE | BLK_TC_COMPLETE | BLK_TC_DRV_DATA)
 
-#define NR_PIECES   8 /* of a ring: the reader is woken when one is full */
-#define PIECE_MIN   (16u << 10)
-#define MARK	    0xb1ca57ull /* the upper 24 bits of an end sector of ours */
-#define MARK_SHIFT  40
-#define SPACE_SHIFT 24 /* 16 bits of the pid's name space, and 24 of the pid */
+/* A ring has this many pieces; the reader is woken when one of them is full. */
+#define NR_PIECES 8
+#define PIECE_MIN (16u << 10)
+/* The upper 24 bits of the end sector mark a trace as one of this agent. */
+#define MARK	   0xb1ca57ull
+#define MARK_SHIFT 40
+/* The mark holds 16 bits of the number of the pid name space, and 24 bits of the pid. */
+#define SPACE_SHIFT 24
 #define PID_MASK    0xffffffull
 
 /* ---- the kernel ---- */
@@ -55,7 +61,7 @@ static int real_open_disk(void *ctx, uint32_t device, const char *name)
 	(void)ctx;
 	snprintf(path, sizeof(path), "/dev/%s", name);
 	for (char *at = path; *at; at++)
-		*at = *at == '!' ? '/' : *at; /* as sysfs writes it */
+		*at = *at == '!' ? '/' : *at; /* sysfs writes a '/' of a name as '!'. */
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT) {
 		snprintf(path, sizeof(path), "/dev/block/%u:%u", device_major(device),
@@ -103,7 +109,7 @@ static void read_comm(const char *process, char *out, size_t bytes)
 		fclose(f);
 }
 
-/* A process of our own program's name has that pid. */
+/* Returns whether a process that runs this agent's program has that pid. */
 static bool real_is_alive(void *ctx, uint32_t pid)
 {
 	char process[16], comm[32], own[32];
@@ -152,9 +158,10 @@ static bool says_locked_down(void)
 }
 
 /*
- * Where securityfs is not mounted only trying tells: a lockdown refuses every file of debugfs that
- * is not read-only by its mode (fs/debugfs/file.c, debugfs_locked_down). The first has been there
- * since Linux 3.15, the second is each disk's own; reading them changes nothing.
+ * Returns whether the kernel's lockdown refuses debugfs. Where securityfs is not mounted, only an
+ * attempt shows it: a lockdown refuses every file of debugfs that is not read-only by its mode
+ * (fs/debugfs/file.c, debugfs_locked_down). The first of these files exists since Linux 3.15, the
+ * second is one that every disk has. Reading them changes nothing.
  */
 static bool acts_locked_down(const char *debugfs)
 {
@@ -207,8 +214,9 @@ int blktrace_check(const struct blktrace_kernel *k, struct err *err)
 }
 
 /*
- * A line of the disk's folder in sysfs; -ENOENT, or -EIO where it is there but cannot be read: up
- * to 5.10 those of a disk's trace say ENXIO while nobody holds the disk open.
+ * Reads a line from the disk's folder in sysfs. Returns -ENOENT where there is no such file, and
+ * -EIO where it exists but cannot be read: up to Linux 5.10 the files of a disk's trace return
+ * ENXIO while nobody holds the disk open.
  */
 static int blktrace_disk_attribute(const struct blktrace_kernel *k, uint32_t device,
 				   const char *name, char *out, size_t bytes)
@@ -241,7 +249,7 @@ static uint64_t mark_make(void)
 
 enum owner { OWNER_NOBODY, OWNER_GONE, OWNER_AGENT, OWNER_OTHER };
 
-/* Whose the trace of this disk is; pid: of OWNER_AGENT. */
+/* Finds out who owns the trace of this disk. pid is set where the owner is OWNER_AGENT. */
 static enum owner owner_of(const struct blktrace_kernel *k, uint32_t device, uint32_t *pid)
 {
 	char text[64];
@@ -252,12 +260,13 @@ static enum owner owner_of(const struct blktrace_kernel *k, uint32_t device, uin
 		return OWNER_NOBODY;
 	mark = strtoull(text, &end, 10);
 	if (end == text)
-		return OWNER_NOBODY; /* "disabled" */
+		return OWNER_NOBODY; /* The file says "disabled". */
 	if (mark >> MARK_SHIFT != MARK)
 		return OWNER_OTHER;
 	*pid = mark & PID_MASK;
 	if ((mark >> SPACE_SHIFT & 0xffff) != space_of())
-		return OWNER_AGENT; /* its pid says nothing here */
+		/* The owner's pid belongs to another name space and cannot be looked up here. */
+		return OWNER_AGENT;
 	if (*pid != (uint32_t)getpid() && k->is_alive(k->ctx, *pid))
 		return OWNER_AGENT;
 	return OWNER_GONE;
@@ -305,7 +314,10 @@ int blktrace_disk_check(const struct blktrace_kernel *k, const struct device_inf
 
 /* ---- one disk ---- */
 
-/* Opens the disk for one or two requests alone. */
+/*
+ * Opens the disk only for the time of one or two requests (ioctl), so that it can be unmounted and
+ * detached.
+ */
 static int blktrace_disk_control(const struct blktrace_disk *d, const struct blktrace_kernel *k,
 				 unsigned long first, unsigned long second)
 {
@@ -349,7 +361,10 @@ out:
 	return ret;
 }
 
-/* Where an agent died and left its trace, clears that and tries once more. */
+/*
+ * Sets the trace up. Where a dead agent left its trace behind, that trace is removed and the set-up
+ * is tried once more.
+ */
 static int set_up_anew(struct blktrace_disk *d, const struct blktrace_kernel *k, int fd,
 		       uint32_t piece_bytes)
 {
@@ -479,7 +494,10 @@ void blktrace_disk_stop(struct blktrace_disk *d, const struct blktrace_kernel *k
 	d->is_started = false;
 }
 
-/* Names in debugfs are given again, files that were removed have none. */
+/*
+ * The files are examined by descriptor, because another disk can take the same name in debugfs. A
+ * removed file has no link left.
+ */
 bool blktrace_disk_is_gone(const struct blktrace_disk *d)
 {
 	int fd = d->dropped_fd;

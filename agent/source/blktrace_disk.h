@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blktrace_disk: the kernel's block trace of one disk: set up, started, stopped, taken away.
+ * blktrace_disk: the kernel's block trace of one disk: how to set it up, start, stop and remove it.
  *
- * A trace outlives the process that set it up. Ours bears a mark, an end sector beyond any disk
- * that holds our pid, which sysfs shows: the next agent finds a trace whose agent is gone and
- * clears it, and leaves alone that of anybody else.
+ * A trace outlives the process that set it up. The traces of this agent carry a mark: an end sector
+ * beyond the end of any disk, which contains the agent's pid and which sysfs shows. By this mark
+ * the next agent finds a trace whose agent has died, and removes it. It leaves traces of other
+ * programs alone.
  *
- * No descriptor of the disk stays open: it can be unmounted, detached and removed while traced.
+ * No descriptor of the disk stays open, so that the disk can be unmounted, detached and removed
+ * while it is traced.
  */
 #ifndef AGENT_BLKTRACE_DISK_H
 #define AGENT_BLKTRACE_DISK_H
@@ -18,63 +20,75 @@
 #include "agent/guest/device.h"
 #include "base/err.h"
 
-/* What is asked of the kernel; tests have their own. */
+/* The kernel's interfaces that a trace needs. Tests put their own functions here. */
 struct blktrace_kernel {
-	const char *debugfs;						/* "/sys/kernel/debug" */
-	const char *sysfs_dev;						/* "/sys/dev/block" */
-	int (*open_disk)(void *ctx, uint32_t device, const char *name); /* fd or -errno */
-	int (*control)(void *ctx, int fd, unsigned long request, void *arg); /* 0 or -errno */
-	int (*completed)(void *ctx, uint32_t device, uint64_t *out); /* device_completed() */
-	int64_t (*in_flight)(void *ctx, uint32_t device);	     /* device_in_flight() */
+	/* Path of debugfs, usually "/sys/kernel/debug". */
+	const char *debugfs;
+	/* Path of the disks by number, usually "/sys/dev/block". */
+	const char *sysfs_dev;
+	/* Returns a descriptor or -errno. */
+	int (*open_disk)(void *ctx, uint32_t device, const char *name);
+	/* Calls ioctl(2). Returns 0 or -errno. */
+	int (*control)(void *ctx, int fd, unsigned long request, void *arg);
+	/* Is device_completed() outside of tests. */
+	int (*completed)(void *ctx, uint32_t device, uint64_t *out);
+	/* Is device_in_flight() outside of tests. */
+	int64_t (*in_flight)(void *ctx, uint32_t device);
 	int (*list)(int (*each)(void *ctx, const struct device_info *info), void *ctx);
-	bool (*is_alive)(void *ctx, uint32_t pid); /* whether it is an agent */
+	bool (*is_alive)(void *ctx, uint32_t pid); /* Returns whether this process is an agent. */
 	void *ctx;
 };
 extern const struct blktrace_kernel blktrace_kernel_real;
 
 struct blktrace_disk {
 	uint32_t device;
-	char name[DEVICE_NAME_BYTES];	/* as sysfs has it */
-	char folder[DEVICE_NAME_BYTES]; /* of debugfs/block */
-	int *fds;			/* owned; of each CPU, -1: not there yet */
+	char name[DEVICE_NAME_BYTES];	/* name of the disk as sysfs spells it */
+	char folder[DEVICE_NAME_BYTES]; /* name of the disk's folder in debugfs/block */
+	/* Owned. One descriptor per CPU; -1 where the CPU has no file yet. */
+	int *fds;
 	int nr_cpus, dropped_fd;
-	uint8_t version; /* of its records: 7 or 8 */
+	uint8_t version; /* version of the trace's records: 7 or 8 */
 	bool is_set_up, is_started;
 };
 
 /*
- * What stands in the way, before any disk is looked at: rights, debugfs, lockdown. Changes nothing.
+ * Checks what could prevent tracing of any disk: missing privileges, no debugfs, or a lockdown.
+ * Changes nothing. Returns 0 or -errno with the reason in err.
  */
 int blktrace_check(const struct blktrace_kernel *k, struct err *err);
 
 /*
- * Whether a trace can be set up: 0; -EBUSY, -ENOTSUP (no requests, or not built in) with the
- * reason. A trace that an agent left behind does not count. Changes nothing.
+ * Checks whether a trace of this disk can be set up, without changing anything. A trace that a dead
+ * agent left behind does not count as an obstacle. Returns 0; -EBUSY where somebody else traces the
+ * disk; -ENOTSUP where the disk has no requests or block tracing is not built into the kernel. The
+ * reason is in err.
  */
 int blktrace_disk_check(const struct blktrace_kernel *k, const struct device_info *info,
 			struct err *err);
 
 /*
- * Sets up and starts; ring_bytes per CPU. -errno with one line in err: nothing is left behind. d is
- * filled by it.
+ * Sets up and starts a trace with a ring of ring_bytes per CPU, and fills d. Returns 0, or -errno
+ * with one line in err; nothing is left behind on failure.
  */
 int blktrace_disk_open(struct blktrace_disk *d, const struct blktrace_kernel *k,
 		       const struct device_info *info, size_t ring_bytes, int nr_cpus,
 		       struct err *err);
 /*
- * Whether the kernel has taken the trace away: the disk went, and what has its number now, if
- * anything does, is another one; or somebody else ended the trace. What was recorded can still be
- * read.
+ * Returns whether the kernel has removed the trace: the disk has gone (its number may belong to
+ * another disk by now), or somebody else ended the trace. Recorded events can still be read.
  */
 bool blktrace_disk_is_gone(const struct blktrace_disk *d);
-/* No more events; what there are can still be read. */
+/* Stops recording. Events that were recorded can still be read. */
 void blktrace_disk_stop(struct blktrace_disk *d, const struct blktrace_kernel *k);
-/* Stops, takes the trace away unless it is gone, closes. */
+/* Stops the trace, removes it unless it is already gone, and closes its files. */
 void blktrace_disk_close(struct blktrace_disk *d, const struct blktrace_kernel *k);
 
-/* Opens the file of a CPU that came later; whether there is one now. */
+/*
+ * Opens the file of a CPU that came online after the trace began. Returns whether this CPU has a
+ * file now.
+ */
 bool blktrace_disk_cpu(struct blktrace_disk *d, const struct blktrace_kernel *k, int cpu);
-/* Events that the kernel had no room for, since the start. */
+/* Returns the number of events since the start for which the kernel had no room. */
 uint64_t blktrace_disk_dropped(const struct blktrace_disk *d);
 
 #endif

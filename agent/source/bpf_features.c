@@ -12,7 +12,10 @@
 
 #define INSN_NR(a) (sizeof(a) / sizeof((a)[0]))
 
-/* As in linux/bpf.h since 5.12; older headers call the mode BPF_XADD and know no BPF_FETCH. */
+/*
+ * These values are those of linux/bpf.h since Linux 5.12. Older headers call the mode BPF_XADD and
+ * do not define BPF_FETCH.
+ */
 #define MODE_ATOMIC 0xc0
 #define OP_FETCH    0x01
 
@@ -37,7 +40,9 @@ bool bpf_may_load(void)
 
 bool bpf_has_fetch(void)
 {
-	/* r0 = 0; *(u64 *)(fp - 8) = r0; r0 = fetch_add(*(u64 *)(fp - 8), r0); exit */
+	/*
+	 * The program is: r0 = 0; *(u64 *)(fp - 8) = r0; r0 = fetch_add(*(u64 *)(fp - 8), r0); exit
+	 */
 	static const struct bpf_insn insns[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
 		{ .code = BPF_STX | BPF_MEM | BPF_DW,

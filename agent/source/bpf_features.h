@@ -9,21 +9,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether this process may load a BPF program at all. */
+/* Returns whether this process may load a BPF program at all. */
 bool bpf_may_load(void);
 
-/* Whether an atomic addition can return the old value: since Linux 5.12, commit 5ffa25502b5a. */
+/*
+ * Returns whether an atomic addition can return the old value. It can since Linux 5.12 (commit
+ * 5ffa25502b5a).
+ */
 bool bpf_has_fetch(void);
 
 /*
- * Opens /proc/self/fdinfo of a loaded program, from which bpf_misses_read() reads without a call of
- * bpf(2), which the filter of system calls does not let through later. -1 where there is none.
+ * Opens /proc/self/fdinfo of a loaded program. bpf_misses_read() reads from this descriptor without
+ * calling bpf(2), which the system-call filter forbids later. Returns -1 where the file cannot be
+ * opened.
  */
 int bpf_misses_open(int program_fd);
 
 /*
- * How often the kernel did not run the program because it was running on that processor already. 0
- * where the kernel does not report this (before 5.12), or fd is -1.
+ * Returns how often the kernel skipped the program because it was already running on that
+ * processor. Returns 0 where the kernel does not report this number (before 5.12) or fd is -1.
  */
 uint64_t bpf_misses_read(int fd);
 

@@ -33,13 +33,16 @@ static uint8_t operation_of(const struct kernel_btf *k, const struct event_reque
 {
 	uint8_t operation = k->operation[e->cmd_flags & 0xff];
 
-	/* An fsync with nothing left to write: a write without data, with a flush before it. */
+	/*
+	 * An fsync that has no data left to write arrives as a write without data that asks for a
+	 * flush before it.
+	 */
 	if (operation == OPERATION_WRITE && !e->bytes && (e->cmd_flags & k->preflush))
 		return OPERATION_FLUSH;
 	return operation;
 }
 
-/* What is not known, or cannot be, stands at the next time that is. */
+/* A time that is unknown or impossible is replaced by the next later time that is known. */
 static void set_times(struct request *r, const struct event_request *e)
 {
 	uint64_t end_ns = e->completion_ns;
@@ -54,7 +57,10 @@ static void set_times(struct request *r, const struct event_request *e)
 	r->flags |= has_dispatch ? 0 : REQUEST_NO_DISPATCH;
 }
 
-/* Only that it was, not when it ended: it counts from now. */
+/*
+ * It is known that the request existed but not when it ended, so the present moment is used for all
+ * its times.
+ */
 static void set_unfinished(struct request *r, const struct event_request *e)
 {
 	r->arrival_ns = r->dispatch_ns = r->completion_ns = now_ns();
@@ -66,7 +72,7 @@ void bpf_record_request(struct request *r, const struct event_request *e,
 			const struct kernel_btf *k, uint8_t layer)
 {
 	*r = (struct request){
-		/* The kernel gives a passthrough command the sector ~0: it has none. */
+		/* A passthrough command has no sector; the kernel gives it the sector ~0. */
 		.sector = e->bytes && e->sector != UINT64_MAX ? e->sector : 0,
 		.cgroup_id = e->cgroup_id,
 		.bytes = e->bytes,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bpf_record: a record of the kernel side (bpf/event.h) as a request, whatever its times lack. */
+/*
+ * bpf_record: converts a record of the kernel side (bpf/event.h) to a request, even where some of
+ * its times are missing.
+ */
 #ifndef AGENT_BPF_RECORD_H
 #define AGENT_BPF_RECORD_H
 
@@ -8,8 +11,9 @@
 #include "formats/request.h"
 
 /*
- * A time that is missing or impossible is marked in the flags and stands at the next one known. A
- * request whose end was not seen (EVENT_NO_COMPLETION) ends now.
+ * Fills r from e. A time that is missing or impossible is marked in the flags and replaced by the
+ * next later known time. A request whose end was not seen (EVENT_NO_COMPLETION) is given the
+ * present moment as its end.
  */
 void bpf_record_request(struct request *r, const struct event_request *e,
 			const struct kernel_btf *k, uint8_t layer);

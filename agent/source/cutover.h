@@ -21,27 +21,28 @@
 
 #define CUTOVER_READINGS 24
 /*
- * On a machine that lets the agent run only now and then, the readings end after this time, but not
- * before a few have been made.
+ * Where the machine rarely runs the agent, the readings stop after this time, but never before a
+ * few were made.
  */
 #define CUTOVER_MAX_NS	     250000000u
 #define CUTOVER_READINGS_MIN 4
 /*
- * The kernel counts a completion some hundred nanoseconds after its tracepoint; this leaves room.
+ * The kernel counts a completion some hundred nanoseconds after its tracepoint. This guard interval
+ * is long enough to cover that delay.
  */
 #define CUTOVER_GUARD_NS 10000u
 
 struct cutover_reading {
-	uint64_t before_ns, after_ns; /* CLOCK_MONOTONIC around the reading */
+	uint64_t before_ns, after_ns; /* CLOCK_MONOTONIC before and after the reading */
 	uint64_t completed;
-	uint64_t near; /* completions that could belong to either side */
+	uint64_t near; /* completions that could belong to either side of the reading */
 };
 
 struct cutover_device {
 	uint32_t device;
 	size_t nr;
 	struct cutover_reading readings[CUTOVER_READINGS];
-	size_t best; /* index of the reading taken */
+	size_t best; /* index of the reading that was chosen */
 };
 
 struct cutover {
@@ -54,17 +55,23 @@ typedef int (*cutover_read)(uint32_t device, uint64_t *completed);
 
 /*
  * Reads the counts of all these devices several times, 1 ms apart. A device that cannot be read is
- * left out. 0 or -ENOMEM.
+ * left out. Returns 0 or -ENOMEM.
  */
 int cutover_take(struct cutover *c, const uint32_t *devices, size_t nr, cutover_read read);
 void cutover_release(struct cutover *c);
 
-/* Chooses a reading per device, by all requests delivered since before cutover_take() began. */
+/*
+ * Chooses one reading per device. r holds all requests that were delivered since before
+ * cutover_take() began.
+ */
 void cutover_choose(struct cutover *c, const struct request *r, size_t nr);
-/* Whether the request belongs to this run. True for devices without a reading. */
+/*
+ * Returns whether the request belongs to this run. It returns true for devices without a reading.
+ */
 bool cutover_counts(const struct cutover *c, const struct request *r);
 /*
- * Writes the chosen counts into bases (room for c->nr) and returns the sum of their uncertainties.
+ * Writes the chosen counts into bases, which has room for c->nr entries, and returns the sum of
+ * their uncertainties in requests.
  */
 uint64_t cutover_bases(const struct cutover *c, struct account_base *bases);
 

@@ -33,7 +33,10 @@ int disk_counters_parse(struct disk_counters *out, const char *line)
 		return -EINVAL;
 	c.device = device_make(major, minor);
 	for (int i = 0; i < 3; i++) {
-		/* The discards stand behind the three counters of the disk as a whole. */
+		/*
+		 * The counters of discards follow the three groups of counters that describe the
+		 * disk as a whole.
+		 */
 		const uint64_t *of = v + 4 * i + (i == OPERATION_DISCARD ? 3 : 0);
 
 		c.completed[i] = of[0];
@@ -50,7 +53,10 @@ int disk_counters_parse(struct disk_counters *out, const char *line)
 	return 0;
 }
 
-/* False where it fell other than by wrapping. */
+/*
+ * Computes after - before. Returns false where the counter fell for another reason than wrapping at
+ * 2^32.
+ */
 static bool change_of(uint64_t before, uint64_t after, uint64_t *out)
 {
 	*out = after - before;

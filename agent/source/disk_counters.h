@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * disk_counters: a line of /proc/diskstats, what changed between two of them, and the profile that
- * follows from it. Format: the kernel's Documentation/admin-guide/iostats.rst.
+ * disk_counters: reads one line of /proc/diskstats, computes the difference of two such lines, and
+ * derives a profile from the difference. The format is described in the kernel's
+ * Documentation/admin-guide/iostats.rst.
  */
 #ifndef AGENT_DISK_COUNTERS_H
 #define AGENT_DISK_COUNTERS_H
@@ -11,12 +12,16 @@
 
 #include "formats/profile/profile.h"
 
-#define DISK_NAME_BYTES	       64
-#define DISK_COUNTERS_COLUMNS  14 /* at least: major, minor, name and eleven counters */
-#define DISK_COUNTERS_DISCARDS 18 /* since 4.18: four of discards */
-#define DISK_COUNTERS_FLUSHES  20 /* since 5.5: two of flushes */
+#define DISK_NAME_BYTES 64
+/* The least number of columns: major, minor, name and eleven counters. */
+#define DISK_COUNTERS_COLUMNS  14
+#define DISK_COUNTERS_DISCARDS 18 /* Linux 4.18 added four counters of discards. */
+#define DISK_COUNTERS_FLUSHES  20 /* Linux 5.5 added two counters of flushes. */
 
-/* By operation: OPERATION_READ, _WRITE, _DISCARD, _FLUSH. What a kernel does not count is 0. */
+/*
+ * Arrays are indexed by OPERATION_READ, _WRITE, _DISCARD and _FLUSH. A value that the kernel does
+ * not count is 0.
+ */
 #define DISK_OPERATIONS (OPERATION_FLUSH + 1)
 
 struct disk_counters {
@@ -26,29 +31,35 @@ struct disk_counters {
 	uint64_t completed[DISK_OPERATIONS];
 	uint64_t merged[DISK_OPERATIONS];
 	uint64_t sectors[DISK_OPERATIONS];
-	uint64_t ms[DISK_OPERATIONS]; /* sum of response times */
-	uint64_t in_flight;	      /* now */
-	uint64_t busy_ms;	      /* with something under way */
-	uint64_t queue_ms;	      /* the kernel's own integral of what is under way */
+	uint64_t ms[DISK_OPERATIONS]; /* sum of the response times */
+	uint64_t in_flight;	      /* requests in flight at the time of reading */
+	uint64_t busy_ms;	      /* time during which at least one request was in flight */
+	/* the kernel's own integral of the requests in flight over time */
+	uint64_t queue_ms;
 };
 
-/* One line, ended by '\n' or 0. 0, or -EINVAL: it is no such line; out is untouched then. */
+/*
+ * Parses one line, which ends with '\n' or 0. Returns 0, or -EINVAL where the line has another
+ * format; out is then untouched.
+ */
 int disk_counters_parse(struct disk_counters *out, const char *line);
 
 /*
- * after - before; in_flight is after's. Counters wrap at 2^32 where the kernel keeps or prints 32
- * bits (times everywhere). False: the device began anew in between, nothing can be told.
+ * Computes after - before; in_flight is taken from after. Counters wrap at 2^32 where the kernel
+ * keeps or prints 32 bits, which it does for all times. Returns false where the device's counters
+ * were reset in between, so that no difference exists.
  */
 bool disk_counters_change(const struct disk_counters *before, const struct disk_counters *after,
 			  struct disk_counters *out);
-/* Whether nothing at all happened in this change, nor is under way. */
+/* Returns whether nothing happened during this interval and nothing is in flight at its end. */
 bool disk_counters_are_idle(const struct disk_counters *change);
 
 /*
- * What a change over so many seconds (> 0) says: counts, bytes, mean sizes and response times, the
- * rate, and the mean in flight by Little's law: the sum of all response times over the period. All
- * else stays as profile_init() left it, with the counts that are unknown marked. Flush commands
- * have no part in the rate or in flight: the write that waited for one has.
+ * Fills p from a difference over this many seconds (> 0): counts, bytes, mean sizes, mean response
+ * times, the request rate, and the mean number of requests in flight by Little's law (the sum of
+ * all response times divided by the interval). All other fields keep what profile_init() set, and
+ * counts that are unknown are marked as unknown. Flush commands contribute neither to the rate nor
+ * to the requests in flight, because the write that waited for a flush already does.
  */
 void disk_counters_profile(const struct disk_counters *change, double seconds, struct profile *p);
 

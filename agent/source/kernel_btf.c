@@ -27,7 +27,7 @@ int kernel_btf_tracepoint_args(const struct btf *btf, const char *tracepoint)
 	return btf_vlen(type) - 1;
 }
 
-/* What each REQ_OP_* is to us; all that is not named here is OPERATION_OTHER. */
+/* Maps the names REQ_OP_* to operations. A name that is not listed becomes OPERATION_OTHER. */
 static const struct {
 	const char *name;
 	uint8_t operation, flags;
@@ -71,7 +71,7 @@ static void flag_learn(struct kernel_btf *k, const char *name, uint32_t bit)
 		k->readahead = mask;
 }
 
-/* Hands each member of the enum to learn(); false where the kernel has no such enum. */
+/* Calls learn() for each member of the enum. Returns false where the kernel has no such enum. */
 static bool enum_learn(struct kernel_btf *k, const struct btf *btf, const char *name,
 		       void (*learn)(struct kernel_btf *, const char *, uint32_t))
 {
@@ -88,7 +88,10 @@ static bool enum_learn(struct kernel_btf *k, const struct btf *btf, const char *
 	return true;
 }
 
-/* Masks of RQF_* in rq_flags. Macros up to 6.10, whose values were those below. */
+/*
+ * Finds the masks of RQF_* in rq_flags. Up to Linux 6.10 these are macros, which BTF does not
+ * describe; their values were the defaults below.
+ */
 static void request_masks_learn(struct request_masks *m, const struct btf *btf)
 {
 	uint32_t nr = btf__type_cnt(btf);
@@ -126,7 +129,7 @@ static int kernel_btf_learn(struct kernel_btf *k, const struct btf *btf, struct 
 			       "arguments, expected 1 or 2 of each",
 			       issue, queue);
 	memset(k->operation, OPERATION_OTHER, sizeof(k->operation));
-	/* enum req_op since 6.0, ff07a02e9e8e; req_opf before */
+	/* The enum is called req_op since Linux 6.0 (commit ff07a02e9e8e), and req_opf before. */
 	if (!enum_learn(k, btf, "req_op", operation_learn) &&
 	    !enum_learn(k, btf, "req_opf", operation_learn))
 		return err_set(err, EINVAL, "kernel BTF: neither enum req_op nor req_opf in it");
@@ -159,8 +162,10 @@ int kernel_btf_read(struct kernel_btf *k, const char *path, struct err *err)
 
 uint16_t kernel_block_errno(int32_t error)
 {
-	/* blk_status_t by number, include/linux/blk_types.h; the numbers past 13 moved in time, */
-	/* 14 and above are named as of 6.x and close enough before. */
+	/*
+	 * Maps blk_status_t to errno, after include/linux/blk_types.h. The numbers from 14 on have
+	 * changed over time; they are those of Linux 6.x, and approximate for older kernels.
+	 */
 	static const uint16_t status[] = {
 		0,	EOPNOTSUPP, ETIMEDOUT, ENOSPC,	ENOLINK, EREMOTEIO, EBADE,	  ENODATA,
 		EILSEQ, ENOMEM,	    EIO,       EREMCHG, EAGAIN,	 EBUSY,	    ETOOMANYREFS, EOVERFLOW,

@@ -39,7 +39,7 @@ void kernel_tally_seen(struct kernel_tally *t, const struct request *r)
 {
 	struct kernel_tally_device *d = device_of(t, r->device);
 
-	/* Passthrough is counted nowhere in the kernel's disk statistics. */
+	/* The kernel's disk statistics do not count passthrough commands. */
 	if (!d || r->flags & REQUEST_PASSTHROUGH)
 		return;
 	d->seen++;
@@ -72,7 +72,8 @@ bool kernel_tally_settle(struct kernel_tally *t, uint64_t seen_ns,
 		uint64_t completed = d->sample - d->base;
 
 		if (d->is_known &&
-		    d->sample < d->base) { /* another disk has its number: begin anew */
+		    /* The count fell, so another disk has this number now; counting begins anew. */
+		    d->sample < d->base) {
 			d->base = d->sample;
 			d->seen = d->later;
 			d->told = 0;

@@ -5,7 +5,7 @@
 
 #include "agent/source/relay_merge.h"
 
-#define KEEP_BYTES (64u << 10) /* of an empty stream */
+#define KEEP_BYTES (64u << 10) /* memory that an empty stream keeps */
 
 int relay_merge_init(struct relay_merge *m, size_t nr)
 {
@@ -29,13 +29,14 @@ int relay_merge_put(struct relay_merge *m, size_t stream, const void *data, size
 	int ret = buf_put(&s->data, data, len);
 
 	if (s->has_head)
-		s->head.data = s->data.data + offset; /* it may have moved */
+		/* The buffer may have moved in memory, so the pointer is set again. */
+		s->head.data = s->data.data + offset;
 	s->data.error = 0;
 	m->until_ns = 0;
 	return ret;
 }
 
-/* Whether the stream has a record to hand out; it is decoded once. */
+/* Returns whether the stream has a record to hand out. Each record is decoded once. */
 static bool has_head(struct relay_stream *s)
 {
 	while (!s->has_head) {
@@ -53,7 +54,7 @@ static bool has_head(struct relay_stream *s)
 	return true;
 }
 
-/* The stream with the oldest record; until when it stays that. */
+/* Chooses the stream with the oldest record, and notes until which time it stays the oldest. */
 static bool relay_merge_choose(struct relay_merge *m)
 {
 	uint64_t first_ns = UINT64_MAX, second_ns = UINT64_MAX;

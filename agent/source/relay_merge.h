@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relay_merge: what the CPUs' files of one block trace held, as one stream in order of time.
+ * relay_merge: merges the records that the CPUs' files of one block trace hold into one stream in
+ * order of time.
  *
- * Each CPU's records are in order. Records up to an instant can be handed out once all CPUs have
- * been read after it. Memory: what was put in and not yet handed out.
+ * The records of each CPU are in order. Records up to an instant can be handed out once all CPUs
+ * have been read after that instant. Memory: what was put in and has not been handed out yet.
  */
 #ifndef AGENT_RELAY_MERGE_H
 #define AGENT_RELAY_MERGE_H
@@ -17,37 +18,46 @@
 
 struct relay_stream {
 	struct buf data;
-	size_t at;	/* of the first record not decoded */
-	size_t head_at; /* of head, where there is one */
+	size_t at;	/* offset of the first record that is not decoded */
+	size_t head_at; /* offset of head, where there is one */
 	struct blktrace_reader reader;
 	struct blktrace_record head;
-	uint32_t sequence; /* of the last event */
+	uint32_t sequence; /* sequence number of the last event */
 	bool has_head;
-	uint32_t missing; /* events before head */
+	uint32_t missing; /* events that were lost before head */
 };
 
 struct relay_merge {
 	struct relay_stream *streams; /* owned */
 	size_t nr, last;
-	uint64_t until_ns; /* last may be handed out alone before this */
+	/* the stream of the last record may be used without comparing up to this time */
+	uint64_t until_ns;
 };
 
-/* 0 or -ENOMEM. */
+/* Prepares nr streams. Returns 0 or -ENOMEM. */
 int relay_merge_init(struct relay_merge *m, size_t nr);
 void relay_merge_release(struct relay_merge *m);
-/* 0 or -ENOMEM: these bytes are lost, and the records around them too. */
+/*
+ * Appends bytes to a stream. Returns 0, or -ENOMEM: these bytes are lost, and so are records that
+ * lie partly in them.
+ */
 int relay_merge_put(struct relay_merge *m, size_t stream, const void *data, size_t len);
 /*
- * The next record before this time; missing: events of its CPU lost before it. Borrowed until the
- * next call. NULL: none.
+ * Returns the next record before this time, or NULL where there is none. missing is set to the
+ * number of events of its CPU that were lost before it. The record is valid until the next call.
  */
 const struct blktrace_record *relay_merge_next(struct relay_merge *m, uint64_t before_ns,
 					       uint32_t *missing);
-/* The reader that decoded the last one. */
+/* Returns the reader that decoded the last record. */
 const struct blktrace_reader *relay_merge_reader(const struct relay_merge *m);
-/* Frees what was handed out. After the last relay_merge_next(), before the next put. */
+/*
+ * Frees the memory of records that were handed out. To be called after the last relay_merge_next()
+ * and before the next put.
+ */
 void relay_merge_trim(struct relay_merge *m);
-/* Places where no record began, over all streams. */
+/*
+ * Returns the number of positions at which a record was expected and none began, over all streams.
+ */
 uint64_t relay_merge_skipped(const struct relay_merge *m);
 
 #endif

@@ -13,7 +13,7 @@
 
 struct mapped {
 	struct ring_view view;
-	void *reader, *writer; /* pages; the second and the data after it */
+	void *reader, *writer; /* mapped pages; the second one and the data that follows it */
 };
 
 struct rings {
@@ -24,7 +24,7 @@ struct rings {
 
 /* ---- one ring ---- */
 
-/* A record that lies across the end of the data goes in one piece. */
+/* A record that continues at the start of the data is copied into one piece first. */
 static void hand_over(const struct ring_view *v, size_t at, size_t bytes, rings_record record,
 		      void *ctx)
 {
@@ -42,7 +42,10 @@ static void hand_over(const struct ring_view *v, size_t at, size_t bytes, rings_
 	record(ctx, copy, bytes);
 }
 
-/* Up to end, which was written; returns the position of the first that is not complete, or end. */
+/*
+ * Reads records up to the position end, which the writer has reached. Returns the position of the
+ * first incomplete record, or end.
+ */
 static unsigned long read_until(const struct ring_view *v, unsigned long pos, unsigned long end,
 				rings_record record, void *ctx)
 {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rings: the reading side of BPF ring buffers (BPF_MAP_TYPE_RINGBUF), all of a source's together.
+ * rings: the reading side of BPF ring buffers (BPF_MAP_TYPE_RINGBUF), for all rings of a source
+ * together.
  *
- * libbpf maps each ring's data twice and tells the kernel side after each record how far it came,
- * in the cache line that every record to come is checked against. Here a ring is mapped once, and
- * the kernel side is told every RINGS_TELL_RECORDS. One thread.
+ * libbpf maps the data of each ring twice and, after every record, writes its position into a cache
+ * line that the kernel side reads for each new record. This module maps a ring once and writes its
+ * position only every RINGS_TELL_RECORDS records. For one thread.
  *
- * Layout, the same since 5.8 (kernel/bpf/ringbuf.c): a page with the reader's position, a page with
- * the writer's, the data; a record is a header of 8 bytes, whose first four are its length and two
- * bits, and the record, each at a multiple of 8.
+ * The layout has been the same since Linux 5.8 (kernel/bpf/ringbuf.c): a page with the reader's
+ * position, a page with the writer's position, and the data. A record consists of a header of 8
+ * bytes, whose first four bytes hold the length and two flags, and the content. Each begins at a
+ * multiple of 8 bytes.
  */
 #ifndef AGENT_RINGS_H
 #define AGENT_RINGS_H
@@ -18,20 +20,23 @@
 
 #define RINGS_MAX	   64
 #define RINGS_TELL_RECORDS 64
-#define RINGS_RECORD_MAX   256 /* bytes; of a longer one across the end of the data no more is told */
+/*
+ * In bytes. Of a longer record that lies across the end of the data only this much is handed over.
+ */
+#define RINGS_RECORD_MAX 256
 
-/* One ring in memory. Positions are in bytes since its begin, and do not wrap. */
+/* One ring in memory. Positions count bytes since the ring was made and do not wrap. */
 struct ring_view {
 	const unsigned char *data;
-	size_t bytes; /* a power of two */
+	size_t bytes; /* size in bytes, a power of two */
 	const unsigned long *written;
 	unsigned long *read;
 };
 
-/* data: aligned to 8, valid until it returns. */
+/* data is aligned to 8 bytes and valid until the function returns. */
 typedef void (*rings_record)(void *ctx, const void *data, size_t bytes);
 
-/* Hands over the records that are complete, in order, up to the first that is not. */
+/* Hands over the complete records in order, up to the first incomplete one. */
 void ring_view_read(const struct ring_view *v, rings_record record, void *ctx);
 
 struct rings;
@@ -39,13 +44,17 @@ struct rings;
 /* 0 or -errno. */
 int rings_new(struct rings **out);
 /*
- * Of a ring's map, with so many bytes of data. fd may be closed afterwards. -ENOSPC past RINGS_MAX.
+ * Adds the ring of a map, which has this many bytes of data. fd may be closed afterwards. Returns 0
+ * or -errno; -ENOSPC beyond RINGS_MAX rings.
  */
 int rings_add(struct rings *r, int fd, size_t bytes);
-/* Readable while a ring has records; a ring's wake-ups wake who waits for it. */
+/*
+ * Returns a descriptor that is readable while a ring has records. The wake-ups of each ring wake
+ * who waits for it.
+ */
 int rings_fd(const struct rings *r);
 void rings_read(struct rings *r, rings_record record, void *ctx);
-/* NULL is legal. */
+/* r may be NULL. */
 void rings_free(struct rings *r);
 
 #endif

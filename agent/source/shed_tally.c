@@ -10,7 +10,7 @@ void shed_tally_begin(struct shed_tally *t, uint64_t completed, uint64_t seen)
 	t->last_seen = seen;
 }
 
-/* Whether nothing has begun, ended or been read for long enough. */
+/* Returns whether no request has begun or ended and no record was read for long enough. */
 static bool is_settled(struct shed_tally *t, uint64_t now_ns, uint64_t completed, uint64_t seen,
 		       int64_t in_flight, bool is_last)
 {
@@ -34,7 +34,7 @@ uint64_t shed_tally_look(struct shed_tally *t, uint64_t now_ns, uint64_t complet
 
 	if (!is_settled(t, now_ns, completed, seen, in_flight, is_last))
 		return 0;
-	/* A count that went back is another device's: begin anew. */
+	/* A count that fell belongs to another device, so counting begins anew. */
 	if (t->has_base && t->has_shed && completed >= t->base_completed && ended > told)
 		missing = ended - told;
 	shed_tally_begin(t, completed, seen + missing);

@@ -56,7 +56,10 @@ int source_choose_open(const struct source_ops **out, struct source **opened, co
 	struct err why = { 0 };
 
 	*opened = NULL;
-	/* A trial costs as much as what it tries: loading the kernel's types and our programs. */
+	/*
+	 * A trial costs as much as the real start: it loads the kernel's types and the programs. So
+	 * the opened source is kept.
+	 */
 	if (!strcmp(name, "auto") && first->begin && !first->open(opened, config, &why)) {
 		*out = first;
 		return 0;

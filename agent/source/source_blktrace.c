@@ -2,13 +2,14 @@
 /*
  * source_blktrace: requests from the kernel's own block trace, for kernels without BPF or BTF.
  *
- *	relay files of each CPU -> relay_merge (order of time) -> pairing -> requests
+ *         relay files of each CPU -> relay_merge (order of time) -> pairing -> requests
  *
- * A CPU's file is read on that CPU. The kernel fills a record with interrupts off after it has made
- * room for it, so that a reader elsewhere may see one half filled; on the same CPU it cannot. Going
- * there costs more than reading, so a single byte is read first, from anywhere: that of the magic,
- * which is known beforehand. Where there is none, nothing waits. All CPUs are looked at at every
- * poll: what is older than its beginning is then complete, and goes out.
+ * The file of a CPU is read by a thread that runs on this CPU. The kernel reserves room for a
+ * record and then fills it with interrupts off, so a reader on another CPU can see a record that is
+ * half filled; a reader on the same CPU cannot. Moving to the CPU costs more than reading, so one
+ * byte is first read from wherever the thread runs: the first byte of the magic number, whose value
+ * is known. Where this byte cannot be read, nothing waits on that CPU. Every poll looks at all
+ * CPUs, so that everything older than the beginning of the poll is complete and can be handed out.
  */
 #include <errno.h>
 #include <math.h>
@@ -23,10 +24,12 @@
 #include "agent/confine/privileges.h"
 #include "agent/source/source_blktrace_state.h"
 
-#define RING_BYTES_DEFAULT (1u << 20)  /* per CPU and disk */
-#define RINGS_BYTES_MAX	   (64u << 20) /* all together, unless asked for more */
-#define READ_BYTES	   (64u << 10)
-#define RESCAN_NS	   5000000000ull /* between looks for disks and CPUs that came or went */
+#define RING_BYTES_DEFAULT (1u << 20) /* bytes per CPU and disk */
+/* bytes of all rings together, unless the user asks for more */
+#define RINGS_BYTES_MAX (64u << 20)
+#define READ_BYTES	(64u << 10)
+/* time between looks for disks and CPUs that came or went */
+#define RESCAN_NS 5000000000ull
 
 static uint64_t now_ns(void)
 {
@@ -46,7 +49,8 @@ static void source_blktrace_put(struct source *s, struct traced_disk *d, int cpu
 }
 
 /*
- * Whether records wait. One whose first byte was read is not yet read; the byte is put in for it.
+ * Returns whether records wait. The first byte of the waiting records has then been consumed, so it
+ * is put back into the buffer here.
  */
 static bool has_records(struct source *s, struct traced_disk *d, int cpu)
 {
@@ -62,14 +66,17 @@ static bool has_records(struct source *s, struct traced_disk *d, int cpu)
 	if (nr >= 0)
 		d->read_ns = s->now_ns;
 	if (nr == 1) {
-		memcpy(&byte, &magic, 1); /* what was read may not have been written yet */
+		memcpy(&byte, &magic, 1); /* What was read may not be visible in full yet. */
 		source_blktrace_put(s, d, cpu, &byte, 1);
 		d->is_amid[cpu] = true;
 	}
 	return d->is_amid[cpu];
 }
 
-/* All there is: what is written meanwhile is written by this very CPU, when it is not here. */
+/*
+ * Reads everything there is. Records that are written meanwhile come from this very CPU, so they
+ * are never half filled.
+ */
 static void read_records(struct source *s, struct traced_disk *d, int cpu)
 {
 	ssize_t nr;
@@ -82,7 +89,10 @@ static void read_records(struct source *s, struct traced_disk *d, int cpu)
 	d->is_amid[cpu] = false;
 }
 
-/* Goes to the CPU, where it lets us: one that is off writes nothing. */
+/*
+ * Moves the thread to the CPU if the kernel allows it. A CPU that is offline writes nothing, so
+ * failing does no harm.
+ */
 static void go_to(const struct source *s, int cpu)
 {
 	cpu_set_t one;
@@ -124,7 +134,7 @@ static void source_blktrace_watch(const struct source *s, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
-	/* A file that cannot be waited for is still read by the clock. */
+	/* A file that cannot be waited for is still read by the timer. */
 	epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &event);
 }
 
@@ -192,7 +202,11 @@ static bool is_wanted(const struct source *s, const struct device_info *info)
 struct look {
 	struct source *s;
 	struct err *err;
-	bool is_first; /* a disk that cannot be traced is an error, unless it never can */
+	/*
+	 * During the first scan a disk that cannot be traced is an error, unless its kind can never
+	 * be traced.
+	 */
+	bool is_first;
 };
 
 static int scan_one(void *ctx, const struct device_info *info)
@@ -222,8 +236,8 @@ static int scan_one(void *ctx, const struct device_info *info)
 }
 
 /*
- * Disks that are gone have told all they will. Their files went with them: what ended since they
- * were last read, and what another disk of the number did until now, nobody has seen.
+ * Removes disks that are gone. Their files went with them, so requests that ended since the last
+ * reading, and requests of another disk that took over the number, were seen by nobody.
  */
 static void drop_gone(struct source *s)
 {
@@ -251,7 +265,7 @@ static int source_blktrace_scan(struct source *s, bool is_first, struct err *err
 	struct look look = { s, is_first ? err : &unused, is_first };
 	int ret;
 
-	/* First those whose number another disk may have by now. */
+	/* Disks whose number may belong to another disk by now are removed first. */
 	for (size_t i = 0; i < s->nr_disks; i++)
 		s->disks[i]->is_there = !blktrace_disk_is_gone(&s->disks[i]->disk);
 	drop_gone(s);
@@ -370,7 +384,7 @@ static int source_blktrace_open(struct source **out, const struct source_config 
 
 struct check {
 	struct err *err;
-	size_t nr; /* disks that can be traced */
+	size_t nr; /* number of disks that can be traced */
 };
 
 static int check_one(void *ctx, const struct device_info *info)
@@ -427,7 +441,10 @@ static int64_t source_blktrace_poll(struct source *s, const struct source_sink *
 	return s->nr_polled;
 }
 
-/* The rest: with the trace stopped, what an idle disk has not ended has ended unseen. */
+/*
+ * Hands over the rest. The trace is stopped, so a request that is still open on an idle disk has
+ * ended unseen.
+ */
 static void source_blktrace_drain(struct source *s)
 {
 	s->now_ns = now_ns();
@@ -467,7 +484,11 @@ static int source_blktrace_fd(const struct source *s)
 static double source_blktrace_kernel_cpu_s(const struct source *s)
 {
 	(void)s;
-	return NAN; /* the kernel does not tell, and nothing of it can be run alone */
+	/*
+	 * The kernel does not report its cost, and no part of its code can be run alone to measure
+	 * it.
+	 */
+	return NAN;
 }
 
 static int source_blktrace_detail(struct source *s, uint32_t device, struct profile *p)
@@ -482,7 +503,10 @@ void source_blktrace_counts(const struct source *s, struct pairing_counts *out)
 	pairing_counts(s->pairing, out);
 }
 
-/* Each of its ioctls asks for it: to take in disks that appear, and to remove what it set up. */
+/*
+ * Each ioctl of the trace needs CAP_SYS_ADMIN, both to trace disks that appear and to remove the
+ * traces that were set up.
+ */
 static uint64_t source_blktrace_needs(const struct source *s)
 {
 	(void)s;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* source_blktrace: see source.h; what its tests need besides. */
+/*
+ * source_blktrace: the source is described in source.h; this header has what its tests need
+ * besides.
+ */
 #ifndef AGENT_SOURCE_BLKTRACE_H
 #define AGENT_SOURCE_BLKTRACE_H
 
@@ -7,7 +10,7 @@
 #include "agent/source/source.h"
 #include "formats/pairing.h"
 
-/* As the open of source_blktrace, on another kernel. */
+/* Opens source_blktrace on the given kernel interface instead of the real one. */
 int source_blktrace_open_on(struct source **out, const struct source_config *config,
 			    const struct blktrace_kernel *kernel, struct err *err);
 void source_blktrace_counts(const struct source *s, struct pairing_counts *out);

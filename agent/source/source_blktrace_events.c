@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_blktrace_events: from records to requests, and what of them was lost.
+ * source_blktrace_events: turns records into requests, and counts the requests that were lost.
  *
- * Where the kernel had no room for events, how many requests that cost is the difference between
- * its count of completed requests and those handed over.
+ * Where the kernel had no room for events, the number of lost requests is the difference between
+ * the kernel's count of completed requests and the number of requests handed over.
  */
 #include <math.h>
 #include <time.h>
 
 #include "agent/source/source_blktrace_state.h"
 
-#define FORGET_NS 30000000000ull /* what a gap left under way is given up after */
+#define FORGET_NS 30000000000ull /* A request that a gap left open is given up after this time. */
 
 /* ---- requests ---- */
 
@@ -22,7 +22,10 @@ static void name_issuer(struct source *s, struct request *r, unsigned int begun_
 	if (r->flags & REQUEST_NO_ISSUER)
 		return;
 	e = tid_cache_find(&s->tids, r->tid, s->now_ns, &is_new);
-	/* A worker runs queues for others: inserted by one, a request's submitter is not known. */
+	/*
+	 * A worker thread runs queues for other threads. Where it inserted the request, the
+	 * submitter is unknown.
+	 */
 	if (begun_by == BLOCK_INSERT && e->is_kernel_thread) {
 		r->tid = r->pid = 0;
 		r->flags |= REQUEST_NO_ISSUER;
@@ -50,7 +53,10 @@ void blktrace_on_request(void *ctx, const struct request *paired, unsigned int b
 	struct traced_disk *d = blktrace_disk_of(s, paired->device);
 	struct request r = *paired;
 
-	/* A request without an end counts from the moment this is known; none of its times is kept. */
+	/*
+	 * The end of the request is missing, so the present moment is used; none of its times is
+	 * kept.
+	 */
 	if (r.flags & REQUEST_NO_COMPLETION) {
 		r.arrival_ns = r.dispatch_ns = r.completion_ns = s->now_ns;
 		r.flags |= REQUEST_NO_DISPATCH;
@@ -89,7 +95,10 @@ static void on_record(struct source *s, struct traced_disk *d, const struct blkt
 	if (record->type == BLKTRACE_PROCESS) {
 		tid_cache_note(&s->tids, e.tid, record->comm);
 	} else if (record->type == BLKTRACE_EVENT && e.kind == BLOCK_DRIVER_DATA) {
-		/* Without memory its latencies are missing: its count tells. */
+		/*
+		 * Where memory is short, only the latencies are missing, and their count shows
+		 * that.
+		 */
 		if (!blktrace_zfcp(relay_merge_reader(&d->merge), record, &zfcp))
 			zfcp_detail_add(&d->zfcp, &zfcp);
 	} else if (record->type == BLKTRACE_EVENT) {
@@ -135,7 +144,10 @@ void blktrace_look_for_drops(struct source *s)
 	}
 }
 
-/* Where the kernel counts no requests: by the events missed, and how many a request takes. */
+/*
+ * Estimates the loss where the kernel does not count requests: the missed events divided by the
+ * events that one request causes.
+ */
 static uint64_t lost_by_events(const struct traced_disk *d)
 {
 	uint64_t missed = d->dropped > d->missing ? d->dropped : d->missing;
@@ -146,8 +158,9 @@ static uint64_t lost_by_events(const struct traced_disk *d)
 }
 
 /*
- * Requests completed before this poll, less those handed over, less those that may still turn out
- * to be under way. Exact once the disk was idle; never more than were lost.
+ * Counts the requests completed before this poll, minus those handed over, minus those that may
+ * still be in flight. The result is exact once the disk was idle, and never more than what was
+ * lost.
  */
 void blktrace_reconcile(struct source *s, struct traced_disk *d)
 {
@@ -168,14 +181,15 @@ void blktrace_reconcile(struct source *s, struct traced_disk *d)
 }
 
 /*
- * What began a while ago on a disk that had nothing under way before this poll has ended unseen:
- * after a gap at once, else when two looks find it so, since the kernel counts only what is at the
- * driver, and a request may be on its way there for as long as its thread gets no CPU. And what a
- * gap left behind has, in the end, where a disk is never idle.
+ * Gives up requests that ended unseen. A request that began some time ago on a disk which had
+ * nothing in flight before this poll has ended unseen. After a gap this is concluded at once.
+ * Otherwise two looks must agree, because the kernel counts a request only once it is at the
+ * driver, and a request may be on its way there for as long as its thread gets no CPU. On a disk
+ * that is never idle, requests that a gap left open are given up after a time.
  */
 static void source_blktrace_events_settle(struct source *s, struct traced_disk *d)
 {
-	/* The clock begins at boot, and less than SETTLE_NS may have passed since. */
+	/* The monotonic clock begins at boot, so its value can be below SETTLE_NS. */
 	uint64_t before_ns = s->now_ns > SETTLE_NS ? s->now_ns - SETTLE_NS : 0;
 
 	if (d->was_idle && (d->is_lossy || d->was_idle_before)) {
@@ -203,7 +217,7 @@ void blktrace_look_before(struct source *s)
 		    s->kernel->completed(s->kernel->ctx, d->disk.device, &d->completed))
 			d->has_base = false;
 	}
-	if (any_lossy) /* all that was counted is handed over */
+	if (any_lossy) /* Everything that was counted has been handed over. */
 		nanosleep(&visible, NULL);
 }
 

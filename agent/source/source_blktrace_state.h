@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_blktrace_state: what the files of this source share; nobody else includes it.
+ * source_blktrace_state: the structures that the files of this source share. No other file includes
+ * this header.
  */
 #ifndef AGENT_SOURCE_BLKTRACE_STATE_H
 #define AGENT_SOURCE_BLKTRACE_STATE_H
@@ -10,63 +11,65 @@
 #include "agent/guest/tid_cache.h"
 #include "agent/guest/zfcp_detail.h"
 
-#define SETTLE_NS  1000000000ull /* between looks for ends that were not seen */
-#define VISIBLE_NS 20000u	 /* until what a CPU stored is seen by all, with room */
+#define SETTLE_NS  1000000000ull /* time between looks for requests whose end was not seen */
+#define VISIBLE_NS 20000u	 /* time until all CPUs see what one CPU stored, with a margin */
 
 struct traced_disk {
 	struct blktrace_disk disk;
 	struct relay_merge merge;
-	bool *is_amid; /* owned; by CPU: a record of it was begun to be read */
+	bool *is_amid; /* owned; by CPU: the first byte of a record has been read */
 	struct zfcp_detail zfcp;
-	bool is_there;		   /* seen by the last scan */
-	bool was_idle;		   /* nothing under way, before this poll */
-	bool was_idle_before;	   /* nor at the look before it */
-	bool has_base;		   /* the kernel counts its requests */
-	uint64_t base;		   /* completed, when the trace began */
-	uint64_t completed;	   /* by the kernel's count, before this poll */
-	uint64_t delivered;	   /* requests handed over that it counts */
-	uint64_t told;		   /* requests told to be lost */
-	uint64_t events, dropped;  /* seen, and not, in the kernel's ring */
-	uint64_t missing;	   /* by the sequence numbers */
-	uint64_t gap_ns;	   /* the last */
-	uint64_t read_ns;	   /* when the kernel's files could last be read */
-	uint64_t skipped;	   /* places where no record began */
-	bool is_lossy, is_settled; /* since is_lossy: all requests of before the gap are known */
+	bool is_there;	      /* the last scan found the disk */
+	bool was_idle;	      /* nothing was in flight before this poll */
+	bool was_idle_before; /* nothing was in flight at the look before that either */
+	bool has_base;	      /* the kernel counts requests of this disk */
+	uint64_t base;	      /* requests completed when the trace began */
+	uint64_t completed;   /* requests completed before this poll, by the kernel's count */
+	uint64_t delivered;   /* requests handed over that the kernel counts too */
+	uint64_t told;	      /* requests that were reported as lost */
+	/* events seen, and events dropped for lack of room in the ring */
+	uint64_t events, dropped;
+	uint64_t missing; /* events missing according to the sequence numbers */
+	uint64_t gap_ns;  /* time of the last gap */
+	uint64_t read_ns; /* when the kernel's files could last be read */
+	uint64_t skipped; /* positions at which no record began */
+	/* is_settled: since the loss, all requests from before the gap are known */
+	bool is_lossy, is_settled;
 };
 
 struct source {
 	const struct blktrace_kernel *kernel;
 	struct traced_disk **disks; /* owned */
 	size_t nr_disks;
-	uint32_t *wanted; /* owned; disks named */
+	uint32_t *wanted; /* owned; the disks that the user named */
 	size_t nr_wanted, ring_bytes;
 	struct pairing *pairing;
 	struct tid_cache tids;
-	uint8_t *scratch; /* READ_BYTES */
+	uint8_t *scratch; /* READ_BYTES of memory */
 	int nr_cpus, epoll_fd;
 	uint64_t now_ns, last_scan_ns, last_settle_ns;
-	const struct source_sink *sink; /* while polled */
+	const struct source_sink *sink; /* set while the source is polled */
 	int64_t nr_polled;
-	struct traced_disk *current; /* while its events are paired */
+	struct traced_disk *current; /* set while events of this disk are paired */
 };
 
-/* The disk of this number, or NULL. */
+/* Returns the disk of this number, or NULL. */
 struct traced_disk *blktrace_disk_of(const struct source *s, uint32_t device);
 
-/* A request from the pairing; ctx: the source. */
+/* Takes a request from the pairing; ctx is the source. */
 void blktrace_on_request(void *ctx, const struct request *paired, unsigned int begun_by);
-/* Events of the disk up to this time may be missing. */
+/* Notes that events of the disk up to this time may be missing. */
 void blktrace_on_gap(struct source *s, struct traced_disk *d, uint64_t time_ns);
-/* Pairs what the disk's CPUs told before a time. */
+/* Pairs the events of all CPUs of the disk before this time. */
 void blktrace_hand_over(struct source *s, struct traced_disk *d, uint64_t before_ns);
 
-/* Notices that the kernel had no room. */
+/* Looks for events that the kernel dropped for lack of room. */
 void blktrace_look_for_drops(struct source *s);
-/* What must be known of the disks as they were before the CPUs are read. */
+/* Notes the state of the disks, which must be known before the CPUs are read. */
 void blktrace_look_before(struct source *s);
-/* Gives up what has ended unseen, and tells what was lost. */
+/* Gives up requests that ended unseen, and reports what was lost. */
 void blktrace_look_after(struct source *s);
-/* Tells how many requests of a disk were lost so far, less those told already. */
+/* Reports the requests of a disk that were lost and have not been reported yet. */
 void blktrace_reconcile(struct source *s, struct traced_disk *d);
 
 #endif

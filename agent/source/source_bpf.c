@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* source_bpf: requests from our own programs in the kernel (bpf/), through one ring per CPU. */
+/*
+ * source_bpf: requests from this project's own BPF programs in the kernel (bpf/), through one ring
+ * per CPU.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -19,34 +21,35 @@
 #include "agent/source/rings.h"
 #include "agent/source/source.h"
 #include "agent/source/unseen.h"
+#include "base/clock.h"
 #include "bpf/event.h"
 #include "bpf/bio.skel.h"
 #include "bpf/block.skel.h"
 
 #define RING_BYTES_DEFAULT  (1u << 20)
 #define RING_BYTES_MIN	    (256u << 10)
-#define RINGS_BYTES_MAX	    (64u << 20)	   /* of all CPUs together, unless asked for more */
-#define WAKE_SHARE	    4		   /* the reader is woken at this part of a ring */
-#define SEEN_FORGET_NS	    10000000000ull /* names are asked for again this often */
-#define ISSUE_KEEP_NS	    10000000000ull /* how long issue stays without being wanted */
-#define SETTLE_NS	    1000000000ull  /* between looks for ends that were not seen */
-#define AGAIN_NS	    100000000ull   /* between looks for ends that were passed over ... */
-#define AGAIN_IDLE_NS	    1000000000ull  /* ... where none of ours was recorded */
-#define FEW_POLLED	    64		   /* there is time for a look at the table */
-#define CALIBRATE_RUNS	    2000	   /* their discarded records fit into the smallest ring */
-#define ENTRIES_PER_REQUEST 2		   /* start and complete */
-#define ENTRY_NS	    12 /* to enter and leave a program without kernel.bpf_stats */
+#define RINGS_BYTES_MAX	    (64u << 20)	   /* of all rings, unless the user asks for more */
+#define WAKE_SHARE	    4		   /* the reader is woken when 1/4 of a ring is full */
+#define SEEN_FORGET_NS	    10000000000ull /* then the names of threads are asked for again */
+#define ISSUE_KEEP_NS	    10000000000ull /* the issue program stays this long after its use */
+#define SETTLE_NS	    1000000000ull  /* between looks for requests that ended unseen */
+#define AGAIN_NS	    100000000ull   /* between looks for ends that the kernel skipped ... */
+#define AGAIN_IDLE_NS	    1000000000ull  /* ... and the same while no request was recorded */
+#define FEW_POLLED	    64		   /* after so few requests the table is looked at */
+#define CALIBRATE_RUNS	    2000	   /* their records fit into the smallest ring */
+#define ENTRIES_PER_REQUEST 2		   /* the programs run at start and completion */
+#define ENTRY_NS	    12		   /* to enter and leave a program, bpf_stats being off */
 
 struct source {
-	struct block_bpf *block; /* layer device; one of the two is NULL */
-	struct bio_bpf *bio;	 /* layer queue */
+	struct block_bpf *block; /* set at layer device; one of block and bio is NULL */
+	struct bio_bpf *bio;	 /* set at layer queue */
 	struct rings *rings;
 	struct kernel_btf kernel;
-	struct cpu_counters *counters; /* in the mapped .bss */
+	struct cpu_counters *counters; /* points into the mapped .bss */
 	__u64 *seen;
 	size_t seen_bytes;
 	__u64 *nr_evicted;
-	__u32 *shedding; /* NULL: cannot */
+	__u32 *shedding; /* NULL: these programs cannot shed */
 	struct inflight *inflights;
 	int nr_cpus;
 	struct unseen unseen;
@@ -54,23 +57,17 @@ struct source {
 	uint64_t last_misses, shed_misses;
 	uint64_t last_lost, last_shed, last_evicted, last_wanted_ns, last_forgot_ns;
 	uint64_t last_settled_ns, last_again_ns;
-	struct bpf_link *issue, *insert, *again; /* NULL while not attached */
+	struct bpf_link *issue, *insert, *again; /* NULL while a program is not attached */
 	bool issue_always;
-	int misses_fd; /* what the kernel says of the completion program; -1: unknown */
+	/* descriptor for the kernel's facts on the completion program; -1: unknown */
+	int misses_fd;
 	uint8_t layer;
-	uint32_t only_device;		/* 0: several */
-	double request_ns;		/* cost of one in the kernel, estimated; NaN unknown */
-	const struct source_sink *sink; /* while polled */
+	uint32_t only_device; /* 0: several devices */
+	/* estimated cost of one request in the kernel; NaN: unknown */
+	double request_ns;
+	const struct source_sink *sink; /* set while the source is polled */
 	int64_t nr_polled;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /* ---- records ---- */
 
@@ -94,7 +91,10 @@ static void on_record(void *ctx, const void *data, size_t bytes)
 
 /* ---- opening ---- */
 
-/* libbpf's own words are for --doctor and logs, not for a person's terminal. */
+/*
+ * libbpf's own messages are for developers, who ask for them by BLKCAST_LIBBPF; they are not for a
+ * user's terminal.
+ */
 static int source_bpf_quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	return level == LIBBPF_WARN && getenv("BLKCAST_LIBBPF") ? vfprintf(stderr, fmt, ap) : 0;
@@ -145,7 +145,7 @@ static int rings_open(struct source *s, int map_fd, uint32_t nr_rings, size_t by
 		if (!ret)
 			ret = rings_add(s->rings, fd, bytes);
 		if (fd >= 0)
-			close(fd); /* the outer map and the mapping keep it */
+			close(fd); /* The outer map and the mapping keep the inner map alive. */
 		if (ret)
 			return err_set(err, -ret, "ring %u of %u, %zu KiB: %s", i, nr_rings,
 				       bytes >> 10, strerror(-ret));
@@ -155,7 +155,7 @@ static int rings_open(struct source *s, int map_fd, uint32_t nr_rings, size_t by
 
 static int load_failed(int ret, struct err *err)
 {
-	/* The verifier says EACCES as well. */
+	/* The verifier returns EACCES as well, so a second test tells the two causes apart. */
 	if (ret == -EPERM || (ret == -EACCES && !bpf_may_load()))
 		return err_set(err, -ret,
 			       "bpf: not permitted to load programs: run as root, or with CAP_BPF "
@@ -244,7 +244,10 @@ static void issue_detach(struct source *s)
 	s->issue = s->insert = NULL;
 }
 
-/* Submissions first, completions last: every request that is seen to begin is seen to end. */
+/*
+ * Attaches the programs for submissions first and those for completions last, so that the end of
+ * every request whose beginning was seen is seen too.
+ */
 static int block_attach(struct source *s)
 {
 	struct {
@@ -268,7 +271,7 @@ static int block_attach(struct source *s)
 		if (!*order[i].link)
 			return -errno;
 	}
-	s->block->bss->attached_ns = now_ns();
+	s->block->bss->attached_ns = clock_monotonic_ns();
 	return 0;
 }
 
@@ -279,7 +282,8 @@ static int attach_failed(int ret, struct err *err)
 }
 
 /*
- * Requeues change nothing before a request has been seen to begin: they tell whether we may attach.
+ * Attaches the program for requeues. It changes nothing before the beginning of a request has been
+ * seen, and shows whether this process may attach programs.
  */
 static int attach_first(struct source *s, struct err *err)
 {
@@ -296,7 +300,7 @@ static int source_bpf_begin(struct source *s, struct err *err)
 	return ret ? attach_failed(ret, err) : 0;
 }
 
-/* What one request costs in the kernel, by running the programs' body on its own. */
+/* Estimates what one request costs in the kernel by running the body of the programs alone. */
 static double source_bpf_calibrate(const struct source *s)
 {
 	char packet[64] = { 0 };
@@ -323,7 +327,10 @@ static void source_bpf_free(struct source *s)
 	free(s);
 }
 
-/* Whether a traced disk keeps no I/O statistics: then no submission is announced. */
+/*
+ * Returns whether a traced disk keeps no I/O statistics. The kernel then does not announce
+ * submissions.
+ */
 static bool iostats_off_somewhere(const struct source_config *config)
 {
 	for (size_t i = 0; i < config->nr_devices; i++)
@@ -361,9 +368,9 @@ static int source_bpf_open(struct source **out, const struct source_config *conf
 	if (ret)
 		goto fail;
 	s->request_ns = source_bpf_calibrate(s);
-	/* What calibration discarded takes room until it is passed over. */
+	/* The records that the calibration discarded take room in the ring until they are read. */
 	rings_read(s->rings, on_record, s);
-	s->last_forgot_ns = now_ns();
+	s->last_forgot_ns = clock_monotonic_ns();
 	ret = attach_first(s, err);
 	if (ret)
 		goto fail;
@@ -407,7 +414,10 @@ static void source_bpf_tell(const struct source *s, enum loss_cause cause, uint6
 		s->sink->lost(s->sink->ctx, cause, nr, device);
 }
 
-/* A look costs as much as the rest of a poll. Other disks' requests may be in the way of ours. */
+/*
+ * Each look costs as much as the rest of a poll, and requests of other disks may hold lines of the
+ * table that requests of the traced disks need.
+ */
 static void again_follow(struct source *s, uint64_t now)
 {
 	uint64_t every_ns = s->nr_polled ? AGAIN_NS : AGAIN_IDLE_NS;
@@ -424,7 +434,10 @@ static bool is_shedding(const struct source *s)
 	return s->shedding && *s->shedding;
 }
 
-/* Those passed over while requests are shed leave no line behind: the kernel counted them. */
+/*
+ * Requests that the kernel skipped while requests were shed leave no line in the table; the kernel
+ * counts them as misses.
+ */
 static void shed_misses(struct source *s)
 {
 	uint64_t misses = bpf_misses_read(s->misses_fd);
@@ -447,7 +460,10 @@ static void losses_tell(struct source *s)
 	}
 	source_bpf_tell(s, LOSS_RING_FULL, lost - s->last_lost, s->only_device);
 	source_bpf_tell(s, LOSS_SHED, shed - s->last_shed, s->only_device);
-	/* A bio that lost its line is lost; a request is still recorded, without its issuer. */
+	/*
+	 * A bio whose line was evicted is lost. A request in the same case is still recorded, but
+	 * without its issuer.
+	 */
 	if (s->layer == LAYER_QUEUE)
 		source_bpf_tell(s, LOSS_UNPAIRED, evicted - s->last_evicted, s->only_device);
 	s->last_lost = lost;
@@ -463,7 +479,7 @@ static void unseen_tell(void *ctx, const struct event_request *e)
 	on_record(ctx, &copy, sizeof(copy));
 }
 
-/* Before 5.19, to attach when needed. */
+/* Before Linux 5.19, attaching a program later needs a capability. */
 static uint64_t source_bpf_needs(const struct source *s)
 {
 	int fd = bpf_program__fd(s->block ? s->block->progs.block_rq_complete
@@ -472,7 +488,7 @@ static uint64_t source_bpf_needs(const struct source *s)
 	return privileges_bpf_is_free(fd) ? 0 : PRIVILEGE(CAP_BPF);
 }
 
-/* Attaches the issue program while there are requests that it alone can explain. */
+/* Keeps the issue program attached while there are requests that only this program can explain. */
 static void issue_follow(struct source *s, uint64_t now)
 {
 	uint64_t wanted_ns = 0;
@@ -493,7 +509,7 @@ static void issue_follow(struct source *s, uint64_t now)
 
 static int64_t source_bpf_poll(struct source *s, const struct source_sink *sink)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_monotonic_ns();
 
 	s->sink = sink;
 	s->nr_polled = 0;
@@ -520,8 +536,8 @@ static int source_bpf_fd(const struct source *s)
 }
 
 /*
- * While it sheds, requests begin without a line; those that have one from before give it back as
- * they end, also where the first program was passed over.
+ * While requests are shed, new requests take no line in the table. Requests that have a line from
+ * before release it when they end, even where the kernel skipped the first program.
  */
 static void source_bpf_shed(struct source *s, bool on)
 {
@@ -558,7 +574,8 @@ static void source_bpf_close(struct source *s, const struct source_sink *sink)
 	s->is_closing = true;
 	s->last_settled_ns = 0;
 	source_bpf_poll(s, sink);
-	source_bpf_poll(s, sink); /* with nothing more to come, settles what was not seen to end */
+	/* Nothing more will come, so requests whose end was not seen are settled now. */
+	source_bpf_poll(s, sink);
 	source_bpf_free(s);
 }
 

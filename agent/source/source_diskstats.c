@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_diskstats: no requests, but what the kernel counts of each disk: /proc/diskstats, and who
- * moved the most bytes meanwhile. Works wherever /proc is mounted.
+ * source_diskstats: no single requests, but the kernel's counters of each disk in /proc/diskstats,
+ * and which processes and cgroups moved the most bytes meanwhile. It works wherever /proc is
+ * mounted.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 #include "agent/source/source.h"
 
 #define DISKSTATS   "/proc/diskstats"
-#define SECONDS_MIN 1e-3 /* between readings: shorter ones say nothing */
+#define SECONDS_MIN 1e-3 /* Readings closer together than this give no meaningful rate. */
 
 struct disk {
 	struct disk_counters counters;
@@ -26,11 +27,11 @@ struct disk {
 };
 
 struct source {
-	uint32_t *devices; /* owned; wanted, none: all */
+	uint32_t *devices; /* owned; the disks that the user named; none: all disks */
 	size_t nr_devices;
-	struct disk *disks; /* owned; as last read */
+	struct disk *disks; /* owned; the counters at the last reading */
 	size_t nr_disks;
-	uint64_t read_ns; /* when, CLOCK_MONOTONIC */
+	uint64_t read_ns; /* time of that reading, CLOCK_MONOTONIC */
 	struct busiest *busiest;
 };
 
@@ -50,7 +51,10 @@ static struct disk *disk_of(struct disk *disks, size_t nr, uint32_t device)
 	return NULL;
 }
 
-/* What the disk is; known of one seen before under the same name. */
+/*
+ * Returns whether the device is a partition. The answer is kept for a device that was seen before
+ * under the same name.
+ */
 static bool is_partition(const struct source *s, const struct disk_counters *c)
 {
 	const struct disk *was = disk_of(s->disks, s->nr_disks, c->device);
@@ -61,7 +65,10 @@ static bool is_partition(const struct source *s, const struct disk_counters *c)
 	return !device_read(c->device, &info) && info.partition;
 }
 
-/* A reading of all disks, partitions included: 0, -errno; the caller's. */
+/*
+ * Reads the counters of all disks, partitions included. Returns 0 or -errno; *out belongs to the
+ * caller.
+ */
 static int disks_read(const struct source *s, struct disk **out, size_t *out_nr, uint64_t *at_ns)
 {
 	FILE *f = fopen(DISKSTATS, "re");
@@ -243,8 +250,9 @@ out:
 }
 
 /*
- * Of one that came since, all that it counts: it was not there before. One that began anew (its
- * number was given to another disk) has nothing to tell until the next reading.
+ * Computes the difference to the last reading. For a disk that appeared since then it is all that
+ * the disk has counted, because the disk did not exist before. A disk whose counters began anew
+ * (another disk took over the number) has no difference until the next reading.
  */
 static bool change_of(const struct source *s, const struct disk_counters *now,
 		      struct disk_counters *out)
@@ -266,11 +274,14 @@ static int source_diskstats_profiles(struct source *s, const struct source_profi
 	if (ret)
 		return ret;
 	seconds = (double)(at_ns - s->read_ns) / 1e9;
-	if (seconds < SECONDS_MIN) { /* left to the next reading */
+	if (seconds < SECONDS_MIN) { /* The interval is too short; the next reading covers it. */
 		free(disks);
 		return 0;
 	}
-	/* When the counters were read, by today's offset between the clocks. */
+	/*
+	 * The time of day at which the counters were read, by the present offset between the two
+	 * clocks.
+	 */
 	end_s = (double)(clock_read_ns(CLOCK_REALTIME) - (clock_read_ns(CLOCK_MONOTONIC) - at_ns)) /
 		1e9;
 	busiest_read(s->busiest, seconds);
@@ -293,7 +304,7 @@ out:
 	return ret;
 }
 
-/* What the processes of other users moved, in /proc/PID/io. */
+/* Reading /proc/PID/io of other users' processes needs a capability. */
 static uint64_t source_diskstats_needs(const struct source *s)
 {
 	(void)s;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_tracefs: requests from the kernel's block events, in a tracing instance of our own.
+ * source_tracefs: requests from the kernel's block events, through a tracing instance of the
+ * agent's own.
  *
- * Each CPU has a buffer; its pages are read, decoded and merged by time into one stream of events,
- * as far as all CPUs are known to have come, and the stream is paired into requests.
+ * Each CPU has a buffer. Its pages are read and decoded, and the events of all CPUs are merged into
+ * one stream in order of time, up to the time that all CPUs are known to have reached. The stream
+ * is then paired into requests.
  */
 #include <errno.h>
 #include <math.h>
@@ -23,13 +25,19 @@
 #include "base/buf.h"
 #include "formats/pairing.h"
 
-#define BUFFER_BYTES_DEFAULT (4u << 20)	  /* per CPU: 100 ms of 300 000 requests a second on one */
-#define BUFFERS_BYTES_MAX    (128u << 20) /* of all CPUs together, unless asked for more */
-#define WAKE_PERCENT	     "12"
-#define DEVICES_MAX	     32
-/* An event's time is taken before it is in the buffer: so long is waited for those on their way. */
+/* Per CPU. Holds 100 ms of 300 000 requests per second on one CPU. */
+#define BUFFER_BYTES_DEFAULT (4u << 20)
+/* bytes of all CPUs together, unless the user asks for more */
+#define BUFFERS_BYTES_MAX (128u << 20)
+#define WAKE_PERCENT	  "12"
+#define DEVICES_MAX	  32
+/*
+ * The kernel takes the time of an event before the event is in the buffer. The source waits this
+ * long for events on their way.
+ */
 #define HOLD_NS 800000ull
-#define LOOK_NS 1000000000ull /* between looks at losses, and for ends not seen */
+/* time between looks for losses and for requests whose end was not seen */
+#define LOOK_NS 1000000000ull
 
 struct source {
 	struct tracefs_instance instance;
@@ -39,21 +47,27 @@ struct source {
 	struct thread_table *threads;
 	struct trace_cpus *cpus;
 	struct buf text;
-	uint32_t devices[DEVICES_MAX]; /* met, for looks at what is under way */
+	/* devices that were met, for looks at their requests in flight */
+	uint32_t devices[DEVICES_MAX];
 	uint64_t idle_ns
-		[DEVICES_MAX]; /* by device: seen with nothing under way at the last look; 0: not */
-	bool is_counted[DEVICES_MAX]; /* by device: the tally tells what is missing of it */
+		/*
+		 * by device: when the last look found nothing in flight; 0: something was in flight
+		 */
+		[DEVICES_MAX];
+	bool is_counted[DEVICES_MAX]; /* by device: the tally counts its missing requests */
 	size_t nr_devices;
-	uint32_t only_device; /* 0: several */
-	uint64_t fed_ns;      /* events up to here are paired */
-	uint64_t look_ns;     /* last look at losses */
-	uint64_t gap_ns;      /* events up to here may be missing; 0: none is */
+	uint32_t only_device; /* 0: several devices */
+	uint64_t fed_ns;      /* events up to this time have been paired */
+	uint64_t look_ns;     /* time of the last look for losses */
+	uint64_t gap_ns;      /* events up to this time may be missing; 0: none is */
 	struct kernel_tally tally;
-	bool has_tally; /* the kernel counts what is traced: the device layer */
-	uint64_t clean_events, clean_requests; /* while nothing was dropped */
-	uint64_t nr_events, nr_requests;       /* since the last look */
-	uint64_t nr_all, nr_uncounted;	       /* events; of them, of disks without counts */
-	const struct source_sink *sink;	       /* while polled */
+	/* whether the kernel counts the traced requests, which it does at the device layer */
+	bool has_tally;
+	uint64_t clean_events, clean_requests; /* counted while nothing was dropped */
+	uint64_t nr_events, nr_requests;       /* counted since the last look */
+	/* all events, and those of disks that the kernel does not count */
+	uint64_t nr_all, nr_uncounted;
+	const struct source_sink *sink; /* set while the source is polled */
 	int64_t nr_polled;
 };
 
@@ -83,7 +97,7 @@ static void tell_missing(void *ctx, uint32_t device, uint64_t nr)
 
 /* ---- events to requests ---- */
 
-/* Whether the kernel's counts tell what is missing of the device. */
+/* Notes a device, and returns whether the kernel's counts show what is missing of it. */
 static bool device_note(struct source *s, uint32_t device)
 {
 	for (size_t i = 0; i < s->nr_devices; i++)
@@ -102,12 +116,15 @@ static void on_request(void *ctx, const struct request *r, unsigned int begun_by
 	struct request out = *r;
 
 	(void)begun_by;
-	/* Its end was dropped: it is among those that are told as lost. */
+	/* The end of this request was dropped, so it is among those that are reported as lost. */
 	if (out.flags & REQUEST_NO_COMPLETION && out.arrival_ns <= s->gap_ns)
 		return;
 	s->nr_polled++;
 	s->nr_requests++;
-	/* A request without an end counts from the moment this is known; none of its times is kept. */
+	/*
+	 * The end of the request is missing, so the present moment is used; none of its times is
+	 * kept.
+	 */
 	if (out.flags & REQUEST_NO_COMPLETION) {
 		out.arrival_ns = out.dispatch_ns = out.completion_ns = now_ns();
 		out.flags |= REQUEST_NO_DISPATCH;
@@ -117,7 +134,10 @@ static void on_request(void *ctx, const struct request *r, unsigned int begun_by
 		s->sink->request(s->sink->ctx, &out);
 }
 
-/* Who submits is told where a request or bio begins; the process is asked of /proc. */
+/*
+ * The events at which a request or bio begins name the submitting thread; /proc says to which
+ * process the thread belongs.
+ */
 static void on_decoded(void *ctx, struct block_event *e, const char *comm)
 {
 	struct source *s = ctx;
@@ -160,7 +180,7 @@ static int source_tracefs_take(struct source *s, uint64_t until_ns)
 
 /* ---- losses, and ends that were not seen ---- */
 
-/* Of the requests that the events dropped would have told of, those of disks without counts. */
+/* Estimates how many of the lost requests belong to disks that the kernel does not count. */
 static uint64_t lost_uncounted(const struct source *s, uint64_t dropped)
 {
 	double each = s->clean_requests ? (double)s->clean_events / (double)s->clean_requests : 0;
@@ -172,9 +192,10 @@ static uint64_t lost_uncounted(const struct source *s, uint64_t dropped)
 }
 
 /*
- * Where events were dropped, the kernel's own counts say how many requests are missing; of disks of
- * which it keeps none (iostats off, or they came later), so many as the events dropped would have
- * told of. The gap keeps what began before it from being taken for what ends behind it.
+ * Where events were dropped, the kernel's own counts show how many requests are missing. For disks
+ * without such counts (iostats are off, or the disk appeared later), the number follows from the
+ * dropped events and the mean number of events per request. The gap keeps a request that began
+ * before it from being paired with an end that came after it.
  */
 static void losses_look(struct source *s, uint64_t now)
 {
@@ -198,10 +219,10 @@ static void losses_look(struct source *s, uint64_t now)
 }
 
 /*
- * What is held from long before a disk was seen to have nothing under way, and is held still when
- * it is seen so again, has ended unseen, if all events up to then have come. Long before, and
- * twice: the kernel counts only what is at the driver, and a request may still have been on its way
- * there, in a scheduler or with a thread that does not get a CPU.
+ * Gives up requests that ended unseen. Such a request began long before a look found nothing in
+ * flight on its disk, it is still open when a second look finds the same, and all events up to then
+ * have been read. Both conditions are needed, because the kernel counts a request only once it is
+ * at the driver: until then it may wait in a scheduler or with a thread that gets no CPU.
  */
 static void unseen_settle(struct source *s, uint64_t now)
 {
@@ -256,7 +277,7 @@ static int config_check(const struct source_config *config, struct err *err)
 	return 0;
 }
 
-/* A setting without which the source would not be right. */
+/* Writes a setting without which the source would give wrong results; failing is an error. */
 static int source_tracefs_set(struct source *s, const char *path, const char *text, struct err *err)
 {
 	int ret = tracefs_write(s->instance.fd, path, text);
@@ -283,13 +304,17 @@ static int settings_make(struct source *s, const struct source_config *config, s
 	if (ret)
 		return ret;
 	ret = source_tracefs_set(s, "buffer_size_kb", kb, err);
-	/* When full, new events are dropped, and counted, rather than old ones torn from theirs. */
+	/*
+	 * A full buffer drops new events and counts them. The alternative, overwriting, would
+	 * separate old events from their requests.
+	 */
 	if (ret)
 		return ret;
 	ret = source_tracefs_set(s, "options/overwrite", "0", err);
 	if (ret)
 		return ret;
-	tracefs_write(s->instance.fd, "buffer_percent", WAKE_PERCENT); /* since 5.0 */
+	/* The file exists since Linux 5.0. */
+	tracefs_write(s->instance.fd, "buffer_percent", WAKE_PERCENT);
 	return 0;
 }
 
@@ -330,7 +355,7 @@ out:
 
 static void source_free(struct source *s)
 {
-	trace_cpus_close(s->cpus); /* or the instance is busy */
+	trace_cpus_close(s->cpus); /* The instance is busy while a buffer is open. */
 	tracefs_instance_remove(&s->instance);
 	pairing_free(s->pairing);
 	thread_table_free(s->threads);
@@ -338,7 +363,7 @@ static void source_free(struct source *s)
 	free(s);
 }
 
-/* The disks whose completed requests are counted: those named, or all there are. */
+/* The disks whose completed requests are counted: those that the user named, or all. */
 struct disks {
 	uint32_t devices[KERNEL_TALLY_DEVICES];
 	size_t nr;
@@ -386,7 +411,10 @@ static int source_tracefs_prepare(struct source *s, const struct source_config *
 		ret = trace_block_init(&s->block, config->layer, format_load, s, err);
 	if (!ret)
 		ret = trace_cpus_open(&s->cpus, s->instance.fd, &s->layout, &s->block, err);
-	/* All begin at once: what is seen to begin is seen to end. */
+	/*
+	 * All events are enabled together, so that the end of each request whose beginning was seen
+	 * is seen too.
+	 */
 	for (size_t i = 0; i < s->block.nr && !ret; i++)
 		ret = event_enable(s, s->block.events[i].name, config, err);
 	if (ret)
@@ -444,7 +472,7 @@ static void source_tracefs_close(struct source *s, const struct source_sink *sin
 		return;
 	s->sink = sink;
 	kernel_tally_settle(&s->tally, UINT64_MAX, tell_missing,
-			    s); /* one that waited: cut short */
+			    s); /* a request that still waits is cut short */
 	losses_look(s, now_ns());
 	tracefs_write(s->instance.fd, "tracing_on", "0");
 	if (!source_tracefs_take(s, UINT64_MAX)) {

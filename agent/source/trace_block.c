@@ -4,14 +4,14 @@
 
 #include "agent/source/trace_block.h"
 
-#define RWBS_BYTES 16 /* kernels have 8, newer ones 10 */
+#define RWBS_BYTES 16 /* older kernels have 8 bytes, newer ones 10 */
 
-/* One of a group is enough: the first that the kernel has. */
+/* One event of a group is enough; the first that the kernel has is taken. */
 struct wanted {
 	const char *name;
 	uint8_t kind, layer;
 	bool is_needed;
-	const char *unless; /* left out where the kernel has that event */
+	const char *unless; /* The event is left out where the kernel has this other event. */
 };
 
 static const struct wanted wanted[] = {
@@ -126,13 +126,14 @@ static int fields_read(const struct trace_block *b, const struct trace_block_eve
 		.bytes = (uint32_t)nr_sector * SECTOR_BYTES,
 		.device = (uint32_t)device,
 		.tid = (uint32_t)tid,
-		/* The kernel's own errno is below 0. */
+		/* The kernel reports a negative errno. */
 		.error = (int64_t)error < 0 && -(int64_t)error <= UINT16_MAX
 				 ? (uint16_t) - (int64_t)error
 				 : 0,
 		.kind = e->kind,
 	};
-	if (!nr_sector) /* a command that is none of blocks: its data, if any */
+	/* This is a command that does not address blocks; only the length of its data is known. */
+	if (!nr_sector)
 		out->bytes = (uint32_t)bytes;
 	if (block_event_rwbs(out, rwbs, strlen(rwbs)))
 		out->operation = OPERATION_OTHER;

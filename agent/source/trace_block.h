@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace_block: records of the kernel's block events to block events, by what their `format` files
- * say on this machine. Which events are wanted depends on the layer:
+ * trace_block: decodes records of the kernel's block events into block events, by what the `format`
+ * files of this machine say. Which events are used depends on the layer:
  *
- *	device	a request made (block_getrq, or block_io_start), merged, dispatched, handed back, ended
- *	queue	a bio queued and ended; on disks with requests its end is told by theirs
+ *         device  a request is made (block_getrq, or block_io_start), merged, dispatched, requeued,
+ *  completed
+ *         queue   a bio is queued and completed; on disks with requests the events of requests show
+ *  its end
  */
 #ifndef AGENT_TRACE_BLOCK_H
 #define AGENT_TRACE_BLOCK_H
@@ -21,9 +23,9 @@
 #define TRACE_BLOCK_EVENTS 8
 #define TRACE_COMM_BYTES   16
 
-/* What is needed of one event; a field that it has not has size 0. */
+/* The fields of one event that are used. A field that the event does not have has size 0. */
 struct trace_block_event {
-	const char *name; /* "block_rq_issue"; static */
+	const char *name; /* name of the event, such as "block_rq_issue"; static memory */
 	uint16_t id;
 	uint8_t kind; /* enum block_event_kind */
 	struct trace_field tid, device, sector, nr_sector, bytes, error, rwbs, comm;
@@ -32,22 +34,24 @@ struct trace_block_event {
 struct trace_block {
 	struct trace_block_event events[TRACE_BLOCK_EVENTS];
 	size_t nr;
-	struct trace_field type; /* common_type: the same place in all */
+	/* field common_type, which lies at the same offset in all events */
+	struct trace_field type;
 	bool is_big_endian;
 };
 
 /*
- * Reads the formats of the layer's events. load gives an event's format text, or NULL where this
- * kernel has no such event; it stays the callee's and is valid until the next call. 0; -ENODATA:
- * the kernel lacks an event without which nothing can be paired; -EINVAL: a format that lacks a
- * field. One line in err.
+ * Reads the formats of the layer's events. load returns the format text of an event, or NULL where
+ * this kernel has no such event; the text stays with load and must be valid until its next call.
+ * Returns 0; -ENODATA: the kernel lacks an event that pairing needs; -EINVAL: a format lacks a
+ * field. err holds one line.
  */
 int trace_block_init(struct trace_block *b, uint8_t layer,
 		     const char *(*load)(void *ctx, const char *event), void *ctx, struct err *err);
 
 /*
- * 1: out is filled but for pid and cpu, and comm with the running thread's name, or "" where the
- * event has none. 0: not one of these events. -EBADMSG: a record that makes no sense.
+ * Decodes one record. Returns 1: out is filled but for pid and cpu, and comm holds the running
+ * thread's name, or "" where the event has none. 0: the record is none of these events. -EBADMSG:
+ * the record makes no sense.
  */
 int trace_block_decode(const struct trace_block *b, const struct trace_record *r,
 		       struct block_event *out, char comm[TRACE_COMM_BYTES]);

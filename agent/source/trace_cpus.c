@@ -13,16 +13,16 @@
 #include "base/buf.h"
 
 #define CPUS_MAX    1024
-#define ROUND_PAGES 64 /* of one CPU before the others have their turn */
+#define ROUND_PAGES 64 /* pages of one CPU that are read before the other CPUs have their turn */
 
 struct cpu {
 	uint32_t number;
 	int fd;
-	struct block_event *events; /* owned: decoded, [at, nr) not yet handed over */
+	struct block_event *events; /* owned; decoded; those in [at, nr) are not handed over yet */
 	size_t at, nr, cap;
-	uint64_t last_ns; /* of the newest event read */
+	uint64_t last_ns; /* time of the newest event that was read */
 	bool is_drained;
-	uint64_t dropped; /* events lost, by its stats */
+	uint64_t dropped; /* lost events according to the CPU's stats file */
 };
 
 struct trace_cpus {
@@ -31,11 +31,11 @@ struct trace_cpus {
 	int instance_fd, epoll_fd;
 	const struct trace_page_layout *layout;
 	const struct trace_block *formats;
-	uint8_t *page; /* owned, layout->page_bytes */
+	uint8_t *page; /* owned; layout->page_bytes */
 	struct buf text;
 };
 
-/* The CPU whose next event is the oldest; NULL where none has one. */
+/* Returns the CPU whose next event is the oldest, or NULL where no CPU has an event. */
 static struct cpu *trace_cpus_oldest(const struct trace_cpus *t)
 {
 	struct cpu *first = NULL;
@@ -50,7 +50,7 @@ static struct cpu *trace_cpus_oldest(const struct trace_cpus *t)
 	return first;
 }
 
-/* The time of the oldest event of all CPUs but this one. */
+/* Returns the time of the oldest event of all CPUs but this one. */
 static uint64_t oldest_but(const struct trace_cpus *t, const struct cpu *but)
 {
 	uint64_t ns = UINT64_MAX;
@@ -64,7 +64,10 @@ static uint64_t oldest_but(const struct trace_cpus *t, const struct cpu *but)
 	return ns;
 }
 
-/* Hands over all events up to this time, oldest first, in runs of one CPU. */
+/*
+ * Hands over all events up to this time, oldest first. Consecutive events of one CPU are handed
+ * over as one run.
+ */
 static void trace_cpus_merge(struct trace_cpus *t, uint64_t until_ns,
 			     const struct trace_cpus_sink *sink)
 {
@@ -131,7 +134,10 @@ static void page_decode(struct trace_cpus *t, struct cpu *c, size_t bytes,
 		sink->lost(sink->ctx, LOSS_DECODE, 1);
 }
 
-/* Pages of one CPU: until there are no more, or they are newer than wanted, or a round is over. */
+/*
+ * Reads pages of one CPU until there are no more, or they are newer than until_ns, or ROUND_PAGES
+ * were read.
+ */
 static int cpu_read(struct trace_cpus *t, struct cpu *c, uint64_t until_ns,
 		    const struct trace_cpus_sink *sink)
 {
@@ -185,7 +191,7 @@ static uint64_t stat_of(const char *text, const char *name)
 	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-/* Events that the kernel had no room for, or wrote over, since the last look. */
+/* Returns the number of events since the last look that the kernel dropped or overwrote. */
 static uint64_t dropped_since(struct trace_cpus *t, struct cpu *c)
 {
 	char path[48];
@@ -233,7 +239,7 @@ static int cpu_open(struct trace_cpus *t, uint32_t number, struct err *err)
 	return 0;
 }
 
-/* Those that may come later have their folder too. */
+/* CPUs that may come online later have their folder too. */
 static int cpus_open(struct trace_cpus *t, struct err *err)
 {
 	int fd = openat(t->instance_fd, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret = 0;

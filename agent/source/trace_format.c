@@ -9,7 +9,10 @@
 
 #define LOC_OFFSET_MASK 0xffffu
 
-/* The last word of a declaration, without the brackets of an array: "char rwbs[8]" to "rwbs". */
+/*
+ * Finds the last word of a declaration, without the brackets of an array: "char rwbs[8]" gives
+ * "rwbs".
+ */
 static bool declared_name(const char *text, size_t len, char out[TRACE_NAME_BYTES])
 {
 	size_t begin;
@@ -29,7 +32,9 @@ static bool declared_name(const char *text, size_t len, char out[TRACE_NAME_BYTE
 	return true;
 }
 
-/* A line "field:DECLARATION; offset:N; size:N; signed:N;". Older kernels say nothing on signs. */
+/*
+ * Parses a line "field:DECLARATION; offset:N; size:N; signed:N;". Older kernels leave the sign out.
+ */
 static bool field_parse(struct trace_field *out, const char *line)
 {
 	const char *begin = line + strcspn(line, ":") + 1, *end = strchr(begin, ';');

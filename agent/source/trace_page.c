@@ -7,11 +7,11 @@
 
 #define TYPE_BITS	 5
 #define DELTA_BITS	 27
-#define TYPE_DATA_MAX	 28u /* words of data */
+#define TYPE_DATA_MAX	 28u /* largest type that stands for data: its number of words */
 #define TYPE_PADDING	 29u
 #define TYPE_TIME_EXTEND 30u
 #define TYPE_TIME_STAMP	 31u
-/* An absolute stamp keeps 59 bits; the others are those of the page's stamp. */
+/* An absolute time stamp has 59 bits; the upper bits are those of the page's time stamp. */
 #define STAMP_HIGH_BITS (~0ull << (32 + DELTA_BITS))
 
 #define MISSED_EVENTS	(1u << 31)
@@ -31,7 +31,10 @@ uint64_t trace_number(const uint8_t *at, size_t bytes, bool is_big_endian)
 	return value;
 }
 
-/* Offset and size of a field of the header page: "field: u64 timestamp; offset:0; size:8; ..." */
+/*
+ * Finds offset and size of a field of the header page: "field: u64 timestamp; offset:0; size:8;
+ * ..."
+ */
 static int header_field(const char *text, const char *name, unsigned int *offset,
 			unsigned int *size, struct err *err)
 {
@@ -95,7 +98,10 @@ int trace_page_open(struct trace_page *p, const struct trace_page_layout *layout
 		.is_big_endian = layout->is_big_endian,
 		.has_missed = (commit & MISSED_EVENTS) != 0,
 	};
-	/* Their number, an unsigned long, stands behind the data where there was room for it. */
+	/*
+	 * The number of missed events, an unsigned long, follows the data where the page had room
+	 * for it.
+	 */
 	if (p->has_missed && (commit & MISSED_STORED) &&
 	    bytes - layout->data_at - used >= layout->commit_bytes) {
 		p->nr_missed = trace_number(p->end, layout->commit_bytes, layout->is_big_endian);
@@ -104,7 +110,7 @@ int trace_page_open(struct trace_page *p, const struct trace_page_layout *layout
 	return 0;
 }
 
-/* The two parts of an entry's first word. */
+/* Splits the first word of an entry into its two parts. */
 static void entry_split(const struct trace_page *p, unsigned int *type, uint32_t *delta)
 {
 	uint32_t word = (uint32_t)trace_number(p->at, 4, p->is_big_endian);
@@ -113,16 +119,19 @@ static void entry_split(const struct trace_page *p, unsigned int *type, uint32_t
 	*delta = p->is_big_endian ? word & ((1u << DELTA_BITS) - 1) : word >> TYPE_BITS;
 }
 
-/* The whole length of the entry at p->at, 0 where it is none. second: its second word. */
+/*
+ * Returns the whole length of the entry at p->at, or 0 where there is no valid entry. second is the
+ * entry's second word.
+ */
 static uint64_t entry_bytes(unsigned int type, uint32_t delta, uint32_t second)
 {
 	switch (type) {
-	case TYPE_PADDING: /* an entry taken back; without a time: nothing more on the page */
+	case TYPE_PADDING: /* An entry that was discarded. Without a time it ends the page. */
 		return delta ? 4 + (uint64_t)second : 0;
 	case TYPE_TIME_EXTEND:
 	case TYPE_TIME_STAMP:
 		return 8;
-	case 0: /* the length, with this word, stands in the second */
+	case 0: /* The second word holds the length, including that word. */
 		return second < 4 ? 0 : 4 + (((uint64_t)second + 3) & ~3ull);
 	default:
 		return 4 + 4ull * type;

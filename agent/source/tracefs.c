@@ -15,9 +15,11 @@
 
 #include "agent/source/tracefs.h"
 
-#define READ_BYTES     4096
-#define NAMES_TRIED    8  /* of one process: several sources in it */
-#define REMOVE_TRIES   50 /* a reader of /sys may have it open for a moment */
+#define READ_BYTES 4096
+/* number of names that one process tries, because it may run several sources */
+#define NAMES_TRIED 8
+/* A program that walks through /sys may have the instance open for a moment. */
+#define REMOVE_TRIES   50
 #define REMOVE_WAIT_US 2000
 
 static int open_at(const char *path)
@@ -34,7 +36,7 @@ static int open_at(const char *path)
 	return fd;
 }
 
-/* A mount of tracefs that stands nowhere. */
+/* Mounts tracefs for this process alone, in no folder. */
 static int mount_detached(void)
 {
 	int fs = fsopen("tracefs", FSOPEN_CLOEXEC), fd = -1, code;
@@ -50,7 +52,10 @@ static int mount_detached(void)
 
 int tracefs_open(int *out_fd, struct err *err)
 {
-	/* The second is mounted by a look at it, where debugfs is. */
+	/*
+	 * Where debugfs is mounted, looking at the second path makes the kernel mount tracefs
+	 * there.
+	 */
 	static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 	int fd = -ENOENT;
 
@@ -109,7 +114,7 @@ int tracefs_read(int dir_fd, const char *path, struct buf *out)
 	return nr ? (int)nr : out->error;
 }
 
-/* Switched off first, so that it costs nothing even where it cannot be removed yet. */
+/* The instance is switched off first, so that it costs nothing where it cannot be removed yet. */
 static int instance_remove(int root_fd, const char *path)
 {
 	char file[80];
@@ -125,7 +130,7 @@ static int instance_remove(int root_fd, const char *path)
 	return ret;
 }
 
-/* Whether a folder in instances/ is ours and its process is gone. */
+/* Returns whether a folder in instances/ was made by an agent whose process is gone. */
 static bool is_stale(const char *name)
 {
 	size_t len = strlen(TRACEFS_INSTANCE);

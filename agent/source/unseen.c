@@ -18,7 +18,7 @@ static struct event_request event_of(const struct inflight *at)
 	};
 }
 
-/* Tells the lives of one address apart: 16 bits, never 0. */
+/* Computes a 16-bit number, never 0, that distinguishes successive requests at one address. */
 static uint16_t life_of(const struct inflight *at)
 {
 	uint64_t x = at->key ^ at->arrival_ns ^ at->sector << 20 ^ at->pid_tgid << 40;
@@ -32,7 +32,10 @@ static bool unseen_replaced(__u64 *key, __u64 is, __u64 becomes)
 					   __ATOMIC_RELAXED);
 }
 
-/* A line that was told waits for an end after all, or for its address to be used again. */
+/*
+ * A line that was reported is kept for a while, because its request may end after all or its
+ * address may be used again.
+ */
 static uint16_t told_look(struct inflight *at, __u64 key, uint16_t nr_looks)
 {
 	if (nr_looks + 1 < UNSEEN_KEEP_LOOKS)

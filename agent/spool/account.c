@@ -9,36 +9,21 @@
 #include "agent/spool/account.h"
 #include "agent/spool/account_copies.h"
 #include "agent/spool/account_half.h"
+#include "agent/spool/account_state.h"
 #include "agent/guest/identity.h"
-
-struct account {
-	struct account_copies copies;
-	char *path;
-	char boot_id[SEGMENT_NAME_BYTES];
-	uint64_t identity;
-	uint64_t last_epoch; /* of segments that wait */
-	bool watches_all;
-	bool has_begun;			  /* this run is in the file */
-	bool is_damaged;		  /* what was found could not be read in full */
-	bool is_other_machine;		  /* or is another machine's */
-	uint64_t damaged_since_ns;	  /* CLOCK_REALTIME */
-	const struct capture_half *found; /* the copy of the run before; all 0: there is none */
-	pthread_mutex_t drop_lock;	  /* from drop_begin to drop_end: one intent at a time */
-	/* Under the lock of the copies: */
-	uint64_t total[NR_LOSS_CAUSES]; /* of this run */
-	uint64_t nr_lost_on_way;	/* of these, captured by this run */
-	bool has_gap_on_way;
-};
 
 static const struct capture_half nothing_seen;
 
-/* Whether it was captured, and lost between the pipeline and its sink. */
+/*
+ * Returns whether a loss of this cause happened after the capture, between the pipeline and its
+ * sink.
+ */
 static bool is_on_way(uint8_t cause)
 {
 	return cause == LOSS_SPOOL_FULL || cause == LOSS_SPOOL_ERROR || cause == LOSS_QUARANTINE;
 }
 
-static void keep_loss(struct account *a, struct stream_half *s, const struct loss *loss)
+void account_keep_loss(struct account *a, struct stream_half *s, const struct loss *loss)
 {
 	if (loss_is_pause(loss) || (loss->count_known && !loss->count))
 		return;
@@ -53,10 +38,10 @@ static void keep_loss(struct account *a, struct stream_half *s, const struct los
 static void keep_ledger(struct account *a, struct stream_half *s, const struct ledger *ledger)
 {
 	for (size_t i = 0; i < ledger->nr; i++)
-		keep_loss(a, s, &ledger->losses[i]);
+		account_keep_loss(a, s, &ledger->losses[i]);
 }
 
-/* A death between prepare and commit: decided by whether the segment is there. */
+/* The agent died between prepare and commit. Whether the segment exists decides what to do. */
 static void settle_prepared(struct account *a, const struct account_config *config)
 {
 	const struct stream_half *now = copies_stream(&a->copies);
@@ -75,14 +60,19 @@ static void settle_prepared(struct account *a, const struct account_config *conf
 	copies_publish_stream(&a->copies);
 }
 
-/* Takes up what the run before left; what cannot be read is a gap of unknown content. */
+/*
+ * Takes over the state that the run before left. What cannot be read becomes a gap of unknown
+ * content.
+ */
 static void take_up(struct account *a)
 {
 	struct account_choice choice;
 	struct err why = { 0 };
 
 	if (account_file_is_new(a->copies.file)) {
-		/* Segments without an account: it is gone, and what it held with it. */
+		/*
+		 * There are segments but no account: the account is gone, and with it what it held.
+		 */
 		a->is_damaged = a->last_epoch != 0;
 		a->damaged_since_ns = a->last_epoch;
 		account_file_clear(a->copies.file);
@@ -103,26 +93,31 @@ static void take_up(struct account *a)
 	atomic_store(&a->copies.capture_now, choice.capture < 0 ? 0 : choice.capture);
 	a->found = choice.capture < 0 ? &nothing_seen : copies_capture(&a->copies);
 	if (identity_differs(copies_stream(&a->copies)->identity, a->identity)) {
-		/* A copied disk: what is in it is the other machine's to tell. */
+		/*
+		 * This disk is a copy. What its account holds is reported by the original machine.
+		 */
 		log_say(a->copies.log, LEVEL_WARN, "ledger_of_another_machine", "epoch=%" PRIu64,
 			copies_stream(&a->copies)->seal.epoch);
 		a->is_other_machine = true;
 	}
 }
 
-/* Ends a drop: what it costs is lost from now on, or was not lost at all. Under the lock. */
+/*
+ * Ends a drop: the content of the segment counts as lost from now on, or was not lost at all. The
+ * lock must be held.
+ */
 static void end_drop(struct account *a, bool is_gone)
 {
 	struct stream_half *s = copies_edit_stream(&a->copies);
 
 	for (uint64_t i = 0; is_gone && i < s->nr_pending; i++)
-		keep_loss(a, s, &s->pending[i]);
+		account_keep_loss(a, s, &s->pending[i]);
 	s->is_dropping = 0;
 	s->nr_pending = 0;
 	copies_publish_stream(&a->copies);
 }
 
-/* A death in a drop: it is done now. */
+/* The agent died while it dropped a segment; the drop is completed now. */
 static void settle_drop(struct account *a, const struct account_config *config)
 {
 	const struct stream_half *now = copies_stream(&a->copies);
@@ -166,7 +161,8 @@ int account_open(struct account **out, const struct account_config *config, stru
 	if (config->last_epoch)
 		a->last_epoch = config->last_epoch(config->ctx);
 	take_up(a);
-	copies_sync(&a->copies); /* what was found may be the kernel's alone */
+	/* The state that was found may exist only in the kernel's memory, not on the disk. */
+	copies_sync(&a->copies);
 	account_settle(a, config);
 	*out = a;
 	return 0;
@@ -210,180 +206,12 @@ uint64_t account_next_epoch(const struct account *a, uint64_t realtime_ns)
 	return realtime_ns > last ? realtime_ns : last + 1;
 }
 
-static const struct seen_device *seen_find(const struct capture_half *c, uint32_t device)
+const struct seen_device *account_find_seen(const struct capture_half *c, uint32_t device)
 {
 	for (uint32_t i = 0; i < c->nr_devices; i++)
 		if (c->devices[i].device == device)
 			return &c->devices[i];
 	return NULL;
-}
-
-/* The period between the last word of the run before and now. */
-static struct loss gap_of(const struct capture_half *old, uint64_t now_real_ns)
-{
-	struct loss gap = { .count_known = true, .begin_real_ns = old->realtime_ns };
-
-	gap.end_real_ns = now_real_ns;
-	if (gap.begin_real_ns > now_real_ns) /* the clock was stepped back */
-		gap.begin_real_ns = now_real_ns;
-	return gap;
-}
-
-static void declare_died(struct account *a, struct stream_half *s, const struct capture_half *old,
-			 uint64_t now_real_ns)
-{
-	struct loss loss = gap_of(old, now_real_ns);
-	uint64_t left = 0;
-
-	loss.cause = LOSS_AGENT_DIED;
-	loss.end_real_ns = loss.begin_real_ns;
-	for (uint32_t i = 0; i < old->nr_devices; i++)
-		left += old->devices[i].nr;
-	for (uint32_t i = 0; i < s->accounted.nr; i++)
-		left -= s->accounted.count[i] < left ? s->accounted.count[i] : left;
-	/* The sum holds even where devices beyond the bound were put together differently. */
-	for (uint32_t i = 0; i < old->nr_devices; i++) {
-		uint64_t accounted = counts_get(&s->accounted, old->devices[i].device);
-
-		loss.device = old->devices[i].device;
-		loss.count = old->devices[i].nr > accounted ? old->devices[i].nr - accounted : 0;
-		loss.count = loss.count < left ? loss.count : left;
-		left -= loss.count;
-		keep_loss(a, s, &loss);
-	}
-}
-
-/*
- * How far a run can be ahead of the kernel's count without a cause: requests that were seen to end
- * but not counted yet as a base was read, or counted already as the run's own began. At most one
- * for each thread and CPU that ends requests at those instants.
- */
-#define NEAR_MAX 64
-
-/*
- * What the kernel counted on a device beyond what the run before had seen. *unplaced is how many
- * lost requests of unknown device are still to be found in those numbers. The base returned in
- * *base makes up for requests seen but not counted yet when the last base was read.
- */
-static void declare_unwatched(struct account *a, struct stream_half *s,
-			      const struct seen_device *old, struct loss loss,
-			      struct account_base *base, uint64_t *unplaced)
-{
-	uint64_t counted = base->completed - old->base;
-	uint64_t ahead = old->nr_countable > counted ? old->nr_countable - counted : 0;
-
-	loss.cause = LOSS_NOT_WATCHED;
-	loss.device = base->device;
-	if (base->completed < old->base || (ahead > NEAR_MAX && ahead > counted)) {
-		/* The device was replaced, or its statistics were switched off for a while. */
-		loss.count_known = false;
-	} else if (ahead) {
-		base->completed += ahead;
-	} else {
-		uint64_t placed;
-
-		loss.count = counted - old->nr_countable;
-		placed = loss.count < *unplaced ? loss.count : *unplaced;
-		loss.count -= placed;
-		*unplaced -= placed;
-	}
-	keep_loss(a, s, &loss);
-}
-
-/* Fills the new capture half with this run's bases, and declares what the old one lacks. */
-static void take_over(struct account *a, struct stream_half *s, const struct capture_half *old,
-		      struct capture_half *new, const struct account_base *bases, size_t nr)
-{
-	const struct seen_device *others = seen_find(old, 0);
-	bool compares = a->watches_all && old->watches_all;
-	uint64_t unplaced = others ? others->nr : 0;
-
-	for (size_t i = 0; i < nr && new->nr_devices < ACCOUNT_MAX_DEVICES; i++) {
-		const struct seen_device *seen = seen_find(old, bases[i].device);
-		struct account_base base = bases[i];
-		struct loss gap = gap_of(old, new->realtime_ns);
-
-		if (seen && seen->has_base && compares) {
-			declare_unwatched(a, s, seen, gap, &base, &unplaced);
-		} else if (seen) {
-			gap.cause = LOSS_NOT_WATCHED;
-			gap.device = base.device;
-			gap.count_known = false;
-			keep_loss(a, s, &gap);
-		}
-		new->devices[new->nr_devices++] = (struct seen_device){ .device = base.device,
-									.has_base = 1,
-									.base = base.completed };
-	}
-}
-
-/* A gap of unknown content, from the last word of the run before. */
-static void declare_unknown(struct account *a, struct stream_half *s, enum loss_cause cause,
-			    struct loss gap)
-{
-	(void)a;
-	gap.cause = (uint8_t)cause;
-	gap.count = 0;
-	gap.count_known = false;
-	keep_loss(a, s, &gap);
-}
-
-/* What the run before leaves to this one. */
-static void declare_all(struct account *a, struct stream_half *s, const struct capture_half *old,
-			struct capture_half *new, const struct account_base *bases, size_t nr)
-{
-	bool has_run = s->seal.epoch != 0;
-	struct loss gap = gap_of(old, new->realtime_ns);
-
-	if (a->is_damaged || (a->is_other_machine && has_run)) {
-		gap.begin_real_ns = a->damaged_since_ns < gap.end_real_ns ? a->damaged_since_ns
-									  : gap.end_real_ns;
-		if (a->is_other_machine)
-			s->nr_losses = 0;
-		declare_unknown(a, s, a->is_damaged ? LOSS_AGENT_DIED : LOSS_NOT_WATCHED, gap);
-	}
-	if (a->is_other_machine || (a->is_damaged && !old->realtime_ns)) {
-		take_over(a, s, &nothing_seen, new, bases, nr);
-	} else if (has_run && strcmp(s->boot_id, a->boot_id)) {
-		declare_died(a, s, old, new->realtime_ns);
-		/* Another boot: how much went by cannot be known, only when. */
-		declare_unknown(a, s, LOSS_NOT_WATCHED, gap);
-		take_over(a, s, &nothing_seen, new, bases, nr);
-	} else {
-		if (has_run)
-			declare_died(a, s, old, new->realtime_ns);
-		take_over(a, s, old, new, bases, nr);
-	}
-}
-
-void account_begin(struct account *a, uint64_t epoch, uint64_t realtime_ns,
-		   const struct account_base *bases, size_t nr)
-{
-	struct capture_half old, *new;
-	struct stream_half *s;
-
-	pthread_mutex_lock(&a->copies.lock);
-	old = a->has_begun ? *copies_capture(&a->copies) : *a->found;
-	s = copies_edit_stream(&a->copies);
-	for (uint32_t i = 0; i < s->nr_losses; i++)
-		s->losses[i].carried_by = ACCOUNT_NOT_CARRIED;
-	new = copies_edit_capture(&a->copies);
-	*new = (struct capture_half){ .realtime_ns = realtime_ns,
-				      .watches_all = a->watches_all,
-				      .seal.epoch = epoch };
-	declare_all(a, s, &old, new, bases, nr);
-	s->accounted.nr = 0;
-	s->is_prepared = s->is_acknowledged = 0;
-	s->seal.epoch = epoch;
-	s->identity = a->identity;
-	memcpy(s->boot_id, a->boot_id, SEGMENT_NAME_BYTES);
-	/* A death in between: the stream's copy then names the other epoch, whose capture stays. */
-	copies_publish_capture(&a->copies);
-	copies_publish_stream(&a->copies);
-	a->has_begun = true;
-	a->is_damaged = a->is_other_machine = false;
-	pthread_mutex_unlock(&a->copies.lock);
-	copies_sync(&a->copies); /* so that a power cut from here on leaves a gap that is told */
 }
 
 static void seen_put(struct capture_half *c, const struct account_count *count)
@@ -396,7 +224,7 @@ static void seen_put(struct capture_half *c, const struct account_count *count)
 			at = &c->devices[i];
 	if (!at && c->nr_devices >= ACCOUNT_MAX_DEVICES) {
 		device = 0;
-		at = (struct seen_device *)seen_find(c, 0);
+		at = (struct seen_device *)account_find_seen(c, 0);
 	}
 	if (!at) {
 		at = &c->devices[c->nr_devices++];

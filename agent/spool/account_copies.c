@@ -10,7 +10,7 @@
 
 #include "agent/spool/account_copies.h"
 
-/* The current half of the stream, to read. */
+/* Returns the current half of the stream, for reading. */
 const struct stream_half *copies_stream(const struct account_copies *c)
 {
 	return &c->file->stream[c->stream_now];
@@ -26,7 +26,8 @@ static int free_copy(int now, int pinned, int kept)
 }
 
 /*
- * A copy of the current half to change; becomes current by copies_publish_stream(). Under the lock.
+ * Returns a copy of the current half to change. copies_publish_stream() makes it the current one.
+ * The lock must be held.
  */
 struct stream_half *copies_edit_stream(struct account_copies *c)
 {
@@ -55,7 +56,7 @@ const struct capture_half *copies_capture(const struct account_copies *c)
 	return &c->file->capture[atomic_load(&c->capture_now)];
 }
 
-/* The same for the capture, but that the copy is not filled yet. */
+/* Does the same for the capture's half, except that the copy has undefined content. */
 struct capture_half *copies_edit_capture(struct account_copies *c)
 {
 	struct capture_half *h;
@@ -79,7 +80,7 @@ void copies_publish_capture(struct account_copies *c)
 	atomic_store(&c->file->published_capture, serial);
 }
 
-/* Keeps the current copies as they are until unpinned. */
+/* Protects the current copies from changes until they are unpinned. */
 static void pin_copies(struct account_copies *c)
 {
 	int now;
@@ -87,7 +88,7 @@ static void pin_copies(struct account_copies *c)
 	pthread_mutex_lock(&c->lock);
 	c->stream_pinned = c->stream_now;
 	pthread_mutex_unlock(&c->lock);
-	do { /* once it is pinned and still current, no later change begins in it */
+	do { /* A copy that is pinned and still current afterwards is not changed later. */
 		now = atomic_load(&c->capture_now);
 		atomic_store(&c->capture_pinned, now);
 	} while (atomic_load(&c->capture_now) != now);
@@ -100,15 +101,20 @@ static void unpin_copies(struct account_copies *c, bool is_synced)
 		c->stream_kept = c->stream_pinned;
 	c->stream_pinned = -1;
 	pthread_mutex_unlock(&c->lock);
-	if (is_synced) /* before the pin goes: the capture reads them in the other order */
+	/*
+	 * kept is set before pinned is cleared, because the capture thread reads them in the other
+	 * order.
+	 */
+	if (is_synced)
 		atomic_store(&c->capture_kept, atomic_load(&c->capture_pinned));
 	atomic_store(&c->capture_pinned, -1);
 }
 
 /*
- * Puts the account on the disk, for the sake of power cuts alone: the next boot must not count as
- * lost what a durable segment holds. Never by the capture thread. After a failure the kernel takes
- * the pages for clean: each is touched before the next try, so that all are written anew.
+ * Writes the account to the disk, which matters only after a power cut: the next boot must not
+ * count as lost what a durable segment holds. The capture thread never calls this. After a failed
+ * sync the kernel regards the pages as clean, so each page is modified before the next try in order
+ * that all are written again.
  */
 void copies_sync(struct account_copies *c)
 {
@@ -129,7 +135,7 @@ void copies_sync(struct account_copies *c)
 	pthread_mutex_unlock(&c->sync_lock);
 }
 
-/* Makes the new file's name durable. */
+/* Makes the name of the new file durable. */
 static int sync_name(struct account_copies *c, const char *path)
 {
 	char folder[PATH_MAX];

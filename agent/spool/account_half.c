@@ -41,7 +41,10 @@ static void join_loss(struct loss *at, const struct loss *loss)
 		at->end_real_ns = loss->end_real_ns;
 }
 
-/* One that no segment carries yet and that takes up this loss: a like one, or any where full. */
+/*
+ * Finds a loss that no segment carries yet and that can take up this one: a loss of the same kind,
+ * or any where the table is full.
+ */
 static struct loss *find_like(struct stream_half *s, const struct loss *loss, bool any)
 {
 	bool crowded = s->nr_losses > ACCOUNT_MAX_LOSSES / 2;
@@ -70,7 +73,10 @@ void half_keep_loss(struct stream_half *s, const struct loss *loss)
 	}
 	if (!at)
 		at = find_like(s, loss, true);
-	/* Not one is free: a segment of this run has it, and so it comes back if that is lost. */
+	/*
+	 * No entry is free. The last one belongs to a segment of this run, so it comes back if that
+	 * segment is lost.
+	 */
 	join_loss(at ? at : &s->losses[ACCOUNT_MAX_LOSSES - 1].loss, loss);
 }
 

@@ -22,7 +22,7 @@ void spool_name_print(const struct spool_name *name, const char *end, char out[S
 		 name->sequence, end);
 }
 
-/* Whether text is exactly the name of a segment with this end. */
+/* Parses text as the name of a segment with this ending, and accepts only the canonical form. */
 static bool name_parse(const char *text, const char *end, struct spool_name *out)
 {
 	char again[SPOOL_NAME_BYTES];
@@ -46,7 +46,7 @@ static int entry_order(const void *a, const void *b)
 			  &((const struct spool_entry *)b)->name);
 }
 
-/* Room for one more entry. */
+/* Makes room for one more entry. */
 static int entries_grow(struct spool *s)
 {
 	size_t cap = s->cap ? 2 * s->cap : 64;
@@ -87,7 +87,7 @@ static void take_up_bad(struct spool *s, const char *file)
 	spool_bad_add(&s->bad, s->dir_fd, &bad, s->config.log);
 }
 
-/* One file found at open. */
+/* Takes up one file that was found when the spool was opened. */
 static int take_up(struct spool *s, const char *file)
 {
 	struct spool_name name;
@@ -100,7 +100,7 @@ static int take_up(struct spool *s, const char *file)
 		return 0;
 	}
 	take_up_bad(s, file);
-	/* One that cannot be looked at now is there all the same: leaving it out would lose it. */
+	/* A file that cannot be examined now still exists; leaving it out would lose it. */
 	if (!name_parse(file, ".seg", &name))
 		return 0;
 	if (!fstatat(s->dir_fd, file, &st, AT_SYMLINK_NOFOLLOW) && !S_ISREG(st.st_mode))
@@ -138,9 +138,9 @@ static int take_up_all(struct spool *s, struct err *err)
 }
 
 /*
- * What was found may have been renamed by a process that was killed before it synced the folder: it
- * counts as durable from now on, so it must be. Likewise what was removed must stay away once the
- * account says that it is lost. A failure is said and no more: the next segment meets it again.
+ * A process that was killed may have renamed the file without syncing the folder. The file counts
+ * as durable from now on, so the folder is synced. A removed file, too, must stay away once the
+ * account says that it is lost. A failure is only logged, because the next segment meets it again.
  */
 static void sync_folder(struct spool *s)
 {
@@ -222,7 +222,7 @@ int spool_read_file(int dir_fd, const char *file, struct buf *out)
 	return ret;
 }
 
-/* Tells the owner, whose account is to hold the loss before the file goes. */
+/* Tells the owner, whose account must hold the loss before the file is removed. */
 static void report_lost(struct spool *s, enum loss_cause cause, const struct spool_entry *entry)
 {
 	char file[SPOOL_NAME_BYTES];
@@ -245,7 +245,7 @@ void spool_report_gone(struct spool *s, const struct spool_name *name, bool is_g
 		s->config.gone(s->config.ctx, name, is_gone);
 }
 
-/* With the lock held. */
+/* The lock must be held. */
 static void take_first(struct spool *s, struct spool_entry *out)
 {
 	*out = *spool_entry_at(s, 0);
@@ -255,9 +255,9 @@ static void take_first(struct spool *s, struct spool_entry *out)
 }
 
 /*
- * Takes the second oldest out of the index. The oldest is the one that is sent, and what was sent
- * without an answer, by this run or one that was killed, may be stored: given up it would count
- * twice.
+ * Takes the second oldest entry out of the index. The oldest is the one being sent. This run or an
+ * earlier one that was killed may have sent it without getting an answer, so it may be stored at
+ * the receiver, and dropping it would count it twice.
  */
 static bool pop_second(struct spool *s, struct spool_entry *out)
 {
@@ -288,7 +288,7 @@ static bool has_room(struct spool *s, size_t len)
 	return room;
 }
 
-/* Puts the entry in its place by name; nearly always the last. */
+/* Inserts the entry in the order of names, which is nearly always at the end. */
 static void spool_insert(struct spool *s, const struct spool_entry *entry)
 {
 	size_t at = s->nr++;
@@ -302,7 +302,7 @@ static void spool_insert(struct spool *s, const struct spool_entry *entry)
 	s->bytes += entry->bytes;
 }
 
-/* 0 once the file of this name is not there. */
+/* Removes a file. Returns 0 once no file of this name exists. */
 static int remove_file(struct spool *s, const char *file)
 {
 	if (!unlinkat(s->dir_fd, file, 0))
@@ -312,7 +312,10 @@ static int remove_file(struct spool *s, const char *file)
 	return faccessat(s->dir_fd, file, F_OK, AT_SYMLINK_NOFOLLOW) ? 0 : -EIO;
 }
 
-/* Back to its place: it could not be removed. There is room: nothing was added since. */
+/*
+ * Puts back an entry whose file could not be removed. There is room for it, because nothing was
+ * added since it was taken out.
+ */
 static void put_back(struct spool *s, const struct spool_entry *entry)
 {
 	pthread_mutex_lock(&s->lock);
@@ -320,7 +323,10 @@ static void put_back(struct spool *s, const struct spool_entry *entry)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* -ENOENT: there is none to drop; -errno: it cannot be removed, and stays. */
+/*
+ * Drops one segment. Returns -ENOENT where there is none to drop, and -errno where its file cannot
+ * be removed; the segment then stays.
+ */
 static int drop_one(struct spool *s)
 {
 	char file[SPOOL_NAME_BYTES];
@@ -373,7 +379,10 @@ int spool_append(struct spool *s, const struct spool_name *name, const void *dat
 		return ret;
 	spool_name_print(name, ".seg", file);
 	ret = durable_write(s->dir_fd, file, data, len, s->config.calls);
-	/* The disk can be full before the spool's own bound is: old ones make room there too. */
+	/*
+	 * The disk can be full before the spool reaches its own limit. Dropping old segments makes
+	 * room then, too.
+	 */
 	while ((ret == -ENOSPC || ret == -EDQUOT) && !drop_one(s))
 		ret = durable_write(s->dir_fd, file, data, len, s->config.calls);
 	if (ret)

@@ -29,7 +29,7 @@ static int folder_check_owner(int fd, const char *path, uid_t user, struct err *
 	return 0;
 }
 
-/* One agent per spool: the lock goes with the process, however that ends. */
+/* One agent may use a spool. The lock vanishes with the process, however the process ends. */
 static int folder_lock(struct spool_folder *f, const char *path, uid_t user, struct err *err)
 {
 	struct stat st;

@@ -3,7 +3,7 @@
 
 #include "agent/spool/tally.h"
 
-/* What is known of segments whose files cannot be read any more. */
+/* Adds what is known of segments whose files cannot be read any more. */
 static int add_content(struct ledger *lost, enum loss_cause cause,
 		       const struct spool_content *content)
 {
@@ -19,7 +19,9 @@ static int add_content(struct ledger *lost, enum loss_cause cause,
 static void on_lost(void *ctx, enum loss_cause cause, const struct spool_name *name,
 		    const void *data, size_t len, const struct spool_content *content)
 {
-	/* Without the memory to count it is still said that something is lost. */
+	/*
+	 * Where there is no memory to count the losses, it is still noted that something is lost.
+	 */
 	struct loss unknown = { .cause = (uint8_t)cause };
 	struct ledger at_least = { .losses = &unknown, .nr = 1 };
 	struct spool_ledger *l = ctx;
@@ -73,7 +75,10 @@ void spool_ledger_connect(struct spool_ledger *l, struct spool_config *config)
 void spool_ledger_lose_only(struct spool_ledger *l, const struct spool_name *name,
 			    const struct ledger *lost)
 {
-	/* Other threads see the name before the ledger, and match their own segments' names. */
+	/*
+	 * Other threads read the name before the ledger and compare it with the names of their own
+	 * segments, so it is written first.
+	 */
 	if (lost)
 		l->partly_name = *name;
 	atomic_store(&l->partly, lost);

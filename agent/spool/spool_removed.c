@@ -6,7 +6,9 @@
 #include "agent/spool/spool_state.h"
 #include "formats/segment/segment.h"
 
-/* Segments of earlier runs are read to count their requests at the end: this many bytes of them. */
+/*
+ * At the end, at most this many bytes of segments of earlier runs are read to count their requests.
+ */
 #define MAX_COUNT_BYTES (64u << 20)
 
 static void content_add(struct spool_content *sum, const struct spool_content *one)
@@ -22,7 +24,8 @@ static void content_add(struct spool_content *sum, const struct spool_content *o
 }
 
 /*
- * Empties the index but for the segment that is being sent, which is in memory. Returns how many.
+ * Empties the index except for the segment that is being sent, which is in memory. Returns the
+ * number of entries removed.
  */
 static size_t take_all(struct spool *s, struct spool_entry *sum)
 {
@@ -44,8 +47,9 @@ static size_t take_all(struct spool *s, struct spool_entry *sum)
 }
 
 /*
- * Somebody removed the folder: what waited in it is lost, and said to be, and the folder is made
- * again so that what comes next is kept. Where that fails each append fails, and is a loss in turn.
+ * Somebody removed the folder. The segments that waited in it are reported as lost, and the folder
+ * is made again so that later segments are kept. Where this fails, every later append fails and is
+ * reported as a loss.
  */
 void spool_replace_removed(struct spool *s)
 {
@@ -74,7 +78,10 @@ void spool_replace_removed(struct spool *s)
 	s->dir_fd = again.dir_fd;
 }
 
-/* How many requests the waiting file holds; SPOOL_UNKNOWN where it cannot be read. */
+/*
+ * Counts the requests that a waiting file holds. Returns SPOOL_UNKNOWN where the file cannot be
+ * read.
+ */
 static uint64_t count_file(struct spool *s, const struct spool_entry *entry, struct buf *data)
 {
 	struct segment_reader *reader;

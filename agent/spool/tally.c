@@ -18,7 +18,8 @@ static int tally_requests(struct segment_reader *reader, struct loss loss, struc
 			loss.device = batch[i].device;
 			for (loss.count = 0; i < nr && batch[i].device == loss.device; i++)
 				loss.count++;
-			ret = ledger_add(out, &loss); /* joins: cause, device, interval match */
+			/* entries of equal cause, device and interval are joined */
+			ret = ledger_add(out, &loss);
 		}
 	}
 	if (nr < 0) {
@@ -42,7 +43,7 @@ int tally_segment(const void *data, size_t len, enum loss_cause cause, struct le
 	header = segment_reader_header(reader);
 	loss.begin_real_ns = header->begin.realtime_ns;
 	loss.end_real_ns = header->end.realtime_ns;
-	if (loss.end_real_ns < loss.begin_real_ns) /* the clock was stepped back in it */
+	if (loss.end_real_ns < loss.begin_real_ns) /* the clock was set back during the interval */
 		loss.begin_real_ns = loss.end_real_ns;
 	ret = tally_requests(reader, loss, out);
 	if (ret)
