@@ -243,7 +243,7 @@ static int finish_whole(struct run *run)
 static bool is_unfinished(const struct run *run, const struct series *s)
 {
 	return is_shown(run, s) &&
-	       (s->nr_pending || window_count(s->window) || s->begin_ns < series_watched_end(s));
+	       (s->later.nr || window_count(s->window) || s->begin_ns < series_watched_end(s));
 }
 
 static int replay_finish(struct run *run)
@@ -256,7 +256,7 @@ static int replay_finish(struct run *run)
 	for (uint32_t i = 0; i < run->nr_series; i++)
 		series_advance(run->series[i], UINT64_MAX);
 	while (ret == 0 && (s = replay_earliest(run, is_unfinished)))
-		ret = replay_emit(run, s, s->nr_pending == 0 && s->end_ns >= series_watched_end(s));
+		ret = replay_emit(run, s, s->later.nr == 0 && s->end_ns >= series_watched_end(s));
 	return ret;
 }
 

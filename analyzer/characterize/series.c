@@ -30,13 +30,14 @@ int series_init(struct series *s, const struct scan *scan, const struct scan_str
 		s->begin_ns = begin_ns;
 	s->first_ns = UINT64_MAX;
 	s->seen_ns = s->begin_ns;
+	later_init(&s->later, window_ns);
 	return window_new(&s->window, config, s->begin_ns);
 }
 
 void series_release(struct series *s)
 {
 	window_free(s->window);
-	free(s->pending);
+	later_release(&s->later);
 	*s = (struct series){ 0 };
 }
 
@@ -46,83 +47,6 @@ bool series_is(const struct series *s, const struct scan_stream *stream)
 
 	return strcmp(l->host, stream->host) == 0 && l->device == stream->device &&
 	       strcmp(l->device_name, stream->device_name) == 0;
-}
-
-/* Puts an item at the top of the heap, and lifts what completes earlier above it. */
-static void series_sift_down(struct series_pending *heap, size_t nr, struct series_pending item)
-{
-	size_t at = 0;
-
-	for (size_t child; (child = 2 * at + 1) < nr; at = child) {
-		if (child + 1 < nr && heap[child + 1].r.completion_ns < heap[child].r.completion_ns)
-			child++;
-		if (heap[child].r.completion_ns >= item.r.completion_ns)
-			break;
-		heap[at] = heap[child];
-	}
-	heap[at] = item;
-}
-
-static int series_keep(struct series *s, const struct request *r)
-{
-	struct series_pending *pending;
-	size_t cap, at;
-
-	if (s->nr_pending == s->cap_pending) {
-		cap = s->cap_pending ? 2 * s->cap_pending : 1024;
-		pending = realloc(s->pending, cap * sizeof(*pending));
-		if (!pending)
-			return -ENOMEM;
-		s->pending = pending;
-		s->cap_pending = cap;
-	}
-	for (at = s->nr_pending++; at; at = (at - 1) / 2) {
-		if (s->pending[(at - 1) / 2].r.completion_ns <= r->completion_ns)
-			break;
-		s->pending[at] = s->pending[(at - 1) / 2];
-	}
-	s->pending[at] = (struct series_pending){ *r, s->nr_kept++ };
-	return 0;
-}
-
-static int series_by_order(const void *a, const void *b)
-{
-	const struct series_pending *x = a, *y = b;
-
-	return (x->order > y->order) - (x->order < y->order);
-}
-
-/* Takes the requests that completed before the end of the period from the heap, in order of arrival. The
- * cost is of those taken alone: thousands may wait for a completion that is years away. */
-static int series_take_due(struct series *s, struct request **out, size_t *nr)
-{
-	struct series_pending *due = NULL, *more;
-	size_t cap = 0;
-
-	*out = NULL;
-	*nr = 0;
-	while (s->nr_pending && s->pending[0].r.completion_ns < s->end_ns) {
-		if (*nr == cap) {
-			cap = cap ? 2 * cap : 16;
-			more = realloc(due, cap * sizeof(*due));
-			if (!more) {
-				free(due);
-				return -ENOMEM;
-			}
-			due = more;
-		}
-		due[(*nr)++] = s->pending[0];
-		s->nr_pending--;
-		series_sift_down(s->pending, s->nr_pending, s->pending[s->nr_pending]);
-	}
-	if (*nr == 0)
-		return 0;
-	qsort(due, *nr, sizeof(*due), series_by_order);
-	*out = calloc(*nr, sizeof(**out));
-	for (size_t i = 0; i < *nr && *out; i++)
-		(*out)[i] = due[i].r;
-	free(due);
-	return *out ? 0 : -ENOMEM;
 }
 
 static void note_times(struct series *s, const struct request *r, size_t nr)
@@ -174,7 +98,7 @@ static int series_feed(struct series *s, const struct request *r, size_t nr)
 			continue;
 		run = i + 1;
 		if (ret == 0)
-			ret = series_keep(s, &r[i]);
+			ret = later_keep(&s->later, &r[i], s->end_ns);
 	}
 	if (ret == 0 && run < nr) {
 		ret = window_add_many(s->window, r + run, nr - run);
@@ -320,15 +244,15 @@ static void skip_gap(struct series *s, uint64_t window_ns)
 			    trace->covered[i].begin_real_ns < next)
 				next = trace->covered[i].begin_real_ns;
 	}
-	if (s->nr_pending && s->pending[0].r.completion_ns < next)
-		next = s->pending[0].r.completion_ns;
+	if (later_first_ns(&s->later) < next)
+		next = later_first_ns(&s->later);
 	if (next > s->end_ns && next != UINT64_MAX)
 		s->end_ns += (next - s->end_ns) / window_ns * window_ns;
 }
 
 static int next_period(struct series *s, uint64_t window_ns)
 {
-	struct request *again;
+	const struct request *again;
 	size_t nr;
 	int ret;
 
@@ -338,11 +262,8 @@ static int next_period(struct series *s, uint64_t window_ns)
 	s->first_ns = UINT64_MAX;
 	s->last_ns = 0;
 	window_clear(s->window, s->begin_ns);
-	ret = series_take_due(s, &again, &nr);
-	if (ret == 0)
-		ret = series_feed(s, again, nr);
-	free(again);
-	return ret;
+	ret = later_take(&s->later, s->end_ns, &again, &nr);
+	return ret ? ret : series_feed(s, again, nr);
 }
 
 /* Means over the period become means over the time watched: nobody knows what went on in the rest. */
@@ -372,8 +293,8 @@ static void series_stretch(struct series *s, uint64_t window_ns)
 	if (stop != UINT64_MAX)
 		stop -= stop < LATE_NS ? stop : LATE_NS;
 	stop = next.end_ns < stop ? next.end_ns : stop;
-	if (s->nr_pending && s->pending[0].r.completion_ns < stop)
-		stop = s->pending[0].r.completion_ns;
+	if (later_first_ns(&s->later) < stop)
+		stop = later_first_ns(&s->later);
 	if (stop > s->end_ns)
 		s->end_ns += (stop - s->end_ns) / window_ns * window_ns;
 }

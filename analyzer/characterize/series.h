@@ -7,29 +7,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyzer/characterize/later.h"
 #include "analyzer/store/scan.h"
 #include "formats/profile/profile.h"
 #include "workload/window.h"
-
-struct series_pending {
-	struct request r;
-	uint64_t order;
-};
 
 struct series {
 	const struct scan *scan;	/* borrowed, for losses and coverage */
 	const struct scan_stream *last; /* a stream of it: names, source */
 	struct window *window;
-	uint64_t begin_ns, end_ns;	/* period, real time; end UINT64_MAX: open */
-	uint64_t first_ns, last_ns;	/* first arrival, last completion of the period */
-	uint64_t seen_ns;		/* the period was watched up to here, but for gaps told */
-	uint64_t doubt_ns;		/* before it, no interval watched follows seen_ns */
-	uint64_t latest_ns;		/* latest arrival seen: how far the stream has come */
-	uint64_t nr;			/* requests fed since the beginning */
-	uint64_t nr_idle;		/* periods without a request that were closed one by one */
-	struct series_pending *pending; /* owned: completed after the period; a heap by completion */
-	size_t nr_pending, cap_pending;
-	uint64_t nr_kept; /* since the beginning: restores the order of arrival */
+	uint64_t begin_ns, end_ns;  /* period, real time; end UINT64_MAX: open */
+	uint64_t first_ns, last_ns; /* first arrival, last completion of the period */
+	uint64_t seen_ns;	    /* the period was watched up to here, but for gaps told */
+	uint64_t doubt_ns;	    /* before it, no interval watched follows seen_ns */
+	uint64_t latest_ns;	    /* latest arrival seen: how far the stream has come */
+	uint64_t nr;		    /* requests fed since the beginning */
+	uint64_t nr_idle;	    /* periods without a request that were closed one by one */
+	struct later later;	    /* what completed after the period */
 };
 
 /* Begins with the period that holds begin_ns; window_ns 0: without end. 0 or -ENOMEM, -EINVAL. */
