@@ -71,7 +71,7 @@ static void clear_period(struct window *w, uint64_t begin_ns)
 	w->begin_ns = begin_ns;
 	w->own_requests = 0;
 	w->nr_undivided = 0;
-	w->incomplete = false;
+	memset(w->incomplete, 0, sizeof(w->incomplete));
 	w->blocks_cut = false;
 	open_clear(&w->open);
 	idc_init(&w->idc, begin_ns);
@@ -196,7 +196,7 @@ static int add_blocks(struct window *w, const struct request *r, size_t nr)
 	return at ? ret | add_hashes(w, hashes, at) : ret;
 }
 
-static int add_batch(struct window *w, const struct request *r, size_t nr)
+static int add_times(struct window *w, const struct request *r, size_t nr)
 {
 	int ret = 0;
 
@@ -207,47 +207,78 @@ static int add_batch(struct window *w, const struct request *r, size_t nr)
 	clock_tick_add_many(&w->tick, r, nr);
 	idc_add_many(&w->idc, r, nr);
 	ret |= closed_add_many(&w->closed, r, nr);
-	ret |= latency_add_many(&w->latency, r, nr);
-	if (w->config.cheap)
-		return ret;
-	ret |= add_pattern(w, r, nr);
-	ret |= hotspot_add_many(&w->hotspot, r, nr);
-	ret |= add_blocks(w, r, nr);
 	return ret;
 }
 
-/* The requests up to the next own one that is to be left out, or nr. */
-static size_t run_length(struct window *w, const struct request *r, size_t nr)
+static int add_responses(struct window *w, const struct request *r, size_t nr)
 {
-	for (size_t i = 0; i < nr; i++) {
-		if (!(r[i].flags & REQUEST_OWN))
-			continue;
-		if (w->config.leave_out_own)
-			return i;
-		w->own_requests++;
-	}
-	return nr;
+	int ret = latency_add_many(&w->latency, r, nr);
+
+	return w->config.cheap ? ret : ret | hotspot_add_many(&w->hotspot, r, nr);
 }
 
-int window_add_many(struct window *w, const struct request *r, size_t nr)
+static int add_to_lane(struct window *w, enum window_lane lane, const struct request *r, size_t nr)
+{
+	switch (lane) {
+	case WINDOW_TIMES:
+		return add_times(w, r, nr);
+	case WINDOW_RESPONSES:
+		return add_responses(w, r, nr);
+	case WINDOW_PATTERN:
+		return w->config.cheap ? 0 : add_pattern(w, r, nr);
+	default:
+		return w->config.cheap ? 0 : add_blocks(w, r, nr);
+	}
+}
+
+/* How many requests come before the next of the agent's own, or nr. */
+static size_t foreign_run(const struct request *r, size_t nr)
+{
+	size_t i = 0;
+
+	while (i < nr && !(r[i].flags & REQUEST_OWN))
+		i++;
+	return i;
+}
+
+static void count_own(struct window *w, const struct request *r, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		w->own_requests += (r[i].flags & REQUEST_OWN) != 0;
+}
+
+/* Feeds lanes [first, end), batch by batch, so that the lanes find a batch in the cache. */
+static int add_lanes(struct window *w, enum window_lane first, unsigned int end,
+		     const struct request *r, size_t nr)
 {
 	bool failed = false;
 	size_t i = 0;
 
 	while (i < nr) {
 		size_t batch = nr - i < BATCH ? nr - i : BATCH;
-		size_t run = run_length(w, r + i, batch);
+		size_t run = w->config.leave_out_own ? foreign_run(r + i, batch) : batch;
 
-		if (run && add_batch(w, r + i, run))
+		for (unsigned int lane = first; lane < end && run; lane++) {
+			if (!add_to_lane(w, lane, r + i, run))
+				continue;
+			w->incomplete[lane] = true;
 			failed = true;
-		i += run;
-		if (run < batch) {
-			w->own_requests++;
-			i++;
 		}
+		i += run < batch ? run + 1 : run; /* the request after the run is left out */
 	}
-	w->incomplete |= failed;
+	if (first == WINDOW_TIMES)
+		count_own(w, r, nr);
 	return failed ? -ENOMEM : 0;
+}
+
+int window_add_lane(struct window *w, enum window_lane lane, const struct request *r, size_t nr)
+{
+	return add_lanes(w, lane, lane + 1u, r, nr);
+}
+
+int window_add_many(struct window *w, const struct request *r, size_t nr)
+{
+	return add_lanes(w, WINDOW_TIMES, WINDOW_LANES, r, nr);
 }
 
 int window_add(struct window *w, const struct request *r)
@@ -299,7 +330,8 @@ int window_merge(struct window *dst, const struct window *src)
 	dst->blocks_left += src->blocks_left;
 	dst->blocks_cut |= src->blocks_cut;
 	dst->reuse_cut |= src->reuse_cut;
-	dst->incomplete |= src->incomplete || ret;
+	for (size_t i = 0; i < WINDOW_LANES; i++)
+		dst->incomplete[i] |= src->incomplete[i] || ret;
 	if (src->begin_ns < dst->begin_ns)
 		dst->begin_ns = src->begin_ns;
 	return ret ? -ENOMEM : 0;

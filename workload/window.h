@@ -58,6 +58,21 @@ int window_add(struct window *w, const struct request *r);
 /* Feeds many; the fast path. Returns as window_add(). */
 int window_add_many(struct window *w, const struct request *r, size_t nr);
 
+/*
+ * The estimators in groups that share no state, so that each group may be fed by a thread of its own;
+ * every group must get the same requests in the same order. window_add_many() feeds all groups.
+ */
+enum window_lane {
+	WINDOW_TIMES, /* counts, sizes, arrivals, threads; window_unwatched() belongs to this lane */
+	WINDOW_RESPONSES, /* response times, and how references spread over the device */
+	WINDOW_PATTERN,	  /* interleaved-sequential ratios */
+	WINDOW_BLOCKS,	  /* footprint and reuse distances */
+};
+#define WINDOW_LANES 4
+
+/* Feeds the estimators of one lane. Returns as window_add_many(). */
+int window_add_lane(struct window *w, enum window_lane lane, const struct request *r, size_t nr);
+
 /* One sample of the file set, taken every 1/phi: files, their total size. */
 void window_add_fileset(struct window *w, uint64_t nr_files, uint64_t total_bytes);
 

@@ -32,9 +32,9 @@ struct window {
 	struct window_config config; /* defaults filled in */
 	uint64_t begin_ns;
 	uint64_t own_requests;
-	uint64_t nr_undivided;	    /* data requests of unknown operation */
-	bool incomplete;	    /* memory ran out: some estimator missed something */
-	bool cumulative_incomplete; /* likewise, since the last reset */
+	uint64_t nr_undivided;	       /* data requests of unknown operation */
+	bool incomplete[WINDOW_LANES]; /* memory ran out: an estimator of the lane missed something */
+	bool cumulative_incomplete;    /* likewise, since the last reset */
 
 	struct closed closed;
 	struct open open;

@@ -142,8 +142,10 @@ int window_profile(const struct window *w, uint64_t end_ns, struct profile *p)
 	p->all_stream_ratio = sequential_stream_ratio(&w->lists[LIST_ALL]);
 	p->all_continuing_ratio = sequential_continuing_ratio(&w->lists[LIST_ALL]);
 	p->window_requests = w->config.subset_requests;
-	p->quality.incomplete = w->incomplete;
-	if (w->incomplete) /* until profile_grade() weighs it with the rest */
+	p->quality.incomplete = false;
+	for (size_t i = 0; i < WINDOW_LANES; i++)
+		p->quality.incomplete |= w->incomplete[i];
+	if (p->quality.incomplete) /* until profile_grade() weighs it with the rest */
 		memcpy(p->quality.why, why_incomplete, sizeof(why_incomplete));
 	return 0;
 }

@@ -7,8 +7,8 @@
 
 #include "analyzer/characterize/series.h"
 
-/* Requests read at once: sorted by device they are long runs, and still fit the L2 cache. */
-#define REPLAY_BATCH 8192
+/* Requests read at once: sorted by device they are long runs. */
+#define REPLAY_BATCH LANES_REQUESTS
 
 /* What a stream of the scan goes to. */
 struct route {
@@ -23,8 +23,9 @@ struct run {
 	uint32_t nr_series;
 	struct route *routes; /* owned, by stream */
 	uint32_t nr_routes;
-	struct scan_request *batch; /* owned, SCAN_BATCH */
-	struct request *moved;	    /* owned, SCAN_BATCH: the batch by series */
+	struct scan_request *batch; /* owned, REPLAY_BATCH */
+	struct lanes *lanes;	    /* owned */
+	struct request *moved;	    /* of the lanes' package at hand: the batch by series */
 	uint32_t *ends;		    /* owned, by series: where it ends in moved */
 };
 
@@ -43,7 +44,7 @@ static struct series *series_new(struct run *run, const struct scan_stream *st, 
 		*status = -ENOMEM;
 		return NULL;
 	}
-	*status = series_init(s, run->scan, st, &run->config->window, begin_ns,
+	*status = series_init(s, run->scan, run->lanes, st, &run->config->window, begin_ns,
 			      run->config->window_ns);
 	if (*status < 0) {
 		free(s);
@@ -211,6 +212,9 @@ static int feed_batch(struct run *run, size_t nr)
 		ret = run->config->batch(run->config->ctx, run->scan, run->batch, nr);
 	if (ret < 0)
 		return ret;
+	run->moved = lanes_requests(run->lanes);
+	if (!run->moved)
+		return -ENOMEM;
 	sort_batch(run, nr);
 	for (uint32_t i = 0; i < run->nr_series && ret == 0; i++) {
 		if (run->ends[i] == from)
@@ -218,7 +222,10 @@ static int feed_batch(struct run *run, size_t nr)
 		ret = series_add(run->series[i], run->moved + from, run->ends[i] - from);
 		from = run->ends[i];
 	}
-	return ret < 0 ? ret : emit_due(run, run->batch[nr - 1].arrival_real_ns);
+	if (ret < 0)
+		return ret;
+	lanes_submit(run->lanes);
+	return emit_due(run, run->batch[nr - 1].arrival_real_ns);
 }
 
 static int compare_series(const void *a, const void *b)
@@ -255,7 +262,8 @@ static int replay_finish(struct run *run)
 		return finish_whole(run);
 	for (uint32_t i = 0; i < run->nr_series; i++)
 		series_advance(run->series[i], UINT64_MAX);
-	while (ret == 0 && (s = replay_earliest(run, is_unfinished)))
+	while (ret == 0 && (ret = lanes_settle(run->lanes)) == 0 &&
+	       (s = replay_earliest(run, is_unfinished)))
 		ret = replay_emit(run, s, s->later.nr == 0 && s->end_ns >= series_watched_end(s));
 	return ret;
 }
@@ -267,8 +275,7 @@ int replay(struct scan *scan, const struct replay_config *config, struct err *er
 	int ret = 0;
 
 	run.batch = calloc(REPLAY_BATCH, sizeof(*run.batch));
-	run.moved = calloc(REPLAY_BATCH, sizeof(*run.moved));
-	if (!run.batch || !run.moved) {
+	if (!run.batch || lanes_new(&run.lanes, config->nr_threads)) {
 		ret = err_set(err, ENOMEM, "out of memory");
 		goto out;
 	}
@@ -287,6 +294,7 @@ int replay(struct scan *scan, const struct replay_config *config, struct err *er
 	if (ret == -ENOMEM)
 		err_set(err, ENOMEM, "out of memory");
 out:
+	lanes_free(run.lanes); /* the workers read the windows */
 	for (uint32_t i = 0; i < run.nr_series; i++) {
 		series_release(run.series[i]);
 		free(run.series[i]);
@@ -294,7 +302,6 @@ out:
 	free(run.series);
 	free(run.routes);
 	free(run.batch);
-	free(run.moved);
 	free(run.ends);
 	return ret;
 }

@@ -22,6 +22,8 @@
 struct replay_config {
 	struct window_config window;
 	uint64_t window_ns; /* length of a period; 0: all in one */
+	unsigned int
+		nr_threads; /* that work beside the caller's; 0: one less than there are processors */
 	bool idle;	    /* hand over devices without a single request too */
 	/* Each finished profile; may take it over by profile_init() of p afterwards. Nonzero ends
 	 * the replay and is returned. By period, and in a period by host and device. */

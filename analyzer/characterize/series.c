@@ -20,10 +20,11 @@ static uint64_t period_begin(uint64_t at_ns, uint64_t window_ns)
 	return window_ns ? at_ns - at_ns % window_ns : at_ns;
 }
 
-int series_init(struct series *s, const struct scan *scan, const struct scan_stream *stream,
-		const struct window_config *config, uint64_t begin_ns, uint64_t window_ns)
+int series_init(struct series *s, const struct scan *scan, struct lanes *lanes,
+		const struct scan_stream *stream, const struct window_config *config,
+		uint64_t begin_ns, uint64_t window_ns)
 {
-	*s = (struct series){ .scan = scan, .last = stream };
+	*s = (struct series){ .scan = scan, .lanes = lanes, .last = stream };
 	s->begin_ns = period_begin(begin_ns, window_ns);
 	s->end_ns = window_ns ? s->begin_ns + window_ns : UINT64_MAX;
 	if (s->begin_ns < begin_ns)
@@ -60,7 +61,7 @@ static void note_times(struct series *s, const struct request *r, size_t nr)
 }
 
 /* Tells the window of what nobody watched between seen_ns and an arrival. */
-static void pass_gaps(struct series *s, uint64_t arrival_ns)
+static int pass_gaps(struct series *s, uint64_t arrival_ns)
 {
 	struct watched_interval next;
 
@@ -68,13 +69,15 @@ static void pass_gaps(struct series *s, uint64_t arrival_ns)
 		if (!watched_next(s->scan, s->last->host, s->seen_ns, &next) ||
 		    next.begin_ns > arrival_ns) {
 			s->doubt_ns = arrival_ns + DOUBT_NS;
-			return;
+			return 0;
 		}
-		if (next.begin_ns > s->seen_ns && s->seen_ns < s->end_ns)
-			window_unwatched(s->window, s->seen_ns,
-					 next.begin_ns < s->end_ns ? next.begin_ns : s->end_ns);
+		if (next.begin_ns > s->seen_ns && s->seen_ns < s->end_ns &&
+		    lanes_unwatched(s->lanes, s->window, s->seen_ns,
+				    next.begin_ns < s->end_ns ? next.begin_ns : s->end_ns))
+			return -ENOMEM;
 		s->seen_ns = next.end_ns;
 	}
+	return 0;
 }
 
 /* Feeds those of the period and keeps the others, in runs. */
@@ -89,11 +92,11 @@ static int series_feed(struct series *s, const struct request *r, size_t nr)
 		if (r[i].completion_ns < s->end_ns && !is_past)
 			continue;
 		if (i > run)
-			ret = window_add_many(s->window, r + run, i - run);
+			ret = lanes_add(s->lanes, s->window, r + run, i - run);
 		note_times(s, r + run, i - run);
 		run = i;
-		if (is_past)
-			pass_gaps(s, r[i].arrival_ns);
+		if (is_past && ret == 0)
+			ret = pass_gaps(s, r[i].arrival_ns);
 		if (r[i].completion_ns < s->end_ns)
 			continue;
 		run = i + 1;
@@ -101,7 +104,7 @@ static int series_feed(struct series *s, const struct request *r, size_t nr)
 			ret = later_keep(&s->later, &r[i], s->end_ns);
 	}
 	if (ret == 0 && run < nr) {
-		ret = window_add_many(s->window, r + run, nr - run);
+		ret = lanes_add(s->lanes, s->window, r + run, nr - run);
 		note_times(s, r + run, nr - run);
 	}
 	return ret;
@@ -303,15 +306,21 @@ int series_close(struct series *s, uint64_t window_ns, bool at_end, struct profi
 		 bool *nothing)
 {
 	uint64_t watched_until, watched, end;
-	int ret = 0;
+	int ret = lanes_settle(s->lanes);
 
+	if (ret)
+		return ret;
 	if (window_ns)
 		series_stretch(s, window_ns);
 	watched = watched_ns(s->scan, s->last->host, s->begin_ns, s->end_ns, &watched_until);
 	end = at_end ? period_end(s, watched_until) : s->end_ns;
 	*nothing = watched == 0 && window_count(s->window) == 0;
 	if (!*nothing) {
-		pass_gaps(s, end);
+		ret = pass_gaps(s, end);
+		if (!ret)
+			ret = lanes_settle(s->lanes);
+		if (ret)
+			return ret;
 		series_describe(s, p);
 		ret = window_profile(s->window, end, p);
 		p->begin_s = (double)s->begin_ns / 1e9;

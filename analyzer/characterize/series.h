@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyzer/characterize/lanes.h"
 #include "analyzer/characterize/later.h"
 #include "analyzer/store/scan.h"
 #include "formats/profile/profile.h"
@@ -15,25 +16,30 @@
 struct series {
 	const struct scan *scan;	/* borrowed, for losses and coverage */
 	const struct scan_stream *last; /* a stream of it: names, source */
-	struct window *window;
-	uint64_t begin_ns, end_ns;  /* period, real time; end UINT64_MAX: open */
-	uint64_t first_ns, last_ns; /* first arrival, last completion of the period */
-	uint64_t seen_ns;	    /* the period was watched up to here, but for gaps told */
-	uint64_t doubt_ns;	    /* before it, no interval watched follows seen_ns */
-	uint64_t latest_ns;	    /* latest arrival seen: how far the stream has come */
-	uint64_t nr;		    /* requests fed since the beginning */
-	uint64_t nr_idle;	    /* periods without a request that were closed one by one */
-	struct later later;	    /* what completed after the period */
+	struct lanes *lanes;		/* borrowed: feeds the window */
+	struct window *window;		/* owned; to be read after lanes_settle() alone */
+	uint64_t begin_ns, end_ns;	/* period, real time; end UINT64_MAX: open */
+	uint64_t first_ns, last_ns;	/* first arrival, last completion of the period */
+	uint64_t seen_ns;		/* the period was watched up to here, but for gaps told */
+	uint64_t doubt_ns;		/* before it, no interval watched follows seen_ns */
+	uint64_t latest_ns;		/* latest arrival seen: how far the stream has come */
+	uint64_t nr;			/* requests fed since the beginning */
+	uint64_t nr_idle;		/* periods without a request that were closed one by one */
+	struct later later;		/* what completed after the period */
 };
 
 /* Begins with the period that holds begin_ns; window_ns 0: without end. 0 or -ENOMEM, -EINVAL. */
-int series_init(struct series *s, const struct scan *scan, const struct scan_stream *stream,
-		const struct window_config *config, uint64_t begin_ns, uint64_t window_ns);
+int series_init(struct series *s, const struct scan *scan, struct lanes *lanes,
+		const struct scan_stream *stream, const struct window_config *config,
+		uint64_t begin_ns, uint64_t window_ns);
 void series_release(struct series *s);
 /* Whether a stream of a scan is of this device. */
 bool series_is(const struct series *s, const struct scan_stream *stream);
 
-/* Feeds requests whose times are real time already. 0 or -ENOMEM. */
+/*
+ * Feeds requests whose times are real time already, by orders of the lanes' package at hand: they must
+ * stay where they are until the lanes have settled. 0 or -ENOMEM.
+ */
 int series_add(struct series *s, const struct request *r, size_t nr);
 /* Tells that no more requests will come that arrived before latest_ns, but for late ones. */
 void series_advance(struct series *s, uint64_t latest_ns);
