@@ -7,6 +7,7 @@
 
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/fit_update.h"
 #include "analyzer/cmd/show.h"
 #include "analyzer/models/regression/fit_answer.h"
 #include "analyzer/cmd/set_table.h"
@@ -14,9 +15,7 @@
 #include "analyzer/measure/results_table.h"
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/answer/progress.h"
-#include "analyzer/models/regression/model_update.h"
 #include "analyzer/report/model_page.h"
-#include "base/json.h"
 #include "formats/model_file.h"
 #include "base/units.h"
 
@@ -57,7 +56,7 @@ static int bad_option(struct fit *f, const char *option, const char *text)
 static int add_technique(struct fit *f, const char *name)
 {
 	const struct technique *t = technique_find(name);
-	char names[128] = "";
+	char names[256] = "";
 
 	for (size_t i = 0, used = 0; techniques[i]; i++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
@@ -79,7 +78,7 @@ static int take_techniques(struct fit *f)
 
 	f->all = !list->nr || (list->nr == 1 && strcmp(list->items[0], "auto") == 0);
 	for (size_t i = 0; f->all && techniques[i]; i++)
-		if (techniques[i]->simplicity >= (int)f->o.simplicity)
+		if (!techniques[i]->by_name && techniques[i]->simplicity >= (int)f->o.simplicity)
 			f->candidates[f->nr++].technique = techniques[i];
 	for (size_t i = 0; !f->all && i < list->nr && !ret; i++)
 		ret = add_technique(f, list->items[i]);
@@ -301,6 +300,22 @@ static bool within_budget(struct fit *f, const struct candidate *c, double spent
 	return false;
 }
 
+static void explain_failure(struct fit *f, const struct candidate *c, int ret)
+{
+	const char *name = c->technique->name;
+
+	if (ret == -EFBIG)
+		err_set(&f->err, EINVAL,
+			"%s: the table has %zu rows, and this technique learns from at most %zu: "
+			"choose rows with --where, or another technique",
+			name, f->data.nr_rows, c->technique->most_rows);
+	else
+		err_set(&f->err, ret == -ERANGE ? EINVAL : -ret, "%s: %s", name,
+			ret == -ERANGE	? "the numbers are too large to compute with"
+			: ret == -E2BIG ? "more than 4096 terms: fewer variables, or lrm"
+					: strerror(-ret));
+}
+
 static int fit_all(struct fit *f)
 {
 	double spent_s = 0;
@@ -312,6 +327,8 @@ static int fit_all(struct fit *f)
 
 		if (!within_budget(f, c, spent_s))
 			continue;
+		f->config.known = f->candidates;
+		f->config.nr_known = kept;
 		ret = select_candidate(c, &f->config);
 		progress_end(&f->progress);
 		spent_s += c->seconds;
@@ -323,11 +340,7 @@ static int fit_all(struct fit *f)
 			continue;
 		}
 		if (ret && !f->err.code)
-			err_set(&f->err, ret == -ERANGE ? EINVAL : -ret, "%s: %s",
-				c->technique->name,
-				ret == -ERANGE	? "the numbers are too large to compute with"
-				: ret == -E2BIG ? "more than 4096 terms: fewer variables, or lrm"
-						: strerror(-ret));
+			explain_failure(f, c, ret);
 		if (kept != i) {
 			f->candidates[kept] = *c;
 			memset(c, 0, sizeof(*c));
@@ -346,13 +359,7 @@ static int make_model(struct fit *f, size_t best, struct model *m)
 
 	if (ret)
 		return ret;
-	m->quality = c->quality;
-	m->residuals = c->residuals;
-	c->residuals = NULL;
-	if (!f->config.nr_bootstraps) {
-		m->fold_rmse = c->fold_rmse;
-		c->fold_rmse = NULL;
-	}
+	candidate_give(c, m);
 	if (!f->o.output)
 		return 0;
 	root = model_json(m);
@@ -422,68 +429,18 @@ static void cmd_fit_release(struct fit *f)
 	free(f);
 }
 
-static int print_update(const struct fit *f, const struct update_facts *u, const struct model *m)
-{
-	json_t *root;
-	int bad;
-
-	if (!f->cli->json) {
-		printf("%zu rows added, %zu in all; %zu outside the training range\n", u->nr_rows,
-		       m->data.nr_rows, u->nr_outside);
-		if (isfinite(u->ks_p))
-			printf("%s: %.0f %% within the interval of 90 %% (errors alike: p %.2g)\n",
-			       u->drift ? "drift" : "they fit", 100 * u->inside_ratio, u->ks_p);
-		else
-			printf("too few rows to tell a drift\n");
-		printf("RMSE on held-out rows %.4g\n", m->quality.cv_rmse);
-		return 0;
-	}
-	root = json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:b, s:f}", "schema", "blkcast.update/1",
-			 "rows_added", (json_int_t)u->nr_rows, "rows", (json_int_t)m->data.nr_rows,
-			 "outside", (json_int_t)u->nr_outside, "inside_ratio",
-			 isfinite(u->inside_ratio) ? json_real(u->inside_ratio) : json_null(),
-			 "ks_p", isfinite(u->ks_p) ? json_real(u->ks_p) : json_null(), "drift",
-			 u->drift, "cv_rmse", m->quality.cv_rmse);
-	bad = !root || json_print(root, stdout, JSON_INDENT(2)) || putchar('\n') == EOF;
-	json_decref(root);
-	return bad ? -EIO : 0;
-}
-
 static int cmd_fit_update(struct fit *f, const char *path)
 {
-	struct model old = { 0 }, new = { 0 };
-	struct update_facts facts;
-	const char *kind;
-	json_t *root = NULL;
-	int ret = model_file_read(f->o.update, &root, &kind, &f->err);
+	struct fit_update u = { .cli = f->cli,
+				.model = f->o.update,
+				.table = path,
+				.db = f->o.db,
+				.campaign = f->o.campaign,
+				.weight = f->o.weight,
+				.output = f->o.output,
+				.report = f->o.report };
 
-	if (!ret && strcmp(kind, "regression") != 0)
-		ret = err_set(&f->err, EINVAL, "%s: kind: expected 'regression', got '%.40s'",
-			      f->o.update, kind);
-	if (!ret) {
-		ret = model_from_json(&old, root, &f->err);
-		if (ret)
-			err_prefix(&f->err, "%s", f->o.update);
-	}
-	json_decref(root);
-	if (!ret)
-		ret = path ? table_read(&f->table, path, &f->err)
-			   : results_table(&f->table, f->o.db, f->o.campaign, old.schema.response,
-					   NULL, NULL, &f->err);
-	if (!ret)
-		ret = model_update(&new, &old, &f->table, f->o.weight, &facts, &f->err);
-	if (!ret && f->o.output) {
-		root = model_json(&new);
-		ret = root ? model_file_write(f->o.output, root, &f->err) : -ENOMEM;
-		json_decref(root);
-	}
-	if (!ret && f->o.report)
-		ret = model_page_save(&new, f->o.report, &f->err);
-	if (!ret)
-		ret = print_update(f, &facts, &new);
-	model_release(&old);
-	model_release(&new);
-	return ret;
+	return fit_update(&u, &f->err);
 }
 
 static struct fit *fit_new(struct cli *cli)
@@ -547,7 +504,8 @@ static int cmd_fit_run(struct cli *cli)
 		CLI_LIST("factors", 0, "B,...", &o->factors,
 			 "numeric columns to take as factors; columns of text are"),
 		CLI_LIST("techniques", 't', "T,...", &o->techniques,
-			 "lrm lrm-ia mars mars-ia cart m5 cubist, or auto, the default: all"),
+			 "lrm lrm-ia mars mars-ia cart m5 cubist ensemble, or auto, the default: all of "
+			 "these; mars-bag and gp by name only"),
 		CLI_FLAG("standard", 0, &o->standard, "standard parameters, no search"),
 		CLI_STRING("s3", 0, "K=V,...", &o->s3,
 			   "splits=4,explorations=5,iterations=10[,improvement=0.001]"),

@@ -31,7 +31,6 @@ static void model_page_fact(struct buf *out, const char *name, const char *value
 
 static void model_page_facts(const struct model *m, struct buf *out)
 {
-	const char *const kinds[] = { "terms", "leaves", "rules" };
 	char value[64], more[96];
 
 	buf_printf(out, "<p class=\"lead\">%s, parameters: ", m->technique->summary);
@@ -41,7 +40,7 @@ static void model_page_facts(const struct model *m, struct buf *out)
 	snprintf(more, sizeof(more), "over %zu variables", m->schema.nr);
 	model_page_fact(out, "trained on rows", value, more);
 	snprintf(value, sizeof(value), "%zu", model_size(m));
-	model_page_fact(out, kinds[m->form], value, "below as text");
+	model_page_fact(out, model_parts_name(m), value, "below as text");
 	if (isfinite(m->quality.mean_relative_error)) {
 		snprintf(value, sizeof(value), "%.2f %%", 100 * m->quality.mean_relative_error);
 		snprintf(more, sizeof(more), "held out; 95 %% of rows below %.1f %%",
@@ -109,9 +108,7 @@ static int model_text(const struct model *m, struct buf *out)
 	model_page_section(out, "The model itself",
 			   "As <code>blkcast predict MODEL --show</code> prints it.");
 	buf_printf(out, "<details><summary>%zu %s</summary><pre>", model_size(m),
-		   m->form == MODEL_TERMS    ? "terms"
-		   : m->form == MODEL_FOREST ? "leaves"
-					     : "rules");
+		   model_parts_name(m));
 	if (ret)
 		goto out;
 	page_escape(out, (const char *)text.data);

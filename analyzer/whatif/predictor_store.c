@@ -66,6 +66,8 @@ static int fit_all(struct learning *l, struct err *err)
 		struct candidate *c = &l->candidates[l->nr];
 		int status;
 
+		if (techniques[i]->by_name)
+			continue;
 		memset(c, 0, sizeof(*c));
 		c->technique = techniques[i];
 		status = select_candidate(c, &config);
@@ -88,9 +90,7 @@ static int take_best(struct learning *l, struct model *m)
 
 	if (ret)
 		return ret;
-	m->quality = c->quality;
-	m->residuals = c->residuals;
-	c->residuals = NULL;
+	candidate_give(c, m);
 	return 0;
 }
 

@@ -9,13 +9,13 @@ awk 'BEGIN { srand(7); print "kb,disk,read,y"
 exits 0 "every technique is searched" "$cmd" fit "$T/t.csv" -r y --s3 splits=2,explorations=2,iterations=3 \
 	--s3-log "$T/log.csv" -o "$T/m.json" --json
 cp "$T/out" "$T/fit.json"
-is "$(jq -r '[.results[].technique] | join(" ")' "$T/fit.json")" "lrm lrm-ia cart mars mars-ia m5 cubist" \
+is "$(jq -r '[.results[].technique] | join(" ")' "$T/fit.json")" "lrm lrm-ia cart mars mars-ia m5 cubist ensemble" \
 	"each is in the result"
 like "$(cat "$T/err")" 'mars-ia: up to 288 settings of its parameters are tried, each on 10 folds' \
 	"the bound is printed before the search"
 is "$(jq '[.results[] | select(.cv_rmse > .against_standard.cv_rmse * 1.000001)] | length' "$T/fit.json")" 0 \
 	"none is worse than its standard parameters"
-is "$(jq '[.results[].evaluations] | add' "$T/fit.json")" "$(($(wc -l <"$T/log.csv") + 1))" \
+is "$(jq '[.results[].evaluations] | add' "$T/fit.json")" "$(($(wc -l <"$T/log.csv") + 2))" \
 	"the log has every set of the searches"
 is "$(head -n 1 "$T/log.csv")" "technique,evaluation,iteration,parameters,cv_rmse" "the log has a header"
 is "$(awk -F, '$1 == "cart" { if (b == "" || $5 < b) b = $5 } END { printf "%.12g", b }' "$T/log.csv")" \
@@ -39,9 +39,10 @@ exits 0 "only simple techniques may be asked for" "$cmd" fit "$T/t.csv" -r y --s
 is "$(jq -r '[.results[].technique] | join(" ")' "$T/out")" "lrm" "and they are"
 
 # The C function of each technique gives the same numbers.
-for t in lrm-ia cart mars-ia m5 cubist; do
+for t in lrm-ia cart mars-ia m5 cubist ensemble mars-bag gp; do
 	set=""
 	[ $t = cubist ] && set="--set cubist.ntrees=3,cubist.ninstances=4"
+	[ $t = ensemble ] && set="--set ensemble.ntrees=3,ensemble.ninstances=4,ensemble.bags=2"
 	# shellcheck disable=SC2086
 	"$cmd" fit "$T/t.csv" -r y -t $t --standard $set -q -o "$T/$t.json" >/dev/null
 	{
@@ -49,12 +50,26 @@ for t in lrm-ia cart mars-ia m5 cubist; do
 		echo '#include <stdio.h>'
 		echo 'int main(void) { double x[3]; while (scanf("%lf,%lf,%lf", x, x + 1, x + 2) == 3) printf("%.17g\n", predict(x)); return 0; }'
 	} >"$T/$t.c"
-	cc -O0 -std=c99 -Wall -Wextra -Werror -ffp-contract=off -o "$T/$t" "$T/$t.c"
+	cc -O0 -std=c99 -Wall -Wextra -Werror -ffp-contract=off -o "$T/$t" "$T/$t.c" -lm
 	awk -F, 'NR > 1 { print $1 "," ($2 == "ssd") "," $3 }' "$T/t.csv" | "$T/$t" >"$T/c.out"
 	"$cmd" predict "$T/$t.json" "$T/t.csv" | awk -F, 'NR > 1 { print $5 }' >"$T/p.out"
 	is "$(paste "$T/c.out" "$T/p.out" | awk '{ d = $1 - $2; if (d * d > 1e-24 * $2 * $2) n++ } END { print NR, n + 0 }')" \
 		"160 0" "$t as C gives the same numbers to 1e-12"
 done
+
+exits 0 "the ensemble is searched by its name, part by part" "$cmd" fit "$T/t.csv" -r y -t ensemble --s3 splits=1,explorations=1,iterations=2 \
+	--s3-log "$T/parts.csv" -o "$T/m.json" -q --json
+is "$(jq -r '.results[0] | [.technique, (.parameters | keys | length), .evaluations > 20] | join(" ")' "$T/out")" "ensemble 7 true" \
+	"with the parameters of both and the number of bags"
+is "$(cut -d, -f1 "$T/parts.csv" | sort -u | xargs)" "cubist mars-ia technique" "and their searches in the log"
+is "$(jq -r '[.members[] | .technique, .share] | join(" ")' "$T/m.json")" "mars-ia 0.5 cubist 0.5" "and both in the model"
+"$cmd" predict "$T/m.json" --show >"$T/show"
+like "$(cat "$T/show")" "the weighted mean of 2 models" "which is shown with its models"
+"$cmd" predict "$T/m.json" --report "$T/page.html"
+like "$(cat "$T/page.html")" "the mean of mars-ia and cubist" "and in pictures"
+awk 'BEGIN { print "x,y"; for (i = 0; i < 2001; i++) print i "," i * i % 91 }' >"$T/large.csv"
+exits 2 "a Gaussian process refuses a table that is too large" "$cmd" fit "$T/large.csv" -r y -t gp
+like "$(cat "$T/err")" "gp: the table has 2001 rows, and this technique learns from at most 2000" "with a sentence"
 
 awk -F, 'NR == 1 { print "kb,read,read_s,read_p95_s,read_p999_s" } NR > 1 { print $1 "," $3 "," $4 "," 2 * $4 "," 5 * $4 }' "$T/t.csv" >"$T/q.csv"
 for q in 95:read_p95_s p99.9:read_p999_s; do

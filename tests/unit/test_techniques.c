@@ -9,7 +9,8 @@
 #include "tests/support/regression_data.h"
 #include "tests/support/tap.h"
 
-#define NR_SETS 40
+#define NR_SETS		 40
+#define NR_SETS_OF_MEANS 8 /* each of them is several fits */
 
 struct bench {
 	struct dataset data, train, test;
@@ -47,6 +48,8 @@ static void random_set(const struct technique *t, struct rng *r, double *p)
 		p[i] = q->low + share * (q->high - q->low);
 		if (q->whole)
 			p[i] = rint(p[i]);
+		if (strcmp(q->name, "bags") == 0)
+			p[i] = 1 + fmod(p[i], 3); /* more bags are more of the same, and slow */
 	}
 }
 
@@ -56,18 +59,18 @@ static void shares(const struct technique *t, const struct bench *b)
 	double sets[NR_SETS][PARAMETERS_MAX], *shared, *alone;
 	size_t n = b->test.nr_rows;
 	void *sweep = NULL, *one = NULL;
+	int nr = t->nr_parts ? NR_SETS_OF_MEANS : NR_SETS, differ = 0;
 	struct rng r;
-	int differ = 0;
 
 	shared = calloc(NR_SETS * n, sizeof(*shared));
 	alone = calloc(n, sizeof(*alone));
 	rng_seed(&r, 9);
 	ok_int(t->open(&sweep, t, &b->in), 0);
-	for (int i = 0; i < NR_SETS; i++) {
+	for (int i = 0; i < nr; i++) {
 		random_set(t, &r, sets[i]);
 		ok_int(t->predict(sweep, sets[i], shared + (size_t)i * n), 0);
 	}
-	for (int i = NR_SETS - 1; i >= 0; i--) {
+	for (int i = nr - 1; i >= 0; i--) {
 		ok_int(t->open(&one, t, &b->in), 0);
 		ok_int(t->predict(one, sets[i], alone), 0);
 		differ += memcmp(alone, shared + (size_t)i * n, n * sizeof(*alone)) != 0;
@@ -137,6 +140,83 @@ static void round_trip(const struct technique *t, const struct bench *b)
 	free(sweeps);
 	model_release(&m);
 	model_release(&back);
+}
+
+/* The ensemble predicts the mean of what mars-ia, kept within its limits, and cubist predict alone. */
+static void ensemble_is_mean(void)
+{
+	double p[PARAMETERS_MAX] = { 0 }, mean[3][64];
+	const struct technique *t = technique_find("ensemble");
+	struct model m, mars, cubist;
+	struct bench b;
+
+	bench_init(&b, 200, true, 4);
+	technique_standard(t, technique_nr_columns(&b.schema), p);
+	ok_int(model_fit(&m, t, p, &b.schema, &b.train), 0);
+	ok_int(model_fit(&mars, technique_find("mars-ia"), p, &b.schema, &b.train), 0);
+	ok_int(model_fit(&cubist, technique_find("cubist"), p + 3, &b.schema, &b.train), 0);
+	ok_eq(m.nr_members, 2);
+	ok_int(model_predict(&m, b.rows, b.test.nr_rows, mean[0]), 0);
+	ok_int(model_predict(&mars, b.rows, b.test.nr_rows, mean[1]), 0);
+	ok_int(model_predict(&cubist, b.rows, b.test.nr_rows, mean[2]), 0);
+	for (size_t i = 0; i < b.test.nr_rows; i++)
+		ok_near(mean[0][i], 0.5 * mean[1][i] + 0.5 * mean[2][i], 1e-12);
+	model_release(&m);
+	model_release(&mars);
+	model_release(&cubist);
+	bench_release(&b);
+}
+
+/* Fifteen bags by default, each of another sample of the rows. */
+static void bags_differ(void)
+{
+	double p[PARAMETERS_MAX] = { 0 };
+	const struct technique *t = technique_find("mars-bag");
+	struct model m;
+	struct bench b;
+	int same = 0;
+
+	bench_init(&b, 100, false, 4);
+	technique_standard(t, technique_nr_columns(&b.schema), p);
+	ok_int(model_fit(&m, t, p, &b.schema, &b.train), 0);
+	ok_eq(m.nr_members, 15);
+	for (size_t i = 0; i < m.nr_members; i++) {
+		ok_near(m.members[i].share, 1.0 / 15, 1e-15);
+		for (size_t k = 0; k < i; k++)
+			same += m.members[i].terms.nr == m.members[k].terms.nr &&
+				m.members[i].terms.coefficients[0] ==
+					m.members[k].terms.coefficients[0];
+	}
+	ok_int(same, 0);
+	model_release(&m);
+	bench_release(&b);
+}
+
+/* What MARS and least squares say stays within the responses of training and a tenth of their range. */
+static void sums_are_bounded(void)
+{
+	static const char *const names[] = { "lrm", "lrm-ia", "mars", "mars-ia", "mars-bag" };
+
+	for (size_t k = 0; k < TAP_NR(names); k++) {
+		const struct technique *t = technique_find(names[k]);
+		double p[PARAMETERS_MAX] = { 0 }, far[5] = { 9, -7, 11, 40, -3 }, out;
+		struct limits l;
+		struct model m;
+		struct bench b;
+
+		bench_init(&b, 100, false, 4);
+		l = limits_of(&b.train);
+		technique_standard(t, technique_nr_columns(&b.schema), p);
+		ok_int(model_fit(&m, t, p, &b.schema, &b.train), 0);
+		for (int sign = -1; sign <= 1; sign += 2) {
+			for (int v = 0; v < 5; v++)
+				far[v] *= sign;
+			ok_int(model_predict(&m, far, 1, &out), 0);
+			ok(out >= l.low && out <= l.high);
+		}
+		model_release(&m);
+		bench_release(&b);
+	}
 }
 
 static void saved_is_fitted(void)
@@ -262,6 +342,9 @@ static const struct tap_test tests[] = {
 	{ "what a sweep shares between parameter sets changes no prediction",
 	  sharing_changes_nothing },
 	{ "a model predicts what its sweep did, saved and loaded too", saved_is_fitted },
+	{ "the ensemble is the mean of mars-ia and cubist", ensemble_is_mean },
+	{ "bagged MARS is fifteen models of different samples", bags_differ },
+	{ "sums of terms stay within the training range and a tenth", sums_are_bounded },
 	{ "any number of threads gives the same bits", threads_change_nothing },
 	{ "a weight of two is a row twice", weights_are_rows },
 	{ "poor data gives finite predictions", poor_data },

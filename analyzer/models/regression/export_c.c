@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A model as one C function that needs nothing but the language. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "analyzer/models/regression/model.h"
@@ -14,6 +15,15 @@ static void comment_text(struct buf *out, const char *text)
 
 		buf_put_u8(out, c < ' ' || c == '*' || c == '/' || c == '\\' || c == '?' ? '.' : c);
 	}
+}
+
+static bool export_c_needs_math(const struct model *m)
+{
+	bool needs = m->schema.log || m->form == MODEL_GP;
+
+	for (size_t i = 0; i < m->nr_members; i++)
+		needs = needs || m->members[i].form == MODEL_GP;
+	return needs;
 }
 
 static void export_c_head(const struct model *m, const char *name, struct buf *out)
@@ -35,7 +45,7 @@ static void export_c_head(const struct model *m, const char *name, struct buf *o
 		buf_printf(out, "\n");
 	}
 	buf_printf(out, " */\n%sdouble %s(const double *x);\n\n",
-		   m->schema.log ? "#include <math.h>\n\n" : "", name);
+		   export_c_needs_math(m) ? "#include <math.h>\n\n" : "", name);
 }
 
 static void export_c_array(struct buf *out, const char *name, const double *v, size_t nr)
@@ -82,12 +92,16 @@ static void export_c_neighbours(const struct neighbours *n, struct buf *out)
 		   n->nr_rows, n->nr_vars);
 }
 
-int model_export_c(const struct model *m, const char *name, struct buf *out)
+/* The prediction in the scale that was learned, as a function of its own. */
+static void export_c_learned(const struct model *m, const char *name, struct buf *out)
 {
-	export_c_head(m, name, out);
+	if (m->form == MODEL_GP) {
+		gp_export(&m->gp, &m->schema, name, out);
+		return;
+	}
 	if (m->neighbours.k)
 		export_c_neighbours(&m->neighbours, out);
-	buf_printf(out, "double %s(const double *x)\n{\n\tdouble sum = 0;\n", name);
+	buf_printf(out, "static double %s(const double *x)\n{\n\tdouble sum = 0;\n", name);
 	if (m->form == MODEL_TERMS)
 		terms_export(&m->terms, &m->schema, out);
 	else if (m->form == MODEL_FOREST)
@@ -101,6 +115,24 @@ int model_export_c(const struct model *m, const char *name, struct buf *out)
 			   "\tif (sum < %.17g)\n\t\tsum = %.17g;\n"
 			   "\telse if (sum > %.17g)\n\t\tsum = %.17g;\n",
 			   m->limits.low, m->limits.low, m->limits.high, m->limits.high);
+	buf_printf(out, "\treturn sum;\n}\n\n");
+}
+
+int model_export_c(const struct model *m, const char *name, struct buf *out)
+{
+	char member[32];
+
+	export_c_head(m, name, out);
+	for (size_t i = 0; i < m->nr_members; i++) {
+		snprintf(member, sizeof(member), "member_%zu", i + 1);
+		export_c_learned(&m->members[i], member, out);
+	}
+	if (!m->nr_members)
+		export_c_learned(m, "learned", out);
+	buf_printf(out, "double %s(const double *x)\n{\n\tdouble sum = %s;\n\n", name,
+		   m->nr_members ? "0" : "learned(x)");
+	for (size_t i = 0; i < m->nr_members; i++)
+		buf_printf(out, "\tsum += %.17g * member_%zu(x);\n", m->members[i].share, i + 1);
 	buf_printf(out, "\treturn %s", m->schema.log ? "exp(sum)" : "sum");
 	if (m->schema.offset.nr) {
 		buf_printf(out, " * (");

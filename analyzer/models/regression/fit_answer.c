@@ -195,6 +195,8 @@ static void fit_log_candidate(const struct candidate *c, FILE *out)
 				c->fixed[k] ? c->parameters[k] : p->at[axis++]);
 		fprintf(out, ",%.17g\n", p->cost);
 	}
+	for (size_t k = 0; c->parts && k < PARTS_MAX; k++)
+		fit_log_candidate(&c->parts[k], out);
 }
 
 void fit_log(const struct candidate *c, size_t nr, FILE *out)

@@ -7,17 +7,40 @@
 #include "analyzer/models/regression/model.h"
 #include "analyzer/models/regression/technique.h"
 
-void model_release(struct model *m)
+/* What a model is made of, without what it was made from. */
+static void model_release_form(struct model *m)
 {
-	schema_release(&m->schema);
-	dataset_release(&m->data);
-	free(m->fold_rmse);
-	free(m->residuals);
 	terms_release(&m->terms);
 	forest_release(&m->forest);
 	rules_release(&m->rules);
 	neighbours_release(&m->neighbours);
+	gp_release(&m->gp);
+}
+
+void model_release(struct model *m)
+{
+	for (size_t i = 0; i < m->nr_members; i++)
+		model_release_form(&m->members[i]);
+	free(m->members);
+	schema_release(&m->schema);
+	dataset_release(&m->data);
+	free(m->fold_rmse);
+	free(m->residuals);
+	model_release_form(m);
 	memset(m, 0, sizeof(*m));
+}
+
+struct model *model_add_member(struct model *m)
+{
+	struct model *grown = reallocarray(m->members, m->nr_members + 1, sizeof(*grown)), *member;
+
+	if (!grown)
+		return NULL;
+	m->members = grown;
+	member = &m->members[m->nr_members++];
+	*member = (struct model){ .schema = m->schema, .data = m->data, .limits = m->limits };
+	forest_init(&member->forest);
+	return member;
 }
 
 static int copy_data(struct dataset *out, const struct dataset *d)
@@ -71,29 +94,14 @@ out:
 	return ret;
 }
 
-static int predict_learned(const struct model *m, const double *rows, size_t nr, double *out)
+static int model_correct(const struct model *m, const double *rows, size_t nr, double *out)
 {
 	const struct neighbours *n = &m->neighbours;
+	double *scratch = calloc(n->nr_rows + 1, sizeof(*scratch));
 	struct nearest near = { 0 };
-	double *scratch;
-	int ret;
+	int ret = scratch ? 0 : -ENOMEM;
 
-	if (m->form == MODEL_TERMS) {
-		terms_predict(&m->terms, rows, nr, m->schema.nr, out);
-		for (size_t i = 0; i < nr; i++)
-			out[i] = limits_keep(&m->limits, out[i]);
-	} else if (m->form == MODEL_FOREST) {
-		forest_predict(&m->forest, &m->schema, rows, nr, out);
-	} else {
-		rules_predict(&m->rules, &m->schema, rows, nr, out);
-	}
-	if (!n->k)
-		return 0;
-	scratch = calloc(n->nr_rows + 1, sizeof(*scratch));
-	ret = scratch ? 0 : -ENOMEM;
-	if (ret)
-		goto out;
-	for (size_t i = 0; i < nr; i++) {
+	for (size_t i = 0; i < nr && !ret; i++) {
 		double shift[NEIGHBOURS_MAX];
 
 		ret = nearest_find(&near, n, rows + i * m->schema.nr, scratch);
@@ -101,18 +109,66 @@ static int predict_learned(const struct model *m, const double *rows, size_t nr,
 			break;
 		nearest_shifts(&near, n->shift, shift);
 		out[i] += shift[n->k - 1];
-		if (ret)
-			goto out;
 	}
-out:
 	nearest_release(&near);
 	free(scratch);
 	return ret;
 }
 
+/* The prediction of a model without members, in the scale that was learned. */
+static int model_predict_alone(const struct model *m, const double *rows, size_t nr, double *out)
+{
+	switch (m->form) {
+	case MODEL_TERMS:
+		terms_predict(&m->terms, rows, nr, m->schema.nr, out);
+		for (size_t i = 0; i < nr; i++)
+			out[i] = limits_keep(&m->limits, out[i]);
+		break;
+	case MODEL_FOREST:
+		forest_predict(&m->forest, &m->schema, rows, nr, out);
+		break;
+	case MODEL_RULES:
+		rules_predict(&m->rules, &m->schema, rows, nr, out);
+		break;
+	case MODEL_GP:
+		gp_predict(&m->gp, &m->schema, rows, nr, out);
+		break;
+	default:
+		return -EINVAL;
+	}
+	return m->neighbours.k ? model_correct(m, rows, nr, out) : 0;
+}
+
+static int model_predict_learned(const struct model *m, const double *rows, size_t nr, double *out)
+{
+	double *one;
+	int ret = 0;
+
+	if (m->form != MODEL_MEMBERS)
+		return model_predict_alone(m, rows, nr, out);
+	one = calloc(nr + 1, sizeof(*one));
+	if (!one)
+		return -ENOMEM;
+	memset(out, 0, nr * sizeof(*out));
+	for (size_t k = 0; k < m->nr_members && !ret; k++) {
+		ret = model_predict_alone(&m->members[k], rows, nr, one);
+		for (size_t i = 0; i < nr && !ret; i++)
+			out[i] += m->members[k].share * one[i];
+	}
+	free(one);
+	return ret;
+}
+
+int model_deviation(const struct model *m, const double *rows, size_t nr, double *out)
+{
+	if (m->form != MODEL_GP)
+		return -ENOTSUP;
+	return gp_deviation(&m->gp, &m->schema, &m->data, rows, nr, out);
+}
+
 int model_predict(const struct model *m, const double *rows, size_t nr, double *out)
 {
-	int ret = predict_learned(m, rows, nr, out);
+	int ret = model_predict_learned(m, rows, nr, out);
 
 	if (ret)
 		return ret;
@@ -151,9 +207,65 @@ double model_half_width(const struct model *m, double level)
 
 size_t model_size(const struct model *m)
 {
-	return m->form == MODEL_TERMS	 ? m->terms.nr
-	       : m->form == MODEL_FOREST ? forest_nr_leaves(&m->forest)
-					 : m->rules.nr;
+	size_t nr = 0;
+
+	for (size_t k = 0; k < m->nr_members; k++)
+		nr += model_size(&m->members[k]);
+	switch (m->form) {
+	case MODEL_TERMS:
+		return m->terms.nr;
+	case MODEL_FOREST:
+		return forest_nr_leaves(&m->forest);
+	case MODEL_RULES:
+		return m->rules.nr;
+	case MODEL_GP:
+		return m->gp.nr_rows;
+	default:
+		return nr;
+	}
+}
+
+const char *model_parts_name(const struct model *m)
+{
+	static const char *const names[] = {
+		[MODEL_TERMS] = "terms",
+		[MODEL_FOREST] = "leaves",
+		[MODEL_RULES] = "rules",
+		[MODEL_GP] = "training rows that it weighs",
+		[MODEL_MEMBERS] = "terms and rules",
+	};
+
+	return names[m->form];
+}
+
+static void model_print_form(const struct model *m, struct buf *out)
+{
+	if (m->form == MODEL_TERMS) {
+		terms_print(&m->terms, &m->schema, out);
+		buf_printf(out, "kept between %.6g and %.6g\n", m->limits.low, m->limits.high);
+	} else if (m->form == MODEL_FOREST) {
+		forest_print(&m->forest, &m->schema, out);
+	} else if (m->form == MODEL_RULES) {
+		rules_print(&m->rules, &m->schema, out);
+	} else if (m->form == MODEL_GP) {
+		gp_print(&m->gp, &m->schema, out);
+	}
+	if (m->neighbours.k)
+		buf_printf(out, "corrected by the %u nearest training rows\n", m->neighbours.k);
+}
+
+static void model_print_members(const struct model *m, struct buf *out)
+{
+	buf_printf(out, "the weighted mean of %zu models\n", m->nr_members);
+	for (size_t k = 0; k < m->nr_members; k++) {
+		const struct model *member = &m->members[k];
+
+		buf_printf(out, "\nmodel %zu, of weight %.4g: %s (", k + 1, member->share,
+			   member->technique->name);
+		technique_describe(member->technique, member->parameters, out);
+		buf_printf(out, ")\n");
+		model_print_form(member, out);
+	}
 }
 
 static void print_ranges(const struct model *m, struct buf *out)
@@ -190,14 +302,8 @@ void model_print(const struct model *m, struct buf *out)
 			   m->quality.cv_rmse, m->schema.log ? " of the logarithm" : "",
 			   100 * m->quality.mean_relative_error);
 	buf_printf(out, "\n");
-	if (m->form == MODEL_TERMS) {
-		terms_print(&m->terms, &m->schema, out);
-		buf_printf(out, "kept between %.6g and %.6g\n", m->limits.low, m->limits.high);
-	} else if (m->form == MODEL_FOREST) {
-		forest_print(&m->forest, &m->schema, out);
-	} else {
-		rules_print(&m->rules, &m->schema, out);
-	}
-	if (m->neighbours.k)
-		buf_printf(out, "corrected by the %u nearest training rows\n", m->neighbours.k);
+	if (m->form == MODEL_MEMBERS)
+		model_print_members(m, out);
+	else
+		model_print_form(m, out);
 }

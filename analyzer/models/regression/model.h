@@ -11,11 +11,13 @@
 
 #include "analyzer/models/regression/dataset.h"
 #include "analyzer/models/regression/forest.h"
+#include "analyzer/models/regression/gp.h"
 #include "analyzer/models/regression/neighbours.h"
 #include "analyzer/models/regression/rules.h"
 #include "analyzer/models/regression/terms.h"
 
-#define PARAMETERS_MAX 3
+#define PARAMETERS_MAX 7
+#define MEMBERS_MAX    101 /* of a mean of models */
 
 struct technique;
 
@@ -31,6 +33,8 @@ enum model_form {
 	MODEL_TERMS,
 	MODEL_FOREST,
 	MODEL_RULES,
+	MODEL_GP,
+	MODEL_MEMBERS, /* a weighted mean of the models in members */
 };
 
 /* A zeroed one is empty. */
@@ -42,20 +46,29 @@ struct model {
 	struct quality quality;
 	double *fold_rmse;    /* data.nr_folds */
 	double *residuals;    /* |y - held-out prediction|, ascending; data.nr_rows; NULL unknown */
-	enum model_form form; /* which of the three it is */
+	enum model_form form; /* which of these it is */
 	struct terms terms;
 	struct limits limits; /* of the terms' sum */
 	struct forest forest;
 	struct rules rules;
 	struct neighbours neighbours; /* k 0: none */
+	struct gp gp;
+	/* Each with a technique, parameters and a form of its own; schema and data are those of this model. */
+	struct model *members;
+	size_t nr_members;
+	double share; /* of a member: its weight in the mean */
 };
 
 void model_release(struct model *m);
 /* Fits a technique to d (copied, as is the schema). 0, -ENOMEM. */
 int model_fit(struct model *m, const struct technique *t, const double *p, const struct schema *s,
 	      const struct dataset *d);
-/* In units of the response. rows: nr x schema.nr, row-major. No allocation but for neighbours. */
+/* In units of the response. rows: nr x schema.nr, row-major. No allocation but for neighbours and members. */
 int model_predict(const struct model *m, const double *rows, size_t nr, double *out);
+/* Makes room for one more member, which is empty but for schema and data; NULL where there is no memory. */
+struct model *model_add_member(struct model *m);
+/* What the parts of the model are called, "terms" or "leaves". */
+const char *model_parts_name(const struct model *m);
 /* The response of training row i, in its own units. */
 double model_measured(const struct model *m, size_t i);
 /*
@@ -72,6 +85,12 @@ size_t model_size(const struct model *m);
 void model_print(const struct model *m, struct buf *out);
 /* A C function `double name(const double *x)`: the same numbers as model_predict(). */
 int model_export_c(const struct model *m, const char *name, struct buf *out);
+
+/*
+ * The standard deviation of a new measurement at each row, in the scale that was learned: of a Gaussian process,
+ * whose prediction has one. 0, -ENOTSUP for other models, -ENOMEM, -ERANGE.
+ */
+int model_deviation(const struct model *m, const double *rows, size_t nr, double *out);
 
 json_t *model_json(const struct model *m);
 int model_from_json(struct model *m, const json_t *root, struct err *err);

@@ -60,17 +60,49 @@ static json_t *parameters_json(const struct model *m)
 }
 
 static const char *const form_names[] = {
-	[MODEL_TERMS] = "terms",
-	[MODEL_FOREST] = "forest",
-	[MODEL_RULES] = "rules",
+	[MODEL_TERMS] = "terms", [MODEL_FOREST] = "forest",   [MODEL_RULES] = "rules",
+	[MODEL_GP] = "gp",	 [MODEL_MEMBERS] = "members",
 };
+
+static json_t *members_json(const struct model *m);
 
 static json_t *form_json(const struct model *m)
 {
-	if (m->form == MODEL_TERMS)
+	switch (m->form) {
+	case MODEL_TERMS:
 		return terms_json(&m->terms);
-	return m->form == MODEL_FOREST ? forest_json(&m->forest, &m->schema)
-				       : rules_json(&m->rules, &m->schema);
+	case MODEL_FOREST:
+		return forest_json(&m->forest, &m->schema);
+	case MODEL_RULES:
+		return rules_json(&m->rules, &m->schema);
+	case MODEL_GP:
+		return gp_json(&m->gp);
+	default:
+		return members_json(m);
+	}
+}
+
+/* Only sums of terms have limits: NULL for other models, which leaves the key out. */
+static json_t *limits_json(const struct model *m)
+{
+	return m->form == MODEL_TERMS ? json_pack("[f, f]", m->limits.low, m->limits.high) : NULL;
+}
+
+static json_t *members_json(const struct model *m)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < m->nr_members; i++) {
+		const struct model *member = &m->members[i];
+
+		json_array_append_new(list,
+				      json_pack("{s:s, s:f, s:o, s:o, s:o*}", "technique",
+						member->technique->name, "share", member->share,
+						"parameters", parameters_json(member),
+						form_names[member->form], form_json(member),
+						"limits", limits_json(member)));
+	}
+	return list;
 }
 
 /* NULL without one, which leaves the key out. */
@@ -108,9 +140,7 @@ json_t *model_json(const struct model *m)
 			 "response", m->schema.response, "scale", m->schema.log ? "log" : "linear",
 			 "offset", offset_json(&m->schema), "parameters", parameters_json(m),
 			 "variables", variables, "quality", quality, "data", data_json(m),
-			 form_names[m->form], form_json(m), "limits",
-			 m->form == MODEL_TERMS ? json_pack("[f, f]", m->limits.low, m->limits.high)
-						: NULL);
+			 form_names[m->form], form_json(m), "limits", limits_json(m));
 }
 
 static int read_numbers(double *out, const json_t *list, size_t nr)
@@ -357,10 +387,27 @@ static int remake_neighbours(struct model *m)
 /* The form a technique's models have. */
 static enum model_form form_of(const struct technique *t)
 {
+	if (t->nr_parts)
+		return MODEL_MEMBERS;
+	if (t == &technique_gp)
+		return MODEL_GP;
 	if (t == &technique_cart)
 		return MODEL_FOREST;
 	return t == &technique_m5 || t == &technique_cubist ? MODEL_RULES : MODEL_TERMS;
 }
+
+static int read_terms(struct model *m, const json_t *root, const json_t *form, struct err *err)
+{
+	double limits[2];
+
+	if (read_numbers(limits, json_object_get(root, "limits"), 2) || !(limits[0] <= limits[1]))
+		return err_set(err, EINVAL,
+			       "limits: expected the least and the largest prediction");
+	m->limits = (struct limits){ limits[0], limits[1] };
+	return terms_from_json(&m->terms, form, &m->schema, err);
+}
+
+static int read_members(struct model *m, const json_t *list, struct err *err);
 
 static int read_form(struct model *m, const json_t *root, struct err *err)
 {
@@ -371,18 +418,58 @@ static int read_form(struct model *m, const json_t *root, struct err *err)
 	if (!form)
 		return err_set(err, EINVAL, "%s: missing: what a model of %s is made of",
 			       form_names[m->form], m->technique->name);
-	if (m->form == MODEL_TERMS) {
-		double limits[2];
-
-		if (read_numbers(limits, json_object_get(root, "limits"), 2) ||
-		    !(limits[0] <= limits[1]))
-			return err_set(err, EINVAL,
-				       "limits: expected the least and the largest prediction");
-		m->limits = (struct limits){ limits[0], limits[1] };
-		return terms_from_json(&m->terms, form, &m->schema, err);
+	switch (m->form) {
+	case MODEL_TERMS:
+		return read_terms(m, root, form, err);
+	case MODEL_FOREST:
+		return forest_from_json(&m->forest, form, &m->schema, err);
+	case MODEL_RULES:
+		return rules_from_json(&m->rules, form, &m->schema, err);
+	case MODEL_GP:
+		return gp_from_json(&m->gp, form, &m->schema, &m->data, err);
+	default:
+		return read_members(m, form, err);
 	}
-	return m->form == MODEL_FOREST ? forest_from_json(&m->forest, form, &m->schema, err)
-				       : rules_from_json(&m->rules, form, &m->schema, err);
+}
+
+static int read_member(struct model *m, const json_t *root, struct err *err)
+{
+	struct model *member = model_add_member(m);
+	const json_t *share = json_object_get(root, "share");
+	int ret;
+
+	if (!member)
+		return -ENOMEM;
+	ret = read_parameters(member, root, err);
+	if (ret)
+		return ret;
+	if (form_of(member->technique) == MODEL_MEMBERS)
+		return err_set(err, EINVAL, "technique: a member of a mean cannot be '%s'",
+			       member->technique->name);
+	member->share = json_number_value(share);
+	if (!json_is_number(share) || !(member->share > 0 && member->share <= 1))
+		return err_set(err, EINVAL, "share: expected a weight above 0 and at most 1");
+	ret = read_form(member, root, err);
+	return ret ? ret : remake_neighbours(member);
+}
+
+/* Members of a mean; only one may have neighbours, as in every mean that is written. */
+static int read_members(struct model *m, const json_t *list, struct err *err)
+{
+	size_t nr = json_array_size(list), nr_corrected = 0;
+	int ret = 0;
+
+	if (!nr || nr > MEMBERS_MAX)
+		return err_set(err, EINVAL, "members: expected 1 to %d models", MEMBERS_MAX);
+	for (size_t i = 0; i < nr && !ret; i++) {
+		ret = read_member(m, json_array_get(list, i), err);
+		if (ret && ret != -ENOMEM)
+			err_prefix(err, "members[%zu]", i);
+		nr_corrected += !ret && m->members[i].neighbours.k != 0;
+	}
+	if (!ret && nr_corrected > 1)
+		ret = err_set(err, EINVAL, "members: expected at most one with ninstances above 0");
+	return ret;
 }
 
 int model_from_json(struct model *m, const json_t *root, struct err *err)

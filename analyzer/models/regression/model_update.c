@@ -124,16 +124,21 @@ static int model_update_join(struct dataset *out, const struct model *m, const d
 static int model_update_refit(struct model *out, const struct model *m, struct dataset *d,
 			      struct err *err)
 {
-	struct candidate c = { .technique = m->technique, .fixed = { true, true, true } };
+	struct candidate c = { .technique = m->technique };
 	struct select_config config = { .schema = &m->schema, .data = d, .standard = true };
 	struct schema s = { 0 };
 	int ret =
 		dataset_make_folds(d, m->data.nr_folds ? m->data.nr_folds : 10, m->data.seed, err);
 
 	memcpy(c.parameters, m->parameters, sizeof(c.parameters));
+	memset(c.fixed, true, sizeof(c.fixed));
 	if (ret)
 		goto out;
 	ret = select_candidate(&c, &config);
+	if (ret == -EFBIG)
+		err_set(err, EINVAL,
+			"%s: %zu rows are more than the %zu that this technique can learn from",
+			m->technique->name, d->nr_rows, m->technique->most_rows);
 	if (ret)
 		goto out;
 	ret = schema_copy(&s, &m->schema);
@@ -143,10 +148,7 @@ static int model_update_refit(struct model *out, const struct model *m, struct d
 	ret = model_fit(out, m->technique, m->parameters, &s, d);
 	if (ret)
 		goto out;
-	out->quality = c.quality;
-	out->fold_rmse = c.fold_rmse;
-	out->residuals = c.residuals;
-	c.fold_rmse = c.residuals = NULL;
+	candidate_give(&c, out);
 out:
 	schema_release(&s);
 	candidate_release(&c);

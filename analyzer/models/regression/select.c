@@ -140,7 +140,64 @@ static int take_quality(struct hunt *h)
 
 static bool any_fixed(const struct candidate *c)
 {
-	return c->fixed[0] || c->fixed[1] || c->fixed[2];
+	for (unsigned int i = 0; i < c->technique->nr_parameters; i++)
+		if (c->fixed[i])
+			return true;
+	return false;
+}
+
+/* What is known of a part already: a candidate with the same technique, all of it searched. */
+static const struct candidate *select_known(const struct hunt *h, const struct technique *part,
+					    const bool *fixed)
+{
+	for (unsigned int i = 0; i < part->nr_parameters; i++)
+		if (fixed[i])
+			return NULL;
+	for (size_t k = 0; k < h->config->nr_known; k++)
+		if (h->config->known[k].technique == part && !any_fixed(&h->config->known[k]))
+			return &h->config->known[k];
+	return NULL;
+}
+
+/* The parameters of one part, which begin at `at`, searched as those of the part alone. */
+static int select_part(struct hunt *h, unsigned int k, unsigned int at)
+{
+	struct candidate *c = h->c, *own = &c->parts[k];
+	const struct technique *part = c->technique->parts[k];
+	const struct candidate *known = select_known(h, part, c->fixed + at);
+	int ret = 0;
+
+	if (!known) {
+		*own = (struct candidate){ .technique = part };
+		memcpy(own->fixed, c->fixed + at, part->nr_parameters * sizeof(*own->fixed));
+		memcpy(own->parameters, c->parameters + at,
+		       part->nr_parameters * sizeof(*own->parameters));
+		ret = select_candidate(own, h->config);
+		c->evaluations += own->evaluations;
+		known = own;
+	}
+	if (ret)
+		return ret;
+	memcpy(c->parameters + at, known->parameters,
+	       part->nr_parameters * sizeof(*known->parameters));
+	return 0;
+}
+
+static int select_parts(struct hunt *h)
+{
+	const struct technique *t = h->c->technique;
+	unsigned int at = 0;
+	int ret = 0;
+
+	h->c->parts = calloc(PARTS_MAX, sizeof(*h->c->parts));
+	if (!h->c->parts)
+		return -ENOMEM;
+	for (unsigned int k = 0; k < t->nr_parts && !ret; k++) {
+		ret = select_part(h, k, at);
+		at += t->parts[k]->nr_parameters;
+	}
+	h->c->searched = true;
+	return ret;
 }
 
 static int select_judge(struct hunt *h)
@@ -150,6 +207,7 @@ static int select_judge(struct hunt *h)
 	int ret;
 
 	c->nr_splits = objective_nr_splits(h->objective);
+	c->by_folds = !h->config->nr_bootstraps;
 	c->fold_rmse = calloc(c->nr_splits + 1, sizeof(*c->fold_rmse));
 	rmse = calloc(c->nr_splits + 1, sizeof(*rmse));
 	ret = c->fold_rmse && rmse ? 0 : -ENOMEM;
@@ -180,14 +238,17 @@ int select_candidate(struct candidate *c, const struct select_config *config)
 					      .nr_bootstraps = config->nr_bootstraps,
 					      .nr_threads = config->nr_threads };
 	double standard[PARAMETERS_MAX] = { 0 }, begin = now_s();
-	int ret = objective_new(&h.objective, &objective);
+	int ret;
 
+	if (c->technique->most_rows && config->data->nr_rows > c->technique->most_rows)
+		return -EFBIG;
+	ret = objective_new(&h.objective, &objective);
 	technique_standard(c->technique, technique_nr_columns(config->schema), standard);
 	for (unsigned int i = 0; i < c->technique->nr_parameters; i++) {
 		if (c->fixed[i])
 			continue;
 		c->parameters[i] = standard[i];
-		if (!config->standard)
+		if (!config->standard && !c->technique->nr_parts)
 			h.axis_parameter[h.nr_axes++] = i;
 	}
 	c->evaluations = 1;
@@ -195,12 +256,16 @@ int select_candidate(struct candidate *c, const struct select_config *config)
 		goto out;
 	if (h.nr_axes)
 		ret = select_search(&h);
+	else if (!config->standard && c->technique->nr_parts)
+		ret = select_parts(&h);
 	if (ret)
 		goto out;
 	ret = select_judge(&h);
 	if (ret)
 		goto out;
 	c->nr_fits = objective_nr_fits(h.objective);
+	for (unsigned int k = 0; c->parts && k < PARTS_MAX; k++)
+		c->nr_fits += c->parts[k].nr_fits;
 out:
 	c->seconds = now_s() - begin;
 	objective_free(h.objective);
@@ -212,7 +277,23 @@ void candidate_release(struct candidate *c)
 	free(c->fold_rmse);
 	free(c->residuals);
 	s3_release(&c->trace);
+	for (size_t k = 0; c->parts && k < PARTS_MAX; k++)
+		candidate_release(&c->parts[k]);
+	free(c->parts);
 	memset(c, 0, sizeof(*c));
+}
+
+void candidate_give(struct candidate *c, struct model *m)
+{
+	free(m->residuals);
+	m->quality = c->quality;
+	m->residuals = c->residuals;
+	c->residuals = NULL;
+	if (!c->by_folds)
+		return;
+	free(m->fold_rmse);
+	m->fold_rmse = c->fold_rmse;
+	c->fold_rmse = NULL;
 }
 
 size_t select_best(const struct candidate *c, size_t nr, double within)

@@ -39,7 +39,15 @@ struct technique {
 	int speed, simplicity;
 	/* Time of a whole search against one evaluation, as measured on 960 rows of 5 variables. */
 	double search_ratio;
-	bool bounded; /* a sum of terms, which struct limits keeps between bounds */
+	bool bounded;	  /* a sum of terms, which struct limits keeps between bounds */
+	bool by_name;	  /* too slow to be tried where nobody asked for it */
+	size_t most_rows; /* it refuses larger tables with -EFBIG; 0: none is too large */
+	/*
+	 * A mean of other techniques: its parameters begin with theirs, one part after the other, and
+	 * are searched part by part. NULL: it has no parts.
+	 */
+	const struct technique *const *parts;
+	unsigned int nr_parts;
 	unsigned int nr_parameters;
 	const struct parameter *parameters;
 	/* 0, or -ENOMEM. What in points to must outlive the sweep. */
@@ -54,9 +62,10 @@ struct technique {
 };
 
 extern const struct technique technique_lrm, technique_lrm_ia, technique_mars, technique_mars_ia,
-	technique_cart, technique_m5, technique_cubist;
+	technique_cart, technique_m5, technique_cubist, technique_ensemble, technique_mars_bag,
+	technique_gp;
 
-/* Ends with NULL; simplest first. */
+/* Ends with NULL; simplest first; a mean of techniques stands behind them. */
 extern const struct technique *const techniques[];
 
 const struct technique *technique_find(const char *name);

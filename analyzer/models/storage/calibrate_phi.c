@@ -99,10 +99,7 @@ static int calibrate_phi_make(struct model *out, struct learning *l)
 
 	if (ret)
 		return ret;
-	out->quality = c->quality;
-	out->residuals = c->residuals;
-	out->fold_rmse = c->fold_rmse;
-	c->residuals = c->fold_rmse = NULL;
+	candidate_give(c, out);
 	return 0;
 }
 

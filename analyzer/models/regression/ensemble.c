@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Means of models. "ensemble" is the mean of MARS with interactions and of Cubist: splines and rules err
+ * in different places, so that their mean errs less than either. "mars-bag" is the mean of MARS models that
+ * were fitted to bootstrap samples of the rows (Breiman, Bagging predictors, Machine Learning 24, 1996).
+ * The MARS half of the ensemble may be bagged too. Every MARS model is kept within the limits of the
+ * training rows before the mean is taken. Bag b always gets the same sample, so that one more bag costs one more fit.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/num/rng.h"
+#include "analyzer/models/regression/technique.h"
+
+#define BAGS_MAX      50
+#define BAGS_SEED     1996 /* of the bootstrap samples */
+#define NR_MARS	      3	   /* parameters of MARS, which come first */
+#define NR_CUBIST     3
+#define ENSEMBLE_BAGS (NR_MARS + NR_CUBIST)
+#define MARS_BAGS     NR_MARS
+#define BAGS_STANDARD 15
+
+struct bag {
+	struct dataset rows; /* empty where the bag is all of the training rows */
+	struct sweep_input in;
+	void *sweep;
+};
+
+struct ensemble {
+	const struct sweep_input *in;
+	bool with_cubist;
+	struct limits limits;
+	struct bag whole; /* for a single bag, which is no sample */
+	struct bag *bags;
+	size_t nr_bags;
+	void *cubist;
+	double *one; /* predictions of one member */
+};
+
+static int bag_sample(struct dataset *out, const struct dataset *d, size_t bag)
+{
+	size_t n = d->nr_rows;
+	int ret = dataset_alloc(out, n, d->nr_vars, d->weight != NULL);
+	struct rng rng;
+
+	if (ret)
+		return ret;
+	rng_stream(&rng, BAGS_SEED, bag);
+	for (size_t i = 0; i < n; i++) {
+		size_t row = rng_below(&rng, n);
+
+		for (size_t v = 0; v < d->nr_vars; v++)
+			out->x[v * n + i] = d->x[v * n + row];
+		out->y[i] = d->y[row];
+		if (d->weight)
+			out->weight[i] = d->weight[row];
+	}
+	return 0;
+}
+
+static void bag_release(struct bag *b)
+{
+	if (b->sweep)
+		technique_mars_ia.close(b->sweep);
+	dataset_release(&b->rows);
+}
+
+static void ensemble_close(void *sweep)
+{
+	struct ensemble *e = sweep;
+
+	for (size_t i = 0; i < e->nr_bags; i++)
+		bag_release(&e->bags[i]);
+	bag_release(&e->whole);
+	if (e->cubist)
+		technique_cubist.close(e->cubist);
+	free(e->bags);
+	free(e->one);
+	free(e);
+}
+
+static int ensemble_open(void **sweep, const struct technique *t, const struct sweep_input *in)
+{
+	struct ensemble *e = calloc(1, sizeof(*e));
+	int ret = 0;
+
+	if (!e)
+		return -ENOMEM;
+	e->in = in;
+	e->with_cubist = t == &technique_ensemble;
+	e->limits = limits_of(in->train);
+	e->one = calloc(in->nr_rows + 1, sizeof(*e->one));
+	e->bags = calloc(BAGS_MAX, sizeof(*e->bags));
+	if (!e->one || !e->bags)
+		ret = -ENOMEM;
+	if (!ret && e->with_cubist)
+		ret = technique_cubist.open(&e->cubist, &technique_cubist, in);
+	if (ret)
+		ensemble_close(e);
+	else
+		*sweep = e;
+	return ret;
+}
+
+static int bag_open(struct bag *b, const struct sweep_input *in, const struct dataset *train)
+{
+	b->in = *in;
+	b->in.train = train;
+	return technique_mars_ia.open(&b->sweep, &technique_mars_ia, &b->in);
+}
+
+/* The MARS sweep of a bag; of a single one: that of all training rows. */
+static int ensemble_bag(struct ensemble *e, size_t bag, size_t nr_bags, struct bag **out)
+{
+	int ret;
+
+	if (nr_bags == 1) {
+		*out = &e->whole;
+		return e->whole.sweep ? 0 : bag_open(&e->whole, e->in, e->in->train);
+	}
+	*out = &e->bags[bag];
+	if (bag < e->nr_bags)
+		return 0;
+	ret = bag_sample(&e->bags[bag].rows, e->in->train, bag);
+	if (!ret)
+		ret = bag_open(&e->bags[bag], e->in, &e->bags[bag].rows);
+	if (ret) {
+		bag_release(&e->bags[bag]);
+		e->bags[bag] = (struct bag){ 0 };
+		return ret;
+	}
+	e->nr_bags = bag + 1;
+	return 0;
+}
+
+static size_t ensemble_nr_bags(const struct ensemble *e, const double *p)
+{
+	return (size_t)p[e->with_cubist ? ENSEMBLE_BAGS : MARS_BAGS];
+}
+
+static void ensemble_add(const struct ensemble *e, double share, double *out)
+{
+	for (size_t i = 0; i < e->in->nr_rows; i++)
+		out[i] += share * e->one[i];
+}
+
+static int ensemble_predict(void *sweep, const double *p, double *out)
+{
+	struct ensemble *e = sweep;
+	size_t nr_bags = ensemble_nr_bags(e, p);
+	double share = (e->with_cubist ? 0.5 : 1) / (double)nr_bags;
+	int ret;
+
+	memset(out, 0, e->in->nr_rows * sizeof(*out));
+	for (size_t b = 0; b < nr_bags; b++) {
+		struct bag *bag;
+
+		ret = ensemble_bag(e, b, nr_bags, &bag);
+		if (!ret)
+			ret = technique_mars_ia.predict(bag->sweep, p, e->one);
+		if (ret)
+			return ret;
+		for (size_t i = 0; i < e->in->nr_rows; i++)
+			e->one[i] = limits_keep(&e->limits, e->one[i]);
+		ensemble_add(e, share, out);
+	}
+	if (!e->with_cubist)
+		return 0;
+	ret = technique_cubist.predict(e->cubist, p + NR_MARS, e->one);
+	if (!ret)
+		ensemble_add(e, 0.5, out);
+	return ret;
+}
+
+static int ensemble_member(struct model *m, const struct technique *t, void *sweep, const double *p,
+			   double share)
+{
+	struct model *member = model_add_member(m);
+
+	if (!member)
+		return -ENOMEM;
+	member->technique = t;
+	member->share = share;
+	memcpy(member->parameters, p, t->nr_parameters * sizeof(*p));
+	return t->extract(sweep, p, member);
+}
+
+static int ensemble_extract(void *sweep, const double *p, struct model *m)
+{
+	struct ensemble *e = sweep;
+	size_t nr_bags = ensemble_nr_bags(e, p);
+	double share = (e->with_cubist ? 0.5 : 1) / (double)nr_bags;
+
+	m->form = MODEL_MEMBERS;
+	for (size_t b = 0; b < nr_bags; b++) {
+		struct bag *bag;
+		int ret = ensemble_bag(e, b, nr_bags, &bag);
+
+		if (!ret)
+			ret = ensemble_member(m, &technique_mars_ia, bag->sweep, p, share);
+		if (ret)
+			return ret;
+	}
+	return e->with_cubist ? ensemble_member(m, &technique_cubist, e->cubist, p + NR_MARS, 0.5)
+			      : 0;
+}
+
+static uint64_t ensemble_nr_fits(const void *sweep)
+{
+	const struct ensemble *e = sweep;
+	uint64_t nr = e->with_cubist ? technique_cubist.nr_fits(e->cubist) : 0;
+
+	if (e->whole.sweep)
+		nr += technique_mars_ia.nr_fits(e->whole.sweep);
+	for (size_t b = 0; b < e->nr_bags; b++)
+		if (e->bags[b].sweep)
+			nr += technique_mars_ia.nr_fits(e->bags[b].sweep);
+	return nr;
+}
+
+static double ensemble_nnodes(size_t nr_columns, const double *p)
+{
+	return technique_mars_ia.parameters[0].standard(nr_columns, p);
+}
+
+static double ensemble_threshold(size_t nr_columns, const double *p)
+{
+	return technique_mars_ia.parameters[1].standard(nr_columns, p);
+}
+
+static double ensemble_nprune(size_t nr_columns, const double *p)
+{
+	return technique_mars_ia.parameters[2].standard(nr_columns, p);
+}
+
+static double ensemble_nsplits(size_t nr_columns, const double *p)
+{
+	return technique_cubist.parameters[0].standard(nr_columns, p);
+}
+
+static double ensemble_ntrees(size_t nr_columns, const double *p)
+{
+	return technique_cubist.parameters[1].standard(nr_columns, p);
+}
+
+static double ensemble_ninstances(size_t nr_columns, const double *p)
+{
+	return technique_cubist.parameters[2].standard(nr_columns, p);
+}
+
+static double ensemble_one_bag(size_t nr_columns, const double *p)
+{
+	(void)nr_columns;
+	(void)p;
+	return 1;
+}
+
+static double ensemble_bags(size_t nr_columns, const double *p)
+{
+	(void)nr_columns;
+	(void)p;
+	return BAGS_STANDARD;
+}
+
+#define MARS_PARAMETERS                                               \
+	{ "nnodes", 3, 800, true, ensemble_nnodes },                  \
+		{ "threshold", 0, 0.999, false, ensemble_threshold }, \
+	{                                                             \
+		"nprune", 2, 800, true, ensemble_nprune               \
+	}
+
+static const struct parameter ensemble_parameters[] = {
+	MARS_PARAMETERS,
+	{ "nsplits", 2, 400, true, ensemble_nsplits },
+	{ "ntrees", 1, 100, true, ensemble_ntrees },
+	{ "ninstances", 0, NEIGHBOURS_MAX, true, ensemble_ninstances },
+	{ "bags", 1, BAGS_MAX, true, ensemble_one_bag },
+};
+
+static const struct parameter bag_parameters[] = {
+	MARS_PARAMETERS,
+	{ "bags", 1, BAGS_MAX, true, ensemble_bags },
+};
+
+static const struct technique *const ensemble_parts[] = { &technique_mars_ia, &technique_cubist };
+static const struct technique *const bag_parts[] = { &technique_mars_ia };
+
+#define ENSEMBLE_METHODS                                                                 \
+	.open = ensemble_open, .predict = ensemble_predict, .extract = ensemble_extract, \
+	.nr_fits = ensemble_nr_fits, .close = ensemble_close
+
+const struct technique technique_ensemble = {
+	.name = "ensemble",
+	.summary = "the mean of mars-ia and cubist",
+	.speed = 1,
+	.simplicity = 1,
+	.search_ratio = 3, /* the searches of its parts are done before */
+	.nr_parameters = ENSEMBLE_BAGS + 1,
+	.parameters = ensemble_parameters,
+	.parts = ensemble_parts,
+	.nr_parts = 2,
+	ENSEMBLE_METHODS,
+};
+
+const struct technique technique_mars_bag = {
+	.name = "mars-bag",
+	.summary = "the mean of mars-ia models of bootstrap samples",
+	.speed = 1,
+	.simplicity = 2,
+	.search_ratio = 20,
+	.by_name = true,
+	.nr_parameters = MARS_BAGS + 1,
+	.parameters = bag_parameters,
+	.parts = bag_parts,
+	.nr_parts = 1,
+	ENSEMBLE_METHODS,
+};
