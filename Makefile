@@ -31,6 +31,7 @@
 #   make test-static  the same for x86-64 and s390x, tested in a folder and in guests
 #   make deb          the Debian packages blkcast-agent and blkcast, under build/
 #   make test-deb     the packages checked, installed, upgraded and purged in a fresh Debian 12
+#   make schemas      docs/*.schema.json anew, from the readers' tables
 #   make style        clang-format and the style checks
 #   make compile_commands.json   for clangd and clang-tidy
 
@@ -113,7 +114,7 @@ bpf_src      := $(sort $(wildcard bpf/*.bpf.c))
 unit_src     := $(sort $(wildcard tests/unit/test_*.c))
 bench_src    := $(sort $(wildcard tests/bench/bench_*.c))
 fuzz_src     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
-tool_src     := $(sort $(wildcard tests/vm/*.c tests/system/*.c))
+tool_src     := $(sort $(wildcard tests/vm/*.c tests/system/*.c scripts/*.c))
 
 lib      := $(BUILD)/libblkcast.a
 agentlib := $(BUILD)/libagent.a
@@ -132,7 +133,7 @@ tools    := $(tool_bin) $(addprefix $(BUILD)/tests/system-under-study/,first sec
 	bench bench-only case-arch case-studies estimates study-here qpn-study demo endurance endurance-only endurance-threads coverage coverage-only \
 	check-asan check-tsan \
 	fuzz fuzz-build fuzz-only check-valgrind \
-	static static-only test-static bundle install uninstall deb test-deb style help clean
+	static static-only test-static bundle install uninstall deb test-deb schemas style help clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -419,6 +420,10 @@ deb: programs
 test-deb: deb
 	$(Q)scripts/deps.sh deb test-deb
 	$(Q)BUILD=$(BUILD) VERSION=$(VERSION) scripts/test-deb.sh
+
+# The schemas of the files that people write, from the tables of their readers.
+schemas: $(BUILD)/scripts/write_schema
+	$(Q)for name in $$($<); do $< $$name >docs/$$name.schema.json || exit 1; done
 
 style:
 	$(Q)scripts/check-borders.sh && scripts/check-style.sh

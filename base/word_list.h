@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * word_list: a few words owned by somebody else, such as the values of an option that may be
- * repeated.
+ * word_list: a few words that somebody else owns, such as the values of an option that is repeated; and
+ * which of some words is meant by one that is none of them.
  */
 #ifndef BASE_WORD_LIST_H
 #define BASE_WORD_LIST_H
@@ -14,5 +14,8 @@ struct word_list {
 	const char *items[WORD_LIST_MAX]; /* borrowed */
 	size_t nr;
 };
+
+/* The one of the words (ended by NULL) that is most like text, or NULL where none is near. */
+const char *word_list_nearest(const char *text, const char *const *words);
 
 #endif

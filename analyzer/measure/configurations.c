@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/measure/factors.h"
+#include "analyzer/measure/plan_reader.h"
 
 #define DRAWS_PER_CONFIGURATION 1000 /* until a random design gives up on distinct ones */
 
@@ -120,16 +121,16 @@ int configurations_random(struct configurations *c, const struct factors *f, siz
 	return ret;
 }
 
-static int read_cell(const struct factors *f, size_t at, const struct yaml_tree *t,
-		     const struct yaml_node *node, double *cell, struct err *err)
+/* The level of a factor that the node names, or a number within its range. */
+static int configuration_read_cell(const struct fields_reader *r, const struct factor *factor,
+				   const struct yaml_node *node, double *cell)
 {
-	const struct factor *factor = &f->items[at];
 	double value = NAN;
 	bool number =
 		node->kind == YAML_SCALAR && !node->quoted && param_number(node->text, &value);
 
 	if (node->kind != YAML_SCALAR)
-		return yaml_tree_error(t, node, err, "%s: expected a level", factor->name);
+		return fields_error(r, node, "expected a level");
 	value *= factor->scale;
 	for (size_t i = 0; i < factor->nr_levels; i++) {
 		const struct level *l = &factor->levels[i];
@@ -140,62 +141,61 @@ static int read_cell(const struct factors *f, size_t at, const struct yaml_tree 
 		}
 	}
 	if (factor->nr_levels)
-		return yaml_tree_error(t, node, err, "%s: '%.40s' is not among its levels",
-				       factor->name, node->text);
+		return fields_error(r, node, "'%.40s' is not among its levels", node->text);
 	if (!number || value < factor->low || value > factor->high)
-		return yaml_tree_error(t, node, err, "%s: expected a number from %.15g to %.15g",
-				       factor->name, factor->low / factor->scale,
-				       factor->high / factor->scale);
+		return fields_error(r, node, "expected a number from %.15g to %.15g, got '%.40s'",
+				    factor->low / factor->scale, factor->high / factor->scale,
+				    node->text);
 	*cell = value;
 	return 0;
 }
 
-static int read_one(const struct factors *f, const struct yaml_tree *t,
-		    const struct yaml_node *node, double *cells, struct err *err)
+static int configuration_read(const struct fields_reader *r, const struct factors *f,
+			      const struct yaml_node *node, double *cells)
 {
-	int ret = 0;
-
 	if (node->kind != YAML_MAP)
-		return yaml_tree_error(t, node, err, "list: expected a mapping FACTOR: LEVEL");
+		return fields_error(r, node, "list: expected a mapping FACTOR: LEVEL");
 	for (size_t k = 0; k < node->nr; k++)
 		if (factors_find(f, node->items[k]->key) < 0)
-			return yaml_tree_error(t, node->items[k], err, "no factor '%.60s'",
+			return yaml_tree_error(r->tree, node->items[k], r->err, "no factor '%.60s'",
 					       node->items[k]->key);
 	for (size_t i = 0; i < f->nr; i++) {
 		const struct yaml_node *n = yaml_node_get(node, f->items[i].name);
+		int ret;
 
 		if (!n)
-			return yaml_tree_error(t, node, err, "list: no level of factor '%s'",
-					       f->items[i].name);
-		ret = read_cell(f, i, t, n, &cells[i], err);
+			return fields_error(r, node, "list: no level of factor '%s'",
+					    f->items[i].name);
+		ret = configuration_read_cell(r, &f->items[i], n, &cells[i]);
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
-int configurations_read(struct configurations *c, const struct factors *f,
-			const struct yaml_tree *t, const struct yaml_node *node, struct err *err)
-{
-	double *cells = calloc(f->nr + 1, sizeof(*cells));
-	int ret = cells ? 0 : -ENOMEM;
+const struct field plan_list_item = { .type = FIELD_MAP, .item = &plan_value };
 
-	if (ret)
-		goto out;
-	if (node->kind != YAML_LIST || !node->nr)
-		ret = yaml_tree_error(t, node, err, "list: expected configurations");
-	if (ret)
-		goto out;
+int configurations_read_list(const struct fields_reader *r, const struct field *field,
+			     const struct yaml_node *node, void *to)
+{
+	struct plan *p = to;
+	double *cells = calloc(p->factors.nr + 1, sizeof(*cells));
+	int ret = 0;
+
+	(void)field;
+	if (!cells)
+		return fields_no_memory(r);
+	p->design = DESIGN_LIST;
 	for (size_t i = 0; i < node->nr; i++) {
-		ret = read_one(f, t, node->items[i], cells, err);
+		ret = configuration_read(r, &p->factors, node->items[i], cells);
 		if (ret)
 			goto out;
-		if (configurations_contains(c, cells))
-			ret = yaml_tree_error(t, node->items[i], err,
-					      "list: this configuration is there twice");
+		if (configurations_contains(&p->list, cells))
+			ret = fields_error(r, node->items[i],
+					   "list: this configuration is there twice");
 		if (ret)
 			goto out;
-		ret = configurations_add(c, f->nr, cells);
+		ret = configurations_add(&p->list, p->factors.nr, cells);
 		if (ret)
 			goto out;
 	}

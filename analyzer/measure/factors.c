@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/measure/factors.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/measure/plan_reader.h"
+
+void level_settings_release(struct level_settings *s)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		free(s->items[i].name);
+		free(s->items[i].text);
+	}
+	free(s->items);
+}
+
 static void level_release(struct level *l)
 {
-	for (size_t i = 0; i < l->nr_settings; i++) {
-		free(l->settings[i].name);
-		free(l->settings[i].text);
-	}
-	free(l->settings);
+	level_settings_release(&l->settings);
 	free(l->text);
 }
 
@@ -57,186 +63,196 @@ static char *number_text(double value)
 	return (char *)b.data;
 }
 
-/* What a factor is read with. */
-struct factor_reader {
-	const struct yaml_tree *tree;
-	double scale;
-	struct err *err;
-};
-
-static int read_number(const struct factor_reader *r, const struct yaml_node *node, double *value)
-{
-	if (!node || node->kind != YAML_SCALAR || !param_number(node->text, value) ||
-	    !isfinite(*value))
-		return yaml_tree_error(r->tree, node, r->err, "%s: expected a number, got '%.40s'",
-				       node && node->key ? node->key : "level",
-				       node && node->text ? node->text : "a list or mapping");
-	return 0;
-}
-
-static int read_level(const struct factor_reader *r, struct factor *f, const struct yaml_node *node,
-		      const char *text, bool word)
+static int factor_add_level(const struct fields_reader *r, struct factor *f,
+			    const struct yaml_node *node, const char *text, bool word)
 {
 	struct level *l = &f->levels[f->nr_levels];
 	double value;
 
 	*l = (struct level){ .word = word || !param_number(text, &value) };
 	if (l->word && f->scaled)
-		return yaml_tree_error(r->tree, node, r->err, "%s: cannot scale '%.40s'", f->name,
-				       text);
+		return fields_error(r, node, "%s: cannot scale '%.40s'", f->name, text);
 	if (!l->word)
 		l->value = value * f->scale;
 	l->text = l->word ? strdup(text) : number_text(l->value);
 	if (!l->text)
-		return -ENOMEM;
+		return fields_no_memory(r);
 	f->nr_levels++;
 	for (size_t i = 0; i + 1 < f->nr_levels; i++)
 		if (strcmp(f->levels[i].text, l->text) == 0)
-			return yaml_tree_error(r->tree, node, r->err, "%s: level '%.40s' twice",
-					       f->name, text);
+			return fields_error(r, node, "%s: level '%.40s' twice", f->name, text);
 	return 0;
 }
 
-static int read_levels(const struct factor_reader *r, struct factor *f,
-		       const struct yaml_node *node)
+static int factor_read_levels(const struct fields_reader *r, const struct field *field,
+			      const struct yaml_node *node, void *to)
 {
-	int ret = 0;
+	struct factor *f = to;
 
-	if (node->kind != YAML_LIST || !node->nr)
-		return yaml_tree_error(r->tree, node, r->err, "%s: expected a list of levels",
-				       f->name);
+	(void)field;
 	f->levels = calloc(node->nr, sizeof(*f->levels));
 	if (!f->levels)
-		return -ENOMEM;
+		return fields_no_memory(r);
 	for (size_t i = 0; i < node->nr; i++) {
 		const struct yaml_node *n = node->items[i];
+		int ret;
 
 		if (n->kind != YAML_SCALAR)
-			return yaml_tree_error(r->tree, n, r->err,
-					       "%s: expected a number or a word", f->name);
-		ret = read_level(r, f, n, n->text, n->quoted);
+			return fields_error(r, n, "%s: expected a number or a word", f->name);
+		ret = factor_add_level(r, f, n, n->text, n->quoted);
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
-/* cases: {random: {rw: randrw}, sequential: {rw: rw}} */
-static int read_case(const struct factor_reader *r, struct level *l, const struct yaml_node *node)
+/* What one case sets: {rw: randrw} */
+static int factor_read_case(const struct fields_reader *r, struct level *l,
+			    const struct yaml_node *node)
 {
 	if (node->kind != YAML_MAP)
-		return yaml_tree_error(r->tree, node, r->err,
-				       "%s: expected a mapping NAME: VALUE of what it sets",
-				       node->key);
-	l->settings = calloc(node->nr + 1, sizeof(*l->settings));
-	if (!l->settings)
-		return -ENOMEM;
+		return fields_error(r, node, "expected a mapping NAME: VALUE of what it sets");
+	l->settings.items = calloc(node->nr + 1, sizeof(*l->settings.items));
+	if (!l->settings.items)
+		return fields_no_memory(r);
 	for (size_t i = 0; i < node->nr; i++) {
 		const struct yaml_node *n = node->items[i];
-		struct level_setting *s = &l->settings[l->nr_settings];
+		struct level_setting *s = &l->settings.items[i];
 
 		if (n->kind != YAML_SCALAR)
-			return yaml_tree_error(r->tree, n, r->err,
-					       "%s: expected a number or a word", n->key);
+			return fields_error(r, n, "expected a number or a word");
 		*s = (struct level_setting){ strdup(n->key), strdup(n->text), n->quoted };
-		l->nr_settings++;
+		l->settings.nr++;
 		if (!s->name || !s->text)
-			return -ENOMEM;
+			return fields_no_memory(r);
 	}
 	return 0;
 }
 
-static int read_cases(const struct factor_reader *r, struct factor *f, const struct yaml_node *node)
+static int factor_read_cases(const struct fields_reader *r, const struct field *field,
+			     const struct yaml_node *node, void *to)
 {
-	int ret = 0;
+	struct factor *f = to;
 
-	if (node->kind != YAML_MAP || !node->nr)
-		return yaml_tree_error(r->tree, node, r->err,
-				       "%s: cases: expected a mapping LEVEL: what it sets",
-				       f->name);
+	(void)field;
 	f->levels = calloc(node->nr, sizeof(*f->levels));
 	if (!f->levels)
-		return -ENOMEM;
+		return fields_no_memory(r);
 	for (size_t i = 0; i < node->nr; i++) {
-		ret = read_level(r, f, node->items[i], node->items[i]->key, false);
+		int ret = factor_add_level(r, f, node->items[i], node->items[i]->key, false);
+
 		if (ret)
 			return ret;
-		ret = read_case(r, &f->levels[i], node->items[i]);
+		ret = factor_read_case(r, &f->levels[i], node->items[i]);
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
-static int read_range(const struct factor_reader *r, struct factor *f, const struct yaml_node *node)
+static int factor_read_scaled(const struct fields_reader *r, const struct field *field,
+			      const struct yaml_node *node, void *to)
 {
-	const struct yaml_node *step = yaml_node_get(node, "step");
-	int ret = read_number(r, yaml_node_get(node, "low"), &f->low);
+	const struct plan_reader *plan = r->context;
+	struct factor *f = to;
 
-	if (!ret && !yaml_node_get(node, "high"))
-		return yaml_tree_error(r->tree, node, r->err, "%s: low without high", f->name);
-	if (!ret)
-		ret = read_number(r, yaml_node_get(node, "high"), &f->high);
-	if (!ret && step)
-		ret = read_number(r, step, &f->step);
-	if (!ret && (!(f->high > f->low) || f->step < 0 || f->step > f->high - f->low))
-		return yaml_tree_error(r->tree, node, r->err,
-				       "%s: expected low < high and a step between", f->name);
-	f->low *= f->scale;
-	f->high *= f->scale;
-	f->step *= f->scale;
-	return ret;
+	f->scaled = !strcmp(node->text, "true");
+	f->scale = f->scaled ? plan->plan->scale : 1;
+	return f->scaled || !strcmp(node->text, "false") ? 0 : fields_expected(r, field, node);
 }
 
-static int read_factor(const struct factor_reader *r, struct factor *f,
+static const struct field factor_case = { .type = FIELD_MAP, .item = &plan_value };
+static const struct field factor_fields[] = {
+	{ .name = "scaled",
+	  .type = FIELD_FLAG,
+	  .read = factor_read_scaled,
+	  .standard = "false",
+	  .help = "whether its numbers are multiplied with the plan's scale" },
+	{ .name = "levels",
+	  .type = FIELD_LIST,
+	  .item = &plan_value,
+	  .low = 1,
+	  .choice = 1,
+	  .read = factor_read_levels,
+	  .expected = "a list of levels" },
+	{ .name = "cases",
+	  .type = FIELD_MAP,
+	  .item = &factor_case,
+	  .low = 1,
+	  .choice = 1,
+	  .read = factor_read_cases,
+	  .expected = "a mapping LEVEL: what it sets",
+	  .help = "levels that are words, and what else each sets" },
+	{ .name = "low",
+	  .type = FIELD_NUMBER,
+	  .offset = offsetof(struct factor, low),
+	  .low = -INFINITY,
+	  .computed = true,
+	  .choice = 1,
+	  .with = "high",
+	  .help = "least value of a range" },
+	{ .name = "high",
+	  .type = FIELD_NUMBER,
+	  .offset = offsetof(struct factor, high),
+	  .low = -INFINITY,
+	  .computed = true,
+	  .with = "low",
+	  .help = "largest value of a range" },
+	{ .name = "step",
+	  .type = FIELD_NUMBER,
+	  .offset = offsetof(struct factor, step),
+	  .computed = true,
+	  .with = "low",
+	  .help = "of a range; without it any number is drawn" },
+	{ 0 },
+};
+static const struct fields factor_table = { .fields = factor_fields,
+					    .expected = "levels, cases, or low and high" };
+static const struct field factor_forms[] = {
+	{ .type = FIELD_LIST,
+	  .item = &plan_value,
+	  .low = 1,
+	  .read = factor_read_levels,
+	  .expected = "a list of levels" },
+	{ .type = FIELD_STRUCT, .of = &factor_table },
+	{ 0 },
+};
+const struct field plan_factor = { .name = "factor", .type = FIELD_EITHER, .item = factor_forms };
+
+static int factor_read(const struct fields_reader *r, struct factor *f,
 		       const struct yaml_node *node)
 {
-	static const char *const keys[] = {
-		"levels", "cases", "low", "high", "step", "scaled", NULL
-	};
-	const struct yaml_node *scaled = yaml_node_get(node, "scaled");
 	int ret;
 
 	f->scale = 1;
-	if (node->kind == YAML_LIST)
-		return read_levels(r, f, node);
-	ret = yaml_tree_keys(r->tree, node, keys, r->err);
-	if (ret)
+	ret = fields_read_value(r, &plan_factor, node, f);
+	if (ret || f->nr_levels)
 		return ret;
-	if (scaled && (scaled->kind != YAML_SCALAR ||
-		       (strcmp(scaled->text, "true") && strcmp(scaled->text, "false"))))
-		return yaml_tree_error(r->tree, scaled, r->err, "scaled: expected true or false");
-	f->scaled = scaled && !strcmp(scaled->text, "true");
-	f->scale = f->scaled ? r->scale : 1;
-	if (!!yaml_node_get(node, "levels") + !!yaml_node_get(node, "cases") +
-		    !!yaml_node_get(node, "low") !=
-	    1)
-		return yaml_tree_error(r->tree, node, r->err,
-				       "%s: expected levels, cases, or low and high", f->name);
-	if (yaml_node_get(node, "levels"))
-		return read_levels(r, f, yaml_node_get(node, "levels"));
-	if (yaml_node_get(node, "cases"))
-		return read_cases(r, f, yaml_node_get(node, "cases"));
-	return read_range(r, f, node);
+	if (!(f->high > f->low) || f->step > f->high - f->low)
+		return fields_error(r, node, "expected low < high and a step between");
+	f->low *= f->scale;
+	f->high *= f->scale;
+	f->step *= f->scale;
+	return 0;
 }
 
-int factors_read(struct factors *f, const struct yaml_tree *t, const struct yaml_node *node,
-		 double scale, struct err *err)
+int factors_read_all(const struct fields_reader *r, const struct field *field,
+		     const struct yaml_node *node, void *to)
 {
-	struct factor_reader r = { t, scale, err };
-	int ret = 0;
+	struct factors *f = to;
 
-	if (node->kind != YAML_MAP || !node->nr)
-		return yaml_tree_error(t, node, err, "factors: expected a mapping NAME: levels");
+	(void)field;
 	f->items = calloc(node->nr, sizeof(*f->items));
 	if (!f->items)
-		return -ENOMEM;
+		return fields_no_memory(r);
 	for (size_t i = 0; i < node->nr; i++) {
+		int ret;
+
 		f->items[i].name = strdup(node->items[i]->key);
 		if (!f->items[i].name)
-			return -ENOMEM;
+			return fields_no_memory(r);
 		f->nr++;
-		ret = read_factor(&r, &f->items[i], node->items[i]);
+		ret = factor_read(r, &f->items[i], node->items[i]);
 		if (ret)
 			return ret;
 	}
@@ -269,9 +285,9 @@ int configuration_set(const struct factors *f, const double *cells, struct param
 		}
 		l = &factor->levels[(size_t)cells[i]];
 		ret = params_set(p, factor->name, l->text, l->word, err);
-		for (size_t s = 0; s < l->nr_settings && !ret; s++)
-			ret = params_set(p, l->settings[s].name, l->settings[s].text,
-					 l->settings[s].word, err);
+		for (size_t s = 0; s < l->settings.nr && !ret; s++)
+			ret = params_set(p, l->settings.items[s].name, l->settings.items[s].text,
+					 l->settings.items[s].word, err);
 	}
 	return ret;
 }

@@ -16,7 +16,6 @@
 #include "analyzer/measure/params.h"
 #include "analyzer/models/num/rng.h"
 #include "base/err.h"
-#include "base/yaml_tree.h"
 
 #define CONFIGURATIONS_MAX 1000000u
 
@@ -25,12 +24,16 @@ struct level_setting {
 	bool word;
 };
 
+struct level_settings {
+	struct level_setting *items; /* owned */
+	size_t nr;
+};
+
 struct level {
 	char *text; /* owned: as written, scaled where the factor is */
 	bool word;
 	double value; /* of a number */
-	struct level_setting *settings;
-	size_t nr_settings;
+	struct level_settings settings;
 };
 
 struct factor {
@@ -53,9 +56,7 @@ struct configurations {
 	double *cells; /* owned: nr x nr_factors */
 };
 
-/* Reads the mapping "factors" of a plan. 0, -EINVAL with file and line, -ENOMEM. */
-int factors_read(struct factors *f, const struct yaml_tree *t, const struct yaml_node *node,
-		 double scale, struct err *err);
+void level_settings_release(struct level_settings *s);
 void factors_release(struct factors *f);
 /* Index, or -1. */
 int factors_find(const struct factors *f, const char *name);
@@ -67,9 +68,6 @@ int configurations_full(struct configurations *c, const struct factors *f, struc
 /* nr configurations, levels as likely as each other, ranges uniform. Distinct where possible. */
 int configurations_random(struct configurations *c, const struct factors *f, size_t nr,
 			  struct rng *rng, struct err *err);
-/* Reads a list of mappings FACTOR: LEVEL. */
-int configurations_read(struct configurations *c, const struct factors *f,
-			const struct yaml_tree *t, const struct yaml_node *node, struct err *err);
 int configurations_add(struct configurations *c, size_t nr_factors, const double *cells);
 void configurations_shuffle(struct configurations *c, struct rng *rng);
 void configurations_release(struct configurations *c);

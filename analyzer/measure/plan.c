@@ -12,20 +12,10 @@
 #include "base/buf.h"
 #include "base/file.h"
 
-#define PLAN_BYTES_MAX	   (16u << 20)
-#define CANDIDATES_DEFAULT 1000
-#define RNG_STREAM_ORDER   1 /* what a plan's seed is used for */
-#define RNG_STREAM_DESIGN  2
-#define RNG_STREAM_CHOICE  3
-
-static void settings_release(struct level_setting *s, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		free(s[i].name);
-		free(s[i].text);
-	}
-	free(s);
-}
+#define PLAN_BYTES_MAX	  (16u << 20)
+#define RNG_STREAM_ORDER  1 /* what a plan's seed is used for */
+#define RNG_STREAM_DESIGN 2
+#define RNG_STREAM_CHOICE 3
 
 static void target_release(struct plan_target *t)
 {
@@ -40,14 +30,14 @@ static void target_release(struct plan_target *t)
 	free(t->agent);
 	free(t->load.job);
 	free(t->load.command);
-	settings_release(t->settings, t->nr_settings);
+	level_settings_release(&t->settings);
 }
 
 void plan_release(struct plan *p)
 {
 	for (size_t i = 0; i < p->nr_targets; i++)
 		target_release(&p->targets[i]);
-	settings_release(p->settings, p->nr_settings);
+	level_settings_release(&p->settings);
 	factors_release(&p->factors);
 	configurations_release(&p->list);
 	free(p->campaign);
@@ -90,65 +80,6 @@ out:
 	return ret;
 }
 
-static int read_random(struct plan_reader *r, const struct yaml_node *node)
-{
-	static const char *const keys[] = { "configurations", NULL };
-	int ret = yaml_tree_keys(r->tree, node, keys, r->err);
-
-	r->plan->design = DESIGN_RANDOM;
-	if (!ret && !yaml_node_get(node, "configurations"))
-		return yaml_tree_error(r->tree, node, r->err, "random: configurations: missing");
-	return ret ? ret
-		   : plan_read_count(r, yaml_node_get(node, "configurations"), 1,
-				     CONFIGURATIONS_MAX, &r->plan->random_configurations);
-}
-
-static int read_sequential(struct plan_reader *r, const struct yaml_node *node)
-{
-	static const char *const keys[] = { "response", "start", "configurations", "candidates",
-					    NULL };
-	struct plan_sequential *s = &r->plan->sequential;
-	int ret = yaml_tree_keys(r->tree, node, keys, r->err);
-
-	r->plan->design = DESIGN_SEQUENTIAL;
-	s->start = 20;
-	s->candidates = CANDIDATES_DEFAULT;
-	if (!ret && (!yaml_node_get(node, "response") || !yaml_node_get(node, "configurations")))
-		return yaml_tree_error(r->tree, node, r->err,
-				       "sequential: response or configurations: missing");
-	if (!ret)
-		ret = plan_read_text(r, yaml_node_get(node, "response"), &s->response);
-	if (!ret)
-		ret = plan_read_count(r, yaml_node_get(node, "start"), 5, CONFIGURATIONS_MAX,
-				      &s->start);
-	if (!ret)
-		ret = plan_read_count(r, yaml_node_get(node, "configurations"), s->start,
-				      CONFIGURATIONS_MAX, &s->configurations);
-	return ret ? ret
-		   : plan_read_count(r, yaml_node_get(node, "candidates"), 1, CONFIGURATIONS_MAX,
-				     &s->candidates);
-}
-
-static int read_design(struct plan_reader *r, const struct yaml_node *node)
-{
-	const struct yaml_node *one =
-		node && node->kind == YAML_MAP && node->nr == 1 ? node->items[0] : NULL;
-	int ret;
-
-	if (!node || (node->kind == YAML_SCALAR && !strcmp(node->text, "full")))
-		return 0;
-	if (one && !strcmp(one->key, "random"))
-		return read_random(r, one);
-	if (one && !strcmp(one->key, "sequential"))
-		return read_sequential(r, one);
-	if (!one || strcmp(one->key, "list"))
-		return yaml_tree_error(r->tree, node, r->err,
-				       "design: expected full, random, list or sequential");
-	r->plan->design = DESIGN_LIST;
-	ret = configurations_read(&r->plan->list, &r->plan->factors, r->tree, one, r->err);
-	return ret;
-}
-
 int plan_configurations(const struct plan *p, struct configurations *c, struct err *err)
 {
 	struct rng rng, order;
@@ -173,7 +104,7 @@ int plan_configurations(const struct plan *p, struct configurations *c, struct e
 	}
 	if (ret)
 		return ret;
-	if (!p->as_given)
+	if (p->order == ORDER_RANDOM)
 		configurations_shuffle(c, &order);
 	return 0;
 }
@@ -236,13 +167,13 @@ int plan_params(const struct plan *p, const struct plan_target *t, const double 
 	ret = configuration_set(&p->factors, cells, out, err);
 	if (ret)
 		return ret;
-	for (size_t i = 0; i < p->nr_settings; i++) {
-		ret = set_expanded(out, &p->settings[i], err);
+	for (size_t i = 0; i < p->settings.nr; i++) {
+		ret = set_expanded(out, &p->settings.items[i], err);
 		if (ret)
 			return ret;
 	}
-	for (size_t i = 0; i < t->nr_settings; i++) {
-		ret = set_expanded(out, &t->settings[i], err);
+	for (size_t i = 0; i < t->settings.nr; i++) {
+		ret = set_expanded(out, &t->settings.items[i], err);
 		if (ret)
 			return ret;
 	}
@@ -296,8 +227,8 @@ static int check_texts(const struct plan *p, const struct configurations *c, str
 			const struct level *l = p->factors.items[k].levels;
 
 			used[k] |= params_find(&params, p->factors.items[k].name)->used;
-			for (size_t s = 0; l && s < l->nr_settings; s++)
-				used[k] |= params_find(&params, l->settings[s].name)->used;
+			for (size_t s = 0; l && s < l->settings.nr; s++)
+				used[k] |= params_find(&params, l->settings.items[s].name)->used;
 		}
 		params_release(&params);
 		if (ret)
@@ -332,39 +263,6 @@ out:
 	return ret;
 }
 
-static int read_tree(struct plan_reader *r)
-{
-	static const char *const keys[] = { "campaign",	 "factors", "settings",	   "targets",
-					    "load",	 "design",  "repetitions", "order",
-					    "seed",	 "scale",   "warm_up",	   "interval",
-					    "intervals", "stop",    "time_limit",  "setup",
-					    "teardown",	 "monitor", NULL };
-	const struct yaml_node *root = yaml_tree_root(r->tree);
-	const struct yaml_node *factors = yaml_node_get(root, "factors");
-	const struct yaml_node *design = yaml_node_get(root, "design");
-	int ret = yaml_tree_keys(r->tree, root, keys, r->err);
-
-	if (ret)
-		return ret;
-	if (!factors)
-		return yaml_tree_error(r->tree, root, r->err, "factors: missing");
-
-	ret = plan_read_scalars(r, root);
-	if (ret)
-		return ret;
-	ret = factors_read(&r->plan->factors, r->tree, factors, r->plan->scale, r->err);
-	if (ret)
-		return ret;
-	ret = plan_read_settings(r, yaml_node_get(root, "settings"), &r->plan->settings,
-				 &r->plan->nr_settings);
-	if (ret)
-		return ret;
-	ret = plan_read_targets(r, root);
-	if (ret)
-		return ret;
-	return read_design(r, design);
-}
-
 static uint64_t hash_of(const struct plan *p, const char *const *overrides, size_t nr)
 {
 	XXH64_hash_t h = XXH3_64bits(p->text, strlen(p->text));
@@ -381,7 +279,6 @@ static uint64_t hash_of(const struct plan *p, const char *const *overrides, size
 int plan_read(struct plan *p, const char *path, const char *const *overrides, size_t nr_overrides,
 	      struct err *err)
 {
-	struct plan_reader r = { p, NULL, overrides, nr_overrides, err };
 	struct yaml_tree *tree = NULL;
 	int ret;
 
@@ -394,10 +291,9 @@ int plan_read(struct plan *p, const char *path, const char *const *overrides, si
 	ret = plan_read_file(p, path, err);
 	if (!ret)
 		ret = yaml_tree_parse(&tree, path, p->text, strlen(p->text), err);
-	r.tree = tree;
 	if (ret)
 		goto out;
-	ret = read_tree(&r);
+	ret = plan_read_tree(p, tree, overrides, nr_overrides, err);
 	if (ret)
 		goto out;
 	ret = check_design(p, err);

@@ -14,10 +14,13 @@
 
 #include "analyzer/measure/factors.h"
 #include "base/err.h"
+#include "base/fields.h"
 
 #define PLAN_TARGETS_MAX 16
 
 struct driver;
+
+enum plan_order { ORDER_RANDOM, ORDER_GIVEN };
 
 enum plan_design {
 	DESIGN_FULL,
@@ -46,8 +49,7 @@ struct plan_target {
 	char *netns;	  /* network namespace in which it runs, or NULL */
 	char *agent;	  /* path of blkcast-agent there, or NULL: found */
 	struct plan_load load;
-	struct level_setting *settings; /* owned */
-	size_t nr_settings;
+	struct level_settings settings;
 };
 
 struct plan_stop { /* the rule that ends a run early or late; metric NULL: none */
@@ -68,8 +70,7 @@ struct plan {
 	char *path, *text; /* the file as it was */
 	uint64_t hash;	   /* of text and overrides: XXH3 */
 	struct factors factors;
-	struct level_setting *settings;
-	size_t nr_settings;
+	struct level_settings settings;
 	struct plan_target targets[PLAN_TARGETS_MAX];
 	size_t nr_targets;
 	enum plan_design design;
@@ -77,7 +78,7 @@ struct plan {
 	uint64_t random_configurations;
 	struct plan_sequential sequential;
 	uint64_t repetitions, seed, nr_intervals;
-	bool as_given; /* order of configurations; else at random */
+	enum plan_order order; /* of the configurations */
 	double scale, warm_up_s, interval_s, time_limit_s;
 	struct plan_stop stop;
 	char *setup, *teardown; /* shell, on each target around each run; may be NULL */
@@ -95,6 +96,8 @@ struct plan {
 int plan_read(struct plan *p, const char *path, const char *const *overrides, size_t nr_overrides,
 	      struct err *err);
 void plan_release(struct plan *p);
+/* What the keys of a plan may hold. */
+extern const struct fields plan_table;
 
 /* The configurations in order of measurement; of a sequential design the first ones. */
 int plan_configurations(const struct plan *p, struct configurations *c, struct err *err);

@@ -1,406 +1,576 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Scalars and targets of a plan's YAML. */
+/* The tables of a plan's YAML, from which docs/plan.schema.json is written. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "analyzer/measure/driver.h"
 #include "analyzer/measure/plan_reader.h"
+#include "base/buf.h"
+#include "base/file.h"
 
-#define JOB_BYTES_MAX (1u << 20)
-#define TIME_MAX_S    (30 * 86400.0)
+#define JOB_BYTES_MAX	   (1u << 20)
+#define TIME_MAX_S	   (30 * 86400.0)
+#define SEED_MAX	   9e15 /* whole numbers up to here are exact as double */
+#define INTERVALS_MAX	   100000
+#define CANDIDATES_DEFAULT 1000
+#define START_DEFAULT	   20
 
-static int plan_read_missing(struct plan_reader *r, const struct yaml_node *at, const char *what)
+#define PLAN(member)	   offsetof(struct plan, member)
+#define TARGET(member)	   offsetof(struct plan_target, member)
+#define LOAD(member)	   offsetof(struct plan_load, member)
+
+const struct field plan_value = {
+	.name = "value",
+	.type = FIELD_ANY,
+	.help = "a number, with a unit of time or size or without, or a word"
+};
+static const struct field plan_values = { .name = "values",
+					  .type = FIELD_MAP,
+					  .item = &plan_value };
+
+/* NAME: VALUE pairs; to is the array, and its length stands behind it in the struct. */
+static int plan_read_settings(const struct fields_reader *r, const struct field *f,
+			      const struct yaml_node *node, void *to)
 {
-	return yaml_tree_error(r->tree, at, r->err, "%s: missing", what);
-}
+	struct plan_reader *plan = r->context;
+	struct level_settings *out = to;
 
-int plan_read_text(struct plan_reader *r, const struct yaml_node *node, char **out)
-{
-	if (!node)
-		return 0;
-	if (node->kind != YAML_SCALAR || !*node->text)
-		return yaml_tree_error(r->tree, node, r->err, "%s: expected text", node->key);
-	free(*out);
-	*out = strdup(node->text);
-	return *out ? 0 : -ENOMEM;
-}
-
-int plan_read_count(struct plan_reader *r, const struct yaml_node *node, uint64_t low,
-		    uint64_t high, uint64_t *out)
-{
-	double value;
-
-	if (!node)
-		return 0;
-	if (node->kind != YAML_SCALAR || !param_number(node->text, &value) ||
-	    value != floor(value) || value < (double)low || value > (double)high)
-		return yaml_tree_error(r->tree, node, r->err,
-				       "%s: expected a whole number from %llu to %llu, got '%.40s'",
-				       node->key, (unsigned long long)low, (unsigned long long)high,
-				       node->text ? node->text : "a list or mapping");
-	*out = (uint64_t)value;
-	return 0;
-}
-
-static int check_number(struct plan_reader *r, const struct yaml_node *at, const char *key,
-			const char *text, double low, double high, double *out)
-{
-	double value;
-
-	if (!text || !param_number(text, &value) || !(value >= low) || !(value <= high)) {
-		if (!at)
-			return err_set(r->err, EINVAL, "--set %s: expected %g to %g, got '%.40s'",
-				       key, low, high, text);
-		return yaml_tree_error(r->tree, at, r->err, "%s: expected %g to %g, got '%.40s'",
-				       key, low, high, text ? text : "a list or mapping");
-	}
-	*out = value;
-	return 0;
-}
-
-/* A top-level scalar: what --set says, else what the plan says, else *out as it was. */
-static int read_number(struct plan_reader *r, const struct yaml_node *root, const char *key,
-		       double low, double high, double *out)
-{
-	const struct yaml_node *node = yaml_node_get(root, key);
-	const char *text = NULL;
-	size_t len = strlen(key);
-
-	for (size_t i = 0; i < r->nr_overrides; i++)
-		if (strncmp(r->overrides[i], key, len) == 0 && r->overrides[i][len] == '=')
-			text = r->overrides[i] + len + 1;
-	if (text)
-		return check_number(r, NULL, key, text, low, high, out);
-	return node ? check_number(r, node, key, node->text, low, high, out) : 0;
-}
-
-static int read_whole(struct plan_reader *r, const struct yaml_node *root, const char *key,
-		      double low, double high, uint64_t *out)
-{
-	double value = (double)*out;
-	int ret = read_number(r, root, key, low, high, &value);
-
-	if (ret)
-		goto out;
-	if (value != floor(value))
-		return err_set(r->err, EINVAL, "%s: %s: expected a whole number, got %g",
-			       r->plan->path, key, value);
-out:
-	*out = (uint64_t)value;
-	return ret;
-}
-
-static int read_stop(struct plan_reader *r, const struct yaml_node *node)
-{
-	static const char *const keys[] = { "metric", "relative_standard_error", "at_most", NULL };
-	struct plan_stop *s = &r->plan->stop;
-	const struct yaml_node *rse;
-	int ret;
-
-	if (!node)
-		return 0;
-	ret = yaml_tree_keys(r->tree, node, keys, r->err);
-	if (ret)
-		return ret;
-	rse = yaml_node_get(node, "relative_standard_error");
-	if (!rse || !yaml_node_get(node, "metric") || !yaml_node_get(node, "at_most"))
-		return plan_read_missing(r, node,
-					 "stop: metric, relative_standard_error or at_most");
-	ret = plan_read_text(r, yaml_node_get(node, "metric"), &s->metric);
-	if (!ret)
-		ret = check_number(r, rse, "relative_standard_error", rse->text, 1e-6, 1,
-				   &s->relative_standard_error);
-	return ret ? ret
-		   : plan_read_count(r, yaml_node_get(node, "at_most"), r->plan->nr_intervals,
-				     100000, &s->at_most);
-}
-
-static int read_monitor(struct plan_reader *r, const struct yaml_node *node)
-{
-	static const char *const keys[] = { "agent", "traces", NULL };
-	const struct yaml_node *agent;
-	int ret;
-
-	if (!node)
-		return 0;
-	ret = yaml_tree_keys(r->tree, node, keys, r->err);
-	if (ret)
-		return ret;
-	agent = yaml_node_get(node, "agent");
-	if (agent && (agent->kind != YAML_SCALAR ||
-		      (strcmp(agent->text, "true") && strcmp(agent->text, "false"))))
-		return yaml_tree_error(r->tree, agent, r->err, "agent: expected true or false");
-	r->plan->monitor_agent = agent && !strcmp(agent->text, "true");
-	return plan_read_text(r, yaml_node_get(node, "traces"), &r->plan->traces);
-}
-
-static int read_order(struct plan_reader *r, const struct yaml_node *node)
-{
-	if (!node)
-		return 0;
-	if (node->kind != YAML_SCALAR ||
-	    (strcmp(node->text, "random") && strcmp(node->text, "given")))
-		return yaml_tree_error(r->tree, node, r->err, "order: expected random or given");
-	r->plan->as_given = !strcmp(node->text, "given");
-	return 0;
-}
-
-static int check_overrides(struct plan_reader *r)
-{
-	static const char *const known[] = { "scale",	 "seed",      "repetitions", "warm_up",
-					     "interval", "intervals", "time_limit",  "campaign" };
-
-	for (size_t i = 0; i < r->nr_overrides; i++) {
-		const char *equals = strchr(r->overrides[i], '=');
-		bool found = false;
-
-		for (size_t k = 0; k < sizeof(known) / sizeof(*known) && equals; k++)
-			found |= strlen(known[k]) == (size_t)(equals - r->overrides[i]) &&
-				 strncmp(known[k], r->overrides[i], strlen(known[k])) == 0;
-		if (!found)
-			return err_set(
-				r->err, EINVAL,
-				"--set: expected KEY=VALUE with scale, seed, repetitions, warm_up, "
-				"interval, intervals, time_limit or campaign; got '%.60s'",
-				r->overrides[i]);
-	}
-	return 0;
-}
-
-static int read_campaign(struct plan_reader *r, const struct yaml_node *root)
-{
-	const struct yaml_node *node = yaml_node_get(root, "campaign");
-	struct plan *p = r->plan;
-	int ret;
-
-	if (!node)
-		return plan_read_missing(r, root, "campaign");
-	ret = plan_read_text(r, node, &p->campaign);
-	if (ret)
-		return ret;
-	for (size_t i = 0; i < r->nr_overrides; i++) {
-		if (strncmp(r->overrides[i], "campaign=", 9) == 0) {
-			free(p->campaign);
-			p->campaign = strdup(r->overrides[i] + 9);
-			ret = p->campaign ? 0 : -ENOMEM;
-		}
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-int plan_read_scalars(struct plan_reader *r, const struct yaml_node *root)
-{
-	struct plan *p = r->plan;
-	int ret = check_overrides(r);
-
-	if (!ret)
-		ret = read_campaign(r, root);
-	if (!ret)
-		ret = read_number(r, root, "scale", 1e-9, 1e9, &p->scale);
-	if (!ret)
-		ret = read_number(r, root, "warm_up", 0, TIME_MAX_S, &p->warm_up_s);
-	if (!ret)
-		ret = read_number(r, root, "interval", 0.1, TIME_MAX_S, &p->interval_s);
-	if (!ret)
-		ret = read_whole(r, root, "intervals", 1, 100000, &p->nr_intervals);
-	if (!ret)
-		ret = read_whole(r, root, "repetitions", 1, 1000, &p->repetitions);
-	if (!ret)
-		ret = read_whole(r, root, "seed", 0, 9e15, &p->seed);
-	if (!ret)
-		ret = read_stop(r, yaml_node_get(root, "stop"));
-	p->time_limit_s = 60 + 3 * plan_run_s(p);
-	if (ret)
-		return ret;
-	ret = read_number(r, root, "time_limit", 1, TIME_MAX_S, &p->time_limit_s);
-	if (ret)
-		return ret;
-	ret = read_monitor(r, yaml_node_get(root, "monitor"));
-	if (ret)
-		return ret;
-	ret = read_order(r, yaml_node_get(root, "order"));
-	if (ret)
-		return ret;
-	ret = plan_read_text(r, yaml_node_get(root, "setup"), &p->setup);
-	if (ret)
-		return ret;
-	return plan_read_text(r, yaml_node_get(root, "teardown"), &p->teardown);
-}
-
-int plan_read_settings(struct plan_reader *r, const struct yaml_node *node,
-		       struct level_setting **out, size_t *nr)
-{
-	if (!node)
-		return 0;
-	if (node->kind != YAML_MAP)
-		return yaml_tree_error(r->tree, node, r->err,
-				       "settings: expected a mapping NAME: VALUE");
-	*out = calloc(node->nr + 1, sizeof(**out));
-	if (!*out)
-		return -ENOMEM;
+	(void)f;
+	out->items = calloc(node->nr + 1, sizeof(*out->items));
+	if (!out->items)
+		return fields_no_memory(r);
 	for (size_t i = 0; i < node->nr; i++) {
 		const struct yaml_node *n = node->items[i];
 
 		if (n->kind != YAML_SCALAR)
-			return yaml_tree_error(r->tree, n, r->err,
-					       "%s: expected a number or a word", n->key);
-		if (factors_find(&r->plan->factors, n->key) >= 0)
-			return yaml_tree_error(r->tree, n, r->err,
-					       "settings: '%s' is a factor already", n->key);
-		(*out)[i] = (struct level_setting){ strdup(n->key), strdup(n->text), false };
-		++*nr;
-		if (!(*out)[i].name || !(*out)[i].text)
-			return -ENOMEM;
+			return fields_error(r, n, "expected a number or a word");
+		if (factors_find(&plan->plan->factors, n->key) >= 0)
+			return fields_error(r, node, "'%s' is a factor already", n->key);
+		out->items[i] = (struct level_setting){ strdup(n->key), strdup(n->text), false };
+		out->nr++;
+		if (!out->items[i].name || !out->items[i].text)
+			return fields_no_memory(r);
 	}
 	return 0;
 }
 
-/* A job file beside the plan. */
-static int read_job_file(struct plan_reader *r, const struct yaml_node *node, char **out)
+/* A job file, its path being from the folder of the plan. */
+static int plan_read_job_file(const struct fields_reader *r, const struct field *f,
+			      const struct yaml_node *node, void *to)
 {
-	const char *slash = strrchr(r->plan->path, '/');
-	struct stat st;
+	const struct plan_reader *plan = r->context;
+	const char *slash = strrchr(plan->plan->path, '/');
+	struct err why = { 0 };
+	struct buf text;
 	char path[4096];
-	FILE *in;
-	size_t len;
+	int ret;
 
-	if (node->kind != YAML_SCALAR)
-		return yaml_tree_error(r->tree, node, r->err, "profile: expected a path");
+	(void)f;
 	snprintf(path, sizeof(path), "%.*s%s",
-		 slash && node->text[0] != '/' ? (int)(slash - r->plan->path + 1) : 0,
-		 r->plan->path, node->text);
-	in = fopen(path, "r");
-	if (!in || fstat(fileno(in), &st) || !S_ISREG(st.st_mode) || st.st_size > JOB_BYTES_MAX) {
-		int why = in ? EINVAL : errno;
-
-		if (in)
-			fclose(in);
-		return yaml_tree_error(r->tree, node, r->err, "profile: %.200s: %s", path,
-				       strerror(why));
-	}
-	*out = calloc(1, (size_t)st.st_size + 1);
-	len = *out ? fread(*out, 1, (size_t)st.st_size, in) : 0;
-	fclose(in);
-	if (*out && (len != (size_t)st.st_size || strlen(*out) != len))
-		return yaml_tree_error(r->tree, node, r->err, "profile: %.200s: expected text",
-				       path);
-	return *out ? 0 : -ENOMEM;
+		 slash && node->text[0] != '/' ? (int)(slash - plan->plan->path + 1) : 0,
+		 plan->plan->path, node->text);
+	buf_init(&text);
+	ret = file_read(path, JOB_BYTES_MAX, &text, &why);
+	if (ret)
+		ret = fields_error(r, node, "%s", why.line);
+	else if (memchr(text.data, 0, text.len))
+		ret = fields_error(r, node, "%.200s: expected text, got a zero byte", path);
+	else if (!(*(char **)to = strndup((const char *)text.data, text.len)))
+		ret = fields_no_memory(r);
+	buf_release(&text);
+	return ret;
 }
 
-static int read_load(struct plan_reader *r, const struct yaml_node *node, struct plan_load *load)
+static int plan_read_driver(const struct fields_reader *r, const struct field *f,
+			    const struct yaml_node *node, void *to)
 {
-	static const char *const keys[] = { "driver", "job", "profile", "command", NULL };
-	const struct yaml_node *name, *job, *profile, *command;
-	int ret = yaml_tree_keys(r->tree, node, keys, r->err);
+	const struct driver **driver = to;
+
+	*driver = driver_find(node->text);
+	return *driver ? 0 : fields_expected(r, f, node);
+}
+
+static const char *const driver_words[] = { "fio", "command", "none", "filebench", "ffsb", NULL };
+
+static const struct field load_fields[] = {
+	{ .name = "driver",
+	  .type = FIELD_WORD,
+	  .words = driver_words,
+	  .offset = LOAD(driver),
+	  .read = plan_read_driver,
+	  .required = true,
+	  .help = "the benchmark that makes the load" },
+	{ .name = "job",
+	  .type = FIELD_TEXT,
+	  .offset = LOAD(job),
+	  .without = "profile",
+	  .help = "of fio, filebench and ffsb: the text of the job file" },
+	{ .name = "profile",
+	  .type = FIELD_TEXT,
+	  .offset = LOAD(job),
+	  .read = plan_read_job_file,
+	  .expected = "a path",
+	  .help = "of fio, filebench and ffsb: the path of the job file, from the plan's folder" },
+	{ .name = "command",
+	  .type = FIELD_TEXT,
+	  .offset = LOAD(command),
+	  .help = "of the driver command: a shell command that prints one JSON object per interval" },
+	{ 0 },
+};
+static const struct fields load_table = { .name = "load", .fields = load_fields };
+
+static int plan_check_load(const struct fields_reader *r, const struct yaml_node *node,
+			   struct plan_load *load)
+{
+	const struct driver *d = load->driver;
+
+	load->line = node->line;
+	if (!load->job != !d->needs_job)
+		return fields_error(r, node,
+				    d->needs_job ? "%s: expected job or profile"
+						 : "%s takes no job or profile",
+				    d->name);
+	if (!load->command != !d->needs_command)
+		return fields_error(r, node,
+				    d->needs_command ? "%s: expected a command"
+						     : "%s takes no command",
+				    d->name);
+	return 0;
+}
+
+/* The plan's own load is read again for each target that has none. */
+static int plan_remember_load(const struct fields_reader *r, const struct field *f,
+			      const struct yaml_node *node, void *to)
+{
+	struct plan_reader *plan = r->context;
+
+	(void)f;
+	(void)to;
+	plan->load = node;
+	return 0;
+}
+
+static const struct field target_fields[] = {
+	{ .name = "directory",
+	  .type = FIELD_TEXT,
+	  .offset = TARGET(directory),
+	  .required = true,
+	  .pattern = "^/",
+	  .expected = "an absolute path",
+	  .help = "where a folder for the load's files is made" },
+	{ .name = "ssh",
+	  .type = FIELD_TEXT,
+	  .offset = TARGET(ssh),
+	  .expected = "USER@HOST",
+	  .pattern = "^[^- \\t\\n][^ \\t\\n]*$",
+	  .help = "USER@HOST; without it the target is this machine" },
+	{ .name = "port",
+	  .type = FIELD_COUNT,
+	  .offset = TARGET(port),
+	  .low = 1,
+	  .high = 65535,
+	  .help = "TCP port of the ssh server" },
+	{ .name = "identity",
+	  .type = FIELD_TEXT,
+	  .offset = TARGET(identity),
+	  .help = "file of the private key for ssh" },
+	{ .name = "ssh_config",
+	  .type = FIELD_TEXT,
+	  .offset = TARGET(ssh_config),
+	  .help = "a file for ssh -F" },
+	{ .name = "device",
+	  .type = FIELD_TEXT,
+	  .offset = TARGET(device),
+	  .help = "the block device that the agent watches" },
+	{ .name = "cgroup",
+	  .type = FIELD_TEXT,
+	  .offset = TARGET(cgroup),
+	  .help = "cgroup in which the load runs: absolute, or below /sys/fs/cgroup; made where it does "
+		  "not exist" },
+	{ .name = "netns",
+	  .type = FIELD_TEXT,
+	  .offset = TARGET(netns),
+	  .help = "network namespace in which the load runs" },
+	{ .name = "agent",
+	  .type = FIELD_TEXT,
+	  .offset = TARGET(agent),
+	  .help = "path of blkcast-agent on the target" },
+	{ .name = "load",
+	  .type = FIELD_STRUCT,
+	  .of = &load_table,
+	  .offset = TARGET(load),
+	  .help = "in place of the plan's own load" },
+	{ .name = "settings",
+	  .as = &plan_values,
+	  .offset = TARGET(settings),
+	  .read = plan_read_settings,
+	  .help = "further names for {EXPRESSION} on this target" },
+	{ 0 },
+};
+static const struct fields target_table = { .name = "target", .fields = target_fields };
+
+static int plan_check_target(const struct fields_reader *r, const struct yaml_node *node,
+			     const struct plan_target *t)
+{
+	const struct plan_reader *plan = r->context;
+
+	if (t->directory[0] != '/')
+		return fields_error(r, yaml_node_get(node, "directory"),
+				    "expected an absolute path, got '%.60s'", t->directory);
+	/* ssh would take what begins with a dash for an option. */
+	if (t->ssh && (t->ssh[0] == '-' || strpbrk(t->ssh, " \t\n")))
+		return fields_error(r, yaml_node_get(node, "ssh"),
+				    "expected USER@HOST, got '%.60s'", t->ssh);
+	if (plan->plan->monitor_agent && !t->device)
+		return fields_error(
+			r, node,
+			"device: missing: expected the block device that the agent watches");
+	return 0;
+}
+
+static int plan_read_target(const struct fields_reader *r, const struct field *f,
+			    const struct yaml_node *node, void *to)
+{
+	static const struct field load_item = { .type = FIELD_STRUCT, .of = &load_table };
+	struct plan *p = to;
+	struct plan_reader *plan = r->context;
+	struct plan_target *t = &p->targets[p->nr_targets++];
+	const struct yaml_node *load = yaml_node_get(node, "load");
+	int ret;
+
+	if (node->key[strspn(node->key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					"0123456789_-")])
+		return fields_error(r, node,
+				    "expected letters, digits, - and _ in a target's name");
+	t->name = strdup(node->key);
+	if (!t->name)
+		return fields_no_memory(r);
+	ret = fields_read(r, f->of, node, t);
+	if (ret)
+		return ret;
+	ret = plan_check_target(r, node, t);
+	if (ret)
+		return ret;
+	if (!load) {
+		load = plan->load;
+		if (!load)
+			return fields_error(r, node,
+					    "load: missing: expected the load of this "
+					    "target, or one of the plan");
+		ret = fields_read_value(r, &load_item, load, &t->load);
+	}
+	return ret ? ret : plan_check_load(r, load, &t->load);
+}
+
+static const struct field target_item = { .type = FIELD_STRUCT,
+					  .of = &target_table,
+					  .read = plan_read_target };
+
+static const struct field random_fields[] = {
+	{ .name = "configurations",
+	  .type = FIELD_COUNT,
+	  .offset = PLAN(random_configurations),
+	  .required = true,
+	  .low = 1,
+	  .high = CONFIGURATIONS_MAX,
+	  .help = "how many are drawn" },
+	{ 0 },
+};
+static const struct fields random_table = { .fields = random_fields };
+
+static const struct field sequential_fields[] = {
+	{ .name = "response",
+	  .type = FIELD_TEXT,
+	  .offset = PLAN(sequential.response),
+	  .required = true,
+	  .help = "the measured value about which the models disagree" },
+	{ .name = "start",
+	  .type = FIELD_COUNT,
+	  .offset = PLAN(sequential.start),
+	  .low = 5,
+	  .high = CONFIGURATIONS_MAX,
+	  .standard = "20",
+	  .help = "configurations drawn at random at first" },
+	{ .name = "configurations",
+	  .type = FIELD_COUNT,
+	  .offset = PLAN(sequential.configurations),
+	  .required = true,
+	  .low = 5,
+	  .high = CONFIGURATIONS_MAX,
+	  .help = "all in all" },
+	{ .name = "candidates",
+	  .type = FIELD_COUNT,
+	  .offset = PLAN(sequential.candidates),
+	  .low = 1,
+	  .high = CONFIGURATIONS_MAX,
+	  .standard = "1000",
+	  .help = "configurations drawn to choose from, where a factor is a range" },
+	{ 0 },
+};
+static const struct fields sequential_table = { .fields = sequential_fields };
+
+static int plan_read_random(const struct fields_reader *r, const struct field *f,
+			    const struct yaml_node *node, void *to)
+{
+	struct plan *p = to;
+
+	p->design = DESIGN_RANDOM;
+	return fields_read(r, f->of, node, to);
+}
+
+static int plan_read_sequential(const struct fields_reader *r, const struct field *f,
+				const struct yaml_node *node, void *to)
+{
+	struct plan *p = to;
+	int ret;
+
+	p->design = DESIGN_SEQUENTIAL;
+	p->sequential.start = START_DEFAULT;
+	p->sequential.candidates = CANDIDATES_DEFAULT;
+	ret = fields_read(r, f->of, node, to);
+	if (!ret && p->sequential.configurations < p->sequential.start)
+		ret = fields_error(r, node, "configurations: expected no fewer than start, %llu",
+				   (unsigned long long)p->sequential.start);
+	return ret;
+}
+
+static const struct field design_fields[] = {
+	{ .name = "list",
+	  .type = FIELD_LIST,
+	  .item = &plan_list_item,
+	  .read = configurations_read_list,
+	  .low = 1,
+	  .expected = "a list of configurations",
+	  .help = "these configurations: a level of every factor" },
+	{ .name = "random",
+	  .type = FIELD_STRUCT,
+	  .of = &random_table,
+	  .read = plan_read_random,
+	  .help = "configurations drawn at random" },
+	{ .name = "sequential",
+	  .type = FIELD_STRUCT,
+	  .of = &sequential_table,
+	  .read = plan_read_sequential,
+	  .help = "each where the models of those before it disagree most" },
+	{ 0 },
+};
+#define DESIGNS "full, random, list or sequential"
+static const struct fields design_table = { .fields = design_fields,
+					    .one_key = true,
+					    .expected = DESIGNS };
+static const char *const full_word[] = { "full", NULL };
+static const struct field design_forms[] = {
+	{ .type = FIELD_WORD, .words = full_word, .expected = DESIGNS, .offset = PLAN(design) },
+	{ .type = FIELD_STRUCT, .of = &design_table },
+	{ 0 },
+};
+
+static const struct field stop_fields[] = {
+	{ .name = "metric",
+	  .type = FIELD_TEXT,
+	  .offset = PLAN(stop.metric),
+	  .required = true,
+	  .help = "the measured value that is watched" },
+	{ .name = "relative_standard_error",
+	  .type = FIELD_NUMBER,
+	  .offset = PLAN(stop.relative_standard_error),
+	  .required = true,
+	  .low = 1e-6,
+	  .high = 1,
+	  .help = "a run ends when the mean is known as well as this" },
+	{ .name = "at_most",
+	  .type = FIELD_COUNT,
+	  .offset = PLAN(stop.at_most),
+	  .required = true,
+	  .low = 1,
+	  .high = INTERVALS_MAX,
+	  .help = "intervals of a run, at most" },
+	{ 0 },
+};
+static const struct fields stop_table = { .fields = stop_fields };
+
+static int plan_read_stop(const struct fields_reader *r, const struct field *f,
+			  const struct yaml_node *node, void *to)
+{
+	struct plan *p = to;
+	int ret = fields_read(r, f->of, node, to);
+
+	if (!ret && p->stop.at_most < p->nr_intervals)
+		ret = fields_error(r, node, "at_most: expected no fewer than intervals, %llu",
+				   (unsigned long long)p->nr_intervals);
+	return ret;
+}
+
+static const struct field monitor_fields[] = {
+	{ .name = "agent",
+	  .type = FIELD_FLAG,
+	  .offset = PLAN(monitor_agent),
+	  .standard = "false",
+	  .help = "whether blkcast-agent watches the device of each target" },
+	{ .name = "traces",
+	  .type = FIELD_TEXT,
+	  .offset = PLAN(traces),
+	  .help = "folder in which the agent's segments are kept, one per run" },
+	{ 0 },
+};
+static const struct fields monitor_table = { .fields = monitor_fields };
+
+static const char *const order_words[] = { "random", "given", NULL };
+
+static const struct field plan_fields[] = {
+	{ .name = "campaign",
+	  .type = FIELD_TEXT,
+	  .offset = PLAN(campaign),
+	  .required = true,
+	  .settable = true,
+	  .help = "name of the campaign in the measurement store" },
+	{ .name = "scale",
+	  .type = FIELD_NUMBER,
+	  .offset = PLAN(scale),
+	  .settable = true,
+	  .low = 1e-9,
+	  .high = 1e9,
+	  .computed = true,
+	  .standard = "1",
+	  .help = "what the factors marked as scaled are multiplied with" },
+	{ .name = "warm_up",
+	  .type = FIELD_NUMBER,
+	  .offset = PLAN(warm_up_s),
+	  .settable = true,
+	  .high = TIME_MAX_S,
+	  .computed = true,
+	  .unit = "s",
+	  .standard = "\"1s\"",
+	  .help = "time before the first interval of a run" },
+	{ .name = "interval",
+	  .type = FIELD_NUMBER,
+	  .offset = PLAN(interval_s),
+	  .settable = true,
+	  .low = 0.1,
+	  .high = TIME_MAX_S,
+	  .computed = true,
+	  .unit = "s",
+	  .standard = "\"1s\"",
+	  .help = "length of an interval" },
+	{ .name = "intervals",
+	  .type = FIELD_COUNT,
+	  .offset = PLAN(nr_intervals),
+	  .settable = true,
+	  .low = 1,
+	  .high = INTERVALS_MAX,
+	  .standard = "5",
+	  .help = "intervals of a run" },
+	{ .name = "repetitions",
+	  .type = FIELD_COUNT,
+	  .offset = PLAN(repetitions),
+	  .settable = true,
+	  .low = 1,
+	  .high = 1000,
+	  .standard = "1",
+	  .help = "runs of each configuration" },
+	{ .name = "seed",
+	  .type = FIELD_COUNT,
+	  .offset = PLAN(seed),
+	  .settable = true,
+	  .high = SEED_MAX,
+	  .standard = "1",
+	  .help = "of the random numbers that draw configurations and their order" },
+	{ .name = "stop",
+	  .type = FIELD_STRUCT,
+	  .of = &stop_table,
+	  .read = plan_read_stop,
+	  .help = "ends a run early or late" },
+	{ .name = "time_limit",
+	  .type = FIELD_NUMBER,
+	  .offset = PLAN(time_limit_s),
+	  .settable = true,
+	  .low = 1,
+	  .high = TIME_MAX_S,
+	  .computed = true,
+	  .unit = "s",
+	  .help = "of one run, from setup to teardown; 60 s + 3 x (warm_up + intervals) by default" },
+	{ .name = "monitor", .type = FIELD_STRUCT, .of = &monitor_table },
+	{ .name = "order",
+	  .type = FIELD_WORD,
+	  .words = order_words,
+	  .offset = PLAN(order),
+	  .standard = "\"random\"",
+	  .help = "of the configurations" },
+	{ .name = "setup",
+	  .type = FIELD_TEXT,
+	  .offset = PLAN(setup),
+	  .help = "shell commands on each target before each run" },
+	{ .name = "teardown",
+	  .type = FIELD_TEXT,
+	  .offset = PLAN(teardown),
+	  .help = "shell commands on each target after each run" },
+	{ .name = "factors",
+	  .type = FIELD_MAP,
+	  .item = &plan_factor,
+	  .offset = PLAN(factors),
+	  .read = factors_read_all,
+	  .required = true,
+	  .low = 1,
+	  .expected = "a mapping NAME: levels",
+	  .help = "what the campaign varies" },
+	{ .name = "settings",
+	  .as = &plan_values,
+	  .offset = PLAN(settings),
+	  .read = plan_read_settings,
+	  .help = "further names for {EXPRESSION}" },
+	{ .name = "load",
+	  .type = FIELD_STRUCT,
+	  .of = &load_table,
+	  .read = plan_remember_load,
+	  .help = "of the targets that have none of their own" },
+	{ .name = "targets",
+	  .type = FIELD_MAP,
+	  .item = &target_item,
+	  .required = true,
+	  .low = 1,
+	  .high = PLAN_TARGETS_MAX,
+	  .keys = "^[A-Za-z0-9_-]*$",
+	  .expected = "a mapping of 1 to 16 targets",
+	  .help = "the machines that are measured, at the same time" },
+	{ .name = "design",
+	  .type = FIELD_EITHER,
+	  .item = design_forms,
+	  .standard = "\"full\"",
+	  .expected = DESIGNS,
+	  .help = "which configurations are measured" },
+	{ 0 },
+};
+const struct fields plan_table = { .title = "A measurement campaign of blkcast measure",
+				   .fields = plan_fields };
+
+static int plan_number(const struct fields_reader *r, const char *text, double *value,
+		       struct err *why)
+{
+	(void)r;
+	(void)why;
+	return param_number(text, value) ? 0 : -EINVAL;
+}
+
+int plan_read_tree(struct plan *p, const struct yaml_tree *tree, const char *const *overrides,
+		   size_t nr_overrides, struct err *err)
+{
+	struct plan_reader plan = { .plan = p };
+	struct fields_reader r = { .tree = tree,
+				   .err = err,
+				   .context = &plan,
+				   .number = plan_number,
+				   .settings = overrides,
+				   .nr_settings = nr_overrides,
+				   .settings_from = "--set" };
+	int ret = fields_check_settings(&r, &plan_table);
 
 	if (ret)
 		return ret;
-	name = yaml_node_get(node, "driver");
-	job = yaml_node_get(node, "job");
-	profile = yaml_node_get(node, "profile");
-	command = yaml_node_get(node, "command");
-	if (!name)
-		return plan_read_missing(r, node, "load: driver");
-	load->driver = name->kind == YAML_SCALAR ? driver_find(name->text) : NULL;
-	load->line = node->line;
-	if (!load->driver)
-		return yaml_tree_error(r->tree, name, r->err,
-				       "driver: expected fio, command, none, filebench or ffsb");
-	if ((job || profile) != load->driver->needs_job || (job && profile))
-		return yaml_tree_error(r->tree, node, r->err,
-				       load->driver->needs_job ? "load: %s: expected job or profile"
-							       : "load: %s takes no job or profile",
-				       load->driver->name);
-	if (!command != !load->driver->needs_command)
-		return yaml_tree_error(r->tree, node, r->err,
-				       command ? "load: %s takes no command"
-					       : "load: %s: expected a command",
-				       load->driver->name);
-	ret = plan_read_text(r, job, &load->job);
-	if (!ret && profile)
-		ret = read_job_file(r, profile, &load->job);
-	return ret ? ret : plan_read_text(r, command, &load->command);
-}
-
-static int read_target(struct plan_reader *r, const struct yaml_node *node,
-		       const struct yaml_node *load, struct plan_target *t)
-{
-	static const char *const keys[] = { "ssh",    "identity", "port",	"directory",
-					    "device", "cgroup",	  "netns",	"agent",
-					    "load",   "settings", "ssh_config", NULL };
-	const struct {
-		const char *key;
-		char **out;
-	} texts[] = {
-		{ "ssh", &t->ssh },
-		{ "identity", &t->identity },
-		{ "directory", &t->directory },
-		{ "device", &t->device },
-		{ "cgroup", &t->cgroup },
-		{ "netns", &t->netns },
-		{ "agent", &t->agent },
-		{ "ssh_config", &t->ssh_config },
-	};
-	int ret = yaml_tree_keys(r->tree, node, keys, r->err);
-
-	t->name = strdup(node->key);
-	if (!ret && !t->name)
-		ret = -ENOMEM;
-	if (!ret &&
-	    node->key[strspn(node->key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-					"0123456789_-")])
-		return yaml_tree_error(r->tree, node, r->err,
-				       "targets: expected letters, digits, - and _ in '%.40s'",
-				       node->key);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts) && !ret; i++)
-		ret = plan_read_text(r, yaml_node_get(node, texts[i].key), texts[i].out);
-	if (!ret)
-		ret = plan_read_count(r, yaml_node_get(node, "port"), 1, 65535, &t->port);
-	if (!ret && (!t->directory || t->directory[0] != '/'))
-		return yaml_tree_error(r->tree, node, r->err,
-				       "%s: directory: expected an absolute path", t->name);
-	/* ssh would take what begins with a dash for an option. */
-	if (!ret && t->ssh && (t->ssh[0] == '-' || strpbrk(t->ssh, " \t\n")))
-		return yaml_tree_error(r->tree, node, r->err, "%s: ssh: expected USER@HOST",
-				       t->name);
-	if (!ret && r->plan->monitor_agent && !t->device)
-		return yaml_tree_error(r->tree, node, r->err,
-				       "%s: device: missing: the one the agent watches", t->name);
-	if (!ret && yaml_node_get(node, "load"))
-		load = yaml_node_get(node, "load");
-	if (!ret && !load)
-		return plan_read_missing(r, node, "load");
-	if (!ret)
-		ret = read_load(r, load, &t->load);
-	return ret ? ret
-		   : plan_read_settings(r, yaml_node_get(node, "settings"), &t->settings,
-					&t->nr_settings);
-}
-
-int plan_read_targets(struct plan_reader *r, const struct yaml_node *root)
-{
-	const struct yaml_node *node = yaml_node_get(root, "targets");
-	const struct yaml_node *load = yaml_node_get(root, "load");
-	struct plan *p = r->plan;
-	int ret = 0;
-
-	if (!node)
-		return plan_read_missing(r, root, "targets");
-	if (node->kind != YAML_MAP || !node->nr || node->nr > PLAN_TARGETS_MAX)
-		return yaml_tree_error(r->tree, node, r->err,
-				       "targets: expected a mapping of 1 to %d targets",
-				       PLAN_TARGETS_MAX);
-	for (size_t i = 0; i < node->nr; i++) {
-		p->nr_targets++;
-		ret = read_target(r, node->items[i], load, &p->targets[i]);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	ret = fields_read(&r, &plan_table, yaml_tree_root(tree), p);
+	if (!p->time_limit_s)
+		p->time_limit_s = 60 + 3 * plan_run_s(p);
+	return ret;
 }

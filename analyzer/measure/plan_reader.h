@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_reader: what plan.c and plan_read.c share while a plan is read. */
+/* plan_reader: what the parts of the reader of plans share; the context of every hook is a struct plan_reader. */
 #ifndef ANALYZER_MEASURE_PLAN_READER_H
 #define ANALYZER_MEASURE_PLAN_READER_H
 
 #include "analyzer/measure/plan.h"
-#include "base/yaml_tree.h"
+#include "base/fields.h"
 
 struct plan_reader {
 	struct plan *plan;
-	const struct yaml_tree *tree;
-	const char *const *overrides;
-	size_t nr_overrides;
-	struct err *err;
+	const struct yaml_node *load; /* of targets that have none of their own, or NULL */
 };
 
-/* Reads everything of the tree but designs and targets. */
-int plan_read_scalars(struct plan_reader *r, const struct yaml_node *root);
-int plan_read_targets(struct plan_reader *r, const struct yaml_node *root);
-/* An owned copy of a scalar; unchanged where node is NULL. */
-int plan_read_text(struct plan_reader *r, const struct yaml_node *node, char **out);
-int plan_read_count(struct plan_reader *r, const struct yaml_node *node, uint64_t low,
-		    uint64_t high, uint64_t *out);
-int plan_read_settings(struct plan_reader *r, const struct yaml_node *node,
-		       struct level_setting **out, size_t *nr);
+/* A value as {EXPRESSION} takes it: a number or a word. */
+extern const struct field plan_value;
+/* One factor: a list of levels, or a mapping with levels, cases or a range. */
+extern const struct field plan_factor;
+/* The configurations of a design "list". */
+extern const struct field plan_list_item;
+
+/* Reads a whole plan into p, which has the defaults. */
+int plan_read_tree(struct plan *p, const struct yaml_tree *tree, const char *const *overrides,
+		   size_t nr_overrides, struct err *err);
+
+/* Hooks for the fields factors and design.list. */
+field_hook factors_read_all, configurations_read_list;
 
 #endif

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 need tree "the top of the source tree is not here" test -f Makefile
 
 # What .ci/run starts, what that runs by itself, and what this test runs.
-by_every_change="make compile_commands.json test check style test-vm install"
+by_every_change="make compile_commands.json test check schemas style test-vm install"
 targets=$(make --no-print-directory help | awk '$1 == "make" { print $2 == "" || $2 == "build" ? "make" : $2 }' | sort -u)
 number "$(wc -w <<<"$targets") >= 15" "make help lists its targets"
 weekly=$(sed -n '/^## The weekly list/,/^## [^T]/s/^| `make \([a-z0-9-]*\)[^|]*| *\(20[0-9][0-9]-[01][0-9]-[0-3][0-9]\) |.*/\1/p' docs/measured.md)
@@ -14,6 +14,7 @@ unknown=""
 for t in $targets; do
 	case " $by_every_change $(echo $weekly) " in *" $t "*) ;; *) unknown="$unknown $t" ;; esac
 done
+# tests/cli/schemas.sh compares what make schemas would write.
 is "$unknown" "" "each is run with every change or listed with its last run"
 gone=""
 for t in $weekly; do grep -qE "^([a-z0-9-]+ )*$t( [a-z0-9-]+)*:" Makefile || gone="$gone $t"; done
