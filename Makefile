@@ -161,6 +161,9 @@ $(BUILD)/%.o: %.c
 # Style and script of the report page, taken in by the assembler: make cannot see them otherwise.
 $(BUILD)/analyzer/answer/page_assets.o: analyzer/answer/page.css analyzer/answer/page.js
 
+# The files of the live page likewise.
+$(BUILD)/analyzer/serve/page_files.o: $(wildcard analyzer/serve/page/*.* analyzer/serve/page/uplot/*)
+
 $(BUILD)/analyzer/measure/shell.o: $(wildcard analyzer/measure/shell/*.sh)
 
 # The kernel side: CO-RE objects for the byte order of the target, embedded by a skeleton header.
@@ -389,7 +392,7 @@ $(bundle): $(BUILD)/blkcast-agent scripts/bundle.sh scripts/elf-libs.sh
 # What --help and the man pages name lies under share/blkcast by the same relative path as in the sources;
 # tests/cli/install-paths.sh holds the texts against what is installed.
 shared_files = $(filter-out %/README.md,$(wildcard docs/*.schema.json formats/*.md formats/*/*.md)) formats/request.h analyzer/measure/store.md \
-	$(addprefix docs/,architecture.md methods.md qpn-tables.md security.md) \
+	$(addprefix docs/,architecture.md methods.md qpn-tables.md security.md api.md) \
 	$(shell find docs/examples docs/guide -type f)
 install: programs
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/sbin \

@@ -10,6 +10,7 @@
 #include "analyzer/cmd/retain_options.h"
 #include "analyzer/serve/retain_beside.h"
 #include "analyzer/cmd/run_as.h"
+#include "analyzer/serve/page_server.h"
 #include "analyzer/serve/server.h"
 #include "base/stop.h"
 
@@ -32,35 +33,71 @@ static int wait_for_end(struct server *server, const sigset_t *signals)
 	return signal_nr;
 }
 
+/* What runs beside one another on a store. */
+struct serve_parts {
+	struct server *server;
+	struct retain_beside *beside; /* NULL: nothing is removed */
+	struct page_server *page;     /* NULL: no page was asked for */
+};
+
+static void cmd_serve_stop(struct serve_parts *parts)
+{
+	retain_beside_stop(parts->beside);
+	if (parts->server)
+		server_stop(parts->server);
+	page_server_stop(parts->page);
+}
+
+/* The page begins before the server, which tells it what it stores. */
+static int cmd_serve_start(struct serve_parts *parts, struct store *store,
+			   struct server_config *config, const struct page_config *page,
+			   const struct retain_beside_config *retention, struct err *err)
+{
+	int ret = 0;
+
+	if (page->listen)
+		ret = page_server_start(&parts->page, store_dir(store), page, err);
+	if (ret < 0)
+		return ret;
+	if (parts->page) {
+		config->stored = page_server_stored;
+		config->stored_ctx = parts->page;
+	}
+	ret = server_start(&parts->server, store, config, err);
+	if (ret < 0)
+		return ret;
+	if (retain_limits_any(&retention->limits))
+		ret = retain_beside_start(&parts->beside, store_dir(store), retention, err);
+	return ret;
+}
+
 /* Serves until SIGINT or SIGTERM, which the caller has directed to this thread, which blocks them. */
-static int cmd_serve_perform(struct cli *cli, struct store *store,
-			     const struct server_config *config,
+static int cmd_serve_perform(struct cli *cli, struct store *store, struct server_config *config,
+			     const struct page_config *page,
 			     const struct retain_beside_config *retention, const sigset_t *signals)
 {
 	const struct store_sync *sync = store_sync_result(store);
-	struct retain_beside *beside = NULL;
-	struct server *server;
+	struct serve_parts parts = { NULL };
 	struct err err = { 0 };
-	int status = server_start(&server, store, config, &err);
+	int ret = cmd_serve_start(&parts, store, config, page, retention, &err);
 
-	if (status == 0 && retain_limits_any(&retention->limits)) {
-		status = retain_beside_start(&beside, store_dir(store), retention, &err);
-		if (status < 0)
-			server_stop(server);
-	}
-	if (status < 0) {
+	if (ret < 0) {
+		cmd_serve_stop(&parts);
 		if (!err.code)
-			err_set(&err, -status, "%s", strerror(-status));
+			err_set(&err, -ret, "%s", strerror(-ret));
 		return cli_fail(cli, &err);
 	}
 	if (sync->nr_damaged)
 		cli_note(cli, "%llu damaged files in %s; `blkcast ls` lists them",
 			 (unsigned long long)sync->nr_damaged, store_dir(store));
-	cli_note(cli, "port %u, store %s, %llu segments", server_port(server), store_dir(store),
-		 (unsigned long long)sync->nr_segments);
-	cli_note(cli, "%s: finishing what is under way", strsignal(wait_for_end(server, signals)));
-	retain_beside_stop(beside);
-	server_stop(server);
+	cli_note(cli, "port %u, store %s, %llu segments", server_port(parts.server),
+		 store_dir(store), (unsigned long long)sync->nr_segments);
+	if (parts.page)
+		cli_note(cli, "the page is at port %u of %s", page_server_port(parts.page),
+			 page->listen);
+	cli_note(cli, "%s: finishing what is under way",
+		 strsignal(wait_for_end(parts.server, signals)));
+	cmd_serve_stop(&parts);
 	return CLI_DONE;
 }
 
@@ -139,7 +176,7 @@ static int open_store(struct store **out, const char *dir, const char *user,
 }
 
 static int open_and_serve(struct cli *cli, const char *dir, const char *user,
-			  const struct server_config *config,
+			  struct server_config *config, const struct page_config *page,
 			  const struct retain_beside_config *retention)
 {
 	struct store *store;
@@ -147,10 +184,12 @@ static int open_and_serve(struct cli *cli, const char *dir, const char *user,
 	sigset_t signals;
 	int ret;
 
+	if (retain_limits_any(&retention->limits))
+		config->retention = retention->totals;
 	stop_to_main(&signals);
 	if (open_store(&store, dir, user, config, &err) < 0)
 		return cli_fail(cli, &err);
-	ret = cmd_serve_perform(cli, store, config, retention, &signals);
+	ret = cmd_serve_perform(cli, store, config, page, retention, &signals);
 	store_close(store);
 	return ret;
 }
@@ -173,6 +212,7 @@ static int cmd_serve_run(struct cli *cli)
 						  .note = cmd_serve_note,
 						  .ctx = cli };
 	struct retain_options chosen = { 0 };
+	struct page_config page = { 0 };
 	const char *dir = NULL, *user = NULL;
 	uint64_t nr_connections = 0, nr_per_address = 0;
 	double request_s = 0;
@@ -180,6 +220,8 @@ static int cmd_serve_run(struct cli *cli)
 		CLI_STRING("store", 's', "DIR", &dir, "where segments are kept; made if missing"),
 		CLI_STRING("listen", 'l', "ADDR:PORT", &config.listen,
 			   "default " SERVER_LISTEN "; port 0: any free one"),
+		CLI_STRING("page", 0, "ADDR:PORT", &page.listen,
+			   "show the fleet to browsers of this machine, e.g. 127.0.0.1:7119"),
 		CLI_STRING("user", 0, "NAME", &user,
 			   "whom to run as where root starts it, which it never runs as"),
 		CLI_STRING("tls-cert", 0, "FILE", &config.access.cert,
@@ -221,15 +263,13 @@ static int cmd_serve_run(struct cli *cli)
 		return cli->status;
 	if (!retain_options_take(cli, &chosen, &retention.limits))
 		return cli->status;
-	if (retain_limits_any(&retention.limits))
-		config.retention = &totals;
-	return open_and_serve(cli, dir, user, &config, &retention);
+	return open_and_serve(cli, dir, user, &config, &page, &retention);
 }
 
 const struct command command_serve = {
 	.name = "serve",
 	.summary = "take trace segments from agents, acknowledge what is durable",
-	.usage = "--store DIR [--listen ADDR:PORT]",
+	.usage = "--store DIR [--listen ADDR:PORT] [--page ADDR:PORT]",
 	.example = "blkcast serve --store traces --listen 127.0.0.1:7118",
 	.details =
 		"Agents send with `blkcast-agent --sink http://ADDR:PORT`. SIGINT or SIGTERM "

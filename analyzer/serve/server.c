@@ -418,7 +418,7 @@ int server_start(struct server **out, struct store *store, const struct server_c
 		only_loopback = "the connection is not encrypted (--tls-cert)";
 	else if (!config->insecure && !access_asks(s->access))
 		only_loopback = "anybody could write (--client-ca, --tokens)";
-	fd = ret = server_listen(config->listen, only_loopback, &s->port, err);
+	fd = ret = server_listen("--listen", config->listen, only_loopback, &s->port, err);
 	if (ret < 0)
 		goto fail;
 	ret = start_daemon(s, fd, err);

@@ -63,6 +63,9 @@ struct server_config {
 	/* Told that files were read again, or what is wrong with them; any thread. May be NULL. */
 	void (*note)(void *ctx, const char *line);
 	void *ctx;
+	/* Told each segment that was stored now, after it can be read; any thread. May be NULL. */
+	void (*stored)(void *ctx, const struct segment_name *name);
+	void *stored_ctx;
 	const struct server_retention *retention; /* borrowed; NULL: none is asked for */
 };
 

@@ -18,7 +18,8 @@ bool server_is_loopback(const struct sockaddr *a)
 }
 
 /* "ADDR:PORT" to an address; the caller frees it. */
-static int parse_listen(const char *listen, struct addrinfo **out, struct err *err)
+static int parse_listen(const char *option, const char *listen, struct addrinfo **out,
+			struct err *err)
 {
 	const struct addrinfo hints = {
 		.ai_socktype = SOCK_STREAM,
@@ -31,7 +32,7 @@ static int parse_listen(const char *listen, struct addrinfo **out, struct err *e
 
 	if (!colon || colon == listen || strspn(colon + 1, "0123456789") != strlen(colon + 1) ||
 	    !colon[1])
-		return err_set(err, EINVAL, "--listen: expected ADDR:PORT, got '%s'", listen);
+		return err_set(err, EINVAL, "%s: expected ADDR:PORT, got '%s'", option, listen);
 	len = (size_t)(colon - listen);
 	if (listen[0] == '[' && colon[-1] == ']')
 		snprintf(host, sizeof(host), "%.*s", (int)len - 2, listen + 1);
@@ -39,31 +40,32 @@ static int parse_listen(const char *listen, struct addrinfo **out, struct err *e
 		snprintf(host, sizeof(host), "%.*s", (int)len, listen);
 	code = getaddrinfo(host, colon + 1, &hints, out);
 	if (code)
-		return err_set(err, EINVAL, "--listen %s: %s", listen, gai_strerror(code));
+		return err_set(err, EINVAL, "%s %s: %s", option, listen, gai_strerror(code));
 	return 0;
 }
 
-int server_listen(const char *listen_at, const char *only_loopback, uint16_t *port, struct err *err)
+int server_listen(const char *option, const char *listen_at, const char *only_loopback,
+		  uint16_t *port, struct err *err)
 {
 	struct sockaddr_storage bound;
 	socklen_t bound_bytes = sizeof(bound);
 	struct addrinfo *address;
 	int fd, one = 1;
-	int ret = parse_listen(listen_at, &address, err);
+	int ret = parse_listen(option, listen_at, &address, err);
 
 	if (ret < 0)
 		return ret;
 	if (only_loopback && !server_is_loopback(address->ai_addr)) {
 		freeaddrinfo(address);
 		return err_set(err, EINVAL,
-			       "--listen %s: not a loopback address, and %s; --insecure allows it",
-			       listen_at, only_loopback);
+			       "%s %s: not a loopback address, and %s; --insecure allows it",
+			       option, listen_at, only_loopback);
 	}
 	fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
 	    bind(fd, address->ai_addr, address->ai_addrlen) < 0 || listen(fd, SOMAXCONN) < 0 ||
 	    getsockname(fd, (struct sockaddr *)&bound, &bound_bytes) < 0) {
-		ret = err_set(err, errno, "--listen %s: %s", listen_at, strerror(errno));
+		ret = err_set(err, errno, "%s %s: %s", option, listen_at, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		fd = ret;

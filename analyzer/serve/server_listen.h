@@ -10,8 +10,9 @@
 #include "base/err.h"
 
 /* A listening socket of our own, so that errors have their number and the port is known: the
- * descriptor, or -errno. only_loopback: why another address is refused, NULL where it is not. */
-int server_listen(const char *listen, const char *only_loopback, uint16_t *port, struct err *err);
+ * descriptor, or -errno. option: how messages name the address. only_loopback: why another address is refused, NULL where it is not. */
+int server_listen(const char *option, const char *listen, const char *only_loopback, uint16_t *port,
+		  struct err *err);
 bool server_is_loopback(const struct sockaddr *a);
 /* The address as text, without its port; an IPv6 one is its /64, which is one client. */
 void server_address_text(const struct sockaddr *a, char *out, unsigned int cap);

@@ -308,5 +308,7 @@ enum MHD_Result upload_end(struct server *s, struct MHD_Connection *c, struct ex
 		return server_refuse(s, c, code, &x->why, retry_after_s(code));
 	}
 	server_stats_acknowledged(&s->stats, now_ns() - begin_ns);
+	if (s->config.stored)
+		s->config.stored(s->config.stored_ctx, &x->name);
 	return server_reply_ack(c, &result);
 }

@@ -1,0 +1,176 @@
+// Pictures: lines and the heat map on uPlot, sparks and bars as SVG. Colours are the style's variables.
+import { h, time } from "./tools.mjs";
+
+export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+const HEAT_COLOURS = 10, AXIS = 62, FONT = '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+
+// What nobody watched, behind everything: runs of columns that are marked so.
+function shade(u, unwatched) {
+  const { ctx } = u;
+  ctx.save();
+  ctx.fillStyle = colour("unwatched");
+  for (const [from, to] of unwatched) {
+    const a = Math.max(u.valToPos(from, "x", true), u.bbox.left);
+    const b = Math.min(u.valToPos(to, "x", true), u.bbox.left + u.bbox.width);
+    if (b > a) ctx.fillRect(a, u.bbox.top, b - a, u.bbox.height);
+  }
+  ctx.restore();
+}
+
+function heat(u, data) {
+  const { ctx } = u, grid = data.heat;
+  if (!grid) return;
+  let most = 1;
+  for (const cells of grid.cells) for (let i = 1; i < cells.length; i++) most = Math.max(most, cells[i]);
+  const shades = Array.from({ length: HEAT_COLOURS }, (_, i) => colour("h" + i));
+  const edge = (bin) => Math.pow(2, grid.firstOctave + bin / grid.perOctave);
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+  ctx.clip();
+  grid.cells.forEach((cells, column) => {
+    if (cells.length < 2) return;
+    const a = Math.round(u.valToPos(grid.begin[column], "x", true));
+    const b = Math.max(a + 1, Math.round(u.valToPos(grid.end[column], "x", true)));
+    for (let i = 1; i < cells.length; i++) {
+      if (!cells[i]) continue;
+      const bin = cells[0] + i - 1;
+      const top = Math.round(u.valToPos(edge(bin + 1), "y", true)), low = Math.round(u.valToPos(edge(bin), "y", true));
+      const share = Math.log(1 + cells[i]) / Math.log(1 + most);
+      ctx.fillStyle = shades[Math.min(HEAT_COLOURS - 1, Math.floor(share * HEAT_COLOURS))];
+      ctx.fillRect(a, top, b - a, Math.max(1, low - top));
+    }
+  });
+  ctx.restore();
+}
+
+// The ends of the logarithmic axis of times: what the cells need, by whole powers of two.
+function heatRange(data) {
+  const grid = data.heat;
+  let low = Infinity, high = -Infinity;
+  for (const cells of grid.cells)
+    if (cells.length > 1) { low = Math.min(low, cells[0]); high = Math.max(high, cells[0] + cells.length - 1); }
+  if (low > high) { low = 40; high = 60; }
+  return [Math.pow(2, grid.firstOctave + Math.floor(low / grid.perOctave) ), Math.pow(2, grid.firstOctave + Math.ceil(high / grid.perOctave))];
+}
+
+// Marks of bytes are whole powers of two; marks of time are hours of 24, with the day where it changes.
+const BINARY = Array.from({ length: 50 }, (_, i) => Math.pow(2, i));
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", hour12: false });
+const clockSeconds = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+function timeMarks(u, marks, axis, space, step) {
+  let before = new Date().toDateString();
+  return marks.map((v) => {
+    const date = new Date(v * 1000), changed = date.toDateString() !== before;
+    before = date.toDateString();
+    return step >= 86400 ? day.format(date) : (changed ? day.format(date) + " " : "") + (step < 60 ? clockSeconds : clock).format(date);
+  });
+}
+
+const DECADES = [1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100];
+
+/*
+ * A picture over time. data: {x: [begin of each column], lists: [[...], ...], unwatched: [[from, to]], heat}.
+ * series: [{label, colour, dash, format}]. onzoom(from, to) is told a stretch that was dragged over, onout()
+ * a double click. Returns {element, update(data), redraw()}.
+ */
+export function timeChart(options) {
+  const box = h("div", { class: "chart", role: "img", "aria-label": options.label });
+  const legend = h("p", { class: "legend" });
+  const readout = options.series.map((s) => {
+    const value = h("b", {}, "");
+    legend.append(h("span", { class: "key" }, h("i", { class: "mark mark-" + s.colour + (s.dash ? " dashed" : "") }), s.label + " ", value));
+    return value;
+  });
+  const at = h("span", { class: "at" }, "");
+  legend.append(at);
+  let plot = null, data = null;
+
+  function hover(u) {
+    const i = u.cursor.idx;
+    options.series.forEach((s, n) => {
+      const v = i === null || i === undefined ? null : data.lists[n][i];
+      readout[n].textContent = v === null || v === undefined ? "" : s.format(v);
+    });
+    at.textContent = i === null || i === undefined ? "" : time(data.x[i]);
+  }
+  function make() {
+    const isHeat = Boolean(options.heat);
+    const axis = { stroke: colour("soft"), grid: { stroke: colour("grid"), width: 1 }, ticks: { show: false }, font: FONT };
+    const old = plot;
+    plot = new uPlot({
+      width: Math.max(200, box.clientWidth || 600), height: options.height || 190,
+      legend: { show: false }, pxAlign: 1,
+      cursor: { sync: { key: options.sync || "time" }, drag: { x: true, y: false, setScale: false }, points: { show: !still() && !isHeat } },
+      scales: {
+        x: { time: true, range: () => options.range() },
+        y: isHeat ? { distr: 3, log: 10, range: () => heatRange(data) }
+          : { range: (u, low, high) => [0, options.top || (high > 0 ? high * 1.08 : 1)] },
+      },
+      axes: [
+        { ...axis, space: 84, size: 30, values: timeMarks },
+        { ...axis, size: AXIS, values: (u, ticks) => ticks.map((v) => v === null ? "" : options.axis(v)), ...(options.binary ? { incrs: BINARY } : {}),
+          ...(isHeat ? { splits: (u, n, low, high) => DECADES.filter((d) => d >= low && d <= high), filter: (u, s) => s } : {}) },
+      ],
+      series: [{}, ...options.series.map((s) => ({
+        label: s.label, stroke: colour(s.colour), width: s.width || 1.6, dash: s.dash, spanGaps: false,
+        fill: s.fill ? colour(s.colour) + "22" : undefined, points: { show: false },
+        paths: options.steps ? uPlot.paths.stepped({ align: 1 }) : undefined,
+      }))],
+      hooks: {
+        drawClear: [(u) => { shade(u, data.unwatched); }],
+        drawAxes: isHeat ? [(u) => heat(u, data)] : [],
+        setCursor: [hover],
+        setSelect: [(u) => {
+          if (u.select.width < 4) return;
+          const from = u.posToVal(u.select.left, "x"), to = u.posToVal(u.select.left + u.select.width, "x");
+          u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+          if (options.onzoom) options.onzoom(from, to);
+        }],
+      },
+    }, [data.x, ...data.lists], box);
+    if (options.onout) plot.over.addEventListener("dblclick", options.onout);
+    if (old) old.destroy();
+  }
+  const watch = new ResizeObserver(() => {
+    if (plot && Math.abs(plot.width - box.clientWidth) > 1) plot.setSize({ width: Math.max(200, box.clientWidth), height: plot.height });
+  });
+  watch.observe(box);
+  return {
+    element: h("div", {}, box, legend),
+    update(next) {
+      data = next;
+      if (!plot) make();
+      else plot.setData([data.x, ...data.lists]);
+    },
+    name(text) { box.setAttribute("aria-label", text); },
+    redraw() { if (plot) make(); },
+    close() { watch.disconnect(); if (plot) plot.destroy(); },
+  };
+}
+
+// A line of the last hour, 60 values, null where nobody watched.
+export function spark(values, text) {
+  const width = 120, height = 24, top = Math.max(...values.map((v) => v || 0), 1e-9);
+  let line = "", pen = false;
+  values.forEach((v, i) => {
+    if (v === null) { pen = false; return; }
+    const x = (1 + i * (width - 2) / Math.max(1, values.length - 1)).toFixed(1), y = (height - 2 - v / top * (height - 4)).toFixed(1);
+    line += pen ? `L${x} ${y}` : `M${x} ${y}h.1`;
+    pen = true;
+  });
+  return h("svg", { class: "spark", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": text, preserveAspectRatio: "none" },
+    h("path", { d: line || "M0 0", "vector-effect": "non-scaling-stroke" }));
+}
+
+// Bars side by side: rows of {label, values: [..]} with one colour each.
+export function bars(rows, colours, format) {
+  const top = Math.max(1e-9, ...rows.flatMap((r) => r.values));
+  return h("div", { class: "bars" }, rows.map((row) => h("div", { class: "bar-row" },
+    h("span", { class: "bar-name" }, row.label),
+    h("span", { class: "bar-lines" }, row.values.map((v, i) => h("svg", { class: "bar", viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" },
+      h("rect", { class: "fill-" + colours[i], x: 0, y: 0, height: 8, width: (100 * v / top).toFixed(2) })))),
+    h("span", { class: "bar-value" }, row.values.map((v) => format(v)).join(" · ")))));
+}

@@ -1,0 +1,172 @@
+// The fleet: a sentence, the sum of all devices over the last hour, and a table that is sorted and searched by the server.
+import { words } from "./words.mjs";
+import { h, ask, say, link, count, perSecond, bytesPerSecond, seconds, duration, plain, time } from "./tools.mjs";
+import { timeChart, spark } from "./charts.mjs";
+
+const ROWS = 64, SEARCH_MS = 200;
+const columns = ["host", "device", "rate", "spark", "bytes", "p50", "p99", "in_flight", "lost", "gap", "age"];
+
+// A row of the table, whose cells are kept and filled again: nothing flickers, and the keyboard's focus stays.
+function makeRow() {
+  const cells = Object.fromEntries(columns.map((c) => [c, h(c === "host" ? "th" : "td", { class: "c-" + c, scope: c === "host" ? "row" : null })]));
+  const anchor = h("a", {});
+  const late = h("span", { class: "late", hidden: true }, words.fleet.lateMark);
+  cells.device.append(anchor);
+  cells.age.append(h("span", {}), late);
+  return { element: h("tr", {}, columns.map((c) => cells[c])), cells, anchor, late, sparkKey: "" };
+}
+
+function fillRow(row, d) {
+  const c = row.cells, known = d.minutes_requests_per_s.filter((v) => v !== null);
+  say(c.host, d.host);
+  say(row.anchor, d.device_name || d.device);
+  row.anchor.href = link("device", { host: d.host, device: d.device });
+  say(c.rate, perSecond(d.requests_per_s));
+  say(c.bytes, bytesPerSecond(d.bytes_per_s));
+  say(c.p50, seconds(d.p50_s));
+  say(c.p99, seconds(d.p99_s));
+  say(c.in_flight, plain(d.in_flight_mean));
+  say(c.lost, d.lost ? count(d.lost) : "0");
+  c.lost.classList.toggle("bad", d.lost > 0);
+  say(c.gap, d.gap_s >= 1 ? duration(d.gap_s) : "0");
+  c.gap.classList.toggle("bad", d.gap_s >= 1);
+  say(c.age.firstChild, duration(Math.max(0, d.age_s)));
+  row.late.hidden = !d.late;
+  const key = d.minutes_requests_per_s.join();
+  if (key !== row.sparkKey) {
+    row.sparkKey = key;
+    c.spark.replaceChildren(spark(d.minutes_requests_per_s, known.length
+      ? words.fleet.sparkWords(count(Math.min(...known)), count(Math.max(...known))) : words.fleet.sparkNone));
+  }
+}
+
+export function fleetView(main, values, tell) {
+  const ask_ = { sort: values.sort || "rate", order: values.order || "", q: values.q || "", from: Number(values.from) || 0 };
+  const w = words.fleet, rows = [];
+  let timer = null, data = null;
+
+  const title = h("h1", {}, w.title);
+  const lead = h("p", { class: "lead" });
+  const remarks = h("ul", { class: "remarks" });
+  const chart = timeChart({
+    label: w.together, height: 130, axis: count, steps: true, range: () => [data.together.begin_s, data.together.begin_s + 3600],
+    series: [{ label: w.columns.rate, colour: "accent", fill: true, format: perSecond }],
+  });
+  const chartAbout = h("p", { class: "about" });
+  const chartRows = h("tbody");
+  const chartTable = h("details", { class: "data", ontoggle: () => fillChartTable() }, h("summary", {}, words.device.table),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": w.togetherTable }, h("table", {}, h("caption", { class: "hidden" }, w.togetherTable),
+      h("thead", {}, h("tr", {}, [words.device.time, w.facts.rate, w.facts.bytes].map((t) => h("th", { scope: "col" }, t)))), chartRows)));
+  const search = h("input", { type: "search", id: "q", maxlength: 100, autocomplete: "off", spellcheck: "false", value: ask_.q,
+    oninput: () => { clearTimeout(timer); timer = setTimeout(() => { ask_.q = search.value; ask_.from = 0; go(); }, SEARCH_MS); } });
+  const heads = {};
+  const head = h("tr", {}, columns.map((c) => {
+    if (c === "spark") return h("th", { scope: "col", class: "c-spark" }, w.columns.spark);
+    const button = h("button", { type: "button", onclick: () => sortBy(c) }, w.columns[c]);
+    heads[c] = h("th", { scope: "col", class: "c-" + c }, button);
+    return heads[c];
+  }));
+  const caption = h("caption", { class: "hidden" });
+  const body = h("tbody");
+  const empty = h("p", { class: "empty", hidden: true });
+  const place = h("span", { class: "place", role: "status" });
+  const before = h("button", { type: "button", onclick: () => { ask_.from = Math.max(0, ask_.from - ROWS); go(); } }, w.before);
+  const next = h("button", { type: "button", onclick: () => { ask_.from += ROWS; go(); } }, w.next);
+  const together = h("section", { "aria-labelledby": "together" }, h("h2", { id: "together" }, w.together), chartAbout, chart.element, chartTable);
+  const table = h("div", { class: "scroll wide", tabindex: 0, role: "region", "aria-label": w.title }, h("table", { class: "fleet" }, caption, h("thead", {}, head), body));
+  const pager = h("nav", { class: "pager", "aria-label": w.pages }, before, place, next);
+  main.append(title, lead, remarks, together,
+    h("div", { class: "tools" }, h("label", { for: "q" }, w.search), search), empty, table, pager);
+  document.title = w.title + " · blkcast";
+
+  const lowFirst = (c) => c === "host" || c === "device";
+  const isAscending = () => ask_.order ? ask_.order === "ascending" : lowFirst(ask_.sort);
+  function sortBy(c) {
+    ask_.order = c === ask_.sort ? (isAscending() ? "descending" : "ascending") : lowFirst(c) ? "ascending" : "descending";
+    ask_.sort = c;
+    ask_.from = 0;
+    go();
+  }
+  // The address tells what is shown, so that it can be sent to somebody.
+  function go() {
+    history.replaceState(null, "", link("", { sort: ask_.sort === "rate" ? "" : ask_.sort, order: ask_.order, q: ask_.q, from: ask_.from || "" }));
+    refresh();
+  }
+  function fillChartTable() {
+    if (!chartTable.open || !data || !data.together) return;
+    const t = data.together;
+    chartRows.replaceChildren(...t.requests_per_s.map((v, i) => h("tr", {}, h("th", { scope: "row" }, time(t.begin_s + i * t.step_s)),
+      h("td", {}, perSecond(v)), h("td", {}, bytesPerSecond(t.bytes_per_s[i])))).reverse());
+  }
+  function fillRemarks() {
+    const list = [];
+    if (data.late) list.push(w.late(data.late));
+    if (data.lost) list.push(w.lost(count(data.lost)));
+    if (data.gap_s >= 1) list.push(w.gaps(duration(data.gap_s)));
+    if (data.refused_devices) list.push(w.refused(data.refused_devices));
+    if (data.unreadable) list.push(w.unreadable(data.unreadable));
+    if (remarks.dataset.said === list.join("\n")) return;
+    remarks.dataset.said = list.join("\n");
+    remarks.replaceChildren(...list.map((t) => h("li", {}, t)));
+  }
+  function fillTogether() {
+    const t = data.together;
+    together.hidden = !t || !data.as_of_s;
+    if (together.hidden) return;
+    chart.update({ x: t.requests_per_s.map((_, i) => t.begin_s + i * t.step_s), lists: [t.requests_per_s], unwatched: [] });
+    say(chartAbout, w.togetherAbout({ step: t.step_s, peak: perSecond(data.peak_requests.value_per_s) }));
+    chart.name(chartAbout.textContent);
+    fillChartTable();
+  }
+  function fillLead() {
+    let text = w.lead({ hosts: data.hosts, rows: data.rows, rate: count(data.requests_per_s), bytes: bytesPerSecond(data.bytes_per_s) });
+    if (data.peak_requests && data.peak_requests.value_per_s > 0)
+      text += " " + w.peak({ peak: perSecond(data.peak_requests.value_per_s), at: time(data.peak_requests.at_s), sum: perSecond(data.peak_requests.sum_of_peaks_per_s) });
+    if (ask_.q) text += " " + w.filtered(ask_.q);
+    say(lead, data.rows || ask_.q ? text : "");
+  }
+  function fillTable() {
+    while (rows.length < data.devices.length) { rows.push(makeRow()); }
+    const wanted = rows.slice(0, data.devices.length);
+    data.devices.forEach((d, i) => fillRow(rows[i], d));
+    if (body.children.length !== wanted.length) body.replaceChildren(...wanted.map((r) => r.element));
+    for (const [c, th] of Object.entries(heads))
+      if (c === ask_.sort) th.setAttribute("aria-sort", isAscending() ? "ascending" : "descending");
+      else th.removeAttribute("aria-sort");
+    say(caption, w.table({ sort: w.columns[ask_.sort] || "", order: isAscending() ? w.ascending : w.descending }));
+    empty.hidden = data.rows > 0;
+    table.hidden = data.rows === 0;
+    pager.hidden = data.rows <= ROWS && ask_.from === 0;
+    if (data.rows === 0 && ask_.q) empty.replaceChildren(w.noMatch(ask_.q));
+    else if (data.rows === 0) empty.replaceChildren(w.empty + " " + w.emptyHow + " ", h("code", {}, w.emptyCommand("http://ADDR:PORT")));
+    say(place, w.rows(data.rows ? data.from + 1 : 0, Math.min(data.rows, data.from + data.devices.length), data.rows));
+    before.disabled = data.from === 0;
+    next.disabled = data.from + data.devices.length >= data.rows;
+  }
+  async function refresh() {
+    try {
+      data = await ask("/api/v1/fleet", { ...ask_, order: isAscending() ? "ascending" : "descending", limit: ROWS });
+    } catch (e) {
+      tell(words.state.lost, "lost");
+      return;
+    }
+    fillLead();
+    fillRemarks();
+    fillTogether();
+    fillTable();
+    tellState(data, tell);
+  }
+  return {
+    refresh,
+    redraw() { chart.redraw(); },
+    close() { clearTimeout(timer); chart.close(); },
+  };
+}
+
+// Whether the numbers are of now.
+export function tellState(data, tell) {
+  const age = data.newest_age_s;
+  if (data.segments_loaded < data.segments_to_load) tell(words.state.loading(data.segments_loaded, data.segments_to_load), "loading");
+  else if (age !== null && age > 60) tell(words.state.old(duration(age)), "old");
+  else tell();
+}

@@ -1,0 +1,108 @@
+// Which view is shown, the colours, and whether what is shown is live.
+import { words } from "./words.mjs";
+import { h, say } from "./tools.mjs";
+import { fleetView } from "./fleet.mjs";
+import { deviceView } from "./device.mjs";
+
+const POLL_MS = 2000, SILENT_MS = 15000;
+const views = { "": fleetView, device: deviceView };
+const main = document.getElementById("main");
+const state = document.getElementById("state");
+let shown = null;
+
+// ---- live: events, or a question every other second where there are none ----
+const live = {
+  mode: "connecting",
+  source: null,
+  timer: null,
+  listen() {
+    if (live.source) live.source.close();
+    const source = live.source = new EventSource("/api/v1/live");
+    source.onmessage = () => {
+      live.poll(false);
+      live.mode = "live";
+      refresh();
+    };
+    source.onerror = () => {
+      live.poll(true);
+      if (source.readyState === EventSource.CLOSED) setTimeout(live.listen, SILENT_MS);
+    };
+  },
+  poll(on) {
+    if (on && !live.timer) {
+      live.mode = "polling";
+      live.timer = setInterval(refresh, POLL_MS);
+    } else if (!on && live.timer) {
+      clearInterval(live.timer);
+      live.timer = null;
+    }
+  },
+};
+
+export function tell(text, kind) {
+  state.dataset.kind = kind || live.mode;
+  say(state, text || words.state[live.mode]);
+}
+
+let busy = false, again = false;
+async function refresh() {
+  if (document.hidden || !shown) return;
+  if (busy) { again = true; return; }
+  busy = true;
+  try {
+    await shown.refresh();
+  } finally {
+    busy = false;
+  }
+  if (again) { again = false; refresh(); }
+}
+document.addEventListener("visibilitychange", refresh);
+
+// ---- views: "#/device?host=..." ----
+function route() {
+  const [name, query] = location.hash.replace(/^#\/?/, "").split("?");
+  const make = views[name];
+  const values = Object.fromEntries(new URLSearchParams(query || ""));
+  if (location.hash === "#main") return;
+  if (shown && shown.name === name && shown.update && shown.update(values)) { refresh(); return; }
+  if (shown && shown.close) shown.close();
+  main.replaceChildren();
+  if (!make) {
+    shown = null;
+    document.title = "blkcast";
+    main.append(h("h1", {}, words.error.title), h("p", {}, words.error.unknownView));
+    return;
+  }
+  shown = make(main, values, tell);
+  shown.name = name;
+  for (const a of document.querySelectorAll("#views a"))
+    if (a.getAttribute("href") === "#/" + name) a.setAttribute("aria-current", "page");
+    else a.removeAttribute("aria-current");
+  refresh();
+}
+
+// ---- colours ----
+function theme() {
+  const button = document.getElementById("theme"), order = ["auto", "light", "dark"];
+  let now = "auto";
+  try { now = localStorage.getItem("theme") || "auto"; } catch (e) { /* storage may be forbidden */ }
+  const set = () => {
+    if (now === "auto") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = now;
+    say(button, words.theme[now]);
+    button.setAttribute("aria-label", words.theme.name(words.theme[now]));
+    try { localStorage.setItem("theme", now); } catch (e) { /* likewise */ }
+    if (shown && shown.redraw) shown.redraw();
+  };
+  button.addEventListener("click", () => { now = order[(order.indexOf(now) + 1) % order.length]; set(); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => shown && shown.redraw && shown.redraw());
+  set();
+}
+
+document.getElementById("skip").textContent = words.skip;
+document.getElementById("skip").addEventListener("click", (e) => { e.preventDefault(); main.focus(); });
+document.getElementById("views").append(h("a", { href: "#/" }, words.views.fleet));
+addEventListener("hashchange", () => { route(); main.focus({ preventScroll: true }); });
+theme();
+route();
+live.listen();

@@ -1,0 +1,108 @@
+// Elements, numbers with units, and requests. Text enters the page by textContent alone.
+import { words } from "./words.mjs";
+
+// h("p", {class: "x", onclick: f}, "text", child): an element; null children are left out.
+export function h(name, attributes, ...children) {
+  const svg = ["svg", "path", "line", "rect", "circle"].includes(name);
+  const e = svg ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith("on")) e.addEventListener(key.slice(2), value);
+    else e.setAttribute(key, value === true ? "" : String(value));
+  }
+  for (const child of children.flat())
+    if (child !== null && child !== undefined) e.append(child);
+  return e;
+}
+
+// Three digits, as the report has them.
+function digits(v) {
+  const a = Math.abs(v);
+  return a >= 100 ? v.toFixed(0) : a >= 10 ? v.toFixed(1) : v.toFixed(2);
+}
+function scaled(v, units, base) {
+  let i = 0;
+  while (Math.abs(v) >= base * 0.9995 && i < units.length - 1) { v /= base; i++; }
+  return [v, units[i]];
+}
+const known = (v) => typeof v === "number" && Number.isFinite(v);
+
+export function count(v) {
+  if (!known(v)) return words.units.none;
+  if (v === 0) return "0";
+  const [n, unit] = scaled(v, ["", " k", " M", " G", " T"], 1000);
+  return (unit === "" && Number.isInteger(n) ? String(n) : digits(n)) + unit;
+}
+export const perSecond = (v) => known(v) ? count(v) + words.units.perSecond : words.units.none;
+export function bytes(v) {
+  if (!known(v)) return words.units.none;
+  const [n, unit] = scaled(v, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"], 1024);
+  return (Number.isInteger(n) ? String(n) : digits(n)) + " " + unit;
+}
+export const bytesPerSecond = (v) => known(v) ? bytes(v) + words.units.perSecond : words.units.none;
+export function seconds(v) {
+  if (!known(v)) return words.units.none;
+  if (v === 0) return "0 s";
+  if (v >= 120) return duration(v);
+  if (v >= 1) return digits(v) + " s";
+  if (v >= 1e-3) return digits(v * 1e3) + " ms";
+  return v >= 1e-6 ? digits(v * 1e6) + " µs" : digits(v * 1e9) + " ns";
+}
+export function duration(v) {
+  if (!known(v)) return words.units.none;
+  if (v < 1) return words.ago.now;
+  if (v < 120) return words.ago.s(Math.round(v));
+  if (v < 7200) return words.ago.m(Math.round(v / 60));
+  return v < 172800 ? words.ago.h(Math.round(v / 3600)) : words.ago.d(Math.round(v / 86400));
+}
+export const ratio = (v) => known(v) ? digits(v * 100) + " %" : words.units.none;
+export const plain = (v) => known(v) ? digits(v) : words.units.none;
+
+const clockOf = (options) => new Intl.DateTimeFormat(words.locale, { hour12: false, ...options });
+const clockTime = clockOf({ hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const clockDay = clockOf({ year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit" });
+// A time of today without its day.
+export function time(s) {
+  if (!known(s)) return words.units.none;
+  const date = new Date(s * 1000);
+  return (date.toDateString() === new Date().toDateString() ? clockTime : clockDay).format(date);
+}
+export const iso = (s) => new Date(s * 1000).toISOString().replace(/\.\d+Z$/, "Z");
+
+export class ServerError extends Error {}
+
+// The JSON of a path; a ServerError with the server's line, or of null where there is no answer.
+export async function ask(path, values, signal) {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(values || {}))
+    if (value !== null && value !== undefined && value !== "") query.set(key, value);
+  let reply, body = null;
+  try {
+    reply = await fetch(path + (query.size ? "?" + query : ""), { signal, headers: { Accept: "application/json" } });
+  } catch (e) {
+    if (e.name === "AbortError") throw e;
+    throw new ServerError(words.error.unreachable);
+  }
+  try {
+    body = await reply.json();
+  } catch (e) {
+    if (e.name === "AbortError") throw e;
+  }
+  if (!reply.ok || !body) throw new ServerError(body && body.error ? words.error.answer(body.error) : words.error.unreachable);
+  return body;
+}
+
+// A word for a shell, quoted where it must be.
+export const shell = (word) => /^[A-Za-z0-9_.,:\/=+-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'";
+
+export function link(view, values) {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(values || {}))
+    if (value !== null && value !== undefined && value !== "") query.set(key, value);
+  return "#/" + view + (query.size ? "?" + query : "");
+}
+
+// Sets text only where it differs, so that a screen reader is not told the same again.
+export function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/serve/page_column.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "base/json.h"
+
+#define P50 0.5
+#define P99 0.99
+
+double page_profile_quantile_s(const struct profile *p, double q)
+{
+	const struct histogram *reads = &p->read.response.stage[STAGE_TOTAL];
+	const struct histogram *writes = &p->write.response.stage[STAGE_TOTAL];
+	struct histogram both = { 0 };
+	double value_s = NAN;
+
+	if (!writes->nr)
+		return histogram_quantile_any_s(reads, q);
+	if (!reads->nr)
+		return histogram_quantile_any_s(writes, q);
+	if (histogram_merge(&both, reads) == 0 && histogram_merge(&both, writes) == 0)
+		value_s = histogram_quantile_any_s(&both, q);
+	histogram_release(&both);
+	return value_s;
+}
+
+/* The classes of the profile are by response time; where that is unknown, exact sizes tell them. */
+static void page_column_sizes(double classes[NR_SIZE_CLASSES], const struct direction_profile *d)
+{
+	for (size_t i = 0; i < d->nr_sizes; i++)
+		classes[size_class_of(d->sizes[i].bytes)] += (double)d->sizes[i].count;
+}
+
+static void page_column_worst(struct page_column *c, double per_s, double p99_s,
+			      double busiest_at_s, double slowest_at_s)
+{
+	if (per_s > c->busiest_per_s) {
+		c->busiest_per_s = per_s;
+		c->busiest_at_s = busiest_at_s;
+	}
+	if (isfinite(p99_s) && !(p99_s <= c->slowest_p99_s)) {
+		c->slowest_p99_s = p99_s;
+		c->slowest_at_s = slowest_at_s;
+	}
+}
+
+int page_column_add(struct page_column *c, const struct profile *p)
+{
+	const struct histogram *from[3] = { &p->read.response.stage[STAGE_TOTAL],
+					    &p->write.response.stage[STAGE_TOTAL],
+					    &p->flush.stage[STAGE_TOTAL] };
+	double watched_s = profile_rate_s(p), sum = 0;
+	double data = (double)profile_data_requests(p);
+
+	for (int i = 0; i < 3; i++)
+		if (from[i]->nr && histogram_merge(&c->response[i], from[i]) < 0)
+			return -ENOMEM;
+	for (int i = 0; i < NR_OPERATIONS; i++) {
+		c->requests[i] += (double)p->requests[i];
+		c->bytes[i] += (double)p->bytes[i];
+		sum += (double)p->requests[i];
+	}
+	c->watched_s += watched_s;
+	c->lost += (double)p->lost;
+	c->errors += (double)p->errors;
+	if (isfinite(p->closed.in_flight_mean)) {
+		c->in_flight_s += p->closed.in_flight_mean * watched_s;
+		c->in_flight_known_s += watched_s;
+	}
+	if (isfinite(p->all_sequential_ratio)) {
+		c->sequential += p->all_sequential_ratio * data;
+		c->sequential_of += data;
+	}
+	page_column_sizes(c->size_class[0], &p->read);
+	page_column_sizes(c->size_class[1], &p->write);
+	page_column_worst(c, watched_s > 0 ? sum / watched_s : 0, page_profile_quantile_s(p, P99),
+			  p->begin_s, p->begin_s);
+	return 0;
+}
+
+int page_column_merge(struct page_column *dst, const struct page_column *src)
+{
+	for (int i = 0; i < 3; i++)
+		if (src->response[i].nr &&
+		    histogram_merge(&dst->response[i], &src->response[i]) < 0)
+			return -ENOMEM;
+	for (int i = 0; i < NR_OPERATIONS; i++) {
+		dst->requests[i] += src->requests[i];
+		dst->bytes[i] += src->bytes[i];
+	}
+	for (int d = 0; d < 2; d++)
+		for (int i = 0; i < NR_SIZE_CLASSES; i++)
+			dst->size_class[d][i] += src->size_class[d][i];
+	dst->watched_s += src->watched_s;
+	dst->lost += src->lost;
+	dst->errors += src->errors;
+	dst->in_flight_s += src->in_flight_s;
+	dst->in_flight_known_s += src->in_flight_known_s;
+	dst->sequential += src->sequential;
+	dst->sequential_of += src->sequential_of;
+	page_column_worst(dst, src->busiest_per_s, src->slowest_p99_s, src->busiest_at_s,
+			  src->slowest_at_s);
+	return 0;
+}
+
+void page_column_release(struct page_column *c)
+{
+	for (int i = 0; i < 3; i++)
+		histogram_release(&c->response[i]);
+}
+
+/* a / b as a JSON number, or null where b is 0. */
+static json_t *page_ratio(double a, double b)
+{
+	return json_number(b > 0 ? a / b : NAN);
+}
+
+static double page_column_other(const struct page_column *c)
+{
+	return c->requests[OPERATION_DISCARD] + c->requests[OPERATION_FLUSH] +
+	       c->requests[OPERATION_OTHER];
+}
+
+/* [first bin, count, count, ...] up to the last bin that is not 0; [] without response times. */
+static json_t *page_heat_json(const struct page_column *c)
+{
+	const int per_bin = HISTOGRAM_PER_OCTAVE / PAGE_TIMES_PER_OCTAVE;
+	double bins[PAGE_NR_TIMES] = { 0 };
+	int first = PAGE_NR_TIMES, last = -1;
+	json_t *list = json_array();
+
+	for (int d = 0; d < 2; d++)
+		for (int i = 0; c->response[d].nr && i < HISTOGRAM_NR_BUCKETS; i++) {
+			int bucket = i + HISTOGRAM_BUCKET_MIN;
+			int bin = (bucket - 1 - PAGE_TIMES_FIRST_OCTAVE * HISTOGRAM_PER_OCTAVE);
+
+			if (!c->response[d].counts[i])
+				continue;
+			bin = bin < 0 ? 0 : bin / per_bin;
+			bin = bin < PAGE_NR_TIMES ? bin : PAGE_NR_TIMES - 1;
+			bins[bin] += (double)c->response[d].counts[i];
+			first = bin < first ? bin : first;
+			last = bin > last ? bin : last;
+		}
+	if (last >= 0)
+		json_array_append_new(list, json_integer(first));
+	for (int i = first; i <= last; i++)
+		json_array_append_new(list, json_integer((json_int_t)bins[i]));
+	return list;
+}
+
+static json_t *page_quantile_json(const struct histogram *h, double q)
+{
+	return json_number(histogram_quantile_any_s(h, q));
+}
+
+enum page_series {
+	SERIES_BEGIN,
+	SERIES_END,
+	SERIES_WATCHED,
+	SERIES_READS,
+	SERIES_WRITES,
+	SERIES_OTHERS,
+	SERIES_READ_BYTES,
+	SERIES_WRITE_BYTES,
+	SERIES_IN_FLIGHT,
+	SERIES_SEQUENTIAL,
+	SERIES_READ_P50,
+	SERIES_READ_P99,
+	SERIES_WRITE_P50,
+	SERIES_WRITE_P99,
+	SERIES_FLUSH_P99,
+	SERIES_LOST,
+	SERIES_HEAT,
+	NR_SERIES,
+};
+
+static const char *const series_keys[NR_SERIES] = {
+	"begin_s",
+	"end_s",
+	"watched_s",
+	"reads_per_s",
+	"writes_per_s",
+	"others_per_s",
+	"read_bytes_per_s",
+	"write_bytes_per_s",
+	"in_flight_mean",
+	"sequential_ratio",
+	"read_p50_s",
+	"read_p99_s",
+	"write_p50_s",
+	"write_p99_s",
+	"flush_p99_s",
+	"lost",
+	"heat",
+};
+
+static json_t *page_series_item(const struct page_column *c, enum page_series which)
+{
+	switch (which) {
+	case SERIES_BEGIN:
+		return json_number(c->begin_s);
+	case SERIES_END:
+		return json_number(c->end_s);
+	case SERIES_WATCHED:
+		return json_number(c->watched_s);
+	case SERIES_READS:
+		return page_ratio(c->requests[OPERATION_READ], c->watched_s);
+	case SERIES_WRITES:
+		return page_ratio(c->requests[OPERATION_WRITE], c->watched_s);
+	case SERIES_OTHERS:
+		return page_ratio(page_column_other(c), c->watched_s);
+	case SERIES_READ_BYTES:
+		return page_ratio(c->bytes[OPERATION_READ], c->watched_s);
+	case SERIES_WRITE_BYTES:
+		return page_ratio(c->bytes[OPERATION_WRITE], c->watched_s);
+	case SERIES_IN_FLIGHT:
+		return page_ratio(c->in_flight_s, c->in_flight_known_s);
+	case SERIES_SEQUENTIAL:
+		return page_ratio(c->sequential, c->sequential_of);
+	case SERIES_READ_P50:
+		return page_quantile_json(&c->response[0], P50);
+	case SERIES_READ_P99:
+		return page_quantile_json(&c->response[0], P99);
+	case SERIES_WRITE_P50:
+		return page_quantile_json(&c->response[1], P50);
+	case SERIES_WRITE_P99:
+		return page_quantile_json(&c->response[1], P99);
+	case SERIES_FLUSH_P99:
+		return page_quantile_json(&c->response[2], P99);
+	case SERIES_LOST:
+		return json_number(c->lost);
+	default:
+		return page_heat_json(c);
+	}
+}
+
+json_t *page_columns_json(const struct page_column *columns, size_t nr)
+{
+	json_t *object = json_object();
+
+	for (int which = 0; which < NR_SERIES; which++) {
+		json_t *list = json_array();
+
+		for (size_t i = 0; i < nr; i++)
+			json_array_append_new(list, page_series_item(&columns[i],
+								     (enum page_series)which));
+		json_object_set_new(object, series_keys[which], list);
+	}
+	return object;
+}
+
+static json_t *page_classes_json(const double classes[NR_SIZE_CLASSES])
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < NR_SIZE_CLASSES; i++)
+		json_array_append_new(list, json_number(classes[i]));
+	return list;
+}
+
+static json_t *page_sizes_json(const struct page_column *sum)
+{
+	json_t *object = json_object(), *ends = json_array();
+
+	for (int i = 0; i < NR_SIZE_CLASSES - 1; i++)
+		json_array_append_new(ends, json_integer(size_class_end_bytes[i]));
+	json_object_set_new(object, "class_end_bytes", ends);
+	json_object_set_new(object, "reads", page_classes_json(sum->size_class[0]));
+	json_object_set_new(object, "writes", page_classes_json(sum->size_class[1]));
+	return object;
+}
+
+/* {"at_s": ..., key: ...}, or null where there is no such window. */
+static json_t *page_worst_json(const char *key, double value, double at_s)
+{
+	json_t *object;
+
+	if (!(value > 0))
+		return json_null();
+	object = json_object();
+	json_object_set_new(object, "at_s", json_number(at_s));
+	json_object_set_new(object, key, json_number(value));
+	return object;
+}
+
+json_t *page_columns_sum_json(const struct page_column *columns, size_t nr)
+{
+	struct page_column sum = { 0 };
+	json_t *object = json_object();
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && ret == 0; i++)
+		ret = page_column_merge(&sum, &columns[i]);
+	for (int which = SERIES_WATCHED; which < SERIES_HEAT; which++)
+		json_object_set_new(object, series_keys[which],
+				    page_series_item(&sum, (enum page_series)which));
+	json_object_set_new(object, "reads", json_number(sum.requests[OPERATION_READ]));
+	json_object_set_new(object, "writes", json_number(sum.requests[OPERATION_WRITE]));
+	json_object_set_new(object, "flushes", json_number(sum.requests[OPERATION_FLUSH]));
+	json_object_set_new(object, "errors", json_number(sum.errors));
+	json_object_set_new(object, "flush_p50_s", page_quantile_json(&sum.response[2], P50));
+	json_object_set_new(object, "sizes", page_sizes_json(&sum));
+	json_object_set_new(object, "busiest",
+			    page_worst_json("requests_per_s", sum.busiest_per_s, sum.busiest_at_s));
+	json_object_set_new(object, "slowest",
+			    page_worst_json("p99_s", sum.slowest_p99_s, sum.slowest_at_s));
+	page_column_release(&sum);
+	if (ret < 0) {
+		json_decref(object);
+		return NULL;
+	}
+	return object;
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/serve/page_device.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/serve/page_column.h"
+#include "base/clock.h"
+#include "base/json.h"
+
+#define LAST_S 1e11 /* no time later than the year 5138 is asked for */
+
+/* Steps that people read easily. */
+static const double page_steps_s[] = { 1,   2,	  5,	10,   15,    30,    60,	   120,	  300,
+				       600, 1800, 3600, 7200, 21600, 43200, 86400, 604800 };
+
+struct page_period {
+	const struct page_device_question *q;
+	double first_s, step_s;	     /* where the first column begins */
+	struct page_column *columns; /* owned */
+	size_t nr;
+	uint64_t nr_windows;
+	char name[PROFILE_NAME_BYTES];
+	uint8_t source, layer;
+	bool coarse; /* a window was longer than a column */
+	double longest_s;
+};
+
+static double page_step_s(const struct page_device_question *q)
+{
+	const size_t nr = sizeof(page_steps_s) / sizeof(page_steps_s[0]);
+	double least_s = fmax(q->step_s, (q->end_s - q->begin_s) / (PAGE_COLUMNS - 1));
+
+	for (size_t i = 0; i < nr; i++)
+		if (page_steps_s[i] >= least_s)
+			return page_steps_s[i];
+	return least_s;
+}
+
+static int page_period_add(void *ctx, const struct profile *p)
+{
+	struct page_period *t = ctx;
+	double at;
+
+	if (strcmp(p->device, t->q->device) != 0 || !(p->end_s > p->begin_s) ||
+	    !(p->begin_s >= t->first_s))
+		return 0;
+	at = floor((p->begin_s - t->first_s) / t->step_s + 1e-6);
+	if (!(at < (double)t->nr))
+		return 0;
+	snprintf(t->name, sizeof(t->name), "%s", p->device_name);
+	t->source = p->source;
+	t->layer = p->layer;
+	t->nr_windows++;
+	t->longest_s = fmax(t->longest_s, p->end_s - p->begin_s);
+	return page_column_add(&t->columns[(size_t)at], p);
+}
+
+static int page_period_check(const struct page_device_question *q, struct err *err)
+{
+	struct segment_name n = { .epoch = 0 };
+
+	if (!q->host || !q->host[0] || strlen(q->host) >= sizeof(n.host))
+		return err_set(err, EINVAL, "host: expected the name of a host");
+	if (!q->device || !q->device[0])
+		return err_set(err, EINVAL, "device: expected a number such as 8:0");
+	if (!(q->begin_s >= 0 && q->end_s <= LAST_S))
+		return err_set(err, EINVAL, "begin_s and end_s: expected seconds since 1970");
+	if (!(q->end_s > q->begin_s))
+		return err_set(err, EINVAL, "end_s: expected a time after begin_s");
+	if (!(q->step_s >= 0))
+		return err_set(err, EINVAL, "step_s: expected seconds, or 0");
+	return 0;
+}
+
+/* Reads what is there; *until_s: where it stopped for lack of time, or NaN. */
+static int page_period_read(struct page_period *t, struct page_store *store, double *until_s,
+			    uint64_t *nr_bad, struct err *err)
+{
+	struct page_question q = {
+		.host = t->q->host,
+		.begin_real_ns = (uint64_t)(t->first_s * 1e9),
+		.end_real_ns = (uint64_t)((t->first_s + (double)t->nr * t->step_s) * 1e9),
+		.deadline_ns = clock_monotonic_ns() + PAGE_DEVICE_S * CLOCK_NS_PER_S,
+		.nr_most = PAGE_DEVICE_SEGMENTS,
+	};
+	struct page_segment *segments = NULL;
+	bool whole = true;
+	size_t nr = 0;
+	int ret = page_store_find(store, &q, &segments, &nr, &whole, err);
+
+	*until_s = NAN;
+	if (ret == 0 && !whole)
+		*until_s = nr ? (double)segments[nr - 1].end_real_ns / 1e9 : t->q->begin_s;
+	for (size_t i = 0; i < nr && ret == 0; i++) {
+		struct err why = { 0 };
+
+		if (clock_monotonic_ns() > q.deadline_ns) {
+			*until_s = (double)segments[i].begin_real_ns / 1e9;
+			break;
+		}
+		ret = page_store_profiles(store, &segments[i].name, page_period_add, t, nr_bad,
+					  &why);
+		if (ret < 0 && ret != -ENOMEM) {
+			(*nr_bad)++; /* removed by retention meanwhile, or damaged */
+			ret = 0;
+		}
+	}
+	free(segments);
+	return ret;
+}
+
+static json_t *page_period_json(const struct page_period *t, double until_s, uint64_t nr_bad)
+{
+	json_t *object = json_object(), *times = json_object();
+	json_t *columns = page_columns_json(t->columns, t->nr);
+	json_t *sum = page_columns_sum_json(t->columns, t->nr);
+
+	json_object_set_new(object, "schema", json_string("blkcast.device/1"));
+	json_object_set_new(object, "host", json_text(t->q->host));
+	json_object_set_new(object, "device", json_text(t->q->device));
+	json_object_set_new(object, "device_name", json_text(t->name));
+	json_object_set_new(object, "source",
+			    t->nr_windows ? json_string(source_name(t->source)) : json_null());
+	json_object_set_new(object, "layer",
+			    t->nr_windows ? json_string(layer_name(t->layer)) : json_null());
+	json_object_set_new(object, "begin_s", json_number(t->first_s));
+	json_object_set_new(object, "end_s", json_number(t->first_s + (double)t->nr * t->step_s));
+	json_object_set_new(object, "step_s", json_number(t->step_s));
+	json_object_set_new(object, "window_s", json_number(t->nr_windows ? t->longest_s : NAN));
+	json_object_set_new(object, "windows", json_integer((json_int_t)t->nr_windows));
+	json_object_set_new(object, "unreadable", json_integer((json_int_t)nr_bad));
+	json_object_set_new(object, "read_until_s", json_number(until_s));
+	json_object_set_new(times, "first_octave", json_integer(PAGE_TIMES_FIRST_OCTAVE));
+	json_object_set_new(times, "per_octave", json_integer(PAGE_TIMES_PER_OCTAVE));
+	json_object_set_new(times, "bins", json_integer(PAGE_NR_TIMES));
+	json_object_set_new(object, "heat_times", times);
+	if (!columns || !sum || json_object_set_new(object, "columns", columns) < 0 ||
+	    json_object_set_new(object, "sum", sum) < 0) {
+		json_decref(object);
+		return NULL;
+	}
+	return object;
+}
+
+int page_device_json(struct page_store *store, const struct page_device_question *q, json_t **out,
+		     struct err *err)
+{
+	struct page_period t = { .q = q };
+	uint64_t nr_bad = 0;
+	double until_s;
+	int ret = page_period_check(q, err);
+
+	if (ret < 0)
+		return ret;
+	t.step_s = page_step_s(q);
+	t.first_s = floor(q->begin_s / t.step_s) * t.step_s;
+	t.nr = (size_t)ceil((q->end_s - t.first_s) / t.step_s);
+	t.columns = calloc(t.nr, sizeof(*t.columns));
+	if (!t.columns)
+		return err_set(err, ENOMEM, "no memory for %zu columns", t.nr);
+	for (size_t i = 0; i < t.nr; i++) {
+		t.columns[i].begin_s = t.first_s + (double)i * t.step_s;
+		t.columns[i].end_s = t.columns[i].begin_s + t.step_s;
+	}
+	ret = page_period_read(&t, store, &until_s, &nr_bad, err);
+	if (ret == 0) {
+		*out = page_period_json(&t, until_s, nr_bad);
+		ret = *out ? 0 : err_set(err, ENOMEM, "no memory for the answer");
+	}
+	for (size_t i = 0; i < t.nr; i++)
+		page_column_release(&t.columns[i]);
+	free(t.columns);
+	return ret;
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/serve/page_fleet_state.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "analyzer/serve/page_column.h"
+#include "base/array.h"
+#include "base/clock.h"
+
+#define MINUTE_S       60
+#define AHEAD_S	       60   /* a clock that is further ahead is not believed */
+#define GAP_MIN_S      0.05 /* two windows that touch are this near to one another */
+#define GAP_SHARE      0.2  /* or so much of a window's length */
+#define LATE_PACES     3
+#define LATE_S	       5
+#define PACE_FORGOTTEN 0.9 /* of the slowest pace, with each arrival */
+#define PACE_MIN_S     0.05
+
+static double now_s(void)
+{
+	return (double)clock_real_ns() / 1e9;
+}
+
+double page_fleet_as_of_s(const struct page_fleet *f)
+{
+	double now = now_s();
+
+	return f->newest_s > 0 && f->newest_s < now ? f->newest_s : now;
+}
+
+bool page_device_is_late(const struct page_device *d, uint64_t now_real_ns)
+{
+	double age_s =
+		now_real_ns > d->heard_real_ns ? (double)(now_real_ns - d->heard_real_ns) / 1e9 : 0;
+
+	return age_s > LATE_S + LATE_PACES * d->pace_s;
+}
+
+static uint64_t page_name_hash(const char *host, const char *device)
+{
+	char both[SEGMENT_NAME_BYTES + PROFILE_NAME_BYTES];
+	int len = snprintf(both, sizeof(both), "%s/%s", host, device);
+
+	return XXH3_64bits(both, (size_t)len);
+}
+
+/* The device, made where it is new; NULL with *ret: -ENOMEM, or 0 where there are too many. */
+static struct page_device *page_fleet_device(struct page_fleet *f, const char *host,
+					     const char *device, int *ret)
+{
+	uint64_t hash = page_name_hash(host, device);
+	uint32_t at = u64map_find(&f->by_name, hash);
+	struct page_device *d;
+
+	*ret = 0;
+	if (at != U64MAP_NONE) {
+		d = f->devices[at];
+		if (strcmp(d->host, host) == 0 && strcmp(d->device, device) == 0)
+			return d;
+		f->nr_refused++; /* another device of the same hash was there first */
+		return NULL;
+	}
+	if (f->nr_devices == PAGE_MAX_DEVICES) {
+		f->nr_refused++;
+		return NULL;
+	}
+	*ret = -ENOMEM;
+	if (array_grow(&f->devices, &f->cap_devices, f->nr_devices + 1, sizeof(*f->devices)) < 0)
+		return NULL;
+	d = calloc(1, sizeof(*d));
+	if (!d || u64map_put(&f->by_name, hash, (uint32_t)f->nr_devices) < 0) {
+		free(d);
+		return NULL;
+	}
+	snprintf(d->host, sizeof(d->host), "%s", host);
+	snprintf(d->device, sizeof(d->device), "%s", device);
+	f->devices[f->nr_devices++] = d;
+	*ret = 0;
+	return d;
+}
+
+/* The device's minute, emptied where it had an older one; NULL where it has a newer one already. */
+static struct page_minute *page_device_minute(struct page_device *d, uint64_t minute)
+{
+	struct page_minute *m = &d->minutes[minute % PAGE_MINUTES];
+
+	if (m->minute > minute)
+		return NULL;
+	if (m->minute < minute)
+		*m = (struct page_minute){ .minute = minute };
+	return m;
+}
+
+struct page_share {
+	uint64_t minute;
+	double share; /* of the interval that lies in the minute */
+};
+
+/* Cuts [begin, end) at full minutes, the last PAGE_MINUTES of them. Returns how many there are. */
+static size_t page_cut_minutes(double begin_s, double end_s, struct page_share out[PAGE_MINUTES])
+{
+	uint64_t first = (uint64_t)(begin_s / MINUTE_S), last = (uint64_t)(end_s / MINUTE_S);
+	size_t nr = 0;
+
+	if (last - first >= PAGE_MINUTES)
+		first = last - PAGE_MINUTES + 1;
+	for (uint64_t minute = first; minute <= last; minute++) {
+		double from = fmax(begin_s, (double)minute * MINUTE_S);
+		double to = fmin(end_s, (double)(minute + 1) * MINUTE_S);
+
+		if (to > from)
+			out[nr++] = (struct page_share){ minute, (to - from) / (end_s - begin_s) };
+	}
+	return nr;
+}
+
+static void page_device_minutes(struct page_device *d, const struct profile *p, double requests,
+				double bytes)
+{
+	struct page_share shares[PAGE_MINUTES];
+	double watched_s = profile_rate_s(p), length_s = p->end_s - p->begin_s;
+	size_t nr = page_cut_minutes(p->begin_s, p->end_s, shares);
+
+	for (size_t i = 0; i < nr; i++) {
+		struct page_minute *m = page_device_minute(d, shares[i].minute);
+
+		if (!m)
+			continue;
+		m->requests += (float)(requests * shares[i].share);
+		m->bytes += (float)(bytes * shares[i].share);
+		m->watched_s += (float)(watched_s * shares[i].share);
+		m->lost += (float)((double)p->lost * shares[i].share);
+		m->peak_per_s = fmaxf(m->peak_per_s, (float)(requests / length_s));
+		m->peak_bytes_per_s = fmaxf(m->peak_bytes_per_s, (float)(bytes / length_s));
+	}
+	if (d->end_s <= 0 ||
+	    p->begin_s - d->end_s <= fmax(GAP_MIN_S, GAP_SHARE * (p->end_s - p->begin_s)))
+		return;
+	nr = page_cut_minutes(d->end_s, p->begin_s, shares);
+	for (size_t i = 0; i < nr; i++) {
+		struct page_minute *m = page_device_minute(d, shares[i].minute);
+
+		if (m)
+			m->gap_s += (float)((p->begin_s - d->end_s) * shares[i].share);
+	}
+}
+
+/* The sums of the fleet, second by second. */
+static void page_fleet_sum(struct page_fleet *f, const struct profile *p, double requests,
+			   double bytes)
+{
+	double length_s = p->end_s - p->begin_s;
+	uint64_t first = (uint64_t)p->begin_s, last = (uint64_t)p->end_s;
+
+	if (p->end_s > now_s() + AHEAD_S)
+		return;
+	if (p->end_s > f->newest_s)
+		f->newest_s = p->end_s;
+	if (last - first >= PAGE_SECONDS)
+		first = last - PAGE_SECONDS + 1;
+	for (uint64_t second = first; second <= last; second++) {
+		struct page_second *s = &f->seconds[second % PAGE_SECONDS];
+		double overlap_s =
+			fmin(p->end_s, (double)(second + 1)) - fmax(p->begin_s, (double)second);
+
+		if (overlap_s <= 0 || s->second > second)
+			continue;
+		if (s->second < second)
+			*s = (struct page_second){ .second = second };
+		s->requests += requests * overlap_s / length_s;
+		s->bytes += bytes * overlap_s / length_s;
+	}
+}
+
+static void page_device_last(struct page_device *d, const struct profile *p, double requests,
+			     double bytes)
+{
+	double watched_s = profile_rate_s(p);
+
+	if (watched_s <= 0)
+		watched_s = p->end_s - p->begin_s;
+	snprintf(d->name, sizeof(d->name), "%s", p->device_name);
+	d->source = p->source;
+	d->layer = p->layer;
+	d->begin_s = p->begin_s;
+	d->end_s = p->end_s;
+	d->reads_per_s = (double)p->requests[OPERATION_READ] / watched_s;
+	d->writes_per_s = (double)p->requests[OPERATION_WRITE] / watched_s;
+	d->requests_per_s = requests / watched_s;
+	d->bytes_per_s = bytes / watched_s;
+	d->p50_s = page_profile_quantile_s(p, 0.5);
+	d->p99_s = page_profile_quantile_s(p, 0.99);
+	d->in_flight = p->closed.in_flight_mean;
+}
+
+static void page_device_heard(struct page_device *d, uint64_t received_ns)
+{
+	double since_s;
+
+	if (received_ns <= d->heard_real_ns)
+		return;
+	since_s = (double)(received_ns - d->heard_real_ns) / 1e9;
+	if (d->heard_real_ns && since_s > PACE_MIN_S)
+		d->pace_s = fmax(since_s, PACE_FORGOTTEN * d->pace_s);
+	d->heard_real_ns = received_ns;
+}
+
+int page_fleet_add(struct page_fleet *f, const char *host, const struct profile *p,
+		   uint64_t received_ns)
+{
+	double requests = 0, bytes = 0;
+	struct page_device *d;
+	int ret;
+
+	/* Times before 1970 or without a length cannot be placed; NaN fails as well. */
+	if (!(p->begin_s >= 0) || !(p->end_s > p->begin_s) || !(p->end_s < 1e11))
+		return 0;
+	d = page_fleet_device(f, host, p->device, &ret);
+	if (!d)
+		return ret;
+	for (int i = 0; i < NR_OPERATIONS; i++) {
+		requests += (double)p->requests[i];
+		bytes += i <= OPERATION_WRITE || i == OPERATION_OTHER ? (double)p->bytes[i] : 0;
+	}
+	page_device_minutes(d, p, requests, bytes);
+	page_fleet_sum(f, p, requests, bytes);
+	if (p->end_s > d->end_s)
+		page_device_last(d, p, requests, bytes);
+	page_device_heard(d, received_ns);
+	return 0;
+}
+
+int page_fleet_start(struct page_fleet **out, struct page_store *store, struct err *err)
+{
+	struct page_fleet *f = calloc(1, sizeof(*f));
+	pthread_condattr_t clock;
+	int ret;
+
+	if (!f)
+		return err_set(err, ENOMEM, "no memory for the page");
+	f->store = store;
+	f->queue = calloc(PAGE_QUEUE, sizeof(*f->queue));
+	u64map_init(&f->by_name);
+	u64map_init(&f->by_stream);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&f->changed, &clock);
+	pthread_cond_init(&f->wake, &clock);
+	pthread_condattr_destroy(&clock);
+	pthread_mutex_init(&f->lock, NULL);
+	ret = f->queue ? -pthread_create(&f->thread, NULL, page_fleet_run, f) : -ENOMEM;
+	if (ret < 0) {
+		free(f->queue);
+		free(f);
+		return err_set(err, -ret, "the page: %s", strerror(-ret));
+	}
+	*out = f;
+	return 0;
+}
+
+void page_fleet_stop(struct page_fleet *f)
+{
+	if (!f)
+		return;
+	pthread_mutex_lock(&f->lock);
+	f->stop = true;
+	pthread_cond_broadcast(&f->wake);
+	pthread_cond_broadcast(&f->changed);
+	pthread_mutex_unlock(&f->lock);
+	pthread_join(f->thread, NULL);
+	pthread_cond_destroy(&f->changed);
+	pthread_cond_destroy(&f->wake);
+	pthread_mutex_destroy(&f->lock);
+	for (size_t i = 0; i < f->nr_devices; i++)
+		free(f->devices[i]);
+	free(f->devices);
+	free(f->sequences);
+	free(f->queue);
+	u64map_release(&f->by_name);
+	u64map_release(&f->by_stream);
+	free(f);
+}
+
+void page_fleet_stored(struct page_fleet *f, const struct segment_name *n)
+{
+	pthread_mutex_lock(&f->lock);
+	if (f->queue_nr == PAGE_QUEUE) {
+		f->look_again = true;
+	} else {
+		f->queue[(f->queue_first + f->queue_nr) % PAGE_QUEUE] = *n;
+		f->queue_nr++;
+	}
+	pthread_cond_signal(&f->wake);
+	pthread_mutex_unlock(&f->lock);
+}
+
+uint64_t page_fleet_generation(struct page_fleet *f)
+{
+	uint64_t generation;
+
+	pthread_mutex_lock(&f->lock);
+	generation = f->generation;
+	pthread_mutex_unlock(&f->lock);
+	return generation;
+}
+
+uint64_t page_fleet_wait(struct page_fleet *f, uint64_t generation, unsigned int wait_ms)
+{
+	uint64_t end_ns = clock_monotonic_ns() + wait_ms * 1000000ull;
+	struct timespec until = { .tv_sec = (time_t)(end_ns / CLOCK_NS_PER_S),
+				  .tv_nsec = (long)(end_ns % CLOCK_NS_PER_S) };
+
+	pthread_mutex_lock(&f->lock);
+	if (!f->stop && f->generation == generation)
+		pthread_cond_timedwait(&f->changed, &f->lock, &until);
+	generation = f->generation;
+	pthread_mutex_unlock(&f->lock);
+	return generation;
+}
+
+void page_fleet_wake(struct page_fleet *f)
+{
+	pthread_mutex_lock(&f->lock);
+	pthread_cond_broadcast(&f->changed);
+	pthread_mutex_unlock(&f->lock);
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "analyzer/serve/page_fleet_state.h"
+#include "base/clock.h"
+#include "base/json.h"
+
+#define NOW_S  15 /* a window that ended longer ago is no part of the fleet's present sums */
+#define STEP_S 10 /* of the fleet's drawn sums */
+
+const char *const page_order_names[NR_PAGE_ORDERS] = {
+	[PAGE_BY_RATE] = "rate",
+	[PAGE_BY_BYTES] = "bytes",
+	[PAGE_BY_P50] = "p50",
+	[PAGE_BY_P99] = "p99",
+	[PAGE_BY_IN_FLIGHT] = "in_flight",
+	[PAGE_BY_LOST] = "lost",
+	[PAGE_BY_GAP] = "gap",
+	[PAGE_BY_AGE] = "age",
+	[PAGE_BY_HOST] = "host",
+	[PAGE_BY_DEVICE] = "device",
+};
+
+/* A device as it is sorted and shown: numbers that hold for the hour are made once for each question. */
+struct page_row {
+	const struct page_device *d;
+	double key, lost, gap_s, peak_per_s, peak_bytes_per_s;
+};
+
+struct page_fleet_sums {
+	double requests_per_s, bytes_per_s;    /* of windows that ended just now */
+	double peaks_per_s, peaks_bytes_per_s; /* each device's own highest window, added */
+	double lost, gap_s;
+	size_t nr_hosts, nr_late;
+};
+
+static void page_row_hour(struct page_row *row, uint64_t last_minute)
+{
+	for (int i = 0; i < PAGE_MINUTES; i++) {
+		const struct page_minute *m = &row->d->minutes[i];
+
+		if (m->minute + PAGE_MINUTES <= last_minute || m->minute > last_minute)
+			continue;
+		row->lost += m->lost;
+		row->gap_s += m->gap_s;
+		row->peak_per_s = fmax(row->peak_per_s, m->peak_per_s);
+		row->peak_bytes_per_s = fmax(row->peak_bytes_per_s, m->peak_bytes_per_s);
+	}
+}
+
+static double page_row_key(const struct page_row *row, enum page_order order)
+{
+	const struct page_device *d = row->d;
+
+	switch (order) {
+	case PAGE_BY_BYTES:
+		return d->bytes_per_s;
+	case PAGE_BY_P50:
+		return d->p50_s;
+	case PAGE_BY_P99:
+		return d->p99_s;
+	case PAGE_BY_IN_FLIGHT:
+		return d->in_flight;
+	case PAGE_BY_LOST:
+		return row->lost;
+	case PAGE_BY_GAP:
+		return row->gap_s;
+	case PAGE_BY_AGE:
+		return -(double)d->heard_real_ns;
+	default:
+		return d->requests_per_s;
+	}
+}
+
+/* The higher number first; unknown ones last; then by name, so that rows do not dance. */
+static int page_row_by_number(const void *a, const void *b)
+{
+	const struct page_row *x = a, *y = b;
+	bool x_known = isfinite(x->key), y_known = isfinite(y->key);
+	int order;
+
+	if (x_known != y_known)
+		return x_known ? -1 : 1;
+	if (x_known && x->key != y->key)
+		return x->key > y->key ? -1 : 1;
+	order = strcmp(x->d->host, y->d->host);
+	return order ? order : strcmp(x->d->device, y->d->device);
+}
+
+static int page_row_by_host(const void *a, const void *b)
+{
+	const struct page_row *x = a, *y = b;
+	int order = strcmp(y->d->host, x->d->host);
+
+	return order ? order : strcmp(y->d->device, x->d->device);
+}
+
+static int page_row_by_device(const void *a, const void *b)
+{
+	const struct page_row *x = a, *y = b;
+	int order = strcmp(y->d->name, x->d->name);
+
+	return order ? order : page_row_by_host(a, b);
+}
+
+static bool page_row_asked_for(const struct page_device *d, const struct page_fleet_question *q)
+{
+	if (q->permits && !q->permits(q->permits_ctx, d->host))
+		return false;
+	if (q->host && strcmp(q->host, d->host) != 0)
+		return false;
+	return !q->words || !q->words[0] || strcasestr(d->host, q->words) ||
+	       strcasestr(d->name, q->words) || strcasestr(d->device, q->words);
+}
+
+/* The rows asked for, sorted; *nr of them. NULL where memory is out. */
+static struct page_row *page_rows(struct page_fleet *f, const struct page_fleet_question *q,
+				  size_t *nr, struct page_fleet_sums *sums)
+{
+	struct page_row *rows = calloc(f->nr_devices + 1, sizeof(*rows));
+	uint64_t last_minute = (uint64_t)(page_fleet_as_of_s(f) / 60), now_ns = clock_real_ns();
+	double as_of_s = page_fleet_as_of_s(f);
+
+	*nr = 0;
+	for (size_t i = 0; rows && i < f->nr_devices; i++) {
+		struct page_row row = { .d = f->devices[i] };
+
+		if (!page_row_asked_for(row.d, q))
+			continue;
+		page_row_hour(&row, last_minute);
+		row.key = page_row_key(&row, q->order);
+		if (as_of_s - row.d->end_s < NOW_S) {
+			sums->requests_per_s += row.d->requests_per_s;
+			sums->bytes_per_s += row.d->bytes_per_s;
+		}
+		sums->peaks_per_s += row.peak_per_s;
+		sums->peaks_bytes_per_s += row.peak_bytes_per_s;
+		sums->lost += row.lost;
+		sums->gap_s += row.gap_s;
+		sums->nr_late += page_device_is_late(row.d, now_ns);
+		rows[(*nr)++] = row;
+	}
+	if (!rows)
+		return NULL;
+	qsort(rows, *nr, sizeof(*rows), page_row_by_host);
+	for (size_t i = 0; i < *nr; i++)
+		sums->nr_hosts += i == 0 || strcmp(rows[i].d->host, rows[i - 1].d->host) != 0;
+	if (q->order == PAGE_BY_DEVICE)
+		qsort(rows, *nr, sizeof(*rows), page_row_by_device);
+	else if (q->order != PAGE_BY_HOST)
+		qsort(rows, *nr, sizeof(*rows), page_row_by_number);
+	for (size_t i = 0; q->ascending && i < *nr / 2; i++) {
+		struct page_row swap = rows[i];
+
+		rows[i] = rows[*nr - 1 - i];
+		rows[*nr - 1 - i] = swap;
+	}
+	return rows;
+}
+
+static void page_set(json_t *object, const char *key, double value)
+{
+	json_object_set_new(object, key, json_number(value));
+}
+
+/* Requests a second of each of the last minutes, the oldest first; null where nobody watched. */
+static json_t *page_spark_json(const struct page_device *d, uint64_t last_minute)
+{
+	json_t *list = json_array();
+
+	for (uint64_t minute = last_minute - PAGE_MINUTES + 1; minute <= last_minute; minute++) {
+		const struct page_minute *m = &d->minutes[minute % PAGE_MINUTES];
+		double per_s =
+			m->minute == minute && m->watched_s > 0 ? m->requests / m->watched_s : NAN;
+
+		json_array_append_new(list, isfinite(per_s) ? json_real(round(per_s * 10) / 10)
+							    : json_null());
+	}
+	return list;
+}
+
+static json_t *page_row_json(const struct page_row *row, uint64_t last_minute, uint64_t now_ns)
+{
+	const struct page_device *d = row->d;
+	json_t *object = json_object();
+
+	json_object_set_new(object, "host", json_text(d->host));
+	json_object_set_new(object, "device", json_text(d->device));
+	json_object_set_new(object, "device_name", json_text(d->name));
+	json_object_set_new(object, "source", json_string(source_name(d->source)));
+	page_set(object, "end_s", d->end_s);
+	page_set(object, "window_s", d->end_s - d->begin_s);
+	page_set(object, "age_s",
+		 now_ns > d->heard_real_ns ? round((double)(now_ns - d->heard_real_ns) / 1e9) : 0);
+	json_object_set_new(object, "late", json_boolean(page_device_is_late(d, now_ns)));
+	page_set(object, "requests_per_s", d->requests_per_s);
+	page_set(object, "reads_per_s", d->reads_per_s);
+	page_set(object, "writes_per_s", d->writes_per_s);
+	page_set(object, "bytes_per_s", d->bytes_per_s);
+	page_set(object, "p50_s", d->p50_s);
+	page_set(object, "p99_s", d->p99_s);
+	page_set(object, "in_flight_mean", d->in_flight);
+	page_set(object, "lost", row->lost);
+	page_set(object, "gap_s", row->gap_s);
+	page_set(object, "peak_requests_per_s", row->peak_per_s);
+	page_set(object, "peak_bytes_per_s", row->peak_bytes_per_s);
+	json_object_set_new(object, "minutes_requests_per_s", page_spark_json(d, last_minute));
+	return object;
+}
+
+/* {"value", "at_s", "sum_of_peaks"}: the highest second of all devices together. */
+static json_t *page_peak_json(double value, double at_s, double sum_of_peaks)
+{
+	json_t *object = json_object();
+
+	page_set(object, "value_per_s", value);
+	page_set(object, "at_s", value > 0 ? at_s : NAN);
+	page_set(object, "sum_of_peaks_per_s", sum_of_peaks);
+	return object;
+}
+
+/* The fleet's sums by step, and the seconds in which they were highest. */
+static void page_sums_json(const struct page_fleet *f, json_t *object,
+			   const struct page_fleet_sums *sums)
+{
+	uint64_t last = (uint64_t)page_fleet_as_of_s(f), first = last - last % STEP_S;
+	json_t *series = json_object(), *requests = json_array(), *bytes = json_array();
+	double peak = 0, peak_at = NAN, peak_bytes = 0, peak_bytes_at = NAN;
+
+	first = first > PAGE_SECONDS ? first - PAGE_SECONDS + STEP_S : 0;
+	for (uint64_t step = first; step <= last; step += STEP_S) {
+		double step_requests = 0, step_bytes = 0, known = NAN; /* NAN: nobody watched */
+
+		for (uint64_t second = step; second < step + STEP_S; second++) {
+			const struct page_second *s = &f->seconds[second % PAGE_SECONDS];
+
+			if (s->second != second)
+				continue;
+			known = 0;
+			step_requests += s->requests;
+			step_bytes += s->bytes;
+			if (s->requests > peak) {
+				peak = s->requests;
+				peak_at = (double)second;
+			}
+			if (s->bytes > peak_bytes) {
+				peak_bytes = s->bytes;
+				peak_bytes_at = (double)second;
+			}
+		}
+		json_array_append_new(requests,
+				      json_number(known + round(10 * step_requests / STEP_S) / 10));
+		json_array_append_new(bytes, json_number(known + round(step_bytes / STEP_S)));
+	}
+	page_set(series, "begin_s", (double)first);
+	page_set(series, "step_s", STEP_S);
+	json_object_set_new(series, "requests_per_s", requests);
+	json_object_set_new(series, "bytes_per_s", bytes);
+	json_object_set_new(object, "together", series);
+	json_object_set_new(object, "peak_requests",
+			    page_peak_json(peak, peak_at, sums->peaks_per_s));
+	json_object_set_new(object, "peak_bytes",
+			    page_peak_json(peak_bytes, peak_bytes_at, sums->peaks_bytes_per_s));
+}
+
+static void page_head_json(const struct page_fleet *f, json_t *object,
+			   const struct page_fleet_sums *sums, size_t nr_rows)
+{
+	double as_of_s = page_fleet_as_of_s(f), now_s = (double)clock_real_ns() / 1e9;
+
+	json_object_set_new(object, "schema", json_string("blkcast.fleet/1"));
+	json_object_set_new(object, "generation", json_integer((json_int_t)f->generation));
+	page_set(object, "newest_age_s",
+		 f->newest_s > 0 ? round(fmax(0, now_s - f->newest_s)) : NAN);
+	page_set(object, "as_of_s", f->newest_s > 0 ? as_of_s : NAN);
+	page_set(object, "history_begin_s", f->history_begin_s > 0 ? f->history_begin_s : NAN);
+	json_object_set_new(object, "segments_to_load", json_integer((json_int_t)f->nr_to_load));
+	json_object_set_new(object, "segments_loaded", json_integer((json_int_t)f->nr_loaded));
+	json_object_set_new(object, "unreadable", json_integer((json_int_t)f->nr_bad));
+	json_object_set_new(object, "refused_devices", json_integer((json_int_t)f->nr_refused));
+	json_object_set_new(object, "hosts", json_integer((json_int_t)sums->nr_hosts));
+	json_object_set_new(object, "late", json_integer((json_int_t)sums->nr_late));
+	json_object_set_new(object, "rows", json_integer((json_int_t)nr_rows));
+	page_set(object, "requests_per_s", sums->requests_per_s);
+	page_set(object, "bytes_per_s", sums->bytes_per_s);
+	page_set(object, "lost", sums->lost);
+	page_set(object, "gap_s", sums->gap_s);
+}
+
+json_t *page_fleet_json(struct page_fleet *f, const struct page_fleet_question *q)
+{
+	json_t *object = json_object(), *list = json_array();
+	struct page_fleet_sums sums = { 0 };
+	uint64_t now_ns = clock_real_ns(), last_minute;
+	struct page_row *rows;
+	size_t nr;
+
+	pthread_mutex_lock(&f->lock);
+	last_minute = (uint64_t)(page_fleet_as_of_s(f) / 60);
+	rows = page_rows(f, q, &nr, &sums);
+	for (size_t i = q->from; rows && i < nr && i - q->from < q->limit; i++)
+		json_array_append_new(list, page_row_json(&rows[i], last_minute, now_ns));
+	if (rows)
+		page_head_json(f, object, &sums, nr);
+	/* The sums are of all hosts: who sees only some of them gets none. */
+	if (rows && !q->permits)
+		page_sums_json(f, object, &sums);
+	pthread_mutex_unlock(&f->lock);
+	json_object_set_new(object, "from", json_integer((json_int_t)q->from));
+	json_object_set_new(object, "limit", json_integer((json_int_t)q->limit));
+	json_object_set_new(object, "devices", list);
+	if (!rows) {
+		json_decref(object);
+		return NULL;
+	}
+	free(rows);
+	return object;
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/serve/page_reply.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#define ETAG_BYTES 40
+
+#define POLICY                                                                            \
+	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " \
+	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+static const char *const page_fields[][2] = {
+	{ "Content-Security-Policy", POLICY },
+	{ "X-Content-Type-Options", "nosniff" },
+	{ "Referrer-Policy", "no-referrer" },
+	{ "Cross-Origin-Opener-Policy", "same-origin" },
+	{ "Cross-Origin-Resource-Policy", "same-origin" },
+	{ "Permissions-Policy", "camera=(), microphone=(), geolocation=()" },
+};
+
+enum MHD_Result page_reply_guard(struct MHD_Response *reply)
+{
+	for (size_t i = 0; i < sizeof(page_fields) / sizeof(page_fields[0]); i++)
+		if (MHD_add_response_header(reply, page_fields[i][0], page_fields[i][1]) != MHD_YES)
+			return MHD_NO;
+	return MHD_YES;
+}
+
+/* Queues a reply of a type, tagged by its content; 304 without content where the request has the tag. */
+static enum MHD_Result page_reply_send(struct MHD_Connection *c, int status, const char *type,
+				       const char *caching, struct MHD_Response *reply,
+				       const char *etag)
+{
+	const char *known = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "If-None-Match");
+	enum MHD_Result queued = MHD_NO;
+
+	if (!reply)
+		return MHD_NO;
+	if (etag && known && strcmp(known, etag) == 0) {
+		MHD_destroy_response(reply);
+		reply = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+		status = MHD_HTTP_NOT_MODIFIED;
+		if (!reply)
+			return MHD_NO;
+	}
+	if (page_reply_guard(reply) == MHD_YES &&
+	    MHD_add_response_header(reply, "Content-Type", type) == MHD_YES &&
+	    MHD_add_response_header(reply, "Cache-Control", caching) == MHD_YES &&
+	    (!etag || MHD_add_response_header(reply, "ETag", etag) == MHD_YES))
+		queued = MHD_queue_response(c, (unsigned int)status, reply);
+	MHD_destroy_response(reply);
+	return queued;
+}
+
+static void page_etag(char out[ETAG_BYTES], const void *data, size_t len)
+{
+	XXH128_hash_t hash = XXH3_128bits(data, len);
+
+	snprintf(out, ETAG_BYTES, "\"%016llx%016llx\"", (unsigned long long)hash.high64,
+		 (unsigned long long)hash.low64);
+}
+
+enum MHD_Result page_reply_error(struct MHD_Connection *c, int status, const char *line)
+{
+	json_t *object = json_pack("{s:s}", "error", line);
+	char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+
+	json_decref(object);
+	if (!text)
+		return MHD_NO;
+	return page_reply_send(
+		c, status, "application/json", "no-store",
+		MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_FREE), NULL);
+}
+
+enum MHD_Result page_reply_json(struct MHD_Connection *c, json_t *object)
+{
+	char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;
+	char etag[ETAG_BYTES];
+
+	json_decref(object);
+	if (!text)
+		return page_reply_error(c, MHD_HTTP_SERVICE_UNAVAILABLE,
+					"memory is out; ask again");
+	page_etag(etag, text, strlen(text));
+	return page_reply_send(
+		c, MHD_HTTP_OK, "application/json", "no-cache",
+		MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_FREE), etag);
+}
+
+enum MHD_Result page_reply_asset(struct MHD_Connection *c, const struct page_asset *asset)
+{
+	char etag[ETAG_BYTES];
+
+	page_etag(etag, asset->data, asset->len);
+	return page_reply_send(c, MHD_HTTP_OK, asset->type, "no-cache",
+			       MHD_create_response_from_buffer(asset->len,
+							       (void *)(uintptr_t)asset->data,
+							       MHD_RESPMEM_PERSISTENT),
+			       etag);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/serve/page_server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "analyzer/serve/page_reply.h"
+#include "analyzer/serve/page_server_state.h"
+#include "analyzer/serve/server_listen.h"
+
+#define IDLE_S	    60
+#define HEAD_BYTES  (16u << 10)
+#define STACK_BYTES (512u << 10)
+#define HOST_BYTES  256
+
+/* A Host field without its port: "[::1]:7119" is "[::1]". */
+static void page_host_name(const char *field, char out[HOST_BYTES])
+{
+	const char *end = field[0] == '[' ? strchr(field, ']') : strchr(field, ':');
+	size_t len = end ? (size_t)(end - field) + (field[0] == '[') : strlen(field);
+
+	len = len < HOST_BYTES ? len : HOST_BYTES - 1;
+	memcpy(out, field, len);
+	out[len] = '\0';
+}
+
+/*
+ * Whether the request names this machine. A page of another place can give a name of its own an address
+ * that leads here; the browser then sends that name, and would let that page read the answer.
+ */
+static bool page_host_ok(struct MHD_Connection *c)
+{
+	const char *field = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Host");
+	char name[HOST_BYTES];
+	struct in_addr address;
+
+	if (!field)
+		return false;
+	page_host_name(field, name);
+	if (strcasecmp(name, "localhost") == 0 || strcmp(name, "[::1]") == 0)
+		return true;
+	return inet_pton(AF_INET, name, &address) == 1 && ntohl(address.s_addr) >> 24 == 127;
+}
+
+/* A browser says where a request comes from; one from another place gets nothing. */
+static bool page_site_ok(struct MHD_Connection *c)
+{
+	const char *site = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Sec-Fetch-Site");
+	const char *mode = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Sec-Fetch-Mode");
+
+	if (!site || strcmp(site, "same-origin") == 0 || strcmp(site, "none") == 0)
+		return true;
+	return mode && strcmp(mode, "navigate") == 0; /* a link that somebody follows */
+}
+
+static enum MHD_Result page_answer(struct page_server *p, struct MHD_Connection *c, const char *url,
+				   const char *method)
+{
+	struct page_asset asset;
+
+	if (!page_host_ok(c))
+		return page_reply_error(
+			c, MHD_HTTP_MISDIRECTED_REQUEST,
+			"Host: expected the name or address of this machine's loopback");
+	if (!page_site_ok(c))
+		return page_reply_error(c, MHD_HTTP_FORBIDDEN,
+					"Sec-Fetch-Site: a page of another place may not ask");
+	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
+		return page_reply_error(c, MHD_HTTP_METHOD_NOT_ALLOWED, "method: expected GET");
+	if (page_asset_find(url, &asset))
+		return page_reply_asset(c, &asset);
+	if (strcmp(url, "/api/v1/fleet") == 0)
+		return page_answer_fleet(p, c);
+	if (strcmp(url, "/api/v1/device") == 0)
+		return page_answer_device(p, c);
+	if (strcmp(url, "/api/v1/live") == 0)
+		return page_answer_live(p, c);
+	return page_reply_error(c, MHD_HTTP_NOT_FOUND,
+				"path: expected /, /assets/..., /api/v1/fleet, /api/v1/device or "
+				"/api/v1/live");
+}
+
+/* Called once before the body, with parts of the body, which nobody asked for, and at the end. */
+static enum MHD_Result page_on_request(void *ctx, struct MHD_Connection *c, const char *url,
+				       const char *method, const char *version, const char *data,
+				       size_t *nr_data, void **state)
+{
+	static const char begun;
+
+	(void)version, (void)data;
+	if (!*state) {
+		*state = (void *)(uintptr_t)&begun;
+		return MHD_YES;
+	}
+	if (*nr_data)
+		return MHD_NO; /* the connection ends: no request of ours has a body */
+	return page_answer(ctx, c, url, method);
+}
+
+static int page_start_daemon(struct page_server *p, int fd, struct err *err)
+{
+	p->daemon =
+		MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
+					 MHD_USE_POLL | MHD_USE_ITC,
+				 0, NULL, NULL, page_on_request, p, MHD_OPTION_LISTEN_SOCKET, fd,
+				 MHD_OPTION_CONNECTION_LIMIT, (unsigned int)PAGE_CONNECTIONS,
+				 MHD_OPTION_STRICT_FOR_CLIENT, 1,
+				 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_BYTES,
+				 MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_S,
+				 MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_END);
+	return p->daemon
+		       ? 0
+		       : err_set(err, EIO, "--page %s: the HTTP server does not start", p->listen);
+}
+
+int page_server_start(struct page_server **out, const char *dir, const struct page_config *config,
+		      struct err *err)
+{
+	struct page_server *p = calloc(1, sizeof(*p));
+	int fd = -1, ret;
+
+	if (!p)
+		return err_set(err, ENOMEM, "no memory for the page");
+	p->listen = config->listen;
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->answered, NULL);
+	fd = ret = server_listen("--page", config->listen, "the page has no login", &p->port, err);
+	if (ret < 0)
+		goto out;
+	ret = page_store_open(&p->store, dir, err);
+	if (ret < 0)
+		goto out;
+	ret = page_fleet_start(&p->fleet, p->store, err);
+	if (ret < 0)
+		goto out;
+	ret = page_start_daemon(p, fd, err);
+out:
+	if (ret < 0) {
+		if (fd >= 0)
+			close(fd);
+		page_server_stop(p);
+		return ret;
+	}
+	*out = p;
+	return 0;
+}
+
+void page_server_stop(struct page_server *p)
+{
+	if (!p)
+		return;
+	atomic_store(&p->stop, true);
+	if (p->fleet)
+		page_fleet_wake(p->fleet);
+	if (p->daemon)
+		MHD_stop_daemon(p->daemon);
+	page_fleet_stop(p->fleet);
+	page_store_close(p->store);
+	pthread_cond_destroy(&p->answered);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+uint16_t page_server_port(const struct page_server *p)
+{
+	return p->port;
+}
+
+void page_server_stored(void *ctx, const struct segment_name *n)
+{
+	struct page_server *p = ctx;
+
+	page_fleet_stored(p->fleet, n);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* page_server_state: what page_server.c and page_answer.c share; nobody else includes it. */
+#ifndef ANALYZER_SERVE_PAGE_SERVER_STATE_H
+#define ANALYZER_SERVE_PAGE_SERVER_STATE_H
+
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "analyzer/serve/page_server.h"
+#include "analyzer/serve/page_store.h"
+
+struct page_server {
+	struct MHD_Daemon *daemon;
+	struct page_store *store;
+	struct page_fleet *fleet;
+	const char *listen; /* borrowed */
+	uint16_t port;
+	atomic_bool stop;
+	atomic_uint nr_streams; /* pages that wait for events */
+	pthread_mutex_t lock;	/* guards what follows */
+	pthread_cond_t answered;
+	unsigned int nr_questions; /* under way */
+};
+
+enum MHD_Result page_answer_fleet(struct page_server *p, struct MHD_Connection *c);
+enum MHD_Result page_answer_device(struct page_server *p, struct MHD_Connection *c);
+enum MHD_Result page_answer_live(struct page_server *p, struct MHD_Connection *c);
+
+#endif

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# The live page without a browser: what its listener answers and refuses, and that the numbers are the store's.
+. tests/support/tap.sh
+need curl "no curl" command -v curl
+need jq "no jq" command -v jq
+# A sanitizer cannot look for leaks in who has changed its user, and ends it with 1.
+export ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+b=$BUILD/blkcast
+"$BUILD/tests/system/make_trace" "$T/one.seg" 20 400 1
+"$b" characterize --json "$T/one.seg" >"$T/whole.json"
+jq -c 'if type == "array" then .[0] else . end |
+	.source = "diskstats" | .host = "web1" | .end_s += 1767222000 - .begin_s | .begin_s = 1767222000' "$T/whole.json" >"$T/profile.json"
+"$BUILD/tests/system/sample_store" "$T/store" hostile "$T/profile.json"
+serve_owns "$T/store"
+: >"$T/serve.err"
+"$b" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 --page 127.0.0.1:0 >"$T/serve.out" 2>"$T/serve.err" &
+server=$!
+stop_server() { kill -9 $server 2>/dev/null; wait 2>/dev/null; }
+at_exit stop_server
+serve_port "$T/serve.err" $server >/dev/null
+page_port() { sed -n 's/^blkcast serve: the page is at port \([0-9]*\) .*/\1/p' "$T/serve.err"; }
+has_page() { [ -n "$(page_port)" ]; }
+holds "serve says where its page is" wait_until 20 has_page
+url=http://127.0.0.1:$(page_port)
+ask() { curl -sm 20 -o "$T/body" -w '%{http_code}' "$@"; }
+fleet() { curl -sm 20 "$url/api/v1/fleet${1:-}"; }
+is_loaded() { [ "$(fleet | jq '.segments_loaded > 0 and .segments_loaded == .segments_to_load')" = true ]; }
+holds "the store is read in the background" wait_until 20 is_loaded
+
+is "$(ask "$url/")" 200 "the page is there"
+is "$(curl -sm 20 "$url/" | grep -cE '<script[^>]*>[^<]|<style| style=| on[a-z]+=')" 0 "it has no script and no style of its own inline"
+is "$(curl -sm 20 "$url/" | grep -oE '(src|href)="[^"]*"' | cut -d'"' -f2 | grep -cE '^(https?:)?//')" 0 \
+	"and names nothing of another place"
+for path in $(curl -sm 20 "$url/" | grep -oE '(src|href)="/[^"]*"' | cut -d'"' -f2) /assets/uPlot.LICENSE.txt; do
+	is "$(ask "$url$path")" 200 "$path is there"
+done
+like "$(curl -sIm 20 "$url/")" "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self';" \
+	"a browser may take scripts and styles from this listener alone"
+etag=$(curl -sIm 20 "$url/assets/main.mjs" | tr -d '\r' | sed -n 's/^ETag: //p')
+is "$(ask -H "If-None-Match: $etag" "$url/assets/main.mjs")" 304 \
+	"a file that the browser has is not sent again"
+
+fleet >"$T/fleet"
+want=$(jq -c '[.device, .device_name]' "$T/profile.json")
+is "$(jq -c '[.devices[] | [.device, .device_name]][0]' "$T/fleet")" "$want" "the fleet has the device of the stored profile"
+is "$(jq -c '[.hosts, .rows, .schema]' "$T/fleet")" '[1,1,"blkcast.fleet/1"]' "one host with one device"
+is "$(fleet '?q=nothing-is-named-so' | jq -c '[.rows, .devices]')" '[0,[]]' "a search without a hit is empty"
+is "$(fleet "?q=WEB" | jq .rows)" 1 "a search does not look at case"
+device=$(jq -r .device "$T/profile.json")
+query="host=web1&device=$device&begin_s=0&end_s=9e9"
+is "$(ask "$url/api/v1/device?$query")" 400 "a number in another form is refused"
+is "$(ask "$url/api/v1/device?host=web1&device=$device&begin_s=0&end_s=9000000000")" 200 "the device is there"
+cp "$T/body" "$T/device"
+is "$(jq '.sum.reads' "$T/device")" "$(jq .requests.read "$T/profile.json")" \
+	"its reads are those of the profile"
+is "$(jq '.columns | [.[] | length] | unique | length' "$T/device")" 1 "every list has one item for each column"
+is "$(jq '.columns.begin_s | length <= 601' "$T/device")" true "there are at most 601 columns"
+is "$(ask "$url/api/v1/device?host=web1&device=99:99&begin_s=1&end_s=2") $(jq .windows "$T/body")" "200 0" \
+	"a device that is not there has no window"
+
+for bad in 'sort=size' 'order=up' 'limit=65' 'limit=0' 'from=-1' "q=$(printf 'x%.0s' $(seq 200))"; do
+	is "$(ask "$url/api/v1/fleet?$bad")" 400 "refused: ${bad:0:12}"
+done
+is "$(jq -r .error "$T/body")" "q: expected at most 128 bytes" "with a line that says what is expected"
+for bad in 'device=8:0' 'host=web1' 'host=web1&device=8:0&begin_s=5&end_s=5' 'host=web1&device=8:0&end_s=1e5'; do
+	is "$(ask "$url/api/v1/device?$bad")" 400 "refused: $bad"
+done
+is "$(ask -X POST "$url/api/v1/fleet")" 405 "nothing can be changed"
+is "$(ask "$url/v1/segments/x")" 404 "segments are taken by the other listener alone"
+is "$(ask -H 'Host: rebound.example:80' "$url/api/v1/fleet")" 421 "a name of another place that leads here gets nothing"
+is "$(ask -H 'Host: localhost:7119' "$url/api/v1/fleet")" 200 "localhost is this machine"
+is "$(ask -H 'Sec-Fetch-Site: cross-site' -H 'Sec-Fetch-Mode: cors' "$url/api/v1/fleet")" 403 \
+	"nor does a page of another place"
+like "$(curl -sm 2 "$url/api/v1/live")" '^data: \{"generation":[0-9]+\}$' "events tell the generation"
+is "$(ask "http://127.0.0.1:$(serve_port "$T/serve.err")/api/v1/fleet")" 404 "the listener of agents has no page"
+
+for file in uPlot.iife.min.js uPlot.min.css LICENSE; do
+	[ -d "$BUILD/browser/node_modules/uplot" ] || break
+	from=$BUILD/browser/node_modules/uplot/dist/$file
+	[ "$file" != LICENSE ] || from=$BUILD/browser/node_modules/uplot/LICENSE
+	holds "uplot/$file is npm's" cmp -s "analyzer/serve/page/uplot/$file" "$from"
+done
+kill $server && wait $server
+exits 2 "another address than loopback is refused" \
+	timeout 20 "$b" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 --page 0.0.0.0:0
+like "$(cat "$T/err")" '^blkcast serve: --page 0.0.0.0:0: not a loopback address' "and named"
+exits 2 "an address without a port is refused" \
+	timeout 20 "$b" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 --page 127.0.0.1
+done_testing
