@@ -10,9 +10,11 @@
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/predictor_options.h"
 #include "analyzer/cmd/show.h"
+#include "analyzer/cmd/study_device.h"
 #include "analyzer/cmd/study_target.h"
 #include "analyzer/cmd/study_verbs.h"
 #include "analyzer/models/num/lsq.h"
+#include "analyzer/models/storage/device_model.h"
 #include "analyzer/report/study_draw.h"
 #include "base/units.h"
 
@@ -37,6 +39,7 @@ struct job {
 	struct word_list measured, leave_out, sizes, reads;
 	bool beside;
 	const char *report, *from_db, *from_target;
+	const char *storage; /* a simulated device of the target, or NULL */
 	bool cannot_tell;
 	struct study study;
 	struct study_target target;
@@ -299,6 +302,22 @@ static int cmd_study_explore(struct job *job)
 	return cmd_study_show_space(job, &r);
 }
 
+/* Migration by the stored requests on a simulated device. */
+static int cmd_study_device(struct job *job)
+{
+	struct study_device d = { .cli = job->cli,
+				  .study = &job->study,
+				  .paths = job->paths,
+				  .measured = (const double(*)[2])job->truth,
+				  .storage = job->storage,
+				  .from = job->from_db,
+				  .report = job->report };
+	int ret = study_device(&d, &job->err);
+
+	job->cannot_tell = d.cannot_tell;
+	return ret;
+}
+
 static int cmd_study_work(struct job *job)
 {
 	struct study_result r = { .verb = verbs[job->verb],
@@ -313,6 +332,8 @@ static int cmd_study_work(struct job *job)
 		ret = read_truths(job);
 	if (ret)
 		return ret;
+	if (job->storage)
+		return cmd_study_device(job);
 	make_cases(job);
 	ret = read_target(job);
 	if (ret)
@@ -365,8 +386,18 @@ static int check_options(struct job *job, int verb)
 	if (!cli->argc || cli->argc > STUDY_LOADS_MAX)
 		return cli_usage(cli, "expected 1 to %d profiles, stores or segments",
 				 STUDY_LOADS_MAX);
-	if ((job->target.path != NULL) + predictor_options_given(&job->by) != 1)
-		return cli_usage(cli, "expected one of --model, --db and --run");
+	if (!job->storage && job->by.models.nr == 1 && device_model_is(job->by.models.items[0])) {
+		job->storage = job->by.models.items[0];
+		job->by.models.nr = 0;
+	}
+	if ((job->target.path != NULL) + (job->storage != NULL) +
+		    predictor_options_given(&job->by) !=
+	    1)
+		return cli_usage(cli, "expected one of --model, --storage, --db and --run");
+	if (job->storage && verb != VERB_MIGRATE)
+		return cli_usage(cli, "--storage: a simulated device is for migrate alone");
+	if (!(job->study.run.duration_s > 0) && !job->storage)
+		job->study.run.duration_s = RUN_SECONDS;
 	if (job->target.overwrite && !job->target.path)
 		return cli_usage(cli, "--overwrite: expected with --run");
 	if ((job->sizes.nr || job->reads.nr || job->beside) &&
@@ -385,7 +416,7 @@ static int check_options(struct job *job, int verb)
 		job->study.run.leave_out |= 1u << k;
 	}
 	if (job->from_db && (verb != VERB_MIGRATE || job->target.path))
-		return cli_usage(cli, "--from: of migrate, beside --model or --db");
+		return cli_usage(cli, "--from: of migrate, beside --model, --storage or --db");
 	if (job->from_target && !job->from_db)
 		return cli_usage(cli, "--from-target: expected --from beside it");
 	return 0;
@@ -396,6 +427,9 @@ static int cmd_study_perform(struct job *job, int verb)
 	struct cli *cli = job->cli;
 	const struct cli_option options[] = {
 		PREDICTOR_OPTIONS(&job->by),
+		CLI_STRING("storage", 0, "FILE", &job->storage,
+			   "migrate: or simulate what is stored on this device (blkcast storage "
+			   "calibrate)"),
 		CLI_STRING(
 			"run", 0, "PATH", &job->target.path,
 			"or replay what is stored, or run mimics of profiles, on this free device, "
@@ -405,11 +439,11 @@ static int cmd_study_perform(struct job *job, int verb)
 		CLI_FLAG("by-profile", 0, &job->target.by_profile,
 			 "--run: mimics of the profiles of stores and segments, too"),
 		CLI_DURATION("duration", 0, "TIME", &job->study.run.duration_s,
-			     "of each run, default 5s"),
+			     "of each run, default 5s; of what is simulated, default all"),
 		CLI_LIST("leave-out", 0, "WHAT,...", &job->leave_out, "bursts, discards, locality"),
 		CLI_STRING("from", 0, "FILE", &job->from_db,
-			   "migrate: a measurement store of the old storage; what was measured "
-			   "there, times new / old"),
+			   "migrate: a measurement store (with --storage: a device) of the old "
+			   "storage; what was measured there, times new / old"),
 		CLI_STRING("from-target", 0, "NAME", &job->from_target,
 			   "of --from, where there are several"),
 		CLI_LIST("measured", 0, "PROFILE.json,...", &job->measured,
@@ -440,18 +474,21 @@ static int cmd_study_perform(struct job *job, int verb)
 	"calibrate), or from a measurement store; with --run stored requests are replayed on the target, or\n" \
 	"mimics of profiles are run there. A device in use is refused, and one that carries something or a\n"  \
 	"file that exists is taken only where --overwrite names it again."
-#define STUDY_BY "(--model M.json,... | --db FILE | --run PATH)"
+#define STUDY_BY	 "(--model M.json,... | --db FILE | --run PATH)"
+#define STUDY_MIGRATE_BY "(--storage DEVICE.json | --model M.json,... | --db FILE | --run PATH)"
 
 /* The help of each verb; the name stays, since messages begin with it. */
 static const struct command study_helps[] = {
 	[VERB_MIGRATE] = { .name = "study",
 			   .summary = "migrate: response times of loads on another target",
-			   .usage = "migrate PROFILE... " STUDY_BY,
+			   .usage = "migrate PROFILE... " STUDY_MIGRATE_BY,
 			   .example = "blkcast study migrate before.json --db new.sqlite --report "
 				      "migration.html",
 			   .details =
 				   "Each load alone on the target, beside its response times where it "
-				   "was characterized.\n" STUDY_PREDICTED },
+				   "was characterized.\nWith --storage the stored requests are simulated, "
+				   "by what each had waited for, on a device that\nblkcast storage "
+				   "calibrate has made of a campaign; percentiles and flushes are answered, too.\n" STUDY_PREDICTED },
 	[VERB_CONSOLIDATE] = { .name = "study",
 			       .summary =
 				       "consolidate: response times of loads that share a target",
@@ -514,7 +551,6 @@ static int cmd_study_run(struct cli *cli)
 		return cli_fail(cli, &(struct err){ ENOMEM, "out of memory" });
 	job->cli = cli;
 	job->study.run.seed = 1;
-	job->study.run.duration_s = RUN_SECONDS;
 	job->study.time_limit_s = 60;
 	ret = cmd_study_perform(job, verb);
 	cmd_study_release(job);
@@ -526,6 +562,7 @@ const struct command command_study = {
 	.summary = "what happens when loads move, or share a target",
 	.usage =
 		"migrate PROFILE... (--model M.json,... | --db FILE [--from OLD] | --run PATH)\n"
+		"migrate STORE... --storage DEVICE.json [--from OLD.json]\n"
 		"consolidate PROFILE PROFILE... (--model M.json,... | --db FILE | --run PATH)\n"
 		"interference PROFILE NEIGHBOUR... (--model M.json,... | --db FILE | --run PATH)\n"
 		"scenario SCENARIO.yaml... [--report FILE.html]\n"

@@ -21,6 +21,7 @@
 	X(fit) \
 	X(predict) \
 	X(qpn) \
+	X(storage) \
 	X(capacity) \
 	X(mimic) \
 	X(study) \

@@ -155,8 +155,12 @@ static int put_interval(struct readings *r, unsigned int interval, const struct 
 	return 0;
 }
 
-/* Percentiles of a direction that one group of jobs alone worked in. */
-static int put_percentiles(struct readings *r, const char *side, const json_t *jobs)
+/*
+ * Percentiles and standard deviation of what one group of jobs alone did: reads, writes, or flushes, which fio
+ * calls "sync". key: fio's name; side: that of the metrics.
+ */
+static int put_percentiles(struct readings *r, const char *key, const char *side,
+			   const json_t *jobs)
 {
 	static const struct {
 		const char *key, *name;
@@ -173,7 +177,7 @@ static int put_percentiles(struct readings *r, const char *side, const json_t *j
 
 	json_array_foreach(jobs, i, job)
 	{
-		const json_t *one = json_object_get(json_object_get(job, side), "lat_ns");
+		const json_t *one = json_object_get(json_object_get(job, key), "lat_ns");
 
 		if (driver_fio_number(one, "N") <= 0)
 			continue;
@@ -181,6 +185,8 @@ static int put_percentiles(struct readings *r, const char *side, const json_t *j
 			return 0;
 		lat = one;
 	}
+	if (driver_fio_number(lat, "N") > 1)
+		ret = driver_fio_put(r, 0, side, "sd_s", driver_fio_number(lat, "stddev") / 1e9);
 	percentiles = json_object_get(lat, "percentile");
 	for (i = 0; i < sizeof(points) / sizeof(*points) && !ret; i++) {
 		const json_t *v = json_object_get(percentiles, points[i].key);
@@ -222,11 +228,36 @@ static int put_whole(struct readings *r, const json_t *jobs, const struct snapsh
 					     s->lat_sum_ns / s->lat_count / 1e9);
 		if (ret)
 			return ret;
-		ret = put_percentiles(r, side_names[k], jobs);
+		ret = put_percentiles(r, side_names[k], side_names[k], jobs);
 		if (ret)
 			return ret;
 	}
 	return 0;
+}
+
+/* Flushes, which fio times but does not count among its requests. */
+static int put_flushes(struct readings *r, const json_t *jobs, const struct snapshot *last)
+{
+	double nr = 0, sum_ns = 0;
+	json_t *job;
+	size_t i;
+	int ret;
+
+	json_array_foreach(jobs, i, job)
+	{
+		const json_t *lat = json_object_get(json_object_get(job, "sync"), "lat_ns");
+
+		nr += driver_fio_number(lat, "N");
+		sum_ns += driver_fio_number(lat, "N") * driver_fio_number(lat, "mean");
+	}
+	if (!(nr > 0))
+		return 0;
+	ret = driver_fio_put(r, 0, "flush", "requests", nr);
+	if (!ret && last->runtime_ms > 0)
+		ret = driver_fio_put(r, 0, "flush", "per_s", nr / last->runtime_ms * 1e3);
+	if (!ret)
+		ret = driver_fio_put(r, 0, "flush", "s", sum_ns / nr / 1e9);
+	return ret ? ret : put_percentiles(r, "sync", "flush", jobs);
 }
 
 static int job_error(const json_t *jobs, struct err *err)
@@ -300,6 +331,8 @@ static int fio_take(const struct drive *d, const char *text, size_t len, bool fi
 		goto out;
 	if (final)
 		ret = put_whole(r, jobs, &now);
+	if (final && !ret)
+		ret = put_flushes(r, jobs, &now);
 out:
 	json_decref(last);
 	return ret;

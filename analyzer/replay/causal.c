@@ -216,6 +216,18 @@ static size_t keep_usable(struct request *r, size_t nr)
 	return kept;
 }
 
+static int causal_count_responses(struct causal_plan *plan, const struct request *r)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < plan->nr && !ret; i++) {
+		int kind = r[i].operation == OPERATION_FLUSH ? 2 : r[i].operation;
+
+		ret = histogram_add(&plan->response[kind], r[i].completion_ns - r[i].arrival_ns);
+	}
+	return ret;
+}
+
 static void sum_up(struct causal_plan *plan, const struct request *r, uint64_t *begin_ns)
 {
 	uint64_t end_ns = 0, count[2] = { 0, 0 };
@@ -253,6 +265,9 @@ int causal_make(struct causal_plan *plan, struct request *r, size_t nr, struct e
 	if (plan->nr >= UINT32_MAX)
 		return err_set(err, EINVAL, "too many requests in the selection: expected < 2^32");
 	sum_up(plan, r, &t.begin_ns);
+	ret = causal_count_responses(plan, r);
+	if (ret)
+		return ret;
 	qsort(r, plan->nr, sizeof(*r), by_lane);
 	ret = causal_fill(plan, &t, plan->nr);
 	free(t.ends);
@@ -266,5 +281,7 @@ void causal_release(struct causal_plan *plan)
 	for (size_t i = 0; i < plan->nr_lanes; i++)
 		free(plan->lanes[i].requests);
 	free(plan->lanes);
+	for (int k = 0; k < 3; k++)
+		histogram_release(&plan->response[k]);
 	memset(plan, 0, sizeof(*plan));
 }

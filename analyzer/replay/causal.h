@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "formats/histogram.h"
 #include "formats/request.h"
 
 #define CAUSAL_SLACK_NS 200000000ull
@@ -63,6 +64,8 @@ struct causal_plan {
 	uint32_t bytes_max;	  /* of a request */
 	double window_s;	  /* from the first arrival to the last completion */
 	double mean_s[2];	  /* response time of reads, of writes as it was; NaN none */
+	/* All response times as they were, of reads, writes and flushes. */
+	struct histogram response[3];
 };
 
 /*

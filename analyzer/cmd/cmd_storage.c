@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/answer/progress.h"
+#include "analyzer/cmd/cli.h"
+#include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/show.h"
+#include "analyzer/measure/results.h"
+#include "analyzer/measure/results_table.h"
+#include "analyzer/models/storage/device_calibrate.h"
+#include "base/units.h"
+
+#define REQUESTS_MAX 100000000u
+
+static const char *const storage_points[] = { "mean", "p50", "p95", "p99" };
+
+/* ---- what a model is made of ---- */
+
+static void storage_show_row(struct answer_table *t, const char *what, const char *key,
+			     const char *value_of, double value)
+{
+	answer_words(t, "%s", what);
+	answer_words(t, "%s", key);
+	answer_words(t, "%s", value_of);
+	answer_number(t, value);
+}
+
+static void storage_show_time(struct answer_table *t, const char *what, const char *key, double s)
+{
+	char text[UNITS_BYTES];
+
+	storage_show_row(t, what, key, units_time(s, text), s);
+}
+
+static void storage_show_limit(struct answer_table *t, const char *what,
+			       const struct device_limit *l)
+{
+	char text[UNITS_BYTES], words[UNITS_BYTES + 8];
+
+	if (!(l->rate_per_s > 0))
+		return;
+	snprintf(words, sizeof(words), "%s/s", units_count(l->rate_per_s, text));
+	storage_show_row(t, what, "rate_per_s", words, l->rate_per_s);
+	storage_show_row(t, what, "burst", units_count(l->burst, text), l->burst);
+	snprintf(words, sizeof(words), "%.3g", l->write_ratio);
+	storage_show_row(t, what, "write_ratio", words, l->write_ratio);
+}
+
+static void storage_show_service(const struct device_model *m, struct answer_table *t)
+{
+	static const char *const sides[] = { "reads", "writes" };
+	char text[64];
+
+	snprintf(text, sizeof(text), "%u", m->servers);
+	storage_show_row(t, "parallelism", "servers", text, m->servers);
+	for (int k = 0; k < 2; k++) {
+		if (m->nr_configurations && !m->domain.has[k])
+			continue;
+		storage_show_time(t, sides[k], "base_s", m->base_s[k]);
+		storage_show_time(t, sides[k], "seek_s", m->seek_s[k]);
+		storage_show_time(t, sides[k], "mebibyte_s", m->byte_s[k] * 1048576);
+		snprintf(text, sizeof(text), "%.3g", m->sigma[k]);
+		storage_show_row(t, sides[k], "sigma", text, m->sigma[k]);
+	}
+	if (m->durable_s > 0)
+		storage_show_time(t, "forced writes", "durable_s", m->durable_s);
+	if (m->flush_s > 0)
+		storage_show_time(t, "flushes", "base_s", m->flush_s);
+	if (m->pause_ratio > 0) {
+		snprintf(text, sizeof(text), "%.3g %%", 100 * m->pause_ratio);
+		storage_show_row(t, "pauses", "ratio", text, m->pause_ratio);
+		storage_show_time(t, "pauses", "mean_s", m->pause_s);
+	}
+}
+
+static void storage_show_parameters(const struct device_model *m, struct answer *a)
+{
+	static const struct answer_column columns[] = {
+		{ .key = "part", .title = "part" },
+		{ .key = "parameter", .title = "parameter" },
+		{ .title = "value", .right = true },
+		{ .key = "value" },
+	};
+	struct answer_table *t = answer_table(a, "parameters", "The device", NULL, columns,
+					      sizeof(columns) / sizeof(*columns));
+	char text[UNITS_BYTES], words[UNITS_BYTES + 8];
+
+	storage_show_service(m, t);
+	storage_show_limit(t, "operations", &m->ops);
+	storage_show_limit(t, "bytes", &m->bytes);
+	if (!(m->cache.bytes > 0))
+		return;
+	storage_show_row(t, "write-back cache", "bytes", units_bytes(m->cache.bytes, text),
+			 m->cache.bytes);
+	storage_show_time(t, "write-back cache", "base_s", m->cache.base_s);
+	snprintf(words, sizeof(words), "%s/s", units_bytes(m->cache.drain_bytes_per_s, text));
+	storage_show_row(t, "write-back cache", "drain_bytes_per_s", words,
+			 m->cache.drain_bytes_per_s);
+}
+
+static void storage_show_errors(const struct device_model *m, struct answer *a)
+{
+	static const struct answer_column columns[] = {
+		{ .key = "type", .title = "type" },
+		{ .key = "point", .title = "point" },
+		{ .key = "configurations", .title = "configurations", .unit = ANSWER_INTEGER },
+		{ .key = "mean_error_ratio", .title = "mean error", .unit = ANSWER_RATIO },
+		{ .key = "interval_factor", .title = "90 % within a factor of" },
+	};
+	struct answer_table *t =
+		answer_table(a, "held_out", "Errors of configurations that were held out", NULL,
+			     columns, sizeof(columns) / sizeof(*columns));
+
+	for (int type = 0; type < DEVICE_NR_TYPES; type++)
+		for (int p = 0; p < DEVICE_NR_POINTS; p++) {
+			const struct device_error *e = &m->errors[type][p];
+
+			if (!e->nr)
+				continue;
+			answer_words(t, "%s", device_type_names[type]);
+			answer_words(t, "%s", storage_points[p]);
+			answer_number(t, (double)e->nr);
+			answer_number(t, e->mean_ratio);
+			answer_number(t, exp(e->log_half));
+		}
+}
+
+static void storage_show_covered(const struct device_model *m, struct answer *a)
+{
+	static const char *const yes_no[] = { "no", "yes" };
+	char low[UNITS_BYTES], high[UNITS_BYTES], words[3 * UNITS_BYTES];
+
+	if (m->campaign[0])
+		answer_fact_words(a, "campaign", "campaign", m->campaign);
+	answer_fact(a, "configurations", "configurations", ANSWER_INTEGER,
+		    (double)m->nr_configurations);
+	for (int k = 0; k < 2; k++) {
+		if (!m->domain.has[k])
+			continue;
+		snprintf(words, sizeof(words), "%s to %s", units_bytes(m->domain.low_bytes[k], low),
+			 units_bytes(m->domain.high_bytes[k], high));
+		answer_fact_words(a, k ? "write_sizes" : "read_sizes",
+				  k ? "sizes of writes" : "sizes of reads", words);
+	}
+	answer_fact(a, "concurrency", "requests under way, up to", ANSWER_INTEGER,
+		    m->domain.concurrency);
+	answer_fact_words(a, "flushes", "flushes measured", yes_no[m->domain.has[DEVICE_FLUSH]]);
+	answer_fact_words(a, "durable", "forced writes measured", yes_no[m->domain.has_durable]);
+}
+
+static struct answer *storage_model_answer(const struct device_model *m)
+{
+	struct answer *a = answer_new("blkcast.storage/1", "A storage as a simulated device");
+
+	storage_show_parameters(m, a);
+	if (m->nr_configurations) {
+		storage_show_covered(m, a);
+		storage_show_errors(m, a);
+	}
+	return a;
+}
+
+static int cmd_storage_show(struct cli *cli)
+{
+	const struct cli_option options[] = { CLI_END };
+	struct device_model m;
+	struct err err = { 0 };
+	struct answer *a;
+	int ret;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (cli->argc != 1)
+		return cli_usage(cli, "expected one file of blkcast storage calibrate, got %d",
+				 cli->argc);
+	ret = device_model_load(&m, cli->argv[0], &err);
+	if (ret)
+		return cli_fail(cli, &err);
+	a = storage_model_answer(&m);
+	ret = cli_show(cli, a, NULL, &err);
+	answer_free(a);
+	return cli_finish(cli, ret, &err, CLI_DONE);
+}
+
+/* ---- calibrate ---- */
+
+struct storage_job {
+	struct cli *cli;
+	const char *db, *output, *campaign, *target, *report;
+	struct device_task task;
+	uint64_t threads;
+	struct progress progress;
+	struct table table;
+	struct device_table rows;
+	struct device_held_out *held;
+	struct device_model model;
+};
+
+static void storage_on_progress(void *ctx, double ratio)
+{
+	progress_update(ctx, (uint64_t)(ratio * 1000));
+}
+
+/* Every configuration beside what it got where it was held out, for machines and for --report. */
+static void storage_fit_table(const struct storage_job *j, struct answer *a)
+{
+	static const struct answer_column columns[] = {
+		{ .key = "configuration", .title = "configuration", .unit = ANSWER_INTEGER },
+		{ .key = "concurrency", .title = "under way", .unit = ANSWER_INTEGER },
+		{ .key = "type", .title = "type" },
+		{ .key = "bytes", .title = "size", .unit = ANSWER_BYTES },
+		{ .key = "point", .title = "point" },
+		{ .key = "measured_s", .title = "measured", .unit = ANSWER_SECONDS },
+		{ .key = "held_out_s", .title = "held out", .unit = ANSWER_SECONDS },
+		{ .key = "error_ratio", .title = "error", .unit = ANSWER_CHANGE },
+	};
+	struct answer_table *t =
+		answer_table(a, "configurations_held_out", "Each configuration, held out", NULL,
+			     columns, sizeof(columns) / sizeof(*columns));
+
+	for (size_t i = 0; i < j->rows.nr; i++)
+		for (int type = 0; type < DEVICE_NR_TYPES; type++)
+			for (int p = 0; p < DEVICE_NR_POINTS; p++) {
+				const struct device_row *row = &j->rows.rows[i];
+				double measured = row->measured_s[type][p];
+				double held = j->held[i].simulated_s[type][p];
+
+				/* People read the means alone. */
+				if (!isfinite(measured) || (!j->cli->json && p != DEVICE_MEAN))
+					continue;
+				answer_number(t, row->configuration);
+				answer_number(t, device_load_concurrency(&row->load));
+				answer_words(t, "%s", device_type_names[type]);
+				answer_number(t,
+					      type == DEVICE_FLUSH ? NAN : row->load.bytes[type]);
+				answer_words(t, "%s", storage_points[p]);
+				answer_number(t, measured);
+				answer_number(t, held);
+				answer_number(t, held / measured - 1);
+			}
+}
+
+static int storage_calibrate_show(const struct storage_job *j, struct err *err)
+{
+	struct answer *a = storage_model_answer(&j->model);
+	const struct device_error *r = &j->model.errors[DEVICE_READ][DEVICE_MEAN];
+	const struct device_error *w = &j->model.errors[DEVICE_WRITE][DEVICE_MEAN];
+	const struct device_error *e = r->nr ? r : w;
+	int ret;
+
+	storage_fit_table(j, a);
+	answer_fact_words(a, "file", "written to", j->output);
+	answer_conclude(
+		a,
+		"The device gives back mean response times of %ss that it was not fitted to "
+		"within %.1f %% on average.",
+		r->nr ? "read" : "write", 100 * e->mean_ratio);
+	ret = cli_show(j->cli, a, j->report, err);
+	answer_free(a);
+	return ret;
+}
+
+static int storage_calibrate_read(struct storage_job *j, struct err *err)
+{
+	char prefix[128] = "";
+	int ret = results_table(&j->table, j->db, j->campaign, NULL, NULL, NULL, err);
+
+	if (ret)
+		return ret;
+	if (j->target)
+		snprintf(prefix, sizeof(prefix), "%.100s.", j->target);
+	ret = device_table_make(&j->rows, &j->table, prefix, err);
+	if (ret)
+		return ret;
+	j->held = calloc(j->rows.nr + 1, sizeof(*j->held));
+	return j->held ? 0 : -ENOMEM;
+}
+
+static int storage_calibrate_work(struct storage_job *j, struct err *err)
+{
+	int ret = storage_calibrate_read(j, err);
+
+	if (ret)
+		return ret;
+	progress_begin(&j->progress, "calibrating", 1000, j->cli->quiet);
+	ret = device_calibrate(&j->model, &j->rows, &j->task, j->held, err);
+	progress_end(&j->progress);
+	if (ret) {
+		err_prefix(err, "%s", j->db);
+		return ret;
+	}
+	snprintf(j->model.campaign, sizeof(j->model.campaign), "%s",
+		 j->campaign ? j->campaign : "");
+	ret = device_model_save(&j->model, j->output, err);
+	return ret ? ret : storage_calibrate_show(j, err);
+}
+
+static int cmd_storage_calibrate(struct cli *cli)
+{
+	struct storage_job j = { .cli = cli, .task = { .seed = 1 } };
+	const struct cli_option options[] = {
+		CLI_STRING("db", 0, "FILE", &j.db, "the measurement store (blkcast measure)"),
+		CLI_STRING("output", 'o', "FILE", &j.output, "the device that is written"),
+		CLI_STRING("campaign", 0, "NAME", &j.campaign, "where the store has several"),
+		CLI_STRING("target", 0, "NAME", &j.target, "where the campaign had several"),
+		CLI_U64("requests", 0, "N", &j.task.nr_requests,
+			"simulated per configuration (default 2000)"),
+		CLI_U64("seed", 's', "N", &j.task.seed, "of the random numbers (default 1)"),
+		CLI_U64("threads", 0, "N", &j.threads,
+			"the result is the same for any number (default: all processors)"),
+		CLI_STRING("report", 0, "FILE", &j.report, "an HTML page"),
+		CLI_END,
+	};
+	struct err err = { 0 };
+	int ret;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (cli->argc || !j.db || !j.output)
+		return cli_usage(cli, "expected --db FILE and --output FILE");
+	if (j.threads > 1024)
+		return cli_usage(cli, "--threads: expected 1 to 1024, or 0 for all processors");
+	if (j.task.nr_requests > REQUESTS_MAX || (j.task.nr_requests && j.task.nr_requests < 100))
+		return cli_usage(cli, "--requests: expected 100 to %u", REQUESTS_MAX);
+	j.task.nr_threads = (unsigned int)j.threads;
+	j.task.progress = storage_on_progress;
+	j.task.ctx = &j.progress;
+	ret = storage_calibrate_work(&j, &err);
+	table_release(&j.table);
+	device_table_release(&j.rows);
+	free(j.held);
+	return cli_finish(cli, ret, &err, CLI_DONE);
+}
+
+/* ---- solve ---- */
+
+struct storage_ask {
+	struct cli *cli;
+	uint64_t clients, depth, read_size, write_size, burst, flush_every, requests, seed;
+	double rate_per_s, think_s, read_percent;
+	bool sequential, durable, random_think;
+};
+
+static int storage_solve_show(const struct storage_ask *q, const struct device_times *times,
+			      struct err *err)
+{
+	static const struct answer_column columns[] = {
+		{ .key = "type", .title = "type" },
+		{ .key = "per_s", .title = "requests", .unit = ANSWER_PER_S },
+		{ .key = "mean_s", .title = "mean", .unit = ANSWER_SECONDS },
+		{ .key = "p50_s", .title = "p50", .unit = ANSWER_SECONDS },
+		{ .key = "p95_s", .title = "p95", .unit = ANSWER_SECONDS },
+		{ .key = "p99_s", .title = "p99", .unit = ANSWER_SECONDS },
+	};
+	struct answer *a = answer_new("blkcast.storage/1", "A load on a simulated device");
+	struct answer_table *t = answer_table(a, "results", "Response times", NULL, columns,
+					      sizeof(columns) / sizeof(*columns));
+	int ret;
+
+	for (int type = 0; type < DEVICE_NR_TYPES; type++) {
+		if (!times->nr[type])
+			continue;
+		answer_words(t, "%s", device_type_names[type]);
+		answer_number(t, device_times_rate(times, (enum device_type)type));
+		for (int p = 0; p < DEVICE_NR_POINTS; p++)
+			answer_number(t, device_times_at(times, (enum device_type)type,
+							 (enum device_point)p));
+	}
+	answer_fact_words(a, "limited_by", "limited by",
+			  times->limit == DEVICE_PART_NONE ? "the clients"
+							   : device_part_names[times->limit]);
+	for (int i = 1; i < DEVICE_NR_PARTS; i++) {
+		char key[64];
+
+		if (!(times->busy_ratio[i] > 0))
+			continue;
+		snprintf(key, sizeof(key), "busy, %s", device_part_names[i]);
+		answer_fact(a, NULL, key, ANSWER_RATIO, times->busy_ratio[i]);
+	}
+	ret = cli_show(q->cli, a, NULL, err);
+	answer_free(a);
+	return ret;
+}
+
+static int storage_solve_work(const struct storage_ask *q, struct err *err)
+{
+	struct device_load l = { .clients = (unsigned int)q->clients,
+				 .depth = (unsigned int)q->depth,
+				 .rate_per_s = q->rate_per_s,
+				 .think_s = q->think_s,
+				 .think_random = q->random_think,
+				 .burst = (unsigned int)q->burst,
+				 .read_ratio = q->read_percent / 100,
+				 .bytes = { (double)q->read_size, (double)q->write_size },
+				 .sequential = q->sequential,
+				 .flush_every = (unsigned int)q->flush_every,
+				 .durable = q->durable };
+	struct device_model m;
+	struct device_times times;
+	int ret = device_model_load(&m, q->cli->argv[0], err);
+
+	if (ret)
+		return ret;
+	if (m.nr_configurations && device_load_concurrency(&l) > m.domain.concurrency)
+		cli_note(q->cli,
+			 "more requests under way than the campaign measured (%g): "
+			 "extrapolated",
+			 m.domain.concurrency);
+	device_load_init(&l);
+	ret = device_load_run(&l, &m, q->requests, q->seed, &times);
+	if (!ret)
+		ret = storage_solve_show(q, &times, err);
+	device_times_release(&times);
+	return ret;
+}
+
+static const char *storage_solve_bad(const struct storage_ask *q)
+{
+	if (q->clients < 1 || q->clients > DEVICE_CLIENTS_MAX)
+		return "--clients: expected 1 to 65536";
+	if (q->depth < 1 || q->depth > 4096)
+		return "--depth: expected 1 to 4096";
+	if (!(q->read_percent >= 0 && q->read_percent <= 100))
+		return "--reads: expected a percentage, 0 to 100";
+	if (q->read_size < 1 || q->write_size < 1 || q->read_size > UINT32_MAX / 2 ||
+	    q->write_size > UINT32_MAX / 2)
+		return "--size: expected 1 byte to 2 GiB";
+	if (q->requests < 100 || q->requests > REQUESTS_MAX)
+		return "--requests: expected 100 to 100000000";
+	if (!(q->rate_per_s >= 0) || !(q->think_s >= 0) || q->burst > UINT32_MAX / 2 ||
+	    q->flush_every > UINT32_MAX / 2)
+		return "--rate, --think, --burst, --flush-every: expected numbers of 0 or more";
+	return NULL;
+}
+
+static int cmd_storage_solve(struct cli *cli)
+{
+	struct storage_ask q = { .cli = cli,
+				 .clients = 1,
+				 .depth = 1,
+				 .burst = 1,
+				 .requests = 200000,
+				 .seed = 1,
+				 .read_percent = 100 };
+	uint64_t size = 4096;
+	const struct cli_option options[] = {
+		CLI_U64("clients", 0, "N", &q.clients, "that keep requests under way (default 1)"),
+		CLI_U64("depth", 0, "N", &q.depth, "requests under way of each (default 1)"),
+		CLI_DOUBLE("rate", 0, "PER_S", &q.rate_per_s,
+			   "or Poisson arrivals, so many per second"),
+		CLI_SIZE("size", 0, "SIZE", &size, "of requests (default 4k)"),
+		CLI_SIZE("read-size", 0, "SIZE", &q.read_size, "of reads, where it differs"),
+		CLI_SIZE("write-size", 0, "SIZE", &q.write_size, "of writes, where it differs"),
+		CLI_DOUBLE("reads", 0, "PERCENT", &q.read_percent, "of requests (default 100)"),
+		CLI_FLAG("sequential", 0, &q.sequential, "each client has a run of its own"),
+		CLI_DURATION("think", 0, "TIME", &q.think_s, "of a client after each burst"),
+		CLI_FLAG("exponential", 0, &q.random_think, "times of thinking are exponential"),
+		CLI_U64("burst", 0, "N", &q.burst, "requests between two (default 1)"),
+		CLI_U64("flush-every", 0, "N", &q.flush_every,
+			"writes of a client (default never)"),
+		CLI_FLAG("durable", 0, &q.durable, "every write is forced to the medium"),
+		CLI_U64("requests", 0, "N", &q.requests, "simulated (default 200000)"),
+		CLI_U64("seed", 's', "N", &q.seed, "of the random numbers (default 1)"),
+		CLI_END,
+	};
+	struct err err = { 0 };
+	const char *bad;
+	int ret;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (cli->argc != 1)
+		return cli_usage(cli, "expected one file of blkcast storage calibrate, got %d",
+				 cli->argc);
+	q.read_size = q.read_size ? q.read_size : size;
+	q.write_size = q.write_size ? q.write_size : size;
+	bad = storage_solve_bad(&q);
+	if (bad)
+		return cli_usage(cli, "%s", bad);
+	ret = storage_solve_work(&q, &err);
+	return cli_finish(cli, ret, &err, CLI_DONE);
+}
+
+static int cmd_storage_run(struct cli *cli)
+{
+	static const char *const verbs[] = { "calibrate", "show", "solve", NULL };
+
+	switch (cli_verb(cli, verbs)) {
+	case 0:
+		return cmd_storage_calibrate(cli);
+	case 1:
+		return cmd_storage_show(cli);
+	case 2:
+		return cmd_storage_solve(cli);
+	default:
+		return cli->status;
+	}
+}
+
+const struct command command_storage = {
+	.name = "storage",
+	.summary = "a storage as a simulated device, calibrated from a campaign",
+	.usage = "calibrate --db FILE -o DEVICE.json [--campaign NAME] [--target NAME]\n"
+		 "show DEVICE.json\n"
+		 "solve DEVICE.json [--clients N] [--depth N] [--size SIZE] [--reads PERCENT]...",
+	.details =
+		"A device has servers, service times by direction, size and sequence, limits of operations\n"
+		"and bytes per second, a write-back cache, and the cost of flushes and forced writes.\n"
+		"\n"
+		"calibrate finds them from a campaign (docs/examples/plans/storage.yaml) by simulation, and\n"
+		"tells how far configurations were off that were held out. show prints a device. solve\n"
+		"asks it for one synthetic load. blkcast study migrate --storage simulates the stored\n"
+		"requests of an application on it. A device that is written by hand may leave out what it\n"
+		"does not have; formats/model.md describes the file.",
+	.example = "blkcast measure docs/examples/plans/storage.yaml --db new.sqlite\n"
+		   "blkcast storage calibrate --db new.sqlite -o new.json\n"
+		   "blkcast storage solve new.json --clients 4 --depth 8 --size 16k --reads 70\n"
+		   "blkcast study migrate trace --storage new.json",
+	.run = cmd_storage_run,
+};

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* study_device: blkcast study migrate --storage: stored requests on a simulated device (device_study.h). */
+#ifndef ANALYZER_CMD_STUDY_DEVICE_H
+#define ANALYZER_CMD_STUDY_DEVICE_H
+
+#include "analyzer/cmd/cli.h"
+#include "analyzer/whatif/study.h"
+
+struct study_device {
+	const struct cli *cli;
+	const struct study *study;
+	const char *const *paths;    /* by load: where it was read */
+	const double (*measured)[2]; /* by load: means that were measured on the target; NaN none */
+	const char *storage, *from, *report; /* files; from and report may be NULL */
+	bool cannot_tell;		     /* the result */
+};
+
+/* Predicts and shows. 0; -ENODATA where a load is a profile without requests; -errno of the files. */
+int study_device(struct study_device *d, struct err *err);
+
+#endif

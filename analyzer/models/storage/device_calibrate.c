@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/models/storage/device_calibrate.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/num/lsq.h"
+#include "analyzer/models/num/stats.h"
+#include "analyzer/models/storage/device_fit.h"
+
+#define STEPS_START  5 /* for each number of servers */
+#define STEPS_PART   8 /* to see what a part is worth */
+#define STEPS_FINAL  20
+#define STEPS_FOLD   4	  /* from the model of all rows */
+#define WORTH_RATIO  0.05 /* a part stays in the model where it lessens the loss by so much */
+#define SERVERS_MOST 64
+#define CACHE_BYTES  (64.0 * 1024 * 1024)
+
+struct device_search {
+	struct device_fit fit;
+	const struct device_table *table;
+	const struct device_task *task;
+	double per_s, bytes_per_s; /* most that any row reached */
+	double done, all;	   /* fits, for the progress */
+};
+
+static void device_search_tell(struct device_search *s)
+{
+	s->done++;
+	if (s->task->progress)
+		s->task->progress(s->task->ctx, s->done < s->all ? s->done / s->all : 1);
+}
+
+/* ---- the first guess ---- */
+
+static bool device_row_is_plain(const struct device_row *row, int side)
+{
+	return !row->load.flush_every && !(side && row->load.durable) &&
+	       isfinite(row->measured_s[side][DEVICE_MEAN]);
+}
+
+/* The fewest requests under way of a plain row with this direction; INFINITY: there is none. */
+static double device_guess_least(const struct device_table *d, int side)
+{
+	double least = INFINITY;
+
+	for (size_t i = 0; i < d->nr; i++)
+		if (device_row_is_plain(&d->rows[i], side))
+			least = fmin(least, device_load_concurrency(&d->rows[i].load));
+	return least;
+}
+
+/* Base and time per byte of a direction, by rows with few requests under way: s = base + bytes x byte. */
+static void device_guess_side(struct device_model *m, const struct device_table *d, int side)
+{
+	double least = device_guess_least(d, side), sum_x = 0, sum_y = 0, sum_xx = 0, sum_xy = 0;
+	double nr = 0, fastest_s = INFINITY, slope, base;
+
+	for (size_t i = 0; i < d->nr; i++) {
+		const struct device_row *row = &d->rows[i];
+		double s = row->measured_s[side][DEVICE_MEAN], x = row->load.bytes[side], w;
+
+		if (!device_row_is_plain(row, side) || device_load_concurrency(&row->load) > least)
+			continue;
+		w = 1 / (s * s); /* relative errors count */
+		nr += w;
+		sum_x += w * x;
+		sum_y += w * s;
+		sum_xx += w * x * x;
+		sum_xy += w * x * s;
+		fastest_s = fmin(fastest_s, s);
+	}
+	if (!(nr > 0))
+		return;
+	slope = (nr * sum_xy - sum_x * sum_y) / (nr * sum_xx - sum_x * sum_x);
+	slope = isfinite(slope) && slope > 0 ? slope : 1e-12;
+	base = (sum_y - slope * sum_x) / nr;
+	base = base > fastest_s / 20 ? base : fastest_s / 20;
+	m->base_s[side] = base * 0.9;
+	m->seek_s[side] = base * 0.1;
+	m->byte_s[side] = slope;
+}
+
+static void device_guess_others(struct device_model *m, const struct device_table *d)
+{
+	double flush_s = INFINITY, durable_s = INFINITY;
+
+	for (size_t i = 0; i < d->nr; i++) {
+		const struct device_row *row = &d->rows[i];
+
+		flush_s = fmin(flush_s, isfinite(row->measured_s[DEVICE_FLUSH][DEVICE_MEAN])
+						? row->measured_s[DEVICE_FLUSH][DEVICE_MEAN]
+						: INFINITY);
+		if (row->load.durable && isfinite(row->measured_s[DEVICE_WRITE][DEVICE_MEAN]))
+			durable_s = fmin(durable_s, row->measured_s[DEVICE_WRITE][DEVICE_MEAN]);
+	}
+	m->flush_s = isfinite(flush_s) ? flush_s : 0;
+	durable_s -= m->base_s[1];
+	m->durable_s = !isfinite(durable_s) ? 0 : fmax(durable_s, m->base_s[1] / 10);
+}
+
+static void device_guess(struct device_search *s, struct device_model *m)
+{
+	const struct device_table *d = s->table;
+
+	device_model_init(m);
+	device_table_domain(d, &m->domain);
+	for (size_t i = 0; i < d->nr; i++) {
+		const struct device_row *row = &d->rows[i];
+		double per_s = 0, bytes_per_s = 0;
+
+		for (int k = 0; k < 2; k++) {
+			if (!isfinite(row->per_s[k]))
+				continue;
+			per_s += row->per_s[k];
+			bytes_per_s += row->per_s[k] * row->load.bytes[k];
+		}
+		s->per_s = fmax(s->per_s, per_s);
+		s->bytes_per_s = fmax(s->bytes_per_s, bytes_per_s);
+	}
+	for (int k = 0; k < 2; k++) {
+		m->sigma[k] = 0.3;
+		device_guess_side(m, d, k);
+	}
+	device_guess_others(m, d);
+}
+
+/* Which parameters the rows can tell. */
+static void device_search_free(struct device_search *s, const struct device_model *m)
+{
+	const struct device_domain *d = &m->domain;
+	bool *free_ = s->fit.free;
+
+	memset(free_, 0, sizeof(s->fit.free));
+	for (int k = 0; k < 2; k++) {
+		free_[PARAMETER_BASE_READ + k] = d->has[k];
+		free_[PARAMETER_BYTE_READ + k] = d->has[k] && d->high_bytes[k] > d->low_bytes[k];
+		free_[PARAMETER_SEEK_READ + k] = d->has_random[k] && d->has_sequential[k];
+		free_[PARAMETER_SIGMA_READ + k] = d->has[k];
+	}
+	free_[PARAMETER_FLUSH] = d->has[DEVICE_FLUSH];
+	free_[PARAMETER_DURABLE] = d->has_durable;
+	free_[PARAMETER_PAUSE_RATIO] = free_[PARAMETER_PAUSE] = m->pause_ratio > 0;
+	free_[PARAMETER_OPS] = m->ops.rate_per_s > 0;
+	free_[PARAMETER_OPS_WRITE] = m->ops.rate_per_s > 0 && d->has[0] && d->has[1];
+	free_[PARAMETER_BYTES] = m->bytes.rate_per_s > 0;
+	free_[PARAMETER_BYTES_WRITE] = m->bytes.rate_per_s > 0 && d->has[0] && d->has[1];
+	for (int p = PARAMETER_CACHE; p <= PARAMETER_DRAIN; p++)
+		free_[p] = m->cache.bytes > 0;
+}
+
+static int device_search_fit(struct device_search *s, struct device_model *m, unsigned int steps,
+			     double *loss)
+{
+	device_search_free(s, m);
+	device_search_tell(s);
+	return device_fit_run(&s->fit, m, steps, loss);
+}
+
+/* ---- what the device consists of ---- */
+
+/* Fits with so many servers; keeps the result where it is better. */
+static int device_search_try(struct device_search *s, const struct device_model *from,
+			     unsigned int steps, struct device_model *best, double *loss,
+			     double worth)
+{
+	struct device_model m = *from;
+	double mine;
+	int ret = device_search_fit(s, &m, steps, &mine);
+
+	if (ret || !(mine < *loss * (1 - worth)))
+		return ret;
+	*best = m;
+	*loss = mine;
+	return 0;
+}
+
+static int device_search_servers(struct device_search *s, struct device_model *m, double *loss)
+{
+	struct device_model guess = *m, from;
+	double most = fmin(SERVERS_MOST, m->domain.concurrency);
+	unsigned int best;
+	int ret = 0;
+
+	*loss = INFINITY;
+	for (unsigned int n = 1; n <= most && !ret; n *= 2) {
+		from = guess;
+		from.servers = n;
+		ret = device_search_try(s, &from, STEPS_START, m, loss, 0);
+	}
+	best = m->servers;
+	for (unsigned int k = 3; k <= 6 && best >= 2 && !ret; k += 3) {
+		from = *m;
+		from.servers = best * k / 4;
+		ret = device_search_try(s, &from, STEPS_START, m, loss, 0);
+	}
+	return ret;
+}
+
+/* Adds one part after the other, where it is worth it. */
+static int device_search_parts(struct device_search *s, struct device_model *m, double *loss)
+{
+	struct device_model from = *m;
+	double base_s = fmax(m->base_s[0], m->base_s[1]);
+	int ret;
+
+	from.ops.rate_per_s = s->per_s * 1.02;
+	ret = s->per_s > 0 ? device_search_try(s, &from, STEPS_PART, m, loss, WORTH_RATIO) : 0;
+	if (ret)
+		return ret;
+	from = *m;
+	from.bytes.rate_per_s = s->bytes_per_s * 1.02;
+	if (s->bytes_per_s > 0)
+		ret = device_search_try(s, &from, STEPS_PART, m, loss, WORTH_RATIO);
+	if (ret)
+		return ret;
+	from = *m;
+	from.pause_ratio = 0.01;
+	from.pause_s = 5 * base_s;
+	ret = device_search_try(s, &from, STEPS_PART, m, loss, WORTH_RATIO);
+	if (ret || !m->domain.has[DEVICE_WRITE])
+		return ret;
+	from = *m;
+	from.cache = (struct device_cache){ .bytes = CACHE_BYTES,
+					    .base_s = m->base_s[1],
+					    .byte_s = m->byte_s[1],
+					    .drain_bytes_per_s = s->bytes_per_s > 0 ? s->bytes_per_s
+										    : CACHE_BYTES };
+	return device_search_try(s, &from, STEPS_PART, m, loss, WORTH_RATIO);
+}
+
+/* Takes out again what other parts have made worthless. */
+static int device_search_prune(struct device_search *s, struct device_model *m, double *loss)
+{
+	double *const parts[] = { &m->ops.rate_per_s, &m->bytes.rate_per_s, &m->pause_ratio,
+				  &m->cache.bytes };
+	int ret = 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts) && !ret; i++) {
+		struct device_model from = *m;
+		double allowed = *loss * (1 + WORTH_RATIO);
+
+		if (!(*parts[i] > 0))
+			continue;
+		*(double *)((char *)&from + ((char *)parts[i] - (char *)m)) = 0;
+		ret = device_search_try(s, &from, STEPS_PART, m, &allowed, 0);
+		if (!ret && !(*parts[i] > 0))
+			*loss = allowed;
+	}
+	return ret;
+}
+
+/* ---- held-out rows ---- */
+
+static void device_calibrate_errors(struct device_model *m, const struct device_table *d,
+				    const struct device_held_out *held, double *scratch)
+{
+	for (int t = 0; t < DEVICE_NR_TYPES; t++)
+		for (int p = 0; p < DEVICE_NR_POINTS; p++) {
+			struct device_error *e = &m->errors[t][p];
+			double sum = 0;
+			size_t nr = 0, rank;
+
+			for (size_t i = 0; i < d->nr; i++) {
+				double ratio =
+					held[i].simulated_s[t][p] / d->rows[i].measured_s[t][p];
+
+				if (!isfinite(ratio) || !(ratio > 0))
+					continue;
+				scratch[nr++] = fabs(log(ratio));
+				sum += fabs(ratio - 1);
+			}
+			*e = (struct device_error){ nr, nr ? sum / (double)nr : NAN, NAN };
+			stats_sort(scratch, nr);
+			/* Split conformal: the rank that a further error stays below in 90 % of all cases
+			 * (Lei, G'Sell, Rinaldo, Tibshirani, Wasserman, Distribution-Free Predictive
+			 * Inference for Regression, 2018, section 2.2). */
+			rank = (size_t)ceil(DEVICE_LEVEL * (double)(nr + 1));
+			if (nr && rank <= nr)
+				e->log_half = scratch[rank - 1];
+		}
+}
+
+/* Folds of whole configurations, by their numbers in the order of the table. */
+static void device_folds(const struct device_table *d, size_t *fold)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < d->nr; i++) {
+		size_t k = 0;
+
+		while (k < i && d->rows[k].configuration != d->rows[i].configuration)
+			k++;
+		fold[i] = k < i ? fold[k] : nr++ % DEVICE_FOLDS;
+	}
+}
+
+static int device_hold_out(struct device_search *s, struct device_model *m,
+			   struct device_held_out *held)
+{
+	const struct device_table *d = s->table;
+	struct device_held_out *one = calloc(d->nr, sizeof(*one));
+	double *scratch = calloc(d->nr, sizeof(*scratch)), loss;
+	size_t *fold = calloc(d->nr, sizeof(*fold));
+	bool *use = calloc(d->nr, sizeof(*use));
+	int ret = one && scratch && fold && use ? 0 : -ENOMEM;
+
+	if (!ret)
+		device_folds(d, fold);
+	for (size_t k = 0; k < DEVICE_FOLDS && !ret; k++) {
+		struct device_model part = *m;
+
+		for (size_t i = 0; i < d->nr; i++)
+			use[i] = fold[i] != k;
+		s->fit.use = use;
+		ret = device_search_fit(s, &part, STEPS_FOLD, &loss);
+		if (!ret)
+			ret = device_fit_simulate(&s->fit, &part, true, one);
+		for (size_t i = 0; i < d->nr && !ret; i++)
+			if (!use[i])
+				held[i] = one[i];
+	}
+	s->fit.use = NULL;
+	if (!ret)
+		device_calibrate_errors(m, d, held, scratch);
+	free(one);
+	free(scratch);
+	free(fold);
+	free(use);
+	return ret;
+}
+
+int device_calibrate(struct device_model *m, const struct device_table *d,
+		     const struct device_task *task, struct device_held_out *held_out,
+		     struct err *err)
+{
+	struct device_search s = { .table = d, .task = task, .all = 22 };
+	struct device_held_out *held = held_out;
+	double loss;
+	int ret;
+
+	s.fit.table = d;
+	s.fit.task = task;
+	if (d->nr < DEVICE_ROWS_LEAST)
+		return err_set(err, EINVAL, "expected %d measured configurations or more, got %zu",
+			       DEVICE_ROWS_LEAST, d->nr);
+	if (!held)
+		held = calloc(d->nr, sizeof(*held));
+	if (!held)
+		return -ENOMEM;
+	lsq_single_thread();
+	device_guess(&s, m);
+	ret = device_search_servers(&s, m, &loss);
+	if (!ret)
+		ret = device_search_fit(&s, m, STEPS_FINAL, &loss);
+	if (!ret)
+		ret = device_search_parts(&s, m, &loss);
+	if (!ret)
+		ret = device_search_prune(&s, m, &loss);
+	if (!ret)
+		ret = device_search_fit(&s, m, STEPS_FINAL, &loss);
+	if (!ret)
+		ret = device_hold_out(&s, m, held);
+	m->nr_configurations = d->nr;
+	m->seed = task->seed;
+	if (held != held_out)
+		free(held);
+	return ret;
+}

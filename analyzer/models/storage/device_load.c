@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/models/storage/device_load.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/sim/eventq.h"
+
+#define WARM_UP_RATIO 0.2
+#define ARRIVAL	      UINT32_C(0x7fffffff) /* the event of an open load's next arrival */
+#define SECTOR	      512u
+#define RANGE_BYTES   (1024.0 * 1024 * 1024)
+
+struct device_client {
+	unsigned int under_way, since_think, writes;
+	bool flushing, thinking;
+	uint64_t next[2]; /* offset of the next sequential read, write */
+};
+
+/* Events have the number of a client, and a kind in the lowest two bits. */
+enum device_event {
+	EVENT_DONE, /* a read or a write has completed */
+	EVENT_FLUSHED,
+	EVENT_THOUGHT,
+};
+
+struct device_run {
+	const struct device_load *load;
+	struct device_sim sim;
+	struct device_client *clients;
+	struct eventq events;
+	struct rng mix, place, think;
+	uint64_t nr, left, warm_up;
+	double now_s, from_s;
+	struct device_times *out;
+};
+
+void device_load_init(struct device_load *l)
+{
+	l->clients = l->clients ? l->clients : 1;
+	l->depth = l->depth ? l->depth : 1;
+	l->burst = l->burst ? l->burst : 1;
+	l->range_bytes = l->range_bytes > 0 ? l->range_bytes : RANGE_BYTES;
+	for (int k = 0; k < 2; k++)
+		l->bytes[k] = l->bytes[k] > 0 ? l->bytes[k] : 4096;
+}
+
+double device_load_concurrency(const struct device_load *l)
+{
+	return (double)l->clients * l->depth;
+}
+
+int device_times_add(struct device_times *t, enum device_type type, double response_s)
+{
+	double ns = response_s * 1e9;
+
+	t->nr[type]++;
+	return histogram_add(&t->response[type], ns > 0 ? (uint64_t)(ns + 0.5) : 0);
+}
+
+double device_times_at(const struct device_times *t, enum device_type type, enum device_point point)
+{
+	static const double quantile[DEVICE_NR_POINTS] = { 0, 0.5, 0.95, 0.99 };
+	const struct histogram *h = &t->response[type];
+
+	if (!h->nr)
+		return NAN;
+	return point == DEVICE_MEAN ? histogram_mean_s(h)
+				    : histogram_quantile_any_s(h, quantile[point]);
+}
+
+double device_times_rate(const struct device_times *t, enum device_type type)
+{
+	return t->elapsed_s > 0 ? (double)t->nr[type] / t->elapsed_s : NAN;
+}
+
+void device_times_release(struct device_times *t)
+{
+	for (int i = 0; i < DEVICE_NR_TYPES; i++)
+		histogram_release(&t->response[i]);
+}
+
+/* Submits one request of a client at the present time. */
+static int device_run_submit(struct device_run *r, uint32_t client, enum device_type type)
+{
+	const struct device_load *l = r->load;
+	struct device_client *c = &r->clients[client];
+	struct device_request q = { .at_s = r->now_s, .type = type };
+	double end_s;
+	int ret = 0;
+
+	if (type != DEVICE_FLUSH) {
+		uint64_t sectors = (uint64_t)(l->range_bytes / SECTOR);
+
+		q.bytes = (uint32_t)l->bytes[type];
+		q.durable = l->durable && type == DEVICE_WRITE;
+		q.offset = rng_below(&r->place, sectors ? sectors : 1) * SECTOR;
+		if (l->sequential)
+			q.offset = c->next[type];
+		c->next[type] = q.offset + q.bytes;
+	}
+	end_s = device_sim_submit(&r->sim, &q);
+	r->left--;
+	r->nr++;
+	if (r->nr > r->warm_up)
+		ret = device_times_add(r->out, type, end_s - r->now_s);
+	else
+		r->from_s = r->now_s;
+	if (ret)
+		return ret;
+	return eventq_push(&r->events, end_s,
+			   client << 2 | (type == DEVICE_FLUSH ? EVENT_FLUSHED : EVENT_DONE));
+}
+
+static double device_run_think_s(struct device_run *r)
+{
+	return r->load->think_s * (r->load->think_random ? rng_exponential(&r->think) : 1);
+}
+
+/* A client submits what it may: ends with a flush, a time of thinking, or as many as it keeps under way. */
+static int device_run_client(struct device_run *r, uint32_t client)
+{
+	const struct device_load *l = r->load;
+	struct device_client *c = &r->clients[client];
+	int ret = 0;
+
+	while (!ret && r->left && !c->flushing && !c->thinking && c->under_way < l->depth) {
+		enum device_type type;
+
+		if (l->think_s > 0 && c->since_think >= l->burst) {
+			if (c->under_way)
+				return 0;
+			c->thinking = true;
+			c->since_think = 0;
+			return eventq_push(&r->events, r->now_s + device_run_think_s(r),
+					   client << 2 | EVENT_THOUGHT);
+		}
+		if (l->flush_every && c->writes >= l->flush_every) {
+			c->writes = 0;
+			c->flushing = true;
+			return device_run_submit(r, client, DEVICE_FLUSH);
+		}
+		type = rng_uniform(&r->mix) < l->read_ratio ? DEVICE_READ : DEVICE_WRITE;
+		c->writes += type == DEVICE_WRITE;
+		c->since_think++;
+		c->under_way++;
+		ret = device_run_submit(r, client, type);
+	}
+	return ret;
+}
+
+static int device_run_arrival(struct device_run *r)
+{
+	const struct device_load *l = r->load;
+	int ret;
+
+	if (!r->left)
+		return 0;
+	ret = device_run_submit(r, 0,
+				rng_uniform(&r->mix) < l->read_ratio ? DEVICE_READ : DEVICE_WRITE);
+	if (ret)
+		return ret;
+	return eventq_push(&r->events, r->now_s + rng_exponential(&r->think) / l->rate_per_s,
+			   ARRIVAL);
+}
+
+static int device_run_event(struct device_run *r, uint32_t id)
+{
+	struct device_client *c = &r->clients[id >> 2];
+
+	if (id == ARRIVAL)
+		return device_run_arrival(r);
+	if (r->load->rate_per_s > 0)
+		return 0; /* nobody waits for a completion */
+	switch ((enum device_event)(id & 3)) {
+	case EVENT_DONE:
+		c->under_way--;
+		break;
+	case EVENT_FLUSHED:
+		c->flushing = false;
+		break;
+	case EVENT_THOUGHT:
+		c->thinking = false;
+		break;
+	}
+	return device_run_client(r, id >> 2);
+}
+
+/* Clients of a sequential load begin at places of their own. */
+static int device_run_begin(struct device_run *r)
+{
+	const struct device_load *l = r->load;
+	int ret = 0;
+
+	if (l->rate_per_s > 0)
+		return eventq_push(&r->events, rng_exponential(&r->think) / l->rate_per_s, ARRIVAL);
+	for (uint32_t i = 0; i < l->clients && !ret; i++) {
+		uint64_t part = (uint64_t)(l->range_bytes / l->clients / 2 / SECTOR) * SECTOR;
+
+		r->clients[i].next[0] = 2 * i * part;
+		r->clients[i].next[1] = (2 * i + 1) * part;
+		ret = device_run_client(r, i);
+	}
+	return ret;
+}
+
+static int device_run_go(struct device_run *r)
+{
+	int ret = device_run_begin(r);
+
+	while (!ret && r->left) {
+		const struct event *e = eventq_first(&r->events);
+		uint32_t id;
+
+		if (!e)
+			return -EINVAL;
+		r->now_s = e->time;
+		id = e->id;
+		eventq_pop(&r->events);
+		ret = device_run_event(r, id);
+	}
+	return ret;
+}
+
+int device_load_run(const struct device_load *l, const struct device_model *m, uint64_t nr,
+		    uint64_t seed, struct device_times *out)
+{
+	struct device_run r = { .load = l, .left = nr, .out = out };
+	int ret = -ENOMEM;
+
+	memset(out, 0, sizeof(*out));
+	if (!nr || l->clients > DEVICE_CLIENTS_MAX ||
+	    device_load_concurrency(l) > DEVICE_CLIENTS_MAX * 16.0)
+		return -EINVAL;
+	r.warm_up = (uint64_t)(WARM_UP_RATIO * (double)nr);
+	r.clients = calloc(l->clients, sizeof(*r.clients));
+	rng_stream(&r.mix, seed, 100);
+	rng_stream(&r.place, seed, 101);
+	rng_stream(&r.think, seed, 102);
+	if (device_sim_init(&r.sim, m, seed) || eventq_init(&r.events, 0) || !r.clients)
+		goto out;
+	ret = device_run_go(&r);
+	out->elapsed_s = r.now_s - r.from_s;
+	device_sim_busy(&r.sim, out->busy_ratio);
+	out->limit = device_sim_limit(&r.sim);
+out:
+	free(r.clients);
+	eventq_release(&r.events);
+	device_sim_release(&r.sim);
+	return ret;
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/whatif/stored_sim.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/sim/eventq.h"
+#include "base/array.h"
+
+#define NEVER	      INFINITY
+#define LOAD_OFFSET   (1ull << 56) /* loads on one device have offsets of their own */
+#define BEYOND_FACTOR 1.25	   /* so many more under way than measured are still covered */
+
+struct stored_lane {
+	const struct causal_lane *plan;
+	size_t load;
+	size_t nr_sent, nr_done;
+	double last_s;	   /* when the last one was sent */
+	double *done_s;	   /* owned: of the n-th completion */
+	double *ended_s;   /* owned: by request; NaN not yet */
+	bool waits;	   /* for other lanes */
+	size_t nr_awaited; /* lanes that wait for a completion of this one */
+};
+
+struct stored_load {
+	uint64_t nr_done, next_need;
+	size_t first, nr; /* lanes */
+	size_t nr_waiting;
+};
+
+/* A request under way. */
+struct stored_slot {
+	uint32_t lane, request;
+	uint32_t next_free;
+};
+
+struct stored_sim {
+	const struct device_model *model;
+	struct device_sim device;
+	struct eventq events;
+	struct stored_lane *lanes;
+	struct stored_load *loads;
+	struct stored_slot *slots;
+	size_t nr_lanes, nr_loads, nr_slots, cap_slots, nr_under_way;
+	uint32_t free_slot; /* UINT32_MAX: none */
+	double now_s;
+	struct stored_result *out;
+};
+
+void stored_result_release(struct stored_result *r)
+{
+	device_times_release(&r->times);
+}
+
+static int stored_slot_take(struct stored_sim *s, uint32_t *slot)
+{
+	*slot = s->free_slot;
+	if (*slot != UINT32_MAX) {
+		s->free_slot = s->slots[*slot].next_free;
+		return 0;
+	}
+	if (array_grow(&s->slots, &s->cap_slots, s->nr_slots + 1, sizeof(*s->slots)))
+		return -ENOMEM;
+	*slot = (uint32_t)s->nr_slots++;
+	return 0;
+}
+
+static int stored_submit(struct stored_sim *s, uint32_t lane)
+{
+	struct stored_lane *l = &s->lanes[lane];
+	const struct causal_request *r = &l->plan->requests[l->nr_sent];
+	struct stored_result *out = &s->out[l->load];
+	enum device_type type = r->operation == OPERATION_FLUSH	  ? DEVICE_FLUSH
+				: r->operation == OPERATION_WRITE ? DEVICE_WRITE
+								  : DEVICE_READ;
+	struct device_request q = { .at_s = s->now_s,
+				    .offset = r->offset + l->load * LOAD_OFFSET,
+				    .bytes = r->bytes,
+				    .type = type,
+				    .durable = r->durable };
+	double end_s = device_sim_submit(&s->device, &q);
+	uint32_t slot;
+	int ret = stored_slot_take(s, &slot);
+
+	if (!ret)
+		ret = device_times_add(&out->times, type, end_s - s->now_s);
+	if (ret)
+		return ret;
+	s->slots[slot] = (struct stored_slot){ lane, (uint32_t)l->nr_sent, UINT32_MAX };
+	s->nr_under_way++;
+	out->nr_beyond += (double)s->nr_under_way > s->model->domain.concurrency * BEYOND_FACTOR;
+	l->last_s = s->now_s;
+	l->nr_sent++;
+	return eventq_push(&s->events, end_s, slot);
+}
+
+/* When the next request's time is; NaN: what it counts from has not completed. */
+static double stored_due_s(const struct stored_sim *s, const struct stored_lane *l)
+{
+	const struct causal_request *r = &l->plan->requests[l->nr_sent];
+	double since_s = l->last_s;
+
+	if (r->after_lane != UINT32_MAX)
+		since_s = s->lanes[s->loads[l->load].first + r->after_lane].ended_s[r->after];
+	else if (r->done && l->done_s[r->done - 1] > since_s)
+		since_s = l->done_s[r->done - 1];
+	return since_s + (double)r->gap_ns / 1e9;
+}
+
+/*
+ * The same for a request of a burst: its time is also when as much has passed as had since the one
+ * before, and there is room. NEVER: before completions of the lane itself it is not known.
+ */
+static double stored_burst_due_s(const struct stored_sim *s, const struct stored_lane *l)
+{
+	const struct causal_request *r = &l->plan->requests[l->nr_sent];
+	double strict_s = l->nr_done >= r->done ? stored_due_s(s, l) : NEVER, spaced_s;
+
+	if (!l->nr_sent || r->done >= l->nr_sent)
+		return strict_s;
+	spaced_s = l->last_s + (double)r->spacing_ns / 1e9;
+	if (r->room && l->done_s[r->room - 1] > spaced_s)
+		spaced_s = l->done_s[r->room - 1];
+	return strict_s < spaced_s ? strict_s : spaced_s;
+}
+
+/* The lane goes on when another one has a completion: which one, and at which count. */
+static void stored_wait(struct stored_sim *s, struct stored_lane *l, bool waits)
+{
+	const struct causal_request *r = &l->plan->requests[l->nr_sent];
+	struct stored_load *load = &s->loads[l->load];
+	uint64_t need;
+
+	if (waits) {
+		need = r->others + l->nr_done;
+		load->next_need = need < load->next_need ? need : load->next_need;
+	}
+	if (waits == l->waits)
+		return;
+	l->waits = waits;
+	load->nr_waiting += waits ? 1 : -(size_t)1;
+	if (r->after_lane != UINT32_MAX)
+		s->lanes[load->first + r->after_lane].nr_awaited += waits ? 1 : -(size_t)1;
+}
+
+/* Sends what the lane may send now, and sets the clock for what it may send later. */
+static int stored_look(struct stored_sim *s, uint32_t lane)
+{
+	struct stored_lane *l = &s->lanes[lane];
+
+	while (l->nr_sent < l->plan->nr) {
+		const struct causal_request *r = &l->plan->requests[l->nr_sent];
+		double due_s = l->nr_done < r->room ? NEVER : stored_burst_due_s(s, l);
+		bool others = s->loads[l->load].nr_done - l->nr_done < r->others;
+		int ret;
+
+		stored_wait(s, l, isnan(due_s) || others);
+		if (l->waits || due_s == NEVER) {
+			eventq_cancel(&s->events, lane);
+			return 0;
+		}
+		if (due_s > s->now_s)
+			return eventq_set(&s->events, lane, due_s);
+		ret = stored_submit(s, lane);
+		if (ret)
+			return ret;
+	}
+	eventq_cancel(&s->events, lane);
+	return 0;
+}
+
+/* The lanes of a load that wait for others look again. */
+static int stored_look_waiting(struct stored_sim *s, struct stored_load *load)
+{
+	int ret = 0;
+
+	load->next_need = UINT64_MAX;
+	for (size_t i = load->first; i < load->first + load->nr && !ret; i++)
+		if (s->lanes[i].waits)
+			ret = stored_look(s, (uint32_t)i);
+	return ret;
+}
+
+static int stored_complete(struct stored_sim *s, uint32_t slot)
+{
+	uint32_t lane = s->slots[slot].lane, request = s->slots[slot].request;
+	struct stored_lane *l = &s->lanes[lane];
+	struct stored_load *load = &s->loads[l->load];
+	int ret;
+
+	s->slots[slot].next_free = s->free_slot;
+	s->free_slot = slot;
+	s->nr_under_way--;
+	l->done_s[l->nr_done++] = s->now_s;
+	l->ended_s[request] = s->now_s;
+	load->nr_done++;
+	s->out[l->load].times.elapsed_s = s->now_s;
+	ret = stored_look(s, lane);
+	if (!ret && load->nr_waiting && (load->nr_done >= load->next_need || l->nr_awaited))
+		ret = stored_look_waiting(s, load);
+	return ret;
+}
+
+static int stored_lane_begin(struct stored_lane *l, const struct causal_lane *plan, size_t load)
+{
+	l->plan = plan;
+	l->load = load;
+	l->done_s = calloc(plan->nr, sizeof(*l->done_s));
+	l->ended_s = malloc(plan->nr * sizeof(*l->ended_s));
+	if (!l->done_s || !l->ended_s)
+		return -ENOMEM;
+	for (size_t i = 0; i < plan->nr; i++)
+		l->ended_s[i] = NAN;
+	return 0;
+}
+
+static int stored_begin(struct stored_sim *s, const struct causal_plan *const *plans, uint64_t seed)
+{
+	size_t lane = 0;
+	int ret;
+
+	for (size_t i = 0; i < s->nr_loads; i++)
+		s->nr_lanes += plans[i]->nr_lanes;
+	s->lanes = calloc(s->nr_lanes + 1, sizeof(*s->lanes));
+	s->loads = calloc(s->nr_loads + 1, sizeof(*s->loads));
+	if (!s->lanes || !s->loads)
+		return -ENOMEM;
+	if (s->nr_lanes >= EVENTQ_CLOCK)
+		return -EINVAL;
+	ret = device_sim_init(&s->device, s->model, seed);
+	if (!ret)
+		ret = eventq_init(&s->events, (uint32_t)s->nr_lanes);
+	for (size_t i = 0; i < s->nr_loads && !ret; i++) {
+		s->loads[i] = (struct stored_load){ .next_need = UINT64_MAX,
+						    .first = lane,
+						    .nr = plans[i]->nr_lanes };
+		for (size_t k = 0; k < plans[i]->nr_lanes && !ret; k++)
+			ret = stored_lane_begin(&s->lanes[lane++], &plans[i]->lanes[k], i);
+	}
+	for (uint32_t i = 0; i < s->nr_lanes && !ret; i++)
+		ret = stored_look(s, i);
+	return ret;
+}
+
+static void stored_release(struct stored_sim *s)
+{
+	for (size_t i = 0; i < s->nr_lanes && s->lanes; i++) {
+		free(s->lanes[i].done_s);
+		free(s->lanes[i].ended_s);
+	}
+	free(s->lanes);
+	free(s->loads);
+	free(s->slots);
+	eventq_release(&s->events);
+	device_sim_release(&s->device);
+}
+
+static int stored_go(struct stored_sim *s, struct err *err)
+{
+	const struct event *e;
+	int ret = 0;
+
+	while (!ret && (e = eventq_first(&s->events))) {
+		uint32_t id = e->id;
+
+		s->now_s = e->time;
+		eventq_pop(&s->events);
+		ret = id & EVENTQ_CLOCK ? stored_look(s, id & ~EVENTQ_CLOCK)
+					: stored_complete(s, id);
+	}
+	for (size_t i = 0; i < s->nr_lanes && !ret; i++)
+		if (s->lanes[i].nr_sent < s->lanes[i].plan->nr)
+			ret = err_set(err, EINVAL,
+				      "the stored requests wait for each other: request %zu of "
+				      "thread %u is never sent",
+				      s->lanes[i].nr_sent, s->lanes[i].plan->tid);
+	return ret;
+}
+
+int stored_sim_run(const struct causal_plan *const *plans, size_t nr, const struct device_model *m,
+		   uint64_t seed, struct stored_result *out, struct err *err)
+{
+	struct stored_sim s = { .model = m, .nr_loads = nr, .out = out, .free_slot = UINT32_MAX };
+	int ret;
+
+	memset(out, 0, nr * sizeof(*out));
+	ret = stored_begin(&s, plans, seed);
+	if (!ret)
+		ret = stored_go(&s, err);
+	for (size_t i = 0; i < nr && !ret; i++) {
+		device_sim_busy(&s.device, out[i].times.busy_ratio);
+		out[i].times.limit = device_sim_limit(&s.device);
+	}
+	stored_release(&s);
+	return ret;
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Stored requests on a simulated device. An application is simulated on one device and recorded; its record
+ * is then simulated on the same device, and on another one, where the application itself is simulated, too.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/models/sim/eventq.h"
+#include "analyzer/whatif/device_study.h"
+#include "tests/support/tap.h"
+
+#define BEGIN_NS 1000000000ull
+
+/* An application: threads that keep requests under way, think, and flush. */
+struct app {
+	unsigned int threads, depth, flush_every;
+	double think_s, read_ratio;
+	uint32_t bytes;
+};
+
+struct record {
+	struct request *requests;
+	size_t nr;
+};
+
+struct thread {
+	unsigned int under_way, writes;
+};
+
+struct play {
+	const struct app *app;
+	struct device_sim device;
+	struct eventq events;
+	struct thread threads[64];
+	struct rng rng;
+	struct record *out;
+	size_t most;
+};
+
+static void play_submit(struct play *p, double now_s, uint32_t thread, enum device_type type)
+{
+	struct request *r = &p->out->requests[p->out->nr];
+	struct device_request q = { .at_s = now_s, .type = type };
+	double end_s;
+
+	if (p->out->nr == p->most)
+		return;
+	q.bytes = type == DEVICE_FLUSH ? 0 : p->app->bytes;
+	q.offset = type == DEVICE_FLUSH ? 0 : rng_below(&p->rng, 1 << 16) * 65536;
+	end_s = device_sim_submit(&p->device, &q);
+	*r = (struct request){ .arrival_ns = BEGIN_NS + (uint64_t)(now_s * 1e9),
+			       .completion_ns = BEGIN_NS + (uint64_t)(end_s * 1e9),
+			       .sector = q.offset / SECTOR_BYTES,
+			       .bytes = q.bytes,
+			       .tid = 100 + thread,
+			       .pid = 100,
+			       .operation = type == DEVICE_FLUSH   ? OPERATION_FLUSH
+					    : type == DEVICE_WRITE ? OPERATION_WRITE
+								   : OPERATION_READ };
+	r->dispatch_ns = r->arrival_ns;
+	p->out->nr++;
+	p->threads[thread].under_way++;
+	eventq_push(&p->events, end_s, 2 * thread);
+}
+
+static void play_next(struct play *p, double now_s, uint32_t thread)
+{
+	struct thread *t = &p->threads[thread];
+
+	if (p->app->flush_every && t->writes >= p->app->flush_every) {
+		if (t->under_way)
+			return;
+		t->writes = 0;
+		play_submit(p, now_s, thread, DEVICE_FLUSH);
+		return;
+	}
+	while (t->under_way < p->app->depth && p->out->nr < p->most &&
+	       !(p->app->flush_every && t->writes >= p->app->flush_every)) {
+		enum device_type type =
+			rng_uniform(&p->rng) < p->app->read_ratio ? DEVICE_READ : DEVICE_WRITE;
+
+		t->writes += type == DEVICE_WRITE;
+		play_submit(p, now_s, thread, type);
+	}
+}
+
+/* The application on a device: its requests as they were. */
+static struct record play(const struct app *app, const struct device_model *m, size_t nr)
+{
+	struct record out = { calloc(nr + 1, sizeof(*out.requests)), 0 };
+	struct play p = { .app = app, .out = &out, .most = nr };
+	const struct event *e;
+
+	device_sim_init(&p.device, m, 77);
+	eventq_init(&p.events, 0);
+	rng_seed(&p.rng, 5);
+	for (uint32_t i = 0; i < app->threads; i++)
+		eventq_push(&p.events, i * 1e-4, 2 * i + 1);
+	while ((e = eventq_first(&p.events))) {
+		uint32_t id = e->id;
+		double now_s = e->time;
+
+		eventq_pop(&p.events);
+		if (id & 1) {
+			play_next(&p, now_s, id / 2);
+			continue;
+		}
+		p.threads[id / 2].under_way--;
+		if (app->think_s > 0)
+			eventq_push(&p.events, now_s + app->think_s * rng_exponential(&p.rng),
+				    id | 1);
+		else
+			play_next(&p, now_s, id / 2);
+	}
+	eventq_release(&p.events);
+	device_sim_release(&p.device);
+	return out;
+}
+
+static struct device_model device(unsigned int servers, double factor)
+{
+	struct device_model m;
+
+	device_model_init(&m);
+	m.servers = servers;
+	m.base_s[0] = 0.001 * factor;
+	m.base_s[1] = 0.0015 * factor;
+	m.byte_s[0] = m.byte_s[1] = 1e-8 * factor;
+	m.sigma[0] = m.sigma[1] = 0.3;
+	m.flush_s = 0.004 * factor;
+	m.domain = (struct device_domain){ .has = { true, true, true },
+					   .has_random = { true, true },
+					   .low_bytes = { 4096, 4096 },
+					   .high_bytes = { 65536, 65536 },
+					   .concurrency = 32 };
+	for (int t = 0; t < DEVICE_NR_TYPES; t++)
+		for (int p = 0; p < DEVICE_NR_POINTS; p++)
+			m.errors[t][p] = (struct device_error){ 50, 0.05, 0.1 };
+	return m;
+}
+
+static const struct app apps[] = {
+	{ .threads = 6, .depth = 1, .think_s = 0.004, .read_ratio = 0.7, .bytes = 8192 },
+	{ .threads = 1, .depth = 16, .read_ratio = 0.5, .bytes = 16384 },
+	{ .threads = 3, .depth = 1, .flush_every = 2, .read_ratio = 0.2, .bytes = 4096 },
+};
+
+static double recorded_s(const struct record *r, unsigned int operation)
+{
+	double sum = 0, nr = 0;
+
+	for (size_t i = 0; i < r->nr; i++) {
+		if (r->requests[i].operation != operation)
+			continue;
+		sum += (double)(r->requests[i].completion_ns - r->requests[i].arrival_ns) / 1e9;
+		nr++;
+	}
+	return sum / nr;
+}
+
+/* The record of an application on `from`, simulated on `to`, against the application on `to`. */
+static void moved(const struct app *app, const struct device_model *from,
+		  const struct device_model *to, double tolerance)
+{
+	static const unsigned int operations[] = { OPERATION_READ, OPERATION_WRITE,
+						   OPERATION_FLUSH };
+	struct record before = play(app, from, 20000), truth = play(app, to, 20000);
+	struct causal_plan plan;
+	const struct causal_plan *plans[] = { &plan };
+	struct stored_result result;
+	struct err err = { 0 };
+
+	ok(causal_make(&plan, before.requests, before.nr, &err) == 0);
+	ok(stored_sim_run(plans, 1, to, 3, &result, &err) == 0);
+	for (int t = 0; t < DEVICE_NR_TYPES; t++) {
+		double s = device_times_at(&result.times, (enum device_type)t, DEVICE_MEAN);
+
+		if (t == DEVICE_FLUSH && !app->flush_every)
+			continue;
+		ok_ratio(s, recorded_s(&truth, operations[t]), tolerance);
+	}
+	ok(result.times.nr[0] + result.times.nr[1] + result.times.nr[2] == before.nr);
+	stored_result_release(&result);
+	causal_release(&plan);
+	free(before.requests);
+	free(truth.requests);
+}
+
+static void stays(void)
+{
+	struct device_model m = device(4, 1);
+
+	for (size_t i = 0; i < TAP_NR(apps); i++)
+		moved(&apps[i], &m, &m, 0.04);
+}
+
+static void moves(void)
+{
+	struct device_model m = device(4, 1), slow = device(2, 2), fast = device(8, 0.5);
+
+	for (size_t i = 0; i < TAP_NR(apps); i++) {
+		moved(&apps[i], &m, &slow, 0.06);
+		moved(&apps[i], &m, &fast, 0.06);
+	}
+}
+
+/* An answer about the first application. */
+static void study(const struct device_model *target, const struct device_model *old,
+		  struct device_study *s, struct causal_plan *plan)
+{
+	static struct device_study_load load;
+	struct record r;
+	struct device_model m = device(4, 1);
+	struct err err = { 0 };
+
+	r = play(&apps[0], &m, 20000);
+	ok(causal_make(plan, r.requests, r.nr, &err) == 0);
+	load = (struct device_study_load){ .name = "host disk",
+					   .plan = plan,
+					   .measured_s = { NAN, NAN } };
+	*s = (struct device_study){
+		.target = target, .old = old, .loads = &load, .nr = 1, .seed = 3
+	};
+	ok(device_study_solve(s, &err) == 0);
+	free(r.requests);
+}
+
+static void identity(void)
+{
+	struct device_model m = device(4, 1);
+	struct causal_plan plan;
+	struct device_study s;
+
+	study(&m, &m, &s, &plan);
+	ok(s.nr_rows == 8);
+	for (size_t i = 0; i < s.nr_rows; i++) {
+		ok_ratio(s.rows[i].target_s, s.rows[i].before_s, 1e-12);
+		ok(s.rows[i].low == s.rows[i].high);
+	}
+	ok(!s.cannot_tell && strstr(s.conclusion, "stay as they are"));
+	device_study_release(&s);
+	causal_release(&plan);
+}
+
+static void tells(void)
+{
+	struct device_model slow = device(1, 3);
+	struct causal_plan plan;
+	struct device_study s;
+
+	study(&slow, NULL, &s, &plan);
+	ok(!s.cannot_tell && strstr(s.conclusion, "become slower"));
+	ok(strstr(s.conclusion, "gets less done"));
+	ok(s.results[0].times.limit == DEVICE_PART_SERVERS);
+	ok_ratio(s.rows[0].high / s.rows[0].target_s, exp(0.1), 1e-9);
+	device_study_release(&s);
+	causal_release(&plan);
+}
+
+static void cannot_tell(void)
+{
+	struct device_model small = device(4, 1), narrow = device(4, 1), none = device(4, 1);
+	struct causal_plan plan;
+	struct device_study s;
+
+	small.domain.high_bytes[1] = 4096;
+	study(&small, NULL, &s, &plan);
+	ok(s.cannot_tell && strstr(s.conclusion, "writes that are larger than 4 KiB"));
+	device_study_release(&s);
+	causal_release(&plan);
+
+	narrow.domain.concurrency = 2;
+	study(&narrow, NULL, &s, &plan);
+	ok(s.cannot_tell && strstr(s.conclusion, "more requests under way than 2"));
+	device_study_release(&s);
+	causal_release(&plan);
+
+	none.domain.has[DEVICE_READ] = false;
+	study(&none, NULL, &s, &plan);
+	ok(s.cannot_tell && strstr(s.conclusion, "the campaign measured no reads"));
+	device_study_release(&s);
+	causal_release(&plan);
+}
+
+static const struct tap_test tests[] = {
+	{ "three loads that stay where they were recorded come out as they were", stays },
+	{ "three loads that move come out as the applications do there", moves },
+	{ "an answer relative to the same device is what was measured", identity },
+	{ "a device that is too slow is told, with its limit and interval", tells },
+	{ "what the campaign has not measured cannot be told", cannot_tell },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}
