@@ -156,6 +156,7 @@ int fields_number(const struct fields_reader *r, const struct field *f, const st
 		  double *value)
 {
 	const struct field *d = fields_described(f);
+	char words[EXPECTED_BYTES], got[32];
 	struct err why = { 0 };
 	int ret;
 
@@ -166,7 +167,16 @@ int fields_number(const struct fields_reader *r, const struct field *f, const st
 		return fields_no_memory(r);
 	if (ret && why.line[0])
 		return fields_error(r, n, "%s", why.line);
-	return ret || !fields_in_range(d, *value) ? fields_expected(r, f, n) : 0;
+	if (ret)
+		return fields_expected(r, f, n);
+	if (fields_in_range(d, *value))
+		return 0;
+	fields_words(f, words, sizeof(words));
+	snprintf(got, sizeof(got), "%.15g", *value);
+	if (!strcmp(got, n->text))
+		return fields_expected(r, f, n);
+	return fields_error(r, n, "expected %s, got '%.*s', which is %s", words, TEXT_SHOWN,
+			    n->text, got);
 }
 
 static int fields_store_text(const struct fields_reader *r, const struct field *f,
@@ -305,8 +315,8 @@ static int fields_unknown(const struct fields_reader *r, const struct fields *t,
 		names[nr++] = f->name;
 	fields_join(known, sizeof(known), names, ", ");
 	nearest = word_list_nearest(n->key, names);
-	return yaml_tree_error(r->tree, n, r->err,
-			       "unknown key \"%.60s\": expected one of %s%s%s%s", n->key, known,
+	return yaml_tree_error(r->tree, n, r->err, "unknown %s \"%.60s\": expected one of %s%s%s%s",
+			       t->noun ? t->noun : "key", n->key, known,
 			       nearest ? "; did you mean \"" : "", nearest ? nearest : "",
 			       nearest ? "\"?" : "");
 }

@@ -105,6 +105,7 @@ struct fields {
 	const char *help;
 	const struct field *fields;
 	bool one_key;	      /* exactly one of the keys is there */
+	const char *noun;     /* what a key names, in errors; NULL: "key" */
 	const char *expected; /* in place of the words for a choice that was not made */
 };
 

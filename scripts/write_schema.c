@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "analyzer/measure/plan.h"
+#include "analyzer/models/net/net.h"
+#include "analyzer/whatif/scenario.h"
 #include "base/fields_schema.h"
 
 static const struct {
@@ -18,6 +20,8 @@ static const struct {
 	const struct fields *table;
 } schemas[] = {
 	{ "plan", &plan_table },
+	{ "qpn", &net_table },
+	{ "scenario", &scenario_table },
 };
 
 static int print_schema(const struct fields *table)

@@ -18,6 +18,7 @@
 
 #include "analyzer/characterize/profile_set.h"
 #include "analyzer/whatif/predictor.h"
+#include "base/fields.h"
 #include "workload/align.h"
 
 #define SCENARIO_VMS_MAX      64
@@ -68,6 +69,8 @@ void scenario_files_free(struct scenario_files *f);
 
 /* 0; -EINVAL with file:line; the errors of the files it names. f must outlive s. */
 int scenario_read(struct scenario *s, struct scenario_files *f, const char *path, struct err *err);
+/* What the keys of a scenario may hold. */
+extern const struct fields scenario_table;
 /* Fills the results. */
 int scenario_solve(struct scenario *s, struct err *err);
 /* The VM of that name, or NULL where it is not there (any more). */

@@ -2,224 +2,293 @@
 #include "analyzer/whatif/scenario_change.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define NAMES_BYTES 256
+#define NAMES_BYTES    256
+#define VM(member)     offsetof(struct scenario_vm_said, member)
+#define CHANGE(member) offsetof(struct scenario_change_said, member)
 
-int scenario_find_storage(const struct scenario_reader *r, const struct yaml_node *n, size_t *out)
+/* What a change names: VMs from first up to end, storages by index. */
+struct scenario_change_said {
+	struct scenario_vm_said added; /* its count and load are those of every change */
+	const struct yaml_node *count;
+	size_t first, end, storage, to;
+	double cache_bytes, hit_s; /* NaN: not said */
+};
+
+int scenario_find_storage(const struct fields_reader *r, const struct field *f,
+			  const struct yaml_node *n, void *to)
 {
-	const struct scenario *s = r->scenario;
+	const struct scenario_reader *reader = r->context;
+	const struct scenario *s = reader->scenario;
 	char names[NAMES_BYTES] = "one of ";
 
+	(void)f;
 	for (size_t i = 0; i < s->nr_storages; i++) {
 		size_t used = strlen(names);
 
-		if (n->text && !strcmp(s->storages[i].name, n->text)) {
-			*out = i;
+		if (!strcmp(s->storages[i].name, n->text)) {
+			*(size_t *)to = i;
 			return 0;
 		}
 		snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
 			 s->storages[i].name);
 	}
-	return scenario_bad(r, n, n->key ? n->key : "storage",
-			    s->nr_storages ? names : "a storage, but there is none");
+	return fields_error(r, n, "expected %s, got '%.60s'",
+			    s->nr_storages ? names : "a storage, but there is none", n->text);
 }
 
-/* The VM that a change names: its index, *nr of them from there ("all": every one); -EINVAL. */
-static int find_vms(const struct scenario_reader *r, const struct yaml_node *map, size_t *first,
-		    size_t *end)
+/* The VMs that a change names: one, or all of them. */
+static int change_find_vms(const struct fields_reader *r, const struct field *f,
+			   const struct yaml_node *n, void *to)
 {
-	const struct scenario *s = r->scenario;
-	const struct yaml_node *n = yaml_node_get(map, "vm");
+	const struct scenario_reader *reader = r->context;
+	const struct scenario *s = reader->scenario;
+	struct scenario_change_said *said = to;
 	char names[NAMES_BYTES] = "all or one of ";
 	bool any = false;
 
-	if (!n)
-		return yaml_tree_error(r->tree, map, r->err, "%s: expected a vm", map->key);
-	*first = 0;
-	*end = s->nr_vms;
+	(void)f;
+	said->first = 0;
+	said->end = s->nr_vms;
 	for (size_t i = 0; i < s->nr_vms; i++) {
 		size_t used = strlen(names);
 
 		if (!s->vms[i].count)
 			continue;
-		if (n->text && !strcmp(s->vms[i].name, n->text)) {
-			*first = i;
-			*end = i + 1;
+		if (!strcmp(s->vms[i].name, n->text)) {
+			said->first = i;
+			said->end = i + 1;
 			return 0;
 		}
 		snprintf(names + used, sizeof(names) - used, "%s%s", any ? ", " : "",
 			 s->vms[i].name);
 		any = true;
 	}
-	return any && n->text && !strcmp(n->text, "all") ? 0 : scenario_bad(r, n, "vm", names);
+	return any && !strcmp(n->text, "all")
+		       ? 0
+		       : fields_error(r, n, "expected %s, got '%.60s'", names, n->text);
 }
 
-static int change_add(struct scenario_reader *r, const struct yaml_node *n)
+static int change_add(const struct fields_reader *r, const struct field *f,
+		      const struct yaml_node *n, void *to)
 {
-	const struct yaml_node *name = yaml_node_get(n, "vm"), *count = yaml_node_get(n, "count");
-	size_t first, end, more = 1;
-	int ret;
+	const struct scenario_reader *reader = r->context;
+	struct scenario_change_said *said = to;
+	int ret = fields_read(r, f->of, n, to);
 
-	if (!name || !name->text)
-		return yaml_tree_error(r->tree, n, r->err, "add: expected a vm");
-	if (yaml_node_get(n, "profile"))
-		return scenario_read_vm(r, n, name->text);
-	for (size_t i = 0; i < n->nr; i++)
-		if (strcmp(n->items[i]->key, "vm") && strcmp(n->items[i]->key, "count"))
-			return yaml_tree_error(
-				r->tree, n->items[i], r->err,
-				"%s: expected a profile beside it: without one, more of "
-				"a VM that is there are added",
-				n->items[i]->key);
-	ret = find_vms(r, n, &first, &end);
 	if (ret)
 		return ret;
-	if (count)
-		ret = scenario_read_count(r, count, 1, &more);
+	if (said->added.profile)
+		return scenario_add_vm(r, n, said->added.vm->text, &said->added);
+	ret = change_find_vms(r, f, said->added.vm, said);
 	if (ret)
 		return ret;
-	for (size_t i = first; i < end; i++) {
-		struct scenario_vm *vm = &r->scenario->vms[i];
+	for (size_t i = said->first; i < said->end; i++) {
+		struct scenario_vm *vm = &reader->scenario->vms[i];
 
-		if (vm->count && vm->count + more > SCENARIO_COUNT_MAX)
-			ret = yaml_tree_error(r->tree, n, r->err,
-					      "add: expected up to %d of a VM, these are %zu",
-					      SCENARIO_COUNT_MAX, vm->count + more);
-		else if (vm->count)
-			vm->count += more;
-		if (ret)
-			return ret;
+		if (vm->count && vm->count + said->added.count > SCENARIO_COUNT_MAX)
+			return fields_error(r, n, "expected up to %d of a VM, these are %zu",
+					    SCENARIO_COUNT_MAX, vm->count + said->added.count);
+		if (vm->count)
+			vm->count += said->added.count;
 	}
 	return 0;
 }
 
-static int change_scale(struct scenario_reader *r, const struct yaml_node *n)
+static int change_scale(const struct fields_reader *r, const struct field *f,
+			const struct yaml_node *n, void *to)
 {
-	const struct yaml_node *load = yaml_node_get(n, "load");
-	double factor = 1;
-	size_t first, end;
-	int ret = find_vms(r, n, &first, &end);
+	const struct scenario_reader *reader = r->context;
+	struct scenario_change_said *said = to;
+	int ret = fields_read(r, f->of, n, to);
+
+	for (size_t i = said->first; !ret && i < said->end; i++)
+		reader->scenario->vms[i].load *= said->added.load;
+	return ret;
+}
+
+static int change_migrate(const struct fields_reader *r, const struct field *f,
+			  const struct yaml_node *n, void *to)
+{
+	const struct scenario_reader *reader = r->context;
+	struct scenario_change_said *said = to;
+	int ret = fields_read(r, f->of, n, to);
+
+	for (size_t i = said->first; !ret && i < said->end; i++)
+		reader->scenario->vms[i].storage = said->to;
+	return ret;
+}
+
+static int change_swap(const struct fields_reader *r, const struct field *f,
+		       const struct yaml_node *n, void *to)
+{
+	const struct scenario_reader *reader = r->context;
+	struct scenario_change_said *said = to;
+	int ret = fields_read(r, f->of, n, to);
+
+	for (size_t i = 0; !ret && i < reader->scenario->nr_vms; i++)
+		if (reader->scenario->vms[i].storage == said->storage)
+			reader->scenario->vms[i].storage = said->to;
+	return ret;
+}
+
+static int change_cache(const struct fields_reader *r, const struct field *f,
+			const struct yaml_node *n, void *to)
+{
+	const struct scenario_reader *reader = r->context;
+	struct scenario_change_said *said = to;
+	struct scenario_storage *storage;
+	int ret = fields_read(r, f->of, n, to);
 
 	if (ret)
 		return ret;
-	if (!load)
-		ret = yaml_tree_error(r->tree, n, r->err, "scale: expected a load");
-	if (ret)
-		return ret;
-	ret = scenario_read_load(r, load, &factor);
-	if (ret)
-		return ret;
-	for (size_t i = first; i < end; i++)
-		r->scenario->vms[i].load *= factor;
+	storage = &reader->scenario->storages[said->storage];
+	storage->cache_bytes = said->cache_bytes;
+	if (!isnan(said->hit_s))
+		storage->hit_s = said->hit_s;
 	return 0;
 }
 
-static int change_migrate(struct scenario_reader *r, const struct yaml_node *n)
+static int change_remove(const struct fields_reader *r, const struct field *f,
+			 const struct yaml_node *n, void *to)
 {
-	const struct yaml_node *to = yaml_node_get(n, "to");
-	size_t first, end, storage = 0;
-	int ret = find_vms(r, n, &first, &end);
-
-	if (ret)
-		return ret;
-	if (!to)
-		ret = yaml_tree_error(r->tree, n, r->err, "migrate: expected to");
-	if (ret)
-		return ret;
-	ret = scenario_find_storage(r, to, &storage);
-	if (ret)
-		return ret;
-	for (size_t i = first; i < end; i++)
-		r->scenario->vms[i].storage = storage;
-	return 0;
-}
-
-static int change_swap(struct scenario_reader *r, const struct yaml_node *n)
-{
-	const struct yaml_node *from = yaml_node_get(n, "storage"), *to = yaml_node_get(n, "for");
-	size_t a = 0, b = 0;
-	int ret;
-
-	if (!from || !to)
-		return yaml_tree_error(r->tree, n, r->err, "swap: expected a storage and for");
-	ret = scenario_find_storage(r, from, &a);
-	if (ret)
-		return ret;
-	ret = scenario_find_storage(r, to, &b);
-	if (ret)
-		return ret;
-	for (size_t i = 0; i < r->scenario->nr_vms; i++)
-		if (r->scenario->vms[i].storage == a)
-			r->scenario->vms[i].storage = b;
-	return 0;
-}
-
-static int change_cache(struct scenario_reader *r, const struct yaml_node *n)
-{
-	const struct yaml_node *of = yaml_node_get(n, "storage"), *size = yaml_node_get(n, "size");
-	size_t storage = 0;
-	int ret;
-
-	if (!of || !size)
-		return yaml_tree_error(r->tree, n, r->err, "cache: expected a storage and a size");
-	ret = scenario_find_storage(r, of, &storage);
-	return ret ? ret
-		   : scenario_read_cache(r, size, yaml_node_get(n, "hit_time"),
-					 &r->scenario->storages[storage]);
-}
-
-static int change_remove(struct scenario_reader *r, const struct yaml_node *n)
-{
+	const struct scenario_reader *reader = r->context;
 	const struct yaml_node *count = yaml_node_get(n, "count");
-	size_t first, end, less = 0;
-	int ret = find_vms(r, n, &first, &end);
+	struct scenario_change_said *said = to;
+	int ret = fields_read(r, f->of, n, to);
 
-	if (ret)
-		return ret;
-	if (count)
-		ret = scenario_read_count(r, count, 1, &less);
-	if (ret)
-		return ret;
-	for (size_t i = first; i < end; i++) {
-		struct scenario_vm *vm = &r->scenario->vms[i];
+	for (size_t i = said->first; !ret && i < said->end; i++) {
+		struct scenario_vm *vm = &reader->scenario->vms[i];
+		size_t less = count ? said->added.count : vm->count;
 
-		if (less > vm->count && vm->count)
-			ret = yaml_tree_error(r->tree, count, r->err, "count: there are %zu of %s",
-					      vm->count, vm->name);
-		else
-			vm->count = less && vm->count ? vm->count - less : 0;
-		if (ret)
-			return ret;
+		if (vm->count && less > vm->count)
+			return fields_error(r, count, "there are %zu of %s", vm->count, vm->name);
+		vm->count -= vm->count ? less : 0;
 	}
-	return 0;
+	return ret;
 }
 
-int scenario_change(struct scenario_reader *r, const struct yaml_node *n)
+#define NAMED_VMS                                                                              \
+	{                                                                                      \
+		.name = "vm", .as = &scenario_name, .read = change_find_vms, .required = true, \
+		.help = "its name, or all"                                                     \
+	}
+
+static const struct field add_fields[] = {
+	{ .name = "vm",
+	  .as = &scenario_name,
+	  .offset = CHANGE(added.vm),
+	  .read = scenario_keep_node,
+	  .required = true },
+	{ .name = "profile",
+	  .type = FIELD_TEXT,
+	  .offset = CHANGE(added.profile),
+	  .read = scenario_keep_node,
+	  .with = "storage",
+	  .help = "of a new VM; without it, more of a VM that is there are added" },
+	{ .name = "device",
+	  .type = FIELD_TEXT,
+	  .offset = CHANGE(added.device),
+	  .read = scenario_keep_node,
+	  .with = "profile" },
+	{ .name = "storage",
+	  .as = &scenario_name,
+	  .offset = CHANGE(added.storage),
+	  .read = scenario_find_storage,
+	  .with = "profile" },
+	{ .name = "count", .as = &scenario_count, .offset = CHANGE(added.count) },
+	{ .name = "load", .as = &scenario_load, .offset = CHANGE(added.load), .with = "profile" },
+	{ 0 },
+};
+static const struct field scale_fields[] = {
+	NAMED_VMS,
+	{ .name = "load", .as = &scenario_load, .offset = CHANGE(added.load), .required = true },
+	{ 0 },
+};
+static const struct field migrate_fields[] = {
+	NAMED_VMS,
+	{ .name = "to",
+	  .as = &scenario_name,
+	  .offset = CHANGE(to),
+	  .read = scenario_find_storage,
+	  .required = true },
+	{ 0 },
+};
+static const struct field swap_fields[] = {
+	{ .name = "storage",
+	  .as = &scenario_name,
+	  .offset = CHANGE(storage),
+	  .read = scenario_find_storage,
+	  .required = true },
+	{ .name = "for",
+	  .as = &scenario_name,
+	  .offset = CHANGE(to),
+	  .read = scenario_find_storage,
+	  .required = true },
+	{ 0 },
+};
+static const struct field cache_fields[] = {
+	{ .name = "storage",
+	  .as = &scenario_name,
+	  .offset = CHANGE(storage),
+	  .read = scenario_find_storage,
+	  .required = true },
+	{ .name = "size", .as = &scenario_size, .offset = CHANGE(cache_bytes), .required = true },
+	{ .name = "hit_time", .as = &scenario_hit_time, .offset = CHANGE(hit_s) },
+	{ 0 },
+};
+static const struct field remove_fields[] = {
+	NAMED_VMS,
+	{ .name = "count", .as = &scenario_count, .offset = CHANGE(added.count) },
+	{ 0 },
+};
+
+static const struct fields add_table = { .fields = add_fields };
+static const struct fields scale_table = { .fields = scale_fields };
+static const struct fields migrate_table = { .fields = migrate_fields };
+static const struct fields swap_table = { .fields = swap_fields };
+static const struct fields cache_table = { .fields = cache_fields };
+static const struct fields remove_table = { .fields = remove_fields };
+
+static const struct field change_fields[] = {
+	{ .name = "add",
+	  .type = FIELD_STRUCT,
+	  .of = &add_table,
+	  .read = change_add,
+	  .help = "a new VM; without a profile more of one that is there" },
+	{ .name = "scale", .type = FIELD_STRUCT, .of = &scale_table, .read = change_scale },
+	{ .name = "migrate", .type = FIELD_STRUCT, .of = &migrate_table, .read = change_migrate },
+	{ .name = "swap",
+	  .type = FIELD_STRUCT,
+	  .of = &swap_table,
+	  .read = change_swap,
+	  .help = "all VMs of a storage go to another" },
+	{ .name = "cache", .type = FIELD_STRUCT, .of = &cache_table, .read = change_cache },
+	{ .name = "remove",
+	  .type = FIELD_STRUCT,
+	  .of = &remove_table,
+	  .read = change_remove,
+	  .help = "so many of a VM; all without a count" },
+	{ 0 },
+};
+static const struct fields change_table = { .fields = change_fields,
+					    .one_key = true,
+					    .noun = "change" };
+
+static int change_read(const struct fields_reader *r, const struct field *f,
+		       const struct yaml_node *n, void *to)
 {
-	static const struct {
-		const char *name;
-		int (*apply)(struct scenario_reader *r, const struct yaml_node *n);
-		const char *keys[7];
-	} verbs[] = {
-		{ "add",
-		  change_add,
-		  { "vm", "profile", "device", "storage", "count", "load", NULL } },
-		{ "scale", change_scale, { "vm", "load", NULL } },
-		{ "migrate", change_migrate, { "vm", "to", NULL } },
-		{ "swap", change_swap, { "storage", "for", NULL } },
-		{ "cache", change_cache, { "storage", "size", "hit_time", NULL } },
-		{ "remove", change_remove, { "vm", "count", NULL } },
-	};
-	const struct yaml_node *what = n->kind == YAML_MAP && n->nr == 1 ? n->items[0] : NULL;
+	struct scenario_change_said said = { .added = { .count = 1, .load = 1 },
+					     .cache_bytes = NAN,
+					     .hit_s = NAN };
 
-	for (size_t i = 0; what && i < sizeof(verbs) / sizeof(*verbs); i++)
-		if (!strcmp(verbs[i].name, what->key)) {
-			int ret = yaml_tree_keys(r->tree, what, verbs[i].keys, r->err);
-
-			return ret ? ret : verbs[i].apply(r, what);
-		}
-	return yaml_tree_error(r->tree, n, r->err,
-			       "changes: expected one of add, scale, migrate, swap, cache, remove");
+	(void)to;
+	return fields_read(r, f->of, n, &said);
 }
+
+const struct field scenario_change = { .type = FIELD_STRUCT,
+				       .of = &change_table,
+				       .read = change_read };

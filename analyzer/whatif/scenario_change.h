@@ -1,33 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scenario_change: what a scenario's file says while it is read, and its changes in order. */
+/* scenario_change: what the parts of the reader of scenarios share, and the changes in order. */
 #ifndef ANALYZER_SCENARIO_CHANGE_H
 #define ANALYZER_SCENARIO_CHANGE_H
 
 #include "analyzer/whatif/scenario_files.h"
-#include "base/yaml_tree.h"
+#include "base/fields.h"
 
+#define SCENARIO_LOAD_MAX 1e6 /* times today's */
+
+/* The context of every hook. */
 struct scenario_reader {
 	struct scenario *scenario;
 	struct scenario_files *files;
-	const struct yaml_tree *tree;
-	struct err *err;
+	int depth; /* of files on top of each other */
 };
 
-/* One entry of `changes`: a mapping of its verb to what it takes. -EINVAL with file:line. */
-int scenario_change(struct scenario_reader *r, const struct yaml_node *n);
+/* What a file says of a VM; storage is an index. */
+struct scenario_vm_said {
+	const struct yaml_node *vm, *profile, *device;
+	size_t storage;
+	uint64_t count;
+	double load;
+};
 
-/* Parts of the reader. "FILE:LINE: what: expected ..., got ..."; -EINVAL. */
-int scenario_bad(const struct scenario_reader *r, const struct yaml_node *at, const char *what,
-		 const char *expected);
-int scenario_read_name(const struct scenario_reader *r, const struct yaml_node *n, const char *what,
-		       char out[SCENARIO_NAME_BYTES]);
-int scenario_read_count(const struct scenario_reader *r, const struct yaml_node *n, size_t least,
-			size_t *out);
-int scenario_read_load(const struct scenario_reader *r, const struct yaml_node *n, double *out);
-int scenario_read_cache(const struct scenario_reader *r, const struct yaml_node *size,
-			const struct yaml_node *hit_time, struct scenario_storage *out);
-/* Adds the VM that a mapping describes. */
-int scenario_read_vm(struct scenario_reader *r, const struct yaml_node *n, const char *name);
-int scenario_find_storage(const struct scenario_reader *r, const struct yaml_node *n, size_t *out);
+/* Items that several tables share. */
+extern const struct field scenario_name, scenario_count, scenario_load, scenario_size,
+	scenario_hit_time;
+/* A list of changes' items: a mapping of one verb to what it takes. */
+extern const struct field scenario_change;
+
+/* Keeps the node, for the caller: to is a const struct yaml_node *. */
+field_hook scenario_keep_node;
+/* The storage of this name: to is a size_t. */
+field_hook scenario_find_storage;
+/* Adds a VM. -EINVAL with file and line. */
+int scenario_add_vm(const struct fields_reader *r, const struct yaml_node *at, const char *name,
+		    const struct scenario_vm_said *said);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* The tables of a scenario's YAML, from which docs/scenario.schema.json is written. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,10 +9,17 @@
 #include "analyzer/whatif/scenario_change.h"
 #include "base/units.h"
 
-#define LOAD_MAX 1e6 /* times today's */
+#define STORAGE(member) offsetof(struct scenario_storage_said, member)
+#define VM(member)	offsetof(struct scenario_vm_said, member)
+
+/* What a file says of a storage. */
+struct scenario_storage_said {
+	struct predictor_spec spec;
+	struct scenario_storage storage;
+};
 
 /* A path from the folder of the file that says it; NULL out of memory. */
-static char *path_from(const struct scenario_reader *r, const char *text)
+static char *scenario_path_from(const struct fields_reader *r, const char *text)
 {
 	const char *file = yaml_tree_name(r->tree), *slash = strrchr(file, '/');
 	char *out = NULL;
@@ -21,193 +29,202 @@ static char *path_from(const struct scenario_reader *r, const char *text)
 	return asprintf(&out, "%.*s/%s", (int)(slash - file), file, text) < 0 ? NULL : out;
 }
 
-int scenario_bad(const struct scenario_reader *r, const struct yaml_node *at, const char *what,
-		 const char *expected)
+int scenario_keep_node(const struct fields_reader *r, const struct field *f,
+		       const struct yaml_node *n, void *to)
 {
-	return yaml_tree_error(r->tree, at, r->err, "%s: expected %s%s%.60s%s", what, expected,
-			       at->text ? ", got '" : "", at->text ? at->text : "",
-			       at->text ? "'" : "");
-}
-
-int scenario_read_name(const struct scenario_reader *r, const struct yaml_node *n, const char *what,
-		       char out[SCENARIO_NAME_BYTES])
-{
-	if (!n->text || !n->text[0] || strlen(n->text) >= SCENARIO_NAME_BYTES)
-		return scenario_bad(r, n, what, "a name of 1 to 63 bytes");
-	snprintf(out, SCENARIO_NAME_BYTES, "%s", n->text);
+	(void)r;
+	(void)f;
+	*(const struct yaml_node **)to = n;
 	return 0;
 }
 
-int scenario_read_count(const struct scenario_reader *r, const struct yaml_node *n, size_t least,
-			size_t *out)
+static int scenario_read_size(const struct fields_reader *r, const struct field *f,
+			      const struct yaml_node *n, void *to)
 {
-	char *end = NULL, expected[64];
-	unsigned long v = n->text ? strtoul(n->text, &end, 10) : 0;
+	uint64_t bytes;
 
-	snprintf(expected, sizeof(expected), "a whole number from %zu to %d", least,
-		 SCENARIO_COUNT_MAX);
-	if (!n->text || end == n->text || *end || n->text[0] == '-' || v < least ||
-	    v > SCENARIO_COUNT_MAX)
-		return scenario_bad(r, n, "count", expected);
-	*out = v;
+	if (units_parse_bytes(n->text, &bytes, NULL))
+		return fields_expected(r, f, n);
+	*(double *)to = (double)bytes;
 	return 0;
 }
 
-int scenario_read_load(const struct scenario_reader *r, const struct yaml_node *n, double *out)
+static int scenario_read_time(const struct fields_reader *r, const struct field *f,
+			      const struct yaml_node *n, void *to)
 {
-	char *end = NULL;
-	double v = n->text ? strtod(n->text, &end) : NAN;
+	uint64_t ns;
 
-	if (!n->text || end == n->text || *end || !(v > 0) || v > LOAD_MAX)
-		return scenario_bad(r, n, "load", "a factor above 0, up to 1e6");
-	*out = v;
+	if (units_parse_time(n->text, &ns, NULL))
+		return fields_expected(r, f, n);
+	*(double *)to = (double)ns / 1e9;
 	return 0;
 }
 
-int scenario_read_cache(const struct scenario_reader *r, const struct yaml_node *size,
-			const struct yaml_node *hit_time, struct scenario_storage *out)
-{
-	uint64_t bytes, ns;
+const struct field scenario_name = { .name = "name",
+				     .type = FIELD_TEXT,
+				     .room = SCENARIO_NAME_BYTES,
+				     .expected = "a name of 1 to 63 bytes" };
+const struct field scenario_count = { .name = "count",
+				      .type = FIELD_COUNT,
+				      .low = 1,
+				      .high = SCENARIO_COUNT_MAX };
+const struct field scenario_load = { .name = "factor",
+				     .type = FIELD_NUMBER,
+				     .above = true,
+				     .high = SCENARIO_LOAD_MAX,
+				     .expected = "a factor above 0, up to 1e6",
+				     .help = "times the load of the profile" };
+const struct field scenario_size = { .name = "size",
+				     .type = FIELD_NUMBER,
+				     .computed = true,
+				     .read = scenario_read_size,
+				     .expected = "a size as 8g, or 0 for no cache",
+				     .help = "bytes, or as 8g; 0: no cache" };
+const struct field scenario_hit_time = { .name = "time",
+					 .type = FIELD_NUMBER,
+					 .computed = true,
+					 .read = scenario_read_time,
+					 .expected = "a time as 100us",
+					 .help = "seconds, or as 100us" };
 
-	if (size) {
-		if (!size->text || units_parse_bytes(size->text, &bytes, NULL))
-			return scenario_bad(r, size, "size", "a size as 8g, or 0 for no cache");
-		out->cache_bytes = (double)bytes;
-	}
-	if (hit_time) {
-		if (!hit_time->text || units_parse_time(hit_time->text, &ns, NULL))
-			return scenario_bad(r, hit_time, "hit_time", "a time as 100us");
-		out->hit_s = (double)ns / 1e9;
-	}
+static int storage_add_model(const struct fields_reader *r, struct predictor_spec *spec,
+			     const struct yaml_node *n)
+{
+	if (n->kind != YAML_SCALAR || !*n->text)
+		return fields_error(r, n, "expected a path, or a list of some");
+	spec->models[spec->nr_models] = scenario_path_from(r, n->text);
+	if (!spec->models[spec->nr_models])
+		return fields_no_memory(r);
+	spec->nr_models++;
 	return 0;
 }
 
-/* A list of texts, or one text. */
-static int read_texts(const struct scenario_reader *r, const struct yaml_node *n, const char *what,
-		      char **out, size_t room, size_t *nr, bool paths)
+/* A path, or a list of some. */
+static int storage_read_models(const struct fields_reader *r, const struct field *f,
+			       const struct yaml_node *n, void *to)
 {
-	size_t many = n->kind == YAML_LIST ? n->nr : 1;
+	struct predictor_spec *spec = to;
 
-	if (n->kind == YAML_MAP || many > room)
-		return scenario_bad(r, n, what, "a path, or a list of some");
-	for (size_t i = 0; i < many; i++) {
-		const struct yaml_node *one = n->kind == YAML_LIST ? n->items[i] : n;
-
-		if (!one->text)
-			return scenario_bad(r, one, what, "a path, or a list of some");
-		out[*nr] = paths ? path_from(r, one->text) : strdup(one->text);
-		if (!out[*nr])
-			return err_set(r->err, ENOMEM, "out of memory");
-		++*nr;
-	}
-	return 0;
-}
-
-static int read_text(const struct scenario_reader *r, const struct yaml_node *map, const char *key,
-		     char **out, bool path)
-{
-	const struct yaml_node *n = yaml_node_get(map, key);
-	size_t nr = 0;
-
-	return n ? read_texts(r, n, key, out, 1, &nr, path) : 0;
-}
-
-static int read_set(const struct scenario_reader *r, const struct yaml_node *n,
-		    struct predictor_spec *spec)
-{
-	if (n->kind != YAML_MAP || n->nr > PREDICTOR_SETS_MAX)
-		return scenario_bad(r, n, "set", "a mapping of variables to values");
+	if (n->kind == YAML_SCALAR)
+		return storage_add_model(r, spec, n);
+	if (n->kind == YAML_MAP || !n->nr || n->nr > PREDICTOR_MODELS_MAX)
+		return fields_expected(r, f, n);
 	for (size_t i = 0; i < n->nr; i++) {
-		if (!n->items[i]->text)
-			return scenario_bad(r, n->items[i], n->items[i]->key, "a value");
+		int ret = storage_add_model(r, spec, n->items[i]);
+
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int storage_read_db(const struct fields_reader *r, const struct field *f,
+			   const struct yaml_node *n, void *to)
+{
+	char **path = to;
+
+	(void)f;
+	*path = scenario_path_from(r, n->text);
+	return *path ? 0 : fields_no_memory(r);
+}
+
+static int storage_read_set(const struct fields_reader *r, const struct field *f,
+			    const struct yaml_node *n, void *to)
+{
+	struct predictor_spec *spec = to;
+
+	(void)f;
+	for (size_t i = 0; i < n->nr; i++) {
+		if (n->items[i]->kind != YAML_SCALAR)
+			return fields_error(r, n->items[i], "expected a value");
 		if (asprintf(&spec->set[spec->nr_set], "%s=%s", n->items[i]->key,
 			     n->items[i]->text) < 0)
-			return err_set(r->err, ENOMEM, "out of memory");
+			return fields_no_memory(r);
 		spec->nr_set++;
 	}
 	return 0;
 }
 
-static int read_spec(const struct scenario_reader *r, const struct yaml_node *n,
-		     struct predictor_spec *spec)
-{
-	const struct yaml_node *models = yaml_node_get(n, "models"), *set = yaml_node_get(n, "set");
-	int ret = 0;
+static const struct field path_item = { .type = FIELD_TEXT };
+static const struct field models_forms[] = {
+	{ .type = FIELD_TEXT },
+	{ .type = FIELD_LIST, .item = &path_item, .low = 1, .high = PREDICTOR_MODELS_MAX },
+	{ 0 },
+};
+static const struct field set_value = { .type = FIELD_NUMBER, .low = -INFINITY, .computed = true };
+static const struct field cache_fields[] = {
+	{ .name = "size", .as = &scenario_size, .offset = STORAGE(storage.cache_bytes) },
+	{ .name = "hit_time", .as = &scenario_hit_time, .offset = STORAGE(storage.hit_s) },
+	{ 0 },
+};
+static const struct fields cache_table = { .fields = cache_fields };
+static const struct field storage_fields[] = {
+	{ .name = "models",
+	  .type = FIELD_EITHER,
+	  .item = models_forms,
+	  .offset = STORAGE(spec),
+	  .read = storage_read_models,
+	  .choice = 1,
+	  .expected = "a path, or a list of some",
+	  .help = "files of models of read_s and write_s, or of one calibrated net" },
+	{ .name = "db",
+	  .type = FIELD_TEXT,
+	  .offset = STORAGE(spec.db),
+	  .read = storage_read_db,
+	  .choice = 1,
+	  .help = "a measurement store to learn from" },
+	{ .name = "campaign", .type = FIELD_TEXT, .offset = STORAGE(spec.campaign) },
+	{ .name = "target", .type = FIELD_TEXT, .offset = STORAGE(spec.target) },
+	{ .name = "set",
+	  .type = FIELD_MAP,
+	  .item = &set_value,
+	  .high = PREDICTOR_SETS_MAX,
+	  .offset = STORAGE(spec),
+	  .read = storage_read_set,
+	  .help = "variables that profiles do not say" },
+	{ .name = "cache", .type = FIELD_STRUCT, .of = &cache_table },
+	{ 0 },
+};
+static const struct fields storage_table = { .name = "storage", .fields = storage_fields };
 
-	if (!models == !yaml_node_get(n, "db"))
-		return yaml_tree_error(r->tree, n, r->err, "%s: expected either models or db",
-				       n->key);
-	if (models)
-		ret = read_texts(r, models, "models", spec->models, PREDICTOR_MODELS_MAX,
-				 &spec->nr_models, true);
-	if (ret)
-		return ret;
-	ret = read_text(r, n, "db", &spec->db, true);
-	if (ret)
-		return ret;
-	ret = read_text(r, n, "campaign", &spec->campaign, false);
-	if (ret)
-		return ret;
-	ret = read_text(r, n, "target", &spec->target, false);
-	if (ret)
-		return ret;
-	if (set)
-		ret = read_set(r, set, spec);
+static int storage_read(const struct fields_reader *r, const struct field *f,
+			const struct yaml_node *n, void *to)
+{
+	const struct scenario_reader *reader = r->context;
+	struct scenario *s = reader->scenario;
+	struct scenario_storage_said said = { .storage = { .hit_ratio = NAN } };
+	int ret;
+
+	(void)to;
+	if (s->nr_storages == SCENARIO_STORAGES_MAX)
+		return fields_error(r, n, "expected up to %d storages", SCENARIO_STORAGES_MAX);
+	for (size_t i = 0; i < s->nr_storages; i++)
+		if (!strcmp(s->storages[i].name, n->key))
+			return fields_error(r, n, "there is a storage of this name already");
+	if (strlen(n->key) >= SCENARIO_NAME_BYTES)
+		return fields_error(r, n, "expected a name of up to 63 bytes");
+	snprintf(said.storage.name, sizeof(said.storage.name), "%s", n->key);
+	ret = fields_read(r, f->of, n, &said);
+	if (!ret)
+		ret = scenario_predictor(reader->files, &said.spec, &said.storage.predictor,
+					 r->err);
+	predictor_spec_release(&said.spec);
+	if (!ret)
+		s->storages[s->nr_storages++] = said.storage;
 	return ret;
 }
 
-static int read_storage(struct scenario_reader *r, const struct yaml_node *n)
-{
-	static const char *const keys[] = { "models", "db",    "campaign", "target",
-					    "set",    "cache", NULL };
-	static const char *const cache_keys[] = { "size", "hit_time", NULL };
-	struct scenario *s = r->scenario;
-	struct scenario_storage *to = &s->storages[s->nr_storages];
-	const struct yaml_node *cache = yaml_node_get(n, "cache");
-	struct predictor_spec spec = { 0 };
-	int ret = yaml_tree_keys(r->tree, n, keys, r->err);
-
-	if (!ret && s->nr_storages == SCENARIO_STORAGES_MAX)
-		ret = yaml_tree_error(r->tree, n, r->err, "expected up to %d storages",
-				      SCENARIO_STORAGES_MAX);
-	for (size_t i = 0; i < s->nr_storages && !ret; i++)
-		if (!strcmp(s->storages[i].name, n->key))
-			ret = yaml_tree_error(r->tree, n, r->err,
-					      "%s: there is a storage of this name already",
-					      n->key);
-	if (ret)
-		return ret;
-	if (strlen(n->key) >= SCENARIO_NAME_BYTES)
-		return yaml_tree_error(r->tree, n, r->err, "expected a name of up to 63 bytes");
-	*to = (struct scenario_storage){ .hit_ratio = NAN };
-	snprintf(to->name, sizeof(to->name), "%s", n->key);
-	if (cache)
-		ret = yaml_tree_keys(r->tree, cache, cache_keys, r->err);
-	if (!ret && cache)
-		ret = scenario_read_cache(r, yaml_node_get(cache, "size"),
-					  yaml_node_get(cache, "hit_time"), to);
-	if (!ret)
-		ret = read_spec(r, n, &spec);
-	if (!ret)
-		ret = scenario_predictor(r->files, &spec, &to->predictor, r->err);
-	predictor_spec_release(&spec);
-	if (ret)
-		return ret;
-	s->nr_storages++;
-	return 0;
-}
-
 /* The one device of a file of profiles, or the one that is named. */
-static int pick_group(const struct scenario_reader *r, const struct yaml_node *at,
-		      const struct yaml_node *device, const struct profile_set *set,
-		      const struct profile_group **out)
+static int vm_pick_group(const struct fields_reader *r, const struct yaml_node *at,
+			 const struct yaml_node *device, const struct profile_set *set,
+			 const struct profile_group **out)
 {
 	size_t found = 0;
 
 	for (size_t i = 0; i < set->nr_groups; i++) {
 		const struct profile *p = &set->groups[i].whole;
 
-		if (device && device->text && strcmp(device->text, p->device_name) &&
+		if (device && strcmp(device->text, p->device_name) &&
 		    strcmp(device->text, p->device))
 			continue;
 		found++;
@@ -219,152 +236,155 @@ static int pick_group(const struct scenario_reader *r, const struct yaml_node *a
 			"profile: %zu devices there%s: expected one; device names it", found,
 			device ? " of that name" : "");
 	if (!((*out)->whole.requests[OPERATION_READ] + (*out)->whole.requests[OPERATION_WRITE]))
-		return yaml_tree_error(r->tree, at, r->err, "profile: it has no reads or writes");
+		return fields_error(r, at, "it has no reads or writes");
 	return 0;
 }
 
-int scenario_read_vm(struct scenario_reader *r, const struct yaml_node *n, const char *name)
+int scenario_add_vm(const struct fields_reader *r, const struct yaml_node *at, const char *name,
+		    const struct scenario_vm_said *said)
 {
-	const struct yaml_node *profile = yaml_node_get(n, "profile"),
-			       *on = yaml_node_get(n, "storage");
-	const struct yaml_node *count = yaml_node_get(n, "count"), *load = yaml_node_get(n, "load");
-	struct scenario *s = r->scenario;
+	const struct scenario_reader *reader = r->context;
+	struct scenario *s = reader->scenario;
 	struct scenario_vm *vm = &s->vms[s->nr_vms];
 	const struct profile_set *set;
 	char *path;
 	int ret;
 
 	if (s->nr_vms == SCENARIO_VMS_MAX)
-		return yaml_tree_error(r->tree, n, r->err, "expected up to %d VMs by name",
+		return yaml_tree_error(r->tree, at, r->err, "expected up to %d VMs by name",
 				       SCENARIO_VMS_MAX);
 	if (scenario_vm_of(s, name) || !strcmp(name, "all"))
-		return yaml_tree_error(r->tree, n, r->err, "%s: this name is taken", name);
-	if (!profile || !profile->text || !on)
-		return yaml_tree_error(r->tree, n, r->err, "%s: expected a profile and a storage",
-				       name);
+		return yaml_tree_error(r->tree, at, r->err, "%.60s: this name is taken", name);
 	if (strlen(name) >= SCENARIO_NAME_BYTES)
-		return yaml_tree_error(r->tree, n, r->err, "expected a name of up to 63 bytes");
-	*vm = (struct scenario_vm){ .count = 1, .load = 1, .hit_ratio = NAN };
+		return yaml_tree_error(r->tree, at, r->err, "expected a name of up to 63 bytes");
+	*vm = (struct scenario_vm){
+		.storage = said->storage, .count = said->count, .load = said->load, .hit_ratio = NAN
+	};
 	snprintf(vm->name, sizeof(vm->name), "%s", name);
-	ret = scenario_find_storage(r, on, &vm->storage);
-	if (!ret && count)
-		ret = scenario_read_count(r, count, 1, &vm->count);
-	if (!ret && load)
-		ret = scenario_read_load(r, load, &vm->load);
-	if (ret)
-		return ret;
-	path = path_from(r, profile->text);
-	ret = path ? scenario_profiles(r->files, path, &set, r->err)
-		   : err_set(r->err, ENOMEM, "out of memory");
+	path = scenario_path_from(r, said->profile->text);
+	ret = path ? scenario_profiles(reader->files, path, &set, r->err) : fields_no_memory(r);
 	free(path);
 	if (ret)
 		return ret;
-	ret = pick_group(r, profile, yaml_node_get(n, "device"), set, &vm->group);
+	ret = vm_pick_group(r, said->profile, said->device, set, &vm->group);
 	if (ret)
 		return ret;
 	s->nr_vms++;
 	return 0;
 }
 
-static int read_all(struct scenario_reader *r, const struct yaml_node *root)
-{
-	static const char *const vm_keys[] = {
-		"profile", "device", "storage", "count", "load", NULL
-	};
-	const struct yaml_node *storages = yaml_node_get(root, "storages");
-	const struct yaml_node *vms = yaml_node_get(root, "vms");
-	const struct yaml_node *changes = yaml_node_get(root, "changes");
-	int ret = 0;
+static const struct field vm_fields[] = {
+	{ .name = "profile",
+	  .type = FIELD_TEXT,
+	  .offset = VM(profile),
+	  .read = scenario_keep_node,
+	  .required = true,
+	  .help = "profiles, a segment or a store, from this file's folder" },
+	{ .name = "device",
+	  .type = FIELD_TEXT,
+	  .offset = VM(device),
+	  .read = scenario_keep_node,
+	  .help = "where the profile has several: as sda or 8:0" },
+	{ .name = "storage",
+	  .as = &scenario_name,
+	  .offset = VM(storage),
+	  .read = scenario_find_storage,
+	  .required = true },
+	{ .name = "count", .as = &scenario_count, .offset = VM(count), .standard = "1" },
+	{ .name = "load", .as = &scenario_load, .offset = VM(load), .standard = "1" },
+	{ 0 },
+};
+static const struct fields vm_table = { .name = "vm", .fields = vm_fields };
 
-	if ((storages && storages->kind != YAML_MAP) || (vms && vms->kind != YAML_MAP))
-		return yaml_tree_error(r->tree, root, r->err,
-				       "storages, vms: expected a mapping by name");
-	if (changes && changes->kind != YAML_LIST)
-		return yaml_tree_error(r->tree, changes, r->err, "changes: expected a list");
-	for (size_t i = 0; storages && i < storages->nr; i++) {
-		ret = read_storage(r, storages->items[i]);
-		if (ret)
-			return ret;
-	}
-	for (size_t i = 0; vms && i < vms->nr; i++) {
-		ret = yaml_tree_keys(r->tree, vms->items[i], vm_keys, r->err);
-		if (ret)
-			return ret;
-		ret = scenario_read_vm(r, vms->items[i], vms->items[i]->key);
-		if (ret)
-			return ret;
-	}
-	for (size_t i = 0; changes && i < changes->nr; i++) {
-		ret = scenario_change(r, changes->items[i]);
-		if (ret)
-			return ret;
-	}
-	return 0;
+static int vm_read(const struct fields_reader *r, const struct field *f, const struct yaml_node *n,
+		   void *to)
+{
+	struct scenario_vm_said said = { .count = 1, .load = 1 };
+	int ret = fields_read(r, f->of, n, &said);
+
+	(void)to;
+	return ret ? ret : scenario_add_vm(r, n, n->key, &said);
 }
 
-static int read_file(struct scenario *s, struct scenario_files *f, const char *path, int depth,
-		     struct err *err);
+static int scenario_read_file(struct scenario *s, struct scenario_files *f, const char *path,
+			      int depth, struct err *err);
 
-static int read_base(struct scenario_reader *r, const struct yaml_node *base, int depth)
+static int scenario_read_base(const struct fields_reader *r, const struct field *f,
+			      const struct yaml_node *base, void *to)
 {
+	const struct scenario_reader *reader = r->context;
 	char *path;
 	int ret;
 
-	if (!base->text)
-		return scenario_bad(r, base, "base", "the path of a scenario file");
-	if (depth == SCENARIO_STACK_MAX)
-		return yaml_tree_error(
-			r->tree, base, r->err,
-			"base: expected up to %d files on top of each other: do they "
-			"go in a circle?",
-			SCENARIO_STACK_MAX);
-	path = path_from(r, base->text);
-	ret = path ? read_file(r->scenario, r->files, path, depth + 1, r->err)
-		   : err_set(r->err, ENOMEM, "out of memory");
+	(void)f;
+	(void)to;
+	if (reader->depth == SCENARIO_STACK_MAX)
+		return fields_error(r, base,
+				    "expected up to %d files on top of each other: do they go in a "
+				    "circle?",
+				    SCENARIO_STACK_MAX);
+	path = scenario_path_from(r, base->text);
+	ret = path ? scenario_read_file(reader->scenario, reader->files, path, reader->depth + 1,
+					r->err)
+		   : fields_no_memory(r);
 	free(path);
 	return ret;
 }
 
-static int read_file(struct scenario *s, struct scenario_files *f, const char *path, int depth,
-		     struct err *err)
+/* A long text is cut: it is for readers alone. */
+static int scenario_read_about(const struct fields_reader *r, const struct field *f,
+			       const struct yaml_node *n, void *to)
 {
-	static const char *const keys[] = { "scenario", "about",   "base", "storages",
-					    "vms",	"changes", NULL };
-	struct yaml_tree *tree = NULL;
-	struct scenario_reader r = { .scenario = s, .files = f, .err = err };
-	int ret = yaml_tree_read(&tree, path, err);
-	const struct yaml_node *root = ret ? NULL : yaml_tree_root(tree), *name, *base, *about;
+	struct scenario *s = to;
 
+	(void)r;
+	(void)f;
+	snprintf(s->about, sizeof(s->about), "%.255s", n->text);
+	return 0;
+}
+
+static const struct field storage_item = { .type = FIELD_STRUCT,
+					   .of = &storage_table,
+					   .read = storage_read };
+static const struct field vm_item = { .type = FIELD_STRUCT, .of = &vm_table, .read = vm_read };
+static const struct field scenario_fields[] = {
+	{ .name = "base",
+	  .type = FIELD_TEXT,
+	  .read = scenario_read_base,
+	  .expected = "the path of a scenario file",
+	  .help = "the scenario below this one: its storages, VMs and changes come first" },
+	{ .name = "scenario",
+	  .as = &scenario_name,
+	  .offset = offsetof(struct scenario, name),
+	  .required = true,
+	  .expected = "its name, of 1 to 63 bytes" },
+	{ .name = "about", .type = FIELD_TEXT, .read = scenario_read_about },
+	{ .name = "storages", .type = FIELD_MAP, .item = &storage_item },
+	{ .name = "vms", .type = FIELD_MAP, .item = &vm_item },
+	{ .name = "changes",
+	  .type = FIELD_LIST,
+	  .item = &scenario_change,
+	  .help = "made in this order" },
+	{ 0 },
+};
+const struct fields scenario_table = { .title = "A scenario of blkcast study scenario",
+				       .fields = scenario_fields };
+
+static int scenario_read_file(struct scenario *s, struct scenario_files *f, const char *path,
+			      int depth, struct err *err)
+{
+	struct yaml_tree *tree = NULL;
+	struct scenario_reader reader = { .scenario = s, .files = f, .depth = depth };
+	struct fields_reader r = { .err = err, .context = &reader };
+	int ret = yaml_tree_read(&tree, path, err);
+
+	if (ret)
+		return ret;
 	r.tree = tree;
-	if (!ret)
-		ret = yaml_tree_keys(tree, root, keys, err);
-	name = yaml_node_get(root, "scenario");
-	base = yaml_node_get(root, "base");
-	about = yaml_node_get(root, "about");
-	if (ret)
-		goto out;
-	if (!name)
-		ret = yaml_tree_error(tree, root, err, "scenario: expected its name");
-	if (ret)
-		goto out;
-	if (base)
-		ret = read_base(&r, base, depth);
-	if (ret)
-		goto out;
-	ret = scenario_read_name(&r, name, "scenario", s->name);
-	if (ret)
-		goto out;
-	if (about && !about->text)
-		ret = scenario_bad(&r, about, "about", "a text");
-	if (ret)
-		goto out;
-	snprintf(s->about, sizeof(s->about), "%.255s", about ? about->text : "");
-	ret = read_all(&r, root);
-	if (ret)
-		goto out;
-	if (!depth && !s->nr_vms)
-		ret = yaml_tree_error(tree, root, err, "vms: expected at least one");
-out:
+	s->about[0] = 0;
+	ret = fields_read(&r, &scenario_table, yaml_tree_root(tree), s);
+	if (!ret && !depth && !s->nr_vms)
+		ret = fields_error(&r, NULL, "vms: expected at least one");
 	yaml_tree_free(tree);
 	return ret;
 }
@@ -372,5 +392,5 @@ out:
 int scenario_read(struct scenario *s, struct scenario_files *f, const char *path, struct err *err)
 {
 	*s = (struct scenario){ .path = path, .mean_s = NAN };
-	return read_file(s, f, path, 0, err);
+	return scenario_read_file(s, f, path, 0, err);
 }

@@ -105,7 +105,7 @@ bad() { # NAME LINE-AND-REGEX YAML
 	is "$(wc -l <"$T/err")$(cat "$T/out")" 1 "$1: one line, no output"
 }
 top='scenario: x\nbase: today.yaml\nchanges:\n'
-bad "an unknown change" 'bad.yaml:4: changes: expected one of add, scale' "$top  - shrink: {vm: a}\n"
+bad "an unknown change" 'bad.yaml:4: unknown change "shrink": expected one of add, scale' "$top  - shrink: {vm: a}\n"
 bad "an unknown VM" "bad.yaml:4: vm: expected all or one of a, b, got 'c'" "$top  - scale: {vm: c, load: 2}\n"
 bad "an unknown storage" "bad.yaml:5: to: expected one of old, new, got 'moon'" "$top  - scale: {vm: a, load: 2}\n  - migrate: {vm: a, to: moon}\n"
 bad "an unknown key" "bad.yaml:4: .*factor" "$top  - scale: {vm: a, factor: 2}\n"
@@ -116,7 +116,7 @@ bad "a name twice" "bad.yaml:4: a: this name is taken" "$top  - add: {vm: a, pro
 bad "a circle" "bad.yaml:2: base: expected up to 16 files on top of each other" "scenario: x\nbase: bad.yaml\n"
 bad "no storage" "bad.yaml:2: storage: expected a storage, but there is none, got 'old'" "scenario: x\nvms: {a: {profile: a.json, storage: old}}\n"
 bad "nobody" "bad.yaml:1: vms: expected at least one" "scenario: x\n"
-bad "no name" "scenario: expected its name" "base: today.yaml\n"
+bad "no name" "scenario: missing: expected its name" "base: today.yaml\n"
 bad "no predictor" "bad.yaml:2: old: expected either models or db" "scenario: x\nstorages: {old: {}}\n"
 bad "a profile that is not there" "nobody.json" "$top  - add: {vm: c, profile: nobody.json, storage: new}\n"
 jq -s . "$T/a.json" "$T/b.json" >"$T/both.json"

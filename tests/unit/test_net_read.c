@@ -86,12 +86,15 @@ static void refuses(void)
 		{ "colours: [a, b]\nplaces: {p: {tokens: {a: 1}}}\ntransitions: {t: {take: {p: b}}}\n",
 		  "t.yaml:3: place \"p\" knows no colour \"b\"" },
 		{ "colours: [a]\nplaces: {p: {tokens: {a: 1.5}}}\n",
-		  "t.yaml:2: a: expected a whole number from 0 to 4294967295, got 1.5" },
+		  "t.yaml:2: a: expected a whole number from 0 to 4294967295, got '1.5'" },
+		{ "parameters: {n: 3}\ncolours: [a]\nplaces: {p: {tokens: {a: n / 2}}}\n",
+		  "t.yaml:3: a: expected a whole number from 0 to 4294967295, got 'n / 2', which is 1.5" },
 		{ "colours: [a]\nplaces: {p: {token: {a: 1}}}\n",
 		  "t.yaml:2: unknown key \"token\": expected one of queue, colours, tokens, "
-		  "service, priority, capacity, place_capacity, departure" },
+		  "service, priority, capacity, place_capacity, departure; did you mean \"tokens\"?" },
 		{ "colours: [a]\nplaces: {p: {queue: lifo, tokens: {a: 1}}}\n",
-		  "t.yaml:2: expected a strategy: fcfs, ps, is, priority, preemptive or random" },
+		  "t.yaml:2: queue: expected a strategy: fcfs, ps, is, priority, preemptive or "
+		  "random, got 'lifo'" },
 	};
 
 	for (size_t i = 0; i < TAP_NR(cases); i++) {

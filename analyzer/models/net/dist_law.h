@@ -12,10 +12,7 @@
 struct dist_law {
 	const char *name;	   /* in nets; NULL: only QPME writes it so */
 	const char *qpme;	   /* its distribution-function; NULL: not one of its schema */
-	const char *keys[4];	   /* of the numbers, in nets; ended by NULL */
-	const char *attributes[4]; /* the same in QPME */
-	const char *form;	   /* "{alpha: NUMBER, beta: NUMBER}" */
-	double optional; /* what the last number is where a net leaves it out; 0: needed */
+	const char *attributes[4]; /* of the numbers in QPME, in the order of make() */
 	/* v: the numbers. Fails as dist.h says. */
 	int (*make)(struct dist *d, const double *v, struct err *err);
 };

@@ -18,6 +18,7 @@
 
 #include "analyzer/models/num/dist.h"
 #include "base/err.h"
+#include "base/fields.h"
 
 /* Limits against files that ask for all memory. */
 #define NET_MAX_SLOTS	    10000
@@ -131,6 +132,8 @@ int net_read(struct net **out, const char *path, const struct net_setting *setti
 int net_parse(struct net **out, const char *name, const char *text,
 	      const struct net_setting *settings, size_t nr_settings, struct err *err);
 void net_free(struct net *n);
+/* What the keys of a YAML model may hold. */
+extern const struct fields net_table;
 
 /* NET_NONE where there is none. */
 uint32_t net_find_place(const struct net *n, const char *name);

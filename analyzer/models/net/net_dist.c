@@ -8,387 +8,431 @@
 #include "analyzer/models/net/net_dist.h"
 #include "analyzer/models/net/number_file.h"
 
-/* Numbers of one distribution, by key; NaN where the file says nothing. */
-struct arguments {
-	struct net_reader *r;
-	const struct yaml_node *node;
+#define SAID(member) offsetof(struct dist_said, member)
+#define MEMBER(key)                                                                    \
+	{                                                                              \
+		.name = #key, .as = &net_number, .offset = SAID(key), .required = true \
+	}
+#define SQUARE "square matrices of the same size, as lists of rows"
+
+/* Numbers of a list, or of a matrix by rows. */
+struct number_list {
+	double *values; /* owned */
+	size_t nr;	/* numbers of a list, rows of a matrix */
 };
 
-static double net_dist_get(struct arguments *a, const char *key, int *err)
-{
-	const struct yaml_node *n = yaml_node_get(a->node, key);
-	double value = NAN;
+/* What a file says of one distribution; NaN and an empty list where it says nothing. */
+struct dist_said {
+	double value, min, max, mean, rate, k, sd, shape, scale, mu, sigma, scv;
+	double alpha, beta, freedom, p, tau, gamma, cut;
+	struct number_list probabilities, means, values, weights, edges, counts, d0, d1, rates;
+	struct number_list switching;
+};
 
-	if (!*err && n)
-		*err = net_read_value(a->r, n, &value);
-	return value;
+static void dist_said_init(struct dist_said *s)
+{
+	*s = (struct dist_said){ 0 };
+	for (double *v = &s->value; v <= &s->cut; v++)
+		*v = NAN;
 }
 
-static int net_dist_expect(struct arguments *a, const char *what)
+static void dist_said_release(struct dist_said *s)
 {
-	return yaml_tree_error(a->r->tree, a->node, a->r->err, "%s: expected %s", a->node->key,
-			       what);
+	for (struct number_list *l = &s->probabilities; l <= &s->switching; l++)
+		free(l->values);
 }
 
-/* What the distribution itself refuses gets its place. */
-static int net_dist_placed(struct arguments *a, int err, const struct err *why)
+static int dist_read_list(const struct fields_reader *r, const struct field *f,
+			  const struct yaml_node *n, void *to)
 {
-	if (err == -EINVAL)
-		return yaml_tree_error(a->r->tree, a->node, a->r->err, "%s", why->line);
-	return err ? net_read_out_of_memory(a->r) : 0;
-}
+	const struct field *number = f->as ? f->as->item : f->item;
+	struct number_list *list = to;
 
-static int net_dist_allow(struct arguments *a, const char *const *keys)
-{
-	return yaml_tree_keys(a->r->tree, a->node, keys, a->r->err);
-}
+	list->values = calloc(n->nr, sizeof(*list->values));
+	if (!list->values)
+		return fields_no_memory(r);
+	for (; list->nr < n->nr; list->nr++) {
+		int ret = fields_number(r, number, n->items[list->nr], &list->values[list->nr]);
 
-static int read_exponential(struct arguments *a, struct dist *d)
-{
-	static const char *const keys[] = { "mean", "rate", NULL };
-	struct err why = { 0 };
-	int ret = net_dist_allow(a, keys);
-	double mean = net_dist_get(a, "mean", &ret), rate = net_dist_get(a, "rate", &ret);
-
-	if (ret)
-		return ret;
-	if (isnan(mean) == isnan(rate))
-		return net_dist_expect(a, "{mean: TIME} or {rate: NUMBER}");
-	return net_dist_placed(a, dist_exponential(d, isnan(mean) ? 1 / rate : mean, &why), &why);
-}
-
-static int read_erlang(struct arguments *a, struct dist *d)
-{
-	static const char *const keys[] = { "k", "mean", "rate", NULL };
-	struct err why = { 0 };
-	int ret = net_dist_allow(a, keys);
-	double k = net_dist_get(a, "k", &ret), mean = net_dist_get(a, "mean", &ret),
-	       rate = net_dist_get(a, "rate", &ret);
-
-	if (ret)
-		return ret;
-	if (isnan(k) || isnan(mean) == isnan(rate))
-		return net_dist_expect(
-			a, "{k: PHASES, mean: TIME} or {k: PHASES, rate: OF ONE PHASE}");
-	return net_dist_placed(a, dist_erlang(d, k, isnan(mean) ? k / rate : mean, &why), &why);
-}
-
-static int read_gamma(struct arguments *a, struct dist *d)
-{
-	static const char *const keys[] = { "mean", "sd", "shape", "scale", NULL };
-	struct err why = { 0 };
-	int ret = net_dist_allow(a, keys);
-	double mean = net_dist_get(a, "mean", &ret), sd = net_dist_get(a, "sd", &ret);
-	double shape = net_dist_get(a, "shape", &ret), scale = net_dist_get(a, "scale", &ret);
-
-	if (ret)
-		return ret;
-	if (sd < 0)
-		return net_dist_expect(a, "sd of 0 or more");
-	if (!isnan(mean) && !isnan(sd) && isnan(shape) && isnan(scale)) {
-		shape = mean / sd * (mean / sd);
-		scale = sd * sd / mean;
-	} else if (isnan(shape) || isnan(scale) || !isnan(mean) || !isnan(sd)) {
-		return net_dist_expect(a, "{mean: TIME, sd: TIME} or {shape: NUMBER, scale: TIME}");
-	}
-	return net_dist_placed(a, dist_gamma(d, shape, scale, &why), &why);
-}
-
-static int read_lognormal(struct arguments *a, struct dist *d)
-{
-	static const char *const keys[] = { "mean", "sd", "mu", "sigma", NULL };
-	struct err why = { 0 };
-	int ret = net_dist_allow(a, keys);
-	double mean = net_dist_get(a, "mean", &ret), sd = net_dist_get(a, "sd", &ret);
-	double mu = net_dist_get(a, "mu", &ret), sigma = net_dist_get(a, "sigma", &ret);
-
-	if (ret)
-		return ret;
-	if (sd < 0)
-		return net_dist_expect(a, "sd of 0 or more");
-	if (!isnan(mean) && !isnan(sd) && isnan(mu) && isnan(sigma)) {
-		sigma = sqrt(log1p(sd / mean * (sd / mean)));
-		mu = log(mean) - sigma * sigma / 2;
-	} else if (isnan(mu) || isnan(sigma) || !isnan(mean) || !isnan(sd)) {
-		return net_dist_expect(a, "{mean: TIME, sd: TIME} or {mu: NUMBER, sigma: NUMBER}");
-	}
-	return net_dist_placed(a, dist_lognormal(d, mu, sigma, &why), &why);
-}
-
-/* A list of numbers, owned by the caller. */
-static int read_list(struct arguments *a, const struct yaml_node *list, double **out)
-{
-	double *values;
-	int ret = 0;
-
-	if (!list || list->kind != YAML_LIST || !list->nr)
-		return yaml_tree_error(a->r->tree, list ? list : a->node, a->r->err,
-				       "expected a list of numbers");
-	values = calloc(list->nr, sizeof(*values));
-	if (!values)
-		return net_read_out_of_memory(a->r);
-	for (size_t i = 0; i < list->nr; i++) {
-		ret = net_read_value(a->r, list->items[i], &values[i]);
-		if (ret)
-			goto out;
-	}
-out:
-	if (ret)
-		free(values);
-	else
-		*out = values;
-	return ret;
-}
-
-static int read_branches(struct arguments *a, struct dist *d)
-{
-	const struct yaml_node *p = yaml_node_get(a->node, "probabilities");
-	const struct yaml_node *m = yaml_node_get(a->node, "means");
-	double *probabilities = NULL, *means = NULL;
-	struct err why = { 0 };
-	int ret = read_list(a, p, &probabilities);
-
-	if (ret)
-		goto out;
-	ret = read_list(a, m, &means);
-	if (ret)
-		goto out;
-	if (p->nr != m->nr)
-		ret = net_dist_expect(a, "as many means as probabilities");
-	if (ret)
-		goto out;
-	ret = net_dist_placed(a, dist_hyperexponential(d, probabilities, means, p->nr, &why), &why);
-out:
-	free(probabilities);
-	free(means);
-	return ret;
-}
-
-static int read_hyperexponential(struct arguments *a, struct dist *d)
-{
-	static const char *const keys[] = { "mean", "scv", "probabilities", "means", NULL };
-	struct err why = { 0 };
-	int ret = net_dist_allow(a, keys);
-	double mean = net_dist_get(a, "mean", &ret), scv = net_dist_get(a, "scv", &ret);
-	bool branches = yaml_node_get(a->node, "means") || yaml_node_get(a->node, "probabilities");
-
-	if (ret)
-		return ret;
-	if (branches && isnan(mean) && isnan(scv))
-		return read_branches(a, d);
-	if (branches || isnan(mean) || isnan(scv))
-		return net_dist_expect(
-			a, "{mean: TIME, scv: NUMBER} or {probabilities: [...], means: [...]}");
-	return net_dist_placed(a, dist_hyperexponential_fit(d, mean, scv, &why), &why);
-}
-
-/* A file of numbers beside the model: a measured trace. Owned by the caller. */
-static int read_numbers(struct arguments *a, const char *name, double **out, size_t *nr)
-{
-	struct err why = { 0 };
-	char path[4096];
-	int ret;
-
-	if (number_file_path(path, sizeof(path), a->r->net->file, name))
-		return yaml_tree_error(a->r->tree, a->node, a->r->err, "the path is too long");
-	ret = number_file_read(out, nr, path, &why);
-	if (ret == -EINVAL)
-		return err_set(a->r->err, EINVAL, "%s", why.line);
-	return ret ? yaml_tree_error(a->r->tree, a->node, a->r->err, "%s", why.line) : 0;
-}
-
-/* {values: [..], weights: [..]} or {file: TRACE} */
-static int read_empirical(struct arguments *a, struct dist *d)
-{
-	static const char *const keys[] = { "values", "weights", "file", NULL };
-	const struct yaml_node *v = yaml_node_get(a->node, "values");
-	const struct yaml_node *w = yaml_node_get(a->node, "weights");
-	const struct yaml_node *file = yaml_node_get(a->node, "file");
-	double *values = NULL, *weights = NULL;
-	struct err why = { 0 };
-	size_t nr = 0;
-	int ret = net_dist_allow(a, keys);
-
-	if (!ret && (!v == !file || (file && (w || file->kind != YAML_SCALAR))))
-		ret = net_dist_expect(a, "{values: [...], weights: [...]} or {file: NAME}");
-	if (!ret && v) {
-		ret = read_list(a, v, &values);
-		nr = v->nr;
-	} else if (!ret) {
-		ret = read_numbers(a, file->text, &values, &nr);
-	}
-	if (ret)
-		goto out;
-	if (w)
-		ret = read_list(a, w, &weights);
-	if (ret)
-		goto out;
-	if (w && w->nr != nr)
-		ret = net_dist_expect(a, "as many weights as values");
-	if (ret)
-		goto out;
-	ret = net_dist_placed(a, dist_values(d, values, weights, nr, &why), &why);
-out:
-	free(values);
-	free(weights);
-	return ret;
-}
-
-/* {edges: [0, 1, 3], counts: [30, 10]} */
-static int read_histogram(struct arguments *a, struct dist *d)
-{
-	static const char *const keys[] = { "edges", "counts", NULL };
-	const struct yaml_node *e = yaml_node_get(a->node, "edges");
-	const struct yaml_node *c = yaml_node_get(a->node, "counts");
-	double *edges = NULL, *counts = NULL;
-	struct err why = { 0 };
-	int ret = net_dist_allow(a, keys);
-
-	if (ret)
-		goto out;
-	ret = read_list(a, e, &edges);
-	if (ret)
-		goto out;
-	ret = read_list(a, c, &counts);
-	if (ret)
-		goto out;
-	if (e->nr != c->nr + 1)
-		ret = net_dist_expect(a, "one edge more than counts");
-	if (ret)
-		goto out;
-	ret = net_dist_placed(a, dist_histogram(d, edges, counts, c->nr, &why), &why);
-out:
-	free(edges);
-	free(counts);
-	return ret;
-}
-
-/* nr x nr numbers by rows into m. */
-static int read_matrix(struct arguments *a, const struct yaml_node *list, size_t nr, double *m)
-{
-	int ret = 0;
-
-	if (!list || list->kind != YAML_LIST || list->nr != nr)
-		return net_dist_expect(a, "square matrices of the same size, as lists of rows");
-	for (size_t i = 0; i < nr; i++) {
-		const struct yaml_node *row = list->items[i];
-
-		if (row->kind != YAML_LIST || row->nr != nr)
-			return net_dist_expect(
-				a, "square matrices of the same size, as lists of rows");
-		for (size_t k = 0; !ret && k < nr; k++)
-			ret = net_read_value(a->r, row->items[k], &m[i * nr + k]);
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
-static int read_map(struct arguments *a, struct dist *d)
+static int dist_read_matrix(const struct fields_reader *r, const struct field *f,
+			    const struct yaml_node *n, void *to)
 {
-	static const char *const keys[] = { "d0", "d1", NULL };
-	const struct yaml_node *first = yaml_node_get(a->node, "d0");
-	size_t nr = first && first->kind == YAML_LIST ? first->nr : 0;
-	double m[2 * DIST_MAX_PHASES * DIST_MAX_PHASES];
-	struct err why = { 0 };
-	int ret = net_dist_allow(a, keys);
+	struct number_list *list = to;
 
-	if (!ret && (nr < 1 || nr > DIST_MAX_PHASES))
-		ret = net_dist_expect(a, "{d0: MATRIX, d1: MATRIX} of 1 to 64 rows");
-	if (!ret)
-		ret = read_matrix(a, first, nr, m);
-	if (!ret)
-		ret = read_matrix(a, yaml_node_get(a->node, "d1"), nr, m + nr * nr);
-	return ret ? ret : net_dist_placed(a, dist_map(d, m, m + nr * nr, nr, &why), &why);
+	(void)f;
+	list->values = calloc(n->nr * n->nr, sizeof(*list->values));
+	if (!list->values)
+		return fields_no_memory(r);
+	for (; list->nr < n->nr; list->nr++) {
+		const struct yaml_node *row = n->items[list->nr];
+
+		if (row->kind != YAML_LIST || row->nr != n->nr)
+			return fields_error(r, n, "expected " SQUARE);
+		for (size_t k = 0; k < n->nr; k++) {
+			int ret = fields_number(r, &net_number, row->items[k],
+						&list->values[list->nr * n->nr + k]);
+
+			if (ret)
+				return ret;
+		}
+	}
+	return 0;
 }
 
-/* {rates: [..], switching: MATRIX}: the diagonal of switching is not looked at. */
-static int read_mmpp(struct arguments *a, struct dist *d)
+/* A file of numbers beside the model: a measured trace. */
+static int dist_read_file(const struct fields_reader *r, const struct field *f,
+			  const struct yaml_node *n, void *to)
 {
-	static const char *const keys[] = { "rates", "switching", NULL };
-	const struct yaml_node *list = yaml_node_get(a->node, "rates");
-	double d0[DIST_MAX_PHASES * DIST_MAX_PHASES], d1[DIST_MAX_PHASES * DIST_MAX_PHASES] = { 0 };
-	double *rates = NULL;
+	struct number_list *list = to;
 	struct err why = { 0 };
-	int ret = net_dist_allow(a, keys);
-	size_t nr;
+	char path[4096];
+	int ret;
 
-	if (!ret)
-		ret = read_list(a, list, &rates);
-	if (ret)
-		return ret;
-	nr = list->nr;
-	if (nr > DIST_MAX_PHASES)
-		ret = net_dist_expect(a, "64 rates at most");
-	if (!ret)
-		ret = read_matrix(a, yaml_node_get(a->node, "switching"), nr, d0);
-	for (size_t i = 0; !ret && i < nr; i++) {
-		d1[i * nr + i] = rates[i];
-		d0[i * nr + i] = -rates[i];
+	(void)f;
+	if (number_file_path(path, sizeof(path), yaml_tree_name(r->tree), n->text))
+		return fields_error(r, n, "the path is too long");
+	ret = number_file_read(&list->values, &list->nr, path, &why);
+	if (ret == -EINVAL)
+		return err_set(r->err, EINVAL, "%s", why.line);
+	return ret ? fields_error(r, n, "%s", why.line) : 0;
+}
+
+static int make_exponential(struct dist *d, const struct dist_said *s, struct err *why)
+{
+	return dist_exponential(d, isnan(s->mean) ? 1 / s->rate : s->mean, why);
+}
+
+static int make_erlang(struct dist *d, const struct dist_said *s, struct err *why)
+{
+	return dist_erlang(d, s->k, isnan(s->mean) ? s->k / s->rate : s->mean, why);
+}
+
+static int make_gamma(struct dist *d, const struct dist_said *s, struct err *why)
+{
+	if (isnan(s->mean))
+		return dist_gamma(d, s->shape, s->scale, why);
+	if (s->sd < 0)
+		return err_set(why, EINVAL, "gamma: sd: expected 0 or more, got %g", s->sd);
+	return dist_gamma(d, s->mean / s->sd * (s->mean / s->sd), s->sd * s->sd / s->mean, why);
+}
+
+static int make_lognormal(struct dist *d, const struct dist_said *s, struct err *why)
+{
+	double sigma;
+
+	if (isnan(s->mean))
+		return dist_lognormal(d, s->mu, s->sigma, why);
+	if (s->sd < 0)
+		return err_set(why, EINVAL, "lognormal: sd: expected 0 or more, got %g", s->sd);
+	sigma = sqrt(log1p(s->sd / s->mean * (s->sd / s->mean)));
+	return dist_lognormal(d, log(s->mean) - sigma * sigma / 2, sigma, why);
+}
+
+static int make_hyperexponential(struct dist *d, const struct dist_said *s, struct err *why)
+{
+	if (!s->means.nr)
+		return dist_hyperexponential_fit(d, s->mean, s->scv, why);
+	if (s->means.nr != s->probabilities.nr)
+		return err_set(why, EINVAL,
+			       "hyperexponential: expected as many means as probabilities");
+	return dist_hyperexponential(d, s->probabilities.values, s->means.values, s->means.nr, why);
+}
+
+static int make_empirical(struct dist *d, const struct dist_said *s, struct err *why)
+{
+	if (s->weights.nr && s->weights.nr != s->values.nr)
+		return err_set(why, EINVAL, "empirical: expected as many weights as values");
+	return dist_values(d, s->values.values, s->weights.values, s->values.nr, why);
+}
+
+static int make_histogram(struct dist *d, const struct dist_said *s, struct err *why)
+{
+	if (s->edges.nr != s->counts.nr + 1)
+		return err_set(why, EINVAL, "histogram: expected one edge more than counts");
+	return dist_histogram(d, s->edges.values, s->counts.values, s->counts.nr, why);
+}
+
+static int make_map(struct dist *d, const struct dist_said *s, struct err *why)
+{
+	if (s->d0.nr != s->d1.nr)
+		return err_set(why, EINVAL, "map: expected " SQUARE);
+	return dist_map(d, s->d0.values, s->d1.values, s->d0.nr, why);
+}
+
+/* The diagonal of switching is not looked at. */
+static int make_mmpp(struct dist *d, const struct dist_said *s, struct err *why)
+{
+	double d0[DIST_MAX_PHASES * DIST_MAX_PHASES], d1[DIST_MAX_PHASES * DIST_MAX_PHASES] = { 0 };
+	size_t nr = s->rates.nr;
+
+	if (s->switching.nr != nr)
+		return err_set(why, EINVAL, "mmpp: expected " SQUARE);
+	memcpy(d0, s->switching.values, nr * nr * sizeof(*d0));
+	for (size_t i = 0; i < nr; i++) {
+		d1[i * nr + i] = s->rates.values[i];
+		d0[i * nr + i] = -s->rates.values[i];
 		for (size_t k = 0; k < nr; k++)
 			if (k != i)
 				d0[i * nr + i] -= d0[i * nr + k];
 	}
-	free(rates);
-	return ret ? ret : net_dist_placed(a, dist_map(d, d0, d1, nr, &why), &why);
+	return dist_map(d, d0, d1, nr, why);
 }
 
-static int read_law(struct arguments *a, struct dist *d, const struct dist_law *law)
+static int make_normal(struct dist *d, const struct dist_said *s, struct err *why)
 {
-	double v[DIST_LAW_MAX_NUMBERS] = { 0 };
-	struct err why = { 0 };
-	int ret = net_dist_allow(a, law->keys);
-
-	for (int i = 0; !ret && law->keys[i]; i++) {
-		v[i] = net_dist_get(a, law->keys[i], &ret);
-		if (isnan(v[i]) && law->optional > 0 && !law->keys[i + 1])
-			v[i] = law->optional;
-		if (!ret && isnan(v[i]))
-			ret = net_dist_expect(a, law->form);
-	}
-	return ret ? ret : net_dist_placed(a, law->make(d, v, &why), &why);
+	return dist_normal(d, s->mean, s->sd, why);
 }
 
-static const struct {
-	const char *name;
-	int (*read)(struct arguments *a, struct dist *d);
-} kinds[] = {
-	{ "exponential", read_exponential },
-	{ "erlang", read_erlang },
-	{ "gamma", read_gamma },
-	{ "hyperexponential", read_hyperexponential },
-	{ "lognormal", read_lognormal },
-	{ "empirical", read_empirical },
-	{ "histogram", read_histogram },
-	{ "map", read_map },
-	{ "mmpp", read_mmpp },
+static int make_weibull(struct dist *d, const struct dist_said *s, struct err *why)
+{
+	return dist_weibull(d, s->shape, s->scale, why);
+}
+
+static int make_beta(struct dist *d, const struct dist_said *s, struct err *why)
+{
+	return dist_beta(d, s->alpha, s->beta, isnan(s->scale) ? 1 : s->scale, why);
+}
+
+static const struct field list_of_numbers = { .type = FIELD_LIST,
+					      .item = &net_number,
+					      .low = 1,
+					      .read = dist_read_list,
+					      .expected = "a list of numbers" };
+static const struct field list_of_rates = { .type = FIELD_LIST,
+					    .item = &net_number,
+					    .low = 1,
+					    .high = DIST_MAX_PHASES,
+					    .read = dist_read_list,
+					    .expected = "a list of 1 to 64 numbers" };
+static const struct field matrix_row = { .type = FIELD_LIST, .item = &net_number, .low = 1 };
+static const struct field matrix = { .name = "matrix",
+				     .type = FIELD_LIST,
+				     .item = &matrix_row,
+				     .low = 1,
+				     .high = DIST_MAX_PHASES,
+				     .read = dist_read_matrix,
+				     .expected = "a square matrix of 1 to 64 rows" };
+
+static const struct field value_fields[] = { MEMBER(value), { 0 } };
+static const struct field uniform_fields[] = { MEMBER(min), MEMBER(max), { 0 } };
+static const struct field mean_sd_fields[] = { MEMBER(mean), MEMBER(sd), { 0 } };
+static const struct field weibull_fields[] = { MEMBER(shape), MEMBER(scale), { 0 } };
+static const struct field beta_fields[] = {
+	MEMBER(alpha),
+	MEMBER(beta),
+	{ .name = "scale", .as = &net_number, .offset = SAID(scale), .standard = "1" },
+	{ 0 },
+};
+static const struct field freedom_fields[] = { MEMBER(freedom), { 0 } };
+static const struct field p_fields[] = { MEMBER(p), { 0 } };
+static const struct field hyperbolic_fields[] = { MEMBER(alpha), MEMBER(beta), { 0 } };
+static const struct field tau_fields[] = { MEMBER(tau), { 0 } };
+static const struct field k_fields[] = { MEMBER(k), { 0 } };
+static const struct field breit_wigner_fields[] = { MEMBER(mean),
+						    MEMBER(gamma),
+						    MEMBER(cut),
+						    { 0 } };
+static const struct field exponential_fields[] = {
+	{ .name = "mean", .as = &net_number, .offset = SAID(mean), .choice = 1 },
+	{ .name = "rate", .as = &net_number, .offset = SAID(rate), .choice = 1 },
+	{ 0 },
+};
+static const struct field erlang_fields[] = {
+	MEMBER(k),
+	{ .name = "mean", .as = &net_number, .offset = SAID(mean), .choice = 1 },
+	{ .name = "rate",
+	  .as = &net_number,
+	  .offset = SAID(rate),
+	  .choice = 1,
+	  .help = "of one phase" },
+	{ 0 },
+};
+static const struct field gamma_fields[] = {
+	{ .name = "mean", .as = &net_number, .offset = SAID(mean), .choice = 1, .with = "sd" },
+	{ .name = "sd", .as = &net_number, .offset = SAID(sd), .with = "mean" },
+	{ .name = "shape", .as = &net_number, .offset = SAID(shape), .choice = 1, .with = "scale" },
+	{ .name = "scale", .as = &net_number, .offset = SAID(scale), .with = "shape" },
+	{ 0 },
+};
+static const struct field lognormal_fields[] = {
+	{ .name = "mean", .as = &net_number, .offset = SAID(mean), .choice = 1, .with = "sd" },
+	{ .name = "sd", .as = &net_number, .offset = SAID(sd), .with = "mean" },
+	{ .name = "mu", .as = &net_number, .offset = SAID(mu), .choice = 1, .with = "sigma" },
+	{ .name = "sigma", .as = &net_number, .offset = SAID(sigma), .with = "mu" },
+	{ 0 },
+};
+static const struct field hyperexponential_fields[] = {
+	{ .name = "mean", .as = &net_number, .offset = SAID(mean), .choice = 1, .with = "scv" },
+	{ .name = "scv",
+	  .as = &net_number,
+	  .offset = SAID(scv),
+	  .with = "mean",
+	  .help = "squared coefficient of variation" },
+	{ .name = "probabilities",
+	  .as = &list_of_numbers,
+	  .offset = SAID(probabilities),
+	  .choice = 1,
+	  .with = "means" },
+	{ .name = "means", .as = &list_of_numbers, .offset = SAID(means), .with = "probabilities" },
+	{ 0 },
+};
+static const struct field empirical_fields[] = {
+	{ .name = "values", .as = &list_of_numbers, .offset = SAID(values), .choice = 1 },
+	{ .name = "weights", .as = &list_of_numbers, .offset = SAID(weights), .with = "values" },
+	{ .name = "file",
+	  .type = FIELD_TEXT,
+	  .read = dist_read_file,
+	  .offset = SAID(values),
+	  .choice = 1,
+	  .help = "one number per line, beside the net" },
+	{ 0 },
+};
+static const struct field histogram_fields[] = {
+	{ .name = "edges", .as = &list_of_numbers, .offset = SAID(edges), .required = true },
+	{ .name = "counts", .as = &list_of_numbers, .offset = SAID(counts), .required = true },
+	{ 0 },
+};
+static const struct field map_fields[] = {
+	{ .name = "d0", .as = &matrix, .offset = SAID(d0), .required = true },
+	{ .name = "d1", .as = &matrix, .offset = SAID(d1), .required = true },
+	{ 0 },
+};
+static const struct field mmpp_fields[] = {
+	{ .name = "rates", .as = &list_of_rates, .offset = SAID(rates), .required = true },
+	{ .name = "switching",
+	  .as = &matrix,
+	  .offset = SAID(switching),
+	  .required = true,
+	  .help = "rates between the phases; the diagonal is not looked at" },
+	{ 0 },
 };
 
-int net_read_dist(struct net_reader *r, const struct yaml_node *node, struct dist *d)
-{
-	struct arguments a = { .r = r };
-	const struct dist_law *law;
+/* A law that dist_law.h makes of the numbers in its table's order, or one that is made here. */
+struct dist_form {
+	struct fields table;
+	int (*make)(struct dist *d, const struct dist_said *s, struct err *why);
+};
+#define KIND(kind_fields, kind_make, kind_form)                             \
+	{                                                                   \
+		{ .fields = kind_fields, .expected = kind_form }, kind_make \
+	}
+/* In the order of the fields below. */
+static const struct dist_form dist_kinds[] = {
+	KIND(value_fields, NULL, NULL),
+	KIND(exponential_fields, make_exponential, "{mean: TIME} or {rate: NUMBER}"),
+	KIND(erlang_fields, make_erlang,
+	     "{k: PHASES, mean: TIME} or {k: PHASES, rate: OF ONE PHASE}"),
+	KIND(gamma_fields, make_gamma, "{mean: TIME, sd: TIME} or {shape: NUMBER, scale: TIME}"),
+	KIND(hyperexponential_fields, make_hyperexponential,
+	     "{mean: TIME, scv: NUMBER} or {probabilities: [...], means: [...]}"),
+	KIND(lognormal_fields, make_lognormal,
+	     "{mean: TIME, sd: TIME} or {mu: NUMBER, sigma: NUMBER}"),
+	KIND(mean_sd_fields, make_normal, NULL),
+	KIND(mean_sd_fields, NULL, NULL),
+	KIND(uniform_fields, NULL, NULL),
+	KIND(weibull_fields, make_weibull, NULL),
+	KIND(beta_fields, make_beta, NULL),
+	KIND(freedom_fields, NULL, NULL),
+	KIND(p_fields, NULL, NULL),
+	KIND(hyperbolic_fields, NULL, NULL),
+	KIND(tau_fields, NULL, NULL),
+	KIND(freedom_fields, NULL, NULL),
+	KIND(k_fields, NULL, NULL),
+	KIND(breit_wigner_fields, NULL, NULL),
+	KIND(breit_wigner_fields, NULL, NULL),
+	KIND(empirical_fields, make_empirical, "{values: [...], weights: [...]} or {file: NAME}"),
+	KIND(histogram_fields, make_histogram, NULL),
+	KIND(map_fields, make_map, NULL),
+	KIND(mmpp_fields, make_mmpp, NULL),
+};
 
-	if (node->kind != YAML_MAP || node->nr != 1)
-		return yaml_tree_error(r->tree, node, r->err,
-				       "expected one distribution, as in {exponential: {mean: 1}}");
-	a.node = node->items[0];
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		if (strcmp(kinds[i].name, a.node->key))
-			continue;
-		dist_release(d);
-		return kinds[i].read(&a, d);
-	}
-	law = dist_law_find(a.node->key);
-	if (law) {
-		dist_release(d);
-		return read_law(&a, d, law);
-	}
-	return yaml_tree_error(
-		r->tree, a.node, r->err,
-		"no distribution \"%s\": expected deterministic, exponential, erlang, "
-		"gamma, hyperexponential, lognormal, normal, cut_normal, uniform, weibull, beta, "
-		"chi_square, logarithmic, hyperbolic, exponential_power, student_t, von_mises, "
-		"breit_wigner, breit_wigner_mean_square, empirical, histogram, map or mmpp",
-		a.node->key);
+static int make_law(struct dist *d, const char *name, const struct fields *t,
+		    const struct dist_said *s, struct err *why)
+{
+	const struct dist_law *law = dist_law_find(name);
+	double v[DIST_LAW_MAX_NUMBERS] = { 0 };
+
+	for (size_t i = 0; t->fields[i].name; i++)
+		v[i] = *(const double *)((const char *)s + t->fields[i].offset);
+	return law->make(d, v, why);
 }
+
+/* f is one of dist_fields; to is the distribution. */
+static int dist_read(const struct fields_reader *r, const struct field *f,
+		     const struct yaml_node *n, void *to)
+{
+	const struct dist_form *kind = (const struct dist_form *)f->of;
+	struct dist_said said;
+	struct err why = { 0 };
+	int ret;
+
+	dist_said_init(&said);
+	ret = fields_read(r, f->of, n, &said);
+	if (ret)
+		goto out;
+	dist_release(to);
+	ret = kind->make ? kind->make(to, &said, &why) : make_law(to, f->name, f->of, &said, &why);
+	if (ret == -EINVAL)
+		ret = yaml_tree_error(r->tree, n, r->err, "%s", why.line);
+	else if (ret)
+		ret = fields_no_memory(r);
+out:
+	dist_said_release(&said);
+	return ret;
+}
+
+#define DIST(at, dist_name, text)                                                     \
+	{                                                                             \
+		.name = dist_name, .type = FIELD_STRUCT, .of = &dist_kinds[at].table, \
+		.read = dist_read, .help = text                                       \
+	}
+static const struct field dist_fields[] = {
+	DIST(0, "deterministic", NULL),
+	DIST(1, "exponential", NULL),
+	DIST(2, "erlang", NULL),
+	DIST(3, "gamma", NULL),
+	DIST(4, "hyperexponential", NULL),
+	DIST(5, "lognormal", NULL),
+	DIST(6, "normal", "drawn again where it falls below 0"),
+	DIST(7, "cut_normal", "on the whole line; what falls below 0 is 0"),
+	DIST(8, "uniform", NULL),
+	DIST(9, "weibull", NULL),
+	DIST(10, "beta", "scale times a beta variate"),
+	DIST(11, "chi_square", NULL),
+	DIST(12, "logarithmic", "1, 2, 3, ... with probability -p^k / (k ln(1 - p)), 0 < p < 1"),
+	DIST(13, "hyperbolic",
+	     "density ~ exp(-alpha sqrt(1 + x^2) + beta x), |beta| < alpha, on the whole line; what falls "
+	     "below 0 is 0"),
+	DIST(14, "exponential_power",
+	     "density ~ exp(-|x|^tau), tau >= 1, on the whole line; what falls below 0 is 0"),
+	DIST(15, "student_t", "freedom > 2, on the whole line; what falls below 0 is 0"),
+	DIST(16, "von_mises",
+	     "density ~ exp(k cos x) on (-pi, pi), k > 0, on the whole line; what falls below 0 is 0"),
+	DIST(17, "breit_wigner",
+	     "Cauchy of width gamma within mean +- cut, on the whole line; what falls below 0 is 0"),
+	DIST(18, "breit_wigner_mean_square",
+	     "X^2 Cauchy about mean^2 of width mean gamma, X within mean +- cut"),
+	DIST(19, "empirical", "values that were measured"),
+	DIST(20, "histogram", NULL),
+	DIST(21, "map", "Markovian arrival process: rates without and with an arrival"),
+	DIST(22, "mmpp", "Markov-modulated Poisson process"),
+	{ 0 },
+};
+static const struct fields dist_table = {
+	.fields = dist_fields,
+	.one_key = true,
+	.noun = "distribution",
+	.expected = "one distribution, as in {exponential: {mean: 1}}",
+};
+const struct field net_distribution = {
+	.name = "distribution",
+	.type = FIELD_STRUCT,
+	.of = &dist_table,
+	.expected = "one distribution, as in {exponential: {mean: 1}}",
+};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Transitions, modes, arcs and probes of the YAML form. */
+/* The tables of transitions, modes, arcs and probes of a net's YAML. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,164 +7,128 @@
 #include "analyzer/models/net/net_read.h"
 
 /* How a place of this name is called from outside: a subnet stands for its input or output. */
-int net_read_resolve(struct net_reader *r, const struct yaml_node *at, const char *prefix,
-		     const char *name, bool take, uint32_t *place)
+int net_read_resolve(const struct fields_reader *r, const struct yaml_node *at, const char *name,
+		     bool take, uint32_t *place)
 {
+	const struct net_reader *reader = r->context;
 	char full[NET_READ_NAME_BYTES];
-	int ret = net_read_full_name(r, at, prefix, name, full);
+	int ret = net_read_full_name(r, at, name, full);
 
 	if (ret)
 		return ret;
-	for (size_t i = 0; i < r->nr_subnets; i++) {
-		if (!strcmp(r->subnets[i].name, full)) {
-			*place = take ? r->subnets[i].output : r->subnets[i].input;
+	for (size_t i = 0; i < reader->nr_subnets; i++) {
+		if (!strcmp(reader->subnets[i].name, full)) {
+			*place = take ? reader->subnets[i].output : reader->subnets[i].input;
 			return 0;
 		}
 	}
-	*place = net_find_place(r->net, full);
+	*place = net_find_place(reader->net, full);
 	if (*place == NET_NONE)
 		return yaml_tree_error(r->tree, at, r->err, "no place \"%s\"", full);
 	return 0;
 }
 
-static int read_arc(struct net_reader *r, const struct yaml_node *at, uint32_t place,
-		    const char *colour_name, uint64_t count, struct net_arc **arcs, uint32_t *nr)
+/* A colour that the place knows. */
+static int net_read_known_colour(const struct fields_reader *r, const struct yaml_node *at,
+				 const char *name, uint32_t place, uint32_t *colour, uint32_t *slot)
 {
-	uint32_t colour, slot;
-	int ret = net_read_find_colour(r, at, colour_name, &colour);
+	const struct net_reader *reader = r->context;
+	int ret = net_read_find_colour(r, at, name, colour);
 
 	if (ret)
 		return ret;
-	slot = net_find_slot(r->net, place, colour);
-	if (slot == NET_NONE)
+	*slot = net_find_slot(reader->net, place, *colour);
+	if (*slot == NET_NONE)
 		return yaml_tree_error(r->tree, at, r->err, "place \"%s\" knows no colour \"%s\"",
-				       r->net->places[place].name, colour_name);
-	return net_add_arc(arcs, nr, slot, (uint32_t)count) ? net_read_out_of_memory(r) : 0;
-}
-
-/* take or put: places to a colour, a list of colours, or colours with counts. */
-static int read_arcs(struct net_reader *r, const struct yaml_node *map, const char *prefix,
-		     bool take, struct net_arc **arcs, uint32_t *nr)
-{
-	if (map->kind != YAML_MAP)
-		return yaml_tree_error(r->tree, map, r->err,
-				       "%s: expected places and colours, as in {disk: request}",
-				       map->key);
-	for (size_t i = 0; i < map->nr; i++) {
-		const struct yaml_node *item = map->items[i];
-		uint32_t place;
-		int ret = net_read_resolve(r, item, prefix, item->key, take, &place);
-
-		if (!ret && item->kind == YAML_SCALAR)
-			ret = read_arc(r, item, place, item->text, 1, arcs, nr);
-		for (size_t k = 0; !ret && item->kind != YAML_SCALAR && k < item->nr; k++) {
-			const struct yaml_node *c = item->items[k];
-			uint64_t count = 1;
-
-			if (item->kind == YAML_LIST && c->kind != YAML_SCALAR)
-				ret = yaml_tree_error(r->tree, c, r->err, "expected a colour");
-			else if (item->kind == YAML_MAP)
-				ret = net_read_count(r, c, 1, NET_MAX_COUNT, &count);
-			if (!ret)
-				ret = read_arc(r, c, place, c->key ? c->key : c->text, count, arcs,
-					       nr);
-		}
-		if (ret)
-			return ret;
-	}
+				       reader->net->places[place].name, name);
 	return 0;
 }
 
-static int read_mode(struct net_reader *r, const struct yaml_node *node, const char *prefix,
-		     struct net_transition *t, const char *name)
+static const struct field arc_colour = { .type = FIELD_TEXT, .expected = "the name of a colour" };
+static const struct field arc_count = { .type = FIELD_COUNT,
+					.computed = true,
+					.low = 1,
+					.high = NET_MAX_COUNT };
+static const struct field arc_forms[] = {
+	{ .type = FIELD_TEXT },
+	{ .type = FIELD_LIST, .item = &arc_colour, .low = 1 },
+	{ .type = FIELD_MAP, .item = &arc_count },
+	{ 0 },
+};
+
+/* Where arcs of a mode are collected. */
+struct mode_arcs {
+	struct net_arc **arcs;
+	uint32_t *nr;
+};
+
+static int mode_add_arc(const struct fields_reader *r, const struct yaml_node *at, uint32_t place,
+			const struct mode_arcs *to)
 {
-	const struct yaml_node *n;
-	struct net_mode *m = net_add_mode(t, name, node->line);
+	const char *name = at->kind == YAML_SCALAR && !at->key ? at->text : at->key;
+	uint32_t colour, slot;
+	double count = 1;
 	int ret = 0;
 
-	if (!m)
-		return net_read_out_of_memory(r);
-	if ((n = yaml_node_get(node, "take")))
-		ret = read_arcs(r, n, prefix, true, &m->take, &m->nr_take);
-	if (ret)
-		return ret;
-	if ((n = yaml_node_get(node, "put")))
-		ret = read_arcs(r, n, prefix, false, &m->put, &m->nr_put);
-	if (ret)
-		return ret;
-	if (!m->nr_take && !m->nr_put)
-		ret = yaml_tree_error(r->tree, node, r->err,
-				      "mode \"%s\" neither takes nor puts a token", name);
-	return ret;
-}
-
-static int read_modes(struct net_reader *r, const struct yaml_node *node, const char *prefix,
-		      struct net_transition *t)
-{
-	static const char *const keys[] = { "weight", "take", "put", NULL };
-
-	if (node->kind != YAML_MAP || !node->nr)
-		return yaml_tree_error(r->tree, node, r->err, "modes: expected names and modes");
-	for (size_t i = 0; i < node->nr; i++) {
-		const struct yaml_node *item = node->items[i], *weight;
-		int ret = yaml_tree_keys(r->tree, item, keys, r->err);
-
-		if (!ret)
-			ret = read_mode(r, item, prefix, t, item->key);
-		if (!ret && (weight = yaml_node_get(item, "weight")))
-			ret = net_read_positive(r, weight, &t->modes[t->nr_modes - 1].weight);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-static int read_transition(struct net_reader *r, const struct yaml_node *node, const char *prefix)
-{
-	static const char *const keys[] = { "priority", "weight", "time", "modes",
-					    "take",	"put",	  NULL };
-	const struct yaml_node *n, *modes;
-	struct net_transition *t;
-	char name[NET_READ_NAME_BYTES];
-	uint64_t priority = 0;
-	int ret = yaml_tree_keys(r->tree, node, keys, r->err);
-
+	if (!name)
+		return fields_expected(r, &arc_colour, at);
+	if (at->key)
+		ret = fields_number(r, &arc_count, at, &count);
 	if (!ret)
-		ret = net_read_full_name(r, node, prefix, node->key, name);
+		ret = net_read_known_colour(r, at, name, place, &colour, &slot);
 	if (ret)
 		return ret;
-	t = net_add_transition(r->net, name, node->line);
-	if (!t)
-		return net_read_out_of_memory(r);
-	if ((n = yaml_node_get(node, "weight")))
-		ret = net_read_positive(r, n, &t->weight);
-	if (!ret && (n = yaml_node_get(node, "priority")))
-		ret = net_read_count(r, n, 0, NET_MAX_PRIORITY, &priority);
-	t->priority = (uint32_t)priority;
-	if (!ret && (n = yaml_node_get(node, "time"))) {
-		t->timed = true;
-		ret = net_read_dist(r, n, &t->time);
-	}
-	if (!ret && t->timed && yaml_node_get(node, "priority"))
-		ret = yaml_tree_error(r->tree, yaml_node_get(node, "priority"), r->err,
-				      "a timed transition has no priority: immediate ones always "
-				      "fire first");
-	modes = yaml_node_get(node, "modes");
-	if (ret)
-		return ret;
-	if (modes && (yaml_node_get(node, "take") || yaml_node_get(node, "put")))
-		return yaml_tree_error(r->tree, modes, r->err,
-				       "expected either modes, or take and put");
-	return modes ? read_modes(r, modes, prefix, t) : read_mode(r, node, prefix, t, "only");
+	return net_add_arc(to->arcs, to->nr, slot, (uint32_t)count) ? fields_no_memory(r) : 0;
 }
 
-int net_read_transitions(struct net_reader *r, const struct yaml_node *node, const char *prefix)
+/* A place to a colour, a list of colours, or colours with counts. */
+static int mode_read_arcs_of_place(const struct fields_reader *r, const struct yaml_node *n,
+				   bool take, const struct mode_arcs *to)
 {
-	if (node && node->kind != YAML_MAP)
-		return yaml_tree_error(r->tree, node, r->err,
-				       "transitions: expected names and transitions");
-	for (size_t i = 0; node && i < node->nr; i++) {
-		int ret = read_transition(r, node->items[i], prefix);
+	uint32_t place, colour, slot;
+	int ret = net_read_resolve(r, n, n->key, take, &place);
+
+	if (ret)
+		return ret;
+	if (n->kind == YAML_SCALAR) {
+		ret = net_read_known_colour(r, n, n->text, place, &colour, &slot);
+		if (!ret && net_add_arc(to->arcs, to->nr, slot, 1))
+			ret = fields_no_memory(r);
+		return ret;
+	}
+	for (size_t k = 0; k < n->nr; k++) {
+		ret = mode_add_arc(r, n->items[k], place, to);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* What a file says of a transition; the mode is the one that is read. */
+struct net_transition_said {
+	struct net_transition *t;
+	struct net_mode *mode;
+	unsigned line;
+	double weight;
+	uint64_t priority;
+};
+#define SAID(member) offsetof(struct net_transition_said, member)
+
+static int mode_read_arcs(const struct fields_reader *r, const struct field *f,
+			  const struct yaml_node *n, void *to)
+{
+	struct net_transition_said *said = to;
+	bool take = !strcmp(f->name, "take");
+	struct mode_arcs arcs;
+
+	if (!said->mode)
+		said->mode = net_add_mode(said->t, "only", said->line);
+	if (!said->mode)
+		return fields_no_memory(r);
+	arcs.arcs = take ? &said->mode->take : &said->mode->put;
+	arcs.nr = take ? &said->mode->nr_take : &said->mode->nr_put;
+	for (size_t i = 0; i < n->nr; i++) {
+		int ret = mode_read_arcs_of_place(r, n->items[i], take, &arcs);
 
 		if (ret)
 			return ret;
@@ -172,82 +136,225 @@ int net_read_transitions(struct net_reader *r, const struct yaml_node *node, con
 	return 0;
 }
 
-/* {enter: PLACE} or {leave: PLACE}. */
-static int read_event(struct net_reader *r, const struct yaml_node *probe, const char *key,
-		      uint32_t *place, bool *leave)
-{
-	static const char *const keys[] = { "enter", "leave", NULL };
-	const struct yaml_node *node = yaml_node_get(probe, key), *name;
-	int ret;
+static const struct field net_arc = { .type = FIELD_EITHER, .item = arc_forms };
+static const struct field net_arcs = {
+	.name = "arcs",
+	.type = FIELD_MAP,
+	.item = &net_arc,
+	.read = mode_read_arcs,
+	.expected = "places and colours, as in {disk: request}",
+	.help = "Places (a subnet stands for its output or input) to a colour, a list of colours, or colours "
+		"with counts.",
+};
+static const struct field net_weight = { .name = "weight",
+					 .type = FIELD_NUMBER,
+					 .above = true,
+					 .computed = true,
+					 .expected = "more than 0" };
 
-	if (!node)
-		return yaml_tree_error(r->tree, probe, r->err, "probe \"%s\" has no \"%s\"",
-				       probe->key, key);
-	ret = yaml_tree_keys(r->tree, node, keys, r->err);
-	if (ret)
-		return ret;
-	if (node->nr != 1 || node->items[0]->kind != YAML_SCALAR)
-		return yaml_tree_error(r->tree, node, r->err,
-				       "%s: expected {enter: PLACE} or {leave: PLACE}", key);
-	name = node->items[0];
-	*leave = !strcmp(name->key, "leave");
-	return net_read_resolve(r, name, "", name->text, *leave, place);
+static const struct field mode_fields[] = {
+	{ .name = "weight", .as = &net_weight, .offset = SAID(weight) },
+	{ .name = "take", .as = &net_arcs },
+	{ .name = "put", .as = &net_arcs },
+	{ 0 },
+};
+static const struct fields mode_table = { .name = "mode", .fields = mode_fields };
+
+static int mode_check(const struct fields_reader *r, const struct yaml_node *n,
+		      const struct net_transition_said *said, const char *name)
+{
+	if (said->mode && (said->mode->nr_take || said->mode->nr_put))
+		return 0;
+	return yaml_tree_error(r->tree, n, r->err, "mode \"%s\" neither takes nor puts a token",
+			       name);
 }
 
-static int probe_colour(struct net_reader *r, const struct yaml_node *at, uint32_t place,
-			uint32_t *colour)
+static int transition_read_mode(const struct fields_reader *r, const struct field *f,
+				const struct yaml_node *n, void *to)
 {
+	const struct net_transition_said *whole = to;
+	struct net_transition_said said = { .t = whole->t, .weight = 1 };
 	int ret;
 
-	if (!at || at->kind != YAML_SCALAR)
-		return yaml_tree_error(r->tree, at, r->err,
-				       "expected a colour, or two where it changes on the way");
-	ret = net_read_find_colour(r, at, at->text, colour);
+	said.mode = net_add_mode(said.t, n->key, n->line);
+	if (!said.mode)
+		return fields_no_memory(r);
+	ret = fields_read(r, f->of, n, &said);
 	if (ret)
 		return ret;
-	if (net_find_slot(r->net, place, *colour) == NET_NONE)
-		ret = yaml_tree_error(r->tree, at, r->err, "place \"%s\" knows no colour \"%s\"",
-				      r->net->places[place].name, at->text);
-	return ret;
+	said.mode->weight = said.weight;
+	return mode_check(r, n, &said, n->key);
 }
 
-static int read_probe(struct net_reader *r, const struct yaml_node *node)
+static int transition_read_time(const struct fields_reader *r, const struct field *f,
+				const struct yaml_node *n, void *to)
 {
-	static const char *const keys[] = { "from", "to", "colour", NULL };
-	const struct yaml_node *colour = yaml_node_get(node, "colour");
+	struct net_transition_said *said = to;
+
+	(void)f;
+	said->t->timed = true;
+	return fields_read_value(r, &net_distribution, n, &said->t->time);
+}
+
+static const struct field mode_item = { .type = FIELD_STRUCT,
+					.of = &mode_table,
+					.read = transition_read_mode };
+static const struct field transition_fields[] = {
+	{ .name = "weight", .as = &net_weight, .offset = SAID(weight) },
+	{ .name = "priority",
+	  .type = FIELD_COUNT,
+	  .computed = true,
+	  .high = NET_MAX_PRIORITY,
+	  .offset = SAID(priority),
+	  .help = "Of immediate transitions: higher fires first." },
+	{ .name = "time", .as = &net_distribution, .read = transition_read_time },
+	{ .name = "modes", .type = FIELD_MAP, .item = &mode_item, .low = 1 },
+	{ .name = "take", .as = &net_arcs, .without = "modes" },
+	{ .name = "put", .as = &net_arcs, .without = "modes" },
+	{ 0 },
+};
+static const struct fields transition_table = { .name = "transition", .fields = transition_fields };
+
+static int net_read_transition(const struct fields_reader *r, const struct field *f,
+			       const struct yaml_node *n, void *to)
+{
+	struct net_reader *reader = r->context;
+	struct net_transition_said said = { .weight = 1, .line = n->line };
+	char name[NET_READ_NAME_BYTES];
+	int ret = net_read_full_name(r, n, n->key, name);
+
+	(void)to;
+	if (ret)
+		return ret;
+	said.t = net_add_transition(reader->net, name, n->line);
+	if (!said.t)
+		return fields_no_memory(r);
+	ret = fields_read(r, f->of, n, &said);
+	if (ret)
+		return ret;
+	said.t->weight = said.weight;
+	said.t->priority = (uint32_t)said.priority;
+	if (said.t->timed && yaml_node_get(n, "priority"))
+		return fields_error(
+			r, yaml_node_get(n, "priority"),
+			"a timed transition has none: immediate ones always fire first");
+	return yaml_node_get(n, "modes") ? 0 : mode_check(r, n, &said, "only");
+}
+
+static const struct field transition_item = { .type = FIELD_STRUCT,
+					      .of = &transition_table,
+					      .read = net_read_transition };
+const struct field net_transitions = { .name = "transitions",
+				       .type = FIELD_MAP,
+				       .item = &transition_item,
+				       .expected = "names and transitions" };
+
+/* to is the place; whether it is left stands behind it. */
+struct net_event_said {
+	uint32_t place;
+	bool leave;
+};
+
+static int event_read(const struct fields_reader *r, const struct field *f,
+		      const struct yaml_node *n, void *to)
+{
+	struct net_event_said *event = to;
+
+	event->leave = !strcmp(f->name, "leave");
+	return net_read_resolve(r, n, n->text, event->leave, &event->place);
+}
+
+static const struct field event_fields[] = {
+	{ .name = "enter", .type = FIELD_TEXT, .read = event_read },
+	{ .name = "leave", .type = FIELD_TEXT, .read = event_read },
+	{ 0 },
+};
+static const struct fields event_table = { .name = "event",
+					   .fields = event_fields,
+					   .one_key = true,
+					   .expected = "{enter: PLACE} or {leave: PLACE}" };
+
+struct net_probe_said {
+	struct net_event_said from, to;
+	uint32_t from_colour, to_colour;
+};
+#define PROBE(member) offsetof(struct net_probe_said, member)
+
+/* One colour, or two where it changes on the way. */
+static int probe_read_colour(const struct fields_reader *r, const struct field *f,
+			     const struct yaml_node *n, void *to)
+{
+	struct net_probe_said *said = to;
+	bool two = n->kind == YAML_LIST && n->nr == 2;
+	const struct yaml_node *first = two ? n->items[0] : n, *last = two ? n->items[1] : n;
+	uint32_t slot;
+	int ret;
+
+	if (first->kind != YAML_SCALAR || last->kind != YAML_SCALAR)
+		return fields_expected(r, f, n);
+	ret = net_read_known_colour(r, first, first->text, said->from.place, &said->from_colour,
+				    &slot);
+	return ret ? ret
+		   : net_read_known_colour(r, last, last->text, said->to.place, &said->to_colour,
+					   &slot);
+}
+
+static const struct field probe_colours[] = {
+	{ .type = FIELD_TEXT },
+	{ .type = FIELD_LIST, .item = &arc_colour, .low = 2, .high = 2 },
+	{ 0 },
+};
+static const struct field probe_fields[] = {
+	{ .name = "from",
+	  .type = FIELD_STRUCT,
+	  .of = &event_table,
+	  .offset = PROBE(from),
+	  .required = true,
+	  .expected = "{enter: PLACE} or {leave: PLACE}" },
+	{ .name = "to",
+	  .type = FIELD_STRUCT,
+	  .of = &event_table,
+	  .offset = PROBE(to),
+	  .required = true,
+	  .expected = "{enter: PLACE} or {leave: PLACE}" },
+	{ .name = "colour",
+	  .type = FIELD_EITHER,
+	  .item = probe_colours,
+	  .read = probe_read_colour,
+	  .required = true,
+	  .expected = "a colour, or two where it changes on the way",
+	  .help = "One colour, or two where it changes on the way." },
+	{ 0 },
+};
+static const struct fields probe_table = { .fields = probe_fields };
+
+static int net_read_probe(const struct fields_reader *r, const struct field *f,
+			  const struct yaml_node *n, void *to)
+{
+	struct net_reader *reader = r->context;
+	struct net_probe_said said = { 0 };
 	struct net_probe *p;
-	bool two = colour && colour->kind == YAML_LIST && colour->nr == 2;
-	int ret = yaml_tree_keys(r->tree, node, keys, r->err);
+	int ret = fields_read(r, f->of, n, &said);
 
+	(void)to;
 	if (ret)
 		return ret;
-	if (!colour)
-		return yaml_tree_error(r->tree, node, r->err, "probe \"%s\" has no \"colour\"",
-				       node->key);
-	p = net_add_probe(r->net, node->key, node->line);
+	p = net_add_probe(reader->net, n->key, n->line);
 	if (!p)
-		return net_read_out_of_memory(r);
-	ret = read_event(r, node, "from", &p->from_place, &p->from_leave);
-	if (ret)
-		return ret;
-	ret = read_event(r, node, "to", &p->to_place, &p->to_leave);
-	if (ret)
-		return ret;
-	ret = probe_colour(r, two ? colour->items[0] : colour, p->from_place, &p->from_colour);
-	if (ret)
-		return ret;
-	return probe_colour(r, two ? colour->items[1] : colour, p->to_place, &p->to_colour);
-}
-
-int net_read_probes(struct net_reader *r, const struct yaml_node *node)
-{
-	if (node && node->kind != YAML_MAP)
-		return yaml_tree_error(r->tree, node, r->err, "probes: expected names and probes");
-	for (size_t i = 0; node && i < node->nr; i++) {
-		int ret = read_probe(r, node->items[i]);
-
-		if (ret)
-			return ret;
-	}
+		return fields_no_memory(r);
+	p->from_place = said.from.place;
+	p->from_leave = said.from.leave;
+	p->to_place = said.to.place;
+	p->to_leave = said.to.leave;
+	p->from_colour = said.from_colour;
+	p->to_colour = said.to_colour;
 	return 0;
 }
+
+static const struct field probe_item = { .type = FIELD_STRUCT,
+					 .of = &probe_table,
+					 .read = net_read_probe };
+const struct field net_probes = { .name = "probes",
+				  .type = FIELD_MAP,
+				  .item = &probe_item,
+				  .expected = "names and probes" };
