@@ -77,6 +77,7 @@ static void clear_period(struct window *w, uint64_t begin_ns)
 	idc_init(&w->idc, begin_ns);
 	size_mix_clear(&w->sizes);
 	latency_clear(&w->latency);
+	durability_clear(&w->durability);
 	for (size_t i = 0; i < NR_LISTS; i++)
 		sequential_clear(&w->lists[i]);
 	footprint_clear(&w->footprint);
@@ -97,6 +98,7 @@ void window_resume(struct window *w, uint64_t begin_ns)
 {
 	window_clear(w, begin_ns);
 	closed_forget_completions(&w->closed);
+	durability_forget(&w->durability);
 }
 
 void window_reset(struct window *w, uint64_t begin_ns)
@@ -110,6 +112,7 @@ void window_reset(struct window *w, uint64_t begin_ns)
 	w->blocks_left = WINDOW_FIRST_BLOCKS;
 	reuse_reset(&w->reuse);
 	w->tick = (struct clock_tick){ 0 };
+	w->durability = (struct durability){ 0 };
 }
 
 void window_unwatched(struct window *w, uint64_t begin_ns, uint64_t end_ns)
@@ -117,6 +120,7 @@ void window_unwatched(struct window *w, uint64_t begin_ns, uint64_t end_ns)
 	open_break(&w->open, end_ns);
 	idc_skip(&w->idc, begin_ns, end_ns);
 	closed_forget_completions(&w->closed);
+	durability_forget(&w->durability);
 }
 
 static int add_pattern(struct window *w, const struct request *r, size_t nr)
@@ -214,6 +218,7 @@ static int add_responses(struct window *w, const struct request *r, size_t nr)
 {
 	int ret = latency_add_many(&w->latency, r, nr);
 
+	durability_add_many(&w->durability, r, nr);
 	return w->config.cheap ? ret : ret | hotspot_add_many(&w->hotspot, r, nr);
 }
 
@@ -319,6 +324,7 @@ int window_merge(struct window *dst, const struct window *src)
 	idc_merge(&dst->idc, &src->idc);
 	ret |= closed_merge(&dst->closed, &src->closed);
 	ret |= latency_merge(&dst->latency, &src->latency);
+	durability_merge(&dst->durability, &src->durability);
 	for (size_t i = 0; i < NR_LISTS; i++)
 		sequential_merge(&dst->lists[i], &src->lists[i]);
 	ret |= merge_footprints(dst, src);

@@ -7,6 +7,7 @@
 
 #include "workload/clock_tick.h"
 #include "workload/closed.h"
+#include "workload/durability.h"
 #include "workload/fileset.h"
 #include "workload/footprint.h"
 #include "workload/hotspot.h"
@@ -42,6 +43,7 @@ struct window {
 	struct idc idc;
 	struct size_mix sizes;
 	struct latency latency;
+	struct durability durability;
 	struct sequential lists[NR_LISTS];
 	struct footprint footprint;  /* of the period */
 	struct footprint cumulative; /* of the periods before it */

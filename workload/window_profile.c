@@ -19,6 +19,9 @@ static void profile_counts(const struct window *w, struct profile *p)
 	p->kernel_thread_requests = w->closed.nr_kernel;
 	p->own_requests = w->own_requests;
 	p->paused_requests = w->latency.paused;
+	p->durability.forced_writes = w->durability.forced;
+	p->durability.flushing_writes = w->durability.flushing;
+	p->durability.awaited_flushes = w->durability.awaited;
 }
 
 /* What the clock of the arrivals is too coarse for is unknown. */

@@ -108,7 +108,7 @@ void disk_counters_profile(const struct disk_counters *change, double seconds, s
 	uint64_t nr = 0, ms = 0;
 
 	p->unknown = UNKNOWN_OTHER | UNKNOWN_ERRORS | UNKNOWN_REQUEUES | UNKNOWN_KERNEL_THREAD |
-		     UNKNOWN_OWN;
+		     UNKNOWN_OWN | UNKNOWN_DURABILITY;
 	p->unknown |= change->nr_columns < DISK_COUNTERS_DISCARDS ? UNKNOWN_DISCARD : 0;
 	p->unknown |= change->nr_columns < DISK_COUNTERS_FLUSHES ? UNKNOWN_FLUSH : 0;
 	for (int i = 0; i < DISK_OPERATIONS; i++) {

@@ -100,6 +100,30 @@ static void print_pauses(const struct profile *p, FILE *out)
 			p->paused_requests);
 }
 
+/* How the load makes its data durable; nothing where it does not, or where nobody knows. */
+static void print_durability(const struct profile *p, FILE *out)
+{
+	uint64_t flushes = p->requests[OPERATION_FLUSH];
+	double writes = (double)p->requests[OPERATION_WRITE];
+	char rate[UNITS_BYTES], share[UNITS_BYTES], forced[UNITS_BYTES];
+
+	if (flushes) {
+		fprintf(out, "  flushes       %s/s",
+			units_count((double)flushes / profile_rate_s(p), rate));
+		if (!(p->unknown & UNKNOWN_DURABILITY))
+			fprintf(out, ", %s of them awaited by the thread that writes next",
+				profile_text_percent((double)p->durability.awaited_flushes /
+							     (double)flushes,
+						     share));
+		fputc('\n', out);
+	}
+	if (p->durability.forced_writes || p->durability.flushing_writes)
+		fprintf(out, "  durable       %s of the writes are forced (FUA), %s flush before\n",
+			profile_text_percent((double)p->durability.forced_writes / writes, forced),
+			profile_text_percent((double)p->durability.flushing_writes / writes,
+					     share));
+}
+
 static void print_requests(const struct profile *p, FILE *out)
 {
 	uint64_t reads = p->requests[OPERATION_READ], writes = p->requests[OPERATION_WRITE];
@@ -127,6 +151,7 @@ static void print_requests(const struct profile *p, FILE *out)
 		fprintf(out, "                without response time: %.0f (%.3g %%)\n",
 			profile_untimed_requests(p), 100 * profile_untimed_ratio(p));
 	print_pauses(p, out);
+	print_durability(p, out);
 	if (profile_is_undivided(p))
 		fprintf(out, "  throughput    %s/s, reads and writes not told apart\n",
 			units_bytes(profile_text_rate(profile_data_bytes(p), p), read));

@@ -199,6 +199,10 @@ static void leave_unknown(struct profile *p)
 	if (p->source != SOURCE_IMPORT)
 		return;
 	p->unknown |= UNKNOWN_KERNEL_THREAD | UNKNOWN_OWN;
+	/* Most foreign formats know neither flushes nor flags; one that does shows it where there are some. */
+	if (!p->requests[OPERATION_FLUSH] && !p->durability.forced_writes &&
+	    !p->durability.flushing_writes)
+		p->unknown |= UNKNOWN_DURABILITY;
 	if (p->read.response.stage[STAGE_DEVICE].nr == 0 &&
 	    p->write.response.stage[STAGE_DEVICE].nr == 0 && !p->errors && !p->requeues)
 		p->unknown |= UNKNOWN_ERRORS | UNKNOWN_REQUEUES;

@@ -35,7 +35,7 @@ struct job {
 static bool cmd_headroom_thinks(const struct job *job)
 {
 	for (size_t i = 0; i < job->nr_loads; i++)
-		if (load_think_s(&job->loads[i]) > 0)
+		if (load_away_s(&job->loads[i]) > 0)
 			return true;
 	return false;
 }

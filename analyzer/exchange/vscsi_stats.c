@@ -228,7 +228,7 @@ static int fill_profile(const struct reading *r, const struct disk *d, const cha
 	p->begin_s = (double)begin_real_ns / 1e9;
 	p->end_s = p->begin_s + gap_s * (d->kind[INTERARRIVAL].count + 1);
 	p->unknown = UNKNOWN_DISCARD | UNKNOWN_FLUSH | UNKNOWN_OTHER | UNKNOWN_ERRORS |
-		     UNKNOWN_REQUEUES | UNKNOWN_KERNEL_THREAD | UNKNOWN_OWN;
+		     UNKNOWN_REQUEUES | UNKNOWN_KERNEL_THREAD | UNKNOWN_OWN | UNKNOWN_DURABILITY;
 	fill_direction(d, LENGTH_READ, LATENCY_READ, OPERATION_READ, &p->read, p);
 	fill_direction(d, LENGTH_WRITE, LATENCY_WRITE, OPERATION_WRITE, &p->write, p);
 	p->open.interarrival_mean_s = gap_s;

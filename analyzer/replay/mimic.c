@@ -530,7 +530,6 @@ static void note_slow_rates(struct mimic *m)
 int mimic_make(struct mimic *m, const struct profile *p, const struct mimic_options *o,
 	       struct err *err)
 {
-	uint64_t flushes = p->requests[OPERATION_FLUSH], writes = p->requests[OPERATION_WRITE];
 	struct aims aims = { .think_s = NAN,
 			     .depth = NAN,
 			     .rate_factor = 1,
@@ -561,9 +560,7 @@ int mimic_make(struct mimic *m, const struct profile *p, const struct mimic_opti
 			ret = make_sequential(m, p, k, aims.ratio_more[k]);
 	make_files(m, p, o);
 	note_slow_rates(m);
-	if (flushes && writes)
-		m->fsync =
-			(unsigned int)fmax(1, fmin(1e6, round((double)writes / (double)flushes)));
+	mimic_make_durable(m, p);
 	return ret ? ret : m->notes.error;
 }
 

@@ -89,6 +89,7 @@ struct mimic {
 	bool by_zones;	       /* rather than by fio's own law */
 	bool random_map;       /* no place twice before all were touched */
 	unsigned int fsync;    /* writes to a flush; 0 none */
+	bool forced;	       /* writes are forced (FUA) */
 	unsigned int nr_files; /* in a folder */
 	uint64_t file_bytes;
 	const char *target; /* borrowed */
@@ -105,6 +106,8 @@ struct mimic {
 int mimic_make(struct mimic *m, const struct profile *p, const struct mimic_options *o,
 	       struct err *err);
 void mimic_release(struct mimic *m);
+/* A part of it: flushes and forced writes, with a note on what differs from the profile. */
+void mimic_make_durable(struct mimic *m, const struct profile *p);
 /* Whether fio can be asked for the rate by rate_iops, which takes whole numbers. */
 bool mimic_whole_rate(double rate_per_s);
 /* The job, appended. 0 or -ENOMEM. */

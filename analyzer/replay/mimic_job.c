@@ -208,6 +208,8 @@ static void put_logs(const struct mimic *m, struct buf *out)
 		   "\n[bursts]\nioengine=libaio\niodepth=%u\ndirect=1\nthread=1\nruntime=%.0fms\n"
 		   "read_iolog=%s\n",
 		   m->log_depth, m->duration_s * 1e3, m->log);
+	if (m->forced)
+		buf_printf(out, "sync=dsync\n");
 	if (m->fsync)
 		buf_printf(out,
 			   "\n[flushes]\nioengine=psync\ndirect=1\nthread=1\nruntime=%.0fms\n"
@@ -228,7 +230,9 @@ static void put_clients(const struct mimic *m, struct buf *out)
 	put_sizes(m, out);
 	put_places(m, out);
 	if (m->fsync)
-		buf_printf(out, "fsync=%u\n", m->fsync);
+		buf_printf(out, "fdatasync=%u\n", m->fsync);
+	if (m->forced)
+		buf_printf(out, "sync=dsync\n");
 	if (m->open)
 		put_open(m, out);
 	else
@@ -241,6 +245,7 @@ static void put_readers(const struct mimic *m, struct buf *out)
 	struct mimic reads = *m;
 
 	reads.fsync = 0;
+	reads.forced = false;
 	reads.side[0].share = 1;
 	reads.side[1].nr_split = 0;
 	put_clients(&reads, out);

@@ -162,6 +162,27 @@ static void page_other_operations(const struct profile *p, char *text, size_t by
 	}
 }
 
+/* How the load makes its data durable, where it does and somebody counted. */
+static void durability_facts(struct page *pg, const struct profile *p)
+{
+	double flushes = (double)p->requests[OPERATION_FLUSH];
+	double writes = (double)p->requests[OPERATION_WRITE];
+	struct label rate, awaited, forced;
+	char value[64], more[128];
+
+	if (p->unknown & UNKNOWN_DURABILITY || !(flushes > 0 || p->durability.forced_writes))
+		return;
+	snprintf(value, sizeof(value), "%s flushes/s",
+		 label_count(&rate, flushes / profile_rate_s(p)));
+	snprintf(more, sizeof(more), "%s of them awaited, %s of the writes forced",
+		 flushes > 0
+			 ? label_percent(&awaited, (double)p->durability.awaited_flushes / flushes)
+			 : "none",
+		 writes > 0 ? label_percent(&forced, (double)p->durability.forced_writes / writes)
+			    : "none");
+	page_fact(pg, "Durability", value, more);
+}
+
 static void page_facts(struct page *pg)
 {
 	const struct profile *p = &pg->r->all;
@@ -182,6 +203,7 @@ static void page_facts(struct page *pg)
 	time_facts(pg, &p->read.response, "Reads, 95 % within");
 	time_facts(pg, &p->write.response, "Writes, 95 % within");
 	time_facts(pg, &p->flush, "Flushes, 95 % within");
+	durability_facts(pg, p);
 	if (p->lost)
 		snprintf(more, sizeof(more), "%s requests lost", label_count(&a, (double)p->lost));
 	else

@@ -96,6 +96,9 @@ static int profile_sum_add(struct profile *sum, const struct profile *p)
 	if (!ret)
 		ret = add_direction(&sum->write, &p->write, before[1],
 				    (double)p->requests[OPERATION_WRITE]);
+	sum->durability.forced_writes += p->durability.forced_writes;
+	sum->durability.flushing_writes += p->durability.flushing_writes;
+	sum->durability.awaited_flushes += p->durability.awaited_flushes;
 	sum->flush.total_mean_s =
 		profile_sum_blend(sum->flush.total_mean_s, (double)sum->requests[OPERATION_FLUSH],
 				  p->flush.total_mean_s, (double)p->requests[OPERATION_FLUSH]);

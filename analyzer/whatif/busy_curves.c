@@ -253,7 +253,7 @@ int busy_curves_make(struct busy_curves *c, struct predictor *p, const struct pr
 	load_facts_join(f, nr, &joined);
 	for (size_t i = 0; i < nr; i++) {
 		c->clients += fmax(f[i].concurrency, 1);
-		c->think_s += fmax(f[i].concurrency, 1) * load_think_s(&f[i]);
+		c->think_s += fmax(f[i].concurrency, 1) * load_away_s(&f[i]);
 	}
 	c->think_s /= c->clients;
 	if (!(c->think_s > 0))
@@ -307,7 +307,7 @@ int busy_curves_ask(const struct busy_curves *c, const struct load_facts *f, siz
 
 	for (size_t i = 0; i < nr && !ret; i++) {
 		n[i] = fmax(f[i].concurrency, 1) * clients;
-		z[i] = load_think_s(&f[i]) * think;
+		z[i] = load_think_s(&f[i]) * think + load_flush_wait_s(&f[i]);
 	}
 	for (int end = BUSY_NR_ENDS - 1; end >= 0 && !ret; end--) { /* what is predicted last */
 		out[end] = NAN;

@@ -105,6 +105,69 @@ double load_watched_s(const struct profile *p)
 	return watched_s > 0 ? watched_s : p->end_s - p->begin_s;
 }
 
+static void take_flushes(const struct profile *p, struct load_facts *out)
+{
+	double flushes = (double)p->requests[OPERATION_FLUSH];
+	double writes = (double)p->requests[OPERATION_WRITE];
+	bool known = !(p->unknown & UNKNOWN_DURABILITY);
+
+	out->flush_per_s = p->unknown & UNKNOWN_FLUSH ? NAN : flushes / load_watched_s(p);
+	out->flush_s = flushes > 0 ? profile_mean_s(&p->flush, STAGE_TOTAL) : NAN;
+	out->awaited_ratio = known && flushes > 0
+				     ? fmin(1, (double)p->durability.awaited_flushes / flushes)
+				     : NAN;
+	out->forced_ratio =
+		known && writes > 0 ? fmin(1, (double)p->durability.forced_writes / writes) : NAN;
+}
+
+static bool has_percentiles(const struct response_times *r)
+{
+	return r->stage[STAGE_TOTAL].nr > 0;
+}
+
+static unsigned int find_missing(const struct profile *p, const struct load_facts *f)
+{
+	const struct direction_profile *sides[2] = { &p->read, &p->write };
+	unsigned int missing = 0;
+
+	missing |= isnan(f->in_flight) ? LOAD_NO_IN_FLIGHT : 0;
+	missing |= isnan(f->clients) ? LOAD_NO_CLIENTS : 0;
+	missing |= isnan(f->sequential_ratio) ? LOAD_NO_PATTERN : 0;
+	missing |= isnan(f->range_bytes) ? LOAD_NO_RANGE : 0;
+	missing |= isnan(f->flush_per_s) ? LOAD_NO_FLUSHES : 0;
+	missing |= f->flush_per_s > 0 && isnan(f->flush_s) ? LOAD_NO_FLUSH_TIMES : 0;
+	missing |= p->unknown & UNKNOWN_DURABILITY ? LOAD_NO_DURABILITY : 0;
+	for (int side = 0; side < 2; side++) {
+		if (!load_facts_has(f, side))
+			continue;
+		missing |= sides[side]->nr_sizes ? 0 : LOAD_NO_SIZES;
+		missing |= has_percentiles(&sides[side]->response) ? 0 : LOAD_NO_PERCENTILES;
+	}
+	return missing;
+}
+
+void load_facts_say_missing(unsigned int missing, char *out, size_t bytes)
+{
+	static const char *const words[] = {
+		"requests in flight",
+		"clients",
+		"the distribution of sizes",
+		"access pattern",
+		"range of addresses",
+		"flushes",
+		"times of flushes",
+		"forced writes",
+		"percentiles of response times",
+	};
+	size_t used = 0;
+
+	out[0] = 0;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words) && used < bytes; i++)
+		if (missing >> i & 1)
+			used += (size_t)snprintf(out + used, bytes - used, "%s%s", used ? ", " : "",
+						 words[i]);
+}
+
 void load_facts_of(const struct profile *p, struct load_facts *out)
 {
 	double reads = (double)p->requests[OPERATION_READ];
@@ -130,10 +193,12 @@ void load_facts_of(const struct profile *p, struct load_facts *out)
 		out->sequential_ratio = p->read.sequential_ratio * reads / all +
 					(writes > 0 ? p->write.sequential_ratio * writes / all : 0);
 	out->range_bytes = range_of(p);
+	take_flushes(p, out);
 	out->given_think_s = p->closed.think_time_mean_s;
 	out->side_sequential[0] = p->read.sequential_ratio;
 	out->side_sequential[1] = p->write.sequential_ratio;
 	find_concurrency(out, out->in_flight);
+	out->missing = find_missing(p, out);
 }
 
 /* Requests in flight as a request meets them: idle windows count for nothing. */
@@ -186,6 +251,10 @@ void load_facts_of_group(const struct profile_group *g, struct load_facts *out)
 	if (!g->has_whole && g->nr_windows)
 		take_windows(g, out);
 	find_concurrency(out, fmax(busy, out->in_flight));
+	if (isfinite(out->in_flight))
+		out->missing &= ~(unsigned int)LOAD_NO_IN_FLIGHT;
+	if (isfinite(out->range_bytes))
+		out->missing &= ~(unsigned int)LOAD_NO_RANGE;
 }
 
 struct load_facts load_facts_scaled(const struct load_facts *f, double factor)
@@ -196,6 +265,7 @@ struct load_facts load_facts_scaled(const struct load_facts *f, double factor)
 	out.in_flight *= factor;
 	out.concurrency *= factor;
 	out.rate_per_s *= factor;
+	out.flush_per_s *= factor;
 	return out;
 }
 
@@ -233,6 +303,29 @@ static void join_side(const struct load_facts *f, size_t nr, int side, struct lo
 	bins_finish(&bins, &out->sizes[side]);
 }
 
+/* Flushes per second add up, known or not; their time is the mean of those that are known. */
+static void join_flushes(const struct load_facts *f, size_t nr, struct load_facts *out)
+{
+	double timed = 0, time = 0, awaited = 0, writes = 0, forced = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		double w = side_rate(&f[i], 1);
+
+		out->flush_per_s += f[i].flush_per_s;
+		if (f[i].flush_per_s > 0 && isfinite(f[i].flush_s)) {
+			timed += f[i].flush_per_s;
+			time += f[i].flush_per_s * f[i].flush_s;
+			awaited += f[i].flush_per_s * f[i].awaited_ratio;
+		}
+		writes += w > 0 ? w : 0;
+		forced += w > 0 ? w * f[i].forced_ratio : 0;
+		out->missing |= f[i].missing;
+	}
+	out->flush_s = time / timed;
+	out->awaited_ratio = awaited / timed;
+	out->forced_ratio = forced / writes;
+}
+
 void load_facts_join(const struct load_facts *f, size_t nr, struct load_facts *out)
 {
 	struct load_facts sum = { 0 };
@@ -257,6 +350,7 @@ void load_facts_join(const struct load_facts *f, size_t nr, struct load_facts *o
 	sum.read_ratio /= sum.rate_per_s;
 	sum.size_bytes /= sum.rate_per_s;
 	sum.sequential_ratio /= sum.rate_per_s;
+	join_flushes(f, nr, &sum);
 	join_side(f, nr, 0, &sum);
 	join_side(f, nr, 1, &sum);
 	*out = sum;
@@ -280,6 +374,18 @@ void load_facts_set_size(struct load_facts *f, int side, double bytes)
 	f->sizes[side].nr = 1;
 	f->sizes[side].at[0].bytes = bytes;
 	f->sizes[side].at[0].share = 1;
+}
+
+double load_flush_wait_s(const struct load_facts *f)
+{
+	double wait_s = f->flush_per_s / f->rate_per_s * f->flush_s;
+
+	return wait_s > 0 && isfinite(wait_s) ? wait_s : 0;
+}
+
+double load_away_s(const struct load_facts *f)
+{
+	return load_think_s(f) + load_flush_wait_s(f);
 }
 
 double load_think_s(const struct load_facts *f)

@@ -16,7 +16,13 @@
  * that asking a model takes at most LOAD_SIZES_MAX evaluations. Means over the sizes are exact if the
  * model is linear within a power of two.
  *
- * Unknown numbers are NaN. Flushes are not part of the description yet.
+ * Flushes keep their rate and their mean response time. A client that flushes waits for the flush as well
+ * as for its reads and writes, so that its cycle is R + Z + F: F is the time that flushes take for each read
+ * or write, (flushes per request) x (time of a flush), and in flight counts flushes too. That holds whether
+ * the thread that writes waits or another one: all of it is what is under way. What share of flushes is
+ * awaited, and what share of writes is forced, is kept beside it.
+ *
+ * Unknown numbers are NaN; `missing` names what a profile did not tell.
  */
 #ifndef ANALYZER_LOAD_FACTS_H
 #define ANALYZER_LOAD_FACTS_H
@@ -33,6 +39,19 @@ struct load_sizes {
 	} at[LOAD_SIZES_MAX];
 };
 
+/* What a profile did not tell, and a prediction lacks therefore. */
+enum load_missing {
+	LOAD_NO_IN_FLIGHT = 1u << 0,
+	LOAD_NO_CLIENTS = 1u << 1,
+	LOAD_NO_SIZES = 1u << 2, /* how they are distributed; their mean may be known */
+	LOAD_NO_PATTERN = 1u << 3,
+	LOAD_NO_RANGE = 1u << 4,
+	LOAD_NO_FLUSHES = 1u << 5,     /* how many there were */
+	LOAD_NO_FLUSH_TIMES = 1u << 6, /* of flushes that there were */
+	LOAD_NO_DURABILITY = 1u << 7,  /* forced writes, and who waits for flushes */
+	LOAD_NO_PERCENTILES = 1u << 8,
+};
+
 /* Arrays of two are by direction: reads, then writes. */
 struct load_facts {
 	double clients;	    /* threads that submit */
@@ -41,6 +60,10 @@ struct load_facts {
 	double requests;    /* reads and writes that were seen; 0 for loads that were made up */
 	double rate_per_s, read_ratio, size_bytes, sequential_ratio;
 	double range_bytes;
+	double flush_per_s, flush_s; /* mean response time; NaN without flushes, or where unknown */
+	double awaited_ratio; /* of the flushes: their thread waited for them, and wrote next */
+	double forced_ratio;  /* of the writes: with FUA */
+	unsigned int missing; /* enum load_missing */
 	double given_think_s; /* as sampled per thread; only used where in_flight is unknown */
 	double side_bytes[2], side_sequential[2];
 	struct load_sizes sizes[2];
@@ -78,6 +101,12 @@ enum load_carried load_facts_carried(const struct load_facts *f, double per_s, d
 /* "TARGET cannot carry this load: NAME offered 40 k requests/s, it gives 10 k/s", in out. */
 void load_facts_say_carried(enum load_carried c, const char *target, const char *name,
 			    double offered_per_s, double per_s, char *out, size_t bytes);
+/* The seconds that flushes take for each read or write; 0 where there are none or nobody knows. */
+double load_flush_wait_s(const struct load_facts *f);
+/* Seconds that a client is away from reads and writes between two of them: it thinks, or it flushes. */
+double load_away_s(const struct load_facts *f);
+/* "requests in flight, sizes of requests" of `missing`, in out; "" where nothing is missing. */
+void load_facts_say_missing(unsigned int missing, char *out, size_t bytes);
 /* Seconds between two requests of one client: 0 where clients never pause, or where it is unknown. */
 double load_think_s(const struct load_facts *f);
 

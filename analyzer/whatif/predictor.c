@@ -259,7 +259,7 @@ static int bound_by_alone(struct predictor *p, const struct predictor_ask *ask,
 	return 0;
 }
 
-/* By the interactive response-time law: clients wait for their requests, and think between them. */
+/* By the interactive response-time law: clients wait for their requests, flush, and think between them. */
 double predictor_rate(const struct load_facts *f, const double s[2])
 {
 	double mean_s = 0;
@@ -267,7 +267,7 @@ double predictor_rate(const struct load_facts *f, const double s[2])
 	for (int side = 0; side < 2; side++)
 		if (load_facts_has(f, side))
 			mean_s += s[side] * (side ? 1 - f->read_ratio : f->read_ratio);
-	return f->concurrency / (mean_s + load_think_s(f));
+	return f->concurrency / (mean_s + load_away_s(f));
 }
 
 /* Whether the models know how much load there is by its rate alone, as it was measured. */

@@ -209,7 +209,7 @@ int predictor_ask_net(const struct predictor *p, const struct predictor_ask *ask
 	a->nr = nr;
 	load_facts_join(f, nr, &a->joined);
 	for (size_t i = 0; i < nr; i++)
-		a->think_s += load_think_s(&f[i]) * f[i].concurrency / a->joined.concurrency;
+		a->think_s += load_away_s(&f[i]) * f[i].concurrency / a->joined.concurrency;
 	ret = predictor_net_check(a, err);
 	if (ret)
 		goto out;

@@ -106,7 +106,8 @@ void profile_undivide(struct profile *p)
 		p->bytes[OPERATION_OTHER] += p->bytes[i];
 		p->requests[i] = p->bytes[i] = 0;
 	}
-	p->unknown |= UNKNOWN_OPERATION;
+	p->unknown |= UNKNOWN_OPERATION | UNKNOWN_DURABILITY;
+	memset(&p->durability, 0, sizeof(p->durability));
 	direction_forget(&p->read);
 	direction_forget(&p->write);
 	response_release(&p->flush);

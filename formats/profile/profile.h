@@ -104,6 +104,7 @@ enum profile_unknown {
 	UNKNOWN_REQUEUES = 1u << 9,
 	UNKNOWN_KERNEL_THREAD = 1u << 10,
 	UNKNOWN_OWN = 1u << 11,
+	UNKNOWN_DURABILITY = 1u << 12,
 };
 /* The source does not tell reads from writes: all its requests count as other ones. */
 #define UNKNOWN_OPERATION (UNKNOWN_READ | UNKNOWN_WRITE | UNKNOWN_DISCARD | UNKNOWN_FLUSH)
@@ -146,6 +147,11 @@ struct profile {
 
 	struct direction_profile read, write;
 	struct response_times flush; /* size_class stays empty: a flush has no size */
+	struct {
+		uint64_t forced_writes;	  /* with FUA */
+		uint64_t flushing_writes; /* with a flush before them, PREFLUSH */
+		uint64_t awaited_flushes; /* after whose end their thread wrote next */
+	} durability;
 	double all_sequential_ratio, all_stream_ratio, all_continuing_ratio;
 	uint32_t window_requests; /* subset size of Algorithm 1 */
 

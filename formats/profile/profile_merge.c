@@ -165,6 +165,9 @@ static void merge_counts(struct profile *to, const struct profile *from)
 	to->kernel_thread_requests += from->kernel_thread_requests;
 	to->own_requests += from->own_requests;
 	to->paused_requests += from->paused_requests;
+	to->durability.forced_writes += from->durability.forced_writes;
+	to->durability.flushing_writes += from->durability.flushing_writes;
+	to->durability.awaited_flushes += from->durability.awaited_flushes;
 	for (size_t i = 0; i < from->nr_pauses; i++)
 		profile_add_pause(to, &from->pauses[i]);
 	to->quality.incomplete |= from->quality.incomplete;

@@ -570,6 +570,8 @@ static int get_all(const json_t *root, struct profile *p, struct err *err)
 			ret = get_value(&r, f, value, p);
 		else if (!f->optional)
 			ret = profile_read_expected(&r, "it, but it is missing");
+		else if (f->unknown == UNKNOWN_DURABILITY) /* profiles are older than the counts */
+			p->unknown |= f->unknown;
 		if (ret)
 			return ret;
 	}

@@ -29,6 +29,34 @@ if command -v fio >/dev/null; then
 	number "$(sed -n '/^{/,$p' "$T/fio.json" | jq '.jobs[0].read.total_ios') > 0" "fio runs it"
 fi
 
+# 1000 writes of 4 KiB, a flush after every fourth, all of one client; a tenth of the writes is forced, then all.
+awk 'BEGIN { print "fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open"
+	for (i = 0; i < 1000; i++) { printf "%d /dev/sda write %d 4096\n", i * 1000, (i * 7919 % 1000) * 4096
+		if (i % 4 == 3) printf "%d /dev/sda sync 0 0\n", i * 1000 } }' </dev/null >"$T/commits"
+"$blkcast" import --format fio-iolog --store "$T/commits-store" -q "$T/commits" >/dev/null
+"$blkcast" characterize --store "$T/commits-store" --json -q | jq '.[0]' >"$T/commits.json"
+is "$(jq -c '[.requests.flush, .durability.forced_writes, .durability.flushing_writes]' "$T/commits.json")" '[250,0,0]' "flushes are part of a profile"
+like "$("$blkcast" characterize --store "$T/commits-store" -q)" "^  flushes +250/s, .* awaited by the thread that writes next" "for people as well"
+exits 0 "a load that flushes" "$blkcast" mimic "$T/commits.json" --target "$T" -o "$T/commits.fio"
+is "$(grep -E '^(fdatasync|sync)=' "$T/commits.fio")" fdatasync=4 "flushes after as many writes"
+jq '.durability.forced_writes = 1000' "$T/commits.json" >"$T/forced.json"
+exits 0 "a load that forces its writes" "$blkcast" mimic "$T/forced.json" --target "$T" -o "$T/forced.fio"
+is "$(grep -E '^(fdatasync|sync)=' "$T/forced.fio" | tr '\n' ' ')" "fdatasync=4 sync=dsync " "forces them"
+jq '.durability.forced_writes = 100 | .requests.flush = 700' "$T/commits.json" >"$T/part.json"
+exits 0 "a load that forces a tenth, and flushes after 1.4 writes" "$blkcast" mimic "$T/part.json" --target "$T" -o "$T/part.fio"
+like "$(cat "$T/part.fio")" '^# 10 % of the writes are forced \(FUA\): none is' "is told what differs"
+like "$(cat "$T/part.fio")" '^# a flush follows 1 writes.* in the profile it follows 1.43' "of the flushes, too"
+jq 'del(.durability)' "$T/commits.json" >"$T/old.json"
+exits 0 "a profile that is older than these counts" "$blkcast" mimic "$T/old.json" --target "$T" -o "$T/old.fio"
+like "$(cat "$T/old.fio")" '^# the profile does not tell forced writes' "is told what is missing"
+if command -v fio >/dev/null; then
+	sed -i 's/direct=1/direct=0/; s/^runtime=.*/runtime=300ms/; /^group_reporting/d' "$T/commits.fio"
+	(cd "$T" && timeout 60 fio "$T/commits.fio" --output-format=json 2>"$T/err" | sed -n '/^{/,$p') >"$T/fio.json"
+	number "$(jq '[.jobs[] | .sync.lat_ns.N * 4 - .write.total_ios | fabs] | max' "$T/fio.json") <= 4" "fio flushes after every fourth write"
+	number "$(jq '[.jobs[].sync.lat_ns.N] | add' "$T/fio.json") > 0" "at all"
+	rm -f "$T"/mimic.*
+fi
+
 # Rates below one a second, which fio's rate_iops does not have: 40 reads of 8 KiB, 2.17 s apart, then at random.
 awk 'BEGIN { print "fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open"
 	for (i = 0; i < 40; i++) printf "%d /dev/sda read %d 8192\n", i * 2173913, (i * 7 % 40) * 8192 }' >"$T/slow"

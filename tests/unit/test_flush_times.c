@@ -193,7 +193,108 @@ static void counted_mean_comes_back(void)
 	profile_release(&again);
 }
 
+/*
+ * Thread 1 writes, flushes for 4 ms and writes 5 ms after the flush began; thread 2 goes on writing during
+ * its flush. Every fourth write is forced, every fifth flushes before.
+ */
+static size_t commits(struct request *r, size_t nr)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; n + 4 <= nr; i++) {
+		uint64_t at = SECOND + i * 10 * MILLISECOND;
+
+		for (uint32_t tid = 1; tid <= 2; tid++) {
+			r[n] = (struct request){ .operation = OPERATION_FLUSH, .tid = tid };
+			r[n].arrival_ns = r[n].dispatch_ns = at;
+			r[n++].completion_ns = at + 4 * MILLISECOND;
+		}
+		for (uint32_t tid = 2; tid >= 1; tid--) {
+			r[n] = (struct request){ .operation = OPERATION_WRITE, .tid = tid };
+			r[n].bytes = 4096;
+			r[n].flags = (i % 4 ? 0 : REQUEST_FUA) | (i % 5 ? 0 : REQUEST_PREFLUSH);
+			r[n].arrival_ns = at + (tid == 2 ? 1 : 5) * MILLISECOND;
+			r[n].dispatch_ns = r[n].arrival_ns;
+			r[n].completion_ns = r[n].arrival_ns + MILLISECOND;
+			n++;
+		}
+	}
+	return n;
+}
+
+static void who_waits_is_counted(void)
+{
+	struct request r[400];
+	size_t nr = commits(r, 400);
+	struct profile p = profile_of(r, nr), again;
+	char *text = text_of(&p);
+
+	ok_eq(p.requests[OPERATION_FLUSH], 200);
+	ok_eq(p.durability.awaited_flushes, 100);
+	ok_eq(p.durability.forced_writes, 50);
+	ok_eq(p.durability.flushing_writes, 40);
+	again = read_of(text);
+	ok_eq(again.durability.awaited_flushes, 100);
+	ok(!(again.unknown & UNKNOWN_DURABILITY));
+	free(text);
+	profile_release(&p);
+	profile_release(&again);
+}
+
+/* Two windows are the whole, wherever the border lies: between a flush and its write, too. */
+static void borders_lose_nobody(void)
+{
+	struct request r[400];
+	size_t nr = commits(r, 400);
+	bool same = true;
+
+	for (size_t at = 1; at < nr; at++) {
+		struct window *a = NULL, *b = NULL;
+		struct profile p;
+
+		profile_init(&p);
+		if (window_new(&a, &defaults, SECOND) ||
+		    window_new(&b, &defaults, r[at].arrival_ns) || window_add_many(a, r, at) ||
+		    window_add_many(b, r + at, nr - at) || window_merge(a, b) ||
+		    window_profile(a, 10 * SECOND, &p))
+			abort();
+		same &= p.durability.awaited_flushes == 100 && p.durability.forced_writes == 50;
+		profile_release(&p);
+		window_free(a);
+		window_free(b);
+	}
+	ok(same);
+}
+
+static void old_profiles_do_not_tell(void)
+{
+	struct request r[400];
+	size_t nr = commits(r, 400);
+	struct profile p = profile_of(r, nr), old;
+	char *text = text_of(&p);
+	json_t *root = json_loads(text, 0, NULL);
+
+	free(text);
+	json_object_del(root, "durability");
+	text = json_dumps(root, JSON_REAL_PRECISION(17));
+	json_decref(root);
+	old = read_of(text);
+	free(text);
+	ok(old.unknown & UNKNOWN_DURABILITY);
+	text = text_of(&old);
+	root = json_loads(text, 0, NULL);
+	ok(json_is_null(json_object_get(json_object_get(root, "durability"), "forced_writes")));
+	json_decref(root);
+	free(text);
+	profile_release(&p);
+	profile_release(&old);
+}
+
 static const struct tap_test tests[] = {
+	{ "flushes that their thread waits for, and forced writes, are counted",
+	  who_waits_is_counted },
+	{ "no border between windows loses a flush that is awaited", borders_lose_nobody },
+	{ "a profile without the counts is read as not telling", old_profiles_do_not_tell },
 	{ "a window with flushes knows how long they took, and so does its JSON",
 	  window_knows_them },
 	{ "two profiles with flushes merged are the whole", merged_is_the_whole },

@@ -116,7 +116,43 @@ static void windows_are_all_of_the_load(void)
 	profile_release(&g.whole);
 }
 
+/* Six clients: a cycle of 3 ms is 1 ms of a read or write, a tenth of a flush of 10 ms, and 1 ms of thought. */
+static void flushes_are_part_of_the_cycle(void)
+{
+	struct load_facts f, sum, both[2];
+	char missing[256];
+	struct profile p;
+
+	fill(&p, 0, 6, 4); /* 6 = X (1 ms + 1 ms + 1 ms), X = 2000/s: 4 are under way */
+	p.requests[OPERATION_FLUSH] = 2000;
+	p.flush.total_mean_s = 0.010;
+	p.durability.awaited_flushes = 500;
+	p.durability.forced_writes = 2500;
+	load_facts_of(&p, &f);
+	ok_ratio(f.flush_per_s, 200, 1e-12);
+	ok_ratio(load_flush_wait_s(&f), 0.001, 1e-12);
+	ok_ratio(load_think_s(&f), 0.001, 1e-12);
+	ok_ratio(f.concurrency / (0.001 + load_away_s(&f)), f.rate_per_s, 1e-12);
+	ok_ratio(f.awaited_ratio, 0.25, 1e-12);
+	ok_ratio(f.forced_ratio, 0.25, 1e-12);
+	both[0] = f;
+	both[1] = facts_of(6, 4);
+	load_facts_join(both, 2, &sum);
+	ok_ratio(sum.flush_per_s, 200, 1e-12);
+	ok_ratio(load_flush_wait_s(&sum), 0.0005, 1e-12);
+	ok_ratio(load_facts_scaled(&f, 2).flush_per_s, 400, 1e-12);
+	p.unknown |= UNKNOWN_FLUSH | UNKNOWN_DURABILITY;
+	p.closed.clients_mean = NAN;
+	load_facts_of(&p, &f);
+	ok_ratio(load_away_s(&f) + 1, 1, 1e-12);
+	load_facts_say_missing(f.missing & (LOAD_NO_CLIENTS | LOAD_NO_FLUSHES | LOAD_NO_DURABILITY),
+			       missing, sizeof(missing));
+	ok_str(missing, "clients, flushes, forced writes");
+	profile_release(&p);
+}
+
 static const struct tap_test tests[] = {
+	{ "flushes are part of a client's cycle", flushes_are_part_of_the_cycle },
 	{ "concurrency is what is under way, not who", concurrency_is_what_is_under_way },
 	{ "loads side by side add up", loads_add_up },
 	{ "sizes stay by direction", sizes_stay_by_direction },

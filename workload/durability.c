@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workload/durability.h"
+
+void durability_clear(struct durability *d)
+{
+	d->forced = d->flushing = d->awaited = 0;
+	for (size_t i = 0; i < DURABILITY_SLOTS; i++)
+		d->slots[i].touched = d->slots[i].first_write = false;
+}
+
+void durability_forget(struct durability *d)
+{
+	for (size_t i = 0; i < DURABILITY_SLOTS; i++) {
+		d->slots[i].pending = false;
+		d->slots[i].touched = true; /* nor does it follow a flush of an earlier period */
+	}
+}
+
+static bool durability_follows(const struct durability_slot *flush, uint32_t tid, uint64_t at_ns)
+{
+	return flush->pending && flush->tid == tid && at_ns >= flush->end_ns;
+}
+
+static void durability_add_write(struct durability *d, struct durability_slot *s,
+				 const struct request *r)
+{
+	d->forced += (r->flags & REQUEST_FUA) != 0;
+	d->flushing += (r->flags & REQUEST_PREFLUSH) != 0;
+	d->awaited += durability_follows(s, r->tid, r->arrival_ns);
+	if (!s->touched) {
+		s->first_write = true;
+		s->first_tid = r->tid;
+		s->first_ns = r->arrival_ns;
+	}
+	s->touched = true;
+	s->pending = false;
+}
+
+static void durability_add_flush(struct durability_slot *s, const struct request *r)
+{
+	s->touched = true;
+	s->pending = !(r->flags & (REQUEST_NO_COMPLETION | REQUEST_NO_ARRIVAL));
+	s->tid = r->tid;
+	s->end_ns = r->completion_ns;
+}
+
+void durability_add_many(struct durability *d, const struct request *r, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		struct durability_slot *s = &d->slots[r[i].tid & (DURABILITY_SLOTS - 1)];
+
+		if (r[i].operation == OPERATION_WRITE)
+			durability_add_write(d, s, &r[i]);
+		else if (r[i].operation == OPERATION_FLUSH)
+			durability_add_flush(s, &r[i]);
+	}
+}
+
+void durability_merge(struct durability *dst, const struct durability *src)
+{
+	dst->forced += src->forced;
+	dst->flushing += src->flushing;
+	dst->awaited += src->awaited;
+	for (size_t i = 0; i < DURABILITY_SLOTS; i++) {
+		struct durability_slot *to = &dst->slots[i];
+		const struct durability_slot *from = &src->slots[i];
+
+		if (!from->touched)
+			continue;
+		dst->awaited += from->first_write &&
+				durability_follows(to, from->first_tid, from->first_ns);
+		if (!to->touched) {
+			to->first_write = from->first_write;
+			to->first_tid = from->first_tid;
+			to->first_ns = from->first_ns;
+		}
+		to->touched = true;
+		to->pending = from->pending;
+		to->tid = from->tid;
+		to->end_ns = from->end_ns;
+	}
+}
