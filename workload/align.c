@@ -221,24 +221,6 @@ int align_add(struct align *a, uint32_t stream, uint64_t real_ns, uint64_t reque
 	return add(a, stream, real_ns / NS_PER_S, 0, &load);
 }
 
-int align_merge(struct align *dst, const struct align *src)
-{
-	while (dst->shift < src->shift)
-		double_interval(dst);
-	for (size_t i = 0; i < src->nr; i++) {
-		const struct stream *s = &src->streams[i];
-		uint32_t stream;
-		int ret = align_stream(dst, s->host, s->device, &stream);
-
-		for (size_t k = 0; k < s->nr && !ret; k++)
-			if (s->cells[k].count[ALIGN_REQUESTS] || s->cells[k].count[ALIGN_BYTES])
-				ret = add(dst, stream, s->first + k, src->shift, &s->cells[k]);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
 static int by_value(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;

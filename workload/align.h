@@ -66,8 +66,6 @@ int align_stream(struct align *a, const char *host, const char *device, uint32_t
 /* Load that arrived at real_ns on a stream. 0, -ENOMEM (not counted), -EINVAL: no such stream. */
 int align_add(struct align *a, uint32_t stream, uint64_t real_ns, uint64_t requests,
 	      uint64_t bytes);
-/* 0, -ENOMEM, -ENOSPC; after a failure dst has some of src's streams. */
-int align_merge(struct align *dst, const struct align *src);
 /* Zeroes and NaN rates without any load. 0, -ENOMEM. */
 int align_sum(const struct align *a, enum align_quantity quantity, struct align_sum *out);
 

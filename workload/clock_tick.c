@@ -42,22 +42,6 @@ void clock_tick_add_many(struct clock_tick *t, const struct request *r, size_t n
 	}
 }
 
-void clock_tick_merge(struct clock_tick *dst, const struct clock_tick *src)
-{
-	if (src->nr == 0)
-		return;
-	if (dst->nr == 0) {
-		*dst = *src;
-		return;
-	}
-	dst->nr += src->nr;
-	dst->nr_timeless += src->nr_timeless;
-	dst->nr_apart += src->nr_apart + (src->first_ns != dst->latest_ns);
-	dst->latest_ns = src->latest_ns;
-	clock_tick_join(dst, clock_tick_distance(src->first_ns, dst->first_ns));
-	dst->step_ns = clock_tick_gcd(dst->step_ns, src->step_ns);
-}
-
 bool clock_tick_timeless(const struct clock_tick *t)
 {
 	return t->nr_timeless > t->nr / 2;

@@ -6,7 +6,7 @@
  *
  * What is shorter than the step cannot be told from such arrivals: counts in shorter windows, and
  * the variation of gaps whose mean is shorter. A clock of 1 ns is known after a few requests and
- * costs nothing from there on. Kept from period to period; merge: the step of both.
+ * costs nothing from there on. It is kept from period to period.
  * Cost O(1), a remainder; memory sizeof(struct clock_tick).
  */
 #ifndef WORKLOAD_CLOCK_TICK_H
@@ -32,7 +32,6 @@ struct clock_tick {
 
 /* A zeroed struct is empty. */
 void clock_tick_add_many(struct clock_tick *t, const struct request *r, size_t nr);
-void clock_tick_merge(struct clock_tick *dst, const struct clock_tick *src);
 
 /* Seconds; NaN where too few arrivals lie apart to tell. */
 double clock_tick_resolution_s(const struct clock_tick *t);

@@ -25,11 +25,7 @@
  * were seen, further ones are counted by linear counting on a bitmap of 2^15 bits (4 KiB, standard
  * error below 1 % up to 60 000 more) and give no think time.
  *
- * Merge: adjacent periods join exactly where the border is a whole number of intervals from the
- * first begin and the requests are split there by arrival, as far as clients go; in flight always;
- * think time where they are split by arrival and no request from before the border outlasts two
- * later ones of its thread. Periods with the same begin add their clients: right for two hosts.
- * Cost O(1) amortized.
+ * The cost of a request is O(1) amortized.
  */
 #ifndef WORKLOAD_CLOSED_H
 #define WORKLOAD_CLOSED_H
@@ -77,7 +73,6 @@ void closed_clear(struct closed *c, uint64_t begin_ns);
 void closed_forget_completions(struct closed *c);
 /* 0, or -ENOMEM: some clients and think times are missing. */
 int closed_add_many(struct closed *c, const struct request *r, size_t nr);
-int closed_merge(struct closed *dst, const struct closed *src);
 
 /* Over [begin, end_ns); NaN where end_ns <= begin, or where no request's submitter was known. */
 double closed_clients_mean(const struct closed *c, uint64_t end_ns);

@@ -55,28 +55,3 @@ void durability_add_many(struct durability *d, const struct request *r, size_t n
 			durability_add_flush(s, &r[i]);
 	}
 }
-
-void durability_merge(struct durability *dst, const struct durability *src)
-{
-	dst->forced += src->forced;
-	dst->flushing += src->flushing;
-	dst->awaited += src->awaited;
-	for (size_t i = 0; i < DURABILITY_SLOTS; i++) {
-		struct durability_slot *to = &dst->slots[i];
-		const struct durability_slot *from = &src->slots[i];
-
-		if (!from->touched)
-			continue;
-		dst->awaited += from->first_write &&
-				durability_follows(to, from->first_tid, from->first_ns);
-		if (!to->touched) {
-			to->first_write = from->first_write;
-			to->first_tid = from->first_tid;
-			to->first_ns = from->first_ns;
-		}
-		to->touched = true;
-		to->pending = from->pending;
-		to->tid = from->tid;
-		to->end_ns = from->end_ns;
-	}
-}

@@ -43,7 +43,5 @@ void durability_clear(struct durability *d);
 /* Nobody watched for a while: what comes next follows no flush. */
 void durability_forget(struct durability *d);
 void durability_add_many(struct durability *d, const struct request *r, size_t nr);
-/* src is of the period after dst's. */
-void durability_merge(struct durability *dst, const struct durability *src);
 
 #endif

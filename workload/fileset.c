@@ -16,13 +16,6 @@ void fileset_add(struct fileset *f, uint64_t nr_files, uint64_t total_bytes)
 		moments_add(&f->size_bytes, (double)total_bytes / (double)nr_files);
 }
 
-void fileset_merge(struct fileset *dst, const struct fileset *src)
-{
-	moments_merge(&dst->count, &src->count);
-	moments_merge(&dst->size_bytes, &src->size_bytes);
-	moments_merge(&dst->total_bytes, &src->total_bytes);
-}
-
 double fileset_count_mean(const struct fileset *f)
 {
 	return moments_mean(&f->count);

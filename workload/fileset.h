@@ -4,7 +4,7 @@
  * from samples taken every 1/phi (eq. 5.14 - 5.21 of docs/methods.md).
  *
  * The mean file size averages each sample's own mean (eq. 5.17); a sample without files has none
- * and is left out of that average, but counts as 0 in the other two. O(1); merge adds.
+ * and is left out of that average, but counts as 0 in the other two.
  */
 #ifndef WORKLOAD_FILESET_H
 #define WORKLOAD_FILESET_H
@@ -20,7 +20,6 @@ struct fileset {
 /* A zeroed struct is empty. */
 void fileset_clear(struct fileset *f);
 void fileset_add(struct fileset *f, uint64_t nr_files, uint64_t total_bytes);
-void fileset_merge(struct fileset *dst, const struct fileset *src);
 /* Each NaN without a sample. */
 double fileset_count_mean(const struct fileset *f);
 double fileset_size_mean_bytes(const struct fileset *f);

@@ -117,31 +117,6 @@ int hotspot_add_many(struct hotspot *h, const struct request *r, size_t nr)
 	return 0;
 }
 
-int hotspot_merge(struct hotspot *dst, const struct hotspot *src)
-{
-	unsigned int swap = dst->nr & 1;
-
-	if (!src->nr)
-		return 0;
-	if (!dst->nr && hotspot_start(dst, src->min_sector, src->shift))
-		return -ENOMEM;
-	while (dst->shift < src->shift)
-		double_regions(dst);
-	hotspot_extend(dst, src->min_sector, src->max_sector);
-	for (uint64_t i = 0; i < HOTSPOT_REGIONS; i++) {
-		uint64_t to;
-
-		if (!src->counts[i][0] && !src->counts[i][1])
-			continue;
-		to = ((src->first + i) << src->shift >> dst->shift) - dst->first;
-		dst->counts[to][swap] += src->counts[i][0];
-		dst->counts[to][!swap] += src->counts[i][1];
-	}
-	dst->sector_bits |= src->sector_bits;
-	dst->nr += src->nr;
-	return 0;
-}
-
 size_t hotspot_memory(const struct hotspot *h)
 {
 	return h->counts ? HOTSPOT_REGIONS * sizeof(*h->counts) : 0;

@@ -38,8 +38,6 @@ void hotspot_release(struct hotspot *h);
 void hotspot_clear(struct hotspot *h);
 /* Reads and writes among the requests. 0, or -ENOMEM: they are not counted. */
 int hotspot_add_many(struct hotspot *h, const struct request *r, size_t nr);
-/* src's requests are numbered after dst's. 0 or -ENOMEM. */
-int hotspot_merge(struct hotspot *dst, const struct hotspot *src);
 size_t hotspot_memory(const struct hotspot *h);
 
 #endif

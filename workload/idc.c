@@ -113,65 +113,6 @@ void idc_skip(struct idc *d, uint64_t begin_ns, uint64_t end_ns)
 	}
 }
 
-/*
- * Bins closed in b in which a has counts too: (x + y)^2 = x^2 + y^2 + 2xy, and the mean of xy is
- * that of independent counts. Called before a closes bins for b's sake, which hold nothing of a.
- */
-static double cross_term(const struct idc_scale *a, const struct idc_scale *b)
-{
-	uint64_t begin = middle_begin(a) > middle_begin(b) ? middle_begin(a) : middle_begin(b);
-	uint64_t end = a->tail_begin < b->tail_begin ? a->tail_begin : b->tail_begin;
-	double mean_b = (double)b->sum / (double)(b->tail_begin - middle_begin(b));
-	double in_a = 0;
-
-	if (begin < end)
-		in_a = (double)a->sum / (double)(a->tail_begin - middle_begin(a)) *
-		       (double)(end - begin);
-	for (uint64_t bin = a->tail_begin; bin < a->tail_begin + IDC_OPEN_BINS; bin++)
-		if (bin >= middle_begin(b) && bin < b->tail_begin)
-			in_a += a->tail[bin % IDC_OPEN_BINS];
-	return 2 * in_a * mean_b;
-}
-
-/* b begins no earlier than a. */
-static void scale_append(struct idc_scale *a, const struct idc_scale *b)
-{
-	for (size_t i = 0; i < IDC_OPEN_BINS; i++)
-		if (b->head[i])
-			scale_add(a, b->origin + i, b->head[i]);
-	if (b->tail_begin > middle_begin(b)) {
-		double cross = cross_term(a, b);
-
-		idc_advance(a, b->tail_begin);
-		a->sum_squares += b->sum_squares + cross;
-		a->sum += b->sum;
-	}
-	for (uint64_t bin = b->tail_begin; bin < b->tail_begin + IDC_OPEN_BINS; bin++)
-		if (b->tail[bin % IDC_OPEN_BINS])
-			scale_add(a, bin, b->tail[bin % IDC_OPEN_BINS]);
-}
-
-void idc_merge(struct idc *dst, const struct idc *src)
-{
-	struct idc first = *dst, second = *src;
-
-	if (second.begin_ns < first.begin_ns) {
-		first = *src;
-		second = *dst;
-	}
-	idc_flush(&first);
-	idc_flush(&second);
-	for (size_t i = 0; i < IDC_NR_SCALES; i++) {
-		scale_append(&first.scale[i], &second.scale[i]);
-		first.scale[i].nr_dead += second.scale[i].nr_dead;
-		if (second.scale[i].nr_dead) {
-			first.scale[i].dead_begin = second.scale[i].dead_begin;
-			first.scale[i].dead_end = second.scale[i].dead_end;
-		}
-	}
-	*dst = first;
-}
-
 /* Bins before `end` that nobody watched. */
 static uint64_t dead_bins(const struct idc_scale *s, uint64_t end)
 {

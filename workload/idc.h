@@ -10,11 +10,8 @@
  * Memory is bounded (about 8 KiB): per w the first IDC_OPEN_BINS bins (half of them before the
  * period's begin, for requests that arrived before it) and the last IDC_OPEN_BINS stay open as
  * counts; those between are closed into a sum and a sum of squares.
- * - An arrival older than all open bins counts in the oldest of them.
- * - Merging adjacent periods is exact as long as no arrival reaches further back than 128 bins.
- * - Merging periods side by side is exact up to 256 bins; in longer ones the closed bins are
- *   taken as independent: the variances add.
- * Cost: a comparison and an increment per arrival, O(1) amortized per bin.
+ * An arrival that is older than all open bins counts in the oldest of them.
+ * An arrival costs a comparison and an increment, and a bin O(1) amortized.
  */
 #ifndef WORKLOAD_IDC_H
 #define WORKLOAD_IDC_H
@@ -56,7 +53,6 @@ void idc_add_many(struct idc *d, const struct request *r, size_t nr);
  * order of time, after the arrivals before it and before those after it.
  */
 void idc_skip(struct idc *d, uint64_t begin_ns, uint64_t end_ns);
-void idc_merge(struct idc *dst, const struct idc *src);
 /* The index at idc_window_ns[scale] over [begin, end_ns); NaN with too few bins or arrivals. */
 double idc_at(const struct idc *d, unsigned int scale, uint64_t end_ns);
 

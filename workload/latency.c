@@ -98,18 +98,6 @@ int latency_add_many(struct latency *l, const struct request *r, size_t nr)
 	return ret ? -ENOMEM : 0;
 }
 
-int latency_merge(struct latency *dst, const struct latency *src)
-{
-	int ret = 0;
-
-	for (size_t i = 0; i < NR_HISTOGRAMS; i++)
-		ret |= histogram_merge(histogram_at(dst, i), const_at(src, i));
-	dst->errors += src->errors;
-	dst->requeues += src->requeues;
-	dst->paused += src->paused;
-	return ret ? -ENOMEM : 0;
-}
-
 static int latency_flush_responses(const struct latency *l, struct response_times *out)
 {
 	int ret = 0;

@@ -38,7 +38,6 @@ void latency_release(struct latency *l);
 void latency_clear(struct latency *l);
 /* 0, or -ENOMEM: some durations are missing. */
 int latency_add_many(struct latency *l, const struct request *r, size_t nr);
-int latency_merge(struct latency *dst, const struct latency *src);
 /* Adds the response times of reads, writes or flushes to out. 0, or -ENOMEM. */
 int latency_responses(const struct latency *l, enum operation operation,
 		      struct response_times *out);

@@ -62,47 +62,6 @@ void open_break(struct open *o, uint64_t end_ns)
 		o->resume_ns = end_ns;
 }
 
-/* a then b, both with arrivals; the border's gap belongs to neither. */
-static void open_append(struct open *a, const struct open *b)
-{
-	uint64_t overlap = a->last_ns > b->first_ns ? a->last_ns - b->first_ns : 0;
-	uint64_t span_a = a->last_ns - a->first_ns, span_b = b->last_ns - b->first_ns;
-
-	if (overlap > (span_a < span_b ? span_a : span_b) / 2)
-		a->superposed = true;
-	add_gap(a, overlap ? 0 : b->first_ns - a->last_ns);
-	if (b->nr_gaps) {
-		a->sum_products += (unsigned __int128)a->last_gap_ns * b->first_gap_ns;
-		a->last_gap_ns = b->last_gap_ns;
-	}
-	a->nr += b->nr;
-	a->nr_gaps += b->nr_gaps;
-	a->sum_ns += b->sum_ns;
-	a->sum_squares += b->sum_squares;
-	a->sum_products += b->sum_products;
-	a->superposed |= b->superposed;
-	a->skipped_ns += b->skipped_ns;
-	a->resume_ns = b->resume_ns;
-	if (b->last_ns > a->last_ns)
-		a->last_ns = b->last_ns;
-}
-
-void open_merge(struct open *dst, const struct open *src)
-{
-	if (!src->nr)
-		return;
-	if (!dst->nr) {
-		*dst = *src;
-	} else if (dst->first_ns <= src->first_ns) {
-		open_append(dst, src);
-	} else {
-		struct open first = *src;
-
-		open_append(&first, dst);
-		*dst = first;
-	}
-}
-
 double open_rate_per_s(const struct open *o, double period_s)
 {
 	return period_s > 0 ? (double)o->nr / period_s : NAN;
@@ -125,7 +84,7 @@ static long double open_scv(const struct open *o)
 
 double open_interarrival_scv(const struct open *o)
 {
-	if (o->nr_gaps < 2 || !o->sum_ns || o->superposed)
+	if (o->nr_gaps < 2 || !o->sum_ns)
 		return NAN;
 	return (double)open_scv(o);
 }
@@ -138,7 +97,7 @@ double open_lag1_autocorrelation(const struct open *o)
 {
 	long double n = (long double)o->nr_gaps, sum = (long double)o->sum_ns, mean, spread, cross;
 
-	if (o->nr_gaps < 3 || !o->sum_ns || o->superposed || open_scv(o) == 0)
+	if (o->nr_gaps < 3 || !o->sum_ns || open_scv(o) == 0)
 		return NAN;
 	mean = sum / n;
 	spread = open_scv(o) * mean * mean * n;

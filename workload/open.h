@@ -2,15 +2,9 @@
 /*
  * open: intensity as an open system sees it: arrival rate and the times between arrivals.
  *
- * Sums are exact integers (128 bits for squares and products), so the order in which adjacent
- * periods are merged never changes a digit. An arrival before the latest one counts as
- * simultaneous with it: its gap is 0 and the latest stays, so that the gaps still sum to the span.
- *
- * Merge: periods that follow each other join at the border (its gap, and the two products that the
- * gap takes part in) as if they had been one stream. Streams that ran side by side (overlap of
- * more than half of the shorter one) keep rate and mean; SCV and autocorrelation of their
- * superposition do not follow from the parts and become unknown.
- * Cost O(1); memory sizeof(struct open).
+ * Sums are exact integers (128 bits for squares and products). An arrival before the latest one
+ * counts as simultaneous with it: its gap is 0 and the latest stays, so that the gaps still sum to
+ * the span. A request costs O(1), and the memory is sizeof(struct open).
  */
 #ifndef WORKLOAD_OPEN_H
 #define WORKLOAD_OPEN_H
@@ -31,7 +25,6 @@ struct open {
 	unsigned __int128 sum_products; /* of gap_i * gap_(i+1) */
 	uint64_t resume_ns;  /* not 0: nobody watched up to here since the latest arrival */
 	uint64_t skipped_ns; /* between arrivals on either side of such intervals */
-	bool superposed;     /* merged from streams side by side */
 };
 
 /* A zeroed struct is empty. */
@@ -39,7 +32,6 @@ void open_clear(struct open *o);
 void open_add_many(struct open *o, const struct request *r, size_t nr);
 /* Nobody watched up to end_ns: the time to the first arrival from then on is no gap. */
 void open_break(struct open *o, uint64_t end_ns);
-void open_merge(struct open *dst, const struct open *src);
 
 /* eq. 5.6: arrivals per second over a period of that length; NaN where it is not above 0. */
 double open_rate_per_s(const struct open *o, double period_s);

@@ -126,16 +126,6 @@ int reuse_add_many(struct reuse *r, const uint64_t *hashes, size_t nr)
 	return 0;
 }
 
-void reuse_merge(struct reuse *dst, const struct reuse *src)
-{
-	dst->nr_references += src->nr_references;
-	dst->nr_sampled += src->nr_sampled;
-	dst->cold += src->cold;
-	for (size_t i = 0; i < REUSE_NR_EDGES; i++)
-		dst->hits[i] += src->hits[i];
-	dst->is_sampled |= src->is_sampled;
-}
-
 /* Drops points whose value equals both neighbours'. Returns how many are left. */
 static size_t reuse_thin(struct cache_point *p, size_t nr)
 {

@@ -62,7 +62,6 @@ void reuse_clear(struct reuse *r);
 void reuse_reset(struct reuse *r);
 /* References to blocks in their order, as block_hash() makes them. 0 or -ENOMEM. */
 int reuse_add_many(struct reuse *r, const uint64_t *hashes, size_t nr);
-void reuse_merge(struct reuse *dst, const struct reuse *src);
 
 /* The i-th cache size in blocks: 1 to 8, then eight per octave. */
 uint64_t reuse_edge_blocks(unsigned int i);

@@ -157,22 +157,6 @@ int sequential_add(struct sequential *s, uint64_t start, uint64_t end)
 	return 0;
 }
 
-void sequential_merge(struct sequential *dst, const struct sequential *src)
-{
-	if (dst->nr)
-		close_subset(dst);
-	dst->sum_ratios += src->sum_ratios;
-	dst->nr_closed += src->nr_closed;
-	if (src->nr) {
-		dst->sum_ratios += (double)src->counted / (double)src->nr;
-		dst->nr_closed++;
-	}
-	dst->all_requests += src->all_requests + src->nr;
-	dst->all_counted += src->all_counted + src->counted;
-	dst->all_streaming += src->all_streaming + src->streaming;
-	dst->all_continuing += src->all_continuing + src->continuing;
-}
-
 double sequential_ratio(const struct sequential *s)
 {
 	double sum = s->sum_ratios;

@@ -18,7 +18,7 @@
  * are continued by a later one, over all requests; and continuing_ratio: the share of those that
  * continue an earlier one, (N-1)/N for runs of N, as fio counts.
  *
- * Ends wrap at 2^64 sectors. A subset ends where a period ends: merge adds the subsets of both. An
+ * Ends wrap at 2^64 sectors. A subset ends where a period ends. An
  * arrival out of order by a little keeps its place in the list as fed. Cost O(1) expected; memory
  * 24 bytes per request of a subset (96 KiB at 4096), once it has one.
  */
@@ -53,8 +53,6 @@ void sequential_release(struct sequential *s);
 void sequential_clear(struct sequential *s);
 /* One request: first sector, and the sector after its last. 0, or -ENOMEM (not counted). */
 int sequential_add(struct sequential *s, uint64_t start, uint64_t end);
-/* Ends the open subsets of both and adds up. The subset sizes are the same. */
-void sequential_merge(struct sequential *dst, const struct sequential *src);
 /* 0..1; NaN while empty. */
 double sequential_ratio(const struct sequential *s);
 double sequential_stream_ratio(const struct sequential *s);

@@ -102,32 +102,6 @@ int size_mix_add_many(struct size_mix *m, const struct request *r, size_t nr)
 	return ret ? -ENOMEM : 0;
 }
 
-static int counts_merge(struct size_counts *dst, const struct size_counts *src)
-{
-	int ret = 0;
-
-	for (uint32_t i = 0; src->direct && i < NR_DIRECT; i++)
-		if (src->direct[i])
-			ret |= add_size(dst, i * SECTOR_BYTES, src->direct[i]);
-	for (size_t i = 0; i < src->others.nr; i++)
-		ret |= add_other(dst, src->other[i].bytes, src->other[i].count);
-	dst->beyond += src->beyond;
-	return ret ? -ENOMEM : 0;
-}
-
-int size_mix_merge(struct size_mix *dst, const struct size_mix *src)
-{
-	int ret = 0;
-
-	for (size_t i = 0; i < NR_OPERATIONS; i++) {
-		dst->requests[i] += src->requests[i];
-		dst->bytes[i] += src->bytes[i];
-	}
-	for (size_t i = 0; i < 2; i++)
-		ret |= counts_merge(&dst->direction[i], &src->direction[i]);
-	return ret ? -ENOMEM : 0;
-}
-
 double size_mix_mean_bytes(const struct size_mix *m, enum operation operation)
 {
 	if (!m->requests[operation])

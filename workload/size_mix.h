@@ -40,7 +40,6 @@ void size_mix_release(struct size_mix *m);
 void size_mix_clear(struct size_mix *m);
 /* 0, or -ENOMEM: the counts by operation are right, sizes may be counted in `beyond`. */
 int size_mix_add_many(struct size_mix *m, const struct request *r, size_t nr);
-int size_mix_merge(struct size_mix *dst, const struct size_mix *src);
 /* Mean bytes of an operation; NaN where there was none. */
 double size_mix_mean_bytes(const struct size_mix *m, enum operation operation);
 /* Reads over reads and writes; NaN where there was neither. */

@@ -296,53 +296,6 @@ void window_add_fileset(struct window *w, uint64_t nr_files, uint64_t total_byte
 	fileset_add(&w->fileset, nr_files, total_bytes);
 }
 
-static bool same_config(const struct window_config *a, const struct window_config *b)
-{
-	return a->subset_requests == b->subset_requests &&
-	       a->client_interval_ns == b->client_interval_ns && a->mrc_samples == b->mrc_samples &&
-	       a->seed == b->seed && a->leave_out_own == b->leave_out_own && a->cheap == b->cheap;
-}
-
-static int merge_footprints(struct window *dst, const struct window *src)
-{
-	int ret = footprint_merge(&dst->footprint, &src->footprint) |
-		  footprint_merge(&dst->cumulative, &src->cumulative);
-
-	dst->cumulative_incomplete |= src->cumulative_incomplete || ret;
-	return ret;
-}
-
-int window_merge(struct window *dst, const struct window *src)
-{
-	int ret = 0;
-
-	if (!same_config(&dst->config, &src->config))
-		return -EINVAL;
-	ret |= size_mix_merge(&dst->sizes, &src->sizes);
-	open_merge(&dst->open, &src->open);
-	clock_tick_merge(&dst->tick, &src->tick);
-	idc_merge(&dst->idc, &src->idc);
-	ret |= closed_merge(&dst->closed, &src->closed);
-	ret |= latency_merge(&dst->latency, &src->latency);
-	durability_merge(&dst->durability, &src->durability);
-	for (size_t i = 0; i < NR_LISTS; i++)
-		sequential_merge(&dst->lists[i], &src->lists[i]);
-	ret |= merge_footprints(dst, src);
-	ret |= hotspot_merge(&dst->hotspot, &src->hotspot);
-	reuse_merge(&dst->reuse, &src->reuse);
-	fileset_merge(&dst->fileset, &src->fileset);
-	dst->own_requests += src->own_requests;
-	dst->nr_undivided += src->nr_undivided;
-	dst->blocks_left += src->blocks_left;
-	dst->blocks_cut |= src->blocks_cut;
-	dst->reuse_cut |= src->reuse_cut;
-	for (size_t i = 0; i < WINDOW_LANES; i++)
-		dst->incomplete[i] |= src->incomplete[i] || ret;
-	if (src->begin_ns < dst->begin_ns)
-		dst->begin_ns = src->begin_ns;
-	return ret ? -ENOMEM : 0;
-}
-
 uint64_t window_count(const struct window *w)
 {
 	uint64_t nr = 0;

@@ -4,9 +4,8 @@
  *
  * A window holds the requests that completed in its period, fed in order of arrival. Each is
  * credited whole to it, whenever it arrived (closed.h says why); arrivals a little out of order
- * are borne (each estimator's header says how). Memory is bounded whatever the load; two windows
- * of adjacent periods, of two CPUs or of two hosts merge. The same code runs live in the agent and
- * offline in the analyzer, and gives the same answer.
+ * are borne (each estimator's header says how). Memory is bounded whatever the load. The same code
+ * runs live in the agent and offline in the analyzer, and gives the same answer.
  *
  * Not thread-safe: one window, one thread. No I/O, no clock, no logging.
  */
@@ -24,9 +23,9 @@ struct window_config {
 	uint32_t subset_requests;    /* of Algorithm 1, up to 32768; 0: the default, 4096 */
 	uint64_t client_interval_ns; /* 1/phi; 0: the default, 1 s */
 	uint32_t mrc_samples;	     /* SHARDS bound, 64 to 65536; 0: the default, 8192 */
-	uint64_t seed;		     /* of the spatial hashes; the same for all that are to merge */
-	bool leave_out_own;	     /* do not count REQUEST_OWN */
-	bool cheap; /* counts, sizes and response times only: no locality, no pattern */
+	uint64_t seed;	    /* of the spatial hashes; the same for all that are to be compared */
+	bool leave_out_own; /* do not count REQUEST_OWN */
+	bool cheap;	    /* counts, sizes and response times only: no locality, no pattern */
 };
 
 struct window;
@@ -75,9 +74,6 @@ int window_add_lane(struct window *w, enum window_lane lane, const struct reques
 
 /* One sample of the file set, taken every 1/phi: files, their total size. */
 void window_add_fileset(struct window *w, uint64_t nr_files, uint64_t total_bytes);
-
-/* dst covers both periods afterwards. -EINVAL where the configs differ, -ENOMEM. */
-int window_merge(struct window *dst, const struct window *src);
 
 /* Requests counted so far. */
 uint64_t window_count(const struct window *w);

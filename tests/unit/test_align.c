@@ -115,46 +115,11 @@ static void against_a_table(void)
 	align_free(a);
 }
 
-static void same_sums(const struct align *a, const struct align *b)
-{
-	for (unsigned int q = 0; q < NR_ALIGN_QUANTITIES; q++) {
-		struct align_sum x, y;
-
-		ok_int(align_sum(a, q, &x), 0);
-		ok_int(align_sum(b, q, &y), 0);
-		ok_near(x.interval_s, y.interval_s, 0);
-		ok_near(x.max_per_s, y.max_per_s, 0);
-		ok_near(x.max_begin_s, y.max_begin_s, 0);
-		ok_near(x.p95_per_s, y.p95_per_s, 0);
-		ok_near(x.p99_per_s, y.p99_per_s, 0);
-		ok_near(x.own_peaks_per_s, y.own_peaks_per_s, 0);
-		ok_near(x.mean_per_s, y.mean_per_s, 1e-6);
-		ok_eq(x.nr_makers, y.nr_makers);
-		ok_eq(x.makers[0].stream, y.makers[0].stream);
-	}
-}
-
-static void merge_is_whole(void)
-{
-	static struct load loads[NR_LOADS];
-	struct align *whole = align_of(0), *a = align_of(0), *b = align_of(0);
-
-	make(loads, 2);
-	feed(whole, loads, NR_LOADS);
-	feed(a, loads, NR_LOADS / 3);
-	feed(b, loads + NR_LOADS / 3, NR_LOADS - NR_LOADS / 3);
-	ok_int(align_merge(a, b), 0);
-	same_sums(a, whole);
-	align_free(whole);
-	align_free(a);
-	align_free(b);
-}
-
 /* 5 streams over 400 s need 2000 cells: 1024 make the interval longer, and nothing is lost. */
 static void memory_is_bounded(void)
 {
 	static struct load loads[NR_LOADS];
-	struct align *small = align_of(1024), *large = align_of(0), *joined = align_of(1024);
+	struct align *small = align_of(1024), *large = align_of(0);
 	struct align_sum x, y;
 
 	make(loads, 3);
@@ -165,15 +130,8 @@ static void memory_is_bounded(void)
 	ok_int(align_sum(large, ALIGN_REQUESTS, &y), 0);
 	ok_ratio(x.mean_per_s * (double)x.nr_intervals * x.interval_s,
 		 y.mean_per_s * (double)y.nr_intervals, 1e-12);
-	ok_int(align_merge(joined, large), 0);
-	ok_int(align_merge(large, small), 0);
-	ok(align_interval_s(large) >= 2);
-	ok_int(align_sum(joined, ALIGN_REQUESTS, &y), 0);
-	ok_ratio(x.mean_per_s * (double)x.nr_intervals * x.interval_s,
-		 y.mean_per_s * (double)y.nr_intervals * y.interval_s, 1e-12);
 	align_free(small);
 	align_free(large);
-	align_free(joined);
 }
 
 static void far_apart(void)
@@ -208,7 +166,6 @@ static void nothing_is_unknown(void)
 
 static const struct tap_test tests[] = {
 	{ "the aligned sum is that of a plain table of streams by seconds", against_a_table },
-	{ "two aligned collections merged are the whole", merge_is_whole },
 	{ "a bound on memory makes the interval longer and loses nothing", memory_is_bounded },
 	{ "streams that are centuries apart stay within the bound", far_apart },
 	{ "without any load the sums are unknown", nothing_is_unknown },

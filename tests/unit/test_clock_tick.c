@@ -39,29 +39,6 @@ static void finds_the_step(void)
 	}
 }
 
-static void merged_is_the_whole(void)
-{
-	struct clock_tick whole = { 0 }, a = { 0 }, b = { 0 };
-	struct request r[NR];
-
-	fill(r, 5, 1000, 0);
-	clock_tick_add_many(&whole, r, NR);
-	clock_tick_add_many(&a, r, 300);
-	clock_tick_add_many(&b, r + 300, NR - 300);
-	clock_tick_merge(&a, &b);
-	ok_eq(a.step_ns, whole.step_ns);
-	ok_eq(a.nr_apart, whole.nr_apart);
-	/* two clocks of 1 ms that are 250 us apart */
-	memset(&a, 0, sizeof(a));
-	memset(&b, 0, sizeof(b));
-	fill(r, 0, MS, 0);
-	clock_tick_add_many(&a, r, NR);
-	fill(r, MS / 4, MS, 0);
-	clock_tick_add_many(&b, r, NR);
-	clock_tick_merge(&a, &b);
-	ok_eq(a.step_ns, MS / 4);
-}
-
 static void too_few_tell_nothing(void)
 {
 	struct clock_tick t = { 0 };
@@ -140,7 +117,6 @@ static void order_alone_has_no_intensity(void)
 
 static const struct tap_test tests[] = {
 	{ "the step of a clock is found", finds_the_step },
-	{ "the step of two parts is that of the whole", merged_is_the_whole },
 	{ "from too few arrivals nothing is told", too_few_tell_nothing },
 	{ "a coarse clock makes burstiness below it unknown, and says why", coarse_clock_refuses },
 	{ "requests in order without times have no intensity", order_alone_has_no_intensity },

@@ -241,7 +241,7 @@ static void who_waits_is_counted(void)
 	profile_release(&again);
 }
 
-/* Two windows are the whole, wherever the border lies: between a flush and its write, too. */
+/* Two periods are the whole, wherever the border lies: between a flush and its write, too. */
 static void borders_lose_nobody(void)
 {
 	struct request r[400];
@@ -249,19 +249,22 @@ static void borders_lose_nobody(void)
 	bool same = true;
 
 	for (size_t at = 1; at < nr; at++) {
-		struct window *a = NULL, *b = NULL;
-		struct profile p;
+		struct window *w = NULL;
+		struct profile first, second;
 
-		profile_init(&p);
-		if (window_new(&a, &defaults, SECOND) ||
-		    window_new(&b, &defaults, r[at].arrival_ns) || window_add_many(a, r, at) ||
-		    window_add_many(b, r + at, nr - at) || window_merge(a, b) ||
-		    window_profile(a, 10 * SECOND, &p))
+		profile_init(&first);
+		profile_init(&second);
+		if (window_new(&w, &defaults, SECOND) || window_add_many(w, r, at) ||
+		    window_profile(w, r[at].arrival_ns, &first))
 			abort();
-		same &= p.durability.awaited_flushes == 100 && p.durability.forced_writes == 50;
-		profile_release(&p);
-		window_free(a);
-		window_free(b);
+		window_clear(w, r[at].arrival_ns);
+		if (window_add_many(w, r + at, nr - at) || window_profile(w, 10 * SECOND, &second))
+			abort();
+		same &= first.durability.awaited_flushes + second.durability.awaited_flushes == 100;
+		same &= first.durability.forced_writes + second.durability.forced_writes == 50;
+		profile_release(&first);
+		profile_release(&second);
+		window_free(w);
 	}
 	ok(same);
 }

@@ -177,23 +177,6 @@ static void zoned_data(void)
 	hotspot_release(&h);
 }
 
-static void same(const struct hotspot *a, const struct hotspot *b)
-{
-	ok_eq(a->nr, b->nr);
-	ok_eq(a->shift, b->shift);
-	ok_eq(a->min_sector, b->min_sector);
-	ok_eq(a->max_sector, b->max_sector);
-	for (uint64_t i = 0; i < HOTSPOT_REGIONS; i++) {
-		uint64_t k = a->first + i - b->first;
-
-		for (int half = 0; half < 2; half++)
-			if (a->counts[i][half] != (k < HOTSPOT_REGIONS ? b->counts[k][half] : 0)) {
-				ok(!"region counts differ");
-				return;
-			}
-	}
-}
-
 /* A range that wanders up and down and grows, against counts made with the final regions. */
 static void regions_adapt(void)
 {
@@ -224,28 +207,6 @@ static void regions_adapt(void)
 			ok((h.max_sector >> (h.shift - 1)) - (h.min_sector >> (h.shift - 1)) >=
 			   HOTSPOT_REGIONS);
 		hotspot_release(&h);
-	}
-}
-
-static void merge_is_whole(void)
-{
-	for (uint64_t seed = 1; seed <= 50; seed++) {
-		struct slow_rng g = { seed };
-		struct hotspot whole = { 0 }, a = { 0 }, b = { 0 };
-		size_t cut = slow_below(&g, 3000);
-		uint64_t low = slow_below(&g, 1ull << 40), span = 1ull << slow_below(&g, 40);
-
-		for (size_t i = 0; i < 3000; i++) {
-			uint64_t sector = low + slow_below(&g, i < cut ? span : 5000);
-
-			add(&whole, sector);
-			add(i < cut ? &a : &b, sector);
-		}
-		ok_int(hotspot_merge(&a, &b), 0);
-		same(&a, &whole);
-		hotspot_release(&whole);
-		hotspot_release(&a);
-		hotspot_release(&b);
 	}
 }
 
@@ -347,7 +308,6 @@ static void fio_random(void)
 
 static const struct tap_test tests[] = {
 	{ "regions adapt to a range that wanders and grows", regions_adapt },
-	{ "two parts merged are the whole, whatever their ranges", merge_is_whole },
 	{ "uniform data are not called anything else", uniform_data },
 	{ "zipf over as many items as regions gives theta", zipf_of_regions },
 	{ "zipf over scattered items gives the theta of the items", zipf_scattered },

@@ -134,88 +134,6 @@ static void clock_is_zero(void)
 	release(&s);
 }
 
-static void merge_is_whole(void)
-{
-	static const size_t shares[] = { 1, 3, 50, 97 };
-	struct stream s = bursty(400, 3);
-
-	for (size_t i = 0; i < TAP_NR(shares); i++) {
-		size_t cut = s.nr * shares[i] / 100;
-		static struct idc a, b, c;
-
-		idc_init(&a, BEGIN_NS);
-		idc_init(&b, s.arrival_ns[cut - 1] + 1);
-		idc_add_many(&a, s.r, cut);
-		idc_add_many(&b, s.r + cut, s.nr - cut);
-		c = b;
-		idc_merge(&c, &a);
-		idc_merge(&a, &b);
-		same_as_slow(&a, &s);
-		same_as_slow(&c, &s);
-	}
-	release(&s);
-}
-
-static void many_periods_merge(void)
-{
-	struct stream s = bursty(400, 4);
-	static struct idc all, one;
-	uint64_t begin_ns = BEGIN_NS;
-	size_t from = 0;
-
-	idc_init(&all, BEGIN_NS);
-	for (; begin_ns < s.end_ns; begin_ns += SECOND) {
-		size_t to = from;
-
-		while (to < s.nr && s.arrival_ns[to] < begin_ns + SECOND)
-			to++;
-		idc_init(&one, begin_ns);
-		idc_add_many(&one, s.r + from, to - from);
-		idc_merge(&all, &one);
-		from = to;
-	}
-	same_as_slow(&all, &s);
-	release(&s);
-}
-
-/* Requests that complete in a period may have arrived before it, out of order with the last one. */
-static void border_disorder(void)
-{
-	struct stream s = bursty(400, 5);
-	uint64_t border = BEGIN_NS + 200 * SECOND + 1234567;
-	static struct idc a, b;
-
-	idc_init(&a, BEGIN_NS);
-	idc_init(&b, border);
-	for (size_t i = 0; i < s.nr; i++) {
-		/* One in three of the last 500 ms before the border completes after it. */
-		bool late = s.arrival_ns[i] >= border ||
-			    (s.arrival_ns[i] + SECOND / 2 >= border && i % 3 == 0);
-
-		idc_add_many(late ? &b : &a, &s.r[i], 1);
-	}
-	idc_merge(&a, &b);
-	same_as_slow(&a, &s);
-	release(&s);
-}
-
-static void side_by_side(void)
-{
-	struct stream s = poisson(400, 2000, 6);
-	static struct idc a, b;
-
-	idc_init(&a, BEGIN_NS);
-	idc_init(&b, BEGIN_NS);
-	for (size_t i = 0; i < s.nr; i++)
-		idc_add_many(slow_random(&(struct slow_rng){ i }) % 3 ? &a : &b, &s.r[i], 1);
-	idc_merge(&a, &b);
-	/* The halves of a Poisson stream are independent, which the merge takes them to be. */
-	for (unsigned int i = 0; i < IDC_NR_SCALES; i++)
-		ok_near(idc_at(&a, i, s.end_ns), 1,
-			4 * sqrt(2 / (400e9 / (double)idc_window_ns[i])));
-	release(&s);
-}
-
 static void long_silence(void)
 {
 	static struct idc d;
@@ -252,10 +170,6 @@ static const struct tap_test tests[] = {
 	{ "idc of a poisson stream is one at every window", poisson_is_one },
 	{ "idc of a bursty stream grows with the window", bursty_grows },
 	{ "idc of a clock is zero, and unknown with too few windows", clock_is_zero },
-	{ "two adjacent periods merged are the whole", merge_is_whole },
-	{ "four hundred periods of a second merged are the whole", many_periods_merge },
-	{ "arrivals from before the border still make the whole", border_disorder },
-	{ "independent streams side by side merge to their sum", side_by_side },
 	{ "a silence of a century and a time before the period are borne", long_silence },
 	{ "a period that ends where bins are closed is unknown", period_ends_in_closed_bins },
 };

@@ -129,43 +129,10 @@ static void unknown_ends(void)
 	}
 }
 
-static void merge_any_order(void)
-{
-	static struct request r[NR];
-	struct latency whole = { 0 }, a = { 0 }, b = { 0 };
-
-	slow_mixed(r, NR, 2, 0, 1000);
-	ok_int(latency_add_many(&whole, r, NR), 0);
-	for (size_t i = 0; i < NR; i++)
-		ok_int(latency_add_many(i % 3 ? &a : &b, &r[NR - 1 - i], 1), 0);
-	ok_int(latency_merge(&a, &b), 0);
-	ok_eq(a.errors, whole.errors);
-	for (size_t t = 0; t < TAP_NR(timed); t++) {
-		enum operation op = timed[t];
-		struct response_times x = { 0 }, y = { 0 };
-
-		ok_int(latency_responses(&a, op, &x), 0);
-		ok_int(latency_responses(&whole, op, &y), 0);
-		for (size_t k = 0; k < NR_STAGES; k++) {
-			ok_eq(x.stage[k].sum_ns, y.stage[k].sum_ns);
-			for (size_t i = 0; i < HISTOGRAM_NR_BUCKETS; i++)
-				if (x.stage[k].counts[i] != y.stage[k].counts[i])
-					ok(!"the same bucket");
-		}
-		release(&x);
-		release(&y);
-	}
-	ok(latency_memory(&whole) <= 23 * 8 * HISTOGRAM_NR_BUCKETS);
-	latency_release(&whole);
-	latency_release(&a);
-	latency_release(&b);
-}
-
 static const struct tap_test tests[] = {
 	{ "stages and size classes are those of sorted lists", against_sorted },
 	{ "size classes end where the profile says", size_classes_agree },
 	{ "a stage with an unknown end takes nothing", unknown_ends },
-	{ "response times merge in any order", merge_any_order },
 };
 
 int main(void)

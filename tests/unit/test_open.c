@@ -43,37 +43,6 @@ static void against_definitions(void)
 	ok(isnan(open_rate_per_s(&o, 0)));
 }
 
-static void same(const struct open *a, const struct open *b)
-{
-	ok_eq(a->nr, b->nr);
-	ok_eq(a->sum_ns, b->sum_ns);
-	ok(a->sum_squares == b->sum_squares);
-	ok(a->sum_products == b->sum_products);
-	ok_near(open_lag1_autocorrelation(a), open_lag1_autocorrelation(b), 0);
-}
-
-static void merge_is_whole(void)
-{
-	static struct request r[NR];
-	static uint64_t arrival_ns[NR];
-	static const size_t cuts[] = { 0, 1, 2, 3, 50000, NR - 2, NR - 1, NR };
-	struct open whole = { 0 };
-
-	correlated(r, arrival_ns, NR, 2);
-	open_add_many(&whole, r, NR);
-	for (size_t i = 0; i < TAP_NR(cuts); i++) {
-		struct open a = { 0 }, b = { 0 }, c;
-
-		open_add_many(&a, r, cuts[i]);
-		open_add_many(&b, r + cuts[i], NR - cuts[i]);
-		c = b;
-		open_merge(&c, &a); /* the other way round */
-		open_merge(&a, &b);
-		same(&a, &whole);
-		same(&c, &whole);
-	}
-}
-
 static void poisson(void)
 {
 	struct slow_rng g = { 3 };
@@ -120,21 +89,6 @@ static void disorder(void)
 	ok_eq(o.last_ns, 300);
 }
 
-static void side_by_side(void)
-{
-	static struct request r[NR];
-	static uint64_t arrival_ns[NR];
-	struct open a = { 0 }, b = { 0 };
-
-	correlated(r, arrival_ns, NR, 4);
-	for (size_t i = 0; i < NR; i++)
-		open_add_many(i % 2 ? &a : &b, &r[i], 1);
-	open_merge(&a, &b);
-	ok_eq(a.nr, NR);
-	ok_ratio(open_interarrival_mean_s(&a), slow_interarrival_mean_s(arrival_ns, NR), 1e-9);
-	ok(isnan(open_interarrival_scv(&a)) && isnan(open_lag1_autocorrelation(&a)));
-}
-
 static void too_few(void)
 {
 	struct open o = { 0 };
@@ -149,36 +103,12 @@ static void too_few(void)
 	ok(isnan(open_interarrival_scv(&o)) && isnan(open_lag1_autocorrelation(&o)));
 }
 
-static void superposed_stays(void)
-{
-	static struct request r[300];
-	struct open a = { 0 }, b = { 0 }, early = { 0 };
-
-	for (size_t i = 0; i < TAP_NR(r); i++)
-		r[i] = slow_request(1000000 + i % 100 * (1000 + i % 7), 0);
-	open_add_many(&a, r, 100);
-	open_add_many(&b, r + 100, 100);
-	open_merge(&a, &b); /* side by side */
-	ok(isnan(open_interarrival_scv(&a)));
-	for (size_t i = 200; i < TAP_NR(r); i++)
-		r[i].arrival_ns -= 900000;
-	open_add_many(&early, r + 200, 100);
-	ok(!isnan(open_interarrival_scv(&early)));
-	open_merge(&early, &a);
-	ok(isnan(open_interarrival_scv(&early)));
-	ok(isnan(open_lag1_autocorrelation(&early)));
-	ok_eq(early.nr, 300);
-}
-
 static const struct tap_test tests[] = {
 	{ "mean, SCV and autocorrelation are those of their definitions", against_definitions },
-	{ "two parts merged are the whole to the last bit, wherever the cut", merge_is_whole },
 	{ "a poisson stream has SCV one and no autocorrelation", poisson },
 	{ "a clock has SCV zero, however late in time", clockwork },
 	{ "an arrival out of order counts as simultaneous with the latest", disorder },
-	{ "streams side by side keep the mean and lose what cannot be known", side_by_side },
 	{ "too few arrivals give unknown", too_few },
-	{ "what was merged side by side stays unknown in later merges", superposed_stays },
 };
 
 int main(void)

@@ -277,30 +277,6 @@ static void cloudphysics(void)
 	free(data);
 }
 
-/* Two streams merged: the mean of their curves, weighted by references. */
-static void merge_is_weighted_mean(void)
-{
-	struct references t[2] = { 0 };
-	struct reuse r[2], sum;
-
-	reuse_init(&sum, 1024);
-	for (size_t i = 0; i < 2; i++) {
-		make_mixed(&t[i], 400, 10000 + 20000 * i, i + 11);
-		reuse_init(&r[i], 1024);
-		feed(&r[i], &t[i], 1);
-		reuse_merge(&sum, &r[i]);
-	}
-	for (unsigned int e = 0; e < REUSE_NR_EDGES; e++)
-		ok_near(sum.hits[e], r[0].hits[e] + r[1].hits[e], 0);
-	ok_near(sum.cold, r[0].cold + r[1].cold, 0);
-	ok_eq(sum.nr_references, t[0].nr + t[1].nr);
-	for (size_t i = 0; i < 2; i++) {
-		reuse_release(&r[i]);
-		free(t[i].blocks);
-	}
-	reuse_release(&sum);
-}
-
 static void clear_keeps_history(void)
 {
 	struct references t = { 0 };
@@ -416,7 +392,6 @@ static const struct tap_test tests[] = {
 	{ "a sampled curve is within 0.02 of the exact one", sampled_is_near },
 	{ "arc P3: the curve is within 0.02 of exact LRU", arc_p3 },
 	{ "cloudphysics: the curve is within 0.02 of exact LRU", cloudphysics },
-	{ "two curves merge to their mean weighted by references", merge_is_weighted_mean },
 	{ "clearing keeps the history, resetting forgets it", clear_keeps_history },
 	{ "what the sample has too much or too little is the smallest distances'",
 	  surplus_is_taken_from_the_smallest },

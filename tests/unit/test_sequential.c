@@ -186,31 +186,6 @@ static void run_of_three(void)
 	sequential_release(&s);
 }
 
-static void merge_of_whole_subsets(void)
-{
-	static struct slow_range list[1000];
-	struct slow_rng g = { 9 };
-	struct sequential whole, a, b;
-
-	sequential_init(&whole, 100);
-	sequential_init(&a, 100);
-	sequential_init(&b, 100);
-	fill_streams(list, 1000, &g);
-	for (size_t i = 0; i < 1000; i++) {
-		ok_int(sequential_add(&whole, list[i].start, list[i].end), 0);
-		ok_int(sequential_add(i < 300 ? &a : &b, list[i].start, list[i].end), 0);
-	}
-	sequential_merge(&a, &b);
-	ok_eq(sequential_counted(&a), sequential_counted(&whole));
-	ok_near(sequential_ratio(&a), sequential_ratio(&whole), 1e-12);
-	ok_near(sequential_stream_ratio(&a), sequential_stream_ratio(&whole), 0);
-	sequential_clear(&a);
-	ok(isnan(sequential_ratio(&a)));
-	sequential_release(&whole);
-	sequential_release(&a);
-	sequential_release(&b);
-}
-
 /* k streams taken in turn, as fio's jobs are: nearly all sequential, however they interleave. */
 static void interleaved_streams(void)
 {
@@ -242,7 +217,6 @@ static const struct tap_test tests[] = {
 	{ "one pass counts what the two loops count in subsets up to the largest", large_subsets },
 	{ "a short last subset weighs as much as the others", short_last_subset },
 	{ "a lone run of three counts two of three, and is all stream", run_of_three },
-	{ "merged at the end of a subset, two halves are the whole", merge_of_whole_subsets },
 	{ "interleaved streams are sequential and random requests are not", interleaved_streams },
 };
 

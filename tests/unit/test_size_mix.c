@@ -63,25 +63,6 @@ static void against_sorted(void)
 	size_mix_release(&m);
 }
 
-static void merge_any_order(void)
-{
-	static struct request r[NR];
-	struct size_mix a = { 0 }, b = { 0 };
-
-	slow_mixed(r, NR, 2, 0, 1000);
-	for (size_t i = 0; i < NR; i++)
-		ok_int(size_mix_add_many(i % 3 ? &a : &b, &r[i], 1), 0);
-	ok_int(size_mix_merge(&a, &b), 0);
-	same_as_sorted(&a, r, NR, OPERATION_READ);
-	same_as_sorted(&a, r, NR, OPERATION_WRITE);
-	size_mix_clear(&a);
-	ok(isnan(size_mix_mean_bytes(&a, OPERATION_READ)) && isnan(size_mix_read_ratio(&a)));
-	ok_int(size_mix_merge(&a, &b), 0);
-	ok_eq(a.requests[OPERATION_READ], b.requests[OPERATION_READ]);
-	size_mix_release(&a);
-	size_mix_release(&b);
-}
-
 static void bound_on_sizes(void)
 {
 	struct size_mix m = { 0 };
@@ -111,7 +92,6 @@ static void bound_on_sizes(void)
 
 static const struct tap_test tests[] = {
 	{ "every distinct size is counted exactly", against_sorted },
-	{ "counts merge in any order", merge_any_order },
 	{ "sizes past the bound are counted together and kept in the mean", bound_on_sizes },
 };
 

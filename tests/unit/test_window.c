@@ -183,57 +183,13 @@ static void same_profile(const struct profile *a, const struct profile *b)
 	ok_near(a->locality.distribution.aic_uniform, b->locality.distribution.aic_uniform, 0);
 }
 
-/* The subset ends with the period, so whole subsets on both sides make the ratios equal too. */
-static void adjacent_windows_merge(void)
+static void impossible_configs_are_refused(void)
 {
-	const size_t nr = 40960, cut = 4096 * 4;
-	struct window_config config = { .subset_requests = 4096,
-					.client_interval_ns = SECOND / 10 };
-	struct request *r = mixed(nr, 11, 100000);
-	uint64_t border = r[cut].arrival_ns, end_ns;
-	struct window *a, *b, *whole;
-	struct profile merged, all;
-
-	/* The border on a whole number of client intervals: what comes after moves by the rest. */
-	border = 5 * SECOND + ((border - 5 * SECOND) / (SECOND / 10) + 1) * (SECOND / 10);
-	for (size_t i = 0; i < nr; i++) {
-		uint64_t shift = i < cut ? 0 : border - r[cut - 1].arrival_ns + SECOND / 50;
-
-		r[i].operation &= 1; /* subsets of all and of either list can't both be whole */
-		r[i].arrival_ns += shift;
-		r[i].dispatch_ns += shift;
-		r[i].completion_ns += shift;
-	}
-	end_ns = r[nr - 1].arrival_ns + SECOND;
-	a = window_of(&config, r, cut, 5 * SECOND);
-	b = window_of(&config, r + cut, nr - cut, border);
-	whole = window_of(&config, r, nr, 5 * SECOND);
-	ok_int(window_merge(a, b), 0);
-	merged = profile_of(a, end_ns);
-	all = profile_of(whole, end_ns);
-	same_profile(&merged, &all);
-	ok_near(merged.all_sequential_ratio, all.all_sequential_ratio, 1e-12);
-	ok_near(merged.all_stream_ratio, all.all_stream_ratio, 0);
-	profile_release(&merged);
-	profile_release(&all);
-	window_free(a);
-	window_free(b);
-	window_free(whole);
-	free(r);
-}
-
-static void different_configs_refuse(void)
-{
-	struct window_config other = { .seed = 1 };
-	struct window *a = window_of(&defaults, NULL, 0, 0), *b = window_of(&other, NULL, 0, 0);
 	struct window_config wrong = { .subset_requests = 1u << 20 };
 	struct window *c = NULL;
 
-	ok_int(window_merge(a, b), -EINVAL);
 	ok_int(window_new(&c, &wrong, 0), -EINVAL);
 	ok(!c);
-	window_free(a);
-	window_free(b);
 }
 
 static void own_requests_left_out(void)
@@ -399,12 +355,13 @@ static void absurd_requests(void)
 		nr++;
 		ok_int(window_add(i % 2 ? a : b, &r), 0);
 	}
-	ok_int(window_merge(b, a), 0);
-	ok_eq(window_count(b), nr);
-	p = profile_of(b, UINT64_MAX);
-	check_finite(&p);
-	profile_release(&p);
-	p = profile_of(b, 1);
+	ok_eq(window_count(a) + window_count(b), nr);
+	for (int i = 0; i < 2; i++) {
+		p = profile_of(i ? a : b, UINT64_MAX);
+		check_finite(&p);
+		profile_release(&p);
+	}
+	p = profile_of(a, 1);
 	check_finite(&p);
 	profile_release(&p);
 	window_free(a);
@@ -447,10 +404,7 @@ static void unknown_operation_is_no_read(void)
 			r[i].operation = OPERATION_OTHER;
 			r[i].flags |= REQUEST_NO_OPERATION;
 		}
-	with = window_of(&defaults, r, nr / 2, 0);
-	window_free(all);
-	all = window_of(&defaults, r + nr / 2, nr - nr / 2, 0);
-	ok_int(window_merge(with, all), 0);
+	with = window_of(&defaults, r, nr, 0);
 	b = profile_of(with, 100 * SECOND);
 	for (int i = 0; i < NR_OPERATIONS; i++) {
 		requests += a.requests[i];
@@ -525,42 +479,13 @@ static void timeless_has_no_rate(void)
 	window_free(w);
 }
 
-/* What only one of two windows has: requests of the agent, and such of unknown direction. */
-static void merge_keeps_the_few(void)
-{
-	struct request plain = slow_request(5 * SECOND, 0), own = plain, undivided = plain;
-	struct window *a, *b, *c;
-	struct profile p;
-
-	own.flags |= REQUEST_OWN;
-	undivided.flags |= REQUEST_NO_OPERATION;
-	undivided.operation = OPERATION_OTHER;
-	a = window_of(&defaults, &plain, 1, 5 * SECOND);
-	b = window_of(&defaults, &own, 1, 6 * SECOND);
-	c = window_of(&defaults, &undivided, 1, 7 * SECOND);
-	ok_int(window_merge(a, b), 0);
-	p = profile_of(a, 8 * SECOND);
-	ok_eq(p.own_requests, 1);
-	ok(!(p.unknown & UNKNOWN_READ));
-	profile_release(&p);
-	ok_int(window_merge(a, c), 0);
-	p = profile_of(a, 8 * SECOND);
-	ok(p.unknown & UNKNOWN_READ);
-	ok(p.unknown & UNKNOWN_WRITE);
-	profile_release(&p);
-	window_free(a);
-	window_free(b);
-	window_free(c);
-}
-
 static const struct tap_test tests[] = {
 	{ "a request of unknown operation is no read", unknown_operation_is_no_read },
 	{ "an empty window gives unknown, not zero, where there is nothing to average",
 	  empty_is_unknown },
 	{ "one request makes a profile", one_request },
 	{ "little's law holds between in flight, rate and response time", littles_law },
-	{ "two adjacent windows merged are the whole", adjacent_windows_merge },
-	{ "windows of different configs refuse to merge", different_configs_refuse },
+	{ "windows of different configs refuse to merge", impossible_configs_are_refused },
 	{ "the agent's own requests are left out where that is wanted", own_requests_left_out },
 	{ "a cheap window has counts, sizes and response times only", cheap_leaves_out_locality },
 	{ "clearing keeps the cumulative footprint, resetting forgets it", clear_and_reset },
@@ -572,7 +497,6 @@ static const struct tap_test tests[] = {
 	{ "a window at full load stays within 3 MiB", memory_is_bounded },
 	{ "a reset forgets the clock", clock_learnt_anew },
 	{ "requests without any time have no rate", timeless_has_no_rate },
-	{ "a merge keeps what only one of two has", merge_keeps_the_few },
 };
 
 int main(void)
