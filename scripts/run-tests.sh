@@ -47,7 +47,7 @@ else
 	tests=(scripts/check-borders.sh scripts/check-style.sh)
 	for src in tests/unit/test_*.c; do tests+=("$BUILD/${src%.c}"); done
 	for t in tests/cli/*.sh; do tests+=("$t"); done
-	[ -n "$fast" ] || for t in tests/system/*.sh tests/vm/*.sh; do tests+=("$t"); done
+	[ -n "$fast" ] || for t in tests/system/*.sh tests/browser/live*.sh tests/vm/*.sh; do tests+=("$t"); done
 fi
 # source_of TEST: its name in the tree
 source_of() {
@@ -135,7 +135,7 @@ counted() {
 alone=() beside=()
 for i in "${!tests[@]}"; do
 	case ${tests[i]} in
-	tests/system/* | ./tests/system/*) alone+=("$i") ;;
+	tests/system/* | ./tests/system/* | tests/browser/* | ./tests/browser/*) alone+=("$i") ;;
 	*) beside+=("$i") ;;
 	esac
 done

@@ -66,7 +66,7 @@ export function deviceView(main, values, tell) {
     const about = h("p", { class: "about" }), rows = h("tbody"), id = "picture-" + picture.key;
     const chart = timeChart({ ...picture, label: p[picture.key].title, range, onzoom: show, onout: () => zoom(2) });
     const details = h("details", { class: "data", ontoggle: () => fill() }, h("summary", {}, w.table),
-      h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": p[picture.key].title }, h("table", {}, h("caption", { class: "hidden" }, p[picture.key].title),
+      h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": w.tableOf(p[picture.key].title) }, h("table", {}, h("caption", { class: "hidden" }, p[picture.key].title),
         h("thead", {}, h("tr", {}, h("th", { scope: "col" }, w.time), picture.series.map((x) => h("th", { scope: "col" }, x.label)), h("th", { scope: "col" }, s.watched))), rows)));
     const section = h("section", { "aria-labelledby": id }, h("h2", { id }, p[picture.key].title), about, chart.element, details);
     function fill() {

@@ -75,6 +75,7 @@ export const words = {
     command: "The same as text",
     copy: "Copy", copied: "Copied",
     table: "Table",
+    tableOf: (title) => `Table of ${title}`,
     time: "Time",
     pictures: {
       rate: { title: "Requests a second", about: (v) => `Reads, writes and others; at most ${v.max} a second in one column.` },

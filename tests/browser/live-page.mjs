@@ -1,0 +1,150 @@
+// The live page in a browser; tests/browser/live-page.sh starts it and makes TAP of its lines.
+import { createRequire } from "node:module";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+
+const { PAGE, MANY, RESTART, SHOTS, BROWSER, MODULES } = process.env;
+const require = createRequire(MODULES + "/");
+const { chromium } = require("playwright-core");
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const WAIT_MS = 20000;
+
+const say = (text) => process.stdout.write(text.replace(/\n/g, " ") + "\n");
+function ok(holds, name, found) {
+  say((holds ? "ok " : "not ok ") + name);
+  if (!holds && found !== undefined) say("# found: " + JSON.stringify(found).slice(0, 400));
+}
+const browser = await chromium.launch({ executablePath: BROWSER, args: ["--no-sandbox", "--disable-gpu"] });
+
+// A page whose every request, error and message of the console is noted.
+async function open(url, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, timezoneId: "UTC", ...options });
+  const page = await context.newPage();
+  const notes = { foreign: [], errors: [] };
+  page.on("request", (r) => { if (!r.url().startsWith(new URL(url).origin + "/") && !r.url().startsWith("data:")) notes.foreign.push(r.url()); });
+  page.on("pageerror", (e) => notes.errors.push(e.message));
+  page.on("console", (m) => { if (m.type() === "error") notes.errors.push(m.text()); });
+  await page.goto(url);
+  page.notes = notes;
+  return page;
+}
+async function check(page, name) {
+  await page.evaluate(axe);
+  const result = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  const found = result.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.target.join(" ")).slice(0, 3).join(", "));
+  ok(found.length === 0, name + ": axe finds nothing", found);
+  ok(page.notes.foreign.length === 0, name + ": no request leaves the page's origin", page.notes.foreign);
+  ok(page.notes.errors.length === 0, name + ": no error", page.notes.errors);
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  ok(wide <= 0, name + ": nothing is wider than the window", wide);
+  await page.screenshot({ path: `${SHOTS}/${name.replace(/[^a-z0-9]+/gi, "-")}.png`, fullPage: true });
+}
+const text = (page, selector) => page.locator(selector).first().textContent();
+// Playwright's own waiting makes a function of a text, which the page's policy forbids.
+async function until(page, f, arg) {
+  for (const end = Date.now() + WAIT_MS; Date.now() < end; await new Promise((wake) => setTimeout(wake, 50)))
+    if (await page.evaluate(f, arg).catch(() => false)) return true;
+  return false;
+}
+
+// ---- the fleet, live ----
+let page = await open(PAGE + "/");
+ok(await until(page, () => document.querySelectorAll("table.fleet tbody tr").length === 1), "fleet: the device has a row");
+ok((await text(page, "table.fleet tbody th")) === "guest1", "fleet: of its host", await text(page, "table.fleet tbody th"));
+ok(await until(page, () => document.getElementById("state").dataset.kind === "live"), "fleet: the page says that it is live");
+const before = await text(page, "table.fleet tbody .c-rate");
+ok(await until(page, (t) => document.querySelector("table.fleet tbody .c-rate").textContent !== t, before), "fleet: the rate changes without a question");
+ok(/do \d/.test(await text(page, ".lead")), "fleet: a sentence says what all do", await text(page, ".lead"));
+await check(page, "fleet light");
+
+// ---- the device, by the keyboard alone ----
+await page.evaluate(() => document.body.focus());
+let reached = false;
+for (let i = 0; i < 40 && !reached; i++) {
+  await page.keyboard.press("Tab");
+  reached = await page.evaluate(() => document.activeElement.matches("table.fleet tbody a"));
+}
+ok(reached, "keyboard: the device is reached with Tab");
+ok(await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle !== "none"), "keyboard: the focus is seen");
+await page.keyboard.press("Enter");
+ok(await until(page, () => document.querySelectorAll(".pictures section:not([hidden]) canvas").length >= 5), "device: its pictures are drawn");
+ok(await page.evaluate(() => document.activeElement.id === "main"), "keyboard: the focus is at the new view");
+ok(await page.evaluate(() => [...document.querySelectorAll(".pictures section:not([hidden])")].every((s) => s.querySelector(".about").textContent && s.querySelector("details table"))),
+  "device: every picture has a sentence and a table");
+ok(await page.evaluate(() => [...document.querySelectorAll(".chart")].filter((c) => c.offsetParent).every((c) => c.getAttribute("aria-label").length > 20)),
+  "device: every picture tells a screen reader what it shows");
+// Pixels of the heat map's palette: something was drawn.
+ok(await page.evaluate(() => {
+  const canvas = document.querySelector(".pictures canvas"), pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+  let blue = 0;
+  for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3] && pixels[i + 2] > pixels[i] + 25) blue++;
+  return blue > 50;
+}), "device: the heat map is coloured");
+const lead = await text(page, ".lead");
+ok(await until(page, (t) => document.querySelector(".lead").textContent !== t, lead), "device: it is live as well");
+const details = page.locator(".pictures section:not([hidden]) details summary");
+for (let i = 0; i < await details.count(); i++) await details.nth(i).click();
+ok(await page.evaluate(() => document.querySelectorAll(".pictures details[open] tbody tr").length > 5), "device: the tables are filled when they are opened");
+await check(page, "device light");
+for (let i = 0; i < await details.count(); i++) await details.nth(i).click();
+const command = await text(page, ".command code");
+ok(/^blkcast report --store DIR --host guest1 --device \d+:\d+ --begin \S+Z --end \S+Z -o report.html$/.test(command), "device: the command that says the same", command);
+
+// ---- brush and zoom ----
+await page.locator(".pictures .u-over").first().scrollIntoViewIfNeeded();
+const box = await page.locator(".pictures .u-over").first().boundingBox();
+await page.mouse.move(box.x + box.width * 0.6, box.y + 20);
+await page.mouse.down();
+await page.mouse.move(box.x + box.width * 0.9, box.y + 30, { steps: 5 });
+await page.mouse.up();
+ok(await until(page, () => /begin_s=\d+&end_s=\d+/.test(location.hash)), "device: dragging over a picture chooses the period", await page.evaluate(() => location.hash));
+await page.getByRole("button", { name: "Zoom out" }).focus();
+const zoomed = await page.evaluate(() => location.hash);
+await page.keyboard.press("Enter");
+ok(await until(page, (t) => location.hash !== t, zoomed), "keyboard: the same by a button");
+await page.goBack();
+ok((await page.evaluate(() => location.hash)) === zoomed, "the way back leads to the period before");
+
+// ---- a server that starts again under the open page ----
+await page.goto(PAGE + "/#/");
+await until(page, () => document.querySelectorAll("table.fleet tbody tr").length === 1);
+execFileSync("bash", [RESTART], { stdio: "ignore" });
+ok(await until(page, () => document.getElementById("state").dataset.kind === "lost"), "restart: the page says that there is no connection");
+ok(await until(page, () => document.getElementById("state").dataset.kind === "live"), "restart: and goes on when the server is there");
+await page.context().close();
+
+// ---- narrow, dark, without motion ----
+page = await open(PAGE + "/", { viewport: { width: 320, height: 640 }, colorScheme: "dark", reducedMotion: "reduce" });
+await until(page, () => document.querySelectorAll("table.fleet tbody tr").length === 1);
+ok((await page.evaluate(() => getComputedStyle(document.body).backgroundColor)) === "rgb(20, 24, 29)", "dark paper where the reader wants dark");
+await check(page, "fleet dark 320");
+await page.locator("table.fleet tbody a").click();
+await until(page, () => document.querySelectorAll(".pictures section:not([hidden]) canvas").length >= 5);
+await check(page, "device dark 320");
+await page.locator("#theme").click();
+ok((await page.evaluate(() => getComputedStyle(document.body).backgroundColor)) === "rgb(255, 255, 255)", "the button changes to light");
+await page.context().close();
+
+// ---- a store that does not live, with names that are markup ----
+page = await open(MANY + "/");
+ok(await until(page, () => document.querySelectorAll("table.fleet tbody tr").length === 64), "many: one page has 64 rows");
+ok(await until(page, () => document.getElementById("state").dataset.kind === "old"), "many: the page says that the data are old", await text(page, "#state"));
+await page.getByRole("button", { name: "Next" }).click();
+ok(await until(page, () => document.querySelectorAll("table.fleet tbody tr").length === 1), "many: the 65th row is on the second page");
+ok(/65 to 65 of 65/.test(await text(page, ".place")), "many: which is said", await text(page, ".place"));
+await page.getByLabel("Search hosts and devices").fill("guest00000");
+ok(await until(page, () => document.querySelector("table.fleet tbody a").textContent.startsWith("<img")), "hostile: a name that is markup is text");
+ok((await page.locator("table.fleet img").count()) === 0 && !/^1$/.test(await page.title()), "hostile: and nothing of it runs");
+await page.locator("table.fleet tbody a").click();
+await until(page, () => document.querySelectorAll(".pictures canvas").length >= 1);
+ok((await text(page, "h1")).startsWith("<img"), "hostile: in the title too", await text(page, "h1"));
+await check(page, "hostile device");
+await page.goto(MANY + "/#/");
+await page.getByLabel("Search hosts and devices").fill("nobody is named so");
+ok(await until(page, () => /No host and no device/.test(document.querySelector(".empty").textContent)), "many: a search without a hit says so");
+await page.goto(MANY + "/#/device?host=gone&device=9:9&begin_s=5&end_s=50");
+ok(await until(page, () => /no window/.test(document.querySelector(".empty") ? document.querySelector(".empty").textContent : "")), "a link to a device that is gone says so");
+await page.goto(MANY + "/#/device?host=guest00001&device=8:0&begin_s=50&end_s=5");
+ok(await until(page, () => /end_s: expected/.test(document.querySelector(".empty") ? document.querySelector(".empty").textContent : "")), "a bad period says what is expected");
+await page.context().close();
+await browser.close();

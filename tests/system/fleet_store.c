@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * fleet_store DIR PROFILE HOSTS WINDOWS END_S [NAME]: a store of that many hosts, each with one device that has as many
+ * windows of a second, the last of which ends at END_S (seconds since 1970). PROFILE is a file with the JSON of a
+ * profile, whose numbers each window has. The device of the first host is named NAME, which may be any text.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/profile/profile.h"
+#include "tests/support/sample.h"
+
+static void fleet_store_window(const char *dir, struct profile *p, uint64_t i, double begin_s)
+{
+	struct sample s = {
+		.host = p->host,
+		.boot_id = "b1",
+		.epoch = 5,
+		.sequence = i,
+		.real_offset_ns = (uint64_t)begin_s * 1000000000ull,
+		.end_ns = 1000000000ull,
+		.source = SOURCE_DISKSTATS,
+	};
+	struct buf json;
+
+	buf_init(&json);
+	p->source = SOURCE_DISKSTATS;
+	p->begin_s = begin_s;
+	p->end_s = begin_s + 1;
+	if (profile_to_json(p, PROFILE_JSON_LINE, &json) < 0 || buf_put_u8(&json, 0) < 0)
+		abort();
+	s.profile = (const char *)json.data;
+	sample_store(dir, &s, NULL, 0);
+	buf_release(&json);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long nr_hosts = argc > 5 ? strtoul(argv[3], NULL, 10) : 0;
+	unsigned long nr_windows = argc > 5 ? strtoul(argv[4], NULL, 10) : 0;
+	static char text[1 << 20];
+	struct err err = { 0 };
+	struct profile p;
+	FILE *f;
+	size_t len;
+
+	if (argc < 6 || argc > 7) {
+		fprintf(stderr, "usage: fleet_store DIR PROFILE HOSTS WINDOWS END_S [NAME]\n");
+		return 2;
+	}
+	f = fopen(argv[2], "r");
+	len = f ? fread(text, 1, sizeof(text), f) : 0;
+	profile_init(&p);
+	if (!f || fclose(f) || profile_from_json(text, len, &p, &err) < 0) {
+		fprintf(stderr, "fleet_store: %s: %s\n", argv[2], err.line);
+		return 2;
+	}
+	for (unsigned long h = 0; h < nr_hosts; h++) {
+		snprintf(p.host, sizeof(p.host), "guest%05lu", h);
+		snprintf(p.device_name, sizeof(p.device_name), "%s",
+			 h == 0 && argc == 7 ? argv[6] : "sda");
+		p.requests[OPERATION_READ] += h % 7;
+		for (unsigned long i = 0; i < nr_windows; i++)
+			fleet_store_window(argv[1], &p, i,
+					   strtod(argv[5], NULL) - (double)(nr_windows - i));
+	}
+	profile_release(&p);
+	return 0;
+}
