@@ -4,8 +4,9 @@
 #include "formats/block_event.h"
 
 /*
- * The letter of the operation stands first, behind an F where a flush goes before it. "FF" and "FN"
- * are flushes: by tracefs, and by blkparse, which knows no letter for them.
+ * The letter of the operation comes first, or after an F where a flush precedes the operation. "FF"
+ * and "FN" are flushes: tracefs prints the former, and blkparse, which has no letter for a flush,
+ * the latter.
  */
 static int operation_read(struct block_event *e, const char *rwbs, size_t len, size_t *at)
 {
@@ -43,7 +44,7 @@ static int operation_read(struct block_event *e, const char *rwbs, size_t len, s
 			e->operation = OPERATION_WRITE;
 			e->flags |= REQUEST_ZONE_APPEND;
 		}
-		i = len - 1; /* the letters of a zone's operation are not those of flags */
+		i = len - 1; /* the letters of a zone operation are not those of flags */
 		break;
 	default:
 		return -EINVAL;

@@ -29,8 +29,9 @@ void histogram_clear(struct histogram *h)
 
 /*
  * The mantissa, shifted to the top of the word, falls into one of 128 cells. A cell is narrower
- * than a bucket (0.8 % against 2.2 %), so at most one end lies in it and one comparison decides.
- * Values are whole: one is above an end exactly where it is above the end rounded down.
+ * than a bucket (0.8 % against 2.2 %), so at most one bucket end lies in it and one comparison
+ * decides. Values are whole numbers: a value is above an end exactly where it is above the end
+ * rounded down.
  */
 int histogram_bucket(uint64_t duration_ns)
 {
@@ -116,9 +117,9 @@ double histogram_mean_s(const struct histogram *h)
 }
 
 /*
- * ceil(p * nr), at least 1 and at most nr. A decimal p such as 0.07 is stored a little off, and its
- * product with nr may land above the whole number it means: a few units in the last place are
- * taken off before rounding up.
+ * Computes ceil(p * nr), at least 1 and at most nr. A decimal p such as 0.07 is stored inexactly,
+ * and its product with nr may lie slightly above the whole number that is meant. So a few units in
+ * the last place are subtracted before rounding up.
  */
 static uint64_t quantile_rank(double p, uint64_t nr)
 {
@@ -147,7 +148,7 @@ double histogram_quantile_any_s(const struct histogram *h, double p)
 	begin = bucket_begin_ns(i + HISTOGRAM_BUCKET_MIN);
 	end = 1e9 * histogram_bucket_end_s(i + HISTOGRAM_BUCKET_MIN);
 	if (i == HISTOGRAM_NR_BUCKETS - 1 && (double)h->max_ns > end)
-		end = (double)h->max_ns; /* the open one */
+		end = (double)h->max_ns; /* the open bucket */
 	value = begin + (end - begin) * (double)(rank - before) / (double)h->counts[i];
 	return fmin(fmax(value, (double)h->min_ns), (double)h->max_ns) / 1e9;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Made by scripts/histogram-table.py. */
+/* This file was made by scripts/histogram-table.py. */
 #ifndef FORMATS_HISTOGRAM_TABLE_H
 #define FORMATS_HISTOGRAM_TABLE_H
 
 #include <stdint.h>
 
 /*
- * The 32 bucket ends of one binade, in ns scaled so that the binade begins at 2^63, rounded down;
- * then a guard that nothing exceeds. Entry t belongs to bucket 32 * exponent - 956 + t.
+ * The 32 bucket ends of one binade in ns, scaled so that the binade begins at 2^63 and rounded
+ * down, followed by a guard that no value exceeds. Entry t belongs to bucket 32 * exponent - 956 +
+ * t.
  */
 static const uint64_t histogram_ends[33] = {
 	0x81ffa7a9549ca6e3, 0x84d8626d3118d396, 0x87c11235836d16a3, 0x8aba10758e1ea3cf,
@@ -21,7 +22,7 @@ static const uint64_t histogram_ends[33] = {
 	0xffffffffffffffff,
 };
 
-/* Ends below the beginning of each 128th of a binade: where a lookup starts. */
+/* The number of ends below the beginning of each 128th of a binade, where a lookup starts. */
 static const uint8_t histogram_first[128] = {
 	0,  0,	1,  1,	1,  2,	2,  2,	3,  3,	3,  4,	4,  4,	5,  5,	5,  6,	6,  6,	6,  7,
 	7,  7,	8,  8,	8,  9,	9,  9,	10, 10, 10, 10, 11, 11, 11, 12, 12, 12, 12, 13, 13, 13,

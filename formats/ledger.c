@@ -45,7 +45,7 @@ void ledger_clear(struct ledger *l)
 	memset(l->total, 0, sizeof(l->total));
 }
 
-/* The last entry of the same cause, device and kind whose interval this one touches. */
+/* Returns the last entry of the same cause, device and kind whose interval touches this one. */
 static struct loss *ledger_touching(struct ledger *l, const struct loss *loss)
 {
 	for (size_t i = l->nr; i-- > 0;) {
@@ -60,7 +60,10 @@ static struct loss *ledger_touching(struct ledger *l, const struct loss *loss)
 	return NULL;
 }
 
-/* Counts come from others' files too: they end at their highest, and do not begin anew. */
+/*
+ * Adds two counts, which may come from files of others, and stops at the largest number instead of
+ * wrapping.
+ */
 static uint64_t sum_of(uint64_t a, uint64_t b)
 {
 	return b > UINT64_MAX - a ? UINT64_MAX : a + b;

@@ -3,136 +3,7 @@
 #include <stdlib.h>
 
 #include "base/u64map.h"
-#include "formats/pairing.h"
-#include "formats/pairing_table.h"
-
-struct seen_device {
-	uint32_t device;
-	uint64_t gap_ns;	/* events up to here may be missing */
-	uint64_t last_flush_ns; /* last dispatch of a flush by the block layer; 0: none yet */
-};
-
-struct pairing {
-	struct pairing_sink sink;
-	struct pairing_counts counts;
-	struct held_table table;
-	struct seen_device *devices; /* owned */
-	size_t nr_devices, last_device;
-	struct u64map by_number; /* from a device's number to its index: a hostile trace has many */
-	size_t nr_told;		 /* requests of the table that were handed over without an end */
-	uint8_t layer, source;
-};
-
-#define TOLD_KEEP_NS \
-	600000000000ull /* how long the end of a request without one is still awaited */
-
-/* ---- out ---- */
-
-static uint8_t operation_out(const struct held *h)
-{
-	if (h->operation == OPERATION_WRITE && !h->bytes && h->flags & REQUEST_PREFLUSH)
-		return OPERATION_FLUSH;
-	return h->operation;
-}
-
-static void set_times(struct request *r, const struct held *h, uint64_t end_ns)
-{
-	bool has_arrival = h->begun_by != BLOCK_ISSUE && h->begun_by != BLOCK_COMPLETE;
-
-	r->completion_ns = end_ns;
-	r->arrival_ns = h->arrival_ns < end_ns ? h->arrival_ns : end_ns;
-	r->dispatch_ns = h->dispatch_ns;
-	if (!has_arrival || h->arrival_ns > end_ns)
-		r->flags |= REQUEST_NO_ARRIVAL;
-	if (!h->has_dispatch || h->dispatch_ns < r->arrival_ns || h->dispatch_ns > end_ns) {
-		r->dispatch_ns = r->arrival_ns;
-		r->flags |= REQUEST_NO_DISPATCH;
-	}
-}
-
-/* The completion was not seen. A dispatch after a known arrival is kept: the queue time is known then. */
-static void set_times_without_end(struct request *r, const struct held *h)
-{
-	bool has_queue =
-		h->begun_by != BLOCK_ISSUE && h->has_dispatch && h->dispatch_ns >= h->arrival_ns;
-
-	r->arrival_ns = h->arrival_ns;
-	r->dispatch_ns = r->completion_ns = has_queue ? h->dispatch_ns : h->arrival_ns;
-	r->flags |= REQUEST_NO_COMPLETION | (has_queue ? 0 : REQUEST_NO_DISPATCH);
-}
-
-static void pairing_emit(struct pairing *p, const struct held *h, uint64_t end_ns, bool has_end)
-{
-	struct request r = {
-		.sector = h->bytes ? h->sector : 0,
-		.bytes = h->bytes,
-		.device = h->device,
-		.tid = h->tid,
-		.pid = h->tid && !h->pid ? h->tid : h->pid,
-		.flags = h->flags | REQUEST_NO_CGROUP | (h->tid ? 0 : REQUEST_NO_ISSUER),
-		.error = h->error,
-		.requeues = h->requeues,
-		.operation = operation_out(h),
-		.source = p->source,
-		.layer = p->layer,
-	};
-
-	if (has_end) {
-		set_times(&r, h, end_ns);
-	} else {
-		set_times_without_end(&r, h);
-	}
-	p->counts.requests++;
-	if (p->sink.request)
-		p->sink.request(p->sink.ctx, &r, h->begun_by);
-}
-
-/* Removes a request from the table. Returns whether it was handed over before. */
-static bool take_out(struct pairing *p, uint32_t i)
-{
-	bool was_told = p->table.held[i].is_told;
-
-	p->nr_told -= was_told;
-	held_table_remove(&p->table, i);
-	return was_told;
-}
-
-static void pairing_finish(struct pairing *p, uint32_t i, uint64_t end_ns)
-{
-	struct held h = p->table.held[i];
-
-	if (take_out(p, i))
-		p->counts.late_ends++;
-	else
-		pairing_emit(p, &h, end_ns, true);
-}
-
-/* Hands the request over as one without an end. It is not handed over again if its end comes later. */
-static void pairing_tell(struct pairing *p, uint32_t i)
-{
-	struct held *h = &p->table.held[i];
-
-	p->counts.no_end++;
-	pairing_emit(p, h, 0, false);
-	h->is_told = true;
-	p->nr_told++;
-}
-
-/* Removes a request whose end was not seen, or of which only the data's end was seen. */
-static void give_up(struct pairing *p, uint32_t i)
-{
-	struct held h = p->table.held[i];
-
-	if (take_out(p, i))
-		return;
-	if (h.state == HELD_CLOSING) {
-		p->counts.unclosed++;
-		pairing_emit(p, &h, h.completion_ns, true);
-	} else {
-		p->counts.no_end++;
-		pairing_emit(p, &h, 0, false);
-	}
-}
+#include "formats/pairing_state.h"
 
 /* ---- the beginning ---- */
 
@@ -145,7 +16,7 @@ static uint32_t pairing_begin(struct pairing *p, const struct block_event *e)
 	if (t->free == HELD_NONE) {
 		p->counts.evicted +=
 			t->held[t->oldest].state != HELD_CLOSING && !t->held[t->oldest].is_told;
-		give_up(p, t->oldest);
+		pairing_give_up(p, t->oldest);
 	}
 	i = held_table_add(t, e->device, e->sector, e->bytes);
 	h = &t->held[i];
@@ -174,7 +45,8 @@ static struct seen_device *device_of(struct pairing *p, uint32_t device)
 		p->last_device = found;
 		return &p->devices[found];
 	}
-	if ((p->nr_devices & (p->nr_devices - 1)) == 0) { /* the array is full at powers of two */
+	/* the array is full whenever the number is a power of two */
+	if ((p->nr_devices & (p->nr_devices - 1)) == 0) {
 		size_t cap = p->nr_devices ? 2 * p->nr_devices : 1;
 
 		more = realloc(p->devices, cap * sizeof(*more));
@@ -189,7 +61,10 @@ static struct seen_device *device_of(struct pairing *p, uint32_t device)
 	return &p->devices[p->last_device];
 }
 
-/* A scheduler or software queue takes a request in. This begins a request only if its making was not seen. */
+/*
+ * A scheduler or software queue takes a request in. This begins a request only if its making was
+ * not seen.
+ */
 static void on_insert(struct pairing *p, const struct block_event *e, uint64_t gap_ns)
 {
 	if (e->operation != OPERATION_FLUSH &&
@@ -209,19 +84,23 @@ static void pairing_grow(struct pairing *p, uint32_t i, uint64_t at, uint32_t by
 	held_table_change(&p->table, i, h->state, at, h->left + bytes);
 }
 
-/* Another request has absorbed this one. The absorbing request began when the older of the two began. */
+/*
+ * Another request has absorbed this one. The absorbing request began when the older of the two
+ * began.
+ */
 static void pairing_absorb(struct pairing *p, uint32_t into, uint32_t taken)
 {
 	struct held *held = p->table.held;
 
 	if (into != HELD_NONE && held[taken].arrival_ns < held[into].arrival_ns)
 		held[into].arrival_ns = held[taken].arrival_ns;
-	if (!take_out(p, taken))
+	if (!pairing_take_out(p, taken))
 		p->counts.absorbed++;
 }
 
 /*
- * If a waiting request has exactly this offset and length, that request was merged; otherwise a bio was,
+ * If a waiting request has exactly this offset and length, that request was merged; otherwise a bio
+ * was,
  * which is no request yet.
  */
 static void on_backmerge(struct pairing *p, const struct block_event *e, uint64_t gap_ns)
@@ -258,8 +137,10 @@ static void on_frontmerge(struct pairing *p, const struct block_event *e, uint64
 }
 
 /*
- * Sets the length that the dispatch reports. If it is longer than the parts seen so far, the rest came from
- * waiting requests that begin where this one ended: kernels before 5.9 report no event for such a merge.
+ * Sets the length that the dispatch reports. If it is longer than the parts seen so far, the rest
+ * came from
+ * waiting requests that begin where this one ended: kernels before 5.9 report no event for such a
+ * merge.
  */
 static void set_length(struct pairing *p, uint32_t i, const struct block_event *e, uint64_t gap_ns)
 {
@@ -281,7 +162,10 @@ static void set_length(struct pairing *p, uint32_t i, const struct block_event *
 
 /* ---- at the driver ---- */
 
-/* Whether the block layer reports a second end of the write, after the flush before or behind its data. */
+/*
+ * Whether the block layer reports a second end of the write, after the flush before or behind its
+ * data.
+ */
 static bool is_in_flush(const struct held *h, const struct block_event *e,
 			const struct seen_device *d)
 {
@@ -293,8 +177,10 @@ static bool is_in_flush(const struct held *h, const struct block_event *e,
 }
 
 /*
- * Finds a dispatched request that its driver handed back without an event. The block layer makes a request
- * before each first dispatch, so a request that was seen to be made and is dispatched again is the same one.
+ * Finds a dispatched request that its driver handed back without an event. The block layer makes a
+ * request
+ * before each first dispatch, so a request that was seen to be made and is dispatched again is the
+ * same one.
  */
 static uint32_t find_reissued(struct pairing *p, const struct block_event *e, uint64_t gap_ns)
 {
@@ -379,7 +265,10 @@ static void data_ended(struct pairing *p, uint32_t i, const struct block_event *
 	}
 }
 
-/* A completion without bytes is the second end of a write with a flush, or the end of a flush alone. */
+/*
+ * A completion without bytes is the second end of a write with a flush, or the end of a flush
+ * alone.
+ */
 static void on_empty_complete(struct pairing *p, const struct block_event *e, uint64_t gap_ns)
 {
 	static const enum held_state order[] = { HELD_CLOSING, HELD_ISSUED, HELD_MADE };
@@ -524,7 +413,7 @@ void pairing_settle(struct pairing *p, uint32_t device, uint64_t before_ns)
 			continue;
 		if (is_last || h->state == HELD_CLOSING ||
 		    (h->is_told && before_ns - h->alive_ns > TOLD_KEEP_NS))
-			give_up(p, i);
+			pairing_give_up(p, i);
 		else if (!h->is_told)
 			pairing_tell(p, i);
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * streams: where the last 32 runs of one device and operation ended, most recent first.
+ * streams: where the last 32 runs of one device and operation ended, the most recent first.
  *
- * Writer and reader of a segment keep them in step, so that a request that goes on where another
- * ended costs its rank alone.
+ * The writer and the reader of a segment keep the same streams, so that a request that continues a
+ * run is stored as the rank of that run alone.
  */
 #ifndef FORMATS_STREAMS_H
 #define FORMATS_STREAMS_H
@@ -13,16 +13,20 @@
 #include "formats/request.h"
 
 #define NR_STREAMS	   32u
-#define STREAM_NONE	   NR_STREAMS /* the rank of a request that is near none of them */
+#define STREAM_NONE	   NR_STREAMS /* the rank of a request that is near no stream */
 #define NR_STREAM_CONTEXTS (64u * NR_OPERATIONS)
 
 struct streams {
-	uint64_t end[NR_STREAMS];    /* sectors; the rank r is at (head + r) % NR_STREAMS */
-	uint32_t issuer[NR_STREAMS]; /* index of who issued the last request there */
+	/* in sectors; the stream of rank r is at (head + r) % NR_STREAMS */
+	uint64_t end[NR_STREAMS];
+	uint32_t issuer[NR_STREAMS]; /* index of the issuer of the last request in the stream */
 	uint32_t head;
 };
 
-/* Which of NR_STREAM_CONTEXTS a request belongs to. Devices that share one cost bytes only. */
+/*
+ * Returns which of NR_STREAM_CONTEXTS a request belongs to. Two devices that share a context only
+ * cost more bytes.
+ */
 static inline unsigned int streams_context(uint32_t device, unsigned int operation)
 {
 	return (device * 0x9e3779b1u >> 26) * NR_OPERATIONS + operation;
@@ -34,8 +38,8 @@ static inline uint64_t streams_end(const struct streams *s, unsigned int rank)
 }
 
 /*
- * A stream is expected to go on in the hands that it was in: that issuer and the first of the table
- * change places, so that the expected one is 0. The swap undoes itself.
+ * A stream is expected to continue with its last issuer. That issuer and issuer 0 change places, so
+ * that the expected one is coded as 0. The exchange is its own inverse.
  */
 static inline uint32_t streams_swap_issuer(const struct streams *s, unsigned int rank,
 					   uint32_t issuer)
@@ -45,12 +49,15 @@ static inline uint32_t streams_swap_issuer(const struct streams *s, unsigned int
 	return issuer == last ? 0 : issuer ? issuer : last;
 }
 
-/* A request of rank (or of none) ended at end, which is the most recent now. */
+/*
+ * Notes that a request of this rank (or of none) ended at end; its stream becomes the most recent
+ * one.
+ */
 static inline void streams_advance(struct streams *s, unsigned int rank, uint64_t end,
 				   uint32_t issuer)
 {
 	if (rank == STREAM_NONE)
-		s->head = (s->head - 1) % NR_STREAMS; /* over the oldest */
+		s->head = (s->head - 1) % NR_STREAMS; /* replaces the oldest stream */
 	for (; rank != STREAM_NONE && rank; rank--) {
 		uint32_t to = (s->head + rank) % NR_STREAMS;
 		uint32_t from = (s->head + rank - 1) % NR_STREAMS;

@@ -7,12 +7,12 @@
 
 static uint64_t checksum_of(const void *half, size_t size)
 {
-	const size_t skip = sizeof(uint64_t); /* the checksum itself comes first */
+	const size_t skip = sizeof(uint64_t); /* the checksum itself comes first and is skipped */
 
 	return XXH3_64bits((const char *)half + skip, size - skip);
 }
 
-/* The stores of the content come before the seal's, whatever the compiler makes of them. */
+/* The compiler must keep the stores of the content before those of the seal. */
 static void account_file_seal(struct account_seal *s, uint64_t serial, const void *half,
 			      size_t size)
 {

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Alibaba block traces (alibaba/block-traces, io_traces.csv):
+ * alibaba: block traces of Alibaba (alibaba/block-traces, io_traces.csv):
+ *
  *   device_id,opcode,offset,length,timestamp
- * opcode R or W; offset and length in bytes; timestamp in microseconds since 1970.
+ *
+ * The opcode is R or W, offset and length are in bytes, and the timestamp is in microseconds since
+ * 1970.
  */
 #include "formats/foreign/foreign.h"
 

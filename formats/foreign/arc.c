@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Traces of the ARC paper (Megiddo and Modha, FAST 2003), .lis: `first_block blocks 0 number`, in order and
- * without times and operations. A block is taken as 4 KiB, which keeps reuse distances in blocks as they are.
+ * arc: the .lis traces of the ARC paper (Megiddo and Modha, ARC: A Self-Tuning, Low Overhead
+ * Replacement Cache, FAST 2003). A line is `first_block blocks 0 number`; the lines are in order
+ * and have neither times nor operations. A block is taken as 4 KiB, which keeps reuse distances in
+ * blocks unchanged.
  */
 #include "formats/foreign/foreign.h"
 
 #define ARC_BLOCK_BYTES 4096u
-#define STEP_NS		1000u /* an order, not a clock */
+#define STEP_NS		1000u /* the trace has an order but no clock */
 
 static enum foreign_step arc_line(struct foreign *f, struct text line, struct request *r)
 {

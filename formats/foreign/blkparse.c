@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What blkparse prints by default:
+ * blkparse: the text that blkparse prints by default:
+ *
  *   8,0    3        1     0.000009507   697  Q  WS 223490 + 8 [fio]
- * device, CPU, number, seconds since the trace's first event, thread, action, letters of the
- * operation, and by action: `sector + sectors [command]` (Q G I D M F), `... [error]` (C),
- * `... <- (major,minor) sector` (A), `sector / sector [command]` (X); flushes have no `+ sectors`. A
- * command may hold anything. The account by CPU at the end is passed over.
+ *
+ * The fields are device, CPU, number, seconds since the first event of the trace, thread, action,
+ * and letters of the operation. Depending on the action follow: `sector + sectors [command]` (Q G I
+ * D M F), `... [error]` (C), `... <- (major,minor) sector` (A), `sector / sector [command]` (X).
+ * Flushes have no `+ sectors`. A command may contain any characters. The summary by CPU at the end
+ * is skipped.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +21,7 @@
 
 struct blkparse {
 	struct event_trace *events;
-	bool at_account; /* past the last event */
+	bool at_account; /* the events are over and the summary has begun */
 	bool at_end;
 	uint64_t latest_ns;
 };
@@ -59,7 +62,9 @@ static bool action_of(struct text t, uint8_t *kind)
 	return false;
 }
 
-/* "[0]", "[-5]" or "[65531]" at the end of a completion; none: 0. */
+/*
+ * Returns the error at the end of a completion, "[0]", "[-5]" or "[65531]"; 0 where there is none.
+ */
 static uint16_t error_of(struct text rest)
 {
 	uint64_t value;
@@ -79,7 +84,10 @@ static uint16_t error_of(struct text rest)
 	return (uint16_t)(value > INT16_MAX ? UINT16_MAX + 1 - value : value);
 }
 
-/* `sector [+ sectors] ...` or, without data, `[command]`: what follows them stays in rest. */
+/*
+ * Reads `sector [+ sectors] ...` or, for events without data, `[command]`. What follows stays in
+ * rest.
+ */
 static bool place_of(struct block_event *e, struct text *rest)
 {
 	struct text word, before;
@@ -102,7 +110,7 @@ static bool place_of(struct block_event *e, struct text *rest)
 	return true;
 }
 
-/* `<- (8,1) 223427` */
+/* Reads `<- (8,1) 223427`. */
 static bool remap_of(struct text rest, uint32_t *from)
 {
 	struct text arrow, device;
@@ -112,7 +120,10 @@ static bool remap_of(struct text rest, uint32_t *from)
 	       device_of(text_make(device.at + 1, text_len(device) - 2), ',', from);
 }
 
-/* The part of all lines: *rest is what follows the letters. NULL, or what was expected. */
+/*
+ * Reads the part that all lines have; *rest is what follows the letters. Returns NULL, or what was
+ * expected.
+ */
 static const char *event_of(struct text line, struct block_event *e, struct text *letters,
 			    struct text *rest)
 {
@@ -147,7 +158,7 @@ static bool is_account(struct text line)
 	       text_word(&line, &word) && *word.at == '(';
 }
 
-/* NULL where the line is good; what it tells goes to the pairing. */
+/* Hands the event of a line to the pairing. Returns NULL, or what is wrong with the line. */
 static const char *take_line(struct foreign *f, struct text line)
 {
 	struct text letters = text_make("", 0), rest, none = text_make("", 0);
@@ -222,7 +233,7 @@ static int64_t blkparse_next(struct foreign *f, struct request *out, size_t max,
 	return (int64_t)nr;
 }
 
-/* Most of the first lines are events. */
+/* Most of the first lines must be events. */
 static bool blkparse_detect(const struct foreign_head *head)
 {
 	struct text all = text_make((const char *)head->data, head->len), line, letters, rest;

@@ -28,10 +28,10 @@ enum action {
 	ACTION_DRIVER_DATA,
 	ACTION_ZONE_PLUG,
 	ACTION_ZONE_UNPLUG,
-	ACTION_CGROUP = 1 << 8, /* a cgroup's id comes before the data */
+	ACTION_CGROUP = 1 << 8, /* the id of a cgroup precedes the data */
 };
 
-/* To what: the bits above, from 16 on. Version 8 has those of ZONE_APPEND and up. */
+/* Categories of the request: the bits from 16 on. Version 8 has those from ZONE_APPEND on. */
 #define CATEGORY(bit)  (1ull << (16 + (bit)))
 #define IS_WRITE       CATEGORY(1)
 #define IS_FLUSH       CATEGORY(2)
@@ -48,7 +48,7 @@ enum action {
 
 enum note { NOTE_PROCESS, NOTE_TIMESTAMP, NOTE_MESSAGE };
 
-/* What the kernel says of an absent sector: ~0, before it came to say 0. */
+/* The value by which older kernels say that there is no sector; newer ones say 0. */
 #define NO_SECTOR UINT64_MAX
 
 static uint16_t get_u16(const uint8_t *at, bool swap)
@@ -95,7 +95,10 @@ bool blktrace_is(const uint8_t *data, size_t len)
 	return len >= 4 && (is_magic(get_u32(data, false)) || is_magic(get_u32(data, true)));
 }
 
-/* Whether a record of this stream's byte order begins here; the first of a stream sets it. */
+/*
+ * Returns whether a record of this stream's byte order begins here. The first record of a stream
+ * determines the byte order.
+ */
 static bool blktrace_begins(struct blktrace_reader *r, const uint8_t *data)
 {
 	if (r->is_known)
@@ -107,7 +110,7 @@ static bool blktrace_begins(struct blktrace_reader *r, const uint8_t *data)
 	return true;
 }
 
-/* Bytes up to the next place where a record may begin, at least one. */
+/* Returns the number of bytes up to the next position where a record may begin, at least one. */
 static size_t blktrace_skip(struct blktrace_reader *r, const uint8_t *data, size_t len)
 {
 	size_t nr = 1;
@@ -115,7 +118,7 @@ static size_t blktrace_skip(struct blktrace_reader *r, const uint8_t *data, size
 	while (nr + 4 <= len && !blktrace_begins(r, data + nr))
 		nr++;
 	if (nr + 4 > len)
-		nr = len - 3; /* the rest may be the beginning of one */
+		nr = len - 3; /* the remaining bytes may be the beginning of a record */
 	r->skipped_bytes += nr;
 	return nr;
 }
@@ -160,7 +163,7 @@ static uint8_t operation_of(uint64_t action, uint32_t bytes)
 		return OPERATION_OTHER;
 	if (action & IS_WRITE)
 		return OPERATION_WRITE;
-	/* The kernel's own flush is no write by its number, and carries nothing. */
+	/* The kernel's own flush has the number of a write and no data. */
 	if (action & IS_FLUSH && !bytes)
 		return OPERATION_FLUSH;
 	return OPERATION_READ;
@@ -204,7 +207,10 @@ static void decode_note(const struct blktrace_reader *r, uint32_t what, struct b
 	}
 }
 
-/* Whether a kernel can have written these numbers: a request of them is one that segments take. */
+/*
+ * Returns whether a kernel can have written these numbers, that is, whether a segment would accept
+ * such a request.
+ */
 static bool is_possible(const struct block_event *e)
 {
 	const struct request r = { .arrival_ns = e->time_ns,
@@ -236,7 +242,7 @@ static void decode_event(uint64_t action, struct blktrace_record *out)
 	}
 }
 
-/* The fields that both versions have, and where they differ. */
+/* Decodes the fields that both versions have, and those whose positions differ. */
 static uint64_t decode_fields(const uint8_t *at, bool swap, struct blktrace_record *out)
 {
 	struct block_event *e = &out->event;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files of blktrace: one per device and CPU (NAME.blktrace.CPU), or the merged dump of
- * blkparse -d; records as blktrace.h decodes them, of either byte order. All files given are one trace:
- * merged by time, which is CLOCK_MONOTONIC and sorted in each; of equal times by file. The CPU is that
- * of the record, whatever the file is called.
+ * blktrace_files: the files of blktrace, one per device and CPU (NAME.blktrace.CPU), or the merged
+ * dump of blkparse -d. Records of either byte order are decoded by blktrace.h. All files given form
+ * one trace: they are merged by time, which is CLOCK_MONOTONIC and sorted within each file; at
+ * equal times the order of the files decides. The CPU is taken from the record and not from the
+ * name of the file.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +17,7 @@
 
 #define MAX_CPUS 4096u
 
-/* Numbers of the last event of a CPU; a dump of several devices counts them apart. */
+/* Sequence numbers of the last event of a CPU. A dump of several devices counts them separately. */
 struct sequence {
 	uint32_t device, last;
 };
@@ -25,14 +26,14 @@ struct stream {
 	struct blktrace_reader reader;
 	struct blktrace_record record; /* the next event */
 	bool has_record;
-	struct sequence *cpus; /* owned, MAX_CPUS */
-	struct text name;      /* of the device, in the input's path */
-	uint64_t nr_passed;    /* records that were passed over, counted already */
+	struct sequence *cpus; /* owned; MAX_CPUS entries */
+	struct text name;      /* name of the device, within the input's path */
+	uint64_t nr_passed;    /* skipped records that have already been counted */
 };
 
 struct files {
 	struct event_trace *events;
-	struct stream *streams; /* owned, by input */
+	struct stream *streams; /* owned; one per input */
 	size_t nr_streams;
 	bool begun, at_end;
 	uint64_t nr_missing;
@@ -65,7 +66,10 @@ static void files_close(struct foreign *f)
 	free(b);
 }
 
-/* "sda" of "some/sda.blktrace.0"; nothing where the file is called otherwise. */
+/*
+ * Returns "sda" for "some/sda.blktrace.0", or an empty text where the file has another form of
+ * name.
+ */
 static struct text name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
@@ -74,7 +78,7 @@ static struct text name_of(const char *path)
 	return text_make(base, mark ? (size_t)(mark - base) : 0);
 }
 
-/* Events that the numbers of their CPU say are missing before this one. */
+/* Counts the events that are missing before this one according to the numbers of its CPU. */
 static void check_sequence(struct files *b, struct stream *s, const struct blktrace_record *r)
 {
 	struct sequence *q = &s->cpus[r->event.cpu % MAX_CPUS];
@@ -92,7 +96,7 @@ static void check_sequence(struct files *b, struct stream *s, const struct blktr
 	event_trace_gap(b->events, r->event.device, r->event.time_ns);
 }
 
-/* Notes are taken in as they are read; returns whether the record is an event. */
+/* Processes a note as it is read. Returns whether the record is an event. */
 static bool take_note(struct foreign *f, const struct blktrace_record *r)
 {
 	if (r->type == BLKTRACE_TIMESTAMP && !f->wall) {
@@ -102,7 +106,7 @@ static bool take_note(struct foreign *f, const struct blktrace_record *r)
 	return r->type == BLKTRACE_EVENT;
 }
 
-/* A place where nothing can be read may be of many records: as many as fit count as skipped. */
+/* An unreadable stretch may hold many records, so as many as fit are counted as skipped. */
 static void count_passed(struct foreign *f, struct stream *s)
 {
 	uint64_t nr = s->reader.skipped_bytes / BLKTRACE_V7_BYTES;
@@ -114,7 +118,7 @@ static void count_passed(struct foreign *f, struct stream *s)
 	s->nr_passed = nr;
 }
 
-/* Finds the stream's next event; at the end has_record stays false. */
+/* Finds the stream's next event. At the end has_record stays false. */
 static int read_event(struct foreign *f, size_t i, struct err *err)
 {
 	struct foreign_input *in = f->inputs[i];
@@ -172,7 +176,10 @@ static int begin_streams(struct foreign *f, struct err *err)
 	return ret;
 }
 
-/* The stream whose event is first; until: the time from which on another's comes before. */
+/*
+ * Returns the stream whose event is the earliest; until is the time from which another stream's
+ * event is earlier.
+ */
 static size_t blktrace_files_earliest(const struct files *b, uint64_t *until)
 {
 	size_t best = b->nr_streams;
@@ -205,7 +212,7 @@ static int take_event(struct foreign *f, struct stream *s)
 	int ret = 0;
 
 	if (wrong) {
-		f->nr_records--; /* counted when it was read */
+		f->nr_records--; /* it was counted when it was read */
 		foreign_skip(f, "event of %" PRIu64 " ns: %s", r->event.time_ns, wrong);
 		return 0;
 	}
@@ -217,7 +224,7 @@ static int take_event(struct foreign *f, struct stream *s)
 	return ret < 0 ? ret : event_trace_error(b->events);
 }
 
-/* The events of one stream up to where another's come first. */
+/* Takes the events of one stream up to the time from which another stream's event is earlier. */
 static int take_run(struct foreign *f, struct err *err)
 {
 	struct files *b = f->state;

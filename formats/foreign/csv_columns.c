@@ -22,7 +22,7 @@ static const struct unit operation_units[] = { { "rw", CSV_LETTERS },
 					       { NULL, 0 } };
 static const struct unit no_units[] = { { NULL, 0 } };
 
-/* The names of --map, and the unit where none is given. */
+/* The names that --map accepts, and the unit that applies where none is given. */
 static const struct {
 	const char *name;
 	const struct unit *units;
@@ -47,7 +47,7 @@ static const struct {
 	[CSV_FLAGS] = { "flags", no_units, 1 },
 };
 
-/* What headings call them; a name of time may end in _s, _ms, _us or _ns. */
+/* The usual names of columns in headings. The name of a time may end in _s, _ms, _us or _ns. */
 static const struct {
 	const char *name;
 	enum csv_field field;
@@ -78,9 +78,9 @@ static const struct {
 	{ "responsetime", CSV_RESPONSE, 1000000000 },
 	{ "response_time", CSV_RESPONSE, 1000000000 },
 	{ "latency", CSV_RESPONSE, 1000000000 },
-	{ "total", CSV_RESPONSE, 1000000000 }, /* of blkcast dump */
+	{ "total", CSV_RESPONSE, 1000000000 }, /* as blkcast dump writes it */
 	{ "queue", CSV_QUEUE, 1000000000 },
-	/* "device_s" of blkcast dump; "device" alone names one */
+	/* "device_s" is written by blkcast dump; "device" alone is the name of a device */
 	{ "device_s", CSV_SERVICE, 1000000000 },
 	{ "service", CSV_SERVICE, 1000000000 },
 	{ "device", CSV_DEVICE, 1 },
@@ -212,7 +212,7 @@ static bool is_unit_of_time(struct text name, struct text *stem, uint64_t *unit)
 	return false;
 }
 
-/* A column by what headings usually call it; the first of a kind counts. */
+/* Recognizes a column by the usual names in headings. The first column of a kind counts. */
 static void csv_columns_know(struct csv_columns *c, struct text name, int at)
 {
 	uint64_t unit = 0;

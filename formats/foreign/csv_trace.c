@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any CSV file with a line per request: by a map of its columns (csv_columns.h), or by a heading
- * whose names are known. What `blkcast dump --format csv` writes comes back as it was.
+ * csv_trace: any CSV file with one line per request, read by a map of its columns (csv_columns.h)
+ * or by a heading whose names are known. What `blkcast dump --format csv` writes is read back
+ * unchanged.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 struct csv_state {
 	struct csv_columns columns;
-	bool begun; /* past the heading */
+	bool begun; /* the heading has been read */
 	struct text at[CSV_COLUMNS_MAX];
 	int nr;
 };
@@ -59,7 +60,7 @@ static void csv_trace_split(struct csv_state *s, struct text line)
 		}
 }
 
-/* The text of a field; false where it has no column or nothing in it. */
+/* Finds the text of a field. Returns false where the field has no column or is empty. */
 static bool csv_trace_has(const struct csv_state *s, enum csv_field field, struct text *t)
 {
 	int at = s->columns.field[field].at;
@@ -107,7 +108,7 @@ static bool operation_of(const struct csv_state *s, struct request *r)
 				     : OPERATION_WRITE;
 		return true;
 	case CSV_LETTERS:
-		if (text_is(t, "unknown")) { /* as export writes it */
+		if (text_is(t, "unknown")) { /* as blkcast export writes it */
 			foreign_no_operation(r);
 			return true;
 		}
@@ -143,7 +144,10 @@ static int64_t device_of(struct foreign *f, const struct csv_state *s)
 	return foreign_device(f, host, "", text_make(major.at, (size_t)(device.end - major.at)));
 }
 
-/* Stages: queue and service, or the response time as a whole. False: one makes no sense. */
+/*
+ * Sets the times: queue and service time, or the response time as a whole. Returns false where one
+ * of them makes no sense.
+ */
 static bool times_of(const struct csv_state *s, struct request *r)
 {
 	uint64_t queue_ns = 0, service_ns = 0;
@@ -173,8 +177,9 @@ static bool times_of(const struct csv_state *s, struct request *r)
 }
 
 /*
- * The flags of a row say what is unknown. A time that they call known but that no column holds stays
- * unknown: the row would otherwise have a response time of 0.
+ * Computes the flags of a row, which say what is unknown. A time that the row's flags call known
+ * but that no column holds stays unknown, because the row would otherwise have a response time of
+ * 0.
  */
 static uint32_t flags_of(const struct csv_state *s, const struct request *r, uint32_t flags)
 {
@@ -191,7 +196,10 @@ static uint32_t flags_of(const struct csv_state *s, const struct request *r, uin
 	return flags;
 }
 
-/* What only some have. The flags that dump writes say what is unknown and replace ours. */
+/*
+ * Reads the columns that only some files have. The flags that dump writes say what is unknown and
+ * replace the computed ones.
+ */
 static void take_extras(const struct csv_state *s, struct request *r)
 {
 	uint64_t value;
@@ -239,7 +247,7 @@ static enum foreign_step csv_line(struct foreign *f, struct text line, struct re
 	csv_trace_split(s, line);
 	if (!csv_trace_has(s, CSV_TIME, &t) || !text_ns(t, s->columns.field[CSV_TIME].unit, &ns) ||
 	    ns > UINT64_MAX / 2) {
-		if (!s->begun) { /* a heading, where columns are told by number */
+		if (!s->begun) { /* a heading is skipped where the map gives columns by number */
 			s->begun = true;
 			return FOREIGN_NOTHING;
 		}

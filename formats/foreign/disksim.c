@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DiskSim's default ASCII trace (Reference Manual 4.0, 7.1): `time device sector sectors flags`, time in
- * milliseconds with a fraction, flags hexadecimal, bit 0 set for a read.
+ * disksim: DiskSim's default ASCII trace (The DiskSim Simulation Environment Version 4.0 Reference
+ * Manual, 7.1): `time device sector sectors flags`. The time is in milliseconds with a fraction;
+ * the flags are hexadecimal, and bit 0 is set for a read.
  */
 #include "formats/foreign/foreign.h"
 

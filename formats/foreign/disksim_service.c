@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DiskSim's validation traces of real drives: `R|W Hit|Miss|Doub sector sectors service interarrival`, both
- * times in microseconds, the latter since the request before. One request at a time was at the
- * drive: the response time is its service time.
+ * disksim_service: DiskSim's validation traces of real drives: `R|W Hit|Miss|Doub sector sectors
+ * service interarrival`. Both times are in microseconds; the interarrival time counts from the
+ * request before. The drive had one request at a time, so the response time is the service time.
  */
 #include <errno.h>
 #include <stdlib.h>

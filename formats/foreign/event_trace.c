@@ -12,14 +12,14 @@
 /* One device that events name. */
 struct traced {
 	uint32_t device;
-	uint32_t index;	   /* of f->devices */
-	bool has_requests; /* made, inserted or dispatched */
-	bool has_bios;	   /* queued */
-	bool is_below;	   /* takes bios from another that is traced */
+	uint32_t index;	   /* its index in f->devices */
+	bool has_requests; /* it has events of requests (made, inserted or dispatched) */
+	bool has_bios;	   /* it has events of queued bios */
+	bool is_below;	   /* it takes bios from another traced device */
 	uint64_t nr_left_out;
 };
 
-/* Bios that were passed down and not yet queued below, the last of them. */
+/* The last bios that were passed down and have not been queued below yet. */
 #define NR_PASSED 64
 struct passed {
 	uint32_t device;
@@ -32,15 +32,16 @@ struct event_trace {
 	uint8_t layer;
 	struct traced *devices; /* owned */
 	size_t nr_devices, cap_devices;
-	size_t last;		 /* of devices, looked at last */
-	struct u64map by_number; /* from a device's number to its index in devices */
-	struct request *ready;	 /* owned: [at, nr) */
+	size_t last;		 /* index of the device that was looked up last */
+	struct u64map by_number; /* maps a device's number to its index in devices */
+	struct request *ready;	 /* owned; [at, nr) are ready */
 	size_t at, nr, cap;
-	bool has_ends;	 /* a completion */
-	bool has_begins; /* an event before the completion: queued, made, inserted or dispatched */
+	bool has_ends; /* the trace has a completion */
+	/* the trace has an event before a completion: queued, made, inserted or dispatched */
+	bool has_begins;
 	struct passed passed[NR_PASSED];
 	unsigned int next_passed;
-	uint64_t nr_before; /* requests begun before the trace */
+	uint64_t nr_before; /* requests that began before the trace */
 	int error;
 };
 
@@ -97,7 +98,10 @@ static bool grow_ready(struct event_trace *t)
 	return true;
 }
 
-/* A request of the pairing: whether it counts, and is kept until it is taken. */
+/*
+ * Takes a request from the pairing, decides whether it counts, and keeps it until the caller takes
+ * it.
+ */
 static void take(void *ctx, const struct request *r, unsigned int begun_by)
 {
 	struct event_trace *t = ctx;
@@ -108,7 +112,7 @@ static void take(void *ctx, const struct request *r, unsigned int begun_by)
 		return;
 	}
 	if (begun_by == BLOCK_COMPLETE) {
-		t->nr_before += !d->is_below; /* else it was passed down */
+		t->nr_before += !d->is_below; /* otherwise it was passed down from another device */
 		return;
 	}
 	if (t->nr == t->cap && !grow_ready(t)) {
@@ -154,7 +158,7 @@ void event_trace_free(struct event_trace *t)
 	free(t);
 }
 
-/* Whether this bio was counted above; once. */
+/* Returns whether this bio was already counted at an upper device. Each bio matches once. */
 static bool was_passed(struct event_trace *t, const struct block_event *e)
 {
 	for (unsigned int i = 0; i < NR_PASSED; i++) {
@@ -197,7 +201,7 @@ int event_trace_remap(struct event_trace *t, uint32_t from_device, const struct 
 
 	from = event_trace_find(t, from_device);
 	if (!from || !from->has_bios || from_device == to_device)
-		return 0; /* of a partition, which has no events of its own */
+		return 0; /* a partition has no events of its own */
 	ret = event_trace_enter(t, to_device, name, &to);
 	if (ret < 0)
 		return ret;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fio's I/O logs (HOWTO, "I/O replay"), version 2 and 3:
+ * fio_iolog: fio's I/O logs (HOWTO, "I/O replay"), versions 2 and 3:
+ *
  *   fio version 2 iolog          fio version 3 iolog
  *   FILE add|open|close          USEC FILE add|open|close
  *   FILE ACTION OFFSET LENGTH    USEC FILE ACTION OFFSET LENGTH
  *   FILE wait USEC
- * ACTION is read, write, trim, sync or datasync; OFFSET and LENGTH in bytes. Version 3 stamps every
- * line in microseconds from the start; in version 2 time passes in waits alone, each counted from
- * the one before. No response times.
+ *
+ * ACTION is read, write, trim, sync or datasync; OFFSET and LENGTH are in bytes. In version 3 every
+ * line has a time in microseconds from the start. In version 2 time passes only in waits, each of
+ * which counts from the one before. There are no response times.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,8 +20,8 @@
 #define LATEST (UINT64_MAX / 8)
 
 struct iolog {
-	unsigned int version; /* 0: not known yet */
-	uint64_t at_ns;	      /* version 2: the sum of the waits */
+	unsigned int version; /* 0: the version is not known yet */
+	uint64_t at_ns;	      /* version 2: sum of the waits */
 };
 
 static const char *const headings[] = { "fio version 2 iolog", "fio version 3 iolog" };
@@ -95,7 +97,8 @@ static enum foreign_step iolog_line(struct foreign *f, struct text line, struct 
 		return log->version ? FOREIGN_NOTHING
 				    : foreign_because(f, "expected `fio version 2 iolog` or 3");
 	}
-	if (version_of(line)) /* fio appends to a log that is there */
+	/* fio appends to an existing log, so another version line can follow */
+	if (version_of(line))
 		return FOREIGN_NOTHING;
 	if (log->version == 3 && (!text_word(&line, &when) || !text_ns(when, US_NS, &ns)))
 		return foreign_because(f, "expected microseconds first");

@@ -11,11 +11,13 @@
 #include "formats/foreign/foreign_device.h"
 #include "formats/foreign/foreign_formats.h"
 
-/* Times apart by more, within one trace, are of another clock or damaged. */
+/*
+ * Times within one trace that are further apart than this come from another clock or are damaged.
+ */
 #define DAY_NS		   86400000000000ull
 #define JUMP_DAYS	   366u
 #define LATEST_NS	   (1ull << 62)
-#define TRIAL_LINES	   64 /* by which a format of lines is known */
+#define TRIAL_LINES	   64 /* number of lines by which a text format is recognized */
 
 #define FORMAT_ENTRY(name) &foreign_##name,
 const struct foreign_format *const foreign_formats[] = { FOREIGN_FORMATS(FORMAT_ENTRY) };
@@ -77,7 +79,7 @@ static int foreign_begin(struct foreign *f, struct err *err)
 	struct foreign_head head;
 	int ret;
 
-	/* Of several files of one trace some may be empty: CPUs without an event. */
+	/* Of several files of one trace some may be empty, because a CPU had no event. */
 	if (f->nr_inputs > 1 && !f->format->begin)
 		return 0;
 	ret = read_head(f->in, &head, err);
@@ -176,7 +178,7 @@ const char *foreign_check(struct foreign *f, const struct request *r)
 	return NULL;
 }
 
-/* Accounts for a step of the format: whether r is to be handed out. */
+/* Counts a step of the format. Returns whether r is to be handed out. */
 static bool foreign_accept(struct foreign *f, enum foreign_step step, const struct request *r,
 			   const char *unit, uint64_t where)
 {
@@ -265,9 +267,10 @@ static bool has_time(const struct request *r)
 }
 
 /*
- * No request takes 0 s, so that a column of zeros was filled in by nobody: response times of 0 are unknown
- * until the trace has one above 0. Behind it a 0 is a time below the clock's resolution, and a value. The
- * rule looks at records one by one; how many are read at a time does not change its answer.
+ * No request takes 0 s, so a column of zeros means that nobody measured it: response times of 0 are
+ * unknown until the trace has one above 0. After that, a 0 is a time below the clock's resolution
+ * and is accepted. The rule looks at single records, so the number of records read at a time does
+ * not change the result.
  */
 static void doubt_zero_times(struct foreign *f, struct request *r, size_t nr)
 {
@@ -292,7 +295,7 @@ int64_t foreign_next(struct foreign *f, struct request *out, size_t max, struct 
 	return nr;
 }
 
-/* The share of the first lines with something in them that the format can read, 0 to 1. */
+/* Returns the share (0 to 1) of the first non-empty lines that the format can read. */
 static double try_lines(const struct foreign_format *format, const struct foreign_options *options,
 			const struct foreign_head *head)
 {
@@ -306,7 +309,7 @@ static double try_lines(const struct foreign_format *format, const struct foreig
 			struct request r;
 
 			if (line.end == (const char *)head->data + head->len && !head->whole)
-				break; /* cut */
+				break; /* the line is cut */
 			if (line.end > line.at && line.end[-1] == '\r')
 				line.end--;
 			if (line.at == line.end)
@@ -326,7 +329,7 @@ static double try_lines(const struct foreign_format *format, const struct foreig
 int foreign_detect(struct foreign_input *in, const struct foreign_options *options,
 		   const struct foreign_format **out, struct err *err)
 {
-	double best = 0.5; /* more lines must fit than not */
+	double best = 0.5; /* more than half of the lines must fit */
 	struct foreign_head head;
 	int ret = read_head(in, &head, err);
 

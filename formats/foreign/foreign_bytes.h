@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* foreign_bytes: numbers of a record in either byte order, and SCSI operation codes. */
+/* foreign_bytes: reads numbers of a record in either byte order, and SCSI operation codes. */
 #ifndef FORMATS_FOREIGN_BYTES_H
 #define FORMATS_FOREIGN_BYTES_H
 
@@ -26,7 +26,7 @@ static inline uint64_t bytes_u64(const uint8_t *p, bool big)
 	return high << 32 | low;
 }
 
-/* What a SCSI command does (SBC-3): READ and WRITE of 6, 10, 12, 16 bytes, ... */
+/* Returns what a SCSI command does (SBC-3): READ and WRITE of 6, 10, 12, 16 bytes, and others. */
 static inline uint8_t scsi_operation(uint8_t code)
 {
 	switch (code) {

@@ -9,14 +9,14 @@
 
 #define FIRST_SLOTS 64
 
-/* Open addressing; a slot holds an index + 1, or 0. */
+/* Open addressing; a slot holds an index + 1, or 0 where it is free. */
 struct foreign_index {
 	uint32_t *slots; /* owned */
-	uint64_t *keys;	 /* owned: the hash of each device, by its index */
+	uint64_t *keys;	 /* owned; the hash of each device, by its index */
 	uint32_t nr_slots, cap_keys;
-	uint32_t nr_named;	       /* minors given to devices without a number of their own */
-	uint64_t last_key;	       /* of f->last_device */
-	char stem[FOREIGN_NAME_BYTES]; /* of the only device */
+	uint32_t nr_named;	       /* minors given to devices without a number */
+	uint64_t last_key;	       /* key of f->last_device */
+	char stem[FOREIGN_NAME_BYTES]; /* name of the only device */
 };
 
 static uint64_t key_of(struct text host, const char *prefix, struct text id)
@@ -105,7 +105,10 @@ static int64_t add_device(struct foreign *f, uint64_t key, const struct foreign_
 	return f->nr_devices++;
 }
 
-/* The index under a 64-bit key; two devices under one key would take 2^32 of them. -1: none. */
+/*
+ * Returns the index under a 64-bit key, or -1. Two devices with the same key are expected only
+ * among 2^32 devices.
+ */
 static int64_t find_device(const struct foreign *f, uint64_t key)
 {
 	const struct foreign_index *x = f->index;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The formats that can be read, in the order in which they are tried: one line each. */
+/*
+ * foreign_formats: the formats that can be read, one line each, in the order in which they are
+ * tried.
+ */
 #ifndef FORMATS_FOREIGN_FORMATS_H
 #define FORMATS_FOREIGN_FORMATS_H
 

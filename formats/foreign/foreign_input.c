@@ -15,8 +15,11 @@
 #define FOREIGN_READ_BYTES (256u << 10)
 #endif
 #define ROOM_BYTES (FOREIGN_LINE_MAX + FOREIGN_READ_BYTES)
-#define ZLIB_AUTO  (15 + 32) /* largest window; gzip or zlib by the header */
-/* zstd keeps a window that the file chooses, 128 MiB at most, in memory: 32 MiB here. */
+#define ZLIB_AUTO  (15 + 32) /* largest window; the header decides between gzip and zlib */
+/*
+ * zstd keeps a window in memory whose size the file chooses, up to 128 MiB; 32 MiB are allowed
+ * here.
+ */
 #define ZSTD_WINDOW_LOG_MAX 25
 
 enum packing { PACKING_PLAIN, PACKING_GZIP, PACKING_ZSTD };
@@ -24,21 +27,22 @@ enum packing { PACKING_PLAIN, PACKING_GZIP, PACKING_ZSTD };
 struct foreign_input {
 	char *path;
 	int fd;
-	bool at_end;	       /* of what comes out */
-	const uint8_t *memory; /* borrowed: instead of the file; what is left of it */
+	bool at_end; /* the end of the decompressed data is reached */
+	/* borrowed; used instead of a file: the part that has not been read */
+	const uint8_t *memory;
 	size_t memory_bytes;
 	enum packing packing;
 	uint64_t file_bytes, read_bytes;
 
-	uint8_t *room; /* owned, ROOM_BYTES: what is not yet taken lies in [from, to) */
+	uint8_t *room; /* owned; ROOM_BYTES; bytes that are not taken yet lie in [from, to) */
 	size_t from, to;
-	uint64_t offset; /* of room[from] */
+	uint64_t offset; /* offset of room[from] */
 	uint64_t line;
 
-	uint8_t *raw; /* owned, FOREIGN_READ_BYTES: compressed bytes in [raw_from, raw_to) */
+	uint8_t *raw; /* owned; FOREIGN_READ_BYTES; compressed bytes in [raw_from, raw_to) */
 	size_t raw_from, raw_to;
 	bool raw_end;
-	bool in_frame; /* the compressed stream must go on */
+	bool in_frame; /* the compressed stream has not ended */
 	z_stream gzip;
 	ZSTD_DCtx *zstd;
 };
@@ -49,7 +53,7 @@ static int foreign_input_fail(const struct foreign_input *in, struct err *err, i
 	return err_set(err, code, "%s: %s", in->path, what);
 }
 
-/* Up to nr bytes; 0 at the end of the file. */
+/* Reads up to nr bytes. Returns 0 at the end of the file. */
 static ssize_t read_some(struct foreign_input *in, uint8_t *to, size_t nr, struct err *err)
 {
 	ssize_t got;
@@ -86,7 +90,7 @@ static int fill_raw(struct foreign_input *in, struct err *err)
 	return 0;
 }
 
-/* One step of decompression into the room; a file may hold several members one after the other. */
+/* Decompresses one step into the room. A file may hold several gzip members one after the other. */
 static int foreign_input_gunzip(struct foreign_input *in, struct err *err)
 {
 	int status;
@@ -152,7 +156,7 @@ static int foreign_input_fill(struct foreign_input *in, struct err *err)
 
 	if (in->packing != PACKING_PLAIN)
 		return fill_packed(in, err);
-	/* Not more at once than the caches hold. */
+	/* Not more is read at once than the processor's caches hold. */
 	got = read_some(in, in->room + in->to,
 			room < FOREIGN_READ_BYTES ? room : FOREIGN_READ_BYTES, err);
 	if (got < 0)
@@ -222,7 +226,10 @@ int foreign_input_line(struct foreign_input *in, const char **line, size_t *len,
 	return 1;
 }
 
-/* By the first bytes of the file, which are in the room and move to raw where they are packed. */
+/*
+ * Recognizes the compression by the first bytes of the file, which are in the room and move to raw
+ * where they are compressed.
+ */
 static int find_packing(struct foreign_input *in, struct err *err)
 {
 	static const uint8_t gzip[] = { 0x1f, 0x8b }, zstd[] = { 0x28, 0xb5, 0x2f, 0xfd };
@@ -269,7 +276,7 @@ static int open_file(struct foreign_input *in, const char *path, struct err *err
 	return find_packing(in, err);
 }
 
-/* memory NULL: the file of that path. */
+/* memory NULL: the file of that path is opened. */
 static int open_any(struct foreign_input **out, const char *path, const void *memory, size_t len,
 		    struct err *err)
 {
@@ -283,7 +290,7 @@ static int open_any(struct foreign_input **out, const char *path, const void *me
 	in->memory_bytes = in->file_bytes = len;
 	in->path = strdup(!memory && strcmp(path, "-") == 0 ? "standard input" : path);
 	in->room = malloc(ROOM_BYTES);
-	in->raw = malloc(FOREIGN_READ_BYTES + sizeof(uint64_t)); /* the head, and a read */
+	in->raw = malloc(FOREIGN_READ_BYTES + sizeof(uint64_t)); /* the head and one read */
 	if (in->path && in->room && in->raw)
 		ret = memory ? find_packing(in, err) : open_file(in, path, err);
 	if (ret < 0) {

@@ -5,8 +5,8 @@
 
 #include "formats/request.h"
 
-#define MAX_DIGITS   19	 /* of a mantissa that 64 bits surely hold */
-#define MAX_EXPONENT 400 /* beyond it a number is 0 or too large in any unit */
+#define MAX_DIGITS   19	 /* a mantissa of this many digits fits 64 bits */
+#define MAX_EXPONENT 400 /* beyond this exponent a number is 0 or too large in any unit */
 
 bool text_hex(struct text t, uint64_t *out)
 {
@@ -32,7 +32,7 @@ bool text_hex(struct text t, uint64_t *out)
 	return true;
 }
 
-/* The digits with and without a point as mantissa times ten to the exponent. */
+/* A decimal number: the mantissa times ten to the exponent. */
 struct decimal {
 	uint64_t mantissa;
 	int exponent;
@@ -114,7 +114,10 @@ bool text_ns(struct text t, uint64_t unit_ns, uint64_t *out)
 
 	if (!take_digits(&t, &d))
 		return false;
-	/* What traces hold: no more digits behind the point than the unit has ns. */
+	/*
+	 * The usual case: the number has no more digits after the point than the unit has
+	 * nanoseconds.
+	 */
 	if (t.at == t.end && d.exponent <= 0 && d.exponent >= -9 &&
 	    unit_ns % power[-d.exponent] == 0) {
 		if (__builtin_mul_overflow(d.mantissa, unit_ns / power[-d.exponent], &ns))

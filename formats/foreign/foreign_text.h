@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * foreign_text: the fields of a line and what they say, the same in every locale. A text is a part
+ * foreign_text: parses the fields of a line, with the same result in every locale. A text is a part
  * of the line, in place, without a final 0. Every parser takes the whole text or returns false.
  */
 #ifndef FORMATS_FOREIGN_TEXT_H
@@ -34,8 +34,10 @@ static inline struct text text_trim(struct text t)
 	return t;
 }
 
-/* Takes what is before the next delimiter (or all that is left) off the line. False where nothing
- * is left; an empty field before a delimiter is one. */
+/*
+ * Takes the text up to the next delimiter (or all that is left) off the line. Returns false where
+ * nothing is left. An empty text before a delimiter is a field too.
+ */
 static inline bool text_field(struct text *line, char delimiter, struct text *field)
 {
 	const char *end;
@@ -45,11 +47,11 @@ static inline bool text_field(struct text *line, char delimiter, struct text *fi
 	end = memchr(line->at, delimiter, text_len(*line));
 	field->at = line->at;
 	field->end = end ? end : line->end;
-	line->at = field->end + 1; /* one beyond the end after the last */
+	line->at = field->end + 1; /* one beyond the end, after the last field */
 	return true;
 }
 
-/* Takes the next word, words being parted by blanks and tabs. */
+/* Takes the next word. Words are separated by blanks and tabs. */
 static inline bool text_word(struct text *line, struct text *word)
 {
 	while (line->at < line->end && (*line->at == ' ' || *line->at == '\t'))
@@ -67,7 +69,7 @@ static inline bool text_u64(struct text t, uint64_t *out)
 
 	if (t.at >= t.end)
 		return false;
-	if (t.end - t.at <= 19) { /* cannot overflow */
+	if (t.end - t.at <= 19) { /* this many digits cannot overflow */
 		for (; t.at < t.end; t.at++) {
 			unsigned int digit = (unsigned int)*t.at - '0';
 
@@ -89,17 +91,20 @@ static inline bool text_u64(struct text t, uint64_t *out)
 	return true;
 }
 
-/* Hexadecimal, with or without 0x. */
+/* Parses a hexadecimal number, with or without 0x. */
 bool text_hex(struct text t, uint64_t *out);
 /*
- * A number of units, each unit_ns nanoseconds long, as nanoseconds: digits, a fraction, an exponent
- * ("1.25e-3"), rounded to the nearest; 19 digits count. False also below 0 and from 2^64 ns on.
+ * Parses a number of units of unit_ns nanoseconds each: digits, a fraction, an exponent
+ * ("1.25e-3"). The result in nanoseconds is rounded to the nearest; 19 digits count. Returns false
+ * also for a negative number and from 2^64 ns on.
  */
 bool text_ns(struct text t, uint64_t unit_ns, uint64_t *out);
-/* Whether it is word, whatever the case of its letters. */
+/* Returns whether the text is this word, in upper or lower case. */
 bool text_is(struct text t, const char *word);
-/* The operation by the names that trace formats use: R, W, Read, Write, RS, WS, D, Discard, Trim,
- * F, Flush, ..., in any case. */
+/*
+ * Parses an operation by the names that trace formats use, in upper or lower case: R, W, Read,
+ * Write, RS, WS, D, Discard, Trim, F, Flush, ...
+ */
 bool text_direction(struct text t, uint8_t *operation);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * MSR Cambridge (SNIA IOTTA 388):
+ * msr: traces of MSR Cambridge (SNIA IOTTA 388):
+ *
  *   Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime
- * Timestamp and ResponseTime count 100 ns, the former from 1601-01-01 UTC (Windows FILETIME);
- * Offset and Size in bytes; Type is Read or Write.
+ *
+ * Timestamp and ResponseTime are in units of 100 ns, the former from 1601-01-01 UTC (Windows
+ * FILETIME); Offset and Size are in bytes; Type is Read or Write.
  */
 #include <errno.h>
 

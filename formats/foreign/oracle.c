@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oracleGeneral of libCacheSim: packed little-endian records of 24 bytes,
+ * oracle: the format oracleGeneral of libCacheSim: packed little-endian records of 24 bytes,
+ *
  *   u32 seconds, u64 object, u32 bytes, i64 number of the next access to the object
- * Block traces have the first sector as object. No operation is told.
+ *
+ * In a block trace the object is the first sector. The operation is not recorded.
  */
 #include "formats/foreign/foreign.h"
 #include "formats/foreign/foreign_bytes.h"
@@ -12,7 +14,10 @@
 #define TRIALS	     256u
 #define TRIAL_JUMP_S 86400u
 
-/* There is no magic number: times that ascend slowly, next accesses that lie ahead. */
+/*
+ * The format has no magic number. It is recognized by times that ascend slowly and next accesses
+ * that lie ahead.
+ */
 static bool oracle_detect(const struct foreign_head *head)
 {
 	size_t nr = head->len / RECORD_BYTES;

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SPC traces (Storage Performance Council trace format 1.0.1; UMass Financial and WebSearch):
+ * spc: traces of the Storage Performance Council (SPC Trace File Format Specification, revision
+ * 1.0.1), such as UMass Financial and WebSearch:
+ *
  *   ASU,LBA,Size,Opcode,Timestamp[,...]
- * LBA in blocks of 512 bytes within the ASU; Size in bytes; Opcode R or W in any case; Timestamp in
- * seconds from the beginning of the trace. More fields may follow; blank lines occur.
+ *
+ * LBA is in blocks of 512 bytes within the ASU; Size is in bytes; Opcode is R or W in upper or
+ * lower case; Timestamp is in seconds from the beginning of the trace. More fields may follow, and
+ * blank lines occur.
  */
 #include "formats/foreign/foreign.h"
 

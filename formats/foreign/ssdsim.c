@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SSDSim and MQSim: `time device sector sectors type`, whole nanoseconds, type 0 write and 1 read
- * (the reverse of what most formats mean).
+ * ssdsim: traces of SSDSim and MQSim: `time device sector sectors type`. The time is in whole
+ * nanoseconds; type 0 is a write and 1 a read, the reverse of most formats.
  */
 #include "formats/foreign/foreign.h"
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SYSTOR'17 (SNIA IOTTA 4928, enterprise virtual desktops):
+ * systor: traces of SYSTOR'17 (SNIA IOTTA 4928, enterprise virtual desktops):
+ *
  *   Timestamp,Response,IOType,LUN,Offset,Size
- * Timestamp in seconds since 1970 and Response in seconds, which may be empty; Offset and Size in
- * bytes. A heading comes first.
+ *
+ * Timestamp is in seconds since 1970 and Response in seconds, which may be empty; Offset and Size
+ * are in bytes. The first line is a heading.
  */
 #include "formats/foreign/foreign.h"
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tencent CBS (SNIA IOTTA 27917):
+ * tencent: traces of Tencent CBS (SNIA IOTTA 27917):
+ *
  *   Timestamp,Offset,Size,IOType,VolumeID
- * Timestamp in whole seconds since 1970; Offset and Size in sectors of 512 bytes; IOType 0 read,
- * 1 write.
+ *
+ * Timestamp is in whole seconds since 1970; Offset and Size are in sectors of 512 bytes; IOType 0
+ * is a read and 1 a write.
  */
 #include "formats/foreign/foreign.h"
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * VMware's vscsi traces (vSCSI command traces of CloudPhysics), packed records in the byte order of
- * the host:
+ * vscsi: VMware's vscsi traces (vSCSI command traces of CloudPhysics): packed records in the byte
+ * order of the host, in two versions:
+ *
  *   1, 32 bytes: u32 number, u32 bytes, u32 segments, u16 command, u16 version, u64 block, u64 us
  *   2, 40 bytes: u16 command, u16 version, u32 number, u32 bytes, u32 segments, u64 block, u64 us,
  *                u64 response us
- * The version's high byte is 1 or 2. command: SCSI operation code; blocks of 512 bytes; the time is
- * that of the host, from its start.
+ *
+ * The high byte of the version is 1 or 2. The command is a SCSI operation code, a block has 512
+ * bytes, and the time is that of the host, from its start.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,11 +22,11 @@
 #define LATEST	 (UINT64_MAX / 4 / US_NS)
 
 struct vscsi {
-	bool swapped; /* big-endian */
-	bool known;   /* byte order and version are */
+	bool swapped; /* the trace is big-endian */
+	bool known;   /* byte order and version are known */
 };
 
-/* The version by the record at data, 1 or 2, or 0 where it is neither. */
+/* Returns the version of the record at data, 1 or 2, or 0 where it is neither. */
 static unsigned int version_of(const uint8_t *data, bool swapped)
 {
 	if (bytes_u16(data + 14, swapped) >> 8 == 1)
@@ -32,7 +34,7 @@ static unsigned int version_of(const uint8_t *data, bool swapped)
 	return bytes_u16(data + 2, swapped) >> 8 == 2 ? 2 : 0;
 }
 
-/* By the first two records. */
+/* Finds byte order and version from the first two records. */
 static bool find_layout(const uint8_t *data, size_t len, unsigned int *version, bool *swapped)
 {
 	if (len < V1_BYTES)

@@ -14,10 +14,10 @@
 struct place_map {
 	uint64_t region_sectors;
 	uint32_t nr;
-	uint16_t to[]; /* by region */
+	uint16_t to[]; /* by region: the region to which it is moved */
 };
 
-/* Numbers drawn by the key: HMAC of device and counter, 32 bits at a time. */
+/* Random numbers drawn from the key: HMAC of device and counter, 32 bits at a time. */
 struct draw {
 	const struct pseudonym_key *key;
 	char seed[SEGMENT_NAME_BYTES + 48];
@@ -43,7 +43,7 @@ static uint32_t draw_u32(struct draw *d)
 	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-/* Uniform below n: numbers of the last, incomplete round are drawn again. */
+/* Draws a number uniformly below n. Numbers from the last, incomplete round are drawn again. */
 static uint32_t draw_below(struct draw *d, uint32_t n)
 {
 	uint32_t skip = -n % n, u;

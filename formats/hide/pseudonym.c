@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SHORT_DIGITS 12u /* of a process name or a part of a path */
+#define SHORT_DIGITS 12u /* digits for a process name or a part of a path */
 
 _Static_assert(PSEUDONYM_HASH_BYTES == SHA256_DIGEST_SIZE, "a digest fits");
 
@@ -28,7 +28,7 @@ int pseudonym_key_set(struct pseudonym_key *k, const void *secret, size_t len)
 	return 0;
 }
 
-/* What is wrong with the file for a secret, or NULL. */
+/* Returns why the file must not be used as a secret, or NULL. */
 static const char *file_fault(const struct stat *st)
 {
 	if (!S_ISREG(st->st_mode))
@@ -40,7 +40,7 @@ static const char *file_fault(const struct stat *st)
 	return NULL;
 }
 
-/* Up to size bytes; the number read or -errno. */
+/* Reads up to size bytes. Returns their number or -errno. */
 static ssize_t read_all(int fd, uint8_t *out, size_t size)
 {
 	size_t nr = 0;
@@ -58,7 +58,7 @@ static ssize_t read_all(int fd, uint8_t *out, size_t size)
 
 int pseudonym_key_read(struct pseudonym_key *k, const char *path, struct err *err)
 {
-	uint8_t secret[PSEUDONYM_KEY_MAX + 3]; /* a line end behind, and a byte too many */
+	uint8_t secret[PSEUDONYM_KEY_MAX + 3]; /* room for a line end, and for one byte too many */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), ret = 0;
 	struct stat st;
 	ssize_t nr = 0;
@@ -112,7 +112,7 @@ void pseudonym_hash(const struct pseudonym_key *k, const char *kind, const void 
 	explicit_bzero(&hmac, sizeof(hmac));
 }
 
-/* nr hex digits of the name's hash, and a final 0. */
+/* Writes nr hexadecimal digits of the name's hash, and a final 0. */
 static void pseudonym_digits(const struct pseudonym_key *k, const char *kind, const char *in,
 			     size_t len, char *out, size_t nr)
 {
@@ -154,7 +154,10 @@ void pseudonym_comm(const struct pseudonym_key *k, const char *in, char out[SEGM
 		out[0] = 0;
 }
 
-/* As the kernel numbers its disks: a known prefix, up to three letters, then numbers. */
+/*
+ * Returns whether the kernel names its disks in this way: a known prefix, up to three letters, then
+ * numbers.
+ */
 static bool is_kernel_name(const char *name)
 {
 	static const char *const prefixes[] = {
@@ -192,7 +195,10 @@ void pseudonym_device(const struct pseudonym_key *k, const char *in, char out[SE
 
 void pseudonym_path(const struct pseudonym_key *k, const char *in, char out[SEGMENT_PATH_BYTES])
 {
-	/* Every other byte a slash at worst: each part grows to its digits. */
+	/*
+	 * In the worst case every other byte is a slash, and each part grows to the length of its
+	 * digits.
+	 */
 	char hidden[SEGMENT_PATH_BYTES * (SHORT_DIGITS + 1)];
 	size_t nr = 0;
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pseudonym: names that hide names: a keyed hash, HMAC-SHA256 (RFC 2104, FIPS 180-4; nettle's).
+ * pseudonym: replaces names by a keyed hash, HMAC-SHA256 (RFC 2104, FIPS 180-4; by nettle).
  *
- * The same key turns the same name into the same pseudonym, on every machine; without the key
- * neither can a pseudonym be turned back nor a guessed name be tried. Kinds are hashed apart: a host
- * and a process of the same name have nothing in common. What is cut off a digest keeps
- * collisions unlikely: 2^-48 for a pair of process names or parts of a path, 2^-64 for hosts.
+ * The same key turns the same name into the same pseudonym on every machine. Without the key a
+ * pseudonym cannot be turned back, and a guessed name cannot be tested. Each kind of name is hashed
+ * differently: a host and a process of the same name have unrelated pseudonyms. The digest is cut
+ * so that collisions stay unlikely: 2^-48 for a pair of process names or parts of a path, 2^-64 for
+ * hosts.
  */
 #ifndef FORMATS_PSEUDONYM_H
 #define FORMATS_PSEUDONYM_H
@@ -16,41 +17,50 @@
 #include "base/err.h"
 #include "formats/segment/segment.h"
 
-#define PSEUDONYM_KEY_MIN    16u /* bytes */
+#define PSEUDONYM_KEY_MIN    16u /* in bytes */
 #define PSEUDONYM_KEY_MAX    4096u
 #define PSEUDONYM_HASH_BYTES 32u
 
 struct pseudonym_key {
-	uint8_t bytes[PSEUDONYM_HASH_BYTES]; /* SHA-256 of what was given */
+	uint8_t bytes[PSEUDONYM_HASH_BYTES]; /* SHA-256 of the secret */
 };
 
-/* -EINVAL where len is not PSEUDONYM_KEY_MIN to PSEUDONYM_KEY_MAX. */
+/* Returns 0, or -EINVAL where len is not between PSEUDONYM_KEY_MIN and PSEUDONYM_KEY_MAX. */
 int pseudonym_key_set(struct pseudonym_key *k, const void *secret, size_t len);
 /*
- * The whole content of a file but its line ends at the end. It must be a regular file of root or of
- * the caller that nobody else may read or write (else -EINVAL), of a length as above. -errno with one line.
+ * Reads the secret: the whole content of a file without the line ends at its end. The file must be
+ * a regular file of root or of the caller that nobody else may read or write (otherwise -EINVAL),
+ * and have a length as above. Returns 0 or -errno with one line in err.
  */
 int pseudonym_key_read(struct pseudonym_key *k, const char *path, struct err *err);
-/* A fresh one that nobody knows: what it hides can never be linked. -errno. */
+/*
+ * Makes a new random key that nobody knows, so that what it hides can never be linked. Returns 0 or
+ * -errno.
+ */
 int pseudonym_key_random(struct pseudonym_key *k, struct err *err);
 void pseudonym_key_forget(struct pseudonym_key *k);
 
-/* HMAC-SHA256 of kind, a zero byte, and len bytes of data. */
+/* Computes HMAC-SHA256 of kind, a zero byte, and len bytes of data. */
 void pseudonym_hash(const struct pseudonym_key *k, const char *kind, const void *data, size_t len,
 		    uint8_t out[PSEUDONYM_HASH_BYTES]);
 
-/* All: an empty name stays empty; in and out may be the same array. */
-/* "host-" and 16 hex digits. */
+/* In all functions below an empty name stays empty, and in and out may be the same array. */
+/* Writes "host-" and 16 hexadecimal digits. */
 void pseudonym_host(const struct pseudonym_key *k, const char *in, char out[SEGMENT_NAME_BYTES]);
-/* In the form of a boot id. */
+/* Writes a pseudonym in the form of a boot id. */
 void pseudonym_boot_id(const struct pseudonym_key *k, const char *in, char out[SEGMENT_NAME_BYTES]);
-/* 12 hex digits. */
+/* Writes 12 hexadecimal digits. */
 void pseudonym_comm(const struct pseudonym_key *k, const char *in, char out[SEGMENT_COMM_BYTES]);
-/* A name as the kernel makes them (sda, nvme0n1, dm-3: prefix, letters and numbers) tells nothing
- * and stays; any other, of a named array or an imported trace: "dev-" and 12 hex digits. */
+/*
+ * A name that the kernel makes (sda, nvme0n1, dm-3: prefix, letters and numbers) reveals nothing
+ * and stays. Any other name, such as that of a named array or an imported trace, becomes "dev-" and
+ * 12 hexadecimal digits.
+ */
 void pseudonym_device(const struct pseudonym_key *k, const char *in, char out[SEGMENT_NAME_BYTES]);
-/* Part by part between the slashes, 12 hex digits each, so that what lies below what still shows;
- * cut at the front where longer. */
+/*
+ * Hides each part between slashes separately, as 12 hexadecimal digits, so that the hierarchy
+ * remains visible. A path that is too long loses its beginning.
+ */
 void pseudonym_path(const struct pseudonym_key *k, const char *in, char out[SEGMENT_PATH_BYTES]);
 
 #endif

@@ -10,7 +10,7 @@
 #include "formats/profile/profile.h"
 #include "formats/segment/segment.h"
 
-#define MAX_MAPS 512 /* kept at once: 64 MiB at most; they can be drawn again */
+#define MAX_MAPS 512 /* maps kept at the same time, at most 64 MiB; they can be computed again */
 #define BATCH	 1024
 
 struct known_map {
@@ -72,7 +72,7 @@ static uint64_t size_of(const struct segment_header *h, uint32_t device)
 	return 0;
 }
 
-/* The map of a device, drawn where it is new; NULL without memory. */
+/* Returns the map of a device, which is computed where it is new; NULL where memory is short. */
 static const struct place_map *map_of(struct redactor *r, const struct segment_header *h,
 				      uint32_t device)
 {
@@ -123,7 +123,7 @@ static int move_requests(struct redactor *r, struct segment_reader *reader, stru
 	return ret ? err_set(err, -ret, "redact: %s", strerror(-ret)) : 0;
 }
 
-/* Takes the texts out of a JSON value, at any depth. */
+/* Removes the texts from a JSON value, at any depth. */
 static void drop_texts(json_t *value)
 {
 	const char *key;
@@ -164,7 +164,7 @@ static int redact_detail(struct profile *p)
 	return 0;
 }
 
-/* One stored profile, appended as text with a final 0. */
+/* Appends one stored profile, redacted, as text with a final 0. */
 static int redact_profile(const struct redactor *r, const char *json, struct buf *out,
 			  struct err *err)
 {
@@ -179,7 +179,7 @@ static int redact_profile(const struct redactor *r, const char *json, struct buf
 	pseudonym_host(r->key, p.host, p.host);
 	pseudonym_device(r->key, p.device_name, p.device_name);
 	p.locality.distribution = blank.locality.distribution;
-	profile_grade(&p); /* its words are then ours */
+	profile_grade(&p); /* its sentences are then written by this program */
 	ret = redact_detail(&p);
 	if (!ret)
 		ret = profile_to_json(&p, PROFILE_JSON_LINE, out);

@@ -148,7 +148,7 @@ static void copy_histogram(struct histogram *h, bool *failed)
 			       failed);
 }
 
-/* r is a shallow copy: what it points to becomes its own. */
+/* r is a shallow copy; the memory that it points to is copied here. */
 static void copy_response(struct response_times *r, bool *failed)
 {
 	for (int i = 0; i < NR_STAGES; i++)
@@ -273,7 +273,7 @@ const char *profile_refused(const struct profile *p, char why[PROFILE_WHY_BYTES]
 	return why;
 }
 
-/* One rule of the grade: it holds the grade down to limit for a reason. */
+/* One rule of the grade. It limits the grade for a stated reason. */
 struct verdict {
 	char grade;
 	char why[PROFILE_WHY_BYTES];
@@ -292,7 +292,10 @@ hold_down(struct verdict *v, char grade, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* The grade of a value by four limits, where less is worse: A at limit[0] and above, ... */
+/*
+ * Returns the grade of a value by four limits; a smaller value is worse. The grade is A at limit[0]
+ * and above, and so on.
+ */
 static char grade_below(double value, const double limit[4])
 {
 	char grade = 'A';
@@ -302,7 +305,9 @@ static char grade_below(double value, const double limit[4])
 	return grade;
 }
 
-/* Quantiles rest on the requests that have a response time: each missing one may be a slow one. */
+/*
+ * Quantiles rest on the requests that have a response time, and each missing one may be a slow one.
+ */
 static void grade_source(const struct profile *p, struct verdict *v)
 {
 	static const double timed[4] = { 0.999, 0.99, 0, 0 };
@@ -321,7 +326,7 @@ static void grade_source(const struct profile *p, struct verdict *v)
 			  100 * untimed_ratio);
 }
 
-/* What a grade of A rests on. */
+/* Describes on what a grade of A rests. */
 static void say_basis(const struct profile *p, double data, char why[PROFILE_WHY_BYTES])
 {
 	double untimed = profile_untimed_requests(p);
@@ -339,7 +344,10 @@ static void say_basis(const struct profile *p, double data, char why[PROFILE_WHY
 
 void profile_grade(struct profile *p)
 {
-	/* Shares of the period watched and of requests seen; data requests; seconds. */
+	/*
+	 * Limits in this order: the share of the period watched and of requests seen, the number of
+	 * data requests, and seconds.
+	 */
 	static const double coverage[4] = { 0.999, 0.99, 0.9, 0.5 };
 	static const double seen[4] = { 0.9999, 0.99, 0.95, 0.8 };
 	static const double requests[4] = { 10000, 1000, 100, 1 };
@@ -370,10 +378,9 @@ void profile_grade(struct profile *p)
 	else
 		hold_down(&v, 'E', "No read and no write was seen.");
 	if (profile_is_timeless(p))
-		hold_down(
-			&v, 'D',
-			"The source tells an order of requests and no times: there are no rates and "
-			"no response times.");
+		hold_down(&v, 'D',
+			  "The source tells an order of requests and no times: there are no rates "
+			  "and no response times.");
 	else
 		hold_down(&v, grade_below(duration_s, seconds), "The period is only %.3g s long.",
 			  duration_s);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_json: what profile_write.c and profile_read.c share: one table of the JSON form, in
- * the order of formats/profile/profile.md. Each entry names a path of keys, a place in struct profile and
- * the kind of value there; a kind knows how to write itself and how to read and check itself.
+ * profile_json: the table of the JSON form that profile_write.c and profile_read.c share, in the
+ * order of formats/profile/profile.md. Each entry has a path of keys, an offset in struct profile
+ * and the kind of value there. A kind knows how to write, read and check its values.
  */
 #ifndef FORMATS_PROFILE_JSON_H
 #define FORMATS_PROFILE_JSON_H
@@ -20,11 +20,11 @@ enum profile_kind {
 	KIND_SOURCE,	   /* uint8_t, enum request_source */
 	KIND_LAYER,	   /* uint8_t, enum request_layer */
 	KIND_GRADE,	   /* char */
-	KIND_NUMBER,	   /* double, NaN is null */
-	KIND_WHOLE,	   /* double, NaN is null, written as a whole number */
+	KIND_NUMBER,	   /* double; NaN is null */
+	KIND_WHOLE,	   /* double; NaN is null; written as a whole number */
 	KIND_COUNT,	   /* uint64_t */
-	KIND_COUNT32,	   /* uint32_t, 0 is null */
-	KIND_DERIVED,	   /* computed from other fields; checked and left aside when read */
+	KIND_COUNT32,	   /* uint32_t; 0 is null */
+	KIND_DERIVED,	   /* computed from other fields; checked and then ignored when read */
 	KIND_IDC,	   /* open.idc */
 	KIND_MISS_RATIO,   /* locality.miss_ratio */
 	KIND_SIZES,	   /* struct direction_profile: exact sizes and their counts */
@@ -35,10 +35,10 @@ enum profile_kind {
 	KIND_PAUSES,	   /* pauses */
 };
 
-/* Values derived from others; NaN or NULL where they are not known. */
+/* Values that are derived from others. They are NaN or NULL where they are unknown. */
 enum profile_derived {
 	DERIVED_DURATION,
-	DERIVED_REFUSED, /* why some of the open intensity is unknown */
+	DERIVED_REFUSED, /* why a part of the open intensity is unknown */
 	DERIVED_MIX_READ,
 	DERIVED_MIX_WRITE,
 	DERIVED_PATTERN_READ,
@@ -54,12 +54,13 @@ enum profile_derived {
 struct profile_field {
 	const char *path; /* keys joined by dots */
 	enum profile_kind kind;
-	size_t at;		      /* in struct profile */
-	double max;		      /* numbers: 0 or more, up to this; 0: any number */
+	size_t at;		      /* offset in struct profile */
+	double max;		      /* numbers: from 0 up to this; 0: any number */
 	enum profile_derived derived; /* KIND_DERIVED */
 	uint8_t operation;	      /* KIND_SIZES, KIND_STAGE, KIND_SIZE_CLASSES */
-	uint32_t unknown;	      /* KIND_COUNT: enum profile_unknown; 0: always known */
-	bool optional;		      /* may be missing when read: unknown then */
+	/* KIND_COUNT: the flag of enum profile_unknown; 0: always known */
+	uint32_t unknown;
+	bool optional; /* may be missing when read, and is then unknown */
 };
 
 extern const struct profile_field profile_fields[];
@@ -73,13 +74,13 @@ struct profile_quantile {
 #define NR_PROFILE_QUANTILES 6
 extern const struct profile_quantile profile_quantiles[NR_PROFILE_QUANTILES];
 
-/* "uniform", "gaussian", "zipf"; NULL for unknown and outside the enum. */
+/* Returns "uniform", "gaussian" or "zipf"; NULL for unknown and outside of the enum. */
 const char *distribution_name(unsigned int kind);
 
-/* The numbers of a distribution. */
+/* The numbers that describe a distribution. */
 struct distribution_field {
 	const char *key;
-	size_t at; /* in struct access_distribution, a double */
+	size_t at; /* offset of a double in struct access_distribution */
 };
 #define NR_DISTRIBUTION_FIELDS 9
 extern const struct distribution_field distribution_fields[NR_DISTRIBUTION_FIELDS];

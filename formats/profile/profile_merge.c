@@ -15,7 +15,10 @@ static uint64_t all_requests(const struct profile *p)
 	return nr;
 }
 
-/* The mean of weights wa and wb; what has no weight does not count, of none it is unknown. */
+/*
+ * Returns the mean with weights wa and wb. A value without weight does not count; where neither has
+ * weight, the result is unknown.
+ */
 static double profile_merge_joint(double a, double wa, double b, double wb)
 {
 	double sum = (wa > 0 ? a * wa : 0) + (wb > 0 ? b * wb : 0);
@@ -28,7 +31,7 @@ static double same_or_unknown(double a, double b)
 	return a == b ? a : NAN;
 }
 
-/* Both are by bytes ascending, and so is what they make. */
+/* Both lists are ordered by bytes ascending, and so is the result. */
 static int merge_sizes(struct direction_profile *to, const struct direction_profile *from)
 {
 	size_t cap = to->nr_sizes + from->nr_sizes, a = 0, b = 0, nr = 0;
@@ -72,7 +75,10 @@ static int merge_responses(struct response_times *to, double nr, const struct re
 	return 0;
 }
 
-/* What Algorithm 1 and its kin say of a list of requests, weighted by its length. */
+/*
+ * The ratios of Algorithm 1 and related ones over a list of requests, weighted by the length of the
+ * list.
+ */
 struct pattern {
 	double *sequential, *stream, *continuing;
 };
@@ -103,7 +109,7 @@ out:
 	return ret;
 }
 
-/* Seconds watched of both: a gap as between neighbours is none. */
+/* Returns the seconds watched in both. A gap as small as between neighbours does not count. */
 static double watched_s(const struct profile *a, const struct profile *b)
 {
 	double gap = fmax(a->begin_s, b->begin_s) - fmin(a->end_s, b->end_s);
@@ -124,7 +130,7 @@ static void forget_locality(struct profile *p)
 	p->locality.block_bytes = block_bytes;
 }
 
-/* What single requests tell, and two periods together do not. */
+/* Clears the values that need single requests and cannot be computed from two periods. */
 static void forget_single(struct profile *p)
 {
 	free(p->open.idc);
@@ -136,7 +142,10 @@ static void forget_single(struct profile *p)
 	forget_locality(p);
 }
 
-/* Means over the time watched, weighted by it; the rate is of arrivals, which a timeless source has none of. */
+/*
+ * Computes means over the time watched, weighted by it. The rate is that of arrivals, which a
+ * source without times does not have.
+ */
 static void merge_intensity(struct profile *to, const struct profile *from)
 {
 	double a = profile_rate_s(to), b = profile_rate_s(from), end_to_end_s = a + b;
@@ -204,7 +213,7 @@ static int merge_periods(struct profile *to, const struct profile *from)
 	to->begin_s = begin_s;
 	to->end_s = end_s;
 	to->quality.coverage_ratio = watched / (end_s - begin_s);
-	if (to->quality.coverage_ratio > 1) /* two agents at once */
+	if (to->quality.coverage_ratio > 1) /* two agents watched at the same time */
 		to->quality.coverage_ratio = 1;
 	return 0;
 }

@@ -11,7 +11,7 @@ static bool is_same(const struct profile_pause *a, const struct profile_pause *b
 
 void profile_add_pause(struct profile *p, const struct profile_pause *pause)
 {
-	/* A pause is of the whole machine: each of its devices tells of the same one. */
+	/* A pause concerns the whole machine, so each of its devices reports the same one. */
 	for (size_t i = 0; i < p->nr_pauses; i++)
 		if (is_same(&p->pauses[i], pause))
 			return;
@@ -38,7 +38,7 @@ json_t *profile_pauses_write(const struct profile *p)
 	return list;
 }
 
-/* NR_LEDGER_CAUSES where there is no such pause. */
+/* Returns NR_LEDGER_CAUSES where there is no such pause. */
 static unsigned int cause_of(const char *name)
 {
 	unsigned int cause = NR_LOSS_CAUSES;

@@ -8,8 +8,8 @@
 #include "formats/profile/profile_pauses.h"
 
 /*
- * Values below are made by jansson, which returns NULL where memory is short and passes NULL on:
- * json_object_set_new(o, key, NULL) fails, so that one check at the end finds every failure.
+ * jansson makes the values below and returns NULL where memory is short. It also accepts NULL:
+ * json_object_set_new(o, key, NULL) fails, so one check at the end finds every failure.
  */
 static json_t *profile_write_number(double value)
 {
@@ -28,7 +28,7 @@ static json_t *whole_of(double value)
 	return profile_write_whole(value < 0x1p63 ? (uint64_t)value : INT64_MAX);
 }
 
-/* Names come from outside and may not be UTF-8, which is all that JSON knows. */
+/* Names come from outside and may not be UTF-8, which JSON requires. */
 static json_t *profile_write_text(const char *s)
 {
 	json_t *value = json_string(s);
@@ -65,7 +65,7 @@ static json_t *profile_write_done(json_t *value, bool failed)
 	return NULL;
 }
 
-/* [first, second], taking both over. */
+/* Makes [first, second] and takes over both references. */
 static json_t *profile_write_pair(json_t *first, json_t *second)
 {
 	json_t *array = json_array();
@@ -165,8 +165,8 @@ static json_t *profile_write_buckets(const struct histogram *h)
 }
 
 /*
- * requests that have no recorded duration make the stage unknown, but for its mean where counters
- * tell it; without requests it is empty.
+ * Where requests have no recorded duration the stage is unknown, except for a mean from counters.
+ * Without requests the stage is empty.
  */
 static json_t *profile_write_stage(const struct histogram *h, uint64_t requests,
 				   double counted_mean_s)
@@ -200,7 +200,7 @@ static json_t *profile_write_stage(const struct histogram *h, uint64_t requests,
 	return profile_write_done(object, failed);
 }
 
-/* As the total stage of the same direction, so its classes: unknown or empty. */
+/* The classes are unknown or empty together with the total stage of the same direction. */
 static json_t *size_classes(const struct histogram *h, const struct response_times *r,
 			    uint64_t requests)
 {
@@ -231,7 +231,10 @@ static double profile_write_share(uint64_t part, uint64_t rest)
 	return (double)part / ((double)part + (double)rest); /* NaN where there are none */
 }
 
-/* Noorshams 2015, eq. 5.13: a load is sequential from a ratio of one half on. */
+/*
+ * A load counts as sequential from a ratio of one half on (Noorshams, Modeling and Prediction of
+ * I/O Performance in Virtualized Environments, 2015, eq. 5.13).
+ */
 static json_t *profile_write_pattern(double sequential_ratio)
 {
 	if (isnan(sequential_ratio))
@@ -305,7 +308,7 @@ static const struct response_times *direction_of(const struct profile *p, unsign
 	return operation == OPERATION_READ ? &p->read.response : &p->write.response;
 }
 
-/* What counters say on the mean of this stage. */
+/* Returns the mean of this stage from counters. */
 static double counted_mean_s(const struct profile *p, const struct histogram *h)
 {
 	if (h == &p->read.response.stage[STAGE_TOTAL])
@@ -315,7 +318,7 @@ static double counted_mean_s(const struct profile *p, const struct histogram *h)
 	return h == &p->write.response.stage[STAGE_TOTAL] ? p->write.response.total_mean_s : NAN;
 }
 
-/* Where it is not known whether there were any, what is known of none is unknown, not empty. */
+/* Where the number of requests is unknown, their properties are unknown too, and not empty. */
 static uint64_t known_requests(const struct profile *p, unsigned int operation)
 {
 	return p->requests[operation] + (p->unknown >> operation & 1);
@@ -371,7 +374,7 @@ static json_t *value_of(const struct profile *p, const struct profile_field *f)
 	return NULL;
 }
 
-/* Sets root.a.b.c for the path "a.b.c", making a and b where they are not there yet. */
+/* Sets root.a.b.c for the path "a.b.c" and makes a and b where they are missing. */
 static void set_path(json_t *root, const char *path, json_t *value, bool *failed)
 {
 	const char *dot;

@@ -10,7 +10,7 @@
 #include "base/varint.h"
 
 #define NR_CLASSES 256
-/* A longer column pays for finer classes, whose frequencies take room of their own. */
+/* A longer column can use finer classes, whose table of frequencies takes space. */
 #define LONG_COLUMN	 4096
 #define FINE_MANTISSA	 4
 #define COARSE_MANTISSA	 2
@@ -65,7 +65,10 @@ struct table {
 	uint16_t slot[TABLE_SLOTS]; /* index + 1, by hash */
 };
 
-/* The index of a number, entered where it is new; NR_CLASSES where the table is full. */
+/*
+ * Returns the index of a number, which is entered where it is new; NR_CLASSES where the table is
+ * full.
+ */
 static unsigned int table_index(struct table *t, uint64_t number)
 {
 	unsigned int at = (unsigned int)(number * 0x9e3779b97f4a7c15 >> 54);
@@ -80,7 +83,7 @@ static unsigned int table_index(struct table *t, uint64_t number)
 	return t->nr - 1;
 }
 
-/* Fills plane with indexes; false where a table would not pay. */
+/* Fills plane with indexes. Returns false where a table would not save bytes. */
 static bool table_build(struct table *t, const uint64_t *numbers, size_t nr, uint8_t *plane)
 {
 	uint64_t last = ~numbers[0];
@@ -121,7 +124,7 @@ static uint64_t column_gcd(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* The largest number that divides them all; 1 where all are 0. */
+/* Returns the largest number that divides all of them, or 1 where all are 0. */
 static uint64_t common_unit(const uint64_t *numbers, size_t nr, bool is_signed)
 {
 	uint64_t unit = 0;
@@ -141,7 +144,7 @@ struct split {
 	bool is_signed;
 };
 
-/* Leading bits kept in the class: as many as the number of classes allows. */
+/* Chooses how many leading bits are kept in the class: as many as the number of classes allows. */
 static unsigned int choose_mantissa(uint64_t max, size_t nr, unsigned int classes)
 {
 	unsigned int bits = bit_length(max), best = 0;
@@ -155,7 +158,10 @@ static unsigned int choose_mantissa(uint64_t max, size_t nr, unsigned int classe
 	return best;
 }
 
-/* Brings numbers to units, unsigned ones also to their least, and chooses the classes. */
+/*
+ * Divides the numbers by their unit, subtracts the least from unsigned ones, and chooses the
+ * classes.
+ */
 static struct split split_choose(uint64_t *to, const uint64_t *numbers, size_t nr, bool is_signed)
 {
 	struct split s = { .unit = common_unit(numbers, nr, is_signed), .is_signed = is_signed };
@@ -180,11 +186,11 @@ static struct split split_choose(uint64_t *to, const uint64_t *numbers, size_t n
 
 struct bit_writer {
 	uint8_t *at;
-	uint64_t held;	 /* bits not yet written, least significant first */
-	unsigned int nr; /* of them, below 8 between calls */
+	uint64_t held;	 /* bits that are not written yet, the least significant first */
+	unsigned int nr; /* number of held bits; below 8 between calls */
 };
 
-/* nr <= 56 */
+/* nr is at most 56. */
 static void bits_put(struct bit_writer *w, uint64_t value, unsigned int nr)
 {
 	uint64_t little;
@@ -218,7 +224,7 @@ static int split_put(struct buf *out, ZSTD_CCtx *zstd, struct column_scratch *sc
 			bits_put(&w, v >> 32 & (((uint64_t)1 << (e - 32)) - 1), e - 32);
 	}
 	if (w.nr)
-		w.at++; /* the last byte is already there, filled up with zeros */
+		w.at++; /* the last byte is already there, filled with zeros */
 	varint_put(out, s.unit);
 	varint_put(out, s.base);
 	buf_put_u8(out, (uint8_t)m);
@@ -228,7 +234,10 @@ static int split_put(struct buf *out, ZSTD_CCtx *zstd, struct column_scratch *sc
 
 /* ---- writing ---- */
 
-/* Entropy in bits of the low bytes, which is where small numbers and differences tell apart. */
+/*
+ * Returns the entropy in bits of the low bytes, by which numbers and their differences are
+ * compared.
+ */
 static double low_byte_entropy(const uint64_t *numbers, size_t nr, bool difference)
 {
 	uint32_t count[256] = { 0 };
@@ -250,7 +259,7 @@ bool column_difference_pays(const uint64_t *numbers, size_t nr)
 	return low_byte_entropy(numbers, nr, true) < low_byte_entropy(numbers, nr, false);
 }
 
-/* Returns whether one of them is below 0. */
+/* Replaces the numbers by their differences. Returns whether one of them is negative. */
 static bool take_differences(uint64_t *to, const uint64_t *numbers, size_t nr)
 {
 	uint64_t signs = 0;

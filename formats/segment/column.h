@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * column: one field of many requests as whole numbers, coded close to its entropy.
+ * column: stores one field of many requests as whole numbers, coded close to its entropy.
  *
- * A column of few distinct values is a table of them and a plane of indexes. Any other is split:
- * each number becomes a class, which holds its magnitude and its leading bits and is compressed,
- * and its remaining bits, which are noise and are stored as they are. This is exact, close to the
- * entropy of any smooth distribution, and reads at a nanosecond or two a number, where
- * compressing the noise would gain nothing and cost time. formats/segment/segment.md has the layout.
+ * A column with few distinct values is stored as a table of the values and a plane of indexes. In
+ * any other column each number is split in two. Its class holds its magnitude and leading bits and
+ * is compressed. Its remaining bits are close to random and are stored uncompressed, because
+ * compressing them would save nothing and cost time. The coding is exact, comes close to the
+ * entropy of any smooth distribution, and is read at one or two nanoseconds per number.
+ * formats/segment/segment.md has the layout.
  */
 #ifndef FORMATS_COLUMN_H
 #define FORMATS_COLUMN_H
@@ -19,55 +20,63 @@
 #include "base/buf.h"
 
 enum column_flag {
-	COLUMN_SPLIT = 1u << 0,	     /* classes and bits; else a table and indexes */
-	COLUMN_SIGNED = 1u << 1,     /* numbers are of int64_t, two's complement in uint64_t */
+	COLUMN_SPLIT = 1u << 0, /* set: classes and bits; otherwise a table and indexes */
+	/* the numbers are int64_t, stored in uint64_t in two's complement */
+	COLUMN_SIGNED = 1u << 1,
 	COLUMN_DIFFERENCE = 1u << 2, /* each number is the difference to the one before */
 };
 #define COLUMN_FLAGS_ALL 7u
 
-/* Room to work in, reused from column to column. A zeroed one is empty. */
+/* Working memory that is reused from column to column. A zeroed struct is empty. */
 struct column_scratch {
-	uint64_t *numbers; /* cap of each; owned */
+	uint64_t *numbers; /* owned; cap entries each */
 	uint8_t *plane;
-	uint8_t *bits; /* 8 * cap + 8 */
+	uint8_t *bits; /* 8 * cap + 8 bytes */
 	size_t cap;
 };
-/* Makes room for nr numbers. 0 or -ENOMEM. */
+/* Makes room for nr numbers. Returns 0 or -ENOMEM. */
 int column_scratch_reserve(struct column_scratch *s, size_t nr);
 void column_scratch_release(struct column_scratch *s);
 
 /*
- * Appends nr numbers; nothing where nr is 0. flags: of COLUMN_SIGNED and COLUMN_DIFFERENCE, how to
- * see them; differences are taken modulo 2^64. 0, -ENOMEM.
+ * Appends nr numbers, or nothing where nr is 0. flags may have COLUMN_SIGNED and COLUMN_DIFFERENCE,
+ * which say how to interpret the numbers; differences are taken modulo 2^64. Returns 0 or -ENOMEM.
  */
 int column_put(struct buf *out, ZSTD_CCtx *zstd, struct column_scratch *s, const uint64_t *numbers,
 	       size_t nr, unsigned int flags);
 
-/* Whether the differences of nr numbers look cheaper than the numbers. O(nr). */
+/*
+ * Returns whether the differences of nr numbers seem to take fewer bytes than the numbers. O(nr).
+ */
 bool column_difference_pays(const uint64_t *numbers, size_t nr);
 
 /* Reads a column piece by piece. */
 struct column_reader {
 	uint8_t flags;
-	uint8_t nr_bits[256]; /* of each class */
-	uint64_t previous;    /* for differences */
+	uint8_t nr_bits[256]; /* by class */
+	uint64_t previous;    /* the number before, where differences are stored */
 	uint64_t unit;
 	const uint8_t *plane; /* borrowed or owned */
 	uint8_t *owned;
 	const uint8_t *bits; /* borrowed */
-	size_t bits_len;     /* bytes */
-	uint64_t bit;	     /* next one */
+	size_t bits_len;     /* in bytes */
+	uint64_t bit;	     /* number of the next bit */
 	size_t nr, at;
-	size_t coded_bytes; /* before compression */
-	/* Last, as it need not be cleared: of each index, or the least of each class. */
+	size_t coded_bytes; /* size of the plane before compression */
+	/*
+	 * The value of each index, or the least value of each class. It comes last because it need
+	 * not be cleared.
+	 */
 	uint64_t value[256];
 };
 
-/* Reads the head and the plane and checks all lengths. 0, -EBADMSG, -ENOMEM; to be released in any
- * case. Borrows from the cursor's data. */
+/*
+ * Reads the head and the plane and checks all lengths. Returns 0, -EBADMSG or -ENOMEM; r must be
+ * released in every case. The reader borrows from the cursor's data.
+ */
 int column_reader_init(struct column_reader *r, struct cursor *c, ZSTD_DCtx *zstd, size_t nr);
 void column_reader_release(struct column_reader *r);
-/* The next nr numbers, no more than are left. */
+/* Decodes the next nr numbers, which must not be more than are left. */
 void column_reader_next(struct column_reader *r, uint64_t *out, size_t nr);
 
 #endif

@@ -9,7 +9,7 @@
 #include "formats/segment/plane.h"
 #include "base/varint.h"
 
-/* Fills value[] and nr_bits[] of the classes; returns how many classes there are. */
+/* Fills value[] and nr_bits[] of the classes. Returns the number of classes. */
 static unsigned int classes_fill(struct column_reader *r, unsigned int m, uint64_t base)
 {
 	bool is_signed = r->flags & COLUMN_SIGNED;
@@ -60,10 +60,14 @@ static int table_init(struct column_reader *r, struct cursor *c, unsigned int *n
 	return 0;
 }
 
-/* Every byte of the plane must name a class or an index; the bits must be there, and no more. */
+/*
+ * Checks that every byte of the plane is a class or an index, and that exactly the bits that the
+ * classes need are there.
+ */
 static int check_plane(struct column_reader *r, struct cursor *c, unsigned int nr_values)
 {
-	uint32_t count[4][256] = { { 0 } }; /* four, so that runs do not wait for themselves */
+	/* four counters, so that equal bytes in a row do not wait for each other's increment */
+	uint32_t count[4][256] = { { 0 } };
 	uint64_t nr_bits = 0;
 
 	for (size_t i = 0; i < r->nr; i++)
@@ -105,7 +109,7 @@ void column_reader_release(struct column_reader *r)
 	memset(r, 0, offsetof(struct column_reader, value));
 }
 
-/* Up to 8 bytes from p on, as far as they are there. */
+/* Loads up to 8 bytes from p, as far as they exist. */
 static uint64_t load_some(const uint8_t *p, size_t left)
 {
 	uint64_t value = 0;
@@ -115,7 +119,7 @@ static uint64_t load_some(const uint8_t *p, size_t left)
 	return value;
 }
 
-/* nr <= 56 bits at position bit, which are there. */
+/* Returns nr (at most 56) bits from position bit, which must exist. */
 static inline uint64_t bits_get(const struct column_reader *r, uint64_t bit, unsigned int nr)
 {
 	size_t byte = (size_t)(bit >> 3);

@@ -30,7 +30,7 @@ static bool pairs_same(struct pair a, struct pair b)
 	return a.first == b.first && a.second == b.second;
 }
 
-/* The slot of a pair, or the free one where it belongs. */
+/* Returns the slot of a pair, or the free slot where the pair would go. */
 static uint32_t pairs_slot(const struct pairs *p, struct pair pair)
 {
 	uint64_t hash = (pair.first ^ (pair.second * 0xff51afd7ed558ccd)) * 0x9e3779b97f4a7c15;

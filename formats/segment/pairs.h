@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pairs: numbers distinct pairs of words 0, 1, 2, ... in the order of their first appearance.
- * A segment's requests share few combinations of device, operation and flags, and few issuers.
+ * pairs: numbers distinct pairs of words 0, 1, 2, ... in the order of their first appearance. The
+ * requests of a segment have few distinct combinations of device, operation and flags, and few
+ * distinct issuers.
  */
 #ifndef FORMATS_PAIRS_H
 #define FORMATS_PAIRS_H
@@ -13,18 +14,21 @@ struct pair {
 	uint64_t first, second;
 };
 
-/* A zeroed one is empty. */
+/* A zeroed struct is empty. */
 struct pairs {
-	struct pair *pair; /* owned, in order of first appearance */
+	struct pair *pair; /* owned; in order of first appearance */
 	uint32_t nr, cap;
-	uint32_t *slot; /* index + 1 by hash; 2 * cap of them; owned */
-	uint32_t last;	/* index found last */
+	uint32_t *slot; /* owned; index + 1 by hash, 2 * cap entries */
+	uint32_t last;	/* the index that was found last */
 };
 
 void pairs_release(struct pairs *p);
-/* Forgets the pairs, keeping the memory where it is small. */
+/* Forgets the pairs, and keeps the memory where it is small. */
 void pairs_clear(struct pairs *p);
-/* The index of a pair, entered where it is new, or -ENOMEM. O(1), at once where it is the last. */
+/*
+ * Returns the index of a pair, which is entered where it is new, or -ENOMEM. O(1), and immediate
+ * where it is the same pair as in the last call.
+ */
 int64_t pairs_index(struct pairs *p, struct pair pair);
 
 #endif

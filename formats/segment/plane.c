@@ -28,12 +28,13 @@ int plane_compress(struct buf *out, ZSTD_CCtx *zstd, const void *data, size_t nr
 		return out->error;
 	got = ZSTD_compress2(zstd, out->data + out->len, bound, data, nr);
 	if (ZSTD_isError(got))
-		return out->error = -ENOMEM; /* the only way it fails with room for the bound */
+		/* with enough room, compression can fail only for lack of memory */
+		return out->error = -ENOMEM;
 	out->len += got;
 	return 0;
 }
 
-/* Moves the bytes from at to the end up, to put their number before them. */
+/* Moves the bytes from position at to the end upwards, in order to put their number before them. */
 static int insert_length(struct buf *out, size_t at)
 {
 	size_t nr = out->len - at;
@@ -50,7 +51,10 @@ static int insert_length(struct buf *out, size_t at)
 	return out->error;
 }
 
-/* How values up to max share a byte: 0 not, 1, 2, 3 as 1, 2, 4 bits each. */
+/*
+ * Chooses how many values share a byte, by the largest value: 0 means none; 1, 2 and 3 mean 1, 2
+ * and 4 bits per value.
+ */
 static unsigned int choose_packing(const uint8_t *bytes, size_t nr)
 {
 	uint8_t all = 0;
@@ -67,7 +71,7 @@ static size_t packed_bytes(size_t nr, unsigned int packing)
 	return (nr + per_byte - 1) / per_byte;
 }
 
-/* The first value in the lowest bits. */
+/* Packs the values, the first into the lowest bits. */
 static void plane_pack(uint8_t *to, const uint8_t *from, size_t nr, unsigned int packing)
 {
 	unsigned int width = 1u << (packing - 1), per_byte = 8 / width;
@@ -112,7 +116,7 @@ int plane_put(struct buf *out, ZSTD_CCtx *zstd, const uint8_t *bytes, size_t nr)
 	}
 	packing = choose_packing(bytes, nr);
 	nr_packed = packed_bytes(nr, packing);
-	/* Packed where what comes before it cannot reach. */
+	/* The packed bytes lie behind the room that the output in front of them can need. */
 	room = 1 + VARINT_MAX_BYTES + ZSTD_compressBound(nr_packed);
 	if (buf_reserve(out, room + nr_packed))
 		return out->error;
@@ -123,7 +127,7 @@ int plane_put(struct buf *out, ZSTD_CCtx *zstd, const uint8_t *bytes, size_t nr)
 	buf_put_u8(out, (uint8_t)(PLANE_ZSTD | packing << PLANE_PACKED_SHIFT));
 	if (plane_compress(out, zstd, bytes, nr_packed) || insert_length(out, begin + 1))
 		return out->error;
-	/* A frame that saves under 1/32 is not worth the time it takes to read. */
+	/* A frame that saves less than 1/32 is not worth the time that reading it takes. */
 	if (out->len - begin < nr_packed - nr_packed / 32)
 		return 0;
 	out->len = begin;

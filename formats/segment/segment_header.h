@@ -16,15 +16,16 @@
 #define SEGMENT_MAGIC_BYTES  8
 #define SEGMENT_PREFIX_BYTES 24 /* magic, version, length, checksum */
 
-/* What a reader takes; a writer refuses to exceed it (-E2BIG). */
+/* Limits that a reader enforces; a writer refuses to exceed them (-E2BIG). */
 #define SEGMENT_MAX_HEADER_BYTES  (4u << 20)
 #define SEGMENT_MAX_PROCESSES	  65536u
 #define SEGMENT_MAX_CGROUPS	  16384u
 #define SEGMENT_MAX_LOSSES	  2048u
 #define SEGMENT_MAX_PROFILES	  4096u
-#define SEGMENT_MAX_PROFILE_BYTES (16u << 20)  /* all texts together */
-#define SEGMENT_MAX_COUNT	  (1ull << 53) /* of requests captured or lost: sums of 1024 fit */
-#define SEGMENT_MAX_DEVICE_BYTES  (1ull << 63) /* a position on a disk is a loff_t */
+#define SEGMENT_MAX_PROFILE_BYTES (16u << 20) /* all texts together */
+/* requests captured or lost; the sum of 1024 such counts fits 64 bits */
+#define SEGMENT_MAX_COUNT	 (1ull << 53)
+#define SEGMENT_MAX_DEVICE_BYTES (1ull << 63) /* an offset on a disk is a loff_t */
 
 /* The columns, in the order of the body. */
 enum segment_column {
@@ -32,16 +33,16 @@ enum segment_column {
 	COLUMN_ISSUER, /* tid, pid, cgroup_id */
 	COLUMN_BYTES,
 	COLUMN_STREAM, /* how the sector is coded */
-	COLUMN_LOW,    /* its low three bits, or those of a distance */
-	COLUMN_NEAR,   /* distances to the end of a stream, 4 KiB */
-	COLUMN_PLACE,  /* places, 4 KiB */
+	COLUMN_LOW,    /* the low three bits of a sector or of a distance */
+	COLUMN_NEAR,   /* distance to the end of a stream, in units of 4 KiB */
+	COLUMN_PLACE,  /* offset on the disk, in units of 4 KiB */
 	COLUMN_ARRIVAL,
 	COLUMN_QUEUE,  /* dispatch - arrival */
 	COLUMN_DEVICE, /* completion - dispatch */
 	COLUMN_DEPTH,
 };
 #define NR_SEGMENT_COLUMNS 11
-/* "kind", ...; NULL outside the enum. */
+/* Returns "kind", ..., or NULL outside of the enum. */
 const char *segment_column_name(unsigned int column);
 
 struct segment_layout {
@@ -49,16 +50,16 @@ struct segment_layout {
 	uint64_t column_bytes[NR_SEGMENT_COLUMNS];
 };
 
-/* The keys of the map, as the reader knows them, from 0; NULL after the last. */
+/* Returns the keys of the map that the reader knows, from index 0; NULL after the last. */
 const char *segment_header_key(unsigned int key);
 
-/* Appends the map. 0, -ENOMEM, -E2BIG over the limits. */
+/* Appends the map. Returns 0, -ENOMEM, or -E2BIG above the limits. */
 int segment_header_pack(const struct segment_header *h, const struct segment_layout *layout,
 			ZSTD_CCtx *zstd, struct buf *out);
 
 /*
- * Reads the map, which must fill data. -EBADMSG, -EPROTONOSUPPORT (a key that is not known), -EFBIG,
- * -ENOMEM; *h is to be released in any case.
+ * Reads the map, which must fill data. Returns 0, -EBADMSG, -EPROTONOSUPPORT (an unknown key),
+ * -EFBIG or -ENOMEM; *h must be released in every case.
  */
 int segment_header_unpack(const void *data, size_t len, ZSTD_DCtx *zstd, struct segment_header *h,
 			  struct segment_layout *layout, struct err *err);

@@ -11,7 +11,7 @@ static int to_buf(void *out, const char *bytes, size_t nr)
 	return buf_put(out, bytes, nr);
 }
 
-/* The buffer keeps the first failure: what the packer returns need not be looked at. */
+/* The buffer keeps the first failure, so the results of the packer need not be checked. */
 static void segment_header_pack_text(msgpack_packer *m, const char *s, size_t max)
 {
 	size_t len = strnlen(s, max);

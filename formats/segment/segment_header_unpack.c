@@ -6,10 +6,10 @@
 
 #include "formats/segment/segment_header.h"
 
-/* Bounds of the map as msgpack, before any of it is allocated. */
+/* Bounds of the msgpack map, checked before anything is allocated. */
 #define MAX_DEPTH	  4
 #define MAX_OBJECTS	  (1u << 19)
-#define MAX_PROFILE_BYTES (1u << 20) /* one text: parsed it takes some 50 times as much */
+#define MAX_PROFILE_BYTES (1u << 20) /* One text. A parsed text takes about 50 times its size. */
 
 struct unpacking {
 	struct segment_header *h;
@@ -21,12 +21,12 @@ struct unpacking {
 
 /* ---- a look over the bytes, so that the library allocates no more than they can hold ---- */
 
-/* Length of a str, bin, map or array by the type byte; nr_length: bytes of its length field. */
+/* How the length of a str, bin, map or array follows from the type byte. */
 struct shape {
-	uint8_t nr_skip;   /* bytes after the type byte: of a number, or of a length field */
-	bool is_length;	   /* they hold a length or a count */
-	bool is_container; /* which counts objects, not bytes */
-	uint64_t length;   /* where the type byte holds it */
+	uint8_t nr_skip;   /* bytes after the type byte: those of a number, or of a length field */
+	bool is_length;	   /* these bytes hold a length or a count */
+	bool is_container; /* the length counts objects, not bytes */
+	uint64_t length;   /* used where the type byte itself holds the length */
 	uint8_t factor;	   /* objects per entry */
 };
 
@@ -49,7 +49,7 @@ static bool shape_of(uint8_t type, struct shape *s)
 
 	*s = (struct shape){ .factor = 1 };
 	if (type < 0x80 || type >= 0xe0)
-		return type < 0x80; /* nothing here is below 0 */
+		return type < 0x80; /* no value here is negative */
 	if (type >= 0xc0)
 		*s = by_type[type - 0xc0];
 	else if (type >= 0xa0)
@@ -59,7 +59,7 @@ static bool shape_of(uint8_t type, struct shape *s)
 	return s->factor;
 }
 
-/* Whether data is one object of known types within the bounds, and nothing after it. */
+/* Returns whether data is exactly one object of known types within the bounds. */
 static bool look_over(const void *data, size_t len)
 {
 	struct cursor c = cursor_make(data, len);
@@ -123,7 +123,7 @@ static int get_text(struct unpacking *u, const msgpack_object *o, const char *wh
 	return 0;
 }
 
-/* The entries of an array: exactly nr, or up to max where nr is 0. */
+/* Checks the number of entries of an array: exactly nr, or up to max where nr is 0. */
 static int get_array(struct unpacking *u, const msgpack_object *o, const char *what, size_t nr,
 		     size_t max)
 {
@@ -149,7 +149,10 @@ static int get_anchor(struct unpacking *u, const msgpack_object *o, const char *
 	return 0;
 }
 
-/* Entries allocated for an array of o's size, at least one so that NULL means no memory. */
+/*
+ * Allocates entries for an array of o's size, at least one so that NULL always means that memory is
+ * short.
+ */
 static void *segment_header_unpack_entries(const msgpack_object *o, size_t size)
 {
 	return calloc(o->via.array.size ? o->via.array.size : 1, size);
@@ -229,7 +232,7 @@ static int get_cgroups(struct unpacking *u, const msgpack_object *o, const char 
 	return 0;
 }
 
-/* The place of a name in a table of nr names, or -EBADMSG. */
+/* Returns the index of a name in a table of nr names, or -EBADMSG. */
 static int get_name(struct unpacking *u, const msgpack_object *o, const char *what,
 		    const char *(*name)(unsigned int), unsigned int nr)
 {
@@ -293,7 +296,7 @@ static int get_losses(struct unpacking *u, const msgpack_object *o, const char *
 	return 0;
 }
 
-/* One profile's text out of its zstd frame. */
+/* Decompresses the text of one profile from its zstd frame. */
 static int get_profile(struct unpacking *u, const msgpack_object *o, const char *what, char **out)
 {
 	unsigned long long size;

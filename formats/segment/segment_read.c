@@ -8,46 +8,11 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "formats/segment/column.h"
 #include "formats/segment/plane.h"
-#include "formats/segment/segment_header.h"
-#include "formats/streams.h"
+#include "formats/segment/segment_read_state.h"
 #include "base/varint.h"
 
-#define CHUNK 256u /* requests decoded at a time, so that they stay in the first cache */
-
-struct bytes_plane {
-	const uint8_t *at;
-	uint8_t *owned;
-};
-
-/* What many requests have in common, once, and which one each of them has. */
-struct common {
-	struct request *entries; /* owned */
-	size_t nr;
-	struct bytes_plane index[2]; /* low and high bytes */
-};
-
-struct segment_reader {
-	ZSTD_DCtx *zstd;
-	struct segment_header header;
-	struct segment_layout layout;
-	size_t nr, at;
-	size_t coded_bytes[NR_SEGMENT_COLUMNS];
-
-	uint32_t version;
-	struct common kinds;   /* all but times, place and issuer */
-	struct common issuers; /* tid, pid and cgroup_id */
-	struct bytes_plane stream, low;
-	size_t nr_near, nr_place, low_at;
-	bool has_streams; /* some are not zero */
-	char refusal[96]; /* of segment_reader_refusal() */
-	/* Large ones last: cleared only as far as they were used. */
-	struct column_reader bytes, near, place, arrival, queue, device, depth;
-	struct streams streams[NR_STREAM_CONTEXTS];
-};
-
-/* One field of the kind or issuer table after the other, in the order of segment.md. */
+/* Reads one field. The fields of the kind and issuer tables follow in the order of segment.md. */
 static int get_field(struct cursor *c, uint64_t max, uint64_t *out)
 {
 	return varint_get(c, out) || *out > max ? -EBADMSG : 0;
@@ -72,7 +37,7 @@ static int get_kind(struct cursor *c, struct request *r)
 	return request_check(r) ? -EBADMSG : 0;
 }
 
-/* Of version 1. */
+/* Reads a kind of version 1. */
 static int get_first_kind(struct cursor *c, struct request *r)
 {
 	int ret = get_kind(c, r);
@@ -80,7 +45,7 @@ static int get_first_kind(struct cursor *c, struct request *r)
 	return ret || r->flags & (REQUEST_NO_OPERATION | REQUEST_PAUSED) ? -EBADMSG : 0;
 }
 
-/* Of version 2. */
+/* Reads a kind of version 2. */
 static int get_second_kind(struct cursor *c, struct request *r)
 {
 	int ret = get_kind(c, r);
@@ -98,11 +63,6 @@ static int get_issuer(struct cursor *c, struct request *r)
 	r->tid = (uint32_t)tid;
 	r->pid = (uint32_t)pid;
 	return 0;
-}
-
-static unsigned int index_at(const struct common *t, size_t i)
-{
-	return t->index[0].at[i] + (t->index[1].at ? (unsigned int)t->index[1].at[i] << 8 : 0u);
 }
 
 static int get_common(struct segment_reader *s, struct cursor *c,
@@ -130,13 +90,12 @@ static int get_common(struct segment_reader *s, struct cursor *c,
 		*coded += s->nr;
 	}
 	for (size_t i = 0; i < s->nr; i++)
-		if (index_at(t, i) >= nr)
+		if (common_index(t, i) >= nr)
 			return -EBADMSG;
 	return 0;
 }
 
-/* How many of nr requests have a number in near and in place. */
-static void count_streams(const uint8_t *stream, size_t nr, size_t *nr_near, size_t *nr_place)
+void segment_count_streams(const uint8_t *stream, size_t nr, size_t *nr_near, size_t *nr_place)
 {
 	size_t near = 0, place = 0;
 
@@ -152,11 +111,16 @@ static int get_streams(struct segment_reader *s, struct cursor *c)
 {
 	int ret = plane_get(c, s->zstd, s->nr, &s->stream.at, &s->stream.owned);
 
-	for (size_t i = 0; i < s->nr && !ret; i++)
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < s->nr; i++) {
 		if (s->stream.at[i] > 2 * NR_STREAMS)
 			ret = -EBADMSG;
-	if (!ret)
-		count_streams(s->stream.at, s->nr, &s->nr_near, &s->nr_place);
+		if (ret)
+			goto out;
+	}
+	segment_count_streams(s->stream.at, s->nr, &s->nr_near, &s->nr_place);
+out:
 	s->coded_bytes[COLUMN_STREAM] = s->nr;
 	return ret;
 }
@@ -166,9 +130,15 @@ static int get_low(struct segment_reader *s, struct cursor *c)
 	size_t nr = s->nr_near + s->nr_place;
 	int ret = plane_get(c, s->zstd, nr, &s->low.at, &s->low.owned);
 
-	for (size_t i = 0; i < nr && !ret; i++)
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < nr; i++) {
 		if (s->low.at[i] > 7)
 			ret = -EBADMSG;
+		if (ret)
+			goto out;
+	}
+out:
 	s->coded_bytes[COLUMN_LOW] = nr;
 	return ret;
 }
@@ -247,7 +217,7 @@ static int get_columns(struct segment_reader *s, struct cursor *c, struct err *e
 	return 0;
 }
 
-/* Everything of the prefix but the magic, whose absence has the first word. */
+/* Checks the prefix except for the magic number, which is checked first by the caller. */
 static int check_prefix(struct cursor *c, uint32_t *version, struct err *err)
 {
 	const uint8_t *magic;
@@ -280,7 +250,7 @@ static int check_prefix(struct cursor *c, uint32_t *version, struct err *err)
 	return 0;
 }
 
-/* Of versions 1 and 2. */
+/* Checks that versions 1 and 2 have no pauses. */
 static int check_no_pauses(const struct ledger *l, struct err *err)
 {
 	for (size_t i = 0; i < l->nr; i++)
@@ -298,7 +268,7 @@ static int compare_device(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Readers hold estimators for each device, so that their memory grows with the number of devices. */
+/* Readers hold estimators for each device, so their memory grows with the number of devices. */
 static int check_devices(const struct segment_reader *s, struct err *err)
 {
 	uint32_t *devices = malloc((s->kinds.nr + 1) * sizeof(*devices));
@@ -436,165 +406,4 @@ size_t segment_reader_columns(const struct segment_reader *s, struct segment_col
 		out[i] = (struct segment_column_size){ segment_column_name(i), s->coded_bytes[i],
 						       (size_t)s->layout.column_bytes[i] };
 	return NR_SEGMENT_COLUMNS;
-}
-
-/* Kinds and sizes must be known: a stream is of a device and an operation and ends by a size. */
-static void next_streams(struct segment_reader *s, struct request *out, size_t nr)
-{
-	const uint8_t *stream = s->stream.at + s->at, *low = s->low.at + s->low_at;
-	uint64_t near[CHUNK], place[CHUNK];
-	size_t nr_near, nr_place;
-
-	s->has_streams = true;
-	count_streams(stream, nr, &nr_near, &nr_place);
-	column_reader_next(&s->near, near, nr_near);
-	column_reader_next(&s->place, place, nr_place);
-	s->low_at += nr_near + nr_place;
-	nr_near = nr_place = 0;
-	for (size_t i = 0; i < nr; i++) {
-		struct request *r = &out[i];
-		struct streams *at = &s->streams[streams_context(r->device, r->operation)];
-		unsigned int rank = STREAM_NONE;
-		uint32_t issuer;
-
-		if (stream[i] == 2 * NR_STREAMS) {
-			r->sector = place[nr_place++] << 3 | *low++;
-		} else {
-			rank = stream[i] % NR_STREAMS;
-			r->sector = streams_end(at, rank);
-			if (stream[i] >= NR_STREAMS)
-				r->sector += (near[nr_near++] << 3) + *low++;
-		}
-		issuer = streams_swap_issuer(at, rank, index_at(&s->issuers, s->at + i));
-		streams_advance(at, rank, r->sector + request_sectors(r), issuer);
-		r->tid = s->issuers.entries[issuer].tid;
-		r->pid = s->issuers.entries[issuer].pid;
-		r->cgroup_id = s->issuers.entries[issuer].cgroup_id;
-	}
-}
-
-static int segment_read_refuse(struct segment_reader *s, size_t i, const char *field)
-{
-	snprintf(s->refusal, sizeof(s->refusal),
-		 "request %zu has a value of %s that no kernel gives", s->at + i, field);
-	return -EBADMSG;
-}
-
-/* Times and sizes; -EBADMSG where a number does not fit its field. */
-static int next_numbers(struct segment_reader *s, struct request *out, size_t nr)
-{
-	uint64_t a[CHUNK], b[CHUNK], c[CHUNK];
-
-	column_reader_next(&s->bytes, a, nr);
-	column_reader_next(&s->depth, b, nr);
-	for (size_t i = 0; i < nr; i++) {
-		out[i].bytes = (uint32_t)a[i];
-		out[i].queue_depth = (uint32_t)b[i];
-		if ((a[i] | b[i]) >> 32)
-			return segment_read_refuse(s, i, a[i] >> 32 ? "bytes" : "depth");
-	}
-	column_reader_next(&s->arrival, a, nr);
-	column_reader_next(&s->queue, b, nr);
-	column_reader_next(&s->device, c, nr);
-	for (size_t i = 0; i < nr; i++) {
-		/* Each is below 2^62 + 1, so that no sum of the three wraps around. */
-		if (a[i] > TRACE_TIME_MAX_NS || b[i] > TRACE_TIME_MAX_NS ||
-		    c[i] > TRACE_TIME_MAX_NS)
-			return segment_read_refuse(s, i, "time");
-		out[i].arrival_ns = a[i];
-		out[i].dispatch_ns = a[i] + b[i];
-		out[i].completion_ns = a[i] + b[i] + c[i];
-	}
-	return 0;
-}
-
-/* The next nr requests, of which there are as many; -EBADMSG where one is none of a kernel's. */
-static int next_chunk(struct segment_reader *s, struct request *out, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		out[i] = s->kinds.entries[index_at(&s->kinds, s->at + i)];
-	if (next_numbers(s, out, nr))
-		return -EBADMSG;
-	next_streams(s, out, nr);
-	for (size_t i = 0; i < nr; i++) {
-		const char *field = request_check(&out[i]);
-
-		if (field)
-			return segment_read_refuse(s, i, field);
-	}
-	s->at += nr;
-	return 0;
-}
-
-int64_t segment_reader_next(struct segment_reader *s, struct request *out, size_t max)
-{
-	size_t done = 0;
-
-	while (done < max && s->at < s->nr) {
-		size_t nr = s->nr - s->at < max - done ? s->nr - s->at : max - done;
-
-		nr = nr < CHUNK ? nr : CHUNK;
-		if (next_chunk(s, out + done, nr))
-			return -EBADMSG;
-		done += nr;
-	}
-	return (int64_t)done;
-}
-
-const char *segment_reader_refusal(const struct segment_reader *s)
-{
-	return s->refusal;
-}
-
-/* Adds nr requests, of which the first has number `from`, to what their kinds have. */
-static void total_chunk(const struct segment_reader *s, struct segment_totals *t,
-			const struct request *r, size_t from, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		struct segment_kind *kind = &t->kinds[index_at(&s->kinds, from + i)];
-
-		kind->requests++;
-		kind->bytes += r[i].bytes;
-		t->nr_untimed += r[i].operation <= OPERATION_WRITE &&
-				 r[i].flags & (REQUEST_NO_COMPLETION | REQUEST_NO_ARRIVAL);
-		if (r[i].arrival_ns < t->first_arrival_ns)
-			t->first_arrival_ns = r[i].arrival_ns;
-		if (r[i].completion_ns > t->last_completion_ns)
-			t->last_completion_ns = r[i].completion_ns;
-	}
-}
-
-int segment_reader_total(struct segment_reader *s, struct segment_totals *out)
-{
-	struct segment_totals t = { .nr_kinds = s->kinds.nr, .first_arrival_ns = UINT64_MAX };
-	struct request chunk[CHUNK];
-	int ret = 0;
-
-	t.kinds = calloc(t.nr_kinds + 1, sizeof(*t.kinds));
-	if (!t.kinds)
-		return -ENOMEM;
-	for (size_t i = 0; i < t.nr_kinds; i++) {
-		t.kinds[i].device = s->kinds.entries[i].device;
-		t.kinds[i].operation = s->kinds.entries[i].operation;
-	}
-	while (!ret && s->at < s->nr) {
-		size_t nr = s->nr - s->at < CHUNK ? s->nr - s->at : CHUNK;
-
-		ret = next_chunk(s, chunk, nr);
-		if (!ret)
-			total_chunk(s, &t, chunk, s->at - nr, nr);
-	}
-	if (ret) {
-		segment_totals_release(&t);
-		return ret;
-	}
-	t.first_arrival_ns = s->nr ? t.first_arrival_ns : 0;
-	*out = t;
-	return 0;
-}
-
-void segment_totals_release(struct segment_totals *t)
-{
-	free(t->kinds);
-	*t = (struct segment_totals){ 0 };
 }

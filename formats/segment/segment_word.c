@@ -7,12 +7,13 @@
 
 #include "formats/segment/segment.h"
 
-#define SHOWN_BYTES 81 /* of a word that is refused, with the final 0 */
+#define SHOWN_BYTES 81 /* length at which a refused word is cut in messages, with the final 0 */
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 			      "0123456789._-"
 			      ":!/+@";
-#define MORE_LETTERS 5 /* at the end: harmless on a screen, but not in the name of a folder */
+/* the last letters of the list, which are harmless on a screen but not in the name of a folder */
+#define MORE_LETTERS 5
 
 void segment_word_clean(char *text)
 {

@@ -14,18 +14,18 @@
 
 #define FIRST_CAP 1024u
 
-/* Requests are taken apart as they are added; finishing then runs over dense arrays. */
+/* Requests are split into columns as they are added; finishing then works on dense arrays. */
 struct segment_writer {
 	ZSTD_CCtx *zstd;
 	struct column_scratch scratch;
 	struct buf body, header;
 	struct pairs kinds, issuers;
-	struct pairs devices; /* device and 0 */
+	struct pairs devices; /* pairs of a device and 0 */
 	size_t nr, cap;
 
-	uint16_t *kind, *issuer; /* cap each */
+	uint16_t *kind, *issuer; /* cap entries each */
 	uint8_t *stream;
-	uint8_t *low; /* of requests that do not just go on */
+	uint8_t *low; /* for requests that do not exactly continue a stream */
 	uint64_t *bytes, *near, *place, *arrival, *queue, *device, *depth;
 	size_t nr_low, nr_near, nr_place;
 
@@ -114,7 +114,7 @@ static int writer_grow(struct segment_writer *w)
 	return 0;
 }
 
-/* Everything about a request that few values describe, as one pair. */
+/* Returns the attributes of a request that have few distinct values, as one pair. */
 static struct pair kind_of(const struct request *r)
 {
 	return (struct pair){ (uint64_t)r->device << 32 | r->flags << 8 | r->operation,
@@ -132,7 +132,7 @@ static unsigned int bit_length(uint64_t value)
 	return value ? 64 - (unsigned int)__builtin_clzll(value) : 0;
 }
 
-/* The rank of the stream whose end lies nearest, and the distance from there, in sectors. */
+/* Returns the rank of the stream whose end is nearest, and the distance from there in sectors. */
 static unsigned int segment_write_nearest(const struct streams *s, uint64_t sector,
 					  int64_t *distance)
 {
@@ -151,8 +151,8 @@ static unsigned int segment_write_nearest(const struct streams *s, uint64_t sect
 }
 
 /*
- * A request goes on where a stream ended, or begins near an end, or anywhere. Near pays where the
- * distance, its sign and the rank of the stream take fewer bits than the place.
+ * A request continues a stream, or begins near the end of one, or begins anywhere. The near form
+ * pays where the distance, its sign and the rank of the stream take fewer bits than the sector.
  */
 #define NEAR_BITS 12
 static void add_sector(struct segment_writer *w, const struct request *r, uint32_t issuer)
@@ -207,7 +207,7 @@ int segment_writer_add(struct segment_writer *w, const struct request *r)
 	return 0;
 }
 
-/* The low bytes of the indexes, and where there are more than 256 pairs the high bytes. */
+/* Writes the low bytes of the indexes and, where there are more than 256 pairs, the high bytes. */
 static int put_indexes(struct segment_writer *w, const uint16_t *index, uint32_t nr_pairs)
 {
 	if (column_scratch_reserve(&w->scratch, w->nr))
@@ -286,7 +286,10 @@ static int put_column(struct segment_writer *w, enum segment_column column)
 	return -EINVAL;
 }
 
-/* The lowest that holds what was added: older readers go on as long as they can. */
+/*
+ * Returns the lowest version that can hold the added requests, so that older readers work as long
+ * as possible.
+ */
 static uint32_t version_of(const struct segment_writer *w, const struct ledger *ledger)
 {
 	uint64_t flags = 0;
@@ -301,7 +304,7 @@ static uint32_t version_of(const struct segment_writer *w, const struct ledger *
 	return flags & REQUEST_NO_OPERATION ? 2 : 1;
 }
 
-/* Prefix, header and body into one piece. */
+/* Puts prefix, header and body together. */
 static int segment_write_assemble(const struct segment_writer *w, const struct ledger *ledger,
 				  struct buf *out)
 {

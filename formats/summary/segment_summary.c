@@ -32,7 +32,7 @@ void summary_release(struct summary *s)
 	summary_init(s);
 }
 
-/* Profiles of requests and of counters are never one. */
+/* Profiles of requests and profiles of counters are never merged. */
 static bool is_one_series(const struct profile *a, const struct profile *b)
 {
 	return !strcmp(a->device, b->device) && !strcmp(a->device_name, b->device_name) &&
@@ -98,7 +98,7 @@ static int merge_members(struct summary *to, const struct summary *from)
 	return 0;
 }
 
-/* Where the device of this number and name is, or would be. */
+/* Returns the index where the device of this number and name is, or where it would be inserted. */
 static size_t device_place(const struct summary *s, uint32_t device, const char *name)
 {
 	size_t from = 0, to = s->nr_devices;
@@ -123,7 +123,7 @@ struct summary_device *summary_device(struct summary *s, uint32_t device, const 
 	if (at < s->nr_devices && s->devices[at].device == device &&
 	    !strcmp(s->devices[at].name, name))
 		return &s->devices[at];
-	/* Room for a power of two of them. */
+	/* The array has room for a power of two of entries. */
 	more = s->devices;
 	if (!(s->nr_devices & (s->nr_devices - 1)))
 		more = realloc(more, (s->nr_devices ? 2 * s->nr_devices : 1) * sizeof(*more));
@@ -162,7 +162,7 @@ static void segment_summary_widen(uint64_t *begin, uint64_t *end, uint64_t from,
 		*end = to;
 }
 
-/* All numbers of both are below 2^63, as those of files are. */
+/* All numbers of both are below 2^63, because those of files are. */
 static void merge_facts(struct summary *to, const struct summary *from)
 {
 	if (from->begin.realtime_ns < to->begin.realtime_ns)
@@ -187,7 +187,7 @@ static void merge_facts(struct summary *to, const struct summary *from)
 		to->generation = from->generation;
 	to->nr_requests += from->nr_requests;
 	to->nr_dropped += from->nr_dropped;
-	/* Headers may say anything, and a file has no more. */
+	/* A header may claim any number, but the file can store no larger one. */
 	to->nr_captured = from->nr_captured > INT64_MAX - to->nr_captured
 				  ? INT64_MAX
 				  : to->nr_captured + from->nr_captured;

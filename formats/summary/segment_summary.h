@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * segment_summary: what retention leaves of segments of one stream whose requests it removed: their names and
- * hashes, what they said of themselves, and one merged profile per device; or, once those went too,
- * how many requests that were. formats/summary/segment_summary.md is the normative text.
+ * segment_summary: what retention keeps of segments of one stream whose requests it removed: their
+ * names and hashes, the facts of their headers, and one merged profile per device. Once the
+ * profiles are removed too, the number of requests that they described is kept.
+ * formats/summary/segment_summary.md is the normative text.
  */
 #ifndef FORMATS_SEGMENT_SUMMARY_H
 #define FORMATS_SEGMENT_SUMMARY_H
@@ -17,62 +18,86 @@
 #include "formats/segment/segment.h"
 
 #define SUMMARY_VERSION	    1
-#define SUMMARY_MAX_BYTES   (64u << 20) /* of a file, and of its text */
+#define SUMMARY_MAX_BYTES   (64u << 20) /* sizes of a file, and of its uncompressed text */
 #define SUMMARY_MAX_MEMBERS 65536u
 
-struct summary_member { /* one segment */
+struct summary_member { /* One segment of the summary. */
 	uint64_t sequence;
-	struct segment_hash hash; /* of the segment as it was acknowledged */
+	struct segment_hash hash; /* hash of the segment as it was acknowledged */
 };
 
 struct summary_device {
 	uint32_t device;
 	char name[SEGMENT_NAME_BYTES];
 	uint64_t size_bytes;
-	uint64_t requests[NR_OPERATIONS], bytes[NR_OPERATIONS]; /* summarized and dropped */
+	/* of requests that are summarized or dropped */
+	uint64_t requests[NR_OPERATIONS], bytes[NR_OPERATIONS];
 };
 
 struct summary {
 	char host[SEGMENT_NAME_BYTES], boot_id[SEGMENT_NAME_BYTES];
-	uint64_t epoch, generation; /* of two that name a segment the higher generation holds */
+	/*
+	 * of two summaries that name the same segment, the one with the higher generation is valid
+	 */
+	uint64_t epoch, generation;
 	uint8_t source, layer;
-	struct clock_anchor begin, end;	      /* from the first that was watched to the last */
-	uint64_t first_real_ns, last_real_ns; /* arrival, completion; 0 without requests */
-	uint64_t segment_bytes;		      /* that the segments took */
+	/* from the beginning of the first interval to the end of the last */
+	struct clock_anchor begin, end;
+	/* first arrival and last completion; 0 where there are no requests */
+	uint64_t first_real_ns, last_real_ns;
+	uint64_t segment_bytes; /* bytes that the segments took */
 	uint64_t nr_captured;
-	uint64_t nr_requests; /* that the segments held: summarized and dropped ones */
-	/* of them, those whose profiles are gone too, and the interval that these were of; an end of 0:
-	 * no profile went */
+	/* requests that the segments held, summarized and dropped ones together */
+	uint64_t nr_requests;
+	/*
+	 * The part of them whose profiles are gone too, and the interval that these profiles
+	 * covered. An end of 0 means that no profile is gone.
+	 */
 	uint64_t nr_dropped, dropped_begin_real_ns, dropped_end_real_ns;
 	struct ledger ledger;		/* owned */
-	struct summary_member *members; /* owned; by sequence */
+	struct summary_member *members; /* owned; ordered by sequence */
 	size_t nr_members;
-	struct summary_device *devices; /* owned; by number and name */
+	struct summary_device *devices; /* owned; ordered by number and name */
 	size_t nr_devices;
 	struct profile
-		*profiles; /* owned; of each device one, and one more where it was also counted */
+		/*
+		 * owned; one per device, and a second one where the device was also observed by
+		 * counters
+		 */
+		*profiles;
 	size_t nr_profiles;
 };
 
 void summary_init(struct summary *s);
 void summary_release(struct summary *s);
 
-/* Adds src to dst, an initialized one or one of the same stream: members, counts, profiles. -EEXIST
- * where both have a member, -E2BIG over SUMMARY_MAX_MEMBERS, -ENOMEM; dst is to be released then. */
+/*
+ * Adds src to dst, which is initialized or of the same stream: members, counts, profiles. Returns
+ * 0, -EEXIST where both have the same member, -E2BIG above SUMMARY_MAX_MEMBERS, or -ENOMEM; dst
+ * must then be released.
+ */
 int summary_merge(struct summary *dst, const struct summary *src);
-/* Adds a profile of one more period; it stays the caller's. -ENOMEM. */
+/* Adds a profile of one more period, which stays the caller's. Returns 0 or -ENOMEM. */
 int summary_add_profile(struct summary *s, const struct profile *p);
-/* The device of this number and name, made where it is new; NULL without memory. */
+/*
+ * Returns the device of this number and name, which is added where it is new; NULL where memory is
+ * short.
+ */
 struct summary_device *summary_device(struct summary *s, uint32_t device, const char *name);
-/* Removes the profiles, and counts their requests as dropped. */
+/* Removes the profiles and counts their requests as dropped. */
 void summary_drop_profiles(struct summary *s);
-/* The member of a sequence, or NULL. O(log n) */
+/* Returns the member with this sequence, or NULL. O(log n). */
 const struct summary_member *summary_find(const struct summary *s, uint64_t sequence);
 
-/* Appends the file's bytes. -ENOMEM, -E2BIG, -EINVAL: a number of 2^63 or more. */
+/*
+ * Appends the bytes of the file. Returns 0, -ENOMEM, -E2BIG, or -EINVAL where a number is 2^63 or
+ * more.
+ */
 int summary_write(const struct summary *s, struct buf *out);
-/* Reads all of data into an initialized s. -EBADMSG, -EPROTONOSUPPORT (another version), -EFBIG,
- * -ENOMEM, with one line in err; s is released then. */
+/*
+ * Reads all of data into an initialized s. Returns 0, -EBADMSG, -EPROTONOSUPPORT (another version),
+ * -EFBIG or -ENOMEM, with one line in err; s is then released.
+ */
 int summary_read(struct summary *s, const void *data, size_t len, struct err *err);
 
 #endif

@@ -112,7 +112,7 @@ static uint64_t device_bits(const struct summary_device *d)
 	return all;
 }
 
-/* Whether no number that is written is beyond what JSON libraries hold. */
+/* Returns whether every number to be written is within the range of JSON libraries. */
 static bool segment_summary_file_fits(const struct summary *s)
 {
 	uint64_t all = s->epoch | s->generation | s->first_real_ns | s->last_real_ns |
@@ -161,7 +161,7 @@ static json_t *summary_json(const struct summary *s)
 			 "devices", devices, "profiles", profiles);
 }
 
-/* The prefix, and the text as one zstd frame after it. */
+/* Appends the prefix, followed by the text as one zstd frame. */
 static int put_file(const char *text, size_t len, struct buf *out)
 {
 	size_t before = out->len, bound = ZSTD_compressBound(len), packed;
@@ -204,7 +204,7 @@ int summary_write(const struct summary *s, struct buf *out)
 	return ret;
 }
 
-/* What a reader works on; the first thing that is wrong is kept. */
+/* The reader's state; the first error is kept. */
 struct reading {
 	struct summary *s;
 	struct err *err;
@@ -382,7 +382,7 @@ static void take_devices(struct reading *r, const json_t *from)
 	}
 }
 
-/* What profile_from_json() found wrong, and where. */
+/* Reports what profile_from_json() found wrong, and where. */
 static void refuse_profile(struct reading *r, size_t i)
 {
 	err_prefix(r->err, "profiles: %zu", i);
@@ -391,7 +391,10 @@ static void refuse_profile(struct reading *r, size_t i)
 	r->status = -EBADMSG;
 }
 
-/* One more at the end. Room is made for what is read, not for what a list says: text takes less. */
+/*
+ * Appends one profile. Room grows with the profiles that were read, and not with the length that a
+ * list declares, because text is smaller than what it describes.
+ */
 static void take_profile(struct reading *r, const json_t *from)
 {
 	size_t at = r->s->nr_profiles;
@@ -420,7 +423,7 @@ static void take_profiles(struct reading *r, const json_t *from)
 		take_profile(r, json_array_get(list, i));
 }
 
-/* Nothing may go missing between what segments held, devices, profiles and what was dropped. */
+/* Checks that the numbers of segments, devices, profiles and dropped requests agree. */
 static void check_balance(struct reading *r)
 {
 	const struct summary *s = r->s;
@@ -501,7 +504,7 @@ static int check_prefix(const uint8_t *data, size_t len, struct err *err)
 	return 0;
 }
 
-/* The text, to be freed; NULL with *status. */
+/* Returns the text, which the caller frees, or NULL with *status set. */
 static char *segment_summary_file_unpack(const uint8_t *data, size_t len, size_t *nr, int *status,
 					 struct err *err)
 {
