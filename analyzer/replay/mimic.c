@@ -224,7 +224,9 @@ static int fit_bursts(struct mimic *m, const struct profile *p, double rate_per_
 		idc[i] = p->open.idc[i];
 		idc[i].idc = 1 + (idc[i].idc - 1) * factor * aims->burst_factor;
 	}
-	m->bursty = mimic_bursts_fit(&m->bursts, idc, p->open.nr_idc, rate_per_s);
+	/* The variation is of all arrivals, and says nothing of the writes alone. */
+	m->bursty = mimic_bursts_fit(&m->bursts, idc, p->open.nr_idc, rate_per_s,
+				     factor == 1 ? p->open.interarrival_scv : NAN);
 	free(idc);
 	depth = ceil(BURST_DEPTH * in_flight * aims->log_depth_factor);
 	m->log_depth = depth >= 1     ? (unsigned int)fmin(depth, DEPTH_MAX)

@@ -1,89 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/replay/mimic_bursts.h"
 
+#include <errno.h>
 #include <math.h>
 
-#define NR_TIMES 400 /* values of k tried, evenly in the logarithm */
-#define BEYOND	 30  /* ... to so many times beyond the windows on either side */
+#include "analyzer/models/num/mmpp2.h"
 
-/* (1 - (1 - exp(-x)) / x), without cancellation for small x. */
-static double mimic_bursts_rise(double x)
-{
-	return x < 1e-5 ? x / 2 : 1 + expm1(-x) / x;
-}
-
-static bool is_usable(const struct idc_point *p)
-{
-	return p->window_s > 0 && isfinite(p->idc) && p->idc > 1;
-}
-
-/* The best A for a k, and the squared relative error that it leaves. */
-static double mimic_bursts_amplitude(const struct idc_point *idc, size_t nr, double k,
-				     double *error)
-{
-	double up = 0, down = 0, a;
-
-	for (size_t i = 0; i < nr; i++) {
-		double share;
-
-		if (!is_usable(&idc[i]))
-			continue;
-		share = mimic_bursts_rise(k * idc[i].window_s) / (idc[i].idc - 1);
-		up += share;
-		down += share * share;
-	}
-	a = up / down;
-	*error = 0;
-	for (size_t i = 0; i < nr; i++)
-		if (is_usable(&idc[i]))
-			*error += pow(
-				a * mimic_bursts_rise(k * idc[i].window_s) / (idc[i].idc - 1) - 1,
-				2);
-	return a;
-}
+#define WINDOWS_MAX 16 /* of the dispersion; profiles have four */
 
 bool mimic_bursts_fit(struct mimic_bursts *b, const struct idc_point *idc, size_t nr,
-		      double rate_per_s)
+		      double rate_per_s, double scv)
 {
-	double least_s = INFINITY, most_s = 0, best = INFINITY, k = 0, a = 0, on;
+	double window_s[WINDOWS_MAX], value[WINDOWS_MAX];
+	struct mmpp2_aims aims = { .rate_per_s = rate_per_s,
+				   .scv = scv,
+				   .lag1 = NAN,
+				   .window_s = window_s,
+				   .idc = value };
+	struct mmpp2_fit fit;
+	struct err ignored;
+	int ret;
 
-	for (size_t i = 0; i < nr; i++)
-		if (is_usable(&idc[i])) {
-			least_s = fmin(least_s, idc[i].window_s);
-			most_s = fmax(most_s, idc[i].window_s);
-		}
-	if (!(most_s > 0) || !(rate_per_s > 0))
-		return false;
-	for (int i = 0; i <= NR_TIMES; i++) {
-		double try = pow(BEYOND * BEYOND * most_s / least_s, (double)i / NR_TIMES) /
-			     (BEYOND * most_s);
-		double error, amount = mimic_bursts_amplitude(idc, nr, try, &error);
-
-		/* of equal ones the shortest bursts: nothing says that they last longer */
-		if (error <= best * (1 + 1e-9)) {
-			best = error;
-			k = try;
-			a = amount;
-		}
+	for (; aims.nr < nr && aims.nr < WINDOWS_MAX; aims.nr++) {
+		window_s[aims.nr] = idc[aims.nr].window_s;
+		value[aims.nr] = idc[aims.nr].idc;
 	}
-	on = 1 / (1 + a * k / (2 * rate_per_s)); /* share of the time */
-	b->on_rate_per_s = rate_per_s / on;
-	b->on_s = 1 / (k * (1 - on));
-	b->off_s = 1 / (k * on);
+	ret = mmpp2_fit(&fit, &aims, &ignored);
+	if (ret == -ERANGE && !(fit.met & MMPP2_SCV)) {
+		/* The nearest variation may be that of an odd process; the dispersion is what matters. */
+		aims.scv = NAN;
+		mmpp2_fit(&fit, &aims, &ignored);
+	}
+	if (ret == -EINVAL)
+		return false;
+	*b = (struct mimic_bursts){ .on_rate_per_s = fit.process.rate_per_s[0],
+				    .off_rate_per_s = fit.process.rate_per_s[1],
+				    .on_s = 1 / fit.process.leave_per_s[0],
+				    .off_s = 1 / fit.process.leave_per_s[1],
+				    .exact = !ret };
 	return true;
+}
+
+static struct mmpp2 mimic_bursts_process(const struct mimic_bursts *b)
+{
+	return (struct mmpp2){ { b->on_rate_per_s, b->off_rate_per_s },
+			       { 1 / b->on_s, 1 / b->off_s } };
 }
 
 double mimic_bursts_rate(const struct mimic_bursts *b)
 {
-	return b->on_rate_per_s * b->on_s / (b->on_s + b->off_s);
+	const struct mmpp2 m = mimic_bursts_process(b);
+
+	return mmpp2_rate_per_s(&m);
 }
 
 double mimic_bursts_idc(const struct mimic_bursts *b, double window_s)
 {
-	double k = 1 / b->on_s + 1 / b->off_s, cycle = b->on_s + b->off_s;
+	const struct mmpp2 m = mimic_bursts_process(b);
 
-	return 1 + 2 * mimic_bursts_rate(b) * b->off_s * b->off_s / cycle *
-			   mimic_bursts_rise(k * window_s);
+	return mmpp2_idc(&m, window_s);
 }
 
 static double mimic_bursts_exponential(struct rng *rng, double mean)
@@ -91,14 +66,20 @@ static double mimic_bursts_exponential(struct rng *rng, double mean)
 	return -mean * log(rng_open(rng));
 }
 
+/* The state that begins now. */
+static void mimic_arrivals_enter(struct mimic_arrivals *a, bool on)
+{
+	a->on = on;
+	a->until_s =
+		a->at_s + mimic_bursts_exponential(&a->rng, on ? a->bursts.on_s : a->bursts.off_s);
+}
+
 void mimic_arrivals_begin(struct mimic_arrivals *a, const struct mimic_bursts *b, struct rng rng)
 {
 	a->bursts = *b;
 	a->rng = rng;
 	a->at_s = 0;
-	if (rng_uniform(&a->rng) * (b->on_s + b->off_s) >= b->on_s)
-		a->at_s = mimic_bursts_exponential(&a->rng, b->off_s);
-	a->on_until_s = a->at_s + mimic_bursts_exponential(&a->rng, b->on_s);
+	mimic_arrivals_enter(a, rng_uniform(&a->rng) * (b->on_s + b->off_s) < b->on_s);
 }
 
 double mimic_arrivals_next(struct mimic_arrivals *a)
@@ -107,13 +88,16 @@ double mimic_arrivals_next(struct mimic_arrivals *a)
 
 	/* Without memory: what was left of the time to the next arrival is drawn anew. */
 	for (;;) {
-		double next = a->at_s + mimic_bursts_exponential(&a->rng, 1 / b->on_rate_per_s);
+		double rate = a->on ? b->on_rate_per_s : b->off_rate_per_s;
+		double next = INFINITY;
 
-		if (next <= a->on_until_s) {
+		if (rate > 0)
+			next = a->at_s + mimic_bursts_exponential(&a->rng, 1 / rate);
+		if (next <= a->until_s) {
 			a->at_s = next;
 			return next;
 		}
-		a->at_s = a->on_until_s + mimic_bursts_exponential(&a->rng, b->off_s);
-		a->on_until_s = a->at_s + mimic_bursts_exponential(&a->rng, b->on_s);
+		a->at_s = a->until_s;
+		mimic_arrivals_enter(a, !a->on);
 	}
 }

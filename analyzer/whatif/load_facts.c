@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/whatif/load_facts.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 #include "base/units.h"
 
 /* A target that serves less than this share of the offered requests cannot carry the load. */
-#define CARRIES_RATIO 0.95
+#define CARRIES_RATIO	    0.95
+#define ARRIVAL_WINDOWS_MAX 16 /* of the dispersion; profiles have four */
 
 /* Sums per power of two, from which load_sizes are made. */
 struct size_bins {
@@ -120,6 +122,35 @@ static void take_flushes(const struct profile *p, struct load_facts *out)
 		known && writes > 0 ? fmin(1, (double)p->durability.forced_writes / writes) : NAN;
 }
 
+/* The process of the arrivals, where they are more bursty than Poisson and somebody counted. */
+static void take_arrivals(const struct profile *p, struct load_facts *out)
+{
+	double window_s[ARRIVAL_WINDOWS_MAX], idc[ARRIVAL_WINDOWS_MAX];
+	struct mmpp2_aims aims = { .rate_per_s = p->open.rate_per_s,
+				   .scv = p->open.interarrival_scv,
+				   .lag1 = NAN,
+				   .window_s = window_s,
+				   .idc = idc };
+	struct mmpp2_fit fit;
+	struct err ignored;
+	int ret;
+
+	for (; aims.nr < p->open.nr_idc && aims.nr < ARRIVAL_WINDOWS_MAX; aims.nr++) {
+		window_s[aims.nr] = p->open.idc[aims.nr].window_s;
+		idc[aims.nr] = p->open.idc[aims.nr].idc;
+	}
+	ret = mmpp2_fit(&fit, &aims, &ignored);
+	if (ret == -ERANGE && !(fit.met & MMPP2_SCV)) {
+		/* The nearest variation may be that of an odd process; the dispersion is what matters. */
+		aims.scv = NAN;
+		ret = mmpp2_fit(&fit, &aims, &ignored);
+	}
+	if (ret == -EINVAL)
+		return;
+	out->arrivals = fit.process;
+	out->arrivals_met = fit.met;
+}
+
 static bool has_percentiles(const struct response_times *r)
 {
 	return r->stage[STAGE_TOTAL].nr > 0;
@@ -194,6 +225,7 @@ void load_facts_of(const struct profile *p, struct load_facts *out)
 					(writes > 0 ? p->write.sequential_ratio * writes / all : 0);
 	out->range_bytes = range_of(p);
 	take_flushes(p, out);
+	take_arrivals(p, out);
 	out->given_think_s = p->closed.think_time_mean_s;
 	out->side_sequential[0] = p->read.sequential_ratio;
 	out->side_sequential[1] = p->write.sequential_ratio;
@@ -266,6 +298,8 @@ struct load_facts load_facts_scaled(const struct load_facts *f, double factor)
 	out.concurrency *= factor;
 	out.rate_per_s *= factor;
 	out.flush_per_s *= factor;
+	for (int state = 0; state < 2; state++)
+		out.arrivals.rate_per_s[state] *= factor;
 	return out;
 }
 

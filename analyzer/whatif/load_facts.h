@@ -22,12 +22,16 @@
  * the thread that writes waits or another one: all of it is what is under way. What share of flushes is
  * awaited, and what share of writes is forced, is kept beside it.
  *
+ * Where arrivals come in bursts, they are described by a Markov-modulated Poisson process of two states
+ * (mmpp2.h) with the load's rate, dispersion and, where it can be met, variation.
+ *
  * Unknown numbers are NaN; `missing` names what a profile did not tell.
  */
 #ifndef ANALYZER_LOAD_FACTS_H
 #define ANALYZER_LOAD_FACTS_H
 
 #include "analyzer/characterize/profile_set.h"
+#include "analyzer/models/num/mmpp2.h"
 #include "formats/profile/profile.h"
 
 #define LOAD_SIZES_MAX 32 /* one per power of two that 32 bits can count */
@@ -64,6 +68,9 @@ struct load_facts {
 	double awaited_ratio; /* of the flushes: their thread waited for them, and wrote next */
 	double forced_ratio;  /* of the writes: with FUA */
 	unsigned int missing; /* enum load_missing */
+	/* Arrivals in bursts, where dispersion tells them; met: enum mmpp2_moment, 0 without bursts. */
+	struct mmpp2 arrivals;
+	unsigned int arrivals_met;
 	double given_think_s; /* as sampled per thread; only used where in_flight is unknown */
 	double side_bytes[2], side_sequential[2];
 	struct load_sizes sizes[2];

@@ -151,7 +151,33 @@ static void flushes_are_part_of_the_cycle(void)
 	profile_release(&p);
 }
 
+/* Silent for 16 ms, then 5000/s for 4 ms: the load's own process again. */
+static void bursts_are_part_of_the_load(void)
+{
+	const struct mmpp2 known = { { 5000, 0 }, { 250, 62.5 } };
+	struct load_facts f, steady = facts_of(1, 1);
+	struct profile p;
+
+	fill(&p, 0, 1, 1);
+	p.open.rate_per_s = 1000;
+	p.open.interarrival_scv = mmpp2_scv(&known);
+	p.open.nr_idc = 3;
+	p.open.idc = calloc(p.open.nr_idc, sizeof(*p.open.idc));
+	for (size_t i = 0; i < p.open.nr_idc; i++) {
+		p.open.idc[i].window_s = 0.01 * pow(10, (double)i);
+		p.open.idc[i].idc = mmpp2_idc(&known, p.open.idc[i].window_s);
+	}
+	load_facts_of(&p, &f);
+	ok_eq(f.arrivals_met, MMPP2_RATE | MMPP2_IDC | MMPP2_SCV);
+	ok_ratio(f.arrivals.rate_per_s[0], 5000, 1e-2);
+	ok_ratio(f.arrivals.leave_per_s[0], 250, 1e-2);
+	ok_ratio(load_facts_scaled(&f, 2).arrivals.rate_per_s[0], 10000, 1e-2);
+	ok_eq(steady.arrivals_met, 0);
+	profile_release(&p);
+}
+
 static const struct tap_test tests[] = {
+	{ "bursts are part of the load", bursts_are_part_of_the_load },
 	{ "flushes are part of a client's cycle", flushes_are_part_of_the_cycle },
 	{ "concurrency is what is under way, not who", concurrency_is_what_is_under_way },
 	{ "loads side by side add up", loads_add_up },

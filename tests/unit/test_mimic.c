@@ -132,15 +132,15 @@ static void bursts(void)
 	/* Poisson at both ends: a short window sees one arrival or none */
 	ok_near(mimic_bursts_idc(&b, 1e-9), 1, 1e-5);
 	ok_near(mimic_bursts_idc(&b, 1e6), 1 + 2 * 1000 * 0.016 * 0.016 / 0.02, 1e-6);
-	ok(mimic_bursts_fit(&back, idc, 4, 1000));
+	ok(mimic_bursts_fit(&back, idc, 4, 1000, NAN));
 	/* 400 steps over the scales: k within 2 % */
 	ok_near(back.on_rate_per_s / b.on_rate_per_s, 1, 0.02);
 	ok_near(back.on_s / b.on_s, 1, 0.03);
 	ok_near(back.off_s / b.off_s, 1, 0.03);
 	idc[0].idc = idc[1].idc = 1;
 	idc[2].idc = 0.9;
-	ok(!mimic_bursts_fit(&back, idc, 4, 1000));
-	ok(!mimic_bursts_fit(&back, idc, 0, 1000));
+	ok(!mimic_bursts_fit(&back, idc, 4, 1000, NAN));
+	ok(!mimic_bursts_fit(&back, idc, 0, 1000, NAN));
 }
 
 struct logged {

@@ -109,6 +109,27 @@ static void mg1(void)
 	open_queue("fcfs", "{hyperexponential: {mean: 1, scv: 4}}", 0.8, 11, 0.06);
 }
 
+/*
+ * Arrivals of two Poisson rates, 2 and 0.1, that last 20 and 50 on average: rate 9 / 14, and 33.2656 in the
+ * system of an exponential server of load 0.7, by the matrix-geometric solution (test_mmpp2.c).
+ */
+static void mmpp2_m1(void)
+{
+	struct solution s;
+
+	if (!solve(&s,
+		   "colours: [c]\nplaces: {q: {queue: fcfs, service: {c: {exponential: {mean: "
+		   "1.0888888889}}}}}\n"
+		   "transitions: {in: {time: {mmpp: {rates: [2, 0.1], switching: [[0, 0.05], [0.02, 0]]}}, "
+		   "put: {q: c}}, out: {take: {q: c}}}\n",
+		   3e6))
+		return;
+	holds(s.estimate.slots[0].throughput, 9.0 / 14, 0.01);
+	holds(s.estimate.slots[0].population, 33.2656, 0.05);
+	ok_near(s.estimate.slots[0].utilization, 0.7, 0.005);
+	solution_release(&s);
+}
+
 static void ps_is_insensitive(void)
 {
 	open_queue("ps", "{exponential: {mean: 1}}", 0.8, 5, 0.03);
@@ -434,6 +455,7 @@ static const struct tap_test tests[] = {
 	{ "M/M/1 is met, FCFS and random order, quantiles too", mm1 },
 	{ "M/M/k and M/G/inf are met", mmk },
 	{ "M/G/1 is met for four laws", mg1 },
+	{ "MMPP(2)/M/1 is its matrix-geometric solution", mmpp2_m1 },
 	{ "processor sharing feels the mean alone", ps_is_insensitive },
 	{ "closed nets of one class follow exact MVA", closed_machine_repair },
 	{ "closed nets of two classes follow exact MVA", two_classes },
