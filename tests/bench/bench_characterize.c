@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * What the analyzer does per request of a stored trace: decoding alone, scanning in order of time,
- * and all estimators over it, on one device and on four hosts merged.
+ * and all estimators over it, on one device and on four hosts merged; and how much sooner all
+ * processors are done than one of them, in turn.
  */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +97,36 @@ static double replay_s(struct store *store, bool cheap)
 	return now_s() - begin;
 }
 
+static double wall_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* The seconds that a clock on the wall shows, on one processor or on all. */
+static double replay_wall_s(struct store *store, bool on_one)
+{
+	cpu_set_t all, one;
+	double begin;
+
+	CPU_ZERO(&one);
+	if (sched_getaffinity(0, sizeof(all), &all))
+		abort();
+	for (int cpu = 0; cpu < CPU_SETSIZE && !CPU_COUNT(&one); cpu++)
+		if (CPU_ISSET(cpu, &all))
+			CPU_SET(cpu, &one);
+	if (on_one && sched_setaffinity(0, sizeof(one), &one))
+		abort();
+	begin = wall_s();
+	replay_s(store, false);
+	begin = wall_s() - begin;
+	if (sched_setaffinity(0, sizeof(all), &all))
+		abort();
+	return begin;
+}
+
 static double best(double a, double b)
 {
 	return a == 0 || b < a ? b : a;
@@ -131,6 +163,13 @@ static void measure(unsigned int nr_hosts, const char *label)
 	figure(name, (double)nr / all / 1e6, "M requests/CPU s", ">= 8", "random 4 KiB over 1 GiB");
 	snprintf(name, sizeof(name), "characterize, counts and response times, %s", label);
 	figure(name, (double)nr / cheap / 1e6, "M requests/CPU s", "-", "no locality, no pattern");
+	cheap = all = 0;
+	for (int i = 0; i < ROUNDS; i++) {
+		cheap = best(cheap, replay_wall_s(store, true));
+		all = best(all, replay_wall_s(store, false));
+	}
+	snprintf(name, sizeof(name), "characterize, all processors beside one, %s", label);
+	figure(name, cheap / all, "times as fast", ">= 1.9", "of two processors; the same bits");
 	store_close(store);
 	free(r);
 	free(batch);
