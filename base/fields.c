@@ -12,6 +12,7 @@
 
 #define EXPECTED_BYTES 300
 #define KEYS_MAX       64 /* of one table */
+#define KEY_BYTES      64 /* of a name in a table, with the final 0 */
 #define TEXT_SHOWN     60 /* bytes of a value that an error repeats */
 
 int fields_error(const struct fields_reader *r, const struct yaml_node *at, const char *fmt, ...)
@@ -281,6 +282,11 @@ int fields_read_value(const struct fields_reader *r, const struct field *f,
 		return fields_expected(r, f, n);
 	if (counted && ((double)n->nr < d->low || (d->high && (double)n->nr > d->high)))
 		return fields_expected(r, f, n);
+	for (size_t i = 0; d->banned && i < n->nr; i++)
+		if (!*n->items[i]->key || strpbrk(n->items[i]->key, d->banned))
+			return yaml_tree_error(r->tree, n->items[i], r->err,
+					       "\"%.60s\": expected a name without any of \"%s\"",
+					       n->items[i]->key, d->banned);
 	if (hook)
 		return hook(r, f, n, to);
 	if (d->type != FIELD_EITHER)
@@ -329,6 +335,16 @@ static int fields_not_chosen(const struct fields_reader *r, const struct fields 
 	char words[EXPECTED_BYTES] = "";
 	size_t nr = 0;
 
+	for (size_t i = 0; i < n->nr; i++) {
+		const struct field *f = fields_find(t, n->items[i]->key);
+
+		if (f && !group->some && (t->one_key || f->choice == group->choice))
+			names[nr++] = f->name;
+		if (nr == 2)
+			return fields_error(r, n, "expected only one of \"%s\" and \"%s\"",
+					    names[0], names[1]);
+	}
+	nr = 0;
 	if (t->expected)
 		return fields_error(r, n, "expected %s", t->expected);
 	for (const struct field *f = t->fields; !fields_is_end(f) && nr < KEYS_MAX; f++)
@@ -356,21 +372,38 @@ static bool fields_group_holds(const struct fields *t, const struct yaml_node *n
 	return group->choice ? there == 1 : there > 0;
 }
 
+/* Refuses a key beside one of those that the field excludes. */
+static int fields_check_alone(const struct fields_reader *r, const struct field *f,
+			      const struct yaml_node *n, const struct yaml_node *at)
+{
+	char other[KEY_BYTES];
+
+	for (const char *word = f->without; word && *word; word += strspn(word, " ")) {
+		snprintf(other, sizeof(other), "%.*s", (int)strcspn(word, " "), word);
+		word += strcspn(word, " ");
+		if (yaml_node_get(n, other))
+			return yaml_tree_error(r->tree, at, r->err,
+					       "\"%s\" and \"%s\": expected one of them", at->key,
+					       other);
+	}
+	return 0;
+}
+
 static int fields_check_keys(const struct fields_reader *r, const struct fields *t,
 			     const struct yaml_node *n)
 {
 	for (size_t i = 0; i < n->nr; i++) {
 		const struct yaml_node *at = n->items[i];
 		const struct field *f = fields_find(t, at->key);
+		int ret;
 
 		if (!f)
 			return fields_unknown(r, t, at);
 		if (f->with && !yaml_node_get(n, f->with))
 			return fields_error(r, at, "expected \"%s\" beside it", f->with);
-		if (f->without && yaml_node_get(n, f->without))
-			return fields_error(
-				r, at, "expected no \"%s\" beside it: only one of them is taken",
-				f->without);
+		ret = fields_check_alone(r, f, n, at);
+		if (ret)
+			return ret;
 	}
 	if (t->one_key && n->nr != 1)
 		return fields_not_chosen(r, t, n, t->fields);

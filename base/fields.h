@@ -89,9 +89,10 @@ struct field {
 	unsigned char choice; /* of the fields with this number exactly one must be there */
 	unsigned char some;   /* of the fields with this number at least one must be there */
 	const char *with;     /* another key that must be there too */
-	const char *without;  /* another key that must not be there */
+	const char *without;  /* keys that must not be there, with blanks between them */
 	const char *pattern; /* FIELD_TEXT: a regular expression for the schema; a hook checks it */
 	const char *keys;    /* FIELD_MAP: a regular expression of its names, for the schema */
+	const char *banned;  /* FIELD_MAP: characters that no name has; nor is one empty */
 	const char *standard; /* the default, as JSON */
 	const char *unit;     /* of a number without one: "s", "bytes" */
 	const char *expected; /* in place of the words that the type gives to errors */

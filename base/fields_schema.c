@@ -97,6 +97,10 @@ static void schema_put_items(json_t *out, const struct field *f, json_t *definit
 				    json_integer((json_int_t)f->high));
 	if (f->keys)
 		json_object_set_new(out, "propertyNames", json_pack("{s:s}", "pattern", f->keys));
+	if (f->banned)
+		json_object_set_new(out, "propertyNames",
+				    json_pack("{s:o}", "pattern",
+					      json_sprintf("^[^%s]+$", f->banned)));
 	json_object_set_new(out, map ? "additionalProperties" : "items",
 			    schema_defined_item(f->item, definitions));
 }
@@ -172,6 +176,20 @@ static void schema_put_groups(json_t *out, const struct fields *t)
 	json_decref(all);
 }
 
+/* None of the keys of the list is there. */
+static json_t *schema_without(const char *keys)
+{
+	json_t *any = json_array();
+
+	for (; *keys; keys += strspn(keys, " ")) {
+		size_t len = strcspn(keys, " ");
+
+		json_array_append_new(any, json_pack("{s:[s%]}", "required", keys, len));
+		keys += len;
+	}
+	return json_pack("{s:{s:o}}", "not", "anyOf", any);
+}
+
 /* Keys that need or exclude others. */
 static void schema_put_companions(json_t *out, const struct fields *t)
 {
@@ -181,8 +199,7 @@ static void schema_put_companions(json_t *out, const struct fields *t)
 		if (f->with)
 			json_object_set_new(with, f->name, json_pack("[s]", f->with));
 		if (f->without)
-			json_object_set_new(without, f->name,
-					    json_pack("{s:o}", "not", schema_required(f->without)));
+			json_object_set_new(without, f->name, schema_without(f->without));
 	}
 	if (json_object_size(with))
 		json_object_set(out, "dependentRequired", with);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analyzer/measure/plan.h"
+#include "analyzer/models/arch/arch_read.h"
 #include "analyzer/models/net/net.h"
 #include "analyzer/whatif/scenario.h"
 #include "base/fields_schema.h"
@@ -19,6 +20,7 @@ static const struct {
 	const char *name;
 	const struct fields *table;
 } schemas[] = {
+	{ "arch", &arch_table },
 	{ "plan", &plan_table },
 	{ "qpn", &net_table },
 	{ "scenario", &scenario_table },

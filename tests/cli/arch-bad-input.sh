@@ -49,7 +49,7 @@ bad() {
 	is "$(cat "$T/err" "$T/out")" "blkcast arch: $T/bad.yaml:$3: $4" "$1: said so"
 }
 bad "an unknown key" 's/passive:/passives:/' 9 \
-	'unknown key "passives": expected one of provides, requires, passive, operations, parameters'
+	'unknown key "passives": expected one of provides, requires, passive, operations, parameters; did you mean "passive"?'
 bad "an unknown role" 's/helper.help/disk.help/' 13 'component C requires no "disk"'
 bad "an unknown operation" 's/helper.help/helper.hinder/' 13 'interface J has no operation "hinder"'
 bad "an unknown interface" 's/helper: J/helper: K/' 8 'no interface "K"'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The YAML form of a model. What others name is read before them: parameters, interfaces, file
- * sets, storages, components, containers, assembly, usage.
+ * The outermost table of a model's YAML, from which docs/arch.schema.json is written. What others name is read
+ * before them: parameters, interfaces, file sets, components, storages, containers, links, assembly, usage.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,7 +12,9 @@
 
 #include "analyzer/models/arch/arch_reader.h"
 
-int reader_error(const struct arch_reader *r, const struct yaml_node *at, const char *fmt, ...)
+#define MAX_SERVERS 1000000
+
+int reader_error(const struct fields_reader *r, const struct yaml_node *at, const char *fmt, ...)
 {
 	char line[ERR_LINE_BYTES];
 	va_list args;
@@ -23,300 +25,306 @@ int reader_error(const struct arch_reader *r, const struct yaml_node *at, const 
 	return yaml_tree_error(r->tree, at ? at : yaml_tree_root(r->tree), r->err, "%s", line);
 }
 
-int reader_no_memory(struct arch_reader *r)
-{
-	return err_set(r->err, ENOMEM, "%s: out of memory", yaml_tree_name(r->tree));
-}
-
 struct arch_place reader_place(const struct yaml_node *at)
 {
 	return (struct arch_place){ .file = 0, .line = at->line };
 }
 
-char *reader_copy(struct arch_reader *r, const char *text)
+char *reader_copy(const struct fields_reader *r, const char *text)
 {
 	char *copy = strdup(text);
 
 	if (!copy)
-		reader_no_memory(r);
+		fields_no_memory(r);
 	return copy;
 }
 
-const char *reader_text(struct arch_reader *r, const struct yaml_node *node, const char *what)
+int reader_later(const struct fields_reader *r, const struct field *f, const struct yaml_node *n,
+		 void *to)
 {
-	if (node->kind == YAML_SCALAR && *node->text)
-		return node->text;
-	reader_error(r, node, "%s%sexpected %s", node->key ? node->key : "", node->key ? ": " : "",
-		     what);
-	return NULL;
-}
-
-const struct yaml_node *reader_need(struct arch_reader *r, const struct yaml_node *map,
-				    const char *key)
-{
-	const struct yaml_node *node = yaml_node_get(map, key);
-
-	if (!node)
-		reader_error(r, map, "%s%sexpected \"%s\"", map->key ? map->key : "",
-			     map->key ? ": " : "", key);
-	return node;
-}
-
-int reader_names(struct arch_reader *r, const struct yaml_node *node)
-{
-	if (node && node->kind != YAML_MAP)
-		return reader_error(r, node, "%s: expected names and what they are",
-				    node->key ? node->key : "");
-	for (size_t i = 0; node && i < node->nr; i++)
-		if (!*node->items[i]->key || strpbrk(node->items[i]->key, ". "))
-			return reader_error(r, node->items[i],
-					    "\"%.60s\": expected a name without dot or blank",
-					    node->items[i]->key);
+	(void)r;
+	(void)f;
+	(void)n;
+	(void)to;
 	return 0;
 }
 
-static int note_use(struct arch_reader *r, const struct yaml_node *at, const struct stoex *e)
+static int reader_note_use(const struct fields_reader *r, const struct yaml_node *at,
+			   const struct stoex *e)
 {
-	struct reader_use *more;
+	struct arch_reader *reader = r->context;
+	struct reader_use *more = arch_grow(reader->uses, &reader->nr_uses, sizeof(*more));
 
-	more = arch_grow(r->uses, &r->nr_uses, sizeof(*more));
 	if (!more)
-		return reader_no_memory(r);
-	r->uses = more;
-	more[r->nr_uses - 1] = (struct reader_use){ e, at };
+		return fields_no_memory(r);
+	reader->uses = more;
+	more[reader->nr_uses - 1] = (struct reader_use){ e, at };
 	return 0;
 }
 
-int reader_expression(struct arch_reader *r, const struct yaml_node *node, double least,
-		      struct stoex **out)
+/* What the field says of a constant. */
+static int reader_check_range(const struct fields_reader *r, const struct field *f,
+			      const struct yaml_node *n, double value)
 {
-	struct err why = { 0 };
-	double value;
-	int error;
+	const struct field *d = f->as ? f->as : f;
 
-	if (node->kind != YAML_SCALAR)
-		return reader_error(r, node, "%s: expected a number or an expression",
-				    node->key ? node->key : "value");
-	error = stoex_parse(out, node->text, STOEX_BLKCAST, &r->m->names, &why);
-	if (error == -ENOMEM)
-		return reader_no_memory(r);
-	if (error)
-		return reader_error(r, node, "%s%s%s", node->key ? node->key : "",
-				    node->key ? ": " : "", why.line);
-	if (stoex_is_constant(*out, &value) && !(value >= least))
-		return reader_error(r, node, "%s: expected %g or more, got %g",
-				    node->key ? node->key : "value", least, value);
-	return note_use(r, node, *out);
+	if (d->above && !(value > d->low))
+		return fields_error(r, n, "expected more than %g, got %g", d->low, value);
+	if (!(value >= d->low))
+		return fields_error(r, n, "expected %g or more, got %g", d->low, value);
+	if (d->high && value > d->high)
+		return fields_error(r, n, "expected %g to %g, got %g", d->low, d->high, value);
+	if (d->type == FIELD_COUNT && value != floor(value))
+		return fields_error(r, n, "expected a whole number, got %g", value);
+	return 0;
 }
 
-int reader_number(struct arch_reader *r, const struct yaml_node *node, double least, double most,
-		  double *value)
+static int reader_parse(const struct fields_reader *r, const struct yaml_node *n,
+			struct stoex **out)
 {
-	const char *key = node->key ? node->key : "value";
-	struct stoex *e = NULL;
+	struct arch_reader *reader = r->context;
 	struct err why = { 0 };
-	int ret = 0;
+	int ret = stoex_parse(out, n->text, STOEX_BLKCAST, &reader->m->names, &why);
 
-	if (!reader_text(r, node, "a number"))
-		return -EINVAL;
-	if (stoex_parse(&e, node->text, STOEX_BLKCAST, &r->m->names, &why))
-		return reader_error(r, node, "%s: %s", key, why.line);
+	if (ret == -ENOMEM)
+		return fields_no_memory(r);
+	return ret ? fields_error(r, n, "%s", why.line) : 0;
+}
+
+int reader_expression(const struct fields_reader *r, const struct field *f,
+		      const struct yaml_node *n, void *to)
+{
+	struct stoex **out = to;
+	double value;
+	int ret = reader_parse(r, n, out);
+
+	if (!ret && stoex_is_constant(*out, &value))
+		ret = reader_check_range(r, f, n, value);
+	return ret ? ret : reader_note_use(r, n, *out);
+}
+
+int reader_number(const struct fields_reader *r, const struct field *f, const struct yaml_node *n,
+		  void *to)
+{
+	struct stoex *e = NULL;
+	double *value = to;
+	int ret = reader_parse(r, n, &e);
+
+	if (ret)
+		return ret;
 	if (!stoex_is_constant(e, value))
-		ret = reader_error(r, node, "%s: \"%.60s\": expected a number that stays", key,
-				   node->text);
-	else if (!(*value >= least && *value <= most))
-		ret = reader_error(r, node, "%s: expected %g to %g, got %g", key, least, most,
-				   *value);
+		ret = fields_error(r, n, "\"%.60s\": expected a number that stays", n->text);
+	else
+		ret = reader_check_range(r, f, n, *value);
 	stoex_free(e);
 	return ret;
 }
 
-int reader_whole(struct arch_reader *r, const struct yaml_node *node, double least, double most,
-		 uint32_t *value)
+static int reader_whole(const struct fields_reader *r, const struct field *f,
+			const struct yaml_node *n, void *to)
 {
-	double v;
-	int ret = reader_number(r, node, least, most, &v);
+	double value;
+	int ret = reader_number(r, f, n, &value);
 
-	if (ret)
-		return ret;
-	if (v != floor(v))
-		return reader_error(r, node, "%s: expected a whole number, got %g", node->key, v);
-	*value = (uint32_t)v;
-	return 0;
+	if (!ret)
+		*(uint32_t *)to = (uint32_t)value;
+	return ret;
 }
 
+#define EXPRESSION_HELP \
+	"A number or an expression: units (10ms, 4k), parameters, variables, distributions."
+const struct field arch_expression = { .name = "expression",
+				       .type = FIELD_NUMBER,
+				       .computed = true,
+				       .low = -INFINITY,
+				       .read = reader_expression,
+				       .expected = "a number or an expression",
+				       .help = EXPRESSION_HELP };
+const struct field arch_amount = { .name = "amount",
+				   .type = FIELD_NUMBER,
+				   .computed = true,
+				   .read = reader_expression,
+				   .expected = "a number or an expression",
+				   .help = EXPRESSION_HELP };
+const struct field arch_positive = { .name = "positive",
+				     .type = FIELD_NUMBER,
+				     .computed = true,
+				     .above = true,
+				     .read = reader_expression,
+				     .expected = "a number or an expression",
+				     .help = EXPRESSION_HELP };
+const struct field arch_servers = { .name = "servers",
+				    .type = FIELD_COUNT,
+				    .computed = true,
+				    .low = 1,
+				    .high = MAX_SERVERS,
+				    .read = reader_whole };
+
 /* Marks a name as one that gets a value; a parameter of the model cannot. */
-static int set_name(struct arch_reader *r, const struct yaml_node *at, uint32_t *name)
+static int reader_set_name(const struct fields_reader *r, const struct yaml_node *at,
+			   uint32_t *name)
 {
-	*name = stoex_name(&r->m->names, at->key, strlen(at->key));
+	struct arch_reader *reader = r->context;
+
+	*name = stoex_name(&reader->m->names, at->key, strlen(at->key));
 	if (*name == ARCH_NONE)
-		return reader_no_memory(r);
-	if (r->m->names.bound[*name])
+		return fields_no_memory(r);
+	if (reader->m->names.bound[*name])
 		return reader_error(r, at,
 				    "\"%.60s\" is a parameter of the model: it keeps its value",
 				    at->key);
-	if (*name >= r->nr_is_set) {
+	if (*name >= reader->nr_is_set) {
 		uint32_t nr = *name * 2 + 16;
-		bool *more = reallocarray(r->is_set, nr, sizeof(*more));
+		bool *more = reallocarray(reader->is_set, nr, sizeof(*more));
 
 		if (!more)
-			return reader_no_memory(r);
-		memset(more + r->nr_is_set, 0, (nr - r->nr_is_set) * sizeof(*more));
-		r->is_set = more;
-		r->nr_is_set = nr;
+			return fields_no_memory(r);
+		memset(more + reader->nr_is_set, 0, (nr - reader->nr_is_set) * sizeof(*more));
+		reader->is_set = more;
+		reader->nr_is_set = nr;
 	}
-	r->is_set[*name] = true;
+	reader->is_set[*name] = true;
 	return 0;
 }
 
-int reader_sets(struct arch_reader *r, const struct yaml_node *node, struct arch_sets *sets)
+static int reader_set(const struct fields_reader *r, const struct field *f,
+		      const struct yaml_node *n, void *to)
 {
-	if (node && node->kind != YAML_MAP)
-		return reader_error(r, node, "%s: expected names and values",
-				    node->key ? node->key : "");
-	for (size_t i = 0; node && i < node->nr; i++) {
-		struct arch_set *x = arch_add_set(sets);
-		int ret;
+	struct arch_set *set = arch_add_set(to);
+	int ret;
 
-		if (!x)
-			return reader_no_memory(r);
-		ret = set_name(r, node->items[i], &x->name);
-		if (!ret)
-			ret = reader_expression(r, node->items[i], -INFINITY, &x->value);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	if (!set)
+		return fields_no_memory(r);
+	ret = reader_set_name(r, n, &set->name);
+	return ret ? ret : reader_expression(r, f, n, &set->value);
 }
 
-uint32_t reader_type(struct arch_reader *r, const char *name)
+static const struct field set_item = { .as = &arch_expression, .read = reader_set };
+const struct field arch_sets_field = { .name = "sets",
+				       .type = FIELD_MAP,
+				       .item = &set_item,
+				       .expected = "names and values",
+				       .help = "variables and their values" };
+
+uint32_t reader_type(const struct fields_reader *r, const char *name)
 {
-	uint32_t i = arch_find_type(r->m, name);
+	struct arch_reader *reader = r->context;
+	struct arch_model *m = reader->m;
+	uint32_t i = arch_find_type(m, name);
 	struct arch_type *t;
 
 	if (i != ARCH_NONE)
 		return i;
-	t = ARCH_ADD(r->m->types, r->m->nr_types);
+	t = ARCH_ADD(m->types, m->nr_types);
 	if (t)
 		t->name = reader_copy(r, name);
 	if (!t || !t->name) {
-		reader_no_memory(r);
+		fields_no_memory(r);
 		return ARCH_NONE;
 	}
-	return r->m->nr_types - 1;
+	return m->nr_types - 1;
 }
 
 /* The model's own words are no names of parameters. */
-static int check_parameter(struct arch_reader *r, const struct yaml_node *node)
+static int parameter_check(const struct fields_reader *r, const struct yaml_node *n)
 {
+	struct arch_reader *reader = r->context;
 	const uint32_t *variables;
 	struct stoex *e = NULL;
-	bool good = !stoex_parse(&e, node->key, STOEX_BLKCAST, &r->m->names, NULL) &&
-		    stoex_variables(e, &variables) == 1 && !strpbrk(node->key, " \t.()");
+	bool good = !stoex_parse(&e, n->key, STOEX_BLKCAST, &reader->m->names, NULL) &&
+		    stoex_variables(e, &variables) == 1 && !strpbrk(n->key, " \t.()");
 
 	stoex_free(e);
 	return good ? 0
-		    : reader_error(r, node,
+		    : reader_error(r, n,
 				   "parameter \"%.60s\": expected a new name of letters, digits, _",
-				   node->key);
+				   n->key);
 }
 
 /* The last of a name wins, as for any option given twice. */
-static const struct arch_setting *find_setting(const struct arch_reader *r, const char *name)
+static const struct arch_setting *parameter_setting(const struct arch_reader *reader,
+						    const char *name)
 {
-	for (size_t k = r->nr_settings; k-- > 0;)
-		if (!strcmp(r->settings[k].name, name))
-			return &r->settings[k];
+	for (size_t k = reader->nr_settings; k-- > 0;)
+		if (!strcmp(reader->settings[k].name, name))
+			return &reader->settings[k];
 	return NULL;
 }
 
-static int read_parameter(struct arch_reader *r, const struct yaml_node *node)
+static int parameter_read(const struct fields_reader *r, const struct field *f,
+			  const struct yaml_node *n, void *to)
 {
-	const struct arch_setting *set = find_setting(r, node->key);
+	struct arch_reader *reader = r->context;
+	const struct arch_setting *set = parameter_setting(reader, n->key);
+	const char *text = set ? set->value : n->text;
 	const uint32_t *variables;
 	struct err why = { 0 };
 	struct stoex *e = NULL;
-	const char *text;
-	int ret = check_parameter(r, node);
+	int ret = parameter_check(r, n);
 
+	(void)f;
+	(void)to;
 	if (ret)
 		return ret;
-	text = set ? set->value : reader_text(r, node, "a number or an expression");
-	if (!text)
-		return -EINVAL;
-	ret = stoex_parse(&e, text, STOEX_BLKCAST, &r->m->names, &why);
+	ret = stoex_parse(&e, text, STOEX_BLKCAST, &reader->m->names, &why);
 	if (ret && set)
-		ret = err_set(r->err, EINVAL, "--set %s: %s", node->key, why.line);
+		ret = err_set(r->err, EINVAL, "--set %s: %s", n->key, why.line);
 	else if (ret)
-		ret = reader_error(r, node, "%s: %s", node->key, why.line);
+		ret = fields_error(r, n, "%s", why.line);
 	else if (stoex_variables(e, &variables))
-		ret = reader_error(r, node, "%s: \"%.60s\": no parameter \"%.60s\" before it",
-				   node->key, text, r->m->names.items[variables[0]]);
-	else if (stoex_bind(&r->m->names, node->key, text))
-		ret = reader_no_memory(r);
+		ret = fields_error(r, n, "\"%.60s\": no parameter \"%.60s\" before it", text,
+				   reader->m->names.items[variables[0]]);
+	else if (stoex_bind(&reader->m->names, n->key, text))
+		ret = fields_no_memory(r);
 	stoex_free(e);
 	return ret;
 }
 
-static int read_parameters(struct arch_reader *r, const struct yaml_node *node)
+static int settings_check(const struct fields_reader *r)
 {
-	if (node && node->kind != YAML_MAP)
-		return reader_error(r, node, "parameters: expected names and values");
-	for (size_t i = 0; node && i < node->nr; i++) {
-		int ret = read_parameter(r, node->items[i]);
+	const struct arch_reader *reader = r->context;
+	const struct yaml_node *parameters = yaml_node_get(yaml_tree_root(r->tree), "parameters");
 
-		if (ret)
-			return ret;
-	}
-	for (size_t k = 0; k < r->nr_settings; k++)
-		if (!yaml_node_get(node, r->settings[k].name))
+	for (size_t k = 0; k < reader->nr_settings; k++)
+		if (!yaml_node_get(parameters, reader->settings[k].name))
 			return err_set(r->err, EINVAL, "%s: no parameter \"%s\" to set",
-				       yaml_tree_name(r->tree), r->settings[k].name);
+				       yaml_tree_name(r->tree), reader->settings[k].name);
 	return 0;
 }
 
-static int read_interface(struct arch_reader *r, const struct yaml_node *node)
+static int signature_read(const struct fields_reader *r, const char *interface,
+			  const struct yaml_node *n)
 {
-	if (node->kind != YAML_LIST || !node->nr)
-		return reader_error(r, node, "interface %s: expected a list of operations",
-				    node->key);
-	for (size_t i = 0; i < node->nr; i++) {
-		const char *name = reader_text(r, node->items[i], "the name of an operation");
-		struct arch_signature *s;
+	struct arch_model *m = ((struct arch_reader *)r->context)->m;
+	struct arch_signature *s;
 
-		if (!name)
-			return -EINVAL;
-		if (strpbrk(name, ". "))
-			return reader_error(r, node->items[i],
-					    "\"%.60s\": expected a name without dot or blank",
-					    name);
-		if (arch_find_signature(r->m, node->key, name) != ARCH_NONE)
-			return reader_error(r, node->items[i],
-					    "operation \"%s\" stands there twice", name);
-		s = ARCH_ADD(r->m->signatures, r->m->nr_signatures);
-		if (!s)
-			return reader_no_memory(r);
-		s->name = reader_copy(r, name);
-		s->interface = reader_copy(r, node->key);
-		if (!s->name || !s->interface) {
-			/* Half a signature is none. */
-			free(s->name);
-			free(s->interface);
-			r->m->nr_signatures--;
-			return -ENOMEM;
-		}
-	}
-	return 0;
+	if (n->kind != YAML_SCALAR || !*n->text || strpbrk(n->text, ARCH_NOT_IN_NAMES))
+		return reader_error(r, n, "\"%.60s\": expected a name without dot or blank",
+				    n->text ? n->text : "");
+	if (arch_find_signature(m, interface, n->text) != ARCH_NONE)
+		return reader_error(r, n, "operation \"%s\" stands there twice", n->text);
+	s = ARCH_ADD(m->signatures, m->nr_signatures);
+	if (!s)
+		return fields_no_memory(r);
+	s->name = reader_copy(r, n->text);
+	s->interface = reader_copy(r, interface);
+	if (s->name && s->interface)
+		return 0;
+	/* Half a signature is none. */
+	free(s->name);
+	free(s->interface);
+	m->nr_signatures--;
+	return -ENOMEM;
 }
 
-static int read_interfaces(struct arch_reader *r, const struct yaml_node *node)
+static int interface_read(const struct fields_reader *r, const struct field *f,
+			  const struct yaml_node *n, void *to)
 {
-	int ret = reader_names(r, node);
+	(void)f;
+	(void)to;
+	for (size_t i = 0; i < n->nr; i++) {
+		int ret = signature_read(r, n->key, n->items[i]);
 
-	if (ret)
-		return ret;
-	for (size_t i = 0; node && i < node->nr; i++) {
-		ret = read_interface(r, node->items[i]);
 		if (ret)
 			return ret;
 	}
@@ -324,75 +332,95 @@ static int read_interfaces(struct arch_reader *r, const struct yaml_node *node)
 }
 
 /* A variable that nobody sets could have no value wherever it is asked for. */
-static int check_variables(struct arch_reader *r)
+static int variables_check(const struct fields_reader *r)
 {
-	for (uint32_t i = 0; i < r->nr_uses; i++) {
+	const struct arch_reader *reader = r->context;
+
+	for (uint32_t i = 0; i < reader->nr_uses; i++) {
 		const uint32_t *names;
-		size_t nr = stoex_variables(r->uses[i].e, &names);
+		size_t nr = stoex_variables(reader->uses[i].e, &names);
 
 		for (size_t k = 0; k < nr; k++) {
-			if (names[k] < r->nr_is_set && r->is_set[names[k]])
+			if (names[k] < reader->nr_is_set && reader->is_set[names[k]])
 				continue;
-			return reader_error(r, r->uses[i].at,
+			return reader_error(r, reader->uses[i].at,
 					    "\"%.100s\": no parameter \"%s\", and nothing sets it",
-					    stoex_text(r->uses[i].e), r->m->names.items[names[k]]);
+					    stoex_text(reader->uses[i].e),
+					    reader->m->names.items[names[k]]);
 		}
 	}
 	return 0;
 }
 
 /* Replicas are NAME#1, NAME#2...; until here the first was NAME. */
-static int name_replicas(struct arch_reader *r)
+static int replicas_name(const struct fields_reader *r)
 {
-	for (uint32_t i = 0; i < r->m->nr_instances; i++) {
-		struct arch_instance *x = &r->m->instances[i];
+	struct arch_model *m = ((struct arch_reader *)r->context)->m;
+
+	for (uint32_t i = 0; i < m->nr_instances; i++) {
+		struct arch_instance *instance = &m->instances[i];
 		char *name;
 
-		if (x->replicas < 2)
+		if (instance->replicas < 2)
 			continue;
-		if (asprintf(&name, "%s#1", x->name) < 0)
-			return reader_no_memory(r);
-		free(x->name);
-		x->name = name;
+		if (asprintf(&name, "%s#1", instance->name) < 0)
+			return fields_no_memory(r);
+		free(instance->name);
+		instance->name = name;
 	}
 	return 0;
 }
 
-static int read_model(struct arch_reader *r)
-{
-	static const char *const keys[] = { "architecture", "parameters", "interfaces",
-					    "components",   "file_sets",  "storages",
-					    "containers",   "links",	  "assembly",
-					    "usage",	    NULL };
-	const struct yaml_node *root = yaml_tree_root(r->tree);
-	int ret = yaml_tree_keys(r->tree, root, keys, r->err);
+static const struct field parameter_item = { .as = &arch_expression, .read = parameter_read };
+static const struct field operation_name = { .type = FIELD_TEXT, .pattern = "^[^. ]+$" };
+static const struct field interface_item = { .type = FIELD_LIST,
+					     .item = &operation_name,
+					     .low = 1,
+					     .read = interface_read,
+					     .expected = "a list of operations" };
+static const struct field model_fields[] = {
+	{ .name = "architecture", .type = FIELD_TEXT, .read = reader_later, .help = "a name" },
+	{ .name = "parameters",
+	  .type = FIELD_MAP,
+	  .item = &parameter_item,
+	  .expected = "names and values",
+	  .help = "Names and what they stand for, over those before them; --set changes them." },
+	{ .name = "interfaces",
+	  .type = FIELD_MAP,
+	  .item = &interface_item,
+	  .banned = ARCH_NOT_IN_NAMES,
+	  .required = true,
+	  .help = "interfaces and their operations" },
+	{ .name = "file_sets", .as = &arch_file_sets },
+	{ .name = "components", .as = &arch_components, .required = true },
+	{ .name = "storages", .as = &arch_storages },
+	{ .name = "containers", .as = &arch_containers, .required = true },
+	{ .name = "links", .as = &arch_links },
+	{ .name = "assembly", .as = &arch_assembly, .required = true },
+	{ .name = "usage", .as = &arch_usage, .required = true },
+	{ 0 },
+};
+const struct fields arch_table = { .title = "A software system of blkcast arch",
+				   .fields = model_fields };
 
-	r->components = yaml_node_get(root, "components");
-	r->assembly = yaml_node_get(root, "assembly");
-	if (!ret && yaml_node_get(root, "architecture") &&
-	    !reader_text(r, yaml_node_get(root, "architecture"), "a name"))
-		ret = -EINVAL;
-	if (!ret)
-		ret = read_parameters(r, yaml_node_get(root, "parameters"));
-	if (!ret)
-		ret = read_interfaces(r, yaml_node_get(root, "interfaces"));
-	if (!ret)
-		ret = reader_file_sets(r, yaml_node_get(root, "file_sets"));
-	if (!ret)
-		ret = reader_components(r);
-	if (!ret)
-		ret = reader_storages(r, yaml_node_get(root, "storages"));
-	if (!ret)
-		ret = reader_environment(r, root);
-	if (!ret)
-		ret = reader_assembly(r);
-	if (!ret)
-		ret = reader_usage(r, yaml_node_get(root, "usage"));
-	if (!ret)
-		ret = check_variables(r);
-	if (!ret)
-		ret = name_replicas(r);
-	return ret ? ret : arch_finish(r->m, r->err);
+static int model_read(const struct fields_reader *r)
+{
+	struct arch_reader *reader = r->context;
+	const struct yaml_node *root = yaml_tree_root(r->tree);
+	int ret = settings_check(r);
+
+	reader->components = yaml_node_get(root, "components");
+	reader->assembly = yaml_node_get(root, "assembly");
+	if (ret)
+		return ret;
+	ret = fields_read(r, &arch_table, root, reader->m);
+	if (ret)
+		return ret;
+	ret = variables_check(r);
+	if (ret)
+		return ret;
+	ret = replicas_name(r);
+	return ret ? ret : arch_finish(reader->m, r->err);
 }
 
 /* Takes the tree over. */
@@ -400,11 +428,8 @@ static int read_tree(struct arch_model *m, struct yaml_tree *tree,
 		     const struct arch_setting *settings, size_t nr_settings, struct err *err)
 {
 	struct err own = { 0 };
-	struct arch_reader r = { .tree = tree,
-				 .m = m,
-				 .settings = settings,
-				 .nr_settings = nr_settings,
-				 .err = err ? err : &own };
+	struct arch_reader reader = { .m = m, .settings = settings, .nr_settings = nr_settings };
+	struct fields_reader r = { .tree = tree, .err = err ? err : &own, .context = &reader };
 	char **file;
 	int ret;
 
@@ -412,11 +437,11 @@ static int read_tree(struct arch_model *m, struct yaml_tree *tree,
 	file = ARCH_ADD(m->files, m->nr_files);
 	if (file)
 		*file = strdup(yaml_tree_name(tree));
-	ret = file && *file ? read_model(&r) : reader_no_memory(&r);
+	ret = file && *file ? model_read(&r) : fields_no_memory(&r);
 	if (ret)
 		arch_release(m);
-	free(r.uses);
-	free(r.is_set);
+	free(reader.uses);
+	free(reader.is_set);
 	yaml_tree_free(tree);
 	return ret;
 }

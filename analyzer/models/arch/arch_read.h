@@ -9,6 +9,7 @@
 #define ANALYZER_ARCH_READ_H
 
 #include "analyzer/models/arch/arch_model.h"
+#include "base/fields.h"
 
 /* A parameter of the model that is given from outside. */
 struct arch_setting {
@@ -26,5 +27,7 @@ int arch_read(struct arch_model *m, const char *path, const struct arch_setting 
 /* The same from memory; name stands for the path. */
 int arch_parse(struct arch_model *m, const char *name, const void *data, size_t len,
 	       const struct arch_setting *settings, size_t nr_settings, struct err *err);
+/* What the keys of a model may hold. */
+extern const struct fields arch_table;
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Components: what they offer, require and keep; and the instances made of them. */
+/* The tables of components: what they offer, require and keep; and of the instances made of them. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,23 +10,22 @@
 
 #define MAX_REPLICAS 10000
 
-static bool has_interface(const struct arch_reader *r, const char *name)
+static struct arch_model *component_model(const struct fields_reader *r)
 {
-	for (uint32_t i = 0; i < r->m->nr_signatures; i++)
-		if (!strcmp(r->m->signatures[i].interface, name))
-			return true;
-	return false;
+	return ((struct arch_reader *)r->context)->m;
 }
 
-/* The name of an interface that there is. */
-static const char *interface_name(struct arch_reader *r, const struct yaml_node *node)
+/* Refuses the name of an interface that there is not. */
+static int interface_check(const struct fields_reader *r, const struct yaml_node *n)
 {
-	const char *name = reader_text(r, node, "the name of an interface");
+	const struct arch_model *m = component_model(r);
 
-	if (!name || has_interface(r, name))
-		return name;
-	reader_error(r, node, "no interface \"%.60s\"", name);
-	return NULL;
+	if (n->kind != YAML_SCALAR || !*n->text)
+		return fields_error(r, n, "expected the name of an interface");
+	for (uint32_t i = 0; i < m->nr_signatures; i++)
+		if (!strcmp(m->signatures[i].interface, n->text))
+			return 0;
+	return reader_error(r, n, "no interface \"%.60s\"", n->text);
 }
 
 /* A scalar is a list of one. */
@@ -54,15 +53,15 @@ static bool arch_read_components_provides(const struct yaml_node *component, con
  * The signature NAME or INTERFACE.NAME among the provided interfaces: ARCH_NONE where there is
  * none, *ambiguous where there are several.
  */
-static uint32_t find_provided(const struct arch_reader *r, const struct yaml_node *component,
+static uint32_t find_provided(const struct arch_reader *reader, const struct yaml_node *component,
 			      const char *name, bool *ambiguous)
 {
 	const char *dot = strchr(name, '.'), *last = dot ? dot + 1 : name;
 	uint32_t found = ARCH_NONE;
 
 	*ambiguous = false;
-	for (uint32_t i = 0; i < r->m->nr_signatures; i++) {
-		const struct arch_signature *s = &r->m->signatures[i];
+	for (uint32_t i = 0; i < reader->m->nr_signatures; i++) {
+		const struct arch_signature *s = &reader->m->signatures[i];
 
 		if (strcmp(s->name, last) ||
 		    !arch_read_components_provides(component, s->interface))
@@ -76,99 +75,101 @@ static uint32_t find_provided(const struct arch_reader *r, const struct yaml_nod
 	return found;
 }
 
-uint32_t reader_operation(const struct arch_reader *r, uint32_t component, const char *name)
+uint32_t reader_operation(const struct arch_reader *reader, uint32_t component, const char *name)
 {
 	bool ambiguous;
-	uint32_t i = find_provided(r, r->components->items[component], name, &ambiguous);
+	uint32_t i = find_provided(reader, reader->components->items[component], name, &ambiguous);
 
 	return ambiguous ? ARCH_NONE : i;
 }
 
-static int read_roles(struct arch_reader *r, const struct yaml_node *node, struct arch_component *c)
+static int component_read_provides(const struct fields_reader *r, const struct field *f,
+				   const struct yaml_node *n, void *to)
 {
-	int ret = reader_names(r, node);
+	(void)f;
+	(void)to;
+	for (size_t i = 0; i < list_size(n); i++) {
+		int ret = interface_check(r, list_item(n, i));
 
-	if (ret)
-		return ret;
-	for (size_t i = 0; node && i < node->nr; i++) {
-		struct arch_role *role = ARCH_ADD(c->roles, c->nr_roles);
-
-		if (!role)
-			return reader_no_memory(r);
-		role->name = reader_copy(r, node->items[i]->key);
-		if (!role->name)
-			return -ENOMEM;
-		if (!interface_name(r, node->items[i]))
-			return -EINVAL;
-	}
-	return 0;
-}
-
-static int read_passives(struct arch_reader *r, const struct yaml_node *node,
-			 struct arch_component *c)
-{
-	int ret = reader_names(r, node);
-
-	if (ret)
-		return ret;
-	for (size_t i = 0; node && i < node->nr; i++) {
-		struct arch_passive *p = ARCH_ADD(c->passives, c->nr_passives);
-
-		if (!p)
-			return reader_no_memory(r);
-		p->name = reader_copy(r, node->items[i]->key);
-		if (!p->name)
-			return -ENOMEM;
-		ret = reader_expression(r, node->items[i], 1, &p->capacity);
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
-static int read_operation(struct arch_reader *r, const struct yaml_node *component,
-			  const struct yaml_node *node, uint32_t index)
+static int component_read_role(const struct fields_reader *r, const struct field *f,
+			       const struct yaml_node *n, void *to)
 {
-	struct arch_component *c = &r->m->components[index];
+	struct arch_component *c = to;
+	struct arch_role *role = ARCH_ADD(c->roles, c->nr_roles);
+
+	(void)f;
+	if (!role)
+		return fields_no_memory(r);
+	role->name = reader_copy(r, n->key);
+	return role->name ? interface_check(r, n) : -ENOMEM;
+}
+
+static int component_read_passive(const struct fields_reader *r, const struct field *f,
+				  const struct yaml_node *n, void *to)
+{
+	struct arch_component *c = to;
+	struct arch_passive *p = ARCH_ADD(c->passives, c->nr_passives);
+
+	if (!p)
+		return fields_no_memory(r);
+	p->name = reader_copy(r, n->key);
+	return p->name ? reader_expression(r, f, n, &p->capacity) : -ENOMEM;
+}
+
+static int component_read_operation(const struct fields_reader *r, const struct field *f,
+				    const struct yaml_node *n, void *to)
+{
+	const struct arch_reader *reader = r->context;
+	struct arch_component *c = to;
 	struct arch_operation *o;
 	bool ambiguous;
-	uint32_t signature = find_provided(r, component, node->key, &ambiguous), behaviour;
+	uint32_t behaviour,
+		signature = find_provided(reader, reader->components->items[reader->component],
+					  n->key, &ambiguous);
 	int ret;
 
+	(void)f;
 	if (signature == ARCH_NONE)
-		return reader_error(r, node, "component %s provides no operation \"%.60s\"",
-				    c->name, node->key);
+		return reader_error(r, n, "component %s provides no operation \"%.60s\"", c->name,
+				    n->key);
 	if (ambiguous)
-		return reader_error(r, node,
+		return reader_error(r, n,
 				    "operation \"%s\" is of several interfaces: expected "
 				    "INTERFACE.OPERATION",
-				    node->key);
+				    n->key);
 	for (uint32_t i = 0; i < c->nr_operations; i++)
 		if (c->operations[i].signature == signature)
-			return reader_error(r, node, "operation \"%s\" stands there twice",
-					    node->key);
-	ret = reader_behaviour(r, node, index, &behaviour);
+			return reader_error(r, n, "operation \"%s\" stands there twice", n->key);
+	ret = fields_read_value(r, &arch_actions, n, &behaviour);
 	if (ret)
 		return ret;
 	o = ARCH_ADD(c->operations, c->nr_operations);
 	if (!o)
-		return reader_no_memory(r);
+		return fields_no_memory(r);
 	*o = (struct arch_operation){ signature, behaviour };
 	return 0;
 }
 
-/* All that its interfaces promise. */
-static int check_complete(struct arch_reader *r, const struct yaml_node *node,
-			  const struct arch_component *c)
+/* Everything that its interfaces promise must be there. */
+static int component_check_complete(const struct fields_reader *r, const struct yaml_node *n,
+				    const struct arch_component *c)
 {
-	for (uint32_t i = 0; i < r->m->nr_signatures; i++) {
-		const struct arch_signature *s = &r->m->signatures[i];
-		bool there = !arch_read_components_provides(node, s->interface);
+	const struct arch_model *m = component_model(r);
+
+	for (uint32_t i = 0; i < m->nr_signatures; i++) {
+		const struct arch_signature *s = &m->signatures[i];
+		bool there = !arch_read_components_provides(n, s->interface);
 
 		for (uint32_t k = 0; !there && k < c->nr_operations; k++)
 			there = c->operations[k].signature == i;
 		if (!there)
-			return reader_error(r, node,
+			return reader_error(r, n,
 					    "component %s provides %s, but says nothing of its "
 					    "operation \"%s\"",
 					    c->name, s->interface, s->name);
@@ -176,220 +177,309 @@ static int check_complete(struct arch_reader *r, const struct yaml_node *node,
 	return 0;
 }
 
-static int read_component(struct arch_reader *r, const struct yaml_node *node)
+static const struct field plain_text = { .type = FIELD_TEXT };
+static const struct field text_or_texts[] = {
+	{ .type = FIELD_TEXT },
+	{ .type = FIELD_LIST, .item = &plain_text, .low = 1 },
+	{ 0 },
+};
+static const struct field role_item = { .type = FIELD_TEXT,
+					.read = component_read_role,
+					.expected = "the name of an interface" };
+static const struct field passive_item = { .type = FIELD_NUMBER,
+					   .computed = true,
+					   .low = 1,
+					   .read = component_read_passive,
+					   .expected = "a number or an expression" };
+static const struct field operation_item = { .as = &arch_actions,
+					     .read = component_read_operation };
+static const struct field component_fields[] = {
+	{ .name = "provides",
+	  .type = FIELD_EITHER,
+	  .item = text_or_texts,
+	  .read = component_read_provides,
+	  .required = true,
+	  .expected = "the name of an interface, or a list of some" },
+	{ .name = "requires",
+	  .type = FIELD_MAP,
+	  .item = &role_item,
+	  .banned = ARCH_NOT_IN_NAMES,
+	  .help = "roles, each with its interface" },
+	{ .name = "passive",
+	  .type = FIELD_MAP,
+	  .item = &passive_item,
+	  .banned = ARCH_NOT_IN_NAMES,
+	  .help = "passive resources and how many units each has" },
+	{ .name = "operations",
+	  .type = FIELD_MAP,
+	  .item = &operation_item,
+	  .expected = "names and actions" },
+	{ .name = "parameters", .as = &arch_sets_field, .read = reader_later },
+	{ 0 },
+};
+static const struct fields component_table = { .fields = component_fields };
+
+static int component_read(const struct fields_reader *r, const struct field *f,
+			  const struct yaml_node *n, void *to)
 {
-	static const char *const keys[] = { "provides",	  "requires",	"passive",
-					    "operations", "parameters", NULL };
-	uint32_t index = r->m->nr_components;
-	struct arch_component *c = ARCH_ADD(r->m->components, r->m->nr_components);
-	const struct yaml_node *operations, *list;
+	struct arch_reader *reader = r->context;
+	struct arch_model *m = reader->m;
+	struct arch_component *c = ARCH_ADD(m->components, m->nr_components);
 	int ret;
 
+	(void)to;
 	if (!c)
-		return reader_no_memory(r);
-	c->at = reader_place(node);
-	c->name = reader_copy(r, node->key);
+		return fields_no_memory(r);
+	reader->component = m->nr_components - 1;
+	c->at = reader_place(n);
+	c->name = reader_copy(r, n->key);
 	if (!c->name)
 		return -ENOMEM;
-	ret = yaml_tree_keys(r->tree, node, keys, r->err);
-	list = ret ? NULL : reader_need(r, node, "provides");
-	if (!list)
-		return -EINVAL;
-	for (size_t i = 0; i < list_size(list); i++)
-		if (!interface_name(r, list_item(list, i)))
-			return -EINVAL;
-	ret = read_roles(r, yaml_node_get(node, "requires"), c);
-	if (!ret)
-		ret = read_passives(r, yaml_node_get(node, "passive"), c);
-	operations = yaml_node_get(node, "operations");
-	if (!ret && operations && operations->kind != YAML_MAP)
-		ret = reader_error(r, operations, "operations: expected names and actions");
-	for (size_t i = 0; !ret && operations && i < operations->nr; i++)
-		ret = read_operation(r, node, operations->items[i], index);
-	return ret ? ret : check_complete(r, node, c);
+	ret = fields_read(r, f->of, n, c);
+	return ret ? ret : component_check_complete(r, n, c);
 }
 
-int reader_components(struct arch_reader *r)
-{
-	int ret;
+static const struct field component_item = { .type = FIELD_STRUCT,
+					     .of = &component_table,
+					     .read = component_read };
+const struct field arch_components = { .name = "components",
+				       .type = FIELD_MAP,
+				       .item = &component_item,
+				       .low = 1,
+				       .banned = ARCH_NOT_IN_NAMES,
+				       .expected = "one component at least" };
 
-	if (!r->components || !r->components->nr)
-		return reader_error(r, r->components, "components: expected one at least");
-	ret = reader_names(r, r->components);
-	if (ret)
-		return ret;
-	for (size_t i = 0; i < r->components->nr; i++) {
-		ret = read_component(r, r->components->items[i]);
-		if (ret)
-			return ret;
-	}
+/* What a file says of an instance. */
+struct arch_instance_said {
+	uint32_t component, replicas;
+	const struct yaml_node *containers;
+};
+#define SAID(member) offsetof(struct arch_instance_said, member)
+
+static int instance_read_component(const struct fields_reader *r, const struct field *f,
+				   const struct yaml_node *n, void *to)
+{
+	const struct arch_model *m = component_model(r);
+	uint32_t *index = to;
+
+	(void)f;
+	for (*index = 0; *index < m->nr_components; ++*index)
+		if (!strcmp(m->components[*index].name, n->text))
+			return 0;
+	return reader_error(r, n, "no component \"%.60s\"", n->text);
+}
+
+static int instance_read_containers(const struct fields_reader *r, const struct field *f,
+				    const struct yaml_node *n, void *to)
+{
+	struct arch_instance_said *said = to;
+
+	if (n->kind == YAML_MAP || !list_size(n))
+		return fields_expected(r, f, n);
+	said->containers = n;
+	said->replicas = (uint32_t)list_size(n);
 	return 0;
 }
 
-static uint32_t find_component(const struct arch_model *m, const char *name)
+static int container_of(const struct fields_reader *r, const struct yaml_node *n,
+			uint32_t *container)
 {
-	for (uint32_t i = 0; i < m->nr_components; i++)
-		if (!strcmp(m->components[i].name, name))
-			return i;
-	return ARCH_NONE;
-}
-
-static int container_of(struct arch_reader *r, const struct yaml_node *node, uint32_t *container)
-{
-	const char *name = reader_text(r, node, "the name of a container");
-
-	if (!name)
-		return -EINVAL;
-	*container = arch_find_container(r->m, name);
-	return *container == ARCH_NONE ? reader_error(r, node, "no container \"%.60s\"", name) : 0;
+	if (n->kind != YAML_SCALAR || !*n->text)
+		return fields_error(r, n, "expected the name of a container");
+	*container = arch_find_container(component_model(r), n->text);
+	return *container == ARCH_NONE ? reader_error(r, n, "no container \"%.60s\"", n->text) : 0;
 }
 
 /* The component's own parameters, changed by those of the instance, which come later. */
-static int instance_sets(struct arch_reader *r, const struct yaml_node *node,
-			 struct arch_instance *x)
+static int instance_sets(const struct fields_reader *r, const struct yaml_node *n,
+			 struct arch_instance *instance)
 {
-	const struct yaml_node *component = r->components->items[x->component];
-	int ret = reader_sets(r, yaml_node_get(component, "parameters"), &x->sets);
+	const struct arch_reader *reader = r->context;
+	const struct yaml_node *component = reader->components->items[instance->component];
+	const struct yaml_node *sets[] = { yaml_node_get(component, "parameters"),
+					   yaml_node_get(n, "parameters") };
 
-	return ret ? ret : reader_sets(r, yaml_node_get(node, "parameters"), &x->sets);
-}
+	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++) {
+		int ret = sets[i] ? fields_read_value(r, &arch_sets_field, sets[i], &instance->sets)
+				  : 0;
 
-static int add_instance(struct arch_reader *r, const struct yaml_node *node, uint32_t component,
-			const char *name, const struct yaml_node *container)
-{
-	struct arch_instance *x = ARCH_ADD(r->m->instances, r->m->nr_instances);
-	uint32_t nr_roles = r->m->components[component].nr_roles;
-
-	if (!x)
-		return reader_no_memory(r);
-	x->at = reader_place(node);
-	x->component = component;
-	x->name = reader_copy(r, name);
-	x->wires = malloc((nr_roles + 1) * sizeof(*x->wires));
-	if (!x->name || !x->wires)
-		return reader_no_memory(r);
-	for (uint32_t i = 0; i < nr_roles; i++)
-		x->wires[i] = ARCH_NONE;
-	if (container_of(r, container, &x->container))
-		return -EINVAL;
-	return instance_sets(r, node, x);
-}
-
-static int replica_count(struct arch_reader *r, const struct yaml_node *node,
-			 const struct yaml_node *containers, uint32_t *nr)
-{
-	const struct yaml_node *replicas = yaml_node_get(node, "replicas");
-
-	*nr = (uint32_t)list_size(containers);
-	if (!*nr)
-		return reader_error(r, containers, "container: expected one at least");
-	return replicas ? reader_whole(r, replicas, 1, MAX_REPLICAS, nr) : 0;
-}
-
-/* An instance, or as many of it as there are replicas: NAME, or NAME#1, NAME#2... */
-static int read_instance(struct arch_reader *r, const struct yaml_node *node)
-{
-	static const char *const keys[] = { "component", "container",  "replicas",
-					    "connects",	 "parameters", NULL };
-	const struct yaml_node *component, *containers;
-	const char *text;
-	uint32_t c, nr, first = r->m->nr_instances;
-	int ret = yaml_tree_keys(r->tree, node, keys, r->err);
-
-	if (ret)
-		return ret;
-	component = reader_need(r, node, "component");
-	containers = component ? reader_need(r, node, "container") : NULL;
-	text = containers ? reader_text(r, component, "the name of a component") : NULL;
-	if (!text)
-		return -EINVAL;
-	c = find_component(r->m, text);
-	if (c == ARCH_NONE)
-		return reader_error(r, component, "no component \"%.60s\"", text);
-	ret = replica_count(r, node, containers, &nr);
-	if (ret)
-		return ret;
-	for (uint32_t i = 0; i < nr; i++) {
-		char name[256];
-
-		/* The first has the name that wires and calls look for, until all are read. */
-		snprintf(name, sizeof(name), "%s#%u", node->key, i + 1);
-		ret = add_instance(r, node, c, i ? name : node->key,
-				   list_item(containers, i % list_size(containers)));
 		if (ret)
 			return ret;
 	}
-	if (nr > 1)
-		r->m->instances[first].replicas = nr;
 	return 0;
 }
 
-static int arch_read_components_connect(struct arch_reader *r, const struct yaml_node *node,
-					uint32_t instance)
+static int instance_add(const struct fields_reader *r, const struct yaml_node *n,
+			uint32_t component, const char *name, const struct yaml_node *container)
 {
-	const struct arch_instance *x = &r->m->instances[instance];
-	const struct arch_component *c = &r->m->components[x->component];
-	const struct yaml_node *requires =
-		yaml_node_get(r->components->items[x->component], "requires");
-	const struct yaml_node *other = yaml_node_get(requires, node->key);
-	const char *name = reader_text(r, node, "the name of an instance");
+	struct arch_model *m = component_model(r);
+	struct arch_instance *instance = ARCH_ADD(m->instances, m->nr_instances);
+	uint32_t nr_roles = m->components[component].nr_roles;
+	int ret;
+
+	if (!instance)
+		return fields_no_memory(r);
+	instance->at = reader_place(n);
+	instance->component = component;
+	instance->name = reader_copy(r, name);
+	instance->wires = malloc((nr_roles + 1) * sizeof(*instance->wires));
+	if (!instance->name || !instance->wires)
+		return fields_no_memory(r);
+	for (uint32_t i = 0; i < nr_roles; i++)
+		instance->wires[i] = ARCH_NONE;
+	ret = container_of(r, container, &instance->container);
+	return ret ? ret : instance_sets(r, n, instance);
+}
+
+static int instance_read_replicas(const struct fields_reader *r, const struct field *f,
+				  const struct yaml_node *n, void *to)
+{
+	double value;
+	int ret = reader_number(r, f, n, &value);
+
+	if (!ret)
+		*(uint32_t *)to = (uint32_t)value;
+	return ret;
+}
+
+static const struct field instance_connect = { .type = FIELD_TEXT,
+					       .expected = "the name of an instance" };
+static const struct field instance_fields[] = {
+	{ .name = "component",
+	  .type = FIELD_TEXT,
+	  .offset = SAID(component),
+	  .read = instance_read_component,
+	  .required = true,
+	  .expected = "the name of a component" },
+	{ .name = "container",
+	  .type = FIELD_EITHER,
+	  .item = text_or_texts,
+	  .read = instance_read_containers,
+	  .required = true,
+	  .expected = "one container at least" },
+	{ .name = "replicas",
+	  .type = FIELD_COUNT,
+	  .computed = true,
+	  .low = 1,
+	  .high = MAX_REPLICAS,
+	  .offset = SAID(replicas),
+	  .read = instance_read_replicas },
+	{ .name = "connects",
+	  .type = FIELD_MAP,
+	  .item = &instance_connect,
+	  .banned = ARCH_NOT_IN_NAMES,
+	  .read = reader_later,
+	  .help = "roles, each with an instance" },
+	{ .name = "parameters", .as = &arch_sets_field, .read = reader_later },
+	{ 0 },
+};
+static const struct fields instance_table = { .fields = instance_fields };
+
+/* An instance, or as many of it as there are replicas: NAME, or NAME#1, NAME#2... */
+static int instance_read(const struct fields_reader *r, const struct field *f,
+			 const struct yaml_node *n, void *to)
+{
+	struct arch_model *m = component_model(r);
+	struct arch_instance_said said = { 0 };
+	uint32_t first = m->nr_instances;
+	int ret = fields_read(r, f->of, n, &said);
+
+	(void)to;
+	if (ret)
+		return ret;
+	for (uint32_t i = 0; i < said.replicas; i++) {
+		char name[256];
+
+		/* The first has the name that wires and calls look for, until all are read. */
+		snprintf(name, sizeof(name), "%s#%u", n->key, i + 1);
+		ret = instance_add(r, n, said.component, i ? name : n->key,
+				   list_item(said.containers, i % list_size(said.containers)));
+		if (ret)
+			return ret;
+	}
+	if (said.replicas > 1)
+		m->instances[first].replicas = said.replicas;
+	return 0;
+}
+
+static int instance_connect_role(const struct fields_reader *r, const struct yaml_node *n,
+				 uint32_t index)
+{
+	const struct arch_reader *reader = r->context;
+	const struct arch_instance *instance = &reader->m->instances[index];
+	const struct arch_component *c = &reader->m->components[instance->component];
+	const struct yaml_node *const *all =
+		(const struct yaml_node *const *)reader->components->items;
+	const struct yaml_node *other =
+		yaml_node_get(yaml_node_get(all[instance->component], "requires"), n->key);
 	uint32_t target, role = 0;
 
-	if (!name)
-		return -EINVAL;
+	if (n->kind != YAML_SCALAR || !*n->text)
+		return fields_expected(r, &instance_connect, n);
 	if (!other)
-		return reader_error(r, node, "component %s requires no \"%.60s\"", c->name,
-				    node->key);
-	target = arch_find_instance(r->m, name);
+		return reader_error(r, n, "component %s requires no \"%.60s\"", c->name, n->key);
+	target = arch_find_instance(reader->m, n->text);
 	if (target == ARCH_NONE)
-		return reader_error(r, node, "no instance \"%.60s\" in the assembly", name);
-	if (!arch_read_components_provides(r->components->items[r->m->instances[target].component],
+		return reader_error(r, n, "no instance \"%.60s\" in the assembly", n->text);
+	if (!arch_read_components_provides(all[reader->m->instances[target].component],
 					   other->text))
-		return reader_error(r, node, "%s does not provide %s, which \"%s\" requires", name,
-				    other->text, node->key);
-	while (strcmp(c->roles[role].name, node->key))
+		return reader_error(r, n, "%s does not provide %s, which \"%s\" requires", n->text,
+				    other->text, n->key);
+	while (strcmp(c->roles[role].name, n->key))
 		role++;
-	x->wires[role] = target;
+	instance->wires[role] = target;
 	return 0;
 }
 
 /* Wires of an instance and its replicas, which follow it. */
-static int connect_instance(struct arch_reader *r, const struct yaml_node *node)
+static int instance_connect_all(const struct fields_reader *r, const struct yaml_node *n)
 {
-	const struct yaml_node *list = yaml_node_get(node, "connects");
-	uint32_t first = arch_find_instance(r->m, node->key), nr;
-	int ret = reader_names(r, list);
+	const struct arch_model *m = component_model(r);
+	const struct yaml_node *list = yaml_node_get(n, "connects");
+	uint32_t first = arch_find_instance(m, n->key);
+	uint32_t nr = m->instances[first].replicas > 1 ? m->instances[first].replicas : 1;
 
-	nr = r->m->instances[first].replicas > 1 ? r->m->instances[first].replicas : 1;
-	if (ret)
-		return ret;
 	for (uint32_t i = first; i < first + nr; i++) {
-		for (size_t k = 0; !ret && list && k < list->nr; k++)
-			ret = arch_read_components_connect(r, list->items[k], i);
-		if (ret)
-			return ret;
+		for (size_t k = 0; list && k < list->nr; k++) {
+			int ret = instance_connect_role(r, list->items[k], i);
+
+			if (ret)
+				return ret;
+		}
 	}
 	return 0;
 }
 
-int reader_assembly(struct arch_reader *r)
+static const struct field instance_item = { .type = FIELD_STRUCT,
+					    .of = &instance_table,
+					    .read = instance_read };
+
+static int assembly_read(const struct fields_reader *r, const struct field *f,
+			 const struct yaml_node *n, void *to)
 {
-	int ret;
+	(void)f;
+	for (size_t i = 0; i < n->nr; i++) {
+		int ret = fields_read_value(r, &instance_item, n->items[i], to);
 
-	if (!r->assembly || !r->assembly->nr)
-		return reader_error(r, r->assembly, "assembly: expected one instance at least");
-	ret = reader_names(r, r->assembly);
-	if (ret)
-		return ret;
-	for (size_t i = 0; i < r->assembly->nr; i++) {
-		ret = read_instance(r, r->assembly->items[i]);
 		if (ret)
 			return ret;
 	}
-	for (size_t i = 0; i < r->assembly->nr; i++) {
-		ret = connect_instance(r, r->assembly->items[i]);
+	for (size_t i = 0; i < n->nr; i++) {
+		int ret = instance_connect_all(r, n->items[i]);
+
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
+
+const struct field arch_assembly = {
+	.name = "assembly",
+	.type = FIELD_MAP,
+	.item = &instance_item,
+	.read = assembly_read,
+	.low = 1,
+	.banned = ARCH_NOT_IN_NAMES,
+	.expected = "one instance at least",
+	.help = "instances; calls of a replicated one are spread at random, each replica as likely",
+};

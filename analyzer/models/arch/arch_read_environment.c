@@ -1,344 +1,351 @@
 // SPDX-License-Identifier: Apache-2.0
-/* File sets, containers with their resources, links; and who uses the system. */
+/* The tables of file sets, of containers with their resources, of links, and of who uses the system. */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/models/arch/arch_reader.h"
 
-#define MAX_SERVERS 1000000
+#define RESOURCE(member) offsetof(struct arch_resource, member)
+#define SCENARIO(member) offsetof(struct arch_scenario, member)
 
-static int read_file_set(struct arch_reader *r, const struct yaml_node *node)
+static struct arch_model *environment_model(const struct fields_reader *r)
 {
-	static const char *const keys[] = { "size", NULL };
-	const struct yaml_node *size = node;
-	struct arch_file_set *f = ARCH_ADD(r->m->file_sets, r->m->nr_file_sets);
-
-	if (!f)
-		return reader_no_memory(r);
-	f->name = reader_copy(r, node->key);
-	if (!f->name)
-		return -ENOMEM;
-	if (node->kind == YAML_MAP) {
-		if (yaml_tree_keys(r->tree, node, keys, r->err))
-			return -EINVAL;
-		size = reader_need(r, node, "size");
-	}
-	return size ? reader_expression(r, size, 0, &f->size) : -EINVAL;
+	return ((struct arch_reader *)r->context)->m;
 }
 
-int reader_file_sets(struct arch_reader *r, const struct yaml_node *node)
-{
-	int ret = reader_names(r, node);
+static const struct field file_set_fields[] = {
+	{ .name = "size",
+	  .as = &arch_amount,
+	  .offset = offsetof(struct arch_file_set, size),
+	  .required = true },
+	{ 0 },
+};
+static const struct fields file_set_table = { .fields = file_set_fields };
+static const struct field file_set_forms[] = {
+	{ .as = &arch_amount, .offset = offsetof(struct arch_file_set, size) },
+	{ .type = FIELD_STRUCT, .of = &file_set_table },
+	{ 0 },
+};
 
-	if (ret)
-		return ret;
-	for (size_t i = 0; node && i < node->nr; i++) {
-		ret = read_file_set(r, node->items[i]);
-		if (ret)
-			return ret;
-	}
-	return 0;
+static int file_set_read(const struct fields_reader *r, const struct field *f,
+			 const struct yaml_node *n, void *to)
+{
+	static const struct field form = { .type = FIELD_EITHER,
+					   .item = file_set_forms,
+					   .expected = "its size" };
+	struct arch_model *m = environment_model(r);
+	struct arch_file_set *set = ARCH_ADD(m->file_sets, m->nr_file_sets);
+
+	(void)f;
+	(void)to;
+	if (!set)
+		return fields_no_memory(r);
+	set->name = reader_copy(r, n->key);
+	return set->name ? fields_read_value(r, &form, n, set) : -ENOMEM;
 }
 
-static int read_policy(struct arch_reader *r, const struct yaml_node *node,
-		       enum arch_policy *policy)
-{
-	static const char *const names[] = { "ps", "fcfs", "delay" };
-	const char *text = reader_text(r, node, "ps, fcfs or delay");
+static const struct field file_set_item = { .type = FIELD_EITHER,
+					    .item = file_set_forms,
+					    .read = file_set_read };
+const struct field arch_file_sets = { .name = "file_sets",
+				      .type = FIELD_MAP,
+				      .item = &file_set_item,
+				      .banned = ARCH_NOT_IN_NAMES };
 
-	for (size_t i = 0; text && i < sizeof(names) / sizeof(*names); i++) {
-		if (!strcmp(text, names[i])) {
-			*policy = (enum arch_policy)i;
-			return 0;
-		}
-	}
-	return text ? reader_error(r, node, "policy: expected ps, fcfs or delay") : -EINVAL;
-}
+static const char *const policies[] = { "ps", "fcfs", "delay", NULL };
+static const struct field resource_fields[] = {
+	{ .name = "cores", .as = &arch_servers, .offset = RESOURCE(servers), .without = "servers" },
+	{ .name = "servers", .as = &arch_servers, .offset = RESOURCE(servers), .without = "cores" },
+	{ .name = "policy", .type = FIELD_WORD, .words = policies, .offset = RESOURCE(policy) },
+	{ .name = "rate",
+	  .as = &arch_positive,
+	  .offset = RESOURCE(rate),
+	  .help = "units of work per second and server" },
+	{ .name = "read_rate", .as = &arch_positive, .offset = RESOURCE(read_rate) },
+	{ .name = "write_rate", .as = &arch_positive, .offset = RESOURCE(write_rate) },
+	{ 0 },
+};
+static const struct fields resource_table = { .fields = resource_fields };
+static const struct field resource_forms[] = {
+	{ .as = &arch_servers, .offset = RESOURCE(servers), .help = "its servers" },
+	{ .type = FIELD_STRUCT, .of = &resource_table },
+	{ 0 },
+};
 
-static struct arch_resource *add_resource(struct arch_reader *r, const struct yaml_node *at,
+static struct arch_resource *resource_add(const struct fields_reader *r, const struct yaml_node *at,
 					  const char *name, uint32_t container)
 {
-	struct arch_resource *x = ARCH_ADD(r->m->resources, r->m->nr_resources);
+	struct arch_model *m = environment_model(r);
+	struct arch_resource *resource = ARCH_ADD(m->resources, m->nr_resources);
 
-	if (x) {
-		x->at = reader_place(at);
-		x->container = container;
-		x->servers = 1;
-		x->name = reader_copy(r, name);
+	if (resource) {
+		resource->at = reader_place(at);
+		resource->container = container;
+		resource->servers = 1;
+		resource->name = reader_copy(r, name);
 	}
-	if (!x || !x->name) {
-		reader_no_memory(r);
+	if (!resource || !resource->name) {
+		fields_no_memory(r);
 		return NULL;
 	}
-	return x;
+	return resource;
 }
 
-static int read_rate(struct arch_reader *r, const struct yaml_node *map, const char *key,
-		     struct stoex **rate)
+/* A resource as a mapping, or as its number of servers alone. */
+static int resource_read(const struct fields_reader *r, const struct field *f,
+			 const struct yaml_node *n, void *to)
 {
-	const struct yaml_node *node = yaml_node_get(map, key);
-	double value;
-	int ret = node ? reader_expression(r, node, 0, rate) : 0;
+	static const struct field form = { .type = FIELD_EITHER,
+					   .item = resource_forms,
+					   .expected = "its servers, or what it is" };
+	const struct arch_reader *reader = r->context;
+	struct arch_resource *resource;
 
-	if (ret)
-		return ret;
-	if (node && stoex_is_constant(*rate, &value) && !(value > 0))
-		return reader_error(r, node, "%s: expected more than 0", key);
-	return 0;
-}
-
-/* A resource as a mapping; cpu may be its number of cores alone. */
-static int read_resource(struct arch_reader *r, const struct yaml_node *node, uint32_t container)
-{
-	static const char *const keys[] = { "cores",	 "servers",    "rate", "policy",
-					    "read_rate", "write_rate", NULL };
-	const struct yaml_node *n, *cores = node;
-	struct arch_resource *x = add_resource(r, node, node->key, container);
-	int ret;
-
-	if (!x)
+	(void)to;
+	if (!f->name && (!strcmp(n->key, "cpu") || !strcmp(n->key, "delay")))
+		return fields_error(r, n, "stands beside \"resources\"");
+	resource = resource_add(r, n, n->key, reader->container);
+	if (!resource)
 		return -ENOMEM;
-	x->type = reader_type(r, node->key);
-	if (x->type == ARCH_NONE)
+	resource->type = reader_type(r, n->key);
+	if (resource->type == ARCH_NONE)
 		return -ENOMEM;
-	x->policy = strcmp(node->key, "cpu") ? ARCH_FCFS : ARCH_PS;
-	if (node->kind == YAML_SCALAR)
-		return reader_whole(r, node, 1, MAX_SERVERS, &x->servers);
-	ret = yaml_tree_keys(r->tree, node, keys, r->err);
-	if (ret)
-		return ret;
-	cores = yaml_node_get(node, "cores");
-	if (cores && yaml_node_get(node, "servers"))
-		return reader_error(r, cores,
-				    "\"cores\" and \"servers\" are the same: expected one");
-	cores = cores ? cores : yaml_node_get(node, "servers");
-	if (cores)
-		ret = reader_whole(r, cores, 1, MAX_SERVERS, &x->servers);
-	if (!ret && (n = yaml_node_get(node, "policy")))
-		ret = read_policy(r, n, &x->policy);
-	if (!ret)
-		ret = read_rate(r, node, "rate", &x->rate);
-	if (!ret)
-		ret = read_rate(r, node, "read_rate", &x->read_rate);
-	return ret ? ret : read_rate(r, node, "write_rate", &x->write_rate);
+	resource->policy = strcmp(n->key, "cpu") ? ARCH_FCFS : ARCH_PS;
+	return fields_read_value(r, &form, n, resource);
 }
 
 /* Where some action is a delay, every container has it: as many servers as there are jobs. */
-static int add_delay(struct arch_reader *r, const struct yaml_node *at, uint32_t container)
+static int resource_add_delay(const struct fields_reader *r, const struct yaml_node *at,
+			      uint32_t container)
 {
-	uint32_t type = arch_find_type(r->m, "delay");
-	struct arch_resource *x;
+	uint32_t type = arch_find_type(environment_model(r), "delay");
+	struct arch_resource *resource;
 
 	if (type == ARCH_NONE)
 		return 0;
-	x = add_resource(r, at, "delay", container);
-	if (!x)
+	resource = resource_add(r, at, "delay", container);
+	if (!resource)
 		return -ENOMEM;
-	x->type = type;
-	x->policy = ARCH_DELAY;
+	resource->type = type;
+	resource->policy = ARCH_DELAY;
 	return 0;
 }
 
-static int container_storage(struct arch_reader *r, const struct yaml_node *node, uint32_t *storage)
+static int container_read_storage(const struct fields_reader *r, const struct field *f,
+				  const struct yaml_node *n, void *to)
 {
-	const char *name = reader_text(r, node, "the name of a storage");
+	const struct arch_model *m = environment_model(r);
+	uint32_t *storage = to;
 
-	for (*storage = 0; name && *storage < r->m->nr_storages; ++*storage)
-		if (!strcmp(r->m->storages[*storage].name, name))
+	(void)f;
+	for (*storage = 0; *storage < m->nr_storages; ++*storage)
+		if (!strcmp(m->storages[*storage].name, n->text))
 			return 0;
-	return name ? reader_error(r, node, "no storage \"%.60s\"", name) : -EINVAL;
+	return reader_error(r, n, "no storage \"%.60s\"", n->text);
 }
 
-static int container_parent(struct arch_reader *r, const struct yaml_node *node,
-			    struct arch_container *c)
+static int container_read_parent(const struct fields_reader *r, const struct field *f,
+				 const struct yaml_node *n, void *to)
 {
-	const char *name = reader_text(r, node, "the name of a container");
+	const struct arch_reader *reader = r->context;
+	uint32_t *parent = to;
 
-	if (!name)
-		return -EINVAL;
-	c->parent = arch_find_container(r->m, name);
-	if (c->parent == ARCH_NONE || &r->m->containers[c->parent] == c)
-		return reader_error(r, node, "no container \"%.60s\" before this one", name);
+	(void)f;
+	*parent = arch_find_container(reader->m, n->text);
+	if (*parent == ARCH_NONE || *parent == reader->container)
+		return reader_error(r, n, "no container \"%.60s\" before this one", n->text);
 	return 0;
 }
 
-static int read_container(struct arch_reader *r, const struct yaml_node *node)
+static const struct field arch_resource = { .name = "resource",
+					    .type = FIELD_EITHER,
+					    .item = resource_forms };
+static const struct field resource_item = { .as = &arch_resource, .read = resource_read };
+static const struct field container_fields[] = {
+	{ .name = "in",
+	  .type = FIELD_TEXT,
+	  .offset = offsetof(struct arch_container, parent),
+	  .read = container_read_parent,
+	  .expected = "the name of a container",
+	  .help = "a container before this one" },
+	{ .name = "storage",
+	  .type = FIELD_TEXT,
+	  .offset = offsetof(struct arch_container, storage),
+	  .read = container_read_storage,
+	  .expected = "the name of a storage" },
+	{ .name = "cpu", .as = &arch_resource, .read = resource_read },
+	{ .name = "resources",
+	  .type = FIELD_MAP,
+	  .item = &resource_item,
+	  .banned = ARCH_NOT_IN_NAMES },
+	{ 0 },
+};
+static const struct fields container_table = { .fields = container_fields };
+
+static int container_read(const struct fields_reader *r, const struct field *f,
+			  const struct yaml_node *n, void *to)
 {
-	static const char *const keys[] = { "cpu", "resources", "storage", "in", NULL };
-	struct arch_container *c = ARCH_ADD(r->m->containers, r->m->nr_containers);
-	uint32_t index = r->m->nr_containers - 1;
-	const struct yaml_node *n;
+	struct arch_reader *reader = r->context;
+	struct arch_model *m = reader->m;
+	struct arch_container *c = ARCH_ADD(m->containers, m->nr_containers);
 	int ret;
 
+	(void)to;
 	if (!c)
-		return reader_no_memory(r);
+		return fields_no_memory(r);
+	reader->container = m->nr_containers - 1;
 	c->parent = c->storage = ARCH_NONE;
-	c->at = reader_place(node);
-	c->name = reader_copy(r, node->key);
+	c->at = reader_place(n);
+	c->name = reader_copy(r, n->key);
 	if (!c->name)
 		return -ENOMEM;
-	ret = yaml_tree_keys(r->tree, node, keys, r->err);
-	if (!ret && (n = yaml_node_get(node, "in")))
-		ret = container_parent(r, n, c);
-	if (!ret && (n = yaml_node_get(node, "storage")))
-		ret = container_storage(r, n, &c->storage);
-	if (!ret && (n = yaml_node_get(node, "cpu")))
-		ret = read_resource(r, n, index);
-	n = yaml_node_get(node, "resources");
-	if (!ret)
-		ret = reader_names(r, n);
-	for (size_t i = 0; !ret && n && i < n->nr; i++) {
-		if (!strcmp(n->items[i]->key, "cpu") || !strcmp(n->items[i]->key, "delay"))
-			return reader_error(r, n->items[i], "%s: stands beside \"resources\"",
-					    n->items[i]->key);
-		ret = read_resource(r, n->items[i], index);
-	}
-	return ret ? ret : add_delay(r, node, index);
+	ret = fields_read(r, f->of, n, c);
+	return ret ? ret : resource_add_delay(r, n, reader->container);
 }
 
-static int join_containers(struct arch_reader *r, const struct yaml_node *node, struct arch_link *l)
-{
-	if (node->kind != YAML_LIST || node->nr < 2)
-		return reader_error(r, node, "joins: expected two containers or more");
-	for (size_t i = 0; i < node->nr; i++) {
-		const char *name = reader_text(r, node->items[i], "the name of a container");
-		uint32_t index = name ? arch_find_container(r->m, name) : ARCH_NONE;
-		uint32_t *more = index == ARCH_NONE ? NULL : ARCH_ADD(l->containers, l->nr);
+static const struct field container_item = { .type = FIELD_STRUCT,
+					     .of = &container_table,
+					     .read = container_read };
+const struct field arch_containers = { .name = "containers",
+				       .type = FIELD_MAP,
+				       .item = &container_item,
+				       .low = 1,
+				       .banned = ARCH_NOT_IN_NAMES,
+				       .expected = "one container at least" };
 
-		if (!name)
-			return -EINVAL;
-		if (index == ARCH_NONE)
-			return reader_error(r, node->items[i], "no container \"%.60s\"", name);
-		if (!more)
-			return reader_no_memory(r);
-		*more = index;
-	}
+static int link_join(const struct fields_reader *r, const struct field *f,
+		     const struct yaml_node *n, void *to)
+{
+	struct arch_link *l = to;
+	uint32_t index = arch_find_container(environment_model(r), n->text);
+	uint32_t *more;
+
+	(void)f;
+	if (index == ARCH_NONE)
+		return reader_error(r, n, "no container \"%.60s\"", n->text);
+	more = ARCH_ADD(l->containers, l->nr);
+	if (!more)
+		return fields_no_memory(r);
+	*more = index;
 	return 0;
 }
 
-static int read_link(struct arch_reader *r, const struct yaml_node *node)
+static int link_read_throughput(const struct fields_reader *r, const struct field *f,
+				const struct yaml_node *n, void *to)
 {
-	static const char *const keys[] = { "joins", "throughput", "latency", NULL };
-	struct arch_link *l = ARCH_ADD(r->m->links, r->m->nr_links);
-	struct arch_resource *x = l ? add_resource(r, node, node->key, ARCH_NONE) : NULL;
-	const struct yaml_node *joins, *latency;
-	int ret;
+	const struct arch_link *l = to;
 
-	if (!x)
-		return reader_no_memory(r);
-	l->resource = r->m->nr_resources - 1;
-	x->policy = ARCH_FCFS;
-	x->type = ARCH_NONE;
-	ret = yaml_tree_keys(r->tree, node, keys, r->err);
-	joins = ret ? NULL : reader_need(r, node, "joins");
-	if (!joins)
-		return -EINVAL;
-	latency = yaml_node_get(node, "latency");
-	if (!latency && !yaml_node_get(node, "throughput"))
-		return reader_error(r, node, "link %s: expected a throughput or a latency",
-				    node->key);
-	ret = join_containers(r, joins, l);
-	if (!ret)
-		ret = read_rate(r, node, "throughput", &x->rate);
-	return ret || !latency ? ret : reader_expression(r, latency, 0, &l->latency);
+	return reader_expression(r, f, n, &environment_model(r)->resources[l->resource].rate);
 }
 
-int reader_environment(struct arch_reader *r, const struct yaml_node *root)
-{
-	const struct yaml_node *list = yaml_node_get(root, "containers");
-	int ret = reader_names(r, list);
+static const struct field join_item = { .type = FIELD_TEXT,
+					.read = link_join,
+					.expected = "the name of a container" };
+static const struct field link_fields[] = {
+	{ .name = "joins",
+	  .type = FIELD_LIST,
+	  .item = &join_item,
+	  .low = 2,
+	  .required = true,
+	  .expected = "two containers or more" },
+	{ .name = "throughput",
+	  .as = &arch_positive,
+	  .read = link_read_throughput,
+	  .some = 1,
+	  .help = "bytes per second" },
+	{ .name = "latency",
+	  .as = &arch_amount,
+	  .offset = offsetof(struct arch_link, latency),
+	  .some = 1,
+	  .help = "seconds" },
+	{ 0 },
+};
+static const struct fields link_table = { .fields = link_fields,
+					  .expected = "a throughput or a latency" };
 
-	if (!ret && (!list || !list->nr))
-		ret = reader_error(r, list, "containers: expected one at least");
-	for (size_t i = 0; !ret && i < list->nr; i++)
-		ret = read_container(r, list->items[i]);
-	list = yaml_node_get(root, "links");
-	if (ret)
-		return ret;
-	ret = reader_names(r, list);
-	if (ret)
-		return ret;
-	for (size_t i = 0; list && i < list->nr; i++) {
-		ret = read_link(r, list->items[i]);
-		if (ret)
-			return ret;
-	}
-	return 0;
+static int link_read(const struct fields_reader *r, const struct field *f,
+		     const struct yaml_node *n, void *to)
+{
+	struct arch_model *m = environment_model(r);
+	struct arch_link *l = ARCH_ADD(m->links, m->nr_links);
+	struct arch_resource *resource = l ? resource_add(r, n, n->key, ARCH_NONE) : NULL;
+
+	(void)to;
+	if (!resource)
+		return fields_no_memory(r);
+	l->resource = m->nr_resources - 1;
+	resource->policy = ARCH_FCFS;
+	resource->type = ARCH_NONE;
+	return fields_read(r, f->of, n, l);
 }
 
-/* closed: clients, think; open: interarrival */
-static int read_load(struct arch_reader *r, const struct yaml_node *node, struct arch_scenario *s)
+static const struct field link_item = { .type = FIELD_STRUCT,
+					.of = &link_table,
+					.read = link_read };
+const struct field arch_links = { .name = "links",
+				  .type = FIELD_MAP,
+				  .item = &link_item,
+				  .banned = ARCH_NOT_IN_NAMES };
+
+static const struct field scenario_fields[] = {
+	{ .name = "clients",
+	  .type = FIELD_COUNT,
+	  .computed = true,
+	  .low = 1,
+	  .offset = SCENARIO(population),
+	  .read = reader_expression,
+	  .choice = 1,
+	  .expected = "a number or an expression",
+	  .help = "a closed scenario: so many users" },
+	{ .name = "interarrival",
+	  .as = &arch_positive,
+	  .offset = SCENARIO(time),
+	  .choice = 1,
+	  .help = "an open scenario: seconds between two arrivals" },
+	{ .name = "think",
+	  .as = &arch_amount,
+	  .offset = SCENARIO(time),
+	  .with = "clients",
+	  .help = "seconds between two rounds of a client" },
+	{ .name = "do", .as = &arch_actions, .offset = SCENARIO(behaviour), .required = true },
+	{ 0 },
+};
+static const struct fields scenario_table = {
+	.fields = scenario_fields,
+	.expected = "either \"clients\" or \"interarrival\"",
+};
+
+static int scenario_read(const struct fields_reader *r, const struct field *f,
+			 const struct yaml_node *n, void *to)
 {
-	const struct yaml_node *clients = yaml_node_get(node, "clients");
-	const struct yaml_node *time = yaml_node_get(node, "interarrival");
-	double value;
+	struct arch_reader *reader = r->context;
+	struct arch_model *m = reader->m;
+	struct arch_scenario *s = ARCH_ADD(m->scenarios, m->nr_scenarios);
 	int ret;
 
-	s->open = time;
-	if (!clients == !time)
-		return reader_error(r, node,
-				    "scenario %s: expected either \"clients\" or "
-				    "\"interarrival\"",
-				    node->key);
-	if (s->open && yaml_node_get(node, "think"))
-		return reader_error(r, yaml_node_get(node, "think"),
-				    "think: only clients of a closed scenario do");
-	if (s->open) {
-		ret = reader_expression(r, time, 0, &s->time);
-		if (!ret && stoex_is_constant(s->time, &value) && !(value > 0))
-			ret = reader_error(r, time, "interarrival: expected more than 0");
-		return ret;
-	}
-	ret = reader_expression(r, clients, 1, &s->population);
-	if (!ret && stoex_is_constant(s->population, &value) && value != floor(value))
-		ret = reader_error(r, clients, "clients: expected a whole number, got %g", value);
-	if (ret)
-		return ret;
-	time = yaml_node_get(node, "think");
-	if (time)
-		return reader_expression(r, time, 0, &s->time);
-	s->time = stoex_number(0, &r->m->names);
-	return s->time ? 0 : reader_no_memory(r);
-}
-
-static int read_scenario(struct arch_reader *r, const struct yaml_node *node)
-{
-	static const char *const keys[] = { "clients", "think", "interarrival", "do", NULL };
-	struct arch_scenario *s = ARCH_ADD(r->m->scenarios, r->m->nr_scenarios);
-	const struct yaml_node *body;
-	int ret;
-
+	(void)to;
 	if (!s)
-		return reader_no_memory(r);
-	s->at = reader_place(node);
-	s->name = reader_copy(r, node->key);
+		return fields_no_memory(r);
+	s->at = reader_place(n);
+	s->name = reader_copy(r, n->key);
 	if (!s->name)
 		return -ENOMEM;
-	ret = yaml_tree_keys(r->tree, node, keys, r->err);
-	body = ret ? NULL : reader_need(r, node, "do");
-	if (!body)
-		return -EINVAL;
-	ret = read_load(r, node, s);
-	return ret ? ret : reader_behaviour(r, body, ARCH_NONE, &s->behaviour);
+	s->open = yaml_node_get(n, "interarrival") != NULL;
+	reader->component = ARCH_NONE;
+	ret = fields_read(r, f->of, n, s);
+	if (!ret && !s->time && !(s->time = stoex_number(0, &m->names)))
+		ret = fields_no_memory(r);
+	return ret;
 }
 
-int reader_usage(struct arch_reader *r, const struct yaml_node *node)
-{
-	int ret = reader_names(r, node);
-
-	if (ret)
-		return ret;
-	if (!node || !node->nr)
-		ret = reader_error(r, node, "usage: expected one scenario at least");
-	if (ret)
-		return ret;
-	for (size_t i = 0; i < node->nr; i++) {
-		ret = read_scenario(r, node->items[i]);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
+static const struct field scenario_item = { .type = FIELD_STRUCT,
+					    .of = &scenario_table,
+					    .read = scenario_read };
+const struct field arch_usage = { .name = "usage",
+				  .type = FIELD_MAP,
+				  .item = &scenario_item,
+				  .low = 1,
+				  .banned = ARCH_NOT_IN_NAMES,
+				  .expected = "one scenario at least" };

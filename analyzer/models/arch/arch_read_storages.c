@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Storages and the models inside: named in the file, or chosen out of a repository by features. */
+/* The table of storages and of the models inside: named in the file, or chosen out of a repository by features. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,135 +13,220 @@
 
 #define REPOSITORY_FILE "repository.yaml"
 #define MAX_COLUMNS	64
+#define SAID(member)	offsetof(struct arch_storage_said, member)
 
-static const char *const feature_names[] = { "system",	  "scheduler", "file_system",
-					     "formalism", "technique", NULL };
+/* What a file says of a storage, or a repository of one of its models. */
+struct arch_storage_said {
+	char *read, *write, *qpn, *repository;	    /* owned: paths, but for a formula's */
+	const struct yaml_node *formula, *features; /* NULL: none */
+	struct storage_column columns[MAX_COLUMNS];
+	size_t nr_columns;
+	double unit_s, list_length, concurrency;
+};
 
-/* A path in the YAML file FROM is relative to it. NULL without memory. */
-static char *arch_read_storages_beside(const char *from, const char *path)
+static void storage_said_release(struct arch_storage_said *s)
 {
-	const char *slash = strrchr(from, '/');
-	char *full;
-
-	if (*path == '/' || !slash)
-		return strdup(path);
-	if (asprintf(&full, "%.*s/%s", (int)(slash - from), from, path) < 0)
-		return NULL;
-	return full;
+	free(s->read);
+	free(s->write);
+	free(s->qpn);
+	free(s->repository);
 }
 
-/* What the columns of the models are. */
-static int read_columns(struct arch_reader *r, const struct yaml_node *node,
-			struct storage_column columns[MAX_COLUMNS], size_t *nr)
+/* A path is from the folder of the YAML file that says it. */
+static int storage_read_path(const struct fields_reader *r, const struct field *f,
+			     const struct yaml_node *n, void *to)
 {
-	if (node && node->kind != YAML_MAP)
-		return reader_error(r, node, "inputs: expected columns and what they are");
-	for (*nr = 0; node && *nr < node->nr; ++*nr) {
-		const struct yaml_node *n = node->items[*nr];
+	const char *from = yaml_tree_name(r->tree), *slash = strrchr(from, '/');
+	char **path = to;
 
-		if (*nr == MAX_COLUMNS)
-			return reader_error(r, n, "inputs: more than %d columns", MAX_COLUMNS);
-		columns[*nr].name = n->key;
-		columns[*nr].expression = reader_text(r, n, "an expression over the inputs");
-		if (!columns[*nr].expression)
-			return -EINVAL;
+	(void)f;
+	if (*n->text == '/' || !slash)
+		*path = strdup(n->text);
+	else if (asprintf(path, "%.*s/%s", (int)(slash - from), from, n->text) < 0)
+		*path = NULL;
+	return *path ? 0 : fields_no_memory(r);
+}
+
+static const struct field formula_fields[] = {
+	{ .name = "read",
+	  .type = FIELD_TEXT,
+	  .offset = SAID(read),
+	  .some = 1,
+	  .help = "an expression over the inputs, in seconds" },
+	{ .name = "write",
+	  .type = FIELD_TEXT,
+	  .offset = SAID(write),
+	  .some = 1,
+	  .help = "an expression over the inputs, in seconds" },
+	{ 0 },
+};
+static const struct fields formula_table = { .fields = formula_fields };
+
+static int storage_read_formula(const struct fields_reader *r, const struct field *f,
+				const struct yaml_node *n, void *to)
+{
+	struct arch_storage_said *said = to;
+
+	said->formula = n;
+	return fields_read(r, f->of, n, said);
+}
+
+static int storage_read_inputs(const struct fields_reader *r, const struct field *f,
+			       const struct yaml_node *n, void *to)
+{
+	struct arch_storage_said *said = to;
+
+	(void)f;
+	for (size_t i = 0; i < n->nr; i++) {
+		if (n->items[i]->kind != YAML_SCALAR || !*n->items[i]->text)
+			return fields_error(r, n->items[i],
+					    "expected an expression over the inputs");
+		said->columns[i].name = n->items[i]->key;
+		said->columns[i].expression = n->items[i]->text;
+		said->nr_columns++;
 	}
 	return 0;
 }
 
-/* The text of an optional key; a path beside the file where it is one. */
-static int arch_read_storages_optional(struct arch_reader *r, const struct yaml_node *map,
-				       const char *key, bool path, char **out)
+static int storage_read_features(const struct fields_reader *r, const struct field *f,
+				 const struct yaml_node *n, void *to)
 {
-	const struct yaml_node *node = yaml_node_get(map, key);
-	const char *text = node ? reader_text(r, node, "a text") : NULL;
+	struct arch_storage_said *said = to;
 
-	*out = NULL;
-	if (!node)
-		return 0;
-	if (!text)
-		return -EINVAL;
-	*out = path ? arch_read_storages_beside(yaml_tree_name(r->tree), text) : strdup(text);
-	return *out ? 0 : reader_no_memory(r);
+	said->features = n;
+	return fields_read(r, f->of, n, said);
 }
 
-/* The models of a mapping with read, write, inputs, unit; or formula: read and write. */
-static int open_models(struct arch_reader *r, const struct yaml_node *node,
-		       struct arch_storage_model **out)
-{
-	static const char *const formula_keys[] = { "read", "write", NULL };
-	struct storage_column columns[MAX_COLUMNS];
-	const struct yaml_node *formula = yaml_node_get(node, "formula");
-	const struct yaml_node *unit = yaml_node_get(node, "unit"),
-			       *from = formula ? formula : node;
-	struct storage_model_spec spec = {
-		.formula = formula, .columns = columns, .unit_s = 1, .names = &r->m->names
-	};
-	char *read = NULL, *write = NULL;
-	struct err why = { 0 };
-	int ret = formula ? yaml_tree_keys(r->tree, formula, formula_keys, r->err) : 0;
+#define FEATURE(key)                                                  \
+	{                                                             \
+		.name = key, .type = FIELD_TEXT, .read = reader_later \
+	}
+static const struct field feature_fields[] = {
+	FEATURE("system"),    FEATURE("scheduler"), FEATURE("file_system"),
+	FEATURE("formalism"), FEATURE("technique"), { 0 },
+};
+static const struct fields feature_table = { .name = "features", .fields = feature_fields };
+static const struct field input_item = { .as = &arch_expression };
 
-	if (!ret)
-		ret = arch_read_storages_optional(r, from, "read", !formula, &read);
-	if (!ret)
-		ret = arch_read_storages_optional(r, from, "write", !formula, &write);
-	if (!ret && !read && !write)
-		ret = reader_error(r, from,
-				   "storage %s has no I/O model: expected \"read\" and "
-				   "\"write\", \"formula\", \"qpn\" or \"repository\"",
-				   node->key ? node->key : "");
-	if (!ret)
-		ret = read_columns(r, yaml_node_get(node, "inputs"), columns, &spec.nr_columns);
-	if (!ret && unit)
-		ret = reader_number(r, unit, 0, 1e6, &spec.unit_s);
-	spec.read = read;
-	spec.write = write;
-	if (ret)
-		goto out;
+#define MODEL_FIELDS(others)                                                                               \
+	{ .name = "read",                                                                                  \
+	  .type = FIELD_TEXT,                                                                              \
+	  .offset = SAID(read),                                                                            \
+	  .read = storage_read_path,                                                                       \
+	  .some = 1,                                                                                       \
+	  .without = "qpn" others,                                                                         \
+	  .help = "file of a saved regression model of response times of reads" },                         \
+		{ .name = "write",                                                                         \
+		  .type = FIELD_TEXT,                                                                      \
+		  .offset = SAID(write),                                                                   \
+		  .read = storage_read_path,                                                               \
+		  .some = 1,                                                                               \
+		  .without = "qpn" others,                                                                 \
+		  .help = "file of a saved regression model of response times of writes" },                \
+		{ .name = "inputs",                                                                        \
+		  .type = FIELD_MAP,                                                                       \
+		  .item = &input_item,                                                                     \
+		  .high = MAX_COLUMNS,                                                                     \
+		  .read = storage_read_inputs,                                                             \
+		  .without = "qpn",                                                                        \
+		  .expected = "columns and what they are, 64 at most",                                     \
+		  .help = "columns of the models, each over requests, type, size, read_size, write_size, " \
+			  "pattern, read_pattern, write_pattern, read_share, file_set" },                  \
+		{ .name = "unit",                                                                          \
+		  .type = FIELD_NUMBER,                                                                    \
+		  .computed = true,                                                                        \
+		  .high = 1e6,                                                                             \
+		  .offset = SAID(unit_s),                                                                  \
+		  .read = reader_number,                                                                   \
+		  .without = "qpn",                                                                        \
+		  .standard = "1",                                                                         \
+		  .help = "seconds that are 1 in what read and write predict" },                           \
+	{                                                                                                  \
+		.name = "qpn", .type = FIELD_TEXT, .offset = SAID(qpn), .read = storage_read_path,         \
+		.some = 1, .help = "file of a storage model of blkcast qpn calibrate"                      \
+	}
+
+static const struct field storage_fields[] = {
+	MODEL_FIELDS(" formula repository"),
+	{ .name = "formula",
+	  .type = FIELD_STRUCT,
+	  .of = &formula_table,
+	  .read = storage_read_formula,
+	  .some = 1,
+	  .without = "qpn repository" },
+	{ .name = "repository",
+	  .type = FIELD_TEXT,
+	  .offset = SAID(repository),
+	  .read = storage_read_path,
+	  .some = 1,
+	  .without = "qpn inputs unit",
+	  .help = "a directory with repository.yaml, whose models are chosen by features" },
+	{ .name = "features",
+	  .type = FIELD_STRUCT,
+	  .of = &feature_table,
+	  .read = storage_read_features,
+	  .with = "repository" },
+	{ .name = "list_length",
+	  .type = FIELD_NUMBER,
+	  .computed = true,
+	  .high = STORAGE_MAX_LIST,
+	  .offset = SAID(list_length),
+	  .read = reader_number,
+	  .help = "n of the status list, 0 by eq. 8.1" },
+	{ .name = "concurrency",
+	  .type = FIELD_NUMBER,
+	  .computed = true,
+	  .low = 1e-6,
+	  .high = 1e6,
+	  .offset = SAID(concurrency),
+	  .read = reader_number,
+	  .standard = "1",
+	  .help = "factor on requests in service" },
+	{ 0 },
+};
+#define NO_MODEL "an I/O model: \"read\" and \"write\", \"formula\", \"qpn\" or \"repository\""
+static const struct fields storage_table = { .name = "storage",
+					     .fields = storage_fields,
+					     .expected = NO_MODEL };
+
+static const struct field entry_fields[] = {
+	MODEL_FIELDS(""),
+	{ .name = "features",
+	  .type = FIELD_STRUCT,
+	  .of = &feature_table,
+	  .read = storage_read_features },
+	{ 0 },
+};
+static const struct fields entry_table = { .fields = entry_fields };
+
+/* Opens the models, or the net, of a mapping; at is where an error is. */
+static int storage_open(const struct fields_reader *r, const struct yaml_node *at,
+			const struct arch_storage_said *said, struct arch_storage_model **out)
+{
+	struct arch_reader *reader = r->context;
+	struct storage_model_spec spec = { .read = said->read,
+					   .write = said->write,
+					   .formula = said->formula,
+					   .columns = said->columns,
+					   .nr_columns = said->nr_columns,
+					   .unit_s = said->unit_s,
+					   .names = &reader->m->names };
+	struct err why = { 0 };
+
+	if (said->qpn)
+		return storage_qpn_open(out, said->qpn, &why)
+			       ? reader_error(r, yaml_node_get(at, "qpn"), "%s", why.line)
+			       : 0;
 	if (storage_model_open(out, &spec, &why))
-		ret = reader_error(r, from, "%s", why.line);
-out:
-	free(read);
-	free(write);
-	return ret;
-}
-
-/* The file of a mapping with qpn, and nothing that is of regressions. */
-static int open_net(struct arch_reader *r, const struct yaml_node *node,
-		    struct arch_storage_model **out)
-{
-	static const char *const others[] = { "read", "write", "formula", "inputs", "unit", NULL };
-	char *path = NULL;
-	struct err why = { 0 };
-	int ret;
-
-	for (size_t i = 0; others[i]; i++)
-		if (yaml_node_get(node, others[i]))
-			return reader_error(r, yaml_node_get(node, others[i]),
-					    "\"%s\" and \"qpn\": expected one of them", others[i]);
-	ret = arch_read_storages_optional(r, node, "qpn", true, &path);
-	if (ret)
-		goto out;
-	if (storage_qpn_open(out, path, &why))
-		ret = reader_error(r, yaml_node_get(node, "qpn"), "%s", why.line);
-out:
-	free(path);
-	return ret;
-}
-
-static int open_entry(struct arch_reader *r, const struct yaml_node *node,
-		      struct arch_storage_model **out)
-{
-	return yaml_node_get(node, "qpn") ? open_net(r, node, out) : open_models(r, node, out);
+		return reader_error(r, said->formula ? said->formula : at, "%s", why.line);
+	return 0;
 }
 
 /* All features asked for are those of the entry. */
-static bool has_features(const struct yaml_node *entry, const struct yaml_node *asked)
+static bool entry_has(const struct arch_storage_said *entry, const struct yaml_node *asked)
 {
-	const struct yaml_node *its = yaml_node_get(entry, "features");
-
 	for (size_t i = 0; asked && i < asked->nr; i++) {
-		const struct yaml_node *n = yaml_node_get(its, asked->items[i]->key);
+		const struct yaml_node *n = yaml_node_get(entry->features, asked->items[i]->key);
 
 		if (!n || strcmp(n->text, asked->items[i]->text))
 			return false;
@@ -149,124 +234,101 @@ static bool has_features(const struct yaml_node *entry, const struct yaml_node *
 	return true;
 }
 
-static int check_features(struct arch_reader *r, const struct yaml_node *node)
+/* The entries of a repository that have the features asked for. */
+struct repository_choice {
+	const struct yaml_node *asked, *entry; /* entry: the last of them */
+	struct arch_storage_said said;	       /* of the entry */
+	size_t nr;
+};
+
+static int repository_read_entry(const struct fields_reader *r, const struct field *f,
+				 const struct yaml_node *n, void *to)
 {
-	if (!node)
-		return 0;
-	if (yaml_tree_keys(r->tree, node, feature_names, r->err))
-		return -EINVAL;
-	for (size_t i = 0; i < node->nr; i++)
-		if (!reader_text(r, node->items[i], "a text"))
-			return -EINVAL;
+	struct repository_choice *choice = to;
+	struct arch_storage_said said = { .unit_s = 1 };
+	int ret = fields_read(r, f->of, n, &said);
+
+	if (ret || !entry_has(&said, choice->asked)) {
+		storage_said_release(&said);
+		return ret;
+	}
+	storage_said_release(&choice->said);
+	choice->said = said;
+	choice->entry = n;
+	choice->nr++;
 	return 0;
 }
 
-/* The one entry with these features. */
-static int arch_read_storages_choose(struct arch_reader *r, const struct yaml_node *node,
-				     struct arch_reader *repository, const struct yaml_node **entry)
-{
-	static const char *const keys[] = { "models", NULL };
-	static const char *const entry_keys[] = { "features", "read", "write", "inputs",
-						  "unit",     "qpn",  NULL };
-	const struct yaml_node *root = yaml_tree_root(repository->tree);
-	const struct yaml_node *list = yaml_node_get(root, "models");
-	const struct yaml_node *asked = yaml_node_get(node, "features");
-	size_t nr = 0;
+static const struct field entry_item = { .type = FIELD_STRUCT,
+					 .of = &entry_table,
+					 .read = repository_read_entry };
+static const struct field repository_fields[] = {
+	{ .name = "models", .type = FIELD_LIST, .item = &entry_item, .required = true },
+	{ 0 },
+};
+static const struct fields repository_table = { .fields = repository_fields };
 
-	if (yaml_tree_keys(repository->tree, root, keys, r->err))
-		return -EINVAL;
-	if (!list || list->kind != YAML_LIST)
-		return reader_error(repository, root, "models: expected a list");
-	for (size_t i = 0; i < list->nr; i++) {
-		if (yaml_tree_keys(repository->tree, list->items[i], entry_keys, r->err) ||
-		    check_features(repository, yaml_node_get(list->items[i], "features")))
-			return -EINVAL;
-		if (!has_features(list->items[i], asked))
-			continue;
-		*entry = list->items[i];
-		nr++;
-	}
-	return nr == 1 ? 0
-		       : reader_error(r, asked ? asked : node,
-				      "%zu of the models in %s have these features: expected one",
-				      nr, yaml_tree_name(repository->tree));
-}
-
-static int open_from_repository(struct arch_reader *r, const struct yaml_node *node,
-				struct arch_storage_model **out)
+static int repository_open(const struct fields_reader *r, const struct yaml_node *n,
+			   const struct arch_storage_said *said, struct arch_storage_model **out)
 {
-	struct arch_reader other = { .m = r->m, .err = r->err };
-	const struct yaml_node *entry = NULL;
+	struct fields_reader other = { .err = r->err, .context = r->context };
+	struct repository_choice choice = { .asked = said->features };
+	struct yaml_tree *tree = NULL;
 	struct err why = { 0 };
-	char *dir = NULL, *path = NULL;
-	int ret = arch_read_storages_optional(r, node, "repository", true, &dir);
+	char *path = NULL;
+	int ret;
 
-	if (ret)
-		goto out;
-	ret = check_features(r, yaml_node_get(node, "features"));
-	if (ret)
-		goto out;
-	if (asprintf(&path, "%s/" REPOSITORY_FILE, dir) < 0)
-		ret = reader_no_memory(r);
-	if (ret)
-		goto out;
-	if (yaml_tree_read(&other.tree, path, &why))
-		ret = reader_error(r, yaml_node_get(node, "repository"), "%s", why.line);
-	if (ret)
-		goto out;
-	ret = arch_read_storages_choose(r, node, &other, &entry);
-	if (!ret)
-		ret = open_entry(&other, entry, out);
-	yaml_tree_free(other.tree);
-out:
-	free(dir);
+	if (asprintf(&path, "%s/" REPOSITORY_FILE, said->repository) < 0)
+		return fields_no_memory(r);
+	ret = yaml_tree_read(&tree, path, &why);
 	free(path);
+	if (ret)
+		return reader_error(r, yaml_node_get(n, "repository"), "%s", why.line);
+	other.tree = tree;
+	ret = fields_read(&other, &repository_table, yaml_tree_root(tree), &choice);
+	if (ret)
+		goto out;
+	if (choice.nr == 1)
+		ret = storage_open(&other, choice.entry, &choice.said, out);
+	else
+		ret = reader_error(r, said->features ? said->features : n,
+				   "%zu of the models in %s have these features: expected one",
+				   choice.nr, yaml_tree_name(tree));
+out:
+	storage_said_release(&choice.said);
+	yaml_tree_free(tree);
 	return ret;
 }
 
-static int read_storage(struct arch_reader *r, const struct yaml_node *node)
+static int storage_read(const struct fields_reader *r, const struct field *f,
+			const struct yaml_node *n, void *to)
 {
-	static const char *const keys[] = { "read",	   "write",	  "formula",	"inputs",
-					    "unit",	   "qpn",	  "repository", "features",
-					    "list_length", "concurrency", NULL };
-	struct arch_storage *s = ARCH_ADD(r->m->storages, r->m->nr_storages);
-	const struct yaml_node *n;
+	struct arch_model *m = ((struct arch_reader *)r->context)->m;
+	struct arch_storage *s = ARCH_ADD(m->storages, m->nr_storages);
+	struct arch_storage_said said = { .unit_s = 1, .concurrency = 1 };
 	int ret;
 
+	(void)to;
 	if (!s)
-		return reader_no_memory(r);
-	s->at = reader_place(node);
-	s->concurrency = 1;
-	s->name = reader_copy(r, node->key);
+		return fields_no_memory(r);
+	s->at = reader_place(n);
+	s->name = reader_copy(r, n->key);
 	if (!s->name)
 		return -ENOMEM;
-	ret = yaml_tree_keys(r->tree, node, keys, r->err);
-	if (!ret && (n = yaml_node_get(node, "list_length")))
-		ret = reader_number(r, n, 0, STORAGE_MAX_LIST, &s->list_length);
-	if (!ret && (n = yaml_node_get(node, "concurrency")))
-		ret = reader_number(r, n, 1e-6, 1e6, &s->concurrency);
-	if (ret)
-		return ret;
-	if (!yaml_node_get(node, "repository"))
-		return open_entry(r, node, &s->model);
-	for (size_t i = 0; i < 6; i++)
-		if (yaml_node_get(node, keys[i]))
-			return reader_error(r, yaml_node_get(node, keys[i]),
-					    "\"%s\" and \"repository\": expected one of them",
-					    keys[i]);
-	return open_from_repository(r, node, &s->model);
+	ret = fields_read(r, f->of, n, &said);
+	s->list_length = said.list_length;
+	s->concurrency = said.concurrency;
+	if (!ret)
+		ret = said.repository ? repository_open(r, n, &said, &s->model)
+				      : storage_open(r, n, &said, &s->model);
+	storage_said_release(&said);
+	return ret;
 }
 
-int reader_storages(struct arch_reader *r, const struct yaml_node *node)
-{
-	int ret = reader_names(r, node);
-
-	if (ret)
-		return ret;
-	for (size_t i = 0; node && i < node->nr; i++) {
-		ret = read_storage(r, node->items[i]);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
+static const struct field storage_item = { .type = FIELD_STRUCT,
+					   .of = &storage_table,
+					   .read = storage_read };
+const struct field arch_storages = { .name = "storages",
+				     .type = FIELD_MAP,
+				     .item = &storage_item,
+				     .banned = ARCH_NOT_IN_NAMES };
