@@ -26,7 +26,8 @@ struct predict {
 	const char *db, *campaign;
 	bool strict, show, c;
 	bool check;
-	const char *report, *against;
+	const char *report, *against, *by;
+	bool cannot_tell;
 	double level; /* of the interval; NaN until it is known to be asked for, then the default */
 	bool level_asked;
 	char *texts[WORD_LIST_MAX]; /* owned: values of --set with their units taken out */
@@ -60,33 +61,35 @@ static int cmd_predict_load(struct predict *p, const char *path)
 	return ret;
 }
 
-/* The first variable of a row that lies outside the training range, or NULL. */
-static const struct variable *cmd_predict_outside(const struct predict *p, size_t row)
+static struct reach_finding cmd_predict_look(const struct predict *p, size_t row)
 {
-	const struct schema *s = &p->model.schema;
-
-	for (size_t v = 0; v < s->nr; v++)
-		if (variable_outside(&s->variables[v], p->rows.rows[row * s->nr + v]))
-			return &s->variables[v];
-	return NULL;
+	return model_look(&p->model, p->rows.rows + row * p->model.schema.nr);
 }
 
 static int check_ranges(struct predict *p)
 {
-	size_t nr = 0;
+	size_t nr_outside = 0, nr_far = 0;
 
 	for (size_t i = 0; i < p->table.nr_rows; i++) {
-		const struct variable *v = cmd_predict_outside(p, i);
+		struct reach_finding found = cmd_predict_look(p, i);
+		char why[512];
 
-		if (v && p->strict)
-			return err_set(&p->err, ERANGE,
-				       "%s: row %zu: '%s' lies outside the training range %g to %g",
-				       p->table.source, i + 1, v->name, v->low, v->high);
-		nr += v != NULL;
+		if (found.verdict == REACH_INSIDE)
+			continue;
+		reach_explain(&found, why, sizeof(why));
+		if (p->strict)
+			return err_set(&p->err, ERANGE, "%s: row %zu: %s", p->table.source, i + 1,
+				       why);
+		*(found.verdict == REACH_RANGE ? &nr_outside : &nr_far) += 1;
 	}
-	if (nr)
-		cli_note(p->cli, "%zu of %zu rows lie outside the training range: extrapolated", nr,
-			 p->table.nr_rows);
+	if (nr_outside)
+		cli_note(p->cli, "%zu of %zu rows lie outside the training range: extrapolated",
+			 nr_outside, p->table.nr_rows);
+	if (nr_far)
+		cli_note(p->cli,
+			 "%zu of %zu rows lie in a gap that the training rows leave: their "
+			 "intervals may be too narrow",
+			 nr_far, p->table.nr_rows);
 	return 0;
 }
 
@@ -136,11 +139,12 @@ static int print_csv(struct predict *p)
 			table_put_cell(&out, p->table.columns[c].cells[i]);
 			buf_put_u8(&out, ',');
 		}
-		model_interval(&p->model, p->rows.predicted[i], half, &low, &high);
+		model_interval(&p->model, p->level, p->rows.rows + i * p->model.schema.nr,
+			       p->rows.predicted[i], &low, &high);
 		buf_printf(&out, "%.*g,", digits, p->rows.predicted[i]);
 		if (isfinite(half))
 			buf_printf(&out, "%.*g,%.*g,", digits, low, digits, high);
-		buf_printf(&out, "%d\n", cmd_predict_outside(p, i) != NULL);
+		buf_printf(&out, "%d\n", cmd_predict_look(p, i).verdict != REACH_INSIDE);
 	}
 	ret = out.error;
 	if (ret)
@@ -170,14 +174,15 @@ static int print_json(struct predict *p)
 					    number ? json_real(v)
 						   : json_string(p->table.columns[c].cells[i]));
 		}
-		model_interval(&p->model, p->rows.predicted[i], half, &low, &high);
+		model_interval(&p->model, p->level, p->rows.rows + i * p->model.schema.nr,
+			       p->rows.predicted[i], &low, &high);
 		json_object_set_new(row, "predicted", json_real(p->rows.predicted[i]));
 		if (isfinite(half)) {
 			json_object_set_new(row, "lower", json_real(low));
 			json_object_set_new(row, "upper", json_real(high));
 		}
 		json_object_set_new(row, "outside",
-				    json_boolean(cmd_predict_outside(p, i) != NULL));
+				    json_boolean(cmd_predict_look(p, i).verdict != REACH_INSIDE));
 		json_array_append_new(rows, row);
 	}
 	if (json_print(rows, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
@@ -212,6 +217,11 @@ out:
 static int cmd_predict_check(struct predict *p)
 {
 	struct predict other = { 0 };
+	struct predict_check ask = { .model = &p->model,
+				     .other = p->against ? &other.model : NULL,
+				     .level = p->level,
+				     .by = p->by };
+	bool told = true;
 	int ret = p->against ? cmd_predict_load(&other, p->against) : 0;
 
 	if (!ret && other.is_storage)
@@ -219,8 +229,8 @@ static int cmd_predict_check(struct predict *p)
 	if (ret)
 		p->err = other.err;
 	else
-		ret = predict_check(p->cli, &p->model, &p->rows, &p->table,
-				    p->against ? &other.model : NULL, p->level, &p->err);
+		ret = predict_check(p->cli, &ask, &p->rows, &p->table, &told, &p->err);
+	p->cannot_tell = !told;
 	model_release(&other.model);
 	storage_model_release(&other.storage);
 	return ret;
@@ -391,6 +401,9 @@ static int cmd_predict_run(struct cli *cli)
 			 "only the errors, against the rows' own column of the response"),
 		CLI_STRING("against", 0, "OTHER.json", &p.against,
 			   "--check: beside another model, with a paired t-test"),
+		CLI_STRING("by", 0, "COLUMN", &p.by,
+			   "--check: how far answers about whole applications are off, which the "
+			   "column names"),
 		CLI_FLAG("show", 0, &p.show, "the model as formula or tree"),
 		CLI_FLAG("c", 0, &p.c, "the model as a C function"),
 		CLI_STRING("report", 0, "FILE", &p.report, "the model in pictures, an HTML page"),
@@ -410,6 +423,8 @@ static int cmd_predict_run(struct cli *cli)
 		return cli_usage(cli, "expected either a table, --db or --set K=V");
 	if (p.against && !p.check)
 		return cli_usage(cli, "--against is of --check");
+	if (p.by && !p.check)
+		return cli_usage(cli, "--by is of --check");
 	if (!(p.level > 0 && p.level < 1))
 		return cli_usage(cli, "--interval: expected a probability between 0 and 1");
 	lsq_single_thread();
@@ -423,21 +438,24 @@ static int cmd_predict_run(struct cli *cli)
 	model_release(&p.model);
 	storage_rows_release(&p.rows_of_storage);
 	storage_model_release(&p.storage);
-	return ret ? cli_fail(cli, &p.err) : CLI_DONE;
+	if (ret)
+		return cli_fail(cli, &p.err);
+	return p.cannot_tell ? CLI_CANNOT_TELL : CLI_DONE;
 }
 
 const struct command command_predict = {
 	.name = "predict",
 	.summary = "evaluate a saved model",
-	.usage = "MODEL.json (TABLE.csv | --db FILE) [--strict] [--json]\n"
-		 "MODEL.json --set K=V,... [--strict] [--json]\n"
-		 "MODEL.json (TABLE.csv | --db FILE) --check [--against OTHER.json] [--json]\n"
-		 "MODEL.json (--show | --c | --report FILE.html)",
+	.usage =
+		"MODEL.json (TABLE.csv | --db FILE) [--strict] [--json]\n"
+		"MODEL.json --set K=V,... [--strict] [--json]\n"
+		"MODEL.json (TABLE.csv | --db FILE) --check [--against OTHER.json] [--by COLUMN] [--json]\n"
+		"MODEL.json (--show | --c | --report FILE.html)",
 	.example = "blkcast predict m.json --set request_kb=8,pattern=random,read=70",
 	.details =
 		"Prints the table with the columns predicted, lower and upper (the interval that "
 		"holds 90 %\nof responses like those of training) and outside: 1 where a value "
-		"lies beyond the training\nrange. A model of blkcast qpn calibrate is asked with the columns of "
+		"lies beyond the training\nrange, or far from every training row. A model of blkcast qpn calibrate is asked with the columns of "
 		"docs/qpn-tables.md; its\ninterval is that of the simulated mean, at 95 %. --check takes rows with equal variables for\n"
 		"repetitions of a configuration, and tells how far these are from each other.",
 	.run = cmd_predict_run,

@@ -9,6 +9,7 @@
 
 #include "analyzer/cmd/show.h"
 #include "analyzer/models/num/stats.h"
+#include "analyzer/models/regression/conformal.h"
 #include "analyzer/models/regression/technique.h"
 #include "analyzer/models/regression/validate.h"
 #include "base/json.h"
@@ -20,6 +21,10 @@ struct check {
 	struct validation of_model, of_other;
 	struct t_test test;
 	double level, covered; /* share of rows within the interval; NaN */
+	const char *by;
+	size_t nr_applications;
+	double bound; /* of |ln(measured / predicted)| of a new application; infinite: unknown */
+	double applications_covered; /* the covered share of an application's rows, over applications */
 };
 
 static int check_read_measured(struct check *c, const struct table *t, struct err *err)
@@ -41,18 +46,93 @@ static int check_read_measured(struct check *c, const struct table *t, struct er
 	return 0;
 }
 
-static double check_share_covered(const struct check *c, const double *predicted)
+static bool check_row_covered(const struct check *c, const struct predict_rows *rows, size_t i)
 {
-	double half = model_half_width(c->model, c->level), low, high;
+	double low, high;
+
+	model_interval(c->model, c->level, rows->rows + i * c->model->schema.nr, rows->predicted[i],
+		       &low, &high);
+	return c->measured[i] >= low && c->measured[i] <= high;
+}
+
+static double check_share_covered(const struct check *c, const struct predict_rows *rows)
+{
 	size_t nr = 0;
 
-	if (!isfinite(half) || !c->nr)
+	if (!isfinite(model_half_width(c->model, c->level)) || !c->nr)
 		return NAN;
-	for (size_t i = 0; i < c->nr; i++) {
-		model_interval(c->model, predicted[i], half, &low, &high);
-		nr += c->measured[i] >= low && c->measured[i] <= high;
-	}
+	for (size_t i = 0; i < c->nr; i++)
+		nr += check_row_covered(c, rows, i);
 	return (double)nr / (double)c->nr;
+}
+
+static int check_compare_cells(const void *a, const void *b, void *cells)
+{
+	const char *const *text = cells;
+	size_t i = *(const size_t *)a, j = *(const size_t *)b;
+	int by_text = strcmp(text[i], text[j]);
+
+	return by_text ? by_text : (i > j) - (i < j);
+}
+
+/* For each row the number of the first row with the same text in the column. */
+static int check_first_rows(const struct table *t, size_t column, size_t *first)
+{
+	const char **cells = t->columns[column].cells;
+	size_t *order = calloc(t->nr_rows + 1, sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->nr_rows; i++)
+		order[i] = i;
+	qsort_r(order, t->nr_rows, sizeof(*order), check_compare_cells, cells);
+	for (size_t i = 0; i < t->nr_rows; i++) {
+		bool same = i && strcmp(cells[order[i]], cells[order[i - 1]]) == 0;
+
+		first[order[i]] = same ? first[order[i - 1]] : order[i];
+	}
+	free(order);
+	return 0;
+}
+
+/* The bound that a new application keeps, and how many rows of each recorded one the model's own interval covers. */
+static int check_applications(struct check *c, const struct predict_rows *rows,
+			      const struct table *t, struct err *err)
+{
+	struct conformal_error *errors = calloc(c->nr + 1, sizeof(*errors));
+	double *covered = calloc(2 * c->nr + 1, sizeof(*covered)), *nr_rows = covered + c->nr;
+	size_t *first = calloc(c->nr + 1, sizeof(*first));
+	int column = table_find(t, c->by, err), ret = column < 0 ? column : 0;
+
+	if (!errors || !covered || !first)
+		ret = -ENOMEM;
+	if (!ret)
+		ret = check_first_rows(t, (size_t)column, first);
+	if (ret)
+		goto out;
+	c->applications_covered = 0;
+	for (size_t i = 0; i < c->nr; i++) {
+		size_t application = first[i];
+
+		errors[i] = (struct conformal_error){
+			(uint32_t)application, conformal_ratio(c->measured[i], rows->predicted[i])
+		};
+		covered[application] += check_row_covered(c, rows, i);
+		nr_rows[application]++;
+	}
+	c->bound = conformal_bound(errors, c->nr, c->level);
+	c->nr_applications = conformal_nr_applications(errors, c->nr);
+	for (size_t i = 0; i < c->nr; i++)
+		if (nr_rows[i] > 0)
+			c->applications_covered +=
+				covered[i] / nr_rows[i] / (double)c->nr_applications;
+	if (!isfinite(model_half_width(c->model, c->level)))
+		c->applications_covered = NAN;
+out:
+	free(errors);
+	free(covered);
+	free(first);
+	return ret;
 }
 
 /* The other model by the configurations of the first, so that their errors are in pairs. */
@@ -128,11 +208,40 @@ static void check_answer_json(const struct check *c, struct answer *a)
 	answer_fact(a, "level", NULL, ANSWER_RATIO, c->level);
 	answer_fact(a, "covered", NULL, ANSWER_RATIO, c->covered);
 	answer_member(a, "model", check_errors_json(c->model, v));
+	if (c->by) {
+		answer_fact(a, "applications", NULL, ANSWER_INTEGER, (double)c->nr_applications);
+		answer_fact(a, "applications_covered", NULL, ANSWER_RATIO, c->applications_covered);
+		answer_fact(a, "application_factor", NULL, ANSWER_NONE,
+			    isfinite(c->bound) ? exp(c->bound) : NAN);
+	}
 	if (!c->other)
 		return;
 	answer_member(a, "against", check_errors_json(c->other, &c->of_other));
 	answer_fact(a, "t", NULL, ANSWER_NONE, c->test.t);
 	answer_fact(a, "p", NULL, ANSWER_NONE, c->test.p);
+}
+
+static void check_answer_applications(const struct check *c, struct answer *a)
+{
+	char text[160];
+
+	answer_fact(a, NULL, "Applications", ANSWER_INTEGER, (double)c->nr_applications);
+	if (isfinite(c->applications_covered)) {
+		snprintf(text, sizeof(text), "%.1f %% of an application's rows on average",
+			 100 * c->applications_covered);
+		answer_fact_words(a, NULL, "Within their interval", text);
+	}
+	if (isfinite(c->bound))
+		answer_conclude(a,
+				"With a probability of %g %%, an answer about a new application is "
+				"off by a factor of %.4g at most.",
+				100 * c->level, exp(c->bound));
+	else
+		answer_conclude(a,
+				"How far an answer about a new application is off cannot be told "
+				"with a probability of %g %%: that takes %zu applications whose "
+				"values are all above 0, and the table has %zu.",
+				100 * c->level, conformal_least(c->level), c->nr_applications);
 }
 
 static struct answer *check_answer(const struct check *c)
@@ -167,27 +276,36 @@ static struct answer *check_answer(const struct check *c)
 		answer_fact_words(a, NULL, "Within their interval", text);
 		answer_fact(a, NULL, "Level of the interval", ANSWER_RATIO, c->level);
 	}
+	if (c->by)
+		check_answer_applications(c, a);
 	return a;
 }
 
-int predict_check(const struct cli *cli, const struct model *m, const struct predict_rows *rows,
-		  const struct table *t, const struct model *other, double level, struct err *err)
+int predict_check(const struct cli *cli, const struct predict_check *ask,
+		  const struct predict_rows *rows, const struct table *t, bool *told,
+		  struct err *err)
 {
-	struct check c = { .model = m, .other = other, .level = level };
+	struct check c = {
+		.model = ask->model, .other = ask->other, .level = ask->level, .by = ask->by
+	};
 	struct answer *a;
 	int ret = check_read_measured(&c, t, err);
 
 	if (ret)
 		goto out;
-	ret = validate(rows->rows, m->schema.nr, c.measured, rows->predicted, c.nr, &c.of_model);
-	if (!ret && other)
+	ret = validate(rows->rows, ask->model->schema.nr, c.measured, rows->predicted, c.nr,
+		       &c.of_model);
+	if (!ret && ask->other)
 		ret = check_other(&c, rows, t, err);
+	if (!ret && ask->by)
+		ret = check_applications(&c, rows, t, err);
 	if (ret)
 		goto out;
-	c.covered = check_share_covered(&c, rows->predicted);
+	c.covered = check_share_covered(&c, rows);
 	a = check_answer(&c);
 	ret = cli_show(cli, a, NULL, err);
 	answer_free(a);
+	*told = !ask->by || isfinite(c.bound);
 out:
 	free(c.measured);
 	validation_release(&c.of_model);

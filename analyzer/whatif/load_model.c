@@ -312,18 +312,17 @@ int load_rows_ask(const struct load_rows *rows, double level, double *out, doubl
 		  double *high)
 {
 	const struct model *m = rows->model;
-	double half = model_half_width(m, level), at[LOAD_SIZES_MAX];
+	double at[LOAD_SIZES_MAX];
 	int ret = model_predict(m, rows->x, rows->nr, at);
 
 	if (ret)
 		return ret;
 	*out = 0;
-	*low = *high = isfinite(half) ? 0 : NAN;
+	*low = *high = 0;
 	for (size_t i = 0; i < rows->nr; i++) {
-		double from = NAN, to = NAN;
+		double from, to;
 
-		if (isfinite(half))
-			model_interval(m, at[i], half, &from, &to);
+		model_interval(m, level, rows->x + i * m->schema.nr, at[i], &from, &to);
 		*out += rows->share[i] * at[i];
 		*low += rows->share[i] * from;
 		*high += rows->share[i] * to;

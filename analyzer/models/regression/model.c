@@ -26,6 +26,8 @@ void model_release(struct model *m)
 	dataset_release(&m->data);
 	free(m->fold_rmse);
 	free(m->residuals);
+	spread_release(&m->spread);
+	reach_release(&m->reach);
 	model_release_form(m);
 	memset(m, 0, sizeof(*m));
 }
@@ -190,10 +192,28 @@ double model_measured(const struct model *m, size_t i)
 	return m->schema.log ? exp(m->data.y[i]) * product : m->data.y[i];
 }
 
-void model_interval(const struct model *m, double predicted, double half, double *low, double *high)
+void model_interval(const struct model *m, double level, const double *row, double predicted,
+		    double *low, double *high)
 {
+	double learned = predicted, half;
+
+	if (m->schema.log)
+		learned = log(predicted / offset_of(&m->schema.offset, row));
+	half = m->spread.nr ? spread_half_width(&m->spread, learned, level)
+			    : model_half_width(m, level);
 	*low = m->schema.log ? predicted * exp(-half) : predicted - half;
 	*high = m->schema.log ? predicted * exp(half) : predicted + half;
+}
+
+int model_take_reach(struct model *m)
+{
+	reach_release(&m->reach);
+	return reach_init(&m->reach, &m->schema, &m->data);
+}
+
+struct reach_finding model_look(const struct model *m, const double *row)
+{
+	return reach_look(&m->reach, &m->schema, row);
 }
 
 double model_half_width(const struct model *m, double level)

@@ -13,7 +13,9 @@
 #include "analyzer/models/regression/forest.h"
 #include "analyzer/models/regression/gp.h"
 #include "analyzer/models/regression/neighbours.h"
+#include "analyzer/models/regression/model_reach.h"
 #include "analyzer/models/regression/rules.h"
+#include "analyzer/models/regression/spread.h"
 #include "analyzer/models/regression/terms.h"
 
 #define PARAMETERS_MAX 7
@@ -46,6 +48,8 @@ struct model {
 	struct quality quality;
 	double *fold_rmse;    /* data.nr_folds */
 	double *residuals;    /* |y - held-out prediction|, ascending; data.nr_rows; NULL unknown */
+	struct spread spread; /* of those residuals; empty: unknown, the same everywhere */
+	struct reach reach;   /* empty until model_take_reach(); of a loaded model it is there */
 	enum model_form form; /* which of these it is */
 	struct terms terms;
 	struct limits limits; /* of the terms' sum */
@@ -72,14 +76,22 @@ const char *model_parts_name(const struct model *m);
 /* The response of training row i, in its own units. */
 double model_measured(const struct model *m, size_t i);
 /*
- * Half the width of the interval that holds a new response with that probability: split conformal
- * on the held-out residuals (Lei et al., JASA 113, 2018): the ceil((n + 1) level)-th smallest.
- * NaN where too few residuals are known.
+ * Half the width of the interval that holds a new response with that probability, were it the same
+ * everywhere: split conformal on the held-out residuals (Lei et al., JASA 113, 2018): the
+ * ceil((n + 1) level)-th smallest. NaN where too few residuals are known.
  */
 double model_half_width(const struct model *m, double level);
-/* The interval of that half width around a prediction; a ratio where the logarithm was learned. */
-void model_interval(const struct model *m, double predicted, double half, double *low,
-		    double *high);
+/*
+ * The interval around the prediction of a row that holds a new response with that probability; as wide as the
+ * errors are where the model predicts that much (spread.h). A ratio where the logarithm was learned.
+ * NaN where too few residuals are known.
+ */
+void model_interval(const struct model *m, double level, const double *row, double predicted,
+		    double *low, double *high);
+/* Learns where the model may be asked (model_reach.h). 0 or -ENOMEM. */
+int model_take_reach(struct model *m);
+/* Whether a row lies where the model was trained, and if not, why. */
+struct reach_finding model_look(const struct model *m, const double *row);
 /* Terms, leaves or rules. */
 size_t model_size(const struct model *m);
 void model_print(const struct model *m, struct buf *out);

@@ -121,20 +121,31 @@ static json_t *offset_json(const struct schema *s)
 	return text;
 }
 
+/* NULL where it is unknown, which leaves the key out. */
+static json_t *spread_json(const struct spread *s)
+{
+	if (!s->nr)
+		return NULL;
+	return json_pack("{s:o, s:o, s:o}", "at", model_json_numbers(s->at, s->nr), "scale",
+			 model_json_numbers(s->scale, s->nr), "ratios",
+			 model_json_numbers(s->ratios, s->nr_rows));
+}
+
 json_t *model_json(const struct model *m)
 {
 	json_t *variables = json_array(), *quality;
 
 	for (size_t v = 0; v < m->schema.nr; v++)
 		json_array_append_new(variables, variable_json(&m->schema.variables[v]));
-	quality = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "cv_rmse",
+	quality = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o*}", "cv_rmse",
 			    json_number(m->quality.cv_rmse), "r2", json_number(m->quality.r2),
 			    "mean_relative_error", json_number(m->quality.mean_relative_error),
 			    "p95_relative_error", json_number(m->quality.p95_relative_error),
 			    "fold_rmse",
 			    model_json_numbers(m->fold_rmse, m->fold_rmse ? m->data.nr_folds : 0),
 			    "residuals",
-			    model_json_numbers(m->residuals, m->residuals ? m->data.nr_rows : 0));
+			    model_json_numbers(m->residuals, m->residuals ? m->data.nr_rows : 0),
+			    "spread", spread_json(&m->spread));
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o*, s:o, s:o, s:o, s:o, s:o, s:o*}", "schema",
 			 "blkcast.model/1", "kind", "regression", "technique", m->technique->name,
 			 "response", m->schema.response, "scale", m->schema.log ? "log" : "linear",
@@ -334,6 +345,38 @@ static double number_or_nan(const json_t *root, const char *key)
 	return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
+static int read_list(double **out, const json_t *list, size_t nr)
+{
+	*out = calloc(nr + 1, sizeof(**out));
+	return *out ? read_numbers(*out, list, nr) : -ENOMEM;
+}
+
+static int read_spread(struct model *m, const json_t *root)
+{
+	struct spread *s = &m->spread;
+	size_t nr = json_array_size(json_object_get(root, "at"));
+	int ret;
+
+	if (!root)
+		return 0;
+	if (!nr || nr > SPREAD_GROUPS_MAX)
+		return -EINVAL;
+	ret = read_list(&s->at, json_object_get(root, "at"), nr);
+	if (!ret)
+		ret = read_list(&s->scale, json_object_get(root, "scale"), nr);
+	if (!ret)
+		ret = read_list(&s->ratios, json_object_get(root, "ratios"), m->data.nr_rows);
+	if (ret)
+		return ret;
+	for (size_t k = 0; k < nr; k++)
+		if (!(s->scale[k] > 0) || (k && !(s->at[k] >= s->at[k - 1])))
+			return -EINVAL;
+	s->nr = nr;
+	s->nr_rows = m->data.nr_rows;
+	stats_sort(s->ratios, s->nr_rows);
+	return 0;
+}
+
 static int read_quality(struct model *m, const json_t *root, struct err *err)
 {
 	const json_t *folds = json_object_get(root, "fold_rmse");
@@ -357,6 +400,9 @@ static int read_quality(struct model *m, const json_t *root, struct err *err)
 		if (!ret)
 			stats_sort(m->residuals, m->data.nr_rows);
 	}
+	if (ret)
+		goto out;
+	ret = read_spread(m, json_object_get(root, "spread"));
 out:
 	if (ret == -EINVAL)
 		err_set(err, EINVAL, "quality: its lists do not fit the rows and folds");
@@ -494,6 +540,9 @@ int model_from_json(struct model *m, const json_t *root, struct err *err)
 	if (ret)
 		goto out;
 	ret = remake_neighbours(m);
+	if (ret)
+		goto out;
+	ret = model_take_reach(m);
 out:
 	if (ret)
 		model_release(m);

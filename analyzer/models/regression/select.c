@@ -117,7 +117,8 @@ static int take_quality(struct hunt *h)
 					  .nr_threads = h->config->nr_threads };
 	struct objective *o = h->objective;
 	double *predicted = calloc(d->nr_rows + 1, sizeof(*predicted));
-	int ret = predicted ? 0 : -ENOMEM;
+	double *error = calloc(d->nr_rows + 1, sizeof(*error));
+	int ret = predicted && error ? 0 : -ENOMEM;
 
 	if (!ret && h->config->nr_bootstraps)
 		ret = objective_new(&o, &folds);
@@ -126,15 +127,18 @@ static int take_quality(struct hunt *h)
 	if (!ret)
 		ret = take_relative(h, predicted);
 	for (size_t i = 0; i < d->nr_rows && !ret; i++)
-		predicted[i] = fabs(d->y[i] - predicted[i]);
+		error[i] = fabs(d->y[i] - predicted[i]);
+	if (!ret)
+		ret = spread_fit(&h->c->spread, predicted, error, d->nr_rows);
 	if (o != h->objective)
 		objective_free(o);
+	free(predicted);
 	if (ret) {
-		free(predicted);
+		free(error);
 		return ret;
 	}
-	stats_sort(predicted, d->nr_rows);
-	h->c->residuals = predicted;
+	stats_sort(error, d->nr_rows);
+	h->c->residuals = error;
 	return 0;
 }
 
@@ -276,6 +280,7 @@ void candidate_release(struct candidate *c)
 {
 	free(c->fold_rmse);
 	free(c->residuals);
+	spread_release(&c->spread);
 	s3_release(&c->trace);
 	for (size_t k = 0; c->parts && k < PARTS_MAX; k++)
 		candidate_release(&c->parts[k]);
@@ -289,6 +294,9 @@ void candidate_give(struct candidate *c, struct model *m)
 	m->quality = c->quality;
 	m->residuals = c->residuals;
 	c->residuals = NULL;
+	spread_release(&m->spread);
+	m->spread = c->spread;
+	c->spread = (struct spread){ 0 };
 	if (!c->by_folds)
 		return;
 	free(m->fold_rmse);

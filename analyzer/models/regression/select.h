@@ -35,6 +35,7 @@ struct candidate {
 	bool fixed[PARAMETERS_MAX]; /* given by the caller, not searched */
 	double *fold_rmse;	    /* owned, nr_splits */
 	double *residuals;	    /* owned, |y - held-out prediction| ascending; NULL unknown */
+	struct spread spread;	    /* owned: of these */
 	uint32_t nr_splits;
 	struct quality quality;
 	uint64_t evaluations, nr_fits;
