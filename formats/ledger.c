@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "formats/ledger.h"
 
 const char *loss_cause_name(unsigned int cause)
@@ -80,15 +81,8 @@ static void loss_join(struct loss *dst, const struct loss *src)
 
 static int ledger_append(struct ledger *l, const struct loss *loss)
 {
-	if (l->nr == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 8;
-		struct loss *losses = realloc(l->losses, cap * sizeof(*losses));
-
-		if (!losses)
-			return -ENOMEM;
-		l->losses = losses;
-		l->cap = cap;
-	}
+	if (array_grow(&l->losses, &l->cap, l->nr + 1, sizeof(*l->losses)))
+		return -ENOMEM;
 	l->losses[l->nr++] = *loss;
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "agent/guest/fileset_scan.h"
+#include "base/clock.h"
 #include "base/thread.h"
 #include "formats/request.h"
 
@@ -202,14 +203,6 @@ static void fileset_scan_look(struct fileset_scan *s, uint32_t device)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* Waits until the time. Returns true when the scan is to end. */
 static bool wait_until(struct fileset_scan *s, uint64_t until_ns)
 {
@@ -217,7 +210,7 @@ static bool wait_until(struct fileset_scan *s, uint64_t until_ns)
 	bool stop;
 
 	pthread_mutex_lock(&s->lock);
-	while (!s->stop && now_ns() < until_ns)
+	while (!s->stop && clock_monotonic_ns() < until_ns)
 		pthread_cond_timedwait(&s->wake, &s->lock, &at);
 	stop = s->stop;
 	pthread_mutex_unlock(&s->lock);
@@ -227,7 +220,7 @@ static bool wait_until(struct fileset_scan *s, uint64_t until_ns)
 static void *scan_loop(void *ctx)
 {
 	struct fileset_scan *s = ctx;
-	uint64_t next_ns = now_ns();
+	uint64_t next_ns = clock_monotonic_ns();
 
 	/* On Linux setpriority() affects only the calling thread. */
 	setpriority(PRIO_PROCESS, 0, 19);
@@ -237,7 +230,7 @@ static void *scan_loop(void *ctx)
 	pthread_mutex_unlock(&s->lock);
 	while (!wait_until(s, next_ns)) {
 		uint32_t devices[MAX_DEVICES];
-		uint64_t begin_ns = now_ns(), pause_ns;
+		uint64_t begin_ns = clock_monotonic_ns(), pause_ns;
 		size_t nr;
 
 		pthread_mutex_lock(&s->lock);
@@ -247,8 +240,8 @@ static void *scan_loop(void *ctx)
 		pthread_mutex_unlock(&s->lock);
 		for (size_t i = 0; i < nr; i++)
 			fileset_scan_look(s, devices[i]);
-		pause_ns = (now_ns() - begin_ns) * COST_RATIO;
-		next_ns = now_ns() + (pause_ns > PERIOD_NS ? pause_ns : PERIOD_NS);
+		pause_ns = (clock_monotonic_ns() - begin_ns) * COST_RATIO;
+		next_ns = clock_monotonic_ns() + (pause_ns > PERIOD_NS ? pause_ns : PERIOD_NS);
 	}
 	return NULL;
 }

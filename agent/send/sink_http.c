@@ -18,6 +18,7 @@
 #include "agent/send/sink.h"
 #include "agent/spool/spool.h"
 #include "agent/spool/spool_ledger.h"
+#include "base/clock.h"
 #include "base/thread.h"
 #include "agent/send/upload.h"
 
@@ -50,24 +51,17 @@ struct sink {
 	unsigned int seed;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /*
  * Sleeps until the time is over or another thread wakes it. Returns true when the thread is to end.
  */
 static bool wait_or_stop(struct sink *s, double wait_s, bool wake_for_work)
 {
-	uint64_t until_ns = now_ns() + (uint64_t)(wait_s * 1e9);
+	uint64_t until_ns = clock_monotonic_ns() + (uint64_t)(wait_s * 1e9);
 	bool stop;
 
 	pthread_mutex_lock(&s->lock);
-	while (now_ns() < until_ns && !(s->stopping && now_ns() >= s->deadline_ns)) {
+	while (clock_monotonic_ns() < until_ns &&
+	       !(s->stopping && clock_monotonic_ns() >= s->deadline_ns)) {
 		uint64_t at_ns =
 			s->stopping && s->deadline_ns < until_ns ? s->deadline_ns : until_ns;
 		struct timespec at = { (time_t)(at_ns / 1000000000u), (long)(at_ns % 1000000000u) };
@@ -76,7 +70,7 @@ static bool wait_or_stop(struct sink *s, double wait_s, bool wake_for_work)
 			break;
 		pthread_cond_timedwait(&s->wake, &s->lock, &at);
 	}
-	stop = s->stopping && now_ns() >= s->deadline_ns;
+	stop = s->stopping && clock_monotonic_ns() >= s->deadline_ns;
 	pthread_mutex_unlock(&s->lock);
 	return stop;
 }
@@ -202,7 +196,7 @@ static void http_close(struct sink *s, uint64_t deadline_ns, struct sink_end *en
 		 * The thread works until the deadline; a transfer that is running then is cut off.
 		 */
 		while (pthread_tryjoin_np(s->thread, NULL)) {
-			if (now_ns() >= deadline_ns)
+			if (clock_monotonic_ns() >= deadline_ns)
 				atomic_store(&s->abort, true);
 			nanosleep(&(struct timespec){ 0, 10000000 }, NULL);
 		}
@@ -245,7 +239,7 @@ static int http_open(struct sink **out, const struct sink_config *config, struct
 		return err_set(err, ENOMEM, "no memory for the HTTP sink");
 	init_waiting(s);
 	s->log = spool.log = config->log;
-	s->seed = (unsigned int)now_ns();
+	s->seed = (unsigned int)clock_monotonic_ns();
 	s->dir = strdup(config->spool_dir);
 	ledger_init(&s->partly);
 	ret = s->dir ? upload_new(&s->upload, config->url, &config->access, &s->abort, err)

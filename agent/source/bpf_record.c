@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <time.h>
 
 #include "agent/source/bpf_record.h"
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
+#include "base/clock.h"
 
 static uint32_t request_flags_of(const struct kernel_btf *k, const struct event_request *e)
 {
@@ -63,7 +55,7 @@ static void set_times(struct request *r, const struct event_request *e)
  */
 static void set_unfinished(struct request *r, const struct event_request *e)
 {
-	r->arrival_ns = r->dispatch_ns = r->completion_ns = now_ns();
+	r->arrival_ns = r->dispatch_ns = r->completion_ns = clock_monotonic_ns();
 	r->flags |= REQUEST_NO_COMPLETION | REQUEST_NO_DISPATCH;
 	r->flags |= e->arrival_ns ? 0 : REQUEST_NO_ARRIVAL;
 }

@@ -18,11 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "agent/confine/privileges.h"
 #include "agent/source/source_blktrace_state.h"
+#include "base/clock.h"
 
 #define RING_BYTES_DEFAULT (1u << 20) /* bytes per CPU and disk */
 /* bytes of all rings together, unless the user asks for more */
@@ -30,14 +30,6 @@
 #define READ_BYTES	(64u << 10)
 /* time between looks for disks and CPUs that came or went */
 #define RESCAN_NS 5000000000ull
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /* ---- reading ---- */
 
@@ -169,7 +161,7 @@ static int disk_new(struct source *s, const struct device_info *info, struct tra
 		return ret;
 	}
 	d->is_there = true;
-	d->read_ns = now_ns();
+	d->read_ns = clock_monotonic_ns();
 	d->has_base = !s->kernel->completed(s->kernel->ctx, info->device, &d->base);
 	for (int cpu = 0; cpu < s->nr_cpus; cpu++)
 		if (d->disk.fds[cpu] >= 0)
@@ -274,7 +266,7 @@ static int source_blktrace_scan(struct source *s, bool is_first, struct err *err
 	ret = s->kernel->list(scan_one, &look);
 	if (ret >= 0 || !is_first)
 		drop_gone(s);
-	s->last_scan_ns = now_ns();
+	s->last_scan_ns = clock_monotonic_ns();
 	return ret;
 }
 
@@ -422,15 +414,15 @@ static int source_blktrace_probe(char *what, size_t what_bytes, struct err *err)
 
 static int64_t source_blktrace_poll(struct source *s, const struct source_sink *sink)
 {
-	bool is_settling = now_ns() - s->last_settle_ns > SETTLE_NS;
+	bool is_settling = clock_monotonic_ns() - s->last_settle_ns > SETTLE_NS;
 
 	s->sink = sink;
 	s->nr_polled = 0;
-	if (now_ns() - s->last_scan_ns > RESCAN_NS)
+	if (clock_monotonic_ns() - s->last_scan_ns > RESCAN_NS)
 		source_blktrace_scan(s, false, NULL);
 	if (is_settling)
 		blktrace_look_before(s);
-	s->now_ns = now_ns() - VISIBLE_NS;
+	s->now_ns = clock_monotonic_ns() - VISIBLE_NS;
 	source_blktrace_sweep(s);
 	blktrace_look_for_drops(s);
 	for (size_t i = 0; i < s->nr_disks; i++)
@@ -447,7 +439,7 @@ static int64_t source_blktrace_poll(struct source *s, const struct source_sink *
  */
 static void source_blktrace_drain(struct source *s)
 {
-	s->now_ns = now_ns();
+	s->now_ns = clock_monotonic_ns();
 	source_blktrace_sweep(s);
 	blktrace_look_for_drops(s);
 	for (size_t i = 0; i < s->nr_disks; i++) {

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "agent/guest/device.h"
@@ -23,6 +22,7 @@
 #include "agent/source/trace_cpus.h"
 #include "agent/source/tracefs.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "formats/pairing.h"
 
 /* Per CPU. Holds 100 ms of 300 000 requests per second on one CPU. */
@@ -71,14 +71,6 @@ struct source {
 	int64_t nr_polled;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static void tell_lost(void *ctx, enum loss_cause cause, uint64_t nr)
 {
 	const struct source *s = ctx;
@@ -126,7 +118,7 @@ static void on_request(void *ctx, const struct request *r, unsigned int begun_by
 	 * kept.
 	 */
 	if (out.flags & REQUEST_NO_COMPLETION) {
-		out.arrival_ns = out.dispatch_ns = out.completion_ns = now_ns();
+		out.arrival_ns = out.dispatch_ns = out.completion_ns = clock_monotonic_ns();
 		out.flags |= REQUEST_NO_DISPATCH;
 	}
 	kernel_tally_seen(&s->tally, &out);
@@ -239,7 +231,7 @@ static void unseen_settle(struct source *s, uint64_t now)
 
 static int64_t source_tracefs_poll(struct source *s, const struct source_sink *sink)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_monotonic_ns();
 	int ret;
 
 	s->sink = sink;
@@ -440,7 +432,7 @@ static int source_tracefs_open(struct source **out, const struct source_config *
 		source_free(s);
 		return ret;
 	}
-	s->look_ns = now_ns();
+	s->look_ns = clock_monotonic_ns();
 	*out = s;
 	return 0;
 }
@@ -473,10 +465,10 @@ static void source_tracefs_close(struct source *s, const struct source_sink *sin
 	s->sink = sink;
 	kernel_tally_settle(&s->tally, UINT64_MAX, tell_missing,
 			    s); /* a request that still waits is cut short */
-	losses_look(s, now_ns());
+	losses_look(s, clock_monotonic_ns());
 	tracefs_write(s->instance.fd, "tracing_on", "0");
 	if (!source_tracefs_take(s, UINT64_MAX)) {
-		s->fed_ns = now_ns();
+		s->fed_ns = clock_monotonic_ns();
 		unseen_settle(s, s->fed_ns);
 	}
 	kernel_tally_settle(&s->tally, UINT64_MAX, tell_missing, s);

@@ -10,6 +10,7 @@
 
 #include "agent/source/trace_cpus.h"
 #include "agent/source/tracefs.h"
+#include "base/array.h"
 #include "base/buf.h"
 
 #define CPUS_MAX    1024
@@ -92,15 +93,8 @@ static void trace_cpus_merge(struct trace_cpus *t, uint64_t until_ns,
 
 static struct block_event *event_room(struct cpu *c)
 {
-	if (c->nr == c->cap) {
-		size_t cap = c->cap ? 2 * c->cap : 1024;
-		struct block_event *more = realloc(c->events, cap * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		c->events = more;
-		c->cap = cap;
-	}
+	if (array_grow(&c->events, &c->cap, c->nr + 1, sizeof(*c->events)))
+		return NULL;
 	return &c->events[c->nr];
 }
 

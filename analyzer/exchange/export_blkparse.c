@@ -5,10 +5,11 @@
 
 #include "analyzer/exchange/export_formats.h"
 #include "analyzer/exchange/request_csv.h"
+#include "base/array.h"
 
 #define S_NS 1000000000u
 
-/* One line to be: its time, the order in which lines of one time come, and the request. */
+/* A line to be printed: its time, its rank among lines of the same time, and its request. */
 struct line {
 	uint64_t time_ns; /* from the first request */
 	uint64_t order;
@@ -16,7 +17,10 @@ struct line {
 	char action;
 };
 
-/* A heap of lines, earliest first: events of requests that arrived before go on between later ones. */
+/*
+ * A heap of lines, the earliest first, because events of earlier requests fall between those of
+ * later ones.
+ */
 struct lines {
 	struct line *heap; /* owned */
 	size_t nr, cap;
@@ -32,15 +36,8 @@ static int export_blkparse_push(struct lines *l, struct line line)
 {
 	size_t at = l->nr;
 
-	if (l->nr == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 256;
-		struct line *heap = realloc(l->heap, cap * sizeof(*heap));
-
-		if (!heap)
-			return -ENOMEM;
-		l->heap = heap;
-		l->cap = cap;
-	}
+	if (array_grow(&l->heap, &l->cap, l->nr + 1, sizeof(*l->heap)))
+		return -ENOMEM;
 	l->nr++;
 	line.order = l->order++;
 	for (; at && export_blkparse_before(&line, &l->heap[(at - 1) / 2]); at = (at - 1) / 2)
@@ -71,7 +68,7 @@ static struct line export_blkparse_pop(struct lines *l)
 	return first;
 }
 
-/* The letters as the kernel orders them (fill_rwbs): pre-flush, operation, FUA, A, S, M. */
+/* Writes the letters in the order of the kernel (fill_rwbs): pre-flush, operation, FUA, A, S, M. */
 static const char *letters_of(const struct request *r, char out[8])
 {
 	static const char operations[NR_OPERATIONS] = { 'R', 'W', 'D', 'W', 'N' };

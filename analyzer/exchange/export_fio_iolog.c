@@ -9,7 +9,7 @@
 #define US_NS 1000u
 
 struct iolog {
-	char **files; /* owned: those opened */
+	char **files; /* owned; the files that are open */
 	size_t nr_files;
 	uint64_t last_us;
 };
@@ -59,7 +59,7 @@ static int add_file(struct exporter *e, const char *path)
 	return 0;
 }
 
-/* fio's name of the action, or NULL where it knows none. */
+/* Returns fio's name of the action, or NULL where fio has none. */
 static const char *action_of(const struct request *r)
 {
 	switch (r->operation) {
@@ -90,7 +90,7 @@ static int iolog_request(struct exporter *e, const struct scan_request *q,
 		e->nr_left_out++;
 		return 0;
 	}
-	/* fio's clock does not go back. */
+	/* fio's clock never goes back. */
 	if (q->arrival_real_ns >= e->begin_ns && us > log->last_us)
 		log->last_us = us;
 	snprintf(path, sizeof(path), "/dev/%s", st->device_name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exporter: requests as the files of other tools. A format is one file that defines a
+ * exporter: writes requests as the files of other tools. A format is one file that defines a
  * `struct export_format`, and one line in exporter.c.
  */
 #ifndef ANALYZER_EXPORTER_H
@@ -14,19 +14,22 @@
 struct exporter {
 	const struct export_format *format;
 	FILE *out;	      /* borrowed */
-	const char *target;   /* path instead of the devices', or NULL */
-	void *state;	      /* the format's own */
+	const char *target;   /* a path to use instead of the devices' names, or NULL */
+	void *state;	      /* belongs to the format */
 	uint64_t begin_ns;    /* real time of the first request */
-	uint64_t nr_written;  /* requests */
-	uint64_t nr_left_out; /* that the format cannot hold */
-	uint64_t nr_rounded;  /* whose length is no whole sector, where the format counts sectors */
+	uint64_t nr_written;  /* number of requests */
+	uint64_t nr_left_out; /* requests that the format cannot hold */
+	/* requests whose length is not a whole sector, where the format counts sectors */
+	uint64_t nr_rounded;
 };
 
 struct export_format {
 	const char *name;
 	const char *title;
-	/* 0 or -ENOMEM. Requests come in order of arrival, but for late ones. begin() and end() may
-	 * be NULL; end() also frees. */
+	/*
+	 * Each returns 0 or -ENOMEM. Requests come in order of arrival, except late ones. begin()
+	 * and end() may be NULL; end() also frees the state.
+	 */
 	int (*begin)(struct exporter *e);
 	int (*request)(struct exporter *e, const struct scan_request *q,
 		       const struct scan_stream *st);

@@ -10,10 +10,11 @@
 #include "analyzer/exchange/import_writer.h"
 #include "analyzer/store/segment_name.h"
 
-#define HELD_MOST      65536u /* requests that one trace holds to sort them */
-#define HELD_LEAST     4096u
-#define HELD_ALL       1048576u
-#define WALL_NS	       1000000000000000000ull /* 2001-09-09: no machine was up for so long */
+#define HELD_MOST  65536u /* most requests of a trace that are held for sorting */
+#define HELD_LEAST 4096u
+#define HELD_ALL   1048576u
+/* 2001-09-09. A larger time is a time of day, because no machine has been up for so long. */
+#define WALL_NS	       1000000000000000000ull
 #define PROGRESS_EVERY 65536u
 
 struct import {
@@ -25,7 +26,7 @@ struct import {
 	struct import_source *sources;	       /* owned */
 	size_t nr_sources;
 	struct import_writer *writer;
-	char host[SEGMENT_NAME_BYTES]; /* where the trace has none */
+	char host[SEGMENT_NAME_BYTES]; /* the host where the trace names none */
 };
 
 static int no_memory(struct err *err)
@@ -40,7 +41,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* By the name of the file, so that the order of the command line does not matter. */
+/* Compares by the name of the file, so that the order of the command line does not matter. */
 static int compare_path(const void *a, const void *b)
 {
 	const char *x = *(const char *const *)a, *y = *(const char *const *)b;
@@ -49,7 +50,7 @@ static int compare_path(const void *a, const void *b)
 	return order ? order : strcmp(x, y);
 }
 
-/* The file's name up to the first point, fit to be a host's or a device's. */
+/* Makes a name of a host or device from the file's name up to its first point. */
 static void stem_of(const char *path, char out[SEGMENT_NAME_BYTES])
 {
 	const char *name = base_name(path);
@@ -63,7 +64,10 @@ static void stem_of(const char *path, char out[SEGMENT_NAME_BYTES])
 		snprintf(out, SEGMENT_NAME_BYTES, "import");
 }
 
-/* NULL in *out: none fits. A CPU that saw no event leaves an empty file of blktrace. */
+/*
+ * *out is NULL where no format fits. A CPU that saw no event leaves an empty file of blktrace,
+ * which is accepted.
+ */
 static int find_format(struct import *im, size_t i, struct err *err)
 {
 	const struct foreign_format *blktrace = foreign_format_named("blktrace");
@@ -110,7 +114,10 @@ static int open_inputs(struct import *im, struct err *err)
 	return ret;
 }
 
-/* Opens the trace that begins with input i: this file, or all of a format that merges its own. */
+/*
+ * Opens the trace that begins with input i: this file, or all files of a format that merges its
+ * own.
+ */
 static int open_trace(struct import *im, size_t i, struct err *err)
 {
 	struct import_trace *t = &im->out->traces[im->nr_sources];
@@ -163,7 +170,10 @@ static int open_traces(struct import *im, struct err *err)
 	return ret;
 }
 
-/* All on one clock: of day, or each from its own beginning, which is taken as the same. */
+/*
+ * Puts all traces on one clock: the time of day, or the time since each one's beginning, which is
+ * taken to be the same instant.
+ */
 static int set_clock(struct import *im, struct err *err)
 {
 	const struct import_source *first = NULL;
@@ -199,7 +209,7 @@ static int set_clock(struct import *im, struct err *err)
 	return 0;
 }
 
-/* Host and device of the trace's device number at, entered into the result. */
+/* Enters host and device of the trace's device number at into the result. */
 static int64_t enter_device(struct import *im, const struct import_source *s, uint32_t at)
 {
 	const struct foreign_device *d = &s->f->devices[at];
@@ -242,7 +252,10 @@ static int map_devices(struct import *im, struct import_source *s, uint32_t need
 	return 0;
 }
 
-/* The source whose next request arrived first, of equals the first; *until: where another's comes. */
+/*
+ * Returns the source whose next request arrived first (of equal ones the first); *until is the time
+ * from which another source comes first.
+ */
 static struct import_source *import_earliest(struct import *im, uint64_t *until)
 {
 	struct import_source *best = NULL;
@@ -343,7 +356,9 @@ static void import_summarize(struct import *im)
 	}
 }
 
-/* Decides whether the import may be stored: it has requests, and few enough records were skipped. */
+/*
+ * Decides whether the import may be stored: it has requests, and few enough records were skipped.
+ */
 static int import_judge(const struct import *im, struct err *err)
 {
 	const struct import_result *r = im->out;
@@ -352,7 +367,7 @@ static int import_judge(const struct import *im, struct err *err)
 	for (size_t i = 0; i < r->nr_traces && !first[0]; i++)
 		first = r->traces[i].skips.first[0];
 	if (r->nr_requests == 0 && !first[0])
-		first = r->traces[0].note; /* of the format: why no event became a request */
+		first = r->traces[0].note; /* the format's reason why no event became a request */
 	if (r->nr_requests == 0)
 		return err_set(err, EBADMSG, "%s: expected requests, there is none%s%s",
 			       r->traces[0].path, first[0] ? ": " : "", first);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * import: traces that others recorded become segments of a store.
+ * import: turns traces that other tools recorded into segments of a store.
  *
- * All files given are of one recording: they are merged by time of arrival, of equal times in the
- * order of the files' names, so that the order of the command line does not matter. Hosts that a
- * trace names become hosts of the store; without one it is options.host, or the stem of the first
- * file. A segment's clock (CLOCK_MONOTONIC) is the trace's own.
+ * All given files belong to one recording. They are merged by time of arrival, and at equal times
+ * in the order of the files' names, so that the order of the command line does not matter. Hosts
+ * that a trace names become hosts of the store; otherwise the host is options.host or the stem of
+ * the first file's name. The clock of a segment (CLOCK_MONOTONIC) is that of the trace.
  *
- * The stream is named (boot id) by a hash of its first segment's requests: the same input again
- * makes the same bytes under the same names, and is stored once. Nothing is stored unless all is.
+ * The stream gets its name (boot id) from a hash of the requests in its first segment: the same
+ * input makes the same bytes under the same names again, and is stored once. Either everything is
+ * stored or nothing.
  */
 #ifndef ANALYZER_IMPORT_H
 #define ANALYZER_IMPORT_H
@@ -22,37 +23,39 @@
 #include "formats/foreign/foreign.h"
 #include "formats/segment/segment.h"
 
-/* Share of records that may make no sense. */
+/* Largest share of records that may make no sense. */
 #define IMPORT_SKIPPED_MAX 0.01
 
 struct import_options {
 	const char *const *paths; /* "-": standard input */
 	size_t nr_paths;
-	const struct foreign_format *format; /* NULL: detect */
+	const struct foreign_format *format; /* NULL: the format is detected */
 	struct foreign_options foreign;
-	uint64_t begin_real_ns; /* of the first request of a trace without wall clock; 0: none */
+	/* time of the first request of a trace without a time of day; 0: none */
+	uint64_t begin_real_ns;
 	bool lenient;
-	void (*progress)(void *ctx, uint64_t done_bytes, uint64_t total_bytes); /* or NULL */
+	void (*progress)(void *ctx, uint64_t done_bytes, uint64_t total_bytes); /* may be NULL */
 	void *ctx;
 };
 
-/* What one trace (a file, or files that are one trace) gave. */
+/* The result of one trace, which is a file, or several files that form one trace. */
 struct import_trace {
-	char path[256]; /* of the first file */
+	char path[256]; /* path of the first file */
 	size_t nr_files;
 	const struct foreign_format *format;
 	uint64_t nr_requests, nr_late, nr_unaligned;
-	uint64_t nr_untimed;	/* requests without a response time */
-	uint64_t nr_zero_times; /* of them, with one of 0 s in a trace that has no other */
+	uint64_t nr_untimed; /* requests without a response time */
+	/* the part of them that have 0 s in a trace where no request has more */
+	uint64_t nr_zero_times;
 	struct foreign_skips skips;
-	char note[FOREIGN_REASON_BYTES]; /* for a person, or "" */
+	char note[FOREIGN_REASON_BYTES]; /* a note for a person, or "" */
 };
 
 struct import_device {
 	char name[SEGMENT_NAME_BYTES];
-	uint32_t number, host; /* index of the host */
+	uint32_t number, host; /* host is the index of the host */
 	uint64_t requests[NR_OPERATIONS];
-	uint64_t nr_timed; /* with a response time */
+	uint64_t nr_timed; /* requests with a response time */
 };
 
 struct import_host {
@@ -60,7 +63,8 @@ struct import_host {
 	char boot_id[SEGMENT_NAME_BYTES];
 	uint64_t nr_requests;
 	uint64_t begin_real_ns, end_real_ns;
-	uint64_t resolution_ns; /* the largest step that all arrivals are multiples of; 0 unknown */
+	/* the largest step of which all arrivals are multiples; 0: unknown */
+	uint64_t resolution_ns;
 };
 
 struct import_result {
@@ -76,8 +80,9 @@ struct import_result {
 };
 
 /*
- * 0, with *out to be released; -EINVAL, -EBADMSG: not a trace, another format, or more skipped than
- * IMPORT_SKIPPED_MAX (out is filled all the same); -ENOENT, -EIO, -ENOSPC, -EEXIST, -ENOMEM.
+ * Returns 0 with *out to be released; -EINVAL or -EBADMSG: not a trace, another format, or more
+ * records skipped than IMPORT_SKIPPED_MAX allows (out is filled even so); -ENOENT, -EIO, -ENOSPC,
+ * -EEXIST or -ENOMEM.
  */
 int import_run(const struct import_options *options, const char *dir, struct import_result *out,
 	       struct err *err);

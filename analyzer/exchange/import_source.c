@@ -34,7 +34,10 @@ static int compare_place(const void *a, const void *b)
 	return x->at < y->at ? -1 : 1;
 }
 
-/* By arrival, equals as they came. Most traces are in order: nothing is done then. */
+/*
+ * Sorts by arrival; equal arrivals keep their order. Most traces are in order, and then nothing is
+ * done.
+ */
 static int sort_held(struct import_source *s)
 {
 	struct place *places;

@@ -11,13 +11,14 @@
 
 #include "analyzer/store/ingest.h"
 #include "analyzer/store/store.h"
+#include "base/array.h"
 
 static int import_stage_fail(const struct import_stage *g, int code, struct err *err)
 {
 	return err_set(err, code, "%s: %s", g->dir, strerror(code));
 }
 
-/* Where the file system has no files without a name, one is made and its name removed. */
+/* On a file system without unnamed files, a file is made and its name is removed. */
 static int open_unnamed(const char *dir)
 {
 	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -61,17 +62,8 @@ void import_stage_release(struct import_stage *g)
 
 static int add_item(struct import_stage *g, uint64_t len)
 {
-	struct staged *items;
-	size_t cap;
-
-	if (g->nr == g->cap) {
-		cap = g->cap ? 2 * g->cap : 64;
-		items = realloc(g->items, cap * sizeof(*items));
-		if (!items)
-			return -ENOMEM;
-		g->items = items;
-		g->cap = cap;
-	}
+	if (array_grow(&g->items, &g->cap, g->nr + 1, sizeof(*g->items)))
+		return -ENOMEM;
 	g->items[g->nr++] = (struct staged){ g->bytes, len };
 	g->bytes += len;
 	return 0;
@@ -112,7 +104,7 @@ static int read_item(struct import_stage *g, size_t i, struct buf *b, struct err
 	return 0;
 }
 
-/* The store may hold each of them, or nothing under its name. */
+/* Checks that the store has each of the segments, or nothing under its name. */
 static int look_ahead(struct import_stage *g, struct store *store, struct buf *b, struct err *err)
 {
 	for (size_t i = 0; i < g->nr; i++) {
@@ -171,7 +163,7 @@ static int put_all(struct import_stage *g, struct store *store, struct buf *b,
 			out->nr_repeated++;
 		}
 	}
-	ingest_free(ingest); /* or its journal would bring back what is taken out */
+	ingest_free(ingest); /* otherwise its journal would restore what is removed here */
 	if (ret < 0 && names)
 		take_out(store, names, out->nr_stored);
 	free(names);

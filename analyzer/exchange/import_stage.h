@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * import_stage: finished segments that wait, in a file without a name inside the store's folder,
- * until the whole import is known to be good; then all go into the store, or none.
+ * import_stage: holds finished segments in a file without a name inside the store's folder until
+ * the whole import is known to be valid. Then either all go into the store or none.
  */
 #ifndef ANALYZER_IMPORT_STAGE_H
 #define ANALYZER_IMPORT_STAGE_H
@@ -14,8 +14,8 @@
 #include "base/err.h"
 
 struct import_stage {
-	char *dir; /* owned: the store's folder */
-	bool made; /* by us: removed again where nothing is stored */
+	char *dir; /* owned; the store's folder */
+	bool made; /* the folder was made here, and is removed again where nothing is stored */
 	int fd;
 	uint64_t bytes;
 	struct staged {
@@ -25,17 +25,17 @@ struct import_stage {
 };
 
 struct import_stored {
-	uint64_t nr_stored, nr_repeated; /* segments; repeated: they were there already */
+	uint64_t nr_stored, nr_repeated; /* in segments; repeated ones existed before */
 	uint64_t stored_bytes;
 };
 
-/* Makes dir where it is missing. 0, -errno. */
+/* Makes dir where it is missing. Returns 0 or -errno. */
 int import_stage_init(struct import_stage *g, const char *dir, struct err *err);
-/* Takes a copy. 0, -ENOSPC, -EIO, -ENOMEM. */
+/* Adds a copy of the segment. Returns 0, -ENOSPC, -EIO or -ENOMEM. */
 int import_stage_add(struct import_stage *g, const struct buf *segment, struct err *err);
 /*
- * Stores them. -EEXIST where the store holds something else under one of their names, before
- * anything is stored; on any failure what was stored is taken out again.
+ * Stores all segments. Returns -EEXIST, before anything is stored, where the store has other
+ * content under one of their names. On any failure, segments that were stored are removed again.
  */
 int import_stage_commit(struct import_stage *g, struct import_stored *out, struct err *err);
 void import_stage_release(struct import_stage *g);

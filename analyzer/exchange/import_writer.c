@@ -11,15 +11,15 @@
 
 /* One host: the segment that is being filled, and what names its stream. */
 struct stream {
-	struct request *held; /* owned: of the segment */
+	struct request *held; /* owned; the requests of the segment */
 	size_t nr, cap;
-	uint32_t *devices; /* owned: indexes of those in the segment, SEGMENT_MAX_DEVICES */
+	uint32_t *devices; /* owned; indexes of the devices in the segment, SEGMENT_MAX_DEVICES */
 	uint32_t nr_devices;
 	uint64_t sequence, epoch;
-	uint64_t begin_ns; /* of the segment, in the trace's time */
+	uint64_t begin_ns; /* begin of the segment, in the trace's time */
 	uint64_t last_ns;  /* latest arrival */
 	uint64_t end_ns;   /* latest completion */
-	uint64_t first_ns; /* of the stream */
+	uint64_t first_ns; /* first time of the stream */
 	uint64_t nr_lost;
 	const char *format;
 };
@@ -28,8 +28,9 @@ struct import_writer {
 	struct import_stage *stage;
 	struct import_result *result;
 	struct segment_writer *segment;
-	struct stream *streams; /* owned, by host */
-	uint64_t *met;		/* owned, by device: sequence + 1 of the segment that names it */
+	struct stream *streams; /* owned; one per host */
+	/* owned; by device: sequence + 1 of the segment that last named it */
+	uint64_t *met;
 	size_t cap_devices;
 	int64_t offset_ns;
 	struct buf bytes;
@@ -158,7 +159,10 @@ int64_t import_writer_device(struct import_writer *w, uint32_t host, const char 
 	return (int64_t)r->nr_devices++;
 }
 
-/* The content of the first segment names the stream, whatever machine or library writes it. */
+/*
+ * The content of the first segment determines the name of the stream, so the name does not depend
+ * on the machine or on a library.
+ */
 static void name_stream(struct import_host *host, const struct import_writer *w,
 			const struct stream *st)
 {
@@ -199,7 +203,9 @@ static struct clock_anchor import_writer_anchor(const struct import_writer *w, u
 	return (struct clock_anchor){ ns, ns, ns + (uint64_t)w->offset_ns };
 }
 
-/* The devices of the segment by number, so that their order does not depend on the requests'. */
+/*
+ * Orders the devices of the segment by number, so that their order does not depend on the requests.
+ */
 static int compare_device(const void *a, const void *b)
 {
 	const struct segment_device *x = a, *y = b;
@@ -237,7 +243,7 @@ static int add_held(struct import_writer *w, const struct stream *st, struct err
 	return 0;
 }
 
-/* Codes the segment and stages it. end_ns: to where it watched. */
+/* Encodes the segment and stages it. end_ns is the end of its watched interval. */
 static int write_segment(struct import_writer *w, uint32_t at, uint64_t end_ns,
 			 const struct ledger *ledger, struct err *err)
 {

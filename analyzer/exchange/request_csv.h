@@ -9,15 +9,15 @@
 
 #include "analyzer/store/scan.h"
 
-/* Which of its stages are known. */
+/* Return which stages of the request are known. */
 bool request_queue_known(const struct request *r);
 bool request_device_known(const struct request *r);
 bool request_total_known(const struct request *r);
 
-/* Its name, or "unknown". */
+/* Returns the name of its operation, or "unknown". */
 const char *request_operation_text(const struct request *r);
 
-/* A duration in seconds with all of its nanoseconds, or what stands for unknown. */
+/* Prints a duration in seconds with all its nanoseconds, or the text unknown. */
 const char *request_csv_seconds(char out[32], bool known, uint64_t ns, const char *unknown);
 
 void request_csv_head(FILE *out);

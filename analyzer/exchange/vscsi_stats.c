@@ -13,7 +13,7 @@
 
 #define HEAD "Histogram: "
 
-/* The histograms that the profile takes something of, by their titles. */
+/* The histograms that the profile uses, by their titles. */
 enum kind {
 	LENGTH_READ,
 	LENGTH_WRITE,
@@ -41,16 +41,16 @@ struct moments_of {
 struct disk {
 	uint64_t group, handle;
 	struct moments_of kind[NR_KINDS];
-	json_t *detail; /* owned: by title */
+	json_t *detail; /* owned; by title */
 };
 
 struct reading {
 	struct foreign_input *in;
 	struct disk *disks; /* owned */
 	size_t nr;
-	struct disk *disk; /* of the histogram being read */
+	struct disk *disk; /* disk of the histogram being read */
 	json_t *histogram; /* borrowed from its detail */
-	int kind;	   /* -1: only in the detail */
+	int kind;	   /* -1: the histogram goes only into the detail */
 };
 
 bool vscsi_stats_is(struct foreign_input *in)
@@ -68,7 +68,10 @@ static int vscsi_stats_expected(const struct reading *r, const char *what, struc
 		       foreign_input_line_number(r->in), what);
 }
 
-/* The number behind a word that ends so: ",virtual machine worldGroupID,4060" or "... : 4060". */
+/*
+ * Finds the number after a word at the end of a text: ",virtual machine worldGroupID,4060" or "...
+ * : 4060".
+ */
 static bool number_after(struct text line, const char *word, uint64_t *out)
 {
 	const char *at = memmem(line.at, text_len(line), word, strlen(word));
@@ -125,10 +128,10 @@ static int begin_histogram(struct reading *r, struct text line, struct err *err)
 	return 0;
 }
 
-/* "mean,5332" */
+/* Takes a line such as "mean,5332". */
 static int take_summary(struct reading *r, struct text name, struct text value, struct err *err)
 {
-	bool negative = text_len(value) && *value.at == '-'; /* distances */
+	bool negative = text_len(value) && *value.at == '-'; /* distances may be negative */
 	struct moments_of *m = r->kind < 0 ? NULL : &r->disk->kind[r->kind];
 	struct text digits = text_make(value.at + negative, text_len(value) - negative);
 	char key[8];
@@ -148,7 +151,7 @@ static int take_summary(struct reading *r, struct text name, struct text value, 
 	return 0;
 }
 
-/* "608,4096"; the last bucket is open: "0,> 524288" */
+/* Takes a line such as "608,4096". The last bucket is open: "0,> 524288". */
 static int take_bucket(struct reading *r, struct text count, struct text limit, struct err *err)
 {
 	bool open = text_len(limit) && *limit.at == '>';
@@ -202,7 +205,8 @@ static void fill_direction(const struct disk *d, enum kind length, enum kind lat
 	p->requests[operation] = (uint64_t)d->kind[length].count;
 	p->bytes[operation] = (uint64_t)(d->kind[length].count * d->kind[length].mean);
 	out->size_mean_bytes = mean_of(d, length);
-	out->other_sizes = (uint64_t)d->kind[length].count; /* its buckets are no exact sizes */
+	/* the buckets do not give exact sizes */
+	out->other_sizes = (uint64_t)d->kind[length].count;
 	out->response.total_mean_s = mean_of(d, latency) * 1e-6;
 }
 

@@ -28,7 +28,10 @@ out:
 	return ret;
 }
 
-/* Whether all other segments of the store can be written without this one, which is noted. */
+/*
+ * Returns whether all other segments of the store can be written without this one; it is then noted
+ * as damaged.
+ */
 static bool leave_out(const struct store *store, const struct scan_piece *p, int status,
 		      struct err *err)
 {

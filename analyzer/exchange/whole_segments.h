@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * whole_segments: the segments of a store or of files as they are, for a trace that is handed on as
- * one file (`export --format segments`), hidden (`redact`) or taken in (`import`).
+ * whole_segments: the segments of a store or of files, unchanged, for a trace that is passed on as
+ * one file (`export --format segments`), pseudonymized (`redact`) or taken in (`import`).
  */
 #ifndef ANALYZER_WHOLE_SEGMENTS_H
 #define ANALYZER_WHOLE_SEGMENTS_H
@@ -16,12 +16,13 @@
 
 struct redactor;
 
-/* Where they come from: one of the two. */
+/* Where the segments come from: exactly one of the two. */
 struct whole_segments {
-	const char *store; /* a store's folder, or NULL */
+	const char *store; /* folder of a store, or NULL */
 	const char *const *paths;
 	size_t nr_paths;
-	const struct scan_filter *filter; /* of it hosts and times count: a segment is taken or not */
+	/* for a store, only its hosts and times are used; a segment is taken whole or not at all */
+	const struct scan_filter *filter;
 };
 
 struct whole_segments_counts {
@@ -29,18 +30,21 @@ struct whole_segments_counts {
 };
 
 /*
- * Visits them by host, boot id, epoch and sequence, each once. visit() returns 0, or -errno with
- * a line in err, which ends it. 0, -ENOENT, -EBADMSG, -EINVAL, -EIO, -ENOMEM, or what visit() said.
+ * Visits the segments by host, boot id, epoch and sequence, each once. visit() returns 0, or -errno
+ * with a line in err, which ends the walk. Returns 0, -ENOENT, -EBADMSG, -EINVAL, -EIO, -ENOMEM, or
+ * the result of visit().
  */
 int whole_segments_each(const struct whole_segments *from,
 			int (*visit)(void *ctx, const struct buf *segment, struct err *err),
 			void *ctx, struct whole_segments_counts *counts, struct err *err);
 
-/* Writes them one after the other, through r where it is not NULL. */
+/* Writes them one after the other, redacted by r where r is not NULL. */
 int whole_segments_write(const struct whole_segments *from, struct redactor *r, FILE *out,
 			 struct whole_segments_counts *counts, struct err *err);
-/* The same to a file, by way of one beside it of mode 0600: what is at path is whole or what it was.
- * -ENODATA where there is no segment to write. */
+/*
+ * Does the same to a file, through a temporary file beside it with mode 0600: the file at path is
+ * either complete or unchanged. Returns -ENODATA where there is no segment to write.
+ */
 int whole_segments_write_file(const struct whole_segments *from, struct redactor *r,
 			      const char *path, struct whole_segments_counts *counts,
 			      struct err *err);

@@ -19,7 +19,7 @@ struct pass {
 	struct err *err;
 };
 
-/* Above all of the stream's. */
+/* Returns a generation above all generations of the stream. */
 static uint64_t next_generation(const struct retain_plan *p, const struct segment_name *stream)
 {
 	uint64_t highest = 0;
@@ -56,7 +56,7 @@ static int make_step(struct pass *s, struct retain_step *step, struct summary_fi
 	return ret;
 }
 
-/* One new summary in place of those from `from` on, and of the segments. */
+/* Writes one new summary in place of the segments and of the summaries from `from` on. */
 static int run_step(struct pass *s, struct retain_step *step, size_t from)
 {
 	struct summary_file *files = calloc(step->nr_summaries + 1, sizeof(*files));
@@ -66,7 +66,7 @@ static int run_step(struct pass *s, struct retain_step *step, size_t from)
 	return ret;
 }
 
-/* Summaries of the group's stream that are to be one with it. */
+/* Summaries of the group's stream that the new summary will contain. */
 struct span {
 	size_t from, nr;
 	uint64_t nr_segments;
@@ -77,7 +77,10 @@ static bool retain_touch(uint64_t begin_a, uint64_t end_a, uint64_t begin_b, uin
 	return begin_a <= end_b + RETAIN_TOUCH_NS && begin_b <= end_a + RETAIN_TOUCH_NS;
 }
 
-/* A neighbour of the same window without a gap between, if there is room. */
+/*
+ * Returns whether a neighbouring summary of the same window, without a gap between, fits into the
+ * new one.
+ */
 static bool retain_joins(const struct retain_plan *p, size_t at, const struct span *span)
 {
 	const struct plan_summary *n = &p->summaries[at];
@@ -90,7 +93,9 @@ static bool retain_joins(const struct retain_plan *p, size_t at, const struct sp
 	       span->nr_segments + n->nr_segments <= SUMMARY_MAX_MEMBERS;
 }
 
-/* Ranges of sequences never overlap: those that the group's does must join. */
+/*
+ * Ranges of sequences must not overlap, so summaries that the group's range touches must be joined.
+ */
 static struct span find_span(const struct retain_plan *p)
 {
 	const struct segment_name *last = &p->group[p->nr_group - 1];
@@ -118,7 +123,7 @@ static struct span find_span(const struct retain_plan *p)
 	return span;
 }
 
-/* The same, noted in the store meanwhile: it reads what senders wrote. */
+/* Does the same while the step is noted in the store, because it reads data that senders wrote. */
 static int run_marked(struct pass *s, struct retain_step *step, size_t from)
 {
 	int ret = retain_mark_set(&s->plan.mark, step->segments, step->nr_segments, s->err);
@@ -144,7 +149,7 @@ static int summarize_group(struct pass *s)
 	return run_marked(s, &step, span.from);
 }
 
-/* The profiles of one go; of neighbours without any one file is left. */
+/* Drops the profiles of one summary; of neighbours without profiles one file is left. */
 static int drop_one(struct pass *s, size_t *at)
 {
 	const struct retain_plan *p = &s->plan;
@@ -168,8 +173,9 @@ static bool is_stopped(const struct pass *s)
 }
 
 /*
- * A step that failed changed nothing: its segments stay, the pass goes on with the others, and the first
- * failure is what it ends with. One sender's segments cannot keep the requests of all others in the store.
+ * A failed step changes nothing: its segments stay, the pass continues with the others, and its
+ * result is the first failure. So the segments of one sender cannot keep the requests of all others
+ * in the store.
  */
 static int pass_summarize(struct pass *s, int *failure)
 {
@@ -210,7 +216,7 @@ static int run_pass(struct pass *s)
 	return ret < 0 ? ret : failure;
 }
 
-/* One pass at a time, whichever process makes it. */
+/* Only one pass may run at a time, in whatever process. */
 static int retain_lock(const struct store *store, int *fd, struct err *err)
 {
 	*fd = openat(store_dir_fd(store), "segments", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -12,9 +12,9 @@
 #include "analyzer/store/store_aside.h"
 
 #define MARK_MAX_BYTES 512
-#define MARK_NR_DEATHS 2 /* one may be somebody's kill */
+#define MARK_NR_DEATHS 2 /* a single death may have been a kill by somebody */
 
-/* HOST BOOT_ID EPOCH FIRST LAST NUMBER DEATHS. A mark that cannot be read says nothing. */
+/* Parses HOST BOOT_ID EPOCH FIRST LAST NUMBER DEATHS. A mark that cannot be read is ignored. */
 static bool mark_parse(struct retain_mark *m, const char *text)
 {
 	int end = 0;
@@ -75,7 +75,10 @@ int retain_mark_set(struct retain_mark *m, const struct segment_name *segments, 
 	ret = fd < 0 ? -errno : write_whole(fd, text, (size_t)len);
 	if (fd >= 0)
 		close(fd);
-	/* Not synced: a process that ends leaves what it wrote, and a power cut accuses nobody. */
+	/*
+	 * The mark is not synced: a process that dies leaves what it wrote, and a power cut must
+	 * not accuse any segment.
+	 */
 	return ret == 0 ? 0
 			: err_set(err, -ret, "%s/" RETAIN_MARK ": %s", store_dir(m->store),
 				  strerror(-ret));

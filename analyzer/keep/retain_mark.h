@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * retain_mark: what retention is working on, noted in the store, so that segments that end the
- * process (by memory, by a defect) do not end it at each start again.
+ * retain_mark: notes in the store what retention is working on, so that segments which end the
+ * process (by their use of memory or by a defect) do not end it again at each start.
  *
- * Before a step the file retention.mark names the segments of the step; after the step it goes. A mark
- * that is there at a start is of a step that ended the process. Its segments are then taken one by one.
- * A segment with which the process ended twice, the second time alone, is set aside: its path is added to the file
- * retention.aside, and retention leaves it as it is. It stays in the store, readers read it, `blkcast ls`
- * and `blkcast check` name it. Whoever takes its line out of the file has it tried again.
+ * Before a step, the file retention.mark names the segments of the step; after the step it is
+ * removed. A mark that exists at a start belongs to a step that ended the process. Its segments are
+ * then processed one by one. A segment with which the process ended twice, the second time alone,
+ * is set aside: its path is added to the file retention.aside, and retention no longer touches it.
+ * It stays in the store, where readers read it and `blkcast ls` and `blkcast check` name it.
+ * Removing its line from the file makes retention try it again.
  */
 #ifndef ANALYZER_RETAIN_MARK_H
 #define ANALYZER_RETAIN_MARK_H
@@ -22,16 +23,25 @@
 
 struct retain_mark {
 	const struct store *store;
-	bool is_found; /* a step ended the process: the rest says which */
+	bool is_found; /* a step ended the process; the other members say which */
 	struct segment_name first;
 	uint64_t last_sequence, nr_segments, nr_deaths;
 };
 
-/* Reads what an earlier process left; sets the segment aside where that is due. 0, -EIO, ... */
+/*
+ * Reads what an earlier process left, and sets the segment aside where that is due. Returns 0,
+ * -EIO, ...
+ */
 int retain_mark_open(struct retain_mark *m, const struct store *store, struct err *err);
-/* Whether the segment was part of the step that ended the process: it is to be taken alone. */
+/*
+ * Returns whether the segment was part of the step that ended the process, so that it must be
+ * processed alone.
+ */
 bool retain_mark_suspects(const struct retain_mark *m, const struct segment_name *n);
-/* Before a step of nr segments of one stream, by sequence; and after it, however it ended. */
+/*
+ * To be called before a step of nr segments of one stream, in the order of sequences, and after it,
+ * however it ended.
+ */
 int retain_mark_set(struct retain_mark *m, const struct segment_name *segments, size_t nr,
 		    struct err *err);
 void retain_mark_clear(struct retain_mark *m);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/store/store_aside.h"
+#include "base/array.h"
 
 static struct plan_summary plan_summary_of(const struct segment_facts *f)
 {
@@ -22,17 +23,8 @@ static struct plan_summary plan_summary_of(const struct segment_facts *f)
 
 static int make_room(struct retain_plan *p)
 {
-	size_t cap = p->cap_summaries ? 2 * p->cap_summaries : 64;
-	struct plan_summary *more;
-
-	if (p->nr_summaries < p->cap_summaries)
-		return 0;
-	more = realloc(p->summaries, cap * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	p->summaries = more;
-	p->cap_summaries = cap;
-	return 0;
+	return array_grow(&p->summaries, &p->cap_summaries, p->nr_summaries + 1,
+			  sizeof(*p->summaries));
 }
 
 static int add_summary(void *ctx, const struct segment_facts *f)
@@ -111,8 +103,10 @@ void retain_plan_release(struct retain_plan *p)
 	*p = (struct retain_plan){ .store = NULL };
 }
 
-/* By the sender's clock, but never by one that is ahead of the receipt: what claims to be of the
- * future would stay for ever. */
+/*
+ * The sender's clock decides, but not where it is ahead of the time of receipt: a segment that
+ * claims to be of the future would otherwise stay for ever.
+ */
 static bool is_due(const struct retain_plan *p, const struct segment_facts *f, uint64_t window)
 {
 	uint64_t end = f->end.realtime_ns,
@@ -155,7 +149,7 @@ static int add_due(void *ctx, const struct segment_facts *f)
 
 	if (due && is_aside(p, &f->name)) {
 		due = false;
-		p->nr_aside += p->nr_group == 0; /* else it is visited again */
+		p->nr_aside += p->nr_group == 0; /* otherwise it is visited again */
 	}
 	if (p->nr_group && retain_mark_suspects(&p->mark, &f->name))
 		return GROUP_IS_WHOLE;

@@ -8,7 +8,10 @@
 #include "analyzer/characterize/counted.h"
 #include "analyzer/characterize/replay.h"
 
-/* Estimators take some hundreds of KiB for each device: a host of many devices is read several times. */
+/*
+ * The estimators take some hundred KiB per device, so a host with many devices is read several
+ * times.
+ */
 #define RETAIN_DEVICES 64
 
 struct taker {
@@ -16,7 +19,10 @@ struct taker {
 	const atomic_bool *stop;
 };
 
-/* All that the segments say was lost of it, or of nobody knows what: nothing is cut at the ends. */
+/*
+ * Returns all losses that the segments report for the device or for an unknown device; nothing is
+ * cut at the ends.
+ */
 static uint64_t lost_of(const struct ledger *ledger, const char *device)
 {
 	unsigned int major = 0, minor = 0;
@@ -49,7 +55,7 @@ static int look_at_stop(void *ctx, struct scan *scan, const struct scan_request 
 	return t->stop && atomic_load(t->stop) ? -ECANCELED : 0;
 }
 
-/* The profiles of the requests of a range of devices. */
+/* Makes the profiles of the requests of a range of devices. */
 static int profile_range(struct taker *t, const char *const *paths, size_t nr,
 			 const struct scan_filter *range, const struct scan_hooks *hooks,
 			 struct scan **scan, struct err *err)
@@ -69,7 +75,7 @@ static int compare_numbers(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Numbers of the devices of the summary, ascending; NULL without memory. */
+/* Returns the numbers of the summary's devices, ascending, or NULL where memory is short. */
 static uint32_t *device_numbers(const struct summary *s)
 {
 	uint32_t *numbers = calloc(s->nr_devices + 1, sizeof(*numbers));
@@ -93,7 +99,7 @@ int retain_profiles(struct summary *s, const char *const *paths, size_t nr, cons
 	int ret = numbers ? counted_new(&counted, &all, 0) : -ENOMEM;
 	struct scan_hooks hooks = { .profile = counted_take, .ctx = counted };
 
-	/* What was only counted comes with the first range: it has no requests. */
+	/* Profiles from counters come with the first range, because they have no requests. */
 	while (ret == 0 && (at == 0 || at < s->nr_devices)) {
 		size_t end =
 			at + RETAIN_DEVICES < s->nr_devices ? at + RETAIN_DEVICES : s->nr_devices;
@@ -102,7 +108,7 @@ int retain_profiles(struct summary *s, const char *const *paths, size_t nr, cons
 
 		if (end < s->nr_devices)
 			range.last_device = numbers[end - 1];
-		/* Its end is below where it begins where the same number was in the one before. */
+		/* The range is empty where the same number was already in the range before. */
 		if (at == 0 || numbers[end - 1] > numbers[at - 1])
 			ret = profile_range(&t, paths, nr, &range, at ? NULL : &hooks, &scan, err);
 		if (ret == 0 && at == 0)

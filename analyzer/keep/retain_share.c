@@ -12,7 +12,10 @@ void retain_share_release(struct retain_share *s)
 	*s = (struct retain_share){ 0 };
 }
 
-/* Room for one more, at powers of two; NULL without memory. */
+/*
+ * Makes room for one more entry whenever the number is a power of two. Returns NULL where memory is
+ * short.
+ */
 static void *share_grow(void *all, size_t nr, size_t size)
 {
 	return nr & (nr - 1) ? all : realloc(all, (nr ? 2 * nr : 1) * size);
@@ -54,12 +57,12 @@ static int compare_bytes(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The bytes that a host may have so that all together keep within the limit. */
+/* Returns the bytes that each host may have so that all together keep within the limit. */
 static uint64_t share_of_each(const struct retain_share *s, uint64_t limit)
 {
 	uint64_t *bytes = calloc(s->nr_hosts + 1, sizeof(*bytes)), left = limit;
 
-	if (!bytes) /* less than it could be, and within the limit */
+	if (!bytes) /* less than possible, but within the limit */
 		return limit / s->nr_hosts;
 	for (size_t i = 0; i < s->nr_hosts; i++)
 		bytes[i] = s->hosts[i].bytes;

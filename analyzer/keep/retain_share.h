@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * retain_share: what must go so that a store keeps within a size, host by host.
+ * retain_share: decides what must be removed from each host so that a store keeps within a size.
  *
- * Every host may have the same number of bytes; what one does not use is shared among the others.
- * Only hosts above their share lose anything, each its own oldest. So no host can push out what
- * another has sent, whatever it sends and whatever its clock says.
+ * Every host may have the same number of bytes, and what one host does not use is shared among the
+ * others. Only hosts above their share lose data, each its own oldest data. So no host can displace
+ * what another has sent, whatever it sends and whatever its clock says.
  */
 #ifndef ANALYZER_RETAIN_SHARE_H
 #define ANALYZER_RETAIN_SHARE_H
@@ -14,11 +14,11 @@
 
 #include "formats/segment/segment.h"
 
-/* Everything of the host up to and including this instant must go; 0: nothing. */
+/* Everything of the host up to and including this instant must be removed; 0: nothing. */
 struct share_host {
 	char host[SEGMENT_NAME_BYTES];
 	uint64_t until_ns;
-	uint64_t bytes;	 /* that it has */
+	uint64_t bytes;	 /* bytes that it has */
 	size_t from, nr; /* its items */
 };
 
@@ -26,7 +26,7 @@ struct share_item {
 	uint64_t at_ns, bytes;
 };
 
-/* A zeroed one is empty. */
+/* A zeroed struct is empty. */
 struct retain_share {
 	struct share_host *hosts; /* owned; by name */
 	size_t nr_hosts;
@@ -35,11 +35,17 @@ struct retain_share {
 };
 
 void retain_share_release(struct retain_share *s);
-/* Adds a file; hosts come one after the other, each with all its files, by name. 0, -ENOMEM. */
+/*
+ * Adds a file. Hosts come one after the other, ordered by name, each with all its files. Returns 0
+ * or -ENOMEM.
+ */
 int retain_share_add(struct retain_share *s, const char *host, uint64_t at_ns, uint64_t bytes);
-/* After all were added: sets until_ns of each host so that what stays is at most limit bytes. */
+/*
+ * To be called after all files were added: sets until_ns of each host so that at most limit bytes
+ * remain.
+ */
 void retain_share_limit(struct retain_share *s, uint64_t limit);
-/* Of the host, 0 where there is none of that name. */
+/* Returns the instant of the host, or 0 where there is none of that name. */
 uint64_t retain_share_until(const struct retain_share *s, const char *host);
 
 #endif

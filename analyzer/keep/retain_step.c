@@ -12,13 +12,13 @@
 #include "analyzer/keep/retain_profiles.h"
 #include "analyzer/store/segment_place.h"
 
-/* What is being made. */
+/* The summary that is being made. */
 struct work {
 	const struct retain_step *step;
-	struct summary fresh;	    /* of the segments */
-	struct segment_name *names; /* owned; those that are sound */
-	char **paths;		    /* owned, with each */
-	struct summary all;	    /* what is written */
+	struct summary fresh;	    /* summary of the segments */
+	struct segment_name *names; /* owned; the valid ones */
+	char **paths;		    /* owned; each string too */
+	struct summary all;	    /* what will be written */
 	uint64_t nr_damaged;
 	uint64_t nr_dropped; /* requests that the earlier summaries had dropped */
 	struct buf data;
@@ -106,7 +106,7 @@ static int take_facts(struct work *w, const struct segment_facts *f)
 	return ret;
 }
 
-/* One segment, to its last request. A damaged one stays where it is, for `blkcast check`. */
+/* Reads one segment to its last request. A damaged one stays where it is, for `blkcast check`. */
 static int take_segment(struct work *w, const struct segment_name *n, struct err *err)
 {
 	const struct store *store = w->step->store;
@@ -118,7 +118,7 @@ static int take_segment(struct work *w, const struct segment_name *n, struct err
 
 	segment_name_path(n, path);
 	ret = store_read(store, path, &w->data, err);
-	if (ret == -ENOENT) /* removed behind our back: the next sync sees it */
+	if (ret == -ENOENT) /* another program removed it; the next sync notices */
 		return 0;
 	if (ret < 0 && ret != -EFBIG && ret != -ELOOP)
 		return ret;
@@ -169,7 +169,7 @@ static int by_begin(const void *a, const void *b)
 	       ((*x)->begin.realtime_ns < (*y)->begin.realtime_ns);
 }
 
-/* Puts before the line of which stream it is. */
+/* Puts the stream concerned before the message. */
 static int of_stream(const struct summary *s, int status, struct err *err)
 {
 	err_prefix(err, "%s/%s/%" PRIu64, s->host, s->boot_id, s->epoch);
@@ -192,7 +192,7 @@ static int add_to_all(struct work *w, const struct summary *s, struct err *err)
 	return of_stream(s, ret, err);
 }
 
-/* The earlier ones and the fresh one, in order of time. */
+/* Merges the earlier summaries and the new one in order of time. */
 static int merge_all(struct work *w, struct summary *old, const struct summary **order,
 		     struct err *err)
 {
@@ -235,7 +235,10 @@ static int retain_step_merge(struct work *w, struct err *err)
 	return ret;
 }
 
-/* What will be written, read again: nothing is removed for a summary that nobody can read. */
+/*
+ * Encodes the summary and reads it back, because nothing may be removed for a summary that cannot
+ * be read.
+ */
 static int retain_step_encode(const struct work *w, struct buf *out, struct err *err)
 {
 	struct summary again;
@@ -254,7 +257,7 @@ static int retain_step_encode(const struct work *w, struct buf *out, struct err 
 	return of_stream(&w->all, ret, err);
 }
 
-/* -errno; nothing of it stays then. */
+/* Returns 0, or -errno with nothing left behind. */
 static int write_temporary(int dir_fd, const char *path, const struct buf *data)
 {
 	int fd = openat(dir_fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -295,7 +298,7 @@ static void take_back(int dir_fd, const struct paths *p)
 	sync_folder(dir_fd, p->folder);
 }
 
-/* Whole and durable under its name, or not there. */
+/* Makes the file whole and durable under its name, or leaves nothing. */
 static int put_file(int dir_fd, const struct paths *p, const struct buf *data)
 {
 	int ret = write_temporary(dir_fd, p->temporary, data);
@@ -313,7 +316,10 @@ static int put_file(int dir_fd, const struct paths *p, const struct buf *data)
 	return ret;
 }
 
-/* Of all that it stands for, mostly at once: nothing else is in the range. */
+/*
+ * Removes the rows of everything that the summary represents, usually in one statement, because
+ * nothing else is in the range.
+ */
 static int remove_rows(const struct work *w, const struct segment_facts *f, struct err *err)
 {
 	struct catalog *c = store_catalog(w->step->store);
@@ -348,7 +354,7 @@ static int change_catalog(const struct work *w, const struct segment_facts *f, s
 	return ret;
 }
 
-/* Whatever stays is superseded: the next opening of the store removes it. */
+/* A file that stays is superseded; the next opening of the store removes it. */
 static void remove_files(const struct work *w, const struct paths *p)
 {
 	int dir_fd = store_dir_fd(w->step->store);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* retain_step: one summary written in place of segments and summaries; for retain.c. */
+/* retain_step: writes one summary in place of segments and earlier summaries. For retain.c. */
 #ifndef ANALYZER_RETAIN_STEP_H
 #define ANALYZER_RETAIN_STEP_H
 
@@ -8,17 +8,22 @@
 
 struct retain_step {
 	struct store *store;
-	const struct segment_name *segments; /* of one stream, by sequence; may be none */
+	/* segments of one stream, by sequence; there may be none */
+	const struct segment_name *segments;
 	size_t nr_segments;
-	const struct summary_file *summaries; /* of that stream, to be part of the new one */
+	/* summaries of that stream that the new one will contain */
+	const struct summary_file *summaries;
 	size_t nr_summaries;
-	uint64_t generation; /* of the new one */
-	bool drop;	     /* without profiles */
+	uint64_t generation; /* generation of the new summary */
+	bool drop;	     /* the new summary has no profiles */
 	const atomic_bool *stop;
 };
 
-/* Does it, or changes nothing. *out: the catalog's facts of the new one, to be released. As
- * retain_pass(); 1: there was nothing to do, all segments are damaged or gone. */
+/*
+ * Does the step, or changes nothing. *out receives the catalog's facts of the new summary and must
+ * be released. Returns the same as retain_pass(), or 1 where there was nothing to do because all
+ * segments are damaged or gone.
+ */
 int retain_step_run(const struct retain_step *step, struct segment_facts *out,
 		    struct retain_counts *counts, struct err *err);
 

@@ -11,8 +11,9 @@
 #include "analyzer/store/catalog_sql.h"
 #include "analyzer/store/catalog_state.h"
 
-#define APPLICATION_ID	0x626c6b63 /* "blkc" */
-#define BUSY_TIMEOUT_MS 10000	   /* another blkcast syncs the same store */
+#define APPLICATION_ID 0x626c6b63 /* "blkc" */
+/* Another blkcast process may sync the same store; this is how long to wait for it. */
+#define BUSY_TIMEOUT_MS 10000
 
 static int errno_of(int code)
 {
@@ -62,7 +63,7 @@ static int pragma_number(struct catalog *c, const char *sql, int64_t *out, struc
 	return code == SQLITE_ROW ? 0 : catalog_fail(c, err);
 }
 
-/* A new file gets the schema; an old one must be ours and of this version. */
+/* Gives a new file the schema. An old file must belong to blkcast and have this version. */
 static int check_schema(struct catalog *c, struct err *err)
 {
 	int64_t tables = 0, id = 0, version = 0;
@@ -109,10 +110,10 @@ int catalog_open(struct catalog **out, const char *path, struct err *err)
 		goto out;
 	}
 	sqlite3_busy_timeout(c->db, BUSY_TIMEOUT_MS);
-	ret = catalog_run(
-		c,
-		"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 8000",
-		err);
+	ret = catalog_run(c,
+			  "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; "
+			  "PRAGMA wal_autocheckpoint = 8000",
+			  err);
 	if (ret == 0)
 		ret = check_schema(c, err);
 out:
@@ -168,13 +169,16 @@ static void bind_name(sqlite3_stmt *s, const struct segment_name *n)
 	sqlite3_bind_int64(s, 4, (sqlite3_int64)n->sequence);
 }
 
-/* Times and counts of hostile files may pass 2^63; the catalog keeps the nearest it can. */
+/*
+ * Times and counts of hostile files may exceed 2^63; the catalog then stores the largest number it
+ * can.
+ */
 static void bind_u64(sqlite3_stmt *s, int at, uint64_t value)
 {
 	sqlite3_bind_int64(s, at, value > INT64_MAX ? INT64_MAX : (sqlite3_int64)value);
 }
 
-/* Runs a statement that gives no rows and makes it ready again. */
+/* Executes a statement that gives no rows and makes it ready for the next use. */
 static int catalog_finish(struct catalog *c, sqlite3_stmt *s, struct err *err)
 {
 	int code = sqlite3_step(s);
@@ -185,7 +189,7 @@ static int catalog_finish(struct catalog *c, sqlite3_stmt *s, struct err *err)
 	return ret;
 }
 
-/* A summary's sequence is turned into its complement, below 0: no segment has it. */
+/* The sequence of a summary is stored as its complement, a negative number that no segment has. */
 static void bind_facts(sqlite3_stmt *s, const struct segment_facts *f)
 {
 	bind_name(s, &f->name);
@@ -193,7 +197,7 @@ static void bind_facts(sqlite3_stmt *s, const struct segment_facts *f)
 		sqlite3_bind_int64(s, 4, (sqlite3_int64)~f->name.sequence);
 }
 
-/* Later than that of the one before, even where the clock was set back or stands still. */
+/* Returns a time later than the one before, even where the clock was set back or stands still. */
 static uint64_t received_now(struct catalog *c)
 {
 	struct timespec now;
@@ -359,7 +363,7 @@ int catalog_count_range(struct catalog *c, const struct segment_name *first, uin
 	return ret;
 }
 
-/* Whether there may be rows of this name to be removed first. */
+/* Returns whether there may be rows of this name, which must be removed first. */
 static bool is_there(struct catalog *c, const struct segment_facts *f)
 {
 	struct segment_hash known;
@@ -373,7 +377,10 @@ int catalog_put(struct catalog *c, const struct segment_facts *f, struct err *er
 
 	if (ret < 0)
 		return ret;
-	/* Devices and losses of a segment come and go with it: mostly there is nothing to remove. */
+	/*
+	 * The devices and losses of a segment are removed with it. Usually there is nothing to
+	 * remove.
+	 */
 	if (is_there(c, f))
 		ret = f->generation ? catalog_remove_summary(c, &f->name, err)
 				    : catalog_remove(c, &f->name, err);

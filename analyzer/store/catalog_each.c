@@ -25,7 +25,10 @@ static void column_name(sqlite3_stmt *s, struct segment_name *n)
 	n->sequence = column_u64(s, 3);
 }
 
-/* Steps through the rows of a statement, handing each to row(); ends it in every case. */
+/*
+ * Steps through the rows of a statement and hands each to row(). It ends the statement in every
+ * case.
+ */
 static int catalog_each_whole(struct catalog *c, sqlite3_stmt *s,
 			      int (*row)(sqlite3_stmt *s, void *visitor), void *visitor,
 			      struct err *err)
@@ -94,7 +97,8 @@ int catalog_each_segment_after(struct catalog *c, const struct segment_name *n,
 			       struct err *err)
 {
 	struct segment_visitor v = { visit, ctx };
-	struct segment_name from; /* the caller's own may move on with each visit */
+	/* the caller's own name may change with each visit, so it is copied */
+	struct segment_name from;
 	sqlite3_stmt *s;
 
 	if (!n)
@@ -268,7 +272,7 @@ static void bind_stream(sqlite3_stmt *s, const struct segment_name *n)
 	sqlite3_bind_int64(s, 3, (sqlite3_int64)n->epoch);
 }
 
-/* Ends a statement whose last step gave code: 0 or -errno. */
+/* Ends a statement whose last step gave code. Returns 0 or -errno. */
 static int end_statement(struct catalog *c, sqlite3_stmt *s, int code, struct err *err)
 {
 	int ret = code == SQLITE_ROW || code == SQLITE_DONE ? 0 : catalog_fail(c, err);
@@ -287,7 +291,10 @@ int catalog_stream(struct catalog *c, struct segment_name *n, struct err *err)
 	if (!s)
 		return -EIO;
 	bind_stream(s, n);
-	/* The last of the segments, and of the summaries: theirs are complements, the last one first. */
+	/*
+	 * Takes the highest sequence of the segments and of the summaries. Summaries are stored as
+	 * complements, so the last one comes first.
+	 */
 	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
 		uint64_t last = column_u64(s, 0);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catalog_sql: the SQL text of catalog.c, which alone includes it. catalog.h explains the tables. */
+/*
+ * catalog_sql: the SQL text of catalog.c, which alone includes it. catalog.h explains the tables.
+ */
 #ifndef ANALYZER_CATALOG_SQL_H
 #define ANALYZER_CATALOG_SQL_H
 
@@ -33,7 +35,7 @@ static const char *const statements[NR_STATEMENTS] = {
 	[EACH_STREAM] = "SELECT host, boot_id, epoch, max(last), sum(segments) FROM segment WHERE"
 			" ?1 IS NULL OR host = ?1 GROUP BY host, boot_id, epoch"
 			" ORDER BY host, boot_id, epoch",
-	/* Both look rows up by the primary key: their time does not grow with the catalog. */
+	/* Both find rows by the primary key, so their time does not grow with the catalog. */
 	[NEXT_STREAM] = "SELECT boot_id, epoch FROM segment WHERE host = ?1 AND"
 			" (boot_id, epoch) >= (?2, ?3) ORDER BY boot_id, epoch LIMIT 1",
 	[HIGHEST_OF_STREAM] =
@@ -57,9 +59,10 @@ static const char *const statements[NR_STATEMENTS] = {
 };
 
 /*
- * Inodes that the row adds or takes away: its file, and the folders of its boot and its epoch where it is
- * the first or the last row below them. nr is how many rows a folder has then. Each question looks up two
- * rows by the primary key, so that a change costs the same in a catalog of any size.
+ * The number of inodes that a row adds or removes: its file, and the folders of its boot and its
+ * epoch where it is the first or last row below them. nr is the number of rows that a folder has in
+ * that case. Each question looks up two rows by the primary key, so a change costs the same in a
+ * catalog of any size.
  */
 #define IS_NR_OF(row, nr, more)                                           \
 	"((SELECT count(*) FROM (SELECT 1 FROM segment WHERE host = " row \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catalog_state: what catalog.c and catalog_each.c share; nobody else includes it. */
+/* catalog_state: what catalog.c and catalog_each.c share. No other file includes this header. */
 #ifndef ANALYZER_CATALOG_STATE_H
 #define ANALYZER_CATALOG_STATE_H
 
@@ -7,7 +7,7 @@
 
 #include "analyzer/store/catalog.h"
 
-/* Statements, prepared at the first use. */
+/* Statements are prepared when they are first used. */
 enum statement {
 	PUT_SEGMENT,
 	PUT_DEVICE,
@@ -44,9 +44,9 @@ struct catalog {
 	uint64_t last_received_ns;
 };
 
-/* The statement, ready to be bound; NULL after filling err. */
+/* Returns the statement, ready for binding, or NULL with a message in err. */
 sqlite3_stmt *catalog_statement(struct catalog *c, enum statement which, struct err *err);
-/* SQLite's last failure as -errno, with its words. */
+/* Returns SQLite's last failure as -errno, with its text in err. */
 int catalog_fail(struct catalog *c, struct err *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/store/check_file.h"
+#include "base/array.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,15 +36,8 @@ struct check_finding *check_note(struct check_report *r, const char *path,
 {
 	struct check_finding *f;
 
-	if (r->nr_findings == r->cap) {
-		size_t cap = r->cap ? 2 * r->cap : 16;
-
-		f = realloc(r->findings, cap * sizeof(*f));
-		if (!f)
-			return NULL;
-		r->findings = f;
-		r->cap = cap;
-	}
+	if (array_grow(&r->findings, &r->cap, r->nr_findings + 1, sizeof(*r->findings)))
+		return NULL;
 	f = &r->findings[r->nr_findings++];
 	*f = (struct check_finding){ .problem = problem, .cure = cure };
 	snprintf(f->path, sizeof(f->path), "%s", path);

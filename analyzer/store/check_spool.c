@@ -18,7 +18,7 @@ struct check {
 	struct buf data;
 };
 
-/* <epoch, 20 digits>-<sequence, 10 digits>.seg */
+/* Parses <epoch, 20 digits>-<sequence, 10 digits>.seg. */
 static bool name_parse(const char *file, uint64_t *epoch, uint64_t *sequence)
 {
 	char again[48];
@@ -50,7 +50,10 @@ static int visit_segment(struct check *c, const char *path, const char *below, c
 				  "left to the agent, which sets it aside and notes the loss")
 			       ? 0
 			       : -ENOMEM;
-	/* Of a later life of the run (a restored guest) the header counts anew, in a later epoch. */
+	/*
+	 * In a later life of the run (a restored guest), the header counts from 0 again, in a later
+	 * epoch.
+	 */
 	if (f.name.epoch < epoch || f.name.sequence > sequence ||
 	    (f.name.epoch == epoch && f.name.sequence != sequence)) {
 		snprintf(text, sizeof(text), "its header says epoch %" PRIu64 ", sequence %" PRIu64,
@@ -63,7 +66,10 @@ static int visit_segment(struct check *c, const char *path, const char *below, c
 	return ret;
 }
 
-/* The account of another byte order is not told from a damaged one: it belongs to this machine. */
+/*
+ * An account of the other byte order looks like a damaged one. That is correct, because an account
+ * belongs to this machine.
+ */
 static int visit_ledger(struct check *c, const char *path, const char *below)
 {
 	struct account_choice choice = { 0 };
@@ -120,7 +126,10 @@ static int check_spool_visit(void *ctx, const char *path, const char *below)
 	return f ? 0 : -ENOMEM;
 }
 
-/* Keeps an agent out while the spool is repaired; -EBUSY where one is in. The descriptor. */
+/*
+ * Takes the lock that keeps an agent out while the spool is repaired. Returns its descriptor, or
+ * -EBUSY where an agent runs.
+ */
 static int take_lock(const char *dir, struct err *err)
 {
 	char path[4096];

@@ -23,16 +23,17 @@ struct check {
 	struct check_report *r;
 	const char *dir;
 	bool repair;
-	sqlite3 *catalog; /* NULL: none */
+	sqlite3 *catalog; /* NULL: there is none */
 	sqlite3_stmt *hash_of;
 	sqlite3_stmt *summary_of;
 	struct checked_summaries summaries;
 	uint64_t nr_live_summaries;
-	uint64_t nr_unlike; /* good segments of which it knows nothing, or another content */
+	/* valid segments that the catalog does not know, or knows with other content */
+	uint64_t nr_unlike;
 	struct buf data;
 };
 
-/* Moves a file of the store to DIR/damaged, its path in its name. */
+/* Moves a file of the store to DIR/damaged, with its path in the new name. */
 static bool set_aside(const struct check *c, const char *path, const char *below)
 {
 	char folder[PATH_BYTES], to[PATH_BYTES];
@@ -56,7 +57,7 @@ static int note_damaged(struct check *c, const char *path, const char *below, co
 	return f ? 0 : -ENOMEM;
 }
 
-/* To where its header says, unless something is there. */
+/* Moves a segment to where its header says, unless something is there. */
 static int note_misplaced(struct check *c, const char *path, const char *below,
 			  const struct segment_name *name)
 {
@@ -103,7 +104,10 @@ static int note_leftover(struct check *c, const char *path, const char *below, c
 	return f ? 0 : -ENOMEM;
 }
 
-/* What a summary names is what a crash left before the file was removed: it does not count. */
+/*
+ * A segment that a summary names was left by a crash before its file was removed, so it does not
+ * count.
+ */
 static int visit_summarized(struct check *c, const char *path, const char *below,
 			    const struct segment_facts *f, const struct checked_summary *by, int is)
 {
@@ -136,7 +140,7 @@ static void compare_summary(struct check *c, const struct checked_summary *m)
 	sqlite3_reset(s);
 }
 
-/* What retention left of segments. */
+/* Looks at a summary, which is what retention keeps of segments. */
 static int visit_summary(struct check *c, const char *path, const char *below)
 {
 	char why[256] = "", name[SEGMENT_PATH_MAX];
@@ -184,7 +188,7 @@ static int visit_segment(struct check *c, const char *path, const char *below)
 	return ret;
 }
 
-/* Whether the writer of a temporary file is there still. */
+/* Returns whether the writer of a temporary file still exists. */
 static bool is_written(const char *file)
 {
 	long pid = 0;
@@ -193,7 +197,7 @@ static bool is_written(const char *file)
 	       (!kill((pid_t)pid, 0) || errno != ESRCH);
 }
 
-/* A journal that nobody holds; a living serve looks after its own. */
+/* Looks at a journal that nobody holds. A running serve takes care of its own. */
 static int visit_journal(struct check *c, const char *path, const char *below)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -210,7 +214,7 @@ static int visit_journal(struct check *c, const char *path, const char *below)
 	return f ? 0 : -ENOMEM;
 }
 
-/* Puts what is in journals to its places; before the files are looked at. */
+/* Moves the content of journals to its files, before the files are examined. */
 static int put_journals(struct check *c, struct err *err)
 {
 	struct dirent **files = NULL;
@@ -274,7 +278,7 @@ static uint64_t ask_number(sqlite3 *db, const char *sql)
 	return number;
 }
 
-/* Whether it is whole; why says what is not. Opens it for reading only. */
+/* Returns whether the catalog is whole; why says what is wrong. It is opened for reading only. */
 static bool open_catalog(struct check *c, char *why, size_t size)
 {
 	static const char ask[] = "SELECT hash FROM segment WHERE host = ? AND boot_id = ? AND "
@@ -310,7 +314,7 @@ static bool open_catalog(struct check *c, char *why, size_t size)
 	return whole;
 }
 
-/* A cache: it is thrown away and read from the files again. */
+/* The catalog is a cache, so it is deleted and made again from the files. */
 static bool make_catalog_anew(const struct check *c)
 {
 	static const char *const ends[] = { "", "-wal", "-shm" };
@@ -349,7 +353,9 @@ static int end_catalog(struct check *c, bool whole, char *why, size_t size)
 	return f ? 0 : -ENOMEM;
 }
 
-/* Lines of the file in which retention names what it set aside; 0 where there is none. */
+/*
+ * Counts the lines of the file in which retention lists what it set aside; 0 where there is none.
+ */
 static uint64_t count_aside(const char *dir)
 {
 	char path[PATH_BYTES];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/store/check_summary.h"
+#include "base/array.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +38,7 @@ static int read_file(const char *path, struct buf *out, struct err *err)
 	return ret ? err_set(err, -ret, "%s", strerror(-ret)) : 0;
 }
 
-/* Reads a summary and checks that it lies where its content says. */
+/* Reads a summary and checks that its path agrees with its content. */
 static int read_summary(const char *path, const char *below, struct summary *s, size_t *bytes,
 			struct err *err)
 {
@@ -73,17 +74,10 @@ struct reading {
 
 static int check_summary_add(struct reading *r, struct summary *s, size_t bytes)
 {
-	struct checked_summary *more, *to;
+	struct checked_summary *to;
 
-	if (r->s->nr == r->cap) {
-		size_t cap = r->cap ? 2 * r->cap : 64;
-
-		more = realloc(r->s->items, cap * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		r->s->items = more;
-		r->cap = cap;
-	}
+	if (array_grow(&r->s->items, &r->cap, r->s->nr + 1, sizeof(*r->s->items)))
+		return -ENOMEM;
 	to = &r->s->items[r->s->nr++];
 	*to = (struct checked_summary){ .nr_members = s->nr_members,
 					.nr_requests = s->nr_requests,
@@ -115,7 +109,7 @@ static int check_summary_visit(void *ctx, const char *path, const char *below)
 	ret = read_summary(path, below, &s, &bytes, NULL);
 	if (ret == -ENOMEM)
 		return ret;
-	if (ret) /* the other walk says so */
+	if (ret) /* the other walk reports the error */
 		return 0;
 	ret = check_summary_add(r, &s, bytes);
 	summary_release(&s);
@@ -177,7 +171,10 @@ int checked_summaries_have(const struct checked_summaries *s, const struct segme
 {
 	size_t low = 0, high = s->nr;
 
-	/* The last whose first is not after it; the ones before may have it too. */
+	/*
+	 * Finds the last summary whose first sequence is not after it; earlier summaries may
+	 * contain it too.
+	 */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 

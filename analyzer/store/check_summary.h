@@ -7,12 +7,13 @@
 #include "analyzer/store/store_summary.h"
 
 struct checked_summary {
-	struct summary_file file; /* first of all: they are ordered by it */
+	struct summary_file file; /* must be the first member, because entries are ordered by it */
 	uint64_t last;
 	struct summary_member *members; /* owned */
 	size_t nr_members;
 	uint64_t nr_requests, nr_dropped, file_bytes;
-	const struct checked_summary *by; /* has all of it, and is later: this one is left over */
+	/* a later summary that contains all of this one, which is therefore a leftover */
+	const struct checked_summary *by;
 };
 
 struct checked_summaries {
@@ -20,16 +21,24 @@ struct checked_summaries {
 	size_t nr;
 };
 
-/* Reads all that are good below dir/segments: to be done before the walk that looks at each file.
- * -EIO, -ENOMEM, ... */
+/*
+ * Reads all valid summaries below dir/segments. To be called before the walk that examines each
+ * file. Returns 0, -EIO, -ENOMEM, ...
+ */
 int checked_summaries_read(struct checked_summaries *s, const char *dir, struct err *err);
 void checked_summaries_release(struct checked_summaries *s);
 
-/* The one at a path, which is below the folder of the store; or NULL: it is no good, and why says why. */
+/*
+ * Returns the summary at a path below the folder of the store, or NULL where it is not valid; why
+ * then says why.
+ */
 const struct checked_summary *checked_summary_at(const struct checked_summaries *s,
 						 const char *path, const char *below, char *why,
 						 size_t size);
-/* Whether a segment is summarized: 1 this content, -EEXIST another, 0 no. *by: the summary. */
+/*
+ * Returns whether a segment is summarized: 1 with this content, -EEXIST with another, 0 not. *by is
+ * the summary.
+ */
 int checked_summaries_have(const struct checked_summaries *s, const struct segment_name *n,
 			   const struct segment_hash *hash, const struct checked_summary **by);
 

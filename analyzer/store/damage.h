@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * damage: what a command could not read of a store, and read on without.
+ * damage: what a command could not read of a store and therefore left out.
  *
- * One damaged segment must not hide all others. Whoever meets one notes it here and goes on; when
- * the command has ended, cli.c names the damaged files and makes an exit status of 0 a 1, so that no
- * command of today or tomorrow can forget to. The notes belong to the process, like its exit status.
+ * One damaged segment must not hide all others. Code that meets one notes it here and continues.
+ * When the command has ended, cli.c names the damaged files and turns an exit status of 0 into 1,
+ * so that no command can forget to do so. The notes belong to the process, like its exit status.
  */
 #ifndef ANALYZER_DAMAGE_H
 #define ANALYZER_DAMAGE_H
@@ -16,14 +16,20 @@
 
 #define DAMAGE_KEPT 16
 
-/* A file of the store in that folder was left out, once however often it is noted. */
+/*
+ * Notes that a file of the store in that folder was left out. A file counts once, however often it
+ * is noted.
+ */
 void damage_note(const char *store_dir, const char *path, const char *why);
-/* Notes what the catalog knows to be damaged of these hosts; of all where there are none. 0, -EIO. */
+/*
+ * Notes the files of these hosts that the catalog knows to be damaged; of all hosts where none are
+ * given. Returns 0 or -EIO.
+ */
 int damage_note_store(struct store *store, const char *const *hosts, size_t nr_hosts,
 		      struct err *err);
-/* How many files were noted. */
+/* Returns the number of files that were noted. */
 size_t damage_count(void);
-/* A line for each of the first DAMAGE_KEPT files, and what mends them. */
+/* Prints a line for each of the first DAMAGE_KEPT files, and what repairs them. */
 void damage_print(const char *command, FILE *out);
 
 #endif

@@ -63,7 +63,7 @@ void ingest_limit_hosts(struct ingest *g, const struct ingest_quota *quota)
 	g->committer.quota = *quota;
 }
 
-/* As look_up(), of what is only summarized. */
+/* Does the same as look_up() for segments that are only summarized. */
 static int look_summarized(struct ingest *g, const struct segment_facts *f, struct err *err)
 {
 	int ret = store_summary_look_up(g->store, &g->catalog, &f->name, &f->hash, err);
@@ -71,8 +71,10 @@ static int look_summarized(struct ingest *g, const struct segment_facts *f, stru
 	return ret == 1 ? IS_SUMMARIZED : ret;
 }
 
-/* What lies under the name already: 1 the same content, 0 nothing, -EEXIST another content;
- * IS_SUMMARIZED: the same was there, and retention has removed its requests. */
+/*
+ * Looks at what exists under the name: 1 the same content, 0 nothing, -EEXIST other content;
+ * IS_SUMMARIZED: the same content was there, and retention has removed its requests.
+ */
 static int look_up(struct ingest *g, const struct segment_facts *f, struct err *err)
 {
 	char path[SEGMENT_PATH_MAX];
@@ -86,8 +88,11 @@ static int look_up(struct ingest *g, const struct segment_facts *f, struct err *
 		return errno == ENOENT ? look_summarized(g, f, err)
 				       : err_set(err, errno, "%s/%s: %s", store_dir(g->store), path,
 						 strerror(errno));
-	/* The file and not the catalog decides: it may have been replaced behind our back. */
-	turn = reader_pool_take(&g->readers); /* the file takes memory as a check does */
+	/*
+	 * The file decides and not the catalog, because another program may have replaced the file.
+	 */
+	/* reading the file takes as much memory as checking a segment */
+	turn = reader_pool_take(&g->readers);
 	buf_init(&data);
 	ret = store_read(g->store, path, &data, err);
 	known = segment_hash_of(data.data, data.len);
@@ -105,8 +110,8 @@ static int look_up(struct ingest *g, const struct segment_facts *f, struct err *
 }
 
 /*
- * A file that is found may be one that somebody else put there and has not synced: it is
- * acknowledged again only after that.
+ * Another program may have put the file there without syncing it, so it is synced before it is
+ * acknowledged again.
  */
 static int ingest_confirm(struct ingest *g, const struct segment_facts *f, struct err *err)
 {
@@ -121,7 +126,10 @@ static int ingest_confirm(struct ingest *g, const struct segment_facts *f, struc
 		return err_set(err, -ret, "%s/%s: %s", store_dir(g->store), f->name.host,
 			       strerror(-ret));
 	pthread_mutex_lock(&g->catalog);
-	/* In this order: its row goes and the summary's comes in one transaction. */
+	/*
+	 * The segment's row is looked up first: it disappears and the summary's appears in one
+	 * transaction.
+	 */
 	if (f->file_bytes && catalog_hash(c, &f->name, &known, NULL) < 0 &&
 	    catalog_find_summary(c, &f->name, &first, &generation, NULL) == 0 &&
 	    catalog_put(c, f, NULL) < 0)
@@ -131,7 +139,7 @@ static int ingest_confirm(struct ingest *g, const struct segment_facts *f, struc
 	return 0;
 }
 
-/* What summaries stand for was made durable before its file went. */
+/* The content of a summary was durable before the files of its segments were removed. */
 static void count_repeated(struct ingest *g)
 {
 	pthread_mutex_lock(&g->catalog);
@@ -162,7 +170,7 @@ static void count_failure(struct ingest *g, int status)
 	pthread_mutex_unlock(&g->catalog);
 }
 
-/* What a commit failed with, as a sentence. */
+/* Describes in a sentence why a commit failed. */
 static int put_error(const struct ingest *g, const struct segment_facts *f, int ret,
 		     struct err *err)
 {
@@ -183,7 +191,7 @@ static int put_error(const struct ingest *g, const struct segment_facts *f, int 
 	return err_set(err, -ret, "%s: %s", store_dir(g->store), strerror(-ret));
 }
 
-/* Stores a checked segment unless it is there. */
+/* Stores a checked segment unless it exists already. */
 static int put(struct ingest *g, const struct segment_facts *f, const void *data, size_t len,
 	       bool *stored, struct err *err)
 {
@@ -195,7 +203,7 @@ static int put(struct ingest *g, const struct segment_facts *f, const void *data
 	if (ret != -EALREADY)
 		return put_error(g, f, ret, err);
 	ret = look_up(g, f, err);
-	if (ret == 0) /* it is gone again */
+	if (ret == 0) /* it has disappeared again */
 		return err_set(err, EAGAIN, "%s: changed while it was stored", f->name.host);
 	if (ret == IS_SUMMARIZED) {
 		count_repeated(g);

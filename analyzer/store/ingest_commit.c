@@ -76,7 +76,10 @@ void committer_release(struct committer *c)
 	pthread_mutex_destroy(&c->lock);
 }
 
-/* The leader's: hands its journal over. Two at most are on the disk, or the writer waits. */
+/*
+ * Hands the leader's journal over for retirement. At most two journals exist on the disk; otherwise
+ * the writer waits.
+ */
 static void end_journal(struct committer *c)
 {
 	struct journal *j = c->journal;
@@ -94,7 +97,10 @@ static void end_journal(struct committer *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* Whether a file of its name is there or was summarized, or another of this batch is before it. */
+/*
+ * Returns whether a file of its name exists or was summarized, or an earlier segment of this batch
+ * has the same name.
+ */
 static int ingest_commit_look(struct committer *c, struct commit *const batch[], size_t at)
 {
 	const struct segment_name *n = &batch[at]->facts->name;
@@ -111,14 +117,18 @@ static int ingest_commit_look(struct committer *c, struct commit *const batch[],
 	if (errno != ENOENT)
 		return -errno;
 	ret = store_summary_look_up(c->store, c->catalog, n, &batch[at]->facts->hash, NULL);
-	/* What cannot be told is stored: the next sync removes it where a summary names it. */
+	/*
+	 * Where this cannot be determined the segment is stored; the next sync removes it if a
+	 * summary names it.
+	 */
 	return ret == 1 || ret == -EEXIST ? -EALREADY : 0;
 }
 
 /*
- * -EDQUOT or -EUSERS where the segment would take its host beyond its quota. The leader alone adds to the
- * catalog, and those before it in the batch are counted: no host exceeds its quota. Where the catalog cannot
- * be read the segment is taken, since a damaged catalog must keep nobody out.
+ * Returns -EDQUOT or -EUSERS where the segment would exceed its host's quota. Only the leader adds
+ * to the catalog, and the earlier segments of the batch are counted, so no host exceeds its quota.
+ * Where the catalog cannot be read the segment is accepted, because a damaged catalog must not keep
+ * anybody out.
  */
 static int ingest_commit_quota(struct committer *c, struct commit *const batch[], size_t at)
 {
@@ -153,7 +163,7 @@ static int ingest_commit_quota(struct committer *c, struct commit *const batch[]
 	return 0;
 }
 
-/* Makes durable those of status 0. */
+/* Makes the segments with status 0 durable. */
 static int write_journal(struct committer *c, struct commit *const batch[], size_t nr)
 {
 	struct journal_item items[JOURNAL_BATCH];
@@ -177,7 +187,7 @@ static int write_journal(struct committer *c, struct commit *const batch[], size
 	return status;
 }
 
-/* Into the catalog, in one transaction, and counted. */
+/* Adds them to the catalog in one transaction, and counts them. */
 static void note_stored(struct committer *c, struct commit *const batch[], size_t nr)
 {
 	struct catalog *catalog = store_catalog(c->store);
@@ -228,7 +238,7 @@ static void commit_batch(struct committer *c, struct commit *const batch[], size
 	note_stored(c, batch, nr);
 }
 
-/* Takes what waits, in its order; lock held. */
+/* Takes the waiting segments in their order. The lock must be held. */
 static size_t take_batch(struct committer *c, struct commit *batch[JOURNAL_BATCH])
 {
 	uint64_t bytes = 0;
@@ -245,7 +255,10 @@ static size_t take_batch(struct committer *c, struct commit *batch[JOURNAL_BATCH
 	return nr;
 }
 
-/* The leader is the first of its batch. Whom it wakes goes on without a lock, and may be gone then. */
+/*
+ * The leader is the first of its batch. A thread that it wakes continues without a lock, so its
+ * commit may no longer exist afterwards.
+ */
 static void ingest_commit_lead(struct committer *c)
 {
 	struct commit *batch[JOURNAL_BATCH], *next;
@@ -281,7 +294,7 @@ int committer_put(struct committer *c, const struct segment_facts *facts, const 
 	waits = c->has_leader;
 	c->has_leader = true;
 	pthread_mutex_unlock(&c->lock);
-	while (waits && sem_wait(&own.wake) < 0) /* a signal */
+	while (waits && sem_wait(&own.wake) < 0) /* interrupted by a signal */
 		;
 	if (!waits || own.leads)
 		ingest_commit_lead(c);

@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Anchors of neighbouring segments are read at slightly different instants: no gap. */
+/*
+ * The clocks of neighbouring segments are read at slightly different instants; a difference up to
+ * this is not a gap.
+ */
 #define TOUCH_NS      10000000ull
-#define CLOCK_STEP_NS 1000000000ull /* clocks are slewed by less than a thousandth beside it */
+#define CLOCK_STEP_NS 1000000000ull /* beside this, clocks are slewed by less than a thousandth */
 
 void inventory_init(struct inventory *v)
 {
@@ -26,7 +29,7 @@ void inventory_release(struct inventory *v)
 	inventory_init(v);
 }
 
-/* The catalog goes by host: it is the last one or a new one. */
+/* The catalog is ordered by host, so the host is the last one or a new one. */
 static struct inventory_host *host_of(struct inventory *v, const char *host)
 {
 	struct inventory_host *hosts;
@@ -47,9 +50,9 @@ static struct inventory_host *host_of(struct inventory *v, const char *host)
 
 struct collector {
 	struct inventory *v;
-	struct segment_name last; /* the one before this */
+	struct segment_name last; /* name of the segment before this one */
 	bool any;
-	uint64_t nr_here, highest; /* of its trace: segments, sequence */
+	uint64_t nr_here, highest; /* within its trace: number of segments, and highest sequence */
 };
 
 bool inventory_is_counted(const struct inventory_host *h, const struct inventory_device *d)
@@ -69,7 +72,8 @@ static int add_span(struct inventory_host *h, uint64_t begin, uint64_t end)
 			last->end_real_ns = end;
 		return 0;
 	}
-	if ((h->nr_covered & (h->nr_covered - 1)) == 0) { /* at powers of two */
+	/* the array has room for a power of two */
+	if ((h->nr_covered & (h->nr_covered - 1)) == 0) {
 		size_t cap = h->nr_covered ? 2 * h->nr_covered : 1;
 		struct inventory_span *more = realloc(h->covered, cap * sizeof(*more));
 
@@ -115,8 +119,9 @@ static void take_summary(struct inventory_host *h, const struct segment_facts *f
 }
 
 /*
- * Where what was watched ends, in real time. A real-time clock that was set ahead meanwhile passes years in
- * which nobody watched: what it is ahead of the boot-time clock, which nobody can set, is not counted.
+ * Returns the end of the watched interval in real time. A real-time clock that was set ahead
+ * meanwhile passes over time in which nobody watched; so the amount by which it exceeds the
+ * boot-time clock, which nobody can set, is not counted.
  */
 static uint64_t inventory_watched_end(const struct segment_facts *f)
 {
@@ -125,13 +130,14 @@ static uint64_t inventory_watched_end(const struct segment_facts *f)
 
 	if (f->end.realtime_ns <= f->begin.realtime_ns ||
 	    f->end.boottime_ns <= f->begin.boottime_ns)
-		return f->end.realtime_ns; /* or an imported trace, which has no such clock */
+		/* or it is an imported trace, which has no boot-time clock */
+		return f->end.realtime_ns;
 	if (real_ns <= boot_ns || real_ns - boot_ns <= CLOCK_STEP_NS + boot_ns / 1000)
 		return f->end.realtime_ns;
 	return f->begin.realtime_ns + boot_ns;
 }
 
-/* A segment, or a summary of some. */
+/* Takes a segment or a summary. */
 static int take_segment(void *ctx, const struct segment_facts *f)
 {
 	struct collector *c = ctx;
@@ -215,7 +221,7 @@ static int compare_device(const void *a, const void *b)
 	return order ? order : strcmp(x->name, y->name);
 }
 
-/* Traces may overlap (two agents) and come in the order of their boot ids, not of time. */
+/* Traces may overlap (two agents), and they come in the order of their boot ids and not of time. */
 static void join_spans(struct inventory_host *h)
 {
 	size_t kept = 0;

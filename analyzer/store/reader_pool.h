@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reader_pool: readers of segments for threads that each need one now and then. What a reader works
- * in takes longer to make than a small segment to read, and the last one used is still in the
- * caches. Any thread.
+ * reader_pool: readers of segments for threads that need one from time to time. Making a reader's
+ * memory takes longer than reading a small segment, and the memory of the last reader is still in
+ * the processor's caches. For any thread.
  *
- * To check a segment takes up to some 40 MiB beside its bytes, whatever its length on the wire. So at
- * most READER_POOL_AT_ONCE threads have a reader at a time; the others wait for one.
+ * Checking a segment takes up to about 40 MiB beside its bytes, however small it is on the wire. So
+ * at most READER_POOL_AT_ONCE threads have a reader at a time, and the others wait.
  */
 #ifndef ANALYZER_READER_POOL_H
 #define ANALYZER_READER_POOL_H
@@ -15,7 +15,7 @@
 #include "formats/segment/segment.h"
 
 #define READER_POOL_AT_ONCE 4
-#define READER_POOL_KEPT    4 /* idle ones, about 300 KiB each; more are freed */
+#define READER_POOL_KEPT    4 /* idle readers that are kept, about 300 KiB each; more are freed */
 
 struct reader_pool {
 	pthread_mutex_t lock;
@@ -27,9 +27,12 @@ struct reader_pool {
 
 void reader_pool_init(struct reader_pool *p);
 void reader_pool_release(struct reader_pool *p);
-/* Waits for its turn. The one that was given back last; NULL where none is idle: the caller makes it. */
+/*
+ * Waits for its turn and returns the reader that was given back last, or NULL where none is idle;
+ * the caller then makes one.
+ */
 struct segment_reader *reader_pool_take(struct reader_pool *p);
-/* Ends the turn, with a cleared one or NULL. */
+/* Ends the turn and gives back a cleared reader or NULL. */
 void reader_pool_give(struct reader_pool *p, struct segment_reader *reader);
 
 #endif

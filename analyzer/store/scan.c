@@ -11,50 +11,54 @@
 #include "analyzer/store/scan_match.h"
 #include "analyzer/store/scan_piece.h"
 #include "analyzer/store/scan_summary.h"
+#include "base/array.h"
 #include "base/u64map.h"
 
-/* Segments of consecutive sequence follow each other; their anchors are read at slightly
- * different instants, and that is no gap in what was watched. */
+/*
+ * Segments of consecutive sequence follow each other. Their clocks are read at slightly different
+ * instants, which is not a gap.
+ */
 #define TOUCH_NS 10000000ull
 
 struct trace {
 	struct scan_trace facts;
 	struct ledger ledger;
-	struct scan_interval *covered; /* owned; facts.covered */
+	struct scan_interval *covered; /* owned; the array behind facts.covered */
 	size_t cap_covered;
 
-	size_t next, end; /* its pieces not yet read */
-	struct buf data;  /* the segment being read */
+	size_t next, end; /* its pieces that have not been read */
+	struct buf data;  /* bytes of the segment that is being read */
 	struct segment_reader *reader;
-	struct clock_anchor anchor; /* of that segment */
+	struct clock_anchor anchor; /* clocks of that segment */
 	struct scan_match match;
 
-	struct request *batch; /* owned: SCAN_BATCH decoded, to be taken from */
+	struct request *batch; /* owned; SCAN_BATCH decoded requests */
 	size_t nr_batch, at;
 
-	struct stream_of *devices; /* owned: the streams of this trace */
+	struct stream_of *devices; /* owned; the streams of this trace */
 	size_t nr_devices, hint;
-	struct u64map by_device; /* device number to its place in devices */
+	struct u64map by_device; /* maps a device's number to its index in devices */
 	uint32_t index;
-	uint64_t key; /* real arrival of the request at hand, or a bound below the first */
+	uint64_t key; /* real arrival of the present request, or a lower bound of the first */
 };
 
 struct stream_of {
 	uint32_t device, stream;
-	bool taken; /* by the filter */
+	bool taken; /* whether the filter takes it */
 };
 
 struct scan {
 	struct scan_filter filter;
 	struct scan_hooks hooks;
-	struct store *store; /* borrowed; NULL: files */
+	struct store *store; /* borrowed; NULL: files are scanned */
 	struct scan_pieces pieces;
 	struct trace **traces; /* owned */
 	uint32_t nr_traces;
-	struct trace **heap; /* those not at their end, least key first */
+	struct trace **heap; /* traces that have not ended, as a heap with the least key first */
 	uint32_t nr_heap;
 	struct named_stream **streams; /* owned */
-	uint32_t nr_streams, cap_streams;
+	uint32_t nr_streams;
+	size_t cap_streams;
 	uint64_t total, done;
 	struct scan_retained retained;
 	struct err error;
@@ -65,7 +69,10 @@ struct named_stream {
 	char name[SEGMENT_NAME_BYTES];
 };
 
-/* By time; traces of equal time in their own order, so that a scan is the same each time. */
+/*
+ * Orders by time; traces of equal time keep their own order, so that every scan gives the same
+ * result.
+ */
 static bool scan_before(const struct trace *a, const struct trace *b)
 {
 	return a->key < b->key || (a->key == b->key && a->index < b->index);
@@ -97,7 +104,7 @@ static void heap_drop_first(struct scan *s)
 		heap_down(s, 0);
 }
 
-/* The trace that comes after the first; NULL where there is one alone. */
+/* Returns the trace that comes after the first, or NULL where there is only one. */
 static const struct trace *heap_second(const struct scan *s)
 {
 	if (s->nr_heap < 2)
@@ -109,18 +116,10 @@ static const struct trace *heap_second(const struct scan *s)
 
 static struct named_stream *stream_new(struct scan *s, const struct trace *t, uint32_t device)
 {
-	struct named_stream **streams;
 	struct named_stream *stream;
-	uint32_t cap;
 
-	if (s->nr_streams == s->cap_streams) {
-		cap = s->cap_streams ? s->cap_streams * 2 : 16;
-		streams = realloc(s->streams, cap * sizeof(*streams));
-		if (!streams)
-			return NULL;
-		s->streams = streams;
-		s->cap_streams = cap;
-	}
+	if (array_grow(&s->streams, &s->cap_streams, s->nr_streams + 1, sizeof(*s->streams)))
+		return NULL;
 	stream = calloc(1, sizeof(*stream));
 	if (!stream)
 		return NULL;
@@ -136,8 +135,10 @@ static struct named_stream *stream_new(struct scan *s, const struct trace *t, ui
 	return stream;
 }
 
-/* The device's place in the trace, made where it is new; NULL without memory. A device that the
- * filter leaves out has no stream. */
+/*
+ * Returns the device of the trace, which is added where it is new; NULL where memory is short. A
+ * device that the filter excludes has no stream.
+ */
 static struct stream_of *device_of(struct scan *s, struct trace *t, uint32_t device,
 				   const struct segment_device *known)
 {
@@ -166,7 +167,7 @@ static struct stream_of *device_of(struct scan *s, struct trace *t, uint32_t dev
 	return &devices[t->hint];
 }
 
-/* Names, sizes and clocks of the segment's devices. */
+/* Notes names, sizes and clocks of the segment's devices. */
 static int name_devices(struct scan *s, struct trace *t, const struct segment_header *h)
 {
 	for (size_t i = 0; i < h->nr_devices; i++) {
@@ -191,7 +192,7 @@ static int name_devices(struct scan *s, struct trace *t, const struct segment_he
 	return 0;
 }
 
-/* Cuts [begin, end) of both clocks to the filter's times; false where nothing is left. */
+/* Cuts [begin, end) on both clocks to the filter's times. Returns false where nothing is left. */
 static bool scan_cut(const struct scan_filter *f, struct scan_interval *i)
 {
 	uint64_t less;
@@ -215,7 +216,6 @@ static int scan_cover(struct scan *s, struct trace *t, const struct scan_piece *
 				   p->end.monotonic_ns };
 	struct scan_interval *last =
 		t->facts.nr_covered ? &t->covered[t->facts.nr_covered - 1] : NULL;
-	struct scan_interval *more;
 
 	if (!scan_cut(&s->filter, &i))
 		return 0;
@@ -227,14 +227,9 @@ static int scan_cover(struct scan *s, struct trace *t, const struct scan_piece *
 		}
 		return 0;
 	}
-	if (t->facts.nr_covered == t->cap_covered) {
-		t->cap_covered = t->cap_covered ? 2 * t->cap_covered : 4;
-		more = realloc(t->covered, t->cap_covered * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		t->covered = more;
-		t->facts.covered = more;
-	}
+	if (array_grow(&t->covered, &t->cap_covered, t->facts.nr_covered + 1, sizeof(*t->covered)))
+		return -ENOMEM;
+	t->facts.covered = t->covered;
 	t->covered[t->facts.nr_covered++] = i;
 	return 0;
 }
@@ -262,14 +257,14 @@ static int take_header(struct scan *s, struct trace *t, const struct scan_piece 
 	return 0;
 }
 
-/* Failures of one file, beside which all others can still be read. */
+/* Returns whether the failure concerns a single file, so that all others can still be read. */
 static bool is_damage(int status)
 {
 	return status == -EBADMSG || status == -EPROTONOSUPPORT || status == -EINVAL ||
 	       status == -ENOENT || status == -EIO || status == -EISDIR || status == -EACCES;
 }
 
-/* Goes on without the piece of a store that was read last: its interval counts as not watched. */
+/* Continues without the piece of a store that was read last; its interval counts as not watched. */
 static int leave_out(struct scan *s, struct trace *t, int status)
 {
 	const struct scan_piece *p = &s->pieces.items[t->next - 1];
@@ -321,7 +316,10 @@ static int cannot_decode(struct scan *s, const struct trace *t, int code)
 		       s->pieces.items[t->next - 1].name.sequence);
 }
 
-/* Makes batch[at] a request, reading on as needed. 1, 0 at the trace's end, or -errno. */
+/*
+ * Makes batch[at] a request and reads further as needed. Returns 1, 0 at the end of the trace, or
+ * -errno.
+ */
 static int scan_fill(struct scan *s, struct trace *t)
 {
 	while (t->at == t->nr_batch) {
@@ -352,8 +350,8 @@ static int scan_fill(struct scan *s, struct trace *t)
 }
 
 /*
- * Takes requests of the first trace while no other has an earlier one, as far as its batch goes.
- * Returns how many were put into out, or -ENOMEM.
+ * Takes requests of the first trace while no other has an earlier one, within its decoded batch.
+ * Returns the number written to out, or -ENOMEM.
  */
 static int64_t scan_take(struct scan *s, struct trace *t, struct scan_request *out, size_t max)
 {
@@ -380,7 +378,7 @@ static int64_t scan_take(struct scan *s, struct trace *t, struct scan_request *o
 	return (int64_t)nr;
 }
 
-/* Keeps what the trace says of itself; its buffers are no longer needed. */
+/* Keeps the facts of the trace; its buffers are no longer needed. */
 static void trace_finish(struct trace *t)
 {
 	segment_reader_free(t->reader);
@@ -407,7 +405,10 @@ int64_t scan_next(struct scan *s, struct scan_request *out, size_t max)
 			heap_drop_first(s);
 			continue;
 		}
-		/* None where its key was a bound, and with the true one another comes first. */
+		/*
+		 * Nothing is taken where the key was a lower bound and another trace is first by
+		 * the true time.
+		 */
 		got = scan_take(s, t, out + nr, max - nr);
 		if (got < 0)
 			return err_set(&s->error, ENOMEM, "out of memory");
@@ -461,7 +462,9 @@ static int make_traces(struct scan *s)
 			s->traces[s->nr_traces++] = t;
 		}
 		t->end = i + 1;
-		/* Segments without requests have no first; the bound is that of the others. */
+		/*
+		 * Segments without requests have no first arrival; the bound comes from the others.
+		 */
 		if (p->first_known && p->nr_requests && (t->key == 0 || p->first_real_ns < t->key))
 			t->key = p->first_real_ns;
 		s->total += p->nr_requests;

@@ -41,7 +41,7 @@ static bool is_number(const char *text, uint64_t *out)
 	return true;
 }
 
-/* path itself or anything below wanted. */
+/* Returns whether path is wanted itself or lies below it. */
 static bool in_subtree(const char *path, const char *wanted)
 {
 	size_t len = strlen(wanted);
@@ -95,7 +95,7 @@ static int match_processes(struct scan_match *m, const struct segment_header *h)
 	for (size_t i = 0; i < f->nr_processes && ret == 0; i++) {
 		if (is_number(f->processes[i], &id))
 			ret = ids_add(&m->processes, &m->nr_processes, id);
-		/* A number may be a command's name as well. */
+		/* A number may be the name of a command as well. */
 		for (size_t j = 0; j < h->nr_processes && ret == 0; j++)
 			if (strncmp(h->processes[j].comm, f->processes[i], SEGMENT_COMM_BYTES) == 0)
 				ret = ids_add(&m->processes, &m->nr_processes, h->processes[j].pid);
@@ -105,7 +105,7 @@ static int match_processes(struct scan_match *m, const struct segment_header *h)
 	return ret;
 }
 
-/* A real time on the segment's monotonic clock, never below 0. */
+/* Converts a real time to the segment's monotonic clock, not below 0. */
 static uint64_t monotonic_of(const struct clock_anchor *a, uint64_t real_ns)
 {
 	int64_t since = (int64_t)(real_ns - a->realtime_ns);

@@ -8,23 +8,23 @@
 
 struct scan_match {
 	const struct scan_filter *filter; /* borrowed */
-	uint64_t *cgroups;		  /* owned: ids taken, ascending */
+	uint64_t *cgroups;		  /* owned; ids that are taken, ascending */
 	size_t nr_cgroups;
-	uint64_t *processes; /* owned: pids taken, ascending */
+	uint64_t *processes; /* owned; pids that are taken, ascending */
 	size_t nr_processes;
-	/* the filter's times in the segment's CLOCK_MONOTONIC; end exclusive */
+	/* The filter's times on the segment's CLOCK_MONOTONIC; the end is exclusive. */
 	uint64_t begin_ns, end_ns;
-	bool all; /* takes every request of a device that it takes */
+	bool all; /* every request of a taken device is taken */
 };
 
 void scan_match_init(struct scan_match *m, const struct scan_filter *filter);
 void scan_match_release(struct scan_match *m);
-/* Makes it ready for the requests of the segment with this header. 0 or -ENOMEM. */
+/* Prepares the filter for the requests of the segment with this header. Returns 0 or -ENOMEM. */
 int scan_match_segment(struct scan_match *m, const struct segment_header *h);
 
-/* Whether the filter takes a device of this number and name. */
+/* Returns whether the filter takes a device of this number and name. */
 bool scan_match_device(const struct scan_filter *f, uint32_t device, const char *name);
-/* Whether it takes the request, its device apart. O(log ids). */
+/* Returns whether the filter takes the request, apart from its device. O(log ids). */
 bool scan_match_request(const struct scan_match *m, const struct request *r);
 
 #endif

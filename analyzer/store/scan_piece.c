@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analyzer/store/damage.h"
+#include "base/array.h"
 
 #define HEAD_BYTES 64 /* enough for segment_length() */
 
@@ -20,17 +21,8 @@ void scan_pieces_release(struct scan_pieces *p)
 
 static struct scan_piece *pieces_add(struct scan_pieces *p)
 {
-	struct scan_piece *items;
-	size_t cap;
-
-	if (p->nr == p->cap) {
-		cap = p->cap ? p->cap * 2 : 64;
-		items = realloc(p->items, cap * sizeof(*items));
-		if (!items)
-			return NULL;
-		p->items = items;
-		p->cap = cap;
-	}
+	if (array_grow(&p->items, &p->cap, p->nr + 1, sizeof(*p->items)))
+		return NULL;
 	memset(&p->items[p->nr], 0, sizeof(*p->items));
 	return &p->items[p->nr++];
 }
@@ -43,7 +35,7 @@ static bool host_taken(const struct scan_filter *f, const char *host)
 	return f->nr_hosts == 0;
 }
 
-/* Its requests or the interval it watched touch the filter's times. */
+/* Returns whether its requests or its watched interval touch the filter's times. */
 static bool time_taken(const struct scan_filter *f, const struct scan_piece *p)
 {
 	uint64_t begin = p->begin.realtime_ns, end = p->end.realtime_ns;
@@ -55,7 +47,7 @@ static bool time_taken(const struct scan_filter *f, const struct scan_piece *p)
 	return end >= f->begin_real_ns && (f->end_real_ns == 0 || begin < f->end_real_ns);
 }
 
-/* Notes what is missing between neighbours, then keeps what the filter may take. */
+/* Notes what is missing between neighbours, and then keeps the pieces that the filter may take. */
 static void pieces_filter(struct scan_pieces *p, const struct scan_filter *filter)
 {
 	size_t kept = 0;
@@ -215,7 +207,10 @@ static int compare_piece(const void *a, const void *b)
 				    &((const struct scan_piece *)b)->name);
 }
 
-/* The same segment given twice is one; two contents under one name cannot be told apart. */
+/*
+ * A segment that is given twice is taken once. Two contents under one name are an error, because
+ * nothing shows which is right.
+ */
 static int drop_repeats(struct scan_pieces *p, struct err *err)
 {
 	size_t kept = 0;

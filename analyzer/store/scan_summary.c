@@ -10,7 +10,7 @@
 struct wanted {
 	struct segment_name first;
 	uint64_t generation, last_sequence, nr_segments;
-	bool is_taken; /* by the filter's times; the others fill gaps before pieces all the same */
+	bool is_taken; /* the filter's times take it; the others still fill gaps before pieces */
 };
 
 struct collector {
@@ -68,7 +68,7 @@ static int scan_summary_collect(void *ctx, const struct segment_facts *f)
 	is_taken = scan_summary_touches(c->filter, begin, end);
 	if (is_taken)
 		scan_summary_count(c->out, f);
-	if ((c->nr & (c->nr - 1)) == 0) { /* at powers of two */
+	if ((c->nr & (c->nr - 1)) == 0) { /* the array has room for a power of two */
 		more = realloc(c->all, (c->nr ? 2 * c->nr : 1) * sizeof(*more));
 		if (!more)
 			return -ENOMEM;
@@ -79,8 +79,10 @@ static int scan_summary_collect(void *ctx, const struct segment_facts *f)
 	return 0;
 }
 
-/* Of the members of a summary, those from first to before end: 0 where it cannot be read, since
- * nobody knows then which they are. */
+/*
+ * Counts the members of a summary from first up to but not including end. Counts 0 where the
+ * summary cannot be read, because its members are then unknown.
+ */
 static int count_members(const struct store *store, const struct wanted *w, uint64_t first,
 			 uint64_t end, uint64_t *nr)
 {
@@ -109,9 +111,11 @@ static bool ends_before(const struct wanted *w, const struct segment_name *n)
 	return segment_name_compare(&last, n) < 0;
 }
 
-/* Summaries and pieces are both in the order of streams and sequences. A piece has the gap just before
- * it; those further before are before pieces that the filter left out. A segment that came late may
- * lie between members of a summary, which then is read. */
+/*
+ * Summaries and pieces are both ordered by stream and sequence. A piece has the gap directly before
+ * it; earlier gaps lie before pieces that the filter left out. A segment that arrived late may lie
+ * between the members of a summary, which must then be read.
+ */
 static int fill_gaps(const struct store *store, const struct collector *c,
 		     struct scan_pieces *pieces)
 {

@@ -38,7 +38,10 @@ static int take_devices(struct segment_facts *f, const struct segment_header *h)
 	return 0;
 }
 
-/* A device that the table leaves out gets an entry without a name; NULL without memory. */
+/*
+ * Returns the entry of a device. A device that the table leaves out gets an entry without a name.
+ * Returns NULL where memory is short.
+ */
 static struct device_facts *device_of(struct segment_facts *f, uint32_t device)
 {
 	struct device_facts *more;
@@ -61,7 +64,10 @@ static int compare_kinds(const void *a, const void *b)
 	return (x->device > y->device) - (x->device < y->device);
 }
 
-/* Sorted by device first, so that a device is looked for once and not once for each kind. */
+/*
+ * The kinds are sorted by device first, so that each device is looked up once and not once per
+ * kind.
+ */
 static int count_kinds(struct segment_facts *f, struct segment_totals *t)
 {
 	struct device_facts *d = NULL;
@@ -103,8 +109,10 @@ static int count_requests(struct segment_facts *f, struct segment_reader *reader
 	return ret;
 }
 
-/* A profile names its host itself. Whoever reads it later believes that, so that it must be the
- * segment's. A text that is no profile of this version is read by nobody. */
+/*
+ * A profile contains a host name of its own, which later readers believe, so it must be that of the
+ * segment. A text that is not a profile of this version is not read by anybody.
+ */
 static int check_profiles(const struct segment_header *h, struct err *err)
 {
 	int ret = 0;

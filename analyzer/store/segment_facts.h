@@ -27,20 +27,27 @@ struct segment_facts {
 	struct segment_hash hash;
 	uint64_t file_bytes;
 	uint64_t nr_requests, nr_captured;
-	uint64_t nr_untimed; /* of nr_requests, reads and writes without a response time */
+	/* the part of nr_requests that are reads and writes without a response time */
+	uint64_t nr_untimed;
 	uint8_t source, layer;
 	struct clock_anchor begin, end; /* the interval that was watched */
-	/* first arrival and last completion, real time by the begin anchor; 0 without requests */
+	/*
+	 * First arrival and last completion in real time by the begin anchor; 0 without requests.
+	 */
 	uint64_t first_real_ns, last_real_ns;
 	struct device_facts *devices; /* owned; those of the table, in its order */
 	size_t nr_devices;
 	struct ledger ledger; /* owned */
-	/* When this machine took it, by its own real-time clock; 0: now. The sender has no say in it. */
+	/*
+	 * When this machine received it, by its own real-time clock; 0: now. The sender cannot
+	 * influence it.
+	 */
 	uint64_t received_real_ns;
 
-	/* Of a summary (store_summary.h), named by the first sequence that it has; else all 0. */
+	/* Of a summary (store_summary.h), which is named by its first sequence; otherwise all 0. */
 	uint64_t generation, last_sequence, nr_segments, segment_bytes;
-	uint64_t nr_dropped; /* of nr_requests; and the interval they are of */
+	/* the part of nr_requests whose profiles are gone, and the interval that they covered */
+	uint64_t nr_dropped;
 	uint64_t dropped_begin_real_ns, dropped_end_real_ns;
 };
 
@@ -48,16 +55,19 @@ void segment_facts_init(struct segment_facts *f);
 void segment_facts_release(struct segment_facts *f);
 
 /*
- * Checks and decodes the segment of exactly len bytes at data. 0; or -EBADMSG, -EPROTONOSUPPORT,
- * -EFBIG, -EINVAL (a name that no store takes), -ENOMEM with the reason; f is then released.
+ * Checks and decodes the segment of exactly len bytes at data. Returns 0; or -EBADMSG,
+ * -EPROTONOSUPPORT, -EFBIG, -EINVAL (a name that no store accepts) or -ENOMEM with the reason; f is
+ * then released.
  */
 int segment_facts_read(struct segment_facts *f, const void *data, size_t len, struct err *err);
-/* The same with a reader that is kept from one to the next: *reader is NULL at first, and the
- * caller's to free. */
+/*
+ * Does the same with a reader that is kept from one call to the next: *reader is NULL at first, and
+ * the caller frees it.
+ */
 int segment_facts_read_with(struct segment_facts *f, struct segment_reader **reader,
 			    const void *data, size_t len, struct err *err);
 
-/* Real time of a monotonic instant of the segment that begins at anchor; saturates at 0. */
+/* Converts a monotonic instant of the segment with this anchor to real time, not below 0. */
 static inline uint64_t real_from_anchor(const struct clock_anchor *anchor, uint64_t monotonic_ns)
 {
 	int64_t since = (int64_t)(monotonic_ns - anchor->monotonic_ns);

@@ -22,7 +22,7 @@ int segment_name_check(const struct segment_name *n, struct err *err)
 	return 0;
 }
 
-/* Digits only, at most 20 of them, no overflow. */
+/* Parses at most 20 digits and nothing else, without overflow. */
 static int parse_number(const char *field, const char *text, uint64_t *out, struct err *err)
 {
 	size_t len = strspn(text, "0123456789");

@@ -63,7 +63,7 @@ static char *folder_slot(struct placer *p, const char *path)
 	return p->folders[sum % PLACER_NR_FOLDERS];
 }
 
-/* Makes the folders of path that are not there. */
+/* Makes the missing folders of path. */
 static int make_folders(struct placer *p, const char *path)
 {
 	char part[SEGMENT_PATH_MAX];
@@ -101,8 +101,10 @@ int write_whole(int fd, const void *data, size_t len)
 	return 0;
 }
 
-/* Never over a file that is there: another process may write the same store. File systems that
- * cannot promise that are left to the look before. */
+/*
+ * Never replaces an existing file, because another process may write to the same store. On a file
+ * system that cannot guarantee this, only the look before protects it.
+ */
 static int rename_new(int dir_fd, const char *from, const char *to)
 {
 	if (renameat2(dir_fd, from, dir_fd, to, RENAME_NOREPLACE) == 0)
@@ -144,7 +146,7 @@ int placer_put(struct placer *p, const struct segment_name *n, const void *data,
 	snprintf(temporary, sizeof(temporary), "%s/.%010llu.%ld.%llu.tmp", folder,
 		 (unsigned long long)n->sequence, (long)getpid(),
 		 (unsigned long long)p->nr_temporary++);
-	/* Again where the folder was deleted behind our back. */
+	/* Tries again where another program deleted the folder. */
 	for (int tries = 0; tries < 2; tries++) {
 		ret = make_folders(p, folder);
 		if (ret == 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * selection: a part of a trace, by host, device, time, cgroup, process and operation, and the scan of it.
+ * selection: a part of a trace, chosen by host, device, time, cgroup, process and operation, and
+ * the scan of it.
  *
  *	struct selection sel = { .dir = "/srv/traces" };
  *	int ret = selection_open_store(&sel, &scan, NULL, &err);
@@ -20,16 +21,19 @@
 struct selection {
 	const char *dir; /* folder of the store, or NULL: segment files */
 	struct word_list hosts, devices, cgroups, processes, operations;
-	uint64_t begin_real_ns, end_real_ns; /* completed at or after begin, before end; 0: any */
-	bool leave_out_own;		     /* without the requests of the agent itself */
+	/* completed at or after begin and before end; 0: any time */
+	uint64_t begin_real_ns, end_real_ns;
+	bool leave_out_own; /* leave out the requests of the agent itself */
 
-	struct store *store; /* owned while open */
+	struct store *store; /* owned while the scan is open */
 	struct scan_filter filter;
 };
 
 /*
- * Checks the selection and opens the scan: of the store in dir, of nr segment files, or of a path that
- * is either. hooks may be NULL. 0, or -errno with one line in err: -EINVAL where the selection itself
+ * Checks the selection and opens the scan: of the store in dir, of nr segment files, or of a path
+ * that
+ * is either. hooks may be NULL. 0, or -errno with one line in err: -EINVAL where the selection
+ * itself
  * makes no sense, else what opening the store or a file said.
  */
 int selection_open_store(struct selection *sel, struct scan **out, const struct scan_hooks *hooks,

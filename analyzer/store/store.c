@@ -14,22 +14,23 @@
 
 #include "analyzer/store/store_journal.h"
 #include "analyzer/store/store_summary.h"
+#include "base/array.h"
 
 #define CATALOG_NAME "catalog.sqlite"
 
 struct store {
 	char *dir;
 	int fd;
-	bool writer; /* opened to be written: may remove what a killed writer left */
+	bool writer; /* opened for writing, so it may remove what a killed writer left */
 	struct catalog *catalog;
 	struct store_sync sync;
 	struct journal_recovery recovery;
 };
 
-/* One segment as the catalog or the folder names it. */
+/* One segment, as the catalog or the folder names it. */
 struct entry {
 	struct segment_name name;
-	bool found; /* of the catalog: its file is there */
+	bool found; /* for an entry of the catalog: its file exists */
 };
 
 struct entries {
@@ -40,17 +41,8 @@ struct entries {
 
 static int entries_add(struct entries *e, const struct segment_name *n)
 {
-	struct entry *items;
-	size_t cap;
-
-	if (e->nr == e->cap) {
-		cap = e->cap ? e->cap * 2 : 256;
-		items = realloc(e->items, cap * sizeof(*items));
-		if (!items)
-			return -ENOMEM;
-		e->items = items;
-		e->cap = cap;
-	}
+	if (array_grow(&e->items, &e->cap, e->nr + 1, sizeof(*e->items)))
+		return -ENOMEM;
 	e->items[e->nr++] = (struct entry){ .name = *n };
 	return 0;
 }
@@ -112,8 +104,10 @@ uint64_t store_mtime_ns(const struct stat *st)
 	return (uint64_t)st->st_mtim.tv_sec * 1000000000ull + (uint64_t)st->st_mtim.tv_nsec;
 }
 
-/* Reads a new file into the catalog, as a segment or as damaged. Only the catalog's own failure
- * and lack of memory are errors. */
+/*
+ * Reads a new file into the catalog, as a segment or as damaged. Only a failure of the catalog
+ * itself and a lack of memory are errors.
+ */
 static int sync_file(struct store *s, const struct segment_name *expected, const char *path,
 		     struct buf *data, struct err *err)
 {
@@ -156,7 +150,10 @@ static int sync_file(struct store *s, const struct segment_name *expected, const
 	return ret;
 }
 
-/* Opens a folder below fd to list it; NULL where it is none. Symbolic links are not followed. */
+/*
+ * Opens a folder below fd for listing. Returns NULL where it is not a folder. Symbolic links are
+ * not followed.
+ */
 static DIR *open_folder(int fd, const char *path)
 {
 	int folder = openat(fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -167,7 +164,7 @@ static DIR *open_folder(int fd, const char *path)
 	return d;
 }
 
-/* ".seg" files of ten digits. */
+/* Parses the name of a ".seg" file of ten digits. */
 static bool parse_file(const char *file, uint64_t *sequence)
 {
 	if (strspn(file, "0123456789") != 10 || strcmp(file + 10, ".seg") != 0)
@@ -176,17 +173,20 @@ static bool parse_file(const char *file, uint64_t *sequence)
 	return true;
 }
 
-/* The walk: host, boot id, epoch, file. path grows by one part per level. */
+/* The state of the walk over host, boot id, epoch and file. path grows by one part per level. */
 struct walk {
 	struct store *s;
 	struct entries *known;
 	struct entries *fresh;
-	struct summary_file *summaries; /* owned by the sync: all that were found */
+	struct summary_file *summaries; /* owned by the sync; all summaries that were found */
 	size_t nr_summaries;
-	const char *folder; /* of the epoch it is in */
+	const char *folder; /* folder of the epoch that the walk is in */
 };
 
-/* A temporary file of ingest.c whose process is gone: nobody was promised anything about it. */
+/*
+ * Removes a temporary file of segment_place.c whose process is gone. It was never acknowledged to
+ * anybody.
+ */
 static void remove_stale(const struct walk *w, const char *file)
 {
 	char path[SEGMENT_PATH_MAX + 64];
@@ -204,7 +204,8 @@ static int add_summary(struct walk *w, const struct segment_name *first, uint64_
 {
 	struct summary_file *more;
 
-	if ((w->nr_summaries & (w->nr_summaries - 1)) == 0) { /* at powers of two */
+	/* the array has room for a power of two */
+	if ((w->nr_summaries & (w->nr_summaries - 1)) == 0) {
 		more = realloc(w->summaries,
 			       (w->nr_summaries ? 2 * w->nr_summaries : 1) * sizeof(*more));
 		if (!more)
@@ -290,7 +291,7 @@ static int sync_files(struct store *s, struct entries *known, struct entries *fr
 	return ret;
 }
 
-/* Damaged files that are gone, or were replaced by a good one, are forgotten. */
+/* Damaged files that have disappeared, or that a valid file has replaced, are forgotten. */
 struct damaged_paths {
 	struct store *s;
 	char **gone;
@@ -330,7 +331,7 @@ static int sync_damaged(struct store *s, struct err *err)
 	return ret;
 }
 
-/* Files whose rows a summary took are looked at as those that have none. */
+/* Files whose rows a summary removed are treated like files without rows. */
 static int look_again(struct store *s, struct walk *w)
 {
 	struct segment_hash hash;
@@ -349,7 +350,7 @@ static int look_again(struct store *s, struct walk *w)
 	return ret;
 }
 
-/* The catalog in step with the files that the walk found. */
+/* Brings the catalog in step with the files that the walk found. */
 static int sync_found(struct store *s, struct walk *w, struct err *err)
 {
 	int ret = catalog_begin(s->catalog, err);
@@ -364,7 +365,7 @@ static int sync_found(struct store *s, struct walk *w, struct err *err)
 		ret = sync_files(s, w->known, w->fresh, err);
 	if (ret == 0)
 		ret = sync_damaged(s, err);
-	/* What was read is worth keeping even where a later file failed. */
+	/* What was read is kept even where a later file failed. */
 	if (catalog_commit(s->catalog, ret ? NULL : err) < 0 && ret == 0)
 		ret = -EIO;
 	return ret;
@@ -390,10 +391,15 @@ int store_sync(struct store *s, struct err *err)
 	return ret;
 }
 
-/* On disk where it can be; a damaged one is made anew; in memory where the folder is read-only. */
-/* A catalog that is not there is made for the owner of the folder, whoever makes it: root looks into
- * the store of a service, which must be able to write it afterwards. SQLite gives its other files the
- * owner of this one. False where that cannot be. */
+/*
+ * The catalog is on the disk where possible; a damaged one is made again; in a read-only folder it
+ * is in memory.
+ */
+/*
+ * A missing catalog is made for the owner of the folder, whoever makes it: root may look into the
+ * store of a service, and the service must be able to write the catalog afterwards. SQLite gives
+ * its other files the owner of this one. Returns false where this is not possible.
+ */
 static bool make_catalog_file(const struct store *s)
 {
 	int fd = openat(s->fd, CATALOG_NAME, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -418,12 +424,12 @@ static int open_catalog(struct store *s, struct err *err)
 
 	if (faccessat(s->fd, ".", W_OK, AT_EACCESS) < 0)
 		return catalog_open(&s->catalog, NULL, err);
-	/* The path to the folder may have links; nothing in the folder may be one. */
+	/* The path to the folder may contain links, but nothing in the folder may be a link. */
 	if (!realpath(s->dir, path))
 		return err_set(err, errno, "%s: %s", s->dir, strerror(errno));
 	snprintf(path + strlen(path), sizeof(CATALOG_NAME) + 1, "/" CATALOG_NAME);
 	ret = make_catalog_file(s) ? catalog_open(&s->catalog, path, err) : -EACCES;
-	/* The writer replaces one that another user left. */
+	/* The writer replaces a catalog that another user left. */
 	if (ret == -EBADMSG || (s->writer && (ret == -EROFS || ret == -EACCES))) {
 		unlinkat(s->fd, CATALOG_NAME, 0);
 		unlinkat(s->fd, CATALOG_NAME "-wal", 0);

@@ -17,12 +17,13 @@
 #include "analyzer/store/segment_facts.h"
 #include "analyzer/store/segment_place.h"
 #include "analyzer/store/store.h"
+#include "base/array.h"
 #include "base/buf.h"
 
 #define MAGIC	   "bcj1"
 #define HEAD_BYTES 32
 #define NAME_BYTES 32
-#define NR_TRIES   100 /* at numbers that others take at the same time */
+#define NR_TRIES   100 /* for numbers that other processes take at the same time */
 
 struct journal {
 	int dir_fd, fd;
@@ -61,7 +62,7 @@ static int by_number_down(const void *a, const void *b)
 	return (x->number < y->number) - (x->number > y->number);
 }
 
-/* All journals of the folder, the latest first. */
+/* Lists all journals of the folder, the latest first. */
 static int store_journal_list(int dir_fd, struct numbers *out)
 {
 	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -95,7 +96,7 @@ static int store_journal_list(int dir_fd, struct numbers *out)
 	return ret;
 }
 
-/* Takes the lock of a journal unless it is somebody's, or gone meanwhile. */
+/* Takes the lock of a journal, unless somebody holds it or it has disappeared. */
 static bool store_journal_lock(int fd)
 {
 	struct stat st;
@@ -103,7 +104,10 @@ static bool store_journal_lock(int fd)
 	return flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 && st.st_nlink > 0;
 }
 
-/* The journal's name, and that of the store, which may be as new. Its parent may be another's. */
+/*
+ * Syncs the name of the journal and that of the store, which may be just as new. The store's parent
+ * may belong to somebody else.
+ */
 static int sync_names(int dir_fd)
 {
 	int ret = sync_path(dir_fd, "..");
@@ -123,7 +127,8 @@ static int open_new(int dir_fd, uint64_t number, int *out)
 	if (fd < 0)
 		return -errno;
 	if (!store_journal_lock(fd))
-		ret = -EEXIST; /* a recovery elsewhere took it for a dead one's */
+		/* a recovery in another process mistook it for the journal of a dead one */
+		ret = -EEXIST;
 	else
 		ret = sync_names(dir_fd);
 	if (ret < 0) {
@@ -176,7 +181,7 @@ static void make_head(const struct journal_item *item, uint8_t head[HEAD_BYTES])
 	put_le(head + 24, XXH3_64bits(head, 24), 8);
 }
 
-/* Moves the vector past nr bytes that are written. */
+/* Moves the vector beyond nr bytes that were written. */
 static void store_journal_advance(struct iovec **at, int *nr_at, size_t nr)
 {
 	while (*nr_at && nr >= (*at)->iov_len) {
@@ -251,12 +256,13 @@ static int read_at(int fd, uint64_t at, void *data, size_t len)
 	return 0;
 }
 
-/* One journal being put in force again. */
+/* The state of putting one journal's content in place. */
 struct replay {
 	struct store *store;
 	struct placer *placer;
 	int fd;
-	bool rewrite; /* also what looks whole: the disk may have something else */
+	/* also rewrites files that look whole, because the disk may hold other content */
+	bool rewrite;
 	uint64_t *offsets;
 	size_t nr, cap;
 	struct buf record, file;
@@ -265,16 +271,8 @@ struct replay {
 
 static int note_offset(struct replay *r, uint64_t at)
 {
-	size_t cap = r->cap ? 2 * r->cap : 256;
-	uint64_t *more;
-
-	if (r->nr == r->cap) {
-		more = realloc(r->offsets, cap * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		r->offsets = more;
-		r->cap = cap;
-	}
+	if (array_grow(&r->offsets, &r->cap, r->nr + 1, sizeof(*r->offsets)))
+		return -ENOMEM;
 	r->offsets[r->nr++] = at;
 	return 0;
 }
@@ -299,7 +297,7 @@ static int read_head(int fd, uint64_t at, uint32_t *len, struct segment_hash *ha
 		       : -EBADMSG;
 }
 
-/* Where the records begin. What follows a head that is none was never acknowledged. */
+/* Finds where the records begin. What follows an invalid head was never acknowledged. */
 static int index_records(struct replay *r, uint64_t size)
 {
 	struct segment_hash hash;
@@ -320,7 +318,9 @@ static int index_records(struct replay *r, uint64_t size)
 	return 0;
 }
 
-/* Whether the file of this name stays as it is. -errno where that cannot be told. */
+/*
+ * Returns whether the file of this name stays as it is, or -errno where this cannot be determined.
+ */
 static int store_journal_stays(struct replay *r, const struct segment_facts *f,
 			       const struct segment_hash *hash)
 {
@@ -360,13 +360,13 @@ static int replay_record(struct replay *r, uint64_t at)
 		got = segment_hash_of(r->record.data, len);
 		ret = memcmp(got.bytes, hash.bytes, sizeof(got.bytes)) == 0 ? 0 : -EBADMSG;
 	}
-	if (ret < 0 && ret != -EBADMSG) /* it cannot be read now: the next start may */
+	if (ret < 0 && ret != -EBADMSG) /* it cannot be read now; the next start may succeed */
 		return ret;
 	if (ret == 0)
 		ret = segment_facts_read(&facts, r->record.data, len, NULL);
 	if (ret == -ENOMEM)
 		return ret;
-	if (ret < 0) { /* torn: its sender was told nothing */
+	if (ret < 0) { /* incomplete, so its sender was not told of any success */
 		r->counts->nr_skipped += HEAD_BYTES + len;
 		return 0;
 	}
@@ -405,7 +405,7 @@ static int sync_all(int dir_fd)
 	return syncfs(dir_fd) < 0 ? -errno : 0;
 }
 
-/* Not to come back, or some day it would bring back what was removed since. */
+/* Removes a journal durably. If it came back, it would one day restore what was removed since. */
 static int remove_journal(int dir_fd, uint64_t number, bool redo)
 {
 	char name[NAME_BYTES];
@@ -426,7 +426,10 @@ static void keep_to_redo(int dir_fd, uint64_t number)
 		fsync(dir_fd);
 }
 
-/* After a failed sync pages count as clean that never reached the disk: all is written again. */
+/*
+ * After a failed sync, pages that never reached the disk count as clean, so everything is written
+ * again.
+ */
 static int write_again(struct store *store, int fd)
 {
 	struct journal_recovery counts = { 0 };
@@ -459,8 +462,10 @@ int journal_retire(struct journal *j, struct store *store)
 	return ret;
 }
 
-/* One that nobody holds: its files are put in place; *fd stays open and locked until all are synced.
- * 1 where it is somebody's. */
+/*
+ * Puts the content of a journal in place that nobody holds. *fd stays open and locked until
+ * everything is synced. Returns 1 where somebody holds it.
+ */
 static int recover_one(struct store *store, struct placer *placer, const struct listed *one,
 		       int *fd, struct journal_recovery *counts)
 {
@@ -510,7 +515,10 @@ struct journal_recovery journal_recover(struct store *store)
 	if (placer && fds) {
 		placer_init(placer, store_dir_fd(store));
 		status = fds + all.nr;
-		/* The later first: of two records of a name it counts. */
+		/*
+		 * The later journal comes first, because the later of two records of a name is
+		 * valid.
+		 */
 		for (size_t i = 0; i < all.nr; i++)
 			status[i] = recover_one(store, placer, &all.items[i], &fds[i], &counts);
 		end_recovery(store, &all, fds, status, &counts);

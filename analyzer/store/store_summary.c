@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "analyzer/store/segment_place.h"
+#include "base/array.h"
 
 #define NR_TRIES 10
 
@@ -41,7 +42,7 @@ int summary_file_compare(const void *a, const void *b)
 	return order ? order : (x->generation < y->generation) - (x->generation > y->generation);
 }
 
-/* Whether it is of the stream and of the name under which it lies. */
+/* Returns whether the summary belongs to the stream and name under which it lies. */
 static bool is_named(const struct summary *s, const struct segment_name *first, uint64_t generation)
 {
 	return !strcmp(s->host, first->host) && !strcmp(s->boot_id, first->boot_id) &&
@@ -162,7 +163,7 @@ int store_summary_look_up(struct store *store, pthread_mutex_t *catalog,
 {
 	int ret = -ENOENT;
 
-	/* Again where it became part of another summary meanwhile. */
+	/* Tries again where the summary became part of another one meanwhile. */
 	for (int tries = 0; tries < NR_TRIES && ret == -ENOENT; tries++) {
 		struct segment_name first = *n;
 		uint64_t generation;
@@ -179,11 +180,11 @@ int store_summary_look_up(struct store *store, pthread_mutex_t *catalog,
 
 /* What the sync knows of each file. */
 struct entry {
-	struct summary_file file; /* first of all: entries are compared by it */
+	struct summary_file file; /* must be the first member, because entries are compared by it */
 	uint64_t last;
-	bool found, known;	/* its file is there; it is in the catalog */
+	bool found, known;	/* its file exists; the catalog has it */
 	bool good;		/* it could be read, now or when the catalog took it */
-	const struct entry *by; /* what supersedes it */
+	const struct entry *by; /* the summary that supersedes it */
 };
 
 struct entries {
@@ -193,15 +194,8 @@ struct entries {
 
 static int add_entry(struct entries *e, const struct entry *one)
 {
-	if (e->nr == e->cap) {
-		size_t cap = e->cap ? 2 * e->cap : 64;
-		struct entry *more = realloc(e->items, cap * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		e->items = more;
-		e->cap = cap;
-	}
+	if (array_grow(&e->items, &e->cap, e->nr + 1, sizeof(*e->items)))
+		return -ENOMEM;
 	e->items[e->nr++] = *one;
 	return 0;
 }
@@ -214,7 +208,7 @@ static int add_known(void *ctx, const struct segment_facts *f)
 	return add_entry(ctx, &one);
 }
 
-/* Its members' rows go, its own come. */
+/* Removes the rows of the members and adds the row of the summary. */
 static int put_in_catalog(struct store *store, const struct summary *s, uint64_t file_bytes,
 			  struct err *err)
 {
@@ -236,7 +230,10 @@ static int put_in_catalog(struct store *store, const struct summary *s, uint64_t
 	return ret;
 }
 
-/* Reads one that is not known; one that is no good becomes a damaged file. put: into the catalog. */
+/*
+ * Reads a summary that is not known. An invalid one is noted as a damaged file. put: it goes into
+ * the catalog.
+ */
 static int take_fresh(struct store *store, struct entry *e, bool put, struct err *err)
 {
 	char path[SEGMENT_PATH_MAX];
@@ -271,7 +268,7 @@ static int take_fresh(struct store *store, struct entry *e, bool put, struct err
 	return ret;
 }
 
-/* Ranges overlap only where one contains the other, and then it comes first. */
+/* Ranges overlap only where one contains the other, and the containing one comes first. */
 static void find_superseded(struct entries *e)
 {
 	const struct entry *over = NULL;
@@ -289,7 +286,7 @@ static void find_superseded(struct entries *e)
 	}
 }
 
-/* The summary's content and name, before anything that it stands for is removed. */
+/* Makes content and name of the summary durable before anything that it represents is removed. */
 static int make_durable(int dir_fd, const struct summary_file *f)
 {
 	char path[SEGMENT_PATH_MAX];
@@ -314,7 +311,10 @@ static void remove_superseded(struct store *store, const struct entry *one)
 	unlinkat(store_dir_fd(store), path, 0);
 }
 
-/* Known and found, in one list without repeats, by stream and first, the later generation before. */
+/*
+ * Joins the known and the found summaries in one list without repetitions, by stream and first
+ * sequence, the later generation first.
+ */
 static int store_summary_join(struct entries *e, struct summary_file *files, size_t nr)
 {
 	int ret = 0;
@@ -340,7 +340,7 @@ static int store_summary_join(struct entries *e, struct summary_file *files, siz
 	return ret;
 }
 
-/* Its row, unless another of the same first has taken it. */
+/* Removes its row, unless another summary with the same first sequence has taken the row. */
 static int remove_row(struct store *store, const struct entry *e, struct err *err)
 {
 	uint64_t first = 0, generation = 0;
@@ -354,7 +354,7 @@ static int remove_row(struct store *store, const struct entry *e, struct err *er
 	return catalog_remove_summary(c, &e->file.first, err);
 }
 
-/* Now: another process may have made it since the walk. */
+/* Looks now, because another process may have made the file since the walk. */
 static bool is_gone(const struct store *store, const struct entry *e)
 {
 	char path[SEGMENT_PATH_MAX];
@@ -364,7 +364,7 @@ static bool is_gone(const struct store *store, const struct entry *e)
 	       errno == ENOENT;
 }
 
-/* 1: the catalog has a later one there, of which the walk does not know yet. */
+/* Returns 1 where the catalog has a later summary there that the walk did not see. */
 static int is_overtaken(struct store *store, const struct entry *e, struct err *err)
 {
 	uint64_t first = 0, generation = 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/array.h"
 #include "formats/foreign/event_trace.h"
 
 #include <errno.h>
@@ -66,15 +67,8 @@ static int event_trace_enter(struct event_trace *t, uint32_t device, struct text
 	*out = event_trace_find(t, device);
 	if (*out)
 		return 0;
-	if (t->nr_devices == t->cap_devices) {
-		size_t cap = t->cap_devices ? 2 * t->cap_devices : 8;
-		struct traced *devices = realloc(t->devices, cap * sizeof(*devices));
-
-		if (!devices)
-			return -ENOMEM;
-		t->devices = devices;
-		t->cap_devices = cap;
-	}
+	if (array_grow(&t->devices, &t->cap_devices, t->nr_devices + 1, sizeof(*t->devices)))
+		return -ENOMEM;
 	index = foreign_device_numbered(t->f, device, name);
 	if (index < 0)
 		return (int)index;
