@@ -4,16 +4,12 @@
 void durability_clear(struct durability *d)
 {
 	d->forced = d->flushing = d->awaited = 0;
-	for (size_t i = 0; i < DURABILITY_SLOTS; i++)
-		d->slots[i].touched = d->slots[i].first_write = false;
 }
 
 void durability_forget(struct durability *d)
 {
-	for (size_t i = 0; i < DURABILITY_SLOTS; i++) {
+	for (size_t i = 0; i < DURABILITY_SLOTS; i++)
 		d->slots[i].pending = false;
-		d->slots[i].touched = true; /* nor does it follow a flush of an earlier period */
-	}
 }
 
 static bool durability_follows(const struct durability_slot *flush, uint32_t tid, uint64_t at_ns)
@@ -27,18 +23,11 @@ static void durability_add_write(struct durability *d, struct durability_slot *s
 	d->forced += (r->flags & REQUEST_FUA) != 0;
 	d->flushing += (r->flags & REQUEST_PREFLUSH) != 0;
 	d->awaited += durability_follows(s, r->tid, r->arrival_ns);
-	if (!s->touched) {
-		s->first_write = true;
-		s->first_tid = r->tid;
-		s->first_ns = r->arrival_ns;
-	}
-	s->touched = true;
 	s->pending = false;
 }
 
 static void durability_add_flush(struct durability_slot *s, const struct request *r)
 {
-	s->touched = true;
 	s->pending = !(r->flags & (REQUEST_NO_COMPLETION | REQUEST_NO_ARRIVAL));
 	s->tid = r->tid;
 	s->end_ns = r->completion_ns;

@@ -80,6 +80,7 @@ static int read_loads(struct job *job)
 			load->group = &set->groups[g];
 			load_facts_of_group(load->group, &load->facts);
 			times_of(&load->group->whole, load->base_s);
+			study_points_measured(&load->group->whole, load->measured_s);
 			s->nr++;
 		}
 		if (ret)
@@ -116,21 +117,20 @@ static int read_truths(struct job *job)
 	return 0;
 }
 
-/* Studies ask for means: files of other responses would be passed over. */
+/* Files of other responses would be passed over. */
 static int check_models(const struct job *job, struct err *err)
 {
-	static const char *const responses[2] = { "read_s", "write_s" };
 	const struct predictor *p = &job->predictor;
 
 	for (size_t i = 0; i < p->nr_models; i++) {
 		const char *response = p->models[i].schema.response, *dot = strrchr(response, '.');
-		const char *base = dot ? dot + 1 : response;
 
-		if (strcmp(base, responses[0]) && strcmp(base, responses[1]))
-			return err_set(err, EINVAL,
-				       "%s: expected one model of read_s and one of write_s, this "
-				       "is of %s",
-				       job->by.models.items[i], response);
+		if (!study_points_asks(dot ? dot + 1 : response))
+			return err_set(
+				err, EINVAL,
+				"%s: expected models of read_s, write_s or flush_s, or of their "
+				"p50, p95 or p99 (read_p95_s), this is of %s",
+				job->by.models.items[i], response);
 	}
 	return 0;
 }

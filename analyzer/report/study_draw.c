@@ -100,15 +100,18 @@ int study_draw_times(const struct study_result *r, struct buf *out)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->nr_rows; i++) {
 		const struct study_row *row = &r->rows[i];
-		struct time_bar *before = &bars[nr++], *now = &bars[nr++];
+		struct time_bar *before = &bars[nr], *now = &bars[nr + 1];
 
+		if (row->point != STUDY_MEAN || isnan(row->target_s))
+			continue;
+		nr += 2;
 		study_case_name(r, row->case_index, at);
 		study_name(r->study, row->load, name);
 		*before = (struct time_bar){
 			.note = "before", .s = row->before_s, .low = NAN, .high = NAN
 		};
 		snprintf(before->label, sizeof(before->label), "%.100s, %.30s, %s", name, at,
-			 study_draw_sides[row->side]);
+			 study_type_name((unsigned int)row->side));
 		*now = (struct time_bar){ .note = "on the target",
 					  .s = row->target_s,
 					  .low = row->low,

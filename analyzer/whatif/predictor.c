@@ -151,6 +151,43 @@ out:
 	return ret;
 }
 
+static const struct model *predictor_find(const struct predictor *p, const char *response)
+{
+	for (size_t i = 0; i < p->nr_models; i++)
+		if (is_of(&p->models[i], response))
+			return &p->models[i];
+	return NULL;
+}
+
+bool predictor_knows(const struct predictor *p, const char *point, int side)
+{
+	static const char *const of_nets[] = { "p50", "p95", "p99" };
+	char response[64];
+
+	for (size_t i = 0; p->net && i < sizeof(of_nets) / sizeof(*of_nets); i++)
+		if (!strcmp(point, of_nets[i]))
+			return true;
+	predictor_response(point, side, response);
+	return !p->db && predictor_find(p, response);
+}
+
+int predictor_ask_flush(struct predictor *p, const char *point, const struct load_facts *f,
+			size_t nr, double *s, double *low, double *high, const char **outside,
+			struct err *err)
+{
+	const struct model *m;
+	struct load_facts joined;
+	char response[64];
+
+	*s = *low = *high = NAN;
+	snprintf(response, sizeof(response), "flush%s%.20s_s", *point ? "_" : "", point);
+	m = predictor_find(p, response);
+	if (!m)
+		return 0;
+	load_facts_join(f, nr, &joined);
+	return ask_model(p, m, &joined, 1, s, low, high, outside, err);
+}
+
 /* One direction of joined loads: by clients that think where the models can tell, or as it is. */
 static int ask_side(struct predictor *p, const struct model *m, const struct busy_curves *busy,
 		    const struct load_facts *joined, const struct load_facts *f, size_t nr,

@@ -84,6 +84,19 @@ void predictor_response(const char *point, int side, char out[64]);
 int predictor_ask(struct predictor *p, const struct predictor_ask *ask, const struct load_facts *f,
 		  size_t nr, struct predicted *out, const char **outside, struct err *err);
 
+/*
+ * Whether a percentile ("p95") of a direction can be asked for without learning another model: a net knows
+ * p50, p95 and p99, and files of models know what they are of.
+ */
+bool predictor_knows(const struct predictor *p, const char *point, int side);
+/*
+ * How long flushes take on the target while all loads are there, by a model of flush_s (flush_p95_s, ...)
+ * that was given. *s NaN where there is none. Errors as predictor_ask().
+ */
+int predictor_ask_flush(struct predictor *p, const char *point, const struct load_facts *f,
+			size_t nr, double *s, double *low, double *high, const char **outside,
+			struct err *err);
+
 /* Parts of it. Learns the model of a response from the store into m (released on failure). */
 int predictor_learn(const struct predictor *p, const char *response, struct model *m,
 		    struct err *err);

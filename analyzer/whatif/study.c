@@ -64,32 +64,131 @@ static int make_relative(const struct study *s, const struct study_load *load,
 	return 0;
 }
 
+/* The mean of a type on the target. */
+static struct study_time study_mean(const struct study_answer *a, int type)
+{
+	if (type == STUDY_FLUSH)
+		return a->points[STUDY_FLUSH][STUDY_MEAN];
+	return (struct study_time){ a->s[type], a->low[type], a->high[type], STUDY_BY_MODEL };
+}
+
+/* What no model told, by the ratio of the means. */
+static void study_fill_points(const struct study *s, struct study_case *c)
+{
+	for (size_t i = 0; i < c->nr; i++) {
+		const struct study_load *load = &s->loads[c->loads[i]];
+		struct study_answer *a = &c->answers[i];
+
+		for (int type = 0; type < STUDY_TYPES; type++) {
+			const struct study_time mean = study_mean(a, type);
+
+			for (int point = STUDY_P50; point < STUDY_POINTS; point++)
+				if (!a->points[type][point].way && mean.way)
+					a->points[type][point] = study_points_by_ratio(
+						load->measured_s[type][point],
+						load->measured_s[type][STUDY_MEAN], &mean);
+		}
+	}
+}
+
+/* Percentiles that the models know. Relative answers keep to the ratio, so that the identity holds. */
+static int study_ask_points(const struct study *s, struct study_case *c,
+			    const struct load_facts *each, struct err *err)
+{
+	struct predicted out[STUDY_LOADS_MAX];
+	int ret;
+
+	for (int point = STUDY_P50; point < STUDY_POINTS && !s->from; point++) {
+		const char *name = study_point_name((unsigned int)point);
+		const struct predictor_ask ask = {
+			.point = name,
+			.sides = { predictor_knows(s->predictor, name, 0),
+				   predictor_knows(s->predictor, name, 1) }
+		};
+
+		if (!ask.sides[0] && !ask.sides[1])
+			continue;
+		ret = predictor_ask(s->predictor, &ask, each, c->nr, out, &c->outside, err);
+		if (ret)
+			return ret;
+		for (size_t i = 0; i < c->nr; i++)
+			for (int side = 0; side < 2; side++)
+				if (isfinite(out[i].s[side]))
+					c->answers[i].points[side][point] = (struct study_time){
+						out[i].s[side], out[i].low[side], out[i].high[side],
+						STUDY_BY_MODEL
+					};
+	}
+	return 0;
+}
+
+/* Flushes on the target; the loads then wait for these instead of those that were measured. */
+static int study_ask_flushes(const struct study *s, struct study_case *c, struct load_facts *each,
+			     struct err *err)
+{
+	for (int point = STUDY_MEAN; point < STUDY_POINTS; point++) {
+		const char *name = point ? study_point_name((unsigned int)point) : "";
+		struct study_time t = { .way = STUDY_BY_MODEL };
+		int ret = predictor_ask_flush(s->predictor, name, each, c->nr, &t.s, &t.low,
+					      &t.high, &c->outside, err);
+
+		if (ret)
+			return ret;
+		for (size_t i = 0; i < c->nr && isfinite(t.s); i++) {
+			if (!(each[i].flush_per_s > 0))
+				continue;
+			c->answers[i].points[STUDY_FLUSH][point] = t;
+			if (point == STUDY_MEAN)
+				each[i].flush_s = t.s;
+		}
+	}
+	return 0;
+}
+
+static void study_take_answer(const struct predicted *p, struct study_answer *a)
+{
+	a->rate_per_s = p->rate_per_s;
+	a->rate_low_per_s = p->rate_low_per_s;
+	a->rate_high_per_s = p->rate_high_per_s;
+	memcpy(a->s, p->s, sizeof(a->s));
+	memcpy(a->low, p->low, sizeof(a->low));
+	memcpy(a->high, p->high, sizeof(a->high));
+}
+
 int study_predict(const struct study *s, struct study_case *c, struct err *err)
 {
 	const struct predictor_ask ask = { .point = "", .sides = { true, true } };
 	struct load_facts each[STUDY_LOADS_MAX];
 	struct predicted out[STUDY_LOADS_MAX];
+	const char *outside = NULL;
 	int ret;
 
-	for (size_t i = 0; i < c->nr; i++)
+	for (size_t i = 0; i < c->nr; i++) {
 		each[i] = s->loads[c->loads[i]].facts;
+		memset(&c->answers[i], 0, sizeof(c->answers[i]));
+	}
+	c->outside = NULL;
+	ret = study_ask_flushes(s, c, each, err);
+	if (ret)
+		return ret;
+	outside = c->outside;
 	ret = predictor_ask(s->predictor, &ask, each, c->nr, out, &c->outside, err);
 	if (ret)
 		return ret;
+	if (!c->outside)
+		c->outside = outside;
 	if (s->from && c->nr == 1)
 		ret = make_relative(s, &s->loads[c->loads[0]], &ask, &out[0], &c->outside, err);
 	if (ret)
 		return ret;
-	for (size_t i = 0; i < c->nr; i++) {
-		struct study_answer *a = &c->answers[i];
-
-		a->rate_per_s = out[i].rate_per_s;
-		a->rate_low_per_s = out[i].rate_low_per_s;
-		a->rate_high_per_s = out[i].rate_high_per_s;
-		memcpy(a->s, out[i].s, sizeof(a->s));
-		memcpy(a->low, out[i].low, sizeof(a->low));
-		memcpy(a->high, out[i].high, sizeof(a->high));
-	}
+	for (size_t i = 0; i < c->nr; i++)
+		study_take_answer(&out[i], &c->answers[i]);
+	outside = c->outside;
+	ret = study_ask_points(s, c, each, err);
+	if (ret)
+		return ret;
+	c->outside = outside ? outside : c->outside;
+	study_fill_points(s, c);
 	return 0;
 }
 

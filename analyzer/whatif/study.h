@@ -2,6 +2,8 @@
 /*
  * study: response times of stored loads on a target, alone and together.
  *
+ * Percentiles, and flushes, come from study_points.h, where the answer is predicted.
+ *
  * A case is a set of loads at once; its answer for each of them is the mean response time of reads
  * and of writes, either measured, by running their mimics there side by side, or predicted
  * (predictor.h). Delta RT of what was measured is |RT_app - RT_ref| / RT_ref, where RT_ref is the answer
@@ -23,6 +25,7 @@
 #include "analyzer/whatif/peak.h"
 #include "analyzer/whatif/predictor.h"
 #include "analyzer/replay/target_guard.h"
+#include "analyzer/whatif/study_points.h"
 
 #define STUDY_LOADS_MAX 16
 
@@ -30,12 +33,15 @@ struct study_load {
 	const struct profile_group *group; /* borrowed */
 	struct load_facts facts;
 	double base_s[2]; /* mean of reads, of writes where it was characterized; NaN none */
+	double measured_s[STUDY_TYPES][STUDY_POINTS]; /* the same of all types and points */
 };
 
 struct study_answer {
 	double s[2], low[2], high[2]; /* NaN: none, or no interval */
 	/* Requests per second; the ends of the interval are NaN where there is none. */
 	double rate_per_s, rate_low_per_s, rate_high_per_s;
+	/* Percentiles, and all of flushes; the means of reads and writes are in s, low and high. */
+	struct study_time points[STUDY_TYPES][STUDY_POINTS];
 };
 
 struct study_case {

@@ -14,8 +14,6 @@
 /* Nobody notices a change of a response time below this share. */
 #define SAME_RATIO 0.05
 
-static const char *const study_sides[2] = { "read", "write" };
-
 void study_name(const struct study *s, size_t load, char out[128])
 {
 	const struct profile *p = &s->loads[load].group->whole;
@@ -50,25 +48,64 @@ static bool study_is_asked(const struct study_result *r, size_t case_index)
 	return !strcmp(r->verb, "migrate") || r->cases[case_index].nr > 1;
 }
 
+/* The answer of a case for one type and point. */
+static struct study_time study_time_of(const struct study_answer *a, int type, int point)
+{
+	if (type < STUDY_FLUSH && point == STUDY_MEAN)
+		return (struct study_time){ a->s[type], a->low[type], a->high[type],
+					    isnan(a->s[type]) ? STUDY_UNKNOWN : STUDY_BY_MODEL };
+	return a->points[type][point];
+}
+
+static double study_before(const struct study_result *r, size_t case_index, size_t load, int type,
+			   int point)
+{
+	size_t base = r->baseline[case_index];
+	const struct study_answer *before;
+	struct study_time t;
+
+	if (base == case_index && type < STUDY_FLUSH && point == STUDY_MEAN)
+		return r->study->loads[load].base_s[type];
+	if (base == case_index)
+		return r->study->loads[load].measured_s[type][point];
+	/* The cases of single loads come first, in the order of the loads. */
+	before = study_case_answer(&r->cases[base + load], load);
+	t = study_time_of(before, type, point);
+	return t.way ? t.s : NAN;
+}
+
 static struct study_row study_row_of(const struct study_result *r, size_t case_index, size_t i,
-				     int side)
+				     int type, int point)
 {
 	const struct study_case *c = &r->cases[case_index];
-	size_t load = c->loads[i], base = r->baseline[case_index];
-	const struct study_answer *before = NULL;
-	struct study_row row = { .case_index = case_index, .load = load, .side = side };
+	const struct study_time t = study_time_of(&c->answers[i], type, point);
+	size_t load = c->loads[i];
+	struct study_row row = { .case_index = case_index,
+				 .load = load,
+				 .side = type,
+				 .point = (enum study_point)point,
+				 .way = t.way,
+				 .target_s = t.way ? t.s : NAN,
+				 .low = t.way ? t.low : NAN,
+				 .high = t.way ? t.high : NAN };
 
-	/* The cases of single loads come first, in the order of the loads. */
-	if (base != case_index)
-		before = study_case_answer(&r->cases[base + load], load);
-	row.before_s = before ? before->s[side] : r->study->loads[load].base_s[side];
-	row.target_s = c->answers[i].s[side];
-	row.low = c->answers[i].low[side];
-	row.high = c->answers[i].high[side];
+	row.before_s = study_before(r, case_index, load, type, point);
 	row.change_ratio = row.target_s / row.before_s - 1;
-	row.measured_s = study_is_asked(r, case_index) ? r->measured[load][side] : NAN;
+	row.measured_s = NAN;
+	if (study_is_asked(r, case_index) && type < STUDY_FLUSH && point == STUDY_MEAN)
+		row.measured_s = r->measured[load][type];
 	row.delta_rt = fabs(row.measured_s - row.target_s) / row.target_s;
 	return row;
+}
+
+/* Whether there is such a row: a time on the target, or flushes of which somebody must be told. */
+static bool study_has_row(const struct study_result *r, const struct study_case *c, size_t i,
+			  int type, int point)
+{
+	if (study_time_of(&c->answers[i], type, point).way)
+		return true;
+	return type == STUDY_FLUSH && point == STUDY_MEAN && r->study->predictor &&
+	       r->study->loads[c->loads[i]].facts.flush_per_s > 0;
 }
 
 static int study_make_rows(struct study_result *r)
@@ -77,12 +114,17 @@ static int study_make_rows(struct study_result *r)
 
 	for (size_t at = 0; at < r->nr_cases; at++) {
 		const struct study_case *c = &r->cases[at];
+		size_t most = c->nr * STUDY_TYPES * STUDY_POINTS;
 
-		if (array_grow(&r->rows, &cap, r->nr_rows + 2 * c->nr, sizeof(*r->rows)))
+		if (array_grow(&r->rows, &cap, r->nr_rows + most, sizeof(*r->rows)))
 			return -ENOMEM;
-		for (size_t k = 0; k < 2 * c->nr; k++) {
-			if (!isnan(c->answers[k / 2].s[k % 2]))
-				r->rows[r->nr_rows++] = study_row_of(r, at, k / 2, (int)(k % 2));
+		for (size_t k = 0; k < most; k++) {
+			size_t i = k / (STUDY_TYPES * STUDY_POINTS);
+			int type = (int)(k / STUDY_POINTS % STUDY_TYPES);
+			int point = (int)(k % STUDY_POINTS);
+
+			if (study_has_row(r, c, i, type, point))
+				r->rows[r->nr_rows++] = study_row_of(r, at, i, type, point);
 		}
 	}
 	return 0;
@@ -126,7 +168,8 @@ static const struct study_row *study_find_worst(const struct study_result *r)
 		const struct study_row *row = &r->rows[i];
 		enum study_verdict v;
 
-		if (!study_is_asked(r, row->case_index) || !isfinite(row->change_ratio))
+		if (!study_is_asked(r, row->case_index) || !isfinite(row->change_ratio) ||
+		    row->point != STUDY_MEAN)
 			continue;
 		v = study_verdict(row);
 		if (v < VERDICT_CANNOT_TELL)
@@ -156,16 +199,17 @@ static void study_say_worst(const struct study_result *r, const struct study_row
 	if (v == VERDICT_CANNOT_TELL) {
 		snprintf(
 			out, size,
-			"%s: cannot tell whether the %ss of %s become slower or faster: from %s to "
+			"%s: cannot tell whether the %s of %s become slower or faster: from %s to "
 			"%s (%+.1f %%), but the 90 %% interval, %s to %s, includes no change; measure "
 			"with --run.",
-			what, study_sides[worst->side], name, before, now,
+			what, study_type_plural((unsigned int)worst->side), name, before, now,
 			100 * worst->change_ratio, units_time(worst->low, low),
 			units_time(worst->high, high));
 		return;
 	}
-	snprintf(out, size, "%s: the %ss of %s %s, from %s to %s (%+.1f %%)%s, %s.", what,
-		 study_sides[worst->side], name, words[v], before, now, 100 * worst->change_ratio,
+	snprintf(out, size, "%s: the %s of %s %s, from %s to %s (%+.1f %%)%s, %s.", what,
+		 study_type_plural((unsigned int)worst->side), name, words[v], before, now,
+		 100 * worst->change_ratio,
 		 worst->change_ratio > 0 ? ", the most of all that is certain"
 					 : ", the least gain of all",
 		 !strcmp(r->how, "run")	       ? "as measured by running the mimics there"
@@ -300,6 +344,8 @@ static void study_answer_why(const struct study_result *r, const struct study_ro
 
 	if (outside)
 		answer_words(t, "'%.60s' lies outside what the target's model knows", outside);
+	else if (!row->way)
+		answer_words(t, "no model of flush_s");
 	else if (isfinite(row->change_ratio) && study_verdict(row) == VERDICT_CANNOT_TELL)
 		answer_words(t, "the interval includes no change");
 	else
@@ -314,7 +360,7 @@ static void study_answer_rows(const struct study_result *r, struct answer *a)
 		{ .key = "name" },
 		{ .title = "load" },
 		{ .key = "type", .title = "type" },
-		{ .key = "point" },
+		{ .key = "point", .title = "point" },
 		{ .key = "before_s", .title = "before", .unit = ANSWER_SECONDS },
 		{ .key = "target_s",
 		  .title = "on the target",
@@ -323,10 +369,11 @@ static void study_answer_rows(const struct study_result *r, struct answer *a)
 		{ .key = "change_ratio", .title = "change", .unit = ANSWER_CHANGE },
 		{ .key = "measured_s", .title = "measured", .unit = ANSWER_SECONDS },
 		{ .key = "delta_rt", .title = "delta RT", .unit = ANSWER_RATIO },
+		{ .key = "by", .title = "by" },
 		{ .key = "why" },
 	};
 	struct answer_table *t =
-		answer_table(a, "results", "Mean response times",
+		answer_table(a, "results", "Response times",
 			     "Before is where the load was characterized, or alone on the target.",
 			     columns, sizeof(columns) / sizeof(*columns));
 	char name[128], at[64];
@@ -342,13 +389,18 @@ static void study_answer_rows(const struct study_result *r, struct answer *a)
 		answer_number(t, (double)row->load + 1);
 		answer_words(t, "%s", name);
 		answer_words(t, "%zu %s", row->load + 1, name);
-		answer_words(t, "%s", study_sides[row->side]);
-		answer_words(t, "mean");
+		answer_words(t, "%s", study_type_name((unsigned int)row->side));
+		answer_words(t, "%s", study_point_name(row->point));
 		answer_number(t, row->before_s);
 		answer_interval(t, row->target_s, row->low, row->high);
 		answer_number(t, row->change_ratio);
 		answer_number(t, row->measured_s);
 		answer_number(t, row->delta_rt);
+		answer_words(t, "%s",
+			     !r->study->predictor	  ? "run"
+			     : row->way == STUDY_BY_MODEL ? "model"
+			     : row->way == STUDY_BY_RATIO ? "ratio"
+							  : "-");
 		study_answer_why(r, row, t);
 	}
 	if (has_measured)

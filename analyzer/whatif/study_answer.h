@@ -22,11 +22,13 @@
 
 #define STUDY_WORDS_BYTES 1024
 
-/* One load and direction of a case, beside what it is compared with. */
+/* One load, type and point of a case, beside what it is compared with. */
 struct study_row {
 	size_t case_index, load;
-	int side; /* 0 reads, 1 writes */
-	/* Mean response times; NaN unknown. low and high are the ends of the 90 % interval of target_s. */
+	int side; /* enum study_type */
+	enum study_point point;
+	enum study_way way;
+	/* Response times; NaN unknown. low and high are the ends of the 90 % interval of target_s. */
 	double before_s, target_s, low, high, change_ratio, measured_s;
 	double delta_rt; /* |measured_s - target_s| / target_s */
 };

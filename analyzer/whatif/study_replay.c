@@ -135,12 +135,12 @@ static int replay_target(struct study_replay *r, const struct study *s, struct e
 
 static void study_replay_answer(struct study_answer *a, const struct causal_result *r)
 {
-	*a = (struct study_answer){ { r->mean_s[0], r->mean_s[1] },
-				    { NAN, NAN },
-				    { NAN, NAN },
-				    (double)(r->nr[0] + r->nr[1]) / r->elapsed_s,
-				    NAN,
-				    NAN };
+	*a = (struct study_answer){ .s = { r->mean_s[0], r->mean_s[1] },
+				    .low = { NAN, NAN },
+				    .high = { NAN, NAN },
+				    .rate_per_s = (double)(r->nr[0] + r->nr[1]) / r->elapsed_s,
+				    .rate_low_per_s = NAN,
+				    .rate_high_per_s = NAN };
 }
 
 int study_by_replay(struct study_replay *r, const struct study *s, struct study_case *c,

@@ -179,7 +179,12 @@ static int study_run_take(const struct one *o, struct study_answer *a, struct er
 		words_of(o, words, sizeof(words));
 		return err_set(err, EIO, "fio failed: %s", words);
 	}
-	*a = (struct study_answer){ { NAN, NAN }, { NAN, NAN }, { NAN, NAN }, 0, NAN, NAN };
+	*a = (struct study_answer){ .s = { NAN, NAN },
+				    .low = { NAN, NAN },
+				    .high = { NAN, NAN },
+				    .rate_per_s = 0,
+				    .rate_low_per_s = NAN,
+				    .rate_high_per_s = NAN };
 	for (int side = 0; side < 2; side++) {
 		double sum = 0, nr = 0;
 

@@ -101,6 +101,30 @@ like "$(cat "$T/out")" 'The target cannot carry this load: .* offered 40 k reque
 is "$("$blkcast" study migrate "$T/busy.json" --model "$T/clients.json" --json -q | jq -c '.throughput[] | [.offered_per_s, (.target_per_s | round)], (.limited_by // empty)')" \
 	'[40000,10000]' "and its throughput"
 is "$("$blkcast" study migrate "$T/a.json" --model "$models" --measured "$T/b.json" 2>&1 | grep -c '^delta RT: |measured - on the target| / on the target$')" 1 "what delta RT divides by"
+# 1000 reads of 1 ms to 10 ms that are known one by one, a client; the target of 1.5 ms for a client is much faster than
+# the measured mean of 5.5 ms. In proportion the median of 5.5 ms becomes 1.5 ms; shifted it is 1.5 ms as well.
+awk 'BEGIN { print "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime"
+	for (i = 0; i < 1000; i++) printf "%.0f,web,0,Read,%d,4096,%d\n", 128166372003061629 + i * 200000, (i * 7919 % 1000) * 8192, 10000 + i % 10 * 10000 }' </dev/null >"$T/msr.csv"
+"$blkcast" import --format msr --store "$T/msr-store" -q "$T/msr.csv" >/dev/null 2>"$T/err" || note "$(cat "$T/err")"
+"$blkcast" characterize --store "$T/msr-store" --json -q | jq '.[0] | .intensity.closed.clients_mean = 1 | .intensity.closed.in_flight_mean = 0.275' >"$T/timed.json"
+query='[.results[] | [.type, .point, .by, (.before_s * 1e4 | round), (.target_s * 1e5 | round), .ci[0] <= .target_s and .target_s <= .ci[1]]]'
+is "$("$blkcast" study migrate "$T/timed.json" --model "$T/read_s.json" --json -q | jq -c "$query")" \
+	'[["read","mean","model",55,150,true],["read","p50","ratio",51,138,true],["read","p95","ratio",100,273,true],["read","p99","ratio",100,273,true]]' "percentiles by the ratio of the means"
+is "$("$blkcast" study migrate "$T/timed.json" --model "$T/read_s.json" --json -q | jq -c '.results[2] | [(.ci[] * 1e4 | round)]')" '[27,60]' "between all requests in proportion and all by the same"
+awk 'BEGIN { print "clients,read_p95_s"; for (i = 0; i < 60; i++) printf "%d,%.9f\n", 1 + i % 20, 0.004 }' </dev/null >"$T/p95.csv"
+"$blkcast" fit "$T/p95.csv" --response read_p95_s --techniques lrm -o "$T/p95.json" -q >/dev/null 2>&1
+is "$("$blkcast" study migrate "$T/timed.json" --model "$T/read_s.json,$T/p95.json" --json -q | jq -c '.results[2] | [.point, .by, (.target_s * 1e4 | round)]')" '["p95","model",40]' "or by a model of the percentile"
+# A tenth as many flushes of 10 ms: a model of 2 ms tells what they take there, and the load gets faster by it.
+jq '.requests.flush = 100 | .requests.read = 1000 | .response_time.flush.total |= (.count = null | .mean_s = 0.010 | .histogram = [])' "$T/timed.json" >"$T/flushing.json"
+sed 's/read_p95_s/flush_s/; s/0.004/0.002/' "$T/p95.csv" >"$T/flush.csv"
+"$blkcast" fit "$T/flush.csv" --response flush_s --techniques lrm -o "$T/flush.json" -q >/dev/null 2>&1
+query='[(.results[] | select(.type == "flush") | [.point, .before_s, (.target_s | if . then . * 1e4 | round else . end), .why]), (.throughput[0].target_per_s | . * 10 | round)]'
+without=$("$blkcast" study migrate "$T/flushing.json" --model "$T/read_s.json" --json -q | jq -c "$query")
+with=$("$blkcast" study migrate "$T/flushing.json" --model "$T/read_s.json,$T/flush.json" --json -q | jq -c "$query")
+like "$without" '^\[\["mean",0.01,null,"no model of flush_s"\],' "flushes without a model are said to be unknown"
+like "$with" '^\[\["mean",0.01,(20|40),null\],' "by a model they are predicted"
+number "$(jq -n "$with[1] - $without[1]") > 0" "and the load becomes faster by it"
+
 # A model in which more clients are faster: the second load changes nothing all the same.
 awk 'BEGIN { print "clients,read_s"; for (i = 1; i <= 20; i++) printf "%d,%.9f\n", i, 0.010 - 0.0003 * i }' </dev/null >"$T/odd.csv"
 "$blkcast" fit "$T/odd.csv" --response read_s --techniques lrm -o "$T/odd.json" -q >/dev/null 2>&1
@@ -128,7 +152,7 @@ bad() { # NAME REGEX ARGS
 	like "$(cat "$T/err")" "$regex" "$name is named"
 	is "$(wc -l <"$T/err")$(cat "$T/out")" 1 "$name: one line, no output"
 }
-bad "no target" "one of --model, --db and --run" migrate "$T/a.json"
+bad "no target" "one of --model, --storage, --db and --run" migrate "$T/a.json"
 bad "a load alone" "at least two loads, got 1" consolidate "$T/a.json" --model "$models"
 bad "an unknown study" "expected a verb, got moving" moving "$T/a.json"
 bad "two models of one response" "one model of each response, this is another of read_s" migrate "$T/a.json" --model "$T/read_s.json,$T/read_s.json"

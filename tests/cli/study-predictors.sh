@@ -65,11 +65,14 @@ awk 'BEGIN { print "type,clients,size_bytes,response_time_s,response_sd_s"
 exits 0 "a net of reads is calibrated" "$blkcast" qpn calibrate --model cache "$T/reads.csv" -o "$T/reads.json" -q
 query='.objectives[0] | [.load, .today, (.headroom.factor * 10 | round), .broken]'
 is "$(headroom "$T/readers.json" --slo read.mean=20ms --model "$T/reads.json")" '["clients",4,50,false]' "20 clients of 1 ms are 20 ms: 5 times 4, by a net"
-query='[.by, (.results[] | [.load, .type, (.target_s * 1e4 | round)])]'
+query='[.by, (.results[] | select(.point == "mean") | [.load, .type, (.target_s * 1e4 | round)])]'
 study() { "$blkcast" study "$@" --json --quiet 2>"$T/err" | jq -c "$query"; }
 is "$(study migrate "$T/readers.json" --model "$T/reads.json")" '["net",[1,"read",40]]' "a migration by a net: 4 clients of 1 ms"
-query='[.results[] | select(.case != "alone") | [.load, (.target_s * 1e4 | round), (.ci[0] < .target_s and .target_s < .ci[1])]]'
+query='[.results[] | select(.case != "alone" and .point == "mean") | [.load, (.target_s * 1e4 | round), (.ci[0] < .target_s and .target_s < .ci[1])]]'
 is "$(study consolidate "$T/readers.json" "$T/readers.json" --model "$T/reads.json")" '[[1,80,true],[2,80,true]]' "and 8 together"
+query='[.results[] | select(.case != "alone" and .load == 2) | [.point, .by, (.target_s > 0.0079), (.ci[0] < .target_s and .target_s < .ci[1])]]'
+is "$(study consolidate "$T/readers.json" "$T/readers.json" --model "$T/reads.json")" \
+	'[["mean","model",true,true],["p50","model",true,true],["p95","model",true,true],["p99","model",true,true]]' "a net tells percentiles, each with its interval"
 exits 2 "a net of reads alone refuses writes" "$blkcast" study migrate "$T/writers.json" --model "$T/reads.json"
 like "$(cat "$T/err")" "^blkcast study: load:1: type: the model was calibrated without .* writes$" "by name"
 
@@ -82,10 +85,10 @@ awk 'BEGIN { print "configuration,type,clients,size_bytes,response_time_s,respon
 	printf "%d,read,1,4096,0.001,0.0003\n%d,write,1,4096,0.003,0.0009\n", n + 1, n + 2 }' </dev/null >"$T/mixed.csv"
 exits 0 "a net of reads and writes is calibrated" "$blkcast" qpn calibrate --model mixed "$T/mixed.csv" -o "$T/mixed-net.json" -q
 # The server never rests: N clients at a mix r have r R_r + (1 - r) R_w = N (r 1 ms + (1 - r) 3 ms).
-query='([.results[] | {(.type): .target_s}] | add) | (0.75 * .read + 0.25 * .write) / (16 * 0.0015)'
+query='([.results[] | select(.point == "mean") | {(.type): .target_s}] | add) | (0.75 * .read + 0.25 * .write) / (16 * 0.0015)'
 number "$(study migrate "$T/mixed.json" --model "$T/mixed-net.json") > 0.96" "clients that do both keep the server busy (below)"
 number "$(study migrate "$T/mixed.json" --model "$T/mixed-net.json") < 1.04" "clients that do both keep the server busy (above)"
-query='[.results[] | [.type, (.target_s * 1e4 | round)]]'
+query='[.results[] | select(.point == "mean") | [.type, (.target_s * 1e4 | round)]]'
 is "$(study migrate "$T/one.json" --model "$T/mixed-net.json")" '[["read",10],["write",30]]' "a single client waits for nobody"
 exits 2 "two loads are refused by a net of one" "$blkcast" study consolidate "$T/mixed.json" "$T/one.json" --model "$T/mixed-net.json"
 like "$(cat "$T/err")" "calibrated for one VM$" "by name"
@@ -117,6 +120,22 @@ query='[.by, (.results[] | .target_s, .change_ratio, .ci[])]'
 for load in waiting thinking deep; do
 	is "$(study migrate "$T/$load.json" --db "$T/pair.db" --target b --from "$T/pair.db" --from-target b)" \
 		'["relative",0.007,0,0.007,0.007,0.011,0,0.011,0.011]' "the identity of a $load load: ratio 1"
+done
+# Three loads whose numbers agree by Little's law: 32 in flight by one client; sizes from 4 KiB to 128 KiB; and 12 clients that
+# wait 8 ms for a request, a tenth of 20 ms for a flush, and think 2 ms. Each gets its own times and its own throughput.
+agreeing() { # NAME CLIENTS IN-FLIGHT SECONDS FLUSHES JQ: all requests take so long
+	jq --argjson c "$2" --argjson n "$3" --argjson t "$4" --argjson f "$5" '.intensity.closed.clients_mean = $c | .intensity.closed.in_flight_mean = $n |
+		.begin_s = 0 | .end_s = 1 | .quality.coverage_ratio = 1 | .requests.read = 750 | .requests.write = 250 | .requests.flush = $f |
+		(.response_time.read.total, .response_time.write.total, .response_time.flush.total) |= (.count = null | .mean_s = $t | .histogram = []) |
+		.response_time.flush.total.mean_s = 0.020 |'" $6" "$T/mixed.json" >"$T/$1.json"
+}
+agreeing asynchronous 1 32 0.032 0 .
+agreeing sizes 16 8 0.008 0 '.request_size.read.histogram = [[4096, 500], [65536, 250]] | .request_size.write.histogram = [[16384, 125], [131072, 125]]'
+agreeing flushing 12 10 0.008 100 .
+query='[.by, (.results[] | select(.type != "flush") | .change_ratio, (.ci[1] - .ci[0])), (.throughput[] | (.target_per_s - .offered_per_s | . * 1e6 | round))]'
+for load in asynchronous sizes flushing; do
+	is "$(study migrate "$T/$load.json" --db "$T/pair.db" --target b --from "$T/pair.db" --from-target b)" '["relative",0,0,0,0,0]' \
+		"the identity of the load '$load', its throughput included"
 done
 sed 's/campaign: pair/campaign: old/; s/targets: .*/targets: {here: {directory: .}}/; s/0.001 \* clients/0.004 * clients/' "$T/pair.yaml" >"$T/old.yaml"
 sed -i "s|directory: \.}|directory: $T}|; s/0.002 \* clients/0.004 * clients/" "$T/old.yaml"
