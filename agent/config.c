@@ -14,6 +14,10 @@
 #include "formats/request.h"
 #include "formats/segment/segment_word.h"
 
+#define WINDOW_MIN_NS	10000000u
+#define WINDOW_MAX_NS	3600000000000u
+#define SPOOL_MIN_BYTES (1u << 20)
+
 struct unit {
 	const char *name;
 	double factor;
@@ -100,232 +104,302 @@ void config_release(struct config *c)
 	*c = (struct config){ 0 };
 }
 
-static int set_text(char **to, const char *value, struct err *err)
+static int config_add(const struct fields_reader *r, const struct yaml_node *n,
+		      struct config_list *list, const char *value, size_t len)
 {
-	char *copy = strdup(value);
-
-	if (!copy)
-		return err_set(err, ENOMEM, "no memory");
-	free(*to);
-	*to = copy;
-	return 0;
-}
-
-static int add_item(struct config_list *list, const char *what, const char *value, struct err *err)
-{
-	if (!*value)
-		return err_set(err, EINVAL, "%s: expected a value, got nothing", what);
+	if (!len)
+		return fields_error(r, n, "expected a value, got nothing");
 	if (list->nr == CONFIG_MAX_LIST)
-		return err_set(err, EINVAL, "%s: expected at most %d", what, CONFIG_MAX_LIST);
-	list->items[list->nr] = strdup(value);
+		return fields_error(r, n, "expected at most %d", CONFIG_MAX_LIST);
+	list->items[list->nr] = strndup(value, len);
 	if (!list->items[list->nr])
-		return err_set(err, ENOMEM, "no memory");
+		return fields_no_memory(r);
 	list->nr++;
 	return 0;
 }
 
 /* One disk, or several with commas between them. */
-static int add_devices(struct config *c, const char *value, struct err *err)
+static int config_add_devices(const struct fields_reader *r, const struct yaml_node *n,
+			      struct config_list *list)
 {
-	char name[256];
+	const char *value = n->text;
 	int ret;
 
 	do {
 		size_t len = strcspn(value, ",");
 
-		if (len >= sizeof(name))
-			return err_set(err, EINVAL, "device: %.40s...: expected the name of a disk",
-				       value);
-		memcpy(name, value, len);
-		name[len] = 0;
-		ret = add_item(&c->devices, "device", name, err);
+		ret = config_add(r, n, list, value, len);
 		value += len;
 	} while (!ret && *value++);
 	return ret;
 }
 
-static int set_bool(bool *to, const char *what, const char *value, struct err *err)
+/* A value, or a list of values; each option adds one. */
+static int config_read_list(const struct fields_reader *r, const struct field *f,
+			    const struct yaml_node *n, void *to)
 {
-	bool yes = !value || !strcmp(value, "true") || !strcmp(value, "yes");
+	bool devices = !strcmp(f->name, "device");
+	size_t nr = n->kind == YAML_LIST ? n->nr : 1;
 
-	if (!yes && strcmp(value, "false") && strcmp(value, "no"))
-		return err_set(err, EINVAL, "%s: expected true or false, got '%s'", what, value);
-	*to = yes;
+	if (n->kind == YAML_MAP)
+		return fields_expected(r, f, n);
+	for (size_t i = 0; i < nr; i++) {
+		struct yaml_node item = n->kind == YAML_LIST ? *n->items[i] : *n;
+		int ret;
+
+		item.key = (char *)f->name;
+		if (item.kind != YAML_SCALAR)
+			return fields_expected(r, f, &item);
+		ret = devices ? config_add_devices(r, &item, to)
+			      : config_add(r, &item, to, item.text, strlen(item.text));
+		if (ret)
+			return ret;
+	}
 	return 0;
 }
 
-static int set_time(uint64_t *to, const char *what, const char *value, struct err *err)
+static int config_read_flag(const struct fields_reader *r, const struct field *f,
+			    const struct yaml_node *n, void *to)
 {
-	if (config_time(value, to))
-		return err_set(err, EINVAL,
-			       "%s: expected a time above 0 like 250ms, 1s or 5m, got '%s'", what,
-			       value);
+	bool yes = !strcmp(n->text, "true") || !strcmp(n->text, "yes");
+
+	if (!yes && strcmp(n->text, "false") && strcmp(n->text, "no"))
+		return fields_expected(r, f, n);
+	*(bool *)to = yes;
 	return 0;
 }
 
-static int set_source(struct config *c, const char *value, struct err *err)
+static int config_read_time(const struct fields_reader *r, const struct field *f,
+			    const struct yaml_node *n, void *to)
 {
-	const struct source_ops *ops;
-	int ret = strcmp(value, "auto") ? source_choose(&ops, value, err) : 0;
-
-	return ret ? ret : set_text(&c->source, value, err);
+	return config_time(n->text, to) ? fields_expected(r, f, n) : 0;
 }
 
-static int set_layer(struct config *c, const char *value, struct err *err)
+static int config_read_window(const struct fields_reader *r, const struct field *f,
+			      const struct yaml_node *n, void *to)
 {
-	for (unsigned int i = 0; i < NR_LAYERS; i++)
-		if (!strcmp(value, layer_name(i))) {
-			c->layer = (uint8_t)i;
-			return 0;
-		}
-	return err_set(err, EINVAL, "layer: expected device or queue, got '%s'", value);
-}
+	uint64_t ns;
 
-/* The host names folders in stores and parts of URLs. */
-static int set_host(struct config *c, const char *value, struct err *err)
-{
-	int ret = segment_word_check("host", value, err);
-
-	return ret ? ret : set_text(&c->host, value, err);
-}
-
-static int set_spool_bytes(struct config *c, const char *value, struct err *err)
-{
-	/* Less than two segments of the largest size could hold none at all. */
-	if (config_size(value, &c->spool_bytes) || c->spool_bytes < 1u << 20)
-		return err_set(err, EINVAL,
-			       "spool-bytes: expected a size of at least 1MiB like 64MiB or 1GiB, "
-			       "got '%s'",
-			       value);
+	if (config_time(n->text, &ns))
+		return fields_expected(r, f, n);
+	if (ns < WINDOW_MIN_NS || ns > WINDOW_MAX_NS)
+		return fields_error(r, n, "expected 10ms to 1h, got '%.60s'", n->text);
+	*(uint64_t *)to = ns;
 	return 0;
 }
 
-static int set_spool_drop(struct config *c, const char *value, struct err *err)
+/* Less than two segments of the largest size could hold none at all. */
+static int config_read_spool_bytes(const struct fields_reader *r, const struct field *f,
+				   const struct yaml_node *n, void *to)
 {
-	if (strcmp(value, "oldest") && strcmp(value, "newest"))
-		return err_set(err, EINVAL, "spool-drop: expected oldest or newest, got '%s'",
-			       value);
-	c->spool_keeps_oldest = !strcmp(value, "newest");
+	uint64_t bytes;
+
+	if (config_size(n->text, &bytes) || bytes < SPOOL_MIN_BYTES)
+		return fields_expected(r, f, n);
+	*(uint64_t *)to = bytes;
 	return 0;
 }
 
-static int set_window(struct config *c, const char *value, struct err *err)
-{
-	uint64_t ns = 0;
-	int ret = set_time(&ns, "window", value, err);
-
-	if (ret)
-		return ret;
-	if (ns < 10000000u || ns > 3600000000000u)
-		return err_set(err, EINVAL, "window: expected 10ms to 1h, got '%s'", value);
-	c->window_ns = ns;
-	return 0;
-}
-
-static int set_max_overhead(struct config *c, const char *value, struct err *err)
+static int config_read_max_overhead(const struct fields_reader *r, const struct field *f,
+				    const struct yaml_node *n, void *to)
 {
 	char *end = NULL;
-	double percent = isdigit((unsigned char)*value) ? strtod(value, &end) : NAN;
+	double percent = isdigit((unsigned char)*n->text) ? strtod(n->text, &end) : NAN;
 
 	if (end && *end == '%')
 		end++;
 	if (!(percent >= 0.1 && percent <= 10000) || *end)
-		return err_set(
-			err, EINVAL,
-			"max-overhead: expected a share of one CPU of 0.1%% or more, like 5%%, "
-			"got '%s'",
-			value);
-	c->max_overhead = percent / 100;
+		return fields_expected(r, f, n);
+	*(double *)to = percent / 100;
 	return 0;
 }
 
-static int set_seccomp(struct config *c, const char *value, struct err *err)
+static int config_read_spool_drop(const struct fields_reader *r, const struct field *f,
+				  const struct yaml_node *n, void *to)
 {
-	static const char *const words[] = { "on", "log", "off" };
-
-	for (uint8_t i = SECCOMP_ON; i <= SECCOMP_OFF; i++)
-		if (!strcmp(value, words[i])) {
-			c->seccomp = i;
-			return 0;
-		}
-	return err_set(err, EINVAL, "seccomp: expected on, log or off, got '%s'", value);
+	if (strcmp(n->text, "oldest") && strcmp(n->text, "newest"))
+		return fields_expected(r, f, n);
+	*(bool *)to = !strcmp(n->text, "newest");
+	return 0;
 }
 
-int config_set(struct config *c, enum config_key key, const char *value, struct err *err)
+/* Says what another module found wrong, with the place in the file where there is one. */
+static int config_refuse(const struct fields_reader *r, const struct yaml_node *n,
+			 const struct err *why)
 {
-	switch (key) {
-	case KEY_DEVICE:
-		return add_devices(c, value, err);
-	case KEY_SINK:
-		return add_item(&c->sinks, "sink", value, err);
-	case KEY_CGROUP:
-		return add_item(&c->cgroups, "cgroup", value, err);
-	case KEY_FILESET:
-		return add_item(&c->filesets, "fileset", value, err);
-	case KEY_SOURCE:
-		return set_source(c, value, err);
-	case KEY_LAYER:
-		return set_layer(c, value, err);
-	case KEY_WINDOW:
-		return set_window(c, value, err);
-	case KEY_LISTEN:
-		return set_text(&c->listen, value, err);
-	case KEY_SPOOL:
-		return set_text(&c->spool, value, err);
-	case KEY_SPOOL_BYTES:
-		return set_spool_bytes(c, value, err);
-	case KEY_SPOOL_DROP:
-		return set_spool_drop(c, value, err);
-	case KEY_HOST:
-		return set_host(c, value, err);
-	case KEY_ANONYMIZE:
-		return set_text(&c->anonymize, value, err);
-	case KEY_DURATION:
-		return set_time(&c->duration_ns, "duration", value, err);
-	case KEY_SEGMENT_INTERVAL:
-		return set_time(&c->segment_interval_ns, "segment-interval", value, err);
-	case KEY_TRACE:
-		return set_bool(&c->has_trace, "trace", value, err);
-	case KEY_LEAVE_OUT_OWN:
-		return set_bool(&c->leave_out_own, "leave-out-own", value, err);
-	case KEY_MAX_OVERHEAD:
-		return set_max_overhead(c, value, err);
-	case KEY_SEE_FILES:
-		return set_bool(&c->see_files, "see-files", value, err);
-	case KEY_SECCOMP:
-		return set_seccomp(c, value, err);
-	case KEY_TLS_CA:
-		return set_text(&c->access.ca, value, err);
-	case KEY_TLS_CERT:
-		return set_text(&c->access.cert, value, err);
-	case KEY_TLS_KEY:
-		return set_text(&c->access.key, value, err);
-	case KEY_TOKEN_FILE:
-		return set_text(&c->access.token_file, value, err);
-	case KEY_PROXY:
-		return set_text(&c->access.proxy, value, err);
-	case KEY_INSECURE:
-		return set_bool(&c->access.insecure, "insecure", value, err);
-	case KEY_VERBOSE:
-		return set_bool(&c->verbose, "verbose", value, err);
-	}
-	return err_set(err, EINVAL, "unknown key");
+	return n->line ? yaml_tree_error(r->tree, n, r->err, "%s", why->line)
+		       : err_set(r->err, why->code, "%s", why->line);
 }
 
-struct config_list *config_list_of(struct config *c, enum config_key key)
+static int config_set_text(const struct fields_reader *r, const char *value, char **to)
 {
-	switch (key) {
-	case KEY_DEVICE:
-		return &c->devices;
-	case KEY_SINK:
-		return &c->sinks;
-	case KEY_CGROUP:
-		return &c->cgroups;
-	case KEY_FILESET:
-		return &c->filesets;
-	default:
-		return NULL;
+	char *copy = strdup(value);
+
+	if (!copy)
+		return fields_no_memory(r);
+	free(*to);
+	*to = copy;
+	return 0;
+}
+
+static int config_read_source(const struct fields_reader *r, const struct field *f,
+			      const struct yaml_node *n, void *to)
+{
+	const struct source_ops *ops;
+	struct err why = { 0 };
+
+	(void)f;
+	if (strcmp(n->text, "auto") && source_choose(&ops, n->text, &why))
+		return config_refuse(r, n, &why);
+	return config_set_text(r, n->text, to);
+}
+
+/* The host names folders in stores and parts of URLs. */
+static int config_read_host(const struct fields_reader *r, const struct field *f,
+			    const struct yaml_node *n, void *to)
+{
+	struct err why = { 0 };
+
+	(void)f;
+	if (segment_word_check("host", n->text, &why))
+		return config_refuse(r, n, &why);
+	return config_set_text(r, n->text, to);
+}
+
+#define CONFIG(member) offsetof(struct config, member)
+#define A_TIME	       "a time above 0 like 250ms, 1s or 5m"
+
+static const struct field config_item = { .type = FIELD_TEXT };
+static const struct field one_or_more[] = {
+	{ .type = FIELD_TEXT },
+	{ .type = FIELD_LIST, .item = &config_item, .high = CONFIG_MAX_LIST },
+	{ 0 },
+};
+static const char *const layers[] = { "device", "queue", NULL };
+static const char *const seccomp_uses[] = { "on", "log", "off", NULL };
+static const char *const spool_drops[] = { "oldest", "newest", NULL };
+
+#define LIST(key, member, text)                                                                   \
+	{                                                                                         \
+		.name = key, .type = FIELD_EITHER, .item = one_or_more, .offset = CONFIG(member), \
+		.read = config_read_list, .settable = true,                                       \
+		.expected = "a value or a list of values", .help = text                           \
 	}
+#define TEXT(key, member, text)                                                              \
+	{                                                                                    \
+		.name = key, .type = FIELD_TEXT, .offset = CONFIG(member), .settable = true, \
+		.help = text                                                                 \
+	}
+#define FLAG(key, member, option, text)                                    \
+	{                                                                  \
+		.name = key, .type = FIELD_FLAG, .offset = CONFIG(member), \
+		.read = config_read_flag, .settable = option, .help = text \
+	}
+#define WITH_UNIT(key, member, hook, words, text)                                            \
+	{                                                                                    \
+		.name = key, .type = FIELD_NUMBER, .above = true, .computed = true,          \
+		.offset = CONFIG(member), .read = hook, .settable = true, .expected = words, \
+		.help = text                                                                 \
+	}
+
+static const struct field config_fields[] = {
+	LIST("device", devices, "disks, as sda or 8:0; every disk by default"),
+	LIST("sink", sinks,
+	     "where profiles and requests go: file:DIR, http(s)://HOST:PORT, stdout:"),
+	LIST("cgroup", cgroups, "only I/O of these cgroups"),
+	LIST("fileset", filesets, "files the workload works on"),
+	{ .name = "source",
+	  .type = FIELD_TEXT,
+	  .offset = CONFIG(source),
+	  .read = config_read_source,
+	  .settable = true,
+	  .standard = "\"auto\"",
+	  .help = "auto, bpf, blktrace, tracefs or diskstats" },
+	{ .name = "layer",
+	  .type = FIELD_WORD,
+	  .words = layers,
+	  .offset = CONFIG(layer),
+	  .settable = true,
+	  .standard = "\"device\"",
+	  .help = "device: requests; queue: bios" },
+	WITH_UNIT("window", window_ns, config_read_window, A_TIME,
+		  "period of one profile, 10ms to 1h; 1s by default"),
+	TEXT("listen", listen, "ADDR:PORT of /metrics; without ADDR on loopback only"),
+	TEXT("spool", spool, "folder of what an analyzer has not taken yet"),
+	WITH_UNIT("spool-bytes", spool_bytes, config_read_spool_bytes,
+		  "a size of at least 1MiB like 64MiB or 1GiB",
+		  "bound of the spool; 1GiB by default"),
+	{ .name = "spool-drop",
+	  .type = FIELD_WORD,
+	  .words = spool_drops,
+	  .offset = CONFIG(spool_keeps_oldest),
+	  .read = config_read_spool_drop,
+	  .settable = true,
+	  .standard = "\"oldest\"",
+	  .help = "what goes when the spool is full" },
+	{ .name = "host",
+	  .type = FIELD_TEXT,
+	  .offset = CONFIG(host),
+	  .read = config_read_host,
+	  .settable = true,
+	  .help = "name of this machine in the trace; its host name by default" },
+	TEXT("anonymize", anonymize, "file of the key that hides names and places"),
+	WITH_UNIT("duration", duration_ns, config_read_time, A_TIME,
+		  "end after this time; at SIGINT or SIGTERM by default"),
+	WITH_UNIT("segment-interval", segment_interval_ns, config_read_time, A_TIME,
+		  "longest wait before requests are sent; 5s by default"),
+	FLAG("trace", has_trace, false, "requests beside the profiles; true by default"),
+	FLAG("leave-out-own", leave_out_own, true, "do not count the agent's own requests"),
+	WITH_UNIT("max-overhead", max_overhead, config_read_max_overhead,
+		  "a share of one CPU of 0.1% or more, like 5%",
+		  "percent of one CPU, agent and kernel side together; no bound by default"),
+	FLAG("see-files", see_files, true, "keep the right to see the files of all users"),
+	{ .name = "seccomp",
+	  .type = FIELD_WORD,
+	  .words = seccomp_uses,
+	  .offset = CONFIG(seccomp),
+	  .settable = true,
+	  .standard = "\"on\"",
+	  .help = "what becomes of system calls that are not in the agent's lists" },
+	TEXT("tls-ca", access.ca, "file of who signs the analyzer's certificate"),
+	TEXT("tls-cert", access.cert, "file of this host's certificate"),
+	TEXT("tls-key", access.key, "file of its key"),
+	TEXT("token-file", access.token_file, "file of this host's token"),
+	TEXT("proxy", access.proxy, "URL of a proxy"),
+	FLAG("insecure", access.insecure, true, "plain http to other addresses than loopback"),
+	FLAG("verbose", verbose, true, "log more"),
+	{ 0 },
+};
+const struct fields config_table = { .title = "The configuration of blkcast-agent",
+				     .fields = config_fields };
+
+int config_set(struct config *c, const struct field *f, const char *value, struct err *err)
+{
+	struct fields_reader r = { .err = err };
+	struct yaml_node n = { .kind = YAML_SCALAR,
+			       .key = (char *)f->name,
+			       .text = value ? (char *)value : (char *)"true" };
+
+	return fields_read_value(&r, f, &n, c);
+}
+
+int config_read_file(struct config *c, const char *path, struct err *err)
+{
+	struct fields_reader r = { .err = err };
+	struct yaml_tree *tree = NULL;
+	int ret = yaml_tree_read(&tree, path, err);
+
+	if (ret)
+		return ret;
+	r.tree = tree;
+	ret = fields_read(&r, &config_table, yaml_tree_root(tree), c);
+	yaml_tree_free(tree);
+	return ret;
+}
+
+struct config_list *config_list_of(struct config *c, const struct field *f)
+{
+	return f->type == FIELD_EITHER ? (struct config_list *)((char *)c + f->offset) : NULL;
 }
 
 void config_list_clear(struct config_list *list)

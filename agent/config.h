@@ -15,6 +15,7 @@
 
 #include "agent/send/upload.h"
 #include "base/err.h"
+#include "base/fields.h"
 
 #define CONFIG_MAX_LIST 64
 #define CONFIG_SPOOL	"/var/lib/blkcast/spool"
@@ -37,8 +38,8 @@ struct config {
 	uint64_t duration_ns; /* 0: until a signal */
 	uint64_t spool_bytes;
 	struct upload_access access; /* its strings are owned */
-	uint8_t layer;		     /* enum request_layer */
-	uint8_t seccomp;	     /* enum seccomp_use */
+	unsigned int layer;	     /* enum request_layer */
+	unsigned int seccomp;	     /* enum seccomp_use */
 	bool spool_keeps_oldest;     /* when it is full */
 	bool has_trace, leave_out_own;
 	double max_overhead; /* CPU seconds a second, of one CPU; 0: no bound */
@@ -60,6 +61,9 @@ void config_release(struct config *c);
 int config_read_file(struct config *c, const char *path, struct err *err);
 /* Defaults, host name included. -ENOMEM. */
 int config_init(struct config *c);
+
+/* The keys of the file; those that are settable are options of the same name. */
+extern const struct fields config_table;
 
 void config_print_help(FILE *out);
 

@@ -5,61 +5,56 @@
 #include <string.h>
 
 #include "agent/config_keys.h"
+#include "base/word_list.h"
 #include "formats/segment/segment_word.h"
 
-/* Flags that are no keys of the file; above the keys. */
+/* Options that are no keys of the file. */
 enum {
-	FLAG_CONFIG = NR_CONFIG_KEYS,
+	FLAG_CONFIG,
 	FLAG_TOP,
 	FLAG_NO_TRACE,
 	FLAG_DOCTOR,
 	FLAG_JSON,
 	FLAG_SHOW_WHAT_LEAVES,
 	FLAG_VERSION,
-	FLAG_HELP
+	FLAG_HELP,
+	NR_FLAGS
 };
 
-/* getopt_long gives back val; an offset keeps it clear of '?' and ':'. */
-#define VAL(key) ((key) + 256)
+/* getopt_long gives back val; an offset keeps it clear of '?' and ':'. The keys follow the flags. */
+#define VAL(flag)    ((flag) + 256)
+#define KEYS_MAX     64
+#define OPTIONS_MAX  (NR_FLAGS + KEYS_MAX)
+#define KEY_VAL(key) VAL(NR_FLAGS + (int)(key))
 
-static const struct option options[] = {
+static const struct option own_options[NR_FLAGS] = {
 	{ "config", required_argument, NULL, VAL(FLAG_CONFIG) },
-	{ "device", required_argument, NULL, VAL(KEY_DEVICE) },
-	{ "source", required_argument, NULL, VAL(KEY_SOURCE) },
-	{ "sink", required_argument, NULL, VAL(KEY_SINK) },
-	{ "window", required_argument, NULL, VAL(KEY_WINDOW) },
-	{ "listen", required_argument, NULL, VAL(KEY_LISTEN) },
-	{ "spool", required_argument, NULL, VAL(KEY_SPOOL) },
-	{ "spool-bytes", required_argument, NULL, VAL(KEY_SPOOL_BYTES) },
-	{ "spool-drop", required_argument, NULL, VAL(KEY_SPOOL_DROP) },
-	{ "layer", required_argument, NULL, VAL(KEY_LAYER) },
-	{ "cgroup", required_argument, NULL, VAL(KEY_CGROUP) },
-	{ "fileset", required_argument, NULL, VAL(KEY_FILESET) },
-	{ "duration", required_argument, NULL, VAL(KEY_DURATION) },
 	{ "top", no_argument, NULL, VAL(FLAG_TOP) },
 	{ "no-trace", no_argument, NULL, VAL(FLAG_NO_TRACE) },
 	{ "doctor", no_argument, NULL, VAL(FLAG_DOCTOR) },
 	{ "json", no_argument, NULL, VAL(FLAG_JSON) },
 	{ "show-what-leaves", no_argument, NULL, VAL(FLAG_SHOW_WHAT_LEAVES) },
-	{ "host", required_argument, NULL, VAL(KEY_HOST) },
-	{ "anonymize", required_argument, NULL, VAL(KEY_ANONYMIZE) },
-	{ "leave-out-own", no_argument, NULL, VAL(KEY_LEAVE_OUT_OWN) },
-	{ "max-overhead", required_argument, NULL, VAL(KEY_MAX_OVERHEAD) },
-	{ "see-files", no_argument, NULL, VAL(KEY_SEE_FILES) },
-	{ "seccomp", required_argument, NULL, VAL(KEY_SECCOMP) },
-	{ "segment-interval", required_argument, NULL, VAL(KEY_SEGMENT_INTERVAL) },
-	{ "tls-ca", required_argument, NULL, VAL(KEY_TLS_CA) },
-	{ "tls-cert", required_argument, NULL, VAL(KEY_TLS_CERT) },
-	{ "tls-key", required_argument, NULL, VAL(KEY_TLS_KEY) },
-	{ "token-file", required_argument, NULL, VAL(KEY_TOKEN_FILE) },
-	{ "proxy", required_argument, NULL, VAL(KEY_PROXY) },
-	{ "insecure", no_argument, NULL, VAL(KEY_INSECURE) },
-	{ "verbose", no_argument, NULL, VAL(KEY_VERBOSE) },
 	{ "version", no_argument, NULL, VAL(FLAG_VERSION) },
 	{ "help", no_argument, NULL, VAL(FLAG_HELP) },
-	{ NULL, 0, NULL, 0 },
 };
-#define NR_OPTIONS (sizeof(options) / sizeof(options[0]) - 1)
+
+/* The options of their own, and those that the keys of the file are; ended by a zeroed one. */
+static void config_flags_options(struct option options[OPTIONS_MAX + 1])
+{
+	size_t nr = NR_FLAGS;
+
+	memset(options, 0, (OPTIONS_MAX + 1) * sizeof(*options));
+	memcpy(options, own_options, sizeof(own_options));
+	for (size_t i = 0; config_table.fields[i].name && i < KEYS_MAX; i++) {
+		const struct field *f = &config_table.fields[i];
+
+		if (f->settable)
+			options[nr++] = (struct option){ f->name,
+							 f->type == FIELD_FLAG ? no_argument
+									       : required_argument,
+							 NULL, KEY_VAL(i) };
+	}
+}
 
 static const char help_text[] =
 	"blkcast-agent: traces the block I/O of this machine and characterizes it live\n"
@@ -132,9 +127,10 @@ void config_print_help(FILE *out)
 }
 
 /* getopt's own complaints name the program; ours are one line with what was expected. */
-static int config_flags_complain(char *const *argv, int got, struct err *err)
+static int config_flags_complain(const struct option *options, char *const *argv, int got,
+				 struct err *err)
 {
-	const char *words[NR_OPTIONS + 1] = { NULL };
+	const char *words[OPTIONS_MAX + 1] = { NULL };
 	const char *text = argv[optind - 1];
 	char name[64];
 	const char *nearest;
@@ -144,23 +140,23 @@ static int config_flags_complain(char *const *argv, int got, struct err *err)
 	if (strncmp(text, "--", 2))
 		return err_set(err, EINVAL, "%s: unknown option: --help lists them", text);
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text + 2, "="), text + 2);
-	for (size_t i = 0; i < NR_OPTIONS; i++) {
+	for (size_t i = 0; options[i].name; i++) {
 		words[i] = options[i].name;
 		if (!strcmp(name, words[i]))
 			return err_set(err, EINVAL, "--%s: expected no value behind it", name);
 	}
-	nearest = config_nearest(name, words);
+	nearest = word_list_nearest(name, words);
 	if (!nearest)
 		return err_set(err, EINVAL, "--%s: unknown option: --help lists them", name);
 	return err_set(err, EINVAL, "--%s: unknown option: did you mean --%s?", name, nearest);
 }
 
-static int config_flags_apply(struct config *c, int key, bool given[NR_CONFIG_KEYS],
-			      struct err *err)
+static int config_flags_apply(struct config *c, int flag, bool given[KEYS_MAX], struct err *err)
 {
+	const struct field *f;
 	struct config_list *list;
 
-	switch (key) {
+	switch (flag) {
 	case FLAG_CONFIG: /* read before all others */
 		return 0;
 	case FLAG_TOP:
@@ -187,27 +183,30 @@ static int config_flags_apply(struct config *c, int key, bool given[NR_CONFIG_KE
 	default:
 		break;
 	}
-	list = config_list_of(c, (enum config_key)key);
-	if (list && !given[key])
+	f = &config_table.fields[flag - NR_FLAGS];
+	list = config_list_of(c, f);
+	if (list && !given[flag - NR_FLAGS])
 		config_list_clear(list);
-	given[key] = true;
-	return config_set(c, (enum config_key)key, optarg, err);
+	given[flag - NR_FLAGS] = true;
+	return config_set(c, f, optarg, err);
 }
 
 /* One walk over the flags: for the file's name, or for all else. */
 static int config_flags_walk(struct config *c, int argc, char *const *argv, bool for_file,
 			     const char **file, struct err *err)
 {
-	bool given[NR_CONFIG_KEYS] = { false };
+	struct option options[OPTIONS_MAX + 1];
+	bool given[KEYS_MAX] = { false };
 	int got, ret = 0;
 
+	config_flags_options(options);
 	optind = 0; /* GNU: begin anew */
 	opterr = 0;
 	while (!ret && (got = getopt_long(argc, argv, "+:h", options, NULL)) != -1) {
 		if (got == 'h')
 			c->help = true;
 		else if (got < VAL(0))
-			ret = config_flags_complain(argv, got, err);
+			ret = config_flags_complain(options, argv, got, err);
 		else if (for_file && got == VAL(FLAG_CONFIG))
 			*file = optarg;
 		else if (!for_file)

@@ -33,7 +33,8 @@ int fields_error(const struct fields_reader *r, const struct yaml_node *at, cons
 
 int fields_no_memory(const struct fields_reader *r)
 {
-	return err_set(r->err, ENOMEM, "%s: out of memory", yaml_tree_name(r->tree));
+	return err_set(r->err, ENOMEM, "%s%sout of memory", r->tree ? yaml_tree_name(r->tree) : "",
+		       r->tree ? ": " : "");
 }
 
 static const struct field *fields_described(const struct field *f)

@@ -52,7 +52,7 @@ struct field;
 struct fields;
 
 struct fields_reader {
-	const struct yaml_tree *tree;
+	const struct yaml_tree *tree; /* NULL where nodes were made by hand; their line is 0 */
 	struct err *err;
 	void *context; /* of the hooks */
 	/*

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/config.h"
 #include "analyzer/measure/plan.h"
 #include "analyzer/models/arch/arch_read.h"
 #include "analyzer/models/net/net.h"
@@ -20,10 +21,8 @@ static const struct {
 	const char *name;
 	const struct fields *table;
 } schemas[] = {
-	{ "arch", &arch_table },
-	{ "plan", &plan_table },
-	{ "qpn", &net_table },
-	{ "scenario", &scenario_table },
+	{ "agent", &config_table }, { "arch", &arch_table },	     { "plan", &plan_table },
+	{ "qpn", &net_table },	    { "scenario", &scenario_table },
 };
 
 static int print_schema(const struct fields *table)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The shell's completion offers every command, verb and option that the programs have, and no other.
 . tests/support/tap.sh
+need jq "jq is not installed" command -v jq
 . scripts/package/completion/blkcast
 
 # offered FUNCTION WORD...: what is offered for the last word, in one line
@@ -15,7 +16,11 @@ sorted() { tr ' ' '\n' | sed '/^$/d' | sort -u | paste -sd' '; }
 
 # The commands and options as the sources name them.
 commands=$(sed -n 's/^\tX(\([a-z]*\)).*/\1/p' analyzer/cmd/commands.h)
-agent=$(sed -n '/option options\[\]/,/};/s/^\t{ "\([a-z-]*\)".*/--\1/p' agent/config_flags.c)
+# Keys of the agent's file are options of the same name; "trace" has --no-trace.
+agent=$({
+	jq -r '.properties | keys[] | select(. != "trace")' docs/agent.schema.json
+	sed -n '/option own_options/,/};/s/^\t{ "\([a-z-]*\)".*/\1/p' agent/config_flags.c
+} | sed 's/^/--/')
 number "$(printf '%s\n' $commands | wc -l) > 10 && $(printf '%s\n' $agent | wc -l) > 15" \
 	"the sources name commands and options"
 is "$(offered _blkcast "$BUILD/blkcast" "")" "$(echo $commands --help --version | sorted)" \

@@ -151,14 +151,23 @@ static void check_file(const char *text, const char *want)
 
 static void bad_files_are_told_by_line(void)
 {
-	check_file("window: 1s\nwidnow: 2s\n", ":2: widnow: unknown key: did you mean window?");
-	check_file("\n\nwindow: [1s]\n", ":3: window: expected one value");
+	check_file(
+		"window: 1s\nwidnow: 2s\n",
+		":2: unknown key \"widnow\": expected one of device, sink, cgroup, fileset, source, layer, window, "
+		"listen, spool, spool-bytes, spool-drop, host, anonymize, duration, segment-interval, "
+		"trace, leave-out-own, max-overhead, see-files, seccomp, tls-ca, tls-cert, tls-key, "
+		"token-file, proxy, insecure, verbose; did you mean \"window\"?");
+	check_file("\n\nwindow: [1s]\n",
+		   ":3: window: expected a time above 0 like 250ms, 1s or 5m, got a list of 1");
 	check_file("window: never\n",
 		   ":1: window: expected a time above 0 like 250ms, 1s or 5m, got 'never'");
-	check_file("device: {a: b}\n", ":1: device: expected a value or a list of values");
-	check_file("window: 1s\nwindow: 2s\n", ":2: window: given twice");
-	check_file("- a\n- b\n", ":1: expected lines of the form key: value");
-	check_file("device: [sda\nwindow: 1s\n", ":2: not YAML: did not find expected ',' or ']'");
+	check_file("device: {a: b}\n",
+		   ":1: device: expected a value or a list of values, got a mapping of 1");
+	check_file("window: 1s\nwindow: 2s\n",
+		   ":2: key \"window\" stands there twice, first in line 1");
+	check_file("- a\n- b\n", ":1: expected a mapping of keys to values");
+	check_file("device: [sda\nwindow: 1s\n",
+		   ":2: not YAML: did not find expected ',' or ']', while parsing a flow sequence");
 	check_file("trace: perhaps\n", ":1: trace: expected true or false, got 'perhaps'");
 }
 
