@@ -1,267 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/fit_state.h"
 #include "analyzer/cmd/fit_update.h"
 #include "analyzer/cmd/show.h"
 #include "analyzer/models/regression/fit_answer.h"
-#include "analyzer/cmd/set_table.h"
 #include "analyzer/measure/results.h"
 #include "analyzer/measure/results_table.h"
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/answer/progress.h"
 #include "analyzer/report/model_page.h"
+#include "base/json.h"
 #include "formats/model_file.h"
 #include "base/units.h"
-
-#define CANDIDATES_MAX 16
-
-struct options {
-	const char *db, *campaign, *update, *response, *weight, *fold_column, *output, *report, *s3,
-		*s3_log, *objective, *offset;
-	struct word_list predictors, factors, techniques, set;
-	bool standard, log;
-	const char *quantile;
-	uint64_t folds, seed, threads, simplicity;
-	double within, budget_s;
-};
-
-struct fit {
-	const struct cli *cli;
-	struct options o;
-	char response[256]; /* the column of a quantile */
-	struct table table;
-	char **names; /* owned: the factors of a measurement store */
-	size_t nr_names;
-	struct schema schema;
-	struct dataset data;
-	struct select_config config;
-	struct candidate candidates[CANDIDATES_MAX];
-	size_t nr;
-	bool all; /* techniques were not named: filters may leave some out */
-	struct progress progress;
-	struct err err;
-};
-
-static int bad_option(struct fit *f, const char *option, const char *text)
-{
-	return err_set(&f->err, EINVAL, "--%s: cannot read '%.80s'", option, text);
-}
-
-static int add_technique(struct fit *f, const char *name)
-{
-	const struct technique *t = technique_find(name);
-	char names[256] = "";
-
-	for (size_t i = 0, used = 0; techniques[i]; i++)
-		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
-					 techniques[i]->name);
-	if (!t)
-		return err_set(&f->err, EINVAL,
-			       "--techniques: expected auto or some of %s; got '%s'", names, name);
-	for (size_t i = 0; i < f->nr; i++)
-		if (f->candidates[i].technique == t)
-			return 0;
-	f->candidates[f->nr++].technique = t;
-	return 0;
-}
-
-static int take_techniques(struct fit *f)
-{
-	const struct word_list *list = &f->o.techniques;
-	int ret = 0;
-
-	f->all = !list->nr || (list->nr == 1 && strcmp(list->items[0], "auto") == 0);
-	for (size_t i = 0; f->all && techniques[i]; i++)
-		if (!techniques[i]->by_name && techniques[i]->simplicity >= (int)f->o.simplicity)
-			f->candidates[f->nr++].technique = techniques[i];
-	for (size_t i = 0; !f->all && i < list->nr && !ret; i++)
-		ret = add_technique(f, list->items[i]);
-	if (!ret && !f->nr)
-		ret = err_set(&f->err, EINVAL, "--simplicity: no technique is that simple");
-	return ret;
-}
-
-/* "mars-ia.nnodes=101" */
-static int take_set(struct fit *f, const char *text)
-{
-	const char *dot = strchr(text, '.'), *equals = dot ? strchr(dot, '=') : NULL;
-	char *end;
-	bool found = false;
-
-	if (!equals)
-		return err_set(&f->err, EINVAL,
-			       "--set: expected TECHNIQUE.PARAMETER=VALUE, got '%.80s'", text);
-	for (size_t i = 0; i < f->nr; i++) {
-		struct candidate *c = &f->candidates[i];
-
-		if (strncmp(c->technique->name, text, (size_t)(dot - text)) != 0 ||
-		    c->technique->name[dot - text])
-			continue;
-		for (unsigned int p = 0; p < c->technique->nr_parameters; p++) {
-			const char *name = c->technique->parameters[p].name;
-
-			if (strlen(name) != (size_t)(equals - dot - 1) ||
-			    strncmp(name, dot + 1, strlen(name)) != 0)
-				continue;
-			c->parameters[p] = strtod(equals + 1, &end);
-			if (end == equals + 1 || *end)
-				return bad_option(f, "set", text);
-			c->fixed[p] = found = true;
-		}
-	}
-	return found ? 0
-		     : err_set(&f->err, EINVAL,
-			       "--set: '%.80s' names no parameter of a technique "
-			       "that is fitted",
-			       text);
-}
-
-/* "splits=4,explorations=5,iterations=10" */
-static int take_s3(struct fit *f)
-{
-	struct select_config *c = &f->config;
-	const char *at = f->o.s3;
-
-	while (at && *at) {
-		unsigned int value;
-		double share;
-		int used = 0;
-
-		if (sscanf(at, "splits=%u%n", &value, &used) == 1 && used)
-			c->splits = value;
-		else if (sscanf(at, "explorations=%u%n", &value, &used) == 1 && used)
-			c->explorations = value;
-		else if (sscanf(at, "iterations=%u%n", &value, &used) == 1 && used)
-			c->iterations = value;
-		else if (sscanf(at, "improvement=%lf%n", &share, &used) == 1 && used)
-			c->improvement = share;
-		if (!used || (at[used] && at[used] != ','))
-			return bad_option(f, "s3", f->o.s3);
-		at += used + (at[used] == ',');
-	}
-	if (c->splits > 60 || !c->explorations || c->explorations > 1000 || c->iterations > 1000)
-		return err_set(&f->err, EINVAL,
-			       "--s3: expected splits up to 60, explorations 1 to "
-			       "1000, iterations up to 1000");
-	return 0;
-}
-
-static int take_objective(struct fit *f)
-{
-	int used = 0;
-
-	if (!f->o.objective || strcmp(f->o.objective, "folds") == 0)
-		return 0;
-	if (sscanf(f->o.objective, "bootstrap=%u%n", &f->config.nr_bootstraps, &used) == 1 &&
-	    !f->o.objective[used] && f->config.nr_bootstraps >= 2 &&
-	    f->config.nr_bootstraps <= 1000)
-		return 0;
-	return err_set(&f->err, EINVAL,
-		       "--objective: expected folds or bootstrap=N (2 to 1000), got '%.40s'",
-		       f->o.objective);
-}
-
-/* The column of a quantile beside that of the mean: read_s and 99.9 make read_p999_s. */
-static int take_quantile(struct fit *f)
-{
-	const char *q = f->o.quantile, *response = f->o.response;
-	size_t len, base, used = 0;
-	char digits[16];
-
-	if (!q)
-		return 0;
-	for (q += *q == 'p'; *q && used + 1 < sizeof(digits); q++)
-		if (*q >= '0' && *q <= '9')
-			digits[used++] = *q;
-		else if (*q != '.')
-			break;
-	digits[used] = 0;
-	len = strlen(response);
-	base = len > 2 && strcmp(response + len - 2, "_s") == 0 ? len - 2 : len;
-	if (*q || used < 2 ||
-	    (size_t)snprintf(f->response, sizeof(f->response), "%.*s_p%s%s", (int)base, response,
-			     digits, response + base) >= sizeof(f->response))
-		return err_set(&f->err, EINVAL,
-			       "--response-quantile: expected one like 95 or 99.9, got '%.40s'",
-			       f->o.quantile);
-	f->o.response = f->response;
-	return 0;
-}
-
-static int take_options(struct fit *f)
-{
-	int ret = take_quantile(f);
-
-	f->config.standard = f->o.standard;
-	f->config.nr_threads = (unsigned int)f->o.threads;
-	if (!ret)
-		ret = take_techniques(f);
-	for (size_t i = 0; i < f->o.set.nr && !ret; i++)
-		ret = take_set(f, f->o.set.items[i]);
-	for (size_t i = 0; i < f->nr && !ret; i++) {
-		struct candidate *c = &f->candidates[i];
-		double p[PARAMETERS_MAX] = { 0 };
-
-		technique_standard(c->technique, 1, p);
-		for (unsigned int k = 0; k < c->technique->nr_parameters; k++)
-			p[k] = c->fixed[k] ? c->parameters[k] : p[k];
-		ret = technique_check(c->technique, p, &f->err);
-	}
-	if (!ret)
-		ret = take_s3(f);
-	return ret ? ret : take_objective(f);
-}
-
-/* A measurement store (path NULL): unless told otherwise its factors are the predictors. */
-static int read_table(struct fit *f, const char *path)
-{
-	struct options *o = &f->o;
-	int ret;
-
-	if (path)
-		return table_read_said(&f->table, path, f->cli, &f->err);
-	ret = results_table(&f->table, o->db, o->campaign, o->response, &f->names, &f->nr_names,
-			    &f->err);
-	if (ret || o->predictors.nr)
-		return ret;
-	if (f->nr_names > WORD_LIST_MAX)
-		return err_set(&f->err, EINVAL, "%s: more than %d factors: name --predictors",
-			       o->db, WORD_LIST_MAX);
-	for (size_t i = 0; i < f->nr_names; i++)
-		o->predictors.items[i] = f->names[i];
-	o->predictors.nr = f->nr_names;
-	return 0;
-}
-
-static int read_data(struct fit *f, const char *path)
-{
-	int ret = read_table(f, path);
-	const struct options *o = &f->o;
-	struct dataset_spec spec = { .response = o->response,
-				     .predictors = o->predictors.items,
-				     .nr_predictors = o->predictors.nr,
-				     .factors = o->factors.items,
-				     .nr_factors = o->factors.nr,
-				     .log = o->log,
-				     .offset = o->offset,
-				     .weight_column = o->weight,
-				     .fold_column = o->fold_column };
-
-	if (!ret)
-		ret = dataset_read(&f->data, &f->schema, &f->table, &spec, &f->err);
-	if (ret || o->fold_column)
-		return ret;
-	if (o->folds > f->data.nr_rows)
-		return err_set(&f->err, EINVAL, "%s: %zu rows are too few for %llu folds",
-			       path ? path : o->db, f->data.nr_rows, (unsigned long long)o->folds);
-	return dataset_make_folds(&f->data, (uint32_t)o->folds, o->seed, &f->err);
-}
 
 static void on_progress(void *ctx, const struct technique *t, uint64_t done, uint64_t bound)
 {
@@ -382,15 +141,15 @@ static int write_log(struct fit *f)
 	return bad ? err_set(&f->err, EIO, "%s: cannot be written in full", f->o.s3_log) : 0;
 }
 
-static int cmd_fit_perform(struct fit *f, const char *path)
+/* *out: the answer, for the caller to show and free. */
+static int cmd_fit_perform(struct fit *f, const char *path, struct answer **out)
 {
 	struct fit_summary summary = { .candidates = f->candidates };
-	struct answer *a = NULL;
 	struct model m = { 0 };
-	int ret = take_options(f);
+	int ret = fit_take_options(f);
 
 	if (!ret)
-		ret = read_data(f, path);
+		ret = fit_read_data(f, path);
 	f->config.schema = &f->schema;
 	f->config.data = &f->data;
 	if (!ret)
@@ -409,11 +168,8 @@ static int cmd_fit_perform(struct fit *f, const char *path)
 	ret = make_model(f, summary.best, &m);
 	if (!ret && f->o.report)
 		ret = model_page_save(&m, f->o.report, &f->err);
-	if (!ret) {
-		a = fit_answer(&summary, &m);
-		ret = cli_show(f->cli, a, NULL, &f->err);
-	}
-	answer_free(a);
+	if (!ret)
+		*out = fit_answer(&summary, &m);
 	model_release(&m);
 	return ret;
 }
@@ -437,13 +193,14 @@ static int cmd_fit_update(struct fit *f, const char *path)
 				.db = f->o.db,
 				.campaign = f->o.campaign,
 				.weight = f->o.weight,
+				.where = f->o.where,
 				.output = f->o.output,
 				.report = f->o.report };
 
 	return fit_update(&u, &f->err);
 }
 
-static struct fit *fit_new(struct cli *cli)
+static struct fit *fit_new(const struct cli *cli)
 {
 	struct fit *f = calloc(1, sizeof(*f));
 
@@ -459,7 +216,102 @@ static struct fit *fit_new(struct cli *cli)
 	return f;
 }
 
-static int check_usage(struct cli *cli, const struct options *o)
+/* "models/m.json" of the response read_s becomes "models/m-read_s.json"; owned by the caller, NULL of NULL. */
+static char *name_of_response(const char *path, const char *response)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL, *base = slash ? slash + 1 : path;
+	const char *dot = base ? strrchr(base, '.') : NULL;
+	int stem = path ? (int)(dot && dot != base ? dot - path : (ptrdiff_t)strlen(path)) : 0;
+	char *name = NULL;
+
+	if (!path || asprintf(&name, "%.*s-%s%s", stem, path, response, path + stem) < 0)
+		return NULL;
+	for (char *at = name + stem + 1; at < name + stem + 1 + strlen(response); at++)
+		if (!isalnum((unsigned char)*at) && !strchr("_.-", *at))
+			*at = '_';
+	return name;
+}
+
+/* One of several responses: files have its name in theirs, and the table goes on to the next one. */
+static int fit_one_response(struct fit *all, struct table *table, size_t i, const char *path,
+			    struct answer **out)
+{
+	struct fit *f = fit_new(all->cli);
+	char *names[3] = { NULL };
+	int ret;
+
+	if (!f)
+		return -ENOMEM;
+	f->o = all->o;
+	f->o.response = f->o.responses.items[i];
+	f->config = all->config;
+	f->config.ctx = f;
+	f->table = *table;
+	*table = (struct table){ 0 };
+	f->o.output = names[0] = name_of_response(all->o.output, f->o.response);
+	f->o.report = names[1] = name_of_response(all->o.report, f->o.response);
+	f->o.s3_log = names[2] = name_of_response(all->o.s3_log, f->o.response);
+	ret = cmd_fit_perform(f, path, out);
+	if (ret && !f->err.code)
+		err_set(&f->err, -ret, "%s", strerror(-ret));
+	if (ret) {
+		all->err = f->err;
+		err_prefix(&all->err, "%s", all->o.responses.items[i]);
+	}
+	if (path) {
+		*table = f->table;
+		f->table = (struct table){ 0 };
+	}
+	cmd_fit_release(f);
+	for (size_t k = 0; k < 3; k++)
+		free(names[k]);
+	return ret;
+}
+
+/* Text follows text; as JSON all answers are one list. */
+static int fit_show(struct fit *f, struct answer *const *answers, size_t nr)
+{
+	json_t *list;
+	int ret = 0;
+
+	if (nr == 1)
+		return cli_show(f->cli, answers[0], NULL, &f->err);
+	if (!f->cli->json) {
+		for (size_t i = 0; i < nr && !ret; i++) {
+			if (i)
+				putchar('\n');
+			ret = cli_show(f->cli, answers[i], NULL, &f->err);
+		}
+		return ret;
+	}
+	list = json_array();
+	for (size_t i = 0; i < nr && !ret; i++)
+		ret = json_array_append_new(list, answer_json(answers[i])) ? -ENOMEM : 0;
+	if (!ret && (json_print(list, stdout, JSON_INDENT(2)) || putchar('\n') == EOF))
+		ret = -EIO;
+	json_decref(list);
+	return ret;
+}
+
+static int fit_responses(struct fit *f, const char *path)
+{
+	struct answer *answers[WORD_LIST_MAX] = { NULL };
+	struct table table = { 0 };
+	size_t nr = f->o.responses.nr;
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && !ret; i++)
+		ret = nr == 1 ? cmd_fit_perform(f, path, &answers[0])
+			      : fit_one_response(f, &table, i, path, &answers[i]);
+	if (!ret)
+		ret = fit_show(f, answers, nr);
+	for (size_t i = 0; i < nr; i++)
+		answer_free(answers[i]);
+	table_release(&table);
+	return ret;
+}
+
+static int check_usage(struct cli *cli, const struct fit_options *o)
 {
 	if (cli->argc != (o->db ? 0 : 1))
 		return cli_usage(cli, "expected one table, CSV, or --db");
@@ -469,6 +321,8 @@ static int check_usage(struct cli *cli, const struct options *o)
 		return cli_usage(cli, "--update: the model knows its response");
 	if (!o->response && !o->update)
 		return cli_usage(cli, "--response: expected the column to learn");
+	if (o->quantile && o->responses.nr > 1)
+		return cli_usage(cli, "--response-quantile: name one --response");
 	if (o->quantile && !o->response)
 		return cli_usage(cli, "--response-quantile: of which --response?");
 	if (o->standard && o->s3)
@@ -482,10 +336,20 @@ static int check_usage(struct cli *cli, const struct options *o)
 	return CLI_DONE;
 }
 
+/* path: of the table, or NULL. The exit status. */
+static int fit_and_show(struct fit *f, const char *path)
+{
+	int ret;
+
+	lsq_single_thread();
+	ret = f->o.update ? cmd_fit_update(f, path) : fit_responses(f, path);
+	return cli_finish(f->cli, ret, &f->err, CLI_DONE);
+}
+
 static int cmd_fit_run(struct cli *cli)
 {
 	struct fit *f = fit_new(cli);
-	struct options *o = f ? &f->o : NULL;
+	struct fit_options *o = f ? &f->o : NULL;
 	int ret;
 
 	if (!f)
@@ -493,7 +357,10 @@ static int cmd_fit_run(struct cli *cli)
 	const struct cli_option options[] = {
 		CLI_STRING("db", 0, "FILE", &o->db, "learn from a measurement store, not a table"),
 		CLI_STRING("campaign", 0, "NAME", &o->campaign, "of --db, where there are several"),
-		CLI_STRING("response", 'r', "Y", &o->response, "the column to learn"),
+		CLI_LIST("response", 'r', "Y,...", &o->responses,
+			 "the column to learn; of several each has a model, and files of its own"),
+		CLI_STRING("where", 0, "EXPR", &o->where,
+			   "rows for which it holds: 'threads <= 8 && pattern == random'"),
 		CLI_STRING("response-quantile", 0, "Q", &o->quantile,
 			   "learn that percentile's column: with read_s, 95 is read_p95_s"),
 		CLI_FLAG("log", 0, &o->log,
@@ -532,13 +399,10 @@ static int cmd_fit_run(struct cli *cli)
 		free(f);
 		return cli->status;
 	}
+	o->response = o->responses.nr ? o->responses.items[0] : NULL;
 	ret = check_usage(cli, o);
-	if (!ret) {
-		lsq_single_thread();
-		ret = o->update ? cmd_fit_update(f, o->db ? NULL : cli->argv[0])
-				: cmd_fit_perform(f, o->db ? NULL : cli->argv[0]);
-		ret = cli_finish(cli, ret, &f->err, CLI_DONE);
-	}
+	if (!ret)
+		ret = fit_and_show(f, o->db ? NULL : cli->argv[0]);
 	cmd_fit_release(f);
 	return ret;
 }
@@ -553,6 +417,7 @@ const struct command command_fit = {
 	.details =
 		"Each technique's parameters are searched with S3 on the same folds; the simplest "
 		"technique\nwithin --select-within of the best is fitted to all rows and written. "
-		"--response takes any\ncolumn: one of means, or of a percentile.",
+		"--response takes any\ncolumn: one of means, or of a percentile. Of several, none is a "
+		"predictor of another,\nand -o m.json writes m-RESPONSE.json for each.",
 	.run = cmd_fit_run,
 };

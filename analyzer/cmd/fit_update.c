@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/cmd/table_where.h"
 #include "analyzer/measure/results_table.h"
 #include "analyzer/models/regression/model_update.h"
 #include "analyzer/report/model_page.h"
@@ -79,6 +80,7 @@ int fit_update(const struct fit_update *u, struct err *err)
 	struct model old = { 0 }, new = { 0 };
 	struct update_facts facts;
 	struct table table = { 0 };
+	struct table_where_facts chosen;
 	int ret = fit_update_read(u, &old, err);
 
 	if (ret)
@@ -86,6 +88,13 @@ int fit_update(const struct fit_update *u, struct err *err)
 	ret = u->table ? table_read(&table, u->table, err)
 		       : results_table(&table, u->db, u->campaign, old.schema.response, NULL, NULL,
 				       err);
+	if (ret)
+		goto out;
+	if (u->where) {
+		ret = table_where(&table, u->where, &chosen, err);
+		if (ret)
+			err_prefix(err, "--where '%.80s'", u->where);
+	}
 	if (ret)
 		goto out;
 	ret = model_update(&new, &old, &table, u->weight, &facts, err);

@@ -12,6 +12,7 @@ struct fit_update {
 	const char *table; /* the rows; NULL: those of db */
 	const char *db, *campaign;
 	const char *weight;	     /* column of the weights; may be NULL */
+	const char *where;	     /* which rows to take; may be NULL */
 	const char *output, *report; /* files to write; may be NULL */
 };
 

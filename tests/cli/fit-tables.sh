@@ -101,4 +101,35 @@ cp "$T/out" "$T/k.json"
 is "$(jq .[0].predicted "$T/k.json")" "$(jq .[0].predicted "$T/plain.json")" "and means what it means elsewhere"
 exits 2 "an interval that cannot be given is refused" "$blkcast" predict "$T/m.json" --set size=32k,kind=a --interval 0.99
 like "$(cat "$T/err")" 'interval 0.99: the model knows the errors of 40 rows' "with the number of rows"
+
+# Rows by a condition.
+awk 'BEGIN { print "threads,size,disk,read_s,write_s"; for (t = 1; t <= 12; t++) for (s = 1; s <= 5; s++) for (d = 0; d < 2; d++)
+	print t "," s * 4096 "," (d ? "ssd" : "hdd") "," (t == 7 && s == 3 ? "" : t * s / 1000) "," t * s * (d + 1) / 500 }' >"$T/w.csv"
+exits 0 "rows are chosen by a condition" "$blkcast" fit "$T/w.csv" -r write_s -p threads,size -t lrm --standard --json \
+	--where 'threads * 2 <= 16 && size >= 8k && disk == ssd'
+is "$(jq .rows "$T/out")" 32 "of numbers, of arithmetic with units, and of text"
+like "$(cat "$T/err")" "--where: 32 of 120 rows" "and their number is told"
+exits 0 "a row without a value that the condition names" "$blkcast" fit "$T/w.csv" -r read_s -p threads,size -t lrm --standard --json --where 'read_s > 0'
+is "$(jq .rows "$T/out")" 118 "is not chosen"
+like "$(cat "$T/err")" "2 rows have no value of a column that it names" "which is told"
+for bad in 'threads' 'threads <' 'disk < ssd' 'thread == 3' 'threads > 100' 'threads / 0 > 1' '1 < 2' 'threads < disk'; do
+	exits 2 "a condition that cannot be used is refused: $bad" "$blkcast" fit "$T/w.csv" -r write_s -p threads,size -t lrm --standard --where "$bad"
+	like "$(cat "$T/err")" "where '$bad'" "by name"
+done
+
+# Several responses in one call: none of them is a predictor of another, and each has its own files.
+exits 0 "several responses are learned in one call" "$blkcast" fit "$T/w.csv" -r read_s,write_s -t lrm --standard --json \
+	--where 'threads != 7' -o "$T/several.json" --s3-log "$T/several.csv"
+is "$(jq -c '[.[] | [.response, .rows, (.variables | map(.name) | join(" "))]]' "$T/out")" \
+	'[["read_s",110,"threads size disk"],["write_s",110,"threads size disk"]]' "from the same rows and columns"
+for r in read_s write_s; do
+	"$blkcast" fit "$T/w.csv" -r $r -p threads,size,disk -t lrm --standard -q --where 'threads != 7' -o "$T/one.json" >/dev/null
+	holds "the model of $r is that of a call of its own" cmp "$T/one.json" "$T/several-$r.json"
+	like "$(cat "$T/several-$r.csv")" "technique,evaluation" "with a log of its own"
+done
+exits 0 "and in words" "$blkcast" fit "$T/w.csv" -r read_s,write_s -t lrm --standard -q --where 'threads != 7'
+is "$(grep -c '^Response' "$T/out")" 2 "one after the other"
+exits 0 "from standard input too" sh -c "$blkcast fit - -r read_s,write_s -t lrm --standard -q --json --where 'threads != 7' <'$T/w.csv'"
+exits 2 "a response that is not there" "$blkcast" fit "$T/w.csv" -r write_s,seek_s -p threads,size -t lrm --standard -q
+like "$(cat "$T/err")" "seek_s" "is named"
 done_testing

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fit_state: one run of blkcast fit, which is options, a table, and the candidates that are fitted to it. */
+#ifndef ANALYZER_CMD_FIT_STATE_H
+#define ANALYZER_CMD_FIT_STATE_H
+
+#include "analyzer/answer/progress.h"
+#include "analyzer/cmd/cli.h"
+#include "analyzer/models/regression/select.h"
+#include "base/word_list.h"
+
+#define CANDIDATES_MAX 16
+
+struct fit_options {
+	const char *db, *campaign, *update, *response, *weight, *fold_column, *output, *report, *s3,
+		*s3_log, *objective, *offset;
+	struct word_list predictors, factors, techniques, set, responses;
+	const char *where;
+	bool standard, log;
+	const char *quantile;
+	uint64_t folds, seed, threads, simplicity;
+	double within, budget_s;
+};
+
+struct fit {
+	const struct cli *cli;
+	struct fit_options o;
+	char response[256]; /* the column of a quantile */
+	struct table table; /* of a file: read once for all responses */
+	char **names;	    /* owned: the factors of a measurement store */
+	size_t nr_names;
+	struct schema schema;
+	struct dataset data;
+	struct select_config config;
+	struct candidate candidates[CANDIDATES_MAX];
+	size_t nr;
+	bool all; /* techniques were not named: filters may leave some out */
+	struct progress progress;
+	struct err err;
+};
+
+/* Reads the options into techniques, fixed parameters and the way of the search. 0 or -EINVAL. */
+int fit_take_options(struct fit *f);
+/*
+ * Reads the table (path; NULL: the measurement store of the options), chooses its rows, and makes the
+ * data with their folds. A table that is there already is not read again. 0 or -errno.
+ */
+int fit_read_data(struct fit *f, const char *path);
+
+#endif
