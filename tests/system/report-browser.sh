@@ -75,6 +75,15 @@ is "$(found light crops)" "1 2 0 1" "one crop of the heat map is shown at a time
 like "$(found light hover)" '^2026-09-10T.* requests from .* ms' "the pointer reads the heat map off"
 is "$(found light links)" "12 of 12" "every picture has its data and its command"
 
+# The zone is that of who made the page, in the axis and under the pointer; the reader's browser may be elsewhere.
+exits 0 "a page of another zone" env TZ=Asia/Kolkata "$blkcast" report "$T/one.seg" -o "$T/zone.html"
+TZ=America/New_York look zone "$T/zone.html" 1060
+note "$(found light hover | cut -c1-60) | $(found zone hover | cut -c1-60)"
+# clock HOVER: its time of day, as seconds
+clock() { date -u -d "1970-01-01 $(grep -oE '[0-9]{2}:[0-9]{2}:[0-9]{2}' <<<"$1" | head -n 1)" +%s; }
+is "$((($(clock "$(found zone hover)") - $(clock "$(found light hover)") + 86400) % 86400))" 19800 \
+	"the pointer tells the time of the page's zone"
+
 look dark "$T/one.html" 1060 dark
 judge dark "one device, dark" 12
 is "$(found dark paper)" "rgb(20, 24, 29)" "dark paper where the reader wants dark"
