@@ -53,10 +53,18 @@ static int cmd_serve_start(struct serve_parts *parts, struct store *store,
 			   struct server_config *config, const struct page_config *page,
 			   const struct retain_beside_config *retention, struct err *err)
 {
+	struct page_config readers = *page;
 	int ret = 0;
 
+	/* The page shows the same certificate, and asks for those of the same CA. */
+	readers.access.cert = config->access.cert;
+	readers.access.key = config->access.key;
+	readers.access.client_ca = config->access.client_ca;
+	readers.access.client_crl = config->access.client_crl;
+	if (page->access.tokens && !page->listen)
+		return err_set(err, EINVAL, "--page-tokens: expected --page with it");
 	if (page->listen)
-		ret = page_server_start(&parts->page, store_dir(store), page, err);
+		ret = page_server_start(&parts->page, store_dir(store), &readers, err);
 	if (ret < 0)
 		return ret;
 	if (parts->page) {
@@ -221,15 +229,16 @@ static int cmd_serve_run(struct cli *cli)
 		CLI_STRING("listen", 'l', "ADDR:PORT", &config.listen,
 			   "default " SERVER_LISTEN "; port 0: any free one"),
 		CLI_STRING("page", 0, "ADDR:PORT", &page.listen,
-			   "show the fleet to browsers of this machine, e.g. 127.0.0.1:7119"),
+			   "show the fleet to browsers, e.g. at 127.0.0.1:7119"),
+		CLI_STRING("page-tokens", 0, "FILE", &page.access.tokens,
+			   "who may look: lines of a host, or `fleet`, and the SHA-256 of a token"),
 		CLI_STRING("user", 0, "NAME", &user,
 			   "whom to run as where root starts it, which it never runs as"),
 		CLI_STRING("tls-cert", 0, "FILE", &config.access.cert,
 			   "speak https: the server's certificate, PEM"),
 		CLI_STRING("tls-key", 0, "FILE", &config.access.key, "and its key"),
-		CLI_STRING(
-			"client-ca", 0, "FILE", &config.access.client_ca,
-			"who signs the agents' certificates; their names are the hosts they write"),
+		CLI_STRING("client-ca", 0, "FILE", &config.access.client_ca,
+			   "signs agents' certificates; their names are the hosts they write"),
 		CLI_STRING("client-crl", 0, "FILE", &config.access.client_crl,
 			   "certificates it has revoked"),
 		CLI_STRING("tokens", 0, "FILE", &config.access.tokens,
@@ -259,9 +268,8 @@ static int cmd_serve_run(struct cli *cli)
 		return cli->status;
 	if (!dir || cli->argc)
 		return wrong_operands(cli);
-	if (!take_limits(cli, &config, nr_connections, nr_per_address, request_s))
-		return cli->status;
-	if (!retain_options_take(cli, &chosen, &retention.limits))
+	if (!take_limits(cli, &config, nr_connections, nr_per_address, request_s) ||
+	    !retain_options_take(cli, &chosen, &retention.limits))
 		return cli->status;
 	return open_and_serve(cli, dir, user, &config, &page, &retention);
 }

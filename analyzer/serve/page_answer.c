@@ -9,6 +9,7 @@
 #include "analyzer/serve/page_device.h"
 #include "analyzer/serve/page_reply.h"
 #include "analyzer/serve/page_server_state.h"
+#include "analyzer/serve/page_who.h"
 #include "base/clock.h"
 
 #define WORDS_MAX 128
@@ -77,9 +78,17 @@ static int page_fleet_words(struct MHD_Connection *c, struct page_fleet_question
 	return 0;
 }
 
-enum MHD_Result page_answer_fleet(struct page_server *p, struct MHD_Connection *c)
+static bool page_answer_permits(void *ctx, const char *host)
 {
-	struct page_fleet_question q = { 0 };
+	return page_reader_permits(ctx, host);
+}
+
+enum MHD_Result page_answer_fleet(struct page_server *p, struct MHD_Connection *c,
+				  const struct page_reader *reader)
+{
+	struct page_reader hosts = *reader;
+	struct page_fleet_question q = { .permits = reader->sees_all ? NULL : page_answer_permits,
+					 .permits_ctx = &hosts };
 	struct err err = { 0 };
 
 	if (page_fleet_words(c, &q, &err) < 0)
@@ -113,7 +122,12 @@ static void page_turn_end(struct page_server *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-enum MHD_Result page_answer_device(struct page_server *p, struct MHD_Connection *c)
+/* A question of one device and period, which reads the store. */
+static enum MHD_Result page_answer_period(struct page_server *p, struct MHD_Connection *c,
+					  const struct page_reader *reader,
+					  int (*answer)(struct page_store *store,
+							const struct page_device_question *q,
+							json_t **out, struct err *err))
 {
 	double now_s = (double)clock_real_ns() / 1e9;
 	struct page_device_question q = { .host = page_argument(c, "host"),
@@ -126,16 +140,30 @@ enum MHD_Result page_answer_device(struct page_server *p, struct MHD_Connection 
 	    page_number(c, "begin_s", q.end_s - PERIOD_S, &q.begin_s, &err) < 0 ||
 	    page_number(c, "step_s", 0, &q.step_s, &err) < 0)
 		return page_reply_error(c, MHD_HTTP_BAD_REQUEST, err.line);
+	if (q.host && !page_reader_permits(reader, q.host))
+		return page_reply_error(c, MHD_HTTP_FORBIDDEN, "host: this login may not see it");
 	if (!page_turn_begin(p))
 		return page_reply_error(c, MHD_HTTP_SERVICE_UNAVAILABLE,
 					"other questions are being answered; ask again");
-	ret = page_device_json(p->store, &q, &object, &err);
+	ret = answer(p->store, &q, &object, &err);
 	page_turn_end(p);
 	if (ret == -EINVAL)
 		return page_reply_error(c, MHD_HTTP_BAD_REQUEST, err.line);
 	if (ret < 0)
 		return page_reply_error(c, MHD_HTTP_SERVICE_UNAVAILABLE, err.line);
 	return page_reply_json(c, object);
+}
+
+enum MHD_Result page_answer_device(struct page_server *p, struct MHD_Connection *c,
+				   const struct page_reader *reader)
+{
+	return page_answer_period(p, c, reader, page_device_json);
+}
+
+enum MHD_Result page_answer_who(struct page_server *p, struct MHD_Connection *c,
+				const struct page_reader *reader)
+{
+	return page_answer_period(p, c, reader, page_who_json);
 }
 
 /* One page that waits for events; owned by its response. */
@@ -179,12 +207,14 @@ static void page_stream_free(void *ctx)
 	free(s);
 }
 
-enum MHD_Result page_answer_live(struct page_server *p, struct MHD_Connection *c)
+enum MHD_Result page_answer_live(struct page_server *p, struct MHD_Connection *c,
+				 const struct page_reader *reader)
 {
 	enum MHD_Result queued = MHD_NO;
 	struct MHD_Response *reply;
 	struct page_stream *s;
 
+	(void)reader; /* an event says that something changed, and not what */
 	if (atomic_fetch_add(&p->nr_streams, 1) >= PAGE_STREAMS) {
 		atomic_fetch_sub(&p->nr_streams, 1);
 		return page_reply_error(c, MHD_HTTP_SERVICE_UNAVAILABLE,

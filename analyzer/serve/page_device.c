@@ -8,10 +8,13 @@
 #include <string.h>
 
 #include "analyzer/serve/page_column.h"
+#include "analyzer/serve/page_phase.h"
 #include "base/clock.h"
 #include "base/json.h"
 
-#define LAST_S 1e11 /* no time later than the year 5138 is asked for */
+#define COVER_S 0.1 /* less than this is rounding */
+#define LAST_S \
+	9.2e9 /* no time later than the year 2261 is asked for: nanoseconds fit into 63 bits */
 
 /* Steps that people read easily. */
 static const double page_steps_s[] = { 1,   2,	  5,	10,   15,    30,    60,	   120,	  300,
@@ -21,6 +24,7 @@ struct page_period {
 	const struct page_device_question *q;
 	double first_s, step_s;	     /* where the first column begins */
 	struct page_column *columns; /* owned */
+	double *covered_s;	     /* owned: of each column */
 	size_t nr;
 	uint64_t nr_windows;
 	char name[PROFILE_NAME_BYTES];
@@ -59,7 +63,7 @@ static int page_period_add(void *ctx, const struct profile *p)
 	return page_column_add(&t->columns[(size_t)at], p);
 }
 
-static int page_period_check(const struct page_device_question *q, struct err *err)
+int page_device_check(const struct page_device_question *q, struct err *err)
 {
 	struct segment_name n = { .epoch = 0 };
 
@@ -68,12 +72,44 @@ static int page_period_check(const struct page_device_question *q, struct err *e
 	if (!q->device || !q->device[0])
 		return err_set(err, EINVAL, "device: expected a number such as 8:0");
 	if (!(q->begin_s >= 0 && q->end_s <= LAST_S))
-		return err_set(err, EINVAL, "begin_s and end_s: expected seconds since 1970");
+		return err_set(err, EINVAL,
+			       "begin_s and end_s: expected seconds since 1970, at most 9.2e9");
 	if (!(q->end_s > q->begin_s))
 		return err_set(err, EINVAL, "end_s: expected a time after begin_s");
 	if (!(q->step_s >= 0))
 		return err_set(err, EINVAL, "step_s: expected seconds, or 0");
 	return 0;
+}
+
+/* What segments of the host cover was watched, though a device that rests has no window. */
+static void page_period_cover(struct page_period *t, const struct page_segment *segment)
+{
+	double begin_s = fmax((double)segment->begin_real_ns / 1e9, t->first_s);
+	double end_s =
+		fmin((double)segment->end_real_ns / 1e9, t->first_s + (double)t->nr * t->step_s);
+
+	for (double s = begin_s; s < end_s;) {
+		size_t at = (size_t)((s - t->first_s) / t->step_s);
+		double next_s = t->first_s + (double)(at + 1) * t->step_s;
+
+		if (at >= t->nr)
+			break;
+		t->covered_s[at] += fmin(next_s, end_s) - s;
+		s = fmax(next_s, s + t->step_s / 1000); /* goes on, however times are rounded */
+	}
+}
+
+/* A window that was told counts as it says; beside those, what was covered. */
+static void page_period_watched(struct page_period *t)
+{
+	if (!t->nr_windows)
+		return; /* whether this device was watched is not known */
+	for (size_t i = 0; i < t->nr; i++) {
+		double covered_s = fmin(t->covered_s[i], t->step_s);
+
+		if (covered_s > t->columns[i].watched_s + COVER_S)
+			t->columns[i].watched_s = covered_s;
+	}
 }
 
 /* Reads what is there; *until_s: where it stopped for lack of time, or NaN. */
@@ -102,6 +138,7 @@ static int page_period_read(struct page_period *t, struct page_store *store, dou
 			*until_s = (double)segments[i].begin_real_ns / 1e9;
 			break;
 		}
+		page_period_cover(t, &segments[i]);
 		ret = page_store_profiles(store, &segments[i].name, page_period_add, t, nr_bad,
 					  &why);
 		if (ret < 0 && ret != -ENOMEM) {
@@ -109,6 +146,7 @@ static int page_period_read(struct page_period *t, struct page_store *store, dou
 			ret = 0;
 		}
 	}
+	page_period_watched(t);
 	free(segments);
 	return ret;
 }
@@ -118,6 +156,7 @@ static json_t *page_period_json(const struct page_period *t, double until_s, uin
 	json_t *object = json_object(), *times = json_object();
 	json_t *columns = page_columns_json(t->columns, t->nr);
 	json_t *sum = page_columns_sum_json(t->columns, t->nr);
+	json_t *phases = page_phases_json(t->columns, t->nr);
 
 	json_object_set_new(object, "schema", json_string("blkcast.device/1"));
 	json_object_set_new(object, "host", json_text(t->q->host));
@@ -138,7 +177,8 @@ static json_t *page_period_json(const struct page_period *t, double until_s, uin
 	json_object_set_new(times, "per_octave", json_integer(PAGE_TIMES_PER_OCTAVE));
 	json_object_set_new(times, "bins", json_integer(PAGE_NR_TIMES));
 	json_object_set_new(object, "heat_times", times);
-	if (!columns || !sum || json_object_set_new(object, "columns", columns) < 0 ||
+	if (!columns || !sum || !phases || json_object_set_new(object, "phases", phases) < 0 ||
+	    json_object_set_new(object, "columns", columns) < 0 ||
 	    json_object_set_new(object, "sum", sum) < 0) {
 		json_decref(object);
 		return NULL;
@@ -152,7 +192,7 @@ int page_device_json(struct page_store *store, const struct page_device_question
 	struct page_period t = { .q = q };
 	uint64_t nr_bad = 0;
 	double until_s;
-	int ret = page_period_check(q, err);
+	int ret = page_device_check(q, err);
 
 	if (ret < 0)
 		return ret;
@@ -160,8 +200,12 @@ int page_device_json(struct page_store *store, const struct page_device_question
 	t.first_s = floor(q->begin_s / t.step_s) * t.step_s;
 	t.nr = (size_t)ceil((q->end_s - t.first_s) / t.step_s);
 	t.columns = calloc(t.nr, sizeof(*t.columns));
-	if (!t.columns)
+	t.covered_s = calloc(t.nr, sizeof(*t.covered_s));
+	if (!t.columns || !t.covered_s) {
+		free(t.columns);
+		free(t.covered_s);
 		return err_set(err, ENOMEM, "no memory for %zu columns", t.nr);
+	}
 	for (size_t i = 0; i < t.nr; i++) {
 		t.columns[i].begin_s = t.first_s + (double)i * t.step_s;
 		t.columns[i].end_s = t.columns[i].begin_s + t.step_s;
@@ -174,5 +218,6 @@ int page_device_json(struct page_store *store, const struct page_device_question
 	for (size_t i = 0; i < t.nr; i++)
 		page_column_release(&t.columns[i]);
 	free(t.columns);
+	free(t.covered_s);
 	return ret;
 }

@@ -23,6 +23,8 @@ struct page_device_question {
 	double step_s; /* of a column; 0: as short as PAGE_COLUMNS allow, at least a second */
 };
 
+/* 0, or -EINVAL with the field that is wrong. */
+int page_device_check(const struct page_device_question *q, struct err *err);
 /* *out: the object of docs/api.md, a new reference. 0, -EINVAL with the field, -ENOMEM, -EIO. */
 int page_device_json(struct page_store *store, const struct page_device_question *q, json_t **out,
 		     struct err *err);

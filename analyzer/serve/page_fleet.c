@@ -13,11 +13,11 @@
 #include "base/clock.h"
 
 #define MINUTE_S       60
-#define AHEAD_S	       60   /* a clock that is further ahead is not believed */
-#define GAP_MIN_S      0.05 /* two windows that touch are this near to one another */
-#define GAP_SHARE      0.2  /* or so much of a window's length */
-#define LATE_PACES     3
-#define LATE_S	       5
+#define AHEAD_S	       60    /* a clock that is further ahead is not believed */
+#define LAST_S	       9.2e9 /* nanoseconds since 1970 fit into 63 bits until then */
+#define GAP_MIN_S      0.05  /* two segments that touch are this near to one another */
+#define SILENT_PACES   3
+#define SILENT_S       5
 #define PACE_FORGOTTEN 0.9 /* of the slowest pace, with each arrival */
 #define PACE_MIN_S     0.05
 
@@ -33,12 +33,12 @@ double page_fleet_as_of_s(const struct page_fleet *f)
 	return f->newest_s > 0 && f->newest_s < now ? f->newest_s : now;
 }
 
-bool page_device_is_late(const struct page_device *d, uint64_t now_real_ns)
+bool page_host_is_silent(const struct page_host *h, uint64_t now_real_ns)
 {
 	double age_s =
-		now_real_ns > d->heard_real_ns ? (double)(now_real_ns - d->heard_real_ns) / 1e9 : 0;
+		now_real_ns > h->heard_real_ns ? (double)(now_real_ns - h->heard_real_ns) / 1e9 : 0;
 
-	return age_s > LATE_S + LATE_PACES * d->pace_s;
+	return age_s > SILENT_S + SILENT_PACES * h->pace_s;
 }
 
 static uint64_t page_name_hash(const char *host, const char *device)
@@ -50,17 +50,17 @@ static uint64_t page_name_hash(const char *host, const char *device)
 }
 
 /* The device, made where it is new; NULL with *ret: -ENOMEM, or 0 where there are too many. */
-static struct page_device *page_fleet_device(struct page_fleet *f, const char *host,
+static struct page_device *page_fleet_device(struct page_fleet *f, struct page_host *host,
 					     const char *device, int *ret)
 {
-	uint64_t hash = page_name_hash(host, device);
+	uint64_t hash = page_name_hash(host->name, device);
 	uint32_t at = u64map_find(&f->by_name, hash);
 	struct page_device *d;
 
 	*ret = 0;
 	if (at != U64MAP_NONE) {
 		d = f->devices[at];
-		if (strcmp(d->host, host) == 0 && strcmp(d->device, device) == 0)
+		if (d->host == host && strcmp(d->device, device) == 0)
 			return d;
 		f->nr_refused++; /* another device of the same hash was there first */
 		return NULL;
@@ -77,7 +77,7 @@ static struct page_device *page_fleet_device(struct page_fleet *f, const char *h
 		free(d);
 		return NULL;
 	}
-	snprintf(d->host, sizeof(d->host), "%s", host);
+	d->host = host;
 	snprintf(d->device, sizeof(d->device), "%s", device);
 	f->devices[f->nr_devices++] = d;
 	*ret = 0;
@@ -138,16 +138,66 @@ static void page_device_minutes(struct page_device *d, const struct profile *p, 
 		m->peak_per_s = fmaxf(m->peak_per_s, (float)(requests / length_s));
 		m->peak_bytes_per_s = fmaxf(m->peak_bytes_per_s, (float)(bytes / length_s));
 	}
-	if (d->end_s <= 0 ||
-	    p->begin_s - d->end_s <= fmax(GAP_MIN_S, GAP_SHARE * (p->end_s - p->begin_s)))
-		return;
-	nr = page_cut_minutes(d->end_s, p->begin_s, shares);
-	for (size_t i = 0; i < nr; i++) {
-		struct page_minute *m = page_device_minute(d, shares[i].minute);
+}
 
-		if (m)
-			m->gap_s += (float)((p->begin_s - d->end_s) * shares[i].share);
+static void page_host_gap(struct page_host *h, double begin_s)
+{
+	struct page_share shares[PAGE_MINUTES];
+	size_t nr;
+
+	if (h->end_s <= 0 || begin_s - h->end_s <= GAP_MIN_S)
+		return;
+	nr = page_cut_minutes(h->end_s, begin_s, shares);
+	for (size_t i = 0; i < nr; i++) {
+		struct page_gap *g = &h->gaps[shares[i].minute % PAGE_MINUTES];
+
+		if (g->minute > shares[i].minute)
+			continue;
+		if (g->minute < shares[i].minute)
+			*g = (struct page_gap){ .minute = shares[i].minute };
+		g->gap_s += (float)((begin_s - h->end_s) * shares[i].share);
 	}
+}
+
+static void page_host_heard(struct page_host *h, uint64_t received_ns)
+{
+	double since_s;
+
+	if (received_ns <= h->heard_real_ns)
+		return;
+	since_s = (double)(received_ns - h->heard_real_ns) / 1e9;
+	if (h->heard_real_ns && since_s > PACE_MIN_S)
+		h->pace_s = fmax(since_s, PACE_FORGOTTEN * h->pace_s);
+	h->heard_real_ns = received_ns;
+}
+
+struct page_host *page_fleet_host(struct page_fleet *f, const char *name, double begin_s,
+				  double end_s, uint64_t received_ns)
+{
+	uint64_t hash = page_name_hash(name, "");
+	uint32_t at = u64map_find(&f->by_host, hash);
+	struct page_host *h = at == U64MAP_NONE ? NULL : f->hosts[at];
+
+	if (h && strcmp(h->name, name) != 0)
+		return NULL; /* another host of the same hash was there first */
+	if (!h) {
+		if (f->nr_hosts == PAGE_MAX_DEVICES ||
+		    array_grow(&f->hosts, &f->cap_hosts, f->nr_hosts + 1, sizeof(*f->hosts)) < 0)
+			return NULL;
+		h = calloc(1, sizeof(*h));
+		if (!h || u64map_put(&f->by_host, hash, (uint32_t)f->nr_hosts) < 0) {
+			free(h);
+			return NULL;
+		}
+		snprintf(h->name, sizeof(h->name), "%s", name);
+		f->hosts[f->nr_hosts++] = h;
+	}
+	if (begin_s >= 0 && end_s >= begin_s && end_s < LAST_S) {
+		page_host_gap(h, begin_s);
+		h->end_s = fmax(h->end_s, end_s);
+	}
+	page_host_heard(h, received_ns);
+	return h;
 }
 
 /* The sums of the fleet, second by second. */
@@ -198,27 +248,14 @@ static void page_device_last(struct page_device *d, const struct profile *p, dou
 	d->in_flight = p->closed.in_flight_mean;
 }
 
-static void page_device_heard(struct page_device *d, uint64_t received_ns)
-{
-	double since_s;
-
-	if (received_ns <= d->heard_real_ns)
-		return;
-	since_s = (double)(received_ns - d->heard_real_ns) / 1e9;
-	if (d->heard_real_ns && since_s > PACE_MIN_S)
-		d->pace_s = fmax(since_s, PACE_FORGOTTEN * d->pace_s);
-	d->heard_real_ns = received_ns;
-}
-
-int page_fleet_add(struct page_fleet *f, const char *host, const struct profile *p,
-		   uint64_t received_ns)
+int page_fleet_add(struct page_fleet *f, struct page_host *host, const struct profile *p)
 {
 	double requests = 0, bytes = 0;
 	struct page_device *d;
 	int ret;
 
 	/* Times before 1970 or without a length cannot be placed; NaN fails as well. */
-	if (!(p->begin_s >= 0) || !(p->end_s > p->begin_s) || !(p->end_s < 1e11))
+	if (!(p->begin_s >= 0) || !(p->end_s > p->begin_s) || !(p->end_s < LAST_S))
 		return 0;
 	d = page_fleet_device(f, host, p->device, &ret);
 	if (!d)
@@ -231,7 +268,6 @@ int page_fleet_add(struct page_fleet *f, const char *host, const struct profile 
 	page_fleet_sum(f, p, requests, bytes);
 	if (p->end_s > d->end_s)
 		page_device_last(d, p, requests, bytes);
-	page_device_heard(d, received_ns);
 	return 0;
 }
 
@@ -246,6 +282,7 @@ int page_fleet_start(struct page_fleet **out, struct page_store *store, struct e
 	f->store = store;
 	f->queue = calloc(PAGE_QUEUE, sizeof(*f->queue));
 	u64map_init(&f->by_name);
+	u64map_init(&f->by_host);
 	u64map_init(&f->by_stream);
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
@@ -279,9 +316,13 @@ void page_fleet_stop(struct page_fleet *f)
 	for (size_t i = 0; i < f->nr_devices; i++)
 		free(f->devices[i]);
 	free(f->devices);
+	for (size_t i = 0; i < f->nr_hosts; i++)
+		free(f->hosts[i]);
+	free(f->hosts);
 	free(f->sequences);
 	free(f->queue);
 	u64map_release(&f->by_name);
+	u64map_release(&f->by_host);
 	u64map_release(&f->by_stream);
 	free(f);
 }

@@ -28,13 +28,14 @@ const char *const page_order_names[NR_PAGE_ORDERS] = {
 struct page_row {
 	const struct page_device *d;
 	double key, lost, gap_s, peak_per_s, peak_bytes_per_s;
+	bool is_old, is_host_old; /* nothing is known of the last NOW_S seconds */
 };
 
 struct page_fleet_sums {
 	double requests_per_s, bytes_per_s;    /* of windows that ended just now */
 	double peaks_per_s, peaks_bytes_per_s; /* each device's own highest window, added */
 	double lost, gap_s;
-	size_t nr_hosts, nr_late;
+	size_t nr_hosts, nr_silent;
 };
 
 static void page_row_hour(struct page_row *row, uint64_t last_minute)
@@ -45,10 +46,29 @@ static void page_row_hour(struct page_row *row, uint64_t last_minute)
 		if (m->minute + PAGE_MINUTES <= last_minute || m->minute > last_minute)
 			continue;
 		row->lost += m->lost;
-		row->gap_s += m->gap_s;
 		row->peak_per_s = fmax(row->peak_per_s, m->peak_per_s);
 		row->peak_bytes_per_s = fmax(row->peak_bytes_per_s, m->peak_bytes_per_s);
 	}
+	for (int i = 0; i < PAGE_MINUTES; i++) {
+		const struct page_gap *g = &row->d->host->gaps[i];
+
+		if (g->minute + PAGE_MINUTES > last_minute && g->minute <= last_minute)
+			row->gap_s += g->gap_s;
+	}
+}
+
+/*
+ * What the device does now: 0 where its host was watched for longer than its last window tells, which is how an
+ * agent reports that a device rests; unknown where that is not known.
+ */
+static double page_row_now(const struct page_row *row, double value, bool is_count)
+{
+	const struct page_device *d = row->d;
+	double window_s = d->end_s - d->begin_s;
+
+	if (!row->is_old && d->host->end_s - d->end_s < 2 * window_s)
+		return value;
+	return is_count && d->host->end_s - d->end_s >= 2 * window_s && !row->is_host_old ? 0 : NAN;
 }
 
 static double page_row_key(const struct page_row *row, enum page_order order)
@@ -57,21 +77,21 @@ static double page_row_key(const struct page_row *row, enum page_order order)
 
 	switch (order) {
 	case PAGE_BY_BYTES:
-		return d->bytes_per_s;
+		return page_row_now(row, d->bytes_per_s, true);
 	case PAGE_BY_P50:
-		return d->p50_s;
+		return page_row_now(row, d->p50_s, false);
 	case PAGE_BY_P99:
-		return d->p99_s;
+		return page_row_now(row, d->p99_s, false);
 	case PAGE_BY_IN_FLIGHT:
-		return d->in_flight;
+		return page_row_now(row, d->in_flight, true);
 	case PAGE_BY_LOST:
 		return row->lost;
 	case PAGE_BY_GAP:
 		return row->gap_s;
 	case PAGE_BY_AGE:
-		return -(double)d->heard_real_ns;
+		return -(double)d->host->heard_real_ns;
 	default:
-		return d->requests_per_s;
+		return page_row_now(row, d->requests_per_s, true);
 	}
 }
 
@@ -86,14 +106,14 @@ static int page_row_by_number(const void *a, const void *b)
 		return x_known ? -1 : 1;
 	if (x_known && x->key != y->key)
 		return x->key > y->key ? -1 : 1;
-	order = strcmp(x->d->host, y->d->host);
+	order = strcmp(x->d->host->name, y->d->host->name);
 	return order ? order : strcmp(x->d->device, y->d->device);
 }
 
 static int page_row_by_host(const void *a, const void *b)
 {
 	const struct page_row *x = a, *y = b;
-	int order = strcmp(y->d->host, x->d->host);
+	int order = strcmp(y->d->host->name, x->d->host->name);
 
 	return order ? order : strcmp(y->d->device, x->d->device);
 }
@@ -108,12 +128,22 @@ static int page_row_by_device(const void *a, const void *b)
 
 static bool page_row_asked_for(const struct page_device *d, const struct page_fleet_question *q)
 {
-	if (q->permits && !q->permits(q->permits_ctx, d->host))
+	if (q->permits && !q->permits(q->permits_ctx, d->host->name))
 		return false;
-	if (q->host && strcmp(q->host, d->host) != 0)
+	if (q->host && strcmp(q->host, d->host->name) != 0)
 		return false;
-	return !q->words || !q->words[0] || strcasestr(d->host, q->words) ||
+	return !q->words || !q->words[0] || strcasestr(d->host->name, q->words) ||
 	       strcasestr(d->name, q->words) || strcasestr(d->device, q->words);
+}
+
+static void page_sums_now(struct page_fleet_sums *sums, const struct page_row *row)
+{
+	double requests_per_s = page_row_now(row, row->d->requests_per_s, true);
+
+	if (!isfinite(requests_per_s))
+		return;
+	sums->requests_per_s += requests_per_s;
+	sums->bytes_per_s += page_row_now(row, row->d->bytes_per_s, true);
 }
 
 /* The rows asked for, sorted; *nr of them. NULL where memory is out. */
@@ -131,23 +161,22 @@ static struct page_row *page_rows(struct page_fleet *f, const struct page_fleet_
 		if (!page_row_asked_for(row.d, q))
 			continue;
 		page_row_hour(&row, last_minute);
+		row.is_old = as_of_s - row.d->end_s > NOW_S;
+		row.is_host_old = as_of_s - row.d->host->end_s > NOW_S;
 		row.key = page_row_key(&row, q->order);
-		if (as_of_s - row.d->end_s < NOW_S) {
-			sums->requests_per_s += row.d->requests_per_s;
-			sums->bytes_per_s += row.d->bytes_per_s;
-		}
+		page_sums_now(sums, &row);
 		sums->peaks_per_s += row.peak_per_s;
 		sums->peaks_bytes_per_s += row.peak_bytes_per_s;
 		sums->lost += row.lost;
 		sums->gap_s += row.gap_s;
-		sums->nr_late += page_device_is_late(row.d, now_ns);
+		sums->nr_silent += page_host_is_silent(row.d->host, now_ns);
 		rows[(*nr)++] = row;
 	}
 	if (!rows)
 		return NULL;
 	qsort(rows, *nr, sizeof(*rows), page_row_by_host);
 	for (size_t i = 0; i < *nr; i++)
-		sums->nr_hosts += i == 0 || strcmp(rows[i].d->host, rows[i - 1].d->host) != 0;
+		sums->nr_hosts += i == 0 || rows[i].d->host != rows[i - 1].d->host;
 	if (q->order == PAGE_BY_DEVICE)
 		qsort(rows, *nr, sizeof(*rows), page_row_by_device);
 	else if (q->order != PAGE_BY_HOST)
@@ -187,22 +216,24 @@ static json_t *page_row_json(const struct page_row *row, uint64_t last_minute, u
 	const struct page_device *d = row->d;
 	json_t *object = json_object();
 
-	json_object_set_new(object, "host", json_text(d->host));
+	json_object_set_new(object, "host", json_text(d->host->name));
 	json_object_set_new(object, "device", json_text(d->device));
 	json_object_set_new(object, "device_name", json_text(d->name));
 	json_object_set_new(object, "source", json_string(source_name(d->source)));
 	page_set(object, "end_s", d->end_s);
 	page_set(object, "window_s", d->end_s - d->begin_s);
 	page_set(object, "age_s",
-		 now_ns > d->heard_real_ns ? round((double)(now_ns - d->heard_real_ns) / 1e9) : 0);
-	json_object_set_new(object, "late", json_boolean(page_device_is_late(d, now_ns)));
-	page_set(object, "requests_per_s", d->requests_per_s);
-	page_set(object, "reads_per_s", d->reads_per_s);
-	page_set(object, "writes_per_s", d->writes_per_s);
-	page_set(object, "bytes_per_s", d->bytes_per_s);
-	page_set(object, "p50_s", d->p50_s);
-	page_set(object, "p99_s", d->p99_s);
-	page_set(object, "in_flight_mean", d->in_flight);
+		 now_ns > d->host->heard_real_ns
+			 ? round((double)(now_ns - d->host->heard_real_ns) / 1e9)
+			 : 0);
+	json_object_set_new(object, "silent", json_boolean(page_host_is_silent(d->host, now_ns)));
+	page_set(object, "requests_per_s", page_row_now(row, d->requests_per_s, true));
+	page_set(object, "reads_per_s", page_row_now(row, d->reads_per_s, true));
+	page_set(object, "writes_per_s", page_row_now(row, d->writes_per_s, true));
+	page_set(object, "bytes_per_s", page_row_now(row, d->bytes_per_s, true));
+	page_set(object, "p50_s", page_row_now(row, d->p50_s, false));
+	page_set(object, "p99_s", page_row_now(row, d->p99_s, false));
+	page_set(object, "in_flight_mean", page_row_now(row, d->in_flight, true));
 	page_set(object, "lost", row->lost);
 	page_set(object, "gap_s", row->gap_s);
 	page_set(object, "peak_requests_per_s", row->peak_per_s);
@@ -282,7 +313,7 @@ static void page_head_json(const struct page_fleet *f, json_t *object,
 	json_object_set_new(object, "unreadable", json_integer((json_int_t)f->nr_bad));
 	json_object_set_new(object, "refused_devices", json_integer((json_int_t)f->nr_refused));
 	json_object_set_new(object, "hosts", json_integer((json_int_t)sums->nr_hosts));
-	json_object_set_new(object, "late", json_integer((json_int_t)sums->nr_late));
+	json_object_set_new(object, "silent", json_integer((json_int_t)sums->nr_silent));
 	json_object_set_new(object, "rows", json_integer((json_int_t)nr_rows));
 	page_set(object, "requests_per_s", sums->requests_per_s);
 	page_set(object, "bytes_per_s", sums->bytes_per_s);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <xxhash.h>
 
 #include "analyzer/serve/page_fleet_state.h"
@@ -51,18 +52,35 @@ static int page_stream_advance(struct page_fleet *f, const struct segment_name *
 
 struct page_taker {
 	struct page_fleet *f;
-	const char *host;
-	uint64_t received_ns;
+	uint64_t received_ns, nr_bad;
 };
 
-static int page_taker_add(void *ctx, const struct profile *p)
+static int page_taker_visit(void *ctx, const struct segment_header *h,
+			    struct segment_reader *reader)
 {
 	struct page_taker *t = ctx;
-	int ret;
+	struct page_host *host;
+	int ret = 0;
 
+	(void)reader;
 	pthread_mutex_lock(&t->f->lock);
-	ret = page_fleet_add(t->f, t->host, p, t->received_ns);
+	host = page_fleet_host(t->f, h->host, (double)h->begin.realtime_ns / 1e9,
+			       (double)h->end.realtime_ns / 1e9, t->received_ns);
 	pthread_mutex_unlock(&t->f->lock);
+	for (size_t i = 0; host && i < h->nr_profiles && ret == 0; i++) {
+		struct err why = { 0 };
+		struct profile p;
+
+		profile_init(&p);
+		if (profile_from_json(h->profiles[i], strlen(h->profiles[i]), &p, &why) < 0) {
+			t->nr_bad++;
+			continue;
+		}
+		pthread_mutex_lock(&t->f->lock);
+		ret = page_fleet_add(t->f, host, &p);
+		pthread_mutex_unlock(&t->f->lock);
+		profile_release(&p);
+	}
 	return ret;
 }
 
@@ -70,16 +88,15 @@ static int page_taker_add(void *ctx, const struct profile *p)
 static bool page_fleet_take(struct page_fleet *f, const struct segment_name *n,
 			    uint64_t received_ns)
 {
-	struct page_taker t = { f, n->host, received_ns };
+	struct page_taker t = { f, received_ns, 0 };
 	struct err err = { 0 };
-	uint64_t nr_bad = 0;
 
 	if (page_stream_advance(f, n) <= 0)
 		return false;
-	if (page_store_profiles(f->store, n, page_taker_add, &t, &nr_bad, &err) < 0)
-		nr_bad++;
+	if (page_store_segment(f->store, n, page_taker_visit, &t, &err) < 0)
+		t.nr_bad++;
 	pthread_mutex_lock(&f->lock);
-	f->nr_bad += nr_bad;
+	f->nr_bad += t.nr_bad;
 	pthread_mutex_unlock(&f->lock);
 	return true;
 }

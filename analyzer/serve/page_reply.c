@@ -91,6 +91,22 @@ enum MHD_Result page_reply_json(struct MHD_Connection *c, json_t *object)
 		MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_FREE), etag);
 }
 
+enum MHD_Result page_reply_cookie(struct MHD_Connection *c, const char *cookie)
+{
+	struct MHD_Response *reply =
+		MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+	enum MHD_Result queued = MHD_NO;
+
+	if (!reply)
+		return MHD_NO;
+	if (page_reply_guard(reply) == MHD_YES &&
+	    MHD_add_response_header(reply, "Cache-Control", "no-store") == MHD_YES &&
+	    MHD_add_response_header(reply, "Set-Cookie", cookie) == MHD_YES)
+		queued = MHD_queue_response(c, MHD_HTTP_NO_CONTENT, reply);
+	MHD_destroy_response(reply);
+	return queued;
+}
+
 enum MHD_Result page_reply_asset(struct MHD_Connection *c, const struct page_asset *asset)
 {
 	char etag[ETAG_BYTES];

@@ -17,6 +17,8 @@ enum MHD_Result page_reply_guard(struct MHD_Response *reply);
 enum MHD_Result page_reply_error(struct MHD_Connection *c, int status, const char *line);
 /* The object, whose reference is taken over; NULL is 503. An ETag that the request names gets 304. */
 enum MHD_Result page_reply_json(struct MHD_Connection *c, json_t *object);
+/* 204 with a Set-Cookie field. */
+enum MHD_Result page_reply_cookie(struct MHD_Connection *c, const char *cookie);
 enum MHD_Result page_reply_asset(struct MHD_Connection *c, const struct page_asset *asset);
 
 #endif

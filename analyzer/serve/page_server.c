@@ -57,31 +57,81 @@ static bool page_site_ok(struct MHD_Connection *c)
 	return mode && strcmp(mode, "navigate") == 0; /* a link that somebody follows */
 }
 
+static const struct {
+	const char *path;
+	enum MHD_Result (*answer)(struct page_server *p, struct MHD_Connection *c,
+				  const struct page_reader *reader);
+} page_paths[] = {
+	{ "/api/v1/fleet", page_answer_fleet },
+	{ "/api/v1/device", page_answer_device },
+	{ "/api/v1/who", page_answer_who },
+	{ "/api/v1/live", page_answer_live },
+};
+
+/*
+ * Opens or ends a session. The field X-Blkcast is one that only a script of this origin can send: a form of
+ * another place cannot.
+ */
+static enum MHD_Result page_answer_session(struct page_server *p, struct MHD_Connection *c,
+					   const char *method)
+{
+	char cookie[PAGE_COOKIE_BYTES];
+	int ret = 0;
+
+	if (strcmp(method, "POST") != 0 && strcmp(method, "DELETE") != 0)
+		return page_reply_error(c, MHD_HTTP_METHOD_NOT_ALLOWED,
+					"method: expected POST or DELETE");
+	if (!MHD_lookup_connection_value(c, MHD_HEADER_KIND, "X-Blkcast"))
+		return page_reply_error(c, MHD_HTTP_FORBIDDEN,
+					"X-Blkcast: expected this field with a change");
+	if (method[0] == 'D')
+		page_login_close(p->login, c, cookie);
+	else
+		ret = page_login_open(p->login, c, cookie);
+	if (ret == -EACCES)
+		return page_reply_error(c, MHD_HTTP_UNAUTHORIZED,
+					"Authorization: this token is not known here");
+	if (ret < 0)
+		return page_reply_error(c, MHD_HTTP_SERVICE_UNAVAILABLE, "no session can be made");
+	return page_reply_cookie(c, cookie);
+}
+
+static enum MHD_Result page_answer_data(struct page_server *p, struct MHD_Connection *c,
+					const char *url)
+{
+	struct page_reader reader;
+
+	if (page_login_who(p->login, c, &reader) < 0)
+		return page_reply_error(
+			c, MHD_HTTP_UNAUTHORIZED,
+			"Authorization: expected a login, a token or a certificate");
+	for (size_t i = 0; i < sizeof(page_paths) / sizeof(page_paths[0]); i++)
+		if (strcmp(url, page_paths[i].path) == 0)
+			return page_paths[i].answer(p, c, &reader);
+	return page_reply_error(c, MHD_HTTP_NOT_FOUND,
+				"path: expected /, /assets/..., /api/v1/fleet, /api/v1/device, "
+				"/api/v1/who, /api/v1/live or /api/v1/session");
+}
+
 static enum MHD_Result page_answer(struct page_server *p, struct MHD_Connection *c, const char *url,
 				   const char *method)
 {
 	struct page_asset asset;
 
-	if (!page_host_ok(c))
+	if (!page_login_asks(p->login) && !page_host_ok(c))
 		return page_reply_error(
 			c, MHD_HTTP_MISDIRECTED_REQUEST,
 			"Host: expected the name or address of this machine's loopback");
 	if (!page_site_ok(c))
 		return page_reply_error(c, MHD_HTTP_FORBIDDEN,
 					"Sec-Fetch-Site: a page of another place may not ask");
+	if (strcmp(url, "/api/v1/session") == 0)
+		return page_answer_session(p, c, method);
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
 		return page_reply_error(c, MHD_HTTP_METHOD_NOT_ALLOWED, "method: expected GET");
 	if (page_asset_find(url, &asset))
 		return page_reply_asset(c, &asset);
-	if (strcmp(url, "/api/v1/fleet") == 0)
-		return page_answer_fleet(p, c);
-	if (strcmp(url, "/api/v1/device") == 0)
-		return page_answer_device(p, c);
-	if (strcmp(url, "/api/v1/live") == 0)
-		return page_answer_live(p, c);
-	return page_reply_error(c, MHD_HTTP_NOT_FOUND,
-				"path: expected /, /assets/..., /api/v1/fleet, /api/v1/device or "
-				"/api/v1/live");
+	return page_answer_data(p, c, url);
 }
 
 /* Called once before the body, with parts of the body, which nobody asked for, and at the end. */
@@ -101,20 +151,72 @@ static enum MHD_Result page_on_request(void *ctx, struct MHD_Connection *c, cons
 	return page_answer(ctx, c, url, method);
 }
 
+/* MHD leaves its connection with the TLS session, and we left ourselves with the connection. */
+static void page_on_connection(void *ctx, struct MHD_Connection *c, void **context,
+			       enum MHD_ConnectionNotificationCode code)
+{
+	(void)c;
+	*context = code == MHD_CONNECTION_NOTIFY_STARTED ? ctx : NULL;
+}
+
+static int page_on_certificate(gnutls_session_t session, const gnutls_datum_t *names, int nr_names,
+			       const gnutls_pk_algorithm_t *algorithms, int nr_algorithms,
+			       gnutls_pcert_st **chain, unsigned int *nr_chain,
+			       gnutls_privkey_t *key)
+{
+	struct MHD_Connection *c = gnutls_session_get_ptr(session);
+	const union MHD_ConnectionInfo *info =
+		c ? MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT) : NULL;
+	struct page_server *p = info ? info->socket_context : NULL;
+
+	(void)names, (void)nr_names, (void)algorithms, (void)nr_algorithms;
+	return p ? access_certificate(page_login_access(p->login), chain, nr_chain, key) : -1;
+}
+
 static int page_start_daemon(struct page_server *p, int fd, struct err *err)
 {
-	p->daemon =
-		MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
-					 MHD_USE_POLL | MHD_USE_ITC,
-				 0, NULL, NULL, page_on_request, p, MHD_OPTION_LISTEN_SOCKET, fd,
-				 MHD_OPTION_CONNECTION_LIMIT, (unsigned int)PAGE_CONNECTIONS,
-				 MHD_OPTION_STRICT_FOR_CLIENT, 1,
-				 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_BYTES,
-				 MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_S,
-				 MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_END);
+	bool has_tls = access_has_tls(page_login_access(p->login));
+	struct MHD_OptionItem tls[] = {
+		{ MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)SERVER_TLS_PRIORITIES },
+		{ MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)page_on_certificate },
+		{ p->client_ca ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0, p->client_ca },
+		{ MHD_OPTION_END, 0, NULL },
+	};
+	struct MHD_OptionItem none[] = { { MHD_OPTION_END, 0, NULL } };
+
+	p->daemon = MHD_start_daemon(
+		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
+			MHD_USE_ITC | (has_tls ? MHD_USE_TLS : 0),
+		0, NULL, NULL, page_on_request, p, MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)PAGE_CONNECTIONS,
+		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)HEAD_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_S,
+		MHD_OPTION_NOTIFY_CONNECTION, page_on_connection, p, MHD_OPTION_THREAD_STACK_SIZE,
+		(size_t)STACK_BYTES, MHD_OPTION_ARRAY, has_tls ? tls : none, MHD_OPTION_END);
 	return p->daemon
 		       ? 0
 		       : err_set(err, EIO, "--page %s: the HTTP server does not start", p->listen);
+}
+
+static int page_read_ca(struct page_server *p, const char *path, struct err *err)
+{
+	gnutls_datum_t data;
+
+	if (!path)
+		return 0;
+	if (gnutls_load_file(path, &data) < 0)
+		return err_set(err, EINVAL, "%s: cannot be read", path);
+	p->client_ca = strndup((const char *)data.data, data.size);
+	gnutls_free(data.data);
+	return p->client_ca ? 0 : err_set(err, ENOMEM, "no memory");
+}
+
+/* Why another address than loopback is refused; NULL where it is not. */
+static const char *page_only_loopback(struct page_server *p)
+{
+	if (!access_has_tls(page_login_access(p->login)))
+		return "the connection is not encrypted (--tls-cert)";
+	return page_login_asks(p->login) ? NULL : "anybody could look (--page-tokens, --client-ca)";
 }
 
 int page_server_start(struct page_server **out, const char *dir, const struct page_config *config,
@@ -128,7 +230,12 @@ int page_server_start(struct page_server **out, const char *dir, const struct pa
 	p->listen = config->listen;
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->answered, NULL);
-	fd = ret = server_listen("--page", config->listen, "the page has no login", &p->port, err);
+	ret = page_login_new(&p->login, &config->access, err);
+	if (ret == 0)
+		ret = page_read_ca(p, config->access.client_ca, err);
+	if (ret < 0)
+		goto out;
+	fd = ret = server_listen("--page", config->listen, page_only_loopback(p), &p->port, err);
 	if (ret < 0)
 		goto out;
 	ret = page_store_open(&p->store, dir, err);
@@ -160,6 +267,8 @@ void page_server_stop(struct page_server *p)
 		MHD_stop_daemon(p->daemon);
 	page_fleet_stop(p->fleet);
 	page_store_close(p->store);
+	page_login_free(p->login);
+	free(p->client_ca);
 	pthread_cond_destroy(&p->answered);
 	pthread_mutex_destroy(&p->lock);
 	free(p);

@@ -6,11 +6,14 @@
  *   GET /assets/NAME       its style, scripts and words, with an ETag
  *   GET /api/v1/fleet      hosts and devices now and in the last hour
  *   GET /api/v1/device     one device over a period
+ *   GET /api/v1/who        the processes and control groups that made its requests
  *   GET /api/v1/live       server-sent events: one line whenever something changed, at most one a second
  *
- * docs/api.md describes the answers. Without credentials the page is for this machine alone: another address
- * than loopback is refused, and so is a request whose Host is not this listener, so that a page of another
- * place that a browser shows cannot read it by a name that leads here.
+ *   POST, DELETE /api/v1/session   exchanges a token for a cookie, and ends that (page_login.h)
+ *
+ * docs/api.md describes the answers. Another address than loopback is refused without TLS and without a login.
+ * Without a login the page is for this machine alone, and a request whose Host is not this machine's loopback is
+ * refused, so that a page of another place that a browser shows cannot read it by a name that leads here.
  *
  * Cost: a thread for each open connection, PAGE_CONNECTIONS at most, of which PAGE_STREAMS may wait for
  * events; pages beyond that ask every other second. Two questions of a device are answered at a time.
@@ -20,6 +23,7 @@
 
 #include <stdint.h>
 
+#include "analyzer/serve/access.h"
 #include "analyzer/serve/page_fleet.h"
 #include "base/err.h"
 
@@ -28,7 +32,8 @@
 #define PAGE_QUESTIONS	 2
 
 struct page_config {
-	const char *listen; /* "ADDR:PORT"; port 0: any free one */
+	const char *listen;	     /* "ADDR:PORT"; port 0: any free one */
+	struct access_config access; /* of readers; the server's certificate */
 };
 
 struct page_server;

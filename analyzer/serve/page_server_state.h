@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "analyzer/serve/page_login.h"
 #include "analyzer/serve/page_server.h"
 #include "analyzer/serve/page_store.h"
 
@@ -14,6 +15,8 @@ struct page_server {
 	struct MHD_Daemon *daemon;
 	struct page_store *store;
 	struct page_fleet *fleet;
+	struct page_login *login;
+	char *client_ca;    /* owned: MHD asks browsers for certificates while it has one */
 	const char *listen; /* borrowed */
 	uint16_t port;
 	atomic_bool stop;
@@ -23,8 +26,14 @@ struct page_server {
 	unsigned int nr_questions; /* under way */
 };
 
-enum MHD_Result page_answer_fleet(struct page_server *p, struct MHD_Connection *c);
-enum MHD_Result page_answer_device(struct page_server *p, struct MHD_Connection *c);
-enum MHD_Result page_answer_live(struct page_server *p, struct MHD_Connection *c);
+/* Answers of /api/v1; reader: who asks. */
+enum MHD_Result page_answer_fleet(struct page_server *p, struct MHD_Connection *c,
+				  const struct page_reader *reader);
+enum MHD_Result page_answer_device(struct page_server *p, struct MHD_Connection *c,
+				   const struct page_reader *reader);
+enum MHD_Result page_answer_who(struct page_server *p, struct MHD_Connection *c,
+				const struct page_reader *reader);
+enum MHD_Result page_answer_live(struct page_server *p, struct MHD_Connection *c,
+				 const struct page_reader *reader);
 
 #endif

@@ -235,12 +235,12 @@ int page_store_find(struct page_store *s, const struct page_question *q, struct 
 	return 0;
 }
 
-int page_store_profiles(struct page_store *s, const struct segment_name *n,
-			int (*visit)(void *ctx, const struct profile *p), void *ctx,
-			uint64_t *nr_bad, struct err *err)
+int page_store_segment(struct page_store *s, const struct segment_name *n,
+		       int (*visit)(void *ctx, const struct segment_header *h,
+				    struct segment_reader *reader),
+		       void *ctx, struct err *err)
 {
 	struct segment_reader *reader = NULL;
-	const struct segment_header *h;
 	char path[SEGMENT_PATH_MAX];
 	struct buf data;
 	int ret;
@@ -248,26 +248,48 @@ int page_store_profiles(struct page_store *s, const struct segment_name *n,
 	buf_init(&data);
 	segment_name_path(n, path);
 	ret = store_read(s->store, path, &data, err);
-	if (ret < 0)
-		goto out;
-	ret = segment_reader_new(&reader, data.data, data.len, err);
-	if (ret < 0)
-		goto out;
-	h = segment_reader_header(reader);
+	if (ret == 0)
+		ret = segment_reader_new(&reader, data.data, data.len, err);
+	if (ret == 0)
+		ret = visit(ctx, segment_reader_header(reader), reader);
+	segment_reader_free(reader);
+	buf_release(&data);
+	return ret;
+}
+
+struct page_profiles {
+	int (*visit)(void *ctx, const struct profile *p);
+	void *ctx;
+	uint64_t *nr_bad;
+};
+
+static int page_profiles_visit(void *ctx, const struct segment_header *h,
+			       struct segment_reader *reader)
+{
+	const struct page_profiles *v = ctx;
+	int ret = 0;
+
+	(void)reader;
 	for (size_t i = 0; i < h->nr_profiles && ret == 0; i++) {
 		struct profile p;
 		struct err why = { 0 };
 
 		profile_init(&p);
 		if (profile_from_json(h->profiles[i], strlen(h->profiles[i]), &p, &why) < 0) {
-			(*nr_bad)++;
+			(*v->nr_bad)++;
 			continue;
 		}
-		ret = visit(ctx, &p);
+		ret = v->visit(v->ctx, &p);
 		profile_release(&p);
 	}
-out:
-	segment_reader_free(reader);
-	buf_release(&data);
 	return ret;
+}
+
+int page_store_profiles(struct page_store *s, const struct segment_name *n,
+			int (*visit)(void *ctx, const struct profile *p), void *ctx,
+			uint64_t *nr_bad, struct err *err)
+{
+	struct page_profiles v = { visit, ctx, nr_bad };
+
+	return page_store_segment(s, n, page_profiles_visit, &v, err);
 }

@@ -49,9 +49,16 @@ int page_store_count(struct page_store *s, const struct page_question *q, size_t
 int page_store_find(struct page_store *s, const struct page_question *q, struct page_segment **out,
 		    size_t *nr, bool *whole, struct err *err);
 /*
+ * Reads a segment and shows its head and its requests, which visit may take from the reader. visit's
+ * nonzero is returned. 0, -ENOENT where the file is gone, -EBADMSG, -ENOMEM, ...
+ */
+int page_store_segment(struct page_store *s, const struct segment_name *n,
+		       int (*visit)(void *ctx, const struct segment_header *h,
+				    struct segment_reader *reader),
+		       void *ctx, struct err *err);
+/*
  * Each profile of the segment, whose host and period are the segment's word and not the profile's. A
- * profile that cannot be read is passed over and counted in *nr_bad. visit's nonzero ends it and is
- * returned. 0, -ENOENT where the file is gone, -EBADMSG, -ENOMEM, ...
+ * profile that cannot be read is passed over and counted in *nr_bad. Returns as page_store_segment().
  */
 int page_store_profiles(struct page_store *s, const struct segment_name *n,
 			int (*visit)(void *ctx, const struct profile *p), void *ctx,

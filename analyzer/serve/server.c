@@ -31,14 +31,6 @@
 #define STACK_BYTES (512u << 10) /* a batch of decoded requests lies on it */
 #define DRAIN_S	    30		 /* requests under way at SIGTERM */
 
-/* Authenticated encryption and keys that nobody can compute afterwards, in TLS 1.2 too: no CBC with
- * SHA-1, no exchange of keys by RSA. */
-#define PRIORITIES                                                                       \
-	"NONE:+VERS-TLS1.3:+VERS-TLS1.2:+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM:"   \
-	"+AEAD:+ECDHE-ECDSA:+ECDHE-RSA:+GROUP-X25519:+GROUP-SECP256R1:+GROUP-SECP384R1:" \
-	"+SIGN-ALL:-SIGN-RSA-SHA1:-SIGN-ECDSA-SHA1:-SIGN-DSA-SHA1:+CTYPE-X509:"          \
-	"+COMP-NULL:%SERVER_PRECEDENCE"
-
 static const char *server_argument(struct MHD_Connection *c, const char *name)
 {
 	return MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, name);
@@ -288,7 +280,7 @@ static int start_daemon(struct server *s, int fd, struct err *err)
 	const struct server_config *config = &s->config;
 	bool has_tls = access_has_tls(s->access);
 	struct MHD_OptionItem tls[] = {
-		{ MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)PRIORITIES },
+		{ MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)SERVER_TLS_PRIORITIES },
 		{ MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)on_certificate },
 		{ s->client_ca ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0, s->client_ca },
 		{ MHD_OPTION_END, 0, NULL },
@@ -415,9 +407,10 @@ int server_start(struct server **out, struct store *store, const struct server_c
 	if (ret < 0)
 		goto fail;
 	if (!config->insecure && !access_has_tls(s->access))
-		only_loopback = "the connection is not encrypted (--tls-cert)";
+		only_loopback =
+			"the connection is not encrypted (--tls-cert); --insecure allows it";
 	else if (!config->insecure && !access_asks(s->access))
-		only_loopback = "anybody could write (--client-ca, --tokens)";
+		only_loopback = "anybody could write (--client-ca, --tokens); --insecure allows it";
 	fd = ret = server_listen("--listen", config->listen, only_loopback, &s->port, err);
 	if (ret < 0)
 		goto fail;

@@ -57,9 +57,8 @@ int server_listen(const char *option, const char *listen_at, const char *only_lo
 		return ret;
 	if (only_loopback && !server_is_loopback(address->ai_addr)) {
 		freeaddrinfo(address);
-		return err_set(err, EINVAL,
-			       "%s %s: not a loopback address, and %s; --insecure allows it",
-			       option, listen_at, only_loopback);
+		return err_set(err, EINVAL, "%s %s: not a loopback address, and %s", option,
+			       listen_at, only_loopback);
 	}
 	fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||

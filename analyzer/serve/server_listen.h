@@ -9,6 +9,14 @@
 
 #include "base/err.h"
 
+/* Authenticated encryption and keys that nobody can compute afterwards, in TLS 1.2 too: no CBC with
+ * SHA-1, no exchange of keys by RSA. */
+#define SERVER_TLS_PRIORITIES                                                            \
+	"NONE:+VERS-TLS1.3:+VERS-TLS1.2:+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM:"   \
+	"+AEAD:+ECDHE-ECDSA:+ECDHE-RSA:+GROUP-X25519:+GROUP-SECP256R1:+GROUP-SECP384R1:" \
+	"+SIGN-ALL:-SIGN-RSA-SHA1:-SIGN-ECDSA-SHA1:-SIGN-DSA-SHA1:+CTYPE-X509:"          \
+	"+COMP-NULL:%SERVER_PRECEDENCE"
+
 /* A listening socket of our own, so that errors have their number and the port is known: the
  * descriptor, or -errno. option: how messages name the address. only_loopback: why another address is refused, NULL where it is not. */
 int server_listen(const char *option, const char *listen, const char *only_loopback, uint16_t *port,

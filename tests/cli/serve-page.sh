@@ -3,6 +3,7 @@
 . tests/support/tap.sh
 need curl "no curl" command -v curl
 need jq "no jq" command -v jq
+need certificates "no openssl" command -v openssl
 # A sanitizer cannot look for leaks in who has changed its user, and ends it with 1.
 export ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 b=$BUILD/blkcast
@@ -81,6 +82,58 @@ for file in uPlot.iife.min.js uPlot.min.css LICENSE; do
 	holds "uplot/$file is npm's" cmp -s "analyzer/serve/page/uplot/$file" "$from"
 done
 kill $server && wait $server
+
+# Who may look: a token of the fleet sees every host, that of a host sees this one, and nobody else anything.
+echo "0123456789abcdef-all" >"$T/all"
+echo "0123456789abcdef-other" >"$T/other"
+hash_of() { tr -d '\n' <"$1" | sha256sum | cut -d' ' -f1; }
+printf 'fleet %s\ndb1 %s\n' "$(hash_of "$T/all")" "$(hash_of "$T/other")" >"$T/tokens"
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \
+	-addext subjectAltName=DNS:localhost,IP:127.0.0.1 -keyout "$T/key.pem" -out "$T/cert.pem" 2>"$T/openssl.err"
+serve_owns "$T/tokens" "$T/key.pem" "$T/cert.pem"
+start_closed() {
+	: >"$T/serve.err"
+	"$b" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 --tls-cert "$T/cert.pem" --tls-key "$T/key.pem" \
+		--page 0.0.0.0:0 --page-tokens "$T/tokens" >"$T/serve.out" 2>"$T/serve.err" &
+	server=$!
+	wait_until 20 has_page
+}
+start_closed
+url=https://localhost:$(page_port)
+secure() { ask --cacert "$T/cert.pem" "$@"; }
+bearer() { printf 'Authorization: Bearer %s' "$(cat "$1")"; }
+is "$(secure "$url/")" 200 "with TLS and tokens the page may be at any address"
+is "$(secure "$url/api/v1/fleet")" 401 "nobody sees nothing"
+is "$(secure -H "$(bearer "$T/all")x" "$url/api/v1/fleet")" 401 "nor does a token that is not in the file"
+is "$(secure -H "$(bearer "$T/all")" "$url/api/v1/fleet")" 200 "a token is enough for a script"
+loaded_closed() { secure -H "$(bearer "$T/all")" "$url/api/v1/fleet" >/dev/null; [ "$(jq .rows "$T/body")" = 1 ]; }
+holds "it sees every host" wait_until 20 loaded_closed
+secure -H "$(bearer "$T/other")" "$url/api/v1/fleet" >/dev/null
+is "$(jq -c '[.rows, .hosts, .together]' "$T/body")" '[0,0,null]' "that of another host sees no row, no count, no sum"
+is "$(secure -H "$(bearer "$T/other")" "$url/api/v1/device?$query")" 400 "a bad question is one for everybody"
+is "$(secure -H "$(bearer "$T/other")" "$url/api/v1/who?host=web1&device=$device&begin_s=1&end_s=2")" 403 "nor the device"
+is "$(secure -X POST -H "$(bearer "$T/all")" "$url/api/v1/session")" 403 "a form of another place makes no session"
+curl -sm 20 --cacert "$T/cert.pem" -D "$T/head" -X POST -H 'X-Blkcast: 1' -H "$(bearer "$T/all")" "$url/api/v1/session"
+like "$(tr -d '\r' <"$T/head")" \
+	'^Set-Cookie: __Host-blkcast=[0-9a-f]{64}; Path=/; Max-Age=43200; HttpOnly; Secure; SameSite=Strict$' \
+	"a token is exchanged for a cookie that no script can read"
+cookie=$(tr -d '\r' <"$T/head" | sed -n 's/^Set-Cookie: \([^;]*\);.*/\1/p')
+is "$(secure -H "Cookie: $cookie" "$url/api/v1/fleet")" 200 "which is enough from then on"
+is "$(secure -H "Cookie: ${cookie%?}x" "$url/api/v1/fleet")" 401 "another cookie is not"
+is "$(secure -X DELETE -H 'X-Blkcast: 1' -H "Cookie: $cookie" "$url/api/v1/session")" 204 "the session can be ended"
+is "$(secure -H "Cookie: $cookie" "$url/api/v1/fleet")" 401 "and is over then"
+curl -sm 20 --cacert "$T/cert.pem" -D "$T/head" -X POST -H 'X-Blkcast: 1' -H "$(bearer "$T/all")" "$url/api/v1/session"
+cookie=$(tr -d '\r' <"$T/head" | sed -n 's/^Set-Cookie: \([^;]*\);.*/\1/p')
+is "$(secure -H "Cookie: $cookie" "$url/api/v1/fleet")" 200 "a second session"
+printf 'db1 %s\n' "$(hash_of "$T/other")" >"$T/tokens"
+is_out() { [ "$(secure -H "Cookie: $cookie" "$url/api/v1/fleet")" = 401 ]; }
+holds "ends when its token leaves the file" wait_until 20 is_out
+kill $server && wait $server
+exits 2 "tokens without a page are refused" \
+	timeout 20 "$b" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 --page-tokens "$T/tokens"
+exits 2 "TLS without a login is not enough beyond loopback" timeout 20 "$b" serve $serve_user --store "$T/store" \
+	--listen 127.0.0.1:0 --tls-cert "$T/cert.pem" --tls-key "$T/key.pem" --page 0.0.0.0:0
+like "$(cat "$T/err")" 'anybody could look' "and the message says why"
 exits 2 "another address than loopback is refused" \
 	timeout 20 "$b" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 --page 0.0.0.0:0
 like "$(cat "$T/err")" '^blkcast serve: --page 0.0.0.0:0: not a loopback address' "and named"

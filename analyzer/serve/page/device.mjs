@@ -4,7 +4,7 @@ import { h, ask, say, link, count, perSecond, bytes, bytesPerSecond, seconds, du
 import { timeChart, bars } from "./charts.mjs";
 import { tellState } from "./fleet.mjs";
 
-const FOLLOW_S = 900, LEAST_S = 10, PERIODS = [300, 900, 3600, 21600, 86400, 604800];
+const FOLLOW_S = 900, LEAST_S = 10, WHO_MS = 15000, PERIODS = [300, 900, 3600, 21600, 86400, 604800];
 const w = words.device, s = w.series, p = w.pictures;
 
 // key: picture; lists: names of columns in the answer.
@@ -33,14 +33,27 @@ function unwatched(c, end) {
   return runs;
 }
 
+// What two periods are compared by.
+const compared = [
+  { key: "reads_per_s", label: s.reads, format: perSecond }, { key: "writes_per_s", label: s.writes, format: perSecond },
+  { key: "read_bytes_per_s", label: s.read, format: bytesPerSecond }, { key: "write_bytes_per_s", label: s.written, format: bytesPerSecond },
+  { key: "read_p50_s", label: s.p50, format: seconds }, { key: "read_p99_s", label: s.p99, format: seconds },
+  { key: "write_p50_s", label: s.wp50, format: seconds }, { key: "write_p99_s", label: s.wp99, format: seconds },
+  { key: "flush_p99_s", label: s.flush, format: seconds }, { key: "in_flight_mean", label: s.inFlight, format: plain },
+  { key: "sequential_ratio", label: s.sequential, format: ratio },
+];
+const signed = (v) => v === null ? words.units.none : (v > 0 ? "+" : v < 0 ? "−" : "±") + ratio(Math.abs(v));
+
 const most = (list) => Math.max(0, ...list.filter((v) => v !== null));
 
 export function deviceView(main, values, tell) {
-  let where = { ...values }, data = null, fleet = null, latest = null;
+  let where = { ...values }, data = null, fleet = null, latest = null, who = {}, before = {};
   const following = () => !where.begin_s || !where.end_s;
   const length = () => following() ? Number(where.last_s) || FOLLOW_S : Number(where.end_s) - Number(where.begin_s);
   const range = () => [data.begin_s, data.end_s];
-  const go = (change) => { location.hash = link("device", { host: where.host, device: where.device, ...change }); };
+  const marked = () => where.a_begin_s && where.a_end_s;
+  const go = (change) => { location.hash = link("device", { host: where.host, device: where.device, a_begin_s: where.a_begin_s, a_end_s: where.a_end_s, ...change }); };
+  const here = () => following() ? { last_s: where.last_s } : { begin_s: where.begin_s, end_s: where.end_s };
   const show = (from, to) => {
     const grow = Math.max(0, LEAST_S - (to - from)) / 2;
     go({ begin_s: Math.floor(from - grow), end_s: Math.ceil(to + grow) });
@@ -53,9 +66,13 @@ export function deviceView(main, values, tell) {
   const remarks = h("ul", { class: "remarks" });
   const rangeText = h("p", { class: "about", role: "status" });
   const periodButtons = PERIODS.map((n) => h("button", { type: "button", "data-s": n, onclick: () => go({ last_s: n }) }, w.periods[n]));
+  const markButton = h("button", { type: "button", onclick: () => {
+    if (marked()) go({ ...here(), a_begin_s: "", a_end_s: "" });
+    else if (data) go({ ...here(), a_begin_s: data.begin_s, a_end_s: data.end_s });
+  } }, w.mark);
   const tools = h("div", { class: "tools", role: "group", "aria-label": w.period }, h("span", { class: "label" }, w.period), periodButtons,
     h("span", { class: "group" }, h("button", { type: "button", onclick: () => shift(-0.5) }, w.earlier), h("button", { type: "button", onclick: () => shift(0.5) }, w.later),
-      h("button", { type: "button", onclick: () => zoom(0.5) }, w.narrower), h("button", { type: "button", onclick: () => zoom(2) }, w.wider)));
+      h("button", { type: "button", onclick: () => zoom(0.5) }, w.narrower), h("button", { type: "button", onclick: () => zoom(2) }, w.wider), markButton));
   const error = h("div", { class: "empty", role: "alert", hidden: true });
   const command = h("code", {});
   const copy = h("button", { type: "button", onclick: async () => {
@@ -81,9 +98,17 @@ export function deviceView(main, values, tell) {
   const sizesSection = h("section", { "aria-labelledby": "picture-sizes" }, h("h2", { id: "picture-sizes" }, p.sizes.title), sizesAbout, sizes,
     h("details", { class: "data" }, h("summary", {}, w.table), h("table", {}, h("caption", { class: "hidden" }, p.sizes.title),
       h("thead", {}, h("tr", {}, [s.size, s.reads, s.writes].map((t) => h("th", { scope: "col" }, t)))), sizesRows)));
+  const phases = h("ol", { class: "phases" });
+  const phasesSection = h("section", { "aria-labelledby": "phases" }, h("h2", { id: "phases" }, w.phases), h("p", { class: "about" }, w.phasesAbout), phases);
+  const compareAbout = h("p", { class: "about" }), compareLead = h("p", {}), compareRows = h("tbody");
+  const compareSection = h("section", { "aria-labelledby": "compare", hidden: true }, h("h2", { id: "compare" }, w.compare), compareLead, compareAbout,
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": w.tableOf(w.compare) }, h("table", {}, h("caption", { class: "hidden" }, w.compare),
+      h("thead", {}, h("tr", {}, h("td", {}), [w.before, w.now, w.change].map((t) => h("th", { scope: "col" }, t)))), compareRows)));
+  const whoCut = h("p", { class: "about" }), whoTables = h("div", { class: "who" });
+  const whoSection = h("section", { "aria-labelledby": "who" }, h("h2", { id: "who" }, w.who), h("p", { class: "about" }, w.whoAbout), whoCut, whoTables);
   const content = h("div", { class: "pictures" }, figures.map((f) => f.section), sizesSection);
   const commandSection = h("section", { "aria-labelledby": "command" }, h("h2", { id: "command" }, w.command), h("div", { class: "command" }, h("pre", { tabindex: 0 }, command), copy));
-  main.append(h("p", { class: "back" }, h("a", { href: "#/" }, w.back)), title, lead, remarks, tools, rangeText, error, content, commandSection);
+  main.append(h("p", { class: "back" }, h("a", { href: "#/" }, w.back)), title, lead, remarks, tools, rangeText, error, compareSection, content, phasesSection, whoSection, commandSection);
 
   function fillLead() {
     const d = data.sum, list = [];
@@ -138,12 +163,61 @@ export function deviceView(main, values, tell) {
     sizes.replaceChildren(bars(used, ["read", "write"], count));
     sizesRows.replaceChildren(...all.map((r) => h("tr", {}, h("th", { scope: "row" }, r.label), h("td", {}, count(r.values[0])), h("td", {}, count(r.values[1])))));
   }
+  function fillPhases() {
+    const list = data.phases.length > 1 || (data.phases[0] && data.phases[0].kind !== "idle") ? data.phases : [];
+    phasesSection.hidden = !list.length;
+    const key = JSON.stringify(list);
+    if (phases.dataset.key === key) return;
+    phases.dataset.key = key;
+    phases.replaceChildren(...list.map((f) => h("li", {}, h("a", { href: link("device", { ...where, last_s: "", begin_s: Math.floor(f.begin_s), end_s: Math.ceil(f.end_s) }) },
+      w.phase({ kind: w.kinds[f.kind] || "idle", access: w.accesses[f.access] || "", length: duration(f.end_s - f.begin_s), rate: perSecond(f.requests_per_s), size: f.size_mean_bytes ? bytes(f.size_mean_bytes) : "" })),
+      " ", h("span", { class: "soft" }, w.phaseAt(time(f.begin_s))))));
+  }
+  function whoTable(title, list, all) {
+    return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": w.tableOf(title) }, h("table", {}, h("caption", { class: "hidden" }, title),
+      h("thead", {}, h("tr", {}, [title, w.requestsColumn, w.share, w.readsColumn, w.bytesColumn, w.meanColumn].map((t) => h("th", { scope: "col" }, t)))),
+      h("tbody", {}, list.map((n) => h("tr", {}, h("th", { scope: "row" }, n.name === null ? w.rest : n.name || w.unknown), h("td", {}, count(n.requests)), h("td", {}, ratio(n.requests / all)),
+        h("td", {}, ratio(n.reads / n.requests)), h("td", {}, bytes(n.bytes)), h("td", {}, seconds(n.response_mean_s)))))));
+  }
+  async function fillWho() {
+    const key = [where.host, where.device, where.begin_s, where.end_s, where.last_s].join();
+    if (who.busy || (who.key === key && (!following() || Date.now() - who.at < WHO_MS))) return;
+    who.busy = true;
+    try {
+      const answer = await ask("/api/v1/who", { host: where.host, device: where.device, begin_s: data.begin_s, end_s: data.end_s });
+      say(whoCut, answer.requests ? answer.read_from_s ? w.whoCut(time(answer.read_from_s)) : "" : w.whoNone);
+      whoTables.replaceChildren(...(answer.requests ? [whoTable(w.processes, answer.processes, answer.requests), whoTable(w.cgroups, answer.cgroups, answer.requests)] : []));
+    } catch (e) {
+      say(whoCut, e.message);
+    }
+    who = { key, at: Date.now(), busy: false };
+  }
+  async function fillCompare() {
+    say(markButton, marked() ? w.unmark : w.mark);
+    compareSection.hidden = !marked();
+    if (!marked()) return;
+    const key = [where.a_begin_s, where.a_end_s].join();
+    if (before.key !== key)
+      before = { key, data: await ask("/api/v1/device", { host: where.host, device: where.device, begin_s: where.a_begin_s, end_s: where.a_end_s }).catch(() => null) };
+    const a = before.data, b = data;
+    say(compareAbout, a ? w.compareAbout({ a: w.range(time(a.begin_s), time(a.end_s), duration(a.step_s)), b: w.range(time(b.begin_s), time(b.end_s), duration(b.step_s)) }) : "");
+    if (!a || !a.windows) { say(compareLead, w.compareEmpty); compareRows.replaceChildren(); return; }
+    const rows = compared.map((c) => {
+      const x = a.sum[c.key], y = b.sum[c.key];
+      return { ...c, x, y, change: x > 0 && y !== null ? y / x - 1 : null };
+    }).filter((r) => r.x !== null || r.y !== null);
+    rows.sort((x, y) => Math.abs(y.change || 0) - Math.abs(x.change || 0));
+    say(compareLead, rows.length && Math.abs(rows[0].change || 0) > 0.05 ? w.compareLead({ what: rows[0].label, by: signed(rows[0].change) }) : w.compareSame);
+    compareRows.replaceChildren(...rows.map((r) => h("tr", {}, h("th", { scope: "row" }, r.label), h("td", {}, r.format(r.x)), h("td", {}, r.format(r.y)), h("td", {}, signed(r.change)))));
+  }
   function fill() {
     const empty = !data.windows;
     say(title, w.title(data.device_name || where.device, where.host));
     document.title = title.textContent + " · blkcast";
     content.hidden = empty;
     error.hidden = !empty;
+    phasesSection.hidden = whoSection.hidden = commandSection.hidden = empty;
+    if (empty) compareSection.hidden = true;
     if (empty) error.replaceChildren(h("p", {}, w.none), h("p", {}, w.noneHow));
     say(rangeText, w.range(time(data.begin_s), time(data.end_s), duration(data.step_s)) + ". " + w.brush);
     for (const b of periodButtons) b.setAttribute("aria-pressed", String(following() && Number(b.dataset.s) === length()));
@@ -153,6 +227,9 @@ export function deviceView(main, values, tell) {
     if (empty) return;
     fillPictures();
     fillSizes();
+    fillPhases();
+    fillCompare();
+    fillWho();
   }
   async function refresh() {
     try {

@@ -10,10 +10,10 @@ const columns = ["host", "device", "rate", "spark", "bytes", "p50", "p99", "in_f
 function makeRow() {
   const cells = Object.fromEntries(columns.map((c) => [c, h(c === "host" ? "th" : "td", { class: "c-" + c, scope: c === "host" ? "row" : null })]));
   const anchor = h("a", {});
-  const late = h("span", { class: "late", hidden: true }, words.fleet.lateMark);
+  const silent = h("span", { class: "silent", hidden: true }, words.fleet.silentMark);
   cells.device.append(anchor);
-  cells.age.append(h("span", {}), late);
-  return { element: h("tr", {}, columns.map((c) => cells[c])), cells, anchor, late, sparkKey: "" };
+  cells.age.append(h("span", {}), silent);
+  return { element: h("tr", {}, columns.map((c) => cells[c])), cells, anchor, silent, sparkKey: "" };
 }
 
 function fillRow(row, d) {
@@ -31,7 +31,7 @@ function fillRow(row, d) {
   say(c.gap, d.gap_s >= 1 ? duration(d.gap_s) : "0");
   c.gap.classList.toggle("bad", d.gap_s >= 1);
   say(c.age.firstChild, duration(Math.max(0, d.age_s)));
-  row.late.hidden = !d.late;
+  row.silent.hidden = !d.silent;
   const key = d.minutes_requests_per_s.join();
   if (key !== row.sparkKey) {
     row.sparkKey = key;
@@ -100,7 +100,7 @@ export function fleetView(main, values, tell) {
   }
   function fillRemarks() {
     const list = [];
-    if (data.late) list.push(w.late(data.late));
+    if (data.silent) list.push(w.silent(data.silent));
     if (data.lost) list.push(w.lost(count(data.lost)));
     if (data.gap_s >= 1) list.push(w.gaps(duration(data.gap_s)));
     if (data.refused_devices) list.push(w.refused(data.refused_devices));

@@ -58,6 +58,29 @@ async function refresh() {
 }
 document.addEventListener("visibilitychange", refresh);
 
+// ---- login: a token becomes a cookie that no script can read ----
+const session = (method, headers) => fetch("/api/v1/session", { method, headers: { "X-Blkcast": "1", ...headers } });
+const out = h("button", { type: "button", hidden: true, onclick: async () => { await session("DELETE", {}); out.hidden = true; route(); } }, words.login.out);
+function login() {
+  if (document.getElementById("token")) return;
+  if (shown && shown.close) shown.close();
+  shown = null;
+  const token = h("input", { id: "token", type: "password", autocomplete: "off", required: true });
+  const wrong = h("p", { class: "bad", role: "alert" });
+  main.replaceChildren(h("h1", {}, words.login.title), h("p", { class: "about" }, words.login.about),
+    h("form", { class: "tools", onsubmit: async (e) => {
+      e.preventDefault();
+      const reply = await session("POST", { Authorization: "Bearer " + token.value.trim() }).catch(() => null);
+      if (!reply || !reply.ok) { say(wrong, reply ? words.login.wrong : words.error.unreachable); return; }
+      out.hidden = false;
+      live.listen();
+      route();
+    } }, h("label", { for: "token" }, words.login.token), token, h("button", { type: "submit" }, words.login.button)), wrong);
+  document.title = words.login.title + " · blkcast";
+  token.focus();
+}
+addEventListener("login", () => { login(); tell(words.login.over, "old"); });
+
 // ---- views: "#/device?host=..." ----
 function route() {
   const [name, query] = location.hash.replace(/^#\/?/, "").split("?");
@@ -103,6 +126,7 @@ document.getElementById("skip").textContent = words.skip;
 document.getElementById("skip").addEventListener("click", (e) => { e.preventDefault(); main.focus(); });
 document.getElementById("views").append(h("a", { href: "#/" }, words.views.fleet));
 addEventListener("hashchange", () => { route(); main.focus({ preventScroll: true }); });
+state.after(out);
 theme();
 route();
 live.listen();

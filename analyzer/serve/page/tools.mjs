@@ -88,6 +88,10 @@ export async function ask(path, values, signal) {
   } catch (e) {
     if (e.name === "AbortError") throw e;
   }
+  if (reply.status === 401) {
+    dispatchEvent(new Event("login"));
+    throw new ServerError(words.login.over);
+  }
   if (!reply.ok || !body) throw new ServerError(body && body.error ? words.error.answer(body.error) : words.error.unreachable);
   return body;
 }
