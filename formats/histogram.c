@@ -14,17 +14,23 @@ void histogram_init(struct histogram *h)
 
 void histogram_release(struct histogram *h)
 {
+	bool is_whole = h->is_whole;
+
 	free(h->counts);
+	free(h->few);
 	histogram_init(h);
+	h->is_whole = is_whole;
 }
 
 void histogram_clear(struct histogram *h)
 {
-	uint64_t *counts = h->counts;
+	struct histogram empty = {
+		.counts = h->counts, .few = h->few, .cap_few = h->cap_few, .is_whole = h->is_whole
+	};
 
-	if (counts)
-		memset(counts, 0, HISTOGRAM_NR_BUCKETS * sizeof(*counts));
-	*h = (struct histogram){ .counts = counts };
+	if (h->counts && h->nr)
+		memset(h->counts, 0, HISTOGRAM_NR_BUCKETS * sizeof(*h->counts));
+	*h = empty;
 }
 
 /*
@@ -50,11 +56,95 @@ double histogram_bucket_end_s(int bucket)
 	return exp2((double)bucket / HISTOGRAM_PER_OCTAVE);
 }
 
-static int histogram_alloc(struct histogram *h)
+/* The array takes over what the list has. */
+static int histogram_to_array(struct histogram *h)
 {
-	if (!h->counts)
-		h->counts = calloc(HISTOGRAM_NR_BUCKETS, sizeof(*h->counts));
-	return h->counts ? 0 : -ENOMEM;
+	uint64_t *counts = calloc(HISTOGRAM_NR_BUCKETS, sizeof(*counts));
+
+	if (!counts)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < h->nr_few; i++)
+		counts[h->few[i].bucket - HISTOGRAM_BUCKET_MIN] = h->few[i].count;
+	free(h->few);
+	h->few = NULL;
+	h->nr_few = h->cap_few = 0;
+	h->counts = counts;
+	return 0;
+}
+
+/* Room for one more bucket in the list. */
+static int histogram_grow_few(struct histogram *h)
+{
+	unsigned int cap = h->cap_few ? 2u * h->cap_few : 2;
+	struct histogram_bucket_count *few = realloc(h->few, cap * sizeof(*few));
+
+	if (!few)
+		return -ENOMEM;
+	h->few = few;
+	h->cap_few = (uint16_t)cap;
+	return 0;
+}
+
+/* Where the bucket is in the list, or would be. */
+static unsigned int histogram_place_of(const struct histogram *h, int bucket)
+{
+	unsigned int first = 0, end = h->nr_few;
+
+	while (first < end) {
+		unsigned int middle = (first + end) / 2;
+
+		if (h->few[middle].bucket < bucket)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first;
+}
+
+/* The count of a bucket, which is made if it is not there. NULL without memory. */
+static uint64_t *histogram_slot_of(struct histogram *h, int bucket)
+{
+	if (!h->counts) {
+		unsigned int at = histogram_place_of(h, bucket);
+
+		if (at < h->nr_few && h->few[at].bucket == bucket)
+			return &h->few[at].count;
+		if (!h->is_whole && h->nr_few < HISTOGRAM_FEW) {
+			if (h->nr_few == h->cap_few && histogram_grow_few(h))
+				return NULL;
+			memmove(h->few + at + 1, h->few + at, (h->nr_few - at) * sizeof(*h->few));
+			h->few[at] = (struct histogram_bucket_count){ 0, bucket };
+			h->nr_few++;
+			return &h->few[at].count;
+		}
+		if (histogram_to_array(h))
+			return NULL;
+	}
+	return &h->counts[bucket - HISTOGRAM_BUCKET_MIN];
+}
+
+uint64_t histogram_count(const struct histogram *h, int bucket)
+{
+	unsigned int at;
+
+	if (h->counts)
+		return h->counts[bucket - HISTOGRAM_BUCKET_MIN];
+	at = histogram_place_of(h, bucket);
+	return at < h->nr_few && h->few[at].bucket == bucket ? h->few[at].count : 0;
+}
+
+int histogram_next(const struct histogram *h, int bucket)
+{
+	if (h->counts) {
+		while (bucket <= HISTOGRAM_BUCKET_MAX && !h->counts[bucket - HISTOGRAM_BUCKET_MIN])
+			bucket++;
+		return bucket;
+	}
+	/* A merge that ran out of memory leaves buckets without a duration behind. */
+	for (unsigned int at = histogram_place_of(h, bucket); at < h->nr_few; at++)
+		if (h->few[at].count)
+			return h->few[at].bucket;
+	return HISTOGRAM_BUCKET_MAX + 1;
 }
 
 static void histogram_add_sum(struct histogram *h, uint64_t low, uint64_t high)
@@ -73,9 +163,13 @@ static void histogram_add_range(struct histogram *h, uint64_t min_ns, uint64_t m
 
 int histogram_add(struct histogram *h, uint64_t duration_ns)
 {
-	if (!h->counts && histogram_alloc(h))
+	int bucket = histogram_bucket(duration_ns);
+	uint64_t *slot = h->counts ? &h->counts[bucket - HISTOGRAM_BUCKET_MIN]
+				   : histogram_slot_of(h, bucket);
+
+	if (!slot)
 		return -ENOMEM;
-	h->counts[histogram_bucket(duration_ns) - HISTOGRAM_BUCKET_MIN]++;
+	(*slot)++;
 	histogram_add_range(h, duration_ns, duration_ns);
 	histogram_add_sum(h, duration_ns, 0);
 	h->nr++;
@@ -84,14 +178,28 @@ int histogram_add(struct histogram *h, uint64_t duration_ns)
 
 int histogram_add_bucket(struct histogram *h, int bucket, uint64_t nr)
 {
+	uint64_t *slot;
+
 	if (bucket < HISTOGRAM_BUCKET_MIN || bucket > HISTOGRAM_BUCKET_MAX)
 		return -EINVAL;
 	if (nr > UINT64_MAX - h->nr)
 		return -EOVERFLOW;
-	if (histogram_alloc(h))
+	slot = histogram_slot_of(h, bucket);
+	if (!slot)
 		return -ENOMEM;
-	h->counts[bucket - HISTOGRAM_BUCKET_MIN] += nr;
+	*slot += nr;
 	h->nr += nr;
+	return 0;
+}
+
+/* Makes the buckets of src in dst, so that the merge itself cannot fail in its midst. */
+static int histogram_prepare_merge(struct histogram *dst, const struct histogram *src)
+{
+	if (src->counts)
+		return dst->counts ? 0 : histogram_to_array(dst);
+	for (unsigned int i = 0; i < src->nr_few; i++)
+		if (!histogram_slot_of(dst, src->few[i].bucket))
+			return -ENOMEM;
 	return 0;
 }
 
@@ -99,14 +207,56 @@ int histogram_merge(struct histogram *dst, const struct histogram *src)
 {
 	if (!src->nr)
 		return 0;
-	if (histogram_alloc(dst))
+	if (histogram_prepare_merge(dst, src))
 		return -ENOMEM;
-	for (int i = 0; i < HISTOGRAM_NR_BUCKETS; i++)
+	for (int i = 0; src->counts && i < HISTOGRAM_NR_BUCKETS; i++)
 		dst->counts[i] += src->counts[i];
+	for (unsigned int i = 0; i < src->nr_few; i++)
+		*histogram_slot_of(dst, src->few[i].bucket) += src->few[i].count;
 	histogram_add_range(dst, src->min_ns, src->max_ns);
 	histogram_add_sum(dst, src->sum_ns, src->sum_high);
 	dst->nr += src->nr;
 	return 0;
+}
+
+void histogram_subtract(struct histogram *dst, const struct histogram *src)
+{
+	uint64_t low = dst->sum_ns - src->sum_ns;
+
+	/* dst has each bucket, so that nothing is allocated. */
+	for (int i = histogram_next(src, HISTOGRAM_BUCKET_MIN); i <= HISTOGRAM_BUCKET_MAX;
+	     i = histogram_next(src, i + 1))
+		*histogram_slot_of(dst, i) -= histogram_count(src, i);
+	dst->nr -= src->nr;
+	dst->sum_high -= src->sum_high + (dst->sum_ns < src->sum_ns);
+	dst->sum_ns = low;
+}
+
+int histogram_copy(struct histogram *dst, const struct histogram *src)
+{
+	size_t bytes = HISTOGRAM_NR_BUCKETS * sizeof(*src->counts);
+
+	*dst = *src;
+	dst->few = NULL;
+	dst->counts = src->counts ? malloc(bytes) : NULL;
+	dst->cap_few = src->nr_few;
+	if (src->nr_few)
+		dst->few = malloc(src->nr_few * sizeof(*dst->few));
+	if ((src->counts && !dst->counts) || (src->nr_few && !dst->few)) {
+		histogram_release(dst);
+		return -ENOMEM;
+	}
+	if (dst->counts)
+		memcpy(dst->counts, src->counts, bytes);
+	if (dst->few)
+		memcpy(dst->few, src->few, src->nr_few * sizeof(*dst->few));
+	return 0;
+}
+
+size_t histogram_memory(const struct histogram *h)
+{
+	return (h->counts ? HISTOGRAM_NR_BUCKETS * sizeof(*h->counts) : 0) +
+	       h->cap_few * sizeof(*h->few);
 }
 
 double histogram_mean_s(const struct histogram *h)
@@ -139,17 +289,18 @@ double histogram_quantile_any_s(const struct histogram *h, double p)
 {
 	uint64_t rank = quantile_rank(p, h->nr), before = 0;
 	double begin, end, value;
-	int i = 0;
+	int bucket = histogram_next(h, HISTOGRAM_BUCKET_MIN);
 
 	if (!h->nr)
 		return NAN;
-	while (before + h->counts[i] < rank)
-		before += h->counts[i++];
-	begin = bucket_begin_ns(i + HISTOGRAM_BUCKET_MIN);
-	end = 1e9 * histogram_bucket_end_s(i + HISTOGRAM_BUCKET_MIN);
-	if (i == HISTOGRAM_NR_BUCKETS - 1 && (double)h->max_ns > end)
-		end = (double)h->max_ns; /* the open bucket */
-	value = begin + (end - begin) * (double)(rank - before) / (double)h->counts[i];
+	for (; before + histogram_count(h, bucket) < rank; bucket = histogram_next(h, bucket + 1))
+		before += histogram_count(h, bucket);
+	begin = bucket_begin_ns(bucket);
+	end = 1e9 * histogram_bucket_end_s(bucket);
+	if (bucket == HISTOGRAM_BUCKET_MAX && (double)h->max_ns > end)
+		end = (double)h->max_ns; /* the open one */
+	value = begin +
+		(end - begin) * (double)(rank - before) / (double)histogram_count(h, bucket);
 	return fmin(fmax(value, (double)h->min_ns), (double)h->max_ns) / 1e9;
 }
 
@@ -164,11 +315,11 @@ uint64_t histogram_cumulative(const struct histogram *h, int bucket)
 {
 	uint64_t sum = 0;
 
-	if (!h->counts)
-		return 0;
 	if (bucket >= HISTOGRAM_BUCKET_MAX)
 		return h->nr;
-	for (int i = HISTOGRAM_BUCKET_MIN; i <= bucket; i++)
+	for (int i = HISTOGRAM_BUCKET_MIN; h->counts && i <= bucket; i++)
 		sum += h->counts[i - HISTOGRAM_BUCKET_MIN];
+	for (unsigned int i = 0; i < h->nr_few; i++)
+		sum += h->few[i].bucket <= bucket ? h->few[i].count : 0;
 	return sum;
 }

@@ -6,12 +6,14 @@
  * growth per bucket is 1.022. All histograms use this grid, so those of windows, CPUs, hosts and
  * other tools merge without any loss. Durations are whole nanoseconds; 0 is counted in the lowest
  * bucket (1 ns). The range is 1 ns to 2^14 s (4.5 h). Longer durations are counted in the top
- * bucket, and the exact maximum stays known. Memory: one array of 64-bit counts, allocated at the
- * first value, 11 KiB at most.
+ * bucket, and the exact maximum stays known. Memory: a list of 16 bytes for each bucket while few
+ * buckets are in use, then one array of 64-bit counts, 11 KiB. Readers ask for counts by
+ * histogram_count(), whichever it is.
  */
 #ifndef FORMATS_HISTOGRAM_H
 #define FORMATS_HISTOGRAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,8 +23,19 @@
 #define HISTOGRAM_BUCKET_MAX 448    /* the bucket that ends at 2^14 s */
 #define HISTOGRAM_NR_BUCKETS (HISTOGRAM_BUCKET_MAX - HISTOGRAM_BUCKET_MIN + 1)
 
+/* So many buckets are kept as a list; a thousand small histograms are then small. */
+#define HISTOGRAM_FEW 128
+
+struct histogram_bucket_count {
+	uint64_t count;
+	int bucket;
+};
+
 struct histogram {
-	uint64_t *counts;  /* NULL while empty; the index is bucket - HISTOGRAM_BUCKET_MIN */
+	uint64_t *counts; /* owned; NULL while a list does; the index is bucket - HISTOGRAM_BUCKET_MIN */
+	struct histogram_bucket_count *few; /* owned; [cap_few], by bucket ascending; NULL: none */
+	uint16_t nr_few, cap_few;
+	bool is_whole;	   /* takes the array at the first value, and so never grows again */
 	uint64_t nr;	   /* number of recorded durations */
 	uint64_t min_ns;   /* exact; 0 while empty */
 	uint64_t max_ns;   /* exact; 0 while empty */
@@ -37,6 +50,21 @@ void histogram_release(struct histogram *h);
 /* Empties the histogram and keeps its memory. */
 void histogram_clear(struct histogram *h);
 
+/* Returns how many durations are in a bucket of HISTOGRAM_BUCKET_MIN to HISTOGRAM_BUCKET_MAX. */
+uint64_t histogram_count(const struct histogram *h, int bucket);
+/*
+ * Returns the first bucket from `bucket` on that holds a duration; above HISTOGRAM_BUCKET_MAX where there is
+ * none.
+ *
+ *	for (int b = histogram_next(h, HISTOGRAM_BUCKET_MIN); b <= HISTOGRAM_BUCKET_MAX;
+ *	     b = histogram_next(h, b + 1))
+ */
+int histogram_next(const struct histogram *h, int bucket);
+/* Makes a deep copy; *dst is overwritten. Returns 0, or -ENOMEM with dst empty. */
+int histogram_copy(struct histogram *dst, const struct histogram *src);
+/* Returns the bytes on the heap. */
+size_t histogram_memory(const struct histogram *h);
+
 /* Returns the bucket of a duration by exact integer comparison with the bucket's end. O(1). */
 int histogram_bucket(uint64_t duration_ns);
 /* Returns the inclusive upper end of a bucket in seconds, 2^(bucket/32). */
@@ -48,6 +76,9 @@ int histogram_add(struct histogram *h, uint64_t duration_ns);
 int histogram_add_bucket(struct histogram *h, int bucket, uint64_t nr);
 /* Adds src to dst. Returns 0, or -ENOMEM with dst unchanged. */
 int histogram_merge(struct histogram *dst, const struct histogram *src);
+
+/* Subtracts src from dst, which has all its durations. The least and the largest duration stay those of dst. */
+void histogram_subtract(struct histogram *dst, const struct histogram *src);
 
 /* Returns the mean in seconds; NaN while empty. */
 double histogram_mean_s(const struct histogram *h);

@@ -7,8 +7,14 @@
 
 #define FIRST_BITS 6
 
+static size_t set_bytes(const struct footprint *f)
+{
+	return f->set ? sizeof(*f->set) << f->bits : 0;
+}
+
 void footprint_release(struct footprint *f)
 {
+	window_room_return(f->room, set_bytes(f));
 	free(f->set);
 	free(f->sketch);
 	memset(f, 0, sizeof(*f));
@@ -74,14 +80,22 @@ static int to_sketch(struct footprint *f)
 	return 0;
 }
 
-/* Room for one more, in a set at most half full or in the sketch. */
+/* Room for one more, in a set at most half full or in the sketch. The set doubles when it grows. */
 static int make_room(struct footprint *f)
 {
+	size_t more = f->set ? set_bytes(f) : sizeof(*f->set) << FIRST_BITS;
+	int ret;
+
 	if (f->nr == FOOTPRINT_EXACT_BLOCKS)
 		return to_sketch(f);
-	if (!f->set || 2 * (f->nr + 1) > (size_t)1 << f->bits)
-		return footprint_grow(f);
-	return 0;
+	if (f->set && 2 * (f->nr + 1) <= (size_t)1 << f->bits)
+		return 0;
+	if (!window_room_take(f->room, more))
+		return to_sketch(f);
+	ret = footprint_grow(f);
+	if (ret)
+		window_room_return(f->room, more);
+	return ret;
 }
 
 int footprint_add_many(struct footprint *f, const uint64_t *hashes, size_t nr)
@@ -146,5 +160,5 @@ double footprint_blocks(const struct footprint *f)
 
 size_t footprint_memory(const struct footprint *f)
 {
-	return (f->set ? sizeof(*f->set) << f->bits : 0) + (f->sketch ? sizeof(*f->sketch) : 0);
+	return set_bytes(f) + (f->sketch ? sizeof(*f->sketch) : 0);
 }

@@ -4,7 +4,7 @@
  *
  * Exact up to FOOTPRINT_EXACT_BLOCKS (64 MiB of 4 KiB blocks) by a set of their hashes, which on
  * one device are collision-free (block_hash.h); past that by HyperLogLog, standard error 0.8 %.
- * Cost O(1) per block. Memory: 16 bytes per block while exact, 256 KiB at most, and then 16 KiB.
+ * The sketch takes over earlier where the room of the set is used up (window_room.h). Cost O(1) per block. Memory: 16 bytes per block while exact, 256 KiB at most, and then 16 KiB.
  * Merge is the union: exact while both are and the union fits, in any order.
  */
 #ifndef WORKLOAD_FOOTPRINT_H
@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "workload/hll.h"
+#include "workload/window_room.h"
 
 #define FOOTPRINT_EXACT_BLOCKS 16384
 
@@ -25,6 +26,8 @@ struct footprint {
 	bool has_zero;	/* the hash 0, which the set cannot hold */
 	bool is_sketch; /* past the bound: sketch holds everything */
 	struct hll *sketch;
+	struct window_room *
+		room; /* borrowed; where it grants no more bytes the sketch takes over; may be NULL */
 };
 
 /* A zeroed struct is empty. */

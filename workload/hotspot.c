@@ -9,17 +9,23 @@
 
 void hotspot_release(struct hotspot *h)
 {
+	bool grows = h->grows;
+
 	free(h->counts);
+	free(h->few);
 	memset(h, 0, sizeof(*h));
+	h->grows = grows;
 }
 
 void hotspot_clear(struct hotspot *h)
 {
-	uint64_t(*counts)[2] = h->counts;
+	struct hotspot empty = {
+		.counts = h->counts, .few = h->few, .cap_few = h->cap_few, .grows = h->grows
+	};
 
-	if (counts && h->nr)
-		memset(counts, 0, HOTSPOT_REGIONS * sizeof(*counts));
-	*h = (struct hotspot){ .counts = counts };
+	if (h->counts && h->nr)
+		memset(h->counts, 0, HOTSPOT_REGIONS * sizeof(*h->counts));
+	*h = empty;
 }
 
 /* Joins regions in pairs: numbers 2i and 2i + 1 become i. */
@@ -100,24 +106,84 @@ static void hotspot_extend(struct hotspot *h, uint64_t min_sector, uint64_t max_
 	hotspot_cover(h, h->min_sector, h->max_sector);
 }
 
+static int hotspot_count(struct hotspot *h, uint64_t sector)
+{
+	if (!h->nr && hotspot_start(h, sector, FIRST_SHIFT))
+		return -ENOMEM;
+	if (sector < h->min_sector || sector > h->max_sector)
+		hotspot_extend(h, sector, sector);
+	h->sector_bits |= sector;
+	h->counts[(sector >> h->shift) - h->first][h->nr++ & 1]++;
+	return 0;
+}
+
+int hotspot_counted(const struct hotspot *h, struct hotspot *out)
+{
+	*out = (struct hotspot){ 0 };
+	if (hotspot_start(out, h->few[0], FIRST_SHIFT))
+		return -ENOMEM;
+	hotspot_extend(out, h->min_sector, h->max_sector);
+	for (uint64_t i = 0; i < h->nr; i++)
+		out->counts[(h->few[i] >> out->shift) - out->first][i & 1]++;
+	out->sector_bits = h->sector_bits;
+	out->nr = h->nr;
+	return 0;
+}
+
+/* From here on the accesses are counted by region. */
+static int hotspot_spread(struct hotspot *h)
+{
+	struct hotspot all;
+	int ret = hotspot_counted(h, &all);
+
+	if (ret)
+		return ret;
+	free(h->few);
+	*h = all;
+	h->grows = true;
+	return 0;
+}
+
+static int hotspot_keep(struct hotspot *h, uint64_t sector)
+{
+	uint32_t cap = h->cap_few ? 2 * h->cap_few : 16;
+	uint64_t *few;
+
+	if (h->nr == h->cap_few) {
+		few = realloc(h->few, cap * sizeof(*few));
+		if (!few)
+			return -ENOMEM;
+		h->few = few;
+		h->cap_few = cap;
+	}
+	if (!h->nr || sector < h->min_sector)
+		h->min_sector = sector;
+	if (!h->nr || sector > h->max_sector)
+		h->max_sector = sector;
+	h->sector_bits |= sector;
+	h->few[h->nr++] = sector;
+	return 0;
+}
+
 int hotspot_add_many(struct hotspot *h, const struct request *r, size_t nr)
 {
-	for (size_t i = 0; i < nr; i++) {
-		uint64_t sector = r[i].sector;
+	int ret = 0;
 
+	for (size_t i = 0; i < nr && !ret; i++) {
 		if (!request_is_data(&r[i]))
 			continue;
-		if (!h->nr && hotspot_start(h, sector, FIRST_SHIFT))
-			return -ENOMEM;
-		if (sector < h->min_sector || sector > h->max_sector)
-			hotspot_extend(h, sector, sector);
-		h->sector_bits |= sector;
-		h->counts[(sector >> h->shift) - h->first][h->nr++ & 1]++;
+		if (h->grows && !h->counts && h->nr == HOTSPOT_FEW)
+			ret = hotspot_spread(h);
+		if (!ret && h->grows && !h->counts)
+			ret = hotspot_keep(h, r[i].sector);
+		else if (!ret)
+			ret = hotspot_count(h, r[i].sector);
 	}
-	return 0;
+	return ret;
 }
 
 size_t hotspot_memory(const struct hotspot *h)
 {
-	return h->counts ? HOTSPOT_REGIONS * sizeof(*h->counts) : 0;
+	return (h->counts ? HOTSPOT_REGIONS * sizeof(*h->counts) : 0) +
+	       h->cap_few * sizeof(*h->few);
 }

@@ -11,11 +11,12 @@
  * the counts that are then fitted finds skew in pure noise (order statistics); here each half ranks
  * the regions for the other half, so that uniform data give theta near 0 and honest top shares.
  *
- * Memory 32 KiB with the first access. Cost O(1) amortized; fitting: see hotspot_fit.h.
+ * Memory 32 KiB with the first access; where `grows` is set, 8 bytes an access for the first HOTSPOT_FEW. Cost O(1) amortized; fitting: see hotspot_fit.h.
  */
 #ifndef WORKLOAD_HOTSPOT_H
 #define WORKLOAD_HOTSPOT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,9 +24,16 @@
 
 #define HOTSPOT_REGIONS 2048
 
+/* So many accesses are kept as they are before they are counted by region, where memory grows with use. */
+#define HOTSPOT_FEW 256
+
 struct hotspot {
-	uint64_t (*counts)[2]; /* [HOTSPOT_REGIONS][half]; NULL while empty */
-	uint64_t nr;	       /* accesses */
+	bool grows;    /* memory grows with use; else the counts are taken at the first access */
+	uint64_t *few; /* owned; sectors of all accesses, in order, until counts is there */
+	uint32_t cap_few;
+	uint64_t (
+		*counts)[2]; /* [HOTSPOT_REGIONS][half]; NULL while empty, or while few holds all */
+	uint64_t nr;	     /* accesses */
 	uint64_t min_sector, max_sector;
 	uint64_t sector_bits; /* or of all: its lowest bit is the grain of the addresses */
 	uint64_t first;	      /* region number (sector >> shift) of counts[0] */
@@ -38,6 +46,8 @@ void hotspot_release(struct hotspot *h);
 void hotspot_clear(struct hotspot *h);
 /* Reads and writes among the requests. 0, or -ENOMEM: they are not counted. */
 int hotspot_add_many(struct hotspot *h, const struct request *r, size_t nr);
+/* Makes out count by region what h holds in few, and nothing else. The caller releases out. 0 or -ENOMEM. */
+int hotspot_counted(const struct hotspot *h, struct hotspot *out);
 size_t hotspot_memory(const struct hotspot *h);
 
 #endif

@@ -249,8 +249,9 @@ static uint64_t to_bytes(uint64_t sectors)
 
 /* Fits all kinds: d and f->chosen are then those of the best. -ENODATA, with d unknown, where there are
  * too few accesses; on success f is to be released. */
-static int hotspot_fit_all(struct fit *fit, const struct hotspot *h,
-			   struct access_distribution *out)
+/* h counts by region, or has too few accesses for a law. */
+static int hotspot_fit_counts(struct fit *fit, const struct hotspot *h,
+			      struct access_distribution *out)
 {
 	struct access_distribution d;
 	struct fit f;
@@ -288,6 +289,21 @@ static int hotspot_fit_all(struct fit *fit, const struct hotspot *h,
 	*out = d;
 	*fit = f;
 	return 0;
+}
+
+static int hotspot_fit_all(struct fit *fit, const struct hotspot *h,
+			   struct access_distribution *out)
+{
+	struct hotspot counted;
+	int ret;
+
+	if (h->counts || h->nr < HOTSPOT_MIN_ACCESSES)
+		return hotspot_fit_counts(fit, h, out);
+	ret = hotspot_counted(h, &counted);
+	if (!ret)
+		ret = hotspot_fit_counts(fit, &counted, out);
+	hotspot_release(&counted);
+	return ret;
 }
 
 int hotspot_fit(const struct hotspot *h, struct access_distribution *out)

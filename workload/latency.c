@@ -28,6 +28,12 @@ static const struct histogram *const_at(const struct latency *l, size_t i)
 	return histogram_at((struct latency *)l, i);
 }
 
+void latency_take_whole(struct latency *l)
+{
+	for (size_t i = 0; i < NR_HISTOGRAMS; i++)
+		histogram_at(l, i)->is_whole = true;
+}
+
 void latency_release(struct latency *l)
 {
 	for (size_t i = 0; i < NR_HISTOGRAMS; i++)
@@ -126,9 +132,9 @@ int latency_responses(const struct latency *l, enum operation operation, struct 
 
 size_t latency_memory(const struct latency *l)
 {
-	size_t nr = 0;
+	size_t bytes = 0;
 
 	for (size_t i = 0; i < NR_HISTOGRAMS; i++)
-		nr += const_at(l, i)->counts != NULL;
-	return nr * HISTOGRAM_NR_BUCKETS * sizeof(uint64_t);
+		bytes += histogram_memory(const_at(l, i));
+	return bytes;
 }

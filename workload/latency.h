@@ -32,7 +32,8 @@ struct latency {
 	uint64_t paused; /* REQUEST_PAUSED: how long they took is not known, and not recorded */
 };
 
-/* A zeroed struct is empty. */
+/* A zeroed struct is empty; its histograms grow with use. After this each takes its memory whole at once. */
+void latency_take_whole(struct latency *l);
 void latency_release(struct latency *l);
 /* Empties it, keeping the memory. */
 void latency_clear(struct latency *l);

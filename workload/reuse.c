@@ -25,10 +25,21 @@ void reuse_init(struct reuse *r, uint32_t max_samples)
 	all_sampled(r);
 }
 
+/* What the room has granted: all but the first samples, which need no grant. */
+static size_t reuse_taken(const struct reuse *r)
+{
+	return (reuse_stack_cap(r->stack) - REUSE_MIN_SAMPLES) * (size_t)REUSE_STACK_BLOCK_BYTES;
+}
+
 void reuse_release(struct reuse *r)
 {
+	struct window_room *room = r->room;
+
+	if (r->stack)
+		window_room_return(room, reuse_taken(r));
 	reuse_stack_free(r->stack);
 	reuse_init(r, r->max_samples);
+	r->room = room;
 }
 
 void reuse_clear(struct reuse *r)
@@ -72,10 +83,32 @@ static unsigned int edge_of(double blocks)
 	       (unsigned int)(x >> (log2 - PER_OCTAVE_BITS) & (PER_OCTAVE - 1));
 }
 
+/* Whether there is room for one more sample, after the table has grown if it may. */
+static bool reuse_has_room(struct reuse *r)
+{
+	uint32_t cap = reuse_stack_cap(r->stack), want;
+	size_t bytes;
+
+	if (reuse_stack_nr(r->stack) < cap)
+		return true;
+	if (cap >= r->max_samples)
+		return false;
+	want = cap > r->max_samples / 2 ? r->max_samples : 2 * cap;
+	bytes = (size_t)(want - cap) * REUSE_STACK_BLOCK_BYTES;
+	if (!window_room_take(r->room, bytes))
+		return false;
+	if (reuse_stack_grow(r->stack, want) == 0)
+		return true;
+	window_room_return(r->room, bytes);
+	return false;
+}
+
 /* A block is not held: a first reference as far as the sample tells. */
 static int reuse_push(struct reuse *r, uint64_t hash)
 {
-	if (reuse_stack_nr(r->stack) < r->max_samples)
+	/* Once a hash was dropped, the limit says which blocks are sampled: the table stays as it is. */
+	if (reuse_stack_nr(r->stack) < reuse_stack_cap(r->stack) ||
+	    (r->limit == UINT64_MAX && reuse_has_room(r)))
 		return reuse_stack_push(r->stack, hash);
 	if (hash < reuse_stack_largest(r->stack)) {
 		uint64_t dropped = reuse_stack_largest(r->stack);
@@ -87,7 +120,7 @@ static int reuse_push(struct reuse *r, uint64_t hash)
 		if (ret)
 			return ret;
 	}
-	r->limit = hash - 1; /* hash > 0: max_samples others are smaller */
+	r->limit = hash - 1; /* hash > 0: the others in the table are smaller */
 	r->weight = HASHES / ((double)r->limit + 1);
 	r->is_sampled = true;
 	return 0;
@@ -111,7 +144,7 @@ int reuse_add_many(struct reuse *r, const uint64_t *hashes, size_t nr)
 {
 	r->nr_references += nr;
 	if (!r->stack)
-		r->stack = reuse_stack_new(r->max_samples);
+		r->stack = reuse_stack_new(r->room ? REUSE_MIN_SAMPLES : r->max_samples);
 	if (!r->stack)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {

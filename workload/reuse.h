@@ -16,7 +16,9 @@
  *
  * Cost: a comparison per reference; a sampled one a table look-up, a distance over two levels of
  * counts (at most 16 + max_samples / 512 additions) and, when the set changes, a heap step. Memory:
- * 0.5 MiB at 8 Ki samples (reuse_memory()), allocated with the first reference.
+ * 0.5 MiB at 8 Ki samples (reuse_memory()), allocated with the first reference. With a room
+ * (window_room.h) the table begins with REUSE_MIN_SAMPLES and grows as the room grants it; where the room
+ * is used up, the bound on the samples is what the table holds by then.
  *
  * reuse_clear() forgets the counts and keeps the history, so that a period's references are held
  * against the whole stream. Merge adds the counts: the curve of the sum is the mean of both curves
@@ -32,6 +34,7 @@
 
 #include "formats/profile/profile.h"
 #include "base/u64map.h"
+#include "workload/window_room.h"
 
 #define REUSE_SAMPLES	  8192 /* the default bound */
 #define REUSE_MIN_SAMPLES 64
@@ -52,6 +55,8 @@ struct reuse {
 	double cold;		     /* weight of first references */
 	double hits[REUSE_NR_EDGES]; /* weight of references that hit from that cache size on */
 	bool is_sampled;	     /* R was below 1 in this period */
+	struct window_room
+		*room; /* borrowed; where it grants no more bytes, no more samples; may be NULL */
 };
 
 /* max_samples in REUSE_MIN_SAMPLES..REUSE_MAX_SAMPLES. Allocates nothing. */

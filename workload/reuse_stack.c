@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,30 +48,79 @@ void reuse_stack_clear(struct reuse_stack *s)
 	s->nr = 0;
 }
 
+static uint32_t reuse_stack_slots(uint32_t max_blocks)
+{
+	return (2 * max_blocks + SLOTS_PER_GROUP - 1) / SLOTS_PER_GROUP * SLOTS_PER_GROUP;
+}
+
+/* Gives an array room for nr items; false without memory, and then it is as it was. */
+static bool reuse_stack_resize(void *array, size_t nr, size_t item_bytes)
+{
+	void *old, *more;
+
+	memcpy(&old, array, sizeof(old));
+	more = realloc(old, nr * item_bytes);
+	if (!more)
+		return false;
+	memcpy(array, &more, sizeof(more));
+	return true;
+}
+
+/* Gives all arrays room for that many blocks. What they hold stays; what is new is not initialised. */
+static int reuse_stack_allocate(struct reuse_stack *s, uint32_t max_blocks)
+{
+	size_t slots = reuse_stack_slots(max_blocks), words = slots / SLOTS_PER_WORD;
+
+	if (!reuse_stack_resize(&s->blocks, max_blocks, sizeof(*s->blocks)) ||
+	    !reuse_stack_resize(&s->heap, max_blocks, sizeof(*s->heap)) ||
+	    !reuse_stack_resize(&s->free_blocks, max_blocks, sizeof(*s->free_blocks)) ||
+	    !reuse_stack_resize(&s->slot_block, slots, sizeof(*s->slot_block)) ||
+	    !reuse_stack_resize(&s->bits, words, sizeof(*s->bits)) ||
+	    !reuse_stack_resize(&s->word_count, words, sizeof(*s->word_count)) ||
+	    !reuse_stack_resize(&s->group_count, slots / SLOTS_PER_GROUP, sizeof(*s->group_count)))
+		return -ENOMEM;
+	return 0;
+}
+
 struct reuse_stack *reuse_stack_new(uint32_t max_blocks)
 {
 	struct reuse_stack *s = calloc(1, sizeof(*s));
-	size_t slots =
-		((size_t)2 * max_blocks + SLOTS_PER_GROUP - 1) / SLOTS_PER_GROUP * SLOTS_PER_GROUP;
 
 	if (!s)
 		return NULL;
-	s->max_blocks = max_blocks;
-	s->nr_slots = (uint32_t)slots;
-	s->blocks = malloc(max_blocks * sizeof(*s->blocks));
-	s->heap = malloc(max_blocks * sizeof(*s->heap));
-	s->free_blocks = malloc(max_blocks * sizeof(*s->free_blocks));
-	s->slot_block = malloc(slots * sizeof(*s->slot_block));
-	s->bits = malloc(slots / SLOTS_PER_WORD * sizeof(*s->bits));
-	s->word_count = malloc(slots / SLOTS_PER_WORD * sizeof(*s->word_count));
-	s->group_count = malloc(slots / SLOTS_PER_GROUP * sizeof(*s->group_count));
-	if (!s->blocks || !s->heap || !s->free_blocks || !s->slot_block || !s->bits ||
-	    !s->word_count || !s->group_count) {
+	if (reuse_stack_allocate(s, max_blocks)) {
 		reuse_stack_free(s);
 		return NULL;
 	}
+	s->max_blocks = max_blocks;
+	s->nr_slots = reuse_stack_slots(max_blocks);
 	reuse_stack_clear(s);
 	return s;
+}
+
+int reuse_stack_grow(struct reuse_stack *s, uint32_t max_blocks)
+{
+	uint32_t old = s->max_blocks, slots = reuse_stack_slots(max_blocks);
+	size_t old_words = s->nr_slots / SLOTS_PER_WORD, words = slots / SLOTS_PER_WORD;
+	size_t old_groups = s->nr_slots / SLOTS_PER_GROUP, groups = slots / SLOTS_PER_GROUP;
+	int ret = reuse_stack_allocate(s, max_blocks);
+
+	if (ret)
+		return ret;
+	memset(s->bits + old_words, 0, (words - old_words) * sizeof(*s->bits));
+	memset(s->word_count + old_words, 0, (words - old_words) * sizeof(*s->word_count));
+	memset(s->group_count + old_groups, 0, (groups - old_groups) * sizeof(*s->group_count));
+	/* All old blocks are in use, so that the stack of unused ones holds the new ones alone. */
+	for (uint32_t i = 0; i < max_blocks - old; i++)
+		s->free_blocks[i] = max_blocks - 1 - i;
+	s->max_blocks = max_blocks;
+	s->nr_slots = slots;
+	return 0;
+}
+
+uint32_t reuse_stack_cap(const struct reuse_stack *s)
+{
+	return s->max_blocks;
 }
 
 void reuse_stack_free(struct reuse_stack *s)

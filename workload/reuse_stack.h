@@ -17,11 +17,18 @@
 
 struct reuse_stack;
 
+/* Bytes of one block, all tables together, at most: 28 in the arrays, up to 64 in the index. */
+#define REUSE_STACK_BLOCK_BYTES 96
+
 /* max_blocks >= 1. NULL without memory. */
 struct reuse_stack *reuse_stack_new(uint32_t max_blocks);
 void reuse_stack_free(struct reuse_stack *s);
 void reuse_stack_clear(struct reuse_stack *s);
 uint32_t reuse_stack_nr(const struct reuse_stack *s);
+/* How many blocks it may hold. */
+uint32_t reuse_stack_cap(const struct reuse_stack *s);
+/* Lets a full stack hold up to max_blocks, which is more than now. 0 or -ENOMEM (then nothing changed). */
+int reuse_stack_grow(struct reuse_stack *s, uint32_t max_blocks);
 /*
  * References a block that is held: moves it to the top and returns the number of other blocks
  * referenced since its last reference; UINT32_MAX where it is not held (nothing changes).

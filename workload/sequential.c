@@ -7,7 +7,8 @@
 
 #include "workload/sequential.h"
 
-#define NONE UINT16_MAX
+#define NONE	       UINT16_MAX
+#define FIRST_REQUESTS 32
 
 /*
  * A request of the subset. The first with a given end also keeps the queue of the requests that
@@ -24,15 +25,22 @@ void sequential_init(struct sequential *s, uint32_t subset_requests)
 {
 	memset(s, 0, sizeof(*s));
 	s->subset_requests = subset_requests;
-	/* Four slots per request at most: ends are sparse and most look-ups meet a free slot. */
-	s->bits = 34 - (subset_requests > 1 ? __builtin_clz(subset_requests - 1) : 32);
+}
+
+/* Four slots per request at most: ends are sparse and most look-ups meet a free slot. */
+static unsigned int sequential_bits(uint32_t cap)
+{
+	return 34 - (cap > 1 ? (unsigned int)__builtin_clz(cap - 1) : 32u);
 }
 
 void sequential_release(struct sequential *s)
 {
+	bool grows = s->grows;
+
 	free(s->table);
 	free(s->ends);
 	sequential_init(s, s->subset_requests ? s->subset_requests : 1);
+	s->grows = grows;
 }
 
 static size_t table_bytes(const struct sequential *s)
@@ -61,21 +69,6 @@ void sequential_clear(struct sequential *s)
 	s->all_continuing = 0;
 }
 
-static int sequential_allocate(struct sequential *s)
-{
-	uint16_t *table = calloc(1, table_bytes(s));
-	struct sequential_end *ends = malloc(s->subset_requests * sizeof(*ends));
-
-	if (!table || !ends) {
-		free(table);
-		free(ends);
-		return -ENOMEM;
-	}
-	s->table = table;
-	s->ends = ends;
-	return 0;
-}
-
 /* The slot of the first request with that end, or the free slot where it would go. */
 static inline uint16_t *slot_of(const struct sequential *s, uint64_t end)
 {
@@ -85,6 +78,33 @@ static inline uint16_t *slot_of(const struct sequential *s, uint64_t end)
 	while (s->table[i] && s->ends[s->table[i] - 1].end != end)
 		i = (i + 1) & mask;
 	return &s->table[i];
+}
+
+/* Twice as many requests as now, or a whole subset. The requests keep their numbers. */
+static int sequential_grow(struct sequential *s)
+{
+	uint32_t cap = s->cap ? 2 * s->cap : FIRST_REQUESTS;
+	struct sequential before = *s;
+	struct sequential_end *ends;
+	uint16_t *table;
+
+	if (!s->grows || cap > s->subset_requests)
+		cap = s->subset_requests;
+	table = calloc(1, sizeof(*table) << sequential_bits(cap));
+	ends = table ? realloc(s->ends, cap * sizeof(*ends)) : NULL;
+	if (!ends) {
+		free(table);
+		return -ENOMEM;
+	}
+	s->table = table;
+	s->ends = ends;
+	s->cap = cap;
+	s->bits = sequential_bits(cap);
+	for (size_t i = 0; before.nr && i < (size_t)1 << before.bits; i++)
+		if (before.table[i])
+			*slot_of(s, ends[before.table[i] - 1].end) = before.table[i];
+	free(before.table);
+	return 0;
 }
 
 /* Whether the request continues one that is open; counts what thereby is in a stream. */
@@ -146,7 +166,7 @@ int sequential_add(struct sequential *s, uint64_t start, uint64_t end)
 {
 	bool closed, in_stream;
 
-	if (!s->table && sequential_allocate(s))
+	if (s->nr == s->cap && sequential_grow(s))
 		return -ENOMEM;
 	closed = close_oldest(s, start, &in_stream);
 	file_end(s, end, !closed, in_stream);
@@ -195,5 +215,5 @@ uint64_t sequential_streaming(const struct sequential *s)
 
 size_t sequential_memory(const struct sequential *s)
 {
-	return s->table ? table_bytes(s) + s->subset_requests * sizeof(*s->ends) : 0;
+	return s->table ? table_bytes(s) + s->cap * sizeof(*s->ends) : 0;
 }

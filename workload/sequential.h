@@ -20,11 +20,13 @@
  *
  * Ends wrap at 2^64 sectors. A subset ends where a period ends. An
  * arrival out of order by a little keeps its place in the list as fed. Cost O(1) expected; memory
- * 24 bytes per request of a subset (96 KiB at 4096), once it has one.
+ * 24 bytes per request of a subset (96 KiB at 4096), once it has one; where `grows` is set, up to 48 bytes
+ * for each request that the largest subset had so far.
  */
 #ifndef WORKLOAD_SEQUENTIAL_H
 #define WORKLOAD_SEQUENTIAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,11 +36,13 @@
 struct sequential_end;
 
 struct sequential {
-	uint32_t subset_requests;    /* 1 to SEQUENTIAL_SUBSET_MAX */
-	unsigned int bits;	     /* of the table of ends */
-	uint16_t *table;	     /* request number + 1 of the first with that end; 0: free */
-	struct sequential_end *ends; /* [subset_requests], by request number */
-	uint32_t nr;		     /* requests of the open subset */
+	uint32_t subset_requests; /* 1 to SEQUENTIAL_SUBSET_MAX */
+	bool grows;	   /* memory grows with use; else it is taken whole at the first request */
+	uint32_t cap;	   /* requests that ends has room for */
+	unsigned int bits; /* of the table of ends */
+	uint16_t *table;   /* request number + 1 of the first with that end; 0: free */
+	struct sequential_end *ends;		 /* [cap], by request number */
+	uint32_t nr;				 /* requests of the open subset */
 	uint32_t counted, streaming, continuing; /* of them: paired; in a stream; not its first */
 	uint64_t nr_closed;			 /* finished subsets ... */
 	double sum_ratios;			 /* ... and the sum of their ratios */

@@ -11,6 +11,7 @@
 #ifndef WORKLOAD_SIZE_MIX_H
 #define WORKLOAD_SIZE_MIX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +22,13 @@
 #define SIZE_MIX_DIRECT_SECTORS 2048 /* 1 MiB */
 #define SIZE_MIX_MAX_OTHERS	2047
 
-struct size_counts {	  /* of one direction */
+/* So many distinct sizes are kept as a list before the table, where memory grows with use. */
+#define SIZE_MIX_FEW 128
+
+struct size_counts { /* of one direction */
+	bool grows;  /* memory grows with use; else the table is taken at the first size */
+	struct size_count *few; /* owned; small sizes in order of appearance, until direct is there */
+	uint32_t nr_few, cap_few;
 	uint64_t *direct; /* [SIZE_MIX_DIRECT_SECTORS + 1], by sectors; NULL while empty */
 	struct u64map others;
 	struct size_count *other; /* [others.nr], in order of appearance */
@@ -34,7 +41,9 @@ struct size_mix {
 	struct size_counts direction[2];			/* read, write */
 };
 
-/* A zeroed struct is empty. */
+/* A zeroed struct is empty, and its memory is taken at the first size of a direction. After this it grows
+ * with use instead. */
+void size_mix_let_grow(struct size_mix *m);
 void size_mix_release(struct size_mix *m);
 /* Empties it, keeping the memory. */
 void size_mix_clear(struct size_mix *m);

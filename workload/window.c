@@ -43,9 +43,17 @@ int window_new(struct window **out, const struct window_config *config, uint64_t
 	w->blocks_left = WINDOW_FIRST_BLOCKS;
 	closed_init(&w->closed, begin_ns, w->config.client_interval_ns);
 	idc_init(&w->idc, begin_ns);
-	for (size_t i = 0; i < NR_LISTS; i++)
+	for (size_t i = 0; i < NR_LISTS; i++) {
 		sequential_init(&w->lists[i], w->config.subset_requests);
+		w->lists[i].grows = w->config.room != NULL;
+	}
+	w->hotspot.grows = w->config.room != NULL;
+	if (w->config.room)
+		size_mix_let_grow(&w->sizes);
+	else
+		latency_take_whole(&w->latency);
 	reuse_init(&w->reuse, w->config.mrc_samples);
+	w->reuse.room = w->footprint.room = w->config.room;
 	*out = w;
 	return 0;
 }
@@ -60,7 +68,6 @@ void window_free(struct window *w)
 	for (size_t i = 0; i < NR_LISTS; i++)
 		sequential_release(&w->lists[i]);
 	footprint_release(&w->footprint);
-	footprint_release(&w->cumulative);
 	hotspot_release(&w->hotspot);
 	reuse_release(&w->reuse);
 	free(w);
@@ -87,8 +94,6 @@ static void clear_period(struct window *w, uint64_t begin_ns)
 
 void window_clear(struct window *w, uint64_t begin_ns)
 {
-	if (footprint_merge(&w->cumulative, &w->footprint))
-		w->cumulative_incomplete = true;
 	clear_period(w, begin_ns);
 	closed_clear(&w->closed, begin_ns);
 	reuse_clear(&w->reuse);
@@ -106,8 +111,6 @@ void window_reset(struct window *w, uint64_t begin_ns)
 	clear_period(w, begin_ns);
 	closed_release(&w->closed);
 	closed_init(&w->closed, begin_ns, w->config.client_interval_ns);
-	footprint_clear(&w->cumulative);
-	w->cumulative_incomplete = false;
 	w->reuse_cut = false;
 	w->blocks_left = WINDOW_FIRST_BLOCKS;
 	reuse_reset(&w->reuse);
@@ -144,25 +147,28 @@ static int add_hashes(struct window *w, const uint64_t *hashes, size_t nr)
 {
 	int ret = footprint_add_many(&w->footprint, hashes, nr);
 
-	w->cumulative_incomplete |= ret != 0;
-	return ret | reuse_add_many(&w->reuse, hashes, nr);
+	if (!w->config.leave_out_regions)
+		ret |= reuse_add_many(&w->reuse, hashes, nr);
+	return ret;
 }
 
 /*
  * How many of nr blocks are looked at. Work must not grow with the length that a request states: a
  * stream may look at WINDOW_BLOCKS_PER_REQUEST blocks for each of its requests, and at some more to
- * begin with. What small requests do not use is left for large ones. Where requests are larger on
+ * begin with; the streams of a room share both. What small requests do not use is left for large ones. Where requests are larger on
  * average, blocks are left out; then footprint and miss ratios are unknown rather than wrong.
  */
 static uint64_t allowed_blocks(struct window *w, uint64_t nr)
 {
-	w->blocks_left += WINDOW_BLOCKS_PER_REQUEST;
-	if (nr > w->blocks_left) {
-		nr = w->blocks_left;
+	struct window_room *room = w->config.room;
+	uint64_t *blocks_left = room ? &room->blocks_left : &w->blocks_left;
+
+	*blocks_left += WINDOW_BLOCKS_PER_REQUEST;
+	if (nr > *blocks_left) {
+		nr = *blocks_left;
 		w->blocks_cut = w->reuse_cut = true;
-		w->cumulative_incomplete = true;
 	}
-	w->blocks_left -= nr;
+	*blocks_left -= nr;
 	return nr;
 }
 
@@ -219,7 +225,9 @@ static int add_responses(struct window *w, const struct request *r, size_t nr)
 	int ret = latency_add_many(&w->latency, r, nr);
 
 	durability_add_many(&w->durability, r, nr);
-	return w->config.cheap ? ret : ret | hotspot_add_many(&w->hotspot, r, nr);
+	if (w->config.cheap || w->config.leave_out_regions)
+		return ret;
+	return ret | hotspot_add_many(&w->hotspot, r, nr);
 }
 
 static int add_to_lane(struct window *w, enum window_lane lane, const struct request *r, size_t nr)
@@ -309,8 +317,7 @@ size_t window_memory(const struct window *w)
 {
 	size_t bytes = sizeof(*w) + closed_memory(&w->closed) + size_mix_memory(&w->sizes) +
 		       latency_memory(&w->latency) + footprint_memory(&w->footprint) +
-		       footprint_memory(&w->cumulative) + hotspot_memory(&w->hotspot) +
-		       reuse_memory(&w->reuse);
+		       hotspot_memory(&w->hotspot) + reuse_memory(&w->reuse);
 
 	for (size_t i = 0; i < NR_LISTS; i++)
 		bytes += sequential_memory(&w->lists[i]);

@@ -18,6 +18,7 @@
 
 #include "formats/profile/profile.h"
 #include "formats/request.h"
+#include "workload/window_room.h"
 
 struct window_config {
 	uint32_t subset_requests;    /* of Algorithm 1, up to 32768; 0: the default, 4096 */
@@ -25,7 +26,9 @@ struct window_config {
 	uint32_t mrc_samples;	     /* SHARDS bound, 64 to 65536; 0: the default, 8192 */
 	uint64_t seed;	    /* of the spatial hashes; the same for all that are to be compared */
 	bool leave_out_own; /* do not count REQUEST_OWN */
-	bool cheap;	    /* counts, sizes and response times only: no locality, no pattern */
+	bool leave_out_regions; /* no law of places and no miss-ratio curve: they are unknown */
+	bool cheap;		/* counts, sizes and response times only: no locality, no pattern */
+	struct window_room *room; /* borrowed, shared with other windows; NULL: none */
 };
 
 struct window;
@@ -33,8 +36,8 @@ struct window;
 /* 0, -ENOMEM, -EINVAL. begin_ns: CLOCK_MONOTONIC start of the period. */
 int window_new(struct window **out, const struct window_config *config, uint64_t begin_ns);
 void window_free(struct window *w);
-/* Makes it ready for the next period, keeping the memory. Estimators that look back over the
- * whole stream (cumulative footprint, reuse distances) stay; window_reset() forgets those too. */
+/* Makes it ready for the next period, keeping the memory. What looks back over the whole stream
+ * (reuse distances) stays; window_reset() forgets those too. */
 void window_clear(struct window *w, uint64_t begin_ns);
 void window_reset(struct window *w, uint64_t begin_ns);
 
@@ -80,12 +83,6 @@ uint64_t window_count(const struct window *w);
 
 /* Bytes allocated, the struct included: 12 KiB when new, 2 MiB at full load. */
 size_t window_memory(const struct window *w);
-
-/*
- * Distinct bytes (whole 4 KiB blocks) touched since the last window_reset(); the profile has those
- * of the period. NaN where the config is cheap or memory ran out. O(16 Ki).
- */
-double window_footprint_bytes(const struct window *w);
 
 /*
  * Closes the period at end_ns (> begin_ns) and writes all estimates into p (initialized by the

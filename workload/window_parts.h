@@ -19,12 +19,6 @@
 #include "workload/size_mix.h"
 #include "workload/window.h"
 
-/* Blocks that footprint and reuse distances look at for each request, on average: 4 MiB, the largest
- * request that the kernel makes unless it is told otherwise (BLK_DEF_MAX_SECTORS_CAP, 2560 to 8192
- * sectors). */
-#define WINDOW_BLOCKS_PER_REQUEST 1024u
-#define WINDOW_FIRST_BLOCKS	  65536u /* 256 MiB, so that a few large requests are whole */
-
 /* The lists of requests whose pattern is looked at: reads, writes (as enum operation), all. */
 #define LIST_ALL 2
 #define NR_LISTS 3
@@ -35,7 +29,6 @@ struct window {
 	uint64_t own_requests;
 	uint64_t nr_undivided;	       /* data requests of unknown operation */
 	bool incomplete[WINDOW_LANES]; /* memory ran out: an estimator of the lane missed something */
-	bool cumulative_incomplete;    /* likewise, since the last reset */
 
 	struct closed closed;
 	struct open open;
@@ -45,13 +38,12 @@ struct window {
 	struct latency latency;
 	struct durability durability;
 	struct sequential lists[NR_LISTS];
-	struct footprint footprint;  /* of the period */
-	struct footprint cumulative; /* of the periods before it */
+	struct footprint footprint; /* of the period */
 	struct hotspot hotspot;
 	struct reuse reuse;
 	struct fileset fileset;
 
-	/* Blocks that may still be looked at one by one; see add_blocks(). */
+	/* Blocks that may still be looked at one by one, where no room is shared; see allowed_blocks(). */
 	uint64_t blocks_left;
 	bool blocks_cut; /* some were not: the footprint of this period is unknown */
 	bool reuse_cut;	 /* likewise since the last reset: the reuse distances lack references */

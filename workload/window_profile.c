@@ -152,15 +152,3 @@ int window_profile(const struct window *w, uint64_t end_ns, struct profile *p)
 		memcpy(p->quality.why, why_incomplete, sizeof(why_incomplete));
 	return 0;
 }
-
-double window_footprint_bytes(const struct window *w)
-{
-	struct footprint all = { 0 };
-	double blocks = NAN;
-
-	if (!w->config.cheap && !w->cumulative_incomplete &&
-	    !footprint_merge(&all, &w->cumulative) && !footprint_merge(&all, &w->footprint))
-		blocks = footprint_blocks(&all);
-	footprint_release(&all);
-	return blocks * BLOCK_BYTES;
-}

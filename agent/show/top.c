@@ -69,16 +69,10 @@ static int histogram_since(struct histogram *out, const struct histogram *now,
 			   const struct histogram *before)
 {
 	int ret = histogram_merge(out, now);
-	uint64_t low;
 
 	if (ret || !before->nr)
 		return ret;
-	for (int i = 0; i < HISTOGRAM_NR_BUCKETS; i++)
-		out->counts[i] -= before->counts[i];
-	out->nr -= before->nr;
-	low = out->sum_ns - before->sum_ns;
-	out->sum_high -= before->sum_high + (out->sum_ns < before->sum_ns);
-	out->sum_ns = low;
+	histogram_subtract(out, before);
 	return 0;
 }
 

@@ -173,14 +173,11 @@ static double histogram_deviation_s(const struct histogram *h)
 {
 	double mean = histogram_mean_s(h), sum = 0;
 
-	for (int i = 0; h->counts && i < HISTOGRAM_NR_BUCKETS; i++) {
-		double middle;
+	for (int i = histogram_next(h, HISTOGRAM_BUCKET_MIN); i <= HISTOGRAM_BUCKET_MAX;
+	     i = histogram_next(h, i + 1)) {
+		double middle = histogram_bucket_end_s(i) / exp2(0.5 / HISTOGRAM_PER_OCTAVE);
 
-		if (h->counts[i] == 0)
-			continue;
-		middle = histogram_bucket_end_s(i + HISTOGRAM_BUCKET_MIN) /
-			 exp2(0.5 / HISTOGRAM_PER_OCTAVE);
-		sum += (double)h->counts[i] * (middle - mean) * (middle - mean);
+		sum += (double)histogram_count(h, i) * (middle - mean) * (middle - mean);
 	}
 	return sqrt(sum / (double)h->nr);
 }

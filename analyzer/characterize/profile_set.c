@@ -13,7 +13,11 @@
 #include "analyzer/characterize/retained.h"
 #include "formats/profile/profile_merge.h"
 
-#define NR_WINDOWS    32
+#define NR_WINDOWS 32
+/* A profile of a window takes some 5 KiB. Where there are more devices than these are for, each has fewer
+ * windows, but enough for a spread (COMPARE_MIN_WINDOWS). */
+#define MOST_WINDOWS  4096
+#define LEAST_WINDOWS 10
 #define MIN_WINDOW_NS 100000000ull /* shorter ones hold too few requests to have percentiles */
 /* A window that the beginning or the end of the trace cuts is shorter and is left out of the spread. */
 #define FULL_RATIO 0.99
@@ -135,6 +139,13 @@ static int replay_once(const char *path, const struct selection *chosen,
 	return ret;
 }
 
+static uint64_t profile_set_nr_windows(size_t nr_groups)
+{
+	uint64_t nr = MOST_WINDOWS / nr_groups;
+
+	return nr > NR_WINDOWS ? NR_WINDOWS : nr < LEAST_WINDOWS ? LEAST_WINDOWS : nr;
+}
+
 static int load_trace(struct profile_set *s, const char *path, const struct selection *sel,
 		      struct err *err)
 {
@@ -148,14 +159,15 @@ static int load_trace(struct profile_set *s, const char *path, const struct sele
 			longest_s = s->groups[i].whole.end_s - s->groups[i].whole.begin_s;
 	if (ret < 0 || s->nr_groups == 0)
 		return ret;
-	config.window_ns = (uint64_t)(longest_s * 1e9 / NR_WINDOWS);
+	config.window_ns =
+		(uint64_t)(longest_s * 1e9 / (double)profile_set_nr_windows(s->nr_groups));
 	if (config.window_ns < MIN_WINDOW_NS)
 		config.window_ns = MIN_WINDOW_NS;
 	taker.window_s = (double)config.window_ns / 1e9;
 	config.profile = take_window;
 	config.ctx = &taker;
 	/* Nothing compares the miss-ratio curve and the regions of short windows. */
-	config.window.cheap = false;
+	config.window.leave_out_regions = true;
 	return replay_once(path, sel, &config, err);
 }
 

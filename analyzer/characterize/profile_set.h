@@ -5,8 +5,9 @@
  * A JSON file holds one blkcast.profile/1 or an array of them. Several profiles of one host and device are
  * its windows, and `whole` is then merged from all of them (formats/profile/profile_merge.h): sums stay
  * exact, and values that need single requests (think time, burstiness, locality) are unknown. A trace is
- * replayed twice: once as a whole, and once in some thirty windows. The spread of the windows says how far
- * the figures would differ if the trace had begun a little earlier or later.
+ * replayed twice: once as a whole, and once in some thirty windows, or ten where there are hundreds of devices.
+ * The spread of the windows says how far the figures would differ if the trace had begun a little earlier or
+ * later.
  */
 #ifndef ANALYZER_PROFILE_SET_H
 #define ANALYZER_PROFILE_SET_H

@@ -19,7 +19,9 @@ struct route {
 struct run {
 	struct scan *scan;
 	const struct replay_config *config;
-	struct series **series; /* owned */
+	struct window_config window; /* that of config, with the room */
+	struct window_room room;     /* of all series together */
+	struct series **series;	     /* owned */
 	uint32_t nr_series;
 	struct route *routes; /* owned, by stream */
 	uint32_t nr_routes;
@@ -44,7 +46,7 @@ static struct series *series_new(struct run *run, const struct scan_stream *st, 
 		*status = -ENOMEM;
 		return NULL;
 	}
-	*status = series_init(s, run->scan, run->lanes, st, &run->config->window, begin_ns,
+	*status = series_init(s, run->scan, run->lanes, st, &run->window, begin_ns,
 			      run->config->window_ns);
 	if (*status < 0) {
 		free(s);
@@ -274,6 +276,11 @@ int replay(struct scan *scan, const struct replay_config *config, struct err *er
 	int64_t nr;
 	int ret = 0;
 
+	window_room_init(&run.room, scan_total_requests(scan));
+	if (config->nr_shares)
+		run.room.bytes_left /= config->nr_shares;
+	run.window = config->window;
+	run.window.room = &run.room;
 	run.batch = calloc(REPLAY_BATCH, sizeof(*run.batch));
 	if (!run.batch || lanes_new(&run.lanes, config->nr_threads)) {
 		ret = err_set(err, ENOMEM, "out of memory");

@@ -24,7 +24,10 @@ struct replay_config {
 	uint64_t window_ns; /* length of a period; 0: all in one */
 	unsigned int
 		nr_threads; /* that work beside the caller's; 0: one less than there are processors */
-	bool idle;	    /* hand over devices without a single request too */
+	/* This replay is one of so many over the same requests, which share what the windows' tables may take
+	 * (workload/window_room.h); 0 is 1. */
+	uint32_t nr_shares;
+	bool idle; /* hand over devices without a single request too */
 	/* Each finished profile; may take it over by profile_init() of p afterwards. Nonzero ends
 	 * the replay and is returned. By period, and in a period by host and device. */
 	int (*profile)(void *ctx, struct profile *p);

@@ -22,26 +22,36 @@ struct job {
 	json_t *pairs;
 };
 
-/* The group of b that stands against g: of the same host and device, or of the same device alone
- * where hosts differ, or the only one. */
+/* A device is known by its name, and by its number where the trace says no name. */
+static bool cmd_compare_same_device(const struct profile *a, const struct profile *b)
+{
+	if (!a->device_name[0] && !b->device_name[0])
+		return strcmp(a->device, b->device) == 0;
+	return strcmp(a->device_name, b->device_name) == 0;
+}
+
+/* The group of b that stands against g: of the same host and device, or of the same device alone where
+ * hosts differ and one host of b has it, or the only one. */
 static const struct profile_group *cmd_compare_partner(const struct profile_set *a,
 						       const struct profile_group *g,
 						       const struct profile_set *b)
 {
 	const struct profile_group *found = NULL;
+	size_t nr_found = 0;
 
 	if (a->nr_groups == 1 && b->nr_groups == 1)
 		return &b->groups[0];
 	for (size_t i = 0; i < b->nr_groups; i++) {
 		const struct profile_group *other = &b->groups[i];
 
-		if (strcmp(other->whole.device_name, g->whole.device_name) != 0)
+		if (!cmd_compare_same_device(&other->whole, &g->whole))
 			continue;
 		if (strcmp(other->whole.host, g->whole.host) == 0)
 			return other;
-		found = found ? NULL : other;
+		found = other;
+		nr_found++;
 	}
-	return found;
+	return nr_found == 1 ? found : NULL;
 }
 
 static json_t *cmd_compare_number(double value)
@@ -62,17 +72,22 @@ static json_t *row_json(const struct comparison *c)
 			 c->method, "verdict", verdict_name(c->verdict));
 }
 
+static const char *cmd_compare_name(const struct profile *p)
+{
+	return p->device_name[0] ? p->device_name : p->device;
+}
+
 /* Which devices the table below is of. */
 static void print_pair(const struct job *job, const struct profile *a, const struct profile *b)
 {
 	printf("%sA: ", job->nr_pairs > 1 ? "\n" : "");
 	shown_print(a->host, stdout);
 	putchar(' ');
-	shown_print(a->device_name, stdout);
+	shown_print(cmd_compare_name(a), stdout);
 	printf("   B: ");
 	shown_print(b->host, stdout);
 	putchar(' ');
-	shown_print(b->device_name, stdout);
+	shown_print(cmd_compare_name(b), stdout);
 	putchar('\n');
 }
 
@@ -100,8 +115,8 @@ static int compare_pair(struct job *job, const struct profile_group *a,
 	job->nr_pairs++;
 	if (job->cli->json) {
 		pair = json_pack("{s:s, s:s, s:s, s:s, s:O}", "host_a", a->whole.host, "device_a",
-				 a->whole.device_name, "host_b", b->whole.host, "device_b",
-				 b->whole.device_name, "dimensions", all);
+				 cmd_compare_name(&a->whole), "host_b", b->whole.host, "device_b",
+				 cmd_compare_name(&b->whole), "dimensions", all);
 		if (!pair || json_array_append_new(job->pairs, pair) < 0)
 			ret = -ENOMEM;
 	} else {
@@ -168,12 +183,13 @@ static int cmd_compare_perform(struct cli *cli, const struct selection *sel, str
 			ret = compare_pair(job, &a.groups[i], other);
 		else
 			cli_note(cli, "%s %s: only in A", a.groups[i].whole.host,
-				 a.groups[i].whole.device_name);
+				 cmd_compare_name(&a.groups[i].whole));
 	}
 	if (ret == 0 && job->nr_pairs == 0)
-		ret = err_set(err, EINVAL,
-			      "expected a device of the same name in A and B; --device and "
-			      "--host choose");
+		ret = err_set(
+			err, EINVAL,
+			"expected a device of the same name in A and B, of one host in each; --device and "
+			"--host choose");
 	if (ret == 0)
 		ret = print_end(job, cli->argv);
 	profile_set_release(&a);

@@ -17,6 +17,7 @@
 struct taker {
 	struct summary *s;
 	const atomic_bool *stop;
+	uint32_t nr_ranges; /* of devices, at most */
 };
 
 /*
@@ -61,6 +62,7 @@ static int profile_range(struct taker *t, const char *const *paths, size_t nr,
 			 struct scan **scan, struct err *err)
 {
 	struct replay_config config = { .profile = retain_profiles_take,
+					.nr_shares = t->nr_ranges,
 					.batch = look_at_stop,
 					.ctx = t };
 	int ret = scan_open_files(scan, paths, nr, range, hooks, err);
@@ -90,7 +92,7 @@ static uint32_t *device_numbers(const struct summary *s)
 int retain_profiles(struct summary *s, const char *const *paths, size_t nr, const atomic_bool *stop,
 		    struct err *err)
 {
-	struct taker t = { s, stop };
+	struct taker t = { s, stop, (uint32_t)(s->nr_devices / RETAIN_DEVICES + 1) };
 	const struct selection all = { .dir = NULL };
 	struct counted *counted = NULL;
 	struct scan *scan = NULL;

@@ -144,8 +144,9 @@ static void *copy_array(const void *from, size_t nr, size_t size, bool *failed)
 
 static void copy_histogram(struct histogram *h, bool *failed)
 {
-	h->counts = copy_array(h->counts, h->counts ? HISTOGRAM_NR_BUCKETS : 0, sizeof(*h->counts),
-			       failed);
+	struct histogram from = *h;
+
+	*failed |= histogram_copy(h, &from) != 0;
 }
 
 /* r is a shallow copy; the memory that it points to is copied here. */

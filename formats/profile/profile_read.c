@@ -296,19 +296,29 @@ static int get_all(const json_t *root, struct profile *p, struct err *err)
 	return p->end_s <= p->begin_s ? profile_read_expected(&r, "a time after begin_s") : 0;
 }
 
+int profile_from_value(const struct json_t *value, struct profile *p, struct err *err)
+{
+	int ret;
+
+	profile_release(p);
+	ret = get_all(value, p, err);
+	if (ret)
+		profile_release(p);
+	return ret == -ENOMEM ? err_set(err, ENOMEM, "profile: out of memory") : ret;
+}
+
 int profile_from_json(const char *text, size_t len, struct profile *p, struct err *err)
 {
 	json_error_t where;
 	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &where);
 	int ret;
 
-	profile_release(p);
-	if (!root)
+	if (!root) {
+		profile_release(p);
 		return err_set(err, EINVAL, "profile: line %d, column %d: %s", where.line,
 			       where.column, where.text);
-	ret = get_all(root, p, err);
+	}
+	ret = profile_from_value(root, p, err);
 	json_decref(root);
-	if (ret)
-		profile_release(p);
-	return ret == -ENOMEM ? err_set(err, ENOMEM, "profile: out of memory") : ret;
+	return ret;
 }

@@ -77,17 +77,15 @@ static int get_sum(struct profile_reading *r, const json_t *object, double mean_
 /* Checks that the least and largest duration lie in the first and last bucket that is used. */
 static int check_range(struct profile_reading *r, const struct histogram *h)
 {
-	int first = 0, last = HISTOGRAM_NR_BUCKETS - 1;
+	int first = histogram_next(h, HISTOGRAM_BUCKET_MIN), last = HISTOGRAM_BUCKET_MAX;
 
-	while (!h->counts[first])
-		first++;
-	while (!h->counts[last])
+	while (!histogram_count(h, last))
 		last--;
-	if (histogram_bucket(h->min_ns) != first + HISTOGRAM_BUCKET_MIN) {
+	if (histogram_bucket(h->min_ns) != first) {
 		profile_read_enter(r, ".min_s");
 		return profile_read_expected(r, "a duration in the first bucket of the histogram");
 	}
-	if (histogram_bucket(h->max_ns) != last + HISTOGRAM_BUCKET_MIN) {
+	if (histogram_bucket(h->max_ns) != last) {
 		profile_read_enter(r, ".max_s");
 		return profile_read_expected(r, "a duration in the last bucket of the histogram");
 	}
@@ -100,11 +98,9 @@ static int check_range(struct profile_reading *r, const struct histogram *h)
  */
 static uint64_t largest_of_first(const struct histogram *h)
 {
-	int first = HISTOGRAM_BUCKET_MIN;
+	int first = histogram_next(h, HISTOGRAM_BUCKET_MIN);
 	uint64_t ns;
 
-	while (!h->counts[first - HISTOGRAM_BUCKET_MIN])
-		first++;
 	ns = to_ns(histogram_bucket_end_s(first));
 	while (histogram_bucket(ns) > first)
 		ns--;

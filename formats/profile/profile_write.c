@@ -154,13 +154,12 @@ static json_t *profile_write_buckets(const struct histogram *h)
 	json_t *list = json_array();
 	bool failed = false;
 
-	for (int i = 0; h->counts && i < HISTOGRAM_NR_BUCKETS; i++)
-		if (h->counts[i])
-			profile_write_append(
-				list,
-				profile_write_pair(json_integer(i + HISTOGRAM_BUCKET_MIN),
-						   profile_write_whole(h->counts[i])),
-				&failed);
+	for (int i = histogram_next(h, HISTOGRAM_BUCKET_MIN); i <= HISTOGRAM_BUCKET_MAX;
+	     i = histogram_next(h, i + 1))
+		profile_write_append(list,
+				     profile_write_pair(json_integer(i),
+							profile_write_whole(histogram_count(h, i))),
+				     &failed);
 	return profile_write_done(list, failed);
 }
 
@@ -401,21 +400,29 @@ static int profile_write_put(const char *bytes, size_t nr, void *out)
 	return buf_put(out, bytes, nr);
 }
 
+struct json_t *profile_to_value(const struct profile *p)
+{
+	json_t *root = json_object();
+	bool failed = !root;
+
+	for (size_t i = 0; i < nr_profile_fields && !failed; i++)
+		set_path(root, profile_fields[i].path, value_of(p, &profile_fields[i]), &failed);
+	return profile_write_done(root, failed);
+}
+
 int profile_to_json(const struct profile *p, enum profile_json_style style, struct buf *out)
 {
 	size_t flags = JSON_REAL_PRECISION(17), before = out->len;
-	json_t *root = json_object();
-	bool failed = false;
+	json_t *root = profile_to_value(p);
+	int ret = 0;
 
 	flags |= style == PROFILE_JSON_PRETTY ? JSON_INDENT(2) : JSON_COMPACT;
-	for (size_t i = 0; i < nr_profile_fields && !failed; i++)
-		set_path(root, profile_fields[i].path, value_of(p, &profile_fields[i]), &failed);
-	if (failed || json_dump_callback(root, profile_write_put, out, flags)) {
+	if (!root || json_dump_callback(root, profile_write_put, out, flags)) {
 		out->len = before;
-		failed = true;
+		ret = -ENOMEM;
 	}
 	json_decref(root);
-	return failed ? -ENOMEM : 0;
+	return ret;
 }
 
 int profile_stage_to_json(const struct histogram *h, struct buf *out)

@@ -86,20 +86,13 @@ static json_t *devices_json(const struct summary *s)
 static json_t *profiles_json(const struct summary *s)
 {
 	json_t *all = json_array();
-	struct buf text;
 
-	buf_init(&text);
 	for (size_t i = 0; i < s->nr_profiles; i++) {
-		buf_clear(&text);
-		if (profile_to_json(&s->profiles[i], PROFILE_JSON_LINE, &text) < 0 ||
-		    json_array_append_new(all, json_loadb((const char *)text.data, text.len, 0,
-							  NULL)) < 0) {
-			json_decref(all);
-			all = NULL;
-			break;
-		}
+		if (json_array_append_new(all, profile_to_value(&s->profiles[i])) == 0)
+			continue;
+		json_decref(all);
+		return NULL;
 	}
-	buf_release(&text);
 	return all;
 }
 
@@ -399,20 +392,18 @@ static void take_profile(struct reading *r, const json_t *from)
 {
 	size_t at = r->s->nr_profiles;
 	struct profile *more = realloc(r->s->profiles, (at + 1) * sizeof(*more));
-	char *text;
 
-	if (more) {
-		r->s->profiles = more;
-		profile_init(&more[at]);
+	if (!more) {
+		r->status = -ENOMEM;
+		return;
 	}
-	text = json_dumps(from, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY);
-	r->status =
-		more && text ? profile_from_json(text, strlen(text), &more[at], r->err) : -ENOMEM;
+	r->s->profiles = more;
+	profile_init(&more[at]);
+	r->status = profile_from_value(from, &more[at], r->err);
 	if (r->status == -EINVAL)
 		refuse_profile(r, at);
 	else if (!r->status)
 		r->s->nr_profiles = at + 1;
-	free(text);
 }
 
 static void take_profiles(struct reading *r, const json_t *from)

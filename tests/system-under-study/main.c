@@ -28,8 +28,8 @@ static void print_histogram(const struct histogram *h)
 {
 	const char *space = "";
 
-	for (int b = HISTOGRAM_BUCKET_MIN; h->counts && b <= HISTOGRAM_BUCKET_MAX; b++) {
-		uint64_t nr = h->counts[b - HISTOGRAM_BUCKET_MIN];
+	for (int b = HISTOGRAM_BUCKET_MIN; b <= HISTOGRAM_BUCKET_MAX; b++) {
+		uint64_t nr = histogram_count(h, b);
 
 		if (nr)
 			printf("%s%d:%llu", space, b, (unsigned long long)nr), space = " ";

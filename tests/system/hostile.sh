@@ -40,16 +40,18 @@ serve_mib() { awk '/^VmHWM/ { print int($2 / 1024) }' "/proc/$server/status"; }
 most() { [ "$1" -gt "$2" ] && echo "$1" || echo "$2"; }
 
 declare -A honest_ms honest_mib
-# The goal is 1 s and 64 MiB, or ten times what an honest segment costs, whichever is larger. A segment of all
-# extremes at once exceeds it, and so does a comparison of many devices (docs/security.md): they have bounds of
-# their own, so that they get no worse.
+# The goal is 1 s and 64 MiB, or ten times what an honest segment costs, whichever is larger. Two readers of a
+# segment of all extremes at once come close to it, and a busy machine makes a second of processor longer
+# (docs/security.md): they have bounds of their own, so that they get no worse.
 judge() { # KIND READER MS MIB
 	[ "$1" != plain ] || { honest_ms[$2]=$3 honest_mib[$2]=$4; }
 	local ms_most mib_most
 	ms_most=$(most 1000 $((10 * honest_ms[$2]))) mib_most=$(most 64 $((10 * honest_mib[$2])))
-	[ "$1" != mixed ] || ms_most=12000 mib_most=768
-	[ "$2 $1" != "compare mixed" ] || ms_most=24000 mib_most=1024
-	[ "$2 $1" != "compare devices" ] || mib_most=320
+	case "$2 $1" in
+	"compare mixed") ms_most=2500 mib_most=84 ;;
+	"retain mixed") ms_most=2000 mib_most=84 ;;
+	"characterize mixed") ms_most=1500 mib_most=72 ;;
+	esac
 	number "$3 <= $ms_most && $4 <= $mib_most" "$1: $2 takes $3 ms of processor and $4 MiB"
 }
 
@@ -64,7 +66,7 @@ for kind in plain devices sizes times places mixed; do
 		"compare $T/plain $T/$kind" "ls --store $T/$kind" "check --store $T/$kind" "dump --store $T/$kind" \
 		"retain --store $T/$kind --retain-requests 1s"; do
 		read -r ms mib code < <(timeout 120 python3 "$T/cost.py" "$b" $command)
-		number "$code <= 2 && $code >= 0" "$kind: ${command%% *} ends with exit status $code"
+		is "$code" 0 "$kind: ${command%% *} does what it was asked for"
 		judge $kind "${command%% *}" "$ms" "$mib"
 	done
 done

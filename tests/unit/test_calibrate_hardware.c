@@ -186,9 +186,8 @@ static void simulate(struct histogram *h, double t, double s, double f, uint64_t
 static void put_histogram(struct buf *csv, const struct histogram *h)
 {
 	for (int b = HISTOGRAM_BUCKET_MIN; b <= HISTOGRAM_BUCKET_MAX; b++)
-		if (h->counts && h->counts[b - HISTOGRAM_BUCKET_MIN])
-			buf_printf(csv, "%d:%llu ", b,
-				   (unsigned long long)h->counts[b - HISTOGRAM_BUCKET_MIN]);
+		if (histogram_count(h, b))
+			buf_printf(csv, "%d:%llu ", b, (unsigned long long)histogram_count(h, b));
 	buf_printf(csv, "\n");
 }
 

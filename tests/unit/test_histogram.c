@@ -6,6 +6,7 @@
 
 #include "formats/histogram.h"
 #include "formats/histogram_table.h"
+#include "tests/support/same_histogram.h"
 #include "tests/support/tap.h"
 
 /* One bucket's growth, 2^(1/32): the error of any quantile is below it. */
@@ -216,13 +217,6 @@ static void whole_ranks_stay_whole(void)
 	histogram_release(&h);
 }
 
-static bool same(const struct histogram *a, const struct histogram *b)
-{
-	return a->nr == b->nr && a->min_ns == b->min_ns && a->max_ns == b->max_ns &&
-	       a->sum_ns == b->sum_ns && a->sum_high == b->sum_high &&
-	       !memcmp(a->counts, b->counts, HISTOGRAM_NR_BUCKETS * sizeof(*a->counts));
-}
-
 static void merge_is_the_whole(void)
 {
 	struct histogram part[3] = { { 0 } }, whole = { 0 }, left = { 0 }, right = { 0 };
@@ -238,11 +232,11 @@ static void merge_is_the_whole(void)
 		histogram_merge(&left, &part[i]);
 		histogram_merge(&right, &part[2 - i]);
 	}
-	ok(same(&left, &whole));
-	ok(same(&right, &whole));
+	ok(same_histogram(&left, &whole));
+	ok(same_histogram(&right, &whole));
 	histogram_clear(&right);
 	ok_int(histogram_merge(&left, &right), 0); /* the empty one adds nothing, not even a min */
-	ok(same(&left, &whole));
+	ok(same_histogram(&left, &whole));
 	for (int i = 0; i < 3; i++)
 		histogram_release(&part[i]);
 	histogram_release(&whole);

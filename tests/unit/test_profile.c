@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "formats/profile/profile.h"
+#include "tests/support/same_histogram.h"
 #include "tests/support/tap.h"
 
 static void fill_direction(struct direction_profile *d, uint64_t nr, uint64_t base_ns)
@@ -421,14 +422,8 @@ static void round_trip(void)
 	ok(q.open.rate_per_s == p.open.rate_per_s);
 	ok(q.open.interarrival_mean_s == p.open.interarrival_mean_s);
 	ok(isnan(q.open.idc[1].idc) && isnan(q.locality.file_count_mean));
-	for (int i = 0; i < NR_STAGES; i++) {
-		const struct histogram *a = &p.read.response.stage[i],
-				       *b = &q.read.response.stage[i];
-
-		ok(a->nr == b->nr && a->min_ns == b->min_ns && a->max_ns == b->max_ns);
-		ok(a->sum_ns == b->sum_ns && a->sum_high == b->sum_high);
-		ok(!memcmp(a->counts, b->counts, HISTOGRAM_NR_BUCKETS * sizeof(*a->counts)));
-	}
+	for (int i = 0; i < NR_STAGES; i++)
+		ok(same_histogram(&p.read.response.stage[i], &q.read.response.stage[i]));
 	ok_str(q.source_detail, "{\"merges\":12}");
 	ok_int(read_back(&p, &q, PROFILE_JSON_PRETTY), 0);
 	got = json_of(&q);

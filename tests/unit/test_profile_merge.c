@@ -11,6 +11,7 @@
 #include "formats/profile/profile_merge.h"
 #include "formats/summary/segment_summary.h"
 #include "tests/literal/slow_stream.h"
+#include "tests/support/same_histogram.h"
 #include "tests/support/tap.h"
 #include "workload/window.h"
 
@@ -60,14 +61,6 @@ static void again(struct profile *p)
 	if (!ok_int(profile_from_json((const char *)text.data, text.len, p, &err), 0))
 		tap_note("%s", err.line);
 	buf_release(&text);
-}
-
-static bool same_histogram(const struct histogram *a, const struct histogram *b)
-{
-	if (a->nr != b->nr || a->min_ns != b->min_ns || a->max_ns != b->max_ns ||
-	    a->sum_ns != b->sum_ns || a->sum_high != b->sum_high)
-		return false;
-	return !a->nr || !memcmp(a->counts, b->counts, HISTOGRAM_NR_BUCKETS * sizeof(*a->counts));
 }
 
 static void check_direction(const struct direction_profile *a, const struct direction_profile *b)

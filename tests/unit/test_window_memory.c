@@ -144,78 +144,8 @@ static void every_failure_is_told(void)
 	free(r);
 }
 
-static void note_footprint(const struct window *w, double out[], size_t *nr)
-{
-	long was = left;
-
-	left = 0;
-	out[(*nr)++] = window_footprint_bytes(w);
-	left = was;
-}
-
-/* What was touched since the reset, as a window is fed and cleared; how many were read. */
-static size_t footprints(const struct request *r, double out[8])
-{
-	const struct window_config config = { .mrc_samples = 64 };
-	struct window *a = NULL;
-	size_t nr = 0;
-
-	if (!window_new(&a, &config, 0)) {
-		window_add_many(a, r, NR_FEW);
-		note_footprint(a, out, &nr);
-		window_clear(a, 1000000000);
-		note_footprint(a, out, &nr);
-		window_add_many(a, r + NR_FEW, NR_FEW);
-		note_footprint(a, out, &nr);
-		window_add_many(a, r + 2 * NR_FEW, NR - 2 * NR_FEW);
-		note_footprint(a, out, &nr);
-		window_clear(a, 2000000000);
-		note_footprint(a, out, &nr);
-		window_reset(a, 3000000000);
-		note_footprint(a, out, &nr);
-	}
-	left = 0;
-	window_free(a);
-	return nr;
-}
-
-static void footprint_is_whole_or_unknown(void)
-{
-	struct request *r = malloc(NR * sizeof(*r));
-	double right[8], got[8] = { 0 };
-	size_t nr, nr_unknown[8] = { 0 };
-
-	if (!CAN_FAIL)
-		tap_skip("unsanitized", "the allocator is the sanitizer's");
-	if (!r)
-		abort();
-	slow_mixed(r, NR, 1, 0, 50000);
-	ok_eq(footprints(r, right), 6);
-	ok(right[0] > 0 && right[0] == right[1] && right[3] > right[0] && right[5] == 0);
-	for (long at = 1; at < 1000; at++) {
-		failed = false;
-		left = at;
-		nr = footprints(r, got);
-		for (size_t i = 0; i < nr; i++)
-			if (isnan(got[i]))
-				nr_unknown[i]++;
-			else if (!ok(got[i] == right[i]))
-				tap_note("allocation %ld, reading %zu", at, i);
-		if (!failed)
-			break;
-	}
-	ok(!failed);
-	/* What is missing once is missing in all that is made of it, until the reset. */
-	for (size_t i = 0; i < 5; i++)
-		ok(nr_unknown[i] > 0);
-	ok(nr_unknown[4] >= nr_unknown[1]);
-	ok_eq(nr_unknown[5], 0);
-	free(r);
-}
-
 static const struct tap_test tests[] = {
 	{ "each allocation that fails is told, and costs no count", every_failure_is_told },
-	{ "a footprint since the reset is whole or unknown", footprint_is_whole_or_unknown },
 };
 
 int main(void)
