@@ -517,6 +517,7 @@ const struct command command_qpn = {
 		 "draw NET [--set NAME=VALUE]... >NET.svg\n"
 		 "calibrate TABLE.csv -o NET.yaml [--where COLUMN=VALUE]...\n"
 		 "calibrate --model MODEL TABLE.csv -o MODEL.json\n"
+		 "calibrate --model MODEL --db FILE -o MODEL.json [--set NAME=VALUE]...\n"
 		 "predict MODEL.json (TABLE.csv | --set COLUMN=VALUE...) [--net]\n"
 		 "weights NET.yaml --read T --write T [--set NAME=VALUE]...",
 	.details =

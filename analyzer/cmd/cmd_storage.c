@@ -62,10 +62,13 @@ static void storage_show_service(const struct device_model *m, struct answer_tab
 			continue;
 		storage_show_time(t, sides[k], "base_s", m->base_s[k]);
 		storage_show_time(t, sides[k], "seek_s", m->seek_s[k]);
+		storage_show_time(t, sides[k], "latency_s", m->latency_s[k]);
 		storage_show_time(t, sides[k], "mebibyte_s", m->byte_s[k] * 1048576);
 		snprintf(text, sizeof(text), "%.3g", m->sigma[k]);
 		storage_show_row(t, sides[k], "sigma", text, m->sigma[k]);
 	}
+	snprintf(text, sizeof(text), "%.3g", m->wait_sigma);
+	storage_show_row(t, "waits", "sigma", text, m->wait_sigma);
 	if (m->durable_s > 0)
 		storage_show_time(t, "forced writes", "durable_s", m->durable_s);
 	if (m->flush_s > 0)

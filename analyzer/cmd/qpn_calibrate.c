@@ -12,7 +12,7 @@
 #include "base/json.h"
 
 struct options {
-	struct word_list where;
+	struct word_list where, set;
 	const char *model, *output, *rule;
 	double saturated;
 };
@@ -84,12 +84,13 @@ static int write_model(const struct cache_model *m, const char *path, struct err
 	return ret ? err_set(err, ret, "%s: %s", path, strerror(ret)) : 0;
 }
 
-static int qpn_calibrate_perform(const struct cli *cli, const struct options *o, struct err *err)
+static int qpn_calibrate_perform(struct cli *cli, const struct options *o,
+				 const struct storage_task *task, struct err *err)
 {
 	struct row_filter filter = { .conditions = o->where.items, .nr = o->where.nr };
 	struct table table = { 0 };
 	struct cache_model m;
-	int ret = table_read(&table, cli->argv[0], err);
+	int ret = qpn_model_table(cli, task, &table, err);
 
 	if (!ret)
 		ret = calibrate_cache(&m, &table, &filter, o->saturated, err);
@@ -146,6 +147,11 @@ int qpn_calibrate(struct cli *cli)
 	struct options o = { .model = "cache" };
 	struct storage_task task = { .precision = 0.01, .seed = 1 };
 	const struct cli_option options[] = {
+		CLI_STRING("db", 0, "FILE", &task.db,
+			   "calibrate from the runs of a measurement store (blkcast measure)"),
+		CLI_STRING("campaign", 0, "NAME", &task.campaign, "where the store has several"),
+		CLI_LIST("set", 0, "NAME=VALUE", &o.set,
+			 "of --db: what the plan sets and is no factor, such as file_set=1g"),
 		CLI_STRING("model", 0, "MODEL", &o.model,
 			   "cache (default), hardware, mixed, multi-vm or variable"),
 		CLI_STRING("output", 'o', "FILE", &o.output,
@@ -174,13 +180,15 @@ int qpn_calibrate(struct cli *cli)
 	bad = bad_options(&o, &task);
 	if (bad)
 		return cli_usage(cli, "%s", bad);
-	if (cli->argc != 1)
-		return cli_usage(cli, "expected one measurement table, got %d", cli->argc);
+	if (cli->argc + (task.db != NULL) != 1)
+		return cli_usage(cli, "expected one measurement table or --db, got %d",
+				 cli->argc + (task.db != NULL));
+	task.table = cli->argc ? cli->argv[0] : NULL;
+	task.settings = &o.set;
 	if (is_net(o.output)) {
-		qpn_calibrate_perform(cli, &o, &err);
+		qpn_calibrate_perform(cli, &o, &task, &err);
 		return err.code ? cli_fail(cli, &err) : CLI_DONE;
 	}
-	task.table = cli->argv[0];
 	task.output = o.output;
 	task.saturated = o.saturated;
 	task.where = (struct row_filter){ .conditions = o.where.items, .nr = o.where.nr };

@@ -8,8 +8,10 @@
 #include "analyzer/answer/grid.h"
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/answer/progress.h"
+#include "analyzer/measure/results_table.h"
 #include "analyzer/models/storage/calibrate_hardware.h"
 #include "analyzer/models/storage/calibrate_mix.h"
+#include "analyzer/models/storage/campaign_table.h"
 #include "analyzer/models/regression/technique.h"
 #include "base/json.h"
 #include "formats/model_file.h"
@@ -252,6 +254,48 @@ static int calibrate(const struct cli *cli, const struct storage_task *task,
 	return ret;
 }
 
+/* The runs of a campaign in the place of a table. */
+static int qpn_model_campaign(struct cli *cli, const struct storage_task *task, struct table *t,
+			      struct err *err)
+{
+	struct campaign_setting settings[WORD_LIST_MAX];
+	char *words[WORD_LIST_MAX] = { NULL };
+	struct table campaign = { 0 };
+	size_t nr = 0, nr_left_out = 0;
+	int ret = results_table(&campaign, task->db, task->campaign, NULL, NULL, NULL, err);
+
+	for (; !ret && nr < task->settings->nr; nr++) {
+		char *equals;
+
+		words[nr] = strdup(task->settings->items[nr]);
+		equals = words[nr] ? strchr(words[nr], '=') : NULL;
+		if (!equals) {
+			ret = err_set(err, EINVAL, "--set: expected NAME=VALUE, got '%.80s'",
+				      task->settings->items[nr]);
+			break;
+		}
+		*equals = 0;
+		settings[nr] = (struct campaign_setting){ words[nr], equals + 1 };
+	}
+	if (!ret)
+		ret = campaign_table_make(t, &campaign, settings, nr, &nr_left_out, err);
+	if (!ret && nr_left_out)
+		cli_note(cli,
+			 "%s: %zu runs are left out: their clients mix reads and writes, think, "
+			 "flush or force writes",
+			 task->db, nr_left_out);
+	for (size_t i = 0; i < WORD_LIST_MAX; i++)
+		free(words[i]);
+	table_release(&campaign);
+	return ret;
+}
+
+int qpn_model_table(struct cli *cli, const struct storage_task *task, struct table *t,
+		    struct err *err)
+{
+	return task->db ? qpn_model_campaign(cli, task, t, err) : table_read(t, task->table, err);
+}
+
 int qpn_model_calibrate(struct cli *cli, const struct storage_task *task)
 {
 	unsigned int needs = STORAGE_NEEDS_RESPONSE |
@@ -264,7 +308,7 @@ int qpn_model_calibrate(struct cli *cli, const struct storage_task *task)
 	int error;
 
 	lsq_single_thread();
-	error = table_read(&table, task->table, &err);
+	error = qpn_model_table(cli, task, &table, &err);
 	if (!error)
 		error = storage_table_make(&rows, &table, &task->where, needs, &err);
 	if (!error)

@@ -7,7 +7,9 @@
 #include "analyzer/models/storage/storage_model.h"
 
 struct storage_task {
-	const char *table, *output;
+	const char *table, *output;	  /* table: of CSV; NULL where db is given */
+	const char *db, *campaign;	  /* a measurement store; campaign may be NULL */
+	const struct word_list *settings; /* "NAME=VALUE" of what is no factor of the campaign */
 	struct row_filter where;
 	enum storage_kind kind;
 	enum storage_vm_rule rule; /* STORAGE_NR_RULES: the best */
@@ -15,6 +17,9 @@ struct storage_task {
 	uint64_t seed, threads;
 };
 
+/* The table to calibrate from; release it whatever this returns. 0 or -errno. */
+int qpn_model_table(struct cli *cli, const struct storage_task *task, struct table *t,
+		    struct err *err);
 /* Calibrates, writes the model and prints how well it fits. Exit code. */
 int qpn_model_calibrate(struct cli *cli, const struct storage_task *task);
 /* The verb predict. Exit code. */

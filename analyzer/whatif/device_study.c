@@ -112,7 +112,7 @@ static void device_study_row(const struct device_study *s, struct device_study_r
 		double old_half = s->old->errors[row->type][row->point].log_half;
 		bool same = !memcmp(s->old, s->target, sizeof(*s->old));
 
-		row->target_s = row->before_s * now_s / old_s;
+		row->target_s = row->before_s * (now_s / old_s);
 		half = same ? 0 : hypot(half, old_half);
 	}
 	row->low = row->target_s * exp(-half);

@@ -46,6 +46,8 @@ mkdir -p "$T/docs/examples"
 cp -r docs/examples/plans docs/examples/scenarios docs/examples/demo.seg "$T/docs/examples"
 cd "$T" || exit 1
 sed -i 's/file_set: 512m/file_set: 64m/; s/configurations: 60/configurations: 16/; s/warm_up: 1s/warm_up: 0/' docs/examples/plans/new-storage.yaml
+sed -i 's/file_set: 512m/file_set: 64m/; s/warm_up: 1s/warm_up: 0/' docs/examples/plans/storage.yaml
+awk '!/^ *- \{/ || nr++ % 5 == 0' docs/examples/plans/storage.yaml >thin.yaml && mv thin.yaml docs/examples/plans/storage.yaml
 export DEVICE=${app_dev#/dev/} WATCH=5s NEW="$T/new" INTERVAL=300ms
 
 # The README's two commands, in a folder of their own.

@@ -16,6 +16,7 @@
 #define STEPS_FOLD   4	  /* from the model of all rows */
 #define WORTH_RATIO  0.05 /* a part stays in the model where it lessens the loss by so much */
 #define SERVERS_MOST 64
+#define SIGMA_PAUSES 0.1
 #define CACHE_BYTES  (64.0 * 1024 * 1024)
 
 struct device_search {
@@ -78,7 +79,8 @@ static void device_guess_side(struct device_model *m, const struct device_table 
 	slope = isfinite(slope) && slope > 0 ? slope : 1e-12;
 	base = (sum_y - slope * sum_x) / nr;
 	base = base > fastest_s / 20 ? base : fastest_s / 20;
-	m->base_s[side] = base * 0.9;
+	m->base_s[side] = base * 0.7;
+	m->latency_s[side] = base * 0.2;
 	m->seek_s[side] = base * 0.1;
 	m->byte_s[side] = slope;
 }
@@ -97,7 +99,7 @@ static void device_guess_others(struct device_model *m, const struct device_tabl
 			durable_s = fmin(durable_s, row->measured_s[DEVICE_WRITE][DEVICE_MEAN]);
 	}
 	m->flush_s = isfinite(flush_s) ? flush_s : 0;
-	durable_s -= m->base_s[1];
+	durable_s -= m->base_s[1] + m->latency_s[1];
 	m->durable_s = !isfinite(durable_s) ? 0 : fmax(durable_s, m->base_s[1] / 10);
 }
 
@@ -124,6 +126,7 @@ static void device_guess(struct device_search *s, struct device_model *m)
 		m->sigma[k] = 0.3;
 		device_guess_side(m, d, k);
 	}
+	m->wait_sigma = m->domain.concurrency > 1 ? 0.1 : 0;
 	device_guess_others(m, d);
 }
 
@@ -139,7 +142,9 @@ static void device_search_free(struct device_search *s, const struct device_mode
 		free_[PARAMETER_BYTE_READ + k] = d->has[k] && d->high_bytes[k] > d->low_bytes[k];
 		free_[PARAMETER_SEEK_READ + k] = d->has_random[k] && d->has_sequential[k];
 		free_[PARAMETER_SIGMA_READ + k] = d->has[k];
+		free_[PARAMETER_LATENCY_READ + k] = d->has[k] && d->concurrency > 1;
 	}
+	free_[PARAMETER_WAIT_SIGMA] = d->concurrency > 1;
 	free_[PARAMETER_FLUSH] = d->has[DEVICE_FLUSH];
 	free_[PARAMETER_DURABLE] = d->has_durable;
 	free_[PARAMETER_PAUSE_RATIO] = free_[PARAMETER_PAUSE] = m->pause_ratio > 0;
@@ -189,6 +194,12 @@ static int device_search_servers(struct device_search *s, struct device_model *m
 		from = guess;
 		from.servers = n;
 		ret = device_search_try(s, &from, STEPS_START, m, loss, 0);
+		if (ret || !(s->per_s > 0))
+			continue;
+		/* Limits that are added later may not be found from a device that does without them. */
+		from.ops.rate_per_s = s->per_s * 1.02;
+		from.bytes.rate_per_s = s->bytes_per_s * 1.02;
+		ret = device_search_try(s, &from, STEPS_START, m, loss, 0);
 	}
 	best = m->servers;
 	for (unsigned int k = 3; k <= 6 && best >= 2 && !ret; k += 3) {
@@ -207,18 +218,22 @@ static int device_search_parts(struct device_search *s, struct device_model *m, 
 	int ret;
 
 	from.ops.rate_per_s = s->per_s * 1.02;
-	ret = s->per_s > 0 ? device_search_try(s, &from, STEPS_PART, m, loss, WORTH_RATIO) : 0;
+	ret = s->per_s > 0 && !(m->ops.rate_per_s > 0)
+		      ? device_search_try(s, &from, STEPS_PART, m, loss, WORTH_RATIO)
+		      : 0;
 	if (ret)
 		return ret;
 	from = *m;
 	from.bytes.rate_per_s = s->bytes_per_s * 1.02;
-	if (s->bytes_per_s > 0)
+	if (s->bytes_per_s > 0 && !(m->bytes.rate_per_s > 0))
 		ret = device_search_try(s, &from, STEPS_PART, m, loss, WORTH_RATIO);
 	if (ret)
 		return ret;
 	from = *m;
 	from.pause_ratio = 0.01;
 	from.pause_s = 5 * base_s;
+	/* What pauses explain has widened the random factor until now. */
+	from.sigma[0] = from.sigma[1] = SIGMA_PAUSES;
 	ret = device_search_try(s, &from, STEPS_PART, m, loss, WORTH_RATIO);
 	if (ret || !m->domain.has[DEVICE_WRITE])
 		return ret;
@@ -336,7 +351,7 @@ int device_calibrate(struct device_model *m, const struct device_table *d,
 		     const struct device_task *task, struct device_held_out *held_out,
 		     struct err *err)
 {
-	struct device_search s = { .table = d, .task = task, .all = 22 };
+	struct device_search s = { .table = d, .task = task, .all = 28 };
 	struct device_held_out *held = held_out;
 	double loss;
 	int ret;

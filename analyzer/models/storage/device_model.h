@@ -8,8 +8,10 @@
  *
  *	base + bytes x time per byte + a time for every request that does not follow an earlier one,
  *
- * each by direction, times a random factor of mean 1 (lognormal, or exponential). Some requests meet
- * a pause besides, whose length is exponential: that makes the far tail. Writes that a write-back cache
+ * each by direction, times a random factor of mean 1 (lognormal, or exponential). A latency by direction
+ * comes on top that keeps no server busy: drivers, networks, interrupts. Some requests meet
+ * a pause besides, whose length is exponential: that makes the far tail. Real storages let requests overtake
+ * each other: the wait of each request is multiplied by a random factor of mean 1, while the servers work on. Writes that a write-back cache
  * has room for do not pass the servers: they take the time of the cache, and the cache drains at a rate
  * of its own. A flush waits for what the cache holds, and takes a server for a time of its own. A forced
  * write passes the cache by and takes an additional time.
@@ -85,6 +87,8 @@ struct device_model {
 	unsigned int servers;
 	enum device_law law;
 	double base_s[2], byte_s[2], seek_s[2];
+	double latency_s[2]; /* of a request on its way, which keeps no server busy */
+	double wait_sigma; /* of the logarithm of the factor by which waits differ; 0: first come first served */
 	double sigma[2];	     /* of the logarithm of the random factor */
 	double pause_ratio, pause_s; /* share of requests, mean */
 	double flush_s, durable_s;

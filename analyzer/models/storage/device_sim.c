@@ -24,6 +24,7 @@ int device_sim_init(struct device_sim *d, const struct device_model *m, uint64_t
 	for (uint64_t i = 0; i < DEVICE_NR_TYPES; i++)
 		rng_stream(&d->service[i], seed, i);
 	rng_stream(&d->pause, seed, DEVICE_NR_TYPES);
+	rng_stream(&d->overtake, seed, DEVICE_NR_TYPES + 1);
 	d->ops.tokens = m->ops.burst;
 	d->bytes.tokens = m->bytes.burst;
 	d->running.end_s = d->pending.end_s = -INFINITY;
@@ -130,6 +131,18 @@ static double device_serve(struct device_sim *d, double at_s, double service_s)
 	return end_s;
 }
 
+/* When a request completes that was overtaken, or has overtaken others, in its wait. */
+static double device_overtake(struct device_sim *d, double arrived_s, double service_s,
+			      double end_s)
+{
+	double sigma = d->model->wait_sigma, wait_s = end_s - service_s - arrived_s;
+
+	if (!(sigma > 0))
+		return end_s;
+	return arrived_s + service_s +
+	       wait_s * exp(sigma * rng_normal(&d->overtake) - sigma * sigma / 2);
+}
+
 /* When a write is in the cache: it waits, in order, until what drains has left room for it. */
 static double device_cache_write(struct device_sim *d, double at_s, const struct device_request *r)
 {
@@ -197,7 +210,9 @@ static double device_data(struct device_sim *d, const struct device_request *r)
 	service_s += follows ? 0 : m->seek_s[side];
 	service_s += side && r->durable ? m->durable_s : 0;
 	service_s *= device_factor(d, r->type, m->sigma[side]);
-	return device_serve(d, at_s, service_s + device_pause(d));
+	service_s += device_pause(d);
+	return m->latency_s[side] +
+	       device_overtake(d, r->at_s, service_s, device_serve(d, at_s, service_s));
 }
 
 double device_sim_submit(struct device_sim *d, const struct device_request *r)

@@ -44,7 +44,7 @@ struct device_bucket {
 
 struct device_sim {
 	const struct device_model *model; /* borrowed */
-	struct rng service[DEVICE_NR_TYPES], pause;
+	struct rng service[DEVICE_NR_TYPES], pause, overtake;
 	struct device_bucket ops, bytes;
 	double *free_s;	   /* owned heap: when each server has nothing left to do */
 	uint64_t *ends;	   /* owned: offset at which a request ended plus 1, by hash; 0 none */

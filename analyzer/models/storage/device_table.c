@@ -9,8 +9,8 @@
 
 #include "base/units.h"
 
-#define NAME_BYTES  256
-#define TIME_MAX_NS 3600000000000ull
+#define NAME_BYTES 256
+#define TIME_MAX_S 3600.0
 
 enum column {
 	CONFIGURATION,
@@ -141,16 +141,23 @@ static int device_cell_bytes(const struct reader *r, enum column c, size_t row, 
 	return 0;
 }
 
-/* "10ms", or a number of seconds. */
+/* "10ms", or seconds as a number of any length, which is how a measurement store has them. */
 static int device_cell_time(const struct reader *r, enum column c, size_t row, double *out)
 {
+	const char *cell;
 	uint64_t ns;
+	double s;
+	char *end;
 
 	if (!device_cell_given(r, c, row))
 		return 0;
-	if (units_parse_time(r->t->columns[r->at[c]].cells[row], &ns, NULL) || ns > TIME_MAX_NS)
+	cell = r->t->columns[r->at[c]].cells[row];
+	s = strtod(cell, &end);
+	if (end == cell || *end)
+		s = units_parse_time(cell, &ns, NULL) ? NAN : (double)ns / 1e9;
+	if (!(s >= 0 && s <= TIME_MAX_S))
 		return device_cell_bad(r, r->at[c], row, "a time of an hour at most, as 10ms");
-	*out = (double)ns / 1e9;
+	*out = s;
 	return 0;
 }
 

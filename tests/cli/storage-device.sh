@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# blkcast storage: a device that is known is asked for a campaign's configurations, and calibrate finds it again;
+# blkcast study migrate --storage and qpn calibrate --db use what came out.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/support/tap.sh
+need sqlite3 "sqlite3 is not installed" command -v sqlite3
+need jq "jq is not installed" command -v jq
+blkcast=$BUILD/blkcast
+
+cat >"$T/known.json" <<'JSON'
+{"schema": "blkcast.model/1", "kind": "device", "servers": 4,
+ "read": {"base_s": 0.001, "byte_s": 5e-9, "seek_s": 0.0005, "sigma": 0.2},
+ "write": {"base_s": 0.002, "byte_s": 1e-8, "seek_s": 0.001, "sigma": 0.3, "durable_s": 0.002},
+ "flush": {"base_s": 0.003}}
+JSON
+
+# The store as measure makes it, with a plan that measures another machine; then its runs by the known device.
+echo "echo '{\"read_s\": 1}'" >"$T/one.sh"
+cat >"$T/plan.yaml" <<YAML
+campaign: known
+targets: {here: {directory: $T}}
+load: {driver: command, command: 'sh $T/one.sh {clients} {depth} {request_size} {read} {pattern} {flush_every} {durable}'}
+factors:
+  clients: [1, 2, 4, 8, 16]
+  depth: [1, 4, 16]
+  request_size: [4k, 16k, 64k, 256k]
+  read: [0, 50, 70, 100]
+  pattern: [random, sequential]
+  flush_every: [0, 1, 4]
+  durable: [0, 1]
+design: {list: [{clients: 1, depth: 1, request_size: 4k, read: 100, pattern: random, flush_every: 0, durable: 0}]}
+warm_up: 0
+interval: 100ms
+intervals: 1
+YAML
+exits 0 "a store is made" "$blkcast" measure "$T/plan.yaml" --db "$T/r.db" -q
+sqlite3 "$T/r.db" "delete from metric; delete from interval; delete from artifact; delete from run; delete from level; delete from configuration"
+
+n=0
+row() { # CLIENTS DEPTH SIZE READ PATTERN FLUSH-EVERY DURABLE: what the known device answers, into the store
+	local options="" position=0 value
+	[ "$5" = random ] || options="$options --sequential"
+	[ "$6" = 0 ] || options="$options --flush-every $6"
+	[ "$7" = 0 ] || options="$options --durable"
+	n=$((n + 1))
+	# shellcheck disable=SC2086
+	"$blkcast" storage solve "$T/known.json" --clients "$1" --depth "$2" --size "$3" --reads "$4" $options --requests 20000 \
+		--seed $((100 + n)) --json >"$T/row.json" || return
+	echo "insert into configuration values ($n, 1, $n);"
+	for value; do
+		if [ $position = 4 ]; then echo "insert into level values ($n, $position, NULL, '$value');"; else
+			value=$(numfmt --from=iec "${value^^}")
+			echo "insert into level values ($n, $position, $value, '$value');"
+		fi
+		position=$((position + 1))
+	done
+	echo "insert into run (id, configuration, repetition, status, began_s, ended_s, overhead_s, intervals)
+		values ($n, $n, 1, 'done', 0, 1, 0, 1);"
+	jq -r --arg n $n '.results[] | . as $r | ("mean_s", "p50_s", "p95_s", "p99_s", "per_s") |
+		"insert into metric (run, name, intervals, value) values (\($n), \u0027\($r.type)_\(if . == "mean_s" then "s" else . end)\u0027, 1, \($r[.]));"' "$T/row.json"
+	# What only the net needs; its value is not looked at.
+	jq -r --arg n $n '.results[] | select(.type != "flush") |
+		"insert into metric (run, name, intervals, value) values (\($n), \u0027\(.type)_sd_s\u0027, 1, \(.mean_s / 5));"' "$T/row.json"
+}
+{
+	for size in 4k 16k 64k 256k; do
+		row 1 1 $size 100 random 0 0
+		row 1 1 $size 0 random 0 0
+	done
+	row 1 1 4k 100 sequential 0 0
+	row 1 1 64k 100 sequential 0 0
+	row 1 1 4k 0 sequential 0 0
+	row 1 1 64k 0 sequential 0 0
+	row 1 4 4k 100 random 0 0
+	row 1 16 16k 70 random 0 0
+	row 8 1 4k 50 random 0 0
+	row 16 1 64k 70 random 0 0
+	row 4 4 4k 0 random 0 0
+	row 8 1 4k 100 random 0 0
+	row 2 1 4k 0 random 1 0
+	row 8 1 4k 0 random 4 0
+	row 1 1 4k 0 random 0 1
+	row 4 1 16k 0 random 0 1
+} >"$T/rows.sql"
+exits 0 "the known device answers a campaign" sqlite3 "$T/r.db" ".read $T/rows.sql"
+
+exits 0 "calibrate makes a device of a store" "$blkcast" storage calibrate --db "$T/r.db" -o "$T/found.json" --requests 800 --json -q
+is "$(jq -r '.schema, (.configurations_held_out | length > 80)' "$T/out" | paste -sd' ')" "blkcast.storage/1 true" \
+	"and tells each configuration as it was held out"
+found() { jq "$1" "$T/found.json"; }
+is "$(found .servers)" 4 "it finds how many requests are served at once"
+near() { number "($1) / $2 > 1 - $3 && ($1) / $2 < 1 + $3" "$4"; }
+near "$(found '.read.base_s + .read.seek_s')" 0.0015 0.05 "the time of reads"
+near "$(found '.write.base_s + .write.seek_s')" 0.003 0.05 "the time of writes"
+near "$(found '.write.byte_s')" 1e-8 0.15 "the time per byte"
+near "$(found '.flush.base_s')" 0.003 0.15 "the time of flushes"
+number "$(found '.held_out_errors.read.mean.mean_ratio') < 0.06" "held-out errors are small"
+is "$(found '.covered | [.concurrency, .flush, .durable, .read.low_bytes, .write.high_bytes] | tostring')" '"[16,true,true,4096,262144]"' "what was covered"
+cp "$T/found.json" "$T/first.json"
+exits 0 "it calibrates again, by one thread" "$blkcast" storage calibrate --db "$T/r.db" -o "$T/found.json" --requests 800 --threads 1 -q
+holds "and finds the very same" cmp -s "$T/first.json" "$T/found.json"
+exits 0 "show prints a device" "$blkcast" storage show "$T/found.json"
+like "$(cat "$T/out")" 'forced writes +durable_s' "with its parts"
+
+# The demonstration's requests, here and on a device that is ten times slower.
+sed 's/"servers": *4/"servers": 1/; s/"base_s": *0.00/"base_s": 0.0/' "$T/known.json" >"$T/slow.json"
+exits 3 "a device by hand covers nothing: it cannot tell" "$blkcast" study migrate docs/examples/demo.seg --storage "$T/slow.json" --json -q
+like "$(jq -r .conclusion "$T/out")" "^Cannot tell: .*the campaign measured no reads; measure with --run" "and says why"
+is "$(jq -r '[.results[].point] | unique | join(" ")' "$T/out")" "mean p50 p95 p99" "it has points"
+is "$(jq -r '.schema, .study, .by, .level' "$T/out" | paste -sd' ')" "blkcast.study/1 migrate device 0.9" "and the keys of a study"
+slow=$(jq '.results[] | select(.type == "read" and .point == "mean").target_s' "$T/out")
+"$blkcast" study migrate docs/examples/demo.seg --model "$T/known.json" --json -q >"$T/out" 2>/dev/null
+number "$slow > 2 * $(jq '.results[] | select(.type == "read" and .point == "mean").target_s' "$T/out")" "slower is slower; --model takes a device as well"
+"$blkcast" study migrate docs/examples/demo.seg --storage "$T/slow.json" --from "$T/slow.json" --json -q >"$T/out" 2>/dev/null
+is "$(jq '[.results[] | select(.target_s != .before_s)] | length' "$T/out")" 0 "relative to itself nothing changes"
+is "$(jq -r .by "$T/out")" "relative device" "and the answer says so"
+
+# Nets from the same store.
+exits 0 "qpn calibrate takes a store" "$blkcast" qpn calibrate --db "$T/r.db" --where type=read --where pattern=random -o "$T/net.yaml"
+like "$(cat "$T/err")" "7 runs are left out" "and counts the runs that have no place in a table"
+exits 0 "the net answers" "$blkcast" qpn solve "$T/net.yaml" --set clients=4
+
+# Bad input.
+exits 2 "a store that is none" "$blkcast" storage calibrate --db "$T/known.json" -o "$T/x.json"
+exits 2 "no output" "$blkcast" storage calibrate --db "$T/r.db"
+sed 's/"base_s": 0.001/"base_s": -1/' "$T/known.json" >"$T/bad.json"
+exits 2 "a time below 0" "$blkcast" storage show "$T/bad.json"
+like "$(cat "$T/err")" "bad.json: read.base_s: expected a number" "names file and value"
+exits 2 "another kind of model" "$blkcast" study migrate docs/examples/demo.seg --storage "$T/plan.yaml"
+exits 2 "a device and a store at once" "$blkcast" study migrate docs/examples/demo.seg --storage "$T/known.json" --db "$T/r.db"
+exits 2 "a device is for migrate" "$blkcast" study consolidate docs/examples/demo.seg docs/examples/demo.seg --storage "$T/known.json"
+exits 2 "no client" "$blkcast" storage solve "$T/known.json" --clients 0
+sqlite3 "$T/r.db" "delete from run where id > 5"
+exits 2 "too few configurations" "$blkcast" storage calibrate --db "$T/r.db" -o "$T/x.json"
+like "$(cat "$T/err")" "r.db: expected 8 measured configurations or more, got 5" "says how many are needed"
+holds "and nothing is written" test ! -e "$T/x.json"
+done_testing
