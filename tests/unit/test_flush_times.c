@@ -255,9 +255,9 @@ static void borders_lose_nobody(void)
 		profile_init(&first);
 		profile_init(&second);
 		if (window_new(&w, &defaults, SECOND) || window_add_many(w, r, at) ||
-		    window_profile(w, r[at].arrival_ns, &first))
+		    window_profile(w, r[at].arrival_ns + 1, &first))
 			abort();
-		window_clear(w, r[at].arrival_ns);
+		window_clear(w, r[at].arrival_ns + 1);
 		if (window_add_many(w, r + at, nr - at) || window_profile(w, 10 * SECOND, &second))
 			abort();
 		same &= first.durability.awaited_flushes + second.durability.awaited_flushes == 100;
