@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 #include <yaml.h>
 
+#include "base/u64map.h"
 #include "base/yaml_tree.h"
 
 struct yaml_tree {
@@ -19,6 +21,11 @@ struct reading {
 	yaml_parser_t parser;
 	struct yaml_tree *tree;
 	struct err *err;
+	/*
+	 * The index of an item in its mapping, by the hash of its key and the mapping. A hostile mapping may hold
+	 * YAML_MAX_NODES keys, which a search in order would compare with each other.
+	 */
+	struct u64map keys;
 };
 
 static void free_node(struct yaml_node *n)
@@ -70,32 +77,6 @@ int yaml_tree_error(const struct yaml_tree *t, const struct yaml_node *at, struc
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
 	return err_set(err, EINVAL, "%s:%u: %.400s", t->name, at ? at->line : 1, what);
-}
-
-int yaml_tree_keys(const struct yaml_tree *t, const struct yaml_node *node, const char *const *keys,
-		   struct err *err)
-{
-	char known[300];
-	size_t at = 0;
-
-	if (node->kind != YAML_MAP)
-		return yaml_tree_error(t, node, err, "expected a mapping of keys to values");
-	for (size_t i = 0; i < node->nr; i++) {
-		const char *const *k = keys;
-
-		while (*k && strcmp(*k, node->items[i]->key))
-			k++;
-		if (*k)
-			continue;
-		known[0] = 0;
-		for (k = keys; *k && at < sizeof(known) - 1; k++)
-			at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s",
-					       at ? ", " : "", *k);
-		return yaml_tree_error(t, node->items[i], err,
-				       "unknown key \"%s\": expected one of %s",
-				       node->items[i]->key, known);
-	}
-	return 0;
 }
 
 static int yaml_tree_fail(struct reading *r, const yaml_mark_t *at, const char *what)
@@ -162,18 +143,43 @@ static char *scalar_text(struct reading *r, const yaml_event_t *e)
 
 static int read_node(struct reading *r, yaml_event_t *e, unsigned depth, struct yaml_node **out);
 
+/* The item that has the key already; NULL: none, and the next item of the mapping is noted under it. */
+static int read_find_key(struct reading *r, const struct yaml_node *map, const char *key,
+			 const struct yaml_node **found)
+{
+	uint64_t hash = XXH3_64bits_withSeed(key, strlen(key), (uint64_t)(uintptr_t)map);
+	uint32_t index = u64map_find(&r->keys, hash);
+
+	*found = NULL;
+	if (index == U64MAP_NONE)
+		return u64map_put(&r->keys, hash, (uint32_t)map->nr);
+	/* Another mapping's item, or another key of the same hash: this one is searched for in order. */
+	if (index < map->nr && !strcmp(map->items[index]->key, key))
+		*found = map->items[index];
+	else
+		*found = yaml_node_get(map, key);
+	return 0;
+}
+
 static int read_key(struct reading *r, const yaml_event_t *e, const struct yaml_node *map,
 		    char **key)
 {
+	const struct yaml_node *first;
+
 	if (e->type != YAML_SCALAR_EVENT)
 		return yaml_tree_fail(r, &e->start_mark, "expected a plain key");
 	*key = scalar_text(r, e);
 	if (!*key)
 		return -EINVAL;
-	if (!yaml_node_get(map, *key))
+	if (read_find_key(r, map, *key, &first)) {
+		free(*key);
+		*key = NULL;
+		return err_set(r->err, ENOMEM, "%s: out of memory", r->tree->name);
+	}
+	if (!first)
 		return 0;
 	err_set(r->err, EINVAL, "%s:%zu: key \"%s\" stands there twice, first in line %u",
-		r->tree->name, e->start_mark.line + 1, *key, yaml_node_get(map, *key)->line);
+		r->tree->name, e->start_mark.line + 1, *key, first->line);
 	free(*key);
 	*key = NULL;
 	return -EINVAL;
@@ -300,6 +306,7 @@ static int read_tree(struct yaml_tree **out, const char *name, FILE *file, const
 		yaml_parser_set_input_string(&r.parser, data, len);
 	ret = read_document(&r);
 	yaml_parser_delete(&r.parser);
+	u64map_release(&r.keys);
 	if (ret)
 		goto out;
 	if (!r.tree->root) {

@@ -52,11 +52,4 @@ const struct yaml_node *yaml_node_get(const struct yaml_node *map, const char *k
 int yaml_tree_error(const struct yaml_tree *t, const struct yaml_node *at, struct err *err,
 		    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-/*
- * Refuses what a mapping must not hold: -EINVAL where node is no mapping, or has a key that is not
- * among keys (ended by NULL); the line names the key and what is known.
- */
-int yaml_tree_keys(const struct yaml_tree *t, const struct yaml_node *node, const char *const *keys,
-		   struct err *err);
-
 #endif

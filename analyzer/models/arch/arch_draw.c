@@ -3,16 +3,7 @@
 #include <string.h>
 
 #include "analyzer/models/arch/arch_draw.h"
-
-/* A string of the graph language, without what ends it. */
-static void arch_draw_escaped(FILE *out, const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			fputc('\\', out);
-		fputc(*text == '\n' ? ' ' : *text, out);
-	}
-}
+#include "base/graphviz.h"
 
 static const char *arch_draw_expression(const struct stoex *e)
 {
@@ -38,16 +29,16 @@ static void draw_resource(const struct arch_model *m, uint32_t index, FILE *out)
 
 	fprintf(out, "    r%" PRIu32 " [shape=box, style=filled, fillcolor=\"#f0f0f0\", label=\"",
 		index);
-	arch_draw_escaped(out, r->name);
+	graphviz_text(out, r->name);
 	if (r->servers > 1)
 		fprintf(out, " x %" PRIu32, r->servers);
 	if (strcmp(r->name, "delay"))
 		fprintf(out, "\\n%s", policy_name(r->policy));
 	if (r->rate) {
 		fputs(", rate ", out);
-		arch_draw_escaped(out, arch_draw_expression(r->rate));
+		graphviz_text(out, arch_draw_expression(r->rate));
 	}
-	fputs("\"];\n", out);
+	graphviz_end_label(out);
 }
 
 static void draw_instance(const struct arch_model *m, uint32_t index, FILE *out)
@@ -56,25 +47,25 @@ static void draw_instance(const struct arch_model *m, uint32_t index, FILE *out)
 	const struct arch_component *c = &m->components[x->component];
 
 	fprintf(out, "    i%" PRIu32 " [shape=component, label=\"", index);
-	arch_draw_escaped(out, x->name);
+	graphviz_text(out, x->name);
 	if (strcmp(x->name, c->name)) {
 		fputs("\\n: ", out);
-		arch_draw_escaped(out, c->name);
+		graphviz_text(out, c->name);
 	}
 	for (uint32_t i = 0; i < c->nr_passives; i++) {
 		fputs("\\n", out);
-		arch_draw_escaped(out, c->passives[i].name);
+		graphviz_text(out, c->passives[i].name);
 		fputs(": ", out);
-		arch_draw_escaped(out, arch_draw_expression(c->passives[i].capacity));
+		graphviz_text(out, arch_draw_expression(c->passives[i].capacity));
 	}
-	fputs("\"];\n", out);
+	graphviz_end_label(out);
 }
 
 /* What is nested in it stands inside its box. */
 static void draw_container(const struct arch_model *m, uint32_t index, FILE *out)
 {
 	fprintf(out, "  subgraph cluster_%" PRIu32 " {\n    label=\"", index);
-	arch_draw_escaped(out, m->containers[index].name);
+	graphviz_text(out, m->containers[index].name);
 	fputs("\"; style=rounded;\n", out);
 	/* An edge can only end at a box through something in it. */
 	fprintf(out, "    c%" PRIu32 " [shape=point, style=invis];\n", index);
@@ -100,16 +91,16 @@ static void draw_wire(const struct arch_model *m, uint32_t instance, uint32_t ro
 	nr = m->instances[target].replicas > 1 ? m->instances[target].replicas : 1;
 	for (uint32_t i = 0; i < nr; i++) {
 		fprintf(out, "  i%" PRIu32 " -> i%" PRIu32 " [label=\"", instance, target + i);
-		arch_draw_escaped(out, m->components[x->component].roles[role].name);
-		fputs("\"];\n", out);
+		graphviz_text(out, m->components[x->component].roles[role].name);
+		graphviz_end_label(out);
 	}
 }
 
 static void draw_storage(const struct arch_model *m, uint32_t index, FILE *out)
 {
 	fprintf(out, "  s%" PRIu32 " [shape=cylinder, label=\"", index);
-	arch_draw_escaped(out, m->storages[index].name);
-	fputs("\"];\n", out);
+	graphviz_text(out, m->storages[index].name);
+	graphviz_end_label(out);
 	for (uint32_t i = 0; i < m->nr_containers; i++)
 		if (m->containers[i].storage == index)
 			fprintf(out,
@@ -123,8 +114,8 @@ static void draw_link(const struct arch_model *m, uint32_t index, FILE *out)
 	const struct arch_link *l = &m->links[index];
 
 	fprintf(out, "  l%" PRIu32 " [shape=hexagon, label=\"", index);
-	arch_draw_escaped(out, m->resources[l->resource].name);
-	fputs("\"];\n", out);
+	graphviz_text(out, m->resources[l->resource].name);
+	graphviz_end_label(out);
 	for (uint32_t i = 0; i < l->nr; i++)
 		fprintf(out,
 			"  c%" PRIu32 " -> l%" PRIu32 " [ltail=cluster_%" PRIu32
@@ -140,8 +131,8 @@ static void draw_call(const struct arch_model *m, uint32_t scenario, const struc
 
 	for (uint32_t i = 0; i < (nr > 1 ? nr : 1); i++) {
 		fprintf(out, "  u%" PRIu32 " -> i%" PRIu32 " [label=\"", scenario, target + i);
-		arch_draw_escaped(out, m->signatures[a->call.signature].name);
-		fputs("\"];\n", out);
+		graphviz_text(out, m->signatures[a->call.signature].name);
+		graphviz_end_label(out);
 	}
 }
 
@@ -173,29 +164,26 @@ static void draw_scenario(const struct arch_model *m, uint32_t index, FILE *out)
 		"  u%" PRIu32
 		" [shape=box, style=\"rounded,filled\", fillcolor=\"#dde8f5\", label=\"",
 		index);
-	arch_draw_escaped(out, s->name);
+	graphviz_text(out, s->name);
 	if (s->open) {
 		fputs("\\none each ", out);
-		arch_draw_escaped(out, arch_draw_expression(s->time));
+		graphviz_text(out, arch_draw_expression(s->time));
 		fputs(" s", out);
 	} else {
 		fputs("\\n", out);
-		arch_draw_escaped(out, arch_draw_expression(s->population));
+		graphviz_text(out, arch_draw_expression(s->population));
 		fputs(" clients, think ", out);
-		arch_draw_escaped(out, arch_draw_expression(s->time));
+		graphviz_text(out, arch_draw_expression(s->time));
 		fputs(" s", out);
 	}
-	fputs("\"];\n", out);
+	graphviz_end_label(out);
 	draw_calls(m, index, s->behaviour, out);
 }
 
 void arch_draw(const struct arch_model *m, FILE *out)
 {
-	fputs("digraph architecture {\n  compound=true;\n  rankdir=TB;\n"
-	      "  node [fontname=\"sans-serif\", fontsize=11];\n"
-	      "  edge [fontname=\"sans-serif\", fontsize=9];\n"
-	      "  fontname=\"sans-serif\"; fontsize=12;\n",
-	      out);
+	graphviz_begin(out, "architecture",
+		       "compound=true;\n  rankdir=TB;\n  fontname=\"sans-serif\"; fontsize=12;");
 	for (uint32_t i = 0; i < m->nr_scenarios; i++)
 		draw_scenario(m, i, out);
 	for (uint32_t i = 0; i < m->nr_containers; i++)

@@ -2,16 +2,7 @@
 #include <inttypes.h>
 
 #include "analyzer/models/net/draw.h"
-
-/* A string of the graph language, without what ends it. */
-static void draw_escaped(FILE *out, const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			fputc('\\', out);
-		fputc(*text, out);
-	}
-}
+#include "base/graphviz.h"
 
 static const char *strategy_name(const struct net_queue *q)
 {
@@ -28,7 +19,7 @@ static void draw_place(const struct net *n, uint32_t index, FILE *out)
 
 	fprintf(out, "  p%" PRIu32 " [shape=ellipse%s, label=\"", index,
 		p->queue == NET_NONE ? "" : ", peripheries=2");
-	draw_escaped(out, p->name);
+	graphviz_text(out, p->name);
 	if (p->queue != NET_NONE) {
 		const struct net_queue *q = &n->queues[p->queue];
 
@@ -38,14 +29,14 @@ static void draw_place(const struct net *n, uint32_t index, FILE *out)
 	}
 	for (uint32_t i = p->first_slot; i < p->first_slot + p->nr_slots; i++) {
 		fputs("\\n", out);
-		draw_escaped(out, n->colours[n->slots[i].colour]);
+		graphviz_text(out, n->colours[n->slots[i].colour]);
 		if (n->slots[i].tokens)
 			fprintf(out, ": %" PRIu64, n->slots[i].tokens);
 		if (n->slots[i].service.kind != DIST_NONE)
 			fprintf(out, " %s %.4g", dist_name(n->slots[i].service.kind),
 				n->slots[i].service.mean);
 	}
-	fputs("\"];\n", out);
+	graphviz_end_label(out);
 }
 
 static void draw_arc(const struct net *n, uint32_t transition, const struct net_arc *a, bool take,
@@ -59,8 +50,8 @@ static void draw_arc(const struct net *n, uint32_t transition, const struct net_
 		fprintf(out, "  t%" PRIu32 " -> p%" PRIu32 " [label=\"", transition, place);
 	if (a->count > 1)
 		fprintf(out, "%" PRIu32 " ", a->count);
-	draw_escaped(out, n->colours[n->slots[a->slot].colour]);
-	fputs("\"];\n", out);
+	graphviz_text(out, n->colours[n->slots[a->slot].colour]);
+	graphviz_end_label(out);
 }
 
 static void draw_transition(const struct net *n, uint32_t index, FILE *out)
@@ -69,10 +60,10 @@ static void draw_transition(const struct net *n, uint32_t index, FILE *out)
 
 	fprintf(out, "  t%" PRIu32 " [shape=box, height=0.2, %s, label=\"", index,
 		t->timed ? "style=solid" : "style=filled, fillcolor=black, fontcolor=white");
-	draw_escaped(out, t->name);
+	graphviz_text(out, t->name);
 	if (t->timed)
 		fprintf(out, "\\n%s %.4g", dist_name(t->time.kind), t->time.mean);
-	fputs("\"];\n", out);
+	graphviz_end_label(out);
 	for (uint32_t m = 0; m < t->nr_modes; m++) {
 		for (uint32_t i = 0; i < t->modes[m].nr_take; i++)
 			draw_arc(n, index, &t->modes[m].take[i], true, out);
@@ -83,10 +74,9 @@ static void draw_transition(const struct net *n, uint32_t index, FILE *out)
 
 void net_draw(const struct net *n, FILE *out)
 {
-	fputs("digraph net {\n  rankdir=LR;\n  node [fontname=\"sans-serif\", fontsize=11];\n"
-	      "  edge [fontname=\"sans-serif\", fontsize=9];\n  label=\"",
-	      out);
-	draw_escaped(out, n->name);
+	graphviz_begin(out, "net", "rankdir=LR;");
+	fputs("  label=\"", out);
+	graphviz_text(out, n->name);
 	fputs("\";\n", out);
 	for (uint32_t i = 0; i < n->nr_places; i++)
 		draw_place(n, i, out);
