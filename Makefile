@@ -46,7 +46,7 @@ PKG_CONFIG := pkg-config
 BPFTOOL ?= $(or $(shell command -v bpftool 2>/dev/null),/usr/sbin/bpftool)
 CFLAGS  ?= -O2 -g
 
-PKGS := libbpf libelf libzstd msgpack libxxhash libcurl libmicrohttpd gnutls nettle jansson yaml-0.1 \
+PKGS := libpq libbpf libelf libzstd msgpack libxxhash libcurl libmicrohttpd gnutls nettle jansson yaml-0.1 \
 	sqlite3 ncursesw libcap libseccomp openblas lapacke gsl libxml-2.0 blkid zlib
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2
 MISSING_HINT := scripts/deps.sh build installs them
@@ -92,6 +92,9 @@ override CPPFLAGS += $(if $(FUZZ_SHIPPED),,$(if $(findstring fuzzer,$(SAN)),-DPA
 	-DFOREIGN_READ_BYTES=4096u))
 override CFLAGS   += -std=gnu11 $(WARN) $(if $(WERROR),-Werror) -ffp-contract=off -pthread \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+# Functions of ours must not take the place of those of libraries that have the same name (libkrb5, which libpq
+# loads, has profile_release() as well): none of ours is visible to them.
+override LDFLAGS  += -Wl,--exclude-libs,libblkcast.a:libanalyzer.a:libagent.a:libslow.a
 override LDFLAGS  += -pthread -Wl,--as-needed,-z,relro,-z,now $(if $(SAN),-fsanitize=$(SAN))
 LDLIBS += $(if $(STATIC),,$(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null)) -lm
 
@@ -165,6 +168,8 @@ $(BUILD)/analyzer/answer/page_assets.o: analyzer/answer/page.css analyzer/answer
 
 # The files of the live page likewise.
 $(BUILD)/analyzer/serve/page_files.o: $(wildcard analyzer/serve/page/*.* analyzer/serve/page/uplot/*)
+
+$(BUILD)/analyzer/store/cluster_schema.o: docs/cluster.sql
 
 $(BUILD)/analyzer/measure/shell.o: $(wildcard analyzer/measure/shell/*.sh)
 
@@ -398,7 +403,7 @@ $(bundle): $(BUILD)/blkcast-agent scripts/bundle.sh scripts/elf-libs.sh
 # What --help and the man pages name lies under share/blkcast by the same relative path as in the sources;
 # tests/cli/install-paths.sh holds the texts against what is installed.
 shared_files = $(filter-out %/README.md,$(wildcard docs/*.schema.json formats/*.md formats/*/*.md)) formats/request.h analyzer/measure/store.md \
-	$(addprefix docs/,architecture.md methods.md qpn-tables.md security.md api.md) \
+	$(addprefix docs/,architecture.md methods.md qpn-tables.md security.md api.md cluster.sql) \
 	$(shell find docs/examples docs/guide -type f)
 install: programs
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/sbin \

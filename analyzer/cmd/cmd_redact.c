@@ -8,6 +8,7 @@
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/exchange/whole_segments.h"
+#include "analyzer/store/store.h"
 #include "formats/hide/redact.h"
 
 static int cmd_redact_perform(struct cli *cli, const struct scan_filter *filter,
@@ -21,9 +22,9 @@ static int cmd_redact_perform(struct cli *cli, const struct scan_filter *filter,
 	struct stat st;
 	int ret;
 
-	if (stat(in, &st))
+	if (store_is_folder(in) && stat(in, &st))
 		return err_set(err, errno, "%s: %s", in, strerror(errno));
-	if (S_ISDIR(st.st_mode)) {
+	if (!store_is_folder(in) || S_ISDIR(st.st_mode)) {
 		from.store = in;
 	} else {
 		from.paths = &in;

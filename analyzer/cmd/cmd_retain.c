@@ -54,6 +54,8 @@ static int open_store(struct store **out, const char *dir, struct err *err)
 {
 	char path[4096];
 
+	if (!store_is_folder(dir))
+		return store_open(out, dir, true, err);
 	if (snprintf(path, sizeof(path), "%s/segments", dir) >= (int)sizeof(path))
 		return err_set(err, ENAMETOOLONG, "%.80s...: too long a path", dir);
 	if (access(path, F_OK) < 0)

@@ -167,15 +167,15 @@ static int open_store(struct store **out, const char *dir, const char *user,
 	struct run_as who;
 	int ret = run_as_find(&who, user, err);
 
-	if (ret == 0)
+	if (ret == 0 && store_is_folder(dir))
 		ret = run_as_folder(&who, dir, err);
 	if (ret == 0)
 		ret = run_as_become(&who, err);
 	if (ret == 0)
 		ret = check_readable(config, who.by_root ? user : NULL, err);
 	if (ret == 0)
-		ret = store_open(out, dir, true, err);
-	if (ret == 0 && access(dir, W_OK) < 0) {
+		ret = store_open_for(out, dir, STORE_TO_FILL, err);
+	if (ret == 0 && store_is_folder(dir) && access(dir, W_OK) < 0) {
 		ret = err_set(err, errno, "%s: user %u cannot write it: %s", dir,
 			      (unsigned int)geteuid(), strerror(errno));
 		store_close(*out);

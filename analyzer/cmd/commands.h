@@ -27,7 +27,8 @@
 	X(study) \
 	X(headroom) \
 	X(arch) \
-	X(report)
+	X(report) \
+	X(cluster)
 /* clang-format on */
 
 #define COMMAND_DECLARE(name) extern const struct command command_##name;

@@ -38,10 +38,18 @@ static int open_unnamed(const char *dir)
 
 int import_stage_init(struct import_stage *g, const char *dir, struct err *err)
 {
+	const char *temporary = getenv("TMPDIR");
+
 	*g = (struct import_stage){ .fd = -1 };
 	g->dir = strdup(dir);
 	if (!g->dir)
 		return err_set(err, ENOMEM, "out of memory");
+	if (!store_is_folder(dir)) {
+		g->fd = open_unnamed(temporary ? temporary : "/tmp");
+		return g->fd < 0 ? err_set(err, errno, "%s: %s", temporary ? temporary : "/tmp",
+					   strerror(errno))
+				 : 0;
+	}
 	g->made = mkdir(dir, 0700) == 0;
 	if (!g->made && errno != EEXIST)
 		return import_stage_fail(g, errno, err);
@@ -122,7 +130,7 @@ static int look_ahead(struct import_stage *g, struct store *store, struct buf *b
 		if (ret < 0)
 			return ret;
 		mine = segment_hash_of(b->data, b->len);
-		if (catalog_hash(store_catalog(store), &name, &known, NULL) == 0 &&
+		if (store_hash(store, &name, &known) == 0 &&
 		    memcmp(known.bytes, mine.bytes, sizeof(mine.bytes)) != 0)
 			return err_set(err, EEXIST,
 				       "%s: holds a trace that begins as this one does and goes on "
@@ -132,23 +140,12 @@ static int look_ahead(struct import_stage *g, struct store *store, struct buf *b
 	return 0;
 }
 
-static void take_out(struct store *store, const struct segment_name *names, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		char path[SEGMENT_PATH_MAX];
-
-		segment_name_path(&names[i], path);
-		unlinkat(store_dir_fd(store), path, 0);
-		catalog_remove(store_catalog(store), &names[i], NULL);
-	}
-}
-
 static int put_all(struct import_stage *g, struct store *store, struct buf *b,
 		   struct import_stored *out, struct err *err)
 {
 	struct segment_name *names = calloc(g->nr + 1, sizeof(*names));
 	struct ingest *ingest = NULL;
-	int ret = names ? ingest_new(&ingest, store) : -ENOMEM;
+	int ret = names ? ingest_new_in(&ingest, store, err) : -ENOMEM;
 
 	for (size_t i = 0; i < g->nr && ret == 0; i++) {
 		struct ingest_result result;
@@ -165,7 +162,7 @@ static int put_all(struct import_stage *g, struct store *store, struct buf *b,
 	}
 	ingest_free(ingest); /* otherwise its journal would restore what is removed here */
 	if (ret < 0 && names)
-		take_out(store, names, out->nr_stored);
+		store_take_out(store, names, out->nr_stored);
 	free(names);
 	return ret == -ENOMEM ? err_set(err, ENOMEM, "out of memory") : ret;
 }
@@ -174,7 +171,7 @@ int import_stage_commit(struct import_stage *g, struct import_stored *out, struc
 {
 	struct store *store = NULL;
 	struct buf b;
-	int ret = store_open(&store, g->dir, true, err);
+	int ret = store_open_for(&store, g->dir, STORE_TO_FILL, err);
 
 	*out = (struct import_stored){ 0 };
 	if (ret < 0)

@@ -2,11 +2,8 @@
 #include "analyzer/keep/retain.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include "analyzer/keep/retain_plan.h"
 #include "analyzer/keep/retain_step.h"
@@ -216,31 +213,21 @@ static int run_pass(struct pass *s)
 	return ret < 0 ? ret : failure;
 }
 
-/* Only one pass may run at a time, in whatever process. */
-static int retain_lock(const struct store *store, int *fd, struct err *err)
-{
-	*fd = openat(store_dir_fd(store), "segments", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (*fd < 0)
-		return err_set(err, errno, "%s/segments: %s", store_dir(store), strerror(errno));
-	if (flock(*fd, LOCK_EX | LOCK_NB) == 0)
-		return 0;
-	close(*fd);
-	return err_set(err, EBUSY, "%s: another pass of retention is under way", store_dir(store));
-}
-
 int retain_pass(struct store *store, const struct retain_limits *limits, uint64_t now_real_ns,
 		const atomic_bool *stop, struct retain_counts *counts, struct err *err)
 {
 	struct pass s = { .store = store, .stop = stop, .counts = counts, .err = err };
-	int fd, ret = retain_lock(store, &fd, err);
+	int token, ret = store_lock(store, STORE_LOCK_RETENTION, &token, err);
 
 	if (ret < 0)
 		return ret;
-	ret = retain_plan_init(&s.plan, store, limits, now_real_ns, err);
+	ret = store_refresh(store, err);
+	if (ret == 0)
+		ret = retain_plan_init(&s.plan, store, limits, now_real_ns, err);
 	if (ret == 0)
 		ret = run_pass(&s);
 	retain_plan_release(&s.plan);
-	close(fd);
+	store_unlock(store, STORE_LOCK_RETENTION, token);
 	if (ret == -ENOMEM && !err->code)
 		err_set(err, ENOMEM, "no memory for a pass of retention");
 	return ret;

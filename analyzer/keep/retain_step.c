@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "analyzer/keep/retain_profiles.h"
-#include "analyzer/store/segment_place.h"
+#include "analyzer/store/store_replace.h"
 
 /* The summary that is being made. */
 struct work {
@@ -110,7 +110,7 @@ static int take_facts(struct work *w, const struct segment_facts *f)
 static int take_segment(struct work *w, const struct segment_name *n, struct err *err)
 {
 	const struct store *store = w->step->store;
-	char path[SEGMENT_PATH_MAX], full[4096];
+	char path[SEGMENT_PATH_MAX], full[STORE_FILE_MAX];
 	struct segment_facts f;
 	struct err why = { 0 };
 	size_t at = w->fresh.nr_members;
@@ -134,7 +134,8 @@ static int take_segment(struct work *w, const struct segment_name *n, struct err
 	}
 	ret = take_facts(w, &f);
 	segment_facts_release(&f);
-	snprintf(full, sizeof(full), "%.3800s/%s", store_dir(store), path);
+	if (ret == 0)
+		ret = store_file(store, path, &w->data, full, err);
 	w->paths[at] = ret == 0 ? strdup(full) : NULL;
 	return ret == 0 && !w->paths[at] ? -ENOMEM : ret;
 }
@@ -257,147 +258,30 @@ static int retain_step_encode(const struct work *w, struct buf *out, struct err 
 	return of_stream(&w->all, ret, err);
 }
 
-/* Returns 0, or -errno with nothing left behind. */
-static int write_temporary(int dir_fd, const char *path, const struct buf *data)
-{
-	int fd = openat(dir_fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	int ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = write_whole(fd, data->data, data->len);
-	if (ret == 0 && fsync(fd) < 0)
-		ret = -errno;
-	if (close(fd) < 0 && ret == 0)
-		ret = -errno;
-	if (ret < 0)
-		unlinkat(dir_fd, path, 0);
-	return ret;
-}
-
-struct paths {
-	struct segment_name first;
-	char folder[SEGMENT_PATH_MAX], path[SEGMENT_PATH_MAX], temporary[SEGMENT_PATH_MAX + 64];
-};
-
-static void make_paths(const struct work *w, struct paths *p)
-{
-	p->first.epoch = w->all.epoch;
-	p->first.sequence = w->all.members[0].sequence;
-	memcpy(p->first.host, w->all.host, sizeof(p->first.host));
-	memcpy(p->first.boot_id, w->all.boot_id, sizeof(p->first.boot_id));
-	segment_name_folder(&p->first, p->folder);
-	summary_path(&p->first, w->all.generation, p->path);
-	snprintf(p->temporary, sizeof(p->temporary), "%s/.%010" PRIu64 ".%ld.%" PRIu64 ".tmp",
-		 p->folder, p->first.sequence, (long)getpid(), w->all.generation);
-}
-
-static void take_back(int dir_fd, const struct paths *p)
-{
-	unlinkat(dir_fd, p->path, 0);
-	sync_folder(dir_fd, p->folder);
-}
-
-/* Makes the file whole and durable under its name, or leaves nothing. */
-static int put_file(int dir_fd, const struct paths *p, const struct buf *data)
-{
-	int ret = write_temporary(dir_fd, p->temporary, data);
-
-	if (ret < 0)
-		return ret;
-	if (renameat(dir_fd, p->temporary, dir_fd, p->path) < 0) {
-		ret = -errno;
-		unlinkat(dir_fd, p->temporary, 0);
-		return ret;
-	}
-	ret = sync_folder(dir_fd, p->folder);
-	if (ret < 0)
-		take_back(dir_fd, p);
-	return ret;
-}
-
-/*
- * Removes the rows of everything that the summary represents, usually in one statement, because
- * nothing else is in the range.
- */
-static int remove_rows(const struct work *w, const struct segment_facts *f, struct err *err)
-{
-	struct catalog *c = store_catalog(w->step->store);
-	uint64_t nr = 0;
-	int ret = 0;
-
-	for (size_t i = 0; i < w->step->nr_summaries && ret == 0; i++)
-		ret = catalog_remove_summary(c, &w->step->summaries[i].first, err);
-	if (ret == 0)
-		ret = catalog_count_range(c, &f->name, f->last_sequence, &nr, err);
-	if (ret == 0 && nr == w->fresh.nr_members)
-		return catalog_remove_range(c, &f->name, f->last_sequence, err);
-	for (size_t i = 0; i < w->fresh.nr_members && ret == 0; i++)
-		ret = catalog_remove(c, &w->names[i], err);
-	return ret;
-}
-
-static int change_catalog(const struct work *w, const struct segment_facts *f, struct err *err)
-{
-	struct catalog *c = store_catalog(w->step->store);
-	int ret = catalog_begin(c, err);
-
-	if (ret < 0)
-		return ret;
-	ret = remove_rows(w, f, err);
-	if (ret == 0)
-		ret = catalog_put(c, f, err);
-	if (ret == 0)
-		ret = catalog_commit(c, err);
-	if (ret < 0)
-		catalog_rollback(c);
-	return ret;
-}
-
-/* A file that stays is superseded; the next opening of the store removes it. */
-static void remove_files(const struct work *w, const struct paths *p)
-{
-	int dir_fd = store_dir_fd(w->step->store);
-	char path[SEGMENT_PATH_MAX];
-
-	for (size_t i = 0; i < w->fresh.nr_members; i++) {
-		segment_name_path(&w->names[i], path);
-		unlinkat(dir_fd, path, 0);
-	}
-	for (size_t i = 0; i < w->step->nr_summaries; i++) {
-		summary_path(&w->step->summaries[i].first, w->step->summaries[i].generation, path);
-		unlinkat(dir_fd, path, 0);
-	}
-	sync_folder(dir_fd, p->folder);
-}
-
 static int retain_step_put(struct work *w, struct segment_facts *out, struct err *err)
 {
-	int dir_fd = store_dir_fd(w->step->store), ret;
+	const struct retain_step *step = w->step;
 	struct segment_facts f;
-	struct paths p;
+	struct store_replacement r = { .summary = &w->all,
+				       .facts = &f,
+				       .data = &w->data,
+				       .names = w->names,
+				       .nr_names = w->fresh.nr_members,
+				       .replaced = step->summaries,
+				       .nr_replaced = step->nr_summaries };
+	int ret;
 
 	buf_clear(&w->data);
 	ret = retain_step_encode(w, &w->data, err);
+	if (ret == 0)
+		ret = summary_facts(&f, &w->all, w->data.len);
 	if (ret < 0)
 		return ret;
-	ret = summary_facts(&f, &w->all, w->data.len);
-	if (ret < 0)
-		return ret;
-	make_paths(w, &p);
-	ret = put_file(dir_fd, &p, &w->data);
-	if (ret < 0) {
-		err_set(err, -ret, "%s/%s: %s", store_dir(w->step->store), p.path, strerror(-ret));
-	} else {
-		ret = change_catalog(w, &f, err);
-		if (ret < 0)
-			take_back(dir_fd, &p);
-	}
+	ret = store_replace(step->store, &r, err);
 	if (ret < 0) {
 		segment_facts_release(&f);
 		return ret;
 	}
-	remove_files(w, &p);
 	*out = f;
 	return 0;
 }
@@ -414,8 +298,11 @@ static void retain_step_count(const struct work *w, uint64_t file_bytes,
 
 static void work_release(struct work *w)
 {
-	for (size_t i = 0; w->paths && i < w->step->nr_segments; i++)
+	for (size_t i = 0; w->paths && i < w->step->nr_segments; i++) {
+		if (w->paths[i])
+			store_file_done(w->step->store, w->paths[i]);
 		free(w->paths[i]);
+	}
 	free(w->paths);
 	free(w->names);
 	summary_release(&w->fresh);

@@ -7,9 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
-#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -316,42 +314,22 @@ static void server_free(struct server *s)
 }
 
 /*
- * One serve to a store: two would answer for the same names without knowing of each other, and neither
- * would count what the other takes. The lock is on the folder itself and ends with the
- * store's descriptor: there is no file of its own that could be left behind, or be a link elsewhere.
+ * No host can fill the store alone: the defaults are half of what its file system holds. A store that
+ * does not count inodes (btrfs) or bytes (a cluster) says 0, and then they are not bounded.
  */
-static int lock_store(const struct store *store, struct err *err)
-{
-	if (flock(store_dir_fd(store), LOCK_EX | LOCK_NB) == 0)
-		return 0;
-	if (errno == EWOULDBLOCK)
-		return err_set(err, EBUSY,
-			       "%s: another serve runs on this store; end it, or choose another "
-			       "folder with --store",
-			       store_dir(store));
-	return err_set(err, errno, "%s: the folder cannot be locked for this serve alone: %s",
-		       store_dir(store), strerror(errno));
-}
-
-/*
- * No host can fill the store alone: the defaults are half of what its file system holds. A file system that
- * does not count inodes (btrfs) says 0, and then they are not bounded.
- */
-static int server_limit_hosts(struct server *s, const struct store *store, struct err *err)
+static void server_limit_hosts(struct server *s, const struct store *store)
 {
 	struct ingest_quota quota = s->config.host;
-	struct statvfs fs;
+	uint64_t nr_inodes, bytes;
 
-	if (fstatvfs(store_dir_fd(store), &fs) < 0)
-		return err_set(err, errno, "%s: %s", store_dir(store), strerror(errno));
+	store_space(store, &nr_inodes, &bytes);
 	if (!quota.nr_inodes)
-		quota.nr_inodes = fs.f_files / 2;
+		quota.nr_inodes = nr_inodes / 2;
 	if (!quota.bytes)
-		quota.bytes = (uint64_t)fs.f_blocks / 2 * fs.f_frsize;
+		quota.bytes = bytes / 2;
 	if (!quota.nr_segments_per_day)
 		quota.nr_segments_per_day = HOST_SEGMENTS_PER_DAY;
 	ingest_limit_hosts(s->ingest, &quota);
-	return 0;
 }
 
 /* What the daemon needs, before there is one. */
@@ -366,20 +344,20 @@ static int server_prepare(struct server *s, struct store *store, struct err *err
 	};
 	const struct client_limits client = { s->config.rate_per_s, CLIENT_UPLOADS,
 					      CLIENT_BODY_BYTES };
-	int ret = check_config(&s->config, err);
+	int token, ret = check_config(&s->config, err);
 
 	if (ret == 0)
-		ret = lock_store(store, err);
+		ret = store_lock(store, STORE_LOCK_SERVE, &token, err);
 	if (ret == 0)
 		ret = access_new(&s->access, &s->config.access, err);
 	if (ret == 0)
 		ret = read_ca(s, err);
 	if (ret == 0)
-		ret = ingest_new(&s->ingest, store);
+		ret = ingest_new_in(&s->ingest, store, err);
 	if (ret == 0)
 		ret = ingest_retire_beside(s->ingest);
 	if (ret == 0)
-		ret = server_limit_hosts(s, store, err);
+		server_limit_hosts(s, store);
 	if (ret == 0)
 		ret = clients_new(&s->clients, &client);
 	if (ret == 0)

@@ -13,6 +13,7 @@
 
 #include "analyzer/store/check_file.h"
 #include "analyzer/store/check_summary.h"
+#include "analyzer/store/cluster_check.h"
 #include "analyzer/store/store.h"
 #include "analyzer/store/store_aside.h"
 #include "analyzer/store/store_journal.h"
@@ -379,6 +380,8 @@ int check_store(struct check_report *r, const char *dir, bool repair, struct err
 	bool whole;
 	int ret;
 
+	if (!store_is_folder(dir))
+		return cluster_check(r, dir, repair, err);
 	if (snprintf(path, sizeof(path), "%s/segments", dir) >= (int)sizeof(path) - 320)
 		return err_set(err, ENAMETOOLONG, "%.80s...: too long a path", dir);
 	if (access(path, F_OK))

@@ -12,6 +12,7 @@
 #include "analyzer/store/ingest_commit.h"
 #include "analyzer/store/reader_pool.h"
 #include "analyzer/store/segment_place.h"
+#include "analyzer/store/store_home.h"
 #include "analyzer/store/store_summary.h"
 
 #define IS_SUMMARIZED 2
@@ -22,6 +23,7 @@ struct ingest {
 	struct ingest_counts counts;
 	struct reader_pool readers;
 	struct committer committer;
+	struct home_intake *intake; /* of a store that is no folder; NULL: the committer writes */
 };
 
 int ingest_new(struct ingest **out, struct store *store)
@@ -38,10 +40,28 @@ int ingest_new(struct ingest **out, struct store *store)
 	return 0;
 }
 
+int ingest_new_in(struct ingest **out, struct store *store, struct err *err)
+{
+	struct ingest *g;
+	int ret = ingest_new(&g, store);
+
+	if (ret < 0)
+		return err_set(err, -ret, "out of memory");
+	if (store->home->intake_new)
+		ret = store->home->intake_new(&g->intake, store, err);
+	if (ret < 0)
+		ingest_free(g);
+	else
+		*out = g;
+	return ret;
+}
+
 void ingest_free(struct ingest *g)
 {
 	if (!g)
 		return;
+	if (g->intake)
+		g->store->home->intake_free(g->intake);
 	committer_release(&g->committer);
 	reader_pool_release(&g->readers);
 	pthread_mutex_destroy(&g->catalog);
@@ -50,6 +70,10 @@ void ingest_free(struct ingest *g)
 
 int ingest_retire_beside(struct ingest *g)
 {
+	if (g->intake) {
+		g->store->home->intake_gather(g->intake);
+		return 0;
+	}
 	return committer_start(&g->committer);
 }
 
@@ -61,6 +85,8 @@ void ingest_limit_journal(struct ingest *g, uint64_t bytes)
 void ingest_limit_hosts(struct ingest *g, const struct ingest_quota *quota)
 {
 	g->committer.quota = *quota;
+	if (g->intake)
+		g->store->home->intake_limit(g->intake, quota);
 }
 
 /* Does the same as look_up() for segments that are only summarized. */
@@ -191,6 +217,22 @@ static int put_error(const struct ingest *g, const struct segment_facts *f, int 
 	return err_set(err, -ret, "%s: %s", store_dir(g->store), strerror(-ret));
 }
 
+/* The same where the store is no folder. Whether the segment is there is told after the fact. */
+static int ingest_put_home(struct ingest *g, const struct segment_facts *f, const void *data,
+			   size_t len, bool *stored, struct err *err)
+{
+	const struct home_segment one = { f, data, len };
+	int ret = g->store->home->intake_put(g->intake, &one, err);
+
+	*stored = ret == 0;
+	pthread_mutex_lock(&g->catalog);
+	g->counts.nr_stored += ret == 0;
+	g->counts.stored_bytes += ret == 0 ? len : 0;
+	g->counts.nr_repeated += ret == -EALREADY;
+	pthread_mutex_unlock(&g->catalog);
+	return ret == -EALREADY ? 0 : ret;
+}
+
 /* Stores a checked segment unless it exists already. */
 static int put(struct ingest *g, const struct segment_facts *f, const void *data, size_t len,
 	       bool *stored, struct err *err)
@@ -229,7 +271,8 @@ int ingest_put(struct ingest *g, const struct segment_name *expected, const void
 			      facts.name.boot_id, (unsigned long long)facts.name.epoch,
 			      (unsigned long long)facts.name.sequence);
 	if (ret == 0)
-		ret = put(g, &facts, data, len, &stored, err);
+		ret = g->intake ? ingest_put_home(g, &facts, data, len, &stored, err)
+				: put(g, &facts, data, len, &stored, err);
 	if (ret == 0)
 		*result = (struct ingest_result){ facts.name, facts.hash, stored };
 	else
@@ -245,6 +288,9 @@ int ingest_find(struct ingest *g, const struct segment_name *name, const char *h
 	unsigned int byte;
 	int status;
 
+	/* A cluster can only promise by a commit: the sender sends the segment again, and gets one. */
+	if (g->intake)
+		return 0;
 	for (size_t i = 0; i < sizeof(facts.hash.bytes); i++) {
 		if (sscanf(hash + 2 * i, "%2x", &byte) != 1)
 			return 0;
@@ -273,6 +319,8 @@ int ingest_stream(struct ingest *g, struct segment_name *n, bool exactly, struct
 {
 	int ret;
 
+	if (g->intake)
+		return g->store->home->intake_stream(g->intake, n, exactly, err);
 	pthread_mutex_lock(&g->catalog);
 	ret = exactly ? catalog_stream(store_catalog(g->store), n, err)
 		      : catalog_next_stream(store_catalog(g->store), n, err);

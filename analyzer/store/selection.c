@@ -77,6 +77,8 @@ int selection_open_path(struct selection *sel, const char *path, struct scan **o
 
 	if (ret < 0)
 		return ret;
+	if (!store_is_folder(path))
+		return selection_scan_store(sel, path, out, hooks, err);
 	if (stat(path, &st) < 0)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
 	if (S_ISDIR(st.st_mode))

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store: a folder of trace segments and an index of them.
+ * store: durable trace segments and an index of them, in one of two homes.
  *
- *   DIR/segments/...    the segments (segment_name.h)
- *                       and what retention kept of them (store_summary.h)
- *   DIR/catalog.sqlite  an index of their content (catalog.h), which may be deleted at any time
- *   DIR/journal-*       what serve received and has not synced in place yet (store_journal.h)
+ * A folder, the default, which needs nothing else:
  *
- * Opening for writing (create) first puts the content of journals in place. Every opening brings
- * the catalog in step with the files, so that what agents wrote with `--sink file:DIR` is seen.
- * Where the folder cannot be written, the catalog is kept in memory and nothing is changed on the
- * disk.
+ *   DIR/segments/...    the truth: see segment_name.h
+ *                       and what retention left of them: see store_summary.h
+ *   DIR/catalog.sqlite  a cache of what they hold: see catalog.h; may be deleted at any time
+ *   DIR/journal-*       what serve took and has not yet synced in its place: see store_journal.h
+ *
+ * Opening to write puts what is in journals to its place. Opening brings the catalog in step with the files,
+ * so that what agents wrote with `--sink file:DIR` is seen. Where the folder cannot be written, the catalog is
+ * kept in memory and nothing is changed on disk.
+ *
+ * A cluster, named by a URL (cluster_url.h): the bytes are in an object store, the index in PostgreSQL. Many
+ * processes on many machines may take segments at once. Whoever reads has a copy of the index in memory, as
+ * it was when the store was opened.
  */
 #ifndef ANALYZER_STORE_H
 #define ANALYZER_STORE_H
@@ -39,11 +44,22 @@ struct store_sync {
 	uint64_t nr_damaged;	/* files that are not valid segments; the catalog lists them */
 };
 
+enum store_use {
+	STORE_TO_READ,
+	STORE_TO_KEEP, /* retention: reads and writes; what is missing is made */
+	STORE_TO_FILL, /* intake: writes, and need not know what is there; what is missing is made */
+};
+
+/* Whether the name of a store is the path of a folder, and not the URL of a cluster. */
+bool store_is_folder(const char *name);
+
 /*
- * Opens the store in dir; with create, makes what is missing. Returns 0, -ENOENT where there is no
- * store, -ENOTDIR, -EACCES, -ENOMEM or -EIO. Cost: one walk over the folders, and one reading of
- * every new file.
+ * Opens the store of that name. -ENOENT where there is none, -ENOTDIR, -EACCES, -EINVAL (the URL), -ENOMEM,
+ * -EIO. Cost: of a folder one directory walk, and reading every new file once; of a cluster reading the index,
+ * except to fill.
  */
+int store_open_for(struct store **out, const char *dir, enum store_use use, struct err *err);
+/* The same; create: to keep, else to read. */
 int store_open(struct store **out, const char *dir, bool create, struct err *err);
 void store_close(struct store *s);
 
@@ -56,6 +72,9 @@ const struct journal_recovery *store_recovery(const struct store *s);
 /* Brings the catalog in step with the files again. */
 int store_sync(struct store *s, struct err *err);
 
+/* Learns what other processes changed since it was opened. A folder's catalog is shared and needs nothing. */
+int store_refresh(struct store *s, struct err *err);
+
 /*
  * Reads a whole file below the store, of at most SEGMENT_MAX_BYTES or limit, into b, which is
  * cleared first. Returns 0, -ENOENT, -EFBIG, -EIO or -ENOMEM.
@@ -63,6 +82,31 @@ int store_sync(struct store *s, struct err *err);
 int store_read_up_to(const struct store *s, const char *path, size_t limit, struct buf *b,
 		     struct err *err);
 int store_read(const struct store *s, const char *path, struct buf *b, struct err *err);
+
+/*
+ * A local file with the bytes of the segment at path, which data holds already. out is its path, valid until
+ * store_file_done(). In a folder it is the segment itself.
+ */
+#define STORE_FILE_MAX 4096
+int store_file(const struct store *s, const char *path, const struct buf *data,
+	       char out[STORE_FILE_MAX], struct err *err);
+void store_file_done(const struct store *s, const char *file);
+
+/* What may be put into it in all; 0: not bounded by the store itself. */
+void store_space(const struct store *s, uint64_t *nr_inodes, uint64_t *bytes);
+
+enum store_lock {
+	STORE_LOCK_SERVE,     /* one serve to a folder; a cluster takes any number */
+	STORE_LOCK_RETENTION, /* one pass of retention at a time, whichever process makes it */
+};
+/* -EBUSY where another process has it, with who it is in the line. */
+int store_lock(struct store *s, enum store_lock which, int *token, struct err *err);
+void store_unlock(struct store *s, enum store_lock which, int token);
+
+/* The hash under which a segment is stored; 0, -ENOENT, -EIO. */
+int store_hash(struct store *s, const struct segment_name *n, struct segment_hash *out);
+/* Takes segments out again that an import put in and could not finish; best effort. */
+void store_take_out(struct store *s, const struct segment_name *names, size_t nr);
 
 /* Returns the time of a file's last change. */
 uint64_t store_mtime_ns(const struct stat *st);

@@ -14,6 +14,7 @@
 #include "analyzer/replay/causal_load.h"
 #include "analyzer/replay/causal_run.h"
 #include "analyzer/store/selection.h"
+#include "analyzer/store/store.h"
 
 #define PATH_BYTES  4096
 #define PIECE_BYTES (1u << 20)
@@ -23,7 +24,7 @@ static bool is_trace(const char *path)
 	size_t len = strlen(path);
 	struct stat st;
 
-	return (len > 4 && !strcmp(path + len - 4, ".seg")) ||
+	return !store_is_folder(path) || (len > 4 && !strcmp(path + len - 4, ".seg")) ||
 	       (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
 }
 

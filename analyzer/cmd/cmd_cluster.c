@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+
+#include "analyzer/cmd/cli.h"
+#include "analyzer/cmd/commands.h"
+#include "analyzer/store/cluster_admin.h"
+#include "analyzer/store/store.h"
+#include "base/json.h"
+#include "base/shown.h"
+
+/* false after a line of complaint. */
+static bool cmd_cluster_store(struct cli *cli, const struct cli_option *options, const char **store)
+{
+	if (!cli_parse(cli, options))
+		return false;
+	if (cli->argc)
+		cli->status = cli_usage(cli, "%s: expected no operand", cli->argv[0]);
+	else if (!*store || store_is_folder(*store))
+		cli->status = cli_usage(cli, "--store: expected the URL of a cluster, "
+					     "pg://USER@HOST:PORT/DATABASE?objects=...");
+	else
+		return true;
+	return false;
+}
+
+static int cmd_cluster_print(json_t *all)
+{
+	int ret = all ? json_print(all, stdout, JSON_INDENT(2)) : -1;
+
+	putchar('\n');
+	json_decref(all);
+	return ret;
+}
+
+static int cmd_cluster_init(struct cli *cli)
+{
+	const char *store = NULL;
+	const struct cli_option options[] = {
+		CLI_STRING("store", 's', "URL", &store, "the cluster to make or bring up to date"),
+		CLI_END,
+	};
+	struct cluster_made made;
+	struct err err = { 0 };
+
+	if (!cmd_cluster_store(cli, options, &store))
+		return cli->status;
+	if (cluster_init(store, &made, &err) < 0)
+		return cli_fail(cli, &err);
+	if (cli->json)
+		cmd_cluster_print(json_pack("{s:s, s:i, s:i}", "schema", "blkcast.cluster-init/1",
+					    "from_version", made.from, "version", made.to));
+	else if (made.from == made.to)
+		printf("The cluster is up to date: its schema has version %d.\n", made.to);
+	else
+		printf("The cluster is ready: its schema went from version %d to %d.\n", made.from,
+		       made.to);
+	return CLI_DONE;
+}
+
+static void cmd_cluster_print_text(const struct cluster_state *s)
+{
+	printf("schema version %d, %" PRIu64 " hosts, %" PRIu64 " streams with %" PRIu64
+	       " missing segments\n",
+	       s->version, s->nr_hosts, s->nr_streams, s->nr_holes);
+	printf("%" PRIu64 " segments in %" PRIu64 " bundles of %" PRIu64 " bytes, %" PRIu64
+	       " bytes of them in use; %" PRIu64 " summaries\n",
+	       s->nr_segments, s->nr_bundles, s->bundle_bytes, s->used_bytes, s->nr_summaries);
+	printf("%" PRIu64 " objects wait to be deleted; ", s->nr_garbage);
+	if (s->holder[0]) {
+		printf("retention or compaction runs: ");
+		shown_print(s->holder, stdout);
+		printf("\n");
+	} else {
+		printf("no retention or compaction runs\n");
+	}
+	if (s->standbys[0]) {
+		printf("commits wait for standbys: ");
+		shown_print(s->standbys, stdout);
+		printf("; %" PRIu64 " connected\n", s->nr_standbys);
+	} else {
+		printf("commits wait for no standby: synchronous_standby_names is empty, so that the "
+		       "loss of the primary's disk loses acknowledged segments\n");
+	}
+	if (!s->is_durable)
+		printf("fsync or full_page_writes is off: a power cut loses acknowledged segments\n");
+	if (s->is_standby)
+		printf("this server is a standby; its numbers may lag behind\n");
+}
+
+/* 1 where acknowledged segments are not safe. */
+static int cmd_cluster_status(struct cli *cli)
+{
+	const char *store = NULL;
+	const struct cli_option options[] = {
+		CLI_STRING("store", 's', "URL", &store, "the cluster to look at"),
+		CLI_END,
+	};
+	struct cluster_state s;
+	struct err err = { 0 };
+
+	if (!cmd_cluster_store(cli, options, &store))
+		return cli->status;
+	if (cluster_status(store, &s, &err) < 0)
+		return cli_fail(cli, &err);
+	if (cli->json)
+		cmd_cluster_print(json_pack(
+			"{s:s, s:i, s:b, s:b, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+			"s:o}",
+			"schema", "blkcast.cluster-status/1", "version", s.version, "fsync",
+			s.is_durable, "standby", s.is_standby, "synchronous_standby_names",
+			json_text(s.standbys), "synchronous_standbys", (json_int_t)s.nr_standbys,
+			"hosts", (json_int_t)s.nr_hosts, "streams", (json_int_t)s.nr_streams,
+			"missing_segments", (json_int_t)s.nr_holes, "segments",
+			(json_int_t)s.nr_segments, "summaries", (json_int_t)s.nr_summaries,
+			"bundles", (json_int_t)s.nr_bundles, "bundle_bytes",
+			(json_int_t)s.bundle_bytes, "used_bytes", (json_int_t)s.used_bytes,
+			"garbage_objects", (json_int_t)s.nr_garbage, "keeper",
+			s.holder[0] ? json_text(s.holder) : json_null()));
+	else
+		cmd_cluster_print_text(&s);
+	return s.is_durable ? CLI_DONE : CLI_FAILED;
+}
+
+static int cmd_cluster_run(struct cli *cli)
+{
+	static const char *const verbs[] = { "init", "status", NULL };
+
+	switch (cli_verb(cli, verbs)) {
+	case 0:
+		return cmd_cluster_init(cli);
+	case 1:
+		return cmd_cluster_status(cli);
+	default:
+		return cli->status;
+	}
+}
+
+const struct command command_cluster = {
+	.name = "cluster",
+	.summary = "set up and look at a store in PostgreSQL and an object store",
+	.usage = "init --store URL\nstatus --store URL",
+	.details =
+		"A cluster takes the place of a store's folder where one machine is not enough: every "
+		"command takes\nits URL for --store DIR, and any number of `blkcast serve` may fill "
+		"it.\n\n"
+		"  pg://USER@HOST:PORT[,HOST:PORT...]/DATABASE?objects=https://HOST:PORT/BUCKET[&keys=FILE]\n\n"
+		"The password of PostgreSQL comes from PGPASSWORD, ~/.pgpass or the file of "
+		"passfile=; the keys of\nthe object store are the two lines of the file of keys=, or "
+		"AWS_ACCESS_KEY_ID and\nAWS_SECRET_ACCESS_KEY. `init` makes the schema or brings it up "
+		"to date. `status` says what is there\nand whether it would survive the loss of a "
+		"machine; `blkcast check --store URL` reads all of it.\n\n"
+		"Exit status of status: 0; 1 where PostgreSQL runs with fsync off; 2 where the cluster "
+		"cannot be opened.\n",
+	.example =
+		"blkcast cluster init --store 'pg://blkcast@db1,db2/blkcast?objects=https://s3.example.com/traces'\n"
+		"blkcast serve --store 'pg://blkcast@db1,db2/blkcast?objects=https://s3.example.com/traces'",
+	.run = cmd_cluster_run,
+};

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/store/cluster_bundle.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyzer/store/cluster_facts.h"
+#include "base/array.h"
+
+#define MAX_TRIES   3 /* where another serve was faster, and what was looked up is no longer so */
+#define DAY_S	    86400
+#define MAX_DAYS    4096
+#define DAYS_BEHIND 400 /* as blkcast.day_of() has them */
+#define DAYS_AHEAD  2
+
+/* What blkcast.take() says of a segment. */
+enum verdict {
+	VERDICT_STORED,
+	VERDICT_REPEATED,
+	VERDICT_CONFLICT,
+	VERDICT_HOST_BYTES,
+	VERDICT_HOST_DAY,
+	VERDICT_HOLES,
+};
+
+int bundle_item_init(struct bundle_item *item, struct err *err)
+{
+	const struct segment_facts *f = item->segment.facts;
+
+	item->row = cluster_facts_json(f);
+	item->day = (int64_t)(f->begin.realtime_ns / 1000000000u / DAY_S);
+	if (item->row &&
+	    json_object_set_new(item->row, "profiles",
+				cluster_profiles_json(item->segment.data, item->segment.len)) == 0)
+		return 0;
+	bundle_item_release(item);
+	return err_set(err, ENOMEM, "out of memory");
+}
+
+void bundle_item_release(struct bundle_item *item)
+{
+	json_decref(item->row);
+	item->row = NULL;
+}
+
+void bundle_days_release(struct bundle_days *d)
+{
+	free(d->days);
+	*d = (struct bundle_days){ 0 };
+}
+
+static void bundle_fail(struct bundle_commit *b, int ret, const struct err *err)
+{
+	for (size_t i = 0; i < b->nr; i++) {
+		b->items[i]->ret = ret;
+		b->items[i]->err = *err;
+	}
+}
+
+/* The partition of a day that has none yet. A day that lies far off has none of its own. */
+static int bundle_make_day(struct bundle_commit *b, int64_t day, struct err *err)
+{
+	int64_t today = (int64_t)time(NULL) / DAY_S;
+	time_t at = (time_t)day * DAY_S;
+	const char *values[1];
+	char text[32];
+	struct tm tm;
+	int ret;
+
+	for (size_t i = 0; i < b->days->nr; i++)
+		if (b->days->days[i] == day)
+			return 0;
+	if (day < today - DAYS_BEHIND || day > today + DAYS_AHEAD || !gmtime_r(&at, &tm))
+		return 0;
+	strftime(text, sizeof(text), "%Y-%m-%d", &tm);
+	values[0] = text;
+	ret = cluster_sql_call(*b->sql, "SELECT make_day($1::date)", 1, values, NULL, err);
+	if (ret < 0 || b->days->nr >= MAX_DAYS)
+		return ret;
+	if (array_grow(&b->days->days, &b->days->cap, b->days->nr + 1, sizeof(int64_t)) == 0)
+		b->days->days[b->days->nr++] = day;
+	return 0;
+}
+
+/* Profiles of windows begin up to a day before their segment does. */
+static int bundle_make_days(struct bundle_commit *b, struct err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < b->nr && ret == 0; i++) {
+		ret = bundle_make_day(b, b->items[i]->day, err);
+		if (ret == 0)
+			ret = bundle_make_day(b, b->items[i]->day - 1, err);
+	}
+	return ret;
+}
+
+static int bundle_sql(struct bundle_commit *b, struct err *err)
+{
+	int ret;
+
+	if (*b->sql)
+		return 0;
+	ret = cluster_sql_open(b->sql, &b->cluster->url, true, err);
+	if (ret < 0)
+		return ret;
+	ret = cluster_sql_check_schema(*b->sql, err);
+	if (ret < 0) {
+		cluster_sql_close(*b->sql);
+		*b->sql = NULL;
+	}
+	return ret;
+}
+
+/* Calls one of the functions of docs/cluster.sql that take JSON. */
+static int bundle_call(struct bundle_commit *b, const char *sql, json_t *of, PGresult **out,
+		       struct err *err)
+{
+	char *text = json_dumps(of, JSON_COMPACT);
+	const char *values[] = { text };
+	int ret = text ? cluster_sql_call(*b->sql, sql, 1, values, out, err)
+		       : err_set(err, ENOMEM, "out of memory");
+
+	free(text);
+	return ret;
+}
+
+/* Which of them the catalog has already: these need not be put again. */
+static int bundle_look_up(struct bundle_commit *b, struct err *err)
+{
+	json_t *names = json_array(), *all = json_pack("{s:o}", "segments", names);
+	PGresult *r = NULL;
+	int ret;
+
+	for (size_t i = 0; i < b->nr; i++) {
+		json_t *name = cluster_name_json(&b->items[i]->segment.facts->name);
+
+		b->items[i]->is_known = false;
+		json_object_set_new(name, "i", json_integer((json_int_t)i));
+		json_array_append_new(names, name);
+	}
+	ret = bundle_call(b, "SELECT known($1::jsonb)", all, &r, err);
+	json_decref(all);
+	for (int i = 0; ret == 0 && i < PQntuples(r); i++) {
+		size_t at = strtoul(PQgetvalue(r, i, 0), NULL, 10);
+
+		if (at < b->nr)
+			b->items[at]->is_known = true;
+	}
+	PQclear(r);
+	return ret;
+}
+
+/* Puts the segments that are new, one after the other; *bytes is 0 where there are none. */
+static int bundle_put(struct bundle_commit *b, const char *key, uint64_t *bytes,
+		      char sha256[OBJECT_SHA256_HEX], struct err *err)
+{
+	struct iovec *parts = calloc(b->nr, sizeof(*parts));
+	int nr = 0, ret = 0;
+
+	*bytes = 0;
+	if (!parts)
+		return err_set(err, ENOMEM, "out of memory");
+	for (size_t i = 0; i < b->nr; i++) {
+		struct bundle_item *item = b->items[i];
+
+		if (item->is_known)
+			continue;
+		item->at = *bytes;
+		*bytes += item->segment.len;
+		parts[nr++] =
+			(struct iovec){ (void *)(uintptr_t)item->segment.data, item->segment.len };
+	}
+	if (nr)
+		ret = object_put(b->cluster->objects, key, parts, nr, sha256, err);
+	free(parts);
+	return ret;
+}
+
+static json_t *bundle_json(struct bundle_commit *b, const char *key, uint64_t bytes,
+			   const char *sha256)
+{
+	json_t *rows = json_array();
+	json_t *all = json_pack("{s:o, s:I, s:I}", "segments", rows, "host_bytes",
+				(json_int_t)b->quota.bytes, "host_segments",
+				(json_int_t)b->quota.nr_segments_per_day);
+
+	if (all && bytes) {
+		json_object_set_new(all, "key", json_string(key));
+		json_object_set_new(all, "bytes", json_integer((json_int_t)bytes));
+		json_object_set_new(all, "sha256", json_string(sha256));
+	}
+	for (size_t i = 0; i < b->nr; i++) {
+		json_t *row = b->items[i]->row;
+
+		json_object_set_new(row, "i", json_integer((json_int_t)i));
+		json_object_set_new(row, "at", json_integer((json_int_t)b->items[i]->at));
+		json_array_append(rows, row);
+	}
+	return all;
+}
+
+static void bundle_judge(struct bundle_item *item, enum verdict verdict)
+{
+	const struct segment_name *n = &item->segment.facts->name;
+
+	switch (verdict) {
+	case VERDICT_STORED:
+		item->ret = 0;
+		return;
+	case VERDICT_REPEATED:
+		item->ret = -EALREADY;
+		return;
+	case VERDICT_CONFLICT:
+		item->ret = err_set(&item->err, EEXIST,
+				    "%s/%s/%" PRIu64 "/%" PRIu64
+				    ": another segment is stored under this name",
+				    n->host, n->boot_id, n->epoch, n->sequence);
+		return;
+	case VERDICT_HOST_DAY:
+		item->ret =
+			err_set(&item->err, EUSERS,
+				"host %s: its quota of segments a day is used up; the segment can "
+				"be stored tomorrow (UTC)",
+				n->host);
+		return;
+	case VERDICT_HOLES:
+		item->ret = err_set(&item->err, EDQUOT,
+				    "host %s: too many sequence numbers are missing between the "
+				    "segments of stream %s/%" PRIu64,
+				    n->host, n->boot_id, n->epoch);
+		return;
+	case VERDICT_HOST_BYTES:
+	default:
+		item->ret =
+			err_set(&item->err, EDQUOT,
+				"host %s: its quota of the store is used up; the segment can be "
+				"stored once retention has made room, or with a larger quota",
+				n->host);
+	}
+}
+
+/* Every segment must be told of exactly once, or none is believed. */
+static int bundle_judge_all(struct bundle_commit *b, const PGresult *r, struct err *err)
+{
+	if ((size_t)PQntuples(r) != b->nr)
+		return err_set(err, EIO, "PostgreSQL %s: expected %zu verdicts, got %d",
+			       cluster_sql_name(*b->sql), b->nr, PQntuples(r));
+	for (size_t i = 0; i < b->nr; i++)
+		b->items[i]->ret = -EIO;
+	for (int i = 0; i < PQntuples(r); i++) {
+		size_t at = strtoul(PQgetvalue(r, i, 0), NULL, 10);
+
+		if (at < b->nr)
+			bundle_judge(b->items[at],
+				     (enum verdict)strtoul(PQgetvalue(r, i, 1), NULL, 10));
+	}
+	return 0;
+}
+
+/* -EAGAIN: another serve was faster. */
+static int bundle_try(struct bundle_commit *b, struct err *err)
+{
+	char key[OBJECT_KEY_MAX], sha256[OBJECT_SHA256_HEX] = "";
+	PGresult *r = NULL;
+	uint64_t bytes;
+	json_t *all;
+	int ret = bundle_sql(b, err);
+
+	if (ret == 0)
+		ret = bundle_make_days(b, err);
+	if (ret == 0)
+		ret = bundle_look_up(b, err);
+	if (ret < 0)
+		return ret;
+	cluster_new_key(b->cluster, "bundles", "seg", key);
+	ret = bundle_put(b, key, &bytes, sha256, err);
+	if (ret < 0)
+		return ret;
+	all = bundle_json(b, key, bytes, sha256);
+	ret = all ? bundle_call(b, "SELECT i, verdict FROM take($1::jsonb)", all, &r, err)
+		  : err_set(err, ENOMEM, "out of memory");
+	json_decref(all);
+	if (ret == 0)
+		ret = bundle_judge_all(b, r, err);
+	PQclear(r);
+	return ret;
+}
+
+void bundle_commit(struct bundle_commit *b)
+{
+	struct err err = { 0 };
+	int ret = -EAGAIN;
+
+	for (int tries = 0; ret == -EAGAIN && tries < MAX_TRIES; tries++)
+		ret = bundle_try(b, &err);
+	if (ret < 0)
+		bundle_fail(b, ret, &err);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/store/cluster_check.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyzer/store/check_file.h"
+#include "analyzer/store/cluster.h"
+#include "analyzer/store/cluster_read.h"
+
+struct cluster_checker {
+	struct check_report *r;
+	struct cluster *c;
+	bool repair;
+	double orphan_s;
+	char **named; /* keys of bundles, summaries and garbage, in order */
+	size_t nr_named;
+	struct err *err;
+};
+
+/* One segment: its bytes, its hash, its last request, and its name. 0 also where it is damaged. */
+static int cluster_check_segment(struct cluster_checker *k, const struct cluster_stream *s,
+				 const struct cluster_place *p, struct buf *data)
+{
+	const char *key = k->c->places.bundles[p->bundle].key;
+	struct segment_name n = s->name;
+	struct segment_facts f;
+	struct err why = { 0 };
+	int ret = cluster_read_place(k->c, p, data, &why);
+
+	n.sequence = p->sequence;
+	if (ret == 0)
+		ret = segment_facts_read(&f, data->data, data->len, &why);
+	if (ret == 0 && segment_name_compare(&f.name, &n) != 0)
+		ret = err_set(&why, EBADMSG, "its header names another segment");
+	if (ret == 0) {
+		k->r->nr_segments++;
+		k->r->nr_requests += f.nr_requests;
+		k->r->segment_bytes += f.file_bytes;
+		segment_facts_release(&f);
+		return 0;
+	}
+	if (ret != -EBADMSG && ret != -ENOENT && ret != -EPROTONOSUPPORT && ret != -EINVAL &&
+	    ret != -EFBIG) {
+		if (k->err)
+			*k->err = why;
+		return ret;
+	}
+	return check_note(k->r, key, CHECK_DAMAGED, why.line,
+			  "restore the object from a copy; the other segments are not affected")
+		       ? 0
+		       : -ENOMEM;
+}
+
+static int cluster_check_segments(struct cluster_checker *k)
+{
+	const struct cluster_places *p = &k->c->places;
+	struct buf data;
+	int ret = 0;
+
+	buf_init(&data);
+	for (size_t i = 0; i < p->nr_streams && ret == 0; i++)
+		for (size_t j = 0; j < p->streams[i].nr && ret == 0; j++)
+			ret = cluster_check_segment(k, &p->streams[i],
+						    &p->places[p->streams[i].first + j], &data);
+	buf_release(&data);
+	k->r->nr_files += p->nr_bundles;
+	return ret;
+}
+
+static int cluster_check_summaries(struct cluster_checker *k, struct store *s)
+{
+	const struct cluster_places *p = &k->c->places;
+	int ret = 0;
+
+	for (size_t i = 0; i < p->nr_summaries && ret == 0; i++) {
+		struct err why = { 0 };
+		struct summary one;
+
+		summary_init(&one);
+		k->r->nr_files++;
+		ret = store_summary_read(s, &p->summaries[i].first, p->summaries[i].generation,
+					 &one, &why);
+		if (ret == 0) {
+			k->r->nr_summaries++;
+			k->r->nr_summarized += one.nr_requests - one.nr_dropped;
+			k->r->nr_dropped += one.nr_dropped;
+			k->r->nr_retained_segments += one.nr_members;
+			k->r->summary_bytes += p->summaries[i].bytes;
+		} else if (ret == -EBADMSG || ret == -ENOENT || ret == -EPROTONOSUPPORT) {
+			ret = check_note(k->r, p->summaries[i].key, CHECK_DAMAGED, why.line,
+					 "restore the object from a copy")
+				      ? 0
+				      : -ENOMEM;
+		} else if (k->err) {
+			*k->err = why;
+		}
+		summary_release(&one);
+	}
+	return ret;
+}
+
+/* Counts of bundles that are not those of their segments: a bundle would never become garbage. */
+static int cluster_check_counts(struct cluster_checker *k)
+{
+	static const char ask[] =
+		"SELECT b.key, b.segments, b.used_bytes, coalesce(g.nr, 0), coalesce(g.bytes, 0) "
+		"FROM bundle b LEFT JOIN (SELECT bundle, count(*) AS nr, sum(bytes) AS bytes FROM "
+		"segment GROUP BY bundle) g ON g.bundle = b.id WHERE b.segments <> coalesce(g.nr, "
+		"0) OR b.used_bytes <> coalesce(g.bytes, 0) ORDER BY b.key";
+	static const char fix[] =
+		"UPDATE bundle b SET segments = g.nr, used_bytes = g.bytes FROM (SELECT o.id, "
+		"count(s.bundle) AS nr, coalesce(sum(s.bytes), 0) AS bytes FROM bundle o LEFT JOIN "
+		"segment s ON s.bundle = o.id WHERE o.key = $1 GROUP BY o.id) g WHERE b.id = g.id";
+	struct cluster_sql *sql;
+	PGresult *r = NULL;
+	int ret = cluster_sql_call(k->c->reader, ask, 0, NULL, &r, k->err);
+
+	for (int i = 0; ret == 0 && i < PQntuples(r); i++) {
+		const char *values[] = { PQgetvalue(r, i, 0) };
+		struct check_finding *f;
+		char why[160];
+
+		snprintf(why, sizeof(why),
+			 "its row counts %s segments of %s bytes, and %s of %s bytes are there",
+			 PQgetvalue(r, i, 1), PQgetvalue(r, i, 2), PQgetvalue(r, i, 3),
+			 PQgetvalue(r, i, 4));
+		f = check_note(k->r, values[0], CHECK_CATALOG, why, "counted again");
+		if (!f)
+			ret = -ENOMEM;
+		else if (k->repair && cluster_keeper(k->c, &sql, NULL) == 0)
+			f->is_repaired = cluster_sql_call(sql, fix, 1, values, NULL, NULL) == 0;
+	}
+	PQclear(r);
+	return ret;
+}
+
+static int cluster_check_compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int cluster_check_name(struct cluster_checker *k)
+{
+	PGresult *r = NULL;
+	int ret = cluster_sql_call(k->c->reader,
+				   "SELECT key FROM bundle UNION ALL SELECT key FROM summary UNION "
+				   "ALL SELECT key FROM garbage",
+				   0, NULL, &r, k->err);
+
+	if (ret < 0)
+		return ret;
+	k->named = calloc((size_t)PQntuples(r) + 1, sizeof(*k->named));
+	for (int i = 0; k->named && i < PQntuples(r); i++) {
+		k->named[k->nr_named] = strdup(PQgetvalue(r, i, 0));
+		if (!k->named[k->nr_named])
+			ret = -ENOMEM;
+		else
+			k->nr_named++;
+	}
+	PQclear(r);
+	if (!k->named || ret < 0)
+		return err_set(k->err, ENOMEM, "out of memory");
+	qsort(k->named, k->nr_named, sizeof(*k->named), cluster_check_compare);
+	return 0;
+}
+
+/* Seconds since the object was written; 0 where the store does not tell. */
+static double cluster_object_age_s(const char *modified)
+{
+	struct tm tm = { 0 };
+
+	if (!strptime(modified, "%Y-%m-%dT%H:%M:%S", &tm))
+		return 0;
+	return difftime(time(NULL), timegm(&tm));
+}
+
+/* Asks the primary about this one key again: a commit may have come between the two lists. */
+static bool cluster_check_is_orphan(struct cluster_checker *k, const char *key)
+{
+	const char *values[] = { key };
+	struct cluster_sql *sql;
+	PGresult *r = NULL;
+	bool is_orphan;
+
+	if (cluster_keeper(k->c, &sql, NULL) < 0)
+		return false;
+	is_orphan = cluster_sql_call(sql,
+				     "SELECT 1 FROM bundle WHERE key = $1 UNION ALL SELECT 1 FROM "
+				     "summary WHERE key = $1 UNION ALL SELECT 1 FROM garbage WHERE "
+				     "key = $1",
+				     1, values, &r, NULL) == 0 &&
+		    PQntuples(r) == 0;
+	PQclear(r);
+	return is_orphan;
+}
+
+static int cluster_check_object(void *ctx, const char *key, uint64_t bytes, const char *modified)
+{
+	struct cluster_checker *k = ctx;
+	struct check_finding *f;
+	char why[128];
+
+	if (k->nr_named &&
+	    bsearch(&key, k->named, k->nr_named, sizeof(*k->named), cluster_check_compare))
+		return 0;
+	if (cluster_object_age_s(modified) < k->orphan_s)
+		return 0;
+	if (!cluster_check_is_orphan(k, key))
+		return 0;
+	snprintf(why, sizeof(why), "nothing in the catalog names this object of %" PRIu64 " bytes",
+		 bytes);
+	f = check_note(k->r, key, CHECK_LEFTOVER, why, "removed");
+	if (!f)
+		return -ENOMEM;
+	if (k->repair)
+		f->is_repaired = object_delete(k->c->objects, key, NULL) == 0;
+	return 0;
+}
+
+/* Objects that were replaced, and whose readers have had time to end. */
+static int cluster_check_garbage(struct cluster_checker *k)
+{
+	struct cluster_sql *sql;
+	PGresult *r = NULL;
+	int ret;
+
+	if (!k->repair)
+		return 0;
+	ret = cluster_keeper(k->c, &sql, k->err);
+	if (ret == 0)
+		ret = cluster_sql_call(sql, "SELECT key FROM garbage WHERE after < now()", 0, NULL,
+				       &r, k->err);
+	for (int i = 0; ret == 0 && i < PQntuples(r); i++) {
+		const char *values[] = { PQgetvalue(r, i, 0) };
+
+		ret = object_delete(k->c->objects, values[0], k->err);
+		if (ret == 0)
+			ret = cluster_sql_call(sql, "DELETE FROM garbage WHERE key = $1", 1, values,
+					       NULL, k->err);
+	}
+	PQclear(r);
+	return ret;
+}
+
+int cluster_check_since(struct check_report *r, const char *name, bool repair, double orphan_s,
+			struct err *err)
+{
+	struct cluster_checker k = { .r = r, .repair = repair, .orphan_s = orphan_s, .err = err };
+	struct store *s;
+	int ret = store_open(&s, name, false, err);
+
+	if (ret < 0)
+		return ret;
+	k.c = s->cluster;
+	ret = cluster_check_segments(&k);
+	if (ret == 0)
+		ret = cluster_check_summaries(&k, s);
+	if (ret == 0)
+		ret = cluster_check_counts(&k);
+	if (ret == 0)
+		ret = cluster_check_name(&k);
+	if (ret == 0)
+		ret = object_list(k.c->objects, "bundles/", cluster_check_object, &k, err);
+	if (ret == 0)
+		ret = object_list(k.c->objects, "summaries/", cluster_check_object, &k, err);
+	if (ret == 0)
+		ret = cluster_check_garbage(&k);
+	for (size_t i = 0; i < k.nr_named; i++)
+		free(k.named[i]);
+	free(k.named);
+	store_close(s);
+	return ret == -ENOMEM ? err_set(err, ENOMEM, "no memory to check the cluster") : ret;
+}
+
+int cluster_check(struct check_report *r, const char *name, bool repair, struct err *err)
+{
+	return cluster_check_since(r, name, repair, CLUSTER_ORPHAN_S, err);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cluster_facts: what the catalog of a cluster keeps of a segment or a summary, as JSON for the functions of
+ * docs/cluster.sql and from the rows of its tables.
+ */
+#ifndef ANALYZER_CLUSTER_FACTS_H
+#define ANALYZER_CLUSTER_FACTS_H
+
+#include <jansson.h>
+#include <libpq-fe.h>
+
+#include "analyzer/store/segment_facts.h"
+#include "base/err.h"
+
+/* The name, and what segments and summaries have in common; NULL without memory. */
+json_t *cluster_name_json(const struct segment_name *n);
+json_t *cluster_facts_json(const struct segment_facts *f);
+/* The windows' profiles of a segment as rows of table profile; NULL without memory. */
+json_t *cluster_profiles_json(const void *segment, size_t len);
+
+/*
+ * The columns that cluster_facts_take() reads, in its order, of a table s (segment or summary) and its
+ * stream t; sequence is s.sequence or s.first.
+ */
+#define CLUSTER_FACTS_COLUMNS(sequence)                                                            \
+	"t.host, t.boot_id, t.epoch, " sequence ", s.bytes, s.requests, s.captured, s.untimed, "   \
+	"s.source, s.layer, s.anchors[1], s.anchors[2], s.anchors[3], s.anchors[4], s.anchors[5]," \
+	" s.anchors[6], s.first_real, s.last_real, s.received, s.devices, s.losses"
+#define CLUSTER_FACTS_NR_COLUMNS 21
+
+/* Fills f, which is to be released, from the row. -EBADMSG where it is none that blkcast wrote, -ENOMEM. */
+int cluster_facts_take(struct segment_facts *f, const PGresult *row, struct err *err);
+
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/store/cluster_intake.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyzer/store/cluster_bundle.h"
+
+/* One segment that waits, on the stack of its sender's thread. */
+struct waiter {
+	struct bundle_item item;
+	struct waiter *next;
+	sem_t done;
+};
+
+struct home_intake {
+	struct cluster *cluster;    /* borrowed */
+	struct cluster_sql *writer; /* of the thread alone */
+	struct bundle_days days;    /* likewise */
+	struct cluster_sql *asker;  /* for what senders ask; guarded by ask */
+	pthread_mutex_t ask;
+
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards what follows */
+	pthread_cond_t wake;
+	struct waiter *first, **last;
+	size_t nr_waiting;
+	uint64_t waiting_bytes;
+	uint64_t first_ms; /* when the first of them came */
+	struct ingest_quota quota;
+	unsigned int gather_ms;
+	bool is_stopping;
+};
+
+static uint64_t intake_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Waits until a bundle is due: it is full, its time is over, or the intake ends. Lock held. */
+static void intake_wait(struct home_intake *in)
+{
+	while (!in->first && !in->is_stopping)
+		pthread_cond_wait(&in->wake, &in->lock);
+	while (in->first && !in->is_stopping && in->waiting_bytes < CLUSTER_BUNDLE_BYTES &&
+	       in->nr_waiting < CLUSTER_BUNDLE_MAX) {
+		uint64_t until_ms = in->first_ms + in->gather_ms;
+		struct timespec until = { (time_t)(until_ms / 1000),
+					  (long)(until_ms % 1000) * 1000000 };
+
+		if (intake_now_ms() >= until_ms)
+			break;
+		pthread_cond_timedwait(&in->wake, &in->lock, &until);
+	}
+}
+
+/* Takes what goes into one bundle, in the order in which it came. Lock held. */
+static size_t intake_take(struct home_intake *in, struct waiter **batch)
+{
+	uint64_t bytes = 0;
+	size_t nr = 0;
+
+	while (in->first && nr < CLUSTER_BUNDLE_MAX &&
+	       (!nr || bytes + in->first->item.segment.len <= CLUSTER_BUNDLE_BYTES)) {
+		batch[nr] = in->first;
+		bytes += in->first->item.segment.len;
+		in->first = in->first->next;
+		nr++;
+	}
+	if (!in->first)
+		in->last = &in->first;
+	in->nr_waiting -= nr;
+	in->waiting_bytes -= bytes;
+	in->first_ms = intake_now_ms();
+	return nr;
+}
+
+static void intake_commit(struct home_intake *in, struct waiter **batch, size_t nr)
+{
+	struct bundle_item **items = calloc(nr, sizeof(struct bundle_item *));
+	struct bundle_commit commit = { .cluster = in->cluster,
+					.sql = &in->writer,
+					.days = &in->days,
+					.quota = in->quota,
+					.items = items,
+					.nr = nr };
+
+	for (size_t i = 0; items && i < nr; i++)
+		items[i] = &batch[i]->item;
+	if (items)
+		bundle_commit(&commit);
+	for (size_t i = 0; i < nr; i++) {
+		if (!items)
+			batch[i]->item.ret = -ENOMEM;
+		sem_post(&batch[i]->done); /* it may be gone from here on */
+	}
+	free(items);
+}
+
+static void *intake_run(void *ctx)
+{
+	struct home_intake *in = ctx;
+	struct waiter **batch = calloc(CLUSTER_BUNDLE_MAX, sizeof(struct waiter *));
+
+	pthread_mutex_lock(&in->lock);
+	while (batch && (!in->is_stopping || in->first)) {
+		size_t nr;
+
+		intake_wait(in);
+		nr = intake_take(in, batch);
+		if (!nr)
+			continue;
+		pthread_mutex_unlock(&in->lock);
+		intake_commit(in, batch, nr);
+		pthread_mutex_lock(&in->lock);
+	}
+	pthread_mutex_unlock(&in->lock);
+	free(batch);
+	return NULL;
+}
+
+int cluster_intake_new(struct home_intake **out, struct store *s, struct err *err)
+{
+	struct home_intake *in = calloc(1, sizeof(*in));
+	pthread_condattr_t clock;
+	int ret;
+
+	if (!in)
+		return err_set(err, ENOMEM, "out of memory");
+	in->cluster = s->cluster;
+	in->last = &in->first;
+	pthread_mutex_init(&in->lock, NULL);
+	pthread_mutex_init(&in->ask, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&in->wake, &clock);
+	pthread_condattr_destroy(&clock);
+	ret = pthread_create(&in->thread, NULL, intake_run, in);
+	if (ret) {
+		pthread_cond_destroy(&in->wake);
+		pthread_mutex_destroy(&in->lock);
+		pthread_mutex_destroy(&in->ask);
+		free(in);
+		return err_set(err, ret, "intake: %s", strerror(ret));
+	}
+	*out = in;
+	return 0;
+}
+
+void cluster_intake_free(struct home_intake *in)
+{
+	if (!in)
+		return;
+	pthread_mutex_lock(&in->lock);
+	in->is_stopping = true;
+	pthread_cond_signal(&in->wake);
+	pthread_mutex_unlock(&in->lock);
+	pthread_join(in->thread, NULL);
+	cluster_sql_close(in->writer);
+	cluster_sql_close(in->asker);
+	bundle_days_release(&in->days);
+	pthread_cond_destroy(&in->wake);
+	pthread_mutex_destroy(&in->lock);
+	pthread_mutex_destroy(&in->ask);
+	free(in);
+}
+
+void cluster_intake_gather(struct home_intake *in)
+{
+	pthread_mutex_lock(&in->lock);
+	in->gather_ms = CLUSTER_GATHER_MS;
+	pthread_mutex_unlock(&in->lock);
+}
+
+void cluster_intake_limit(struct home_intake *in, const struct ingest_quota *quota)
+{
+	pthread_mutex_lock(&in->lock);
+	in->quota = *quota;
+	pthread_mutex_unlock(&in->lock);
+}
+
+int cluster_intake_put(struct home_intake *in, const struct home_segment *one, struct err *err)
+{
+	struct waiter own = { .item = { .segment = *one } };
+	int ret = bundle_item_init(&own.item, err);
+
+	if (ret < 0)
+		return ret;
+	sem_init(&own.done, 0, 0);
+	pthread_mutex_lock(&in->lock);
+	if (!in->first)
+		in->first_ms = intake_now_ms();
+	*in->last = &own;
+	in->last = &own.next;
+	in->nr_waiting++;
+	in->waiting_bytes += one->len;
+	pthread_cond_signal(&in->wake);
+	pthread_mutex_unlock(&in->lock);
+	while (sem_wait(&own.done) < 0) /* a signal */
+		;
+	sem_destroy(&own.done);
+	bundle_item_release(&own.item);
+	if (own.item.ret < 0 && err)
+		*err = own.item.err;
+	return own.item.ret;
+}
+
+static int intake_ask(struct home_intake *in, struct segment_name *n, bool exactly, struct err *err)
+{
+	char epoch[24];
+	const char *values[] = { n->host, n->boot_id, epoch };
+	PGresult *r = NULL;
+	int ret = 0;
+
+	snprintf(epoch, sizeof(epoch), "%" PRIu64, n->epoch);
+	if (!in->asker)
+		ret = cluster_sql_open(&in->asker, &in->cluster->url, true, err);
+	if (ret == 0)
+		ret = cluster_sql_call(
+			in->asker,
+			exactly ? "SELECT boot_id, epoch, upper(taken) - 1 FROM stream WHERE host = "
+				  "$1 AND boot_id = $2 AND epoch = $3 AND NOT isempty(taken)"
+				: "SELECT boot_id, epoch, upper(taken) - 1 FROM stream WHERE host = "
+				  "$1 AND (boot_id, epoch) >= ($2, $3::bigint) AND NOT "
+				  "isempty(taken) ORDER BY boot_id, epoch LIMIT 1",
+			3, values, &r, err);
+	if (ret == 0 && PQntuples(r)) {
+		snprintf(n->boot_id, sizeof(n->boot_id), "%s", PQgetvalue(r, 0, 0));
+		n->epoch = strtoull(PQgetvalue(r, 0, 1), NULL, 10);
+		n->sequence = strtoull(PQgetvalue(r, 0, 2), NULL, 10);
+		ret = 1;
+	}
+	PQclear(r);
+	return ret;
+}
+
+int cluster_intake_stream(struct home_intake *in, struct segment_name *n, bool exactly,
+			  struct err *err)
+{
+	int ret;
+
+	pthread_mutex_lock(&in->ask);
+	ret = intake_ask(in, n, exactly, err);
+	pthread_mutex_unlock(&in->ask);
+	return ret;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cluster_places: where the bytes of each segment and summary of a cluster lie, as its catalog said when it was
+ * read. About 56 bytes of memory for each segment.
+ */
+#ifndef ANALYZER_CLUSTER_PLACES_H
+#define ANALYZER_CLUSTER_PLACES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyzer/store/catalog.h"
+#include "analyzer/store/cluster_sql.h"
+#include "analyzer/store/object_store.h"
+#include "analyzer/store/segment_name.h"
+
+struct cluster_place {
+	uint64_t sequence, at, bytes;
+	struct segment_hash hash;
+	uint32_t bundle; /* index */
+};
+
+struct cluster_stream {
+	struct segment_name name; /* with sequence 0 */
+	uint64_t id;		  /* in the catalog */
+	size_t first, nr;	  /* of its places */
+};
+
+struct cluster_bundle {
+	uint64_t id, bytes;
+	char key[OBJECT_KEY_MAX];
+};
+
+struct cluster_summary {
+	struct segment_name first;
+	uint64_t generation, bytes;
+	char key[OBJECT_KEY_MAX];
+	char sha256[OBJECT_SHA256_HEX];
+};
+
+struct cluster_places {
+	struct cluster_bundle *bundles; /* by id */
+	size_t nr_bundles, cap_bundles;
+	struct cluster_stream *streams; /* by name */
+	size_t nr_streams, cap_streams;
+	struct cluster_place *places; /* by stream and sequence */
+	size_t nr_places, cap_places;
+	struct cluster_summary *summaries; /* by name of the first segment */
+	size_t nr_summaries, cap_summaries;
+};
+
+void cluster_places_release(struct cluster_places *p);
+/* Reads all of it as of one instant, into an empty p and an empty catalog. */
+int cluster_places_load(struct cluster_places *p, struct catalog *catalog, struct cluster_sql *sql,
+			struct err *err);
+/* NULL where it is not there. */
+const struct cluster_place *cluster_places_find(const struct cluster_places *p,
+						const struct segment_name *n);
+const struct cluster_summary *cluster_places_summary(const struct cluster_places *p,
+						     const struct segment_name *first,
+						     uint64_t generation);
+/* Adds or replaces a summary that was made meanwhile; -ENOMEM. */
+int cluster_places_put_summary(struct cluster_places *p, const struct segment_facts *f,
+			       const char *key, const char *sha256);
+const struct cluster_stream *cluster_places_stream(const struct cluster_places *p,
+						   const struct segment_name *n);
+
+#endif

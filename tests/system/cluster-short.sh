@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# A small cluster on loopback: PostgreSQL with a synchronous standby, Ceph's S3 gateway, two `blkcast serve` and ten
+# senders. One serve is killed again and again, and a proxy before the other one loses replies after the commit.
+# Everything that was acknowledged is read back through the store's interface, once each. The last note is
+# "N acknowledged, 0 lost, 0 doubled". SEGMENTS and KILLS lengthen it.
+. tests/support/tap.sh
+need cluster "not root, or PostgreSQL, Ceph's radosgw or setpriv is missing" tests/cluster/have.sh
+need python3 "python3 is missing" have python3
+segments=${SEGMENTS:-12} kills=${KILLS:-4} requests=200 senders=10
+blkcast=$BUILD/blkcast sender=$BUILD/tests/system/segment_sender
+export CLUSTER_DIR=$T/engines
+started=""
+end_all() {
+	# shellcheck disable=SC2086
+	[ -z "$started" ] || kill -KILL $started 2>/dev/null
+	tests/cluster/up.sh stop >/dev/null 2>&1
+}
+at_exit end_all
+
+chmod 755 "$T"
+tests/cluster/up.sh start >"$T/up" 2>&1 || {
+	fail "the engines start" "$(tail -n 3 "$T/up")"
+	done_testing
+}
+eval "$(tests/cluster/up.sh env)"
+exits 0 "cluster init makes the schema" "$blkcast" cluster init --store "$STORE"
+exits 0 "and has nothing to do when it is there" "$blkcast" cluster init --store "$STORE" --json
+like "$(cat "$T/out")" '"from_version": 1' "and says so"
+
+# serve N PORT: starts serve number N again and again on the same port
+declare -A pid
+serve() {
+	: >"$T/serve$1"
+	"$blkcast" serve $serve_user --store "$STORE" --listen "127.0.0.1:$2" --rate 100000 2>"$T/serve$1" &
+	pid[$1]=$!
+	started="$started $!"
+	serve_port "$T/serve$1" "${pid[$1]}" >/dev/null
+}
+port1=$(free_port) port2=$(free_port) lossy=$(free_port)
+holds "a serve fills the cluster" serve 1 "$port1"
+holds "and so does a second one beside it" serve 2 "$port2"
+python3 tests/cluster/lossy_proxy.py "$lossy" "$port2" 5 >"$T/proxy" 2>&1 &
+started="$started $!"
+holds "the proxy that loses replies is ready" wait_until 10 grep -q ready "$T/proxy"
+
+sending=""
+for i in $(seq $senders); do
+	to=$port1
+	[ $((i % 2)) = 0 ] || to=$lossy
+	"$sender" "http://127.0.0.1:$to" "host$i" "$segments" $requests "$T/log$i" 2>>"$T/senders" &
+	sending="$sending $!"
+	started="$started $!"
+done
+for _ in $(seq "$kills"); do
+	sleep 0.7
+	kill -KILL "${pid[1]}" 2>/dev/null
+	wait "${pid[1]}" 2>/dev/null
+	serve 1 "$port1" || fail "serve starts again after a kill" "$(tail -n 2 "$T/serve1")"
+done
+# shellcheck disable=SC2086
+wait $sending
+is "$?" 0 "every sender had all of its segments acknowledged"
+is "$(grep -c . "$T/senders")" 0 "the senders were told of nothing but unavailability"
+
+# The same again, to both, from the first segment on: nothing is stored twice.
+for i in 1 2; do
+	"$sender" "http://127.0.0.1:$port1" "host$i" "$segments" $requests "$T/again$i" 2>>"$T/senders" &
+	again[i]=$!
+done
+wait "${again[@]}"
+is "$(awk '$6 == 1' "$T"/again* | wc -l)" 0 "a replay of what was acknowledged stores nothing"
+# The same names with other contents, at the serve that did not take them first.
+"$sender" "http://127.0.0.1:$port2" host2 1 $((requests + 1)) "$T/conflict" 2>"$T/conflicts" &
+other=$!
+wait_until 20 grep -q "^segment_sender: 409 " "$T/conflicts"
+is "$?" 0 "another content under a stored name is refused with 409 by the other serve"
+kill $other
+wait $other 2>/dev/null
+
+for i in 1 2; do kill "${pid[$i]}" && wait "${pid[$i]}"; done
+exits 0 "what was acknowledged is read back with its hash" "$sender" --verify "$STORE" "$T"/log* "$T"/again*
+acknowledged=$(sed -n 's/ acknowledged.*//p' "$T/out") lost=$(sed -n 's/.* \([0-9]*\) not kept.*/\1/p' "$T/out")
+stored=$(sed -n 's/.* \([0-9]*\) in the store.*/\1/p' "$T/out")
+names=$(cut -d ' ' -f 1-4 "$T"/log* "$T"/again* | sort -u | wc -l)
+is "$stored" "$names" "the store holds each of them once"
+exits 0 "dump reads all of it" "$blkcast" dump --store "$STORE" --format csv
+is "$(($(wc -l <"$T/out") - 1))" $((names * requests)) "each request comes once"
+exits 0 "check finds catalog and objects in agreement" "$blkcast" check --store "$STORE" --json
+like "$(cat "$T/out")" "\"findings\": \[\]" "without a finding"
+exits 0 "ls lists the hosts" "$blkcast" ls --store "$STORE"
+is "$(grep -c '^host' "$T/out")" $senders "every one of them"
+exits 0 "characterize works on the cluster" "$blkcast" characterize --store "$STORE" --host host3
+
+exits 2 "a host's database that does not exist is bad input" \
+	"$blkcast" ls --store "$(echo "$STORE" | sed 's,/blkcast?,/nosuch?,')"
+like "$(cat "$T/err")" 'nosuch' "and the line names it"
+is "$(wc -l <"$T/err")" 1 "in one line"
+printf 'ACCESS\nWRONG\n' >"$T/wrong"
+exits 1 "wrong keys of the object store fail" \
+	"$blkcast" dump --store "$(echo "$STORE" | sed "s,keys=.*,keys=$T/wrong,")"
+like "$(cat "$T/err")" 'refuses the keys' "and the line says so"
+exits 1 "so does a bucket that is not there" \
+	"$blkcast" cluster init --store "$(echo "$STORE" | sed 's,/traces&,/nobucket\&,')"
+like "$(cat "$T/err")" 'no such bucket' "and the line says so"
+tests/cluster/up.sh psql 0 "INSERT INTO blkcast.version VALUES (99)"
+exits 2 "a newer schema is refused" "$blkcast" ls --store "$STORE"
+like "$(cat "$T/err")" 'version 99.*newer blkcast' "and the line says what to do"
+tests/cluster/up.sh psql 0 "DELETE FROM blkcast.version WHERE version = 99"
+note "$acknowledged acknowledged, $lost lost, $((stored - names)) doubled"
+done_testing
