@@ -12,11 +12,13 @@
 #include "analyzer/cmd/capacity_options.h"
 #include "analyzer/cmd/capacity_text.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/load_options.h"
 #include "analyzer/measure/results.h"
 #include "analyzer/measure/results_table.h"
 #include "analyzer/cmd/selection_options.h"
 
 struct job {
+	struct load_options loads;
 	struct word_list measure, mix, sizes, where;
 	const char *db, *campaign, *size, *mix_column, *target;
 	bool of_requests;
@@ -45,7 +47,8 @@ out:
 	return ret;
 }
 
-static int read_profiles(struct cli *cli, struct capacity_result *r, struct err *err)
+static int read_profiles(struct cli *cli, const struct load_options *o, struct capacity_result *r,
+			 struct err *err)
 {
 	int ret = 0;
 
@@ -53,10 +56,8 @@ static int read_profiles(struct cli *cli, struct capacity_result *r, struct err 
 	if (!r->sets)
 		return -ENOMEM;
 	for (int i = 0; i < cli->argc; i++) {
-		const struct selection sel = { 0 };
-
 		profile_set_init(&r->sets[i]);
-		ret = profile_set_load(&r->sets[i], cli->argv[i], &sel, err);
+		ret = load_options_read(o, cli, cli->argv[i], &r->sets[i], err);
 		r->nr_sets++;
 		r->nr_uses += r->sets[i].nr_groups;
 		if (ret)
@@ -141,7 +142,7 @@ static int cmd_capacity_work(struct cli *cli, struct job *job, struct err *err)
 	if (!ret)
 		ret = capacity_finish(&r->capacity, err);
 	if (!ret)
-		ret = read_profiles(cli, r, err);
+		ret = read_profiles(cli, &job->loads, r, err);
 	if (!ret)
 		ret = mix_sizes(job, read_ratio, err);
 	if (!ret && r->nr_uses)
@@ -173,6 +174,7 @@ static int cmd_capacity_run(struct cli *cli)
 {
 	struct job job = { .bound = CAPACITY_BOUND };
 	const struct cli_option options[] = {
+		LOAD_OPTIONS(&job.loads),
 		CLI_LIST("measure", 0, "SIZE:read=N,write=N,...", &job.measure,
 			 "measured requests per second; 70=N: with 70 % reads"),
 		CLI_STRING("db", 0, "FILE", &job.db, "a measurement store instead"),
@@ -195,7 +197,7 @@ static int cmd_capacity_run(struct cli *cli)
 	struct err err = { 0 };
 	int ret;
 
-	if (!cli_parse(cli, options))
+	if (!cli_parse(cli, options) || !load_options_take(&job.loads, cli))
 		return cli->status;
 	if ((job.db != NULL) + (job.measure.nr > 0) != 1)
 		return cli_usage(cli, "expected either --measure or --db");
@@ -205,6 +207,7 @@ static int cmd_capacity_run(struct cli *cli)
 	if (!ret)
 		capacity_warn(cli, &job.r);
 	cmd_capacity_release(&job.r);
+	load_options_release(&job.loads);
 	if (ret < 0) {
 		if (!err.line[0])
 			err_set(&err, -ret, "%s", strerror(-ret));

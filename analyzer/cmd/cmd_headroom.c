@@ -8,14 +8,17 @@
 #include "analyzer/characterize/profile_set.h"
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/load_options.h"
 #include "analyzer/cmd/predictor_options.h"
 #include "analyzer/cmd/show.h"
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/whatif/headroom_answer.h"
+#include "base/array.h"
 #include "base/units.h"
 
 struct job {
 	const struct cli *cli;
+	struct load_options options;
 	struct word_list slo;
 	struct predictor_options by;
 	const char *load, *report;
@@ -23,6 +26,7 @@ struct job {
 	struct headroom_objective objectives[WORD_LIST_MAX];
 	struct load_facts *loads; /* owned */
 	size_t nr_loads;
+	unsigned int missing;	/* enum load_missing, of any */
 	struct headroom *found; /* owned: one per objective */
 	struct load_rows rows[WORD_LIST_MAX];
 	struct load_own own[WORD_LIST_MAX];
@@ -145,28 +149,34 @@ out:
 
 static int cmd_headroom_read_loads(struct job *job, const char *path)
 {
-	const struct selection sel = { 0 };
 	struct profile_set set;
+	size_t cap = job->nr_loads;
 	int ret;
 
 	profile_set_init(&set);
-	ret = profile_set_load(&set, path, &sel, &job->err);
+	ret = load_options_read(&job->options, job->cli, path, &set, &job->err);
 	if (ret)
 		goto out;
-	job->loads = calloc(set.nr_groups + 1, sizeof(*job->loads));
-	if (!job->loads)
-		ret = -ENOMEM;
+	ret = array_grow(&job->loads, &cap, job->nr_loads + set.nr_groups, sizeof(*job->loads));
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < set.nr_groups; i++) {
+		struct load_facts *f = &job->loads[job->nr_loads++];
+
+		load_facts_of_group(&set.groups[i], f);
+		job->missing |= f->missing;
+	}
 out:
-	for (; !ret && job->nr_loads < set.nr_groups; job->nr_loads++)
-		load_facts_of_group(&set.groups[job->nr_loads], &job->loads[job->nr_loads]);
 	profile_set_release(&set);
 	return ret;
 }
 
-static int cmd_headroom_work(struct job *job, const char *path)
+static int cmd_headroom_work(struct job *job)
 {
-	int ret = cmd_headroom_read_loads(job, path);
+	int ret = 0;
 
+	for (int i = 0; i < job->cli->argc && !ret; i++)
+		ret = cmd_headroom_read_loads(job, job->cli->argv[i]);
 	if (!ret)
 		ret = predictor_open(&job->predictor, &job->by, &job->err);
 	if (ret)
@@ -189,13 +199,17 @@ static int cmd_headroom_work(struct job *job, const char *path)
 				 "trained on: extrapolated",
 				 job->slo.items[i]);
 	}
-	return cmd_headroom_show(job);
+	ret = cmd_headroom_show(job);
+	if (!ret)
+		load_options_note(job->cli, "the load", job->missing);
+	return ret;
 }
 
 static int cmd_headroom_run(struct cli *cli)
 {
 	struct job job = { .cli = cli };
 	const struct cli_option options[] = {
+		LOAD_OPTIONS(&job.options),
 		CLI_LIST("slo", 0, "OBJECTIVE,...", &job.slo, "read.p95=20ms, write.mean=5ms, ..."),
 		PREDICTOR_OPTIONS(&job.by),
 		CLI_STRING("load", 0, "NAME", &job.load,
@@ -206,14 +220,14 @@ static int cmd_headroom_run(struct cli *cli)
 	bool broken = false, outside = false;
 	int ret;
 
-	if (!cli_parse(cli, options))
+	if (!cli_parse(cli, options) || !load_options_take(&job.options, cli))
 		return cli->status;
-	if (cli->argc != 1 || !job.slo.nr || predictor_options_given(&job.by) != 1)
-		return cli_usage(cli, "expected --slo, either --model or --db, and one operand: a "
-				      "profile");
+	if (!cli->argc || !job.slo.nr || predictor_options_given(&job.by) != 1)
+		return cli_usage(cli, "expected --slo, either --model or --db, and a load: "
+				      "profiles, or --store");
 	lsq_single_thread();
 	job.found = calloc(job.slo.nr, sizeof(*job.found));
-	ret = job.found ? cmd_headroom_work(&job, cli->argv[0]) : -ENOMEM;
+	ret = job.found ? cmd_headroom_work(&job) : -ENOMEM;
 	for (size_t i = 0; i < job.slo.nr && !ret; i++) {
 		broken |= job.found[i].broken || headroom_is_overloaded(&job.results[i]);
 		outside |= headroom_is_outside(&job.found[i]);
@@ -222,6 +236,7 @@ static int cmd_headroom_run(struct cli *cli)
 		busy_curves_release(&job.busy[i]);
 		load_rows_release(&job.rows[i]);
 	}
+	load_options_release(&job.options);
 	predictor_release(&job.predictor);
 	free(job.loads);
 	free(job.found);

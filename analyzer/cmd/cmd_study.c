@@ -8,6 +8,7 @@
 #include "analyzer/characterize/profile_set.h"
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/load_options.h"
 #include "analyzer/cmd/predictor_options.h"
 #include "analyzer/cmd/show.h"
 #include "analyzer/cmd/study_device.h"
@@ -21,20 +22,13 @@
 #define RUN_SECONDS 5.0
 #define CASES_MAX   (2 * STUDY_LOADS_MAX)
 
-enum verb {
-	VERB_MIGRATE,
-	VERB_CONSOLIDATE,
-	VERB_INTERFERENCE,
-	VERB_SCENARIO,
-	VERB_CACHE,
-	VERB_MIX,
-};
 static const char *const verbs[] = { "migrate", "consolidate", "interference", "scenario", "cache",
 				     "mix",	NULL };
 
 struct job {
 	struct cli *cli;
-	enum verb verb;
+	enum study_verb verb;
+	struct load_options loads;
 	struct predictor_options by, old; /* old: of --from */
 	struct word_list measured, leave_out, sizes, reads;
 	bool beside;
@@ -65,11 +59,10 @@ static int read_loads(struct job *job)
 	int ret = 0;
 
 	for (int i = 0; i < job->cli->argc; i++) {
-		const struct selection sel = { 0 };
 		struct profile_set *set = &job->sets[job->nr_sets++];
 
 		profile_set_init(set);
-		ret = profile_set_load(set, job->cli->argv[i], &sel, &job->err);
+		ret = load_options_read(&job->loads, job->cli, job->cli->argv[i], set, &job->err);
 		for (size_t g = 0; g < set->nr_groups && !ret; g++) {
 			struct study_load *load = &s->loads[s->nr];
 
@@ -360,6 +353,12 @@ static int cmd_study_work(struct job *job)
 	if (ret)
 		goto out;
 	ret = cmd_study_show(job, &r);
+	for (size_t i = 0; i < job->study.nr && !ret && job->study.predictor; i++) {
+		char name[128];
+
+		study_name(&job->study, i, name);
+		load_options_note(job->cli, name, job->study.loads[i].facts.missing);
+	}
 out:
 	study_result_release(&r);
 	return ret;
@@ -371,6 +370,7 @@ static void cmd_study_release(struct job *job)
 		profile_set_release(&job->sets[i]);
 	for (size_t i = 0; i < job->nr_truths; i++)
 		profile_set_release(&job->truths[i]);
+	load_options_release(&job->loads);
 	predictor_release(&job->predictor);
 	predictor_release(&job->from);
 	study_target_release(&job->target);
@@ -394,6 +394,11 @@ static int check_options(struct job *job, int verb)
 		    predictor_options_given(&job->by) !=
 	    1)
 		return cli_usage(cli, "expected one of --model, --storage, --db and --run");
+	if ((job->target.path || job->storage) &&
+	    (job->loads.sel.begin_real_ns || job->loads.sel.end_real_ns))
+		return cli_usage(
+			cli, "--begin, --end: of answers by --model or --db; --duration says how "
+			     "much is replayed or simulated");
 	if (job->storage && verb != VERB_MIGRATE)
 		return cli_usage(cli, "--storage: a simulated device is for migrate alone");
 	if (!(job->study.run.duration_s > 0) && !job->storage)
@@ -426,6 +431,7 @@ static int cmd_study_perform(struct job *job, int verb)
 {
 	struct cli *cli = job->cli;
 	const struct cli_option options[] = {
+		LOAD_OPTIONS(&job->loads),
 		PREDICTOR_OPTIONS(&job->by),
 		CLI_STRING("storage", 0, "FILE", &job->storage,
 			   "migrate: or simulate what is stored on this device (blkcast storage "
@@ -458,79 +464,16 @@ static int cmd_study_perform(struct job *job, int verb)
 	};
 	int ret;
 
-	if (!cli_parse(cli, options))
+	if (!cli_parse(cli, options) || !load_options_take(&job->loads, cli))
 		return cli->status;
 	ret = check_options(job, verb);
 	if (ret)
 		return ret;
 	lsq_single_thread();
-	job->verb = (enum verb)verb;
+	job->verb = (enum study_verb)verb;
 	ret = cmd_study_work(job);
 	return cli_finish(cli, ret, &job->err, job->cannot_tell ? CLI_CANNOT_TELL : CLI_DONE);
 }
-
-#define STUDY_PREDICTED                                                                                        \
-	"It is predicted by models of read_s and write_s (blkcast fit), by a calibrated net (blkcast qpn\n"    \
-	"calibrate), or from a measurement store; with --run stored requests are replayed on the target, or\n" \
-	"mimics of profiles are run there. A device in use is refused, and one that carries something or a\n"  \
-	"file that exists is taken only where --overwrite names it again."
-#define STUDY_BY	 "(--model M.json,... | --db FILE | --run PATH)"
-#define STUDY_MIGRATE_BY "(--storage DEVICE.json | --model M.json,... | --db FILE | --run PATH)"
-
-/* The help of each verb; the name stays, since messages begin with it. */
-static const struct command study_helps[] = {
-	[VERB_MIGRATE] = { .name = "study",
-			   .summary = "migrate: response times of loads on another target",
-			   .usage = "migrate PROFILE... " STUDY_MIGRATE_BY,
-			   .example = "blkcast study migrate before.json --db new.sqlite --report "
-				      "migration.html",
-			   .details =
-				   "Each load alone on the target, beside its response times where it "
-				   "was characterized.\nWith --storage the stored requests are simulated, "
-				   "by what each had waited for, on a device that\nblkcast storage "
-				   "calibrate has made of a campaign; percentiles and flushes are answered, too.\n" STUDY_PREDICTED },
-	[VERB_CONSOLIDATE] = { .name = "study",
-			       .summary =
-				       "consolidate: response times of loads that share a target",
-			       .usage = "consolidate PROFILE PROFILE... " STUDY_BY,
-			       .example = "blkcast study consolidate a.json b.json --run /mnt/new",
-			       .details =
-				       "All of the loads at once, beside each alone there, and when "
-				       "their peaks coincided.\n" STUDY_PREDICTED },
-	[VERB_INTERFERENCE] = { .name = "study",
-				.summary = "interference: what neighbours do to the first load",
-				.usage = "interference PROFILE NEIGHBOUR... " STUDY_BY,
-				.example =
-					"blkcast study interference a.json b.json --model m.json "
-					"--sizes 4k,64k --reads 0,100",
-				.details =
-					"The first load alone there, and beside each of the others, or "
-					"over the sizes and mixes of one.\n" STUDY_PREDICTED },
-	[VERB_SCENARIO] = { .name = "study",
-			    .summary = "scenario: files that change what is, side by side",
-			    .usage = "scenario SCENARIO.yaml... [--report FILE.html]",
-			    .example = "blkcast study scenario docs/examples/scenarios/today.yaml "
-				       "docs/examples/scenarios/growth.yaml",
-			    .details =
-				    "Scenarios (docs/scenario.schema.json) add, scale, migrate, swap, "
-				    "cache and remove loads and targets.\nThe first one is the baseline." },
-	[VERB_CACHE] = { .name = "study",
-			 .summary = "cache: what a cache in front of the target is worth",
-			 .usage =
-				 "cache PROFILE... [--size SIZE] [--hits PERCENT] [--hit-time TIME]",
-			 .example = "blkcast study cache docs/examples/demo.seg --hit-time 10us",
-			 .details = "By the miss-ratio curve of each load." },
-	[VERB_MIX] = { .name = "study",
-		       .summary = "mix: how many of these loads fit together",
-		       .usage = "mix PROFILE[=COUNT]... [--slo OBJECTIVE,... --db FILE] [--measure "
-				"SIZE:read=N,...]",
-		       .example = "blkcast study mix docs/examples/demo.seg --measure "
-				  "4k:read=20000,write=5000 --measure 64k:read=4000,write=1600",
-		       .details =
-			       "Every load must also get the requests that it offers. Exit status "
-			       "1 where nothing fits, 3 where the\ntarget cannot carry the loads "
-			       "or they lie outside what the model knows." },
-};
 
 static int cmd_study_run(struct cli *cli)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/cmd/load_options.h"
 #include "analyzer/cmd/show.h"
 #include "analyzer/cmd/study_verbs.h"
 #include "analyzer/report/miss_ratio.h"
@@ -13,6 +14,7 @@
 
 struct job {
 	struct cli *cli;
+	struct load_options options;
 	uint64_t size_bytes;
 	double hit_ratio, hit_s, miss_s;
 	const char *report;
@@ -44,11 +46,10 @@ static int read_loads(struct job *job, size_t *nr)
 	int ret = 0;
 
 	for (int i = 0; i < job->cli->argc; i++) {
-		const struct selection sel = { 0 };
 		struct profile_set *set = &job->sets[job->nr_sets++];
 
 		profile_set_init(set);
-		ret = profile_set_load(set, job->cli->argv[i], &sel, &job->err);
+		ret = load_options_read(&job->options, job->cli, job->cli->argv[i], set, &job->err);
 		for (size_t g = 0; g < set->nr_groups && !ret; g++) {
 			if (*nr == LOADS_MAX)
 				return err_set(&job->err, EINVAL, "%s: expected up to %d loads",
@@ -151,6 +152,7 @@ static int study_cache_ask(struct job *job)
 	struct cli *cli = job->cli;
 	double percent = NAN;
 	const struct cli_option options[] = {
+		LOAD_OPTIONS(&job->options),
 		CLI_SIZE("size", 0, "SIZE", &job->size_bytes,
 			 "of a cache for all loads; default the knees of all"),
 		CLI_DOUBLE("hits", 0, "PERCENT", &percent, "how large for that share of hits"),
@@ -163,7 +165,7 @@ static int study_cache_ask(struct job *job)
 	};
 	int ret;
 
-	if (!cli_parse(cli, options))
+	if (!cli_parse(cli, options) || !load_options_take(&job->options, cli))
 		return cli->status;
 	if (!cli->argc || cli->argc > LOADS_MAX)
 		return cli_usage(cli, "expected 1 to %d profiles, stores or segments", LOADS_MAX);
@@ -186,6 +188,7 @@ int study_cache(struct cli *cli)
 	ret = study_cache_ask(job);
 	for (size_t i = 0; i < job->nr_sets; i++)
 		profile_set_release(&job->sets[i]);
+	load_options_release(&job->options);
 	free(job);
 	return ret;
 }

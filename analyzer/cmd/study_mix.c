@@ -8,6 +8,7 @@
 
 #include "analyzer/characterize/profile_set.h"
 #include "analyzer/cmd/capacity_options.h"
+#include "analyzer/cmd/load_options.h"
 #include "analyzer/cmd/predictor_options.h"
 #include "analyzer/cmd/show.h"
 #include "analyzer/cmd/study_verbs.h"
@@ -18,6 +19,7 @@
 
 struct job {
 	struct cli *cli;
+	struct load_options loads;
 	struct predictor_options by;
 	struct word_list slo, measure;
 	const char *report;
@@ -33,7 +35,6 @@ struct job {
 static int read_load(struct job *job, const char *text)
 {
 	struct mix_fit *m = &job->r.mix;
-	const struct selection sel = { 0 };
 	struct profile_set *set = &job->sets[job->nr_sets];
 	const char *equals = strrchr(text, '=');
 	char *end = NULL, path[4096];
@@ -49,7 +50,7 @@ static int read_load(struct job *job, const char *text)
 	snprintf(path, sizeof(path), "%.*s", (int)(equals ? equals - text : 4095), text);
 	profile_set_init(set);
 	job->nr_sets++;
-	ret = profile_set_load(set, path, &sel, &job->err);
+	ret = load_options_read(&job->loads, job->cli, path, set, &job->err);
 	if (ret)
 		return ret;
 	if (set->nr_groups != 1)
@@ -158,7 +159,11 @@ static int study_mix_work(struct job *job)
 	if (job->r.mix.outside)
 		cli_note(job->cli, "'%s' lies outside what the target's model knows: extrapolated",
 			 job->r.mix.outside);
-	return study_mix_show(job);
+	ret = study_mix_show(job);
+	for (size_t i = 0; i < job->r.mix.nr && !ret; i++)
+		load_options_note(job->cli, job->r.mix.loads[i].name,
+				  job->r.mix.loads[i].facts.missing);
+	return ret;
 }
 
 static int study_mix_ask(struct job *job)
@@ -168,6 +173,7 @@ static int study_mix_ask(struct job *job)
 	const struct cli_option options[] = {
 		CLI_LIST("slo", 0, "OBJECTIVE,...", &job->slo,
 			 "read.p95=20ms, write.mean=5ms, ..."),
+		LOAD_OPTIONS(&job->loads),
 		PREDICTOR_OPTIONS(&job->by),
 		CLI_LIST("measure", 0, "SIZE:read=N,write=N,...", &job->measure,
 			 "measured requests per second: the capacity, as of blkcast capacity"),
@@ -177,7 +183,7 @@ static int study_mix_ask(struct job *job)
 	};
 	int ret;
 
-	if (!cli_parse(cli, options))
+	if (!cli_parse(cli, options) || !load_options_take(&job->loads, cli))
 		return cli->status;
 	if (!cli->argc || cli->argc > MIX_LOADS_MAX)
 		return cli_usage(cli, "expected 1 to %d profiles, each with =COUNT or without",
@@ -210,6 +216,7 @@ int study_mix(struct cli *cli)
 	ret = study_mix_ask(job);
 	for (size_t i = 0; i < job->nr_sets; i++)
 		profile_set_release(&job->sets[i]);
+	load_options_release(&job->loads);
 	predictor_release(&job->predictor);
 	capacity_release(&job->capacity);
 	free(job);

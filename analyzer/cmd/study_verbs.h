@@ -10,4 +10,16 @@ int study_cache(struct cli *cli);
 /* 1 where nothing fits. */
 int study_mix(struct cli *cli);
 
+enum study_verb {
+	VERB_MIGRATE,
+	VERB_CONSOLIDATE,
+	VERB_INTERFERENCE,
+	VERB_SCENARIO,
+	VERB_CACHE,
+	VERB_MIX,
+};
+
+/* The help of each verb; the name stays, since messages begin with it. */
+extern const struct command study_helps[];
+
 #endif

@@ -214,8 +214,34 @@ static int check_set(const struct question *q, struct err *err)
 	return 0;
 }
 
+static double unknown_end(const struct variable *v, bool high)
+{
+	if (v->factor)
+		return high ? (double)v->nr_levels - 1 : 0;
+	return high ? v->high : v->low;
+}
+
+/* Takes a variable that the profile does not tell as unknown; false: it is none that describes loads. */
+static bool take_unknown(struct load_rows *rows, size_t variable, double *x)
+{
+	const struct variable *v = &rows->model->schema.variables[variable];
+	size_t i = 0;
+
+	if (fact_named(v->name) == FACT_UNKNOWN)
+		return false;
+	while (i < rows->nr_unknown && rows->unknown[i] != variable)
+		i++;
+	if (i == LOAD_UNKNOWN_MAX)
+		return false;
+	rows->unknown[i] = variable;
+	rows->nr_unknown = i == rows->nr_unknown ? i + 1 : rows->nr_unknown;
+	*x = unknown_end(v, false);
+	return true;
+}
+
 /* The model's variables where the requests of the direction have that size. */
-static int fill_row(const struct question *q, double size, double *x, struct err *err)
+static int fill_row(const struct question *q, double size, struct load_rows *rows, double *x,
+		    struct err *err)
 {
 	const struct model *m = q->model;
 
@@ -232,7 +258,7 @@ static int fill_row(const struct question *q, double size, double *x, struct err
 		} else if (!param_number(given, &x[i])) {
 			x[i] = NAN;
 		}
-		if (isnan(x[i]))
+		if (isnan(x[i]) && (given || !take_unknown(rows, i, &x[i])))
 			return err_set(err, EINVAL,
 				       given ? "--set %s=%.40s: the model of %s knows no such value"
 					     : "'%s' is not in the profile%.0s; --set it for the "
@@ -289,7 +315,7 @@ int load_rows_make(struct load_rows *rows, const struct model *m, const struct l
 		return err_set(err, ENOMEM, "out of memory");
 	for (size_t i = 0; i < rows->nr; i++) {
 		rows->share[i] = sizes.at[i].share;
-		ret = fill_row(&q, sizes.at[i].bytes, &rows->x[i * m->schema.nr], err);
+		ret = fill_row(&q, sizes.at[i].bytes, rows, &rows->x[i * m->schema.nr], err);
 		if (ret)
 			return ret;
 	}
@@ -308,8 +334,8 @@ void load_rows_set(struct load_rows *rows, size_t v, double value)
 		rows->x[i * rows->model->schema.nr + v] = value;
 }
 
-int load_rows_ask(const struct load_rows *rows, double level, double *out, double *low,
-		  double *high)
+static int load_rows_ask_once(const struct load_rows *rows, double level, double *out, double *low,
+			      double *high)
 {
 	const struct model *m = rows->model;
 	double at[LOAD_SIZES_MAX];
@@ -328,6 +354,42 @@ int load_rows_ask(const struct load_rows *rows, double level, double *out, doubl
 		*high += rows->share[i] * to;
 	}
 	return 0;
+}
+
+/* Puts each unknown variable at an end of its range: bit i of `ends` is that of unknown[i]. */
+static void load_rows_at_ends(const struct load_rows *rows, unsigned int ends)
+{
+	const struct schema *s = &rows->model->schema;
+
+	for (size_t u = 0; u < rows->nr_unknown; u++)
+		for (size_t i = 0; i < rows->nr; i++)
+			rows->x[i * s->nr + rows->unknown[u]] =
+				unknown_end(&s->variables[rows->unknown[u]], ends >> u & 1);
+}
+
+int load_rows_ask(const struct load_rows *rows, double level, double *out, double *low,
+		  double *high)
+{
+	unsigned int nr = 1u << rows->nr_unknown;
+	double sum = 0, least = INFINITY, most = -INFINITY;
+	int ret = 0;
+
+	if (!rows->nr_unknown)
+		return load_rows_ask_once(rows, level, out, low, high);
+	for (unsigned int ends = 0; ends < nr; ends++) {
+		load_rows_at_ends(rows, ends);
+		ret = load_rows_ask_once(rows, level, out, low, high);
+		if (ret)
+			break;
+		sum += *out;
+		least = fmin(least, isnan(*low) ? *out : *low);
+		most = fmax(most, isnan(*high) ? *out : *high);
+	}
+	load_rows_at_ends(rows, 0);
+	*out = sum / nr;
+	*low = least;
+	*high = most;
+	return ret;
 }
 
 static bool is_size(enum fact fact)

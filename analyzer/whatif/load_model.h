@@ -38,17 +38,23 @@
 #include "analyzer/whatif/load_facts.h"
 #include "analyzer/models/regression/model.h"
 
+#define LOAD_UNKNOWN_MAX 4
+
 /* A zeroed one is empty. */
 struct load_rows {
 	const struct model *model; /* borrowed */
 	size_t nr;
 	double *x; /* nr rows of the model's variables; owned */
 	double share[LOAD_SIZES_MAX];
+	size_t unknown[LOAD_UNKNOWN_MAX]; /* variables that the profile does not tell */
+	size_t nr_unknown;
 };
 
 /*
  * What the model is asked about a direction of a load: 0 reads, 1 writes. own: at the sizes and the
  * pattern of that direction alone, else of all requests. set: "K=V", nr_set of them.
+ * A variable that describes loads and that this profile does not tell, as the access pattern that counters do
+ * not see, is unknown: the model is asked at both ends of what it knows.
  * -EINVAL names a variable that neither knows, or a level the model never saw; -ENOMEM. *rows need not
  * be initialized; release it whatever this returns.
  */
@@ -58,6 +64,8 @@ void load_rows_release(struct load_rows *rows);
 /* Changes variable v in all rows. */
 void load_rows_set(struct load_rows *rows, size_t v, double value);
 /*
+ * Where variables are unknown, the answer is the mean over both ends of each, and the interval holds all of
+ * them. Else it is:
  * The weighted mean of the predictions and the ends of its interval of that level; low and high are
  * NaN where the model has none. The ends are the means of the rows' ends, as if all rows erred alike,
  * which never makes the interval too narrow.

@@ -21,7 +21,7 @@ profile() { # NAME CLIENTS: of ten seconds, with reads of 2 ms on the base syste
 }
 profile a 4
 profile b 6
-get() { "$blkcast" study "$@" --json --model "$models" 2>"$T/err" >"$T/out" || cat "$T/err"; jq -c "$query" "$T/out"; }
+get() { "$blkcast" study "$@" --json --quiet --model "$models" 2>"$T/err" >"$T/out" || cat "$T/err"; jq -c "$query" "$T/out"; }
 query='[.results[] | [.load, .type, (.target_s * 1e6 | round), (.before_s * 1e6 | round)]]'
 is "$(get migrate "$T/a.json" "$T/b.json")" \
 	'[[1,"read",3000,2000],[1,"write",6000,2000],[2,"read",4000,2000],[2,"write",8000,2000]]' "a migration by known functions"

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * load_options: the options by which commands say which loads they ask about, the same in all of them.
+ *
+ * Loads are operands, files of --profile, or the devices of --store; --host and --device choose among them,
+ * and --begin and --end choose the period of a recording. After cli_parse() all of them are operands, in
+ * that order, so that a command reads its operands as before, with the selection.
+ *
+ *	struct load_options loads = { 0 };
+ *	const struct cli_option options[] = { LOAD_OPTIONS(&loads), ..., CLI_END };
+ *
+ *	if (!cli_parse(cli, options) || !load_options_take(&loads, cli))
+ *		return cli->status;
+ *	... load_options_read(&loads, cli, cli->argv[i], &set, &err) ...
+ *	load_options_release(&loads);
+ */
+#ifndef ANALYZER_CMD_LOAD_OPTIONS_H
+#define ANALYZER_CMD_LOAD_OPTIONS_H
+
+#include "analyzer/characterize/profile_set.h"
+#include "analyzer/cmd/cli.h"
+#include "analyzer/store/selection.h"
+
+struct load_options {
+	const char *store;
+	struct word_list profiles;
+	struct selection sel;
+	char **argv; /* owned: operands with those of the options */
+};
+
+#define LOAD_OPTIONS(o)                                                                        \
+	CLI_STRING("store", 's', "DIR", &(o)->store, "loads: the devices of a store"),         \
+		CLI_LIST("profile", 0, "FILE,...", &(o)->profiles,                             \
+			 "loads: profiles, like operands"),                                    \
+		CLI_LIST("host", 0, "HOST,...", &(o)->sel.hosts, "only loads of these hosts"), \
+		CLI_LIST("device", 'd', "DEV,...", &(o)->sel.devices,                          \
+			 "only loads of these devices: sda or 8:0"),                           \
+		CLI_TIME("begin", 0, "TIME", &(o)->sel.begin_real_ns,                          \
+			 "of recordings, only what completed at or after it"),                 \
+		CLI_TIME("end", 0, "TIME", &(o)->sel.end_real_ns,                              \
+			 "of recordings, only what completed before it")
+
+/* False where memory is out: cli->status is set. */
+bool load_options_take(struct load_options *o, struct cli *cli);
+void load_options_release(struct load_options *o);
+/* profile_set_load() of what the options choose; an empty choice is -EINVAL, with the devices there are. */
+int load_options_read(const struct load_options *o, const struct cli *cli, const char *path,
+		      struct profile_set *set, struct err *err);
+/* A line on what a load's profile did not tell (enum load_missing); nothing where it told all. */
+void load_options_note(const struct cli *cli, const char *name, unsigned int missing);
+
+#endif

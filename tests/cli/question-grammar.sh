@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# One grammar for questions: loads, models and objectives are said alike, and the guide's table says where.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/support/tap.sh
+need jq "jq is not installed" command -v jq
+blkcast=$BUILD/blkcast
+guide=docs/guide/which-question.md
+
+# The table of the guide: command | loads | models | objectives, "yes" or "no".
+sed -n '/^| question | loads /,/^$/p' "$guide" | sed '1,2d' | tr -d '`' | sed 's/^| *//; s/ *| */|/g; /^$/d' >"$T/table"
+is "$(cut -d'|' -f1 "$T/table" | tr '\n' ',')" \
+	"study migrate,study consolidate,study interference,study mix,study cache,study scenario,headroom,capacity," "the guide lists every question"
+has() { # YES-OR-NO OPTIONS...: whether the help has all of them
+	local wanted=$1 option nr=0
+	shift
+	for option in "$@"; do
+		grep -qE "^ +(-[a-z], )?--$option( |=|$)" "$T/help" && nr=$((nr + 1))
+	done
+	if [ "$wanted" = yes ]; then
+		is "$nr" $# "$name has --$*, as the guide says"
+	else
+		number "$nr < $#" "$name does without --$*, as the guide says"
+	fi
+}
+while IFS='|' read -r name loads models objectives; do
+	# shellcheck disable=SC2086
+	"$blkcast" $name --help >"$T/help"
+	has "$loads" store profile host device begin end
+	has "$models" model db
+	has "$objectives" slo
+done <"$T/table"
+
+# Two devices in a store: one of them by operand, as a profile and from the store is one load, whatever asks.
+for d in sda sdb; do
+	awk -v d=$d 'BEGIN { print "fio version 3 iolog\n0 /dev/" d " add\n0 /dev/" d " open"
+		for (i = 0; i < 1000; i++) printf "%d /dev/%s read %d %d\n", i * 1000, d, i * 8192, d == "sda" ? 4096 : 8192 }' </dev/null >"$T/$d"
+done
+"$blkcast" import --format fio-iolog --store "$T/store" --host web -q "$T/sda" "$T/sdb" >/dev/null
+"$blkcast" characterize --store "$T/store" --device sda --json -q | jq '.[0]' >"$T/sda.json"
+awk 'BEGIN { print "clients,read_s"; for (i = 1; i <= 40; i++) printf "%d,%.9f\n", i, 0.0001 + 0.00005 * i }' </dev/null >"$T/table.csv"
+"$blkcast" fit "$T/table.csv" --response read_s --techniques lrm -o "$T/read.json" -q >/dev/null 2>&1
+ask() { # NAME COMMAND...: the same answer for the load in three ways
+	local name=$1 way
+	shift
+	"$blkcast" "$@" "$T/sda.json" --json -q >"$T/operand" 2>"$T/err"
+	number "$(wc -c <"$T/operand") > 10" "$name answers"
+	for way in "--profile $T/sda.json" "--store $T/store --device sda --host web"; do
+		# shellcheck disable=SC2086
+		"$blkcast" "$@" $way --json -q 2>"$T/err" >"$T/other"
+		is "$(jq -cS 'del(.. | .name?, .load?)' "$T/other" | sum)" "$(jq -cS 'del(.. | .name?, .load?)' "$T/operand" | sum)" "$name: the same load by ${way%% *}"
+	done
+}
+ask migrate study migrate --model "$T/read.json"
+ask headroom headroom --slo read.mean=1ms --model "$T/read.json"
+ask capacity capacity --measure 4k:read=20000,write=5000
+ask mix study mix --measure 4k:read=20000,write=5000
+ask cache study cache
+is "$("$blkcast" study consolidate --store "$T/store" --model "$T/read.json" --json -q | jq '[.results[].load] | max')" 2 "the devices of a store are loads"
+exits 2 "a period of a profile is refused" "$blkcast" study migrate "$T/sda.json" --begin 2020-01-01 --model "$T/read.json"
+like "$(cat "$T/err")" "a profile holds no single requests" "since it holds no requests"
+exits 2 "a period of a replay is refused" "$blkcast" study migrate --store "$T/store" --end 2030-01-01 --run "$T"
+like "$(cat "$T/err")" "^blkcast study: --begin, --end: of answers by --model or --db" "by name"
+exits 2 "an unknown device is refused" "$blkcast" headroom --store "$T/store" --device sdz --slo read.mean=1ms --model "$T/read.json"
+
+# What counters do not tell: the pattern is asked at both ends, 1 ms in order and 3 ms at random.
+awk 'BEGIN { print "pattern,clients,read_s"; for (i = 1; i <= 40; i++) for (k = 0; k < 2; k++) printf "%d,%d,%.9f\n", k, i, 0.003 - 0.002 * k }' </dev/null >"$T/pattern.csv"
+"$blkcast" fit "$T/pattern.csv" --response read_s --techniques lrm -o "$T/pattern.json" -q >/dev/null 2>&1
+jq '(.access_pattern.read, .access_pattern.write, .access_pattern.all) |= with_entries(.value = null) | .locality |= with_entries(if .key == "file_count_mean" then . else .value = null end) |
+	.intensity.closed.clients_mean = null | .intensity.closed.in_flight_mean = 2 | .request_size.read.histogram = null | .durability = null' "$T/sda.json" >"$T/counters.json"
+"$blkcast" study migrate "$T/counters.json" --model "$T/pattern.json" --json 2>"$T/err" >"$T/out"
+is "$(jq -c '.results[0] | [(.target_s, .ci[]) | . * 1e4 | round]' "$T/out")" '[20,10,30]' "an answer from what is there, with a wider interval"
+like "$(cat "$T/err")" "does not tell: clients, the distribution of sizes, access pattern, range of addresses, forced writes, percentiles" "and a line that says what was missing"
+"$blkcast" study migrate "$T/counters.json" --model "$T/pattern.json" --set pattern=1 --json -q >"$T/out" 2>&1
+is "$(jq -c '.results[0] | [(.target_s, .ci[]) | . * 1e4 | round]' "$T/out")" '[10,10,10]' "which the caller can say instead"
+done_testing
