@@ -3,8 +3,8 @@
  * Classification and regression trees, the regression half (Breiman, Friedman, Olshen, Stone
  * 1984; Noorshams, Modeling and Prediction of I/O Performance in Virtualized Environments, 2015,
  * section 3.2), with R rpart's parameters: minbucket = round(minsplit / 3), at most 30 levels,
- * complexity in units of the root's risk. A tree grown without regard to cp carries in each node
- * the cp at which it collapses: it serves every cp.
+ * complexity in units of the root's risk. Each node carries the cp at which it collapses, so that
+ * a tree that was grown for one cp serves every larger one; a second, smaller cp grows it without regard to cp.
  */
 #include <errno.h>
 #include <math.h>
@@ -20,6 +20,7 @@ enum { MINSPLIT, CP };
 
 struct cart_tree {
 	struct grown grown;
+	double cp;	    /* that it was grown for: it serves this one and larger ones */
 	double *complexity; /* by node; a node splits while it is above cp x the root's risk */
 };
 
@@ -98,7 +99,7 @@ static void tree_free(struct cart_tree *t)
 	free(t);
 }
 
-static int tree_new(struct cart_tree **out, const struct cart *c, size_t minsplit)
+static int tree_new(struct cart_tree **out, const struct cart *c, size_t minsplit, double cp)
 {
 	struct grow_config config = { .schema = c->in->schema,
 				      .data = c->in->train,
@@ -106,7 +107,8 @@ static int tree_new(struct cart_tree **out, const struct cart *c, size_t minspli
 				      .order = c->order,
 				      .min_split = minsplit,
 				      .min_bucket = (size_t)fmax(1, rint((double)minsplit / 3)),
-				      .max_depth = MAX_DEPTH };
+				      .max_depth = MAX_DEPTH,
+				      .least_share = cp };
 	struct cart_tree *t = calloc(1, sizeof(*t));
 	int ret = t ? grow(&t->grown, &config) : -ENOMEM;
 
@@ -118,6 +120,7 @@ static int tree_new(struct cart_tree **out, const struct cart *c, size_t minspli
 		tree_free(t);
 		return ret;
 	}
+	t->cp = cp;
 	cart_weigh(t, 0);
 	cart_cap(t);
 	*out = t;
@@ -138,8 +141,12 @@ static int tree_of(struct cart *c, const double *p, const struct cart_tree **out
 		while (c->nr_trees <= minsplit)
 			c->trees[c->nr_trees++] = NULL;
 	}
-	if (!c->trees[minsplit]) {
-		ret = tree_new(&c->trees[minsplit], c, minsplit);
+	if (!c->trees[minsplit] || c->trees[minsplit]->cp > p[CP]) {
+		double cp = c->trees[minsplit] ? 0 : p[CP];
+
+		tree_free(c->trees[minsplit]);
+		c->trees[minsplit] = NULL;
+		ret = tree_new(&c->trees[minsplit], c, minsplit, cp);
 		if (ret)
 			return ret;
 		c->nr_fits++;

@@ -77,16 +77,20 @@ static int64_t new_node(struct grower *w, size_t begin, size_t end)
 	return at;
 }
 
+/* Stable, and without a branch: which side a row takes cannot be guessed. */
 static size_t tree_grow_partition(uint32_t *rows, size_t begin, size_t end, const uint8_t *side,
 				  uint32_t *moved)
 {
 	size_t to = begin, nr = 0;
 
 	for (size_t i = begin; i < end; i++) {
-		if (side[rows[i]])
-			rows[to++] = rows[i];
-		else
-			moved[nr++] = rows[i];
+		uint32_t row = rows[i];
+		size_t left = side[row];
+
+		rows[to] = row;
+		moved[nr] = row;
+		to += left;
+		nr += 1 - left;
 	}
 	memcpy(rows + to, moved, nr * sizeof(*moved));
 	return to;
@@ -101,7 +105,8 @@ static size_t tree_grow_divide(struct grower *w, const struct grown_node *node)
 	for (size_t i = node->begin; i < node->end; i++) {
 		uint32_t row = w->g->rows[i];
 
-		w->side[row] = v->factor ? w->choice.left[(size_t)x[row]] : x[row] < w->choice.cut;
+		w->side[row] =
+			v->factor ? w->choice.left[(size_t)x[row]] != 0 : x[row] < w->choice.cut;
 	}
 	for (size_t k = 0; k < c->schema->nr; k++)
 		if (!c->schema->variables[k].factor)
@@ -115,7 +120,7 @@ static bool may_split(const struct grower *w, const struct grown_node *node, uns
 	const struct grow_config *c = w->config;
 
 	return node->end - node->begin >= c->min_split && depth < c->max_depth &&
-	       node->risk > LEAST_RISK * w->root_risk;
+	       node->risk > LEAST_RISK * w->root_risk && node->risk > c->least_share * w->root_risk;
 }
 
 static int64_t grow_node(struct grower *w, size_t begin, size_t end, unsigned int depth)

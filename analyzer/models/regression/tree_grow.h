@@ -17,6 +17,11 @@ struct grow_config {
 	const uint32_t *order; /* grow_order() */
 	size_t min_split, min_bucket;
 	unsigned int max_depth;
+	/*
+	 * Nodes whose risk is at most this share of the root's are leaves: 0 grows the whole tree. A pruned tree of
+	 * that complexity or a larger one is the same, as no subtree can gain more than the risk of its root.
+	 */
+	double least_share;
 };
 
 struct grown_node {

@@ -97,6 +97,52 @@ static double mean_in_order(const struct grow_config *config, const uint32_t *or
 	return sum / weights;
 }
 
+/* How far a product may be off what the exact gain compares, beyond all rounding. */
+#define CLEARLY_LESS (1 - 1e-9)
+
+static void tree_split_take(struct split_choice *c, size_t v, double gain, double here, double next)
+{
+	c->gain = gain;
+	c->variable = v;
+	c->cut = here + (next - here) / 2;
+	if (!(c->cut > here))
+		c->cut = next;
+}
+
+/*
+ * The same as number_split() for rows that weigh 1 each. With n rows of which i are on the left and their sum s, the gain
+ * is s^2 n / (i (n - i)) over the risk: a product tells that it cannot be the largest, and only where it may
+ * be the sums of number_split() are made, so that both take the same cut.
+ */
+static void tree_split_unweighted(struct split_choice *c, const struct grow_config *config,
+				  size_t v, const uint32_t *order, const struct grown_node *node)
+{
+	const double *x = config->data->x + v * config->data->nr_rows, *y = config->y;
+	size_t n = node->end - node->begin;
+	double mean = 0, sum = 0, least = fmax(c->gain, LEAST_GAIN) * node->risk * CLEARLY_LESS;
+
+	order += node->begin;
+	for (size_t i = 0; i < n; i++)
+		mean += y[order[i]];
+	mean /= (double)n;
+	for (size_t i = 1; i + config->min_bucket <= n && i < n; i++) {
+		double left = (double)i, right = (double)(n - i), here, next, gain;
+
+		sum += y[order[i - 1]] - mean;
+		if (sum * sum * (double)n < least * left * right || i < config->min_bucket)
+			continue;
+		here = x[order[i - 1]];
+		next = x[order[i]];
+		if (here == next)
+			continue;
+		gain = (sum * sum / left + sum * sum / right) / node->risk;
+		if (!(gain > c->gain && gain > LEAST_GAIN))
+			continue;
+		tree_split_take(c, v, gain, here, next);
+		least = gain * node->risk * CLEARLY_LESS;
+	}
+}
+
 /*
  * Two variables that part a node into the same two sides gain the same, but for rounding, and which
  * of them is taken decides how rows are predicted that were not there. So that ties end as in R's
@@ -123,13 +169,8 @@ static void number_split(struct split_choice *c, const struct grow_config *confi
 		r = tree_split_rest(all, &l);
 		r.sum = -l.sum;
 		gain = gain_of(node, &l, &r);
-		if (gain > c->gain && gain > LEAST_GAIN) {
-			c->gain = gain;
-			c->variable = v;
-			c->cut = here + (next - here) / 2;
-			if (!(c->cut > here))
-				c->cut = next;
-		}
+		if (gain > c->gain && gain > LEAST_GAIN)
+			tree_split_take(c, v, gain, here, next);
 	}
 }
 
@@ -220,6 +261,8 @@ void split_best(struct split_choice *c, const struct grow_config *config, const 
 	for (size_t v = 0; v < config->schema->nr; v++) {
 		if (config->schema->variables[v].factor)
 			factor_split(c, config, v, rows, node, &all);
+		else if (!config->data->weight)
+			tree_split_unweighted(c, config, v, order + v * n, node);
 		else
 			number_split(c, config, v, order + v * n, node, &all);
 	}
