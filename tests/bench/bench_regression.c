@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/models/num/rng.h"
@@ -209,6 +210,70 @@ static void large(void)
 	schema_release(&s);
 }
 
+/* One fit of R's rpart at standard parameters on a table of rows that this program writes. */
+#define PEER_TREE                                                          \
+	"Rscript -e 'suppressMessages(library(rpart));d=read.csv(\"%s\");" \
+	"cat(median(sapply(1:5,function(i)system.time(rpart(y~.,d,"        \
+	"control=rpart.control(xval=0)))[[1]])),\"\\n\")' 2>/dev/null"
+
+static void write_table(const struct dataset *d, FILE *out)
+{
+	for (size_t v = 0; v < d->nr_vars; v++)
+		fprintf(out, "x%zu,", v);
+	fprintf(out, "y\n");
+	for (size_t i = 0; i < d->nr_rows; i++) {
+		for (size_t v = 0; v < d->nr_vars; v++)
+			fprintf(out, "%.17g,", d->x[v * d->nr_rows + i]);
+		fprintf(out, "%.17g\n", d->y[i]);
+	}
+}
+
+/* CPU time of cart against rpart on more and more rows of five variables. */
+static void trees(void)
+{
+	static const size_t sizes[] = { 960, 8000, 50000, 100000 };
+	const double p[PARAMETERS_MAX] = { 20, 0.01 };
+
+	for (size_t k = 0; k < TAP_NR(sizes); k++) {
+		char path[] = "/tmp/bench-trees-XXXXXX", command[512], name[64], note[128];
+		double times[5], theirs;
+		struct dataset d;
+		struct schema s;
+		FILE *out, *peer;
+		int fd = mkstemp(path);
+
+		regression_data(&d, &s, sizes[k], false, 1);
+		for (int i = 0; i < 5; i++) {
+			double begin = cpu_s();
+			struct model m;
+
+			must(model_fit(&m, &technique_cart, p, &s, &d), "cart");
+			times[i] = cpu_s() - begin;
+			model_release(&m);
+		}
+		qsort(times, 5, sizeof(*times), compare);
+		snprintf(name, sizeof(name), "one fit of %zu rows: cart standard", sizes[k]);
+		out = fd < 0 ? NULL : fdopen(fd, "w");
+		if (out)
+			write_table(&d, out);
+		must(out && fclose(out) == 0 ? 0 : -5, path);
+		snprintf(command, sizeof(command), PEER_TREE, path);
+		peer = popen(command, "r");
+		if (peer && fscanf(peer, "%lf", &theirs) == 1) {
+			snprintf(note, sizeof(note), "%.2f ms against R's %.1f ms", 1e3 * times[2],
+				 1e3 * theirs);
+			figure(name, theirs / times[2], "x R", ">= 5", note);
+		} else {
+			figure(name, 1e3 * times[2], "ms", "", "R or rpart is missing");
+		}
+		if (peer)
+			pclose(peer);
+		unlink(path);
+		dataset_release(&d);
+		schema_release(&s);
+	}
+}
+
 static void predictions(const struct schema *s, const struct dataset *d)
 {
 	static const struct {
@@ -312,6 +377,7 @@ int main(void)
 	if (t.nr_rows)
 		against_r(&s, &d, path);
 	predictions(&s, &d);
+	trees();
 	large();
 	if (t.nr_rows) {
 		unseen(&s, &d, other);
