@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * make_hostile KIND HOST OUT [SEQUENCE]: writes a valid segment of host HOST that costs its readers as much
+ * make_hostile KIND HOST OUT [SEQUENCE [EPOCH]]: writes a valid segment of host HOST that costs its readers as much
  * as the format lets it, and prints its hash as the header Blkcast-Hash has it. KIND is one of
  *   plain     one of an honest agent, to compare with
  *   devices   requests of as many devices as a segment may name
@@ -160,13 +160,14 @@ static int add_random(struct segment_writer *w, struct segment_header *h, uint64
 	return ret;
 }
 
-static int write_segment(const char *kind, const char *host, uint64_t sequence, FILE *out)
+static int write_segment(const char *kind, const char *host, uint64_t sequence, uint64_t epoch,
+			 FILE *out)
 {
 	uint64_t nr = strcmp(kind, "times") ? SEGMENT_MAX_REQUESTS : NR_DAYS;
 	uint64_t begin = strcmp(kind, "times") ? REAL_NS : 0;
 	bool is_random = !strncmp(kind, "random-", 7);
 	struct segment_header h = {
-		.boot_id = "b", .epoch = 1, .sequence = sequence, .source = SOURCE_BPF
+		.boot_id = "b", .epoch = epoch, .sequence = sequence, .source = SOURCE_BPF
 	};
 	char hash[SEGMENT_HASH_TEXT];
 	struct segment_hash of_data;
@@ -205,13 +206,15 @@ static int write_segment(const char *kind, const char *host, uint64_t sequence, 
 
 int main(int argc, char **argv)
 {
-	FILE *out = argc == 4 || argc == 5 ? fopen(argv[3], "w") : NULL;
+	FILE *out = argc >= 4 && argc <= 6 ? fopen(argv[3], "w") : NULL;
+	uint64_t sequence = argc >= 5 ? strtoull(argv[4], NULL, 10) : 0;
+	uint64_t epoch = argc == 6 ? strtoull(argv[5], NULL, 10) : 1;
 	int ret;
 
 	if (!out) {
-		fprintf(stderr, "usage: make_hostile KIND HOST OUT [SEQUENCE]\n");
+		fprintf(stderr, "usage: make_hostile KIND HOST OUT [SEQUENCE [EPOCH]]\n");
 		return 2;
 	}
-	ret = write_segment(argv[1], argv[2], argc == 5 ? strtoull(argv[4], NULL, 10) : 0, out);
+	ret = write_segment(argv[1], argv[2], sequence, epoch, out);
 	return fclose(out) == 0 && ret == 0 ? 0 : 1;
 }

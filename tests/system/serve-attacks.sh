@@ -68,4 +68,21 @@ is "$(puts heavy 0 3)" "200 429" "what came before the start counts"
 is "$(curl -sm 10 "$url/metrics" | sed -n 's/^blkcast_serve_refused_total{reason="\(rate\|quota\)"} //p' | codes)" "2 0" \
 	"refusals are counted by their reason"
 holds "serve ends" stop
+
+# An answer about streams is bounded: a host that has more than fit on a page gets the rest from page two on.
+segments=()
+for epoch in $(seq 130); do
+	"$BUILD/tests/system/make_hostile" times many "$T/many.$epoch" 0 "$epoch" >"$T/hash" || exit 1
+	segments+=("$T/many.$epoch")
+done
+"$b" import --store "$T/store" "${segments[@]}" >"$T/out" 2>&1
+serve_owns "$T/store"
+start
+page() { curl -sm 10 "$url/v1/streams/many$1"; }
+page "" >"$T/page1"
+is "$(jq '.streams | length' "$T/page1")" 100 "of 130 streams the first page has 100"
+page "$(jq -r .next "$T/page1")" >"$T/page2"
+is "$(jq -c '[(.streams | length), .next]' "$T/page2")" '[30,null]' "the second page has the rest, and says that it is the last"
+is "$(jq -s '[.[].streams[].epoch] | unique | length' "$T/page1" "$T/page2")" 130 "each stream is on one of them, once"
+holds "serve ends" stop
 done_testing
