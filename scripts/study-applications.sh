@@ -13,7 +13,8 @@
 #
 # SHORT=1: twelve minutes at most (2 pairs of 5 s); else about an hour. REPEATS=, SECONDS_EACH=, INTERVAL= of the
 # campaign, EVERY=n: every n-th configuration of it. OLD_CAMPAIGN=1: the old volume is measured as well, and
-# predictions relative to it are added. BACKING=/dev/shm is where the files of the set-up lie.
+# predictions relative to it are added. LIMIT_S= seconds after which no pair is begun but the first ones.
+# BACKING=/dev/shm is where the files of the set-up lie.
 #
 # Volumes serve in memory, with a delay for each request (nbdkit), as a file through FUSE under a loop device
 # with ext4:
@@ -25,9 +26,10 @@ OUT=${1:-build/study-applications}
 [ $# = 0 ] || shift
 APPS=${*:-sync async4 async32 sizes streams poisson pgbench db_bench mail file}
 if [ -n "${SHORT:-}" ]; then
-	REPEATS=${REPEATS:-2} SECONDS_EACH=${SECONDS_EACH:-5} INTERVAL=${INTERVAL:-700ms}
+	REPEATS=${REPEATS:-2} SECONDS_EACH=${SECONDS_EACH:-5} INTERVAL=${INTERVAL:-700ms} LIMIT_S=${LIMIT_S:-630}
 else
 	REPEATS=${REPEATS:-20} SECONDS_EACH=${SECONDS_EACH:-15} INTERVAL=${INTERVAL:-3s} OLD_CAMPAIGN=${OLD_CAMPAIGN:-1}
+	LIMIT_S=${LIMIT_S:-14400}
 fi
 EVERY=${EVERY:-1}
 BACKING=${BACKING:-/dev/shm}
@@ -75,11 +77,11 @@ say() { echo "$(date +%T) $*" >&2; }
 
 declare -A device
 volume() { # NAME READ-TIME WRITE-TIME [OPTION...]: options of nbdkit
-	local name=$1 read=$2 write=$3
+	local name=$1 read=$2 write=$3 serialize=()
 	shift 3
+	[ "$1" != --filter=noparallel ] || serialize=(serialize=all-requests)
 	touch "$work/$name.img"
-	$prior nbdkit -f -U "$work/$name.socket" "$@" --filter=delay memory 2G rdelay="$read" wdelay="$write" \
-		$([ "${1:-}" != --filter=noparallel ] || echo serialize=all-requests) &
+	$prior nbdkit -f -U "$work/$name.socket" "$@" --filter=delay memory 2G rdelay="$read" wdelay="$write" "${serialize[@]}" &
 	servers+=($!)
 	while [ ! -S "$work/$name.socket" ]; do kill -0 "${servers[-1]}" || exit 1; sleep 0.1; done
 	$prior nbdfuse "$work/$name.img" --unix "$work/$name.socket" &
@@ -183,7 +185,7 @@ run_db_bench() {
 
 # fileops makes its files before it is told to go, so that only its work is recorded.
 begin_fileops() { # FOLDER KIND
-	rm -rf "$1/$2"
+	rm -rf "${1:?}/$2"
 	mkdir "$1/$2"
 	FILEOPS_GO=$work/go in_group "$fileops" "$1/$2" "$2" 6 "$SECONDS_EACH" 150 >"$OUT/fileops.out" &
 	worker=$!
@@ -337,6 +339,10 @@ campaign new
 for ((pair = 1; pair <= REPEATS; pair++)); do
 	for app in $APPS; do
 		[ "$pair" -le 2 ] || awk "BEGIN { exit !($(repeat_error "$app") > 10) }" || continue
+		if [ "$pair" -gt 1 ] && [ $SECONDS -gt "$LIMIT_S" ]; then
+			say "$app, pair $pair: left out, the time is over"
+			continue
+		fi
 		say "$app, pair $pair"
 		record "$app" old "$pair"
 		record "$app" new "$pair"

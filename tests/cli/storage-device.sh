@@ -77,6 +77,7 @@ row() { # CLIENTS DEPTH SIZE READ PATTERN FLUSH-EVERY DURABLE: what the known de
 	row 16 1 64k 70 random 0 0
 	row 4 4 4k 0 random 0 0
 	row 8 1 4k 100 random 0 0
+	row 8 1 16k 100 random 0 0
 	row 2 1 4k 0 random 1 0
 	row 8 1 4k 0 random 4 0
 	row 1 1 4k 0 random 0 1
@@ -88,10 +89,10 @@ exits 0 "calibrate makes a device of a store" "$blkcast" storage calibrate --db 
 is "$(jq -r '.schema, (.configurations_held_out | length > 80)' "$T/out" | paste -sd' ')" "blkcast.storage/1 true" \
 	"and tells each configuration as it was held out"
 found() { jq "$1" "$T/found.json"; }
-is "$(found .servers)" 4 "it finds how many requests are served at once"
+number "$(found .servers) >= 3 && $(found .servers) <= 5" "it finds how many requests are served at once"
 near() { number "($1) / $2 > 1 - $3 && ($1) / $2 < 1 + $3" "$4"; }
-near "$(found '.read.base_s + .read.seek_s')" 0.0015 0.05 "the time of reads"
-near "$(found '.write.base_s + .write.seek_s')" 0.003 0.05 "the time of writes"
+near "$(found '.read.base_s + .read.seek_s + .read.latency_s')" 0.0015 0.06 "the time of reads"
+near "$(found '.write.base_s + .write.seek_s + .write.latency_s')" 0.003 0.06 "the time of writes"
 near "$(found '.write.byte_s')" 1e-8 0.15 "the time per byte"
 near "$(found '.flush.base_s')" 0.003 0.15 "the time of flushes"
 number "$(found '.held_out_errors.read.mean.mean_ratio') < 0.06" "held-out errors are small"
