@@ -17,6 +17,7 @@
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/models/storage/device_model.h"
 #include "analyzer/report/study_draw.h"
+#include "analyzer/whatif/study_slo.h"
 #include "base/units.h"
 
 #define RUN_SECONDS 5.0
@@ -29,6 +30,9 @@ struct job {
 	struct cli *cli;
 	enum study_verb verb;
 	struct load_options loads;
+	struct word_list slo;
+	struct study_slo objectives;
+	enum study_slo_verdict slo_verdict;
 	struct predictor_options by, old; /* old: of --from */
 	struct word_list measured, leave_out, sizes, reads;
 	bool beside;
@@ -311,6 +315,16 @@ static int cmd_study_device(struct job *job)
 	return ret;
 }
 
+/* What the objectives say, behind the conclusion. */
+static void cmd_study_judge(struct job *job, struct study_result *r)
+{
+	size_t used = strlen(r->conclusion);
+
+	job->slo_verdict = study_slo_check(&job->objectives, r, r->conclusion + used,
+					   STUDY_WORDS_BYTES - used);
+	job->cannot_tell |= job->slo_verdict == STUDY_SLO_UNKNOWN;
+}
+
 static int cmd_study_work(struct job *job)
 {
 	struct study_result r = { .verb = verbs[job->verb],
@@ -321,6 +335,8 @@ static int cmd_study_work(struct job *job)
 				  .measured = (const double(*)[2])job->truth };
 	int ret = read_loads(job);
 
+	for (size_t i = 0; i < job->slo.nr && !ret; i++)
+		ret = study_slo_add(&job->objectives, job->slo.items[i], &job->err);
 	if (!ret)
 		ret = read_truths(job);
 	if (ret)
@@ -352,6 +368,7 @@ static int cmd_study_work(struct job *job)
 	job->cannot_tell = r.cannot_tell;
 	if (ret)
 		goto out;
+	cmd_study_judge(job, &r);
 	ret = cmd_study_show(job, &r);
 	for (size_t i = 0; i < job->study.nr && !ret && job->study.predictor; i++) {
 		char name[128];
@@ -409,6 +426,8 @@ static int check_options(struct job *job, int verb)
 	    (verb != VERB_INTERFERENCE || job->target.path))
 		return cli_usage(cli, "--sizes, --reads, --beside: of interference, by --model or "
 				      "--db");
+	if (job->slo.nr && (job->storage || job->sizes.nr || job->reads.nr || job->beside))
+		return cli_usage(cli, "--slo: of given loads by --model, --db or --run");
 	if (job->measured.nr > STUDY_LOADS_MAX)
 		return cli_usage(cli, "--measured: expected up to %d", STUDY_LOADS_MAX);
 	for (size_t i = 0; i < job->leave_out.nr; i++) {
@@ -433,6 +452,8 @@ static int cmd_study_perform(struct job *job, int verb)
 	const struct cli_option options[] = {
 		LOAD_OPTIONS(&job->loads),
 		PREDICTOR_OPTIONS(&job->by),
+		CLI_LIST("slo", 0, "OBJECTIVE,...", &job->slo,
+			 "exit status 1 where a load breaks it: read.p95=20ms, write.mean=5ms, ..."),
 		CLI_STRING("storage", 0, "FILE", &job->storage,
 			   "migrate: or simulate what is stored on this device (blkcast storage "
 			   "calibrate)"),
@@ -472,7 +493,10 @@ static int cmd_study_perform(struct job *job, int verb)
 	lsq_single_thread();
 	job->verb = (enum study_verb)verb;
 	ret = cmd_study_work(job);
-	return cli_finish(cli, ret, &job->err, job->cannot_tell ? CLI_CANNOT_TELL : CLI_DONE);
+	return cli_finish(cli, ret, &job->err,
+			  job->cannot_tell			 ? CLI_CANNOT_TELL
+			  : job->slo_verdict == STUDY_SLO_BROKEN ? CLI_FAILED
+								 : CLI_DONE);
 }
 
 static int cmd_study_run(struct cli *cli)

@@ -42,8 +42,7 @@ static const struct study_answer *study_case_answer(const struct study_case *c, 
 	return NULL;
 }
 
-/* Whether the study asks for this case; the other cases are only compared with. */
-static bool study_is_asked(const struct study_result *r, size_t case_index)
+bool study_is_asked(const struct study_result *r, size_t case_index)
 {
 	return !strcmp(r->verb, "migrate") || r->cases[case_index].nr > 1;
 }

@@ -55,6 +55,8 @@ struct study_result {
 void study_name(const struct study *s, size_t load, char out[128]);
 /* "alone", "with load 2" or "all together". */
 void study_case_name(const struct study_result *r, size_t case_index, char out[64]);
+/* Whether the study asks for this case; the other cases are only compared with. */
+bool study_is_asked(const struct study_result *r, size_t case_index);
 /* Fills the results. 0 or -ENOMEM; release r whatever this returns. */
 int study_conclude(struct study_result *r);
 void study_result_release(struct study_result *r);

@@ -125,6 +125,16 @@ like "$without" '^\[\["mean",0.01,null,"no model of flush_s"\],' "flushes withou
 like "$with" '^\[\["mean",0.01,(20|40),null\],' "by a model they are predicted"
 number "$(jq -n "$with[1] - $without[1]") > 0" "and the load becomes faster by it"
 
+# Four clients take 3 ms; no single times were recorded, so that there is no percentile.
+exits 0 "an objective that holds" "$blkcast" study migrate "$T/reads.json" --model "$T/read_s.json" --slo read.mean=5ms
+exits 1 "an objective that is broken" "$blkcast" study migrate "$T/reads.json" --model "$T/read_s.json" --slo read.mean=5ms,read.mean=2ms
+like "$(cat "$T/out")" " read.mean=2ms of log a does not hold: 3 ms\\.$" "is named"
+exits 3 "an objective of which there is no time" "$blkcast" study migrate "$T/reads.json" --model "$T/read_s.json" --slo read.p95=2ms
+exits 1 "an objective of a percentile" "$blkcast" study migrate "$T/timed.json" --model "$T/read_s.json" --slo read.p95=2ms
+exits 0 "an objective of writes that nobody sends" "$blkcast" study migrate "$T/timed.json" --model "$T/read_s.json" --slo write.p95=2ms
+exits 2 "an objective that studies do not tell" "$blkcast" study migrate "$T/reads.json" --model "$T/read_s.json" --slo read.p90=2ms
+like "$(cat "$T/err")" "^blkcast study: --slo read.p90=2ms: a study tells mean, p50, p95 and p99$" "is refused by name"
+
 # A model in which more clients are faster: the second load changes nothing all the same.
 awk 'BEGIN { print "clients,read_s"; for (i = 1; i <= 20; i++) printf "%d,%.9f\n", i, 0.010 - 0.0003 * i }' </dev/null >"$T/odd.csv"
 "$blkcast" fit "$T/odd.csv" --response read_s --techniques lrm -o "$T/odd.json" -q >/dev/null 2>&1
