@@ -114,7 +114,9 @@ static const struct call calls[] = {
 
 	ANY(PRINTS, "writev"),
 
+	/* Whether the view runs in the foreground of its terminal. */
 	ANY(SHOWS, "ioctl"),
+	ANY(SHOWS, "getpgrp"),
 	ANY(SHOWS, "rt_sigaction"),
 	ANY(SHOWS, "pselect6"),
 	/* s390x uses this call after signals that the terminal's library handles. */
