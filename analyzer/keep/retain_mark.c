@@ -70,6 +70,8 @@ int retain_mark_set(struct retain_mark *m, const struct segment_name *segments, 
 		       "%s %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %zu %" PRIu64 "\n", first->host,
 		       first->boot_id, first->epoch, first->sequence, segments[nr - 1].sequence, nr,
 		       is_again ? (m->nr_segments == 1 ? m->nr_deaths : 1) : 0);
+	if (store_dir_fd(m->store) < 0) /* a cluster keeps no mark: its lease ends by itself */
+		return 0;
 	fd = openat(store_dir_fd(m->store), RETAIN_MARK,
 		    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	ret = fd < 0 ? -errno : write_whole(fd, text, (size_t)len);

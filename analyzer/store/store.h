@@ -64,7 +64,7 @@ int store_open(struct store **out, const char *dir, bool create, struct err *err
 void store_close(struct store *s);
 
 const char *store_dir(const struct store *s);
-int store_dir_fd(const struct store *s);
+int store_dir_fd(const struct store *s); /* -1 of a cluster */
 struct catalog *store_catalog(struct store *s);
 const struct store_sync *store_sync_result(const struct store *s);
 /* Returns what journals held when the store was opened for writing. */

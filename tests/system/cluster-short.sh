@@ -5,6 +5,7 @@
 # "N acknowledged, 0 lost, 0 doubled". SEGMENTS and KILLS lengthen it.
 . tests/support/tap.sh
 need cluster "not root, or PostgreSQL, Ceph's radosgw or setpriv is missing" tests/cluster/have.sh
+need jq "jq is missing" have jq
 need python3 "python3 is missing" have python3
 segments=${SEGMENTS:-12} kills=${KILLS:-4} requests=200 senders=10
 blkcast=$BUILD/blkcast sender=$BUILD/tests/system/segment_sender
@@ -90,6 +91,18 @@ like "$(cat "$T/out")" "\"findings\": \[\]" "without a finding"
 exits 0 "ls lists the hosts" "$blkcast" ls --store "$STORE"
 is "$(grep -c '^host' "$T/out")" $senders "every one of them"
 exits 0 "characterize works on the cluster" "$blkcast" characterize --store "$STORE" --host host3
+
+acknowledged_all=$stored
+exits 0 "retain summarizes the requests of the cluster" \
+	"$blkcast" retain --store "$STORE" --retain-requests 1d --retain-window 1h --json
+is "$(jq .segments "$T/out")" "$acknowledged_all" "of every segment"
+exits 0 "check finds the summaries whole" "$blkcast" check --store "$STORE" --json
+is "$(jq .retention.summarized_requests "$T/out")" $((names * requests)) "with the count of all requests"
+is "$(tests/cluster/up.sh psql 0 "SELECT count(*) FROM blkcast.bundle")" 0 "and no bundle is left"
+serve 1 "$port1"
+"$sender" "http://127.0.0.1:$port1" host1 2 $requests "$T/late" 2>>"$T/senders"
+is "$(cut -d ' ' -f 6 "$T/late" | tr '\n' ' ')" "0 0 " "a late retry of what is only summarized is acknowledged and not stored"
+kill "${pid[1]}" && wait "${pid[1]}"
 
 exits 2 "a host's database that does not exist is bad input" \
 	"$blkcast" ls --store "$(echo "$STORE" | sed 's,/blkcast?,/nosuch?,')"
