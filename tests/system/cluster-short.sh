@@ -110,7 +110,7 @@ like "$(cat "$T/err")" 'nosuch' "and the line names it"
 is "$(wc -l <"$T/err")" 1 "in one line"
 printf 'ACCESS\nWRONG\n' >"$T/wrong"
 exits 1 "wrong keys of the object store fail" \
-	"$blkcast" dump --store "$(echo "$STORE" | sed "s,keys=.*,keys=$T/wrong,")"
+	"$blkcast" cluster init --store "$(echo "$STORE" | sed "s,keys=.*,keys=$T/wrong,")"
 like "$(cat "$T/err")" 'refuses the keys' "and the line says so"
 exits 1 "so does a bucket that is not there" \
 	"$blkcast" cluster init --store "$(echo "$STORE" | sed 's,/traces&,/nobucket\&,')"
