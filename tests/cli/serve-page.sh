@@ -75,12 +75,52 @@ is "$(ask -H 'Sec-Fetch-Site: cross-site' -H 'Sec-Fetch-Mode: cors' "$url/api/v1
 like "$(curl -sm 2 "$url/api/v1/live")" '^data: \{"generation":[0-9]+\}$' "events tell the generation"
 is "$(ask "http://127.0.0.1:$(serve_port "$T/serve.err")/api/v1/fleet")" 404 "the listener of agents has no page"
 
+# Answers to the schemas of docs/openapi.yaml, each of which says which keys there are.
+cat >"$T/openapi.py" <<-'CHECK'
+	import json, sys, yaml, jsonschema
+	api = yaml.safe_load(open("docs/openapi.yaml"))
+	def check(name, path):
+	    schema = {"$ref": "#/components/schemas/" + name, "components": api["components"]}
+	    errors = list(jsonschema.Draft202012Validator(schema).iter_errors(json.load(open(path))))
+	    for e in errors[:3]: print(name, list(e.absolute_path), e.message[:200])
+	    return not errors
+	sys.exit(0 if all([check(*pair.split("=")) for pair in sys.argv[1:]]) else 1)
+CHECK
+fleet >"$T/fleet"
+curl -sm 20 "$url/api/v1/who?host=web1&device=8:0&begin_s=0&end_s=9000000000" >"$T/who"
+curl -sm 20 "$url/api/v1/device?host=web1" >"$T/error"
+is "$(jq '.requests == ([.processes[].requests] | add) and .requests > 0' "$T/who")" true "the processes' requests add up to all"
+if python3 -c 'import yaml, jsonschema; jsonschema.Draft202012Validator' 2>/dev/null; then
+	exits 0 "the answers are what docs/openapi.yaml says" python3 "$T/openapi.py" Fleet="$T/fleet" Device="$T/device" \
+		Who="$T/who" Error="$T/error"
+	sed 's/,"rows":/,"row_count":/' "$T/fleet" >"$T/other"
+	exits 1 "and a key of another name would be noticed" python3 "$T/openapi.py" Fleet="$T/other"
+else
+	skip_one schema "no python3 with jsonschema and yaml" "the answers are what docs/openapi.yaml says"
+fi
+is "$(grep -c '^  /api/v1/' docs/openapi.yaml)" "$(grep -cE '^\| `[A-Z].* /api/v1/' docs/api.md)" "docs/api.md lists the same paths"
+
 for file in uPlot.iife.min.js uPlot.min.css LICENSE; do
 	[ -d "$BUILD/browser/node_modules/uplot" ] || break
 	from=$BUILD/browser/node_modules/uplot/dist/$file
 	[ "$file" != LICENSE ] || from=$BUILD/browser/node_modules/uplot/LICENSE
 	holds "uplot/$file is npm's" cmp -s "analyzer/serve/page/uplot/$file" "$from"
 done
+kill $server && wait $server
+
+# The commands of the guide as they are printed, but for the store and the ports.
+sed -n 's/^    //p' docs/guide/watch-in-a-browser.md >"$T/commands"
+is "$(cut -d' ' -f1 "$T/commands" | tr '\n' ' ')" "blkcast curl openssl echo " "the guide has its commands"
+: >"$T/serve.err"
+line=$(sed -n "s#^blkcast#exec $b#; s#--store traces#$serve_user --listen 127.0.0.1:0 --store $T/store#; s#7119#0#; 1p" "$T/commands")
+bash -c "$line" >"$T/serve.out" 2>"$T/serve.err" &
+server=$!
+holds "the guide's serve has its page" wait_until 20 has_page
+line=$(sed -n "s#7119#$(page_port)#; 2p" "$T/commands")
+guide_row() { [ "$(bash -c "$line")" = "$(jq -c '.devices[] | [.host, .device_name, .p99_s]' "$T/fleet")" ]; }
+holds "its question of the slowest devices is answered" wait_until 20 guide_row
+(cd "$T" && sed -n '3,4p' commands >token.sh && bash -e token.sh)
+is "$(wc -c <"$T/reader.token") $(grep -cE '^fleet [0-9a-f]{64}$' "$T/readers")" "65 1" "its token is made"
 kill $server && wait $server
 
 # Who may look: a token of the fleet sees every host, that of a host sees this one, and nobody else anything.

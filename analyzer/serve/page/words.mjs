@@ -62,8 +62,8 @@ export const words = {
     lead: (d) => `${d.requests} requests in ${d.watched} watched: ${d.rate} a second, ${d.reads} reads;` +
       ` ${d.size} move in a second.`,
     leadTimes: (d) => `Half of the reads take at most ${d.r50}, 99 % at most ${d.r99}; writes ${d.w50} and ${d.w99}.`,
-    busiest: (d) => `The busiest window, ${d.rate} a second, began at ${d.at}.`,
-    slowest: (d) => `The slowest window, with a 99th percentile of ${d.time}, began at ${d.at}.`,
+    busiest: (d) => `The busiest window, ${d.rate}, began at ${d.at}.`,
+    slowest: (d) => `The slowest window began at ${d.at}: 99 % of its reads and writes together took at most ${d.time}.`,
     unwatched: (t) => `For ${t} of the period nobody watched; this is shaded and left blank.`,
     period: "Period",
     periods: { 300: "5 min", 900: "15 min", 3600: "1 h", 21600: "6 h", 86400: "1 day", 604800: "1 week" },
