@@ -29,7 +29,7 @@ struct job {
 	struct err err;
 };
 
-/* --set, then the parameters that are being fitted. */
+/* Uses --set first, and then the parameters that are being fitted. */
 static int arch_calibrate_settings(struct job *j, const struct arch_fit_parameter *p,
 				   struct arch_settings *s, struct err *err)
 {
@@ -187,7 +187,7 @@ static int arch_calibrate_print(struct job *j, const struct arch_fit *f)
 	return j->cli->json ? print_json(j, f) : print_text(j);
 }
 
-/* NAME=LOW:HIGH */
+/* Parses NAME=LOW:HIGH. */
 static int read_parameters(struct job *j)
 {
 	for (size_t i = 0; i < j->fit.nr; i++) {
@@ -237,7 +237,7 @@ static int arch_calibrate_work(struct job *j, bool fit)
 	f.nr = j->nr_parameters;
 	if (!ret)
 		ret = arch_fit(&f, &j->err);
-	/* Once more where it ended: what is printed belongs to it. */
+	/* Predicts once more at the final parameters, because what is printed belongs to them. */
 	if (!ret)
 		ret = arch_calibrate_predict(j, j->parameters, &j->errors, &j->err);
 	return ret ? ret : arch_calibrate_print(j, &f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arch_calibrate: the verbs of blkcast arch that hold a model beside measurements. */
+/* arch_calibrate: the verbs of blkcast arch that compare a model with measurements. */
 #ifndef ANALYZER_ARCH_CALIBRATE_H
 #define ANALYZER_ARCH_CALIBRATE_H
 

@@ -86,11 +86,11 @@ static double now_s(void)
 
 struct watching {
 	struct progress progress;
-	double precision; /* to reach */
+	double precision; /* the precision to reach */
 	uint64_t max_events;
 };
 
-/* Events grow with the square of the precision. */
+/* The number of events grows with the square of the precision. */
 static void on_progress(void *ctx, uint64_t events, double precision)
 {
 	struct watching *w = ctx;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arch_run: a model read by the command line's settings, and solved with progress shown. */
+/*
+ * arch_run: reads a model with the settings of the command line, and solves it while showing
+ * progress.
+ */
 #ifndef ANALYZER_ARCH_RUN_H
 #define ANALYZER_ARCH_RUN_H
 
@@ -12,23 +15,23 @@
 struct arch_settings {
 	struct arch_setting items[ARCH_RUN_MAX_SETTINGS]; /* names and values are owned */
 	size_t nr;
-	bool without_failures; /* of a Palladio model */
+	bool without_failures; /* for a Palladio model */
 };
 
-/* "NAME=VALUE" of each --set. 0; -EINVAL; -ENOMEM. */
+/* Parses "NAME=VALUE" of each --set. Returns 0, -EINVAL or -ENOMEM. */
 int arch_settings_read(struct arch_settings *s, const struct word_list *set, struct err *err);
-/* One more. 0 or -ENOMEM (also where there are too many). */
+/* Adds one setting. Returns 0 or -ENOMEM, also where there are too many. */
 int arch_settings_add(struct arch_settings *s, const char *name, size_t len, const char *value);
 void arch_settings_release(struct arch_settings *s);
 
-/* A YAML file, or a directory with Palladio's files, which has no settings. */
+/* Opens a YAML file, or a directory with Palladio's files, which takes no settings. */
 int arch_open(struct arch_model *m, const char *path, const struct arch_settings *s,
 	      struct err *err);
 
-/* Says on standard error what of a Palladio model was left out. */
+/* Says on standard error which parts of a Palladio model were left out. */
 void arch_say_left_out(const struct cli *cli, const struct arch_model *m);
 
-/* What --precision and its like say; threads 0: all. */
+/* The values of --precision and related options; threads 0: all processors. */
 struct arch_run_options {
 	bool quantiles;
 	double precision, model_time;
@@ -40,10 +43,13 @@ struct arch_run_options {
 		.precision = 0.01, .seed = 1, .replications = 16, .max_events = 1000000000 \
 	}
 
-/* NULL, or what is wrong. */
+/* Returns NULL, or what is wrong with the options. */
 const char *arch_run_bad(const struct arch_run_options *o);
 
-/* Solves; *seconds is what it took. Says on standard error what lies outside, what stopped short. */
+/*
+ * Solves the model; *seconds receives the time it took. Says on standard error what lies outside of
+ * the valid range and what stopped early.
+ */
 int arch_run(struct arch_solution *out, double *seconds, const struct arch_model *m,
 	     const struct arch_run_options *o, const struct cli *cli, struct err *err);
 

@@ -31,7 +31,7 @@ static int arch_sweep_parse(struct arch_sweep *s, const char *text, struct err *
 	}
 	if (!end || *end || !(s->step > 0) || !(to >= s->from) || !isfinite(to - s->from))
 		return arch_sweep_wrong(text, err);
-	/* A last step that misses the end by rounding is one. */
+	/* A last step that misses the end by rounding counts as a step. */
 	count = floor((to - s->from) / s->step + 1e-9) + 1;
 	if (count > ARCH_SWEEP_POINTS)
 		return err_set(err, EINVAL, "--sweep: more than %d points", ARCH_SWEEP_POINTS);
@@ -78,7 +78,7 @@ double arch_sweep_value(const struct arch_sweeps *s, size_t parameter, size_t po
 
 	for (size_t i = s->nr; i-- > parameter + 1;)
 		point /= s->items[i].nr;
-	/* By its number: sums of steps would drift. */
+	/* The value is computed from the number of the step, because a sum of steps would drift. */
 	return x->from + (double)(point % x->nr) * x->step;
 }
 

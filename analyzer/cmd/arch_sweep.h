@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arch_sweep: values of parameters that a model is solved for, every combination of them. The last
+ * arch_sweep: values of parameters for which a model is solved, in every combination. The last
  * parameter varies fastest.
  */
 #ifndef ANALYZER_ARCH_SWEEP_H
@@ -10,12 +10,12 @@
 #include "analyzer/cmd/arch_run.h"
 
 #define ARCH_SWEEP_MAX	  8
-#define ARCH_SWEEP_POINTS 10000 /* combinations in all */
+#define ARCH_SWEEP_POINTS 10000 /* largest number of combinations */
 
 struct arch_sweep {
 	char *name; /* owned */
 	double from, step;
-	size_t nr; /* values */
+	size_t nr; /* number of values */
 };
 
 struct arch_sweeps {
@@ -24,12 +24,15 @@ struct arch_sweeps {
 	size_t nr_points; /* 1 where nothing varies */
 };
 
-/* NAME=FROM:TO[:STEP] of each option. 0; -EINVAL with the option that is wrong; -ENOMEM. */
+/*
+ * Parses NAME=FROM:TO[:STEP] of each option. Returns 0, -EINVAL with the invalid option, or
+ * -ENOMEM.
+ */
 int arch_sweeps_read(struct arch_sweeps *s, const struct word_list *options, struct err *err);
 void arch_sweeps_release(struct arch_sweeps *s);
-/* The value of a parameter at a point (0 to nr_points - 1). */
+/* Returns the value of a parameter at a point (0 to nr_points - 1). */
 double arch_sweep_value(const struct arch_sweeps *s, size_t parameter, size_t point);
-/* Adds a point's values to settings. 0 or -ENOMEM. */
+/* Adds the values of a point to settings. Returns 0 or -ENOMEM. */
 int arch_sweep_set(const struct arch_sweeps *s, size_t point, struct arch_settings *settings);
 
 #endif

@@ -8,7 +8,8 @@
 
 #include "analyzer/cmd/option_value.h"
 
-#define SHARES_TOLERANCE 1e-6 /* what decimals of thirds leave */
+/* tolerance for shares such as thirds, which decimals cannot give exactly */
+#define SHARES_TOLERANCE 1e-6
 #define TEXT_BYTES	 64
 
 static bool capacity_options_number(const char *text, double *out)
@@ -16,7 +17,10 @@ static bool capacity_options_number(const char *text, double *out)
 	return option_value_parse(CLI_KIND_DOUBLE, text, out) == NULL;
 }
 
-/* Copies what stands before the sign into head; what stands behind it, or NULL. */
+/*
+ * Copies the text before the sign into head. Returns the text after it, or NULL where there is no
+ * sign.
+ */
 static const char *capacity_options_split(const char *text, char sign, char head[TEXT_BYTES])
 {
 	const char *at = strchr(text, sign);

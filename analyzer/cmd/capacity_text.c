@@ -220,7 +220,7 @@ int capacity_json(const struct capacity_result *r)
 			    json_string(r->alone	 ? "alone"
 					: r->of_requests ? "requests"
 							 : "capacity"));
-	/* Sizes that each have all of the capacity do not add up. */
+	/* Sizes that each have the whole capacity cannot be added. */
 	json_object_set_new(top, "total_iops",
 			    r->alone && r->nr_parts > 1 ? json_null()
 							: json_real(r->totals[0].value));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* capacity_text: what `blkcast capacity` prints. */
+/* capacity_text: prints the result of `blkcast capacity`. */
 #ifndef ANALYZER_CAPACITY_TEXT_H
 #define ANALYZER_CAPACITY_TEXT_H
 
@@ -9,9 +9,10 @@
 
 struct capacity_result {
 	struct capacity capacity;
-	struct capacity_part *parts; /* all owned */
+	struct capacity_part *parts; /* all members are owned */
 	size_t nr_parts;
-	bool alone; /* each part has the capacity to itself: a total each, else one */
+	/* each part has the whole capacity, so there is one total per part; otherwise one in all */
+	bool alone;
 	bool of_requests;
 	struct capacity_value *totals;
 	struct capacity_check *checks;
@@ -19,14 +20,15 @@ struct capacity_result {
 	double bound;
 	struct profile_set *sets;
 	size_t nr_sets;
-	struct capacity_use *uses; /* a group each, then all together where there are several */
+	/* one entry per group, followed by one for all together where there are several */
+	struct capacity_use *uses;
 	size_t nr_uses;
 };
 
-/* Tables for people; a blkcast.capacity/1. 0, or -ENOMEM, -EIO. */
+/* Prints tables for people, or JSON of schema blkcast.capacity/1. Returns 0, -ENOMEM or -EIO. */
 int capacity_print(const struct capacity_result *r);
 int capacity_json(const struct capacity_result *r);
-/* Words on what was interpolated and on a C that is not constant. */
+/* Notes what was interpolated, and where C is not constant. */
 void capacity_warn(const struct cli *cli, const struct capacity_result *r);
 
 #endif

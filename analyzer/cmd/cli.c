@@ -12,8 +12,9 @@
 #include "analyzer/store/damage.h"
 #include "base/shown.h"
 
-#define MAX_OPTIONS	64
-#define NEAREST_LETTERS 32 /* names are shorter; longer words are no misspelling of one */
+#define MAX_OPTIONS 64
+/* Names are shorter than this; a longer word is not a misspelling of one. */
+#define NEAREST_LETTERS 32
 #define HELP_COLUMN	28
 
 struct common {
@@ -21,8 +22,8 @@ struct common {
 };
 
 /*
- * The line is handed to the kernel in one piece: whoever follows the file sees no half of it, and lines of
- * several threads do not mix. Standard error has no buffer, so that each call on it is a write.
+ * The line goes to the kernel in one piece, so that a reader of the file never sees half of it and
+ * lines of several threads do not mix. Standard error has no buffer, so each call on it is a write.
  */
 static void cli_say(const struct cli *cli, const char *fmt, va_list args)
 {
@@ -76,7 +77,7 @@ int cli_status_of(int code)
 
 int cli_fail(const struct cli *cli, const struct err *err)
 {
-	if (ferror(stdout)) /* the reason, which is told at the end */
+	if (ferror(stdout)) /* the reason is reported at the end */
 		return CLI_FAILED;
 	fprintf(stderr, "blkcast %s: %s\n", cli->command->name,
 		err->line[0] ? err->line : strerror(err->code));
@@ -90,7 +91,10 @@ static size_t cli_min3(size_t a, size_t b, size_t c)
 	return least < c ? least : c;
 }
 
-/* Levenshtein's edit distance, one row at a time. Both words are at most NEAREST_LETTERS long. */
+/*
+ * Computes Levenshtein's edit distance, one row at a time. Both words have at most NEAREST_LETTERS
+ * letters.
+ */
 static size_t edit_distance(const char *a, const char *b)
 {
 	size_t row[NEAREST_LETTERS + 1];
@@ -162,7 +166,7 @@ static void help_option(const struct cli_option *o)
 		printf("%-*s%s\n", HELP_COLUMN, left, o->help);
 }
 
-/* Each line of text behind a prefix. */
+/* Prints each line of text behind a prefix. */
 static void help_lines(const char *prefix, const char *text)
 {
 	while (*text) {
@@ -195,7 +199,7 @@ static void help_print(const struct command *command, const struct cli_option *o
 		printf("\n%s\n", command->details);
 }
 
-/* The table of the command with the options that every command has. */
+/* Joins the command's table with the options that every command has. */
 static bool join_options(struct cli *cli, struct common *common, const struct cli_option *options,
 			 struct cli_option all[static MAX_OPTIONS])
 {
@@ -217,7 +221,7 @@ static bool join_options(struct cli *cli, struct common *common, const struct cl
 	return true;
 }
 
-/* The table in getopt's two forms. */
+/* Converts the table to getopt's two forms. */
 static void getopt_tables(const struct cli_option *all, struct option *longs, char *shorts)
 {
 	size_t i, at = 0;
@@ -267,7 +271,10 @@ static int unknown_option(const struct cli *cli, const struct cli_option *all, c
 	return cli_usage(cli, "--%s: no such option; --help lists them", given);
 }
 
-/* Adds the comma-separated parts of value, parting it in place: argv's strings are ours. */
+/*
+ * Adds the comma-separated parts of value, which is split in place, because the strings of argv may
+ * be changed.
+ */
 static int list_add(const struct cli *cli, const struct cli_option *o, char *value)
 {
 	struct word_list *list = o->out;
@@ -282,7 +289,7 @@ static int list_add(const struct cli *cli, const struct cli_option *o, char *val
 	return 0;
 }
 
-/* 0, or the exit code after saying what is wrong. */
+/* Returns 0, or the exit code after reporting what is wrong. */
 static int option_set(const struct cli *cli, const struct cli_option *o, char *value)
 {
 	const char *expected;
@@ -311,7 +318,7 @@ bool cli_parse(struct cli *cli, const struct cli_option *options)
 	struct option longs[MAX_OPTIONS];
 	char shorts[2 * MAX_OPTIONS + 2];
 	struct common common = { 0 };
-	char **words = cli->argv - 1; /* the command's name, which getopt steps over */
+	char **words = cli->argv - 1; /* getopt skips the command's name */
 	int got;
 
 	if (!join_options(cli, &common, options, all))

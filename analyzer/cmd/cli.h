@@ -35,9 +35,9 @@
 /* Exit codes. */
 enum cli_status {
 	CLI_DONE = 0,
-	CLI_FAILED = 1,	     /* the work failed, or the check that was asked for did */
-	CLI_BAD_INPUT = 2,   /* usage, or input that is not what it should be */
-	CLI_CANNOT_TELL = 3, /* done, but what was asked lies outside what is known */
+	CLI_FAILED = 1,	     /* the work failed, or a requested check did */
+	CLI_BAD_INPUT = 2,   /* wrong usage, or invalid input */
+	CLI_CANNOT_TELL = 3, /* done, but the question lies outside of what is known */
 };
 
 struct cli;
@@ -45,30 +45,32 @@ struct cli;
 struct command {
 	const char *name;
 	const char *summary; /* one line without a full stop, for the list of commands */
-	const char *usage;   /* after "blkcast NAME ", one line per form: "--store DIR [FILE...]" */
-	const char *details; /* a paragraph or more after the options; may be NULL */
-	const char *example; /* whole command lines that work, one per line */
+	/* what follows "blkcast NAME ", one line per form: "--store DIR [FILE...]" */
+	const char *usage;
+	const char *details;	     /* one or more paragraphs after the options; may be NULL */
+	const char *example;	     /* complete, working command lines, one per line */
 	int (*run)(struct cli *cli); /* returns an exit code */
 };
 
 enum cli_kind {
 	CLI_KIND_END,
-	CLI_KIND_FLAG,	   /* bool */
-	CLI_KIND_STRING,   /* const char *, borrowed from argv */
-	CLI_KIND_LIST,	   /* struct word_list: repeated, or parted by commas */
+	CLI_KIND_FLAG,	 /* bool */
+	CLI_KIND_STRING, /* const char *, borrowed from argv */
+	/* struct word_list: the option is repeated, or its values are separated by commas */
+	CLI_KIND_LIST,
 	CLI_KIND_U64,	   /* uint64_t */
 	CLI_KIND_DOUBLE,   /* double, finite */
-	CLI_KIND_SIZE,	   /* uint64_t bytes: "4k", "16MiB" */
-	CLI_KIND_DURATION, /* double seconds: "10ms", "1s", "5m" */
-	CLI_KIND_TIME,	   /* uint64_t CLOCK_REALTIME ns: ISO 8601, or @seconds */
+	CLI_KIND_SIZE,	   /* uint64_t, in bytes: "4k", "16MiB" */
+	CLI_KIND_DURATION, /* double, in seconds: "10ms", "1s", "5m" */
+	CLI_KIND_TIME,	   /* uint64_t, CLOCK_REALTIME in ns: ISO 8601, or @seconds */
 };
 
 struct cli_option {
 	const char *name; /* without dashes */
-	char letter;	  /* short form, or 0 */
+	char letter;	  /* short form, or 0 for none */
 	uint8_t kind;
 	const char *arg; /* placeholder in the help; NULL for flags */
-	void *out;	 /* keeps the value it had where the option is not given */
+	void *out;	 /* where the value goes; it is unchanged where the option is not given */
 	const char *help;
 };
 
@@ -111,38 +113,46 @@ struct cli_option {
 
 struct cli {
 	const struct command *command;
-	int argc;    /* operands; before cli_parse() everything after the command's name */
-	char **argv; /* argv[0..argc-1]: no name in front */
+	/* number of operands; before cli_parse() of everything after the command's name */
+	int argc;
+	char **argv; /* argv[0..argc-1], without a program name in front */
 	bool json, quiet, utc;
-	int status; /* exit code where cli_parse() returned false */
+	int status; /* exit code to return where cli_parse() returned false */
 };
 
 /*
- * Parses cli->argv by the table (CLI_END last). True: go on, operands are left in argc/argv.
- * False: help was printed, or the usage was wrong and a line said so; return cli->status.
+ * Parses cli->argv by the table, which ends with CLI_END. Returns true to continue; the operands
+ * are then in argc and argv. Returns false where help was printed, or where the usage was wrong and
+ * a line said so; the command then returns cli->status.
  */
 bool cli_parse(struct cli *cli, const struct cli_option *options);
 
 /*
- * For commands with verbs (`qpn solve`): takes the first operand off argv if it is in the list
- * (ended by NULL) and returns its index; else says what was expected and returns -1 with status
- * set. --help in its place prints the command's help. Call before cli_parse().
+ * For commands with verbs (`qpn solve`): removes the first operand from argv if it is in the list
+ * (ended by NULL) and returns its index. Otherwise says what was expected and returns -1 with
+ * status set. --help in its place prints the command's help. To be called before cli_parse().
  */
 int cli_verb(struct cli *cli, const char *const *verbs);
 
-/* One line on standard error, "blkcast NAME: ..."; returns the exit code: CLI_BAD_INPUT for
- * usage; for an err by its code: bad or missing input CLI_BAD_INPUT, anything else CLI_FAILED. */
+/*
+ * Print one line on standard error, "blkcast NAME: ...", and return the exit code: CLI_BAD_INPUT
+ * for wrong usage; for an err by its code: CLI_BAD_INPUT for invalid or missing input, CLI_FAILED
+ * otherwise.
+ */
 int cli_usage(const struct cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int cli_fail(const struct cli *cli, const struct err *err);
-/* Words for a person, unless --quiet. */
+/* Prints a sentence for a person, unless --quiet was given. */
 void cli_note(const struct cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The exit code of an errno, as cli_fail() chooses it. */
+/* Returns the exit code for an errno, as cli_fail() chooses it. */
 int cli_status_of(int code);
 
-/* The name nearest to got by edit distance, where near enough to suggest; else NULL. */
+/*
+ * Returns the name with the least edit distance to got, where it is near enough to suggest;
+ * otherwise NULL.
+ */
 const char *cli_nearest(const char *got, const char *const *names, size_t nr);
 
-/* Runs the command of commands[0..nr-1] that argv names, or help; returns main's exit code. */
+/* Runs the command of commands[0..nr-1] that argv names, or help. Returns main's exit code. */
 int cli_main(int argc, char **argv, const struct command *const *commands, size_t nr);
 
 #endif

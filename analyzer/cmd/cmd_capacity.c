@@ -66,7 +66,7 @@ static int read_profiles(struct cli *cli, const struct load_options *o, struct c
 	return 0;
 }
 
-/* Every load alone, and, behind them, all together. */
+/* Uses each load alone, followed by all together. */
 static int use_profiles(struct capacity_result *r, struct err *err)
 {
 	struct load_facts *all = calloc(r->nr_uses + 1, sizeof(*all));
@@ -99,7 +99,7 @@ out:
 	return ret;
 }
 
-/* Without --sizes each measured size has the capacity to itself. */
+/* Without --sizes each measured size has the whole capacity. */
 static int mix_sizes(struct job *job, double read_ratio, struct err *err)
 {
 	struct capacity_result *r = &job->r;

@@ -20,8 +20,8 @@
 struct output {
 	const struct cli *cli;
 	bool windows;	/* one line per period */
-	bool sum_alone; /* --together: no profiles */
-	uint64_t nr;	/* profiles printed */
+	bool sum_alone; /* --together: no profiles are printed */
+	uint64_t nr;	/* number of profiles printed */
 	struct together *together;
 	struct progress progress;
 	struct retained *retained;
@@ -90,7 +90,7 @@ static int join_profile(void *ctx, struct profile *p)
 	return retained_join(o->retained, p);
 }
 
-/* What comes after the profiles: the end of their array, or the sum over several devices. */
+/* Prints what follows the profiles: the end of their array, or the sum over several devices. */
 static int print_rest(struct output *o)
 {
 	struct buf b;
@@ -113,7 +113,10 @@ static int print_rest(struct output *o)
 	return ret == 0 && ferror(stdout) ? -EIO : ret;
 }
 
-/* What no profile tells of. Sums by the second take requests. */
+/*
+ * Notes values that stored profiles cannot give: they need the requests themselves. Sums per second
+ * are such values.
+ */
 static void note_missing(const struct cli *cli, struct scan_retained missing, bool sum_alone)
 {
 	if (sum_alone)

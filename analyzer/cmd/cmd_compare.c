@@ -156,7 +156,7 @@ static int print_end(struct job *job, char **paths)
 	return 0;
 }
 
-/* Loads one side. Where the selection leaves nothing of it, err names the devices that it holds. */
+/* Loads one side. Where the selection leaves nothing of it, err names the devices that it has. */
 static int cmd_compare_load(const struct cli *cli, struct profile_set *set, const char *path,
 			    const struct selection *sel, struct err *err)
 {

@@ -56,7 +56,9 @@ static void print_text(const struct scan_request *q, const struct scan_stream *s
 	letters[nr] = '\0';
 	printf("%-35s  %-10s  %-8s  %-9s  %12" PRIu64 "  %8" PRIu32 "  ", when, st->host,
 	       st->device_name, request_operation_text(r), r->sector, r->bytes);
-	/* Counted in bytes, as printf pads: "µs" has one more than it shows. */
+	/*
+	 * Widths are in bytes, because printf pads by bytes: "µs" has one byte more than it shows.
+	 */
 	printf("%*s  %*s  %7" PRIu32 "  %5" PRIu32 "  %s%s\n", 8 + (strstr(queue, "µ") != NULL),
 	       queue, 8 + (strstr(device, "µ") != NULL), device, r->pid, r->queue_depth,
 	       nr ? letters : "-", r->error ? " error" : "");
@@ -147,7 +149,10 @@ struct column_sum {
 	uint64_t coded_bytes, compressed_bytes;
 };
 
-/* Adds what the columns of one segment take; their names are the reader's static strings. */
+/*
+ * Adds the bytes that the columns of one segment take. Their names are static strings of the
+ * reader.
+ */
 static size_t add_columns(struct column_sum *sums, size_t nr, struct segment_reader *reader)
 {
 	struct segment_column_size sizes[NR_COLUMNS];
@@ -202,7 +207,7 @@ static int print_columns(const struct cli *cli, const struct column_sum *sums, s
 	return cli_status_of(ret);
 }
 
-/* Column sizes belong to segments, not to requests: files are read as they are. */
+/* Column sizes belong to segments and not to requests, so files are read as they are. */
 static int dump_columns(struct cli *cli)
 {
 	struct column_sum sums[NR_COLUMNS];
@@ -250,7 +255,8 @@ static void print_stored(void *ctx, const struct scan_trace *trace, const char *
 }
 
 /*
- * The scan hands over the profiles of a segment when it reads the segment, so that all requests are read and
+ * The scan hands over the profiles of a segment when it reads the segment, so that all requests are
+ * read and
  * dropped. *is_empty: the selection has neither a profile nor a request.
  */
 static int dump_profiles(struct cli *cli, struct scan *scan, const uint64_t *nr_profiles,

@@ -37,7 +37,10 @@ static void on_progress(void *ctx, const struct technique *t, uint64_t done, uin
 	progress_begin(&f->progress, t->name, bound, f->cli->quiet);
 }
 
-/* What a technique's search may take: its standard sets' time, and how little each set costs. */
+/*
+ * Returns whether a technique's search fits the time that is left, by the time of its standard
+ * settings and the cost of each further one.
+ */
 static bool within_budget(struct fit *f, const struct candidate *c, double spent_s)
 {
 	struct select_config quick = f->config;
@@ -49,7 +52,7 @@ static bool within_budget(struct fit *f, const struct candidate *c, double spent
 	quick.standard = true;
 	quick.progress = NULL;
 	if (select_candidate(&standard, &quick))
-		return true; /* the error shows when it is fitted in earnest */
+		return true; /* the error will be reported when the technique is fitted */
 	estimate_s = standard.seconds * (f->config.standard ? 1 : c->technique->search_ratio);
 	candidate_release(&standard);
 	if (spent_s + estimate_s <= f->o.budget_s)

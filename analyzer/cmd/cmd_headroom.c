@@ -44,7 +44,10 @@ static bool cmd_headroom_thinks(const struct job *job)
 	return false;
 }
 
-/* By clients that think, where they do and models can tell: 1 done, 0 not. */
+/*
+ * Solves by clients that think, where the load has such clients and models exist. Returns 1 where
+ * it did, otherwise 0.
+ */
 static int solve_busy(struct job *job, size_t i, const struct model *m)
 {
 	const struct headroom_objective *o = &job->objectives[i];
@@ -77,7 +80,7 @@ static int solve_busy(struct job *job, size_t i, const struct model *m)
 	return 0;
 }
 
-/* By a model of the response, which scales its own load variable. */
+/* Solves by a model of the response time, which scales its own load variable. */
 static int solve_model(struct job *job, size_t i)
 {
 	const struct headroom_objective *o = &job->objectives[i];
@@ -123,7 +126,7 @@ static int cmd_headroom_solve(struct job *job, size_t i)
 				 &job->err);
 }
 
-/* The answer with a knee curve per objective: shown, and freed. */
+/* Shows the answer with a knee curve per objective, and frees it. */
 static int cmd_headroom_show(struct job *job)
 {
 	struct answer *a = headroom_answer(job->results, job->slo.nr, job->tightest);

@@ -113,7 +113,7 @@ static int print_json(const struct import_result *r)
 	return ret;
 }
 
-/* Whether no trace of them has a clock: their lengths and instants mean nothing. */
+/* Returns whether none of the traces has a clock, so that lengths and instants have no meaning. */
 static bool is_timeless(const struct import_result *r)
 {
 	for (size_t i = 0; i < r->nr_traces; i++)
@@ -154,7 +154,7 @@ static int print_table(const struct cli *cli, const struct import_result *r)
 	return cli_status_of(ret);
 }
 
-/* How many requests have no response time, and why. */
+/* Prints how many requests have no response time, and why. */
 static void print_untimed(const struct cli *cli, const struct import_trace *t)
 {
 	const char *why = "the trace does not tell it";
@@ -173,7 +173,7 @@ static void print_untimed(const struct cli *cli, const struct import_trace *t)
 		 t->nr_untimed, t->nr_requests, why);
 }
 
-/* What a person should know beside the table. */
+/* Prints what a person should know beside the table. */
 static void print_notes(const struct cli *cli, const struct import_result *r)
 {
 	for (size_t i = 0; i < r->nr_traces; i++) {
@@ -236,7 +236,7 @@ static int cmd_import_perform(struct cli *cli, struct import_options *o, const c
 	return ret;
 }
 
-/* Whether the first file holds segments. */
+/* Returns whether the first file holds segments. */
 static bool has_segments(const struct cli *cli, const char *format)
 {
 	uint8_t head[64];
@@ -258,7 +258,7 @@ static int stage_segment(void *ctx, const struct buf *segment, struct err *err)
 	return import_stage_add(ctx, segment, err);
 }
 
-/* Bytes are kept as they are, under the names that the segments give. All go in, or none. */
+/* Imports segments unchanged, under the names that they contain. Either all are stored or none. */
 static int import_segments(struct cli *cli, const char *dir)
 {
 	const struct whole_segments from = { .paths = (const char *const *)cli->argv,
@@ -292,7 +292,7 @@ static int import_segments(struct cli *cli, const char *dir)
 	return CLI_DONE;
 }
 
-/* Whether the first file holds histograms instead of requests. */
+/* Returns whether the first file holds histograms instead of requests. */
 static bool has_histograms(const struct cli *cli, const char *format)
 {
 	struct foreign_input *in;

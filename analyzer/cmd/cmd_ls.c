@@ -16,12 +16,12 @@
 #include "base/shown.h"
 #include "base/units.h"
 
-#define GAPS_SHOWN 3 /* per host in the text, and of pauses likewise; JSON has all */
+#define GAPS_SHOWN 3 /* number of gaps and of pauses per host in the text; JSON has all */
 
 struct listing {
 	const struct cli *cli;
 	struct word_list hosts;
-	bool all; /* devices without requests too */
+	bool all; /* also show devices without requests */
 };
 
 static bool host_wanted(const struct listing *l, const char *host)
@@ -37,7 +37,7 @@ static double to_s(uint64_t ns)
 	return (double)ns / 1e9;
 }
 
-/* What was only counted is not none. */
+/* Requests that were only counted are null and not 0. */
 static json_t *count_json(uint64_t nr, bool is_counted)
 {
 	return is_counted ? json_null() : json_integer((json_int_t)nr);
@@ -86,7 +86,7 @@ static json_t *gaps_json(const struct inventory_host *h)
 	return gaps;
 }
 
-/* In it requests were lost, how many is not known. */
+/* Returns whether an unknown number of requests was lost in it. */
 static bool is_uncounted(const struct loss *l)
 {
 	return !l->count_known;
@@ -116,7 +116,10 @@ static json_t *coverage_json(const struct inventory_host *h)
 	return span ? json_real((double)inventory_covered_ns(h) / (double)span) : json_null();
 }
 
-/* What retention did: requests that are only summarized, and those of which only the number is left. */
+/*
+ * Makes the JSON of retention: requests that are only summarized, and those of which only the
+ * number is left.
+ */
 static json_t *retention_json(const struct inventory_host *h)
 {
 	const struct inventory_span kept = { h->retained.begin_real_ns, h->retained.end_real_ns };
@@ -169,7 +172,7 @@ static int add_damaged_json(void *ctx, const char *path, const char *why)
 	return json_array_append_new(ctx, entry ? entry : json_null()) < 0 ? -ENOMEM : 0;
 }
 
-/* Paths of the segments that retention has set aside. */
+/* Adds the paths of the segments that retention has set aside. */
 static int add_aside_json(const struct store *store, json_t *paths, struct err *err)
 {
 	struct buf text;
@@ -225,7 +228,7 @@ static void print_gaps(const struct listing *l, const struct inventory_host *h)
 		printf("  and %zu gaps more; --json has all\n", h->nr_covered - 1 - GAPS_SHOWN);
 }
 
-/* Pauses, or losses of unknown number. */
+/* Prints pauses, or losses of unknown number. */
 static void print_intervals(const struct listing *l, const struct inventory_host *h, bool pauses)
 {
 	char begin[UNITS_BYTES], length[UNITS_BYTES];
@@ -375,7 +378,7 @@ static int print_damaged(void *ctx, const char *path, const char *why)
 	return 0;
 }
 
-/* Those that retention cannot read. They are there, and counted as the others are. */
+/* Prints the segments that retention cannot read. They exist, and are counted like the others. */
 static int print_aside(const struct store *store, struct err *err)
 {
 	struct buf text;
@@ -425,8 +428,8 @@ static int print_text(const struct listing *l, const struct inventory *v, struct
 }
 
 /*
- * Whether the store has each host that --host names. Says which one is missing, and which hosts are there.
- * A host all of whose segments are damaged counts as there.
+ * Returns whether the store has each host that --host names. Says which one is missing and which
+ * hosts exist. A host whose segments are all damaged counts as existing.
  */
 static bool ls_knows_hosts(const struct listing *l, const struct inventory *v)
 {

@@ -17,7 +17,8 @@
 #include "base/stop.h"
 #include "base/units.h"
 
-#define OVERHEAD_GUESS_S 1.5 /* of a run beyond warm-up and intervals, for the estimate */
+/* time that a run takes beyond warm-up and intervals, for the estimate */
+#define OVERHEAD_GUESS_S 1.5
 
 struct measure {
 	const struct cli *cli;

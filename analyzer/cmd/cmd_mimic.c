@@ -25,9 +25,9 @@ struct job {
 	const char *target, *overwrite, *output, *intensity;
 	struct word_list leave_out, runs;
 	bool replay, run;
-	char log[LOG_PATH_BYTES]; /* beside the output; "" without one */
+	char log[LOG_PATH_BYTES]; /* beside the output; "" where there is none */
 	uint64_t nr_logged;
-	struct buf text; /* of the job */
+	struct buf text; /* text of the job */
 	struct err err;
 };
 
@@ -130,7 +130,7 @@ static void put_head(struct job *job, const struct mimic *m, const struct profil
 	}
 }
 
-/* The profile at path; its strings and itself live as long as set. */
+/* Loads the profile at path. The profile and its strings live as long as set. */
 static int cmd_mimic_load(struct job *job, struct profile_set *set, const char *path,
 			  const struct selection *sel, const struct profile **p)
 {
@@ -231,7 +231,7 @@ static int write_log(struct job *job, struct exporter *e, struct scan *scan)
 	return 0;
 }
 
-/* A stored window as fio's log, and the job that replays it at the times it was recorded. */
+/* Writes a stored window as fio's log, and the job that replays it at the recorded times. */
 static int cmd_mimic_replay(struct job *job)
 {
 	struct exporter e = { .format = &export_fio_iolog, .target = job->target };

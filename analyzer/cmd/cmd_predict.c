@@ -28,13 +28,17 @@ struct predict {
 	bool check;
 	const char *report, *against, *by;
 	bool cannot_tell;
-	double level; /* of the interval; NaN until it is known to be asked for, then the default */
+	/*
+	 * Level of the interval. It is NaN until the user's wish is known, and then has the
+	 * default.
+	 */
+	double level;
 	bool level_asked;
-	char *texts[WORD_LIST_MAX]; /* owned: values of --set with their units taken out */
+	char *texts[WORD_LIST_MAX]; /* owned; the values of --set converted to plain numbers */
 	struct word_list set;
 	struct model model;
 	bool is_storage;
-	struct storage_model storage; /* then: of a queueing Petri net */
+	struct storage_model storage; /* set where the model is a queueing Petri net */
 	struct storage_rows rows_of_storage;
 	struct table table;
 	struct predict_rows rows;
@@ -100,7 +104,10 @@ static int cmd_predict_evaluate(struct predict *p)
 	return ret ? ret : check_ranges(p);
 }
 
-/* An interval that was asked for and cannot be given is an error, that of the default a remark. */
+/*
+ * An interval that the user asked for and that cannot be given is an error; for the default
+ * interval a note is enough.
+ */
 static int check_interval(struct predict *p)
 {
 	size_t nr = p->model.residuals ? p->model.data.nr_rows : 0;
@@ -123,7 +130,7 @@ static int check_interval(struct predict *p)
 static int print_csv(struct predict *p)
 {
 	double half = model_half_width(&p->model, p->level), low, high;
-	int digits = isatty(STDOUT_FILENO) ? 6 : 17; /* people read the first few only */
+	int digits = isatty(STDOUT_FILENO) ? 6 : 17; /* a person reads only the first digits */
 	struct buf out;
 	int ret;
 
@@ -213,7 +220,10 @@ out:
 	return ret;
 }
 
-/* --check: against the table's own column of the response, and beside another model. */
+/*
+ * --check: compares predictions with the table's own column of the response, and with another
+ * model.
+ */
 static int cmd_predict_check(struct predict *p)
 {
 	struct predict other = { 0 };
@@ -264,8 +274,8 @@ static int unknown_variable(struct predict *p, const char *item, size_t len)
 }
 
 /*
- * "32k" of a number is 32768 and "10ms" 0.01, as everywhere on the command line. Not where the name
- * says that the column has a unit of its own, in which such a number would be another.
+ * Converts "32k" to 32768 and "10ms" to 0.01, as everywhere on the command line. This is not done
+ * where the variable's name ends in a unit, because such a number would have another meaning there.
  */
 static int plain_value(struct predict *p, size_t i, const char *value, size_t len)
 {
@@ -306,7 +316,7 @@ static int plain_value(struct predict *p, size_t i, const char *value, size_t le
 	return 0;
 }
 
-/* Every --set names a variable of the model. */
+/* Checks that every --set names a variable of the model. */
 static int check_set(struct predict *p)
 {
 	int ret = 0;
@@ -316,7 +326,7 @@ static int check_set(struct predict *p)
 		const struct variable *v;
 
 		if (!equals)
-			continue; /* set_table() says what is wrong */
+			continue; /* set_table() reports what is wrong */
 		v = find_variable(&p->model.schema, item, (size_t)(equals - item));
 		if (!v)
 			ret = unknown_variable(p, item, (size_t)(equals - item));
@@ -326,7 +336,7 @@ static int check_set(struct predict *p)
 	return ret;
 }
 
-/* The rows to predict: of a measurement store, a table, or --set. */
+/* Reads the rows to predict: from a measurement store, a table, or --set. */
 static int read_rows(struct predict *p, const char *path, struct table *out)
 {
 	if (p->db)
@@ -337,7 +347,7 @@ static int read_rows(struct predict *p, const char *path, struct table *out)
 		    : set_table(out, &p->set, &p->err);
 }
 
-/* A storage model: solved by simulation, its intervals are the simulation's. */
+/* Predicts by a storage model, which is simulated; its intervals are those of the simulation. */
 static int predict_storage(struct predict *p, const char *table)
 {
 	struct storage_rows *rows = &p->rows_of_storage;

@@ -34,7 +34,7 @@ struct options {
 	uint64_t seed, threads, replications, max_events, points;
 };
 
-/* "k=v" of --set; v is an expression without parameters. Names are owned by the caller. */
+/* Parses "k=v" of --set, where v is an expression without parameters. The caller owns the names. */
 static int read_settings(const struct word_list *set, struct net_setting *settings, char **names,
 			 struct err *err)
 {
@@ -92,10 +92,10 @@ static int cmd_qpn_show(const struct cli *cli, const struct net *n, const struct
 	return ret;
 }
 
-/* What a net's structure says of its simulation. */
+/* What the structure of a net says about its simulation. */
 struct prospects {
-	struct err unstable; /* a queue that grows without bound: a simulation is pointless */
-	struct err end; /* a place that is never left: whether a run is long enough is not known */
+	struct err unstable; /* a queue grows without bound, so a simulation is pointless */
+	struct err end; /* a place is never left, so it is unknown whether a run is long enough */
 };
 
 static void on_prospect(void *ctx, const struct finding *f)
@@ -108,7 +108,10 @@ static void on_prospect(void *ctx, const struct finding *f)
 		err_set(&p->end, EINVAL, "%u: %s", f->line, f->text);
 }
 
-/* *model_time: how long to run, where that has to be fixed. Closed nets end in a deadlock there. */
+/*
+ * *model_time receives how long to run where that must be fixed. A closed net then ends in a
+ * deadlock.
+ */
 static int look_ahead(const struct cli *cli, const struct net *n, double *model_time,
 		      struct err *err)
 {
@@ -136,7 +139,10 @@ static int look_ahead(const struct cli *cli, const struct net *n, double *model_
 	return 0;
 }
 
-/* A net that grows without end: null for every number in the JSON, beside the error's line. */
+/*
+ * Prints a net that grows without end: the JSON has null for every number, beside the line with the
+ * error.
+ */
 static void print_unsteady(const struct cli *cli, const struct net *n, const struct options *o)
 {
 	struct solution_facts facts = { .method = o->method,
@@ -327,7 +333,7 @@ static int cmd_qpn_solve(struct cli *cli)
 	return cli_finish(cli, ret, &err, CLI_DONE);
 }
 
-/* The operand and --set of the verbs that only look at a net. */
+/* Reads the operand and --set for the verbs that only look at a net. */
 static bool open_net(struct cli *cli, struct net **n)
 {
 	struct word_list set = { .nr = 0 };

@@ -20,27 +20,29 @@
 #include "base/when.h"
 
 #define NO_ROUTE SIZE_MAX
-#define MOVED	 512 /* requests: 36 KiB, so that they stay in the cache */
+#define MOVED	 512 /* number of requests, 36 KiB, chosen so that they stay in the cache */
 
 struct options {
 	const char *output, *figure;
 	bool csv;
 };
 
-/* What the replay hands over as it runs. */
+/* What the replay hands over while it runs. */
 struct gather {
 	struct collect *collect;
 	struct err *err;
-	size_t *routes; /* owned: from the scan's streams to the collection's devices */
+	size_t *routes; /* owned; maps the scan's streams to the collection's devices */
 	uint32_t nr_routes;
-	struct request *moved; /* owned, MOVED of them */
+	struct request *moved; /* owned; MOVED requests */
 	struct profile *profiles;
 	size_t nr_profiles;
 	struct progress progress;
 };
 
-/* Streams that the scan has met since the last batch; which device they are is told by their first
- * request, so that devices without one get no picture. */
+/*
+ * Adds the streams that the scan has met since the last batch. Their device is added with the first
+ * request, so a device without requests gets no picture.
+ */
 static int add_routes(struct gather *g, const struct scan *scan)
 {
 	uint32_t nr = scan_nr_streams(scan);
@@ -70,7 +72,7 @@ static int cmd_report_route(struct gather *g, const struct scan *scan, uint32_t 
 	return collect_device(g->collect, &name, &g->routes[stream], g->err);
 }
 
-/* Requests of one stream, MOVED at a time, with their times moved to real time. */
+/* Adds requests of one stream, at most MOVED at a time, with their times converted to real time. */
 static int add_run(struct gather *g, const struct scan_request *r, size_t nr)
 {
 	int ret = 0;
@@ -144,13 +146,16 @@ static void release_gather(struct gather *g)
 	collect_free(g->collect);
 }
 
-/* Seconds as nanoseconds; what has no room becomes the latest instant. */
+/* Converts seconds to nanoseconds, with the latest instant for a value that does not fit. */
 static uint64_t cmd_report_ns(double seconds)
 {
 	return seconds * 1e9 < 0x1p64 ? (uint64_t)(seconds * 1e9) : UINT64_MAX;
 }
 
-/* What nobody watched of the device's host. A trace that does not tell what was watched has no gaps. */
+/*
+ * Finds the intervals in which nobody watched the device's host. A trace that does not record what
+ * was watched has no gaps.
+ */
 static int cmd_report_gaps(const struct gather *g, const struct scan *scan, const char *host,
 			   struct gaps *out)
 {
@@ -178,7 +183,7 @@ static int cmd_report_gaps(const struct gather *g, const struct scan *scan, cons
 	return out->items ? 0 : -ENOMEM;
 }
 
-/* Closes what was gathered; losses are those of all traces read. */
+/* Completes the report; its losses are those of all traces that were read. */
 static int make_report(struct report **out, struct gather *g, const struct scan *scan, bool utc,
 		       struct err *err)
 {
@@ -204,7 +209,7 @@ static int make_report(struct report **out, struct gather *g, const struct scan 
 		if (ret)
 			goto out;
 	}
-	g->collect = NULL; /* taken over, on failure too */
+	g->collect = NULL; /* taken over, also on failure */
 	ret = report_new(out, collect, &facts, utc, err);
 out:
 	for (size_t i = 0; i < COLLECT_DEVICES; i++)
@@ -213,7 +218,7 @@ out:
 	return ret;
 }
 
-/* *is_empty: no request at all was in the selection; it fails then as well. */
+/* *is_empty is set, and the function fails, where the selection has no request. */
 static int read_report(struct report **out, struct scan *scan, const struct cli *cli,
 		       bool *is_empty, struct err *err)
 {
@@ -258,7 +263,10 @@ static void time_words(struct buf *out, const char *option, uint64_t real_ns)
 	shell_word(out, when);
 }
 
-/* The options that choose the data again, as words of a shell; with: hosts and devices too. */
+/*
+ * Writes the options that choose the same data again, as words of a shell. with: includes hosts and
+ * devices.
+ */
 static void selection_words(struct buf *out, const struct selection *sel, const struct cli *cli,
 			    bool with)
 {
@@ -315,7 +323,7 @@ static int print_json(const struct report *r, const char *output, size_t bytes, 
 	return ret;
 }
 
-/* The page, or one picture or its data. */
+/* Renders the page, or a single picture or its data. */
 static int cmd_report_render(const struct report *r, const struct options *o,
 			     const struct figure *f, struct buf *out, struct err *err)
 {

@@ -49,7 +49,7 @@ static uint64_t real_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* As serve opens it, but never made anew. */
+/* Opens the store as serve does, but never makes a new one. */
 static int open_store(struct store **out, const char *dir, struct err *err)
 {
 	char path[4096];
@@ -103,7 +103,8 @@ static int cmd_retain_run(struct cli *cli)
 		print_json(dir, &counts);
 	else
 		print_text(dir, &counts);
-	return counts.nr_left_out ? CLI_FAILED : CLI_DONE; /* the limits do not hold for these */
+	/* the limits do not hold for these segments */
+	return counts.nr_left_out ? CLI_FAILED : CLI_DONE;
 }
 
 const struct command command_retain = {

@@ -19,7 +19,10 @@ static void cmd_serve_note(void *ctx, const char *line)
 	cli_note(ctx, "%s", line);
 }
 
-/* SIGHUP reads certificates and tokens again; the others end it. Returns which. */
+/*
+ * SIGHUP makes it read certificates and tokens again; the other signals end it. Returns which one
+ * came.
+ */
 static int wait_for_end(struct server *server, const sigset_t *signals)
 {
 	int signal_nr = 0;
@@ -33,7 +36,7 @@ static int wait_for_end(struct server *server, const sigset_t *signals)
 	return signal_nr;
 }
 
-/* What runs beside one another on a store. */
+/* The parts that run beside one another on a store. */
 struct serve_parts {
 	struct server *server;
 	struct retain_beside *beside; /* NULL: nothing is removed */
@@ -48,7 +51,7 @@ static void cmd_serve_stop(struct serve_parts *parts)
 	page_server_stop(parts->page);
 }
 
-/* The page begins before the server, which tells it what it stores. */
+/* The page starts before the server, which reports to it what it stores. */
 static int cmd_serve_start(struct serve_parts *parts, struct store *store,
 			   struct server_config *config, const struct page_config *page,
 			   const struct retain_beside_config *retention, struct err *err)
@@ -79,7 +82,10 @@ static int cmd_serve_start(struct serve_parts *parts, struct store *store,
 	return ret;
 }
 
-/* Serves until SIGINT or SIGTERM, which the caller has directed to this thread, which blocks them. */
+/*
+ * Serves until SIGINT or SIGTERM. The caller has directed these signals to this thread, which
+ * blocks them.
+ */
 static int cmd_serve_perform(struct cli *cli, struct store *store, struct server_config *config,
 			     const struct page_config *page,
 			     const struct retain_beside_config *retention, const sigset_t *signals)
@@ -109,7 +115,7 @@ static int cmd_serve_perform(struct cli *cli, struct store *store, struct server
 	return CLI_DONE;
 }
 
-/* false after a line of complaint. */
+/* Returns false after reporting what is wrong. */
 static bool take_limits(struct cli *cli, struct server_config *config, uint64_t nr_connections,
 			uint64_t nr_per_address, double request_s)
 {
@@ -132,8 +138,9 @@ static bool take_limits(struct cli *cli, struct server_config *config, uint64_t 
 }
 
 /*
- * The files are read again while it serves, so its user must be able to read them, and not only root
- * at the start. scripts/certs.sh leaves them to whoever ran it: the line says what to do about it.
+ * The files are read again while the server runs, so its user must be able to read them, and not
+ * only root at the start. scripts/certs.sh leaves them to the user who ran it; the message says
+ * what to do.
  */
 static int check_readable(const struct server_config *config, const char *user, struct err *err)
 {
@@ -160,7 +167,10 @@ static int check_readable(const struct server_config *config, const char *user, 
 		       paths[first], user, user, list);
 }
 
-/* Before anything is read that others wrote: whom it runs as, and that this one can write. */
+/*
+ * Before anything is read that others wrote, determines the user to run as, and checks that this
+ * user can write.
+ */
 static int open_store(struct store **out, const char *dir, const char *user,
 		      const struct server_config *config, struct err *err)
 {
@@ -202,7 +212,10 @@ static int open_and_serve(struct cli *cli, const char *dir, const char *user,
 	return ret;
 }
 
-/* Either the folder of the store was left out, or there are operands, which serve does not take. */
+/*
+ * Reports a wrong use: either the folder of the store is missing, or there are operands, which
+ * serve does not take.
+ */
 static int wrong_operands(struct cli *cli)
 {
 	if (cli->argc)

@@ -208,7 +208,10 @@ static void storage_on_progress(void *ctx, double ratio)
 	progress_update(ctx, (uint64_t)(ratio * 1000));
 }
 
-/* Every configuration beside what it got where it was held out, for machines and for --report. */
+/*
+ * Makes the table of every configuration with its prediction when it was held out, for machines and
+ * for --report.
+ */
 static void storage_fit_table(const struct storage_job *j, struct answer *a)
 {
 	static const struct answer_column columns[] = {
@@ -232,7 +235,7 @@ static void storage_fit_table(const struct storage_job *j, struct answer *a)
 				double measured = row->measured_s[type][p];
 				double held = j->held[i].simulated_s[type][p];
 
-				/* People read the means alone. */
+				/* A person gets only the means. */
 				if (!isfinite(measured) || (!j->cli->json && p != DEVICE_MEAN))
 					continue;
 				answer_number(t, row->configuration);

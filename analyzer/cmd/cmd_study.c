@@ -41,7 +41,7 @@ struct job {
 	bool cannot_tell;
 	struct study study;
 	struct study_target target;
-	const char *paths[STUDY_LOADS_MAX]; /* by load: where it was read */
+	const char *paths[STUDY_LOADS_MAX]; /* by load: the path that it was read from */
 	struct predictor predictor, from;
 	struct profile_set sets[STUDY_LOADS_MAX], truths[STUDY_LOADS_MAX];
 	size_t nr_sets, nr_truths;
@@ -88,7 +88,7 @@ static int read_loads(struct job *job)
 	return ret;
 }
 
-/* What was measured afterwards, in the order of the loads. */
+/* Reads what was measured afterwards, in the order of the loads. */
 static int read_truths(struct job *job)
 {
 	size_t load = 0;
@@ -170,7 +170,7 @@ static void add_case(struct job *job, const size_t *loads, size_t nr, size_t bas
 	job->nr_cases++;
 }
 
-/* Each load alone, then what is asked: the cases alone are 0, 1, ... by load. */
+/* Makes the cases: each load alone is case 0, 1, ..., followed by the combinations. */
 static void make_cases(struct job *job)
 {
 	size_t all[STUDY_LOADS_MAX], nr = job->study.nr;
@@ -205,7 +205,7 @@ static int cmd_study_solve(struct job *job)
 	return 0;
 }
 
-/* The answer with its picture: shown, and freed. */
+/* Shows the answer with its picture, and frees it. */
 static int cmd_study_show(struct job *job, const struct study_result *r)
 {
 	struct answer *a = study_answer(r, job->cli->utc);
@@ -223,7 +223,10 @@ out:
 	return ret;
 }
 
-/* The levels that --sizes and --reads name: "4k,64k" and "10,50" percent; empty lists leave the defaults. */
+/*
+ * Parses the levels of --sizes and --reads: "4k,64k" and "10,50" percent. Empty lists keep the
+ * defaults.
+ */
 static int cmd_study_levels(struct neighbour_space *s, const struct word_list *sizes,
 			    const struct word_list *reads, struct err *err)
 {
@@ -273,7 +276,7 @@ out:
 	return ret;
 }
 
-/* Interference over the neighbour's sizes and mixes. */
+/* Computes the interference over the neighbour's sizes and mixes. */
 static int cmd_study_explore(struct job *job)
 {
 	const struct study_load *load = &job->study.loads[0], *neighbour = &job->study.loads[1];
@@ -299,7 +302,7 @@ static int cmd_study_explore(struct job *job)
 	return cmd_study_show_space(job, &r);
 }
 
-/* Migration by the stored requests on a simulated device. */
+/* Predicts a migration by replaying stored requests on a simulated device. */
 static int cmd_study_device(struct job *job)
 {
 	struct study_device d = { .cli = job->cli,
@@ -394,7 +397,7 @@ static void cmd_study_release(struct job *job)
 	free(job);
 }
 
-/* What the options say together; 0, or the exit status of what was refused. */
+/* Checks the combination of options. Returns 0, or the exit status for what was refused. */
 static int check_options(struct job *job, int verb)
 {
 	struct cli *cli = job->cli;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands of blkcast, in the order in which help lists them: one line each. */
+/* commands: the commands of blkcast, one line each, in the order in which help lists them. */
 #ifndef ANALYZER_COMMANDS_H
 #define ANALYZER_COMMANDS_H
 

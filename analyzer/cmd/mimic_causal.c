@@ -71,7 +71,7 @@ static int check_size(const struct causal_plan *plan, const struct target_guard 
 		       units_bytes((double)g->bytes, have));
 }
 
-/* Judges the target, and says what will be written there before anything is. */
+/* Checks the target, and says what will be written there before anything is written. */
 static int causal_target(const struct cli *cli, struct target_guard *g,
 			 const struct causal_plan *plan, const char *path, const char *overwrite,
 			 struct err *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mimic_causal: blkcast mimic --replay --run. */
+/* mimic_causal: the command blkcast mimic --replay --run. */
 #ifndef ANALYZER_MIMIC_CAUSAL_H
 #define ANALYZER_MIMIC_CAUSAL_H
 
@@ -7,9 +7,9 @@
 #include "analyzer/replay/mimic.h"
 #include "analyzer/cmd/selection_options.h"
 
-/* 
- * Sends what is selected to o's target by cause, and prints response times. overwrite: see
- * target_guard_take(). 0, or -errno with one line.
+/*
+ * Sends the selected requests to o's target in their causal order, and prints response times.
+ * overwrite: see target_guard_take(). Returns 0, or -errno with one line in err.
  */
 int mimic_causal(const struct cli *cli, struct selection *sel, const struct mimic_options *o,
 		 const char *overwrite, struct err *err);

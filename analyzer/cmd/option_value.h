@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* option_value: the text of one option's value to its number. */
+/* option_value: converts the text of an option's value. */
 #ifndef ANALYZER_OPTION_VALUE_H
 #define ANALYZER_OPTION_VALUE_H
 
@@ -7,7 +7,7 @@
 
 /*
  * Parses a value of kind CLI_KIND_U64 to CLI_KIND_TIME into out. Returns NULL, or a static string
- * saying what was expected; out is then untouched.
+ * that says what was expected; out is then untouched.
  */
 const char *option_value_parse(enum cli_kind kind, const char *text, void *out);
 

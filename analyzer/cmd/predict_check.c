@@ -20,11 +20,12 @@ struct check {
 	double *measured; /* owned */
 	struct validation of_model, of_other;
 	struct t_test test;
-	double level, covered; /* share of rows within the interval; NaN */
+	double level, covered; /* covered: share of the rows within the interval, or NaN */
 	const char *by;
 	size_t nr_applications;
 	double bound; /* of |ln(measured / predicted)| of a new application; infinite: unknown */
-	double applications_covered; /* the covered share of an application's rows, over applications */
+	/* the covered share of an application's rows, over applications */
+	double applications_covered;
 };
 
 static int check_read_measured(struct check *c, const struct table *t, struct err *err)
@@ -95,7 +96,10 @@ static int check_first_rows(const struct table *t, size_t column, size_t *first)
 	return 0;
 }
 
-/* The bound that a new application keeps, and how many rows of each recorded one the model's own interval covers. */
+/*
+ * The bound that a new application keeps, and how many rows of each recorded one the model's own
+ * interval covers.
+ */
 static int check_applications(struct check *c, const struct predict_rows *rows,
 			      const struct table *t, struct err *err)
 {
@@ -135,7 +139,7 @@ out:
 	return ret;
 }
 
-/* The other model by the configurations of the first, so that their errors are in pairs. */
+/* Evaluates the other model on the configurations of the first, so that the errors form pairs. */
 static int check_other(struct check *c, const struct predict_rows *rows, const struct table *t,
 		       struct err *err)
 {
@@ -177,7 +181,7 @@ static void check_answer_model(const struct model *m, const struct validation *v
 	answer_number(t, v->bias);
 }
 
-/* The errors of the models, for people. */
+/* Adds the table of the models' errors, for people. */
 static void check_answer_errors(const struct check *c, struct answer *a)
 {
 	static const struct answer_column columns[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* predict_check: predictions held against a table's own column of what the model predicts. */
+/* predict_check: compares predictions with a table's own column of the response. */
 #ifndef ANALYZER_PREDICT_CHECK_H
 #define ANALYZER_PREDICT_CHECK_H
 
@@ -14,8 +14,10 @@ struct predict_check {
 };
 
 /*
- * Shows the errors of the model and, where there is another one, of that and the paired t-test between the two; with
- * `by`, how far the answers about whole applications are off. *told becomes false where there are too few
+ * Shows the errors of the model and, where there is another one, of that and the paired t-test
+ * between the two; with
+ * `by`, how far the answers about whole applications are off. *told becomes false where there are
+ * too few
  * applications for that. -EINVAL: no such column, a cell without a number, or another response.
  */
 int predict_check(const struct cli *cli, const struct predict_check *ask,

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The column of the table of each variable. */
+/* Finds the table's column of each variable. */
 static int find_columns(const struct schema *s, const struct table *t, size_t *at, struct err *err)
 {
 	for (size_t v = 0; v < s->nr; v++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predictor_options: the options by which commands say what a target is predicted by.
+ * predictor_options: the options by which commands say how to predict a target.
  *
  *	struct predictor_options by = { 0 };
  *	const struct cli_option options[] = { PREDICTOR_OPTIONS(&by), ..., CLI_END };
@@ -25,12 +25,15 @@ struct predictor_options {
 		CLI_STRING("target", 0, "NAME", &(o)->target, "of --db, where there are several"), \
 		CLI_LIST("set", 0, "K=V,...", &(o)->set, "variables that profiles do not say")
 
-/* How many ways of predicting were given: --model, --db. */
+/* Returns how many ways of predicting were given: --model, --db. */
 static inline int predictor_options_given(const struct predictor_options *o)
 {
 	return (o->models.nr > 0) + (o->db != NULL);
 }
-/* Reads what the options name into p, zeroed; release it whatever this returns. o must outlive it. */
+/*
+ * Reads what the options name into p, which is zeroed before and must be released in every case. o
+ * must outlive p.
+ */
 int predictor_open(struct predictor *p, const struct predictor_options *o, struct err *err);
 
 #endif

@@ -114,7 +114,7 @@ static int name_index(const char *name, const char *const *names)
 	return i;
 }
 
-/* A net of YAML is what it is called; anything else is a model file. */
+/* A file of YAML is a net; any other file is a storage model. */
 static bool is_net(const char *path)
 {
 	size_t len = strlen(path);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verb calibrate of blkcast qpn: a storage model from a measurement table. */
+/*
+ * qpn_calibrate: the verb calibrate of blkcast qpn, which makes a storage model from a measurement
+ * table.
+ */
 #ifndef ANALYZER_QPN_CALIBRATE_H
 #define ANALYZER_QPN_CALIBRATE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* qpn_model: `blkcast qpn calibrate` and `blkcast qpn predict` of storage models in files. */
+/* qpn_model: `blkcast qpn calibrate` and `blkcast qpn predict` for storage models in files. */
 #ifndef ANALYZER_CMD_QPN_MODEL_H
 #define ANALYZER_CMD_QPN_MODEL_H
 
@@ -12,7 +12,7 @@ struct storage_task {
 	const struct word_list *settings; /* "NAME=VALUE" of what is no factor of the campaign */
 	struct row_filter where;
 	enum storage_kind kind;
-	enum storage_vm_rule rule; /* STORAGE_NR_RULES: the best */
+	enum storage_vm_rule rule; /* STORAGE_NR_RULES: the best rule is chosen */
 	double saturated, precision;
 	uint64_t seed, threads;
 };
@@ -22,7 +22,7 @@ int qpn_model_table(struct cli *cli, const struct storage_task *task, struct tab
 		    struct err *err);
 /* Calibrates, writes the model and prints how well it fits. Exit code. */
 int qpn_model_calibrate(struct cli *cli, const struct storage_task *task);
-/* The verb predict. Exit code. */
+/* The verb predict. Returns an exit code. */
 int qpn_predict(struct cli *cli);
 
 #endif

@@ -23,7 +23,7 @@ struct predict {
 	struct err err;
 };
 
-/* The net of the first configuration, for blkcast qpn solve. */
+/* Prints the net of the first configuration, as input for blkcast qpn solve. */
 static int print_net(struct predict *p)
 {
 	struct storage_net n;
@@ -48,7 +48,7 @@ out:
 	return ret;
 }
 
-/* Where the table holds measured times too. */
+/* Reports the error where the table has measured times too. */
 static void tell_error(const struct predict *p)
 {
 	double sum = 0, worst = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* retain_options: the options of retention, of `serve` and `retain`. */
+/* retain_options: the options of retention that `serve` and `retain` share. */
 #ifndef ANALYZER_CMD_RETAIN_OPTIONS_H
 #define ANALYZER_CMD_RETAIN_OPTIONS_H
 
@@ -22,7 +22,7 @@ struct retain_options {
 			 "likewise the oldest, where all of them together take more"),    \
 		CLI_DURATION("retain-window", 0, "TIME", &(o)->window_s, "default 1h")
 
-/* false after a line of complaint. */
+/* Returns false after reporting what is wrong. */
 bool retain_options_take(struct cli *cli, const struct retain_options *o,
 			 struct retain_limits *out);
 bool retain_limits_any(const struct retain_limits *l);

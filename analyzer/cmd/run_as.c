@@ -63,7 +63,7 @@ int run_as_folder(const struct run_as *r, const char *dir, struct err *err)
 	return 0;
 }
 
-/* That there is no way back. */
+/* Returns whether the old user cannot be taken up again. */
 static bool is_for_good(const struct run_as *r)
 {
 	uid_t real, effective, saved;
@@ -72,8 +72,11 @@ static bool is_for_good(const struct run_as *r)
 	       saved == r->uid && setuid(0) < 0 && setgid(0) < 0;
 }
 
-/* Every thread that is there (OpenBLAS starts some as it is loaded): no_new_privs, and a filter
- * that refuses to start programs, to look into others and to change what root alone may. */
+/*
+ * Restricts every thread that exists (OpenBLAS starts some when it is loaded): no_new_privs, and a
+ * filter that refuses to start programs, to examine other processes and to change what only root
+ * may change.
+ */
 static int run_as_seal(struct err *err)
 {
 	static const int refused[] = {
@@ -98,7 +101,7 @@ static int run_as_seal(struct err *err)
 	if (!ret)
 		ret = seccomp_load(filter);
 	seccomp_release(filter);
-	/* Kernels and containers without filters: who runs there has decided so. */
+	/* The kernel or container has no filters. Whoever runs the program there has decided so. */
 	if (ret == -EOPNOTSUPP || ret == -ENOSYS || ret == -ECANCELED)
 		return 0;
 	return ret ? err_set(err, -ret, "system call filter: %s", strerror(-ret)) : 0;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * run_as: a program that never runs as root: what root starts becomes another user for good.
- */
+/* run_as: a program that never runs as root: what root starts becomes another user for good. */
 #ifndef ANALYZER_RUN_AS_H
 #define ANALYZER_RUN_AS_H
 
@@ -18,16 +16,19 @@ struct run_as {
 };
 
 /*
- * user: a name or a number, NULL for none. -EINVAL where root starts it without one, or names root,
- * where there is no such account, or somebody else than root names another than himself.
+ * user is a name or a number, or NULL for none. Returns 0, or -EINVAL where root gives no user or
+ * names root, where there is no such account, or where another user than root names anybody else.
  */
 int run_as_find(struct run_as *out, const char *user, struct err *err);
 
-/* Makes the folder, for that user alone, unless there is one. Does nothing where not by_root. */
+/* Makes the folder for this user alone, unless it exists. Does nothing where by_root is false. */
 int run_as_folder(const struct run_as *r, const char *dir, struct err *err);
 
-/* Groups, user and with it every capability, for good (no_new_privs), in every thread; who it is
- * already stays it, and only seals that. No thread can start a program from then on. */
+/*
+ * Changes groups and user, and so gives up every capability, for good (no_new_privs) and in every
+ * thread. A process that already has this user keeps it and is only restricted. Afterwards no
+ * thread can start a program.
+ */
 int run_as_become(const struct run_as *r, struct err *err);
 
 #endif

@@ -50,10 +50,13 @@ void selection_note_retained(const struct cli *cli, const struct scan_retained *
 	}
 }
 
-#define NAMED_MOST	  16 /* devices that a message names */
+#define NAMED_MOST	  16 /* most devices that a message names */
 #define SELECTION_COUNTED ", whose requests were only counted"
 
-/* Appends the scan's devices to the text, each once and so many that they fit; returns how many. */
+/*
+ * Appends the names of the scan's devices to the text, each once, as far as they fit. Returns their
+ * number.
+ */
 static size_t name_devices(const struct scan *scan, char *text, size_t bytes)
 {
 	size_t len = 0, nr = 0;
@@ -82,7 +85,7 @@ static size_t name_devices(const struct scan *scan, char *text, size_t bytes)
 	return nr;
 }
 
-/* Reads all that is there, for the names of its devices; path NULL: of the whole source. */
+/* Reads everything in order to learn the names of the devices; path NULL: the whole source. */
 static int read_devices(const struct selection *sel, const struct cli *cli, const char *path,
 			char *text, size_t bytes, struct err *err)
 {
@@ -92,7 +95,7 @@ static int read_devices(const struct selection *sel, const struct cli *cli, cons
 	int64_t nr = 0;
 	int ret = batch ? 0 : -ENOMEM;
 
-	/* Opened without selection_open(), which would repeat its note on what retention left. */
+	/* This does not use selection_open(), which would repeat its note on retention. */
 	if (ret == 0 && path)
 		ret = selection_open_path(&all, path, &scan, NULL, err);
 	else if (ret == 0 && all.dir)
@@ -138,7 +141,10 @@ int selection_nothing(const struct selection *sel, const struct cli *cli)
 
 	if (selection_says_nothing(sel, cli, &err))
 		return cli_usage(cli, "%s", err.line);
-	/* Where the devices cannot be read, the note says less, and the reading commands say why. */
+	/*
+	 * Where the devices cannot be read the note is shorter, and commands that read report the
+	 * reason.
+	 */
 	read_devices(sel, cli, NULL, devices, sizeof(devices), &err);
 	cli_note(cli, "no request is in the selection%s",
 		 strstr(devices, SELECTION_COUNTED) ? ": its source, diskstats, only counts them"

@@ -35,28 +35,29 @@
 			 "leave out the agent's own requests")
 
 /*
- * Opens the scan of the store or, without --store, of the segment files that are cli's operands. hooks may
- * be NULL; where they take no summaries, a note says what retention left of the selection. 0, or -errno
- * with one line in err.
+ * Opens the scan of the store or, without --store, of the segment files that are cli's operands.
+ * hooks may be NULL; where they take no summaries, a note says what retention left of the
+ * selection. Returns 0, or -errno with one line in err.
  */
 int selection_open(struct selection *sel, const struct cli *cli, struct scan **out,
 		   const struct scan_hooks *hooks, struct err *err);
-/* A line on the requests of the selection that retention has summarized or dropped. */
+/* Prints a line about requests of the selection that retention has summarized or dropped. */
 void selection_note_retained(const struct cli *cli, const struct scan_retained *r);
 /*
- * For a scan that found no request, after scan_close(): says which devices are there, and returns the exit
- * status for bad use. Where nothing was selected, the source is empty: a note, and CLI_DONE.
+ * For a scan that found no request, after scan_close(): says which devices exist, and returns the
+ * exit status for wrong use. Where nothing was selected the source is empty, which gives a note and
+ * CLI_DONE.
  */
 int selection_nothing(const struct selection *sel, const struct cli *cli);
 /*
- * The same of one path, a store's folder or a segment file, for commands with several. Returns -EINVAL with
- * a line in err that names the path and its devices.
+ * Does the same for one path, a store's folder or a segment file, for commands with several paths.
+ * Returns -EINVAL with a line in err that names the path and its devices.
  */
 int selection_nothing_of(const struct selection *sel, const struct cli *cli, const char *path,
 			 struct err *err);
 /*
- * The same for a command that fails anyway where it gets no request: true where something was selected, and
- * err then has -EINVAL and the line that names the devices that are there.
+ * Does the same for a command that fails anyway without requests. Returns true where something was
+ * selected; err then has -EINVAL and a line that names the existing devices.
  */
 bool selection_says_nothing(const struct selection *sel, const struct cli *cli, struct err *err);
 

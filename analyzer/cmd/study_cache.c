@@ -68,7 +68,7 @@ static int read_loads(struct job *job, size_t *nr)
 	return 0;
 }
 
-/* Without a size: as much as the knees of all add up to. */
+/* Without a given size, the sum of all knees is used. */
 static int study_cache_share(struct job *job, struct cache_result *r)
 {
 	r->size_bytes = (double)job->size_bytes;
@@ -84,7 +84,7 @@ static int study_cache_share(struct job *job, struct cache_result *r)
 	return cache_parted(job->streams, r->nr, r->size_bytes, job->parted);
 }
 
-/* The curve of one load; a load without hits has no curve and gets a sentence instead. */
+/* Draws the curve of one load. A load without hits has no curve and gets a sentence instead. */
 static int study_cache_draw_load(const struct cache_result *r, size_t i, struct answer *a)
 {
 	char name[128], id[32];

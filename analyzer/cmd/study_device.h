@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* study_device: blkcast study migrate --storage: stored requests on a simulated device (device_study.h). */
+/*
+ * study_device: blkcast study migrate --storage: replays stored requests on a simulated device
+ * (device_study.h).
+ */
 #ifndef ANALYZER_CMD_STUDY_DEVICE_H
 #define ANALYZER_CMD_STUDY_DEVICE_H
 
@@ -9,13 +12,17 @@
 struct study_device {
 	const struct cli *cli;
 	const struct study *study;
-	const char *const *paths;    /* by load: where it was read */
-	const double (*measured)[2]; /* by load: means that were measured on the target; NaN none */
-	const char *storage, *from, *report; /* files; from and report may be NULL */
-	bool cannot_tell;		     /* the result */
+	const char *const *paths; /* by load: the path that it was read from */
+	/* by load: means that were measured on the target; NaN: none */
+	const double (*measured)[2];
+	const char *storage, *from, *report; /* paths; from and report may be NULL */
+	bool cannot_tell;		     /* set by study_device() */
 };
 
-/* Predicts and shows. 0; -ENODATA where a load is a profile without requests; -errno of the files. */
+/*
+ * Predicts and shows. Returns 0; -ENODATA where a load is a profile without requests; or the -errno
+ * of the files.
+ */
 int study_device(struct study_device *d, struct err *err);
 
 #endif

@@ -31,7 +31,7 @@ struct job {
 	struct err err;
 };
 
-/* "a.json" is asked for, "b.json=2" is two of it. */
+/* Parses a load: "a.json" is to be used once, and "b.json=2" twice. */
 static int read_load(struct job *job, const char *text)
 {
 	struct mix_fit *m = &job->r.mix;

@@ -20,8 +20,8 @@ static bool study_target_writes(const struct study *s)
 }
 
 /*
- * The most bytes that a case needs at once: in a folder each load of it has files of its own, elsewhere
- * all of them share the target.
+ * Returns the most bytes that a case needs at once: in a folder each of its loads has files of its
+ * own; otherwise all loads share the target.
  */
 static uint64_t study_target_need(const struct study_target *t, const uint64_t *bytes)
 {
@@ -43,7 +43,7 @@ static uint64_t study_target_need(const struct study_target *t, const uint64_t *
 	return most;
 }
 
-/* Whether the target is as large as the loads need it to be. */
+/* Checks that the target is as large as the loads need. */
 static int study_target_room(const struct study_target *t, uint64_t need, struct err *err)
 {
 	const struct target_guard *g = &t->study->target;
@@ -90,7 +90,7 @@ static void study_target_tell_parts(const struct study_target *t)
 	}
 }
 
-/* One line that says what is written where, and how much. */
+/* Prints one line that says what will be written, where and how much. */
 static void study_target_announce(const struct study_target *t, uint64_t need, bool writes)
 {
 	const struct target_guard *g = &t->study->target;
@@ -118,7 +118,10 @@ static void study_target_announce(const struct study_target *t, uint64_t need, b
 			 what, reach, t->nr_cases);
 }
 
-/* Plans of the replays where all of the loads can be replayed, else of mimics: the bytes that each takes. */
+/*
+ * Plans replays where all loads can be replayed, and mimics otherwise; bytes receives what each
+ * load takes.
+ */
 static int study_target_plan(struct study_target *t, uint64_t *bytes, struct err *err)
 {
 	struct err why = { 0 };
@@ -153,7 +156,7 @@ int study_target_open(struct study_target *t, struct err *err)
 	if (ret)
 		return ret;
 	need = study_target_need(t, bytes);
-	/* fio makes a file as long as its job needs it, which would be a write as well. */
+	/* fio extends a file to the size that its job needs, which is a write as well. */
 	if (s->target.kind == TARGET_FILE && s->target.exists && !writes && need > s->target.bytes)
 		ret = target_guard_take(&s->target, t->path, true, t->overwrite, err);
 	if (!ret)

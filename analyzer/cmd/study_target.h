@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * study_target: --run of blkcast study: how the loads are run on a real target, and whether that may be.
+ * study_target: --run of blkcast study: how the loads are run on a real target, and whether that is
+ * permitted.
  *
- * Stored requests are replayed; profiles, and requests that cannot be replayed, are run as mimics. Before
- * anything is written, the target is judged (target_guard.h), the room for all of it is checked, and one
- * line says what will be written where.
+ * Stored requests are replayed. Profiles, and requests that cannot be replayed, are run as mimics.
+ * Before anything is written, the target is checked (target_guard.h), the room for everything is
+ * checked, and one line says what will be written where.
  */
 #ifndef ANALYZER_CMD_STUDY_TARGET_H
 #define ANALYZER_CMD_STUDY_TARGET_H
@@ -18,20 +19,23 @@ struct study_target {
 	struct study *study;
 	const char *path;	  /* --run; NULL: the loads are not run */
 	const char *overwrite;	  /* --overwrite, or NULL */
-	bool by_profile;	  /* mimics of stored requests, too */
-	const char *const *paths; /* by load: where it was read */
+	bool by_profile;	  /* also use mimics for stored requests */
+	const char *const *paths; /* by load: the path that it was read from */
 	const struct study_case *cases;
 	size_t nr_cases;
-	/* results: */
+	/* The members below are results: */
 	bool replays;
 	struct study_replay replay;
 };
 
-/* 0; -EINVAL and -EFBIG with what must change before the loads can be run; errors of the files. */
+/*
+ * Returns 0; -EINVAL or -EFBIG with what must change before the loads can be run; or an error of
+ * the files.
+ */
 int study_target_open(struct study_target *t, struct err *err);
-/* Runs one case. Errors as study_by_replay() and study_by_run(). */
+/* Runs one case. Errors are those of study_by_replay() and study_by_run(). */
 int study_target_run(struct study_target *t, struct study_case *c, struct err *err);
-/* Removes what was made. Legal on a zeroed one that has a study. */
+/* Removes what was made. It may be called for a zeroed object that has a study. */
 void study_target_release(struct study_target *t);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs of blkcast study that are in files of their own. Each returns an exit code. */
+/* study_verbs: verbs of blkcast study in files of their own. Each returns an exit code. */
 #ifndef ANALYZER_CMD_STUDY_VERBS_H
 #define ANALYZER_CMD_STUDY_VERBS_H
 
@@ -7,7 +7,7 @@
 
 int study_scenario(struct cli *cli);
 int study_cache(struct cli *cli);
-/* 1 where nothing fits. */
+/* Returns 1 where nothing fits. */
 int study_mix(struct cli *cli);
 
 enum study_verb {

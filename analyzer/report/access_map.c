@@ -7,8 +7,8 @@
 
 #include "analyzer/report/access_map.h"
 
-#define FIRST_SHIFT 12 /* regions are 4 KiB at least */
-#define LEVELS	    6  /* of density, classes d0 .. d5 beside read or write */
+#define FIRST_SHIFT 12 /* a region has at least 4 KiB */
+#define LEVELS	    6  /* shades of density: classes d0 to d5, beside read or write */
 #define MAX_BYTES   (UINT64_MAX / SECTOR_BYTES)
 
 static const struct frame map_frame = { .width = SVG_WIDTH,
@@ -18,7 +18,7 @@ static const struct frame map_frame = { .width = SVG_WIDTH,
 					.right = 748,
 					.bottom = 286 };
 
-/* Reads above writes, where both are shaded. */
+/* Where both are shaded, reads are above writes. */
 static const struct frame upper_frame = { .width = SVG_WIDTH,
 					  .height = 440,
 					  .left = 76,
@@ -45,7 +45,9 @@ void access_map_release(struct access_map *m)
 	*m = (struct access_map){ 0 };
 }
 
-/* Moves the rows of one direction of one column to where `first` and `shift` put them. */
+/*
+ * Moves the rows of one direction in one column to the positions that `first` and `shift` require.
+ */
 static void access_map_regroup(uint64_t *rows, uint64_t old_first, uint64_t first,
 			       unsigned int shift)
 {
@@ -57,7 +59,7 @@ static void access_map_regroup(uint64_t *rows, uint64_t old_first, uint64_t firs
 	memcpy(rows, sums, sizeof(sums));
 }
 
-/* The rows that hold something, as regions since byte 0: lowest and highest. */
+/* Finds the lowest and highest non-empty row, as regions counted from byte 0. */
 static void access_map_occupied(const struct access_map *m, uint64_t *low, uint64_t *high)
 {
 	unsigned int from = ACCESS_ROWS, to = 0;
@@ -86,7 +88,10 @@ static void make_fit(struct access_map *m, uint64_t region)
 	high = region > high ? region : high;
 	while ((high >> shift) - (low >> shift) >= ACCESS_ROWS)
 		shift++;
-	/* Free rows go half below and half above, as far as there is a below. */
+	/*
+	 * Free rows are divided equally between the lower and the upper end, as far as the lower
+	 * end allows.
+	 */
 	first = low >> shift;
 	first -= first < (ACCESS_ROWS - 1 - ((high >> shift) - first)) / 2
 			 ? first
@@ -155,12 +160,12 @@ struct picture {
 	const struct access_map *map;
 	const struct timegrid *grid;
 	struct scale x, y;
-	unsigned int low, high; /* rows that hold something */
+	unsigned int low, high; /* lowest and highest non-empty row */
 };
 
 /*
- * Marks on a grid of half units: reads lie down, writes stand up. A bit for each place keeps what
- * is drawn, and so the size of the page, within bounds.
+ * Draws marks on a grid of half units: reads lie, writes stand. One bit per position notes what is
+ * drawn, which bounds the size of the page.
  */
 static int access_map_marks(struct buf *out, const struct picture *p, bool write)
 {
@@ -218,7 +223,7 @@ static void access_map_density(struct buf *out, const struct picture *p, bool wr
 	}
 }
 
-/* One direction in a plot of its own: shades of two colours on top of each other say nothing. */
+/* Each direction gets a plot of its own, because two overlapping colours cannot be read. */
 static void access_map_shaded(struct buf *out, const struct picture *p, bool write)
 {
 	const struct timegrid *g = p->grid;
@@ -320,7 +325,10 @@ int access_map_draw(const struct access_map *m, const struct view *v, struct buf
 	return ret ? ret : out->error;
 }
 
-/* One line per column of time: reads, then writes, of every region between the outermost. */
+/*
+ * Writes one line per column of time: reads, then writes, of every region between the outermost
+ * ones.
+ */
 int access_map_csv(const struct access_map *m, const struct view *v, struct buf *out)
 {
 	struct timegrid g;

@@ -2,9 +2,10 @@
 /*
  * access_map: where on one device requests began, over time.
  *
- * Up to ACCESS_POINTS requests are kept one by one and drawn as marks; from there on the counts of
- * a grid are shaded: ACCESS_ROWS equal regions of a power of two of bytes, between the lowest and
- * the highest offset seen (regions double as the range grows), by the columns of a timegrid.
+ * Up to ACCESS_POINTS requests are kept individually and drawn as marks. With more requests the
+ * counts of a grid are shaded: ACCESS_ROWS equal regions of a power of two of bytes, between the
+ * lowest and the highest offset seen (regions double as the range grows), by the columns of a
+ * timegrid.
  */
 #ifndef ANALYZER_REPORT_ACCESS_MAP_H
 #define ANALYZER_REPORT_ACCESS_MAP_H
@@ -14,7 +15,10 @@
 
 #define ACCESS_POINTS 50000
 #define ACCESS_ROWS   96
-/* A page must stay small whatever the trace: the shaded map has fewer columns than other pictures. */
+/*
+ * The page must stay small for every trace, so the shaded map has fewer columns than other
+ * pictures.
+ */
 #define ACCESS_COLUMNS 240
 
 struct access_point {
@@ -23,9 +27,10 @@ struct access_point {
 };
 
 struct access_map {
-	struct timegrid grid;	/* ACCESS_ROWS of reads, then of writes, per column */
-	uint64_t first_row;	/* region of row 0 since byte 0 */
-	unsigned int row_shift; /* a region is 1 << row_shift bytes */
+	/* per column: ACCESS_ROWS counts of reads, then as many of writes */
+	struct timegrid grid;
+	uint64_t first_row;	/* region of row 0, counted from byte 0 */
+	unsigned int row_shift; /* a region has 1 << row_shift bytes */
 	bool started;
 	struct access_point *points; /* owned; NULL once there were too many */
 	size_t nr_points;
@@ -34,12 +39,12 @@ struct access_map {
 
 void access_map_init(struct access_map *m);
 void access_map_release(struct access_map *m);
-/* A read or write. 0 or -ENOMEM. */
+/* Adds a read or write. Returns 0 or -ENOMEM. */
 int access_map_add(struct access_map *m, uint64_t arrival_ns, uint64_t sector, bool write);
-/* Accesses of a row over the whole period; row < ACCESS_ROWS. */
+/* Returns the accesses of a row over the whole period; row < ACCESS_ROWS. */
 uint64_t access_map_row_total(const struct access_map *m, unsigned int row, bool write);
 
-/* 0, -ENODATA, -ENOMEM. */
+/* Returns 0, -ENODATA or -ENOMEM. */
 int access_map_draw(const struct access_map *m, const struct view *v, struct buf *out);
 int access_map_csv(const struct access_map *m, const struct view *v, struct buf *out);
 

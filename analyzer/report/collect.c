@@ -132,7 +132,7 @@ int collect_add(struct collect *c, size_t device, const struct request *requests
 {
 	struct collect_device *d = c->devices[device];
 
-	/* Plain data without padding: its bytes are its fields. */
+	/* The struct has no padding, so its bytes are exactly its fields. */
 	_Static_assert(sizeof(*requests) == 72, "struct request has no padding");
 	XXH3_64bits_update(c->hash, requests, nr * sizeof(*requests));
 	for (size_t i = 0; i < nr; i++) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * csv_table: the CSV of a picture as an HTML table for people, and as a link to keep.
- */
+/* csv_table: shows the CSV of a picture as an HTML table, and as a link to save it. */
 #ifndef ANALYZER_REPORT_CSV_TABLE_H
 #define ANALYZER_REPORT_CSV_TABLE_H
 
@@ -10,12 +8,13 @@
 #include "base/buf.h"
 
 /*
- * A table with humane numbers: columns whose name ends in _s are durations, in _bytes sizes, in
- * _ratio shares, in _at_s instants. csv is text without quotes, as every figure writes it.
+ * Writes a table with readable numbers: columns whose name ends in _s are durations, in _bytes
+ * sizes, in _ratio shares, and in _at_s instants. csv is text without quotes, as every figure
+ * writes it.
  */
 void csv_table(struct buf *out, const struct buf *csv, bool utc);
 
-/* A link that saves the CSV under that name, its data inside the link. */
+/* Writes a link that saves the CSV under that name; the data is inside the link. */
 void csv_link(struct buf *out, const struct buf *csv, const char *name);
 
 #endif

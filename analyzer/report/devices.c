@@ -6,7 +6,7 @@
 
 #include "analyzer/report/devices.h"
 
-#define SHOWN 7 /* by name; the others together are an eighth */
+#define SHOWN 7 /* devices shown by name; all others together make an eighth layer */
 
 static const struct frame sum_frame = { .width = SVG_WIDTH,
 					.height = 290,
@@ -16,7 +16,7 @@ static const struct frame sum_frame = { .width = SVG_WIDTH,
 					.bottom = 246 };
 
 struct layers {
-	size_t nr, columns; /* layers: SHOWN at most, and one for the others */
+	size_t nr, columns; /* columns: layers, at most SHOWN and one for the others */
 	double *rates;	    /* requests per second, layer by layer, stacked upwards */
 	uint64_t begin_ns, step_ns;
 };

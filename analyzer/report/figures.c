@@ -10,7 +10,7 @@
 #include "analyzer/report/sizes.h"
 #include "analyzer/report/tail.h"
 
-/* Pictures of the whole have no use for the device, tables from a profile none for the period. */
+/* Pictures of the whole do not use the device, and tables from a profile do not use the period. */
 #define UNUSED __attribute__((unused))
 #define DRAW(name)                                                                                \
 	static int name##_svg(const struct report *r, UNUSED size_t device, const struct view *v, \
@@ -133,7 +133,9 @@ CSV(misses)
 	return miss_ratio_csv(&r->each[device], out);
 }
 
-/* The regions that the law was fitted to: from the first to the last that was touched. */
+/*
+ * Finds the regions to which the distribution was fitted: from the first to the last touched one.
+ */
 static size_t region_counts(const struct hotspot *h, uint64_t counts[HOTSPOT_REGIONS])
 {
 	uint64_t first = h->min_sector >> h->shift, last = h->max_sector >> h->shift;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * figures: the list of pictures: name, words, how each is drawn and written as CSV.
- *
- * One more picture is one more file and one more line in figures.c.
+ * figures: the list of pictures with their name, their texts, and how each is drawn and written as
+ * CSV. A new picture is one more file and one more line in figures.c.
  */
 #ifndef ANALYZER_REPORT_FIGURES_H
 #define ANALYZER_REPORT_FIGURES_H
@@ -10,15 +9,16 @@
 #include "analyzer/report/report.h"
 
 struct figure {
-	const char *name;   /* of --figure, and the anchor in the page */
-	const char *title;  /* one line */
-	const char *about;  /* how to read it, a sentence or two */
-	const char *absent; /* why it has nothing to show; NULL: then it is left out in silence */
+	const char *name;  /* name for --figure, and the anchor in the page */
+	const char *title; /* one line */
+	const char *about; /* one or two sentences on how to read it */
+	/* reason why it can have nothing to show; NULL: it is then left out without a note */
+	const char *absent;
 	bool per_device;
-	bool table; /* few lines of CSV that are worth showing as a table */
-	bool half;  /* two figures beside each other where the page is wide enough */
+	bool table; /* its CSV has few lines and is shown as a table */
+	bool half;  /* two such figures share a row where the page is wide enough */
 	bool crops; /* has the three crops of the heat map */
-	/* 0, -ENODATA, -ENOMEM; device: index, for those per device. */
+	/* Returns 0, -ENODATA or -ENOMEM. device is the index for figures of a device. */
 	int (*draw)(const struct report *r, size_t device, const struct view *v, struct buf *svg);
 	int (*csv)(const struct report *r, size_t device, const struct view *v, struct buf *csv);
 };
@@ -26,9 +26,9 @@ struct figure {
 extern const struct figure figures[];
 extern const size_t nr_figures;
 
-/* NULL where there is none of that name. */
+/* Returns NULL where there is no figure of that name. */
 const struct figure *figure_find(const char *name);
-/* All names, parted by ", ". */
+/* Appends all names, separated by ", ". */
 void figure_names(struct buf *out);
 
 #endif

@@ -6,16 +6,19 @@
 
 #include "analyzer/report/frame.h"
 
-/* A column should hold many requests, or a heat map is but a scatter of points. */
+/* A column should hold many requests, because otherwise a heat map shows only single points. */
 #define PER_COLUMN     20
 #define FEWEST_COLUMNS 64
 
-#define FINEST_GAP     0.5 /* units of the picture: narrower gaps cannot be seen */
-#define NAMED_GAP      80  /* wider gaps have room for their name */
+#define FINEST_GAP     0.5 /* units of the picture; narrower gaps cannot be seen */
+#define NAMED_GAP      80  /* a wider gap has room for its label */
 
 #define X_LABELS       7
 #define Y_LABELS       5
-#define CHAR_WIDTH     6.9 /* of the 12-unit labels, on average: there is no font to measure */
+/*
+ * mean width of a character in labels of 12 units, estimated because no font can be measured here
+ */
+#define CHAR_WIDTH 6.9
 
 const struct frame frame_wide = { .width = SVG_WIDTH,
 				  .height = 270,
@@ -73,7 +76,7 @@ static void x_axis(struct buf *out, const struct frame *f, const struct scale *x
 		double half = (double)frame_chars(ticks[i].label.text) * CHAR_WIDTH / 2;
 
 		svg_line(out, "grid", at, f->top, at, f->bottom);
-		/* Labels stay inside the picture. */
+		/* A label is aligned so that it stays inside the picture. */
 		if (!ticks[i].minor)
 			svg_text(out, at + half > f->width ? "tick end" : "tick mid",
 				 at + half > f->width ? f->width - 1 : at, f->bottom + 17,
@@ -106,7 +109,10 @@ static void time_name(const struct scale *x, char *name, size_t len)
 		snprintf(name, len, "time%s", x->utc ? " (UTC)" : "");
 }
 
-/* Shades what nobody watched, so that it does not look idle. Gaps that touch on the picture become one. */
+/*
+ * Shades the times in which nobody watched, so that they do not look idle. Gaps that touch in the
+ * picture are joined.
+ */
 static void frame_gaps(struct buf *out, const struct frame *f, const struct scale *x)
 {
 	for (size_t i = 0; i < x->nr_gaps; i++) {
@@ -199,7 +205,7 @@ int frame_columns(const struct timegrid *grid, const struct view *v, struct time
 {
 	if (!grid->nr)
 		return -ENODATA;
-	/* A grid that had to widen further keeps its own columns. */
+	/* A grid that had to become wider keeps its own columns. */
 	return timegrid_widen(grid, v->step_ns % grid->step_ns ? grid->step_ns : v->step_ns, wide);
 }
 

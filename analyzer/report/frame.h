@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * frame: what the pictures have in common: the period, the axes, the legend.
- */
+/* frame: the parts that all pictures share: the period, the axes, the legend. */
 #ifndef ANALYZER_REPORT_FRAME_H
 #define ANALYZER_REPORT_FRAME_H
 
@@ -15,34 +13,34 @@
 /* The period that every picture over time shows, on CLOCK_REALTIME. */
 struct view {
 	uint64_t begin_ns, end_ns; /* whole columns; begin < end */
-	uint64_t step_ns;	   /* width of the columns drawn */
+	uint64_t step_ns;	   /* width of the drawn columns */
 	bool utc;
-	const char *id;		     /* of the picture in its page; unique */
-	const struct time_gap *gaps; /* borrowed: what nobody watched, in order */
+	const char *id;		     /* id of the picture within its page; unique */
+	const struct time_gap *gaps; /* borrowed; the times in which nobody watched, in order */
 	size_t nr_gaps;
-	const char *rate; /* NULL, or "requests" or "bytes": the y axis is of them per second */
+	const char *rate; /* NULL, or "requests" or "bytes", which the y axis shows per second */
 };
 
-/* At most this many columns of time are drawn, and written as CSV ... */
+/* At most this many columns of time are drawn and written as CSV ... */
 #define FRAME_COLUMNS 640
-/* ... summed from at most this many as they are collected. */
+/* ... and they are summed from at most this many columns during the collection. */
 #define FRAME_FINE_COLUMNS 3000
 
 /* Where the plot lies in a picture of the usual size. */
 struct frame {
 	double width, height;		 /* of the picture */
-	double left, top, right, bottom; /* of the plot in it */
+	double left, top, right, bottom; /* edges of the plot within it */
 };
-extern const struct frame frame_wide; /* the page's width: over time */
-extern const struct frame frame_half; /* two of them side by side */
+extern const struct frame frame_wide; /* a picture over time, as wide as the page */
+extern const struct frame frame_half; /* one of two pictures side by side */
 
-/* The time axis of a view over a frame, and a linear axis from 0 to at least `to`. */
+/* Return the time axis of a view over a frame, and a linear axis from 0 to at least `to`. */
 struct scale frame_time(const struct frame *f, const struct view *v);
 struct scale frame_linear(const struct frame *f, double to, enum unit unit);
 
 /*
- * Grid lines, tick labels and what the axes measure. The name of the y axis stands above it; that of
- * a time axis is made here (x_name NULL). x may be NULL: no ticks below.
+ * Draws grid lines, tick labels and the names of the axes. The name of the y axis stands above it;
+ * that of a time axis is made here (x_name NULL). x may be NULL: there are no ticks below.
  */
 void frame_axes(struct buf *out, const struct frame *f, const struct scale *x,
 		const struct scale *y, const char *x_name, const char *y_name);
@@ -52,24 +50,30 @@ struct legend_entry {
 	enum { LEGEND_BOX, LEGEND_LINE, LEGEND_TALL, LEGEND_DOT } shape;
 	const char *class, *name;
 };
-/* In one row above the plot, ending at its right edge. */
+/* Draws the legend in one row above the plot, ending at its right edge. */
 void frame_legend(struct buf *out, const struct frame *f, const struct legend_entry *entries,
 		  size_t nr);
 
-/* The svg tag of a picture over time, with what the hover read-out needs to know of its x axis. */
+/*
+ * Writes the svg tag of a picture over time, with the data that the hover display needs about its x
+ * axis.
+ */
 void frame_begin(struct buf *out, const struct frame *f, const struct view *v, const char *class,
 		 const char *title, const char *description, const struct scale *x);
 
 /*
- * A grid in the columns of the view. wide is initialized here; release it. 0, -ENODATA for an empty
- * grid, -ENOMEM.
+ * Converts a grid to the columns of the view. wide is initialized here and released by the caller.
+ * Returns 0, -ENODATA for an empty grid, or -ENOMEM.
  */
 int frame_columns(const struct timegrid *grid, const struct view *v, struct timegrid *wide);
 
-/* The period and columns that suit a grid that counted all of nr_requests. */
+/* Chooses the period and columns for a grid that counted all of nr_requests. */
 void frame_view(const struct timegrid *grid, uint64_t nr_requests, struct view *v);
 
-/* Seconds since the epoch with three decimals or more where columns are narrow, as in every CSV. */
+/*
+ * Writes seconds since the epoch with three decimals, or more where columns are narrow, as in every
+ * CSV.
+ */
 void frame_csv_time(struct buf *out, uint64_t real_ns);
 
 #endif

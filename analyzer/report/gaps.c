@@ -14,7 +14,10 @@ int gaps_common(const struct gaps *a, const struct gaps *b, struct gaps *out)
 {
 	size_t i = 0, j = 0;
 
-	/* Each step of the walk ends a gap of a or of b, so that there are at most so many. */
+	/*
+	 * Each step of the walk ends a gap of a or of b, so the result has at most as many gaps as
+	 * both together.
+	 */
 	*out = (struct gaps){ .items = calloc(a->nr + b->nr + 1, sizeof(*out->items)) };
 	if (!out->items)
 		return -ENOMEM;

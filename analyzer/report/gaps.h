@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gaps: the times of a host that nobody watched, in order and apart, on CLOCK_REALTIME.
+ * gaps: the times in which nobody watched a host, ordered and disjoint, on CLOCK_REALTIME.
  *
- * Pictures over time shade them, and rates leave them out: a time without a watcher is not an idle one.
+ * Pictures over time shade them and rates leave them out, because an unwatched time is not an idle
+ * time.
  */
 #ifndef ANALYZER_REPORT_GAPS_H
 #define ANALYZER_REPORT_GAPS_H
@@ -20,9 +21,12 @@ struct gaps {
 };
 
 void gaps_release(struct gaps *g);
-/* What neither of the two watched. out is initialized here; release it. 0 or -ENOMEM. */
+/*
+ * Computes the times in which neither of the two was watched. out is initialized here and released
+ * by the caller. Returns 0 or -ENOMEM.
+ */
 int gaps_common(const struct gaps *a, const struct gaps *b, struct gaps *out);
-/* Nanoseconds of [begin, end) that lie in gaps. */
+/* Returns the nanoseconds of [begin, end) that lie in gaps. */
 uint64_t gaps_within(const struct time_gap *items, size_t nr, uint64_t begin_ns, uint64_t end_ns);
 
 #endif

@@ -4,10 +4,16 @@
 #include "analyzer/whatif/headroom.h"
 #include "analyzer/report/frame.h"
 
-/* Rows of the training whose other numbers lie as near today's as this share of their range. */
+/*
+ * Training rows are drawn whose other variables differ from the present ones by at most this share
+ * of their range.
+ */
 #define NEAR_RATIO 0.1
 
-/* Whether training row i lies near any of today's rows, which differ by the size of requests. */
+/*
+ * Returns whether training row i lies near any of the present rows, which differ in the size of
+ * requests.
+ */
 static bool near_row(const struct headroom *h, const double *row, size_t i)
 {
 	const struct model *m = h->model;
@@ -32,7 +38,10 @@ static bool headroom_draw_near(const struct headroom *h, const struct load_rows 
 	return false;
 }
 
-/* Where a measured row lies on the axis: clients that never think as the law has those that do. */
+/*
+ * Returns where a measured row lies on the axis. Clients that never think are placed where the law
+ * has the same load with thinking clients.
+ */
 static double headroom_draw_place(const struct headroom *h, double load)
 {
 	const struct busy_curves *c = h->busy;

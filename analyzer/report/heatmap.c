@@ -6,7 +6,7 @@
 
 #include "analyzer/report/heatmap.h"
 
-#define LEVELS 10 /* of shading, classes h0 .. h9 */
+#define LEVELS 10 /* number of shades, classes h0 to h9 */
 
 const double heatmap_crop_ratio[HEATMAP_CROPS] = { 0, 0.001, 0.01 };
 
@@ -35,7 +35,7 @@ uint64_t heatmap_row_begin_ns(unsigned int row)
 	if (!row)
 		return 0;
 	row--;
-	/* Rounded up: an integer latency is in the row exactly when it is not below the edge. */
+	/* Rounds up: an integer latency is in the row exactly when it is not below the edge. */
 	return ((quarter[row % HEATMAP_PER_OCTAVE] << row / HEATMAP_PER_OCTAVE) + 65535) >> 16;
 }
 
@@ -86,7 +86,7 @@ unsigned int heatmap_crop_row(const struct heatmap *h, double crop_ratio, uint64
 	return row;
 }
 
-/* Shade 0 .. LEVELS - 1 by the logarithm of the count, or -1 for none. */
+/* Returns a shade from 0 to LEVELS - 1 by the logarithm of the count, or -1 for no request. */
 static int level_of(uint64_t count, uint64_t most)
 {
 	if (!count)
@@ -107,8 +107,8 @@ static uint64_t most_in_a_cell(const struct timegrid *g)
 }
 
 /*
- * One path per shade, in units of cells: "M column row h length" for each run of equal cells. The
- * stroke is one row high; the nested picture that uses it stretches it to the plot.
+ * Writes one path per shade, in units of cells: "M column row h length" for each run of equal
+ * cells. The stroke is one row high, and the nested picture that uses it stretches it to the plot.
  */
 static void heatmap_cells(struct buf *out, const struct timegrid *g, const char *id)
 {
@@ -131,7 +131,10 @@ static void heatmap_cells(struct buf *out, const struct timegrid *g, const char 
 	}
 }
 
-/* The median of a column in rows from the bottom, placed inside its row; NaN where it is empty. */
+/*
+ * Returns the median of a column in rows from the bottom, placed within its row; NaN where the
+ * column is empty.
+ */
 static double median_row(const uint64_t *column)
 {
 	uint64_t sum = 0, below = 0;
@@ -162,7 +165,7 @@ static void heatmap_medians(struct buf *out, const struct timegrid *g)
 	buf_printf(out, "</g></defs>\n");
 }
 
-/* The axis of latency for rows low .. high, both shown whole. */
+/* Returns the axis of latency for rows low to high, both of which are shown whole. */
 static struct scale latency_axis(const struct frame *f, unsigned int low, unsigned int high)
 {
 	double row = HEATMAP_LOWEST_NS * 1e-9, per = HEATMAP_PER_OCTAVE;
@@ -196,7 +199,7 @@ static void shade_legend(struct buf *out, const struct frame *f, uint64_t most)
 	svg_group_end(out);
 }
 
-/* The plot with one crop; page.css shows one of the three at a time. */
+/* Draws the plot with one crop; page.css shows one of the three at a time. */
 static void heatmap_crop(struct buf *out, const struct heatmap *h, const struct timegrid *g,
 			 const struct view *v, const struct scale *x, int which)
 {
@@ -211,7 +214,7 @@ static void heatmap_crop(struct buf *out, const struct heatmap *h, const struct 
 
 	while (low < high && !row_total(&h->grid, low))
 		low++;
-	/* Two octaves at least, so that a narrow distribution still has an axis. */
+	/* The axis has at least two octaves, so that a narrow distribution has an axis too. */
 	high = high < low + 7 ? low + 7 : high;
 	high = high < HEATMAP_ROWS ? high : HEATMAP_ROWS - 1;
 	y = latency_axis(f, low, high);

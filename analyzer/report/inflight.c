@@ -6,7 +6,7 @@
 
 #include "analyzer/report/inflight.h"
 
-/* Rows: each instant of a request has a count and a sum of times. */
+/* Each instant of a request has two rows: a count and a sum of times. */
 enum instant { ARRIVAL, DISPATCH, COMPLETION, NR_INSTANTS };
 #define NR_ROWS	       (2 * NR_INSTANTS)
 #define COUNT(instant) (2 * (instant))
@@ -27,7 +27,10 @@ int inflight_add(struct inflight *f, uint64_t arrival_ns, uint64_t dispatch_ns,
 {
 	const uint64_t times[NR_INSTANTS] = { arrival_ns, dispatch_ns, completion_ns };
 
-	/* The ends first: what lies between them is then there, and nothing fails half-way. */
+	/*
+	 * The columns at both ends are made first; those between exist then, so nothing can fail
+	 * half-way.
+	 */
 	if (!timegrid_at(&f->grid, completion_ns) || !timegrid_at(&f->grid, arrival_ns))
 		return -ENOMEM;
 	for (int i = 0; i < NR_INSTANTS; i++) {
@@ -58,8 +61,8 @@ void inflight_means(const struct timegrid *grid, enum inflight_part part, double
 
 struct parts {
 	struct timegrid grid;
-	double *all, *device; /* owned: means by column */
-	size_t nr;	      /* columns within the period: later ones hold completions only */
+	double *all, *device; /* owned; means by column */
+	size_t nr;	      /* columns within the period; later ones hold completions only */
 };
 
 static int parts_of(const struct timegrid *grid, struct parts *p)
@@ -130,7 +133,7 @@ static void inflight_area(struct buf *out, const char *class, const struct parts
 	svg_path_end(out);
 }
 
-/* Returns the highest mean. */
+/* Describes the picture, and returns the highest mean. */
 static double inflight_describe(const struct parts *p, char *text, size_t len)
 {
 	double most = 0, all = 0, device = 0, nr = p->nr ? (double)p->nr : 1;
@@ -165,7 +168,10 @@ int inflight_draw(const struct inflight *f, const struct view *v, struct buf *ou
 	y = frame_linear(&frame_wide, inflight_describe(&p, text, sizeof(text)), UNIT_COUNT);
 	frame_begin(out, &frame_wide, v, "figure wide", "Requests in flight", text, &x);
 	frame_axes(out, &frame_wide, &x, &y, NULL, "requests in flight");
-	/* All of them, and over their foot those inside the device: what stays seen waits. */
+	/*
+	 * All requests are drawn, and those inside the device in front of them; the visible rest
+	 * are waiting.
+	 */
 	inflight_area(out, "area waiting", &p, p.all, &x, &y);
 	inflight_area(out, "area inside", &p, p.device, &x, &y);
 	frame_legend(out, &frame_wide, legend, 2);

@@ -44,7 +44,10 @@ const char *size_class_label(unsigned int class)
 	return class < NR_SIZE_CLASSES ? names[class] : "";
 }
 
-/* Rate of a column: requests, or MiB, per second; all classes up to and with `class`. */
+/*
+ * Returns the rate of a column, in requests or MiB per second, for all classes up to and including
+ * `class`.
+ */
 static double intensity_stacked(const struct timegrid *g, size_t column,
 				enum intensity_measure measure, unsigned int class)
 {
@@ -79,7 +82,7 @@ static double column_px(const struct stack *s, size_t column)
 	return scale_px(&s->x, (double)(timegrid_begin_ns(s->grid) + column * s->grid->step_ns));
 }
 
-/* A staircase at `height` of every column: M, then two points per change of height. */
+/* Draws a staircase at the height of every column: M, then two points per change of height. */
 static void intensity_staircase(struct buf *out, const struct stack *s, int class, bool first)
 {
 	double last = NAN;
@@ -103,7 +106,10 @@ static void intensity_staircase(struct buf *out, const struct stack *s, int clas
 	svg_line_to(out, column_px(s, s->grid->nr), last);
 }
 
-/* Every class as an area from the axis up, the highest stack first: later ones cover its foot. */
+/*
+ * Draws every class as an area from the axis up, the highest stack first, because later ones cover
+ * its lower part.
+ */
 static void intensity_areas(struct buf *out, const struct stack *s)
 {
 	for (int class = NR_SIZE_CLASSES - 1; class >= 0; class --) {
@@ -133,7 +139,7 @@ static void intensity_marks(struct buf *out, const struct stack *s, const struct
 
 	bool right = scale_px(&s->x, (double)p->max_at_ns) > (f->left + f->right) / 2;
 
-	/* The two labels keep to opposite halves. */
+	/* The two labels stand on opposite sides. */
 	y = scale_px(&s->y, p->p95 / unit);
 	svg_line(out, "rule", f->left, y, f->right, y);
 	snprintf(text, sizeof(text), "P95 %s", label_count(&value, p->p95 / unit));

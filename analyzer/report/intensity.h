@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * intensity: how many requests and bytes arrived, over time, by size class and direction.
- */
+/* intensity: how many requests and bytes arrived, over time, by size class and direction. */
 #ifndef ANALYZER_REPORT_INTENSITY_H
 #define ANALYZER_REPORT_INTENSITY_H
 
@@ -15,7 +13,7 @@ enum intensity_measure {
 };
 #define NR_INTENSITY_MEASURES 2
 
-/* Rows of the grid: measure, size class, direction (read 0, write 1). */
+/* Rows of the grid: by measure, size class and direction (read 0, write 1). */
 #define INTENSITY_ROWS (NR_INTENSITY_MEASURES * NR_SIZE_CLASSES * 2)
 static inline size_t intensity_row(enum intensity_measure measure, unsigned int class, bool write)
 {
@@ -28,13 +26,16 @@ struct intensity {
 
 void intensity_init(struct intensity *i);
 void intensity_release(struct intensity *i);
-/* A read or a write. 0 or -ENOMEM. */
+/* Adds a read or a write. Returns 0 or -ENOMEM. */
 int intensity_add(struct intensity *i, uint64_t arrival_ns, uint32_t bytes, bool write);
 
-/* "4 KiB or less", "8 KiB", ..., "more than 256 KiB" in the short form of a legend. */
+/* Returns "4 KiB or less", "8 KiB", ..., "more than 256 KiB", in the short form of a legend. */
 const char *size_class_label(unsigned int class);
 
-/* Stacked by size class; peaks: of the same requests. 0, -ENODATA, -ENOMEM. */
+/*
+ * Draws the rates stacked by size class; peaks are those of the same requests. Returns 0, -ENODATA
+ * or -ENOMEM.
+ */
 int intensity_draw(const struct intensity *i, enum intensity_measure measure,
 		   const struct load_peaks *peaks, const struct view *v, struct buf *out);
 int intensity_csv(const struct intensity *i, enum intensity_measure measure, const struct view *v,

@@ -8,15 +8,15 @@
 #include "base/units.h"
 
 #define NS_PER_S 1000000000ull
-#define NARROW	 "\u202f" /* narrow no-break space: between groups of thousands, before units */
+#define NARROW	 "\u202f" /* narrow no-break space, between groups of thousands and before units */
 
-/* Three significant digits without trailing zeros: 1.5, 12.3, 123. */
+/* Prints three significant digits without trailing zeros: 1.5, 12.3, 123. */
 static void label_digits3(char *out, size_t len, double v)
 {
 	int decimals = fabs(v) < 9.995 ? 2 : fabs(v) < 99.95 ? 1 : 0;
 	char *end;
 
-	/* Below a hundredth two decimals would show nothing of it. */
+	/* Two decimals would show nothing of a value below a hundredth. */
 	if (v != 0 && fabs(v) < 0.01) {
 		snprintf(out, len, "%.3g", v);
 		return;
@@ -39,7 +39,7 @@ static bool label_unknown(struct label *l, double v)
 	return true;
 }
 
-/* "1.50 ms" as "1.5 ms", for ticks; and with blanks that keep a unit at its number. */
+/* Shortens "1.50 ms" to "1.5 ms" for ticks, with a blank that keeps the unit at its number. */
 static const char *label_tighten(struct label *l, const char *text)
 {
 	size_t digits = strcspn(text, " "), kept = digits, at;
@@ -135,7 +135,7 @@ static void broken_down(uint64_t real_ns, bool utc, struct tm *tm)
 		localtime_r(&t, tm);
 }
 
-/* ".123", or nothing. */
+/* Prints ".123", or nothing. */
 static void label_fraction(char *out, size_t len, uint64_t real_ns, int digits)
 {
 	uint64_t ns = real_ns % NS_PER_S;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * label: quantities as people read them, for axes, tables and sentences.
+ * label: prints quantities for people, for axes, tables and sentences.
  *
- * Each writes a short UTF-8 text into a struct label and returns its text. Three significant
- * digits; NaN gives an en dash. Thread-safe but for the clocks, which read the time zone.
+ * Each function writes a short UTF-8 text into a struct label and returns it. Numbers have three
+ * significant digits, and NaN gives an en dash. Thread-safe except for clocks, which read the time
+ * zone.
  */
 #ifndef ANALYZER_REPORT_LABEL_H
 #define ANALYZER_REPORT_LABEL_H

@@ -53,7 +53,10 @@ static double nearest_rank(const uint64_t *sorted, size_t nr, double p)
 	return (double)sorted[rank ? rank - 1 : 0];
 }
 
-/* Nanoseconds of a column that were watched; a column that holds a request was, whatever gaps say. */
+/*
+ * Returns the nanoseconds of a column that were watched. A column that holds a request was watched,
+ * whatever the gaps say.
+ */
 static uint64_t load_watched_ns(const struct load *l, const struct timegrid *g, size_t column)
 {
 	uint64_t begin = timegrid_begin_ns(g) + column * g->step_ns;
@@ -64,7 +67,7 @@ static uint64_t load_watched_ns(const struct load *l, const struct timegrid *g, 
 	return timegrid_column(g, column)[LOAD_REQUESTS] ? g->step_ns : 0;
 }
 
-/* Writes how many windows were watched. */
+/* Also writes how many windows were watched. */
 static void peak_of(const struct load *l, const struct timegrid *g, size_t row, uint64_t *scratch,
 		    struct load_peak *out, size_t *nr_windows)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load: requests and bytes per window, for the peaks that a size is chosen by.
+ * load: requests and bytes per window, for the peaks by which a size is chosen.
  *
- * The window is 1 s, 100 ms for traces under 10 s, 10 ms under 1 s and 1 ms under 0.1 s; it
- * is wider only where the trace is longer than 36 h (LOAD_WINDOWS windows). Whatever it is, it is
- * written beside every peak.
+ * The window is 1 s; 100 ms for traces under 10 s, 10 ms under 1 s, and 1 ms under 0.1 s. It is
+ * wider only where the trace is longer than 36 h (LOAD_WINDOWS windows). The length of the window
+ * is printed beside every peak.
  */
 #ifndef ANALYZER_REPORT_LOAD_H
 #define ANALYZER_REPORT_LOAD_H
@@ -22,29 +22,31 @@ enum load_row {
 
 struct load {
 	struct timegrid grid;	     /* NR_LOAD_ROWS */
-	const struct time_gap *gaps; /* borrowed: windows that lie in one do not count */
+	const struct time_gap *gaps; /* borrowed; a window within a gap does not count */
 	size_t nr_gaps;
 };
 
 void load_init(struct load *l);
 void load_release(struct load *l);
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int load_add(struct load *l, uint64_t arrival_ns, uint32_t bytes);
 
-/* Rates per second over all windows that were watched, idle ones included. */
+/* Rates per second over all windows that were watched, including idle ones. */
 struct load_peak {
 	double mean, p95, p99, max;
-	uint64_t max_at_ns; /* where the first window of the maximum begins */
+	uint64_t max_at_ns; /* begin of the first window with the maximum */
 };
 struct load_peaks {
 	double window_s;
 	size_t nr_windows;
 	struct load_peak of[NR_LOAD_ROWS];
 };
-/* The window that suits a span of time. */
+/* Returns the window for a span of time. */
 uint64_t load_window_ns(uint64_t span_ns);
-/* Peaks over windows of window_ns (or of the grid's own columns, where wider). 0, -ENODATA,
- * -ENOMEM. Quantiles by nearest rank. */
+/*
+ * Computes peaks over windows of window_ns, or of the grid's own columns where these are wider.
+ * Quantiles are by nearest rank. Returns 0, -ENODATA or -ENOMEM.
+ */
 int load_peaks(const struct load *l, uint64_t window_ns, struct load_peaks *out);
 
 #endif

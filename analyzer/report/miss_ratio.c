@@ -13,7 +13,7 @@ static const struct frame curve_frame = { .width = 370,
 					  .right = 360,
 					  .bottom = 216 };
 
-/* A cache of no bytes has no place on a logarithmic axis. */
+/* A cache of no bytes cannot be drawn on a logarithmic axis. */
 static const struct cache_point *first_point(const struct profile *p, size_t *nr)
 {
 	const struct cache_point *points = p->locality.miss_ratio;

@@ -9,10 +9,10 @@
 #include "analyzer/report/frame.h"
 #include "analyzer/report/model_page.h"
 
-#define LOG_FROM    30 /* responses that span this ratio get logarithmic axes */
+#define LOG_FROM    30 /* responses that span at least this ratio get logarithmic axes */
 #define POINTS_MAX  3000
-#define CURVE	    33	/* points of an effect */
-#define EFFECT_ROWS 300 /* over which it is averaged */
+#define CURVE	    33	/* points of the curve of an effect */
+#define EFFECT_ROWS 300 /* rows over which an effect is averaged */
 
 static void model_draw_begin(struct buf *out, const struct frame *f, const char *id,
 			     const char *title, const char *about)
@@ -33,7 +33,7 @@ static void model_draw_widen(double v, double *low, double *high)
 	*high = fmax(*high, v);
 }
 
-/* An axis from 0, or from below it, or by the logarithm where that shows more. */
+/* Returns an axis from 0, or from below 0, or a logarithmic one where that shows more. */
 static struct scale model_draw_axis(double low, double high, double px_from, double px_to,
 				    bool may_log)
 {
@@ -123,7 +123,7 @@ int model_draw_errors(const struct model_view *v, struct buf *out)
 	return out->error;
 }
 
-/* Rows spread over the data, each variable as measured. */
+/* Returns rows spread over the data, with each variable as it was measured. */
 static double *model_draw_sample(const struct model *m, size_t *nr)
 {
 	size_t n = m->data.nr_rows, p = m->schema.nr, step = n / EFFECT_ROWS + 1;
@@ -135,7 +135,7 @@ static double *model_draw_sample(const struct model *m, size_t *nr)
 	return all;
 }
 
-/* Mean and the middle eight tenths of the predictions with the variable at one value. */
+/* The mean and the central 80 % of the predictions with the variable at one value. */
 struct effect {
 	double at, mean, low, high;
 };

@@ -57,7 +57,7 @@ int model_view_init(struct model_view *v, const struct model *m)
 	v->error = calloc(n + 1, sizeof(double));
 	if (!v->measured || !v->predicted || !v->error)
 		ret = -ENOMEM;
-	/* A model without folds has nothing held out: its own fit is all there is. */
+	/* A model without folds has no held-out predictions, so its own fit is shown. */
 	if (!ret && m->data.fold && m->data.nr_folds > 1) {
 		ret = held_out(v);
 	} else if (!ret) {
@@ -75,7 +75,7 @@ int model_view_init(struct model_view *v, const struct model *m)
 	}
 	for (size_t i = 0; i < n; i++) {
 		v->measured[i] = model_measured(m, i);
-		if (m->schema.log) /* with its offset, as what was measured */
+		if (m->schema.log) /* with its offset, like the measured values */
 			v->predicted[i] = exp(v->predicted[i] - m->data.y[i]) * v->measured[i];
 	}
 	take_errors(v);

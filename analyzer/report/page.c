@@ -13,8 +13,8 @@
 struct page {
 	const struct report *r;
 	struct buf *out;
-	struct buf scratch;  /* one picture, one table, one sentence at a time */
-	struct buf contents; /* a link per picture shown */
+	struct buf scratch;  /* holds one picture, one table or one sentence at a time */
+	struct buf contents; /* one link per picture shown */
 };
 
 static void page_text(struct page *pg, const char *words)
@@ -22,7 +22,7 @@ static void page_text(struct page *pg, const char *words)
 	page_escape(pg->out, words);
 }
 
-/* What a summary function wrote into the scratch buffer, as a paragraph. */
+/* Writes the text that a summary function left in the scratch buffer as a paragraph. */
 static void page_paragraph(struct page *pg, const char *class)
 {
 	buf_printf(pg->out, "<p class=\"%s\">", class);
@@ -145,7 +145,7 @@ static void load_facts(struct page *pg)
 	page_fact(pg, "Throughput", value, more);
 }
 
-/* Appends ", 3 flushes" and so on: the total counts all operations. */
+/* Appends ", 3 flushes" and so on, because the total counts all operations. */
 static void page_other_operations(const struct profile *p, char *text, size_t bytes)
 {
 	static const char *const plural[] = {
@@ -162,7 +162,7 @@ static void page_other_operations(const struct profile *p, char *text, size_t by
 	}
 }
 
-/* How the load makes its data durable, where it does and somebody counted. */
+/* Describes how the load makes its data durable, where it does so and this was counted. */
 static void durability_facts(struct page *pg, const struct profile *p)
 {
 	double flushes = (double)p->requests[OPERATION_FLUSH];
@@ -220,7 +220,7 @@ static void page_anchor(char *id, size_t len, const struct figure *f, size_t ran
 		snprintf(id, len, "%s", f->name);
 }
 
-/* The command that writes the data of a figure. */
+/* Writes the command that exports the data of a figure. */
 static void page_command(struct page *pg, const struct figure *f, size_t device)
 {
 	const struct collect_device *d = pg->r->collect->devices[device];
@@ -253,7 +253,7 @@ static void crop_labels(struct page *pg)
 	buf_printf(pg->out, "</p>\n");
 }
 
-/* Radio buttons before everything they rule: style alone does the rest. */
+/* The radio buttons precede everything that they control, so that style sheets alone are enough. */
 static void crop_buttons(struct page *pg)
 {
 	for (int i = 0; i < HEATMAP_CROPS; i++)
@@ -311,7 +311,7 @@ static int page_section(struct page *pg, const struct figure *f, size_t device, 
 	return 0;
 }
 
-/* The figures of the whole, or of a device; halves that follow one another share a row. */
+/* Draws the figures of the whole or of a device; two consecutive halves share a row. */
 static int page_run(struct page *pg, bool per_device, size_t device, size_t rank)
 {
 	bool pair = false;
@@ -428,7 +428,10 @@ int page_write(const struct report *r, struct buf *out)
 	buf_init(&pg.scratch);
 	buf_init(&pg.contents);
 	buf_init(&body);
-	/* The pictures first: the list of contents above them names those that there are. */
+	/*
+	 * The pictures are drawn first, because the list of contents above them names only those
+	 * that exist.
+	 */
 	pg.out = &body;
 	ret = page_sections(&pg);
 	pg.out = out;
@@ -465,7 +468,7 @@ int page_picture(const struct report *r, const struct figure *f, size_t device, 
 	ret = buf_put_u8(&svg, 0);
 	if (ret)
 		goto out;
-	/* The style goes behind the description, where SVG wants it. */
+	/* SVG requires the style after the description. */
 	end = strstr((char *)svg.data, "</desc>\n") + strlen("</desc>\n");
 	buf_put(out, svg.data, (size_t)(end - (char *)svg.data));
 	buf_printf(out, "<style><![CDATA[\n%s]]></style>\n%s", page_css, end);

@@ -7,13 +7,16 @@
 
 #include "analyzer/report/profile_sum.h"
 
-/* Unknown plus something is that something: a device without the value does not hide the others. */
+/*
+ * Adds two values, where an unknown one counts as 0: a device without the value does not hide the
+ * others.
+ */
 static double profile_sum_plus(double a, double b)
 {
 	return isnan(a) ? b : isnan(b) ? a : a + b;
 }
 
-/* The mean of a (of weight wa) and b (of weight wb). */
+/* Returns the mean of a (with weight wa) and b (with weight wb). */
 static double profile_sum_blend(double a, double wa, double b, double wb)
 {
 	if (isnan(a) || !(wa > 0))
@@ -54,7 +57,7 @@ static int add_sizes(struct direction_profile *dst, const struct direction_profi
 	return 0;
 }
 
-/* weights: requests of the direction so far, and in src. */
+/* The weights are the requests of the direction so far, and those in src. */
 static int add_direction(struct direction_profile *dst, const struct direction_profile *src,
 			 double dst_weight, double src_weight)
 {
@@ -124,7 +127,7 @@ static int profile_sum_add(struct profile *sum, const struct profile *p)
 	sum->open.rate_per_s = profile_sum_plus(sum->open.rate_per_s, p->open.rate_per_s);
 	sum->begin_s = fmin(sum->begin_s, p->begin_s);
 	sum->end_s = fmax(sum->end_s, p->end_s);
-	/* The part watched least decides. */
+	/* The period that was watched least decides. */
 	sum->quality.coverage_ratio = fmin(sum->quality.coverage_ratio, p->quality.coverage_ratio);
 	return 0;
 }

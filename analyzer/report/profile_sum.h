@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_sum: one profile of several devices over the same time.
+ * profile_sum: combines the profiles of several devices over the same time into one.
  *
- * Counts add up and histograms merge; ratios are means weighted by the requests they were taken
- * over. What has no meaning across devices (locality, think time, interarrival moments) is unknown.
+ * Counts are added and histograms merged; ratios are means weighted by their requests. Values
+ * without a meaning across devices (locality, think time, interarrival moments) are unknown.
  */
 #ifndef ANALYZER_REPORT_PROFILE_SUM_H
 #define ANALYZER_REPORT_PROFILE_SUM_H
 
 #include "formats/profile/profile.h"
 
-/* sum: initialized, empty; released on failure. nr > 0. 0 or -ENOMEM. Does not grade. */
+/*
+ * sum is initialized and empty, and released on failure; nr > 0. The profile is not graded. Returns
+ * 0 or -ENOMEM.
+ */
 int profile_sum(struct profile *sum, const struct profile *each, size_t nr);
 
 #endif

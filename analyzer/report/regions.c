@@ -13,7 +13,10 @@ static int regions_falling(const void *a, const void *b)
 	return (y > x) - (y < x);
 }
 
-/* Sorted, largest first, and scaled to a sum of one. -ENODATA where there is nothing. */
+/*
+ * Sorts the weights, the largest first, and scales them to a sum of one. Returns -ENODATA where
+ * there are none.
+ */
 static int regions_rank(double *weights, size_t nr)
 {
 	double sum = 0;
@@ -80,7 +83,7 @@ static void regions_curve(struct buf *out, const char *class, const double *weig
 		double px = scale_px(x, ((double)i + 1) / (double)nr);
 
 		sum += weights[i];
-		/* Thousands of regions fall on the same half unit. */
+		/* Thousands of regions fall on the same half unit of the picture. */
 		if (px - last < 0.5 && i + 1 < nr)
 			continue;
 		svg_line_to(out, px, scale_px(y, sum));
@@ -126,7 +129,7 @@ out:
 	return ret;
 }
 
-/* Cumulative shares at every percent of the range. */
+/* Writes the cumulative shares at every percent of the range. */
 int regions_csv(const uint64_t *counts, size_t nr, const struct hotspot_law *law, struct buf *out)
 {
 	double *weights = reallocarray(NULL, nr ? nr : 1, sizeof(*weights)), sum = 0, law_sum = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * regions: how unevenly the address range is used: regions from the busiest to the least, their
- * accesses summed up, beside the law that the profile was fitted with.
+ * regions: how unevenly the address range is used: the cumulative accesses of the regions from the
+ * busiest to the least busy, beside the distribution that the profile was fitted with.
  */
 #ifndef ANALYZER_REPORT_REGIONS_H
 #define ANALYZER_REPORT_REGIONS_H
@@ -13,8 +13,9 @@
 #define REGIONS_MAX 4096
 
 /*
- * counts: accesses of each of nr (<= REGIONS_MAX) equal regions; d may be of unknown kind. law: the fitted
- * law, over regions of its own; nr 0 where there is none. 0, -ENODATA without accesses, -ENOMEM.
+ * counts are the accesses of each of nr (<= REGIONS_MAX) equal regions; the kind of d may be
+ * unknown. law is the fitted distribution over regions of its own; its nr is 0 where there is none.
+ * Returns 0, -ENODATA without accesses, or -ENOMEM.
  */
 int regions_draw(const uint64_t *counts, size_t nr, const struct access_distribution *d,
 		 const struct hotspot_law *law, const struct view *v, struct buf *out);

@@ -44,7 +44,7 @@ struct view report_view(const struct report *r, bool of_device, size_t device)
 	return v;
 }
 
-/* Moves the profile of every device to its place. */
+/* Moves the profile of every device to the device's index. */
 static int take_profiles(struct report *r, const struct report_facts *facts)
 {
 	struct collect *c = r->collect;
@@ -109,14 +109,14 @@ static int sum_profiles(struct report *r)
 	ret = profile_sum(&r->all, r->each, r->collect->nr_devices);
 	if (ret)
 		return ret;
-	/* A loss that no device is known for stands in the profile of each. */
+	/* A loss of unknown device is counted in the profile of each device. */
 	if (r->all.lost > report_lost(r))
 		r->all.lost = report_lost(r);
 	profile_grade(&r->all);
 	return 0;
 }
 
-/* Insertion sort: a few dozen devices at most; equal ones keep their order. */
+/* An insertion sort, because there are at most a few dozen devices; equal ones keep their order. */
 static int rank_devices(struct report *r)
 {
 	struct collect *c = r->collect;
@@ -141,7 +141,7 @@ static int rank_devices(struct report *r)
 	return 0;
 }
 
-/* Idle time counts: the columns reach from the begin to the end of what was watched. */
+/* Idle time counts: the columns reach from the begin to the end of the watched period. */
 static int report_cover(struct timegrid *g, uint64_t begin_ns, uint64_t end_ns)
 {
 	return timegrid_at(g, begin_ns) && timegrid_at(g, end_ns - 1) ? 0 : -ENOMEM;

@@ -28,7 +28,10 @@ double scale_px(const struct scale *s, double v)
 	return s->px_from + (scale_flat(s->kind, v) - from) / (to - from) * (s->px_to - s->px_from);
 }
 
-/* 1, 2 or 5 times a power of ten, for bytes a power of two, giving about that many steps. */
+/*
+ * Chooses 1, 2 or 5 times a power of ten (for bytes a power of two) that gives about this many
+ * steps.
+ */
 static double round_step(const struct scale *s, size_t about)
 {
 	double rough = (s->to - s->from) / (double)about, ten;
@@ -65,11 +68,11 @@ static size_t linear_ticks(const struct scale *s, size_t about, struct tick *tic
 	size_t nr = 0;
 
 	for (double k = first; k * step <= s->to + step * 1e-6; k++)
-		nr = scale_add(ticks, nr, k * step + 0.0, false); /* never -0 */
+		nr = scale_add(ticks, nr, k * step + 0.0, false); /* avoids -0 */
 	return nr;
 }
 
-/* Decades of seconds and counts; of bytes every 1, 2, 4, ... octaves. */
+/* Places ticks at decades of seconds and counts; for bytes at every 1, 2, 4, ... octaves. */
 static size_t log_ticks(const struct scale *s, size_t about, struct tick *ticks)
 {
 	bool binary = s->unit == UNIT_BYTES;
@@ -81,7 +84,7 @@ static size_t log_ticks(const struct scale *s, size_t about, struct tick *ticks)
 
 	while ((last - first) / every > (double)about)
 		every++;
-	if (within) /* Few decades: 2 and 5 get labels too. */
+	if (within) /* Where there are few decades, 2 and 5 get labels too. */
 		first--;
 	for (double k = first; k <= last; k++) {
 		static const double factor[] = { 1, 2, 5 };
@@ -89,7 +92,7 @@ static size_t log_ticks(const struct scale *s, size_t about, struct tick *ticks)
 		for (int i = 0; i < (within ? 3 : 1); i++) {
 			double v = pow(base, k) * factor[i];
 
-			/* Lines without labels help only where they are few. */
+			/* Lines without labels help only where there are few. */
 			if (every > 2 && fmod(k, every) != 0)
 				continue;
 			if (v >= s->from * (1 - 1e-9) && v <= s->to * (1 + 1e-9))
@@ -154,7 +157,7 @@ long scale_zone_s(const struct scale *s)
 	return !s->utc && localtime_r(&t, &tm) ? tm.tm_gmtoff : 0;
 }
 
-/* Ticks at whole minutes, hours and days of the reader's clock, not of UTC. */
+/* Places ticks at whole minutes, hours and days of the reader's clock, and not of UTC. */
 static size_t clock_ticks(const struct scale *s, size_t about, struct tick *ticks)
 {
 	double step = time_step(s, about), ahead = (double)scale_zone_s(s) * NS_PER_S;

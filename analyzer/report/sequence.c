@@ -43,7 +43,7 @@ int sequence_add(struct sequence *s, struct sequence_device *d, uint64_t arrival
 	return 0;
 }
 
-/* NaN where the column has no request of that direction. */
+/* Returns NaN where the column has no request of that direction. */
 static double sequence_ratio(const uint64_t *cells, int write)
 {
 	double requests = (double)cells[write * NR_ROWS + REQUESTS];
@@ -51,7 +51,7 @@ static double sequence_ratio(const uint64_t *cells, int write)
 	return requests > 0 ? fmin((double)cells[write * NR_ROWS + COUNTED] / requests, 1) : NAN;
 }
 
-/* A step per column; a gap where there was nothing to judge. */
+/* Draws one step per column, with a gap where there are no requests. */
 static void sequence_curve(struct buf *out, const struct timegrid *g, int write,
 			   const struct scale *x, const struct scale *y)
 {

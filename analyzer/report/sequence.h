@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sequence: the interleaved-sequential ratio over time, reads and writes apart.
+ * sequence: the interleaved-sequential ratio over time, separately for reads and writes.
  *
- * Algorithm 1 (workload/sequential.h) runs over the whole trace of a device and direction; a pair
- * counts in the column of time in which its second request arrived. At the border of two columns
- * a column can so get a request of its neighbour, which is why its ratio is held at 1.
+ * Algorithm 1 (workload/sequential.h) runs over the whole trace of a device and direction. A pair
+ * of requests counts in the column in which its second request arrived. At the border of two
+ * columns a column can thus get a request of its neighbour, so its ratio is limited to 1.
  */
 #ifndef ANALYZER_REPORT_SEQUENCE_H
 #define ANALYZER_REPORT_SEQUENCE_H
@@ -17,7 +17,7 @@
 struct sequence {
 	struct timegrid grid;
 };
-/* One device's. */
+/* The state for one device. */
 struct sequence_device {
 	struct sequential direction[2];
 };
@@ -26,11 +26,11 @@ void sequence_init(struct sequence *s);
 void sequence_release(struct sequence *s);
 void sequence_device_init(struct sequence_device *d);
 void sequence_device_release(struct sequence_device *d);
-/* A read or write of that device, in order of arrival. 0 or -ENOMEM. */
+/* Adds a read or write of that device, in order of arrival. Returns 0 or -ENOMEM. */
 int sequence_add(struct sequence *s, struct sequence_device *d, uint64_t arrival_ns,
 		 const struct request *r);
 
-/* 0, -ENODATA, -ENOMEM. */
+/* Returns 0, -ENODATA or -ENOMEM. */
 int sequence_draw(const struct sequence *s, const struct view *v, struct buf *out);
 int sequence_csv(const struct sequence *s, const struct view *v, struct buf *out);
 

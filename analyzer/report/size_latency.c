@@ -22,7 +22,7 @@ static const struct histogram *size_latency_of(const struct profile *p, int writ
 	return &(write ? &p->write : &p->read)->response.size_class[class];
 }
 
-/* A percentile that fewer than ten requests lie beyond is left open. */
+/* A percentile beyond which fewer than ten requests lie is left out. */
 static double size_latency_value(const struct histogram *h, double share)
 {
 	return h->nr ? histogram_quantile_s(h, share) : NAN;
@@ -46,7 +46,7 @@ static bool size_latency_range(const struct profile *p, double *from_s, double *
 	return *to_s > 0;
 }
 
-/* A stem from the median to the highest percentile known; marks at each. */
+/* Draws a stem from the median to the highest known percentile, with a mark at each. */
 static void size_latency_stem(struct buf *out, const struct histogram *h, bool write, double x,
 			      const struct scale *y)
 {

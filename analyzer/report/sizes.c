@@ -47,10 +47,10 @@ struct mirror {
 	double (*counts)[SIZES_BINS]; /* borrowed */
 	double total, most;	      /* most: highest share of a bar */
 	unsigned int low, high;
-	const char *of; /* "requests", "bytes" */
+	const char *of; /* "requests" or "bytes" */
 };
 
-/* The bins in use in either measure, so that the two pictures share an axis. */
+/* Finds the bins that either measure uses, so that the two pictures share an axis. */
 static struct mirror mirror_of(double (*counts)[SIZES_BINS], double (*range)[SIZES_BINS],
 			       const char *of)
 {
@@ -65,7 +65,7 @@ static struct mirror mirror_of(double (*counts)[SIZES_BINS], double (*range)[SIZ
 		}
 	}
 	m.most = m.total > 0 ? m.most / m.total : 0;
-	/* One bar alone would be as wide as the picture. */
+	/* A single bar would be as wide as the picture. */
 	m.low -= m.high - m.low < 4 && m.low ? 1 : 0;
 	m.high += m.high - m.low < 4 && m.high < SIZES_BINS - 1 ? 1 : 0;
 	return m;

@@ -18,7 +18,7 @@
 
 #define CACHE_SIZES	  24 /* points of a curve */
 
-#define SPACE_SHADES	  10 /* the classes h0 to h9 of page.css */
+#define SPACE_SHADES	  10 /* shades: the classes h0 to h9 of page.css */
 #define SPACE_LEFT	  90.0
 #define SPACE_TOP	  40.0
 #define SPACE_WIDTH	  640.0
@@ -26,16 +26,17 @@
 
 /* Response times as bars below each other, in groups that share a label. */
 struct time_bar {
-	char label[160];  /* to the left of the bar; empty: the bar belongs to the group above */
-	char note[80];	  /* in front of the time at the bar's end */
+	/* text to the left of the bar; empty: the bar belongs to the group above */
+	char label[160];
+	char note[80];	  /* text in front of the time at the bar's end */
 	double s;	  /* NaN: the note stands alone, without a bar */
-	double low, high; /* a line through the bar; NaN: none */
+	double low, high; /* ends of a line through the bar; NaN: there is none */
 	bool is_write;
 };
 
 static const char *const study_draw_sides[2] = { "read", "write" };
 
-/* The longest time of all bars, which fills the width. */
+/* Returns the longest time of all bars, which fills the width. */
 static double time_bars_longest(const struct time_bar *bars, size_t nr)
 {
 	double longest = 0;
@@ -64,7 +65,7 @@ static void time_bars_draw_one(struct buf *out, const struct time_bar *bar, doub
 	svg_text(out, "note start", BARS_LEFT + width + 6, baseline, text);
 }
 
-/* The whole picture, appended to out; head says all but the height. */
+/* Appends the whole picture to out; head has everything but the height. */
 static void time_bars_draw(struct buf *out, const struct svg_head *head,
 			   const struct time_bar *bars, size_t nr)
 {
@@ -125,7 +126,7 @@ int study_draw_times(const struct study_result *r, struct buf *out)
 	return out->error;
 }
 
-/* The slowest time of the map and of the load alone, which has the darkest shade. */
+/* Returns the slowest time of the map and of the load alone, which gets the darkest shade. */
 static double study_draw_slowest(const struct space_result *r, int side)
 {
 	double before = space_before(r, side), worst = r->space.worst[side];
@@ -133,7 +134,7 @@ static double study_draw_slowest(const struct space_result *r, int side)
 	return isfinite(before) ? fmax(before, worst) : worst;
 }
 
-/* One cell per size and share of reads, shaded by its time. */
+/* Draws one cell per size and share of reads, shaded by its time. */
 static void study_draw_cells(const struct space_result *r, int side, struct buf *out)
 {
 	const struct neighbour_space *s = &r->space;
@@ -188,7 +189,10 @@ int study_draw_space(const struct space_result *r, int side, struct buf *out)
 	return out->error;
 }
 
-/* Hits of all loads with a cache of that size; which: 0 shared, 1 in equal parts, 2 in the best parts. */
+/*
+ * Returns the hits of all loads with a cache of this size; which is 0: shared, 1: in equal parts,
+ * 2: in the best parts.
+ */
 static double study_draw_cache_way(const struct cache_result *r, int which, double bytes,
 				   double *part)
 {
@@ -293,7 +297,7 @@ int study_draw_mix(const struct mix_result *r, struct buf *out)
 	return out->error;
 }
 
-/* The bars of one row, one per scenario. */
+/* Makes the bars of one row, one per scenario. */
 static void study_draw_scenario_row(const struct scenario_result *r, const struct scenario_row *row,
 				    struct time_bar *bars)
 {

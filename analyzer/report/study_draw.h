@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * study_draw: the pictures of the studies, made of their results.
+ * study_draw: draws the pictures of the studies from their results.
  *
  * Each function appends one whole <svg> element to out, which the command then gives to its answer
- * (answer_picture()). 0, -ENOMEM, or the failure that out has kept.
+ * (answer_picture()). Returns 0, -ENOMEM, or the failure that out keeps.
  */
 #ifndef ANALYZER_REPORT_STUDY_DRAW_H
 #define ANALYZER_REPORT_STUDY_DRAW_H
@@ -15,15 +15,18 @@
 #include "analyzer/whatif/study_answer.h"
 #include "base/buf.h"
 
-/* Bars of response times before and on the target, with the intervals. */
+/* Draws bars of response times before and on the target, with their intervals. */
 int study_draw_times(const struct study_result *r, struct buf *out);
-/* A map of a load's times by the neighbour's size (upwards) and share of reads. side: 0 reads, 1 writes. */
+/*
+ * Draws a map of a load's times by the neighbour's size (upwards) and share of reads. side is 0 for
+ * reads and 1 for writes.
+ */
 int study_draw_space(const struct space_result *r, int side, struct buf *out);
-/* Hits of all loads by the size of one cache, used in three ways. */
+/* Draws the hits of all loads by the size of one cache that is used in three ways. */
 int study_draw_cache(const struct cache_result *r, struct buf *out);
-/* The frontier of two loads: every pair of counts on or below the line fits. */
+/* Draws the frontier of two loads: every pair of counts on or below the line fits. */
 int study_draw_mix(const struct mix_result *r, struct buf *out);
-/* Bars of response times, one for each scenario. */
+/* Draws bars of response times, one for each scenario. */
 int study_draw_scenarios(const struct scenario_result *r, struct buf *out);
 
 #endif

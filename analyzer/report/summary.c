@@ -58,7 +58,7 @@ static const char *mix_words(double reads)
 	return reads > 0.005 ? "Mostly writes" : "Writes only";
 }
 
-/* The size that most requests have, and their share. */
+/* Returns the share of the most frequent size, and the size in *bytes. */
 static double summary_commonest(const struct direction_profile *d, uint32_t *bytes)
 {
 	uint64_t best = 0, all = d->other_sizes;

@@ -5,7 +5,7 @@
 
 #include "analyzer/report/tail.h"
 
-#define LAST_SHARE 0.99995 /* the top of the picture */
+#define LAST_SHARE 0.99995 /* top of the picture */
 #define POINTS	   160
 
 static const struct frame tail_frame = { .width = SVG_WIDTH,
@@ -15,7 +15,7 @@ static const struct frame tail_frame = { .width = SVG_WIDTH,
 					 .right = 748,
 					 .bottom = 296 };
 
-/* The stages in the order of drawing; total lies on top. */
+/* The stages in the order of drawing; the total lies on top. */
 static const enum stage stages[NR_STAGES] = { STAGE_QUEUE, STAGE_DEVICE, STAGE_TOTAL };
 
 static const struct histogram *tail_of(const struct profile *p, bool write, enum stage stage)
@@ -23,7 +23,7 @@ static const struct histogram *tail_of(const struct profile *p, bool write, enum
 	return &(write ? &p->write : &p->read)->response.stage[stage];
 }
 
-/* The range of the axis: from the 1st percentile of what is drawn to the slowest. */
+/* Finds the range of the axis: from the 1st percentile of what is drawn to the slowest. */
 static bool tail_range(const struct profile *p, double *from_s, double *to_s)
 {
 	*from_s = INFINITY;
@@ -53,10 +53,10 @@ static void tail_curve(struct buf *out, const struct histogram *h, bool write, e
 		 stage_name(stage));
 	svg_path(out, class);
 	for (int i = 1; i <= POINTS; i++) {
-		/* Equal steps on the tail scale. */
+		/* Takes equal steps on the tail scale. */
 		double share = 1 - pow(1 - LAST_SHARE, (double)i / POINTS), t;
 
-		/* What one request alone decides is not drawn. */
+		/* A value that depends on a single request is not drawn. */
 		if ((1 - share) * (double)h->nr < 1)
 			break;
 		t = histogram_quantile_any_s(h, share);
@@ -68,7 +68,10 @@ static void tail_curve(struct buf *out, const struct histogram *h, bool write, e
 	svg_path_end(out);
 }
 
-/* Dots on reads and squares on writes at the usual percentiles: colour alone would not do. */
+/*
+ * Draws dots on reads and squares on writes at the usual percentiles, because colour alone is not
+ * enough for every reader.
+ */
 static void tail_percentiles(struct buf *out, const struct histogram *h, bool write,
 			     const struct scale *x, const struct scale *y)
 {

@@ -8,7 +8,7 @@
 #define MS 1000000ull
 #define S  1000000000ull
 
-/* Each width divides the next, so that sums go over into wider columns whole. */
+/* Each width divides the next, so that sums can be moved whole into wider columns. */
 static const uint64_t ladder[] = { 1 * MS,  5 * MS,   10 * MS,	50 * MS,   100 * MS, 500 * MS,
 				   1 * S,   5 * S,    10 * S,	30 * S,	   60 * S,   300 * S,
 				   600 * S, 1800 * S, 3600 * S, 21600 * S, 86400 * S };
@@ -52,7 +52,10 @@ static int make_room(struct timegrid *g, size_t columns)
 	return 0;
 }
 
-/* Sums neighbours in place: column i goes to the wider column that holds it, never to its right. */
+/*
+ * Sums neighbours in place: column i goes to the wider column that holds it, which is never to its
+ * right.
+ */
 static void widen_in_place(struct timegrid *g, uint64_t step_ns)
 {
 	uint64_t ratio = step_ns / g->step_ns, first = g->first / ratio;
@@ -75,7 +78,10 @@ static void widen_in_place(struct timegrid *g, uint64_t step_ns)
 	g->step_ns = step_ns;
 }
 
-/* The columns from `first` to `last`, which hold the present ones, exist and fit. */
+/*
+ * Makes sure that the columns from `first` to `last`, which include the present ones, exist and
+ * fit.
+ */
 static int timegrid_cover(struct timegrid *g, uint64_t first, uint64_t last)
 {
 	size_t before = (size_t)(g->first - first), total = (size_t)(last - first + 1);
@@ -136,7 +142,7 @@ int timegrid_widen(const struct timegrid *src, uint64_t step_ns, struct timegrid
 
 uint64_t timegrid_step_for(const struct timegrid *g, size_t max_columns)
 {
-	/* Between two rungs of the ladder these multiples are still round numbers. */
+	/* Between two widths of the ladder these multiples are still round numbers. */
 	static const uint64_t multiples[] = { 1, 2, 3 };
 	uint64_t rung = g->step_ns, most = (uint64_t)max_columns;
 
