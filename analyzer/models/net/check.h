@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check: what is wrong with a net can often be seen without running it.
+ * check: finds errors of a net that can be seen without running it.
  *
- * Found: places and modes that no token ever gets to; places that tokens never leave; immediate
- * transitions that can keep each other going without time passing; queues of an open net that get
- * more work than they can do, and pools of tokens too small for what they are held for, as far as
- * its flows are determined by its structure (check_flows.h); closed nets whose tokens are not
- * conserved under any weights. What needs a run (a deadlock that depends on the marking, growth of
- * a net of other flows) is found by the simulation.
+ * It finds: places and modes that no token ever reaches; places that tokens never leave; immediate
+ * transitions that can keep each other firing without any time passing; queues of an open net that
+ * get more work than they can do, and pools of tokens too small for what they are held for, as far
+ * as the structure determines the flows (check_flows.h); closed nets whose tokens are not conserved
+ * under any weights. Errors that need a run (a deadlock that depends on the marking, growth of a
+ * net with other flows) are found by the simulation.
  */
 #ifndef ANALYZER_CHECK_H
 #define ANALYZER_CHECK_H
@@ -31,12 +31,12 @@ struct finding {
 	const char *text; /* without file and line; valid during the call */
 };
 
-/* "unreachable", ... */
+/* Returns "unreachable", ... */
 const char *finding_name(enum finding_kind kind);
 
 /*
- * Calls say() for each finding, in the order of the kinds. 0 or -ENOMEM. O(modes * slots) and a
- * dense system of the slots for open nets.
+ * Calls say() for each finding, in the order of the kinds. Returns 0 or -ENOMEM. O(modes * slots),
+ * and a dense system of the slots for open nets.
  */
 int net_check(const struct net *n, void (*say)(void *ctx, const struct finding *f), void *ctx);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check_flows: what the sources of an open net ask of its servers and of its pools of tokens. */
+/*
+ * check_flows: computes what the sources of an open net require of its servers and of its pools of
+ * tokens.
+ */
 #ifndef ANALYZER_CHECK_FLOWS_H
 #define ANALYZER_CHECK_FLOWS_H
 
@@ -8,15 +11,16 @@
 #include "analyzer/models/net/net.h"
 
 /*
- * A queue whose first slot is `slot` and that needs `needed` of its `there` servers; or (pool) an
- * invariant of `there` tokens, some of them in `slot`, of which `needed` are in service at least.
+ * Reports a queue whose first slot is `slot` and that needs `needed` of its `there` servers; or
+ * (pool) an invariant of `there` tokens, some of them in `slot`, of which at least `needed` are in
+ * service.
  */
 typedef void (*flow_finding)(void *ctx, uint32_t slot, double needed, double there, bool pool);
 
 /*
- * modes, of: nr_modes modes that can fire and their transitions. Nets with capacities, without
- * sources, of more than 300 slots or modes, or whose flows the structure leaves open are passed
- * over. 0 or -ENOMEM. O((slots + modes)^3).
+ * modes and of are the nr_modes modes that can fire and their transitions. Nets are skipped that
+ * have capacities, no sources, more than 300 slots or modes, or flows that the structure does not
+ * determine. Returns 0 or -ENOMEM. O((slots + modes)^3).
  */
 int check_flows(const struct net *n, const struct net_mode *const *modes,
 		const struct net_transition *const *of, uint32_t nr_modes, flow_finding say,

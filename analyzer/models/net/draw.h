@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* draw: a net as a graph in graphviz' language, places as circles and transitions as bars. */
+/*
+ * draw: writes a net as a graph in the language of graphviz, with places as circles and transitions
+ * as bars.
+ */
 #ifndef ANALYZER_DRAW_H
 #define ANALYZER_DRAW_H
 
@@ -7,7 +10,7 @@
 
 #include "analyzer/models/net/net.h"
 
-/* Errors of the stream stay with it. */
+/* Errors of writing remain in the stream. */
 void net_draw(const struct net *n, FILE *out);
 
 #endif

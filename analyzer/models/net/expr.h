@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expr: arithmetic over named parameters, as values of a model file.
+ * expr: arithmetic over named parameters, for values in a model file.
  *
- * Numbers ("1e-3", with a unit of time "10ms", in seconds, or of size "4k", powers of 1024),
- * parameters, + - * / ^ (right to left), unary minus, parentheses, and min max sqrt exp ln floor
- * ceil round abs. A value that is not finite is refused, as are overflow and a division by zero.
+ * It knows numbers ("1e-3", with a unit of time "10ms", in seconds, or of size "4k", in powers of
+ * 1024), parameters, + - * / ^ (right to left), unary minus, parentheses, and min max sqrt exp ln
+ * floor ceil round abs. A value that is not finite is refused, and so are overflow and division by
+ * zero.
  */
 #ifndef ANALYZER_EXPR_H
 #define ANALYZER_EXPR_H
@@ -22,21 +23,24 @@ struct expr_parameter {
 	bool used;
 };
 
-/* The parameters an expression may name. A zeroed struct is empty. */
+/* The parameters that an expression may name. A zeroed struct is empty. */
 struct expr_scope {
 	struct expr_parameter items[EXPR_MAX_PARAMETERS];
 	size_t nr;
 };
 
 void expr_scope_release(struct expr_scope *s);
-/* Adds or changes one. -EINVAL where the name is none or a function's, -E2BIG, -ENOMEM. */
+/*
+ * Adds or changes a parameter. Returns 0, -EINVAL where the name is not valid or belongs to a
+ * function, -E2BIG or -ENOMEM.
+ */
 int expr_set(struct expr_scope *s, const char *name, double value);
-/* NULL where there is none of that name. */
+/* Returns NULL where there is no parameter of that name. */
 struct expr_parameter *expr_find(struct expr_scope *s, const char *name);
 
 /*
- * The value of text. -EINVAL with what is wrong in err (no place: the caller puts it in front).
- * Marks the parameters it reads as used. O(length).
+ * Computes the value of text. Returns 0, or -EINVAL with what is wrong in err, without a location,
+ * which the caller puts in front. Marks the parameters that it reads as used. O(length).
  */
 int expr_value(struct expr_scope *s, const char *text, double *value, struct err *err);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * net: a queueing Petri net (Bause 1993; Kounev, Dutz: QPME) as its solvers take it.
+ * net: a queueing Petri net (Bause, Queueing Petri Nets, 1993; Kounev and Dutz, QPME, 2009) in the
+ * form that its solvers use.
  *
- * Places hold coloured tokens. In a queueing place tokens first go to a queue, are served, and
- * then lie in the depository, where transitions see them; a queue may be shared by places. A
- * transition fires by one of its modes, which takes tokens and puts tokens. What belongs to one
- * colour in one place is a slot: slots, not places, are what arcs, services and results name.
+ * Places hold coloured tokens. In a queueing place a token first goes to a queue and is served;
+ * then it lies in the depository, where transitions see it. Several places may share a queue. A
+ * transition fires in one of its modes, which takes tokens and puts tokens. The tokens of one
+ * colour in one place form a slot: arcs, services and results refer to slots and not to places.
  *
- * Built by net_read() or qpe_import(); immutable then, so that many simulations may share one.
+ * A net is made by net_read() or qpe_import() and does not change afterwards, so that many
+ * simulations may share it.
  */
 #ifndef ANALYZER_NET_H
 #define ANALYZER_NET_H
@@ -20,7 +22,7 @@
 #include "base/err.h"
 #include "base/fields.h"
 
-/* Limits against files that ask for all memory. */
+/* Limits against files that would need all memory. */
 #define NET_MAX_SLOTS	    10000
 #define NET_MAX_MODES	    10000
 #define NET_MAX_TRANSITIONS 10000
@@ -33,26 +35,28 @@
 
 enum net_strategy {
 	NET_FCFS,
-	NET_PS,		/* egalitarian; k servers: each token at rate min(1, k/n) */
-	NET_IS,		/* infinite servers */
-	NET_PRIORITY,	/* the highest first; who is served stays */
-	NET_PREEMPTIVE, /* the highest first, at once; who is put aside resumes where it was */
+	NET_PS, /* egalitarian; with k servers each token is served at rate min(1, k/n) */
+	NET_IS, /* infinite servers */
+	/* the highest priority first; a service that has begun is not interrupted */
+	NET_PRIORITY,
+	/* the highest priority first, at once; an interrupted service resumes later */
+	NET_PREEMPTIVE,
 	NET_RANDOM,
 };
 
 struct net_queue {
 	char *name;
 	enum net_strategy strategy;
-	uint32_t servers; /* 1 or more; of no meaning for NET_IS */
-	bool immediate;	  /* serves in no time: tokens go straight to the depository */
+	uint32_t servers; /* 1 or more; without meaning for NET_IS */
+	bool immediate;	  /* service takes no time: tokens go straight to the depository */
 	unsigned line;
 };
 
 struct net_place {
 	char *name;
-	uint32_t queue;	   /* NET_NONE: ordinary */
+	uint32_t queue;	   /* NET_NONE: an ordinary place */
 	bool fifo;	   /* only the token that came first may leave */
-	uint64_t capacity; /* of all colours together; 0: none */
+	uint64_t capacity; /* for all colours together; 0: unlimited */
 	uint32_t first_slot, nr_slots;
 	unsigned line;
 };
@@ -60,8 +64,8 @@ struct net_place {
 struct net_slot {
 	uint32_t place, colour;
 	uint64_t tokens;     /* in the initial marking */
-	uint64_t capacity;   /* 0: none */
-	uint32_t priority;   /* higher is served first */
+	uint64_t capacity;   /* 0: unlimited */
+	uint32_t priority;   /* a higher priority is served first */
 	struct dist service; /* DIST_NONE in ordinary places and immediate queues */
 	unsigned line;
 };
@@ -80,16 +84,16 @@ struct net_mode {
 
 struct net_transition {
 	char *name;
-	uint32_t priority; /* of immediate ones: higher fires first */
-	double weight;	   /* among enabled ones of its priority; above 0 */
+	uint32_t priority; /* for immediate transitions; a higher priority fires first */
+	double weight;	   /* among enabled transitions of its priority; above 0 */
 	bool timed;
-	struct dist time; /* DIST_NONE where immediate */
+	struct dist time; /* DIST_NONE for an immediate transition */
 	struct net_mode *modes;
 	uint32_t nr_modes;
 	unsigned line;
 };
 
-/* The time from entering or leaving one slot to entering or leaving another. */
+/* Measures the time from entering or leaving one slot to entering or leaving another. */
 struct net_probe {
 	char *name;
 	uint32_t from_place, to_place;
@@ -99,8 +103,8 @@ struct net_probe {
 };
 
 struct net {
-	char *file;	   /* for errors */
-	double run_length; /* of the configuration that a .qpe carries; 0: none */
+	char *file;	   /* path, for errors */
+	double run_length; /* from the configuration in a .qpe file; 0: none */
 	char *name;
 	char **colours;
 	uint32_t nr_colours;
@@ -108,7 +112,7 @@ struct net {
 	uint32_t nr_queues;
 	struct net_place *places;
 	uint32_t nr_places;
-	struct net_slot *slots; /* of one place in a row */
+	struct net_slot *slots; /* the slots of one place are consecutive */
 	uint32_t nr_slots;
 	struct net_transition *transitions;
 	uint32_t nr_transitions;
@@ -122,31 +126,34 @@ struct net_setting {
 };
 
 /*
- * Reads a YAML model (docs/qpn.schema.json) with parameters changed by settings. -EINVAL with
- * "FILE:LINE: what" for anything that is not a net; -errno where the file cannot be read. The
- * caller frees the net.
+ * Reads a YAML model (docs/qpn.schema.json), with parameters changed by settings. Returns 0;
+ * -EINVAL with "FILE:LINE: what" for anything that is not a net; or -errno where the file cannot be
+ * read. The caller frees the net.
  */
 int net_read(struct net **out, const char *path, const struct net_setting *settings,
 	     size_t nr_settings, struct err *err);
-/* The same from a string; name stands for the path in errors. */
+/* Does the same for a string; name stands for the path in errors. */
 int net_parse(struct net **out, const char *name, const char *text,
 	      const struct net_setting *settings, size_t nr_settings, struct err *err);
 void net_free(struct net *n);
-/* What the keys of a YAML model may hold. */
+/* The keys of a YAML model. */
 extern const struct fields net_table;
 
-/* NET_NONE where there is none. */
+/* Returns NET_NONE where there is no such place. */
 uint32_t net_find_place(const struct net *n, const char *name);
 uint32_t net_find_colour(const struct net *n, const char *name);
 uint32_t net_find_queue(const struct net *n, const char *name);
 uint32_t net_find_slot(const struct net *n, uint32_t place, uint32_t colour);
 
-/* For readers of model files: each takes over nothing, copies names; NET_NONE out of memory. */
+/*
+ * For readers of model files. They take over nothing and copy names; they return NET_NONE where
+ * memory is short.
+ */
 struct net *net_new(const char *file);
 uint32_t net_add_colour(struct net *n, const char *name);
 uint32_t net_add_queue(struct net *n, const char *name, unsigned line);
 uint32_t net_add_place(struct net *n, const char *name, unsigned line);
-/* To the place added last. */
+/* Adds a slot to the place that was added last. */
 uint32_t net_add_slot(struct net *n, uint32_t colour, unsigned line);
 struct net_transition *net_add_transition(struct net *n, const char *name, unsigned line);
 struct net_mode *net_add_mode(struct net_transition *t, const char *name, unsigned line);
@@ -154,8 +161,8 @@ int net_add_arc(struct net_arc **arcs, uint32_t *nr, uint32_t slot, uint32_t cou
 struct net_probe *net_add_probe(struct net *n, const char *name, unsigned line);
 
 /*
- * What both readers must hold: services where there are queues, priorities, arcs, limits.
- * -EINVAL with file and line.
+ * Checks the rules for both readers: services where there are queues, priorities, arcs, limits.
+ * Returns 0 or -EINVAL with file and line.
  */
 int net_validate(const struct net *n, struct err *err);
 

@@ -2,7 +2,8 @@
 /*
  * net_read: what the parts of the reader of YAML nets share. For users: net.h.
  *
- * Each function returns 0, or -EINVAL or -ENOMEM with "FILE:LINE: what" in r->err. The context of every
+ * Each function returns 0, or -EINVAL or -ENOMEM with "FILE:LINE: what" in r->err. The context of
+ * every
  * hook is a struct net_reader.
  */
 #ifndef ANALYZER_NET_READ_H
@@ -27,20 +28,21 @@ struct net_reader {
 	size_t nr_settings;
 	struct net_read_subnet subnets[NET_READ_MAX_SUBNETS];
 	size_t nr_subnets;
-	char prefix[NET_READ_NAME_BYTES]; /* of names inside the subnet that is read: "" or "S/" */
+	/* prefix of names in the subnet that is being read: "" or "S/" */
+	char prefix[NET_READ_NAME_BYTES];
 };
 
-/* A number or an expression over the parameters. */
+/* A number, or an expression over the parameters. */
 extern const struct field net_number;
-/* Names and transitions; names and probes. */
+/* Read names and transitions, and names and probes. */
 extern const struct field net_transitions, net_probes;
 
-/* The name with the prefix. */
+/* Returns the name with the prefix. */
 int net_read_full_name(const struct fields_reader *r, const struct yaml_node *at, const char *name,
 		       char out[NET_READ_NAME_BYTES]);
 int net_read_find_colour(const struct fields_reader *r, const struct yaml_node *at,
 			 const char *name, uint32_t *colour);
-/* The place of a name: where it is a subnet, its output (to take from) or its input. */
+/* Finds the place of a name. For a subnet this is its output (to take from) or its input. */
 int net_read_resolve(const struct fields_reader *r, const struct yaml_node *at, const char *name,
 		     bool take, uint32_t *place);
 

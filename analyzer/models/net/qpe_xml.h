@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * qpe_xml: reading the elements and attributes of a .qpe, each error with element and line.
+ * qpe_xml: reads the elements and attributes of a .qpe file; each error names element and line.
  *
- * Functions that return int give 0, or -EINVAL or -ENOMEM with a line in im->err. Strings handed
- * out are the caller's to free().
+ * Functions that return int return 0, or -EINVAL or -ENOMEM with a line in im->err. The caller must
+ * free() the strings that are handed out.
  */
 #ifndef ANALYZER_QPE_XML_H
 #define ANALYZER_QPE_XML_H
@@ -16,8 +16,8 @@
 #define QPE_NAME_BYTES 256
 
 /*
- * What an identifier of the file stands for. Of a subnet and its colours, index is where tokens go
- * in and output where they come out, each NET_NONE where they do not; else both are the same.
+ * What an identifier of the file stands for. For a subnet and its colours, index is where tokens
+ * enter and output where they leave, or NET_NONE where they do not; otherwise both are the same.
  */
 struct qpe_named {
 	char *id; /* owned */
@@ -42,41 +42,46 @@ int qpe_fail(const struct qpe_importer *im, const xmlNode *at, const char *what,
 int qpe_out_of_memory(const struct qpe_importer *im);
 
 void qpe_release_names(struct qpe_names *n);
-/* Takes id over, also where it fails: a second one of the id does. */
+/* Takes over id, also on failure. A second entry with the same id is an error. */
 int qpe_add_name(struct qpe_importer *im, const xmlNode *at, struct qpe_names *n, char *id,
 		 uint32_t index, uint32_t output);
-/* NULL, NET_NONE where there is none. */
+/* Returns NULL, or NET_NONE, where there is no such entry. */
 const struct qpe_named *qpe_find(const struct qpe_names *n, const char *id);
 uint32_t qpe_find_name(const struct qpe_names *n, const char *id);
 
 unsigned qpe_line(const xmlNode *node);
 bool qpe_is(const xmlNode *node, const char *name);
-/* The first child element of the name, or NULL. */
+/* Returns the first child element of the name, or NULL. */
 const xmlNode *qpe_child(const xmlNode *node, const char *name);
-/* The next element from c on, NULL at the end, of a container that may hold nothing but `name`. */
+/*
+ * Returns the next element from c on, or NULL at the end, of a container that may hold only `name`.
+ */
 int qpe_each(struct qpe_importer *im, const xmlNode *c, const char *name, const xmlNode **out);
-/* read() for every element `name` of the child `container`, which may be absent. */
+/* Calls read() for every element `name` of the child `container`, which may be absent. */
 int qpe_read_all(struct qpe_importer *im, const xmlNode *parent, const char *container,
 		 const char *name, int (*read)(struct qpe_importer *, const xmlNode *));
 /* Refuses child elements that are not among names (ended by NULL). */
 int qpe_allow(struct qpe_importer *im, const xmlNode *parent, const char *const *names);
 
-/* A copy, NULL where there is no such attribute. */
+/* Returns a copy, or NULL where there is no such attribute. */
 char *qpe_attribute(const xmlNode *node, const char *name);
-/* An attribute that must be there; xsi:type. */
+/* Return an attribute that must exist, and xsi:type. */
 int qpe_need(struct qpe_importer *im, const xmlNode *node, const char *name, char **value);
-/* The attribute "name" behind the subnets it is in. */
+/* Reads the attribute "name", preceded by the names of the subnets that contain it. */
 int qpe_need_name(struct qpe_importer *im, const xmlNode *node, char name[QPE_NAME_BYTES]);
 int qpe_need_number(struct qpe_importer *im, const xmlNode *node, const char *name, double *value);
 int qpe_need_type(struct qpe_importer *im, const xmlNode *node, char **type);
-/* A finite number; fallback where the attribute is absent or empty. */
+/* Reads a finite number, or fallback where the attribute is absent or empty. */
 int qpe_number(struct qpe_importer *im, const xmlNode *node, const char *name, double fallback,
 	       double *value);
-/* The same, whole, from 0 to high. */
+/* Does the same for a whole number from 0 to high. */
 int qpe_count(struct qpe_importer *im, const xmlNode *node, const char *name, double fallback,
 	      double high, uint32_t *value);
 
-/* qpe_import.c, qpe_places.c, qpe_transitions.c: one element each, into the net. */
+/*
+ * The functions below are in qpe_import.c, qpe_places.c and qpe_transitions.c; each reads one
+ * element into the net.
+ */
 int qpe_read_colour(struct qpe_importer *im, const xmlNode *node);
 int qpe_read_place(struct qpe_importer *im, const xmlNode *node);
 int qpe_read_transition(struct qpe_importer *im, const xmlNode *node);

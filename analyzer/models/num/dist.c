@@ -6,7 +6,10 @@
 
 #include "analyzer/models/num/dist.h"
 
-/* Sums of probabilities, and rows of rates, may miss their value by this much: decimals in files. */
+/*
+ * Sums of probabilities, and rows of rates, may differ from their exact value by this much, because
+ * files have decimals.
+ */
 #define SUM_TOLERANCE 1e-6
 
 const char *dist_name(enum dist_kind kind)
@@ -84,7 +87,7 @@ int dist_exponential(struct dist *d, double mean, struct err *err)
 	return dist_finish(d, err);
 }
 
-/* a: number of phases, b: mean of one */
+/* The parameters are a: number of phases, b: mean of one phase. */
 int dist_erlang(struct dist *d, double nr_phases, double mean, struct err *err)
 {
 	*d = (struct dist){ 0 };
@@ -100,7 +103,7 @@ int dist_erlang(struct dist *d, double nr_phases, double mean, struct err *err)
 	return dist_finish(d, err);
 }
 
-/* a: shape, b: scale */
+/* The parameters are a: shape, b: scale. */
 int dist_gamma(struct dist *d, double shape, double scale, struct err *err)
 {
 	*d = (struct dist){ 0 };
@@ -125,7 +128,7 @@ static int dist_allocate(struct dist *d, size_t nr_x, size_t nr_cumulative, stru
 	return err_set(err, ENOMEM, "out of memory");
 }
 
-/* Weights to d->cumulative; -EINVAL where one is negative or all are 0. */
+/* Writes the weights to d->cumulative. Returns -EINVAL where one is negative or all are 0. */
 static int dist_accumulate(struct dist *d, const double *weights, size_t nr, struct err *err)
 {
 	double sum = 0, at = 0;
@@ -150,7 +153,7 @@ static int dist_accumulate(struct dist *d, const double *weights, size_t nr, str
 	return 0;
 }
 
-/* x: means of the branches */
+/* x holds the means of the branches. */
 int dist_hyperexponential(struct dist *d, const double *probabilities, const double *means,
 			  size_t nr, struct err *err)
 {
@@ -192,7 +195,7 @@ int dist_hyperexponential_fit(struct dist *d, double mean, double scv, struct er
 	if (!(scv >= 1) || !isfinite(scv))
 		return err_set(err, EINVAL, "hyperexponential: scv: expected 1 or more, got %g",
 			       scv);
-	/* Balanced means: p1 * m1 = p2 * m2 (Tijms). */
+	/* Balanced means: p1 * m1 = p2 * m2 (Tijms, Stochastic Models, 1994). */
 	p = 0.5 * (1 + sqrt((scv - 1) / (scv + 1)));
 	probabilities[0] = p;
 	probabilities[1] = 1 - p;
@@ -203,7 +206,10 @@ int dist_hyperexponential_fit(struct dist *d, double mean, double scv, struct er
 
 int dist_hyperexponential_moments(struct dist *d, const double moments[3], struct err *err)
 {
-	/* The moments of the branches' means: E[X^k] = k! r_k. They are the roots of x^2 - sum x + product. */
+	/*
+	 * The moments of the branches' means follow from E[X^k] = k! r_k. The means are the roots
+	 * of x^2 - sum x + product.
+	 */
 	double r1 = moments[0], r2 = moments[1] / 2, r3 = moments[2] / 6;
 	double spread = r2 - r1 * r1, sum, product, root, means[2], probabilities[2];
 
@@ -230,7 +236,7 @@ int dist_hyperexponential_moments(struct dist *d, const double moments[3], struc
 	return dist_hyperexponential(d, probabilities, means, 2, err);
 }
 
-/* a: mu, b: sigma */
+/* The parameters are a: mu, b: sigma. */
 int dist_lognormal(struct dist *d, double mu, double sigma, struct err *err)
 {
 	*d = (struct dist){ 0 };
@@ -242,7 +248,7 @@ int dist_lognormal(struct dist *d, double mu, double sigma, struct err *err)
 	return dist_finish(d, err);
 }
 
-/* a: mean, b: sd, both before the truncation */
+/* The parameters are a: mean, b: sd, both before the truncation. */
 int dist_normal(struct dist *d, double mean, double sd, struct err *err)
 {
 	double alpha, lambda;
@@ -259,7 +265,7 @@ int dist_normal(struct dist *d, double mean, double sd, struct err *err)
 	return dist_finish(d, err);
 }
 
-/* a: min, b: max */
+/* The parameters are a: min, b: max. */
 int dist_uniform(struct dist *d, double min, double max, struct err *err)
 {
 	*d = (struct dist){ 0 };
@@ -274,7 +280,7 @@ int dist_uniform(struct dist *d, double min, double max, struct err *err)
 	return dist_finish(d, err);
 }
 
-/* a: 1 / shape, b: scale */
+/* The parameters are a: 1 / shape, b: scale. */
 int dist_weibull(struct dist *d, double shape, double scale, struct err *err)
 {
 	*d = (struct dist){ 0 };
@@ -287,7 +293,7 @@ int dist_weibull(struct dist *d, double shape, double scale, struct err *err)
 	return dist_finish(d, err);
 }
 
-/* a: alpha, b: beta, c: scale */
+/* The parameters are a: alpha, b: beta, c: scale. */
 int dist_beta(struct dist *d, double alpha, double beta, double scale, struct err *err)
 {
 	double sum = alpha + beta;
@@ -311,7 +317,7 @@ int dist_chi_square(struct dist *d, double freedom, struct err *err)
 	return dist_gamma(d, freedom / 2, 2, err);
 }
 
-/* a: ln(1 - p) */
+/* The parameter is a: ln(1 - p). */
 int dist_logarithmic(struct dist *d, double p, struct err *err)
 {
 	*d = (struct dist){ 0 };
@@ -331,7 +337,7 @@ static int expect_points(size_t nr, const char *what, struct err *err)
 		       nr);
 }
 
-/* x: the values */
+/* x holds the values. */
 int dist_values(struct dist *d, const double *values, const double *weights, size_t nr,
 		struct err *err)
 {
@@ -362,7 +368,7 @@ int dist_values(struct dist *d, const double *values, const double *weights, siz
 	return dist_finish(d, err);
 }
 
-/* x: the nr + 1 edges */
+/* x holds the nr + 1 edges. */
 int dist_histogram(struct dist *d, const double *edges, const double *counts, size_t nr,
 		   struct err *err)
 {
@@ -395,7 +401,7 @@ int dist_histogram(struct dist *d, const double *edges, const double *counts, si
 	return dist_finish(d, err);
 }
 
-/* The first index whose cumulative weight lies above u. */
+/* Returns the first index whose cumulative weight is above u. */
 static size_t dist_find(const struct dist *d, double u)
 {
 	size_t low = 0, high = d->nr - 1;
@@ -429,8 +435,8 @@ static double sample_normal(const struct dist *d, struct rng *r)
 }
 
 /*
- * x: total rate of each phase; cumulative: per phase 2 nr entries, first the moves without, then
- * those with an event.
+ * x holds the total rate of each phase; cumulative has 2 nr entries per phase, first the moves
+ * without an event, then those with one.
  */
 static double sample_map(const struct dist *d, struct rng *r, uint32_t *phase)
 {
@@ -450,7 +456,7 @@ static double sample_map(const struct dist *d, struct rng *r, uint32_t *phase)
 	}
 }
 
-/* From two gammas; where both underflow, the limit: one end or the other. */
+/* Uses two gamma variates. Where both underflow, the limit is taken: one end or the other. */
 static double sample_beta(const struct dist *d, struct rng *r)
 {
 	double x = rng_gamma(r, d->a), y = rng_gamma(r, d->b);
@@ -460,7 +466,10 @@ static double sample_beta(const struct dist *d, struct rng *r)
 	return d->c * (x / (x + y));
 }
 
-/* Geometric given its mean, which is drawn first (Kemp, Appl. Statist. 30, 1981). */
+/*
+ * Draws the mean first and then a geometric variate (Kemp, Efficient generation of logarithmically
+ * distributed pseudo-random variables, Applied Statistics 30, 1981).
+ */
 static double sample_logarithmic(const struct dist *d, struct rng *r)
 {
 	double log_q = log1p(-exp(rng_open(r) * d->a));

@@ -2,9 +2,10 @@
 /*
  * dist: distributions of times (service, think, interarrival), all at or above 0.
  *
- * Made by one function per kind, which refuses what has no such moments; a dist is immutable then
- * and may be sampled by many threads, each with an rng and a phase of its own. The phase is the
- * state of a Markovian arrival process (0 at the start); others leave it alone.
+ * Each kind is made by one function, which refuses parameters without finite moments. A dist does
+ * not change afterwards and may be sampled by many threads, each with an rng and a phase of its
+ * own. The phase is the state of a Markovian arrival process (0 at the start); other kinds ignore
+ * it.
  */
 #ifndef ANALYZER_DIST_H
 #define ANALYZER_DIST_H
@@ -19,7 +20,7 @@
 #define DIST_MAX_POINTS 1000000
 
 enum dist_kind {
-	DIST_NONE, /* a zeroed dist: never sampled */
+	DIST_NONE, /* a zeroed dist, which is never sampled */
 	DIST_DETERMINISTIC,
 	DIST_EXPONENTIAL,
 	DIST_ERLANG,
@@ -31,7 +32,7 @@ enum dist_kind {
 	DIST_WEIBULL,
 	DIST_BETA,
 	DIST_LOGARITHMIC, /* 1, 2, 3, ... */
-	/* On the whole line: what falls below 0 is 0. */
+	/* Defined on the whole line; a value below 0 counts as 0. */
 	DIST_CUT_NORMAL,
 	DIST_HYPERBOLIC,
 	DIST_EXPONENTIAL_POWER,
@@ -40,39 +41,47 @@ enum dist_kind {
 	DIST_BREIT_WIGNER,
 	DIST_BREIT_WIGNER_MEAN_SQUARE,
 	DIST_VALUES,	/* empirical: values with weights */
-	DIST_HISTOGRAM, /* empirical: even inside each bucket */
-	DIST_MAP,	/* Markovian arrival process, MMPP as a case of it */
+	DIST_HISTOGRAM, /* empirical: uniform within each bucket */
+	DIST_MAP,	/* Markovian arrival process, of which MMPP is a case */
 };
 
 struct dist {
 	enum dist_kind kind;
-	double a, b, c, e;     /* parameters of the kind, see dist.c and dist_line.c */
+	double a, b, c, e;     /* parameters of the kind; see dist.c and dist_line.c */
 	size_t nr;	       /* branches, points, buckets or phases */
 	double *x;	       /* owned; see dist.c */
 	double *cumulative;    /* owned; ends at 1 */
-	double mean, variance; /* of what is sampled; for a MAP the stationary ones */
+	double mean, variance; /* of the sampled values; for a MAP in the stationary state */
 };
 
-/* Each: 0; or -EINVAL, -ENOMEM with what is wrong in err, and d zeroed. */
+/* Each function returns 0; or -EINVAL or -ENOMEM with what is wrong in err, and d zeroed. */
 int dist_deterministic(struct dist *d, double value, struct err *err); /* above 0 */
 int dist_exponential(struct dist *d, double mean, struct err *err);
 int dist_erlang(struct dist *d, double nr_phases, double mean, struct err *err);
-/* mean = shape * scale */
+/* The mean is shape * scale. */
 int dist_gamma(struct dist *d, double shape, double scale, struct err *err);
 int dist_hyperexponential(struct dist *d, const double *probabilities, const double *means,
 			  size_t nr, struct err *err);
-/* Two branches of balanced means with this squared coefficient of variation, at least 1. */
+/*
+ * Two branches of balanced means with this squared coefficient of variation, which is at least 1.
+ */
 int dist_hyperexponential_fit(struct dist *d, double mean, double scv, struct err *err);
 /*
- * Two branches with these three moments E[X], E[X^2], E[X^3] (Whitt, Approximating a Point Process by a
- * Renewal Process, Operations Research 30, 1982, section 3.1). -EINVAL where no two branches have them; err
- * says which moments can be met: the mean alone below a coefficient of variation of 1, and the first two,
+ * Two branches with these three moments E[X], E[X^2], E[X^3] (Whitt, Approximating a Point Process
+ * by a
+ * Renewal Process, Operations Research 30, 1982, section 3.1). -EINVAL where no two branches have
+ * them; err
+ * says which moments can be met: the mean alone below a coefficient of variation of 1, and the
+ * first two,
  * by balanced means, where the third is below 1.5 E[X^2]^2 / E[X].
  */
 int dist_hyperexponential_moments(struct dist *d, const double moments[3], struct err *err);
-/* mu and sigma of the logarithm */
+/* mu and sigma are those of the logarithm. */
 int dist_lognormal(struct dist *d, double mu, double sigma, struct err *err);
-/* mean and sd before the truncation at 0; refused where half of it would be cut */
+/*
+ * mean and sd are those before the truncation at 0. It is refused where half of the distribution
+ * would be cut off.
+ */
 int dist_normal(struct dist *d, double mean, double sd, struct err *err);
 int dist_uniform(struct dist *d, double min, double max, struct err *err);
 int dist_weibull(struct dist *d, double shape, double scale, struct err *err);
@@ -83,8 +92,8 @@ int dist_chi_square(struct dist *d, double freedom, struct err *err);
 int dist_logarithmic(struct dist *d, double p, struct err *err);
 
 /*
- * dist_line.c, the distributions of QPME that reach below 0: max(0, X), moments included. Refused
- * where X has no finite variance.
+ * In dist_line.c: the distributions of QPME that reach below 0. They become max(0, X), and so do
+ * their moments. A distribution is refused where X has no finite variance.
  */
 int dist_cut_normal(struct dist *d, double mean, double sd, struct err *err);
 /* density ~ exp(-alpha sqrt(1 + x^2) + beta x), |beta| < alpha */
@@ -94,34 +103,34 @@ int dist_exponential_power(struct dist *d, double tau, struct err *err);
 int dist_student_t(struct dist *d, double freedom, struct err *err); /* above 2 */
 /* On (-pi, pi), density ~ exp(k cos x), k > 0 */
 int dist_von_mises(struct dist *d, double k, struct err *err);
-/* Cauchy of width gamma, of it what lies within mean +- cut. */
+/* A Cauchy distribution of width gamma, of which the part within mean +- cut is used. */
 int dist_breit_wigner(struct dist *d, double mean, double gamma, double cut, struct err *err);
-/* The same of X^2 about mean^2 with the width mean gamma, X within mean +- cut. */
+/* The same for X^2 about mean^2 with the width mean gamma, and X within mean +- cut. */
 int dist_breit_wigner_mean_square(struct dist *d, double mean, double gamma, double cut,
 				  struct err *err);
 
-/* nr values with weights (NULL: even) */
+/* nr values with weights (NULL: equal weights) */
 int dist_values(struct dist *d, const double *values, const double *weights, size_t nr,
 		struct err *err);
 /* nr buckets: bucket i reaches from edges[i] to edges[i + 1] */
 int dist_histogram(struct dist *d, const double *edges, const double *counts, size_t nr,
 		   struct err *err);
 /*
- * nr phases; d0 and d1 nr x nr by rows: rates without and with an event. Rows of d0 + d1 sum to 0.
- * Cost O(nr^3).
+ * nr phases; d0 and d1 are nr x nr by rows: the rates without and with an event. The rows of d0 +
+ * d1 sum to 0. O(nr^3).
  */
 int dist_map(struct dist *d, const double *d0, const double *d1, size_t nr, struct err *err);
 
 void dist_release(struct dist *d);
 
 double dist_sample_other(const struct dist *d, struct rng *r, uint32_t *phase);
-/* dist_line.c: the kinds it makes. */
+/* Samples the kinds that dist_line.c makes. */
 double dist_sample_line(const struct dist *d, struct rng *r);
-/* For makers of kinds: refuses moments that cannot be, and a parameter that is not above 0. */
+/* For the makers of kinds: refuse impossible moments, and a parameter that is not above 0. */
 int dist_finish(struct dist *d, struct err *err);
 int dist_expect_above_0(double value, const char *what, struct err *err);
 
-/* One value, at or above 0. O(1); O(log nr) for the empirical kinds. */
+/* Returns one value, at or above 0. O(1); O(log nr) for the empirical kinds. */
 static inline double dist_sample(const struct dist *d, struct rng *r, uint32_t *phase)
 {
 	if (d->kind == DIST_EXPONENTIAL)
@@ -131,7 +140,7 @@ static inline double dist_sample(const struct dist *d, struct rng *r, uint32_t *
 	return dist_sample_other(d, r, phase);
 }
 
-/* "exponential", ... */
+/* Returns "exponential", ... */
 const char *dist_name(enum dist_kind kind);
 
 #endif

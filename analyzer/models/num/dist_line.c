@@ -9,13 +9,19 @@
 
 #include "analyzer/models/num/dist.h"
 
-/* Steps of the quadrature: 1/64 from -T_MAX to T_MAX is exact to some 1e-13 for what is here. */
+/*
+ * 1/64 is the step of the quadrature; from -T_MAX to T_MAX it is exact to some 1e-13 for these
+ * functions.
+ */
 #define STEPS_PER_UNIT 64
 #define T_MAX	       6
 
 typedef double (*integrand)(const struct dist *d, double x);
 
-/* From `from` to infinity, or down to minus infinity where sign is -1: x = from + exp(pi/2 sinh t). */
+/*
+ * Integrates from `from` to infinity, or to minus infinity where sign is -1: x = from + exp(pi/2
+ * sinh t).
+ */
 static double integrate_out(const struct dist *d, integrand f, double from, double sign)
 {
 	double sum = 0;
@@ -29,7 +35,7 @@ static double integrate_out(const struct dist *d, integrand f, double from, doub
 	return sum / STEPS_PER_UNIT;
 }
 
-/* Between two ends, with points as close to either as doubles allow. */
+/* Integrates between two ends, with points as close to each end as doubles allow. */
 static double dist_line_integrate(const struct dist *d, integrand f, double from, double to)
 {
 	double sum = 0, width = to - from;
@@ -50,7 +56,7 @@ static int dist_line_finish(struct dist *d, double mean, double second, struct e
 	return dist_finish(d, err);
 }
 
-/* a: mean, b: sd of the uncut */
+/* The parameters are a: mean, b: sd, both of the distribution before the cut. */
 int dist_cut_normal(struct dist *d, double mean, double sd, struct err *err)
 {
 	double above = 0.5 * erfc(-mean / sd / M_SQRT2);
@@ -64,7 +70,10 @@ int dist_cut_normal(struct dist *d, double mean, double sd, struct err *err)
 				(mean * mean + sd * sd) * above + mean * sd * density, err);
 }
 
-/* a: alpha, b: beta, c: mode, e: density at the mode. Relative to the latter: */
+/*
+ * The parameters are a: alpha, b: beta, c: mode, e: density at the mode. Returns the logarithm of
+ * the density relative to e.
+ */
 static double hyperbolic_log(const struct dist *d, double x)
 {
 	return sqrt((d->a - d->b) * (d->a + d->b)) - d->a * hypot(1, x) + d->b * x;
@@ -85,7 +94,7 @@ static double hyperbolic_2(const struct dist *d, double x)
 	return x * x * dist_line_hyperbolic(d, x);
 }
 
-/* From 0 up, with points about the mode. */
+/* Integrates from 0 upwards, with points around the mode. */
 static double above_0(const struct dist *d, integrand f)
 {
 	if (d->c > 0)
@@ -131,7 +140,7 @@ static double sample_hyperbolic(const struct dist *d, struct rng *r)
 	}
 }
 
-/* a: 1 / tau */
+/* The parameter is a: 1 / tau. */
 int dist_exponential_power(struct dist *d, double tau, struct err *err)
 {
 	*d = (struct dist){ 0 };
@@ -143,7 +152,7 @@ int dist_exponential_power(struct dist *d, double tau, struct err *err)
 				tgamma(3 / tau) / tgamma(1 / tau) / 2, err);
 }
 
-/* a: degrees of freedom */
+/* The parameter is a: degrees of freedom. */
 int dist_student_t(struct dist *d, double freedom, struct err *err)
 {
 	double size;
@@ -161,7 +170,9 @@ int dist_student_t(struct dist *d, double freedom, struct err *err)
 	return dist_line_finish(d, size / 2, freedom / (freedom - 2) / 2, err);
 }
 
-/* a: k, b: what Best and Fisher call r. Density relative to that at 0: */
+/*
+ * The parameters are a: k, b: the r of Best and Fisher. Returns the density relative to that at 0.
+ */
 static double von_mises(const struct dist *d, double x)
 {
 	double s = sin(x / 2);
@@ -186,7 +197,7 @@ int dist_von_mises(struct dist *d, double k, struct err *err)
 	*d = (struct dist){ 0 };
 	if (dist_expect_above_0(k, "von_mises: k", err))
 		return -EINVAL;
-	/* rho = (tau - sqrt(2 tau)) / 2k, without the difference. */
+	/* rho = (tau - sqrt(2 tau)) / 2k, in a form without cancellation. */
 	tau = 1 + hypot(1, 2 * k);
 	rho = 2 * k / (tau + sqrt(2 * tau));
 	*d = (struct dist){ .kind = DIST_VON_MISES, .a = k, .b = (1 + rho * rho) / (2 * rho) };
@@ -222,7 +233,7 @@ static int expect_cut(double gamma, double cut, const char *what, struct err *er
 		       what, cut);
 }
 
-/* X = a + b tan(theta), theta even between -c and c. */
+/* X = a + b tan(theta), with theta uniform between -c and c. */
 int dist_breit_wigner(struct dist *d, double mean, double gamma, double cut, struct err *err)
 {
 	double zero, width, tangent, square;
@@ -233,7 +244,7 @@ int dist_breit_wigner(struct dist *d, double mean, double gamma, double cut, str
 	*d = (struct dist){
 		.kind = DIST_BREIT_WIGNER, .a = mean, .b = gamma / 2, .c = atan(2 * cut / gamma)
 	};
-	/* From the angle where X is 0: integrals of 1, tan and its square. */
+	/* The integrals of 1, tan and its square begin at the angle where X is 0. */
 	zero = fmin(d->c, fmax(-d->c, atan(-mean / d->b)));
 	width = d->c - zero;
 	tangent = log(cos(zero)) - log(cos(d->c));
@@ -245,7 +256,7 @@ int dist_breit_wigner(struct dist *d, double mean, double gamma, double cut, str
 		err);
 }
 
-/* X^2 = a^2 + a b tan(theta), theta even between c and e. */
+/* X^2 = a^2 + a b tan(theta), with theta uniform between c and e. */
 static double dist_line_root(const struct dist *d, double theta)
 {
 	return sqrt(fmax(0, d->a * d->a + d->a * d->b * tan(theta)));
@@ -281,7 +292,10 @@ double dist_sample_line(const struct dist *d, struct rng *r)
 		x = sample_hyperbolic(d, r);
 		break;
 	case DIST_EXPONENTIAL_POWER:
-		/* |X|^tau is gamma of shape 1 / tau, drawn as one of shape 1 more. */
+		/*
+		 * |X|^tau is gamma-distributed with shape 1 / tau; it is drawn from shape 1 + 1 /
+		 * tau.
+		 */
 		x = rng_u64(r) >> 63 ? pow(rng_gamma(r, 1 + d->a), d->a) * rng_open(r) : 0;
 		break;
 	case DIST_STUDENT_T:

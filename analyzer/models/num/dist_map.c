@@ -11,12 +11,15 @@
 
 #include "analyzer/models/num/dist.h"
 
-/* Rates come as decimals: a row may miss 0 by this share of its total. */
+/* Rates are given as decimals, so the sum of a row may differ from 0 by this share of its total. */
 #define ROW_TOLERANCE 1e-6
-/* A pivot below this share of the largest entry makes the matrix singular for doubles. */
+/* A pivot below this share of the largest entry makes the matrix singular in double precision. */
 #define PIVOT_TOLERANCE 1e-13
 
-/* Solves a x = b in place by elimination with row pivots; n x n by rows. -EINVAL if singular. */
+/*
+ * Solves a x = b in place by elimination with row pivots; the matrix is n x n by rows. Returns
+ * -EINVAL if it is singular.
+ */
 static int dist_map_solve(double *a, double *b, size_t n)
 {
 	double largest = 0;
@@ -54,9 +57,7 @@ static int dist_map_solve(double *a, double *b, size_t n)
 	return 0;
 }
 
-/*
- * x <- (-D0)^-1 x. work: n x n.
- */
+/* Computes x <- (-D0)^-1 x. work is n x n. */
 static int apply_inverse(const double *d0, double *x, size_t n, double *work)
 {
 	for (size_t i = 0; i < n * n; i++)
@@ -65,8 +66,8 @@ static int apply_inverse(const double *d0, double *x, size_t n, double *work)
 }
 
 /*
- * The stationary law pi of D0 + D1: its transposed equations, the last one replaced by sum = 1.
- * -EINVAL where it is not unique.
+ * Computes the stationary distribution pi of D0 + D1 from the transposed equations, the last of
+ * which is replaced by sum = 1. Returns -EINVAL where it is not unique.
  */
 static int dist_map_stationary(const double *d0, const double *d1, size_t n, double *pi,
 			       double *work)
@@ -95,7 +96,7 @@ static int dist_map_moments(struct dist *d, const double *d0, const double *d1)
 			rate += pi[i] * d1[i * n + k];
 	for (size_t i = 0; i < n; i++)
 		x[i] = 1;
-	/* phi = pi D1 / rate and pi D1 = -pi D0, so E[X^2] = 2 pi (-D0)^-1 1 / rate. */
+	/* With phi = pi D1 / rate and pi D1 = -pi D0 follows E[X^2] = 2 pi (-D0)^-1 1 / rate. */
 	if (!ret)
 		ret = apply_inverse(d0, x, n, work);
 	for (size_t i = 0; !ret && i < n; i++)

@@ -9,17 +9,17 @@
 
 #include "analyzer/models/num/lsq.h"
 
-#define REFINEMENTS 3 /* each gains the digits that the condition number leaves */
+#define REFINEMENTS 3 /* Each refinement gains the digits that the condition number leaves. */
 
 struct work {
 	size_t n, p;
-	double *a;     /* n x p: the kept columns, then their QR */
-	double *z;     /* n: Q'y */
-	double *tau;   /* p */
-	double *norms; /* p, of the columns as given */
+	double *a;     /* n x p: the kept columns, later their QR factors */
+	double *z;     /* n entries: Q'y */
+	double *tau;   /* p entries */
+	double *norms; /* p entries: norms of the columns as given */
 	double *scratch;
 	size_t scratch_len;
-	size_t *kept; /* indices of the columns in a */
+	size_t *kept; /* indexes of the columns in a */
 	size_t nr_kept;
 };
 
@@ -71,7 +71,10 @@ static void lsq_drop(struct work *w, size_t k)
 	w->nr_kept--;
 }
 
-/* Factors the kept columns; drops the first dependent one and says so. */
+/*
+ * Factors the kept columns. Where one depends on earlier ones, drops the first such column and
+ * returns false.
+ */
 static bool lsq_factor(struct work *w, const struct lsq_problem *p)
 {
 	lapack_int n = (lapack_int)w->n, m = (lapack_int)w->nr_kept;
@@ -83,7 +86,7 @@ static bool lsq_factor(struct work *w, const struct lsq_problem *p)
 		double norm = w->norms[w->kept[k]];
 
 		if (!isfinite(norm))
-			return true; /* solve() finds no finite residual */
+			return true; /* solve() then finds no finite residual */
 		if (k >= w->n || !(fabs(w->a[k * w->n + k]) > LSQ_TOLERANCE * norm)) {
 			lsq_drop(w, k);
 			return false;
@@ -106,7 +109,7 @@ static void column_norms(struct work *w, const struct lsq_problem *p)
 	}
 }
 
-/* sqrt of the diagonal of inv(R'R), times the residual's standard deviation. */
+/* Computes the square root of the diagonal of inv(R'R), times the residual's standard deviation. */
 static void standard_errors(struct work *w, struct lsq_result *r)
 {
 	size_t m = w->nr_kept;
@@ -120,7 +123,7 @@ static void standard_errors(struct work *w, struct lsq_result *r)
 			sigma * cblas_dnrm2((int)(m - k), w->a + k * w->n + k, (int)w->n);
 }
 
-/* Q'v or Qv, in place. */
+/* Computes Q'v or Qv in place. */
 static void lsq_rotate(struct work *w, char how, double *v)
 {
 	if (w->nr_kept)
@@ -137,13 +140,13 @@ static void lsq_substitute(struct work *w, enum CBLAS_TRANSPOSE how, double *v)
 			    (int)w->n, v, 1);
 }
 
-/* Solution and residual side by side, better than double. */
+/* Solution and residual together, with more precision than double. */
 struct refined {
-	long double *x, *rest; /* nr_kept; n */
-	double *f, *g;	       /* n; nr_kept */
+	long double *x, *rest; /* nr_kept and n entries */
+	double *f, *g;	       /* n and nr_kept entries */
 };
 
-/* What is wrong with them: f = y - rest - a x, g = -a'rest. */
+/* Computes the defects of both: f = y - rest - a x, g = -a'rest. */
 static void lsq_defects(const struct work *w, const struct lsq_problem *p, const struct refined *s)
 {
 	memset(s->g, 0, w->nr_kept * sizeof(*s->g));
@@ -164,7 +167,7 @@ static void lsq_defects(const struct work *w, const struct lsq_problem *p, const
 	}
 }
 
-/* x and rest move by what the factored system says of the defects. */
+/* Corrects x and rest by the solution of the factored system for the defects. */
 static void lsq_improve(struct work *w, const struct refined *s)
 {
 	size_t m = w->nr_kept;
@@ -185,7 +188,7 @@ static void lsq_improve(struct work *w, const struct refined *s)
 		s->rest[i] += s->f[i];
 }
 
-/* Refines the solution in z; the residual sum of squares with it. */
+/* Refines the solution in z, and with it the residual sum of squares. */
 static int lsq_refine(struct work *w, const struct lsq_problem *p, double *rss)
 {
 	struct refined s = { .x = calloc(w->nr_kept + 1, sizeof(*s.x)),
@@ -199,7 +202,7 @@ static int lsq_refine(struct work *w, const struct lsq_problem *p, double *rss)
 		goto out;
 	for (size_t k = 0; k < w->nr_kept; k++)
 		s.x[k] = w->z[k];
-	lsq_defects(w, p, &s); /* f is the residual of x as it is */
+	lsq_defects(w, p, &s); /* f is the residual of the present x */
 	for (size_t i = 0; i < w->n; i++)
 		s.rest[i] = s.f[i];
 	for (int i = 0; i < REFINEMENTS; i++) {

@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NR_TIMES   400	/* values of k tried, evenly in the logarithm */
-#define BEYOND	   30	/* ... to so many times beyond the windows on either side */
-#define NR_SHARES  2000 /* values of p / (1 - p) tried, evenly in the logarithm */
-#define LEAST_ODDS 1e-6 /* the smallest of them, over the largest */
+#define NR_TIMES   400	/* values of k that are tried, equally spaced in the logarithm */
+#define BEYOND	   30	/* ... up to this factor beyond the windows on either side */
+#define NR_SHARES  2000 /* values of p / (1 - p) that are tried, equally spaced in the logarithm */
+#define LEAST_ODDS 1e-6 /* the smallest of them relative to the largest */
 #define BISECTIONS 60
 
-/* 1 - (1 - exp(-x)) / x, without cancellation for small x. */
+/* Computes 1 - (1 - exp(-x)) / x without cancellation for small x. */
 static double mmpp2_rise(double x)
 {
 	return x < 1e-5 ? x / 2 : 1 + expm1(-x) / x;
@@ -33,7 +33,7 @@ double mmpp2_idc(const struct mmpp2 *m, double window_s)
 	return 1 + 2 * variance / (k * mmpp2_rate_per_s(m)) * mmpp2_rise(k * window_s);
 }
 
-/* The state right after an arrival, and (-D0)^-1 of the two states. */
+/* The distribution of the state right after an arrival, and (-D0)^-1 of the two states. */
 struct mmpp2_embedded {
 	double phi[2], inverse[2][2];
 };
@@ -51,7 +51,7 @@ static struct mmpp2_embedded mmpp2_embed(const struct mmpp2 *m)
 	return e;
 }
 
-/* x <- (-D0)^-1 x */
+/* Computes x <- (-D0)^-1 x. */
 static void mmpp2_apply(const struct mmpp2_embedded *e, double x[2])
 {
 	double a = x[0], b = x[1];
@@ -98,7 +98,10 @@ static bool mmpp2_usable(const struct mmpp2_aims *a, size_t i)
 	return a->window_s[i] > 0 && isfinite(a->idc[i]) && a->idc[i] > 1;
 }
 
-/* The best A for a k by least squares of the relative error of I(t) - 1, and that error. */
+/*
+ * Finds the best A for a given k by least squares of the relative error of I(t) - 1, and that
+ * error.
+ */
 static double mmpp2_amplitude(const struct mmpp2_aims *a, double k, double *error)
 {
 	double up = 0, down = 0, amplitude;
@@ -122,7 +125,9 @@ static double mmpp2_amplitude(const struct mmpp2_aims *a, double k, double *erro
 	return amplitude;
 }
 
-/* Golden-section search for k between its neighbours on the grid, where the error has one minimum. */
+/*
+ * Searches k by golden section between its neighbours on the grid, where the error has one minimum.
+ */
 static void mmpp2_refine(const struct mmpp2_aims *a, double step, double *k, double *amplitude)
 {
 	const double golden = (sqrt(5) - 1) / 2;
@@ -146,7 +151,7 @@ static void mmpp2_refine(const struct mmpp2_aims *a, double step, double *k, dou
 	*amplitude = mmpp2_amplitude(a, *k, &after);
 }
 
-/* k and A of the dispersion; -EINVAL: none is above 1. */
+/* Fits k and A to the dispersion. Returns -EINVAL where no dispersion is above 1. */
 static int mmpp2_fit_dispersion(const struct mmpp2_aims *a, double *k, double *amplitude)
 {
 	double least_s = INFINITY, most_s = 0, best = INFINITY, span;
@@ -163,7 +168,10 @@ static int mmpp2_fit_dispersion(const struct mmpp2_aims *a, double *k, double *a
 		double try = pow(span, (double)i / NR_TIMES) / (BEYOND * most_s);
 		double error, amount = mmpp2_amplitude(a, try, &error);
 
-		/* Of equal ones the shortest bursts are taken: nothing says that they last longer. */
+		/*
+		 * Of equally good values the shortest bursts are taken, because nothing shows that
+		 * they last longer.
+		 */
 		if (error <= best * (1 + 1e-9)) {
 			best = error;
 			*k = try;
@@ -174,7 +182,10 @@ static int mmpp2_fit_dispersion(const struct mmpp2_aims *a, double *k, double *a
 	return 0;
 }
 
-/* The process of that rate, k and variance of the rate, in state 0 for p = odds / (1 + odds) of the time. */
+/*
+ * Makes the process with this rate, k and variance of the rate that is in state 0 for p = odds / (1
+ * + odds) of the time.
+ */
 static struct mmpp2 mmpp2_of_odds(double rate, double k, double variance, double odds)
 {
 	double p = odds / (1 + odds), deviation = sqrt(variance);
@@ -185,8 +196,8 @@ static struct mmpp2 mmpp2_of_odds(double rate, double k, double variance, double
 }
 
 /*
- * The odds whose process has the wanted variation, or is nearest to it: the first crossing between tried
- * odds, from the interrupted process on, made exact by bisection.
+ * Finds the odds whose process has the wanted variation, or comes nearest to it: the first crossing
+ * between tried odds, starting from the interrupted process, refined by bisection.
  */
 static double mmpp2_find_odds(double rate, double k, double variance, double scv)
 {
@@ -221,7 +232,7 @@ static double mmpp2_find_odds(double rate, double k, double variance, double scv
 	return best;
 }
 
-/* "rate, dispersion" of the moments. */
+/* Writes the names of the moments: "rate, dispersion". */
 static void mmpp2_names(unsigned int moments, char *out, size_t bytes)
 {
 	static const char *const names[] = { "the rate", "the dispersion of counts",

@@ -13,8 +13,8 @@ struct crew {
 	const struct parallel *p;
 	size_t chunk, nr_chunks;
 	atomic_size_t next;
-	pthread_mutex_t lock; /* of what follows */
-	size_t failed;	      /* the lowest chunk that failed, nr_chunks while none did */
+	pthread_mutex_t lock; /* guards the members below */
+	size_t failed;	      /* the lowest chunk that failed; nr_chunks while none has */
 	int error;
 };
 
@@ -46,8 +46,9 @@ static void note_failure(struct crew *c, size_t chunk, int error)
 }
 
 /*
- * Chunks are handed out in order, and a chunk once taken is always finished: whatever fails later,
- * every chunk before it has been run, so the lowest failure is found with any number of threads.
+ * Chunks are handed out in order, and a chunk that was taken is always finished. So, whatever fails
+ * later, every chunk before it has been run, and the lowest failure is found with any number of
+ * threads.
  */
 static void *parallel_labour(void *arg)
 {

@@ -14,7 +14,9 @@ static uint64_t rng_splitmix64(uint64_t *state)
 
 void rng_seed(struct rng *r, uint64_t seed)
 {
-	/* Four outputs of a bijection at different states are never all 0. */
+	/*
+	 * Four outputs of a bijection at different states are never all 0, so the state is valid.
+	 */
 	for (int i = 0; i < 4; i++)
 		r->s[i] = rng_splitmix64(&seed);
 }
@@ -24,13 +26,19 @@ void rng_stream(struct rng *r, uint64_t seed, uint64_t stream)
 	uint64_t a = seed, b = stream;
 	uint64_t mixed = rng_splitmix64(&a);
 
-	/* Both go through the mixer, so that near seeds and near streams end far apart. */
+	/*
+	 * Both numbers pass through the mixer, so that similar seeds and similar streams end far
+	 * apart.
+	 */
 	rng_seed(r, mixed + (rng_splitmix64(&b) << 1) + 1);
 }
 
 void rng_jump(struct rng *r)
 {
-	/* The polynomial x^(2^128) modulo the characteristic polynomial, from the paper. */
+	/*
+	 * The polynomial x^(2^128) modulo the characteristic polynomial, from the paper named in
+	 * rng.h.
+	 */
 	static const uint64_t jump[4] = { 0x180ec6d33cfd0aba, 0xd5a61266f0c9392c,
 					  0xa9582618e03fc9aa, 0x39abdc4529b1661c };
 	uint64_t to[4] = { 0 };
@@ -74,7 +82,10 @@ double rng_exponential(struct rng *r)
 	return -log(rng_open(r));
 }
 
-/* The polar method (Marsaglia, Bray 1964). Its second value is dropped: state stays the seed's. */
+/*
+ * The polar method (Marsaglia and Bray, A convenient method for generating normal variables, SIAM
+ * Review 6, 1964). Its second value is dropped, so that the state depends on the seed alone.
+ */
 double rng_normal(struct rng *r)
 {
 	double u, v, q;
@@ -110,7 +121,10 @@ double rng_gamma(struct rng *r, double shape)
 	return shape < 1 ? d * v * pow(rng_open(r), 1 / shape) : d * v;
 }
 
-/* Up to here one logarithm of a product costs less than the gamma's rejection. */
+/*
+ * Up to this number, one logarithm of a product is cheaper than the rejection method of the gamma
+ * variate.
+ */
 #define ERLANG_PRODUCT_MAX 16
 
 double rng_erlang(struct rng *r, uint64_t nr)
@@ -119,7 +133,7 @@ double rng_erlang(struct rng *r, uint64_t nr)
 
 	if (nr > ERLANG_PRODUCT_MAX)
 		return rng_gamma(r, (double)nr);
-	/* 16 factors of at least 2^-53 stay above the smallest double. */
+	/* A product of 16 factors of at least 2^-53 stays above the smallest double. */
 	for (uint64_t i = 0; i < nr; i++)
 		product *= rng_open(r);
 	return -log(product);

@@ -20,9 +20,11 @@ struct rng {
 	uint64_t s[4];
 };
 
-/* Any seed is good, 0 too. */
+/* Every seed is valid, also 0. */
 void rng_seed(struct rng *r, uint64_t seed);
-/* Stream number `stream` of a seed: different (seed, stream) give unrelated sequences. */
+/*
+ * Begins stream number `stream` of a seed. Different pairs (seed, stream) give unrelated sequences.
+ */
 void rng_stream(struct rng *r, uint64_t seed, uint64_t stream);
 /* Moves 2^128 numbers ahead. */
 void rng_jump(struct rng *r);
@@ -41,30 +43,33 @@ static inline uint64_t rng_u64(struct rng *r)
 	return result;
 }
 
-/* In [0, 1), on the grid of 2^-53. */
+/* Returns a number in [0, 1), on the grid of 2^-53. */
 static inline double rng_uniform(struct rng *r)
 {
 	return (double)(rng_u64(r) >> 11) * 0x1p-53;
 }
 
-/* In (0, 1): never 0 and never 1, safe for logarithms. */
+/* Returns a number in (0, 1): never 0 and never 1, so that its logarithm exists. */
 static inline double rng_open(struct rng *r)
 {
 	return ((double)(rng_u64(r) >> 12) + 0.5) * 0x1p-52;
 }
 
-/* 0..n-1, each exactly as likely (Lemire, ACM TOMACS 29, 2019); n >= 1. */
+/*
+ * Returns a number from 0 to n-1, each exactly equally likely (Lemire, Fast random integer
+ * generation in an interval, ACM TOMACS 29, 2019); n >= 1.
+ */
 uint64_t rng_below(struct rng *r, uint64_t n);
-/* Fisher-Yates on the first nr entries: every order as likely. */
+/* Shuffles the first nr entries (Fisher-Yates), so that every order is equally likely. */
 void rng_shuffle(struct rng *r, size_t *items, size_t nr);
 
-/* Mean 1. */
+/* Returns a variate of mean 1. */
 double rng_exponential(struct rng *r);
-/* Mean 0, variance 1. */
+/* Returns a variate of mean 0 and variance 1. */
 double rng_normal(struct rng *r);
-/* Shape k > 0, scale 1: mean k, variance k. */
+/* Returns a variate of shape k > 0 and scale 1: mean k, variance k. */
 double rng_gamma(struct rng *r, double shape);
-/* The sum of nr exponentials of mean 1; O(min(nr, 16)). nr >= 1. */
+/* Returns the sum of nr exponential variates of mean 1; nr >= 1. O(min(nr, 16)). */
 double rng_erlang(struct rng *r, uint64_t nr);
 
 #endif

@@ -8,7 +8,7 @@
 
 double stats_mean(const double *v, size_t nr)
 {
-	double sum = 0, rest = 0; /* compensated (Neumaier) */
+	double sum = 0, rest = 0; /* compensated summation (Neumaier) */
 
 	for (size_t i = 0; i < nr; i++) {
 		double next = sum + v[i];
@@ -72,7 +72,10 @@ double stats_weighted_median(struct stats_weighted *v, size_t nr)
 		double pivot = v[first + (end - first) / 2].value, below = 0, equal = 0;
 		size_t low = first, at = first, high = end;
 
-		/* Below the pivot [first, low), equal [low, at), unseen [at, high), above [high, end). */
+		/*
+		 * The parts are: below the pivot [first, low), equal [low, at), not examined [at,
+		 * high), above [high, end).
+		 */
 		while (at < high) {
 			if (v[at].value < pivot) {
 				below += v[at].weight;
@@ -114,13 +117,16 @@ struct t_test stats_paired_t(const double *a, const double *b, size_t nr)
 	return test;
 }
 
-/* Q of Kolmogorov's distribution: 2 sum (-1)^(k-1) exp(-2 k^2 l^2); Press et al., 14.3. */
+/*
+ * Q of Kolmogorov's distribution: 2 sum (-1)^(k-1) exp(-2 k^2 l^2) (Press et al., Numerical
+ * Recipes, section 14.3).
+ */
 static double kolmogorov_q(double lambda)
 {
 	double sum = 0, sign = 1;
 
 	if (lambda < 0.2)
-		return 1; /* to 1e-12 */
+		return 1; /* correct to 1e-12 */
 	for (int k = 1; k <= 100; k++, sign = -sign)
 		sum += sign * exp(-2 * k * k * lambda * lambda);
 	return fmin(1, fmax(0, 2 * sum));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * eventq: the pending events of a simulation, earliest first; events of one instant in the order
- * in which they were set.
+ * eventq: the pending events of a simulation, the earliest first; events of the same instant come
+ * in the order in which they were set.
  *
- * A 4-ary heap. Most events are set and happen; those that may be moved or cancelled are clocks,
- * which have a small number each and are found in O(1). A popped root is left in place until the
- * next push takes its seat: a service that ends and the next that begins cost one sift, not two.
- * push, pop and move: O(log n). Memory: 16 bytes per event.
+ * It is a 4-ary heap. Most events are set and then happen; events that may be moved or cancelled
+ * are clocks, which have a small number each and are found in O(1). A popped root stays in place
+ * until the next push replaces it: a service that ends and the next one that begins then cost one
+ * pass through the heap and not two. push, pop and move: O(log n). Memory: 16 bytes per event.
  */
 #ifndef ANALYZER_EVENTQ_H
 #define ANALYZER_EVENTQ_H
@@ -16,11 +16,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define EVENTQ_CLOCK 0x80000000u /* in an id: the rest is the number of a clock */
+#define EVENTQ_CLOCK 0x80000000u /* set in the id of a clock; the remaining bits are its number */
 
 struct event {
 	double time;
-	uint32_t seq; /* wraps: only events of one instant compare theirs */
+	uint32_t seq; /* may wrap, because only events of the same instant are compared by it */
 	uint32_t id;
 };
 
@@ -28,7 +28,7 @@ struct eventq {
 	struct event *items; /* owned */
 	uint32_t nr, cap;
 	uint32_t seq;
-	bool hole;	 /* items[0] has happened already */
+	bool hole;	 /* items[0] has already happened */
 	uint32_t *where; /* owned; by clock: index in items plus 1, or 0 */
 };
 
@@ -100,7 +100,7 @@ static inline void eventq_fill_hole(struct eventq *q)
 		eventq_down(q, 0, q->items[q->nr]);
 }
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 static inline int eventq_push(struct eventq *q, double time, uint32_t id)
 {
 	struct event e = { .time = time, .seq = q->seq++, .id = id };
@@ -124,14 +124,16 @@ static inline int eventq_push(struct eventq *q, double time, uint32_t id)
 	return 0;
 }
 
-/* The earliest event, NULL where there is none; it stays the first until eventq_pop(). */
+/*
+ * Returns the earliest event, or NULL where there is none. It stays the first until eventq_pop().
+ */
 static inline const struct event *eventq_first(struct eventq *q)
 {
 	eventq_fill_hole(q);
 	return q->nr ? &q->items[0] : NULL;
 }
 
-/* After eventq_first() gave an event. */
+/* To be called after eventq_first() has returned an event. */
 static inline void eventq_pop(struct eventq *q)
 {
 	if (q->items[0].id & EVENTQ_CLOCK)
@@ -158,7 +160,7 @@ static inline void eventq_cancel(struct eventq *q, uint32_t clock)
 		eventq_down(q, i, last);
 }
 
-/* Sets a clock to a time, from wherever it stood. 0 or -ENOMEM. */
+/* Sets a clock to a time, wherever it stood before. Returns 0 or -ENOMEM. */
 static inline int eventq_set(struct eventq *q, uint32_t clock, double time)
 {
 	uint32_t i = q->where[clock];
@@ -167,7 +169,7 @@ static inline int eventq_set(struct eventq *q, uint32_t clock, double time)
 	if (!i)
 		return eventq_push(q, time, clock | EVENTQ_CLOCK);
 	e.seq = q->seq++;
-	/* A root that has happened lies before everything: nothing can pass it. */
+	/* A root that has happened precedes everything, so no event can pass it. */
 	if (event_before(&e, &q->items[--i]))
 		eventq_up(q, i, e);
 	else
@@ -175,7 +177,7 @@ static inline int eventq_set(struct eventq *q, uint32_t clock, double time)
 	return 0;
 }
 
-/* The time a set clock stands at; only where it is set. */
+/* Returns the time of a clock, which must be set. */
 static inline double eventq_time(const struct eventq *q, uint32_t clock)
 {
 	return q->items[q->where[clock] - 1].time;

@@ -7,7 +7,7 @@
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/models/sim/interval.h"
 
-/* Squared standard errors, the best truncation's beside that of none. */
+/* Least gain of the best truncation, as a ratio of squared standard errors. */
 #define MSER_GAIN 0.75
 
 static const struct interval unknown = { NAN, NAN, NAN };
@@ -17,7 +17,7 @@ static double t_quantile(size_t nr)
 	return gsl_cdf_tdist_Pinv(0.5 + OUTPUT_CONFIDENCE / 2, (double)nr - 1);
 }
 
-/* Two passes: the residuals need the ratio. */
+/* There are two passes, because the residuals need the ratio. */
 struct interval interval_ratio(const struct samples *x, sample_value top_of, sample_value bottom_of)
 {
 	double top = 0, bottom = 0, squares = 0, half, nr = (double)x->nr;
@@ -42,10 +42,10 @@ struct interval interval_ratio(const struct samples *x, sample_value top_of, sam
 	return v;
 }
 
-/* Regressions on the controls; column 0 is the intercept. */
+/* Regressions on the control variables; column 0 is the intercept. */
 struct controlled {
 	struct lsq_problem p;
-	double *x, *y, *coefficients, *errors; /* x owns the memory of all */
+	double *x, *y, *coefficients, *errors; /* x owns the memory of all four */
 	double df;
 };
 
@@ -69,7 +69,7 @@ static int controlled_init(struct controlled *c, const struct samples *x, sample
 	return 0;
 }
 
-/* The intercept of top - ratio * bottom, and its standard error. */
+/* Returns the intercept of top - ratio * bottom, and its standard error. */
 static int interval_intercept(struct controlled *c, const struct samples *x, sample_value top,
 			      sample_value bottom, double ratio, double *error_of)
 {
@@ -170,7 +170,10 @@ double interval_width(struct interval v)
 	return width < INTERVAL_ROUNDING ? 0 : width;
 }
 
-/* The three quantiles; 0 stands for a time that passes at once. */
+/*
+ * Returns the widest interval of the three quantiles. A quantile of 0 belongs to a time that passes
+ * at once.
+ */
 static double quantile_width(const struct time_estimate *t)
 {
 	const struct interval *v[] = { &t->p50, &t->p95, &t->p99 };
@@ -191,8 +194,8 @@ double interval_time_width(const struct time_estimate *t, bool quantiles)
 }
 
 /*
- * The truncation that gives the least squared standard error of the rest; one that gains little
- * would be the one whose variance happens to look small.
+ * Chooses the truncation that gives the least squared standard error of the rest. One with little
+ * gain is not taken, because its variance may be small by chance.
  */
 size_t interval_truncation(const struct samples *x, sample_value level)
 {
@@ -201,7 +204,7 @@ size_t interval_truncation(const struct samples *x, sample_value level)
 
 	if (!x->nr)
 		return 0;
-	/* Centred on the last value, so that the squares do not cancel. */
+	/* Values are centred on the last one, so that the squares do not cancel. */
 	last = level(x->items, x->nr - 1, x->index);
 	for (size_t i = x->nr; i-- > 0;) {
 		double v = level(x->items, i, x->index) - last, n = (double)(x->nr - i), e;
@@ -232,6 +235,6 @@ double interval_correlation(const struct samples *x, sample_value level)
 		var += d * d;
 		cov += i ? d * (level(x->items, i - 1, x->index) - mean) : 0;
 	}
-	/* What does not vary has rounding for its variance. */
+	/* A quantity that does not vary has only rounding errors as its variance. */
 	return var > 1e-20 * mean * mean ? cov / var : 0;
 }

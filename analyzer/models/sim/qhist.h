@@ -2,12 +2,12 @@
 /*
  * qhist: a histogram of times of any magnitude, for quantiles of simulated times.
  *
- * 64 even buckets per octave, from 2^-40 to 2^88 (values beyond are counted at the ends): a
- * quantile, placed inside its bucket by interpolation, is off by less than 1.6 % in the worst case
- * and by far less where the density is smooth. One addition reads the bucket off the bits of the
- * double: no logarithm. Memory: 256 bytes per octave that has values. The least and the largest
- * value are kept exactly, and no quantile lies outside them: where every time is 50 s, so is every
- * quantile.
+ * It has 64 equal buckets per octave, from 2^-40 to 2^88; values beyond are counted at the ends. A
+ * quantile, placed within its bucket by interpolation, has an error below 1.6 % in the worst case
+ * and a far smaller one where the density is smooth. Adding a value reads its bucket from the bits
+ * of the double, without a logarithm. Memory: 256 bytes per octave that has values. The least and
+ * the largest value are kept exactly, and no quantile lies outside of them: where every time is 50
+ * s, so is every quantile.
  */
 #ifndef ANALYZER_QHIST_H
 #define ANALYZER_QHIST_H
@@ -22,13 +22,13 @@
 struct qhist {
 	uint32_t *octaves[QHIST_OCTAVES]; /* owned; NULL: no values there */
 	uint64_t nr;
-	uint64_t lost;	 /* not counted for want of memory */
-	double min, max; /* of all values counted; without meaning while nr is 0 */
+	uint64_t lost;	 /* values that were not counted because memory was short */
+	double min, max; /* over all counted values; without meaning while nr is 0 */
 };
 
 /* A zeroed struct is empty. */
 void qhist_release(struct qhist *h);
-/* dst += src; 0 or -ENOMEM (then dst is unchanged). */
+/* Adds src to dst. Returns 0, or -ENOMEM with dst unchanged. */
 int qhist_merge(struct qhist *dst, const struct qhist *src);
 /* Makes room for one octave and counts the value there. */
 void qhist_add_slow(struct qhist *h, unsigned octave, unsigned bucket);
@@ -41,7 +41,7 @@ static inline void qhist_add(struct qhist *h, double value)
 	memcpy(&bits, &value, sizeof(bits));
 	octave = (unsigned)(bits >> 52) - (1023 + QHIST_LOWEST);
 	bucket = (unsigned)(bits >> 46) & (QHIST_BUCKETS - 1);
-	/* Too small (0 wraps to a large number) or too large. */
+	/* too small (0 wraps to a large number) or too large */
 	if (octave >= QHIST_OCTAVES) {
 		bucket = value < 1 ? 0 : QHIST_BUCKETS - 1;
 		octave = value < 1 ? 0 : QHIST_OCTAVES - 1;
@@ -59,13 +59,13 @@ static inline void qhist_add(struct qhist *h, double value)
 }
 
 /*
- * The p-quantile, 0 < p < 1, never outside min to max; NaN while empty. The lowest bucket stands
- * for 0.
+ * Returns the p-quantile, 0 < p < 1, which is never outside of min to max; NaN while empty. The
+ * lowest bucket stands for 0.
  */
 double qhist_quantile(const struct qhist *h, double p);
 /*
- * The share of values at or below x, interpolated as quantiles are: 0 below min, 1 from max on; NaN
- * while empty.
+ * Returns the share of values at or below x, interpolated as quantiles are: 0 below min, 1 from max
+ * on; NaN while empty.
  */
 double qhist_share(const struct qhist *h, double x);
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Unbounded growth, seen while it happens. A stable net's tokens come near any high level and fall
- * again, and take ever longer for the next one; where more comes than can be served they double
- * in twice the time that the last doubling took, and hardly fall. Three such doublings in a row,
- * most of the tokens waiting (infinite servers fill up too, but to an end), are taken for growth
- * without end. A net critically loaded (sqrt(t)) takes four times as long, and falls.
+ * Detects unbounded growth while it happens. The tokens of a stable net reach any high level from
+ * time to time and fall again, and each higher level takes much longer. Where more arrives than can
+ * be served, the number doubles in about twice the time of the last doubling, and hardly falls.
+ * Three such doublings in a row, with most of the tokens waiting (infinite servers fill up too, but
+ * only to a limit), are taken for growth without end. A critically loaded net (sqrt(t)) takes four
+ * times as long for each doubling, and falls.
  */
 #include <errno.h>
 
@@ -12,7 +13,10 @@
 
 #define FIRST_LEVEL 32768
 #define DOUBLINGS   3
-/* Beside the level before: the least that a random fall leaves; times of doublings. */
+/*
+ * Relative to the level before: the least that a random fall leaves; and the ratios of the times of
+ * doublings.
+ */
 #define LEAST_LEFT    0.75
 #define LEAST_RATIO   1.3
 #define LARGEST_RATIO 3.0
@@ -24,7 +28,7 @@ void qpn_growth_begin(struct qpn_sim *s)
 		s->growth.next = 4 * (uint64_t)s->nr_live;
 }
 
-/* Tokens that nobody takes away are counted there, they do not wait. */
+/* Tokens that nobody takes away are counted there; they do not wait. */
 static bool is_end(const struct net *n, uint32_t slot)
 {
 	for (uint32_t t = 0; t < n->nr_transitions; t++)

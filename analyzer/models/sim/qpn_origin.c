@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which tokens of a firing go on as which: the identity that probes follow. */
+/* Decides which tokens of a firing continue as which, that is, the identity that probes follow. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 /* By token, in the order of the arcs. */
 struct tokens {
-	uint32_t *taken; /* colours */
+	uint32_t *taken; /* holds colours */
 	bool *goes_on;
 };
 
@@ -22,8 +22,8 @@ static void name_taken(const struct mode_state *m, const struct net *n, struct t
 }
 
 /*
- * Each token made goes on with the first one taken of its colour that is still free, and where none
- * is, with the first free one at all.
+ * Each token made continues the first taken token of its colour that is still free, or, where there
+ * is none, the first free one of any colour.
  */
 static void qpn_origin_pair(struct mode_state *m, const struct net *n, struct tokens *x)
 {
@@ -50,7 +50,7 @@ static void qpn_origin_pair(struct mode_state *m, const struct net *n, struct to
 	}
 }
 
-/* NULL where no entry says anything. */
+/* Returns NULL where no entry holds anything. */
 static uint32_t *unless_empty(uint32_t *list, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++)
@@ -60,7 +60,7 @@ static uint32_t *unless_empty(uint32_t *list, uint32_t nr)
 	return NULL;
 }
 
-/* first: room for a token by colour. */
+/* first has room for one token per colour. */
 static void find_models(struct mode_state *m, const struct net *n, const struct tokens *x,
 			uint32_t *first)
 {

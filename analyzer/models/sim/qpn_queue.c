@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The scheduling strategies: who is served next, and when it ends. */
+/* The scheduling strategies: which token is served next, and when its service ends. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ static inline void qpn_queue_draw(struct qpn_sim *s, struct token *t)
 	t->demand = dist_sample(x->service, &x->rng, &x->phase);
 }
 
-/* Doubles an array when it is full; false out of memory, which ends the run. */
+/* Doubles an array when it is full. Returns false where memory is short, which ends the run. */
 static bool room_for(struct qpn_sim *s, void **array, uint32_t nr, uint32_t *cap, size_t size)
 {
 	void *more;
@@ -46,8 +46,8 @@ static bool room_for(struct qpn_sim *s, void **array, uint32_t nr, uint32_t *cap
 }
 
 /*
- * Processor sharing in virtual time: it passes at the rate at which each job is served, so a job
- * that comes at virtual time v with demand d ends at v + d, whatever comes after it.
+ * Processor sharing in virtual time: virtual time passes at the rate at which each job is served.
+ * So a job that arrives at virtual time v with demand d ends at v + d, whatever arrives after it.
  */
 static double ps_rate(const struct queue_state *q)
 {
@@ -137,7 +137,7 @@ static uint32_t next_waiting(struct qpn_sim *s, struct queue_state *q)
 			return token_shift(s, &q->levels[l]);
 }
 
-/* Begins a service, or goes on with one, on a server of a preemptive queue. */
+/* Begins or resumes a service on a server of a preemptive queue. */
 static void serve_at(struct qpn_sim *s, struct queue_state *q, uint32_t server, uint32_t token)
 {
 	struct token *t = &s->tokens[token];
@@ -162,7 +162,7 @@ static void preempt_arrive(struct qpn_sim *s, struct queue_state *q, uint32_t to
 		serve_at(s, q, server, token);
 		return;
 	}
-	/* Levels count from the highest priority down; of equals, the first server's goes. */
+	/* Levels count from the highest priority down; among equals the first server is taken. */
 	for (server = 1; server < q->servers; server++)
 		if (s->slots[s->tokens[q->serving[server]].slot].level >
 		    s->slots[s->tokens[q->serving[worst]].slot].level)
@@ -175,7 +175,7 @@ static void preempt_arrive(struct qpn_sim *s, struct queue_state *q, uint32_t to
 		struct token_list *l = &q->levels[s->slots[s->tokens[out].slot].level];
 
 		s->tokens[out].rest = eventq_time(&s->events, q->clock + worst) - s->now;
-		/* It came before all that wait at its level. */
+		/* The token came before all that wait at its level. */
 		s->tokens[out].next = l->head;
 		if (l->head == NO_TOKEN)
 			l->tail = out;

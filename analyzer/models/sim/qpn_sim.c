@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tokens move, modes become enabled, transitions fire, time goes on. */
+/* Moves tokens, enables modes, fires transitions and advances the time. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -49,7 +49,7 @@ static void token_free(struct qpn_sim *s, uint32_t t)
 		s->growth.low = s->nr_live;
 }
 
-/* Starts and ends the probes whose event this is. */
+/* Starts and ends the probes that this event concerns. */
 static void qpn_sim_probe(struct qpn_sim *s, uint32_t token, uint32_t slot, bool leave)
 {
 	const struct net_slot *x = &s->net->slots[slot];
@@ -148,7 +148,7 @@ static void room_made(struct qpn_sim *s, struct watch_range r, int64_t now)
 			qpn_mode_enable(s, s->watches[i].mode);
 }
 
-/* A token comes to lie in a depository or an ordinary place. */
+/* Puts a token into a depository or an ordinary place. */
 static void lie_down(struct qpn_sim *s, uint32_t token, struct slot_state *x)
 {
 	x->nr_lying++;
@@ -199,7 +199,7 @@ void qpn_enter(struct qpn_sim *s, uint32_t token, uint32_t slot)
 	}
 }
 
-/* A token that was served goes from the queue to the depository. */
+/* Moves a token that was served from the queue to the depository. */
 static inline void qpn_sim_served(struct qpn_sim *s, uint32_t token)
 {
 	struct token *t = &s->tokens[token];
@@ -237,7 +237,7 @@ static inline void qpn_sim_leave(struct qpn_sim *s, uint32_t token)
 	}
 }
 
-/* The token that came first, taken out of its list. */
+/* Takes the token that came first out of its list. */
 static uint32_t pick_up(struct qpn_sim *s, uint32_t slot)
 {
 	struct slot_state *x = &s->slots[slot];
@@ -252,7 +252,7 @@ static uint32_t pick_up(struct qpn_sim *s, uint32_t slot)
 	return t;
 }
 
-/* Makes what the mode puts out of the nr tokens in taken[]. */
+/* Makes the tokens that the mode puts from the nr tokens in taken[]. */
 static void qpn_sim_produce(struct qpn_sim *s, const struct mode_state *m, uint32_t *taken,
 			    uint32_t nr)
 {
@@ -369,7 +369,7 @@ static void start_clocks(struct qpn_sim *s)
 	}
 }
 
-/* Fires immediate transitions until none is enabled: the marking is tangible then. */
+/* Fires immediate transitions until none is enabled; the marking is then tangible. */
 static int qpn_sim_settle(struct qpn_sim *s)
 {
 	uint64_t limit = QPN_SIM_MAX_FIRINGS + 16 * (uint64_t)s->nr_live;
@@ -377,7 +377,9 @@ static int qpn_sim_settle(struct qpn_sim *s)
 	s->firings = 0;
 	while (s->nr_sent || s->nr_enabled) {
 		if (s->nr_sent) {
-			/* In the order of their arrival; mostly there is one. */
+			/*
+			 * Tokens are handled in the order of their arrival; usually there is one.
+			 */
 			uint32_t t = s->sent[s->sent_at++];
 
 			if (s->sent_at == s->nr_sent)
@@ -413,7 +415,7 @@ static void on_clock(struct qpn_sim *s, uint32_t clock)
 	}
 }
 
-/* "place (colour): 3, ..." of the slots with most tokens. */
+/* Describes the slots with most tokens: "place (colour): 3, ...". */
 static void describe_marking(const struct qpn_sim *s, char *text, size_t size)
 {
 	size_t at = 0;
@@ -451,7 +453,7 @@ static int fail_loop(const struct qpn_sim *s, struct err *err)
 		       s->net->file, line, s->now, names);
 }
 
-/* The slot where most tokens wait; where none waits, the one that holds most. */
+/* Returns the slot where most tokens wait, or, where none waits, the one that holds most. */
 static uint32_t qpn_sim_fullest(const struct qpn_sim *s)
 {
 	uint32_t most = 0;

@@ -28,62 +28,64 @@
 #include "analyzer/models/sim/qhist.h"
 #include "base/err.h"
 
-/* Firings in one instant, beside 16 for each token, after which it is taken not to end. */
+/* This many firings in one instant, plus 16 for each token, are taken to be endless. */
 #define QPN_SIM_MAX_FIRINGS 1000000
-/* Tokens after which a net is taken to be unstable however they came; mostly seen far earlier. */
+/* With this many tokens a net is taken to be unstable; usually this is detected far earlier. */
 #define QPN_SIM_MAX_TOKENS (4 * NET_MAX_TOKENS)
 
 struct qpn_sim;
 
 /* What happened in one slot since the last collection. */
 struct slot_sums {
-	double population;   /* integral over time of tokens in the place */
-	double in_queue;     /* the same of those in the queue alone */
-	double residence;    /* sum over tokens that left the place */
-	double queueing;     /* sum over tokens that were served, of time from entry to there */
-	double busy;	     /* sum of service times of those served */
-	double left, served; /* tokens that left the place; that were served */
+	double population; /* integral over time of the tokens in the place */
+	double in_queue;   /* the same for those in the queue alone */
+	double residence;  /* sum of the times in the place, over the tokens that left it */
+	/* sum of the times from entry to the end of service, over the tokens that were served */
+	double queueing;
+	double busy;	     /* sum of the service times of tokens that were served */
+	double left, served; /* tokens that left the place, and tokens that were served */
 };
 
 struct probe_sums {
 	double time, nr;
 };
 
-/* A stretch of model time. Zeroed struct: empty. */
+/* A stretch of model time. A zeroed struct is empty. */
 struct qpn_sample {
 	double duration;
-	uint64_t events; /* service completions and timed firings */
+	uint64_t events; /* number of service completions and timed firings */
 	uint32_t nr_slots, nr_probes;
-	struct slot_sums *slots; /* owned, as all below */
+	struct slot_sums *slots; /* owned, like all below */
 	struct probe_sums *probes;
-	struct qhist *residence; /* by slot */
-	struct qhist *times;	 /* by probe */
+	struct qhist *residence; /* one per slot */
+	struct qhist *times;	 /* one per probe */
 };
 
 /*
- * The net is borrowed and must outlive it. -ENOMEM; -EINVAL with a line where no run can begin.
+ * The net is borrowed and must outlive the simulation. Returns 0, -ENOMEM, or -EINVAL with a line
+ * in err where no run can begin.
  */
 int qpn_sim_new(struct qpn_sim **out, const struct net *n, uint64_t seed, struct err *err);
 void qpn_sim_free(struct qpn_sim *s);
 
 /*
- * Runs until model time `until`, or until nr_events more have happened (UINT64_MAX: no limit).
- * -EDEADLK: nothing will ever happen again (err says where the tokens are), -ELOOP: immediate
- * transitions fire without end (err names them), -EOVERFLOW: more tokens than QPN_SIM_MAX_TOKENS
- * (err names the place that holds most), -ENOMEM.
+ * Runs until model time `until`, or until nr_events more events have happened (UINT64_MAX: no
+ * limit). Returns 0; -EDEADLK: nothing will ever happen again (err says where the tokens are);
+ * -ELOOP: immediate transitions fire without end (err names them); -EOVERFLOW: there are more
+ * tokens than QPN_SIM_MAX_TOKENS (err names the place with most); -ENOMEM.
  */
 int qpn_sim_run(struct qpn_sim *s, double until, uint64_t nr_events, struct err *err);
 double qpn_sim_now(const struct qpn_sim *s);
 
-/* Hands over what was gathered since the last time and starts anew. 0 or -ENOMEM. */
+/* Hands over what was gathered since the last call, and begins again. Returns 0 or -ENOMEM. */
 int qpn_sim_collect(struct qpn_sim *s, struct qpn_sample *out);
 
 int qpn_sample_init(struct qpn_sample *x, const struct net *n);
 void qpn_sample_release(struct qpn_sample *x);
-/* dst += src; 0 or -ENOMEM. */
+/* Adds src to dst. Returns 0 or -ENOMEM. */
 int qpn_sample_merge(struct qpn_sample *dst, const struct qpn_sample *src);
 
-/* Tokens in a slot now. */
+/* Returns the present number of tokens in a slot. */
 uint64_t qpn_sim_tokens(const struct qpn_sim *s, uint32_t slot);
 
 #endif

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A simulation's state from its net: routes, conditions of modes, queues, the first marking. */
+/*
+ * Builds the state of a simulation from its net: routes, conditions of modes, queues, the initial
+ * marking.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/models/sim/qpn_state.h"
 
-/* Families of random streams, so that adding to one leaves the others alone. */
+/* Families of random streams, so that a new stream in one family does not change the others. */
 enum stream {
 	STREAM_CHOICE,
 	STREAM_SLOT,
@@ -72,7 +75,7 @@ static int compare_falling(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* Sorts priorities, highest first, without repetitions; returns how many are left. */
+/* Sorts priorities, the highest first, and removes repetitions. Returns how many are left. */
 static uint32_t rank_priorities(uint32_t *p, uint32_t nr)
 {
 	uint32_t out = 0;
@@ -93,7 +96,7 @@ static uint32_t rank_of(const uint32_t *p, uint32_t priority)
 	return i;
 }
 
-/* The levels of one queue's slots. scratch: room for all slots. */
+/* Builds the levels of one queue's slots. scratch has room for all slots. */
 static int build_queue(struct qpn_sim *s, uint32_t index, uint64_t seed, uint32_t *scratch)
 {
 	const struct net *n = s->net;
@@ -230,7 +233,7 @@ static int build_transitions(struct qpn_sim *s, uint64_t seed, uint32_t *scratch
 	return 0;
 }
 
-/* Whether every mode that takes from this slot takes one token there and nothing else. */
+/* Returns whether every mode that takes from this slot takes one token there and nothing else. */
 static bool takes_alone(const struct qpn_sim *s, uint32_t slot)
 {
 	const struct net_transition *first = NULL;
@@ -253,7 +256,7 @@ static bool takes_alone(const struct qpn_sim *s, uint32_t slot)
 	return first != NULL;
 }
 
-/* Sum of the weights of a transition's modes that take from the slot. */
+/* Returns the sum of the weights of a transition's modes that take from the slot. */
 static double mode_weights(const struct qpn_sim *s, uint32_t transition, uint32_t slot)
 {
 	const struct net_transition *t = &s->net->transitions[transition];
@@ -285,7 +288,7 @@ static void add_routes(struct qpn_sim *s, uint32_t slot, uint32_t *at)
 		s->routes[(*at)++] = (struct route){ .until = until, .mode = m };
 		x->nr_routes++;
 	}
-	/* Whatever rounding left over belongs to the last. */
+	/* The last route gets whatever rounding left over. */
 	s->routes[*at - 1].until = 2;
 }
 
@@ -307,7 +310,7 @@ static void add_watch(struct qpn_sim *s, struct watch_range *r, uint32_t mode, i
 	s->watches[r->end++] = (struct watch){ .mode = mode, .need = need };
 }
 
-/* Tokens a mode adds to a slot, or with slot NET_NONE to a place. */
+/* Returns the tokens that a mode adds to a slot or, where slot is NET_NONE, to a place. */
 static int64_t qpn_sim_build_gain(const struct qpn_sim *s, const struct net_mode *m, uint32_t slot,
 				  uint32_t place)
 {
@@ -322,7 +325,7 @@ static int64_t qpn_sim_build_gain(const struct qpn_sim *s, const struct net_mode
 	return sum;
 }
 
-/* Conditions of rooms in one slot (place NET_NONE) or one place (slot NET_NONE). */
+/* Adds the conditions on the room in one slot (place NET_NONE) or one place (slot NET_NONE). */
 static void watch_room(struct qpn_sim *s, struct watch_range *r, uint32_t slot, uint32_t place,
 		       uint64_t capacity)
 {
@@ -338,8 +341,8 @@ static void watch_room(struct qpn_sim *s, struct watch_range *r, uint32_t slot, 
 }
 
 /*
- * What each mode waits for. A mode of routed slots alone is never enabled by itself: one condition
- * of it never holds.
+ * Finds what each mode waits for. A mode that takes only from routed slots is never enabled by
+ * itself, so it gets a condition that never holds.
  */
 static int build_watches(struct qpn_sim *s)
 {

@@ -14,18 +14,18 @@
 #define NO_TOKEN UINT32_MAX
 
 struct token {
-	double entered; /* its place, model time */
+	double entered; /* model time at which it entered its place */
 	double demand;	/* its service time there; below 0: not drawn yet */
-	double rest;	/* preemptive: what is left of it; PS: the virtual time it ends at */
+	double rest;	/* preemptive: remaining service; PS: the virtual time at which it ends */
 	uint32_t slot;
-	uint32_t next; /* in whichever list it is */
+	uint32_t next; /* next token in its list */
 };
 
 struct token_list {
 	uint32_t head, tail; /* NO_TOKEN: empty */
 };
 
-/* A mode that needs `need` tokens that can be seen, or room: tokens at or below `need`. */
+/* A mode that needs at least `need` visible tokens, or room: at most `need` tokens. */
 struct watch {
 	uint32_t mode;
 	int64_t need;
@@ -41,25 +41,25 @@ struct route {
 };
 
 struct slot_state {
-	/* What each event touches. */
-	uint32_t nr_queued, nr_lying; /* in the queue, in the depository or ordinary place */
-	double since;		      /* sums are complete up to here */
+	/* The members that each event touches. */
+	uint32_t nr_queued, nr_lying; /* in the queue, and in the depository or ordinary place */
+	double since;		      /* time up to which the sums are complete */
 	struct slot_sums sums;
 	const struct dist *service;
 	struct rng rng;
 	uint32_t phase;
-	uint32_t place, queue; /* queue NET_NONE: none, or one that takes no time */
-	uint32_t level;	       /* of priority, in its queue */
-	uint32_t nr_routes;    /* above 0: tokens do not lie here, they are sent on */
+	uint32_t place, queue; /* queue NET_NONE: there is none, or its service takes no time */
+	uint32_t level;	       /* level of priority within its queue */
+	uint32_t nr_routes;    /* above 0: tokens do not stay here but are sent on */
 	const struct route *routes;
 	bool fifo, capped, probed;
-	struct watch_range visible, room; /* in sim->watches */
+	struct watch_range visible, room; /* indexes in sim->watches */
 	uint32_t nr_visible;
-	struct token_list lying; /* unless fifo */
+	struct token_list lying; /* used unless the place is fifo */
 };
 
 struct place_state {
-	struct token_list lying; /* of all colours, where fifo */
+	struct token_list lying; /* all colours together, for a fifo place */
 	uint64_t nr;
 	struct watch_range room;
 };
@@ -72,14 +72,15 @@ struct ps_job {
 struct queue_state {
 	enum net_strategy strategy;
 	uint32_t servers, nr_busy;
-	struct token_list *levels; /* waiting, by priority; one where there are none */
+	/* waiting tokens by priority; one list where there are no priorities */
+	struct token_list *levels;
 	uint32_t nr_levels;
 	uint32_t nr_waiting;
-	uint32_t *waiting; /* of a random queue */
+	uint32_t *waiting; /* for a random queue */
 	uint32_t cap_waiting;
-	uint32_t *serving;   /* of a preemptive queue: token by server */
-	uint32_t clock;	     /* the first of its own: one (PS), or one per server (preemptive) */
-	struct ps_job *jobs; /* heap by tag */
+	uint32_t *serving;   /* for a preemptive queue: the token by server */
+	uint32_t clock;	     /* first of its own clocks: one (PS), or one per server (preemptive) */
+	struct ps_job *jobs; /* heap ordered by tag */
 	uint32_t nr_jobs, cap_jobs, seq;
 	double virtual_time, since;
 	struct rng rng;
@@ -87,19 +88,23 @@ struct queue_state {
 
 struct mode_state {
 	uint32_t transition;
-	uint32_t missing; /* conditions that do not hold */
-	uint32_t seat;	  /* in its transition's list of enabled modes */
+	uint32_t missing; /* number of conditions that do not hold */
+	uint32_t seat;	  /* position in its transition's list of enabled modes */
 	double weight;
 	const struct net_mode *net;
-	uint32_t *origin; /* by token made: index of the token taken, or NO_TOKEN */
-	/* Where probes are, and NULL where there is nothing to say; entries NO_TOKEN likewise: */
-	uint32_t *model; /* by token made without origin: whose marks it gets a copy of */
-	uint32_t *heir;	 /* by token taken that ends: which one taken has its marks unless own */
+	uint32_t *origin; /* by token made: index of the taken token, or NO_TOKEN */
+	/*
+	 * Used where there are probes. A list is NULL, and an entry NO_TOKEN, where there is
+	 * nothing to note.
+	 */
+	uint32_t *model; /* by token made without origin: the token whose marks it gets a copy of */
+	/* by taken token that ends: the taken token that gets its marks unless it has its own */
+	uint32_t *heir;
 	uint32_t nr_made, nr_taken;
 };
 
 struct transition_state {
-	uint32_t *modes; /* enabled ones */
+	uint32_t *modes; /* the enabled modes */
 	uint32_t nr, level, seat;
 	double weight;
 	bool timed, dirty, running;
@@ -109,19 +114,19 @@ struct transition_state {
 	uint32_t phase;
 };
 
-/* Enabled transitions of one priority. */
+/* The enabled transitions of one priority. */
 struct level_state {
 	uint32_t *items;
 	uint32_t nr;
 };
 
-/* Levels of tokens that doubled, the last first, and whether none was followed by a fall. */
+/* Levels of doubled numbers of tokens, the latest first, and whether one was followed by a fall. */
 struct growth {
-	uint64_t next; /* tokens at which to look again */
+	uint64_t next; /* number of tokens at which to check again */
 	uint64_t level;
-	uint32_t low; /* fewest since the last level */
+	uint32_t low; /* least number since the last level */
 	double times[4];
-	unsigned nr; /* levels in a row without a fall */
+	unsigned nr; /* consecutive levels without a fall */
 };
 
 struct qpn_sim {
