@@ -30,8 +30,11 @@ static bool cmd_compare_same_device(const struct profile *a, const struct profil
 	return strcmp(a->device_name, b->device_name) == 0;
 }
 
-/* The group of b that stands against g: of the same host and device, or of the same device alone where
- * hosts differ and one host of b has it, or the only one. */
+/*
+ * The group of b that stands against g: of the same host and device, or of the same device alone
+ * where
+ * hosts differ and one host of b has it, or the only one.
+ */
 static const struct profile_group *cmd_compare_partner(const struct profile_set *a,
 						       const struct profile_group *g,
 						       const struct profile_set *b)

@@ -219,7 +219,10 @@ static struct fit *fit_new(const struct cli *cli)
 	return f;
 }
 
-/* "models/m.json" of the response read_s becomes "models/m-read_s.json"; owned by the caller, NULL of NULL. */
+/*
+ * "models/m.json" of the response read_s becomes "models/m-read_s.json"; owned by the caller, NULL
+ * of NULL.
+ */
 static char *name_of_response(const char *path, const char *response)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL, *base = slash ? slash + 1 : path;
@@ -235,7 +238,9 @@ static char *name_of_response(const char *path, const char *response)
 	return name;
 }
 
-/* One of several responses: files have its name in theirs, and the table goes on to the next one. */
+/*
+ * One of several responses: files have its name in theirs, and the table goes on to the next one.
+ */
 static int fit_one_response(struct fit *all, struct table *table, size_t i, const char *path,
 			    struct answer **out)
 {
