@@ -21,7 +21,9 @@ enum {
 	NR_FLAGS
 };
 
-/* getopt_long gives back val; an offset keeps it clear of '?' and ':'. The keys follow the flags. */
+/*
+ * getopt_long gives back val; an offset keeps it clear of '?' and ':'. The keys follow the flags.
+ */
 #define VAL(flag)    ((flag) + 256)
 #define KEYS_MAX     64
 #define OPTIONS_MAX  (NR_FLAGS + KEYS_MAX)

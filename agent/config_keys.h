@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config_keys: what the table of keys and the parser of the command line share; nobody else includes it.
+ * config_keys: what the table of keys and the parser of the command line share; nobody else
+ * includes it.
  */
 #ifndef AGENT_CONFIG_KEYS_H
 #define AGENT_CONFIG_KEYS_H
 
 #include "agent/config.h"
 
-/* Sets or appends one value, as the option --KEY VALUE does; NULL stands for true. -EINVAL, -ENOMEM. */
+/*
+ * Sets or appends one value, as the option --KEY VALUE does; NULL stands for true. -EINVAL,
+ * -ENOMEM.
+ */
 int config_set(struct config *c, const struct field *f, const char *value, struct err *err);
 /* The list that the key appends to, or NULL. */
 struct config_list *config_list_of(struct config *c, const struct field *f);

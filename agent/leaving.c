@@ -185,14 +185,15 @@ static int example_profile(struct example *e, const struct clock_anchor *begin,
 	struct profile p;
 	int ret = window_new(&w, &config, begin->monotonic_ns);
 
-	profile_init(&p);
-	if (!ret)
-		ret = window_add_many(w, e->requests, NR_EXAMPLES);
-	if (!ret)
-		ret = window_profile(w, end->monotonic_ns, &p);
-	window_free(w);
 	if (ret)
 		return ret;
+	profile_init(&p);
+	ret = window_add_many(w, e->requests, NR_EXAMPLES);
+	if (ret)
+		goto out;
+	ret = window_profile(w, end->monotonic_ns, &p);
+	if (ret)
+		goto out;
 	memcpy(p.host, e->machine.host, sizeof(p.host));
 	snprintf(p.device, sizeof(p.device), "%u:%u", device_major(e->device.device),
 		 device_minor(e->device.device));
@@ -204,10 +205,16 @@ static int example_profile(struct example *e, const struct clock_anchor *begin,
 	p.quality.coverage_ratio = 1;
 	profile_grade(&p);
 	ret = profile_set_detail(&p, "dasd", "{\"requests\":2}");
-	if (!ret)
-		ret = profile_to_json(&p, PROFILE_JSON_LINE, &e->profile);
+	if (ret)
+		goto out;
+	ret = profile_to_json(&p, PROFILE_JSON_LINE, &e->profile);
+	if (ret)
+		goto out;
+	ret = buf_put_u8(&e->profile, 0);
+out:
 	profile_release(&p);
-	return ret ? ret : buf_put_u8(&e->profile, 0);
+	window_free(w);
+	return ret;
 }
 
 static int example_segment(struct example *e, const struct clock_anchor *begin,
@@ -265,8 +272,9 @@ static int example_make(struct example *e, const struct config *c, struct err *e
 	struct clock_anchor begin = stream_anchor(), end = begin;
 	int ret = machine_read(&e->machine, c->host, c->anonymize, err);
 
-	if (!ret)
-		ret = example_device(e, c, err);
+	if (ret)
+		return ret;
+	ret = example_device(e, c, err);
 	if (ret)
 		return ret;
 	end.monotonic_ns += c->window_ns;

@@ -32,7 +32,8 @@ struct histogram_bucket_count {
 };
 
 struct histogram {
-	uint64_t *counts; /* owned; NULL while a list does; the index is bucket - HISTOGRAM_BUCKET_MIN */
+	/* owned; NULL while a list does; the index is bucket - HISTOGRAM_BUCKET_MIN */
+	uint64_t *counts;
 	struct histogram_bucket_count *few; /* owned; [cap_few], by bucket ascending; NULL: none */
 	uint16_t nr_few, cap_few;
 	bool is_whole;	   /* takes the array at the first value, and so never grows again */
@@ -53,8 +54,8 @@ void histogram_clear(struct histogram *h);
 /* Returns how many durations are in a bucket of HISTOGRAM_BUCKET_MIN to HISTOGRAM_BUCKET_MAX. */
 uint64_t histogram_count(const struct histogram *h, int bucket);
 /*
- * Returns the first bucket from `bucket` on that holds a duration; above HISTOGRAM_BUCKET_MAX where there is
- * none.
+ * Returns the first bucket from `bucket` on that holds a duration; above HISTOGRAM_BUCKET_MAX where
+ * there is none.
  *
  *	for (int b = histogram_next(h, HISTOGRAM_BUCKET_MIN); b <= HISTOGRAM_BUCKET_MAX;
  *	     b = histogram_next(h, b + 1))
@@ -77,7 +78,10 @@ int histogram_add_bucket(struct histogram *h, int bucket, uint64_t nr);
 /* Adds src to dst. Returns 0, or -ENOMEM with dst unchanged. */
 int histogram_merge(struct histogram *dst, const struct histogram *src);
 
-/* Subtracts src from dst, which has all its durations. The least and the largest duration stay those of dst. */
+/*
+ * Subtracts src from dst, which has all its durations. The least and the largest duration stay
+ * those of dst.
+ */
 void histogram_subtract(struct histogram *dst, const struct histogram *src);
 
 /* Returns the mean in seconds; NaN while empty. */

@@ -257,10 +257,8 @@ static bool is_free_elsewhere(size_t at, enum syscall_phase phase, const struct 
 static int add_calls(scmp_filter_ctx filter, enum syscall_phase phase,
 		     const struct syscall_use *use)
 {
-	int ret = 0;
-
-	for (size_t i = 0; i < NR_CALLS && !ret; i++) {
-		int nr = seccomp_syscall_resolve_name(calls[i].name);
+	for (size_t i = 0; i < NR_CALLS; i++) {
+		int nr = seccomp_syscall_resolve_name(calls[i].name), ret = 0;
 
 		if (nr < 0 || !is_used(calls[i].use, phase, use))
 			continue;
@@ -269,10 +267,10 @@ static int add_calls(scmp_filter_ctx filter, enum syscall_phase phase,
 		else if (!is_free_elsewhere(i, phase, use))
 			ret = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, nr, 1,
 						     &calls[i].check);
-		if (ret == -EEXIST)
-			ret = 0;
+		if (ret && ret != -EEXIST)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static int add_fatal(scmp_filter_ctx filter)
@@ -295,19 +293,26 @@ static int syscall_filter_build(scmp_filter_ctx filter, enum syscall_phase phase
 {
 	int ret = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
 
-	if (!ret)
-		ret = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+	if (ret)
+		return ret;
+	ret = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+	if (ret)
+		return ret;
 	/*
 	 * The filter returns the kernel's own errno, and is a tree instead of a chain. Both are
 	 * only improvements, so a failure is ignored.
 	 */
 	seccomp_attr_set(filter, SCMP_FLTATR_API_SYSRAWRC, 1);
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-	if (!ret)
-		ret = add_calls(filter, phase, use);
-	if (!ret && !only_log)
+	ret = add_calls(filter, phase, use);
+	if (ret)
+		return ret;
+	if (!only_log) {
 		ret = add_fatal(filter);
-	return ret ? ret : seccomp_load(filter);
+		if (ret)
+			return ret;
+	}
+	return seccomp_load(filter);
 }
 
 int syscall_filter_load(enum syscall_phase phase, const struct syscall_use *use, bool only_log,

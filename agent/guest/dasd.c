@@ -94,30 +94,37 @@ static bool line_take(json_t *object, char *line)
 int dasd_parse(char **out, const char *text, struct err *err)
 {
 	json_t *object = json_object();
-	char *copy = strdup(text), *json = NULL, *line, *next = copy;
+	char *copy = strdup(text), *json, *line, *next = copy;
 	int ret = copy ? 0 : -ENOMEM;
 
-	for (unsigned int nr = 1; !ret && (line = strsep(&next, "\n")); nr++) {
-		if (!strcmp(line, "disabled"))
+	if (ret)
+		goto out;
+	for (unsigned int nr = 1; (line = strsep(&next, "\n")); nr++) {
+		if (!strcmp(line, "disabled")) {
 			ret = err_set(err, ENODATA, "dasd: statistics: they are off");
-		else if (*line && !line_take(object, line))
+			goto out;
+		}
+		if (*line && !line_take(object, line)) {
 			ret = err_set(err, EINVAL,
 				      "dasd: statistics: line %u: expected a name and a number, or "
 				      "%d of a histogram",
 				      nr, DASD_BUCKETS);
+			goto out;
+		}
 	}
-	if (!ret && !json_object_get(object, "requests"))
+	if (!json_object_get(object, "requests")) {
 		ret = err_set(err, EINVAL, "dasd: statistics: expected a line total_requests");
-	if (!ret) {
-		json = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
-		ret = json ? 0 : -ENOMEM;
+		goto out;
 	}
+	json = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
+	if (json)
+		*out = json;
+	else
+		ret = -ENOMEM;
+out:
 	json_decref(object);
 	free(copy);
-	if (ret)
-		return ret;
-	*out = json;
-	return 0;
+	return ret;
 }
 
 static int file_read(const char *path, struct buf *out)

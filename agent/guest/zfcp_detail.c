@@ -11,20 +11,18 @@ void zfcp_detail_release(struct zfcp_detail *d)
 
 int zfcp_detail_add(struct zfcp_detail *d, const struct blktrace_zfcp *command)
 {
-	int ret = 0;
+	int ret;
 
 	d->commands++;
 	d->errors += command->is_error;
 	if (command->outb_usage > d->outbound_max)
 		d->outbound_max = command->outb_usage;
-	if (command->has_latency) {
-		ret = histogram_add(&d->channel, command->channel_ns);
-		if (!ret)
-			ret = histogram_add(&d->fabric, command->fabric_ns);
-	} else {
+	if (!command->has_latency) {
 		d->unmeasured += !command->is_error;
+		return 0;
 	}
-	return ret;
+	ret = histogram_add(&d->channel, command->channel_ns);
+	return ret ? ret : histogram_add(&d->fabric, command->fabric_ns);
 }
 
 int zfcp_detail_tell(struct zfcp_detail *d, struct profile *p)
@@ -39,13 +37,14 @@ int zfcp_detail_tell(struct zfcp_detail *d, struct profile *p)
 		   ",\"outbound_max\":%u,\"channel\":",
 		   d->commands, d->errors, d->unmeasured, d->outbound_max);
 	ret = profile_stage_to_json(&d->channel, &json);
-	buf_printf(&json, ",\"fabric\":");
-	if (!ret)
-		ret = profile_stage_to_json(&d->fabric, &json);
-	buf_printf(&json, "}");
-	buf_put_u8(&json, 0);
 	if (ret)
 		goto out;
+	buf_printf(&json, ",\"fabric\":");
+	ret = profile_stage_to_json(&d->fabric, &json);
+	if (ret)
+		goto out;
+	buf_printf(&json, "}");
+	buf_put_u8(&json, 0);
 	ret = json.error ? json.error : profile_set_detail(p, "zfcp", (char *)json.data);
 out:
 	buf_release(&json);

@@ -50,8 +50,9 @@ int segment_split(const struct segment_origin *o, const void *data, size_t len, 
 	if (2 * o->number + 1 >= SEGMENT_SPLIT_PARTS)
 		return -ERANGE;
 	ret = segment_reader_new(&r, data, len, NULL);
-	if (!ret)
-		ret = segment_writer_new(&w);
+	if (ret)
+		return ret;
+	ret = segment_writer_new(&w);
 	if (ret)
 		goto out;
 	nr = segment_reader_count(r);
@@ -62,15 +63,17 @@ int segment_split(const struct segment_origin *o, const void *data, size_t len, 
 	head = tail = *segment_reader_header(r);
 	segment_split_halve(&head.nr_captured, &tail.nr_captured, nr, nr_first);
 	ret = segment_writer_finish(w, &head, first);
-	if (!ret)
-		ret = copy_requests(r, w, nr - nr_first);
+	if (ret)
+		goto out;
+	ret = copy_requests(r, w, nr - nr_first);
+	if (ret)
+		goto out;
 	tail.epoch = o->epoch + 1 + o->sequence * SEGMENT_SPLIT_PARTS + 2 * o->number + 1;
 	tail.sequence = 0;
 	tail.ledger = NULL;
 	tail.profiles = NULL;
 	tail.nr_profiles = 0;
-	if (!ret)
-		ret = segment_writer_finish(w, &tail, second);
+	ret = segment_writer_finish(w, &tail, second);
 out:
 	segment_writer_free(w);
 	segment_reader_free(r);

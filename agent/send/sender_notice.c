@@ -38,8 +38,9 @@ static int notice_make(const void *data, size_t len, struct ledger *lost, struct
 	h.ledger = lost;
 	h.nr_profiles = h.nr_processes = h.nr_cgroups = 0;
 	ret = segment_writer_new(&writer);
-	if (!ret)
-		ret = segment_writer_finish(writer, &h, out);
+	if (ret)
+		goto out;
+	ret = segment_writer_finish(writer, &h, out);
 out:
 	segment_writer_free(writer);
 	segment_reader_free(reader);

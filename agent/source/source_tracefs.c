@@ -394,23 +394,30 @@ static int source_tracefs_prepare(struct source *s, const struct source_config *
 	if (pairing_new(&s->pairing, &pairing, &sink) || thread_table_new(&s->threads, NULL))
 		return err_set(err, ENOMEM, "tracefs: out of memory");
 	ret = tracefs_instance_new(&s->instance, err);
-	if (!ret)
-		ret = settings_make(s, config, err);
-	if (!ret)
-		ret = layout_read(s, err);
+	if (ret)
+		return ret;
+	ret = settings_make(s, config, err);
+	if (ret)
+		return ret;
+	ret = layout_read(s, err);
+	if (ret)
+		return ret;
 	s->block.is_big_endian = s->layout.is_big_endian;
-	if (!ret)
-		ret = trace_block_init(&s->block, config->layer, format_load, s, err);
-	if (!ret)
-		ret = trace_cpus_open(&s->cpus, s->instance.fd, &s->layout, &s->block, err);
+	ret = trace_block_init(&s->block, config->layer, format_load, s, err);
+	if (ret)
+		return ret;
+	ret = trace_cpus_open(&s->cpus, s->instance.fd, &s->layout, &s->block, err);
+	if (ret)
+		return ret;
 	/*
 	 * All events are enabled together, so that the end of each request whose beginning was seen
 	 * is seen too.
 	 */
-	for (size_t i = 0; i < s->block.nr && !ret; i++)
+	for (size_t i = 0; i < s->block.nr; i++) {
 		ret = event_enable(s, s->block.events[i].name, config, err);
-	if (ret)
-		return ret;
+		if (ret)
+			return ret;
+	}
 	tally_begin(s, config);
 	return source_tracefs_set(s, "tracing_on", "1", err);
 }

@@ -10,25 +10,26 @@ static int tally_requests(struct segment_reader *reader, struct loss loss, struc
 {
 	struct request batch[TALLY_BATCH];
 	int64_t nr;
-	int ret = 0;
+	int ret;
 
 	loss.count_known = true;
-	while (!ret && (nr = segment_reader_next(reader, batch, TALLY_BATCH)) > 0) {
-		for (int64_t i = 0; i < nr && !ret;) {
+	while ((nr = segment_reader_next(reader, batch, TALLY_BATCH)) > 0) {
+		for (int64_t i = 0; i < nr;) {
 			loss.device = batch[i].device;
 			for (loss.count = 0; i < nr && batch[i].device == loss.device; i++)
 				loss.count++;
 			/* entries of equal cause, device and interval are joined */
 			ret = ledger_add(out, &loss);
+			if (ret)
+				return ret;
 		}
 	}
-	if (nr < 0) {
-		loss.count_known = false;
-		loss.count = 0;
-		loss.device = 0;
-		ret = ledger_add(out, &loss);
-	}
-	return ret;
+	if (nr == 0)
+		return 0;
+	loss.count_known = false;
+	loss.count = 0;
+	loss.device = 0;
+	return ledger_add(out, &loss);
 }
 
 int tally_segment(const void *data, size_t len, enum loss_cause cause, struct ledger *out)
