@@ -56,6 +56,7 @@ memory=""
 devices=() servers=() watching="" postmaster=""
 tidy() {
 	local name
+	set +e # what fails here must not keep the rest from being taken down
 	[ -z "$postmaster" ] || stop_postgres
 	[ -z "$watching" ] || kill -INT "$watching" 2>/dev/null || true
 	for name in old new; do
