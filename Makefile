@@ -403,7 +403,7 @@ $(bundle): $(BUILD)/blkcast-agent scripts/bundle.sh scripts/elf-libs.sh
 # What --help and the man pages name lies under share/blkcast by the same relative path as in the sources;
 # tests/cli/install-paths.sh holds the texts against what is installed.
 shared_files = $(filter-out %/README.md,$(wildcard docs/*.schema.json formats/*.md formats/*/*.md)) formats/request.h analyzer/measure/store.md \
-	$(addprefix docs/,architecture.md methods.md qpn-tables.md security.md api.md cluster.sql) \
+	$(addprefix docs/,architecture.md methods.md qpn-tables.md security.md api.md openapi.yaml cluster.sql) \
 	$(shell find docs/examples docs/guide -type f)
 install: programs
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/sbin \
