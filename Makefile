@@ -212,7 +212,7 @@ $(addprefix $(BUILD)/tests/system-under-study/,first second):
 
 # Tests in which chosen system calls and allocations of ours fail or kill: tests/support/faulty_calls.h.
 FAULTY_CALLS := open openat write writev read fsync syncfs close renameat renameat2 unlinkat mkdir mkdirat fstat fstatat \
-	posix_fallocate mmap munmap msync malloc calloc realloc strdup \
+	posix_fallocate mmap munmap msync malloc calloc realloc reallocarray strdup \
 	account_seal_stream account_seal_capture
 faulty := $(addprefix $(BUILD)/tests/unit/test_,spool_faults spool_crash ingest_faults ingest_commit random_kills every_call \
 		store_calls retain)

@@ -419,10 +419,13 @@ out:
  * Whether this process may change the settings of its terminal. A process in the background that
  * tries is stopped (SIGTTOU), also when it is continued, and a stopped agent loses requests and
  * cannot be ended by SIGINT. `timeout 3 blkcast-agent --top` under a shell is in the background.
+ * Nobody is in the background of a terminal that controls no session, such as a console's.
  */
 static bool is_in_foreground(void)
 {
-	return tcgetpgrp(STDOUT_FILENO) == getpgrp();
+	pid_t foreground = tcgetpgrp(STDOUT_FILENO);
+
+	return foreground < 0 || foreground == getpgrp();
 }
 
 int top_run(const struct top_config *config)

@@ -132,15 +132,14 @@ static json_t *page_heat_json(const struct page_column *c)
 	json_t *list = json_array();
 
 	for (int d = 0; d < 2; d++)
-		for (int i = 0; c->response[d].nr && i < HISTOGRAM_NR_BUCKETS; i++) {
-			int bucket = i + HISTOGRAM_BUCKET_MIN;
-			int bin = (bucket - 1 - PAGE_TIMES_FIRST_OCTAVE * HISTOGRAM_PER_OCTAVE);
+		for (int bucket = histogram_next(&c->response[d], HISTOGRAM_BUCKET_MIN);
+		     bucket <= HISTOGRAM_BUCKET_MAX;
+		     bucket = histogram_next(&c->response[d], bucket + 1)) {
+			int bin = bucket - 1 - PAGE_TIMES_FIRST_OCTAVE * HISTOGRAM_PER_OCTAVE;
 
-			if (!c->response[d].counts[i])
-				continue;
 			bin = bin < 0 ? 0 : bin / per_bin;
 			bin = bin < PAGE_NR_TIMES ? bin : PAGE_NR_TIMES - 1;
-			bins[bin] += (double)c->response[d].counts[i];
+			bins[bin] += (double)histogram_count(&c->response[d], bucket);
 			first = bin < first ? bin : first;
 			last = bin > last ? bin : last;
 		}

@@ -116,6 +116,7 @@ static struct {
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t nr, size_t size);
 void *__real_realloc(void *old, size_t size);
+void *__real_reallocarray(void *old, size_t nr, size_t size);
 char *__real_strdup(const char *text);
 
 void calls_record(const char *folder)
@@ -563,6 +564,12 @@ void *__wrap_realloc(void *old, size_t size);
 void *__wrap_realloc(void *old, size_t size)
 {
 	return no_memory() ? NULL : __real_realloc(old, size);
+}
+
+void *__wrap_reallocarray(void *old, size_t nr, size_t size);
+void *__wrap_reallocarray(void *old, size_t nr, size_t size)
+{
+	return no_memory() ? NULL : __real_reallocarray(old, nr, size);
 }
 
 char *__wrap_strdup(const char *text);

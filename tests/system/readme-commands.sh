@@ -4,7 +4,7 @@
 # such as /srv and /etc, ports and names of hosts are those of the pages, in mount and network namespaces of this
 # test. Commands that cannot run here, such as a copy to another host, are checked as far as possible. The pages
 # that predict from one recording (README's "Predict a move", migrate, consolidate, headroom-and-capacity) are run
-# by readme-migration.sh. The pages run in the order of the list below, in one folder.
+# by readme-migration.sh, those of fleet by cluster-short.sh. The pages run in the order of the list below, in one folder.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/support/tap.sh
 . tests/loop.sh
@@ -49,7 +49,7 @@ disk=$loop_name
 pages="README.md $(printf 'docs/guide/%s.md ' watch record-and-report several-guests compare measure-and-fit nets \
 	architecture-models secure keep-for-a-year z-linux)"
 # The others are run by readme-migration.sh and by tests/cli/serve-page.sh.
-elsewhere=$(printf 'docs/guide/%s.md ' migrate consolidate headroom-and-capacity watch-in-a-browser)
+elsewhere=$(printf 'docs/guide/%s.md ' migrate consolidate headroom-and-capacity watch-in-a-browser fleet)
 forgotten=""
 for page in $(grep -l '^    ' docs/guide/*.md); do
 	case " $pages $elsewhere " in *" $page "*) ;; *) forgotten="$forgotten $page" ;; esac

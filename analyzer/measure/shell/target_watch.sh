@@ -1,4 +1,5 @@
 # Writes the memory in use, in KiB, once every $interval seconds while the load runs.
+: >.memory # it is read also where the load ends before the first value
 while :; do
 	while read -r k v x; do
 		case $k in
@@ -10,5 +11,5 @@ while :; do
 		esac
 	done </proc/meminfo
 	sleep "$interval"
-done >.memory &
+done >>.memory &
 m=$!
