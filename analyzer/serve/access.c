@@ -14,15 +14,19 @@
 #include "analyzer/serve/access_tokens.h"
 
 #define CHAIN_MAX   16
-#define TOKEN_BYTES 512 /* of a token; longer ones are unknown */
-#define RETIRED_S   600 /* a handshake may still use a certificate that was replaced */
-#define BEARER	    "Bearer "
-#define FILE_MAX    (1 << 20)
+#define TOKEN_BYTES 512 /* longest token; longer tokens count as unknown */
+/* A replaced certificate is kept this long, because a handshake may still use it. */
+#define RETIRED_S 600
+#define BEARER	  "Bearer "
+#define FILE_MAX  (1 << 20)
 
-/* What the server shows; in a list, as handshakes may still use one that was replaced. */
+/*
+ * A certificate that the server shows. Replaced certificates stay in a list, because handshakes may
+ * still use them.
+ */
 struct shown {
-	struct shown *next; /* older */
-	time_t retired;	    /* CLOCK_MONOTONIC seconds */
+	struct shown *next; /* the certificate that was replaced before */
+	time_t retired;	    /* when it was replaced: CLOCK_MONOTONIC, seconds */
 	gnutls_pcert_st chain[CHAIN_MAX];
 	unsigned int nr;
 	gnutls_privkey_t key;
@@ -31,14 +35,14 @@ struct shown {
 enum { FILE_CERT, FILE_KEY, FILE_CA, FILE_CRL, FILE_TOKENS, NR_FILES };
 
 struct access {
-	char *path[NR_FILES];	    /* owned; NULL: not asked for */
-	struct stat seen[NR_FILES]; /* as they were when last read */
-	pthread_mutex_t reload;	    /* one reload at a time; guards seen */
-	pthread_rwlock_t lock;	    /* guards what follows */
+	char *path[NR_FILES];	    /* owned; NULL: the file is not used */
+	struct stat seen[NR_FILES]; /* the files' state when they were last read */
+	pthread_mutex_t reload;	    /* makes reloads exclude each other, and guards seen */
+	pthread_rwlock_t lock;	    /* guards all members below */
 	uint64_t generation;
 	struct shown *shown;
 	gnutls_x509_trust_list_t trust;
-	time_t lists_end; /* the earliest nextUpdate of the revocation lists; 0: none has one */
+	time_t lists_end; /* the earliest nextUpdate of the revocation lists; 0: no list has one */
 	bool is_end_told;
 	struct access_token *tokens;
 	size_t nr_tokens;
@@ -57,7 +61,7 @@ static int access_fail(struct err *err, const char *path, const char *what, int 
 	return err_set(err, EINVAL, "%s: %s: %s", path, what, gnutls_strerror(code));
 }
 
-/* A whole file of bounded size, with a 0 behind it; the caller frees it. */
+/* Reads a whole file of bounded size and puts a 0 byte behind it. The caller frees it. */
 static int read_file(const char *path, gnutls_datum_t *out, struct err *err)
 {
 	FILE *f = fopen(path, "re");
@@ -85,7 +89,7 @@ static int read_file(const char *path, gnutls_datum_t *out, struct err *err)
 static void forget_file(gnutls_datum_t *file)
 {
 	if (file->data)
-		gnutls_memset(file->data, 0, file->size); /* it may be a key */
+		gnutls_memset(file->data, 0, file->size); /* The file may hold a private key. */
 	free(file->data);
 	file->data = NULL;
 }
@@ -101,7 +105,7 @@ static void shown_free(struct shown *s)
 	free(s);
 }
 
-/* Whether the key belongs to the certificate: signing and verifying tells. */
+/* Checks that the key belongs to the certificate, by signing a text and verifying the signature. */
 static int check_pair(const struct shown *s)
 {
 	static const unsigned char text[] = "blkcast";
@@ -160,7 +164,10 @@ out:
 	return ret;
 }
 
-/* The earliest nextUpdate (RFC 5280, section 5.1.2.5) of the lists in a file; 0 where none has one. */
+/*
+ * Returns the earliest nextUpdate (RFC 5280, section 5.1.2.5) of the lists in a file; 0 if no list
+ * has one.
+ */
 static time_t earliest_end(const gnutls_datum_t *file)
 {
 	gnutls_x509_crl_t *lists = NULL;
@@ -217,7 +224,7 @@ static int read_trust(struct access *a, gnutls_x509_trust_list_t *out, time_t *l
 	return ret;
 }
 
-/* What a reload read, until all of it is known to be good. */
+/* Holds what a reload has read, until all of it is known to be valid. */
 struct fresh {
 	struct shown *shown;
 	gnutls_x509_trust_list_t trust;
@@ -268,8 +275,9 @@ static void swap_in(struct access *a, struct fresh *f)
 }
 
 /*
- * Whoever deletes the file of tokens means that none of them is valid. A certificate, a CA or a
- * revocation list that is gone stays in force: without it nobody could be known, or the revoked.
+ * An operator who deletes the file of tokens wants no token to be valid. Certificates, CAs and
+ * revocation lists stay in force after their file was deleted: without a CA no sender could be
+ * authenticated, and without a revocation list revoked certificates would be accepted.
  */
 static int read_tokens_again(struct access *a, struct fresh *f, struct err *remark)
 {
@@ -357,7 +365,7 @@ int access_reload(struct access *a, bool all, struct err *err)
 
 		if (!a->path[i])
 			continue;
-		/* One that is gone is told when it is read. */
+		/* A file that is gone is reported when it is read. */
 		(void)stat(a->path[i], &now);
 		changed |= access_differs(&now, &a->seen[i]);
 		a->seen[i] = now;
@@ -446,7 +454,7 @@ static void add_host(struct access_identity *who, const char *name)
 		snprintf(who->hosts[who->nr++], SEGMENT_NAME_BYTES, "%s", name);
 }
 
-/* DNS names; the common name only where there are none. */
+/* Takes the DNS names of the certificate, and its common name only if it has no DNS name. */
 static void take_names(gnutls_x509_crt_t cert, struct access_identity *out)
 {
 	char name[256];
@@ -521,7 +529,10 @@ void access_by_token(struct access *a, const char *authorization, struct access_
 		return;
 	pthread_rwlock_rdlock(&a->lock);
 	out->generation = a->generation;
-	/* Every entry is compared whole, whatever was found before. */
+	/*
+	 * Every entry is compared in full, even after a match, so that the time tells nothing about
+	 * the token.
+	 */
 	for (size_t i = 0; i < a->nr_tokens; i++)
 		if (gnutls_memcmp(a->tokens[i].hash, hash, TOKEN_HASH_BYTES) == 0)
 			add_host(out, a->tokens[i].host);

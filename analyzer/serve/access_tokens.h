@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* access_tokens: the file of tokens that access.h describes; access.c alone uses it. */
+/*
+ * access_tokens: this module reads the file of tokens that access.h describes. Only access.c uses
+ * it.
+ */
 #ifndef ANALYZER_ACCESS_TOKENS_H
 #define ANALYZER_ACCESS_TOKENS_H
 
@@ -16,8 +19,8 @@ struct access_token {
 	uint8_t hash[TOKEN_HASH_BYTES];
 };
 
-/* Reads all lines into an array that the caller frees: 0, or -errno with file, line and what was
- * expected; at most ACCESS_MAX_TOKENS. */
+/* Reads all lines into an array that the caller frees. Returns 0, or -errno with the file, the
+ * line and what was expected. A file may hold at most ACCESS_MAX_TOKENS tokens. */
 int access_tokens_read(const char *path, struct access_token **out, size_t *nr_out,
 		       struct err *err);
 

@@ -13,9 +13,9 @@
 #define BURST_SECONDS 2
 
 struct client {
-	char name[CLIENT_NAME_BYTES]; /* empty: free */
-	double credit;		      /* uploads it may begin now */
-	uint64_t at_ns;		      /* when credit was counted */
+	char name[CLIENT_NAME_BYTES]; /* empty: the entry is free */
+	double credit;		      /* uploads that the client may begin now */
+	uint64_t at_ns;		      /* when credit was last updated */
 	uint32_t nr_active;
 	uint64_t bytes;
 };
@@ -73,7 +73,10 @@ static void clients_recover(const struct clients *c, struct client *client, uint
 	client->at_ns = now_ns;
 }
 
-/* The client's place, or the place of one that is as good as new; NULL where there is none. */
+/*
+ * Returns the client's entry, or an entry that can be used again for the client; NULL if there is
+ * neither.
+ */
 static struct client *clients_find(struct clients *c, const char *name, uint64_t now_ns)
 {
 	struct client *ways = c->table[bucket_of(name)], *free_one = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The answers of page_server.h, from the request's words to the reply. */
+/* The answers of page_server.h, from the arguments of the request to the reply. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,17 +15,17 @@
 #define WORDS_MAX 128
 #define TURN_S	  5 /* a question of a device waits at most so long for its turn */
 #define HEARTBEAT_MS \
-	5000 /* a page that has gone is found out by the next line that it does not take */
+	5000 /* A page that has been closed is noticed when the next line cannot be sent to it. */
 #define EVENT_NS    1000000000ull
 #define EVENT_BYTES 128
-#define PERIOD_S    600 /* of a device where the request names none */
+#define PERIOD_S    600 /* the period of a device if the request has none */
 
 static const char *page_argument(struct MHD_Connection *c, const char *name)
 {
 	return MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, name);
 }
 
-/* A number of seconds or a count; absent: fallback. -EINVAL. */
+/* Reads a number of seconds or a count; a missing argument gives fallback. Returns 0 or -EINVAL. */
 static int page_number(struct MHD_Connection *c, const char *name, double fallback, double *out,
 		       struct err *err)
 {
@@ -41,7 +41,7 @@ static int page_number(struct MHD_Connection *c, const char *name, double fallba
 	return *end ? err_set(err, EINVAL, "%s: expected a number", name) : 0;
 }
 
-/* A place in the list; beyond any list where it is absurd. */
+/* Converts a number to a position in a list, and limits it to `most`. */
 static size_t page_count(double value, size_t most)
 {
 	return value < (double)most ? (size_t)value : most;
@@ -96,7 +96,10 @@ enum MHD_Result page_answer_fleet(struct page_server *p, struct MHD_Connection *
 	return page_reply_json(c, page_fleet_json(p->fleet, &q));
 }
 
-/* Waits for a turn, so that few questions read the store at once; false where none came in time. */
+/*
+ * Waits for permission, so that only a few queries read the store at the same time; returns false
+ * after the time limit.
+ */
 static bool page_turn_begin(struct page_server *p)
 {
 	struct timespec until;
@@ -122,7 +125,7 @@ static void page_turn_end(struct page_server *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* A question of one device and period, which reads the store. */
+/* Answers a query about one device and period, which reads the store. */
 static enum MHD_Result page_answer_period(struct page_server *p, struct MHD_Connection *c,
 					  const struct page_reader *reader,
 					  int (*answer)(struct page_store *store,
@@ -166,14 +169,16 @@ enum MHD_Result page_answer_who(struct page_server *p, struct MHD_Connection *c,
 	return page_answer_period(p, c, reader, page_who_json);
 }
 
-/* One page that waits for events; owned by its response. */
+/* One page that waits for events. The response owns it. */
 struct page_stream {
 	struct page_server *p;
 	uint64_t generation, sent_ns;
 	bool begun;
 };
 
-/* Blocks until there is something to say: the connection has a thread of its own. */
+/*
+ * Blocks until there is an event to send. This is legal because each connection has its own thread.
+ */
 static ssize_t page_stream_read(void *ctx, uint64_t position, char *out, size_t max)
 {
 	const struct timespec tick = { .tv_nsec = 50000000 };
@@ -214,7 +219,9 @@ enum MHD_Result page_answer_live(struct page_server *p, struct MHD_Connection *c
 	struct MHD_Response *reply;
 	struct page_stream *s;
 
-	(void)reader; /* an event says that something changed, and not what */
+	/* An event says only that something changed; therefore it needs no check of what the
+	 * reader may see. */
+	(void)reader;
 	if (atomic_fetch_add(&p->nr_streams, 1) >= PAGE_STREAMS) {
 		atomic_fetch_sub(&p->nr_streams, 1);
 		return page_reply_error(c, MHD_HTTP_SERVICE_UNAVAILABLE,

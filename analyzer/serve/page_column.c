@@ -26,7 +26,10 @@ double page_profile_quantile_s(const struct profile *p, double q)
 	return value_s;
 }
 
-/* The classes of the profile are by response time; where that is unknown, exact sizes tell them. */
+/*
+ * The profile counts its size classes by response time. If response times are unknown, exact sizes
+ * give the classes.
+ */
 static void page_column_sizes(double classes[NR_SIZE_CLASSES], const struct direction_profile *d)
 {
 	for (size_t i = 0; i < d->nr_sizes; i++)
@@ -111,7 +114,7 @@ void page_column_release(struct page_column *c)
 		histogram_release(&c->response[i]);
 }
 
-/* a / b as a JSON number, or null where b is 0. */
+/* Returns a / b as a JSON number, or null if b is 0. */
 static json_t *page_ratio(double a, double b)
 {
 	return json_number(b > 0 ? a / b : NAN);
@@ -123,7 +126,10 @@ static double page_column_other(const struct page_column *c)
 	       c->requests[OPERATION_OTHER];
 }
 
-/* [first bin, count, count, ...] up to the last bin that is not 0; [] without response times. */
+/*
+ * Returns [first bin, count, count, ...] up to the last bin that is not 0, or [] without response
+ * times.
+ */
 static json_t *page_heat_json(const struct page_column *c)
 {
 	const int per_bin = HISTOGRAM_PER_OCTAVE / PAGE_TIMES_PER_OCTAVE;
@@ -272,7 +278,7 @@ static json_t *page_sizes_json(const struct page_column *sum)
 	return object;
 }
 
-/* {"at_s": ..., key: ...}, or null where there is no such window. */
+/* Returns {"at_s": ..., key: ...}, or null if there is no such window. */
 static json_t *page_worst_json(const char *key, double value, double at_s)
 {
 	json_t *object;

@@ -14,17 +14,17 @@
 
 #define COVER_S 0.1 /* less than this is rounding */
 #define LAST_S \
-	9.2e9 /* no time later than the year 2261 is asked for: nanoseconds fit into 63 bits */
+	9.2e9 /* No time after the year 2261 is accepted, so that nanoseconds fit into 63 bits. */
 
-/* Steps that people read easily. */
+/* Column lengths are rounded to these steps, which people read easily. */
 static const double page_steps_s[] = { 1,   2,	  5,	10,   15,    30,    60,	   120,	  300,
 				       600, 1800, 3600, 7200, 21600, 43200, 86400, 604800 };
 
 struct page_period {
 	const struct page_device_question *q;
-	double first_s, step_s;	     /* where the first column begins */
+	double first_s, step_s;	     /* first_s: begin of the first column */
 	struct page_column *columns; /* owned */
-	double *covered_s;	     /* owned: of each column */
+	double *covered_s;	     /* owned: covered seconds of each column */
 	size_t nr;
 	uint64_t nr_windows;
 	char name[PROFILE_NAME_BYTES];
@@ -81,7 +81,10 @@ int page_device_check(const struct page_device_question *q, struct err *err)
 	return 0;
 }
 
-/* What segments of the host cover was watched, though a device that rests has no window. */
+/*
+ * Time that segments of the host cover counts as watched, although an idle device has no window in
+ * it.
+ */
 static void page_period_cover(struct page_period *t, const struct page_segment *segment)
 {
 	double begin_s = fmax((double)segment->begin_real_ns / 1e9, t->first_s);
@@ -95,15 +98,19 @@ static void page_period_cover(struct page_period *t, const struct page_segment *
 		if (at >= t->nr)
 			break;
 		t->covered_s[at] += fmin(next_s, end_s) - s;
-		s = fmax(next_s, s + t->step_s / 1000); /* goes on, however times are rounded */
+		/* This step grows in any case, however times are rounded. */
+		s = fmax(next_s, s + t->step_s / 1000);
 	}
 }
 
-/* A window that was told counts as it says; beside those, what was covered. */
+/*
+ * A column counts as watched for as long as its windows say, or as long as segments cover it if
+ * that is longer.
+ */
 static void page_period_watched(struct page_period *t)
 {
 	if (!t->nr_windows)
-		return; /* whether this device was watched is not known */
+		return; /* It is not known whether this device was watched. */
 	for (size_t i = 0; i < t->nr; i++) {
 		double covered_s = fmin(t->covered_s[i], t->step_s);
 
@@ -112,7 +119,10 @@ static void page_period_watched(struct page_period *t)
 	}
 }
 
-/* Reads what is there; *until_s: where it stopped for lack of time, or NaN. */
+/*
+ * Reads the segments of the period. *until_s is the time at which reading stopped for lack of time,
+ * or NaN.
+ */
 static int page_period_read(struct page_period *t, struct page_store *store, double *until_s,
 			    uint64_t *nr_bad, struct err *err)
 {
@@ -142,7 +152,8 @@ static int page_period_read(struct page_period *t, struct page_store *store, dou
 		ret = page_store_profiles(store, &segments[i].name, page_period_add, t, nr_bad,
 					  &why);
 		if (ret < 0 && ret != -ENOMEM) {
-			(*nr_bad)++; /* removed by retention meanwhile, or damaged */
+			/* The segment was removed by retention meanwhile, or it is damaged. */
+			(*nr_bad)++;
 			ret = 0;
 		}
 	}

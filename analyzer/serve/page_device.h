@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_device: one device over a period, as columns, from the windows in the store.
+ * page_device: this module answers what one device did over a period, as columns made from the
+ * windows in the store.
  *
- * A column is at least one window long, and there are at most PAGE_COLUMNS of them. A question reads at most
- * PAGE_DEVICE_SEGMENTS segments and takes at most PAGE_DEVICE_S seconds; what it could not read is named
- * in the answer. One question takes at most 20 MiB; the caller bounds how many there are at once.
+ * A column is at least as long as one window, and there are at most PAGE_COLUMNS columns. A query
+ * reads at most PAGE_DEVICE_SEGMENTS segments and takes at most PAGE_DEVICE_S seconds; the answer
+ * names what could not be read. One query takes at most 20 MiB of memory; the caller limits how
+ * many queries run at the same time.
  */
 #ifndef ANALYZER_SERVE_PAGE_DEVICE_H
 #define ANALYZER_SERVE_PAGE_DEVICE_H
@@ -18,14 +20,18 @@
 #define PAGE_DEVICE_S	     10
 
 struct page_device_question {
-	const char *host, *device; /* device: "8:0" */
+	const char *host, *device; /* device: for example "8:0" */
 	double begin_s, end_s;
-	double step_s; /* of a column; 0: as short as PAGE_COLUMNS allow, at least a second */
+	/* length of a column; 0: as short as PAGE_COLUMNS allows, at least one second */
+	double step_s;
 };
 
-/* 0, or -EINVAL with the field that is wrong. */
+/* Returns 0, or -EINVAL with the field that is wrong. */
 int page_device_check(const struct page_device_question *q, struct err *err);
-/* *out: the object of docs/api.md, a new reference. 0, -EINVAL with the field, -ENOMEM, -EIO. */
+/*
+ * Sets *out to the object that docs/api.md describes, a new reference. Returns 0, -EINVAL with the
+ * field, -ENOMEM or -EIO.
+ */
 int page_device_json(struct page_store *store, const struct page_device_question *q, json_t **out,
 		     struct err *err);
 

@@ -10,7 +10,10 @@
 #define TYPE_IMAGE  "image/svg+xml"
 #define TYPE_JSON   "application/json"
 
-/* The files by the assembler: no copy to keep in step. The symbols are page_file_NAME and its end. */
+/*
+ * The assembler includes the files, so that no copy has to be kept up to date. page_file_NAME and
+ * page_file_NAME_end are the symbols of a file's begin and end.
+ */
 /* clang-format off */
 #define FILE_IN(name, path)                                   \
 	__asm__(".section .rodata\n"                          \

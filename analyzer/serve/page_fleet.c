@@ -12,13 +12,14 @@
 #include "base/array.h"
 #include "base/clock.h"
 
-#define MINUTE_S       60
-#define AHEAD_S	       60    /* a clock that is further ahead is not believed */
+#define MINUTE_S 60
+/* A window that ends further ahead of this machine's clock is left out of the sums. */
+#define AHEAD_S	       60
 #define LAST_S	       9.2e9 /* nanoseconds since 1970 fit into 63 bits until then */
 #define GAP_MIN_S      0.05  /* two segments that touch are this near to one another */
 #define SILENT_PACES   3
 #define SILENT_S       5
-#define PACE_FORGOTTEN 0.9 /* of the slowest pace, with each arrival */
+#define PACE_FORGOTTEN 0.9 /* With each arrival the slowest pace is multiplied by this. */
 #define PACE_MIN_S     0.05
 
 static double now_s(void)
@@ -49,7 +50,10 @@ static uint64_t page_name_hash(const char *host, const char *device)
 	return XXH3_64bits(both, (size_t)len);
 }
 
-/* The device, made where it is new; NULL with *ret: -ENOMEM, or 0 where there are too many. */
+/*
+ * Returns the device and adds it if it is new. On NULL, *ret is -ENOMEM, or 0 if there are too many
+ * devices.
+ */
 static struct page_device *page_fleet_device(struct page_fleet *f, struct page_host *host,
 					     const char *device, int *ret)
 {
@@ -62,7 +66,7 @@ static struct page_device *page_fleet_device(struct page_fleet *f, struct page_h
 		d = f->devices[at];
 		if (d->host == host && strcmp(d->device, device) == 0)
 			return d;
-		f->nr_refused++; /* another device of the same hash was there first */
+		f->nr_refused++; /* Another device with the same hash was there first. */
 		return NULL;
 	}
 	if (f->nr_devices == PAGE_MAX_DEVICES) {
@@ -84,7 +88,10 @@ static struct page_device *page_fleet_device(struct page_fleet *f, struct page_h
 	return d;
 }
 
-/* The device's minute, emptied where it had an older one; NULL where it has a newer one already. */
+/*
+ * Returns the entry of the device's minute, cleared if it held an older minute; NULL if it holds a
+ * newer one already.
+ */
 static struct page_minute *page_device_minute(struct page_device *d, uint64_t minute)
 {
 	struct page_minute *m = &d->minutes[minute % PAGE_MINUTES];
@@ -98,10 +105,13 @@ static struct page_minute *page_device_minute(struct page_device *d, uint64_t mi
 
 struct page_share {
 	uint64_t minute;
-	double share; /* of the interval that lies in the minute */
+	double share; /* the share of the interval that lies in the minute */
 };
 
-/* Cuts [begin, end) at full minutes, the last PAGE_MINUTES of them. Returns how many there are. */
+/*
+ * Cuts [begin, end) at full minutes and gives the last PAGE_MINUTES pieces. Returns the number of
+ * pieces.
+ */
 static size_t page_cut_minutes(double begin_s, double end_s, struct page_share out[PAGE_MINUTES])
 {
 	uint64_t first = (uint64_t)(begin_s / MINUTE_S), last = (uint64_t)(end_s / MINUTE_S);
@@ -179,7 +189,7 @@ struct page_host *page_fleet_host(struct page_fleet *f, const char *name, double
 	struct page_host *h = at == U64MAP_NONE ? NULL : f->hosts[at];
 
 	if (h && strcmp(h->name, name) != 0)
-		return NULL; /* another host of the same hash was there first */
+		return NULL; /* Another host with the same hash was there first. */
 	if (!h) {
 		if (f->nr_hosts == PAGE_MAX_DEVICES ||
 		    array_grow(&f->hosts, &f->cap_hosts, f->nr_hosts + 1, sizeof(*f->hosts)) < 0)
@@ -200,7 +210,7 @@ struct page_host *page_fleet_host(struct page_fleet *f, const char *name, double
 	return h;
 }
 
-/* The sums of the fleet, second by second. */
+/* Adds the window to the sums of the fleet, second by second. */
 static void page_fleet_sum(struct page_fleet *f, const struct profile *p, double requests,
 			   double bytes)
 {
@@ -254,7 +264,10 @@ int page_fleet_add(struct page_fleet *f, struct page_host *host, const struct pr
 	struct page_device *d;
 	int ret;
 
-	/* Times before 1970 or without a length cannot be placed; NaN fails as well. */
+	/*
+	 * A window that begins before 1970 or has no length cannot be placed in time; NaN fails
+	 * this check as well.
+	 */
 	if (!(p->begin_s >= 0) || !(p->end_s > p->begin_s) || !(p->end_s < LAST_S))
 		return 0;
 	d = page_fleet_device(f, host, p->device, &ret);

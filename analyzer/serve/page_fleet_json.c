@@ -8,8 +8,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 
-#define NOW_S  15 /* a window that ended longer ago is no part of the fleet's present sums */
-#define STEP_S 10 /* of the fleet's drawn sums */
+/* A window that ended longer ago is not included in the fleet's present sums. */
+#define NOW_S  15
+#define STEP_S 10 /* the time step of the fleet's drawn sums */
 
 const char *const page_order_names[NR_PAGE_ORDERS] = {
 	[PAGE_BY_RATE] = "rate",
@@ -24,7 +25,7 @@ const char *const page_order_names[NR_PAGE_ORDERS] = {
 	[PAGE_BY_DEVICE] = "device",
 };
 
-/* A device as it is sorted and shown: numbers that hold for the hour are made once for each question. */
+/* A device as it is sorted and shown. Numbers over the whole hour are computed once per query. */
 struct page_row {
 	const struct page_device *d;
 	double key, lost, gap_s, peak_per_s, peak_bytes_per_s;
@@ -32,8 +33,9 @@ struct page_row {
 };
 
 struct page_fleet_sums {
-	double requests_per_s, bytes_per_s;    /* of windows that ended just now */
-	double peaks_per_s, peaks_bytes_per_s; /* each device's own highest window, added */
+	/* of windows that ended less than NOW_S seconds ago */
+	double requests_per_s, bytes_per_s;
+	double peaks_per_s, peaks_bytes_per_s; /* the sum of each device's own highest window */
 	double lost, gap_s;
 	size_t nr_hosts, nr_silent;
 };
@@ -58,8 +60,9 @@ static void page_row_hour(struct page_row *row, uint64_t last_minute)
 }
 
 /*
- * What the device does now: 0 where its host was watched for longer than its last window tells, which is how an
- * agent reports that a device rests; unknown where that is not known.
+ * Gives what the device does now. The value is 0 if its host was watched for longer than the
+ * device's last window covers, because an agent reports an idle device in this way. The value is
+ * unknown if that is not known.
  */
 static double page_row_now(const struct page_row *row, double value, bool is_count)
 {
@@ -95,7 +98,10 @@ static double page_row_key(const struct page_row *row, enum page_order order)
 	}
 }
 
-/* The higher number first; unknown ones last; then by name, so that rows do not dance. */
+/*
+ * Sorts higher numbers first and unknown ones last, then by name, so that equal rows keep their
+ * order.
+ */
 static int page_row_by_number(const void *a, const void *b)
 {
 	const struct page_row *x = a, *y = b;
@@ -146,7 +152,7 @@ static void page_sums_now(struct page_fleet_sums *sums, const struct page_row *r
 	sums->bytes_per_s += page_row_now(row, row->d->bytes_per_s, true);
 }
 
-/* The rows asked for, sorted; *nr of them. NULL where memory is out. */
+/* Returns the selected rows, sorted; their number is *nr. Returns NULL if memory is out. */
 static struct page_row *page_rows(struct page_fleet *f, const struct page_fleet_question *q,
 				  size_t *nr, struct page_fleet_sums *sums)
 {
@@ -195,7 +201,10 @@ static void page_set(json_t *object, const char *key, double value)
 	json_object_set_new(object, key, json_number(value));
 }
 
-/* Requests a second of each of the last minutes, the oldest first; null where nobody watched. */
+/*
+ * Gives the requests per second of each of the last minutes, the oldest first; null means that the
+ * device was not watched.
+ */
 static json_t *page_spark_json(const struct page_device *d, uint64_t last_minute)
 {
 	json_t *list = json_array();
@@ -242,7 +251,7 @@ static json_t *page_row_json(const struct page_row *row, uint64_t last_minute, u
 	return object;
 }
 
-/* {"value", "at_s", "sum_of_peaks"}: the highest second of all devices together. */
+/* Gives {"value", "at_s", "sum_of_peaks"}: the highest second of all devices together. */
 static json_t *page_peak_json(double value, double at_s, double sum_of_peaks)
 {
 	json_t *object = json_object();
@@ -253,7 +262,7 @@ static json_t *page_peak_json(double value, double at_s, double sum_of_peaks)
 	return object;
 }
 
-/* The fleet's sums by step, and the seconds in which they were highest. */
+/* Gives the fleet's sums by step, and the seconds in which the sums were highest. */
 static void page_sums_json(const struct page_fleet *f, json_t *object,
 			   const struct page_fleet_sums *sums)
 {
@@ -263,7 +272,8 @@ static void page_sums_json(const struct page_fleet *f, json_t *object,
 
 	first = first > PAGE_SECONDS ? first - PAGE_SECONDS + STEP_S : 0;
 	for (uint64_t step = first; step <= last; step += STEP_S) {
-		double step_requests = 0, step_bytes = 0, known = NAN; /* NAN: nobody watched */
+		/* NAN: no device was watched */
+		double step_requests = 0, step_bytes = 0, known = NAN;
 
 		for (uint64_t second = step; second < step + STEP_S; second++) {
 			const struct page_second *s = &f->seconds[second % PAGE_SECONDS];
@@ -336,7 +346,7 @@ json_t *page_fleet_json(struct page_fleet *f, const struct page_fleet_question *
 		json_array_append_new(list, page_row_json(&rows[i], last_minute, now_ns));
 	if (rows)
 		page_head_json(f, object, &sums, nr);
-	/* The sums are of all hosts: who sees only some of them gets none. */
+	/* The sums cover all hosts. Therefore a reader who may see only some hosts gets no sums. */
 	if (rows && !q->permits)
 		page_sums_json(f, object, &sums);
 	pthread_mutex_unlock(&f->lock);

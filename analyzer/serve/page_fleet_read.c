@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The thread of page_fleet.h: it reads windows from the store. */
+/* The thread of page_fleet.h, which reads windows from the store. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,9 @@
 #include "base/array.h"
 #include "base/clock.h"
 
-#define LOAD_SEGMENTS  65536 /* of the hour before the start; of more, a shorter time is read */
+/* At most so many segments of the hour before the start are read; if there are more, a shorter
+ * time is read. */
+#define LOAD_SEGMENTS  65536
 #define LOOK_MIN_NS    5000000000ull
 #define LOOK_SHARE     100 /* one part in so many of the time goes into looking through the store */
 #define ROUND_NS       250000000ull /* at most so often the generation goes up */
@@ -27,9 +29,10 @@ static uint64_t page_stream_hash(const struct segment_name *n)
 }
 
 /*
- * Whether the segment lies behind those of its stream that were read; it counts as read from then on.
- * An agent sends the segments of a stream in order, so that a look through the store and the word of serve
- * never read one twice. -ENOMEM.
+ * Returns whether the segment comes after the segments of its stream that were read; from then on
+ * it counts as read. An agent sends the segments of a stream in order. Therefore a segment is read
+ * once, although both serve and a look through the store report it. Returns -ENOMEM if memory is
+ * out.
  */
 static int page_stream_advance(struct page_fleet *f, const struct segment_name *n)
 {
@@ -84,7 +87,7 @@ static int page_taker_visit(void *ctx, const struct segment_header *h,
 	return ret;
 }
 
-/* Reads a segment; false where it was read before. */
+/* Reads a segment; returns false if it was read before. */
 static bool page_fleet_take(struct page_fleet *f, const struct segment_name *n,
 			    uint64_t received_ns)
 {
@@ -128,7 +131,7 @@ static int page_by_end(const void *a, const void *b)
 	return segment_name_compare(&x->name, &y->name);
 }
 
-/* Reads what the store has of the hour that ends with its newest window, or now. */
+/* Reads the stored segments of the hour that ends with the newest window, or now. */
 static void page_fleet_load(struct page_fleet *f)
 {
 	struct page_question q = { .end_real_ns = UINT64_MAX };
@@ -150,7 +153,10 @@ static void page_fleet_load(struct page_fleet *f)
 	q.nr_most = LOAD_SEGMENTS;
 	if (page_store_find(f->store, &q, &segments, &nr, &whole, &err) < 0)
 		return;
-	/* In order of time, so that a gap is one whatever the order of names. */
+	/*
+	 * The segments are read in order of time, so that gaps do not depend on the order of the
+	 * names.
+	 */
 	if (nr)
 		qsort(segments, nr, sizeof(*segments), page_by_end);
 	pthread_mutex_lock(&f->lock);
@@ -168,7 +174,10 @@ static void page_fleet_load(struct page_fleet *f)
 	free(segments);
 }
 
-/* Finds what others than serve put into the folder. Returns when to look again. */
+/*
+ * Finds segments that other programs than serve put into the folder. Returns the time of the next
+ * look.
+ */
 static uint64_t page_fleet_look(struct page_fleet *f)
 {
 	uint64_t begin_ns = clock_monotonic_ns(), now_ns = clock_real_ns(), took_ns;
@@ -195,7 +204,10 @@ static uint64_t page_fleet_look(struct page_fleet *f)
 	       (took_ns * LOOK_SHARE > LOOK_MIN_NS ? took_ns * LOOK_SHARE : LOOK_MIN_NS);
 }
 
-/* Takes the next name of the queue; waits for one until end_ns. 1, or 0 where there is none. */
+/*
+ * Takes the next name from the queue, and waits for one until end_ns. Returns 1, or 0 if there is
+ * none.
+ */
 static int page_fleet_next(struct page_fleet *f, uint64_t end_ns, struct segment_name *n)
 {
 	struct timespec until = { .tv_sec = (time_t)(end_ns / CLOCK_NS_PER_S),

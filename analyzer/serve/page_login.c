@@ -15,14 +15,15 @@
 #define RELOAD_NS    CLOCK_NS_PER_S /* files are looked at again at most so often */
 
 struct page_session {
-	char secret[SECRET_TEXT]; /* "": free */
-	char token[PAGE_TOKEN_BYTES]; /* the Authorization field, to be looked up again after a reload */
+	char secret[SECRET_TEXT]; /* "": the entry is free */
+	/* the Authorization field, which is looked up again after a reload */
+	char token[PAGE_TOKEN_BYTES];
 	uint64_t begin_ns;
 };
 
 struct page_login {
 	struct access *access;
-	pthread_mutex_t lock; /* guards what follows */
+	pthread_mutex_t lock; /* guards the members below */
 	uint64_t looked_ns;
 	struct page_session sessions[PAGE_SESSIONS];
 };
@@ -64,7 +65,10 @@ bool page_login_asks(const struct page_login *l)
 	return access_asks(l->access);
 }
 
-/* A wrong file leaves the old one in force; the listener of agents, which reads the same ones, says so. */
+/*
+ * If a file is wrong, its old content stays in force. The listener for agents reads the same files
+ * and reports the error.
+ */
 static void page_login_reload(struct page_login *l)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -80,7 +84,7 @@ static void page_login_reload(struct page_login *l)
 		access_reload(l->access, false, &err);
 }
 
-/* In a time that does not depend on how much of it is right. */
+/* Compares in a time that does not depend on how many characters are equal. */
 static bool page_secret_equal(const char a[SECRET_TEXT], const char b[SECRET_TEXT])
 {
 	unsigned char differ = 0;
@@ -90,7 +94,10 @@ static bool page_secret_equal(const char a[SECRET_TEXT], const char b[SECRET_TEX
 	return differ == 0;
 }
 
-/* The session of the request's cookie; NULL where it has none, or one that is over. The lock is held. */
+/*
+ * Returns the session of the request's cookie; NULL if there is no cookie or if the session is
+ * over. The caller holds the lock.
+ */
 static struct page_session *page_session_find(struct page_login *l, struct MHD_Connection *c)
 {
 	const char *field = MHD_lookup_connection_value(c, MHD_COOKIE_KIND, PAGE_COOKIE);

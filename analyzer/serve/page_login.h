@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_login: who looks at the live page, and which hosts he may see.
+ * page_login: this module finds out who reads the live page, and which hosts the reader may see.
  *
- * A reader shows a certificate that the client CA signed, or a token (access.h). The hosts of either are those he
- * may see; the name PAGE_ALL stands for all of them. A browser cannot keep a token safely, so it is exchanged
- * for a cookie that scripts cannot read, that goes to this server alone, and that is sent with requests of
- * its own pages only (__Host-, HttpOnly, Secure, SameSite=Strict). A session lasts PAGE_SESSION_S at most, ends
- * when its token is taken out of the file, and is forgotten when serve ends; past PAGE_SESSIONS the oldest
- * one ends. Any thread.
+ * A reader shows a certificate that the client CA signed, or a token (access.h). The hosts of the
+ * certificate or the token are those that the reader may see; the name PAGE_ALL stands for all
+ * hosts. A browser cannot store a token safely. Therefore the token is exchanged for a cookie that
+ * scripts cannot read, that the browser sends to this server only, and only with requests of the
+ * server's own pages (__Host-, HttpOnly, Secure, SameSite=Strict). A session lasts PAGE_SESSION_S
+ * at most. It ends earlier when its token is removed from the file or when serve ends. If there are
+ * more than PAGE_SESSIONS sessions, the oldest one ends. Any thread may call the functions.
  */
 #ifndef ANALYZER_SERVE_PAGE_LOGIN_H
 #define ANALYZER_SERVE_PAGE_LOGIN_H
@@ -30,20 +31,29 @@ struct page_reader {
 	struct access_identity hosts;
 };
 
-/* As access_new(). */
+/* Takes the same configuration and returns the same errors as access_new(). */
 int page_login_new(struct page_login **out, const struct access_config *config, struct err *err);
 void page_login_free(struct page_login *l);
 struct access *page_login_access(struct page_login *l);
-/* Whether readers must say who they are. */
+/* Returns whether readers must authenticate. */
 bool page_login_asks(const struct page_login *l);
 
-/* Who sent the request: 0, or -EACCES where nobody is known and somebody must be. */
+/*
+ * Finds the reader who sent the request. Returns 0, or -EACCES if the reader is unknown but must
+ * authenticate.
+ */
 int page_login_who(struct page_login *l, struct MHD_Connection *c, struct page_reader *out);
 bool page_reader_permits(const struct page_reader *r, const char *host);
 
-/* Exchanges the token of the request for a cookie, a whole Set-Cookie field. 0, -EACCES, -EIO. */
+/*
+ * Exchanges the token of the request for a cookie, a whole Set-Cookie field. Returns 0, -EACCES or
+ * -EIO.
+ */
 int page_login_open(struct page_login *l, struct MHD_Connection *c, char cookie[PAGE_COOKIE_BYTES]);
-/* Ends the session of the request, if it has one, and makes the field that lets the browser forget it. */
+/*
+ * Ends the request's session, if there is one, and makes the field with which the browser deletes
+ * the cookie.
+ */
 void page_login_close(struct page_login *l, struct MHD_Connection *c,
 		      char cookie[PAGE_COOKIE_BYTES]);
 

@@ -8,10 +8,13 @@
 
 #include "base/json.h"
 
-#define MOSTLY	      0.8 /* of the requests are reads: a phase of reads; below 1 - this, of writes */
-#define SEQUENTIAL    0.6 /* of the requests go on where one ended */
-#define RANDOM	      0.3
-#define IDLE_SHARE    0.01 /* of the period's mean rate; below it a column is idle */
+/* A phase of reads has at least this share of reads; a phase of writes has at most 1 - this. */
+#define MOSTLY 0.8
+/* A phase is sequential if this share of its requests continue an earlier request. */
+#define SEQUENTIAL 0.6
+#define RANDOM	   0.3
+/* A column with less than this share of the period's mean rate is idle. */
+#define IDLE_SHARE    0.01
 #define SHORT_COLUMNS 2
 #define SHORT_SHARE   0.03
 
@@ -52,14 +55,20 @@ static void page_phase_kind(const struct page_column *c, double mean_per_s, stru
 		p->access = "partly";
 }
 
-/* The same kind, and nothing unwatched in between. */
+/*
+ * Returns whether the next phase is of the same kind and follows without an unwatched column in
+ * between.
+ */
 static bool page_phase_goes_on(const struct page_phase *p, const struct page_phase *next)
 {
 	return p->end == next->first && strcmp(p->kind, next->kind) == 0 &&
 	       strcmp(p->access, next->access) == 0;
 }
 
-/* Joins short phases to those before them, then equal neighbours; returns how many are left. */
+/*
+ * Joins short phases to those before them, then equal neighbours. Returns the number of phases that
+ * remain.
+ */
 static size_t page_phases_join(struct page_phase *p, size_t nr, size_t nr_columns)
 {
 	double least = fmax(SHORT_COLUMNS, SHORT_SHARE * (double)nr_columns);

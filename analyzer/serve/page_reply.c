@@ -29,7 +29,10 @@ enum MHD_Result page_reply_guard(struct MHD_Response *reply)
 	return MHD_YES;
 }
 
-/* Queues a reply of a type, tagged by its content; 304 without content where the request has the tag. */
+/*
+ * Queues a reply of a type with an ETag made from its content, or 304 without content if the
+ * request names that ETag.
+ */
 static enum MHD_Result page_reply_send(struct MHD_Connection *c, int status, const char *type,
 				       const char *caching, struct MHD_Response *reply,
 				       const char *etag)

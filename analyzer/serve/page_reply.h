@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_reply: the replies of the live page. Each has the fields that keep a browser from running, showing or
- * handing on anything that is not the page's own.
+ * page_reply: the replies of the live page. Each reply has header fields that forbid the browser to
+ * run, embed or pass on content that is not the page's own.
  */
 #ifndef ANALYZER_SERVE_PAGE_REPLY_H
 #define ANALYZER_SERVE_PAGE_REPLY_H
@@ -11,13 +11,16 @@
 
 #include "analyzer/serve/page_files.h"
 
-/* Adds those fields. MHD_NO where memory is out. */
+/* Adds these header fields. Returns MHD_NO if memory is out. */
 enum MHD_Result page_reply_guard(struct MHD_Response *reply);
-/* {"error": line} */
+/* Replies with {"error": line}. */
 enum MHD_Result page_reply_error(struct MHD_Connection *c, int status, const char *line);
-/* The object, whose reference is taken over; NULL is 503. An ETag that the request names gets 304. */
+/*
+ * Replies with the object and takes over its reference; NULL gives 503. If the request names the
+ * ETag, the reply is 304.
+ */
 enum MHD_Result page_reply_json(struct MHD_Connection *c, json_t *object);
-/* 204 with a Set-Cookie field. */
+/* Replies with 204 and a Set-Cookie field. */
 enum MHD_Result page_reply_cookie(struct MHD_Connection *c, const char *cookie);
 enum MHD_Result page_reply_asset(struct MHD_Connection *c, const struct page_asset *asset);
 

@@ -17,7 +17,7 @@
 #define STACK_BYTES (512u << 10)
 #define HOST_BYTES  256
 
-/* A Host field without its port: "[::1]:7119" is "[::1]". */
+/* Gives a Host field without its port: "[::1]:7119" becomes "[::1]". */
 static void page_host_name(const char *field, char out[HOST_BYTES])
 {
 	const char *end = field[0] == '[' ? strchr(field, ']') : strchr(field, ':');
@@ -29,8 +29,9 @@ static void page_host_name(const char *field, char out[HOST_BYTES])
 }
 
 /*
- * Whether the request names this machine. A page of another place can give a name of its own an address
- * that leads here; the browser then sends that name, and would let that page read the answer.
+ * Returns whether the request names this machine. Another site can let its own DNS name resolve to
+ * the loopback address of this machine (DNS rebinding). The browser then sends that name, and would
+ * let that site read the answer.
  */
 static bool page_host_ok(struct MHD_Connection *c)
 {
@@ -46,7 +47,7 @@ static bool page_host_ok(struct MHD_Connection *c)
 	return inet_pton(AF_INET, name, &address) == 1 && ntohl(address.s_addr) >> 24 == 127;
 }
 
-/* A browser says where a request comes from; one from another place gets nothing. */
+/* A browser reports which site a request comes from. Requests from other sites are refused. */
 static bool page_site_ok(struct MHD_Connection *c)
 {
 	const char *site = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Sec-Fetch-Site");
@@ -54,7 +55,7 @@ static bool page_site_ok(struct MHD_Connection *c)
 
 	if (!site || strcmp(site, "same-origin") == 0 || strcmp(site, "none") == 0)
 		return true;
-	return mode && strcmp(mode, "navigate") == 0; /* a link that somebody follows */
+	return mode && strcmp(mode, "navigate") == 0; /* A person follows a link. */
 }
 
 static const struct {
@@ -69,8 +70,8 @@ static const struct {
 };
 
 /*
- * Opens or ends a session. The field X-Blkcast is one that only a script of this origin can send: a form of
- * another place cannot.
+ * Opens or ends a session. Only a script of this origin can send the field X-Blkcast; a form of
+ * another site cannot.
  */
 static enum MHD_Result page_answer_session(struct page_server *p, struct MHD_Connection *c,
 					   const char *method)
@@ -134,7 +135,10 @@ static enum MHD_Result page_answer(struct page_server *p, struct MHD_Connection 
 	return page_answer_data(p, c, url);
 }
 
-/* Called once before the body, with parts of the body, which nobody asked for, and at the end. */
+/*
+ * MHD calls this once before the body, then with parts of the body, which is not expected, and once
+ * at the end.
+ */
 static enum MHD_Result page_on_request(void *ctx, struct MHD_Connection *c, const char *url,
 				       const char *method, const char *version, const char *data,
 				       size_t *nr_data, void **state)
@@ -147,11 +151,14 @@ static enum MHD_Result page_on_request(void *ctx, struct MHD_Connection *c, cons
 		return MHD_YES;
 	}
 	if (*nr_data)
-		return MHD_NO; /* the connection ends: no request of ours has a body */
+		return MHD_NO; /* No request to this server has a body; the connection is closed. */
 	return page_answer(ctx, c, url, method);
 }
 
-/* MHD leaves its connection with the TLS session, and we left ourselves with the connection. */
+/*
+ * MHD stores its connection in the TLS session, and the connection stores a pointer to the page's
+ * server.
+ */
 static void page_on_connection(void *ctx, struct MHD_Connection *c, void **context,
 			       enum MHD_ConnectionNotificationCode code)
 {
@@ -211,7 +218,7 @@ static int page_read_ca(struct page_server *p, const char *path, struct err *err
 	return p->client_ca ? 0 : err_set(err, ENOMEM, "no memory");
 }
 
-/* Why another address than loopback is refused; NULL where it is not. */
+/* Says why an address other than loopback is refused; NULL if it is allowed. */
 static const char *page_only_loopback(struct page_server *p)
 {
 	if (!access_has_tls(page_login_access(p->login)))

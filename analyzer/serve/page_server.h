@@ -2,21 +2,24 @@
 /*
  * page_server: the live page of a store, on a listener of its own.
  *
- *   GET /                  the page, which asks for the others; no file comes from another place
+ *   GET /                  the page, which requests the other paths; all files come from here
  *   GET /assets/NAME       its style, scripts and words, with an ETag
  *   GET /api/v1/fleet      hosts and devices now and in the last hour
  *   GET /api/v1/device     one device over a period
  *   GET /api/v1/who        the processes and control groups that made its requests
- *   GET /api/v1/live       server-sent events: one line whenever something changed, at most one a second
+ *   GET /api/v1/live       server-sent events: a line after each change, at most one per second
  *
- *   POST, DELETE /api/v1/session   exchanges a token for a cookie, and ends that (page_login.h)
+ *   POST, DELETE /api/v1/session   exchanges a token for a cookie; ends the session (page_login.h)
  *
- * docs/api.md describes the answers. Another address than loopback is refused without TLS and without a login.
- * Without a login the page is for this machine alone, and a request whose Host is not this machine's loopback is
- * refused, so that a page of another place that a browser shows cannot read it by a name that leads here.
+ * docs/api.md describes the answers. The server refuses to listen on another address than loopback
+ * without TLS and a login. Without a login only this machine can read the page, and a request whose
+ * Host field does not name this machine's loopback address is refused. Otherwise a page of another
+ * site could read the answers in a browser on this machine through a DNS name that resolves to the
+ * loopback address.
  *
- * Cost: a thread for each open connection, PAGE_CONNECTIONS at most, of which PAGE_STREAMS may wait for
- * events; pages beyond that ask every other second. Two questions of a device are answered at a time.
+ * Cost: one thread for each open connection, at most PAGE_CONNECTIONS. At most PAGE_STREAMS of them
+ * may wait for events; further pages poll every other second. At most two queries about a device
+ * are answered at the same time.
  */
 #ifndef ANALYZER_SERVE_PAGE_SERVER_H
 #define ANALYZER_SERVE_PAGE_SERVER_H
@@ -32,18 +35,24 @@
 #define PAGE_QUESTIONS	 2
 
 struct page_config {
-	const char *listen;	     /* "ADDR:PORT"; port 0: any free one */
-	struct access_config access; /* of readers; the server's certificate */
+	const char *listen;	     /* "ADDR:PORT"; port 0: any free port */
+	struct access_config access; /* the readers' credentials and the server's certificate */
 };
 
 struct page_server;
 
-/* Opens the store in dir once more, and starts. 0, -EINVAL, -EADDRINUSE, -EACCES, -ENOMEM, ... */
+/*
+ * Opens the store in dir a second time and starts the server. Returns 0, -EINVAL, -EADDRINUSE,
+ * -EACCES, -ENOMEM, ...
+ */
 int page_server_start(struct page_server **out, const char *dir, const struct page_config *config,
 		      struct err *err);
 void page_server_stop(struct page_server *p);
 uint16_t page_server_port(const struct page_server *p);
-/* serve has stored a segment. Any thread. ctx: the struct page_server. */
+/*
+ * Tells the page that serve has stored a segment. Any thread may call it. ctx is the struct
+ * page_server.
+ */
 void page_server_stored(void *ctx, const struct segment_name *n);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* page_server_state: what page_server.c and page_answer.c share; nobody else includes it. */
+/*
+ * page_server_state: the state that page_server.c and page_answer.c share. No other file includes
+ * it.
+ */
 #ifndef ANALYZER_SERVE_PAGE_SERVER_STATE_H
 #define ANALYZER_SERVE_PAGE_SERVER_STATE_H
 
@@ -16,17 +19,18 @@ struct page_server {
 	struct page_store *store;
 	struct page_fleet *fleet;
 	struct page_login *login;
-	char *client_ca;    /* owned: MHD asks browsers for certificates while it has one */
+	/* owned: libmicrohttpd (MHD) asks browsers for certificates if it is set */
+	char *client_ca;
 	const char *listen; /* borrowed */
 	uint16_t port;
 	atomic_bool stop;
 	atomic_uint nr_streams; /* pages that wait for events */
-	pthread_mutex_t lock;	/* guards what follows */
+	pthread_mutex_t lock;	/* guards the members below */
 	pthread_cond_t answered;
-	unsigned int nr_questions; /* under way */
+	unsigned int nr_questions; /* queries under way */
 };
 
-/* Answers of /api/v1; reader: who asks. */
+/* The answers of /api/v1; reader is who sent the request. */
 enum MHD_Result page_answer_fleet(struct page_server *p, struct MHD_Connection *c,
 				  const struct page_reader *reader);
 enum MHD_Result page_answer_device(struct page_server *p, struct MHD_Connection *c,

@@ -18,11 +18,11 @@ struct page_store {
 	pthread_mutex_t lock;
 };
 
-/* A walk over the catalog. */
+/* The state of a walk over the catalog. */
 struct page_walk {
 	const struct page_question *q;
 	const struct segment_name *stream; /* NULL: all streams */
-	struct page_segment *items;	   /* NULL: they are only counted */
+	struct page_segment *items;	   /* NULL: the segments are only counted */
 	size_t nr, cap;
 	uint64_t nr_rows, latest_ns;
 	bool counts_only, cut;
@@ -124,7 +124,7 @@ static int page_walk_take(void *ctx, const struct segment_facts *f)
 
 struct page_probe {
 	const struct segment_name *stream;
-	uint64_t sequence, end_ns; /* of the first segment at or behind the one asked for */
+	uint64_t sequence, end_ns; /* of the first segment that is not before the requested one */
 	bool found;
 };
 
@@ -141,8 +141,9 @@ static int page_probe_take(void *ctx, const struct segment_facts *f)
 }
 
 /*
- * Walks one agent's run, whose segments follow one another in time: the first of the period is found by
- * bisection, so that the time does not grow with the history. n: the stream, with its highest sequence.
+ * Walks one stream, whose segments follow one another in time. The first segment of the period is
+ * found by bisection, so that the time does not grow with the length of the history. n is the
+ * stream with its highest sequence.
  */
 static int page_walk_stream(struct page_store *s, const struct segment_name *n, struct page_walk *w,
 			    struct err *err)
@@ -169,7 +170,7 @@ static int page_walk_stream(struct page_store *s, const struct segment_name *n, 
 	}
 	w->stream = n;
 	after.sequence = low ? low - 1 : 0;
-	if (low == 0) { /* no name lies just before the first one */
+	if (low == 0) { /* No name comes directly before the first segment of an epoch. */
 		after.epoch = n->epoch ? n->epoch - 1 : 0;
 		after.sequence = SEGMENT_SEQUENCE_MAX;
 	}

@@ -20,12 +20,12 @@ struct page_name {
 	double requests, reads, bytes, time_s, timed;
 };
 
-/* Names and what each did. The last one takes what no other has room for. */
+/* Names and their sums. The last entry holds all names for which there is no room. */
 struct page_names {
 	struct page_name *items; /* owned; PAGE_WHO_NAMES + 1 */
 	size_t nr;
-	struct u64map by_name; /* hash of the name: position */
-	struct u64map by_id;   /* of the segment at hand: process or cgroup: position */
+	struct u64map by_name; /* hash of the name: index */
+	struct u64map by_id;   /* ids of processes or cgroups in the current segment: index */
 };
 
 struct page_who {
@@ -52,7 +52,7 @@ static void page_names_release(struct page_names *n)
 	free(n->items);
 }
 
-/* The position of a name; PAGE_WHO_NAMES where there is no room. -ENOMEM. */
+/* Returns the index of a name; PAGE_WHO_NAMES if there is no room; -ENOMEM. */
 static int64_t page_names_find(struct page_names *n, const char *name)
 {
 	uint64_t hash = XXH3_64bits(name, strlen(name));
@@ -68,7 +68,7 @@ static int64_t page_names_find(struct page_names *n, const char *name)
 	return (int64_t)n->nr++;
 }
 
-/* What the segment calls an id; id 0 is nobody's. */
+/* Records the name that the segment gives to an id. Id 0 belongs to nobody. */
 static int page_names_put(struct page_names *n, uint64_t id, const char *name)
 {
 	int64_t at = page_names_find(n, name);
@@ -96,7 +96,7 @@ static void page_names_count(struct page_names *n, uint64_t id, const struct req
 	uint32_t at = u64map_find(&n->by_id, id);
 	struct page_name *name;
 
-	/* An id without a name counts under the empty name, which the page calls unknown. */
+	/* An id without a name counts under the empty name, which the page shows as unknown. */
 	if (at == U64MAP_NONE) {
 		int64_t unknown = page_names_find(n, "");
 
@@ -146,7 +146,7 @@ static int page_name_by_requests(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* The busiest names; the rest, and what had no room, as one entry without a name: null. */
+/* Lists the busiest names. All others are added up as one entry whose name is null. */
 static json_t *page_names_json(struct page_names *n)
 {
 	struct page_name *others = &n->items[PAGE_WHO_NAMES];
@@ -202,7 +202,8 @@ static int page_who_read(struct page_who *w, struct page_store *store, struct er
 		}
 		ret = page_store_segment(store, &segments[i].name, page_who_visit, w, &why);
 		if (ret < 0 && ret != -ENOMEM)
-			ret = 0; /* removed by retention meanwhile, or damaged */
+			/* The segment was removed by retention meanwhile, or it is damaged. */
+			ret = 0;
 	}
 	if (!whole && !isfinite(w->read_from_s))
 		w->read_from_s = nr ? (double)segments[0].begin_real_ns / 1e9 : w->q->begin_s;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_who: which processes and control groups made the requests of a device in a period.
+ * page_who: this module finds which processes and control groups made the requests of a device in a
+ * period.
  *
- * Profiles do not say so; the requests in the segments do, with the names that their segment has for them.
- * Processes of one name are one, since most are short. A question decodes at most PAGE_WHO_REQUESTS requests and
- * takes at most PAGE_WHO_S seconds, the newest segments first; the answer says how far it came. Names beyond
- * PAGE_WHO_NAMES are added up as one. Memory: about 4 MiB.
+ * Profiles do not hold this information. The requests in the segments do, together with the names
+ * in their segment. Processes of the same name are added up, because most processes are short. A
+ * query decodes at most PAGE_WHO_REQUESTS requests and takes at most PAGE_WHO_S seconds, the newest
+ * segments first; the answer says which part of the period was read. Names beyond PAGE_WHO_NAMES
+ * are added up as one. Memory: about 4 MiB.
  */
 #ifndef ANALYZER_SERVE_PAGE_WHO_H
 #define ANALYZER_SERVE_PAGE_WHO_H
@@ -19,7 +21,10 @@
 #define PAGE_WHO_NAMES	  2048
 #define PAGE_WHO_SHOWN	  20
 
-/* *out: the object of docs/api.md, a new reference. step_s of q is not used. As page_device_json(). */
+/*
+ * Sets *out to the object that docs/api.md describes, a new reference. step_s of q is not used.
+ * Returns the same as page_device_json().
+ */
 int page_who_json(struct page_store *store, const struct page_device_question *q, json_t **out,
 		  struct err *err);
 

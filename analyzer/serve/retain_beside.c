@@ -12,17 +12,18 @@
 #include "analyzer/keep/retain_text.h"
 
 #define INTERVAL_MAX_S 60
-#define NICE	       10 /* of this thread alone: senders come first */
+/* lowers the priority of this thread only, because senders come first */
+#define NICE 10
 
 struct retain_beside {
 	struct retain_beside_config config;
 	struct store *store; /* owned */
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards the waiting */
+	pthread_mutex_t lock; /* protects the waiting for wake */
 	pthread_cond_t wake;
 	atomic_bool stop;
-	char last_error[ERR_LINE_BYTES]; /* said; the same again is not */
-	uint64_t nr_left_out;		 /* likewise */
+	char last_error[ERR_LINE_BYTES]; /* the last reported error, which is not reported again */
+	uint64_t nr_left_out;		 /* the last reported number, which is not reported again */
 };
 
 unsigned int retain_beside_interval_s(const struct retain_limits *limits)
@@ -86,7 +87,8 @@ static void *retain_beside_run(void *ctx)
 	struct retain_beside *r = ctx;
 	unsigned int interval_s = retain_beside_interval_s(&r->config.limits);
 
-	setpriority(PRIO_PROCESS, 0, NICE); /* a thread, on Linux */
+	/* On Linux this sets the priority of the calling thread only. */
+	setpriority(PRIO_PROCESS, 0, NICE);
 	while (!atomic_load(&r->stop)) {
 		struct retain_counts counts = { 0 };
 		struct err err = { 0 };

@@ -26,7 +26,7 @@
 #define HOST_SEGMENTS_PER_DAY \
 	1000000			 /* 750 000 requests a second; 86 400 of a second each are usual */
 #define OPEN_S	    10		 /* at most, for a handshake and the first head */
-#define STACK_BYTES (512u << 10) /* a batch of decoded requests lies on it */
+#define STACK_BYTES (512u << 10) /* A batch of decoded requests is kept on the stack. */
 #define DRAIN_S	    30		 /* requests under way at SIGTERM */
 
 static const char *server_argument(struct MHD_Connection *c, const char *name)
@@ -34,7 +34,10 @@ static const char *server_argument(struct MHD_Connection *c, const char *name)
 	return MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, name);
 }
 
-/* A question counts as an upload does: it takes a lock that acknowledgements wait for. */
+/*
+ * A query of streams is limited like an upload, because it takes a lock that acknowledgements wait
+ * for.
+ */
 static enum MHD_Result answer_streams(struct server *s, struct MHD_Connection *c,
 				      struct exchange *x, const char *host)
 {
@@ -56,7 +59,7 @@ static enum MHD_Result answer_streams(struct server *s, struct MHD_Connection *c
 	return server_reply_streams(c, s->ingest, &asked);
 }
 
-/* For whoever is known here, and for this machine. */
+/* Answers known senders, and any program on this machine. */
 static enum MHD_Result answer_metrics(struct server *s, struct MHD_Connection *c)
 {
 	const struct sockaddr *address = server_address(c);
@@ -76,7 +79,7 @@ static enum MHD_Result answer_metrics(struct server *s, struct MHD_Connection *c
 	return server_reply_metrics(c, &s->stats, &counts, &gauges);
 }
 
-/* Whether the path is one of ours, and the method it takes. */
+/* Returns the method that a path of this server takes, or NULL if there is no such path. */
 static const char *method_of(const char *url)
 {
 	if (strncmp(url, SEGMENTS_PREFIX, strlen(SEGMENTS_PREFIX)) == 0)
@@ -119,7 +122,7 @@ static enum MHD_Result take_field(void *ctx, enum MHD_ValueKind kind, const char
 	return MHD_YES;
 }
 
-/* Whether the head says in one way only where the request ends. */
+/* Checks that the head says unambiguously where the request ends. */
 static int check_head(struct MHD_Connection *c, const char *version, struct err *why)
 {
 	struct head_check check = { 0 };
@@ -145,7 +148,10 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const cha
 		*state = x;
 		__atomic_add_fetch(&s->nr_active, 1, __ATOMIC_RELAXED);
 		guard_enter(s->guard, server_connection(c), GUARD_BODY);
-		/* What follows such a head may not be read as a request: the connection ends. */
+		/*
+		 * The bytes behind such a head must not be read as a request: the connection is
+		 * closed.
+		 */
 		if (check_head(c, version, &why) < 0) {
 			server_stats_refused(&s->stats, MHD_HTTP_BAD_REQUEST);
 			return server_reply_last(c, MHD_HTTP_BAD_REQUEST, why.line);
@@ -198,7 +204,7 @@ static void on_connection(void *ctx, struct MHD_Connection *c, void **context,
 	*context = info ? guard_add(s->guard, info->connect_fd, s) : NULL;
 }
 
-/* GnuTLS asks which certificate to show; MHD has left its connection with the session. */
+/* GnuTLS asks which certificate to show. MHD has stored its connection in the session. */
 static int on_certificate(gnutls_session_t session, const gnutls_datum_t *names, int nr_names,
 			  const gnutls_pk_algorithm_t *algorithms, int nr_algorithms,
 			  gnutls_pcert_st **chain, unsigned int *nr_chain, gnutls_privkey_t *key)
@@ -244,7 +250,7 @@ void server_reload(struct server *s)
 	reload(s, true);
 }
 
-/* The file as a string: MHD asks clients for certificates where it is given one. */
+/* Reads the file as a string: MHD asks clients for certificates if it is given a CA. */
 static int read_ca(struct server *s, struct err *err)
 {
 	const char *path = s->config.access.client_ca;
@@ -314,8 +320,9 @@ static void server_free(struct server *s)
 }
 
 /*
- * No host can fill the store alone: the defaults are half of what its file system holds. A store that
- * does not count inodes (btrfs) or bytes (a cluster) says 0, and then they are not bounded.
+ * No host can fill the store alone: by default a host may use half of what the file system holds. A
+ * store that does not count inodes (btrfs) or bytes (a cluster) reports 0; then they are not
+ * limited.
  */
 static void server_limit_hosts(struct server *s, const struct store *store)
 {
@@ -332,7 +339,7 @@ static void server_limit_hosts(struct server *s, const struct store *store)
 	ingest_limit_hosts(s->ingest, &quota);
 }
 
-/* What the daemon needs, before there is one. */
+/* Prepares everything that the daemon needs before it is started. */
 static int server_prepare(struct server *s, struct store *store, struct err *err)
 {
 	const unsigned int open_s = s->config.request_s / 2 ? s->config.request_s / 2 : 1;

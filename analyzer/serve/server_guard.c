@@ -9,13 +9,13 @@
 #include <time.h>
 
 struct guard {
-	pthread_mutex_t lock; /* guards all below but limits and on_tick */
+	pthread_mutex_t lock; /* guards all members below except limits and on_tick */
 	pthread_cond_t wake;
 	pthread_t thread;
 	bool is_stopping;
 	struct connection *first;
 	uint64_t nr_shut;
-	unsigned int nr_most; /* connections that there may be; 0: not bounded here */
+	unsigned int nr_most; /* largest number of connections; 0: not limited here */
 	unsigned int limits[NR_GUARD_PHASES];
 	void (*on_tick)(void *ctx);
 	void *ctx;
@@ -29,7 +29,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
 
-/* The serving thread sees the end of its connection; only it closes the descriptor. */
+/* The serving thread notices the end of its connection. Only that thread closes the descriptor. */
 static void guard_shut(struct guard *g, struct connection *c)
 {
 	shutdown(c->fd, SHUT_RDWR);
@@ -37,7 +37,7 @@ static void guard_shut(struct guard *g, struct connection *c)
 	g->nr_shut++;
 }
 
-/* The list begins with the newest connection. Those that were shut are as good as gone. */
+/* The list begins with the newest connection. Connections that were shut down are not counted. */
 static void guard_make_room(struct guard *g)
 {
 	struct connection *oldest = NULL;

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server_guard: the connections of a server, and the time each may take for what it is doing.
+ * server_guard: this module tracks the connections of a server and limits the time of each phase of
+ * a request.
  *
- * A library's time-out starts anew with every byte: a client that sends one byte a minute holds a
- * connection for ever. Here every phase of a request has an end. A thread looks once a second and
- * shuts down what is over it.
+ * The time-out of an HTTP library starts again with every byte: a client that sends one byte per
+ * minute can keep a connection open for ever. Here every phase in which the server waits for the
+ * client has a time limit. A thread checks all connections once per second and shuts down those
+ * that are over their limit.
  *
- * And connections that anybody can open must not keep senders out. Past three quarters of all that there may
- * be, each new connection ends the oldest one that is in its handshake, in its first head or idle and has
- * not shown a credential that is known: whoever opens many displaces his own, and a sender needs a place
- * for as long as its handshake takes only.
+ * Connections that anybody can open must not keep senders out either. If more than three quarters
+ * of the allowed connections are open, each new connection ends the oldest connection that has
+ * shown no known credential and that is in its handshake, in its first head, or idle. An attacker
+ * who opens many connections therefore mostly ends connections of his own, and a sender is at risk
+ * only during its handshake.
  */
 #ifndef ANALYZER_SERVER_GUARD_H
 #define ANALYZER_SERVER_GUARD_H
@@ -21,10 +24,10 @@
 
 enum guard_phase {
 	GUARD_OPEN,  /* TLS handshake and the first request's head */
-	GUARD_IDLE,  /* between requests, the next one's head included */
+	GUARD_IDLE,  /* between requests, including the head of the next request */
 	GUARD_BODY,  /* a request's body */
-	GUARD_WORK,  /* the server's own: no end */
-	GUARD_REPLY, /* until the reply is taken */
+	GUARD_WORK,  /* the server works on the request: no limit */
+	GUARD_REPLY, /* until the client has taken the reply */
 	NR_GUARD_PHASES,
 };
 
@@ -32,33 +35,42 @@ struct guard;
 
 struct connection {
 	struct connection *next, **link;
-	void *owner; /* of whoever serves it */
+	void *owner; /* belongs to the user of this module */
 	int fd;
-	enum guard_phase phase; /* guarded by the guard's lock, as are the next two */
+	enum guard_phase phase; /* guarded by the guard's lock, like the next two */
 	uint64_t end_ns;
 	bool is_shut;
-	bool is_known; /* a credential that is known came by it; guarded by the lock too */
-	/* The certificate's, looked up once a minute and after each reload; the serving thread's own. */
+	bool is_known; /* the connection has shown a known credential; guarded by the lock too */
+	/*
+	 * The hosts of the certificate, looked up once per minute and after each reload. Only the
+	 * serving thread uses them.
+	 */
 	struct access_identity certificate;
 	uint64_t looked_up_ns;
 	bool is_looked_up;
 };
 
-/* limits: seconds a phase may take; 0: no end. on_tick (may be NULL) is called once a second. */
+/*
+ * limits: seconds that each phase may take; 0: no limit. on_tick (may be NULL) is called once per
+ * second.
+ */
 int guard_new(struct guard **out, const unsigned int limits[NR_GUARD_PHASES],
 	      void (*on_tick)(void *ctx), void *ctx);
-/* How many connections there may be; 0, as at first: no connection is ended for another one. */
+/*
+ * Sets how many connections there may be. With 0, the initial value, no connection is ended to make
+ * room.
+ */
 void guard_limit(struct guard *g, unsigned int nr_connections);
-/* All connections must be gone. */
+/* No connection may be left when this is called. */
 void guard_free(struct guard *g);
-/* NULL without memory: the connection is then served without a bound but the library's. */
+/* Returns NULL if memory is out; the connection then has only the time-out of the library. */
 struct connection *guard_add(struct guard *g, int fd, void *owner);
-/* Before fd is closed. NULL is legal, here and below. */
+/* Call this before fd is closed. NULL is legal for c, here and below. */
 void guard_remove(struct guard *g, struct connection *c);
 void guard_enter(struct guard *g, struct connection *c, enum guard_phase phase);
-/* A credential that is known came by the connection: it is never ended for another one. */
+/* Records that the connection has shown a known credential: it is never ended to make room. */
 void guard_know(struct guard *g, struct connection *c);
-/* Connections shut because of their time, or to make room. */
+/* Returns how many connections were shut down because of their time, or to make room. */
 uint64_t guard_nr_shut(struct guard *g);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define LENGTH_DIGITS 19 /* every number of so many digits fits into 64 bits */
 
-/* The characters of a field's name: RFC 9110, section 5.6.2, "token". */
+/* The characters that the name of a field may have: RFC 9110, section 5.6.2, "token". */
 #define TOKEN_CHARS                  \
 	"!#$%&'*+-.^_`|~0123456789"  \
 	"abcdefghijklmnopqrstuvwxyz" \
@@ -33,7 +33,7 @@ int head_segment_path(const char *path, struct segment_name *name, struct err *e
 	if (snprintf(copy, sizeof(copy), "%s", path) >= (int)sizeof(copy))
 		return err_set(err, EINVAL, "path: too long");
 	for (int i = 0; i < 4; i++)
-		part[i] = strsep(&rest, "/"); /* NULL once nothing is left */
+		part[i] = strsep(&rest, "/"); /* strsep() gives NULL once nothing is left. */
 	if (rest || !part[3])
 		return err_set(err, EINVAL,
 			       "path: expected " SEGMENTS_PREFIX "HOST/BOOT_ID/EPOCH/SEQUENCE");
@@ -101,7 +101,7 @@ static void head_check_value(struct head_check *check, enum head_field field, co
 		err_set(&check->err, EINVAL, "Transfer-Encoding: expected 'chunked'");
 }
 
-/* RFC 9110, section 5.5: control characters other than the tab are never part of a value. */
+/* RFC 9110, section 5.5: a value never contains control characters other than the tab. */
 static bool head_is_value(const char *text, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++)
@@ -111,8 +111,9 @@ static bool head_is_value(const char *text, size_t bytes)
 }
 
 /*
- * libmicrohttpd 0.9.75 appends a value that goes on in the next line ("Content-Length:\r\n 5") to
- * the name of the field: such a field is the length of the body for a proxy and nothing here.
+ * libmicrohttpd 0.9.75 appends a value that continues in the next line ("Content-Length:\r\n 5") to
+ * the name of the field. A proxy then sees the length of the body, while this server sees an
+ * unknown field.
  */
 static bool head_is_folded(const char *name, size_t bytes)
 {

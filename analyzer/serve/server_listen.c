@@ -17,7 +17,7 @@ bool server_is_loopback(const struct sockaddr *a)
 	return false;
 }
 
-/* "ADDR:PORT" to an address; the caller frees it. */
+/* Converts "ADDR:PORT" to an address that the caller frees. */
 static int parse_listen(const char *option, const char *listen, struct addrinfo **out,
 			struct err *err)
 {
@@ -69,7 +69,7 @@ int server_listen(const char *option, const char *listen_at, const char *only_lo
 			close(fd);
 		fd = ret;
 	} else {
-		/* sin_port and sin6_port share their place */
+		/* sin_port and sin6_port have the same offset. */
 		*port = ntohs(((struct sockaddr_in *)&bound)->sin_port);
 	}
 	freeaddrinfo(address);

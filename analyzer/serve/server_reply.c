@@ -10,7 +10,7 @@
 #define TYPE_JSON    "application/json"
 #define TYPE_METRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
-/* Queues body (copied) as the whole reply; header may be NULL. */
+/* Queues a copy of body as the whole reply; header may be NULL. */
 static enum MHD_Result send_reply(struct MHD_Connection *c, int status, const char *type,
 				  const void *body, size_t len, const char *header,
 				  const char *value)
@@ -30,13 +30,13 @@ static enum MHD_Result send_reply(struct MHD_Connection *c, int status, const ch
 	return queued;
 }
 
-/* {"error": line} as text; the caller frees it. */
+/* Returns {"error": line} as text that the caller frees. */
 static char *error_text(const char *line)
 {
 	json_t *object = json_pack("{s:s}", "error", line);
 	char *text;
 
-	/* What a sender put into a name may be no UTF-8, which JSON cannot hold. */
+	/* A name in a request may contain bytes that are not UTF-8, which JSON cannot hold. */
 	if (!object)
 		object = json_pack("{s:s}", "error", "the request is not valid UTF-8");
 	text = object ? json_dumps(object, JSON_COMPACT) : NULL;
@@ -87,7 +87,7 @@ enum MHD_Result server_reply_ack(struct MHD_Connection *c, const struct ingest_r
 	char text[512];
 	int len;
 
-	/* Names hold no character that JSON would escape. */
+	/* Names hold no character that JSON would have to escape. */
 	segment_hash_text(&result->hash, hash);
 	len = snprintf(text, sizeof(text),
 		       "{\"host\":\"%s\",\"boot_id\":\"%s\",\"epoch\":%" PRIu64
@@ -105,7 +105,7 @@ static void print_stream(struct buf *out, const struct segment_name *n)
 		   out->data[out->len - 1] == '[' ? "" : ",", n->boot_id, n->epoch, n->sequence);
 }
 
-/* Where the next page begins; null where this one is the last. */
+/* Prints where the next page begins, or null if this page is the last one. */
 static void print_next(struct buf *out, const struct segment_name *next)
 {
 	if (next)
@@ -115,7 +115,7 @@ static void print_next(struct buf *out, const struct segment_name *next)
 		buf_printf(out, "],\"next\":null}\n");
 }
 
-/* Streams at or behind from, one page of them. A lock is held for one of them at a time. */
+/* Prints one page of the streams from `from` on. The lock is held for one stream at a time. */
 static int print_page(struct buf *out, struct ingest *ingest, const struct head_streams *asked,
 		      struct err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server_state: what server.c and server_upload.c share; nobody else includes it. */
+/* server_state: the state that server.c and server_upload.c share. No other file includes it. */
 #ifndef ANALYZER_SERVER_STATE_H
 #define ANALYZER_SERVER_STATE_H
 
@@ -19,7 +19,7 @@ struct server {
 	struct access *access;
 	struct clients *clients;
 	struct guard *guard;
-	char *client_ca; /* owned: MHD asks for certificates while it has one */
+	char *client_ca; /* owned: libmicrohttpd (MHD) asks senders for certificates if it is set */
 	struct server_config config;
 	struct server_stats stats;
 	uint64_t body_bytes, body_limit; /* atomic: memory of bodies under way */
@@ -33,35 +33,41 @@ struct exchange {
 	char hash[SEGMENT_HASH_TEXT];
 	bool is_upload;
 	uint8_t *body;
-	size_t len, cap;       /* cap is what it holds of body_bytes */
-	struct client *client; /* NULL: nobody is counted */
-	int refusal; /* HTTP status decided before the body was read to its end; 0: none */
+	size_t len, cap;       /* cap is the memory that this body has reserved from body_bytes */
+	struct client *client; /* NULL: the sender is not counted as a client */
+	/* HTTP status that was decided before the whole body was read; 0: not refused */
+	int refusal;
 	int retry_after_s;
 	struct err why;
 };
 
-/* Before the body: what can be refused already is; else the body is waited for. */
+/*
+ * Called before the body: refuses the request if a reason is known already, else waits for the
+ * body.
+ */
 enum MHD_Result upload_begin(struct server *s, struct MHD_Connection *c, const char *url,
 			     struct exchange *x);
 void upload_take(struct server *s, struct exchange *x, const char *data, size_t nr);
-/* The body is whole: store it and acknowledge, or say why not. */
+/*
+ * Called after the whole body: stores it and acknowledges it, or replies with the reason why not.
+ */
 enum MHD_Result upload_end(struct server *s, struct MHD_Connection *c, struct exchange *x);
 /* Gives back the body's memory and the client's share. */
 void upload_release(struct server *s, struct exchange *x);
 
 /*
- * Counts the request with its client, who is the host of x->name where senders must say who they are, else
- * the address; x->refusal is set where the client has had its share. A sender on this machine that need
- * not say who it is is not counted.
+ * Counts the request for its client. The client is the host of x->name if senders must
+ * authenticate, else the address. x->refusal is set if the client has used up its share. A sender
+ * on the same machine that did not authenticate is not counted as a client.
  */
 void server_admit(struct server *s, struct MHD_Connection *c, struct exchange *x);
-/* 0, or 401 or 403 with a line. host NULL: whoever is known. */
+/* Returns 0, or 401 or 403 with a line. host NULL: any known sender is allowed. */
 int server_check_access(struct server *s, struct MHD_Connection *c, const char *host,
 			struct err *err);
-/* Counted, and answered with {"error": line}. */
+/* Counts a refusal and answers it with {"error": line}. */
 enum MHD_Result server_refuse(struct server *s, struct MHD_Connection *c, int status,
 			      const struct err *why, int retry_after_s);
-/* NULL where there is none. */
+/* Returns the guard's connection, or NULL if there is none. */
 struct connection *server_connection(struct MHD_Connection *c);
 const struct sockaddr *server_address(struct MHD_Connection *c);
 

@@ -49,7 +49,7 @@ void upload_release(struct server *s, struct exchange *x)
 	x->len = x->cap = 0;
 }
 
-/* The rest of the body is read and thrown away, so that the sender gets to read the reply. */
+/* The rest of the body is read and discarded, so that the sender reads the reply. */
 static void refuse_later(struct server *s, struct exchange *x, int status, int retry_after_s)
 {
 	x->refusal = status;
@@ -88,7 +88,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
 
-/* The hosts of the connection's certificate, looked up anew where that is due. */
+/* Returns the hosts of the connection's certificate, looked up again when that is due. */
 static const struct access_identity *certificate_of(struct server *s, struct MHD_Connection *c)
 {
 	static const struct access_identity nobody;
@@ -171,7 +171,7 @@ static bool waits_to_send(struct MHD_Connection *c)
 	return expect && strcasecmp(expect, "100-continue") == 0;
 }
 
-/* Whether the sender waits to be told to send, and need not as the segment is here. */
+/* Returns whether the sender waits for 100-continue although the segment is stored already. */
 static bool is_here(struct server *s, struct MHD_Connection *c, const struct exchange *x,
 		    struct ingest_result *result)
 {
@@ -190,7 +190,10 @@ enum MHD_Result upload_begin(struct server *s, struct MHD_Connection *c, const c
 	if (length > SEGMENT_MAX_BYTES) {
 		err_set(&x->why, EFBIG, "Content-Length: expected at most %u", SEGMENT_MAX_BYTES);
 		refuse_later(s, x, MHD_HTTP_CONTENT_TOO_LARGE, 0);
-		/* A reply before its end would be lost to a sender in the midst of sending. */
+		/*
+		 * A sender that is still sending its body would miss a reply that comes before the
+		 * end of the body.
+		 */
 		return waits_to_send(c) ? server_refuse(s, c, x->refusal, &x->why, 0) : MHD_YES;
 	}
 	status = server_check_access(s, c, NULL, &x->why);
@@ -261,13 +264,16 @@ static int http_status_of(int status)
 	}
 }
 
-/* Seconds after which a sender may try again; 0: never. */
+/*
+ * Returns the seconds after which a sender may try again; 0: the same request will never succeed.
+ */
 static int retry_after_s(int http_status)
 {
 	const int64_t day_s = 86400;
 
 	switch (http_status) {
-	case MHD_HTTP_TOO_MANY_REQUESTS: /* the quota of a day, which ends with it */
+	/* the quota of the day, which is renewed when the day ends */
+	case MHD_HTTP_TOO_MANY_REQUESTS:
 		return (int)(day_s - (int64_t)time(NULL) % day_s);
 	case MHD_HTTP_INSUFFICIENT_STORAGE:
 		return RETRY_AFTER_QUOTA;

@@ -5,7 +5,7 @@ export const colour = (name) => getComputedStyle(document.documentElement).getPr
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 const HEAT_COLOURS = 10, AXIS = 62, FONT = '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 
-// What nobody watched, behind everything: runs of columns that are marked so.
+// Draws the unwatched time behind everything else: runs of columns that are marked as unwatched.
 function shade(u, unwatched) {
   const { ctx } = u;
   ctx.save();
@@ -45,7 +45,7 @@ function heat(u, data) {
   ctx.restore();
 }
 
-// The ends of the logarithmic axis of times: what the cells need, by whole powers of two.
+// Returns the ends of the logarithmic time axis: whole powers of two around the cells that hold counts.
 function heatRange(data) {
   const grid = data.heat;
   let low = Infinity, high = -Infinity;
@@ -55,7 +55,7 @@ function heatRange(data) {
   return [Math.pow(2, grid.firstOctave + Math.floor(low / grid.perOctave) ), Math.pow(2, grid.firstOctave + Math.ceil(high / grid.perOctave))];
 }
 
-// Marks of bytes are whole powers of two; marks of time are hours of 24, with the day where it changes.
+// Ticks of bytes are whole powers of two. Ticks of time use the 24-hour clock, with the day where it changes.
 const BINARY = Array.from({ length: 50 }, (_, i) => Math.pow(2, i));
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", hour12: false });
 const clockSeconds = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
@@ -72,9 +72,9 @@ function timeMarks(u, marks, axis, space, step) {
 const DECADES = [1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100];
 
 /*
- * A picture over time. data: {x: [begin of each column], lists: [[...], ...], unwatched: [[from, to]], heat}.
- * series: [{label, colour, dash, format}]. onzoom(from, to) is told a stretch that was dragged over, onout()
- * a double click. Returns {element, update(data), redraw()}.
+ * Makes a picture over time. data: {x: [begin of each column], lists: [[...], ...], unwatched: [[from, to]], heat}.
+ * series: [{label, colour, dash, format}]. onzoom(from, to) is called after a period was selected by dragging,
+ * onout() after a double click. Returns {element, update(data), redraw()}.
  */
 export function timeChart(options) {
   const box = h("div", { class: "chart", role: "img", "aria-label": options.label });
@@ -151,7 +151,7 @@ export function timeChart(options) {
   };
 }
 
-// A line of the last hour, 60 values, null where nobody watched.
+// Makes a small line picture of the last hour from 60 values; null means that the minute was not watched.
 export function spark(values, text) {
   const width = 120, height = 24, top = Math.max(...values.map((v) => v || 0), 1e-9);
   let line = "", pen = false;
@@ -165,7 +165,7 @@ export function spark(values, text) {
     h("path", { d: line || "M0 0", "vector-effect": "non-scaling-stroke" }));
 }
 
-// Bars side by side: rows of {label, values: [..]} with one colour each.
+// Makes bars side by side: rows of {label, values: [..]} with one colour each.
 export function bars(rows, colours, format) {
   const top = Math.max(1e-9, ...rows.flatMap((r) => r.values));
   return h("div", { class: "bars" }, rows.map((row) => h("div", { class: "bar-row" },

@@ -1,4 +1,5 @@
-// One device over a period: pictures over time that share their cursor, sizes, and the command that says the same.
+// The view of one device over a period: pictures over time that share their cursor, request sizes, and the
+// command that prints the same numbers.
 import { words } from "./words.mjs";
 import { h, ask, say, link, count, perSecond, bytes, bytesPerSecond, seconds, duration, ratio, plain, time, iso, shell } from "./tools.mjs";
 import { timeChart, bars } from "./charts.mjs";
@@ -21,7 +22,7 @@ const pictures = [
   { key: "flush", axis: seconds, lists: ["flush_p99_s"], series: [{ label: s.flush, colour: "law", format: seconds }] },
 ];
 
-// Stretches of columns that nobody watched, up to the newest one that somebody did.
+// Returns the runs of unwatched columns, up to the newest watched column.
 function unwatched(c, end) {
   const runs = [];
   c.begin_s.forEach((begin, i) => {
@@ -33,7 +34,7 @@ function unwatched(c, end) {
   return runs;
 }
 
-// What two periods are compared by.
+// The values by which two periods are compared.
 const compared = [
   { key: "reads_per_s", label: s.reads, format: perSecond }, { key: "writes_per_s", label: s.writes, format: perSecond },
   { key: "read_bytes_per_s", label: s.read, format: bytesPerSecond }, { key: "write_bytes_per_s", label: s.written, format: bytesPerSecond },

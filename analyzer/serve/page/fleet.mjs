@@ -1,4 +1,5 @@
-// The fleet: a sentence, the sum of all devices over the last hour, and a table that is sorted and searched by the server.
+// The view of the fleet: a summary sentence, the sum of all devices over the last hour, and a table that the
+// server sorts and searches.
 import { words } from "./words.mjs";
 import { h, ask, say, link, count, perSecond, bytesPerSecond, seconds, duration, plain, time } from "./tools.mjs";
 import { timeChart, spark } from "./charts.mjs";
@@ -6,7 +7,7 @@ import { timeChart, spark } from "./charts.mjs";
 const ROWS = 64, SEARCH_MS = 200;
 const columns = ["host", "device", "rate", "spark", "bytes", "p50", "p99", "in_flight", "lost", "gap", "age"];
 
-// A row of the table, whose cells are kept and filled again: nothing flickers, and the keyboard's focus stays.
+// A row of the table. Its cells are kept and filled again, so that nothing flickers and the keyboard focus stays.
 function makeRow() {
   const cells = Object.fromEntries(columns.map((c) => [c, h(c === "host" ? "th" : "td", { class: "c-" + c, scope: c === "host" ? "row" : null })]));
   const anchor = h("a", {});
@@ -87,7 +88,7 @@ export function fleetView(main, values, tell) {
     ask_.from = 0;
     go();
   }
-  // The address tells what is shown, so that it can be sent to somebody.
+  // The address holds the state of the view, so that a user can send the address to somebody.
   function go() {
     history.replaceState(null, "", link("", { sort: ask_.sort === "rate" ? "" : ask_.sort, order: ask_.order, q: ask_.q, from: ask_.from || "" }));
     refresh();
@@ -163,7 +164,7 @@ export function fleetView(main, values, tell) {
   };
 }
 
-// Whether the numbers are of now.
+// Shows whether the numbers are up to date.
 export function tellState(data, tell) {
   const age = data.newest_age_s;
   if (data.segments_loaded < data.segments_to_load) tell(words.state.loading(data.segments_loaded, data.segments_to_load), "loading");

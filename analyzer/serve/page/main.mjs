@@ -1,4 +1,4 @@
-// Which view is shown, the colours, and whether what is shown is live.
+// This module chooses the view and the colours, and keeps the shown data live.
 import { words } from "./words.mjs";
 import { h, say } from "./tools.mjs";
 import { fleetView } from "./fleet.mjs";
@@ -10,7 +10,7 @@ const main = document.getElementById("main");
 const state = document.getElementById("state");
 let shown = null;
 
-// ---- live: events, or a question every other second where there are none ----
+// ---- live: server-sent events, or a request every other second if there are no events ----
 const live = {
   mode: "connecting",
   source: null,

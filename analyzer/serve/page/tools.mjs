@@ -1,4 +1,4 @@
-// Elements, numbers with units, and requests. Text enters the page by textContent alone.
+// Helpers for elements, numbers with units, and requests. Text is put into the page by textContent only.
 import { words } from "./words.mjs";
 
 // h("p", {class: "x", onclick: f}, "text", child): an element; null children are left out.
@@ -15,7 +15,7 @@ export function h(name, attributes, ...children) {
   return e;
 }
 
-// Three digits, as the report has them.
+// Formats a number with three digits, like the report.
 function digits(v) {
   const a = Math.abs(v);
   return a >= 100 ? v.toFixed(0) : a >= 10 ? v.toFixed(1) : v.toFixed(2);
@@ -61,7 +61,7 @@ export const plain = (v) => known(v) ? digits(v) : words.units.none;
 const clockOf = (options) => new Intl.DateTimeFormat(words.locale, { hour12: false, ...options });
 const clockTime = clockOf({ hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const clockDay = clockOf({ year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit" });
-// A time of today without its day.
+// Formats a time; a time of today has no date.
 export function time(s) {
   if (!known(s)) return words.units.none;
   const date = new Date(s * 1000);
@@ -71,7 +71,7 @@ export const iso = (s) => new Date(s * 1000).toISOString().replace(/\.\d+Z$/, "Z
 
 export class ServerError extends Error {}
 
-// The JSON of a path; a ServerError with the server's line, or of null where there is no answer.
+// Gets the JSON of a path. Throws a ServerError with the server's line, or with null if there is no answer.
 export async function ask(path, values, signal) {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(values || {}))
@@ -96,7 +96,7 @@ export async function ask(path, values, signal) {
   return body;
 }
 
-// A word for a shell, quoted where it must be.
+// Formats a word for a shell, with quotes if it needs them.
 export const shell = (word) => /^[A-Za-z0-9_.,:\/=+-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'";
 
 export function link(view, values) {
@@ -106,7 +106,7 @@ export function link(view, values) {
   return "#/" + view + (query.size ? "?" + query : "");
 }
 
-// Sets text only where it differs, so that a screen reader is not told the same again.
+// Sets the text only if it differs, so that a screen reader does not read the same text again.
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }

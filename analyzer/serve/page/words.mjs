@@ -1,5 +1,5 @@
-// The English text of the live page, all of it. A translation is another file of this form.
-// A function gets the values that its sentence names; everything it returns is shown as plain text.
+// This file holds all English text of the live page. A translation is another file of the same form.
+// A function takes the values of its sentence; everything that it returns is shown as plain text.
 export const words = {
   locale: "en-GB",
   views: { fleet: "Fleet" },
