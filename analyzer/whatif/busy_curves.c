@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The least time that the lower end of an interval is taken for, of what is predicted. */
+/* The low end of an interval counts as at least this share of the prediction. */
 #define LEAST_RATIO 1e-3
-/* The point that tells, beside the mean, how much single clients' times vary. */
+/* The percentile that, beside the mean, shows how much the times of a single client vary. */
 #define SPREAD_POINT "p95"
 
 void busy_curves_release(struct busy_curves *c)
@@ -24,7 +24,7 @@ void busy_curves_release(struct busy_curves *c)
 	memset(c, 0, sizeof(*c));
 }
 
-/* Up to so many busy clients a model can be asked; 0: not at all. */
+/* Returns the largest number of busy clients that the model covers; 0: the model cannot be used. */
 static size_t most_of(const struct predictor *p, const struct model *m)
 {
 	int clients = m && load_model_is_busy(m) ? load_model_clients(m) : -1;
@@ -36,7 +36,7 @@ static size_t most_of(const struct predictor *p, const struct model *m)
 	return high >= 1 ? (size_t)fmin(high, BUSY_CLIENTS_MAX) : 0;
 }
 
-/* The load is asked as clients with one request each: what lies in flight is counted as clients. */
+/* The load is converted to clients with one request each: requests in flight count as clients. */
 static int make_rows(struct load_rows *rows, const struct predictor *p, const struct model *m,
 		     const struct load_facts *joined, int side, struct err *err)
 {
@@ -50,7 +50,10 @@ static int make_rows(struct load_rows *rows, const struct predictor *p, const st
 	return 0;
 }
 
-/* One model's times with 1 to nr busy clients; *times becomes false where one is no time. */
+/*
+ * Gives one model's times with 1 to nr busy clients; *times becomes false if a value is not a valid
+ * time.
+ */
 static int ask_curve(struct busy_curves *c, const struct predictor *p, const struct model *m,
 		     const struct load_facts *joined, int side, double *to[BUSY_NR_ENDS],
 		     bool *times, struct err *err)
@@ -115,7 +118,7 @@ static int fit_gammas(struct busy_curves *c, int side)
 	return 0;
 }
 
-/* "p999" is 0.999; "" is 0. */
+/* Converts a point to a probability: "p999" is 0.999; "" is 0. */
 static double busy_curves_probability(const char *point)
 {
 	return *point ? strtod(point + 1, NULL) / pow(10, (double)strlen(point + 1)) : 0;
@@ -125,7 +128,10 @@ struct models {
 	const struct model *mean[2], *point[2];
 };
 
-/* The models of it, and up to how many clients all of them know; 0 in c->nr where one lacks. */
+/*
+ * Finds the models of the loads, and the number of clients that all of them cover; c->nr is 0 if a
+ * model is missing.
+ */
 static int find_models(struct busy_curves *c, struct predictor *p, const struct predictor_ask *ask,
 		       const struct load_facts *joined, struct models *m, struct err *err)
 {
@@ -191,7 +197,9 @@ static int ask_models(struct busy_curves *c, const struct predictor *p, const st
 	return 0;
 }
 
-/* The squared coefficient of variation of a client's times that is alone; 1 where it is not known. */
+/*
+ * Gives the squared coefficient of variation of the times of a client alone; 1 if it is not known.
+ */
 static int side_scv(const struct busy_curves *c, struct predictor *p, int side,
 		    const struct load_facts *joined, double *out)
 {
@@ -209,7 +217,8 @@ static int side_scv(const struct busy_curves *c, struct predictor *p, int side,
 	if (ret == -ENOMEM)
 		return ret;
 	if (ret || !most_of(p, m) ||
-	    m->schema.variables[load_model_clients(m)].low > 1) /* nobody was alone */
+	    /* no measurement had a single client */
+	    m->schema.variables[load_model_clients(m)].low > 1)
 		return 0;
 	ret = ask_curve(&alone, p, m, joined, side, p95, &times, NULL);
 	if (!ret && times) {
@@ -222,7 +231,7 @@ static int side_scv(const struct busy_curves *c, struct predictor *p, int side,
 	return ret == -ENOMEM ? ret : 0;
 }
 
-/* Of all requests' service. */
+/* Computes the variation over the service times of all requests. */
 static int take_scv(struct busy_curves *c, struct predictor *p, const struct load_facts *joined)
 {
 	const double share[2] = { joined->read_ratio, 1 - joined->read_ratio };
@@ -283,7 +292,9 @@ bool busy_curves_has(const struct busy_curves *c, int side)
 	return c->nr && (c->p > 0 ? c->point_s[side][0] : c->side_s[side][0]);
 }
 
-/* What requests of a side wait for, of what is found. */
+/*
+ * Returns the time of a side's requests, averaged over the numbers of busy clients that they find.
+ */
 static double busy_curves_answer(const struct busy_curves *c, const struct interactive *a, int side,
 				 int end)
 {
@@ -309,7 +320,8 @@ int busy_curves_ask(const struct busy_curves *c, const struct load_facts *f, siz
 		n[i] = fmax(f[i].concurrency, 1) * clients;
 		z[i] = load_think_s(&f[i]) * think + load_flush_wait_s(&f[i]);
 	}
-	for (int end = BUSY_NR_ENDS - 1; end >= 0 && !ret; end--) { /* what is predicted last */
+	/* The prediction itself is computed last. */
+	for (int end = BUSY_NR_ENDS - 1; end >= 0 && !ret; end--) {
 		out[end] = NAN;
 		if (!has_end(c, side, end))
 			continue;

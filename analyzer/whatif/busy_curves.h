@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * busy_curves: what regression models that know clients that never think say of clients that do.
+ * busy_curves: this module predicts response times of clients that think, from regression models
+ * that were measured with clients that never think.
  *
- * From the models of read_s and write_s come the mean response times with 1, 2, ... busy clients, up
- * to the most of the training, for the mix, sizes and pattern of some loads; from the model of
- * another point (read_p95_s) that point. interactive.h makes of these what clients that think see;
- * each load's think time is Z = (N - in flight) / rate where it was characterized, by the interactive
- * response-time law. How regular service is comes from the models of read_p95_s and write_p95_s, where
- * they are: a client alone waits for nobody. Without them it is taken to be exponential. The ends of an
- * interval are what the ends of all models' intervals give.
+ * For the mix, sizes and pattern of some loads, the models of read_s and write_s give the mean
+ * response times with 1, 2, ... busy clients, up to the largest number in the training data. The
+ * model of another point (read_p95_s) gives that point. interactive.h computes from these curves
+ * the times of clients that think. Each load's think time is Z = (N - in flight) / rate where the
+ * load was characterized, by the interactive response-time law. The models of read_p95_s and
+ * write_p95_s, if they exist, tell how much service times vary, because a client alone does not
+ * wait for others. Without them service times count as exponential. The ends of an interval are
+ * computed from the same ends of all models' intervals.
  */
 #ifndef ANALYZER_BUSY_CURVES_H
 #define ANALYZER_BUSY_CURVES_H
@@ -17,7 +19,9 @@
 #include "analyzer/whatif/predictor.h"
 
 #define BUSY_CLIENTS_MAX 1024
-#define BUSY_BEYOND	 0.05 /* of the requests past what was measured: extrapolated */
+/* If more than this share of the requests find more clients than were measured, it is
+ * extrapolation. */
+#define BUSY_BEYOND 0.05
 
 enum busy_end {
 	BUSY_PREDICTED,
@@ -28,32 +32,40 @@ enum busy_end {
 
 /* A zeroed one is empty. */
 struct busy_curves {
-	size_t nr;		     /* of busy clients; 0: the models cannot tell */
-	double clients, think_s;     /* of all loads; the think time is the mean by clients */
-	const char *variable;	     /* of clients; borrowed from a model */
-	const char *outside;	     /* a variable outside the training range, or NULL; borrowed */
-	double scv;		     /* squared coefficient of variation of service, up to 1 */
-	double p;		     /* of the point; 0: the mean */
-	double *all_s[BUSY_NR_ENDS]; /* [nr] mean over all requests; owned */
-	double *side_s[2][BUSY_NR_ENDS];  /* mean of reads, of writes; NULL: not there */
-	double *point_s[2][BUSY_NR_ENDS]; /* of the point; NULL: not asked, no such model, or p 0 */
+	size_t nr; /* number of busy clients; 0: the models cannot tell */
+	/* of all loads together; the think time is the mean over clients */
+	double clients, think_s;
+	const char *variable; /* the model's variable of clients; borrowed */
+	/* a variable that lies outside the training range, or NULL; borrowed */
+	const char *outside;
+	/* squared coefficient of variation of the service time, at most 1 */
+	double scv;
+	double p;			 /* probability of the point (0.95 for p95); 0: the mean */
+	double *all_s[BUSY_NR_ENDS];	 /* [nr] mean over all requests; owned */
+	double *side_s[2][BUSY_NR_ENDS]; /* mean of reads, of writes; NULL: no such model */
+	/* the point; NULL: not asked for, no such model, or p is 0 */
+	double *point_s[2][BUSY_NR_ENDS];
 	struct interactive_gamma *gammas[2][BUSY_NR_ENDS];
 };
 
 void busy_curves_release(struct busy_curves *c);
 /*
- * Nothing thinks, a model of reads or writes is missing, knows no clients, knows think time, or the
- * caller has set clients: c->nr 0, and 0. -EINVAL: more than INTERACTIVE_CLIENTS_MAX clients; -ENOMEM,
- * and the errors of the predictor.
+ * Sets c->nr to 0 and returns 0 if no client thinks, if a model of reads or writes is missing, if
+ * such a model has no variable of clients or has one of think time, or if the caller has set
+ * clients. Returns -EINVAL for more than INTERACTIVE_CLIENTS_MAX clients, -ENOMEM, and the errors
+ * of the predictor.
  */
 int busy_curves_make(struct busy_curves *c, struct predictor *p, const struct predictor_ask *ask,
 		     const struct load_facts *f, size_t nr, struct err *err);
-/* Whether a side can be told; only then it is asked for. */
+/*
+ * Returns whether the curves of a side are known; only then may busy_curves_ask() be called for it.
+ */
 bool busy_curves_has(const struct busy_curves *c, int side);
 /*
- * The loads f[nr] with their clients and think times multiplied, as the side sees it: predicted, low
- * and high; the last two NaN where models have no intervals. *beyond: the probability that a request
- * is past the most that was measured. A load of less than one client counts as one. -ENOMEM, -EINVAL.
+ * Gives the answer for the loads f[nr] with their clients and think times multiplied, as seen by
+ * one side: the prediction and the low and high end of its interval, which are NaN if the models
+ * have no intervals. *beyond is the probability that a request finds more busy clients than were
+ * measured. A load of less than one client counts as one client. Returns 0, -ENOMEM or -EINVAL.
  */
 int busy_curves_ask(const struct busy_curves *c, const struct load_facts *f, size_t nr,
 		    double clients, double think, int side, double out[BUSY_NR_ENDS],

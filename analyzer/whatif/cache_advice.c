@@ -18,7 +18,10 @@ static struct cache_step step_at(const struct cache_stream *s, double bytes, dou
 				    hit * hit_s + (1 - hit) * miss_s };
 }
 
-/* Over reads and writes, as the curve counts both; NaN where the times of either are unknown. */
+/*
+ * The mean is over reads and writes, because the curve counts both; NaN if the times of either are
+ * unknown.
+ */
 static double mean_s(const struct profile *p)
 {
 	const struct direction_profile *sides[2] = { &p->read, &p->write };

@@ -8,7 +8,7 @@
 #include "base/units.h"
 
 #define GIB 1073741824.0
-/* A cache is worth parting only where that raises the hit ratio by more than this. */
+/* A partition of the cache is recommended only if it raises the hit ratio by more than this. */
 #define CLEARLY_MORE_HITS 0.01
 
 void cache_load_name(const struct cache_result *r, size_t load, char out[128])

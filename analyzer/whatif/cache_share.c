@@ -8,8 +8,9 @@
 
 #include "analyzer/whatif/load_facts.h"
 
-#define BISECTIONS 200 /* of a logarithm of time: to the last bit */
-/* Times are looked for between these, in seconds: a microsecond and 30 million years. */
+/* bisection steps of the logarithm of a time: the result is exact to the last bit */
+#define BISECTIONS 200
+/* The bisection searches times between these, in seconds: one microsecond and 30 million years. */
 #define TIME_LEAST_S 1e-6
 #define TIME_MOST_S  1e15
 #define UNITS	     512 /* that a cache is parted into */
@@ -25,7 +26,7 @@ struct cache_stream cache_stream_of(const struct profile_group *g)
 				      f.rate_per_s * f.size_bytes, p->locality.footprint_bytes };
 }
 
-/* The ends of piece i of a curve; false behind the last, which is flat. */
+/* Gives the ends of piece i of a curve; false behind the last piece, where the curve is flat. */
 struct piece {
 	double from, to, m_from, m_to;
 };
@@ -73,7 +74,7 @@ static double cache_share_footprint(const struct cache_stream *s)
 	return s->footprint_bytes > 0 ? s->footprint_bytes : end;
 }
 
-/* The bytes that a load fills in a time, by the pieces of its curve. */
+/* Returns the bytes that a load fills in a time, computed piece by piece of its curve. */
 static double cache_share_filled(const struct cache_stream *s, double time_s)
 {
 	double left = time_s * s->bytes_per_s, most = cache_share_footprint(s), slope, need;
@@ -83,7 +84,10 @@ static double cache_share_filled(const struct cache_stream *s, double time_s)
 		slope = (p.m_to - p.m_from) / (p.to - p.from);
 		if (!(p.m_from > 0))
 			return fmin(p.from, most);
-		/* bytes referenced until the piece is filled; infinite where it ends in no misses */
+		/*
+		 * The bytes referenced until the piece is filled; infinite if the miss ratio falls
+		 * to 0 at its end.
+		 */
 		need = p.m_to < p.m_from ? (log(p.m_to) - log(p.m_from)) / slope
 					 : (p.to - p.from) / p.m_from;
 		if (left < need)
@@ -135,7 +139,10 @@ double cache_misses(const struct cache_stream *s, size_t nr, const double *part)
 	return misses / all;
 }
 
-/* The least misses by dynamic programming over whole units; choice[load][units so far]. */
+/*
+ * Finds the allocation of whole units with the fewest misses by dynamic programming;
+ * choice[load][units so far].
+ */
 static int part_by_units(const struct cache_stream *s, size_t nr, double bytes, double *part)
 {
 	unsigned short(*choice)[UNITS + 1] = calloc(nr + 1, sizeof(*choice));

@@ -55,7 +55,10 @@ static int by_size_and_mix(const void *a, const void *b)
 	return (x->iops > y->iops) - (x->iops < y->iops);
 }
 
-/* Mean of nr samples, and the error of that mean: by their spread, or, of one, as it was given. */
+/*
+ * The mean of nr samples and the error of that mean, from their spread or, with one sample, as it
+ * was given.
+ */
 static struct capacity_point point_of(const struct capacity_sample *s, size_t nr)
 {
 	struct capacity_point p = { .bytes = s->bytes,
@@ -162,7 +165,7 @@ void capacity_at(const struct capacity *c, uint64_t bytes, struct capacity_at *o
 	}
 	out->read_s = exp(-log_t(c, out, true) - more);
 	out->write_s = exp(-log_t(c, out, false) - more);
-	if (!out->interpolated && !out->extrapolated) { /* to the last bit */
+	if (!out->interpolated && !out->extrapolated) { /* exact, not only up to rounding */
 		out->read_s = 1 / c->points[s[i].read].mean;
 		out->write_s = 1 / c->points[s[i].write].mean;
 	}
@@ -238,7 +241,10 @@ int capacity_mix(const struct capacity *c, struct capacity_part *parts, size_t n
 	return 0;
 }
 
-/* Reads or writes of one size: so many per second, which were seen so many times. */
+/*
+ * Adds the use of reads or writes of one size: per_s of them per second; `seen` of them were
+ * observed.
+ */
 static void use_size(const struct capacity *c, double bytes, double per_s, double seen, bool read,
 		     struct capacity_use *use, double *gradient)
 {

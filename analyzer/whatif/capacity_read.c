@@ -9,13 +9,13 @@
 
 #define COLUMN_NAME_BYTES 256
 
-/* Names under which plans know the two; the first that the table has. */
+/* The usual column names of size and mix; the first one that the table has is used. */
 static const char *const size_names[] = { "size", "request_size", "block_size", "bs", NULL };
 static const char *const mix_names[] = { "read", "mix", "rwmixread", "read_share", NULL };
 
 struct columns {
 	size_t size, mix;
-	int rate[2], error[2]; /* reads, writes; -ENOENT where there is none */
+	int rate[2], error[2]; /* reads, writes; -ENOENT if there is no such column */
 	double mix_scale;
 };
 
@@ -43,7 +43,10 @@ static int find_one(const struct table *t, const char *name, const char *const *
 	return 0;
 }
 
-/* A cell of the table or of --where, as plans write values: a number or a word. */
+/*
+ * Compares a cell of the table with a value of --where as plans write values: as numbers or as
+ * words.
+ */
 static bool same_value(const char *a, const char *b)
 {
 	double x, y;
@@ -74,7 +77,10 @@ static int capacity_read_chosen(const struct table *t, const struct capacity_col
 	return 1;
 }
 
-/* Other factors must be the same in all rows chosen: capacity is that of one configuration. */
+/*
+ * Other factors must be the same in all selected rows, because a capacity belongs to one
+ * configuration.
+ */
 static int check_factors(const struct table *t, const struct capacity_columns *k,
 			 const struct columns *at, struct err *err)
 {

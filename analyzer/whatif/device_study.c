@@ -10,23 +10,26 @@
 #include "base/units.h"
 
 #define WHY_BYTES 256
-/* Nobody notices a change of a response time below this share. */
+/* A relative change of a response time below this share is not noticeable. */
 #define SAME_RATIO 0.05
 /* A target that serves less than this share of the offered requests cannot carry the load. */
 #define CARRIES_RATIO 0.95
-/* Fewer requests than this share do not make a load what it is. */
+/* Requests that are fewer than this share of the load are ignored. */
 #define MATTERS_RATIO 0.02
-/* Sizes beyond those measured by these factors are still covered: service times are linear in the size. */
+/*
+ * Sizes beyond the measured ones by up to these factors are covered too, because service times are
+ * linear in the size.
+ */
 #define SMALLER_FACTOR 0.45
 #define LARGER_FACTOR  1.3
-/* A percentile needs as many requests beyond it. */
+/* A percentile is used only if at least this many requests lie beyond it. */
 #define BEYOND_LEAST 10
 
 static const double device_quantiles[DEVICE_NR_POINTS] = { 0, 0.5, 0.95, 0.99 };
 
 /* ---- what the campaign covers ---- */
 
-/* Requests of a plan, and of them those of sizes that were not measured, and forced writes. */
+/* Counts the requests of a plan, those of sizes that were not measured, and forced writes. */
 struct device_count {
 	uint64_t nr[DEVICE_NR_TYPES], small[2], large[2], durable;
 };
@@ -99,7 +102,9 @@ static double device_before(const struct causal_plan *plan, int type, int point)
 				    : histogram_quantile_s(h, device_quantiles[point]);
 }
 
-/* The time on the target with its interval; relative where there is an old storage. */
+/*
+ * Computes the time on the target with its interval, relative to the old storage if there is one.
+ */
 static void device_study_row(const struct device_study *s, struct device_study_row *row,
 			     const struct device_times *now, const struct device_times *old)
 {
@@ -213,7 +218,10 @@ static enum device_verdict device_verdict_of(const struct device_study_row *row)
 	return low > 0 ? VERDICT_SLOWER : VERDICT_FASTER;
 }
 
-/* The mean that matters most: what surely becomes slower, then what is open, then the rest. */
+/*
+ * Returns the most important mean: first one that surely becomes slower, then one that is
+ * uncertain, then the rest.
+ */
 static const struct device_study_row *device_study_worst(const struct device_study *s)
 {
 	const struct device_study_row *worst = NULL;

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_study: how stored requests do on another storage, of which there is a simulated device.
+ * device_study: this module predicts response times of stored requests on another storage for which
+ * there is a simulated device.
  *
- * Each load's requests are simulated by cause (stored_sim.h) on the device of the target. Where there is a
- * device of the storage on which the load was recorded as well, the answer is relative: what was measured, times
- * simulated on the target over simulated on the old storage. What the simulation gets wrong about the load
- * cancels out (Mesnier, Wachs, Sambasivan, Zheng, Ganger, Modeling the Relative Fitness of Storage, SIGMETRICS
- * 2007), and a load that stays where it is gets what was measured.
+ * Each load's requests are simulated by cause (stored_sim.h) on the device of the target. If there
+ * is also a device of the storage on which the load was recorded, the answer is relative: the
+ * measured time, times the simulated time on the target over the simulated time on the old storage.
+ * Errors of the simulation that depend on the load cancel out (Mesnier, Wachs, Sambasivan, Zheng,
+ * Ganger, Modeling the Relative Fitness of Storage, SIGMETRICS 2007), and a load that stays on its
+ * storage gets the measured time.
  *
- * The 90 % intervals come from the errors of the device's configurations that were held out in its
- * calibration. A load that does what the campaign has not measured cannot be told.
+ * The 90 % intervals come from the errors of those configurations of the device that were held out
+ * in its calibration. There is no answer for a load whose requests lie outside what the campaign
+ * measured.
  *
  *	struct device_study s = { .target = &model, .loads = loads, .nr = 1 };
  *	int ret = device_study_solve(&s, &err);
@@ -28,7 +31,8 @@
 struct device_study_load {
 	char name[128];			/* "host device" */
 	const struct causal_plan *plan; /* borrowed */
-	double measured_s[2]; /* means of reads and writes that were measured on the target; NaN none */
+	/* mean times of reads and writes that were measured on the target; NaN: not measured */
+	double measured_s[2];
 };
 
 /* One load, type and point. */
@@ -40,11 +44,11 @@ struct device_study_row {
 	double before_s, target_s, low, high, measured_s;
 };
 
-/* What a load got. */
+/* The results of one load. */
 struct device_study_result {
 	double offered_per_s, target_per_s; /* requests */
 	struct device_times times;	    /* on the target */
-	char why[256];			    /* why it cannot be told; "" it can */
+	char why[256];			    /* why there is no answer; "": there is one */
 };
 
 struct device_study {
@@ -61,15 +65,15 @@ struct device_study {
 	bool cannot_tell;
 };
 
-/* 0, -ENOMEM, -EINVAL. Release s whatever this returns. */
+/* Returns 0, -ENOMEM or -EINVAL. Release s whatever this returns. */
 int device_study_solve(struct device_study *s, struct err *err);
 void device_study_release(struct device_study *s);
-/* The answer "blkcast.study/1"; NULL where memory is out. */
+/* Returns the answer "blkcast.study/1"; NULL if memory is out. */
 struct answer *device_study_answer(const struct device_study *s);
 
 /*
- * Whether a plan does what the campaign of the model has not measured; says what in why (256 bytes).
- * Concurrency is not looked at: it shows in the simulation.
+ * Returns whether a plan lies outside what the campaign of the model has measured, and says in why
+ * (256 bytes) in which respect. Concurrency is not checked here, because the simulation reports it.
  */
 bool device_study_outside(const struct causal_plan *plan, const struct device_model *m, char *why);
 

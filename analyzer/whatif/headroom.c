@@ -39,7 +39,10 @@ int headroom_read_objective(const char *text, struct headroom_objective *out, st
 		text);
 }
 
-/* The first load at which v breaks the limit, on the line between its neighbours. */
+/*
+ * Returns the first load at which v breaks the limit, interpolated linearly between neighbouring
+ * points.
+ */
 static struct headroom_bound first_break(const struct headroom *h, int which)
 {
 	const struct headroom_point *c = h->curve;
@@ -77,11 +80,11 @@ static void take_today(struct headroom *h, const struct headroom_point *now)
 static void find_breaks(struct headroom *h)
 {
 	h->at = first_break(h, 0);
-	h->low = first_break(h, 1); /* where the upper end breaks: the least */
+	h->low = first_break(h, 1); /* The upper end breaks first: this is the smallest factor. */
 	h->high = first_break(h, -1);
 }
 
-/* The direction's own requests instead of the mean request of the load. */
+/* Replaces the mean request of the load by the direction's own requests. */
 static void take_own(const struct headroom *h, struct headroom_point *p)
 {
 	double factor = load_own_factor(h->own, p->predicted);
@@ -140,7 +143,7 @@ int headroom_find(struct headroom *h, struct load_rows *rows, const struct load_
 	return 0;
 }
 
-/* The loads times a factor, asked of the net. */
+/* Asks the net for the loads times a factor. */
 static int evaluate_net(struct predictor *p, const struct headroom_objective *o,
 			const struct load_facts *f, size_t nr, double factor,
 			struct headroom_point *out, const char **outside, struct err *err)
@@ -175,7 +178,10 @@ out:
 	return ret;
 }
 
-/* Clients of the loads' largest type up to which the net was calibrated, over today's. */
+/*
+ * Returns the largest factor that the net covers: calibrated clients of the loads' largest type
+ * over today's clients.
+ */
 static double net_factor(const struct storage_model *m, const struct load_facts *f, size_t nr)
 {
 	double most = m->kind >= STORAGE_MIXED ? m->mix.clients.high : 0, now = 1;
@@ -223,7 +229,7 @@ int headroom_find_net(struct headroom *h, struct predictor *p, const struct load
 	return 0;
 }
 
-/* Clients that think, with so many times the load. */
+/* Asks the curves of clients that think for the load times a factor. */
 static int evaluate_busy(const struct headroom *h, const struct load_facts *f, size_t nr, int side,
 			 double factor, struct headroom_point *out, double *beyond)
 {
@@ -237,7 +243,10 @@ static int evaluate_busy(const struct headroom *h, const struct load_facts *f, s
 	return ret;
 }
 
-/* The largest factor at which no more than BUSY_BEYOND are past what was measured. */
+/*
+ * Finds the largest factor with which at most BUSY_BEYOND of the requests find more busy clients
+ * than were measured.
+ */
 static int last_factor(const struct headroom *h, const struct load_facts *f, size_t nr, int side,
 		       double most, double *out)
 {
@@ -288,7 +297,8 @@ int headroom_find_busy(struct headroom *h, const struct busy_curves *c, const st
 		return ret;
 	h->today_outside = beyond > BUSY_BEYOND;
 	take_today(h, &now);
-	if (!by_think) /* all that find the server busy, and all that think beside it */
+	/* The bound counts the clients that wait for the storage and those that think meanwhile. */
+	if (!by_think)
 		most = fmin(INTERACTIVE_CLIENTS_MAX,
 			    2 * (double)c->nr * (1 + c->think_s / c->all_s[0][c->nr - 1])) /
 		       c->clients;

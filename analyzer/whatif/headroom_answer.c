@@ -10,7 +10,9 @@
 #include "base/units.h"
 
 #define LOAD_BYTES 128
-/* So much less throughput than the clients' number lets expect is told. */
+/*
+ * The answer says so if the throughput is below this share of what the number of clients suggests.
+ */
 #define GROWS_RATIO 0.95
 
 static void headroom_bound_text(const struct headroom_bound *b, char out[UNITS_BYTES])
@@ -36,7 +38,10 @@ static void headroom_load_text(const struct headroom *h, char out[LOAD_BYTES])
 		snprintf(out, LOAD_BYTES, "%.3g clients", h->today);
 }
 
-/* Requests per second of all loads with factor times their clients; NaN where the models cannot tell. */
+/*
+ * Returns the requests per second of all loads with factor times their clients; NaN if the models
+ * cannot tell.
+ */
 static double headroom_rate_at(struct predictor *p, const struct load_facts *loads, size_t nr,
 			       double factor)
 {
@@ -58,8 +63,8 @@ static double headroom_rate_at(struct predictor *p, const struct load_facts *loa
 }
 
 /*
- * The rates are found only where more load means more clients: a model whose load variable is a rate was
- * measured at those rates.
+ * The rates are computed only if more load means more clients: a model whose load variable is a
+ * rate was measured at those rates.
  */
 void headroom_find_rates(struct headroom_result *r, struct predictor *p,
 			 const struct load_facts *loads, size_t nr)

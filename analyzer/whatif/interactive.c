@@ -10,9 +10,10 @@
 #define LAW_ROUNDS 200
 #define LAW_ENOUGH 1e-12
 #define BISECTIONS 60
-#define ROUNDING   1e-9 /* of a sum of clients: 49 times 1 / 49 is less than one */
+/* tolerated rounding error of a sum of clients: 49 times 1 / 49 is less than one */
+#define ROUNDING   1e-9
 #define RARE	   1e-9 /* states that a quantile does without */
-#define SHAPES	   120	/* of gamma distributions, evenly spaced by logarithm */
+#define SHAPES	   120	/* shapes of gamma distributions, evenly spaced by logarithm */
 #define SHAPE_LOW  0.05
 #define SHAPE_HIGH 1e4
 
@@ -22,7 +23,10 @@ void interactive_release(struct interactive *a)
 	memset(a, 0, sizeof(*a));
 }
 
-/* A time of j busy clients; past the measured ones it grows as they do. */
+/*
+ * Returns the time with j busy clients; beyond the measured numbers it grows in proportion to the
+ * clients.
+ */
 static double interactive_at(const double *time_s, size_t nr_busy, size_t j)
 {
 	return j <= nr_busy ? time_s[j - 1] : time_s[nr_busy - 1] * (double)j / (double)nr_busy;
@@ -43,7 +47,7 @@ static int make_room(struct interactive *a, size_t nr)
 	return 0;
 }
 
-/* f(j): what N - 1 clients leave behind, first as logarithms. */
+/* Computes f(j), the states that N - 1 clients leave behind, first as logarithms. */
 static void interactive_find(struct interactive *a, const double *busy_s, size_t nr_busy,
 			     double clients, double think_s)
 {
@@ -51,7 +55,8 @@ static void interactive_find(struct interactive *a, const double *busy_s, size_t
 
 	a->finds[0] = 0;
 	for (size_t j = 1; j < a->nr; j++) {
-		double others = clients - (double)j; /* N - 1 - (j - 1) of them think */
+		/* N - 1 - (j - 1) of the other clients think */
+		double others = clients - (double)j;
 
 		a->finds[j] = a->finds[j - 1] + log(others / think_s *
 						    interactive_at(busy_s, nr_busy, j) / (double)j);
@@ -63,7 +68,7 @@ static void interactive_find(struct interactive *a, const double *busy_s, size_t
 		a->finds[j] /= sum;
 }
 
-/* R(n) between whole numbers. */
+/* Returns R(n) by interpolation between whole numbers. */
 static double interactive_between(const double *busy_s, size_t nr_busy, double n)
 {
 	size_t j = (size_t)n;
@@ -72,7 +77,9 @@ static double interactive_between(const double *busy_s, size_t nr_busy, double n
 	return low + (n - (double)j) * (interactive_at(busy_s, nr_busy, j + 1) - low);
 }
 
-/* n = N R(n) / (R(n) + Z), 1 at least: as many are under way where that never varies. */
+/*
+ * Solves n = N R(n) / (R(n) + Z), at least 1: the requests under way if their number never varies.
+ */
 static double interactive_steady(const double *busy_s, size_t nr_busy, double clients,
 				 double think_s)
 {
@@ -89,7 +96,10 @@ static double interactive_steady(const double *busy_s, size_t nr_busy, double cl
 	return low;
 }
 
-/* Of what is found so much is n instead. */
+/*
+ * Shifts the weight `share` from the probabilities f to the constant number n of requests under
+ * way.
+ */
 static void interactive_blend(struct interactive *a, double n, double share)
 {
 	size_t j = (size_t)n;
@@ -131,7 +141,9 @@ int interactive_solve(struct interactive *a, const double *busy_s, size_t nr_bus
 	return 0;
 }
 
-/* The groups' mean think time, each by its rate, where all wait for response_s. */
+/*
+ * Returns the mean think time of the groups, weighted by their rates, if all wait for response_s.
+ */
 static double mean_think(const double *clients, const double *think_s, size_t nr, double response_s)
 {
 	double rate = 0, thinking = 0;
@@ -145,7 +157,7 @@ static double mean_think(const double *clients, const double *think_s, size_t nr
 	return thinking / rate;
 }
 
-/* What is out of range by rounding alone is not. */
+/* Accepts values that leave the range by rounding only. */
 static double in_range(double clients)
 {
 	if (clients < 1 && clients >= 1 - ROUNDING)
@@ -189,7 +201,7 @@ double interactive_mean(const struct interactive *a, const double *time_s, size_
 	return sum;
 }
 
-/* The p quantile over the mean of a gamma distribution of that shape. */
+/* Returns the p quantile of a gamma distribution of that shape, over its mean. */
 static double gamma_ratio(double shape, double p)
 {
 	double low = 0, high = 1;
@@ -208,7 +220,7 @@ static double gamma_ratio(double shape, double p)
 }
 
 struct shapes {
-	double shape[SHAPES], ratio[SHAPES]; /* the most regular first */
+	double shape[SHAPES], ratio[SHAPES]; /* sorted, the least variable first */
 };
 
 static void interactive_tabulate(struct shapes *s, double p)
@@ -219,7 +231,10 @@ static void interactive_tabulate(struct shapes *s, double p)
 	}
 }
 
-/* The most regular shape of that ratio, between two of the table; else the nearest there is. */
+/*
+ * Returns the least variable shape with that ratio, interpolated in the table; else the nearest
+ * shape.
+ */
 static double shape_of(const struct shapes *s, double ratio)
 {
 	size_t nearest = 0;
@@ -269,7 +284,7 @@ double interactive_quantile(const struct interactive *a, const struct interactiv
 {
 	double low = 0, high = g[0].scale_s, least = p;
 
-	for (size_t j = 0; j < a->nr; j++) /* rare states are left out, of the sum as well */
+	for (size_t j = 0; j < a->nr; j++) /* Rare states are left out, in the sum as well. */
 		least -= a->finds[j] < RARE ? p * a->finds[j] : 0;
 	while (interactive_below(a, g, nr_busy, high) < least)
 		high *= 2;

@@ -9,10 +9,11 @@
 #include "base/units.h"
 
 /* A target that serves less than this share of the offered requests cannot carry the load. */
-#define CARRIES_RATIO	    0.95
-#define ARRIVAL_WINDOWS_MAX 16 /* of the dispersion; profiles have four */
+#define CARRIES_RATIO 0.95
+/* largest number of points of the dispersion; profiles have four */
+#define ARRIVAL_WINDOWS_MAX 16
 
-/* Sums per power of two, from which load_sizes are made. */
+/* Sums per power of two, from which struct load_sizes is made. */
 struct size_bins {
 	double share[LOAD_SIZES_MAX], bytes[LOAD_SIZES_MAX]; /* bytes: sum of share times size */
 };
@@ -45,7 +46,7 @@ static void bins_finish(const struct size_bins *b, struct load_sizes *out)
 	}
 }
 
-/* The mean size by the sum of bytes, which profiles made by other programs may lack. */
+/* Returns the mean size from the sum of bytes, which profiles made by other programs may lack. */
 static double mean_bytes(uint64_t bytes, double requests, const struct direction_profile *d)
 {
 	if (!(requests > 0))
@@ -53,7 +54,10 @@ static double mean_bytes(uint64_t bytes, double requests, const struct direction
 	return bytes ? (double)bytes / requests : d->size_mean_bytes;
 }
 
-/* Requests beyond the bound on distinct sizes count at the mean of what the known sizes leave. */
+/*
+ * Requests whose sizes were not counted separately get the mean size that remains without the
+ * counted requests.
+ */
 static void take_sizes(const struct direction_profile *d, double requests, double mean,
 		       struct load_sizes *out)
 {
@@ -73,7 +77,10 @@ static void take_sizes(const struct direction_profile *d, double requests, doubl
 	bins_finish(&bins, out);
 }
 
-/* The mean of the sizes where they are known; a profile's other sums may count something else. */
+/*
+ * Returns the mean of the sizes if they are known, because other sums of a profile may count other
+ * requests.
+ */
 static double mean_of_sizes(const struct load_sizes *s, double otherwise)
 {
 	double sum = 0;
@@ -122,7 +129,10 @@ static void take_flushes(const struct profile *p, struct load_facts *out)
 		known && writes > 0 ? fmin(1, (double)p->durability.forced_writes / writes) : NAN;
 }
 
-/* The process of the arrivals, where they are more bursty than Poisson and somebody counted. */
+/*
+ * Fits the process of the arrivals if they are more bursty than Poisson arrivals and the profile
+ * has their dispersion.
+ */
 static void take_arrivals(const struct profile *p, struct load_facts *out)
 {
 	double window_s[ARRIVAL_WINDOWS_MAX], idc[ARRIVAL_WINDOWS_MAX];
@@ -141,7 +151,10 @@ static void take_arrivals(const struct profile *p, struct load_facts *out)
 	}
 	ret = mmpp2_fit(&fit, &aims, &ignored);
 	if (ret == -ERANGE && !(fit.met & MMPP2_SCV)) {
-		/* The nearest variation may be that of an odd process; the dispersion is what matters. */
+		/*
+		 * The process with the nearest variation may be degenerate; the dispersion is more
+		 * important.
+		 */
 		aims.scv = NAN;
 		ret = mmpp2_fit(&fit, &aims, &ignored);
 	}
@@ -219,7 +232,7 @@ void load_facts_of(const struct profile *p, struct load_facts *out)
 			   (writes > 0 ? writes * out->side_bytes[1] : 0)) /
 			  all;
 	out->sequential_ratio = p->all_sequential_ratio;
-	/* Each direction may be in order by itself where their requests alternate. */
+	/* Each direction may be sequential by itself although reads and writes alternate. */
 	if (reads > 0 && isfinite(p->read.sequential_ratio))
 		out->sequential_ratio = p->read.sequential_ratio * reads / all +
 					(writes > 0 ? p->write.sequential_ratio * writes / all : 0);
@@ -233,7 +246,7 @@ void load_facts_of(const struct profile *p, struct load_facts *out)
 	out->missing = find_missing(p, out);
 }
 
-/* Requests in flight as a request meets them: idle windows count for nothing. */
+/* Returns the requests in flight as a request finds them: idle windows have no weight. */
 static double in_flight_busy(const struct profile_group *g)
 {
 	double requests = 0, sum = 0;
@@ -250,7 +263,9 @@ static double in_flight_busy(const struct profile_group *g)
 	return requests > 0 ? sum / requests : NAN;
 }
 
-/* Means over the windows' own time, so that gaps between them do not count as idle. */
+/*
+ * Computes means over the time of the windows, so that gaps between them do not count as idle time.
+ */
 static void take_windows(const struct profile_group *g, struct load_facts *out)
 {
 	double all_s = 0, clients = 0, in_flight = 0, first = INFINITY, end = 0;
@@ -313,7 +328,7 @@ static double side_rate(const struct load_facts *f, int side)
 	return f->rate_per_s * (side ? 1 - f->read_ratio : f->read_ratio);
 }
 
-/* Sizes and patterns of one direction, over the loads that have it. */
+/* Joins sizes and patterns of one direction, over the loads that have this direction. */
 static void join_side(const struct load_facts *f, size_t nr, int side, struct load_facts *out)
 {
 	struct size_bins bins = { 0 };
@@ -337,7 +352,10 @@ static void join_side(const struct load_facts *f, size_t nr, int side, struct lo
 	bins_finish(&bins, &out->sizes[side]);
 }
 
-/* Flushes per second add up, known or not; their time is the mean of those that are known. */
+/*
+ * Adds the flushes per second of all loads; the flush time is the mean over the loads where it is
+ * known.
+ */
 static void join_flushes(const struct load_facts *f, size_t nr, struct load_facts *out)
 {
 	double timed = 0, time = 0, awaited = 0, writes = 0, forced = 0;
@@ -364,7 +382,7 @@ void load_facts_join(const struct load_facts *f, size_t nr, struct load_facts *o
 {
 	struct load_facts sum = { 0 };
 
-	if (nr == 1) { /* sums and means over one load would only round it */
+	if (nr == 1) { /* Sums and means over a single load would only add rounding errors. */
 		*out = f[0];
 		return;
 	}

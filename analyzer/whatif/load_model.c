@@ -9,8 +9,10 @@
 
 #include "analyzer/measure/params.h"
 
-#define OUTSIDE_SHARE 0.05 /* of the requests that may lie outside the training range */
-#define SIZE_SLACK    0.1  /* of the training range, for sizes: see load_rows_outside() */
+/* the share of the requests that may lie outside the training range */
+#define OUTSIDE_SHARE 0.05
+/* the share of the training range by which sizes may leave it, see load_rows_outside() */
+#define SIZE_SLACK 0.1
 
 enum fact {
 	FACT_CLIENTS,
@@ -72,7 +74,7 @@ static enum fact fact_named(const char *name)
 	return FACT_UNKNOWN;
 }
 
-/* One question: a load about one direction, with what the caller has set. */
+/* One query: a load and a direction, with what the caller has set. */
 struct question {
 	const struct model *model;
 	const struct load_facts *facts;
@@ -97,13 +99,16 @@ static double pattern_value(const struct variable *v, double sequential_ratio)
 	return NAN;
 }
 
-/* A direction's own value, or that of the whole load where the load does not have the direction. */
+/*
+ * Returns the direction's own value, or that of the whole load if the load has no requests of the
+ * direction.
+ */
 static double own_or_all(const double own[2], int side, double all)
 {
 	return isfinite(own[side]) ? own[side] : all;
 }
 
-/* The value that the caller set, or NULL. */
+/* Returns the value that the caller set, or NULL. */
 static const char *set_value(const char *name, const char *const *set, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -136,7 +141,10 @@ int load_model_rate(const struct model *m)
 	return variable_of(m, FACT_RATE);
 }
 
-/* What the caller set a fact's variable to; NaN where the model lacks it or the caller said nothing. */
+/*
+ * Returns what the caller set a fact's variable to; NaN if the model lacks the variable or the
+ * caller has not set it.
+ */
 static double set_number(const struct question *q, enum fact fact)
 {
 	int v = variable_of(q->model, fact);
@@ -147,7 +155,7 @@ static double set_number(const struct question *q, enum fact fact)
 	return given && param_number(given, &value) ? value : NAN;
 }
 
-/* The part of the concurrency that clients, or depth, stand for. */
+/* Returns the part of the concurrency that the variable of clients, or of depth, stands for. */
 static double share_of_concurrency(const struct question *q, enum fact fact)
 {
 	enum fact other = fact == FACT_CLIENTS ? FACT_DEPTH : FACT_CLIENTS;
@@ -221,7 +229,10 @@ static double unknown_end(const struct variable *v, bool high)
 	return high ? v->high : v->low;
 }
 
-/* Takes a variable that the profile does not tell as unknown; false: it is none that describes loads. */
+/*
+ * Marks a variable that the profile does not contain as unknown; false if the variable does not
+ * describe loads.
+ */
 static bool take_unknown(struct load_rows *rows, size_t variable, double *x)
 {
 	const struct variable *v = &rows->model->schema.variables[variable];
@@ -239,7 +250,7 @@ static bool take_unknown(struct load_rows *rows, size_t variable, double *x)
 	return true;
 }
 
-/* The model's variables where the requests of the direction have that size. */
+/* Fills the model's variables for requests of the direction with that size. */
 static int fill_row(const struct question *q, double size, struct load_rows *rows, double *x,
 		    struct err *err)
 {
@@ -279,7 +290,10 @@ static bool has_variable(const struct question *q, enum fact fact)
 	return false;
 }
 
-/* The sizes that the rows are made of: one where the model depends on no size that is not set. */
+/*
+ * Gives the sizes from which the rows are made: a single one if no free variable of the model
+ * depends on the size.
+ */
 static void sizes_of(const struct question *q, struct load_sizes *out)
 {
 	const struct load_facts *f = q->facts;
@@ -356,7 +370,10 @@ static int load_rows_ask_once(const struct load_rows *rows, double level, double
 	return 0;
 }
 
-/* Puts each unknown variable at an end of its range: bit i of `ends` is that of unknown[i]. */
+/*
+ * Sets each unknown variable to an end of its range: bit i of `ends` selects the end for
+ * unknown[i].
+ */
 static void load_rows_at_ends(const struct load_rows *rows, unsigned int ends)
 {
 	const struct schema *s = &rows->model->schema;
@@ -420,7 +437,10 @@ const char *load_rows_outside(const struct load_rows *rows)
 	return NULL;
 }
 
-/* The predicted service: the least load that the model knows, unless the caller has set the load. */
+/*
+ * Predicts the service time: at the smallest load that the model covers, unless the caller has set
+ * the load.
+ */
 static int ask_unloaded(const struct model *m, const struct load_facts *f, int side, bool own,
 			const char *const *set, size_t nr_set, double *out, struct err *err)
 {
@@ -447,7 +467,8 @@ int load_model_own(struct load_own *out, const struct model *m, const struct loa
 		   const struct load_facts *all, int side, const char *const *set, size_t nr_set,
 		   struct err *err)
 {
-	struct load_facts mine = *all; /* its mix and its range hold for the target as a whole */
+	/* The mix and the range are those of all loads on the target. */
+	struct load_facts mine = *all;
 	int ret;
 
 	mine.sizes[side] = own->sizes[side];

@@ -15,7 +15,7 @@ bool mix_cannot_tell(const struct mix_result *r)
 	return r->mix.fits_outside || (!mix_is_fit(r) && r->mix.not_carried);
 }
 
-/* The loads whose counts are given: " beside 2 of vm b and 1 of vm c". */
+/* Writes the loads whose counts are given: " beside 2 of vm b and 1 of vm c". */
 static void mix_given_text(const struct mix_result *r, const char *first, char *out, size_t size)
 {
 	size_t used = 0, nr = 0;
@@ -54,7 +54,7 @@ static void mix_conclude_one(const struct mix_result *r, const char *lead, const
 			r->most[0], mix_free_name(r, 0), given, upper, reason);
 }
 
-/* What forbids a conclusion, before it. */
+/* Writes the reason why no conclusion is possible, which comes before the sentence. */
 static void mix_lead(const struct mix_result *r, char *out, size_t size)
 {
 	out[0] = 0;

@@ -9,12 +9,12 @@
 
 #include "base/units.h"
 
-/* The loads of some counts, one after the other. */
+/* The loads of a mix, each one repeated by its count. */
 struct many {
 	struct load_facts facts[PREDICTOR_LOADS_MAX];
 	struct predicted answers[PREDICTOR_LOADS_MAX];
 	size_t whose[PREDICTOR_LOADS_MAX], nr;
-	const char *outside; /* of the training range, or NULL */
+	const char *outside; /* a variable outside the training range, or NULL */
 };
 
 static int mix_fit_collect(const struct mix_fit *m, const size_t *counts, struct many *all,
@@ -68,8 +68,9 @@ static int check_objective(struct mix_fit *m, size_t which, struct many *all, bo
 }
 
 /*
- * An objective that holds says nothing where the target gives a load fewer requests than it offers: the
- * times are then those of a smaller load. Needs means of all directions, which not all predictors know.
+ * A kept objective proves nothing if the target gives a load fewer requests than it offers, because
+ * the times are then those of a smaller load. This check needs the means of all directions, which
+ * not all predictors have.
  */
 static void check_carried(struct mix_fit *m, struct many *all, bool upper, bool *fits,
 			  char why[MIX_WHY_BYTES])

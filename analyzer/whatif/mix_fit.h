@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mix_fit: which mixes of several loads a target bears: so many of each that every load keeps the
- * objectives by a predictor (predictor.h) and gets the requests that it offers, and that all together
- * use no more than the capacity (capacity.h). More load is taken to be slower: the largest count is the last before the first
- * that does not fit, and the frontier of two is a staircase.
+ * mix_fit: this module finds which mixes of several loads fit on a target. A mix says how many of
+ * each load there are. It fits if every load keeps its objectives by a predictor (predictor.h) and
+ * gets the requests that it offers, and if all loads together use no more than the capacity
+ * (capacity.h). The search assumes that more load is slower: the largest count is the last one
+ * before the first that does not fit, and the frontier of two loads is a staircase.
  */
 #ifndef ANALYZER_MIX_FIT_H
 #define ANALYZER_MIX_FIT_H
@@ -17,8 +18,8 @@
 struct mix_load {
 	char name[128];
 	struct load_facts facts;
-	size_t count; /* where it is given */
-	bool free;    /* it is asked for */
+	size_t count; /* used if it is given */
+	bool free;    /* the count is searched */
 };
 
 struct mix_fit {
@@ -27,29 +28,33 @@ struct mix_fit {
 	struct headroom_objective objectives[MIX_LOADS_MAX];
 	const char *objective_text[MIX_LOADS_MAX]; /* borrowed */
 	size_t nr_objectives;
-	struct predictor *predictor;	 /* borrowed; NULL: no objectives */
-	const struct capacity *capacity; /* borrowed; NULL: none known */
-	size_t most;			 /* of one load; 1 to PREDICTOR_LOADS_MAX */
+	struct predictor *predictor;	 /* borrowed; NULL: there are no objectives */
+	const struct capacity *capacity; /* borrowed; NULL: no capacity is known */
+	size_t most;			 /* largest count of one load; 1 to PREDICTOR_LOADS_MAX */
 	/* results: */
 	const char *outside;	  /* a variable that left the training range, or NULL */
 	const char *fits_outside; /* the same in a mix that is said to fit */
-	bool carried_unknown;	  /* the predictor does not tell both means, and so no throughput */
-	bool not_carried; /* what was broken last is that the target does not give a load its rate */
+	/* the predictor does not give both means, and therefore no throughput */
+	bool carried_unknown;
+	/* The last mix failed because the target gives a load fewer requests than it offers. */
+	bool not_carried;
 };
 
 /*
- * Whether counts[nr] of the loads fit; upper: by the upper ends of the 90 % intervals. why says what
- * is broken. Nobody always fits. The errors of the predictor.
+ * Finds whether counts[nr] of the loads fit; upper: judged by the upper ends of the 90 % intervals.
+ * why says which limit is broken. A mix without loads always fits. Returns 0 or the errors of the
+ * predictor.
  */
 int mix_fits(struct mix_fit *m, const size_t *counts, bool upper, bool *fits,
 	     char why[MIX_WHY_BYTES], struct err *err);
-/* The most of load `which` beside the others' counts, from none on; why: what one more breaks, ""
- * where `most` fit. *none: not even the others fit without it. */
+/* Finds the largest count of load `which` beside the others' counts, starting at 0. why says
+ * which limit one more would break; it is "" if `most` fit. *none: the others do not fit even
+ * without it. */
 int mix_largest(struct mix_fit *m, size_t *counts, size_t which, bool upper, size_t *out,
 		bool *none, char why[MIX_WHY_BYTES], struct err *err);
 /*
- * The frontier of loads a and b: most[k] is the most of a beside k of b, for k from 0 to *nr - 1;
- * room for m->most + 1. *nr 0: not even the others fit.
+ * Finds the frontier of loads a and b: most[k] is the largest count of a beside k of b, for k from
+ * 0 to *nr - 1; most has room for m->most + 1. *nr 0: the other loads alone do not fit.
  */
 int mix_frontier(struct mix_fit *m, size_t *counts, size_t a, size_t b, bool upper, size_t *most,
 		 size_t *nr, struct err *err);

@@ -28,14 +28,14 @@ static struct load_facts neighbour_space_vary(const struct load_facts *neighbour
 	f.read_ratio = read;
 	load_facts_set_size(&f, 0, size);
 	load_facts_set_size(&f, 1, size);
-	/* one pattern for both, where the profile had one direction alone */
+	/* Both directions get the same pattern if the profile has only one direction. */
 	for (int side = 0; side < 2; side++)
 		if (isnan(f.side_sequential[side]))
 			f.side_sequential[side] = f.sequential_ratio;
 	return f;
 }
 
-/* What the models of the load's times say, whatever directions the neighbour has. */
+/* Asks the models of the load's times for all directions, whatever directions the neighbour has. */
 static int ask_beside(struct predictor *p, const struct load_facts *neighbour,
 		      const struct load_facts *load, struct predicted *out, const char **outside,
 		      struct err *err)
@@ -52,7 +52,7 @@ static void take_worst(struct neighbour_space *s, size_t i, size_t k)
 	for (int side = 0; side < 2; side++) {
 		double v = s->at[i][k].s[side];
 
-		if (isnan(v) || v <= s->worst[side]) /* the first is above NaN */
+		if (isnan(v) || v <= s->worst[side]) /* The first value replaces NaN. */
 			continue;
 		s->worst[side] = v;
 		s->worst_size[side] = i;
@@ -60,7 +60,7 @@ static void take_worst(struct neighbour_space *s, size_t i, size_t k)
 	}
 }
 
-/* A time means nothing where the target does not give the load the requests that it offers. */
+/* Response times mean nothing if the target gives the load fewer requests than it offers. */
 static void take_carried(struct neighbour_space *s, const struct load_facts *load,
 			 const struct predicted *p)
 {

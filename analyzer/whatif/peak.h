@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* peak: several loads' windows on one clock, second by second, and when their sum was highest. */
+/*
+ * peak: this module aligns the windows of several loads in time, adds them second by second, and
+ * finds when their sum was highest.
+ */
 #ifndef ANALYZER_PEAK_H
 #define ANALYZER_PEAK_H
 
@@ -8,12 +11,12 @@
 
 struct peak_load {
 	const struct profile_group *group; /* borrowed */
-	double factor;			   /* of its requests */
+	double factor;			   /* multiplies its requests */
 };
 
 /*
- * A window's requests spread evenly over its seconds. sum->makers name streams, which are numbers of
- * loads. -ENODATA where a load has no windows, -ENOMEM.
+ * The requests of a window are spread evenly over its seconds. sum->makers holds streams, which are
+ * the numbers of the loads. Returns 0, -ENODATA if a load has no windows, or -ENOMEM.
  */
 int peak_find(const struct peak_load *loads, size_t nr, struct align_sum *sum);
 

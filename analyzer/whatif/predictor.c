@@ -20,7 +20,7 @@ void predictor_release(struct predictor *p)
 	memset(p, 0, sizeof(*p));
 }
 
-/* "vm1.read_s" is of read_s. */
+/* Returns whether the model is of the response; "vm1.read_s" is of read_s. */
 static bool is_of(const struct model *m, const char *response)
 {
 	const char *dot = strrchr(m->schema.response, '.');
@@ -188,7 +188,10 @@ int predictor_ask_flush(struct predictor *p, const char *point, const struct loa
 	return ask_model(p, m, &joined, 1, s, low, high, outside, err);
 }
 
-/* One direction of joined loads: by clients that think where the models can tell, or as it is. */
+/*
+ * Predicts one direction of joined loads: with curves of clients that think if the models have
+ * them, else directly.
+ */
 static int ask_side(struct predictor *p, const struct model *m, const struct busy_curves *busy,
 		    const struct load_facts *joined, const struct load_facts *f, size_t nr,
 		    int side, double out[BUSY_NR_ENDS], const char **outside, struct err *err)
@@ -205,7 +208,10 @@ static int ask_side(struct predictor *p, const struct model *m, const struct bus
 	return ret;
 }
 
-/* Load f's own share of what all loads see: its requests have sizes and patterns of their own. */
+/*
+ * Adjusts the time that all loads see to load f, whose requests have sizes and patterns of their
+ * own.
+ */
 static int take_side(const struct predictor *p, const struct predictor_ask *ask,
 		     const struct model *m, const struct load_facts *joined,
 		     const struct load_facts *f, int side, const double s[BUSY_NR_ENDS],
@@ -215,7 +221,7 @@ static int take_side(const struct predictor *p, const struct predictor_ask *ask,
 	double factor = 1;
 	int ret;
 
-	if (!ask->any) { /* such a model knows the neighbour's requests alone */
+	if (!ask->any) { /* With ask->any the model covers only the neighbour's requests. */
 		ret = load_model_own(&own, m, f, joined, side, p->set, p->nr_set, err);
 		if (ret)
 			return ret;
@@ -277,7 +283,10 @@ static void take_slower(struct predicted *out, const struct predicted *other)
 	}
 }
 
-/* No load becomes faster than it is there alone. Alike loads, which often follow each other, are asked once. */
+/*
+ * Bounds each load by its answer alone. Equal loads, which often follow each other, are asked only
+ * once.
+ */
 static int bound_by_alone(struct predictor *p, const struct predictor_ask *ask,
 			  const struct load_facts *f, size_t nr, struct predicted *out,
 			  struct err *err)
@@ -296,7 +305,10 @@ static int bound_by_alone(struct predictor *p, const struct predictor_ask *ask,
 	return 0;
 }
 
-/* By the interactive response-time law: clients wait for their requests, flush, and think between them. */
+/*
+ * Uses the interactive response-time law: clients wait for their requests, flush, and think between
+ * them.
+ */
 double predictor_rate(const struct load_facts *f, const double s[2])
 {
 	double mean_s = 0;
@@ -307,7 +319,7 @@ double predictor_rate(const struct load_facts *f, const double s[2])
 	return f->concurrency / (mean_s + load_away_s(f));
 }
 
-/* Whether the models know how much load there is by its rate alone, as it was measured. */
+/* Returns whether the rate is the models' only load variable, so that the rate is as measured. */
 static bool predictor_is_by_rate(const struct predictor *p)
 {
 	bool by_rate = false;
@@ -322,7 +334,7 @@ static bool predictor_is_by_rate(const struct predictor *p)
 	return by_rate;
 }
 
-/* The requests per second that the load makes with the mean times of *out. */
+/* Computes the requests per second of the load with the mean times of *out. */
 static void predictor_take_rate(const struct predictor *p, const struct load_facts *f,
 				struct predicted *out)
 {

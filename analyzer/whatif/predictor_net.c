@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A calibrated net asked with loads: configurations of VMs, each with readers and writers. */
+/* A calibrated net is asked about loads, as configurations of VMs that have readers and writers. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,10 +8,12 @@
 #include "analyzer/whatif/predictor.h"
 #include "analyzer/models/storage/storage_predict.h"
 
-#define NET_ROUNDS    8 /* of splitting clients into readers and writers */
+#define NET_ROUNDS    8 /* rounds of splitting clients into readers and writers */
 #define SEQUENTIAL    0.5
-#define LEAST_THINK_S 1e-9 /* of STORAGE_ASK_DEFAULTS */
-/* Half the width of 90 % of normal errors over their mean magnitude: 1.645 sqrt(pi / 2). */
+#define LEAST_THINK_S 1e-9 /* the same as in STORAGE_ASK_DEFAULTS */
+/*
+ * Half the width of the 90 % range of normal errors, over their mean magnitude: 1.645 sqrt(pi / 2).
+ */
 #define HALF_PER_MEAN 2.062
 
 struct asked {
@@ -81,7 +83,10 @@ static const struct storage_answer *answer_of(const struct asked *a, size_t load
 	return NULL;
 }
 
-/* The share of a client's time that goes into reads, whole readers of n. */
+/*
+ * Returns the number of readers among n clients, rounded: the share of a client's time that goes
+ * into reads.
+ */
 static double readers_of(const struct asked *a, size_t i, double n)
 {
 	const struct storage_answer *r = answer_of(a, i, 0), *w = answer_of(a, i, 1);
@@ -94,7 +99,7 @@ static double readers_of(const struct asked *a, size_t i, double n)
 	return fmin(fmax(round(n * reads / (reads + writes)), 1), n - 1);
 }
 
-/* One more round of splitting; true where nothing changed. */
+/* Splits readers and writers once more; true if nothing changed. */
 static bool split_again(struct asked *a)
 {
 	bool settled = true;
@@ -109,7 +114,9 @@ static bool split_again(struct asked *a)
 	return settled;
 }
 
-/* First by the mix; a single client that reads and writes is what `single` says. */
+/*
+ * Splits by the mix at first; `single` says what a single client that reads and writes counts as.
+ */
 static void split_first(struct asked *a, int single)
 {
 	for (size_t i = 0; i < a->nr; i++) {
@@ -148,7 +155,7 @@ static int point_of(const struct time_estimate *t, const char *point, struct int
 	return 0;
 }
 
-/* How far the calibration missed what it was made from, on average. */
+/* Returns the mean error of the calibration on the data that it was made from. */
 static double calibration_error(const struct storage_model *m, const struct storage_row *r)
 {
 	return m->kind >= STORAGE_MIXED ? m->mix.mean_error[r->write]

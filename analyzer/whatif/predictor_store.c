@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Models learned from a measurement store when they are asked for. */
+/* Models that are learned from a measurement store when they are first asked for. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,10 @@
 #define FOLDS_LEAST 3
 #define SEED	    1
 #define WITHIN	    0.02 /* the simplest within this share of the best */
-/* Logarithms keep predictions above 0; they are left where errors are smaller by so much without. */
+/*
+ * Logarithms keep predictions above 0. A model without them is used only if its error is below this
+ * share of the error with them.
+ */
 #define CLEARLY_BETTER 0.8
 #define TECHNIQUES     16
 
@@ -29,7 +32,10 @@ struct learning {
 	size_t nr;
 };
 
-/* A response as it is, its logarithm, or its logarithm over clients (the latter's name). */
+/*
+ * The scale of a response: unchanged, its logarithm, or its logarithm over clients (named in the
+ * latter case).
+ */
 struct scale {
 	bool log;
 	const char *offset;
@@ -116,7 +122,10 @@ out:
 	return ret;
 }
 
-/* Learns once more, and keeps what errs less: by more than a share, of the one there is. */
+/*
+ * Learns once more, and keeps the new model if its error is below `share` times that of the present
+ * one.
+ */
 static int learn_better(const struct predictor *p, const char *response, const struct scale *scale,
 			double share, struct model *m, struct err *err)
 {

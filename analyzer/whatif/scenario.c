@@ -9,7 +9,7 @@
 #include "analyzer/whatif/cache_share.h"
 #include "analyzer/whatif/peak.h"
 
-/* However large a cache, the storage is asked with this share of the reads at least. */
+/* However large a cache is, the storage gets at least this share of the reads. */
 #define LEAST_MISSES 0.001
 
 const struct scenario_vm *scenario_vm_of(const struct scenario *s, const char *name)
@@ -20,7 +20,7 @@ const struct scenario_vm *scenario_vm_of(const struct scenario *s, const char *n
 	return NULL;
 }
 
-/* One storage at work: a load for every VM of every count, and whose it is. */
+/* One storage with its loads: one load for every VM and count, and the VM of each load. */
 struct asked {
 	struct load_facts facts[PREDICTOR_LOADS_MAX];
 	struct predicted answers[PREDICTOR_LOADS_MAX];
@@ -58,7 +58,7 @@ static int scenario_collect(struct asked *a, struct scenario *s, size_t storage,
 	return 0;
 }
 
-/* What the cache lets through. */
+/* Reduces the loads to what passes the cache. */
 static void pass_cache(struct asked *a, struct scenario *s, struct scenario_storage *to)
 {
 	double hits = 0, reads = 0;

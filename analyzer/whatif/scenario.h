@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scenario: what if: VMs with stored profiles on storages with predictors, and changes to them.
+ * scenario: this module answers what-if questions: VMs with stored profiles, on storages with
+ * predictors, and changes to them.
  *
  * A file (docs/scenario.schema.json) names storages, VMs and changes in order: add, scale, migrate,
- * swap, cache, remove. `base` names another such file, whose storages, VMs and changes come first:
- * scenarios are stacked. All paths are from the folder of the file that says them.
+ * swap, cache, remove. `base` names another such file, whose storages, VMs and changes come first,
+ * so that scenarios can build on each other. Paths are relative to the folder of the file that
+ * contains them.
  *
- * Solving: each storage's VMs are asked together (predictor.h), a VM of count n as n loads, its load
- * times a factor as in load_facts_scaled(). A cache in front of a storage is shared by its VMs
- * (cache_share.h): reads that hit take its time, the others and all writes go on; clients stay as
- * many, which makes the storage's answer an upper bound.
+ * Solving: each storage's VMs are asked together (predictor.h), a VM of count n as n loads, with
+ * its load multiplied as in load_facts_scaled(). A cache in front of a storage is shared by its VMs
+ * (cache_share.h): reads that hit take the cache's time, other reads and all writes go to the
+ * storage. The number of clients at the storage stays the same, which makes the storage's answer an
+ * upper bound.
  *
  * Not thread-safe.
  */
@@ -32,10 +35,10 @@ struct scenario_storage {
 	struct predictor *predictor; /* borrowed from the files */
 	double cache_bytes, hit_s;   /* bytes 0: no cache */
 	/* results */
-	size_t nr_vms;	   /* counted */
-	double rate_per_s; /* asked of it, before the cache */
-	double hit_ratio;  /* of its reads; NaN: no cache */
-	bool has_peak;	   /* of its VMs' windows */
+	size_t nr_vms;	   /* the sum of their counts */
+	double rate_per_s; /* offered to it, before the cache */
+	double hit_ratio;  /* of its reads; NaN: there is no cache */
+	bool has_peak;	   /* whether the peak of its VMs' windows is known */
 	struct align_sum peak;
 	const char *outside; /* a variable beyond the training range, or NULL */
 };
@@ -47,9 +50,9 @@ struct scenario_vm {
 	double load;			   /* factor */
 	/* results */
 	struct predicted answer;
-	double rate_per_s, hit_ratio; /* of one; NaN: no cache */
-	double passed_per_s;	      /* of one: what a cache lets through of rate_per_s */
-	enum load_carried carried;    /* whether its storage gives it passed_per_s */
+	double rate_per_s, hit_ratio; /* of one VM; NaN: there is no cache */
+	double passed_per_s;	      /* of one VM: the part of rate_per_s that passes the cache */
+	enum load_carried carried;    /* whether its storage serves passed_per_s */
 };
 
 struct scenario {
@@ -64,16 +67,16 @@ struct scenario {
 
 /* Profiles and predictors that several scenarios share; each is read once. */
 struct scenario_files;
-struct scenario_files *scenario_files_new(void); /* NULL out of memory */
+struct scenario_files *scenario_files_new(void); /* returns NULL if memory is out */
 void scenario_files_free(struct scenario_files *f);
 
-/* 0; -EINVAL with file:line; the errors of the files it names. f must outlive s. */
+/* Returns 0, -EINVAL with file:line, or the errors of the files that it names. f must outlive s. */
 int scenario_read(struct scenario *s, struct scenario_files *f, const char *path, struct err *err);
-/* What the keys of a scenario may hold. */
+/* The table of the keys of a scenario. */
 extern const struct fields scenario_table;
 /* Fills the results. */
 int scenario_solve(struct scenario *s, struct err *err);
-/* The VM of that name, or NULL where it is not there (any more). */
+/* Returns the VM of that name, or NULL if there is none or if it was removed. */
 const struct scenario_vm *scenario_vm_of(const struct scenario *s, const char *name);
 
 #endif

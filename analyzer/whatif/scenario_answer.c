@@ -56,7 +56,10 @@ double scenario_time_s(const struct scenario *s, const struct scenario_row *row)
 	return vm ? vm->answer.s[row->side] : NAN;
 }
 
-/* The row that changes most, beside the first scenario or, of one alone, today. */
+/*
+ * Finds the row that changes most compared with the first scenario or, if there is only one, with
+ * today.
+ */
 static bool scenario_worst_row(const struct scenario_result *r, const struct scenario *s,
 			       struct scenario_row *out, double *before, double *now)
 {
@@ -87,7 +90,10 @@ static void scenario_change_words(char *out, size_t size, const struct scenario_
 		 100 * (now / before - 1));
 }
 
-/* The VM that its storage gives the least share of what it offers; NULL where none lacks any. */
+/*
+ * Returns the VM that gets the smallest share of the requests that it offers; NULL if every VM gets
+ * all.
+ */
 static const struct scenario_vm *scenario_overload(const struct scenario *s)
 {
 	const struct scenario_vm *worst = NULL;

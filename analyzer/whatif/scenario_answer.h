@@ -13,20 +13,26 @@ struct scenario_result {
 	size_t nr;
 };
 
-/* A VM and a direction that at least one scenario has. */
+/* A VM and a direction that occur in at least one scenario. */
 struct scenario_row {
 	const char *vm;
 	int side;      /* 0 reads, 1 writes */
 	double base_s; /* mean where the VM was characterized; NaN unknown */
 };
 
-/* Row k of all scenarios, in the order in which their VMs first appear; false behind the last. */
+/*
+ * Gives row k of all scenarios, in the order in which their VMs first appear; false behind the last
+ * row.
+ */
 bool scenario_row_of(const struct scenario_result *r, size_t k, struct scenario_row *out);
-/* The mean response time of a row in a scenario; NaN where the VM is not there. */
+/*
+ * Returns the mean response time of a row in a scenario; NaN if the scenario does not have the VM.
+ */
 double scenario_time_s(const struct scenario *s, const struct scenario_row *row);
-/* Whether a scenario allows no conclusion: a load lies outside a model, or its storage cannot carry it. */
+/* Returns whether a scenario allows no conclusion: a load lies outside a model's range, or its
+ * storage cannot carry it. */
 bool scenario_cannot_tell(const struct scenario *s);
-/* The answer "blkcast.scenario/1" without pictures; NULL where memory is out. */
+/* Returns the answer "blkcast.scenario/1" without pictures; NULL if memory is out. */
 struct answer *scenario_answer(const struct scenario_result *r, bool utc);
 
 #endif

@@ -10,12 +10,12 @@
 #define VM(member)     offsetof(struct scenario_vm_said, member)
 #define CHANGE(member) offsetof(struct scenario_change_said, member)
 
-/* What a change names: VMs from first up to end, storages by index. */
+/* What a change names: the VMs from first up to end, and storages by index. */
 struct scenario_change_said {
 	struct scenario_vm_said added; /* its count and load are those of every change */
 	const struct yaml_node *count;
 	size_t first, end, storage, to;
-	double cache_bytes, hit_s; /* NaN: not said */
+	double cache_bytes, hit_s; /* NaN: not given */
 };
 
 int scenario_find_storage(const struct fields_reader *r, const struct field *f,
@@ -40,7 +40,7 @@ int scenario_find_storage(const struct fields_reader *r, const struct field *f,
 			    s->nr_storages ? names : "a storage, but there is none", n->text);
 }
 
-/* The VMs that a change names: one, or all of them. */
+/* Finds the VMs that a change names: one VM, or all VMs. */
 static int change_find_vms(const struct fields_reader *r, const struct field *f,
 			   const struct yaml_node *n, void *to)
 {

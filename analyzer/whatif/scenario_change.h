@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scenario_change: what the parts of the reader of scenarios share, and the changes in order. */
+/*
+ * scenario_change: the declarations that the parts of the scenario reader share, and the list of
+ * changes.
+ */
 #ifndef ANALYZER_SCENARIO_CHANGE_H
 #define ANALYZER_SCENARIO_CHANGE_H
 
@@ -12,10 +15,10 @@
 struct scenario_reader {
 	struct scenario *scenario;
 	struct scenario_files *files;
-	int depth; /* of files on top of each other */
+	int depth; /* number of files that build on each other */
 };
 
-/* What a file says of a VM; storage is an index. */
+/* What a file says about a VM; storage is an index. */
 struct scenario_vm_said {
 	const struct yaml_node *vm, *profile, *device;
 	size_t storage;
@@ -26,14 +29,14 @@ struct scenario_vm_said {
 /* Items that several tables share. */
 extern const struct field scenario_name, scenario_count, scenario_load, scenario_size,
 	scenario_hit_time;
-/* A list of changes' items: a mapping of one verb to what it takes. */
+/* An item of the list of changes: a mapping from one verb to its arguments. */
 extern const struct field scenario_change;
 
-/* Keeps the node, for the caller: to is a const struct yaml_node *. */
+/* Keeps the node for the caller: `to` is a const struct yaml_node *. */
 field_hook scenario_keep_node;
-/* The storage of this name: to is a size_t. */
+/* Finds the storage of this name: `to` is a size_t. */
 field_hook scenario_find_storage;
-/* Adds a VM. -EINVAL with file and line. */
+/* Adds a VM. Returns 0, or -EINVAL with file and line. */
 int scenario_add_vm(const struct fields_reader *r, const struct yaml_node *at, const char *name,
 		    const struct scenario_vm_said *said);
 

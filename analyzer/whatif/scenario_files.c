@@ -120,7 +120,7 @@ static bool same_spec(const struct predictor_spec *a, const struct predictor_spe
 	return same;
 }
 
-/* The spec goes over first: the predictor borrows from it. */
+/* The spec is moved first, because the predictor borrows from it. */
 static int open_predictor(struct predictors *p, struct err *err)
 {
 	const struct predictor_spec *s = &p->spec;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scenario_files: the profiles and predictors that scenarios name, each read once. */
+/* scenario_files: the profiles and predictors that scenarios name. Each file is read only once. */
 #ifndef ANALYZER_SCENARIO_FILES_H
 #define ANALYZER_SCENARIO_FILES_H
 
@@ -7,7 +7,7 @@
 
 #define PREDICTOR_SETS_MAX 32
 
-/* What a storage is predicted by, paths as they can be opened. */
+/* What is needed to open the predictor of a storage. Paths can be opened as they are. */
 struct predictor_spec {
 	char *models[PREDICTOR_MODELS_MAX];
 	size_t nr_models;
@@ -17,10 +17,10 @@ struct predictor_spec {
 };
 
 void predictor_spec_release(struct predictor_spec *s);
-/* The set of profiles of a path, borrowed. The errors of profile_set_load(). */
+/* Gives the set of profiles of a path, borrowed. Returns 0 or the errors of profile_set_load(). */
 int scenario_profiles(struct scenario_files *f, const char *path, const struct profile_set **out,
 		      struct err *err);
-/* Takes over what spec owns, whatever it returns. *out is borrowed. */
+/* Takes over what spec owns, whatever the function returns. *out is borrowed. */
 int scenario_predictor(struct scenario_files *f, struct predictor_spec *spec,
 		       struct predictor **out, struct err *err);
 

@@ -12,13 +12,13 @@
 #define STORAGE(member) offsetof(struct scenario_storage_said, member)
 #define VM(member)	offsetof(struct scenario_vm_said, member)
 
-/* What a file says of a storage. */
+/* What a file says about a storage. */
 struct scenario_storage_said {
 	struct predictor_spec spec;
 	struct scenario_storage storage;
 };
 
-/* A path from the folder of the file that says it; NULL out of memory. */
+/* Resolves a path relative to the folder of the file that contains it; NULL if memory is out. */
 static char *scenario_path_from(const struct fields_reader *r, const char *text)
 {
 	const char *file = yaml_tree_name(r->tree), *slash = strrchr(file, '/');
@@ -99,7 +99,7 @@ static int storage_add_model(const struct fields_reader *r, struct predictor_spe
 	return 0;
 }
 
-/* A path, or a list of some. */
+/* Reads a path, or a list of paths. */
 static int storage_read_models(const struct fields_reader *r, const struct field *f,
 			       const struct yaml_node *n, void *to)
 {
@@ -214,7 +214,7 @@ static int storage_read(const struct fields_reader *r, const struct field *f,
 	return ret;
 }
 
-/* The one device of a file of profiles, or the one that is named. */
+/* Picks the only device of a file of profiles, or the device that is named. */
 static int vm_pick_group(const struct fields_reader *r, const struct yaml_node *at,
 			 const struct yaml_node *device, const struct profile_set *set,
 			 const struct profile_group **out)
@@ -331,7 +331,7 @@ static int scenario_read_base(const struct fields_reader *r, const struct field 
 	return ret;
 }
 
-/* A long text is cut: it is for readers alone. */
+/* A text that is too long is cut, because it is only shown to readers. */
 static int scenario_read_about(const struct fields_reader *r, const struct field *f,
 			       const struct yaml_node *n, void *to)
 {

@@ -13,7 +13,7 @@ double space_before(const struct space_result *r, int side)
 	return r->space.beside ? r->base_s[side] : r->space.alone.s[side];
 }
 
-/* What forbids a conclusion, before it. */
+/* Writes the reason why no conclusion is possible, which comes before the sentence. */
 static void space_lead(const struct space_result *r, char *out, size_t size)
 {
 	const struct neighbour_space *s = &r->space;
@@ -59,7 +59,7 @@ static void space_conclude(const struct space_result *r, struct answer *a)
 					     : units_time(space_before(r, side), then));
 }
 
-/* For people: one row per size and one column per share of reads. */
+/* Makes the table for people: one row per size and one column per share of reads. */
 static void space_answer_side(const struct space_result *r, int side, struct answer *a)
 {
 	const struct neighbour_space *s = &r->space;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* space_answer: a load beside a neighbour of any size and mix, as an answer that can be shown. */
+/*
+ * space_answer: the response times of a load beside a neighbour of any size and mix, as an answer
+ * that can be shown.
+ */
 #ifndef ANALYZER_WHATIF_SPACE_ANSWER_H
 #define ANALYZER_WHATIF_SPACE_ANSWER_H
 
@@ -12,11 +15,11 @@ struct space_result {
 	struct neighbour_space space;
 };
 
-/* The load's mean time without this neighbour; NaN unknown. side: 0 reads, 1 writes. */
+/* Returns the load's mean time without this neighbour; NaN: unknown. side: 0 reads, 1 writes. */
 double space_before(const struct space_result *r, int side);
-/* Whether the answer allows no conclusion. */
+/* Returns whether the answer allows no conclusion. */
 bool space_cannot_tell(const struct space_result *r);
-/* The answer "blkcast.interference/1" without pictures; NULL where memory is out. */
+/* Returns the answer "blkcast.interference/1" without pictures; NULL if memory is out. */
 struct answer *space_answer(const struct space_result *r);
 
 #endif

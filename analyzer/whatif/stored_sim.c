@@ -9,18 +9,19 @@
 #include "analyzer/models/sim/eventq.h"
 #include "base/array.h"
 
-#define NEVER	      INFINITY
-#define LOAD_OFFSET   (1ull << 56) /* loads on one device have offsets of their own */
-#define BEYOND_FACTOR 1.25	   /* so many more under way than measured are still covered */
+#define NEVER	    INFINITY
+#define LOAD_OFFSET (1ull << 56) /* loads on one device have offsets of their own */
+/* The model covers up to this many times the measured number of requests under way. */
+#define BEYOND_FACTOR 1.25
 
 struct stored_lane {
 	const struct causal_lane *plan;
 	size_t load;
 	size_t nr_sent, nr_done;
-	double last_s;	   /* when the last one was sent */
-	double *done_s;	   /* owned: of the n-th completion */
-	double *ended_s;   /* owned: by request; NaN not yet */
-	bool waits;	   /* for other lanes */
+	double last_s;	   /* when the last request was sent */
+	double *done_s;	   /* owned: time of the n-th completion */
+	double *ended_s;   /* owned: completion time by request; NaN: not yet completed */
+	bool waits;	   /* it waits for other lanes */
 	size_t nr_awaited; /* lanes that wait for a completion of this one */
 };
 
@@ -96,7 +97,10 @@ static int stored_submit(struct stored_sim *s, uint32_t lane)
 	return eventq_push(&s->events, end_s, slot);
 }
 
-/* When the next request's time is; NaN: what it counts from has not completed. */
+/*
+ * Returns the time at which the next request is due; NaN if the completion on which it depends has
+ * not happened.
+ */
 static double stored_due_s(const struct stored_sim *s, const struct stored_lane *l)
 {
 	const struct causal_request *r = &l->plan->requests[l->nr_sent];
@@ -110,8 +114,9 @@ static double stored_due_s(const struct stored_sim *s, const struct stored_lane 
 }
 
 /*
- * The same for a request of a burst: its time is also when as much has passed as had since the one
- * before, and there is room. NEVER: before completions of the lane itself it is not known.
+ * Does the same for a request of a burst. It is also due when the recorded time since the previous
+ * request has passed, if there is room. NEVER: the time is not known before the lane has more
+ * completions.
  */
 static double stored_burst_due_s(const struct stored_sim *s, const struct stored_lane *l)
 {
@@ -126,7 +131,10 @@ static double stored_burst_due_s(const struct stored_sim *s, const struct stored
 	return strict_s < spaced_s ? strict_s : spaced_s;
 }
 
-/* The lane goes on when another one has a completion: which one, and at which count. */
+/*
+ * The lane continues when another lane reaches a number of completions: this records which lane,
+ * and which number.
+ */
 static void stored_wait(struct stored_sim *s, struct stored_lane *l, bool waits)
 {
 	const struct causal_request *r = &l->plan->requests[l->nr_sent];
@@ -145,7 +153,7 @@ static void stored_wait(struct stored_sim *s, struct stored_lane *l, bool waits)
 		s->lanes[load->first + r->after_lane].nr_awaited += waits ? 1 : -(size_t)1;
 }
 
-/* Sends what the lane may send now, and sets the clock for what it may send later. */
+/* Sends what the lane may send now, and sets a timer for what it may send later. */
 static int stored_look(struct stored_sim *s, uint32_t lane)
 {
 	struct stored_lane *l = &s->lanes[lane];
@@ -171,7 +179,7 @@ static int stored_look(struct stored_sim *s, uint32_t lane)
 	return 0;
 }
 
-/* The lanes of a load that wait for others look again. */
+/* Checks again all lanes of a load that wait for others. */
 static int stored_look_waiting(struct stored_sim *s, struct stored_load *load)
 {
 	int ret = 0;

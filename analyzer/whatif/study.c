@@ -5,7 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-/* The length of an interval's half on a logarithmic scale; NaN where it is unknown or reaches 0. */
+/*
+ * Returns half the length of an interval on a logarithmic scale; NaN if the interval is unknown or
+ * reaches 0.
+ */
 static double log_half(double larger, double smaller)
 {
 	return smaller > 0 ? log(larger / smaller) : NAN;
@@ -17,8 +20,8 @@ static bool study_alike(double a, double b)
 }
 
 /*
- * The measured time times new / old. The errors of the two models count as independent. Where both
- * predict the very same they are one model, and its errors cancel.
+ * Computes the measured time times new / old. The errors of the two models count as independent. If
+ * both predictions are identical, they come from the same model, and its errors cancel.
  */
 static void relative_side(int side, double base_s, const struct predicted *old, struct predicted *p)
 {
@@ -72,7 +75,7 @@ static struct study_time study_mean(const struct study_answer *a, int type)
 	return (struct study_time){ a->s[type], a->low[type], a->high[type], STUDY_BY_MODEL };
 }
 
-/* What no model told, by the ratio of the means. */
+/* Fills the points that no model gives, by the ratio of the means. */
 static void study_fill_points(const struct study *s, struct study_case *c)
 {
 	for (size_t i = 0; i < c->nr; i++) {
@@ -91,7 +94,10 @@ static void study_fill_points(const struct study *s, struct study_case *c)
 	}
 }
 
-/* Percentiles that the models know. Relative answers keep to the ratio, so that the identity holds. */
+/*
+ * Asks the models for the percentiles that they have. Relative answers use the ratio of the means
+ * only, so that a load that stays on its storage gets its measured times.
+ */
 static int study_ask_points(const struct study *s, struct study_case *c,
 			    const struct load_facts *each, struct err *err)
 {
@@ -122,7 +128,7 @@ static int study_ask_points(const struct study *s, struct study_case *c,
 	return 0;
 }
 
-/* Flushes on the target; the loads then wait for these instead of those that were measured. */
+/* Predicts flushes on the target; the loads then wait for these instead of the measured flushes. */
 static int study_ask_flushes(const struct study *s, struct study_case *c, struct load_facts *each,
 			     struct err *err)
 {

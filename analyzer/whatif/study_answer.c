@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/units.h"
 
-/* Nobody notices a change of a response time below this share. */
+/* A relative change of a response time below this share is not noticeable. */
 #define SAME_RATIO 0.05
 
 void study_name(const struct study *s, size_t load, char out[128])
@@ -97,7 +97,10 @@ static struct study_row study_row_of(const struct study_result *r, size_t case_i
 	return row;
 }
 
-/* Whether there is such a row: a time on the target, or flushes of which somebody must be told. */
+/*
+ * Returns whether the row exists: there is a time on the target, or there are flushes that must be
+ * mentioned.
+ */
 static bool study_has_row(const struct study_result *r, const struct study_case *c, size_t i,
 			  int type, int point)
 {
@@ -143,7 +146,10 @@ enum study_verdict {
 	VERDICT_SLOWER,
 };
 
-/* The verdict that the interval allows: one that includes "no change" only allows to call a change small. */
+/*
+ * Returns the verdict that the interval allows: if it includes "no change", a change can only be
+ * called small.
+ */
 static enum study_verdict study_verdict(const struct study_row *row)
 {
 	double low = isnan(row->low) ? row->change_ratio : row->low / row->before_s - 1;
@@ -218,7 +224,7 @@ static void study_say_worst(const struct study_result *r, const struct study_row
 					       : "as the models predict");
 }
 
-/* The load that the target gives the least share of what it offers. */
+/* Finds the load that gets the smallest share of the requests that it offers. */
 static enum load_carried study_find_overload(const struct study_result *r, size_t *load,
 					     const struct study_answer **of)
 {
@@ -243,7 +249,9 @@ static enum load_carried study_find_overload(const struct study_result *r, size_
 	return worst;
 }
 
-/* Says in out what the target cannot carry; false where it carries all, or where nobody knows. */
+/*
+ * Writes to out what the target cannot carry; false if it carries all loads, or if that is unknown.
+ */
 static bool study_say_overload(const struct study_result *r, const char *target, char *out,
 			       size_t size)
 {
@@ -253,7 +261,7 @@ static bool study_say_overload(const struct study_result *r, const char *target,
 	size_t load = 0;
 
 	out[0] = 0;
-	/* A run of a few seconds need not offer what the whole load does on average. */
+	/* A run of a few seconds need not offer the same rate as the whole load on average. */
 	if (!r->study->predictor)
 		return false;
 	c = study_find_overload(r, &load, &a);
@@ -265,7 +273,10 @@ static bool study_say_overload(const struct study_result *r, const char *target,
 	return true;
 }
 
-/* Whether a client of the load waits longer for the storage than it thinks between its requests. */
+/*
+ * Says whether a client of the load waits longer for the storage than it thinks between its
+ * requests.
+ */
 static const char *study_limit(const struct study_result *r, const struct study_row *row)
 {
 	const struct load_facts *f = &r->study->loads[row->load].facts;
@@ -286,9 +297,10 @@ static const char *study_outside(const struct study_result *r)
 }
 
 /*
- * What forbids a conclusion, before it; returns its length. Loads that share a target are judged by what
- * they do to each other: where the target does not give a load the requests that it offers, the times
- * are those of another load. A migration asks for the throughput itself, which is no reason to refuse.
+ * Writes the reason why no conclusion is possible, and returns its length. Loads that share a
+ * target are judged by how they affect each other: if the target gives a load fewer requests than
+ * it offers, the times are those of another load. For a migration the throughput is itself the
+ * question, and is no reason to refuse.
  */
 static size_t study_say_refused(struct study_result *r, char *out, size_t size)
 {
@@ -335,7 +347,7 @@ int study_conclude(struct study_result *r)
 	return 0;
 }
 
-/* The cell that says why the row allows no conclusion. */
+/* Fills the cell that says why the row allows no conclusion. */
 static void study_answer_why(const struct study_result *r, const struct study_row *row,
 			     struct answer_table *t)
 {
@@ -407,7 +419,7 @@ static void study_answer_rows(const struct study_result *r, struct answer *a)
 				  "|measured - on the target| / on the target");
 }
 
-/* Requests per second that each load offers, and that the target serves. */
+/* Adds the requests per second that each load offers, and those that the target serves. */
 static void study_answer_throughput(const struct study_result *r, struct answer *a)
 {
 	static const struct answer_column columns[] = {
@@ -454,7 +466,10 @@ static json_t *study_peak_json(const struct study_result *r)
 			 "makers", makers);
 }
 
-/* Who made the coincident peak, for people; machines have the member "peak". */
+/*
+ * Adds the table of the loads that made the coincident peak, for people; machines read the member
+ * "peak".
+ */
 static void study_answer_peak(const struct study_result *r, bool utc, struct answer *a)
 {
 	static const struct answer_column columns[] = {

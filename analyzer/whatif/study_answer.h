@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * study_answer: what the cases of a study say, as rows, a conclusion and an answer that can be shown.
+ * study_answer: the results of the cases of a study, as rows, a conclusion and an answer that can
+ * be shown.
  *
- * Every load and direction of every case is one row: the time on the target beside the time before. What
- * "before" means is chosen by the case's baseline: another case (the load alone on the target), or the
- * load itself as it was characterized. The conclusion speaks of the row that matters most: what surely
- * becomes slower comes first, then what the interval leaves open, then the rest.
+ * Every load and direction of every case is one row: the time on the target beside the time before.
+ * The case's baseline decides what "before" means: another case (the load alone on the target), or
+ * the load itself as it was characterized. The conclusion is about the most important row: rows
+ * that surely become slower come first, then rows whose interval leaves this open, then the others.
  *
  *	struct study_result r = { .verb = "migrate", .how = "models", .study = &s, ... };
  *
@@ -22,13 +23,13 @@
 
 #define STUDY_WORDS_BYTES 1024
 
-/* One load, type and point of a case, beside what it is compared with. */
+/* One load, type and point of a case, beside the value that it is compared with. */
 struct study_row {
 	size_t case_index, load;
 	int side; /* enum study_type */
 	enum study_point point;
 	enum study_way way;
-	/* Response times; NaN unknown. low and high are the ends of the 90 % interval of target_s. */
+	/* Response times; NaN: unknown. low, high: ends of the 90 % interval of target_s. */
 	double before_s, target_s, low, high, change_ratio, measured_s;
 	double delta_rt; /* |measured_s - target_s| / target_s */
 };
@@ -38,7 +39,10 @@ struct study_result {
 	const struct study *study;
 	const struct study_case *cases;
 	size_t nr_cases;
-	/* Per case: the case that its loads are compared with, or itself: compared with themselves before. */
+	/*
+	 * Per case: the case with which its loads are compared; its own number: compared with the
+	 * time where the load was characterized.
+	 */
 	const size_t *baseline;
 	const double (*measured)[2]; /* per load: times measured in its last case; NaN none */
 	bool has_peak;
@@ -47,20 +51,20 @@ struct study_result {
 	struct study_row *rows; /* owned */
 	size_t nr_rows;
 	char conclusion[STUDY_WORDS_BYTES];
-	bool cannot_tell;	/* the conclusion is that nothing can be concluded */
+	bool cannot_tell;	/* the conclusion says that no conclusion is possible */
 	const char *limited_by; /* "storage", "clients"; NULL unknown */
 };
 
-/* "host device", in out. */
+/* Writes "host device" to out. */
 void study_name(const struct study *s, size_t load, char out[128]);
-/* "alone", "with load 2" or "all together". */
+/* Writes "alone", "with load 2" or "all together". */
 void study_case_name(const struct study_result *r, size_t case_index, char out[64]);
-/* Whether the study asks for this case; the other cases are only compared with. */
+/* Returns whether the study asks for this case; the other cases serve only as baselines. */
 bool study_is_asked(const struct study_result *r, size_t case_index);
-/* Fills the results. 0 or -ENOMEM; release r whatever this returns. */
+/* Fills the results. Returns 0 or -ENOMEM; release r whatever this returns. */
 int study_conclude(struct study_result *r);
 void study_result_release(struct study_result *r);
-/* The answer "blkcast.study/1" without pictures; NULL where memory is out. */
+/* Returns the answer "blkcast.study/1" without pictures; NULL if memory is out. */
 struct answer *study_answer(const struct study_result *r, bool utc);
 
 #endif

@@ -2,15 +2,16 @@
 /*
  * study_points: percentiles of reads, writes and flushes in a study, beside the means of study.h.
  *
- * A percentile on the target comes from a model of it, where there is one: a calibrated net tells p50, p95
- * and p99, and so does a regression model of read_p95_s. Else it follows from the percentile that was
- * measured where the load was characterized and from the predicted mean, by the ratio of the means: every
- * request takes longer in the same proportion. The other simple way in which times change is that every
- * request takes longer by the same amount. The interval holds both ways, at both ends of the interval of the
- * mean, so that it is wide where the mean changes much, and as narrow as that of the mean where it does not.
+ * A percentile on the target comes from a model if there is one: a calibrated net gives p50, p95
+ * and p99, and so does a regression model of read_p95_s. Else it is computed from the percentile
+ * that was measured where the load was characterized and from the predicted mean, by the ratio of
+ * the means, as if every request took longer in the same proportion. Another simple assumption is
+ * that every request takes longer by the same amount. The interval covers both assumptions, at both
+ * ends of the interval of the mean. Therefore it is wide if the mean changes much, and as narrow as
+ * that of the mean if it does not change.
  *
- * Flushes need a model of flush_s. Without one their time on the target is unknown, and the throughput of
- * the load rests on the time that was measured.
+ * Flushes need a model of flush_s. Without one their time on the target is unknown, and the
+ * throughput of the load is computed with the measured flush time.
  */
 #ifndef ANALYZER_STUDY_POINTS_H
 #define ANALYZER_STUDY_POINTS_H
@@ -29,22 +30,25 @@ const char *study_point_name(unsigned int point); /* "mean", "p50" */
 enum study_way {
 	STUDY_UNKNOWN,
 	STUDY_BY_MODEL,
-	STUDY_BY_RATIO, /* measured, times the ratio of the means */
+	STUDY_BY_RATIO, /* the measured value, times the ratio of the means */
 };
 
-/* low and high are NaN where there is no interval. A zeroed one is unknown. */
+/* low and high are NaN if there is no interval. A zeroed struct means unknown. */
 struct study_time {
 	double s, low, high;
 	enum study_way way;
 };
 
-/* Whether a study asks models for a response: read_s, write_p95_s, flush_s, ... */
+/* Returns whether a study asks models for a response: read_s, write_p95_s, flush_s, ... */
 bool study_points_asks(const char *response);
-/* What a profile measured; NaN where it did not, or with fewer than ten requests beyond. */
+/*
+ * Gives the measured values of a profile; NaN if there is none, or if fewer than ten requests lie
+ * beyond it.
+ */
 void study_points_measured(const struct profile *p, double out[STUDY_TYPES][STUDY_POINTS]);
 /*
- * A percentile on the target by the ratio of means: point_s and mean_s were measured, mean is that on the
- * target. Unknown where one of these is.
+ * Computes a percentile on the target by the ratio of means: point_s and mean_s were measured, mean
+ * is that on the target. The result is unknown if one of these is unknown.
  */
 struct study_time study_points_by_ratio(double point_s, double mean_s,
 					const struct study_time *mean);

@@ -63,7 +63,7 @@ int study_replay_load(struct study_replay *r, const struct study *s, const char 
 	return ret;
 }
 
-/* Writes so many random bytes to fd, all of them onto the storage. */
+/* Writes that many random bytes to fd, through to the storage. */
 static int replay_fill(int fd, uint64_t bytes, const volatile sig_atomic_t *stop)
 {
 	uint64_t *piece = malloc(PIECE_BYTES);
@@ -94,7 +94,7 @@ out:
 	return ret;
 }
 
-/* Fills a file; flags: O_CREAT | O_EXCL for one that is to be made. */
+/* Fills a file; flags: O_CREAT | O_EXCL if the file is to be created. */
 static int replay_lay_out(const char *path, int flags, uint64_t bytes,
 			  const volatile sig_atomic_t *stop, struct err *err)
 {
@@ -119,7 +119,7 @@ uint64_t study_replay_written(const struct causal_plan *plan)
 	return bytes;
 }
 
-/* The new file that is the target, as long as the farthest request of all loads reaches. */
+/* Fills the new file that is the target up to the end of the farthest request of all loads. */
 static int replay_target(struct study_replay *r, const struct study *s, struct err *err)
 {
 	uint64_t most = 0;
@@ -161,7 +161,7 @@ int study_by_replay(struct study_replay *r, const struct study *s, struct study_
 		snprintf(file, sizeof(file), "%.3900s/blkcast-study-%ld-%zu", s->run.target,
 			 (long)getpid(), i);
 		ret = replay_lay_out(file, O_CREAT | O_EXCL, plan->end_bytes, s->stop, err);
-		if (!ret) /* from here on it is ours to remove */
+		if (!ret) /* From here on this function must remove the file. */
 			memcpy(files[i], file, sizeof(file));
 		runs[i].target = files[i];
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The mimics of a case, run side by side by fio, and what fio says of their response times. */
+/* The mimics of a case, which fio runs side by side, and the response times that fio reports. */
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -23,9 +23,9 @@ extern char **environ;
 
 struct one {
 	struct mimic mimic;
-	char directory[PATH_BYTES]; /* made for the load's files; "" none */
+	char directory[PATH_BYTES]; /* created for the load's files; "": none */
 	char job[PATH_BYTES], output[PATH_BYTES], words[PATH_BYTES], log[PATH_BYTES];
-	pid_t pid; /* 0: none, or ended */
+	pid_t pid; /* 0: not started, or ended */
 	int status;
 };
 
@@ -48,7 +48,7 @@ static int path_in(char *out, const char *folder, const char *name, size_t i, st
 		       : err_set(err, ENAMETOOLONG, "%s: too long a path", folder);
 }
 
-/* A folder of its own for every load, so that they share no files. */
+/* Creates a folder for every load, so that loads share no files. */
 static int study_run_prepare(const struct study *s, struct one *o, const char *scratch, size_t i,
 			     const struct study_load *load, struct err *err)
 {
@@ -169,7 +169,7 @@ static int study_run_take(const struct one *o, struct study_answer *a, struct er
 	int c = 0;
 
 	while (f && (c = fgetc(f)) != EOF && c != '{')
-		; /* fio's notes come first */
+		; /* The notes of fio come before the JSON text. */
 	if (f && c == '{' && ungetc(c, f) != EOF)
 		root = json_loadf(f, 0, NULL);
 	if (f)
@@ -236,7 +236,7 @@ int study_run_bytes(const struct study *s, uint64_t bytes[STUDY_LOADS_MAX], stru
 	struct mimic_options options = s->run;
 	int ret = 0;
 
-	options.log = "log"; /* is only named, not written */
+	options.log = "log"; /* The log is only named here, not written. */
 	for (size_t i = 0; i < s->nr; i++) {
 		struct mimic m;
 

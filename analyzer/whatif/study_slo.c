@@ -8,7 +8,7 @@
 
 #include "base/units.h"
 
-/* The study's point of an objective, or -1. */
+/* Returns the study's point of an objective, or -1. */
 static int study_slo_point(const struct headroom_objective *o)
 {
 	for (unsigned int point = 0; point < STUDY_POINTS; point++)
@@ -47,7 +47,7 @@ static const struct study_row *study_slo_row(const struct study_result *r, size_
 	return NULL;
 }
 
-/* What one objective means to one load, and in out what to say of it. */
+/* Judges one objective for one load, and writes to out what to say about it. */
 static enum study_slo_verdict study_slo_judge(const struct study_result *r, size_t case_index,
 					      size_t load, const struct headroom_objective *o,
 					      const char *text, char *out, size_t size)

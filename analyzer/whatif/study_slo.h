@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * study_slo: whether the loads of a study keep objectives on the target.
+ * study_slo: this module checks whether the loads of a study keep objectives on the target.
  *
- * An objective is as of headroom.h, read.p95=20ms, and is asked of every load that has such requests. It is
- * broken where the time on the target is above it, and may be where the upper end of the interval is.
+ * An objective has the form of headroom.h, read.p95=20ms, and applies to every load that has such
+ * requests. It is broken if the time on the target is above the limit, and may be broken if the
+ * upper end of the interval is.
  */
 #ifndef ANALYZER_STUDY_SLO_H
 #define ANALYZER_STUDY_SLO_H
@@ -13,21 +14,25 @@
 
 #define STUDY_SLO_MAX 16
 
-enum study_slo_verdict { /* the worst is the last */
+enum study_slo_verdict { /* ordered, the worst last */
 			 STUDY_SLO_HOLDS,
 			 STUDY_SLO_BROKEN,
-			 STUDY_SLO_UNKNOWN, /* the study has no such time of a load */
+			 STUDY_SLO_UNKNOWN, /* the study has no such time for a load */
 };
 
 struct study_slo {
 	struct headroom_objective objectives[STUDY_SLO_MAX];
-	const char *texts[STUDY_SLO_MAX]; /* borrowed: as they were said */
+	const char *texts[STUDY_SLO_MAX]; /* borrowed: the texts of the objectives */
 	size_t nr;
 };
 
-/* Adds an objective. -EINVAL: it is none, or of a point that studies do not tell. */
+/*
+ * Adds an objective. Returns -EINVAL if the text is no objective, or names a point that studies do
+ * not have.
+ */
 int study_slo_add(struct study_slo *s, const char *text, struct err *err);
-/* The worst verdict, and a sentence that begins with a space, "" where all hold for sure. */
+/* Gives the worst verdict, and in out a sentence that begins with a space, or "" if all
+ * objectives surely hold. */
 enum study_slo_verdict study_slo_check(const struct study_slo *s, const struct study_result *r,
 				       char *out, size_t size);
 
