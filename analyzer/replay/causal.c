@@ -53,7 +53,7 @@ static int find_lanes(struct causal_times *t, size_t nr)
 	return 0;
 }
 
-/* Completions of each lane, and of all, in order. */
+/* Sorts the completions of each lane, and those of all lanes, by time. */
 static int sort_ends(struct causal_times *t, size_t nr)
 {
 	t->ends = malloc(nr * sizeof(*t->ends));
@@ -73,7 +73,7 @@ static int sort_ends(struct causal_times *t, size_t nr)
 	return 0;
 }
 
-/* Those at or before a time, going on from nr. */
+/* Counts the completions at or before a time, starting from the count nr. */
 static size_t count_until(const struct causal_end *ends, size_t all, size_t nr, uint64_t until_ns)
 {
 	while (nr < all && ends[nr].ns <= until_ns)
@@ -81,7 +81,7 @@ static size_t count_until(const struct causal_end *ends, size_t all, size_t nr, 
 	return nr;
 }
 
-/* The last completion at or before a time; NULL none. */
+/* Returns the last completion at or before a time; NULL if there is none. */
 static const struct causal_end *last_end(const struct causal_span *s, uint64_t ns)
 {
 	size_t low = 0, high = s->nr;
@@ -97,7 +97,10 @@ static const struct causal_end *last_end(const struct causal_span *s, uint64_t n
 	return low ? &s->ends[low - 1] : NULL;
 }
 
-/* What the gap counts from: the last of the lane's events and of completions it depends on. */
+/*
+ * Finds the event from which the gap counts: the last event of the lane or completion that it
+ * depends on.
+ */
 static void causal_anchor(struct causal_request *q, const struct causal_times *t, uint64_t depends,
 			  uint64_t arrival_ns, uint64_t since_ns)
 {
@@ -118,8 +121,9 @@ static void causal_anchor(struct causal_request *q, const struct causal_times *t
 }
 
 /*
- * A burst is of requests sent while others of the lane are under way. What bounds it, the kernel's
- * throttling or a queue, is not known; as many as were under way at once are within the bound.
+ * A burst consists of requests that were sent while other requests of the lane were under way. The
+ * limit of its depth (throttling by the kernel, or a queue) is not known, but the largest recorded
+ * depth is within the limit.
  */
 static void make_room(struct causal_request *q, size_t nr)
 {
@@ -153,7 +157,8 @@ static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
 
 		before = at > CAUSAL_SLACK_NS ? at - CAUSAL_SLACK_NS : 0;
 		done = count_until(s->ends, s->nr, done, at);
-		done = done < i ? done : i; /* of its own it waits for none, however short */
+		/* A request never waits for its own completion, however short it was. */
+		done = done < i ? done : i;
 		own_before = count_until(s->ends, s->nr, own_before, before);
 		all_before = count_until(t->all, nr_all, all_before, before);
 		if (done && s->ends[done - 1].ns > since)
@@ -186,7 +191,10 @@ static int causal_fill(struct causal_plan *plan, struct causal_times *t, size_t 
 	if (ret)
 		return ret;
 	for (size_t l = 0; l < t->nr_lanes; l++) {
-		/* write-back stops where nothing is written, which is no wait for a request */
+		/*
+		 * Write-back pauses when there is nothing to write, which is not a wait for a
+		 * request.
+		 */
 		if (causal_tid(&t->requests[t->lanes[l].first]))
 			plan->lanes[l].depends = causal_depends(t, l);
 		ret = fill_lane(&plan->lanes[l], t, &t->lanes[l], nr);
@@ -196,14 +204,17 @@ static int causal_fill(struct causal_plan *plan, struct causal_times *t, size_t 
 	return 0;
 }
 
-/* A flush before a write cannot be asked for: the write is sent when that one's time has passed. */
+/*
+ * A replay cannot ask for a flush before a write: the write is sent after the recorded time of that
+ * flush.
+ */
 static void pass_preflush(struct request *r)
 {
 	if (r->flags & REQUEST_PREFLUSH && r->operation == OPERATION_WRITE)
 		r->arrival_ns = r->dispatch_ns;
 }
 
-/* Requests that can be sent, moved to the front. */
+/* Moves the requests that can be sent to the front, and returns their number. */
 static size_t keep_usable(struct request *r, size_t nr)
 {
 	size_t kept = 0;

@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * causal: what each request of a stored window waited for, so that it can be sent again by cause
- * rather than by the clock.
+ * causal: this module finds what each request of a stored window waited for, so that it can be sent
+ * again by cause rather than by the clock.
  *
- * A lane is who submits: each thread, and all kernel threads together, since write-back moves between
- * workers. The i-th request of a lane was sent after done_i of the lane's requests had completed.
+ * A lane is a submitter: each thread is one lane. All kernel threads together are one lane, because
+ * write-back moves between workers. The i-th request of a lane was sent after done_i of the lane's
+ * requests had completed.
  *
- * Where the lane had nothing else under way, it waits for its done_i = i requests to complete, in
- * whatever order they do, and then for the time that had passed since the last of them had: a thread
- * that waits for each of its requests. Where others were under way (a burst), it is sent when done_i
- * have completed and then that time has passed, or as long after the request before as it had been,
- * whichever is first; but with no more under way than ever were in this burst. So on a slower target a
- * burst grows to the depth that the kernel had kept to, and no further, and on a faster one it ends
- * sooner.
+ * If the lane had nothing else under way, the request waits for its done_i = i requests to
+ * complete, in any order, and then for the time that had passed since the last completion. A thread
+ * that waits for each of its requests behaves like this. If other requests were under way (a
+ * burst), the request is sent at the earlier of two times: when done_i requests have completed and
+ * that time has passed, or when the recorded time since the previous request has passed. But there
+ * are never more requests under way than there were in this burst. Therefore a burst on a slower
+ * target grows to the depth that it had when it was recorded, and not further; on a faster target
+ * it ends sooner.
  *
- * A thread depends on another lane where it stops while that one is stuck: on a commit, or on who holds
- * a lock (causal_depend.c). The time of a request that it sends with nothing under way then counts from
- * the last completion before it, of its own lane or of those. Other lanes are waited for coarsely: for
- * as many requests of them to have completed as had CAUSAL_SLACK_NS before, as an application that is
- * ahead of its write-back is held back when it has no memory left.
+ * A thread depends on another lane if it stops while that lane is stuck, for example on a commit,
+ * or on the holder of a lock (causal_depend.c). The time of a request that is sent with nothing
+ * under way then counts from the last completion before it, of its own lane or of those lanes.
+ * Other lanes are waited for only coarsely: as many of their requests must have completed as had
+ * CAUSAL_SLACK_NS before. In the same way an application that runs ahead of its write-back is held
+ * back when it has no memory left.
  *
- * No such order can lock up: each request waits for requests that had been sent before it.
+ * This order cannot deadlock, because each request waits only for requests that had been sent
+ * before it.
  */
 #ifndef ANALYZER_CAUSAL_H
 #define ANALYZER_CAUSAL_H
@@ -37,42 +41,47 @@
 
 struct causal_request {
 	uint64_t offset; /* bytes */
-	uint64_t gap_ns; /* since the later of what it waits for and the lane's request before */
-	uint64_t others; /* of the other lanes' requests completed before it */
-	uint64_t spacing_ns; /* since the lane's request before */
-	uint32_t done;	     /* of the lane's, completed before it */
-	uint32_t room; /* as many have to be, so that no more are under way than ever in this burst */
+	/* the time since the later of the completion that it waits for and the lane's previous
+	 * request */
+	uint64_t gap_ns;
+	uint64_t others;     /* number of the other lanes' requests that completed before it */
+	uint64_t spacing_ns; /* time since the lane's previous request */
+	uint32_t done;	     /* number of the lane's requests that completed before it */
+	uint32_t room; /* so many must have completed that the burst's depth is not exceeded */
 	uint32_t bytes;
-	uint32_t after_lane, after; /* the gap is since that request completed; UINT32_MAX none */
-	uint8_t operation;	    /* read, write, flush */
-	bool durable;		    /* forced unit access */
+	/* the gap counts from the completion of that request; UINT32_MAX: none */
+	uint32_t after_lane, after;
+	uint8_t operation; /* read, write, flush */
+	bool durable;	   /* forced unit access */
 };
 
 struct causal_lane {
 	uint32_t tid; /* 0: the kernel's threads */
 	struct causal_request *requests;
 	size_t nr;
-	uint32_t depth;	  /* under way at most */
-	uint64_t depends; /* bit i: on lane i */
+	uint32_t depth;	  /* largest number of requests under way */
+	uint64_t depends; /* bit i: the lane depends on lane i */
 };
 
 struct causal_plan {
 	struct causal_lane *lanes;
 	size_t nr_lanes;
-	uint64_t nr, nr_left_out; /* requests; those that cannot be sent or timed */
-	uint64_t end_bytes;	  /* of the last place touched */
-	uint32_t bytes_max;	  /* of a request */
-	double window_s;	  /* from the first arrival to the last completion */
-	double mean_s[2];	  /* response time of reads, of writes as it was; NaN none */
-	/* All response times as they were, of reads, writes and flushes. */
+	/* requests, and requests left out because they cannot be sent or timed */
+	uint64_t nr, nr_left_out;
+	uint64_t end_bytes; /* the end of the last byte touched */
+	uint32_t bytes_max; /* size of the largest request */
+	double window_s;    /* from the first arrival to the last completion */
+	double mean_s[2];   /* recorded mean response time of reads, of writes; NaN: none */
+	/* All recorded response times of reads, writes and flushes. */
 	struct histogram response[3];
 };
 
 /*
- * Takes requests in any order, and sorts them in place. Discards and operations that are no read,
- * write or flush, and requests without a known arrival and completion or under way while the machine
- * did not run, are left out and counted. 0, -ENOMEM, or -EINVAL: none is left. O(n log n) once and for
- * each lane that another depends on, and O(n) for each of the first CAUSAL_DEPEND_LANES.
+ * Takes requests in any order, and sorts them in place. Some requests are left out and counted:
+ * discards and other operations that are no read, write or flush, requests without a known arrival
+ * and completion, and requests that were under way while the machine did not run. Returns 0,
+ * -ENOMEM, or -EINVAL if no request is left. O(n log n) once and for each lane on which another
+ * lane depends, and O(n) for each of the first CAUSAL_DEPEND_LANES lanes.
  */
 int causal_make(struct causal_plan *plan, struct request *requests, size_t nr, struct err *err);
 void causal_release(struct causal_plan *plan);

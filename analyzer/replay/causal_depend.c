@@ -13,7 +13,7 @@ struct walk {
 	size_t nr_sent, nr_done;
 };
 
-/* The next event; false: none. */
+/* Gives the next event; false if there is none. */
 static bool causal_depend_next(const struct walk *w, uint64_t *ns, bool *sends)
 {
 	uint64_t sent = w->nr_sent < w->s->nr ? w->r[w->nr_sent].arrival_ns : UINT64_MAX;
@@ -32,7 +32,7 @@ static void causal_depend_take(struct walk *w, bool sends)
 		w->nr_done++;
 }
 
-/* A lane's time with nothing under way, and what was sent then. */
+/* The time of a lane with nothing under way, and the number of requests sent in that time. */
 struct thinking {
 	double ns, nr;
 };
@@ -61,7 +61,9 @@ static struct thinking think_of(const struct causal_times *t, size_t l)
 	return out;
 }
 
-/* The same while `other` was stuck: under way, and no event for patience_ns. */
+/*
+ * Gives the same while `other` was stuck: it had requests under way, and no event for patience_ns.
+ */
 static struct thinking think_stuck(const struct causal_times *t, size_t l, size_t other,
 				   uint64_t patience_ns)
 {

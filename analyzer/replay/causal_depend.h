@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* causal_depend: which lanes of a window stop while another is stuck (causal.h). */
+/*
+ * causal_depend: this module finds which lanes of a window stop while another lane is stuck
+ * (causal.h).
+ */
 #ifndef ANALYZER_CAUSAL_DEPEND_H
 #define ANALYZER_CAUSAL_DEPEND_H
 
@@ -12,7 +15,7 @@
 
 struct causal_end {
 	uint64_t ns;
-	uint32_t request; /* of the lane */
+	uint32_t request; /* index in the lane */
 };
 
 struct causal_span {
@@ -24,17 +27,17 @@ struct causal_times {
 	const struct request *requests; /* by lane, then by arrival; completions known */
 	struct causal_span *lanes;
 	size_t nr_lanes;
-	struct causal_end *ends, *all; /* by lane; of all lanes, ascending */
+	struct causal_end *ends, *all; /* by lane; of all lanes, ascending by time */
 	uint64_t begin_ns;
 };
 
-/* 0: the kernel's threads. */
+/* Returns the lane's thread id; 0 stands for all kernel threads. */
 static inline uint32_t causal_tid(const struct request *r)
 {
 	return r->flags & REQUEST_KERNEL_THREAD ? 0 : r->tid;
 }
 
-/* Bit i: lane l depends on lane i. O(requests of all lanes). */
+/* Returns a set: bit i says that lane l depends on lane i. O(requests of all lanes). */
 uint64_t causal_depends(const struct causal_times *t, size_t l);
 
 #endif

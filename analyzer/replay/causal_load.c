@@ -8,7 +8,7 @@
 struct collected {
 	struct request *requests; /* owned */
 	size_t nr, cap;
-	uint32_t stream; /* of all */
+	uint32_t stream; /* the stream of all requests */
 	uint64_t end_ns; /* UINT64_MAX: none */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* causal_load: the plan (causal.h) of a scan's requests. */
+/* causal_load: this module makes the plan (causal.h) from a scan's requests. */
 #ifndef ANALYZER_CAUSAL_LOAD_H
 #define ANALYZER_CAUSAL_LOAD_H
 
@@ -7,10 +7,10 @@
 #include "analyzer/store/scan.h"
 
 /*
- * Reads the scan to its end, or until duration_s after its first request (0: all). One device and one
- * host must be left by its filter: -EINVAL otherwise. Release the plan whatever this returns. 0,
- * -ENOMEM, or the scan's error. Memory: up to 232 bytes a request and what qsort(3) takes meanwhile, 56
- * afterwards.
+ * Reads the scan to its end, or until duration_s after its first request (0: all). The scan's
+ * filter must leave one device and one host; else -EINVAL. Release the plan whatever this returns.
+ * Returns 0, -ENOMEM, or the scan's error. Memory: up to 232 bytes per request and what qsort(3)
+ * needs meanwhile, 56 bytes per request afterwards.
  */
 int causal_load(struct causal_plan *plan, struct scan *scan, double duration_s, struct err *err);
 

@@ -31,16 +31,19 @@
 struct shared {
 	const struct causal_run *run;
 	int fd;
-	unsigned char *buffer[2]; /* where reads go; what is written */
+	unsigned char *buffer[2]; /* the buffer for reads; the data of writes */
 	uint64_t begin_real_ns, begin_ns, end_ns, wake_ns;
 	_Atomic uint64_t nr_done;
-	_Atomic int error; /* the first one's errno */
-	/* Whose that was, or NULL, and the bytes that came back, or -1; read when the lanes have ended. */
+	_Atomic int error; /* the errno of the first failure */
+	/*
+	 * The failed request, or NULL, and the number of bytes that it transferred, or -1. Read
+	 * after all lanes have ended.
+	 */
 	const struct causal_request *failed;
 	int64_t failed_bytes;
 	struct lane *lanes;
 	pthread_mutex_t lock;
-	pthread_cond_t progress; /* for those that wait for other lanes */
+	pthread_cond_t progress; /* signalled to lanes that wait for other lanes */
 	_Atomic unsigned int nr_waiting;
 };
 
@@ -50,11 +53,11 @@ struct lane {
 	pthread_t thread;
 	bool started;
 	aio_context_t ctx;
-	uint64_t *sent_ns;	    /* by request */
-	uint64_t *done_ns;	    /* of the n-th completion */
-	_Atomic uint64_t *ended_ns; /* by request; 0 not yet */
+	uint64_t *sent_ns;	    /* time of sending, by request */
+	uint64_t *done_ns;	    /* time of the n-th completion */
+	_Atomic uint64_t *ended_ns; /* time of completion, by request; 0: not yet */
 	size_t nr_sent, nr_done;
-	uint64_t last_ns; /* when the last one was sent */
+	uint64_t last_ns; /* when the last request was sent */
 	uint64_t nr[3], sum_ns[3];
 };
 
@@ -73,7 +76,7 @@ static int causal_run_later(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The median of how late a sleep ends. */
+/* Returns the median of the delays with which a sleep ends. */
 static uint64_t wake_latency(void)
 {
 	const struct timespec nap = { 0, WAKE_NS };
@@ -148,7 +151,7 @@ static void wake_others(struct shared *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Waits for completions until a time at most; 0: without one. */
+/* Waits for completions, until a time at most; 0: without a limit. */
 static void wait_until(struct lane *l, uint64_t until_ns)
 {
 	struct io_event events[EVENTS];
@@ -190,7 +193,7 @@ static void causal_run_submit(struct lane *l)
 	causal_run_prepare(l, i, &io);
 	l->last_ns = l->sent_ns[i] = now_ns();
 	if (io.aio_lio_opcode == IOCB_CMD_FDSYNC && l->nr_done == l->nr_sent) {
-		/* asynchronous flushes are sent by a worker of the kernel's */
+		/* The kernel would send an asynchronous flush from a worker thread. */
 		l->nr_sent++;
 		causal_run_take(l, i, fdatasync(l->shared->fd) < 0 ? -errno : 0, now_ns());
 		wake_others(l->shared);
@@ -203,7 +206,10 @@ static void causal_run_submit(struct lane *l)
 		l->nr_sent++;
 }
 
-/* When the next request's time is; 0: what it counts from has not completed. */
+/*
+ * Returns when the next request is due; 0 if the completion from which its gap counts has not
+ * happened.
+ */
 static uint64_t due_ns(const struct lane *l)
 {
 	const struct causal_request *r = &l->plan->requests[l->nr_sent];
@@ -217,12 +223,13 @@ static uint64_t due_ns(const struct lane *l)
 		wake = l->shared->wake_ns;
 	} else if (r->done && l->done_ns[r->done - 1] > since) {
 		since = l->done_ns[r->done - 1];
-		wake = l->shared->wake_ns; /* it had completed before that was seen */
+		/* the request had completed before the thread noticed it */
+		wake = l->shared->wake_ns;
 	}
 	return since + (r->gap_ns > wake ? r->gap_ns - wake : 0);
 }
 
-/* Others' progress is waited for with a look at the lane's own now and then. */
+/* Waits for the progress of other lanes, and checks the own completions from time to time. */
 static void wait_for_others(struct lane *l)
 {
 	struct shared *s = l->shared;
@@ -241,8 +248,8 @@ static void wait_for_others(struct lane *l)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* The same for a request of a burst: its time is also when as much has passed as had since the one
- * before, and there is room. */
+/* Does the same for a request of a burst: it is also due when the recorded time since the
+ * previous request has passed and there is room. */
 static uint64_t burst_due_ns(const struct lane *l)
 {
 	const struct causal_request *r = &l->plan->requests[l->nr_sent];
@@ -360,7 +367,10 @@ static int run_lanes(struct shared *s, struct lane *lanes, struct causal_result 
 	const struct causal_plan *plan = s->run->plan;
 	int status = 0;
 
-	/* It is read before the naps, so that a recorder's clock may differ by as long as they take. */
+	/*
+	 * The real time is read before the sleeps, so that a recorder's clock may differ by their
+	 * length.
+	 */
 	s->begin_real_ns = clock_real_ns();
 	s->wake_ns = wake_latency();
 	s->begin_ns = now_ns();

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * causal_run: a plan (causal.h) sent to a device or file, past the page cache.
+ * causal_run: this module sends a plan (causal.h) to a device or file, past the page cache.
  *
- * Every lane is a thread of its own, which submits asynchronously, so that clients are as many as
- * they were; the kernel's threads are one more. Writes hold random bytes, and overwrite the target.
+ * Every lane has a thread of its own that submits asynchronously, so that the number of clients is
+ * the recorded one. The kernel threads together are one more client. Writes hold random bytes, and
+ * overwrite the target.
  */
 #ifndef ANALYZER_CAUSAL_RUN_H
 #define ANALYZER_CAUSAL_RUN_H
@@ -17,25 +18,30 @@
 struct causal_result {
 	uint64_t nr[2]; /* reads and writes completed */
 	uint64_t nr_flushes;
-	uint64_t nr_not_sent;	/* of the plan: the duration was over */
-	double mean_s[2];	/* response times, NaN none */
-	uint64_t begin_real_ns; /* by CLOCK_REALTIME; nothing was sent before it */
+	/* requests of the plan that were not sent because the duration was over */
+	uint64_t nr_not_sent;
+	double mean_s[2];	/* response times; NaN: none */
+	uint64_t begin_real_ns; /* by CLOCK_REALTIME; nothing was sent before this time */
 	double elapsed_s;
-	double wake_s; /* how late this machine wakes who sleeps; taken off the gaps */
+	double wake_s; /* how late this machine wakes a sleeping thread; subtracted from the gaps */
 };
 
 struct causal_run {
 	const struct causal_plan *plan; /* borrowed */
 	const char *target;
-	double duration_s; /* nothing is sent after it; 0: all of the plan */
-	/* Set: nothing more is sent, and the run ends with -EINTR. NULL: there is no such wish. */
+	double duration_s; /* nothing is sent after this time; 0: the whole plan is sent */
+	/*
+	 * When *stop is set, nothing more is sent, and the run ends with -EINTR. NULL: the run
+	 * cannot be stopped.
+	 */
 	const volatile sig_atomic_t *stop;
 };
 
 /*
- * All of them side by side. Returns when what was sent has completed. 0, -ENOMEM, -EINVAL (more lanes
- * than CAUSAL_LANES_MAX), -EAGAIN (fs.aio-max-nr leaves no room), -EINTR after *stop, or what the target answered, with
- * one line that names the request; -EIO also where one came back short, as beyond a file's end.
+ * Runs all plans side by side, and returns when all sent requests have completed. Returns 0,
+ * -ENOMEM, -EINVAL (more lanes than CAUSAL_LANES_MAX), -EAGAIN (fs.aio-max-nr leaves no room),
+ * -EINTR after *stop, or the error of the target with one line that names the request; -EIO also if
+ * a request transferred fewer bytes, as beyond the end of a file.
  */
 int causal_runs(const struct causal_run *runs, size_t nr, struct causal_result *out,
 		struct err *err);

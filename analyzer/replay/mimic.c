@@ -9,27 +9,28 @@
 
 #include "base/units.h"
 
-#define RARE_RATIO     0.01 /* operations that may be missing with no more than a note */
-#define DEPTH_RATIO    1.3  /* requests under way per client from which one has a queue */
-#define CLIENTS_LEAST  0.5  /* below, nobody's thread waits for the requests */
-#define IDC_EVEN       0.5  /* below: evenly spaced; closed loads are so too */
-#define IDC_BURSTY     1.5  /* above: more than Poisson */
-#define OPEN_SPARE     3    /* clients to a request under way, so that few arrivals wait */
-#define OPEN_LEAST     4
-#define EVEN_TOP_20    0.27   /* busiest fifth below it: uniform, and runs in order */
-#define TOP_20_NEAR    0.02   /* fio's own law misses the busiest fifth by no more */
-#define WRITE_BACK     0.2    /* of the writes are from kernel threads, or more */
-#define SUBSETS	       4      /* of Algorithm 1, simulated */
+#define RARE_RATIO    0.01 /* operations that may be missing with no more than a note */
+#define DEPTH_RATIO   1.3  /* requests under way per client from which one has a queue */
+#define CLIENTS_LEAST 0.5  /* below, nobody's thread waits for the requests */
+#define IDC_EVEN      0.5  /* below: evenly spaced; closed loads are so too */
+#define IDC_BURSTY    1.5  /* above: more than Poisson */
+#define OPEN_SPARE    3	   /* clients to a request under way, so that few arrivals wait */
+#define OPEN_LEAST    4
+#define EVEN_TOP_20   0.27 /* busiest fifth below it: uniform, and runs in order */
+#define TOP_20_NEAR   0.02 /* fio's own law misses the busiest fifth by no more */
+/* Writes count as written back if at least this share of them is from kernel threads. */
+#define WRITE_BACK     0.2
+#define SUBSETS	       4      /* simulated subsets of Algorithm 1 */
 #define SLEEP_SLACK_S  60e-6  /* Linux wakes 50 us late by default; fio takes the rest */
-#define LEAST_THINK_S  100e-6 /* what is below is fio's own time between requests */
+#define LEAST_THINK_S  100e-6 /* A shorter think time is fio's own time between requests. */
 #define SIZE_BYTES_MAX (64u << 20)
 #define DEPTH_MAX      1024
 #define BURST_DEPTH    2.0 /* requests of bursts under way at most, of the mean */
-#define STEP_MAX       4.0 /* no run moves a factor by more */
+#define STEP_MAX       4.0 /* No run changes a factor by more than this. */
 
-/* What is asked of fio instead of what the profile says, since a run showed the difference. */
+/* The values for fio, where a run showed that the values of the profile do not give the profile. */
 struct aims {
-	double think_s, depth; /* NaN: as the profile says */
+	double think_s, depth; /* NaN: the value of the profile */
 	double rate_factor, burst_factor, log_depth_factor;
 	double ratio_more[2]; /* added to the sequential ratios */
 };
@@ -61,7 +62,9 @@ static int mimic_check(const struct mimic *m, const struct profile *p,
 	return 0;
 }
 
-/* Whole percents by largest remainders; fio leaves out sizes that get none. */
+/*
+ * Rounds shares to whole percents by largest remainders; fio leaves out sizes that get 0 percent.
+ */
 static void split_percents(struct mimic_direction *d, const struct size_count *s, size_t nr)
 {
 	double sum = 0, share[MIMIC_SPLIT_MAX], rest[MIMIC_SPLIT_MAX];
@@ -107,7 +110,7 @@ static int by_bytes(const void *a, const void *b)
 	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
-/* The commonest sizes stay; each other one joins the nearest of them. */
+/* Keeps the most common sizes; each other size is added to the nearest of them. */
 static size_t fewer_sizes(struct size_count *s, size_t nr)
 {
 	qsort(s, nr, sizeof(*s), by_count);
@@ -159,7 +162,7 @@ static int make_sizes(struct mimic *m, const struct direction_profile *from, int
 	return 0;
 }
 
-/* The index of dispersion over the longest window that has one; NaN unknown. */
+/* Returns the index of dispersion over the longest window that has one; NaN: unknown. */
 static double widest_idc(const struct profile *p)
 {
 	double idc = NAN;
@@ -171,8 +174,8 @@ static double widest_idc(const struct profile *p)
 }
 
 /*
- * Who submits also waits, as a rule: threads make a load closed. Its think time follows from the
- * interactive response-time law N = X (R + Z) = in flight + X Z.
+ * A thread that submits usually also waits: loads with threads count as closed. Their think time
+ * follows from the interactive response-time law N = X (R + Z) = in flight + X Z.
  */
 static bool looks_open(const struct profile *p)
 {
@@ -209,8 +212,9 @@ static int make_closed(struct mimic *m, const struct profile *p, const struct ai
 }
 
 /*
- * The process whose dispersion is that of the profile, its excess over 1 by factor. Whoever sends so
- * many at once has a limit too, not known from a profile: a multiple of those under way in the mean.
+ * Fits the process with the dispersion of the profile, whose excess over 1 is multiplied by factor.
+ * A sender that submits in bursts also has a limit of requests under way. A profile does not
+ * contain this limit; it is taken as a multiple of the mean number under way.
  */
 static int fit_bursts(struct mimic *m, const struct profile *p, double rate_per_s, double in_flight,
 		      double factor, const struct aims *aims)
@@ -224,7 +228,7 @@ static int fit_bursts(struct mimic *m, const struct profile *p, double rate_per_
 		idc[i] = p->open.idc[i];
 		idc[i].idc = 1 + (idc[i].idc - 1) * factor * aims->burst_factor;
 	}
-	/* The variation is of all arrivals, and says nothing of the writes alone. */
+	/* The variation is that of all arrivals, and does not describe the writes alone. */
 	m->bursty = mimic_bursts_fit(&m->bursts, idc, p->open.nr_idc, rate_per_s,
 				     factor == 1 ? p->open.interarrival_scv : NAN);
 	free(idc);
@@ -235,7 +239,7 @@ static int fit_bursts(struct mimic *m, const struct profile *p, double rate_per_
 	return 0;
 }
 
-/* Bursts, as far as they are told and can be had. */
+/* Makes bursts, if the profile contains them and fio can imitate them. */
 static int make_bursts(struct mimic *m, const struct profile *p, const struct mimic_options *o,
 		       const struct aims *aims, struct err *err)
 {
@@ -255,7 +259,7 @@ static int make_bursts(struct mimic *m, const struct profile *p, const struct mi
 			  aims);
 }
 
-/* Whether what clients wrote is written by kernel threads, later and in bursts. */
+/* Returns whether kernel threads write what clients wrote to memory, later and in bursts. */
 static bool is_written_back(const struct profile *p, const struct mimic_options *o)
 {
 	double writes = (double)p->requests[OPERATION_WRITE];
@@ -267,8 +271,9 @@ static bool is_written_back(const struct profile *p, const struct mimic_options 
 }
 
 /*
- * Readers go round: each of N reads every N / X seconds, of which the read takes R. What varies more
- * than a Poisson process in all arrivals is put down to the writes.
+ * Readers run in a loop: each of N readers sends a read every N / X seconds, and the read takes R
+ * of this time. Variation of all arrivals beyond that of a Poisson process is attributed to the
+ * writes.
  */
 static int make_write_back(struct mimic *m, const struct profile *p, const struct mimic_options *o,
 			   const struct aims *aims)
@@ -343,7 +348,8 @@ static double mimic_rate(const struct profile *p, enum operation operation)
 	return (double)p->requests[operation] / profile_rate_s(p);
 }
 
-/* Moves the aims, none by more than a disturbed run should, of the job m by what its run missed of p. */
+/* Moves the aims of job m by the difference between its run and p. One run, which may have been
+ * disturbed, moves each aim by a bounded factor only. */
 static void mimic_correct(struct aims *aims, const struct mimic *m, const struct profile *p,
 			  const struct profile *run)
 {
@@ -362,7 +368,7 @@ static void mimic_correct(struct aims *aims, const struct mimic *m, const struct
 	}
 	if (m->bursty) {
 		aims->burst_factor *= mimic_step(widest_idc(p) - 1, widest_idc(run) - 1);
-		/* above the limit it is not what keeps them few */
+		/* Above STEP_MAX the log's depth is not what keeps the requests in flight few. */
 		aims->log_depth_factor = fmin(
 			STEP_MAX, aims->log_depth_factor * mimic_step(p->closed.in_flight_mean,
 								      run->closed.in_flight_mean));
@@ -380,7 +386,10 @@ static void mimic_correct(struct aims *aims, const struct mimic *m, const struct
 	}
 }
 
-/* fio scatters the ranks of places over the range: regions then differ less than places do. */
+/*
+ * fio scatters the ranks over the range. Regions then differ less in their number of requests than
+ * single offsets do.
+ */
 static int choose_law(struct mimic *m)
 {
 	double scattered;
@@ -424,7 +433,8 @@ static int make_range(struct mimic *m, const struct profile *p, const struct mim
 				largest = m->side[k].split[i].bytes;
 	m->distribution = *d;
 	if (d->kind == DISTRIBUTION_ZIPF && d->top_20_ratio < EVEN_TOP_20)
-		m->distribution.kind = DISTRIBUTION_UNIFORM; /* runs make regions differ too */
+		/* Sequential runs make regions differ too. */
+		m->distribution.kind = DISTRIBUTION_UNIFORM;
 	m->first_byte = d->kind == DISTRIBUTION_UNKNOWN ? 0 : d->first_byte;
 	m->range_bytes = (uint64_t)d->nr_regions * d->region_bytes;
 	if (d->kind == DISTRIBUTION_UNKNOWN || !m->range_bytes) {
@@ -436,7 +446,7 @@ static int make_range(struct mimic *m, const struct profile *p, const struct mim
 	if (m->range_bytes < 2 * largest)
 		m->range_bytes = 2 * largest;
 	if (o->directory || (o->target_bytes && m->first_byte + m->range_bytes > o->target_bytes)) {
-		/* the last region may stick out of the device */
+		/* The last region may extend beyond the end of the device. */
 		if (!o->directory && m->range_bytes > o->target_bytes &&
 		    m->range_bytes <= o->target_bytes + d->region_bytes)
 			m->range_bytes = o->target_bytes;
@@ -455,7 +465,10 @@ static int make_range(struct mimic *m, const struct profile *p, const struct mim
 	return 0;
 }
 
-/* Draws with replacement touch range (1 - exp(-bytes / range)); a random map touches all of them. */
+/*
+ * Draws with replacement touch range (1 - exp(-bytes / range)); a random map touches the whole
+ * range.
+ */
 static void make_map(struct mimic *m, const struct profile *p)
 {
 	double bytes = (double)p->bytes[OPERATION_READ] + (double)p->bytes[OPERATION_WRITE];
@@ -481,7 +494,7 @@ static int make_sequential(struct mimic *m, const struct profile *p, int side, d
 	d->percent_random = 100;
 	if (isnan(wanted))
 		return 0;
-	/* falls with the percentage: the two whole percents around the ratio */
+	/* The ratio falls with the percentage: the loop finds the two whole percents around it. */
 	while (high - low > 1) {
 		unsigned int middle = (low + high) / 2;
 		double ratio = mimic_simulate_ratio(m, side, middle, subset, nr);
@@ -516,7 +529,7 @@ static void make_files(struct mimic *m, const struct profile *p, const struct mi
 	m->file_bytes = ((uint64_t)bytes + 4095) / 4096 * 4096;
 }
 
-/* Rates that fio knows only as evenly spaced bytes per second. */
+/* Notes rates that fio can express only as evenly spaced bytes per second. */
 static void note_slow_rates(struct mimic *m)
 {
 	static const char *const names[2] = { "reads", "writes" };

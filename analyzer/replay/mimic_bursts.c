@@ -6,7 +6,7 @@
 
 #include "analyzer/models/num/mmpp2.h"
 
-#define WINDOWS_MAX 16 /* of the dispersion; profiles have four */
+#define WINDOWS_MAX 16 /* largest number of points of the dispersion; profiles have four */
 
 bool mimic_bursts_fit(struct mimic_bursts *b, const struct idc_point *idc, size_t nr,
 		      double rate_per_s, double scv)
@@ -27,7 +27,10 @@ bool mimic_bursts_fit(struct mimic_bursts *b, const struct idc_point *idc, size_
 	}
 	ret = mmpp2_fit(&fit, &aims, &ignored);
 	if (ret == -ERANGE && !(fit.met & MMPP2_SCV)) {
-		/* The nearest variation may be that of an odd process; the dispersion is what matters. */
+		/*
+		 * The process with the nearest variation may be degenerate; the dispersion is more
+		 * important.
+		 */
 		aims.scv = NAN;
 		mmpp2_fit(&fit, &aims, &ignored);
 	}
@@ -66,7 +69,7 @@ static double mimic_bursts_exponential(struct rng *rng, double mean)
 	return -mean * log(rng_open(rng));
 }
 
-/* The state that begins now. */
+/* Enters a state at the current time. */
 static void mimic_arrivals_enter(struct mimic_arrivals *a, bool on)
 {
 	a->on = on;
@@ -86,7 +89,10 @@ double mimic_arrivals_next(struct mimic_arrivals *a)
 {
 	const struct mimic_bursts *b = &a->bursts;
 
-	/* Without memory: what was left of the time to the next arrival is drawn anew. */
+	/*
+	 * The process is memoryless: after a change of state the time to the next arrival is drawn
+	 * again.
+	 */
 	for (;;) {
 		double rate = a->on ? b->on_rate_per_s : b->off_rate_per_s;
 		double next = INFINITY;

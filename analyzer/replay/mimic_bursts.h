@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mimic_bursts: arrivals in bursts, one after the other, as a Markov-modulated Poisson process of two
- * states that is fitted to a profile (models/num/mmpp2.h).
+ * mimic_bursts: arrivals that come in bursts, as a Markov-modulated Poisson process with two states
+ * that is fitted to a profile (models/num/mmpp2.h).
  */
 #ifndef ANALYZER_MIMIC_BURSTS_H
 #define ANALYZER_MIMIC_BURSTS_H
@@ -13,34 +13,35 @@
 #include "formats/profile/profile.h"
 
 struct mimic_bursts {
-	double on_rate_per_s, off_rate_per_s; /* off: between the bursts, 0 or more */
-	double on_s, off_s;		      /* means, > 0 */
-	bool exact;			      /* dispersion and variation are met */
+	double on_rate_per_s, off_rate_per_s; /* off: the state between bursts; 0 or more */
+	double on_s, off_s;		      /* mean durations of the states, > 0 */
+	/* the process has both the dispersion and the variation of the profile */
+	bool exact;
 };
 
 /*
- * The process of that mean rate whose dispersion is nearest to the known points, by least squares of the
- * relative error of I(t) - 1; points at or below 1 are passed over. Several time scales become one. scv: of
- * the times between arrivals; NaN leaves nothing between the bursts. false: no point is above 1, or rate is
- * not above 0.
+ * Fits the process with that mean rate whose dispersion is nearest to the known points, by least
+ * squares of the relative error of I(t) - 1; points at or below 1 are ignored. Several time scales
+ * become one. scv is that of the times between arrivals; if it is NaN, the process has no arrivals
+ * between the bursts. Returns false if no point is above 1, or if the rate is not above 0.
  */
 bool mimic_bursts_fit(struct mimic_bursts *b, const struct idc_point *idc, size_t nr,
 		      double rate_per_s, double scv);
-/* The mean rate. */
+/* Returns the mean rate. */
 double mimic_bursts_rate(const struct mimic_bursts *b);
-/* I(t) for t > 0. */
+/* Returns the index of dispersion I(t) for t > 0. */
 double mimic_bursts_idc(const struct mimic_bursts *b, double window_s);
 
-/* Draws arrivals, one after the other. */
+/* The state of a sequence of drawn arrivals. */
 struct mimic_arrivals {
 	struct mimic_bursts bursts;
 	struct rng rng;
-	double at_s, until_s; /* now, and the end of the state */
+	double at_s, until_s; /* the current time, and the end of the current state */
 	bool on;
 };
-/* Begins at 0, on or off as likely as each is. */
+/* Begins at time 0; the first state is on or off with its stationary probability. */
 void mimic_arrivals_begin(struct mimic_arrivals *a, const struct mimic_bursts *b, struct rng rng);
-/* Seconds since the begin, ascending. */
+/* Returns the next arrival in seconds since the begin; the times ascend. */
 double mimic_arrivals_next(struct mimic_arrivals *a);
 
 #endif

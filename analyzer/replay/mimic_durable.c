@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Flushes and forced writes of a mimic: fio flushes after whole numbers of writes, and forces all or none. */
+/* Flushes and forced writes of a mimic: fio can flush after every n writes, and can force all
+ * writes or none. */
 #include <math.h>
 
 #include "analyzer/replay/mimic.h"
 
 #define FLUSH_ERROR 0.05 /* the rate of flushes may differ by no more without a note */
-#define FORCED_MOST 0.5	 /* of the writes: from here on all are forced, below none */
+/* If at least this share of the writes is forced, all are forced, else none. */
+#define FORCED_MOST 0.5
 
 void mimic_make_durable(struct mimic *m, const struct profile *p)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The decisions of mimic.c in fio's words (fio 3.33; HOWTO). */
+/* The decisions of mimic.c are written as options of fio (fio 3.33, HOWTO). */
 #include <inttypes.h>
 #include <math.h>
 
@@ -25,17 +25,24 @@ static void put_sizes(const struct mimic *m, struct buf *out)
 {
 	const struct mimic_direction *r = &m->side[0], *w = &m->side[1];
 
-	/* the first list is of reads, the second of writes; a direction without requests has any */
+	/*
+	 * The first list is for reads, the second for writes; a direction without requests may have
+	 * any list.
+	 */
 	buf_printf(out, "bssplit=");
 	put_split(r->nr_split ? r : w, out);
 	buf_printf(out, ",");
 	put_split(w->nr_split ? w : r, out);
-	/* Zipf and the zones count in the smaller of the two grids, places in each one's own: on one
-	 * grid none lies beyond the end, where fio would stop. */
+	/* fio counts Zipf ranks and zones in units of the smaller size, but offsets in each
+	 * direction's own unit. With the same unit for both, no offset lies beyond the end,
+	 * where fio would stop. */
 	buf_printf(out, "\nblockalign=%" PRIu64 ",%" PRIu64 "\n", mimic_grain(m), mimic_grain(m));
 }
 
-/* Nothing random in any direction: a client's own part of the range, from end to end. */
+/*
+ * Returns whether no direction has random requests: each client then reads its part of the range
+ * from end to end.
+ */
 static bool in_order(const struct mimic *m)
 {
 	for (int k = 0; k < 2; k++)
@@ -63,8 +70,9 @@ static void put_zones(const struct mimic *m, struct buf *out)
 }
 
 /*
- * Files by name, as many as fit into a line of a job: where clones of a job share files by
- * filename_format, fio 3.33 lets only the first of them do I/O. More files become larger ones.
+ * Writes the files by name, as many as fit into a line of a job. If clones of a job share files by
+ * filename_format, fio 3.33 lets only the first clone do I/O. More files are replaced by larger
+ * ones.
  */
 static void put_files(const struct mimic *m, struct buf *out)
 {
@@ -106,13 +114,13 @@ static void put_places(const struct mimic *m, struct buf *out)
 	if (m->by_zones)
 		put_zones(m, out);
 	else if (m->distribution.kind == DISTRIBUTION_ZIPF && m->distribution.exponent > 0.01)
-		/* with a centre all clients share the same busy places */
+		/* With a centre all clients share the same busy offsets. */
 		buf_printf(out, "random_distribution=zipf:%.4f:0.5\n",
 			   fabs(m->distribution.exponent - 1) < 5e-4 ? 1.0005
 								     : m->distribution.exponent);
 }
 
-/* rw= of the whole job: per direction for open loads. */
+/* Returns the value of rw= for the whole job; for open loads it is set per direction. */
 static const char *mimic_job_kind(const struct mimic *m, bool reads, bool writes)
 {
 	bool order = in_order(m) && !m->open;
@@ -124,7 +132,7 @@ static const char *mimic_job_kind(const struct mimic *m, bool reads, bool writes
 	return order ? "write" : "randwrite";
 }
 
-/* fio mixes in whole percents: some clients have one more, so that the mean is right. */
+/* fio mixes in whole percents: some clients get one percent more, so that the mean is right. */
 static void put_closed(const struct mimic *m, struct buf *out)
 {
 	double percent = 100 * m->side[0].share, whole = floor(percent);
@@ -150,7 +158,8 @@ bool mimic_whole_rate(double rate_per_s)
 	return fabs(rate_per_s - round(rate_per_s)) <= RATE_ERROR * rate_per_s;
 }
 
-/* A rate with a fraction, as bytes per second: fio's rate_iops takes whole numbers, and Poisson whole rates. */
+/* Writes a rate with a fraction as bytes per second, because fio's rate_iops takes whole
+ * numbers, and Poisson arrivals need whole rates. */
 static void put_slow_rate(const struct mimic *m, int side, unsigned int clients, struct buf *out)
 {
 	const struct mimic_direction *d = &m->side[side];
@@ -165,7 +174,10 @@ static void put_slow_rate(const struct mimic *m, int side, unsigned int clients,
 		   fmax(1, d->rate_per_s * bytes / clients));
 }
 
-/* Clients of one direction; whole rates per client, some one more than the others. */
+/*
+ * Writes the clients of one direction with whole rates; some clients have a rate that is higher by
+ * one.
+ */
 static void put_rate(const struct mimic *m, int side, unsigned int clients, struct buf *out)
 {
 	static const char *const names[2] = { "reads", "writes" };
@@ -201,7 +213,7 @@ static void put_open(const struct mimic *m, struct buf *out)
 		put_rate(m, 1, m->clients - reads, out);
 }
 
-/* Jobs whose requests are in logs: nothing of what clients do is theirs. */
+/* Writes jobs whose requests are in logs; the options of clients do not apply to them. */
 static void put_logs(const struct mimic *m, struct buf *out)
 {
 	buf_printf(out,
@@ -239,7 +251,7 @@ static void put_clients(const struct mimic *m, struct buf *out)
 		put_closed(m, out);
 }
 
-/* The clients of a load that is written back read, in a job of their own beside the logs. */
+/* In a load with write-back the clients only read, in a job of their own beside the logs. */
 static void put_readers(const struct mimic *m, struct buf *out)
 {
 	struct mimic reads = *m;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A load in bursts as fio's log version 3 (fio 3.33, HOWTO): every request with its time. */
+/*
+ * This file writes a load in bursts as fio's log version 3 (fio 3.33, HOWTO): every request with
+ * its time.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -9,7 +12,7 @@
 #include "analyzer/replay/mimic_bursts.h"
 #include "analyzer/replay/mimic_walk.h"
 
-enum { STREAM_ARRIVALS = 2, STREAM_KINDS }; /* of the seed, after the two directions */
+enum { STREAM_ARRIVALS = 2, STREAM_KINDS }; /* random streams after those of the two directions */
 
 struct writer {
 	const struct mimic *m;
@@ -30,7 +33,10 @@ static void put_request(struct writer *w, uint64_t us)
 	mimic_walk_next(&w->side[side], m->side[side].percent_random, &offset, &bytes);
 	w->nr++;
 	w->nr_writes += side;
-	/* fio takes no log of flushes alone: the first write is in theirs */
+	/*
+	 * fio does not accept a log of flushes alone: the first write is put into the log of
+	 * flushes.
+	 */
 	fprintf(side && m->fsync && w->nr_writes == 1 ? w->flushes : w->out,
 		"%" PRIu64 " %s %s %" PRIu64 " %" PRIu32 "\n", us, m->target,
 		side ? "write" : "read", m->first_byte + offset, bytes);
@@ -55,7 +61,9 @@ static void put_all(struct writer *w)
 	uint64_t nr = (uint64_t)lround(m->duration_s * mimic_bursts_rate(&m->bursts));
 	double end = m->duration_s;
 
-	/* Bursts differ so much that times are stretched to the rate that was asked. */
+	/*
+	 * The rate of drawn bursts varies so much that all times are scaled to the requested rate.
+	 */
 	for (uint64_t i = 0; i < nr; i++)
 		end = mimic_arrivals_next(&first);
 	put_head(w->out, m);

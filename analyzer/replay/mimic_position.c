@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where fio's requests go, simulated: each client keeps the end of its last request per direction;
- * a request continues there, or goes to a place drawn from the access distribution on the grid of
- * the smallest size. Small address ranges make neighbours by chance, which a formula from runs to
- * ratio would miss.
+ * This file simulates the offsets of fio's requests: each client keeps the end of its last request
+ * per direction; a request continues there, or goes to an offset drawn from the access distribution
+ * on the grid of the smallest size. In small address ranges requests are sometimes adjacent by
+ * chance, which a formula from runs to ratio would not include.
  */
 #include <errno.h>
 #include <gsl/gsl_cdf.h>
@@ -13,14 +13,14 @@
 #include "analyzer/replay/mimic_walk.h"
 #include "workload/sequential.h"
 
-#define DRAWS 200000 /* of a place: a share of 0.2 within 0.001 */
+#define DRAWS 200000 /* drawn offsets: they give a share of 0.2 with an error of 0.001 */
 #define SEED  1	     /* the answer depends on the profile alone */
 
 static void bell_zones(const struct access_distribution *d, double ends[MIMIC_ZONES])
 {
 	double sd = fmax(d->deviation_ratio, 1e-6), low, high;
 
-	/* the part of the bell that lies within the range */
+	/* the part of the normal distribution that lies within the range */
 	low = gsl_cdf_ugaussian_P((0 - d->mean_ratio) / sd);
 	high = gsl_cdf_ugaussian_P((1 - d->mean_ratio) / sd);
 	for (int i = 0; i < MIMIC_ZONES; i++) {
@@ -30,7 +30,10 @@ static void bell_zones(const struct access_distribution *d, double ends[MIMIC_ZO
 	}
 }
 
-/* Share of the accesses that the busiest share x of n regions gets, in the continuous law. */
+/*
+ * Returns the share of the accesses that the busiest share x of n regions gets, by the continuous
+ * law.
+ */
 static double zipf_share(double theta, double n, double x)
 {
 	return fabs(theta - 1) < 1e-6
@@ -45,7 +48,7 @@ static double zipf_regions(double theta, double n, double share)
 		       : (pow(1 + share * (pow(1 + n, 1 - theta) - 1), 1 / (1 - theta)) - 1) / n;
 }
 
-/* Between the shares that were counted the law decides. */
+/* The law is used to interpolate between the counted shares. */
 static void rank_zones(const struct access_distribution *d, double ends[MIMIC_ZONES])
 {
 	double n = d->nr_regions, theta = d->exponent;
@@ -74,7 +77,9 @@ void mimic_zones(const struct access_distribution *d, double ends[MIMIC_ZONES])
 	ends[MIMIC_ZONES - 1] = 1;
 }
 
-/* Ranks by the inverse of the continuous law, then scattered as fio's hash scatters them. */
+/*
+ * Draws a rank by the inverse of the continuous law, and scatters it in the same way as fio's hash.
+ */
 static uint64_t zipf_place(struct mimic_walk *p)
 {
 	double theta = p->m->distribution.exponent, n = (double)p->nr, u = rng_uniform(&p->rng);
@@ -141,7 +146,7 @@ double mimic_scattered_top_20(const struct mimic *m)
 	uint64_t top = 0;
 
 	if (!counts)
-		return NAN; /* without memory */
+		return NAN; /* memory is out */
 	p.nr = m->range_bytes / p.grain ? m->range_bytes / p.grain : 1;
 	rng_seed(&p.rng, SEED);
 	for (int i = 0; i < DRAWS; i++)

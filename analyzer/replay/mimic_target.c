@@ -24,7 +24,7 @@ int mimic_target(struct mimic_options *o, const char *path, struct err *err)
 {
 	struct stat st;
 
-	/* fio parts names at colons and options at line ends; ; and # begin comments */
+	/* fio separates names at colons and options at line ends; ; and # begin comments. */
 	if (!path[0] || strpbrk(path, ":;#\n\\$"))
 		return err_set(err, EINVAL,
 			       "%.200s: expected a path that a job of fio can hold, "

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mimic_walk: the places and sizes of a mimic's requests in one direction, drawn as fio draws them. */
+/*
+ * mimic_walk: the offsets and sizes of a mimic's requests in one direction, drawn in the same way
+ * as fio draws them.
+ */
 #ifndef ANALYZER_MIMIC_WALK_H
 #define ANALYZER_MIMIC_WALK_H
 
@@ -9,16 +12,20 @@
 struct mimic_walk {
 	const struct mimic *m; /* borrowed */
 	const struct mimic_direction *d;
-	bool exact;	    /* sizes by their shares, not by whole percents as fio has them */
-	uint64_t grain, nr; /* places: nr of grain bytes */
+	/* sizes by their exact shares, not by whole percents as fio draws them */
+	bool exact;
+	uint64_t grain, nr; /* the range has nr units of grain bytes */
 	double zones[MIMIC_ZONES];
-	uint64_t *at; /* owned: where each client's next request in order would begin */
+	uint64_t *at; /* owned: where each client's next sequential request would begin */
 	struct rng rng;
 };
 
-/* side 0 reads, 1 writes; m as mimic_make() leaves it. 0 or -ENOMEM; release it either way. */
+/*
+ * side: 0 reads, 1 writes; m was filled by mimic_make(). Returns 0 or -ENOMEM; release it in both
+ * cases.
+ */
 int mimic_walk_begin(struct mimic_walk *w, const struct mimic *m, int side, uint64_t seed);
-/* The next request: bytes from the begin of the mimic's range. */
+/* Gives the next request; *offset is in bytes from the begin of the mimic's range. */
 void mimic_walk_next(struct mimic_walk *w, unsigned int percent_random, uint64_t *offset,
 		     uint32_t *bytes);
 void mimic_walk_release(struct mimic_walk *w);

@@ -18,7 +18,7 @@
 
 #include "base/units.h"
 
-/* Whether both paths are the same file, or name the same block device. */
+/* Returns whether both paths are the same file, or name the same block device. */
 static bool guard_same_file(const struct stat *st, const char *path)
 {
 	struct stat other;
@@ -30,7 +30,7 @@ static bool guard_same_file(const struct stat *st, const char *path)
 	return st->st_dev == other.st_dev && st->st_ino == other.st_ino;
 }
 
-/* mountinfo and swaps write blanks, tabs, newlines and backslashes of paths as \ooo. */
+/* mountinfo and swaps write blanks, tabs, newlines and backslashes in paths as \ooo. */
 static void guard_unescape(char *text)
 {
 	char *to = text;
@@ -48,7 +48,7 @@ static void guard_unescape(char *text)
 	*to = 0;
 }
 
-/* Where the device is mounted. */
+/* Finds where the device is mounted. */
 static bool guard_mounted(dev_t device, char *where, size_t size)
 {
 	FILE *f = fopen("/proc/self/mountinfo", "re");
@@ -67,7 +67,10 @@ static bool guard_mounted(dev_t device, char *where, size_t size)
 		if (rest)
 			sscanf(rest, " - %*s %4095s", source);
 		guard_unescape(source);
-		/* btrfs and others have device numbers of their own; their source is the device. */
+		/*
+		 * Some file systems, such as btrfs, have device numbers of their own; their source
+		 * is the device.
+		 */
 		found = makedev(major, minor) == device ||
 			(source[0] == '/' && stat(source, &st) == 0 && S_ISBLK(st.st_mode) &&
 			 st.st_rdev == device);
@@ -101,7 +104,7 @@ static bool guard_swapped(const struct stat *st, char *why, size_t size)
 	return found;
 }
 
-/* The first name in a folder of sysfs, "" none. */
+/* Gives the first name in a folder of sysfs; "" if there is none. */
 static void guard_first_name(const char *folder, char *name, size_t size)
 {
 	DIR *dir = opendir(folder);
@@ -126,7 +129,10 @@ static bool guard_held(const char *sysfs, char *why, size_t size)
 	return name[0] != 0;
 }
 
-/* Whether a loop device is backed by the file or device; the kernel lets such a one be opened. */
+/*
+ * Returns whether a loop device is backed by the file or device; the kernel allows an exclusive
+ * open in that case.
+ */
 static bool guard_backs_loop(const struct stat *st, char *why, size_t size)
 {
 	DIR *dir = opendir("/sys/block");
@@ -161,7 +167,9 @@ static void guard_sysfs(dev_t device, char *out, size_t size)
 	snprintf(out, size, "/sys/dev/block/%u:%u", major(device), minor(device));
 }
 
-/* Calls look for each partition that the kernel has of the device, until one is found to be in use. */
+/*
+ * Calls look for each partition that the kernel has of the device, until one is found to be in use.
+ */
 static bool guard_parts(const char *sysfs,
 			bool (*look)(const struct stat *, const char *, char *, size_t), char *why,
 			size_t size)
@@ -196,7 +204,7 @@ static bool guard_parts(const char *sysfs,
 	return found;
 }
 
-/* Who uses one device, apart from its partitions. */
+/* Finds who uses the device itself, apart from its partitions. */
 static bool guard_used_itself(const struct stat *st, const char *sysfs, char *why, size_t size)
 {
 	return guard_mounted(st->st_rdev, why, size) || guard_swapped(st, why, size) ||
@@ -211,7 +219,7 @@ static bool guard_any(const struct stat *st, const char *sysfs, char *why, size_
 	return true;
 }
 
-/* Adds one thing that libblkid found. */
+/* Adds one kind of content that libblkid found. */
 static void guard_add(struct target_guard *g, const char *what, const char *type)
 {
 	size_t len = strlen(g->content);
@@ -221,7 +229,7 @@ static void guard_add(struct target_guard *g, const char *what, const char *type
 			 len ? " and " : "", what, type);
 }
 
-/* What the device carries, as libblkid knows it. */
+/* Finds what the device contains, as far as libblkid recognizes it. */
 static int guard_contents(struct target_guard *g, int fd, const char *sysfs, struct err *err)
 {
 	blkid_probe probe = blkid_new_probe();
@@ -313,7 +321,7 @@ static int guard_file(struct target_guard *g, const struct stat *st, bool writes
 		       g->path, units_bytes((double)g->bytes, size), g->path);
 }
 
-/* The folder that a path lies in, with all links resolved; -errno. */
+/* Gives the folder that contains a path, with all links resolved; -errno. */
 static int guard_parent(const char *path, char out[PATH_MAX])
 {
 	char folder[PATH_MAX];
@@ -336,7 +344,7 @@ static bool guard_below(const char *path, const char *folder)
 	return !strncmp(path, folder, len) && (!path[len] || path[len] == '/');
 }
 
-/* A file that is to be made. */
+/* Handles a file that will be created. */
 static int guard_new_file(struct target_guard *g, struct err *err)
 {
 	char parent[PATH_MAX];
