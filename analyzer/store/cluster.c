@@ -16,7 +16,7 @@
 
 #define KEYS_MAX_BYTES 4096
 
-/* Cuts the first line off a text; NULL where it is empty. */
+/* Cuts the first line off a text and returns it; NULL if the text is empty. */
 static char *cluster_line(char **text)
 {
 	char *line = strsep(text, "\n");
@@ -27,7 +27,7 @@ static char *cluster_line(char **text)
 	return len ? line : NULL;
 }
 
-/* The keys of the object store, from the file or the environment; text holds them. */
+/* Reads the keys of the object store from the file or the environment; text holds them. */
 static int cluster_keys(const struct cluster_url *u, struct buf *text, const char **access_key,
 			const char **secret_key, struct err *err)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster: a store in PostgreSQL and an object store, opened. Only cluster_*.c include this.
+ * cluster: an open store in PostgreSQL and an object store. Only cluster_*.c include this file.
  *
- * The catalog is docs/cluster.sql. Segments of many senders lie one after the other in bundles, which are
- * objects with keys "bundles/YYYYMMDD/<16 hex digits>-<number>.seg"; a bundle is a valid file of segments by
- * itself. Summaries lie in "summaries/...". An object is never changed once it was put.
+ * The catalog is docs/cluster.sql. Segments of many senders lie one after the other in bundles,
+ * which are objects with keys "bundles/YYYYMMDD/<16 hex digits>-<number>.seg". A bundle is a valid
+ * file of segments by itself. Summaries have keys "summaries/...". An object is never changed after
+ * it was written.
  */
 #ifndef ANALYZER_CLUSTER_H
 #define ANALYZER_CLUSTER_H
@@ -23,29 +24,32 @@
 struct cluster {
 	struct cluster_url url;
 	struct object_store *objects;
-	struct cluster_sql *reader; /* NULL: it was opened to fill */
-	struct cluster_sql *keeper; /* takes writes; opened when it is needed */
+	struct cluster_sql *reader; /* NULL: the store was opened only to add segments */
+	/* connection that takes writes; opened when it is first needed */
+	struct cluster_sql *keeper;
 	struct cluster_places places;
-	char instance[17];		   /* hexadecimal; of this process, in keys of objects */
+	/* hexadecimal number of this process, used in keys of objects */
+	char instance[17];
 	char holder[CLUSTER_HOLDER_BYTES]; /* its name in leases: machine, process, instance */
-	atomic_ulong nr_objects;	   /* that it named */
+	atomic_ulong nr_objects;	   /* number of objects that this process has named */
 	pthread_mutex_t lock;		   /* guards the blocks */
-	struct cluster_block *blocks;	   /* what was read lately, see cluster_read.h */
+	struct cluster_block *blocks;	   /* data that was read recently, see cluster_read.h */
 	uint64_t blocks_bytes;
-	char scratch[64]; /* "" or the folder of files that are passed on */
+	char scratch[64]; /* "", or the folder of temporary files that are passed on */
 	uint64_t nr_scratch;
 };
 
-/* Reads the URL and the keys, and connects to neither. cluster_free() also after a failure. */
+/* Reads the URL and the keys, but connects to neither server. Call cluster_free() also after a
+ * failure. */
 int cluster_new(struct cluster **out, const char *name, struct err *err);
 void cluster_free(struct cluster *c);
-/* The connection that takes writes, with its schema checked. */
+/* Gives the connection that takes writes, after its schema was checked. */
 int cluster_keeper(struct cluster *c, struct cluster_sql **out, struct err *err);
-/* A key that no other object has or will have. */
+/* Makes a key that no other object has or will have. */
 void cluster_new_key(struct cluster *c, const char *kind, const char *end,
 		     char out[OBJECT_KEY_MAX]);
 
-/* The lease for retention and compaction. */
+/* Takes the lease for retention and compaction. */
 #define CLUSTER_LEASE_S 600
 int cluster_lease_take(struct cluster *c, int *token, struct err *err);
 void cluster_lease_end(struct cluster *c, int token);

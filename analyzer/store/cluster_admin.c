@@ -9,7 +9,8 @@
 #include "analyzer/store/cluster.h"
 #include "analyzer/store/cluster_schema.h"
 
-/* The keys and the bucket are tried before anybody sends: a put, a read and a delete of one small object. */
+/* Checks the keys and the bucket before any segment is sent: it writes, reads and deletes one
+ * small object. */
 static int cluster_try_objects(struct cluster *c, struct err *err)
 {
 	static const char text[] = "blkcast cluster init tries the object store\n";

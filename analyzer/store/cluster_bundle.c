@@ -11,13 +11,14 @@
 #include "analyzer/store/cluster_facts.h"
 #include "base/array.h"
 
-#define MAX_TRIES   3 /* where another serve was faster, and what was looked up is no longer so */
+/* tries if another serve process has stored one of the segments meanwhile */
+#define MAX_TRIES   3
 #define DAY_S	    86400
 #define MAX_DAYS    4096
 #define DAYS_BEHIND 400 /* as blkcast.day_of() has them */
 #define DAYS_AHEAD  2
 
-/* What blkcast.take() says of a segment. */
+/* The results of blkcast.take() for a segment. */
 enum verdict {
 	VERDICT_STORED,
 	VERDICT_REPEATED,
@@ -61,7 +62,10 @@ static void bundle_fail(struct bundle_commit *b, int ret, const struct err *err)
 	}
 }
 
-/* The partition of a day that has none yet. A day that lies far off has none of its own. */
+/*
+ * Creates the partition of a day that has none yet. A day that lies far off gets no partition of
+ * its own.
+ */
 static int bundle_make_day(struct bundle_commit *b, int64_t day, struct err *err)
 {
 	int64_t today = (int64_t)time(NULL) / DAY_S;
@@ -86,7 +90,10 @@ static int bundle_make_day(struct bundle_commit *b, int64_t day, struct err *err
 	return 0;
 }
 
-/* Profiles of windows begin up to a day before their segment does. */
+/*
+ * Creates the partitions of all days of the bundle. Profiles of windows begin up to a day before
+ * their segment does.
+ */
 static int bundle_make_days(struct bundle_commit *b, struct err *err)
 {
 	int ret = 0;
@@ -129,7 +136,7 @@ static int bundle_call(struct bundle_commit *b, const char *sql, json_t *of, PGr
 	return ret;
 }
 
-/* Which of them the catalog has already: these need not be put again. */
+/* Finds the segments that the catalog already has; these need not be written again. */
 static int bundle_look_up(struct bundle_commit *b, struct err *err)
 {
 	json_t *names = json_array(), *all = json_pack("{s:o}", "segments", names);
@@ -155,7 +162,7 @@ static int bundle_look_up(struct bundle_commit *b, struct err *err)
 	return ret;
 }
 
-/* Puts the segments that are new, one after the other; *bytes is 0 where there are none. */
+/* Writes the new segments one after the other as one object; *bytes is 0 if there are none. */
 static int bundle_put(struct bundle_commit *b, const char *key, uint64_t *bytes,
 		      char sha256[OBJECT_SHA256_HEX], struct err *err)
 {
@@ -244,7 +251,9 @@ static void bundle_judge(struct bundle_item *item, enum verdict verdict)
 	}
 }
 
-/* Every segment must be told of exactly once, or none is believed. */
+/*
+ * Checks that the answer names every segment exactly once; otherwise the whole answer is refused.
+ */
 static int bundle_judge_all(struct bundle_commit *b, const PGresult *r, struct err *err)
 {
 	if ((size_t)PQntuples(r) != b->nr)
@@ -262,7 +271,7 @@ static int bundle_judge_all(struct bundle_commit *b, const PGresult *r, struct e
 	return 0;
 }
 
-/* -EAGAIN: another serve was faster. */
+/* Returns -EAGAIN if another serve process stored one of the segments meanwhile. */
 static int bundle_try(struct bundle_commit *b, struct err *err)
 {
 	char key[OBJECT_KEY_MAX], sha256[OBJECT_SHA256_HEX] = "";

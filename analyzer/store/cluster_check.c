@@ -17,12 +17,15 @@ struct cluster_checker {
 	struct cluster *c;
 	bool repair;
 	double orphan_s;
-	char **named; /* keys of bundles, summaries and garbage, in order */
+	char **named; /* sorted keys of bundles, summaries and garbage */
 	size_t nr_named;
 	struct err *err;
 };
 
-/* One segment: its bytes, its hash, its last request, and its name. 0 also where it is damaged. */
+/*
+ * Checks one segment: its bytes, its hash, its last request, and its name. Returns 0 also if the
+ * segment is damaged.
+ */
 static int cluster_check_segment(struct cluster_checker *k, const struct cluster_stream *s,
 				 const struct cluster_place *p, struct buf *data)
 {
@@ -104,7 +107,8 @@ static int cluster_check_summaries(struct cluster_checker *k, struct store *s)
 	return ret;
 }
 
-/* Counts of bundles that are not those of their segments: a bundle would never become garbage. */
+/* Finds bundles whose counts differ from those of their segments. Such a bundle would never
+ * become garbage. */
 static int cluster_check_counts(struct cluster_checker *k)
 {
 	static const char ask[] =
@@ -169,7 +173,7 @@ static int cluster_check_name(struct cluster_checker *k)
 	return 0;
 }
 
-/* Seconds since the object was written; 0 where the store does not tell. */
+/* Returns the seconds since the object was written; 0 if the object store does not say. */
 static double cluster_object_age_s(const char *modified)
 {
 	struct tm tm = { 0 };
@@ -179,7 +183,10 @@ static double cluster_object_age_s(const char *modified)
 	return difftime(time(NULL), timegm(&tm));
 }
 
-/* Asks the primary about this one key again: a commit may have come between the two lists. */
+/*
+ * Asks the primary about this key again, because a commit may have happened between the two
+ * listings.
+ */
 static bool cluster_check_is_orphan(struct cluster_checker *k, const char *key)
 {
 	const char *values[] = { key };
@@ -222,7 +229,7 @@ static int cluster_check_object(void *ctx, const char *key, uint64_t bytes, cons
 	return 0;
 }
 
-/* Objects that were replaced, and whose readers have had time to end. */
+/* Deletes objects that were replaced, after their readers have had time to finish. */
 static int cluster_check_garbage(struct cluster_checker *k)
 {
 	struct cluster_sql *sql;

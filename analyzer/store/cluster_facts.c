@@ -11,7 +11,10 @@
 #include "base/json.h"
 #include "formats/profile/profile.h"
 
-/* Times and counts of hostile files may pass 2^63; the catalog keeps the nearest it can. */
+/*
+ * Times and counts in hostile files may exceed 2^63; the catalog stores the nearest value that it
+ * can hold.
+ */
 static json_t *cluster_integer(uint64_t value)
 {
 	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
@@ -89,7 +92,7 @@ json_t *cluster_facts_json(const struct segment_facts *f)
 	return NULL;
 }
 
-/* Unknown values are left out, and so are null in the table. */
+/* Unknown values are left out of the JSON, and are therefore null in the table. */
 static void cluster_set_double(json_t *row, const char *name, double value)
 {
 	if (isfinite(value))
@@ -136,7 +139,10 @@ static void cluster_set_direction(json_t *row, const char *name, const struct pr
 	}
 }
 
-/* The calendar of PostgreSQL and of this program agree from 1970 on; other times come from hostile profiles. */
+/*
+ * The calendars of PostgreSQL and of this program agree from 1970 on; only hostile profiles contain
+ * earlier times.
+ */
 #define PROFILE_FIRST_S 0.0
 #define PROFILE_LAST_S	253402300799.0 /* the end of the year 9999 */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster_facts: what the catalog of a cluster keeps of a segment or a summary, as JSON for the functions of
- * docs/cluster.sql and from the rows of its tables.
+ * cluster_facts: this module converts what the catalog of a cluster stores about a segment or a
+ * summary: to JSON for the functions of docs/cluster.sql, and from the rows of its tables.
  */
 #ifndef ANALYZER_CLUSTER_FACTS_H
 #define ANALYZER_CLUSTER_FACTS_H
@@ -12,15 +12,16 @@
 #include "analyzer/store/segment_facts.h"
 #include "base/err.h"
 
-/* The name, and what segments and summaries have in common; NULL without memory. */
+/* Return the name, and the facts that segments and summaries have in common; NULL if memory is
+ * out. */
 json_t *cluster_name_json(const struct segment_name *n);
 json_t *cluster_facts_json(const struct segment_facts *f);
-/* The windows' profiles of a segment as rows of table profile; NULL without memory. */
+/* Returns the profiles of a segment's windows as rows of table profile; NULL if memory is out. */
 json_t *cluster_profiles_json(const void *segment, size_t len);
 
 /*
- * The columns that cluster_facts_take() reads, in its order, of a table s (segment or summary) and its
- * stream t; sequence is s.sequence or s.first.
+ * The columns that cluster_facts_take() reads, in this order, of a table s (segment or summary) and
+ * its stream t; sequence is s.sequence or s.first.
  */
 #define CLUSTER_FACTS_COLUMNS(sequence)                                                            \
 	"t.host, t.boot_id, t.epoch, " sequence ", s.bytes, s.requests, s.captured, s.untimed, "   \
@@ -28,7 +29,8 @@ json_t *cluster_profiles_json(const void *segment, size_t len);
 	" s.anchors[6], s.first_real, s.last_real, s.received, s.devices, s.losses"
 #define CLUSTER_FACTS_NR_COLUMNS 21
 
-/* Fills f, which is to be released, from the row. -EBADMSG where it is none that blkcast wrote, -ENOMEM. */
+/* Fills f from the row; the caller releases f. Returns 0, -EBADMSG if blkcast cannot have
+ * written the row, or -ENOMEM. */
 int cluster_facts_take(struct segment_facts *f, const PGresult *row, struct err *err);
 
 #endif

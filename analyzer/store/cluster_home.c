@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operations of store_home.h where the store is a cluster. */
+/* The operations of store_home.h for a store that is a cluster. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -38,7 +38,9 @@ static int cluster_home_sync(struct store *s, struct err *err)
 	return 0;
 }
 
-/* Whoever fills needs no index: the database alone decides what is there. */
+/*
+ * A process that adds segments needs no index, because the database alone decides what is stored.
+ */
 static int cluster_home_count(struct store *s, struct err *err)
 {
 	struct cluster_sql *sql;
@@ -184,7 +186,7 @@ static void cluster_home_take_out(struct store *s, const struct segment_name *na
 	}
 }
 
-/* The summary's row, with the names and hashes that tell late retries. */
+/* Makes the summary's row, with the names and hashes by which late retries are recognized. */
 static json_t *cluster_summary_json(const struct store_replacement *r, const char *key,
 				    const char *sha256)
 {
@@ -234,7 +236,7 @@ static json_t *cluster_replacement_json(struct cluster *c, const struct store_re
 			 cluster_summary_json(r, key, sha256));
 }
 
-/* In the copy of the index, so that the rest of the pass sees it. */
+/* Makes the replacement in the local copy of the index, so that the rest of the pass sees it. */
 static int cluster_replace_local(struct store *s, const struct store_replacement *r,
 				 struct err *err)
 {
@@ -255,8 +257,8 @@ static int cluster_replace_local(struct store *s, const struct store_replacement
 	return ret;
 }
 
-/* An object whose summary was not committed is swept later; it is never deleted here, since a commit
- * without an answer may have been done. */
+/* An object whose summary was not committed is deleted later by a check. It is never deleted
+ * here, because a commit without an answer may have succeeded. */
 static int cluster_home_replace(struct store *s, const struct store_replacement *r, struct err *err)
 {
 	struct iovec whole = { r->data->data, r->data->len };

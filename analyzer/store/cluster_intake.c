@@ -11,7 +11,7 @@
 
 #include "analyzer/store/cluster_bundle.h"
 
-/* One segment that waits, on the stack of its sender's thread. */
+/* One waiting segment, on the stack of its sender's thread. */
 struct waiter {
 	struct bundle_item item;
 	struct waiter *next;
@@ -20,18 +20,18 @@ struct waiter {
 
 struct home_intake {
 	struct cluster *cluster;    /* borrowed */
-	struct cluster_sql *writer; /* of the thread alone */
-	struct bundle_days days;    /* likewise */
-	struct cluster_sql *asker;  /* for what senders ask; guarded by ask */
+	struct cluster_sql *writer; /* used by the thread only */
+	struct bundle_days days;    /* used by the thread only */
+	struct cluster_sql *asker;  /* connection for queries of senders; guarded by ask */
 	pthread_mutex_t ask;
 
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards what follows */
+	pthread_mutex_t lock; /* guards the members below */
 	pthread_cond_t wake;
 	struct waiter *first, **last;
 	size_t nr_waiting;
 	uint64_t waiting_bytes;
-	uint64_t first_ms; /* when the first of them came */
+	uint64_t first_ms; /* when the first of them arrived */
 	struct ingest_quota quota;
 	unsigned int gather_ms;
 	bool is_stopping;
@@ -45,7 +45,10 @@ static uint64_t intake_now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Waits until a bundle is due: it is full, its time is over, or the intake ends. Lock held. */
+/*
+ * Waits until a bundle is due: it is full, its time is over, or the intake ends. The caller holds
+ * the lock.
+ */
 static void intake_wait(struct home_intake *in)
 {
 	while (!in->first && !in->is_stopping)
@@ -62,7 +65,7 @@ static void intake_wait(struct home_intake *in)
 	}
 }
 
-/* Takes what goes into one bundle, in the order in which it came. Lock held. */
+/* Takes the segments of one bundle in the order of their arrival. The caller holds the lock. */
 static size_t intake_take(struct home_intake *in, struct waiter **batch)
 {
 	uint64_t bytes = 0;
@@ -100,7 +103,7 @@ static void intake_commit(struct home_intake *in, struct waiter **batch, size_t 
 	for (size_t i = 0; i < nr; i++) {
 		if (!items)
 			batch[i]->item.ret = -ENOMEM;
-		sem_post(&batch[i]->done); /* it may be gone from here on */
+		sem_post(&batch[i]->done); /* After this call the waiter may no longer exist. */
 	}
 	free(items);
 }
@@ -204,7 +207,7 @@ int cluster_intake_put(struct home_intake *in, const struct home_segment *one, s
 	in->waiting_bytes += one->len;
 	pthread_cond_signal(&in->wake);
 	pthread_mutex_unlock(&in->lock);
-	while (sem_wait(&own.done) < 0) /* a signal */
+	while (sem_wait(&own.done) < 0) /* a signal interrupted the call */
 		;
 	sem_destroy(&own.done);
 	bundle_item_release(&own.item);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster_intake: takes checked segments of many senders into a cluster.
+ * cluster_intake: this module stores checked segments of many senders in a cluster.
  *
- * One thread gathers what waits for at most CLUSTER_GATHER_MS, or CLUSTER_BUNDLE_BYTES. It leaves out what the
- * catalog has already, puts the rest as one object, and commits the bundle and the segments' names in one
- * transaction, for which the standbys are waited for. Only then does it tell the senders. What was there
- * before is in that transaction too: that the catalog shows it is no proof that it survives the loss of the
- * primary, but the fresh commit is.
+ * One thread collects the waiting segments for at most CLUSTER_GATHER_MS, or up to
+ * CLUSTER_BUNDLE_BYTES. It leaves out segments that the catalog already has, writes the others as
+ * one object, and commits the bundle and the names of the segments in one transaction that waits
+ * for the standbys. Only then does it answer the senders. Segments that were already stored are
+ * part of this transaction too. That the catalog shows them does not prove that they survive the
+ * loss of the primary, but the new commit does.
  *
- * Where anything fails, nobody is told that his segment is stored, and nothing is taken back: a commit without
- * an answer may have been done, and then the segment is found when it comes again. An object without a
- * commit is named by nothing, and `blkcast cluster check` sweeps it.
+ * If any step fails, no sender is told that its segment is stored, and nothing is undone: a commit
+ * without an answer may have succeeded, and then the segment is found when it is sent again. No row
+ * names an object without a commit; `blkcast cluster check` deletes such objects.
  */
 #ifndef ANALYZER_CLUSTER_INTAKE_H
 #define ANALYZER_CLUSTER_INTAKE_H

@@ -61,7 +61,10 @@ static int places_hash(struct segment_hash *h, const char *text)
 	return 0;
 }
 
-/* The stream of the row, which is the last one or a new one: rows come in the order of names. */
+/*
+ * Returns the stream of the row, which is the last stream or a new one, because rows come in the
+ * order of names.
+ */
 static struct cluster_stream *places_stream(struct cluster_places *p, const struct segment_name *n,
 					    uint64_t id)
 {
@@ -77,7 +80,7 @@ static struct cluster_stream *places_stream(struct cluster_places *p, const stru
 	return s;
 }
 
-/* Behind the facts: stream, bundle, offset and hash. */
+/* The columns after the facts are stream, bundle, offset and hash. */
 static int places_add_segment(void *ctx, const PGresult *row, struct err *err)
 {
 	const struct cluster_bundle *bundle = NULL;
@@ -116,7 +119,8 @@ static int places_add_segment(void *ctx, const PGresult *row, struct err *err)
 	return ret;
 }
 
-/* Behind the facts: last, generation, key, sha256, segments, segment_bytes, dropped, and of when. */
+/* The columns after the facts are last, generation, key, sha256, segments, segment_bytes,
+ * dropped, and the time. */
 static int places_add_summary(void *ctx, const PGresult *row, struct err *err)
 {
 	const int more = CLUSTER_FACTS_NR_COLUMNS;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster_places: where the bytes of each segment and summary of a cluster lie, as its catalog said when it was
- * read. About 56 bytes of memory for each segment.
+ * cluster_places: this module holds where the bytes of each segment and summary of a cluster lie,
+ * according to the catalog at the time when it was read. It takes about 56 bytes of memory for each
+ * segment.
  */
 #ifndef ANALYZER_CLUSTER_PLACES_H
 #define ANALYZER_CLUSTER_PLACES_H
@@ -23,8 +24,8 @@ struct cluster_place {
 
 struct cluster_stream {
 	struct segment_name name; /* with sequence 0 */
-	uint64_t id;		  /* in the catalog */
-	size_t first, nr;	  /* of its places */
+	uint64_t id;		  /* id in the catalog */
+	size_t first, nr;	  /* range of its entries in places */
 };
 
 struct cluster_bundle {
@@ -40,27 +41,27 @@ struct cluster_summary {
 };
 
 struct cluster_places {
-	struct cluster_bundle *bundles; /* by id */
+	struct cluster_bundle *bundles; /* sorted by id */
 	size_t nr_bundles, cap_bundles;
-	struct cluster_stream *streams; /* by name */
+	struct cluster_stream *streams; /* sorted by name */
 	size_t nr_streams, cap_streams;
-	struct cluster_place *places; /* by stream and sequence */
+	struct cluster_place *places; /* sorted by stream and sequence */
 	size_t nr_places, cap_places;
-	struct cluster_summary *summaries; /* by name of the first segment */
+	struct cluster_summary *summaries; /* sorted by name of the first segment */
 	size_t nr_summaries, cap_summaries;
 };
 
 void cluster_places_release(struct cluster_places *p);
-/* Reads all of it as of one instant, into an empty p and an empty catalog. */
+/* Reads the whole catalog in one consistent snapshot, into an empty p and an empty catalog. */
 int cluster_places_load(struct cluster_places *p, struct catalog *catalog, struct cluster_sql *sql,
 			struct err *err);
-/* NULL where it is not there. */
+/* These functions return NULL if there is no such entry. */
 const struct cluster_place *cluster_places_find(const struct cluster_places *p,
 						const struct segment_name *n);
 const struct cluster_summary *cluster_places_summary(const struct cluster_places *p,
 						     const struct segment_name *first,
 						     uint64_t generation);
-/* Adds or replaces a summary that was made meanwhile; -ENOMEM. */
+/* Adds or replaces a summary that was made meanwhile. Returns 0 or -ENOMEM. */
 int cluster_places_put_summary(struct cluster_places *p, const struct segment_facts *f,
 			       const char *key, const char *sha256);
 const struct cluster_stream *cluster_places_stream(const struct cluster_places *p,

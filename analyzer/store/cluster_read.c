@@ -8,7 +8,7 @@
 
 #include "analyzer/store/store_summary.h"
 
-/* A range of a bundle; the list begins with the one used last. */
+/* A range of a bundle; the list begins with the most recently used block. */
 struct cluster_block {
 	struct cluster_block *next;
 	uint32_t bundle;
@@ -35,7 +35,7 @@ void cluster_blocks_free(struct cluster *c)
 	c->blocks_bytes = 0;
 }
 
-/* The block that holds the whole place, which becomes the first of the list. */
+/* Returns the block that holds all bytes of the place, and moves it to the begin of the list. */
 static struct cluster_block *cluster_block_find(struct cluster *c, const struct cluster_place *p)
 {
 	for (struct cluster_block **link = &c->blocks; *link; link = &(*link)->next) {
@@ -52,7 +52,7 @@ static struct cluster_block *cluster_block_find(struct cluster *c, const struct 
 	return NULL;
 }
 
-/* Frees the blocks used least recently; the first one stays. */
+/* Frees the least recently used blocks; the first block stays. */
 static void cluster_blocks_shrink(struct cluster *c)
 {
 	while (c->blocks_bytes > CLUSTER_BLOCKS_BYTES && c->blocks && c->blocks->next) {
@@ -144,7 +144,8 @@ static int cluster_read_summary(struct cluster *c, const struct cluster_summary 
 		       s->key);
 }
 
-/* "segments/HOST/BOOT_ID/EPOCH/FILE" into a name and, of a summary, its generation (else 0). */
+/* Parses "segments/HOST/BOOT_ID/EPOCH/FILE" into a name and, for a summary, its generation (else
+ * 0). */
 static int cluster_path_parse(const char *path, struct segment_name *n, uint64_t *generation)
 {
 	char host[SEGMENT_NAME_BYTES], boot_id[SEGMENT_NAME_BYTES], epoch[32], file[64];

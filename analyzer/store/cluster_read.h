@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster_read: bytes of segments and summaries out of the objects of a cluster.
+ * cluster_read: this module reads bytes of segments and summaries from the objects of a cluster.
  *
- * A question costs a round trip, so that each reads on behind the segment that is wanted: the next ones of a
- * scan mostly lie there. What was read is kept in memory, CLUSTER_BLOCKS_BYTES at most, the least recently
- * used going first. Each segment is held against its hash in the catalog.
+ * Every request to the object store costs a round trip. Therefore each read continues behind the
+ * requested segment, because the next segments of a scan mostly lie there. The data is kept in
+ * memory, at most CLUSTER_BLOCKS_BYTES; the least recently used data is dropped first. Each segment
+ * is compared with its hash in the catalog.
  */
 #ifndef ANALYZER_CLUSTER_READ_H
 #define ANALYZER_CLUSTER_READ_H
@@ -14,10 +15,11 @@
 #define CLUSTER_READ_AHEAD   (256u << 10)
 #define CLUSTER_BLOCKS_BYTES (64u << 20)
 
-/* path: of a segment or a summary, as segment_name.h and store_summary.h make it. -ENOENT, -EBADMSG, ... */
+/* path: the path of a segment or a summary, as segment_name.h and store_summary.h make it.
+ * Returns 0, -ENOENT, -EBADMSG, ... */
 int cluster_read_path(struct cluster *c, const char *path, size_t limit, struct buf *b,
 		      struct err *err);
-/* One segment, checked against its hash. */
+/* Reads one segment and checks it against its hash. */
 int cluster_read_place(struct cluster *c, const struct cluster_place *p, struct buf *b,
 		       struct err *err);
 void cluster_blocks_free(struct cluster *c);

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* docs/cluster.sql as it is in the tree, by the assembler: no copy to keep in step. */
+/*
+ * The assembler includes docs/cluster.sql from the source tree, so that no copy has to be kept up
+ * to date.
+ */
 extern const char cluster_schema_text[];
 /* clang-format off */
 __asm__(".section .rodata\n"

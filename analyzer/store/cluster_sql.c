@@ -9,15 +9,16 @@
 #include <time.h>
 
 #define CONNECT_TIMEOUT_S "5"
-#define CALL_LIMIT_MS	  30000	 /* of a statement and its commit */
-#define EACH_LIMIT_MS	  600000 /* of all rows of a large question */
+#define CALL_LIMIT_MS	  30000	 /* time limit of a statement and its commit */
+#define EACH_LIMIT_MS	  600000 /* time limit of all rows of a large query */
 #define NAME_BYTES	  512
 
 struct cluster_sql {
 	const struct cluster_url *url;
 	bool writes;
-	PGconn *conn;	/* NULL: to be opened by the next call */
-	bool is_warned; /* by the statement under way: its commit may not be on a standby */
+	PGconn *conn; /* NULL: the next call opens it */
+	/* The current statement gave a warning: its commit may not be on a standby. */
+	bool is_warned;
 	char name[NAME_BYTES];
 };
 
@@ -34,8 +35,8 @@ const char *cluster_sql_name(const struct cluster_sql *c)
 	return c->name;
 }
 
-/* Takes what PostgreSQL says beside its answers. A warning at a commit is that of syncrep.c: the wait for
- * the standbys was ended, and "the transaction has already committed locally". */
+/* Receives the notices of PostgreSQL. A warning at a commit is that of syncrep.c: the wait for
+ * the standbys was cancelled, and "the transaction has already committed locally". */
 static void cluster_sql_notice(void *ctx, const PGresult *notice)
 {
 	struct cluster_sql *c = ctx;
@@ -48,7 +49,7 @@ static void cluster_sql_notice(void *ctx, const PGresult *notice)
 static int cluster_sql_errno(const char *state)
 {
 	static const struct {
-		const char *state; /* the class, or the whole code */
+		const char *state; /* the class of the error, or its whole code */
 		int code;
 	} known[] = {
 		{ "25006", EROFS },  { "53100", ENOSPC }, { "53200", ENOMEM },
@@ -63,7 +64,7 @@ static int cluster_sql_errno(const char *state)
 	return EIO;
 }
 
-/* The first line of what libpq or the server says, without its severity. */
+/* Takes the first line of a message of libpq or of the server, without its severity. */
 static int cluster_sql_said(const struct cluster_sql *c, int code, const char *text,
 			    struct err *err)
 {
@@ -89,7 +90,7 @@ static int cluster_sql_refused(struct cluster_sql *c, struct err *err)
 	int code = ECONNREFUSED;
 	int ret;
 
-	/* With several hosts the last line tells of the last one that was tried. */
+	/* With several hosts the last line is about the last host that was tried. */
 	fatal = strstr(text, "FATAL:");
 	if (strstr(text, "password") || strstr(text, "authentication") || strstr(text, "pg_hba"))
 		code = EACCES;
@@ -149,7 +150,7 @@ static int cluster_sql_connect(struct cluster_sql *c, struct err *err)
 	snprintf(c->name, sizeof(c->name), "%s:%s/%s", PQhost(c->conn), PQport(c->conn),
 		 u->database);
 	PQsetNoticeReceiver(c->conn, cluster_sql_notice, c);
-	/* A role may have been given another value; weaker ones would make acknowledgements untrue. */
+	/* The role may have another default; a weaker one would make acknowledgements wrong. */
 	set = PQexec(c->conn, c->writes ? "SET synchronous_commit = on; SET search_path = blkcast;"
 					  " SET lock_timeout = '20s'"
 					: "SET search_path = blkcast;"
@@ -185,7 +186,7 @@ void cluster_sql_close(struct cluster_sql *c)
 	free(c);
 }
 
-/* A connection that the server ended while nobody asked is opened again. */
+/* Opens the connection again if the server closed it between two calls. */
 static int cluster_sql_ready(struct cluster_sql *c, struct err *err)
 {
 	if (c->conn) {
@@ -200,7 +201,7 @@ static int cluster_sql_ready(struct cluster_sql *c, struct err *err)
 	return cluster_sql_connect(c, err);
 }
 
-/* Waits until the next result can be had without blocking. */
+/* Waits until the next result can be read without blocking. */
 static int cluster_sql_wait(struct cluster_sql *c, int64_t until_ms, struct err *err)
 {
 	while (PQisBusy(c->conn)) {
@@ -222,7 +223,7 @@ static int cluster_sql_wait(struct cluster_sql *c, int64_t until_ms, struct err 
 	return 0;
 }
 
-/* What a result says of a failure; 0 where there is none. */
+/* Converts the failure of a result to an error; 0 if the result has none. */
 static int cluster_sql_result(struct cluster_sql *c, const PGresult *r, struct err *err)
 {
 	switch (PQresultStatus(r)) {
@@ -237,7 +238,7 @@ static int cluster_sql_result(struct cluster_sql *c, const PGresult *r, struct e
 	}
 }
 
-/* Reads all results of what was sent; the last good one goes to *out, or each row to row(). */
+/* Reads all results of the statement; the last valid one goes to *out, or each row to row(). */
 static int cluster_sql_results(struct cluster_sql *c, int64_t until_ms, PGresult **out,
 			       int (*row)(void *ctx, const PGresult *one, struct err *err),
 			       void *ctx, struct err *err)
@@ -263,7 +264,7 @@ static int cluster_sql_results(struct cluster_sql *c, int64_t until_ms, PGresult
 			ret = row(ctx, r, err);
 		PQclear(last);
 		last = r;
-		if (ret != 0 && row) { /* the rest is not worth reading */
+		if (ret != 0 && row) { /* The remaining rows are not read. */
 			PQclear(last);
 			cluster_sql_drop(c);
 			return ret;

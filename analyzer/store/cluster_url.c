@@ -10,7 +10,7 @@
 #define SCHEME	     "pg://"
 #define DEFAULT_PORT "5432"
 
-/* Each name that may follow the question mark, and where its value goes. */
+/* Each name that may follow the question mark, and where its value is stored. */
 static const struct {
 	const char *name;
 	size_t offset;
@@ -49,7 +49,8 @@ static int hex_digit(char c)
 	return isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 : -1;
 }
 
-/* Turns %XX into bytes in a new string. NULL with errno EINVAL where two digits are missing or name a 0. */
+/* Decodes %XX into bytes in a new string. Returns NULL, with errno EINVAL if two digits are
+ * missing or if they encode a 0 byte. */
 static char *url_decode(const char *from, size_t len)
 {
 	char *out = malloc(len + 1);
@@ -101,7 +102,7 @@ static int url_append(char **list, const char *from, size_t len)
 	return 0;
 }
 
-/* One HOST, HOST:PORT or [ADDRESS]:PORT. */
+/* Parses one HOST, HOST:PORT or [ADDRESS]:PORT. */
 static int url_host(struct cluster_url *u, const char *from, size_t len, struct err *err)
 {
 	const char *end = from + len, *port = NULL, *host = from;
@@ -184,7 +185,7 @@ static int url_parameters(struct cluster_url *u, const char *from, struct err *e
 	return ret;
 }
 
-/* Scheme, host and at least the bucket; a slash at its end is dropped. */
+/* Checks the scheme, the host and at least the bucket, and drops a slash at the end. */
 static int url_check_objects(struct cluster_url *u, struct err *err)
 {
 	const char *rest;
