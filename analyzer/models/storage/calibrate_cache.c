@@ -20,7 +20,7 @@ struct runs {
 	size_t nr_single;
 };
 
-/* A cell that must be above 0. */
+/* Reads a cell whose value must be above 0. */
 static int calibrate_cache_positive(const struct table *t, int column, size_t row, double *out,
 				    struct err *err)
 {
@@ -88,7 +88,7 @@ out:
 	return ret;
 }
 
-/* What the fit needs and the table does not have, named. */
+/* Reports what the fit needs and the table does not have. */
 static int check_enough(const struct table *t, const struct runs *all, const struct cache_model *m,
 			struct err *err)
 {
@@ -123,7 +123,7 @@ static double p_value(double coefficient, double error, double freedom)
 	return 2 * gsl_cdf_tdist_Q(fabs(coefficient / error), freedom);
 }
 
-/* mu(s) = c0 + c1 s over the saturated runs. */
+/* Fits mu(s) = c0 + c1 s over the saturated runs. */
 static int fit_service(struct cache_model *m, const struct runs *all, struct err *err)
 {
 	double *x = calloc(3 * all->nr, sizeof(*x)), *y = x + 2 * all->nr;

@@ -12,25 +12,26 @@
 #include "analyzer/models/storage/storage_parts.h"
 #include "analyzer/models/storage/storage_predict.h"
 
-#define LEAST_POINTS 7 /* for phi to be learned */
+#define LEAST_POINTS 7 /* fewest points from which phi can be learned */
 #define PHI_MAX	     16.0
 #define PHI_MATTERS  0.05 /* change of a mean response time, relative, between phi / 2 and 2 phi */
 #define PHI_DIGITS   2
 #define PHI_ENOUGH   0.3 /* errors below this part of a solution's precision are its noise */
-#define MANY_SAMPLE  32	 /* mixes of several VMs that a depth is judged by */
-#define ROUGH	     0.1 /* precision of the solutions that depths are compared by */
-#define WORSE	     1.1 /* errors that differ by less are alike */
+#define MANY_SAMPLE  32	 /* number of mixes of several VMs by which a depth is judged */
+#define ROUGH	     0.1 /* precision of the solutions by which depths are compared */
+#define WORSE	     1.1 /* an error must be worse by this factor to count as worse */
 
 struct depth_search {
 	const struct parts_task *task;
 	struct storage_parts *parts;
-	struct weights_found *found; /* of each of task->one */
-	bool *matters;		     /* does phi change anything there */
-	double *many_error;	     /* of the sample of task->many */
+	struct weights_found *found; /* one item for each of task->one */
+	bool *matters;		     /* whether phi makes a difference in that configuration */
+	/* one item for each configuration in the sample of task->many */
+	double *many_error;
 	size_t nr_many;
 	struct err *errors, *err;
 	double precision;
-	struct storage_parts best; /* its phi owned */
+	struct storage_parts best; /* owns its phi */
 	double least;
 };
 
@@ -70,7 +71,7 @@ out:
 	return ret;
 }
 
-/* Algorithm 3 of one mix at the depth of x->parts. */
+/* Runs algorithm 3 for one mix, at the depth of x->parts. */
 static int find_phi(void *ctx, size_t chunk, size_t begin, size_t end)
 {
 	struct depth_search *x = ctx;
@@ -97,7 +98,7 @@ static int find_phi(void *ctx, size_t chunk, size_t begin, size_t end)
 			task->t->rows[i].response_s;
 	x->matters[chunk] = false;
 	if (one.net.vms[0].clients[0] + one.net.vms[0].clients[1] <= x->parts->depth)
-		s.max_error = DBL_MAX; /* nothing waits: one solution tells all */
+		s.max_error = DBL_MAX; /* no request waits, so one solution is enough */
 	ret = weights_search(&x->found[chunk], &s, err);
 	if (ret)
 		return ret;
@@ -106,7 +107,10 @@ static int find_phi(void *ctx, size_t chunk, size_t begin, size_t end)
 	return ret;
 }
 
-/* Mean relative error of the response times of one configuration with phi as learned. */
+/*
+ * Computes the mean relative error of the response times of one configuration, with the learned
+ * phi.
+ */
 static int calibrate_depth_judge(void *ctx, size_t chunk, size_t begin, size_t end)
 {
 	struct depth_search *x = ctx;
@@ -135,7 +139,7 @@ static int calibrate_depth_judge(void *ctx, size_t chunk, size_t begin, size_t e
 	return error;
 }
 
-/* The error of the lowest configuration that failed. */
+/* Runs work on nr configurations. Returns the error of the lowest configuration that failed. */
 static int run_over(struct depth_search *x, size_t nr, int (*work)(void *, size_t, size_t, size_t))
 {
 	struct parallel p = { .nr_items = nr,
@@ -154,7 +158,10 @@ static int run_over(struct depth_search *x, size_t nr, int (*work)(void *, size_
 	return error ? err_set(x->err, -error, "%s", strerror(-error)) : 0;
 }
 
-/* phi of the mixes where it matters, over what they are. */
+/*
+ * Learns phi from the mixes in which it makes a difference, over the variables that describe a
+ * mix.
+ */
 static int learn_phi(struct depth_search *x)
 {
 	const struct parts_task *task = x->task;
@@ -191,7 +198,7 @@ out:
 	return ret;
 }
 
-/* What the model misses with this depth; the best so far stays in x->best. */
+/* Computes the error of the model with this depth. x->best keeps the best model so far. */
 static int try_depth(struct depth_search *x, double depth, double *missed)
 {
 	struct storage_parts *parts = x->parts;
@@ -229,7 +236,7 @@ out:
 	return ret;
 }
 
-/* Most requests of a mix: more depth than that changes nothing. */
+/* Returns the largest number of requests of a mix. A greater depth would change nothing. */
 static double most_clients(const struct parts_task *task)
 {
 	double most = 1;
@@ -264,7 +271,7 @@ static int calibrate_depth_search(struct depth_search *x)
 	}
 	if (ret || x->precision == x->task->o->precision)
 		return ret;
-	/* Once more, as precisely as was asked for. */
+	/* Find phi once more, at the precision that the caller asked for. */
 	x->precision = x->task->o->precision;
 	x->least = INFINITY;
 	return try_depth(x, x->best.depth, &missed);

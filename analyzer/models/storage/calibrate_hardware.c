@@ -8,7 +8,7 @@
 #include "analyzer/models/storage/calibrate_hardware.h"
 #include "analyzer/models/storage/storage_humps.h"
 
-/* Fewest levels of the file set for its logarithm to be fitted. */
+/* Fewest distinct file sets for which the logarithm of the file set is fitted. */
 #define LEAST_FILE_SETS 3
 
 struct run {
@@ -17,7 +17,7 @@ struct run {
 	const struct storage_row *row;
 };
 
-/* Runs of one class, ascending by file set. */
+/* The runs of one class, ascending by file set. */
 struct runs {
 	const struct storage_table *table;
 	enum storage_class class;
@@ -60,7 +60,7 @@ static int calibrate_hardware_lacks(const struct runs *r, const char *what, stru
 		       what);
 }
 
-/* Runs of several clients with file sets in [low, high] as points. */
+/* Takes the runs of several clients with file sets in [low, high] as points. */
 static size_t take_points(struct storage_point *p, const struct runs *r, double low, double high)
 {
 	size_t nr = 0;
@@ -100,7 +100,7 @@ static double cut_cost(const struct runs *r, struct storage_point *p, double low
 	return storage_bic(rss, terms, nr);
 }
 
-/* The distinct file sets of runs of several clients, ascending. */
+/* Collects the distinct file sets of the runs of several clients, ascending. */
 static size_t file_sets(const struct runs *r, double *levels)
 {
 	size_t nr = 0;
@@ -112,7 +112,7 @@ static size_t file_sets(const struct runs *r, double *levels)
 	return nr;
 }
 
-/* Both fits, and the file set where one takes over from the other. */
+/* Makes both fits and finds the file set at which one takes over from the other. */
 static int fit_cases(struct storage_class_model *c, const struct runs *r, struct err *err)
 {
 	struct storage_point *p = calloc(r->nr + 1, sizeof(*p));
@@ -127,7 +127,7 @@ static int fit_cases(struct storage_class_model *c, const struct runs *r, struct
 	}
 	nr = take_points(p, r, 0, INFINITY);
 	nr_levels = file_sets(r, levels);
-	/* k levels are within the cache; all; or none */
+	/* The first k levels are within the cache: k runs from none to all. */
 	for (k = 0; k <= nr_levels; k++) {
 		double cost;
 
@@ -169,7 +169,10 @@ out:
 	return ret;
 }
 
-/* Mean of the spreads of one client within and beyond the cache; either stands for the other. */
+/*
+ * Takes the mean standard deviations of one client within and beyond the cache. If one is missing,
+ * the other replaces it.
+ */
 static int take_spreads(struct storage_class_model *c, const struct runs *r, struct err *err)
 {
 	double sum[2] = { 0, 0 };
@@ -195,7 +198,7 @@ static int take_spreads(struct storage_class_model *c, const struct runs *r, str
 	return 0;
 }
 
-/* A run of random reads beyond the cache, parted. */
+/* A run of random reads beyond the cache, divided by its humps. */
 struct parted {
 	double t, s, f;
 	struct humps humps;
@@ -235,13 +238,13 @@ static int part_runs(struct parted *out, size_t *nr, const struct storage_class_
 	return 0;
 }
 
-/* Share of requests in the slow hump: all of them where the humps cannot be told apart. */
+/* Returns the share of requests in the slow hump, or 1 if the humps cannot be told apart. */
 static double slow_share(const struct parted *p)
 {
 	return p->humps.slow.nr / (p->humps.slow.nr + p->humps.fast.nr);
 }
 
-/* Shares of runs of clients in (low, high]; the mean of them in *mean. */
+/* Fits the shares of the runs whose clients are in (low, high]. *mean becomes the mean share. */
 static int fit_share(struct storage_fit *f, double *mean, const struct parted *all, size_t nr,
 		     double low, double high)
 {
@@ -264,7 +267,10 @@ static int fit_share(struct storage_fit *f, double *mean, const struct parted *a
 	return ret;
 }
 
-/* Clients above which p1 is another: the cut of least BIC; infinite where none pays. */
+/*
+ * Returns the number of clients above which p1 changes: the cut of least BIC, or infinity if no
+ * cut lowers the BIC.
+ */
 static double find_clients_max(const struct parted *p, size_t nr)
 {
 	double best, at = INFINITY, mean, rss;
@@ -290,7 +296,7 @@ static double find_clients_max(const struct parted *p, size_t nr)
 	return at;
 }
 
-/* p1 and the times of hits of runs of clients in (low, high]. */
+/* Fits p1 and the times of hits, from the runs whose clients are in (low, high]. */
 static int fit_load(struct storage_load_case *c, const struct parted *all, size_t nr, double low,
 		    double high)
 {
@@ -314,7 +320,10 @@ out:
 	return ret;
 }
 
-/* The array's own spread, from the misses of the fewest clients, who hardly wait. */
+/*
+ * Returns the coefficient of variation of the array itself, from the misses of the fewest clients,
+ * who hardly wait.
+ */
 static double raid_cv(const struct parted *p, size_t nr, double otherwise)
 {
 	double sum = 0, n = 0;

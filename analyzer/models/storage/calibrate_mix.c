@@ -63,7 +63,7 @@ static int sort_configs(struct mixing *x)
 	return 0;
 }
 
-/* Of one configuration: throughput times service time of reads and writes. */
+/* Computes throughput times service time of reads and of writes in one configuration. */
 static int calibrate_mix_utilizations(const struct mixing *x, size_t config, double u[2],
 				      double sizes[2])
 {
@@ -81,7 +81,7 @@ static int calibrate_mix_utilizations(const struct mixing *x, size_t config, dou
 	return ret;
 }
 
-/* Least squares of the columns in use; the weakest of p > 0.05 is dropped until none is left. */
+/* Fits by least squares. The least significant column is dropped while its p is above 0.05. */
 static int fit_delta(double *coefficients, double *p, double *x, const double *y, size_t nr)
 {
 	bool in[4] = { true, true, true, true };
@@ -156,9 +156,9 @@ static int correct_service(struct mixing *x)
 }
 
 /*
- * What is left of the utilization law: a mix whose reads and writes are limited by different parts
- * keeps the one server of the net busier than 1. Learned over all mixes, and kept where held-out
- * rows are missed by less than 1 misses them.
+ * Fits the measured utilization. A mix whose reads and writes are limited by different parts keeps
+ * the one server of the net busier than 1. The model is learned over all mixes, and kept if its
+ * error on held-out rows is smaller than that of the constant 1.
  */
 static int learn_busy(struct mixing *x)
 {
@@ -351,7 +351,7 @@ static int judge_one(void *ctx, size_t chunk, size_t begin, size_t end)
 	return judge_config(x, x->one[chunk], x->errors_of[chunk], &x->errors[chunk]);
 }
 
-/* Mean of the errors of reads and of writes over nr configurations. */
+/* Returns the mean of the errors of reads and of writes over nr configurations. */
 static double mean_error(const struct mixing *x, size_t nr, double by_type[2])
 {
 	double sum[2] = { 0, 0 }, n[2] = { 0, 0 };
@@ -369,8 +369,8 @@ static double mean_error(const struct mixing *x, size_t nr, double by_type[2])
 }
 
 /*
- * kappa of a type: throughput parts by clients^kappa, so the slope of ln (X_j / X_1) over
- * ln (t_j / t_1), through 0.
+ * Returns kappa of a type. Throughput is divided in proportion to clients^kappa, so kappa is the
+ * slope of ln (X_j / X_1) over ln (t_j / t_1), through 0.
  */
 static double share_slope(const struct mixing *x, int write)
 {
@@ -399,7 +399,7 @@ static double share_slope(const struct mixing *x, int write)
 	return xx > 0 ? xy / xx : 1;
 }
 
-/* Clients of one VM, and the time it gets: throughput times service. */
+/* Computes the clients of one VM, and the time that it gets: throughput times service time. */
 static void vm_totals(const struct mixing *x, const struct storage_config *c, size_t vm, double *t,
 		      double *busy)
 {
@@ -415,7 +415,7 @@ static void vm_totals(const struct mixing *x, const struct storage_config *c, si
 	}
 }
 
-/* Squares left by VMs that part as min(clients, cap)^kappa; kappa by least squares through 0. */
+/* Fits kappa by least squares through 0, and returns the residual sum of squares. */
 static double vm_slope(const struct mixing *x, double cap, double *kappa)
 {
 	double xy = 0, xx = 0, yy = 0;

@@ -9,15 +9,16 @@
 #include "analyzer/models/storage/calibrate_hardware.h"
 #include "analyzer/models/storage/calibrate_parts.h"
 
-#define TIMES	      4	   /* of a shared server: base of reads and writes, per byte of either */
+/* times of a shared server: a base for reads and writes, and a time per byte for either */
+#define TIMES	      4
 #define BASE_UNIT     1e-5 /* seconds */
 #define BYTE_UNIT     1e-9 /* seconds per byte */
-#define BEGINNINGS    24   /* of the simplex */
+#define BEGINNINGS    24   /* number of starting points of the simplex search */
 #define SIMPLEX_STEPS 400
 #define SIMPLEX_SIZE  1e-5
-#define LEAST_RMS     1e-3 /* of ln utilization: closer is rounding */
+#define LEAST_RMS     1e-3 /* residuals of ln utilization; smaller ones come from rounding */
 
-/* Throughputs of one run, and how busy they keep the own servers. */
+/* The throughputs of one run, and the utilization of the own servers. */
 struct flow {
 	double rate[2], size[2], own;
 };
@@ -50,7 +51,7 @@ static void take_flow(struct parting *x, size_t config)
 								   f->size[w], STORAGE_FIT_UNIT));
 }
 
-/* Mixes, and of runs alone those of most clients. */
+/* Collects the mixes, and of the runs of one type alone those of the most clients. */
 static void take_flows(struct parting *x)
 {
 	const struct storage_table *t = x->task->t;
@@ -75,7 +76,10 @@ static void take_flows(struct parting *x)
 		take_flow(x, x->task->many[i]);
 }
 
-/* The shared servers as the simplex has them: roots of times, those left out at 0. */
+/*
+ * The shared servers as the simplex search represents them: square roots of times. Times that are
+ * left out are 0.
+ */
 struct sharing {
 	const struct parting *x;
 	size_t nr;
@@ -123,7 +127,7 @@ static size_t nr_in(const struct sharing *s)
 	return nr;
 }
 
-/* From where s is to the nearest least; s is left there. */
+/* Moves s from its present values to the nearest minimum. */
 static int calibrate_parts_descend(struct sharing *s, double *least)
 {
 	size_t nr = nr_in(s), at = 0;
@@ -165,7 +169,7 @@ static double calibrate_parts_bic(const struct sharing *s, double sum)
 	return storage_bic(fmax(sum, (double)n * LEAST_RMS * LEAST_RMS), nr_in(s), n);
 }
 
-/* The last server of s from several beginnings, then all together. */
+/* Places the last server of s from several starting points, then improves all servers together. */
 static int place_server(struct sharing *s, double *least)
 {
 	struct sharing best = *s;
@@ -193,7 +197,7 @@ static int place_server(struct sharing *s, double *least)
 	return ret;
 }
 
-/* Leaves out the time whose absence BIC likes best, until it likes none. */
+/* Leaves out the time whose removal lowers the BIC most, until no removal lowers it. */
 static int calibrate_parts_prune(struct sharing *s, double *least)
 {
 	bool better = true;

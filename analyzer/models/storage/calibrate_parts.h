@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calibrate_parts: the parts of storage_parts.h from the same runs as calibrate_mix.h.
+ * calibrate_parts: calibrates the parts of storage_parts.h from the same runs as calibrate_mix.h.
  *
- * 1. Latency: the response times of one client alone are a line in the size (storage_cases.h); what
- *    its servers do not take of it does not queue.
- * 2. Shared servers: clients without think time keep the busiest server of all busy. Of every mix,
- *    the throughputs of reads and writes times their service times at a server are its utilization; of
- *    the saturated runs alone the own server's is 1. The shared servers' times (base and per byte of
- *    either type, none below 0) are those that bring the utilization of the busiest closest to 1, by
- *    least squares of its logarithm (simplex of Nelder and Mead, several beginnings of fixed random
- *    numbers). A server, or one of its four times, is there only where BIC falls for it, as in
- *    storage_cases.h. No server at all: reads and writes do not hold each other up.
- * 3. Depth and 4. phi of the mixes that fill it: calibrate_depth.h.
+ * 1. Latency. The response time of one client alone is a line in the request size
+ * (storage_cases.h). The share of this time that its servers do not account for is a latency that
+ * does not queue.
  *
- * Only calibration runs are looked at: what is known of the system beforehand is not needed.
+ * 2. Shared servers. Clients without think time keep the busiest of all servers busy. In every
+ * mix, the utilization of a server is the sum over reads and writes of throughput times service
+ * time at this server. In the saturated runs of one type alone, the utilization of that type's own
+ * server is 1. The times of the shared servers (a base and a time per byte for either type, none
+ * below 0) are those that bring the utilization of the busiest server closest to 1, by least
+ * squares of its logarithm. The search is the simplex method of Nelder and Mead from several
+ * starting points, whose random numbers are fixed. A server, or one of its four times, is kept
+ * only if it lowers the BIC, as in storage_cases.h. If no shared server is kept, reads and writes
+ * do not delay each other.
+ *
+ * 3. and 4. Depth, and phi of the mixes that fill it: see calibrate_depth.h.
+ *
+ * Only the calibration runs are used. Nothing needs to be known about the storage system in
+ * advance.
  */
 #ifndef ANALYZER_CALIBRATE_PARTS_H
 #define ANALYZER_CALIBRATE_PARTS_H
@@ -22,13 +28,14 @@
 
 struct parts_task {
 	const struct storage_table *t;
-	const struct storage_mix *mix; /* services, by_size */
-	const size_t *one, *many;      /* configurations of both types on one VM; of several VMs */
+	const struct storage_mix *mix; /* its members service and by_size are used */
+	/* indices of configurations: both types on one VM; several VMs */
+	const size_t *one, *many;
 	size_t nr_one, nr_many;
 	const struct mix_options *o;
 };
 
-/* 0; -EINVAL where there is no run of one client alone; errors of solving. */
+/* Returns 0, -EINVAL if there is no run of one client alone, or an error of solving. */
 int calibrate_parts(struct storage_parts *out, const struct parts_task *task, struct err *err);
 
 #endif

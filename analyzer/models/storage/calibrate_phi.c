@@ -35,8 +35,8 @@ static const char *const ln_names[MIX_NR_VARIABLES] = { "ln_clients_ratio", "ln_
 							"ln_write_bytes" };
 
 /*
- * What is learned from: the thesis's variables alone, or the logarithms of all; the response or
- * its logarithm.
+ * Chooses the variables and the response of a model: the variables of the thesis alone or the
+ * logarithms of all variables; the response itself or its logarithm.
  */
 struct how {
 	bool by_size, all, logarithm;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Service times of requests that hit the cache; calibrate_hardware.h describes it. */
+/* Fits service times of requests that hit the cache; see calibrate_hardware.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 static const char *const types[] = { "reads", "writes" };
 
-/* True where the configuration is of this type alone, of one size. */
+/* Returns true if the configuration has only this type and one size. */
 static bool is_alone(struct storage_load *l, const struct storage_table *t, size_t config,
 		     bool write)
 {
@@ -17,7 +17,10 @@ static bool is_alone(struct storage_load *l, const struct storage_table *t, size
 	       (l->class >= STORAGE_RANDOM_WRITE) == write;
 }
 
-/* Most clients of runs alone, and the mean spread of one client's. */
+/*
+ * Finds the largest number of clients of runs of one type alone, and the mean standard deviation
+ * of one client.
+ */
 static int calibrate_service_look(const struct storage_table *t, bool write, double *most,
 				  double *sd, struct err *err)
 {
@@ -45,7 +48,10 @@ static int calibrate_service_look(const struct storage_table *t, bool write, dou
 		       t->source, types[write]);
 }
 
-/* mu(s); of one size alone there is no slope: a constant, good for that size. */
+/*
+ * Fits mu(s). If there is one size only, no slope can be fitted: the result is a constant, valid
+ * for that size.
+ */
 static int fit_service(struct storage_cases *c, struct storage_point *p, size_t nr, bool two)
 {
 	struct storage_case *all = &c->items[0];
@@ -134,7 +140,7 @@ out:
 	return ret;
 }
 
-/* t mu(s) as the mean response time, and how far from the runs it is. */
+/* Takes t mu(s) as the mean response time, and computes its error on the runs. */
 static void take_class(struct storage_class_model *c, const struct storage_service *s,
 		       const struct storage_table *t, bool write)
 {

@@ -42,7 +42,7 @@ static int solve_probes(const struct net *n, const struct weights_task *t, doubl
 		       isfinite(*read_time) ? t->write_probe : t->read_probe);
 }
 
-/* The net of a file with these weights, solved. */
+/* Solves the net of a file with these weights. */
 static int solve_file(void *ctx, double alpha, double beta, double *read_time, double *write_time,
 		      struct err *err)
 {

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calibrate_weights: how much a storage system prefers reads, from the mean response times of
- * reads and writes in one measured configuration.
+ * calibrate_weights: finds how much a storage system prefers reads, from the mean response times
+ * of reads and writes in one measured configuration (Noorshams, Modeling and Prediction of I/O
+ * Performance in Virtualized Environments, 2015, algorithm 3).
  *
- * The net has parameters alpha and beta, the firing weights of reads and writes that wait (as in
- * docs/examples/storage-priorities.yaml), and a probe for each. The ratio phi = alpha / beta is
- * bisected: where the net favours reads more than the measurement does, relative to writes, phi
- * falls, else it rises. Every step draws the same random numbers, and the best seen is kept, so
- * that noise neither ends the search early nor spoils its answer. Unlike the method this follows,
- * it goes on where both times are missed to the same side: then the net's service times are off,
- * and phi is that which misses both alike.
+ * The net has the parameters alpha and beta, which are the firing weights of waiting reads and
+ * writes (as in docs/examples/storage-priorities.yaml), and one probe for each type. The ratio phi
+ * = alpha / beta is bisected: phi falls where the net, compared with the measurement, favours
+ * reads over writes, and rises otherwise. Every step draws the same random numbers, and the best
+ * step is kept, so that noise neither ends the search early nor spoils its result. The published
+ * algorithm stops when the times of both types are wrong in the same direction. This search goes
+ * on: in that case the service times of the net are wrong, and the best phi is the one that gives
+ * both types the same relative error.
  */
 #ifndef ANALYZER_CALIBRATE_WEIGHTS_H
 #define ANALYZER_CALIBRATE_WEIGHTS_H
@@ -17,15 +19,16 @@
 #include "analyzer/models/net/net.h"
 
 struct weights_task {
-	const char *path; /* of the net */
+	const char *path; /* file of the net */
 	const struct net_setting *settings;
-	size_t nr_settings; /* at most WEIGHTS_MAX_SETTINGS */
+	size_t nr_settings; /* number of settings, at most WEIGHTS_MAX_SETTINGS */
 	const char *read_probe, *write_probe;
-	double read_time, write_time; /* measured means, above 0, in the net's unit */
-	double phi_min, phi_max;      /* 0 < min < max */
-	unsigned digits;	      /* of phi, after the point; 6 at most */
-	double max_error;	      /* good enough */
-	double precision;	      /* of each solution */
+	/* measured mean response times, above 0, in the time unit of the net */
+	double read_time, write_time;
+	double phi_min, phi_max; /* 0 < min < max */
+	unsigned digits;	 /* digits of phi after the decimal point, at most 6 */
+	double max_error;	 /* the search ends when the error is at most this value */
+	double precision;	 /* relative precision of each solution */
 	uint64_t seed;
 };
 
@@ -33,7 +36,7 @@ struct weights_task {
 
 struct weights_step {
 	double alpha, beta, read_time, write_time;
-	double error; /* mean of the two relative errors */
+	double error; /* mean of the relative errors of reads and writes */
 };
 
 #define WEIGHTS_MAX_STEPS 40
@@ -44,13 +47,13 @@ struct weights_found {
 	size_t nr_steps;
 };
 
-/* The search alone, over any way to solve a net with weights alpha and beta. */
+/* The search alone. The caller provides the way to solve a net with the weights alpha and beta. */
 struct weights_search {
-	double read_time, write_time; /* measured means, above 0 */
+	double read_time, write_time; /* measured mean response times, above 0 */
 	double phi_min, phi_max;
 	unsigned digits;
 	double max_error;
-	/* Fills the two times. 0, or -errno, which ends the search. */
+	/* Sets the two times. Returns 0, or an -errno that ends the search. */
 	int (*solve)(void *ctx, double alpha, double beta, double *read_time, double *write_time,
 		     struct err *err);
 	void *ctx;
@@ -58,7 +61,10 @@ struct weights_search {
 
 int weights_search(struct weights_found *out, const struct weights_search *s, struct err *err);
 
-/* 0; -EINVAL where the net has no such parameters or probes; the errors of solve_net(). */
+/*
+ * Returns 0, -EINVAL if the net does not have these parameters or probes, or an error of
+ * solve_net().
+ */
 int calibrate_weights(struct weights_found *out, const struct weights_task *t, struct err *err);
 
 #endif

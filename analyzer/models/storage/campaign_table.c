@@ -13,7 +13,7 @@ struct campaign {
 	const struct table *t;
 	const struct campaign_setting *settings;
 	size_t nr_settings;
-	char targets[TARGETS_MAX][NAME_BYTES]; /* prefixes: "vm1.", or "" alone */
+	char targets[TARGETS_MAX][NAME_BYTES]; /* prefixes such as "vm1.", or one empty prefix */
 	size_t nr_targets;
 	struct buf *out;
 	size_t nr_left_out, nr_rows;
@@ -30,7 +30,7 @@ static int campaign_column(const struct campaign *c, const char *name)
 	return -1;
 }
 
-/* The cell or setting of that name; NULL there is none, or it is empty. */
+/* Returns the cell or setting of that name, or NULL if there is none or it is empty. */
 static const char *campaign_word(const struct campaign *c, size_t row, const char *name)
 {
 	int column = campaign_column(c, name);
@@ -44,7 +44,7 @@ static const char *campaign_word(const struct campaign *c, size_t row, const cha
 	return NULL;
 }
 
-/* The first of several names, ended by NULL, that has a word. */
+/* Returns the first of several names, ended by NULL, that has a value. */
 static const char *campaign_first(const struct campaign *c, size_t row, const char *const *names)
 {
 	const char *word = NULL;
@@ -62,7 +62,7 @@ static double campaign_number(const struct campaign *c, size_t row, const char *
 	return word ? strtod(word, NULL) : otherwise;
 }
 
-/* Targets are told by their response times: "vm1.read_s". */
+/* Finds the targets by the names of their response times, such as "vm1.read_s". */
 static void campaign_targets(struct campaign *c)
 {
 	for (size_t i = 0; i < c->t->nr_columns; i++) {
@@ -91,7 +91,7 @@ static const char *campaign_metric(const struct campaign *c, size_t row, size_t 
 	return campaign_word(c, row, name);
 }
 
-/* One class of requests of one VM, where it was measured. */
+/* Writes one class of requests of one VM, if it was measured. */
 static int campaign_put_class(struct campaign *c, size_t row, size_t target, int side,
 			      double clients, bool alone)
 {
@@ -124,7 +124,7 @@ static int campaign_put_class(struct campaign *c, size_t row, size_t target, int
 	return c->out->error;
 }
 
-/* Readers and writers of a target: false, there are no such columns. */
+/* Reads the readers and writers of a target. Returns false if there are no such columns. */
 static bool campaign_groups(const struct campaign *c, size_t row, size_t target, double nr[2])
 {
 	static const char *const groups[2] = { "readers", "writers" };
@@ -141,7 +141,7 @@ static bool campaign_groups(const struct campaign *c, size_t row, size_t target,
 	return found;
 }
 
-/* Clients that only read or only write: the side, or -1. */
+/* Returns the direction of clients that only read or only write, or -1 for other clients. */
 static int campaign_side(const struct campaign *c, size_t row)
 {
 	static const char *const ratios[] = { "read_ratio", NULL };
@@ -156,7 +156,7 @@ static int campaign_side(const struct campaign *c, size_t row)
 	return read == 100 ? 0 : read == 0 ? 1 : -1;
 }
 
-/* Whether clients do what the storage models do not know. */
+/* Returns true if the clients do something that storage models do not describe. */
 static bool campaign_is_other(const struct campaign *c, size_t row)
 {
 	static const char *const thinks[] = { "think", NULL };

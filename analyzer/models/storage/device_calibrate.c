@@ -10,11 +10,11 @@
 #include "analyzer/models/num/stats.h"
 #include "analyzer/models/storage/device_fit.h"
 
-#define STEPS_START  5 /* for each number of servers */
-#define STEPS_PART   8 /* to see what a part is worth */
+#define STEPS_START  5 /* steps for each number of servers */
+#define STEPS_PART   8 /* steps to find out how much a part improves the fit */
 #define STEPS_FINAL  20
-#define STEPS_FOLD   4	  /* from the model of all rows */
-#define WORTH_RATIO  0.05 /* a part stays in the model where it lessens the loss by so much */
+#define STEPS_FOLD   4	  /* steps of a fold, from the model of all rows */
+#define WORTH_RATIO  0.05 /* a part stays in the model if it lowers the loss by this ratio */
 #define SERVERS_MOST 64
 #define SIGMA_PAUSES 0.1
 #define CACHE_BYTES  (64.0 * 1024 * 1024)
@@ -23,8 +23,8 @@ struct device_search {
 	struct device_fit fit;
 	const struct device_table *table;
 	const struct device_task *task;
-	double per_s, bytes_per_s; /* most that any row reached */
-	double done, all;	   /* fits, for the progress */
+	double per_s, bytes_per_s; /* largest rates that any row reached */
+	double done, all;	   /* number of fits done and in all, for the progress */
 };
 
 static void device_search_tell(struct device_search *s)
@@ -42,7 +42,10 @@ static bool device_row_is_plain(const struct device_row *row, int side)
 	       isfinite(row->measured_s[side][DEVICE_MEAN]);
 }
 
-/* The fewest requests under way of a plain row with this direction; INFINITY: there is none. */
+/*
+ * Returns the fewest requests under way of a plain row with this direction, or INFINITY if there
+ * is none.
+ */
 static double device_guess_least(const struct device_table *d, int side)
 {
 	double least = INFINITY;
@@ -53,7 +56,10 @@ static double device_guess_least(const struct device_table *d, int side)
 	return least;
 }
 
-/* Base and time per byte of a direction, by rows with few requests under way: s = base + bytes x byte. */
+/*
+ * Guesses base and time per byte of a direction from rows with few requests under way: s = base +
+ * bytes x byte.
+ */
 static void device_guess_side(struct device_model *m, const struct device_table *d, int side)
 {
 	double least = device_guess_least(d, side), sum_x = 0, sum_y = 0, sum_xx = 0, sum_xy = 0;
@@ -130,7 +136,7 @@ static void device_guess(struct device_search *s, struct device_model *m)
 	device_guess_others(m, d);
 }
 
-/* Which parameters the rows can tell. */
+/* Decides which parameters the rows can determine. */
 static void device_search_free(struct device_search *s, const struct device_model *m)
 {
 	const struct device_domain *d = &m->domain;
@@ -164,9 +170,9 @@ static int device_search_fit(struct device_search *s, struct device_model *m, un
 	return device_fit_run(&s->fit, m, steps, loss);
 }
 
-/* ---- what the device consists of ---- */
+/* ---- the choice of the device's parts ---- */
 
-/* Fits with so many servers; keeps the result where it is better. */
+/* Fits the model with this number of servers, and keeps the result if it is better. */
 static int device_search_try(struct device_search *s, const struct device_model *from,
 			     unsigned int steps, struct device_model *best, double *loss,
 			     double worth)
@@ -196,7 +202,10 @@ static int device_search_servers(struct device_search *s, struct device_model *m
 		ret = device_search_try(s, &from, STEPS_START, m, loss, 0);
 		if (ret || !(s->per_s > 0))
 			continue;
-		/* Limits that are added later may not be found from a device that does without them. */
+		/*
+		 * A search that starts without limits may never find them, so that a second search
+		 * starts with limits.
+		 */
 		from.ops.rate_per_s = s->per_s * 1.02;
 		from.bytes.rate_per_s = s->bytes_per_s * 1.02;
 		ret = device_search_try(s, &from, STEPS_START, m, loss, 0);
@@ -210,7 +219,7 @@ static int device_search_servers(struct device_search *s, struct device_model *m
 	return ret;
 }
 
-/* Adds one part after the other, where it is worth it. */
+/* Adds one part after the other, if the part improves the fit enough. */
 static int device_search_parts(struct device_search *s, struct device_model *m, double *loss)
 {
 	struct device_model from = *m;
@@ -232,7 +241,7 @@ static int device_search_parts(struct device_search *s, struct device_model *m, 
 	from = *m;
 	from.pause_ratio = 0.01;
 	from.pause_s = 5 * base_s;
-	/* What pauses explain has widened the random factor until now. */
+	/* Until now the random factor was wider, since it had to explain the pauses too. */
 	from.sigma[0] = from.sigma[1] = SIGMA_PAUSES;
 	ret = device_search_try(s, &from, STEPS_PART, m, loss, WORTH_RATIO);
 	if (ret || !m->domain.has[DEVICE_WRITE])
@@ -246,7 +255,7 @@ static int device_search_parts(struct device_search *s, struct device_model *m, 
 	return device_search_try(s, &from, STEPS_PART, m, loss, WORTH_RATIO);
 }
 
-/* Takes out again what other parts have made worthless. */
+/* Removes the parts that other parts have made useless. */
 static int device_search_prune(struct device_search *s, struct device_model *m, double *loss)
 {
 	double *const parts[] = { &m->ops.rate_per_s, &m->bytes.rate_per_s, &m->pause_ratio,
@@ -289,16 +298,19 @@ static void device_calibrate_errors(struct device_model *m, const struct device_
 			}
 			*e = (struct device_error){ nr, nr ? sum / (double)nr : NAN, NAN };
 			stats_sort(scratch, nr);
-			/* Split conformal: the rank that a further error stays below in 90 % of all cases
-			 * (Lei, G'Sell, Rinaldo, Tibshirani, Wasserman, Distribution-Free Predictive
-			 * Inference for Regression, 2018, section 2.2). */
+			/*
+			 * Split conformal prediction: the rank of which a further error stays
+			 * below in 90 % of all cases (Lei, G'Sell, Rinaldo, Tibshirani and
+			 * Wasserman, Distribution-Free Predictive Inference for Regression, 2018,
+			 * section 2.2).
+			 */
 			rank = (size_t)ceil(DEVICE_LEVEL * (double)(nr + 1));
 			if (nr && rank <= nr)
 				e->log_half = scratch[rank - 1];
 		}
 }
 
-/* Folds of whole configurations, by their numbers in the order of the table. */
+/* Assigns whole configurations to folds, by their numbers in the order of the table. */
 static void device_folds(const struct device_table *d, size_t *fold)
 {
 	size_t nr = 0;

@@ -9,17 +9,18 @@
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/models/num/parallel.h"
 
-#define REQUESTS      2000
-#define PER_CLIENT    20   /* requests for each that can be under way, at least */
+#define REQUESTS 2000
+/* requests to simulate for each request that can be under way, at least */
+#define PER_CLIENT    20
 #define STEP	      0.05 /* of a logarithm: 5 %, for the differences */
-#define MOVE_MOST     1.5  /* of a logarithm in one step */
+#define MOVE_MOST     1.5  /* largest change of a logarithm in one step */
 #define HUBER	      0.25 /* relative errors beyond it count linearly */
 #define DAMPING_FIRST 0.01
 #define DAMPING_MOST  1e4
-#define GAIN_LEAST    3e-4 /* a step that gains less ends the search */
+#define GAIN_LEAST    3e-4 /* a step with a smaller gain ends the search */
 #define NR_VALUES     (DEVICE_NR_TYPES * DEVICE_NR_POINTS)
 
-/* Percentiles vary more than means. */
+/* Percentiles vary more than means, so that they have smaller weights. */
 static const double point_weight[DEVICE_NR_POINTS] = { 1, 0.5, 0.5, 0.25 };
 
 static const struct {
@@ -123,7 +124,7 @@ int device_fit_simulate(const struct device_fit *f, const struct device_model *m
 	return parallel_run(&p);
 }
 
-/* The logarithms of simulated over measured; 0 where there is nothing to compare. */
+/* Computes the logarithms of simulated over measured times; 0 where there is nothing to compare. */
 static int device_fit_residuals(const struct device_fit *f, const struct device_model *m,
 				struct device_held_out *scratch, double *out)
 {
@@ -153,11 +154,11 @@ static double device_fit_sum(const struct device_fit *f, const double *residuals
 	return sum;
 }
 
-/* The memory of a fit; one block each. */
+/* The memory of a fit, allocated as one block for each array. */
 struct device_buffers {
 	struct device_held_out *scratch;
 	double *residuals, *moved, *x, *y;
-	size_t nr_rows; /* of x: residuals, and one per parameter for the damping */
+	size_t nr_rows; /* rows of x: the residuals, and one row per parameter for the damping */
 };
 
 static int device_buffers_init(struct device_buffers *b, size_t nr)
@@ -194,7 +195,7 @@ int device_fit_loss(const struct device_fit *f, const struct device_model *m, do
 	return ret;
 }
 
-/* The weight of a residual in the least squares: what Huber's loss leaves of it. */
+/* Returns the weight of a residual in the least squares that makes them minimize Huber's loss. */
 static double device_fit_weight(size_t i, double r)
 {
 	double w = point_weight[i % DEVICE_NR_POINTS];
@@ -203,7 +204,7 @@ static double device_fit_weight(size_t i, double r)
 	return sqrt(r > HUBER ? w * HUBER / r : w);
 }
 
-/* The derivatives of all residuals by one column per free parameter. */
+/* Computes the derivatives of all residuals, one column per free parameter. */
 static int device_fit_derive(const struct device_fit *f, const struct device_model *m,
 			     struct device_buffers *b, size_t *nr_columns)
 {
@@ -232,7 +233,7 @@ static int device_fit_derive(const struct device_fit *f, const struct device_mod
 	return 0;
 }
 
-/* Where one step with this damping leads; the derivatives stay. */
+/* Computes where one step with this damping leads. The derivatives do not change. */
 static int device_fit_move(const struct device_fit *f, struct device_model *m,
 			   struct device_buffers *b, size_t nr_columns, double damping)
 {
@@ -270,7 +271,9 @@ static int device_fit_move(const struct device_fit *f, struct device_model *m,
 	return 0;
 }
 
-/* One step with more and more damping until it gains; *gained false: none does. */
+/*
+ * Tries one step with more and more damping until it gains. *gained becomes false if no step does.
+ */
 static int device_fit_step(const struct device_fit *f, struct device_model *m,
 			   struct device_buffers *b, double *damping, double *loss, bool *gained)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_fit: one robust least-squares fit of chosen parameters of a device to chosen rows; the step that
- * device_calibrate.h repeats.
+ * device_fit: one robust least-squares fit of chosen parameters of a device to chosen rows.
+ * device_calibrate.h repeats this step.
  */
 #ifndef ANALYZER_STORAGE_DEVICE_FIT_H
 #define ANALYZER_STORAGE_DEVICE_FIT_H
@@ -36,25 +36,29 @@ enum device_parameter {
 };
 
 struct device_fit {
-	const struct device_table *table; /* borrowed, as the task */
+	const struct device_table *table; /* borrowed, like the task */
 	const struct device_task *task;
-	const bool *use;		 /* by row: whether it counts; NULL: all */
-	bool free[DEVICE_NR_PARAMETERS]; /* which parameters are searched */
+	/* one flag per row: whether the row counts; NULL means all rows */
+	const bool *use;
+	bool free[DEVICE_NR_PARAMETERS]; /* the parameters that the search may change */
 };
 
 double *device_parameter_at(struct device_model *m, enum device_parameter p);
 
 /*
- * Simulates every row that is used, or (others set) every row that is not, into out: one per row. 0 or
- * -ENOMEM.
+ * Simulates every row that is used or, if others is true, every row that is not used. out has one
+ * item per row. Returns 0 or -ENOMEM.
  */
 int device_fit_simulate(const struct device_fit *f, const struct device_model *m, bool others,
 			struct device_held_out *out);
-/* The loss of a model: smaller is better. NaN is never returned. 0 or -ENOMEM. */
+/*
+ * Computes the loss of a model; smaller is better, and the loss is never NaN. Returns 0 or
+ * -ENOMEM.
+ */
 int device_fit_loss(const struct device_fit *f, const struct device_model *m, double *loss);
 /*
- * Changes m by up to nr_steps steps, each of which makes the loss smaller; *loss is that of the result.
- * 0 or -ENOMEM.
+ * Improves m by at most nr_steps steps, each of which lowers the loss. *loss becomes the loss of
+ * the result. Returns 0 or -ENOMEM.
  */
 int device_fit_run(const struct device_fit *f, struct device_model *m, unsigned int nr_steps,
 		   double *loss);

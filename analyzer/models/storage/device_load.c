@@ -19,7 +19,7 @@ struct device_client {
 	uint64_t next[2]; /* offset of the next sequential read, write */
 };
 
-/* Events have the number of a client, and a kind in the lowest two bits. */
+/* An event holds the number of a client, and its kind in the lowest two bits. */
 enum device_event {
 	EVENT_DONE, /* a read or a write has completed */
 	EVENT_FLUSHED,
@@ -119,7 +119,10 @@ static double device_run_think_s(struct device_run *r)
 	return r->load->think_s * (r->load->think_random ? rng_exponential(&r->think) : 1);
 }
 
-/* A client submits what it may: ends with a flush, a time of thinking, or as many as it keeps under way. */
+/*
+ * A client submits what it may submit now: it stops at a flush, a think time, or the number of
+ * requests that it may keep under way.
+ */
 static int device_run_client(struct device_run *r, uint32_t client)
 {
 	const struct device_load *l = r->load;
@@ -173,7 +176,7 @@ static int device_run_event(struct device_run *r, uint32_t id)
 	if (id == ARRIVAL)
 		return device_run_arrival(r);
 	if (r->load->rate_per_s > 0)
-		return 0; /* nobody waits for a completion */
+		return 0; /* no client waits for a completion */
 	switch ((enum device_event)(id & 3)) {
 	case EVENT_DONE:
 		c->under_way--;
@@ -188,7 +191,7 @@ static int device_run_event(struct device_run *r, uint32_t id)
 	return device_run_client(r, id >> 2);
 }
 
-/* Clients of a sequential load begin at places of their own. */
+/* Lets the clients of a sequential load begin at different offsets. */
 static int device_run_begin(struct device_run *r)
 {
 	const struct device_load *l = r->load;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_load: a synthetic load on a simulated device, as a configuration of a campaign describes it.
+ * device_load: puts a synthetic load on a simulated device, as a configuration of a campaign
+ * describes it.
  *
- * A closed load has clients, which are all alike. Each keeps up to `depth` requests under way: with depth
- * 1 it waits for each request (synchronous), with more it submits ahead (asynchronous). After `burst`
- * requests a client waits until all of its own have completed, and thinks. After `flush_every` writes
- * it flushes, and submits nothing until the flush has completed. An open load has Poisson arrivals
- * instead (rate_per_s above 0).
+ * A closed load has clients, which are all alike. Each client keeps up to `depth` requests under
+ * way: with depth 1 it waits for each request (synchronous), with a greater depth it submits ahead
+ * (asynchronous). After `burst` requests a client waits until all of its own requests have
+ * completed, and then thinks. After `flush_every` writes it flushes, and submits nothing until the
+ * flush has completed. An open load has Poisson arrivals instead (rate_per_s above 0).
  *
- *	struct device_load load = { .clients = 4, .depth = 1, .read_ratio = 0.7, .bytes = { 4096, 4096 } };
+ *	struct device_load load = { .clients = 4, .depth = 1, .read_ratio = 0.7,
+ *				    .bytes = { 4096, 4096 } };
  *	struct device_times times;
  *
- *	device_load_init(&load);	(fills what is left 0 with its default)
+ *	device_load_init(&load);	(replaces each 0 by its default)
  *	ret = device_load_run(&load, &model, 100000, 1, &times);
  *	mean_s = device_times_at(&times, DEVICE_READ, DEVICE_MEAN);
  *	device_times_release(&times);
@@ -28,19 +30,20 @@
 
 struct device_load {
 	unsigned int clients, depth;
-	double rate_per_s; /* above 0: an open load, of single requests */
+	double rate_per_s; /* above 0: an open load of single requests */
 	double think_s;
-	bool think_random;  /* exponential, instead of always the same */
-	unsigned int burst; /* requests between two times of thinking */
+	bool think_random;  /* the think time is exponential instead of constant */
+	unsigned int burst; /* number of requests between two think times */
 	double read_ratio;  /* 0 to 1 */
-	double bytes[2];    /* of a read, of a write */
+	double bytes[2];    /* size of a read and of a write */
 	bool sequential;
-	unsigned int flush_every; /* writes of a client; 0: never */
-	bool durable;		  /* every write is forced */
-	double range_bytes;	  /* offsets of random requests */
+	/* number of writes of a client between flushes; 0 means no flush */
+	unsigned int flush_every;
+	bool durable;	    /* every write is forced to stable storage */
+	double range_bytes; /* random requests have offsets below this value */
 };
 
-/* Response times, by type, and what was done in which time. */
+/* Response times by type, with the number of requests and the time that the simulation covered. */
 struct device_times {
 	struct histogram response[DEVICE_NR_TYPES];
 	uint64_t nr[DEVICE_NR_TYPES];
@@ -49,24 +52,30 @@ struct device_times {
 	enum device_part limit;
 };
 
-/* Replaces 0 by the default: 1 client, depth 1, bursts of 1, 4 KiB, a range of 1 GiB. */
+/*
+ * Replaces each 0 by its default: 1 client, depth 1, bursts of 1 request, 4 KiB, a range of 1 GiB.
+ */
 void device_load_init(struct device_load *l);
-/* The most requests that the load can have under way. */
+/* Returns the largest number of requests that the load can have under way. */
 double device_load_concurrency(const struct device_load *l);
 
 /*
- * Simulates nr requests. 0, -ENOMEM, or -EINVAL for more than DEVICE_CLIENTS_MAX clients or requests
- * under way. O(nr x log clients). Release the times whatever this returns.
+ * Simulates nr requests. Returns 0, -ENOMEM, or -EINVAL if there are more than DEVICE_CLIENTS_MAX
+ * clients or requests under way. The cost is O(nr x log clients). The caller releases the times
+ * whatever this function returns.
  */
 int device_load_run(const struct device_load *l, const struct device_model *m, uint64_t nr,
 		    uint64_t seed, struct device_times *out);
 
-/* Counts a response time; 0 or -ENOMEM. */
+/* Records a response time. Returns 0 or -ENOMEM. */
 int device_times_add(struct device_times *t, enum device_type type, double response_s);
-/* Seconds; NaN where there is none of this type. */
+/*
+ * Returns a statistic of the response times in seconds, or NaN if there is no request of this
+ * type.
+ */
 double device_times_at(const struct device_times *t, enum device_type type,
 		       enum device_point point);
-/* Requests of this type per second. */
+/* Returns the number of requests of this type per second. */
 double device_times_rate(const struct device_times *t, enum device_type type);
 void device_times_release(struct device_times *t);
 

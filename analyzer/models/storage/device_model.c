@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A device model to JSON and back; formats/model.md describes the format. */
+/* Reads and writes a device model as JSON; formats/model.md describes the format. */
 #include "analyzer/models/storage/device_model.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ const char *const device_type_names[] = { "read", "write", "flush", NULL };
 const char *const device_point_names[] = { "mean", "p50", "p95", "p99", NULL };
 const char *const device_law_names[] = { "lognormal", "exponential", NULL };
 
-/* A number of the model: where it stands in the file and in the struct, and what it may be. */
+/* Describes a number of the model: its location in the file and in the struct, and its range. */
 struct device_field {
 	const char *group, *key; /* group NULL: the top object */
 	size_t offset;
@@ -172,7 +172,7 @@ static int device_read_number(const json_t *object, const char *group, const cha
 	const json_t *v = json_object_get(object, key);
 
 	if (!v)
-		return 0; /* what a hand-made model leaves out keeps its default */
+		return 0; /* a value that a hand-made model leaves out keeps its default */
 	if (!json_is_number(v) || !(json_number_value(v) >= low && json_number_value(v) <= high))
 		return err_set(err, EINVAL, "%s: %s.%s: expected a number from %g to %g", path,
 			       group, key, low, high);

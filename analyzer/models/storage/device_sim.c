@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A part that is busy for less of the time holds up less than it serves at once. */
+/* A part that is busy for less of the time than this is not reported as the limit. */
 #define LIMITS_RATIO 0.8
 
 const char *const device_part_names[] = {
@@ -40,8 +40,9 @@ void device_sim_release(struct device_sim *d)
 }
 
 /*
- * When a request may pass a limit. It waits until the bucket holds its tokens, or is full where it is too
- * small for them; then it takes them, and the bucket may be left in debt.
+ * Returns the time at which a request passes a limit. The request waits until the bucket holds its
+ * tokens or, if the bucket is too small for them, until the bucket is full. Then it takes its
+ * tokens, which may leave the bucket in debt.
  */
 static double device_bucket_pass(struct device_bucket *b, const struct device_limit *l, double at_s,
 				 double cost)
@@ -60,13 +61,16 @@ static double device_bucket_pass(struct device_bucket *b, const struct device_li
 	return b->at_s;
 }
 
-/* Gives the server that is free first to a request: when it begins. The caller must set its end. */
+/*
+ * Gives a request the server that becomes free first, and returns the time at which service
+ * begins. The caller must then set the end of the service.
+ */
 static double device_server_begin(const struct device_sim *d, double at_s)
 {
 	return d->free_s[0] > at_s ? d->free_s[0] : at_s;
 }
 
-/* The first server of the heap is free again at end_s. */
+/* Records that the first server of the heap is free again at end_s. */
 static void device_server_end(struct device_sim *d, double end_s)
 {
 	size_t nr = d->model->servers, i = 0, child;
@@ -82,13 +86,16 @@ static void device_server_end(struct device_sim *d, double end_s)
 	d->free_s[i] = end_s;
 }
 
-/* Two requests of the same offset have the same place, so that one look is enough. */
+/* Requests of the same offset share one slot of the table, so that one lookup is enough. */
 static size_t device_ends_place(uint64_t offset)
 {
 	return (size_t)((offset >> 9) * 0x9e3779b97f4a7c15ull >> 54) & (DEVICE_STREAMS - 1);
 }
 
-/* Whether a request follows an earlier one; remembers where it ends. */
+/*
+ * Returns true if a request follows an earlier one, and remembers the offset at which the request
+ * ends.
+ */
 static bool device_follows(struct device_sim *d, const struct device_request *r)
 {
 	uint64_t *at = &d->ends[device_ends_place(r->offset)], end = r->offset + r->bytes;
@@ -100,7 +107,7 @@ static bool device_follows(struct device_sim *d, const struct device_request *r)
 	return follows;
 }
 
-/* The random factor, of mean 1. */
+/* Draws the random factor, whose mean is 1. */
 static double device_factor(struct device_sim *d, enum device_type type, double sigma)
 {
 	struct rng *r = &d->service[type];
@@ -108,7 +115,7 @@ static double device_factor(struct device_sim *d, enum device_type type, double 
 	if (d->model->law == DEVICE_EXPONENTIAL)
 		return rng_exponential(r);
 	if (!(sigma > 0)) {
-		rng_u64(r); /* the streams of other types do not depend on it */
+		rng_u64(r); /* the streams of other types must not depend on this one */
 		return 1;
 	}
 	return exp(sigma * rng_normal(r) - sigma * sigma / 2);
@@ -131,7 +138,10 @@ static double device_serve(struct device_sim *d, double at_s, double service_s)
 	return end_s;
 }
 
-/* When a request completes that was overtaken, or has overtaken others, in its wait. */
+/*
+ * Returns the completion time of a request that was overtaken, or has overtaken others, while it
+ * waited.
+ */
 static double device_overtake(struct device_sim *d, double arrived_s, double service_s,
 			      double end_s)
 {
@@ -143,13 +153,16 @@ static double device_overtake(struct device_sim *d, double arrived_s, double ser
 	       wait_s * exp(sigma * rng_normal(&d->overtake) - sigma * sigma / 2);
 }
 
-/* When a write is in the cache: it waits, in order, until what drains has left room for it. */
+/*
+ * Returns the time at which a write is in the cache. Writes wait, in order, until the draining has
+ * made room for them.
+ */
 static double device_cache_write(struct device_sim *d, double at_s, const struct device_request *r)
 {
 	const struct device_cache *c = &d->model->cache;
 	double room = c->bytes > r->bytes ? c->bytes : r->bytes, begin_s, from_s;
 
-	/* The level at t is (drained_s - t) x rate, while that is above 0. */
+	/* The fill level at time t is (drained_s - t) x rate, as long as this is above 0. */
 	from_s = d->drained_s - (room - r->bytes) / c->drain_bytes_per_s;
 	begin_s = at_s > d->admitted_s ? at_s : d->admitted_s;
 	begin_s = begin_s > from_s ? begin_s : from_s;
@@ -164,7 +177,7 @@ static double device_cache_write(struct device_sim *d, double at_s, const struct
 	       device_pause(d);
 }
 
-/* A flush that begins at the earliest at at_s: its end. */
+/* Returns the end of a flush that begins at at_s at the earliest. */
 static double device_flush_at(struct device_sim *d, double at_s)
 {
 	const struct device_model *m = d->model;

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_sim: a device (device_model.h) that is asked requests, one after the other.
+ * device_sim: simulates a device (device_model.h) that is given requests one after the other.
  *
- * Requests are submitted in order of arrival. Every station serves in that order, so that the time at
- * which a request completes is known when it is submitted: there are no events inside of the device. A
- * request costs O(log servers).
+ * Requests are submitted in the order of their arrival, and every station serves in that order.
+ * Therefore the time at which a request completes is known as soon as it is submitted, and the
+ * device needs no events of its own. A request costs O(log servers).
  *
  *	struct device_sim d;
  *	int ret = device_sim_init(&d, &model, seed);
  *
- *	done_s = device_sim_submit(&d, &(struct device_request){ .at_s = 0.5, .type = DEVICE_READ, .bytes = 4096 });
+ *	done_s = device_sim_submit(&d, &(struct device_request){
+ *					.at_s = 0.5, .type = DEVICE_READ, .bytes = 4096 });
  *	...
  *	device_sim_release(&d);
  *
- * A request follows an earlier one (is sequential) if it begins where one of the last ones ended.
- * Flushes that arrive while one is under way are joined into the next one, as the block layer of Linux
- * does (block/blk-flush.c).
+ * A request follows an earlier one (is sequential) if it begins at the offset where one of the
+ * last requests ended. Flushes that arrive while a flush is under way are joined into the next
+ * one, as the block layer of Linux does (block/blk-flush.c).
  *
- * Each source of randomness has a stream of its own. Two models of one law that differ in their times
- * see the same random numbers, so that differences between them come from the times.
+ * Each source of randomness has a stream of random numbers of its own. If two models have the same
+ * distributions and differ only in their times, they therefore draw the same random numbers, and
+ * differences between their results come from the times alone.
  */
 #ifndef ANALYZER_STORAGE_DEVICE_SIM_H
 #define ANALYZER_STORAGE_DEVICE_SIM_H
@@ -26,11 +28,11 @@
 #include "analyzer/models/num/rng.h"
 #include "analyzer/models/storage/device_model.h"
 
-#define DEVICE_STREAMS 1024 /* ends of earlier requests that are remembered; a power of two */
+#define DEVICE_STREAMS 1024 /* number of remembered ends of earlier requests; a power of two */
 
 struct device_request {
 	double at_s;
-	uint64_t offset; /* bytes */
+	uint64_t offset; /* in bytes */
 	uint32_t bytes;
 	enum device_type type;
 	bool durable;
@@ -38,7 +40,8 @@ struct device_request {
 
 /* The state of a token bucket. */
 struct device_bucket {
-	double tokens, at_s; /* so many there were at that time; below 0: owed */
+	/* tokens is the number of tokens at the time at_s; a negative number is a debt */
+	double tokens, at_s;
 	double used;
 };
 
@@ -46,27 +49,34 @@ struct device_sim {
 	const struct device_model *model; /* borrowed */
 	struct rng service[DEVICE_NR_TYPES], pause, overtake;
 	struct device_bucket ops, bytes;
-	double *free_s;	   /* owned heap: when each server has nothing left to do */
-	uint64_t *ends;	   /* owned: offset at which a request ended plus 1, by hash; 0 none */
-	double drained_s;  /* when the cache will be empty */
-	double admitted_s; /* when the write before got its place in the cache */
+	double *free_s; /* owned heap of the times at which each server becomes free */
+	/* owned hash table: offset where a request ended, plus 1; 0 means empty */
+	uint64_t *ends;
+	double drained_s;  /* time at which the cache will be empty */
+	double admitted_s; /* time at which the previous write entered the cache */
 	struct {
 		double begin_s, end_s;
-	} running, pending; /* flushes */
+	} running, pending; /* the flush under way and the next one */
 	bool has_pending;
-	/* Sums for the question what limits. */
+	/* Sums from which device_sim_limit() finds the bottleneck. */
 	double busy_s, flush_busy_s, cache_wait_s, end_s;
 	uint64_t nr;
 };
 
-/* 0 or -ENOMEM. The model must be checked, and must outlive it. Release it whatever this returns. */
+/*
+ * Returns 0 or -ENOMEM. The model must be checked, and must outlive d. Release d whatever this
+ * function returns.
+ */
 int device_sim_init(struct device_sim *d, const struct device_model *m, uint64_t seed);
 void device_sim_release(struct device_sim *d);
-/* When it completes, in the seconds of at_s; at_s must not lie before that of the request before. */
+/*
+ * Returns the time of completion on the scale of at_s. at_s must not be less than that of the
+ * previous request.
+ */
 double device_sim_submit(struct device_sim *d, const struct device_request *r);
 
 enum device_part {
-	DEVICE_PART_NONE, /* nothing is busy: who asks waits for itself */
+	DEVICE_PART_NONE, /* no part is busy: the clients wait for themselves */
 	DEVICE_PART_OPERATIONS,
 	DEVICE_PART_BYTES,
 	DEVICE_PART_SERVERS,
@@ -74,11 +84,11 @@ enum device_part {
 	DEVICE_PART_FLUSHES,
 	DEVICE_NR_PARTS,
 };
-/* "operations per second", ... */
+/* Names of the parts: "operations per second" and so on. */
 extern const char *const device_part_names[DEVICE_NR_PARTS];
-/* The busy share of each part from 0 to the last completion. */
+/* Sets the share of time in which each part is busy, from time 0 to the last completion. */
 void device_sim_busy(const struct device_sim *d, double ratio[DEVICE_NR_PARTS]);
-/* The busiest part, DEVICE_PART_NONE where none is busy for most of the time. */
+/* Returns the busiest part, or DEVICE_PART_NONE if no part is busy for most of the time. */
 enum device_part device_sim_limit(const struct device_sim *d);
 
 #endif

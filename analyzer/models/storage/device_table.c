@@ -29,7 +29,7 @@ enum column {
 	NR_COLUMNS,
 };
 
-/* Names of each column, the one of today first. */
+/* Names of each column; the current name comes first. */
 static const char *const names[NR_COLUMNS][4] = {
 	{ "configuration" },
 	{ "clients", "threads", "jobs" },
@@ -48,7 +48,7 @@ static const char *const names[NR_COLUMNS][4] = {
 
 struct reader {
 	const struct table *t;
-	int at[NR_COLUMNS];			      /* -1: not there */
+	int at[NR_COLUMNS];			      /* -1 means that the column is missing */
 	int times[DEVICE_NR_TYPES][DEVICE_NR_POINTS]; /* -1 */
 	int rates[2];
 	struct err *err;
@@ -99,7 +99,7 @@ static bool device_cell_given(const struct reader *r, enum column c, size_t row)
 	return r->at[c] >= 0 && !table_missing(r->t, (size_t)r->at[c], row);
 }
 
-/* A number within bounds; *out stays as it is where the cell is not there. */
+/* Reads a number within bounds. *out does not change if there is no such cell. */
 static int device_cell_number(const struct reader *r, enum column c, size_t row, double low,
 			      double high, double *out)
 {
@@ -141,7 +141,7 @@ static int device_cell_bytes(const struct reader *r, enum column c, size_t row, 
 	return 0;
 }
 
-/* "10ms", or seconds as a number of any length, which is how a measurement store has them. */
+/* Reads "10ms", or a number of seconds of any length, as a measurement store writes it. */
 static int device_cell_time(const struct reader *r, enum column c, size_t row, double *out)
 {
 	const char *cell;

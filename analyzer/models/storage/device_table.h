@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_table: what a campaign has measured, as loads with response times, for a calibration.
+ * device_table: the measurements of a campaign as loads with response times, which a calibration
+ * needs.
  *
- * The columns of the load are found by their names, each of which may have others that older plans use
- * (docs/examples/plans/storage.yaml has all of them):
+ * The columns of the load are found by their names. The names in parentheses come from older plans
+ * (docs/examples/plans/storage.yaml has all current columns):
  *
- *	clients (threads, jobs); depth (iodepth); request_size (size, bs), or read_size and write_size;
+ *	clients (threads, jobs); depth (iodepth); request_size (size, bs),
+ *	or read_size and write_size;
  *	read, in percent, or read_ratio; pattern: random or sequential; flush_every, in writes;
  *	durable: 0 or 1; think, a time; burst, in requests.
  *
- * Without a column a load has the default of device_load_init(). Response times are those of the fio driver:
- * read_s, read_p50_s and so on; of a campaign with several targets the prefix chooses one.
+ * If a column is missing, the load has the default of device_load_init(). The response times are
+ * those of the fio driver: read_s, read_p50_s and so on. In a campaign with several targets the
+ * prefix chooses one target.
  */
 #ifndef ANALYZER_STORAGE_DEVICE_TABLE_H
 #define ANALYZER_STORAGE_DEVICE_TABLE_H
@@ -21,8 +24,8 @@
 struct device_row {
 	double configuration; /* rows of one configuration are held out together */
 	struct device_load load;
-	double measured_s[DEVICE_NR_TYPES][DEVICE_NR_POINTS]; /* NaN: not measured */
-	double per_s[2]; /* requests of a direction; NaN none */
+	double measured_s[DEVICE_NR_TYPES][DEVICE_NR_POINTS]; /* NaN means not measured */
+	double per_s[2]; /* requests per second by direction; NaN means not measured */
 };
 
 struct device_table {
@@ -31,13 +34,14 @@ struct device_table {
 };
 
 /*
- * Reads a table of measurements (results_table.h). prefix: "vm1." or "". -EINVAL with the line for a cell
- * that cannot be, or where there are no response times; -ENOMEM. Release d whatever this returns.
+ * Reads a table of measurements (results_table.h). prefix is "vm1." or "", for example. Returns 0,
+ * -EINVAL with the line if a cell has an impossible value or there are no response times, or
+ * -ENOMEM. The caller releases d whatever this function returns.
  */
 int device_table_make(struct device_table *d, const struct table *t, const char *prefix,
 		      struct err *err);
 void device_table_release(struct device_table *d);
-/* What the rows cover. */
+/* Computes the range that the rows cover. */
 void device_table_domain(const struct device_table *d, struct device_domain *out);
 
 #endif

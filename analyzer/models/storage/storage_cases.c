@@ -5,10 +5,10 @@
 
 #include "analyzer/models/storage/storage_cases.h"
 
-/* Two models that differ by less, relative, are equal. */
+/* Two models that differ by less than this ratio count as equal. */
 #define END_ENOUGH 0.05
 #define DEPTH	   3
-/* Rows beyond its terms that a case needs. */
+/* Number of rows that a case needs in addition to its number of terms. */
 #define SLACK 4
 
 static double on_axis(const struct storage_point *p, enum storage_axis axis)
@@ -21,7 +21,9 @@ static int storage_cases_compare(double a, double b)
 	return (a > b) - (a < b);
 }
 
-/* Full orders, so that the rows' own order does not matter. */
+/*
+ * The comparisons define total orders, so that the order of the rows in the table does not matter.
+ */
 static int by_clients(const void *a, const void *b)
 {
 	const struct storage_point *x = a, *y = b;
@@ -145,7 +147,7 @@ double storage_cases_cross(const struct storage_cases *low, const struct storage
 	return (ends[0] + ends[1]) / 2;
 }
 
-/* One fit for everything, as cases that cover everything. */
+/* Makes one fit of all points, as a single case that covers everything. */
 static int storage_cases_whole(struct storage_cases *c, enum storage_form form,
 			       const struct storage_point *x, size_t nr)
 {
@@ -158,8 +160,9 @@ static int storage_cases_whole(struct storage_cases *c, enum storage_form form,
 }
 
 /*
- * True where a form can be trusted on these rows. The smallest size alone may be a case, of requests
- * that cost the same whatever their size; any other level alone would have no slope to either side.
+ * Returns true if there are enough rows to trust a form. The smallest size alone may be a case,
+ * because small requests may cost the same whatever their size. A case of any other single level
+ * would have no slope to either side.
  */
 static bool is_enough(enum storage_form form, struct storage_point *x, size_t nr, bool smallest)
 {

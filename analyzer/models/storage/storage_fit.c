@@ -58,7 +58,7 @@ double storage_fit_at(const struct storage_fit *f, double t, double s, double fi
 	return sum;
 }
 
-/* Room of one fit. */
+/* The memory of one fit. */
 struct work {
 	const struct storage_point *points;
 	size_t nr;
@@ -106,7 +106,10 @@ static int storage_fit_solve(struct storage_fit *f, struct work *w)
 	return 0;
 }
 
-/* The least significant term that is not significant, or -1; never the last. */
+/*
+ * Returns the least significant of the insignificant terms, or -1. The last term is never
+ * returned.
+ */
 static int storage_fit_weakest(const struct storage_fit *f)
 {
 	int at = -1, left = 0;

@@ -9,7 +9,7 @@
 #define KERNEL_SD    2.0
 #define KERNEL_REACH 6 /* buckets */
 
-/* Density per bucket, smoothed, with KERNEL_REACH empty buckets at either end. */
+/* Computes the smoothed density per bucket, with KERNEL_REACH empty buckets at either end. */
 static double *storage_humps_smooth(const struct storage_bucket *b, size_t nr, int first,
 				    size_t width)
 {
@@ -44,7 +44,7 @@ static void storage_humps_measure(struct hump *h, const struct storage_bucket *b
 	h->sd_s = sqrt(fmax(0, squares / h->nr - h->mean_s * h->mean_s));
 }
 
-/* Variance between the two sides of a cut, of the bucket numbers, by shares. */
+/* Returns the variance between the two sides of a cut, computed from bucket numbers and shares. */
 static double storage_humps_between(const struct storage_bucket *b, size_t nr, int cut)
 {
 	double n[2] = { 0, 0 }, sum[2] = { 0, 0 };
@@ -56,7 +56,10 @@ static double storage_humps_between(const struct storage_bucket *b, size_t nr, i
 	return n[0] > 0 && n[1] > 0 ? n[0] * n[1] * pow(sum[0] / n[0] - sum[1] / n[1], 2) : 0;
 }
 
-/* The middle of the stretch of valleys that part the requests best; *depth 1 where there is none. */
+/*
+ * Returns the middle of the valley that separates the requests best. *depth is 1 if there is no
+ * valley.
+ */
 static int best_cut(const struct storage_bucket *b, size_t nr, const double *density, size_t width,
 		    int first, double *depth)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A storage model to JSON and back; the text of the format is formats/model.md. */
+/* Reads and writes a storage model as JSON; formats/model.md describes the format. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -179,7 +179,7 @@ json_t *storage_model_json(const struct storage_model *m)
 	return root;
 }
 
-/* Reading keeps its first failure, so that callers check once. */
+/* The reader keeps its first failure, so that callers need to check only once. */
 struct reader {
 	struct err *err;
 	int error;
@@ -191,7 +191,10 @@ static void storage_json_bad(struct reader *r, const char *key, const char *expe
 		r->error = err_set(r->err, EINVAL, "%s: expected %s", key, expected);
 }
 
-/* A number; null is `otherwise`, refused where that is NaN and needed. */
+/*
+ * Reads a number. null stands for `otherwise`, and is an error if that is NaN and the value is
+ * required.
+ */
 static double storage_json_take(struct reader *r, const json_t *root, const char *key,
 				double otherwise)
 {
@@ -301,7 +304,10 @@ static void take_load(struct reader *r, const json_t *root, struct storage_load_
 		take_cases(r, root, "hit", &c->hit);
 }
 
-/* Where hits are not told from misses, the cache's own fit says what it takes. */
+/*
+ * Returns true if hits cannot be told from misses, so that the fit of the cache must give their
+ * times.
+ */
 static bool needs_cached(const struct storage_class_model *c)
 {
 	for (size_t i = 0; i < c->nr_cases && i < STORAGE_LOAD_CASES; i++)

@@ -121,7 +121,7 @@ static void put_value(struct buf *out, const char *name, double value, const cha
 {
 	char text[32];
 
-	/* as short as it can be and still be the same number */
+	/* Uses as few digits as possible that still give the same number. */
 	for (int digits = 6; digits <= 17; digits++) {
 		snprintf(text, sizeof(text), "%.*g", digits, value);
 		if (strtod(text, NULL) == value)
@@ -184,7 +184,7 @@ static void mix_parameters(struct buf *out, const struct storage_net *n)
 		}
 }
 
-/* fmt with the letter and number of every class: "%c%zu". */
+/* Writes fmt with the letter and number of every class, as in "%c%zu". */
 static void each_class(struct buf *out, const struct storage_net *n, const char *parting,
 		       void (*put)(struct buf *out, char letter, size_t vm))
 {
@@ -336,7 +336,7 @@ void storage_net_write(struct buf *out, const struct storage_net *n)
 	}
 }
 
-/* Copies what the probes found to the classes they belong to. */
+/* Copies the results of the probes to the classes to which they belong. */
 static void take_times(struct storage_times *out, const struct storage_net *n,
 		       const struct net *net, const struct estimate *e)
 {
@@ -392,7 +392,10 @@ out:
 	return ret;
 }
 
-/* Two exponential servers and t clients: of k at the first with weight r^k. */
+/*
+ * Solves two exponential servers with t clients, where k clients at the first server have the
+ * weight r^k.
+ */
 static void storage_net_geometric(double t, double ln_r, double *mean, double *empty, double *full)
 {
 	double sum = 0, first = 0, top = fmax(0, t * ln_r);

@@ -6,7 +6,7 @@
 #include "analyzer/models/storage/storage_parts.h"
 #include "analyzer/models/storage/storage_predict.h"
 
-#define LEAST_TIME 1e-9 /* of a latency: zero time is refused by nets */
+#define LEAST_TIME 1e-9 /* smallest latency in seconds: a net refuses a time of zero */
 #define PHI_BEYOND 4
 
 static bool storage_parts_has(const struct storage_net *n, size_t vm, int write)
@@ -22,7 +22,7 @@ static bool has_type(const struct storage_net *n, int write)
 	return false;
 }
 
-/* "r1", ... of one type (-1: both), parted by commas. */
+/* Writes "r1" and so on, separated by commas, of one type (-1: of both). */
 static void put_colours(struct buf *out, const struct storage_net *n, int type)
 {
 	const char *parting = "";
@@ -42,7 +42,9 @@ static void put_permits(struct buf *out, const struct storage_net *n, const char
 		buf_printf(out, "%spermit%zu%s", j ? ", " : "", j + 1, tokens);
 }
 
-/* The services of one place for one type, by parameters whose names begin with prefix. */
+/*
+ * Writes the services of one place for one type. The names of their parameters begin with prefix.
+ */
 static void put_services(struct buf *out, const struct storage_net *n, int type, const char *prefix)
 {
 	const char *word = type ? "write" : "read";
@@ -119,7 +121,7 @@ static void put_places(struct buf *out, const struct storage_net *n)
 	}
 }
 
-/* From `from` of a class to each of its stations and back to its clients. */
+/* Writes the path from `from` through the stations of a class back to its clients. */
 static void put_way(struct buf *out, const struct storage_net *n, size_t vm, int w)
 {
 	char c = "rw"[w], at[32] = "path", next[32];
@@ -200,8 +202,9 @@ double storage_parts_alone(const struct storage_parts *p, int write, double size
 }
 
 /*
- * The spread of one client's response times is that of all its services: each has the same
- * coefficient of variation, so that their variances add up to it; at most exponential.
+ * Distributes the standard deviation of one client's response times over the services. Each
+ * service has the same coefficient of variation, so that the variances add up to that of the
+ * response time. No service varies more than an exponential one.
  */
 static void storage_parts_spread(struct storage_net *n, int w, struct storage_server *own,
 				 double sd_s)

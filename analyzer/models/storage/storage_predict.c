@@ -8,17 +8,23 @@
 #include "analyzer/models/storage/storage_predict.h"
 #include "analyzer/models/storage/vm_weights.h"
 
-/* Steps that bring a net of two queues to the response time fitted, and how near is near enough. */
+/*
+ * Number of steps that adjust a net of two queues to the fitted response time, and the error at
+ * which they stop.
+ */
 #define CORRECTIONS	  4
 #define CORRECTION_ENOUGH 0.003
 
-/* Shares that go on to the array stay this far from none and all; a cache is busy at most so much. */
+/*
+ * The share of requests that go on to the array stays this far from 0 and 1. The second constant
+ * limits the utilization of the cache.
+ */
 #define LEAST_SHARE 0.001
 #define MOST_BUSY   0.999
 
-/* Predictions of phi stay within this factor of what was seen. */
+/* Predictions of phi stay within this factor of the range in the training data. */
 #define PHI_BEYOND 4
-/* The one server of a mix does the work of this many at least and its inverse at most. */
+/* Lower bound of the utilization by which times are divided; its inverse is the upper bound. */
 #define LEAST_BUSY 0.1
 
 static int storage_predict_unknown(const struct storage_table *t, const struct storage_row *r,
@@ -37,14 +43,14 @@ static const struct storage_load_case *load_case(const struct storage_class_mode
 	return &c->cases[i];
 }
 
-/* mu of the cache alone: response / clients (equation 7.4). */
+/* Returns mu of the cache alone: response / clients (equation 7.4). */
 static double cached_service(const struct storage_class_model *c, const struct storage_load *l)
 {
 	return storage_cases_at(&c->cached, l->clients, l->size_bytes, l->file_set_bytes) /
 	       l->clients;
 }
 
-/* Sets the two servers by the product form; returns the response time the net is to have. */
+/* Sets the two servers by the product form. Returns the response time that the net should have. */
 static double set_raid(struct storage_net *n, const struct storage_class_model *c,
 		       const struct storage_load *l)
 {
@@ -67,7 +73,10 @@ static double set_raid(struct storage_net *n, const struct storage_class_model *
 	return response;
 }
 
-/* Gamma servers have no product form: both times are scaled until the net answers as fitted. */
+/*
+ * Gamma-distributed servers have no product form. Therefore both times are scaled until the net
+ * gives the fitted response time.
+ */
 static int correct_raid(struct storage_net *n, double response, const struct storage_ask *ask,
 			struct err *err)
 {
@@ -221,7 +230,10 @@ void storage_mix_point(double x[MIX_NR_VARIABLES], const struct storage_net *n,
 	mix_x(x, clients[0], clients[1], sizes);
 }
 
-/* Reads and writes that need different parts of the system are served beside each other. */
+/*
+ * Speeds up the one server of a mix, because reads and writes that need different parts of the
+ * system are served at the same time.
+ */
 static void speed_up(struct storage_net *n, const struct storage_mix *mix, const double sizes[2])
 {
 	double x[MIX_NR_VARIABLES], busy;
@@ -336,13 +348,13 @@ static void storage_predict_mark(struct storage_answer *a, const struct storage_
 	}
 }
 
-/* Work over configurations. */
+/* The work that is done for every configuration. */
 struct job {
 	struct storage_answer *answers;
 	const struct storage_model *m;
 	const struct storage_table *t;
 	const struct storage_ask *ask;
-	struct err *errors; /* by configuration */
+	struct err *errors; /* one item per configuration */
 };
 
 static int predict_config(void *ctx, size_t chunk, size_t begin, size_t end)

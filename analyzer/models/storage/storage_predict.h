@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * storage_predict: asks a calibrated storage model. The case is picked, the net of the template is
- * given its parameters and solved by simulation; a prediction is the solution of that net, which
- * storage_predict_net() hands out.
+ * storage_predict: computes predictions from a calibrated storage model. It picks the case, sets
+ * the parameters of the net of that template, and solves the net by simulation. The prediction is
+ * the solution of that net, which storage_predict_net() returns as well.
  */
 #ifndef ANALYZER_STORAGE_PREDICT_H
 #define ANALYZER_STORAGE_PREDICT_H
@@ -12,11 +12,11 @@
 #include "analyzer/models/storage/storage_net.h"
 
 struct storage_ask {
-	double think_s;	  /* above 0 */
-	double precision; /* relative, of every mean response time */
+	double think_s;	  /* think time, above 0 */
+	double precision; /* relative precision of every mean response time */
 	uint64_t seed;
-	unsigned int nr_threads; /* 0: all processors; the answers are the same for any number */
-	/* May be NULL: configurations done. */
+	unsigned int nr_threads; /* 0 means all processors; any number gives the same results */
+	/* May be NULL. It is told the number of configurations that are done. */
 	void (*progress)(void *ctx, uint64_t done);
 	void *ctx;
 };
@@ -26,37 +26,51 @@ struct storage_ask {
 		.think_s = 1e-9, .precision = 0.01, .seed = 1 \
 	}
 
-/* Of one row of the table. */
+/* The prediction for one row of the table. */
 struct storage_answer {
-	struct time_estimate time;  /* response time, seconds; intervals are the simulation's own */
-	double throughput;	    /* per second: clients / (response + think) */
-	const char *outside;	    /* what lies outside the training range; NULL: nothing */
-	struct storage_range range; /* of that */
+	/* response time in seconds; the intervals are those of the simulation */
+	struct time_estimate time;
+	double throughput; /* per second: clients / (response time + think time) */
+	/* the variable that lies outside the training range; NULL if none does */
+	const char *outside;
+	struct storage_range range; /* training range of that variable */
 };
 
 /*
- * answers: one for each of t->rows, in their order. -EINVAL with file:line for a configuration that
- * the model does not know; the errors of solve_net().
+ * Predicts every row of t->rows. answers has one item per row, in the same order. Returns 0,
+ * -EINVAL with file:line for a configuration that the model does not cover, or an error of
+ * solve_net().
  */
 int storage_predict(struct storage_answer *answers, const struct storage_model *m,
 		    const struct storage_table *t, const struct storage_ask *ask, struct err *err);
 
-/* The net of configuration number `config`, with its parameters. */
+/* Builds the net of configuration number `config`, with its parameters. */
 int storage_predict_net(struct storage_net *n, const struct storage_model *m,
 			const struct storage_table *t, size_t config, const struct storage_ask *ask,
 			struct err *err);
 
-/* Parts of it, for calibration. Mean service time of a type at a size. */
+/*
+ * The functions below are steps of a prediction that the calibration uses too. Returns the mean
+ * service time of a type at a size.
+ */
 double storage_service_at(const struct storage_service *s, double size_bytes);
-/* The mix of a configuration with service times and clients, all weights 1. */
+/* Builds the mix of a configuration with service times and clients. All weights are 1. */
 int storage_mix_net(struct storage_net *n, const struct storage_mix *mix,
 		    const struct storage_table *t, size_t config, double sizes[2], struct err *err);
-/* What a mix is to the models of phi and of utilization: all VMs together. */
+/*
+ * Computes the variables of a mix for the models of phi and of utilization, over all VMs together.
+ */
 void storage_mix_point(double x[MIX_NR_VARIABLES], const struct storage_net *n,
 		       const double sizes[2]);
-/* Sets service times and weights by the mix's rule; the rule of parts gives it another template. */
+/*
+ * Sets service times and weights by the rule of the mix. The rule of parts changes the template of
+ * the net.
+ */
 void storage_mix_weigh(struct storage_net *n, const struct storage_mix *mix, const double sizes[2]);
-/* alpha / beta by the model. sizes 0 where there is none of a type. */
+/*
+ * Returns alpha / beta as the model predicts it. A size is 0 if there are no requests of that
+ * type.
+ */
 double storage_phi(const struct storage_mix *mix, double readers, double writers,
 		   const double sizes[2]);
 

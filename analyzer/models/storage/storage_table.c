@@ -36,7 +36,7 @@ static const char *const names[NR_COLUMNS] = {
 
 struct reader {
 	const struct table *t;
-	int at[NR_COLUMNS]; /* -1: not there */
+	int at[NR_COLUMNS]; /* -1 means that the column is missing */
 	unsigned int needs;
 	struct err *err;
 };
@@ -85,7 +85,10 @@ static bool is_given(const struct reader *r, enum column c, size_t row)
 	return r->at[c] >= 0 && !table_missing(r->t, (size_t)r->at[c], row);
 }
 
-/* A number above 0 (a spread may be 0); NaN where the cell may be and is empty. */
+/*
+ * Reads a number above 0 (a standard deviation may be 0). The result is NaN if the cell may be
+ * empty and is.
+ */
 static int read_number(const struct reader *r, enum column c, size_t row, bool needed, double *out)
 {
 	int ret;
@@ -101,7 +104,7 @@ static int read_number(const struct reader *r, enum column c, size_t row, bool n
 		       c == SD ? "of 0 or more" : "above 0", *out);
 }
 
-/* "4096" or "4k". */
+/* Reads a size such as "4096" or "4k". */
 static int read_bytes(const struct reader *r, enum column c, size_t row, bool needed, double *out)
 {
 	uint64_t bytes;
@@ -128,7 +131,7 @@ static int read_word(const struct reader *r, enum column c, size_t row, const ch
 	return bad_cell(r, c, row, expected);
 }
 
-/* "BUCKET:COUNT BUCKET:COUNT ..." */
+/* Reads a histogram: "BUCKET:COUNT BUCKET:COUNT ..." */
 static int read_histogram(const struct reader *r, size_t row, struct storage_row *out)
 {
 	const char *at;
@@ -211,7 +214,7 @@ static const char *storage_table_cell(const struct reader *r, enum column c,
 	return r->at[c] < 0 ? "" : r->t->columns[r->at[c]].cells[row->row];
 }
 
-/* The VM's number within the configuration that begins at row `begin`. */
+/* Returns the number of the VM within the configuration that begins at row `begin`. */
 static int number_vm(const struct reader *r, struct storage_table *s, struct storage_config *c,
 		     size_t i)
 {
@@ -239,7 +242,7 @@ static int number_vm(const struct reader *r, struct storage_table *s, struct sto
 	return 0;
 }
 
-/* For sorting rows by configuration, in order of first appearance. */
+/* Sorts rows by configuration, in the order of first appearance. */
 struct key {
 	const char *text;
 	size_t at, first;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * storage_table: measured or asked configurations of a storage system, from a table as
- * docs/qpn-tables.md describes. One row is a class of requests (VM, type, pattern, size) of one
- * configuration; rows of a configuration ran together and stand together here.
+ * storage_table: configurations of a storage system, measured or to be predicted, from a table as
+ * docs/qpn-tables.md describes it. One row is a class of requests (VM, type, pattern, size) of one
+ * configuration. The rows of one configuration were measured at the same time, and they are
+ * adjacent in this table.
  */
 #ifndef ANALYZER_STORAGE_TABLE_H
 #define ANALYZER_STORAGE_TABLE_H
@@ -14,11 +15,11 @@
 #include "base/err.h"
 #include "base/table.h"
 
-/* Clients of one row and VMs of one configuration. */
+/* Limits of the clients of one row and of the VMs of one configuration. */
 #define STORAGE_CLIENTS_MAX 100000
 #define STORAGE_VMS_MAX	    32
 
-/* COLUMN=VALUE: only rows whose cell is this text. */
+/* COLUMN=VALUE lets only those rows through whose cell has this text. */
 struct row_filter {
 	const char *const *conditions;
 	size_t nr;
@@ -43,15 +44,15 @@ struct storage_bucket {
 };
 
 struct storage_row {
-	size_t row; /* of the table as read */
+	size_t row; /* index of the row in the table that was read */
 	uint64_t line;
-	size_t vm; /* from 0, by first appearance in the configuration */
+	size_t vm; /* number of the VM from 0, by first appearance in the configuration */
 	bool write, sequential;
 	double clients, size_bytes;
-	double file_set_bytes;		  /* NaN: not given */
-	double response_s, sd_s;	  /* NaN: not given */
-	double throughput;		  /* per second; NaN: not given */
-	struct storage_bucket *histogram; /* owned, ascending; NULL: not given */
+	double file_set_bytes;		  /* NaN means not given */
+	double response_s, sd_s;	  /* NaN means not given */
+	double throughput;		  /* requests per second; NaN means not given */
+	struct storage_bucket *histogram; /* owned, in ascending order; NULL means not given */
 	size_t nr_buckets;
 };
 
@@ -64,17 +65,18 @@ struct storage_table {
 	const char *source; /* borrowed from the table */
 	struct storage_row *rows;
 	size_t nr_rows;
-	struct storage_config *configs; /* in order of their first rows */
+	struct storage_config *configs; /* in the order of their first rows */
 	size_t nr_configs;
 };
 
-/* What every row must have beside type, clients and size. */
+/* Columns that every row must have in addition to type, clients and size. */
 #define STORAGE_NEEDS_RESPONSE 1u
 #define STORAGE_NEEDS_FILE_SET 2u
 
 /*
- * Reads the rows that the filter lets through (NULL: all). t must outlive it. -EINVAL with
- * file:line for a missing column, an impossible value or a class twice in a configuration; -ENOMEM.
+ * Reads the rows that the filter lets through (NULL: all rows). t must outlive s. Returns 0,
+ * -EINVAL with file:line for a missing column, an impossible value or a class that occurs twice in
+ * a configuration, or -ENOMEM.
  */
 int storage_table_make(struct storage_table *s, const struct table *t, const struct row_filter *f,
 		       unsigned int needs, struct err *err);
@@ -84,21 +86,22 @@ static inline enum storage_class storage_row_class(const struct storage_row *r)
 {
 	return (enum storage_class)(2 * r->write + r->sequential);
 }
-/* "random reads", ... */
+/* Returns the name of a class, "random reads" for example. */
 const char *storage_class_name(enum storage_class c);
 
-/* A configuration of one class as one VM would have it: clients and file sets added up. */
+/* A configuration of one class as a single VM would have it: clients and file sets are added up. */
 struct storage_load {
 	enum storage_class class;
 	double clients, size_bytes, file_set_bytes;
-	double response_s; /* over all requests: clients / throughput, by the response-time law */
+	/* mean over all requests: clients / throughput, by the interactive response-time law */
+	double response_s;
 };
 
-/* False where its rows differ in type, pattern or size. */
+/* Returns false if the rows of the configuration differ in type, pattern or size. */
 bool storage_load_of(struct storage_load *l, const struct storage_table *s,
 		     const struct storage_config *c);
 
-/* The indices of the rows that a filter lets through, for readers of plain tables. */
+/* Sets which rows of a table a filter lets through, for readers of plain tables. */
 int row_filter_apply(bool *chosen, const struct table *t, const struct row_filter *f,
 		     struct err *err);
 

@@ -6,7 +6,7 @@
 
 #define LEAST_SHARE 0.01
 
-/* Numbers of VMs by key, stable; a sorting permutation as the algorithms' pi. */
+/* Sorts the numbers of VMs by key, stably; this permutation is pi in the algorithms. */
 static void order_by(size_t *order, const double *key, size_t nr, bool descending)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -50,7 +50,7 @@ static size_t vm_weights_clamp(struct storage_vm *vms, size_t nr)
 	return clamped;
 }
 
-/* One type of algorithm 4: lines 16 - 27 where delta is 0, lines 36 - 53 else. */
+/* Computes one type of algorithm 4: lines 16 - 27 if delta is 0, otherwise lines 36 - 53. */
 static void vm_weights_descend(struct storage_vm *vms, size_t nr, int w, double weight,
 			       double delta)
 {
@@ -88,7 +88,10 @@ size_t vm_weights_ordered(struct storage_vm *vms, size_t nr, struct rw_weights a
 	return vm_weights_clamp(vms, nr);
 }
 
-/* Lines 24 - 51: from the VMs of most local write weight outwards, in ascending order of clients. */
+/*
+ * Lines 24 - 51 of algorithm 5: sets read weights in ascending order of clients, outwards from the
+ * VMs of the largest local write weight.
+ */
 static void adjust_reads(struct storage_vm *vms, size_t nr, const size_t *order, const double *t,
 			 const bool *top, double highest, double delta)
 {
@@ -113,7 +116,10 @@ static void adjust_reads(struct storage_vm *vms, size_t nr, const size_t *order,
 		vms[order[i]].weight[0] = a[i];
 }
 
-/* Lines 52 - 66: two cases in which the writes need a hand, in descending order of clients. */
+/*
+ * Lines 52 - 66 of algorithm 5: corrects the write weights in two cases, in descending order of
+ * clients.
+ */
 static void adjust_writes(struct storage_vm *vms, size_t nr, const size_t *order, const double *t)
 {
 	double sorted[STORAGE_VMS_MAX], epsilon = VM_WEIGHTS_EPSILON;
@@ -191,7 +197,10 @@ void vm_weights_local(struct storage_vm *vms, size_t nr, const struct rw_weights
 		double alpha = vm->clients[0] > 0 ? local[j].alpha : 0;
 		double beta = vm->clients[1] > 0 ? local[j].beta : 0;
 
-		/* requests = time / mean service of this VM's mix; in units of the reads' */
+		/*
+		 * requests = time / mean service time of the VM's mix, in units of the read
+		 * service time
+		 */
 		share *= service_s[0] / (alpha * service_s[0] + beta * service_s[1]);
 		vm->weight[0] = share * (alpha > 0 ? alpha : 1);
 		vm->weight[1] = share * (beta > 0 ? beta : 1);
