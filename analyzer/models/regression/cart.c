@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Classification and regression trees, the regression half (Breiman, Friedman, Olshen, Stone
- * 1984; Noorshams, Modeling and Prediction of I/O Performance in Virtualized Environments, 2015,
- * section 3.2), with R rpart's parameters: minbucket = round(minsplit / 3), at most 30 levels,
- * complexity in units of the root's risk. Each node carries the cp at which it collapses, so that
- * a tree that was grown for one cp serves every larger one; a second, smaller cp grows it without regard to cp.
+ * Classification and regression trees, of which only regression is implemented (Breiman, Friedman,
+ * Olshen and Stone, Classification and Regression Trees, 1984; Noorshams, Modeling and Prediction
+ * of I/O Performance in Virtualized Environments, 2015, section 3.2). The parameters are those of
+ * R's rpart: minbucket = round(minsplit / 3), at most 30 levels, and complexity in units of the
+ * root's risk. Each node stores the cp at which it collapses, so that a tree that was grown for
+ * one cp serves every larger one. When a second, smaller cp is asked for, the tree is grown
+ * without regard to cp.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,14 +16,15 @@
 #include "analyzer/models/regression/technique.h"
 #include "analyzer/models/regression/tree_grow.h"
 
-#define MAX_DEPTH 30 /* as rpart's, whose node numbers end there */
+#define MAX_DEPTH 30 /* the limit of rpart, whose node numbers end there */
 
 enum { MINSPLIT, CP };
 
 struct cart_tree {
 	struct grown grown;
-	double cp;	    /* that it was grown for: it serves this one and larger ones */
-	double *complexity; /* by node; a node splits while it is above cp x the root's risk */
+	/* the cp for which the tree was grown; it serves this cp and larger ones */
+	double cp;
+	double *complexity; /* by node; a node is split while this is above cp x the root's risk */
 };
 
 struct cart {
@@ -32,13 +35,13 @@ struct cart {
 	uint64_t nr_fits;
 };
 
-/* Risk and splits of the subtree below a node, with the weakest links cut first. */
+/* Risk and number of splits of the subtree below a node, after the weakest links were cut. */
 struct branch_cost {
 	double risk;
 	double splits;
 };
 
-/* Cuts a child's subtree where that gains less per split than the node as a whole. */
+/* Cuts the subtree of a child if it gains less per split than the node as a whole. */
 static double cart_settle(double risk, struct branch_cost *weaker, double weaker_cp,
 			  double weaker_risk, struct branch_cost *other, double other_cp,
 			  double other_risk)
@@ -55,7 +58,7 @@ static double cart_settle(double risk, struct branch_cost *weaker, double weaker
 	return (risk - weaker->risk - other->risk) / (weaker->splits + other->splits + 1);
 }
 
-/* Fills complexity bottom up: the order of rpart's partition(), with alpha 0. */
+/* Sets complexity from the leaves upwards, in the order of rpart's partition() with alpha 0. */
 static struct branch_cost cart_weigh(struct cart_tree *t, int32_t at)
 {
 	const struct tree_node *node = &t->grown.forest.nodes[at];
@@ -77,7 +80,10 @@ static struct branch_cost cart_weigh(struct cart_tree *t, int32_t at)
 	return (struct branch_cost){ left.risk + right.risk, left.splits + right.splits + 1 };
 }
 
-/* No node outlives its parent. */
+/*
+ * Limits the complexity of each node to that of its parent, so that no node remains without its
+ * parent.
+ */
 static void cart_cap(struct cart_tree *t)
 {
 	for (size_t i = 0; i < t->grown.forest.nr_nodes; i++) {
@@ -215,7 +221,7 @@ static int cart_predict(void *sweep, const double *p, double *out)
 	return 0;
 }
 
-/* Copies what stands above cp. The new node's index, or -ENOMEM. */
+/* Copies the nodes whose complexity is above cp. Returns the index of the new node, or -ENOMEM. */
 static int64_t cart_copy(struct forest *to, const struct cart_tree *t, const struct schema *s,
 			 int32_t at, double alpha)
 {

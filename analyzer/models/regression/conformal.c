@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Sums of shares are compared with the level; their rounding is not to count. */
+/* Sums of shares are compared with the level. This tolerance absorbs their rounding errors. */
 #define ROUNDING 1e-12
 
 double conformal_ratio(double measured, double predicted)
@@ -40,7 +40,10 @@ size_t conformal_nr_applications(struct conformal_error *errors, size_t nr)
 	return found;
 }
 
-/* The share of errors up to `bound`, each application counting the same. errors: by application. */
+/*
+ * Returns the share of errors up to `bound`, where each application has the same weight. errors
+ * must be sorted by application.
+ */
 static double conformal_share(const struct conformal_error *errors, size_t nr, double bound)
 {
 	double sum = 0;
@@ -78,7 +81,10 @@ double conformal_bound(struct conformal_error *errors, size_t nr, double level)
 	for (size_t i = 0; i < nr; i++)
 		sorted[i] = errors[i].error;
 	qsort(sorted, nr, sizeof(*sorted), conformal_ascending);
-	/* The least of the errors up to which the share is large enough: the last one is. */
+	/*
+	 * Finds the smallest error up to which the share is large enough. The share up to the last
+	 * error always is.
+	 */
 	while (low + 1 < high) {
 		size_t middle = low + (high - low) / 2;
 

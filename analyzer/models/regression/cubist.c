@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * M5 and Cubist (Quinlan 1992, 1993; Noorshams, Modeling and Prediction of I/O Performance in
- * Virtualized Environments, 2015, section 3.2; Cubist 2.07). Cubist is a committee of sets of
- * rules, member t+1 made for 2y - f_t(x), averaged, and corrected by the nearest training rows;
- * M5 is its first member without neighbours. One committee serves every smaller one; one whose
- * trees all have fewer leaves than nsplits serves every nsplits that asks for as many rows to a
- * rule; neighbours cost no refit.
+ * M5 and Cubist (Quinlan, Learning with continuous classes, 1992; Quinlan, Combining
+ * instance-based and model-based learning, 1993; Noorshams, Modeling and Prediction of I/O
+ * Performance in Virtualized Environments, 2015, section 3.2; Cubist 2.07). Cubist is a committee
+ * of sets of rules. Member t+1 is fitted to 2y - f_t(x), the members are averaged, and the nearest
+ * training rows correct the average. M5 is the first member without neighbours. One committee
+ * serves every smaller committee. A committee whose trees all have fewer leaves than nsplits
+ * serves every nsplits that requires the same number of rows per rule. A change of the number of
+ * neighbours needs no new fit.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,24 +21,28 @@ enum { NSPLITS, NTREES, NINSTANCES };
 
 struct member {
 	struct rules rules;	    /* one set */
-	size_t natural;		    /* leaves the tree had before nsplits was looked at */
-	double *at_train, *at_rows; /* sums of the members' predictions up to here */
-	double *corrected; /* of the committee up to here: [k] x nr_rows, k neighbours; NULL yet */
+	size_t natural;		    /* leaves of the tree before the limit nsplits was applied */
+	double *at_train, *at_rows; /* sums of the predictions of the members up to this one */
+	/*
+	 * predictions of the committee up to this member: [k] x nr_rows, k neighbours; NULL until
+	 * needed
+	 */
+	double *corrected;
 };
 
 struct committee {
 	size_t least_cover, max_leaves;
 	struct member *members;
 	size_t nr;
-	double *target; /* of the next member */
+	double *target; /* response to which the next member is fitted */
 };
 
 struct cubist {
 	const struct sweep_input *in;
-	bool single; /* m5 */
+	bool single; /* true for the technique m5 */
 	struct m5_ground ground;
 	double *train_rows;
-	struct nearest *near; /* per row to predict; NULL until asked for */
+	struct nearest *near; /* per row to predict; NULL until needed */
 	struct committee **committees;
 	size_t nr_committees;
 	uint64_t nr_fits;
@@ -179,7 +185,7 @@ static int find_or_make(struct cubist *c, size_t least_cover, size_t max_leaves,
 	return committee_new(c, least_cover, max_leaves, out);
 }
 
-/* The committee for nsplits with ntrees members at least. */
+/* Returns the committee for nsplits with at least ntrees members. */
 static int committee_of(struct cubist *c, double nsplits, size_t ntrees, struct committee **out)
 {
 	size_t least_cover = m5_least_cover(&c->ground, nsplits);
@@ -187,7 +193,7 @@ static int committee_of(struct cubist *c, double nsplits, size_t ntrees, struct 
 	bool limited = false;
 	int ret = find_or_make(c, least_cover, SIZE_MAX, &k);
 
-	/* While no tree without limit has more leaves, the limit changes nothing. */
+	/* The limit changes nothing as long as no unlimited tree has more leaves. */
 	for (size_t i = 0; i < ntrees && !ret && !limited; i++) {
 		if (i == k->nr)
 			ret = add_member(c, k);
@@ -207,7 +213,9 @@ static void mean_of(const double *sum, size_t ntrees, size_t nr, double *out)
 		out[i] = ntrees > 1 ? sum[i] / (double)ntrees : sum[i];
 }
 
-/* The training rows nearest to each row to predict: the same for every committee. */
+/*
+ * Finds the training rows nearest to each row to predict, which are the same for every committee.
+ */
 static int find_nearest(struct cubist *c)
 {
 	size_t n = c->in->train->nr_rows, nr = c->in->nr_rows;
@@ -236,7 +244,7 @@ out:
 	return ret;
 }
 
-/* Predictions of the first ntrees members with 1, ... NEIGHBOURS_MAX neighbours. */
+/* Computes the predictions of the first ntrees members with 1 to NEIGHBOURS_MAX neighbours. */
 static int cubist_correct(struct cubist *c, struct committee *k, size_t ntrees)
 {
 	size_t n = c->in->train->nr_rows, nr = c->in->nr_rows;

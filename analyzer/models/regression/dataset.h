@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dataset: what a model learns from: independent variables in columns, one response, weights and
- * folds. A factor's cells are the numbers of its levels, 0, 1, ...; its levels are sorted (as
- * numbers where all are), as R's factor() does, so that the first is the reference.
+ * dataset: the data from which a model learns. It has independent variables in columns, one
+ * response, weights and folds. The cells of a factor are the numbers of its levels, 0, 1, and so
+ * on. The levels are sorted (as numbers if all of them are numbers), like those of R's factor(),
+ * so that the first level is the reference.
  */
 #ifndef ANALYZER_REGRESSION_DATASET_H
 #define ANALYZER_REGRESSION_DATASET_H
@@ -23,15 +24,16 @@ struct variable {
 	char *name;
 	bool factor;
 	size_t nr_levels;
-	char **levels;	  /* owned; NULL for numbers */
-	double low, high; /* of the training rows */
+	char **levels;	  /* owned; NULL if the variable is a number */
+	double low, high; /* range of the training rows */
 };
 
-/* A zeroed one is empty. */
+/* A zeroed schema is empty. */
 struct schema {
 	char *response;
-	bool log;	      /* y is the logarithm of the response: errors count by their ratio */
-	struct offset offset; /* of a logarithm: y is that of the response over this product */
+	bool log; /* y is the logarithm of the response, so that errors are ratios */
+	/* if log is true, the response is divided by this product before its logarithm is taken */
+	struct offset offset;
 	size_t nr;
 	struct variable *variables;
 };
@@ -41,28 +43,30 @@ struct dataset {
 	double *x;	/* nr_vars columns of nr_rows */
 	double *y;	/* nr_rows */
 	double *weight; /* nr_rows, above 0; NULL: all 1 */
-	uint32_t *fold; /* nr_rows, 0..nr_folds-1; NULL until given */
+	uint32_t *fold; /* nr_rows numbers from 0 to nr_folds - 1; NULL until folds are set */
 	uint32_t nr_folds;
-	uint64_t seed; /* of the folds */
+	uint64_t seed; /* random seed of the folds */
 };
 
 struct dataset_spec {
 	const char *response;
-	const char *const *predictors; /* none: every other column */
+	const char *const *predictors; /* NULL means every other column */
 	size_t nr_predictors;
-	const char *const *factors; /* besides columns that hold text */
+	/* columns that are factors, in addition to those that hold text */
+	const char *const *factors;
 	size_t nr_factors;
-	bool log;		   /* learn the logarithm of the response, which must be above 0 */
-	const char *offset;	   /* of a logarithm: offset.h; may be NULL */
+	/* learn the logarithm of the response, which must then be above 0 */
+	bool log;
+	const char *offset;	   /* an offset of a logarithm (offset.h); may be NULL */
 	const char *weight_column; /* may be NULL */
-	const char *fold_column;   /* 1..k; may be NULL */
+	const char *fold_column;   /* holds the numbers 1 to k; may be NULL */
 };
 
 /*
- * Between which values a prediction of sums of terms is kept, in the scale that was learned. Splines
- * and products of them go anywhere where no training row holds them: in an empty cell inside the
- * training range they have answered twice the largest response there is. A tenth of the responses'
- * range beyond it, on both sides, is as far as a trend may lead (as in RuleQuest's Cubist).
+ * The range to which the predictions of sums of terms are limited, in the scale that was learned.
+ * Splines and their products are unconstrained where there are no training rows: in an empty cell
+ * inside the training range they have predicted twice the largest response. The limits lie a tenth
+ * of the range of the responses beyond it on either side (as in RuleQuest's Cubist).
  */
 #define LIMITS_BEYOND 0.1
 struct limits {
@@ -72,7 +76,7 @@ struct limits {
 struct limits limits_of(const struct dataset *d);
 static inline double limits_keep(const struct limits *l, double y)
 {
-	/* Written so that what is no number stays none. */
+	/* The comparisons are written so that NaN stays NaN. */
 	return y < l->low ? l->low : y > l->high ? l->high : y;
 }
 
@@ -80,29 +84,36 @@ void schema_release(struct schema *s);
 int schema_copy(struct schema *out, const struct schema *s);
 void dataset_release(struct dataset *d);
 
-/* Reads schema and data. -EINVAL names row and column of what cannot be used. */
+/*
+ * Reads schema and data. Returns -EINVAL with the row and the column of a cell that cannot be
+ * used.
+ */
 int dataset_read(struct dataset *d, struct schema *s, const struct table *t,
 		 const struct dataset_spec *spec, struct err *err);
 /*
- * Cells of one row by a schema that is known already; x has s->nr places, at[] says in which column
- * of the table each variable stands. A level never seen is -EINVAL naming the row.
+ * Encodes the cells of one row by a known schema. x has room for s->nr values, and at[] holds the
+ * column of the table for each variable. Returns -EINVAL with the row for a level that the schema
+ * does not have.
  */
 int dataset_encode(const struct schema *s, const struct table *t, const size_t *at, size_t row,
 		   double *x, struct err *err);
-/* The number of the level, or -1. */
+/* Returns the number of the level, or -1 if there is no such level. */
 long variable_level(const struct variable *v, const char *text);
-/* True where x lies outside what the variable was trained on. */
+/* Returns true if x lies outside the range or the levels of the training rows. */
 bool variable_outside(const struct variable *v, double x);
 
-/* A random partition into nr_folds folds whose sizes differ by one at most. */
+/* Divides the rows randomly into nr_folds folds, whose sizes differ by at most one. */
 int dataset_make_folds(struct dataset *d, uint32_t nr_folds, uint64_t seed, struct err *err);
-/* The rows of a fold (inside), or all the others. out gets no folds. 0 or -ENOMEM. */
+/* Copies the rows of a fold (inside) or all other rows. out gets no folds. Returns 0 or -ENOMEM. */
 int dataset_subset(struct dataset *out, const struct dataset *d, uint32_t fold, bool inside);
-/* Row-major copy of x: nr_rows x nr_vars, caller frees; NULL where there is no memory. */
+/*
+ * Returns a row-major copy of x, nr_rows x nr_vars, which the caller frees, or NULL if there is no
+ * memory.
+ */
 double *dataset_rows(const struct dataset *d);
-/* Room for nr_rows x nr_vars. 0 or -ENOMEM. */
+/* Allocates nr_rows x nr_vars values. Returns 0 or -ENOMEM. */
 int dataset_alloc(struct dataset *d, size_t nr_rows, size_t nr_vars, bool weighted);
-/* Sets low and high of every variable to what the data holds. */
+/* Sets low and high of every variable to the range of the data. */
 void schema_take_ranges(struct schema *s, const struct dataset *d);
 
 #endif

@@ -34,7 +34,7 @@ static int dataset_read_missing(const struct table *t, size_t column, size_t row
 		       t->source, t->lines[row], row + 1, t->columns[column].name);
 }
 
-/* The distinct cells of a column, sorted. */
+/* Collects the distinct cells of a column, sorted. */
 static int take_levels(struct variable *v, const struct table *t, size_t column, struct err *err)
 {
 	const char **cells = calloc(t->nr_rows + 1, sizeof(*cells));
@@ -73,10 +73,16 @@ static int take_levels(struct variable *v, const struct table *t, size_t column,
 	return ret;
 }
 
-/* A column of text with a level in each of so many rows is a name of the rows, not a factor. */
+/*
+ * A text column that has a different value in each of at least this many rows names the rows, and
+ * is not a factor.
+ */
 #define LEAST_ROWS_OF_IDS 10
 
-/* "4k", "1,001", "1e400", "50%": written as a number, but not one that can be read as it stands. */
+/*
+ * Returns true for "4k", "1,001", "1e400" or "50%": texts that look like numbers but cannot be
+ * read as numbers as they are.
+ */
 static bool is_like_number(const char *cell)
 {
 	uint64_t unused;
@@ -92,8 +98,9 @@ static bool is_like_number(const char *cell)
 }
 
 /*
- * A column of numbers with one cell that is none would become a factor with a level for each number.
- * Such a cell is a mistake more often than a name: it is shown, and --factors says that it is meant.
+ * If one cell of a column of numbers is no number, the column would become a factor with one level
+ * per number. Such a cell is more often a mistake than a name. Therefore the cell is reported, and
+ * --factors declares that it is intended.
  */
 static int refuse_mistaken_factor(const struct table *t, size_t column, struct err *err)
 {
@@ -320,7 +327,7 @@ static int take_logarithms(struct dataset *d, const struct table *t, const char 
 	return 0;
 }
 
-/* Off the logarithms goes that of the offset. */
+/* Subtracts the logarithm of the offset from the logarithm of the response. */
 static int take_offset(struct dataset *d, struct schema *s, const struct table *t, const char *text,
 		       struct err *err)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * design: the columns of numbers a technique without factors of its own works on: numeric
- * variables as they are, and for each factor one 0/1 column per level but the first (treatment
- * contrasts).
+ * design: the numeric columns for techniques that have no factors of their own. A numeric variable
+ * is one column. A factor is one 0/1 column per level except the first (treatment contrasts).
  */
 #ifndef ANALYZER_REGRESSION_DESIGN_H
 #define ANALYZER_REGRESSION_DESIGN_H
@@ -11,7 +10,7 @@
 
 struct design_column {
 	uint32_t variable;
-	int32_t level; /* -1: the variable itself */
+	int32_t level; /* -1 means the variable itself */
 };
 
 struct design {

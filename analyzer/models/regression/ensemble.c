@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Means of models. "ensemble" is the mean of MARS with interactions and of Cubist: splines and rules err
- * in different places, so that their mean errs less than either. "mars-bag" is the mean of MARS models that
- * were fitted to bootstrap samples of the rows (Breiman, Bagging predictors, Machine Learning 24, 1996).
- * The MARS half of the ensemble may be bagged too. Every MARS model is kept within the limits of the
- * training rows before the mean is taken. Bag b always gets the same sample, so that one more bag costs one more fit.
+ * Means of models. "ensemble" is the mean of MARS with interactions and of Cubist. Splines and
+ * rules have their errors in different regions, so that the mean has a smaller error than either.
+ * "mars-bag" is the mean of MARS models that were fitted to bootstrap samples of the rows
+ * (Breiman, Bagging predictors, Machine Learning 24, 1996). The MARS part of the ensemble may be
+ * bagged too. Every MARS model is limited to the range of the training rows before the mean is
+ * taken. Bag b always has the same sample, so that one more bag costs only one more fit.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include "analyzer/models/regression/technique.h"
 
 #define BAGS_MAX      50
-#define BAGS_SEED     1996 /* of the bootstrap samples */
+#define BAGS_SEED     1996 /* random seed of the bootstrap samples */
 #define NR_MARS	      3	   /* parameters of MARS, which come first */
 #define NR_CUBIST     3
 #define ENSEMBLE_BAGS (NR_MARS + NR_CUBIST)
@@ -22,7 +23,7 @@
 #define BAGS_STANDARD 15
 
 struct bag {
-	struct dataset rows; /* empty where the bag is all of the training rows */
+	struct dataset rows; /* empty if the bag consists of all training rows */
 	struct sweep_input in;
 	void *sweep;
 };
@@ -31,7 +32,7 @@ struct ensemble {
 	const struct sweep_input *in;
 	bool with_cubist;
 	struct limits limits;
-	struct bag whole; /* for a single bag, which is no sample */
+	struct bag whole; /* used for a single bag, which is not a sample */
 	struct bag *bags;
 	size_t nr_bags;
 	void *cubist;
@@ -110,7 +111,7 @@ static int bag_open(struct bag *b, const struct sweep_input *in, const struct da
 	return technique_mars_ia.open(&b->sweep, &technique_mars_ia, &b->in);
 }
 
-/* The MARS sweep of a bag; of a single one: that of all training rows. */
+/* Returns the MARS sweep of a bag. A single bag consists of all training rows. */
 static int ensemble_bag(struct ensemble *e, size_t bag, size_t nr_bags, struct bag **out)
 {
 	int ret;
@@ -295,7 +296,7 @@ const struct technique technique_ensemble = {
 	.summary = "the mean of mars-ia and cubist",
 	.speed = 1,
 	.simplicity = 1,
-	.search_ratio = 3, /* the searches of its parts are done before */
+	.search_ratio = 3, /* the searches for its parts come before it */
 	.nr_parameters = ENSEMBLE_BAGS + 1,
 	.parameters = ensemble_parameters,
 	.parts = ensemble_parts,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A model as one C function that needs nothing but the language. */
+/* Exports a model as one C function that needs nothing but the language. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "analyzer/models/regression/model.h"
 #include "analyzer/models/regression/technique.h"
 
-/* Names come from the table's header: nothing in them may end the comment. */
+/* Writes a name from the header of a table so that the name cannot end the comment. */
 static void comment_text(struct buf *out, const char *text)
 {
 	for (; *text; text++) {
@@ -56,7 +56,7 @@ static void export_c_array(struct buf *out, const char *name, const double *v, s
 	buf_printf(out, "\n};\n");
 }
 
-/* The loops of neighbours.c, with the arrays of this model. */
+/* Writes the loops of neighbours.c with the arrays of this model. */
 static void export_c_neighbours(const struct neighbours *n, struct buf *out)
 {
 	export_c_array(out, "rows", n->rows, n->nr_rows * n->nr_vars);
@@ -92,7 +92,7 @@ static void export_c_neighbours(const struct neighbours *n, struct buf *out)
 		   n->nr_rows, n->nr_vars);
 }
 
-/* The prediction in the scale that was learned, as a function of its own. */
+/* Writes the prediction in the scale that was learned as a separate function. */
 static void export_c_learned(const struct model *m, const char *name, struct buf *out)
 {
 	if (m->form == MODEL_GP) {

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 
-#define SHOWN_LEVELS 5 /* of a factor */
+#define SHOWN_LEVELS 5 /* levels of a factor that are shown */
 
 static json_t *fit_variables_json(const struct schema *s)
 {
@@ -49,7 +49,7 @@ static json_t *fit_candidate_json(const struct candidate *c)
 			 json_number(c->against_standard.p));
 }
 
-/* The values of a variable for people: a range, or the first levels of a factor. */
+/* Describes the values of a variable: its range, or the first levels of a factor. */
 static void fit_answer_variable(const struct variable *variable, struct answer_table *t)
 {
 	struct buf text;
@@ -71,7 +71,10 @@ static void fit_answer_variable(const struct variable *variable, struct answer_t
 	buf_release(&text);
 }
 
-/* What each column of the table was taken for, so that a number taken for a factor is seen. */
+/*
+ * Shows how each column of the table was read, so that users notice a number that was taken for a
+ * factor.
+ */
 static void fit_answer_variables(const struct schema *s, struct answer *a)
 {
 	static const struct answer_column columns[] = {

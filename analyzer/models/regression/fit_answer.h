@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fit_answer: the techniques that were fitted to a table, as an answer that can be shown, and the log of
- * the search for their parameters.
+ * fit_answer: presents the techniques that were fitted to a table as an answer that can be shown,
+ * and writes the log of the search for their parameters.
  */
 #ifndef ANALYZER_FIT_ANSWER_H
 #define ANALYZER_FIT_ANSWER_H
@@ -19,9 +19,12 @@ struct fit_summary {
 	const char *output; /* may be NULL */
 };
 
-/* The answer "blkcast.fit/1" without pictures; m is the selected model. NULL where memory is out. */
+/*
+ * Returns the answer "blkcast.fit/1" without plots, or NULL if there is no memory. m is the
+ * selected model.
+ */
 struct answer *fit_answer(const struct fit_summary *s, const struct model *m);
-/* CSV: technique, evaluation, iteration, parameters, cv_rmse. */
+/* Writes CSV with the columns technique, evaluation, iteration, parameters and cv_rmse. */
 void fit_log(const struct candidate *c, size_t nr, FILE *out);
 
 #endif

@@ -20,7 +20,10 @@ void forest_release(struct forest *f)
 	forest_init(f);
 }
 
-/* Room for more elements beyond nr, which all 32-bit indices of the forest can still reach. */
+/*
+ * Allocates room for more elements beyond nr. All 32-bit indices of the forest must still be able
+ * to address them.
+ */
 static int forest_grow(void *array, size_t *cap, size_t nr, size_t more, size_t size)
 {
 	return nr + more > INT32_MAX ? -ENOMEM : array_grow(array, cap, nr + more, size);

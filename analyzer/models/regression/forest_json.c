@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A forest to JSON and back: trees nest, so that no index in the file can point astray. */
+/*
+ * Reads and writes a forest as JSON. Trees are nested, so that the file needs no indices that
+ * could be invalid.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

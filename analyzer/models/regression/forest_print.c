@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A forest for people, and as C. */
+/* Writes a forest as readable text and as C. */
 #include <math.h>
 #include <string.h>
 

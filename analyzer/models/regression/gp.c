@@ -9,7 +9,10 @@
 
 #include "analyzer/models/regression/gp_kernel.h"
 
-/* A value that has no logarithm enters this far below the least one of training: far from all rows. */
+/*
+ * A value that has no logarithm is placed this far below the smallest training value, which is far
+ * from all training rows.
+ */
 #define GP_BELOW 10
 
 int gp_alloc(struct gp *g, size_t nr_rows, size_t nr_vars)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A Gaussian process to JSON and back, and as C; the text of the format is formats/model.md. */
+/*
+ * Reads and writes a Gaussian process as JSON, and writes it as C; formats/model.md describes the
+ * format.
+ */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -38,7 +41,7 @@ static bool gp_read_variable(struct gp *g, const json_t *root, const struct sche
 	       (!g->logarithm[v] || (!s->variables[v].factor && s->variables[v].low > 0));
 }
 
-/* A number that has a logarithm must have one in every training row as well. */
+/* Checks that a number that enters by its logarithm has a logarithm in every training row. */
 static bool gp_rows_enter(struct gp *g, const struct schema *s, const struct dataset *d)
 {
 	for (size_t i = 0; i < g->nr_rows; i++) {

@@ -7,7 +7,7 @@
 
 #include "analyzer/models/regression/gp.h"
 
-/* The correlation at that squared distance. */
+/* Returns the correlation at a squared distance. */
 static inline double gp_correlation(double squared)
 {
 	double r = sqrt(5 * squared);
@@ -15,17 +15,21 @@ static inline double gp_correlation(double squared)
 	return (1 + r + r * r / 3) * exp(-r);
 }
 
-/* The weighted mean of the responses. */
+/* Returns the weighted mean of the responses. */
 double gp_mean(const struct dataset *d);
-/* How the value of a variable enters, before it is divided by the length. */
+/* Returns the value by which a variable enters, before the division by its length. */
 double gp_enter(const struct variable *v, bool logarithm, double x);
-/* The point of a row: values as they enter, over the lengths; of a factor the number of the level. */
+/*
+ * Computes the point of a row: values as they enter, divided by the lengths. A factor enters by
+ * the number of its level.
+ */
 void gp_point(const struct gp *g, const struct schema *s, const double *row, double *point);
-/* Squared distance of two points. */
+/* Returns the squared distance of two points. */
 double gp_squared(const struct gp *g, const struct schema *s, const double *a, const double *b);
 /*
- * The lower triangle of the correlation matrix with the noise on its diagonal, column-major, then its
- * Cholesky factor in place. -ERANGE where it is not positive definite.
+ * Computes the lower triangle of the correlation matrix with the noise on its diagonal,
+ * column-major, and then its Cholesky factor in place. Returns -ERANGE if the matrix is not
+ * positive definite.
  */
 int gp_factor(const struct gp *g, const struct schema *s, const struct dataset *d, double *matrix);
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The hyperparameters of a Gaussian process, by the largest marginal likelihood (Rasmussen and Williams,
- * 2006, section 5.4.1), with the variance of the function at its likeliest value for every choice of the
- * others. The search goes by quasi-Newton steps (GSL's BFGS) in the logarithms of lengths and noise, from
- * starts that are the same in every run: with all numbers as they are, with those that spread over more
- * than a factor of four by their logarithms, and from random lengths.
+ * Chooses the hyperparameters of a Gaussian process by the largest marginal likelihood (Rasmussen
+ * and Williams, Gaussian Processes for Machine Learning, 2006, section 5.4.1). For every choice of
+ * the other parameters, the variance of the function takes its most likely value. The search uses
+ * quasi-Newton steps (GSL's BFGS) in the logarithms of lengths and noise. Its starting points are
+ * the same in every run: all numbers unchanged; the logarithms of the numbers whose range is more
+ * than a factor of four; and random lengths.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,29 +19,30 @@
 #include "analyzer/models/regression/gp_kernel.h"
 #include "analyzer/models/regression/technique.h"
 
-#define LEARN_ROWS     256 /* the likelihood of more rows costs more than it tells */
-#define STARTS	       3
-#define STEPS_MAX      40
-#define STREAM_ROWS    11 /* of the random numbers, which rows the search looks at */
-#define STREAM_STARTS  12 /* and where it starts */
-#define LOG_RATIO      4 /* largest over least value from which a number may enter by its logarithm */
-#define LENGTH_LOW     0.02 /* of a length, in ranges of its variable */
+#define LEARN_ROWS    256 /* more rows would cost more time than they improve the choice */
+#define STARTS	      3
+#define STEPS_MAX     40
+#define STREAM_ROWS   11 /* random stream for the rows that the search uses */
+#define STREAM_STARTS 12 /* random stream for the starting points */
+/* a number may enter by its logarithm if its largest value is this many times the least */
+#define LOG_RATIO      4
+#define LENGTH_LOW     0.02 /* lower bound of a length, in ranges of its variable */
 #define LENGTH_HIGH    100.0
 #define NOISE_LOW      1e-8
 #define NOISE_HIGH     1.0
-#define STIFFNESS      10.0   /* how hard the search is held between these */
-#define LEAST_VARIANCE 1e-300 /* of a response that does not vary */
+#define STIFFNESS      10.0   /* strength of the penalty outside these bounds */
+#define LEAST_VARIANCE 1e-300 /* variance of a response that does not vary */
 
 struct gp_search {
 	const struct schema *schema;
-	struct dataset data; /* the rows looked at */
+	struct dataset data; /* the rows that the search uses */
 	struct gp gp;
-	double *range; /* per variable: of its values as they enter; 0: constant */
+	double *range; /* per variable: the range of its values as they enter; 0 means constant */
 	double *matrix, *inverse;
 	double *gradient;
 };
 
-/* A seeded sample of at most LEARN_ROWS rows. */
+/* Takes a reproducible random sample of at most LEARN_ROWS rows. */
 static int gp_sample(struct dataset *out, const struct dataset *d)
 {
 	size_t nr = d->nr_rows < LEARN_ROWS ? d->nr_rows : LEARN_ROWS;
@@ -92,7 +94,7 @@ static int gp_search_init(struct gp_search *w, const struct schema *s, const str
 	return !ret && w->range && w->gradient && w->matrix && w->inverse ? 0 : -ENOMEM;
 }
 
-/* Which numbers enter by their logarithms, and over which range each of them goes then. */
+/* Decides which numbers enter by their logarithms, and computes their ranges. */
 static void gp_search_scale(struct gp_search *w, bool logarithms)
 {
 	const struct dataset *d = &w->data;
@@ -116,7 +118,7 @@ static void gp_search_scale(struct gp_search *w, bool logarithms)
 	}
 }
 
-/* What a value beyond its bounds costs, and how fast that grows. */
+/* Returns the penalty of a value beyond its bounds, and its slope. */
 static double gp_search_hold(double value, double low, double high, double *slope)
 {
 	double beyond = value < low ? value - low : value > high ? value - high : 0;
@@ -141,7 +143,10 @@ static void gp_search_set(struct gp_search *w, const gsl_vector *at)
 	}
 }
 
-/* y - mean in coefficients becomes the inverse times it. The logarithm of the determinant. */
+/*
+ * Replaces y - mean in coefficients by its product with the inverse. Returns the logarithm of the
+ * determinant.
+ */
 static double gp_search_solve(struct gp_search *w, double mean)
 {
 	size_t n = w->gp.nr_rows;
@@ -157,8 +162,8 @@ static double gp_search_solve(struct gp_search *w, double mean)
 }
 
 /*
- * The gradient of minus the logarithm of the likelihood: for every parameter half of the sum over all
- * pairs of (inverse - a a' / variance) times the derivative of the correlation.
+ * Computes the gradient of the negative log-likelihood: for every parameter, half of the sum over
+ * all pairs of (inverse - a a' / variance) times the derivative of the correlation.
  */
 static void gp_search_slopes(struct gp_search *w)
 {
@@ -191,7 +196,10 @@ static void gp_search_slopes(struct gp_search *w)
 	}
 }
 
-/* Minus the logarithm of the likelihood, without its constants; the gradient where it is asked for. */
+/*
+ * Returns the negative log-likelihood without its constants, and its gradient if slopes is not
+ * NULL.
+ */
 static double gp_search_cost(const gsl_vector *at, void *ctx, gsl_vector *slopes)
 {
 	struct gp_search *w = ctx;
@@ -234,7 +242,7 @@ static void gp_search_fdf(const gsl_vector *at, void *ctx, double *cost, gsl_vec
 	*cost = gp_search_cost(at, ctx, slopes);
 }
 
-/* One descent from `at`, which becomes its end. The cost there, or NaN. */
+/* Descends once from `at`, which becomes the end of the descent. Returns the cost there, or NaN. */
 static double gp_search_descend(struct gp_search *w, gsl_multimin_fdfminimizer *m, gsl_vector *at)
 {
 	gsl_multimin_function_fdf f = { .f = gp_search_f,
@@ -257,7 +265,10 @@ static double gp_search_descend(struct gp_search *w, gsl_multimin_fdfminimizer *
 	return m->f;
 }
 
-/* Start 0: as they are; 1: by logarithms, where that changes anything; later ones: random lengths. */
+/*
+ * Sets a starting point: 0 has all numbers unchanged, 1 has logarithms if these change anything,
+ * and later ones have random lengths.
+ */
 static bool gp_search_start(struct gp_search *w, int start, struct rng *rng, gsl_vector *at)
 {
 	size_t p = w->data.nr_vars;
@@ -332,7 +343,7 @@ out:
 
 struct gp_sweep {
 	const struct sweep_input *in;
-	struct gp gp; /* empty until it is asked for */
+	struct gp gp; /* empty until needed */
 	bool fitted;
 };
 

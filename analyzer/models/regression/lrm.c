@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Linear regression by least squares: f(x) = b0 + sum bi xi, and with all products of distinct
- * variables (2^n terms; Noorshams, Modeling and Prediction of I/O Performance in Virtualized
- * Environments, 2015, section 3.2). Factors stand for their dummy columns; two columns of one
- * factor are never multiplied. Columns that depend on earlier ones get coefficient 0, as in R's
- * lm, and are left out of the formula.
+ * Linear regression by least squares: f(x) = b0 + sum bi xi, and the variant with all products of
+ * distinct variables (2^n terms; Noorshams, Modeling and Prediction of I/O Performance in
+ * Virtualized Environments, 2015, section 3.2). A factor is represented by its dummy columns, and
+ * two columns of the same factor are never multiplied. Columns that depend linearly on earlier
+ * ones get the coefficient 0, as in R's lm, and are left out of the formula.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "analyzer/models/regression/design.h"
 #include "analyzer/models/regression/technique.h"
 
-#define COLUMNS_MAX 4096 /* 2^12 terms; beyond, QR of them is no quick look any more */
+#define COLUMNS_MAX 4096 /* 2^12 terms; a QR decomposition of more would take too long */
 
 struct lrm {
 	const struct sweep_input *in;
@@ -23,7 +23,7 @@ struct lrm {
 	bool fitted, interactions;
 };
 
-/* Every product of the columns chosen so far with columns from `from` on. */
+/* Adds every product of the columns chosen so far with columns from `from` on. */
 static int add_products(struct terms *t, const struct design *g, size_t from,
 			struct term_factor *chosen, size_t nr, size_t degree)
 {
@@ -46,7 +46,10 @@ static int add_products(struct terms *t, const struct design *g, size_t from,
 	return ret;
 }
 
-/* By degree first, as a formula is written; within a degree in the order of the columns. */
+/*
+ * Orders terms by degree first, as formulas are usually written, and within a degree by the order
+ * of the columns.
+ */
 static int order_terms(struct terms *out, const struct terms *in, size_t nr_vars)
 {
 	int ret = 0;

@@ -20,7 +20,10 @@ static void m5_ground_describe(struct m5_ground *g, const double *x, double *mea
 	*variance = n > 1 ? squares / (double)(n - 1) : 0;
 }
 
-/* Of the rows where x is off its mean: 1 where it and y always lie on one side, or never. */
+/*
+ * Returns how often x and y lie on matching sides of their means: near 1 if they always do or
+ * never do, and 0 if they do in half of the rows. Rows where x equals its mean do not count.
+ */
 static double m5_ground_preference(const struct m5_ground *g, const double *x, double mean)
 {
 	size_t n = g->data->nr_rows, same = 0, off = 0;

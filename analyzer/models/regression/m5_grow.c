@@ -7,8 +7,9 @@
 #include "analyzer/models/regression/m5_split.h"
 #include "base/array.h"
 
-#define MAX_DEPTH      100
-#define LEAST_RESIDUAL 1e-9 /* of the deviation of y: a model that errs less needs no split */
+#define MAX_DEPTH 100
+/* in deviations of y; a node whose model has a smaller error is not split */
+#define LEAST_RESIDUAL 1e-9
 
 struct grower {
 	struct m5_tree *t;
@@ -68,7 +69,10 @@ static int64_t new_node(struct m5_tree *t, int32_t parent, size_t begin, size_t 
 	return (int64_t)t->nr++;
 }
 
-/* What the node's own model over what is tested above leaves over; the largest of it. */
+/*
+ * Computes the residuals of the node's own model over the variables tested above it. Returns the
+ * largest residual.
+ */
 static double take_residuals(struct grower *w, int32_t parent, size_t begin, size_t end)
 {
 	struct m5_tree *t = w->t;
@@ -101,7 +105,10 @@ static size_t m5_grow_partition(uint32_t *rows, size_t begin, size_t end, const 
 	return to;
 }
 
-/* Puts the split on the node and parts its rows. Where the right half begins, or -ENOMEM. */
+/*
+ * Stores the split in the node and partitions its rows. Returns the index where the right half
+ * begins, or -ENOMEM.
+ */
 static int64_t m5_grow_divide(struct grower *w, size_t at)
 {
 	struct m5_tree *t = w->t;
@@ -173,7 +180,7 @@ static void mark_below(const struct m5_tree *t, int32_t at, bool *use)
 	mark_below(t, node->right, use);
 }
 
-/* A model for every node over what is tested above or below it. */
+/* Fits a model for every node over the variables that are tested above or below it. */
 static void fit_models(struct grower *w)
 {
 	struct m5_tree *t = w->t;

@@ -7,9 +7,10 @@
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/models/regression/m5_linear.h"
 
-#define OUTLIER	     5	   /* times the mean error */
-#define UNSTABLE     1000  /* a term this many mean deviations of y large is cancellation */
-#define LEAST_SPREAD 1e-10 /* share of the variance in all data that is left of a constant */
+#define OUTLIER	 5    /* in mean errors; rows with a larger error are outliers */
+#define UNSTABLE 1000 /* a term of this many mean deviations of y indicates cancellation */
+/* a column with a smaller share of its overall variance counts as constant */
+#define LEAST_SPREAD 1e-10
 
 int m5_linear_init(struct m5_linear *l, size_t nr_rows, size_t nr_columns)
 {
@@ -100,7 +101,10 @@ static void m5_linear_subtract(double *a, double c, const double *b, size_t nr)
 		a[i] -= c * b[i];
 }
 
-/* Weighted mean and mean deviation of the column at the rows; its variance. */
+/*
+ * Computes the weighted mean and the mean deviation of the column at the rows. Returns its
+ * variance.
+ */
 static double m5_linear_describe(const struct m5_linear *l, const double *x, const uint32_t *rows,
 				 size_t nr, double weights, double *mean, double *deviation)
 {
@@ -120,7 +124,7 @@ static double m5_linear_describe(const struct m5_linear *l, const double *x, con
 	return squares / weights;
 }
 
-/* The variables that vary at the rows, into l->all. */
+/* Collects the variables that vary at the rows in l->all. */
 static size_t m5_linear_candidates(struct m5_linear *l, const uint32_t *rows, size_t nr,
 				   const bool *use, double weights)
 {
@@ -137,7 +141,7 @@ static size_t m5_linear_candidates(struct m5_linear *l, const uint32_t *rows, si
 	return found;
 }
 
-/* Column v around its mean, times the root of the weight. */
+/* Loads column v minus its mean, times the square root of the weight. */
 static void m5_linear_load(const struct m5_linear *l, const double *x, double mean,
 			   const uint32_t *rows, size_t nr, double *out)
 {
@@ -159,7 +163,7 @@ static double mean_at(const struct m5_linear *l, const double *x, const uint32_t
 	return sum / weights;
 }
 
-/* Rows of inv(r) into w; m is small. */
+/* Computes the rows of inv(r) in w; m is small. */
 static void m5_linear_invert(struct m5_linear *l, size_t m, size_t cap)
 {
 	for (size_t j = 0; j < m; j++) {
@@ -178,8 +182,8 @@ static void m5_linear_invert(struct m5_linear *l, size_t m, size_t cap)
 }
 
 /*
- * QR of the candidates around their means, by Gram-Schmidt done twice; dependent ones are left out.
- * The number kept.
+ * Computes the QR decomposition of the centred candidates by Gram-Schmidt, repeated once. Columns
+ * that depend on others are left out. Returns the number of columns kept.
  */
 static size_t m5_linear_factor(struct m5_linear *l, const uint32_t *rows, size_t nr, size_t nr_all)
 {
@@ -217,7 +221,7 @@ static size_t m5_linear_factor(struct m5_linear *l, const uint32_t *rows, size_t
 	return m;
 }
 
-/* The model of the m variables still kept, into `model`. */
+/* Writes the model of the m kept variables to `model`. */
 static void m5_linear_solve(struct m5_linear *l, size_t all, size_t m, double *model)
 {
 	size_t cap = l->design->nr_columns;
@@ -245,7 +249,7 @@ static void take_out(struct m5_linear *l, size_t all, size_t m, size_t out)
 	memmove(l->kept + out, l->kept + out + 1, (m - out - 1) * sizeof(*l->kept));
 }
 
-/* Weighted mean of |y - f|, for the m variables kept. */
+/* Returns the weighted mean of |y - f| for the m kept variables. */
 static double error_of(struct m5_linear *l, const uint32_t *rows, size_t nr, size_t m,
 		       const double *model, double weights)
 {
@@ -277,7 +281,9 @@ static double weights_of(const struct m5_linear *l, const uint32_t *rows, size_t
 	return sum;
 }
 
-/* The model of least adjusted error; of equals the one of fewest variables. */
+/*
+ * Finds the model of least adjusted error; of equal ones, the model that has the fewest variables.
+ */
 static void m5_linear_simplify(struct m5_linear *l, const uint32_t *rows, size_t nr, size_t nr_all,
 			       double *model)
 {
@@ -322,7 +328,10 @@ static bool only_constant(const struct m5_linear *l, const double *model)
 	return true;
 }
 
-/* Takes the bias that cutting makes out of the model, and the rows that err most out of the rows. */
+/*
+ * Removes the bias that the limits cause from the model, and the rows with the largest errors from
+ * the rows.
+ */
 static size_t m5_linear_filter(struct m5_linear *l, const uint32_t *rows, size_t nr, double weights,
 			       double *model)
 {

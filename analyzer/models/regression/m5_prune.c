@@ -7,14 +7,15 @@
 #include "analyzer/models/num/stats.h"
 #include "analyzer/models/regression/m5_tree.h"
 
-#define SPLIT_COST	  4	/* parameters a split of a number or of many levels counts for */
-#define SPLIT_COST_BINARY 3	/* of a factor of two levels */
-#define SLACK		  1.005 /* how far the adjusted error may rise for a smaller tree */
-#define LEAST_EFFECT	  0.01	/* of the deviation of y, for a deviation of x */
+/* number of parameters that a split of a number or of many levels counts as */
+#define SPLIT_COST	  4
+#define SPLIT_COST_BINARY 3	/* the same for a factor of two levels */
+#define SLACK		  1.005 /* factor by which the adjusted error may rise for a smaller tree */
+#define LEAST_EFFECT	  0.01	/* in deviations of y, per deviation of x */
 
 struct pruner {
 	struct m5_tree *t;
-	double *fitted;		   /* the models before smoothing, by node */
+	double *fitted;		   /* by node: models before smoothing */
 	double *error, *of_parent; /* by row of a node */
 	struct stats_weighted *residuals;
 };
@@ -34,7 +35,7 @@ static double weight_of(const struct m5_tree *t, uint32_t row)
 	return t->ground->weight ? t->ground->weight[row] : 1;
 }
 
-/* Splits with a branch of too few rows go, with what is below. */
+/* Removes the splits that have a branch of too few rows, with everything below them. */
 static void drop_small(struct m5_tree *t, int32_t at)
 {
 	struct m5_node *node = &t->nodes[at];
@@ -69,7 +70,7 @@ static void count_params(struct m5_tree *t, int32_t at)
 		(s->variables[node->variable].nr_levels == 2 ? SPLIT_COST_BINARY : SPLIT_COST);
 }
 
-/* Errors of a model at the node's rows, and their variance. */
+/* Computes the errors of a model at the node's rows, and returns their variance. */
 static double variance_of(const struct m5_tree *t, const struct m5_node *node, const double *model,
 			  double *error)
 {
@@ -104,7 +105,9 @@ static double m5_prune_covariance(const struct m5_tree *t, const struct m5_node 
 	return (xy - x * y / weights) / (weights - 1);
 }
 
-/* Blends the model with each one above so that the variance of the error at the rows is least. */
+/*
+ * Blends the model with each one above it so that the variance of the error at the rows is least.
+ */
 static void m5_prune_blend(struct pruner *p, size_t at)
 {
 	const struct m5_tree *t = p->t;
@@ -130,8 +133,9 @@ static void m5_prune_blend(struct pruner *p, size_t at)
 }
 
 /*
- * A coefficient without effect goes; another is rounded to the power of ten at or below the least
- * effect, as Cubist rounds it: long committees depend on it more than on anything else that is left.
+ * Removes a coefficient without effect. Other coefficients are rounded to the power of ten at or
+ * below the least effect, as Cubist does. Long committees depend on this rounding more than on any
+ * other remaining detail.
  */
 static double m5_prune_rounded(const struct m5_tree *t, size_t v, double coefficient)
 {
@@ -143,7 +147,7 @@ static double m5_prune_rounded(const struct m5_tree *t, size_t v, double coeffic
 	return unit > 0 ? rint(coefficient / unit) * unit : coefficient;
 }
 
-/* Simpler coefficients; the constant makes the median error 0. */
+/* Simplifies the coefficients. The constant is chosen so that the median error is 0. */
 static void m5_prune_settle(struct pruner *p, size_t at)
 {
 	const struct m5_tree *t = p->t;
@@ -200,7 +204,10 @@ static double m5_prune_adjusted(const struct m5_tree *t, double error, double pa
 	return n * m5_adjusted(error / n, n, params);
 }
 
-/* The subtree whose loss adds least error, where the adjusted error stays within the limit. */
+/*
+ * Finds the subtree whose removal adds the least error, among those whose adjusted error stays
+ * within the limit.
+ */
 static void m5_prune_weakest(const struct m5_tree *t, int32_t at, double limit, int32_t *found,
 			     double *least)
 {
@@ -241,7 +248,7 @@ static void m5_prune_cut(struct m5_tree *t, int32_t at)
 	node->left = node->right = -1;
 }
 
-/* Cuts while a subtree stays within the limit and there are more leaves than wanted. */
+/* Cuts as long as a subtree stays within the limit and there are more leaves than wanted. */
 static void cut_within(struct m5_tree *t, double limit, bool falling, size_t leaves)
 {
 	while (t->nr_leaves > leaves) {

@@ -6,7 +6,7 @@
 
 #include "analyzer/models/regression/m5_rules.h"
 
-/* One test on the way to a leaf. */
+/* One test on the path to a leaf. */
 struct test {
 	const struct m5_node *node;
 	bool left;
@@ -15,18 +15,18 @@ struct test {
 struct former {
 	const struct m5_tree *t;
 	struct rules *out;
-	double *estimate; /* by rule of this set: adjusted error */
+	double *estimate; /* by rule of this set: its adjusted error */
 	size_t first, cap;
 	struct test *path;
 	size_t depth, deepest;
-	uint8_t *failed;     /* path x rows: 1 where the row fails that test */
-	uint16_t *nr_failed; /* by row: of the path's tests that stand */
-	uint16_t *of_path;   /* the same with all tests */
-	double *sum;	     /* by row: predictions of the rules that hold */
+	uint8_t *failed;     /* path x rows: 1 if the row fails that test */
+	uint16_t *nr_failed; /* by row: number of failed tests among those that remain */
+	uint16_t *of_path;   /* by row: number of failed tests among all tests */
+	double *sum;	     /* by row: sum of the predictions of the rules that hold */
 	uint32_t *count;
-	double *value;	/* by row: the leaf's model; */
-	double *gain;	/* by test: what its loss gains on the rows it would let in, */
-	double *covers; /* and the weight of these */
+	double *value;	/* by row: prediction of the leaf's model */
+	double *gain;	/* by test: gain of its removal on the rows that it would let in */
+	double *covers; /* by test: weight of these rows */
 	bool *gone;
 	uint8_t *levels;
 };
@@ -96,7 +96,7 @@ static double m5_rules_between(double x, double low, double high)
 	return x < low ? low : x;
 }
 
-/* Each row is covered by its own leaf to begin with. */
+/* Counts each row as covered by its own leaf at the beginning. */
 static void begin_counts(struct former *f, int32_t at)
 {
 	const struct m5_tree *t = f->t;
@@ -113,7 +113,10 @@ static void begin_counts(struct former *f, int32_t at)
 	}
 }
 
-/* Error without the rule less error with it, at a row that it does not cover yet. */
+/*
+ * Returns the error without the rule minus the error with it, at a row that the rule does not
+ * cover yet.
+ */
 static double row_gain(const struct former *f, size_t row)
 {
 	const struct m5_ground *g = f->t->ground;
@@ -141,7 +144,7 @@ static void count_single(struct former *f, size_t row)
 	f->covers[d] += weight_of(f, row);
 }
 
-/* Drops tests while the best one's loss does no harm; one stays. */
+/* Removes tests as long as the best removal does no harm. One test always remains. */
 static void drop_tests(struct former *f)
 {
 	size_t n = f->t->ground->data->nr_rows, left = f->depth;
@@ -170,7 +173,7 @@ static void drop_tests(struct former *f)
 	}
 }
 
-/* Facts of the rows the rule now holds for. */
+/* Statistics of the rows for which the rule now holds. */
 struct cover {
 	size_t nr;
 	double weight, error, low, high;
@@ -196,7 +199,7 @@ static struct cover cover_of(const struct former *f)
 	return c;
 }
 
-/* The test as a condition; levels: 1 where it holds. */
+/* Converts the test to a condition; a level is 1 if the condition holds for it. */
 static struct rule_condition condition_of(const struct former *f, const struct test *test,
 					  uint8_t *levels)
 {
@@ -231,7 +234,7 @@ static bool has_condition(const struct former *f, const struct rule *rule,
 	return false;
 }
 
-/* A rule of this set with the same conditions as the last one, or NULL. */
+/* Returns a rule of this set that has the same conditions as the last one, or NULL. */
 static struct rule *m5_rules_twin(const struct former *f)
 {
 	const struct rule *last = &f->out->rules[f->out->nr - 1];
@@ -289,7 +292,7 @@ static int add_rule(struct former *f, const double *model, const struct cover *c
 	return ret ? ret : rules_add(f->out, &rule);
 }
 
-/* Of two rules alike only one stays, with the better model: the other's place is given up. */
+/* Keeps one of two rules with equal conditions, with the better model, and removes the other. */
 static void m5_rules_merge(struct former *f, struct rule *kept, double estimate)
 {
 	struct rules *r = f->out;
@@ -339,7 +342,7 @@ static int form_rule(struct former *f, size_t leaf)
 	return 0;
 }
 
-/* Steps down one side of a node, or back up: sign 1 or -1. */
+/* Descends to one side of a node (sign 1) or returns from it (sign -1). */
 static void count_failures(struct former *f, int sign)
 {
 	const struct dataset *d = f->t->ground->data;

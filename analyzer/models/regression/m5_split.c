@@ -6,10 +6,11 @@
 
 #include "analyzer/models/regression/m5_split.h"
 
-#define LEAST_GAIN 1e-9	 /* of the deviation of y: less is rounding */
-#define NEAR	   0.999 /* of the best gain: the preferred variable may win */
+#define LEAST_GAIN 1e-9 /* in deviations of y; smaller gains come from rounding */
+/* share of the best gain from which the preferred variable may be taken instead */
+#define NEAR 0.999
 
-/* Sums on one side of a cut, of x and y around the node's means. */
+/* Sums of x and y minus the node's means, over the rows on one side of a cut. */
 struct side {
 	size_t nr;
 	double weight, x, xx, y, yy, xy;
@@ -52,7 +53,7 @@ void m5_split_release(struct m5_split *s)
 	memset(s, 0, sizeof(*s));
 }
 
-/* The standard deviation of `weight` rows with these squares around their mean. */
+/* Returns the standard deviation of `weight` rows with these squares around their mean. */
 static double m5_split_deviation(const struct m5_split *s, double weight, double squares)
 {
 	return weight < 2 ? s->ground->sd : sqrt(fmax(0, squares) / (weight - 1));
@@ -76,7 +77,10 @@ static struct side m5_split_rest(const struct side *all, const struct side *l)
 			      all->xy - l->xy };
 }
 
-/* Weight times deviation around the mean, or around a line in x where that is more than chance. */
+/*
+ * Returns weight times deviation around the mean, or around a line in x if the correlation is
+ * significant.
+ */
 static double m5_split_spread(const struct m5_split *s, const struct side *a)
 {
 	double xx = a->xx - a->x * a->x / a->weight, yy = a->yy - a->y * a->y / a->weight;
@@ -130,7 +134,7 @@ static int by_mean(const void *a, const void *b)
 	return (l->level > r->level) - (l->level < r->level);
 }
 
-/* The levels the node holds, by falling mean. */
+/* Collects the levels that the node holds, by descending mean. */
 static size_t m5_split_gather(struct m5_split *s, size_t v, size_t begin, size_t end)
 {
 	const struct dataset *d = s->ground->data;
@@ -155,7 +159,7 @@ static size_t m5_split_gather(struct m5_split *s, size_t v, size_t begin, size_t
 	return nr;
 }
 
-/* A side of a factor's split as a node of its own: no line can be drawn through levels. */
+/* Returns the spread of one side of a factor's split. No line can be fitted through levels. */
 static double factor_spread(const struct m5_split *s, const struct m5_level *a)
 {
 	return a->weight *
@@ -170,7 +174,7 @@ static void m5_split_join(struct m5_level *to, const struct m5_level *l, int sig
 	to->squares += sign * l->squares;
 }
 
-/* Levels move from left to right, the highest mean first. */
+/* Moves levels from left to right, the one of the highest mean first. */
 static void m5_split_factor(struct m5_split *s, size_t v, size_t begin, size_t end, double sd,
 			    double *gain)
 {

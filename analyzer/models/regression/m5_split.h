@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * m5_split: the split of a node that lowers sd(T) - sum |Ti| / |T| sd(Ti) most (Quinlan 1992). Where a
- * number splits, each side's deviation is that around a line in it, if the correlation is beyond
- * chance (two standard errors of Fisher's z): what a linear model will take is no reason to split.
+ * m5_split: finds the split of a node that lowers sd(T) - sum |Ti| / |T| sd(Ti) most (Quinlan,
+ * Learning with continuous classes, 1992). If a number splits the node and its correlation with y
+ * on a side is significant (two standard errors of Fisher's z), the deviation of that side is
+ * measured around a line in the number. The reason is that the linear model of the node explains a
+ * linear trend anyway, so that a trend should not cause a split.
  */
 #ifndef ANALYZER_REGRESSION_M5_SPLIT_H
 #define ANALYZER_REGRESSION_M5_SPLIT_H
@@ -18,21 +20,25 @@ struct m5_split {
 	const struct m5_ground *ground;
 	size_t least_cover;
 	const double *residual; /* by row */
-	const uint32_t *order;	/* per number, nr_rows apart: a node's rows stand together */
+	const uint32_t *order;	/* per number, nr_rows apart: the rows of a node are contiguous */
 	const uint32_t *rows;
-	double *chance;		 /* by number of rows: the squared correlation that is chance */
+	/* by number of rows: the squared correlation that chance alone may give */
+	double *chance;
 	struct m5_level *levels; /* scratch */
 	uint8_t *scratch_left;
-	/* The best so far. */
+	/* The best split found so far. */
 	double gain;
 	size_t variable;
 	double cut;
-	uint8_t *left; /* by level, 1: left */
+	uint8_t *left; /* by level: 1 goes left */
 };
 
 int m5_split_init(struct m5_split *s, const struct m5_ground *g);
 void m5_split_release(struct m5_split *s);
-/* Looks at every variable; tested: those tested above. False where no split gains. */
+/*
+ * Looks at every variable; tested has the flags of those that are tested above the node. Returns
+ * false if no split gains.
+ */
 bool m5_split_best(struct m5_split *s, size_t begin, size_t end, const bool *tested, bool root);
 
 #endif

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Multivariate adaptive regression splines (Friedman 1991; Noorshams, Modeling and Prediction of
- * I/O Performance in Virtualized Environments, 2015, section 3.2). One forward pass serves every
- * nnodes and threshold (each is a prefix of it), one backward pass per prefix serves every
- * nprune, one set of predictions per size serves every parameter set that ends in it.
+ * Multivariate adaptive regression splines (Friedman, Annals of Statistics 19, 1991; Noorshams,
+ * Modeling and Prediction of I/O Performance in Virtualized Environments, 2015, section 3.2). The
+ * sweep shares its work. One forward pass serves every nnodes and threshold, since each of them
+ * gives a prefix of the pass. One backward pass per prefix serves every nprune. One set of
+ * predictions per size serves every parameter set that leads to this size.
  */
 #include <errno.h>
 #include <math.h>
@@ -16,18 +17,20 @@
 
 enum { NNODES, THRESHOLD, NPRUNE };
 
-/* The backward pass of one prefix, and the predictions of its sizes that were asked for. */
+/*
+ * The backward pass of one prefix, and the predictions of those of its sizes that were asked for.
+ */
 struct branch {
 	struct pruned pruned;
-	double **predicted; /* [size], nr_rows each; NULL until asked for */
+	double **predicted; /* [size], nr_rows each; NULL until needed */
 };
 
 struct mars {
 	const struct sweep_input *in;
 	struct forward forward;
-	struct branch **branches; /* by number of terms; NULL until asked for */
+	struct branch **branches; /* by number of terms; NULL until needed */
 	size_t nr_branches;
-	double *basis; /* terms x nr_rows: the terms at the rows to predict */
+	double *basis; /* terms x nr_rows: values of the terms at the rows to predict */
 	size_t nr_basis;
 	uint64_t nr_fits;
 };
@@ -87,7 +90,7 @@ static int room_for_branch(struct mars *m, size_t nr_terms)
 	return 0;
 }
 
-/* The backward pass of the parameters' prefix and the size they choose. */
+/* Returns the backward pass of the parameters' prefix, and the size that the parameters choose. */
 static int branch_of(struct mars *m, const double *p, struct branch **out, size_t *size)
 {
 	size_t nr_terms;
@@ -116,7 +119,7 @@ static int branch_of(struct mars *m, const double *p, struct branch **out, size_
 	return 0;
 }
 
-/* The terms at the rows to predict, as far as there are terms. */
+/* Computes the terms at the rows to predict, for all terms that exist so far. */
 static int extend_basis(struct mars *m, size_t nr_terms)
 {
 	const struct terms *t = &m->forward.terms;
@@ -218,7 +221,7 @@ static uint64_t mars_nr_fits(const void *sweep)
 	return ((const struct mars *)sweep)->nr_fits;
 }
 
-/* R's earth: min(200, max(20, 2n)) + 1 */
+/* The default of R's earth: min(200, max(20, 2n)) + 1. */
 static double standard_nnodes(size_t nr_columns, const double *p)
 {
 	(void)p;

@@ -7,11 +7,14 @@
 #include "analyzer/models/regression/mars_candidate.h"
 #include "base/array.h"
 
-/* bx must keep this share of its squared length to be called new. */
+/*
+ * A new bx must keep this share of its squared length after projection; otherwise it counts as
+ * dependent.
+ */
 #define LINEAR_SHARE 1e-7
 /*
- * Share of a hinge's squared length around the mean that must be new, as in R's earth; stricter
- * while the model is small, so that its knots lie apart.
+ * The share of a hinge's squared length around the mean that must be new, as in R's earth. It is
+ * stricter while the model is small, so that its knots lie apart.
  */
 #define NEW_SHARE_FEW 0.01
 #define NEW_SHARE     1e-5
@@ -22,7 +25,7 @@ struct keyed {
 	uint32_t row;
 };
 
-/* Whole numbers in the order of the doubles; -0 is 0. */
+/* Maps doubles to integers of the same order; -0 becomes 0. */
 static uint64_t key_of(double x)
 {
 	uint64_t bits;
@@ -32,7 +35,10 @@ static uint64_t key_of(double x)
 	return bits >> 63 ? ~bits : bits | 1ull << 63;
 }
 
-/* One stable pass by the byte at `shift`. False where all bytes are equal: nothing to do. */
+/*
+ * Sorts stably by the byte at `shift`. Returns false if all bytes are equal, so that nothing is to
+ * be done.
+ */
 static bool radix_pass(const struct keyed *from, struct keyed *to, size_t n, unsigned int shift)
 {
 	size_t first[257] = { 0 };
@@ -49,7 +55,10 @@ static bool radix_pass(const struct keyed *from, struct keyed *to, size_t n, uns
 	return true;
 }
 
-/* Radix sort: measured factors have few distinct values, and so few bytes that differ. */
+/*
+ * Radix sort suits measured factors: they have few distinct values, and therefore few bytes that
+ * differ.
+ */
 int forward_candidate_order(const double *x, size_t n, uint32_t *order)
 {
 	struct keyed *keys = reallocarray(NULL, 2 * n + 1, sizeof(*keys)), *from = keys, *to;
@@ -74,9 +83,9 @@ int forward_candidate_order(const double *x, size_t n, uint32_t *order)
 }
 
 /*
- * Distance between knots and from the ends so that a run of noise is not followed (Friedman 1991,
- * equations 43 and 45, alpha 0.05); a term of higher degree keeps two more spans from the ends, as
- * in R's earth.
+ * Computes the distances between knots and from the ends that keep the model from following a run
+ * of noise (Friedman 1991, equations 43 and 45, alpha 0.05). A term of higher degree stays two
+ * more spans away from the ends, as in R's earth.
  */
 static void mars_candidate_spans(const struct forward *f, size_t nr_rows, size_t degree,
 				 size_t *least, size_t *end)
@@ -93,7 +102,7 @@ static void mars_candidate_spans(const struct forward *f, size_t nr_rows, size_t
 	*end = *end > 1 ? *end : 1;
 }
 
-/* Rows until the first knot, so that the knots sit in the middle. */
+/* Returns the number of rows until the first knot, chosen so that the knots are centred. */
 static size_t first_span(size_t n, size_t least, size_t end)
 {
 	size_t room = n > 2 * end ? n - 2 * end : 0, start = room / 2;
@@ -112,7 +121,8 @@ static void place_knots(const struct forward *f, struct forward_candidate *c, si
 	const double *b = f->b + c->parent * f->n, *x = f->x + c->column * f->n;
 	const uint32_t *order = f->order + c->column * f->n;
 	size_t nr_rows = 0, least, end, span, nr_above = 0;
-	bool open = false; /* a row above t has b other than 0: a hinge at t is one */
+	/* true if a row above t has b other than 0, so that a hinge at t is a new function */
+	bool open = false;
 
 	for (size_t i = 0; i < f->n; i++)
 		nr_rows += b[i] > 0;
@@ -121,7 +131,7 @@ static void place_knots(const struct forward *f, struct forward_candidate *c, si
 	for (size_t i = f->n; i-- > 0;) {
 		double t = x[order[i]];
 
-		/* Here rows[0 .. nr_above) are those after i. */
+		/* rows[0 .. nr_above) are the rows after i here. */
 		open = open || (nr_above && x[c->rows[0]] > t);
 		if (i + 1 < f->n && i >= end && b[order[i + 1]] > 0 && open && --span == 0) {
 			span = least;
@@ -136,10 +146,10 @@ static void place_knots(const struct forward *f, struct forward_candidate *c, si
 	}
 	c->nr_rows = nr_above;
 	if (f->design.columns[c->column].level >= 0)
-		c->nr_knots = 0; /* 0/1: a hinge is the column itself */
+		c->nr_knots = 0; /* for 0/1 columns a hinge equals the column itself */
 }
 
-/* The products before any of the basis is taken out. */
+/* Computes the products before any part of the basis is removed. */
 static void first_products(const struct forward *f, struct forward_candidate *c)
 {
 	const double *b = f->b + c->parent * f->n, *x = f->x + c->column * f->n;
@@ -172,8 +182,8 @@ static void first_products(const struct forward *f, struct forward_candidate *c)
 }
 
 /*
- * Adds sums of bq and bq x over rows [i, end) to *s and *sx: four chains side by side, since one
- * addition after the other would wait for each.
+ * Adds sums of bq and bq x over rows [i, end) to *s and *sx. There are four independent sums,
+ * because in a single sum each addition would wait for the one before.
  */
 static void mars_candidate_gather(const uint32_t *rows, size_t i, size_t end, const double *bq,
 				  const double *x, double *s, double *sx)
@@ -201,7 +211,7 @@ static void mars_candidate_gather(const uint32_t *rows, size_t i, size_t end, co
 	*sx += (b0 + b1) + (b2 + b3);
 }
 
-/* Takes q out of one candidate; bq: b times q, by row; h: scratch for the knots. */
+/* Removes q from one candidate. bq is b times q by row, and h is scratch memory for the knots. */
 static void take_out(const struct forward *f, struct forward_candidate *c, const double *bq,
 		     double qy, double *h)
 {
@@ -224,7 +234,9 @@ static void take_out(const struct forward *f, struct forward_candidate *c, const
 	c->linear_y -= sx * qy;
 }
 
-/* b times q where b is not 0: the rows of any candidate of the term; others are never read. */
+/*
+ * Computes b times q where b is not 0. No other rows are ever read for the candidates of the term.
+ */
 static void mars_candidate_multiply(const struct forward *f, const struct forward_candidate *c,
 				    size_t j, double *bq)
 {
@@ -234,7 +246,7 @@ static void mars_candidate_multiply(const struct forward *f, const struct forwar
 		bq[c->rows[i]] = b[c->rows[i]] * q[c->rows[i]];
 }
 
-/* Takes the basis column j out of candidates from `from` on. */
+/* Removes the basis column j from the candidates from `from` on. */
 static void take_out_of_all(struct forward *f, size_t from, size_t j)
 {
 	double *bq = f->scratch, *h = f->scratch + f->n;
@@ -255,7 +267,7 @@ void forward_candidates_update(struct forward *f, size_t j)
 
 void forward_candidates_settle(struct forward *f, size_t from)
 {
-	/* Lengths are around the mean, the constant taken out: as in R's earth. */
+	/* Lengths are measured around the mean, without the constant, as in R's earth. */
 	take_out_of_all(f, from, 0);
 	for (size_t i = from; i < f->nr_candidates; i++) {
 		struct forward_candidate *c = &f->candidates[i];
@@ -266,7 +278,7 @@ void forward_candidates_settle(struct forward *f, size_t from)
 		take_out_of_all(f, from, j);
 }
 
-/* Keeps of what was allocated for every row only what the knots need. */
+/* Releases the part of the per-row memory that the knots do not need. */
 static int mars_candidate_allocate(struct forward_candidate *c, size_t n)
 {
 	c->rows = reallocarray(NULL, n + 1, sizeof(*c->rows));

@@ -10,13 +10,16 @@
 #include "analyzer/models/regression/mars_forward.h"
 #include "base/array.h"
 
-/* Length, against its own, that is left of a column which is not the others' sum. */
+/* A column counts as new if it keeps this share of its length after projection on the others. */
 #define NEW_LENGTH 1e-6
-/* A gain of R2 below this is rounding. */
+/* A gain of R squared below this comes from rounding. */
 #define LEAST_GAIN 1e-10
-/* GCV this bad against the constant model: the pass has run out of rows. */
+/*
+ * If the GCV is this bad compared with the constant model, there are too few rows for further
+ * terms.
+ */
 #define WORST_GRSQ -10
-/* A step that gains ten times what the last did is a numeric accident, as in R's earth. */
+/* A step that gains ten times as much as the last one is a numerical accident, as in R's earth. */
 #define GAIN_JUMP 10
 
 static int sort_columns(struct forward *f)
@@ -68,7 +71,7 @@ static void scale_response(struct forward *f, const struct dataset *d)
 		f->rss0 += f->y[i] * f->y[i];
 	}
 	f->rss = f->rss0;
-	/* A response that varies by rounding alone is a constant. */
+	/* A response that varies only by rounding counts as constant. */
 	if (f->y_scale <= 1e-12 * fabs(f->y_mean) || !(squares > 0))
 		f->done = true;
 }
@@ -98,8 +101,9 @@ static int more_terms(struct forward *f)
 }
 
 /*
- * Takes the column standing at b[nr_terms] into the basis: classical Gram-Schmidt, done twice, is
- * as good as Householder ("twice is enough"). False where it is nothing new.
+ * Adds the column at b[nr_terms] to the basis. Classical Gram-Schmidt, done twice, is as accurate
+ * as Householder's method. Two passes suffice ("twice is enough"). Returns false if the column is
+ * not new.
  */
 static bool take_column(struct forward *f)
 {
@@ -129,7 +133,7 @@ static bool take_column(struct forward *f)
 	return true;
 }
 
-/* The term parent x (the column by kind and knot); nothing where it is not new. */
+/* Adds the term parent x (the column by kind and knot). Nothing is added if the term is not new. */
 static int add_term(struct forward *f, size_t parent, size_t column, uint32_t kind, double knot)
 {
 	const struct design_column *c = &f->design.columns[column];
@@ -158,7 +162,7 @@ static int add_term(struct forward *f, size_t parent, size_t column, uint32_t ki
 	return ret;
 }
 
-/* Candidates that multiply this term with each variable it may take. */
+/* Adds the candidates that multiply this term with each variable that it may take. */
 static int add_candidates(struct forward *f, size_t term)
 {
 	size_t begin = terms_begin(&f->terms, term), degree = f->terms.ends[term] - begin;
@@ -189,7 +193,7 @@ static int add_constant(struct forward *f)
 	for (size_t i = 0; i < f->n; i++)
 		f->b[i] = f->root_weight ? f->root_weight[i] : 1;
 	take_column(f);
-	f->rss0 = f->rss; /* the mean is taken out: what is left to explain */
+	f->rss0 = f->rss; /* the mean is already removed: this is what is left to explain */
 	return add_candidates(f, 0);
 }
 
@@ -288,8 +292,9 @@ static int mars_forward_record(struct forward *f, double gain)
 }
 
 /*
- * R's earth gives each step two slots, but its queue of parents only one entry to a step of one
- * term: the newest slots wait for as many steps as there were such. False where `parent` would wait.
+ * R's earth gives each step two slots, but its queue of parents has only one entry for a step of
+ * one term. The newest slots therefore wait for as many steps as there were steps of one term.
+ * Returns false if `parent` would wait.
  */
 static bool in_queue(const struct forward *f, size_t parent)
 {
@@ -302,7 +307,7 @@ static bool in_queue(const struct forward *f, size_t parent)
 	return slot < f->nr_terms;
 }
 
-/* One step, or done. */
+/* Makes one step, or sets done. */
 static int mars_forward_step(struct forward *f)
 {
 	size_t before = f->nr_terms;
@@ -325,7 +330,7 @@ static int mars_forward_step(struct forward *f)
 	ret = add_pair(f, &best);
 	if (ret)
 		return ret;
-	if (f->nr_terms == before) { /* rounding: the best was nothing new */
+	if (f->nr_terms == before) { /* rounding: even the best candidate was not new */
 		f->done = true;
 		return 0;
 	}

@@ -11,12 +11,15 @@
 #include "analyzer/models/regression/mars_prune.h"
 
 struct backward {
-	size_t m, nr; /* terms at first; now */
-	double *w;    /* rows of inv(r), m long each */
+	size_t m, nr; /* number of terms at first and now */
+	double *w;    /* rows of inv(r), each of length m */
 	double *beta; /* coefficients */
-	double *dots; /* with the row taken out */
-	size_t *id;   /* term of a row */
-	/* The terms left, in the order of the forward pass: their triangle (by rows, m apart) and q'y. */
+	double *dots; /* products with the row that is removed */
+	size_t *id;   /* term of each row */
+	/*
+	 * The triangle (by rows, m apart) and q'y of the remaining terms, in the order of the
+	 * forward pass.
+	 */
 	size_t *order;
 	double *r, *z;
 	double rss;
@@ -34,7 +37,10 @@ static int backward_init(struct backward *b, const struct forward *f, size_t m)
 	b->z = calloc(m + 1, sizeof(*b->z));
 	if (!b->w || !b->beta || !b->dots || !b->id || !b->order || !b->r || !b->z)
 		return -ENOMEM;
-	/* The transpose of r, lower triangular by columns; its inverse has the rows we want. */
+	/*
+	 * The inverse of the transpose of r, lower triangular by columns, contains the required
+	 * rows.
+	 */
 	for (size_t j = 0; j < m; j++)
 		for (size_t k = 0; k <= j; k++)
 			b->w[k * m + j] = b->r[k * m + j] = f->r[j * (j + 1) / 2 + k];
@@ -66,7 +72,10 @@ static double *mars_prune_row(const struct backward *b, size_t i)
 	return b->w + i * b->m;
 }
 
-/* The row whose loss raises RSS least, and by how much; never the constant. */
+/*
+ * Returns the row whose removal raises the RSS least, and this increase. The constant is never
+ * removed.
+ */
 static size_t least_harm(struct backward *b, const double *z, double *harm)
 {
 	int m = (int)b->m;
@@ -102,7 +111,7 @@ static void take_out(struct backward *b, size_t out)
 		   mars_prune_row(b, last), 1, b->dots, 1, b->w, m);
 }
 
-/* Turns rows k and k + 1 of the triangle so that the second loses its entry in column k. */
+/* Rotates rows k and k + 1 of the triangle so that the second loses its entry in column k. */
 static void mars_prune_turn(struct backward *b, size_t k)
 {
 	double *upper = b->r + k * b->m, *lower = upper + b->m, z = b->z[k];
@@ -119,7 +128,7 @@ static void mars_prune_turn(struct backward *b, size_t k)
 	b->z[k + 1] = c * b->z[k + 1] - s * z;
 }
 
-/* The triangle of the terms left, after the one at `at` went; b->nr of them. */
+/* Restores the triangle of the b->nr remaining terms after the one at `at` was removed. */
 static void close_up(struct backward *b, size_t at)
 {
 	memmove(b->order + at, b->order + at + 1, (b->nr - at) * sizeof(*b->order));
@@ -142,7 +151,10 @@ static void mars_prune_keep(struct pruned *p, const struct backward *b, size_t s
 		set[b->order[i] / 64] |= 1ull << b->order[i] % 64;
 }
 
-/* Looks at the first s of the terms left, for every s from `from` on. */
+/*
+ * Compares the first s of the remaining terms with the best model of size s, for every s from
+ * `from` on.
+ */
 static void mars_prune_report(struct pruned *p, const struct backward *b, size_t from)
 {
 	double rss = b->rss;

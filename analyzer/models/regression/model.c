@@ -7,7 +7,7 @@
 #include "analyzer/models/regression/model.h"
 #include "analyzer/models/regression/technique.h"
 
-/* What a model is made of, without what it was made from. */
+/* Releases the parts that make predictions, but not the training data. */
 static void model_release_form(struct model *m)
 {
 	terms_release(&m->terms);
@@ -117,7 +117,7 @@ static int model_correct(const struct model *m, const double *rows, size_t nr, d
 	return ret;
 }
 
-/* The prediction of a model without members, in the scale that was learned. */
+/* Computes the prediction of a model without members, in the scale that was learned. */
 static int model_predict_alone(const struct model *m, const double *rows, size_t nr, double *out)
 {
 	switch (m->form) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model: a fitted regression model with what is known about its making. Saved as JSON, described
- * in formats/model.md.
+ * model: a fitted regression model, with the facts about its training. It is saved as JSON, which
+ * formats/model.md describes.
  */
 #ifndef ANALYZER_REGRESSION_MODEL_H
 #define ANALYZER_REGRESSION_MODEL_H
@@ -19,15 +19,16 @@
 #include "analyzer/models/regression/terms.h"
 
 #define PARAMETERS_MAX 7
-#define MEMBERS_MAX    101 /* of a mean of models */
+#define MEMBERS_MAX    101 /* most members of a mean of models */
 
 struct technique;
 
-/* How well it did on rows it had not seen: the held-out folds. */
+/* The accuracy on rows that the model had not seen, which are those of the held-out folds. */
 struct quality {
 	double cv_rmse;
-	double r2;		    /* 1 - SSE / SST; NaN where the response does not vary */
-	double mean_relative_error; /* over rows with a response other than 0; NaN without any */
+	double r2; /* 1 - SSE / SST; NaN where the response does not vary */
+	/* over the rows whose response is not 0; NaN if there is none */
+	double mean_relative_error;
 	double p95_relative_error;
 };
 
@@ -36,71 +37,83 @@ enum model_form {
 	MODEL_FOREST,
 	MODEL_RULES,
 	MODEL_GP,
-	MODEL_MEMBERS, /* a weighted mean of the models in members */
+	MODEL_MEMBERS, /* a weighted mean of the models in `members` */
 };
 
-/* A zeroed one is empty. */
+/* A zeroed model is empty. */
 struct model {
 	const struct technique *technique;
 	double parameters[PARAMETERS_MAX];
 	struct schema schema;
-	struct dataset data; /* the training rows, for updates and neighbours */
+	struct dataset data; /* the training rows, which updates and neighbours need */
 	struct quality quality;
-	double *fold_rmse;    /* data.nr_folds */
-	double *residuals;    /* |y - held-out prediction|, ascending; data.nr_rows; NULL unknown */
-	struct spread spread; /* of those residuals; empty: unknown, the same everywhere */
-	struct reach reach;   /* empty until model_take_reach(); of a loaded model it is there */
-	enum model_form form; /* which of these it is */
+	double *fold_rmse; /* data.nr_folds */
+	/* y - held-out prediction|, ascending, data.nr_rows values; NULL if unknown */
+	double *residuals;
+	/* spread of these residuals; empty means unknown, and the same everywhere */
+	struct spread spread;
+	struct reach reach;   /* empty until model_take_reach(); a loaded model has it */
+	enum model_form form; /* which of the following members is used */
 	struct terms terms;
-	struct limits limits; /* of the terms' sum */
+	struct limits limits; /* limits of the sum of terms */
 	struct forest forest;
 	struct rules rules;
-	struct neighbours neighbours; /* k 0: none */
+	struct neighbours neighbours; /* k 0 means none */
 	struct gp gp;
-	/* Each with a technique, parameters and a form of its own; schema and data are those of this model. */
+	/*
+	 * Each member has its own technique, parameters and form; its schema and data are those of
+	 * this model.
+	 */
 	struct model *members;
 	size_t nr_members;
 	double share; /* of a member: its weight in the mean */
 };
 
 void model_release(struct model *m);
-/* Fits a technique to d (copied, as is the schema). 0, -ENOMEM. */
+/* Fits a technique to d. The data and the schema are copied. Returns 0 or -ENOMEM. */
 int model_fit(struct model *m, const struct technique *t, const double *p, const struct schema *s,
 	      const struct dataset *d);
-/* In units of the response. rows: nr x schema.nr, row-major. No allocation but for neighbours and members. */
+/*
+ * Predicts in units of the response. rows has nr x schema.nr values, row-major. Memory is
+ * allocated only for neighbours and members.
+ */
 int model_predict(const struct model *m, const double *rows, size_t nr, double *out);
-/* Makes room for one more member, which is empty but for schema and data; NULL where there is no memory. */
+/* Adds a member that is empty except for schema and data. Returns NULL if there is no memory. */
 struct model *model_add_member(struct model *m);
-/* What the parts of the model are called, "terms" or "leaves". */
+/* Returns the name of the model's parts, such as "terms" or "leaves". */
 const char *model_parts_name(const struct model *m);
-/* The response of training row i, in its own units. */
+/* Returns the response of training row i, in its own units. */
 double model_measured(const struct model *m, size_t i);
 /*
- * Half the width of the interval that holds a new response with that probability, were it the same
- * everywhere: split conformal on the held-out residuals (Lei et al., JASA 113, 2018): the
- * ceil((n + 1) level)-th smallest. NaN where too few residuals are known.
+ * Returns half the width of the interval that holds a new response with that probability, if the
+ * width were the same everywhere. It is the ceil((n + 1) level)-th smallest held-out residual
+ * (split conformal prediction: Lei et al., Distribution-free predictive inference for regression,
+ * JASA 113, 2018), or NaN if too few residuals are known.
  */
 double model_half_width(const struct model *m, double level);
 /*
- * The interval around the prediction of a row that holds a new response with that probability; as wide as the
- * errors are where the model predicts that much (spread.h). A ratio where the logarithm was learned.
- * NaN where too few residuals are known.
+ * Computes the interval around the prediction of a row that holds a new response with that
+ * probability. Its width follows the errors of the model near that prediction (spread.h). It is a
+ * ratio if the logarithm was learned. It is NaN if too few residuals are known.
  */
 void model_interval(const struct model *m, double level, const double *row, double predicted,
 		    double *low, double *high);
-/* Learns where the model may be asked (model_reach.h). 0 or -ENOMEM. */
+/* Learns for which rows the model may be asked (model_reach.h). Returns 0 or -ENOMEM. */
 int model_take_reach(struct model *m);
-/* Whether a row lies where the model was trained, and if not, why. */
+/* Returns whether a row lies where the model was trained, and otherwise the reason. */
 struct reach_finding model_look(const struct model *m, const double *row);
-/* Terms, leaves or rules. */
+/* Returns the number of terms, leaves or rules. */
 size_t model_size(const struct model *m);
 void model_print(const struct model *m, struct buf *out);
-/* A C function `double name(const double *x)`: the same numbers as model_predict(). */
+/*
+ * Writes a C function `double name(const double *x)` that returns the same numbers as
+ * model_predict().
+ */
 int model_export_c(const struct model *m, const char *name, struct buf *out);
 
 /*
- * The standard deviation of a new measurement at each row, in the scale that was learned: of a Gaussian process,
- * whose prediction has one. 0, -ENOTSUP for other models, -ENOMEM, -ERANGE.
+ * Computes the standard deviation of a new measurement at each row, in the scale that was learned.
+ * Only a Gaussian process has one. Returns 0, -ENOTSUP for other models, -ENOMEM or -ERANGE.
  */
 int model_deviation(const struct model *m, const double *rows, size_t nr, double *out);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A model to JSON and back; the text of the format is formats/model.md. */
+/* Reads and writes a model as JSON; formats/model.md describes the format. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -82,7 +82,10 @@ static json_t *form_json(const struct model *m)
 	}
 }
 
-/* Only sums of terms have limits: NULL for other models, which leaves the key out. */
+/*
+ * Returns NULL for models that are no sums of terms, because only sums have limits. The key is
+ * then left out.
+ */
 static json_t *limits_json(const struct model *m)
 {
 	return m->form == MODEL_TERMS ? json_pack("[f, f]", m->limits.low, m->limits.high) : NULL;
@@ -105,7 +108,7 @@ static json_t *members_json(const struct model *m)
 	return list;
 }
 
-/* NULL without one, which leaves the key out. */
+/* Returns NULL if there is no offset. The key is then left out. */
 static json_t *offset_json(const struct schema *s)
 {
 	json_t *text = NULL;
@@ -121,7 +124,7 @@ static json_t *offset_json(const struct schema *s)
 	return text;
 }
 
-/* NULL where it is unknown, which leaves the key out. */
+/* Returns NULL if the spread is unknown. The key is then left out. */
 static json_t *spread_json(const struct spread *s)
 {
 	if (!s->nr)
@@ -262,7 +265,10 @@ static int read_folds(struct dataset *d, const json_t *root)
 	return 0;
 }
 
-/* Every factor's cell must be one of its levels: they index arrays later. */
+/*
+ * Checks that every cell of a factor is the number of one of its levels, because cells are used as
+ * indices later.
+ */
 static bool cells_valid(const struct dataset *d, const struct schema *s)
 {
 	for (size_t v = 0; v < s->nr; v++) {
@@ -285,7 +291,7 @@ static int read_data(struct dataset *d, const json_t *root, const struct schema 
 	json_int_t nr = json_integer_value(json_object_get(root, "rows"));
 	int ret = -EINVAL;
 
-	/* The arrays are in memory already: no count is trusted beyond their length. */
+	/* The arrays are already in memory, so that a count beyond their length is refused. */
 	if (nr >= 1 && (uint64_t)nr == json_array_size(y) && json_array_size(x) == s->nr)
 		ret = dataset_alloc(d, (size_t)nr, s->nr, weight != NULL);
 	if (ret)
@@ -409,7 +415,7 @@ out:
 	return ret;
 }
 
-/* The neighbours are the training rows, corrected by the rules: made again, not saved. */
+/* Computes the neighbours anew from the training rows and the rules, because they are not saved. */
 static int remake_neighbours(struct model *m)
 {
 	unsigned int k =
@@ -430,7 +436,7 @@ static int remake_neighbours(struct model *m)
 	return ret;
 }
 
-/* The form a technique's models have. */
+/* Returns the form of a technique's models. */
 static enum model_form form_of(const struct technique *t)
 {
 	if (t->nr_parts)
@@ -499,7 +505,10 @@ static int read_member(struct model *m, const json_t *root, struct err *err)
 	return ret ? ret : remake_neighbours(member);
 }
 
-/* Members of a mean; only one may have neighbours, as in every mean that is written. */
+/*
+ * Reads the members of a mean. Only one of them may have neighbours, as in every mean that is
+ * written.
+ */
 static int read_members(struct model *m, const json_t *list, struct err *err)
 {
 	size_t nr = json_array_size(list), nr_corrected = 0;

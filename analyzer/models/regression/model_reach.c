@@ -9,10 +9,10 @@
 
 #include "analyzer/models/num/stats.h"
 
-#define LEAST_GAP      0.05 /* of the range: narrower gaps are bridged */
-#define GAP_QUANTILE   0.98 /* of rows: rarer values do not tell how far values lie apart */
+#define LEAST_GAP      0.05 /* in ranges; narrower gaps are ignored */
+#define GAP_QUANTILE   0.98 /* of rows; rarer values do not show how far apart values lie */
 #define BOUND_QUANTILE 0.99
-#define CLEARLY	       0.6 /* as uneven at most are steps of logarithms that are taken instead */
+#define CLEARLY	       0.6 /* logarithms are taken if their steps are at most this much as uneven */
 
 static double reach_enter(const struct reach_variable *v, double x)
 {
@@ -20,8 +20,8 @@ static double reach_enter(const struct reach_variable *v, double x)
 }
 
 /*
- * How uneven the steps of ascending values are: the range of the middle half of them over their median, which
- * a gap or a far value does not change.
+ * Returns how uneven the steps of ascending values are: the interquartile range of the steps
+ * divided by their median. A single gap or a single far value does not change this ratio.
  */
 static double reach_unevenness(const double *values, size_t nr, bool logarithm)
 {
@@ -40,7 +40,7 @@ static double reach_unevenness(const double *values, size_t nr, bool logarithm)
 	return result;
 }
 
-/* The distance of value k to the next one on either side, in ranges. */
+/* Returns the distance of value k to its nearest neighbour, in ranges. */
 static double reach_step(const struct reach_variable *v, size_t k)
 {
 	double below =
@@ -52,7 +52,7 @@ static double reach_step(const struct reach_variable *v, size_t k)
 	return fmin(below, above) / v->range;
 }
 
-/* The distinct ones of ascending values, into v, and how often each of them stands there. */
+/* Copies the distinct ones of ascending values into v, and counts how often each occurs. */
 static int reach_take_distinct(struct reach_variable *v, const double *sorted, size_t nr,
 			       size_t *counts)
 {
@@ -67,7 +67,7 @@ static int reach_take_distinct(struct reach_variable *v, const double *sorted, s
 	return 0;
 }
 
-/* sorted: the values of all rows, ascending; overwritten. */
+/* sorted holds the values of all rows in ascending order, and is overwritten. */
 static int reach_variable_init(struct reach_variable *v, double *sorted, size_t nr)
 {
 	size_t *counts = calloc(nr + 1, sizeof(*counts)), at = 0;
@@ -80,7 +80,7 @@ static int reach_variable_init(struct reach_variable *v, double *sorted, size_t 
 			       CLEARLY * reach_unevenness(v->values, v->nr_values, false);
 	v->low = reach_enter(v, v->values[0]);
 	v->range = reach_enter(v, v->values[v->nr_values - 1]) - v->low;
-	/* The step of a value counts as often as the value stands among the rows. */
+	/* The step of a value counts as often as the value occurs among the rows. */
 	for (size_t k = 0; v->range > 0 && k < v->nr_values; k++)
 		for (size_t c = 0; c < counts[k]; c++)
 			sorted[at++] = reach_step(v, k);
@@ -119,7 +119,10 @@ static double reach_squared(const struct reach *r, const struct schema *s, const
 	return sum;
 }
 
-/* The largest, over the variables, of the distances to the nearest row that has another value of it. */
+/*
+ * Returns the largest, over the variables, of the distances to the nearest row that has another
+ * value of the variable.
+ */
 static double reach_hold_out(const struct reach *r, const struct schema *s, size_t row,
 			     double *nearest)
 {
@@ -156,11 +159,11 @@ static int reach_take_bound(struct reach *r, const struct schema *s)
 	for (size_t v = 0; v < r->nr_vars; v++)
 		nr_numbers += !s->variables[v].factor && r->variables[v].range > 0;
 	stats_sort(distances, nr);
-	/* The middle of a cell of n equal sides is sqrt(n) / 2 sides from its corners. */
+	/* The centre of a cell of n equal sides is sqrt(n) / 2 sides away from its corners. */
 	r->bound = stats_quantile(distances, nr, BOUND_QUANTILE) *
 		   fmax(1, sqrt((double)nr_numbers) / 2);
 	if (!nr_numbers)
-		r->bound = 1; /* rows that differ in one factor are near */
+		r->bound = 1; /* rows that differ in only one factor are near each other */
 out:
 	free(distances);
 	free(nearest);
@@ -222,7 +225,9 @@ void reach_release(struct reach *r)
 	*r = (struct reach){ 0 };
 }
 
-/* True where x stands in a gap of the variable; the values next to it. */
+/*
+ * Returns true if x lies in a gap of the variable, and sets the values on either side of the gap.
+ */
 static bool reach_in_gap(const struct reach_variable *v, double x, double *below, double *above)
 {
 	size_t low = 0, high = v->nr_values - 1;

@@ -8,7 +8,7 @@
 #include "analyzer/models/regression/model_update.h"
 #include "analyzer/models/regression/select.h"
 
-/* The rows as the schema knows them, row-major, and their responses on the learned scale. */
+/* Reads the rows by the schema, row-major, and their responses in the scale that was learned. */
 static int read_rows(const struct model *m, const struct table *t, double *rows, double *y,
 		     struct err *err)
 {
@@ -59,7 +59,7 @@ out:
 	return ret;
 }
 
-/* Errors of the new rows against those of the held-out ones. */
+/* Compares the errors of the new rows with those of the held-out rows. */
 static int model_update_judge(const struct model *m, const double *rows, const double *y, size_t nr,
 			      struct update_facts *f)
 {
@@ -97,7 +97,7 @@ out:
 	return ret;
 }
 
-/* weight: of the new rows; NULL: 1 each. */
+/* weight has the weights of the new rows; NULL means that each is 1. */
 static int model_update_join(struct dataset *out, const struct model *m, const double *rows,
 			     const double *y, const double *weight, size_t nr)
 {

@@ -7,8 +7,10 @@
 #include "analyzer/models/num/stats.h"
 #include "analyzer/models/regression/neighbours.h"
 
-#define DEVIATIONS 5  /* apart, two numbers are as different as they can be */
-#define STEPS	   16 /* per unit of distance, as in Cubist: about equal ones are equal */
+/* two numbers that are this many standard deviations apart have the largest difference */
+#define DEVIATIONS 5
+/* steps per unit of distance, as in Cubist, so that nearly equal distances count as equal */
+#define STEPS 16
 
 int neighbours_init(struct neighbours *n, const struct schema *s, const struct dataset *d,
 		    unsigned int k, const double *fitted)
@@ -70,7 +72,7 @@ static double neighbours_distance(const struct neighbours *n, const double *a, c
 	return rint(sum * STEPS) / STEPS;
 }
 
-/* The NEIGHBOURS_MAX smallest distances, ascending. */
+/* Returns the NEIGHBOURS_MAX smallest distances, ascending. */
 static size_t neighbours_smallest(const double *d, size_t nr, double out[NEIGHBOURS_MAX])
 {
 	size_t kept = 0;
@@ -137,8 +139,8 @@ int nearest_find(struct nearest *near, const struct neighbours *n, const double 
 }
 
 /*
- * Rows nearer than the k-th distance count in full; those at it share what is left of k. With
- * ties that is the mean over every way of breaking them.
+ * Rows nearer than the k-th distance count fully. Those at that distance share the rest of k,
+ * which is the mean over every way of breaking the tie.
  */
 void nearest_shifts(const struct nearest *near, const double *shift, double out[NEIGHBOURS_MAX])
 {

@@ -11,9 +11,9 @@
 
 struct split {
 	struct dataset train, test;
-	double *rows;	      /* of test, row-major */
-	double *predicted;    /* of test */
-	struct limits limits; /* of train */
+	double *rows;	      /* of the test rows, row-major */
+	double *predicted;    /* predictions of the test rows */
+	struct limits limits; /* limits from the training rows */
 	struct sweep_input in;
 	void *sweep;
 };
@@ -22,7 +22,7 @@ struct objective {
 	struct objective_config config;
 	uint32_t nr_splits;
 	struct split *splits;
-	/* The call under way. */
+	/* These members belong to the present call. */
 	const double *points;
 	size_t nr_points;
 	double *rmse;
@@ -44,7 +44,7 @@ static int take_rows(struct dataset *out, const struct dataset *d, const size_t 
 	return 0;
 }
 
-/* n rows drawn with replacement to train on; those never drawn to test on. */
+/* Draws n rows with replacement for training; the rows that were not drawn are for testing. */
 static int objective_bootstrap(struct split *s, const struct dataset *d, uint64_t stream)
 {
 	size_t n = d->nr_rows, nr_out = 0;
@@ -64,7 +64,7 @@ static int objective_bootstrap(struct split *s, const struct dataset *d, uint64_
 		if (!seen[i])
 			left[nr_out++] = i;
 	if (!nr_out)
-		ret = -EINVAL; /* hardly: every row drawn */
+		ret = -EINVAL; /* very unlikely: every row was drawn */
 	if (ret)
 		goto out;
 	ret = take_rows(&s->train, d, drawn, n);

@@ -32,7 +32,7 @@ static int offset_put(struct offset *o, const char *name, size_t len, bool rest,
 	return 0;
 }
 
-/* "(100-read)" from the parenthesis on; *end after it. */
+/* Reads "(100-read)" from the parenthesis on. *end becomes the position after it. */
 static int read_rest(struct offset *o, const char *text, const char **end, const struct schema *s,
 		     struct err *err)
 {

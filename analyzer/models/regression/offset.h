@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * offset: what a response is known to be proportional to, as in generalized linear models: a product
- * of variables, or of numbers less variables, whose logarithm is taken off that of the response
- * before a technique learns it, and put back on what it predicts. Of closed clients that never think,
+ * offset: a product to which the response is known to be proportional, as in generalized linear
+ * models. Its factors are variables, or numbers minus variables. The logarithm of the product is
+ * subtracted from the logarithm of the response before a technique learns it, and added to each
+ * prediction. For closed clients that never think,
  *	bytes/s of reads = clients * size * share of reads / mean response time
- * (the interactive response-time law), so that what is left to learn is as smooth as a time.
+ * (the interactive response-time law), so that the remaining quantity is as smooth as a time.
  */
 #ifndef ANALYZER_REGRESSION_OFFSET_H
 #define ANALYZER_REGRESSION_OFFSET_H
@@ -21,23 +22,29 @@ struct schema;
 
 struct offset_part {
 	size_t variable;
-	bool rest; /* from less the variable */
+	bool rest; /* the factor is `from` minus the variable */
 	double from;
 };
 
-/* A zeroed one is 1. */
+/* A zeroed offset is the constant 1. */
 struct offset {
 	size_t nr;
 	struct offset_part parts[OFFSET_PARTS_MAX];
 };
 
-/* "threads*request_size*(100-read)": names of s that are numbers. -EINVAL. */
+/*
+ * Reads "threads*request_size*(100-read)" for example. The names must be numeric variables of s;
+ * otherwise -EINVAL.
+ */
 int offset_read(struct offset *o, const char *text, const struct schema *s, struct err *err);
-/* The same again, for people and files. */
+/* Writes the offset as text in the same syntax. */
 void offset_print(const struct offset *o, const struct schema *s, struct buf *out);
-/* In C, of `const double *x`. */
+/* Writes the offset as a C expression in `const double *x`. */
 void offset_export(const struct offset *o, struct buf *out);
-/* The product for a row; 1 without parts. Not above 0: nothing can be learned from the row. */
+/*
+ * Returns the product for a row; 1 without factors. If the product is not above 0, nothing can be
+ * learned from the row.
+ */
 double offset_of(const struct offset *o, const double *row);
 
 #endif

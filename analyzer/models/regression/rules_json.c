@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sets of rules to JSON and back. */
+/* Reads and writes sets of rules as JSON. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ json_t *rules_json(const struct rules *r, const struct schema *s)
 	return json_pack("{s:o, s:f}", "sets", sets, "fallback", r->fallback);
 }
 
-/* The variable an object or list names; NULL where there is none such. */
+/* Returns the variable that an object or a list names, or NULL if there is no such variable. */
 static const struct variable *variable_of(const json_t *number, const struct schema *s,
 					  uint32_t *index)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rules for people, and as C. */
+/* Writes rules as readable text and as C. */
 #include <math.h>
 
 #include "analyzer/models/regression/rules.h"

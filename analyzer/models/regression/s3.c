@@ -7,15 +7,15 @@
 #include "analyzer/models/regression/s3.h"
 #include "base/array.h"
 
-#define GRID_MAX 1000000 /* points of one pivot's grid */
+#define GRID_MAX 1000000 /* points of the grid around one point */
 
 struct search {
 	const struct s3_config *config;
 	struct s3_result *r;
 	uint64_t bound;
-	size_t *slots; /* index + 1 by hash of the point; nr_slots of them, a power of two */
+	size_t *slots; /* hash table of index + 1 by point; nr_slots is a power of two */
 	size_t nr_slots;
-	size_t *best; /* M: indices, best first */
+	size_t *best; /* indices of the best points, best first */
 	size_t nr_best;
 };
 
@@ -77,7 +77,7 @@ static int s3_rehash(struct search *s)
 	return 0;
 }
 
-/* Enters a point where it is new; its cost comes later. */
+/* Adds a point if it is new. Its cost is set later. */
 static int s3_enter(struct search *s, const double *at, unsigned int iteration)
 {
 	struct s3_result *r = s->r;
@@ -121,7 +121,7 @@ out:
 	return ret;
 }
 
-/* Keeps the explorations best; equals stay in the order of their evaluation. */
+/* Keeps the best `explorations` points. Equal ones stay in the order of their evaluation. */
 static void update_best(struct search *s, size_t from)
 {
 	const struct s3_point *p = s->r->points;
@@ -143,7 +143,7 @@ static void update_best(struct search *s, size_t from)
 	s->r->best = s->best[0];
 }
 
-/* The splits + 2 values of one axis around a pivot, by the first nr_known points. */
+/* Computes the splits + 2 values of one axis around a pivot, from the first nr_known points. */
 static void axis_values(const struct search *s, unsigned int axis, double pivot, size_t nr_known,
 			double *values)
 {
@@ -206,7 +206,8 @@ static int s3_iterate(struct search *s, unsigned int iteration, double *values, 
 	if (ret)
 		return ret;
 	s->r->iterations = iteration;
-	*stop = s->r->nr == known; /* nothing new: nor will there be */
+	/* no new point was found, and no later iteration would find one */
+	*stop = s->r->nr == known;
 	if (*stop)
 		return 0;
 	ret = s3_evaluate(s, known);

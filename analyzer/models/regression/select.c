@@ -7,9 +7,9 @@
 
 #include "analyzer/models/regression/select.h"
 
-#define BATCH 64 /* parameter sets between two looks at the clock for people */
+#define BATCH 64 /* number of parameter sets between two progress reports */
 
-/* One candidate's search: the axes are the parameters that are not fixed. */
+/* The search for one candidate. Its axes are the parameters that are not fixed. */
 struct hunt {
 	const struct select_config *config;
 	struct candidate *c;
@@ -89,7 +89,7 @@ static int select_search(struct hunt *h)
 	return 0;
 }
 
-/* Relative errors are those of the response itself, whatever scale was learned. */
+/* Computes relative errors of the response itself, whatever scale was learned. */
 static int take_relative(struct hunt *h, const double *predicted)
 {
 	const struct dataset *d = h->config->data;
@@ -107,7 +107,10 @@ static int take_relative(struct hunt *h, const double *predicted)
 	return 0;
 }
 
-/* Held-out predictions by the folds, whatever the objective was: for quality and intervals. */
+/*
+ * Computes held-out predictions by folds, whatever the objective was. Quality and intervals come
+ * from them.
+ */
 static int take_quality(struct hunt *h)
 {
 	const struct dataset *d = h->config->data;
@@ -150,7 +153,7 @@ static bool any_fixed(const struct candidate *c)
 	return false;
 }
 
-/* What is known of a part already: a candidate with the same technique, all of it searched. */
+/* Returns a fitted candidate of the same technique whose parameters were all searched, or NULL. */
 static const struct candidate *select_known(const struct hunt *h, const struct technique *part,
 					    const bool *fixed)
 {
@@ -163,7 +166,10 @@ static const struct candidate *select_known(const struct hunt *h, const struct t
 	return NULL;
 }
 
-/* The parameters of one part, which begin at `at`, searched as those of the part alone. */
+/*
+ * Searches the parameters of one part, which begin at `at`, as if the part were the whole
+ * technique.
+ */
 static int select_part(struct hunt *h, unsigned int k, unsigned int at)
 {
 	struct candidate *c = h->c, *own = &c->parts[k];
@@ -222,7 +228,10 @@ static int select_judge(struct hunt *h)
 		ret = objective_eval(h->objective, c->parameters, 1, c->fold_rmse,
 				     &c->quality.cv_rmse);
 	if (!ret && c->searched && !any_fixed(c) && c->standard_cost < c->quality.cv_rmse) {
-		/* The grid may step over them: people are never given worse than the standard. */
+		/*
+		 * The grid may miss the standard parameters. The result must never be worse than
+		 * they are.
+		 */
 		memcpy(c->parameters, standard, sizeof(standard));
 		memcpy(c->fold_rmse, rmse, c->nr_splits * sizeof(*rmse));
 		c->quality.cv_rmse = c->standard_cost;

@@ -8,19 +8,22 @@
 
 #include "analyzer/models/num/stats.h"
 
-#define LEAST_SHARE 0.02 /* of the mean error: a scale is never below it */
+#define LEAST_SHARE 0.02 /* a scale is at least this share of the mean error */
 
 struct spread_row {
 	double predicted, error;
 };
 
-/* The rows in groups, with what the knots are made of. */
+/* The rows in groups, with the sums from which the knots are computed. */
 struct spread_groups {
-	struct spread_row *rows; /* by what was predicted */
+	struct spread_row *rows; /* sorted by prediction */
 	size_t nr_rows, nr;
-	double sum[SPREAD_GROUPS_MAX]; /* of errors */
-	double mean;		       /* error of all rows */
-	double kept; /* share of a group's difference from that mean that is more than chance */
+	double sum[SPREAD_GROUPS_MAX]; /* sum of errors of each group */
+	double mean;		       /* mean error of all rows */
+	/*
+	 * share of a group's difference from the mean that is kept because it is more than chance
+	 */
+	double kept;
 };
 
 static int spread_by_prediction(const void *a, const void *b)
@@ -45,8 +48,9 @@ static double spread_of_group(const struct spread_groups *g, double sum, double 
 }
 
 /*
- * How much of the differences between the groups' means is to be believed: nothing where they are no larger than
- * chance makes them among groups that are alike (the ratio F of the analysis of variance is 1), everything from twice that on.
+ * Returns how much of the differences between the groups' means is significant: nothing if they
+ * are no larger than chance makes them among equal groups (the ratio F of the analysis of variance
+ * is 1), everything from twice that value on.
  */
 static double spread_believed(const struct spread_groups *g)
 {
@@ -90,7 +94,7 @@ static void spread_make_knots(struct spread *s, struct spread_groups *g)
 			g, g->sum[k], (double)(spread_begin(g, k + 1) - spread_begin(g, k)));
 }
 
-/* Errors over the scales that the other rows give. */
+/* Computes the errors divided by the scales that the other rows give. */
 static void spread_take_ratios(struct spread *s, const struct spread_groups *g)
 {
 	for (size_t k = 0; k < g->nr; k++) {

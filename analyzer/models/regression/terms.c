@@ -6,7 +6,7 @@
 
 #include "analyzer/models/regression/terms.h"
 
-#define BLOCK 64 /* rows at a time: their products stay in the first cache */
+#define BLOCK 64 /* rows at a time, so that their products stay in the first-level cache */
 
 void terms_release(struct terms *t)
 {
@@ -56,7 +56,10 @@ int terms_add(struct terms *t, double coefficient, const struct term_factor *fac
 	return 0;
 }
 
-/* product[i] *= factor(x[i]) over a whole block: loops of fixed length become vector code. */
+/*
+ * product[i] *= factor(x[i]) over a whole block. Loops of fixed length can be compiled to vector
+ * instructions.
+ */
 static void terms_multiply(const struct term_factor *f, const double *x, double *product)
 {
 	double at = f->at;

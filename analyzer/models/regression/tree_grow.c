@@ -8,14 +8,14 @@
 #include "analyzer/models/regression/tree_split.h"
 #include "base/array.h"
 
-/* Spread below this share of the root's is what is left of equal values after rounding. */
+/* A spread below this share of the root's is the rounding error of equal values. */
 #define LEAST_RISK 1e-24
 
 struct grower {
 	const struct grow_config *config;
 	struct grown *g;
-	uint32_t *order; /* of every variable, partitioned as the tree grows */
-	uint32_t *moved; /* scratch for a partition */
+	uint32_t *order; /* one order per variable, partitioned as the tree grows */
+	uint32_t *moved; /* scratch memory for a partition */
 	uint8_t *side;	 /* by row: 1 goes left */
 	struct split_choice choice;
 	double root_risk;
@@ -58,7 +58,7 @@ static void tree_grow_measure(const struct grower *w, struct grown_node *node)
 	}
 }
 
-/* Appends a node over rows [begin, end); its index, or -ENOMEM. */
+/* Appends a node over rows [begin, end). Returns its index, or -ENOMEM. */
 static int64_t new_node(struct grower *w, size_t begin, size_t end)
 {
 	struct grown *g = w->g;
@@ -77,7 +77,10 @@ static int64_t new_node(struct grower *w, size_t begin, size_t end)
 	return at;
 }
 
-/* Stable, and without a branch: which side a row takes cannot be guessed. */
+/*
+ * Partitions stably and without branches, because the side of a row cannot be predicted by the
+ * processor.
+ */
 static size_t tree_grow_partition(uint32_t *rows, size_t begin, size_t end, const uint8_t *side,
 				  uint32_t *moved)
 {

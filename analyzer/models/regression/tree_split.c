@@ -6,10 +6,10 @@
 
 #include "analyzer/models/regression/tree_split.h"
 
-/* A gain of a smaller share of the node's spread is rounding (1e-10 in R's rpart too). */
+/* A gain below this share of the node's spread comes from rounding (R's rpart uses 1e-10 too). */
 #define LEAST_GAIN 1e-10
 
-/* Rows on one side: their number, weight, and sums of y - the node's mean. */
+/* The rows on one side: their number, weight, and the sums of y minus the node's mean. */
 struct side {
 	size_t nr;
 	double weight, sum, squares;
@@ -49,7 +49,7 @@ void split_release(struct split_choice *c)
 	memset(c, 0, sizeof(*c));
 }
 
-/* What a split into these sides gains, as a share of the node's spread. */
+/* Returns the gain of a split into these sides, as a share of the node's spread. */
 static double gain_of(const struct grown_node *node, const struct side *l, const struct side *r)
 {
 	return (l->sum * l->sum / l->weight + r->sum * r->sum / r->weight) / node->risk;
@@ -82,7 +82,7 @@ static struct side tree_split_whole(const struct grow_config *config, const uint
 	return all;
 }
 
-/* The node's mean, summed in the order of the variable as rpart does. */
+/* Returns the node's mean, summed in the order of the variable as rpart does. */
 static double mean_in_order(const struct grow_config *config, const uint32_t *order,
 			    const struct grown_node *node)
 {
@@ -97,7 +97,7 @@ static double mean_in_order(const struct grow_config *config, const uint32_t *or
 	return sum / weights;
 }
 
-/* How far a product may be off what the exact gain compares, beyond all rounding. */
+/* A product below this ratio is smaller than the other one, whatever the rounding errors are. */
 #define CLEARLY_LESS (1 - 1e-9)
 
 static void tree_split_take(struct split_choice *c, size_t v, double gain, double here, double next)
@@ -110,9 +110,10 @@ static void tree_split_take(struct split_choice *c, size_t v, double gain, doubl
 }
 
 /*
- * The same as number_split() for rows that weigh 1 each. With n rows of which i are on the left and their sum s, the gain
- * is s^2 n / (i (n - i)) over the risk: a product tells that it cannot be the largest, and only where it may
- * be the sums of number_split() are made, so that both take the same cut.
+ * Does the same as number_split() for rows of weight 1. With n rows, of which i are on the left
+ * with the sum s, the gain is s^2 n / (i (n - i)) divided by the risk. The product shows quickly
+ * that a gain cannot be the largest. The sums of number_split() are computed only where it may be,
+ * so that both functions take the same cut.
  */
 static void tree_split_unweighted(struct split_choice *c, const struct grow_config *config,
 				  size_t v, const uint32_t *order, const struct grown_node *node)
@@ -144,10 +145,11 @@ static void tree_split_unweighted(struct split_choice *c, const struct grow_conf
 }
 
 /*
- * Two variables that part a node into the same two sides gain the same, but for rounding, and which
- * of them is taken decides how rows are predicted that were not there. So that ties end as in R's
- * rpart (4.1, anova), the sums are rounded as there: around the mean summed in the order of the
- * variable, the right side as the left with its sign turned. The first of equal columns wins.
+ * Two variables that divide a node into the same two sides have the same gain except for rounding.
+ * The choice between them affects the predictions for rows that were not in the training data. So
+ * that ties end as in R's rpart (4.1, anova), the sums are rounded as there: around the mean,
+ * summed in the order of the variable, with the right side as the negative of the left. The first
+ * of equal columns is taken.
  */
 static void number_split(struct split_choice *c, const struct grow_config *config, size_t v,
 			 const uint32_t *order, const struct grown_node *node,
@@ -174,7 +176,7 @@ static void number_split(struct split_choice *c, const struct grow_config *confi
 	}
 }
 
-/* Levels the node holds, by ascending mean; equal ones by number. */
+/* Sorts the levels that the node holds by ascending mean, and equal ones by number. */
 static size_t sort_levels(struct split_choice *c, size_t nr_levels)
 {
 	size_t nr = 0;

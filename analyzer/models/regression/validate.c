@@ -9,10 +9,10 @@
 
 #include "analyzer/models/num/stats.h"
 
-struct group { /* rows of a configuration */
+struct group { /* rows of one configuration */
 	size_t first, nr;
-	double measured, predicted; /* means */
-	double squares;		    /* of the measured about their mean */
+	double measured, predicted; /* mean values */
+	double squares;		    /* sum of squares of the measured values around their mean */
 };
 
 struct order {
@@ -46,7 +46,7 @@ static int compare_groups(const void *a, const void *b)
 	return (i > j) - (i < j);
 }
 
-/* One more repetition: Welford's update. */
+/* Adds one repetition by Welford's update. */
 static void group_add(struct group *g, double measured, double predicted)
 {
 	double off = measured - g->measured;
